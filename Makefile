@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+#
+# The only entry point. Sources are found by folder: every libuser/*.c is part of
+# libsalvo, every device/*.[cS] of libsalvogpu, every tests/FOLDER/*.c is one test
+# program and every tests/FOLDER/*.sh one test script. All output is in build/.
+
+BUILD   := build
+KVER    ?= $(lastword $(sort $(patsubst /boot/vmlinuz-%,%,$(wildcard /boot/vmlinuz-*-amd64))))
+KDIR    ?= /lib/modules/$(KVER)/build
+JOBS    := $(shell nproc)
+
+CC       = gcc
+CXX      = g++
+CSTD     = -std=gnu11
+WARN     = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
+CPPFLAGS = -D_GNU_SOURCE -I. -Iuapi -Ilibuser -Idevice -Idriver $(DRM_CFLAGS)
+CFLAGS   = -O2 -g -fPIC -pthread
+DEPFLAGS = -MMD -MP
+
+# Asked for when first used, so that tools/deps can install pkg-config before.
+DRM_CFLAGS = $(eval DRM_CFLAGS := $$(shell pkg-config --cflags libdrm))$(DRM_CFLAGS)
+LIBS       = -ldrm -lm -pthread
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+##@ Main targets
+.PHONY: help demo demo-vm check all modules clean
+help: ## this list
+	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
+		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: ## find faces in a photo on the embedded GPU, one packet per workload beside one batch
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all-user
+	@tools/demo
+
+demo-vm: ## the same in a virtual machine, through the kernel driver
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all
+	@tools/demo-vm
+
+check: ## every test; the last line is "N passed, M failed, K skipped"
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all tests
+	@$(MAKE) run-tests
+
+##@ Parts
+.PHONY: all-user tests run-tests
+all: all-user modules ## build everything but the tests
+all-user: libs tools ## build libraries and tools
+
+# --- libraries ---------------------------------------------------------------
+
+obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
+
+DEVICE_OBJS := $(call obj,$(wildcard device/*.c device/*.S))
+SHARED_OBJS := $(call obj,driver/salvo_validate.c driver/salvo_pack.c)
+USER_OBJS   := $(call obj,$(wildcard libuser/*.c)) $(SHARED_OBJS)
+
+.PHONY: libs
+libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so
+
+$(BUILD)/lib/libsalvogpu.a: $(DEVICE_OBJS)
+$(BUILD)/lib/libsalvo.a: $(USER_OBJS) $(DEVICE_OBJS)
+$(BUILD)/lib/%.a:
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(DEVICE_OBJS) libuser/libsalvo.map
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
+		-Wl,-z,defs -o $@ $(filter %.o,$^) $(LIBS)
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# --- tools -------------------------------------------------------------------
+
+# A tool is tools/NAME.c, or a folder with a build.mk of its own that adds to TOOLS.
+TOOLS := $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c))
+-include $(sort $(wildcard tools/*/build.mk))
+
+.PHONY: tools
+tools: $(TOOLS)
+
+$(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c)): $(BUILD)/bin/%: \
+		$(BUILD)/obj/tools/%.o $(BUILD)/lib/libsalvo.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+# --- kernel programs: any folder/NAME.cl becomes build/kernels/NAME.salvo ------
+
+vpath %.cl tools/faces tools/examples tests/kernels
+$(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
+	@mkdir -p $(@D)
+	$(BUILD)/bin/salvo-cc -o $@ $<
+
+# --- kernel module: built in a copy, so that the tree stays clean -------------
+
+MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) device/salvo_hw.h
+
+modules: $(BUILD)/module/salvo.ko ## build salvo.ko for Debian's kernel
+$(BUILD)/module/salvo.ko: $(MODULE_SOURCES)
+	@mkdir -p $(@D)
+	@cp -u --parents $(MODULE_SOURCES) $(@D)
+	$(MAKE) -C $(KDIR) M=$(abspath $(@D)) modules
+	@touch $@
+
+# --- tests -------------------------------------------------------------------
+
+KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
+# Folders whose programs run here; those of uapi run in the virtual machine.
+HOST_TESTS := unit device cc lib faces docs
+
+TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
+TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) uapi)))
+TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) vm))
+TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl)))
+BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+
+tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) ## build the tests
+
+$(KSELFTEST):
+	@mkdir -p $(@D)
+	tar -xf /usr/src/linux-source-6.1.tar.xz -C $(@D) --strip-components=4 --wildcards \
+		'*/tools/testing/selftests/kselftest.h' '*/tools/testing/selftests/kselftest_harness.h'
+	@touch $@
+
+$(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(BUILD)/kselftest -Itests/common
+$(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter
+$(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+$(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(LIBS)
+
+# C programs first, then scripts, the virtual machine last.
+run-tests:
+	@tests/run $(sort $(filter-out $(BUILD)/tests/uapi/%,$(TEST_PROGRAMS))) \
+		$(filter-out tests/vm/%,$(TEST_SCRIPTS)) $(filter tests/vm/%,$(TEST_SCRIPTS))
+
+##@ Housekeeping
+clean: ## delete build/
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * salvo_gpu.h - libsalvogpu: the GPU as a library
+ *
+ * One struct salvo_gpu is one GPU. Its owner provides the registers' memory,
+ * VRAM and a window to system memory, and is called back for interrupts; the
+ * rest is what salvo_hw.h says: the owner (winsys_soft in an application, or
+ * link_pci for a guest's driver) writes registers and ring entries and rings
+ * doorbells.
+ */
+#ifndef SALVO_GPU_H
+#define SALVO_GPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct salvo_gpu;
+struct salvo_regs;
+
+/**
+ * struct salvo_gpu_config - What a GPU is made of.
+ */
+struct salvo_gpu_config {
+	/** @regs: SALVO_REGS_BYTES of zeroed memory for the registers. */
+	struct salvo_regs *regs;
+	/** @vram_fd: File that holds VRAM; the GPU maps it itself, at GPU addresses. */
+	int vram_fd;
+	/** @vram_offset: Where VRAM starts in it; also told in the registers. */
+	uint64_t vram_offset;
+	/** @vram_bytes: Size of VRAM, whole pages. */
+	uint64_t vram_bytes;
+	/** @va_base: Wanted GPU address of VRAM, or 0 for any. */
+	uint64_t va_base;
+	/** @units: Execution units, or 0 for one for each core we may run on. */
+	unsigned int units;
+	/** @generation: For the register. */
+	uint32_t generation;
+	/**
+	 * @system_base, @system_bytes: System memory: system address 0 is
+	 * @system_base. With both 0 system addresses are pointers of this
+	 * process (the embedded GPU) and are not bounded.
+	 */
+	void *system_base;
+	uint64_t system_bytes;
+	/**
+	 * @interrupt: Called with a SALVO_VECTOR_*, from any thread of the GPU
+	 * or from salvo_gpu_doorbell(). It must not wait for the GPU.
+	 */
+	void (*interrupt)(void *cookie, unsigned int vector);
+	void *cookie;
+};
+
+/**
+ * salvo_gpu_create() - Start a GPU: its units run, its registers are valid.
+ * @config: Copied.
+ * @out: The GPU; destroy it with salvo_gpu_destroy().
+ *
+ * Return: 0, or -EINVAL (a field makes no sense), -ENOMEM, -EAGAIN (no threads).
+ */
+int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out);
+
+/**
+ * salvo_gpu_destroy() - Stop the units and free everything. Batches in flight are given up.
+ * @gpu: May be NULL.
+ */
+void salvo_gpu_destroy(struct salvo_gpu *gpu);
+
+/**
+ * salvo_gpu_doorbell() - Ring a doorbell: SALVO_DOORBELL_RING(r) or SALVO_DOORBELL_RESET.
+ * @gpu: The GPU.
+ * @doorbell: Which.
+ *
+ * Reads new ring entries, fetches and parses their packets and starts their
+ * work in the calling thread, then returns without waiting for the work. May be called from any thread.
+ */
+void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
+
+/**
+ * salvo_gpu_heartbeat() - Count one heartbeat in the registers.
+ * @gpu: The GPU.
+ */
+void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
+
+/**
+ * salvo_gpu_isa_level() - x86-64 microarchitecture level of this CPU: 2, 3 or 4; 1 if below.
+ */
+uint32_t salvo_gpu_isa_level(void);
+
+#endif /* SALVO_GPU_H */

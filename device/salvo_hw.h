@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * salvo_hw.h - the hardware manual in C: registers, ring and packets
+ *
+ * The driver and the device both include this file and nothing else of each
+ * other. All values are little-endian, as on the only hosts there are.
+ *
+ * BAR0 doorbell, BAR1 MSI-X, BAR2 the registers and then VRAM (the layout of
+ * QEMU's ivshmem-doorbell, with the device as peer 0). The registers are plain
+ * memory: nothing happens when one is written until a doorbell is rung, and
+ * doorbells and interrupts coalesce in both directions, so each side compares
+ * sequence numbers and never counts events.
+ *
+ * Bring-up: the driver checks @magic and @version, sets @bus_master, writes a
+ * new value to @reset_request, rings SALVO_DOORBELL_RESET and polls until
+ * @reset_ack holds it. The device then has no batch in flight, no address space
+ * and all rings disabled, and makes no access to system memory until a ring is
+ * enabled. Tear-down is the same handshake, then @bus_master = 0.
+ *
+ * Memory: a GPU address is @va_base plus the offset in VRAM, in every address
+ * space. Address spaces differ in what they may see: a BIND command shows a
+ * range with its access rights to one address space, UNBIND hides it.
+ */
+#ifndef SALVO_HW_H
+#define SALVO_HW_H
+
+#include <linux/types.h>
+
+#define SALVO_PCI_VENDOR	0x1af4	/* Red Hat: ivshmem */
+#define SALVO_PCI_DEVICE	0x1110
+#define SALVO_BAR_DOORBELL	0
+#define SALVO_BAR_MEMORY	2
+
+/* BAR0 of ivshmem-doorbell */
+#define SALVO_BAR0_IV_POSITION	0x08	/* read: our own peer id */
+#define SALVO_BAR0_DOORBELL	0x0c	/* write: peer << 16 | doorbell */
+#define SALVO_PEER_DEVICE	0
+
+/* Doorbells, from the driver to the device */
+#define SALVO_DOORBELL_RING(r)	(r)	/* a new tail, rings 0..SALVO_MAX_RINGS-1 */
+#define SALVO_DOORBELL_RESET	3	/* a new reset request */
+
+/* Interrupt vectors, from the device to the driver */
+#define SALVO_VECTOR_FENCE	0	/* a ring's fence has moved */
+#define SALVO_VECTOR_FAULT	1	/* the fault record has a new sequence number */
+#define SALVO_VECTOR_LOST	2	/* the generation has changed: the worker was lost */
+#define SALVO_VECTORS		4
+
+#define SALVO_MAGIC		0x4f564c53	/* "SLVO" */
+#define SALVO_VERSION		0x00010000	/* major << 16 | minor */
+
+#define SALVO_MAX_RINGS		2
+#define SALVO_MAX_UNITS		64
+#define SALVO_RING_MIN_ENTRIES	16
+#define SALVO_RING_MAX_ENTRIES	4096
+
+/* Limits of one packet; the driver reports them through DEV_QUERY */
+#define SALVO_MAX_COMMANDS		4096u
+#define SALVO_MAX_ARGUMENT_BYTES	(1u << 20)
+#define SALVO_MAX_DISPATCH_ARGUMENT_BYTES 4096u
+#define SALVO_MAX_GROUP_ITEMS		1024u
+#define SALVO_MAX_LOCAL_BYTES		(64u << 10)
+#define SALVO_MAX_ITEMS			(1ull << 31)	/* in one dimension */
+#define SALVO_MAX_GROUPS		(1ull << 31)	/* in one dispatch */
+
+/**
+ * struct salvo_ring_regs - Registers of one command ring.
+ */
+struct salvo_ring_regs {
+	/** @base: System address of entry 0. */
+	__u64 base;
+	/** @entries: Number of entries, a power of two. */
+	__u32 entries;
+	/** @enable: 1 makes the ring live; written last. */
+	__u32 enable;
+	/** @tail: Driver: entries written so far, free-running. */
+	__u64 tail;
+	/** @head: Device: entries consumed so far, free-running. */
+	__u64 head;
+	/**
+	 * @fence: Device: highest seqno of which it and all before it are done.
+	 * Fences retire in ring order whatever order the batches end in.
+	 */
+	__u64 fence;
+	/** @reserved: Zero. */
+	__u64 reserved[3];
+};
+
+/* Kinds of faults in the fault record */
+#define SALVO_FAULT_NONE	0
+#define SALVO_FAULT_RING	1	/* a ring's registers or an entry make no sense */
+#define SALVO_FAULT_DMA		2	/* system address outside the guest's memory */
+#define SALVO_FAULT_PACKET	3	/* packet refused by the command processor */
+#define SALVO_FAULT_PAGE	4	/* a kernel touched memory its address space does not show */
+#define SALVO_FAULT_KERNEL	5	/* illegal instruction, arithmetic fault, barrier misuse */
+
+/**
+ * struct salvo_fault_regs - The last fault; @sequence is written last.
+ */
+struct salvo_fault_regs {
+	/** @sequence: Number of faults so far. */
+	__u64 sequence;
+	/** @seqno: Fence of the batch. */
+	__u64 seqno;
+	/** @address: GPU or system address, or zero. */
+	__u64 address;
+	/** @kind: SALVO_FAULT_*. */
+	__u32 kind;
+	/** @asid: Address space. */
+	__u32 asid;
+	/** @ctx: Context. */
+	__u32 ctx;
+	/** @command: Index of the command in its batch, or ~0. */
+	__u32 command;
+	/** @group: Linear number of the work-group. */
+	__u64 group;
+	/** @access: SALVO_ACCESS_* that was tried. */
+	__u32 access;
+	/** @reserved: Zero. */
+	__u32 reserved;
+};
+
+/**
+ * struct salvo_regs - The registers, at offset 0 of BAR2.
+ *
+ * "Device:" is written by the device only, "Driver:" by the driver only.
+ */
+struct salvo_regs {
+	/** @magic: Device: SALVO_MAGIC, written last at start. */
+	__u32 magic;
+	/** @version: Device: SALVO_VERSION. */
+	__u32 version;
+	/** @generation: Device: counts starts of the GPU worker. */
+	__u32 generation;
+	/** @heartbeat: Device: moves at least ten times a second. */
+	__u32 heartbeat;
+
+	/** @units: Device: execution units. */
+	__u32 units;
+	/** @nodes: Device: nodes of the units. */
+	__u32 nodes;
+	/** @rings: Device: command rings. */
+	__u32 rings;
+	/** @isa_level: Device: x86-64 level of the units, 2 to 4. */
+	__u32 isa_level;
+
+	/** @vram_offset: Device: where VRAM starts in BAR2, page aligned. */
+	__u64 vram_offset;
+	/** @vram_bytes: Device: size of VRAM, whole pages. */
+	__u64 vram_bytes;
+	/** @va_base: Device: GPU address of the first byte of VRAM. */
+	__u64 va_base;
+	/** @clock_hz: Device: rate of timestamps. */
+	__u64 clock_hz;
+
+	/** @bus_master: Driver: 1 allows access to system memory. */
+	__u32 bus_master;
+	/** @reset_request: Driver: a new value asks for a reset. */
+	__u32 reset_request;
+	/** @reset_ack: Device: the last request that was carried out. */
+	__u32 reset_ack;
+	/** @reserved0: Zero. */
+	__u32 reserved0;
+
+	/** @busy_ns: Device: time that all units together spent in work-groups. */
+	__u64 busy_ns;
+	/** @reserved1: Zero. */
+	__u64 reserved1[21];
+
+	/** @fault: Device. */
+	struct salvo_fault_regs fault;
+	/** @reserved2: Zero. */
+	__u64 reserved2[25];
+
+	/** @ring: One for each command ring, at 0x200. */
+	struct salvo_ring_regs ring[SALVO_MAX_RINGS];
+};
+
+#define SALVO_REGS_BYTES	4096	/* BAR2 bytes kept for registers */
+
+/* What a range of memory may be used for */
+#define SALVO_ACCESS_READ	(1u << 0)
+#define SALVO_ACCESS_WRITE	(1u << 1)
+#define SALVO_ACCESS_EXEC	(1u << 2)	/* never together with write */
+
+/* Flags of a ring entry */
+#define SALVO_RING_IRQ		(1u << 0)	/* raise SALVO_VECTOR_FENCE when the fence retires */
+
+/**
+ * struct salvo_ring_entry - One packet handed to the GPU, 64 bytes.
+ *
+ * Entries are read in order. Packets of one context run one after the other;
+ * packets of different contexts may overlap. Context 0 is the driver's own: its
+ * packets hold only address space commands and take effect when they are read.
+ */
+struct salvo_ring_entry {
+	/** @packet: System address of the packet, a multiple of 64. */
+	__u64 packet;
+	/** @packet_bytes: Its length. */
+	__u32 packet_bytes;
+	/** @flags: SALVO_RING_*. */
+	__u32 flags;
+	/** @seqno: Fence of the packet: one more than that of the entry before. */
+	__u64 seqno;
+	/** @asid: Address space, not zero. */
+	__u32 asid;
+	/** @ctx: Context, or zero for address space packets. */
+	__u32 ctx;
+	/** @eu_mask: Units that the packet may use; zero means all. */
+	__u64 eu_mask;
+	/** @reserved: Zero. */
+	__u64 reserved[3];
+};
+
+#define SALVO_PACKET_MAGIC	0x544b5053	/* "SPKT" */
+
+/* Kinds of packets */
+#define SALVO_PACKET_BATCH	1	/* no pipe controls: all work is independent */
+#define SALVO_PACKET_BATCH_SYNC	2	/* has pipe controls */
+#define SALVO_PACKET_SPACE	3	/* BIND, UNBIND and SPACE_END only */
+
+/**
+ * struct salvo_packet - Head of a packet, 64 bytes.
+ *
+ * Then come, back to back, the set-up commands, one command for each command of
+ * the batch and the closing pipe control; then, at the place that SETUP_ARGS
+ * tells, the argument heap.
+ */
+struct salvo_packet {
+	/** @magic: SALVO_PACKET_MAGIC. */
+	__u32 magic;
+	/** @bytes: Length of the packet with everything. */
+	__u32 bytes;
+	/** @fence_id: The seqno of its ring entry. */
+	__u64 fence_id;
+	/** @kind: SALVO_PACKET_*. */
+	__u32 kind;
+	/** @command_count: Commands, without set-up and closing. */
+	__u32 command_count;
+	/** @command_bytes: Bytes of all commands, set-up and closing included. */
+	__u32 command_bytes;
+	/** @reserved0: Zero. */
+	__u32 reserved0;
+	/** @result: System address of a struct salvo_packet_result, a multiple of 8. */
+	__u64 result;
+	/** @reserved: Zero. */
+	__u64 reserved[3];
+};
+
+/* How a packet ended */
+#define SALVO_STATUS_PENDING	0	/* as the driver wrote it */
+#define SALVO_STATUS_DONE	1
+#define SALVO_STATUS_BAD_PACKET	2	/* refused, nothing of it ran */
+#define SALVO_STATUS_FAULT	3	/* a command faulted */
+#define SALVO_STATUS_KILLED	4	/* given up in a reset */
+
+/**
+ * struct salvo_packet_result - Written by the device before the fence moves.
+ */
+struct salvo_packet_result {
+	/** @status: SALVO_STATUS_*. */
+	__u32 status;
+	/** @command: Index of the command that failed, or ~0. */
+	__u32 command;
+	/** @started: When the first unit took work of it, in ticks. */
+	__u64 started;
+	/** @ended: When the closing pipe control was reached. */
+	__u64 ended;
+	/** @busy_ns: Time that all units together spent on it. */
+	__u64 busy_ns;
+};
+
+/* Operation codes. Set-up commands precede all others; the closing one is last. */
+#define SALVO_OP_SETUP_STATE	0x10
+#define SALVO_OP_SETUP_ARGS	0x11
+#define SALVO_OP_SETUP_PROFILE	0x12
+#define SALVO_OP_CACHE		0x13
+#define SALVO_OP_DISPATCH	0x20
+#define SALVO_OP_PIPE_CONTROL	0x21
+#define SALVO_OP_COPY		0x22
+#define SALVO_OP_FILL		0x23
+#define SALVO_OP_TIMESTAMP	0x24
+#define SALVO_OP_BIND		0x30
+#define SALVO_OP_UNBIND		0x31
+#define SALVO_OP_SPACE_END	0x32
+#define SALVO_OP_CLOSE		0x3f
+
+/**
+ * struct salvo_op - Head of every command.
+ */
+struct salvo_op {
+	/** @code: SALVO_OP_*. */
+	__u16 code;
+	/** @bytes: Length of the command with this head, a multiple of 8. */
+	__u16 bytes;
+	/** @index: Place in the batch, counted from 0; zero for set-up, space and closing commands. */
+	__u32 index;
+};
+
+/**
+ * struct salvo_op_setup_state - Program and constant state of the packet.
+ */
+struct salvo_op_setup_state {
+	struct salvo_op op;
+	/** @asid: Must equal the ring entry's. */
+	__u32 asid;
+	/** @ctx: Must equal the ring entry's. */
+	__u32 ctx;
+	/** @eu_mask: Units for all dispatches of the packet; zero means the ring entry's. */
+	__u64 eu_mask;
+};
+
+/**
+ * struct salvo_op_setup_args - The heap of arguments ("surface state").
+ */
+struct salvo_op_setup_args {
+	struct salvo_op op;
+	/** @offset: From the start of the packet, a multiple of 64. */
+	__u32 offset;
+	/** @bytes: Length. */
+	__u32 bytes;
+};
+
+/**
+ * struct salvo_op_setup_profile - Where to write struct drm_salvo_profile.
+ */
+struct salvo_op_setup_profile {
+	struct salvo_op op;
+	/** @address: GPU address of @command_count elements of 32 bytes. */
+	__u64 address;
+};
+
+/* struct salvo_op_cache.flags */
+#define SALVO_CACHE_INVALIDATE	(1u << 0)	/* before the first command: see what the CPU wrote */
+#define SALVO_CACHE_FLUSH	(1u << 1)	/* after the last: the CPU sees what the GPU wrote */
+
+/**
+ * struct salvo_op_cache - Cache control for the packet.
+ */
+struct salvo_op_cache {
+	struct salvo_op op;
+	/** @flags: SALVO_CACHE_*. */
+	__u32 flags;
+	/** @reserved: Zero. */
+	__u32 reserved;
+};
+
+/* struct salvo_op_dispatch.flags: the same bits as DRM_SALVO_DISPATCH_* */
+#define SALVO_DISPATCH_BARRIERS	(1u << 0)
+
+/**
+ * struct salvo_op_dispatch - Run a kernel; fields as in struct drm_salvo_command.
+ */
+struct salvo_op_dispatch {
+	struct salvo_op op;
+	__u64 entry;
+	__u64 eu_mask;
+	__u32 items[3];
+	__u32 group[3];
+	/** @args_offset: In the argument heap. */
+	__u32 args_offset;
+	__u32 args_size;
+	__u32 local_size;
+	__u32 dims;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/* struct salvo_op_pipe_control.flags: the same bits as DRM_SALVO_PIPE_CONTROL_* */
+#define SALVO_PIPE_CONTROL_ALL	(1u << 0)
+
+/**
+ * struct salvo_op_pipe_control - Order two commands, or all before against all after.
+ */
+struct salvo_op_pipe_control {
+	struct salvo_op op;
+	__u32 consumer;
+	__u32 producer;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
+ * struct salvo_op_copy - Copy @size bytes.
+ */
+struct salvo_op_copy {
+	struct salvo_op op;
+	__u64 dst;
+	__u64 src;
+	__u64 size;
+};
+
+/**
+ * struct salvo_op_fill - Fill @size bytes with @pattern.
+ */
+struct salvo_op_fill {
+	struct salvo_op op;
+	__u64 dst;
+	__u64 size;
+	__u32 pattern;
+	__u32 reserved;
+};
+
+/**
+ * struct salvo_op_timestamp - Store the clock at @dst.
+ */
+struct salvo_op_timestamp {
+	struct salvo_op op;
+	__u64 dst;
+};
+
+/**
+ * struct salvo_op_bind - BIND and UNBIND: show or hide a range of VRAM.
+ */
+struct salvo_op_bind {
+	struct salvo_op op;
+	/** @address: GPU address, page aligned. */
+	__u64 address;
+	/** @size: Bytes, whole pages. */
+	__u64 size;
+	/** @access: BIND: SALVO_ACCESS_*; UNBIND: zero. */
+	__u32 access;
+	/** @reserved: Zero. */
+	__u32 reserved;
+};
+
+/**
+ * struct salvo_op_space_end - Forget the whole address space.
+ */
+struct salvo_op_space_end {
+	struct salvo_op op;
+};
+
+/**
+ * struct salvo_op_close - Closing pipe control: hold the fence until all work is done.
+ */
+struct salvo_op_close {
+	struct salvo_op op;
+	/** @fence_id: As in the packet's head. */
+	__u64 fence_id;
+};
+
+#endif /* SALVO_HW_H */

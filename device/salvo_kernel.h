@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * salvo_kernel.h - the contract between a compiled kernel and a unit
+ *
+ * A program is an ELF shared object for x86-64: position independent, no
+ * imports, only R_X86_64_RELATIVE relocations. Each kernel is an exported
+ * function of the kernel's name with the type salvo_kernel_fn, and one ELF note
+ * (owner SALVO_NOTE_OWNER, type SALVO_NOTE_KERNEL).
+ *
+ * A kernel without barriers runs a whole work-group in one call and ignores
+ * @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
+ * work-item, each call on a stack of its own (a user-level thread), and calls
+ * @group->barrier(@group) to wait for the others (M2, M3 of CN102576314).
+ *
+ * Arguments lie in one block, as in a C structure: each at its natural
+ * alignment (at most 16), in order. A pointer to global or constant memory is a
+ * GPU address, which is a plain pointer to the kernel. A pointer to local memory
+ * is a 64-bit offset from @group->local; static local variables lie at offset 0
+ * up to the note's @local_bytes, local arguments after them.
+ */
+#ifndef SALVO_KERNEL_H
+#define SALVO_KERNEL_H
+
+#include <stdint.h>
+
+/**
+ * struct salvo_group - One work-group as its kernel sees it.
+ *
+ * Salvo allows ragged ranges: @extent is less than @local_size in the last
+ * work-group of a dimension where @global_size is no multiple of @local_size.
+ */
+struct salvo_group {
+	uint64_t global_size[3];	/* work-items of the dispatch */
+	uint64_t local_size[3];		/* work-items of a full work-group */
+	uint64_t num_groups[3];
+	uint64_t group_id[3];
+	uint64_t extent[3];		/* work-items of this work-group */
+	void *local;			/* local memory, aligned to 64 */
+	void (*barrier)(struct salvo_group *group);
+	uint32_t dims;
+	uint32_t reserved;
+};
+
+/**
+ * struct salvo_item - One work-item of a kernel with barriers.
+ */
+struct salvo_item {
+	uint64_t local_id[3];
+};
+
+typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
+				const struct salvo_item *item);
+
+#define SALVO_NOTE_OWNER	"Salvo"
+#define SALVO_NOTE_KERNEL	1
+#define SALVO_NOTE_VERSION	1
+
+/* struct salvo_note_kernel.flags */
+#define SALVO_KERNEL_BARRIERS	(1u << 0)
+
+/* struct salvo_note_arg.kind */
+#define SALVO_ARG_VALUE		0	/* scalar, vector or structure, by value */
+#define SALVO_ARG_GLOBAL	1	/* pointer to global memory */
+#define SALVO_ARG_CONSTANT	2	/* pointer to constant memory */
+#define SALVO_ARG_LOCAL		3	/* pointer to local memory */
+
+/**
+ * struct salvo_note_arg - One argument of a kernel.
+ */
+struct salvo_note_arg {
+	uint32_t kind;		/* SALVO_ARG_* */
+	uint32_t access;	/* 1 read, 2 write, 3 both; of what a pointer points to */
+	uint32_t offset;	/* in the argument block */
+	uint32_t size;		/* in the argument block; 8 for pointers */
+	uint32_t name;		/* offset of its name in the description, 0 if unknown */
+	uint32_t type;		/* offset of its type's name, 0 if unknown */
+};
+
+/**
+ * struct salvo_note_kernel - Description of a kernel: this, then @arg_count
+ * struct salvo_note_arg, then strings that end in 0.
+ */
+struct salvo_note_kernel {
+	uint32_t version;	/* SALVO_NOTE_VERSION */
+	uint32_t name;		/* offset of the name in the description */
+	uint32_t flags;		/* SALVO_KERNEL_* */
+	uint32_t isa_level;	/* x86-64 level it was compiled for, 2 to 4 */
+	uint32_t arg_count;
+	uint32_t args_bytes;	/* size of the argument block */
+	uint32_t local_bytes;	/* static local memory */
+	uint32_t private_bytes;	/* stack of a work-item, 0 if unknown */
+	uint32_t required_group[3];	/* reqd_work_group_size, or zeros */
+	uint32_t reserved;
+};
+
+#endif /* SALVO_KERNEL_H */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * salvo.h - libsalvo: submit batches of GPU workloads
+ *
+ * The order of calls follows the host program of WO2015/123840 (B13): open a
+ * device, load a program, create kernels, set their arguments and grid, create
+ * a batch, add dispatches and pipe controls to it, submit it to a queue, wait
+ * for the fence.
+ *
+ * Every function that can fail returns 0 (or a count or index) or a negative
+ * errno. Zero is the default of every flag and field. Destroy functions accept
+ * NULL. A struct salvo_device may be used from any thread; every other object
+ * belongs to one thread at a time. Objects must be destroyed before their
+ * device is closed. Only salvo_queue_submit() enters the kernel or the GPU;
+ * building a batch does not.
+ */
+#ifndef SALVO_H
+#define SALVO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+struct salvo_device;
+struct salvo_bo;
+struct salvo_program;
+struct salvo_kernel;
+struct salvo_batch;
+struct salvo_queue;
+struct salvo_fence;
+
+/**
+ * struct salvo_device_info - What a device is and its limits.
+ */
+struct salvo_device_info {
+	char name[64];			/* "soft", or the path of the render node */
+	uint32_t units;			/* execution units */
+	uint32_t nodes;
+	uint32_t isa_level;		/* x86-64 level, 2 to 4 */
+	uint32_t max_commands;		/* in one batch */
+	uint32_t max_argument_bytes;	/* of all dispatches of a batch */
+	uint32_t max_dispatch_argument_bytes;
+	uint32_t max_group_items;
+	uint32_t max_local_bytes;
+	uint64_t max_items;		/* in one dimension of a dispatch */
+	uint64_t vram_bytes;
+	uint64_t clock_hz;		/* of timestamps */
+};
+
+/**
+ * struct salvo_device_stats - Counters of this open device since it was opened.
+ */
+struct salvo_device_stats {
+	uint64_t packets;		/* DMA packets handed to the GPU */
+	uint64_t doorbells;		/* doorbells rung */
+	uint64_t interrupts;		/* interrupts taken for them */
+	uint64_t completions;		/* deferred completions run */
+	uint64_t busy_ns;		/* time of all units together */
+};
+
+/**
+ * salvo_device_open() - Open a GPU.
+ * @name: "soft" for the embedded GPU, the path of a render node, or NULL for
+ *        the first Salvo render node, else soft.
+ * @out: The device.
+ *
+ * Return: 0, -ENOENT or -EACCES (the path), -ENODEV (no Salvo device), -ENOMEM.
+ */
+int salvo_device_open(const char *name, struct salvo_device **out);
+void salvo_device_close(struct salvo_device *device);
+void salvo_device_get_info(struct salvo_device *device, struct salvo_device_info *info);
+int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stats *stats);
+
+/** define SALVO_BO_READONLY - The GPU does not write to the buffer. */
+#define SALVO_BO_READONLY	(1u << 1)
+
+/**
+ * salvo_bo_create() - A buffer in video memory, filled with zeros.
+ * @size: Bytes, not zero.
+ *
+ * Return: 0, -EINVAL, -ENOSPC (no video memory), -ENODEV.
+ */
+int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
+		    struct salvo_bo **out);
+void salvo_bo_destroy(struct salvo_bo *bo);
+/** salvo_bo_map() - Address of the buffer in the application; valid until it is destroyed. */
+int salvo_bo_map(struct salvo_bo *bo, void **out);
+uint64_t salvo_bo_size(const struct salvo_bo *bo);
+/** salvo_bo_address() - Address of the buffer on the GPU. */
+uint64_t salvo_bo_address(const struct salvo_bo *bo);
+
+/**
+ * salvo_program_load() - Load a program made by salvo-cc.
+ * @image: The ELF file's bytes; not kept.
+ *
+ * Return: 0, -ENOEXEC (no such program, or damaged), -ENOTSUP (the GPU lacks
+ * the instruction set), -ENOSPC.
+ */
+int salvo_program_load(struct salvo_device *device, const void *image, size_t bytes,
+		       struct salvo_program **out);
+int salvo_program_load_file(struct salvo_device *device, const char *path,
+			    struct salvo_program **out);
+void salvo_program_destroy(struct salvo_program *program);
+
+/** salvo_kernel_create() - A kernel of a program by name. Return: 0, -ENOENT. */
+int salvo_kernel_create(struct salvo_program *program, const char *name,
+			struct salvo_kernel **out);
+void salvo_kernel_destroy(struct salvo_kernel *kernel);
+/** salvo_kernel_set_value() - An argument by value. Return: 0, -EINVAL (index, kind, size). */
+int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
+			   const void *value, size_t size);
+/** salvo_kernel_set_bo() - A pointer argument: @offset bytes into @bo, which must outlive the batches. */
+int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
+			struct salvo_bo *bo, uint64_t offset);
+/** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. */
+int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes);
+/**
+ * salvo_kernel_set_grid() - The thread space: work-items and work-group size.
+ * @dims: 1 to 3.
+ * @items: Work-items in each dimension.
+ * @group: Work-items of a work-group in each dimension; NULL lets the library choose.
+ */
+int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
+			  const uint32_t *items, const uint32_t *group);
+
+int salvo_batch_create(struct salvo_device *device, struct salvo_batch **out);
+void salvo_batch_destroy(struct salvo_batch *batch);
+/** salvo_batch_reset() - Empty the batch, keeping its memory. */
+void salvo_batch_reset(struct salvo_batch *batch);
+/**
+ * salvo_batch_dispatch() - Add a dispatch of a kernel with its arguments and grid as set now.
+ *
+ * Return: the command's index in the batch, -EINVAL (an argument or the grid is
+ * not set, see salvo_batch_error()), -E2BIG (the batch is full), -ENOMEM.
+ */
+int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *kernel);
+/** salvo_batch_pipe_control() - @consumer waits for @producer, both indices, producer < consumer. */
+int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
+			     unsigned int producer);
+/** salvo_batch_barrier() - All that is added later waits for all that was added before. */
+int salvo_batch_barrier(struct salvo_batch *batch);
+int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t dst_offset,
+		     struct salvo_bo *src, uint64_t src_offset, uint64_t size);
+int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset,
+		     uint64_t size, uint32_t pattern);
+int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset);
+unsigned int salvo_batch_count(const struct salvo_batch *batch);
+/** salvo_batch_error() - What was wrong with the last call on this batch that failed, one line. */
+const char *salvo_batch_error(const struct salvo_batch *batch);
+
+/**
+ * struct salvo_profile - When a command ran, in ticks of the device's clock.
+ */
+struct salvo_profile {
+	uint64_t queued;	/* the command processor read it */
+	uint64_t ready;		/* its last producer was done */
+	uint64_t started;	/* its first work-group was taken */
+	uint64_t ended;		/* its last work-group was finished */
+};
+
+/** salvo_batch_enable_profile() - Record a struct salvo_profile for each command. */
+int salvo_batch_enable_profile(struct salvo_batch *batch);
+/** salvo_batch_get_profile() - After the fence: the profile of command @index. */
+int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
+			    struct salvo_profile *profile);
+
+/** salvo_queue_create() - A queue; its batches run one after the other. @eu_mask 0: all units. */
+int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out);
+void salvo_queue_destroy(struct salvo_queue *queue);
+/**
+ * salvo_queue_submit() - Submit a batch: one packet, one interrupt, one completion.
+ * @waits: Fences to wait for first, of any queue of the device; may be NULL.
+ * @out: Fence of the batch, or NULL.
+ *
+ * The batch may be reset, changed or destroyed at once; with profiling on,
+ * after the fence.
+ *
+ * Return: 0, -EINVAL (an empty or wrong batch), -EIO (the queue is banned),
+ * -ENODEV, -ENOMEM.
+ */
+int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
+		       struct salvo_fence *const *waits, unsigned int wait_count,
+		       struct salvo_fence **out);
+/**
+ * salvo_fence_wait() - Wait until a batch is done.
+ * @timeout_ns: Nanoseconds from now, 0 to ask only, negative for ever.
+ *
+ * Return: 0, -ETIME, or how the batch failed: -ECANCELED, -EIO, -ENODEV.
+ */
+int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
+void salvo_fence_destroy(struct salvo_fence *fence);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* SALVO_H */
