@@ -42,6 +42,8 @@ struct salvo_space_view {
 	void *cookie;
 	/** @units: Number of execution units: higher bits of EU masks must be zero. */
 	__u32 units;
+	/** @eu_mask: Units of the context; zero means all. */
+	__u64 eu_mask;
 };
 
 /** struct salvo_reject - The first thing that is wrong with a batch. */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * salvo_validate.c - is this batch well formed?
+ *
+ * One function for each command checks the fields that the command uses; one
+ * list of fields tells which commands use which, and all others must be zero.
+ * The first thing that is wrong is reported with command, field and limit, so
+ * that the ioctl's debug message and libsalvo's error say the same.
+ *
+ * Freestanding C: compiled into salvo.ko, into libsalvo and into the fuzzers.
+ * It keeps no state and takes no lock.
+ */
+#include "salvo_validate.h"
+#include "salvo_hw.h"
+
+#ifdef __KERNEL__
+#include <linux/errno.h>
+#include <linux/stddef.h>
+#else
+#include <errno.h>
+#include <stddef.h>
+#endif
+
+#define WHOLE_BATCH (~0u)
+
+#define D (1u << DRM_SALVO_DISPATCH)
+#define P (1u << DRM_SALVO_PIPE_CONTROL)
+#define C (1u << DRM_SALVO_COPY)
+#define F (1u << DRM_SALVO_FILL)
+#define T (1u << DRM_SALVO_TIMESTAMP)
+
+/* Every field of a command but its type, with the commands that use it. */
+#define FOR_EACH_FIELD(X) \
+	X(flags, D | P) \
+	X(entry, D) \
+	X(eu_mask, D) \
+	X(items[0], D) X(items[1], D) X(items[2], D) \
+	X(group[0], D) X(group[1], D) X(group[2], D) \
+	X(args_offset, D) \
+	X(args_size, D) \
+	X(local_size, D) \
+	X(dims, D) \
+	X(consumer, P) \
+	X(producer, P) \
+	X(dst, C | F | T) \
+	X(src, C) \
+	X(size, C | F) \
+	X(pattern, F) \
+	X(pad, 0)
+
+static int reject(struct salvo_reject *why, int error, __u32 command, const char *field,
+		  __u64 value, const char *expected)
+{
+	why->command = command;
+	why->field = field;
+	why->expected = expected;
+	why->value = value;
+	return error;
+}
+
+/* Without a branch for each field: nearly every command is right. */
+static int check_unused(const struct drm_salvo_command *cmd, __u32 index,
+			struct salvo_reject *why)
+{
+	const __u32 type = 1u << cmd->type;
+	__u64 rest = 0;
+
+#define COLLECT(field, users) rest |= cmd->field & -(__u64)!((users) & type);
+	FOR_EACH_FIELD(COLLECT)
+#undef COLLECT
+	if (!rest)
+		return 0;
+
+#define FIND(field, users) \
+	if (cmd->field && !((users) & type)) \
+		return reject(why, -EINVAL, index, #field, cmd->field, \
+			      "zero: the command does not use it");
+	FOR_EACH_FIELD(FIND)
+#undef FIND
+	return 0;
+}
+
+static int check_range(const struct salvo_space_view *space, __u32 index, const char *field,
+		       __u64 address, __u64 size, __u32 access, struct salvo_reject *why)
+{
+	if (address + size - 1 < address || !space->covers(space->cookie, address, size, access))
+		return reject(why, -EINVAL, index, field, address,
+			      "inside one buffer of this file that allows the access");
+	return 0;
+}
+
+static int check_grid(const struct drm_salvo_command *cmd, __u32 index, struct salvo_reject *why)
+{
+	static const char *const items_name[3] = { "items[0]", "items[1]", "items[2]" };
+	static const char *const group_name[3] = { "group[0]", "group[1]", "group[2]" };
+	__u64 group_items = 1, groups = 1;
+	unsigned int d;
+
+	if (cmd->dims < 1 || cmd->dims > 3)
+		return reject(why, -EINVAL, index, "dims", cmd->dims, "1, 2 or 3");
+
+	for (d = 0; d < 3; d++) {
+		const __u32 items = cmd->items[d], group = cmd->group[d];
+
+		if (!items || (d >= cmd->dims && items != 1))
+			return reject(why, -EINVAL, index, items_name[d], items,
+				      "at least 1, and 1 past the last dimension");
+		if (items > SALVO_MAX_ITEMS)
+			return reject(why, -E2BIG, index, items_name[d], items, "at most 2^31");
+		if (!group || (d >= cmd->dims && group != 1))
+			return reject(why, -EINVAL, index, group_name[d], group,
+				      "at least 1, and 1 past the last dimension");
+
+		/* Both factors are below 2^32: the products cannot wrap. */
+		group_items *= group;
+		if (group_items > SALVO_MAX_GROUP_ITEMS)
+			return reject(why, -E2BIG, index, group_name[d], group_items,
+				      "a work-group of at most 1024 work-items");
+		groups *= (items - 1) / group + 1;
+		if (groups > SALVO_MAX_GROUPS)
+			return reject(why, -E2BIG, index, items_name[d], groups,
+				      "at most 2^31 work-groups");
+	}
+	return 0;
+}
+
+static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
+			  const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+	int ret;
+
+	if (cmd->flags & ~(__u32)DRM_SALVO_DISPATCH_BARRIERS)
+		return reject(why, -EINVAL, index, "flags", cmd->flags, "DRM_SALVO_DISPATCH_*");
+	ret = check_grid(cmd, index, why);
+	if (ret)
+		return ret;
+
+	if (space->units < 64 && cmd->eu_mask >> space->units)
+		return reject(why, -EINVAL, index, "eu_mask", cmd->eu_mask,
+			      "bits of units that exist");
+	if (cmd->eu_mask && space->eu_mask && !(cmd->eu_mask & space->eu_mask))
+		return reject(why, -EINVAL, index, "eu_mask", cmd->eu_mask,
+			      "at least one unit of the context");
+
+	if (cmd->args_size > SALVO_MAX_DISPATCH_ARGUMENT_BYTES)
+		return reject(why, -E2BIG, index, "args_size", cmd->args_size,
+			      "at most 4096 bytes");
+	if (cmd->args_offset % 16)
+		return reject(why, -EINVAL, index, "args_offset", cmd->args_offset,
+			      "a multiple of 16");
+	if ((__u64)cmd->args_offset + cmd->args_size > batch->args_size)
+		return reject(why, -EINVAL, index, "args_offset", cmd->args_offset,
+			      "arguments inside the batch's blob");
+	if (cmd->local_size > SALVO_MAX_LOCAL_BYTES)
+		return reject(why, -E2BIG, index, "local_size", cmd->local_size,
+			      "at most 65536 bytes");
+
+	return check_range(space, index, "entry", cmd->entry, 1, SALVO_ACCESS_EXEC, why);
+}
+
+static int check_pipe_control(const struct salvo_batch_desc *batch, __u32 index,
+			      struct salvo_reject *why)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+
+	if (cmd->flags & ~(__u32)DRM_SALVO_PIPE_CONTROL_ALL)
+		return reject(why, -EINVAL, index, "flags", cmd->flags,
+			      "DRM_SALVO_PIPE_CONTROL_*");
+	if (cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL) {
+		if (cmd->consumer)
+			return reject(why, -EINVAL, index, "consumer", cmd->consumer,
+				      "zero with DRM_SALVO_PIPE_CONTROL_ALL");
+		if (cmd->producer)
+			return reject(why, -EINVAL, index, "producer", cmd->producer,
+				      "zero with DRM_SALVO_PIPE_CONTROL_ALL");
+		return 0;
+	}
+
+	if (cmd->consumer >= batch->count ||
+	    batch->commands[cmd->consumer].type == DRM_SALVO_PIPE_CONTROL)
+		return reject(why, -EINVAL, index, "consumer", cmd->consumer,
+			      "index of a work command");
+	if (cmd->producer >= cmd->consumer ||
+	    batch->commands[cmd->producer].type == DRM_SALVO_PIPE_CONTROL)
+		return reject(why, -EINVAL, index, "producer", cmd->producer,
+			      "index of a work command before the consumer");
+	return 0;
+}
+
+static int check_copy(const struct drm_salvo_command *cmd, __u32 index,
+		      const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	int ret;
+
+	if (!cmd->size)
+		return reject(why, -EINVAL, index, "size", cmd->size, "not zero");
+	ret = check_range(space, index, "dst", cmd->dst, cmd->size, SALVO_ACCESS_WRITE, why);
+	if (!ret)
+		ret = check_range(space, index, "src", cmd->src, cmd->size, SALVO_ACCESS_READ,
+				  why);
+	if (!ret && cmd->dst < cmd->src + cmd->size && cmd->src < cmd->dst + cmd->size)
+		ret = reject(why, -EINVAL, index, "src", cmd->src, "no overlap with dst");
+	return ret;
+}
+
+static int check_fill(const struct drm_salvo_command *cmd, __u32 index,
+		      const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	if (!cmd->size || cmd->size % 4)
+		return reject(why, -EINVAL, index, "size", cmd->size,
+			      "a multiple of 4, not zero");
+	if (cmd->dst % 4)
+		return reject(why, -EINVAL, index, "dst", cmd->dst, "a multiple of 4");
+	return check_range(space, index, "dst", cmd->dst, cmd->size, SALVO_ACCESS_WRITE, why);
+}
+
+static int check_timestamp(const struct drm_salvo_command *cmd, __u32 index,
+			   const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	if (cmd->dst % 8)
+		return reject(why, -EINVAL, index, "dst", cmd->dst, "a multiple of 8");
+	return check_range(space, index, "dst", cmd->dst, 8, SALVO_ACCESS_WRITE, why);
+}
+
+static int check_command(const struct salvo_batch_desc *batch, __u32 index,
+			 const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+	int ret;
+
+	if (cmd->type < DRM_SALVO_DISPATCH || cmd->type > DRM_SALVO_TIMESTAMP)
+		return reject(why, -EINVAL, index, "type", cmd->type,
+			      "one of enum drm_salvo_command_type");
+	ret = check_unused(cmd, index, why);
+	if (ret)
+		return ret;
+
+	switch (cmd->type) {
+	case DRM_SALVO_DISPATCH:
+		return check_dispatch(batch, index, space, why);
+	case DRM_SALVO_PIPE_CONTROL:
+		return check_pipe_control(batch, index, why);
+	case DRM_SALVO_COPY:
+		return check_copy(cmd, index, space, why);
+	case DRM_SALVO_FILL:
+		return check_fill(cmd, index, space, why);
+	default:
+		return check_timestamp(cmd, index, space, why);
+	}
+}
+
+int salvo_validate_batch(const struct salvo_batch_desc *batch,
+			 const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	__u32 i;
+	int ret;
+
+	if (!batch->count)
+		return reject(why, -EINVAL, WHOLE_BATCH, "commands.count", 0, "at least 1");
+	if (batch->count > SALVO_MAX_COMMANDS)
+		return reject(why, -E2BIG, WHOLE_BATCH, "commands.count", batch->count,
+			      "at most 4096");
+	if (batch->args_size > SALVO_MAX_ARGUMENT_BYTES)
+		return reject(why, -E2BIG, WHOLE_BATCH, "args_size", batch->args_size,
+			      "at most 1048576 bytes");
+	if (batch->profile % 8)
+		return reject(why, -EINVAL, WHOLE_BATCH, "profile", batch->profile,
+			      "a multiple of 8");
+	if (batch->profile) {
+		ret = check_range(space, WHOLE_BATCH, "profile", batch->profile,
+				  (__u64)batch->count * sizeof(struct drm_salvo_profile),
+				  SALVO_ACCESS_WRITE, why);
+		if (ret)
+			return ret;
+	}
+
+	for (i = 0; i < batch->count; i++) {
+		ret = check_command(batch, i, space, why);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
