@@ -135,7 +135,7 @@ $(KSELFTEST):
 	@touch $@
 
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(BUILD)/kselftest -Itests/common
-$(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter
+$(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter -Wno-sign-compare
 $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+/*
+ * validate.c - salvo_validate_batch(): one wrong field per case, everything else valid
+ *
+ * The address space of these tests has a code buffer (execute), a data buffer
+ * (read and write) and a constant buffer (read only).
+ */
+#include <errno.h>
+#include <stdint.h>
+
+#include "kselftest_harness.h"
+#include "salvo_hw.h"
+#include "salvo_validate.h"
+
+#define CODE 0x10000u
+#define DATA 0x20000u
+#define CONSTANTS 0x40000u
+#define BYTES 0x10000u
+
+static int covers(void *cookie, __u64 address, __u64 size, __u32 access)
+{
+	static const struct { __u64 start; __u32 access; } buffers[] = {
+		{ CODE, SALVO_ACCESS_READ | SALVO_ACCESS_EXEC },
+		{ DATA, SALVO_ACCESS_READ | SALVO_ACCESS_WRITE },
+		{ CONSTANTS, SALVO_ACCESS_READ },
+	};
+
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+		if (address >= buffers[i].start && address - buffers[i].start < BYTES &&
+		    size <= BYTES - (address - buffers[i].start) &&
+		    !(access & ~buffers[i].access))
+			return 1;
+	return 0;
+}
+
+/* A valid batch of every command; a case changes one field. */
+enum { DISPATCH, COPY, FILL, TIMESTAMP, PAIR, ALL, LAST, COMMANDS };
+
+FIXTURE(batch) {
+	struct drm_salvo_command cmd[COMMANDS];
+	struct salvo_batch_desc desc;
+	struct salvo_space_view space;
+	struct salvo_reject why;
+	uint8_t args[256];
+};
+
+FIXTURE_SETUP(batch)
+{
+	const struct drm_salvo_command dispatch = {
+		.type = DRM_SALVO_DISPATCH, .entry = CODE + 64, .dims = 2,
+		.items = { 100, 7, 1 }, .group = { 16, 2, 1 },
+		.args_offset = 16, .args_size = 40, .local_size = 128, .eu_mask = 1,
+	};
+
+	self->cmd[DISPATCH] = dispatch;
+	self->cmd[COPY] = (struct drm_salvo_command){
+		.type = DRM_SALVO_COPY, .dst = DATA, .src = CONSTANTS, .size = 100 };
+	self->cmd[FILL] = (struct drm_salvo_command){
+		.type = DRM_SALVO_FILL, .dst = DATA + 512, .size = 64, .pattern = 7 };
+	self->cmd[TIMESTAMP] = (struct drm_salvo_command){
+		.type = DRM_SALVO_TIMESTAMP, .dst = DATA + BYTES - 8 };
+	self->cmd[PAIR] = (struct drm_salvo_command){
+		.type = DRM_SALVO_PIPE_CONTROL, .consumer = FILL, .producer = DISPATCH };
+	self->cmd[ALL] = (struct drm_salvo_command){
+		.type = DRM_SALVO_PIPE_CONTROL, .flags = DRM_SALVO_PIPE_CONTROL_ALL };
+	self->cmd[LAST] = dispatch;
+	self->desc = (struct salvo_batch_desc){
+		.commands = self->cmd, .count = COMMANDS, .args = self->args,
+		.args_size = sizeof(self->args), .profile = DATA + 1024,
+	};
+	self->space = (struct salvo_space_view){ .covers = covers, .units = 2, .eu_mask = 3 };
+	ASSERT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+}
+
+FIXTURE_TEARDOWN(batch)
+{
+}
+
+#define EXPECT_REJECT(error, name, number) do { \
+	EXPECT_EQ(error, salvo_validate_batch(&self->desc, &self->space, &self->why)); \
+	EXPECT_STREQ(name, self->why.field); \
+	EXPECT_EQ((__u32)(number), self->why.command); \
+} while (0)
+
+/* One wrong value of one field of command @number. */
+#define CASE(test, number, field, wrong, error) \
+	TEST_F(batch, test) \
+	{ \
+		self->cmd[number].field = (wrong); \
+		EXPECT_REJECT(error, #field, number); \
+	}
+
+CASE(type_zero, COPY, type, 0, -EINVAL)
+CASE(type_unknown, COPY, type, 6, -EINVAL)
+CASE(type_shift, COPY, type, 0xffffffff, -EINVAL)
+
+CASE(dispatch_flags, DISPATCH, flags, 2, -EINVAL)
+CASE(dispatch_entry_zero, DISPATCH, entry, 0, -EINVAL)
+CASE(dispatch_entry_data, DISPATCH, entry, DATA, -EINVAL)
+CASE(dispatch_entry_end, DISPATCH, entry, CODE + BYTES, -EINVAL)
+CASE(dispatch_eu_mask, DISPATCH, eu_mask, 4, -EINVAL)
+CASE(dispatch_dims_0, DISPATCH, dims, 0, -EINVAL)
+CASE(dispatch_dims_4, DISPATCH, dims, 4, -EINVAL)
+CASE(dispatch_items_zero, DISPATCH, items[0], 0, -EINVAL)
+CASE(dispatch_items_past_dims, DISPATCH, items[2], 2, -EINVAL)
+CASE(dispatch_items_limit, DISPATCH, items[0], 0x80000001u, -E2BIG)
+CASE(dispatch_group_zero, DISPATCH, group[1], 0, -EINVAL)
+CASE(dispatch_group_past_dims, DISPATCH, group[2], 2, -EINVAL)
+CASE(dispatch_group_limit, DISPATCH, group[1], 65, -E2BIG)
+CASE(dispatch_args_unaligned, DISPATCH, args_offset, 8, -EINVAL)
+CASE(dispatch_args_outside, DISPATCH, args_offset, 224, -EINVAL)
+CASE(dispatch_args_wrap, DISPATCH, args_offset, 0xfffffff0u, -EINVAL)
+CASE(dispatch_args_limit, DISPATCH, args_size, 4097, -E2BIG)
+CASE(dispatch_local_limit, DISPATCH, local_size, 65537, -E2BIG)
+CASE(dispatch_uses_no_consumer, DISPATCH, consumer, 1, -EINVAL)
+CASE(dispatch_uses_no_dst, DISPATCH, dst, DATA, -EINVAL)
+CASE(dispatch_uses_no_pattern, DISPATCH, pattern, 1, -EINVAL)
+CASE(dispatch_pad, DISPATCH, pad, 1, -EINVAL)
+CASE(last_command_is_checked_too, LAST, args_offset, 8, -EINVAL)
+
+CASE(copy_flags, COPY, flags, 1, -EINVAL)
+CASE(copy_size_zero, COPY, size, 0, -EINVAL)
+CASE(copy_dst_readonly, COPY, dst, CONSTANTS + 1024, -EINVAL)
+CASE(copy_dst_wraps, COPY, dst, ~0ull - 50, -EINVAL)
+CASE(copy_src_unmapped, COPY, src, 0x1000, -EINVAL)
+CASE(copy_overlap, COPY, src, DATA + 99, -EINVAL)
+CASE(copy_uses_no_items, COPY, items[1], 1, -EINVAL)
+
+CASE(fill_size_zero, FILL, size, 0, -EINVAL)
+CASE(fill_size_odd, FILL, size, 66, -EINVAL)
+CASE(fill_dst_odd, FILL, dst, DATA + 2, -EINVAL)
+CASE(fill_dst_readonly, FILL, dst, CONSTANTS, -EINVAL)
+CASE(fill_uses_no_src, FILL, src, DATA, -EINVAL)
+
+CASE(timestamp_dst_odd, TIMESTAMP, dst, DATA + 4, -EINVAL)
+CASE(timestamp_dst_outside, TIMESTAMP, dst, DATA + BYTES, -EINVAL)
+CASE(timestamp_uses_no_size, TIMESTAMP, size, 8, -EINVAL)
+
+CASE(pair_flags, PAIR, flags, 4, -EINVAL)
+CASE(pair_consumer_outside, PAIR, consumer, COMMANDS, -EINVAL)
+CASE(pair_consumer_is_pipe_control, PAIR, consumer, ALL, -EINVAL)
+CASE(pair_producer_is_consumer, PAIR, producer, FILL, -EINVAL)
+CASE(pair_producer_after_consumer, PAIR, producer, TIMESTAMP, -EINVAL)
+CASE(all_has_no_consumer, ALL, consumer, 1, -EINVAL)
+CASE(all_has_no_producer, ALL, producer, 1, -EINVAL)
+CASE(pipe_control_uses_no_eu_mask, ALL, eu_mask, 1, -EINVAL)
+
+TEST_F(batch, copy_to_the_last_byte_passes_and_one_more_does_not)
+{
+	self->cmd[COPY].dst = DATA + BYTES - 100;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	self->cmd[COPY].size = 101;
+	EXPECT_REJECT(-EINVAL, "dst", COPY);
+}
+
+TEST_F(batch, copy_of_neighbours_does_not_overlap)
+{
+	self->cmd[COPY].src = DATA + 100;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+}
+
+TEST_F(batch, pair_of_a_pipe_control_as_producer)
+{
+	self->cmd[PAIR].consumer = LAST;
+	self->cmd[PAIR].producer = ALL;
+	EXPECT_REJECT(-EINVAL, "producer", PAIR);
+}
+
+TEST_F(batch, group_size_counts_all_dimensions)
+{
+	self->cmd[DISPATCH].group[0] = 64;
+	self->cmd[DISPATCH].group[1] = 16;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	self->cmd[DISPATCH].group[1] = 17;
+	EXPECT_REJECT(-E2BIG, "group[1]", DISPATCH);
+}
+
+TEST_F(batch, number_of_groups_does_not_wrap)
+{
+	struct drm_salvo_command *cmd = &self->cmd[DISPATCH];
+
+	cmd->dims = 3;
+	for (int d = 0; d < 3; d++) {
+		cmd->items[d] = 0x80000000u;
+		cmd->group[d] = 1;
+	}
+	EXPECT_REJECT(-E2BIG, "items[1]", DISPATCH);
+}
+
+TEST_F(batch, largest_range_passes)
+{
+	self->cmd[DISPATCH].items[0] = 0x80000000u;
+	self->cmd[DISPATCH].items[1] = 1;
+	self->cmd[DISPATCH].group[0] = 1;
+	self->cmd[DISPATCH].group[1] = 1;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+}
+
+TEST_F(batch, eu_mask_must_meet_the_context)
+{
+	self->space.eu_mask = 2;
+	EXPECT_REJECT(-EINVAL, "eu_mask", DISPATCH);
+}
+
+TEST_F(batch, eu_mask_of_64_units)
+{
+	self->space.units = 64;
+	self->space.eu_mask = 0;
+	self->cmd[DISPATCH].eu_mask = 1ull << 63;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+}
+
+TEST_F(batch, empty_batch)
+{
+	self->desc.count = 0;
+	EXPECT_REJECT(-EINVAL, "commands.count", ~0u);
+}
+
+TEST_F(batch, argument_bytes_limit)
+{
+	self->desc.args_size = SALVO_MAX_ARGUMENT_BYTES + 1;
+	EXPECT_REJECT(-E2BIG, "args_size", ~0u);
+}
+
+TEST_F(batch, profile_unaligned)
+{
+	self->desc.profile = DATA + 4;
+	EXPECT_REJECT(-EINVAL, "profile", ~0u);
+}
+
+TEST_F(batch, profile_has_room_for_every_command)
+{
+	self->desc.profile = DATA + BYTES - COMMANDS * sizeof(struct drm_salvo_profile);
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	self->desc.profile += 8;
+	EXPECT_REJECT(-EINVAL, "profile", ~0u);
+}
+
+TEST(a_batch_of_4096_commands_passes_and_one_more_does_not)
+{
+	static struct drm_salvo_command cmd[SALVO_MAX_COMMANDS + 1];
+	const struct salvo_space_view space = { .covers = covers, .units = 1 };
+	struct salvo_batch_desc desc = { .commands = cmd, .count = SALVO_MAX_COMMANDS };
+	struct salvo_reject why;
+
+	for (unsigned int i = 0; i <= SALVO_MAX_COMMANDS; i++)
+		cmd[i] = (struct drm_salvo_command){ .type = DRM_SALVO_TIMESTAMP, .dst = DATA };
+	EXPECT_EQ(0, salvo_validate_batch(&desc, &space, &why));
+	desc.count++;
+	EXPECT_EQ(-E2BIG, salvo_validate_batch(&desc, &space, &why));
+	EXPECT_STREQ("commands.count", why.field);
+}
+
+TEST_HARNESS_MAIN
