@@ -44,7 +44,8 @@ struct salvo_gpu_config {
 	uint64_t system_bytes;
 	/**
 	 * @interrupt: Called with a SALVO_VECTOR_*, from any thread of the GPU
-	 * or from salvo_gpu_doorbell(). It must not wait for the GPU.
+	 * or from salvo_gpu_doorbell(), with no lock of the GPU held. It must
+	 * not wait for the GPU, but it may write ring entries and ring doorbells.
 	 */
 	void (*interrupt)(void *cookie, unsigned int vector);
 	void *cookie;
