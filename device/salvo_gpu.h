@@ -11,6 +11,7 @@
 #ifndef SALVO_GPU_H
 #define SALVO_GPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,12 @@ struct salvo_gpu_config {
 	 */
 	void *system_base;
 	uint64_t system_bytes;
+	/**
+	 * @contain_faults: A fault in a kernel (SIGSEGV, SIGBUS, SIGFPE, SIGILL
+	 * on a unit) fails its batch. If not set the process gets the signal, as
+	 * a debugger or the application's own handlers want it.
+	 */
+	bool contain_faults;
 	/**
 	 * @interrupt: Called with a SALVO_VECTOR_*, from any thread of the GPU
 	 * or from salvo_gpu_doorbell(), with no lock of the GPU held. It must
