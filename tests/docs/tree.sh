@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Rules for the tree that a program can check: licence lines, headers that compile alone, file sizes, links, shell scripts.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+. tests/common/tap.sh
+
+files=$(git ls-files 2>/dev/null)
+if [ -z "$files" ]; then
+	skip "rules for the tree" "not a git checkout"
+	finish
+fi
+sources=$(grep -E '\.(c|h|S|cpp|cl|sh)$|Makefile$|Kbuild$|\.mk$|^tools/deps$|^tests/run$|^\.ci/run$' <<<"$files")
+scripts=$(while read -r f; do
+	head -c 32 "$f" | grep -aqE '^#!.*(sh|bash)$' && echo "$f"
+done <<<"$files")
+
+# shellcheck disable=SC2086 # lists of words
+{
+	check "every source has an SPDX line" "$(grep -L 'SPDX-License-Identifier:' $sources)"
+	check "driver files are GPL-2.0-only, uapi has the syscall note, the rest is MIT" "$(
+		for f in $sources; do
+			case $f in
+			driver/salvo_pack.* | driver/salvo_validate.*) want='GPL-2.0-only OR MIT' ;;
+			driver/* | Kbuild) want='GPL-2.0-only' ;;
+			uapi/*) want='GPL-2.0 WITH Linux-syscall-note OR MIT' ;;
+			*) want=MIT ;;
+			esac
+			sed -n '1,3s,.*SPDX-License-Identifier: \(.*\),\1,p' "$f" | sed 's, \*/$,,' |
+				grep -qxF "$want" || echo "$f: not $want"
+		done)"
+	check "no file has more than 800 lines" "$(
+		for f in $sources; do
+			[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
+		done)"
+	check "headers compile alone" "$(
+		grep -E '^(uapi|libuser|device)/.*\.h$|^driver/salvo_(pack|validate)\.h$' <<<"$files" | while read -r f; do
+			# shellcheck disable=SC2046
+			gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c -Iuapi -Ilibuser \
+				-Idevice -Idriver $(pkg-config --cflags libdrm) "$f" 2>&1 | head -n 3
+		done)"
+	check "public headers compile as C++" "$(
+		# shellcheck disable=SC2046
+		for f in libuser/salvo.h uapi/drm/salvo_drm.h; do
+			g++ -Wall -Werror -fsyntax-only -x c++ $(pkg-config --cflags libdrm) "$f" 2>&1
+		done)"
+	check "shellcheck has no remark" "$(shellcheck -x -P SCRIPTDIR:. $scripts 2>&1)"
+	check "no version #ifdef outside salvo_compat.h" "$(
+		grep -lE 'LINUX_VERSION_CODE|KERNEL_VERSION' driver/*.[ch] | grep -v salvo_compat.h)"
+	check "no work notes in the tree" "$(grep -nwE 'TODO|FIXME|XXX' $sources | grep -v '^tests/docs/tree.sh')"
+}
+check "links and paths in the documentation lead somewhere" "$(
+	for f in README.md CONTRIBUTING.md Documentation/*.md; do
+		dir=$(dirname "$f")
+		grep -oE '\]\([^)#]+' "$f" | cut -c3- | while read -r link; do
+			[ -e "$dir/$link" ] || [[ $link == http* ]] || echo "$f: $link"
+		done
+		# shellcheck disable=SC2016 # the backquotes are Markdown's
+		grep -oE '`[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+`' "$f" | tr -d '`' | while read -r path; do
+			case $path in
+			build/* | /*) ;;
+			*) compgen -G "$path*" >/dev/null || echo "$f: $path" ;;
+			esac
+		done
+	done)"
+
+finish
