@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+/*
+ * link_pci.c - the GPU behind QEMU's ivshmem-doorbell PCI function
+ *
+ * One memfd is BAR2: the registers at its head, VRAM from SALVO_LINK_VRAM_OFFSET.
+ * One eventfd is one doorbell of the guest or one interrupt vector. QEMU gets them
+ * all over a UNIX socket in the protocol of ivshmem-server and then speaks no more:
+ * a write to BAR0 adds 1 to a doorbell's eventfd, adding 1 to a vector's eventfd
+ * sends an MSI-X message. Both coalesce, and carry no data.
+ *
+ * A link outlives the process that serves it. It is made by a supervisor that
+ * forks workers; a worker runs the GPU and may die at any instruction. So nothing
+ * here keeps state across workers but the memory itself, and the place of VRAM in
+ * the address space, which is reserved once so that GPU addresses stay the same.
+ *
+ * No locks: one thread at a time uses a link, except that the GPU's threads raise
+ * interrupts, which is one write() to an eventfd.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "link_pci.h"
+#include "salvo_gpu.h"
+#include "salvo_hw.h"
+
+/* ivshmem-server's protocol */
+#define IVSHMEM_VERSION		0
+#define IVSHMEM_MEMORY		(-1)
+#define PEER_GUEST		1
+
+#define HEARTBEATS_PER_SECOND	20
+
+struct salvo_link {
+	/* BAR2 */
+	int bar_fd;
+	uint64_t bar_bytes;
+	struct salvo_regs *regs;
+	/* Addresses where the workers map VRAM; nothing is mapped here but for them. */
+	void *vram_window;
+
+	/* The guest's RAM: system address 0 is @ram. */
+	void *ram;
+	uint64_t ram_bytes;
+
+	int doorbell[SALVO_VECTORS];
+	int vector[SALVO_VECTORS];
+};
+
+static bool sizes_are_valid(uint64_t ram_bytes, uint64_t bar_bytes)
+{
+	if (ram_bytes == 0 || ram_bytes > SALVO_LINK_MAX_RAM || ram_bytes % 4096)
+		return false;
+	return bar_bytes >= SALVO_LINK_MIN_BAR && bar_bytes <= SALVO_LINK_MAX_BAR &&
+	       (bar_bytes & (bar_bytes - 1)) == 0;
+}
+
+static int bar_create(struct salvo_link *link)
+{
+	link->bar_fd = memfd_create("salvo-bar2", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (link->bar_fd < 0)
+		return -errno;
+	if (ftruncate(link->bar_fd, (off_t)link->bar_bytes) < 0)
+		return -errno;
+	/* QEMU has the file too: its size is what our mappings rely on. */
+	if (fcntl(link->bar_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -errno;
+
+	link->regs = mmap(NULL, SALVO_REGS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  link->bar_fd, 0);
+	if (link->regs == MAP_FAILED) {
+		link->regs = NULL;
+		return -errno;
+	}
+	link->vram_window = mmap(NULL, link->bar_bytes - SALVO_LINK_VRAM_OFFSET, PROT_NONE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (link->vram_window == MAP_FAILED) {
+		link->vram_window = NULL;
+		return -errno;
+	}
+	return 0;
+}
+
+static int ram_map(struct salvo_link *link, int ram_fd)
+{
+	link->ram = mmap(NULL, link->ram_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ram_fd, 0);
+	if (link->ram == MAP_FAILED) {
+		link->ram = NULL;
+		return -errno;
+	}
+	return 0;
+}
+
+static int eventfds_create(struct salvo_link *link)
+{
+	for (int i = 0; i < SALVO_VECTORS; i++) {
+		link->doorbell[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		link->vector[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (link->doorbell[i] < 0 || link->vector[i] < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int salvo_link_create(int ram_fd, uint64_t ram_bytes, uint64_t bar_bytes, struct salvo_link **out)
+{
+	struct salvo_link *link;
+	int err;
+
+	if (!sizes_are_valid(ram_bytes, bar_bytes))
+		return -EINVAL;
+	link = calloc(1, sizeof(*link));
+	if (!link)
+		return -ENOMEM;
+	link->bar_bytes = bar_bytes;
+	link->ram_bytes = ram_bytes;
+	link->bar_fd = -1;
+	for (int i = 0; i < SALVO_VECTORS; i++)
+		link->doorbell[i] = link->vector[i] = -1;
+
+	err = bar_create(link);
+	if (!err)
+		err = ram_map(link, ram_fd);
+	if (!err)
+		err = eventfds_create(link);
+	if (err) {
+		salvo_link_destroy(link);
+		return err;
+	}
+	*out = link;
+	return 0;
+}
+
+void salvo_link_destroy(struct salvo_link *link)
+{
+	if (!link)
+		return;
+	for (int i = 0; i < SALVO_VECTORS; i++) {
+		if (link->doorbell[i] >= 0)
+			close(link->doorbell[i]);
+		if (link->vector[i] >= 0)
+			close(link->vector[i]);
+	}
+	if (link->ram)
+		munmap(link->ram, link->ram_bytes);
+	if (link->vram_window)
+		munmap(link->vram_window, link->bar_bytes - SALVO_LINK_VRAM_OFFSET);
+	if (link->regs)
+		munmap(link->regs, SALVO_REGS_BYTES);
+	if (link->bar_fd >= 0)
+		close(link->bar_fd);
+	free(link);
+}
+
+/* One message: a number, with a descriptor or with none (-1). */
+static int send_number(int sock, int64_t number, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec data = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (fd >= 0) {
+		struct cmsghdr *header;
+
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	do {
+		sent = sendmsg(sock, &message, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	return sent == sizeof(number) ? 0 : -EIO;
+}
+
+static int send_peer(int sock, int64_t peer, const int *eventfds)
+{
+	int err = 0;
+
+	for (int i = 0; i < SALVO_VECTORS && !err; i++)
+		err = send_number(sock, peer, eventfds[i]);
+	return err;
+}
+
+int salvo_link_greet(const struct salvo_link *link, int sock)
+{
+	int err = send_number(sock, IVSHMEM_VERSION, -1);
+
+	if (!err)
+		err = send_number(sock, PEER_GUEST, -1);
+	if (!err)
+		err = send_number(sock, IVSHMEM_MEMORY, link->bar_fd);
+	/* Without a peer for the device the guest's doorbells vanish silently. */
+	if (!err)
+		err = send_peer(sock, SALVO_PEER_DEVICE, link->doorbell);
+	if (!err)
+		err = send_peer(sock, PEER_GUEST, link->vector);
+	return err;
+}
+
+/* Called by any thread of the GPU. */
+static void raise_vector(void *cookie, unsigned int vector)
+{
+	const struct salvo_link *link = cookie;
+
+	if (vector < SALVO_VECTORS)
+		eventfd_write(link->vector[vector], 1);
+}
+
+/* Doorbells of a dead worker count too: they only make the GPU look. */
+static void serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
+			    const struct pollfd *doorbells)
+{
+	for (unsigned int i = 0; i < SALVO_VECTORS; i++) {
+		eventfd_t count;
+
+		if (!(doorbells[i].revents & POLLIN))
+			continue;
+		if (eventfd_read(link->doorbell[i], &count) < 0)
+			continue;
+		if (i < SALVO_MAX_RINGS || i == SALVO_DOORBELL_RESET)
+			salvo_gpu_doorbell(gpu, i);
+	}
+}
+
+static int heartbeat_timer(void)
+{
+	const struct timespec period = { .tv_nsec = 1000000000 / HEARTBEATS_PER_SECOND };
+	const struct itimerspec timer = { .it_value = period, .it_interval = period };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	timerfd_settime(fd, 0, &timer, NULL);
+	return fd;
+}
+
+static void serve_until(struct salvo_link *link, struct salvo_gpu *gpu, int timer, int stop_fd)
+{
+	struct pollfd polled[SALVO_VECTORS + 2];
+	struct pollfd *beat = &polled[SALVO_VECTORS];
+	struct pollfd *stop = &polled[SALVO_VECTORS + 1];
+
+	for (int i = 0; i < SALVO_VECTORS; i++)
+		polled[i] = (struct pollfd){ .fd = link->doorbell[i], .events = POLLIN };
+	*beat = (struct pollfd){ .fd = timer, .events = POLLIN };
+	*stop = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
+
+	while (!stop->revents) {
+		uint64_t expirations;
+
+		if (poll(polled, SALVO_VECTORS + 2, -1) < 0)
+			continue;
+		serve_doorbells(link, gpu, polled);
+		if (beat->revents && read(timer, &expirations, sizeof(expirations)) > 0)
+			salvo_gpu_heartbeat(gpu);
+	}
+}
+
+int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *worker)
+{
+	uint64_t vram_bytes = link->bar_bytes - SALVO_LINK_VRAM_OFFSET;
+	struct salvo_gpu_config config = {
+		.regs = link->regs,
+		.vram_fd = link->bar_fd,
+		.vram_offset = SALVO_LINK_VRAM_OFFSET,
+		.vram_bytes = vram_bytes,
+		.va_base = (uintptr_t)link->vram_window,
+		.units = worker->units,
+		.generation = worker->generation,
+		.system_base = link->ram,
+		.system_bytes = link->ram_bytes,
+		.contain_faults = true,
+		.interrupt = raise_vector,
+		.cookie = link,
+	};
+	struct salvo_gpu *gpu;
+	int timer, err;
+
+	timer = heartbeat_timer();
+	if (timer < 0)
+		return timer;
+
+	/* The GPU's own mapping takes the place of the reservation. */
+	munmap(link->vram_window, vram_bytes);
+	link->vram_window = NULL;
+	memset(link->regs, 0, SALVO_REGS_BYTES);
+	err = salvo_gpu_create(&config, &gpu);
+	if (err)
+		goto out;
+
+	if (worker->generation > 1)
+		raise_vector(link, SALVO_VECTOR_LOST);
+	if (worker->ready)
+		worker->ready(worker->cookie);
+	serve_until(link, gpu, timer, worker->stop_fd);
+	salvo_gpu_destroy(gpu);
+out:
+	close(timer);
+	return err;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link_pci.h - the GPU behind QEMU's ivshmem-doorbell PCI function
+ */
+#ifndef SALVO_LINK_PCI_H
+#define SALVO_LINK_PCI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct salvo_link;
+
+/* Where VRAM starts in BAR2, and the sizes BAR2 may have: powers of two. */
+#define SALVO_LINK_VRAM_OFFSET	(1ull << 20)
+#define SALVO_LINK_MIN_BAR	(2ull << 20)
+#define SALVO_LINK_MAX_BAR	(4ull << 30)
+
+/* Above it a PC's guest physical addresses are no offsets into the RAM file. */
+#define SALVO_LINK_MAX_RAM	(2ull << 30)
+
+/**
+ * salvo_link_create() - Make BAR2's memory, doorbells and interrupts, and map the guest's RAM.
+ * @ram_fd: File with the guest's RAM, which stays the caller's.
+ * @ram_bytes: Its size, at most SALVO_LINK_MAX_RAM.
+ * @bar_bytes: Size of BAR2.
+ * @out: The link; destroy it with salvo_link_destroy().
+ *
+ * Starts no thread, so that the caller can fork afterwards.
+ *
+ * Return: 0 or -errno; -EINVAL if a size makes no sense.
+ */
+int salvo_link_create(int ram_fd, uint64_t ram_bytes, uint64_t bar_bytes, struct salvo_link **out);
+
+/**
+ * salvo_link_destroy() - Unmap and close everything.
+ * @link: May be NULL.
+ */
+void salvo_link_destroy(struct salvo_link *link);
+
+/**
+ * salvo_link_greet() - Hand memory and eventfds to QEMU, as ivshmem-server does.
+ * @link: The link.
+ * @sock: Connected UNIX socket.
+ *
+ * Return: 0 or -errno.
+ */
+int salvo_link_greet(const struct salvo_link *link, int sock);
+
+/**
+ * struct salvo_link_worker - How a GPU worker serves a link.
+ */
+struct salvo_link_worker {
+	/** @units: Execution units, or 0 for one for each core. */
+	unsigned int units;
+	/** @generation: Counts the workers of this link from 1. */
+	uint32_t generation;
+	/** @stop_fd: The worker ends when it becomes readable. */
+	int stop_fd;
+	/** @ready: Called once, when the registers are valid and doorbells are heard; may be NULL. */
+	void (*ready)(void *cookie);
+	void *cookie;
+};
+
+/**
+ * salvo_link_serve() - Be the GPU: run it until @worker->stop_fd becomes readable.
+ * @link: The link. One worker at a time.
+ * @worker: How.
+ *
+ * Clears the registers, creates the GPU and passes doorbells to it. From
+ * generation 2 on the guest is told by SALVO_VECTOR_LOST.
+ *
+ * Return: 0, or -errno if the GPU could not be created.
+ */
+int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *worker);
+
+#endif /* SALVO_LINK_PCI_H */
