@@ -105,23 +105,34 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
 			    struct salvo_program **out);
 void salvo_program_destroy(struct salvo_program *program);
 
-/** salvo_kernel_create() - A kernel of a program by name. Return: 0, -ENOENT. */
+/** salvo_kernel_create() - A kernel of a program by name; the program must outlive it. Return: 0, -ENOENT. */
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
 /** salvo_kernel_set_value() - An argument by value. Return: 0, -EINVAL (index, kind, size). */
 int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
 			   const void *value, size_t size);
-/** salvo_kernel_set_bo() - A pointer argument: @offset bytes into @bo, which must outlive the batches. */
+/**
+ * salvo_kernel_set_bo() - A pointer argument: @offset bytes into @bo.
+ * @bo: The buffer, or NULL for a null pointer. It must live until the batches that
+ *      use it were submitted; its memory stays until they are done.
+ *
+ * Return: 0, -EINVAL (index, kind, a buffer of another device, offset).
+ */
 int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
 			struct salvo_bo *bo, uint64_t offset);
-/** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. */
+/** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. Return: 0, -EINVAL. */
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes);
 /**
  * salvo_kernel_set_grid() - The thread space: work-items and work-group size.
  * @dims: 1 to 3.
  * @items: Work-items in each dimension.
  * @group: Work-items of a work-group in each dimension; NULL lets the library choose.
+ *
+ * Where @items is no multiple of @group the last work-groups are smaller.
+ *
+ * Return: 0, -EINVAL (a zero, or not the group size that the kernel requires),
+ * -E2BIG (over a limit of the device).
  */
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);
@@ -172,14 +183,15 @@ int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct sal
 void salvo_queue_destroy(struct salvo_queue *queue);
 /**
  * salvo_queue_submit() - Submit a batch: one packet, one interrupt, one completion.
- * @waits: Fences to wait for first, of any queue of the device; may be NULL.
+ * @waits: Fences to wait for first, of any queue of the device; may be NULL. They
+ *         give order alone: the batch also runs when one of theirs has failed.
  * @out: Fence of the batch, or NULL.
  *
  * The batch may be reset, changed or destroyed at once; with profiling on,
  * after the fence.
  *
- * Return: 0, -EINVAL (an empty or wrong batch), -EIO (the queue is banned),
- * -ENODEV, -ENOMEM.
+ * Return: 0, -EINVAL or -E2BIG (an empty or wrong batch, see salvo_batch_error()),
+ * -EIO (the queue is banned, since a batch of it faulted or hung), -ENODEV, -ENOMEM.
  */
 int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		       struct salvo_fence *const *waits, unsigned int wait_count,
@@ -188,7 +200,8 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
  * salvo_fence_wait() - Wait until a batch is done.
  * @timeout_ns: Nanoseconds from now, 0 to ask only, negative for ever.
  *
- * Return: 0, -ETIME, or how the batch failed: -ECANCELED, -EIO, -ENODEV.
+ * Return: 0, -ETIME, or how the batch failed: -ECANCELED (it faulted or was
+ * killed, or a batch before it in the queue was), -ENODEV (the GPU is gone).
  */
 int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
 void salvo_fence_destroy(struct salvo_fence *fence);

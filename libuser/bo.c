@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bo.c - buffer objects in video memory
+ *
+ * A buffer keeps one GPU address and one CPU address for its whole life. Both
+ * back ends free its memory only when the batches submitted before are done.
+ */
+#include <errno.h>
+
+#include "winsys.h"
+
+int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
+		    struct salvo_bo **out)
+{
+	*out = NULL;
+	if (!size || (flags & ~SALVO_BO_READONLY))
+		return -EINVAL;
+	return device->winsys->bo_create(device, size,
+					 flags & SALVO_BO_READONLY ? DRM_SALVO_BO_READONLY : 0,
+					 out);
+}
+
+void salvo_bo_destroy(struct salvo_bo *bo)
+{
+	if (bo)
+		bo->device->winsys->bo_destroy(bo);
+}
+
+int salvo_bo_map(struct salvo_bo *bo, void **out)
+{
+	*out = NULL;
+	return bo->device->winsys->bo_map(bo, out);
+}
+
+uint64_t salvo_bo_size(const struct salvo_bo *bo)
+{
+	return bo->size;
+}
+
+uint64_t salvo_bo_address(const struct salvo_bo *bo)
+{
+	return bo->address;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kernel.c - a kernel's arguments and thread space (B9 of CN105940388)
+ *
+ * Arguments are kept in the block that the kernel will read, so a dispatch is one
+ * copy. Local arguments get their place behind the kernel's static local memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+int salvo_kernel_create(struct salvo_program *program, const char *name,
+			struct salvo_kernel **out)
+{
+	const struct salvo_kernel_info *info = salvo_program_find(program, name);
+	struct salvo_kernel *kernel;
+	unsigned int count;
+
+	*out = NULL;
+	if (!info)
+		return -ENOENT;
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return -ENOMEM;
+	count = info->note.arg_count;
+	kernel->device = salvo_program_device(program);
+	kernel->info = info;
+	kernel->args = calloc(1, info->note.args_bytes + 1);
+	kernel->local_sizes = calloc(count + 1, sizeof(*kernel->local_sizes));
+	kernel->set = calloc(count + 1, sizeof(*kernel->set));
+	if (!kernel->args || !kernel->local_sizes || !kernel->set) {
+		salvo_kernel_destroy(kernel);
+		return -ENOMEM;
+	}
+	kernel->unset = count;
+	kernel->local_size = info->note.local_bytes;
+	*out = kernel;
+	return 0;
+}
+
+void salvo_kernel_destroy(struct salvo_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	free(kernel->args);
+	free(kernel->local_sizes);
+	free(kernel->set);
+	free(kernel);
+}
+
+/* The description of argument @index, or NULL. */
+static const struct salvo_note_arg *argument(const struct salvo_kernel *kernel,
+					     unsigned int index)
+{
+	return index < kernel->info->note.arg_count ? &kernel->info->args[index] : NULL;
+}
+
+static void store_argument(struct salvo_kernel *kernel, unsigned int index, const void *value)
+{
+	const struct salvo_note_arg *arg = &kernel->info->args[index];
+
+	memcpy(kernel->args + arg->offset, value, arg->size);
+	kernel->unset -= !kernel->set[index];
+	kernel->set[index] = true;
+}
+
+int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
+			   const void *value, size_t size)
+{
+	const struct salvo_note_arg *arg = argument(kernel, index);
+
+	if (!arg || arg->kind != SALVO_ARG_VALUE || size != arg->size || !value)
+		return -EINVAL;
+	store_argument(kernel, index, value);
+	return 0;
+}
+
+int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
+			struct salvo_bo *bo, uint64_t offset)
+{
+	const struct salvo_note_arg *arg = argument(kernel, index);
+	uint64_t address = 0;
+
+	if (!arg || (arg->kind != SALVO_ARG_GLOBAL && arg->kind != SALVO_ARG_CONSTANT))
+		return -EINVAL;
+	if (bo) {
+		if (bo->device != kernel->device || offset >= bo->size)
+			return -EINVAL;
+		address = bo->address + offset;
+	} else if (offset) {
+		return -EINVAL;
+	}
+	store_argument(kernel, index, &address);
+	return 0;
+}
+
+/*
+ * Static local memory lies first. The notes' and the arguments' sizes are each
+ * below 2^31, so a sum that does not fit in the GPU's local memory saturates
+ * and is refused at dispatch.
+ */
+static void place_locals(struct salvo_kernel *kernel)
+{
+	const struct salvo_note_kernel *note = &kernel->info->note;
+	uint64_t end = note->local_bytes, offset;
+	unsigned int i;
+
+	for (i = 0; i < note->arg_count; i++) {
+		if (kernel->info->args[i].kind != SALVO_ARG_LOCAL || !kernel->set[i])
+			continue;
+		offset = (end + SALVO_LOCAL_ALIGN - 1) & ~(uint64_t)(SALVO_LOCAL_ALIGN - 1);
+		memcpy(kernel->args + kernel->info->args[i].offset, &offset, sizeof(offset));
+		end = offset + kernel->local_sizes[i];
+	}
+	kernel->local_size = end > UINT32_MAX ? UINT32_MAX : end;
+}
+
+int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes)
+{
+	const struct salvo_note_arg *arg = argument(kernel, index);
+	const uint64_t nowhere = 0;
+
+	if (!arg || arg->kind != SALVO_ARG_LOCAL || !bytes || bytes > INT32_MAX)
+		return -EINVAL;
+	kernel->local_sizes[index] = bytes;
+	store_argument(kernel, index, &nowhere);
+	place_locals(kernel);
+	return 0;
+}
+
+/*
+ * Choose a work-group (M1 of CN102576314). Each unit should get some groups, so
+ * that they end together, and a group should fill the vector lanes, x first.
+ * A kernel with barriers keeps a stack for each work-item: smaller groups.
+ */
+static void choose_group(const struct salvo_kernel *kernel, unsigned int dims,
+			 const uint32_t items[3], uint32_t group[3])
+{
+	const struct salvo_device_info *info = &kernel->device->info;
+	const uint32_t lanes = info->isa_level >= 4 ? 16 : info->isa_level == 3 ? 8 : 4;
+	uint32_t most = kernel->info->note.flags & SALVO_KERNEL_BARRIERS ? 64 : 1024;
+	uint64_t total = 1, want;
+	unsigned int d;
+
+	if (most > info->max_group_items)
+		most = info->max_group_items;
+	for (d = 0; d < dims; d++)
+		total = total > UINT32_MAX ? total : total * items[d];
+	want = total / (info->units * 8ull);
+	if (want < lanes)
+		want = lanes;
+	if (want > most)
+		want = most;
+
+	for (d = 0; d < 3; d++) {
+		uint64_t pieces, size;
+
+		if (d >= dims || want <= 1) {
+			group[d] = 1;
+			continue;
+		}
+		pieces = (items[d] + want - 1) / want;
+		size = (items[d] + pieces - 1) / pieces;
+		if (d == 0 && pieces > 1 && (size + lanes - 1) / lanes * lanes <= want)
+			size = (size + lanes - 1) / lanes * lanes;
+		group[d] = size;
+		want /= size;
+	}
+}
+
+int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
+			  const uint32_t *items, const uint32_t *group)
+{
+	const uint32_t *required = kernel->info->note.required_group;
+	const struct salvo_device_info *info = &kernel->device->info;
+	uint32_t new_items[3] = { 1, 1, 1 }, new_group[3] = { 1, 1, 1 };
+	uint64_t in_group = 1;
+	unsigned int d;
+
+	if (dims < 1 || dims > 3 || !items)
+		return -EINVAL;
+	for (d = 0; d < dims; d++) {
+		if (!items[d])
+			return -EINVAL;
+		if (items[d] > info->max_items)
+			return -E2BIG;
+		new_items[d] = items[d];
+	}
+	if (group)
+		memcpy(new_group, group, dims * sizeof(*group));
+	else if (required[0])
+		memcpy(new_group, required, sizeof(new_group));
+	else
+		choose_group(kernel, dims, new_items, new_group);
+	for (d = 0; d < 3; d++) {
+		if (!new_group[d] || (d >= dims && new_group[d] != 1) ||
+		    (required[0] && new_group[d] != required[d]))
+			return -EINVAL;
+		in_group *= new_group[d];
+		if (in_group > info->max_group_items)
+			return -E2BIG;
+	}
+	kernel->dims = dims;
+	memcpy(kernel->items, new_items, sizeof(new_items));
+	memcpy(kernel->group, new_group, sizeof(new_group));
+	return 0;
+}
