@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/*
+ * program.c - load a program that salvo-cc made into an executable buffer
+ *
+ * The format is that of device/salvo_kernel.h. The image is untrusted: salvo_elf.c checks
+ * the structure, and here each kernel's note is checked and copied before anything
+ * of it is used. A program never changes after it was loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "salvo_elf.h"
+#include "jit.h"
+#include "kernel.h"
+
+#define MAX_IMAGE	(256u << 20)
+#define MAX_KERNELS	4096u
+#define MAX_ARGS	1024u
+
+struct salvo_program {
+	struct salvo_device *device;
+	struct salvo_bo *code;
+	struct salvo_jit_entry *jit;
+	struct salvo_kernel_info *kernels;
+	unsigned int count;
+};
+
+/* While the notes are walked. */
+struct note_walk {
+	struct salvo_program *program;
+	const struct salvo_elf *elf;
+};
+
+/* A string of a note's description, or NULL when it does not end inside it. */
+static const char *note_string(const uint8_t *desc, size_t bytes, uint32_t offset)
+{
+	if (offset >= bytes || !memchr(desc + offset, 0, bytes - offset))
+		return NULL;
+	return (const char *)desc + offset;
+}
+
+static bool args_are_sane(const struct salvo_note_kernel *note, const struct salvo_note_arg *args)
+{
+	unsigned int i;
+
+	for (i = 0; i < note->arg_count; i++) {
+		const struct salvo_note_arg *arg = &args[i];
+
+		if (arg->kind > SALVO_ARG_LOCAL || !arg->size || arg->size > note->args_bytes ||
+		    arg->offset > note->args_bytes - arg->size)
+			return false;
+		if (arg->kind != SALVO_ARG_VALUE && arg->size != sizeof(uint64_t))
+			return false;
+	}
+	return true;
+}
+
+static bool note_is_sane(const struct salvo_device *device, const struct salvo_note_kernel *note,
+			 size_t bytes)
+{
+	const uint32_t *group = note->required_group;
+
+	if (note->version != SALVO_NOTE_VERSION || note->flags & ~SALVO_KERNEL_BARRIERS ||
+	    note->isa_level < 2 || note->isa_level > 4)
+		return false;
+	if (note->arg_count > MAX_ARGS ||
+	    note->arg_count * sizeof(struct salvo_note_arg) > bytes - sizeof(*note) ||
+	    note->args_bytes > device->info.max_dispatch_argument_bytes ||
+	    note->local_bytes > INT32_MAX)
+		return false;
+	return !group[0] == !group[1] && !group[0] == !group[2];
+}
+
+static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
+{
+	struct note_walk *walk = cookie;
+	struct salvo_program *program = walk->program;
+	struct salvo_kernel_info *info;
+	struct salvo_note_kernel note;
+	const char *name;
+
+	if (bytes < sizeof(note) || program->count == MAX_KERNELS)
+		return -ENOEXEC;
+	memcpy(&note, desc, sizeof(note));
+	name = note_string(desc, bytes, note.name);
+	if (!name || !note_is_sane(program->device, &note, bytes))
+		return -ENOEXEC;
+	if (note.isa_level > program->device->info.isa_level)
+		return -ENOTSUP;
+
+	info = realloc(program->kernels, (program->count + 1) * sizeof(*info));
+	if (!info)
+		return -ENOMEM;
+	program->kernels = info;
+	info += program->count;
+	memset(info, 0, sizeof(*info));
+	if (salvo_elf_function(walk->elf, name, &info->entry))
+		return -ENOEXEC;
+	info->note = note;
+	info->name = strdup(name);
+	info->args = calloc(note.arg_count + 1, sizeof(*info->args));
+	program->count++;
+	if (!info->name || !info->args)
+		return -ENOMEM;
+	memcpy(info->args, desc + sizeof(note), note.arg_count * sizeof(*info->args));
+	return args_are_sane(&note, info->args) ? 0 : -ENOEXEC;
+}
+
+/* Put the program into a buffer that the GPU may execute. */
+static int load_code(struct salvo_program *program, const struct salvo_elf *elf)
+{
+	struct salvo_device *device = program->device;
+	unsigned int i;
+	void *map;
+	int err;
+
+	err = device->winsys->bo_create(device, elf->span, DRM_SALVO_BO_EXEC, &program->code);
+	if (err)
+		return err;
+	err = salvo_bo_map(program->code, &map);
+	if (err)
+		return err;
+	salvo_elf_load(elf, map, program->code->address);
+	for (i = 0; i < program->count; i++)
+		program->kernels[i].entry += program->code->address;
+	if (device->embedded)
+		program->jit = salvo_jit_register(elf, program->code->address);
+	return 0;
+}
+
+int salvo_program_load(struct salvo_device *device, const void *image, size_t bytes,
+		       struct salvo_program **out)
+{
+	struct salvo_program *program;
+	struct note_walk walk;
+	struct salvo_elf elf;
+	int err;
+
+	*out = NULL;
+	err = salvo_elf_open(&elf, image, bytes);
+	if (err)
+		return err;
+	program = calloc(1, sizeof(*program));
+	if (!program)
+		return -ENOMEM;
+	program->device = device;
+	walk.program = program;
+	walk.elf = &elf;
+	err = salvo_elf_notes(&elf, SALVO_NOTE_OWNER, SALVO_NOTE_KERNEL, add_kernel, &walk);
+	if (!err && !program->count)
+		err = -ENOEXEC;
+	if (!err)
+		err = load_code(program, &elf);
+	if (err) {
+		salvo_program_destroy(program);
+		return err;
+	}
+	*out = program;
+	return 0;
+}
+
+/* Read a whole file that is no longer than an image may be. */
+static int read_file(const char *path, uint8_t **image, size_t *bytes)
+{
+	struct stat st;
+	ssize_t got;
+	size_t have = 0;
+	int err = 0;
+	int fd;
+
+	*image = NULL;
+	*bytes = 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size > MAX_IMAGE)
+		err = -ENOEXEC;
+	else if (!(*image = malloc(st.st_size + 1)))
+		err = -ENOMEM;
+	while (!err && have < (size_t)st.st_size) {
+		got = read(fd, *image + have, st.st_size - have);
+		if (got < 0 && errno != EINTR)
+			err = -errno;
+		else if (got == 0)
+			break;
+		else if (got > 0)
+			have += got;
+	}
+	close(fd);
+	*bytes = have;
+	return err;
+}
+
+int salvo_program_load_file(struct salvo_device *device, const char *path,
+			    struct salvo_program **out)
+{
+	uint8_t *image;
+	size_t bytes;
+	int err;
+
+	*out = NULL;
+	err = read_file(path, &image, &bytes);
+	if (!err)
+		err = salvo_program_load(device, image, bytes, out);
+	free(image);
+	return err;
+}
+
+void salvo_program_destroy(struct salvo_program *program)
+{
+	unsigned int i;
+
+	if (!program)
+		return;
+	salvo_jit_unregister(program->jit);
+	salvo_bo_destroy(program->code);
+	for (i = 0; i < program->count; i++) {
+		free(program->kernels[i].name);
+		free(program->kernels[i].args);
+	}
+	free(program->kernels);
+	free(program);
+}
+
+const struct salvo_kernel_info *salvo_program_find(const struct salvo_program *program,
+						   const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < program->count; i++)
+		if (!strcmp(program->kernels[i].name, name))
+			return &program->kernels[i];
+	return NULL;
+}
+
+struct salvo_device *salvo_program_device(const struct salvo_program *program)
+{
+	return program->device;
+}
