@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * soft.h - the embedded GPU's back end, for its own files
+ *
+ * winsys_soft.c brings the GPU up and owns video memory, soft_queue.c brings
+ * batches to the ring and back, soft_fence.c lets threads wait.
+ */
+#ifndef SALVO_SOFT_H
+#define SALVO_SOFT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device/salvo_gpu.h"
+#include "device/salvo_hw.h"
+#include "vram.h"
+#include "winsys.h"
+
+#define SOFT_RING_ENTRIES 1024u
+#define SOFT_ASID 1u
+
+/**
+ * struct soft_fence - Done or not. Counted: the application and the job hold it,
+ * and jobs that wait for it.
+ */
+struct soft_fence {
+	struct salvo_fence base;
+	atomic_uint refs;
+	/** @state: SOFT_FENCE_*; threads sleep on it. */
+	atomic_uint state;
+	/** @error: How the batch ended; written before @state. */
+	int error;
+	/** @ctx: Context of the batch. */
+	uint32_t ctx;
+};
+
+#define SOFT_FENCE_PENDING	0u
+#define SOFT_FENCE_DONE		1u
+#define SOFT_FENCE_AWAITED	2u	/* pending, and someone sleeps */
+
+/**
+ * struct soft_job - A packet on its way: held, in the ring or done. Kept for reuse.
+ */
+struct soft_job {
+	/** @next: In the free list, in its queue's held list or in a list of done jobs. */
+	struct soft_job *next;
+	/** @older, @newer: All jobs that are not done, in the order of submission. */
+	struct soft_job *older;
+	struct soft_job *newer;
+	/** @ticket: Place in that order. */
+	uint64_t ticket;
+	/** @queue: NULL for an address space packet. */
+	struct soft_queue *queue;
+	struct soft_fence *fence;
+	/** @waits: Fences to wait for before the job may enter the ring. */
+	struct soft_fence **waits;
+	unsigned int wait_count;
+	unsigned int wait_capacity;
+	uint32_t packet_bytes;
+	uint32_t packet_capacity;
+	void *packet;
+	struct salvo_packet_result result;
+	int error;
+	/** @space: SOFT_SPACE_*, of an address space packet. */
+	unsigned int space;
+};
+
+#define SOFT_SPACE_LOOKED_AT	0u	/* its submitter will look at the result, and free it */
+#define SOFT_SPACE_LEFT		1u	/* its submitter has gone: free it when it retires */
+#define SOFT_SPACE_RETIRED	2u
+
+/**
+ * struct soft_bo - A buffer.
+ */
+struct soft_bo {
+	struct salvo_bo base;
+	uint64_t offset;	/* in video memory */
+	uint64_t bytes;		/* whole pages */
+	/** @next, @ticket: Destroyed, waiting for jobs before @ticket. */
+	struct soft_bo *next;
+	uint64_t ticket;
+};
+
+struct soft_device {
+	struct salvo_device base;
+	struct salvo_gpu *gpu;
+	struct salvo_regs *regs;
+	struct salvo_ring_entry *ring;
+	uint8_t *vram_map;
+	uint64_t vram_bytes;
+	int vram_fd;
+
+	/** @lock: Protects all below it but the atomics. */
+	pthread_mutex_t lock;
+	struct salvo_vram vram;
+	/** @seqno: Of the last packet in the ring; @retired: of the last that came back. */
+	uint64_t seqno;
+	uint64_t retired;
+	/** @slots: The job of each ring entry. */
+	struct soft_job *slots[SOFT_RING_ENTRIES];
+	struct soft_job *free_jobs;
+	struct soft_job *oldest;
+	struct soft_job *newest;
+	uint64_t tickets;
+	/** @held_queues: Queues that have held jobs. */
+	struct soft_queue *held_queues;
+	/** @zombies: Destroyed buffers that a batch may still use, oldest first. */
+	struct soft_bo *zombies;
+	struct soft_bo **zombies_end;
+	uint32_t contexts;
+	uint64_t packets;
+	uint64_t completions;
+
+	atomic_uint zombie_count;
+	/** @pending_interrupts: Not yet handled; who raises it from 0 handles them. */
+	atomic_uint pending_interrupts;
+	atomic_ullong doorbells;
+	atomic_ullong interrupts;
+};
+
+struct soft_queue {
+	struct salvo_queue base;
+	/** @refs: The application's and one for each job; protected by the device's lock. */
+	unsigned int refs;
+	uint32_t ctx;
+	uint64_t eu_mask;
+	/** @banned: A batch faulted; protected by the device's lock. */
+	bool banned;
+	/** @held: Jobs that may not enter the ring yet, in order. */
+	struct soft_job *held;
+	struct soft_job **held_end;
+	/** @next_held: In the device's list of queues with held jobs. */
+	struct soft_queue *next_held;
+};
+
+static inline struct soft_device *to_soft_device(struct salvo_device *device)
+{
+	return (struct soft_device *)device;
+}
+
+/* soft_queue.c */
+int soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out);
+void soft_queue_destroy(struct salvo_queue *queue);
+int soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
+		      struct salvo_fence **out);
+void soft_interrupt(void *cookie, unsigned int vector);
+/**
+ * soft_space_packet() - Run one BIND or UNBIND, after all packets now in the ring were read.
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC if the GPU could not do it.
+ */
+int soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
+		      uint32_t access);
+/** soft_give_up() - The GPU is gone: end all jobs with -ENODEV and free them. */
+void soft_give_up(struct soft_device *dev);
+
+/* soft_fence.c */
+struct soft_fence *soft_fence_create(struct soft_device *dev, uint32_t ctx);
+void soft_fence_put(struct soft_fence *fence);
+bool soft_fence_is_done(struct soft_fence *fence);
+void soft_fence_signal(struct soft_fence *fence, int error);
+int soft_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
+void soft_fence_destroy(struct salvo_fence *fence);
+
+/* winsys_soft.c */
+/** soft_reap() - Free destroyed buffers that no batch can use any more. */
+void soft_reap(struct soft_device *dev);
+
+#endif /* SALVO_SOFT_H */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vram.c - which ranges of the embedded GPU's video memory are taken
+ *
+ * One sorted array serves as allocator (first fit between neighbours) and as the
+ * index that validation asks. An unused page stays between two ranges, so that a
+ * kernel that runs over the end of a buffer faults instead of writing into the
+ * next one. Not locked: the device's lock is held around every call.
+ */
+#include "vram.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD_BYTES 4096u
+
+void salvo_vram_init(struct salvo_vram *vram, uint64_t bytes)
+{
+	memset(vram, 0, sizeof(*vram));
+	vram->bytes = bytes;
+}
+
+void salvo_vram_fini(struct salvo_vram *vram)
+{
+	free(vram->ranges);
+	memset(vram, 0, sizeof(*vram));
+}
+
+/* Number of ranges that start at or before @offset. */
+static size_t count_until(const struct salvo_vram *vram, uint64_t offset)
+{
+	size_t low = 0, high = vram->count, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (vram->ranges[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct salvo_vram_range *salvo_vram_find(const struct salvo_vram *vram, uint64_t offset)
+{
+	size_t n = count_until(vram, offset);
+
+	if (!n || offset - vram->ranges[n - 1].offset >= vram->ranges[n - 1].bytes)
+		return NULL;
+	return &vram->ranges[n - 1];
+}
+
+static int reserve(struct salvo_vram *vram)
+{
+	struct salvo_vram_range *ranges;
+	size_t capacity;
+
+	if (vram->count < vram->capacity)
+		return 0;
+	capacity = vram->capacity ? vram->capacity * 2 : 64;
+	ranges = realloc(vram->ranges, capacity * sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	vram->ranges = ranges;
+	vram->capacity = capacity;
+	return 0;
+}
+
+int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
+		     uint64_t *offset)
+{
+	uint64_t start = 0;
+	size_t i;
+	int err;
+
+	if (!bytes || bytes > vram->bytes)
+		return -ENOSPC;
+	err = reserve(vram);
+	if (err)
+		return err;
+	for (i = 0; i < vram->count; i++) {
+		const struct salvo_vram_range *next = &vram->ranges[i];
+
+		if (next->offset >= start + GUARD_BYTES &&
+		    bytes <= next->offset - start - GUARD_BYTES)
+			break;
+		start = next->offset + next->bytes + GUARD_BYTES;
+	}
+	if (i == vram->count && (start > vram->bytes || bytes > vram->bytes - start))
+		return -ENOSPC;
+	memmove(&vram->ranges[i + 1], &vram->ranges[i],
+		(vram->count - i) * sizeof(*vram->ranges));
+	vram->ranges[i] = (struct salvo_vram_range){ start, bytes, access };
+	vram->count++;
+	*offset = start;
+	return 0;
+}
+
+void salvo_vram_free(struct salvo_vram *vram, uint64_t offset)
+{
+	size_t n = count_until(vram, offset);
+
+	memmove(&vram->ranges[n - 1], &vram->ranges[n],
+		(vram->count - n) * sizeof(*vram->ranges));
+	vram->count--;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/*
+ * winsys_soft.c - the embedded GPU: bring-up, video memory, counters
+ *
+ * The GPU is a library in this process (device/salvo_gpu.h). Its registers are a
+ * page of plain memory and system addresses are pointers. Video memory is a
+ * sparse memfd that is mapped twice: by the GPU at its GPU addresses, with the
+ * access that each buffer has there, and by us, readable and writable, for the
+ * application and the program loader.
+ *
+ * A buffer that is destroyed while batches are on their way becomes a zombie: it
+ * is unbound, and its pages and its range are given back, when all batches that
+ * were submitted before have ended. Zombies are looked at whenever buffers come
+ * and go and when a fence was waited for, never in an interrupt.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "soft.h"
+
+#define VRAM_BYTES	(1ull << 30)
+#define VRAM_LEAST	(16ull << 20)
+#define PAGE_BYTES	4096ull
+
+static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats *stats)
+{
+	struct soft_device *dev = to_soft_device(device);
+
+	pthread_mutex_lock(&dev->lock);
+	stats->packets = dev->packets;
+	stats->completions = dev->completions;
+	pthread_mutex_unlock(&dev->lock);
+	stats->doorbells = atomic_load(&dev->doorbells);
+	stats->interrupts = atomic_load(&dev->interrupts);
+	stats->busy_ns = __atomic_load_n(&dev->regs->busy_ns, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* --- buffers ---------------------------------------------------------------- */
+
+/* Give back the memory of a range; the next owner finds zeros. */
+static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t bytes)
+{
+	if (fallocate(dev->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes))
+		memset(dev->vram_map + offset, 0, bytes);
+}
+
+static void free_range(struct soft_device *dev, uint64_t offset)
+{
+	pthread_mutex_lock(&dev->lock);
+	salvo_vram_free(&dev->vram, offset);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+/* Take a zombie that no job can use any more off the list. */
+static struct soft_bo *take_zombie(struct soft_device *dev)
+{
+	struct soft_bo *bo;
+
+	pthread_mutex_lock(&dev->lock);
+	bo = dev->zombies;
+	if (bo && dev->oldest && dev->oldest->ticket <= bo->ticket)
+		bo = NULL;
+	if (bo) {
+		dev->zombies = bo->next;
+		if (!dev->zombies)
+			dev->zombies_end = &dev->zombies;
+	}
+	pthread_mutex_unlock(&dev->lock);
+	return bo;
+}
+
+void soft_reap(struct soft_device *dev)
+{
+	struct soft_bo *bo;
+
+	if (!atomic_load_explicit(&dev->zombie_count, memory_order_relaxed))
+		return;
+	while ((bo = take_zombie(dev))) {
+		atomic_fetch_sub(&dev->zombie_count, 1);
+		release_pages(dev, bo->offset, bo->bytes);
+		/*
+		 * A range that the GPU still shows must not be given out with other
+		 * access rights: without memory for the packet it stays taken.
+		 */
+		if (!soft_space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
+			free_range(dev, bo->offset);
+		free(bo);
+	}
+}
+
+static int soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
+			  struct salvo_bo **out)
+{
+	struct soft_device *dev = to_soft_device(device);
+	uint32_t access = SALVO_ACCESS_READ;
+	struct soft_bo *bo;
+	int err;
+
+	if (size > dev->vram_bytes)
+		return -ENOSPC;
+	if (flags & DRM_SALVO_BO_EXEC)
+		access |= SALVO_ACCESS_EXEC;
+	else if (!(flags & DRM_SALVO_BO_READONLY))
+		access |= SALVO_ACCESS_WRITE;
+	soft_reap(dev);
+
+	bo = calloc(1, sizeof(*bo));
+	if (!bo)
+		return -ENOMEM;
+	bo->base.device = device;
+	bo->base.size = size;
+	bo->bytes = (size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	pthread_mutex_lock(&dev->lock);
+	err = salvo_vram_alloc(&dev->vram, bo->bytes, access, &bo->offset);
+	pthread_mutex_unlock(&dev->lock);
+	if (err) {
+		free(bo);
+		return err;
+	}
+	bo->base.address = dev->regs->va_base + bo->offset;
+	err = soft_space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
+	if (err) {
+		free_range(dev, bo->offset);
+		free(bo);
+		return err;
+	}
+	*out = &bo->base;
+	return 0;
+}
+
+static void soft_bo_destroy(struct salvo_bo *base)
+{
+	struct soft_device *dev = to_soft_device(base->device);
+	struct soft_bo *bo = (struct soft_bo *)base;
+
+	pthread_mutex_lock(&dev->lock);
+	bo->ticket = dev->tickets;
+	bo->next = NULL;
+	*dev->zombies_end = bo;
+	dev->zombies_end = &bo->next;
+	atomic_fetch_add(&dev->zombie_count, 1);
+	pthread_mutex_unlock(&dev->lock);
+	soft_reap(dev);
+}
+
+static int soft_bo_map(struct salvo_bo *base, void **out)
+{
+	struct soft_bo *bo = (struct soft_bo *)base;
+
+	*out = to_soft_device(base->device)->vram_map + bo->offset;
+	return 0;
+}
+
+/* --- bring-up --------------------------------------------------------------- */
+
+/* As much as half of the machine's memory, at most 1 GiB; pages come when they are used. */
+static int create_vram(struct soft_device *dev)
+{
+	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
+	uint64_t bytes = VRAM_BYTES;
+	void *map;
+
+	dev->vram_fd = memfd_create("salvo-vram", MFD_CLOEXEC);
+	if (dev->vram_fd < 0)
+		return -errno;
+	while (bytes > most && bytes > VRAM_LEAST)
+		bytes /= 2;
+	for (; bytes >= VRAM_LEAST; bytes /= 2) {
+		if (ftruncate(dev->vram_fd, bytes))
+			continue;
+		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			   dev->vram_fd, 0);
+		if (map == MAP_FAILED)
+			continue;
+		dev->vram_map = map;
+		dev->vram_bytes = bytes;
+		return 0;
+	}
+	return -ENOMEM;
+}
+
+static int create_gpu(struct soft_device *dev)
+{
+	const size_t ring_bytes = SOFT_RING_ENTRIES * sizeof(*dev->ring);
+	struct salvo_gpu_config config = {
+		.vram_fd = dev->vram_fd,
+		.vram_bytes = dev->vram_bytes,
+		.contain_faults = true,
+		.interrupt = soft_interrupt,
+		.cookie = dev,
+	};
+	struct salvo_ring_regs *ring;
+	int err;
+
+	dev->regs = aligned_alloc(SALVO_REGS_BYTES, SALVO_REGS_BYTES);
+	dev->ring = aligned_alloc(64, ring_bytes);
+	if (!dev->regs || !dev->ring)
+		return -ENOMEM;
+	memset(dev->regs, 0, SALVO_REGS_BYTES);
+	memset(dev->ring, 0, ring_bytes);
+	config.regs = dev->regs;
+	err = salvo_gpu_create(&config, &dev->gpu);
+	if (err)
+		return err;
+	dev->regs->bus_master = 1;
+	ring = &dev->regs->ring[0];
+	ring->base = (uintptr_t)dev->ring;
+	ring->entries = SOFT_RING_ENTRIES;
+	__atomic_store_n(&ring->enable, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void soft_close(struct salvo_device *device)
+{
+	struct soft_device *dev = to_soft_device(device);
+	struct soft_bo *bo;
+
+	salvo_gpu_destroy(dev->gpu);
+	soft_give_up(dev);
+	while ((bo = dev->zombies)) {
+		dev->zombies = bo->next;
+		free(bo);
+	}
+	salvo_vram_fini(&dev->vram);
+	free(dev->ring);
+	free(dev->regs);
+	if (dev->vram_map)
+		munmap(dev->vram_map, dev->vram_bytes);
+	if (dev->vram_fd >= 0)
+		close(dev->vram_fd);
+	pthread_mutex_destroy(&dev->lock);
+	free(dev);
+}
+
+static const struct salvo_winsys soft_winsys = {
+	.close = soft_close,
+	.get_stats = soft_get_stats,
+	.bo_create = soft_bo_create,
+	.bo_destroy = soft_bo_destroy,
+	.bo_map = soft_bo_map,
+	.queue_create = soft_queue_create,
+	.queue_destroy = soft_queue_destroy,
+	.queue_submit = soft_queue_submit,
+	.fence_wait = soft_fence_wait,
+	.fence_destroy = soft_fence_destroy,
+};
+
+static void fill_info(struct soft_device *dev)
+{
+	dev->base.info = (struct salvo_device_info){
+		.name = "soft",
+		.units = dev->regs->units,
+		.nodes = dev->regs->nodes,
+		.isa_level = dev->regs->isa_level,
+		.max_commands = SALVO_MAX_COMMANDS,
+		.max_argument_bytes = SALVO_MAX_ARGUMENT_BYTES,
+		.max_dispatch_argument_bytes = SALVO_MAX_DISPATCH_ARGUMENT_BYTES,
+		.max_group_items = SALVO_MAX_GROUP_ITEMS,
+		.max_local_bytes = SALVO_MAX_LOCAL_BYTES,
+		.max_items = SALVO_MAX_ITEMS,
+		.vram_bytes = dev->vram_bytes,
+		.clock_hz = dev->regs->clock_hz,
+	};
+}
+
+int salvo_winsys_soft_open(struct salvo_device **out)
+{
+	struct soft_device *dev = calloc(1, sizeof(*dev));
+	int err;
+
+	if (!dev)
+		return -ENOMEM;
+	dev->base.winsys = &soft_winsys;
+	dev->base.embedded = true;
+	dev->zombies_end = &dev->zombies;
+	pthread_mutex_init(&dev->lock, NULL);
+	err = create_vram(dev);
+	if (!err)
+		err = create_gpu(dev);
+	if (err) {
+		soft_close(&dev->base);
+		return err;
+	}
+	salvo_vram_init(&dev->vram, dev->vram_bytes);
+	fill_info(dev);
+	*out = &dev->base;
+	return 0;
+}
