@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_ctx.c - contexts: queues of batches
+ *
+ * A context is a scheduling entity, a mask of execution units and a ban flag. A
+ * file finds it by an id in file->ctxs. Each job holds the context, so that
+ * CTX_DESTROY and the file's end only take the id away: batches in flight
+ * complete, and the last of them frees the entity, whose queue is empty then.
+ */
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_drv.h"
+#include "salvo_vm.h"
+
+/* Ids that one file may have. */
+#define SALVO_CTX_LIMIT	XA_LIMIT(1, 4096)
+
+static void salvo_ctx_release(struct kref *ref)
+{
+	struct salvo_ctx *ctx = container_of(ref, struct salvo_ctx, ref);
+
+	drm_sched_entity_fini(&ctx->entity);
+	ida_free(&ctx->vm->sdev->hw_ctxs, ctx->hw_id);
+	mutex_destroy(&ctx->lock);
+	salvo_vm_put(ctx->vm);
+	kfree(ctx);
+}
+
+/**
+ * salvo_ctx_put() - Drop a reference.
+ * @ctx: May be NULL.
+ */
+void salvo_ctx_put(struct salvo_ctx *ctx)
+{
+	if (ctx)
+		kref_put(&ctx->ref, salvo_ctx_release);
+}
+
+/**
+ * salvo_ctx_find() - The file's context of an id, with a reference, or NULL.
+ */
+struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id)
+{
+	struct salvo_ctx *ctx;
+
+	xa_lock(&file->ctxs);
+	ctx = xa_load(&file->ctxs, id);
+	if (ctx)
+		salvo_ctx_get(ctx);
+	xa_unlock(&file->ctxs);
+	return ctx;
+}
+
+/** salvo_ctx_put_all() - The file ends. */
+void salvo_ctx_put_all(struct salvo_file *file)
+{
+	struct salvo_ctx *ctx;
+	unsigned long id;
+
+	xa_for_each(&file->ctxs, id, ctx)
+		salvo_ctx_put(ctx);
+	xa_destroy(&file->ctxs);
+}
+
+static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm, u64 eu_mask)
+{
+	struct salvo_device *sdev = vm->sdev;
+	struct drm_gpu_scheduler *sched = &sdev->sched;
+	struct salvo_ctx *ctx;
+	int ret;
+
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	/* Zero is the driver's own, for address space packets. */
+	ret = ida_alloc_min(&sdev->hw_ctxs, 1, GFP_KERNEL);
+	if (ret < 0)
+		goto err_free;
+	ctx->hw_id = ret;
+	ret = drm_sched_entity_init(&ctx->entity, DRM_SCHED_PRIORITY_NORMAL, &sched, 1, NULL);
+	if (ret)
+		goto err_free_id;
+	kref_init(&ctx->ref);
+	mutex_init(&ctx->lock);
+	ctx->vm = salvo_vm_get(vm);
+	ctx->eu_mask = eu_mask;
+	return ctx;
+
+err_free_id:
+	ida_free(&sdev->hw_ctxs, ctx->hw_id);
+err_free:
+	kfree(ctx);
+	return ERR_PTR(ret);
+}
+
+int salvo_ctx_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_file *file = filp->driver_priv;
+	struct drm_salvo_ctx_create *args = data;
+	u64 units = GENMASK_ULL(sdev->mmio.units - 1, 0);
+	struct salvo_ctx *ctx;
+	int ret;
+
+	ret = salvo_check(sdev, !args->flags, -EINVAL) ?:
+	      salvo_check(sdev, !(args->eu_mask & ~units), -EINVAL) ?:
+	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+
+	ctx = salvo_ctx_create(file->vm, args->eu_mask);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	ret = xa_alloc(&file->ctxs, &args->id, ctx, SALVO_CTX_LIMIT, GFP_KERNEL);
+	if (ret) {
+		salvo_ctx_put(ctx);
+		return salvo_refuse(sdev, ret == -EBUSY ? -ENOMEM : ret, "an id is free");
+	}
+	return 0;
+}
+
+int salvo_ctx_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_file *file = filp->driver_priv;
+	struct drm_salvo_ctx_destroy *args = data;
+	struct salvo_ctx *ctx;
+	int ret;
+
+	ret = salvo_check(sdev, !args->pad, -EINVAL);
+	if (ret)
+		return ret;
+	ctx = xa_erase(&file->ctxs, args->id);
+	ret = salvo_check(sdev, ctx, -ENOENT);
+	salvo_ctx_put(ctx);
+	return ret;
+}
+
+int salvo_ctx_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_file *file = filp->driver_priv;
+	struct drm_salvo_ctx_query *args = data;
+	struct salvo_ctx *ctx = salvo_ctx_find(file, args->id);
+	int ret;
+
+	ret = salvo_check(sdev, ctx, -ENOENT);
+	if (ret)
+		return ret;
+	args->state = salvo_ctx_is_banned(ctx) ? DRM_SALVO_CTX_BANNED : 0;
+	args->submitted = atomic64_read(&ctx->submitted);
+	args->completed = atomic64_read(&ctx->completed);
+	args->failed = atomic64_read(&ctx->failed);
+	salvo_ctx_put(ctx);
+	return 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_debugfs.c - counters of the whole device: /sys/kernel/debug/dri/N/salvo
+ *
+ * One "name: number" a line, for tests and people. Nothing here is an interface.
+ */
+#include <linux/seq_file.h>
+
+#include <drm/drm_debugfs.h>
+#include <drm/drm_file.h>
+
+#include "salvo_device.h"
+#include "salvo_drv.h"
+
+static int salvo_debugfs_show(struct seq_file *m, void *unused)
+{
+	struct drm_info_node *node = m->private;
+	struct salvo_device *sdev = to_salvo(node->minor->dev);
+	u64 vram_used;
+
+	mutex_lock(&sdev->vram_lock);
+	vram_used = sdev->vram_used;
+	mutex_unlock(&sdev->vram_lock);
+
+	seq_printf(m, "packets: %lld\n", atomic64_read(&sdev->counters.packets));
+	seq_printf(m, "doorbells: %lld\n", atomic64_read(&sdev->counters.doorbells));
+	seq_printf(m, "interrupts: %lld\n", atomic64_read(&sdev->counters.interrupts));
+	seq_printf(m, "completions: %lld\n", atomic64_read(&sdev->counters.completions));
+	seq_printf(m, "busy-ns: %lld\n", atomic64_read(&sdev->counters.busy_ns));
+	seq_printf(m, "space-packets: %lld\n", atomic64_read(&sdev->space_packets));
+	seq_printf(m, "faults: %lld\n", atomic64_read(&sdev->faults));
+	seq_printf(m, "resets: %lld\n", atomic64_read(&sdev->resets));
+	seq_printf(m, "jobs: %d\n", atomic_read(&sdev->jobs));
+	seq_printf(m, "vram-used: %llu\n", vram_used);
+	seq_printf(m, "reclaiming: %u\n", READ_ONCE(sdev->reclaiming));
+	seq_printf(m, "gone: %d\n", salvo_device_is_gone(sdev));
+	return 0;
+}
+
+static const struct drm_info_list salvo_debugfs_files[] = {
+	{ "salvo", salvo_debugfs_show, 0, NULL },
+};
+
+/** salvo_debugfs_init() - Add our files to a minor's folder. */
+void salvo_debugfs_init(struct drm_minor *minor)
+{
+	drm_debugfs_create_files(salvo_debugfs_files, ARRAY_SIZE(salvo_debugfs_files),
+				 minor->debugfs_root, minor);
+}

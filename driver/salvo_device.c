@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_device.c - one GPU: the only owner of the order of bring-up and teardown
+ *
+ * salvo_device_init() brings up in this order, and salvo_device_fini() takes down
+ * in the reverse one: VRAM and spaces, the workqueue, BARs, a reset of the device,
+ * the ring, interrupts, the scheduler, the ring's start.
+ *
+ * The structure outlives the binding of the driver: files that are still open
+ * keep it. What they find is a device that is gone: every ioctl fails, mappings
+ * raise SIGBUS, and closing frees memory without telling a GPU. Between the two
+ * stands salvo_device_fini(): when it returns there are no batches, no work, no
+ * interrupt and no DMA memory left.
+ */
+#include <linux/cpumask.h>
+#include <linux/dma-mapping.h>
+#include <linux/pci.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_managed.h>
+
+#include "salvo_device.h"
+#include "salvo_gem.h"
+#include "salvo_irq.h"
+#include "salvo_reset.h"
+#include "salvo_ring.h"
+#include "salvo_sched.h"
+#include "salvo_vm.h"
+
+/* The last reference to the device is gone, and with it every file and buffer. */
+static void salvo_device_release(struct drm_device *drm, void *unused)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+
+	salvo_vram_fini(sdev);
+	ida_destroy(&sdev->hw_ctxs);
+	xa_destroy(&sdev->asids);
+	mutex_destroy(&sdev->space_lock);
+}
+
+static int salvo_device_init_software(struct salvo_device *sdev)
+{
+	atomic_set(&sdev->jobs, 0);
+	init_waitqueue_head(&sdev->jobs_idle);
+	init_waitqueue_head(&sdev->progress);
+	mutex_init(&sdev->space_lock);
+	INIT_LIST_HEAD(&sdev->spaces);
+	xa_init_flags(&sdev->asids, XA_FLAGS_ALLOC1);
+	ida_init(&sdev->hw_ctxs);
+	INIT_DELAYED_WORK(&sdev->reclaim, salvo_vm_reclaim_work);
+	INIT_DELAYED_WORK(&sdev->watchdog, salvo_reset_watchdog_work);
+	INIT_WORK(&sdev->lost, salvo_reset_lost_work);
+	salvo_vram_init(sdev);
+	return drmm_add_action_or_reset(&sdev->drm, salvo_device_release, NULL);
+}
+
+static int salvo_device_init_pci(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	int ret;
+
+	/* With one CPU the kernel patches its barriers out, but the GPU is another. */
+	ret = salvo_check(sdev, num_possible_cpus() >= 2, -ENODEV);
+	if (ret)
+		return ret;
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return ret;
+	ret = salvo_mmio_init(sdev, pdev);
+	if (ret)
+		return ret;
+	return dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+}
+
+static int salvo_device_start_hw(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	int ret;
+
+	salvo_mmio_set_bus_master(&sdev->mmio, true);
+	ret = salvo_mmio_reset(&sdev->mmio);
+	if (ret) {
+		dev_err(&pdev->dev, "the GPU does not answer: %d\n", ret);
+		return -ENODEV;
+	}
+	pci_set_master(pdev);
+	return 0;
+}
+
+/* Returns 0 if the device makes no more access to system memory. */
+static int salvo_device_stop_hw(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	int ret = salvo_mmio_reset(&sdev->mmio);
+
+	salvo_mmio_set_bus_master(&sdev->mmio, false);
+	pci_clear_master(pdev);
+	return ret;
+}
+
+/**
+ * salvo_device_init() - Bring up the GPU.
+ * @sdev: Zeroed, but for @sdev->drm.
+ * @pdev: Its function.
+ *
+ * Return: 0, or -ENODEV (not a GPU that we can drive) and others, with everything undone.
+ */
+int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	int ret;
+
+	ret = salvo_device_init_pci(sdev, pdev);
+	if (ret)
+		return ret;
+	ret = salvo_device_init_software(sdev);
+	if (ret)
+		return ret;
+	sdev->wq = alloc_ordered_workqueue("salvo", 0);
+	if (!sdev->wq)
+		return -ENOMEM;
+	ret = salvo_device_start_hw(sdev, pdev);
+	if (ret)
+		goto err_stop_hw;
+	ret = salvo_ring_init(sdev);
+	if (ret)
+		goto err_stop_hw;
+	ret = salvo_irq_init(sdev, pdev);
+	if (ret)
+		goto err_ring_fini;
+	ret = salvo_sched_init(sdev);
+	if (ret)
+		goto err_irq_fini;
+	ret = salvo_ring_start(sdev);
+	if (ret)
+		goto err_sched_fini;
+	salvo_reset_start_watchdog(sdev);
+	return 0;
+
+err_sched_fini:
+	salvo_sched_fini(sdev);
+err_irq_fini:
+	salvo_irq_fini(sdev, pdev);
+err_ring_fini:
+	salvo_ring_fini(sdev);
+err_stop_hw:
+	salvo_device_stop_hw(sdev, pdev);
+	destroy_workqueue(sdev->wq);
+	return ret;
+}
+
+/**
+ * salvo_device_fini() - Take the GPU down; files may still be open.
+ * @sdev: The device, unplugged from DRM: no ioctl is in a critical section.
+ */
+void salvo_device_fini(struct salvo_device *sdev)
+{
+	struct pci_dev *pdev = to_pci_dev(sdev->drm.dev);
+
+	WRITE_ONCE(sdev->gone, true);
+	cancel_delayed_work_sync(&sdev->watchdog);
+	cancel_delayed_work_sync(&sdev->reclaim);
+	salvo_ring_stop(sdev);
+	if (salvo_device_stop_hw(sdev, pdev))
+		drm_notice(&sdev->drm, "the GPU does not answer\n");
+	salvo_irq_fini(sdev, pdev);
+	cancel_work_sync(&sdev->lost);
+	flush_workqueue(sdev->wq);
+
+	/* What is on the ring fails here, what is queued when its turn comes. */
+	salvo_reset_give_up(sdev);
+	wait_event(sdev->jobs_idle, !atomic_read(&sdev->jobs));
+	salvo_sched_fini(sdev);
+	destroy_workqueue(sdev->wq);
+	salvo_vm_reclaim_gone(sdev);
+	salvo_vm_detach_all(sdev);
+	salvo_ring_fini(sdev);
+}
+
+/**
+ * salvo_device_shutdown() - The machine goes down or starts another kernel: stop all DMA.
+ */
+void salvo_device_shutdown(struct salvo_device *sdev)
+{
+	WRITE_ONCE(sdev->gone, true);
+	salvo_ring_stop(sdev);
+	salvo_device_stop_hw(sdev, to_pci_dev(sdev->drm.dev));
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_device.h - one GPU: what it owns and in which order it comes and goes
+ */
+#ifndef SALVO_DEVICE_H
+#define SALVO_DEVICE_H
+
+#include <linux/idr.h>
+#include <linux/mutex.h>
+#include <linux/ratelimit.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <drm/drm_device.h>
+#include <drm/drm_mm.h>
+#include <drm/drm_print.h>
+#include <drm/gpu_scheduler.h>
+
+#include "salvo_mmio.h"
+#include "salvo_ring.h"
+
+struct drm_driver;
+struct pci_dev;
+
+/**
+ * struct salvo_counters - What batches cost, of a file or of the device.
+ *
+ * Written where the thing counted happens, before the batch's fence signals, so
+ * that who has waited for the fence sees them.
+ */
+struct salvo_counters {
+	/** @packets: DMA packets of batches that were put on the ring. */
+	atomic64_t packets;
+	/** @doorbells: Doorbells rung for them. */
+	atomic64_t doorbells;
+	/** @interrupts: Interrupts that retired at least one of them. */
+	atomic64_t interrupts;
+	/** @completions: Deferred completions. */
+	atomic64_t completions;
+	/** @busy_ns: Time that units spent on them, as the device told it. */
+	atomic64_t busy_ns;
+};
+
+/**
+ * struct salvo_device - One bound GPU.
+ */
+struct salvo_device {
+	/** @drm: Base; its last reference frees the structure. */
+	struct drm_device drm;
+	/** @mmio: Registers and VRAM aperture. */
+	struct salvo_mmio mmio;
+	/** @ring: Command ring 0. */
+	struct salvo_ring ring;
+	/** @sched: Feeds the ring with batches. */
+	struct drm_gpu_scheduler sched;
+
+	/**
+	 * @wq: Ordered: timeouts, loss of the GPU, the watchdog and the freeing
+	 * of address space never run at once.
+	 */
+	struct workqueue_struct *wq;
+	/** @reclaim: Frees bindings whose batches are done, see salvo_vm.c. */
+	struct delayed_work reclaim;
+	/** @watchdog: Looks at the heartbeat. */
+	struct delayed_work watchdog;
+	/** @lost: Gives the GPU up. */
+	struct work_struct lost;
+
+	/**
+	 * @gone: The GPU does not answer or was unbound, for good. Read without
+	 * a lock; set once.
+	 */
+	bool gone;
+	/** @jobs: Batches that exist, whatever their state. */
+	atomic_t jobs;
+	/** @jobs_idle: Woken when @jobs drops to 0. */
+	wait_queue_head_t jobs_idle;
+	/** @progress: Woken when ring slots, VRAM or room for batches come free. */
+	wait_queue_head_t progress;
+
+	/** @vram_lock: Protects @vram and @vram_used. */
+	struct mutex vram_lock;
+	/** @vram: Offsets in VRAM. */
+	struct drm_mm vram;
+	/** @vram_used: Bytes allocated. */
+	u64 vram_used;
+
+	/**
+	 * @space_lock: Serializes address space packets against each other and
+	 * against resets; protects @spaces, @reclaiming. Nothing allocates under it.
+	 */
+	struct mutex space_lock;
+	/** @spaces: All struct salvo_vm that the device may know of. */
+	struct list_head spaces;
+	/** @reclaiming: Bindings that wait to be freed. */
+	unsigned int reclaiming;
+	/** @asids: Address space numbers in use. */
+	struct xarray asids;
+	/** @asid_next: Where to look for the next one. */
+	u32 asid_next;
+	/** @hw_ctxs: Context numbers in use on the ring. */
+	struct ida hw_ctxs;
+
+	/** @counters: Of all files together; interrupts are all that were taken. */
+	struct salvo_counters counters;
+	/** @space_packets: Address space packets put on the ring. */
+	atomic64_t space_packets;
+	/** @faults: Faults reported by the device. */
+	atomic64_t faults;
+	/** @resets: Resets since the driver was bound. */
+	atomic64_t resets;
+	/** @clients: Numbers of files, for fdinfo. */
+	atomic64_t clients;
+	/** @irqs: Linux interrupt numbers of the vectors. */
+	int irqs[SALVO_VECTORS];
+	/** @fault_ratelimit: Limits what faults print. */
+	struct ratelimit_state fault_ratelimit;
+	/** @fault_sequence: Last fault seen; of the fault thread only. */
+	u64 fault_sequence;
+	/** @heartbeat: Last one seen; of the watchdog only. */
+	u32 heartbeat;
+	/** @heartbeat_misses: Looks since it moved; of the watchdog only. */
+	unsigned int heartbeat_misses;
+};
+
+static inline struct salvo_device *to_salvo(struct drm_device *drm)
+{
+	return container_of(drm, struct salvo_device, drm);
+}
+
+/**
+ * salvo_refuse() - Refuse something: the only way to, so that every refusal can be seen.
+ * @sdev: The device.
+ * @err: Negative errno.
+ * @condition: What should have held, a string.
+ *
+ * Return: @err.
+ */
+#define salvo_refuse(sdev, err, condition, ...) ({			\
+	const int __err = (err);					\
+									\
+	drm_dbg(&(sdev)->drm, "%s: %d, failed: " condition "\n",	\
+		__func__, __err, ##__VA_ARGS__);			\
+	__err;								\
+})
+
+/**
+ * salvo_check() - Refuse with @err unless @condition holds.
+ */
+#define salvo_check(sdev, condition, err)				\
+	(likely(condition) ? 0 : salvo_refuse(sdev, err, "%s", #condition))
+
+static inline bool salvo_device_is_gone(const struct salvo_device *sdev)
+{
+	return READ_ONCE(sdev->gone);
+}
+
+int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev);
+void salvo_device_fini(struct salvo_device *sdev);
+void salvo_device_shutdown(struct salvo_device *sdev);
+
+#endif /* SALVO_DEVICE_H */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_drv.c - module, PCI function, ioctl table, open and close, fdinfo
+ *
+ * Only the render node is served. ivshmem functions have no identity of their
+ * own, so the driver takes any 1af4:1110 and leaves alone what does not show the
+ * magic number.
+ */
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_ioctl.h>
+
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_drv.h"
+#include "salvo_gem.h"
+#include "salvo_vm.h"
+
+#define SALVO_DRIVER_MAJOR	1
+#define SALVO_DRIVER_MINOR	0
+
+/* Nothing that DEV_QUERY will ever tell is longer. */
+#define SALVO_MAX_QUERY_BYTES	PAGE_SIZE
+
+static int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct drm_salvo_dev_query *args = data;
+	void __user *to = u64_to_user_ptr(args->pointer);
+	const struct drm_salvo_device_info info = {
+		.hw_version = sdev->mmio.version,
+		.units = sdev->mmio.units,
+		.nodes = sdev->mmio.nodes,
+		.isa_level = sdev->mmio.isa_level,
+		.vram_bytes = sdev->mmio.vram_bytes,
+		.clock_hz = sdev->mmio.clock_hz,
+		.max_commands = SALVO_MAX_COMMANDS,
+		.max_argument_bytes = SALVO_MAX_ARGUMENT_BYTES,
+		.max_dispatch_argument_bytes = SALVO_MAX_DISPATCH_ARGUMENT_BYTES,
+		.max_group_items = SALVO_MAX_GROUP_ITEMS,
+		.max_local_bytes = SALVO_MAX_LOCAL_BYTES,
+		.max_syncs = SALVO_MAX_SYNCS,
+		.max_items = SALVO_MAX_ITEMS,
+		.resets = atomic64_read(&sdev->resets),
+	};
+	u32 known = sizeof(info), size = args->size;
+	int ret;
+
+	ret = salvo_check(sdev, args->type == DRM_SALVO_QUERY_DEVICE, -EINVAL) ?:
+	      salvo_check(sdev, !args->pointer || size <= SALVO_MAX_QUERY_BYTES, -EINVAL) ?:
+	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+	args->size = known;
+	if (!args->pointer)
+		return 0;
+	if (copy_to_user(to, &info, min(size, known)) ||
+	    (size > known && clear_user(to + known, size - known)))
+		return salvo_refuse(sdev, -EFAULT, "%u bytes at %#llx are writable", size,
+				    args->pointer);
+	return 0;
+}
+
+/* --- files ------------------------------------------------------------------- */
+
+static int salvo_file_open_entered(struct salvo_device *sdev, struct drm_file *filp)
+{
+	struct salvo_file *file;
+	int ret;
+
+	ret = salvo_check(sdev, drm_is_render_client(filp), -EACCES) ?:
+	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+	file = kzalloc(sizeof(*file), GFP_KERNEL);
+	if (!file)
+		return -ENOMEM;
+	file->vm = salvo_vm_create(sdev);
+	if (IS_ERR(file->vm)) {
+		ret = PTR_ERR(file->vm);
+		kfree(file);
+		return ret;
+	}
+	xa_init_flags(&file->ctxs, XA_FLAGS_ALLOC1);
+	file->client = atomic64_inc_return(&sdev->clients);
+	filp->driver_priv = file;
+	return 0;
+}
+
+static int salvo_file_open(struct drm_device *drm, struct drm_file *filp)
+{
+	int idx, ret;
+
+	if (!drm_dev_enter(drm, &idx))
+		return salvo_refuse(to_salvo(drm), -ENODEV, "the device is bound");
+	ret = salvo_file_open_entered(to_salvo(drm), filp);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+/* Buffers are closed already; batches in flight complete. */
+static void salvo_file_close(struct drm_device *drm, struct drm_file *filp)
+{
+	struct salvo_file *file = filp->driver_priv;
+
+	salvo_ctx_put_all(file);
+	salvo_vm_close(file->vm);
+	kfree(file);
+}
+
+static void salvo_file_show_fdinfo(struct seq_file *m, struct file *f)
+{
+	struct drm_file *filp = f->private_data;
+	struct salvo_device *sdev = to_salvo(filp->minor->dev);
+	struct salvo_file *file = filp->driver_priv;
+	struct salvo_vm *vm = file->vm;
+
+	seq_puts(m, "drm-driver:\tsalvo\n");
+	seq_printf(m, "drm-pdev:\t%s\n", dev_name(sdev->drm.dev));
+	seq_printf(m, "drm-client-id:\t%llu\n", file->client);
+	seq_printf(m, "drm-engine-eu:\t%lld ns\n", atomic64_read(&vm->counters.busy_ns));
+	seq_printf(m, "drm-engine-capacity-eu:\t%u\n", sdev->mmio.units);
+	seq_printf(m, "drm-memory-vram:\t%lld KiB\n", atomic64_read(&vm->bytes) >> 10);
+	seq_printf(m, "salvo-packets:\t%lld\n", atomic64_read(&vm->counters.packets));
+	seq_printf(m, "salvo-doorbells:\t%lld\n", atomic64_read(&vm->counters.doorbells));
+	seq_printf(m, "salvo-interrupts:\t%lld\n", atomic64_read(&vm->counters.interrupts));
+	seq_printf(m, "salvo-completions:\t%lld\n", atomic64_read(&vm->counters.completions));
+}
+
+/* --- driver ------------------------------------------------------------------ */
+
+static const struct file_operations salvo_fops = {
+	.owner = THIS_MODULE,
+	.open = drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = drm_ioctl,
+	.compat_ioctl = drm_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.mmap = drm_gem_mmap,
+	.show_fdinfo = salvo_file_show_fdinfo,
+};
+
+static const struct drm_ioctl_desc salvo_ioctls[] = {
+	DRM_IOCTL_DEF_DRV(SALVO_DEV_QUERY, salvo_dev_query_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_BO_CREATE, salvo_bo_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_BO_MMAP_OFFSET, salvo_bo_mmap_offset_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_CTX_CREATE, salvo_ctx_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_CTX_DESTROY, salvo_ctx_destroy_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_CTX_QUERY, salvo_ctx_query_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_SUBMIT, salvo_submit_ioctl, DRM_RENDER_ALLOW),
+};
+
+static const struct drm_driver salvo_driver = {
+	.driver_features = DRIVER_RENDER | DRIVER_GEM | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
+	.open = salvo_file_open,
+	.postclose = salvo_file_close,
+	.debugfs_init = salvo_debugfs_init,
+	.ioctls = salvo_ioctls,
+	.num_ioctls = ARRAY_SIZE(salvo_ioctls),
+	.fops = &salvo_fops,
+	.name = "salvo",
+	.desc = "Salvo batch GPU",
+	.date = "20261121",
+	.major = SALVO_DRIVER_MAJOR,
+	.minor = SALVO_DRIVER_MINOR,
+};
+
+static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct salvo_device *sdev;
+	int ret;
+
+	sdev = devm_drm_dev_alloc(&pdev->dev, &salvo_driver, struct salvo_device, drm);
+	if (IS_ERR(sdev))
+		return PTR_ERR(sdev);
+	pci_set_drvdata(pdev, sdev);
+	ret = salvo_device_init(sdev, pdev);
+	if (ret)
+		return ret;
+	ret = drm_dev_register(&sdev->drm, 0);
+	if (ret) {
+		salvo_device_fini(sdev);
+		return ret;
+	}
+	drm_info(&sdev->drm, "%u execution units, %llu MiB of VRAM\n", sdev->mmio.units,
+		 sdev->mmio.vram_bytes >> 20);
+	return 0;
+}
+
+static void salvo_pci_remove(struct pci_dev *pdev)
+{
+	struct salvo_device *sdev = pci_get_drvdata(pdev);
+
+	/* Who waits inside an ioctl has to leave it before drm_dev_unplug() returns. */
+	WRITE_ONCE(sdev->gone, true);
+	wake_up_all(&sdev->progress);
+	drm_dev_unplug(&sdev->drm);
+	salvo_device_fini(sdev);
+}
+
+static void salvo_pci_shutdown(struct pci_dev *pdev)
+{
+	salvo_device_shutdown(pci_get_drvdata(pdev));
+}
+
+static const struct pci_device_id salvo_pci_ids[] = {
+	{ PCI_DEVICE(SALVO_PCI_VENDOR, SALVO_PCI_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, salvo_pci_ids);
+
+static struct pci_driver salvo_pci_driver = {
+	.name = "salvo",
+	.id_table = salvo_pci_ids,
+	.probe = salvo_pci_probe,
+	.remove = salvo_pci_remove,
+	.shutdown = salvo_pci_shutdown,
+};
+module_pci_driver(salvo_pci_driver);
+
+MODULE_DESCRIPTION("Salvo batch GPU");
+MODULE_AUTHOR("The Salvo developers");
+MODULE_LICENSE("GPL");

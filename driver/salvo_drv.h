@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_drv.h - an open file, and the ioctls that have no header of their own
+ */
+#ifndef SALVO_DRV_H
+#define SALVO_DRV_H
+
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+#include <drm/drm.h>
+
+#include "uapi/drm/salvo_drm.h"
+
+struct drm_device;
+struct drm_file;
+struct drm_minor;
+struct salvo_vm;
+
+/* Elements in each of a submission's syncobj arrays. */
+#define SALVO_MAX_SYNCS	1024u
+
+/**
+ * struct salvo_file - An open file of the render node.
+ */
+struct salvo_file {
+	/** @vm: Its address space. */
+	struct salvo_vm *vm;
+	/** @ctxs: Its contexts by id. */
+	struct xarray ctxs;
+	/** @client: Number of the file, for fdinfo. */
+	u64 client;
+};
+
+int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
+void salvo_debugfs_init(struct drm_minor *minor);
+
+#endif /* SALVO_DRV_H */

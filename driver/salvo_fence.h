@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_fence.h - the hardware fence of a batch
+ */
+#ifndef SALVO_FENCE_H
+#define SALVO_FENCE_H
+
+#include <linux/dma-fence.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+struct salvo_job;
+
+/**
+ * struct salvo_fence - Signals when the ring's fence register has passed a batch.
+ *
+ * Allocated in the ioctl, initialized when the batch gets its place on the ring.
+ * Only the scheduler sees it; users hold the scheduler's finished fence. It does
+ * not hold the job: the job outlives the signalling, not the fence's memory.
+ */
+struct salvo_fence {
+	/** @base: The fence; without operations before it is on the ring. */
+	struct dma_fence base;
+	/** @lock: For @base. */
+	spinlock_t lock;
+	/** @node: In the ring's pending or done list; ring's lock. */
+	struct list_head node;
+	/** @seqno: Of the ring entry. */
+	u64 seqno;
+	/** @job: The batch; valid until @base has signalled. */
+	struct salvo_job *job;
+};
+
+struct salvo_fence *salvo_fence_create(struct salvo_job *job);
+void salvo_fence_init(struct salvo_fence *fence, u64 context, u64 number);
+void salvo_fence_destroy(struct salvo_fence *fence);
+
+#endif /* SALVO_FENCE_H */

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_gem.c - buffer objects in VRAM
+ *
+ * A buffer has two halves with lives of their own: the GEM object, which handles
+ * and CPU mappings hold, and the binding in its file's address space, which ends
+ * in steps (salvo_vm.c) after the handle was closed. Both hold the piece of VRAM,
+ * so that memory comes free when neither the GPU nor the CPU can see it.
+ *
+ * VRAM is contiguous and the buffer's place in it is its GPU address. Without
+ * PRIME and without flink (the primary node is refused) a buffer never has more
+ * than one file, and one handle.
+ *
+ * CPU mappings are made of the aperture's pages at the first touch and are taken
+ * away when the device is unplugged; later touches raise SIGBUS.
+ */
+#include <linux/slab.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+
+#include "salvo_device.h"
+#include "salvo_drv.h"
+#include "salvo_gem.h"
+#include "salvo_vm.h"
+
+/* How long BO_CREATE waits for memory that is on its way to become free. */
+#define SALVO_VRAM_WAIT_JIFFIES	HZ
+/* Bytes zeroed between two chances for others to run. */
+#define SALVO_VRAM_ZERO_STEP	(1u << 20)
+/* Pages put into a CPU mapping at one touch, a power of two. */
+#define SALVO_FAULT_AROUND	64u
+
+/* --- VRAM -------------------------------------------------------------------- */
+
+/**
+ * struct salvo_vram - A piece of VRAM.
+ */
+struct salvo_vram {
+	/** @ref: Of the buffer and of its binding. */
+	struct kref ref;
+	/** @sdev: The device. */
+	struct salvo_device *sdev;
+	/** @node: Its place; sdev->vram_lock. */
+	struct drm_mm_node node;
+};
+
+int salvo_vram_init(struct salvo_device *sdev)
+{
+	mutex_init(&sdev->vram_lock);
+	drm_mm_init(&sdev->vram, 0, sdev->mmio.vram_bytes);
+	return 0;
+}
+
+/** salvo_vram_fini() - All files are closed. */
+void salvo_vram_fini(struct salvo_device *sdev)
+{
+	drm_mm_takedown(&sdev->vram);
+	mutex_destroy(&sdev->vram_lock);
+}
+
+static void salvo_vram_release(struct kref *ref)
+{
+	struct salvo_vram *vram = container_of(ref, struct salvo_vram, ref);
+	struct salvo_device *sdev = vram->sdev;
+
+	mutex_lock(&sdev->vram_lock);
+	sdev->vram_used -= vram->node.size;
+	drm_mm_remove_node(&vram->node);
+	mutex_unlock(&sdev->vram_lock);
+	kfree(vram);
+	wake_up_all(&sdev->progress);
+}
+
+struct salvo_vram *salvo_vram_get(struct salvo_vram *vram)
+{
+	kref_get(&vram->ref);
+	return vram;
+}
+
+void salvo_vram_put(struct salvo_vram *vram)
+{
+	kref_put(&vram->ref, salvo_vram_release);
+}
+
+/** salvo_vram_offset() - First byte in VRAM. */
+u64 salvo_vram_offset(const struct salvo_vram *vram)
+{
+	return vram->node.start;
+}
+
+/** salvo_vram_size() - Bytes. */
+u64 salvo_vram_size(const struct salvo_vram *vram)
+{
+	return vram->node.size;
+}
+
+static bool salvo_vram_try_insert(struct salvo_vram *vram, u64 size)
+{
+	struct salvo_device *sdev = vram->sdev;
+	int ret;
+
+	mutex_lock(&sdev->vram_lock);
+	ret = drm_mm_insert_node(&sdev->vram, &vram->node, size);
+	if (!ret)
+		sdev->vram_used += size;
+	mutex_unlock(&sdev->vram_lock);
+	return !ret;
+}
+
+/* Memory of buffers that were just closed comes free a moment later. */
+static int salvo_vram_insert(struct salvo_vram *vram, u64 size)
+{
+	struct salvo_device *sdev = vram->sdev;
+	bool done = false;
+	long ret;
+
+	if (salvo_vram_try_insert(vram, size))
+		return 0;
+	ret = wait_event_interruptible_timeout(sdev->progress,
+					       (done = salvo_vram_try_insert(vram, size)) ||
+					       !READ_ONCE(sdev->reclaiming) ||
+					       salvo_device_is_gone(sdev),
+					       SALVO_VRAM_WAIT_JIFFIES);
+	if (done)
+		return 0;
+	return ret < 0 ? ret : salvo_refuse(sdev, -ENOSPC, "%llu bytes of VRAM are free", size);
+}
+
+static void salvo_vram_zero(struct salvo_vram *vram)
+{
+	void __iomem *base = vram->sdev->mmio.vram + vram->node.start;
+	u64 done, step;
+
+	for (done = 0; done < vram->node.size; done += step) {
+		step = min_t(u64, vram->node.size - done, SALVO_VRAM_ZERO_STEP);
+		memset_io(base + done, 0, step);
+		cond_resched();
+	}
+}
+
+static struct salvo_vram *salvo_vram_create(struct salvo_device *sdev, u64 size)
+{
+	struct salvo_vram *vram;
+	int ret;
+
+	vram = kzalloc(sizeof(*vram), GFP_KERNEL_ACCOUNT);
+	if (!vram)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&vram->ref);
+	vram->sdev = sdev;
+	ret = salvo_vram_insert(vram, size);
+	if (ret) {
+		kfree(vram);
+		return ERR_PTR(ret);
+	}
+	salvo_vram_zero(vram);
+	return vram;
+}
+
+/* --- buffers ----------------------------------------------------------------- */
+
+/**
+ * struct salvo_bo - A buffer object.
+ */
+struct salvo_bo {
+	/** @base: Of GEM. */
+	struct drm_gem_object base;
+	/** @vram: Its memory; a reference. */
+	struct salvo_vram *vram;
+	/** @binding: In the address space of its file, until its handle is closed. */
+	struct salvo_binding *binding;
+};
+
+static struct salvo_bo *to_salvo_bo(struct drm_gem_object *base)
+{
+	return container_of(base, struct salvo_bo, base);
+}
+
+static void salvo_bo_free(struct drm_gem_object *base)
+{
+	struct salvo_bo *bo = to_salvo_bo(base);
+
+	salvo_vram_put(bo->vram);
+	drm_gem_object_release(base);
+	kfree(bo);
+}
+
+static void salvo_bo_close(struct drm_gem_object *base, struct drm_file *filp)
+{
+	struct salvo_file *file = filp->driver_priv;
+
+	salvo_vm_unbind(file->vm, to_salvo_bo(base)->binding);
+}
+
+static vm_fault_t salvo_bo_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct salvo_bo *bo = to_salvo_bo(vma->vm_private_data);
+	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	unsigned long pages = bo->base.size >> PAGE_SHIFT;
+	unsigned long address = vmf->address & PAGE_MASK;
+	unsigned long first, page, last, pfn;
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	int idx;
+
+	if (!drm_dev_enter(&sdev->drm, &idx))
+		return VM_FAULT_SIGBUS;
+	/* The mapping may start anywhere, after mremap and partial munmap. */
+	first = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
+	if (first >= pages)
+		goto exit;
+	last = min(pages, (first | (SALVO_FAULT_AROUND - 1)) + 1);
+	pfn = (sdev->mmio.vram_start + salvo_vram_offset(bo->vram)) >> PAGE_SHIFT;
+	ret = vmf_insert_pfn(vma, address, pfn + first);
+	for (page = first + 1; ret == VM_FAULT_NOPAGE && page < last; page++) {
+		address += PAGE_SIZE;
+		if (address >= vma->vm_end)
+			break;
+		ret = vmf_insert_pfn(vma, address, pfn + page);
+	}
+exit:
+	drm_dev_exit(idx);
+	return ret;
+}
+
+static const struct vm_operations_struct salvo_bo_vm_ops = {
+	.open = drm_gem_vm_open,
+	.close = drm_gem_vm_close,
+	.fault = salvo_bo_fault,
+};
+
+static const struct drm_gem_object_funcs salvo_bo_funcs = {
+	.free = salvo_bo_free,
+	.close = salvo_bo_close,
+	.vm_ops = &salvo_bo_vm_ops,
+};
+
+static struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size)
+{
+	struct salvo_bo *bo;
+	int ret;
+
+	bo = kzalloc(sizeof(*bo), GFP_KERNEL_ACCOUNT);
+	if (!bo)
+		return ERR_PTR(-ENOMEM);
+	bo->vram = salvo_vram_create(sdev, size);
+	if (IS_ERR(bo->vram)) {
+		ret = PTR_ERR(bo->vram);
+		kfree(bo);
+		return ERR_PTR(ret);
+	}
+	bo->base.funcs = &salvo_bo_funcs;
+	drm_gem_private_object_init(&sdev->drm, &bo->base, size);
+	return bo;
+}
+
+static u32 salvo_bo_access(u32 flags)
+{
+	u32 access = SALVO_ACCESS_READ;
+
+	if (flags & DRM_SALVO_BO_EXEC)
+		access |= SALVO_ACCESS_EXEC;
+	else if (!(flags & DRM_SALVO_BO_READONLY))
+		access |= SALVO_ACCESS_WRITE;
+	return access;
+}
+
+static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_bo_create *args,
+				   struct drm_file *filp)
+{
+	struct salvo_file *file = filp->driver_priv;
+	struct salvo_binding *binding;
+	struct salvo_bo *bo;
+	int ret;
+
+	ret = salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV) ?:
+	      salvo_check(sdev, args->size, -EINVAL) ?:
+	      salvo_check(sdev, !(args->flags & ~(DRM_SALVO_BO_EXEC | DRM_SALVO_BO_READONLY)),
+			  -EINVAL) ?:
+	      salvo_check(sdev, args->size <= sdev->mmio.vram_bytes, -ENOSPC);
+	if (ret)
+		return ret;
+
+	bo = salvo_bo_create(sdev, PAGE_ALIGN(args->size));
+	if (IS_ERR(bo))
+		return PTR_ERR(bo);
+	binding = salvo_vm_bind(file->vm, bo->vram, salvo_bo_access(args->flags));
+	if (IS_ERR(binding)) {
+		ret = PTR_ERR(binding);
+		goto out_put;
+	}
+	bo->binding = binding;
+	args->size = bo->base.size;
+	args->address = sdev->mmio.va_base + salvo_vram_offset(bo->vram);
+	/* From here on the user may close the handle, which unbinds. */
+	ret = drm_gem_handle_create(filp, &bo->base, &args->handle);
+	if (ret)
+		salvo_vm_unbind(file->vm, binding);
+out_put:
+	drm_gem_object_put(&bo->base);
+	return ret;
+}
+
+int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	int idx, ret;
+
+	if (!drm_dev_enter(drm, &idx))
+		return salvo_refuse(sdev, -ENODEV, "the device is bound");
+	ret = salvo_bo_create_entered(sdev, data, filp);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct drm_salvo_bo_mmap_offset *args = data;
+	struct drm_gem_object *base;
+	int ret;
+
+	ret = salvo_check(sdev, !args->pad, -EINVAL) ?:
+	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+	base = drm_gem_object_lookup(filp, args->handle);
+	ret = salvo_check(sdev, base, -ENOENT);
+	if (ret)
+		return ret;
+	ret = drm_gem_create_mmap_offset(base);
+	if (!ret)
+		args->offset = drm_vma_node_offset_addr(&base->vma_node);
+	drm_gem_object_put(base);
+	return ret;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_irq.c - interrupts and deferred completions
+ *
+ * As B11 of CN105940388 has it: the hard handler reads the interrupt information
+ * (the fence register), compares fence ids, and only if a batch has ended queues
+ * its deferred completion and wakes the thread. The deferred completion, one for
+ * each batch (B6), reads the packet's result, counts, and signals the batch's
+ * fence; that is the callback which tells the scheduler, and it schedules the
+ * next packet.
+ *
+ * Interrupts coalesce: one may retire several batches, and one may find that the
+ * one before has done its work. Neither loses a batch, since sequence numbers are
+ * compared, not interrupts counted.
+ *
+ * Faults and the loss of the GPU have vectors of their own.
+ */
+#include <linux/interrupt.h>
+#include <linux/pci.h>
+
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_fence.h"
+#include "salvo_irq.h"
+#include "salvo_ring.h"
+#include "salvo_sched.h"
+#include "salvo_vm.h"
+
+static irqreturn_t salvo_irq_fence(int irq, void *cookie)
+{
+	struct salvo_device *sdev = cookie;
+	u64 interrupt = atomic64_inc_return(&sdev->counters.interrupts);
+
+	return salvo_ring_retire(sdev, interrupt) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
+}
+
+static void salvo_irq_complete_done(struct salvo_device *sdev)
+{
+	struct salvo_fence *fence;
+	struct salvo_job *job;
+	int error;
+
+	while ((fence = salvo_ring_next_done(sdev))) {
+		job = fence->job;
+		/* The result was written before the fence register moved. */
+		dma_rmb();
+		error = salvo_job_result(job);
+		atomic64_inc(&job->ctx->vm->counters.completions);
+		atomic64_inc(&sdev->counters.completions);
+		salvo_job_complete(job, error);
+	}
+}
+
+static irqreturn_t salvo_irq_fence_thread(int irq, void *cookie)
+{
+	salvo_irq_complete_done(cookie);
+	return IRQ_HANDLED;
+}
+
+/**
+ * salvo_irq_complete() - Complete what is done without waiting for its interrupt.
+ *
+ * The fence interrupt must be disabled.
+ */
+void salvo_irq_complete(struct salvo_device *sdev)
+{
+	salvo_ring_retire(sdev, 0);
+	salvo_irq_complete_done(sdev);
+}
+
+static irqreturn_t salvo_irq_fault(int irq, void *cookie)
+{
+	return IRQ_WAKE_THREAD;
+}
+
+static irqreturn_t salvo_irq_fault_thread(int irq, void *cookie)
+{
+	struct salvo_device *sdev = cookie;
+	struct salvo_fault_regs fault;
+	u64 sequence = salvo_mmio_read_fault(&sdev->mmio, &fault);
+
+	if (sequence == sdev->fault_sequence)
+		return IRQ_HANDLED;
+	sdev->fault_sequence = sequence;
+	atomic64_inc(&sdev->faults);
+	if (__ratelimit(&sdev->fault_ratelimit))
+		drm_notice(&sdev->drm,
+			   "fault kind %u: space %u context %u fence %llu command %d group %llu, access %u at %#llx\n",
+			   fault.kind, fault.asid, fault.ctx, fault.seqno, fault.command,
+			   fault.group, fault.access, fault.address);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t salvo_irq_lost(int irq, void *cookie)
+{
+	struct salvo_device *sdev = cookie;
+
+	queue_work(sdev->wq, &sdev->lost);
+	return IRQ_HANDLED;
+}
+
+static const struct {
+	unsigned int vector;
+	const char *name;
+	irq_handler_t hard;
+	irq_handler_t thread;
+} salvo_irqs[] = {
+	{ SALVO_VECTOR_FENCE, "salvo-fence", salvo_irq_fence, salvo_irq_fence_thread },
+	{ SALVO_VECTOR_FAULT, "salvo-fault", salvo_irq_fault, salvo_irq_fault_thread },
+	{ SALVO_VECTOR_LOST, "salvo-lost", salvo_irq_lost, NULL },
+};
+
+static void salvo_irq_free(struct salvo_device *sdev, unsigned int count)
+{
+	while (count--)
+		free_irq(sdev->irqs[salvo_irqs[count].vector], sdev);
+}
+
+/**
+ * salvo_irq_init() - Take the vectors.
+ *
+ * Return: 0, -ENOSPC (the function has too few), or what requesting one gave.
+ */
+int salvo_irq_init(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	unsigned int i;
+	int ret;
+
+	ratelimit_state_init(&sdev->fault_ratelimit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
+	ret = pci_alloc_irq_vectors(pdev, SALVO_VECTOR_LOST + 1, SALVO_VECTORS, PCI_IRQ_MSIX);
+	if (ret < 0)
+		return salvo_refuse(sdev, ret, "the function has MSI-X vectors");
+	for (i = 0; i < ARRAY_SIZE(salvo_irqs); i++) {
+		unsigned int vector = salvo_irqs[i].vector;
+
+		sdev->irqs[vector] = pci_irq_vector(pdev, vector);
+		ret = request_threaded_irq(sdev->irqs[vector], salvo_irqs[i].hard,
+					   salvo_irqs[i].thread, 0, salvo_irqs[i].name, sdev);
+		if (ret)
+			goto err_free;
+	}
+	return 0;
+
+err_free:
+	salvo_irq_free(sdev, i);
+	pci_free_irq_vectors(pdev);
+	return ret;
+}
+
+/** salvo_irq_fini() - Give the vectors back; no handler runs any more. */
+void salvo_irq_fini(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	salvo_irq_free(sdev, ARRAY_SIZE(salvo_irqs));
+	pci_free_irq_vectors(pdev);
+}

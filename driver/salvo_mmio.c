@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_mmio.c - registers, doorbell and VRAM aperture: the seam to the transport
+ *
+ * The registers are memory that the device shares with us: a write does nothing
+ * until a doorbell is rung, and everything read is a claim of the device that is
+ * checked before use. Nothing here locks: ring registers belong to
+ * salvo_ring.c's lock, reset to whoever owns bring-up, teardown or the reset.
+ */
+#include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/iopoll.h>
+#include <linux/pci.h>
+
+#include "salvo_device.h"
+#include "salvo_mmio.h"
+
+/* A device that is alive answers within a heartbeat; a loaded host is slower. */
+#define SALVO_RESET_POLL_US	200
+#define SALVO_RESET_LIMIT_US	(2 * USEC_PER_SEC)
+
+static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	struct salvo_mmio *mmio = &sdev->mmio;
+	struct salvo_regs __iomem *regs = mmio->regs;
+	u64 bar = pci_resource_len(pdev, SALVO_BAR_MEMORY);
+	u64 vram_offset;
+
+	if (readl(&regs->magic) != SALVO_MAGIC)
+		return salvo_refuse(sdev, -ENODEV, "registers hold the magic");
+	mmio->version = readl(&regs->version);
+	if (mmio->version >> 16 != SALVO_VERSION >> 16)
+		return salvo_refuse(sdev, -ENODEV, "hardware version is known");
+
+	mmio->units = readl(&regs->units);
+	mmio->nodes = readl(&regs->nodes);
+	mmio->isa_level = readl(&regs->isa_level);
+	mmio->generation = readl(&regs->generation);
+	mmio->clock_hz = readq(&regs->clock_hz);
+	mmio->va_base = readq(&regs->va_base);
+	mmio->vram_bytes = readq(&regs->vram_bytes);
+	vram_offset = readq(&regs->vram_offset);
+
+	if (!mmio->units || mmio->units > SALVO_MAX_UNITS)
+		return salvo_refuse(sdev, -ENODEV, "units are 1 to 64");
+	if (!mmio->nodes || mmio->nodes > mmio->units)
+		return salvo_refuse(sdev, -ENODEV, "nodes are 1 to the units");
+	if (!readl(&regs->rings))
+		return salvo_refuse(sdev, -ENODEV, "the device has a ring");
+	if (vram_offset < SALVO_REGS_BYTES || !PAGE_ALIGNED(vram_offset))
+		return salvo_refuse(sdev, -ENODEV, "VRAM starts on a page after the registers");
+	if (!mmio->vram_bytes || !PAGE_ALIGNED(mmio->vram_bytes))
+		return salvo_refuse(sdev, -ENODEV, "VRAM is whole pages");
+	if (vram_offset > bar || mmio->vram_bytes > bar - vram_offset)
+		return salvo_refuse(sdev, -ENODEV, "VRAM lies inside BAR2");
+	if (!mmio->va_base || !PAGE_ALIGNED(mmio->va_base) ||
+	    mmio->va_base + mmio->vram_bytes < mmio->va_base)
+		return salvo_refuse(sdev, -ENODEV, "GPU addresses are page aligned and do not wrap");
+
+	mmio->vram_start = pci_resource_start(pdev, SALVO_BAR_MEMORY) + vram_offset;
+	return 0;
+}
+
+/**
+ * salvo_mmio_init() - Map the BARs and read what the device is.
+ * @sdev: The device.
+ * @pdev: Its function, enabled.
+ *
+ * The mappings go with the binding of @pdev.
+ *
+ * Return: 0, -ENODEV (this is no Salvo GPU that we know), -EBUSY, -ENOMEM.
+ */
+int salvo_mmio_init(struct salvo_device *sdev, struct pci_dev *pdev)
+{
+	struct salvo_mmio *mmio = &sdev->mmio;
+	int ret;
+
+	if (pci_resource_len(pdev, SALVO_BAR_DOORBELL) < SALVO_BAR0_DOORBELL + sizeof(u32))
+		return salvo_refuse(sdev, -ENODEV, "BAR0 holds the doorbell");
+	if (pci_resource_len(pdev, SALVO_BAR_MEMORY) < SALVO_REGS_BYTES)
+		return salvo_refuse(sdev, -ENODEV, "BAR2 holds the registers");
+
+	ret = pcim_iomap_regions(pdev, BIT(SALVO_BAR_DOORBELL), "salvo");
+	if (ret)
+		return ret;
+	mmio->doorbell = pcim_iomap_table(pdev)[SALVO_BAR_DOORBELL];
+
+	if (!devm_request_mem_region(&pdev->dev, pci_resource_start(pdev, SALVO_BAR_MEMORY),
+				     pci_resource_len(pdev, SALVO_BAR_MEMORY), "salvo"))
+		return -EBUSY;
+	mmio->regs = devm_ioremap(&pdev->dev, pci_resource_start(pdev, SALVO_BAR_MEMORY),
+				  SALVO_REGS_BYTES);
+	if (!mmio->regs)
+		return -ENOMEM;
+
+	ret = salvo_mmio_check(sdev, pdev);
+	if (ret)
+		return ret;
+
+	mmio->vram = devm_ioremap_wc(&pdev->dev, mmio->vram_start, mmio->vram_bytes);
+	if (!mmio->vram)
+		return -ENOMEM;
+	mmio->peer = SALVO_PEER_DEVICE << 16;
+	return 0;
+}
+
+/**
+ * salvo_mmio_ring_doorbell() - Tell the device to look; orders all writes before it.
+ */
+void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell)
+{
+	writel(mmio->peer | doorbell, mmio->doorbell + SALVO_BAR0_DOORBELL);
+}
+
+/**
+ * salvo_mmio_set_bus_master() - Allow or forbid the device access to system memory.
+ */
+void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
+{
+	writel(on, &mmio->regs->bus_master);
+}
+
+/**
+ * salvo_mmio_reset() - The reset handshake.
+ *
+ * After it the device has no batch in flight, no address space, no live ring and
+ * makes no access to system memory.
+ *
+ * Return: 0 or -ETIMEDOUT.
+ */
+int salvo_mmio_reset(struct salvo_mmio *mmio)
+{
+	/* Any value but the last acknowledged one, also after a driver before us. */
+	u32 request = readl(&mmio->regs->reset_ack) + 1;
+	u32 ack;
+
+	writel(request, &mmio->regs->reset_request);
+	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_RESET);
+	return readl_poll_timeout(&mmio->regs->reset_ack, ack, ack == request,
+				  SALVO_RESET_POLL_US, SALVO_RESET_LIMIT_US);
+}
+
+/**
+ * salvo_mmio_start_ring() - Make ring 0 live, empty. The device must be reset.
+ *
+ * Return: 0, or -EIO if the device does not keep what was written.
+ */
+int salvo_mmio_start_ring(struct salvo_mmio *mmio, u64 base, u32 entries)
+{
+	struct salvo_ring_regs __iomem *ring = &mmio->regs->ring[0];
+
+	writeq(base, &ring->base);
+	writel(entries, &ring->entries);
+	writeq(0, &ring->tail);
+	/* The device's own registers; no ring is live, so nobody else writes them. */
+	writeq(0, &ring->head);
+	writeq(0, &ring->fence);
+	writel(1, &ring->enable);
+	if (readq(&ring->base) != base || readq(&ring->fence))
+		return -EIO;
+	return 0;
+}
+
+/** salvo_mmio_write_tail() - Publish entries; what they hold was written before. */
+void salvo_mmio_write_tail(struct salvo_mmio *mmio, u64 tail)
+{
+	writeq(tail, &mmio->regs->ring[0].tail);
+}
+
+/** salvo_mmio_read_fence() - Ring 0's fence register, unchecked. */
+u64 salvo_mmio_read_fence(struct salvo_mmio *mmio)
+{
+	return readq(&mmio->regs->ring[0].fence);
+}
+
+/** salvo_mmio_read_heartbeat() - Moves while the device lives. */
+u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio)
+{
+	return readl(&mmio->regs->heartbeat);
+}
+
+/** salvo_mmio_is_lost() - Is the worker that we talked to gone? */
+bool salvo_mmio_is_lost(struct salvo_mmio *mmio)
+{
+	return readl(&mmio->regs->magic) != SALVO_MAGIC ||
+	       readl(&mmio->regs->generation) != mmio->generation;
+}
+
+/**
+ * salvo_mmio_read_fault() - Copy the fault record.
+ *
+ * Return: its sequence number, which the device writes last.
+ */
+u64 salvo_mmio_read_fault(struct salvo_mmio *mmio, struct salvo_fault_regs *fault)
+{
+	u64 sequence = readq(&mmio->regs->fault.sequence);
+
+	memcpy_fromio(fault, &mmio->regs->fault, sizeof(*fault));
+	return sequence;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_ring.c - the command ring
+ *
+ * A first-in-first-out queue of packets (B11 of CN105940388): 64-byte entries in
+ * coherent memory, each with the seqno that is also its packet's unique fence id.
+ * The driver writes an entry, a barrier, the tail and the doorbell; the device
+ * moves its fence register forward in ring order. A slot comes free when the
+ * fence register has passed it, so the device's head register is not needed.
+ *
+ * Slots are shared by batches and address space packets. Batches never wait for
+ * a slot: the scheduler has at most SALVO_RING_BATCHES of them on the ring, and
+ * address space packets are refused while fewer slots than that are free.
+ *
+ * The fence register is a claim: it counts only if it lies between what was
+ * retired and what was submitted. Everything is under ring->lock.
+ */
+#include <linux/dma-mapping.h>
+
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_fence.h"
+#include "salvo_pack.h"
+#include "salvo_ring.h"
+#include "salvo_sched.h"
+#include "salvo_vm.h"
+
+#define SALVO_RING_BYTES	(SALVO_RING_ENTRIES * sizeof(struct salvo_ring_entry))
+
+int salvo_ring_init(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+
+	BUILD_BUG_ON(sizeof(struct salvo_ring_entry) != 64);
+	BUILD_BUG_ON(SALVO_RING_ENTRIES & (SALVO_RING_ENTRIES - 1));
+	BUILD_BUG_ON(SALVO_RING_ENTRIES > SALVO_RING_MAX_ENTRIES);
+	BUILD_BUG_ON(SALVO_RING_BATCHES >= SALVO_RING_ENTRIES);
+
+	spin_lock_init(&ring->lock);
+	INIT_LIST_HEAD(&ring->pending);
+	INIT_LIST_HEAD(&ring->done);
+	ring->context = dma_fence_context_alloc(1);
+	ring->entries = dma_alloc_coherent(sdev->drm.dev, SALVO_RING_BYTES, &ring->base,
+					   GFP_KERNEL);
+	return ring->entries ? 0 : -ENOMEM;
+}
+
+/** salvo_ring_fini() - Free the ring; it is stopped and the device is reset. */
+void salvo_ring_fini(struct salvo_device *sdev)
+{
+	dma_free_coherent(sdev->drm.dev, SALVO_RING_BYTES, sdev->ring.entries, sdev->ring.base);
+	sdev->ring.entries = NULL;
+}
+
+/** salvo_ring_start() - Make the ring live and empty, after a reset of the device. */
+int salvo_ring_start(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	int ret;
+
+	spin_lock_irq(&ring->lock);
+	ring->submitted = 0;
+	ring->retired = 0;
+	memset(ring->entries, 0, SALVO_RING_BYTES);
+	ret = salvo_mmio_start_ring(&sdev->mmio, ring->base, SALVO_RING_ENTRIES);
+	ring->live = !ret;
+	spin_unlock_irq(&ring->lock);
+	return ret;
+}
+
+/** salvo_ring_stop() - Take no more packets. */
+void salvo_ring_stop(struct salvo_device *sdev)
+{
+	spin_lock_irq(&sdev->ring.lock);
+	sdev->ring.live = false;
+	spin_unlock_irq(&sdev->ring.lock);
+}
+
+static void salvo_ring_push_locked(struct salvo_device *sdev, struct salvo_ring_entry entry)
+{
+	struct salvo_ring *ring = &sdev->ring;
+
+	lockdep_assert_held(&ring->lock);
+	ring->entries[ring->submitted & (SALVO_RING_ENTRIES - 1)] = entry;
+	ring->submitted = entry.seqno;
+	/* The packet and its entry are in memory before the device can see the tail. */
+	wmb();
+	salvo_mmio_write_tail(&sdev->mmio, ring->submitted);
+	salvo_mmio_ring_doorbell(&sdev->mmio, SALVO_DOORBELL_RING(0));
+}
+
+/**
+ * salvo_ring_push_job() - Put a batch on the ring: one packet, one doorbell.
+ *
+ * Return: 0, or -ENODEV if the ring takes nothing.
+ */
+int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job)
+{
+	struct salvo_counters *counters = &job->ctx->vm->counters;
+	struct salvo_ring *ring = &sdev->ring;
+	struct salvo_fence *fence = job->fence;
+	struct salvo_ring_entry entry = {
+		.packet = job->packet_address,
+		.packet_bytes = job->packet_bytes,
+		.flags = SALVO_RING_IRQ,
+		.asid = job->ctx->vm->asid,
+		.ctx = job->ctx->hw_id,
+		.eu_mask = job->ctx->eu_mask,
+	};
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	if (!ring->live) {
+		spin_unlock_irqrestore(&ring->lock, flags);
+		return salvo_refuse(sdev, -ENODEV, "the ring is live");
+	}
+	entry.seqno = ring->submitted + 1;
+	salvo_pack_set_fence(job->packet, entry.seqno);
+	fence->seqno = entry.seqno;
+	salvo_fence_init(fence, ring->context, ++ring->fences);
+	list_add_tail(&fence->node, &ring->pending);
+
+	atomic64_inc(&counters->packets);
+	atomic64_inc(&counters->doorbells);
+	atomic64_inc(&sdev->counters.packets);
+	atomic64_inc(&sdev->counters.doorbells);
+	salvo_ring_push_locked(sdev, entry);
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return 0;
+}
+
+/**
+ * salvo_ring_push_space() - Put an address space packet on the ring.
+ * @sdev: The device.
+ * @asid: Address space.
+ * @packet: What salvo_pack_space() made.
+ * @address: Its system address.
+ *
+ * It raises no interrupt: it retires with the next fence that does, or its
+ * owner looks with salvo_ring_retired().
+ *
+ * Return: its seqno, or 0 if there is no slot for it now.
+ */
+u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid, void *packet, dma_addr_t address)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	struct salvo_ring_entry entry = {
+		.packet = address,
+		.packet_bytes = SALVO_PACK_SPACE_BYTES,
+		.asid = asid,
+	};
+
+	spin_lock_irq(&ring->lock);
+	if (ring->live &&
+	    SALVO_RING_ENTRIES - (ring->submitted - ring->retired) > SALVO_RING_BATCHES) {
+		entry.seqno = ring->submitted + 1;
+		salvo_pack_set_fence(packet, entry.seqno);
+		atomic64_inc(&sdev->space_packets);
+		salvo_ring_push_locked(sdev, entry);
+	}
+	spin_unlock_irq(&ring->lock);
+	return entry.seqno;
+}
+
+/* Take over the fence register if it makes sense. */
+static void salvo_ring_look_locked(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	u64 claim;
+
+	lockdep_assert_held(&ring->lock);
+	if (!ring->live)
+		return;
+	claim = salvo_mmio_read_fence(&sdev->mmio);
+	if (claim >= ring->retired && claim <= ring->submitted)
+		ring->retired = claim;
+	else
+		salvo_refuse(sdev, -EIO, "fence %llu is within %llu..%llu", claim,
+			     ring->retired, ring->submitted);
+}
+
+/**
+ * salvo_ring_retire() - Compare fence ids, and move the batches that are done to done.
+ * @sdev: The device.
+ * @interrupt: Number of the interrupt that this is for, which then counts for the
+ *             files whose batches it retires; 0 for none.
+ *
+ * Return: the number of batches moved.
+ */
+unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	struct salvo_fence *fence, *next;
+	unsigned int moved = 0;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	salvo_ring_look_locked(sdev);
+	list_for_each_entry_safe(fence, next, &ring->pending, node) {
+		if (fence->seqno > ring->retired)
+			break;
+		list_move_tail(&fence->node, &ring->done);
+		if (interrupt)
+			salvo_vm_count_interrupt(fence->job->ctx->vm, interrupt);
+		moved++;
+	}
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return moved;
+}
+
+/** salvo_ring_retired() - The seqno up to which all packets are done. */
+u64 salvo_ring_retired(struct salvo_device *sdev)
+{
+	u64 retired;
+
+	spin_lock_irq(&sdev->ring.lock);
+	salvo_ring_look_locked(sdev);
+	retired = sdev->ring.retired;
+	spin_unlock_irq(&sdev->ring.lock);
+	return retired;
+}
+
+/** salvo_ring_next_done() - Take a batch that waits for its completion, or NULL. */
+struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	struct salvo_fence *fence;
+
+	spin_lock_irq(&ring->lock);
+	fence = list_first_entry_or_null(&ring->done, struct salvo_fence, node);
+	if (fence)
+		list_del_init(&fence->node);
+	spin_unlock_irq(&ring->lock);
+	return fence;
+}
+
+/** salvo_ring_abandon() - Move all batches to done; the device will not finish them. */
+void salvo_ring_abandon(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+
+	spin_lock_irq(&ring->lock);
+	list_splice_tail_init(&ring->pending, &ring->done);
+	spin_unlock_irq(&ring->lock);
+}

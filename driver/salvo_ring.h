@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_ring.h - the command ring
+ */
+#ifndef SALVO_RING_H
+#define SALVO_RING_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "device/salvo_hw.h"
+
+struct salvo_device;
+struct salvo_fence;
+struct salvo_job;
+
+/* Slots of the ring, and how many of them batches may take. */
+#define SALVO_RING_ENTRIES	1024u
+#define SALVO_RING_BATCHES	128u
+
+/**
+ * struct salvo_ring - Ring 0.
+ */
+struct salvo_ring {
+	/** @lock: Protects all fields below and the ring's registers; taken in the hard handler. */
+	spinlock_t lock;
+	/** @entries: SALVO_RING_ENTRIES in coherent memory. */
+	struct salvo_ring_entry *entries;
+	/** @base: System address of @entries. */
+	dma_addr_t base;
+	/** @live: The device reads the ring. */
+	bool live;
+	/** @submitted: Entries written since the ring was started; the last one's seqno. */
+	u64 submitted;
+	/** @retired: Highest seqno that the device reported and that makes sense. */
+	u64 retired;
+	/** @context: Of the hardware fences. */
+	u64 context;
+	/** @fences: Hardware fences so far; does not restart with the ring. */
+	u64 fences;
+	/** @pending: Fences of batches on the ring, in ring order. */
+	struct list_head pending;
+	/** @done: Fences of retired batches that wait for their deferred completion. */
+	struct list_head done;
+};
+
+int salvo_ring_init(struct salvo_device *sdev);
+void salvo_ring_fini(struct salvo_device *sdev);
+int salvo_ring_start(struct salvo_device *sdev);
+void salvo_ring_stop(struct salvo_device *sdev);
+
+int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job);
+u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid, void *packet, dma_addr_t address);
+
+unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt);
+u64 salvo_ring_retired(struct salvo_device *sdev);
+struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
+void salvo_ring_abandon(struct salvo_device *sdev);
+
+#endif /* SALVO_RING_H */

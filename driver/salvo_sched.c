@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_sched.c - a batch on its way: jobs, and the scheduler's callbacks
+ *
+ * One drm_sched scheduler feeds the ring. It starts a batch when all its wait
+ * fences have signalled, in the order of its context. On the ring, batches of one
+ * context are ordered by the GPU; batches of different contexts overlap, and
+ * therefore salvo_submit.c forbids the scheduler to pipeline dependencies.
+ *
+ * A batch ends in salvo_job_complete(), called exactly once for each batch that
+ * got onto the ring: by the deferred completion, by a reset, or by the loss of
+ * the GPU. A batch that never got there ends in run_job. Only then may the
+ * scheduler free it.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+
+#include "salvo_compat.h"
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_fence.h"
+#include "salvo_reset.h"
+#include "salvo_ring.h"
+#include "salvo_sched.h"
+
+static unsigned int timeout_ms = 2000;
+module_param(timeout_ms, uint, 0444);
+MODULE_PARM_DESC(timeout_ms, "Milliseconds that a batch may run before it is taken for hung, 0 for ever (default: 2000)");
+
+/**
+ * salvo_job_create() - A job without a packet.
+ * @ctx: Its context.
+ *
+ * From here on until salvo_job_destroy() no buffer of the file goes away under
+ * the batch.
+ *
+ * Return: the job or an error pointer.
+ */
+struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
+{
+	struct salvo_device *sdev = ctx->vm->sdev;
+	struct salvo_job *job;
+
+	job = kzalloc(sizeof(*job), GFP_KERNEL);
+	if (!job)
+		return ERR_PTR(-ENOMEM);
+	job->fence = salvo_fence_create(job);
+	if (!job->fence) {
+		kfree(job);
+		return ERR_PTR(-ENOMEM);
+	}
+	job->ctx = salvo_ctx_get(ctx);
+	atomic_inc(&sdev->jobs);
+	salvo_vm_begin_use(ctx->vm, &job->use);
+	return job;
+}
+
+/**
+ * salvo_job_alloc_packet() - Memory for the packet and its result.
+ * @job: The job.
+ * @bytes: Of the packet, a multiple of 64.
+ *
+ * Waits while the file has too much memory in packets already.
+ *
+ * Return: 0, -ENOMEM, -ENODEV, -ERESTARTSYS.
+ */
+int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes)
+{
+	struct salvo_device *sdev = job->ctx->vm->sdev;
+	size_t total = bytes + sizeof(struct salvo_packet_result);
+	int ret;
+
+	ret = salvo_vm_charge(job->ctx->vm, &job->use, PAGE_ALIGN(total));
+	if (ret)
+		return ret;
+	job->packet = dma_alloc_coherent(sdev->drm.dev, total, &job->packet_address,
+					 GFP_KERNEL | __GFP_NOWARN);
+	if (!job->packet)
+		return -ENOMEM;
+	job->packet_bytes = bytes;
+	job->result = job->packet + bytes;
+	return 0;
+}
+
+/**
+ * salvo_job_destroy() - Free a job that was never pushed or whose fence has signalled.
+ * @job: May be NULL.
+ */
+void salvo_job_destroy(struct salvo_job *job)
+{
+	struct salvo_device *sdev;
+	struct salvo_vm *vm;
+
+	if (!job)
+		return;
+	vm = salvo_vm_get(job->ctx->vm);
+	sdev = vm->sdev;
+	if (job->base.s_fence) {
+		/* Users may keep the scheduler's fence; ours must not stay with it. */
+		dma_fence_put(job->base.s_fence->parent);
+		job->base.s_fence->parent = NULL;
+		drm_sched_job_cleanup(&job->base);
+	}
+	salvo_fence_destroy(job->fence);
+	if (job->packet)
+		dma_free_coherent(sdev->drm.dev,
+				  job->packet_bytes + sizeof(struct salvo_packet_result),
+				  job->packet, job->packet_address);
+	salvo_ctx_put(job->ctx);
+	salvo_vm_end_use(vm, &job->use);
+	kfree(job);
+	salvo_vm_put(vm);
+	if (atomic_dec_and_test(&sdev->jobs))
+		wake_up_all(&sdev->jobs_idle);
+}
+
+static void salvo_job_count_end(struct salvo_job *job, int error)
+{
+	if (error)
+		atomic64_inc(&job->ctx->failed);
+	atomic64_inc(&job->ctx->completed);
+}
+
+/**
+ * salvo_job_complete() - End a batch that was on the ring.
+ * @job: Its fence is in no list of the ring any more.
+ * @error: 0 or how it failed.
+ *
+ * @job may be gone when this returns.
+ */
+void salvo_job_complete(struct salvo_job *job, int error)
+{
+	struct salvo_fence *fence = job->fence;
+
+	if (error)
+		dma_fence_set_error(&job->base.s_fence->finished, error);
+	salvo_job_count_end(job, error);
+	dma_fence_get(&fence->base);
+	dma_fence_signal(&fence->base);
+	dma_fence_put(&fence->base);
+}
+
+/**
+ * salvo_job_result() - What the device said about a batch whose fence it has passed.
+ *
+ * Return: 0, or -ECANCELED. A batch that itself was at fault gets its context banned.
+ */
+int salvo_job_result(struct salvo_job *job)
+{
+	struct salvo_device *sdev = job->ctx->vm->sdev;
+	u32 status = READ_ONCE(job->result->status);
+	u64 busy_ns = READ_ONCE(job->result->busy_ns);
+
+	atomic64_add(busy_ns, &job->ctx->vm->counters.busy_ns);
+	atomic64_add(busy_ns, &sdev->counters.busy_ns);
+	switch (status) {
+	case SALVO_STATUS_DONE:
+		return 0;
+	case SALVO_STATUS_KILLED:
+		return salvo_refuse(sdev, -ECANCELED, "the batch was not killed");
+	default:
+		salvo_ctx_ban(job->ctx);
+		return salvo_refuse(sdev, -ECANCELED, "status %u of a batch is done, command %u",
+				    status, READ_ONCE(job->result->command));
+	}
+}
+
+static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
+{
+	struct salvo_job *job = to_salvo_job(base);
+	struct salvo_device *sdev = job->ctx->vm->sdev;
+	int ret;
+
+	if (salvo_device_is_gone(sdev))
+		ret = salvo_refuse(sdev, -ENODEV, "the GPU is there");
+	else if (salvo_ctx_is_banned(job->ctx))
+		ret = salvo_refuse(sdev, -ECANCELED, "the context is not banned");
+	else
+		ret = salvo_ring_push_job(sdev, job);
+	if (ret) {
+		salvo_job_count_end(job, ret);
+		return ERR_PTR(ret);
+	}
+	/* The job stays: only this thread frees it. */
+	return dma_fence_get(&job->fence->base);
+}
+
+static enum drm_gpu_sched_stat salvo_sched_timedout_job(struct drm_sched_job *base)
+{
+	return salvo_reset_timeout(to_salvo_job(base));
+}
+
+static void salvo_sched_free_job(struct drm_sched_job *base)
+{
+	salvo_job_destroy(to_salvo_job(base));
+}
+
+static const struct drm_sched_backend_ops salvo_sched_ops = {
+	.run_job = salvo_sched_run_job,
+	.timedout_job = salvo_sched_timedout_job,
+	.free_job = salvo_sched_free_job,
+};
+
+int salvo_sched_init(struct salvo_device *sdev)
+{
+	long timeout = timeout_ms ? msecs_to_jiffies(timeout_ms) : MAX_SCHEDULE_TIMEOUT;
+
+	return salvo_compat_sched_init(&sdev->sched, &salvo_sched_ops, SALVO_RING_BATCHES,
+				       timeout, sdev->wq, "salvo", sdev->drm.dev);
+}
+
+/** salvo_sched_fini() - Stop the scheduler; there are no jobs left. */
+void salvo_sched_fini(struct salvo_device *sdev)
+{
+	drm_sched_fini(&sdev->sched);
+}

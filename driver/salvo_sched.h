@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_sched.h - a batch on its way
+ */
+#ifndef SALVO_SCHED_H
+#define SALVO_SCHED_H
+
+#include <drm/gpu_scheduler.h>
+
+#include "salvo_vm.h"
+
+struct salvo_ctx;
+struct salvo_device;
+struct salvo_fence;
+struct salvo_packet_result;
+
+/**
+ * struct salvo_job - One batch from SUBMIT until its fence has signalled.
+ *
+ * All of it is allocated in the ioctl. It belongs to the ioctl until it is
+ * pushed, then to the scheduler.
+ */
+struct salvo_job {
+	/** @base: Of the scheduler. */
+	struct drm_sched_job base;
+	/** @ctx: Its context; a reference. */
+	struct salvo_ctx *ctx;
+	/** @use: Keeps what the batch may access. */
+	struct salvo_vm_use use;
+	/** @fence: Hardware fence. */
+	struct salvo_fence *fence;
+	/** @packet: DMA packet, then its result, in coherent memory. */
+	void *packet;
+	/** @packet_address: System address of @packet. */
+	dma_addr_t packet_address;
+	/** @packet_bytes: Length of the packet without the result. */
+	u32 packet_bytes;
+	/** @result: What the device says about the batch. */
+	struct salvo_packet_result *result;
+};
+
+static inline struct salvo_job *to_salvo_job(struct drm_sched_job *base)
+{
+	return container_of(base, struct salvo_job, base);
+}
+
+struct salvo_job *salvo_job_create(struct salvo_ctx *ctx);
+int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes);
+void salvo_job_destroy(struct salvo_job *job);
+void salvo_job_complete(struct salvo_job *job, int error);
+int salvo_job_result(struct salvo_job *job);
+
+int salvo_sched_init(struct salvo_device *sdev);
+void salvo_sched_fini(struct salvo_device *sdev);
+
+#endif /* SALVO_SCHED_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_vm.h - a file's GPU address space
+ */
+#ifndef SALVO_VM_H
+#define SALVO_VM_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
+
+#include "salvo_device.h"
+
+struct salvo_binding;
+struct salvo_vram;
+
+/**
+ * struct salvo_vm_use - A batch that may access the space's buffers.
+ */
+struct salvo_vm_use {
+	/** @node: In vm->uses; vm's lock. */
+	struct list_head node;
+	/** @number: Counts up within the space. */
+	u64 number;
+	/** @charged: Bytes of packet memory. */
+	size_t charged;
+};
+
+/**
+ * struct salvo_vm - A GPU address space, of one file.
+ */
+struct salvo_vm {
+	/** @ref: Of the file, the device's list, each context and each job being freed. */
+	struct kref ref;
+	/** @sdev: The device. */
+	struct salvo_device *sdev;
+	/** @asid: Number of the space; not zero. */
+	u32 asid;
+
+	/** @node: In sdev->spaces; sdev->space_lock. */
+	struct list_head node;
+	/** @closed: The file is gone; sdev->space_lock. */
+	bool closed;
+	/** @known: The device was told of the space; sdev->space_lock. */
+	bool known;
+	/** @end_seqno: Of SPACE_END, or 0; sdev->space_lock. */
+	u64 end_seqno;
+	/** @end_packet: For SPACE_END; sdev->space_lock. */
+	void *end_packet;
+	/** @end_address: System address of @end_packet. */
+	dma_addr_t end_address;
+	/** @retiring: Bindings on their way out; sdev->space_lock. */
+	struct list_head retiring;
+
+	/** @lock: Protects @uses, @last_use, @charged; with space_lock, writes to @bindings. */
+	spinlock_t lock;
+	/** @bindings: What batches may access, by address; readers hold either lock. */
+	struct rb_root bindings;
+	/** @uses: Batches being checked, waiting or running, oldest first. */
+	struct list_head uses;
+	/** @last_use: Number of the newest. */
+	u64 last_use;
+	/** @charged: Packet memory of all of them. */
+	size_t charged;
+
+	/** @bytes: Bound memory. */
+	atomic64_t bytes;
+	/** @counters: What the file's batches cost. */
+	struct salvo_counters counters;
+	/** @last_interrupt: Number of the last one counted; ring's lock. */
+	u64 last_interrupt;
+};
+
+struct salvo_vm *salvo_vm_create(struct salvo_device *sdev);
+void salvo_vm_close(struct salvo_vm *vm);
+void salvo_vm_put(struct salvo_vm *vm);
+
+static inline struct salvo_vm *salvo_vm_get(struct salvo_vm *vm)
+{
+	kref_get(&vm->ref);
+	return vm;
+}
+
+struct salvo_binding *salvo_vm_bind(struct salvo_vm *vm, struct salvo_vram *vram, u32 access);
+void salvo_vm_unbind(struct salvo_vm *vm, struct salvo_binding *binding);
+int salvo_vm_covers(void *vm, u64 address, u64 size, u32 access);
+
+void salvo_vm_begin_use(struct salvo_vm *vm, struct salvo_vm_use *use);
+int salvo_vm_charge(struct salvo_vm *vm, struct salvo_vm_use *use, size_t bytes);
+void salvo_vm_end_use(struct salvo_vm *vm, struct salvo_vm_use *use);
+void salvo_vm_count_interrupt(struct salvo_vm *vm, u64 interrupt);
+
+void salvo_vm_reclaim_work(struct work_struct *work);
+void salvo_vm_reclaim_gone(struct salvo_device *sdev);
+int salvo_vm_restore(struct salvo_device *sdev);
+void salvo_vm_detach_all(struct salvo_device *sdev);
+
+#endif /* SALVO_VM_H */
