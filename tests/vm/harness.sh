@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The harness itself: what comes out of the guest, and that faults and hangs are noticed. One boot.
+# limit: 240
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=SCRIPTDIR/../common/tap.sh
+. tests/common/tap.sh
+
+tmp=$(mktemp -d)
+export TMPDIR=$tmp
+trap 'rm -rf "$tmp"' EXIT
+
+head -c 100000 /dev/urandom >"$tmp/data"
+tests/vm/run-vm -m none --gpu none -f "$tmp/data" -o "$tmp/out" -- \
+	'cp data /out; echo "ok 1 - from the guest"; echo "WARNING: from the test" >/dev/kmsg; exit 7' \
+	>"$tmp/stdout" 2>"$tmp/stderr"
+code=$?
+check "a kernel report fails the run" "$([ $code -eq 3 ] || echo "exit code $code"
+	grep -q "WARNING: from the test" "$tmp/stderr" || echo "the report is not shown")"
+check "output comes out without kernel messages" "$(
+	printf 'ok 1 - from the guest\nnot ok - kernel report in the guest'"'"'s log\n' | diff - "$tmp/stdout")"
+check "files go in and come out unchanged" "$(cmp "$tmp/data" "$tmp/out/data" 2>&1)"
+
+tests/vm/run-vm -m none --gpu none -t 1 -- true >"$tmp/stdout" 2>&1
+code=$?
+check "the time limit ends a run" "$([ $code -eq 124 ] || echo "exit code $code"; grep -q '^not ok' "$tmp/stdout" ||
+	cat "$tmp/stdout")"
+check "wrong usage is told by the exit code" "$(
+	for wrong in '' '--what -- true' '-m /nonexistent -- true' '-t x -- true' '-f'; do
+		# shellcheck disable=SC2086 # a list of words
+		tests/vm/run-vm $wrong >"$tmp/stdout" 2>&1
+		code=$?
+		[ $code -eq 2 ] || echo "run-vm $wrong: exit code $code"
+	done)"
+check "nothing stays behind" "$(ls -d "$tmp"/salvo-vm.* 2>/dev/null)"
+finish
