@@ -42,6 +42,8 @@ void salvo_ctx_put(struct salvo_ctx *ctx)
 
 /**
  * salvo_ctx_find() - The file's context of an id, with a reference, or NULL.
+ * @file: The file.
+ * @id: Of the context.
  */
 struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id)
 {

@@ -175,6 +175,7 @@ void salvo_device_fini(struct salvo_device *sdev)
 
 /**
  * salvo_device_shutdown() - The machine goes down or starts another kernel: stop all DMA.
+ * @sdev: The device.
  */
 void salvo_device_shutdown(struct salvo_device *sdev)
 {

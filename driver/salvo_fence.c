@@ -27,6 +27,7 @@ static const struct dma_fence_ops salvo_fence_ops = {
 
 /**
  * salvo_fence_create() - Allocate the fence of a job.
+ * @job: The job.
  *
  * Return: the fence, or NULL.
  */
@@ -44,6 +45,9 @@ struct salvo_fence *salvo_fence_create(struct salvo_job *job)
 
 /**
  * salvo_fence_init() - Make it a fence: its batch gets a place on the ring.
+ * @fence: Of a job.
+ * @context: Of all fences of the ring.
+ * @number: Counts up in it.
  */
 void salvo_fence_init(struct salvo_fence *fence, u64 context, u64 number)
 {

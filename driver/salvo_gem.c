@@ -14,6 +14,7 @@
  * CPU mappings are made of the aperture's pages at the first touch and are taken
  * away when the device is unplugged; later touches raise SIGBUS.
  */
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include <drm/drm_drv.h>
@@ -28,7 +29,7 @@
 /* How long BO_CREATE waits for memory that is on its way to become free. */
 #define SALVO_VRAM_WAIT_JIFFIES	HZ
 /* Bytes zeroed between two chances for others to run. */
-#define SALVO_VRAM_ZERO_STEP	(1u << 20)
+#define SALVO_VRAM_ZERO_STEP	SZ_1M
 /* Pages put into a CPU mapping at one touch, a power of two. */
 #define SALVO_FAULT_AROUND	64u
 

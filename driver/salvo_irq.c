@@ -59,6 +59,7 @@ static irqreturn_t salvo_irq_fence_thread(int irq, void *cookie)
 
 /**
  * salvo_irq_complete() - Complete what is done without waiting for its interrupt.
+ * @sdev: The device.
  *
  * The fence interrupt must be disabled.
  */
@@ -118,6 +119,8 @@ static void salvo_irq_free(struct salvo_device *sdev, unsigned int count)
 
 /**
  * salvo_irq_init() - Take the vectors.
+ * @sdev: The device.
+ * @pdev: Its function.
  *
  * Return: 0, -ENOSPC (the function has too few), or what requesting one gave.
  */

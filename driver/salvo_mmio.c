@@ -55,7 +55,7 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 		return salvo_refuse(sdev, -ENODEV, "VRAM lies inside BAR2");
 	if (!mmio->va_base || !PAGE_ALIGNED(mmio->va_base) ||
 	    mmio->va_base + mmio->vram_bytes < mmio->va_base)
-		return salvo_refuse(sdev, -ENODEV, "GPU addresses are page aligned and do not wrap");
+		return salvo_refuse(sdev, -ENODEV, "GPU addresses are aligned and do not wrap");
 
 	mmio->vram_start = pci_resource_start(pdev, SALVO_BAR_MEMORY) + vram_offset;
 	return 0;
@@ -106,6 +106,8 @@ int salvo_mmio_init(struct salvo_device *sdev, struct pci_dev *pdev)
 
 /**
  * salvo_mmio_ring_doorbell() - Tell the device to look; orders all writes before it.
+ * @mmio: The registers.
+ * @doorbell: SALVO_DOORBELL_*.
  */
 void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell)
 {
@@ -114,6 +116,8 @@ void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell)
 
 /**
  * salvo_mmio_set_bus_master() - Allow or forbid the device access to system memory.
+ * @mmio: The registers.
+ * @on: Allow.
  */
 void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
 {
@@ -122,6 +126,7 @@ void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
 
 /**
  * salvo_mmio_reset() - The reset handshake.
+ * @mmio: The registers.
  *
  * After it the device has no batch in flight, no address space, no live ring and
  * makes no access to system memory.
@@ -142,6 +147,9 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
 
 /**
  * salvo_mmio_start_ring() - Make ring 0 live, empty. The device must be reset.
+ * @mmio: The registers.
+ * @base: System address of entry 0.
+ * @entries: A power of two.
  *
  * Return: 0, or -EIO if the device does not keep what was written.
  */
@@ -188,6 +196,8 @@ bool salvo_mmio_is_lost(struct salvo_mmio *mmio)
 
 /**
  * salvo_mmio_read_fault() - Copy the fault record.
+ * @mmio: The registers.
+ * @fault: Filled in.
  *
  * Return: its sequence number, which the device writes last.
  */

@@ -83,6 +83,7 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 
 /**
  * salvo_reset_give_up() - The GPU is gone.
+ * @sdev: The device.
  *
  * May be called again, and by who unbinds the driver.
  */

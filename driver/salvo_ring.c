@@ -91,6 +91,8 @@ static void salvo_ring_push_locked(struct salvo_device *sdev, struct salvo_ring_
 
 /**
  * salvo_ring_push_job() - Put a batch on the ring: one packet, one doorbell.
+ * @sdev: The device.
+ * @job: The batch, packed.
  *
  * Return: 0, or -ENODEV if the ring takes nothing.
  */

@@ -143,6 +143,7 @@ void salvo_job_complete(struct salvo_job *job, int error)
 
 /**
  * salvo_job_result() - What the device said about a batch whose fence it has passed.
+ * @job: The batch.
  *
  * Return: 0, or -ECANCELED. A batch that itself was at fault gets its context banned.
  */

@@ -26,6 +26,7 @@
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "salvo_device.h"
@@ -35,7 +36,7 @@
 #include "salvo_vm.h"
 
 /* Memory that the packets of one file may take; a single batch may always run. */
-#define SALVO_VM_MAX_CHARGE	(64u << 20)
+#define SALVO_VM_MAX_CHARGE	SZ_64M
 /* How long a restart after a reset waits for slots of the ring. */
 #define SALVO_VM_RESTORE_MS	2000
 /* Jiffies between looks for the end of an UNBIND. */
@@ -388,6 +389,9 @@ static bool salvo_vm_try_charge(struct salvo_vm *vm, struct salvo_vm_use *use, s
 
 /**
  * salvo_vm_charge() - Account for packet memory; waits while there is too much.
+ * @vm: The space.
+ * @use: The batch.
+ * @bytes: Of its packet.
  *
  * Return: 0, -ENODEV, -ERESTARTSYS.
  */
@@ -589,6 +593,7 @@ static int salvo_vm_restore_space(struct salvo_vm *vm)
 
 /**
  * salvo_vm_restore() - Tell the device of all spaces again, after a reset.
+ * @sdev: The device.
  *
  * Return: 0, or -ETIMEDOUT.
  */
@@ -609,6 +614,7 @@ int salvo_vm_restore(struct salvo_device *sdev)
 
 /**
  * salvo_vm_detach_all() - Free the DMA memory of all spaces whose files are still open.
+ * @sdev: The device.
  *
  * The driver is being unbound; there are no batches left.
  */
