@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * analyse.cc - what a kernel needs, found before its launch (M7 of CN102576314)
+ *
+ * Lays out the argument block and finds how each pointer argument is accessed:
+ * every use of it is followed to the load, store or atomic operation at the end.
+ * Where the pointer gets out of sight (stored, converted to an integer) the "const" of
+ * the source decides. A kernel has barriers if a call of one is left in it.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "salvo_hw.h"
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+static const unsigned READ = 1, WRITE = 2, UNKNOWN = 4;
+
+bool is_barrier(const CallInst &call)
+{
+	const Function *f = call.getCalledFunction();
+
+	return f && (f->getName() == "_Z7barrierj" ||
+		     f->getName().starts_with("_Z18work_group_barrierj"));
+}
+
+static unsigned access_by_call(const CallBase &call, const Use &use)
+{
+	if (auto *transfer = dyn_cast<MemTransferInst>(&call))
+		return use.get() == transfer->getRawDest() ?
+			(use.get() == transfer->getRawSource() ? READ | WRITE : WRITE) : READ;
+	if (isa<MemSetInst>(call))
+		return WRITE;
+	if (isa<LifetimeIntrinsic>(call) || isa<AssumeInst>(call))
+		return 0;
+	return UNKNOWN;
+}
+
+static unsigned find_access(const Value *pointer, SmallPtrSetImpl<const Value *> &seen)
+{
+	unsigned found = 0;
+
+	if (!seen.insert(pointer).second)
+		return 0;
+	for (const Use &use : pointer->uses()) {
+		const User *user = use.getUser();
+
+		if (isa<LoadInst>(user))
+			found |= READ;
+		else if (auto *store = dyn_cast<StoreInst>(user))
+			found |= use.get() == store->getValueOperand() ? UNKNOWN : WRITE;
+		else if (isa<AtomicRMWInst>(user) || isa<AtomicCmpXchgInst>(user))
+			found |= use.getOperandNo() == 0 ? READ | WRITE : UNKNOWN;
+		else if (isa<GetElementPtrInst>(user) || isa<AddrSpaceCastInst>(user) ||
+			 isa<PHINode>(user) || isa<SelectInst>(user) || isa<FreezeInst>(user))
+			found |= find_access(user, seen);
+		else if (auto *call = dyn_cast<CallBase>(user))
+			found |= access_by_call(*call, use);
+		else if (!isa<ICmpInst>(user))
+			found |= UNKNOWN;
+	}
+	return found;
+}
+
+static StringRef arg_string(const Function &f, StringRef kind, unsigned i)
+{
+	const MDNode *node = f.getMetadata(kind);
+
+	return node && i < node->getNumOperands() ?
+		cast<MDString>(node->getOperand(i))->getString() : "";
+}
+
+static unsigned arg_space(const Argument &arg)
+{
+	auto *pointer = dyn_cast<PointerType>(arg.getType());
+
+	return pointer ? pointer->getAddressSpace() : +PRIVATE;
+}
+
+static uint32_t arg_access(const Argument &arg, bool is_const)
+{
+	SmallPtrSet<const Value *, 16> seen;
+	unsigned found = find_access(&arg, seen);
+
+	if (found & UNKNOWN)
+		return is_const ? READ : READ | WRITE;
+	return found ? found : READ;
+}
+
+static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout)
+{
+	const Function &f = *arg.getParent();
+	unsigned i = arg.getArgNo(), space = arg_space(arg);
+	kernel_arg a;
+
+	a.name = arg_string(f, "kernel_arg_name", i);
+	a.type = arg_string(f, "kernel_arg_type", i);
+	a.value = arg.getType();
+	if (arg.hasByValAttr()) {
+		a.by_reference = true;
+		a.value = arg.getParamByValType();
+	} else if (space == GLOBAL || space == CONSTANT) {
+		a.kind = space == GLOBAL ? SALVO_ARG_GLOBAL : SALVO_ARG_CONSTANT;
+		StringRef qualifiers = arg_string(f, "kernel_arg_type_qual", i);
+		a.access = arg_access(arg, space == CONSTANT || qualifiers.contains("const"));
+	} else if (space == LOCAL) {
+		a.kind = SALVO_ARG_LOCAL;
+		a.access = READ | WRITE;
+	} else if (arg.getType()->isPointerTy() || !arg.getType()->isSized()) {
+		print_error("kernel '" + f.getName() + "': argument '" + a.name + "' of type '" +
+			    a.type + "' is not supported");
+		return false;
+	}
+
+	Align align = a.by_reference && arg.getParamAlign() ? *arg.getParamAlign() :
+		      layout.getABITypeAlign(a.value);
+	a.size = layout.getTypeAllocSize(a.value);
+	a.offset = alignTo(k.args_bytes, std::min(align, Align(16)));
+	k.args_bytes = a.offset + a.size;
+	if (k.args_bytes > SALVO_MAX_DISPATCH_ARGUMENT_BYTES) {
+		print_error("kernel '" + f.getName() + "': more than " +
+			    Twine(SALVO_MAX_DISPATCH_ARGUMENT_BYTES) + " bytes of arguments");
+		return false;
+	}
+	k.args.push_back(std::move(a));
+	return true;
+}
+
+static bool analyse_kernel(kernel &k, const options &opts)
+{
+	Function &f = *k.function;
+
+	for (const Argument &arg : f.args())
+		if (!analyse_arg(k, arg, f.getDataLayout()))
+			return false;
+	if (const MDNode *node = f.getMetadata("reqd_work_group_size"))
+		for (unsigned i = 0; i < 3; i++)
+			k.required_group[i] =
+				mdconst::extract<ConstantInt>(node->getOperand(i))->getZExtValue();
+	k.barriers = opts.fibers;
+	for (const Instruction &inst : instructions(f))
+		if (auto *call = dyn_cast<CallInst>(&inst))
+			k.barriers |= is_barrier(*call);
+	return true;
+}
+
+bool analyse(Module &m, const options &opts, std::vector<kernel> &kernels)
+{
+	for (Function &f : m) {
+		if (f.isDeclaration() || f.getCallingConv() != CallingConv::SPIR_KERNEL)
+			continue;
+		kernels.push_back({ .function = &f, .args = {} });
+		if (!analyse_kernel(kernels.back(), opts))
+			return false;
+	}
+	if (kernels.empty()) {
+		print_error("no kernel in '" + opts.input + "'");
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/* geometric.cl - geometric functions of OpenCL C, 6.12.5 */
+
+#define CROSS(T) \
+	OVERLOAD T##3 cross(T##3 a, T##3 b) \
+	{ return a.yzx * b.zxy - a.zxy * b.yzx; } \
+	OVERLOAD T##4 cross(T##4 a, T##4 b) \
+	{ return (T##4)(cross(a.xyz, b.xyz), (T)0); }
+#define DOT(T) \
+	OVERLOAD T dot(T a, T b) { return a * b; } \
+	OVERLOAD T dot(T##2 a, T##2 b) { return a.x * b.x + a.y * b.y; } \
+	OVERLOAD T dot(T##3 a, T##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; } \
+	OVERLOAD T dot(T##4 a, T##4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+/* A sum of squares that overflows or vanishes is taken of a scaled vector. */
+#define LENGTH(T, S, LARGE, SMALL) \
+	OVERLOAD S length(T v) \
+	{ \
+		S squares = dot(v, v), scale = (S)1; \
+		if (squares > (S)3 / SMALL) \
+			scale = LARGE; \
+		else if (squares < SMALL) \
+			scale = (S)1 / LARGE; \
+		else \
+			return __builtin_elementwise_sqrt(squares); \
+		v *= (S)1 / scale; \
+		return __builtin_elementwise_sqrt(dot(v, v)) * scale; \
+	} \
+	OVERLOAD S distance(T a, T b) { return length(a - b); } \
+	OVERLOAD T normalize(T v) \
+	{ \
+		S size = length(v); \
+		return size == (S)0 ? v : v / size; \
+	}
+#define GEOMETRIC(T, LARGE, SMALL) CROSS(T) DOT(T) LENGTH(T, T, LARGE, SMALL) \
+	LENGTH(T##2, T, LARGE, SMALL) LENGTH(T##3, T, LARGE, SMALL) LENGTH(T##4, T, LARGE, SMALL)
+GEOMETRIC(float, 0x1p+64f, 0x1p-100f)
+GEOMETRIC(double, 0x1p+512, 0x1p-900)
+
+#define FAST(T) \
+	OVERLOAD float fast_length(T v) { return __builtin_elementwise_sqrt(dot(v, v)); } \
+	OVERLOAD float fast_distance(T a, T b) { return fast_length(a - b); } \
+	OVERLOAD T fast_normalize(T v) { return v * (1.0f / fast_length(v)); }
+FAST(float)
+FAST(float2)
+FAST(float3)
+FAST(float4)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* types.h - one definition for all element types and vector widths */
+#define OVERLOAD __attribute__((overloadable))
+
+/* M(type, type of its comparison result, type of its bits) */
+#define FOR_FLOAT_VECTORS(M) \
+	M(float2, int2, uint2) M(float3, int3, uint3) M(float4, int4, uint4) \
+	M(float8, int8, uint8) M(float16, int16, uint16)
+#define FOR_DOUBLE_VECTORS(M) \
+	M(double2, long2, ulong2) M(double3, long3, ulong3) M(double4, long4, ulong4) \
+	M(double8, long8, ulong8) M(double16, long16, ulong16)
+#define FOR_FLOATS(M) M(float, int, uint) FOR_FLOAT_VECTORS(M)
+#define FOR_DOUBLES(M) M(double, int, ulong) FOR_DOUBLE_VECTORS(M)
+#define FOR_REALS(M) FOR_FLOATS(M) FOR_DOUBLES(M)
+
+/* M(type, type of the same width and sign) for each width */
+#define WIDTHS(M, T, U) M(T, U) M(T##2, U##2) M(T##3, U##3) M(T##4, U##4) M(T##8, U##8) \
+	M(T##16, U##16)
+/* M(signed or unsigned type, its unsigned type) */
+#define FOR_INTEGERS(M) \
+	WIDTHS(M, char, uchar) WIDTHS(M, uchar, uchar) WIDTHS(M, short, ushort) \
+	WIDTHS(M, ushort, ushort) WIDTHS(M, int, uint) WIDTHS(M, uint, uint) \
+	WIDTHS(M, long, ulong) WIDTHS(M, ulong, ulong)

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * convert.cc - convert_TYPE[_sat][_rte|_rtz|_rtp|_rtn]() made to measure
+ *
+ * OpenCL C has some six thousand of them. The mangled name says all there is to
+ * know, so the one that is called gets its body here.
+ *
+ * A conversion to a floating-point type with a rounding other than to nearest is
+ * only made where it is exact, for the processor's rounding mode is never touched.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+using namespace llvm;
+
+struct element {
+	bool valid = false, is_float = false, is_signed = false;
+	unsigned bits = 0;
+};
+
+static element element_of_mangled(char c)
+{
+	switch (c) {
+	case 'c': return { true, false, true, 8 };
+	case 'h': return { true, false, false, 8 };
+	case 's': return { true, false, true, 16 };
+	case 't': return { true, false, false, 16 };
+	case 'i': return { true, false, true, 32 };
+	case 'j': return { true, false, false, 32 };
+	case 'l': return { true, false, true, 64 };
+	case 'm': return { true, false, false, 64 };
+	case 'f': return { true, true, true, 32 };
+	case 'd': return { true, true, true, 64 };
+	default: return {};
+	}
+}
+
+static element take_element(StringRef &name)
+{
+	static const struct {
+		const char *name;
+		char mangled;
+	} types[] = {
+		{ "uchar", 'h' }, { "ushort", 't' }, { "uint", 'j' }, { "ulong", 'm' },
+		{ "char", 'c' }, { "short", 's' }, { "int", 'i' }, { "long", 'l' },
+		{ "float", 'f' }, { "double", 'd' },
+	};
+
+	for (const auto &type : types)
+		if (name.consume_front(type.name))
+			return element_of_mangled(type.mangled);
+	return {};
+}
+
+static Value *int_constant(Type *type, const APInt &value)
+{
+	return ConstantInt::get(type, value);
+}
+
+static Value *int_to_int(IRBuilder<> &b, Value *x, element from, element to, Type *type, bool sat)
+{
+	if (sat) {
+		APInt low = to.is_signed ? APInt::getSignedMinValue(to.bits) : APInt(to.bits, 0);
+		APInt high = to.is_signed ? APInt::getSignedMaxValue(to.bits) :
+					    APInt::getMaxValue(to.bits);
+		/* Limits as signed numbers of 66 bits hold any of both types. */
+		APInt low_wide = to.is_signed ? low.sext(66) : low.zext(66);
+		APInt high_wide = to.is_signed ? high.sext(66) : high.zext(66);
+		APInt min = from.is_signed ? APInt::getSignedMinValue(from.bits).sext(66) :
+					     APInt(66, 0);
+		APInt max = from.is_signed ? APInt::getSignedMaxValue(from.bits).sext(66) :
+					     APInt::getMaxValue(from.bits).zext(66);
+		if (low_wide.sgt(min))
+			x = b.CreateBinaryIntrinsic(from.is_signed ? Intrinsic::smax :
+						    Intrinsic::umax, x,
+						    int_constant(x->getType(),
+								 low_wide.trunc(from.bits)));
+		if (high_wide.slt(max))
+			x = b.CreateBinaryIntrinsic(from.is_signed ? Intrinsic::smin :
+						    Intrinsic::umin, x,
+						    int_constant(x->getType(),
+								 high_wide.trunc(from.bits)));
+	}
+	return b.CreateIntCast(x, type, from.is_signed);
+}
+
+static Value *float_to_int(IRBuilder<> &b, Value *x, element to, Type *type, bool sat,
+			   StringRef rounding)
+{
+	if (rounding == "_rte")
+		x = b.CreateUnaryIntrinsic(Intrinsic::roundeven, x);
+	else if (rounding == "_rtp")
+		x = b.CreateUnaryIntrinsic(Intrinsic::ceil, x);
+	else if (rounding == "_rtn")
+		x = b.CreateUnaryIntrinsic(Intrinsic::floor, x);
+	if (sat)
+		return b.CreateIntrinsic(to.is_signed ? Intrinsic::fptosi_sat :
+					 Intrinsic::fptoui_sat, { type, x->getType() }, { x });
+	x = to.is_signed ? b.CreateFPToSI(x, type) : b.CreateFPToUI(x, type);
+	return b.CreateFreeze(x);
+}
+
+/* NULL if the rounding would need the processor's mode changed. */
+static Value *to_float(IRBuilder<> &b, Value *x, element from, element to, Type *type,
+		       StringRef rounding)
+{
+	unsigned digits = to.bits == 32 ? 24 : 53;
+	bool exact = from.is_float ? from.bits <= to.bits :
+				     from.bits - from.is_signed <= digits;
+
+	if (!exact && !rounding.empty() && rounding != "_rte")
+		return nullptr;
+	if (from.is_float)
+		return b.CreateFPCast(x, type);
+	return from.is_signed ? b.CreateSIToFP(x, type) : b.CreateUIToFP(x, type);
+}
+
+/* Defines @f if it is a conversion: _Z<length>convert_<type>[n][_sat][_mode]<from>. */
+bool define_conversion(Function &f)
+{
+	StringRef name = f.getName();
+	unsigned length, lanes;
+
+	if (!name.consume_front("_Z") || name.consumeInteger(10, length) ||
+	    length > name.size())
+		return false;
+	StringRef from_name = name.drop_front(length);
+	name = name.take_front(length);
+	if (!name.consume_front("convert_"))
+		return false;
+	element to = take_element(name);
+	if (name.consumeInteger(10, lanes))
+		lanes = 1;
+	bool sat = name.consume_front("_sat");
+	element from = from_name.empty() ? element() : element_of_mangled(from_name.back());
+	if (!to.valid || !from.valid || f.arg_size() != 1)
+		return false;
+
+	BasicBlock *block = BasicBlock::Create(f.getContext(), "", &f);
+	IRBuilder<> b(block);
+	Value *x = f.getArg(0), *result;
+	if (to.is_float)
+		result = to_float(b, x, from, to, f.getReturnType(), name);
+	else if (from.is_float)
+		result = float_to_int(b, x, to, f.getReturnType(), sat, name);
+	else
+		result = int_to_int(b, x, from, to, f.getReturnType(), sat);
+	if (!result) {
+		f.deleteBody();
+		return false;
+	}
+	b.CreateRet(result);
+	return true;
+}

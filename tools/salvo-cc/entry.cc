@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/*
+ * entry.cc - gives a kernel the signature that a unit calls (salvo_kernel_fn)
+ *
+ * The body moves unchanged into a new function (args, group, item). Its new first
+ * block reads each argument and each field of the group once, as plain values, so
+ * that no store of the kernel can make them look changed. Static local variables
+ * get fixed offsets from group->local; a structure argument is copied for each
+ * work-item, because the kernel may write to it.
+ */
+#include "salvo_cc.h"
+
+#include <cstddef>
+
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/ReplaceConstant.h>
+
+#include "salvo_hw.h"
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+static Function *change_signature(kernel &k)
+{
+	Function *old = k.function;
+	LLVMContext &context = old->getContext();
+	Type *pointer = PointerType::get(context, 0);
+	FunctionType *type = FunctionType::get(Type::getVoidTy(context),
+					       { pointer, pointer, pointer }, false);
+	Function *f = Function::Create(type, GlobalValue::ExternalLinkage, "", old->getParent());
+
+	f->setAttributes(AttributeList::get(context, AttributeList::FunctionIndex,
+					    AttrBuilder(context, old->getAttributes().getFnAttrs())));
+	f->removeFnAttr(Attribute::NoRecurse);
+	f->setDSOLocal(true);
+	f->splice(f->begin(), old);
+	f->setSubprogram(old->getSubprogram());
+	old->setSubprogram(nullptr);
+	f->takeName(old);
+	f->getArg(0)->setName("args");
+	f->getArg(1)->setName("group");
+	f->getArg(2)->setName("item");
+	k.function = f;
+	return old;
+}
+
+static Value *load_field(IRBuilder<> &b, Type *type, Value *base, uint64_t offset, uint64_t low,
+			 uint64_t high, const Twine &name)
+{
+	Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset);
+	LoadInst *load = b.CreateLoad(type, address, name);
+
+	if (high) {
+		unsigned bits = type->getIntegerBitWidth();
+		MDBuilder md(b.getContext());
+		load->setMetadata(LLVMContext::MD_range,
+				  md.createRange(APInt(bits, low), APInt(bits, high)));
+	}
+	return load;
+}
+
+static void load_group(IRBuilder<> &b, group_values &v)
+{
+	const uint64_t max = SALVO_MAX_ITEMS, max_group = SALVO_MAX_GROUP_ITEMS;
+
+	for (unsigned i = 0; i < 3; i++) {
+		auto field = [&](size_t offset, uint64_t low, uint64_t high, const char *name) {
+			return load_field(b, b.getInt64Ty(), v.group, offset + i * 8, low, high,
+					  name);
+		};
+		v.global_size[i] = field(offsetof(salvo_group, global_size), 1, max + 1, "gsize");
+		v.local_size[i] = field(offsetof(salvo_group, local_size), 1, max_group + 1, "lsize");
+		v.num_groups[i] = field(offsetof(salvo_group, num_groups), 1, max + 1, "groups");
+		v.group_id[i] = field(offsetof(salvo_group, group_id), 0, max, "group_id");
+		v.extent[i] = field(offsetof(salvo_group, extent), 1, max_group + 1, "extent");
+		v.first_id[i] = b.CreateMul(v.group_id[i], v.local_size[i], "first_id", true, true);
+	}
+	v.dims = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, dims), 1, 4, "dims");
+	v.barrier = load_field(b, b.getPtrTy(), v.group, offsetof(salvo_group, barrier), 0, 0,
+			       "barrier");
+	v.local = b.CreateAddrSpaceCast(load_field(b, b.getPtrTy(), v.group,
+						   offsetof(salvo_group, local), 0, 0, "local"),
+					b.getPtrTy(LOCAL));
+}
+
+/* @body is the first block of the old kernel: code there runs for each work-item. */
+static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, const Argument &arg,
+		       const group_values &v)
+{
+	Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.args, a.offset);
+
+	if (a.kind == SALVO_ARG_LOCAL)
+		return b.CreateGEP(b.getInt8Ty(), v.local, b.CreateLoad(b.getInt64Ty(), address));
+	if (!a.by_reference) {
+		Align align = std::min(body->getDataLayout().getABITypeAlign(a.value), Align(8));
+		return b.CreateAlignedLoad(a.value, address, align, arg.getName());
+	}
+
+	Align align = arg.getParamAlign().valueOrOne();
+	AllocaInst *copy = b.CreateAlloca(a.value, nullptr, arg.getName());
+	copy->setAlignment(align);
+	IRBuilder<> each(body, body->getFirstNonPHIOrDbgOrAlloca());
+	each.CreateMemCpy(copy, align, address, std::min(align, Align(8)), a.size);
+	return copy;
+}
+
+/* Static local variables that @f uses: an offset for each, then its address. */
+static void lay_out_local(kernel &k, IRBuilder<> &b, const group_values &v)
+{
+	Module &m = *k.function->getParent();
+	const DataLayout &layout = m.getDataLayout();
+	SmallVector<Constant *> variables;
+
+	for (GlobalVariable &g : m.globals())
+		if (g.getAddressSpace() == LOCAL)
+			variables.push_back(&g);
+	convertUsersOfConstantsToInstructions(variables, k.function);
+
+	for (Constant *variable : variables) {
+		auto *g = cast<GlobalVariable>(variable);
+		SmallVector<Use *> uses;
+
+		for (Use &use : g->uses())
+			if (auto *inst = dyn_cast<Instruction>(use.getUser()))
+				if (inst->getFunction() == k.function)
+					uses.push_back(&use);
+		if (uses.empty())
+			continue;
+		Align align = std::max(layout.getValueOrABITypeAlignment(g->getAlign(),
+									 g->getValueType()),
+				       Align(16));
+		k.local_bytes = alignTo(k.local_bytes, align);
+		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local, k.local_bytes);
+		address->setName(g->getName());
+		for (Use *use : uses)
+			use->set(address);
+		k.local_bytes += layout.getTypeAllocSize(g->getValueType());
+	}
+	k.local_bytes = alignTo(k.local_bytes, Align(16));
+}
+
+BasicBlock *build_entry(kernel &k, group_values &v)
+{
+	Function *old = change_signature(k);
+	BasicBlock *body = &k.function->front();
+	BasicBlock *entry = BasicBlock::Create(body->getContext(), "entry", k.function, body);
+	IRBuilder<> b(entry);
+
+	body->setName("body");
+	v.args = k.function->getArg(0);
+	v.group = k.function->getArg(1);
+	v.item = k.function->getArg(2);
+	load_group(b, v);
+	for (Argument &arg : old->args())
+		arg.replaceAllUsesWith(load_arg(b, body, k.args[arg.getArgNo()], arg, v));
+	old->eraseFromParent();
+	lay_out_local(k, b, v);
+	return body;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/*
+ * error.cc - messages, in the form in which clang prints its own
+ *
+ * Code always carries line numbers up to the end of the passes (they are stripped
+ * later when no debug information was asked for), so that an error found late
+ * still names the line it comes from.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/Support/raw_ostream.h>
+
+using namespace llvm;
+
+void print_error(const Twine &message)
+{
+	errs() << "salvo-cc: error: " << message << "\n";
+}
+
+void print_error_at(const DebugLoc &where, const Module &m, const Twine &message)
+{
+	if (!where) {
+		errs() << m.getSourceFileName() << ": error: " << message << "\n";
+		return;
+	}
+	errs() << where->getFilename() << ":" << where.getLine() << ":" << where.getCol()
+	       << ": error: " << message << "\n";
+}

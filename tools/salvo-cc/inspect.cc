@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * inspect.cc - prints the notes of a compiled program
+ *
+ * The file may be anything: every offset and length in it is checked.
+ */
+#include "salvo_cc.h"
+
+#include <cstring>
+
+#include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+static const char *const kinds[] = { "value", "global", "constant", "local" };
+static const char *const accesses[] = { "", "read", "write", "read-write" };
+
+struct description {
+	salvo_note_kernel kernel;
+	std::vector<salvo_note_arg> args;
+	StringRef text;
+
+	bool read(StringRef desc)
+	{
+		text = desc;
+		if (desc.size() < sizeof(kernel))
+			return false;
+		memcpy(&kernel, desc.data(), sizeof(kernel));
+		if (kernel.version != SALVO_NOTE_VERSION ||
+		    kernel.arg_count > (desc.size() - sizeof(kernel)) / sizeof(salvo_note_arg))
+			return false;
+		args.resize(kernel.arg_count);
+		memcpy(args.data(), desc.data() + sizeof(kernel), args.size() * sizeof(args[0]));
+		for (const salvo_note_arg &arg : args)
+			if (arg.kind > SALVO_ARG_LOCAL || arg.access > 3)
+				return false;
+		return true;
+	}
+
+	StringRef string(uint32_t offset) const
+	{
+		if (!offset || offset >= text.size())
+			return "";
+		StringRef rest = text.drop_front(offset);
+		return rest.take_until([](char c) { return c == 0; });
+	}
+};
+
+static json::Value to_json(const description &d)
+{
+	json::Array args;
+
+	for (const salvo_note_arg &arg : d.args)
+		args.push_back(json::Object{
+			{ "name", d.string(arg.name).str() }, { "type", d.string(arg.type).str() },
+			{ "kind", kinds[arg.kind] }, { "access", accesses[arg.access] },
+			{ "offset", arg.offset }, { "size", arg.size } });
+	return json::Object{
+		{ "name", d.string(d.kernel.name).str() },
+		{ "barriers", (d.kernel.flags & SALVO_KERNEL_BARRIERS) != 0 },
+		{ "isa_level", d.kernel.isa_level }, { "args_bytes", d.kernel.args_bytes },
+		{ "local_bytes", d.kernel.local_bytes },
+		{ "private_bytes", d.kernel.private_bytes },
+		{ "required_group", json::Array{ d.kernel.required_group[0],
+						 d.kernel.required_group[1],
+						 d.kernel.required_group[2] } },
+		{ "args", std::move(args) } };
+}
+
+static void print(const description &d)
+{
+	const salvo_note_kernel &k = d.kernel;
+
+	outs() << "kernel " << d.string(k.name) << "\n"
+	       << "  runs           "
+	       << (k.flags & SALVO_KERNEL_BARRIERS ? "a work-item a call, with barriers" :
+						     "a work-group a call") << "\n"
+	       << "  processor      x86-64-v" << k.isa_level << "\n"
+	       << "  local memory   " << k.local_bytes << " bytes\n"
+	       << "  private memory ";
+	if (k.private_bytes)
+		outs() << k.private_bytes << " bytes of stack\n";
+	else
+		outs() << "unknown\n";
+	if (k.required_group[0])
+		outs() << "  group size     " << k.required_group[0] << " x "
+		       << k.required_group[1] << " x " << k.required_group[2] << "\n";
+	outs() << "  arguments      " << k.args_bytes << " bytes\n";
+	for (const salvo_note_arg &arg : d.args)
+		outs() << "    " << arg.offset << "\t" << arg.size << " bytes\t"
+		       << kinds[arg.kind] << (*accesses[arg.access] ? " " : "")
+		       << accesses[arg.access] << "\t" << d.string(arg.type) << " "
+		       << d.string(arg.name) << "\n";
+}
+
+static Expected<std::vector<description>> read_notes(const object::ELF64LEFile &elf)
+{
+	std::vector<description> found;
+	auto headers = elf.program_headers();
+
+	if (!headers)
+		return headers.takeError();
+	for (const auto &header : *headers) {
+		if (header.p_type != ELF::PT_NOTE)
+			continue;
+		Error err = Error::success();
+		for (const auto &note : elf.notes(header, err)) {
+			if (note.getName() != SALVO_NOTE_OWNER ||
+			    note.getType() != SALVO_NOTE_KERNEL)
+				continue;
+			description d;
+			if (!d.read(note.getDescAsStringRef(4)))
+				return createStringError("a kernel's note is malformed");
+			found.push_back(std::move(d));
+		}
+		if (err)
+			return err;
+	}
+	return found;
+}
+
+int inspect(const std::string &path, bool json)
+{
+	auto file = MemoryBuffer::getFile(path);
+
+	if (!file) {
+		print_error("cannot read '" + path + "': " + file.getError().message());
+		return 1;
+	}
+	auto elf = object::ELF64LEFile::create((*file)->getBuffer());
+	Expected<std::vector<description>> notes =
+		elf ? read_notes(*elf) : Expected<std::vector<description>>(elf.takeError());
+	if (!notes) {
+		print_error("'" + path + "': " + toString(notes.takeError()));
+		return 1;
+	}
+	if (notes->empty()) {
+		print_error("'" + path + "': not a Salvo program, it describes no kernel");
+		return 1;
+	}
+	if (json) {
+		json::Array kernels;
+		for (const description &d : *notes)
+			kernels.push_back(to_json(d));
+		outs() << json::Value(json::Object{ { "kernels", std::move(kernels) } }) << "\n";
+		return 0;
+	}
+	for (const description &d : *notes)
+		print(d);
+	return 0;
+}

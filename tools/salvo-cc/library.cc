@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * library.cc - built-in functions: only those that are called get linked in
+ *
+ * The library is OpenCL C (builtins/), compiled once to bitcode for spir64 and kept
+ * inside this program, read lazily. Conversions and vector loads and stores are
+ * made to measure. What then is still undefined does not exist, and is named.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+using namespace llvm;
+
+extern "C" {
+extern const char salvo_library_start[], salvo_library_end[];
+extern const char salvo_runtime_start[], salvo_runtime_end[];
+}
+
+StringRef runtime_object()
+{
+	return StringRef(salvo_runtime_start, salvo_runtime_end - salvo_runtime_start);
+}
+
+bool link_library(Module &m)
+{
+	StringRef text(salvo_library_start, salvo_library_end - salvo_library_start);
+	Expected<std::unique_ptr<Module>> library =
+		getLazyBitcodeModule(MemoryBufferRef(text, "library"), m.getContext());
+
+	if (!library) {
+		print_error("library: " + toString(library.takeError()));
+		return false;
+	}
+	if (Linker::linkModules(m, std::move(*library), Linker::LinkOnlyNeeded)) {
+		print_error("the library does not fit this program");
+		return false;
+	}
+	for (Function &f : m)
+		if (f.isDeclaration() && !f.isIntrinsic() && !f.use_empty())
+			(void)(define_conversion(f) || define_memory_access(f) ||
+			       define_intrinsic(f) || define_atomic(f));
+	return true;
+}
+
+bool check_defined(Module &m)
+{
+	bool ok = true;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f)) {
+			auto *call = dyn_cast<CallInst>(&inst);
+			Function *callee = call ? call->getCalledFunction() : nullptr;
+			if (!callee || !callee->isDeclaration() || callee->isIntrinsic() ||
+			    is_placeholder(*callee) || is_barrier(*call))
+				continue;
+			print_error_at(call->getDebugLoc(), m, "function '" +
+				       demangle(callee->getName()) + "' is not available");
+			ok = false;
+		}
+	return ok;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/*
+ * loops.cc - a kernel without barriers runs a whole work-group (M2 of CN102576314)
+ *
+ * Three loops go around the body, x innermost; a return goes on with the next
+ * work-item. Work-items are independent of each other, so the x loop is marked
+ * parallel for LLVM's vectoriser: loads and stores of global, constant and local
+ * memory only. Private memory is one block that all iterations use in turn, and
+ * atomic operations keep their order.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/IR/Instructions.h>
+
+using namespace llvm;
+
+struct loop {
+	PHINode *index;
+	BasicBlock *header, *latch;
+};
+
+/* A loop of @count iterations with an empty latch that leaves to @exit. */
+static loop make_loop(BasicBlock *header, BasicBlock *before, Value *count, BasicBlock *exit,
+		      const Twine &name)
+{
+	Function *f = header->getParent();
+	BasicBlock *latch = BasicBlock::Create(f->getContext(), name + ".latch", f);
+	IRBuilder<> b(header, header->begin());
+
+	PHINode *index = b.CreatePHI(b.getInt64Ty(), 2, name);
+	b.SetInsertPoint(latch);
+	Value *next = b.CreateAdd(index, b.getInt64(1), name + ".next", true, true);
+	b.CreateCondBr(b.CreateICmpEQ(next, count), exit, header);
+	index->addIncoming(b.getInt64(0), before);
+	index->addIncoming(next, latch);
+	return { index, header, latch };
+}
+
+static void mark_parallel(Function &f, BasicBlock *latch)
+{
+	LLVMContext &context = f.getContext();
+	MDNode *group = MDNode::getDistinct(context, {});
+
+	for (BasicBlock &block : f)
+		for (Instruction &inst : block)
+			if (const Value *pointer = getLoadStorePointerOperand(&inst)) {
+				unsigned space = pointer->getType()->getPointerAddressSpace();
+				if (space == GLOBAL || space == CONSTANT || space == LOCAL)
+					inst.setMetadata(LLVMContext::MD_access_group, group);
+			}
+
+	MDNode *accesses = MDNode::get(context, {
+		MDString::get(context, "llvm.loop.parallel_accesses"), group });
+	MDNode *id = MDNode::getDistinct(context, { nullptr, accesses });
+	id->replaceOperandWith(0, id);
+	latch->getTerminator()->setMetadata(LLVMContext::MD_loop, id);
+}
+
+void build_loops(kernel &k, BasicBlock *body, const group_values &v)
+{
+	Function &f = *k.function;
+	LLVMContext &context = f.getContext();
+	BasicBlock *entry = &f.front();
+	SmallVector<ReturnInst *> returns;
+	SmallVector<AllocaInst *> allocas;
+
+	for (BasicBlock &block : f)
+		if (auto *ret = dyn_cast_if_present<ReturnInst>(block.getTerminator()))
+			returns.push_back(ret);
+	for (Instruction &inst : *body)
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			allocas.push_back(alloca);
+	for (AllocaInst *alloca : allocas)
+		alloca->moveBefore(&entry->front());
+
+	BasicBlock *exit = BasicBlock::Create(context, "exit", &f);
+	ReturnInst::Create(context, exit);
+	BasicBlock *z_header = BasicBlock::Create(context, "z", &f, body);
+	BasicBlock *y_header = BasicBlock::Create(context, "y", &f, body);
+	BranchInst::Create(z_header, entry);
+	loop z = make_loop(z_header, entry, v.extent[2], exit, "z");
+	loop y = make_loop(y_header, z_header, v.extent[1], z.latch, "y");
+	loop x = make_loop(body, y_header, v.extent[0], y.latch, "x");
+	BranchInst::Create(y_header, z_header);
+	BranchInst::Create(body, y_header);
+
+	for (ReturnInst *ret : returns) {
+		BranchInst *next = BranchInst::Create(x.latch, ret->getParent());
+		next->setDebugLoc(ret->getDebugLoc());
+		ret->eraseFromParent();
+	}
+
+	Value *const local_id[3] = { x.index, y.index, z.index };
+	replace_ids(f, v, local_id);
+	mark_parallel(f, x.latch);
+}

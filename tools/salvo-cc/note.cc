@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/*
+ * note.cc - the ELF note that describes each kernel (device/salvo_kernel.h)
+ *
+ * The notes make a module of their own because they tell the stack that a kernel
+ * needs, which is known only once its code has been made.
+ */
+#include "salvo_cc.h"
+
+#include <cstring>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+static std::string describe(const kernel &k, unsigned isa_level)
+{
+	std::vector<salvo_note_arg> args(k.args.size());
+	salvo_note_kernel note = {};
+	uint32_t strings_at = sizeof(note) + args.size() * sizeof(args[0]);
+	std::string strings;
+	auto add_string = [&](StringRef s) -> uint32_t {
+		if (s.empty())
+			return 0;
+		uint32_t at = strings_at + strings.size();
+		strings += s;
+		strings += '\0';
+		return at;
+	};
+
+	note.version = SALVO_NOTE_VERSION;
+	note.name = add_string(k.function->getName());
+	note.flags = k.barriers ? SALVO_KERNEL_BARRIERS : 0;
+	note.isa_level = isa_level;
+	note.arg_count = args.size();
+	note.args_bytes = k.args_bytes;
+	note.local_bytes = k.local_bytes;
+	note.private_bytes = k.private_bytes;
+	memcpy(note.required_group, k.required_group, sizeof(note.required_group));
+	for (size_t i = 0; i < args.size(); i++) {
+		const kernel_arg &a = k.args[i];
+		args[i] = { a.kind, a.access, a.offset, a.size, add_string(a.name),
+			    add_string(a.type) };
+	}
+
+	std::string out(reinterpret_cast<const char *>(&note), sizeof(note));
+	out.append(reinterpret_cast<const char *>(args.data()), args.size() * sizeof(args[0]));
+	out += strings;
+	return out;
+}
+
+void add_notes(Module &m, const std::vector<kernel> &kernels, unsigned isa_level)
+{
+	for (const kernel &k : kernels) {
+		std::string text = describe(k, isa_level);
+		const uint32_t head[3] = { sizeof(SALVO_NOTE_OWNER), (uint32_t)text.size(),
+					   SALVO_NOTE_KERNEL };
+		std::string note(reinterpret_cast<const char *>(head), sizeof(head));
+
+		note.append(SALVO_NOTE_OWNER, sizeof(SALVO_NOTE_OWNER));
+		note.resize(alignTo(note.size(), 4));
+		note += text;
+		note.resize(alignTo(note.size(), 4));
+		Constant *data = ConstantDataArray::getString(m.getContext(), note, false);
+		auto *g = new GlobalVariable(m, data->getType(), true, GlobalValue::PrivateLinkage,
+					     data, "note");
+		g->setSection(".note.salvo");
+		g->setAlignment(Align(4));
+		appendToCompilerUsed(m, { g });
+	}
+}

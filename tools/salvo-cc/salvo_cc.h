@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/*
+ * salvo_cc.h - the parts of the kernel compiler and the order they run in
+ *
+ * clang turns OpenCL C into LLVM bitcode for spir64: vectors stay vectors in
+ * calls and each pointer keeps its address space (private 0, global 1, constant
+ * 2, local 3, generic 4). The passes below turn that into x86-64 functions of the
+ * type salvo_kernel_fn. x86-64 treats address spaces below 256 as plain memory, so
+ * they stay to the end and tell the passes what may alias what.
+ *
+ * A pass returns false after it has printed an error. The compiler has one thread.
+ */
+#ifndef SALVO_CC_H
+#define SALVO_CC_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/DebugLoc.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+enum address_space { PRIVATE = 0, GLOBAL = 1, CONSTANT = 2, LOCAL = 3, GENERIC = 4 };
+
+struct options {
+	std::string input;
+	std::string output;
+	std::vector<std::string> front_end;	/* handed on to clang: -D, -I, -cl-* */
+	unsigned opt_level = 3;
+	unsigned isa_level = 3;			/* x86-64-v2 to v4 */
+	bool debug = false;
+	bool fibers = false;			/* user-level threads for every kernel */
+};
+
+struct kernel_arg {
+	std::string name, type;
+	llvm::Type *value = nullptr;		/* what lies in the argument block */
+	uint32_t kind = 0, access = 0, offset = 0, size = 0;
+	bool by_reference = false;		/* a structure: the kernel gets a copy's address */
+};
+
+struct kernel {
+	llvm::Function *function;
+	std::vector<kernel_arg> args;
+	uint32_t args_bytes = 0, local_bytes = 0, private_bytes = 0;
+	uint32_t required_group[3] = { 0, 0, 0 };
+	bool barriers = false;
+};
+
+/* Values that a kernel reads once at its entry. */
+struct group_values {
+	llvm::Value *args, *group, *item;
+	llvm::Value *global_size[3], *local_size[3], *num_groups[3], *group_id[3], *extent[3];
+	llvm::Value *first_id[3];		/* global id of the group's first work-item */
+	llvm::Value *local, *barrier, *dims;
+};
+
+using bytes = llvm::SmallVector<char, 0>;
+
+/* error.cc */
+void print_error(const llvm::Twine &message);
+void print_error_at(const llvm::DebugLoc &where, const llvm::Module &m, const llvm::Twine &message);
+
+/* process.cc */
+bool run_process(const std::vector<std::string> &command, bytes &output);
+
+/* front_end.cc */
+std::unique_ptr<llvm::Module> run_front_end(const options &opts, llvm::LLVMContext &context);
+
+/* library.cc: definitions for the built-in functions that are called */
+bool link_library(llvm::Module &m);
+bool check_defined(llvm::Module &m);
+llvm::StringRef runtime_object();
+
+/* convert.cc, memory.cc, intrinsics.cc, atomics.cc: built-in functions made to measure */
+bool define_conversion(llvm::Function &f);
+bool define_memory_access(llvm::Function &f);
+bool define_intrinsic(llvm::Function &f);
+bool define_atomic(llvm::Function &f);
+
+/* flatten.cc */
+bool check_calls(llvm::Module &m);
+void flatten_calls(llvm::Module &m);
+
+/* target.cc */
+std::unique_ptr<llvm::TargetMachine> make_target(const options &opts);
+void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
+
+/* optimise.cc */
+void simplify(llvm::Module &m, llvm::TargetMachine &target);
+void optimise(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
+bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
+
+/* stack.cc */
+uint32_t stack_bytes(const bytes &object, llvm::StringRef function);
+
+/* ids.cc */
+void lower_ids(llvm::Module &m);
+bool is_placeholder(const llvm::Function &f);
+void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const local_id[3]);
+
+/* analyse.cc */
+bool is_barrier(const llvm::CallInst &call);
+bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels);
+
+/* entry.cc */
+llvm::BasicBlock *build_entry(kernel &k, group_values &v);
+
+/* loops.cc, fibers.cc */
+void build_loops(kernel &k, llvm::BasicBlock *body, const group_values &v);
+void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
+
+/* note.cc */
+void add_notes(llvm::Module &m, const std::vector<kernel> &kernels, unsigned isa_level);
+
+/* link.cc */
+bool link_program(const std::vector<bytes> &objects, const options &opts);
+
+/* inspect.cc */
+int inspect(const std::string &path, bool json);
+
+#endif /* SALVO_CC_H */
