@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+/*
+ * text_build.c - from the human-readable form to a batch that can be submitted
+ *
+ * Each command of the text becomes one call of the public interface and so one
+ * command of the batch, at the same index (B7 of CN105940388). What the text says
+ * about ranges and arguments is checked here against the buffers and kernels.
+ */
+#include "text_build.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uapi/drm/salvo_drm.h"
+
+#define PATH_BYTES 4096
+
+__attribute__((format(printf, 4, 5)))
+static int fail(struct salvo_text_error *error, int err, unsigned int line,
+		const char *format, ...)
+{
+	va_list ap;
+
+	error->line = line;
+	error->column = 0;
+	va_start(ap, format);
+	vsnprintf(error->message, sizeof(error->message), format, ap);
+	va_end(ap);
+	return err;
+}
+
+/* --- buffers ---------------------------------------------------------------- */
+
+/* xorshift64*: the same numbers everywhere, for any seed. */
+static void fill_random(uint8_t *map, uint64_t bytes, uint64_t seed)
+{
+	uint64_t state = seed ^ 0x9e3779b97f4a7c15ull, i;
+
+	if (!state)
+		state = 1;
+	for (i = 0; i < bytes; i++) {
+		state ^= state >> 12;
+		state ^= state << 25;
+		state ^= state >> 27;
+		map[i] = state * 0x2545f4914f6cdd1dull >> 56;
+	}
+}
+
+/* Element number @i of a ramp. */
+static uint64_t ramp_value(const struct salvo_text_values *values, uint64_t i)
+{
+	double real;
+	float narrow;
+	uint64_t bits = 0;
+
+	if (!salvo_text_type_is_float(values->type))
+		return values->runs[0].bits + i * values->runs[1].bits;
+	real = salvo_text_to_double(values->type, values->runs[0].bits) +
+	       i * salvo_text_to_double(values->type, values->runs[1].bits);
+	if (values->type == SALVO_TEXT_F64) {
+		memcpy(&bits, &real, sizeof(real));
+	} else {
+		narrow = real;
+		memcpy(&bits, &narrow, sizeof(narrow));
+	}
+	return bits;
+}
+
+static int fill_data(const struct salvo_text_buffer *buffer, uint8_t *map,
+		     struct salvo_text_error *error)
+{
+	const size_t size = salvo_text_type_bytes(buffer->values.type);
+	uint64_t at = 0, bits, j;
+	unsigned int i;
+
+	for (i = 0; i < buffer->values.count; i++) {
+		const struct salvo_text_run *run = &buffer->values.runs[i];
+
+		if (run->count > (buffer->bytes - at) / size)
+			return fail(error, -EINVAL, buffer->line,
+				    "buffer %s: the data does not fit", buffer->name);
+		for (j = 0; j < run->count; j++, at += size) {
+			bits = run->bits + (run->ramp ? j : 0);
+			memcpy(map + at, &bits, size);
+		}
+	}
+	return 0;
+}
+
+static int fill_from_file(const struct salvo_text_buffer *buffer, uint8_t *map,
+			  const char *dir, struct salvo_text_error *error)
+{
+	char path[PATH_BYTES];
+	int err = 0, extra;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s%s", buffer->file[0] == '/' ? "" : dir,
+		 buffer->file[0] == '/' ? "" : "/", buffer->file);
+	file = fopen(path, "rbe");
+	if (!file)
+		return fail(error, -errno, buffer->line, "%s: %s", buffer->file,
+			    strerror(errno));
+	if (fread(map, 1, buffer->bytes, file) == buffer->bytes) {
+		extra = fgetc(file);
+		if (extra != EOF)
+			err = fail(error, -EINVAL, buffer->line, "%s: does not fit in buffer %s",
+				   buffer->file, buffer->name);
+	}
+	if (ferror(file))
+		err = fail(error, -EIO, buffer->line, "%s: cannot be read", buffer->file);
+	fclose(file);
+	return err;
+}
+
+static int fill_buffer(const struct salvo_text_buffer *buffer, uint8_t *map, const char *dir,
+		       struct salvo_text_error *error)
+{
+	const size_t size = salvo_text_type_bytes(buffer->values.type);
+	uint64_t i, bits;
+
+	switch (buffer->init) {
+	case SALVO_TEXT_ZEROS:
+		return 0;
+	case SALVO_TEXT_FILL:
+		for (i = 0; i < buffer->bytes / size; i++)
+			memcpy(map + i * size, &buffer->values.runs[0].bits, size);
+		return 0;
+	case SALVO_TEXT_RAMP:
+		for (i = 0; i < buffer->bytes / size; i++) {
+			bits = ramp_value(&buffer->values, i);
+			memcpy(map + i * size, &bits, size);
+		}
+		return 0;
+	case SALVO_TEXT_RANDOM:
+		fill_random(map, buffer->bytes, buffer->seed);
+		return 0;
+	case SALVO_TEXT_FILE:
+		return fill_from_file(buffer, map, dir, error);
+	case SALVO_TEXT_DATA:
+		return fill_data(buffer, map, error);
+	}
+	return 0;
+}
+
+static int create_buffers(struct salvo_text_build *build, struct salvo_device *device,
+			  const char *data_dir, struct salvo_text_error *error)
+{
+	unsigned int i;
+	void *map;
+	int err;
+
+	for (i = 0; i < build->text->buffer_count; i++) {
+		const struct salvo_text_buffer *buffer = &build->text->buffers[i];
+
+		err = salvo_bo_create(device, buffer->bytes,
+				      buffer->readonly ? SALVO_BO_READONLY : 0, &build->bos[i]);
+		if (!err)
+			err = salvo_bo_map(build->bos[i], &map);
+		if (err)
+			return fail(error, err, buffer->line, "buffer %s: %s", buffer->name,
+				    strerror(-err));
+		build->maps[i] = map;
+		err = fill_buffer(buffer, map, data_dir, error);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* --- programs and commands -------------------------------------------------- */
+
+static int load_program(struct salvo_text_build *build, unsigned int i,
+			struct salvo_device *device, const char *const *dirs,
+			struct salvo_text_error *error)
+{
+	const struct salvo_text_program *program = &build->text->programs[i];
+	char path[PATH_BYTES];
+	int err = -ENOENT;
+
+	if (program->file[0] == '/')
+		err = salvo_program_load_file(device, program->file, &build->programs[i]);
+	for (; program->file[0] != '/' && *dirs && err == -ENOENT; dirs++) {
+		snprintf(path, sizeof(path), "%s/%s", *dirs, program->file);
+		err = salvo_program_load_file(device, path, &build->programs[i]);
+	}
+	if (err)
+		return fail(error, err, program->line, "program %s: %s: %s", program->name,
+			    program->file, strerror(-err));
+	return 0;
+}
+
+static int set_argument(struct salvo_text_build *build, struct salvo_kernel *kernel,
+			const struct salvo_text_arg *arg, unsigned int index)
+{
+	const size_t size = salvo_text_type_bytes(arg->type);
+	uint8_t value[SALVO_TEXT_MAX_VECTOR * sizeof(uint64_t)];
+	unsigned int i;
+
+	switch (arg->kind) {
+	case SALVO_TEXT_ARG_BUFFER:
+		return salvo_kernel_set_bo(kernel, index,
+					   arg->place.buffer < build->text->buffer_count ?
+						   build->bos[arg->place.buffer] : NULL,
+					   arg->place.offset);
+	case SALVO_TEXT_ARG_LOCAL:
+		return salvo_kernel_set_local(kernel, index, arg->local_bytes);
+	case SALVO_TEXT_ARG_VALUE:
+		for (i = 0; i < arg->lanes; i++)
+			memcpy(value + i * size, &arg->bits[i], size);
+		return salvo_kernel_set_value(kernel, index, value, arg->lanes * size);
+	}
+	return -EINVAL;
+}
+
+static int add_dispatch(struct salvo_text_build *build, const struct salvo_text_command *command,
+			struct salvo_text_error *error)
+{
+	struct salvo_kernel *kernel;
+	unsigned int i;
+	int err;
+
+	err = salvo_kernel_create(build->programs[command->program], command->kernel, &kernel);
+	if (err)
+		return fail(error, err, command->line, "there is no kernel %s in program %s",
+			    command->kernel, build->text->programs[command->program].name);
+	for (i = 0; i < command->arg_count && !err; i++) {
+		err = set_argument(build, kernel, &command->args[i], i);
+		if (err)
+			fail(error, err, command->line,
+			     "argument %u does not fit kernel %s: its kind, size or offset is wrong",
+			     i, command->kernel);
+	}
+	if (!err) {
+		err = salvo_kernel_set_grid(kernel, command->dims, command->items,
+					    command->has_group ? command->group : NULL);
+		if (err)
+			fail(error, err, command->line, "kernel %s cannot run with this %s",
+			     command->kernel, command->has_group ? "group" : "range");
+	}
+	if (!err) {
+		err = salvo_batch_dispatch(build->batch, kernel);
+		if (err < 0)
+			fail(error, err, command->line, "%s", salvo_batch_error(build->batch));
+	}
+	salvo_kernel_destroy(kernel);
+	return err;
+}
+
+static int add_command(struct salvo_text_build *build, const struct salvo_text_command *command,
+		       struct salvo_text_error *error)
+{
+	struct salvo_bo *dst = NULL;
+	int err = -EINVAL;
+
+	if (command->dst.buffer < build->text->buffer_count)
+		dst = build->bos[command->dst.buffer];
+	switch (command->type) {
+	case DRM_SALVO_DISPATCH:
+		return add_dispatch(build, command, error);
+	case DRM_SALVO_PIPE_CONTROL:
+		err = command->all ? salvo_batch_barrier(build->batch) :
+				     salvo_batch_pipe_control(build->batch, command->consumer,
+							      command->producer);
+		break;
+	case DRM_SALVO_COPY:
+		err = salvo_batch_copy(build->batch, dst, command->dst.offset,
+				       build->bos[command->src.buffer], command->src.offset,
+				       command->size);
+		break;
+	case DRM_SALVO_FILL:
+		err = salvo_batch_fill(build->batch, dst, command->dst.offset, command->size,
+				       command->pattern);
+		break;
+	case DRM_SALVO_TIMESTAMP:
+		err = salvo_batch_timestamp(build->batch, dst, command->dst.offset);
+		break;
+	}
+	if (err < 0)
+		fail(error, err, command->line, "%s", salvo_batch_error(build->batch));
+	return err;
+}
+
+/* Does what it looks at lie inside its buffer? */
+static int check_check(const struct salvo_text *text, const struct salvo_text_check *check,
+		       struct salvo_text_error *error)
+{
+	const struct salvo_text_buffer *buffer = &text->buffers[check->place.buffer];
+	uint64_t room, count = check->count;
+	unsigned int i;
+
+	room = check->place.offset > buffer->bytes ? 0 : buffer->bytes - check->place.offset;
+	room /= salvo_text_type_bytes(check->values.type);
+	for (i = 0; i < check->values.count; i++)
+		if (__builtin_add_overflow(count, check->values.runs[i].count, &count))
+			count = UINT64_MAX;
+	if (count > room)
+		return fail(error, -EINVAL, check->line, "the values do not lie inside buffer %s",
+			    buffer->name);
+	return 0;
+}
+
+int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
+		     const char *const *program_dirs, const char *data_dir,
+		     struct salvo_text_build **out, struct salvo_text_error *error)
+{
+	struct salvo_text_build *build = calloc(1, sizeof(*build));
+	unsigned int i;
+	int err = 0;
+
+	*out = NULL;
+	if (!build)
+		return fail(error, -ENOMEM, 0, "out of memory");
+	build->text = text;
+	build->programs = calloc(text->program_count + 1, sizeof(*build->programs));
+	build->bos = calloc(text->buffer_count + 1, sizeof(*build->bos));
+	build->maps = calloc(text->buffer_count + 1, sizeof(*build->maps));
+	if (!build->programs || !build->bos || !build->maps ||
+	    salvo_batch_create(device, &build->batch))
+		err = fail(error, -ENOMEM, 0, "out of memory");
+	for (i = 0; i < text->check_count && !err; i++)
+		err = check_check(text, &text->checks[i], error);
+	if (!err)
+		err = create_buffers(build, device, data_dir, error);
+	for (i = 0; i < text->program_count && !err; i++)
+		err = load_program(build, i, device, program_dirs, error);
+	for (i = 0; i < text->command_count && err >= 0; i++)
+		err = add_command(build, &text->commands[i], error);
+	if (err < 0) {
+		salvo_text_build_destroy(build);
+		return err;
+	}
+	*out = build;
+	return 0;
+}
+
+void salvo_text_build_destroy(struct salvo_text_build *build)
+{
+	unsigned int i;
+
+	if (!build)
+		return;
+	salvo_batch_destroy(build->batch);
+	for (i = 0; build->programs && i < build->text->program_count; i++)
+		salvo_program_destroy(build->programs[i]);
+	for (i = 0; build->bos && i < build->text->buffer_count; i++)
+		salvo_bo_destroy(build->bos[i]);
+	free(build->programs);
+	free(build->bos);
+	free(build->maps);
+	free(build);
+}
+
+/* --- results ---------------------------------------------------------------- */
+
+uint64_t salvo_text_element(const struct salvo_text_build *build,
+			    const struct salvo_text_check *check, uint64_t index)
+{
+	const size_t size = salvo_text_type_bytes(check->values.type);
+	uint64_t bits = 0;
+
+	memcpy(&bits, build->maps[check->place.buffer] + check->place.offset + index * size, size);
+	return bits;
+}
+
+static bool is_equal(const struct salvo_text_check *check, uint64_t a, uint64_t b)
+{
+	double x, y;
+
+	if (a == b)
+		return true;
+	if (!salvo_text_type_is_float(check->values.type) && !check->tolerance)
+		return false;
+	x = salvo_text_to_double(check->values.type, a);
+	y = salvo_text_to_double(check->values.type, b);
+	return (isnan(x) && isnan(y)) || x == y || fabs(x - y) <= check->tolerance;
+}
+
+void salvo_text_compare(const struct salvo_text_build *build,
+			const struct salvo_text_check *check,
+			struct salvo_text_difference *difference)
+{
+	const size_t size = salvo_text_type_bytes(check->values.type);
+	uint64_t j, expected, found;
+	unsigned int i;
+
+	memset(difference, 0, sizeof(*difference));
+	for (i = 0; i < check->values.count; i++) {
+		const struct salvo_text_run *run = &check->values.runs[i];
+
+		for (j = 0; j < run->count; j++) {
+			expected = run->bits + (run->ramp ? j : 0);
+			expected &= UINT64_MAX >> (64 - size * 8);
+			found = salvo_text_element(build, check, difference->total);
+			if (!is_equal(check, expected, found) && !difference->count++) {
+				difference->index = difference->total;
+				difference->expected = expected;
+				difference->found = found;
+			}
+			difference->total++;
+		}
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_build.h - from the human-readable form to a batch that can be submitted
+ */
+#ifndef SALVO_TEXT_BUILD_H
+#define SALVO_TEXT_BUILD_H
+
+#include "salvo.h"
+#include "text.h"
+
+/**
+ * struct salvo_text_build - The objects of one file on one device.
+ */
+struct salvo_text_build {
+	const struct salvo_text *text;
+	struct salvo_program **programs;
+	struct salvo_bo **bos;
+	uint8_t **maps;
+	struct salvo_batch *batch;
+};
+
+/**
+ * salvo_text_build() - Create a file's buffers, load its programs and build its batch.
+ * @text: Must outlive @out.
+ * @program_dirs: Where program files may be, in this order; ends with NULL.
+ * @data_dir: Where the files that fill buffers are.
+ * @error: Filled in on failure; column 0.
+ *
+ * Return: 0 or an error of the library; -ENOENT, -EINVAL, -E2BIG, -ENOSPC are the file's fault.
+ */
+int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
+		     const char *const *program_dirs, const char *data_dir,
+		     struct salvo_text_build **out, struct salvo_text_error *error);
+void salvo_text_build_destroy(struct salvo_text_build *build);
+
+/**
+ * struct salvo_text_difference - Where an expectation was not met.
+ */
+struct salvo_text_difference {
+	uint64_t count;		/* elements that differ */
+	uint64_t total;		/* elements compared */
+	uint64_t index;		/* the first that differs */
+	uint64_t expected;
+	uint64_t found;
+};
+
+/** salvo_text_compare() - Compare a buffer with an expectation, after the batch. */
+void salvo_text_compare(const struct salvo_text_build *build,
+			const struct salvo_text_check *check,
+			struct salvo_text_difference *difference);
+
+/** salvo_text_element() - Element @index of what @check looks at. */
+uint64_t salvo_text_element(const struct salvo_text_build *build,
+			    const struct salvo_text_check *check, uint64_t index);
+
+#endif /* SALVO_TEXT_BUILD_H */

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * text_write.c - write the human-readable form
+ *
+ * Every default is left out and numbers are written so that they read back as the
+ * same bits, so writing what was parsed and parsing what was written is stable.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "text.h"
+#include "uapi/drm/salvo_drm.h"
+
+void salvo_text_write_value(enum salvo_text_type type, uint64_t bits, FILE *file)
+{
+	const unsigned int unused = 64 - salvo_text_type_bytes(type) * 8;
+
+	if (salvo_text_type_is_float(type))
+		fprintf(file, "%.*g", type == SALVO_TEXT_F32 ? 9 : 17,
+			salvo_text_to_double(type, bits));
+	else if (salvo_text_type_name(type)[0] == 'i')
+		fprintf(file, "%" PRId64, (int64_t)(bits << unused) >> unused);
+	else
+		fprintf(file, "%" PRIu64, bits);
+}
+
+static void write_values(const struct salvo_text_values *values, FILE *file)
+{
+	unsigned int i;
+
+	fputs(salvo_text_type_name(values->type), file);
+	for (i = 0; i < values->count; i++) {
+		const struct salvo_text_run *run = &values->runs[i];
+
+		fputc(' ', file);
+		salvo_text_write_value(values->type, run->bits, file);
+		if (run->ramp) {
+			fputs("..", file);
+			salvo_text_write_value(values->type, run->bits + run->count - 1, file);
+		} else if (run->count > 1) {
+			fprintf(file, "*%" PRIu64, run->count);
+		}
+	}
+}
+
+static void write_place(const struct salvo_text *text, const struct salvo_text_place *place,
+			FILE *file)
+{
+	fprintf(file, " %s", text->buffers[place->buffer].name);
+	if (place->offset)
+		fprintf(file, "[%" PRIu64 "]", place->offset);
+}
+
+static void write_buffer(const struct salvo_text_buffer *buffer, FILE *file)
+{
+	fprintf(file, "buffer %s %" PRIu64 "%s", buffer->name, buffer->bytes,
+		buffer->readonly ? " readonly" : "");
+	switch (buffer->init) {
+	case SALVO_TEXT_ZEROS:
+		break;
+	case SALVO_TEXT_FILL:
+		fputs(" fill ", file);
+		write_values(&buffer->values, file);
+		break;
+	case SALVO_TEXT_RAMP:
+		fputs(" ramp ", file);
+		write_values(&buffer->values, file);
+		break;
+	case SALVO_TEXT_DATA:
+		fputs(" data ", file);
+		write_values(&buffer->values, file);
+		break;
+	case SALVO_TEXT_RANDOM:
+		fprintf(file, " random %" PRIu64, buffer->seed);
+		break;
+	case SALVO_TEXT_FILE:
+		fprintf(file, " file \"%s\"", buffer->file);
+		break;
+	}
+	fputc('\n', file);
+}
+
+static void write_range(const char *word, const uint32_t range[3], unsigned int dims, FILE *file)
+{
+	unsigned int d;
+
+	fprintf(file, " %s", word);
+	for (d = 0; d < dims; d++)
+		fprintf(file, "%c%" PRIu32, d ? ',' : ' ', range[d]);
+}
+
+static void write_arg(const struct salvo_text *text, const struct salvo_text_arg *arg, FILE *file)
+{
+	unsigned int i;
+
+	switch (arg->kind) {
+	case SALVO_TEXT_ARG_BUFFER:
+		if (arg->place.buffer < text->buffer_count)
+			write_place(text, &arg->place, file);
+		else
+			fputs(" null", file);
+		break;
+	case SALVO_TEXT_ARG_LOCAL:
+		fprintf(file, " local:%" PRIu64, arg->local_bytes);
+		break;
+	case SALVO_TEXT_ARG_VALUE:
+		fprintf(file, " %s", salvo_text_type_name(arg->type));
+		for (i = 0; i < arg->lanes; i++) {
+			fputc(i ? ',' : ':', file);
+			salvo_text_write_value(arg->type, arg->bits[i], file);
+		}
+		break;
+	}
+}
+
+static void write_label(unsigned int index, const struct salvo_text *text, FILE *file)
+{
+	fprintf(file, " %s", text->commands[index].label);
+}
+
+static void write_command(const struct salvo_text *text, const struct salvo_text_command *command,
+			  FILE *file)
+{
+	unsigned int i;
+
+	if (command->label)
+		fprintf(file, "%s: ", command->label);
+	switch (command->type) {
+	case DRM_SALVO_DISPATCH:
+		fprintf(file, "dispatch %s.%s", text->programs[command->program].name,
+			command->kernel);
+		write_range("items", command->items, command->dims, file);
+		if (command->has_group)
+			write_range("group", command->group, command->dims, file);
+		if (command->arg_count)
+			fputs(" args", file);
+		for (i = 0; i < command->arg_count; i++)
+			write_arg(text, &command->args[i], file);
+		break;
+	case DRM_SALVO_PIPE_CONTROL:
+		fputs(command->all ? "barrier" : "pipe_control", file);
+		if (!command->all) {
+			write_label(command->consumer, text, file);
+			write_label(command->producer, text, file);
+		}
+		break;
+	case DRM_SALVO_COPY:
+		fputs("copy", file);
+		write_place(text, &command->dst, file);
+		write_place(text, &command->src, file);
+		fprintf(file, " %" PRIu64, command->size);
+		break;
+	case DRM_SALVO_FILL:
+		fputs("fill", file);
+		write_place(text, &command->dst, file);
+		fprintf(file, " %" PRIu64 " 0x%" PRIx32, command->size, command->pattern);
+		break;
+	case DRM_SALVO_TIMESTAMP:
+		fputs("timestamp", file);
+		write_place(text, &command->dst, file);
+		break;
+	}
+	fputc('\n', file);
+}
+
+static void write_check(const struct salvo_text *text, const struct salvo_text_check *check,
+			FILE *file)
+{
+	fputs(check->print ? "print" : "expect", file);
+	write_place(text, &check->place, file);
+	if (check->print) {
+		fprintf(file, " %s %" PRIu64, salvo_text_type_name(check->values.type),
+			check->count);
+	} else {
+		fputs(" = ", file);
+		write_values(&check->values, file);
+		if (check->tolerance)
+			fprintf(file, " within %.17g", check->tolerance);
+	}
+	fputc('\n', file);
+}
+
+void salvo_text_write(const struct salvo_text *text, FILE *file)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->program_count; i++)
+		fprintf(file, "program %s \"%s\"\n", text->programs[i].name,
+			text->programs[i].file);
+	for (i = 0; i < text->buffer_count; i++)
+		write_buffer(&text->buffers[i], file);
+	for (i = 0; i < text->command_count; i++)
+		write_command(text, &text->commands[i], file);
+	for (i = 0; i < text->check_count; i++)
+		write_check(text, &text->checks[i], file);
+}
