@@ -138,6 +138,7 @@ static int salvo_submit_validate(struct salvo_submission *s)
 		.covers = salvo_vm_covers,
 		.cookie = s->ctx->vm,
 		.units = s->sdev->mmio.units,
+		.eu_mask = s->ctx->eu_mask,
 	};
 	struct salvo_reject why = {};
 	int ret;
