@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * element.h - work elements
+ */
+#ifndef SALVO_ELEMENT_H
+#define SALVO_ELEMENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct salvo_job;
+
+/* Bytes of a copy or fill that are one item of its work element */
+#define SALVO_BLOCK_BYTES (64u << 10)
+
+enum salvo_element_kind {
+	SALVO_ELEMENT_NONE,	/* a command without work */
+	SALVO_ELEMENT_JOIN,	/* no items: done when its producers are */
+	SALVO_ELEMENT_DISPATCH,	/* items are work-groups */
+	SALVO_ELEMENT_COPY,	/* items are blocks of SALVO_BLOCK_BYTES */
+	SALVO_ELEMENT_FILL,
+	SALVO_ELEMENT_TIMESTAMP,
+};
+
+/* No edge */
+#define SALVO_EDGE_NONE (~0u)
+
+/**
+ * struct salvo_edge - One consumer of an element, in a list of its job's edges.
+ */
+struct salvo_edge {
+	uint32_t consumer;
+	uint32_t next;
+};
+
+/**
+ * struct salvo_element - An N-d range as a 1-D sequence of items (N1 of CN102792271).
+ *
+ * The unique id of N1 is the pair of @job and @index. The order of mapping is
+ * x fastest, then y, then z, for all.
+ */
+struct salvo_element {
+	/* Fixed before it enters the queue. */
+	struct salvo_job *job;
+	/** @op: The command in device memory. */
+	const void *op;
+	/** @args: Arguments of a dispatch. */
+	const void *args;
+	/** @apu_mask: Units that may run it. */
+	uint64_t apu_mask;
+	/** @kind: enum salvo_element_kind. */
+	uint32_t kind;
+	/** @index: Of its command. */
+	uint32_t index;
+	/** @size: Items in each dimension. */
+	uint32_t size[3];
+	/** @total: Product of the sizes. */
+	uint32_t total;
+	/** @root: It has no producers. */
+	bool root;
+	/** @first_edge: Its consumers. */
+	uint32_t first_edge;
+
+	/* Changed by the units. */
+	/** @producers: Producers that are not done. */
+	_Atomic uint32_t producers __attribute__((aligned(64)));
+	/** @left: Items that are not done. */
+	_Atomic uint32_t left;
+	/** @ready, @started, @ended: For the profile. */
+	uint64_t ready;
+	_Atomic uint64_t started;
+	uint64_t ended;
+	/** @next: In the list of elements that wait for a place in the queue. */
+	struct salvo_element *next;
+};
+
+/**
+ * salvo_element_set_range() - Give an element its range.
+ */
+void salvo_element_set_range(struct salvo_element *element, const uint32_t size[3]);
+
+/**
+ * salvo_element_position() - The N-d position of item @item (N2 of CN102792271).
+ */
+void salvo_element_position(const struct salvo_element *element, uint32_t item,
+			    uint32_t position[3]);
+
+/**
+ * salvo_element_advance() - From the position of an item to that of the next.
+ */
+void salvo_element_advance(const struct salvo_element *element, uint32_t position[3]);
+
+/**
+ * salvo_element_extent() - Operands that an item really has in one dimension.
+ * @items: Size of the range.
+ * @group: Size of a full item.
+ * @position: Of the item.
+ */
+static inline uint32_t salvo_element_extent(uint32_t items, uint32_t group, uint32_t position)
+{
+	const uint32_t rest = items - position * group;
+
+	return rest < group ? rest : group;
+}
+
+#endif /* SALVO_ELEMENT_H */

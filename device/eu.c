@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+/*
+ * eu.c - execution units
+ *
+ * A unit is one thread, pinned to one core (M1 of CN102576314). It asks the
+ * global command queue for a chunk of work-groups, runs them, and asks again. The
+ * unit that finishes the last group of an element releases the elements that
+ * waited for it by itself; nothing goes back to the command processor.
+ *
+ * While the chunks it gets are of the same job the unit counts what it finished
+ * on its own, and settles the account when it goes on to another job or finds
+ * nothing to do: then it tells the job how many elements it finished and how long
+ * it was busy. So many small dispatches do not fight for the job's counters, and
+ * the clock is read twice for all of them. The open account is a reference to
+ * the job, so the job cannot end under a unit that still has one.
+ *
+ * A unit that finds nothing looks again for a short while, as the next batch of
+ * a frame is near and waking costs more than all of a small batch. It yields its
+ * core meanwhile, as the thread that submits may want to run there. Then it sets
+ * its bit in @sleeping, looks once more, and sleeps on its futex. Who pushes an
+ * element reads @sleeping afterwards; so one of the two sees the other. A push
+ * wakes one unit, and only if no approved unit is awake; a unit that takes work
+ * and sees more wakes the next (a serial chain).
+ */
+#include "eu.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "clock.h"
+#include "element.h"
+#include "gpu.h"
+#include "group.h"
+
+/* How long a unit looks for more work before it sleeps */
+#define SPIN_NS		50000u
+/* Looks before the unit starts to yield its core, and between two looks at the clock */
+#define SPIN_LOOKS	64u
+
+/**
+ * struct salvo_eu - One execution unit. Only its own thread touches it, but for @wake.
+ */
+struct salvo_eu {
+	struct salvo_eus *eus;
+	/** @bit: Its bit in masks of units. */
+	uint64_t bit;
+	/** @cursor: Its place in the queue. */
+	uint64_t cursor;
+	/** @job: Whose account is open, or NULL. */
+	struct salvo_job *job;
+	/** @finished: Elements of @job that it finished. */
+	uint32_t finished;
+	/** @since: When the account was opened. */
+	uint64_t since;
+	/** @core: That it is pinned to. */
+	int core;
+	pthread_t thread;
+	struct salvo_runner runner;
+	/** @wake: Futex: 1 when the unit is to wake. */
+	_Atomic uint32_t wake __attribute__((aligned(64)));
+};
+
+static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+{
+	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+static void wake_unit(struct salvo_eus *eus, uint64_t bit)
+{
+	struct salvo_eu *eu = &eus->units[__builtin_ctzll(bit)];
+
+	if (!(atomic_fetch_and(&eus->sleeping, ~bit) & bit))
+		return;
+	atomic_store(&eu->wake, 1);
+	futex(&eu->wake, FUTEX_WAKE, 1);
+}
+
+static void wake_all(struct salvo_eus *eus)
+{
+	uint64_t mask = atomic_load(&eus->sleeping);
+
+	for (; mask; mask &= mask - 1)
+		wake_unit(eus, mask & -mask);
+}
+
+/* Wakes one of the units in @mask, if it can one whose core is not busy with this thread. */
+static void wake_one(struct salvo_eus *eus, uint64_t mask)
+{
+	const int here = sched_getcpu();
+	uint64_t rest;
+
+	for (rest = mask; rest; rest &= rest - 1)
+		if (eus->units[__builtin_ctzll(rest)].core != here)
+			break;
+	if (rest)
+		mask = rest;
+	wake_unit(eus, mask & -mask);
+}
+
+void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
+{
+	const uint64_t mask = element->apu_mask;
+	const bool entered = salvo_gcq_push(&eus->gpu->gcq, element);
+	uint64_t sleeping;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	sleeping = atomic_load_explicit(&eus->sleeping, memory_order_relaxed);
+	if (!sleeping)
+		return;
+	if (!entered)
+		wake_all(eus);
+	else if (!(mask & ~sleeping))
+		wake_one(eus, mask);
+}
+
+/* A unit that took work and sees more calls another. */
+static void wake_next(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+{
+	uint64_t mask = atomic_load_explicit(&eu->eus->sleeping, memory_order_relaxed);
+
+	if (!mask)
+		return;
+	/* The element of a chunk that leaves items is at the cursor. */
+	mask &= salvo_gcq_mask_at(&eu->eus->gpu->gcq, eu->cursor) |
+		(chunk->more ? chunk->element->apu_mask : 0);
+	if (mask)
+		wake_one(eu->eus, mask);
+}
+
+static void settle(struct salvo_eu *eu)
+{
+	struct salvo_gpu *gpu = eu->eus->gpu;
+	struct salvo_job *job = eu->job;
+	uint64_t busy;
+
+	if (!job)
+		return;
+	busy = salvo_clock() - eu->since;
+	atomic_fetch_add_explicit(&job->busy_ns, busy, memory_order_relaxed);
+	__atomic_fetch_add(&gpu->regs->busy_ns, busy, __ATOMIC_RELAXED);
+	eu->job = NULL;
+	salvo_job_put(job, eu->finished + 1);
+	eu->finished = 0;
+	salvo_gpu_raise(gpu);
+}
+
+static void open_account(struct salvo_eu *eu, struct salvo_job *job)
+{
+	uint64_t none = 0;
+
+	settle(eu);
+	salvo_job_get(job);
+	eu->job = job;
+	eu->since = salvo_clock();
+	atomic_compare_exchange_strong(&job->started, &none, eu->since);
+}
+
+static void report_fault(struct salvo_eu *eu, const struct salvo_element *element)
+{
+	const struct salvo_runner *runner = &eu->runner;
+	const struct salvo_fault fault = {
+		.kind = runner->trap.kind, .address = runner->trap.address,
+		.access = runner->trap.access, .group = runner->at,
+	};
+
+	salvo_job_fail(element->job, element->index, &fault);
+}
+
+static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+{
+	struct salvo_element *element = chunk->element;
+	struct salvo_job *job = element->job;
+
+	if (eu->job != job)
+		open_account(eu, job);
+	if (job->profile && !atomic_load_explicit(&element->started, memory_order_relaxed)) {
+		uint64_t none = 0;
+
+		atomic_compare_exchange_strong(&element->started, &none, salvo_clock());
+	}
+
+	if (!salvo_runner_run(&eu->runner, chunk, &job->status))
+		report_fault(eu, element);
+
+	if (chunk->count == element->total ||
+	    atomic_fetch_sub_explicit(&element->left, chunk->count,
+				      memory_order_acq_rel) == chunk->count) {
+		salvo_job_release(job, element);
+		eu->finished++;
+	}
+}
+
+/* Returns when there may be work. */
+static void wait_for_work(struct salvo_eu *eu)
+{
+	struct salvo_eus *eus = eu->eus;
+	const struct salvo_gcq *gcq = &eus->gpu->gcq;
+	const uint64_t deadline = salvo_clock() + SPIN_NS;
+	unsigned int looks = 0;
+
+	do {
+		if (salvo_gcq_has_entry(gcq, eu->cursor) ||
+		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
+			return;
+		if (++looks < SPIN_LOOKS)
+			__builtin_ia32_pause();
+		else
+			sched_yield();
+	} while (looks % SPIN_LOOKS || salvo_clock() < deadline);
+
+	atomic_store_explicit(&eu->wake, 0, memory_order_relaxed);
+	atomic_fetch_or(&eus->sleeping, eu->bit);
+	atomic_thread_fence(memory_order_seq_cst);
+	while (!salvo_gcq_has_entry(gcq, eu->cursor) && !atomic_load(&eus->stop) &&
+	       !atomic_load(&eu->wake))
+		futex(&eu->wake, FUTEX_WAIT, 0);
+	atomic_fetch_and(&eus->sleeping, ~eu->bit);
+}
+
+static void *unit_main(void *arg)
+{
+	struct salvo_eu *eu = arg;
+
+	salvo_runner_attach(&eu->runner);
+	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
+		const struct salvo_gcq_chunk chunk = salvo_gcq_take(&eu->eus->gpu->gcq,
+								    &eu->cursor, eu->bit, 0);
+
+		if (chunk.count) {
+			wake_next(eu, &chunk);
+			run_chunk(eu, &chunk);
+		} else {
+			settle(eu);
+			if (!salvo_gcq_has_entry(&eu->eus->gpu->gcq, eu->cursor))
+				wait_for_work(eu);
+		}
+	}
+	return NULL;
+}
+
+unsigned int salvo_eus_cores(void)
+{
+	cpu_set_t set;
+	unsigned int count;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	count = CPU_COUNT(&set);
+	return count < SALVO_MAX_UNITS ? count : SALVO_MAX_UNITS;
+}
+
+/* The @index-th core that we may run on, counted round. */
+static int core_of(const cpu_set_t *set, unsigned int index)
+{
+	unsigned int rest = index % CPU_COUNT(set);
+	int core;
+
+	for (core = 0;; core++)
+		if (CPU_ISSET(core, set) && !rest--)
+			return core;
+}
+
+/* A unit takes only the signals that its own instructions cause. */
+static void block_signals(sigset_t *old)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGSEGV);
+	sigdelset(&set, SIGBUS);
+	sigdelset(&set, SIGFPE);
+	sigdelset(&set, SIGILL);
+	sigdelset(&set, SIGTRAP);
+	pthread_sigmask(SIG_SETMASK, &set, old);
+}
+
+static int start_unit(struct salvo_eu *eu, const pthread_attr_t *attr)
+{
+	int ret = salvo_runner_init(&eu->runner);
+
+	if (ret)
+		return ret;
+	if (pthread_create(&eu->thread, attr, unit_main, eu)) {
+		salvo_runner_fini(&eu->runner);
+		return -EAGAIN;
+	}
+	pthread_setname_np(eu->thread, "salvo-eu");
+	return 0;
+}
+
+int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int count)
+{
+	cpu_set_t allowed, one;
+	pthread_attr_t attr;
+	unsigned int i;
+	sigset_t old;
+	int ret = 0;
+
+	memset(eus, 0, sizeof(*eus));
+	eus->gpu = gpu;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -EAGAIN;
+	eus->units = aligned_alloc(64, count * sizeof(eus->units[0]));
+	if (!eus->units)
+		return -ENOMEM;
+	memset(eus->units, 0, count * sizeof(eus->units[0]));
+	eus->all = count == 64 ? ~0ull : (1ull << count) - 1;
+
+	pthread_attr_init(&attr);
+	block_signals(&old);
+	for (i = 0; i < count && !ret; i++) {
+		struct salvo_eu *eu = &eus->units[i];
+
+		eu->eus = eus;
+		eu->bit = 1ull << i;
+		eu->cursor = salvo_gcq_cursor(&gpu->gcq);
+		eu->core = core_of(&allowed, i);
+		CPU_ZERO(&one);
+		CPU_SET(eu->core, &one);
+		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
+		ret = start_unit(eu, &attr);
+		if (!ret)
+			eus->count++;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (ret)
+		salvo_eus_fini(eus);
+	return ret;
+}
+
+void salvo_eus_fini(struct salvo_eus *eus)
+{
+	unsigned int i;
+
+	atomic_store(&eus->stop, true);
+	for (i = 0; i < eus->count; i++) {
+		struct salvo_eu *eu = &eus->units[i];
+
+		atomic_store(&eu->wake, 1);
+		futex(&eu->wake, FUTEX_WAKE, 1);
+		pthread_join(eu->thread, NULL);
+		salvo_runner_fini(&eu->runner);
+	}
+	free(eus->units);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * eu.h - execution units
+ */
+#ifndef SALVO_EU_H
+#define SALVO_EU_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct salvo_element;
+struct salvo_eu;
+struct salvo_gpu;
+
+/**
+ * struct salvo_eus - The execution units of a GPU.
+ */
+struct salvo_eus {
+	struct salvo_gpu *gpu;
+	struct salvo_eu *units;
+	unsigned int count;
+	/** @all: Mask bits of all units. */
+	uint64_t all;
+	/** @sleeping: Mask bits of the units that must be woken. */
+	_Atomic uint64_t sleeping __attribute__((aligned(64)));
+	/** @stop: The units' threads are to end. */
+	_Atomic bool stop;
+};
+
+/**
+ * salvo_eus_init() - Start the units.
+ * @count: Number, 1 to SALVO_MAX_UNITS.
+ *
+ * Return: 0, -ENOMEM or -EAGAIN.
+ */
+int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int count);
+
+/**
+ * salvo_eus_fini() - Stop the units. No job may be in flight.
+ */
+void salvo_eus_fini(struct salvo_eus *eus);
+
+/**
+ * salvo_eus_push() - Give a ready element to the units.
+ */
+void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element);
+
+/**
+ * salvo_eus_cores() - Cores that this process may run on, at most SALVO_MAX_UNITS.
+ */
+unsigned int salvo_eus_cores(void);
+
+#endif /* SALVO_EU_H */

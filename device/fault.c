@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fault.c - the fault record
+ *
+ * The record in the registers holds the last fault. The sequence number is
+ * written after the fields, so that a reader which sees the same number before
+ * and after has one whole record.
+ */
+#include "fault.h"
+
+#include "salvo_hw.h"
+
+void salvo_faults_init(struct salvo_faults *faults, struct salvo_regs *regs)
+{
+	faults->regs = regs;
+	pthread_mutex_init(&faults->lock, NULL);
+}
+
+void salvo_faults_fini(struct salvo_faults *faults)
+{
+	pthread_mutex_destroy(&faults->lock);
+}
+
+void salvo_fault_record(struct salvo_faults *faults, const struct salvo_fault *fault)
+{
+	struct salvo_fault_regs *record = &faults->regs->fault;
+
+	pthread_mutex_lock(&faults->lock);
+	record->seqno = fault->seqno;
+	record->address = fault->address;
+	record->kind = fault->kind;
+	record->asid = fault->asid;
+	record->ctx = fault->ctx;
+	record->command = fault->command;
+	record->group = fault->group;
+	record->access = fault->access;
+	__atomic_store_n(&record->sequence, record->sequence + 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&faults->lock);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fiber.c - work-items as user-level threads (M2, M3 of CN102576314)
+ *
+ * The items of a group run on one OS thread, each on a stack of its own, and
+ * hand over to each other in a fixed ring: an item that comes to a barrier
+ * switches to the next one, and so does an item that returns. When the last item
+ * of a round comes to the barrier all have arrived, and the first goes on. So a
+ * barrier costs one switch, and no item is ever looked for.
+ *
+ * In a round either all items come to the barrier or all return; a round that
+ * has both means that the kernel broke the rule that barriers are reached by
+ * all items. Then the group is given up, as its items would wait for ever.
+ *
+ * Saving and restoring stands here only: the kernel's source knows nothing of it,
+ * and a debugger walks its frames as those of any thread (M3).
+ *
+ * A word below each stack tells whether the item ran over its end. Nothing here
+ * is shared between units, so nothing is locked.
+ */
+#include "fiber.h"
+
+#include <string.h>
+
+void salvo_fiber_switch(void **save, void *load);
+void salvo_fiber_start(void);
+
+#define CANARY 0x5afe57ac4b0770edull
+
+static uint64_t *canary_of(struct salvo_fibers *fibers, uint32_t item)
+{
+	return (uint64_t *)(fibers->stacks + item * fibers->stride);
+}
+
+/* The item's stack no longer matters: this does not return. */
+static void leave_item(void *to)
+{
+	void *nowhere;
+
+	salvo_fiber_switch(&nowhere, to);
+	__builtin_unreachable();
+}
+
+static void item_main(void *arg)
+{
+	struct salvo_fibers *fibers = arg;
+	uint32_t next;
+
+	fibers->fn(fibers->arg, fibers->current);
+
+	fibers->finished++;
+	next = fibers->current + 1;
+	if (next == fibers->count)
+		leave_item(fibers->home);
+	fibers->current = next;
+	leave_item(fibers->context[next]);
+}
+
+void salvo_fibers_barrier(struct salvo_fibers *fibers)
+{
+	uint32_t self = fibers->current, next = self + 1;
+
+	if (next == fibers->count) {
+		if (fibers->finished)
+			leave_item(fibers->home);
+		next = 0;
+		if (next == self)
+			return;
+	}
+	fibers->current = next;
+	salvo_fiber_switch(&fibers->context[self], fibers->context[next]);
+}
+
+/* Lays the frame that salvo_fiber_switch() takes off when the item is first run. */
+static void prepare_item(struct salvo_fibers *fibers, uint32_t item)
+{
+	uint8_t *top = fibers->stacks + (item + 1) * fibers->stride - SALVO_FIBER_SKEW / 2;
+	void **frame = (void **)((uintptr_t)top & ~(uintptr_t)63) - 7;
+
+	frame[0] = NULL;			/* r15 */
+	frame[1] = NULL;			/* r14 */
+	frame[2] = fibers;			/* r13 */
+	frame[3] = (void *)item_main;		/* r12 */
+	frame[4] = NULL;			/* rbx */
+	frame[5] = NULL;			/* rbp */
+	frame[6] = (void *)salvo_fiber_start;
+	fibers->context[item] = frame;
+	*canary_of(fibers, item) = CANARY;
+}
+
+static size_t stride_for(uint32_t count)
+{
+	size_t stack = SALVO_FIBER_BYTES / count - SALVO_FIBER_SKEW;
+
+	if (stack > SALVO_FIBER_MAX_STACK)
+		stack = SALVO_FIBER_MAX_STACK;
+	return stack / SALVO_FIBER_MIN_STACK * SALVO_FIBER_MIN_STACK + SALVO_FIBER_SKEW;
+}
+
+enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t count,
+				       void (*fn)(void *arg, uint32_t item), void *arg)
+{
+	uint32_t i;
+
+	fibers->fn = fn;
+	fibers->arg = arg;
+	if (fibers->count != count) {
+		fibers->count = count;
+		fibers->stride = stride_for(count);
+	}
+	fibers->current = 0;
+	fibers->finished = 0;
+	for (i = 0; i < count; i++)
+		prepare_item(fibers, i);
+
+	salvo_fiber_switch(&fibers->home, fibers->context[0]);
+
+	for (i = 0; i < count; i++)
+		if (*canary_of(fibers, i) != CANARY)
+			return SALVO_FIBERS_OVERFLOW;
+	return fibers->finished == count ? SALVO_FIBERS_DONE : SALVO_FIBERS_SPLIT;
+}

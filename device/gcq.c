@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gcq.c - the global command queue (N3 to N5 of CN102792271)
+ *
+ * A ring of entries in the order in which elements became ready. Every unit
+ * walks along it at its own pace, with a cursor of its own:
+ *
+ * - The unit is not in the entry's mask of approved units: on to the next (N4).
+ * - Items remain: it takes min(chunk, WIR) of them by one atomic decrement (N4).
+ * - None remain: it decrements the seen counter, once, as its cursor then passes
+ *   the entry and never comes back (N5).
+ *
+ * The seen counter starts at the number of approved units. At 0 the entry is
+ * free, and a producer may write the element of one lap later into it. That is
+ * all the bookkeeping: no queue for each core, nothing to rebalance.
+ *
+ * Nothing is locked. A producer claims a free entry by moving the tail, then
+ * writes it with the top bit of its position set, then publishes the position. A
+ * unit that is approved keeps the entry from being reused until it has
+ * decremented the seen counter; one that is not must check that the position is
+ * still the same after it read the mask.
+ *
+ * When the entry at the tail is not free, elements wait in a list (under
+ * its lock) and enter when one is; the caller wakes units that sleep behind.
+ */
+#include "gcq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "element.h"
+
+#define WRITING (1ull << 63)
+
+static struct salvo_gcq_entry *entry_at(const struct salvo_gcq *gcq, uint64_t position)
+{
+	return &gcq->entries[position & (gcq->size - 1)];
+}
+
+int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size)
+{
+	uint32_t i;
+
+	memset(gcq, 0, sizeof(*gcq));
+	gcq->entries = aligned_alloc(64, size * sizeof(gcq->entries[0]));
+	if (!gcq->entries)
+		return -ENOMEM;
+	memset(gcq->entries, 0, size * sizeof(gcq->entries[0]));
+	gcq->size = size;
+	/* As if one lap had passed: all entries are of the lap before, and free. */
+	for (i = 0; i < size; i++)
+		gcq->entries[i].position = i;
+	gcq->tail = size;
+	pthread_mutex_init(&gcq->lock, NULL);
+	return 0;
+}
+
+void salvo_gcq_fini(struct salvo_gcq *gcq)
+{
+	pthread_mutex_destroy(&gcq->lock);
+	free(gcq->entries);
+}
+
+uint64_t salvo_gcq_cursor(const struct salvo_gcq *gcq)
+{
+	return gcq->tail;
+}
+
+static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
+{
+	uint64_t tail = atomic_load_explicit(&gcq->tail, memory_order_relaxed);
+	struct salvo_gcq_entry *entry;
+
+	for (;;) {
+		uint64_t position, counters;
+
+		entry = entry_at(gcq, tail);
+		position = atomic_load_explicit(&entry->position, memory_order_acquire);
+		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
+		if (position == tail - gcq->size && !counters) {
+			if (atomic_compare_exchange_weak(&gcq->tail, &tail, tail + 1))
+				break;
+		} else {
+			const uint64_t now = atomic_load(&gcq->tail);
+
+			if (now == tail)
+				return false;
+			tail = now;
+		}
+	}
+
+	atomic_store_explicit(&entry->position, tail | WRITING, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&entry->apu_mask, element->apu_mask, memory_order_relaxed);
+	atomic_store_explicit(&entry->element, element, memory_order_relaxed);
+	atomic_store_explicit(&entry->total, element->total, memory_order_relaxed);
+	atomic_store_explicit(&entry->counters, (uint64_t)element->total << 32 |
+			      (uint32_t)__builtin_popcountll(element->apu_mask),
+			      memory_order_relaxed);
+	atomic_store_explicit(&entry->position, tail, memory_order_release);
+	return true;
+}
+
+/* Lets waiting elements in, oldest first. */
+static bool admit(struct salvo_gcq *gcq)
+{
+	bool all;
+
+	pthread_mutex_lock(&gcq->lock);
+	while (gcq->first) {
+		/* Read before: once it is in, its job may end. */
+		struct salvo_element *next = gcq->first->next;
+
+		if (!try_push(gcq, gcq->first))
+			break;
+		gcq->first = next;
+		atomic_fetch_sub(&gcq->waiting, 1);
+	}
+	all = !gcq->first;
+	pthread_mutex_unlock(&gcq->lock);
+	return all;
+}
+
+bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element)
+{
+	if (!atomic_load_explicit(&gcq->waiting, memory_order_relaxed) && try_push(gcq, element))
+		return true;
+
+	pthread_mutex_lock(&gcq->lock);
+	element->next = NULL;
+	if (gcq->first)
+		gcq->last->next = element;
+	else
+		gcq->first = element;
+	gcq->last = element;
+	atomic_fetch_add(&gcq->waiting, 1);
+	pthread_mutex_unlock(&gcq->lock);
+
+	/* An entry may have come free before the element was in the list. */
+	return admit(gcq);
+}
+
+/* The unit has seen that the entry at its cursor has no items left (N5). */
+static void pass(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t counters)
+{
+	(*cursor)++;
+	if (!counters && atomic_load(&gcq->waiting))
+		admit(gcq);
+}
+
+struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t unit,
+				      uint32_t chunk)
+{
+	struct salvo_gcq_chunk got = { .count = 0 };
+
+	for (;;) {
+		struct salvo_gcq_entry *entry = entry_at(gcq, *cursor);
+		uint64_t position, mask, counters, after;
+		uint32_t wir, want;
+
+		position = atomic_load_explicit(&entry->position, memory_order_acquire);
+		if (position != *cursor) {
+			if ((position & ~WRITING) <= *cursor)
+				return got;
+			/* Used again: whatever is a lap before its new place is over. */
+			*cursor = (position & ~WRITING) - gcq->size + 1;
+			continue;
+		}
+		mask = atomic_load_explicit(&entry->apu_mask, memory_order_relaxed);
+		atomic_thread_fence(memory_order_acquire);
+		if (!(mask & unit) ||
+		    atomic_load_explicit(&entry->position, memory_order_relaxed) != position) {
+			(*cursor)++;
+			continue;
+		}
+
+		/* Approved: the entry stays as it is until we count it as seen. */
+		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
+		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
+		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
+		do {
+			wir = salvo_gcq_wir(counters);
+			if (!wir)
+				break;
+			want = chunk ? chunk : 1 + wir / (4 * __builtin_popcountll(mask));
+			got.count = want < wir ? want : wir;
+			after = counters - ((uint64_t)got.count << 32) - (got.count == wir);
+		} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, after,
+								memory_order_acq_rel,
+								memory_order_acquire));
+		if (!wir) {
+			pass(gcq, cursor, atomic_fetch_sub_explicit(&entry->counters, 1,
+								    memory_order_acq_rel) - 1);
+			got.count = 0;
+			continue;
+		}
+		got.first -= wir;
+		got.more = got.count < wir;
+		if (!got.more)
+			pass(gcq, cursor, after);
+		return got;
+	}
+}
+
+bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, uint64_t cursor)
+{
+	const uint64_t position = atomic_load_explicit(&entry_at(gcq, cursor)->position,
+						       memory_order_acquire);
+
+	return position == cursor || (position & ~WRITING) > cursor;
+}
+
+uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, uint64_t cursor)
+{
+	const struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
+
+	if (atomic_load_explicit(&entry->position, memory_order_acquire) != cursor)
+		return 0;
+	return atomic_load_explicit(&entry->apu_mask, memory_order_relaxed);
+}

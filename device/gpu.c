@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gpu.c - lifetime, reset handshake, ring registers, doorbells
+ *
+ * The registers are memory that the other side may write at any time: each is
+ * read once and checked, and what the device goes by is its own copy.
+ *
+ * Doorbells coalesce. Who rings one sets a bit and then tries to become the
+ * command processor by taking its lock. If another thread has it, that thread
+ * looks at the bits again after it has dropped the lock, so nobody ever waits for
+ * the lock but a reset, and nothing is missed. Units take part: one that retires
+ * a packet goes on with a ring that had to wait for a place.
+ *
+ * Locks: cp_lock (rings, address spaces, parsing), then the lock of job.c, then
+ * that of fault.c. Interrupts are counted under them and raised without any.
+ */
+#include "gpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "clock.h"
+#include "cp.h"
+#include "eu.h"
+#include "trap.h"
+
+#define ALL_RINGS ((1u << SALVO_MAX_RINGS) - 1)
+
+void salvo_gpu_raise(struct salvo_gpu *gpu)
+{
+	uint32_t count;
+
+	if (!gpu->config.interrupt)
+		return;
+	if (atomic_load(&gpu->fault_irqs))
+		for (count = atomic_exchange(&gpu->fault_irqs, 0); count; count--)
+			gpu->config.interrupt(gpu->config.cookie, SALVO_VECTOR_FAULT);
+	if (atomic_load(&gpu->fence_irqs))
+		for (count = atomic_exchange(&gpu->fence_irqs, 0); count; count--)
+			gpu->config.interrupt(gpu->config.cookie, SALVO_VECTOR_FENCE);
+}
+
+/* The ring makes no sense: it is left alone until a reset. */
+static void halt_ring(struct salvo_gpu *gpu, unsigned int number, uint64_t address,
+		      uint64_t seqno)
+{
+	const struct salvo_fault fault = {
+		.kind = SALVO_FAULT_RING, .address = address, .seqno = seqno,
+		.command = SALVO_FAULT_NO_COMMAND,
+	};
+
+	gpu->ring[number].halted = true;
+	salvo_fault_record(&gpu->faults, &fault);
+	atomic_fetch_add(&gpu->fault_irqs, 1);
+}
+
+/* Looks at the registers of a ring that was not live. */
+static bool enable_ring(struct salvo_gpu *gpu, unsigned int number)
+{
+	struct salvo_ring_regs *regs = &gpu->regs->ring[number];
+	struct salvo_ring *ring = &gpu->ring[number];
+	uint64_t bytes;
+
+	ring->base = __atomic_load_n(&regs->base, __ATOMIC_RELAXED);
+	ring->entries = __atomic_load_n(&regs->entries, __ATOMIC_RELAXED);
+	bytes = ring->entries * sizeof(struct salvo_ring_entry);
+	if (!gpu->was_reset || ring->entries < SALVO_RING_MIN_ENTRIES ||
+	    ring->entries > SALVO_RING_MAX_ENTRIES || ring->entries & (ring->entries - 1) ||
+	    ring->base % sizeof(struct salvo_ring_entry) ||
+	    !salvo_dma_covers(&gpu->dma, ring->base, bytes)) {
+		halt_ring(gpu, number, ring->base, 0);
+		return false;
+	}
+	ring->live = true;
+	return true;
+}
+
+/* Consumes one entry. Returns false if the ring must wait or is halted. */
+static bool run_entry(struct salvo_gpu *gpu, unsigned int number)
+{
+	struct salvo_ring *ring = &gpu->ring[number];
+	const uint64_t at = ring->base + (ring->head & (ring->entries - 1)) *
+			    sizeof(struct salvo_ring_entry);
+	struct salvo_job *job = salvo_jobs_take(&gpu->jobs);
+
+	if (!job)
+		return false;
+	job->ring = number;
+	if (!salvo_dma_read(&gpu->dma, &job->entry, at, sizeof(job->entry)) ||
+	    !job->entry.seqno || (ring->seqno && job->entry.seqno != ring->seqno + 1)) {
+		halt_ring(gpu, number, at, ring->seqno + 1);
+		salvo_job_discard(job);
+		return false;
+	}
+	ring->seqno = job->entry.seqno;
+	salvo_cp_run(gpu, job);
+	ring->head++;
+	__atomic_store_n(&gpu->regs->ring[number].head, ring->head, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void run_ring(struct salvo_gpu *gpu, unsigned int number)
+{
+	struct salvo_ring_regs *regs = &gpu->regs->ring[number];
+	struct salvo_ring *ring = &gpu->ring[number];
+	uint64_t tail;
+
+	if (__atomic_load_n(&regs->enable, __ATOMIC_ACQUIRE) != 1) {
+		ring->live = false;
+		return;
+	}
+	if (ring->halted || (!ring->live && !enable_ring(gpu, number)))
+		return;
+	tail = __atomic_load_n(&regs->tail, __ATOMIC_ACQUIRE);
+	if (tail - ring->head > ring->entries) {
+		halt_ring(gpu, number, 0, ring->seqno + 1);
+		return;
+	}
+	while (ring->head != tail && run_entry(gpu, number))
+		;
+}
+
+void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask)
+{
+	atomic_fetch_or(&gpu->rung, mask & ALL_RINGS);
+	while (atomic_load(&gpu->rung) && !pthread_mutex_trylock(&gpu->cp_lock)) {
+		const uint32_t rung = atomic_exchange(&gpu->rung, 0);
+		unsigned int i;
+
+		for (i = 0; i < SALVO_MAX_RINGS; i++)
+			if (rung & (1u << i))
+				run_ring(gpu, i);
+		pthread_mutex_unlock(&gpu->cp_lock);
+	}
+}
+
+/* The handshake of salvo_hw.h: afterwards the device is as new. */
+static void reset(struct salvo_gpu *gpu)
+{
+	struct salvo_regs *regs = gpu->regs;
+	uint32_t request;
+
+	pthread_mutex_lock(&gpu->cp_lock);
+	request = __atomic_load_n(&regs->reset_request, __ATOMIC_ACQUIRE);
+	if (request != regs->reset_ack) {
+		salvo_jobs_drain(&gpu->jobs);
+		salvo_aspaces_clear(&gpu->aspaces);
+		memset(gpu->ring, 0, sizeof(gpu->ring));
+		memset(regs->ring, 0, sizeof(regs->ring));
+		gpu->was_reset = true;
+		__atomic_store_n(&regs->reset_ack, request, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&gpu->cp_lock);
+	/* A ring's doorbell may have come while the lock was held. */
+	salvo_gpu_ring(gpu, 0);
+}
+
+void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
+{
+	if (doorbell < SALVO_MAX_RINGS)
+		salvo_gpu_ring(gpu, 1u << doorbell);
+	else if (doorbell == SALVO_DOORBELL_RESET)
+		reset(gpu);
+	salvo_gpu_raise(gpu);
+}
+
+void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
+{
+	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);
+}
+
+uint32_t salvo_gpu_isa_level(void)
+{
+	if (__builtin_cpu_supports("x86-64-v4"))
+		return 4;
+	if (__builtin_cpu_supports("x86-64-v3"))
+		return 3;
+	return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
+}
+
+static void init_regs(struct salvo_gpu *gpu)
+{
+	struct salvo_regs *regs = gpu->regs;
+
+	regs->version = SALVO_VERSION;
+	regs->generation = gpu->config.generation;
+	regs->units = gpu->eus.count;
+	regs->nodes = 1;
+	regs->rings = SALVO_MAX_RINGS;
+	regs->isa_level = salvo_gpu_isa_level();
+	regs->vram_offset = gpu->config.vram_offset;
+	regs->vram_bytes = gpu->config.vram_bytes;
+	regs->va_base = (uintptr_t)gpu->aspaces.base;
+	regs->clock_hz = SALVO_CLOCK_HZ;
+	__atomic_store_n(&regs->magic, SALVO_MAGIC, __ATOMIC_RELEASE);
+}
+
+int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out)
+{
+	struct salvo_gpu *gpu;
+	unsigned int units;
+	int ret;
+
+	units = config->units ? config->units : salvo_eus_cores();
+	if (!config->regs || config->vram_fd < 0 || units > SALVO_MAX_UNITS ||
+	    (config->system_base && !config->system_bytes))
+		return -EINVAL;
+	gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
+	if (!gpu)
+		return -ENOMEM;
+	memset(gpu, 0, sizeof(*gpu));
+	gpu->config = *config;
+	gpu->regs = config->regs;
+	gpu->dma.regs = config->regs;
+	gpu->dma.base = config->system_base;
+	gpu->dma.bytes = config->system_bytes;
+
+	ret = salvo_aspaces_init(&gpu->aspaces, config->vram_fd, config->vram_offset,
+				 config->vram_bytes, config->va_base);
+	if (ret)
+		goto err_free;
+	ret = salvo_gcq_init(&gpu->gcq, SALVO_GCQ_ENTRIES);
+	if (ret)
+		goto err_aspaces;
+	ret = salvo_jobs_init(&gpu->jobs, gpu);
+	if (ret)
+		goto err_gcq;
+	salvo_faults_init(&gpu->faults, gpu->regs);
+	pthread_mutex_init(&gpu->cp_lock, NULL);
+	if (config->contain_faults)
+		salvo_traps_get();
+	ret = salvo_eus_init(&gpu->eus, gpu, units);
+	if (ret)
+		goto err_traps;
+	init_regs(gpu);
+	*out = gpu;
+	return 0;
+
+err_traps:
+	if (config->contain_faults)
+		salvo_traps_put();
+	pthread_mutex_destroy(&gpu->cp_lock);
+	salvo_faults_fini(&gpu->faults);
+	salvo_jobs_fini(&gpu->jobs);
+err_gcq:
+	salvo_gcq_fini(&gpu->gcq);
+err_aspaces:
+	salvo_aspaces_fini(&gpu->aspaces);
+err_free:
+	free(gpu);
+	return ret;
+}
+
+void salvo_gpu_destroy(struct salvo_gpu *gpu)
+{
+	unsigned int i;
+
+	if (!gpu)
+		return;
+	gpu->regs->magic = 0;
+	pthread_mutex_lock(&gpu->cp_lock);
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		gpu->ring[i].halted = true;
+	salvo_jobs_drain(&gpu->jobs);
+	pthread_mutex_unlock(&gpu->cp_lock);
+	salvo_eus_fini(&gpu->eus);
+	if (gpu->config.contain_faults)
+		salvo_traps_put();
+	pthread_mutex_destroy(&gpu->cp_lock);
+	salvo_faults_fini(&gpu->faults);
+	salvo_jobs_fini(&gpu->jobs);
+	salvo_gcq_fini(&gpu->gcq);
+	salvo_aspaces_fini(&gpu->aspaces);
+	free(gpu);
+}

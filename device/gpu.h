@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu.h - one GPU: the parts and what joins them
+ */
+#ifndef SALVO_GPU_PRIVATE_H
+#define SALVO_GPU_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "aspace.h"
+#include "dma.h"
+#include "eu.h"
+#include "fault.h"
+#include "gcq.h"
+#include "job.h"
+#include "salvo_gpu.h"
+#include "salvo_hw.h"
+
+/**
+ * struct salvo_ring - What the device knows of a ring.
+ */
+struct salvo_ring {
+	/** @live: Enabled by the driver, and its registers made sense. */
+	bool live;
+	/** @halted: It made no sense; it stays so until a reset. */
+	bool halted;
+	uint64_t base;
+	uint32_t entries;
+	/** @head: Entries consumed. */
+	uint64_t head;
+	/** @seqno: Of the last entry; 0 before the first. */
+	uint64_t seqno;
+};
+
+struct salvo_gpu {
+	struct salvo_gpu_config config;
+	struct salvo_regs *regs;
+	struct salvo_dma dma;
+	struct salvo_faults faults;
+	struct salvo_gcq gcq;
+	struct salvo_eus eus;
+	struct salvo_jobs jobs;
+
+	/** @rung: Bits of rings whose doorbell was rung. */
+	_Atomic uint32_t rung;
+	/** @fence_irqs, @fault_irqs: Interrupts to raise when no lock is held. */
+	_Atomic uint32_t fence_irqs;
+	_Atomic uint32_t fault_irqs;
+
+	/** @cp_lock: Protects the command processor: rings and address spaces. */
+	pthread_mutex_t cp_lock;
+	struct salvo_ring ring[SALVO_MAX_RINGS];
+	struct salvo_aspaces aspaces;
+	/** @was_reset: The driver has made the reset handshake. */
+	bool was_reset;
+};
+
+/**
+ * salvo_gpu_raise() - Raise the interrupts that are due. The caller holds no lock.
+ */
+void salvo_gpu_raise(struct salvo_gpu *gpu);
+
+/**
+ * salvo_gpu_ring() - Read new entries of the rings in @mask, unless another thread does.
+ */
+void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
+
+#endif /* SALVO_GPU_PRIVATE_H */

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/*
+ * group.c - run work-groups on a core
+ *
+ * The work-group is what a unit runs, from its start to its end (M1 of
+ * CN102576314). A kernel without barriers runs the whole group in one call; one
+ * with barriers has a user-level thread for each item (M2, fiber.c).
+ *
+ * Memory is allocated once, when the unit is made (M5): one block of local memory
+ * that all groups of the core use one after the other, so that it stays in the
+ * core's cache, and one series of private stacks. Pages without access stand
+ * before, between and after them, so that a stray access is caught at once (M6):
+ *
+ *	guard | local | guard | private | guard | signal stack | guard
+ *
+ * A runner belongs to one unit: nothing is locked.
+ */
+#include "group.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "clock.h"
+#include "element.h"
+#include "salvo_hw.h"
+
+#define PAGE			4096u
+#define PAGES(bytes)		(((bytes) + PAGE - 1) / PAGE * PAGE)
+#define LOCAL_AT		PAGE
+#define PRIVATE_AT		(LOCAL_AT + SALVO_MAX_LOCAL_BYTES + PAGE)
+#define PRIVATE_BYTES		PAGES(SALVO_FIBER_BYTES)
+#define SIGNAL_STACK_AT		(PRIVATE_AT + PRIVATE_BYTES + PAGE)
+#define SIGNAL_STACK_BYTES	(64u << 10)
+#define MEMORY_BYTES		(SIGNAL_STACK_AT + SIGNAL_STACK_BYTES + PAGE)
+
+#define runner_of(g) \
+	((struct salvo_runner *)((char *)(g) - offsetof(struct salvo_runner, group)))
+
+static bool open_memory(struct salvo_runner *runner, size_t at, size_t bytes)
+{
+	return !mprotect(runner->memory + at, bytes, PROT_READ | PROT_WRITE);
+}
+
+int salvo_runner_init(struct salvo_runner *runner)
+{
+	memset(runner, 0, sizeof(*runner));
+	runner->memory = mmap(NULL, MEMORY_BYTES, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (runner->memory == MAP_FAILED)
+		return -ENOMEM;
+	if (!open_memory(runner, LOCAL_AT, SALVO_MAX_LOCAL_BYTES) ||
+	    !open_memory(runner, PRIVATE_AT, PRIVATE_BYTES) ||
+	    !open_memory(runner, SIGNAL_STACK_AT, SIGNAL_STACK_BYTES)) {
+		salvo_runner_fini(runner);
+		return -ENOMEM;
+	}
+	runner->fibers.stacks = runner->memory + PRIVATE_AT;
+	runner->signal_stack = runner->memory + SIGNAL_STACK_AT;
+	return 0;
+}
+
+void salvo_runner_fini(struct salvo_runner *runner)
+{
+	munmap(runner->memory, MEMORY_BYTES);
+}
+
+void salvo_runner_attach(struct salvo_runner *runner)
+{
+	salvo_trap_attach(&runner->trap, runner->signal_stack, SIGNAL_STACK_BYTES);
+}
+
+static void misuse(struct salvo_runner *runner)
+{
+	runner->trap.kind = SALVO_FAULT_KERNEL;
+	runner->trap.access = 0;
+	runner->trap.address = 0;
+	runner->trap.armed = false;
+	salvo_fiber_escape(runner->trap.saved, 1);
+}
+
+/* A kernel that said it has no barriers called one. */
+static void barrier_undeclared(struct salvo_group *group)
+{
+	misuse(runner_of(group));
+}
+
+static void barrier_fibers(struct salvo_group *group)
+{
+	salvo_fibers_barrier(&runner_of(group)->fibers);
+}
+
+static void run_item(void *arg, uint32_t number)
+{
+	struct salvo_runner *runner = arg;
+	const struct salvo_element *element = runner->chunk.element;
+	const struct salvo_op_dispatch *op = element->op;
+	const struct salvo_group *group = &runner->group;
+	const uint64_t row = group->extent[0], plane = row * group->extent[1];
+	const struct salvo_item item = {
+		.local_id = { number % plane % row, number % plane / row, number / plane },
+	};
+
+	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, &runner->group, &item);
+}
+
+static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *stop)
+{
+	const struct salvo_element *element = runner->chunk.element;
+	const struct salvo_op_dispatch *op = element->op;
+	const bool barriers = op->flags & SALVO_DISPATCH_BARRIERS;
+	const uint32_t end = runner->chunk.first + runner->chunk.count;
+	struct salvo_group *group = &runner->group;
+	uint32_t position[3], at;
+	unsigned int d;
+
+	for (d = 0; d < 3; d++) {
+		group->global_size[d] = op->items[d];
+		group->local_size[d] = op->group[d];
+		group->num_groups[d] = element->size[d];
+	}
+	group->local = runner->memory + LOCAL_AT;
+	group->barrier = barriers ? barrier_fibers : barrier_undeclared;
+	group->dims = op->dims;
+
+	salvo_element_position(element, runner->chunk.first, position);
+	for (at = runner->chunk.first; at != end; at++) {
+		if (atomic_load_explicit(stop, memory_order_relaxed))
+			return;
+		runner->at = at;
+		for (d = 0; d < 3; d++) {
+			group->group_id[d] = position[d];
+			group->extent[d] = salvo_element_extent(op->items[d], op->group[d],
+								position[d]);
+		}
+		if (!barriers)
+			((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, group, NULL);
+		else if (salvo_fibers_run(&runner->fibers, group->extent[0] * group->extent[1] *
+					  group->extent[2], run_item, runner))
+			misuse(runner);
+		salvo_element_advance(element, position);
+	}
+}
+
+/* The part of a copy or fill that is block @at. */
+static uint64_t block_bytes(uint64_t size, uint32_t at)
+{
+	const uint64_t rest = size - (uint64_t)at * SALVO_BLOCK_BYTES;
+
+	return rest < SALVO_BLOCK_BYTES ? rest : SALVO_BLOCK_BYTES;
+}
+
+static void copy_block(const struct salvo_op_copy *op, uint32_t at)
+{
+	const uint64_t offset = (uint64_t)at * SALVO_BLOCK_BYTES;
+
+	memcpy((void *)(uintptr_t)(op->dst + offset), (const void *)(uintptr_t)(op->src + offset),
+	       block_bytes(op->size, at));
+}
+
+static void fill_block(const struct salvo_op_fill *op, uint32_t at)
+{
+	uint32_t *dst = (uint32_t *)(uintptr_t)(op->dst + (uint64_t)at * SALVO_BLOCK_BYTES);
+	const uint64_t count = block_bytes(op->size, at) / sizeof(*dst);
+	uint64_t i;
+
+	for (i = 0; i < count; i++)
+		dst[i] = op->pattern;
+}
+
+static uint64_t *clock_target(const struct salvo_op_timestamp *op)
+{
+	return (uint64_t *)(uintptr_t)op->dst;
+}
+
+static void run_blocks(struct salvo_runner *runner, const _Atomic uint32_t *stop)
+{
+	const struct salvo_element *element = runner->chunk.element;
+	const uint32_t end = runner->chunk.first + runner->chunk.count;
+	uint32_t at;
+
+	for (at = runner->chunk.first; at != end; at++) {
+		if (atomic_load_explicit(stop, memory_order_relaxed))
+			return;
+		runner->at = at;
+		if (element->kind == SALVO_ELEMENT_COPY)
+			copy_block(element->op, at);
+		else if (element->kind == SALVO_ELEMENT_FILL)
+			fill_block(element->op, at);
+		else
+			*clock_target(element->op) = salvo_clock();
+	}
+}
+
+struct run {
+	struct salvo_runner *runner;
+	const _Atomic uint32_t *stop;
+};
+
+static void run_chunk(void *arg)
+{
+	const struct run *run = arg;
+
+	run->runner->trap.armed = true;
+	if (run->runner->chunk.element->kind == SALVO_ELEMENT_DISPATCH)
+		run_dispatch(run->runner, run->stop);
+	else
+		run_blocks(run->runner, run->stop);
+	run->runner->trap.armed = false;
+}
+
+bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk *chunk,
+		      const _Atomic uint32_t *stop)
+{
+	struct run run = { .runner = runner, .stop = stop };
+
+	runner->chunk = *chunk;
+	runner->at = chunk->first;
+	return !salvo_fiber_call(&runner->trap.saved, run_chunk, &run);
+}

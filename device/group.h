@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group.h - run work-groups on a core
+ */
+#ifndef SALVO_GROUP_H
+#define SALVO_GROUP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "fiber.h"
+#include "gcq.h"
+#include "salvo_kernel.h"
+#include "trap.h"
+
+/**
+ * struct salvo_runner - The memory of a unit, and the work-group that it runs.
+ */
+struct salvo_runner {
+	/** @group: What the kernel sees. */
+	struct salvo_group group;
+	/** @fibers: The items of a work-group with barriers. */
+	struct salvo_fibers fibers;
+	/** @trap: How the kernel is left when it faults. */
+	struct salvo_trap trap;
+	/** @chunk: The items of the work element that are run. */
+	struct salvo_gcq_chunk chunk;
+	/** @at: The one that is running. */
+	volatile uint32_t at;
+	/** @memory: Local memory, private memory and signal stack, with guard pages between. */
+	uint8_t *memory;
+	void *signal_stack;
+};
+
+/**
+ * salvo_runner_init() - Allocate all memory that a unit ever needs (M5 of CN102576314).
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int salvo_runner_init(struct salvo_runner *runner);
+void salvo_runner_fini(struct salvo_runner *runner);
+
+/**
+ * salvo_runner_attach() - The calling thread is the unit.
+ */
+void salvo_runner_attach(struct salvo_runner *runner);
+
+/**
+ * salvo_runner_run() - Run the items of a chunk, one after the other.
+ * @stop: Give up between two items when it is not zero.
+ *
+ * Return: true, or false if one faulted: @trap and @at say how and which.
+ */
+bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk *chunk,
+		      const _Atomic uint32_t *stop);
+
+#endif /* SALVO_GROUP_H */

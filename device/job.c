@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+/*
+ * job.c - one packet in the device, from its ring entry to its fence
+ *
+ * A job is in two orders. Jobs of one context run one after the other, in the
+ * order of the ring; jobs of different contexts overlap. Fences retire in the
+ * order of the ring, whatever order the jobs end in (B11 of WO2015/123840).
+ *
+ * The closing pipe control (B5) is a counter: elements that are not done, one for
+ * whoever starts the job, and one for each unit with an open account. Who brings
+ * it to 0 finishes the job: it writes the profile, starts the next job of the
+ * context, and retires all jobs at the head of the ring that are done. To retire
+ * is to write the result, then the fence register, then to count one interrupt
+ * (B6); it is raised when the lock is dropped.
+ *
+ * The lock protects both orders and the free list. It is never held while work
+ * is pushed or the owner is called. Jobs keep their memory when they are
+ * free, so a job in steady state allocates nothing.
+ */
+#include "job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "clock.h"
+#include "element.h"
+#include "gpu.h"
+#include "drm/salvo_drm.h"
+
+int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu)
+{
+	unsigned int i;
+
+	memset(jobs, 0, sizeof(*jobs));
+	jobs->gpu = gpu;
+	jobs->all = aligned_alloc(64, SALVO_JOBS * sizeof(jobs->all[0]));
+	if (!jobs->all)
+		return -ENOMEM;
+	memset(jobs->all, 0, SALVO_JOBS * sizeof(jobs->all[0]));
+	for (i = 0; i < SALVO_JOBS; i++) {
+		jobs->all[i].gpu = gpu;
+		jobs->all[i].ring_next = jobs->free;
+		jobs->free = &jobs->all[i];
+	}
+	pthread_mutex_init(&jobs->lock, NULL);
+	pthread_cond_init(&jobs->idle, NULL);
+	return 0;
+}
+
+static void free_buffers(struct salvo_job *job)
+{
+	free(job->packet);
+	free(job->elements);
+	free(job->edges);
+	job->packet = NULL;
+	job->elements = NULL;
+	job->edges = NULL;
+	job->packet_capacity = 0;
+	job->element_capacity = 0;
+	job->edge_capacity = 0;
+}
+
+void salvo_jobs_fini(struct salvo_jobs *jobs)
+{
+	unsigned int i;
+
+	for (i = 0; i < SALVO_JOBS; i++)
+		free_buffers(&jobs->all[i]);
+	free(jobs->all);
+	pthread_cond_destroy(&jobs->idle);
+	pthread_mutex_destroy(&jobs->lock);
+}
+
+struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs)
+{
+	struct salvo_job *job;
+
+	pthread_mutex_lock(&jobs->lock);
+	job = jobs->free;
+	if (job) {
+		jobs->free = job->ring_next;
+		jobs->in_flight++;
+	} else {
+		jobs->starved = true;
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	if (!job)
+		return NULL;
+
+	job->result = 0;
+	job->profile = 0;
+	job->queued = 0;
+	job->commands = 0;
+	job->work = 0;
+	job->edge_count = 0;
+	job->failed_command = SALVO_FAULT_NO_COMMAND;
+	job->status = SALVO_STATUS_PENDING;
+	job->started = 0;
+	job->busy_ns = 0;
+	job->ended = 0;
+	job->done = false;
+	job->ring_next = NULL;
+	job->ctx_next = NULL;
+	return job;
+}
+
+static void free_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	job->ring_next = jobs->free;
+	jobs->free = job;
+	if (!--jobs->in_flight)
+		pthread_cond_broadcast(&jobs->idle);
+}
+
+void salvo_job_discard(struct salvo_job *job)
+{
+	struct salvo_jobs *jobs = &job->gpu->jobs;
+
+	pthread_mutex_lock(&jobs->lock);
+	free_locked(jobs, job);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+/* Room that is at least doubled, so that it soon stops to grow. */
+static bool reserve(void **memory, size_t *capacity, size_t want, size_t size)
+{
+	size_t room = 2 * *capacity > want ? 2 * *capacity : want;
+	void *more;
+
+	if (want <= *capacity)
+		return true;
+	more = aligned_alloc(64, (room * size + 63) / 64 * 64);
+	if (!more)
+		return false;
+	free(*memory);
+	*memory = more;
+	*capacity = room;
+	return true;
+}
+
+bool salvo_job_reserve_packet(struct salvo_job *job, size_t bytes)
+{
+	return reserve(&job->packet, &job->packet_capacity, bytes, 1);
+}
+
+bool salvo_job_reserve_elements(struct salvo_job *job, uint32_t elements, uint32_t edges)
+{
+	void *element_memory = job->elements, *edge_memory = job->edges;
+	size_t element_room = job->element_capacity, edge_room = job->edge_capacity;
+	bool ok;
+
+	ok = reserve(&element_memory, &element_room, elements, sizeof(job->elements[0])) &&
+	     reserve(&edge_memory, &edge_room, edges, sizeof(job->edges[0]));
+	job->elements = element_memory;
+	job->edges = edge_memory;
+	job->element_capacity = element_room;
+	job->edge_capacity = edge_room;
+	return ok;
+}
+
+static uint64_t context_key(const struct salvo_job *job)
+{
+	return (uint64_t)job->entry.asid << 32 | job->entry.ctx;
+}
+
+/* Returns whether the job is the first of its context. */
+static bool join_context_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	const uint64_t key = context_key(job);
+	unsigned int i;
+
+	for (i = 0; i < jobs->context_count; i++) {
+		if (jobs->contexts[i].key != key)
+			continue;
+		jobs->contexts[i].last->ctx_next = job;
+		jobs->contexts[i].last = job;
+		return false;
+	}
+	jobs->contexts[i].key = key;
+	jobs->contexts[i].last = job;
+	jobs->context_count++;
+	return true;
+}
+
+/* Returns the next job of the context. */
+static struct salvo_job *leave_context_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	unsigned int i;
+
+	if (job->ctx_next)
+		return job->ctx_next;
+	for (i = 0; jobs->contexts[i].last != job; i++)
+		;
+	jobs->contexts[i] = jobs->contexts[--jobs->context_count];
+	return NULL;
+}
+
+static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	struct salvo_gpu *gpu = jobs->gpu;
+	const struct salvo_packet_result result = {
+		.status = job->status, .command = job->failed_command,
+		.started = job->started, .ended = job->ended, .busy_ns = job->busy_ns,
+	};
+
+	if (job->result)
+		salvo_dma_write(&gpu->dma, job->result, &result, sizeof(result));
+	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->entry.seqno, __ATOMIC_RELEASE);
+	if (job->entry.flags & SALVO_RING_IRQ)
+		atomic_fetch_add(&gpu->fence_irqs, 1);
+	free_locked(jobs, job);
+}
+
+/* Returns whether the command processor waits for a job that is now free. */
+static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	const unsigned int ring = job->ring;
+	bool starved = false;
+
+	job->done = true;
+	while (jobs->ring[ring].first && jobs->ring[ring].first->done) {
+		struct salvo_job *first = jobs->ring[ring].first;
+
+		jobs->ring[ring].first = first->ring_next;
+		retire_locked(jobs, first);
+		starved = jobs->starved;
+	}
+	if (starved)
+		jobs->starved = false;
+	return starved;
+}
+
+/* One struct drm_salvo_profile for each command, through the file: it cannot fault. */
+static void write_profile(struct salvo_job *job)
+{
+	const struct salvo_gpu_config *config = &job->gpu->config;
+	const uint64_t base = (uintptr_t)job->gpu->aspaces.base;
+	struct drm_salvo_profile profile[64];
+	off_t at = (off_t)(config->vram_offset + (job->profile - base));
+	uint32_t i, n;
+
+	for (i = 0; i < job->commands; i += n) {
+		for (n = 0; n < 64 && i + n < job->commands; n++) {
+			const struct salvo_element *element = &job->elements[i + n];
+
+			memset(&profile[n], 0, sizeof(profile[n]));
+			if (element->kind < SALVO_ELEMENT_DISPATCH)
+				continue;
+			profile[n].queued = job->queued;
+			profile[n].ready = element->ready;
+			profile[n].started = element->started;
+			profile[n].ended = element->ended;
+		}
+		if (pwrite(config->vram_fd, profile, n * sizeof(profile[0]), at) < 0)
+			return;
+		at += n * sizeof(profile[0]);
+	}
+}
+
+/* All of the job is done. Returns the next one of its context, to be started. */
+static struct salvo_job *finish(struct salvo_job *job)
+{
+	struct salvo_gpu *gpu = job->gpu;
+	struct salvo_jobs *jobs = &gpu->jobs;
+	uint32_t pending = SALVO_STATUS_PENDING;
+	struct salvo_job *next;
+	bool starved;
+
+	atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
+	if (job->profile)
+		write_profile(job);
+
+	pthread_mutex_lock(&jobs->lock);
+	job->ended = salvo_clock();
+	next = leave_context_locked(jobs, job);
+	starved = done_locked(jobs, job);
+	pthread_mutex_unlock(&jobs->lock);
+
+	if (starved)
+		salvo_gpu_ring(gpu, ~0u);
+	return next;
+}
+
+static void start(struct salvo_job *job)
+{
+	const uint64_t now = job->profile ? salvo_clock() : 0;
+	uint32_t i;
+
+	/* Before the first push: from then on units change elements. */
+	for (i = 0; job->profile && i < job->commands; i++)
+		job->elements[i].ready = now;
+	for (i = 0; i < job->commands; i++)
+		if (job->elements[i].root)
+			salvo_eus_push(&job->gpu->eus, &job->elements[i]);
+}
+
+void salvo_job_put(struct salvo_job *job, uint32_t count)
+{
+	while (job && atomic_fetch_sub_explicit(&job->left, count,
+						memory_order_acq_rel) == count) {
+		job = finish(job);
+		if (job)
+			start(job);
+		count = 1;
+	}
+}
+
+void salvo_job_submit(struct salvo_job *job)
+{
+	struct salvo_jobs *jobs = &job->gpu->jobs;
+	const bool over = job->status != SALVO_STATUS_PENDING || !job->entry.ctx;
+	const unsigned int ring = job->ring;
+	bool first = false;
+
+	/* One for each element, and one for whoever starts the job. */
+	job->left = job->work + 1;
+
+	pthread_mutex_lock(&jobs->lock);
+	if (jobs->ring[ring].first)
+		jobs->ring[ring].last->ring_next = job;
+	else
+		jobs->ring[ring].first = job;
+	jobs->ring[ring].last = job;
+	if (over) {
+		if (job->status == SALVO_STATUS_PENDING)
+			job->status = SALVO_STATUS_DONE;
+		job->started = salvo_clock();
+		job->ended = job->started;
+		done_locked(jobs, job);
+	} else {
+		first = join_context_locked(jobs, job);
+	}
+	pthread_mutex_unlock(&jobs->lock);
+
+	if (first) {
+		start(job);
+		salvo_job_put(job, 1);
+	}
+}
+
+void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
+{
+	uint32_t at;
+
+	if (job->profile)
+		element->ended = salvo_clock();
+	for (at = element->first_edge; at != SALVO_EDGE_NONE; at = job->edges[at].next) {
+		struct salvo_element *consumer = &job->elements[job->edges[at].consumer];
+
+		if (atomic_fetch_sub_explicit(&consumer->producers, 1, memory_order_acq_rel) != 1)
+			continue;
+		if (job->profile)
+			consumer->ready = salvo_clock();
+		/* The consumers of a join have items, so this goes one deep only. */
+		if (consumer->kind == SALVO_ELEMENT_JOIN)
+			salvo_job_release(job, consumer);
+		else
+			salvo_eus_push(&job->gpu->eus, consumer);
+	}
+}
+
+void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault)
+{
+	uint32_t pending = SALVO_STATUS_PENDING;
+	struct salvo_fault record = *fault;
+
+	if (!atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_FAULT))
+		return;
+	job->failed_command = command;
+	record.seqno = job->entry.seqno;
+	record.asid = job->entry.asid;
+	record.ctx = job->entry.ctx;
+	record.command = command;
+	salvo_fault_record(&job->gpu->faults, &record);
+	atomic_fetch_add(&job->gpu->fault_irqs, 1);
+}
+
+void salvo_jobs_drain(struct salvo_jobs *jobs)
+{
+	uint32_t pending;
+	unsigned int i;
+
+	pthread_mutex_lock(&jobs->lock);
+	for (i = 0; i < SALVO_MAX_RINGS; i++) {
+		struct salvo_job *job;
+
+		for (job = jobs->ring[i].first; job; job = job->ring_next) {
+			pending = SALVO_STATUS_PENDING;
+			atomic_compare_exchange_strong(&job->status, &pending,
+						       SALVO_STATUS_KILLED);
+		}
+	}
+	while (jobs->in_flight)
+		pthread_cond_wait(&jobs->idle, &jobs->lock);
+	jobs->starved = false;
+	for (i = 0; i < SALVO_JOBS; i++)
+		free_buffers(&jobs->all[i]);
+	pthread_mutex_unlock(&jobs->lock);
+}

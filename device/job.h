@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job.h - one packet in the device, from its ring entry to its fence
+ */
+#ifndef SALVO_JOB_H
+#define SALVO_JOB_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "fault.h"
+#include "salvo_hw.h"
+
+struct salvo_edge;
+struct salvo_element;
+struct salvo_gpu;
+
+/* Packets in the device at one time; the ring holds what is more. */
+#define SALVO_JOBS 128u
+
+/**
+ * struct salvo_job - A packet, its elements and how it ended.
+ */
+struct salvo_job {
+	struct salvo_gpu *gpu;
+	/** @ring: That it came from. */
+	unsigned int ring;
+	/** @entry: The ring entry. */
+	struct salvo_ring_entry entry;
+	/** @result: System address of the result, or 0. */
+	uint64_t result;
+	/** @profile: GPU address of the profile, or 0. */
+	uint64_t profile;
+	/** @queued: When it was parsed. */
+	uint64_t queued;
+	/** @packet: Copy of the packet in device memory; @packet_capacity bytes. */
+	void *packet;
+	size_t packet_capacity;
+	/** @elements: One for each command, @commands of @element_capacity. */
+	struct salvo_element *elements;
+	uint32_t commands;
+	uint32_t element_capacity;
+	/** @work: Elements that have items. */
+	uint32_t work;
+	/** @edges: @edge_count of @edge_capacity. */
+	struct salvo_edge *edges;
+	uint32_t edge_count;
+	uint32_t edge_capacity;
+	/** @failed_command: Valid when @status is SALVO_STATUS_FAULT or BAD_PACKET. */
+	uint32_t failed_command;
+
+	/** @status: SALVO_STATUS_*; units give up a job whose status is not 0. */
+	_Atomic uint32_t status __attribute__((aligned(64)));
+	/** @left: Elements not accounted for, and references. */
+	_Atomic uint32_t left __attribute__((aligned(64)));
+	_Atomic uint64_t started;
+	_Atomic uint64_t busy_ns;
+
+	/* Under the lock of struct salvo_jobs. */
+	uint64_t ended;
+	/** @done: May retire. */
+	bool done;
+	/** @ring_next: Next in its ring, or in the list of free jobs. */
+	struct salvo_job *ring_next;
+	/** @ctx_next: Next of its context. */
+	struct salvo_job *ctx_next;
+};
+
+/**
+ * struct salvo_jobs - All packets in the device.
+ */
+struct salvo_jobs {
+	struct salvo_gpu *gpu;
+	struct salvo_job *all;
+	/** @lock: Protects all below, and the jobs' fields that say so. */
+	pthread_mutex_t lock;
+	/** @idle: Signalled when @in_flight becomes 0. */
+	pthread_cond_t idle;
+	unsigned int in_flight;
+	struct salvo_job *free;
+	/** @starved: The command processor waits for a free job. */
+	bool starved;
+	struct {
+		struct salvo_job *first;
+		struct salvo_job *last;
+	} ring[SALVO_MAX_RINGS];
+	/** @contexts: Those with a job in flight, and their last job. */
+	struct {
+		uint64_t key;
+		struct salvo_job *last;
+	} contexts[SALVO_JOBS];
+	unsigned int context_count;
+};
+
+int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu);
+void salvo_jobs_fini(struct salvo_jobs *jobs);
+
+/**
+ * salvo_jobs_take() - A job for a new packet, or NULL if all are in flight.
+ */
+struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs);
+
+/**
+ * salvo_job_discard() - Give back a job that was not submitted.
+ */
+void salvo_job_discard(struct salvo_job *job);
+
+/**
+ * salvo_job_reserve_packet() - Make room for a packet; what was in it is lost.
+ *
+ * Return: false if there is no memory.
+ */
+bool salvo_job_reserve_packet(struct salvo_job *job, size_t bytes);
+
+/**
+ * salvo_job_reserve_elements() - As salvo_job_reserve_packet(), for elements and edges.
+ */
+bool salvo_job_reserve_elements(struct salvo_job *job, uint32_t elements, uint32_t edges);
+
+/**
+ * salvo_job_submit() - Put a job into the order of its ring and context.
+ *
+ * A job with a status, or of context 0, is done at once. Others start when
+ * the job before in their context is done.
+ */
+void salvo_job_submit(struct salvo_job *job);
+
+/**
+ * salvo_job_release() - An element is done: start those that waited for it.
+ */
+void salvo_job_release(struct salvo_job *job, struct salvo_element *element);
+
+/**
+ * salvo_job_get() - Take a reference to a job that cannot end meanwhile.
+ */
+static inline void salvo_job_get(struct salvo_job *job)
+{
+	atomic_fetch_add_explicit(&job->left, 1, memory_order_relaxed);
+}
+
+/**
+ * salvo_job_put() - Account for finished elements and references together.
+ */
+void salvo_job_put(struct salvo_job *job, uint32_t count);
+
+/**
+ * salvo_job_fail() - A command faulted: nothing more of the job is run.
+ * @fault: What happened; the job's identity is filled in.
+ */
+void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault);
+
+/**
+ * salvo_jobs_drain() - Give up all jobs and wait until none is in flight.
+ */
+void salvo_jobs_drain(struct salvo_jobs *jobs);
+
+#endif /* SALVO_JOB_H */

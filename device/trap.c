@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/*
+ * trap.c - catch the signals that a kernel causes
+ *
+ * A GPU that is asked to contain faults has one handler for SIGSEGV, SIGBUS,
+ * SIGFPE and SIGILL in the process. When such a signal comes to a unit that is
+ * inside a kernel, the handler notes what happened and makes the thread go on in
+ * salvo_fiber_escape(), so that salvo_fiber_call() returns with an error. A
+ * kernel holds no lock and owns nothing, so it can be left at any instruction.
+ * Any other signal goes to the handler that was there before.
+ *
+ * The handler runs on an alternate stack, as the kernel may have run over its
+ * own (M6 of CN102576314).
+ */
+#include "trap.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
+#include "fiber.h"
+#include "salvo_hw.h"
+
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects users, previous */
+static unsigned int users;
+static struct sigaction previous[SIGNALS];
+
+static __thread struct salvo_trap *own __attribute__((tls_model("initial-exec")));
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	unsigned int i;
+
+	for (i = 0; signals[i] != signal; i++)
+		;
+	if (previous[i].sa_flags & SA_SIGINFO) {
+		previous[i].sa_sigaction(signal, info, context);
+	} else if (previous[i].sa_handler != SIG_DFL && previous[i].sa_handler != SIG_IGN) {
+		previous[i].sa_handler(signal);
+	} else {
+		/* The instruction runs again and has the effect it had without us. */
+		sigaction(signal, &previous[i], NULL);
+	}
+}
+
+static void note_page(struct salvo_trap *trap, const siginfo_t *info, const greg_t *gregs)
+{
+	const greg_t error = gregs[REG_ERR];
+
+	trap->kind = SALVO_FAULT_PAGE;
+	trap->address = (uintptr_t)info->si_addr;
+	if (error & 16)
+		trap->access = SALVO_ACCESS_EXEC;
+	else
+		trap->access = error & 2 ? SALVO_ACCESS_WRITE : SALVO_ACCESS_READ;
+}
+
+static void handler(int signal, siginfo_t *info, void *context)
+{
+	struct salvo_trap *trap = own;
+	ucontext_t *user = context;
+	greg_t *gregs = user->uc_mcontext.gregs;
+
+	if (!trap || !trap->armed || info->si_code <= 0) {
+		pass_on(signal, info, context);
+		return;
+	}
+	trap->armed = false;
+	if (signal == SIGSEGV || signal == SIGBUS) {
+		note_page(trap, info, gregs);
+	} else {
+		trap->kind = SALVO_FAULT_KERNEL;
+		trap->address = gregs[REG_RIP];
+		trap->access = 0;
+	}
+	gregs[REG_RIP] = (greg_t)(uintptr_t)salvo_fiber_escape;
+	gregs[REG_RDI] = (greg_t)(uintptr_t)trap->saved;
+	gregs[REG_RSI] = 1;
+}
+
+void salvo_traps_get(void)
+{
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	if (!users++)
+		for (i = 0; i < SIGNALS; i++)
+			sigaction(signals[i], &action, &previous[i]);
+	pthread_mutex_unlock(&lock);
+}
+
+void salvo_traps_put(void)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	if (!--users)
+		for (i = 0; i < SIGNALS; i++)
+			sigaction(signals[i], &previous[i], NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes)
+{
+	const stack_t alternate = { .ss_sp = stack, .ss_size = bytes };
+
+	sigaltstack(&alternate, NULL);
+	own = trap;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trap.h - catch the signals that a kernel causes
+ */
+#ifndef SALVO_TRAP_H
+#define SALVO_TRAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct salvo_trap - What a unit's thread needs to leave a kernel that faulted.
+ */
+struct salvo_trap {
+	/** @saved: Of salvo_fiber_call(), to escape to. */
+	void *saved;
+	/** @armed: The thread is inside a kernel. */
+	volatile bool armed;
+	/** @kind: SALVO_FAULT_PAGE or SALVO_FAULT_KERNEL. */
+	uint32_t kind;
+	/** @access: SALVO_ACCESS_* that was tried, or 0. */
+	uint32_t access;
+	/** @address: That was touched, or of the instruction. */
+	uint64_t address;
+};
+
+/**
+ * salvo_traps_get() - Install the signal handlers; counted, for the whole process.
+ */
+void salvo_traps_get(void);
+void salvo_traps_put(void);
+
+/**
+ * salvo_trap_attach() - From now on @trap catches for the calling thread.
+ * @stack, @bytes: Alternate stack for the handler.
+ */
+void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes);
+
+#endif /* SALVO_TRAP_H */
