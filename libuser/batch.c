@@ -307,12 +307,6 @@ int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 	return batch->count++;
 }
 
-int salvo_batch_enable_profile(struct salvo_batch *batch)
-{
-	batch->profiled = true;
-	return 0;
-}
-
 /* A buffer that holds the profile of all commands; grows with the batch. */
 static int reserve_profile(struct salvo_batch *batch)
 {
@@ -334,6 +328,16 @@ static int reserve_profile(struct salvo_batch *batch)
 	batch->profile = bo;
 	batch->profiles = map;
 	batch->profile_capacity = batch->capacity;
+	return 0;
+}
+
+int salvo_batch_enable_profile(struct salvo_batch *batch)
+{
+	int err = reserve_profile(batch);
+
+	if (err)
+		return salvo_batch_fail(batch, err, "no memory for the profile");
+	batch->profiled = true;
 	return 0;
 }
 

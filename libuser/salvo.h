@@ -172,7 +172,11 @@ struct salvo_profile {
 	uint64_t ended;		/* its last work-group was finished */
 };
 
-/** salvo_batch_enable_profile() - Record a struct salvo_profile for each command. */
+/**
+ * salvo_batch_enable_profile() - Record a struct salvo_profile for each command.
+ *
+ * Return: 0, -ENOSPC, -ENOMEM. The buffer for it grows with the batch, at submission.
+ */
 int salvo_batch_enable_profile(struct salvo_batch *batch);
 /** salvo_batch_get_profile() - After the fence: the profile of command @index. */
 int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,

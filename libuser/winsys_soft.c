@@ -207,7 +207,12 @@ static int create_gpu(struct soft_device *dev)
 	err = salvo_gpu_create(&config, &dev->gpu);
 	if (err)
 		return err;
+	/* The bring-up of salvo_hw.h. */
 	dev->regs->bus_master = 1;
+	dev->regs->reset_request = 1;
+	salvo_gpu_doorbell(dev->gpu, SALVO_DOORBELL_RESET);
+	if (__atomic_load_n(&dev->regs->reset_ack, __ATOMIC_ACQUIRE) != 1)
+		return -ENODEV;
 	ring = &dev->regs->ring[0];
 	ring->base = (uintptr_t)dev->ring;
 	ring->entries = SOFT_RING_ENTRIES;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Kernels of the library's tests.
+
+kernel void store(global uint *out, uint index, uint value)
+{
+	out[index] = value;
+}
+
+kernel void add(global uint *data, uint value)
+{
+	data[get_global_id(0)] += value;
+}
+
+kernel void where(global uint *out)
+{
+	size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+
+	out[(z * get_global_size(1) + y) * get_global_size(0) + x] = x | y << 10 | z << 20;
+}
+
+kernel void group_of(global uint *out)
+{
+	out[get_global_id(0)] = get_group_id(0) << 16 | get_local_size(0);
+}
+
+kernel void mixed(global uint *out, char c, float4 v, ulong l, local uint *a, short s,
+		  local uint *b, constant uint *k)
+{
+	size_t i = get_local_id(0);
+
+	a[i] = i;
+	b[i] = 100 + i;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[get_global_id(0)] = a[0] + b[1] + k[1] + (uint)c + (uint)s + (uint)l + (uint)v.w;
+}
+
+__attribute__((reqd_work_group_size(8, 2, 1)))
+kernel void required(global uint *out)
+{
+	out[get_global_id(1) * get_global_size(0) + get_global_id(0)] =
+		get_local_size(0) << 16 | get_local_size(1);
+}
+
+// Tell the other one that we run, and wait for it, but not for ever.
+kernel void meet(volatile global uint *flags, uint me, uint other, uint patience)
+{
+	flags[me] = 1;
+	while (patience && !flags[other])
+		patience--;
+	flags[me + 2] = patience ? 1 : 2;
+}
+
+// Keep a unit busy, then write.
+kernel void slow(global uint *out, uint index, uint value, uint rounds)
+{
+	volatile uint x = 1;
+
+	while (rounds--)
+		x = x * 3 + 1;
+	out[index] = value;
+}
+
+// Wait until the host writes into the buffer.
+kernel void wait_for_host(volatile global uint *gate, global uint *out, uint value)
+{
+	while (!gate[0])
+		;
+	out[0] = value;
+}
+
+kernel void wild(global uint *out)
+{
+	*(volatile global uint *)(out + get_global_id(0)) = 1;
+}
+
+// State is chained: a wrong order gives a wrong number.
+kernel void chain(global const uint *in, global uint *out, uint factor, uint term)
+{
+	out[0] = in[0] * factor + term;
+}
