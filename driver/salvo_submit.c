@@ -132,6 +132,20 @@ static int salvo_submit_copy(struct salvo_submission *s, const struct drm_salvo_
 	return 0;
 }
 
+/* Units of a dispatch must lie within its context's, which the batch does not know. */
+static int salvo_submit_check_units(struct salvo_submission *s)
+{
+	u64 allowed = s->ctx->eu_mask;
+	u32 i;
+
+	for (i = 0; allowed && i < s->batch.count; i++)
+		if (s->batch.commands[i].eu_mask & ~allowed)
+			return salvo_refuse(s->sdev, -EINVAL,
+					    "command %u: eu_mask is within %#llx, not %#llx", i,
+					    allowed, s->batch.commands[i].eu_mask);
+	return 0;
+}
+
 static int salvo_submit_validate(struct salvo_submission *s)
 {
 	const struct salvo_space_view space = {
@@ -147,7 +161,7 @@ static int salvo_submit_validate(struct salvo_submission *s)
 	if (ret)
 		salvo_refuse(s->sdev, ret, "command %d: %s is %s, not %llu", why.command,
 			     why.field, why.expected, why.value);
-	return ret;
+	return ret ?: salvo_submit_check_units(s);
 }
 
 static int salvo_submit_pack(struct salvo_submission *s)
