@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rendernode.h - the driver's ioctls as a test needs them, without libsalvo
+ *
+ * Functions return 0 or a negative errno, as the ioctl gave it.
+ */
+#ifndef RENDERNODE_H
+#define RENDERNODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drm/salvo_drm.h"
+
+struct bo {
+	uint64_t size;
+	uint64_t address;
+	uint32_t handle;
+	void *map;
+};
+
+/** struct counters - What fdinfo and /proc/interrupts tell. */
+struct counters {
+	uint64_t packets;
+	uint64_t doorbells;
+	uint64_t interrupts;
+	uint64_t completions;
+	uint64_t busy_ns;
+	uint64_t vram_kib;
+	/** @irqs: Interrupts of the fence vector on all CPUs, as the kernel counts them. */
+	uint64_t irqs;
+};
+
+/** struct batch - What submit() takes. */
+struct batch {
+	uint32_t ctx;
+	const struct drm_salvo_command *commands;
+	uint32_t count;
+	const struct drm_salvo_sync *waits;
+	uint32_t wait_count;
+	const struct drm_salvo_sync *signals;
+	uint32_t signal_count;
+	const void *args;
+	uint32_t args_size;
+	uint64_t profile;
+};
+
+/** node_path() - The first Salvo render node, or NULL. */
+const char *node_path(void);
+/** node_open() - A new file of it, or -1. */
+int node_open(void);
+/** call() - An ioctl. */
+int call(int fd, unsigned long request, void *arg);
+
+int bo_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
+int bo_map(int fd, struct bo *bo);
+/** bo_close() - Unmap and GEM_CLOSE. */
+int bo_close(int fd, struct bo *bo);
+
+int ctx_create(int fd, uint32_t *id);
+int ctx_query(int fd, uint32_t id, struct drm_salvo_ctx_query *query);
+
+int submit(int fd, const struct batch *batch);
+uint32_t syncobj_create(int fd);
+/** syncobj_wait() - Seconds; 0 or -ETIME. */
+int syncobj_wait(int fd, uint32_t syncobj, double seconds);
+/** syncobj_error() - How the fence in a signalled binary syncobj ended: 0 or a negative errno. */
+int syncobj_error(int fd, uint32_t syncobj);
+/** run() - Submit, wait and return how the batch ended. */
+int run(int fd, uint32_t ctx, const struct drm_salvo_command *commands, uint32_t count);
+
+int read_counters(int fd, struct counters *counters);
+/** device_counter() - A line of the driver's debugfs file, or -1. */
+long long device_counter(const char *name);
+/** settle() - Wait until a line of the debugfs file has a value; false after five seconds. */
+bool settle(const char *name, long long value);
+
+struct drm_salvo_command fill(uint64_t dst, uint64_t size, uint32_t pattern);
+struct drm_salvo_command copy(uint64_t dst, uint64_t src, uint64_t size);
+struct drm_salvo_command pipe_control(uint32_t consumer, uint32_t producer);
+struct drm_salvo_command pipe_control_all(void);
+
+#endif /* RENDERNODE_H */
