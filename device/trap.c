@@ -42,6 +42,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	} else {
 		/* The instruction runs again and has the effect it had without us. */
 		sigaction(signal, &previous[i], NULL);
+		/* One that was sent comes again only if it is sent again. */
+		if (info->si_code <= 0)
+			raise(signal);
 	}
 }
 
