@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: MIT
+/*
+ * salvo-gpu.c - the GPU as a process, behind a PCI function of QEMU
+ *
+ * Two processes. The supervisor, which is this program's main(), holds what must
+ * survive: the socket to QEMU, the memory of BAR2, the eventfds. It forks the
+ * worker, which is the GPU. When a worker dies, the supervisor forks the next one
+ * with the next generation; QEMU notices nothing and the guest's driver is told by
+ * SALVO_VECTOR_LOST. The supervisor has one thread, so forking is safe, and never
+ * reads guest memory, so a guest cannot harm it.
+ *
+ * The socket exists from the moment that the GPU is ready until QEMU has connected.
+ * When QEMU closes its end, or on SIGTERM or SIGINT, both processes end. The worker
+ * dies with the supervisor in any case (PR_SET_PDEATHSIG).
+ *
+ * Exit codes: 0 ended as asked, 1 something failed, 2 wrong usage.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "link_pci.h"
+#include "salvo_hw.h"
+
+#define EXIT_USAGE	2
+/* Exit code of a worker that could not create its GPU: the next could not either. */
+#define EXIT_NO_GPU	3
+
+/* So many workers in a row that live less than a second are enough. */
+#define MAX_SHORT_LIVES	5
+#define SEND_TIMEOUT_SECONDS 5
+#define STOP_TIMEOUT_MS	2000
+
+struct options {
+	const char *socket_path;
+	const char *ram_path;
+	uint64_t bar_bytes;
+	unsigned int units;
+	bool verbose;
+};
+
+struct supervisor {
+	struct options options;
+	struct salvo_link *link;
+	/* SIGTERM, SIGINT, SIGHUP and SIGCHLD */
+	int signal_fd;
+	/* While no QEMU has connected; its path exists as long. */
+	int listen_fd;
+	int qemu_fd;
+
+	pid_t worker;
+	uint32_t generation;
+	time_t worker_start;
+	unsigned int short_lives;
+};
+
+static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void complain(const char *format, ...)
+{
+	va_list args;
+
+	fputs("salvo-gpu: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+#define tell(sv, ...) \
+	do { \
+		if ((sv)->options.verbose) \
+			complain(__VA_ARGS__); \
+	} while (0)
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* --- options --------------------------------------------------------------- */
+
+static void usage(FILE *out)
+{
+	fputs("usage: salvo-gpu --socket PATH --ram FILE [options]\n"
+	      "\n"
+	      "A Salvo GPU for a QEMU that is started with\n"
+	      "  -object memory-backend-file,id=ram,mem-path=FILE,share=on,size=...\n"
+	      "  -machine q35,memory-backend=ram -smp 2 -accel tcg,thread=multi\n"
+	      "  -chardev socket,id=gpu,path=PATH -device ivshmem-doorbell,chardev=gpu,vectors=4\n"
+	      "\n"
+	      "  -s, --socket PATH   UNIX socket to listen on for QEMU; must not exist\n"
+	      "  -r, --ram FILE      the guest's memory, at most 2G; must have its final size\n"
+	      "      --vram SIZE     size of the memory bar, a power of two from 2M to 4G, of\n"
+	      "                      which 1M holds the registers (default 256M)\n"
+	      "  -u, --units N       execution units, at most 64 (default one for each core)\n"
+	      "  -v, --verbose       tell what happens\n"
+	      "  -h, --help          this text\n"
+	      "\n"
+	      "Ends when QEMU does. Exit code: 0 ended as asked, 1 failed, 2 wrong usage.\n", out);
+}
+
+static bool parse_number(const char *text, uint64_t limit, uint64_t *out, const char **rest)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	*rest = end;
+	return errno == 0 && *out <= limit;
+}
+
+/* A number with K, M or G behind it, or nothing. */
+static bool parse_size(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	const char *rest, *unit;
+
+	if (!parse_number(text, UINT64_MAX >> 30, out, &rest))
+		return false;
+	if (!*rest)
+		return true;
+	unit = strchr(units, *rest);
+	if (!unit || rest[1])
+		return false;
+	*out <<= 10 * (unit - units + 1);
+	return true;
+}
+
+static int parse_options(int argc, char **argv, struct options *options)
+{
+	enum { OPTION_VRAM = 256 };
+	static const struct option known[] = {
+		{ "socket", required_argument, NULL, 's' },
+		{ "ram", required_argument, NULL, 'r' },
+		{ "vram", required_argument, NULL, OPTION_VRAM },
+		{ "units", required_argument, NULL, 'u' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *rest;
+	uint64_t number;
+	int c;
+
+	options->bar_bytes = 256ull << 20;
+	while ((c = getopt_long(argc, argv, "s:r:u:vh", known, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			options->socket_path = optarg;
+			break;
+		case 'r':
+			options->ram_path = optarg;
+			break;
+		case OPTION_VRAM:
+			if (!parse_size(optarg, &number) || number < SALVO_LINK_MIN_BAR ||
+			    number > SALVO_LINK_MAX_BAR || (number & (number - 1))) {
+				complain("--vram %s: not a power of two from 2M to 4G", optarg);
+				return EXIT_USAGE;
+			}
+			options->bar_bytes = number;
+			break;
+		case 'u':
+			if (!parse_number(optarg, SALVO_MAX_UNITS, &number, &rest) || *rest ||
+			    number == 0) {
+				complain("--units %s: not a number from 1 to %d", optarg,
+					 SALVO_MAX_UNITS);
+				return EXIT_USAGE;
+			}
+			options->units = number;
+			break;
+		case 'v':
+			options->verbose = true;
+			break;
+		case 'h':
+			usage(stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			complain("see --help");
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		complain("what is '%s'? See --help", argv[optind]);
+		return EXIT_USAGE;
+	}
+	if (!options->socket_path || !options->ram_path) {
+		complain("--socket and --ram are needed; see --help");
+		return EXIT_USAGE;
+	}
+	return EXIT_SUCCESS;
+}
+
+/* --- the worker ------------------------------------------------------------ */
+
+static void worker_is_ready(void *cookie)
+{
+	const int *ready_fd = cookie;
+
+	if (write(*ready_fd, "", 1) != 1)
+		_exit(EXIT_NO_GPU);
+	close(*ready_fd);
+}
+
+/* Returns the exit code of the worker's process. */
+static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
+{
+	struct salvo_link_worker worker = {
+		.units = sv->options.units,
+		.generation = sv->generation,
+		.ready = worker_is_ready,
+		.cookie = &ready_fd,
+	};
+	sigset_t stop, child;
+	int err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		return EXIT_FAILURE;
+	prctl(PR_SET_NAME, "salvo-gpu-eu");
+
+	/* Signals from a terminal go to both processes: the supervisor decides. */
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_UNBLOCK, &child, NULL);
+	close(sv->signal_fd);
+	if (sv->listen_fd >= 0)
+		close(sv->listen_fd);
+	if (sv->qemu_fd >= 0)
+		close(sv->qemu_fd);
+
+	worker.stop_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
+	err = worker.stop_fd < 0 ? -errno : salvo_link_serve(sv->link, &worker);
+	salvo_link_destroy(sv->link);
+	if (err) {
+		complain("cannot create the GPU: %s", strerror(-err));
+		return EXIT_NO_GPU;
+	}
+	return EXIT_SUCCESS;
+}
+
+/* Starts the next worker and waits until its GPU is ready. */
+static int worker_start(struct supervisor *sv)
+{
+	pid_t parent = getpid();
+	int ready[2];
+	char byte;
+
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		return -errno;
+	sv->generation++;
+	sv->worker_start = seconds();
+	fflush(NULL);
+	sv->worker = fork();
+	if (sv->worker < 0) {
+		int err = -errno;
+
+		sv->worker = 0;
+		close(ready[0]);
+		close(ready[1]);
+		return err;
+	}
+	if (sv->worker == 0) {
+		close(ready[0]);
+		exit(worker_run(sv, parent, ready[1]));
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1)
+		tell(sv, "generation %u of the GPU is process %d", sv->generation, (int)sv->worker);
+	/* Else it has died already, which SIGCHLD tells. */
+	close(ready[0]);
+	return 0;
+}
+
+static void worker_stop(struct supervisor *sv)
+{
+	struct pollfd child = { .fd = sv->signal_fd, .events = POLLIN };
+	int waited = 0;
+
+	if (!sv->worker)
+		return;
+	kill(sv->worker, SIGTERM);
+	/* SIGCHLD or any other signal wakes us; a GPU that does not end is killed. */
+	while (waitpid(sv->worker, NULL, WNOHANG) == 0) {
+		struct signalfd_siginfo info;
+
+		if (waited >= STOP_TIMEOUT_MS)
+			kill(sv->worker, SIGKILL);
+		if (poll(&child, 1, 100) > 0)
+			(void)!read(sv->signal_fd, &info, sizeof(info));
+		waited += 100;
+	}
+	sv->worker = 0;
+}
+
+/* Looks after SIGCHLD. Returns 0, or -1 if there is no sense in going on. */
+static int worker_reap(struct supervisor *sv)
+{
+	int status, err;
+
+	if (!sv->worker || waitpid(sv->worker, &status, WNOHANG) != sv->worker)
+		return 0;
+	sv->worker = 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_GPU)
+		return -1;
+	if (WIFSIGNALED(status))
+		complain("generation %u of the GPU died: %s", sv->generation,
+			 strsignal(WTERMSIG(status)));
+	else
+		complain("generation %u of the GPU ended with code %d", sv->generation,
+			 WEXITSTATUS(status));
+
+	sv->short_lives = seconds() - sv->worker_start < 1 ? sv->short_lives + 1 : 0;
+	if (sv->short_lives == MAX_SHORT_LIVES) {
+		complain("%d GPUs in a row died at once; giving up", MAX_SHORT_LIVES);
+		return -1;
+	}
+	err = worker_start(sv);
+	if (err) {
+		complain("cannot start the next GPU: %s", strerror(-err));
+		return -1;
+	}
+	return 0;
+}
+
+/* --- QEMU ------------------------------------------------------------------ */
+
+static int listen_start(struct supervisor *sv)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = sv->options.socket_path;
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		complain("%s: longer than %zu bytes", path, sizeof(address.sun_path) - 1);
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		complain("%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	sv->listen_fd = fd;
+	if (listen(fd, 1) < 0) {
+		complain("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static void listen_stop(struct supervisor *sv)
+{
+	if (sv->listen_fd < 0)
+		return;
+	unlink(sv->options.socket_path);
+	close(sv->listen_fd);
+	sv->listen_fd = -1;
+}
+
+/* There is one guest: the socket goes when it has come. */
+static int qemu_accept(struct supervisor *sv)
+{
+	const struct timeval timeout = { .tv_sec = SEND_TIMEOUT_SECONDS };
+	int err;
+
+	sv->qemu_fd = accept4(sv->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (sv->qemu_fd < 0) {
+		if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)
+			return 0;
+		complain("accept: %s", strerror(errno));
+		return -1;
+	}
+	listen_stop(sv);
+	setsockopt(sv->qemu_fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	err = salvo_link_greet(sv->link, sv->qemu_fd);
+	if (err) {
+		complain("QEMU does not listen: %s", strerror(-err));
+		return -1;
+	}
+	tell(sv, "QEMU has connected");
+	return 0;
+}
+
+/* QEMU sends nothing. Returns 1 when it has closed, -1 when it talks. */
+static int qemu_look(struct supervisor *sv)
+{
+	char byte;
+	ssize_t got = recv(sv->qemu_fd, &byte, 1, MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (got > 0) {
+		complain("the other end of the socket talks: it is no ivshmem-doorbell");
+		return -1;
+	}
+	tell(sv, "QEMU has closed");
+	return 1;
+}
+
+/* --- the supervisor -------------------------------------------------------- */
+
+static int supervisor_init(struct supervisor *sv)
+{
+	const char *path = sv->options.ram_path;
+	struct stat status;
+	sigset_t signals;
+	int fd, err;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sv->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (sv->signal_fd < 0) {
+		complain("signalfd: %s", strerror(errno));
+		return -1;
+	}
+
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &status) < 0) {
+		complain("%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	if (!S_ISREG(status.st_mode) || status.st_size == 0 || status.st_size % 4096 ||
+	    (uint64_t)status.st_size > SALVO_LINK_MAX_RAM) {
+		complain("%s: not a file of whole pages, at most 2G, that can be a guest's memory",
+			 path);
+		close(fd);
+		return -1;
+	}
+	err = salvo_link_create(fd, status.st_size, sv->options.bar_bytes, &sv->link);
+	close(fd);
+	if (err) {
+		complain("cannot make the memory and eventfds: %s", strerror(-err));
+		return -1;
+	}
+	return 0;
+}
+
+static void supervisor_fini(struct supervisor *sv)
+{
+	listen_stop(sv);
+	if (sv->qemu_fd >= 0)
+		close(sv->qemu_fd);
+	worker_stop(sv);
+	salvo_link_destroy(sv->link);
+	if (sv->signal_fd >= 0)
+		close(sv->signal_fd);
+}
+
+/* Returns 0 to go on, 1 to end as asked, -1 to end because of an error. */
+static int supervisor_signal(struct supervisor *sv)
+{
+	struct signalfd_siginfo info;
+
+	if (read(sv->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo != SIGCHLD)
+		return 1;
+	return worker_reap(sv);
+}
+
+static int supervisor_run(struct supervisor *sv)
+{
+	int err = worker_start(sv);
+	int end = 0;
+
+	if (err) {
+		complain("cannot start the GPU: %s", strerror(-err));
+		return EXIT_FAILURE;
+	}
+	if (listen_start(sv) < 0)
+		return EXIT_FAILURE;
+
+	while (!end) {
+		struct pollfd polled[] = {
+			{ .fd = sv->signal_fd, .events = POLLIN },
+			{ .fd = sv->listen_fd, .events = POLLIN },
+			{ .fd = sv->qemu_fd, .events = POLLIN },
+		};
+
+		if (poll(polled, 3, -1) < 0)
+			continue;
+		if (polled[0].revents)
+			end = supervisor_signal(sv);
+		if (!end && polled[1].revents)
+			end = qemu_accept(sv);
+		if (!end && polled[2].revents)
+			end = qemu_look(sv);
+	}
+	return end > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	struct supervisor sv = { .signal_fd = -1, .listen_fd = -1, .qemu_fd = -1 };
+	int code;
+
+	code = parse_options(argc, argv, &sv.options);
+	if (code)
+		return code;
+	code = EXIT_FAILURE;
+	if (supervisor_init(&sv) == 0)
+		code = supervisor_run(&sv);
+	supervisor_fini(&sv);
+	return code;
+}
