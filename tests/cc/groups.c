@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/*
+ * groups.c - work-items of whole and ragged groups, as loops and as user-level
+ * threads, with and without barriers (M2, M3)
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "cc_program.h"
+
+#define WORDS 22
+
+static struct cc_program *open_kernels(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "kernels/%s.salvo", name);
+	return cc_program_open(cc_build_path(path));
+}
+
+/* basic.cl once more, each work-item a user-level thread. */
+static struct cc_program *open_as_fibers(void)
+{
+	struct cc_program *program = NULL;
+	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[256], output[4096];
+	int fd = mkstemp(path);
+
+	snprintf(command, sizeof(command), "--fibers -o %s tests/kernels/basic.cl", path);
+	if (!cc_compile(command, output, sizeof(output)))
+		program = cc_program_open(path);
+	else
+		fputs(output, stderr);
+	close(fd);
+	unlink(path);
+	return program;
+}
+
+static int check_ids(const uint32_t *out, const struct cc_range *r)
+{
+	uint64_t x, y, z;
+	int d;
+
+	for (z = 0; z < r->global[2]; z++)
+		for (y = 0; y < r->global[1]; y++)
+			for (x = 0; x < r->global[0]; x++, out += WORDS) {
+				uint64_t id[3] = { x, y, z };
+
+				for (d = 0; d < 3; d++) {
+					uint64_t group = id[d] / r->local[d];
+					uint64_t left = r->global[d] - group * r->local[d];
+					uint64_t size = left < r->local[d] ? left : r->local[d];
+
+					if (out[d] != id[d] || out[3 + d] != id[d] % r->local[d] ||
+					    out[6 + d] != group || out[9 + d] != r->global[d] ||
+					    out[12 + d] != size ||
+					    out[15 + d] != (r->global[d] + r->local[d] - 1) /
+							   r->local[d] || out[18 + d])
+						return -1;
+				}
+				if (out[21] != r->dims)
+					return -1;
+			}
+	return 0;
+}
+
+static int run_ids(const struct cc_program *program, const struct cc_range *range)
+{
+	size_t bytes = range->global[0] * range->global[1] * range->global[2] * WORDS * 4;
+	struct {
+		uint32_t *out;
+	} args;
+	int err;
+
+	args.out = malloc(bytes);
+	memset(args.out, 0xee, bytes);
+	err = cc_run(program, "ids", &args, range);
+	if (!err)
+		err = check_ids(args.out, range);
+	free(args.out);
+	return err;
+}
+
+static const struct cc_range ranges[] = {
+	{ { 1, 1, 1 }, { 1, 1, 1 }, 1, 0 },
+	{ { 64, 1, 1 }, { 16, 1, 1 }, 1, 0 },
+	{ { 100, 1, 1 }, { 16, 1, 1 }, 1, 0 },
+	{ { 3, 1, 1 }, { 16, 1, 1 }, 1, 0 },
+	{ { 17, 5, 1 }, { 4, 2, 1 }, 2, 0 },
+	{ { 7, 6, 5 }, { 3, 4, 2 }, 3, 0 },
+	{ { 8, 4, 2 }, { 8, 4, 2 }, 3, 0 },
+	{ { 33, 2, 3 }, { 32, 1, 3 }, 3, 0 },
+};
+
+TEST(M2_ids_of_ragged_groups)
+{
+	struct cc_program *program = open_kernels("basic");
+	unsigned int i;
+
+	ASSERT_NE(NULL, program);
+	EXPECT_EQ(0, cc_note(program, "ids")->flags);
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		EXPECT_EQ(0, run_ids(program, &ranges[i])) {
+			TH_LOG("range %u", i);
+		}
+	cc_program_close(program);
+}
+
+TEST(M2_ids_of_user_level_threads)
+{
+	struct cc_program *program = open_as_fibers();
+	unsigned int i;
+
+	ASSERT_NE(NULL, program);
+	EXPECT_EQ(SALVO_KERNEL_BARRIERS, cc_note(program, "ids")->flags);
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		EXPECT_EQ(0, run_ids(program, &ranges[i])) {
+			TH_LOG("range %u", i);
+		}
+	cc_program_close(program);
+}
+
+TEST(M2_loop_writes_no_more_than_its_group)
+{
+	struct cc_program *program = open_kernels("basic");
+	struct {
+		const float *a, *b;
+		float *out;
+	} args;
+	float a[200], b[200], out[200];
+	struct cc_range range = { { 0, 1, 1 }, { 64, 1, 1 }, 1, 0 };
+	unsigned int i, n;
+
+	ASSERT_NE(NULL, program);
+	args.a = a;
+	args.b = b;
+	args.out = out;
+	for (n = 1; n < 190; n++) {
+		unsigned int wrong = 0;
+
+		for (i = 0; i < 200; i++) {
+			a[i] = i;
+			b[i] = 1000 * i;
+			out[i] = -1;
+		}
+		range.global[0] = n;
+		ASSERT_EQ(0, cc_run(program, "vadd", &args, &range));
+		for (i = 0; i < 200; i++)
+			wrong += out[i] != (i < n ? 1001.0f * i : -1.0f);
+		ASSERT_EQ(0, wrong);
+	}
+	cc_program_close(program);
+}
+
+TEST(M3_barrier_with_a_local_argument)
+{
+	struct cc_program *program = open_kernels("barrier");
+	struct {
+		const uint32_t *in;
+		uint32_t *out;
+		uint64_t scratch;
+	} args;
+	uint32_t in[100], out[100], i;
+	struct cc_range range = { { 100, 1, 1 }, { 32, 1, 1 }, 1, 32 * 4 };
+
+	ASSERT_NE(NULL, program);
+	for (i = 0; i < 100; i++)
+		in[i] = i * i;
+	args.in = in;
+	args.out = out;
+	args.scratch = cc_note(program, "reverse_local")->local_bytes;
+	ASSERT_EQ(0, cc_run(program, "reverse_local", &args, &range));
+	for (i = 0; i < 100; i++) {
+		uint32_t first = i / 32 * 32, n = first + 32 > 100 ? 100 - first : 32;
+		uint32_t from = first + n - 1 - (i - first);
+
+		EXPECT_EQ(from * from, out[i]);
+	}
+	cc_program_close(program);
+}
+
+TEST(M3_barriers_in_a_loop)
+{
+	struct cc_program *program = open_kernels("barrier");
+	struct {
+		const uint32_t *in;
+		uint32_t *sums;
+	} args;
+	uint32_t in[1000], sums[1000], i, n;
+
+	ASSERT_NE(NULL, program);
+	for (i = 0; i < 1000; i++)
+		in[i] = i * 2654435761u;
+	args.in = in;
+	args.sums = sums;
+	for (n = 1; n <= 256; n += n < 8 ? 1 : 31) {
+		struct cc_range range = { { 1000, 1, 1 }, { n, 1, 1 }, 1, 0 };
+
+		ASSERT_EQ(0, cc_run(program, "reduce", &args, &range));
+		for (i = 0; i < 1000; i += n) {
+			uint32_t k, sum = 0;
+
+			for (k = i; k < i + n && k < 1000; k++)
+				sum += in[k];
+			ASSERT_EQ(sum, sums[i / n]);
+		}
+	}
+	cc_program_close(program);
+}
+
+TEST_HARNESS_MAIN

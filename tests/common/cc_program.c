@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cc_program.c - runs compiled kernels in the test itself, without a device
+ *
+ * Work-items of a kernel with barriers are ucontexts on one thread. Barrier and
+ * end both switch to the scheduler, which goes round until all have ended; a
+ * work-item that ends while others wait at a barrier is an error of the kernel.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "cc_program.h"
+
+#define STACK_BYTES	(64u << 10)
+
+struct cc_program {
+	void *object;
+	uint8_t *image;
+	size_t bytes;
+};
+
+const char *cc_build_path(const char *file)
+{
+	static char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	int up;
+
+	path[n > 0 ? n : 0] = 0;
+	for (up = 0; up < 3; up++) {
+		char *slash = strrchr(path, '/');
+
+		if (slash)
+			*slash = 0;
+	}
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/%s", file);
+	return path;
+}
+
+struct cc_program *cc_program_open(const char *path)
+{
+	struct cc_program *program = calloc(1, sizeof(*program));
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (!program || fd < 0 || fstat(fd, &st))
+		goto err;
+	program->bytes = st.st_size;
+	program->image = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (program->image == MAP_FAILED)
+		goto err;
+	program->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!program->object) {
+		munmap(program->image, program->bytes);
+		goto err;
+	}
+	close(fd);
+	return program;
+
+err:
+	fprintf(stderr, "%s: %s\n", path, fd < 0 ? "cannot open" : dlerror());
+	if (fd >= 0)
+		close(fd);
+	free(program);
+	return NULL;
+}
+
+void cc_program_close(struct cc_program *program)
+{
+	if (!program)
+		return;
+	dlclose(program->object);
+	munmap(program->image, program->bytes);
+	free(program);
+}
+
+const struct salvo_note_arg *cc_note_args(const struct salvo_note_kernel *note)
+{
+	return (const struct salvo_note_arg *)(note + 1);
+}
+
+const char *cc_note_string(const struct salvo_note_kernel *note, uint32_t offset)
+{
+	return offset ? (const char *)note + offset : "";
+}
+
+const struct salvo_note_kernel *cc_note(const struct cc_program *program, const char *kernel)
+{
+	const Elf64_Ehdr *header = (const void *)program->image;
+	const Elf64_Phdr *segment = (const void *)(program->image + header->e_phoff);
+	int i;
+
+	for (i = 0; i < header->e_phnum; i++, segment++) {
+		const uint8_t *p = program->image + segment->p_offset;
+		const uint8_t *end = p + segment->p_filesz;
+
+		if (segment->p_type != PT_NOTE)
+			continue;
+		while (p + sizeof(Elf64_Nhdr) <= end) {
+			const Elf64_Nhdr *note = (const void *)p;
+			const char *owner = (const char *)(note + 1);
+			const uint8_t *desc = p + sizeof(*note) + (note->n_namesz + 3) / 4 * 4;
+			const struct salvo_note_kernel *k = (const void *)desc;
+
+			if (!strcmp(owner, SALVO_NOTE_OWNER) && note->n_type == SALVO_NOTE_KERNEL &&
+			    !strcmp(cc_note_string(k, k->name), kernel))
+				return k;
+			p = desc + (note->n_descsz + 3) / 4 * 4;
+		}
+	}
+	return NULL;
+}
+
+struct work_item {
+	struct salvo_item item;
+	ucontext_t context;
+	bool ended;
+};
+
+/* A work-group in flight; barrier() finds it by the struct salvo_group in it. */
+struct work_group {
+	struct salvo_group group;
+	salvo_kernel_fn function;
+	const void *args;
+	ucontext_t scheduler;
+	struct work_item *items, *current;
+};
+
+static struct work_group *running;
+
+static void wait_at_barrier(struct salvo_group *group)
+{
+	struct work_group *g = (struct work_group *)group;
+
+	swapcontext(&g->current->context, &g->scheduler);
+}
+
+static void run_item(void)
+{
+	struct work_item *item = running->current;
+
+	running->function(running->args, &running->group, &item->item);
+	item->ended = true;
+	swapcontext(&item->context, &running->scheduler);
+}
+
+static int run_items(struct work_group *g, unsigned int count)
+{
+	unsigned int i, ended = 0;
+	char *stacks = mmap(NULL, (size_t)count * STACK_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (stacks == MAP_FAILED)
+		return -1;
+	g->items = calloc(count, sizeof(*g->items));
+	running = g;
+	for (i = 0; i < count; i++) {
+		struct work_item *item = &g->items[i];
+
+		item->item.local_id[0] = i % g->group.extent[0];
+		item->item.local_id[1] = i / g->group.extent[0] % g->group.extent[1];
+		item->item.local_id[2] = i / g->group.extent[0] / g->group.extent[1];
+		getcontext(&item->context);
+		item->context.uc_stack.ss_sp = stacks + (size_t)i * STACK_BYTES;
+		item->context.uc_stack.ss_size = STACK_BYTES;
+		makecontext(&item->context, run_item, 0);
+	}
+	while (ended == 0) {
+		for (i = 0; i < count; i++) {
+			g->current = &g->items[i];
+			swapcontext(&g->scheduler, &g->current->context);
+			ended += g->current->ended;
+		}
+	}
+	free(g->items);
+	munmap(stacks, (size_t)count * STACK_BYTES);
+	return ended == count ? 0 : -1;
+}
+
+static int run_group(struct work_group *g, bool barriers)
+{
+	const uint64_t *e = g->group.extent;
+
+	if (barriers)
+		return run_items(g, e[0] * e[1] * e[2]);
+	g->function(g->args, &g->group, NULL);
+	return 0;
+}
+
+int cc_run(const struct cc_program *program, const char *kernel, const void *args,
+	   const struct cc_range *range)
+{
+	const struct salvo_note_kernel *note = cc_note(program, kernel);
+	struct work_group g = { .args = args };
+	struct salvo_group *group = &g.group;
+	uint64_t i, count = 1;
+	int d, err = 0;
+
+	*(void **)&g.function = dlsym(program->object, kernel);
+	if (!note || !g.function)
+		return -1;
+	for (d = 0; d < 3; d++) {
+		group->global_size[d] = range->global[d] ? range->global[d] : 1;
+		group->local_size[d] = range->local[d] ? range->local[d] : 1;
+		group->num_groups[d] = (group->global_size[d] + group->local_size[d] - 1) /
+				       group->local_size[d];
+		count *= group->num_groups[d];
+	}
+	group->dims = range->dims;
+	group->barrier = wait_at_barrier;
+	group->local = aligned_alloc(64, (note->local_bytes + range->local_bytes + 127) / 64 * 64);
+	for (i = 0; i < count && !err; i++) {
+		uint64_t rest = i;
+
+		for (d = 0; d < 3; d++) {
+			uint64_t id = rest % group->num_groups[d];
+			uint64_t left = group->global_size[d] - id * group->local_size[d];
+
+			rest /= group->num_groups[d];
+			group->group_id[d] = id;
+			group->extent[d] = left < group->local_size[d] ? left :
+					   group->local_size[d];
+		}
+		err = run_group(&g, note->flags & SALVO_KERNEL_BARRIERS);
+	}
+	free(group->local);
+	return err;
+}
+
+int cc_compile(const char *arguments, char *output, size_t size)
+{
+	char command[8192];
+	size_t used = 0;
+	FILE *pipe;
+	int status;
+
+	snprintf(command, sizeof(command), "%s %s 2>&1", cc_build_path("bin/salvo-cc"), arguments);
+	pipe = popen(command, "r");
+	if (!pipe)
+		return -1;
+	while (used + 1 < size) {
+		size_t n = fread(output + used, 1, size - used - 1, pipe);
+
+		if (!n)
+			break;
+		used += n;
+	}
+	output[used] = 0;
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

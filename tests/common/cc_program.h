@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cc_program.h - runs compiled kernels in the test itself, without a device
+ *
+ * A program is a plain shared object without imports, so dlopen() loads it. A
+ * work-group of a kernel with barriers runs on one ucontext for each work-item,
+ * which take turns at every barrier.
+ */
+#ifndef CC_PROGRAM_H
+#define CC_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "salvo_kernel.h"
+
+struct cc_program;
+
+/* Path of a file in the build folder that this test program lies in. */
+const char *cc_build_path(const char *file);
+
+/* NULL if it cannot be loaded; says why on stderr. */
+struct cc_program *cc_program_open(const char *path);
+void cc_program_close(struct cc_program *program);
+
+/* The note of a kernel, or NULL; strings in it by cc_note_string(). */
+const struct salvo_note_kernel *cc_note(const struct cc_program *program, const char *kernel);
+const struct salvo_note_arg *cc_note_args(const struct salvo_note_kernel *note);
+const char *cc_note_string(const struct salvo_note_kernel *note, uint32_t offset);
+
+struct cc_range {
+	uint64_t global[3], local[3];
+	uint32_t dims;
+	size_t local_bytes;	/* for local arguments, after the static variables */
+};
+
+/* Runs every work-group, the last ones of a ragged range too. */
+int cc_run(const struct cc_program *program, const char *kernel, const void *args,
+	   const struct cc_range *range);
+
+/* Runs salvo-cc; its exit code, what it prints in @output (always ends in 0). */
+int cc_compile(const char *arguments, char *output, size_t size);
+
+#endif /* CC_PROGRAM_H */
