@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+#
+# salvo-faces, and the objects that its tests share with it.
+
+FACES_OBJS := $(call obj,$(filter-out tools/faces/main.c,$(wildcard tools/faces/*.c tools/faces/*.S)))
+FACES_LIBS := -lexpat -lpng -ljpeg
+FACES_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/faces/*.c))
+
+TOOLS += $(BUILD)/bin/salvo-faces
+
+$(BUILD)/bin/salvo-faces: $(BUILD)/obj/tools/faces/main.o $(FACES_OBJS) $(BUILD)/lib/libsalvo.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ $(FACES_LIBS) $(LIBS)
+
+$(BUILD)/obj/tools/faces/program.o: CPPFLAGS += -DFACES_PROGRAM='"$(BUILD)/kernels/faces.salvo"'
+$(BUILD)/obj/tools/faces/program.o: $(BUILD)/kernels/faces.salvo
+$(BUILD)/kernels/faces.salvo: tools/faces/tables.h
+
+# The oracle is no program of its own.
+$(FACES_TESTS): $(call obj,$(wildcard tests/faces/oracle/*.c)) $(FACES_OBJS)
+$(FACES_TESTS): TEST_LIBS = $(BUILD)/lib/libsalvo.a $(FACES_LIBS) -lcjson

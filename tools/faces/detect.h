@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * detect.h - face detection on a Salvo device
+ */
+#ifndef FACES_DETECT_H
+#define FACES_DETECT_H
+
+#include <stdint.h>
+
+#include "error.h"
+#include "group.h"
+
+struct cascade;
+struct detector;
+struct pyramid;
+struct salvo_device;
+
+enum detect_mode {
+	DETECT_BATCH,		/* all workloads of a frame in one batch */
+	DETECT_SINGLE,		/* each workload submitted and waited for by itself */
+};
+
+/**
+ * detector_create() - Everything that frames of one size need.
+ * @cascade: Not needed any more afterwards.
+ * @pyramid: Copied.
+ *
+ * Return: 0 or a negative errno with @error set.
+ */
+int detector_create(struct salvo_device *device, const struct cascade *cascade,
+		    const struct pyramid *pyramid, int width, int height, enum detect_mode mode,
+		    struct detector **out, struct faces_error *error);
+void detector_destroy(struct detector *detector);
+
+/**
+ * detector_run() - Find the raw rectangles in one frame.
+ * @grey: width * height bytes.
+ * @out: The rectangles, sorted; belongs to the caller, free() it.
+ *
+ * Return: their number, or a negative errno with @error set.
+ */
+int detector_run(struct detector *detector, const uint8_t *grey, struct face **out,
+		 struct faces_error *error);
+
+/** detector_workloads() - Dispatches that one frame takes. */
+unsigned int detector_workloads(const struct detector *detector);
+
+#endif
