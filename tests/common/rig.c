@@ -100,9 +100,15 @@ struct rig *rig_create(unsigned int units)
 	return rig;
 }
 
-void rig_destroy(struct rig *rig)
+void rig_stop(struct rig *rig)
 {
 	salvo_gpu_destroy(rig->gpu);
+	rig->gpu = NULL;
+}
+
+void rig_destroy(struct rig *rig)
+{
+	rig_stop(rig);
 	munmap(rig->vram, RIG_VRAM_BYTES);
 	munmap(rig->system, RIG_SYSTEM_BYTES);
 	munmap(rig->regs, SALVO_REGS_BYTES);

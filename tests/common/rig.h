@@ -53,6 +53,8 @@ struct rig {
 /* A GPU after the handshake, with code and data bound in RIG_ASID. Ends the test on failure. */
 struct rig *rig_create(unsigned int units);
 void rig_destroy(struct rig *rig);
+/* Destroys the GPU only: nothing changes any more in what the rig shows. */
+void rig_stop(struct rig *rig);
 
 /* The handshake, then ring 0 enabled; nothing is bound afterwards. */
 void rig_reset(struct rig *rig);
