@@ -183,7 +183,7 @@ int run(int fd, uint32_t ctx, const struct drm_salvo_command *commands, uint32_t
 	return err;
 }
 
-static uint64_t read_irqs(void)
+uint64_t fence_irqs(void)
 {
 	uint64_t irqs = 0;
 	char line[512], *at, *end;
@@ -227,7 +227,7 @@ int read_counters(int fd, struct counters *counters)
 		sscanf(line, "drm-memory-vram: %" SCNu64, &counters->vram_kib);
 	}
 	fclose(file);
-	counters->irqs = read_irqs();
+	counters->irqs = fence_irqs();
 	return 0;
 }
 

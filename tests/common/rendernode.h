@@ -70,6 +70,8 @@ int syncobj_error(int fd, uint32_t syncobj);
 /** run() - Submit, wait and return how the batch ended. */
 int run(int fd, uint32_t ctx, const struct drm_salvo_command *commands, uint32_t count);
 
+/** fence_irqs() - Interrupts of the fence vector on all CPUs, as the kernel counts them. */
+uint64_t fence_irqs(void);
 int read_counters(int fd, struct counters *counters);
 /** device_counter() - A line of the driver's debugfs file, or -1. */
 long long device_counter(const char *name);
