@@ -34,6 +34,15 @@ kernel void mixed(global uint *out, char c, float4 v, ulong l, local uint *a, sh
 	out[get_global_id(0)] = a[0] + b[1] + k[1] + (uint)c + (uint)s + (uint)l + (uint)v.w;
 }
 
+kernel void reverse(global uint *data, local uint *part)
+{
+	size_t i = get_local_id(0), n = get_local_size(0);
+
+	part[i] = data[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	data[get_global_id(0)] = part[n - 1 - i];
+}
+
 __attribute__((reqd_work_group_size(8, 2, 1)))
 kernel void required(global uint *out)
 {
