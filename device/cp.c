@@ -89,24 +89,14 @@ static bool check_address(struct parser *p, uint64_t address, uint64_t size, uin
 	return refuse(p, SALVO_FAULT_PACKET, address);
 }
 
-static bool check_entry(struct parser *p)
-{
-	const struct salvo_ring_entry *entry = &p->job->entry;
-
-	if (entry->flags & ~SALVO_RING_IRQ || !entry->asid || entry->packet % 64 ||
-	    entry->packet_bytes < sizeof(struct salvo_packet) ||
-	    entry->packet_bytes > MAX_PACKET_BYTES || entry->packet_bytes % 8 ||
-	    entry->eu_mask & ~p->gpu->eus.all ||
-	    entry->reserved[0] || entry->reserved[1] || entry->reserved[2])
-		return refuse(p, SALVO_FAULT_RING, entry->packet);
-	return true;
-}
-
 /* One copy into device memory (B11 of WO2015/123840). */
 static bool fetch(struct parser *p)
 {
 	const struct salvo_ring_entry *entry = &p->job->entry;
 
+	if (entry->packet % 64 || entry->packet_bytes < sizeof(struct salvo_packet) ||
+	    entry->packet_bytes > MAX_PACKET_BYTES || entry->packet_bytes % 8)
+		return refuse(p, SALVO_FAULT_RING, entry->packet);
 	if (!salvo_job_reserve_packet(p->job, entry->packet_bytes))
 		return bad(p);
 	if (!salvo_dma_read(&p->gpu->dma, p->job->packet, entry->packet, entry->packet_bytes))
@@ -115,18 +105,34 @@ static bool fetch(struct parser *p)
 	return true;
 }
 
-static bool check_head(struct parser *p)
+/* First of all, so that a packet with anything else wrong can be told how it ended. */
+static bool find_result(struct parser *p)
 {
-	const struct salvo_ring_entry *entry = &p->job->entry;
 	const struct salvo_packet *head = p->head;
 
-	if (head->magic != SALVO_PACKET_MAGIC || head->bytes != entry->packet_bytes)
+	if (head->magic != SALVO_PACKET_MAGIC || head->bytes != p->job->entry.packet_bytes)
 		return bad(p);
 	if (head->result % 8 || !salvo_dma_covers(&p->gpu->dma, head->result,
 						  sizeof(struct salvo_packet_result)))
 		return refuse(p, SALVO_FAULT_DMA, head->result);
-	/* From here on the packet can be told how it ended. */
 	p->job->result = head->result;
+	return true;
+}
+
+static bool check_entry(struct parser *p)
+{
+	const struct salvo_ring_entry *entry = &p->job->entry;
+
+	if (entry->flags & ~SALVO_RING_IRQ || !entry->asid || entry->eu_mask & ~p->gpu->eus.all ||
+	    entry->reserved[0] || entry->reserved[1] || entry->reserved[2])
+		return refuse(p, SALVO_FAULT_RING, entry->packet);
+	return true;
+}
+
+static bool check_head(struct parser *p)
+{
+	const struct salvo_ring_entry *entry = &p->job->entry;
+	const struct salvo_packet *head = p->head;
 
 	if (head->fence_id != entry->seqno || !head->command_count ||
 	    head->command_count > SALVO_MAX_COMMANDS || head->command_bytes % 8 ||
@@ -519,7 +525,7 @@ void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_job *job)
 		.gpu = gpu, .job = job, .index = NO_COMMAND, .join = NO_COMMAND,
 	};
 
-	if (check_entry(&p) && fetch(&p) && check_head(&p) &&
+	if (fetch(&p) && find_result(&p) && check_entry(&p) && check_head(&p) &&
 	    (job->entry.ctx ? parse_batch(&p) : run_space(&p))) {
 		if (job->profile)
 			job->queued = salvo_clock();

@@ -185,7 +185,8 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 		atomic_compare_exchange_strong(&element->started, &none, salvo_clock());
 	}
 
-	if (!salvo_runner_run(&eu->runner, chunk, &job->status))
+	if (!salvo_runner_run(&eu->runner, chunk, &job->status) &&
+	    eu->runner.trap.kind != SALVO_FAULT_NONE)
 		report_fault(eu, element);
 
 	if (chunk->count == element->total ||
@@ -266,7 +267,7 @@ static int core_of(const cpu_set_t *set, unsigned int index)
 			return core;
 }
 
-/* A unit takes only the signals that its own instructions cause. */
+/* A unit takes only the signals that its own instructions cause, and the one that stops it. */
 static void block_signals(sigset_t *old)
 {
 	sigset_t set;
@@ -277,6 +278,8 @@ static void block_signals(sigset_t *old)
 	sigdelset(&set, SIGFPE);
 	sigdelset(&set, SIGILL);
 	sigdelset(&set, SIGTRAP);
+	/* Of trap.c, to stop a kernel. */
+	sigdelset(&set, SIGURG);
 	pthread_sigmask(SIG_SETMASK, &set, old);
 }
 
@@ -333,6 +336,14 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int co
 	if (ret)
 		salvo_eus_fini(eus);
 	return ret;
+}
+
+void salvo_eus_stop_kernels(struct salvo_eus *eus)
+{
+	unsigned int i;
+
+	for (i = 0; i < eus->count; i++)
+		salvo_trap_stop(eus->units[i].thread);
 }
 
 void salvo_eus_fini(struct salvo_eus *eus)

@@ -42,6 +42,13 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int co
 void salvo_eus_fini(struct salvo_eus *eus);
 
 /**
+ * salvo_eus_stop_kernels() - Make every unit that is inside a kernel leave it.
+ *
+ * Only for a GPU that contains faults.
+ */
+void salvo_eus_stop_kernels(struct salvo_eus *eus);
+
+/**
  * salvo_eus_push() - Give a ready element to the units.
  */
 void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element);

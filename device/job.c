@@ -28,6 +28,9 @@
 #include "gpu.h"
 #include "drm/salvo_drm.h"
 
+/* How long a drain waits for work-groups to end by themselves */
+#define PATIENCE_NS 20000000u
+
 int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu)
 {
 	unsigned int i;
@@ -391,8 +394,17 @@ void salvo_jobs_drain(struct salvo_jobs *jobs)
 						       SALVO_STATUS_KILLED);
 		}
 	}
-	while (jobs->in_flight)
-		pthread_cond_wait(&jobs->idle, &jobs->lock);
+	while (jobs->in_flight) {
+		const uint64_t until = salvo_clock() + PATIENCE_NS;
+		const struct timespec time = {
+			.tv_sec = until / SALVO_CLOCK_HZ, .tv_nsec = until % SALVO_CLOCK_HZ,
+		};
+
+		/* A kernel that does not come to the end of its group is left by force. */
+		if (pthread_cond_clockwait(&jobs->idle, &jobs->lock, CLOCK_MONOTONIC, &time) &&
+		    jobs->gpu->config.contain_faults)
+			salvo_eus_stop_kernels(&jobs->gpu->eus);
+	}
 	jobs->starved = false;
 	for (i = 0; i < SALVO_JOBS; i++)
 		free_buffers(&jobs->all[i]);

@@ -9,6 +9,9 @@
  * kernel holds no lock and owns nothing, so it can be left at any instruction.
  * Any other signal goes to the handler that was there before.
  *
+ * A kernel that never ends is left in the same way: a reset sends its unit a
+ * signal of our own.
+ *
  * The handler runs on an alternate stack, as the kernel may have run over its
  * own (M6 of CN102576314).
  */
@@ -20,7 +23,10 @@
 #include "fiber.h"
 #include "salvo_hw.h"
 
-static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+/* SIGURG is ignored where nobody handles it, so it does no harm when it comes too late. */
+#define STOP_SIGNAL SIGURG
+
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, STOP_SIGNAL };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects users, previous */
@@ -39,7 +45,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 		previous[i].sa_sigaction(signal, info, context);
 	} else if (previous[i].sa_handler != SIG_DFL && previous[i].sa_handler != SIG_IGN) {
 		previous[i].sa_handler(signal);
-	} else {
+	} else if (signal != STOP_SIGNAL) {
 		/* The instruction runs again and has the effect it had without us. */
 		sigaction(signal, &previous[i], NULL);
 		/* One that was sent comes again only if it is sent again. */
@@ -66,12 +72,16 @@ static void handler(int signal, siginfo_t *info, void *context)
 	ucontext_t *user = context;
 	greg_t *gregs = user->uc_mcontext.gregs;
 
-	if (!trap || !trap->armed || info->si_code <= 0) {
+	if (trap && signal == STOP_SIGNAL && !trap->armed)
+		return;
+	if (!trap || !trap->armed || (info->si_code <= 0 && signal != STOP_SIGNAL)) {
 		pass_on(signal, info, context);
 		return;
 	}
 	trap->armed = false;
-	if (signal == SIGSEGV || signal == SIGBUS) {
+	if (signal == STOP_SIGNAL) {
+		trap->kind = SALVO_FAULT_NONE;
+	} else if (signal == SIGSEGV || signal == SIGBUS) {
 		note_page(trap, info, gregs);
 	} else {
 		trap->kind = SALVO_FAULT_KERNEL;
@@ -85,9 +95,13 @@ static void handler(int signal, siginfo_t *info, void *context)
 
 void salvo_traps_get(void)
 {
-	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction action = {
+		.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
+	};
 	unsigned int i;
 
+	/* One at a time: the handler is left for good only by its own return. */
+	sigfillset(&action.sa_mask);
 	pthread_mutex_lock(&lock);
 	if (!users++)
 		for (i = 0; i < SIGNALS; i++)
@@ -104,6 +118,11 @@ void salvo_traps_put(void)
 		for (i = 0; i < SIGNALS; i++)
 			sigaction(signals[i], &previous[i], NULL);
 	pthread_mutex_unlock(&lock);
+}
+
+void salvo_trap_stop(pthread_t thread)
+{
+	pthread_kill(thread, STOP_SIGNAL);
 }
 
 void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes)

@@ -5,6 +5,7 @@
 #ifndef SALVO_TRAP_H
 #define SALVO_TRAP_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@ struct salvo_trap {
 	void *saved;
 	/** @armed: The thread is inside a kernel. */
 	volatile bool armed;
-	/** @kind: SALVO_FAULT_PAGE or SALVO_FAULT_KERNEL. */
+	/** @kind: SALVO_FAULT_PAGE or SALVO_FAULT_KERNEL; SALVO_FAULT_NONE if it was stopped. */
 	uint32_t kind;
 	/** @access: SALVO_ACCESS_* that was tried, or 0. */
 	uint32_t access;
@@ -36,5 +37,12 @@ void salvo_traps_put(void);
  * @stack, @bytes: Alternate stack for the handler.
  */
 void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes);
+
+/**
+ * salvo_trap_stop() - Make a thread leave the kernel that it is inside, if it is inside one.
+ *
+ * Needs the handlers of salvo_traps_get().
+ */
+void salvo_trap_stop(pthread_t thread);
 
 #endif /* SALVO_TRAP_H */
