@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+/* text.c - the human-readable form: round trip, errors with their place, B7 */
+#include "kselftest_harness.h"
+
+#include "driver/salvo_pack.h"
+#include "batch.h"
+#include "lib_test.h"
+#include "salvo_hw.h"
+#include "text_build.h"
+
+#define HEAD "program k \"lib.salvo\"\nbuffer a 4K\nbuffer b 64K ramp u32 0 1\n"
+
+static char *write_text(const struct salvo_text *text)
+{
+	char *out = NULL;
+	size_t bytes;
+	FILE *file = open_memstream(&out, &bytes);
+
+	salvo_text_write(text, file);
+	fclose(file);
+	return out;
+}
+
+static int parse(const char *source, struct salvo_text **text, struct salvo_text_error *error)
+{
+	return salvo_text_parse(source, strlen(source), text, error);
+}
+
+TEST(B7_round_trip)
+{
+	static const char source[] =
+		"# every statement, every option\n"
+		"program k \"lib.salvo\"	# a comment\n"
+		"buffer a 0x1000\n"
+		"buffer b 1K readonly random 0xffffffffffffffff\n"
+		"buffer c 2M fill i16 -5\n"
+		"buffer d 100 ramp f32 0.1 -1e30\n"
+		"buffer e 1G file \"some file.bin\"\n"
+		"buffer f 64 data i8 -128 127 -3..3 0*5\n"
+		"one: dispatch k.store items 4294967295 args a[8] u32:1 u8:255,0,7 local:2K null f64:0.1\n"
+		"two: dispatch k.add items 1,2,3 \\\n"
+		"     group 1,2,3 args \\\n"
+		"     b i64:-9223372036854775808\n"
+		"three: copy a[1] b[0x10] 5\n"
+		"fill a 4K 0xdeadbeef\n"
+		"\t timestamp a[8]\r\n"
+		"pipe_control two one\n"
+		"barrier\n"
+		"expect a = u64 18446744073709551615 0..3\n"
+		"expect a[4] = f32 1.5 -inf 1e-3*100 within 0.25\n"
+		"print b[4] i32 7\n";
+	struct salvo_text_error error;
+	struct salvo_text *text, *again;
+	char *first, *second;
+
+	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u:%u %s", error.line, error.column,
+							  error.message);
+	EXPECT_EQ(6, text->buffer_count);
+	EXPECT_EQ(7, text->command_count);
+	EXPECT_EQ(3, text->check_count);
+	first = write_text(text);
+	ASSERT_EQ(0, parse(first, &again, &error)) TH_LOG("%u:%u %s", error.line, error.column,
+							  error.message);
+	second = write_text(again);
+	EXPECT_STREQ(first, second);
+	EXPECT_NE(NULL, strstr(first, "dispatch k.add items 1,2,3 group 1,2,3 args b i64:-9223372036854775808"));
+	EXPECT_NE(NULL, strstr(first, "pipe_control two one"));
+	EXPECT_NE(NULL, strstr(first, "u32:1 u8:255,0,7 local:2048 null f64:0.1"));
+	free(first);
+	free(second);
+	salvo_text_destroy(text);
+	salvo_text_destroy(again);
+}
+
+struct bad {
+	const char *source;
+	unsigned int line;
+	unsigned int column;
+	const char *message;
+};
+
+TEST(errors_say_where_and_what)
+{
+	static const struct bad cases[] = {
+		{ "bogus\n", 1, 1, "unknown statement" },
+		{ "\n\n  %\n", 3, 3, "a statement is missing" },
+		{ "program\n", 1, 8, "name is missing" },
+		{ "program k\n", 1, 10, "quotes" },
+		{ "program k \"x\n", 1, 11, "closing quote" },
+		{ "program k \"\"\n", 1, 11, "empty" },
+		{ "program k \"x\" y\n", 1, 15, "unexpected" },
+		{ "program k \"x\"\nprogram k \"y\"\n", 2, 9, "already" },
+		{ "buffer a\n", 1, 9, "size is missing" },
+		{ "buffer a 0\n", 1, 11, "is 0" },
+		{ "buffer a 99999999999999999999\n", 1, 10, "64 bits" },
+		{ "buffer a 99999999999999G\n", 1, 9, "64 bits" },
+		{ "buffer a 4K nonsense\n", 1, 13, "must be" },
+		{ "buffer a 4K\nbuffer a 4K\n", 2, 8, "already" },
+		{ "buffer null 4K\n", 1, 8, "already" },
+		{ "buffer a 4K fill u8 256\n", 1, 21, "does not fit in u8" },
+		{ "buffer a 4K fill u8 -1\n", 1, 21, "does not fit in u8" },
+		{ "buffer a 4K fill i8 -129\n", 1, 21, "does not fit in i8" },
+		{ "buffer a 4K fill f16 1\n", 1, 18, "type is missing" },
+		{ "buffer a 4K ramp u8 1\n", 1, 22, "number is missing" },
+		{ "buffer a 4K fill f32 abc\n", 1, 22, "number is missing" },
+		{ "buffer a 4K data u8 5..3\n", 1, 21, "backwards" },
+		{ "buffer a 4K data u8 5*0\n", 1, 21, "count of 0" },
+		{ "buffer a 4K data u64 0..18446744073709551615\n", 1, 22, "too long" },
+		{ HEAD "dispatch x.store items 1\n", 4, 10, "no program x" },
+		{ HEAD "dispatch k store items 1\n", 4, 11, "'.' is missing" },
+		{ HEAD "dispatch k.store\n", 4, 17, "'items' is missing" },
+		{ HEAD "dispatch k.store items 0\n", 4, 25, "0 work-items" },
+		{ HEAD "dispatch k.store items 1,1,1,1\n", 4, 30, "at most 3" },
+		{ HEAD "dispatch k.store items 4294967296\n", 4, 23, "32 bits" },
+		{ HEAD "dispatch k.store items 4 group 2,2\n", 4, 31, "dimensions" },
+		{ HEAD "dispatch k.store items 4 args q\n", 4, 31, "no buffer q" },
+		{ HEAD "dispatch k.store items 4 args a[\n", 4, 33, "offset is missing" },
+		{ HEAD "dispatch k.store items 4 args a[4\n", 4, 34, "']' is missing" },
+		{ HEAD "dispatch k.store items 4 args u32:\n", 4, 35, "number is missing" },
+		{ HEAD "copy a b\n", 4, 9, "bytes is missing" },
+		{ HEAD "fill a 4 0x1ffffffff\n", 4, 9, "32 bits" },
+		{ HEAD "pipe_control x y\n", 4, 14, "no command x" },
+		{ HEAD "x: copy a b 4\npipe_control x x\n", 5, 13, "before the consumer" },
+		{ HEAD "x: copy a b 4\nx: copy a b 4\n", 5, 1, "already" },
+		{ HEAD "x: barrier\n", 4, 4, "missing" },
+		{ HEAD "x:\n", 4, 3, "missing" },
+		{ HEAD "expect a u32 5\n", 4, 10, "'='" },
+		{ HEAD "expect a = 5\n", 4, 12, "type is missing" },
+		{ HEAD "expect a = u32\n", 4, 15, "number is missing" },
+		{ HEAD "expect a = f32 1 within -1\n", 4, 27, "negative" },
+		{ HEAD "print a u32\n", 4, 12, "count is missing" },
+		{ "buffer abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl 4\n", 1, 8,
+		  "longer than 63" },
+		{ "\\\n\\\nbogus\n", 3, 1, "unknown" },
+	};
+	struct salvo_text_error error;
+	struct salvo_text *text;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct bad *bad = &cases[i];
+
+		EXPECT_EQ(-EINVAL, parse(bad->source, &text, &error)) TH_LOG("%s", bad->source);
+		EXPECT_EQ(NULL, text);
+		EXPECT_EQ(bad->line, error.line) TH_LOG("%s", bad->source);
+		EXPECT_EQ(bad->column, error.column) TH_LOG("%s: %s", bad->source, error.message);
+		EXPECT_NE(NULL, strstr(error.message, bad->message))
+			TH_LOG("%s: %s", bad->source, error.message);
+	}
+}
+
+TEST(limits)
+{
+	struct salvo_text_error error;
+	struct salvo_text *text;
+	size_t bytes;
+	char *source;
+	FILE *file;
+	unsigned int i;
+
+	file = open_memstream(&source, &bytes);
+	for (i = 0; i <= SALVO_TEXT_MAX_COMMANDS; i++)
+		fputs("barrier\n", file);
+	fclose(file);
+	EXPECT_EQ(-EINVAL, salvo_text_parse(source, bytes, &text, &error));
+	EXPECT_EQ(SALVO_TEXT_MAX_COMMANDS + 1, error.line);
+	EXPECT_NE(NULL, strstr(error.message, "too many commands"));
+	EXPECT_EQ(0, salvo_text_parse(source, bytes - 8, &text, &error));
+	EXPECT_EQ(SALVO_TEXT_MAX_COMMANDS, text->command_count);
+	salvo_text_destroy(text);
+	free(source);
+	source = calloc(1, SALVO_TEXT_MAX_BYTES + 1);
+	EXPECT_EQ(-E2BIG, salvo_text_parse(source, SALVO_TEXT_MAX_BYTES + 1, &text, &error));
+	free(source);
+}
+
+/* Cut and changed at every byte, each in a block of its own for ASan's sake. */
+TEST(damaged_text_breaks_nothing)
+{
+	static const char source[] =
+		HEAD "x: dispatch k.store items 1,2 group 1,1 args a[8] u32:1,2 local:4 null\n"
+		"copy a b[1K] 4\nfill a 16 7\ny: timestamp a[8]\npipe_control y x\nbarrier\n"
+		"expect b[4] = u32 1..5 7*3 9\nexpect a = f32 1.5 within 0.1\nprint b i8 4\n";
+	static const char bytes[] = "\0\n\" :[],.*#\\0-zK\xff";
+	struct salvo_text_error error;
+	unsigned int parsed = 0, i;
+	struct salvo_text *text;
+	size_t n;
+	char *part;
+
+	for (n = 0; n < sizeof(source); n++) {
+		part = malloc(n ? n : 1);
+		memcpy(part, source, n);
+		parsed += salvo_text_parse(part, n, &text, &error) == 0;
+		salvo_text_destroy(text);
+		free(part);
+	}
+	for (n = 0; n < sizeof(source) - 1; n++) {
+		for (i = 0; i < sizeof(bytes) - 1; i++) {
+			part = malloc(sizeof(source) - 1);
+			memcpy(part, source, sizeof(source) - 1);
+			part[n] = bytes[i];
+			parsed += salvo_text_parse(part, sizeof(source) - 1, &text, &error) == 0;
+			salvo_text_destroy(text);
+			free(part);
+		}
+	}
+	EXPECT_GT(parsed, 100);
+}
+
+/* The commands of a packet, as they stand in it. */
+static unsigned int read_packet(const void *packet, const struct salvo_op **ops, unsigned int most)
+{
+	const struct salvo_packet *head = packet;
+	const uint8_t *at = (const uint8_t *)(head + 1), *end = at + head->command_bytes;
+	unsigned int count = 0;
+
+	while (at < end && count < most) {
+		const struct salvo_op *op = (const struct salvo_op *)at;
+
+		if (op->code >= SALVO_OP_DISPATCH && op->code <= SALVO_OP_TIMESTAMP)
+			ops[count++] = op;
+		at += op->bytes;
+	}
+	return count;
+}
+
+TEST(B7_each_command_of_the_text_is_one_of_the_packet)
+{
+	static const char source[] =
+		HEAD "x: dispatch k.store items 1 args a u32:3 u32:77\n"
+		"y: copy a[64] b[128] 32\n"
+		"barrier\n"
+		"fill a[16] 8 0x55\n"
+		"z: dispatch k.add items 7 args b u32:1\n"
+		"pipe_control z x\n"
+		"timestamp a[8]\n";
+	static const unsigned int codes[] = {
+		SALVO_OP_DISPATCH, SALVO_OP_COPY, SALVO_OP_PIPE_CONTROL, SALVO_OP_FILL,
+		SALVO_OP_DISPATCH, SALVO_OP_PIPE_CONTROL, SALVO_OP_TIMESTAMP,
+	};
+	const struct salvo_packet_target target = { .asid = 1, .ctx = 1 };
+	const struct salvo_op_pipe_control *pipe;
+	const struct salvo_op_dispatch *dispatch;
+	const struct salvo_op_copy *copy;
+	const struct salvo_op *ops[8];
+	struct salvo_text_build *build;
+	struct salvo_text_error error;
+	struct salvo_batch_desc desc;
+	char dir[4400];
+	const char *dirs[] = { dir, NULL };
+	struct salvo_device *device;
+	struct salvo_text *text;
+	unsigned int i;
+	void *packet;
+
+	snprintf(dir, sizeof(dir), "%s", kernel_path(""));
+	ASSERT_EQ(0, open_device(&device));
+	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u: %s", error.line, error.message);
+	ASSERT_EQ(0, salvo_text_build(text, device, dirs, ".", &build, &error))
+		TH_LOG("%u: %s", error.line, error.message);
+	ASSERT_EQ(0, salvo_batch_finish(build->batch, &desc));
+	packet = aligned_alloc(64, salvo_pack_bytes(&desc));
+	salvo_pack_batch(&desc, &target, packet);
+
+	ASSERT_EQ(7, read_packet(packet, ops, 8));
+	for (i = 0; i < 7; i++) {
+		EXPECT_EQ(codes[i], ops[i]->code);
+		EXPECT_EQ(i, ops[i]->index);
+	}
+	dispatch = (const struct salvo_op_dispatch *)ops[4];
+	EXPECT_EQ(7, dispatch->items[0]);
+	copy = (const struct salvo_op_copy *)ops[1];
+	EXPECT_EQ(salvo_bo_address(build->bos[0]) + 64, copy->dst);
+	EXPECT_EQ(salvo_bo_address(build->bos[1]) + 128, copy->src);
+	EXPECT_EQ(32, copy->size);
+	pipe = (const struct salvo_op_pipe_control *)ops[5];
+	EXPECT_EQ(4, pipe->consumer);
+	EXPECT_EQ(0, pipe->producer);
+	EXPECT_EQ(SALVO_PACKET_BATCH_SYNC, ((struct salvo_packet *)packet)->kind);
+
+	free(packet);
+	salvo_text_build_destroy(build);
+	salvo_text_destroy(text);
+	salvo_device_close(device);
+}
+
+TEST(what_only_the_device_can_tell)
+{
+	static const struct bad cases[] = {
+		{ "program k \"nothing.salvo\"\nbarrier\n", 1, 0, "No such file" },
+		{ "buffer a 1000G\nbarrier\n", 1, 0, "No space" },
+		{ "buffer a 4 file \"/nowhere\"\nbarrier\n", 1, 0, "No such file" },
+		{ "buffer a 4 data u32 1 2\nbarrier\n", 1, 0, "does not fit" },
+		{ "buffer a 4 data u8 1*18446744073709551615\nbarrier\n", 1, 0, "does not fit" },
+		{ HEAD "dispatch k.nothing items 1\n", 4, 0, "no kernel nothing" },
+		{ HEAD "dispatch k.store items 1 args a\n", 4, 0, "argument 1 is not set" },
+		{ HEAD "dispatch k.store items 1 args u32:1\n", 4, 0, "argument 0" },
+		{ HEAD "dispatch k.store items 1 args a[4K] u32:1 u32:1\n", 4, 0, "argument 0" },
+		{ HEAD "dispatch k.store items 1 args a u64:1 u32:1\n", 4, 0, "argument 1" },
+		{ HEAD "dispatch k.store items 1 args a u32:1 u32:1 u32:1\n", 4, 0, "argument 3" },
+		{ HEAD "dispatch k.store items 1 group 4096 args a u32:1 u32:1\n", 4, 0, "group" },
+		{ HEAD "copy a b 5K\n", 4, 0, "do not fit" },
+		{ HEAD "fill a[2] 4 0\n", 4, 0, "multiples of 4" },
+		{ HEAD "timestamp a[4]\n", 4, 0, "multiple of 8" },
+		{ HEAD "barrier\nexpect a = u32 0*1025\n", 5, 0, "inside buffer a" },
+		{ HEAD "barrier\nexpect a[18446744073709551615] = u8 0\n", 5, 0, "inside buffer" },
+		{ HEAD "barrier\nexpect a = u8 0*18446744073709551615 0*9\n", 5, 0, "inside" },
+		{ HEAD "barrier\nprint a[1] u32 1024\n", 5, 0, "inside buffer a" },
+	};
+	struct salvo_text_build *build;
+	struct salvo_text_error error;
+	struct salvo_device *device;
+	struct salvo_text *text;
+	char dir[4400];
+	const char *dirs[] = { dir, NULL };
+	unsigned int i;
+
+	snprintf(dir, sizeof(dir), "%s", kernel_path(""));
+	ASSERT_EQ(0, open_device(&device));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ASSERT_EQ(0, parse(cases[i].source, &text, &error)) TH_LOG("%s", cases[i].source);
+		EXPECT_GT(0, salvo_text_build(text, device, dirs, ".", &build, &error))
+			TH_LOG("%s", cases[i].source);
+		EXPECT_EQ(NULL, build);
+		EXPECT_EQ(cases[i].line, error.line) TH_LOG("%s", cases[i].source);
+		EXPECT_EQ(0, error.column);
+		EXPECT_NE(NULL, strstr(error.message, cases[i].message))
+			TH_LOG("%s: %s", cases[i].source, error.message);
+		salvo_text_destroy(text);
+	}
+	salvo_device_close(device);
+}
+
+TEST_HARNESS_MAIN
