@@ -51,6 +51,9 @@ check: ## every test; the last line is "N passed, M failed, K skipped"
 all: all-user modules ## build everything but the tests
 all-user: libs tools ## build libraries and tools
 
+# A line for each step; V=1 shows the commands.
+run = $(if $(V),,@printf '  %-5s %s\n' $(1) $(patsubst $(BUILD)/%,%,$@) && )
+
 # --- libraries ---------------------------------------------------------------
 
 obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
@@ -67,20 +70,20 @@ $(BUILD)/lib/libsalvo.a: $(USER_OBJS) $(DEVICE_OBJS)
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call run,AR)ar rcs $@ $^
 
 $(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(DEVICE_OBJS) libuser/libsalvo.map
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
+	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
 		-Wl,-z,defs -o $@ $(filter %.o,$^) $(LIBS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call run,CC)$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call run,AS)$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # --- tools -------------------------------------------------------------------
 
@@ -94,14 +97,14 @@ tools: $(TOOLS)
 $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c)): $(BUILD)/bin/%: \
 		$(BUILD)/obj/tools/%.o $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
 # --- kernel programs: any folder/NAME.cl becomes build/kernels/NAME.salvo ------
 
 vpath %.cl tools/faces tools/examples tests/kernels
 $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 	@mkdir -p $(@D)
-	$(BUILD)/bin/salvo-cc -o $@ $<
+	$(call run,CL)$(BUILD)/bin/salvo-cc -o $@ $<
 
 # --- kernel module: built in a copy, so that the tree stays clean -------------
 
@@ -111,7 +114,7 @@ modules: $(BUILD)/module/salvo.ko ## build salvo.ko for Debian's kernel
 $(BUILD)/module/salvo.ko: $(MODULE_SOURCES)
 	@mkdir -p $(@D)
 	@cp -u --parents $(MODULE_SOURCES) $(@D)
-	$(MAKE) -C $(KDIR) M=$(abspath $(@D)) modules
+	$(call run,KO)$(MAKE) -s -C $(KDIR) M=$(abspath $(@D)) modules
 	@touch $@
 
 # --- tests -------------------------------------------------------------------
@@ -130,7 +133,7 @@ tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) ## build the tests
 
 $(KSELFTEST):
 	@mkdir -p $(@D)
-	tar -xf /usr/src/linux-source-6.1.tar.xz -C $(@D) --strip-components=4 --wildcards \
+	$(call run,TAR)tar -xf /usr/src/linux-source-6.1.tar.xz -C $(@D) --strip-components=4 --wildcards \
 		'*/tools/testing/selftests/kselftest.h' '*/tools/testing/selftests/kselftest_harness.h'
 	@touch $@
 
@@ -138,15 +141,15 @@ $(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(BUILD)/kselftest -Itests/common
 $(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter -Wno-sign-compare
 $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call run,CC)$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(LIBS)
+	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(LIBS)
 
 # C programs first, then scripts, the virtual machine last.
 run-tests:

@@ -11,7 +11,7 @@ if [ -z "$files" ]; then
 	skip "rules for the tree" "not a git checkout"
 	finish
 fi
-sources=$(grep -E '\.(c|h|S|cpp|cl|sh)$|Makefile$|Kbuild$|\.mk$|^tools/deps$|^tests/run$|^\.ci/run$' <<<"$files")
+sources=$(grep -E '\.(c|h|S|cc|cl|sh|map|batch)$|Makefile$|Kbuild$|\.mk$|^tools/deps$|^tests/run$|^\.ci/run$' <<<"$files")
 scripts=$(while read -r f; do
 	head -c 32 "$f" | grep -aqE '^#!.*(sh|bash)$' && echo "$f"
 done <<<"$files")

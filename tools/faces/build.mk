@@ -10,7 +10,7 @@ TOOLS += $(BUILD)/bin/salvo-faces
 
 $(BUILD)/bin/salvo-faces: $(BUILD)/obj/tools/faces/main.o $(FACES_OBJS) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(FACES_LIBS) $(LIBS)
+	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(FACES_LIBS) $(LIBS)
 
 $(BUILD)/obj/tools/faces/program.o: CPPFLAGS += -DFACES_PROGRAM='"$(BUILD)/kernels/faces.salvo"'
 $(BUILD)/obj/tools/faces/program.o: $(BUILD)/kernels/faces.salvo

@@ -13,27 +13,27 @@ CC_BUILTINS := tools/salvo-cc/builtins
 
 $(BUILD)/bin/salvo-cc: $(CC_OBJS)
 	@mkdir -p $(@D)
-	$(CXX) -o $@ $^ $$($(LLVM_CONFIG) --ldflags --link-shared --libs)
+	$(call run,LD)$(CXX) -o $@ $^ $$($(LLVM_CONFIG) --ldflags --link-shared --libs)
 
 $(CC_OBJ)/%.o: tools/salvo-cc/%.cc
 	@mkdir -p $(@D)
-	$(CXX) -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-enum-enum-conversion \
+	$(call run,CXX)$(CXX) -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-enum-enum-conversion \
 		-isystem $$($(LLVM_CONFIG) --includedir) $$($(LLVM_CONFIG) --cxxflags) -std=c++20 \
 		-O1 -Idevice -Iuapi $(DRM_CFLAGS) -DSALVO_CC_LLVM_BIN='"$(LLVM_BIN)"' $(DEPFLAGS) -c -o $@ $<
 
 $(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime.o
-	$(CC) -DSALVO_CC_LIBRARY='"$(CC_OBJ)/library.bc"' \
+	$(call run,AS)$(CC) -DSALVO_CC_LIBRARY='"$(CC_OBJ)/library.bc"' \
 		-DSALVO_CC_RUNTIME='"$(CC_OBJ)/runtime.o"' -c -o $@ $<
 
 $(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*)
 	@mkdir -p $(@D)
-	$(LLVM_BIN)/clang -x cl -cl-std=CL1.2 --target=spir64 -O2 -cl-no-stdinc \
+	$(call run,CL)$(LLVM_BIN)/clang -x cl -cl-std=CL1.2 --target=spir64 -O2 -cl-no-stdinc \
 		-include $$($(LLVM_BIN)/clang -print-resource-dir)/include/opencl-c-base.h \
 		-Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function \
 		-emit-llvm -c -o $@ $<
 
 $(CC_OBJ)/runtime.o: $(CC_BUILTINS)/runtime.c
 	@mkdir -p $(@D)
-	$(LLVM_BIN)/clang --target=x86_64-pc-linux-gnu -march=x86-64-v2 -O2 -fPIC -ffreestanding \
+	$(call run,CC)$(LLVM_BIN)/clang --target=x86_64-pc-linux-gnu -march=x86-64-v2 -O2 -fPIC -ffreestanding \
 		-fno-builtin -ffunction-sections -fvisibility=hidden -fomit-frame-pointer \
 		-fno-asynchronous-unwind-tables -Wall -Werror -c -o $@ $<
