@@ -29,7 +29,7 @@ $(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*)
 	@mkdir -p $(@D)
 	$(call run,CL)$(LLVM_BIN)/clang -x cl -cl-std=CL1.2 --target=spir64 -O2 -cl-no-stdinc \
 		-include $$($(LLVM_BIN)/clang -print-resource-dir)/include/opencl-c-base.h \
-		-Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function \
+		-Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function -Wno-bitwise-conditional-parentheses \
 		-emit-llvm -c -o $@ $<
 
 $(CC_OBJ)/runtime.o: $(CC_BUILTINS)/runtime.c

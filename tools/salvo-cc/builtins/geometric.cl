@@ -12,18 +12,18 @@
 	OVERLOAD T dot(T##3 a, T##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; } \
 	OVERLOAD T dot(T##4 a, T##4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
 /* A sum of squares that overflows or vanishes is taken of a scaled vector. */
-#define LENGTH(T, S, LARGE, SMALL) \
+#define LENGTH(T, S, LIMIT, UP) \
 	OVERLOAD S length(T v) \
 	{ \
 		S squares = dot(v, v), scale = (S)1; \
-		if (squares > (S)3 / SMALL) \
-			scale = LARGE; \
-		else if (squares < SMALL) \
-			scale = (S)1 / LARGE; \
+		if (squares > LIMIT) \
+			scale = (S)1 / UP; \
+		else if (squares < (S)1 / LIMIT) \
+			scale = UP; \
 		else \
 			return __builtin_elementwise_sqrt(squares); \
-		v *= (S)1 / scale; \
-		return __builtin_elementwise_sqrt(dot(v, v)) * scale; \
+		v *= scale; \
+		return __builtin_elementwise_sqrt(dot(v, v)) / scale; \
 	} \
 	OVERLOAD S distance(T a, T b) { return length(a - b); } \
 	OVERLOAD T normalize(T v) \
@@ -31,10 +31,10 @@
 		S size = length(v); \
 		return size == (S)0 ? v : v / size; \
 	}
-#define GEOMETRIC(T, LARGE, SMALL) CROSS(T) DOT(T) LENGTH(T, T, LARGE, SMALL) \
-	LENGTH(T##2, T, LARGE, SMALL) LENGTH(T##3, T, LARGE, SMALL) LENGTH(T##4, T, LARGE, SMALL)
-GEOMETRIC(float, 0x1p+64f, 0x1p-100f)
-GEOMETRIC(double, 0x1p+512, 0x1p-900)
+#define GEOMETRIC(T, LIMIT, UP) CROSS(T) DOT(T) LENGTH(T, T, LIMIT, UP) \
+	LENGTH(T##2, T, LIMIT, UP) LENGTH(T##3, T, LIMIT, UP) LENGTH(T##4, T, LIMIT, UP)
+GEOMETRIC(float, 0x1p+100f, 0x1p+100f)
+GEOMETRIC(double, 0x1p+900, 0x1p+600)
 
 #define FAST(T) \
 	OVERLOAD float fast_length(T v) { return __builtin_elementwise_sqrt(dot(v, v)); } \

@@ -10,5 +10,6 @@
 #include "integer.cl"
 #include "relational.cl"
 #include "common.cl"
+#include "math.cl"
 #include "geometric.cl"
 #include "sync.cl"
