@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * math.c - mathematical functions against the host's libm in double
+ *
+ * A result may be off by the units in the last place that OpenCL C allows it
+ * (7.4 of the specification); most of ours are within one. Arguments are values of
+ * every magnitude, those near zero and one, and the special ones.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "cc_program.h"
+
+#define COUNT 20000
+
+static double exp10_double(double x) { return pow(10, x); }
+
+/* sin(pi * (x + shift / 2)) with the reduction done exactly. */
+static double sinpi_shifted(double x, int shift)
+{
+	double n = rint(2 * x), r = x - n / 2;
+
+	if (!isfinite(x))
+		return NAN;
+	switch (((int)fmod(n, 4) + 4 + shift) % 4) {
+	case 0: return sin(M_PI * r);
+	case 1: return cos(M_PI * r);
+	case 2: return -sin(M_PI * r);
+	default: return -cos(M_PI * r);
+	}
+}
+
+static double sinpi_double(double x) { return sinpi_shifted(x, 0); }
+static double cospi_double(double x) { return sinpi_shifted(x, 1); }
+static double rsqrt_double(double x) { return 1 / sqrt(x); }
+
+static const struct function {
+	const char *name;
+	double (*one)(double x);
+	double (*two)(double x, double y);
+	double ulp;
+} functions[] = {
+	{ "exp", exp, NULL, 3 },	{ "exp2", exp2, NULL, 3 },
+	{ "exp10", exp10_double, NULL, 3 },	{ "expm1", expm1, NULL, 3 },
+	{ "log", log, NULL, 3 },	{ "log2", log2, NULL, 3 },
+	{ "log10", log10, NULL, 3 },	{ "log1p", log1p, NULL, 2 },
+	{ "sin", sin, NULL, 4 },	{ "cos", cos, NULL, 4 },
+	{ "tan", tan, NULL, 5 },	{ "asin", asin, NULL, 4 },
+	{ "acos", acos, NULL, 4 },	{ "atan", atan, NULL, 5 },
+	{ "sinh", sinh, NULL, 4 },	{ "cosh", cosh, NULL, 4 },
+	{ "tanh", tanh, NULL, 5 },	{ "asinh", asinh, NULL, 4 },
+	{ "acosh", acosh, NULL, 4 },	{ "atanh", atanh, NULL, 5 },
+	{ "cbrt", cbrt, NULL, 2 },	{ "sqrt", sqrt, NULL, 0.5 },
+	{ "rsqrt", rsqrt_double, NULL, 2 },	{ "floor", floor, NULL, 0 },
+	{ "ceil", ceil, NULL, 0 },	{ "trunc", trunc, NULL, 0 },
+	{ "rint", rint, NULL, 0 },	{ "round", round, NULL, 0 },
+	{ "fabs", fabs, NULL, 0 },	{ "pow", NULL, pow, 16 },
+	{ "atan2", NULL, atan2, 6 },	{ "hypot", NULL, hypot, 4 },
+	{ "fmin", NULL, fmin, 0 },	{ "fmax", NULL, fmax, 0 },
+	{ "copysign", NULL, copysign, 0 },
+	{ "sinpi", sinpi_double, NULL, 4 },	{ "cospi", cospi_double, NULL, 4 },
+};
+
+static uint32_t random_state = 1;
+
+static uint32_t random_word(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 17;
+	random_state ^= random_state << 5;
+	return random_state;
+}
+
+static float any_argument(unsigned int i)
+{
+	static const float special[] = {
+		0, -0.0f, 1, -1, 2, -2, 0.5f, -0.5f, 3, -3, INFINITY, -INFINITY, NAN, 1e-45f,
+		-1e-45f, 1.17549435e-38f, 3.4028235e38f, -3.4028235e38f, 16777216, 16777217,
+		1e-10f, -1e-10f, 0.99999994f, 1.0000001f, 88.7f, -103.9f, 2.5f, -1.5f, 1e6f, 4e9f,
+	};
+	float f;
+	uint32_t word = random_word();
+
+	if (i < 900)
+		return special[i / 30];
+	switch (i % 4) {
+	case 0:		/* any bits */
+		memcpy(&f, &word, 4);
+		return f;
+	case 1:		/* near one */
+		return 1 + (int32_t)word * 0x1p-34f;
+	case 2:		/* -1 to 1 */
+		return (int32_t)word * 0x1p-31f;
+	default:	/* -128 to 128 */
+		return (int32_t)word * 0x1p-24f;
+	}
+}
+
+/* Distance of @got from @want in units of the last place of a float. */
+static double ulps(float got, double want)
+{
+	float nearest = want;
+	double unit;
+	int exponent;
+
+	if (isnan(nearest) || isnan(got))
+		return isnan(nearest) && isnan(got) ? 0 : INFINITY;
+	if (got == nearest)
+		return 0;
+	if (isinf(nearest) || isinf(got))
+		return INFINITY;
+	frexp(want, &exponent);
+	unit = ldexp(1, exponent < -125 ? -149 : exponent - 24);
+	return fabs(got - want) / unit;
+}
+
+FIXTURE(math) {
+	struct cc_program *program;
+	float *x, *y, *out, *out4;
+};
+
+FIXTURE_SETUP(math)
+{
+	unsigned int i;
+
+	self->program = cc_program_open(cc_build_path("kernels/cc_math.salvo"));
+	ASSERT_NE(NULL, self->program);
+	self->x = calloc(4 * COUNT, sizeof(float));
+	self->y = self->x + COUNT;
+	self->out = self->y + COUNT;
+	self->out4 = self->out + COUNT;
+	for (i = 0; i < COUNT; i++) {
+		self->x[i] = any_argument(i);
+		self->y[i] = any_argument(i < 900 ? i % 30 * 30 : i + 1);
+	}
+}
+
+FIXTURE_TEARDOWN(math)
+{
+	cc_program_close(self->program);
+	free(self->x);
+}
+
+TEST_F(math, functions_against_the_host)
+{
+	struct {
+		const float *x, *y;
+		float *out;
+	} args = { self->x, self->y, self->out };
+	struct cc_range range = { .global = { COUNT }, .local = { 256 }, .dims = 1 };
+	unsigned int f, i;
+
+	for (f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
+		const struct function *fn = &functions[f];
+		double worst = 0;
+		unsigned int at = 0;
+		char kernel[32];
+
+		snprintf(kernel, sizeof(kernel), "%s_1", fn->name);
+		args.out = self->out;
+		range.global[0] = COUNT;
+		ASSERT_EQ(0, cc_run(self->program, kernel, &args, &range));
+		for (i = 0; i < COUNT; i++) {
+			double want = fn->one ? fn->one(self->x[i]) :
+						fn->two(self->x[i], self->y[i]);
+			double off = ulps(self->out[i], want);
+
+			if (off > worst) {
+				worst = off;
+				at = i;
+			}
+		}
+		EXPECT_GE(fn->ulp, worst) {
+			TH_LOG("%s(%a, %a) is %a, off by %g", fn->name, self->x[at], self->y[at],
+			       self->out[at], worst);
+		}
+
+		/* A vector's elements are what the scalars are. */
+		snprintf(kernel, sizeof(kernel), "%s_4", fn->name);
+		args.out = self->out4;
+		range.global[0] = COUNT / 4;
+		ASSERT_EQ(0, cc_run(self->program, kernel, &args, &range));
+		for (i = 0; i < COUNT; i++)
+			if (memcmp(&self->out[i], &self->out4[i], 4) &&
+			    !(isnan(self->out[i]) && isnan(self->out4[i])))
+				break;
+		EXPECT_EQ(COUNT, i) {
+			TH_LOG("%s(%a, %a) is %a, as float4 %a", fn->name, self->x[i], self->y[i],
+			       self->out[i], self->out4[i]);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN
