@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jerror.h>
 #include <jpeglib.h>
 
 #include "image.h"
@@ -34,10 +35,10 @@ static void on_error(j_common_ptr jpeg)
 	longjmp(s->back, 1);
 }
 
-/* Warnings (level -1) are damage that libjpeg papers over: a cut file would give a half picture. */
+/* Of the warnings one is an error for us: a file that is cut off gives half a picture. */
 static void on_message(j_common_ptr jpeg, int level)
 {
-	if (level < 0)
+	if (level < 0 && jpeg->err->msg_code == JWRN_JPEG_EOF)
 		on_error(jpeg);
 }
 
