@@ -40,6 +40,8 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, int fd, uint64_t offset, u
 		return errno == ENOMEM || errno == EEXIST ? -ENOMEM : -EINVAL;
 	aspaces->base = base;
 	aspaces->bytes = bytes;
+	aspaces->fd = fd;
+	aspaces->offset = offset;
 	return 0;
 }
 
@@ -77,8 +79,16 @@ static uint32_t access_at(const struct salvo_aspaces *aspaces, uint64_t address)
 	return access;
 }
 
-static bool protect(const struct salvo_binding *binding, uint32_t access)
+/*
+ * Code is mapped privately: the kernel lets a debugger set breakpoints there, but
+ * not in a shared mapping that is not writable. Nothing else writes through this
+ * mapping, so what the owner writes to the file is still seen.
+ */
+static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_binding *binding,
+		    uint32_t access)
 {
+	void *const address = (void *)(uintptr_t)binding->address;
+	const off_t at = aspaces->offset + (off_t)((uint8_t *)address - aspaces->base);
 	int prot = PROT_NONE;
 
 	if (access)
@@ -87,7 +97,11 @@ static bool protect(const struct salvo_binding *binding, uint32_t access)
 		prot |= PROT_WRITE;
 	if (access & SALVO_ACCESS_EXEC)
 		prot |= PROT_EXEC;
-	return !mprotect((void *)(uintptr_t)binding->address, binding->size, prot);
+	if (!((access | binding->access) & SALVO_ACCESS_EXEC))
+		return !mprotect(address, binding->size, prot);
+	return mmap(address, binding->size, prot, MAP_FIXED |
+		    (access & SALVO_ACCESS_EXEC ? MAP_PRIVATE : MAP_SHARED),
+		    aspaces->fd, at) != MAP_FAILED;
 }
 
 static bool insert(struct salvo_aspaces *aspaces, size_t at,
@@ -148,7 +162,7 @@ bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t a
 
 	if (!insert(aspaces, at, &binding))
 		return false;
-	if (!protect(&binding, shared)) {
+	if (!protect(aspaces, &binding, shared)) {
 		remove_at(aspaces, at);
 		return false;
 	}
@@ -169,7 +183,7 @@ bool salvo_aspaces_unbind(struct salvo_aspaces *aspaces, uint32_t asid,
 		if (binding.size != size)
 			return false;
 		remove_at(aspaces, i);
-		protect(&binding, access_at(aspaces, address));
+		protect(aspaces, &binding, access_at(aspaces, address));
 		return true;
 	}
 	return false;
@@ -185,14 +199,15 @@ void salvo_aspaces_end(struct salvo_aspaces *aspaces, uint32_t asid)
 		if (binding.asid != asid)
 			continue;
 		remove_at(aspaces, i);
-		protect(&binding, access_at(aspaces, binding.address));
+		protect(aspaces, &binding, access_at(aspaces, binding.address));
 	}
 }
 
 void salvo_aspaces_clear(struct salvo_aspaces *aspaces)
 {
 	aspaces->count = 0;
-	mprotect(aspaces->base, aspaces->bytes, PROT_NONE);
+	mmap(aspaces->base, aspaces->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, aspaces->fd,
+	     (off_t)aspaces->offset);
 }
 
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,

@@ -27,6 +27,9 @@ struct salvo_aspaces {
 	/** @base: VRAM at its GPU address. */
 	uint8_t *base;
 	uint64_t bytes;
+	/** @fd: The file that holds it, and where in it; the owner's, open while we live. */
+	int fd;
+	uint64_t offset;
 	/** @bindings: Sorted by address; @count of @capacity. */
 	struct salvo_binding *bindings;
 	size_t count;
