@@ -82,6 +82,10 @@ bool link_program(const std::vector<bytes> &objects, const options &opts)
 	bytes program;
 	bool ok = true;
 
+	/* libsalvo moves the addresses in debug sections to where it loads the program. */
+	if (opts.debug)
+		command.push_back("--emit-relocs");
+
 	for (const bytes &object : objects) {
 		std::string path;
 		int fd = make_memory_file(StringRef(object.data(), object.size()), path);
