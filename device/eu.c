@@ -19,8 +19,9 @@
  * core meanwhile, as the thread that submits may want to run there. Then it sets
  * its bit in @sleeping, looks once more, and sleeps on its futex. Who pushes an
  * element reads @sleeping afterwards; so one of the two sees the other. A push
- * wakes one unit, and only if no approved unit is awake; a unit that takes work
- * and sees more wakes the next (a serial chain).
+ * wakes one unit, and only if no approved unit is awake and about to look; a unit
+ * that takes work and sees more wakes the next (a serial chain). A unit that has
+ * its bit in @working may be in a kernel for long, so nobody counts on it.
  */
 #include "eu.h"
 
@@ -107,16 +108,17 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 {
 	const uint64_t mask = element->apu_mask;
 	const bool entered = salvo_gcq_push(&eus->gpu->gcq, element);
-	uint64_t sleeping;
+	uint64_t sleeping, working;
 
 	atomic_thread_fence(memory_order_seq_cst);
 	sleeping = atomic_load_explicit(&eus->sleeping, memory_order_relaxed);
 	if (!sleeping)
 		return;
+	working = atomic_load_explicit(&eus->working, memory_order_relaxed);
 	if (!entered)
 		wake_all(eus);
-	else if (!(mask & ~sleeping))
-		wake_one(eus, mask);
+	else if ((mask & sleeping) && !(mask & ~sleeping & ~working))
+		wake_one(eus, mask & sleeping);
 }
 
 /* A unit that took work and sees more calls another. */
@@ -227,6 +229,7 @@ static void wait_for_work(struct salvo_eu *eu)
 static void *unit_main(void *arg)
 {
 	struct salvo_eu *eu = arg;
+	bool working = false;
 
 	salvo_runner_attach(&eu->runner);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
@@ -234,9 +237,16 @@ static void *unit_main(void *arg)
 								    &eu->cursor, eu->bit, 0);
 
 		if (chunk.count) {
+			/* Who pushes sees the bit, or wake_next() sees what was pushed. */
+			if (!working)
+				atomic_fetch_or(&eu->eus->working, eu->bit);
+			working = true;
 			wake_next(eu, &chunk);
 			run_chunk(eu, &chunk);
 		} else {
+			if (working)
+				atomic_fetch_and(&eu->eus->working, ~eu->bit);
+			working = false;
 			settle(eu);
 			if (!salvo_gcq_has_entry(&eu->eus->gpu->gcq, eu->cursor))
 				wait_for_work(eu);

@@ -24,6 +24,8 @@ struct salvo_eus {
 	uint64_t all;
 	/** @sleeping: Mask bits of the units that must be woken. */
 	_Atomic uint64_t sleeping __attribute__((aligned(64)));
+	/** @working: Mask bits of the units that may be inside a kernel. */
+	_Atomic uint64_t working;
 	/** @stop: The units' threads are to end. */
 	_Atomic bool stop;
 };
