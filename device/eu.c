@@ -16,12 +16,13 @@
  *
  * A unit that finds nothing looks again for a short while, as the next batch of
  * a frame is near and waking costs more than all of a small batch. It yields its
- * core meanwhile, as the thread that submits may want to run there. Then it sets
- * its bit in @sleeping, looks once more, and sleeps on its futex. Who pushes an
- * element reads @sleeping afterwards; so one of the two sees the other. A push
- * wakes one unit, and only if no approved unit is awake and about to look; a unit
- * that takes work and sees more wakes the next (a serial chain). A unit that has
- * its bit in @working may be in a kernel for long, so nobody counts on it.
+ * core meanwhile, as the thread that submits may want to run there. Then it moves
+ * its bit from @looking to @sleeping, looks once more, and sleeps on its futex.
+ * Who pushes an element reads @looking and then @sleeping afterwards; so one of the
+ * two sees the other. If an approved unit is looking, that one will find it. Else
+ * the push wakes one that sleeps, as the others may be busy for long. A unit that
+ * stops looking because it took work wakes the next if it sees more (a serial
+ * chain), as pushes may have relied on it.
  */
 #include "eu.h"
 
@@ -43,6 +44,8 @@
 #define SPIN_NS		50000u
 /* Looks before the unit starts to yield its core, and between two looks at the clock */
 #define SPIN_LOOKS	64u
+/* Entries in which a unit that took work looks for some for others */
+#define WAKE_LOOKS	16u
 
 /**
  * struct salvo_eu - One execution unit. Only its own thread touches it, but for @wake.
@@ -59,6 +62,8 @@ struct salvo_eu {
 	uint32_t finished;
 	/** @since: When the account was opened. */
 	uint64_t since;
+	/** @looking: Its bit in the mask of that name. */
+	bool looking;
 	/** @core: That it is pinned to. */
 	int core;
 	pthread_t thread;
@@ -96,6 +101,8 @@ static void wake_one(struct salvo_eus *eus, uint64_t mask)
 	const int here = sched_getcpu();
 	uint64_t rest;
 
+	if (!mask)
+		return;
 	for (rest = mask; rest; rest &= rest - 1)
 		if (eus->units[__builtin_ctzll(rest)].core != here)
 			break;
@@ -108,31 +115,30 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 {
 	const uint64_t mask = element->apu_mask;
 	const bool entered = salvo_gcq_push(&eus->gpu->gcq, element);
-	uint64_t sleeping, working;
 
 	atomic_thread_fence(memory_order_seq_cst);
-	sleeping = atomic_load_explicit(&eus->sleeping, memory_order_relaxed);
-	if (!sleeping)
-		return;
-	working = atomic_load_explicit(&eus->working, memory_order_relaxed);
 	if (!entered)
 		wake_all(eus);
-	else if ((mask & sleeping) && !(mask & ~sleeping & ~working))
-		wake_one(eus, mask & sleeping);
+	else if (!(mask & atomic_load(&eus->looking)) && mask & atomic_load(&eus->sleeping))
+		wake_one(eus, mask & atomic_load(&eus->sleeping));
 }
 
 /* A unit that took work and sees more calls another. */
-static void wake_next(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+static void wake_next(struct salvo_eu *eu)
 {
-	uint64_t mask = atomic_load_explicit(&eu->eus->sleeping, memory_order_relaxed);
+	const struct salvo_gcq *gcq = &eu->eus->gpu->gcq;
+	const uint64_t sleeping = atomic_load_explicit(&eu->eus->sleeping, memory_order_relaxed);
+	unsigned int i;
 
-	if (!mask)
-		return;
-	/* The element of a chunk that leaves items is at the cursor. */
-	mask &= salvo_gcq_mask_at(&eu->eus->gpu->gcq, eu->cursor) |
-		(chunk->more ? chunk->element->apu_mask : 0);
-	if (mask)
-		wake_one(eu->eus, mask);
+	/* An element that has items left is at the cursor. */
+	for (i = 0; sleeping && i < WAKE_LOOKS; i++) {
+		const uint64_t mask = salvo_gcq_mask_at(gcq, eu->cursor + i);
+
+		if (mask & sleeping)
+			wake_one(eu->eus, mask & sleeping);
+		if (!mask || mask & sleeping)
+			break;
+	}
 }
 
 static void settle(struct salvo_eu *eu)
@@ -199,16 +205,38 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	}
 }
 
+static void stop_looking(struct salvo_eu *eu)
+{
+	atomic_fetch_and(&eu->eus->looking, ~eu->bit);
+	eu->looking = false;
+}
+
+static void sleep_until_work(struct salvo_eu *eu)
+{
+	struct salvo_eus *eus = eu->eus;
+
+	atomic_store_explicit(&eu->wake, 0, memory_order_relaxed);
+	atomic_fetch_or(&eus->sleeping, eu->bit);
+	stop_looking(eu);
+	while (!salvo_gcq_has_entry(&eus->gpu->gcq, eu->cursor) && !atomic_load(&eus->stop) &&
+	       !atomic_load(&eu->wake))
+		futex(&eu->wake, FUTEX_WAIT, 0);
+	atomic_fetch_and(&eus->sleeping, ~eu->bit);
+}
+
 /* Returns when there may be work. */
 static void wait_for_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
-	const struct salvo_gcq *gcq = &eus->gpu->gcq;
 	const uint64_t deadline = salvo_clock() + SPIN_NS;
 	unsigned int looks = 0;
 
+	if (!eu->looking) {
+		eu->looking = true;
+		atomic_fetch_or(&eus->looking, eu->bit);
+	}
 	do {
-		if (salvo_gcq_has_entry(gcq, eu->cursor) ||
+		if (salvo_gcq_has_entry(&eus->gpu->gcq, eu->cursor) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
 			return;
 		if (++looks < SPIN_LOOKS)
@@ -216,20 +244,12 @@ static void wait_for_work(struct salvo_eu *eu)
 		else
 			sched_yield();
 	} while (looks % SPIN_LOOKS || salvo_clock() < deadline);
-
-	atomic_store_explicit(&eu->wake, 0, memory_order_relaxed);
-	atomic_fetch_or(&eus->sleeping, eu->bit);
-	atomic_thread_fence(memory_order_seq_cst);
-	while (!salvo_gcq_has_entry(gcq, eu->cursor) && !atomic_load(&eus->stop) &&
-	       !atomic_load(&eu->wake))
-		futex(&eu->wake, FUTEX_WAIT, 0);
-	atomic_fetch_and(&eus->sleeping, ~eu->bit);
+	sleep_until_work(eu);
 }
 
 static void *unit_main(void *arg)
 {
 	struct salvo_eu *eu = arg;
-	bool working = false;
 
 	salvo_runner_attach(&eu->runner);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
@@ -237,19 +257,13 @@ static void *unit_main(void *arg)
 								    &eu->cursor, eu->bit, 0);
 
 		if (chunk.count) {
-			/* Who pushes sees the bit, or wake_next() sees what was pushed. */
-			if (!working)
-				atomic_fetch_or(&eu->eus->working, eu->bit);
-			working = true;
-			wake_next(eu, &chunk);
+			if (eu->looking)
+				stop_looking(eu);
+			wake_next(eu);
 			run_chunk(eu, &chunk);
 		} else {
-			if (working)
-				atomic_fetch_and(&eu->eus->working, ~eu->bit);
-			working = false;
 			settle(eu);
-			if (!salvo_gcq_has_entry(&eu->eus->gpu->gcq, eu->cursor))
-				wait_for_work(eu);
+			wait_for_work(eu);
 		}
 	}
 	return NULL;

@@ -22,10 +22,10 @@ struct salvo_eus {
 	unsigned int count;
 	/** @all: Mask bits of all units. */
 	uint64_t all;
+	/** @looking: Mask bits of the units that look for work, and of no others. */
+	_Atomic uint64_t looking __attribute__((aligned(64)));
 	/** @sleeping: Mask bits of the units that must be woken. */
-	_Atomic uint64_t sleeping __attribute__((aligned(64)));
-	/** @working: Mask bits of the units that may be inside a kernel. */
-	_Atomic uint64_t working;
+	_Atomic uint64_t sleeping;
 	/** @stop: The units' threads are to end. */
 	_Atomic bool stop;
 };

@@ -20,7 +20,7 @@
  */
 #include "fiber.h"
 
-#include <string.h>
+#include "asan.h"
 
 void salvo_fiber_switch(void **save, void *load);
 void salvo_fiber_start(void);
@@ -110,6 +110,7 @@ enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t cou
 	}
 	fibers->current = 0;
 	fibers->finished = 0;
+	salvo_asan_stack_is_new(fibers->stacks, SALVO_FIBER_BYTES);
 	for (i = 0; i < count; i++)
 		prepare_item(fibers, i);
 

@@ -195,8 +195,7 @@ struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, u
 			continue;
 		}
 		got.first -= wir;
-		got.more = got.count < wir;
-		if (!got.more)
+		if (got.count == wir)
 			pass(gcq, cursor, after);
 		return got;
 	}

@@ -59,8 +59,6 @@ struct salvo_gcq_chunk {
 	uint32_t first;
 	/** @count: 0 if there was nothing. */
 	uint32_t count;
-	/** @more: The element has items left for others. */
-	bool more;
 };
 
 /**

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "asan.h"
 #include "clock.h"
 #include "element.h"
 #include "salvo_hw.h"
@@ -215,5 +216,8 @@ bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk 
 
 	runner->chunk = *chunk;
 	runner->at = chunk->first;
-	return !salvo_fiber_call(&runner->trap.saved, run_chunk, &run);
+	if (!salvo_fiber_call(&runner->trap.saved, run_chunk, &run))
+		return true;
+	salvo_asan_frames_were_left();
+	return false;
 }

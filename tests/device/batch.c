@@ -194,6 +194,32 @@ TEST_F(gpu, B11_batches_of_one_context_run_one_after_the_other)
 	EXPECT_EQ(1, self->data[8]);
 }
 
+TEST_F(gpu, sleeping_unit_is_woken_while_the_others_are_busy)
+{
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data;
+	const struct meet_args args = { &g[0], &g[1], &g[2], ~0ull };
+	const struct drm_salvo_command slow = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args));
+	const struct drm_salvo_command quick = {
+		.type = DRM_SALVO_FILL, .dst = (uintptr_t)&g[8], .size = 8, .pattern = 1,
+	};
+	const struct salvo_batch_desc first = {
+		.commands = &slow, .count = 1, .args = &args, .args_size = sizeof(args),
+	}, second = { .commands = &quick, .count = 1 };
+	uint64_t seqno;
+
+	if (rig->regs->units < 2)
+		SKIP(return, "needs two execution units");
+	rig_submit(rig, 1, &first);
+	await(&self->data[0]);
+	/* Far longer than a unit looks for work before it sleeps. */
+	usleep(50000);
+	seqno = rig_submit(rig, 2, &second);
+	await(&self->data[8]);
+	set(&self->data[1]);
+	ASSERT_TRUE(rig_wait(rig, seqno));
+}
+
 /* --- random graphs -------------------------------------------------------------- */
 
 #define GRAPHS		10000u
