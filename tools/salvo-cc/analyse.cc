@@ -111,7 +111,7 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 	} else if (space == LOCAL) {
 		a.kind = SALVO_ARG_LOCAL;
 		a.access = READ | WRITE;
-	} else if (arg.getType()->isPointerTy() || !arg.getType()->isSized()) {
+	} else if (!arg.getType()->isIntOrIntVectorTy() && !arg.getType()->isFPOrFPVectorTy()) {
 		print_error("kernel '" + f.getName() + "': argument '" + a.name + "' of type '" +
 			    a.type + "' is not supported");
 		return false;

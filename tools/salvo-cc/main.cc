@@ -30,7 +30,7 @@ static const char usage[] =
 	"  -g                keep debug information, so that gdb steps through the source\n"
 	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4\n"
 	"  --fibers          a user-level thread for each work-item, also without barriers\n"
-	"  --inspect FILE    print what FILE says about its kernels; with --json as JSON\n"
+	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
 	"  --help, --version\n"
 	"\n"
 	"Exit code: 0 done, 1 the program cannot be compiled or read, 2 wrong usage.\n";
@@ -62,8 +62,7 @@ static std::string default_output(StringRef input)
 /* -1 to go on, else an exit code. */
 static int read_command_line(ArrayRef<char *> words, options &opts)
 {
-	std::string inspected;
-	bool json = false;
+	bool inspecting = false, json = false;
 
 	for (size_t i = 0; i < words.size(); i++) {
 		StringRef word = words[i];
@@ -88,11 +87,8 @@ static int read_command_line(ArrayRef<char *> words, options &opts)
 			opts.fibers = true;
 		} else if (word == "-g") {
 			opts.debug = true;
-		} else if (word.consume_front("--inspect")) {
-			word.consume_front("=");
-			if (!value(word))
-				return wrong_usage("--inspect needs a program");
-			inspected = word;
+		} else if (word == "--inspect") {
+			inspecting = true;
 		} else if (word.consume_front("--march")) {
 			word.consume_front("=");
 			if (!value(word) || !set_march(opts, word))
@@ -123,15 +119,12 @@ static int read_command_line(ArrayRef<char *> words, options &opts)
 		}
 	}
 
-	if (!inspected.empty()) {
-		if (!opts.input.empty())
-			return wrong_usage("--inspect takes one program and nothing to compile");
-		return inspect(inspected, json);
-	}
-	if (json)
-		return wrong_usage("--json goes with --inspect");
 	if (opts.input.empty())
 		return wrong_usage("no input");
+	if (inspecting)
+		return inspect(opts.input, json);
+	if (json)
+		return wrong_usage("--json goes with --inspect");
 	if (opts.output.empty())
 		opts.output = default_output(opts.input);
 	return -1;

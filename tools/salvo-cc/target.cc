@@ -3,12 +3,17 @@
  * target.cc - from spir64 to x86-64
  *
  * The two lay out memory alike, so only the names change: triple, data layout,
- * calling convention, and on each function the processor it is made for.
+ * calling convention, and on each function the processor it is made for. Debug
+ * information names address spaces, which no debugger for x86-64 knows: every
+ * "xderef" becomes nothing.
  */
 #include "salvo_cc.h"
 
+#include <llvm/BinaryFormat/Dwarf.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 
@@ -39,14 +44,54 @@ std::unique_ptr<TargetMachine> make_target(const options &opts)
 		opts.opt_level ? CodeGenOptLevel::Aggressive : CodeGenOptLevel::None));
 }
 
+/* @e without its tail (constu SPACE, swap, xderef). */
+static DIExpression *flat_expression(DIExpression *e)
+{
+	ArrayRef<uint64_t> ops = e->getElements();
+	SmallVector<uint64_t> kept;
+
+	for (size_t i = 0; i < ops.size(); i++) {
+		if (i + 3 < ops.size() && ops[i] == dwarf::DW_OP_constu &&
+		    ops[i + 2] == dwarf::DW_OP_swap && ops[i + 3] == dwarf::DW_OP_xderef)
+			i += 3;
+		else
+			kept.push_back(ops[i]);
+	}
+	return DIExpression::get(e->getContext(), kept);
+}
+
+static void flatten_debug(Function &f)
+{
+	for (Instruction &inst : instructions(f)) {
+		for (DbgVariableRecord &record : filterDbgVars(inst.getDbgRecordRange()))
+			record.setExpression(flat_expression(record.getExpression()));
+		if (auto *call = dyn_cast<DbgVariableIntrinsic>(&inst))
+			call->setExpression(flat_expression(call->getExpression()));
+	}
+}
+
+static void flatten_debug(GlobalVariable &g)
+{
+	SmallVector<DIGlobalVariableExpression *> variables;
+
+	g.getDebugInfo(variables);
+	g.eraseMetadata(LLVMContext::MD_dbg);
+	for (DIGlobalVariableExpression *v : variables)
+		g.addDebugInfo(DIGlobalVariableExpression::get(
+			g.getContext(), v->getVariable(), flat_expression(v->getExpression())));
+}
+
 void retarget(Module &m, TargetMachine &target, const options &opts)
 {
 	m.setTargetTriple(triple);
 	m.setDataLayout(target.createDataLayout());
 
+	for (GlobalVariable &g : m.globals())
+		flatten_debug(g);
 	for (Function &f : m) {
 		if (f.isIntrinsic())
 			continue;
+		flatten_debug(f);
 		if (f.getCallingConv() == CallingConv::SPIR_FUNC)
 			f.setCallingConv(CallingConv::C);
 		f.setDSOLocal(true);
