@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# salvo-cc's command line: messages, exit codes, files, and what a program may not contain.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+
+cc=${BUILD:-build}/bin/salvo-cc
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# expect EXIT_CODE PATTERN ARGUMENT... - run salvo-cc; say what differs
+expect() {
+	local want=$1 pattern=$2 out code
+	shift 2
+	out=$("$cc" "$@" 2>&1)
+	code=$?
+	[ "$code" -eq "$want" ] || echo "exit code $code instead of $want: $out"
+	grep -qE -- "$pattern" <<<"$out" || echo "no /$pattern/ in: $out"
+	grep -q 'PLEASE submit a bug report' <<<"$out" && echo "crashed: $out"
+}
+
+# kernel_file NAME TEXT - write a kernel file, print its path
+kernel_file() {
+	printf '%s\n' "$2" >"$dir/$1.cl"
+	echo "$dir/$1.cl"
+}
+
+good=$(kernel_file good 'kernel void good(global int *out) { out[get_global_id(0)] = N; }')
+check "compiles with a macro" "$(expect 0 '' -DN=5 -o "$dir/good.salvo" "$good")"
+check "takes -D with a space" "$(expect 0 '' -D N=5 -o "$dir/good.salvo" "$good")"
+check "default output is beside the input" "$(
+	expect 0 '' -DN=1 "$dir/good.cl"
+	[ -x "$dir/good.salvo" ] || echo "no $dir/good.salvo")"
+check "leaves nothing else behind" "$(
+	find "$dir" -mindepth 1 ! -name good.cl ! -name good.salvo)"
+check "the output follows the umask" "$(
+	umask 027
+	expect 0 '' -DN=1 -o "$dir/masked.salvo" "$dir/good.cl"
+	stat -c %a "$dir/masked.salvo" | grep -vx 750)"
+
+check "an undefined macro is an error of clang's, with file and line" \
+	"$(expect 1 'good\.cl:1:[0-9]+: error: .*N' -o "$dir/x.salvo" "$good")"
+check "a syntax error names its line" "$(expect 1 'syntax\.cl:2:[0-9]+: error: ' \
+	-o "$dir/x.salvo" "$(kernel_file syntax 'kernel void f(global int *out) {
+	out[0] = ;
+}')")"
+check "an unknown function is named with its line" \
+	"$(expect 1 "unknown\.cl:3:[0-9]+: error: function 'missing\(int\)' is not available" \
+	-o "$dir/x.salvo" "$(kernel_file unknown 'int __attribute__((overloadable)) missing(int x);
+kernel void f(global int *out) {
+	out[0] = missing(3);
+}')")"
+check "printf is not available, and said so" \
+	"$(expect 1 "printf\.cl:1:[0-9]+: error: function 'printf' is not available" \
+	-o "$dir/x.salvo" "$(kernel_file printf 'kernel void f(void) { printf("x"); }')")"
+check "recursion is refused with its line" \
+	"$(expect 1 "recursion\.cl:2:[0-9]+: error: .*calls itself; recursion" \
+	-o "$dir/x.salvo" "$(kernel_file recursion 'int odd(int n); int even(int n) { return n ? odd(n - 1) : 1; }
+int odd(int n) { return n ? even(n - 1) : 0; }
+kernel void f(global int *out) { out[0] = even(out[1]); }')")"
+check "a conversion that needs another rounding mode is refused" \
+	"$(expect 1 "convert_float_rtz\(int\)' is not available" \
+	-o "$dir/x.salvo" "$(kernel_file rounding 'kernel void f(global float *o, int x) { *o = convert_float_rtz(x); }')")"
+check "a program without kernels is refused" \
+	"$(expect 1 "no kernel in" -o "$dir/x.salvo" "$(kernel_file empty 'int f(void) { return 1; }')")"
+check "too large an argument block is refused" \
+	"$(expect 1 "more than 4096 bytes of arguments" -o "$dir/x.salvo" "$(
+	kernel_file large 'struct s { int x[2000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
+check "an image argument is refused" \
+	"$(expect 1 "error: .*(image2d|not supported)" -o "$dir/x.salvo" "$(
+	kernel_file image 'kernel void f(read_only image2d_t i) { }')")"
+check "a missing input is an error" "$(expect 1 'no such file' "$dir/nothing.cl")"
+check "an output that cannot be written is an error" \
+	"$(expect 1 "cannot write .*/no/where" -DN=1 -o "$dir/no/where" "$good")"
+check "errors leave no output" "$(find "$dir" -name 'x.salvo*')"
+check "an error keeps the program that was there" "$(
+	expect 0 '' -DN=1 -o "$dir/kept.salvo" "$good"
+	before=$(sha1sum <"$dir/kept.salvo")
+	expect 1 '' -o "$dir/kept.salvo" "$good"
+	[ "$before" = "$(sha1sum <"$dir/kept.salvo")" ] || echo "changed")"
+
+check "no input is wrong usage" "$(expect 2 'no input')"
+check "two inputs are wrong usage" "$(expect 2 'more than one input' a.cl b.cl)"
+check "an unknown option is wrong usage" "$(expect 2 "unknown option '--frobnicate'" --frobnicate a.cl)"
+check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-64-v5 a.cl)"
+check "-o without a file is wrong usage" "$(expect 2 '-o needs a file' a.cl -o)"
+check "--help tells the options" "$(expect 0 'usage: salvo-cc' --help)"
+check "--version tells the program format" "$(expect 0 'program format 1' --version)"
+
+# Every program of the build: nothing to resolve, nothing but relative relocations.
+for program in "${BUILD:-build}"/kernels/*.salvo; do
+	name=$(basename "$program")
+	check "$name imports nothing" "$(
+		readelf -dW "$program" | grep -E 'NEEDED|TEXTREL'
+		readelf --dyn-syms -W "$program" | awk '$7 == "UND" && $8 != ""')"
+	check "$name has only relative relocations" \
+		"$(readelf -rW "$program" | grep R_X86_64 | grep -v R_X86_64_RELATIVE)"
+	check "$name has no stack or data that is executable" "$(
+		readelf -lW "$program" | grep -E 'RWE|GNU_STACK.*E ')"
+done
+table=$(kernel_file table 'constant int a[] = {3, 1, 2}; constant int *constant p[] = {a, a + 1};
+kernel void f(global int *out) { size_t i = get_global_id(0); out[i] = *p[i & 1]; }')
+check "constant pointers become relative relocations" "$(
+	expect 0 '' -O1 -o "$dir/table.salvo" "$table"
+	readelf -rW "$dir/table.salvo" | grep R_X86_64 | grep -v R_X86_64_RELATIVE)"
+copy=$(kernel_file copy 'struct s { int x[100]; };
+kernel void f(global struct s *a, global struct s *b) { struct s t = a[1]; barrier(1); b[get_global_id(0)] = t; }')
+check "memory functions come along, hidden" "$(
+	expect 0 '' -o "$dir/copy.salvo" "$copy"
+	readelf --dyn-syms -W "$dir/copy.salvo" | grep -E 'mem(cpy|set|move)')"
+
+check "M4 a simple loop over work-items runs on vector lanes" "$(
+	objdump -d --disassemble=vadd "${BUILD:-build}/kernels/basic.salvo" |
+		grep -qE 'vaddps.*%ymm' || echo "no vaddps on ymm registers")"
+for level in 2 3 4; do
+	check "x86-64-v$level is in the note" "$(
+		expect 0 '' --march "x86-64-v$level" -DN=1 -o "$dir/level.salvo" "$good"
+		expect 0 "x86-64-v$level" --inspect "$dir/level.salvo")"
+done
+for level in 0 1 2; do
+	check "-O$level compiles" "$(
+		for f in basic barrier cc_args; do
+			expect 0 '' "-O$level" -o "$dir/level.salvo" "tests/kernels/$f.cl"
+		done)"
+done
+check "-cl options go to clang" "$(expect 0 '' -cl-fast-relaxed-math -cl-std=CL2.0 -DN=1 -o "$dir/x.salvo" "$good"
+	expect 1 'invalid value' -cl-std=CL9 -DN=1 -o "$dir/y.salvo" "$good")"
+
+kernels=${BUILD:-build}/kernels
+check "--inspect prints arguments" \
+	"$(expect 0 'global read.*float\* a' --inspect "$kernels/basic.salvo")"
+check "--inspect --json is JSON" "$(
+	"$cc" --inspect --json "$kernels/basic.salvo" | python3 -c '
+import json, sys
+kernels = {k["name"]: k for k in json.load(sys.stdin)["kernels"]}
+out = kernels["vadd"]["args"][2]
+if (out["kind"], out["access"], out["offset"], out["size"]) != ("global", "write", 16, 8):
+    print(out)' 2>&1)"
+check "--inspect of something else is an error" \
+	"$(expect 1 'not|invalid|truncated|magic' --inspect /bin/true
+	expect 1 '' --inspect "$good"
+	expect 1 'cannot read' --inspect "$dir/nothing.salvo")"
+check "--inspect survives a program cut short anywhere" "$(
+	size=$(stat -c %s "$kernels/basic.salvo")
+	for ((n = 0; n < size; n += 397)); do
+		head -c "$n" "$kernels/basic.salvo" >"$dir/cut"
+		"$cc" --inspect "$dir/cut" >/dev/null 2>&1
+		[ $? -le 1 ] || echo "crashed at $n bytes"
+	done)"
+
+finish
