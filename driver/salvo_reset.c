@@ -67,8 +67,8 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 	salvo_irq_complete(sdev);
 	drm_sched_stop(&sdev->sched, &job->base);
 	if (!dma_fence_is_signaled(&job->base.s_fence->finished)) {
-		drm_notice(&sdev->drm, "batch of context %u (%s) hung, resetting the GPU\n",
-			   job->ctx->hw_id, current->comm);
+		drm_notice(&sdev->drm, "a batch of context %u hung, resetting the GPU\n",
+			   job->ctx->hw_id);
 		salvo_ctx_ban(job->ctx);
 		mutex_lock(&sdev->space_lock);
 		ret = salvo_reset_restart(sdev);
@@ -76,8 +76,10 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 	}
 	drm_sched_start(&sdev->sched, true);
 	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
-	if (ret)
+	if (ret) {
+		drm_notice(&sdev->drm, "the reset failed: %d\n", ret);
 		salvo_reset_give_up(sdev);
+	}
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 
