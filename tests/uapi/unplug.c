@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/*
+ * unplug.c - the driver goes away: unbound under an open file, unloaded, loaded again
+ *
+ * Every test leaves the driver bound, for the programs that follow.
+ */
+#include "kselftest_harness.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "rendernode.h"
+
+#define MODULE	"/modules/salvo.ko"
+#define DRIVER	"/sys/bus/pci/drivers/salvo"
+
+FIXTURE(unplug) {
+	char pci[32];		/* the function's name */
+	int fd;
+	uint32_t ctx;
+	struct bo bo;
+};
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int find_function(char *name, size_t bytes)
+{
+	DIR *dir = opendir(DRIVER);
+	struct dirent *entry;
+	int found = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		if (strchr(entry->d_name, ':') && strchr(entry->d_name, '.')) {
+			snprintf(name, bytes, "%.31s", entry->d_name);
+			found = 1;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static bool wait_for_node(void)
+{
+	int i;
+
+	for (i = 0; i < 500 && !node_path(); i++)
+		usleep(10000);
+	return node_path();
+}
+
+FIXTURE_SETUP(unplug)
+{
+	if (access(MODULE, R_OK))
+		SKIP(return, "there is no " MODULE " to load again");
+	ASSERT_TRUE(find_function(self->pci, sizeof(self->pci)));
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 32 << 20, 0, &self->bo), 0);
+}
+
+FIXTURE_TEARDOWN(unplug)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+	EXPECT_TRUE(wait_for_node());
+}
+
+static int unbind(const char *pci)
+{
+	return write_file(DRIVER "/unbind", pci);
+}
+
+static int bind(const char *pci)
+{
+	return write_file(DRIVER "/bind", pci);
+}
+
+static int load(void)
+{
+	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_finit_module, fd, "", 0))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "salvo", O_NONBLOCK) ? -errno : 0;
+}
+
+/* A batch of some hundred milliseconds. */
+static int submit_long(int fd, uint32_t ctx, const struct bo *bo, uint32_t syncobj)
+{
+	const struct drm_salvo_sync signal = { .handle = syncobj };
+	struct drm_salvo_command many[64];
+	const struct batch batch = {
+		.ctx = ctx, .commands = many, .count = 64,
+		.signals = &signal, .signal_count = 1,
+	};
+	int i;
+
+	for (i = 0; i < 64; i++)
+		many[i] = i % 2 ? pipe_control_all() : fill(bo->address, bo->size, i);
+	return submit(fd, &batch);
+}
+
+TEST_F(unplug, module_unloads_and_loads)
+{
+	int i;
+
+	close(self->fd);
+	self->fd = -1;
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(unload(), 0);
+		EXPECT_EQ(node_path(), NULL);
+		ASSERT_EQ(load(), 0);
+		ASSERT_TRUE(wait_for_node());
+	}
+}
+
+TEST_F(unplug, module_with_an_open_file_stays)
+{
+	EXPECT_EQ(unload(), -EWOULDBLOCK);
+}
+
+TEST_F(unplug, module_unloads_while_batches_of_a_closed_file_run)
+{
+	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, syncobj_create(self->fd)), 0);
+	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, syncobj_create(self->fd)), 0);
+	close(self->fd);
+	self->fd = -1;
+	ASSERT_EQ(unload(), 0);
+	ASSERT_EQ(load(), 0);
+}
+
+TEST_F(unplug, open_file_of_an_unbound_driver_gets_ENODEV)
+{
+	const struct drm_salvo_command command = fill(self->bo.address, 64, 1);
+	struct bo bo;
+	uint32_t ctx;
+
+	ASSERT_EQ(unbind(self->pci), 0);
+	EXPECT_EQ(node_path(), NULL);
+	EXPECT_EQ(bo_create(self->fd, 4096, 0, &bo), -ENODEV);
+	EXPECT_EQ(bo_map(self->fd, &self->bo), -ENODEV);
+	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
+	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -ENODEV);
+	EXPECT_EQ(bind(self->pci), 0);
+	/* The old file stays dead beside the new device. */
+	ASSERT_TRUE(wait_for_node());
+	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
+}
+
+TEST_F(unplug, batches_in_flight_end_when_the_driver_is_unbound)
+{
+	uint32_t running = syncobj_create(self->fd), queued = syncobj_create(self->fd);
+	int other = node_open(), shared[2], err;
+	uint32_t handles[2];
+
+	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, running), 0);
+	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, queued), 0);
+	EXPECT_EQ(drmSyncobjHandleToFD(self->fd, running, &shared[0]), 0);
+	EXPECT_EQ(drmSyncobjHandleToFD(self->fd, queued, &shared[1]), 0);
+	close(other);
+	ASSERT_EQ(unbind(self->pci), 0);
+	ASSERT_EQ(bind(self->pci), 0);
+	ASSERT_TRUE(wait_for_node());
+	/* The old file answers nothing; the fences are seen through the new device. */
+	other = node_open();
+	ASSERT_GE(other, 0);
+	ASSERT_EQ(drmSyncobjFDToHandle(other, shared[0], &handles[0]), 0);
+	ASSERT_EQ(drmSyncobjFDToHandle(other, shared[1], &handles[1]), 0);
+	ASSERT_EQ(syncobj_wait(other, handles[0], 20), 0);
+	ASSERT_EQ(syncobj_wait(other, handles[1], 20), 0);
+	err = syncobj_error(other, handles[0]);
+	EXPECT_TRUE(err == 0 || err == -ENODEV);
+	EXPECT_EQ(syncobj_error(other, handles[1]), -ENODEV);
+	close(shared[0]);
+	close(shared[1]);
+	close(other);
+}
+
+TEST_F(unplug, mapping_of_an_unbound_driver_raises_SIGBUS)
+{
+	int status;
+	pid_t child;
+
+	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
+	*(volatile int *)self->bo.map = 1;
+	ASSERT_EQ(unbind(self->pci), 0);
+	child = fork();
+	ASSERT_GE(child, 0);
+	if (!child) {
+		*(volatile int *)self->bo.map = 2;
+		_exit(0);
+	}
+	ASSERT_EQ(waitpid(child, &status, 0), child);
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+	ASSERT_EQ(bind(self->pci), 0);
+}
+
+TEST_F(unplug, works_after_it)
+{
+	const struct drm_salvo_command command = fill(self->bo.address, 64, 9);
+
+	ASSERT_EQ(unbind(self->pci), 0);
+	ASSERT_EQ(bind(self->pci), 0);
+	close(self->fd);
+	ASSERT_TRUE(wait_for_node());
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 32 << 20, 0, &self->bo), 0);
+	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
+	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
+	EXPECT_EQ(*(int *)self->bo.map, 9);
+}
+
+TEST_HARNESS_MAIN
