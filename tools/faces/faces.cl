@@ -27,10 +27,34 @@ static inline int place(global const struct faces_level *level, int x)
 	return level->step == 1 ? x : (x & 1) * level->odd + (x >> 1);
 }
 
+static inline uint8 running_sum(uint8 v)
+{
+	v += (uint8)(0, v.s0123, v.s456);
+	v += (uint8)(0, 0, v.s0123, v.s45);
+	return v + (uint8)(0, 0, 0, 0, v.s0123);
+}
+
+/* Store the values of positions x + 1 to x + 8, for x a multiple of eight. */
+static inline void store_row(uint8 v, global uint *row, int x, int step, int odd)
+{
+	if (step == 1) {
+		vstore8(v, 0, row + x + 1);
+	} else {
+		vstore4(v.even, 0, row + odd + x / 2);
+		vstore4(v.odd, 0, row + x / 2 + 1);
+	}
+}
+
+static inline uint pair_at(local const ushort *line, uint x)
+{
+	return as_uint(vload2(0, line + x));
+}
+
 /*
  * One row of a level: scale it, and write the running sums of the row, of its
  * squares too with two planes, and with three the pixels for sum_tilted.
- * The vertical blend of whole source rows comes first, to @line.
+ * The vertical blend of whole source rows comes first, to @line. There are
+ * weights, and room in the row, up to a multiple of eight pixels.
  */
 kernel void scale_row(global const uchar *frame, int frame_width,
 		      global const struct faces_level *level, global const uint *weights,
@@ -43,26 +67,32 @@ kernel void scale_row(global const uchar *frame, int frame_width,
 	ushort lower = wy & FACES_WEIGHT_MASK, upper = 256 - lower;
 	global const uint *wx = weights + level->x_weights;
 	global uint *row = sums + (size_t)(y + 1) * level->pitch;
-	int x, width = level->width, planes = level->planes;
-	uint total = 0, squares = 0;
+	int x, width = level->width, planes = level->planes, stride = level->stride;
+	int step = level->step, odd = level->odd;
+	uint8 total = 0, squares = 0;
 
 	for (x = 0; x < frame_width; x += 16)
 		vstore16(convert_ushort16(vload16(0, top + x)) * upper +
 			 convert_ushort16(vload16(0, bottom + x)) * lower, 0, line + x);
 
-	for (x = 0; x < width; x++) {
-		uint w = wx[x] & FACES_WEIGHT_MASK, from = wx[x] >> FACES_WEIGHT_SHIFT;
-		uint pixel = (line[from] * (256 - w) + line[from + 1] * w + 32768) >> 16;
-		global uint *at = row + place(level, x + 1);
+	for (x = 0; x < width; x += LANES) {
+		uint8 weight = vload8(0, wx + x), w = weight & FACES_WEIGHT_MASK;
+		uint8 from = weight >> FACES_WEIGHT_SHIFT;
+		uint8 pair = (uint8)(pair_at(line, from.s0), pair_at(line, from.s1),
+				     pair_at(line, from.s2), pair_at(line, from.s3),
+				     pair_at(line, from.s4), pair_at(line, from.s5),
+				     pair_at(line, from.s6), pair_at(line, from.s7));
+		uint8 left = pair & 0xffff, right = pair >> 16;
+		uint8 pixel = (left * 256 + (right - left) * w + 32768) >> 16;
 
-		total += pixel;
-		at[FACES_PLANE_SUM * level->stride] = total;
+		total = running_sum(pixel) + total.s7;
+		store_row(total, row + FACES_PLANE_SUM * stride, x, step, odd);
 		if (planes > FACES_PLANE_SQUARE) {
-			squares += pixel * pixel;
-			at[FACES_PLANE_SQUARE * level->stride] = squares;
+			squares = running_sum(pixel * pixel) + squares.s7;
+			store_row(squares, row + FACES_PLANE_SQUARE * stride, x, step, odd);
 		}
 		if (planes > FACES_PLANE_TILTED)
-			at[FACES_PLANE_TILTED * level->stride] = pixel;
+			store_row(pixel, row + FACES_PLANE_TILTED * stride, x, step, odd);
 	}
 }
 

@@ -4,7 +4,8 @@
  *
  * All tables lie in one block: the cascade, its stages, its nodes once for each
  * step between windows (with corners as offsets into the integral pictures),
- * the levels, and the weights of the scaling.
+ * the levels, and the weights of the scaling. scale_row works on eight pixels at a
+ * time, so widths are rounded up to that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,8 @@ void tables_plan(struct tables *t, const struct cascade *c, const struct pyramid
 		const struct pyramid_level *l = &p->levels[i];
 
 		if (l->width > widest[l->step])
-			widest[l->step] = l->width;
-		weights += l->width + l->height;
+			widest[l->step] = align(l->width, 8);
+		weights += align(l->width, 8) + l->height;
 	}
 	t->odd = align(widest[2] / 2 + 1, 16);
 	t->stride = align(widest[1] + 1, 16);
@@ -213,13 +214,13 @@ int tables_fill(const struct tables *t, const struct cascade *c, const struct py
 		levels[i] = (struct faces_level) {
 			.width = l->width, .height = l->height, .step = l->step,
 			.columns = l->columns, .words = (l->columns + 31) / 32,
-			.x_weights = used, .y_weights = used + l->width,
+			.x_weights = used, .y_weights = used + align(l->width, 8),
 			.planes = t->planes, .stride = t->stride, .odd = t->odd, .pitch = t->pitch,
 		};
 		if (fill_weights(width, l->width, weights + used) ||
-		    fill_weights(height, l->height, weights + used + l->width))
+		    fill_weights(height, l->height, weights + levels[i].y_weights))
 			return -1;
-		used += l->width + l->height;
+		used += align(l->width, 8) + l->height;
 	}
 	return 0;
 }

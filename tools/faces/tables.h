@@ -23,7 +23,7 @@ struct faces_level {
 	int step;		/* from one window to the next: 1 or 2 */
 	int columns;		/* windows in a row */
 	int words;		/* of 32 windows in a row of the result */
-	int x_weights;		/* index of the first of @width weights */
+	int x_weights;		/* index of the first of @width weights, rounded up to 8 */
 	int y_weights;		/* index of the first of @height weights */
 	int planes;
 	int stride, odd, pitch;
