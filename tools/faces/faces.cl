@@ -144,19 +144,28 @@ kernel void sum_tilted(global const struct faces_level *level, global uint *sums
 	}
 }
 
-/* Eight windows: neighbours from @at on, or those at the indices @lane. */
+/*
+ * Eight windows: neighbours from @at on, or those at the indices @lane; of a few,
+ * only the first FEW lanes count and are loaded. The kind is known when compiling.
+ */
+enum kind { NEIGHBOURS, SCATTERED, SCATTERED_FEW };
+
+#define FEW	2
+
 struct windows {
 	sums_t at;
 	int8 lane;
-	bool dense;
+	enum kind kind;
 };
 
 static inline int8 corner(struct windows w, int offset)
 {
 	sums_t p = w.at + offset;
 
-	if (w.dense)
+	if (w.kind == NEIGHBOURS)
 		return as_int8(vload8(0, p));
+	if (w.kind == SCATTERED_FEW)
+		return as_int8((uint8)(p[w.lane.s0], p[w.lane.s1], 0, 0, 0, 0, 0, 0));
 	return as_int8((uint8)(p[w.lane.s0], p[w.lane.s1], p[w.lane.s2], p[w.lane.s3],
 			       p[w.lane.s4], p[w.lane.s5], p[w.lane.s6], p[w.lane.s7]));
 }
@@ -316,6 +325,12 @@ static inline int add_windows(local ushort *list, int count, int column, uint ma
 	return count;
 }
 
+/* Mask of the lanes of a list's next eight windows, with @rest of them to come. */
+static inline uint lanes_used(int rest)
+{
+	return rest < LANES ? (1u << rest) - 1 : (1u << LANES) - 1;
+}
+
 static inline void clear_row(global uint *row, int words)
 {
 	int i;
@@ -340,13 +355,13 @@ kernel void cascade_lbp(global const struct faces_level *level,
 		uint passed = 0, real = existing(columns, column);
 
 		for (k = 0; k < 32 && column + k < columns; k += LANES) {
-			struct windows w = { base + column + k, 0, true };
+			struct windows w = { base + column + k, 0, NEIGHBOURS };
 
 			passed |= bits_of(lbp_stage(stages, nodes, w)) << k;
 		}
 		passed &= real & ~skipped(real & ~passed, &skip);
 		for (k = 0; k < 32; k += LANES) {
-			struct windows w = { base + column + k, 0, true };
+			struct windows w = { base + column + k, 0, NEIGHBOURS };
 			uint left = passed >> k & 0xff;
 
 			for (stage = 1; left && stage < cascade->dense_stages; stage++)
@@ -360,11 +375,16 @@ kernel void cascade_lbp(global const struct faces_level *level,
 
 		vstore8((ushort8)0, 0, list + count);
 		for (i = 0; i < count; i += LANES) {
-			struct windows w = { base, convert_int8(vload8(0, list + i)), false };
-			uint left = bits_of(lbp_stage(stages + stage, nodes, w));
+			struct windows w = { base, convert_int8(vload8(0, list + i)), SCATTERED };
+			uint left;
 
-			if (count - i < LANES)
-				left &= (1u << (count - i)) - 1;
+			if (count - i <= FEW) {
+				w.kind = SCATTERED_FEW;
+				left = bits_of(lbp_stage(stages + stage, nodes, w));
+			} else {
+				left = bits_of(lbp_stage(stages + stage, nodes, w));
+			}
+			left &= lanes_used(count - i);
 			for (; left; left &= left - 1)
 				list[kept++] = list[i + popcount((left & -left) - 1)];
 		}
@@ -394,7 +414,7 @@ kernel void cascade_haar(global const struct faces_level *level,
 		float8 factor[32 / LANES];
 
 		for (k = 0; k < 32 && column + k < columns; k += LANES) {
-			struct windows w = { base + column + k, 0, true };
+			struct windows w = { base + column + k, 0, NEIGHBOURS };
 			float8 f = haar_factor(cascade, norm, w);
 
 			factor[k / LANES] = f;
@@ -404,7 +424,7 @@ kernel void cascade_haar(global const struct faces_level *level,
 		real &= ~flat;
 		passed &= real & ~skipped(real & ~passed, &skip);
 		for (k = 0; k < 32; k += LANES) {
-			struct windows w = { base + column + k, 0, true };
+			struct windows w = { base + column + k, 0, NEIGHBOURS };
 			uint left = passed >> k & 0xff;
 			float8 f = factor[k / LANES];
 			local float *kept = factors + count;
@@ -422,12 +442,17 @@ kernel void cascade_haar(global const struct faces_level *level,
 
 		vstore8((ushort8)0, 0, list + count);
 		for (i = 0; i < count; i += LANES) {
-			struct windows w = { base, convert_int8(vload8(0, list + i)), false };
-			uint left = bits_of(haar_stage(stages + stage, nodes, w,
-						       vload8(0, factors + i)));
+			struct windows w = { base, convert_int8(vload8(0, list + i)), SCATTERED };
+			float8 f = vload8(0, factors + i);
+			uint left;
 
-			if (count - i < LANES)
-				left &= (1u << (count - i)) - 1;
+			if (count - i <= FEW) {
+				w.kind = SCATTERED_FEW;
+				left = bits_of(haar_stage(stages + stage, nodes, w, f));
+			} else {
+				left = bits_of(haar_stage(stages + stage, nodes, w, f));
+			}
+			left &= lanes_used(count - i);
 			for (; left; left &= left - 1) {
 				int lane = i + popcount((left & -left) - 1);
 
