@@ -157,6 +157,9 @@ int salvo_job_result(struct salvo_job *job)
 	atomic64_add(busy_ns, &sdev->counters.busy_ns);
 	switch (status) {
 	case SALVO_STATUS_DONE:
+		/* It may have worked with what a batch before it left undone. */
+		if (salvo_ctx_is_banned(job->ctx))
+			return salvo_refuse(sdev, -ECANCELED, "the context is not banned");
 		return 0;
 	case SALVO_STATUS_KILLED:
 		return salvo_refuse(sdev, -ECANCELED, "the batch was not killed");
