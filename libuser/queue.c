@@ -9,6 +9,27 @@
 
 #include "batch.h"
 
+static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
+{
+	(void)cookie;
+	(void)address;
+	(void)size;
+	(void)access;
+	return 1;
+}
+
+/* The kernel says only that a batch is wrong. Its own check, done here, says what. */
+static void explain(const struct salvo_device *device, struct salvo_submission *submission)
+{
+	const struct salvo_space_view space = {
+		.covers = anywhere,
+		.units = device->info.units,
+	};
+
+	if (!salvo_validate_batch(&submission->batch, &space, &submission->why))
+		submission->why.field = NULL;
+}
+
 int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out)
 {
 	*out = NULL;
@@ -50,7 +71,9 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 
 	submission.why.field = NULL;
 	err = queue->device->winsys->queue_submit(queue, &submission, out);
-	if (err)
-		return salvo_batch_reject(batch, err, &submission.why);
-	return 0;
+	if (!err)
+		return 0;
+	if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)
+		explain(queue->device, &submission);
+	return salvo_batch_reject(batch, err, &submission.why);
 }

@@ -20,8 +20,9 @@
  * into the ring. A batch also stays here while the ring is full. A wait is
  * for order alone: the batch runs even if the one it waited for has failed.
  *
- * A batch that faults bans its queue: later submissions get -EIO, and batches that
- * had been submitted behind it end with -ECANCELED, whether they ran or not.
+ * A batch that faults, or that the GPU refuses, bans its queue: later submissions
+ * get -EIO, and batches that had been submitted behind it end with -ECANCELED,
+ * whether they ran or not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -205,11 +206,11 @@ static void complete_locked(struct soft_device *dev, struct soft_job *job)
 {
 	struct soft_queue *queue = job->queue;
 
-	job->error = 0;
-	if (job->result.status == SALVO_STATUS_FAULT)
+	const uint32_t status = job->result.status;
+
+	if (status != SALVO_STATUS_DONE && status != SALVO_STATUS_KILLED)
 		queue->banned = true;
-	if (job->result.status != SALVO_STATUS_DONE || queue->banned)
-		job->error = -ECANCELED;
+	job->error = status != SALVO_STATUS_DONE || queue->banned ? -ECANCELED : 0;
 	dev->completions++;
 }
 

@@ -230,13 +230,15 @@ TEST_F(program, every_truncation)
 TEST_F(program, every_byte_changed)
 {
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
+	/* A virtual machine is slow, and what is tested runs in this process. */
+	const size_t step = self->device->embedded ? 1 : 31;
 	unsigned int refused = 0, loaded = 0, i;
 	struct salvo_program *program;
 	struct salvo_kernel *kernel;
 	size_t n;
 	int err;
 
-	for (n = 0; n < self->bytes; n++) {
+	for (n = 0; n < self->bytes; n += step) {
 		for (i = 0; i < sizeof(flips); i++) {
 			self->copy[n] = self->image[n] ^ flips[i];
 			err = salvo_program_load(self->device, self->copy, self->bytes, &program);
