@@ -199,12 +199,21 @@ uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t addre
 	return rig_wait(rig, entry.seqno) ? rig_result(rig, entry.seqno)->status : ~0u;
 }
 
+uint64_t rig_fence(struct rig *rig, unsigned int ring)
+{
+	return __atomic_load_n(&rig->regs->ring[ring].fence, __ATOMIC_ACQUIRE);
+}
+
+uint64_t rig_head(struct rig *rig, unsigned int ring)
+{
+	return __atomic_load_n(&rig->regs->ring[ring].head, __ATOMIC_ACQUIRE);
+}
+
 bool rig_wait(struct rig *rig, uint64_t seqno)
 {
-	const __u64 *fence = &rig->regs->ring[0].fence;
 	const time_t deadline = time(NULL) + 20;
 
-	while (__atomic_load_n(fence, __ATOMIC_ACQUIRE) < seqno) {
+	while (rig_fence(rig, 0) < seqno) {
 		if (time(NULL) > deadline)
 			return false;
 		sched_yield();

@@ -82,6 +82,9 @@ uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc
 uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address, uint64_t size,
 		   uint32_t access);
 
+/* The fence and the head of a ring, as they are now. */
+uint64_t rig_fence(struct rig *rig, unsigned int ring);
+uint64_t rig_head(struct rig *rig, unsigned int ring);
 /* Waits for a fence; false after 20 s. */
 bool rig_wait(struct rig *rig, uint64_t seqno);
 /* Submits and waits. Returns the status. */

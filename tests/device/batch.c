@@ -112,7 +112,7 @@ TEST_F(gpu, B5_fence_is_held_until_every_command_is_done)
 
 	await(&self->data[8]);
 	await(&self->data[0]);
-	EXPECT_EQ(seqno - 1, rig->regs->ring[0].fence);
+	EXPECT_EQ(seqno - 1, rig_fence(rig, 0));
 	EXPECT_EQ(SALVO_STATUS_PENDING, rig_result(rig, seqno)->status);
 	set(&self->data[1]);
 	ASSERT_TRUE(rig_wait(rig, seqno));
@@ -162,7 +162,7 @@ TEST_F(gpu, B11_fences_retire_in_the_order_of_the_ring)
 
 	/* The second context's batch overlaps, and its fence waits. */
 	await(&self->data[8]);
-	EXPECT_EQ(seqno[0] - 1, rig->regs->ring[0].fence);
+	EXPECT_EQ(seqno[0] - 1, rig_fence(rig, 0));
 	set(&self->data[1]);
 	ASSERT_TRUE(rig_wait(rig, seqno[1]));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno[0])->status);
@@ -662,14 +662,14 @@ TEST_F(gpu, more_packets_than_the_device_holds_wait_in_the_ring)
 		__atomic_store_n(&rig->regs->ring[1].tail, 200, __ATOMIC_RELEASE);
 		salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_RING(1));
 	}
-	EXPECT_LT(rig->regs->ring[1].head, 200);
-	EXPECT_EQ(0, rig->regs->ring[1].fence);
+	EXPECT_LT(rig_head(rig, 1), 200);
+	EXPECT_EQ(0, rig_fence(rig, 1));
 	set(&self->data[1]);
 	ASSERT_TRUE(rig_wait(rig, seqno));
-	for (i = 0; i < 20000000 && rig->regs->ring[1].fence != 1199; i++)
+	for (i = 0; i < 20000000 && rig_fence(rig, 1) != 1199; i++)
 		sched_yield();
-	EXPECT_EQ(1199, rig->regs->ring[1].fence);
-	EXPECT_EQ(200, rig->regs->ring[1].head);
+	EXPECT_EQ(1199, rig_fence(rig, 1));
+	EXPECT_EQ(200, rig_head(rig, 1));
 	for (i = 0; i < 200; i++)
 		EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, 1000 + i)->status);
 }

@@ -445,12 +445,12 @@ static void expect_halted(struct __test_metadata *_metadata, struct rig *rig)
 {
 	struct touch_args args[2] = { 0 };
 	const struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
-	const uint64_t head = rig->regs->ring[0].head;
+	const uint64_t head = rig_head(rig, 0);
 
 	EXPECT_EQ(SALVO_FAULT_RING, rig->regs->fault.kind);
 	rig_push(rig, &entry);
 	rig_ring(rig);
-	EXPECT_EQ(head, rig->regs->ring[0].head);
+	EXPECT_EQ(head, rig_head(rig, 0));
 	EXPECT_FALSE(traced(rig));
 	rig_reset(rig);
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->data_address,
@@ -512,14 +512,14 @@ TEST_F(gpu, ring_registers_are_checked_when_it_is_enabled)
 TEST_F(gpu, no_dma_without_handshake_and_bus_master)
 {
 	struct rig *rig = self->rig;
-	const uint64_t head = rig->regs->ring[0].head;
+	const uint64_t head = rig_head(rig, 0);
 	struct touch_args args[2] = { 0 };
 	struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
 
 	rig->regs->bus_master = 0;
 	rig_push(rig, &entry);
 	rig_ring(rig);
-	EXPECT_EQ(head, rig->regs->ring[0].head);
+	EXPECT_EQ(head, rig_head(rig, 0));
 	EXPECT_FALSE(traced(rig));
 	EXPECT_EQ(SALVO_STATUS_PENDING, rig_result(rig, entry.seqno)->status);
 
@@ -533,7 +533,7 @@ TEST_F(gpu, no_dma_without_handshake_and_bus_master)
 	rig->regs->ring[0].enable = 1;
 	rig->regs->ring[0].tail = 1;
 	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_RING(0));
-	EXPECT_EQ(0, rig->regs->ring[0].head);
+	EXPECT_EQ(0, rig_head(rig, 0));
 	EXPECT_EQ(SALVO_FAULT_RING, rig->regs->fault.kind);
 }
 
@@ -572,8 +572,8 @@ static void reset_in_flight(struct __test_metadata *_metadata, struct rig *rig, 
 		sched_yield();
 	rig_reset(rig);
 	EXPECT_LT(*count, groups);
-	EXPECT_EQ(0, rig->regs->ring[0].fence);
-	EXPECT_EQ(0, rig->regs->ring[0].head);
+	EXPECT_EQ(0, rig_fence(rig, 0));
+	EXPECT_EQ(0, rig_head(rig, 0));
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, seqno[i])->status);
 
