@@ -3,11 +3,13 @@
 # cli.sh - salvo-faces as a user meets it: options, errors, exit codes, output
 set -u
 
+cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
+
 faces=build/bin/salvo-faces
 data=tests/data
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-number=0
 
 # run EXPECTED-CODE ARGUMENT... - standard input as it is; output in $dir/out and $dir/err
 run() {
@@ -15,29 +17,20 @@ run() {
 	shift
 	"$faces" --device soft "$@" >"$dir/out" 2>"$dir/err"
 	code=$?
-	[ "$code" -eq "$expected" ] || echo "# exit code $code, expected $expected: $*"
+	[ "$code" -eq "$expected" ] || echo "exit code $code, expected $expected: $*" >>"$dir/err"
 	[ "$code" -eq "$expected" ]
 }
 
 # result NAME - the verdict of the command before it
 result() {
 	local status=$?
-	number=$((number + 1))
-	if [ "$status" -eq 0 ]; then
-		echo "ok $number $1"
-	else
-		echo "not ok $number $1"
-		sed 's/^/# /' "$dir/out" "$dir/err"
-	fi
+	check "$1" "$([ "$status" -eq 0 ] || cat <(echo "the command printed:") "$dir/out" "$dir/err")"
 }
 
 # One line on standard error, and it begins with the program's name.
 one_error() {
 	[ "$(wc -l <"$dir/err")" -eq 1 ] && grep -q '^salvo-faces: ' "$dir/err"
 }
-
-echo "TAP version 13"
-echo "1..24"
 
 run 0 --help && grep -q -- '--min-neighbors' "$dir/out"
 result "help"
@@ -121,3 +114,9 @@ run 0 --compare --repeat 3 "$data/frame640.pgm" &&
 	[ "$(awk '/^(workloads|DMA packets|doorbells|deferred completions) / {
 		print $(NF - 1) "/" $NF }' "$dir/out" | tr '\n' ' ')" = "33/33 33/1 33/1 33/1 " ]
 result "B6_33_workloads_take_33_packets_or_1"
+for row in interrupts "deferred completions" "wall ms" "CPU ms" "GPU busy %"; do
+	grep -qE "^$row +[0-9.]+ +[0-9.]+$" "$dir/out" || echo "no $row" >>"$dir/err"
+done
+[ ! -s "$dir/err" ]
+result "B12_both_ways_measured_side_by_side_on_one_frame"
+finish
