@@ -49,7 +49,9 @@ check: ## every test; the last line is "N passed, M failed, K skipped"
 ##@ Parts
 .PHONY: all-user tests run-tests
 all: all-user modules ## build everything but the tests
+	@:
 all-user: libs tools ## build libraries and tools
+	@:
 
 # A line for each step; V=1 shows the commands.
 run = $(if $(V),,@printf '  %-5s %s\n' $(1) $(patsubst $(BUILD)/%,%,$@) && )

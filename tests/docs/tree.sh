@@ -37,7 +37,7 @@ done <<<"$files")
 	check "headers compile alone" "$(
 		grep -E '^(uapi|libuser|device)/.*\.h$|^driver/salvo_(pack|validate)\.h$' <<<"$files" | while read -r f; do
 			# shellcheck disable=SC2046
-			gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c -Iuapi -Ilibuser \
+			gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c -I. -Iuapi -Ilibuser \
 				-Idevice -Idriver $(pkg-config --cflags libdrm) "$f" 2>&1 | head -n 3
 		done)"
 	check "public headers compile as C++" "$(
