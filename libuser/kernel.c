@@ -148,6 +148,10 @@ static void choose_group(const struct salvo_kernel *kernel, unsigned int dims,
 		most = info->max_group_items;
 	for (d = 0; d < dims; d++)
 		total = total > UINT32_MAX ? total : total * items[d];
+	if (total <= lanes) {
+		memcpy(group, items, 3 * sizeof(*group));
+		return;
+	}
 	want = total / (info->units * 8ull);
 	if (want < lanes)
 		want = lanes;

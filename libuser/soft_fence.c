@@ -18,7 +18,7 @@
 #include "soft.h"
 
 #define SPIN_NS		30000
-#define SPIN_POLLS	64
+#define SPIN_POLLS	8
 
 struct soft_fence *soft_fence_create(struct soft_device *dev, uint32_t ctx)
 {
