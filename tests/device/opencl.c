@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * opencl.c - kernels with barriers, from OpenCL C to the units (M2, M3 of CN102576314)
+ *
+ * The kernels are ordinary OpenCL C: nothing in them knows of user-level threads.
+ */
+#include "cc_program.h"
+#include "kselftest_harness.h"
+#include "salvo.h"
+
+#define ITEMS	65536u
+#define GROUP	256u
+
+FIXTURE(soft)
+{
+	struct salvo_device *device;
+	struct salvo_program *program;
+	struct salvo_queue *queue;
+	struct salvo_batch *batch;
+	struct salvo_bo *in, *out;
+	uint32_t *in_map, *out_map;
+};
+
+FIXTURE_SETUP(soft)
+{
+	void *map;
+	uint32_t i;
+
+	ASSERT_EQ(0, salvo_device_open("soft", &self->device));
+	ASSERT_EQ(0, salvo_program_load_file(self->device, cc_build_path("kernels/barrier.salvo"),
+					     &self->program));
+	ASSERT_EQ(0, salvo_queue_create(self->device, 0, &self->queue));
+	ASSERT_EQ(0, salvo_batch_create(self->device, &self->batch));
+	ASSERT_EQ(0, salvo_bo_create(self->device, 4 * ITEMS, 0, &self->in));
+	ASSERT_EQ(0, salvo_bo_create(self->device, 4 * ITEMS, 0, &self->out));
+	ASSERT_EQ(0, salvo_bo_map(self->in, &map));
+	self->in_map = map;
+	ASSERT_EQ(0, salvo_bo_map(self->out, &map));
+	self->out_map = map;
+	for (i = 0; i < ITEMS; i++)
+		self->in_map[i] = i * 2654435761u;
+}
+
+FIXTURE_TEARDOWN(soft)
+{
+	salvo_bo_destroy(self->out);
+	salvo_bo_destroy(self->in);
+	salvo_batch_destroy(self->batch);
+	salvo_queue_destroy(self->queue);
+	salvo_program_destroy(self->program);
+	salvo_device_close(self->device);
+}
+
+/* Runs a kernel whose first arguments are both buffers. */
+static void run(struct __test_metadata *_metadata, FIXTURE_DATA(soft) *self, const char *name,
+		uint32_t group, size_t local)
+{
+	const uint32_t items = ITEMS;
+	struct salvo_kernel *kernel;
+	struct salvo_fence *fence;
+
+	ASSERT_EQ(0, salvo_kernel_create(self->program, name, &kernel));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, self->in, 0));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 1, self->out, 0));
+	if (local)
+		ASSERT_EQ(0, salvo_kernel_set_local(kernel, 2, local));
+	ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &items, &group));
+	salvo_batch_reset(self->batch);
+	ASSERT_EQ(0, salvo_batch_dispatch(self->batch, kernel));
+	ASSERT_EQ(0, salvo_queue_submit(self->queue, self->batch, NULL, 0, &fence));
+	ASSERT_EQ(0, salvo_fence_wait(fence, 20000000000ll));
+	salvo_fence_destroy(fence);
+	salvo_kernel_destroy(kernel);
+}
+
+TEST_F(soft, M3_barrier_in_a_loop_keeps_every_items_state)
+{
+	static const uint32_t groups[] = { 1, 2, 16, 64, GROUP };
+	unsigned int g;
+	uint32_t i, j;
+
+	for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		run(_metadata, self, "reduce", groups[g], 0);
+		for (i = 0; i < ITEMS / groups[g]; i++) {
+			uint32_t sum = 0;
+
+			for (j = 0; j < groups[g]; j++)
+				sum += self->in_map[i * groups[g] + j];
+			ASSERT_EQ(sum, self->out_map[i]);
+		}
+	}
+}
+
+TEST_F(soft, M3_item_reads_after_the_barrier_what_another_wrote_before_it)
+{
+	uint32_t i;
+
+	run(_metadata, self, "reverse_local", GROUP, 4 * GROUP);
+	for (i = 0; i < ITEMS; i++)
+		ASSERT_EQ(self->in_map[i / GROUP * GROUP + GROUP - 1 - i % GROUP],
+			  self->out_map[i]);
+}
+
+TEST_HARNESS_MAIN
