@@ -104,6 +104,14 @@ result "a picture smaller than the window"
 run 1 --scale-factor 1.0001 "$data/frame640.pgm" && one_error
 result "too many levels"
 
+{
+	head -c 2 "$data/grace_hopper.jpg"
+	printf '\xff\xe1\x00\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0'
+	tail -c +3 "$data/grace_hopper.jpg"
+} >"$dir/turned.jpg"
+run 0 --json "$dir/turned.jpg" && grep -q '"width":600,"height":512' "$dir/out"
+result "a photo is turned as its Exif tag says"
+
 run 0 --output "$dir/o.png" "$data/astronaut.png" && [ "$(head -c 4 "$dir/o.png" | tail -c 3)" = PNG ] &&
 	! cmp -s "$dir/o.png" "$data/astronaut.png" && [ ! -e "$dir/o.png.part" ]
 result "annotated picture"

@@ -265,6 +265,46 @@ TEST(damaged_y4m)
 	EXPECT_EQ(-1, FRAMES("YUV4MPEG2 W16384 H16384\nFRAME\n"));
 }
 
+#define EXIF_LITTLE(count, tag, value) \
+	"Exif\0\0II*\0\x08\0\0\0" count "\x0f\x01\x02\0\0\0\0\0\0\0\0\0" \
+	tag "\x03\0\x01\0\0\0" value "\0\0"
+#define ORIENTATION(text) image_exif_orientation((const uint8_t *)text, sizeof(text) - 1)
+
+TEST(exif_orientation)
+{
+	EXPECT_EQ(6, ORIENTATION(EXIF_LITTLE("\x02\0", "\x12\x01", "\x06\0")));
+	EXPECT_EQ(8, ORIENTATION("Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0"));
+	EXPECT_EQ(1, ORIENTATION(EXIF_LITTLE("\x01\0", "\x12\x01", "\x06\0")));
+	EXPECT_EQ(1, ORIENTATION(EXIF_LITTLE("\x02\0", "\x13\x01", "\x06\0")));
+	EXPECT_EQ(1, ORIENTATION(EXIF_LITTLE("\x02\0", "\x12\x01", "\x09\0")));
+	EXPECT_EQ(1, ORIENTATION(EXIF_LITTLE("\xff\xff", "\x13\x01", "\x06\0")));
+	EXPECT_EQ(1, ORIENTATION("Exif\0\0II*\0\xff\xff\xff\xff\0\0"));
+	EXPECT_EQ(1, ORIENTATION("Exif\0\0II*\0\x08"));
+	EXPECT_EQ(1, ORIENTATION(""));
+}
+
+/* A picture of 2 x 3, numbered row by row, turned each way. */
+TEST(pictures_are_turned)
+{
+	static const char *const turned[9] = {
+		"", "123456", "214365", "654321", "563412", "135246", "531642", "642531", "246135",
+	};
+	struct faces_error error;
+	struct image i;
+	int way;
+
+	for (way = 1; way <= 8; way++) {
+		ASSERT_EQ(0, image_init(&i, 2, 3, 1, &error));
+		memcpy(i.pixels, "123456", 6);
+		ASSERT_EQ(0, image_orient(&i, way, &error));
+		EXPECT_EQ(way < 5 ? 2 : 3, i.width);
+		EXPECT_EQ(way < 5 ? 3 : 2, i.height);
+		EXPECT_EQ(0, memcmp(i.pixels, turned[way], 6))
+			TH_LOG("way %d: %.6s", way, (char *)i.pixels);
+		image_fini(&i);
+	}
+}
+
 TEST(rectangles_are_drawn_and_cut)
 {
 	static const uint8_t green[3] = { 60, 230, 60 };

@@ -2,7 +2,8 @@
 #
 # salvo-faces, and the objects that its tests share with it.
 
-FACES_OBJS := $(call obj,$(filter-out tools/faces/main.c,$(wildcard tools/faces/*.c tools/faces/*.S)))
+FACES_OBJS := $(call obj,$(filter-out tools/faces/main.c, \
+	$(wildcard tools/faces/*.c tools/faces/*.S)))
 FACES_LIBS := -lexpat -lpng -ljpeg
 FACES_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/faces/*.c))
 

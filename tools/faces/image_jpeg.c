@@ -52,6 +52,16 @@ static void on_progress(j_common_ptr jpeg)
 	}
 }
 
+static int orientation_of(const struct jpeg_decompress_struct *jpeg)
+{
+	const struct jpeg_marker_struct *m = jpeg->marker_list;
+	int orientation = 1;
+
+	for (; m && orientation == 1; m = m->next)
+		orientation = image_exif_orientation(m->data, m->data_length);
+	return orientation;
+}
+
 static int decode(struct jpeg_decompress_struct *jpeg, struct jpeg_source *s,
 		  const uint8_t *data, size_t bytes)
 {
@@ -63,6 +73,7 @@ static int decode(struct jpeg_decompress_struct *jpeg, struct jpeg_source *s,
 	jpeg_create_decompress(jpeg);
 	jpeg->progress = &s->progress;
 	jpeg_mem_src(jpeg, data, bytes);
+	jpeg_save_markers(jpeg, JPEG_APP0 + 1, 0xffff);
 	jpeg_read_header(jpeg, TRUE);
 	if (jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK)
 		return faces_fail(s->error, -EINVAL, "JPEG: CMYK pictures are not supported");
@@ -79,7 +90,7 @@ static int decode(struct jpeg_decompress_struct *jpeg, struct jpeg_source *s,
 		jpeg_read_scanlines(jpeg, &row, 1);
 	}
 	jpeg_finish_decompress(jpeg);
-	return 0;
+	return image_orient(image, orientation_of(jpeg), s->error);
 }
 
 int image_decode_jpeg(const uint8_t *data, size_t bytes, struct image *out,

@@ -12,7 +12,7 @@
 
 struct source;
 
-/** source_open() - A picture or a Y4M video; "-" is standard input. Return: 0 or a negative errno. */
+/** source_open() - A picture or a video; "-" is standard input. Return: 0 or a negative errno. */
 int source_open(const char *name, struct source **out, struct faces_error *error);
 void source_close(struct source *source);
 

@@ -17,7 +17,11 @@ struct y4m;
 /** y4m_open() - Read the header. @file stays the caller's. Return: 0 or a negative errno. */
 int y4m_open(FILE *file, struct y4m **out, struct faces_error *error);
 void y4m_close(struct y4m *video);
-/** y4m_next() - The next frame, its luma as a grey picture. Return: 1, 0 at the end, or a negative errno. */
+/**
+ * y4m_next() - The next frame, its luma as a grey picture.
+ *
+ * Return: 1, 0 at the end, or a negative errno with @error set.
+ */
 int y4m_next(struct y4m *video, struct image *out, struct faces_error *error);
 
 #endif
