@@ -188,16 +188,16 @@ struct walks {
 
 static inline void walk_step(struct walks *w, global const struct faces_walk *n, int8 first)
 {
-	double8 leaf = convert_long8(first) ? (double8)n->leaf[0] : (double8)n->leaf[1];
+	float8 leaf = first ? (float8)n->leaf[0] : (float8)n->leaf[1];
 	int8 here, next;
 
 	if (n->index == 0 && n->last) {
-		w->sum += leaf;
+		w->sum += convert_double8(leaf);
 		return;
 	}
 	here = w->node == n->index;
 	next = first ? (int8)n->child[0] : (int8)n->child[1];
-	w->sum += convert_long8(here & (next < 0)) ? leaf : (double8)0;
+	w->sum += convert_double8(here & (next < 0) ? leaf : (float8)0);
 	w->node = n->last ? (int8)0 : here ? next : w->node;
 }
 
