@@ -122,11 +122,12 @@ $(BUILD)/module/salvo.ko: $(MODULE_SOURCES)
 # --- tests -------------------------------------------------------------------
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
-# Folders whose programs run here; those of uapi run in the virtual machine.
+# Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
 HOST_TESTS := unit device cc lib faces docs
+VM_TESTS   := uapi lost
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
-TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) uapi)))
+TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) $(VM_TESTS))))
 TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) vm))
 TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl)))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
@@ -155,7 +156,7 @@ $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/l
 
 # C programs first, then scripts, the virtual machine last.
 run-tests:
-	@tests/run $(sort $(filter-out $(BUILD)/tests/uapi/%,$(TEST_PROGRAMS))) \
+	@tests/run $(sort $(filter-out $(VM_TESTS:%=$(BUILD)/tests/%/%),$(TEST_PROGRAMS))) \
 		$(filter-out tests/vm/%,$(TEST_SCRIPTS)) $(filter tests/vm/%,$(TEST_SCRIPTS))
 
 ##@ Housekeeping

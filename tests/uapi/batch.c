@@ -241,6 +241,31 @@ TEST_F(batch, B1_each_workload_has_a_command_of_its_own)
 	}
 }
 
+/* The context's units reach the GPU as set-up state of the packet. */
+TEST_F(batch, B8_set_up_state_holds_the_units_of_the_context)
+{
+	struct salvo_profile profile, last = { 0 };
+	struct salvo_fence *fence;
+	struct salvo_queue *narrow;
+	uint32_t i;
+
+	ASSERT_EQ(salvo_queue_create(self->device, 1, &narrow), 0);
+	ASSERT_EQ(salvo_batch_enable_profile(self->batch), 0);
+	for (i = 0; i < WORKLOADS; i++)
+		ASSERT_EQ(add_tiny(self, i * 4096, 4096, i), i);
+	ASSERT_EQ(salvo_queue_submit(narrow, self->batch, NULL, 0, &fence), 0);
+	ASSERT_EQ(salvo_fence_wait(fence, SECONDS(20)), 0);
+	/* One unit runs one after the other. */
+	for (i = 0; i < WORKLOADS; i++) {
+		ASSERT_EQ(salvo_batch_get_profile(self->batch, i, &profile), 0);
+		EXPECT_NE(profile.started, 0);
+		EXPECT_GE(profile.started, last.ended);
+		last = profile;
+	}
+	salvo_fence_destroy(fence);
+	salvo_queue_destroy(narrow);
+}
+
 TEST_F(batch, B5_the_fence_waits_for_every_command)
 {
 	struct salvo_fence *fence;
