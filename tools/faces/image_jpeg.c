@@ -66,7 +66,7 @@ static int decode(struct jpeg_decompress_struct *jpeg, struct jpeg_source *s,
 		  const uint8_t *data, size_t bytes)
 {
 	struct image *image = &s->image;
-	int channels, r;
+	int channels, orientation, r;
 
 	if (setjmp(s->back))
 		return -EINVAL;
@@ -82,6 +82,7 @@ static int decode(struct jpeg_decompress_struct *jpeg, struct jpeg_source *s,
 	r = image_init(image, jpeg->image_width, jpeg->image_height, channels, s->error);
 	if (r)
 		return r;
+	orientation = orientation_of(jpeg);
 	jpeg_start_decompress(jpeg);
 	while (jpeg->output_scanline < jpeg->output_height) {
 		size_t stride = (size_t)image->width * channels;
@@ -90,7 +91,7 @@ static int decode(struct jpeg_decompress_struct *jpeg, struct jpeg_source *s,
 		jpeg_read_scanlines(jpeg, &row, 1);
 	}
 	jpeg_finish_decompress(jpeg);
-	return image_orient(image, orientation_of(jpeg), s->error);
+	return image_orient(image, orientation, s->error);
 }
 
 int image_decode_jpeg(const uint8_t *data, size_t bytes, struct image *out,
