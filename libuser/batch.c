@@ -316,7 +316,7 @@ static int reserve_profile(struct salvo_batch *batch)
 
 	if (batch->count <= batch->profile_capacity)
 		return 0;
-	err = salvo_bo_create(batch->device, batch->capacity * sizeof(struct salvo_profile), 0, &bo);
+	err = salvo_bo_create(batch->device, batch->capacity * sizeof(*batch->profiles), 0, &bo);
 	if (err)
 		return err;
 	err = salvo_bo_map(bo, &map);

@@ -105,7 +105,11 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
 			    struct salvo_program **out);
 void salvo_program_destroy(struct salvo_program *program);
 
-/** salvo_kernel_create() - A kernel of a program by name; the program must outlive it. Return: 0, -ENOENT. */
+/**
+ * salvo_kernel_create() - A kernel of a program by name; the program must outlive it.
+ *
+ * Return: 0, -ENOENT, -ENOMEM.
+ */
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
@@ -148,7 +152,12 @@ void salvo_batch_reset(struct salvo_batch *batch);
  * not set, see salvo_batch_error()), -E2BIG (the batch is full), -ENOMEM.
  */
 int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *kernel);
-/** salvo_batch_pipe_control() - @consumer waits for @producer, both indices, producer < consumer. */
+/**
+ * salvo_batch_pipe_control() - One command waits for another to end.
+ * @consumer, @producer: Indices in the batch; @producer is the lower one.
+ *
+ * Return: the pipe control's own index, -EINVAL, -E2BIG, -ENOMEM.
+ */
 int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 			     unsigned int producer);
 /** salvo_batch_barrier() - All that is added later waits for all that was added before. */

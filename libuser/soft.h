@@ -16,7 +16,9 @@
 #include "vram.h"
 #include "winsys.h"
 
-#define SOFT_RING_ENTRIES 1024u
+#define SOFT_RING_ENTRIES 4096u
+/* Packets that batches may fill the ring up to; the rest is kept for BIND and UNBIND. */
+#define SOFT_RING_BATCHES 1024u
 #define SOFT_ASID 1u
 
 /**
@@ -139,31 +141,32 @@ static inline struct soft_device *to_soft_device(struct salvo_device *device)
 }
 
 /* soft_queue.c */
-int soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out);
-void soft_queue_destroy(struct salvo_queue *queue);
-int soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
+int salvo_soft_queue_create(struct salvo_device *device, uint64_t eu_mask,
+			    struct salvo_queue **out);
+void salvo_soft_queue_destroy(struct salvo_queue *queue);
+int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
 		      struct salvo_fence **out);
-void soft_interrupt(void *cookie, unsigned int vector);
+void salvo_soft_interrupt(void *cookie, unsigned int vector);
 /**
- * soft_space_packet() - Run one BIND or UNBIND, after all packets now in the ring were read.
+ * salvo_soft_space_packet() - Run one BIND or UNBIND, after all packets now in the ring were read.
  *
- * Return: 0, -ENOMEM, or -ENOSPC if the GPU could not do it.
+ * Return: 0, -ENOMEM, or -ENOSPC if the GPU said that it could not do it.
  */
-int soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
+int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
 		      uint32_t access);
-/** soft_give_up() - The GPU is gone: end all jobs with -ENODEV and free them. */
-void soft_give_up(struct soft_device *dev);
+/** salvo_soft_give_up() - The GPU is gone: end all jobs with -ENODEV and free them. */
+void salvo_soft_give_up(struct soft_device *dev);
 
 /* soft_fence.c */
-struct soft_fence *soft_fence_create(struct soft_device *dev, uint32_t ctx);
-void soft_fence_put(struct soft_fence *fence);
-bool soft_fence_is_done(struct soft_fence *fence);
-void soft_fence_signal(struct soft_fence *fence, int error);
-int soft_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
-void soft_fence_destroy(struct salvo_fence *fence);
+struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx);
+void salvo_soft_fence_put(struct soft_fence *fence);
+bool salvo_soft_fence_is_done(struct soft_fence *fence);
+void salvo_soft_fence_signal(struct soft_fence *fence, int error);
+int salvo_soft_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
+void salvo_soft_fence_destroy(struct salvo_fence *fence);
 
 /* winsys_soft.c */
-/** soft_reap() - Free destroyed buffers that no batch can use any more. */
-void soft_reap(struct soft_device *dev);
+/** salvo_soft_reap() - Free destroyed buffers that no batch can use any more. */
+void salvo_soft_reap(struct soft_device *dev);
 
 #endif /* SALVO_SOFT_H */

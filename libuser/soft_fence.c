@@ -20,7 +20,7 @@
 #define SPIN_NS		30000
 #define SPIN_POLLS	8
 
-struct soft_fence *soft_fence_create(struct soft_device *dev, uint32_t ctx)
+struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx)
 {
 	struct soft_fence *fence = malloc(sizeof(*fence));
 
@@ -34,23 +34,23 @@ struct soft_fence *soft_fence_create(struct soft_device *dev, uint32_t ctx)
 	return fence;
 }
 
-void soft_fence_put(struct soft_fence *fence)
+void salvo_soft_fence_put(struct soft_fence *fence)
 {
 	if (fence && atomic_fetch_sub(&fence->refs, 1) == 1)
 		free(fence);
 }
 
-void soft_fence_destroy(struct salvo_fence *fence)
+void salvo_soft_fence_destroy(struct salvo_fence *fence)
 {
-	soft_fence_put((struct soft_fence *)fence);
+	salvo_soft_fence_put((struct soft_fence *)fence);
 }
 
-bool soft_fence_is_done(struct soft_fence *fence)
+bool salvo_soft_fence_is_done(struct soft_fence *fence)
 {
 	return atomic_load_explicit(&fence->state, memory_order_acquire) == SOFT_FENCE_DONE;
 }
 
-void soft_fence_signal(struct soft_fence *fence, int error)
+void salvo_soft_fence_signal(struct soft_fence *fence, int error)
 {
 	fence->error = error;
 	if (atomic_exchange(&fence->state, SOFT_FENCE_DONE) == SOFT_FENCE_AWAITED)
@@ -64,13 +64,13 @@ static bool poll_fence(struct soft_fence *fence, int64_t until)
 
 	do {
 		for (i = 0; i < SPIN_POLLS; i++) {
-			if (soft_fence_is_done(fence))
+			if (salvo_soft_fence_is_done(fence))
 				return true;
 			__builtin_ia32_pause();
 		}
 		sched_yield();
 	} while (salvo_now_ns() < until);
-	return soft_fence_is_done(fence);
+	return salvo_soft_fence_is_done(fence);
 }
 
 /* Sleep until the fence is done or @deadline. Return: 0 or -ETIME. */
@@ -90,20 +90,20 @@ static int sleep_on_fence(struct soft_fence *fence, int64_t deadline)
 		if (state == SOFT_FENCE_DONE)
 			return 0;
 		/* FUTEX_WAIT_BITSET takes a point in time on CLOCK_MONOTONIC. */
-		if (syscall(SYS_futex, &fence->state, FUTEX_WAIT_BITSET_PRIVATE,
-			    SOFT_FENCE_AWAITED, timeout, NULL, FUTEX_BITSET_MATCH_ANY) &&
+		if (syscall(SYS_futex, &fence->state, FUTEX_WAIT_BITSET_PRIVATE, SOFT_FENCE_AWAITED,
+			    timeout, NULL, FUTEX_BITSET_MATCH_ANY) &&
 		    errno == ETIMEDOUT)
-			return soft_fence_is_done(fence) ? 0 : -ETIME;
+			return salvo_soft_fence_is_done(fence) ? 0 : -ETIME;
 	}
 }
 
-int soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
+int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 {
 	struct soft_fence *fence = (struct soft_fence *)base;
 	struct soft_device *dev = to_soft_device(base->device);
 	int64_t now, deadline;
 
-	if (!soft_fence_is_done(fence)) {
+	if (!salvo_soft_fence_is_done(fence)) {
 		if (!timeout_ns)
 			return -ETIME;
 		now = salvo_now_ns();
@@ -112,6 +112,6 @@ int soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 		    sleep_on_fence(fence, deadline))
 			return -ETIME;
 	}
-	soft_reap(dev);
+	salvo_soft_reap(dev);
 	return fence->error;
 }

@@ -97,7 +97,7 @@ static int job_take_waits(struct soft_job *job, const struct salvo_submission *s
 	for (i = 0; i < submission->wait_count; i++) {
 		struct soft_fence *fence = (struct soft_fence *)submission->waits[i];
 
-		if (fence->ctx == ctx || soft_fence_is_done(fence))
+		if (fence->ctx == ctx || salvo_soft_fence_is_done(fence))
 			continue;
 		atomic_fetch_add(&fence->refs, 1);
 		job->waits[job->wait_count++] = fence;
@@ -108,15 +108,15 @@ static int job_take_waits(struct soft_job *job, const struct salvo_submission *s
 /* Forget the waits that are done. Return: may the job run? */
 static bool job_is_ready(struct soft_job *job)
 {
-	while (job->wait_count && soft_fence_is_done(job->waits[job->wait_count - 1]))
-		soft_fence_put(job->waits[--job->wait_count]);
+	while (job->wait_count && salvo_soft_fence_is_done(job->waits[job->wait_count - 1]))
+		salvo_soft_fence_put(job->waits[--job->wait_count]);
 	return !job->wait_count;
 }
 
 static void job_drop_waits(struct soft_job *job)
 {
 	while (job->wait_count)
-		soft_fence_put(job->waits[--job->wait_count]);
+		salvo_soft_fence_put(job->waits[--job->wait_count]);
 }
 
 static void queue_put_locked(struct soft_queue *queue)
@@ -163,9 +163,9 @@ static void job_put_locked(struct soft_device *dev, struct soft_job *job)
 
 /* --- the ring --------------------------------------------------------------- */
 
-static bool ring_has_room_locked(const struct soft_device *dev)
+static bool ring_has_room_locked(const struct soft_device *dev, uint64_t most)
 {
-	return dev->seqno - dev->retired < SOFT_RING_ENTRIES;
+	return dev->seqno - dev->retired < most;
 }
 
 /* The caller rings the doorbell when it has let go of the lock. */
@@ -182,7 +182,7 @@ static void ring_push_locked(struct soft_device *dev, struct soft_job *job)
 	entry->seqno = seqno;
 	entry->asid = SOFT_ASID;
 	/* Many space packets in a row must wake the jobs that are held for lack of room. */
-	if (job->queue || seqno - dev->retired > SOFT_RING_ENTRIES / 2)
+	if (job->queue || seqno - dev->retired > SOFT_RING_BATCHES / 2)
 		entry->flags = SALVO_RING_IRQ;
 	if (job->queue) {
 		entry->ctx = job->queue->ctx;
@@ -250,7 +250,8 @@ static bool run_held_locked(struct soft_device *dev, struct soft_job **done)
 		struct soft_job *job;
 
 		while ((job = queue->held)) {
-			if (!queue->banned && (!job_is_ready(job) || !ring_has_room_locked(dev)))
+			if (!queue->banned &&
+			    (!job_is_ready(job) || !ring_has_room_locked(dev, SOFT_RING_BATCHES)))
 				break;
 			queue->held = job->next;
 			if (queue->banned) {
@@ -283,8 +284,8 @@ static void finish_jobs(struct soft_device *dev, struct soft_job *done)
 	for (job = done; job; job = job->next) {
 		if (!job->fence)
 			continue;
-		soft_fence_signal(job->fence, job->error);
-		soft_fence_put(job->fence);
+		salvo_soft_fence_signal(job->fence, job->error);
+		salvo_soft_fence_put(job->fence);
 	}
 	pthread_mutex_lock(&dev->lock);
 	while ((job = done)) {
@@ -329,7 +330,7 @@ static void drain(struct soft_device *dev)
 	} while (atomic_fetch_sub(&dev->pending_interrupts, handled) != handled);
 }
 
-void soft_interrupt(void *cookie, unsigned int vector)
+void salvo_soft_interrupt(void *cookie, unsigned int vector)
 {
 	struct soft_device *dev = cookie;
 
@@ -339,15 +340,15 @@ void soft_interrupt(void *cookie, unsigned int vector)
 		drain(dev);
 }
 
-void soft_give_up(struct soft_device *dev)
+void salvo_soft_give_up(struct soft_device *dev)
 {
 	struct soft_job *job;
 
 	while ((job = dev->oldest)) {
 		job_unaccount_locked(dev, job);
 		if (job->fence) {
-			soft_fence_signal(job->fence, -ENODEV);
-			soft_fence_put(job->fence);
+			salvo_soft_fence_signal(job->fence, -ENODEV);
+			salvo_soft_fence_put(job->fence);
 		}
 		job_put_locked(dev, job);
 	}
@@ -359,7 +360,7 @@ void soft_give_up(struct soft_device *dev)
 
 /* --- submission ------------------------------------------------------------- */
 
-int soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out)
+int salvo_soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out)
 {
 	struct soft_device *dev = to_soft_device(device);
 	struct soft_queue *queue = calloc(1, sizeof(*queue));
@@ -377,7 +378,7 @@ int soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salv
 	return 0;
 }
 
-void soft_queue_destroy(struct salvo_queue *base)
+void salvo_soft_queue_destroy(struct salvo_queue *base)
 {
 	struct soft_device *dev = to_soft_device(base->device);
 
@@ -421,7 +422,7 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 	if (!err)
 		err = job_take_waits(job, submission, queue->ctx);
 	if (!err) {
-		job->fence = soft_fence_create(dev, queue->ctx);
+		job->fence = salvo_soft_fence_create(dev, queue->ctx);
 		err = job->fence ? 0 : -ENOMEM;
 	}
 	if (err) {
@@ -447,8 +448,8 @@ static void hold_locked(struct soft_device *dev, struct soft_queue *queue, struc
 	queue->held_end = &job->next;
 }
 
-int soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submission,
-		      struct salvo_fence **out)
+int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submission,
+			    struct salvo_fence **out)
 {
 	struct soft_queue *queue = (struct soft_queue *)base;
 	struct soft_device *dev = to_soft_device(base->device);
@@ -468,7 +469,7 @@ int soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submiss
 	job->queue = queue;
 	queue->refs++;
 	job_account_locked(dev, job);
-	held = queue->held || !job_is_ready(job) || !ring_has_room_locked(dev);
+	held = queue->held || !job_is_ready(job) || !ring_has_room_locked(dev, SOFT_RING_BATCHES);
 	if (held)
 		hold_locked(dev, queue, job);
 	else
@@ -481,11 +482,10 @@ int soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submiss
 	return 0;
 }
 
-int soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
-		      uint32_t access)
+int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
+			    uint32_t access)
 {
 	struct soft_job *job;
-	uint32_t status;
 	int err;
 
 	pthread_mutex_lock(&dev->lock);
@@ -495,8 +495,7 @@ int soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, 
 		return -ENOMEM;
 	err = job_reserve_packet(job, SALVO_PACK_SPACE_BYTES);
 	if (!err)
-		salvo_pack_space(code, address, size, access, (uintptr_t)&job->result,
-				 job->packet);
+		salvo_pack_space(code, address, size, access, (uintptr_t)&job->result, job->packet);
 
 	pthread_mutex_lock(&dev->lock);
 	if (err) {
@@ -504,7 +503,7 @@ int soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, 
 		pthread_mutex_unlock(&dev->lock);
 		return err;
 	}
-	while (!ring_has_room_locked(dev)) {
+	while (!ring_has_room_locked(dev, SOFT_RING_ENTRIES)) {
 		pthread_mutex_unlock(&dev->lock);
 		usleep(100);
 		drain(dev);
@@ -518,15 +517,18 @@ int soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, 
 	drain(dev);
 
 	/*
-	 * The GPU carries the packet out when it reads it, which is now unless another
-	 * thread is at the ring; then the order of the ring still serves us.
+	 * The GPU carries the packet out when it reads it, but tells how when all before
+	 * it has ended. Behind a batch we do not wait for that: packets hardly ever fail,
+	 * and a batch that names memory which is not bound is refused.
 	 */
 	pthread_mutex_lock(&dev->lock);
-	status = __atomic_load_n(&job->result.status, __ATOMIC_ACQUIRE);
-	if (job->space == SOFT_SPACE_RETIRED)
+	if (job->space == SOFT_SPACE_RETIRED) {
+		if (job->result.status != SALVO_STATUS_DONE)
+			err = -ENOSPC;
 		job_put_locked(dev, job);
-	else
+	} else {
 		job->space = SOFT_SPACE_LEFT;
+	}
 	pthread_mutex_unlock(&dev->lock);
-	return status == SALVO_STATUS_DONE || status == SALVO_STATUS_PENDING ? 0 : -ENOSPC;
+	return err;
 }

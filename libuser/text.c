@@ -75,15 +75,15 @@ static bool need_place(struct salvo_text_parser *p, struct salvo_text_place *pla
 	char name[SALVO_TEXT_MAX_NAME + 1];
 	const char *start;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
-	if (!text_need_name(p, name, "a buffer"))
+	if (!salvo_text_need_name(p, name, "a buffer"))
 		return false;
 	if (!find_buffer(p->text, name, &place->buffer))
-		return text_fail_at(p, start, "there is no buffer %s above", name);
-	if (!text_take(p, '['))
+		return salvo_text_fail_at(p, start, "there is no buffer %s above", name);
+	if (!salvo_text_take(p, '['))
 		return true;
-	return text_need_size(p, &place->offset, "an offset") && text_need(p, ']');
+	return salvo_text_need_size(p, &place->offset, "an offset") && salvo_text_need(p, ']');
 }
 
 static bool need_label(struct salvo_text_parser *p, unsigned int *index, const char *what)
@@ -91,12 +91,12 @@ static bool need_label(struct salvo_text_parser *p, unsigned int *index, const c
 	char name[SALVO_TEXT_MAX_NAME + 1];
 	const char *start;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
-	if (!text_need_name(p, name, what))
+	if (!salvo_text_need_name(p, name, what))
 		return false;
 	return find_label(p->text, name, index) ||
-	       text_fail_at(p, start, "there is no command %s above", name);
+	       salvo_text_fail_at(p, start, "there is no command %s above", name);
 }
 
 /* --- statements ------------------------------------------------------------- */
@@ -109,21 +109,21 @@ static bool parse_program(struct salvo_text_parser *p)
 	const char *start;
 	unsigned int i;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
-	if (!text_need_name(p, name, "the program's name"))
+	if (!salvo_text_need_name(p, name, "the program's name"))
 		return false;
 	if (find_program(text, name, &i))
-		return text_fail_at(p, start, "there is a program %s already", name);
-	program = text_append(p, &text->programs, &text->program_count, sizeof(*program),
-			 SALVO_TEXT_MAX_PROGRAMS, "programs");
+		return salvo_text_fail_at(p, start, "there is a program %s already", name);
+	program = salvo_text_append(p, &text->programs, &text->program_count, sizeof(*program),
+				    SALVO_TEXT_MAX_PROGRAMS, "programs");
 	if (!program)
 		return false;
 	program->line = p->line;
 	program->name = strdup(name);
 	if (!program->name)
-		return text_no_memory(p);
-	return text_need_string(p, &program->file);
+		return salvo_text_no_memory(p);
+	return salvo_text_need_string(p, &program->file);
 }
 
 static bool parse_init(struct salvo_text_parser *p, struct salvo_text_buffer *buffer)
@@ -131,34 +131,34 @@ static bool parse_init(struct salvo_text_parser *p, struct salvo_text_buffer *bu
 	struct salvo_text_run *run;
 	unsigned int values = 0;
 
-	if (text_take_word(p, "zeros")) {
+	if (salvo_text_take_word(p, "zeros")) {
 		return true;
-	} else if (text_take_word(p, "fill")) {
+	} else if (salvo_text_take_word(p, "fill")) {
 		buffer->init = SALVO_TEXT_FILL;
 		values = 1;
-	} else if (text_take_word(p, "ramp")) {
+	} else if (salvo_text_take_word(p, "ramp")) {
 		buffer->init = SALVO_TEXT_RAMP;
 		values = 2;
-	} else if (text_take_word(p, "random")) {
+	} else if (salvo_text_take_word(p, "random")) {
 		buffer->init = SALVO_TEXT_RANDOM;
-		return text_need_number(p, &buffer->seed, "the seed");
-	} else if (text_take_word(p, "file")) {
+		return salvo_text_need_number(p, &buffer->seed, "the seed");
+	} else if (salvo_text_take_word(p, "file")) {
 		buffer->init = SALVO_TEXT_FILE;
-		return text_need_string(p, &buffer->file);
-	} else if (text_take_word(p, "data")) {
+		return salvo_text_need_string(p, &buffer->file);
+	} else if (salvo_text_take_word(p, "data")) {
 		buffer->init = SALVO_TEXT_DATA;
-		return text_need_values(p, &buffer->values);
+		return salvo_text_need_values(p, &buffer->values);
 	} else {
-		return text_at_line_end(p) ||
-		       text_fail(p, "must be zeros, fill, ramp, random, file or data");
+		return salvo_text_at_line_end(p) ||
+		       salvo_text_fail(p, "must be zeros, fill, ramp, random, file or data");
 	}
 
-	if (!text_need_type(p, &buffer->values.type))
+	if (!salvo_text_need_type(p, &buffer->values.type))
 		return false;
 	while (values--) {
-		run = text_append(p, &buffer->values.runs, &buffer->values.count, sizeof(*run),
-			     SALVO_TEXT_MAX_RUNS, "values");
-		if (!run || !text_need_value(p, buffer->values.type, &run->bits))
+		run = salvo_text_append(p, &buffer->values.runs, &buffer->values.count,
+					sizeof(*run), SALVO_TEXT_MAX_RUNS, "values");
+		if (!run || !salvo_text_need_value(p, buffer->values.type, &run->bits))
 			return false;
 		run->count = 1;
 	}
@@ -173,25 +173,25 @@ static bool parse_buffer(struct salvo_text_parser *p)
 	const char *start;
 	unsigned int i;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
-	if (!text_need_name(p, name, "the buffer's name"))
+	if (!salvo_text_need_name(p, name, "the buffer's name"))
 		return false;
 	if (find_buffer(text, name, &i) || !strcmp(name, "null"))
-		return text_fail_at(p, start, "there is a buffer %s already", name);
-	buffer = text_append(p, &text->buffers, &text->buffer_count, sizeof(*buffer),
-			SALVO_TEXT_MAX_BUFFERS, "buffers");
+		return salvo_text_fail_at(p, start, "there is a buffer %s already", name);
+	buffer = salvo_text_append(p, &text->buffers, &text->buffer_count, sizeof(*buffer),
+				   SALVO_TEXT_MAX_BUFFERS, "buffers");
 	if (!buffer)
 		return false;
 	buffer->line = p->line;
 	buffer->name = strdup(name);
 	if (!buffer->name)
-		return text_no_memory(p);
-	if (!text_need_size(p, &buffer->bytes, "the buffer's size"))
+		return salvo_text_no_memory(p);
+	if (!salvo_text_need_size(p, &buffer->bytes, "the buffer's size"))
 		return false;
 	if (!buffer->bytes)
-		return text_fail(p, "the buffer's size is 0");
-	buffer->readonly = text_take_word(p, "readonly");
+		return salvo_text_fail(p, "the buffer's size is 0");
+	buffer->readonly = salvo_text_take_word(p, "readonly");
 	return parse_init(p, buffer);
 }
 
@@ -201,12 +201,12 @@ static bool need_range(struct salvo_text_parser *p, uint32_t range[3], unsigned 
 	*dims = 0;
 	do {
 		if (*dims == 3)
-			return text_fail(p, "at most 3 dimensions");
-		if (!text_need_u32(p, &range[*dims], "a number of work-items"))
+			return salvo_text_fail(p, "at most 3 dimensions");
+		if (!salvo_text_need_u32(p, &range[*dims], "a number of work-items"))
 			return false;
 		if (!range[(*dims)++])
-			return text_fail(p, "a dimension of 0 work-items");
-	} while (text_take(p, ','));
+			return salvo_text_fail(p, "a dimension of 0 work-items");
+	} while (salvo_text_take(p, ','));
 	return true;
 }
 
@@ -214,24 +214,25 @@ static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 {
 	const char *start = p->at;
 
-	if (text_take_type(p, &arg->type) && text_take(p, ':')) {
+	if (salvo_text_take_type(p, &arg->type) && salvo_text_take(p, ':')) {
 		arg->kind = SALVO_TEXT_ARG_VALUE;
 		do {
 			if (arg->lanes == SALVO_TEXT_MAX_VECTOR)
-				return text_fail(p, "at most %u values", SALVO_TEXT_MAX_VECTOR);
-			if (!text_need_value(p, arg->type, &arg->bits[arg->lanes++]))
+				return salvo_text_fail(p, "at most %u values",
+						       SALVO_TEXT_MAX_VECTOR);
+			if (!salvo_text_need_value(p, arg->type, &arg->bits[arg->lanes++]))
 				return false;
-		} while (text_take(p, ','));
+		} while (salvo_text_take(p, ','));
 		return true;
 	}
 	p->at = start;
-	if (text_take_word(p, "local") && text_take(p, ':')) {
+	if (salvo_text_take_word(p, "local") && salvo_text_take(p, ':')) {
 		arg->kind = SALVO_TEXT_ARG_LOCAL;
-		return text_need_size(p, &arg->local_bytes, "the size of local memory");
+		return salvo_text_need_size(p, &arg->local_bytes, "the size of local memory");
 	}
 	p->at = start;
 	arg->kind = SALVO_TEXT_ARG_BUFFER;
-	if (text_take_word(p, "null")) {
+	if (salvo_text_take_word(p, "null")) {
 		arg->place.buffer = SALVO_TEXT_MAX_BUFFERS;
 		return true;
 	}
@@ -245,35 +246,36 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 	const char *start;
 
 	command->type = DRM_SALVO_DISPATCH;
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
-	if (!text_need_name(p, program, "the program"))
+	if (!salvo_text_need_name(p, program, "the program"))
 		return false;
 	if (!find_program(p->text, program, &command->program))
-		return text_fail_at(p, start, "there is no program %s above", program);
-	if (!text_need(p, '.') || !text_need_new_name(p, &command->kernel, "the kernel"))
+		return salvo_text_fail_at(p, start, "there is no program %s above", program);
+	if (!salvo_text_need(p, '.') ||
+	    !salvo_text_need_new_name(p, &command->kernel, "the kernel"))
 		return false;
-	if (!text_take_word(p, "items"))
-		return text_fail(p, "'items' is missing");
+	if (!salvo_text_take_word(p, "items"))
+		return salvo_text_fail(p, "'items' is missing");
 	if (!need_range(p, command->items, &command->dims))
 		return false;
 	for (i = command->dims; i < 3; i++)
 		command->items[i] = 1;
-	command->has_group = text_take_word(p, "group");
+	command->has_group = salvo_text_take_word(p, "group");
 	if (command->has_group) {
 		start = p->at;
 		if (!need_range(p, command->group, &dims))
 			return false;
 		if (dims != command->dims)
-			return text_fail_at(p, start, "group has %u dimensions, items %u", dims,
-				       command->dims);
+			return salvo_text_fail_at(p, start, "group has %u dimensions, items %u",
+						  dims, command->dims);
 	}
-	if (!text_take_word(p, "args"))
+	if (!salvo_text_take_word(p, "args"))
 		return true;
-	while (!text_at_line_end(p)) {
-		struct salvo_text_arg *arg = text_append(p, &command->args, &command->arg_count,
-						    sizeof(*arg), SALVO_TEXT_MAX_ARGS,
-						    "arguments");
+	while (!salvo_text_at_line_end(p)) {
+		struct salvo_text_arg *arg =
+			salvo_text_append(p, &command->args, &command->arg_count, sizeof(*arg),
+					  SALVO_TEXT_MAX_ARGS, "arguments");
 
 		if (!arg || !parse_arg(p, arg))
 			return false;
@@ -290,28 +292,28 @@ static bool parse_pipe_control(struct salvo_text_parser *p, struct salvo_text_co
 	    !need_label(p, &command->producer, "the producer"))
 		return false;
 	return command->producer < command->consumer ||
-	       text_fail_at(p, start, "the producer must come before the consumer");
+	       salvo_text_fail_at(p, start, "the producer must come before the consumer");
 }
 
 static bool parse_expect(struct salvo_text_parser *p, struct salvo_text_check *check)
 {
 	if (!need_place(p, &check->place))
 		return false;
-	text_skip_space(p);
-	if (!text_need(p, '=') || !text_need_values(p, &check->values))
+	salvo_text_skip_space(p);
+	if (!salvo_text_need(p, '=') || !salvo_text_need_values(p, &check->values))
 		return false;
-	if (!text_take_word(p, "within"))
+	if (!salvo_text_take_word(p, "within"))
 		return true;
-	if (!text_need_real(p, &check->tolerance))
+	if (!salvo_text_need_real(p, &check->tolerance))
 		return false;
-	return check->tolerance >= 0 || text_fail(p, "the tolerance must not be negative");
+	return check->tolerance >= 0 || salvo_text_fail(p, "the tolerance must not be negative");
 }
 
 static bool parse_print(struct salvo_text_parser *p, struct salvo_text_check *check)
 {
 	check->print = true;
-	return need_place(p, &check->place) && text_need_type(p, &check->values.type) &&
-	       text_need_number(p, &check->count, "a count");
+	return need_place(p, &check->place) && salvo_text_need_type(p, &check->values.type) &&
+	       salvo_text_need_number(p, &check->count, "a count");
 }
 
 /* A command, with or without a label. */
@@ -322,45 +324,46 @@ static bool parse_command(struct salvo_text_parser *p, const char *label, const 
 	const char *start;
 	unsigned int i;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
 	if (label && find_label(text, label, &i))
-		return text_fail_at(p, label_at, "there is a command %s already", label);
-	command = text_append(p, &text->commands, &text->command_count, sizeof(*command),
-			 SALVO_TEXT_MAX_COMMANDS, "commands");
+		return salvo_text_fail_at(p, label_at, "there is a command %s already", label);
+	command = salvo_text_append(p, &text->commands, &text->command_count, sizeof(*command),
+				    SALVO_TEXT_MAX_COMMANDS, "commands");
 	if (!command)
 		return false;
 	command->line = p->line;
-	if (text_take_word(p, "dispatch")) {
+	if (salvo_text_take_word(p, "dispatch")) {
 		if (!parse_dispatch(p, command))
 			return false;
-	} else if (text_take_word(p, "copy")) {
+	} else if (salvo_text_take_word(p, "copy")) {
 		command->type = DRM_SALVO_COPY;
 		if (!need_place(p, &command->dst) || !need_place(p, &command->src) ||
-		    !text_need_size(p, &command->size, "the number of bytes"))
+		    !salvo_text_need_size(p, &command->size, "the number of bytes"))
 			return false;
-	} else if (text_take_word(p, "fill")) {
+	} else if (salvo_text_take_word(p, "fill")) {
 		command->type = DRM_SALVO_FILL;
 		if (!need_place(p, &command->dst) ||
-		    !text_need_size(p, &command->size, "the number of bytes") ||
-		    !text_need_u32(p, &command->pattern, "the pattern"))
+		    !salvo_text_need_size(p, &command->size, "the number of bytes") ||
+		    !salvo_text_need_u32(p, &command->pattern, "the pattern"))
 			return false;
-	} else if (text_take_word(p, "timestamp")) {
+	} else if (salvo_text_take_word(p, "timestamp")) {
 		command->type = DRM_SALVO_TIMESTAMP;
 		if (!need_place(p, &command->dst))
 			return false;
-	} else if (!label && text_take_word(p, "pipe_control")) {
+	} else if (!label && salvo_text_take_word(p, "pipe_control")) {
 		return parse_pipe_control(p, command);
-	} else if (!label && text_take_word(p, "barrier")) {
+	} else if (!label && salvo_text_take_word(p, "barrier")) {
 		command->type = DRM_SALVO_PIPE_CONTROL;
 		command->all = true;
 	} else {
-		return text_fail_at(p, start, label ? "the command after the label is missing" :
-						 "unknown statement");
+		return salvo_text_fail_at(p, start,
+					  label ? "the command after the label is missing"
+						: "unknown statement");
 	}
 	/* Only now, so that a command cannot name itself. */
 	command->label = label ? strdup(label) : NULL;
-	return !label || command->label || text_no_memory(p);
+	return !label || command->label || salvo_text_no_memory(p);
 }
 
 static bool parse_statement(struct salvo_text_parser *p)
@@ -370,14 +373,14 @@ static bool parse_statement(struct salvo_text_parser *p)
 	const char *start;
 	bool expect;
 
-	if (text_take_word(p, "program"))
+	if (salvo_text_take_word(p, "program"))
 		return parse_program(p);
-	if (text_take_word(p, "buffer"))
+	if (salvo_text_take_word(p, "buffer"))
 		return parse_buffer(p);
-	expect = text_take_word(p, "expect");
-	if (expect || text_take_word(p, "print")) {
-		check = text_append(p, &p->text->checks, &p->text->check_count, sizeof(*check),
-			       SALVO_TEXT_MAX_CHECKS, "expectations");
+	expect = salvo_text_take_word(p, "expect");
+	if (expect || salvo_text_take_word(p, "print")) {
+		check = salvo_text_append(p, &p->text->checks, &p->text->check_count,
+					  sizeof(*check), SALVO_TEXT_MAX_CHECKS, "expectations");
 		if (!check)
 			return false;
 		check->line = p->line;
@@ -385,9 +388,9 @@ static bool parse_statement(struct salvo_text_parser *p)
 	}
 
 	start = p->at;
-	if (!text_need_name(p, label, "a statement"))
+	if (!salvo_text_need_name(p, label, "a statement"))
 		return false;
-	if (text_take(p, ':'))
+	if (salvo_text_take(p, ':'))
 		return parse_command(p, label, start);
 	p->at = start;
 	return parse_command(p, NULL, start);
@@ -415,13 +418,14 @@ int salvo_text_parse(const char *text, size_t bytes, struct salvo_text **out,
 	if (!p.text)
 		return -ENOMEM;
 	while (!p.err && p.at < p.end) {
-		if (!text_at_line_end(&p) && parse_statement(&p) && !text_at_line_end(&p))
-			text_fail(&p, "unexpected text at the end of the statement");
+		if (!salvo_text_at_line_end(&p) && parse_statement(&p) &&
+		    !salvo_text_at_line_end(&p))
+			salvo_text_fail(&p, "unexpected text at the end of the statement");
 		if (p.err)
 			break;
 		while (p.at < p.end && *p.at != '\n')
 			p.at++;
-		if (text_take(&p, '\n')) {
+		if (salvo_text_take(&p, '\n')) {
 			p.line++;
 			p.line_start = p.at;
 		}

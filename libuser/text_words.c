@@ -2,7 +2,7 @@
 /*
  * text_words.c - words, numbers and typed values of the human-readable form
  *
- * text_take_*() go past something if it is there; text_need_*() make an error of it
+ * salvo_text_take_*() go past something if it is there; salvo_text_need_*() make an error of it
  * if it is not. The first error counts and says where it was. Nothing is read past
  * the end of the text, which may hold any byte.
  */
@@ -42,7 +42,7 @@ bool salvo_text_type_is_float(enum salvo_text_type type)
 
 /* --- errors and memory ------------------------------------------------------ */
 
-bool text_fail_at(struct salvo_text_parser *p, const char *where, const char *format, ...)
+bool salvo_text_fail_at(struct salvo_text_parser *p, const char *where, const char *format, ...)
 {
 	va_list ap;
 
@@ -57,28 +57,28 @@ bool text_fail_at(struct salvo_text_parser *p, const char *where, const char *fo
 	return false;
 }
 
-bool text_no_memory(struct salvo_text_parser *p)
+bool salvo_text_no_memory(struct salvo_text_parser *p)
 {
-	text_fail(p, "out of memory");
+	salvo_text_fail(p, "out of memory");
 	p->err = -ENOMEM;
 	return false;
 }
 
 /* Room for one more element of an array that grows by doubling; zeroed. */
-void *text_append(struct salvo_text_parser *p, void *array, unsigned int *count, size_t size,
-		    unsigned int limit, const char *what)
+void *salvo_text_append(struct salvo_text_parser *p, void *array, unsigned int *count, size_t size,
+			unsigned int limit, const char *what)
 {
 	void *base, *grown;
 
 	if (*count >= limit) {
-		text_fail(p, "too many %s: at most %u", what, limit);
+		salvo_text_fail(p, "too many %s: at most %u", what, limit);
 		return NULL;
 	}
 	if (!(*count & (*count - 1))) {
 		memcpy(&base, array, sizeof(base));
 		grown = realloc(base, (*count ? *count * 2 : 1) * size);
 		if (!grown) {
-			text_no_memory(p);
+			salvo_text_no_memory(p);
 			return NULL;
 		}
 		memcpy(array, &grown, sizeof(grown));
@@ -97,7 +97,7 @@ static bool is_name(char c)
 }
 
 /* Spaces, and line ends behind a backslash. */
-void text_skip_space(struct salvo_text_parser *p)
+void salvo_text_skip_space(struct salvo_text_parser *p)
 {
 	for (;;) {
 		if (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\r')) {
@@ -112,13 +112,13 @@ void text_skip_space(struct salvo_text_parser *p)
 	}
 }
 
-bool text_at_line_end(struct salvo_text_parser *p)
+bool salvo_text_at_line_end(struct salvo_text_parser *p)
 {
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	return p->at == p->end || *p->at == '\n' || *p->at == '#';
 }
 
-bool text_take(struct salvo_text_parser *p, char c)
+bool salvo_text_take(struct salvo_text_parser *p, char c)
 {
 	if (p->at == p->end || *p->at != c)
 		return false;
@@ -126,17 +126,17 @@ bool text_take(struct salvo_text_parser *p, char c)
 	return true;
 }
 
-bool text_need(struct salvo_text_parser *p, char c)
+bool salvo_text_need(struct salvo_text_parser *p, char c)
 {
-	return text_take(p, c) || text_fail(p, "'%c' is missing", c);
+	return salvo_text_take(p, c) || salvo_text_fail(p, "'%c' is missing", c);
 }
 
 /* Is the next word @word? Then go past it. */
-bool text_take_word(struct salvo_text_parser *p, const char *word)
+bool salvo_text_take_word(struct salvo_text_parser *p, const char *word)
 {
 	size_t length = strlen(word);
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) ||
 	    (p->at + length < p->end && is_name(p->at[length])))
 		return false;
@@ -145,61 +145,62 @@ bool text_take_word(struct salvo_text_parser *p, const char *word)
 }
 
 /* A name, copied into @name. */
-bool text_need_name(struct salvo_text_parser *p, char name[SALVO_TEXT_MAX_NAME + 1], const char *what)
+bool salvo_text_need_name(struct salvo_text_parser *p, char name[SALVO_TEXT_MAX_NAME + 1],
+			  const char *what)
 {
 	const char *start;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
 	while (p->at < p->end && is_name(*p->at))
 		p->at++;
 	if (p->at == start)
-		return text_fail(p, "%s is missing", what);
+		return salvo_text_fail(p, "%s is missing", what);
 	if (p->at - start > SALVO_TEXT_MAX_NAME)
-		return text_fail_at(p, start, "%s is longer than %u characters", what,
-			       SALVO_TEXT_MAX_NAME);
+		return salvo_text_fail_at(p, start, "%s is longer than %u characters", what,
+					  SALVO_TEXT_MAX_NAME);
 	memcpy(name, start, p->at - start);
 	name[p->at - start] = 0;
 	return true;
 }
 
-bool text_need_new_name(struct salvo_text_parser *p, char **out, const char *what)
+bool salvo_text_need_new_name(struct salvo_text_parser *p, char **out, const char *what)
 {
 	char name[SALVO_TEXT_MAX_NAME + 1];
 
-	if (!text_need_name(p, name, what))
+	if (!salvo_text_need_name(p, name, what))
 		return false;
 	*out = strdup(name);
-	return *out || text_no_memory(p);
+	return *out || salvo_text_no_memory(p);
 }
 
-bool text_need_string(struct salvo_text_parser *p, char **out)
+bool salvo_text_need_string(struct salvo_text_parser *p, char **out)
 {
 	const char *start;
 
-	text_skip_space(p);
-	if (!text_take(p, '"'))
-		return text_fail(p, "a file name in quotes is missing");
+	salvo_text_skip_space(p);
+	if (!salvo_text_take(p, '"'))
+		return salvo_text_fail(p, "a file name in quotes is missing");
 	start = p->at;
 	while (p->at < p->end && *p->at != '"' && *p->at != '\n' && *p->at)
 		p->at++;
 	if (p->at == p->end || *p->at != '"')
-		return text_fail_at(p, start - 1, "the file name has no closing quote");
+		return salvo_text_fail_at(p, start - 1, "the file name has no closing quote");
 	if (p->at == start)
-		return text_fail_at(p, start - 1, "the file name is empty");
+		return salvo_text_fail_at(p, start - 1, "the file name is empty");
 	*out = strndup(start, p->at - start);
 	p->at++;
-	return *out || text_no_memory(p);
+	return *out || salvo_text_no_memory(p);
 }
 
 /* Digits without a sign, up to 64 bits. */
-bool text_need_number(struct salvo_text_parser *p, uint64_t *out, const char *what)
+bool salvo_text_need_number(struct salvo_text_parser *p, uint64_t *out, const char *what)
 {
 	const char *start;
 	unsigned int base = 10, digit;
 	bool any = false;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
 	if (p->end - p->at > 2 && p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X')) {
 		base = 16;
@@ -207,58 +208,57 @@ bool text_need_number(struct salvo_text_parser *p, uint64_t *out, const char *wh
 	}
 	*out = 0;
 	for (; p->at < p->end && isxdigit((unsigned char)*p->at); p->at++) {
-		digit = isdigit((unsigned char)*p->at) ? *p->at - '0' :
-							 (*p->at | 32) - 'a' + 10;
+		digit = isdigit((unsigned char)*p->at) ? *p->at - '0' : (*p->at | 32) - 'a' + 10;
 		if (digit >= base)
 			break;
 		if (__builtin_mul_overflow(*out, base, out) ||
 		    __builtin_add_overflow(*out, digit, out))
-			return text_fail_at(p, start, "%s does not fit in 64 bits", what);
+			return salvo_text_fail_at(p, start, "%s does not fit in 64 bits", what);
 		any = true;
 	}
-	return any || text_fail_at(p, start, "%s is missing", what);
+	return any || salvo_text_fail_at(p, start, "%s is missing", what);
 }
 
-bool text_need_size(struct salvo_text_parser *p, uint64_t *out, const char *what)
+bool salvo_text_need_size(struct salvo_text_parser *p, uint64_t *out, const char *what)
 {
 	const char *start = p->at;
 	unsigned int shift = 0;
 
-	if (!text_need_number(p, out, what))
+	if (!salvo_text_need_number(p, out, what))
 		return false;
-	if (text_take(p, 'K'))
+	if (salvo_text_take(p, 'K'))
 		shift = 10;
-	else if (text_take(p, 'M'))
+	else if (salvo_text_take(p, 'M'))
 		shift = 20;
-	else if (text_take(p, 'G'))
+	else if (salvo_text_take(p, 'G'))
 		shift = 30;
 	if (*out > UINT64_MAX >> shift)
-		return text_fail_at(p, start, "%s does not fit in 64 bits", what);
+		return salvo_text_fail_at(p, start, "%s does not fit in 64 bits", what);
 	*out <<= shift;
 	return true;
 }
 
-bool text_need_u32(struct salvo_text_parser *p, uint32_t *out, const char *what)
+bool salvo_text_need_u32(struct salvo_text_parser *p, uint32_t *out, const char *what)
 {
 	const char *start = p->at;
 	uint64_t value;
 
-	if (!text_need_number(p, &value, what))
+	if (!salvo_text_need_number(p, &value, what))
 		return false;
 	if (value > UINT32_MAX)
-		return text_fail_at(p, start, "%s does not fit in 32 bits", what);
+		return salvo_text_fail_at(p, start, "%s does not fit in 32 bits", what);
 	*out = value;
 	return true;
 }
 
 /* --- elements --------------------------------------------------------------- */
 
-bool text_take_type(struct salvo_text_parser *p, enum salvo_text_type *type)
+bool salvo_text_take_type(struct salvo_text_parser *p, enum salvo_text_type *type)
 {
 	unsigned int i;
 
 	for (i = 0; i < SALVO_TEXT_TYPES; i++) {
-		if (text_take_word(p, types[i].name)) {
+		if (salvo_text_take_word(p, types[i].name)) {
 			*type = i;
 			return true;
 		}
@@ -266,18 +266,19 @@ bool text_take_type(struct salvo_text_parser *p, enum salvo_text_type *type)
 	return false;
 }
 
-bool text_need_type(struct salvo_text_parser *p, enum salvo_text_type *type)
+bool salvo_text_need_type(struct salvo_text_parser *p, enum salvo_text_type *type)
 {
-	return text_take_type(p, type) || text_fail(p, "a type is missing: u8 i8 ... u64 i64 f32 f64");
+	return salvo_text_take_type(p, type) ||
+	       salvo_text_fail(p, "a type is missing: u8 i8 ... u64 i64 f32 f64");
 }
 
-bool text_need_real(struct salvo_text_parser *p, double *out)
+bool salvo_text_need_real(struct salvo_text_parser *p, double *out)
 {
 	char word[64], *stop;
 	size_t length = 0;
 	const char *c;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	/* ".." of a range and '*' of a count are not part of a number. */
 	for (c = p->at; c < p->end && length < sizeof(word) - 1; c++) {
 		if (!isalnum((unsigned char)*c) && *c != '.' && *c != '-' && *c != '+')
@@ -287,7 +288,7 @@ bool text_need_real(struct salvo_text_parser *p, double *out)
 	word[length] = 0;
 	*out = strtod(word, &stop);
 	if (stop == word || *stop)
-		return text_fail(p, "a number is missing");
+		return salvo_text_fail(p, "a number is missing");
 	p->at = c;
 	return true;
 }
@@ -300,27 +301,28 @@ static bool need_integer(struct salvo_text_parser *p, enum salvo_text_type type,
 	uint64_t most;
 	bool negative;
 
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	start = p->at;
-	negative = text_take(p, '-');
-	if (!text_need_number(p, bits, "a number"))
+	negative = salvo_text_take(p, '-');
+	if (!salvo_text_need_number(p, bits, "a number"))
 		return false;
 	most = UINT64_MAX >> (64 - width + is_signed);
 	if (*bits > most + (negative && is_signed) || (negative && !is_signed && *bits))
-		return text_fail_at(p, start, "the number does not fit in %s", types[type].name);
+		return salvo_text_fail_at(p, start, "the number does not fit in %s",
+					  types[type].name);
 	if (negative)
 		*bits = -*bits & UINT64_MAX >> (64 - width);
 	return true;
 }
 
-bool text_need_value(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits)
+bool salvo_text_need_value(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits)
 {
 	double real;
 	float narrow;
 
 	if (!salvo_text_type_is_float(type))
 		return need_integer(p, type, bits);
-	if (!text_need_real(p, &real))
+	if (!salvo_text_need_real(p, &real))
 		return false;
 	*bits = 0;
 	if (type == SALVO_TEXT_F64) {
@@ -365,47 +367,48 @@ static bool is_less(enum salvo_text_type type, uint64_t a, uint64_t b)
 static bool need_run(struct salvo_text_parser *p, struct salvo_text_values *values)
 {
 	const char *start = p->at;
+	const uint64_t most = UINT64_MAX >> (64 - types[values->type].bytes * 8);
 	struct salvo_text_run *run;
 	uint64_t last;
 
-	run = text_append(p, &values->runs, &values->count, sizeof(*run), SALVO_TEXT_MAX_RUNS,
-		     "values");
-	if (!run || !text_need_value(p, values->type, &run->bits))
+	run = salvo_text_append(p, &values->runs, &values->count, sizeof(*run), SALVO_TEXT_MAX_RUNS,
+				"values");
+	if (!run || !salvo_text_need_value(p, values->type, &run->bits))
 		return false;
 	run->count = 1;
-	if (text_take(p, '*')) {
-		if (!text_need_number(p, &run->count, "a count"))
+	if (salvo_text_take(p, '*')) {
+		if (!salvo_text_need_number(p, &run->count, "a count"))
 			return false;
 		if (!run->count)
-			return text_fail_at(p, start, "a count of 0");
+			return salvo_text_fail_at(p, start, "a count of 0");
 	} else if (p->end - p->at >= 2 && p->at[0] == '.' && p->at[1] == '.' &&
 		   !salvo_text_type_is_float(values->type)) {
 		p->at += 2;
-		if (!text_need_value(p, values->type, &last))
+		if (!salvo_text_need_value(p, values->type, &last))
 			return false;
 		if (is_less(values->type, last, run->bits))
-			return text_fail_at(p, start, "the range runs backwards");
+			return salvo_text_fail_at(p, start, "the range runs backwards");
 		run->ramp = true;
 		/* Of u64 only the range of all 2^64 values would wrap, to 0. */
-		run->count = ((last - run->bits) &
-			      UINT64_MAX >> (64 - types[values->type].bytes * 8)) + 1;
+		run->count = (last - run->bits) & most;
+		run->count++;
 		if (!run->count)
-			return text_fail_at(p, start, "the range is too long");
+			return salvo_text_fail_at(p, start, "the range is too long");
 	}
 	return true;
 }
 
-bool text_need_values(struct salvo_text_parser *p, struct salvo_text_values *values)
+bool salvo_text_need_values(struct salvo_text_parser *p, struct salvo_text_values *values)
 {
-	if (!text_need_type(p, &values->type))
+	if (!salvo_text_need_type(p, &values->type))
 		return false;
-	text_skip_space(p);
+	salvo_text_skip_space(p);
 	do {
 		if (!need_run(p, values))
 			return false;
-		text_skip_space(p);
-	} while (!text_at_line_end(p) && (isdigit((unsigned char)*p->at) || *p->at == '-' ||
-				     *p->at == '+' || *p->at == '.' || *p->at == 'n' ||
-				     *p->at == 'i'));
+		salvo_text_skip_space(p);
+	} while (!salvo_text_at_line_end(p) &&
+		 (isdigit((unsigned char)*p->at) || *p->at == '-' || *p->at == '+' ||
+		  *p->at == '.' || *p->at == 'n' || *p->at == 'i'));
 	return true;
 }

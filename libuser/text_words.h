@@ -20,35 +20,35 @@ struct salvo_text_parser {
 	int err;
 };
 
-/** text_fail_at() - Report an error at @where, unless there was one. Return: false. */
-bool text_fail_at(struct salvo_text_parser *p, const char *where, const char *format, ...)
+/** salvo_text_fail_at() - Report an error at @where, unless there was one. Return: false. */
+bool salvo_text_fail_at(struct salvo_text_parser *p, const char *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-#define text_fail(p, ...) text_fail_at(p, (p)->at, __VA_ARGS__)
-bool text_no_memory(struct salvo_text_parser *p);
+#define salvo_text_fail(p, ...) salvo_text_fail_at(p, (p)->at, __VA_ARGS__)
+bool salvo_text_no_memory(struct salvo_text_parser *p);
 
 /**
- * text_append() - Room for one more element of an array that grows by doubling; zeroed.
+ * salvo_text_append() - Room for one more element of an array that grows by doubling; zeroed.
  * @array: Address of the pointer to the array.
  */
-void *text_append(struct salvo_text_parser *p, void *array, unsigned int *count, size_t size,
-		  unsigned int limit, const char *what);
+void *salvo_text_append(struct salvo_text_parser *p, void *array, unsigned int *count, size_t size,
+			unsigned int limit, const char *what);
 
-void text_skip_space(struct salvo_text_parser *p);
-bool text_at_line_end(struct salvo_text_parser *p);
-bool text_take(struct salvo_text_parser *p, char c);
-bool text_need(struct salvo_text_parser *p, char c);
-bool text_take_word(struct salvo_text_parser *p, const char *word);
-bool text_need_name(struct salvo_text_parser *p, char name[SALVO_TEXT_MAX_NAME + 1],
-		    const char *what);
-bool text_need_new_name(struct salvo_text_parser *p, char **out, const char *what);
-bool text_need_string(struct salvo_text_parser *p, char **out);
-bool text_need_number(struct salvo_text_parser *p, uint64_t *out, const char *what);
-bool text_need_size(struct salvo_text_parser *p, uint64_t *out, const char *what);
-bool text_need_u32(struct salvo_text_parser *p, uint32_t *out, const char *what);
-bool text_take_type(struct salvo_text_parser *p, enum salvo_text_type *type);
-bool text_need_type(struct salvo_text_parser *p, enum salvo_text_type *type);
-bool text_need_real(struct salvo_text_parser *p, double *out);
-bool text_need_value(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits);
-bool text_need_values(struct salvo_text_parser *p, struct salvo_text_values *values);
+void salvo_text_skip_space(struct salvo_text_parser *p);
+bool salvo_text_at_line_end(struct salvo_text_parser *p);
+bool salvo_text_take(struct salvo_text_parser *p, char c);
+bool salvo_text_need(struct salvo_text_parser *p, char c);
+bool salvo_text_take_word(struct salvo_text_parser *p, const char *word);
+bool salvo_text_need_name(struct salvo_text_parser *p, char name[SALVO_TEXT_MAX_NAME + 1],
+			  const char *what);
+bool salvo_text_need_new_name(struct salvo_text_parser *p, char **out, const char *what);
+bool salvo_text_need_string(struct salvo_text_parser *p, char **out);
+bool salvo_text_need_number(struct salvo_text_parser *p, uint64_t *out, const char *what);
+bool salvo_text_need_size(struct salvo_text_parser *p, uint64_t *out, const char *what);
+bool salvo_text_need_u32(struct salvo_text_parser *p, uint32_t *out, const char *what);
+bool salvo_text_take_type(struct salvo_text_parser *p, enum salvo_text_type *type);
+bool salvo_text_need_type(struct salvo_text_parser *p, enum salvo_text_type *type);
+bool salvo_text_need_real(struct salvo_text_parser *p, double *out);
+bool salvo_text_need_value(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits);
+bool salvo_text_need_values(struct salvo_text_parser *p, struct salvo_text_values *values);
 
 #endif /* SALVO_TEXT_WORDS_H */

@@ -22,9 +22,9 @@
 
 #include "soft.h"
 
-#define VRAM_BYTES	(1ull << 30)
-#define VRAM_LEAST	(16ull << 20)
-#define PAGE_BYTES	4096ull
+#define VRAM_BYTES (1ull << 30)
+#define VRAM_LEAST (16ull << 20)
+#define PAGE_BYTES 4096ull
 
 static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats *stats)
 {
@@ -74,7 +74,7 @@ static struct soft_bo *take_zombie(struct soft_device *dev)
 	return bo;
 }
 
-void soft_reap(struct soft_device *dev)
+void salvo_soft_reap(struct soft_device *dev)
 {
 	struct soft_bo *bo;
 
@@ -87,7 +87,7 @@ void soft_reap(struct soft_device *dev)
 		 * A range that the GPU still shows must not be given out with other
 		 * access rights: without memory for the packet it stays taken.
 		 */
-		if (!soft_space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
+		if (!salvo_soft_space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
 			free_range(dev, bo->offset);
 		free(bo);
 	}
@@ -107,7 +107,7 @@ static int soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t f
 		access |= SALVO_ACCESS_EXEC;
 	else if (!(flags & DRM_SALVO_BO_READONLY))
 		access |= SALVO_ACCESS_WRITE;
-	soft_reap(dev);
+	salvo_soft_reap(dev);
 
 	bo = calloc(1, sizeof(*bo));
 	if (!bo)
@@ -123,7 +123,7 @@ static int soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t f
 		return err;
 	}
 	bo->base.address = dev->regs->va_base + bo->offset;
-	err = soft_space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
+	err = salvo_soft_space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
 	if (err) {
 		free_range(dev, bo->offset);
 		free(bo);
@@ -145,7 +145,7 @@ static void soft_bo_destroy(struct salvo_bo *base)
 	dev->zombies_end = &bo->next;
 	atomic_fetch_add(&dev->zombie_count, 1);
 	pthread_mutex_unlock(&dev->lock);
-	soft_reap(dev);
+	salvo_soft_reap(dev);
 }
 
 static int soft_bo_map(struct salvo_bo *base, void **out)
@@ -191,7 +191,7 @@ static int create_gpu(struct soft_device *dev)
 		.vram_fd = dev->vram_fd,
 		.vram_bytes = dev->vram_bytes,
 		.contain_faults = true,
-		.interrupt = soft_interrupt,
+		.interrupt = salvo_soft_interrupt,
 		.cookie = dev,
 	};
 	struct salvo_ring_regs *ring;
@@ -226,7 +226,7 @@ static void soft_close(struct salvo_device *device)
 	struct soft_bo *bo;
 
 	salvo_gpu_destroy(dev->gpu);
-	soft_give_up(dev);
+	salvo_soft_give_up(dev);
 	while ((bo = dev->zombies)) {
 		dev->zombies = bo->next;
 		free(bo);
@@ -248,11 +248,11 @@ static const struct salvo_winsys soft_winsys = {
 	.bo_create = soft_bo_create,
 	.bo_destroy = soft_bo_destroy,
 	.bo_map = soft_bo_map,
-	.queue_create = soft_queue_create,
-	.queue_destroy = soft_queue_destroy,
-	.queue_submit = soft_queue_submit,
-	.fence_wait = soft_fence_wait,
-	.fence_destroy = soft_fence_destroy,
+	.queue_create = salvo_soft_queue_create,
+	.queue_destroy = salvo_soft_queue_destroy,
+	.queue_submit = salvo_soft_queue_submit,
+	.fence_wait = salvo_soft_fence_wait,
+	.fence_destroy = salvo_soft_fence_destroy,
 };
 
 static void fill_info(struct soft_device *dev)

@@ -277,7 +277,8 @@ static void print_profile(const struct options *options, const struct salvo_text
 		putchar(']');
 }
 
-static void print_cost(const struct options *options, unsigned int commands, const struct cost *cost)
+static void print_cost(const struct options *options, unsigned int commands,
+		       const struct cost *cost)
 {
 	const struct salvo_device_stats *stats = &cost->stats;
 
