@@ -26,7 +26,7 @@ LIBS       = -ldrm -lm -pthread
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 ##@ Main targets
-.PHONY: help demo demo-vm check all modules clean
+.PHONY: help demo demo-vm check check-debug all modules clean
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,6 +45,14 @@ check: ## every test; the last line is "N passed, M failed, K skipped"
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
 	@$(MAKE) run-tests
+
+check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built once in ~/.cache/salvo
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all tests
+	@tree=$$(tests/vm/debug-kernel) && \
+		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules && \
+		tests/vm/run-vm --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 900 \
+			--boot-time 180 --program-time 300 $(BUILD)/tests/uapi/*
 
 ##@ Parts
 .PHONY: all-user tests run-tests
@@ -110,10 +118,11 @@ $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 
 # --- kernel module: built in a copy, so that the tree stays clean -------------
 
+MODULE_DIR ?= $(BUILD)/module
 MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) device/salvo_hw.h
 
-modules: $(BUILD)/module/salvo.ko ## build salvo.ko for Debian's kernel
-$(BUILD)/module/salvo.ko: $(MODULE_SOURCES)
+modules: $(MODULE_DIR)/salvo.ko ## build salvo.ko for Debian's kernel
+$(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
 	@mkdir -p $(@D)
 	@cp -u --parents $(MODULE_SOURCES) $(@D)
 	$(call run,KO)$(MAKE) -s -C $(KDIR) M=$(abspath $(@D)) modules
