@@ -112,7 +112,8 @@ int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev)
 	ret = salvo_device_init_software(sdev);
 	if (ret)
 		return ret;
-	sdev->wq = alloc_ordered_workqueue("salvo", 0);
+	/* Fences depend on the timeout handler, and memory reclaim may on fences. */
+	sdev->wq = alloc_ordered_workqueue("salvo", WQ_MEM_RECLAIM);
 	if (!sdev->wq)
 		return -ENOMEM;
 	ret = salvo_device_start_hw(sdev, pdev);

@@ -92,11 +92,12 @@ static void *salvo_copy_array(struct salvo_device *sdev, const struct drm_salvo_
 			ret = copy_struct_from_user(to + i * known, known,
 						    from + (size_t)i * array->stride,
 						    array->stride);
-		if (ret == -E2BIG)
-			ret = salvo_refuse(sdev, -EINVAL, "unknown fields of element %u are 0",
-					   i - 1);
 	}
 	if (ret) {
+		ret = ret == -E2BIG ?
+		      salvo_refuse(sdev, -EINVAL, "unknown fields of element %u are 0", i - 1) :
+		      salvo_refuse(sdev, ret, "%u elements at %#llx are readable", array->count,
+				   array->pointer);
 		kvfree(to);
 		return ERR_PTR(ret);
 	}
@@ -126,7 +127,8 @@ static int salvo_submit_copy(struct salvo_submission *s, const struct drm_salvo_
 
 	copy = vmemdup_user(u64_to_user_ptr(args->args), args->args_size);
 	if (IS_ERR(copy))
-		return PTR_ERR(copy);
+		return salvo_refuse(s->sdev, PTR_ERR(copy), "%u bytes at %#llx are readable",
+				    args->args_size, args->args);
 	s->batch.args = copy;
 	s->batch.args_size = args->args_size;
 	return 0;
