@@ -168,7 +168,29 @@ run-tests:
 	@tests/run $(sort $(filter-out $(VM_TESTS:%=$(BUILD)/tests/%/%),$(TEST_PROGRAMS))) \
 		$(filter-out tests/vm/%,$(TEST_SCRIPTS)) $(filter tests/vm/%,$(TEST_SCRIPTS))
 
+# --- installation ------------------------------------------------------------
+
+PREFIX     ?= /usr/local
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+SHARE      := $(PREFIX)/share
+
 ##@ Housekeeping
+.PHONY: install
+install: all-user ## install programs, library, manual pages below PREFIX (/usr/local); DESTDIR counts
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) \
+		$(DESTDIR)$(SHARE)/man/man1 $(DESTDIR)$(SHARE)/man/man7 $(DESTDIR)$(SHARE)/salvo/kernels
+	install -m 755 $(filter $(BUILD)/bin/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILD)/lib/libsalvo.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/lib/libsalvo.so $(DESTDIR)$(LIBDIR)/libsalvo.so.1
+	ln -sf libsalvo.so.1 $(DESTDIR)$(LIBDIR)/libsalvo.so
+	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),' \
+		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
+	install -m 644 libuser/salvo.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(wildcard libuser/man/*.1) $(DESTDIR)$(SHARE)/man/man1
+	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
+	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(SHARE)/salvo/kernels
+
 clean: ## delete build/
 	rm -rf $(BUILD)
 
