@@ -402,6 +402,30 @@ TEST_F(builtins, vectors_of_every_width_in_every_memory)
 	}
 }
 
+TEST_F(builtins, M4_bits_of_a_mask)
+{
+	int32_t x[64 * 8], out[64][3];
+	struct {
+		const int32_t *x;
+		int32_t *out;
+	} args = { x, out[0] };
+	struct cc_range range = { .global = { 64 }, .local = { 16 }, .dims = 1 };
+	int i, k;
+
+	for (i = 0; i < 64 * 8; i++)
+		x[i] = i < 16 ? i - 8 : (int32_t)random_word();
+	ASSERT_EQ(0, cc_run(self->program, "mask_bits", &args, &range));
+	for (i = 0; i < 64; i++) {
+		int bits = 0;
+
+		for (k = 0; k < 8; k++)
+			bits |= (x[i * 8 + k] > 0) << k;
+		EXPECT_EQ(bits, out[i][0]);
+		EXPECT_EQ(bits & 127, out[i][1]);
+		EXPECT_EQ((bits & 127) | (bits & 128) << 1, out[i][2]);
+	}
+}
+
 TEST_F(builtins, atomic_operations)
 {
 	int32_t word[7] = { 0, 0, -1000, 1000, 0, 0, 0 }, old[100], seen[100] = { 0 };

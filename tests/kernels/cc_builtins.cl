@@ -135,3 +135,18 @@ kernel void atomics(global int *word, global uint *uword, global int *old, local
 	if (l == 0)
 		atomic_add(&word[6], *shared);
 }
+
+/* The bits of a mask in three ways: by halves, without the last lane, with other weights. */
+kernel void mask_bits(global const int *x, global int *out)
+{
+	size_t i = get_global_id(0);
+	int8 positive = vload8(i, x) > 0;
+	int8 b = positive & (int8)(1, 2, 4, 8, 16, 32, 64, 128);
+	int8 o = positive & (int8)(1, 2, 4, 8, 16, 32, 64, 256);
+	int4 c = b.lo | b.hi;
+	int2 d = c.lo | c.hi;
+
+	out[3 * i] = d.x | d.y;
+	out[3 * i + 1] = b.s0 | b.s1 | b.s2 | b.s3 | b.s4 | b.s5 | b.s6;
+	out[3 * i + 2] = o.s0 | o.s1 | o.s2 | o.s3 | o.s4 | o.s5 | o.s6 | o.s7;
+}

@@ -156,8 +156,10 @@ static bool compile(const options &opts)
 		return false;
 	retarget(*m, *target, opts);
 	make_internal(*m);
-	if (opts.opt_level)
+	if (opts.opt_level) {
 		simplify(*m, *target);
+		combine_masks(*m);
+	}
 	if (!analyse(*m, opts, kernels))
 		return false;
 	for (kernel &k : kernels) {

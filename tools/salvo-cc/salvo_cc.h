@@ -95,6 +95,9 @@ void simplify(llvm::Module &m, llvm::TargetMachine &target);
 void optimise(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
 bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 
+/* masks.cc */
+void combine_masks(llvm::Module &m);
+
 /* stack.cc */
 uint32_t stack_bytes(const bytes &object, llvm::StringRef function);
 
