@@ -197,7 +197,7 @@ static inline void walk_step(struct walks *w, global const struct faces_walk *n,
 	}
 	here = w->node == n->index;
 	next = first ? (int8)n->child[0] : (int8)n->child[1];
-	w->sum += convert_double8(here & (next < 0) ? leaf : (float8)0);
+	w->sum += convert_double8((here & (next < 0)) ? leaf : (float8)0);
 	w->node = n->last ? (int8)0 : here ? next : w->node;
 }
 
