@@ -257,6 +257,7 @@ RIG_KERNEL static void skips_barrier(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
 
+	__atomic_fetch_add(a->out, 1, __ATOMIC_RELAXED);
 	if (item->local_id[0] != a->value)
 		group->barrier(group);
 }
@@ -274,9 +275,12 @@ TEST_F(gpu, M2_barrier_that_not_all_items_reach_is_a_fault)
 		const struct out_args args = { self->gpu_data, who[i] };
 		const uint64_t faults = fault(rig)->sequence;
 
+		self->data[0] = 0;
 		ASSERT_EQ(i < 3 ? SALVO_STATUS_FAULT : SALVO_STATUS_DONE,
 			  rig_run(rig, &command, 1, &args, sizeof(args)));
 		ASSERT_EQ(faults + (i < 3), fault(rig)->sequence);
+		/* No item was run twice, and no group after the one that failed. */
+		EXPECT_EQ(i < 3 ? 16 : 64, self->data[0]);
 		EXPECT_EQ(SALVO_FAULT_KERNEL, fault(rig)->kind);
 	}
 	EXPECT_EQ(0, fault(rig)->group);

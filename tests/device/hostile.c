@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "dma.h"
 #include "kselftest_harness.h"
 #include "rig.h"
 
@@ -399,6 +400,41 @@ TEST_F(gpu, what_was_unbound_is_out_of_reach)
 	EXPECT_EQ(SALVO_STATUS_FAULT, rig_run(rig, &kernel, 1, &args, sizeof(args)));
 	EXPECT_EQ(rig->data_address, rig->regs->fault.address);
 	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, rig_run(rig, &fill, 1, NULL, 0));
+}
+
+TEST(dma_is_bounded_by_the_window)
+{
+	uint8_t memory[64] = { 0 }, copy[64];
+	struct salvo_regs regs = { .bus_master = 1 };
+	struct salvo_dma dma = { .regs = &regs, .base = memory, .bytes = sizeof(memory) };
+	const struct {
+		uint64_t address, size;
+		bool ok;
+	} cases[] = {
+		{ 0, 64, true }, { 63, 1, true }, { 64, 0, true }, { 0, 65, false },
+		{ 1, 64, false }, { 64, 1, false }, { ~0ull, 1, false }, { ~0ull, 2, false },
+		{ 1, ~0ull, false }, { 0, ~0ull, false }, { ~0ull, ~0ull, false },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		EXPECT_EQ(cases[i].ok, salvo_dma_covers(&dma, cases[i].address, cases[i].size));
+		if (!cases[i].ok) {
+			EXPECT_FALSE(salvo_dma_read(&dma, copy, cases[i].address, cases[i].size));
+			EXPECT_FALSE(salvo_dma_write(&dma, cases[i].address, copy, cases[i].size));
+		}
+	}
+	EXPECT_TRUE(salvo_dma_read(&dma, copy, 0, 64));
+	regs.bus_master = 0;
+	EXPECT_FALSE(salvo_dma_read(&dma, copy, 0, 64));
+	EXPECT_FALSE(salvo_dma_write(&dma, 0, copy, 64));
+
+	/* System addresses that are pointers: only wrapping and null are wrong. */
+	dma.base = NULL;
+	dma.bytes = 0;
+	EXPECT_TRUE(salvo_dma_covers(&dma, (uintptr_t)memory, 64));
+	EXPECT_FALSE(salvo_dma_covers(&dma, 0, 8));
+	EXPECT_FALSE(salvo_dma_covers(&dma, ~0ull, 8));
 }
 
 /* --- ring and reset ------------------------------------------------------------------ */
