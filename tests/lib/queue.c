@@ -297,21 +297,22 @@ TEST_F(queue, a_long_chain_across_queues)
 /* More batches in flight than any ring has entries. */
 TEST_F(queue, many_batches_in_flight)
 {
-	enum { COUNT = 5000 };
+	/* The driver takes the gate for hung after 2 s, and a virtual machine is slow. */
+	const int count = strcmp(self->b.info.name, "soft") ? 300 : 1500;
 	struct salvo_fence *gate, *last = NULL;
 	struct salvo_bo *bo;
 	int i;
 
 	gate = submit_gate(&self->b, self->b.queue, 0, 1);
 	ASSERT_NE(NULL, gate);
-	for (i = 0; i < COUNT; i++) {
+	for (i = 0; i < count; i++) {
 		salvo_fence_destroy(last);
 		last = submit_store(&self->b, self->store, self->b.queue, 2 + i, i + 1, NULL, 0);
 		ASSERT_NE(NULL, last);
 	}
 	open_gate(&self->b, 0);
 	EXPECT_EQ(0, salvo_fence_wait(last, 20 * SECOND_NS));
-	for (i = 0; i < COUNT; i++)
+	for (i = 0; i < count; i++)
 		ASSERT_EQ(i + 1, self->b.map[2 + i]);
 	EXPECT_EQ(0, salvo_bo_create(self->b.device, 4096, 0, &bo));
 	salvo_bo_destroy(bo);
