@@ -42,7 +42,7 @@
 
 /* How long a unit looks for more work before it sleeps */
 #define SPIN_NS		50000u
-/* Looks before the unit starts to yield its core, and between two looks at the clock */
+/* Looks before the unit starts to yield its core */
 #define SPIN_LOOKS	64u
 /* Entries in which a unit that took work looks for some for others */
 #define WAKE_LOOKS	16u
@@ -243,7 +243,7 @@ static void wait_for_work(struct salvo_eu *eu)
 			__builtin_ia32_pause();
 		else
 			sched_yield();
-	} while (looks % SPIN_LOOKS || salvo_clock() < deadline);
+	} while (looks < SPIN_LOOKS || salvo_clock() < deadline);
 	sleep_until_work(eu);
 }
 
