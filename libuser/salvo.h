@@ -213,8 +213,9 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
  * salvo_fence_wait() - Wait until a batch is done.
  * @timeout_ns: Nanoseconds from now, 0 to ask only, negative for ever.
  *
- * Return: 0, -ETIME, or how the batch failed: -ECANCELED (it faulted or was
- * killed, or a batch before it in the queue was), -ENODEV (the GPU is gone).
+ * Return: 0, -ETIME, or how the batch failed: -ECANCELED (it faulted or hung, or a
+ * batch before it in the queue did, or it was on the GPU when that was reset because
+ * of another one), -ENODEV (the GPU is gone).
  */
 int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
 void salvo_fence_destroy(struct salvo_fence *fence);

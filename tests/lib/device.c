@@ -86,6 +86,27 @@ TEST(counters_count_batches)
 	bench_close(&b);
 }
 
+TEST(close_while_a_batch_runs_that_never_ends)
+{
+	struct bench b;
+	int err;
+
+	ASSERT_EQ(0, bench_open(&b));
+	ASSERT_EQ(0, bench_gate(&b, 0, 1, 5));
+	ASSERT_EQ(0, salvo_queue_submit(b.queue, b.batch, NULL, 0, NULL));
+	bench_close(&b);
+	/* The next one finds a GPU that works. */
+	ASSERT_EQ(0, bench_open(&b));
+	ASSERT_EQ(0, salvo_batch_fill(b.batch, b.bo, 0, 4, 7));
+	err = bench_run(&b);
+	/* The driver resets the GPU after a while, and all that is on it is killed. */
+	if (err == -ECANCELED)
+		err = bench_run(&b);
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(7, b.map[0]);
+	bench_close(&b);
+}
+
 /* The device is used by all threads at once; all else belongs to one thread. */
 #define THREADS 4
 #define ROUNDS 200
