@@ -73,7 +73,7 @@ void salvo_aspaces_end(struct salvo_aspaces *aspaces, uint32_t asid);
 void salvo_aspaces_clear(struct salvo_aspaces *aspaces);
 
 /**
- * salvo_aspaces_covers() - Does a bound range hold all of [@address, @address + @size), with @access?
+ * salvo_aspaces_covers() - Does one bound range hold all of a range, with @access?
  */
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			  uint64_t size, uint32_t access);

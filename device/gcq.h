@@ -18,7 +18,7 @@ struct salvo_element;
  * struct salvo_gcq_entry - One work element in the queue (N3 of CN102792271).
  */
 struct salvo_gcq_entry {
-	/** @position: Place in the sequence of all entries; the top bit is set while it is written. */
+	/** @position: Place in the sequence of all entries; top bit: it is being written. */
 	_Atomic uint64_t position;
 	/**
 	 * @counters: Both counters of N3 in one word, so that the unit that takes the

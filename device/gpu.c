@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "clock.h"
 #include "cp.h"
 #include "eu.h"
@@ -195,6 +196,16 @@ static void init_regs(struct salvo_gpu *gpu)
 	__atomic_store_n(&regs->magic, SALVO_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* Past the end of the file every access would be a bus error. */
+static bool holds_vram(const struct salvo_gpu_config *config)
+{
+	struct stat st;
+
+	return !fstat(config->vram_fd, &st) && st.st_size >= 0 &&
+	       config->vram_offset <= (uint64_t)st.st_size &&
+	       config->vram_bytes <= (uint64_t)st.st_size - config->vram_offset;
+}
+
 int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out)
 {
 	struct salvo_gpu *gpu;
@@ -202,8 +213,8 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 	int ret;
 
 	units = config->units ? config->units : salvo_eus_cores();
-	if (!config->regs || config->vram_fd < 0 || units > SALVO_MAX_UNITS ||
-	    (config->system_base && !config->system_bytes))
+	if (!config->regs || units > SALVO_MAX_UNITS || !holds_vram(config) ||
+	    !config->system_base != !config->system_bytes)
 		return -EINVAL;
 	gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
 	if (!gpu)

@@ -46,7 +46,9 @@ struct salvo_gpu_config {
 	/**
 	 * @contain_faults: A fault in a kernel (SIGSEGV, SIGBUS, SIGFPE, SIGILL
 	 * on a unit) fails its batch. If not set the process gets the signal, as
-	 * a debugger or the application's own handlers want it.
+	 * a debugger or the application's own handlers want it. It also lets a
+	 * reset leave a kernel that never ends (with SIGURG); else a reset waits
+	 * for the work-groups that run.
 	 */
 	bool contain_faults;
 	/**
@@ -79,7 +81,8 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu);
  * @doorbell: Which.
  *
  * Reads new ring entries, fetches and parses their packets and starts their
- * work in the calling thread, then returns without waiting for the work. May be called from any thread.
+ * work in the calling thread, then returns without waiting for the work. May be
+ * called from any thread.
  */
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
 

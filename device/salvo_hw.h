@@ -247,7 +247,10 @@ struct salvo_packet {
 	__u64 reserved[3];
 };
 
-/* How a packet ended */
+/*
+ * How a packet ended. A packet that could not be fetched, or whose head does not tell
+ * where the result is, leaves it as the driver wrote it; its fence moves all the same.
+ */
 #define SALVO_STATUS_PENDING	0	/* as the driver wrote it */
 #define SALVO_STATUS_DONE	1
 #define SALVO_STATUS_BAD_PACKET	2	/* refused, nothing of it ran */

@@ -73,7 +73,7 @@ static void salvo_init(struct salvo_side *s, const char *program)
 
 	need(!salvo_device_open("soft", &s->device), "salvo_device_open");
 	if (salvo_program_load_file(s->device, program, &s->program)) {
-		fprintf(stderr, "dispatch: %s: cannot be loaded; `make tests` builds it\n", program);
+		fprintf(stderr, "dispatch: cannot load %s; `make tests` builds it\n", program);
 		exit(1);
 	}
 	need(!salvo_kernel_create(s->program, "tiny", &s->kernel), "salvo_kernel_create");
@@ -138,7 +138,8 @@ static void pocl_init(struct pocl_side *p)
 	p->kernel = clCreateKernel(p->program, "tiny", &err);
 	need(!err, "clCreateKernel");
 	p->buffer = clCreateBuffer(p->context, CL_MEM_READ_WRITE, 4096, NULL, &err);
-	need(!err && !clSetKernelArg(p->kernel, 0, sizeof(p->buffer), &p->buffer), "clSetKernelArg");
+	need(!err && !clSetKernelArg(p->kernel, 0, sizeof(p->buffer), &p->buffer),
+	     "clSetKernelArg");
 }
 
 static void pocl_fini(struct pocl_side *p)
@@ -241,7 +242,8 @@ int main(int argc, char **argv)
 	pocl_init(&pocl);
 	if (!json)
 		printf("us a dispatch, medians of %u    salvo     salvo      pocl    submit\n"
-		       "dispatches                     build    submit  in-order   of pocl\n", rounds);
+		       "dispatches                     build    submit  in-order   of pocl\n",
+		       rounds);
 	for (i = 0; i < COUNTS; i++) {
 		const struct figures f = measure(&salvo, &pocl, counts[i], rounds);
 

@@ -29,7 +29,8 @@
 #define RIG_DATA_BYTES	(RIG_VRAM_BYTES - RIG_CODE_BYTES)
 
 /* Functions for the GPU: copied into VRAM as they are, so they must refer to nothing outside. */
-#define RIG_KERNEL __attribute__((section("rig_kernels"), noinline, used, optimize("O1", "no-jump-tables"), \
+#define RIG_KERNEL __attribute__((section("rig_kernels"), noinline, used, \
+				  optimize("O1", "no-jump-tables"), \
 				  no_sanitize("address", "thread", "undefined"), \
 				  no_stack_protector))
 #define RIG_KERNEL_ARGS const void *args, struct salvo_group *group, const struct salvo_item *item

@@ -7,27 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kselftest_harness.h"
-#include "rig.h"
-
-FIXTURE(gpu)
-{
-	struct rig *rig;
-	uint64_t *data;
-	uint64_t *gpu_data;	/* the same on the GPU */
-};
-
-FIXTURE_SETUP(gpu)
-{
-	self->rig = rig_create(0);
-	self->data = (void *)self->rig->data;
-	self->gpu_data = (void *)(uintptr_t)self->rig->data_address;
-}
-
-FIXTURE_TEARDOWN(gpu)
-{
-	rig_destroy(self->rig);
-}
+#include "gpu_fixture.h"
 
 struct out_args {
 	uint64_t *out;

@@ -9,23 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dma.h"
-#include "kselftest_harness.h"
-#include "rig.h"
-
-FIXTURE(gpu)
-{
-	struct rig *rig;
-};
-
-FIXTURE_SETUP(gpu)
-{
-	self->rig = rig_create(0);
-}
-
-FIXTURE_TEARDOWN(gpu)
-{
-	rig_destroy(self->rig);
-}
+#include "gpu_fixture.h"
 
 struct touch_args {
 	uint64_t *out;
@@ -343,7 +327,8 @@ TEST_F(gpu, bindings_are_checked)
 		{ 9, SALVO_OP_BIND, data, 4096, 8 },
 		{ 9, SALVO_OP_BIND, data, 4096, SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC },
 		{ 9, SALVO_OP_BIND, data, 0, rw }, { 9, SALVO_OP_BIND, data, 100, rw },
-		{ 9, SALVO_OP_BIND, data + 8, 4096, rw }, { 9, SALVO_OP_BIND, base - 4096, 4096, rw },
+		{ 9, SALVO_OP_BIND, data + 8, 4096, rw },
+		{ 9, SALVO_OP_BIND, base - 4096, 4096, rw },
 		{ 9, SALVO_OP_BIND, 0, 4096, rw }, { 9, SALVO_OP_BIND, base, ~4095ull, rw },
 		{ 9, SALVO_OP_BIND, base + RIG_VRAM_BYTES, 4096, rw },
 		{ 9, SALVO_OP_BIND, base + RIG_VRAM_BYTES - 4096, 8192, rw },
@@ -659,7 +644,7 @@ TEST_F(gpu, nonsense_configurations_are_refused)
 	struct salvo_gpu *gpu;
 	unsigned int i;
 
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 9; i++) {
 		config = self->rig->config;
 		switch (i) {
 		case 0: config.regs = NULL; break;
@@ -668,6 +653,9 @@ TEST_F(gpu, nonsense_configurations_are_refused)
 		case 3: config.vram_bytes = 100; break;
 		case 4: config.units = SALVO_MAX_UNITS + 1; break;
 		case 5: config.system_bytes = 0; break;
+		case 6: config.system_base = NULL; break;
+		case 7: config.vram_bytes += 4096; break;
+		case 8: config.vram_offset = ~4095ull; break;
 		}
 		EXPECT_EQ(-EINVAL, salvo_gpu_create(&config, &gpu));
 	}

@@ -149,7 +149,8 @@ TEST_F(gcq, N4_unit_takes_min_of_chunk_and_rest)
 
 TEST_F(gcq, N4_unit_goes_on_past_an_entry_it_is_not_approved_for)
 {
-	struct salvo_element first = make_element(3, 1, 1, 0x2), second = make_element(3, 1, 1, 0x3);
+	struct salvo_element first = make_element(3, 1, 1, 0x2);
+	struct salvo_element second = make_element(3, 1, 1, 0x3);
 	struct salvo_gcq_chunk chunk;
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &first));

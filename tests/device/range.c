@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+/*
+ * range.c - ranges, copies and fills touch exactly what they should
+ */
+#include <string.h>
+#include "gpu_fixture.h"
+
+struct mark_args {
+	uint32_t *out;
+};
+
+/* Counts each item at its own place of the whole range. */
+RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
+{
+	const struct mark_args *a = args;
+	uint64_t x, y, z;
+
+	for (z = 0; z < group->extent[2]; z++)
+		for (y = 0; y < group->extent[1]; y++)
+			for (x = 0; x < group->extent[0]; x++) {
+				const uint64_t gx = group->group_id[0] * group->local_size[0] + x;
+				const uint64_t gy = group->group_id[1] * group->local_size[1] + y;
+				const uint64_t gz = group->group_id[2] * group->local_size[2] + z;
+				uint32_t *at = a->out + (gz * group->global_size[1] + gy) *
+					       group->global_size[0] + gx;
+
+				__atomic_fetch_add(at, 1 + gx + 100 * gy + 10000 * gz,
+						   __ATOMIC_RELAXED);
+			}
+}
+
+TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
+{
+	static const uint32_t shapes[][6] = {
+		{ 1, 1, 1, 1, 1, 1 }, { 10, 1, 1, 4, 1, 1 }, { 17, 9, 5, 4, 2, 3 },
+		{ 3, 3, 3, 8, 8, 8 }, { 64, 64, 1, 16, 16, 1 }, { 1, 50, 7, 1, 7, 2 },
+	};
+	struct rig *rig = self->rig;
+	const struct mark_args args = { (void *)self->gpu_data };
+	uint32_t *out = (void *)self->data;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		const uint32_t *s = shapes[i];
+		const uint32_t items = s[0] * s[1] * s[2];
+		struct drm_salvo_command command = rig_dispatch(rig, mark, 1, 1, 0, sizeof(args));
+		uint32_t n;
+
+		memcpy(command.items, s, 12);
+		memcpy(command.group, s + 3, 12);
+		command.dims = 3;
+		memset(out, 0, 4 * (items + 1000));
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		for (n = 0; n < items; n++)
+			ASSERT_EQ(1 + n % s[0] + 100 * (n / s[0] % s[1]) +
+				  10000 * (n / s[0] / s[1]), out[n]);
+		for (; n < items + 1000; n++)
+			ASSERT_EQ(0, out[n]);
+	}
+}
+
+struct who_args {
+	uint64_t *out;
+};
+
+/* Leaves the thread's own address, which tells the units apart. */
+RIG_KERNEL static void who(RIG_KERNEL_ARGS)
+{
+	const struct who_args *a = args;
+	uint64_t self;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(self));
+	a->out[group->group_id[0]] = self;
+}
+
+TEST_F(gpu, N3_mask_of_a_dispatch_names_its_units)
+{
+	struct rig *rig = self->rig;
+	const struct who_args args = { self->gpu_data };
+	uint64_t unit[2];
+	uint32_t u, i;
+
+	if (rig->regs->units < 2)
+		SKIP(return, "needs two execution units");
+	for (u = 0; u < 2; u++) {
+		struct drm_salvo_command command = rig_dispatch(rig, who, 500, 1, 0, sizeof(args));
+
+		command.eu_mask = 1ull << u;
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		unit[u] = self->data[0];
+		for (i = 0; i < 500; i++)
+			ASSERT_EQ(unit[u], self->data[i]);
+	}
+	EXPECT_NE(unit[0], unit[1]);
+}
+
+TEST_F(gpu, copies_and_fills_of_any_size_touch_exactly_their_range)
+{
+	static const uint64_t sizes[] = { 1, 7, 64, 65535, 65536, 65537, 300001, 5u << 20 };
+	struct rig *rig = self->rig;
+	uint8_t *src = rig->data, *dst = rig->data + (16u << 20);
+	unsigned int i;
+	uint64_t n;
+
+	for (n = 0; n < 6u << 20; n++)
+		src[n] = n * 2654435761u >> 24;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint64_t fill = sizes[i] / 4 * 4 + 4;
+		const struct drm_salvo_command commands[2] = {
+			{ .type = DRM_SALVO_COPY, .dst = rig->data_address + (16u << 20) + 3,
+			  .src = rig->data_address + 1, .size = sizes[i] },
+			{ .type = DRM_SALVO_FILL, .dst = rig->data_address + (32u << 20) + 4,
+			  .size = fill, .pattern = 0x01020304 },
+		};
+
+		memset(dst, 0xee, (32u << 20) - RIG_CODE_BYTES);
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, commands, 2, NULL, 0));
+		EXPECT_EQ(0xee, dst[2]);
+		EXPECT_EQ(0, memcmp(dst + 3, src + 1, sizes[i]));
+		EXPECT_EQ(0xee, dst[3 + sizes[i]]);
+		EXPECT_EQ(0xee, dst[(16u << 20) + 3]);
+		for (n = 0; n < fill; n++)
+			ASSERT_EQ(4 - n % 4, dst[(16u << 20) + 4 + n]);
+		EXPECT_EQ(0xee, dst[(16u << 20) + 4 + fill]);
+	}
+}
+
+TEST_HARNESS_MAIN
