@@ -263,6 +263,7 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 		command->items[i] = 1;
 	command->has_group = salvo_text_take_word(p, "group");
 	if (command->has_group) {
+		salvo_text_skip_space(p);
 		start = p->at;
 		if (!need_range(p, command->group, &dims))
 			return false;
@@ -285,8 +286,10 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 
 static bool parse_pipe_control(struct salvo_text_parser *p, struct salvo_text_command *command)
 {
-	const char *start = p->at;
+	const char *start;
 
+	salvo_text_skip_space(p);
+	start = p->at;
 	command->type = DRM_SALVO_PIPE_CONTROL;
 	if (!need_label(p, &command->consumer, "the consumer") ||
 	    !need_label(p, &command->producer, "the producer"))

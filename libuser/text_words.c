@@ -221,9 +221,11 @@ bool salvo_text_need_number(struct salvo_text_parser *p, uint64_t *out, const ch
 
 bool salvo_text_need_size(struct salvo_text_parser *p, uint64_t *out, const char *what)
 {
-	const char *start = p->at;
 	unsigned int shift = 0;
+	const char *start;
 
+	salvo_text_skip_space(p);
+	start = p->at;
 	if (!salvo_text_need_number(p, out, what))
 		return false;
 	if (salvo_text_take(p, 'K'))
@@ -240,9 +242,11 @@ bool salvo_text_need_size(struct salvo_text_parser *p, uint64_t *out, const char
 
 bool salvo_text_need_u32(struct salvo_text_parser *p, uint32_t *out, const char *what)
 {
-	const char *start = p->at;
+	const char *start;
 	uint64_t value;
 
+	salvo_text_skip_space(p);
+	start = p->at;
 	if (!salvo_text_need_number(p, &value, what))
 		return false;
 	if (value > UINT32_MAX)

@@ -6,7 +6,6 @@
  * same bits, so writing what was parsed and parsing what was written is stable.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "text.h"
 #include "uapi/drm/salvo_drm.h"
