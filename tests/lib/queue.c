@@ -294,6 +294,52 @@ TEST_F(queue, a_long_chain_across_queues)
 	salvo_kernel_destroy(chain);
 }
 
+/* Each batch works on the result of an earlier one, of whatever queue, and waits for it. */
+TEST_F(queue, random_graphs_across_queues)
+{
+	enum { QUEUES = 6, BATCHES = 400 };
+	struct salvo_kernel *chain = bench_kernel(&self->b, "chain");
+	struct salvo_fence *fences[BATCHES], *waits[3];
+	struct salvo_queue *queues[QUEUES];
+	uint32_t expected[BATCHES + 1], random = 12345, parent, factor, term;
+	const uint32_t one = 1;
+	unsigned int i, j, count, wrong = 0;
+
+	for (i = 0; i < QUEUES; i++)
+		ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &queues[i]));
+	self->b.map[0] = expected[0] = 99;
+	for (i = 0; i < BATCHES; i++) {
+		random = random * 1664525 + 1013904223;
+		parent = (random >> 8) % (i + 1);
+		factor = random >> 20 | 1;
+		term = random;
+		expected[i + 1] = expected[parent] * factor + term;
+		count = 0;
+		if (parent)
+			waits[count++] = fences[parent - 1];
+		for (j = 0; i && j < (random >> 4) % 3; j++)
+			waits[count++] = fences[(random >> (12 + j)) % i];
+		salvo_batch_reset(self->b.batch);
+		salvo_kernel_set_bo(chain, 0, self->b.bo, parent * 4);
+		salvo_kernel_set_bo(chain, 1, self->b.bo, i * 4 + 4);
+		salvo_kernel_set_value(chain, 2, &factor, sizeof(factor));
+		salvo_kernel_set_value(chain, 3, &term, sizeof(term));
+		salvo_kernel_set_grid(chain, 1, &one, NULL);
+		ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, chain));
+		ASSERT_EQ(0, salvo_queue_submit(queues[(random >> 28) % QUEUES], self->b.batch,
+						waits, count, &fences[i]));
+	}
+	for (i = 0; i < BATCHES; i++) {
+		EXPECT_EQ(0, salvo_fence_wait(fences[i], 20 * SECOND_NS));
+		wrong += self->b.map[i + 1] != expected[i + 1];
+		salvo_fence_destroy(fences[i]);
+	}
+	EXPECT_EQ(0, wrong);
+	for (i = 0; i < QUEUES; i++)
+		salvo_queue_destroy(queues[i]);
+	salvo_kernel_destroy(chain);
+}
+
 /* More batches in flight than any ring has entries. */
 TEST_F(queue, many_batches_in_flight)
 {
