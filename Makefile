@@ -187,7 +187,7 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),' \
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
 	install -m 644 libuser/salvo.h $(DESTDIR)$(INCLUDEDIR)
-	install -m 644 $(wildcard libuser/man/*.1) $(DESTDIR)$(SHARE)/man/man1
+	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(SHARE)/salvo/kernels
 
