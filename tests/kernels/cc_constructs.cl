@@ -188,6 +188,29 @@ kernel void floats(global const int *in, global int *out, int n)
 	out[i] = (int)sum + (int)(d * 1.5) + (x != y);
 }
 
+/* So large that it is called instead of inlined. */
+#define STEP(x)		x = (x * 1664525u + 1013904223u) ^ (x >> 7);
+#define STEPS_8(x)	STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x) STEP(x)
+#define STEPS_64(x)	STEPS_8(x) STEPS_8(x) STEPS_8(x) STEPS_8(x) STEPS_8(x) STEPS_8(x) \
+			STEPS_8(x) STEPS_8(x)
+#define STEPS_512(x)	STEPS_64(x) STEPS_64(x) STEPS_64(x) STEPS_64(x) STEPS_64(x) STEPS_64(x) \
+			STEPS_64(x) STEPS_64(x)
+
+static uint shuffled(global const int *in, int i)
+{
+	uint x = (uint)in[i];
+
+	STEPS_512(x)
+	return x;
+}
+
+kernel void large_function(global const int *in, global int *out, int n)
+{
+	int i = get_global_id(0);
+
+	out[i] = (int)(shuffled(in, i) + 3u * shuffled(in, (i + 1) % n));
+}
+
 /* Neighbours, with the borders clamped. */
 kernel void neighbours(global const int *in, global int *out, int n)
 {

@@ -29,8 +29,15 @@ bool is_barrier(const CallInst &call)
 		     f->getName().starts_with("_Z18work_group_barrierj"));
 }
 
-static unsigned access_by_call(const CallBase &call, const Use &use)
+static unsigned find_access(const Value *pointer, SmallPtrSetImpl<const Value *> &seen);
+
+static unsigned access_by_call(const CallBase &call, const Use &use,
+			       SmallPtrSetImpl<const Value *> &seen)
 {
+	const Function *callee = call.getCalledFunction();
+
+	if (callee && !callee->isDeclaration() && call.isArgOperand(&use))
+		return find_access(callee->getArg(call.getArgOperandNo(&use)), seen);
 	if (auto *transfer = dyn_cast<MemTransferInst>(&call))
 		return use.get() == transfer->getRawDest() ?
 			(use.get() == transfer->getRawSource() ? READ | WRITE : WRITE) : READ;
@@ -60,7 +67,7 @@ static unsigned find_access(const Value *pointer, SmallPtrSetImpl<const Value *>
 			 isa<PHINode>(user) || isa<SelectInst>(user) || isa<FreezeInst>(user))
 			found |= find_access(user, seen);
 		else if (auto *call = dyn_cast<CallBase>(user))
-			found |= access_by_call(*call, use);
+			found |= access_by_call(*call, use, seen);
 		else if (!isa<ICmpInst>(user))
 			found |= UNKNOWN;
 	}

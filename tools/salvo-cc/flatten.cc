@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * flatten.cc - inlines every function into the kernels that call it
+ * flatten.cc - inlines functions into the kernels that call them
  *
- * A function that asks for its work-item's ids or waits at a barrier needs the
- * context of its kernel. Inlined, it has it. OpenCL C forbids recursion and
- * function pointers, so this always ends; recursion is looked for first.
+ * A function that asks for its work-item's ids, waits at a barrier or uses static local
+ * memory needs the context of its kernel. Inlined, it has it; so is every function
+ * that is not large, because the vectoriser sees through no call. A large one
+ * without need of context stays a function, or a few of them called from many
+ * places would make kernels of millions of instructions.
  *
- * A kernel that another kernel calls is inlined as well, from a copy: it keeps its
- * own entry for the host.
+ * OpenCL C forbids recursion and function pointers, so this always ends; recursion
+ * is looked for first. A kernel that another kernel calls is inlined from a copy:
+ * it keeps its own entry for the host.
  */
 #include "salvo_cc.h"
 
@@ -87,8 +90,49 @@ static void split_called_kernel(Function &f)
 	}
 }
 
+/* Instructions of a function and of all that it calls; more than that is large. */
+static const uint64_t large = 3000;
+
+struct shape {
+	uint64_t size = 0;
+	bool needs_context = false;
+};
+
+/* Each function is measured once, after those that it calls. */
+static shape measure(Function &f, DenseMap<Function *, shape> &known)
+{
+	auto found = known.find(&f);
+	shape result;
+
+	if (found != known.end())
+		return found->second;
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallBase>(&inst);
+		Function *callee = call ? call->getCalledFunction() : nullptr;
+
+		result.size++;
+		for (Value *operand : inst.operands())
+			if (auto *c = dyn_cast<Constant>(operand))
+				result.needs_context |= c->getType()->isPointerTy() &&
+					c->getType()->getPointerAddressSpace() == LOCAL &&
+					!c->isNullValue();
+		if (!callee || callee->isIntrinsic())
+			continue;
+		if (callee->isDeclaration()) {
+			result.needs_context = true;
+			continue;
+		}
+		shape inner = measure(*callee, known);
+		result.size += inner.size;
+		result.needs_context |= inner.needs_context;
+	}
+	known[&f] = result;
+	return result;
+}
+
 void flatten_calls(Module &m)
 {
+	DenseMap<Function *, shape> known;
 	SmallVector<Function *> kernels;
 
 	for (Function &f : m)
@@ -103,6 +147,9 @@ void flatten_calls(Module &m)
 		f.setLinkage(GlobalValue::InternalLinkage);
 		f.removeFnAttr(Attribute::NoInline);
 		f.removeFnAttr(Attribute::OptimizeNone);
+		shape seen = measure(f, known);
+		if (!seen.needs_context && seen.size > large)
+			continue;
 		f.addFnAttr(Attribute::AlwaysInline);
 		for (User *user : f.users())
 			if (auto *call = dyn_cast<CallBase>(user))

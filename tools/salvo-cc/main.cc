@@ -184,8 +184,7 @@ static bool compile(const options &opts)
 	Module notes("notes", context);
 	notes.setTargetTriple(m->getTargetTriple());
 	notes.setDataLayout(m->getDataLayout());
-	for (kernel &k : kernels)
-		k.private_bytes = stack_bytes(objects[0], k.function->getName());
+	find_stacks(objects[0], kernels);
 	add_notes(notes, kernels, opts.isa_level);
 	StringRef runtime = runtime_object();
 	objects[2].append(runtime.begin(), runtime.end());

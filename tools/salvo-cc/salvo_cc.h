@@ -99,7 +99,7 @@ bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 void combine_masks(llvm::Module &m);
 
 /* stack.cc */
-uint32_t stack_bytes(const bytes &object, llvm::StringRef function);
+void find_stacks(const bytes &object, std::vector<kernel> &kernels);
 
 /* ids.cc */
 void lower_ids(llvm::Module &m);

@@ -4,11 +4,15 @@
  *
  * LLVM writes the size of each function's frame into a section .stack_sizes, as
  * pairs of an address (a relocation against the function's section) and a number.
- * All calls are inlined but those of the runtime's memory functions and of
- * group->barrier, for which the caller of a kernel leaves room itself.
+ * A kernel needs its own frame and the deepest of those that it calls, for which the
+ * module tells who calls whom. For group->barrier the caller of a kernel leaves room
+ * itself, and the runtime's functions need none.
  */
 #include "salvo_cc.h"
 
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/DataExtractor.h>
 
@@ -33,23 +37,21 @@ static bool find_function(const object::ObjectFile &file, StringRef function, ui
 	return false;
 }
 
-uint32_t stack_bytes(const bytes &object, StringRef function)
+static uint32_t frame_bytes(const object::ObjectFile &file, StringRef function)
 {
-	MemoryBufferRef buffer(StringRef(object.data(), object.size()), "object");
-	auto file = cantFail(object::ObjectFile::createELFObjectFile(buffer));
-	object::section_iterator code = file->section_end();
+	object::section_iterator code = file.section_end();
 	uint64_t address = 0;
 
-	if (!find_function(*file, function, address, code))
+	if (!find_function(file, function, address, code))
 		return 0;
-	for (const object::SectionRef &section : file->sections()) {
+	for (const object::SectionRef &section : file.sections()) {
 		auto target = cantFail(section.getRelocatedSection());
-		if (target == file->section_end() || cantFail(target->getName()) != ".stack_sizes")
+		if (target == file.section_end() || cantFail(target->getName()) != ".stack_sizes")
 			continue;
 		DataExtractor data(cantFail(target->getContents()), true, 8);
 		for (const object::RelocationRef &relocation : section.relocations()) {
 			auto symbol = relocation.getSymbol();
-			if (symbol == file->symbol_end() ||
+			if (symbol == file.symbol_end() ||
 			    cantFail(symbol->getSection()) != code)
 				continue;
 			int64_t addend = cantFail(object::ELFRelocationRef(relocation).getAddend());
@@ -60,4 +62,35 @@ uint32_t stack_bytes(const bytes &object, StringRef function)
 		}
 	}
 	return 0;
+}
+
+/* The frame of @f, with those of the functions that it calls. */
+static uint32_t depth(const Function &f, const object::ObjectFile &file,
+		      DenseMap<const Function *, uint32_t> &known)
+{
+	auto found = known.find(&f);
+	uint32_t deepest = 0;
+
+	if (found != known.end())
+		return found->second;
+	for (const Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallBase>(&inst);
+		const Function *callee = call ? call->getCalledFunction() : nullptr;
+
+		if (callee && !callee->isDeclaration())
+			deepest = std::max(deepest, depth(*callee, file, known) + 8);
+	}
+	deepest += frame_bytes(file, f.getName());
+	known[&f] = deepest;
+	return deepest;
+}
+
+void find_stacks(const bytes &object, std::vector<kernel> &kernels)
+{
+	MemoryBufferRef buffer(StringRef(object.data(), object.size()), "object");
+	auto file = cantFail(object::ObjectFile::createELFObjectFile(buffer));
+	DenseMap<const Function *, uint32_t> known;
+
+	for (kernel &k : kernels)
+		k.private_bytes = depth(*k.function, *file, known);
 }
