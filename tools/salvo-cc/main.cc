@@ -11,6 +11,8 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "salvo_hw.h"
+
 using namespace llvm;
 
 enum { EXIT_USAGE = 2 };
@@ -170,6 +172,12 @@ static bool compile(const options &opts)
 			build_fiber(k, body, values);
 		else
 			build_loops(k, body, values);
+		if (k.local_bytes > SALVO_MAX_LOCAL_BYTES) {
+			print_error("kernel '" + k.function->getName() + "': " +
+				    Twine(k.local_bytes) + " bytes of local memory, more than " +
+				    Twine(SALVO_MAX_LOCAL_BYTES));
+			return false;
+		}
 	}
 	if (!opts.debug)
 		StripDebugInfo(*m);

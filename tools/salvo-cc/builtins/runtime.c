@@ -34,3 +34,37 @@ void *memmove(void *to, const void *from, size_t n)
 		d[n] = s[n];
 	return to;
 }
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *p = a, *q = b;
+
+	for (; n; n--, p++, q++)
+		if (*p != *q)
+			return *p - *q;
+	return 0;
+}
+
+int bcmp(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n);
+}
+
+/*
+ * For processors without the instruction. The product is exact in double; the
+ * sum is rounded to odd first, so that rounding it again to float is right.
+ */
+float fmaf(float x, float y, float z)
+{
+	double product = (double)x * y, sum = product + z;
+	double other = sum - product;
+	double error = (product - (sum - other)) + (z - other);
+	unsigned long bits;
+
+	__builtin_memcpy(&bits, &sum, sizeof(bits));
+	if (error != 0 && sum - sum == 0 && !(bits & 1)) {
+		bits += (error > 0) == (sum > 0) ? 1 : -1ul;
+		__builtin_memcpy(&sum, &bits, sizeof(bits));
+	}
+	return sum;
+}
