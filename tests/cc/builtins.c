@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "cc_program.h"
@@ -369,6 +370,46 @@ TEST_F(builtins, comparisons_and_common_functions)
 			}
 		}
 	}
+}
+
+/* Without the instruction: fma() of the runtime rounds once all the same. */
+TEST_F(builtins, fma_of_the_oldest_processor)
+{
+	static const float values[] = {
+		1, 1.0000001f, 0x1p-24f, -0x1p-24f, 0x1.000002p+0f, 0x1.fffffep+0f, -1, 3, 0x1p-126f,
+		0x1p-149f, 0x1.8p+100f, -0x1.8p+100f, 0x1p-50f, 0, INFINITY,
+	};
+	enum { N = sizeof(values) / sizeof(values[0]) };
+	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[256], output[4096];
+	float x[N * N * N], y[N * N * N], z[N * N * N], out[N * N * N];
+	struct {
+		const float *x, *y, *z;
+		float *out;
+	} args = { x, y, z, out };
+	struct cc_range range = { .global = { N * N * N }, .local = { 64 }, .dims = 1 };
+	struct cc_program *program;
+	int i, wrong = 0, fd = mkstemp(path);
+
+	ASSERT_LE(0, fd);
+	close(fd);
+	snprintf(command, sizeof(command), "--march x86-64-v2 -o %s tests/kernels/cc_args.cl", path);
+	ASSERT_EQ(0, cc_compile(command, output, sizeof(output)));
+	program = cc_program_open(path);
+	unlink(path);
+	ASSERT_NE(NULL, program);
+	for (i = 0; i < N * N * N; i++) {
+		x[i] = values[i % N];
+		y[i] = values[i / N % N];
+		z[i] = values[i / N / N];
+	}
+	ASSERT_EQ(0, cc_run(program, "fused", &args, &range));
+	for (i = 0; i < N * N * N; i++) {
+		float want = fmaf(x[i], y[i], z[i]);
+
+		wrong += memcmp(&want, &out[i], 4) && !(isnan(want) && isnan(out[i]));
+	}
+	EXPECT_EQ(0, wrong);
+	cc_program_close(program);
 }
 
 TEST_F(builtins, vectors_of_every_width_in_every_memory)

@@ -69,6 +69,9 @@ check "a program without kernels is refused" \
 check "too large an argument block is refused" \
 	"$(expect 1 "more than 4096 bytes of arguments" -o "$dir/x.salvo" "$(
 	kernel_file large 'struct s { int x[2000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
+check "too much local memory is refused" \
+	"$(expect 1 "kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
+	kernel_file local 'kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }')")"
 check "an image argument is refused" \
 	"$(expect 1 "error: .*(image2d|not supported)" -o "$dir/x.salvo" "$(
 	kernel_file image 'kernel void f(read_only image2d_t i) { }')")"

@@ -81,3 +81,11 @@ kernel void outer(global int *out)
 	inner(out, 5);
 	inner(out, 7);
 }
+
+kernel void fused(global const float *x, global const float *y, global const float *z,
+		  global float *out)
+{
+	size_t i = get_global_id(0);
+
+	out[i] = fma(x[i], y[i], z[i]);
+}
