@@ -443,7 +443,7 @@ TEST_F(builtins, vectors_of_every_width_in_every_memory)
 	}
 }
 
-TEST_F(builtins, M4_bits_of_a_mask)
+TEST_F(builtins, bits_of_a_mask)
 {
 	int32_t x[64 * 8], out[64][3];
 	struct {

@@ -115,7 +115,7 @@ check "memory functions come along, hidden" "$(
 	expect 0 '' -o "$dir/copy.salvo" "$copy"
 	readelf --dyn-syms -W "$dir/copy.salvo" | grep -E 'mem(cpy|set|move)')"
 
-check "M4 a simple loop over work-items runs on vector lanes" "$(
+check "a simple loop over work-items runs on vector lanes" "$(
 	objdump -d --disassemble=vadd "${BUILD:-build}/kernels/basic.salvo" |
 		grep -qE 'vaddps.*%ymm' || echo "no vaddps on ymm registers")"
 for level in 2 3 4; do
