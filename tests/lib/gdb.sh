@@ -59,6 +59,7 @@ fi
 timeout 60 gdb -q -batch -x "$dir/commands" \
 	--args build/bin/salvo-submit --device soft "$dir/slow.batch" >"$dir/out" 2>&1
 problem=
+# shellcheck disable=SC2016 # the dollar is gdb's
 for pattern in 'hit Breakpoint 1, answer ' 'slow\.cl:[34]' '^Line [45] of .*slow\.cl' \
 	'hit Breakpoint 2, answer ' '^7.*out\[i\] = b;' '^\$1 = 42$' '^1 of 1 expectations met'; do
 	grep -qE "$pattern" "$dir/out" || problem="$problem lacks '$pattern';"
