@@ -51,8 +51,8 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 	@$(MAKE) -j$(JOBS) all tests
 	@tree=$$(tests/vm/debug-kernel) && \
 		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules && \
-		tests/vm/run-vm --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 900 \
-			--boot-time 180 --program-time 300 $(BUILD)/tests/uapi/*
+		tests/vm/uapi.sh --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1200 \
+			--boot-time 180 --program-time 400 --append 'kasan_multi_shot kmemleak=on'
 
 ##@ Parts
 .PHONY: all-user tests run-tests

@@ -14,8 +14,10 @@
  * CPU mappings are made of the aperture's pages at the first touch and are taken
  * away when the device is unplugged; later touches raise SIGBUS.
  */
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -110,23 +112,38 @@ static bool salvo_vram_try_insert(struct salvo_vram *vram, u64 size)
 	return !ret;
 }
 
-/* Memory of buffers that were just closed comes free a moment later. */
+/*
+ * Memory of buffers that were just closed comes free a moment later. A condition
+ * of wait_event() must not take a mutex; wait_woken() lets us try in between.
+ */
 static int salvo_vram_insert(struct salvo_vram *vram, u64 size)
 {
 	struct salvo_device *sdev = vram->sdev;
-	bool done = false;
-	long ret;
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	long left = SALVO_VRAM_WAIT_JIFFIES;
+	bool more;
+	int ret;
 
-	if (salvo_vram_try_insert(vram, size))
-		return 0;
-	ret = wait_event_interruptible_timeout(sdev->progress,
-					       (done = salvo_vram_try_insert(vram, size)) ||
-					       !READ_ONCE(sdev->reclaiming) ||
-					       salvo_device_is_gone(sdev),
-					       SALVO_VRAM_WAIT_JIFFIES);
-	if (done)
-		return 0;
-	return ret < 0 ? ret : salvo_refuse(sdev, -ENOSPC, "%llu bytes of VRAM are free", size);
+	add_wait_queue(&sdev->progress, &wait);
+	for (;;) {
+		/* Asked before the try: what comes free in between is found. */
+		more = READ_ONCE(sdev->reclaiming) && !salvo_device_is_gone(sdev);
+		if (salvo_vram_try_insert(vram, size)) {
+			ret = 0;
+			break;
+		}
+		if (!left || !more) {
+			ret = salvo_refuse(sdev, -ENOSPC, "%llu bytes of VRAM are free", size);
+			break;
+		}
+		if (signal_pending(current)) {
+			ret = -ERESTARTSYS;
+			break;
+		}
+		left = wait_woken(&wait, TASK_INTERRUPTIBLE, left);
+	}
+	remove_wait_queue(&sdev->progress, &wait);
+	return ret;
 }
 
 static void salvo_vram_zero(struct salvo_vram *vram)

@@ -464,8 +464,8 @@ static void salvo_vm_drop_retiring(struct salvo_vm *vm)
 
 	list_for_each_entry_safe(b, next, &vm->retiring, node) {
 		list_del(&b->node);
-		vm->sdev->reclaiming--;
 		salvo_binding_destroy(vm, b);
+		vm->sdev->reclaiming--;
 	}
 }
 
@@ -512,8 +512,8 @@ static bool salvo_vm_reclaim_open(struct salvo_vm *vm, u64 retired)
 			continue;
 		}
 		list_del(&b->node);
-		vm->sdev->reclaiming--;
 		salvo_binding_destroy(vm, b);
+		vm->sdev->reclaiming--;
 	}
 	return again;
 }
@@ -581,8 +581,8 @@ static int salvo_vm_restore_space(struct salvo_vm *vm)
 		if (b->unbind_seqno) {
 			/* The reset has unbound it. */
 			list_del(&b->node);
-			vm->sdev->reclaiming--;
 			salvo_binding_destroy(vm, b);
+			vm->sdev->reclaiming--;
 		} else if (!ret) {
 			/* Batches that still wait to be started may need it. */
 			ret = salvo_vm_restore_binding(vm, b);

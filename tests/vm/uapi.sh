@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every program of build/tests/uapi in one boot, through salvo.ko; their TAP is passed on.
+# Every program of build/tests/uapi in one boot, through salvo.ko; their TAP is passed on. Options go to run-vm.
 # limit: 300
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-exec tests/vm/run-vm -t 280 -f "${BUILD:-build}/kernels:/root/kernels" "${BUILD:-build}"/tests/uapi/*
+exec tests/vm/run-vm -t 280 -f "${BUILD:-build}/kernels:/root/kernels" "$@" "${BUILD:-build}"/tests/uapi/*
