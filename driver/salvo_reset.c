@@ -53,6 +53,20 @@ static int salvo_reset_restart(struct salvo_device *sdev)
 	return salvo_ring_start(sdev) ?: salvo_vm_restore(sdev);
 }
 
+/*
+ * drm_sched_stop() took the hardware fences from the batches that it left on its
+ * list, and drm_sched_start() takes a batch without one for done. Those that are
+ * still on the ring are not.
+ */
+static void salvo_reset_return_fences(struct salvo_device *sdev)
+{
+	struct drm_sched_job *base;
+
+	list_for_each_entry(base, &sdev->sched.pending_list, list)
+		if (!base->s_fence->parent)
+			base->s_fence->parent = dma_fence_get(&to_salvo_job(base)->fence->base);
+}
+
 /**
  * salvo_reset_timeout() - The scheduler's oldest batch took too long.
  * @job: The batch; out of the scheduler's list until the scheduler is stopped.
@@ -66,6 +80,7 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 	/* It may be done, and its interrupt late or lost. */
 	salvo_irq_complete(sdev);
 	drm_sched_stop(&sdev->sched, &job->base);
+	salvo_reset_return_fences(sdev);
 	if (!dma_fence_is_signaled(&job->base.s_fence->finished)) {
 		drm_notice(&sdev->drm, "a batch of context %u hung, resetting the GPU\n",
 			   job->ctx->hw_id);
