@@ -7,7 +7,13 @@
  */
 #include "kselftest_harness.h"
 
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rendernode.h"
@@ -143,6 +149,127 @@ TEST_F(hang, other_file_goes_on_after_the_reset)
 	salvo_fence_destroy(endless);
 	bo_close(fd, &bo);
 	close(fd);
+}
+
+static long read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long value = -1;
+
+	if (file && fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static bool write_number(const char *path, long value)
+{
+	FILE *file = fopen(path, "w");
+	bool ok = file && fprintf(file, "%ld\n", value) > 0;
+
+	return file && !fclose(file) && ok;
+}
+
+/* The thread that completes batches, which the kernel names after its interrupt. */
+static pid_t completion_thread(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = -1;
+
+	while (proc && found < 0 && (entry = readdir(proc))) {
+		char path[300], name[64] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file) && strstr(name, "salvo-fen"))
+			found = atoi(entry->d_name);
+		fclose(file);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+/* Take a processor from all threads, kernel threads too, until killed. */
+static pid_t seize_cpu(int cpu)
+{
+	const struct sched_param highest = { .sched_priority = 99 };
+	int ready[2];
+	cpu_set_t set;
+	pid_t child;
+	char byte;
+
+	if (pipe(ready))
+		return -1;
+	child = fork();
+	if (!child) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		if (sched_setaffinity(0, sizeof(set), &set) ||
+		    sched_setscheduler(0, SCHED_FIFO, &highest) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			;
+	}
+	close(ready[1]);
+	if (child > 0 && read(ready[0], &byte, 1) != 1) {
+		waitpid(child, NULL, 0);
+		child = -1;
+	}
+	close(ready[0]);
+	return child;
+}
+
+/*
+ * A batch is done, but its completion comes after the timeout: that batch ends well,
+ * and what else is on the ring goes on until it ends or hangs itself.
+ */
+TEST_F(hang, late_completion_ends_no_other_batch)
+{
+	static const char rt_runtime[] = "/proc/sys/kernel/sched_rt_runtime_us";
+	long timeout_ms = read_number("/sys/module/salvo/parameters/timeout_ms");
+	long runtime = read_number(rt_runtime);
+	long long resets = device_counter("resets");
+	struct salvo_fence *late, *endless;
+	pid_t thread = completion_thread(), hog;
+	cpu_set_t all, set;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one processor only");
+	ASSERT_GT(timeout_ms, 0);
+	ASSERT_GT(thread, 0);
+	ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	ASSERT_EQ(sched_setaffinity(thread, sizeof(set), &set), 0);
+	ASSERT_TRUE(write_number(rt_runtime, -1));
+	hog = seize_cpu(1);
+	ASSERT_GT(hog, 0);
+
+	salvo_batch_reset(self->batch);
+	EXPECT_GE(salvo_batch_fill(self->batch, self->later, 0, 4096, 1), 0);
+	EXPECT_EQ(salvo_queue_submit(self->other, self->batch, NULL, 0, &late), 0);
+	EXPECT_EQ(submit_kernel(self, "endless", &endless), 0);
+	usleep((timeout_ms + 500) * 1000);
+	kill(hog, SIGKILL);
+	waitpid(hog, NULL, 0);
+	EXPECT_TRUE(write_number(rt_runtime, runtime));
+	EXPECT_EQ(sched_setaffinity(thread, sizeof(all), &all), 0);
+	EXPECT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+
+	EXPECT_EQ(salvo_fence_wait(late, SECONDS(30)), 0);
+	EXPECT_EQ(salvo_fence_wait(endless, SECONDS(30)), -ECANCELED);
+	EXPECT_EQ(device_counter("resets"), resets + 1);
+	salvo_fence_destroy(endless);
+	salvo_fence_destroy(late);
 }
 
 /* An argument that is no address of this file: the driver cannot see it, the GPU does. */
