@@ -72,6 +72,12 @@ struct salvo_device {
 	 * a lock; set once.
 	 */
 	bool gone;
+	/**
+	 * @quiet: The GPU, gone, makes no more access to system memory, so what it
+	 * knew may be freed without telling it. Set once, before a call of
+	 * salvo_vm_reclaim_gone().
+	 */
+	bool quiet;
 	/** @jobs: Batches that exist, whatever their state. */
 	atomic_t jobs;
 	/** @jobs_idle: Woken when @jobs drops to 0. */

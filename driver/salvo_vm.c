@@ -29,6 +29,8 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include <drm/drm_drv.h>
+
 #include "salvo_device.h"
 #include "salvo_gem.h"
 #include "salvo_pack.h"
@@ -157,12 +159,22 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/*
+ * Closing a file or a handle is no critical section of DRM's, so the driver may be
+ * unbound meanwhile, and the workqueue go. While the GPU is on its way out there is
+ * nothing to do: salvo_vm_reclaim_gone() comes after, and sees what was done before
+ * under space_lock.
+ */
 static void salvo_vm_kick(struct salvo_device *sdev)
 {
-	if (salvo_device_is_gone(sdev))
+	int idx;
+
+	if (READ_ONCE(sdev->quiet)) {
 		salvo_vm_reclaim_gone(sdev);
-	else
+	} else if (drm_dev_enter(&sdev->drm, &idx)) {
 		mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
+		drm_dev_exit(idx);
+	}
 }
 
 /**
