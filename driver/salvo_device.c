@@ -157,6 +157,8 @@ void salvo_device_fini(struct salvo_device *sdev)
 	WRITE_ONCE(sdev->gone, true);
 	cancel_delayed_work_sync(&sdev->watchdog);
 	cancel_delayed_work_sync(&sdev->reclaim);
+	/* A reset under way uses the interrupt and starts the ring again. */
+	flush_workqueue(sdev->wq);
 	salvo_ring_stop(sdev);
 	if (salvo_device_stop_hw(sdev, pdev))
 		drm_notice(&sdev->drm, "the GPU does not answer\n");

@@ -76,6 +76,13 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 	struct salvo_device *sdev = job->ctx->vm->sdev;
 	int ret = 0;
 
+	/* Who took the GPU down ends the batch too, and the interrupt may be freed. */
+	if (salvo_device_is_gone(sdev)) {
+		drm_sched_stop(&sdev->sched, &job->base);
+		salvo_reset_return_fences(sdev);
+		drm_sched_start(&sdev->sched, true);
+		return DRM_GPU_SCHED_STAT_NOMINAL;
+	}
 	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
 	/* It may be done, and its interrupt late or lost. */
 	salvo_irq_complete(sdev);
