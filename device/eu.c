@@ -256,6 +256,10 @@ static void *unit_main(void *arg)
 		const struct salvo_gcq_chunk chunk = salvo_gcq_take(&eu->eus->gpu->gcq,
 								    &eu->cursor, eu->bit, 0);
 
+		if (chunk.admitted) {
+			atomic_thread_fence(memory_order_seq_cst);
+			wake_all(eu->eus);
+		}
 		if (chunk.count) {
 			if (eu->looking)
 				stop_looking(eu);

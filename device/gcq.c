@@ -101,10 +101,10 @@ static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	return true;
 }
 
-/* Lets waiting elements in, oldest first. */
+/* Lets waiting elements in, oldest first. Returns whether there was one. */
 static bool admit(struct salvo_gcq *gcq)
 {
-	bool all;
+	bool any = false;
 
 	pthread_mutex_lock(&gcq->lock);
 	while (gcq->first) {
@@ -115,10 +115,10 @@ static bool admit(struct salvo_gcq *gcq)
 			break;
 		gcq->first = next;
 		atomic_fetch_sub(&gcq->waiting, 1);
+		any = true;
 	}
-	all = !gcq->first;
 	pthread_mutex_unlock(&gcq->lock);
-	return all;
+	return any;
 }
 
 bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element)
@@ -137,15 +137,18 @@ bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	pthread_mutex_unlock(&gcq->lock);
 
 	/* An entry may have come free before the element was in the list. */
-	return admit(gcq);
+	admit(gcq);
+	return false;
 }
 
-/* The unit has seen that the entry at its cursor has no items left (N5). */
-static void pass(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t counters)
+/*
+ * The unit has seen that the entry at its cursor has no items left (N5). Returns
+ * whether elements entered that had waited for it.
+ */
+static bool pass(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t counters)
 {
 	(*cursor)++;
-	if (!counters && atomic_load(&gcq->waiting))
-		admit(gcq);
+	return !counters && atomic_load(&gcq->waiting) && admit(gcq);
 }
 
 struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t unit,
@@ -189,14 +192,15 @@ struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, u
 								memory_order_acq_rel,
 								memory_order_acquire));
 		if (!wir) {
-			pass(gcq, cursor, atomic_fetch_sub_explicit(&entry->counters, 1,
-								    memory_order_acq_rel) - 1);
+			counters = atomic_fetch_sub_explicit(&entry->counters, 1,
+							     memory_order_acq_rel);
+			got.admitted |= pass(gcq, cursor, counters - 1);
 			got.count = 0;
 			continue;
 		}
 		got.first -= wir;
 		if (got.count == wir)
-			pass(gcq, cursor, after);
+			got.admitted |= pass(gcq, cursor, after);
 		return got;
 	}
 }

@@ -59,6 +59,8 @@ struct salvo_gcq_chunk {
 	uint32_t first;
 	/** @count: 0 if there was nothing. */
 	uint32_t count;
+	/** @admitted: Elements that waited have entered: their units may sleep. */
+	bool admitted;
 };
 
 /**
@@ -79,7 +81,8 @@ uint64_t salvo_gcq_cursor(const struct salvo_gcq *gcq);
  * salvo_gcq_push() - Append a work element with at least one item and one approved unit.
  *
  * Return: false if no entry is free, as units have not seen the oldest ones yet;
- * then the element waits and enters when one comes free.
+ * then the element waits and enters when one comes free, maybe at once and with
+ * others. All units that sleep must be woken: to see the oldest entries, and those.
  */
 bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element);
 

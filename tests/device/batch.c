@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "gcq.h"
 #include "gpu_fixture.h"
 
 /* So long that only a GPU that does not do what it should waits to the end. */
@@ -198,6 +199,51 @@ TEST_F(gpu, sleeping_unit_is_woken_while_the_others_are_busy)
 	await(&self->data[8]);
 	set(&self->data[1]);
 	ASSERT_TRUE(rig_wait(rig, seqno));
+}
+
+TEST_F(gpu, unit_that_sleeps_is_woken_when_an_element_enters_late)
+{
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data;
+	const struct meet_args args[] = {
+		{ &g[0], &g[1], &g[2], ~0ull },
+		{ &g[3], &g[0], &g[4], ~0ull },
+	};
+	static struct drm_salvo_command fills[SALVO_GCQ_ENTRIES];
+	struct drm_salvo_command slow = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args[0]));
+	struct drm_salvo_command late = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args[1]));
+	const struct salvo_batch_desc first = {
+		.commands = &slow, .count = 1, .args = &args[0], .args_size = sizeof(args[0]),
+	}, full = {
+		.commands = fills, .count = SALVO_GCQ_ENTRIES,
+	}, last = {
+		.commands = &late, .count = 1, .args = &args[1], .args_size = sizeof(args[1]),
+	};
+	uint64_t seqno;
+	unsigned int i;
+
+	if (rig->regs->units < 2)
+		SKIP(return, "needs two execution units");
+	for (i = 0; i < SALVO_GCQ_ENTRIES; i++)
+		fills[i] = (struct drm_salvo_command) {
+			.type = DRM_SALVO_FILL, .dst = (uintptr_t)&g[8 + i], .size = 8,
+			.pattern = 1,
+		};
+	slow.eu_mask = 2;
+	late.eu_mask = 1;
+
+	/* Unit 1 is busy and sees none of the entries that fill the queue. */
+	rig_submit(rig, 1, &first);
+	await(&self->data[0]);
+	rig_submit(rig, 2, &full);
+	for (i = 0; i < SALVO_GCQ_ENTRIES; i++)
+		await(&self->data[8 + i]);
+	seqno = rig_submit(rig, 3, &last);
+	/* Far longer than unit 0 looks for work before it sleeps. */
+	usleep(50000);
+	set(&self->data[1]);
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(1, self->data[4]);
 }
 
 TEST_F(gpu, B3_consumer_waits_for_its_producer_only)
