@@ -71,15 +71,18 @@ static void handler(int signal, siginfo_t *info, void *context)
 	struct salvo_trap *trap = own;
 	ucontext_t *user = context;
 	greg_t *gregs = user->uc_mcontext.gregs;
+	/* From salvo_trap_stop(). What was sent to the whole process is the application's. */
+	const bool stop = trap && signal == STOP_SIGNAL && info->si_code == SI_TKILL;
 
-	if (trap && signal == STOP_SIGNAL && !trap->armed)
+	if (stop && !trap->armed)
 		return;
-	if (!trap || !trap->armed || (info->si_code <= 0 && signal != STOP_SIGNAL)) {
+	if (!trap || !trap->armed ||
+	    (signal == STOP_SIGNAL ? !stop : info->si_code <= 0)) {
 		pass_on(signal, info, context);
 		return;
 	}
 	trap->armed = false;
-	if (signal == STOP_SIGNAL) {
+	if (stop) {
 		trap->kind = SALVO_FAULT_NONE;
 	} else if (signal == SIGSEGV || signal == SIGBUS) {
 		note_page(trap, info, gregs);

@@ -3,6 +3,7 @@
  * batch.c - batches on the GPU: overlap, order, completion, profile
  */
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -384,6 +385,33 @@ TEST_F(gpu, more_packets_than_the_device_holds_wait_in_the_ring)
 	EXPECT_EQ(200, rig_head(rig, 1));
 	for (i = 0; i < 200; i++)
 		EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, 1000 + i)->status);
+}
+
+/* An application may use this signal, and any thread of the process may get it. */
+TEST(urgent_data_of_the_application_does_not_end_a_kernel)
+{
+	struct rig *rig = rig_create(1);
+	uint64_t *data = (void *)rig->data;
+	uint64_t *g = (void *)(uintptr_t)rig->data_address;
+	const struct meet_args args = { &g[0], &g[1], &g[2], ~0ull };
+	const struct drm_salvo_command slow = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args));
+	const struct salvo_batch_desc batch = {
+		.commands = &slow, .count = 1, .args = &args, .args_size = sizeof(args),
+	};
+	uint64_t seqno;
+	sigset_t urgent;
+
+	sigemptyset(&urgent);
+	sigaddset(&urgent, SIGURG);
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &urgent, NULL));
+	seqno = rig_submit(rig, 1, &batch);
+	await(&data[0]);
+	ASSERT_EQ(0, kill(getpid(), SIGURG));
+	usleep(10000);
+	set(&data[1]);
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(1, data[2]);
+	rig_destroy(rig);
 }
 
 TEST_HARNESS_MAIN
