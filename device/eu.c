@@ -218,7 +218,11 @@ static void sleep_until_work(struct salvo_eu *eu)
 	atomic_store_explicit(&eu->wake, 0, memory_order_relaxed);
 	atomic_fetch_or(&eus->sleeping, eu->bit);
 	stop_looking(eu);
-	while (!salvo_gcq_has_entry(&eus->gpu->gcq, eu->cursor) && !atomic_load(&eus->stop) &&
+	/*
+	 * Not while the entry at the cursor is being written: entries behind it may be
+	 * there already, and whoever writes it wakes only a unit that it is for.
+	 */
+	while (salvo_gcq_cursor(&eus->gpu->gcq) == eu->cursor && !atomic_load(&eus->stop) &&
 	       !atomic_load(&eu->wake))
 		futex(&eu->wake, FUTEX_WAIT, 0);
 	atomic_fetch_and(&eus->sleeping, ~eu->bit);
