@@ -145,7 +145,7 @@ static const struct file_operations salvo_fops = {
 	.poll = drm_poll,
 	.read = drm_read,
 	.llseek = noop_llseek,
-	.mmap = drm_gem_mmap,
+	.mmap = salvo_bo_mmap,
 	.show_fdinfo = salvo_file_show_fdinfo,
 };
 

@@ -15,6 +15,7 @@
  * away when the device is unplugged; later touches raise SIGBUS.
  */
 #include <linux/sched/signal.h>
+#include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -331,6 +332,23 @@ int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	ret = salvo_bo_create_entered(sdev, data, filp);
 	drm_dev_exit(idx);
 	return ret;
+}
+
+/**
+ * salvo_bo_mmap() - mmap() of the render node.
+ * @filp: The open file.
+ * @vma: What to map into.
+ *
+ * Return: 0, -EINVAL (also for a private mapping, which would be copied when written,
+ * but there are no pages to copy), -EACCES and what drm_gem_mmap() gives.
+ */
+int salvo_bo_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	struct drm_file *drm_file = filp->private_data;
+	int ret;
+
+	ret = salvo_check(to_salvo(drm_file->minor->dev), !is_cow_mapping(vma->vm_flags), -EINVAL);
+	return ret ?: drm_gem_mmap(filp, vma);
 }
 
 int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)

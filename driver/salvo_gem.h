@@ -9,8 +9,10 @@
 
 struct drm_device;
 struct drm_file;
+struct file;
 struct salvo_device;
 struct salvo_vram;
+struct vm_area_struct;
 
 int salvo_vram_init(struct salvo_device *sdev);
 void salvo_vram_fini(struct salvo_device *sdev);
@@ -20,6 +22,7 @@ u64 salvo_vram_offset(const struct salvo_vram *vram);
 u64 salvo_vram_size(const struct salvo_vram *vram);
 
 int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
+int salvo_bo_mmap(struct file *filp, struct vm_area_struct *vma);
 int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 
 #endif /* SALVO_GEM_H */
