@@ -215,6 +215,20 @@ TEST_F(bo, mmap_is_refused_to_another_file)
 	close(other);
 }
 
+/* Nobody can copy a page of device memory at the first write. */
+TEST_F(bo, mmap_private_is_refused)
+{
+	struct drm_salvo_bo_mmap_offset args = { .handle = self->bo.handle };
+	char *map;
+
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_MMAP_OFFSET, &args), 0);
+	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, self->fd, args.offset);
+	EXPECT_EQ((void *)map, MAP_FAILED);
+	EXPECT_EQ(errno, EINVAL);
+	if (map != MAP_FAILED)
+		EXPECT_EQ(*(volatile char *)map, 0);
+}
+
 TEST_F(bo, mmap_longer_than_the_buffer)
 {
 	struct drm_salvo_bo_mmap_offset args = { .handle = self->bo.handle };
