@@ -17,9 +17,11 @@
  * and all rings disabled, and makes no access to system memory until a ring is
  * enabled. Tear-down is the same handshake, then @bus_master = 0.
  *
- * Memory: a GPU address is @va_base plus the offset in VRAM, in every address
- * space. Address spaces differ in what they may see: a BIND command shows a
- * range with its access rights to one address space, UNBIND hides it.
+ * Memory: a GPU address of VRAM is @va_base plus the offset in VRAM, in every
+ * address space. Address spaces differ in what they may see: a BIND command shows
+ * a range with its access rights to one address space, UNBIND hides it. Past VRAM,
+ * up to @va_base + @va_bytes, lies the window for system memory: BIND_SYSTEM shows
+ * pages of the guest's memory there, at any place the driver likes.
  */
 #ifndef SALVO_HW_H
 #define SALVO_HW_H
@@ -92,7 +94,13 @@ struct salvo_ring_regs {
 #define SALVO_FAULT_DMA		2	/* system address outside the guest's memory */
 #define SALVO_FAULT_PACKET	3	/* packet refused by the command processor */
 #define SALVO_FAULT_PAGE	4	/* a kernel touched memory its address space does not show */
-#define SALVO_FAULT_KERNEL	5	/* illegal instruction, arithmetic fault, barrier misuse */
+#define SALVO_FAULT_KERNEL	5	/* any other way that a kernel cannot go on */
+#define SALVO_FAULT_STACK	6	/* a work-item ran over its private memory */
+#define SALVO_FAULT_LOCAL	7	/* a work-item ran out of local memory */
+#define SALVO_FAULT_ARITHMETIC	8	/* division by zero or overflow of one */
+#define SALVO_FAULT_INSTRUCTION	9	/* illegal or privileged instruction */
+#define SALVO_FAULT_BARRIER	10	/* a barrier that not all work-items of the group reached */
+#define SALVO_FAULT_SYSCALL	11	/* a kernel called the operating system */
 
 /**
  * struct salvo_fault_regs - The last fault; @sequence is written last.
@@ -116,8 +124,30 @@ struct salvo_fault_regs {
 	__u64 group;
 	/** @access: SALVO_ACCESS_* that was tried. */
 	__u32 access;
-	/** @reserved: Zero. */
-	__u32 reserved;
+	/** @item: Linear number of the work-item in its group, or ~0 if unknown. */
+	__u32 item;
+};
+
+/* struct salvo_unit_regs.state */
+#define SALVO_UNIT_IDLE		0	/* looks for work, or sleeps */
+#define SALVO_UNIT_BUSY		1	/* runs work-groups */
+
+/**
+ * struct salvo_unit_regs - What an execution unit does; a hint for dumps, read without a lock.
+ */
+struct salvo_unit_regs {
+	/** @state: SALVO_UNIT_*. */
+	__u32 state;
+	/** @ctx: Context of the batch it works for. */
+	__u32 ctx;
+	/** @seqno: Fence of that batch. */
+	__u64 seqno;
+	/** @command: Index of the command in the batch. */
+	__u32 command;
+	/** @asid: Address space. */
+	__u32 asid;
+	/** @group: First work-group of the chunk it took last. */
+	__u64 group;
 };
 
 /**
@@ -164,8 +194,10 @@ struct salvo_regs {
 
 	/** @busy_ns: Device: time that all units together spent in work-groups. */
 	__u64 busy_ns;
+	/** @va_bytes: Device: size of a GPU address space from @va_base, VRAM included; whole pages. */
+	__u64 va_bytes;
 	/** @reserved1: Zero. */
-	__u64 reserved1[21];
+	__u64 reserved1[20];
 
 	/** @fault: Device. */
 	struct salvo_fault_regs fault;
@@ -174,6 +206,11 @@ struct salvo_regs {
 
 	/** @ring: One for each command ring, at 0x200. */
 	struct salvo_ring_regs ring[SALVO_MAX_RINGS];
+	/** @reserved3: Zero. */
+	__u64 reserved3[48];
+
+	/** @unit: Device: one for each execution unit, at 0x400. */
+	struct salvo_unit_regs unit[SALVO_MAX_UNITS];
 };
 
 #define SALVO_REGS_BYTES	4096	/* BAR2 bytes kept for registers */
@@ -271,6 +308,15 @@ struct salvo_packet_result {
 	__u64 ended;
 	/** @busy_ns: Time that all units together spent on it. */
 	__u64 busy_ns;
+	/** @done: Commands that ended well. */
+	__u32 done;
+	/** @fault: SALVO_FAULT_* of @command, if @status is SALVO_STATUS_FAULT. */
+	__u32 fault;
+	/** @address: As in struct salvo_fault_regs, and so are the next three. */
+	__u64 address;
+	__u64 group;
+	__u32 item;
+	__u32 access;
 };
 
 /* Operation codes. Set-up commands precede all others; the closing one is last. */
@@ -286,6 +332,7 @@ struct salvo_packet_result {
 #define SALVO_OP_BIND		0x30
 #define SALVO_OP_UNBIND		0x31
 #define SALVO_OP_SPACE_END	0x32
+#define SALVO_OP_BIND_SYSTEM	0x33
 #define SALVO_OP_CLOSE		0x3f
 
 /**
@@ -422,6 +469,23 @@ struct salvo_op_bind {
 	/** @size: Bytes, whole pages. */
 	__u64 size;
 	/** @access: BIND: SALVO_ACCESS_*; UNBIND: zero. */
+	__u32 access;
+	/** @reserved: Zero. */
+	__u32 reserved;
+};
+
+/**
+ * struct salvo_op_bind_system - BIND_SYSTEM: show pages of system memory past VRAM; UNBIND hides them.
+ */
+struct salvo_op_bind_system {
+	struct salvo_op op;
+	/** @address: GPU address from @va_base + @vram_bytes on, page aligned. */
+	__u64 address;
+	/** @size: Bytes, whole pages. */
+	__u64 size;
+	/** @system: System address of the first page; @size bytes follow each other there. */
+	__u64 system;
+	/** @access: SALVO_ACCESS_READ, and SALVO_ACCESS_WRITE if writable; never EXEC. */
 	__u32 access;
 	/** @reserved: Zero. */
 	__u32 reserved;
