@@ -254,7 +254,7 @@ struct salvo_ring_entry {
 /* Kinds of packets */
 #define SALVO_PACKET_BATCH	1	/* no pipe controls: all work is independent */
 #define SALVO_PACKET_BATCH_SYNC	2	/* has pipe controls */
-#define SALVO_PACKET_SPACE	3	/* BIND, UNBIND and SPACE_END only */
+#define SALVO_PACKET_SPACE	3	/* BIND, BIND_SYSTEM, UNBIND and SPACE_END only */
 
 /**
  * struct salvo_packet - Head of a packet, 64 bytes.
