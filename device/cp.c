@@ -124,7 +124,8 @@ static bool check_entry(struct parser *p)
 	const struct salvo_ring_entry *entry = &p->job->entry;
 
 	if (entry->flags & ~SALVO_RING_IRQ || !entry->asid || entry->eu_mask & ~p->gpu->eus.all ||
-	    entry->reserved[0] || entry->reserved[1] || entry->reserved[2])
+	    entry->priority < SALVO_PRIORITY_LOW || entry->priority > SALVO_PRIORITY_HIGH ||
+	    entry->reserved0 || entry->reserved[0] || entry->reserved[1])
 		return refuse(p, SALVO_FAULT_RING, entry->packet);
 	return true;
 }

@@ -223,6 +223,14 @@ struct salvo_regs {
 /* Flags of a ring entry */
 #define SALVO_RING_IRQ		(1u << 0)	/* raise SALVO_VECTOR_FENCE when the fence retires */
 
+/*
+ * Priority of a packet's work against that of other contexts: a unit that comes to the
+ * end of a chunk of work-groups goes on with the highest priority that has work for it.
+ */
+#define SALVO_PRIORITY_LOW	(-1)
+#define SALVO_PRIORITY_NORMAL	0
+#define SALVO_PRIORITY_HIGH	1
+
 /**
  * struct salvo_ring_entry - One packet handed to the GPU, 64 bytes.
  *
@@ -245,8 +253,12 @@ struct salvo_ring_entry {
 	__u32 ctx;
 	/** @eu_mask: Units that the packet may use; zero means all. */
 	__u64 eu_mask;
+	/** @priority: SALVO_PRIORITY_*. */
+	__s32 priority;
+	/** @reserved0: Zero. */
+	__u32 reserved0;
 	/** @reserved: Zero. */
-	__u64 reserved[3];
+	__u64 reserved[2];
 };
 
 #define SALVO_PACKET_MAGIC	0x544b5053	/* "SPKT" */

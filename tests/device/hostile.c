@@ -430,7 +430,7 @@ TEST_F(gpu, fields_of_ring_entries_are_checked)
 	struct touch_args args[2] = { 0 };
 	unsigned int i;
 
-	for (i = 0; i < 13; i++) {
+	for (i = 0; i < 16; i++) {
 		struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
 		const uint64_t faults = rig->regs->fault.sequence;
 
@@ -447,12 +447,15 @@ TEST_F(gpu, fields_of_ring_entries_are_checked)
 		case 9: entry.ctx = 0; break;
 		case 10: entry.eu_mask = 1ull << 63; break;
 		case 11: entry.reserved[0] = 1; break;
-		case 12: entry.reserved[2] = 1; break;
+		case 12: entry.reserved[1] = 1; break;
+		case 13: entry.reserved0 = 1; break;
+		case 14: entry.priority = SALVO_PRIORITY_LOW - 1; break;
+		case 15: entry.priority = SALVO_PRIORITY_HIGH + 1; break;
 		}
 		rig_push(rig, &entry);
 		rig_ring(rig);
 		ASSERT_TRUE(rig_wait(rig, entry.seqno));
-		/* The last six do not keep the packet from being found. */
+		/* From the eighth on they do not keep the packet from being found. */
 		EXPECT_EQ(i < 7 ? SALVO_STATUS_PENDING : SALVO_STATUS_BAD_PACKET,
 			  rig_result(rig, entry.seqno)->status)
 			TH_LOG("case %u", i);
