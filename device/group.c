@@ -104,6 +104,26 @@ static void run_item(void *arg, uint32_t number)
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, &runner->group, &item);
 }
 
+/* Work-groups from @at on that a kernel may run in one call: of one row and of this chunk. */
+static uint32_t strip_length(const struct salvo_element *element, uint32_t position, uint32_t rest)
+{
+	const uint32_t row = element->size[0] - position;
+
+	return row < rest ? row : rest;
+}
+
+/* One call of a kernel without barriers. Returns how many work-groups that were. */
+static uint32_t run_strip(const struct salvo_element *element, struct salvo_group *group,
+			  uint32_t length)
+{
+	const struct salvo_op_dispatch *op = element->op;
+
+	group->run = length;
+	group->ran = 1;
+	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, group, NULL);
+	return group->ran >= 1 && group->ran <= length ? group->ran : length;
+}
+
 static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *stop)
 {
 	const struct salvo_element *element = runner->chunk.element;
@@ -111,7 +131,7 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	const bool barriers = op->flags & SALVO_DISPATCH_BARRIERS;
 	const uint32_t end = runner->chunk.first + runner->chunk.count;
 	struct salvo_group *group = &runner->group;
-	uint32_t position[3], at;
+	uint32_t position[3], at, ran;
 	unsigned int d;
 
 	for (d = 0; d < 3; d++) {
@@ -124,21 +144,26 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->dims = op->dims;
 
 	salvo_element_position(element, runner->chunk.first, position);
-	for (at = runner->chunk.first; at != end; at++) {
+	for (at = runner->chunk.first; at != end; at += ran) {
 		if (atomic_load_explicit(stop, memory_order_relaxed))
 			return;
 		runner->at = at;
+		ran = 1;
 		for (d = 0; d < 3; d++) {
 			group->group_id[d] = position[d];
 			group->extent[d] = salvo_element_extent(op->items[d], op->group[d],
 								position[d]);
 		}
 		if (!barriers)
-			((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, group, NULL);
+			ran = run_strip(element, group, strip_length(element, position[0],
+								     end - at));
 		else if (salvo_fibers_run(&runner->fibers, group->extent[0] * group->extent[1] *
 					  group->extent[2], run_item, runner))
 			misuse(runner);
-		salvo_element_advance(element, position);
+		if (ran == 1)
+			salvo_element_advance(element, position);
+		else
+			salvo_element_position(element, at + ran, position);
 	}
 }
 

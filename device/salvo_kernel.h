@@ -7,8 +7,8 @@
  * function of the kernel's name with the type salvo_kernel_fn, and one ELF note
  * (owner SALVO_NOTE_OWNER, type SALVO_NOTE_KERNEL).
  *
- * A kernel without barriers runs a whole work-group in one call and ignores
- * @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
+ * A kernel without barriers runs a whole work-group in one call, or a strip of them,
+ * and ignores @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
  * work-item, each call on a stack of its own (a user-level thread), and calls
  * @group->barrier(@group) to wait for the others (M2, M3 of CN102576314).
  *
@@ -28,6 +28,9 @@
  *
  * Salvo allows ragged ranges: @extent is less than @local_size in the last
  * work-group of a dimension where @global_size is no multiple of @local_size.
+ *
+ * A kernel without barriers may run a strip: up to @run work-groups in one call, this
+ * one and those that follow it in dimension 0. It stores their number in @ran.
  */
 struct salvo_group {
 	uint64_t global_size[3];	/* work-items of the dispatch */
@@ -38,6 +41,8 @@ struct salvo_group {
 	void *local;			/* local memory, aligned to 64 */
 	void (*barrier)(struct salvo_group *group);
 	uint32_t dims;
+	uint32_t run;			/* work-groups that the call may run, at least 1 */
+	uint32_t ran;			/* out: that it ran, 1 if it stores nothing */
 	uint32_t reserved;
 };
 

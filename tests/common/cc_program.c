@@ -192,7 +192,7 @@ static int run_group(struct work_group *g, bool barriers)
 	if (barriers)
 		return run_items(g, e[0] * e[1] * e[2]);
 	g->function(g->args, &g->group, NULL);
-	return 0;
+	return g->group.ran >= 1 && g->group.ran <= g->group.run ? 0 : -1;
 }
 
 int cc_run(const struct cc_program *program, const char *kernel, const void *args,
@@ -217,7 +217,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 	group->dims = range->dims;
 	group->barrier = wait_at_barrier;
 	group->local = aligned_alloc(64, (note->local_bytes + range->local_bytes + 127) / 64 * 64);
-	for (i = 0; i < count && !err; i++) {
+	for (i = 0; i < count && !err; i += group->ran) {
 		uint64_t rest = i;
 
 		for (d = 0; d < 3; d++) {
@@ -229,6 +229,11 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 			group->extent[d] = left < group->local_size[d] ? left :
 					   group->local_size[d];
 		}
+		/* Strips of one to five work-groups in turn. */
+		group->run = 1 + i % 5;
+		if (group->run > group->num_groups[0] - group->group_id[0])
+			group->run = group->num_groups[0] - group->group_id[0];
+		group->ran = 1;
 		err = run_group(&g, note->flags & SALVO_KERNEL_BARRIERS);
 	}
 	free(group->local);

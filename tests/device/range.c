@@ -29,7 +29,33 @@ RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
 			}
 }
 
-TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
+/* The same for up to three work-groups of a row at once. */
+RIG_KERNEL static void mark_strip(RIG_KERNEL_ARGS)
+{
+	const struct mark_args *a = args;
+	const uint32_t ran = group->run < 3 ? group->run : 3;
+	const uint64_t first = group->group_id[0] * group->local_size[0];
+	const uint64_t rest = group->global_size[0] - first;
+	const uint64_t strip = ran * group->local_size[0];
+	uint64_t x, y, z;
+
+	for (z = 0; z < group->extent[2]; z++)
+		for (y = 0; y < group->extent[1]; y++)
+			for (x = 0; x < rest && x < strip; x++) {
+				const uint64_t gx = first + x;
+				const uint64_t gy = group->group_id[1] * group->local_size[1] + y;
+				const uint64_t gz = group->group_id[2] * group->local_size[2] + z;
+				uint32_t *at = a->out + (gz * group->global_size[1] + gy) *
+					       group->global_size[0] + gx;
+
+				__atomic_fetch_add(at, 1 + gx + 100 * gy + 10000 * gz,
+						   __ATOMIC_RELAXED);
+			}
+	group->ran = ran;
+}
+
+static void check_ranges(struct __test_metadata *const _metadata, FIXTURE_DATA(gpu) *self,
+			 salvo_kernel_fn kernel)
 {
 	static const uint32_t shapes[][6] = {
 		{ 1, 1, 1, 1, 1, 1 }, { 10, 1, 1, 4, 1, 1 }, { 17, 9, 5, 4, 2, 3 },
@@ -43,7 +69,7 @@ TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		const uint32_t *s = shapes[i];
 		const uint32_t items = s[0] * s[1] * s[2];
-		struct drm_salvo_command command = rig_dispatch(rig, mark, 1, 1, 0, sizeof(args));
+		struct drm_salvo_command command = rig_dispatch(rig, kernel, 1, 1, 0, sizeof(args));
 		uint32_t n;
 
 		memcpy(command.items, s, 12);
@@ -57,6 +83,16 @@ TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
 		for (; n < items + 1000; n++)
 			ASSERT_EQ(0, out[n]);
 	}
+}
+
+TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
+{
+	check_ranges(_metadata, self, mark);
+}
+
+TEST_F(gpu, N2_strips_run_every_item_once_and_none_outside)
+{
+	check_ranges(_metadata, self, mark_strip);
 }
 
 struct who_args {
