@@ -149,8 +149,56 @@ static void reset(struct salvo_gpu *gpu)
 		memset(gpu->ring, 0, sizeof(gpu->ring));
 		memset(regs->ring, 0, sizeof(regs->ring));
 		gpu->was_reset = true;
+		/* What was to be killed is gone, and its number may be used again. */
+		gpu->kill_request = __atomic_load_n(&regs->kill_request, __ATOMIC_RELAXED);
+		__atomic_store_n(&regs->kill_ack, gpu->kill_request, __ATOMIC_RELEASE);
 		__atomic_store_n(&regs->reset_ack, request, __ATOMIC_RELEASE);
 	}
+	pthread_mutex_unlock(&gpu->cp_lock);
+	/* A ring's doorbell may have come while the lock was held. */
+	salvo_gpu_ring(gpu, 0);
+}
+
+/* Notes how far the rings are filled, for that is what a new request is for. */
+static void begin_kill(struct salvo_gpu *gpu, uint32_t request)
+{
+	unsigned int i;
+
+	gpu->kill_request = request;
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		gpu->kill_tail[i] = __atomic_load_n(&gpu->regs->ring[i].tail, __ATOMIC_ACQUIRE);
+}
+
+/* Are there entries of before the request that were not read, for want of a place? */
+static bool kill_has_unread(const struct salvo_gpu *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		if (gpu->ring[i].live && !gpu->ring[i].halted &&
+		    (int64_t)(gpu->kill_tail[i] - gpu->ring[i].head) > 0)
+			return true;
+	return false;
+}
+
+/*
+ * A step of the kill that the driver asks for; again with every heartbeat until it is
+ * done. Never waits, as other contexts go on meanwhile.
+ */
+static void kill_context(struct salvo_gpu *gpu)
+{
+	struct salvo_regs *regs = gpu->regs;
+	const uint32_t request = __atomic_load_n(&regs->kill_request, __ATOMIC_ACQUIRE);
+
+	if (request == regs->kill_ack)
+		return;
+	salvo_gpu_ring(gpu, ALL_RINGS);
+	pthread_mutex_lock(&gpu->cp_lock);
+	if (request != gpu->kill_request)
+		begin_kill(gpu, request);
+	if (!salvo_jobs_kill(&gpu->jobs, __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED)) &&
+	    !kill_has_unread(gpu))
+		__atomic_store_n(&regs->kill_ack, request, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* A ring's doorbell may have come while the lock was held. */
 	salvo_gpu_ring(gpu, 0);
@@ -160,6 +208,8 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 {
 	if (doorbell < SALVO_MAX_RINGS)
 		salvo_gpu_ring(gpu, 1u << doorbell);
+	else if (doorbell == SALVO_DOORBELL_KILL)
+		kill_context(gpu);
 	else if (doorbell == SALVO_DOORBELL_RESET)
 		reset(gpu);
 	salvo_gpu_raise(gpu);
@@ -168,6 +218,8 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);
+	kill_context(gpu);
+	salvo_gpu_raise(gpu);
 }
 
 uint32_t salvo_gpu_isa_level(void)

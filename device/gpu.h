@@ -53,6 +53,10 @@ struct salvo_gpu {
 	pthread_mutex_t cp_lock;
 	struct salvo_ring ring[SALVO_MAX_RINGS];
 	struct salvo_aspaces aspaces;
+	/** @kill_tail: Tails of the rings when the kill under way was asked for. */
+	uint64_t kill_tail[SALVO_MAX_RINGS];
+	/** @kill_request: The kill under way or the last one. */
+	uint32_t kill_request;
 	/** @was_reset: The driver has made the reset handshake. */
 	bool was_reset;
 };

@@ -241,6 +241,7 @@ bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk 
 
 	runner->chunk = *chunk;
 	runner->at = chunk->first;
+	runner->trap.given_up = stop;
 	if (!salvo_fiber_call(&runner->trap.saved, run_chunk, &run))
 		return true;
 	salvo_asan_frames_were_left();

@@ -379,6 +379,32 @@ void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_
 	atomic_fetch_add(&job->gpu->fault_irqs, 1);
 }
 
+bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx)
+{
+	bool left = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&jobs->lock);
+	for (i = 0; i < SALVO_MAX_RINGS; i++) {
+		struct salvo_job *job;
+
+		for (job = jobs->ring[i].first; job; job = job->ring_next) {
+			uint32_t pending = SALVO_STATUS_PENDING;
+
+			if (job->entry.ctx != ctx || job->done)
+				continue;
+			atomic_compare_exchange_strong(&job->status, &pending,
+						       SALVO_STATUS_KILLED);
+			left = true;
+		}
+	}
+	pthread_mutex_unlock(&jobs->lock);
+	/* A unit whose job has not been given up takes no notice. */
+	if (left && jobs->gpu->config.contain_faults)
+		salvo_eus_stop_kernels(&jobs->gpu->eus);
+	return left;
+}
+
 void salvo_jobs_drain(struct salvo_jobs *jobs)
 {
 	uint32_t pending;

@@ -152,6 +152,13 @@ void salvo_job_put(struct salvo_job *job, uint32_t count);
 void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault);
 
 /**
+ * salvo_jobs_kill() - Give up all jobs of a context, and leave its kernels by force.
+ *
+ * Return: whether a unit may still work for one of them; then ask again a little later.
+ */
+bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx);
+
+/**
  * salvo_jobs_drain() - Give up all jobs and wait until none is in flight.
  */
 void salvo_jobs_drain(struct salvo_jobs *jobs);

@@ -234,8 +234,7 @@ static void serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
 			continue;
 		if (eventfd_read(link->doorbell[i], &count) < 0)
 			continue;
-		if (i < SALVO_MAX_RINGS || i == SALVO_DOORBELL_RESET)
-			salvo_gpu_doorbell(gpu, i);
+		salvo_gpu_doorbell(gpu, i);
 	}
 }
 

@@ -76,7 +76,7 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 void salvo_gpu_destroy(struct salvo_gpu *gpu);
 
 /**
- * salvo_gpu_doorbell() - Ring a doorbell: SALVO_DOORBELL_RING(r) or SALVO_DOORBELL_RESET.
+ * salvo_gpu_doorbell() - Ring a doorbell: SALVO_DOORBELL_RING(r), _KILL or _RESET; others do nothing.
  * @gpu: The GPU.
  * @doorbell: Which.
  *
@@ -87,7 +87,7 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu);
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
 
 /**
- * salvo_gpu_heartbeat() - Count one heartbeat in the registers.
+ * salvo_gpu_heartbeat() - Count one heartbeat in the registers, and go on with a kill under way.
  * @gpu: The GPU.
  */
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu);

@@ -17,6 +17,12 @@
  * and all rings disabled, and makes no access to system memory until a ring is
  * enabled. Tear-down is the same handshake, then @bus_master = 0.
  *
+ * A context that hangs is killed alone: the driver writes its number to @kill_ctx and a
+ * new value to @kill_request, and rings SALVO_DOORBELL_KILL. The context's packets that
+ * were on the ring by then end with SALVO_STATUS_KILLED, those of others go on, and all
+ * fences retire in ring order as ever. @kill_ack holds the request when no unit works
+ * for any of them; the driver asks for nothing else before, but it may reset.
+ *
  * Memory: a GPU address of VRAM is @va_base plus the offset in VRAM, in every
  * address space. Address spaces differ in what they may see: a BIND command shows
  * a range with its access rights to one address space, UNBIND hides it. Past VRAM,
@@ -40,6 +46,7 @@
 
 /* Doorbells, from the driver to the device */
 #define SALVO_DOORBELL_RING(r)	(r)	/* a new tail, rings 0..SALVO_MAX_RINGS-1 */
+#define SALVO_DOORBELL_KILL	2	/* a new kill request */
 #define SALVO_DOORBELL_RESET	3	/* a new reset request */
 
 /* Interrupt vectors, from the device to the driver */
@@ -196,8 +203,16 @@ struct salvo_regs {
 	__u64 busy_ns;
 	/** @va_bytes: Device: size of a GPU address space from @va_base, VRAM included; whole pages. */
 	__u64 va_bytes;
+	/** @kill_ctx: Driver: the context to kill. */
+	__u32 kill_ctx;
+	/** @kill_request: Driver: a new value asks for it. */
+	__u32 kill_request;
+	/** @kill_ack: Device: the last request that was carried out. */
+	__u32 kill_ack;
+	/** @reserved4: Zero. */
+	__u32 reserved4;
 	/** @reserved1: Zero. */
-	__u64 reserved1[20];
+	__u64 reserved1[18];
 
 	/** @fault: Device. */
 	struct salvo_fault_regs fault;

@@ -9,8 +9,8 @@
  * kernel holds no lock and owns nothing, so it can be left at any instruction.
  * Any other signal goes to the handler that was there before.
  *
- * A kernel that never ends is left in the same way: a reset sends its unit a
- * signal of our own.
+ * A kernel that never ends is left in the same way: a reset or a kill sends the units
+ * a signal of our own, and those whose job has been given up obey.
  *
  * The handler runs on an alternate stack, as the kernel may have run over its
  * own (M6 of CN102576314).
@@ -74,7 +74,7 @@ static void handler(int signal, siginfo_t *info, void *context)
 	/* From salvo_trap_stop(). What was sent to the whole process is the application's. */
 	const bool stop = trap && signal == STOP_SIGNAL && info->si_code == SI_TKILL;
 
-	if (stop && !trap->armed)
+	if (stop && (!trap->armed || !atomic_load(trap->given_up)))
 		return;
 	if (!trap || !trap->armed ||
 	    (signal == STOP_SIGNAL ? !stop : info->si_code <= 0)) {

@@ -6,6 +6,7 @@
 #define SALVO_TRAP_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,8 @@ struct salvo_trap {
 	void *saved;
 	/** @armed: The thread is inside a kernel. */
 	volatile bool armed;
+	/** @given_up: Not zero when the kernel may be left by salvo_trap_stop(). */
+	const _Atomic uint32_t *given_up;
 	/** @kind: SALVO_FAULT_PAGE or SALVO_FAULT_KERNEL; SALVO_FAULT_NONE if it was stopped. */
 	uint32_t kind;
 	/** @access: SALVO_ACCESS_* that was tried, or 0. */
@@ -39,7 +42,7 @@ void salvo_traps_put(void);
 void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes);
 
 /**
- * salvo_trap_stop() - Make a thread leave the kernel that it is inside, if it is inside one.
+ * salvo_trap_stop() - Make a thread leave the kernel that it is inside, if that was given up.
  *
  * Needs the handlers of salvo_traps_get().
  */

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kill.c - one context is killed, all others go on
+ */
+#include "gpu_fixture.h"
+
+#include <string.h>
+#include <time.h>
+
+#define GUILTY		3u
+#define INNOCENT	4u
+#define GROUPS		256u
+
+/* Never ends, and tells that it runs. */
+RIG_KERNEL static void endless(RIG_KERNEL_ARGS)
+{
+	volatile uint64_t *running = *(uint64_t *const *)args;
+
+	for (;;)
+		*running = 1;
+}
+
+/* Each group counts its own word up, slowly. */
+RIG_KERNEL static void slow(RIG_KERNEL_ARGS)
+{
+	volatile uint64_t *word = *(uint64_t *const *)args + group->group_id[0];
+	uint32_t i;
+
+	for (i = 0; i < 20000; i++)
+		*word += 1;
+}
+
+/* As salvo-gpu does it: a request, a doorbell, heartbeats until it is done. */
+static bool kill_ctx(struct rig *rig, uint32_t ctx)
+{
+	const time_t deadline = time(NULL) + 20;
+	const uint32_t request = rig->regs->kill_ack + 1;
+
+	rig->regs->kill_ctx = ctx;
+	__atomic_store_n(&rig->regs->kill_request, request, __ATOMIC_RELEASE);
+	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
+	while (__atomic_load_n(&rig->regs->kill_ack, __ATOMIC_ACQUIRE) != request) {
+		const struct timespec beat = { .tv_nsec = 5000000 };
+
+		if (time(NULL) > deadline)
+			return false;
+		nanosleep(&beat, NULL);
+		salvo_gpu_heartbeat(rig->gpu);
+	}
+	return true;
+}
+
+static uint64_t submit_one(struct rig *rig, uint32_t ctx, const struct drm_salvo_command *command,
+			   uint64_t arg)
+{
+	const struct salvo_batch_desc batch = {
+		.commands = command, .count = 1, .args = &arg, .args_size = sizeof(arg),
+	};
+
+	return rig_submit(rig, ctx, &batch);
+}
+
+static void wait_until(const volatile uint64_t *running)
+{
+	while (!*running)
+		;
+}
+
+TEST_F(gpu, kill_takes_all_of_a_context_and_nothing_else)
+{
+	const struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 64, 1, 0, 8);
+	const struct drm_salvo_command work = rig_dispatch(self->rig, slow, GROUPS, 1, 0, 8);
+	uint64_t hung, queued, before, after;
+	uint32_t i;
+
+	before = submit_one(self->rig, INNOCENT, &work, (uintptr_t)self->gpu_data);
+	hung = submit_one(self->rig, GUILTY, &forever, (uintptr_t)(self->gpu_data + 1024));
+	wait_until(&self->data[1024]);
+	after = submit_one(self->rig, INNOCENT, &work, (uintptr_t)(self->gpu_data + 512));
+	queued = submit_one(self->rig, GUILTY, &work, (uintptr_t)(self->gpu_data + 2048));
+
+	ASSERT_TRUE(kill_ctx(self->rig, GUILTY));
+	ASSERT_TRUE(rig_wait(self->rig, queued));
+	EXPECT_EQ(rig_result(self->rig, before)->status, SALVO_STATUS_DONE);
+	EXPECT_EQ(rig_result(self->rig, hung)->status, SALVO_STATUS_KILLED);
+	EXPECT_EQ(rig_result(self->rig, after)->status, SALVO_STATUS_DONE);
+	EXPECT_EQ(rig_result(self->rig, queued)->status, SALVO_STATUS_KILLED);
+	for (i = 0; i < GROUPS; i++) {
+		ASSERT_EQ(self->data[i], 20000);
+		ASSERT_EQ(self->data[512 + i], 20000);
+		ASSERT_EQ(self->data[2048 + i], 0);
+	}
+	EXPECT_EQ(self->rig->regs->fault.sequence, 0);
+}
+
+/* A unit is told to stop while it runs another context's kernel: it takes no notice. */
+TEST_F(gpu, kernels_of_others_run_to_their_end)
+{
+	struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 1, 1, 0, 8);
+	struct drm_salvo_command work = rig_dispatch(self->rig, slow, GROUPS, 1, 0, 8);
+	uint64_t seqno;
+	uint32_t round, i;
+
+	if (self->rig->regs->units < 2)
+		SKIP(return, "one unit only");
+	forever.eu_mask = 1;
+	work.eu_mask = 2;
+	for (round = 1; round <= 5; round++) {
+		self->data[1024] = 0;
+		submit_one(self->rig, GUILTY, &forever, (uintptr_t)(self->gpu_data + 1024));
+		wait_until(&self->data[1024]);
+		seqno = submit_one(self->rig, INNOCENT, &work, (uintptr_t)self->gpu_data);
+		ASSERT_TRUE(kill_ctx(self->rig, GUILTY));
+		ASSERT_TRUE(rig_wait(self->rig, seqno));
+		ASSERT_EQ(rig_result(self->rig, seqno)->status, SALVO_STATUS_DONE);
+		for (i = 0; i < GROUPS; i++)
+			ASSERT_EQ(self->data[i], 20000 * round);
+	}
+}
+
+TEST_F(gpu, kill_of_an_idle_context_is_done_at_once)
+{
+	const uint32_t request = self->rig->regs->kill_ack + 1;
+
+	self->rig->regs->kill_ctx = GUILTY;
+	self->rig->regs->kill_request = request;
+	salvo_gpu_doorbell(self->rig->gpu, SALVO_DOORBELL_KILL);
+	EXPECT_EQ(self->rig->regs->kill_ack, request);
+}
+
+/* The number may be used again: a kill is for what was on the ring before it. */
+TEST_F(gpu, context_of_a_killed_number_runs)
+{
+	const struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 1, 1, 0, 8);
+	const struct drm_salvo_command work = rig_dispatch(self->rig, slow, GROUPS, 1, 0, 8);
+	uint64_t seqno;
+
+	submit_one(self->rig, GUILTY, &forever, (uintptr_t)self->gpu_data);
+	wait_until(&self->data[0]);
+	ASSERT_TRUE(kill_ctx(self->rig, GUILTY));
+	seqno = submit_one(self->rig, GUILTY, &work, (uintptr_t)self->gpu_data);
+	salvo_gpu_heartbeat(self->rig->gpu);
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	EXPECT_EQ(rig_result(self->rig, seqno)->status, SALVO_STATUS_DONE);
+}
+
+TEST_F(gpu, reset_takes_a_kill_with_it)
+{
+	const struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 1, 1, 0, 8);
+
+	submit_one(self->rig, GUILTY, &forever, (uintptr_t)self->gpu_data);
+	wait_until(&self->data[0]);
+	self->rig->regs->kill_ctx = GUILTY;
+	self->rig->regs->kill_request = self->rig->regs->kill_ack + 1;
+	rig_reset(self->rig);
+	EXPECT_EQ(self->rig->regs->kill_ack, self->rig->regs->kill_request);
+}
+
+TEST_HARNESS_MAIN
