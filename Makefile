@@ -26,7 +26,7 @@ LIBS       = -ldrm -lm -pthread
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 ##@ Main targets
-.PHONY: help demo demo-vm check check-debug all modules clean
+.PHONY: help demo demo-vm check check-debug lint all modules clean
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +53,10 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules && \
 		tests/vm/uapi.sh --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1200 \
 			--boot-time 180 --program-time 400 --append 'kasan_multi_shot kmemleak=on'
+
+lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
+	@tools/deps
+	@tests/run tests/lint/lint.sh tests/docs/tree.sh
 
 ##@ Parts
 .PHONY: all-user tests run-tests
@@ -132,7 +136,7 @@ $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device cc lib faces docs
+HOST_TESTS := unit device cc lib faces docs lint
 VM_TESTS   := uapi lost
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))

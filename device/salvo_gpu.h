@@ -37,11 +37,12 @@ struct salvo_gpu_config {
 	/** @generation: For the register. */
 	uint32_t generation;
 	/**
-	 * @system_base, @system_bytes: System memory: system address 0 is
-	 * @system_base. With both 0 system addresses are pointers of this
+	 * @system_base: System memory: system address 0 is here. NULL with
+	 * @system_bytes 0 means that system addresses are pointers of this
 	 * process (the embedded GPU) and are not bounded.
 	 */
 	void *system_base;
+	/** @system_bytes: Size of system memory. */
 	uint64_t system_bytes;
 	/**
 	 * @contain_faults: A fault in a kernel (SIGSEGV, SIGBUS, SIGFPE, SIGILL
@@ -57,6 +58,7 @@ struct salvo_gpu_config {
 	 * not wait for the GPU, but it may write ring entries and ring doorbells.
 	 */
 	void (*interrupt)(void *cookie, unsigned int vector);
+	/** @cookie: Handed to @interrupt. */
 	void *cookie;
 };
 

@@ -100,7 +100,7 @@ struct salvo_ring_regs {
 #define SALVO_FAULT_RING	1	/* a ring's registers or an entry make no sense */
 #define SALVO_FAULT_DMA		2	/* system address outside the guest's memory */
 #define SALVO_FAULT_PACKET	3	/* packet refused by the command processor */
-#define SALVO_FAULT_PAGE	4	/* a kernel touched memory its address space does not show */
+#define SALVO_FAULT_PAGE	4	/* a kernel touched what its address space does not show */
 #define SALVO_FAULT_KERNEL	5	/* any other way that a kernel cannot go on */
 #define SALVO_FAULT_STACK	6	/* a work-item ran over its private memory */
 #define SALVO_FAULT_LOCAL	7	/* a work-item ran out of local memory */
@@ -201,7 +201,7 @@ struct salvo_regs {
 
 	/** @busy_ns: Device: time that all units together spent in work-groups. */
 	__u64 busy_ns;
-	/** @va_bytes: Device: size of a GPU address space from @va_base, VRAM included; whole pages. */
+	/** @va_bytes: Device: size of an address space from @va_base on, VRAM included. */
 	__u64 va_bytes;
 	/** @kill_ctx: Driver: the context to kill. */
 	__u32 kill_ctx;
@@ -236,7 +236,7 @@ struct salvo_regs {
 #define SALVO_ACCESS_EXEC	(1u << 2)	/* never together with write */
 
 /* Flags of a ring entry */
-#define SALVO_RING_IRQ		(1u << 0)	/* raise SALVO_VECTOR_FENCE when the fence retires */
+#define SALVO_RING_IRQ		(1u << 0)	/* SALVO_VECTOR_FENCE when the fence retires */
 
 /*
  * Priority of a packet's work against that of other contexts: a unit that comes to the
@@ -339,10 +339,13 @@ struct salvo_packet_result {
 	__u32 done;
 	/** @fault: SALVO_FAULT_* of @command, if @status is SALVO_STATUS_FAULT. */
 	__u32 fault;
-	/** @address: As in struct salvo_fault_regs, and so are the next three. */
+	/** @address: As in struct salvo_fault_regs. */
 	__u64 address;
+	/** @group: As in struct salvo_fault_regs. */
 	__u64 group;
+	/** @item: As in struct salvo_fault_regs. */
 	__u32 item;
+	/** @access: As in struct salvo_fault_regs. */
 	__u32 access;
 };
 
@@ -370,7 +373,7 @@ struct salvo_op {
 	__u16 code;
 	/** @bytes: Length of the command with this head, a multiple of 8. */
 	__u16 bytes;
-	/** @index: Place in the batch, counted from 0; zero for set-up, space and closing commands. */
+	/** @index: Place in the batch, from 0; zero for set-up, space and closing commands. */
 	__u32 index;
 };
 
@@ -378,6 +381,7 @@ struct salvo_op {
  * struct salvo_op_setup_state - Program and constant state of the packet.
  */
 struct salvo_op_setup_state {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @asid: Must equal the ring entry's. */
 	__u32 asid;
@@ -391,6 +395,7 @@ struct salvo_op_setup_state {
  * struct salvo_op_setup_args - The heap of arguments ("surface state").
  */
 struct salvo_op_setup_args {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @offset: From the start of the packet, a multiple of 64. */
 	__u32 offset;
@@ -402,19 +407,21 @@ struct salvo_op_setup_args {
  * struct salvo_op_setup_profile - Where to write struct drm_salvo_profile.
  */
 struct salvo_op_setup_profile {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @address: GPU address of @command_count elements of 32 bytes. */
 	__u64 address;
 };
 
 /* struct salvo_op_cache.flags */
-#define SALVO_CACHE_INVALIDATE	(1u << 0)	/* before the first command: see what the CPU wrote */
-#define SALVO_CACHE_FLUSH	(1u << 1)	/* after the last: the CPU sees what the GPU wrote */
+#define SALVO_CACHE_INVALIDATE	(1u << 0)	/* before the first command: see the CPU's writes */
+#define SALVO_CACHE_FLUSH	(1u << 1)	/* after the last: the CPU sees the GPU's writes */
 
 /**
  * struct salvo_op_cache - Cache control for the packet.
  */
 struct salvo_op_cache {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @flags: SALVO_CACHE_*. */
 	__u32 flags;
@@ -429,17 +436,27 @@ struct salvo_op_cache {
  * struct salvo_op_dispatch - Run a kernel; fields as in struct drm_salvo_command.
  */
 struct salvo_op_dispatch {
+	/** @op: Head. */
 	struct salvo_op op;
+	/** @entry: GPU address of the kernel. */
 	__u64 entry;
+	/** @eu_mask: Units that may run it; zero means those of the packet. */
 	__u64 eu_mask;
+	/** @items: Work-items in x, y and z. */
 	__u32 items[3];
+	/** @group: Work-items of a full work-group in x, y and z. */
 	__u32 group[3];
 	/** @args_offset: In the argument heap. */
 	__u32 args_offset;
+	/** @args_size: Bytes of its arguments. */
 	__u32 args_size;
+	/** @local_size: Bytes of local memory for each work-group. */
 	__u32 local_size;
+	/** @dims: Dimensions of the range, 1 to 3. */
 	__u32 dims;
+	/** @flags: SALVO_DISPATCH_*. */
 	__u32 flags;
+	/** @reserved: Zero. */
 	__u32 reserved;
 };
 
@@ -450,10 +467,15 @@ struct salvo_op_dispatch {
  * struct salvo_op_pipe_control - Order two commands, or all before against all after.
  */
 struct salvo_op_pipe_control {
+	/** @op: Head. */
 	struct salvo_op op;
+	/** @consumer: Index of the command that waits. */
 	__u32 consumer;
+	/** @producer: Index of the command that it waits for. */
 	__u32 producer;
+	/** @flags: SALVO_PIPE_CONTROL_*. */
 	__u32 flags;
+	/** @reserved: Zero. */
 	__u32 reserved;
 };
 
@@ -461,9 +483,13 @@ struct salvo_op_pipe_control {
  * struct salvo_op_copy - Copy @size bytes.
  */
 struct salvo_op_copy {
+	/** @op: Head. */
 	struct salvo_op op;
+	/** @dst: GPU address written. */
 	__u64 dst;
+	/** @src: GPU address read. */
 	__u64 src;
+	/** @size: Bytes. */
 	__u64 size;
 };
 
@@ -471,10 +497,15 @@ struct salvo_op_copy {
  * struct salvo_op_fill - Fill @size bytes with @pattern.
  */
 struct salvo_op_fill {
+	/** @op: Head. */
 	struct salvo_op op;
+	/** @dst: GPU address written, a multiple of 4. */
 	__u64 dst;
+	/** @size: Bytes, a multiple of 4. */
 	__u64 size;
+	/** @pattern: The value. */
 	__u32 pattern;
+	/** @reserved: Zero. */
 	__u32 reserved;
 };
 
@@ -482,7 +513,9 @@ struct salvo_op_fill {
  * struct salvo_op_timestamp - Store the clock at @dst.
  */
 struct salvo_op_timestamp {
+	/** @op: Head. */
 	struct salvo_op op;
+	/** @dst: GPU address of 8 bytes, a multiple of 8. */
 	__u64 dst;
 };
 
@@ -490,6 +523,7 @@ struct salvo_op_timestamp {
  * struct salvo_op_bind - BIND and UNBIND: show or hide a range of VRAM.
  */
 struct salvo_op_bind {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @address: GPU address, page aligned. */
 	__u64 address;
@@ -502,9 +536,12 @@ struct salvo_op_bind {
 };
 
 /**
- * struct salvo_op_bind_system - BIND_SYSTEM: show pages of system memory past VRAM; UNBIND hides them.
+ * struct salvo_op_bind_system - BIND_SYSTEM: show pages of system memory past VRAM.
+ *
+ * UNBIND hides them.
  */
 struct salvo_op_bind_system {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @address: GPU address from @va_base + @vram_bytes on, page aligned. */
 	__u64 address;
@@ -522,6 +559,7 @@ struct salvo_op_bind_system {
  * struct salvo_op_space_end - Forget the whole address space.
  */
 struct salvo_op_space_end {
+	/** @op: Head. */
 	struct salvo_op op;
 };
 
@@ -529,6 +567,7 @@ struct salvo_op_space_end {
  * struct salvo_op_close - Closing pipe control: hold the fence until all work is done.
  */
 struct salvo_op_close {
+	/** @op: Head. */
 	struct salvo_op op;
 	/** @fence_id: As in the packet's head. */
 	__u64 fence_id;

@@ -152,7 +152,12 @@ static inline struct salvo_device *to_salvo(struct drm_device *drm)
 })
 
 /**
- * salvo_check() - Refuse with @err unless @condition holds.
+ * salvo_check() - Refuse unless a condition holds.
+ * @sdev: The device, for the message.
+ * @condition: What must hold.
+ * @err: The error if it does not.
+ *
+ * Return: 0 or @err.
  */
 #define salvo_check(sdev, condition, err)				\
 	(likely(condition) ? 0 : salvo_refuse(sdev, err, "%s", #condition))

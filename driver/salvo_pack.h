@@ -24,7 +24,10 @@ struct salvo_packet_target {
 };
 
 /**
- * salvo_pack_bytes() - Length of the packet of a batch, a multiple of 64.
+ * salvo_pack_bytes() - Length of the packet of a batch.
+ * @batch: The batch.
+ *
+ * Return: Bytes, a multiple of 64.
  */
 __u32 salvo_pack_bytes(const struct salvo_batch_desc *batch);
 
@@ -42,6 +45,8 @@ void salvo_pack_batch(const struct salvo_batch_desc *batch,
 
 /**
  * salvo_pack_set_fence() - Give a packet its fence id, in its head and its closing command.
+ * @packet: What salvo_pack_batch() wrote.
+ * @fence_id: Seqno of its ring entry.
  */
 void salvo_pack_set_fence(void *packet, __u64 fence_id);
 

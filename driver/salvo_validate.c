@@ -29,24 +29,24 @@
 #define F (1u << DRM_SALVO_FILL)
 #define T (1u << DRM_SALVO_TIMESTAMP)
 
-/* Every field of a command but its type, with the commands that use it. */
-#define FOR_EACH_FIELD(X) \
-	X(flags, D | P) \
-	X(entry, D) \
-	X(eu_mask, D) \
-	X(items[0], D) X(items[1], D) X(items[2], D) \
-	X(group[0], D) X(group[1], D) X(group[2], D) \
-	X(args_offset, D) \
-	X(args_size, D) \
-	X(local_size, D) \
-	X(dims, D) \
-	X(consumer, P) \
-	X(producer, P) \
-	X(dst, C | F | T) \
-	X(src, C) \
-	X(size, C | F) \
-	X(pattern, F) \
-	X(pad, 0)
+/* Every field of a command but its type, with the commands that use it: an OR over all of them. */
+#define ANY_FIELD(X) \
+	(X(flags, D | P) | \
+	 X(entry, D) | \
+	 X(eu_mask, D) | \
+	 X(items[0], D) | X(items[1], D) | X(items[2], D) | \
+	 X(group[0], D) | X(group[1], D) | X(group[2], D) | \
+	 X(args_offset, D) | \
+	 X(args_size, D) | \
+	 X(local_size, D) | \
+	 X(dims, D) | \
+	 X(consumer, P) | \
+	 X(producer, P) | \
+	 X(dst, C | F | T) | \
+	 X(src, C) | \
+	 X(size, C | F) | \
+	 X(pattern, F) | \
+	 X(pad, 0))
 
 static int reject(struct salvo_reject *why, int error, __u32 command, const char *field,
 		  __u64 value, const char *expected)
@@ -58,26 +58,23 @@ static int reject(struct salvo_reject *why, int error, __u32 command, const char
 	return error;
 }
 
-/* Without a branch for each field: nearly every command is right. */
+static int reject_unused(struct salvo_reject *why, __u32 command, const char *field, __u64 value)
+{
+	return value ? reject(why, -EINVAL, command, field, value,
+			      "zero: the command does not use it") : 0;
+}
+
+/* The value of a field that commands of this type do not use, without a branch. */
+#define UNUSED(field, users)	(cmd->field & -(__u64)!((users) & type))
+#define REJECT(field, users)	reject_unused(why, index, #field, UNUSED(field, users))
+
+/* Nearly every command is right: look first whether anything is wrong, then what. */
 static int check_unused(const struct drm_salvo_command *cmd, __u32 index,
 			struct salvo_reject *why)
 {
 	const __u32 type = 1u << cmd->type;
-	__u64 rest = 0;
 
-#define COLLECT(field, users) rest |= cmd->field & -(__u64)!((users) & type);
-	FOR_EACH_FIELD(COLLECT)
-#undef COLLECT
-	if (!rest)
-		return 0;
-
-#define FIND(field, users) \
-	if (cmd->field && !((users) & type)) \
-		return reject(why, -EINVAL, index, #field, cmd->field, \
-			      "zero: the command does not use it");
-	FOR_EACH_FIELD(FIND)
-#undef FIND
-	return 0;
+	return ANY_FIELD(UNUSED) ? ANY_FIELD(REJECT) : 0;
 }
 
 static int check_range(const struct salvo_space_view *space, __u32 index, const char *field,

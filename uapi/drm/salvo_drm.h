@@ -255,7 +255,7 @@ struct drm_salvo_command {
 	/** @entry: DISPATCH: GPU address of the kernel's entry in an executable buffer. */
 	__u64 entry;
 
-	/** @eu_mask: DISPATCH: execution units that may run it, within the context's; zero means those. */
+	/** @eu_mask: DISPATCH: units that may run it, within the context's; zero means those. */
 	__u64 eu_mask;
 
 	/** @items: DISPATCH: work-items in x, y and z; at least 1 each. */
