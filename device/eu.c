@@ -180,6 +180,34 @@ static void report_fault(struct salvo_eu *eu, const struct salvo_element *elemen
 	salvo_job_fail(element->job, element->index, &fault);
 }
 
+/* Runs the chunk, and notes when it did if someone records. Return: did it go well? */
+static bool run_recorded(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+{
+	const struct salvo_element *element = chunk->element;
+	struct salvo_gpu_recording *recording =
+		atomic_load_explicit(&eu->eus->gpu->recording, memory_order_acquire);
+	struct salvo_gpu_span span;
+	uint32_t place;
+	bool good;
+
+	if (!recording)
+		return salvo_runner_run(&eu->runner, chunk, &element->job->status);
+	span = (struct salvo_gpu_span){
+		.started = salvo_clock(),
+		.seqno = element->job->entry.seqno,
+		.group = chunk->first,
+		.count = chunk->count,
+		.command = element->index,
+		.unit = eu - eu->eus->units,
+	};
+	good = salvo_runner_run(&eu->runner, chunk, &element->job->status);
+	span.ended = salvo_clock();
+	place = atomic_fetch_add_explicit(&recording->next, 1, memory_order_relaxed);
+	if (place < recording->capacity)
+		recording->spans[place] = span;
+	return good;
+}
+
 static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	struct salvo_element *element = chunk->element;
@@ -193,8 +221,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 		atomic_compare_exchange_strong(&element->started, &none, salvo_clock());
 	}
 
-	if (!salvo_runner_run(&eu->runner, chunk, &job->status) &&
-	    eu->runner.trap.kind != SALVO_FAULT_NONE)
+	if (!run_recorded(eu, chunk) && eu->runner.trap.kind != SALVO_FAULT_NONE)
 		report_fault(eu, element);
 
 	if (chunk->count == element->total ||

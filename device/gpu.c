@@ -215,6 +215,11 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 	salvo_gpu_raise(gpu);
 }
 
+void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recording)
+{
+	atomic_store(&gpu->recording, recording);
+}
+
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);

@@ -49,6 +49,9 @@ struct salvo_gpu {
 	_Atomic uint32_t fence_irqs;
 	_Atomic uint32_t fault_irqs;
 
+	/** @recording: Where the units write what they run, or NULL. */
+	struct salvo_gpu_recording *_Atomic recording;
+
 	/** @cp_lock: Protects the command processor: rings and address spaces. */
 	pthread_mutex_t cp_lock;
 	struct salvo_ring ring[SALVO_MAX_RINGS];

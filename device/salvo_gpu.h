@@ -11,6 +11,7 @@
 #ifndef SALVO_GPU_H
 #define SALVO_GPU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,6 +94,39 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
  * @gpu: The GPU.
  */
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
+
+/**
+ * struct salvo_gpu_span - A unit ran a chunk of work-groups, in ticks of the GPU's clock.
+ */
+struct salvo_gpu_span {
+	uint64_t started;
+	uint64_t ended;
+	/** @seqno: Fence of the batch. */
+	uint64_t seqno;
+	/** @group, @count: First work-group, and how many. */
+	uint32_t group;
+	uint32_t count;
+	/** @command: Index in the batch. */
+	uint32_t command;
+	uint32_t unit;
+};
+
+/**
+ * struct salvo_gpu_recording - What the units ran, for pictures of units against time.
+ */
+struct salvo_gpu_recording {
+	/** @spans: Room for @capacity of them. A unit writes those that it took from @next. */
+	struct salvo_gpu_span *spans;
+	uint32_t capacity;
+	/** @next: Spans so far; may go beyond @capacity, then some are missing. */
+	_Atomic uint32_t next;
+};
+
+/**
+ * salvo_gpu_record() - Record from the next chunk on what each unit runs.
+ * @recording: Must live as long as the GPU. NULL stops it.
+ */
+void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recording);
 
 /**
  * salvo_gpu_isa_level() - x86-64 microarchitecture level of this CPU: 2, 3 or 4; 1 if below.
