@@ -13,6 +13,7 @@
 
 #include "device/salvo_gpu.h"
 #include "device/salvo_hw.h"
+#include "soft_public.h"
 #include "vram.h"
 #include "winsys.h"
 
@@ -87,6 +88,9 @@ struct soft_device {
 	struct salvo_device base;
 	struct salvo_gpu *gpu;
 	struct salvo_regs *regs;
+	/** @public: Counters, in the page behind @regs; those without a lock are atomic. */
+	struct soft_public *public;
+	int public_fd;
 	struct salvo_ring_entry *ring;
 	uint8_t *vram_map;
 	uint64_t vram_bytes;
@@ -110,14 +114,10 @@ struct soft_device {
 	struct soft_bo *zombies;
 	struct soft_bo **zombies_end;
 	uint32_t contexts;
-	uint64_t packets;
-	uint64_t completions;
 
 	atomic_uint zombie_count;
 	/** @pending_interrupts: Not yet handled; who raises it from 0 handles them. */
 	atomic_uint pending_interrupts;
-	atomic_ullong doorbells;
-	atomic_ullong interrupts;
 };
 
 struct soft_queue {

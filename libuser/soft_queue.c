@@ -129,6 +129,7 @@ static void queue_put_locked(struct soft_queue *queue)
 static void job_account_locked(struct soft_device *dev, struct soft_job *job)
 {
 	job->ticket = ++dev->tickets;
+	dev->public->batches += !!job->queue;
 	job->newer = NULL;
 	job->older = dev->newest;
 	if (dev->newest)
@@ -140,6 +141,7 @@ static void job_account_locked(struct soft_device *dev, struct soft_job *job)
 
 static void job_unaccount_locked(struct soft_device *dev, struct soft_job *job)
 {
+	dev->public->batches -= !!job->queue;
 	if (job->older)
 		job->older->newer = job->newer;
 	else
@@ -188,14 +190,14 @@ static void ring_push_locked(struct soft_device *dev, struct soft_job *job)
 		entry->ctx = job->queue->ctx;
 		entry->eu_mask = job->queue->eu_mask;
 	}
-	dev->packets++;
+	dev->public->packets++;
 	/* The entry before the tail. */
 	__atomic_store_n(&dev->regs->ring[0].tail, seqno, __ATOMIC_RELEASE);
 }
 
 static void ring_doorbell(struct soft_device *dev)
 {
-	atomic_fetch_add_explicit(&dev->doorbells, 1, memory_order_relaxed);
+	__atomic_fetch_add(&dev->public->doorbells, 1, __ATOMIC_RELAXED);
 	salvo_gpu_doorbell(dev->gpu, SALVO_DOORBELL_RING(0));
 }
 
@@ -211,7 +213,7 @@ static void complete_locked(struct soft_device *dev, struct soft_job *job)
 	if (status != SALVO_STATUS_DONE && status != SALVO_STATUS_KILLED)
 		queue->banned = true;
 	job->error = status != SALVO_STATUS_DONE || queue->banned ? -ECANCELED : 0;
-	dev->completions++;
+	dev->public->completions++;
 }
 
 /* Take the packets off the ring that have ended; returns the batches among them, in order. */
@@ -334,7 +336,7 @@ void salvo_soft_interrupt(void *cookie, unsigned int vector)
 {
 	struct soft_device *dev = cookie;
 
-	atomic_fetch_add_explicit(&dev->interrupts, 1, memory_order_relaxed);
+	__atomic_fetch_add(&dev->public->interrupts, 1, __ATOMIC_RELAXED);
 	/* The other causes say nothing about fences; a fault comes with its batch's result. */
 	if (vector == SALVO_VECTOR_FENCE)
 		drain(dev);
@@ -373,6 +375,7 @@ int salvo_soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struc
 	queue->held_end = &queue->held;
 	pthread_mutex_lock(&dev->lock);
 	queue->ctx = ++dev->contexts;
+	dev->public->queues++;
 	pthread_mutex_unlock(&dev->lock);
 	*out = &queue->base;
 	return 0;
@@ -383,6 +386,7 @@ void salvo_soft_queue_destroy(struct salvo_queue *base)
 	struct soft_device *dev = to_soft_device(base->device);
 
 	pthread_mutex_lock(&dev->lock);
+	dev->public->queues--;
 	queue_put_locked((struct soft_queue *)base);
 	pthread_mutex_unlock(&dev->lock);
 }

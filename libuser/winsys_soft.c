@@ -31,11 +31,11 @@ static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats
 	struct soft_device *dev = to_soft_device(device);
 
 	pthread_mutex_lock(&dev->lock);
-	stats->packets = dev->packets;
-	stats->completions = dev->completions;
+	stats->packets = dev->public->packets;
+	stats->completions = dev->public->completions;
 	pthread_mutex_unlock(&dev->lock);
-	stats->doorbells = atomic_load(&dev->doorbells);
-	stats->interrupts = atomic_load(&dev->interrupts);
+	stats->doorbells = __atomic_load_n(&dev->public->doorbells, __ATOMIC_RELAXED);
+	stats->interrupts = __atomic_load_n(&dev->public->interrupts, __ATOMIC_RELAXED);
 	stats->busy_ns = __atomic_load_n(&dev->regs->busy_ns, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -69,6 +69,8 @@ static struct soft_bo *take_zombie(struct soft_device *dev)
 		dev->zombies = bo->next;
 		if (!dev->zombies)
 			dev->zombies_end = &dev->zombies;
+	dev->vram_fd = -1;
+	dev->public_fd = -1;
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return bo;
@@ -83,6 +85,7 @@ void salvo_soft_reap(struct soft_device *dev)
 	while ((bo = take_zombie(dev))) {
 		atomic_fetch_sub(&dev->zombie_count, 1);
 		release_pages(dev, bo->offset, bo->bytes);
+		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
 		/*
 		 * A range that the GPU still shows must not be given out with other
 		 * access rights: without memory for the packet it stays taken.
@@ -129,6 +132,7 @@ static int soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t f
 		free(bo);
 		return err;
 	}
+	__atomic_fetch_add(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
 	*out = &bo->base;
 	return 0;
 }
@@ -184,6 +188,26 @@ static int create_vram(struct soft_device *dev)
 	return -ENOMEM;
 }
 
+/* The registers, and the counters behind them, where salvo-top can find them. */
+static int create_public(struct soft_device *dev)
+{
+	void *map;
+
+	dev->public_fd = memfd_create(SOFT_PUBLIC_NAME, MFD_CLOEXEC);
+	if (dev->public_fd < 0)
+		return -errno;
+	if (ftruncate(dev->public_fd, SOFT_PUBLIC_BYTES))
+		return -errno;
+	map = mmap(NULL, SOFT_PUBLIC_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, dev->public_fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	dev->regs = map;
+	dev->public = map + SALVO_REGS_BYTES;
+	dev->public->bytes = sizeof(*dev->public);
+	__atomic_store_n(&dev->public->magic, SOFT_PUBLIC_MAGIC, __ATOMIC_RELEASE);
+	return 0;
+}
+
 static int create_gpu(struct soft_device *dev)
 {
 	const size_t ring_bytes = SOFT_RING_ENTRIES * sizeof(*dev->ring);
@@ -197,11 +221,9 @@ static int create_gpu(struct soft_device *dev)
 	struct salvo_ring_regs *ring;
 	int err;
 
-	dev->regs = aligned_alloc(SALVO_REGS_BYTES, SALVO_REGS_BYTES);
 	dev->ring = aligned_alloc(64, ring_bytes);
-	if (!dev->regs || !dev->ring)
+	if (!dev->ring)
 		return -ENOMEM;
-	memset(dev->regs, 0, SALVO_REGS_BYTES);
 	memset(dev->ring, 0, ring_bytes);
 	config.regs = dev->regs;
 	err = salvo_gpu_create(&config, &dev->gpu);
@@ -233,7 +255,10 @@ static void soft_close(struct salvo_device *device)
 	}
 	salvo_vram_fini(&dev->vram);
 	free(dev->ring);
-	free(dev->regs);
+	if (dev->regs)
+		munmap(dev->regs, SOFT_PUBLIC_BYTES);
+	if (dev->public_fd >= 0)
+		close(dev->public_fd);
 	if (dev->vram_map)
 		munmap(dev->vram_map, dev->vram_bytes);
 	if (dev->vram_fd >= 0)
@@ -285,6 +310,8 @@ int salvo_winsys_soft_open(struct salvo_device **out)
 	dev->zombies_end = &dev->zombies;
 	pthread_mutex_init(&dev->lock, NULL);
 	err = create_vram(dev);
+	if (!err)
+		err = create_public(dev);
 	if (!err)
 		err = create_gpu(dev);
 	if (err) {
