@@ -115,7 +115,7 @@ $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c)): $(BUILD)/bin/%: \
 
 # --- kernel programs: any folder/NAME.cl becomes build/kernels/NAME.salvo ------
 
-vpath %.cl tools/faces tools/examples tests/kernels
+vpath %.cl tools/faces tools/examples tests/kernels tests/bench
 $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 	@mkdir -p $(@D)
 	$(call run,CL)$(BUILD)/bin/salvo-cc -o $@ $<
@@ -142,7 +142,7 @@ VM_TESTS   := uapi lost
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) $(VM_TESTS))))
 TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) vm))
-TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl)))
+TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl)))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
 tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) ## build the tests
