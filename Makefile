@@ -4,6 +4,7 @@
 # libsalvo, every device/*.[cS] of libsalvogpu, every tests/FOLDER/*.c is one test
 # program and every tests/FOLDER/*.sh one test script. All output is in build/.
 
+VERSION := 1.0
 BUILD   := build
 KVER    ?= $(lastword $(sort $(patsubst /boot/vmlinuz-%,%,$(wildcard /boot/vmlinuz-*-amd64))))
 KDIR    ?= /lib/modules/$(KVER)/build
@@ -136,7 +137,7 @@ $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device cc lib faces docs lint
+HOST_TESTS := unit device cc lib faces docs lint install
 VM_TESTS   := uapi lost
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
@@ -188,12 +189,26 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	install -m 644 $(BUILD)/lib/libsalvo.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/lib/libsalvo.so $(DESTDIR)$(LIBDIR)/libsalvo.so.1
 	ln -sf libsalvo.so.1 $(DESTDIR)$(LIBDIR)/libsalvo.so
-	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),' \
+	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
 	install -m 644 libuser/salvo.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(SHARE)/salvo/kernels
+
+# DKMS wants the version in the folder's name, and dkms.conf at its head.
+DKMS_SOURCE = $(DESTDIR)/usr/src/salvo-$(VERSION)
+
+.PHONY: modules_install install-dkms
+modules_install: modules ## install salvo.ko for KVER, and a udev rule; INSTALL_MOD_PATH counts
+	$(MAKE) -s -C $(KDIR) M=$(abspath $(MODULE_DIR)) CONFIG_MODULE_SIG_ALL= modules_install
+	install -D -m 644 packaging/60-salvo.rules $(INSTALL_MOD_PATH)/lib/udev/rules.d/60-salvo.rules
+
+install-dkms: ## install the driver's source for DKMS, and a udev rule; DESTDIR counts
+	install -d $(DKMS_SOURCE)
+	cp --parents $(MODULE_SOURCES) $(DKMS_SOURCE)
+	sed 's,@version@,$(VERSION),' packaging/dkms.conf.in >$(DKMS_SOURCE)/dkms.conf
+	install -D -m 644 packaging/60-salvo.rules $(DESTDIR)/lib/udev/rules.d/60-salvo.rules
 
 clean: ## delete build/
 	rm -rf $(BUILD)
