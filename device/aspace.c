@@ -2,18 +2,21 @@
 /*
  * aspace.c - GPU address spaces
  *
- * VRAM is mapped once, at its GPU addresses, with no access. A range becomes
- * accessible while at least one address space has it bound. All address spaces
- * use the same address for the same byte of VRAM, so they cannot alias; what
+ * VRAM has its GPU addresses once and for all; behind it lies a window where pages
+ * of system memory can be shown. All of it is without access at first. A range
+ * becomes accessible while at least one address space has it bound. All address
+ * spaces use the same address for the same memory, so they cannot alias; what
  * differs is what each may name in a command, and that is looked up here.
  *
  * The table is one array sorted by address. Two bindings are disjoint, or they
- * are of different address spaces and name the same range (a shared buffer); so
- * a search by address ends at a short run of equal ranges. Code is never
- * writable: a range bound for execution in one address space cannot be bound for
- * writing in another.
+ * are of different address spaces and name the same range of the same memory (a
+ * shared buffer); so a search by address ends at a short run of equal ranges. Code
+ * is never writable: a range bound for execution in one address space cannot be
+ * bound for writing in another.
  *
- * All functions are called with the command processor's lock held.
+ * All functions but salvo_aspaces_nearest() are called with the command processor's
+ * lock held. The table changes only under its own lock too, so that a unit can look
+ * for what a stray access was near to.
  */
 #include "aspace.h"
 
@@ -21,34 +24,74 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "salvo_gpu.h"
 #include "salvo_hw.h"
 
 #define PAGE 4096u
 #define ACCESS_ALL (SALVO_ACCESS_READ | SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC)
 
-int salvo_aspaces_init(struct salvo_aspaces *aspaces, int fd, uint64_t offset, uint64_t bytes,
-		       uint64_t va_base)
+static void *pointer(uint64_t address)
 {
+	return (void *)(uintptr_t)address;
+}
+
+/* No address space sees the range. */
+static bool hide(uint64_t address, uint64_t size)
+{
+	return mmap(pointer(address), size, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config)
+{
+	const uint64_t bytes = config->vram_bytes, offset = config->vram_offset;
 	void *base;
 
 	memset(aspaces, 0, sizeof(*aspaces));
-	if (!bytes || bytes % PAGE || offset % PAGE || va_base % PAGE)
+	if (!bytes || bytes % PAGE || offset % PAGE || config->va_base % PAGE)
 		return -EINVAL;
-	base = mmap((void *)(uintptr_t)va_base, bytes, PROT_NONE,
-		    MAP_SHARED | (va_base ? MAP_FIXED_NOREPLACE : 0), fd, (off_t)offset);
+	base = mmap(pointer(config->va_base), bytes + SALVO_GPU_WINDOW_BYTES, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+		    (config->va_base ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 	if (base == MAP_FAILED)
 		return errno == ENOMEM || errno == EEXIST ? -ENOMEM : -EINVAL;
 	aspaces->base = base;
 	aspaces->bytes = bytes;
-	aspaces->fd = fd;
+	aspaces->window_bytes = SALVO_GPU_WINDOW_BYTES;
+	aspaces->fd = config->vram_fd;
 	aspaces->offset = offset;
+	aspaces->system_fd = config->system_bytes ? config->system_fd : -1;
+	/* To see now whether the file can be mapped. */
+	if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, aspaces->fd,
+		 (off_t)offset) == MAP_FAILED) {
+		munmap(base, bytes + aspaces->window_bytes);
+		return -EINVAL;
+	}
+	pthread_mutex_init(&aspaces->lock, NULL);
 	return 0;
 }
 
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces)
 {
-	munmap(aspaces->base, aspaces->bytes);
+	munmap(aspaces->base, aspaces->bytes + aspaces->window_bytes);
+	pthread_mutex_destroy(&aspaces->lock);
 	free(aspaces->bindings);
+}
+
+static bool is_inside(uint64_t address, uint64_t size, uint64_t start, uint64_t bytes)
+{
+	return size <= bytes && address >= start && address - start <= bytes - size;
+}
+
+bool salvo_aspaces_in_vram(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size)
+{
+	return is_inside(address, size, (uintptr_t)aspaces->base, aspaces->bytes);
+}
+
+static bool in_window(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size)
+{
+	return is_inside(address, size, (uintptr_t)aspaces->base + aspaces->bytes,
+			 aspaces->window_bytes);
 }
 
 /* First binding at or after @address. */
@@ -67,16 +110,48 @@ static size_t lower_bound(const struct salvo_aspaces *aspaces, uint64_t address)
 	return low;
 }
 
-/* What all address spaces together may do with the range that starts at @address. */
-static uint32_t access_at(const struct salvo_aspaces *aspaces, uint64_t address)
+/* The binding of an address space that holds @address; the table's count if there is none. */
+static size_t find(const struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address)
+{
+	size_t i = lower_bound(aspaces, address);
+	uint64_t start;
+
+	if (i == aspaces->count || aspaces->bindings[i].address != address) {
+		if (!i)
+			return aspaces->count;
+		i = lower_bound(aspaces, aspaces->bindings[i - 1].address);
+	}
+	start = aspaces->bindings[i].address;
+	for (; i < aspaces->count && aspaces->bindings[i].address == start; i++)
+		if (aspaces->bindings[i].asid == asid)
+			return address - start < aspaces->bindings[i].size ? i : aspaces->count;
+	return aspaces->count;
+}
+
+/* What all address spaces but @except may together do with the range that starts at @address. */
+static uint32_t access_at(const struct salvo_aspaces *aspaces, uint64_t address, uint32_t except)
 {
 	uint32_t access = 0;
 	size_t i;
 
 	for (i = lower_bound(aspaces, address);
 	     i < aspaces->count && aspaces->bindings[i].address == address; i++)
-		access |= aspaces->bindings[i].access;
+		if (aspaces->bindings[i].asid != except)
+			access |= aspaces->bindings[i].access;
 	return access;
+}
+
+static int prot_of(uint32_t access)
+{
+	int prot = PROT_NONE;
+
+	if (access)
+		prot |= PROT_READ;
+	if (access & SALVO_ACCESS_WRITE)
+		prot |= PROT_WRITE;
+	if (access & SALVO_ACCESS_EXEC)
+		prot |= PROT_EXEC;
+	return prot;
 }
 
 /*
@@ -87,48 +162,107 @@ static uint32_t access_at(const struct salvo_aspaces *aspaces, uint64_t address)
 static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_binding *binding,
 		    uint32_t access)
 {
-	void *const address = (void *)(uintptr_t)binding->address;
-	const off_t at = aspaces->offset + (off_t)((uint8_t *)address - aspaces->base);
-	int prot = PROT_NONE;
-
-	if (access)
-		prot |= PROT_READ;
-	if (access & SALVO_ACCESS_WRITE)
-		prot |= PROT_WRITE;
-	if (access & SALVO_ACCESS_EXEC)
-		prot |= PROT_EXEC;
 	if (!((access | binding->access) & SALVO_ACCESS_EXEC))
-		return !mprotect(address, binding->size, prot);
-	return mmap(address, binding->size, prot, MAP_FIXED |
+		return !mprotect(pointer(binding->address), binding->size, prot_of(access));
+	return mmap(pointer(binding->address), binding->size, prot_of(access), MAP_FIXED |
 		    (access & SALVO_ACCESS_EXEC ? MAP_PRIVATE : MAP_SHARED),
-		    aspaces->fd, at) != MAP_FAILED;
+		    aspaces->fd, (off_t)binding->place) != MAP_FAILED;
+}
+
+/* An address space no longer sees a range; @access is what the others may do with it. */
+static void withdraw(const struct salvo_aspaces *aspaces, const struct salvo_binding *binding,
+		     uint32_t access)
+{
+	if (access || salvo_aspaces_in_vram(aspaces, binding->address, binding->size))
+		protect(aspaces, binding, access);
+	else
+		hide(binding->address, binding->size);
 }
 
 static bool insert(struct salvo_aspaces *aspaces, size_t at,
 		   const struct salvo_binding *binding)
 {
+	bool ok = true;
+
+	pthread_mutex_lock(&aspaces->lock);
 	if (aspaces->count == aspaces->capacity) {
 		const size_t capacity = aspaces->capacity ? 2 * aspaces->capacity : 64;
 		struct salvo_binding *more;
 
 		more = realloc(aspaces->bindings, capacity * sizeof(*more));
-		if (!more)
-			return false;
-		aspaces->bindings = more;
-		aspaces->capacity = capacity;
+		ok = more;
+		if (ok) {
+			aspaces->bindings = more;
+			aspaces->capacity = capacity;
+		}
 	}
-	memmove(&aspaces->bindings[at + 1], &aspaces->bindings[at],
-		(aspaces->count - at) * sizeof(*binding));
-	aspaces->bindings[at] = *binding;
-	aspaces->count++;
-	return true;
+	if (ok) {
+		memmove(&aspaces->bindings[at + 1], &aspaces->bindings[at],
+			(aspaces->count - at) * sizeof(*binding));
+		aspaces->bindings[at] = *binding;
+		aspaces->count++;
+	}
+	pthread_mutex_unlock(&aspaces->lock);
+	return ok;
 }
 
-static void remove_at(struct salvo_aspaces *aspaces, size_t at)
+/* Removes all bindings of an address space from @first on to before @last. */
+static void remove_range(struct salvo_aspaces *aspaces, uint32_t asid, size_t first, size_t last)
 {
-	aspaces->count--;
-	memmove(&aspaces->bindings[at], &aspaces->bindings[at + 1],
-		(aspaces->count - at) * sizeof(aspaces->bindings[0]));
+	size_t i, kept = first;
+
+	for (i = first; i < last; i++) {
+		const struct salvo_binding *binding = &aspaces->bindings[i];
+
+		if (binding->asid == asid)
+			withdraw(aspaces, binding, access_at(aspaces, binding->address, asid));
+	}
+	pthread_mutex_lock(&aspaces->lock);
+	for (i = first; i < last; i++)
+		if (aspaces->bindings[i].asid != asid)
+			aspaces->bindings[kept++] = aspaces->bindings[i];
+	memmove(&aspaces->bindings[kept], &aspaces->bindings[last],
+		(aspaces->count - last) * sizeof(aspaces->bindings[0]));
+	aspaces->count -= last - kept;
+	pthread_mutex_unlock(&aspaces->lock);
+}
+
+/* Adds a range if all other bindings allow it; @fd is where its pages come from. */
+static bool bind(struct salvo_aspaces *aspaces, const struct salvo_binding *binding, int fd,
+		 uint64_t offset)
+{
+	const uint32_t write_exec = SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC;
+	const uint64_t address = binding->address, size = binding->size;
+	const size_t at = lower_bound(aspaces, address);
+	uint32_t others, shared;
+	bool ok;
+	size_t i;
+
+	if (at && aspaces->bindings[at - 1].address + aspaces->bindings[at - 1].size > address)
+		return false;
+	for (i = at; i < aspaces->count && aspaces->bindings[i].address < address + size; i++) {
+		const struct salvo_binding *other = &aspaces->bindings[i];
+
+		if (other->address != address || other->size != size ||
+		    other->asid == binding->asid || other->place != binding->place ||
+		    binding->place == SALVO_PLACE_NONE)
+			return false;
+	}
+	others = access_at(aspaces, address, binding->asid);
+	shared = others | binding->access;
+	if ((shared & write_exec) == write_exec)
+		return false;
+
+	if (!insert(aspaces, at, binding))
+		return false;
+	if (others || salvo_aspaces_in_vram(aspaces, address, size))
+		ok = protect(aspaces, binding, shared);
+	else
+		ok = mmap(pointer(address), size, prot_of(shared), MAP_SHARED | MAP_FIXED, fd,
+			  (off_t)offset) != MAP_FAILED;
+	if (!ok)
+		remove_range(aspaces, binding->asid, at, at + 1);
+	return ok;
 }
 
 bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
@@ -136,109 +270,150 @@ bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t a
 {
 	const struct salvo_binding binding = {
 		.address = address, .size = size, .asid = asid, .access = access,
+		.place = aspaces->offset + (address - (uintptr_t)aspaces->base),
 	};
-	const uint64_t base = (uintptr_t)aspaces->base;
 	const uint32_t write_exec = SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC;
-	uint32_t shared;
-	size_t at, i;
 
 	if (!access || access & ~ACCESS_ALL || (access & write_exec) == write_exec ||
-	    !size || size % PAGE || size > aspaces->bytes || address % PAGE ||
-	    address < base || address - base > aspaces->bytes - size)
+	    !size || size % PAGE || address % PAGE ||
+	    !salvo_aspaces_in_vram(aspaces, address, size))
 		return false;
+	return bind(aspaces, &binding, aspaces->fd, binding.place);
+}
 
-	at = lower_bound(aspaces, address);
-	if (at && aspaces->bindings[at - 1].address + aspaces->bindings[at - 1].size > address)
-		return false;
-	for (i = at; i < aspaces->count && aspaces->bindings[i].address < address + size; i++) {
-		const struct salvo_binding *other = &aspaces->bindings[i];
+/* What a range in the window must be like. */
+static bool fits_window(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size,
+			uint64_t offset, uint32_t access)
+{
+	return access && !(access & ~(SALVO_ACCESS_READ | SALVO_ACCESS_WRITE)) &&
+	       size && size % PAGE == 0 && address % PAGE == 0 && offset % PAGE == 0 &&
+	       offset <= INT64_MAX - size && in_window(aspaces, address, size);
+}
 
-		if (other->address != address || other->size != size || other->asid == asid)
-			return false;
-	}
-	shared = access_at(aspaces, address) | access;
-	if ((shared & write_exec) == write_exec)
-		return false;
+bool salvo_aspaces_bind_system(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+			       uint64_t size, uint64_t system, uint32_t access)
+{
+	const struct salvo_binding binding = {
+		.address = address, .size = size, .asid = asid, .access = access,
+		.place = system,
+	};
 
-	if (!insert(aspaces, at, &binding))
-		return false;
-	if (!protect(aspaces, &binding, shared)) {
-		remove_at(aspaces, at);
-		return false;
-	}
-	return true;
+	return aspaces->system_fd >= 0 && fits_window(aspaces, address, size, system, access) &&
+	       bind(aspaces, &binding, aspaces->system_fd, system);
+}
+
+bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_mapping *mapping)
+{
+	const struct salvo_binding binding = {
+		.address = mapping->address, .size = mapping->size, .asid = mapping->asid,
+		.access = mapping->access, .place = SALVO_PLACE_NONE,
+	};
+
+	return mapping->asid && fits_window(aspaces, mapping->address, mapping->size,
+					    mapping->offset, mapping->access) &&
+	       bind(aspaces, &binding, mapping->fd, mapping->offset);
 }
 
 bool salvo_aspaces_unbind(struct salvo_aspaces *aspaces, uint32_t asid,
 			  uint64_t address, uint64_t size)
 {
+	const size_t first = lower_bound(aspaces, address);
+	uint64_t rest = size;
 	size_t i;
 
-	for (i = lower_bound(aspaces, address);
-	     i < aspaces->count && aspaces->bindings[i].address == address; i++) {
-		const struct salvo_binding binding = aspaces->bindings[i];
+	for (i = first; rest && i < aspaces->count; i++) {
+		const struct salvo_binding *binding = &aspaces->bindings[i];
 
-		if (binding.asid != asid)
+		if (binding->address > address + (size - rest))
+			break;
+		if (binding->asid != asid)
 			continue;
-		if (binding.size != size)
+		if (binding->size > rest)
 			return false;
-		remove_at(aspaces, i);
-		protect(aspaces, &binding, access_at(aspaces, address));
-		return true;
+		rest -= binding->size;
 	}
-	return false;
+	if (!size || rest)
+		return false;
+	remove_range(aspaces, asid, first, i);
+	return true;
 }
 
 void salvo_aspaces_end(struct salvo_aspaces *aspaces, uint32_t asid)
 {
-	size_t i = aspaces->count;
-
-	while (i--) {
-		const struct salvo_binding binding = aspaces->bindings[i];
-
-		if (binding.asid != asid)
-			continue;
-		remove_at(aspaces, i);
-		protect(aspaces, &binding, access_at(aspaces, binding.address));
-	}
+	remove_range(aspaces, asid, 0, aspaces->count);
 }
 
 void salvo_aspaces_clear(struct salvo_aspaces *aspaces)
 {
+	pthread_mutex_lock(&aspaces->lock);
 	aspaces->count = 0;
+	pthread_mutex_unlock(&aspaces->lock);
 	mmap(aspaces->base, aspaces->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, aspaces->fd,
 	     (off_t)aspaces->offset);
+	hide((uintptr_t)aspaces->base + aspaces->bytes, aspaces->window_bytes);
+}
+
+bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+			   uint64_t *start, uint64_t *size)
+{
+	uint64_t best = UINT64_MAX;
+	bool found = false;
+	size_t i;
+
+	pthread_mutex_lock(&aspaces->lock);
+	for (i = 0; i < aspaces->count; i++) {
+		const struct salvo_binding *binding = &aspaces->bindings[i];
+		const uint64_t last = binding->address + binding->size - 1;
+		uint64_t distance = 0;
+
+		if (binding->asid != asid)
+			continue;
+		if (address < binding->address)
+			distance = binding->address - address;
+		else if (address > last)
+			distance = address - last;
+		if (found && distance >= best)
+			continue;
+		found = true;
+		best = distance;
+		*start = binding->address;
+		*size = binding->size;
+	}
+	pthread_mutex_unlock(&aspaces->lock);
+	return found;
+}
+
+/* Most ranges are part of the binding where the last search ended. */
+static bool is_in_last(const struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+		       uint64_t size, uint32_t access)
+{
+	const struct salvo_binding *binding = &aspaces->bindings[aspaces->last];
+
+	return aspaces->last < aspaces->count && binding->asid == asid &&
+	       !(access & ~binding->access) &&
+	       is_inside(address, size, binding->address, binding->size);
 }
 
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			  uint64_t size, uint32_t access)
 {
-	const struct salvo_binding *binding;
-	uint64_t start;
-	size_t i = aspaces->last;
+	if (is_in_last(aspaces, asid, address, size, access))
+		return true;
+	if (!size || address + size < address)
+		return false;
+	while (size) {
+		const size_t i = find(aspaces, asid, address);
+		const struct salvo_binding *binding = &aspaces->bindings[i];
+		uint64_t rest;
 
-	if (i < aspaces->count) {
-		binding = &aspaces->bindings[i];
-		if (binding->asid == asid && !(access & ~binding->access) &&
-		    address >= binding->address && size <= binding->size &&
-		    address - binding->address <= binding->size - size)
-			return true;
-	}
-
-	i = lower_bound(aspaces, address);
-	if (i == aspaces->count || aspaces->bindings[i].address != address) {
-		if (!i)
+		if (i == aspaces->count || access & ~binding->access)
 			return false;
-		i = lower_bound(aspaces, aspaces->bindings[i - 1].address);
-	}
-	start = aspaces->bindings[i].address;
-	for (; i < aspaces->count && aspaces->bindings[i].address == start; i++) {
-		binding = &aspaces->bindings[i];
-		if (binding->asid != asid)
-			continue;
 		aspaces->last = i;
-		return !(access & ~binding->access) && size <= binding->size &&
-		       address - start <= binding->size - size;
+		rest = binding->size - (address - binding->address);
+		if (rest > size)
+			rest = size;
+		address += rest;
+		size -= rest;
 	}
-	return false;
+	return true;
 }

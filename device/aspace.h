@@ -5,16 +5,25 @@
 #ifndef SALVO_ASPACE_H
 #define SALVO_ASPACE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct salvo_gpu_config;
+struct salvo_gpu_mapping;
+
+/* @place of a mapping that nobody can share */
+#define SALVO_PLACE_NONE (~0ull)
+
 /**
- * struct salvo_binding - A range of VRAM that one address space sees.
+ * struct salvo_binding - A range of memory that one address space sees.
  */
 struct salvo_binding {
 	uint64_t address;
 	uint64_t size;
+	/** @place: Offset in the file that holds VRAM or system memory, or SALVO_PLACE_NONE. */
+	uint64_t place;
 	uint32_t asid;
 	/** @access: SALVO_ACCESS_*. */
 	uint32_t access;
@@ -27,9 +36,15 @@ struct salvo_aspaces {
 	/** @base: VRAM at its GPU address. */
 	uint8_t *base;
 	uint64_t bytes;
+	/** @window_bytes: The window for system memory, behind VRAM. */
+	uint64_t window_bytes;
 	/** @fd: The file that holds it, and where in it; the owner's, open while we live. */
 	int fd;
 	uint64_t offset;
+	/** @system_fd: The file that holds system memory, or -1. */
+	int system_fd;
+	/** @lock: Held to change the bindings, and to read them without the command processor's. */
+	pthread_mutex_t lock;
 	/** @bindings: Sorted by address; @count of @capacity. */
 	struct salvo_binding *bindings;
 	size_t count;
@@ -39,14 +54,11 @@ struct salvo_aspaces {
 };
 
 /**
- * salvo_aspaces_init() - Map VRAM; no address space sees any of it.
- * @fd, @offset, @bytes: The file that holds it.
- * @va_base: Wanted address, or 0 for any.
+ * salvo_aspaces_init() - Take the addresses and map VRAM; no address space sees any of it.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
-int salvo_aspaces_init(struct salvo_aspaces *aspaces, int fd, uint64_t offset, uint64_t bytes,
-		       uint64_t va_base);
+int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config);
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces);
 
 /**
@@ -57,7 +69,21 @@ void salvo_aspaces_fini(struct salvo_aspaces *aspaces);
 bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			uint64_t size, uint32_t access);
 /**
- * salvo_aspaces_unbind() - Hide a range that was bound as a whole.
+ * salvo_aspaces_bind_system() - Show a range of system memory in the window.
+ * @system: System address; the caller has checked it.
+ *
+ * Return: as salvo_aspaces_bind().
+ */
+bool salvo_aspaces_bind_system(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+			       uint64_t size, uint64_t system, uint32_t access);
+/**
+ * salvo_aspaces_map_fd() - Show pages of any file in the window.
+ *
+ * Return: as salvo_aspaces_bind().
+ */
+bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_mapping *mapping);
+/**
+ * salvo_aspaces_unbind() - Hide a range that one or more bindings fill.
  *
  * Return: as salvo_aspaces_bind().
  */
@@ -73,7 +99,20 @@ void salvo_aspaces_end(struct salvo_aspaces *aspaces, uint32_t asid);
 void salvo_aspaces_clear(struct salvo_aspaces *aspaces);
 
 /**
- * salvo_aspaces_covers() - Does one bound range hold all of a range, with @access?
+ * salvo_aspaces_in_vram() - Is the range one of VRAM, bound or not?
+ */
+bool salvo_aspaces_in_vram(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size);
+
+/**
+ * salvo_aspaces_nearest() - The bound range that is nearest to an address. Any thread may ask.
+ *
+ * Return: false if nothing is bound.
+ */
+bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+			   uint64_t *start, uint64_t *size);
+
+/**
+ * salvo_aspaces_covers() - Do bound ranges hold all of a range, with @access?
  */
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			  uint64_t size, uint32_t access);

@@ -71,6 +71,7 @@ static bool refuse(struct parser *p, uint32_t kind, uint64_t address)
 {
 	p->fault.kind = kind;
 	p->fault.command = p->index;
+	p->fault.item = SALVO_FAULT_NO_ITEM;
 	p->fault.address = address;
 	return false;
 }
@@ -164,6 +165,7 @@ static const struct salvo_op *next_op(struct parser *p)
 		[SALVO_OP_BIND] = sizeof(struct salvo_op_bind),
 		[SALVO_OP_UNBIND] = sizeof(struct salvo_op_bind),
 		[SALVO_OP_SPACE_END] = sizeof(struct salvo_op_space_end),
+		[SALVO_OP_BIND_SYSTEM] = sizeof(struct salvo_op_bind_system),
 		[SALVO_OP_CLOSE] = sizeof(struct salvo_op_close),
 	};
 	const struct salvo_op *op = (const struct salvo_op *)p->at;
@@ -203,7 +205,7 @@ static bool setup_profile(struct parser *p, const struct salvo_op_setup_profile 
 {
 	const uint64_t size = p->head->command_count * sizeof(struct drm_salvo_profile);
 
-	if (op->address % 8)
+	if (op->address % 8 || !salvo_aspaces_in_vram(&p->gpu->aspaces, op->address, size))
 		return refuse(p, SALVO_FAULT_PACKET, op->address);
 	p->job->profile = op->address;
 	return check_address(p, op->address, size, SALVO_ACCESS_WRITE);
@@ -471,6 +473,14 @@ static bool parse_batch(struct parser *p)
 	return !p->pipe_controls || link_pairs(p);
 }
 
+static bool bind_system(struct parser *p, const struct salvo_op_bind_system *op)
+{
+	return (salvo_dma_allows(&p->gpu->dma, op->system, op->size) &&
+		salvo_aspaces_bind_system(&p->gpu->aspaces, p->job->entry.asid, op->address,
+					  op->size, op->system, op->access)) ||
+	       refuse(p, SALVO_FAULT_PACKET, op->address);
+}
+
 static bool run_space_command(struct parser *p, const struct salvo_op *op)
 {
 	struct salvo_aspaces *aspaces = &p->gpu->aspaces;
@@ -485,9 +495,29 @@ static bool run_space_command(struct parser *p, const struct salvo_op *op)
 	case SALVO_OP_UNBIND:
 		return salvo_aspaces_unbind(aspaces, asid, range->address, range->size) ||
 		       refuse(p, SALVO_FAULT_PACKET, range->address);
+	case SALVO_OP_BIND_SYSTEM:
+		return bind_system(p, (const void *)op);
 	default:
 		salvo_aspaces_end(aspaces, asid);
 		return true;
+	}
+}
+
+static bool check_space_command(struct parser *p, const struct salvo_op *op)
+{
+	const struct salvo_op_bind *range = (const void *)op;
+
+	if (!op || op->index)
+		return bad(p);
+	switch (op->code) {
+	case SALVO_OP_BIND:
+		return !range->reserved || bad(p);
+	case SALVO_OP_UNBIND:
+		return (!range->reserved && !range->access) || bad(p);
+	case SALVO_OP_BIND_SYSTEM:
+		return !((const struct salvo_op_bind_system *)op)->reserved || bad(p);
+	default:
+		return op->code == SALVO_OP_SPACE_END || bad(p);
 	}
 }
 
@@ -495,21 +525,11 @@ static bool run_space_command(struct parser *p, const struct salvo_op *op)
 static bool run_space(struct parser *p)
 {
 	const uint8_t *first = p->at;
-	const struct salvo_op *op;
 	uint32_t i;
 
-	for (i = 0; i < p->head->command_count; i++) {
-		const struct salvo_op_bind *range;
-
-		op = next_op(p);
-		if (!op || op->index || op->code < SALVO_OP_BIND || op->code > SALVO_OP_SPACE_END)
-			return bad(p);
-		range = (const void *)op;
-		if (op->code != SALVO_OP_SPACE_END && range->reserved)
-			return bad(p);
-		if (op->code == SALVO_OP_UNBIND && range->access)
-			return bad(p);
-	}
+	for (i = 0; i < p->head->command_count; i++)
+		if (!check_space_command(p, next_op(p)))
+			return false;
 	if (!parse_close(p))
 		return false;
 
@@ -536,6 +556,7 @@ void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_job *job)
 		p.fault.seqno = job->entry.seqno;
 		p.fault.asid = job->entry.asid;
 		p.fault.ctx = job->entry.ctx;
+		job->fault = p.fault;
 		salvo_fault_record(&gpu->faults, &p.fault);
 		atomic_fetch_add(&gpu->fault_irqs, 1);
 	}

@@ -19,7 +19,7 @@ bool salvo_dma_covers(const struct salvo_dma *dma, uint64_t address, uint64_t si
 	return size <= dma->bytes && address <= dma->bytes - size;
 }
 
-static bool allowed(const struct salvo_dma *dma, uint64_t address, uint64_t size)
+bool salvo_dma_allows(const struct salvo_dma *dma, uint64_t address, uint64_t size)
 {
 	return __atomic_load_n(&dma->regs->bus_master, __ATOMIC_ACQUIRE) == 1 &&
 	       salvo_dma_covers(dma, address, size);
@@ -27,7 +27,7 @@ static bool allowed(const struct salvo_dma *dma, uint64_t address, uint64_t size
 
 bool salvo_dma_read(const struct salvo_dma *dma, void *to, uint64_t address, uint64_t size)
 {
-	if (!allowed(dma, address, size))
+	if (!salvo_dma_allows(dma, address, size))
 		return false;
 	memcpy(to, (const void *)((uintptr_t)dma->base + address), size);
 	return true;
@@ -36,7 +36,7 @@ bool salvo_dma_read(const struct salvo_dma *dma, void *to, uint64_t address, uin
 bool salvo_dma_write(const struct salvo_dma *dma, uint64_t address, const void *from,
 		     uint64_t size)
 {
-	if (!allowed(dma, address, size))
+	if (!salvo_dma_allows(dma, address, size))
 		return false;
 	memcpy((void *)((uintptr_t)dma->base + address), from, size);
 	return true;

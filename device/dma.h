@@ -29,6 +29,11 @@ struct salvo_dma {
 bool salvo_dma_covers(const struct salvo_dma *dma, uint64_t address, uint64_t size);
 
 /**
+ * salvo_dma_allows() - And does the driver let us access it?
+ */
+bool salvo_dma_allows(const struct salvo_dma *dma, uint64_t address, uint64_t size);
+
+/**
  * salvo_dma_read() - Copy from system memory to device memory.
  *
  * Return: false if the range is not system memory or the driver forbids access.

@@ -34,6 +34,9 @@ void salvo_fault_record(struct salvo_faults *faults, const struct salvo_fault *f
 	record->command = fault->command;
 	record->group = fault->group;
 	record->access = fault->access;
+	record->item = fault->item;
+	record->nearest = fault->nearest;
+	record->nearest_bytes = fault->nearest_bytes;
 	__atomic_store_n(&record->sequence, record->sequence + 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&faults->lock);
 }

@@ -11,6 +11,7 @@
 struct salvo_regs;
 
 #define SALVO_FAULT_NO_COMMAND (~0u)
+#define SALVO_FAULT_NO_ITEM (~0u)
 
 /**
  * struct salvo_fault - What happened; fields as in struct salvo_fault_regs.
@@ -24,6 +25,9 @@ struct salvo_fault {
 	uint32_t ctx;
 	uint32_t command;
 	uint32_t access;
+	uint32_t item;
+	uint64_t nearest;
+	uint64_t nearest_bytes;
 };
 
 /**

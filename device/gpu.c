@@ -47,7 +47,7 @@ static void halt_ring(struct salvo_gpu *gpu, unsigned int number, uint64_t addre
 {
 	const struct salvo_fault fault = {
 		.kind = SALVO_FAULT_RING, .address = address, .seqno = seqno,
-		.command = SALVO_FAULT_NO_COMMAND,
+		.command = SALVO_FAULT_NO_COMMAND, .item = SALVO_FAULT_NO_ITEM,
 	};
 
 	gpu->ring[number].halted = true;
@@ -220,6 +220,19 @@ void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recordi
 	atomic_store(&gpu->recording, recording);
 }
 
+int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping)
+{
+	bool ok;
+
+	pthread_mutex_lock(&gpu->cp_lock);
+	ok = salvo_aspaces_map_fd(&gpu->aspaces, mapping);
+	pthread_mutex_unlock(&gpu->cp_lock);
+	/* A doorbell may have come while the lock was held. */
+	salvo_gpu_ring(gpu, 0);
+	salvo_gpu_raise(gpu);
+	return ok ? 0 : -EINVAL;
+}
+
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);
@@ -249,6 +262,7 @@ static void init_regs(struct salvo_gpu *gpu)
 	regs->vram_offset = gpu->config.vram_offset;
 	regs->vram_bytes = gpu->config.vram_bytes;
 	regs->va_base = (uintptr_t)gpu->aspaces.base;
+	regs->va_bytes = gpu->aspaces.bytes + gpu->aspaces.window_bytes;
 	regs->clock_hz = SALVO_CLOCK_HZ;
 	__atomic_store_n(&regs->magic, SALVO_MAGIC, __ATOMIC_RELEASE);
 }
@@ -283,8 +297,7 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 	gpu->dma.base = config->system_base;
 	gpu->dma.bytes = config->system_bytes;
 
-	ret = salvo_aspaces_init(&gpu->aspaces, config->vram_fd, config->vram_offset,
-				 config->vram_bytes, config->va_base);
+	ret = salvo_aspaces_init(&gpu->aspaces, config);
 	if (ret)
 		goto err_free;
 	ret = salvo_gcq_init(&gpu->gcq, SALVO_GCQ_ENTRIES);

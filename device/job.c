@@ -98,7 +98,9 @@ struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs)
 	job->work = 0;
 	job->edge_count = 0;
 	job->failed_command = SALVO_FAULT_NO_COMMAND;
+	memset(&job->fault, 0, sizeof(job->fault));
 	job->status = SALVO_STATUS_PENDING;
+	job->ended_well = 0;
 	job->started = 0;
 	job->busy_ns = 0;
 	job->ended = 0;
@@ -205,6 +207,9 @@ static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 	const struct salvo_packet_result result = {
 		.status = job->status, .command = job->failed_command,
 		.started = job->started, .ended = job->ended, .busy_ns = job->busy_ns,
+		.done = job->status == SALVO_STATUS_DONE ? job->commands : job->ended_well,
+		.fault = job->fault.kind, .address = job->fault.address,
+		.group = job->fault.group, .item = job->fault.item, .access = job->fault.access,
 	};
 
 	if (job->result)
@@ -368,6 +373,7 @@ void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_
 	uint32_t pending = SALVO_STATUS_PENDING;
 	struct salvo_fault record = *fault;
 
+	/* The result is written only when this unit has settled with the job. */
 	if (!atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_FAULT))
 		return;
 	job->failed_command = command;
@@ -375,6 +381,7 @@ void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_
 	record.asid = job->entry.asid;
 	record.ctx = job->entry.ctx;
 	record.command = command;
+	job->fault = record;
 	salvo_fault_record(&job->gpu->faults, &record);
 	atomic_fetch_add(&job->gpu->fault_irqs, 1);
 }

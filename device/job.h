@@ -50,11 +50,15 @@ struct salvo_job {
 	uint32_t edge_capacity;
 	/** @failed_command: Valid when @status is SALVO_STATUS_FAULT or BAD_PACKET. */
 	uint32_t failed_command;
+	/** @fault: Valid when @status is SALVO_STATUS_FAULT or BAD_PACKET. */
+	struct salvo_fault fault;
 
 	/** @status: SALVO_STATUS_*; units give up a job whose status is not 0. */
 	_Atomic uint32_t status __attribute__((aligned(64)));
 	/** @left: Elements not accounted for, and references. */
 	_Atomic uint32_t left __attribute__((aligned(64)));
+	/** @ended_well: Elements with items that ended before anything failed. */
+	_Atomic uint32_t ended_well;
 	_Atomic uint64_t started;
 	_Atomic uint64_t busy_ns;
 

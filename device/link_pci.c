@@ -43,10 +43,12 @@ struct salvo_link {
 	int bar_fd;
 	uint64_t bar_bytes;
 	struct salvo_regs *regs;
-	/* Addresses where the workers map VRAM; nothing is mapped here but for them. */
+	/* GPU addresses: the workers map VRAM and the window there, nobody else anything. */
 	void *vram_window;
+	uint64_t va_bytes;
 
 	/* The guest's RAM: system address 0 is @ram. */
+	int ram_fd;
 	void *ram;
 	uint64_t ram_bytes;
 
@@ -79,7 +81,8 @@ static int bar_create(struct salvo_link *link)
 		link->regs = NULL;
 		return -errno;
 	}
-	link->vram_window = mmap(NULL, link->bar_bytes - SALVO_LINK_VRAM_OFFSET, PROT_NONE,
+	link->va_bytes = link->bar_bytes - SALVO_LINK_VRAM_OFFSET + SALVO_GPU_WINDOW_BYTES;
+	link->vram_window = mmap(NULL, link->va_bytes, PROT_NONE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (link->vram_window == MAP_FAILED) {
 		link->vram_window = NULL;
@@ -95,7 +98,9 @@ static int ram_map(struct salvo_link *link, int ram_fd)
 		link->ram = NULL;
 		return -errno;
 	}
-	return 0;
+	/* For pages that an address space shows. */
+	link->ram_fd = fcntl(ram_fd, F_DUPFD_CLOEXEC, 0);
+	return link->ram_fd < 0 ? -errno : 0;
 }
 
 static int eventfds_create(struct salvo_link *link)
@@ -122,6 +127,7 @@ int salvo_link_create(int ram_fd, uint64_t ram_bytes, uint64_t bar_bytes, struct
 	link->bar_bytes = bar_bytes;
 	link->ram_bytes = ram_bytes;
 	link->bar_fd = -1;
+	link->ram_fd = -1;
 	for (int i = 0; i < SALVO_VECTORS; i++)
 		link->doorbell[i] = link->vector[i] = -1;
 
@@ -148,10 +154,12 @@ void salvo_link_destroy(struct salvo_link *link)
 		if (link->vector[i] >= 0)
 			close(link->vector[i]);
 	}
+	if (link->ram_fd >= 0)
+		close(link->ram_fd);
 	if (link->ram)
 		munmap(link->ram, link->ram_bytes);
 	if (link->vram_window)
-		munmap(link->vram_window, link->bar_bytes - SALVO_LINK_VRAM_OFFSET);
+		munmap(link->vram_window, link->va_bytes);
 	if (link->regs)
 		munmap(link->regs, SALVO_REGS_BYTES);
 	if (link->bar_fd >= 0)
@@ -285,6 +293,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		.generation = worker->generation,
 		.system_base = link->ram,
 		.system_bytes = link->ram_bytes,
+		.system_fd = link->ram_fd,
 		.contain_faults = true,
 		.interrupt = raise_vector,
 		.cookie = link,
@@ -297,7 +306,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		return timer;
 
 	/* The GPU's own mapping takes the place of the reservation. */
-	munmap(link->vram_window, vram_bytes);
+	munmap(link->vram_window, link->va_bytes);
 	link->vram_window = NULL;
 	memset(link->regs, 0, SALVO_REGS_BYTES);
 	err = salvo_gpu_create(&config, &gpu);

@@ -20,7 +20,7 @@ struct salvo_link;
 
 /**
  * salvo_link_create() - Make BAR2's memory, doorbells and interrupts, and map the guest's RAM.
- * @ram_fd: File with the guest's RAM, which stays the caller's.
+ * @ram_fd: File with the guest's RAM; stays the caller's, who may close it afterwards.
  * @ram_bytes: Its size, at most SALVO_LINK_MAX_RAM.
  * @bar_bytes: Size of BAR2.
  * @out: The link; destroy it with salvo_link_destroy().

@@ -3,7 +3,7 @@
  * salvo_gpu.h - libsalvogpu: the GPU as a library
  *
  * One struct salvo_gpu is one GPU. Its owner provides the registers' memory,
- * VRAM and a window to system memory, and is called back for interrupts; the
+ * VRAM and system memory, and is called back for interrupts; the
  * rest is what salvo_hw.h says: the owner (winsys_soft in an application, or
  * link_pci for a guest's driver) writes registers and ring entries and rings
  * doorbells.
@@ -18,6 +18,12 @@
 
 struct salvo_gpu;
 struct salvo_regs;
+
+/*
+ * The window for system memory, past VRAM. Who gives @va_base keeps as many free
+ * addresses there as VRAM and the window take together.
+ */
+#define SALVO_GPU_WINDOW_BYTES	(4ull << 30)
 
 /**
  * struct salvo_gpu_config - What a GPU is made of.
@@ -45,6 +51,8 @@ struct salvo_gpu_config {
 	void *system_base;
 	/** @system_bytes: Size of system memory. */
 	uint64_t system_bytes;
+	/** @system_fd: File whose first @system_bytes these are, for BIND_SYSTEM; unused with 0. */
+	int system_fd;
 	/**
 	 * @contain_faults: A fault in a kernel (SIGSEGV, SIGBUS, SIGFPE, SIGILL
 	 * on a unit) fails its batch. If not set the process gets the signal, as
@@ -88,6 +96,35 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu);
  * called from any thread.
  */
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
+
+/**
+ * struct salvo_gpu_mapping - Pages of a file in an address space.
+ */
+struct salvo_gpu_mapping {
+	/** @asid: Address space. */
+	uint32_t asid;
+	/** @access: SALVO_ACCESS_READ, and SALVO_ACCESS_WRITE if writable; never EXEC. */
+	uint32_t access;
+	/** @address: Where: in the window past VRAM, page aligned; no other address space is there. */
+	uint64_t address;
+	/** @size: Bytes, whole pages. */
+	uint64_t size;
+	/** @fd: The file, open for @access. It can be closed afterwards. */
+	int fd;
+	/** @offset: Of the first page in it. */
+	uint64_t offset;
+};
+
+/**
+ * salvo_gpu_map_fd() - Show pages of a file; an UNBIND packet hides them.
+ * @gpu: A GPU whose system addresses are pointers; others take BIND_SYSTEM.
+ * @mapping: What, where.
+ *
+ * For memory that is not the GPU's own: a memfd, or a dma-buf of another device.
+ *
+ * Return: 0, or -EINVAL: a field makes no sense, the place is taken, or the file cannot be mapped.
+ */
+int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
 
 /**
  * salvo_gpu_heartbeat() - Count one heartbeat in the registers, and go on with a kill under way.

@@ -27,7 +27,8 @@
  * address space. Address spaces differ in what they may see: a BIND command shows
  * a range with its access rights to one address space, UNBIND hides it. Past VRAM,
  * up to @va_base + @va_bytes, lies the window for system memory: BIND_SYSTEM shows
- * pages of the guest's memory there, at any place the driver likes.
+ * pages of the guest's memory there, at any place the driver likes. Two address
+ * spaces may use the same place for the same pages only.
  */
 #ifndef SALVO_HW_H
 #define SALVO_HW_H
@@ -133,6 +134,10 @@ struct salvo_fault_regs {
 	__u32 access;
 	/** @item: Linear number of the work-item in its group, or ~0 if unknown. */
 	__u32 item;
+	/** @nearest: Page faults: bound range of the address space that lies nearest to @address. */
+	__u64 nearest;
+	/** @nearest_bytes: Its size; 0 if there is none. */
+	__u64 nearest_bytes;
 };
 
 /* struct salvo_unit_regs.state */
@@ -217,7 +222,7 @@ struct salvo_regs {
 	/** @fault: Device. */
 	struct salvo_fault_regs fault;
 	/** @reserved2: Zero. */
-	__u64 reserved2[25];
+	__u64 reserved2[23];
 
 	/** @ring: One for each command ring, at 0x200. */
 	struct salvo_ring_regs ring[SALVO_MAX_RINGS];
@@ -335,7 +340,7 @@ struct salvo_packet_result {
 	__u64 ended;
 	/** @busy_ns: Time that all units together spent on it. */
 	__u64 busy_ns;
-	/** @done: Commands that ended well. */
+	/** @done: Commands that ended well; all of them if @status is SALVO_STATUS_DONE. */
 	__u32 done;
 	/** @fault: SALVO_FAULT_* of @command, if @status is SALVO_STATUS_FAULT. */
 	__u32 fault;
@@ -409,7 +414,7 @@ struct salvo_op_setup_args {
 struct salvo_op_setup_profile {
 	/** @op: Head. */
 	struct salvo_op op;
-	/** @address: GPU address of @command_count elements of 32 bytes. */
+	/** @address: GPU address, in VRAM, of @command_count elements of 32 bytes. */
 	__u64 address;
 };
 
@@ -520,7 +525,7 @@ struct salvo_op_timestamp {
 };
 
 /**
- * struct salvo_op_bind - BIND and UNBIND: show or hide a range of VRAM.
+ * struct salvo_op_bind - BIND and UNBIND: show a range of VRAM, or hide what was bound in a range.
  */
 struct salvo_op_bind {
 	/** @op: Head. */
@@ -539,6 +544,9 @@ struct salvo_op_bind {
  * struct salvo_op_bind_system - BIND_SYSTEM: show pages of system memory past VRAM.
  *
  * UNBIND hides them.
+ *
+ * A buffer whose pages are scattered takes several, back to back in the window; one
+ * UNBIND may hide them all. Refused if system memory is not a file (the embedded GPU).
  */
 struct salvo_op_bind_system {
 	/** @op: Head. */

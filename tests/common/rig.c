@@ -74,12 +74,12 @@ static void bind_all(struct rig *rig)
 struct rig *rig_create(unsigned int units)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
-	int fd = memfd_create("vram", MFD_CLOEXEC);
+	int fd = memfd_create("vram", MFD_CLOEXEC), system = memfd_create("system", MFD_CLOEXEC);
 
 	need(rig && fd >= 0 && !ftruncate(fd, RIG_VRAM_BYTES), "memory");
+	need(system >= 0 && !ftruncate(system, RIG_SYSTEM_BYTES), "system memory");
 	rig->vram = mmap(NULL, RIG_VRAM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	rig->system = mmap(NULL, RIG_SYSTEM_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	rig->system = mmap(NULL, RIG_SYSTEM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, system, 0);
 	rig->regs = mmap(NULL, SALVO_REGS_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	need(rig->vram != MAP_FAILED && rig->system != MAP_FAILED &&
@@ -87,6 +87,7 @@ struct rig *rig_create(unsigned int units)
 	rig->config = (struct salvo_gpu_config) {
 		.regs = rig->regs, .vram_fd = fd, .vram_bytes = RIG_VRAM_BYTES, .units = units,
 		.system_base = rig->system, .system_bytes = RIG_SYSTEM_BYTES,
+		.system_fd = system,
 		.contain_faults = true, .interrupt = on_interrupt, .cookie = rig,
 	};
 	need(!salvo_gpu_create(&rig->config, &rig->gpu), "salvo_gpu_create");
@@ -113,6 +114,7 @@ void rig_destroy(struct rig *rig)
 	munmap(rig->system, RIG_SYSTEM_BYTES);
 	munmap(rig->regs, SALVO_REGS_BYTES);
 	close(rig->config.vram_fd);
+	close(rig->config.system_fd);
 	free(rig);
 }
 
