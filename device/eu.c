@@ -141,6 +141,16 @@ static void wake_next(struct salvo_eu *eu)
 	}
 }
 
+static struct salvo_unit_regs *regs_of(const struct salvo_eu *eu)
+{
+	return &eu->eus->gpu->regs->unit[eu - eu->eus->units];
+}
+
+static void show(uint32_t *field, uint32_t value)
+{
+	__atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
 static void settle(struct salvo_eu *eu)
 {
 	struct salvo_gpu *gpu = eu->eus->gpu;
@@ -155,6 +165,7 @@ static void settle(struct salvo_eu *eu)
 	eu->job = NULL;
 	salvo_job_put(job, eu->finished + 1);
 	eu->finished = 0;
+	show(&regs_of(eu)->state, SALVO_UNIT_IDLE);
 	salvo_gpu_raise(gpu);
 }
 
@@ -167,16 +178,23 @@ static void open_account(struct salvo_eu *eu, struct salvo_job *job)
 	eu->job = job;
 	eu->since = salvo_clock();
 	atomic_compare_exchange_strong(&job->started, &none, eu->since);
+	show(&regs_of(eu)->ctx, job->entry.ctx);
+	show(&regs_of(eu)->asid, job->entry.asid);
+	__atomic_store_n(&regs_of(eu)->seqno, job->entry.seqno, __ATOMIC_RELAXED);
+	show(&regs_of(eu)->state, SALVO_UNIT_BUSY);
 }
 
 static void report_fault(struct salvo_eu *eu, const struct salvo_element *element)
 {
 	const struct salvo_runner *runner = &eu->runner;
-	const struct salvo_fault fault = {
+	struct salvo_fault fault = {
 		.kind = runner->trap.kind, .address = runner->trap.address,
-		.access = runner->trap.access, .group = runner->at,
+		.access = runner->trap.access, .group = runner->at, .item = runner->item,
 	};
 
+	if (fault.kind == SALVO_FAULT_PAGE)
+		salvo_aspaces_nearest(&eu->eus->gpu->aspaces, element->job->entry.asid,
+				      fault.address, &fault.nearest, &fault.nearest_bytes);
 	salvo_job_fail(element->job, element->index, &fault);
 }
 
@@ -215,6 +233,8 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 
 	if (eu->job != job)
 		open_account(eu, job);
+	show(&regs_of(eu)->command, element->index);
+	__atomic_store_n(&regs_of(eu)->group, chunk->first, __ATOMIC_RELAXED);
 	if (job->profile && !atomic_load_explicit(&element->started, memory_order_relaxed)) {
 		uint64_t none = 0;
 
@@ -227,6 +247,8 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	if (chunk->count == element->total ||
 	    atomic_fetch_sub_explicit(&element->left, chunk->count,
 				      memory_order_acq_rel) == chunk->count) {
+		if (!atomic_load_explicit(&job->status, memory_order_relaxed))
+			atomic_fetch_add_explicit(&job->ended_well, 1, memory_order_relaxed);
 		salvo_job_release(job, element);
 		eu->finished++;
 	}

@@ -49,6 +49,7 @@ static void item_main(void *arg)
 	fibers->fn(fibers->arg, fibers->current);
 
 	fibers->finished++;
+	fibers->context[fibers->current] = NULL;
 	next = fibers->current + 1;
 	if (next == fibers->count)
 		leave_item(fibers->home);
@@ -116,8 +117,16 @@ enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t cou
 
 	salvo_fiber_switch(&fibers->home, fibers->context[0]);
 
-	for (i = 0; i < count; i++)
-		if (*canary_of(fibers, i) != CANARY)
-			return SALVO_FIBERS_OVERFLOW;
-	return fibers->finished == count ? SALVO_FIBERS_DONE : SALVO_FIBERS_SPLIT;
+	for (i = 0; i < count; i++) {
+		if (*canary_of(fibers, i) == CANARY)
+			continue;
+		fibers->current = i;
+		return SALVO_FIBERS_OVERFLOW;
+	}
+	if (fibers->finished == count)
+		return SALVO_FIBERS_DONE;
+	for (i = 0; !fibers->context[i]; i++)
+		;
+	fibers->current = i;
+	return SALVO_FIBERS_SPLIT;
 }

@@ -37,7 +37,7 @@ struct salvo_fibers {
 	uint32_t finished;
 	/** @home: Context of salvo_fibers_run(). */
 	void *home;
-	/** @context: Of each item that is suspended. */
+	/** @context: Of each item that is suspended; NULL once it has returned. */
 	void *context[SALVO_MAX_GROUP_ITEMS];
 };
 
@@ -52,6 +52,9 @@ enum salvo_fibers_end {
  * salvo_fibers_run() - Run @count items, each from its start to its end.
  * @fibers: @stacks is set.
  * @count: 1 to SALVO_MAX_GROUP_ITEMS.
+ *
+ * If not SALVO_FIBERS_DONE, @current is the first item that still waits at the
+ * barrier, or the first that ran over the end of its stack.
  */
 enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t count,
 				       void (*fn)(void *arg, uint32_t item), void *arg);

@@ -9,9 +9,10 @@
  * Memory is allocated once, when the unit is made (M5): one block of local memory
  * that all groups of the core use one after the other, so that it stays in the
  * core's cache, and one series of private stacks. Pages without access stand
- * before, between and after them, so that a stray access is caught at once (M6):
+ * before, between and after them, so that a stray access is caught at once (M6), and
+ * where it hit them tells which allocation it ran out of:
  *
- *	guard | local | guard | private | guard | signal stack | guard
+ *	guard | local | guard, guard | private | guard | signal stack | guard
  *
  * A runner belongs to one unit: nothing is locked.
  */
@@ -27,12 +28,13 @@
 
 #define PAGE			4096u
 #define PAGES(bytes)		(((bytes) + PAGE - 1) / PAGE * PAGE)
-#define LOCAL_AT		PAGE
-#define PRIVATE_AT		(LOCAL_AT + SALVO_MAX_LOCAL_BYTES + PAGE)
+#define GUARD			(64u << 10)
+#define LOCAL_AT		GUARD
+#define PRIVATE_AT		(LOCAL_AT + SALVO_MAX_LOCAL_BYTES + 2 * GUARD)
 #define PRIVATE_BYTES		PAGES(SALVO_FIBER_BYTES)
-#define SIGNAL_STACK_AT		(PRIVATE_AT + PRIVATE_BYTES + PAGE)
+#define SIGNAL_STACK_AT		(PRIVATE_AT + PRIVATE_BYTES + GUARD)
 #define SIGNAL_STACK_BYTES	(64u << 10)
-#define MEMORY_BYTES		(SIGNAL_STACK_AT + SIGNAL_STACK_BYTES + PAGE)
+#define MEMORY_BYTES		(SIGNAL_STACK_AT + SIGNAL_STACK_BYTES + GUARD)
 
 #define runner_of(g) \
 	((struct salvo_runner *)((char *)(g) - offsetof(struct salvo_runner, group)))
@@ -67,12 +69,20 @@ void salvo_runner_fini(struct salvo_runner *runner)
 
 void salvo_runner_attach(struct salvo_runner *runner)
 {
+	pthread_attr_t attr;
+	void *stack;
+
+	if (!pthread_getattr_np(pthread_self(), &attr)) {
+		if (!pthread_attr_getstack(&attr, &stack, &runner->stack_bytes))
+			runner->stack = stack;
+		pthread_attr_destroy(&attr);
+	}
 	salvo_trap_attach(&runner->trap, runner->signal_stack, SIGNAL_STACK_BYTES);
 }
 
-static void misuse(struct salvo_runner *runner)
+static void misuse(struct salvo_runner *runner, uint32_t kind)
 {
-	runner->trap.kind = SALVO_FAULT_KERNEL;
+	runner->trap.kind = kind;
 	runner->trap.access = 0;
 	runner->trap.address = 0;
 	runner->trap.armed = false;
@@ -82,12 +92,18 @@ static void misuse(struct salvo_runner *runner)
 /* A kernel that said it has no barriers called one. */
 static void barrier_undeclared(struct salvo_group *group)
 {
-	misuse(runner_of(group));
+	misuse(runner_of(group), SALVO_FAULT_KERNEL);
 }
 
 static void barrier_fibers(struct salvo_group *group)
 {
 	salvo_fibers_barrier(&runner_of(group)->fibers);
+}
+
+/* A group with barriers did not end as it should: one of its items is to blame. */
+static void give_up_items(struct salvo_runner *runner, enum salvo_fibers_end end)
+{
+	misuse(runner, end == SALVO_FIBERS_SPLIT ? SALVO_FAULT_BARRIER : SALVO_FAULT_STACK);
 }
 
 static void run_item(void *arg, uint32_t number)
@@ -132,6 +148,7 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	const uint32_t end = runner->chunk.first + runner->chunk.count;
 	struct salvo_group *group = &runner->group;
 	uint32_t position[3], at, ran;
+	enum salvo_fibers_end how;
 	unsigned int d;
 
 	for (d = 0; d < 3; d++) {
@@ -154,12 +171,16 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 			group->extent[d] = salvo_element_extent(op->items[d], op->group[d],
 								position[d]);
 		}
-		if (!barriers)
+		if (!barriers) {
 			ran = run_strip(element, group, strip_length(element, position[0],
 								     end - at));
-		else if (salvo_fibers_run(&runner->fibers, group->extent[0] * group->extent[1] *
-					  group->extent[2], run_item, runner))
-			misuse(runner);
+		} else {
+			how = salvo_fibers_run(&runner->fibers, group->extent[0] *
+					       group->extent[1] * group->extent[2],
+					       run_item, runner);
+			if (how)
+				give_up_items(runner, how);
+		}
 		if (ran == 1)
 			salvo_element_advance(element, position);
 		else
@@ -234,6 +255,38 @@ static void run_chunk(void *arg)
 	run->runner->trap.armed = false;
 }
 
+static bool is_near(uint64_t address, const uint8_t *start, size_t bytes)
+{
+	return address >= (uintptr_t)start - GUARD && address < (uintptr_t)start + bytes + GUARD;
+}
+
+/*
+ * Says more of a fault than the trap could see. Which of the items of a group without
+ * barriers it was is known to the kernel alone, but for a group of one.
+ */
+static void explain(struct salvo_runner *runner)
+{
+	const struct salvo_op_dispatch *op = runner->chunk.element->op;
+	const uint64_t *extent = runner->group.extent;
+	struct salvo_trap *trap = &runner->trap;
+	uint8_t *local = runner->memory + LOCAL_AT, *private = runner->memory + PRIVATE_AT;
+
+	runner->item = SALVO_FAULT_NO_ITEM;
+	if (runner->chunk.element->kind != SALVO_ELEMENT_DISPATCH)
+		return;
+	if (op->flags & SALVO_DISPATCH_BARRIERS)
+		runner->item = runner->fibers.current;
+	else if (extent[0] * extent[1] * extent[2] == 1)
+		runner->item = 0;
+	if (trap->kind != SALVO_FAULT_PAGE || !trap->address)
+		return;
+	if (is_near(trap->address, private, PRIVATE_BYTES) ||
+	    (runner->stack && is_near(trap->address, runner->stack, 0)))
+		trap->kind = SALVO_FAULT_STACK;
+	if (is_near(trap->address, local, SALVO_MAX_LOCAL_BYTES))
+		trap->kind = SALVO_FAULT_LOCAL;
+}
+
 bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk *chunk,
 		      const _Atomic uint32_t *stop)
 {
@@ -245,5 +298,6 @@ bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk 
 	if (!salvo_fiber_call(&runner->trap.saved, run_chunk, &run))
 		return true;
 	salvo_asan_frames_were_left();
+	explain(runner);
 	return false;
 }

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "fault.h"
 #include "fiber.h"
 #include "gcq.h"
 #include "salvo_kernel.h"
@@ -27,8 +28,13 @@ struct salvo_runner {
 	struct salvo_gcq_chunk chunk;
 	/** @at: The one that is running. */
 	volatile uint32_t at;
+	/** @item: Work-item that faulted, or SALVO_FAULT_NO_ITEM. */
+	uint32_t item;
 	/** @memory: Local memory, private memory and signal stack, with guard pages between. */
 	uint8_t *memory;
+	/** @stack, @stack_bytes: Of the unit's thread, where items without barriers run. */
+	uint8_t *stack;
+	size_t stack_bytes;
 	void *signal_stack;
 };
 
@@ -49,7 +55,7 @@ void salvo_runner_attach(struct salvo_runner *runner);
  * salvo_runner_run() - Run the items of a chunk, one after the other.
  * @stop: Give up between two items when it is not zero.
  *
- * Return: true, or false if one faulted: @trap and @at say how and which.
+ * Return: true, or false if one faulted: @trap, @at and @item say how and which.
  */
 bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk *chunk,
 		      const _Atomic uint32_t *stop);

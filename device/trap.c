@@ -3,7 +3,7 @@
  * trap.c - catch the signals that a kernel causes
  *
  * A GPU that is asked to contain faults has one handler for SIGSEGV, SIGBUS,
- * SIGFPE and SIGILL in the process. When such a signal comes to a unit that is
+ * SIGFPE, SIGILL and SIGTRAP in the process. When such a signal comes to a unit that is
  * inside a kernel, the handler notes what happened and makes the thread go on in
  * salvo_fiber_escape(), so that salvo_fiber_call() returns with an error. A
  * kernel holds no lock and owns nothing, so it can be left at any instruction.
@@ -26,7 +26,7 @@
 /* SIGURG is ignored where nobody handles it, so it does no harm when it comes too late. */
 #define STOP_SIGNAL SIGURG
 
-static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, STOP_SIGNAL };
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, STOP_SIGNAL };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects users, previous */
@@ -52,6 +52,39 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 		if (info->si_code <= 0)
 			raise(signal);
 	}
+}
+
+/* Exceptions of the processor that come as other things than what they are */
+#define EXCEPTION_PROTECTION 13
+
+/* Is there an instruction that only an operating system may run? */
+static bool is_privileged(const uint8_t *at)
+{
+	switch (*at) {
+	case 0x6c ... 0x6f:	/* ins, outs */
+	case 0xe4 ... 0xe7:	/* in, out */
+	case 0xec ... 0xef:
+	case 0xf4:		/* hlt */
+	case 0xfa:		/* cli */
+	case 0xfb:		/* sti */
+	case 0xcd:		/* int n, without a gate */
+		return true;
+	case 0x0f:		/* system instructions: descriptor tables, control registers, MSRs */
+		return at[1] <= 0x01 || (at[1] >= 0x06 && at[1] <= 0x09) ||
+		       (at[1] >= 0x20 && at[1] <= 0x23) || at[1] == 0x30 || at[1] == 0x32;
+	default:
+		return false;
+	}
+}
+
+/* A protection fault does not tell the address: it was a wild one that cannot exist, or none. */
+static void note_protection(struct salvo_trap *trap, const greg_t *gregs)
+{
+	const bool privileged = is_privileged((const uint8_t *)(uintptr_t)gregs[REG_RIP]);
+
+	trap->kind = privileged ? SALVO_FAULT_INSTRUCTION : SALVO_FAULT_PAGE;
+	trap->address = privileged ? gregs[REG_RIP] : 0;
+	trap->access = 0;
 }
 
 static void note_page(struct salvo_trap *trap, const siginfo_t *info, const greg_t *gregs)
@@ -84,10 +117,12 @@ static void handler(int signal, siginfo_t *info, void *context)
 	trap->armed = false;
 	if (stop) {
 		trap->kind = SALVO_FAULT_NONE;
+	} else if (signal == SIGSEGV && gregs[REG_TRAPNO] == EXCEPTION_PROTECTION) {
+		note_protection(trap, gregs);
 	} else if (signal == SIGSEGV || signal == SIGBUS) {
 		note_page(trap, info, gregs);
 	} else {
-		trap->kind = SALVO_FAULT_KERNEL;
+		trap->kind = signal == SIGFPE ? SALVO_FAULT_ARITHMETIC : SALVO_FAULT_INSTRUCTION;
 		trap->address = gregs[REG_RIP];
 		trap->access = 0;
 	}

@@ -21,7 +21,7 @@ struct salvo_trap {
 	volatile bool armed;
 	/** @given_up: Not zero when the kernel may be left by salvo_trap_stop(). */
 	const _Atomic uint32_t *given_up;
-	/** @kind: SALVO_FAULT_PAGE or SALVO_FAULT_KERNEL; SALVO_FAULT_NONE if it was stopped. */
+	/** @kind: SALVO_FAULT_*; SALVO_FAULT_NONE if it was stopped. */
 	uint32_t kind;
 	/** @access: SALVO_ACCESS_* that was tried, or 0. */
 	uint32_t access;

@@ -261,7 +261,9 @@ TEST_F(gpu, M2_barrier_that_not_all_items_reach_is_a_fault)
 		ASSERT_EQ(faults + (i < 3), fault(rig)->sequence);
 		/* No item was run twice, and no group after the one that failed. */
 		EXPECT_EQ(i < 3 ? 16 : 64, self->data[0]);
-		EXPECT_EQ(SALVO_FAULT_KERNEL, fault(rig)->kind);
+		EXPECT_EQ(SALVO_FAULT_BARRIER, fault(rig)->kind);
+		/* The first item that waits for the one that returned. */
+		EXPECT_EQ(who[0] == who[i] ? 1 : 0, fault(rig)->item);
 	}
 	EXPECT_EQ(0, fault(rig)->group);
 }
@@ -341,10 +343,11 @@ TEST_F(gpu, M6_access_past_local_memory_is_caught_with_its_address)
 
 		command.eu_mask = 1;
 		ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, &command, 1, &args, sizeof(args)));
-		EXPECT_EQ(SALVO_FAULT_PAGE, fault(rig)->kind);
+		EXPECT_EQ(SALVO_FAULT_LOCAL, fault(rig)->kind);
 		EXPECT_EQ(self->data[0] + strays[i], fault(rig)->address);
 		EXPECT_EQ(SALVO_ACCESS_WRITE, fault(rig)->access);
 		EXPECT_EQ(3, fault(rig)->group);
+		EXPECT_EQ(0, fault(rig)->item);
 	}
 }
 
@@ -370,6 +373,8 @@ TEST_F(gpu, M6_item_that_runs_over_its_stack_is_caught)
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
 	args.value = 17000;
 	EXPECT_EQ(SALVO_STATUS_FAULT, rig_run(rig, &command, 1, &args, sizeof(args)));
+	EXPECT_EQ(SALVO_FAULT_STACK, fault(rig)->kind);
+	EXPECT_EQ(0, fault(rig)->item);
 }
 
 /* --- faults of kernels ------------------------------------------------------------- */
@@ -406,7 +411,7 @@ TEST_F(gpu, fault_of_a_kernel_fails_its_batch_alone)
 		{ 1, SALVO_FAULT_PAGE, SALVO_ACCESS_READ },
 		{ 2, SALVO_FAULT_PAGE, SALVO_ACCESS_WRITE },
 		{ 3, SALVO_FAULT_PAGE, SALVO_ACCESS_EXEC },
-		{ 4, SALVO_FAULT_KERNEL, 0 }, { 5, SALVO_FAULT_KERNEL, 0 },
+		{ 4, SALVO_FAULT_ARITHMETIC, 0 }, { 5, SALVO_FAULT_INSTRUCTION, 0 },
 	};
 	struct rig *rig = self->rig;
 	unsigned int i, fibers;

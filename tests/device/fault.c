@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fault.c - what a fault of a kernel is told to be, and what a batch's result says of it
+ */
+#include <sched.h>
+#include <string.h>
+#include "gpu_fixture.h"
+
+struct bad_args {
+	uint8_t *address;
+	uint32_t how;
+	uint32_t item;
+};
+
+/* Item @item of each group does something that it may not. */
+RIG_KERNEL static void bad(RIG_KERNEL_ARGS)
+{
+	const struct bad_args *a = args;
+	volatile uint8_t frame[64];
+	uint64_t i;
+
+	if (item && item->local_id[0] != a->item)
+		return;
+	switch (a->how) {
+	case 0:
+		*(volatile uint8_t *)a->address = 1;
+		break;
+	case 1:
+		(void)*(volatile uint8_t *)a->address;
+		break;
+	case 2:
+		__asm__ volatile("xor %%ecx, %%ecx; div %%ecx" ::: "eax", "ecx", "edx");
+		break;
+	case 3:
+		__asm__ volatile("ud2");
+		break;
+	case 4:
+		__asm__ volatile("hlt");
+		break;
+	case 5:
+		__asm__ volatile("int3");
+		break;
+	case 6:
+		__asm__ volatile("mov $0x1b3, %%ecx; rdmsr" ::: "eax", "ecx", "edx");
+		break;
+	case 7:
+		for (i = 0;; i++)
+			*(frame - i) = 1;
+		break;
+	case 8:
+		__asm__ volatile("int $0x42");
+		break;
+	}
+}
+
+static struct drm_salvo_command bad_command(struct rig *rig, bool barriers)
+{
+	struct drm_salvo_command command = rig_dispatch(rig, bad, 24, 8, 0,
+							sizeof(struct bad_args));
+
+	if (barriers)
+		command.flags = DRM_SALVO_DISPATCH_BARRIERS;
+	command.eu_mask = 1;
+	return command;
+}
+
+TEST_F(gpu, each_kind_of_fault_has_a_name)
+{
+	static const struct {
+		uint32_t how, kind;
+		uint64_t address;
+	} cases[] = {
+		{ 0, SALVO_FAULT_PAGE, 0x10000 }, { 1, SALVO_FAULT_PAGE, 0x10000 },
+		/* No such address can exist: the processor does not say which it was. */
+		{ 0, SALVO_FAULT_PAGE, 1ull << 55 },
+		{ 2, SALVO_FAULT_ARITHMETIC, 0 }, { 3, SALVO_FAULT_INSTRUCTION, 0 },
+		{ 4, SALVO_FAULT_INSTRUCTION, 0 }, { 5, SALVO_FAULT_INSTRUCTION, 0 },
+		{ 6, SALVO_FAULT_INSTRUCTION, 0 }, { 7, SALVO_FAULT_STACK, 0 },
+		{ 8, SALVO_FAULT_INSTRUCTION, 0 },
+	};
+	struct rig *rig = self->rig;
+	unsigned int i, barriers;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (barriers = 0; barriers < 2; barriers++) {
+			const struct bad_args args = {
+				(void *)cases[i].address, cases[i].how, 5,
+			};
+			const struct drm_salvo_command command = bad_command(rig, barriers);
+			const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
+
+			/* Item 0 has no other below its stack; for the others the word there tells. */
+			ASSERT_EQ(SALVO_STATUS_FAULT,
+				  rig_run(rig, &command, 1, &args, sizeof(args)))
+				TH_LOG("case %u", i);
+			EXPECT_EQ(cases[i].kind, result->fault)
+				TH_LOG("case %u", i);
+			EXPECT_EQ(rig->regs->fault.kind, result->fault);
+			EXPECT_EQ(rig->regs->fault.address, result->address);
+			EXPECT_EQ(rig->regs->fault.access, result->access);
+			if (cases[i].how < 2 && cases[i].address < 1ull << 47)
+				EXPECT_EQ(cases[i].address, result->address);
+			EXPECT_EQ(0, result->group);
+			EXPECT_EQ(barriers ? 5 : ~0u, result->item)
+				TH_LOG("case %u", i);
+		}
+	}
+}
+
+TEST_F(gpu, M6_stray_access_names_command_item_address_and_nearest_allocation)
+{
+	struct rig *rig = self->rig;
+	const uint64_t past = rig->data_address + RIG_DATA_BYTES;
+	const struct {
+		uint64_t address, nearest, bytes;
+	} cases[] = {
+		{ past, rig->data_address, RIG_DATA_BYTES },
+		{ past + 100000, rig->data_address, RIG_DATA_BYTES },
+		{ rig->code_address - 1, rig->code_address, RIG_CODE_BYTES },
+		{ rig->code_address + 8, rig->code_address, RIG_CODE_BYTES },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct bad_args args = { (void *)cases[i].address, 0, 3 };
+		struct drm_salvo_command commands[] = {
+			{ .type = DRM_SALVO_FILL, .dst = rig->data_address, .size = 4 },
+			bad_command(rig, true),
+			rig_pair(1, 0),
+		};
+		const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
+
+		ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, commands, 3, &args, sizeof(args)));
+		EXPECT_EQ(1, result->command);
+		EXPECT_EQ(1, result->done);
+		EXPECT_EQ(3, result->item);
+		EXPECT_EQ(cases[i].address, result->address);
+		EXPECT_EQ(SALVO_ACCESS_WRITE, result->access);
+		EXPECT_EQ(cases[i].nearest, rig->regs->fault.nearest);
+		EXPECT_EQ(cases[i].bytes, rig->regs->fault.nearest_bytes);
+	}
+}
+
+TEST_F(gpu, result_counts_the_commands_that_ended_well)
+{
+	struct rig *rig = self->rig;
+	const struct bad_args args = { NULL, 3, 0 };
+	struct drm_salvo_command commands[40];
+	uint64_t seqno;
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		commands[i] = (struct drm_salvo_command){
+			.type = DRM_SALVO_FILL, .dst = rig->data_address + 4 * i, .size = 4,
+		};
+	seqno = rig->seqno + 1;
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, commands, 40, NULL, 0));
+	EXPECT_EQ(40, rig_result(rig, seqno)->done);
+	EXPECT_EQ(SALVO_FAULT_NONE, rig_result(rig, seqno)->fault);
+
+	commands[20] = rig_all();
+	commands[21] = bad_command(rig, false);
+	commands[22] = rig_all();
+	seqno = rig->seqno + 1;
+	ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, commands, 40, &args, sizeof(args)));
+	EXPECT_EQ(20, rig_result(rig, seqno)->done);
+}
+
+struct wait_args {
+	uint64_t *go;
+	uint64_t *running;
+};
+
+RIG_KERNEL static void wait_for_go(RIG_KERNEL_ARGS)
+{
+	const struct wait_args *a = args;
+
+	__atomic_store_n(a->running, 1, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(a->go, __ATOMIC_SEQ_CST))
+		__builtin_ia32_pause();
+}
+
+TEST_F(gpu, unit_registers_say_what_a_unit_runs)
+{
+	struct rig *rig = self->rig;
+	const struct wait_args args = { self->gpu_data, self->gpu_data + 1 };
+	struct drm_salvo_command commands[] = {
+		{ .type = DRM_SALVO_FILL, .dst = rig->data_address + 64, .size = 4 },
+		rig_dispatch(rig, wait_for_go, 1, 1, 0, sizeof(args)),
+		rig_pair(1, 0),
+	};
+	const struct salvo_batch_desc batch = {
+		.commands = commands, .count = 3, .args = &args, .args_size = sizeof(args),
+	};
+	const struct salvo_unit_regs *unit = &rig->regs->unit[0];
+	uint64_t seqno;
+
+	commands[1].eu_mask = 1;
+	self->data[0] = 0;
+	self->data[1] = 0;
+	seqno = rig_submit(rig, 6, &batch);
+	while (!__atomic_load_n(&self->data[1], __ATOMIC_SEQ_CST))
+		sched_yield();
+	EXPECT_EQ(SALVO_UNIT_BUSY, unit->state);
+	EXPECT_EQ(6, unit->ctx);
+	EXPECT_EQ(RIG_ASID, unit->asid);
+	EXPECT_EQ(seqno, unit->seqno);
+	EXPECT_EQ(1, unit->command);
+	EXPECT_EQ(0, unit->group);
+	__atomic_store_n(&self->data[0], 1, __ATOMIC_SEQ_CST);
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	rig_stop(rig);
+	EXPECT_EQ(SALVO_UNIT_IDLE, unit->state);
+}
+
+TEST_HARNESS_MAIN
