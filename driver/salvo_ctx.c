@@ -7,6 +7,7 @@
  * CTX_DESTROY and the file's end only take the id away: batches in flight
  * complete, and the last of them frees the entity, whose queue is empty then.
  */
+#include <linux/capability.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -15,9 +16,6 @@
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_vm.h"
-
-/* Ids that one file may have. */
-#define SALVO_CTX_LIMIT	XA_LIMIT(1, 4096)
 
 static void salvo_ctx_release(struct kref *ref)
 {
@@ -57,6 +55,34 @@ struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id)
 	return ctx;
 }
 
+/**
+ * salvo_ctx_ban() - A batch hung or faulted: refuse all that follow.
+ * @ctx: Its context.
+ * @fault: What happened. The first one is kept for CTX_QUERY: what comes later may
+ * be its consequence.
+ */
+void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault)
+{
+	spin_lock(&ctx->fault_lock);
+	if (!ctx->guilty++)
+		ctx->fault = *fault;
+	spin_unlock(&ctx->fault_lock);
+	WRITE_ONCE(ctx->banned, true);
+}
+
+/**
+ * salvo_ctx_note_reset() - The GPU is reset for another's hang, with a batch of ours on it.
+ * @ctx: The context.
+ * @reset: Number of the reset; each is counted once.
+ */
+void salvo_ctx_note_reset(struct salvo_ctx *ctx, u64 reset)
+{
+	if (ctx->last_reset == reset || salvo_ctx_is_banned(ctx))
+		return;
+	ctx->last_reset = reset;
+	atomic64_inc(&ctx->innocent);
+}
+
 /** salvo_ctx_put_all() - The file ends. */
 void salvo_ctx_put_all(struct salvo_file *file)
 {
@@ -68,7 +94,20 @@ void salvo_ctx_put_all(struct salvo_file *file)
 	xa_destroy(&file->ctxs);
 }
 
-static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm, u64 eu_mask)
+static enum drm_sched_priority salvo_ctx_sched_priority(u32 priority)
+{
+	switch (priority) {
+	case DRM_SALVO_PRIORITY_LOW:
+		return DRM_SCHED_PRIORITY_MIN;
+	case DRM_SALVO_PRIORITY_HIGH:
+		return DRM_SCHED_PRIORITY_HIGH;
+	default:
+		return DRM_SCHED_PRIORITY_NORMAL;
+	}
+}
+
+static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
+					  const struct drm_salvo_ctx_create *args)
 {
 	struct salvo_device *sdev = vm->sdev;
 	struct drm_gpu_scheduler *sched = &sdev->sched;
@@ -83,13 +122,15 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm, u64 eu_mask)
 	if (ret < 0)
 		goto err_free;
 	ctx->hw_id = ret;
-	ret = drm_sched_entity_init(&ctx->entity, DRM_SCHED_PRIORITY_NORMAL, &sched, 1, NULL);
+	ret = drm_sched_entity_init(&ctx->entity, salvo_ctx_sched_priority(args->priority), &sched,
+				    1, NULL);
 	if (ret)
 		goto err_free_id;
 	kref_init(&ctx->ref);
 	mutex_init(&ctx->lock);
+	spin_lock_init(&ctx->fault_lock);
 	ctx->vm = salvo_vm_get(vm);
-	ctx->eu_mask = eu_mask;
+	ctx->eu_mask = args->eu_mask;
 	return ctx;
 
 err_free_id:
@@ -109,18 +150,22 @@ int salvo_ctx_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	int ret;
 
 	ret = salvo_check(sdev, !args->flags, -EINVAL) ?:
+	      salvo_check(sdev, !args->pad, -EINVAL) ?:
 	      salvo_check(sdev, !(args->eu_mask & ~units), -EINVAL) ?:
+	      salvo_check(sdev, args->priority <= DRM_SALVO_PRIORITY_HIGH, -EINVAL) ?:
+	      salvo_check(sdev, args->priority != DRM_SALVO_PRIORITY_HIGH ||
+			  capable(CAP_SYS_NICE), -EACCES) ?:
 	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
 	if (ret)
 		return ret;
 
-	ctx = salvo_ctx_create(file->vm, args->eu_mask);
+	ctx = salvo_ctx_create(file->vm, args);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
-	ret = xa_alloc(&file->ctxs, &args->id, ctx, SALVO_CTX_LIMIT, GFP_KERNEL);
+	ret = xa_alloc(&file->ctxs, &args->id, ctx, XA_LIMIT(1, SALVO_MAX_CONTEXTS), GFP_KERNEL);
 	if (ret) {
 		salvo_ctx_put(ctx);
-		return salvo_refuse(sdev, ret == -EBUSY ? -ENOMEM : ret, "an id is free");
+		return salvo_refuse(sdev, ret == -EBUSY ? -E2BIG : ret, "an id is free");
 	}
 	return 0;
 }
@@ -157,6 +202,11 @@ int salvo_ctx_query_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	args->submitted = atomic64_read(&ctx->submitted);
 	args->completed = atomic64_read(&ctx->completed);
 	args->failed = atomic64_read(&ctx->failed);
+	args->innocent = atomic64_read(&ctx->innocent);
+	spin_lock(&ctx->fault_lock);
+	args->guilty = ctx->guilty;
+	args->fault = ctx->fault;
+	spin_unlock(&ctx->fault_lock);
 	salvo_ctx_put(ctx);
 	return 0;
 }

@@ -8,7 +8,13 @@
 #include <linux/kref.h>
 #include <linux/mutex.h>
 
+#include <drm/drm.h>
 #include <drm/gpu_scheduler.h>
+
+#include "uapi/drm/salvo_drm.h"
+
+/* Ids that one file may have. */
+#define SALVO_MAX_CONTEXTS	4096u
 
 struct drm_device;
 struct drm_file;
@@ -33,6 +39,16 @@ struct salvo_ctx {
 	struct drm_sched_entity entity;
 	/** @banned: A batch of it hung or faulted; set once. */
 	bool banned;
+	/** @fault_lock: Protects @fault and @guilty. */
+	spinlock_t fault_lock;
+	/** @fault: The first one. */
+	struct drm_salvo_fault fault;
+	/** @guilty: Batches that hung or faulted. */
+	u64 guilty;
+	/** @innocent: Resets for another's hang while a batch of it was on the ring. */
+	atomic64_t innocent;
+	/** @last_reset: The newest of them; of who resets only. */
+	u64 last_reset;
 	/** @submitted: Batches accepted. */
 	atomic64_t submitted;
 	/** @completed: Batches that ended. */
@@ -52,10 +68,8 @@ static inline bool salvo_ctx_is_banned(const struct salvo_ctx *ctx)
 	return READ_ONCE(ctx->banned);
 }
 
-static inline void salvo_ctx_ban(struct salvo_ctx *ctx)
-{
-	WRITE_ONCE(ctx->banned, true);
-}
+void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault);
+void salvo_ctx_note_reset(struct salvo_ctx *ctx, u64 reset);
 
 struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id);
 void salvo_ctx_put(struct salvo_ctx *ctx);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_debugfs.c - counters of the whole device: /sys/kernel/debug/dri/N/salvo
+ * salvo_debugfs.c - /sys/kernel/debug/dri/N/salvo, the counters of the whole device,
+ * and salvo_buffers, a line for each buffer
  *
- * One "name: number" a line, for tests and people. Nothing here is an interface.
+ * The counters are one "name: number" a line, for tests and people. Nothing here is an interface.
  */
 #include <linux/seq_file.h>
 
@@ -11,6 +12,7 @@
 
 #include "salvo_device.h"
 #include "salvo_drv.h"
+#include "salvo_gem.h"
 
 static int salvo_debugfs_show(struct seq_file *m, void *unused)
 {
@@ -37,8 +39,17 @@ static int salvo_debugfs_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static int salvo_debugfs_show_buffers(struct seq_file *m, void *unused)
+{
+	struct drm_info_node *node = m->private;
+
+	salvo_bo_show_all(to_salvo(node->minor->dev), m);
+	return 0;
+}
+
 static const struct drm_info_list salvo_debugfs_files[] = {
 	{ "salvo", salvo_debugfs_show, 0, NULL },
+	{ "salvo_buffers", salvo_debugfs_show_buffers, 0, NULL },
 };
 
 /** salvo_debugfs_init() - Add our files to a minor's folder. */

@@ -85,6 +85,11 @@ struct salvo_device {
 	/** @progress: Woken when ring slots, VRAM or room for batches come free. */
 	wait_queue_head_t progress;
 
+	/** @bos_lock: Protects @bos and the labels of buffers. */
+	struct mutex bos_lock;
+	/** @bos: All struct salvo_bo. */
+	struct list_head bos;
+
 	/** @vram_lock: Protects @vram and @vram_used. */
 	struct mutex vram_lock;
 	/** @vram: Offsets in VRAM. */

@@ -7,6 +7,7 @@
  * magic number.
  */
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/pci.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -24,49 +25,7 @@
 #include "salvo_vm.h"
 
 #define SALVO_DRIVER_MAJOR	1
-#define SALVO_DRIVER_MINOR	0
-
-/* Nothing that DEV_QUERY will ever tell is longer. */
-#define SALVO_MAX_QUERY_BYTES	PAGE_SIZE
-
-static int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
-{
-	struct salvo_device *sdev = to_salvo(drm);
-	struct drm_salvo_dev_query *args = data;
-	void __user *to = u64_to_user_ptr(args->pointer);
-	const struct drm_salvo_device_info info = {
-		.hw_version = sdev->mmio.version,
-		.units = sdev->mmio.units,
-		.nodes = sdev->mmio.nodes,
-		.isa_level = sdev->mmio.isa_level,
-		.vram_bytes = sdev->mmio.vram_bytes,
-		.clock_hz = sdev->mmio.clock_hz,
-		.max_commands = SALVO_MAX_COMMANDS,
-		.max_argument_bytes = SALVO_MAX_ARGUMENT_BYTES,
-		.max_dispatch_argument_bytes = SALVO_MAX_DISPATCH_ARGUMENT_BYTES,
-		.max_group_items = SALVO_MAX_GROUP_ITEMS,
-		.max_local_bytes = SALVO_MAX_LOCAL_BYTES,
-		.max_syncs = SALVO_MAX_SYNCS,
-		.max_items = SALVO_MAX_ITEMS,
-		.resets = atomic64_read(&sdev->resets),
-	};
-	u32 known = sizeof(info), size = args->size;
-	int ret;
-
-	ret = salvo_check(sdev, args->type == DRM_SALVO_QUERY_DEVICE, -EINVAL) ?:
-	      salvo_check(sdev, !args->pointer || size <= SALVO_MAX_QUERY_BYTES, -EINVAL) ?:
-	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
-	if (ret)
-		return ret;
-	args->size = known;
-	if (!args->pointer)
-		return 0;
-	if (copy_to_user(to, &info, min(size, known)) ||
-	    (size > known && clear_user(to + known, size - known)))
-		return salvo_refuse(sdev, -EFAULT, "%u bytes at %#llx are writable", size,
-				    args->pointer);
-	return 0;
-}
+#define SALVO_DRIVER_MINOR	1
 
 /* --- files ------------------------------------------------------------------- */
 
@@ -136,19 +95,6 @@ static void salvo_file_show_fdinfo(struct seq_file *m, struct file *f)
 
 /* --- driver ------------------------------------------------------------------ */
 
-static const struct file_operations salvo_fops = {
-	.owner = THIS_MODULE,
-	.open = drm_open,
-	.release = drm_release,
-	.unlocked_ioctl = drm_ioctl,
-	.compat_ioctl = drm_compat_ioctl,
-	.poll = drm_poll,
-	.read = drm_read,
-	.llseek = noop_llseek,
-	.mmap = salvo_bo_mmap,
-	.show_fdinfo = salvo_file_show_fdinfo,
-};
-
 static const struct drm_ioctl_desc salvo_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(SALVO_DEV_QUERY, salvo_dev_query_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(SALVO_BO_CREATE, salvo_bo_create_ioctl, DRM_RENDER_ALLOW),
@@ -157,6 +103,58 @@ static const struct drm_ioctl_desc salvo_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(SALVO_CTX_DESTROY, salvo_ctx_destroy_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(SALVO_CTX_QUERY, salvo_ctx_query_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(SALVO_SUBMIT, salvo_submit_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_BO_QUERY, salvo_bo_query_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_BO_SET_LABEL, salvo_bo_set_label_ioctl, DRM_RENDER_ALLOW),
+};
+
+/*
+ * DRM's core zeroes what the user's structure lacks, but of a longer one it hands us
+ * the part that we know and says nothing of the rest.
+ */
+static int salvo_ioctl_check_tail(struct file *f, unsigned int cmd, unsigned long arg)
+{
+	const struct drm_file *filp = f->private_data;
+	unsigned int nr = _IOC_NR(cmd) - DRM_COMMAND_BASE;
+	size_t size = _IOC_SIZE(cmd), known;
+	int ret;
+
+	if (_IOC_TYPE(cmd) != DRM_IOCTL_BASE || nr >= ARRAY_SIZE(salvo_ioctls))
+		return 0;
+	known = _IOC_SIZE(salvo_ioctls[array_index_nospec(nr, ARRAY_SIZE(salvo_ioctls))].cmd);
+	if (size <= known)
+		return 0;
+	ret = check_zeroed_user((void __user *)arg + known, size - known);
+	if (ret > 0)
+		return 0;
+	return salvo_refuse(to_salvo(filp->minor->dev), ret ?: -EINVAL,
+			    "what is unknown of %zu bytes is zero", size);
+}
+
+static long salvo_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
+{
+	return salvo_ioctl_check_tail(f, cmd, arg) ?: drm_ioctl(f, cmd, arg);
+}
+
+#ifdef CONFIG_COMPAT
+static long salvo_compat_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
+{
+	return salvo_ioctl_check_tail(f, cmd, arg) ?: drm_compat_ioctl(f, cmd, arg);
+}
+#else
+#define salvo_compat_ioctl NULL
+#endif
+
+static const struct file_operations salvo_fops = {
+	.owner = THIS_MODULE,
+	.open = drm_open,
+	.release = drm_release,
+	.unlocked_ioctl = salvo_ioctl,
+	.compat_ioctl = salvo_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.mmap = salvo_bo_mmap,
+	.show_fdinfo = salvo_file_show_fdinfo,
 };
 
 static const struct drm_driver salvo_driver = {

@@ -32,6 +32,7 @@ struct salvo_file {
 	u64 client;
 };
 
+int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 void salvo_debugfs_init(struct drm_minor *minor);
 

@@ -17,7 +17,11 @@
 #include <linux/sched/signal.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/string_helpers.h>
+#include <linux/uaccess.h>
 #include <linux/wait.h>
 
 #include <drm/drm_drv.h>
@@ -52,6 +56,8 @@ struct salvo_vram {
 
 int salvo_vram_init(struct salvo_device *sdev)
 {
+	mutex_init(&sdev->bos_lock);
+	INIT_LIST_HEAD(&sdev->bos);
 	mutex_init(&sdev->vram_lock);
 	drm_mm_init(&sdev->vram, 0, sdev->mmio.vram_bytes);
 	return 0;
@@ -62,6 +68,7 @@ void salvo_vram_fini(struct salvo_device *sdev)
 {
 	drm_mm_takedown(&sdev->vram);
 	mutex_destroy(&sdev->vram_lock);
+	mutex_destroy(&sdev->bos_lock);
 }
 
 static void salvo_vram_release(struct kref *ref)
@@ -86,6 +93,20 @@ struct salvo_vram *salvo_vram_get(struct salvo_vram *vram)
 void salvo_vram_put(struct salvo_vram *vram)
 {
 	kref_put(&vram->ref, salvo_vram_release);
+}
+
+/** salvo_vram_info() - How full VRAM is. */
+void salvo_vram_info(struct salvo_device *sdev, struct drm_salvo_memory_info *info)
+{
+	const struct drm_mm_node *node;
+	u64 start, end;
+
+	info->vram_bytes = sdev->mmio.vram_bytes;
+	mutex_lock(&sdev->vram_lock);
+	info->vram_free = info->vram_bytes - sdev->vram_used;
+	drm_mm_for_each_hole(node, &sdev->vram, start, end)
+		info->vram_largest = max(info->vram_largest, end - start);
+	mutex_unlock(&sdev->vram_lock);
 }
 
 /** salvo_vram_offset() - First byte in VRAM. */
@@ -188,6 +209,12 @@ struct salvo_bo {
 	struct drm_gem_object base;
 	/** @vram: Its memory; a reference. */
 	struct salvo_vram *vram;
+	/** @flags: DRM_SALVO_BO_*. */
+	u32 flags;
+	/** @node: In sdev->bos; sdev->bos_lock. */
+	struct list_head node;
+	/** @label: Name for people, or NULL; sdev->bos_lock. */
+	char *label;
 	/** @binding: In the address space of its file, until its handle is closed. */
 	struct salvo_binding *binding;
 };
@@ -199,10 +226,15 @@ static struct salvo_bo *to_salvo_bo(struct drm_gem_object *base)
 
 static void salvo_bo_free(struct drm_gem_object *base)
 {
+	struct salvo_device *sdev = to_salvo(base->dev);
 	struct salvo_bo *bo = to_salvo_bo(base);
 
+	mutex_lock(&sdev->bos_lock);
+	list_del(&bo->node);
+	mutex_unlock(&sdev->bos_lock);
 	salvo_vram_put(bo->vram);
 	drm_gem_object_release(base);
+	kfree(bo->label);
 	kfree(bo);
 }
 
@@ -256,7 +288,7 @@ static const struct drm_gem_object_funcs salvo_bo_funcs = {
 	.vm_ops = &salvo_bo_vm_ops,
 };
 
-static struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size)
+static struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
 {
 	struct salvo_bo *bo;
 	int ret;
@@ -270,8 +302,12 @@ static struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size)
 		kfree(bo);
 		return ERR_PTR(ret);
 	}
+	bo->flags = flags;
 	bo->base.funcs = &salvo_bo_funcs;
 	drm_gem_private_object_init(&sdev->drm, &bo->base, size);
+	mutex_lock(&sdev->bos_lock);
+	list_add_tail(&bo->node, &sdev->bos);
+	mutex_unlock(&sdev->bos_lock);
 	return bo;
 }
 
@@ -302,7 +338,7 @@ static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_b
 	if (ret)
 		return ret;
 
-	bo = salvo_bo_create(sdev, PAGE_ALIGN(args->size));
+	bo = salvo_bo_create(sdev, PAGE_ALIGN(args->size), args->flags);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	binding = salvo_vm_bind(file->vm, bo->vram, salvo_bo_access(args->flags));
@@ -370,5 +406,88 @@ int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	if (!ret)
 		args->offset = drm_vma_node_offset_addr(&base->vma_node);
 	drm_gem_object_put(base);
+	return ret;
+}
+
+/** salvo_bo_show_all() - For debugfs: a line for each buffer. */
+void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m)
+{
+	struct salvo_bo *bo;
+
+	seq_printf(m, "%18s %12s %5s %7s label\n", "address", "bytes", "flags", "handles");
+	mutex_lock(&sdev->bos_lock);
+	list_for_each_entry(bo, &sdev->bos, node) {
+		seq_printf(m, "%#18llx %12zu %#5x %7u ",
+			   sdev->mmio.va_base + salvo_vram_offset(bo->vram), bo->base.size,
+			   bo->flags, READ_ONCE(bo->base.handle_count));
+		if (bo->label)
+			seq_escape_str(m, bo->label, ESCAPE_NP | ESCAPE_SPACE | ESCAPE_HEX, NULL);
+		seq_putc(m, '\n');
+	}
+	mutex_unlock(&sdev->bos_lock);
+}
+
+int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct drm_salvo_bo_query *args = data;
+	struct drm_gem_object *base;
+	int ret;
+
+	ret = salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+	base = drm_gem_object_lookup(filp, args->handle);
+	ret = salvo_check(sdev, base, -ENOENT);
+	if (ret)
+		return ret;
+	args->flags = to_salvo_bo(base)->flags;
+	args->size = base->size;
+	args->address = sdev->mmio.va_base + salvo_vram_offset(to_salvo_bo(base)->vram);
+	drm_gem_object_put(base);
+	return 0;
+}
+
+/* Return: the string, NULL for none, -EFAULT, -E2BIG, -ENOMEM. */
+static char *salvo_bo_copy_label(struct salvo_device *sdev, u64 pointer)
+{
+	char *label;
+
+	if (!pointer)
+		return NULL;
+	label = strndup_user(u64_to_user_ptr(pointer), SALVO_MAX_LABEL_BYTES);
+	if (!IS_ERR(label))
+		return label;
+	if (PTR_ERR(label) == -EINVAL)
+		label = ERR_PTR(-E2BIG);
+	salvo_refuse(sdev, PTR_ERR(label), "the label at %#llx has less than %u bytes", pointer,
+		     SALVO_MAX_LABEL_BYTES);
+	return label;
+}
+
+int salvo_bo_set_label_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct drm_salvo_bo_set_label *args = data;
+	struct drm_gem_object *base;
+	char *label;
+	int ret;
+
+	ret = salvo_check(sdev, !args->pad, -EINVAL) ?:
+	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+	label = salvo_bo_copy_label(sdev, args->label);
+	if (IS_ERR(label))
+		return PTR_ERR(label);
+	base = drm_gem_object_lookup(filp, args->handle);
+	ret = salvo_check(sdev, base, -ENOENT);
+	if (!ret) {
+		mutex_lock(&sdev->bos_lock);
+		swap(to_salvo_bo(base)->label, label);
+		mutex_unlock(&sdev->bos_lock);
+		drm_gem_object_put(base);
+	}
+	kfree(label);
 	return ret;
 }

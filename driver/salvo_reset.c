@@ -32,11 +32,14 @@
 
 static void salvo_reset_fail_ring(struct salvo_device *sdev, int error)
 {
+	u64 resets = atomic64_read(&sdev->resets) + 1;
 	struct salvo_fence *fence;
 
 	salvo_ring_abandon(sdev);
-	while ((fence = salvo_ring_next_done(sdev)))
+	while ((fence = salvo_ring_next_done(sdev))) {
+		salvo_ctx_note_reset(fence->job->ctx, resets);
 		salvo_job_complete(fence->job, error);
+	}
 }
 
 static int salvo_reset_restart(struct salvo_device *sdev)
@@ -74,6 +77,12 @@ static void salvo_reset_return_fences(struct salvo_device *sdev)
 enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 {
 	struct salvo_device *sdev = job->ctx->vm->sdev;
+	const struct drm_salvo_fault hang = {
+		.kind = DRM_SALVO_FAULT_HANG,
+		.batch = job->number,
+		.command = ~0u,
+		.item = ~0u,
+	};
 	int ret = 0;
 
 	/* Who took the GPU down ends the batch too, and the interrupt may be freed. */
@@ -91,7 +100,7 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 	if (!dma_fence_is_signaled(&job->base.s_fence->finished)) {
 		drm_notice(&sdev->drm, "a batch of context %u hung, resetting the GPU\n",
 			   job->ctx->hw_id);
-		salvo_ctx_ban(job->ctx);
+		salvo_ctx_ban(job->ctx, &hang);
 		mutex_lock(&sdev->space_lock);
 		ret = salvo_reset_restart(sdev);
 		mutex_unlock(&sdev->space_lock);

@@ -141,6 +141,33 @@ void salvo_job_complete(struct salvo_job *job, int error)
 	dma_fence_put(&fence->base);
 }
 
+/* What CTX_QUERY tells of a batch that the device has failed. */
+static void salvo_job_ban(struct salvo_job *job, u32 status)
+{
+	const struct salvo_packet_result *result = job->result;
+	struct drm_salvo_fault fault = {
+		.batch = job->number,
+		.command = READ_ONCE(result->command),
+		.done = READ_ONCE(result->done),
+		.item = ~0u,
+	};
+
+	if (status == SALVO_STATUS_FAULT) {
+		fault.kind = READ_ONCE(result->fault) ?: DRM_SALVO_FAULT_KERNEL;
+		fault.access = READ_ONCE(result->access);
+		fault.address = READ_ONCE(result->address);
+		fault.group = READ_ONCE(result->group);
+		fault.item = READ_ONCE(result->item);
+	} else if (status == SALVO_STATUS_BAD_PACKET) {
+		fault.kind = DRM_SALVO_FAULT_PACKET;
+	} else {
+		/* Not even the place of the result was found. */
+		fault.kind = DRM_SALVO_FAULT_RING;
+		fault.command = ~0u;
+	}
+	salvo_ctx_ban(job->ctx, &fault);
+}
+
 /**
  * salvo_job_result() - What the device said about a batch whose fence it has passed.
  * @job: The batch.
@@ -164,7 +191,7 @@ int salvo_job_result(struct salvo_job *job)
 	case SALVO_STATUS_KILLED:
 		return salvo_refuse(sdev, -ECANCELED, "the batch was not killed");
 	default:
-		salvo_ctx_ban(job->ctx);
+		salvo_job_ban(job, status);
 		return salvo_refuse(sdev, -ECANCELED, "status %u of a batch is done, command %u",
 				    status, READ_ONCE(job->result->command));
 	}

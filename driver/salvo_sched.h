@@ -25,6 +25,8 @@ struct salvo_job {
 	struct drm_sched_job base;
 	/** @ctx: Its context; a reference. */
 	struct salvo_ctx *ctx;
+	/** @number: Counts the context's batches from 1. */
+	u64 number;
 	/** @use: Keeps what the batch may access. */
 	struct salvo_vm_use use;
 	/** @fence: Hardware fence. */

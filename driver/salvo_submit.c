@@ -279,7 +279,7 @@ static void salvo_submit_push(struct salvo_submission *s)
 	 * has only been put on the ring, but the GPU overlaps contexts.
 	 */
 	set_bit(DRM_SCHED_FENCE_DONT_PIPELINE, &fence->flags);
-	atomic64_inc(&s->ctx->submitted);
+	job->number = atomic64_inc_return(&s->ctx->submitted);
 	s->job = NULL;
 	drm_sched_entity_push_job(&job->base);
 

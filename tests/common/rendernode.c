@@ -65,6 +65,26 @@ int call(int fd, unsigned long request, void *arg)
 	return drmIoctl(fd, request, arg) ? -errno : 0;
 }
 
+static int dev_query(int fd, uint32_t type, void *info, uint32_t size)
+{
+	struct drm_salvo_dev_query query = {
+		.type = type, .size = size, .pointer = (uintptr_t)info,
+	};
+
+	memset(info, 0, size);
+	return call(fd, DRM_IOCTL_SALVO_DEV_QUERY, &query);
+}
+
+int device_info(int fd, struct drm_salvo_device_info *info)
+{
+	return dev_query(fd, DRM_SALVO_QUERY_DEVICE, info, sizeof(*info));
+}
+
+int memory_info(int fd, struct drm_salvo_memory_info *info)
+{
+	return dev_query(fd, DRM_SALVO_QUERY_MEMORY, info, sizeof(*info));
+}
+
 int bo_create(int fd, uint64_t size, uint32_t flags, struct bo *bo)
 {
 	struct drm_salvo_bo_create create = { .size = size, .flags = flags };
@@ -231,24 +251,48 @@ int read_counters(int fd, struct counters *counters)
 	return 0;
 }
 
-long long device_counter(const char *name)
+static FILE *open_debugfs(const char *name)
 {
-	char path[64], line[256];
-	size_t length = strlen(name);
-	long long value = -1;
 	const char *node = node_path();
-	FILE *file;
+	char path[96];
 
 	if (!node)
-		return -1;
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/salvo", strstr(node, "renderD") + 7);
-	file = fopen(path, "re");
+		return NULL;
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/%s", strstr(node, "renderD") + 7,
+		 name);
+	return fopen(path, "re");
+}
+
+long long device_counter(const char *name)
+{
+	FILE *file = open_debugfs("salvo");
+	size_t length = strlen(name);
+	long long value = -1;
+	char line[256];
+
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, name, length) && line[length] == ':')
 			value = atoll(line + length + 1);
 	if (file)
 		fclose(file);
 	return value;
+}
+
+bool buffer_listed(const char *label)
+{
+	FILE *file = open_debugfs("salvo_buffers");
+	size_t length = strlen(label);
+	bool found = false;
+	char line[1200];
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		found = strlen(line) > length &&
+			!strcmp(line + strlen(line) - length, label);
+	}
+	if (file)
+		fclose(file);
+	return found;
 }
 
 bool settle(const char *name, long long value)

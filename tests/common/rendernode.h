@@ -53,6 +53,9 @@ int node_open(void);
 /** call() - An ioctl. */
 int call(int fd, unsigned long request, void *arg);
 
+int device_info(int fd, struct drm_salvo_device_info *info);
+int memory_info(int fd, struct drm_salvo_memory_info *info);
+
 int bo_create(int fd, uint64_t size, uint32_t flags, struct bo *bo);
 int bo_map(int fd, struct bo *bo);
 /** bo_close() - Unmap and GEM_CLOSE. */
@@ -75,6 +78,8 @@ uint64_t fence_irqs(void);
 int read_counters(int fd, struct counters *counters);
 /** device_counter() - A line of the driver's debugfs file, or -1. */
 long long device_counter(const char *name);
+/** buffer_listed() - Does a line of the list of buffers in debugfs end with @label? */
+bool buffer_listed(const char *label);
 /** settle() - Wait until a line of the debugfs file has a value; false after five seconds. */
 bool settle(const char *name, long long value);
 

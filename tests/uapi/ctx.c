@@ -2,6 +2,9 @@
 /* ctx.c - CTX_CREATE, CTX_DESTROY, CTX_QUERY: one wrong field per case */
 #include "kselftest_harness.h"
 
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "rendernode.h"
@@ -49,6 +52,10 @@ TEST_F(ctx, query_counts_batches)
 	EXPECT_EQ(query.submitted, 2);
 	EXPECT_EQ(query.completed, 2);
 	EXPECT_EQ(query.failed, 0);
+	EXPECT_EQ(query.guilty, 0);
+	EXPECT_EQ(query.innocent, 0);
+	EXPECT_EQ(query.fault.kind, DRM_SALVO_FAULT_NONE);
+	EXPECT_EQ(query.fault.batch, 0);
 }
 
 TEST_F(ctx, create_wrong_flags)
@@ -56,6 +63,69 @@ TEST_F(ctx, create_wrong_flags)
 	struct drm_salvo_ctx_create args = { .flags = 1 };
 
 	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), -EINVAL);
+}
+
+TEST_F(ctx, create_wrong_pad)
+{
+	struct drm_salvo_ctx_create args = { .pad = 1 };
+
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), -EINVAL);
+}
+
+TEST_F(ctx, create_wrong_priority)
+{
+	struct drm_salvo_ctx_create args = { .priority = DRM_SALVO_PRIORITY_HIGH + 1 };
+
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), -EINVAL);
+	args.priority = ~0u;
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), -EINVAL);
+}
+
+TEST_F(ctx, every_priority_runs)
+{
+	const struct drm_salvo_command command = fill(self->bo.address, 4096, 1);
+	struct drm_salvo_ctx_create args = { 0 };
+
+	for (; args.priority <= DRM_SALVO_PRIORITY_HIGH; args.priority++) {
+		ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), 0);
+		EXPECT_EQ(run(self->fd, args.id, &command, 1), 0);
+	}
+}
+
+TEST_F(ctx, high_priority_needs_a_privilege)
+{
+	struct drm_salvo_ctx_create args = { .priority = DRM_SALVO_PRIORITY_HIGH };
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct all[2], less[2];
+
+	ASSERT_EQ(syscall(SYS_capget, &header, all), 0);
+	memcpy(less, all, sizeof(all));
+	less[0].effective &= ~(1u << CAP_SYS_NICE);
+	ASSERT_EQ(syscall(SYS_capset, &header, less), 0);
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), -EACCES);
+	args.priority = DRM_SALVO_PRIORITY_LOW;
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), 0);
+	args.priority = DRM_SALVO_PRIORITY_NORMAL;
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), 0);
+	ASSERT_EQ(syscall(SYS_capset, &header, all), 0);
+}
+
+TEST_F(ctx, as_many_as_the_limit_says)
+{
+	struct drm_salvo_ctx_create args = { 0 };
+	struct drm_salvo_device_info info;
+	struct drm_salvo_ctx_destroy last;
+	uint32_t i;
+
+	ASSERT_EQ(device_info(self->fd, &info), 0);
+	/* The fixture has one. */
+	for (i = 1; i < info.max_contexts; i++)
+		ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), 0);
+	last = (struct drm_salvo_ctx_destroy){ .id = args.id };
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), -E2BIG);
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_DESTROY, &last), 0);
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), 0);
+	EXPECT_EQ(args.id, last.id);
 }
 
 TEST_F(ctx, create_wrong_eu_mask)

@@ -43,12 +43,19 @@ TEST_F(query, tells_the_device)
 	EXPECT_GT(self->info.clock_hz, 0);
 	EXPECT_EQ(self->info.max_argument_bytes, SALVO_MAX_ARGUMENT_BYTES);
 	EXPECT_GE(self->info.max_syncs, 1);
+	EXPECT_EQ(self->info.max_groups, SALVO_MAX_GROUPS);
+	EXPECT_EQ(self->info.max_group_items, SALVO_MAX_GROUP_ITEMS);
+	EXPECT_EQ(self->info.max_local_bytes, SALVO_MAX_LOCAL_BYTES);
+	EXPECT_GE(self->info.max_contexts, 1);
+	EXPECT_GE(self->info.max_label_bytes, 16);
+	EXPECT_EQ(self->info.page_bytes, 4096);
 }
 
 TEST_F(query, B10_takes_at_least_1024_workloads)
 {
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), 0);
-	EXPECT_GE(self->info.max_commands, 1024);
+	EXPECT_GE(self->info.max_commands, 4096);
+	EXPECT_GE(self->info.max_dispatches, 1024);
 }
 
 TEST_F(query, size_alone)
@@ -81,9 +88,32 @@ TEST_F(query, long_structure_is_zeroed_at_its_end)
 	EXPECT_EQ(buffer[sizeof(buffer) - 1], 0xff);
 }
 
+TEST_F(query, tells_how_full_memory_is)
+{
+	struct drm_salvo_memory_info before, full, after;
+	struct bo bo;
+
+	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_EQ(memory_info(self->fd, &before), 0);
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), 0);
+	EXPECT_EQ(before.vram_bytes, self->info.vram_bytes);
+	EXPECT_EQ(before.vram_free, before.vram_bytes);
+	EXPECT_EQ(before.vram_largest, before.vram_bytes);
+	ASSERT_EQ(bo_create(self->fd, 1 << 20, 0, &bo), 0);
+	ASSERT_EQ(memory_info(self->fd, &full), 0);
+	EXPECT_EQ(full.vram_free, before.vram_free - (1 << 20));
+	EXPECT_LE(full.vram_largest, full.vram_free);
+	ASSERT_EQ(bo_close(self->fd, &bo), 0);
+	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_EQ(memory_info(self->fd, &after), 0);
+	EXPECT_EQ(after.vram_free, before.vram_free);
+}
+
 TEST_F(query, wrong_type)
 {
-	self->args.type = 1;
+	self->args.type = 2;
+	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), -EINVAL);
+	self->args.type = ~0u;
 	EXPECT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), -EINVAL);
 }
 

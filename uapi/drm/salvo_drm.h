@@ -3,25 +3,41 @@
  * salvo_drm.h - the ioctl interface of the Salvo DRM driver
  *
  * A file of the render node is one GPU address space. A buffer object is bound
- * into it when it is created and keeps one GPU address for its whole life. A
- * context is a queue: batches of one context run one after the other, batches
- * of different contexts may overlap. SUBMIT hands over one batch: an array of
- * commands and a blob that holds the arguments of all its dispatches.
+ * into it when it gets a handle there and keeps one GPU address for its whole
+ * life. A context is a queue: batches of one context run one after the other,
+ * batches of different contexts may overlap. SUBMIT hands over one batch: an array
+ * of commands and a blob that holds the arguments of all its dispatches.
+ *
+ * Buffers go to other files and drivers, and come from them, through DRM's PRIME
+ * ioctls. Synchronization is explicit, by the syncobjs that SUBMIT names; only
+ * towards others, for buffers that were exported or imported, a batch also waits
+ * for the fences of the dma-buf and adds its own. Documentation/uapi.rst tells the
+ * life of each object and has an example.
  *
  * Rules of evolution
  *
  * - Structures only grow at their end; what an older userspace does not pass is
  *   taken as zero, and zero always means the behaviour of before.
+ * - A longer structure than the driver knows is taken if what it does not know is
+ *   zero, else refused with EINVAL. That holds for the arguments of every ioctl
+ *   and for the elements of every array.
  * - Arrays carry the stride of their elements, so that elements can grow too.
  * - Fields and flag bits without a meaning must be zero; the driver checks.
+ *   Fields marked "out" are not read.
  * - What is new bumps the driver's minor version and is listed below.
  *
- * Versions: 1.0 the first.
+ * Versions:
+ *
+ * 1.0 the first
+ * 1.1 priority of a context; resets and the last fault in CTX_QUERY; BO_QUERY,
+ *     BO_SET_LABEL; PRIME; more limits, and DRM_SALVO_QUERY_MEMORY, in DEV_QUERY;
+ *     a longer structure than known must be zero past its known end
  *
  * Errors have one meaning everywhere: EINVAL a field is wrong, ENOENT no such
- * handle or context, E2BIG over a limit that DEV_QUERY tells, ENOSPC no VRAM,
- * EFAULT a bad user pointer, ECANCELED a batch of this context was killed, EIO
- * the context is banned, ENODEV the GPU is gone. A fence always signals.
+ * handle or context, E2BIG over a limit that DEV_QUERY tells, ENOSPC no VRAM or no
+ * GPU addresses left, EACCES a privilege is missing, EFAULT a bad user pointer,
+ * ECANCELED a batch of this context was killed, EIO the context is banned, ENODEV
+ * the GPU is gone. ENOMEM is the kernel's own memory. A fence always signals.
  */
 #ifndef _SALVO_DRM_H_
 #define _SALVO_DRM_H_
@@ -39,6 +55,8 @@ extern "C" {
 #define DRM_SALVO_CTX_DESTROY		0x04
 #define DRM_SALVO_CTX_QUERY		0x05
 #define DRM_SALVO_SUBMIT		0x06
+#define DRM_SALVO_BO_QUERY		0x07
+#define DRM_SALVO_BO_SET_LABEL		0x08
 
 /**
  * struct drm_salvo_array - An array of structures in user memory.
@@ -60,6 +78,8 @@ struct drm_salvo_array {
 enum drm_salvo_query {
 	/** @DRM_SALVO_QUERY_DEVICE: struct drm_salvo_device_info. */
 	DRM_SALVO_QUERY_DEVICE = 0,
+	/** @DRM_SALVO_QUERY_MEMORY: struct drm_salvo_memory_info. */
+	DRM_SALVO_QUERY_MEMORY = 1,
 };
 
 /**
@@ -107,6 +127,46 @@ struct drm_salvo_device_info {
 
 	/** @resets: Times the GPU was reset since the driver was bound. */
 	__u64 resets;
+
+	/** @faults: Faults that the GPU reported since then. */
+	__u64 faults;
+
+	/** @max_groups: Work-groups of one dispatch. */
+	__u64 max_groups;
+
+	/** @max_dispatches: Dispatches in one batch. */
+	__u32 max_dispatches;
+
+	/** @max_contexts: Contexts of one file. */
+	__u32 max_contexts;
+
+	/** @max_label_bytes: Label of a buffer, with the zero at its end. */
+	__u32 max_label_bytes;
+
+	/** @page_bytes: Sizes and GPU addresses of buffers are multiples of it. */
+	__u32 page_bytes;
+};
+
+/**
+ * struct drm_salvo_memory_info - How full memory is at this moment.
+ *
+ * Buffers that were closed count until the batches that may use them are done.
+ */
+struct drm_salvo_memory_info {
+	/** @vram_bytes: Size of video memory. */
+	__u64 vram_bytes;
+
+	/** @vram_free: Bytes of it that no buffer has. */
+	__u64 vram_free;
+
+	/** @vram_largest: Largest buffer that fits between the others. */
+	__u64 vram_largest;
+
+	/** @system_bytes: GPU addresses for imported buffers; zero if the GPU takes none. */
+	__u64 system_bytes;
+
+	/** @system_free: Bytes of them that no buffer has. */
+	__u64 system_free;
 };
 
 /**
@@ -131,6 +191,8 @@ struct drm_salvo_dev_query {
 #define DRM_SALVO_BO_EXEC	(1 << 0)
 /** define DRM_SALVO_BO_READONLY - The GPU may not write to the buffer. */
 #define DRM_SALVO_BO_READONLY	(1 << 1)
+/** define DRM_SALVO_BO_IMPORTED - The memory is another driver's; only BO_QUERY tells it. */
+#define DRM_SALVO_BO_IMPORTED	(1 << 2)
 
 /**
  * struct drm_salvo_bo_create - BO_CREATE: a buffer in VRAM, filled with zeros.
@@ -143,7 +205,7 @@ struct drm_salvo_bo_create {
 	/** @size: Bytes, not zero; rounded up to whole pages, out. */
 	__u64 size;
 
-	/** @flags: DRM_SALVO_BO_*. */
+	/** @flags: DRM_SALVO_BO_EXEC, DRM_SALVO_BO_READONLY. */
 	__u32 flags;
 
 	/** @handle: GEM handle, out. */
@@ -168,7 +230,62 @@ struct drm_salvo_bo_mmap_offset {
 };
 
 /**
+ * struct drm_salvo_bo_query - BO_QUERY: what a buffer is; the way to learn it of an imported one.
+ */
+struct drm_salvo_bo_query {
+	/** @handle: GEM handle. */
+	__u32 handle;
+
+	/** @flags: DRM_SALVO_BO_*, out. */
+	__u32 flags;
+
+	/** @size: Bytes, out. */
+	__u64 size;
+
+	/** @address: GPU address in this file's address space, out. */
+	__u64 address;
+};
+
+/**
+ * struct drm_salvo_bo_set_label - BO_SET_LABEL: name a buffer, for people who debug.
+ *
+ * The label is the buffer's: who shares it sees and sets the same one.
+ */
+struct drm_salvo_bo_set_label {
+	/** @handle: GEM handle. */
+	__u32 handle;
+
+	/** @pad: Must be zero. */
+	__u32 pad;
+
+	/**
+	 * @label: User address of a string that ends with a zero, at most
+	 * @max_label_bytes of struct drm_salvo_device_info with it, else E2BIG. A
+	 * zero address takes the label away.
+	 */
+	__u64 label;
+};
+
+/**
+ * enum drm_salvo_priority - Which context's batches go first.
+ *
+ * Batches that wait for room on the GPU go there in the order of their contexts'
+ * priorities, and in turns between contexts of the same priority. What runs already
+ * is not interrupted.
+ */
+enum drm_salvo_priority {
+	/** @DRM_SALVO_PRIORITY_NORMAL: What a context has that asks for nothing. */
+	DRM_SALVO_PRIORITY_NORMAL = 0,
+	/** @DRM_SALVO_PRIORITY_LOW: After all others. */
+	DRM_SALVO_PRIORITY_LOW = 1,
+	/** @DRM_SALVO_PRIORITY_HIGH: Before all others; needs CAP_SYS_NICE, else EACCES. */
+	DRM_SALVO_PRIORITY_HIGH = 2,
+};
+
+/**
  * struct drm_salvo_ctx_create - CTX_CREATE: a queue for batches.
+ *
+ * A file has at most @max_contexts of struct drm_salvo_device_info, else E2BIG.
  */
 struct drm_salvo_ctx_create {
 	/** @flags: Must be zero. */
@@ -179,6 +296,12 @@ struct drm_salvo_ctx_create {
 
 	/** @eu_mask: Execution units its batches may use, bit 0 is unit 0; zero means all. */
 	__u64 eu_mask;
+
+	/** @priority: One of enum drm_salvo_priority. */
+	__u32 priority;
+
+	/** @pad: Must be zero. */
+	__u32 pad;
 };
 
 /**
@@ -189,6 +312,80 @@ struct drm_salvo_ctx_destroy {
 	__u32 id;
 
 	/** @pad: Must be zero. */
+	__u32 pad;
+};
+
+/** define DRM_SALVO_CTX_BANNED - A batch of the context hung or faulted; SUBMIT gives EIO. */
+#define DRM_SALVO_CTX_BANNED	(1 << 0)
+
+/**
+ * enum drm_salvo_fault_kind - Why a batch could not go on.
+ */
+enum drm_salvo_fault_kind {
+	/** @DRM_SALVO_FAULT_NONE: Nothing has happened. */
+	DRM_SALVO_FAULT_NONE = 0,
+	/** @DRM_SALVO_FAULT_RING: The GPU could not read what the driver gave it. */
+	DRM_SALVO_FAULT_RING = 1,
+	/** @DRM_SALVO_FAULT_DMA: An access to system memory failed. */
+	DRM_SALVO_FAULT_DMA = 2,
+	/** @DRM_SALVO_FAULT_PACKET: The GPU refused the batch as a whole. */
+	DRM_SALVO_FAULT_PACKET = 3,
+	/** @DRM_SALVO_FAULT_PAGE: An address that no buffer of the file has, or a forbidden access. */
+	DRM_SALVO_FAULT_PAGE = 4,
+	/** @DRM_SALVO_FAULT_KERNEL: Any other way that a kernel cannot go on. */
+	DRM_SALVO_FAULT_KERNEL = 5,
+	/** @DRM_SALVO_FAULT_STACK: A work-item ran over its private memory. */
+	DRM_SALVO_FAULT_STACK = 6,
+	/** @DRM_SALVO_FAULT_LOCAL: A work-item ran out of local memory. */
+	DRM_SALVO_FAULT_LOCAL = 7,
+	/** @DRM_SALVO_FAULT_ARITHMETIC: Division by zero, or overflow of one. */
+	DRM_SALVO_FAULT_ARITHMETIC = 8,
+	/** @DRM_SALVO_FAULT_INSTRUCTION: Illegal or privileged instruction. */
+	DRM_SALVO_FAULT_INSTRUCTION = 9,
+	/** @DRM_SALVO_FAULT_BARRIER: Not all work-items of a group reached a barrier. */
+	DRM_SALVO_FAULT_BARRIER = 10,
+	/** @DRM_SALVO_FAULT_SYSCALL: A kernel called the operating system. */
+	DRM_SALVO_FAULT_SYSCALL = 11,
+	/** @DRM_SALVO_FAULT_HANG: The batch ran longer than the driver's time limit. */
+	DRM_SALVO_FAULT_HANG = 256,
+};
+
+/** define DRM_SALVO_ACCESS_READ - The fault was a read. */
+#define DRM_SALVO_ACCESS_READ	(1 << 0)
+/** define DRM_SALVO_ACCESS_WRITE - The fault was a write. */
+#define DRM_SALVO_ACCESS_WRITE	(1 << 1)
+/** define DRM_SALVO_ACCESS_EXEC - The fault was the fetch of an instruction. */
+#define DRM_SALVO_ACCESS_EXEC	(1 << 2)
+
+/**
+ * struct drm_salvo_fault - What went wrong with a batch, as far as is known.
+ */
+struct drm_salvo_fault {
+	/** @kind: One of enum drm_salvo_fault_kind; a number not listed is a newer GPU's. */
+	__u32 kind;
+
+	/** @access: DRM_SALVO_ACCESS_* that was tried, or zero. */
+	__u32 access;
+
+	/** @address: GPU address of the access, or zero. */
+	__u64 address;
+
+	/** @batch: The batch: what @submitted was when it had been accepted, so the first is 1. */
+	__u64 batch;
+
+	/** @command: Index of the command in the batch, or ~0. */
+	__u32 command;
+
+	/** @done: Commands of the batch that ended well before. */
+	__u32 done;
+
+	/** @group: Linear number of the work-group, x fastest. */
+	__u64 group;
+
+	/** @item: Linear number of the work-item in its group, or ~0. */
+	__u32 item;
+
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
@@ -213,6 +410,15 @@ struct drm_salvo_ctx_query {
 
 	/** @failed: Batches that ended with an error, out. */
 	__u64 failed;
+
+	/** @guilty: Batches of the context that hung or faulted, out. */
+	__u64 guilty;
+
+	/** @innocent: Resets of the GPU for another's hang while a batch of this context was on it, out. */
+	__u64 innocent;
+
+	/** @fault: The first fault, the one that banned the context; all zero if there was none, out. */
+	struct drm_salvo_fault fault;
 };
 
 /**
@@ -386,6 +592,10 @@ struct drm_salvo_submit {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_SALVO_CTX_QUERY, struct drm_salvo_ctx_query)
 #define DRM_IOCTL_SALVO_SUBMIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_SALVO_SUBMIT, struct drm_salvo_submit)
+#define DRM_IOCTL_SALVO_BO_QUERY \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_SALVO_BO_QUERY, struct drm_salvo_bo_query)
+#define DRM_IOCTL_SALVO_BO_SET_LABEL \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_SALVO_BO_SET_LABEL, struct drm_salvo_bo_set_label)
 
 #if defined(__cplusplus)
 }

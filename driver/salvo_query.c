@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_query.c - DEV_QUERY: what the GPU is, its limits, how full it is
+ *
+ * Both sides may know a structure in different sizes: the user gets what both
+ * know, zeros for what only the user knows, and the size that the driver knows.
+ */
+#include <linux/uaccess.h>
+
+#include <drm/drm_file.h>
+
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_drv.h"
+#include "salvo_gem.h"
+
+/* Nothing that DEV_QUERY will ever tell is longer. */
+#define SALVO_MAX_QUERY_BYTES	4096u
+
+static int salvo_query_reply(struct salvo_device *sdev, struct drm_salvo_dev_query *args,
+			     const void *info, u32 known)
+{
+	void __user *to = u64_to_user_ptr(args->pointer);
+	u32 size = args->size;
+
+	args->size = known;
+	if (!args->pointer)
+		return 0;
+	if (copy_to_user(to, info, min(size, known)) ||
+	    (size > known && clear_user(to + known, size - known)))
+		return salvo_refuse(sdev, -EFAULT, "%u bytes at %#llx are writable", size,
+				    args->pointer);
+	return 0;
+}
+
+static int salvo_query_device(struct salvo_device *sdev, struct drm_salvo_dev_query *args)
+{
+	const struct drm_salvo_device_info info = {
+		.hw_version = sdev->mmio.version,
+		.units = sdev->mmio.units,
+		.nodes = sdev->mmio.nodes,
+		.isa_level = sdev->mmio.isa_level,
+		.vram_bytes = sdev->mmio.vram_bytes,
+		.clock_hz = sdev->mmio.clock_hz,
+		.max_commands = SALVO_MAX_COMMANDS,
+		.max_argument_bytes = SALVO_MAX_ARGUMENT_BYTES,
+		.max_dispatch_argument_bytes = SALVO_MAX_DISPATCH_ARGUMENT_BYTES,
+		.max_group_items = SALVO_MAX_GROUP_ITEMS,
+		.max_local_bytes = SALVO_MAX_LOCAL_BYTES,
+		.max_syncs = SALVO_MAX_SYNCS,
+		.max_items = SALVO_MAX_ITEMS,
+		.resets = atomic64_read(&sdev->resets),
+		.faults = atomic64_read(&sdev->faults),
+		.max_groups = SALVO_MAX_GROUPS,
+		.max_dispatches = SALVO_MAX_COMMANDS,
+		.max_contexts = SALVO_MAX_CONTEXTS,
+		.max_label_bytes = SALVO_MAX_LABEL_BYTES,
+		.page_bytes = PAGE_SIZE,
+	};
+
+	return salvo_query_reply(sdev, args, &info, sizeof(info));
+}
+
+static int salvo_query_memory(struct salvo_device *sdev, struct drm_salvo_dev_query *args)
+{
+	struct drm_salvo_memory_info info = {};
+
+	salvo_vram_info(sdev, &info);
+	return salvo_query_reply(sdev, args, &info, sizeof(info));
+}
+
+int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct drm_salvo_dev_query *args = data;
+	int ret;
+
+	ret = salvo_check(sdev, !args->pointer || args->size <= SALVO_MAX_QUERY_BYTES, -EINVAL) ?:
+	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	if (ret)
+		return ret;
+	switch (args->type) {
+	case DRM_SALVO_QUERY_DEVICE:
+		return salvo_query_device(sdev, args);
+	case DRM_SALVO_QUERY_MEMORY:
+		return salvo_query_memory(sdev, args);
+	default:
+		return salvo_refuse(sdev, -EINVAL, "type is not %u", args->type);
+	}
+}
