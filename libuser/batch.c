@@ -38,7 +38,11 @@ void salvo_batch_destroy(struct salvo_batch *batch)
 	if (!batch)
 		return;
 	salvo_bo_destroy(batch->profile);
+	salvo_hazards_destroy(batch->hazards);
+	free(batch->causes);
 	free(batch->commands);
+	free(batch->spans);
+	free(batch->regions);
 	free(batch->args);
 	free(batch);
 }
@@ -47,8 +51,10 @@ void salvo_batch_reset(struct salvo_batch *batch)
 {
 	batch->count = 0;
 	batch->args_size = 0;
+	batch->region_count = 0;
 	batch->submitted = 0;
 	batch->error[0] = 0;
+	salvo_batch_changed(batch);
 }
 
 unsigned int salvo_batch_count(const struct salvo_batch *batch)
@@ -84,33 +90,77 @@ int salvo_batch_reject(struct salvo_batch *batch, int err, const struct salvo_re
 				(unsigned long long)why->value, why->expected);
 }
 
-/* Room for one more command, zeroed; it counts only when batch->count is raised. */
-static struct drm_salvo_command *next_command(struct salvo_batch *batch, int *err)
+int salvo_batch_reserve(struct salvo_batch *batch, unsigned int want)
 {
+	const unsigned int most = batch->device->info.max_commands;
+	unsigned int capacity = batch->capacity ? batch->capacity : FIRST_COMMANDS;
 	struct drm_salvo_command *commands;
-	unsigned int capacity;
+	struct salvo_region_span *spans;
 
-	if (batch->count == batch->capacity) {
-		if (batch->count >= batch->device->info.max_commands) {
-			*err = salvo_batch_fail(batch, -E2BIG,
-						"the batch is full: at most %u commands",
-						batch->device->info.max_commands);
-			return NULL;
+	if (want <= batch->capacity)
+		return 0;
+	if (want > most)
+		return -E2BIG;
+	while (capacity < want)
+		capacity *= 2;
+	if (capacity > most)
+		capacity = most;
+	commands = realloc(batch->commands, capacity * sizeof(*commands));
+	if (!commands)
+		return -ENOMEM;
+	batch->commands = commands;
+	spans = realloc(batch->spans, capacity * sizeof(*spans));
+	if (!spans)
+		return -ENOMEM;
+	batch->spans = spans;
+	batch->capacity = capacity;
+	return 0;
+}
+
+/*
+ * Room for one more command, zeroed, that touches @regions ranges; it counts only when
+ * batch->count is raised.
+ */
+static struct drm_salvo_command *next_command(struct salvo_batch *batch, unsigned int regions,
+					      int *err)
+{
+	struct drm_salvo_command *command;
+	struct salvo_region *more;
+	uint32_t capacity;
+
+	*err = salvo_batch_reserve(batch, batch->count + 1);
+	if (*err == -E2BIG)
+		salvo_batch_fail(batch, *err, "the batch is full: at most %u commands",
+				 batch->device->info.max_commands);
+	if (!*err && batch->region_count + regions > batch->region_capacity) {
+		capacity = 2 * batch->region_capacity + regions + FIRST_COMMANDS;
+		more = realloc(batch->regions, capacity * sizeof(*more));
+		if (more) {
+			batch->regions = more;
+			batch->region_capacity = capacity;
+		} else {
+			*err = -ENOMEM;
 		}
-		capacity = batch->capacity ? batch->capacity * 2 : FIRST_COMMANDS;
-		if (capacity > batch->device->info.max_commands)
-			capacity = batch->device->info.max_commands;
-		commands = realloc(batch->commands, capacity * sizeof(*commands));
-		if (!commands) {
-			*err = salvo_batch_fail(batch, -ENOMEM, "out of memory");
-			return NULL;
-		}
-		batch->commands = commands;
-		batch->capacity = capacity;
 	}
-	commands = &batch->commands[batch->count];
-	memset(commands, 0, sizeof(*commands));
-	return commands;
+	if (*err == -ENOMEM)
+		salvo_batch_fail(batch, *err, "out of memory");
+	if (*err)
+		return NULL;
+	salvo_batch_changed(batch);
+	batch->spans[batch->count] = (struct salvo_region_span){ batch->region_count, 0 };
+	command = &batch->commands[batch->count];
+	memset(command, 0, sizeof(*command));
+	return command;
+}
+
+/* Note what the command of next_command() touches. */
+static void add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
+		       uint32_t argument, uint32_t access)
+{
+	batch->regions[batch->region_count++] = (struct salvo_region){
+		start, start + size, argument, access,
+	};
+	batch->spans[batch->count].count++;
 }
 
 /* Room for @bytes of arguments at the next aligned place. */
@@ -169,7 +219,7 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 					"kernel %s: %u bytes of local memory, at most %u",
 					kernel->info->name, kernel->local_size,
 					batch->device->info.max_local_bytes);
-	command = next_command(batch, &err);
+	command = next_command(batch, kernel->region_count, &err);
 	if (!command)
 		return err;
 	if (note->args_bytes) {
@@ -189,6 +239,10 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 	command->args_size = note->args_bytes;
 	command->local_size = kernel->local_size;
 	command->dims = kernel->dims;
+	memcpy(batch->regions + batch->region_count, kernel->regions,
+	       kernel->region_count * sizeof(*kernel->regions));
+	batch->spans[batch->count].count = kernel->region_count;
+	batch->region_count += kernel->region_count;
 	return batch->count++;
 }
 
@@ -205,7 +259,7 @@ int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 	if (consumer >= batch->device->info.max_commands)
 		return salvo_batch_fail(batch, -EINVAL, "pipe control: there is no command %u",
 					consumer);
-	command = next_command(batch, &err);
+	command = next_command(batch, 0, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_PIPE_CONTROL;
@@ -219,7 +273,7 @@ int salvo_batch_barrier(struct salvo_batch *batch)
 	struct drm_salvo_command *command;
 	int err;
 
-	command = next_command(batch, &err);
+	command = next_command(batch, 0, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_PIPE_CONTROL;
@@ -256,13 +310,15 @@ int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t d
 		return err;
 	if (dst == src && dst_offset < src_offset + size && src_offset < dst_offset + size)
 		return salvo_batch_fail(batch, -EINVAL, "copy: the ranges overlap");
-	command = next_command(batch, &err);
+	command = next_command(batch, 2, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_COPY;
 	command->dst = dst->address + dst_offset;
 	command->src = src->address + src_offset;
 	command->size = size;
+	add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
+	add_region(batch, command->src, size, 1, SALVO_REGION_READ);
 	return batch->count++;
 }
 
@@ -278,13 +334,14 @@ int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t o
 	if (offset % 4 || size % 4)
 		return salvo_batch_fail(batch, -EINVAL,
 					"fill: offset and size must be multiples of 4");
-	command = next_command(batch, &err);
+	command = next_command(batch, 1, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_FILL;
 	command->dst = dst->address + offset;
 	command->size = size;
 	command->pattern = pattern;
+	add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }
 
@@ -299,22 +356,23 @@ int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 	if (offset % 8)
 		return salvo_batch_fail(batch, -EINVAL,
 					"timestamp: offset must be a multiple of 8");
-	command = next_command(batch, &err);
+	command = next_command(batch, 1, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_TIMESTAMP;
 	command->dst = dst->address + offset;
+	add_region(batch, command->dst, sizeof(uint64_t), 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }
 
 /* A buffer that holds the profile of all commands; grows with the batch. */
-static int reserve_profile(struct salvo_batch *batch)
+static int reserve_profile(struct salvo_batch *batch, unsigned int count)
 {
 	struct salvo_bo *bo;
 	void *map;
 	int err;
 
-	if (batch->count <= batch->profile_capacity)
+	if (count <= batch->profile_capacity)
 		return 0;
 	err = salvo_bo_create(batch->device, batch->capacity * sizeof(*batch->profiles), 0, &bo);
 	if (err)
@@ -333,7 +391,7 @@ static int reserve_profile(struct salvo_batch *batch)
 
 int salvo_batch_enable_profile(struct salvo_batch *batch)
 {
-	int err = reserve_profile(batch);
+	int err = reserve_profile(batch, batch->count);
 
 	if (err)
 		return salvo_batch_fail(batch, err, "no memory for the profile");
@@ -353,20 +411,27 @@ int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 
 int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
 {
+	unsigned int count;
 	int err;
 
 	if (!batch->count)
 		return salvo_batch_fail(batch, -EINVAL, "the batch is empty");
+	if (batch->tracked) {
+		err = salvo_batch_track(batch);
+		if (err)
+			return err;
+	}
+	count = batch->count + (batch->tracked ? batch->found : 0);
 	desc->profile = 0;
 	if (batch->profiled) {
-		err = reserve_profile(batch);
+		err = reserve_profile(batch, count);
 		if (err)
 			return salvo_batch_fail(batch, err, "no memory for the profile");
 		desc->profile = batch->profile->address;
-		batch->submitted = batch->count;
+		batch->submitted = count;
 	}
 	desc->commands = batch->commands;
-	desc->count = batch->count;
+	desc->count = count;
 	desc->args = batch->args;
 	desc->args_size = batch->args_size;
 	return 0;

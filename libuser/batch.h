@@ -5,6 +5,7 @@
 #ifndef SALVO_BATCH_H
 #define SALVO_BATCH_H
 
+#include "hazard.h"
 #include "winsys.h"
 
 /**
@@ -18,6 +19,22 @@ struct salvo_batch {
 	uint8_t *args;
 	uint32_t args_size;
 	uint32_t args_capacity;
+	/** @spans: What each command touches: a piece of @regions; as many as @capacity. */
+	struct salvo_region_span *spans;
+	struct salvo_region *regions;
+	uint32_t region_count;
+	uint32_t region_capacity;
+	/** @tracked: Pipe controls are to be found; they follow the last command. */
+	bool tracked;
+	/** @analysed: @found pipe controls are in place and up to date. */
+	bool analysed;
+	unsigned int found;
+	struct salvo_hazards *hazards;
+	/** @causes: For salvo_batch_get_hazard(), while @explained says that it is up to date. */
+	struct salvo_hazard *causes;
+	unsigned int cause_count;
+	unsigned int cause_capacity;
+	bool explained;
 	bool profiled;
 	/** @profile: One struct salvo_profile a command, or NULL. */
 	struct salvo_bo *profile;
@@ -31,6 +48,22 @@ struct salvo_batch {
 
 /** salvo_batch_finish() - Describe the batch for the back end. Return: 0, -EINVAL, -ENOSPC. */
 int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc);
+
+/**
+ * salvo_batch_reserve() - Room for so many commands.
+ * Return: 0, -E2BIG (over the device's limit), -ENOMEM; it leaves no message.
+ */
+int salvo_batch_reserve(struct salvo_batch *batch, unsigned int commands);
+
+/** salvo_batch_changed() - What was found out about the commands does not hold any more. */
+static inline void salvo_batch_changed(struct salvo_batch *batch)
+{
+	batch->analysed = false;
+	batch->explained = false;
+}
+
+/** salvo_batch_track() - Put the pipe controls that are lacking behind the last command. */
+int salvo_batch_track(struct salvo_batch *batch);
 
 /** salvo_batch_fail() - Keep a message for salvo_batch_error(). Return: @err. */
 int salvo_batch_fail(struct salvo_batch *batch, int err, const char *format, ...)

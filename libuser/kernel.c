@@ -16,7 +16,7 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 {
 	const struct salvo_kernel_info *info = salvo_program_find(program, name);
 	struct salvo_kernel *kernel;
-	unsigned int count;
+	unsigned int count, pointers = 0, i;
 
 	*out = NULL;
 	if (!info)
@@ -25,14 +25,27 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 	if (!kernel)
 		return -ENOMEM;
 	count = info->note.arg_count;
+	for (i = 0; i < count; i++)
+		pointers += salvo_arg_is_pointer(&info->args[i]);
 	kernel->device = salvo_program_device(program);
 	kernel->info = info;
 	kernel->args = calloc(1, info->note.args_bytes + 1);
 	kernel->local_sizes = calloc(count + 1, sizeof(*kernel->local_sizes));
 	kernel->set = calloc(count + 1, sizeof(*kernel->set));
-	if (!kernel->args || !kernel->local_sizes || !kernel->set) {
+	kernel->regions = calloc(pointers + 1, sizeof(*kernel->regions));
+	kernel->slots = calloc(count + 1, sizeof(*kernel->slots));
+	if (!kernel->args || !kernel->local_sizes || !kernel->set || !kernel->regions ||
+	    !kernel->slots) {
 		salvo_kernel_destroy(kernel);
 		return -ENOMEM;
+	}
+	for (i = 0; i < count; i++) {
+		if (!salvo_arg_is_pointer(&info->args[i]))
+			continue;
+		kernel->slots[i] = kernel->region_count;
+		kernel->regions[kernel->region_count++] = (struct salvo_region){
+			.argument = i, .access = info->args[i].access,
+		};
 	}
 	kernel->unset = count;
 	kernel->local_size = info->note.local_bytes;
@@ -47,6 +60,8 @@ void salvo_kernel_destroy(struct salvo_kernel *kernel)
 	free(kernel->args);
 	free(kernel->local_sizes);
 	free(kernel->set);
+	free(kernel->regions);
+	free(kernel->slots);
 	free(kernel);
 }
 
@@ -77,23 +92,43 @@ int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
 	return 0;
 }
 
+int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *bo,
+		     uint64_t offset, uint64_t size, struct salvo_region *region)
+{
+	if (!bo) {
+		if (offset || size)
+			return -EINVAL;
+		region->start = 0;
+		region->end = 0;
+		return 0;
+	}
+	if (bo->device != device || offset >= bo->size || size > bo->size - offset)
+		return -EINVAL;
+	region->start = bo->address + offset;
+	region->end = size ? region->start + size : bo->address + bo->size;
+	return 0;
+}
+
 int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
 			struct salvo_bo *bo, uint64_t offset)
 {
-	const struct salvo_note_arg *arg = argument(kernel, index);
-	uint64_t address = 0;
+	return salvo_kernel_set_bo_range(kernel, index, bo, offset, 0);
+}
 
-	if (!arg || (arg->kind != SALVO_ARG_GLOBAL && arg->kind != SALVO_ARG_CONSTANT))
+int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
+			      struct salvo_bo *bo, uint64_t offset, uint64_t size)
+{
+	const struct salvo_note_arg *arg = argument(kernel, index);
+	struct salvo_region *region;
+	int err;
+
+	if (!arg || !salvo_arg_is_pointer(arg))
 		return -EINVAL;
-	if (bo) {
-		if (bo->device != kernel->device || offset >= bo->size)
-			return -EINVAL;
-		address = bo->address + offset;
-	} else if (offset) {
-		return -EINVAL;
-	}
-	store_argument(kernel, index, &address);
-	return 0;
+	region = &kernel->regions[kernel->slots[index]];
+	err = salvo_region_set(kernel->device, bo, offset, size, region);
+	if (!err)
+		store_argument(kernel, index, &region->start);
+	return err;
 }
 
 /*

@@ -6,6 +6,7 @@
 #define SALVO_LIB_KERNEL_H
 
 #include "device/salvo_kernel.h"
+#include "hazard.h"
 #include "winsys.h"
 
 /** define SALVO_LOCAL_ALIGN - Alignment of local memory and of each local argument. */
@@ -32,6 +33,11 @@ struct salvo_kernel {
 	uint8_t *args;
 	/** @local_sizes: For each argument: bytes, if it is a pointer to local memory. */
 	uint32_t *local_sizes;
+	/** @regions: What each pointer argument is used for, in order, @region_count of them. */
+	struct salvo_region *regions;
+	unsigned int region_count;
+	/** @slots: For each argument: its place in @regions, if it is a pointer. */
+	uint32_t *slots;
 	/** @set: For each argument: was it set? */
 	bool *set;
 	/** @unset: How many are not. */
@@ -42,6 +48,22 @@ struct salvo_kernel {
 	uint32_t items[3];
 	uint32_t group[3];
 };
+
+/** salvo_arg_is_pointer() - Does the argument point to global or constant memory? */
+static inline bool salvo_arg_is_pointer(const struct salvo_note_arg *arg)
+{
+	return arg->kind == SALVO_ARG_GLOBAL || arg->kind == SALVO_ARG_CONSTANT;
+}
+
+/**
+ * salvo_region_set() - Check a buffer argument and tell where it lies.
+ * @size: Bytes that the kernel touches, or 0 for the rest of the buffer.
+ * @region: Its @start and @end are set.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *bo,
+		     uint64_t offset, uint64_t size, struct salvo_region *region);
 
 /** salvo_program_find() - A kernel of the program by name, or NULL. */
 const struct salvo_kernel_info *salvo_program_find(const struct salvo_program *program,

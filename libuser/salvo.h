@@ -125,6 +125,17 @@ int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
  */
 int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
 			struct salvo_bo *bo, uint64_t offset);
+/**
+ * salvo_kernel_set_bo_range() - A pointer argument, and how much behind it the kernel touches.
+ * @size: Bytes from @offset on that the kernel reads or writes through this argument;
+ *        0: up to the end of the buffer, as salvo_kernel_set_bo().
+ *
+ * The range is for salvo_batch_enable_hazards() alone; nothing keeps the kernel inside it.
+ *
+ * Return: 0, -EINVAL (as salvo_kernel_set_bo(), or the range does not fit in the buffer).
+ */
+int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
+			      struct salvo_bo *bo, uint64_t offset, uint64_t size);
 /** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. Return: 0, -EINVAL. */
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes);
 /**
@@ -170,6 +181,57 @@ int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 unsigned int salvo_batch_count(const struct salvo_batch *batch);
 /** salvo_batch_error() - What was wrong with the last call on this batch that failed, one line. */
 const char *salvo_batch_error(const struct salvo_batch *batch);
+
+/**
+ * salvo_batch_enable_hazards() - Let the library find the pipe controls.
+ *
+ * At submission the library looks which commands touch the same bytes, at least one
+ * of them writing, and adds the least set of pipe controls that keeps these in the
+ * order in which they were added to the batch; those that follow from others are left
+ * out. Pipe controls and barriers of the application count: what they order is not
+ * ordered again. What a kernel does to an argument is in its program; ranges
+ * are those of salvo_kernel_set_bo_range(). Memory that a kernel reaches in another way
+ * (an address passed by value or read from a buffer) is not seen.
+ *
+ * The pipe controls that are found come after the last command, so that indices stay as
+ * they are, and count for the device's max_commands. They are found again only when
+ * the batch has changed. May be called at any time before the submission.
+ *
+ * Return: 0, -ENOMEM. salvo_queue_submit() gives -E2BIG if the pipe controls do
+ * not fit in the batch; a barrier in a good place makes most of them superfluous.
+ */
+int salvo_batch_enable_hazards(struct salvo_batch *batch);
+
+#define SALVO_HAZARD_RAW	1	/* the consumer reads what the producer writes */
+#define SALVO_HAZARD_WAR	2	/* the consumer writes over what the producer reads */
+#define SALVO_HAZARD_WAW	3	/* both write */
+
+/**
+ * struct salvo_hazard - Why a pipe control is needed: two arguments that overlap.
+ */
+struct salvo_hazard {
+	uint32_t command;	/* index of the pipe control in the submitted batch */
+	uint32_t kind;		/* SALVO_HAZARD_* */
+	uint32_t consumer;	/* index of the command that waits */
+	uint32_t producer;	/* index of the command that it waits for */
+	/* Which kernel argument of each; of a copy 0 is the destination and 1 the source */
+	uint32_t consumer_argument;
+	uint32_t producer_argument;
+	uint64_t address;	/* GPU address of the bytes that both touch */
+	uint64_t size;
+};
+
+/**
+ * salvo_batch_get_hazard() - Which arguments caused the pipe controls that the library finds.
+ * @index: Counts from 0, in the order of the pipe controls; one of these may have several
+ *         causes.
+ *
+ * Works with and without salvo_batch_enable_hazards(): then it tells what would be added.
+ *
+ * Return: 0, -ENOENT (there are no more), -E2BIG (as for salvo_queue_submit()), -ENOMEM.
+ */
+int salvo_batch_get_hazard(struct salvo_batch *batch, unsigned int index,
+			   struct salvo_hazard *hazard);
 
 /**
  * struct salvo_profile - When a command ran, in ticks of the device's clock.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * batch_hazard.c - a batch's own pipe controls, and what caused them (B4 of CN105940388)
+ *
+ * The analysis of hazard.c runs at submission, when the batch has changed since the last
+ * time. What it finds is written behind the last command, without being counted: the next
+ * command that is added overwrites it. Why a pipe control is there is found only when
+ * someone asks, by comparing the arguments of its two commands.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "batch.h"
+
+int salvo_batch_enable_hazards(struct salvo_batch *batch)
+{
+	if (!batch->hazards)
+		batch->hazards = salvo_hazards_create();
+	if (!batch->hazards)
+		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
+	batch->tracked = true;
+	return 0;
+}
+
+int salvo_batch_track(struct salvo_batch *batch)
+{
+	const struct salvo_hazard_input input = {
+		.commands = batch->commands,
+		.spans = batch->spans,
+		.regions = batch->regions,
+		.count = batch->count,
+		.most = batch->device->info.max_commands - batch->count,
+	};
+	const struct salvo_hazard_edge *edges;
+	int found, err, i;
+
+	if (batch->analysed)
+		return 0;
+	found = salvo_hazards_find(batch->hazards, &input, &edges);
+	err = found < 0 ? found : salvo_batch_reserve(batch, batch->count + found);
+	if (err == -E2BIG)
+		return salvo_batch_fail(batch, err,
+					"hazards: more than %u pipe controls are needed; a barrier saves many",
+					input.most);
+	if (err)
+		return salvo_batch_fail(batch, err, "out of memory");
+	for (i = 0; i < found; i++)
+		batch->commands[batch->count + i] = (struct drm_salvo_command){
+			.type = DRM_SALVO_PIPE_CONTROL,
+			.consumer = edges[i].consumer,
+			.producer = edges[i].producer,
+		};
+	batch->found = found;
+	batch->analysed = true;
+	return 0;
+}
+
+static int add_cause(struct salvo_batch *batch, const struct salvo_hazard *cause)
+{
+	struct salvo_hazard *causes;
+	unsigned int capacity;
+
+	if (batch->cause_count == batch->cause_capacity) {
+		capacity = batch->cause_capacity ? batch->cause_capacity * 2 : 64;
+		causes = realloc(batch->causes, capacity * sizeof(*causes));
+		if (!causes)
+			return -ENOMEM;
+		batch->causes = causes;
+		batch->cause_capacity = capacity;
+	}
+	batch->causes[batch->cause_count++] = *cause;
+	return 0;
+}
+
+/* Add what @consumer's and @producer's regions have in common, if one of them writes. */
+static int compare_regions(struct salvo_batch *batch, struct salvo_hazard cause,
+			   const struct salvo_region *consumer,
+			   const struct salvo_region *producer)
+{
+	const uint64_t start = consumer->start > producer->start ? consumer->start :
+								   producer->start;
+	const uint64_t end = consumer->end < producer->end ? consumer->end : producer->end;
+	int err = 0;
+
+	if (start >= end)
+		return 0;
+	cause.consumer_argument = consumer->argument;
+	cause.producer_argument = producer->argument;
+	cause.address = start;
+	cause.size = end - start;
+	if (consumer->access & SALVO_REGION_READ && producer->access & SALVO_REGION_WRITE) {
+		cause.kind = SALVO_HAZARD_RAW;
+		err = add_cause(batch, &cause);
+	}
+	if (!err && consumer->access & SALVO_REGION_WRITE &&
+	    producer->access & SALVO_REGION_READ) {
+		cause.kind = SALVO_HAZARD_WAR;
+		err = add_cause(batch, &cause);
+	}
+	if (!err && consumer->access & SALVO_REGION_WRITE &&
+	    producer->access & SALVO_REGION_WRITE) {
+		cause.kind = SALVO_HAZARD_WAW;
+		err = add_cause(batch, &cause);
+	}
+	return err;
+}
+
+/* The causes of the pipe control @command. */
+static int explain(struct salvo_batch *batch, unsigned int command)
+{
+	const struct drm_salvo_command *control = &batch->commands[command];
+	const struct salvo_region_span *consumer = &batch->spans[control->consumer];
+	const struct salvo_region_span *producer = &batch->spans[control->producer];
+	const struct salvo_hazard cause = {
+		.command = command,
+		.consumer = control->consumer,
+		.producer = control->producer,
+	};
+	unsigned int i, j;
+	int err = 0;
+
+	for (i = 0; i < consumer->count && !err; i++)
+		for (j = 0; j < producer->count && !err; j++)
+			err = compare_regions(batch, cause,
+					      &batch->regions[consumer->first + i],
+					      &batch->regions[producer->first + j]);
+	return err;
+}
+
+int salvo_batch_get_hazard(struct salvo_batch *batch, unsigned int index,
+			   struct salvo_hazard *hazard)
+{
+	const bool tracked = batch->tracked;
+	unsigned int i;
+	int err;
+
+	if (!batch->explained) {
+		err = salvo_batch_enable_hazards(batch);
+		batch->tracked = tracked;
+		if (!err)
+			err = salvo_batch_track(batch);
+		if (err)
+			return err;
+		batch->cause_count = 0;
+		for (i = 0; i < batch->found && !err; i++)
+			err = explain(batch, batch->count + i);
+		if (err)
+			return salvo_batch_fail(batch, err, "out of memory");
+		batch->explained = true;
+	}
+	if (index >= batch->cause_count)
+		return -ENOENT;
+	*hazard = batch->causes[index];
+	return 0;
+}

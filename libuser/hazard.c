@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hazard.c - which commands of a batch must wait for which (B4 of CN105940388)
+ *
+ * Two commands conflict when they touch the same bytes and one of them writes: RAW,
+ * WAR or WAW. One pass over the batch keeps for every range of addresses who wrote it last
+ * and who has read it since (interval.c). These are the only commands that the next
+ * access to the range can need a pipe control for: whatever came earlier conflicts with
+ * one of them, and so comes before it already.
+ *
+ * Of these candidates most are still not needed. Every command has the set of its
+ * ancestors as a row of bits. The candidates are looked at from the latest to the
+ * earliest; one that is an ancestor of a later one is left out. What remains is the
+ * transitive reduction, which is unique, so the set of pipe controls is the least one.
+ * Pipe controls that the application gave take part as candidates which are there
+ * already. A barrier orders everything, so all that came before it is forgotten.
+ *
+ * It keeps its memory from one run to the next. No locks: a batch belongs to one thread.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/salvo_validate.h"
+#include "hazard.h"
+#include "interval.h"
+
+#define NONE (~0u)
+
+/* A pipe control of the application, in the list of its consumer. */
+struct given {
+	uint32_t producer;
+	uint32_t next;
+};
+
+struct salvo_hazards {
+	struct salvo_intervals intervals;
+	/** @rows: Ancestors: @words for each command; written only where @deep says so. */
+	uint64_t *rows;
+	/** @deep: For each command: has it any ancestors? */
+	bool *deep;
+	/** @first_given: For each command: its first struct given, or NONE. */
+	uint32_t *first_given;
+	struct given *given;
+	/** @candidates, @ordered: Bits: producers of the command at hand; which were given. */
+	uint64_t *candidates;
+	uint64_t *ordered;
+	/** @low, @high: Words of @candidates in use. */
+	uint32_t low;
+	uint32_t high;
+	/** @words: Words in a row. */
+	uint32_t words;
+	uint32_t capacity;	/* commands */
+	/** @floor: Commands before it come first in any case: a barrier. */
+	uint32_t floor;
+	uint32_t command;
+	struct salvo_hazard_edge *edges;
+	uint32_t edge_count;
+	uint32_t edge_capacity;
+};
+
+struct salvo_hazards *salvo_hazards_create(void)
+{
+	struct salvo_hazards *h = calloc(1, sizeof(*h));
+
+	if (h)
+		salvo_intervals_init(&h->intervals);
+	return h;
+}
+
+static void free_commands(struct salvo_hazards *h)
+{
+	free(h->rows);
+	free(h->deep);
+	free(h->first_given);
+	free(h->given);
+	free(h->candidates);
+	free(h->ordered);
+	h->rows = NULL;
+	h->deep = NULL;
+	h->first_given = NULL;
+	h->given = NULL;
+	h->candidates = NULL;
+	h->ordered = NULL;
+	h->capacity = 0;
+}
+
+void salvo_hazards_destroy(struct salvo_hazards *h)
+{
+	if (!h)
+		return;
+	salvo_intervals_fini(&h->intervals);
+	free_commands(h);
+	free(h->edges);
+	free(h);
+}
+
+static int reserve_commands(struct salvo_hazards *h, uint32_t count)
+{
+	const uint32_t words = (count + 63) / 64;
+
+	h->words = words;
+	if (count <= h->capacity)
+		return 0;
+	free_commands(h);
+	h->rows = malloc((size_t)words * 64 * words * sizeof(*h->rows));
+	h->deep = malloc(words * 64 * sizeof(*h->deep));
+	h->first_given = malloc(words * 64 * sizeof(*h->first_given));
+	h->given = malloc(words * 64 * sizeof(*h->given));
+	h->candidates = calloc(words, sizeof(*h->candidates));
+	h->ordered = calloc(words, sizeof(*h->ordered));
+	if (!h->rows || !h->deep || !h->first_given || !h->given || !h->candidates ||
+	    !h->ordered) {
+		free_commands(h);
+		return -ENOMEM;
+	}
+	h->capacity = words * 64;
+	return 0;
+}
+
+/* Put the application's pipe controls into lists. What makes no sense is refused at submission. */
+static void list_given(struct salvo_hazards *h, const struct salvo_hazard_input *in)
+{
+	uint32_t i;
+
+	memset(h->first_given, 0xff, in->count * sizeof(*h->first_given));
+	for (i = 0; i < in->count; i++) {
+		const struct drm_salvo_command *cmd = &in->commands[i];
+
+		if (cmd->type != DRM_SALVO_PIPE_CONTROL ||
+		    cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL ||
+		    cmd->consumer >= in->count || cmd->producer >= cmd->consumer)
+			continue;
+		h->given[i] = (struct given){ cmd->producer, h->first_given[cmd->consumer] };
+		h->first_given[cmd->consumer] = i;
+	}
+}
+
+static void add_candidate(struct salvo_hazards *h, uint32_t producer)
+{
+	const uint32_t word = producer / 64;
+
+	if (producer < h->floor || producer >= h->command)
+		return;
+	h->candidates[word] |= 1ull << producer % 64;
+	h->low = word < h->low ? word : h->low;
+	h->high = word >= h->high ? word + 1 : h->high;
+}
+
+static void meet_for_read(void *cookie, const struct salvo_intervals *set,
+			  const struct salvo_interval *met)
+{
+	(void)set;
+	/* Nobody is not below the command, so it is no candidate. */
+	add_candidate(cookie, met->writer);
+}
+
+static void meet_for_write(void *cookie, const struct salvo_intervals *set,
+			   const struct salvo_interval *met)
+{
+	uint32_t reader;
+
+	add_candidate(cookie, met->writer);
+	for (reader = met->readers; reader != SALVO_NOBODY; reader = set->readers[reader].next)
+		add_candidate(cookie, set->readers[reader].command);
+}
+
+static int touch(struct salvo_hazards *h, const struct salvo_region *region)
+{
+	if (region->start >= region->end || !(region->access & 3))
+		return 0;
+	if (region->access & SALVO_REGION_WRITE)
+		return salvo_intervals_write(&h->intervals, region->start, region->end,
+					     h->command, meet_for_write, h);
+	return salvo_intervals_read(&h->intervals, region->start, region->end, h->command,
+				    meet_for_read, h);
+}
+
+static int add_edge(struct salvo_hazards *h, uint32_t producer, uint32_t most)
+{
+	struct salvo_hazard_edge *edges;
+	uint32_t capacity;
+
+	if (h->edge_count == most)
+		return -E2BIG;
+	if (h->edge_count == h->edge_capacity) {
+		capacity = h->edge_capacity ? h->edge_capacity * 2 : 256;
+		edges = realloc(h->edges, capacity * sizeof(*edges));
+		if (!edges)
+			return -ENOMEM;
+		h->edges = edges;
+		h->edge_capacity = capacity;
+	}
+	h->edges[h->edge_count++] = (struct salvo_hazard_edge){ h->command, producer };
+	return 0;
+}
+
+/* Of the candidates, keep those that are no ancestors of a later one. */
+static int reduce(struct salvo_hazards *h, uint32_t most)
+{
+	uint64_t *row = h->rows + (size_t)h->command * h->words;
+	uint32_t floor = h->floor / 64, word, producer, i;
+	const uint64_t *other;
+	uint64_t bits, bit;
+	int err = 0;
+
+	h->deep[h->command] = h->high > h->low;
+	if (!h->deep[h->command])
+		return 0;
+	memset(row + floor, 0, (h->command / 64 + 1 - floor) * sizeof(*row));
+	for (word = h->high; word-- > h->low; ) {
+		while (!err && (bits = h->candidates[word] & ~row[word])) {
+			producer = word * 64 + 63 - __builtin_clzll(bits);
+			bit = 1ull << producer % 64;
+			if (!(h->ordered[word] & bit))
+				err = add_edge(h, producer, most);
+			row[word] |= bit;
+			if (!h->deep[producer])
+				continue;
+			other = h->rows + (size_t)producer * h->words;
+			for (i = floor; i <= word; i++)
+				row[i] |= other[i];
+		}
+		h->candidates[word] = 0;
+		h->ordered[word] = 0;
+	}
+	return err;
+}
+
+static int look_at(struct salvo_hazards *h, const struct salvo_hazard_input *in)
+{
+	const struct salvo_region_span *span = &in->spans[h->command];
+	uint32_t i, producer;
+	int err = 0;
+
+	h->low = h->words;
+	h->high = 0;
+	for (i = h->first_given[h->command]; i != NONE; i = h->given[i].next) {
+		producer = h->given[i].producer;
+		add_candidate(h, producer);
+		if (producer >= h->floor)
+			h->ordered[producer / 64] |= 1ull << producer % 64;
+	}
+	for (i = 0; i < span->count && !err; i++)
+		err = touch(h, &in->regions[span->first + i]);
+	return err ? err : reduce(h, in->most);
+}
+
+int salvo_hazards_find(struct salvo_hazards *h, const struct salvo_hazard_input *in,
+		       const struct salvo_hazard_edge **edges)
+{
+	uint32_t i;
+	int err;
+
+	err = reserve_commands(h, in->count);
+	if (err)
+		return err;
+	list_given(h, in);
+	salvo_intervals_clear(&h->intervals);
+	h->edge_count = 0;
+	h->floor = 0;
+	for (i = 0; i < in->count && !err; i++) {
+		const struct drm_salvo_command *cmd = &in->commands[i];
+
+		h->deep[i] = false;
+		h->command = i;
+		if (cmd->type != DRM_SALVO_PIPE_CONTROL) {
+			err = look_at(h, in);
+		} else if (cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL) {
+			salvo_intervals_clear(&h->intervals);
+			h->floor = i;
+		}
+	}
+	if (err) {
+		memset(h->candidates, 0, h->words * sizeof(*h->candidates));
+		memset(h->ordered, 0, h->words * sizeof(*h->ordered));
+		return err;
+	}
+	*edges = h->edges;
+	return h->edge_count;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hazard.h - which commands of a batch must wait for which (B4 of CN105940388)
+ */
+#ifndef SALVO_HAZARD_H
+#define SALVO_HAZARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct drm_salvo_command;
+struct salvo_hazards;
+
+/* struct salvo_region.access, the values of struct salvo_note_arg */
+#define SALVO_REGION_READ	1u
+#define SALVO_REGION_WRITE	2u
+
+/**
+ * struct salvo_region - What a command does to a range of memory.
+ */
+struct salvo_region {
+	/** @start, @end: GPU addresses; equal for nothing (a null pointer). */
+	uint64_t start;
+	uint64_t end;
+	/** @argument: Index of the kernel's argument; for COPY 0 is dst, 1 is src; else 0. */
+	uint32_t argument;
+	/** @access: SALVO_REGION_*, as in struct salvo_note_arg. */
+	uint32_t access;
+};
+
+/**
+ * struct salvo_region_span - The regions of one command: @count from @first on.
+ */
+struct salvo_region_span {
+	uint32_t first;
+	uint32_t count;
+};
+
+/**
+ * struct salvo_hazard_input - A batch as the analysis looks at it.
+ */
+struct salvo_hazard_input {
+	const struct drm_salvo_command *commands;
+	/** @spans: One for each command; a pipe control's is empty. */
+	const struct salvo_region_span *spans;
+	const struct salvo_region *regions;
+	uint32_t count;
+	/** @most: Pipe controls that may be found. */
+	uint32_t most;
+};
+
+/**
+ * struct salvo_hazard_edge - A pipe control that was found.
+ */
+struct salvo_hazard_edge {
+	uint32_t consumer;
+	uint32_t producer;
+};
+
+/** salvo_hazards_create() - Memory for the analysis, kept from one run to the next; or NULL. */
+struct salvo_hazards *salvo_hazards_create(void);
+void salvo_hazards_destroy(struct salvo_hazards *hazards);
+
+/**
+ * salvo_hazards_find() - The least set of pipe controls that a batch lacks.
+ * @edges: In the order of their consumers; valid until the next call.
+ *
+ * Return: their number, -E2BIG (more than @input->most), -ENOMEM.
+ */
+int salvo_hazards_find(struct salvo_hazards *hazards, const struct salvo_hazard_input *input,
+		       const struct salvo_hazard_edge **edges);
+
+#endif /* SALVO_HAZARD_H */
