@@ -28,6 +28,11 @@
 
 #define NONE (~0u)
 
+/* Rows are taken in pieces of four words. */
+#define PIECE 4u
+#define PIECES(words) (((words) + PIECE - 1) / PIECE)
+typedef uint64_t piece_t __attribute__((vector_size(8 * PIECE), aligned(8), may_alias));
+
 /* A pipe control of the application, in the list of its consumer. */
 struct given {
 	uint32_t producer;
@@ -37,7 +42,7 @@ struct given {
 struct salvo_hazards {
 	struct salvo_intervals intervals;
 	/** @rows: Ancestors: @words for each command; written only where @deep says so. */
-	uint64_t *rows;
+	piece_t *rows;
 	/** @deep: For each command: has it any ancestors? */
 	bool *deep;
 	/** @first_given: For each command: its first struct given, or NONE. */
@@ -49,7 +54,7 @@ struct salvo_hazards {
 	/** @low, @high: Words of @candidates in use. */
 	uint32_t low;
 	uint32_t high;
-	/** @words: Words in a row. */
+	/** @words: Words in a row, whole pieces. */
 	uint32_t words;
 	uint32_t capacity;	/* commands */
 	/** @floor: Commands before it come first in any case: a barrier. */
@@ -98,13 +103,13 @@ void salvo_hazards_destroy(struct salvo_hazards *h)
 
 static int reserve_commands(struct salvo_hazards *h, uint32_t count)
 {
-	const uint32_t words = (count + 63) / 64;
+	const uint32_t words = PIECES((count + 63) / 64) * PIECE;
 
 	h->words = words;
 	if (count <= h->capacity)
 		return 0;
 	free_commands(h);
-	h->rows = malloc((size_t)words * 64 * words * sizeof(*h->rows));
+	h->rows = malloc((size_t)words * 64 * words / PIECE * sizeof(*h->rows));
 	h->deep = malloc(words * 64 * sizeof(*h->deep));
 	h->first_given = malloc(words * 64 * sizeof(*h->first_given));
 	h->given = malloc(words * 64 * sizeof(*h->given));
@@ -199,16 +204,19 @@ static int add_edge(struct salvo_hazards *h, uint32_t producer, uint32_t most)
 /* Of the candidates, keep those that are no ancestors of a later one. */
 static int reduce(struct salvo_hazards *h, uint32_t most)
 {
-	uint64_t *row = h->rows + (size_t)h->command * h->words;
-	uint32_t floor = h->floor / 64, word, producer, i;
-	const uint64_t *other;
+	const uint32_t pieces = h->words / PIECE, floor = h->floor / 64 / PIECE;
+	piece_t *row_pieces = h->rows + (size_t)h->command * pieces;
+	uint64_t *row = (uint64_t *)row_pieces;
+	uint32_t word, producer, i;
+	const piece_t *other;
 	uint64_t bits, bit;
 	int err = 0;
 
 	h->deep[h->command] = h->high > h->low;
 	if (!h->deep[h->command])
 		return 0;
-	memset(row + floor, 0, (h->command / 64 + 1 - floor) * sizeof(*row));
+	memset(row_pieces + floor, 0,
+	       (PIECES(h->command / 64 + 1) - floor) * sizeof(*row_pieces));
 	for (word = h->high; word-- > h->low; ) {
 		while (!err && (bits = h->candidates[word] & ~row[word])) {
 			producer = word * 64 + 63 - __builtin_clzll(bits);
@@ -218,9 +226,9 @@ static int reduce(struct salvo_hazards *h, uint32_t most)
 			row[word] |= bit;
 			if (!h->deep[producer])
 				continue;
-			other = h->rows + (size_t)producer * h->words;
-			for (i = floor; i <= word; i++)
-				row[i] |= other[i];
+			other = h->rows + (size_t)producer * pieces;
+			for (i = floor; i < PIECES(word + 1); i++)
+				row_pieces[i] |= other[i];
 		}
 		h->candidates[word] = 0;
 		h->ordered[word] = 0;

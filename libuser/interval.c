@@ -128,36 +128,29 @@ static struct place find(struct salvo_intervals *set, uint64_t address)
 {
 	const struct salvo_interval_block *block;
 	struct place place = { 0, 0 };
-	uint32_t low, high, middle;
+	uint32_t low, left, half;
 
 	if (!set->block_count)
 		return place;
+	/* Searches without branches: the order of addresses is hard to predict. */
 	low = set->hint;
 	if (set->starts[low] > address ||
 	    (low + 1 < set->block_count && set->starts[low + 1] <= address)) {
 		low = 0;
-		high = set->block_count;
-		while (high - low > 1) {
-			middle = (low + high) / 2;
-			if (set->starts[middle] <= address)
-				low = middle;
-			else
-				high = middle;
+		for (left = set->block_count; left > 1; left -= half) {
+			half = left / 2;
+			low += set->starts[low + half] <= address ? half : 0;
 		}
 		set->hint = low;
 	}
 	place.b = low;
 	block = set->blocks[low];
 	low = 0;
-	high = block->count;
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (block->at[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
+	for (left = block->count; left > 1; left -= half) {
+		half = left / 2;
+		low += block->at[low + half - 1].end <= address ? half : 0;
 	}
-	place.i = low;
+	place.i = low + (block->at[low].end <= address);
 	return place;
 }
 

@@ -107,7 +107,8 @@ static void all_orders(const struct random_batch *b, bool needs[][MOST_COMMANDS]
 		if (is_work(b, k))
 			continue;
 		if (!(cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL)) {
-			if (cmd->producer < cmd->consumer)
+			if (cmd->producer < cmd->consumer && is_work(b, cmd->producer) &&
+			    is_work(b, cmd->consumer))
 				given[cmd->producer][cmd->consumer] = true;
 			continue;
 		}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/*
+ * library.c - what does the library itself cost?
+ *
+ * Microseconds of CPU time in the calling thread, medians: building a batch of 33
+ * dispatches, submitting it again, patching each of its dispatches and submitting it
+ * again; and finding the pipe controls of 1,024 dispatches with three arguments each (B4).
+ * The embedded GPU reads a packet in the thread that submits it, so that is counted too.
+ *
+ * usage: library [--json] [--rounds N] [--only NAME]
+ *
+ * --only runs one figure and no other, for callgrind:
+ *	valgrind --tool=callgrind --toggle-collect='salvo_hazards_find' library --only chains
+ */
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver/salvo_validate.h"
+#include "hazard.h"
+#include "salvo.h"
+
+#define FRAME	33u
+#define MANY	1024u
+#define ARGS	3u
+
+struct bench {
+	struct salvo_device *device;
+	struct salvo_program *program;
+	struct salvo_kernel *kernel;
+	struct salvo_queue *queue;
+	struct salvo_batch *batch;
+	struct salvo_bo *bo;
+	struct salvo_hazards *hazards;
+	unsigned int rounds;
+	bool json;
+	const char *only;
+};
+
+static void need(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "library: %s failed\n", what);
+	exit(1);
+}
+
+static double now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* @run returns the microseconds that count. */
+static void measure(struct bench *b, const char *name, double (*run)(struct bench *b),
+		    double target)
+{
+	double *values = calloc(b->rounds, sizeof(*values));
+	unsigned int i;
+
+	need(values, "calloc");
+	if (!b->only || !strcmp(b->only, name)) {
+		run(b);
+		for (i = 0; i < b->rounds; i++)
+			values[i] = run(b);
+		qsort(values, b->rounds, sizeof(*values), compare);
+		printf(b->json ? "{\"name\":\"%s\",\"us\":%.2f,\"target_us\":%.0f}\n" :
+				 "%-20s %10.2f %10.0f\n",
+		       name, values[b->rounds / 2], target);
+	}
+	free(values);
+}
+
+static void add_frame(struct bench *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < FRAME; i++) {
+		salvo_kernel_set_bo(b->kernel, 0, b->bo, i * 64);
+		salvo_kernel_set_value(b->kernel, 1, &i, sizeof(i));
+		need(salvo_batch_dispatch(b->batch, b->kernel) >= 0, "salvo_batch_dispatch");
+	}
+}
+
+static double submit(struct bench *b, double start)
+{
+	struct salvo_fence *fence;
+	double end;
+
+	need(!salvo_queue_submit(b->queue, b->batch, NULL, 0, &fence), "salvo_queue_submit");
+	end = now_us();
+	need(!salvo_fence_wait(fence, -1), "salvo_fence_wait");
+	salvo_fence_destroy(fence);
+	return end - start;
+}
+
+static double build(struct bench *b)
+{
+	const double start = now_us();
+
+	salvo_batch_reset(b->batch);
+	add_frame(b);
+	return now_us() - start;
+}
+
+static double resubmit(struct bench *b)
+{
+	if (!salvo_batch_count(b->batch))
+		add_frame(b);
+	return submit(b, now_us());
+}
+
+/* --- hazards ---------------------------------------------------------------- */
+
+/* Three ranges of @size bytes for each dispatch: it reads two and writes the third. */
+static double find(struct bench *b, uint64_t (*place)(unsigned int dispatch, unsigned int arg),
+		   unsigned int size)
+{
+	static struct drm_salvo_command commands[MANY];
+	static struct salvo_region_span spans[MANY];
+	static struct salvo_region regions[MANY * ARGS];
+	const struct salvo_hazard_input input = {
+		commands, spans, regions, MANY, MANY * MANY,
+	};
+	const struct salvo_hazard_edge *edges;
+	unsigned int i, j;
+	double start;
+
+	srand(1);
+	for (i = 0; i < MANY; i++) {
+		commands[i].type = DRM_SALVO_DISPATCH;
+		spans[i] = (struct salvo_region_span){ ARGS * i, ARGS };
+		for (j = 0; j < ARGS; j++) {
+			struct salvo_region *region = &regions[ARGS * i + j];
+
+			region->start = (1ull << 32) + place(i, j);
+			region->end = region->start + size;
+			region->argument = j;
+			region->access = j == ARGS - 1 ? SALVO_REGION_WRITE : SALVO_REGION_READ;
+		}
+	}
+	start = now_us();
+	need(salvo_hazards_find(b->hazards, &input, &edges) >= 0, "salvo_hazards_find");
+	return now_us() - start;
+}
+
+/* Chains of three, as in a frame: each reads what the one before wrote, and a table. */
+static uint64_t chain_place(unsigned int dispatch, unsigned int arg)
+{
+	const unsigned int input = dispatch % 3 ? dispatch - 1 : MANY + dispatch;
+
+	return 4096ull * (arg == 0 ? input : arg == 1 ? 3 * MANY : dispatch);
+}
+
+static double chains(struct bench *b)
+{
+	return find(b, chain_place, 4096);
+}
+
+static uint64_t buffer_place(unsigned int dispatch, unsigned int arg)
+{
+	(void)dispatch;
+	(void)arg;
+	return rand() % 300 * 4096ull;
+}
+
+static double buffers(struct bench *b)
+{
+	return find(b, buffer_place, 4096);
+}
+
+static uint64_t piece_place(unsigned int dispatch, unsigned int arg)
+{
+	(void)dispatch;
+	(void)arg;
+	return rand() % 1000000;
+}
+
+static double pieces(struct bench *b)
+{
+	return find(b, piece_place, 500);
+}
+
+/* --- the program ------------------------------------------------------------ */
+
+/* build/tests/bench/library finds build/kernels/basic.salvo. */
+static void open_all(struct bench *b)
+{
+	char self[PATH_MAX], path[PATH_MAX + 64];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const uint32_t one = 1;
+
+	need(n > 0, "readlink");
+	self[n] = 0;
+	snprintf(path, sizeof(path), "%s/../../kernels/basic.salvo", dirname(self));
+	need(!salvo_device_open("soft", &b->device), "salvo_device_open");
+	need(!salvo_program_load_file(b->device, path, &b->program), path);
+	need(!salvo_kernel_create(b->program, "tiny", &b->kernel), "salvo_kernel_create");
+	need(!salvo_kernel_set_grid(b->kernel, 1, &one, &one), "salvo_kernel_set_grid");
+	need(!salvo_queue_create(b->device, 0, &b->queue), "salvo_queue_create");
+	need(!salvo_batch_create(b->device, &b->batch), "salvo_batch_create");
+	need(!salvo_bo_create(b->device, 4096, 0, &b->bo), "salvo_bo_create");
+	b->hazards = salvo_hazards_create();
+	need(b->hazards, "salvo_hazards_create");
+}
+
+static void close_all(struct bench *b)
+{
+	salvo_hazards_destroy(b->hazards);
+	salvo_bo_destroy(b->bo);
+	salvo_batch_destroy(b->batch);
+	salvo_queue_destroy(b->queue);
+	salvo_kernel_destroy(b->kernel);
+	salvo_program_destroy(b->program);
+	salvo_device_close(b->device);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { .rounds = 1000 };
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--json"))
+			b.json = true;
+		else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
+			b.rounds = atoi(argv[++i]);
+		else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+			b.only = argv[++i];
+	}
+	b.rounds = b.rounds ? b.rounds : 1;
+	open_all(&b);
+	if (!b.json)
+		printf("medians of %-9u         us     target\n", b.rounds);
+	measure(&b, "build", build, 5);
+	measure(&b, "resubmit", resubmit, 2);
+	measure(&b, "chains", chains, 200);
+	measure(&b, "buffers", buffers, 200);
+	measure(&b, "pieces", pieces, 200);
+	close_all(&b);
+	return 0;
+}
