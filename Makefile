@@ -20,7 +20,7 @@ DEPFLAGS = -MMD -MP
 
 # Asked for when first used, so that tools/deps can install pkg-config before.
 DRM_CFLAGS = $(eval DRM_CFLAGS := $$(shell pkg-config --cflags libdrm))$(DRM_CFLAGS)
-LIBS       = -ldrm -lm -pthread
+LIBS       = -ldrm -lhwloc -lm -pthread
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:

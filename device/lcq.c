@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/*
+ * lcq.c - the local command queue of a far node (N6 to N9 of CN102792271)
+ *
+ * Where the global command queue (GCQ) is slow to reach, one unit fetches a large
+ * chunk for all units of its node, and they take theirs from here (N6). A large
+ * chunk lies in a slot with a local work-items-remaining counter (LWIR):
+ *
+ *	GCQ entry --fetch--> slot --take--> unit --done--> slot --> element
+ *
+ * Refill (N7). When less than a threshold remains the next unit that comes fetches;
+ * it claims a flag for that, so the others take what is left, or wait. The threshold
+ * is what the node drains during two fetches, so it does not run dry meanwhile.
+ *
+ * Size (N8). A large chunk is to last for some fetches, and for a while: latency times
+ * drain rate, both measured and kept as history, where an eighth of each new value counts.
+ * Time in which there was nothing to fetch is no drain time. Near its end an element
+ * gives out less: salvo_gcq_take_large().
+ *
+ * One update for all (N9). The node passes a GCQ entry as one taker: its seen counter
+ * drops by the number of the node's units in one operation. And when the last item of
+ * a large chunk is done, one report tells the element of all of them.
+ *
+ * Nothing is locked. A slot is filled by the unit that has the flag, which publishes
+ * @counters and then the bit in @open; it is free again when all its items are done,
+ * and not before, so that whoever takes items by a compare-and-swap on @counters has
+ * read the slot's other fields of the same filling: the number of fillings is part of
+ * the word. Each unit is busy with at most one slot, and who fetches with none: one
+ * of the slots is always free for a fetch.
+ *
+ * There are no pointers in it but the element's, which is only handed through: the
+ * queue works in memory that processes share at different addresses.
+ */
+#include "lcq.h"
+
+#include <string.h>
+
+/* A large chunk lasts for so many fetches, the threshold for so many. */
+#define LARGE_FETCHES		8u
+#define THRESHOLD_FETCHES	2u
+/* But no less: to hand out a chunk costs something too. */
+#define LARGE_LEAST_NS		20000u
+/* Of a new value this part counts, the rest is history. */
+#define HISTORY			8u
+/* Items for each unit as long as there is no history */
+#define FIRST_ITEMS		4u
+#define MOST_ITEMS		(1u << 30)
+
+static uint32_t lwir_of(uint64_t counters)
+{
+	return (uint32_t)counters;
+}
+
+void salvo_lcq_init(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t bits,
+		    uint32_t units)
+{
+	memset(lcq, 0, sizeof(*lcq));
+	salvo_gcq_join(gcq, &lcq->taker, bits, 0, units);
+	lcq->threshold = units;
+}
+
+uint64_t salvo_lcq_lwir(const struct salvo_lcq *lcq)
+{
+	uint64_t open = atomic_load_explicit(&lcq->open, memory_order_acquire), items = 0;
+
+	for (; open; open &= open - 1)
+		items += lwir_of(atomic_load_explicit(&lcq->slot[__builtin_ctzll(open)].counters,
+						      memory_order_relaxed));
+	return items;
+}
+
+/* Items that the node drains in so many nanoseconds. */
+static uint32_t items_in(const struct salvo_lcq *lcq, uint64_t ns)
+{
+	const uint64_t items = ns * 1000 / lcq->item_ps;
+
+	return items < lcq->taker.units ? lcq->taker.units :
+	       items > MOST_ITEMS ? MOST_ITEMS : items;
+}
+
+uint32_t salvo_lcq_large(const struct salvo_lcq *lcq)
+{
+	const uint64_t ns = LARGE_FETCHES * lcq->latency_ns;
+
+	if (!lcq->item_ps)
+		return FIRST_ITEMS * lcq->taker.units;
+	return items_in(lcq, ns > LARGE_LEAST_NS ? ns : LARGE_LEAST_NS);
+}
+
+static void learn(uint64_t *history, uint64_t value)
+{
+	*history = *history ? (*history * (HISTORY - 1) + value + HISTORY / 2) / HISTORY : value;
+}
+
+static void learn_drain(struct salvo_lcq *lcq, uint64_t lwir)
+{
+	const uint64_t drained = lcq->level > lwir ? lcq->level - lwir : 0;
+
+	if (!atomic_load_explicit(&lcq->flowing, memory_order_relaxed) || !drained ||
+	    lcq->began <= lcq->ended)
+		return;
+	learn(&lcq->item_ps, (lcq->began - lcq->ended) * 1000 / drained + 1);
+}
+
+bool salvo_lcq_begin(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t now)
+{
+	const uint64_t lwir = salvo_lcq_lwir(lcq);
+
+	if (lwir >= atomic_load_explicit(&lcq->threshold, memory_order_relaxed) ||
+	    atomic_load(&lcq->fetching))
+		return false;
+	if (!salvo_gcq_has_entry(gcq, &lcq->taker)) {
+		if (!lwir && atomic_load_explicit(&lcq->flowing, memory_order_relaxed))
+			atomic_store_explicit(&lcq->flowing, false, memory_order_relaxed);
+		return false;
+	}
+	if (atomic_exchange(&lcq->fetching, true))
+		return false;
+	lcq->began = now;
+	learn_drain(lcq, lwir);
+	return true;
+}
+
+static void fill(struct salvo_lcq *lcq, const struct salvo_gcq_chunk *chunk)
+{
+	const unsigned int free = __builtin_ctzll(~atomic_load_explicit(&lcq->used,
+									memory_order_acquire));
+	struct salvo_lcq_slot *slot = &lcq->slot[free];
+	const uint32_t fills = atomic_load_explicit(&slot->counters, memory_order_relaxed) >> 32;
+	const uint32_t fetch = atomic_load_explicit(&lcq->fetches, memory_order_relaxed);
+
+	atomic_fetch_or(&lcq->used, 1ull << free);
+	atomic_store_explicit(&slot->element, chunk->element, memory_order_relaxed);
+	atomic_store_explicit(&slot->count, chunk->count, memory_order_relaxed);
+	atomic_store_explicit(&slot->end, chunk->first + chunk->count, memory_order_relaxed);
+	atomic_store_explicit(&slot->fetch, fetch, memory_order_relaxed);
+	atomic_store_explicit(&slot->left, chunk->count, memory_order_relaxed);
+	/* In this order: who takes the last items clears the bit. */
+	atomic_fetch_or(&lcq->open, 1ull << free);
+	atomic_store_explicit(&slot->counters, (uint64_t)(fills + 1) << 32 | chunk->count,
+			      memory_order_release);
+	atomic_store_explicit(&lcq->fetches, fetch + 1, memory_order_relaxed);
+}
+
+struct salvo_gcq_chunk salvo_lcq_fetch(struct salvo_lcq *lcq, struct salvo_gcq *gcq,
+				       uint64_t (*clock)(void *cookie), void *cookie)
+{
+	const struct salvo_gcq_chunk chunk = salvo_gcq_take_large(gcq, &lcq->taker,
+								  salvo_lcq_large(lcq));
+
+	if (chunk.count) {
+		fill(lcq, &chunk);
+		lcq->ended = clock(cookie);
+		lcq->level = salvo_lcq_lwir(lcq);
+		learn(&lcq->latency_ns, lcq->ended - lcq->began);
+		if (lcq->item_ps)
+			atomic_store_explicit(&lcq->threshold,
+					      items_in(lcq, THRESHOLD_FETCHES * lcq->latency_ns),
+					      memory_order_relaxed);
+	}
+	atomic_store_explicit(&lcq->flowing, chunk.count != 0, memory_order_relaxed);
+	atomic_store(&lcq->fetching, false);
+	return chunk;
+}
+
+/* Of the slots @open, not 0, the one of the oldest fetch. */
+static unsigned int oldest(const struct salvo_lcq *lcq, uint64_t open)
+{
+	const uint32_t fetches = atomic_load_explicit(&lcq->fetches, memory_order_relaxed);
+	unsigned int found = 0;
+	uint32_t age = 0;
+
+	for (; open; open &= open - 1) {
+		const unsigned int i = __builtin_ctzll(open);
+		const uint32_t since = fetches - atomic_load_explicit(&lcq->slot[i].fetch,
+								      memory_order_relaxed);
+
+		if (since >= age) {
+			found = i;
+			age = since;
+		}
+	}
+	return found;
+}
+
+/* Takes items of a slot; none if it has none left by now. */
+static struct salvo_gcq_chunk take_of(struct salvo_lcq *lcq, unsigned int number, uint32_t chunk)
+{
+	struct salvo_lcq_slot *slot = &lcq->slot[number];
+	uint64_t counters = atomic_load_explicit(&slot->counters, memory_order_acquire);
+	struct salvo_gcq_chunk got = { .slot = slot };
+	uint32_t lwir, want;
+
+	do {
+		lwir = lwir_of(counters);
+		want = chunk ? chunk : 1 + lwir / (4 * lcq->taker.units);
+		got.count = want < lwir ? want : lwir;
+		if (!lwir)
+			return got;
+		got.element = atomic_load_explicit(&slot->element, memory_order_relaxed);
+		got.first = atomic_load_explicit(&slot->end, memory_order_relaxed) - lwir;
+	} while (!atomic_compare_exchange_weak_explicit(&slot->counters, &counters,
+							counters - got.count,
+							memory_order_acq_rel,
+							memory_order_acquire));
+	/* Before we say that the items are done, so before the slot can be filled again. */
+	if (got.count == lwir)
+		atomic_fetch_and(&lcq->open, ~(1ull << number));
+	return got;
+}
+
+struct salvo_gcq_chunk salvo_lcq_take(struct salvo_lcq *lcq, uint32_t chunk)
+{
+	uint64_t open = atomic_load_explicit(&lcq->open, memory_order_acquire);
+	struct salvo_gcq_chunk got = { .count = 0 };
+
+	while (!got.count && open) {
+		const unsigned int number = oldest(lcq, open);
+
+		got = take_of(lcq, number, chunk);
+		open &= ~(1ull << number);
+	}
+	return got;
+}
+
+uint32_t salvo_lcq_done(struct salvo_lcq *lcq, const struct salvo_gcq_chunk *chunk)
+{
+	struct salvo_lcq_slot *slot = chunk->slot;
+	const uint32_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+
+	if (atomic_fetch_sub_explicit(&slot->left, chunk->count,
+				      memory_order_acq_rel) != chunk->count)
+		return 0;
+	atomic_fetch_and(&lcq->used, ~(1ull << (slot - lcq->slot)));
+	return count;
+}
+
+bool salvo_lcq_has_work(const struct salvo_lcq *lcq, const struct salvo_gcq *gcq)
+{
+	return atomic_load(&lcq->open) ||
+	       (!atomic_load(&lcq->fetching) && salvo_gcq_has_entry(gcq, &lcq->taker));
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/*
+ * topology.c - execution units and the nodes that they form
+ *
+ * A unit is a core as the system counts them. Units that share a last-level cache
+ * within one NUMA node are a node: what one of them fetches is near to all. The global command queue lives in
+ * the memory of the first unit's NUMA node; nodes elsewhere are far and have local
+ * command queues (N6 of CN102792271). hwloc knows the machine. As most machines
+ * have only one node, a text can ask for any other arrangement, with a latency that
+ * is injected into the accesses of far nodes.
+ *
+ * Nothing here is kept: callers own the result.
+ */
+#include "topology.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the machine ------------------------------------------------------------ */
+
+/* A core that we may run on. */
+struct place {
+	int cpu;
+	hwloc_obj_t cache;
+	int numa;
+};
+
+static hwloc_topology_t load(void)
+{
+	hwloc_topology_t machine;
+
+	if (hwloc_topology_init(&machine))
+		return NULL;
+	hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hwloc_topology_set_type_filter(machine, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	if (!hwloc_topology_load(machine))
+		return machine;
+	hwloc_topology_destroy(machine);
+	return NULL;
+}
+
+static unsigned int find_places(hwloc_topology_t machine, struct place *places)
+{
+	/* A machine that hwloc was told to make up has processors that we do not. */
+	const bool real = hwloc_topology_is_thissystem(machine);
+	unsigned int count = 0;
+	hwloc_obj_t core = NULL;
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		CPU_ZERO(&allowed);
+	while (count < SALVO_MAX_UNITS &&
+	       (core = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, core))) {
+		const unsigned int cpu = core->os_index;
+
+		if (real && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed)))
+			continue;
+		places[count].cpu = cpu;
+		places[count].cache = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_L3CACHE,
+								     core);
+		places[count].numa = hwloc_bitmap_first(core->nodeset);
+		count++;
+	}
+	return count;
+}
+
+static unsigned int add_node(struct salvo_topology *topology, uint64_t units, bool far)
+{
+	topology->node[topology->nodes] = (struct salvo_node){ .units = units, .far = far };
+	return topology->nodes++;
+}
+
+static void fill(struct salvo_topology *topology, const struct place *places, unsigned int count)
+{
+	unsigned int node_of[SALVO_MAX_UNITS];
+	unsigned int i, j;
+
+	for (i = 0; i < topology->units; i++) {
+		const struct place *place = &places[i % count];
+
+		topology->core[i] = place->cpu;
+		for (j = 0; j < i; j++)
+			if (places[j % count].cache == place->cache &&
+			    places[j % count].numa == place->numa)
+				break;
+		node_of[i] = j < i ? node_of[j] :
+				     add_node(topology, 0, place->numa != places[0].numa);
+		topology->node[node_of[i]].units |= 1ull << i;
+	}
+}
+
+int salvo_topology_detect(struct salvo_topology *topology, unsigned int units)
+{
+	static const struct place any = { .cpu = -1 };
+	struct place places[SALVO_MAX_UNITS];
+	hwloc_topology_t machine = load();
+	unsigned int count;
+
+	if (!machine)
+		return -ENOMEM;
+	memset(topology, 0, sizeof(*topology));
+	count = find_places(machine, places);
+	topology->units = units ? units : count ? count : 1;
+	fill(topology, count ? places : &any, count ? count : 1);
+	hwloc_topology_destroy(machine);
+	return 0;
+}
+
+/* --- wishes ----------------------------------------------------------------- */
+
+struct parser {
+	struct salvo_topology *topology;
+	const char *at;
+	char *why;
+};
+
+static int wrong(const struct parser *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int wrong(const struct parser *p, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(p->why, SALVO_TOPOLOGY_WHY, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static bool accept(struct parser *p, const char *word)
+{
+	const size_t length = strlen(word);
+
+	if (strncmp(p->at, word, length))
+		return false;
+	p->at += length;
+	return true;
+}
+
+static int number(struct parser *p, const char *field, unsigned int least, unsigned int most,
+		  unsigned int *out)
+{
+	uint64_t value = 0;
+
+	if (*p->at < '0' || *p->at > '9')
+		return wrong(p, "%s: a number is missing at '%.20s'", field, p->at);
+	for (; *p->at >= '0' && *p->at <= '9'; p->at++)
+		if (value <= most)
+			value = 10 * value + (*p->at - '0');
+	if (value < least || value > most)
+		return wrong(p, "%s: not from %u to %u", field, least, most);
+	*out = value;
+	return 0;
+}
+
+/* [ nodes "x" ] units */
+static int group(struct parser *p)
+{
+	struct salvo_topology *topology = p->topology;
+	unsigned int nodes = 1, units;
+	int err = number(p, "units", 1, SALVO_MAX_UNITS, &units);
+
+	if (!err && accept(p, "x")) {
+		nodes = units;
+		err = number(p, "units", 1, SALVO_MAX_UNITS, &units);
+	}
+	if (err)
+		return err;
+	if (nodes * units > SALVO_MAX_UNITS - topology->units)
+		return wrong(p, "units: more than %u in all", SALVO_MAX_UNITS);
+	for (; nodes; nodes--) {
+		add_node(topology, (~0ull >> (64 - units)) << topology->units, false);
+		topology->units += units;
+	}
+	return 0;
+}
+
+/* "far=" node [ ":" latency unit ] */
+static int far(struct parser *p)
+{
+	unsigned int node, latency = 0;
+	int err;
+
+	if (!accept(p, "far="))
+		return wrong(p, "far=NODE is missing at '%.20s'", p->at);
+	err = number(p, "far", 0, p->topology->nodes - 1, &node);
+	if (err)
+		return err;
+	if (accept(p, ":")) {
+		err = number(p, "latency", 0, SALVO_TOPOLOGY_MAX_NS, &latency);
+		if (err)
+			return err;
+		if (accept(p, "us")) {
+			if (latency > SALVO_TOPOLOGY_MAX_NS / 1000)
+				return wrong(p, "latency: more than %u us",
+					     SALVO_TOPOLOGY_MAX_NS / 1000);
+			latency *= 1000;
+		} else if (!accept(p, "ns")) {
+			return wrong(p, "latency: ns or us is missing at '%.20s'", p->at);
+		}
+	}
+	if (p->topology->node[node].far)
+		return wrong(p, "far: node %u is named twice", node);
+	p->topology->node[node].far = true;
+	p->topology->node[node].latency_ns = latency;
+	return 0;
+}
+
+int salvo_topology_parse(struct salvo_topology *topology, const char *text, char *why)
+{
+	struct parser p = { .topology = topology, .at = text, .why = why };
+	unsigned int i;
+	int err;
+
+	memset(topology, 0, sizeof(*topology));
+	for (i = 0; i < SALVO_MAX_UNITS; i++)
+		topology->core[i] = -1;
+	do
+		err = group(&p);
+	while (!err && accept(&p, "+"));
+	while (!err && accept(&p, ","))
+		err = far(&p);
+	if (!err && *p.at)
+		err = wrong(&p, "units: what is '%.20s'?", p.at);
+	return err;
+}

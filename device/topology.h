@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * topology.h - execution units and the nodes that they form
+ */
+#ifndef SALVO_TOPOLOGY_H
+#define SALVO_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "salvo_hw.h"
+
+/* Longest injected latency */
+#define SALVO_TOPOLOGY_MAX_NS	1000000u
+
+/* Enough for every message of salvo_topology_parse() */
+#define SALVO_TOPOLOGY_WHY	160u
+
+/**
+ * struct salvo_node - Units with the same way to the global command queue.
+ */
+struct salvo_node {
+	/** @units: Their bits. */
+	uint64_t units;
+	/** @far: The global command queue is slow to reach: the node has local ones (N6). */
+	bool far;
+	/** @latency_ns: Injected into each of its accesses to the global command queue. */
+	uint32_t latency_ns;
+};
+
+/**
+ * struct salvo_topology - The units of a GPU.
+ */
+struct salvo_topology {
+	/** @units: 1 to SALVO_MAX_UNITS. */
+	unsigned int units;
+	/** @nodes: Number of nodes; each has a unit, each unit is in one. */
+	unsigned int nodes;
+	struct salvo_node node[SALVO_MAX_UNITS];
+	/** @core: The processor that a unit is meant for, as the system numbers them; -1 for any. */
+	int core[SALVO_MAX_UNITS];
+};
+
+/**
+ * salvo_topology_detect() - The machine: a unit for each core that we may run on.
+ * @units: As many units instead, at most SALVO_MAX_UNITS; 0 for one a core.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int salvo_topology_detect(struct salvo_topology *topology, unsigned int units);
+
+/**
+ * salvo_topology_parse() - A topology that somebody wishes for.
+ * @text: Groups of nodes, then latencies:
+ *
+ *	topology = group { "+" group } { "," far }
+ *	group    = [ nodes "x" ] units
+ *	far      = "far=" node [ ":" latency ( "ns" | "us" ) ]
+ *
+ * Nodes are counted from 0. "8" is one node of 8 units; "2x4,far=1:2000ns" two
+ * nodes of 4, of which node 1 is far and takes 2 us longer for each access to the
+ * global command queue; "4+2x2,far=1,far=2:1us" a node of 4 and two far ones of 2.
+ * There may be more units than cores.
+ * @why: Gets what is wrong; SALVO_TOPOLOGY_WHY bytes.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int salvo_topology_parse(struct salvo_topology *topology, const char *text, char *why);
+
+#endif /* SALVO_TOPOLOGY_H */
