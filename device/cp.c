@@ -383,6 +383,7 @@ static bool parse_command(struct parser *p, const struct salvo_op *op)
 		return bad(p);
 	element->job = p->job;
 	element->index = p->index;
+	element->lane = salvo_queues_lane(p->job->entry.priority);
 	element->kind = SALVO_ELEMENT_NONE;
 	element->root = false;
 	element->first_edge = SALVO_EDGE_NONE;

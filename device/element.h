@@ -57,6 +57,8 @@ struct salvo_element {
 	uint32_t size[3];
 	/** @total: Product of the sizes. */
 	uint32_t total;
+	/** @lane: Of the queues, by its job's priority. */
+	uint32_t lane;
 	/** @root: It has no producers. */
 	bool root;
 	/** @first_edge: Its consumers. */

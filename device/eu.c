@@ -3,7 +3,7 @@
  * eu.c - execution units
  *
  * A unit is one thread, pinned to one core (M1 of CN102576314). It asks the
- * global command queue for a chunk of work-groups, runs them, and asks again. The
+ * command queues (queues.c) for a chunk of work-groups, runs them, and asks again. The
  * unit that finishes the last group of an element releases the elements that
  * waited for it by itself; nothing goes back to the command processor.
  *
@@ -22,7 +22,8 @@
  * two sees the other. If an approved unit is looking, that one will find it. Else
  * the push wakes one that sleeps, as the others may be busy for long. A unit that
  * stops looking because it took work wakes the next if it sees more (a serial
- * chain), as pushes may have relied on it.
+ * chain), as pushes may have relied on it. A unit of a far node may also sleep while
+ * another of its node fetches: that one looks at @sleeping when it is done.
  */
 #include "eu.h"
 
@@ -44,8 +45,6 @@
 #define SPIN_NS		50000u
 /* Looks before the unit starts to yield its core */
 #define SPIN_LOOKS	64u
-/* Entries in which a unit that took work looks for some for others */
-#define WAKE_LOOKS	16u
 
 /**
  * struct salvo_eu - One execution unit. Only its own thread touches it, but for @wake.
@@ -54,8 +53,8 @@ struct salvo_eu {
 	struct salvo_eus *eus;
 	/** @bit: Its bit in masks of units. */
 	uint64_t bit;
-	/** @cursor: Its place in the queue. */
-	uint64_t cursor;
+	/** @feed: Its place in the queues. */
+	struct salvo_feed feed;
 	/** @job: Whose account is open, or NULL. */
 	struct salvo_job *job;
 	/** @finished: Elements of @job that it finished. */
@@ -114,7 +113,7 @@ static void wake_one(struct salvo_eus *eus, uint64_t mask)
 void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 {
 	const uint64_t mask = element->apu_mask;
-	const bool entered = salvo_gcq_push(&eus->gpu->gcq, element);
+	const bool entered = salvo_queues_push(&eus->gpu->queues, element);
 
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!entered)
@@ -123,22 +122,19 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 		wake_one(eus, mask & atomic_load(&eus->sleeping));
 }
 
-/* A unit that took work and sees more calls another. */
+/* A unit that took or fetched work and sees more calls another of its node and one elsewhere. */
 static void wake_next(struct salvo_eu *eu)
 {
-	const struct salvo_gcq *gcq = &eu->eus->gpu->gcq;
-	const uint64_t sleeping = atomic_load_explicit(&eu->eus->sleeping, memory_order_relaxed);
-	unsigned int i;
+	const struct salvo_feed *feed = &eu->feed;
+	const uint64_t mates = feed->queues->topology.node[feed->node].units;
+	const uint64_t sleeping = atomic_load(&eu->eus->sleeping);
+	uint64_t others;
 
-	/* An element that has items left is at the cursor. */
-	for (i = 0; sleeping && i < WAKE_LOOKS; i++) {
-		const uint64_t mask = salvo_gcq_mask_at(gcq, eu->cursor + i);
-
-		if (mask & sleeping)
-			wake_one(eu->eus, mask & sleeping);
-		if (!mask || mask & sleeping)
-			break;
-	}
+	if (!sleeping)
+		return;
+	others = salvo_feed_others(feed, sleeping);
+	wake_one(eu->eus, others & mates);
+	wake_one(eu->eus, others & ~mates);
 }
 
 static struct salvo_unit_regs *regs_of(const struct salvo_eu *eu)
@@ -230,6 +226,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	struct salvo_element *element = chunk->element;
 	struct salvo_job *job = element->job;
+	uint32_t done;
 
 	if (eu->job != job)
 		open_account(eu, job);
@@ -244,9 +241,10 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	if (!run_recorded(eu, chunk) && eu->runner.trap.kind != SALVO_FAULT_NONE)
 		report_fault(eu, element);
 
-	if (chunk->count == element->total ||
-	    atomic_fetch_sub_explicit(&element->left, chunk->count,
-				      memory_order_acq_rel) == chunk->count) {
+	done = salvo_feed_done(&eu->feed, chunk);
+	if (done && (done == element->total ||
+		     atomic_fetch_sub_explicit(&element->left, done,
+					       memory_order_acq_rel) == done)) {
 		if (!atomic_load_explicit(&job->status, memory_order_relaxed))
 			atomic_fetch_add_explicit(&job->ended_well, 1, memory_order_relaxed);
 		salvo_job_release(job, element);
@@ -271,7 +269,7 @@ static void sleep_until_work(struct salvo_eu *eu)
 	 * Not while the entry at the cursor is being written: entries behind it may be
 	 * there already, and whoever writes it wakes only a unit that it is for.
 	 */
-	while (salvo_gcq_cursor(&eus->gpu->gcq) == eu->cursor && !atomic_load(&eus->stop) &&
+	while (salvo_feed_may_sleep(&eu->feed) && !atomic_load(&eus->stop) &&
 	       !atomic_load(&eu->wake))
 		futex(&eu->wake, FUTEX_WAIT, 0);
 	atomic_fetch_and(&eus->sleeping, ~eu->bit);
@@ -289,7 +287,7 @@ static void wait_for_work(struct salvo_eu *eu)
 		atomic_fetch_or(&eus->looking, eu->bit);
 	}
 	do {
-		if (salvo_gcq_has_entry(&eus->gpu->gcq, eu->cursor) ||
+		if (salvo_feed_has_work(&eu->feed) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
 			return;
 		if (++looks < SPIN_LOOKS)
@@ -306,17 +304,18 @@ static void *unit_main(void *arg)
 
 	salvo_runner_attach(&eu->runner);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
-		const struct salvo_gcq_chunk chunk = salvo_gcq_take(&eu->eus->gpu->gcq,
-								    &eu->cursor, eu->bit, 0);
+		struct salvo_feed_news news;
+		const struct salvo_gcq_chunk chunk = salvo_feed_take(&eu->feed, &news);
 
-		if (chunk.admitted) {
+		if (news.admitted) {
 			atomic_thread_fence(memory_order_seq_cst);
 			wake_all(eu->eus);
 		}
-		if (chunk.count) {
-			if (eu->looking)
-				stop_looking(eu);
+		if (chunk.count && eu->looking)
+			stop_looking(eu);
+		if (chunk.count || news.fetched)
 			wake_next(eu);
+		if (chunk.count) {
 			run_chunk(eu, &chunk);
 		} else {
 			settle(eu);
@@ -326,23 +325,14 @@ static void *unit_main(void *arg)
 	return NULL;
 }
 
-unsigned int salvo_eus_cores(void)
-{
-	cpu_set_t set;
-	unsigned int count;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	count = CPU_COUNT(&set);
-	return count < SALVO_MAX_UNITS ? count : SALVO_MAX_UNITS;
-}
-
-/* The @index-th core that we may run on, counted round. */
-static int core_of(const cpu_set_t *set, unsigned int index)
+/* The core that is meant for a unit, else the @index-th that we may run on, counted round. */
+static int core_of(const cpu_set_t *set, int wanted, unsigned int index)
 {
 	unsigned int rest = index % CPU_COUNT(set);
 	int core;
 
+	if (wanted >= 0 && wanted < CPU_SETSIZE && CPU_ISSET(wanted, set))
+		return wanted;
 	for (core = 0;; core++)
 		if (CPU_ISSET(core, set) && !rest--)
 			return core;
@@ -378,8 +368,10 @@ static int start_unit(struct salvo_eu *eu, const pthread_attr_t *attr)
 	return 0;
 }
 
-int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int count)
+int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 {
+	const struct salvo_topology *topology = &gpu->queues.topology;
+	const unsigned int count = topology->units;
 	cpu_set_t allowed, one;
 	pthread_attr_t attr;
 	unsigned int i;
@@ -403,8 +395,8 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int co
 
 		eu->eus = eus;
 		eu->bit = 1ull << i;
-		eu->cursor = salvo_gcq_cursor(&gpu->gcq);
-		eu->core = core_of(&allowed, i);
+		salvo_feed_init(&eu->feed, &gpu->queues, i);
+		eu->core = core_of(&allowed, topology->core[i], i);
 		CPU_ZERO(&one);
 		CPU_SET(eu->core, &one);
 		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);

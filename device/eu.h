@@ -31,12 +31,11 @@ struct salvo_eus {
 };
 
 /**
- * salvo_eus_init() - Start the units.
- * @count: Number, 1 to SALVO_MAX_UNITS.
+ * salvo_eus_init() - Start the units of the queues' topology.
  *
  * Return: 0, -ENOMEM or -EAGAIN.
  */
-int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu, unsigned int count);
+int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu);
 
 /**
  * salvo_eus_fini() - Stop the units. No job may be in flight.
@@ -54,10 +53,5 @@ void salvo_eus_stop_kernels(struct salvo_eus *eus);
  * salvo_eus_push() - Give a ready element to the units.
  */
 void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element);
-
-/**
- * salvo_eus_cores() - Cores that this process may run on, at most SALVO_MAX_UNITS.
- */
-unsigned int salvo_eus_cores(void);
 
 #endif /* SALVO_EU_H */

@@ -10,6 +10,11 @@
  * - None remain: it decrements the seen counter, once, as its cursor then passes
  *   the entry and never comes back (N5).
  *
+ * A far node walks as one taker for all its units (lcq.c): it takes large chunks,
+ * and passes an entry for all of them by one update (N9). That holds for entries
+ * that approve the whole node. Of one that approves only some of its units those
+ * take for themselves, like near ones, so that a mask is always obeyed exactly.
+ *
  * The seen counter starts at the number of approved units. At 0 the entry is
  * free, and a producer may write the element of one lap later into it. That is
  * all the bookkeeping: no queue for each core, nothing to rebalance.
@@ -37,7 +42,7 @@ static struct salvo_gcq_entry *entry_at(const struct salvo_gcq *gcq, uint64_t po
 	return &gcq->entries[position & (gcq->size - 1)];
 }
 
-int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size)
+int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size, uint32_t bit_units)
 {
 	uint32_t i;
 
@@ -47,6 +52,7 @@ int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size)
 		return -ENOMEM;
 	memset(gcq->entries, 0, size * sizeof(gcq->entries[0]));
 	gcq->size = size;
+	gcq->bit_units = bit_units;
 	/* As if one lap had passed: all entries are of the lap before, and free. */
 	for (i = 0; i < size; i++)
 		gcq->entries[i].position = i;
@@ -61,9 +67,18 @@ void salvo_gcq_fini(struct salvo_gcq *gcq)
 	free(gcq->entries);
 }
 
-uint64_t salvo_gcq_cursor(const struct salvo_gcq *gcq)
+void salvo_gcq_join(const struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, uint64_t bits,
+		    uint64_t unless, uint32_t units)
 {
-	return gcq->tail;
+	taker->cursor = gcq->tail;
+	taker->bits = bits;
+	taker->unless = unless;
+	taker->units = units;
+}
+
+static uint32_t units_of(const struct salvo_gcq *gcq, uint64_t mask)
+{
+	return __builtin_popcountll(mask) * gcq->bit_units;
 }
 
 static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
@@ -95,7 +110,7 @@ static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	atomic_store_explicit(&entry->element, element, memory_order_relaxed);
 	atomic_store_explicit(&entry->total, element->total, memory_order_relaxed);
 	atomic_store_explicit(&entry->counters, (uint64_t)element->total << 32 |
-			      (uint32_t)__builtin_popcountll(element->apu_mask),
+			      units_of(gcq, element->apu_mask),
 			      memory_order_relaxed);
 	atomic_store_explicit(&entry->position, tail, memory_order_release);
 	return true;
@@ -141,8 +156,36 @@ bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	return false;
 }
 
+static bool is_approved(const struct salvo_gcq_taker *taker, uint64_t mask)
+{
+	return (mask & taker->bits) == taker->bits &&
+	       (!taker->unless || (mask & taker->unless) != taker->unless);
+}
+
 /*
- * The unit has seen that the entry at its cursor has no items left (N5). Returns
+ * How much of what remains to take. A unit's share leaves enough for all to end at
+ * about the same time; so does a large chunk, which half of what remains bounds.
+ */
+static uint32_t wanted(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
+		       uint64_t mask, uint32_t wir, uint32_t chunk, bool large)
+{
+	const uint32_t units = units_of(gcq, mask);
+	uint64_t part;
+
+	if (!large) {
+		part = chunk ? chunk : 1 + wir / (4 * units);
+	} else {
+		part = (uint64_t)wir * taker->units / (2 * units);
+		if (part < taker->units)
+			part = taker->units;
+		if (part > chunk)
+			part = chunk;
+	}
+	return part < wir ? part : wir;
+}
+
+/*
+ * The taker has seen that the entry at its cursor has no items left (N5). Returns
  * whether elements entered that had waited for it.
  */
 static bool pass(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t counters)
@@ -151,33 +194,43 @@ static bool pass(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t counters)
 	return !counters && atomic_load(&gcq->waiting) && admit(gcq);
 }
 
-struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t unit,
-				      uint32_t chunk)
+/* Moves the cursor to the next entry that the taker is approved for; false if there is none. */
+static bool find_entry(struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
+		       uint64_t *cursor, uint64_t *mask)
 {
-	struct salvo_gcq_chunk got = { .count = 0 };
-
 	for (;;) {
-		struct salvo_gcq_entry *entry = entry_at(gcq, *cursor);
-		uint64_t position, mask, counters, after;
-		uint32_t wir, want;
+		const struct salvo_gcq_entry *entry = entry_at(gcq, *cursor);
+		const uint64_t position = atomic_load_explicit(&entry->position,
+							       memory_order_acquire);
 
-		position = atomic_load_explicit(&entry->position, memory_order_acquire);
 		if (position != *cursor) {
 			if ((position & ~WRITING) <= *cursor)
-				return got;
+				return false;
 			/* Used again: whatever is a lap before its new place is over. */
 			*cursor = (position & ~WRITING) - gcq->size + 1;
 			continue;
 		}
-		mask = atomic_load_explicit(&entry->apu_mask, memory_order_relaxed);
+		*mask = atomic_load_explicit(&entry->apu_mask, memory_order_relaxed);
 		atomic_thread_fence(memory_order_acquire);
-		if (!(mask & unit) ||
-		    atomic_load_explicit(&entry->position, memory_order_relaxed) != position) {
-			(*cursor)++;
-			continue;
-		}
+		if (is_approved(taker, *mask) &&
+		    atomic_load_explicit(&entry->position, memory_order_relaxed) == position)
+			return true;
+		(*cursor)++;
+	}
+}
 
+static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+				   uint32_t chunk, bool large)
+{
+	uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed), mask;
+	struct salvo_gcq_chunk got = { .count = 0 };
+
+	while (!got.count && find_entry(gcq, taker, &cursor, &mask)) {
 		/* Approved: the entry stays as it is until we count it as seen. */
+		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
+		uint64_t counters, after;
+		uint32_t wir;
+
 		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
 		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
 		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
@@ -185,39 +238,58 @@ struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, u
 			wir = salvo_gcq_wir(counters);
 			if (!wir)
 				break;
-			want = chunk ? chunk : 1 + wir / (4 * __builtin_popcountll(mask));
-			got.count = want < wir ? want : wir;
-			after = counters - ((uint64_t)got.count << 32) - (got.count == wir);
+			got.count = wanted(gcq, taker, mask, wir, chunk, large);
+			after = counters - ((uint64_t)got.count << 32) -
+				(got.count == wir ? taker->units : 0);
 		} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, after,
 								memory_order_acq_rel,
 								memory_order_acquire));
-		if (!wir) {
-			counters = atomic_fetch_sub_explicit(&entry->counters, 1,
-							     memory_order_acq_rel);
-			got.admitted |= pass(gcq, cursor, counters - 1);
-			got.count = 0;
-			continue;
-		}
 		got.first -= wir;
+		if (!wir) {
+			got.count = 0;
+			after = atomic_fetch_sub_explicit(&entry->counters, taker->units,
+							  memory_order_acq_rel) - taker->units;
+		}
 		if (got.count == wir)
-			got.admitted |= pass(gcq, cursor, after);
-		return got;
+			got.admitted |= pass(gcq, &cursor, after);
 	}
+	atomic_store_explicit(&taker->cursor, cursor, memory_order_relaxed);
+	return got;
 }
 
-bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, uint64_t cursor)
+struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+				      uint32_t chunk)
 {
+	return take(gcq, taker, chunk, false);
+}
+
+struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+					    uint32_t chunk)
+{
+	return take(gcq, taker, chunk, true);
+}
+
+bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker)
+{
+	const uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed);
 	const uint64_t position = atomic_load_explicit(&entry_at(gcq, cursor)->position,
 						       memory_order_acquire);
 
 	return position == cursor || (position & ~WRITING) > cursor;
 }
 
-uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, uint64_t cursor)
+bool salvo_gcq_is_behind(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker)
 {
-	const struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
+	return atomic_load(&gcq->tail) != atomic_load(&taker->cursor);
+}
 
-	if (atomic_load_explicit(&entry->position, memory_order_acquire) != cursor)
+uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
+			   uint32_t index)
+{
+	const uint64_t position = atomic_load_explicit(&taker->cursor, memory_order_relaxed) + index;
+	const struct salvo_gcq_entry *entry = entry_at(gcq, position);
+
+	if (atomic_load_explicit(&entry->position, memory_order_acquire) != position)
 		return 0;
 	return atomic_load_explicit(&entry->apu_mask, memory_order_relaxed);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct salvo_element;
+struct salvo_lcq_slot;
 
 #define SALVO_GCQ_ENTRIES 4096u
 
@@ -26,9 +27,9 @@ struct salvo_gcq_entry {
 	 * work-items-remaining (WIR) << 32 | seen.
 	 */
 	_Atomic uint64_t counters;
-	/** @apu_mask: Approved processing units. */
+	/** @apu_mask: Approved processing units; a bit names a unit, or a whole node. */
 	_Atomic uint64_t apu_mask;
-	/** @element: The work element. */
+	/** @element: The work element; only a value to whoever does not own it. */
 	struct salvo_element *_Atomic element;
 	/** @total: Items that WIR started with. */
 	_Atomic uint32_t total;
@@ -41,6 +42,8 @@ struct salvo_gcq {
 	struct salvo_gcq_entry *entries;
 	/** @size: Number of @entries, a power of two. */
 	uint32_t size;
+	/** @bit_units: Units that a bit of a mask stands for: 1, or those of a node. */
+	uint32_t bit_units;
 	/** @tail: Position of the next entry. */
 	_Atomic uint64_t tail __attribute__((aligned(64)));
 	/** @waiting: Number of elements in the list of those that found no free entry. */
@@ -52,6 +55,20 @@ struct salvo_gcq {
 };
 
 /**
+ * struct salvo_gcq_taker - Who walks along the queue: a unit, or a node as a whole.
+ */
+struct salvo_gcq_taker {
+	/** @cursor: Its place in the queue; only the taker writes it. */
+	_Atomic uint64_t cursor;
+	/** @bits: It is approved by a mask that has all of these, */
+	uint64_t bits;
+	/** @unless: but not all of these: what the unit's node takes as a whole; or 0. */
+	uint64_t unless;
+	/** @units: Units that it counts for in the seen counter. */
+	uint32_t units;
+};
+
+/**
  * struct salvo_gcq_chunk - What a unit took.
  */
 struct salvo_gcq_chunk {
@@ -59,6 +76,8 @@ struct salvo_gcq_chunk {
 	uint32_t first;
 	/** @count: 0 if there was nothing. */
 	uint32_t count;
+	/** @slot: In the local command queue that it came through, or NULL. */
+	struct salvo_lcq_slot *slot;
 	/** @admitted: Elements that waited have entered: their units may sleep. */
 	bool admitted;
 };
@@ -66,16 +85,19 @@ struct salvo_gcq_chunk {
 /**
  * salvo_gcq_init() - An empty queue.
  * @size: Entries, a power of two.
+ * @bit_units: Units that a bit of a mask stands for.
  *
  * Return: 0 or -ENOMEM.
  */
-int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size);
+int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size, uint32_t bit_units);
 void salvo_gcq_fini(struct salvo_gcq *gcq);
 
 /**
- * salvo_gcq_cursor() - Where a unit that comes new starts to look.
+ * salvo_gcq_join() - A new taker starts to look behind all entries.
+ * @bits, @unless, @units: See struct salvo_gcq_taker.
  */
-uint64_t salvo_gcq_cursor(const struct salvo_gcq *gcq);
+void salvo_gcq_join(const struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, uint64_t bits,
+		    uint64_t unless, uint32_t units);
 
 /**
  * salvo_gcq_push() - Append a work element with at least one item and one approved unit.
@@ -88,22 +110,36 @@ bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element);
 
 /**
  * salvo_gcq_take() - Ask for work (N4 of CN102792271).
- * @cursor: The unit's place in the queue.
- * @unit: Its mask bit.
  * @chunk: Most items to take, or 0 for a share of what remains.
  */
-struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, uint64_t *cursor, uint64_t unit,
+struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 				      uint32_t chunk);
 
 /**
- * salvo_gcq_has_entry() - Is there an entry at @cursor or after it?
+ * salvo_gcq_take_large() - Ask for work for a whole node (N6).
+ * @chunk: Most items to take; shrunk to the node's part of half of what remains (N8).
  */
-bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, uint64_t cursor);
+struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+					    uint32_t chunk);
 
 /**
- * salvo_gcq_mask_at() - Approved units of the entry at @cursor; 0 if there is none.
+ * salvo_gcq_has_entry() - Is there an entry at the taker's cursor or after it?
  */
-uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, uint64_t cursor);
+bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker);
+
+/**
+ * salvo_gcq_is_behind() - Has an entry been claimed that the taker has not passed?
+ *
+ * Unlike salvo_gcq_has_entry() also while it is being written: entries behind it may
+ * be there already.
+ */
+bool salvo_gcq_is_behind(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker);
+
+/**
+ * salvo_gcq_mask_at() - Approved units of the entry @index after the cursor; 0 if there is none.
+ */
+uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
+			   uint32_t index);
 
 static inline uint32_t salvo_gcq_wir(uint64_t counters)
 {

@@ -256,7 +256,7 @@ static void init_regs(struct salvo_gpu *gpu)
 	regs->version = SALVO_VERSION;
 	regs->generation = gpu->config.generation;
 	regs->units = gpu->eus.count;
-	regs->nodes = 1;
+	regs->nodes = gpu->queues.topology.nodes;
 	regs->rings = SALVO_MAX_RINGS;
 	regs->isa_level = salvo_gpu_isa_level();
 	regs->vram_offset = gpu->config.vram_offset;
@@ -277,16 +277,27 @@ static bool holds_vram(const struct salvo_gpu_config *config)
 	       config->vram_bytes <= (uint64_t)st.st_size - config->vram_offset;
 }
 
+static int find_topology(const struct salvo_gpu_config *config, struct salvo_topology *topology)
+{
+	char why[SALVO_TOPOLOGY_WHY];
+
+	if (!config->topology)
+		return salvo_topology_detect(topology, config->units);
+	return config->units ? -EINVAL : salvo_topology_parse(topology, config->topology, why);
+}
+
 int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out)
 {
+	struct salvo_topology topology;
 	struct salvo_gpu *gpu;
-	unsigned int units;
 	int ret;
 
-	units = config->units ? config->units : salvo_eus_cores();
-	if (!config->regs || units > SALVO_MAX_UNITS || !holds_vram(config) ||
+	if (!config->regs || config->units > SALVO_MAX_UNITS || !holds_vram(config) ||
 	    !config->system_base != !config->system_bytes)
 		return -EINVAL;
+	ret = find_topology(config, &topology);
+	if (ret)
+		return ret;
 	gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
 	if (!gpu)
 		return -ENOMEM;
@@ -300,17 +311,17 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 	ret = salvo_aspaces_init(&gpu->aspaces, config);
 	if (ret)
 		goto err_free;
-	ret = salvo_gcq_init(&gpu->gcq, SALVO_GCQ_ENTRIES);
+	ret = salvo_queues_init(&gpu->queues, &topology);
 	if (ret)
 		goto err_aspaces;
 	ret = salvo_jobs_init(&gpu->jobs, gpu);
 	if (ret)
-		goto err_gcq;
+		goto err_queues;
 	salvo_faults_init(&gpu->faults, gpu->regs);
 	pthread_mutex_init(&gpu->cp_lock, NULL);
 	if (config->contain_faults)
 		salvo_traps_get();
-	ret = salvo_eus_init(&gpu->eus, gpu, units);
+	ret = salvo_eus_init(&gpu->eus, gpu);
 	if (ret)
 		goto err_traps;
 	init_regs(gpu);
@@ -323,8 +334,8 @@ err_traps:
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
 	salvo_jobs_fini(&gpu->jobs);
-err_gcq:
-	salvo_gcq_fini(&gpu->gcq);
+err_queues:
+	salvo_queues_fini(&gpu->queues);
 err_aspaces:
 	salvo_aspaces_fini(&gpu->aspaces);
 err_free:
@@ -350,7 +361,7 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu)
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
 	salvo_jobs_fini(&gpu->jobs);
-	salvo_gcq_fini(&gpu->gcq);
+	salvo_queues_fini(&gpu->queues);
 	salvo_aspaces_fini(&gpu->aspaces);
 	free(gpu);
 }

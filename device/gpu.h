@@ -13,8 +13,8 @@
 #include "dma.h"
 #include "eu.h"
 #include "fault.h"
-#include "gcq.h"
 #include "job.h"
+#include "queues.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
@@ -39,7 +39,7 @@ struct salvo_gpu {
 	struct salvo_regs *regs;
 	struct salvo_dma dma;
 	struct salvo_faults faults;
-	struct salvo_gcq gcq;
+	struct salvo_queues queues;
 	struct salvo_eus eus;
 	struct salvo_jobs jobs;
 

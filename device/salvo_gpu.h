@@ -41,6 +41,11 @@ struct salvo_gpu_config {
 	uint64_t va_base;
 	/** @units: Execution units, or 0 for one for each core we may run on. */
 	unsigned int units;
+	/**
+	 * @topology: Units and nodes instead of those of the machine, in the words of
+	 * topology.h, or NULL; then @units is 0. Only read in salvo_gpu_create().
+	 */
+	const char *topology;
 	/** @generation: For the register. */
 	uint32_t generation;
 	/**

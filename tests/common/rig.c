@@ -71,7 +71,7 @@ static void bind_all(struct rig *rig)
 		       SALVO_ACCESS_READ | SALVO_ACCESS_WRITE) == SALVO_STATUS_DONE, "bind data");
 }
 
-struct rig *rig_create(unsigned int units)
+static struct rig *create(unsigned int units, const char *topology)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 	int fd = memfd_create("vram", MFD_CLOEXEC), system = memfd_create("system", MFD_CLOEXEC);
@@ -86,6 +86,7 @@ struct rig *rig_create(unsigned int units)
 	     (void *)rig->regs != MAP_FAILED, "mmap");
 	rig->config = (struct salvo_gpu_config) {
 		.regs = rig->regs, .vram_fd = fd, .vram_bytes = RIG_VRAM_BYTES, .units = units,
+		.topology = topology,
 		.system_base = rig->system, .system_bytes = RIG_SYSTEM_BYTES,
 		.system_fd = system,
 		.contain_faults = true, .interrupt = on_interrupt, .cookie = rig,
@@ -99,6 +100,16 @@ struct rig *rig_create(unsigned int units)
 	rig_reset(rig);
 	bind_all(rig);
 	return rig;
+}
+
+struct rig *rig_create(unsigned int units)
+{
+	return create(units, units ? NULL : getenv("SALVO_TOPOLOGY"));
+}
+
+struct rig *rig_create_nodes(const char *topology)
+{
+	return create(0, topology);
 }
 
 void rig_stop(struct rig *rig)

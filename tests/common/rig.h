@@ -51,8 +51,13 @@ struct rig {
 	_Atomic uint32_t fault_irqs;
 };
 
-/* A GPU after the handshake, with code and data bound in RIG_ASID. Ends the test on failure. */
+/*
+ * A GPU after the handshake, with code and data bound in RIG_ASID. Ends the test on failure.
+ * With 0 units SALVO_TOPOLOGY counts, so that a test can be tried on any arrangement.
+ */
 struct rig *rig_create(unsigned int units);
+/* The same with units and nodes in the words of topology.h. */
+struct rig *rig_create_nodes(const char *topology);
 void rig_destroy(struct rig *rig);
 /* Destroys the GPU only: nothing changes any more in what the rig shows. */
 void rig_stop(struct rig *rig);

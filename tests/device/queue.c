@@ -81,16 +81,16 @@ TEST(N2_last_item_of_a_ragged_range_has_only_the_operands_that_exist)
 FIXTURE(gcq)
 {
 	struct salvo_gcq gcq;
-	uint64_t cursor[4];
+	struct salvo_gcq_taker taker[4];
 };
 
 FIXTURE_SETUP(gcq)
 {
 	unsigned int i;
 
-	ASSERT_EQ(0, salvo_gcq_init(&self->gcq, 8));
+	ASSERT_EQ(0, salvo_gcq_init(&self->gcq, 8, 1));
 	for (i = 0; i < 4; i++)
-		self->cursor[i] = salvo_gcq_cursor(&self->gcq);
+		salvo_gcq_join(&self->gcq, &self->taker[i], 1ull << i, 0, 1);
 }
 
 FIXTURE_TEARDOWN(gcq)
@@ -98,10 +98,10 @@ FIXTURE_TEARDOWN(gcq)
 	salvo_gcq_fini(&self->gcq);
 }
 
-static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, uint64_t *cursors, unsigned int unit,
-				   uint32_t chunk)
+static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker *takers,
+				   unsigned int unit, uint32_t chunk)
 {
-	return salvo_gcq_take(gcq, &cursors[unit], 1ull << unit, chunk);
+	return salvo_gcq_take(gcq, &takers[unit], chunk);
 }
 
 /* The counters of the n-th entry ever pushed. */
@@ -131,18 +131,18 @@ TEST_F(gcq, N4_unit_takes_min_of_chunk_and_rest)
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
 	for (i = 0; i < 4; i++) {
-		chunk = take(&self->gcq, self->cursor, 0, 4);
+		chunk = take(&self->gcq, self->taker, 0, 4);
 		EXPECT_EQ(&element, chunk.element);
 		EXPECT_EQ(4 * i, chunk.first);
 		EXPECT_EQ(4, chunk.count);
 		EXPECT_EQ(rest[i], salvo_gcq_wir(counters(&self->gcq, 0)));
 	}
-	EXPECT_EQ(0, take(&self->gcq, self->cursor, 0, 4).count);
+	EXPECT_EQ(0, take(&self->gcq, self->taker, 0, 4).count);
 
 	element = make_element(7, 1, 1, 1);
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
-	EXPECT_EQ(5, take(&self->gcq, self->cursor, 0, 5).count);
-	chunk = take(&self->gcq, self->cursor, 0, 5);
+	EXPECT_EQ(5, take(&self->gcq, self->taker, 0, 5).count);
+	chunk = take(&self->gcq, self->taker, 0, 5);
 	EXPECT_EQ(2, chunk.count);
 	EXPECT_EQ(5, chunk.first);
 }
@@ -155,11 +155,11 @@ TEST_F(gcq, N4_unit_goes_on_past_an_entry_it_is_not_approved_for)
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &first));
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &second));
-	chunk = take(&self->gcq, self->cursor, 0, 8);
+	chunk = take(&self->gcq, self->taker, 0, 8);
 	EXPECT_EQ(&second, chunk.element);
 	EXPECT_EQ(3, salvo_gcq_wir(counters(&self->gcq, 0)));
 	EXPECT_EQ(1, salvo_gcq_seen(counters(&self->gcq, 0)));
-	chunk = take(&self->gcq, self->cursor, 1, 8);
+	chunk = take(&self->gcq, self->taker, 1, 8);
 	EXPECT_EQ(&first, chunk.element);
 }
 
@@ -169,16 +169,16 @@ TEST_F(gcq, N5_each_approved_unit_decrements_seen_once)
 	unsigned int i;
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
-	EXPECT_EQ(1, take(&self->gcq, self->cursor, 0, 1).count);
+	EXPECT_EQ(1, take(&self->gcq, self->taker, 0, 1).count);
 	EXPECT_EQ(3, salvo_gcq_seen(counters(&self->gcq, 0)));
-	EXPECT_EQ(1, take(&self->gcq, self->cursor, 1, 1).count);
+	EXPECT_EQ(1, take(&self->gcq, self->taker, 1, 1).count);
 	EXPECT_EQ(2, salvo_gcq_seen(counters(&self->gcq, 0)));
 	for (i = 0; i < 3; i++)
-		EXPECT_EQ(0, take(&self->gcq, self->cursor, 0, 1).count);
+		EXPECT_EQ(0, take(&self->gcq, self->taker, 0, 1).count);
 	EXPECT_EQ(1, salvo_gcq_seen(counters(&self->gcq, 0)));
-	EXPECT_EQ(0, take(&self->gcq, self->cursor, 3, 1).count);
+	EXPECT_EQ(0, take(&self->gcq, self->taker, 3, 1).count);
 	EXPECT_EQ(1, salvo_gcq_seen(counters(&self->gcq, 0)));
-	EXPECT_EQ(0, take(&self->gcq, self->cursor, 2, 1).count);
+	EXPECT_EQ(0, take(&self->gcq, self->taker, 2, 1).count);
 	EXPECT_EQ(0, counters(&self->gcq, 0));
 }
 
@@ -193,17 +193,17 @@ TEST_F(gcq, N5_entry_is_reused_only_when_all_have_seen_it)
 	for (i = 0; i < 8; i++)
 		ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element[i]));
 	for (i = 0; i < 8; i++)
-		EXPECT_EQ(&element[i], take(&self->gcq, self->cursor, 0, 1).element);
+		EXPECT_EQ(&element[i], take(&self->gcq, self->taker, 0, 1).element);
 
 	/* Unit 1 has seen none: nothing enters. */
 	ASSERT_FALSE(salvo_gcq_push(&self->gcq, &element[8]));
 	ASSERT_FALSE(salvo_gcq_push(&self->gcq, &element[9]));
-	EXPECT_EQ(0, take(&self->gcq, self->cursor, 0, 1).count);
+	EXPECT_EQ(0, take(&self->gcq, self->taker, 0, 1).count);
 
 	/* It passes all eight; the waiting ones enter in their order. */
-	chunk = take(&self->gcq, self->cursor, 1, 1);
+	chunk = take(&self->gcq, self->taker, 1, 1);
 	EXPECT_EQ(&element[8], chunk.element);
-	chunk = take(&self->gcq, self->cursor, 0, 1);
+	chunk = take(&self->gcq, self->taker, 0, 1);
 	EXPECT_EQ(&element[9], chunk.element);
 	EXPECT_EQ(0, self->gcq.waiting);
 	EXPECT_TRUE(salvo_gcq_push(&self->gcq, &element[10]));
@@ -217,14 +217,14 @@ TEST_F(gcq, N5_unit_that_is_not_approved_may_lag_by_laps)
 	for (i = 0; i < 100; i++) {
 		element[i] = make_element(1, 1, 1, 0x1);
 		ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element[i]));
-		ASSERT_EQ(&element[i], take(&self->gcq, self->cursor, 0, 1).element);
+		ASSERT_EQ(&element[i], take(&self->gcq, self->taker, 0, 1).element);
 	}
 	element[0] = make_element(1, 1, 1, 0x2);
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element[0]));
-	EXPECT_TRUE(salvo_gcq_has_entry(&self->gcq, self->cursor[1]));
-	EXPECT_EQ(&element[0], take(&self->gcq, self->cursor, 1, 1).element);
-	EXPECT_EQ(0, take(&self->gcq, self->cursor, 1, 1).count);
-	EXPECT_FALSE(salvo_gcq_has_entry(&self->gcq, self->cursor[1]));
+	EXPECT_TRUE(salvo_gcq_has_entry(&self->gcq, &self->taker[1]));
+	EXPECT_EQ(&element[0], take(&self->gcq, self->taker, 1, 1).element);
+	EXPECT_EQ(0, take(&self->gcq, self->taker, 1, 1).count);
+	EXPECT_FALSE(salvo_gcq_has_entry(&self->gcq, &self->taker[1]));
 }
 
 #define STRESS_UNITS	4
@@ -233,7 +233,7 @@ TEST_F(gcq, N5_unit_that_is_not_approved_may_lag_by_laps)
 struct stress {
 	struct salvo_gcq gcq;
 	struct salvo_element *elements;
-	uint64_t cursor[STRESS_UNITS];
+	struct salvo_gcq_taker taker[STRESS_UNITS];
 	_Atomic uint32_t *runs;		/* of each item */
 	_Atomic uint64_t wrong;
 	_Atomic uint64_t items;
@@ -254,7 +254,7 @@ static void *stress_unit(void *arg)
 
 	while (atomic_load(&s->items) < s->all_items) {
 		const struct salvo_gcq_chunk chunk =
-			take(&s->gcq, s->cursor, unit->number, 1 + unit->number % 3);
+			take(&s->gcq, s->taker, unit->number, 1 + unit->number % 3);
 		uint32_t i;
 
 		if (chunk.count && !(chunk.element->apu_mask & (1ull << unit->number)))
@@ -267,7 +267,7 @@ static void *stress_unit(void *arg)
 			sched_yield();
 	}
 	/* Passes what is left, so that nothing stays in use. */
-	while (take(&s->gcq, s->cursor, unit->number, 1).count)
+	while (take(&s->gcq, s->taker, unit->number, 1).count)
 		atomic_fetch_add(&s->wrong, 1);
 	return NULL;
 }
@@ -279,7 +279,7 @@ TEST(N4_N5_under_contention_every_item_is_taken_once)
 	struct stress s = { 0 };
 	unsigned int i, j, seed = 1;
 
-	ASSERT_EQ(0, salvo_gcq_init(&s.gcq, 16));
+	ASSERT_EQ(0, salvo_gcq_init(&s.gcq, 16, 1));
 	s.elements = calloc(STRESS_ELEMENTS, sizeof(s.elements[0]));
 	s.runs = calloc(STRESS_ELEMENTS * STRESS_WIDTH, sizeof(s.runs[0]));
 	ASSERT_TRUE(s.elements && s.runs);
@@ -290,7 +290,7 @@ TEST(N4_N5_under_contention_every_item_is_taken_once)
 		s.all_items += s.elements[i].total;
 	}
 	for (i = 0; i < STRESS_UNITS; i++)
-		s.cursor[i] = salvo_gcq_cursor(&s.gcq);
+		salvo_gcq_join(&s.gcq, &s.taker[i], 1ull << i, 0, 1);
 	for (i = 0; i < STRESS_UNITS; i++) {
 		unit[i] = (struct stress_unit) { &s, i };
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, stress_unit, &unit[i]));
