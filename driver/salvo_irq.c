@@ -19,6 +19,7 @@
 #include <linux/pci.h>
 
 #include "salvo_ctx.h"
+#include "salvo_decode.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
 #include "salvo_irq.h"
@@ -84,11 +85,11 @@ static irqreturn_t salvo_irq_fault_thread(int irq, void *cookie)
 		return IRQ_HANDLED;
 	sdev->fault_sequence = sequence;
 	atomic64_inc(&sdev->faults);
-	if (__ratelimit(&sdev->fault_ratelimit))
-		drm_notice(&sdev->drm,
-			   "fault kind %u: space %u context %u fence %llu command %d group %llu, access %u at %#llx\n",
-			   fault.kind, fault.asid, fault.ctx, fault.seqno, fault.command,
-			   fault.group, fault.access, fault.address);
+	/* A batch's own fault is told from its result, which later ones do not overwrite. */
+	if (!fault.ctx && __ratelimit(&sdev->fault_ratelimit))
+		drm_notice(&sdev->drm, "%s fault: %s at %#llx, fence %llu space %u\n",
+			   salvo_decode_fault(fault.kind), salvo_decode_access(fault.access),
+			   fault.address, fault.seqno, fault.asid);
 	return IRQ_HANDLED;
 }
 

@@ -18,6 +18,7 @@
 
 #include "salvo_compat.h"
 #include "salvo_ctx.h"
+#include "salvo_decode.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
 #include "salvo_reset.h"
@@ -141,24 +142,37 @@ void salvo_job_complete(struct salvo_job *job, int error)
 	dma_fence_put(&fence->base);
 }
 
-/* What CTX_QUERY tells of a batch that the device has failed. */
-static void salvo_job_ban(struct salvo_job *job, u32 status)
+/* What the device says about a fault, in the kernel's log. */
+static void salvo_job_report(struct salvo_job *job, const struct drm_salvo_fault *fault)
 {
-	const struct salvo_packet_result *result = job->result;
+	struct salvo_ctx *ctx = job->ctx;
+	struct salvo_device *sdev = ctx->vm->sdev;
+
+	if (__ratelimit(&sdev->fault_ratelimit))
+		drm_notice(&sdev->drm,
+			   "context %u of %s[%d]: %s fault: %s at %#llx, command %d work-group %llu work-item %d; banned\n",
+			   ctx->hw_id, ctx->vm->comm, ctx->vm->pid,
+			   salvo_decode_fault(fault->kind), salvo_decode_access(fault->access),
+			   fault->address, fault->command, fault->group, fault->item);
+}
+
+/* What CTX_QUERY tells of a batch that the device has failed. */
+static void salvo_job_ban(struct salvo_job *job, const struct salvo_packet_result *result)
+{
 	struct drm_salvo_fault fault = {
 		.batch = job->number,
-		.command = READ_ONCE(result->command),
-		.done = READ_ONCE(result->done),
+		.command = result->command,
+		.done = result->done,
 		.item = ~0u,
 	};
 
-	if (status == SALVO_STATUS_FAULT) {
-		fault.kind = READ_ONCE(result->fault) ?: DRM_SALVO_FAULT_KERNEL;
-		fault.access = READ_ONCE(result->access);
-		fault.address = READ_ONCE(result->address);
-		fault.group = READ_ONCE(result->group);
-		fault.item = READ_ONCE(result->item);
-	} else if (status == SALVO_STATUS_BAD_PACKET) {
+	if (result->status == SALVO_STATUS_FAULT) {
+		fault.kind = result->fault ?: DRM_SALVO_FAULT_KERNEL;
+		fault.access = result->access;
+		fault.address = result->address;
+		fault.group = result->group;
+		fault.item = result->item;
+	} else if (result->status == SALVO_STATUS_BAD_PACKET) {
 		fault.kind = DRM_SALVO_FAULT_PACKET;
 	} else {
 		/* Not even the place of the result was found. */
@@ -166,6 +180,7 @@ static void salvo_job_ban(struct salvo_job *job, u32 status)
 		fault.command = ~0u;
 	}
 	salvo_ctx_ban(job->ctx, &fault);
+	salvo_job_report(job, &fault);
 }
 
 /**
@@ -177,12 +192,15 @@ static void salvo_job_ban(struct salvo_job *job, u32 status)
 int salvo_job_result(struct salvo_job *job)
 {
 	struct salvo_device *sdev = job->ctx->vm->sdev;
-	u32 status = READ_ONCE(job->result->status);
-	u64 busy_ns = READ_ONCE(job->result->busy_ns);
+	struct salvo_packet_result result;
 
-	atomic64_add(busy_ns, &job->ctx->vm->counters.busy_ns);
-	atomic64_add(busy_ns, &sdev->counters.busy_ns);
-	switch (status) {
+	/* Read once: the device may still write. */
+	memcpy(&result, job->result, sizeof(result));
+	barrier();
+
+	atomic64_add(result.busy_ns, &job->ctx->vm->counters.busy_ns);
+	atomic64_add(result.busy_ns, &sdev->counters.busy_ns);
+	switch (result.status) {
 	case SALVO_STATUS_DONE:
 		/* It may have worked with what a batch before it left undone. */
 		if (salvo_ctx_is_banned(job->ctx))
@@ -191,9 +209,9 @@ int salvo_job_result(struct salvo_job *job)
 	case SALVO_STATUS_KILLED:
 		return salvo_refuse(sdev, -ECANCELED, "the batch was not killed");
 	default:
-		salvo_job_ban(job, status);
+		salvo_job_ban(job, &result);
 		return salvo_refuse(sdev, -ECANCELED, "status %u of a batch is done, command %u",
-				    status, READ_ONCE(job->result->command));
+				    result.status, result.command);
 	}
 }
 

@@ -126,6 +126,8 @@ struct salvo_vm *salvo_vm_create(struct salvo_device *sdev)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&vm->ref);
 	vm->sdev = sdev;
+	vm->pid = task_tgid_nr(current);
+	get_task_comm(vm->comm, current);
 	INIT_LIST_HEAD(&vm->retiring);
 	INIT_LIST_HEAD(&vm->uses);
 	spin_lock_init(&vm->lock);

@@ -8,6 +8,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 
 #include "salvo_device.h"
@@ -37,6 +38,10 @@ struct salvo_vm {
 	struct salvo_device *sdev;
 	/** @asid: Number of the space; not zero. */
 	u32 asid;
+	/** @pid: Process that opened the file. */
+	pid_t pid;
+	/** @comm: Its name. */
+	char comm[TASK_COMM_LEN];
 
 	/** @node: In sdev->spaces; sdev->space_lock. */
 	struct list_head node;
