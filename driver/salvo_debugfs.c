@@ -31,6 +31,7 @@ static int salvo_debugfs_show(struct seq_file *m, void *unused)
 	seq_printf(m, "busy-ns: %lld\n", atomic64_read(&sdev->counters.busy_ns));
 	seq_printf(m, "space-packets: %lld\n", atomic64_read(&sdev->space_packets));
 	seq_printf(m, "faults: %lld\n", atomic64_read(&sdev->faults));
+	seq_printf(m, "kills: %lld\n", atomic64_read(&sdev->kills));
 	seq_printf(m, "resets: %lld\n", atomic64_read(&sdev->resets));
 	seq_printf(m, "jobs: %d\n", atomic_read(&sdev->jobs));
 	seq_printf(m, "vram-used: %llu\n", vram_used);

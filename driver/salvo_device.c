@@ -3,8 +3,8 @@
  * salvo_device.c - one GPU: the only owner of the order of bring-up and teardown
  *
  * salvo_device_init() brings up in this order, and salvo_device_fini() takes down
- * in the reverse one: VRAM and spaces, the workqueue, BARs, a reset of the device,
- * the ring, interrupts, the scheduler, the ring's start.
+ * in the reverse one: VRAM and spaces, the dump, the workqueue, BARs, a reset of the
+ * device, the ring, interrupts, the scheduler, the ring's start.
  *
  * The structure outlives the binding of the driver: files that are still open
  * keep it. What they find is a device that is gone: every ioctl fails, mappings
@@ -50,6 +50,7 @@ static int salvo_device_init_software(struct salvo_device *sdev)
 	INIT_DELAYED_WORK(&sdev->reclaim, salvo_vm_reclaim_work);
 	INIT_DELAYED_WORK(&sdev->watchdog, salvo_reset_watchdog_work);
 	INIT_WORK(&sdev->lost, salvo_reset_lost_work);
+	INIT_WORK(&sdev->wedged, salvo_reset_wedged_work);
 	salvo_vram_init(sdev);
 	return drmm_add_action_or_reset(&sdev->drm, salvo_device_release, NULL);
 }
@@ -112,10 +113,15 @@ int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev)
 	ret = salvo_device_init_software(sdev);
 	if (ret)
 		return ret;
+	ret = salvo_dump_init(sdev);
+	if (ret)
+		return ret;
 	/* Fences depend on the timeout handler, and memory reclaim may on fences. */
 	sdev->wq = alloc_ordered_workqueue("salvo", WQ_MEM_RECLAIM);
-	if (!sdev->wq)
-		return -ENOMEM;
+	if (!sdev->wq) {
+		ret = -ENOMEM;
+		goto err_dump_fini;
+	}
 	ret = salvo_device_start_hw(sdev, pdev);
 	if (ret)
 		goto err_stop_hw;
@@ -143,6 +149,8 @@ err_ring_fini:
 err_stop_hw:
 	salvo_device_stop_hw(sdev, pdev);
 	destroy_workqueue(sdev->wq);
+err_dump_fini:
+	salvo_dump_fini(sdev);
 	return ret;
 }
 
@@ -171,6 +179,8 @@ void salvo_device_fini(struct salvo_device *sdev)
 	wait_event(sdev->jobs_idle, !atomic_read(&sdev->jobs));
 	salvo_sched_fini(sdev);
 	destroy_workqueue(sdev->wq);
+	cancel_work_sync(&sdev->wedged);
+	salvo_dump_fini(sdev);
 	salvo_vm_reclaim_gone(sdev);
 	salvo_vm_detach_all(sdev);
 	salvo_ring_fini(sdev);

@@ -17,6 +17,7 @@
 #include <drm/drm_print.h>
 #include <drm/gpu_scheduler.h>
 
+#include "salvo_dump.h"
 #include "salvo_mmio.h"
 #include "salvo_ring.h"
 
@@ -43,6 +44,18 @@ struct salvo_counters {
 };
 
 /**
+ * struct salvo_stuck - What the units did at the last timeout; of the timeout handler only.
+ */
+struct salvo_stuck {
+	/** @seqno: Of the batch that timed out. */
+	u64 seqno;
+	/** @looks: Timeouts of it before. */
+	unsigned int looks;
+	/** @units: What they said they do. */
+	struct salvo_unit_regs units[SALVO_MAX_UNITS];
+};
+
+/**
  * struct salvo_device - One bound GPU.
  */
 struct salvo_device {
@@ -66,6 +79,12 @@ struct salvo_device {
 	struct delayed_work watchdog;
 	/** @lost: Gives the GPU up. */
 	struct work_struct lost;
+	/** @wedged: Tells user space of it; on a queue of the system. */
+	struct work_struct wedged;
+	/** @dump: Taken when a batch hangs or the GPU is lost. */
+	struct salvo_dump dump;
+	/** @stuck: Tells which units move. */
+	struct salvo_stuck stuck;
 
 	/**
 	 * @gone: The GPU does not answer or was unbound, for good. Read without
@@ -119,6 +138,8 @@ struct salvo_device {
 	atomic64_t space_packets;
 	/** @faults: Faults reported by the device. */
 	atomic64_t faults;
+	/** @kills: Contexts killed by the device since the driver was bound. */
+	atomic64_t kills;
 	/** @resets: Resets since the driver was bound. */
 	atomic64_t resets;
 	/** @clients: Numbers of files, for fdinfo. */

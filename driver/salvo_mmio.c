@@ -146,6 +146,39 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
 }
 
 /**
+ * salvo_mmio_kill() - Have one context killed.
+ * @mmio: The registers.
+ * @ctx: Its number on the ring; it gets no more packets.
+ *
+ * After it no unit works for the context, and its packets that were on the ring end
+ * with SALVO_STATUS_KILLED when those before them are done.
+ *
+ * Return: 0 or -ETIMEDOUT.
+ */
+int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx)
+{
+	u32 request = readl(&mmio->regs->kill_ack) + 1;
+	u32 ack;
+
+	writel(ctx, &mmio->regs->kill_ctx);
+	writel(request, &mmio->regs->kill_request);
+	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_KILL);
+	return readl_poll_timeout(&mmio->regs->kill_ack, ack, ack == request,
+				  SALVO_RESET_POLL_US, SALVO_RESET_LIMIT_US);
+}
+
+/**
+ * salvo_mmio_read_unit() - Copy what a unit says it does: a claim, and a hint only.
+ * @mmio: The registers.
+ * @unit: Number of the unit.
+ * @regs: Filled in.
+ */
+void salvo_mmio_read_unit(struct salvo_mmio *mmio, unsigned int unit, struct salvo_unit_regs *regs)
+{
+	memcpy_fromio(regs, &mmio->regs->unit[unit], sizeof(*regs));
+}
+
+/**
  * salvo_mmio_start_ring() - Make ring 0 live, empty. The device must be reset.
  * @mmio: The registers.
  * @base: System address of entry 0.

@@ -51,6 +51,8 @@ int salvo_mmio_init(struct salvo_device *sdev, struct pci_dev *pdev);
 
 void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell);
 int salvo_mmio_reset(struct salvo_mmio *mmio);
+int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx);
+void salvo_mmio_read_unit(struct salvo_mmio *mmio, unsigned int unit, struct salvo_unit_regs *regs);
 int salvo_mmio_start_ring(struct salvo_mmio *mmio, u64 base, u32 entries);
 void salvo_mmio_write_tail(struct salvo_mmio *mmio, u64 tail);
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio);

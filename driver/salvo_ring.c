@@ -81,7 +81,7 @@ static void salvo_ring_push_locked(struct salvo_device *sdev, struct salvo_ring_
 	struct salvo_ring *ring = &sdev->ring;
 
 	lockdep_assert_held(&ring->lock);
-	ring->entries[ring->submitted & (SALVO_RING_ENTRIES - 1)] = entry;
+	ring->entries[salvo_ring_slot(entry.seqno)] = entry;
 	ring->submitted = entry.seqno;
 	/* The packet and its entry are in memory before the device can see the tail. */
 	wmb();
@@ -154,7 +154,7 @@ u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid, void *packet, dma
 
 	spin_lock_irq(&ring->lock);
 	if (ring->live &&
-	    SALVO_RING_ENTRIES - (ring->submitted - ring->retired) > SALVO_RING_BATCHES) {
+	    salvo_ring_space(ring->submitted, ring->retired) > SALVO_RING_BATCHES) {
 		entry.seqno = ring->submitted + 1;
 		salvo_pack_set_fence(packet, entry.seqno);
 		atomic64_inc(&sdev->space_packets);
@@ -174,7 +174,7 @@ static void salvo_ring_look_locked(struct salvo_device *sdev)
 	if (!ring->live)
 		return;
 	claim = salvo_mmio_read_fence(&sdev->mmio);
-	if (claim >= ring->retired && claim <= ring->submitted)
+	if (salvo_ring_is_sane(claim, ring->submitted, ring->retired))
 		ring->retired = claim;
 	else
 		salvo_refuse(sdev, -EIO, "fence %llu is within %llu..%llu", claim,
@@ -243,5 +243,57 @@ void salvo_ring_abandon(struct salvo_device *sdev)
 
 	spin_lock_irq(&ring->lock);
 	list_splice_tail_init(&ring->pending, &ring->done);
+	spin_unlock_irq(&ring->lock);
+}
+
+/**
+ * salvo_ring_find() - The batch with a seqno that the device has not finished, or NULL.
+ * @sdev: The device.
+ * @seqno: A claim of the device.
+ *
+ * The scheduler must be stopped, so that the batch stays.
+ */
+struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u64 seqno)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	struct salvo_job *found = NULL;
+	struct salvo_fence *fence;
+
+	spin_lock_irq(&ring->lock);
+	list_for_each_entry(fence, &ring->pending, node)
+		if (fence->seqno == seqno)
+			found = fence->job;
+	spin_unlock_irq(&ring->lock);
+	return found;
+}
+
+/** salvo_ring_first() - The oldest batch that the device has not finished, or NULL; see above. */
+struct salvo_job *salvo_ring_first(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	struct salvo_fence *fence;
+
+	spin_lock_irq(&ring->lock);
+	fence = list_first_entry_or_null(&ring->pending, struct salvo_fence, node);
+	spin_unlock_irq(&ring->lock);
+	return fence ? fence->job : NULL;
+}
+
+/**
+ * salvo_ring_copy() - Copy the ring for a dump.
+ * @sdev: The device.
+ * @entries: SALVO_RING_ENTRIES, filled in.
+ * @submitted: Last entry written, filled in.
+ * @retired: Last entry done, filled in.
+ */
+void salvo_ring_copy(struct salvo_device *sdev, struct salvo_ring_entry *entries,
+		     u64 *submitted, u64 *retired)
+{
+	struct salvo_ring *ring = &sdev->ring;
+
+	spin_lock_irq(&ring->lock);
+	memcpy(entries, ring->entries, SALVO_RING_BYTES);
+	*submitted = ring->submitted;
+	*retired = ring->retired;
 	spin_unlock_irq(&ring->lock);
 }

@@ -45,6 +45,24 @@ struct salvo_ring {
 	struct list_head done;
 };
 
+/** salvo_ring_slot() - Index of the entry with a seqno; the first seqno is 1. */
+static inline u32 salvo_ring_slot(u64 seqno)
+{
+	return (seqno - 1) & (SALVO_RING_ENTRIES - 1);
+}
+
+/** salvo_ring_space() - Slots that are free. */
+static inline u64 salvo_ring_space(u64 submitted, u64 retired)
+{
+	return SALVO_RING_ENTRIES - (submitted - retired);
+}
+
+/** salvo_ring_is_sane() - May the device claim that @claim is the last entry done? */
+static inline bool salvo_ring_is_sane(u64 claim, u64 submitted, u64 retired)
+{
+	return claim - retired <= submitted - retired;
+}
+
 int salvo_ring_init(struct salvo_device *sdev);
 void salvo_ring_fini(struct salvo_device *sdev);
 int salvo_ring_start(struct salvo_device *sdev);
@@ -57,5 +75,9 @@ unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt);
 u64 salvo_ring_retired(struct salvo_device *sdev);
 struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
 void salvo_ring_abandon(struct salvo_device *sdev);
+struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u64 seqno);
+struct salvo_job *salvo_ring_first(struct salvo_device *sdev);
+void salvo_ring_copy(struct salvo_device *sdev, struct salvo_ring_entry *entries,
+		     u64 *submitted, u64 *retired);
 
 #endif /* SALVO_RING_H */

@@ -2,12 +2,15 @@
 /*
  * hang.c - batches that never end and batches that fault
  *
- * The driver takes a batch for hung after its timeout (two seconds), resets the
- * GPU, bans the context and goes on.
+ * The driver takes a batch for hung after its timeout (two seconds), has the GPU kill
+ * its context, and goes on; what it saw is a devcoredump.
  */
 #include "kselftest_harness.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -92,11 +95,11 @@ static int fill_and_wait(FIXTURE_DATA(hang) *self, struct salvo_queue *queue,
 	return ret;
 }
 
-/* All that is known of the files survives the reset: buffers, contexts, programs. */
+/* All that is known of the files survives: buffers, contexts, programs. */
 TEST_F(hang, endless_kernel_costs_its_context_alone)
 {
 	struct salvo_fence *endless, *queued, *good;
-	long long resets = device_counter("resets");
+	long long resets = device_counter("resets"), kills = device_counter("kills");
 	struct salvo_queue *third;
 	struct salvo_bo *closed;
 
@@ -117,7 +120,8 @@ TEST_F(hang, endless_kernel_costs_its_context_alone)
 	EXPECT_EQ(salvo_fence_wait(endless, SECONDS(30)), -ECANCELED);
 	EXPECT_EQ(salvo_fence_wait(queued, SECONDS(30)), -ECANCELED);
 	EXPECT_EQ(salvo_fence_wait(good, SECONDS(30)), 0);
-	EXPECT_EQ(device_counter("resets"), resets + 1);
+	EXPECT_EQ(device_counter("kills"), kills + 1);
+	EXPECT_EQ(device_counter("resets"), resets);
 	EXPECT_EQ(fill_and_wait(self, self->queue, self->later, 3), -EIO);
 	EXPECT_EQ(fill_and_wait(self, self->other, self->later, 4), 0);
 	EXPECT_EQ(fill_and_wait(self, self->other, self->bo, 5), 0);
@@ -129,7 +133,7 @@ TEST_F(hang, endless_kernel_costs_its_context_alone)
 }
 
 /* A file that has nothing to do with it notices nothing. */
-TEST_F(hang, other_file_goes_on_after_the_reset)
+TEST_F(hang, other_file_goes_on)
 {
 	struct drm_salvo_command command;
 	struct salvo_fence *endless;
@@ -151,6 +155,87 @@ TEST_F(hang, other_file_goes_on_after_the_reset)
 	close(fd);
 }
 
+/*
+ * Batches of other contexts are on the ring with the hung one, before it and behind it,
+ * more than the units can run: each of them ends well, and did all that it had to do.
+ */
+TEST_F(hang, batches_of_other_contexts_are_not_lost)
+{
+	enum { CONTEXTS = 4, EACH = 6, BYTES = 1 << 20 };
+	struct salvo_fence *fences[CONTEXTS][EACH], *endless;
+	long long resets = device_counter("resets");
+	struct salvo_queue *queues[CONTEXTS];
+	struct salvo_bo *bos[CONTEXTS];
+	uint32_t *words, c, i, at;
+
+	for (c = 0; c < CONTEXTS; c++) {
+		ASSERT_EQ(salvo_queue_create(self->device, 0, &queues[c]), 0);
+		ASSERT_EQ(salvo_bo_create(self->device, EACH * BYTES, 0, &bos[c]), 0);
+	}
+	for (i = 0; i < EACH; i++) {
+		for (c = 0; c < CONTEXTS; c++) {
+			salvo_batch_reset(self->batch);
+			ASSERT_GE(salvo_batch_fill(self->batch, bos[c], i * BYTES, BYTES,
+						   c * EACH + i + 1), 0);
+			ASSERT_EQ(salvo_queue_submit(queues[c], self->batch, NULL, 0,
+						     &fences[c][i]), 0);
+		}
+		if (i == EACH / 2)
+			ASSERT_EQ(submit_kernel(self, "endless", &endless), 0);
+	}
+	EXPECT_EQ(salvo_fence_wait(endless, SECONDS(30)), -ECANCELED);
+	for (c = 0; c < CONTEXTS; c++) {
+		for (i = 0; i < EACH; i++) {
+			EXPECT_EQ(salvo_fence_wait(fences[c][i], SECONDS(30)), 0);
+			salvo_fence_destroy(fences[c][i]);
+		}
+		ASSERT_EQ(salvo_bo_map(bos[c], (void **)&words), 0);
+		for (at = 0; at < EACH * BYTES / 4; at++)
+			ASSERT_EQ(words[at], c * EACH + at / (BYTES / 4) + 1);
+		EXPECT_EQ(fill_and_wait(self, queues[c], bos[c], 1), 0);
+		salvo_bo_destroy(bos[c]);
+		salvo_queue_destroy(queues[c]);
+	}
+	EXPECT_EQ(device_counter("resets"), resets);
+	salvo_fence_destroy(endless);
+}
+
+/*
+ * The batch at the head of the ring waits for units that another one took while it was
+ * between two commands. It is not to blame for that.
+ */
+TEST_F(hang, batch_that_waits_for_a_hung_one_is_not_taken_for_it)
+{
+	const uint32_t many = 256, one = 1;
+	struct salvo_fence *victim, *endless;
+	struct salvo_kernel *kernel;
+	struct salvo_bo *big;
+	int i;
+
+	ASSERT_EQ(salvo_bo_create(self->device, 32 << 20, 0, &big), 0);
+	for (i = 0; i < 40; i++) {
+		ASSERT_GE(salvo_batch_fill(self->batch, big, 0, 32 << 20, i), 0);
+		ASSERT_GE(salvo_batch_barrier(self->batch), 0);
+	}
+	ASSERT_GE(salvo_batch_fill(self->batch, self->later, 0, 4096, 9), 0);
+	ASSERT_EQ(salvo_queue_submit(self->other, self->batch, NULL, 0, &victim), 0);
+
+	salvo_batch_reset(self->batch);
+	ASSERT_EQ(salvo_kernel_create(self->program, "endless", &kernel), 0);
+	ASSERT_EQ(salvo_kernel_set_bo(kernel, 0, self->bo, 0), 0);
+	ASSERT_EQ(salvo_kernel_set_grid(kernel, 1, &many, &one), 0);
+	ASSERT_GE(salvo_batch_dispatch(self->batch, kernel), 0);
+	ASSERT_EQ(salvo_queue_submit(self->queue, self->batch, NULL, 0, &endless), 0);
+
+	EXPECT_EQ(salvo_fence_wait(victim, SECONDS(60)), 0);
+	EXPECT_EQ(salvo_fence_wait(endless, SECONDS(30)), -ECANCELED);
+	EXPECT_EQ(fill_and_wait(self, self->other, self->bo, 5), 0);
+	salvo_fence_destroy(victim);
+	salvo_fence_destroy(endless);
+	salvo_kernel_destroy(kernel);
+	salvo_bo_destroy(big);
+}
+
 static long read_number(const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -169,6 +254,88 @@ static bool write_number(const char *path, long value)
 	bool ok = file && fprintf(file, "%ld\n", value) > 0;
 
 	return file && !fclose(file) && ok;
+}
+
+static bool find_dump(glob_t *found)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if (!glob("/sys/class/devcoredump/devcd*/data", 0, NULL, found))
+			return true;
+		usleep(20000);
+	}
+	return false;
+}
+
+/* Writing anything to a dump frees it. */
+static void drop_dumps(void)
+{
+	glob_t found;
+	size_t i;
+
+	if (glob("/sys/class/devcoredump/devcd*/data", 0, NULL, &found))
+		return;
+	for (i = 0; i < found.gl_pathc; i++)
+		write_number(found.gl_pathv[i], 0);
+	globfree(&found);
+}
+
+static char *read_dump(void)
+{
+	size_t bytes = 0, room = 8 << 20;
+	char *text = calloc(1, room);
+	glob_t found;
+	FILE *file;
+
+	if (!text || !find_dump(&found))
+		return text;
+	file = fopen(found.gl_pathv[0], "r");
+	if (file) {
+		bytes = fread(text, 1, room - 1, file);
+		fclose(file);
+	}
+	text[bytes] = 0;
+	globfree(&found);
+	return text;
+}
+
+TEST_F(hang, dump_tells_ring_packet_context_and_units)
+{
+	static const char *const lines[] = {
+		"salvo devcoredump 1\n", "reason: a batch hung\n", "process: hang[", "context: ",
+		"batch: fence ", "result: pending", "units: ", "busy fence ", "ring: submitted ",
+		"packet: kind batch fence ", "commands 3\n", "  setup state space ",
+		"  0: fill ", "  1: dispatch entry 0x", " items 1,1,1 group 1,1,1 dims 1 args ",
+		"  2: timestamp 0x", "  close fence ", "fault: ",
+	};
+	const uint32_t one = 1;
+	struct salvo_fence *fence;
+	struct salvo_kernel *kernel;
+	char *text;
+	size_t i;
+
+	if (access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the kernel has no devcoredump");
+	drop_dumps();
+	ASSERT_EQ(salvo_kernel_create(self->program, "endless", &kernel), 0);
+	ASSERT_EQ(salvo_kernel_set_bo(kernel, 0, self->bo, 0), 0);
+	ASSERT_EQ(salvo_kernel_set_grid(kernel, 1, &one, &one), 0);
+	ASSERT_EQ(salvo_batch_fill(self->batch, self->later, 0, 64, 1), 0);
+	ASSERT_EQ(salvo_batch_dispatch(self->batch, kernel), 1);
+	ASSERT_EQ(salvo_batch_timestamp(self->batch, self->later, 128), 2);
+	ASSERT_EQ(salvo_queue_submit(self->queue, self->batch, NULL, 0, &fence), 0);
+	EXPECT_EQ(salvo_fence_wait(fence, SECONDS(30)), -ECANCELED);
+	text = read_dump();
+	ASSERT_NE(text, NULL);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		EXPECT_NE(strstr(text, lines[i]), NULL)
+			TH_LOG("no \"%s\" in:\n%s", lines[i], text);
+	}
+	free(text);
+	drop_dumps();
+	salvo_fence_destroy(fence);
+	salvo_kernel_destroy(kernel);
 }
 
 /* The thread that completes batches, which the kernel names after its interrupt. */
@@ -234,7 +401,7 @@ TEST_F(hang, late_completion_ends_no_other_batch)
 	static const char rt_runtime[] = "/proc/sys/kernel/sched_rt_runtime_us";
 	long timeout_ms = read_number("/sys/module/salvo/parameters/timeout_ms");
 	long runtime = read_number(rt_runtime);
-	long long resets = device_counter("resets");
+	long long kills = device_counter("kills");
 	struct salvo_fence *late, *endless;
 	pid_t thread = completion_thread(), hog;
 	cpu_set_t all, set;
@@ -267,9 +434,30 @@ TEST_F(hang, late_completion_ends_no_other_batch)
 
 	EXPECT_EQ(salvo_fence_wait(late, SECONDS(30)), 0);
 	EXPECT_EQ(salvo_fence_wait(endless, SECONDS(30)), -ECANCELED);
-	EXPECT_EQ(device_counter("resets"), resets + 1);
+	EXPECT_EQ(device_counter("kills"), kills + 1);
 	salvo_fence_destroy(endless);
 	salvo_fence_destroy(late);
+}
+
+/* Does the kernel's log hold a line with all of these words? */
+static bool log_has(const char *const *words, size_t count)
+{
+	char record[2048];
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool found = false;
+	ssize_t got;
+	size_t i;
+
+	while (fd >= 0 && !found && ((got = read(fd, record, sizeof(record) - 1)) > 0 ||
+				     errno == EPIPE)) {
+		record[got > 0 ? got : 0] = 0;
+		for (i = 0; i < count && strstr(record, words[i]); i++)
+			;
+		found = i == count;
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 /* An argument that is no address of this file: the driver cannot see it, the GPU does. */
@@ -280,6 +468,11 @@ TEST_F(hang, fault_costs_its_context_alone)
 		0x48, 0x8b, 0x07, 0xc7, 0x00, 0x01, 0x00, 0x00, 0x00, 0xc3,
 	};
 	long long resets = device_counter("resets"), faults = device_counter("faults");
+	char where[32];
+	const char *const words[] = {
+		"salvo", " of hang[", "page fault: write at ", where, "command 0 ", "work-group 0 ",
+		"work-item ", "banned",
+	};
 	struct drm_salvo_sync signal = { 0 };
 	struct drm_salvo_ctx_query query;
 	struct drm_salvo_command command;
@@ -324,6 +517,8 @@ TEST_F(hang, fault_costs_its_context_alone)
 	EXPECT_EQ(query.completed, 2);
 	EXPECT_EQ(query.failed, 1);
 	EXPECT_TRUE(settle("faults", faults + 1));
+	snprintf(where, sizeof(where), "%#llx,", (unsigned long long)address);
+	EXPECT_TRUE(log_has(words, sizeof(words) / sizeof(words[0])));
 	EXPECT_EQ(device_counter("resets"), resets);
 	command = fill(bo.address, 4096, 3);
 	EXPECT_EQ(run(fd, other, &command, 1), 0);
