@@ -103,14 +103,15 @@ $(BUILD)/obj/%.o: %.S
 # --- tools -------------------------------------------------------------------
 
 # A tool is tools/NAME.c, or a folder with a build.mk of its own that adds to TOOLS.
-TOOLS := $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c))
+TOOLS       := $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c))
+TOOL_COMMON := $(BUILD)/lib/tools.a
 -include $(sort $(wildcard tools/*/build.mk))
 
 .PHONY: tools
 tools: $(TOOLS)
 
 $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c)): $(BUILD)/bin/%: \
-		$(BUILD)/obj/tools/%.o $(BUILD)/lib/libsalvo.a
+		$(BUILD)/obj/tools/%.o $(TOOL_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
@@ -137,7 +138,7 @@ $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device cc lib faces docs lint install
+HOST_TESTS := unit device cc lib tools faces docs lint install
 VM_TESTS   := uapi lost
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
@@ -193,6 +194,10 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
 	install -m 644 libuser/salvo.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
+	install -d $(DESTDIR)$(SHARE)/bash-completion/completions
+	for tool in $(notdir $(filter $(BUILD)/bin/%,$(TOOLS))); do \
+		install -m 644 tools/completion/salvo.bash \
+			$(DESTDIR)$(SHARE)/bash-completion/completions/$$tool || exit; done
 	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(SHARE)/salvo/kernels
 

@@ -33,10 +33,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "link_pci.h"
 #include "salvo_hw.h"
 
-#define EXIT_USAGE	2
 /* Exit code of a worker that could not create its GPU: the next could not either. */
 #define EXIT_NO_GPU	3
 
@@ -113,6 +113,7 @@ static void usage(FILE *out)
 	      "  -u, --units N       execution units, at most 64 (default one for each core)\n"
 	      "  -v, --verbose       tell what happens\n"
 	      "  -h, --help          this text\n"
+	      "      --version       the version\n"
 	      "\n"
 	      "Ends when QEMU does. Exit code: 0 ended as asked, 1 failed, 2 wrong usage.\n", out);
 }
@@ -148,7 +149,7 @@ static bool parse_size(const char *text, uint64_t *out)
 
 static int parse_options(int argc, char **argv, struct options *options)
 {
-	enum { OPTION_VRAM = 256 };
+	enum { OPTION_VRAM = 256, OPTION_VERSION };
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "ram", required_argument, NULL, 'r' },
@@ -156,6 +157,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "units", required_argument, NULL, 'u' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, OPTION_VERSION },
 		{ 0 },
 	};
 	const char *rest;
@@ -193,7 +195,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'h':
 			usage(stdout);
-			exit(EXIT_SUCCESS);
+			exit(cli_finish("salvo-gpu", EXIT_OK));
+		case OPTION_VERSION:
+			exit(cli_version("salvo-gpu"));
 		default:
 			complain("see --help");
 			return EXIT_USAGE;

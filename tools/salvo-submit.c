@@ -16,12 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "text_build.h"
 #include "uapi/drm/salvo_drm.h"
-
-#define EXIT_OK		0
-#define EXIT_FAILED	1	/* an expectation, the batch or the device */
-#define EXIT_USAGE	2	/* the command line or the file */
 
 #define DIR_BYTES	4096
 #define MAX_DIRS	5
@@ -57,6 +54,7 @@ static const char usage[] =
 	"  --list           only print FILE as it was understood, one command a line\n"
 	"  --timeout SEC    give up waiting after SEC seconds (default 60)\n"
 	"  --help           this text\n"
+	"  --version        the version\n"
 	"\n"
 	"Exit code: 0 all went well; 1 an expectation was not met or the batch failed;\n"
 	"2 the command line or FILE is wrong.\n";
@@ -409,6 +407,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "list", no_argument, NULL, 'l' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
 	char *stop;
@@ -444,7 +443,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'h':
 			fputs(usage, stdout);
-			exit(EXIT_OK);
+			exit(cli_finish("salvo-submit", EXIT_OK));
+		case 'V':
+			exit(cli_version("salvo-submit"));
 		default:
 			fputs(usage, stderr);
 			return EXIT_USAGE;
@@ -491,9 +492,5 @@ int main(int argc, char **argv)
 	if (code == EXIT_USAGE && !text->command_count)
 		fprintf(stderr, "%s: no commands\n", options.file);
 	salvo_text_destroy(text);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "salvo-submit: writing the results: %s\n", strerror(errno));
-		code = EXIT_FAILED;
-	}
-	return code;
+	return cli_finish("salvo-submit", code);
 }

@@ -9,7 +9,8 @@ FACES_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/faces/*.c))
 
 TOOLS += $(BUILD)/bin/salvo-faces
 
-$(BUILD)/bin/salvo-faces: $(BUILD)/obj/tools/faces/main.o $(FACES_OBJS) $(BUILD)/lib/libsalvo.a
+$(BUILD)/bin/salvo-faces: $(BUILD)/obj/tools/faces/main.o $(FACES_OBJS) $(TOOL_COMMON) \
+		$(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(FACES_LIBS) $(LIBS)
 
@@ -18,5 +19,5 @@ $(BUILD)/obj/tools/faces/program.o: $(BUILD)/kernels/faces.salvo
 $(BUILD)/kernels/faces.salvo: tools/faces/tables.h
 
 # The oracle is no program of its own.
-$(FACES_TESTS): $(call obj,$(wildcard tests/faces/oracle/*.c)) $(FACES_OBJS)
-$(FACES_TESTS): TEST_LIBS = $(BUILD)/lib/libsalvo.a $(FACES_LIBS) -lcjson
+$(FACES_TESTS): $(call obj,$(wildcard tests/faces/oracle/*.c)) $(FACES_OBJS) $(TOOL_COMMON)
+$(FACES_TESTS): TEST_LIBS = $(TOOL_COMMON) $(BUILD)/lib/libsalvo.a $(FACES_LIBS) -lcjson

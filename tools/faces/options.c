@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "image.h"
 #include "options.h"
 
@@ -32,11 +33,15 @@ static const char usage[] =
 	"  --stats                what a frame costs: packets, interrupts, times\n"
 	"  --compare              the same for both modes side by side\n"
 	"  --repeat N             run each frame N times, for the medians of the times (1)\n"
-	"  --help                 this text\n";
+	"  --help                 this text\n"
+	"  --version              the version\n"
+	"\n"
+	"Exit code: 0 done, 1 a picture or the device failed, 2 wrong usage.\n";
 
 enum {
 	OPT_CASCADE = 256, OPT_SCALE_FACTOR, OPT_MIN_NEIGHBORS, OPT_MIN_SIZE, OPT_MAX_SIZE,
 	OPT_DEVICE, OPT_MODE, OPT_JSON, OPT_OUTPUT, OPT_STATS, OPT_COMPARE, OPT_REPEAT, OPT_HELP,
+	OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -53,6 +58,7 @@ static const struct option long_options[] = {
 	{ "compare", no_argument, NULL, OPT_COMPARE },
 	{ "repeat", required_argument, NULL, OPT_REPEAT },
 	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
 	{ }
 };
 
@@ -147,7 +153,9 @@ static int parse_option(struct options *o, int option)
 		return -1;
 	case OPT_HELP:
 		fputs(usage, stdout);
-		return 0;
+		return cli_finish("salvo-faces", EXIT_OK);
+	case OPT_VERSION:
+		return cli_version("salvo-faces");
 	default:
 		fputs("Try salvo-faces --help\n", stderr);
 		return 2;

@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# observe.sh - salvo-info, salvo-bench and salvo-top on the embedded GPU
+set -u
+. tests/common/tap.sh
+
+bin=build/bin
+dir=$(mktemp -d)
+bench=
+trap 'rm -rf "$dir"; [ -z "$bench" ] || kill "$bench" 2>/dev/null' EXIT
+python=$(command -v python3)
+
+# python_check NAME FILE - the Python on standard input finds nothing wrong with the JSON
+python_check() {
+	if [ -z "$python" ]; then
+		skip "$1" "no python3"
+		return
+	fi
+	check "$1" "$problem$("$python" -c "import json, sys
+lines = [json.loads(line) for line in open('$2')]
+got = lines[0]
+$(cat)" 2>&1)"
+}
+
+problem=
+"$bin/salvo-info" >"$dir/out" 2>&1 || problem="exit code $?"
+for pattern in '^soft: the GPU embedded' 'execution units .* x86-64-v[234]' 'unit 0 .*core [0-9]' \
+	'video memory .*[MG]iB' 'a batch  .* commands'; do
+	grep -qE "$pattern" "$dir/out" || problem="$problem no '$pattern'"
+done
+check "salvo-info" "${problem:+$problem $(cat "$dir/out")}"
+
+problem=
+"$bin/salvo-info" --device soft --json >"$dir/info" 2>&1 || problem="exit code $?"
+python_check "salvo-info --json" "$dir/info" <<'END'
+device, = got["devices"]
+assert device["name"] == "soft" and device["embedded"], device
+assert len(device["cores"]) == device["units"] >= 1, device
+assert device["max_commands"] >= 1024 and device["vram_bytes"] >= 16 << 20, device
+END
+
+problem=
+"$bin/salvo-info" --device /nowhere >"$dir/out" 2>&1
+[ $? -eq 1 ] || problem="wrong exit code"
+grep -q '/nowhere: No such file' "$dir/out" || problem="$problem $(cat "$dir/out")"
+"$bin/salvo-info" --device /dev/null >"$dir/out" 2>&1
+[ $? -eq 1 ] || problem="$problem wrong exit code"
+grep -q '/dev/null: not a Salvo GPU' "$dir/out" || problem="$problem $(cat "$dir/out")"
+check "salvo-info: a device that is none" "$problem"
+
+problem=
+"$bin/salvo-bench" --device soft --rounds 3 --dispatches 1,33 --queues 2 --json >"$dir/bench" 2>&1 ||
+	problem="exit code $?"
+python_check "salvo-bench: a batch is one packet and one interrupt" "$dir/bench" <<'END'
+found = {(r["mode"], r["dispatches"], r["queues"]): r for r in got["results"]}
+assert len(found) == 7, found.keys()
+for result in found.values():
+    batches = result["queues"] if result["mode"] == "batch" else result["dispatches"]
+    for what in "packets", "doorbells", "interrupts", "completions":
+        if what in ("packets", "completions"):
+            assert result[what] == batches, (what, result)
+        assert 0 < result[what] <= batches, (what, result)
+    assert 0 < result["best_us"] <= result["median_us"] <= result["p90_us"], result
+END
+problem=
+"$bin/salvo-bench" --device soft --rounds 2 --dispatches 8 --queues 1 >"$dir/out" 2>&1 ||
+	problem="exit code $?"
+[ "$(grep -cE '^ +[0-9]+ ' "$dir/out")" = 2 ] || problem="$problem $(cat "$dir/out")"
+check "salvo-bench: a table" "$problem"
+
+problem=
+for wrong in "--dispatches 0" "--dispatches x" "--dispatches 9999" "--queues 17" "--rounds 0" more; do
+	# shellcheck disable=SC2086 # an option and its value
+	"$bin/salvo-bench" --device soft $wrong >"$dir/out" 2>&1
+	[ $? -eq 2 ] && [ -s "$dir/out" ] || problem="$problem $wrong: $(cat "$dir/out")"
+done
+for wrong in "-d x" "-d 0" "-n 0" "-n -1" more; do
+	# shellcheck disable=SC2086
+	"$bin/salvo-top" -b $wrong >"$dir/out" 2>&1
+	[ $? -eq 2 ] && [ -s "$dir/out" ] || problem="$problem $wrong: $(cat "$dir/out")"
+done
+check "wrong options are named" "$problem"
+
+# A GPU to look at: busy until we have seen it.
+"$bin/salvo-bench" --device soft --rounds 100000 --dispatches 1000 >/dev/null 2>&1 &
+bench=$!
+for _ in $(seq 50); do
+	"$bin/salvo-top" --json -n 1 -d 0.05 >"$dir/out" 2>&1
+	grep -q "\"pid\":$bench," "$dir/out" && break
+done
+problem=
+"$bin/salvo-top" --json -n 2 -d 0.2 >"$dir/top" 2>&1 || problem="exit code $?"
+"$bin/salvo-top" -b -n 2 -d 0.1 >"$dir/table" 2>&1 || problem="$problem exit code $?"
+kill "$bench"
+python_check "salvo-top: an embedded GPU, its units, queues and interrupts" "$dir/top" <<END
+assert len(lines) == 2, lines
+entry, = [e for e in lines[1]["entries"] if e["pid"] == $bench]
+assert entry["kind"] == entry["device"] == "soft" and entry["command"] == "salvo-bench", entry
+assert entry["queues"] == 16 and entry["vram_bytes"] >= 4096 * 64, entry
+assert entry["units"] == len(entry["unit"]) >= 1, entry
+assert entry["packets_per_s"] > 0 and entry["interrupts_per_s"] > 0, entry
+assert entry["completions"] > 0 and entry["busy_ns"] > 0, entry
+END
+problem=
+[ "$(grep -c '^salvo-top ' "$dir/table")" = 2 ] || problem="not two tables"
+grep -qE "^ *$bench soft .* salvo-bench$" "$dir/table" || problem="$problem no line of $bench"
+grep -qE '^ +units +0: ' "$dir/table" || problem="$problem no units"
+check "salvo-top -b" "${problem:+$problem $(cat "$dir/table")}"
+
+wait "$bench" 2>/dev/null
+"$bin/salvo-top" --json -n 1 -d 0.01 >"$dir/out" 2>&1
+problem=$(grep -o "\"pid\":$bench," "$dir/out")
+bench=
+check "salvo-top: what has ended is not shown" "$problem"
+
+# Another process may write what it likes into a memfd of that name.
+problem=
+cat >"$dir/liar.py" <<'END'
+import os, sys
+bad = os.memfd_create("salvo-soft")
+os.write(bad, b"SALVO")
+worse = os.memfd_create("salvo-bar2")
+os.write(worse, os.urandom(8192))
+print("ready", flush=True)
+sys.stdin.read()
+END
+if [ -n "$python" ]; then
+	mkfifo "$dir/hold"
+	"$python" "$dir/liar.py" <"$dir/hold" >"$dir/ready" &
+	liar=$!
+	exec 9>"$dir/hold"
+	for _ in $(seq 100); do
+		[ -s "$dir/ready" ] && break
+		sleep 0.05
+	done
+	"$bin/salvo-top" --json -n 1 -d 0.01 >"$dir/out" 2>&1 || problem="exit code $?"
+	grep -q "\"pid\":$liar," "$dir/out" && problem="$problem believed it: $(cat "$dir/out")"
+	exec 9>&-
+	wait "$liar"
+	check "salvo-top believes nothing that is no GPU" "$problem"
+else
+	skip "salvo-top believes nothing that is no GPU" "no python3"
+fi
+
+finish

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli.h - what the tools' command lines have in common
+ *
+ * Each tool takes --device NAME, --json, --help and --version where they make
+ * sense, writes results to standard output and errors to standard error with its name
+ * in front, and ends with one of the exit codes below.
+ */
+#ifndef TOOLS_CLI_H
+#define TOOLS_CLI_H
+
+#include <stdbool.h>
+
+#include "salvo.h"
+
+/* TOOL_VERSION comes from the Makefile. */
+
+#define EXIT_OK		0
+#define EXIT_FAILED	1	/* the device, the work or the output */
+#define EXIT_USAGE	2	/* the command line, or what it names */
+
+/** cli_fail() - "TOOL: MESSAGE" on standard error. Return: EXIT_FAILED. */
+int cli_fail(const char *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** cli_version() - What --version prints. Return: EXIT_OK. */
+int cli_version(const char *tool);
+
+/** cli_real() - The number @text of an option, from @min to @max; says so if it is none. */
+bool cli_real(const char *tool, const char *option, const char *text, double min, double max,
+	      double *out);
+/** cli_count() - The same for whole numbers. */
+bool cli_count(const char *tool, const char *option, const char *text, unsigned int min,
+	       unsigned int max, unsigned int *out);
+
+/** cli_open() - salvo_device_open(), and a message if it fails. Return: as that. */
+int cli_open(const char *tool, const char *name, struct salvo_device **device);
+
+/** cli_finish() - Flush standard output. Return: @code, or EXIT_FAILED if that fails. */
+int cli_finish(const char *tool, int code);
+
+#endif /* TOOLS_CLI_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * json.c - write JSON
+ */
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Control characters are escaped; bytes above ASCII stand as they are, as UTF-8. */
+static void write_quoted(struct json *json, const char *text)
+{
+	fputc('"', json->file);
+	for (; *text; text++) {
+		const unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			fprintf(json->file, "\\%c", c);
+		else if (c < ' ')
+			fprintf(json->file, "\\u%04x", c);
+		else
+			fputc(c, json->file);
+	}
+	fputc('"', json->file);
+}
+
+/* Commas and the key in front of a value. */
+static void start(struct json *json, const char *key)
+{
+	if (json->comma)
+		fputc(',', json->file);
+	json->comma = true;
+	if (key) {
+		write_quoted(json, key);
+		fputc(':', json->file);
+	}
+}
+
+static void open_bracket(struct json *json, const char *key, char bracket)
+{
+	start(json, key);
+	fputc(bracket, json->file);
+	json->comma = false;
+}
+
+static void close_bracket(struct json *json, char bracket)
+{
+	fputc(bracket, json->file);
+	json->comma = true;
+}
+
+void json_object(struct json *json, const char *key)
+{
+	open_bracket(json, key, '{');
+}
+
+void json_object_end(struct json *json)
+{
+	close_bracket(json, '}');
+}
+
+void json_array(struct json *json, const char *key)
+{
+	open_bracket(json, key, '[');
+}
+
+void json_array_end(struct json *json)
+{
+	close_bracket(json, ']');
+}
+
+void json_string(struct json *json, const char *key, const char *value)
+{
+	start(json, key);
+	write_quoted(json, value);
+}
+
+void json_count(struct json *json, const char *key, uint64_t value)
+{
+	start(json, key);
+	fprintf(json->file, "%" PRIu64, value);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	start(json, key);
+	fputs(value ? "true" : "false", json->file);
+}
+
+void json_real(struct json *json, const char *key, double value, int digits)
+{
+	start(json, key);
+	if (isfinite(value))
+		fprintf(json->file, "%.*f", digits, value);
+	else
+		fputs("null", json->file);
+}
+
+void json_line_end(struct json *json)
+{
+	fputc('\n', json->file);
+	json->comma = false;
+}
