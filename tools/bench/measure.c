@@ -140,7 +140,7 @@ static int round_batch(struct bench *bench, const struct bench_result *result, d
 	const double start = now_us();
 	double recorded;
 	unsigned int q;
-	int err = 0;
+	int err = 0, ret;
 
 	for (q = 0; q < result->queues && !err; q++)
 		err = record(bench, bench->batches[q], q * result->dispatches,
@@ -148,10 +148,10 @@ static int round_batch(struct bench *bench, const struct bench_result *result, d
 	recorded = now_us();
 	for (q = 0; q < result->queues && !err; q++)
 		err = submit(bench, q, &bench->fences[q]);
-	err = wait_for_all(bench, result->queues) ?: err;
+	ret = wait_for_all(bench, result->queues);
 	*build = recorded - start;
 	*run = now_us() - recorded;
-	return err;
+	return err ?: ret;
 }
 
 /* A packet for each dispatch: recording and submitting take turns, and are told apart. */
@@ -162,7 +162,7 @@ static int round_single(struct bench *bench, const struct bench_result *result, 
 	const double start = now_us();
 	double at, recording = 0;
 	unsigned int i, q;
-	int err = 0;
+	int err = 0, ret;
 
 	for (i = 0; i < all && !err; i++) {
 		q = i % result->queues;
@@ -176,10 +176,10 @@ static int round_single(struct bench *bench, const struct bench_result *result, 
 		if (!err && result->mode == BENCH_WAIT)
 			err = wait_for(bench, &bench->fences[q]);
 	}
-	err = wait_for_all(bench, result->queues) ?: err;
+	ret = wait_for_all(bench, result->queues);
 	*build = recording;
 	*run = now_us() - start - recording;
-	return err;
+	return err ?: ret;
 }
 
 static int one_round(struct bench *bench, const struct bench_result *result, double *build,
