@@ -143,11 +143,13 @@ VM_TESTS   := uapi lost
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) $(VM_TESTS))))
-TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) vm))
+TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) fuzz vm))
 TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl)))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
-tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) ## build the tests
+include tests/fuzz/build.mk
+
+tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs ## build the tests
 
 $(KSELFTEST):
 	@mkdir -p $(@D)
