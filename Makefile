@@ -27,7 +27,7 @@ LIBS       = -ldrm -lhwloc -lm -pthread
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 ##@ Main targets
-.PHONY: help demo demo-vm check check-debug lint all modules clean
+.PHONY: help demo demo-vm check check-debug lint results all modules clean
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +58,11 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
 	@tools/deps
 	@tests/run tests/lint/lint.sh tests/docs/tree.sh
+
+results: ## measure single against batch through the driver, write Documentation/results.md
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all tests
+	@tests/bench/results
 
 ##@ Parts
 .PHONY: all-user tests run-tests
@@ -149,7 +154,7 @@ BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
 include tests/fuzz/build.mk
 
-tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs ## build the tests
+tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs $(BUILD)/lib/insn_count.so ## build the tests
 
 $(KSELFTEST):
 	@mkdir -p $(@D)
@@ -170,6 +175,11 @@ $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUIL
 $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(LIBS)
+
+# A plugin of QEMU that counts a guest's instructions.
+$(BUILD)/lib/insn_count.so: tests/vm/insn_count.c tests/vm/insn_marker.h
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) $(CSTD) $(WARN) -Wno-unused-parameter $(CPPFLAGS) $(CFLAGS) -shared -o $@ $<
 
 # C programs first, then scripts, the virtual machine last.
 run-tests:

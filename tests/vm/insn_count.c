@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/*
+ * insn_count.c - a plugin for QEMU's TCG: how many guest instructions does a call take?
+ *
+ * The guest marks a span of its code with two NOPs that nothing else has
+ * (insn_marker.h). When a virtual CPU executes the first, the plugin starts to count
+ * what that CPU executes, kernel and interrupts included; at the second it notes the
+ * sum. At the end it writes the number of spans and their median for each id. The
+ * program in the guest stays on one CPU.
+ *
+ * usage: qemu-system-x86_64 -plugin insn_count.so,out=FILE
+ *
+ * A translation block without a marker is counted as a whole when it is entered, one
+ * with a marker instruction by instruction. Each CPU writes to its own counters only.
+ * The declarations are the part of QEMU's plugin interface, version 1, that is used:
+ * Debian does not package its header.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "insn_marker.h"
+
+/* --- QEMU's interface ----------------------------------------------------------- */
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_info;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+
+#define QEMU_PLUGIN_CB_NO_REGS	0
+#define EXPORT	__attribute__((visibility("default")))
+
+extern EXPORT int qemu_plugin_version;
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
+			       char **argv);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+					   void (*cb)(qemu_plugin_id_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*cb)(qemu_plugin_id_t, void *),
+				    void *data);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
+					  void (*cb)(unsigned int, void *), int flags, void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+					    void (*cb)(unsigned int, void *), int flags,
+					    void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+
+/* --- counting ------------------------------------------------------------------- */
+
+#define MAX_CPUS	8
+#define MAX_IDS		8
+#define MAX_SPANS	65536
+
+struct spans {
+	uint32_t count;
+	uint64_t insns[MAX_SPANS];
+};
+
+static struct cpu {
+	bool counting;
+	uint64_t insns;
+} cpus[MAX_CPUS];
+
+/* Indexed by the marker's id; only the CPU that the marked program runs on writes. */
+static struct spans spans[MAX_IDS];
+static char out_path[4096];
+
+int qemu_plugin_version = 1;
+
+static void executed(unsigned int cpu, void *insns)
+{
+	if (cpu < MAX_CPUS && cpus[cpu].counting)
+		cpus[cpu].insns += (uintptr_t)insns;
+}
+
+static void span_starts(unsigned int cpu, void *id)
+{
+	if (cpu < MAX_CPUS)
+		cpus[cpu] = (struct cpu){ .counting = true };
+}
+
+static void span_ends(unsigned int cpu, void *id)
+{
+	struct spans *s = &spans[(uintptr_t)id];
+
+	if (cpu >= MAX_CPUS || !cpus[cpu].counting)
+		return;
+	cpus[cpu].counting = false;
+	if (s->count < MAX_SPANS)
+		s->insns[s->count++] = cpus[cpu].insns;
+}
+
+/* Is it a marker? Its id and whether it starts or ends a span. */
+static bool is_marker(const struct qemu_plugin_insn *insn, uintptr_t *id, bool *start)
+{
+	static const uint8_t nop[] = INSN_MARKER_BYTES;
+	const uint8_t *bytes = qemu_plugin_insn_data(insn);
+	const size_t size = qemu_plugin_insn_size(insn);
+
+	if (size != sizeof(nop) + 2 || memcmp(bytes, nop, sizeof(nop)) ||
+	    bytes[size - 2] >= MAX_IDS || bytes[size - 1] > 1)
+		return false;
+	*id = bytes[size - 2];
+	*start = bytes[size - 1];
+	return true;
+}
+
+static void translated(qemu_plugin_id_t plugin, struct qemu_plugin_tb *tb)
+{
+	const size_t n = qemu_plugin_tb_n_insns(tb);
+	bool marked = false, start;
+	uintptr_t id;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		marked |= is_marker(qemu_plugin_tb_get_insn(tb, i), &id, &start);
+	if (!marked) {
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, QEMU_PLUGIN_CB_NO_REGS,
+						     (void *)n);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (is_marker(insn, &id, &start))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, start ? span_starts : span_ends,
+							       QEMU_PLUGIN_CB_NO_REGS, (void *)id);
+		else
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, executed,
+							       QEMU_PLUGIN_CB_NO_REGS, (void *)1);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void at_exit(qemu_plugin_id_t plugin, void *data)
+{
+	FILE *out = fopen(out_path, "w");
+	unsigned int id;
+
+	if (!out) {
+		perror(out_path);
+		return;
+	}
+	for (id = 0; id < MAX_IDS; id++) {
+		struct spans *s = &spans[id];
+
+		if (!s->count)
+			continue;
+		qsort(s->insns, s->count, sizeof(s->insns[0]), compare);
+		fprintf(out, "%u %u %llu\n", id, s->count,
+			(unsigned long long)s->insns[s->count / 2]);
+	}
+	fclose(out);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
+{
+	int i;
+
+	for (i = 0; i < argc; i++)
+		if (!strncmp(argv[i], "out=", 4))
+			snprintf(out_path, sizeof(out_path), "%s", argv[i] + 4);
+	if (!*out_path) {
+		fputs("insn_count: out=FILE is missing\n", stderr);
+		return 1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+	return 0;
+}
