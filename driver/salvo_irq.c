@@ -25,14 +25,17 @@
 #include "salvo_irq.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
+#include "salvo_trace.h"
 #include "salvo_vm.h"
 
 static irqreturn_t salvo_irq_fence(int irq, void *cookie)
 {
 	struct salvo_device *sdev = cookie;
 	u64 interrupt = atomic64_inc_return(&sdev->counters.interrupts);
+	unsigned int batches = salvo_ring_retire(sdev, interrupt);
 
-	return salvo_ring_retire(sdev, interrupt) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
+	trace_salvo_interrupt(sdev, interrupt, READ_ONCE(sdev->ring.retired), batches);
+	return batches ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
 static void salvo_irq_complete_done(struct salvo_device *sdev)

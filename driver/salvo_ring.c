@@ -23,6 +23,7 @@
 #include "salvo_pack.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
+#include "salvo_trace.h"
 #include "salvo_vm.h"
 
 #define SALVO_RING_BYTES	(SALVO_RING_ENTRIES * sizeof(struct salvo_ring_entry))
@@ -86,6 +87,7 @@ static void salvo_ring_push_locked(struct salvo_device *sdev, struct salvo_ring_
 	/* The packet and its entry are in memory before the device can see the tail. */
 	wmb();
 	salvo_mmio_write_tail(&sdev->mmio, ring->submitted);
+	trace_salvo_doorbell(sdev, ring->submitted);
 	salvo_mmio_ring_doorbell(&sdev->mmio, SALVO_DOORBELL_RING(0));
 }
 
@@ -126,6 +128,7 @@ int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job)
 	atomic64_inc(&counters->doorbells);
 	atomic64_inc(&sdev->counters.packets);
 	atomic64_inc(&sdev->counters.doorbells);
+	trace_salvo_run(job);
 	salvo_ring_push_locked(sdev, entry);
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return 0;

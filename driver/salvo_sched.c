@@ -24,6 +24,7 @@
 #include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
+#include "salvo_trace.h"
 
 static unsigned int timeout_ms = 2000;
 module_param(timeout_ms, uint, 0444);
@@ -121,6 +122,7 @@ static void salvo_job_count_end(struct salvo_job *job, int error)
 	if (error)
 		atomic64_inc(&job->ctx->failed);
 	atomic64_inc(&job->ctx->completed);
+	trace_salvo_complete(job, error);
 }
 
 /**

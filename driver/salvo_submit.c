@@ -22,6 +22,7 @@
 #include "salvo_drv.h"
 #include "salvo_pack.h"
 #include "salvo_sched.h"
+#include "salvo_trace.h"
 #include "salvo_vm.h"
 
 /* Nothing that we will ever know is longer. */
@@ -280,6 +281,7 @@ static void salvo_submit_push(struct salvo_submission *s)
 	 */
 	set_bit(DRM_SCHED_FENCE_DONT_PIPELINE, &fence->flags);
 	job->number = atomic64_inc_return(&s->ctx->submitted);
+	trace_salvo_submit(job, s->batch.count);
 	s->job = NULL;
 	drm_sched_entity_push_job(&job->base);
 

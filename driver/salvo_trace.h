@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_trace.h - tracepoints: the way of a batch through the driver
+ *
+ * submit (the ioctl), run (it gets its place on the ring), doorbell, interrupt,
+ * completion. A batch is known by context and number from submit to completion, and
+ * by its fence from run to completion; doorbells and interrupts name fences.
+ * Documentation/tracing.md shows their use. Not an interface that stays.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM salvo
+
+#if !defined(SALVO_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SALVO_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_fence.h"
+#include "salvo_sched.h"
+#include "salvo_vm.h"
+
+TRACE_EVENT(salvo_submit,
+	    TP_PROTO(struct salvo_job *job, u32 commands),
+	    TP_ARGS(job, commands),
+	    TP_STRUCT__entry(__field(u64, number)
+			     __field(u32, ctx)
+			     __field(u32, asid)
+			     __field(u32, commands)
+			     __field(u32, bytes)),
+	    TP_fast_assign(__entry->number = job->number;
+			   __entry->ctx = job->ctx->hw_id;
+			   __entry->asid = job->ctx->vm->asid;
+			   __entry->commands = commands;
+			   __entry->bytes = job->packet_bytes;),
+	    TP_printk("ctx=%u batch=%llu space=%u commands=%u bytes=%u", __entry->ctx,
+		      __entry->number, __entry->asid, __entry->commands, __entry->bytes)
+);
+
+TRACE_EVENT(salvo_run,
+	    TP_PROTO(struct salvo_job *job),
+	    TP_ARGS(job),
+	    TP_STRUCT__entry(__field(u64, number)
+			     __field(u64, seqno)
+			     __field(u32, ctx)),
+	    TP_fast_assign(__entry->number = job->number;
+			   __entry->seqno = job->fence->seqno;
+			   __entry->ctx = job->ctx->hw_id;),
+	    TP_printk("ctx=%u batch=%llu fence=%llu", __entry->ctx, __entry->number,
+		      __entry->seqno)
+);
+
+TRACE_EVENT(salvo_doorbell,
+	    TP_PROTO(struct salvo_device *sdev, u64 tail),
+	    TP_ARGS(sdev, tail),
+	    TP_STRUCT__entry(__field(u64, tail)
+			     __field(u32, minor)),
+	    TP_fast_assign(__entry->tail = tail;
+			   __entry->minor = sdev->drm.render->index;),
+	    TP_printk("minor=%u fence=%llu", __entry->minor, __entry->tail)
+);
+
+TRACE_EVENT(salvo_interrupt,
+	    TP_PROTO(struct salvo_device *sdev, u64 number, u64 retired, u32 batches),
+	    TP_ARGS(sdev, number, retired, batches),
+	    TP_STRUCT__entry(__field(u64, number)
+			     __field(u64, retired)
+			     __field(u32, batches)
+			     __field(u32, minor)),
+	    TP_fast_assign(__entry->number = number;
+			   __entry->retired = retired;
+			   __entry->batches = batches;
+			   __entry->minor = sdev->drm.render->index;),
+	    TP_printk("minor=%u interrupt=%llu fence=%llu batches=%u", __entry->minor,
+		      __entry->number, __entry->retired, __entry->batches)
+);
+
+TRACE_EVENT(salvo_complete,
+	    TP_PROTO(struct salvo_job *job, int error),
+	    TP_ARGS(job, error),
+	    TP_STRUCT__entry(__field(u64, number)
+			     __field(u64, seqno)
+			     __field(u64, busy_ns)
+			     __field(u32, ctx)
+			     __field(int, error)),
+	    TP_fast_assign(__entry->number = job->number;
+			   __entry->seqno = job->fence->seqno;
+			   __entry->busy_ns = job->result->busy_ns;
+			   __entry->ctx = job->ctx->hw_id;
+			   __entry->error = error;),
+	    TP_printk("ctx=%u batch=%llu fence=%llu error=%d busy_ns=%llu", __entry->ctx,
+		      __entry->number, __entry->seqno, __entry->error, __entry->busy_ns)
+);
+
+#endif /* SALVO_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE salvo_trace
+#include <trace/define_trace.h>

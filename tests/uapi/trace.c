@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * trace.c - the driver's tracepoints, read from tracefs: Documentation/tracing.md
+ */
+#include "kselftest_harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rendernode.h"
+
+#define TRACEFS		"/sys/kernel/tracing"
+#define INSTANCE	TRACEFS "/instances/salvo-test"
+#define BATCHES		3
+
+FIXTURE(trace) {
+	int fd;
+	uint32_t ctx;
+	struct bo bo;
+};
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+FIXTURE_SETUP(trace)
+{
+	if (access(TRACEFS "/instances", F_OK) && mount("tracefs", TRACEFS, "tracefs", 0, NULL))
+		SKIP(return, "no tracefs");
+	ASSERT_EQ(mkdir(INSTANCE, 0755), 0);
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 4096, 0, &self->bo), 0);
+}
+
+FIXTURE_TEARDOWN(trace)
+{
+	close(self->fd);
+	rmdir(INSTANCE);
+}
+
+/*
+ * "NAME: ..." of an event of our context or of none: the value of a field, or -1. Lines of
+ * the trace are "task-pid [cpu] flags time: name: fields".
+ */
+static long long field(const char *line, const char *name, const char *key)
+{
+	char event[64], pattern[64];
+	const char *at;
+
+	snprintf(event, sizeof(event), ": %s: ", name);
+	snprintf(pattern, sizeof(pattern), " %s=", key);
+	at = strstr(line, event);
+	at = at ? strstr(at + 1, pattern) : NULL;
+	return at ? atoll(at + strlen(pattern)) : -1;
+}
+
+/* A batch passes all five points in this order, and each names it. */
+TEST_F(trace, batch_is_seen_from_submit_to_completion)
+{
+	static const char *const names[] = {
+		"salvo_submit", "salvo_run", "salvo_doorbell", "salvo_interrupt",
+		"salvo_complete",
+	};
+	const struct drm_salvo_command commands[] = {
+		fill(self->bo.address, 64, 1), pipe_control_all(), fill(self->bo.address, 64, 2),
+	};
+	unsigned int stage = 0, batches = 0;
+	long long fence = -1, batch = -1;
+	char line[512];
+	FILE *file;
+	int i;
+
+	ASSERT_EQ(write_file(INSTANCE "/events/salvo/enable", "1"), 0);
+	for (i = 0; i < BATCHES; i++)
+		ASSERT_EQ(run(self->fd, self->ctx, commands, 3), 0);
+	ASSERT_EQ(write_file(INSTANCE "/events/salvo/enable", "0"), 0);
+
+	file = fopen(INSTANCE "/trace", "re");
+	ASSERT_NE(file, NULL);
+	while (fgets(line, sizeof(line), file)) {
+		/* Address space packets ring, too. */
+		if (stage > 4 || field(line, names[stage], stage == 0 ? "ctx" : "fence") < 0)
+			continue;
+		if (stage == 0) {
+			batch = field(line, names[0], "batch");
+			EXPECT_EQ(batch, batches + 1);
+			EXPECT_EQ(field(line, names[0], "commands"), 3);
+			EXPECT_GT(field(line, names[0], "bytes"), 0);
+		} else if (stage == 1) {
+			fence = field(line, names[1], "fence");
+			EXPECT_EQ(field(line, names[1], "batch"), batch);
+		} else if (field(line, names[stage], "fence") < fence) {
+			continue;
+		}
+		if (stage == 3) {
+			EXPECT_EQ(field(line, names[3], "batches"), 1);
+		} else if (stage == 4) {
+			EXPECT_EQ(field(line, names[4], "batch"), batch);
+			EXPECT_EQ(field(line, names[4], "fence"), fence);
+			EXPECT_EQ(field(line, names[4], "error"), 0);
+			batches++;
+		}
+		stage = (stage + 1) % 5;
+	}
+	fclose(file);
+	EXPECT_EQ(batches, BATCHES);
+}
+
+TEST_HARNESS_MAIN
