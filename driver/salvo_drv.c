@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_drv.c - module, PCI function, ioctl table, open and close, fdinfo
+ * salvo_drv.c - module, PCI function, ioctl table, open and close
  *
  * Only the render node is served. ivshmem functions have no identity of their
  * own, so the driver takes any 1af4:1110 and leaves alone what does not show the
@@ -9,7 +9,6 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/pci.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -74,25 +73,6 @@ static void salvo_file_close(struct drm_device *drm, struct drm_file *filp)
 	kfree(file);
 }
 
-static void salvo_file_show_fdinfo(struct seq_file *m, struct file *f)
-{
-	struct drm_file *filp = f->private_data;
-	struct salvo_device *sdev = to_salvo(filp->minor->dev);
-	struct salvo_file *file = filp->driver_priv;
-	struct salvo_vm *vm = file->vm;
-
-	seq_puts(m, "drm-driver:\tsalvo\n");
-	seq_printf(m, "drm-pdev:\t%s\n", dev_name(sdev->drm.dev));
-	seq_printf(m, "drm-client-id:\t%llu\n", file->client);
-	seq_printf(m, "drm-engine-eu:\t%lld ns\n", atomic64_read(&vm->counters.busy_ns));
-	seq_printf(m, "drm-engine-capacity-eu:\t%u\n", sdev->mmio.units);
-	seq_printf(m, "drm-memory-vram:\t%lld KiB\n", atomic64_read(&vm->bytes) >> 10);
-	seq_printf(m, "salvo-packets:\t%lld\n", atomic64_read(&vm->counters.packets));
-	seq_printf(m, "salvo-doorbells:\t%lld\n", atomic64_read(&vm->counters.doorbells));
-	seq_printf(m, "salvo-interrupts:\t%lld\n", atomic64_read(&vm->counters.interrupts));
-	seq_printf(m, "salvo-completions:\t%lld\n", atomic64_read(&vm->counters.completions));
-}
-
 /* --- driver ------------------------------------------------------------------ */
 
 static const struct drm_ioctl_desc salvo_ioctls[] = {
@@ -154,7 +134,7 @@ static const struct file_operations salvo_fops = {
 	.read = drm_read,
 	.llseek = noop_llseek,
 	.mmap = salvo_bo_mmap,
-	.show_fdinfo = salvo_file_show_fdinfo,
+	.show_fdinfo = salvo_fdinfo_show,
 };
 
 static const struct drm_driver salvo_driver = {

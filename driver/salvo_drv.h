@@ -15,7 +15,9 @@
 struct drm_device;
 struct drm_file;
 struct drm_minor;
+struct file;
 struct salvo_vm;
+struct seq_file;
 
 /* Elements in each of a submission's syncobj arrays. */
 #define SALVO_MAX_SYNCS	1024u
@@ -34,6 +36,7 @@ struct salvo_file {
 
 int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
+void salvo_fdinfo_show(struct seq_file *m, struct file *f);
 void salvo_debugfs_init(struct drm_minor *minor);
 
 #endif /* SALVO_DRV_H */
