@@ -42,6 +42,8 @@
 #define LARGE_LEAST_NS		20000u
 /* Of a new value this part counts, the rest is history. */
 #define HISTORY			8u
+/* No value counts for more than so many times the history. */
+#define OUTLIER			4u
 /* Items for each unit as long as there is no history */
 #define FIRST_ITEMS		4u
 #define MOST_ITEMS		(1u << 30)
@@ -87,8 +89,11 @@ uint32_t salvo_lcq_large(const struct salvo_lcq *lcq)
 	return items_in(lcq, ns > LARGE_LEAST_NS ? ns : LARGE_LEAST_NS);
 }
 
+/* A unit that lost its core for a while must not make us believe that all takes so long. */
 static void learn(uint64_t *history, uint64_t value)
 {
+	if (*history && value > OUTLIER * *history)
+		value = OUTLIER * *history;
 	*history = *history ? (*history * (HISTORY - 1) + value + HISTORY / 2) / HISTORY : value;
 }
 

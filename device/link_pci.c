@@ -290,6 +290,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		.vram_bytes = vram_bytes,
 		.va_base = (uintptr_t)link->vram_window,
 		.units = worker->units,
+		.topology = worker->topology,
 		.generation = worker->generation,
 		.system_base = link->ram,
 		.system_bytes = link->ram_bytes,

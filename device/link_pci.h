@@ -52,6 +52,8 @@ int salvo_link_greet(const struct salvo_link *link, int sock);
 struct salvo_link_worker {
 	/** @units: Execution units, or 0 for one for each core. */
 	unsigned int units;
+	/** @topology: Units and nodes instead; see struct salvo_gpu_config. */
+	const char *topology;
 	/** @generation: Counts the workers of this link from 1. */
 	uint32_t generation;
 	/** @stop_fd: The worker ends when it becomes readable. */

@@ -22,11 +22,11 @@
 
 /* --- the machine ------------------------------------------------------------ */
 
-/* A core that we may run on. */
+/* A core that we may run on, with the cache and the memory next to it, or NULL. */
 struct place {
 	int cpu;
 	hwloc_obj_t cache;
-	int numa;
+	hwloc_obj_t numa;
 };
 
 static hwloc_topology_t load(void)
@@ -35,12 +35,22 @@ static hwloc_topology_t load(void)
 
 	if (hwloc_topology_init(&machine))
 		return NULL;
-	hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	hwloc_topology_set_type_filter(machine, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (!hwloc_topology_load(machine))
 		return machine;
 	hwloc_topology_destroy(machine);
 	return NULL;
+}
+
+static hwloc_obj_t numa_of(hwloc_topology_t machine, unsigned int cpu)
+{
+	hwloc_obj_t numa = NULL;
+
+	while ((numa = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, numa)))
+		if (hwloc_bitmap_isset(numa->cpuset, cpu))
+			break;
+	return numa;
 }
 
 static unsigned int find_places(hwloc_topology_t machine, struct place *places)
@@ -62,7 +72,7 @@ static unsigned int find_places(hwloc_topology_t machine, struct place *places)
 		places[count].cpu = cpu;
 		places[count].cache = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_L3CACHE,
 								     core);
-		places[count].numa = hwloc_bitmap_first(core->nodeset);
+		places[count].numa = numa_of(machine, cpu);
 		count++;
 	}
 	return count;

@@ -15,12 +15,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "soft.h"
+#include "topology.h"
 
 #define VRAM_BYTES (1ull << 30)
 #define VRAM_LEAST (16ull << 20)
@@ -208,6 +210,19 @@ static int create_public(struct soft_device *dev)
 	return 0;
 }
 
+/* SALVO_TOPOLOGY: units and nodes other than the machine's, for tests and curiosity. */
+static int wished_topology(const char **topology)
+{
+	struct salvo_topology parsed;
+	char why[SALVO_TOPOLOGY_WHY];
+
+	*topology = getenv("SALVO_TOPOLOGY");
+	if (!*topology || !salvo_topology_parse(&parsed, *topology, why))
+		return 0;
+	fprintf(stderr, "libsalvo: SALVO_TOPOLOGY: %s\n", why);
+	return -EINVAL;
+}
+
 static int create_gpu(struct soft_device *dev)
 {
 	const size_t ring_bytes = SOFT_RING_ENTRIES * sizeof(*dev->ring);
@@ -221,6 +236,9 @@ static int create_gpu(struct soft_device *dev)
 	struct salvo_ring_regs *ring;
 	int err;
 
+	err = wished_topology(&config.topology);
+	if (err)
+		return err;
 	dev->ring = aligned_alloc(64, ring_bytes);
 	if (!dev->ring)
 		return -ENOMEM;

@@ -36,6 +36,7 @@
 #include "cli.h"
 #include "link_pci.h"
 #include "salvo_hw.h"
+#include "topology.h"
 
 /* Exit code of a worker that could not create its GPU: the next could not either. */
 #define EXIT_NO_GPU	3
@@ -50,6 +51,7 @@ struct options {
 	const char *ram_path;
 	uint64_t bar_bytes;
 	unsigned int units;
+	const char *topology;
 	bool verbose;
 };
 
@@ -111,6 +113,8 @@ static void usage(FILE *out)
 	      "      --vram SIZE     size of the memory bar, a power of two from 2M to 4G, of\n"
 	      "                      which 1M holds the registers (default 256M)\n"
 	      "  -u, --units N       execution units, at most 64 (default one for each core)\n"
+	      "  -t, --topology T    units and nodes other than the machine's: 4, 2x4 (2 nodes of 4), 4+2x2;\n"
+	      "                      2x4,far=1:2000ns makes node 1 far, with that latency added\n"
 	      "  -v, --verbose       tell what happens\n"
 	      "  -h, --help          this text\n"
 	      "      --version       the version\n"
@@ -155,17 +159,20 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "ram", required_argument, NULL, 'r' },
 		{ "vram", required_argument, NULL, OPTION_VRAM },
 		{ "units", required_argument, NULL, 'u' },
+		{ "topology", required_argument, NULL, 't' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPTION_VERSION },
 		{ 0 },
 	};
+	struct salvo_topology topology;
+	char why[SALVO_TOPOLOGY_WHY];
 	const char *rest;
 	uint64_t number;
 	int c;
 
 	options->bar_bytes = 256ull << 20;
-	while ((c = getopt_long(argc, argv, "s:r:u:vh", known, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "s:r:u:t:vh", known, NULL)) != -1) {
 		switch (c) {
 		case 's':
 			options->socket_path = optarg;
@@ -190,6 +197,13 @@ static int parse_options(int argc, char **argv, struct options *options)
 			}
 			options->units = number;
 			break;
+		case 't':
+			if (salvo_topology_parse(&topology, optarg, why)) {
+				complain("--topology %s: %s", optarg, why);
+				return EXIT_USAGE;
+			}
+			options->topology = optarg;
+			break;
 		case 'v':
 			options->verbose = true;
 			break;
@@ -205,6 +219,10 @@ static int parse_options(int argc, char **argv, struct options *options)
 	}
 	if (optind < argc) {
 		complain("what is '%s'? See --help", argv[optind]);
+		return EXIT_USAGE;
+	}
+	if (options->units && options->topology) {
+		complain("--units and --topology: one of them, please");
 		return EXIT_USAGE;
 	}
 	if (!options->socket_path || !options->ram_path) {
@@ -230,6 +248,7 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 {
 	struct salvo_link_worker worker = {
 		.units = sv->options.units,
+		.topology = sv->options.topology,
 		.generation = sv->generation,
 		.ready = worker_is_ready,
 		.cookie = &ready_fd,
