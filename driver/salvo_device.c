@@ -8,7 +8,7 @@
  *
  * The structure outlives the binding of the driver: files that are still open
  * keep it. What they find is a device that is gone: every ioctl fails, mappings
- * raise SIGBUS, and closing frees memory without telling a GPU. Between the two
+ * show a page that means nothing, and closing frees memory without telling a GPU. Between the two
  * stands salvo_device_fini(): when it returns there are no batches, no work, no
  * interrupt and no DMA memory left.
  */

@@ -12,7 +12,7 @@
  * than one file, and one handle.
  *
  * CPU mappings are made of the aperture's pages at the first touch and are taken
- * away when the device is unplugged; later touches raise SIGBUS.
+ * away when the device is unplugged; later touches find a page that stands in for it.
  */
 #include <linux/sched/signal.h>
 #include <linux/mm.h>
@@ -217,6 +217,8 @@ struct salvo_bo {
 	char *label;
 	/** @binding: In the address space of its file, until its handle is closed. */
 	struct salvo_binding *binding;
+	/** @gone_page: All of its mappings when the device is gone, or NULL; set once. */
+	struct page *gone_page;
 };
 
 static struct salvo_bo *to_salvo_bo(struct drm_gem_object *base)
@@ -234,6 +236,8 @@ static void salvo_bo_free(struct drm_gem_object *base)
 	mutex_unlock(&sdev->bos_lock);
 	salvo_vram_put(bo->vram);
 	drm_gem_object_release(base);
+	if (bo->gone_page)
+		__free_page(bo->gone_page);
 	kfree(bo->label);
 	kfree(bo);
 }
@@ -243,6 +247,27 @@ static void salvo_bo_close(struct drm_gem_object *base, struct drm_file *filp)
 	struct salvo_file *file = filp->driver_priv;
 
 	salvo_vm_unbind(file->vm, to_salvo_bo(base)->binding);
+}
+
+/*
+ * The VRAM is gone, but nobody is to die of SIGBUS for it: a page of ordinary memory
+ * stands in for all pages of the buffer, so that what is read there means nothing.
+ */
+static vm_fault_t salvo_bo_fault_gone(struct salvo_bo *bo, struct vm_fault *vmf)
+{
+	struct page *page = READ_ONCE(bo->gone_page);
+
+	if (!page) {
+		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!page)
+			return VM_FAULT_OOM;
+		/* Another thread may have been first. */
+		if (cmpxchg(&bo->gone_page, NULL, page)) {
+			__free_page(page);
+			page = READ_ONCE(bo->gone_page);
+		}
+	}
+	return vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, page_to_pfn(page));
 }
 
 static vm_fault_t salvo_bo_fault(struct vm_fault *vmf)
@@ -257,7 +282,7 @@ static vm_fault_t salvo_bo_fault(struct vm_fault *vmf)
 	int idx;
 
 	if (!drm_dev_enter(&sdev->drm, &idx))
-		return VM_FAULT_SIGBUS;
+		return salvo_bo_fault_gone(bo, vmf);
 	/* The mapping may start anywhere, after mremap and partial munmap. */
 	first = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
 	if (first >= pages)
