@@ -9,13 +9,20 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/netlink.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rendernode.h"
 
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
+#define MODULE	"/modules/salvo.ko"
 
 FIXTURE(lost) {
 	int fd;
@@ -78,6 +85,7 @@ FIXTURE_SETUP(lost)
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
 	ASSERT_EQ(bo_create(self->fd, 4096, 0, &self->bo), 0);
 	ASSERT_EQ(bo_create(self->fd, 4096, DRM_SALVO_BO_EXEC, &self->exec), 0);
+	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
 	ASSERT_EQ(bo_map(self->fd, &self->exec), 0);
 	/* jmp to itself */
 	memcpy(self->exec.map, "\xeb\xfe", 2);
@@ -87,6 +95,20 @@ FIXTURE_SETUP(lost)
 FIXTURE_TEARDOWN(lost)
 {
 	close(self->fd);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static void tell_noticed(double since)
+{
+	printf("# noticed after %.2f s\n", seconds() - since);
+	fflush(stdout);
 }
 
 static int submit_endless(FIXTURE_DATA(lost) *self)
@@ -114,6 +136,9 @@ static void expect_gone(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *s
 	EXPECT_EQ(bo_create(self->fd, 4096, 0, &bo), -ENODEV);
 	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -ENODEV);
+	/* Mapped before and touched only now, and touched before. */
+	EXPECT_GE(*(volatile int *)self->bo.map, 0);
+	*(volatile int *)self->exec.map = 1;
 	EXPECT_EQ(bo_close(self->fd, &self->bo), 0);
 }
 
@@ -142,9 +167,12 @@ static void expect_works_when_bound_again(struct __test_metadata *_metadata)
 
 TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, 60)
 {
+	double since = seconds();
+
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("kill");
 	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
+	tell_noticed(since);
 	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ENODEV);
 	expect_gone(_metadata, self);
 	expect_works_when_bound_again(_metadata);
@@ -152,9 +180,12 @@ TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, 60)
 
 TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, 60)
 {
+	double since = seconds();
+
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("stop");
 	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
+	tell_noticed(since);
 	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ENODEV);
 	expect_gone(_metadata, self);
 	ask_host("kill");
@@ -167,6 +198,119 @@ TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, 60)
 	expect_gone(_metadata, self);
 	ask_host("kill");
 	expect_works_when_bound_again(_metadata);
+}
+
+/* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
+TEST_F_TIMEOUT(lost, worker_dies_under_load, 90)
+{
+	static const useconds_t delays[] = { 1000, 20000, 70000 };
+	struct drm_salvo_command command;
+	struct bo bo;
+	uint32_t ctx;
+	int fd, err;
+	size_t i;
+
+	for (i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+		double until = seconds() + 30;
+
+		fd = node_open();
+		ASSERT_GE(fd, 0);
+		ask_host("kill later");
+		usleep(delays[i]);
+		do {
+			err = ctx_create(fd, &ctx);
+			if (!err)
+				err = bo_create(fd, 1 << 20, 0, &bo);
+			if (!err) {
+				command = fill(bo.address, bo.size, i);
+				err = run(fd, ctx, &command, 1);
+				if (bo_close(fd, &bo))
+					err = err ?: -EIO;
+			}
+			if (!err)
+				err = call(fd, DRM_IOCTL_SALVO_CTX_DESTROY,
+					   &(struct drm_salvo_ctx_destroy){ .id = ctx });
+		} while (!err && seconds() < until);
+		EXPECT_EQ(err, -ENODEV);
+		close(fd);
+		EXPECT_TRUE(becomes_gone());
+		expect_works_when_bound_again(_metadata);
+	}
+}
+
+/* What udev hears, so that it can bind the driver again by itself. */
+TEST_F_TIMEOUT(lost, user_space_is_told, 60)
+{
+	const struct sockaddr_nl all = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	struct pollfd events = {
+		.fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT),
+		.events = POLLIN,
+	};
+	bool told = false;
+
+	ASSERT_GE(events.fd, 0);
+	ASSERT_EQ(bind(events.fd, (const struct sockaddr *)&all, sizeof(all)), 0);
+	ask_host("kill");
+	while (!told && poll(&events, 1, 30000) > 0) {
+		char event[4096] = "";
+		ssize_t got = recv(events.fd, event, sizeof(event) - 1, 0);
+		const char *at;
+
+		if (got <= 0 || strncmp(event, "change@", 7))
+			continue;
+		for (at = event; at < event + got; at += strlen(at) + 1)
+			told |= !strcmp(at, "WEDGED=rebind");
+	}
+	EXPECT_TRUE(told);
+	close(events.fd);
+	EXPECT_TRUE(becomes_gone());
+	expect_works_when_bound_again(_metadata);
+}
+
+static int load(void)
+{
+	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_finit_module, fd, "", 0))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+TEST_F_TIMEOUT(lost, module_unloads, 60)
+{
+	int i, err = -EWOULDBLOCK;
+
+	ASSERT_EQ(submit_endless(self), 0);
+	ask_host("kill");
+	EXPECT_TRUE(becomes_gone());
+	EXPECT_EQ(syscall(SYS_delete_module, "salvo", O_NONBLOCK), -1);
+	munmap(self->bo.map, self->bo.size);
+	munmap(self->exec.map, self->exec.size);
+	close(self->fd);
+	self->fd = -1;
+	for (i = 0; i < 100 && err; i++) {
+		err = syscall(SYS_delete_module, "salvo", O_NONBLOCK) ? -errno : 0;
+		usleep(err ? 50000 : 0);
+	}
+	ASSERT_EQ(err, 0);
+	ASSERT_EQ(load(), 0);
+	expect_works_when_bound_again(_metadata);
+}
+
+/* Nobody starts another worker. The last test: there is no GPU afterwards. */
+TEST_F_TIMEOUT(lost, supervisor_dies, 60)
+{
+	ASSERT_EQ(submit_endless(self), 0);
+	ask_host("kill all");
+	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
+	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ENODEV);
+	expect_gone(_metadata, self);
+	EXPECT_EQ(bind_again(), -ENODEV);
+	EXPECT_EQ(node_path(), NULL);
+	*(volatile int *)self->exec.map = 2;
 }
 
 TEST_HARNESS_MAIN

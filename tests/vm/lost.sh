@@ -11,6 +11,8 @@ obey() {
 	gpu=$(pgrep -P "$1" -x salvo-gpu) && worker=$(pgrep -P "$gpu") || return
 	case $2 in
 	kill) kill -KILL "$worker" ;;
+	'kill all') kill -KILL "$gpu" ;;
+	'kill later') (sleep 0.5; kill -KILL "$worker") & ;;
 	stop) kill -STOP "$worker" ;;
 	esac
 }
