@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+/*
+ * nodes.c - contexts, masks and priorities on units in near and far nodes
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "gpu.h"
+#include "kselftest_harness.h"
+#include "lcq.h"
+#include "rig.h"
+
+#define SPANS	(1u << 16)
+/* So long that only a GPU that does not do what it should waits to the end. */
+#define LONG_SPIN (1u << 29)
+
+FIXTURE(units)
+{
+	struct rig *rig;
+	struct salvo_gpu_recording recording;
+	uint64_t *data;
+	uint64_t *gpu_data;	/* the same on the GPU */
+};
+
+FIXTURE_VARIANT(units)
+{
+	const char *topology;
+};
+
+FIXTURE_VARIANT_ADD(units, two_far_units) { .topology = "1+1,far=0,far=1" };
+FIXTURE_VARIANT_ADD(units, near_and_far) { .topology = "2x4,far=1:2000ns" };
+FIXTURE_VARIANT_ADD(units, three_nodes) { .topology = "1+2x2,far=1,far=2:20us" };
+
+FIXTURE_SETUP(units)
+{
+	self->rig = rig_create_nodes(variant->topology);
+	self->data = (void *)self->rig->data;
+	self->gpu_data = (void *)(uintptr_t)self->rig->data_address;
+	self->recording.spans = calloc(SPANS, sizeof(*self->recording.spans));
+	ASSERT_NE(NULL, self->recording.spans);
+	self->recording.capacity = SPANS;
+	salvo_gpu_record(self->rig->gpu, &self->recording);
+}
+
+FIXTURE_TEARDOWN(units)
+{
+	rig_destroy(self->rig);
+	free(self->recording.spans);
+}
+
+struct mark_args {
+	uint32_t *out;
+	uint64_t pad;
+};
+
+/* Counts each item at its own place of the whole range. */
+RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
+{
+	const struct mark_args *a = args;
+	uint64_t x, y, z;
+
+	for (z = 0; z < group->extent[2]; z++)
+		for (y = 0; y < group->extent[1]; y++)
+			for (x = 0; x < group->extent[0]; x++) {
+				const uint64_t gx = group->group_id[0] * group->local_size[0] + x;
+				const uint64_t gy = group->group_id[1] * group->local_size[1] + y;
+				const uint64_t gz = group->group_id[2] * group->local_size[2] + z;
+
+				__atomic_fetch_add(a->out + (gz * group->global_size[1] + gy) *
+						   group->global_size[0] + gx, 1, __ATOMIC_RELAXED);
+			}
+}
+
+#define COMMANDS	12u
+#define ITEMS		6000u	/* of a command, at most; one more place stays free */
+
+struct work {
+	struct drm_salvo_command commands[COMMANDS];
+	struct mark_args args[COMMANDS];
+	uint32_t items[COMMANDS];
+	uint32_t groups[COMMANDS];
+};
+
+static void random_work(struct rig *rig, struct work *work, unsigned int *seed)
+{
+	unsigned int c, d;
+
+	for (c = 0; c < COMMANDS; c++) {
+		struct drm_salvo_command *command = &work->commands[c];
+		uint32_t most = ITEMS;
+
+		work->args[c].out = (uint32_t *)(uintptr_t)rig->data_address + c * (ITEMS + 1);
+		*command = rig_dispatch(rig, mark, 1, 1, c * sizeof(work->args[0]),
+					sizeof(work->args[0]));
+		command->dims = 1 + rand_r(seed) % 3;
+		work->items[c] = 1;
+		work->groups[c] = 1;
+		for (d = 0; d < command->dims; d++) {
+			const uint32_t items = 1 + rand_r(seed) % (d + 1 < command->dims ?
+								   most < 30 ? most : 30 : most);
+
+			command->items[d] = items;
+			command->group[d] = 1 + rand_r(seed) % 5;
+			work->items[c] *= items;
+			work->groups[c] *= (items - 1) / command->group[d] + 1;
+			most /= items;
+		}
+		command->eu_mask = rand_r(seed) & rig->gpu->eus.all;
+		if (rand_r(seed) % 3 == 0)
+			command->eu_mask &= rig->gpu->queues.topology.node[0].units;
+	}
+}
+
+TEST_F(units, N2_N4_every_item_runs_once_on_units_of_its_mask)
+{
+	struct rig *rig = self->rig;
+	uint32_t *out = (uint32_t *)self->data;
+	uint32_t ran[COMMANDS], c, i, seed;
+	struct work work;
+
+	for (seed = 1; seed <= 30; seed++) {
+		unsigned int state = seed;
+
+		random_work(rig, &work, &state);
+		memset(out, 0, COMMANDS * (ITEMS + 1) * sizeof(*out));
+		memset(ran, 0, sizeof(ran));
+		self->recording.next = 0;
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, work.commands, COMMANDS, work.args,
+						     sizeof(work.args)));
+		for (c = 0; c < COMMANDS; c++) {
+			for (i = 0; i < work.items[c]; i++)
+				ASSERT_EQ(1, out[c * (ITEMS + 1) + i]);
+			ASSERT_EQ(0, out[c * (ITEMS + 1) + i]);
+		}
+		ASSERT_LT(self->recording.next, SPANS);
+		for (i = 0; i < self->recording.next; i++) {
+			const struct salvo_gpu_span *span = &self->recording.spans[i];
+			const uint64_t mask = work.commands[span->command].eu_mask;
+
+			ASSERT_TRUE(!mask || mask & (1ull << span->unit))
+				TH_LOG("unit %u, mask %llx", span->unit, (unsigned long long)mask);
+			ran[span->command] += span->count;
+		}
+		for (c = 0; c < COMMANDS; c++)
+			ASSERT_EQ(work.groups[c], ran[c]);
+	}
+}
+
+TEST_F(units, N6_a_far_node_works_through_its_local_queue)
+{
+	const struct salvo_queues *queues = &self->rig->gpu->queues;
+	const struct mark_args args = { (void *)self->gpu_data, 0 };
+	struct drm_salvo_command command = rig_dispatch(self->rig, mark, 100000, 1, 0, sizeof(args));
+	unsigned int node, i;
+
+	for (node = 0; node < queues->topology.nodes; node++) {
+		const struct salvo_lcq *lcq = queues->lane[1].lcq[node];
+		const uint64_t units = queues->topology.node[node].units;
+
+		ASSERT_EQ(queues->topology.node[node].far, lcq != NULL);
+		if (!lcq)
+			continue;
+		command.eu_mask = units;
+		self->recording.next = 0;
+		ASSERT_EQ(0, lcq->fetches);
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
+		EXPECT_NE(0, lcq->fetches);
+		/* A fetch was for many chunks. */
+		EXPECT_LT(lcq->fetches, self->recording.next);
+		for (i = 0; i < self->recording.next && i < SPANS; i++)
+			ASSERT_NE(0, units & (1ull << self->recording.spans[i].unit));
+	}
+}
+
+struct gate_args {
+	uint64_t *arrived;
+	uint64_t *count;
+	const uint64_t *open;
+	uint64_t limit;
+};
+
+/* The first group waits until the gate is open; each counts itself. */
+RIG_KERNEL static void gate(RIG_KERNEL_ARGS)
+{
+	const struct gate_args *a = args;
+	uint64_t i;
+
+	__atomic_store_n(a->arrived, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < a->limit && !__atomic_load_n(a->open, __ATOMIC_SEQ_CST); i++)
+		__builtin_ia32_pause();
+	__atomic_fetch_add(a->count, 1, __ATOMIC_SEQ_CST);
+}
+
+static void await(const uint64_t *word)
+{
+	while (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+		sched_yield();
+}
+
+TEST_F(units, batches_of_several_contexts_share_the_units)
+{
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data;
+	/* Each opens the gate of the other. */
+	const struct gate_args args[2] = {
+		{ &g[0], &g[24], &g[8], LONG_SPIN }, { &g[8], &g[32], &g[0], LONG_SPIN },
+	};
+	unsigned int i;
+	uint64_t seqno;
+
+	for (i = 0; i < 2; i++) {
+		const struct drm_salvo_command command = rig_dispatch(rig, gate, 1, 1, 0,
+								      sizeof(args[0]));
+		const struct salvo_batch_desc batch = {
+			.commands = &command, .count = 1, .args = &args[i],
+			.args_size = sizeof(args[0]),
+		};
+
+		seqno = rig_submit(rig, 1 + i, &batch);
+	}
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	ASSERT_EQ(2, self->recording.next);
+	EXPECT_NE(self->recording.spans[0].unit, self->recording.spans[1].unit);
+	/* They ran at the same time. */
+	EXPECT_LT(self->recording.spans[0].started, self->recording.spans[1].ended);
+	EXPECT_LT(self->recording.spans[1].started, self->recording.spans[0].ended);
+}
+
+static uint64_t submit(struct rig *rig, uint32_t ctx, int32_t priority, uint32_t groups,
+		       const struct gate_args *args)
+{
+	struct drm_salvo_command command = rig_dispatch(rig, gate, groups, 1, 0, sizeof(*args));
+	const struct salvo_batch_desc batch = {
+		.commands = &command, .count = 1, .args = args, .args_size = sizeof(*args),
+	};
+	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, rig_pack(rig, ctx, &batch));
+
+	entry.priority = priority;
+	rig_push(rig, &entry);
+	rig_ring(rig);
+	return entry.seqno;
+}
+
+#define GROUPS 4096u
+
+/* One unit: only then the order of all follows from that of the queues. */
+FIXTURE(unit)
+{
+	struct rig *rig;
+	struct salvo_gpu_recording recording;
+	uint64_t *data;
+	uint64_t *gpu_data;
+};
+
+FIXTURE_SETUP(unit)
+{
+	self->rig = rig_create(1);
+	self->data = (void *)self->rig->data;
+	self->gpu_data = (void *)(uintptr_t)self->rig->data_address;
+	self->recording.spans = calloc(SPANS, sizeof(*self->recording.spans));
+	ASSERT_NE(NULL, self->recording.spans);
+	self->recording.capacity = SPANS;
+	salvo_gpu_record(self->rig->gpu, &self->recording);
+}
+
+FIXTURE_TEARDOWN(unit)
+{
+	rig_destroy(self->rig);
+	free(self->recording.spans);
+}
+
+/* Which of the two contexts ended first, when the second came while the first was running? */
+static uint64_t first_to_end(struct __test_metadata *_metadata, FIXTURE_DATA(unit) *self,
+			     int32_t first, int32_t second)
+{
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data, seqno[2], ended[2] = { 0 };
+	const struct gate_args args[2] = {
+		{ &g[0], &g[8], &g[16], LONG_SPIN }, { &g[24], &g[32], &g[16], LONG_SPIN },
+	};
+	uint32_t i;
+
+	memset(self->data, 0, 4096);
+	self->recording.next = 0;
+	seqno[0] = submit(rig, 1, first, GROUPS, &args[0]);
+	await(&self->data[0]);
+	seqno[1] = submit(rig, 2, second, 16, &args[1]);
+	__atomic_store_n(&self->data[16], 1, __ATOMIC_SEQ_CST);
+	EXPECT_TRUE(rig_wait(rig, seqno[1]));
+	EXPECT_EQ(GROUPS, self->data[8]);
+	EXPECT_EQ(16, self->data[32]);
+	for (i = 0; i < self->recording.next; i++) {
+		const struct salvo_gpu_span *span = &self->recording.spans[i];
+		const unsigned int which = span->seqno == seqno[1];
+
+		if (span->ended > ended[which])
+			ended[which] = span->ended;
+	}
+	return ended[0] < ended[1] ? seqno[0] : seqno[1];
+}
+
+TEST_F(unit, higher_priority_pre_empts_at_the_end_of_a_chunk)
+{
+	unsigned int i;
+
+	for (i = 0; i < 10; i++) {
+		const uint64_t seqno = self->rig->seqno;
+
+		EXPECT_EQ(seqno + 2, first_to_end(_metadata, self, SALVO_PRIORITY_LOW,
+						  SALVO_PRIORITY_NORMAL));
+		EXPECT_EQ(seqno + 4, first_to_end(_metadata, self, SALVO_PRIORITY_NORMAL,
+						  SALVO_PRIORITY_HIGH));
+		EXPECT_EQ(seqno + 5, first_to_end(_metadata, self, SALVO_PRIORITY_NORMAL,
+						  SALVO_PRIORITY_NORMAL));
+		EXPECT_EQ(seqno + 7, first_to_end(_metadata, self, SALVO_PRIORITY_HIGH,
+						  SALVO_PRIORITY_LOW));
+	}
+}
+
+TEST_F(unit, priorities_start_in_their_order)
+{
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data, seqno[4];
+	const struct gate_args args = { &g[0], &g[8], &g[16], LONG_SPIN };
+	unsigned int i;
+
+	/* The unit is busy; what is submitted then has to wait. */
+	seqno[0] = submit(rig, 1, SALVO_PRIORITY_LOW, 1, &args);
+	await(&self->data[0]);
+	seqno[1] = submit(rig, 2, SALVO_PRIORITY_LOW, 1, &args);
+	seqno[2] = submit(rig, 3, SALVO_PRIORITY_NORMAL, 1, &args);
+	seqno[3] = submit(rig, 4, SALVO_PRIORITY_HIGH, 1, &args);
+	__atomic_store_n(&self->data[16], 1, __ATOMIC_SEQ_CST);
+	ASSERT_TRUE(rig_wait(rig, seqno[3]));
+	ASSERT_EQ(4, self->recording.next);
+	for (i = 1; i < 4; i++)
+		EXPECT_EQ(seqno[4 - i], self->recording.spans[i].seqno);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * 1000000000ull + used.tv_nsec;
+}
+
+TEST_F(units, idle_gpu_uses_no_cpu)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	const struct mark_args args = { (void *)self->gpu_data, 0 };
+	const struct drm_salvo_command command = rig_dispatch(self->rig, mark, 64, 1, 0,
+							      sizeof(args));
+	uint64_t before;
+
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
+	/* Units look for more for a while, and may have to wait for a core to do so. */
+	do {
+		before = cpu_ns();
+		usleep(10000);
+	} while (cpu_ns() - before > 100000);
+	before = cpu_ns();
+	nanosleep(&second, NULL);
+	EXPECT_LT(cpu_ns() - before, 2000000);
+}
+
+TEST_HARNESS_MAIN
