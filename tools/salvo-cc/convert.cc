@@ -5,8 +5,10 @@
  * OpenCL C has some six thousand of them. The mangled name says all there is to
  * know, so the one that is called gets its body here.
  *
- * A conversion to a floating-point type with a rounding other than to nearest is
- * only made where it is exact, for the processor's rounding mode is never touched.
+ * The processor's rounding mode is never touched. A conversion to a floating-point type
+ * that rounds otherwise than to nearest is made by hand: of an integer, by cutting off
+ * the digits that do not fit; of a floating-point number, by comparing the nearest
+ * result with the argument and taking its neighbour where that lies on the wrong side.
  */
 #include "salvo_cc.h"
 
@@ -101,18 +103,91 @@ static Value *float_to_int(IRBuilder<> &b, Value *x, element to, Type *type, boo
 	return b.CreateFreeze(x);
 }
 
-/* NULL if the rounding would need the processor's mode changed. */
+/* The neighbour of @x towards (@away) or away from zero, where @where holds. */
+static Value *step_where(IRBuilder<> &b, Value *x, Value *where, bool away)
+{
+	Type *bits = x->getType()->getWithNewType(b.getIntNTy(x->getType()->getScalarSizeInBits()));
+	Value *raw = b.CreateBitCast(x, bits);
+	Value *next = away ? b.CreateAdd(raw, ConstantInt::get(bits, 1)) :
+			     b.CreateSub(raw, ConstantInt::get(bits, 1));
+
+	return b.CreateBitCast(b.CreateSelect(where, next, raw), x->getType());
+}
+
+/* @near, the value nearest to @exact in a smaller type, moved as @rounding wants. */
+static Value *round_directed(IRBuilder<> &b, Value *near, Value *exact, StringRef rounding)
+{
+	Value *wide = b.CreateFPExt(near, exact->getType());
+	Value *zero = Constant::getNullValue(exact->getType());
+
+	if (rounding == "_rtz") {
+		Value *size = b.CreateUnaryIntrinsic(Intrinsic::fabs, exact);
+		Value *beyond = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(Intrinsic::fabs, wide), size);
+		return step_where(b, near, beyond, false);
+	}
+	Value *wrong = rounding == "_rtp" ? b.CreateFCmpOLT(wide, exact) :
+					    b.CreateFCmpOGT(wide, exact);
+	Value *away = rounding == "_rtp" ? b.CreateFCmpOGT(exact, zero) :
+					   b.CreateFCmpOLT(exact, zero);
+	near = step_where(b, near, b.CreateAnd(wrong, away), true);
+	return step_where(b, near, b.CreateAnd(wrong, b.CreateNot(away)), false);
+}
+
+/* @x without the digits that a significand of @digits has no room for. */
+static Value *int_to_float_directed(IRBuilder<> &b, Value *x, element from, unsigned digits,
+				    Type *type, StringRef rounding)
+{
+	Type *t = x->getType();
+	Value *zero = Constant::getNullValue(t);
+	Value *negative = from.is_signed ? b.CreateICmpSLT(x, zero) :
+			  Constant::getNullValue(CmpInst::makeCmpResultType(t));
+	Value *size = b.CreateSelect(negative, b.CreateNeg(x), x);
+	Value *zeros = b.CreateIntrinsic(Intrinsic::ctlz, { t }, { size, b.getFalse() });
+	Value *excess = b.CreateBinaryIntrinsic(Intrinsic::usub_sat,
+						ConstantInt::get(t, from.bits - digits), zeros);
+	Value *kept = b.CreateShl(b.CreateLShr(size, excess), excess);
+	Value *cut = b.CreateICmpNE(kept, size);
+	Value *result = b.CreateUIToFP(kept, type);
+
+	if (rounding == "_rtp")
+		result = step_where(b, result, b.CreateAnd(cut, b.CreateNot(negative)), true);
+	else if (rounding == "_rtn")
+		result = step_where(b, result, b.CreateAnd(cut, negative), true);
+	return b.CreateSelect(negative, b.CreateFNeg(result), result);
+}
+
+Value *round_to_half(IRBuilder<> &b, Value *x, StringRef rounding)
+{
+	Type *t = x->getType(), *half = t->getWithNewType(b.getHalfTy()), *single =
+		t->getWithNewType(b.getFloatTy());
+	Value *narrow = x;
+
+	/* By way of a float that is cut off, with its last bit telling whether something was. */
+	if (t->getScalarType()->isDoubleTy()) {
+		Type *bits = t->getWithNewType(b.getInt32Ty());
+		narrow = round_directed(b, b.CreateFPTrunc(x, single), x, "_rtz");
+		Value *cut = b.CreateFCmpONE(b.CreateFPExt(narrow, t), x);
+		narrow = b.CreateBitCast(b.CreateOr(b.CreateBitCast(narrow, bits),
+						    b.CreateZExt(cut, bits)), single);
+	}
+	Value *near = b.CreateFPTrunc(narrow, half);
+	return rounding.empty() || rounding == "_rte" ? near : round_directed(b, near, x, rounding);
+}
+
 static Value *to_float(IRBuilder<> &b, Value *x, element from, element to, Type *type,
 		       StringRef rounding)
 {
 	unsigned digits = to.bits == 32 ? 24 : 53;
 	bool exact = from.is_float ? from.bits <= to.bits :
 				     from.bits - from.is_signed <= digits;
+	bool directed = !exact && !rounding.empty() && rounding != "_rte";
 
-	if (!exact && !rounding.empty() && rounding != "_rte")
-		return nullptr;
-	if (from.is_float)
-		return b.CreateFPCast(x, type);
+	if (from.is_float) {
+		Value *near = b.CreateFPCast(x, type);
+		return directed ? round_directed(b, near, x, rounding) : near;
+	}
+	if (directed)
+		return int_to_float_directed(b, x, from, digits, type, rounding);
 	return from.is_signed ? b.CreateSIToFP(x, type) : b.CreateUIToFP(x, type);
 }
 
@@ -134,7 +209,8 @@ bool define_conversion(Function &f)
 		lanes = 1;
 	bool sat = name.consume_front("_sat");
 	element from = from_name.empty() ? element() : element_of_mangled(from_name.back());
-	if (!to.valid || !from.valid || f.arg_size() != 1)
+	if (!to.valid || !from.valid || f.arg_size() != 1 ||
+	    (!name.empty() && name != "_rte" && name != "_rtz" && name != "_rtp" && name != "_rtn"))
 		return false;
 
 	BasicBlock *block = BasicBlock::Create(f.getContext(), "", &f);
@@ -146,10 +222,6 @@ bool define_conversion(Function &f)
 		result = float_to_int(b, x, to, f.getReturnType(), sat, name);
 	else
 		result = int_to_int(b, x, from, to, f.getReturnType(), sat);
-	if (!result) {
-		f.deleteBody();
-		return false;
-	}
 	b.CreateRet(result);
 	return true;
 }

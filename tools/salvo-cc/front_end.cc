@@ -19,7 +19,8 @@ std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 		"-cl-kernel-arg-info", "-fomit-frame-pointer", "-Xclang",
 		"-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,"
 		"+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,"
-		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics",
+		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
+		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
 		"-D__SALVO__=1", "-emit-llvm", "-c", "-o", "-",
 	};
 

@@ -3,8 +3,8 @@
  * library.cc - built-in functions: only those that are called get linked in
  *
  * The library is OpenCL C (builtins/), compiled once to bitcode for spir64 and kept
- * inside this program, read lazily. Conversions and vector loads and stores are
- * made to measure. What then is still undefined does not exist, and is named.
+ * inside this program, read lazily. Conversions, vector loads and stores and their
+ * like are made to measure. What then is still undefined does not exist, and is named.
  */
 #include "salvo_cc.h"
 
@@ -41,10 +41,14 @@ bool link_library(Module &m)
 		print_error("the library does not fit this program");
 		return false;
 	}
+	lower_opaque_types(m);
+	SmallVector<Function *> missing;
 	for (Function &f : m)
 		if (f.isDeclaration() && !f.isIntrinsic() && !f.use_empty())
-			(void)(define_conversion(f) || define_memory_access(f) ||
-			       define_intrinsic(f) || define_atomic(f));
+			missing.push_back(&f);
+	for (Function *f : missing)
+		(void)(define_conversion(*f) || define_memory_access(*f) || define_async(*f) ||
+		       define_intrinsic(*f) || define_atomic(*f));
 	return true;
 }
 

@@ -76,8 +76,13 @@ bool link_library(llvm::Module &m);
 bool check_defined(llvm::Module &m);
 llvm::StringRef runtime_object();
 
-/* convert.cc, memory.cc, intrinsics.cc, atomics.cc: built-in functions made to measure */
+/* opaque.cc */
+void lower_opaque_types(llvm::Module &m);
+
+/* convert.cc, memory.cc, async.cc, intrinsics.cc, atomics.cc: functions made to measure */
+llvm::Value *round_to_half(llvm::IRBuilder<> &b, llvm::Value *x, llvm::StringRef rounding);
 bool define_conversion(llvm::Function &f);
+bool define_async(llvm::Function &f);
 bool define_memory_access(llvm::Function &f);
 bool define_intrinsic(llvm::Function &f);
 bool define_atomic(llvm::Function &f);

@@ -68,3 +68,57 @@ float fmaf(float x, float y, float z)
 	}
 	return sum;
 }
+
+/*
+ * Conversions of half, for processors without the instruction. All on bits: any
+ * arithmetic on half here would be a call of these functions.
+ */
+float __extendhfsf2(_Float16 x)
+{
+	unsigned short half;
+	unsigned int bits, exponent;
+	float result;
+
+	__builtin_memcpy(&half, &x, sizeof(half));
+	exponent = half >> 10 & 31;
+	if (exponent == 0) {
+		result = (half & 1023) * 0x1p-24f;
+		return half & 0x8000 ? -result : result;
+	}
+	bits = (unsigned int)(half & 0x8000) << 16 | (half & 1023u) << 13 |
+	       (exponent == 31 ? 255u : exponent + 112) << 23;
+	/* A signalling NaN becomes a quiet one. */
+	if (exponent == 31 && half & 1023)
+		bits |= 1u << 22;
+	__builtin_memcpy(&result, &bits, sizeof(bits));
+	return result;
+}
+
+/* To nearest, ties to even. */
+_Float16 __truncsfhf2(float x)
+{
+	unsigned int bits, size, sign;
+	unsigned short half;
+	_Float16 result;
+
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	sign = bits >> 16 & 0x8000;
+	size = bits & 0x7fffffff;
+	if (size > 0x7f800000) {
+		half = sign | 0x7e00 | (size >> 13 & 0x1ff);
+	} else if (size >= 0x477ff000) {
+		half = sign | 0x7c00;
+	} else if (size < 0x38800000) {
+		/* Adding 2^-1 leaves the subnormal's digits, rounded, at the end. */
+		float f;
+		__builtin_memcpy(&f, &size, sizeof(f));
+		f += 0.5f;
+		__builtin_memcpy(&size, &f, sizeof(f));
+		half = sign | (size - 0x3f000000);
+	} else {
+		size += 0xc8000fff + (size >> 13 & 1);
+		half = sign | (size >> 13 & 0xffff);
+	}
+	__builtin_memcpy(&result, &half, sizeof(half));
+	return result;
+}
