@@ -16,7 +16,9 @@
  * alignment (at most 16), in order. A pointer to global or constant memory is a
  * GPU address, which is a plain pointer to the kernel. A pointer to local memory
  * is a 64-bit offset from @group->local; static local variables lie at offset 0
- * up to the note's @local_bytes, local arguments after them.
+ * up to the note's @local_bytes, local arguments after them. An image is a struct
+ * salvo_image_view, which begins with the GPU address of its pixels; a sampler is a
+ * 32-bit word of CLK_* bits.
  */
 #ifndef SALVO_KERNEL_H
 #define SALVO_KERNEL_H
@@ -68,13 +70,30 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_ARG_GLOBAL	1	/* pointer to global memory */
 #define SALVO_ARG_CONSTANT	2	/* pointer to constant memory */
 #define SALVO_ARG_LOCAL		3	/* pointer to local memory */
+#define SALVO_ARG_IMAGE		4	/* struct salvo_image_view */
+#define SALVO_ARG_SAMPLER	5	/* uint32_t */
+
+/**
+ * struct salvo_image_view - An image as its kernel sees it.
+ *
+ * The image functions of OpenCL C are software; coordinates are brought into range
+ * before memory is touched, by these numbers.
+ */
+struct salvo_image_view {
+	uint64_t address;	/* of the pixel (0, 0, 0), a GPU address */
+	uint64_t row_pitch;	/* bytes from a row to the next */
+	uint64_t slice_pitch;	/* and from a slice or layer to the next */
+	uint32_t width, height, depth;	/* 1 where it has no such dimension */
+	uint32_t layers;	/* of an array, else 0 */
+	uint32_t order, type;	/* of channels, as OpenCL numbers them */
+};
 
 /**
  * struct salvo_note_arg - One argument of a kernel.
  */
 struct salvo_note_arg {
 	uint32_t kind;		/* SALVO_ARG_* */
-	uint32_t access;	/* 1 read, 2 write, 3 both; of what a pointer points to */
+	uint32_t access;	/* 1 read, 2 write, 3 both; of what a pointer or image refers to */
 	uint32_t offset;	/* in the argument block */
 	uint32_t size;		/* in the argument block; 8 for pointers */
 	uint32_t name;		/* offset of its name in the description, 0 if unknown */

@@ -65,14 +65,13 @@ void salvo_kernel_destroy(struct salvo_kernel *kernel)
 	free(kernel);
 }
 
-/* The description of argument @index, or NULL. */
-static const struct salvo_note_arg *argument(const struct salvo_kernel *kernel,
-					     unsigned int index)
+const struct salvo_note_arg *salvo_kernel_argument(const struct salvo_kernel *kernel,
+						   unsigned int index)
 {
 	return index < kernel->info->note.arg_count ? &kernel->info->args[index] : NULL;
 }
 
-static void store_argument(struct salvo_kernel *kernel, unsigned int index, const void *value)
+void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const void *value)
 {
 	const struct salvo_note_arg *arg = &kernel->info->args[index];
 
@@ -84,11 +83,11 @@ static void store_argument(struct salvo_kernel *kernel, unsigned int index, cons
 int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
 			   const void *value, size_t size)
 {
-	const struct salvo_note_arg *arg = argument(kernel, index);
+	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
 
 	if (!arg || arg->kind != SALVO_ARG_VALUE || size != arg->size || !value)
 		return -EINVAL;
-	store_argument(kernel, index, value);
+	salvo_kernel_store(kernel, index, value);
 	return 0;
 }
 
@@ -118,16 +117,16 @@ int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
 int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 			      struct salvo_bo *bo, uint64_t offset, uint64_t size)
 {
-	const struct salvo_note_arg *arg = argument(kernel, index);
+	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
 	struct salvo_region *region;
 	int err;
 
-	if (!arg || !salvo_arg_is_pointer(arg))
+	if (!arg || !salvo_arg_is_pointer(arg) || arg->kind == SALVO_ARG_IMAGE)
 		return -EINVAL;
 	region = &kernel->regions[kernel->slots[index]];
 	err = salvo_region_set(kernel->device, bo, offset, size, region);
 	if (!err)
-		store_argument(kernel, index, &region->start);
+		salvo_kernel_store(kernel, index, &region->start);
 	return err;
 }
 
@@ -154,13 +153,13 @@ static void place_locals(struct salvo_kernel *kernel)
 
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes)
 {
-	const struct salvo_note_arg *arg = argument(kernel, index);
+	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
 	const uint64_t nowhere = 0;
 
 	if (!arg || arg->kind != SALVO_ARG_LOCAL || !bytes || bytes > INT32_MAX)
 		return -EINVAL;
 	kernel->local_sizes[index] = bytes;
-	store_argument(kernel, index, &nowhere);
+	salvo_kernel_store(kernel, index, &nowhere);
 	place_locals(kernel);
 	return 0;
 }

@@ -19,6 +19,8 @@ struct salvo_kernel_info {
 	char *name;
 	struct salvo_note_kernel note;
 	struct salvo_note_arg *args;
+	/** @text: The whole note, for the names in it. */
+	char *text;
 	/** @entry: GPU address. */
 	uint64_t entry;
 };
@@ -49,11 +51,19 @@ struct salvo_kernel {
 	uint32_t group[3];
 };
 
-/** salvo_arg_is_pointer() - Does the argument point to global or constant memory? */
+/** salvo_arg_is_pointer() - Does the argument refer to global or constant memory? */
 static inline bool salvo_arg_is_pointer(const struct salvo_note_arg *arg)
 {
-	return arg->kind == SALVO_ARG_GLOBAL || arg->kind == SALVO_ARG_CONSTANT;
+	return arg->kind == SALVO_ARG_GLOBAL || arg->kind == SALVO_ARG_CONSTANT ||
+	       arg->kind == SALVO_ARG_IMAGE;
 }
+
+/** salvo_kernel_argument() - The description of argument @index, or NULL. */
+const struct salvo_note_arg *salvo_kernel_argument(const struct salvo_kernel *kernel,
+						   unsigned int index);
+
+/** salvo_kernel_store() - Set an argument: as many bytes of @value as it has. */
+void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const void *value);
 
 /**
  * salvo_region_set() - Check a buffer argument and tell where it lies.

@@ -43,20 +43,27 @@ static const char *note_string(const uint8_t *desc, size_t bytes, uint32_t offse
 	return (const char *)desc + offset;
 }
 
-static bool args_are_sane(const struct salvo_note_kernel *note, const struct salvo_note_arg *args)
+static bool arg_is_sane(const struct salvo_note_kernel *note, const struct salvo_note_arg *arg,
+			const uint8_t *desc, size_t bytes)
 {
-	unsigned int i;
-
-	for (i = 0; i < note->arg_count; i++) {
-		const struct salvo_note_arg *arg = &args[i];
-
-		if (arg->kind > SALVO_ARG_LOCAL || !arg->size || arg->size > note->args_bytes ||
-		    arg->offset > note->args_bytes - arg->size)
-			return false;
-		if (arg->kind != SALVO_ARG_VALUE && arg->size != sizeof(uint64_t))
-			return false;
+	if (!arg->size || arg->size > note->args_bytes ||
+	    arg->offset > note->args_bytes - arg->size)
+		return false;
+	switch (arg->kind) {
+	case SALVO_ARG_VALUE:
+		return true;
+	case SALVO_ARG_GLOBAL:
+	case SALVO_ARG_CONSTANT:
+	case SALVO_ARG_LOCAL:
+		return arg->size == sizeof(uint64_t);
+	case SALVO_ARG_IMAGE:
+		return arg->size == sizeof(struct salvo_image_view) &&
+		       note_string(desc, bytes, arg->type);
+	case SALVO_ARG_SAMPLER:
+		return arg->size == sizeof(uint32_t);
+	default:
+		return false;
 	}
-	return true;
 }
 
 static bool note_is_sane(const struct salvo_device *device, const struct salvo_note_kernel *note,
@@ -82,6 +89,7 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 	struct salvo_kernel_info *info;
 	struct salvo_note_kernel note;
 	const char *name;
+	unsigned int i;
 
 	if (bytes < sizeof(note) || program->count == MAX_KERNELS)
 		return -ENOEXEC;
@@ -104,10 +112,15 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 	info->name = strdup(name);
 	info->args = calloc(note.arg_count + 1, sizeof(*info->args));
 	program->count++;
-	if (!info->name || !info->args)
+	info->text = malloc(bytes);
+	if (!info->name || !info->args || !info->text)
 		return -ENOMEM;
+	memcpy(info->text, desc, bytes);
 	memcpy(info->args, desc + sizeof(note), note.arg_count * sizeof(*info->args));
-	return args_are_sane(&note, info->args) ? 0 : -ENOEXEC;
+	for (i = 0; i < note.arg_count; i++)
+		if (!arg_is_sane(&note, &info->args[i], desc, bytes))
+			return -ENOEXEC;
+	return 0;
 }
 
 /* Put the program into a buffer that the GPU may execute. */
@@ -223,6 +236,7 @@ void salvo_program_destroy(struct salvo_program *program)
 	for (i = 0; i < program->count; i++) {
 		free(program->kernels[i].name);
 		free(program->kernels[i].args);
+		free(program->kernels[i].text);
 	}
 	free(program->kernels);
 	free(program);

@@ -26,6 +26,7 @@ extern "C" {
 
 struct salvo_device;
 struct salvo_bo;
+struct salvo_image;
 struct salvo_program;
 struct salvo_kernel;
 struct salvo_batch;
@@ -92,6 +93,67 @@ uint64_t salvo_bo_size(const struct salvo_bo *bo);
 /** salvo_bo_address() - Address of the buffer on the GPU. */
 uint64_t salvo_bo_address(const struct salvo_bo *bo);
 
+/* struct salvo_image_info.order and .type: the numbers of OpenCL's CL_R, CL_FLOAT, ... */
+#define SALVO_IMAGE_R			0x10b0
+#define SALVO_IMAGE_A			0x10b1
+#define SALVO_IMAGE_RG			0x10b2
+#define SALVO_IMAGE_RA			0x10b3
+#define SALVO_IMAGE_RGBA		0x10b5
+#define SALVO_IMAGE_BGRA		0x10b6
+#define SALVO_IMAGE_ARGB		0x10b7
+#define SALVO_IMAGE_INTENSITY		0x10b8
+#define SALVO_IMAGE_LUMINANCE		0x10b9
+#define SALVO_IMAGE_SNORM_INT8		0x10d0
+#define SALVO_IMAGE_SNORM_INT16		0x10d1
+#define SALVO_IMAGE_UNORM_INT8		0x10d2
+#define SALVO_IMAGE_UNORM_INT16		0x10d3
+#define SALVO_IMAGE_SIGNED_INT8		0x10d7
+#define SALVO_IMAGE_SIGNED_INT16	0x10d8
+#define SALVO_IMAGE_SIGNED_INT32	0x10d9
+#define SALVO_IMAGE_UNSIGNED_INT8	0x10da
+#define SALVO_IMAGE_UNSIGNED_INT16	0x10db
+#define SALVO_IMAGE_UNSIGNED_INT32	0x10dc
+#define SALVO_IMAGE_HALF_FLOAT		0x10dd
+#define SALVO_IMAGE_FLOAT		0x10de
+
+/* A sampler: bits of CLK_NORMALIZED_COORDS_*, CLK_ADDRESS_* and CLK_FILTER_*. */
+#define SALVO_SAMPLER_NORMALIZED	0x01
+#define SALVO_SAMPLER_CLAMP_TO_EDGE	0x02
+#define SALVO_SAMPLER_CLAMP		0x04
+#define SALVO_SAMPLER_REPEAT		0x06
+#define SALVO_SAMPLER_MIRRORED_REPEAT	0x08
+#define SALVO_SAMPLER_NEAREST		0x10
+#define SALVO_SAMPLER_LINEAR		0x20
+
+/**
+ * struct salvo_image_info - The shape of an image and the format of its pixels.
+ *
+ * @height and @depth of 0 stand for 1. An array has @layers; it has no depth.
+ * A pitch of 0 is the tightest.
+ */
+struct salvo_image_info {
+	uint32_t order;			/* SALVO_IMAGE_R to SALVO_IMAGE_LUMINANCE */
+	uint32_t type;			/* SALVO_IMAGE_SNORM_INT8 to SALVO_IMAGE_FLOAT */
+	uint32_t width, height, depth;	/* up to 65536 */
+	uint32_t layers;
+	uint64_t row_pitch;		/* bytes, a multiple of a pixel's */
+	uint64_t slice_pitch;		/* bytes, a multiple of @row_pitch */
+};
+
+/**
+ * salvo_image_create() - An image of 1, 2 or 3 dimensions, or an array, filled with zeros.
+ * @flags: As for salvo_bo_create().
+ *
+ * Return: 0, -EINVAL (the format does not exist, a size or pitch), -ENOSPC, -ENOMEM.
+ */
+int salvo_image_create(struct salvo_device *device, const struct salvo_image_info *info,
+		       uint32_t flags, struct salvo_image **out);
+void salvo_image_destroy(struct salvo_image *image);
+/** salvo_image_bo() - The buffer that holds the pixels, row by row; it belongs to the image. */
+struct salvo_bo *salvo_image_bo(const struct salvo_image *image);
+uint64_t salvo_image_row_pitch(const struct salvo_image *image);
+uint64_t salvo_image_slice_pitch(const struct salvo_image *image);
+
 /**
  * salvo_program_load() - Load a program made by salvo-cc.
  * @image: The ELF file's bytes; not kept.
@@ -138,6 +200,15 @@ int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 			      struct salvo_bo *bo, uint64_t offset, uint64_t size);
 /** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. Return: 0, -EINVAL. */
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes);
+/**
+ * salvo_kernel_set_image() - An image argument; it must live as a buffer must.
+ *
+ * Return: 0, -EINVAL (index, kind, an image of another device or of other dimensions).
+ */
+int salvo_kernel_set_image(struct salvo_kernel *kernel, unsigned int index,
+			   const struct salvo_image *image);
+/** salvo_kernel_set_sampler() - A sampler argument of SALVO_SAMPLER_* bits. Return: 0, -EINVAL. */
+int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, uint32_t sampler);
 /**
  * salvo_kernel_set_grid() - The thread space: work-items and work-group size.
  * @dims: 1 to 3.

@@ -99,6 +99,24 @@ static uint32_t arg_access(const Argument &arg, bool is_const)
 	return found ? found : READ;
 }
 
+/* An image's qualifier is its access: OpenCL C 1.2 has no image that is both. */
+static bool analyse_opaque(const Function &f, unsigned i, kernel_arg &a)
+{
+	LLVMContext &context = f.getContext();
+	StringRef type = arg_string(f, "kernel_arg_base_type", i);
+
+	if (type == "sampler_t") {
+		a.kind = SALVO_ARG_SAMPLER;
+	} else if (type.starts_with("image")) {
+		a.kind = SALVO_ARG_IMAGE;
+		a.access = arg_string(f, "kernel_arg_access_qual", i) == "write_only" ? WRITE : READ;
+		a.value = ArrayType::get(Type::getInt64Ty(context), sizeof(salvo_image_view) / 8);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout)
 {
 	const Function &f = *arg.getParent();
@@ -108,9 +126,12 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 	a.name = arg_string(f, "kernel_arg_name", i);
 	a.type = arg_string(f, "kernel_arg_type", i);
 	a.value = arg.getType();
+	bool opaque = analyse_opaque(f, i, a);
 	if (arg.hasByValAttr()) {
 		a.by_reference = true;
 		a.value = arg.getParamByValType();
+	} else if (opaque) {
+		space = PRIVATE;
 	} else if (space == GLOBAL || space == CONSTANT) {
 		a.kind = space == GLOBAL ? SALVO_ARG_GLOBAL : SALVO_ARG_CONSTANT;
 		StringRef qualifiers = arg_string(f, "kernel_arg_type_qual", i);

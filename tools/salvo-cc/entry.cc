@@ -91,6 +91,8 @@ static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, co
 
 	if (a.kind == SALVO_ARG_LOCAL)
 		return b.CreateGEP(b.getInt8Ty(), v.local, b.CreateLoad(b.getInt64Ty(), address));
+	if (a.kind == SALVO_ARG_IMAGE)
+		return b.CreateAddrSpaceCast(address, arg.getType());
 	if (!a.by_reference) {
 		Align align = std::min(body->getDataLayout().getABITypeAlign(a.value), Align(8));
 		return b.CreateAlignedLoad(a.value, address, align, arg.getName());

@@ -6,7 +6,8 @@
  * memory needs the context of its kernel. Inlined, it has it; so is every function
  * that is not large, because the vectoriser sees through no call. A large one
  * without need of context stays a function, or a few of them called from many
- * places would make kernels of millions of instructions.
+ * places would make kernels of millions of instructions. So do the library's functions
+ * whose names say so.
  *
  * OpenCL C forbids recursion and function pointers, so this always ends; recursion
  * is looked for first. A kernel that another kernel calls is inlined from a copy:
@@ -130,6 +131,11 @@ static shape measure(Function &f, DenseMap<Function *, shape> &known)
 	return result;
 }
 
+static bool is_outline(const Function &f)
+{
+	return f.getName().starts_with("salvo_outline");
+}
+
 void flatten_calls(Module &m)
 {
 	DenseMap<Function *, shape> known;
@@ -148,7 +154,7 @@ void flatten_calls(Module &m)
 		f.removeFnAttr(Attribute::NoInline);
 		f.removeFnAttr(Attribute::OptimizeNone);
 		shape seen = measure(f, known);
-		if (!seen.needs_context && seen.size > large)
+		if (!seen.needs_context && (seen.size > large || is_outline(f)))
 			continue;
 		f.addFnAttr(Attribute::AlwaysInline);
 		for (User *user : f.users())

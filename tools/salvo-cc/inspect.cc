@@ -17,7 +17,7 @@
 
 using namespace llvm;
 
-static const char *const kinds[] = { "value", "global", "constant", "local" };
+static const char *const kinds[] = { "value", "global", "constant", "local", "image", "sampler" };
 static const char *const accesses[] = { "", "read", "write", "read-write" };
 
 struct description {
@@ -37,7 +37,7 @@ struct description {
 		args.resize(kernel.arg_count);
 		memcpy(args.data(), desc.data() + sizeof(kernel), args.size() * sizeof(args[0]));
 		for (const salvo_note_arg &arg : args)
-			if (arg.kind > SALVO_ARG_LOCAL || arg.access > 3)
+			if (arg.kind > SALVO_ARG_SAMPLER || arg.access > 3)
 				return false;
 		return true;
 	}

@@ -13,3 +13,5 @@
 #include "math.cl"
 #include "geometric.cl"
 #include "sync.cl"
+#include "texels.cl"
+#include "image.cl"

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/*
+ * image.c - images: a buffer with the shape of its pixels, and samplers
+ *
+ * An image of OpenCL C is software: the kernel gets a struct salvo_image_view among its
+ * arguments and works out addresses itself. So an image is a buffer and that view, and
+ * the hazards of a batch come from the buffer as for any pointer.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+#define MAX_SIDE	(1u << 16)
+#define SAMPLER_BITS	0x3fu
+
+struct salvo_image {
+	struct salvo_bo *bo;
+	struct salvo_image_view view;
+};
+
+/* Bytes of a pixel, 0 for a format that does not exist. */
+static unsigned int pixel_bytes(uint32_t order, uint32_t type)
+{
+	unsigned int channels, bytes;
+
+	switch (order) {
+	case SALVO_IMAGE_R:
+	case SALVO_IMAGE_A:
+	case SALVO_IMAGE_INTENSITY:
+	case SALVO_IMAGE_LUMINANCE:
+		channels = 1;
+		break;
+	case SALVO_IMAGE_RG:
+	case SALVO_IMAGE_RA:
+		channels = 2;
+		break;
+	case SALVO_IMAGE_RGBA:
+	case SALVO_IMAGE_BGRA:
+	case SALVO_IMAGE_ARGB:
+		channels = 4;
+		break;
+	default:
+		return 0;
+	}
+	switch (type) {
+	case SALVO_IMAGE_SNORM_INT8:
+	case SALVO_IMAGE_UNORM_INT8:
+	case SALVO_IMAGE_SIGNED_INT8:
+	case SALVO_IMAGE_UNSIGNED_INT8:
+		bytes = 1;
+		break;
+	case SALVO_IMAGE_SNORM_INT16:
+	case SALVO_IMAGE_UNORM_INT16:
+	case SALVO_IMAGE_SIGNED_INT16:
+	case SALVO_IMAGE_UNSIGNED_INT16:
+	case SALVO_IMAGE_HALF_FLOAT:
+		bytes = 2;
+		break;
+	case SALVO_IMAGE_SIGNED_INT32:
+	case SALVO_IMAGE_UNSIGNED_INT32:
+	case SALVO_IMAGE_FLOAT:
+		bytes = 4;
+		break;
+	default:
+		return 0;
+	}
+	return channels * bytes;
+}
+
+/* The view of @info, tightly packed but for the pitches that it gives; and its bytes. */
+static int shape_image(const struct salvo_image_info *info, struct salvo_image_view *view,
+		       uint64_t *bytes)
+{
+	unsigned int pixel = pixel_bytes(info->order, info->type);
+
+	memset(view, 0, sizeof(*view));
+	view->width = info->width;
+	view->height = info->height ? info->height : 1;
+	view->depth = info->depth ? info->depth : 1;
+	view->layers = info->layers;
+	view->order = info->order;
+	view->type = info->type;
+	if (!pixel || !view->width || view->width > MAX_SIDE || view->height > MAX_SIDE ||
+	    view->depth > MAX_SIDE || view->layers > MAX_SIDE ||
+	    (view->layers && view->depth > 1))
+		return -EINVAL;
+
+	view->row_pitch = info->row_pitch ? info->row_pitch : (uint64_t)view->width * pixel;
+	if (view->row_pitch < (uint64_t)view->width * pixel || view->row_pitch % pixel ||
+	    view->row_pitch > UINT32_MAX)
+		return -EINVAL;
+	view->slice_pitch = info->slice_pitch ? info->slice_pitch :
+						view->row_pitch * view->height;
+	if (view->slice_pitch < view->row_pitch * view->height ||
+	    view->slice_pitch % view->row_pitch || view->slice_pitch > (uint64_t)UINT32_MAX << 16)
+		return -EINVAL;
+	/* At most 2^48 + 2^16 times as much: no overflow. */
+	if (__builtin_mul_overflow(view->slice_pitch,
+				   view->layers ? view->layers : view->depth, bytes))
+		return -EINVAL;
+	return 0;
+}
+
+int salvo_image_create(struct salvo_device *device, const struct salvo_image_info *info,
+		       uint32_t flags, struct salvo_image **out)
+{
+	struct salvo_image *image;
+	uint64_t bytes;
+	int err;
+
+	*out = NULL;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return -ENOMEM;
+	err = shape_image(info, &image->view, &bytes);
+	if (!err)
+		err = salvo_bo_create(device, bytes, flags, &image->bo);
+	if (err) {
+		free(image);
+		return err;
+	}
+	image->view.address = image->bo->address;
+	*out = image;
+	return 0;
+}
+
+void salvo_image_destroy(struct salvo_image *image)
+{
+	if (!image)
+		return;
+	salvo_bo_destroy(image->bo);
+	free(image);
+}
+
+struct salvo_bo *salvo_image_bo(const struct salvo_image *image)
+{
+	return image->bo;
+}
+
+uint64_t salvo_image_row_pitch(const struct salvo_image *image)
+{
+	return image->view.row_pitch;
+}
+
+uint64_t salvo_image_slice_pitch(const struct salvo_image *image)
+{
+	return image->view.slice_pitch;
+}
+
+/* "image2d_array_t" and so on: does the image have the dimensions that the kernel expects? */
+static bool shape_fits(const char *type, const struct salvo_image_view *view)
+{
+	bool is_array = strstr(type, "_array") != NULL;
+
+	if (is_array != (view->layers != 0))
+		return false;
+	if (!strncmp(type, "image1d", 7))
+		return view->height == 1 && view->depth == 1;
+	if (!strncmp(type, "image2d", 7))
+		return view->depth == 1;
+	return true;
+}
+
+int salvo_kernel_set_image(struct salvo_kernel *kernel, unsigned int index,
+			   const struct salvo_image *image)
+{
+	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
+	struct salvo_region *region;
+
+	if (!arg || arg->kind != SALVO_ARG_IMAGE || !image ||
+	    image->bo->device != kernel->device ||
+	    !shape_fits(kernel->info->text + arg->type, &image->view))
+		return -EINVAL;
+	region = &kernel->regions[kernel->slots[index]];
+	region->start = image->bo->address;
+	region->end = image->bo->address + image->bo->size;
+	salvo_kernel_store(kernel, index, &image->view);
+	return 0;
+}
+
+int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, uint32_t sampler)
+{
+	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
+
+	if (!arg || arg->kind != SALVO_ARG_SAMPLER || sampler & ~SAMPLER_BITS)
+		return -EINVAL;
+	salvo_kernel_store(kernel, index, &sampler);
+	return 0;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+/*
+ * image.cl - image functions of OpenCL C, 6.12.14: read, write, ask
+ *
+ * 8.2 of the specification says how coordinates, addressing mode and filter choose
+ * pixels. Every dimension is worked out alike and apart from the others; a
+ * coordinate of -1 afterwards means the border. The layer of an array is rounded to
+ * the nearest that exists and never filtered. Without a sampler a coordinate out of
+ * range is undefined in OpenCL; here it is clamped, and such a write does nothing.
+ */
+#define ADDRESS_OF(SAMPLER) ((SAMPLER) & 0xe)
+
+struct pick {
+	int4 low, high;		/* the two pixels to filter between */
+	float4 part;		/* how much of the second */
+};
+
+static int clamp_index(int i, int size, uint mode)
+{
+	if (mode == CLK_ADDRESS_CLAMP)
+		return i < 0 || i >= size ? -1 : i;
+	return i < 0 ? 0 : i >= size ? size - 1 : i;
+}
+
+/* floor(@u) as an integer; anything beyond 2^30, and NaN, is far outside. */
+static int floor_index(float u)
+{
+	u = __builtin_elementwise_floor(u);
+	return u >= 1073741824.0f ? 1073741824 : u > -1073741824.0f ? (int)u : -1073741824;
+}
+
+/* A coordinate in pixels, brought into the image where the mode repeats it. */
+static float to_pixels(float s, int size, uint sampler)
+{
+	uint mode = ADDRESS_OF(sampler);
+
+	if (!(sampler & CLK_NORMALIZED_COORDS_TRUE))
+		return s;
+	if (mode == CLK_ADDRESS_REPEAT)
+		s -= __builtin_elementwise_floor(s);
+	else if (mode == CLK_ADDRESS_MIRRORED_REPEAT)
+		s = __builtin_elementwise_abs(s - 2.0f * __builtin_elementwise_rint(0.5f * s));
+	return s * size;
+}
+
+static int wrap_index(int i, int size, uint mode)
+{
+	if (mode == CLK_ADDRESS_REPEAT)
+		return i < 0 ? i + size : i >= size ? i - size : i;
+	return clamp_index(i, size, mode);
+}
+
+static int nearest(float s, int size, uint sampler)
+{
+	return wrap_index(floor_index(to_pixels(s, size, sampler)), size, ADDRESS_OF(sampler));
+}
+
+static void linear(float s, int size, uint sampler, int *low, int *high, float *part)
+{
+	float u = to_pixels(s, size, sampler) - 0.5f;
+	int i = floor_index(u);
+
+	*part = u - __builtin_elementwise_floor(u);
+	*low = wrap_index(i, size, ADDRESS_OF(sampler));
+	*high = wrap_index(i + 1, size, ADDRESS_OF(sampler));
+}
+
+static float4 texel(image_t image, int x, int y, int z)
+{
+	if ((x | y | z) < 0)
+		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
+	return load_f(image, (int4)(x, y, z, 0));
+}
+
+static float4 between(float4 a, float4 b, float part)
+{
+	return a * (1.0f - part) + b * part;
+}
+
+static int layer_of(image_t image, float s)
+{
+	return clamp_index(floor_index(__builtin_elementwise_rint(s)), image->layers, CLK_ADDRESS_CLAMP_TO_EDGE);
+}
+
+/* @dims filtered dimensions; @layer is the dimension that chooses a layer, or 0. */
+static int4 pick_nearest(image_t image, uint sampler, float4 s, uint dims, uint layer)
+{
+	int4 at = 0;
+
+	at.x = nearest(s.x, image->width, sampler);
+	if (dims > 1)
+		at.y = nearest(s.y, image->height, sampler);
+	if (dims > 2)
+		at.z = nearest(s.z, image->depth, sampler);
+	if (layer)
+		at.z = layer_of(image, layer == 1 ? s.y : s.z);
+	return at;
+}
+
+static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
+{
+	int x0, x1, y0 = 0, y1 = 0, z0 = 0, z1 = 0;
+	float px, py = 0.0f, pz = 0.0f;
+	float4 row, far;
+
+	if (!(sampler & CLK_FILTER_LINEAR)) {
+		int4 at = pick_nearest(image, sampler, s, dims, layer);
+		return texel(image, at.x, at.y, at.z);
+	}
+	linear(s.x, image->width, sampler, &x0, &x1, &px);
+	if (dims > 1)
+		linear(s.y, image->height, sampler, &y0, &y1, &py);
+	if (dims > 2)
+		linear(s.z, image->depth, sampler, &z0, &z1, &pz);
+	if (layer)
+		z0 = layer_of(image, layer == 1 ? s.y : s.z);
+	row = between(texel(image, x0, y0, z0), texel(image, x1, y0, z0), px);
+	if (dims > 1)
+		row = between(row, between(texel(image, x0, y1, z0), texel(image, x1, y1, z0), px), py);
+	if (dims > 2) {
+		far = between(between(texel(image, x0, y0, z1), texel(image, x1, y0, z1), px),
+			      between(texel(image, x0, y1, z1), texel(image, x1, y1, z1), px), py);
+		row = between(row, far, pz);
+	}
+	return row;
+}
+
+/* Whole coordinates are never normalised and never filtered. */
+static int4 pick_whole(image_t image, uint sampler, int4 s, uint dims, uint layer)
+{
+	uint mode = ADDRESS_OF(sampler);
+	int4 at = 0;
+
+	at.x = clamp_index(s.x, image->width, mode);
+	if (dims > 1)
+		at.y = clamp_index(s.y, image->height, mode);
+	if (dims > 2)
+		at.z = clamp_index(s.z, image->depth, mode);
+	if (layer)
+		at.z = clamp_index(layer == 1 ? s.y : s.z, image->layers, CLK_ADDRESS_CLAMP_TO_EDGE);
+	return at;
+}
+
+static int4 texel_i(image_t image, int4 at)
+{
+	if ((at.x | at.y | at.z) < 0)
+		return (int4)(0, 0, 0, (int)border_alpha(image->order));
+	return load_i(image, at);
+}
+
+static bool inside(image_t image, int4 at, uint dims, uint layer)
+{
+	bool ok = (uint)at.x < image->width;
+
+	if (dims > 1)
+		ok = ok & ((uint)at.y < image->height);
+	if (dims > 2)
+		ok = ok & ((uint)at.z < image->depth);
+	if (layer)
+		ok = ok & ((uint)(layer == 1 ? at.y : at.z) < image->layers);
+	return ok;
+}
+
+static int4 layered(int4 at, uint layer)
+{
+	return layer == 1 ? (int4)(at.x, 0, at.y, 0) : at;
+}
+
+/* The compiler makes these the identity (opaque.cc). */
+OVERLOAD uint salvo_sampler(sampler_t sampler);
+
+#define WIDE_1(c) (c, 0, 0, 0)
+#define WIDE_2(c) (c, 0, 0)
+#define WIDE_4(c) (c)
+
+/* IMAGE: its type; CI and CF: types of coordinates; WIDE: to four elements. */
+#define READ(IMAGE, CI, CF, WIDE, DIMS, LAYER) \
+	OVERLOAD image_t salvo_image(read_only IMAGE image); \
+	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CF s) \
+	{ return sample_f(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, LAYER); } \
+	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CI s) \
+	{ \
+		int4 at = pick_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER); \
+		return texel(salvo_image(image), at.x, at.y, at.z); \
+	} \
+	READ_WHOLE(IMAGE, CI, WIDE, DIMS, LAYER) \
+	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, int4, read_imagei) \
+	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, uint4, read_imageui)
+#define READ_WHOLE(IMAGE, CI, WIDE, DIMS, LAYER) \
+	OVERLOAD float4 read_imagef(read_only IMAGE image, CI s) \
+	{ return load_f(salvo_image(image), pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
+	OVERLOAD int4 read_imagei(read_only IMAGE image, CI s) \
+	{ return load_i(salvo_image(image), pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
+	OVERLOAD uint4 read_imageui(read_only IMAGE image, CI s) \
+	{ return as_uint4(read_imagei(image, s)); }
+#define READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, T, NAME) \
+	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CF s) \
+	{ \
+		return __builtin_astype(texel_i(salvo_image(image), pick_nearest(salvo_image(image), \
+			salvo_sampler(sampler), (float4)WIDE(s), DIMS, LAYER)), T); \
+	} \
+	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CI s) \
+	{ \
+		return __builtin_astype(texel_i(salvo_image(image), pick_whole(salvo_image(image), \
+			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)), T); \
+	}
+#define WRITE(IMAGE, CI, WIDE, DIMS, LAYER) \
+	OVERLOAD image_t salvo_image(write_only IMAGE image); \
+	OVERLOAD void write_imagef(write_only IMAGE image, CI s, float4 color) \
+	{ \
+		image_t i = salvo_image(image); \
+		if (!inside(i, (int4)WIDE(s), DIMS, LAYER)) \
+			return; \
+		global uchar *p = texel_address(i, layered((int4)WIDE(s), LAYER)); \
+		if (is_float_rgba(i)) \
+			*(global float4 *)p = color; \
+		else \
+			salvo_outline_store_f(p, i->order, i->type, color); \
+	} \
+	OVERLOAD void write_imagei(write_only IMAGE image, CI s, int4 color) \
+	{ \
+		image_t i = salvo_image(image); \
+		if (inside(i, (int4)WIDE(s), DIMS, LAYER)) \
+			salvo_outline_store_i(texel_address(i, layered((int4)WIDE(s), LAYER)), \
+					      i->order, i->type, color); \
+	} \
+	OVERLOAD void write_imageui(write_only IMAGE image, CI s, uint4 color) \
+	{ write_imagei(image, s, as_int4(color)); }
+#define ASK(ACCESS, IMAGE) \
+	OVERLOAD int get_image_width(ACCESS IMAGE image) { return salvo_image(image)->width; } \
+	OVERLOAD int get_image_channel_data_type(ACCESS IMAGE image) \
+	{ return salvo_image(image)->type; } \
+	OVERLOAD int get_image_channel_order(ACCESS IMAGE image) { return salvo_image(image)->order; }
+#define ASK_HEIGHT(ACCESS, IMAGE) \
+	OVERLOAD int get_image_height(ACCESS IMAGE image) { return salvo_image(image)->height; }
+#define ASK_DIM(ACCESS, IMAGE) \
+	OVERLOAD int2 get_image_dim(ACCESS IMAGE image) \
+	{ return (int2)(salvo_image(image)->width, salvo_image(image)->height); }
+#define ASK_LAYERS(ACCESS, IMAGE) \
+	OVERLOAD size_t get_image_array_size(ACCESS IMAGE image) { return salvo_image(image)->layers; }
+
+READ(image1d_t, int, float, WIDE_1, 1, 0)
+READ(image1d_array_t, int2, float2, WIDE_2, 1, 1)
+READ(image2d_t, int2, float2, WIDE_2, 2, 0)
+READ(image2d_array_t, int4, float4, WIDE_4, 2, 2)
+READ(image3d_t, int4, float4, WIDE_4, 3, 0)
+OVERLOAD image_t salvo_image(read_only image1d_buffer_t image);
+READ_WHOLE(image1d_buffer_t, int, WIDE_1, 1, 0)
+WRITE(image1d_t, int, WIDE_1, 1, 0)
+WRITE(image1d_buffer_t, int, WIDE_1, 1, 0)
+WRITE(image1d_array_t, int2, WIDE_2, 1, 1)
+WRITE(image2d_t, int2, WIDE_2, 2, 0)
+WRITE(image2d_array_t, int4, WIDE_4, 2, 2)
+
+#define ASK_BOTH(ASK, IMAGE) ASK(read_only, IMAGE) ASK(write_only, IMAGE)
+ASK_BOTH(ASK, image1d_t)
+ASK_BOTH(ASK, image1d_buffer_t)
+ASK_BOTH(ASK, image1d_array_t)
+ASK_BOTH(ASK_LAYERS, image1d_array_t)
+ASK_BOTH(ASK, image2d_t)
+ASK_BOTH(ASK_HEIGHT, image2d_t)
+ASK_BOTH(ASK_DIM, image2d_t)
+ASK_BOTH(ASK, image2d_array_t)
+ASK_BOTH(ASK_HEIGHT, image2d_array_t)
+ASK_BOTH(ASK_DIM, image2d_array_t)
+ASK_BOTH(ASK_LAYERS, image2d_array_t)
+ASK(read_only, image3d_t)
+ASK_HEIGHT(read_only, image3d_t)
+OVERLOAD int get_image_depth(read_only image3d_t image) { return salvo_image(image)->depth; }
+OVERLOAD int4 get_image_dim(read_only image3d_t image)
+{
+	image_t i = salvo_image(image);
+	return (int4)(i->width, i->height, i->depth, 0);
+}

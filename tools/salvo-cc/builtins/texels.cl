@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/*
+ * texels.cl - one pixel of an image, in memory and as a vector
+ *
+ * An image is the struct salvo_image_view of device/salvo_kernel.h. Channel by channel a
+ * pixel is read as its type says and put in place as the order says. The functions are
+ * large and stay functions (names that begin with salvo_outline); the most usual
+ * format has a short cut before the call.
+ */
+struct image {
+	ulong address, row_pitch, slice_pitch;
+	uint width, height, depth, layers, order, type;
+};
+typedef constant const struct image *image_t;
+
+/* Made to measure by the compiler. */
+OVERLOAD float vload_half(size_t at, global const half *p);
+OVERLOAD void vstore_half(float x, size_t at, global half *p);
+OVERLOAD uchar convert_uchar_sat_rte(float x);
+OVERLOAD char convert_char_sat_rte(float x);
+OVERLOAD ushort convert_ushort_sat_rte(float x);
+OVERLOAD short convert_short_sat_rte(float x);
+OVERLOAD uchar convert_uchar_sat(uint x);
+OVERLOAD char convert_char_sat(int x);
+OVERLOAD ushort convert_ushort_sat(uint x);
+OVERLOAD short convert_short_sat(int x);
+
+static uint channels_of(uint order)
+{
+	switch (order) {
+	case CLK_RGBA:
+	case CLK_BGRA:
+	case CLK_ARGB:
+		return 4;
+	case CLK_RGB:
+	case CLK_RGBx:
+		return 3;
+	case CLK_RG:
+	case CLK_RA:
+	case CLK_RGx:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+static uint channel_bytes(uint type)
+{
+	switch (type) {
+	case CLK_SNORM_INT8:
+	case CLK_UNORM_INT8:
+	case CLK_SIGNED_INT8:
+	case CLK_UNSIGNED_INT8:
+		return 1;
+	case CLK_SNORM_INT16:
+	case CLK_UNORM_INT16:
+	case CLK_SIGNED_INT16:
+	case CLK_UNSIGNED_INT16:
+	case CLK_HALF_FLOAT:
+		return 2;
+	default:
+		return 4;
+	}
+}
+
+/* Channels as they lie in memory, to (r, g, b, a). */
+#define PLACE(V, ORDER, ZERO, ONE, FULL) \
+	switch (ORDER) { \
+	case CLK_RGBA: return V; \
+	case CLK_BGRA: return V.zyxw; \
+	case CLK_ARGB: return V.yzwx; \
+	case CLK_RGB: case CLK_RGBx: return (FULL)(V.xyz, ONE); \
+	case CLK_RG: case CLK_RGx: return (FULL)(V.xy, ZERO, ONE); \
+	case CLK_RA: return (FULL)(V.x, ZERO, ZERO, V.y); \
+	case CLK_A: return (FULL)(ZERO, ZERO, ZERO, V.x); \
+	case CLK_INTENSITY: return V.xxxx; \
+	case CLK_LUMINANCE: return (FULL)(V.xxx, ONE); \
+	default: return (FULL)(V.x, ZERO, ZERO, ONE); \
+	}
+
+static float4 place_f(float4 v, uint order) { PLACE(v, order, 0.0f, 1.0f, float4) }
+static int4 place_i(int4 v, uint order) { PLACE(v, order, 0, 1, int4) }
+
+/* And back. */
+#define UNPLACE(V, ORDER) \
+	switch (ORDER) { \
+	case CLK_BGRA: return V.zyxw; \
+	case CLK_ARGB: return V.wxyz; \
+	case CLK_RA: return V.xwww; \
+	case CLK_A: return V.wwww; \
+	default: return V; \
+	}
+
+static float4 unplace_f(float4 v, uint order) { UNPLACE(v, order) }
+static int4 unplace_i(int4 v, uint order) { UNPLACE(v, order) }
+
+static float channel_f(global const uchar *p, uint type)
+{
+	float x;
+
+	switch (type) {
+	case CLK_UNORM_INT8: return *p * (1.0f / 255.0f);
+	case CLK_SNORM_INT8:
+		x = *(global const char *)p * (1.0f / 127.0f);
+		return x < -1.0f ? -1.0f : x;
+	case CLK_UNORM_INT16: return *(global const ushort *)p * (1.0f / 65535.0f);
+	case CLK_SNORM_INT16:
+		x = *(global const short *)p * (1.0f / 32767.0f);
+		return x < -1.0f ? -1.0f : x;
+	case CLK_HALF_FLOAT: return vload_half(0, (global const half *)p);
+	default: return *(global const float *)p;
+	}
+}
+
+static int channel_i(global const uchar *p, uint type)
+{
+	switch (type) {
+	case CLK_SIGNED_INT8: return *(global const char *)p;
+	case CLK_UNSIGNED_INT8: return *p;
+	case CLK_SIGNED_INT16: return *(global const short *)p;
+	case CLK_UNSIGNED_INT16: return *(global const ushort *)p;
+	default: return *(global const int *)p;
+	}
+}
+
+float4 salvo_outline_load_f(global const uchar *p, uint order, uint type)
+{
+	uint count = channels_of(order), bytes = channel_bytes(type);
+	float4 v = 0;
+
+	v.x = channel_f(p, type);
+	if (count > 1)
+		v.y = channel_f(p + bytes, type);
+	if (count > 2)
+		v.z = channel_f(p + 2 * bytes, type);
+	if (count > 3)
+		v.w = channel_f(p + 3 * bytes, type);
+	return place_f(v, order);
+}
+
+int4 salvo_outline_load_i(global const uchar *p, uint order, uint type)
+{
+	uint count = channels_of(order), bytes = channel_bytes(type);
+	int4 v = 0;
+
+	v.x = channel_i(p, type);
+	if (count > 1)
+		v.y = channel_i(p + bytes, type);
+	if (count > 2)
+		v.z = channel_i(p + 2 * bytes, type);
+	if (count > 3)
+		v.w = channel_i(p + 3 * bytes, type);
+	return place_i(v, order);
+}
+
+static void put_f(global uchar *p, uint type, float x)
+{
+	switch (type) {
+	case CLK_UNORM_INT8: *p = convert_uchar_sat_rte(x * 255.0f); break;
+	case CLK_SNORM_INT8: *(global char *)p = convert_char_sat_rte(x * 127.0f); break;
+	case CLK_UNORM_INT16: *(global ushort *)p = convert_ushort_sat_rte(x * 65535.0f); break;
+	case CLK_SNORM_INT16: *(global short *)p = convert_short_sat_rte(x * 32767.0f); break;
+	case CLK_HALF_FLOAT: vstore_half(x, 0, (global half *)p); break;
+	default: *(global float *)p = x; break;
+	}
+}
+
+static void put_i(global uchar *p, uint type, int x)
+{
+	switch (type) {
+	case CLK_SIGNED_INT8: *(global char *)p = convert_char_sat(x); break;
+	case CLK_UNSIGNED_INT8: *p = convert_uchar_sat((uint)x); break;
+	case CLK_SIGNED_INT16: *(global short *)p = convert_short_sat(x); break;
+	case CLK_UNSIGNED_INT16: *(global ushort *)p = convert_ushort_sat((uint)x); break;
+	default: *(global int *)p = x; break;
+	}
+}
+
+void salvo_outline_store_f(global uchar *p, uint order, uint type, float4 color)
+{
+	uint count = channels_of(order), bytes = channel_bytes(type);
+	float4 v = unplace_f(color, order);
+
+	put_f(p, type, v.x);
+	if (count > 1)
+		put_f(p + bytes, type, v.y);
+	if (count > 2)
+		put_f(p + 2 * bytes, type, v.z);
+	if (count > 3)
+		put_f(p + 3 * bytes, type, v.w);
+}
+
+void salvo_outline_store_i(global uchar *p, uint order, uint type, int4 color)
+{
+	uint count = channels_of(order), bytes = channel_bytes(type);
+	int4 v = unplace_i(color, order);
+
+	put_i(p, type, v.x);
+	if (count > 1)
+		put_i(p + bytes, type, v.y);
+	if (count > 2)
+		put_i(p + 2 * bytes, type, v.z);
+	if (count > 3)
+		put_i(p + 3 * bytes, type, v.w);
+}
+
+static global uchar *texel_address(image_t image, int4 at)
+{
+	uint bytes = channels_of(image->order) * channel_bytes(image->type);
+
+	return (global uchar *)image->address + (ulong)at.x * bytes +
+	       (ulong)at.y * image->row_pitch + (ulong)at.z * image->slice_pitch;
+}
+
+static bool is_float_rgba(image_t image)
+{
+	return image->order == CLK_RGBA && image->type == CLK_FLOAT;
+}
+
+static float4 load_f(image_t image, int4 at)
+{
+	if (is_float_rgba(image))
+		return *(global const float4 *)((global uchar *)image->address + (ulong)at.x * 16 +
+			(ulong)at.y * image->row_pitch + (ulong)at.z * image->slice_pitch);
+	return salvo_outline_load_f(texel_address(image, at), image->order, image->type);
+}
+
+static int4 load_i(image_t image, int4 at)
+{
+	return salvo_outline_load_i(texel_address(image, at), image->order, image->type);
+}
+
+/* What lies around an image: black, opaque where its pixels have no alpha. */
+static float border_alpha(uint order)
+{
+	switch (order) {
+	case CLK_R:
+	case CLK_RG:
+	case CLK_RGB:
+	case CLK_LUMINANCE:
+		return 1.0f;
+	default:
+		return 0.0f;
+	}
+}
