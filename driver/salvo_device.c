@@ -13,7 +13,9 @@
  * interrupt and no DMA memory left.
  */
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/dma-mapping.h>
+#include <linux/kthread.h>
 #include <linux/pci.h>
 
 #include <drm/drm_drv.h>
@@ -26,6 +28,10 @@
 #include "salvo_ring.h"
 #include "salvo_sched.h"
 #include "salvo_vm.h"
+
+/* How long a suspend waits for batches: longer than one takes to be found hung and killed. */
+#define SALVO_SUSPEND_LOOK_MS	10
+#define SALVO_SUSPEND_LOOKS	1000
 
 /* The last reference to the device is gone, and with it every file and buffer. */
 static void salvo_device_release(struct drm_device *drm, void *unused)
@@ -195,4 +201,98 @@ void salvo_device_shutdown(struct salvo_device *sdev)
 	WRITE_ONCE(sdev->gone, true);
 	salvo_ring_stop(sdev);
 	salvo_device_stop_hw(sdev, to_pci_dev(sdev->drm.dev));
+}
+
+/* --- suspend and resume ------------------------------------------------------ */
+
+/**
+ * struct salvo_suspend - An attempt to suspend.
+ */
+struct salvo_suspend {
+	/** @work: Runs on the device's queue, so that no timeout is handled meanwhile. */
+	struct work_struct work;
+	/** @sdev: The device. */
+	struct salvo_device *sdev;
+	/** @idle: The ring was empty: the scheduler is parked. */
+	bool idle;
+};
+
+static void salvo_device_suspend_work(struct work_struct *work)
+{
+	struct salvo_suspend *suspend = container_of(work, struct salvo_suspend, work);
+	struct salvo_device *sdev = suspend->sdev;
+
+	kthread_park(sdev->sched.thread);
+	suspend->idle = salvo_ring_is_idle(sdev);
+	if (!suspend->idle)
+		kthread_unpark(sdev->sched.thread);
+}
+
+/**
+ * salvo_device_suspend() - The system goes to sleep: stop the GPU; VRAM keeps what it holds.
+ * @sdev: The device.
+ *
+ * Batches on the ring end, be it by the timeout; those that wait for fences stay in
+ * the scheduler until salvo_device_resume().
+ *
+ * Return: 0, or -EBUSY if a batch did not end.
+ */
+int salvo_device_suspend(struct salvo_device *sdev)
+{
+	struct salvo_suspend suspend = { .sdev = sdev };
+	unsigned int looks;
+
+	if (salvo_device_is_gone(sdev))
+		return 0;
+	cancel_delayed_work_sync(&sdev->reclaim);
+	INIT_WORK_ONSTACK(&suspend.work, salvo_device_suspend_work);
+	for (looks = 0; looks < SALVO_SUSPEND_LOOKS && !suspend.idle; looks++) {
+		if (looks)
+			msleep(SALVO_SUSPEND_LOOK_MS);
+		queue_work(sdev->wq, &suspend.work);
+		flush_work(&suspend.work);
+	}
+	destroy_work_on_stack(&suspend.work);
+	if (!suspend.idle)
+		return salvo_refuse(sdev, -EBUSY, "all batches on the ring end");
+	cancel_delayed_work_sync(&sdev->watchdog);
+	salvo_ring_stop(sdev);
+	if (salvo_device_stop_hw(sdev, to_pci_dev(sdev->drm.dev)))
+		drm_notice(&sdev->drm, "the GPU does not answer\n");
+	return 0;
+}
+
+static int salvo_device_restart(struct salvo_device *sdev)
+{
+	int ret;
+
+	ret = salvo_device_start_hw(sdev, to_pci_dev(sdev->drm.dev));
+	if (ret)
+		return ret;
+	mutex_lock(&sdev->space_lock);
+	ret = salvo_ring_start(sdev) ?: salvo_vm_restore(sdev);
+	mutex_unlock(&sdev->space_lock);
+	return ret;
+}
+
+/**
+ * salvo_device_resume() - The system wakes up: the GPU is told what it knew, batches go on.
+ * @sdev: The device.
+ *
+ * Return: 0, or -ENODEV and others: then the GPU has been given up.
+ */
+int salvo_device_resume(struct salvo_device *sdev)
+{
+	int ret;
+
+	if (salvo_device_is_gone(sdev))
+		return 0;
+	ret = salvo_device_restart(sdev);
+	if (ret)
+		salvo_reset_lose(sdev);
+	else
+		salvo_reset_start_watchdog(sdev);
+	kthread_unpark(sdev->sched.thread);
+	mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
+	return ret;
 }

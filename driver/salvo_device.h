@@ -196,5 +196,7 @@ static inline bool salvo_device_is_gone(const struct salvo_device *sdev)
 int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev);
 void salvo_device_fini(struct salvo_device *sdev);
 void salvo_device_shutdown(struct salvo_device *sdev);
+int salvo_device_suspend(struct salvo_device *sdev);
+int salvo_device_resume(struct salvo_device *sdev);
 
 #endif /* SALVO_DEVICE_H */

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/pci.h>
+#include <linux/pm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -190,6 +191,18 @@ static void salvo_pci_shutdown(struct pci_dev *pdev)
 	salvo_device_shutdown(pci_get_drvdata(pdev));
 }
 
+static int salvo_pci_suspend(struct device *dev)
+{
+	return salvo_device_suspend(dev_get_drvdata(dev));
+}
+
+static int salvo_pci_resume(struct device *dev)
+{
+	return salvo_device_resume(dev_get_drvdata(dev));
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(salvo_pm_ops, salvo_pci_suspend, salvo_pci_resume);
+
 static const struct pci_device_id salvo_pci_ids[] = {
 	{ PCI_DEVICE(SALVO_PCI_VENDOR, SALVO_PCI_DEVICE) },
 	{ }
@@ -202,6 +215,7 @@ static struct pci_driver salvo_pci_driver = {
 	.probe = salvo_pci_probe,
 	.remove = salvo_pci_remove,
 	.shutdown = salvo_pci_shutdown,
+	.driver.pm = pm_sleep_ptr(&salvo_pm_ops),
 };
 module_pci_driver(salvo_pci_driver);
 

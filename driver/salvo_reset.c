@@ -108,8 +108,8 @@ void salvo_reset_give_up(struct salvo_device *sdev)
 	salvo_vm_reclaim_gone(sdev);
 }
 
-/* The GPU is gone though the driver is bound. */
-static void salvo_reset_lose(struct salvo_device *sdev)
+/** salvo_reset_lose() - The GPU is gone though the driver is bound. */
+void salvo_reset_lose(struct salvo_device *sdev)
 {
 	salvo_reset_give_up(sdev);
 	queue_work(system_unbound_wq, &sdev->wedged);

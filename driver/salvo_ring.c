@@ -249,6 +249,20 @@ void salvo_ring_abandon(struct salvo_device *sdev)
 	spin_unlock_irq(&ring->lock);
 }
 
+/** salvo_ring_is_idle() - Is the device done with all that it was given, and so are we? */
+bool salvo_ring_is_idle(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring = &sdev->ring;
+	bool idle;
+
+	spin_lock_irq(&ring->lock);
+	salvo_ring_look_locked(sdev);
+	idle = ring->retired == ring->submitted && list_empty(&ring->pending) &&
+	       list_empty(&ring->done);
+	spin_unlock_irq(&ring->lock);
+	return idle;
+}
+
 /**
  * salvo_ring_find() - The batch with a seqno that the device has not finished, or NULL.
  * @sdev: The device.

@@ -75,6 +75,7 @@ unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt);
 u64 salvo_ring_retired(struct salvo_device *sdev);
 struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
 void salvo_ring_abandon(struct salvo_device *sdev);
+bool salvo_ring_is_idle(struct salvo_device *sdev);
 struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u64 seqno);
 struct salvo_job *salvo_ring_first(struct salvo_device *sdev);
 void salvo_ring_copy(struct salvo_device *sdev, struct salvo_ring_entry *entries,
