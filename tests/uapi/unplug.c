@@ -225,6 +225,132 @@ TEST_F(unplug, mapping_of_an_unbound_driver_can_be_touched)
 	self->bo.map = NULL;
 }
 
+#define CHILDREN	4
+
+/*
+ * Opens, creates, submits, maps, closes, over and over, whatever comes of it: the device
+ * goes and comes back meanwhile. Ends well unless an error has no reason.
+ */
+static void load_until_told(int stop)
+{
+	struct drm_salvo_command commands[2];
+	struct bo bo;
+	uint32_t ctx;
+	char byte;
+	int fd, err;
+
+	fcntl(stop, F_SETFL, fcntl(stop, F_GETFL) | O_NONBLOCK);
+	while (read(stop, &byte, 1) < 0) {
+		fd = node_open();
+		if (fd < 0) {
+			usleep(2000);
+			continue;
+		}
+		do {
+			err = ctx_create(fd, &ctx);
+			if (!err)
+				err = bo_create(fd, 2 << 20, 0, &bo);
+			if (!err)
+				err = bo_map(fd, &bo);
+			if (err)
+				break;
+			commands[0] = fill(bo.address, bo.size, 1);
+			commands[1] = fill(bo.address, 4096, 2);
+			err = run(fd, ctx, commands, 1);
+			*(volatile int *)bo.map += 1;
+			bo_close(fd, &bo);
+		} while (!err && read(stop, &byte, 1) < 0);
+		close(fd);
+		if (err && err != -ENODEV)
+			_exit(-err);
+	}
+	_exit(0);
+}
+
+static void start_load(struct __test_metadata *_metadata, pid_t *children, int *stop)
+{
+	int i;
+
+	ASSERT_EQ(pipe(stop), 0);
+	for (i = 0; i < CHILDREN; i++) {
+		children[i] = fork();
+		ASSERT_GE(children[i], 0);
+		if (!children[i]) {
+			close(stop[1]);
+			load_until_told(stop[0]);
+		}
+	}
+}
+
+static void stop_load(struct __test_metadata *_metadata, pid_t *children, int *stop)
+{
+	int i, status;
+
+	close(stop[1]);
+	for (i = 0; i < CHILDREN; i++) {
+		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
+		EXPECT_TRUE(WIFEXITED(status));
+		EXPECT_EQ(WEXITSTATUS(status), 0);
+	}
+	close(stop[0]);
+}
+
+TEST_F_TIMEOUT(unplug, unbound_and_bound_under_load, 60)
+{
+	pid_t children[CHILDREN];
+	int stop[2], i;
+
+	start_load(_metadata, children, stop);
+	for (i = 0; i < 5; i++) {
+		usleep(40000 * i);
+		ASSERT_EQ(unbind(self->pci), 0);
+		ASSERT_EQ(bind(self->pci), 0);
+		ASSERT_TRUE(wait_for_node());
+	}
+	stop_load(_metadata, children, stop);
+	EXPECT_TRUE(settle("vram-used", 0));
+}
+
+TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, 60)
+{
+	char remove[96];
+	pid_t children[CHILDREN];
+	int stop[2], i;
+
+	snprintf(remove, sizeof(remove), "/sys/bus/pci/devices/%s/remove", self->pci);
+	start_load(_metadata, children, stop);
+	for (i = 0; i < 3; i++) {
+		usleep(60000 * i);
+		ASSERT_EQ(write_file(remove, "1"), 0);
+		EXPECT_NE(access(remove, F_OK), 0);
+		ASSERT_EQ(write_file("/sys/bus/pci/rescan", "1"), 0);
+		ASSERT_TRUE(wait_for_node());
+	}
+	stop_load(_metadata, children, stop);
+}
+
+/* Refused while somebody has it open, clean when for a moment nobody has. */
+TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, 60)
+{
+	pid_t children[CHILDREN];
+	int stop[2], i, err, refused = 0;
+
+	start_load(_metadata, children, stop);
+	for (i = 0; i < 40; i++) {
+		err = unload();
+		if (err) {
+			EXPECT_EQ(err, -EWOULDBLOCK);
+			refused++;
+		} else {
+			ASSERT_EQ(load(), 0);
+			ASSERT_TRUE(wait_for_node());
+		}
+		usleep(5000);
+	}
+	EXPECT_GT(refused, 0);
+	stop_load(_metadata, children, stop);
+}
+
 TEST_F(unplug, works_after_it)
 {
 	const struct drm_salvo_command command = fill(self->bo.address, 64, 9);
