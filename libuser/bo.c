@@ -7,23 +7,31 @@
  */
 #include <errno.h>
 
+#include "dump.h"
 #include "winsys.h"
 
 int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 		    struct salvo_bo **out)
 {
+	int err;
+
 	*out = NULL;
 	if (!size || (flags & ~SALVO_BO_READONLY))
 		return -EINVAL;
-	return device->winsys->bo_create(device, size,
-					 flags & SALVO_BO_READONLY ? DRM_SALVO_BO_READONLY : 0,
-					 out);
+	err = device->winsys->bo_create(device, size,
+					flags & SALVO_BO_READONLY ? DRM_SALVO_BO_READONLY : 0,
+					out);
+	if (!err)
+		salvo_dump_add_bo(device->dump, *out, flags & SALVO_BO_READONLY);
+	return err;
 }
 
 void salvo_bo_destroy(struct salvo_bo *bo)
 {
-	if (bo)
-		bo->device->winsys->bo_destroy(bo);
+	if (!bo)
+		return;
+	salvo_dump_drop_bo(bo->device->dump, bo);
+	bo->device->winsys->bo_destroy(bo);
 }
 
 int salvo_bo_map(struct salvo_bo *bo, void **out)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dump.h"
 #include "winsys.h"
 
 int salvo_device_open(const char *name, struct salvo_device **out)
@@ -18,17 +19,22 @@ int salvo_device_open(const char *name, struct salvo_device **out)
 
 	*out = NULL;
 	if (name && !strcmp(name, "soft"))
-		return salvo_winsys_soft_open(out);
-	err = salvo_winsys_drm_open(name, out);
+		err = salvo_winsys_soft_open(out);
+	else
+		err = salvo_winsys_drm_open(name, out);
 	if (!name && err == -ENODEV)
 		err = salvo_winsys_soft_open(out);
+	if (!err)
+		(*out)->dump = salvo_dump_open();
 	return err;
 }
 
 void salvo_device_close(struct salvo_device *device)
 {
-	if (device)
-		device->winsys->close(device);
+	if (!device)
+		return;
+	salvo_dump_close(device->dump);
+	device->winsys->close(device);
 }
 
 void salvo_device_get_info(struct salvo_device *device, struct salvo_device_info *info)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "salvo_elf.h"
+#include "dump.h"
 #include "jit.h"
 #include "kernel.h"
 
@@ -172,6 +173,7 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 		salvo_program_destroy(program);
 		return err;
 	}
+	salvo_dump_add_program(device->dump, program, program->kernels, program->count, image, bytes);
 	*out = program;
 	return 0;
 }
@@ -231,6 +233,7 @@ void salvo_program_destroy(struct salvo_program *program)
 
 	if (!program)
 		return;
+	salvo_dump_drop_program(program->device->dump, program);
 	salvo_jit_unregister(program->jit);
 	salvo_bo_destroy(program->code);
 	for (i = 0; i < program->count; i++) {

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "batch.h"
+#include "dump.h"
 
 static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
 {
@@ -44,6 +45,25 @@ void salvo_queue_destroy(struct salvo_queue *queue)
 		queue->device->winsys->queue_destroy(queue);
 }
 
+static int submit(struct salvo_queue *queue, struct salvo_submission *submission,
+		  struct salvo_fence **out)
+{
+	struct salvo_dump_batch *dumped = salvo_dump_begin(queue->device->dump,
+							   &submission->batch);
+	struct salvo_fence *fence = NULL;
+	int err;
+
+	if (!dumped)
+		return queue->device->winsys->queue_submit(queue, submission, out);
+	err = queue->device->winsys->queue_submit(queue, submission, &fence);
+	salvo_dump_end(dumped, fence);
+	if (out)
+		*out = fence;
+	else
+		salvo_fence_destroy(fence);
+	return err;
+}
+
 int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		       struct salvo_fence *const *waits, unsigned int wait_count,
 		       struct salvo_fence **out)
@@ -70,7 +90,7 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		return err;
 
 	submission.why.field = NULL;
-	err = queue->device->winsys->queue_submit(queue, &submission, out);
+	err = submit(queue, &submission, out);
 	if (!err)
 		return 0;
 	if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)

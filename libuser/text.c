@@ -15,16 +15,25 @@
  * Commands; each becomes one command of the packet, in this order:
  *
  *	[LABEL:] dispatch PROGRAM.KERNEL items X[,Y[,Z]] [group X[,Y[,Z]]] [args ARG...]
- *		ARG: BUFFER | BUFFER[OFFSET] | null | local:BYTES | TYPE:VALUE[,VALUE...]
+ *		ARG: BUFFER | BUFFER[OFFSET] | BUFFER[OFFSET:BYTES] | null | local:BYTES |
+ *		     TYPE:VALUE[,VALUE...]
  *	[LABEL:] copy BUFFER[OFFSET] BUFFER[OFFSET] BYTES	(to, from)
  *	[LABEL:] fill BUFFER[OFFSET] BYTES PATTERN
  *	[LABEL:] timestamp BUFFER[OFFSET]
  *	pipe_control CONSUMER PRODUCER				(labels)
  *	barrier
  *
+ * In a file with the statement
+ *
+ *	hazards
+ *
+ * the library finds the pipe controls that the arguments need (B4); BYTES of a buffer argument
+ * says how much of it the kernel touches.
+ *
  * What is done when the batch is done:
  *
  *	expect BUFFER[OFFSET] = TYPE VALUES [within TOLERANCE]
+ *	expect BUFFER[OFFSET] = file "FILE"
  *	print BUFFER[OFFSET] TYPE COUNT
  *
  * TYPE is u8 i8 u16 i16 u32 i32 u64 i64 f32 f64. VALUES are one or more of VALUE,
@@ -69,18 +78,23 @@ static bool find_label(const struct salvo_text *text, const char *name, unsigned
 	return false;
 }
 
-/* BUFFER or BUFFER[OFFSET]. */
-static bool need_place(struct salvo_text_parser *p, struct salvo_text_place *place)
+static bool need_buffer(struct salvo_text_parser *p, struct salvo_text_place *place)
 {
 	char name[SALVO_TEXT_MAX_NAME + 1];
 	const char *start;
 
 	salvo_text_skip_space(p);
 	start = p->at;
-	if (!salvo_text_need_name(p, name, "a buffer"))
+	return salvo_text_need_name(p, name, "a buffer") &&
+	       (find_buffer(p->text, name, &place->buffer) ||
+		salvo_text_fail_at(p, start, "there is no buffer %s above", name));
+}
+
+/* BUFFER or BUFFER[OFFSET]. */
+static bool need_place(struct salvo_text_parser *p, struct salvo_text_place *place)
+{
+	if (!need_buffer(p, place))
 		return false;
-	if (!find_buffer(p->text, name, &place->buffer))
-		return salvo_text_fail_at(p, start, "there is no buffer %s above", name);
 	if (!salvo_text_take(p, '['))
 		return true;
 	return salvo_text_need_size(p, &place->offset, "an offset") && salvo_text_need(p, ']');
@@ -236,7 +250,21 @@ static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 		arg->place.buffer = SALVO_TEXT_MAX_BUFFERS;
 		return true;
 	}
-	return need_place(p, &arg->place);
+	if (!need_buffer(p, &arg->place))
+		return false;
+	if (!salvo_text_take(p, '['))
+		return true;
+	if (!salvo_text_need_size(p, &arg->place.offset, "an offset"))
+		return false;
+	if (salvo_text_take(p, ':')) {
+		salvo_text_skip_space(p);
+		start = p->at;
+		if (!salvo_text_need_size(p, &arg->range, "a number of bytes"))
+			return false;
+		if (!arg->range)
+			return salvo_text_fail_at(p, start, "a range of 0 bytes");
+	}
+	return salvo_text_need(p, ']');
 }
 
 static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_command *command)
@@ -303,7 +331,11 @@ static bool parse_expect(struct salvo_text_parser *p, struct salvo_text_check *c
 	if (!need_place(p, &check->place))
 		return false;
 	salvo_text_skip_space(p);
-	if (!salvo_text_need(p, '=') || !salvo_text_need_values(p, &check->values))
+	if (!salvo_text_need(p, '='))
+		return false;
+	if (salvo_text_take_word(p, "file"))
+		return salvo_text_need_string(p, &check->file);
+	if (!salvo_text_need_values(p, &check->values))
 		return false;
 	if (!salvo_text_take_word(p, "within"))
 		return true;
@@ -390,6 +422,11 @@ static bool parse_statement(struct salvo_text_parser *p)
 		return expect ? parse_expect(p, check) : parse_print(p, check);
 	}
 
+	if (salvo_text_take_word(p, "hazards")) {
+		p->text->hazards = true;
+		return true;
+	}
+
 	start = p->at;
 	if (!salvo_text_need_name(p, label, "a statement"))
 		return false;
@@ -461,8 +498,10 @@ void salvo_text_destroy(struct salvo_text *text)
 		free(text->commands[i].kernel);
 		free(text->commands[i].args);
 	}
-	for (i = 0; i < text->check_count; i++)
+	for (i = 0; i < text->check_count; i++) {
 		free(text->checks[i].values.runs);
+		free(text->checks[i].file);
+	}
 	free(text->buffers);
 	free(text->programs);
 	free(text->commands);

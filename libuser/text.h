@@ -89,6 +89,8 @@ struct salvo_text_arg {
 	unsigned int lanes;
 	uint64_t bits[SALVO_TEXT_MAX_VECTOR];
 	uint64_t local_bytes;
+	/** @range: Bytes from @place on that the kernel touches, or 0 for the rest of the buffer. */
+	uint64_t range;
 };
 
 /**
@@ -126,6 +128,7 @@ struct salvo_text_check {
 	struct salvo_text_place place;
 	struct salvo_text_values values;	/* expect */
 	double tolerance;			/* expect, floating point types */
+	char *file;				/* expect: bytes from there instead of @values */
 	uint64_t count;				/* print: elements of values.type */
 	unsigned int line;
 };
@@ -142,6 +145,8 @@ struct salvo_text {
 	unsigned int program_count;
 	unsigned int command_count;
 	unsigned int check_count;
+	/** @hazards: The library finds the pipe controls. */
+	bool hazards;
 };
 
 struct salvo_text_error {

@@ -90,27 +90,24 @@ static int fill_data(const struct salvo_text_buffer *buffer, uint8_t *map,
 	return 0;
 }
 
-static int fill_from_file(const struct salvo_text_buffer *buffer, uint8_t *map,
-			  const char *dir, struct salvo_text_error *error)
+/* Reads all of a file, which must not be longer than @room. */
+static int read_file(const char *name, const char *dir, uint8_t *out, uint64_t room,
+		     uint64_t *count, unsigned int line, struct salvo_text_error *error)
 {
 	char path[PATH_BYTES];
-	int err = 0, extra;
+	int err = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s%s%s", buffer->file[0] == '/' ? "" : dir,
-		 buffer->file[0] == '/' ? "" : "/", buffer->file);
+	snprintf(path, sizeof(path), "%s%s%s", name[0] == '/' ? "" : dir,
+		 name[0] == '/' ? "" : "/", name);
 	file = fopen(path, "rbe");
 	if (!file)
-		return fail(error, -errno, buffer->line, "%s: %s", buffer->file,
-			    strerror(errno));
-	if (fread(map, 1, buffer->bytes, file) == buffer->bytes) {
-		extra = fgetc(file);
-		if (extra != EOF)
-			err = fail(error, -EINVAL, buffer->line, "%s: does not fit in buffer %s",
-				   buffer->file, buffer->name);
-	}
+		return fail(error, -errno, line, "%s: %s", name, strerror(errno));
+	*count = fread(out, 1, room, file);
+	if (*count == room && fgetc(file) != EOF)
+		err = fail(error, -EINVAL, line, "%s: does not fit in the buffer", name);
 	if (ferror(file))
-		err = fail(error, -EIO, buffer->line, "%s: cannot be read", buffer->file);
+		err = fail(error, -EIO, line, "%s: cannot be read", name);
 	fclose(file);
 	return err;
 }
@@ -138,7 +135,7 @@ static int fill_buffer(const struct salvo_text_buffer *buffer, uint8_t *map, con
 		fill_random(map, buffer->bytes, buffer->seed);
 		return 0;
 	case SALVO_TEXT_FILE:
-		return fill_from_file(buffer, map, dir, error);
+		return read_file(buffer->file, dir, map, buffer->bytes, &i, buffer->line, error);
 	case SALVO_TEXT_DATA:
 		return fill_data(buffer, map, error);
 	}
@@ -201,10 +198,10 @@ static int set_argument(struct salvo_text_build *build, struct salvo_kernel *ker
 
 	switch (arg->kind) {
 	case SALVO_TEXT_ARG_BUFFER:
-		return salvo_kernel_set_bo(kernel, index,
-					   arg->place.buffer < build->text->buffer_count ?
-						   build->bos[arg->place.buffer] : NULL,
-					   arg->place.offset);
+		return salvo_kernel_set_bo_range(kernel, index,
+						 arg->place.buffer < build->text->buffer_count ?
+							 build->bos[arg->place.buffer] : NULL,
+						 arg->place.offset, arg->range);
 	case SALVO_TEXT_ARG_LOCAL:
 		return salvo_kernel_set_local(kernel, index, arg->local_bytes);
 	case SALVO_TEXT_ARG_VALUE:
@@ -296,10 +293,34 @@ static int check_check(const struct salvo_text *text, const struct salvo_text_ch
 	for (i = 0; i < check->values.count; i++)
 		if (__builtin_add_overflow(count, check->values.runs[i].count, &count))
 			count = UINT64_MAX;
-	if (count > room)
+	if (count > room || check->place.offset > buffer->bytes)
 		return fail(error, -EINVAL, check->line, "the values do not lie inside buffer %s",
 			    buffer->name);
 	return 0;
+}
+
+/* The files that expectations name; check_check() has seen that their places are good. */
+static int read_expected(struct salvo_text_build *build, const char *dir,
+			 struct salvo_text_error *error)
+{
+	const struct salvo_text *text = build->text;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < text->check_count && !err; i++) {
+		const struct salvo_text_check *check = &text->checks[i];
+		struct salvo_text_bytes *expected = &build->expected[i];
+		uint64_t room = text->buffers[check->place.buffer].bytes - check->place.offset;
+
+		if (!check->file)
+			continue;
+		expected->bytes = malloc(room + 1);
+		if (!expected->bytes)
+			return fail(error, -ENOMEM, 0, "out of memory");
+		err = read_file(check->file, dir, expected->bytes, room, &expected->count,
+				check->line, error);
+	}
+	return err;
 }
 
 int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
@@ -317,15 +338,20 @@ int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
 	build->programs = calloc(text->program_count + 1, sizeof(*build->programs));
 	build->bos = calloc(text->buffer_count + 1, sizeof(*build->bos));
 	build->maps = calloc(text->buffer_count + 1, sizeof(*build->maps));
-	if (!build->programs || !build->bos || !build->maps ||
+	build->expected = calloc(text->check_count + 1, sizeof(*build->expected));
+	if (!build->programs || !build->bos || !build->maps || !build->expected ||
 	    salvo_batch_create(device, &build->batch))
 		err = fail(error, -ENOMEM, 0, "out of memory");
 	for (i = 0; i < text->check_count && !err; i++)
 		err = check_check(text, &text->checks[i], error);
 	if (!err)
 		err = create_buffers(build, device, data_dir, error);
+	if (!err)
+		err = read_expected(build, data_dir, error);
 	for (i = 0; i < text->program_count && !err; i++)
 		err = load_program(build, i, device, program_dirs, error);
+	if (!err && text->hazards && salvo_batch_enable_hazards(build->batch))
+		err = fail(error, -ENOMEM, 0, "out of memory");
 	for (i = 0; i < text->command_count && err >= 0; i++)
 		err = add_command(build, &text->commands[i], error);
 	if (err < 0) {
@@ -347,6 +373,9 @@ void salvo_text_build_destroy(struct salvo_text_build *build)
 		salvo_program_destroy(build->programs[i]);
 	for (i = 0; build->bos && i < build->text->buffer_count; i++)
 		salvo_bo_destroy(build->bos[i]);
+	for (i = 0; build->expected && i < build->text->check_count; i++)
+		free(build->expected[i].bytes);
+	free(build->expected);
 	free(build->programs);
 	free(build->bos);
 	free(build->maps);
@@ -378,6 +407,24 @@ static bool is_equal(const struct salvo_text_check *check, uint64_t a, uint64_t 
 	return (isnan(x) && isnan(y)) || x == y || fabs(x - y) <= check->tolerance;
 }
 
+static void compare_bytes(const struct salvo_text_build *build,
+			  const struct salvo_text_check *check,
+			  struct salvo_text_difference *difference)
+{
+	const struct salvo_text_bytes *expected = &build->expected[check - build->text->checks];
+	uint64_t i, found;
+
+	for (i = 0; i < expected->count; i++) {
+		found = salvo_text_element(build, check, i);
+		if (found != expected->bytes[i] && !difference->count++) {
+			difference->index = i;
+			difference->expected = expected->bytes[i];
+			difference->found = found;
+		}
+	}
+	difference->total = expected->count;
+}
+
 void salvo_text_compare(const struct salvo_text_build *build,
 			const struct salvo_text_check *check,
 			struct salvo_text_difference *difference)
@@ -387,6 +434,8 @@ void salvo_text_compare(const struct salvo_text_build *build,
 	unsigned int i;
 
 	memset(difference, 0, sizeof(*difference));
+	if (check->file)
+		compare_bytes(build, check, difference);
 	for (i = 0; i < check->values.count; i++) {
 		const struct salvo_text_run *run = &check->values.runs[i];
 

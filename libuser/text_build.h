@@ -16,6 +16,11 @@ struct salvo_text_build {
 	struct salvo_program **programs;
 	struct salvo_bo **bos;
 	uint8_t **maps;
+	/** @expected: For each expectation that is a file: its bytes. */
+	struct salvo_text_bytes {
+		uint8_t *bytes;
+		uint64_t count;
+	} *expected;
 	struct salvo_batch *batch;
 };
 

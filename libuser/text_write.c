@@ -94,7 +94,11 @@ static void write_arg(const struct salvo_text *text, const struct salvo_text_arg
 
 	switch (arg->kind) {
 	case SALVO_TEXT_ARG_BUFFER:
-		if (arg->place.buffer < text->buffer_count)
+		if (arg->range)
+			fprintf(file, " %s[%" PRIu64 ":%" PRIu64 "]",
+				text->buffers[arg->place.buffer].name, arg->place.offset,
+				arg->range);
+		else if (arg->place.buffer < text->buffer_count)
 			write_place(text, &arg->place, file);
 		else
 			fputs(" null", file);
@@ -170,6 +174,8 @@ static void write_check(const struct salvo_text *text, const struct salvo_text_c
 	if (check->print) {
 		fprintf(file, " %s %" PRIu64, salvo_text_type_name(check->values.type),
 			check->count);
+	} else if (check->file) {
+		fprintf(file, " = file \"%s\"", check->file);
 	} else {
 		fputs(" = ", file);
 		write_values(&check->values, file);
@@ -188,6 +194,8 @@ void salvo_text_write(const struct salvo_text *text, FILE *file)
 			text->programs[i].file);
 	for (i = 0; i < text->buffer_count; i++)
 		write_buffer(&text->buffers[i], file);
+	if (text->hazards)
+		fputs("hazards\n", file);
 	for (i = 0; i < text->command_count; i++)
 		write_command(text, &text->commands[i], file);
 	for (i = 0; i < text->check_count; i++)

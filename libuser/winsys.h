@@ -59,6 +59,8 @@ struct salvo_device {
 	struct salvo_device_info info;
 	/** @embedded: GPU addresses are addresses of this process. */
 	bool embedded;
+	/** @dump: Where batches are written for people, or NULL. */
+	struct salvo_dump *dump;
 };
 
 struct salvo_bo {

@@ -298,6 +298,14 @@ static const struct salvo_winsys soft_winsys = {
 	.fence_destroy = salvo_soft_fence_destroy,
 };
 
+int salvo_soft_record(struct salvo_device *device, struct salvo_gpu_recording *recording)
+{
+	if (device->winsys != &soft_winsys)
+		return -ENOTSUP;
+	salvo_gpu_record(to_soft_device(device)->gpu, recording);
+	return 0;
+}
+
 static void fill_info(struct soft_device *dev)
 {
 	dev->base.info = (struct salvo_device_info){

@@ -46,6 +46,9 @@ TEST(B7_round_trip)
 		"\t timestamp a[8]\r\n"
 		"pipe_control two one\n"
 		"barrier\n"
+		"hazards\n"
+		"dispatch k.store items 1 args a[8:16] u32:1 u32:2\n"
+		"expect a[1] = file \"wanted.bin\"\n"
 		"expect a = u64 18446744073709551615 0..3\n"
 		"expect a[4] = f32 1.5 -inf 1e-3*100 within 0.25\n"
 		"print b[4] i32 7\n";
@@ -56,8 +59,9 @@ TEST(B7_round_trip)
 	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u:%u %s", error.line, error.column,
 							  error.message);
 	EXPECT_EQ(6, text->buffer_count);
-	EXPECT_EQ(7, text->command_count);
-	EXPECT_EQ(3, text->check_count);
+	EXPECT_EQ(8, text->command_count);
+	EXPECT_EQ(4, text->check_count);
+	EXPECT_TRUE(text->hazards);
 	first = write_text(text);
 	ASSERT_EQ(0, parse(first, &again, &error)) TH_LOG("%u:%u %s", error.line, error.column,
 							  error.message);
@@ -65,6 +69,9 @@ TEST(B7_round_trip)
 	EXPECT_STREQ(first, second);
 	EXPECT_NE(NULL, strstr(first, "dispatch k.add items 1,2,3 group 1,2,3 args b i64:-9223372036854775808"));
 	EXPECT_NE(NULL, strstr(first, "pipe_control two one"));
+	EXPECT_NE(NULL, strstr(first, "hazards\n"));
+	EXPECT_NE(NULL, strstr(first, "args a[8:16] u32:1"));
+	EXPECT_NE(NULL, strstr(first, "expect a[1] = file \"wanted.bin\"\n"));
 	EXPECT_NE(NULL, strstr(first, "u32:1 u8:255,0,7 local:2048 null f64:0.1"));
 	free(first);
 	free(second);

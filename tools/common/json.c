@@ -96,6 +96,12 @@ void json_real(struct json *json, const char *key, double value, int digits)
 		fputs("null", json->file);
 }
 
+void json_raw(struct json *json, const char *value)
+{
+	start(json, NULL);
+	fputs(value, json->file);
+}
+
 void json_line_end(struct json *json)
 {
 	fputc('\n', json->file);

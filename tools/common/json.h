@@ -29,6 +29,8 @@ void json_count(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 /** json_real() - A number with @digits after the point. */
 void json_real(struct json *json, const char *key, double value, int digits);
+/** json_raw() - An element of an array that is JSON already. */
+void json_raw(struct json *json, const char *value);
 /** json_line_end() - After a value at the top: the next one starts a line. */
 void json_line_end(struct json *json);
 

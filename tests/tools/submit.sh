@@ -42,7 +42,7 @@ has out '^turned\[0\] u32: 100 106 112 118$' '^6 of 6 expectations met$' '^4 com
 check "results are printed" "$problem"
 
 run 0 --stats tools/examples/pipeline.batch
-has out '^index command' '^ *0 dispatch +a_rows ' '^ *9 pipe_control'
+has out '^index command' '^ *0 row_sums +a_rows ' '^ *9 pipe_control'
 check "--stats tells when each command ran" "$problem"
 
 run 0 --json --stats tools/examples/transfer.batch
@@ -114,6 +114,23 @@ check "a time-out that is no number" "$problem"
 run 1 --device /nowhere tools/examples/pipeline.batch
 has err '/nowhere: No such file'
 check "a device that is not there" "$problem"
+
+cat >"$dir/file.batch" <<'END'
+buffer a 16 data u8 1 2 3 4 5 6 7 8
+buffer b 16
+copy b[8] a 8
+expect b[8] = file "wanted"
+END
+printf '\1\2\3\4\5\6\7\10' >"$dir/wanted"
+run 0 "$dir/file.batch"
+has out '^1 of 1 expectations met$'
+printf '\1\2\3\4\7\6\7' >"$dir/wanted"
+run 1 "$dir/file.batch"
+has err '1 of 7 values differ: b\[12\] is 5, expected 7'
+printf '123456789' >"$dir/wanted"
+run 2 "$dir/file.batch"
+has err 'file.batch:4: wanted: does not fit'
+check "an expectation that is a file" "$problem"
 
 problem=
 "$submit" --help >"$dir/out" 2>"$dir/err" || problem="exit code $?"

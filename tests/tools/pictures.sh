@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# pictures.sh - salvo-submit --trace, --timeline, --explain and --dump
+set -u
+. tests/common/tap.sh
+
+submit=build/bin/salvo-submit
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+python=$(command -v python3)
+
+# python_check NAME - the Python on standard input finds nothing wrong
+python_check() {
+	if [ -n "$python" ]; then
+		check "$1" "$problem$("$python" - "$dir" 2>&1)"
+	else
+		skip "$1" "no python3"
+	fi
+}
+
+problem=$("$submit" --device soft --trace "$dir/trace" --timeline "$dir/svg" \
+	tools/examples/pipeline.batch 2>&1 >/dev/null)
+python_check "--trace: chains, arrows from producers to consumers, units" <<'END'
+import json, sys
+events = json.load(open(sys.argv[1] + "/trace"))["traceEvents"]
+chains = [e for e in events if e["ph"] == "X" and e["pid"] == 2]
+assert len(chains) == 6, chains
+assert {e["tid"] for e in chains} == {0, 1}, chains
+by_name = {e["name"]: e for e in chains}
+assert by_name["a_rows"]["tid"] == by_name["a_columns"]["tid"] == by_name["a_blocks"]["tid"]
+assert by_name["b_rows"]["tid"] == by_name["b_blocks"]["tid"] != by_name["a_rows"]["tid"]
+for first, then in ("a_rows", "a_columns"), ("a_columns", "a_blocks"), ("b_rows", "b_columns"):
+    end = by_name[first]["ts"] + by_name[first]["dur"]
+    assert end <= by_name[then]["ts"] + 0.002, (first, then)
+starts = {e["id"]: e for e in events if e["ph"] == "s"}
+ends = {e["id"]: e for e in events if e["ph"] == "f"}
+assert len(starts) == len(ends) == 4 and starts.keys() == ends.keys(), events
+assert all(starts[i]["ts"] <= ends[i]["ts"] for i in starts), events
+units = [e for e in events if e["ph"] == "X" and e["pid"] == 1]
+groups = {}
+for e in units:
+    groups[e["name"]] = groups.get(e["name"], 0) + e["args"]["work_groups"]
+assert set(groups) == set(by_name), groups
+for unit in {e["tid"] for e in units}:
+    mine = sorted((e["ts"], e["dur"]) for e in units if e["tid"] == unit)
+    assert all(a[0] + a[1] <= b[0] + 0.003 for a, b in zip(mine, mine[1:])), mine
+END
+python_check "--timeline: an SVG with units, chains and arrows" <<'END'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1] + "/svg").getroot()
+assert root.tag == "{http://www.w3.org/2000/svg}svg"
+text = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+assert "unit 0" in text and "chain 0" in text and "chain 1" in text and "chain 2" not in text
+edges = [e for e in root.iter("{http://www.w3.org/2000/svg}line") if e.get("class") == "edge"]
+assert len(edges) == 4, edges
+for e in edges:
+    assert float(e.get("x1")) <= float(e.get("x2")) + 0.01, e.attrib
+width = float(root.get("width"))
+for e in root.iter("{http://www.w3.org/2000/svg}rect"):
+    if e.get("x"):
+        assert 0 <= float(e.get("x")) and float(e.get("x")) + float(e.get("width")) <= width
+END
+
+problem=$("$submit" --device soft --timeline "$dir/barriers" tools/examples/transfer.batch 2>&1 >/dev/null)
+[ "$(grep -c 'class="barrier"' "$dir/barriers")" = 4 ] || problem="$problem not 4 barriers"
+check "--timeline: barriers" "$problem"
+problem=
+"$submit" --device soft --trace /nowhere/x tools/examples/transfer.batch >/dev/null 2>"$dir/err"
+[ $? -eq 1 ] && grep -q '^salvo-submit: /nowhere/x: No such file' "$dir/err" || problem=$(cat "$dir/err")
+check "a picture that cannot be written" "$problem"
+
+sed '/^pipe_control/d' tools/examples/pipeline.batch >"$dir/lacking.batch"
+(cat "$dir/lacking.batch" && echo hazards) >"$dir/found.batch"
+problem=$("$submit" --device soft --kernels build/kernels "$dir/found.batch" 2>&1 >/dev/null)
+check "B4_pipe_controls_found_by_the_library_give_the_results_of_those_written_by_hand" "$problem"
+problem=
+"$submit" --device soft --explain tools/examples/pipeline.batch >"$dir/out" 2>&1
+grep -qx '0 pipe controls lacking' "$dir/out" || problem=$(cat "$dir/out")
+"$submit" --device soft --kernels build/kernels --explain "$dir/lacking.batch" >"$dir/out" 2>&1
+grep -q '^4 pipe controls lacking' "$dir/out" || problem="$problem $(cat "$dir/out")"
+"$submit" --device soft --kernels build/kernels --explain "$dir/found.batch" >"$dir/out" 2>&1
+for line in '^a_columns .column_sums. waits for a_rows .row_sums.:$' '^4 pipe controls added' \
+	'^    its argument 0 reads what argument 1 there writes: sums_a, bytes 0 to 16383$'; do
+	grep -q "$line" "$dir/out" || problem="$problem no '$line'"
+done
+check "B4_explain_names_the_arguments" "${problem:+$problem $(cat "$dir/out")}"
+problem=$("$submit" --device soft --kernels build/kernels --explain --json "$dir/found.batch" \
+	2>&1 >"$dir/json")
+python_check "--explain --json" <<'END'
+import json, sys
+got = json.load(open(sys.argv[1] + "/json"))
+assert got["pipe_controls"] == 4, got
+pairs = {(h["consumer"], h["producer"]) for h in got["hazards"]}
+assert pairs == {(2, 0), (3, 1), (4, 2), (5, 3)}, got
+END
+
+# A range makes two halves of one buffer independent.
+cat >"$dir/halves.batch" <<'END'
+hazards
+program k "transfer.salvo"
+buffer a 4K ramp u32 0 1
+buffer both 8K
+low:  dispatch k.add items 1024 args a a both[0:4096]
+high: dispatch k.add items 1024 args a a both[4096:4096]
+expect both = u32 0 2 4
+expect both[4096] = u32 0 2 4
+END
+problem=
+"$submit" --device soft --kernels build/kernels --explain "$dir/halves.batch" >"$dir/out" 2>&1
+grep -q '^0 pipe controls' "$dir/out" || problem=$(cat "$dir/out")
+sed 's/4096:4096/4092:4096/' "$dir/halves.batch" >"$dir/overlap.batch"
+"$submit" --device soft --kernels build/kernels --explain "$dir/overlap.batch" >"$dir/out" 2>&1
+grep -q 'both, bytes 4092 to 4095$' "$dir/out" || problem="$problem $(cat "$dir/out")"
+check "B4_overlap_is_exact_to_the_byte" "$problem"
+
+# Batches of an application, written and run again.
+mkdir "$dir/dump"
+problem=$("$submit" --dump "$dir/dump" build/bin/salvo-faces --device soft \
+	tests/data/frame640.pgm 2>&1 >"$dir/faces")
+grep -q '1 face$' "$dir/faces" || problem="$problem $(cat "$dir/faces")"
+"$submit" --device soft "$dir/dump/0001.batch" >"$dir/out" 2>&1 || problem="$problem exit code $?"
+grep -qE '^([0-9]+) of \1 expectations met$' "$dir/out" || problem="$problem no expectations met"
+check "B7_dump_a_frame_of_33_workloads_runs_again_with_the_same_results" \
+	"${problem:+$problem $(cat "$dir/out")}"
+problem=
+[ "$(grep -c 'dispatch' "$dir/dump/0001.batch")" = 33 ] || problem="not 33 dispatches"
+[ "$(grep -c '^pipe_control' "$dir/dump/0001.batch")" = 22 ] || problem="$problem not 22 pipe controls"
+"$submit" --list "$dir/dump/0001.batch" >"$dir/listed" || problem="$problem exit code $?"
+cmp -s "$dir/listed" "$dir/dump/0001.batch" || problem="$problem $(diff "$dir/listed" "$dir/dump/0001.batch")"
+check "B7_what_is_dumped_is_what_print_of_parse_gives" "$problem"
+
+# What each command is, from a batch on standard input.
+commands() {
+	sed -nE 's/^([a-z_0-9]+: )?(dispatch|copy|fill|timestamp|pipe_control|barrier)\b.*/\2/p'
+}
+
+problem=
+for example in independent pipeline transfer; do
+	mkdir "$dir/$example"
+	"$submit" --dump "$dir/$example" "$submit" --device soft "tools/examples/$example.batch" \
+		>"$dir/out" 2>&1 || problem="$problem $example: $(cat "$dir/out")"
+	"$submit" --device soft "$dir/$example/0001.batch" >"$dir/out" 2>&1 ||
+		problem="$problem $example again: $(cat "$dir/out")"
+	# Index by index the same commands.
+	"$submit" --list "tools/examples/$example.batch" | commands >"$dir/written"
+	commands <"$dir/$example/0001.batch" | diff "$dir/written" - >"$dir/out" ||
+		problem="$problem $example: $(cat "$dir/out")"
+done
+check "examples dumped and run again, command by command" "$problem"
+
+problem=
+"$submit" --dump /nowhere "$submit" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q '^salvo-submit: /nowhere: No such file' "$dir/out" || problem=$(cat "$dir/out")
+"$submit" --dump "$dir" /nowhere >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q '^salvo-submit: /nowhere: No such file' "$dir/out" ||
+	problem="$problem $(cat "$dir/out")"
+"$submit" --dump "$dir" >"$dir/out" 2>&1
+[ $? -eq 2 ] && grep -q '^usage:' "$dir/out" || problem="$problem $(cat "$dir/out")"
+check "--dump: wrong folder, wrong command, no command" "$problem"
+
+finish

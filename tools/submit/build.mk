@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+TOOLS += $(BUILD)/bin/salvo-submit
+
+$(BUILD)/bin/salvo-submit: $(call obj,$(wildcard tools/submit/*.c)) $(TOOL_COMMON) \
+		$(BUILD)/lib/libsalvo.a
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)

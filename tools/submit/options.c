@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * options.c - the command line of salvo-submit
+ */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char usage[] =
+	"usage: salvo-submit [options] FILE\n"
+	"       salvo-submit --dump DIR COMMAND [ARGUMENT...]\n"
+	"\n"
+	"Submit the batch in FILE (\"-\" is standard input), check what it expects and\n"
+	"print results and statistics. Or run a command, and write each batch that it submits\n"
+	"as such a file into DIR.\n"
+	"\n"
+	"  --device NAME    soft or a render node (default: a Salvo render node, else soft)\n"
+	"  --kernels DIR    where program files are, besides FILE's folder and the installed ones\n"
+	"  --json           print one JSON object\n"
+	"  --stats          print when each command ran\n"
+	"  --trace OUT      write what ran when as JSON for Perfetto and chrome://tracing\n"
+	"  --timeline OUT   write a picture of units and chains of commands against time, SVG\n"
+	"  --explain        tell which arguments need which pipe controls; submit nothing\n"
+	"  --check          only check FILE, its programs and arguments; submit nothing\n"
+	"  --list           only print FILE as it was understood, one command a line\n"
+	"  --dump DIR       run COMMAND with its batches written to DIR\n"
+	"  --timeout SEC    give up waiting after SEC seconds (default 60)\n"
+	"  --help           this text\n"
+	"  --version        the version\n"
+	"\n"
+	"Exit code: 0 all went well; 1 an expectation was not met or the batch failed;\n"
+	"2 the command line or FILE is wrong.\n";
+
+static int wrong_usage(void)
+{
+	fputs(usage, stderr);
+	return EXIT_USAGE;
+}
+
+static int parse_option(struct options *options, int option)
+{
+	switch (option) {
+	case 'd':
+		options->device = optarg;
+		return -1;
+	case 'k':
+		options->kernels = optarg;
+		return -1;
+	case 'j':
+		options->json = true;
+		return -1;
+	case 's':
+		options->stats = true;
+		return -1;
+	case 'T':
+		options->trace = optarg;
+		return -1;
+	case 'L':
+		options->timeline = optarg;
+		return -1;
+	case 'e':
+		options->explain = true;
+		return -1;
+	case 'c':
+		options->check = true;
+		return -1;
+	case 'l':
+		options->list = true;
+		return -1;
+	case 'D':
+		options->dump = optarg;
+		return -1;
+	case 't':
+		return cli_real(TOOL, "--timeout", optarg, 0, 1e9, &options->timeout) ?
+		       -1 : EXIT_USAGE;
+	case 'h':
+		fputs(usage, stdout);
+		return cli_finish(TOOL, EXIT_OK);
+	case 'V':
+		return cli_version(TOOL);
+	default:
+		return wrong_usage();
+	}
+}
+
+int options_parse(int argc, char **argv, struct options *options)
+{
+	static const struct option longs[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "kernels", required_argument, NULL, 'k' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "stats", no_argument, NULL, 's' },
+		{ "trace", required_argument, NULL, 'T' },
+		{ "timeline", required_argument, NULL, 'L' },
+		{ "explain", no_argument, NULL, 'e' },
+		{ "check", no_argument, NULL, 'c' },
+		{ "list", no_argument, NULL, 'l' },
+		{ "dump", required_argument, NULL, 'D' },
+		{ "timeout", required_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	int option, code;
+
+	memset(options, 0, sizeof(*options));
+	options->timeout = 60;
+	/* "+": what comes after the first word that is no option belongs to COMMAND. */
+	while ((option = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
+		code = parse_option(options, option);
+		if (code >= 0)
+			return code;
+	}
+	if (options->dump) {
+		options->command = &argv[optind];
+		return optind < argc ? -1 : wrong_usage();
+	}
+	/* Without a command, options may come after FILE too. */
+	if (optind < argc)
+		options->file = argv[optind++];
+	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		code = parse_option(options, option);
+		if (code >= 0)
+			return code;
+	}
+	return options->file && optind == argc ? -1 : wrong_usage();
+}

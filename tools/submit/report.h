@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - what salvo-submit prints
+ */
+#ifndef SUBMIT_REPORT_H
+#define SUBMIT_REPORT_H
+
+#include "json.h"
+#include "options.h"
+#include "text_build.h"
+
+/** struct cost - What the submission cost. */
+struct cost {
+	struct salvo_device_stats stats;
+	uint64_t wall_ns;
+};
+
+/** report_run() - Results, expectations, cost and profile. Return: expectations not met. */
+unsigned int report_run(const struct options *options, const struct salvo_text_build *build,
+			const struct salvo_device_info *info, const struct cost *cost);
+
+/** report_hazards() - Which arguments need which pipe controls. Return: 0 or -errno. */
+int report_hazards(const struct options *options, const struct salvo_text_build *build);
+
+#endif /* SUBMIT_REPORT_H */
