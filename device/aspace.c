@@ -42,6 +42,12 @@ static bool hide(uint64_t address, uint64_t size)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+static void release(struct salvo_aspaces *aspaces)
+{
+	munmap((char *)aspaces->base - SALVO_GPU_GUARD_BYTES,
+	       aspaces->bytes + aspaces->window_bytes + 2 * SALVO_GPU_GUARD_BYTES);
+}
+
 int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config)
 {
 	const uint64_t bytes = config->vram_bytes, offset = config->vram_offset;
@@ -50,11 +56,14 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	memset(aspaces, 0, sizeof(*aspaces));
 	if (!bytes || bytes % PAGE || offset % PAGE || config->va_base % PAGE)
 		return -EINVAL;
-	base = mmap(pointer(config->va_base), bytes + SALVO_GPU_WINDOW_BYTES, PROT_NONE,
+	/* Guards on both sides: what lies next to the GPU's addresses is not ours. */
+	base = mmap(pointer(config->va_base ? config->va_base - SALVO_GPU_GUARD_BYTES : 0),
+		    bytes + SALVO_GPU_WINDOW_BYTES + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 		    (config->va_base ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 	if (base == MAP_FAILED)
 		return errno == ENOMEM || errno == EEXIST ? -ENOMEM : -EINVAL;
+	base += SALVO_GPU_GUARD_BYTES;
 	aspaces->base = base;
 	aspaces->bytes = bytes;
 	aspaces->window_bytes = SALVO_GPU_WINDOW_BYTES;
@@ -64,7 +73,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	/* To see now whether the file can be mapped. */
 	if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, aspaces->fd,
 		 (off_t)offset) == MAP_FAILED) {
-		munmap(base, bytes + aspaces->window_bytes);
+		release(aspaces);
 		return -EINVAL;
 	}
 	pthread_mutex_init(&aspaces->lock, NULL);
@@ -73,7 +82,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces)
 {
-	munmap(aspaces->base, aspaces->bytes + aspaces->window_bytes);
+	release(aspaces);
 	pthread_mutex_destroy(&aspaces->lock);
 	free(aspaces->bindings);
 }

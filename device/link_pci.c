@@ -44,7 +44,7 @@ struct salvo_link {
 	uint64_t bar_bytes;
 	struct salvo_regs *regs;
 	/* GPU addresses: the workers map VRAM and the window there, nobody else anything. */
-	void *vram_window;
+	void *reserved;
 	uint64_t va_bytes;
 
 	/* The guest's RAM: system address 0 is @ram. */
@@ -82,10 +82,10 @@ static int bar_create(struct salvo_link *link)
 		return -errno;
 	}
 	link->va_bytes = link->bar_bytes - SALVO_LINK_VRAM_OFFSET + SALVO_GPU_WINDOW_BYTES;
-	link->vram_window = mmap(NULL, link->va_bytes, PROT_NONE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (link->vram_window == MAP_FAILED) {
-		link->vram_window = NULL;
+	link->reserved = mmap(NULL, link->va_bytes + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (link->reserved == MAP_FAILED) {
+		link->reserved = NULL;
 		return -errno;
 	}
 	return 0;
@@ -158,8 +158,8 @@ void salvo_link_destroy(struct salvo_link *link)
 		close(link->ram_fd);
 	if (link->ram)
 		munmap(link->ram, link->ram_bytes);
-	if (link->vram_window)
-		munmap(link->vram_window, link->va_bytes);
+	if (link->reserved)
+		munmap(link->reserved, link->va_bytes + 2 * SALVO_GPU_GUARD_BYTES);
 	if (link->regs)
 		munmap(link->regs, SALVO_REGS_BYTES);
 	if (link->bar_fd >= 0)
@@ -288,7 +288,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		.vram_fd = link->bar_fd,
 		.vram_offset = SALVO_LINK_VRAM_OFFSET,
 		.vram_bytes = vram_bytes,
-		.va_base = (uintptr_t)link->vram_window,
+		.va_base = (uintptr_t)link->reserved + SALVO_GPU_GUARD_BYTES,
 		.units = worker->units,
 		.topology = worker->topology,
 		.generation = worker->generation,
@@ -307,8 +307,8 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		return timer;
 
 	/* The GPU's own mapping takes the place of the reservation. */
-	munmap(link->vram_window, link->va_bytes);
-	link->vram_window = NULL;
+	munmap(link->reserved, link->va_bytes + 2 * SALVO_GPU_GUARD_BYTES);
+	link->reserved = NULL;
 	memset(link->regs, 0, SALVO_REGS_BYTES);
 	err = salvo_gpu_create(&config, &gpu);
 	if (err)

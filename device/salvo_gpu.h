@@ -20,10 +20,12 @@ struct salvo_gpu;
 struct salvo_regs;
 
 /*
- * The window for system memory, past VRAM. Who gives @va_base keeps as many free
- * addresses there as VRAM and the window take together.
+ * The window for system memory, past VRAM, and the guards before VRAM and after the
+ * window, which nothing may use: a kernel's access just past either end must fault.
+ * Who gives @va_base keeps free addresses for all of these.
  */
 #define SALVO_GPU_WINDOW_BYTES	(4ull << 30)
+#define SALVO_GPU_GUARD_BYTES	(1ull << 20)
 
 /**
  * struct salvo_gpu_config - What a GPU is made of.
@@ -141,15 +143,19 @@ void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
  * struct salvo_gpu_span - A unit ran a chunk of work-groups, in ticks of the GPU's clock.
  */
 struct salvo_gpu_span {
+	/** @started: The unit took the chunk. */
 	uint64_t started;
+	/** @ended: The unit was done with it. */
 	uint64_t ended;
 	/** @seqno: Fence of the batch. */
 	uint64_t seqno;
-	/** @group, @count: First work-group, and how many. */
+	/** @group: First work-group. */
 	uint32_t group;
+	/** @count: Number of work-groups. */
 	uint32_t count;
 	/** @command: Index in the batch. */
 	uint32_t command;
+	/** @unit: The execution unit. */
 	uint32_t unit;
 };
 
@@ -159,6 +165,7 @@ struct salvo_gpu_span {
 struct salvo_gpu_recording {
 	/** @spans: Room for @capacity of them. A unit writes those that it took from @next. */
 	struct salvo_gpu_span *spans;
+	/** @capacity: Of @spans. */
 	uint32_t capacity;
 	/** @next: Spans so far; may go beyond @capacity, then some are missing. */
 	_Atomic uint32_t next;
@@ -166,6 +173,7 @@ struct salvo_gpu_recording {
 
 /**
  * salvo_gpu_record() - Record from the next chunk on what each unit runs.
+ * @gpu: The GPU.
  * @recording: Must live as long as the GPU. NULL stops it.
  */
 void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recording);

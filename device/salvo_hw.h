@@ -134,7 +134,7 @@ struct salvo_fault_regs {
 	__u32 access;
 	/** @item: Linear number of the work-item in its group, or ~0 if unknown. */
 	__u32 item;
-	/** @nearest: Page faults: bound range of the address space that lies nearest to @address. */
+	/** @nearest: Page faults: range bound in the address space that is nearest to @address. */
 	__u64 nearest;
 	/** @nearest_bytes: Its size; 0 if there is none. */
 	__u64 nearest_bytes;
@@ -145,7 +145,7 @@ struct salvo_fault_regs {
 #define SALVO_UNIT_BUSY		1	/* runs work-groups */
 
 /**
- * struct salvo_unit_regs - What an execution unit does; a hint for dumps, read without a lock.
+ * struct salvo_unit_regs - What an execution unit does; a hint for dumps, without a lock.
  */
 struct salvo_unit_regs {
 	/** @state: SALVO_UNIT_*. */

@@ -130,7 +130,8 @@ TEST_F(gpu, M6_stray_access_names_command_item_address_and_nearest_allocation)
 		};
 		const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
 
-		ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, commands, 3, &args, sizeof(args)));
+		ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, commands, 3, &args, sizeof(args)))
+			TH_LOG("case %u", i);
 		EXPECT_EQ(1, result->command);
 		EXPECT_EQ(1, result->done);
 		EXPECT_EQ(3, result->item);

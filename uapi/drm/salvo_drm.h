@@ -330,7 +330,7 @@ enum drm_salvo_fault_kind {
 	DRM_SALVO_FAULT_DMA = 2,
 	/** @DRM_SALVO_FAULT_PACKET: The GPU refused the batch as a whole. */
 	DRM_SALVO_FAULT_PACKET = 3,
-	/** @DRM_SALVO_FAULT_PAGE: An address that no buffer of the file has, or a forbidden access. */
+	/** @DRM_SALVO_FAULT_PAGE: An address of no buffer of the file, or a forbidden access. */
 	DRM_SALVO_FAULT_PAGE = 4,
 	/** @DRM_SALVO_FAULT_KERNEL: Any other way that a kernel cannot go on. */
 	DRM_SALVO_FAULT_KERNEL = 5,
@@ -414,10 +414,10 @@ struct drm_salvo_ctx_query {
 	/** @guilty: Batches of the context that hung or faulted, out. */
 	__u64 guilty;
 
-	/** @innocent: Resets of the GPU for another's hang while a batch of this context was on it, out. */
+	/** @innocent: Resets for another's hang while a batch of this context was there, out. */
 	__u64 innocent;
 
-	/** @fault: The first fault, the one that banned the context; all zero if there was none, out. */
+	/** @fault: The first fault, which banned the context; all zero if there was none, out. */
 	struct drm_salvo_fault fault;
 };
 
