@@ -27,7 +27,7 @@ LIBS       = -ldrm -lhwloc -lm -pthread
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 ##@ Main targets
-.PHONY: help demo demo-vm check check-debug lint results all modules clean
+.PHONY: help demo demo-vm check check-debug lint results simulation all modules clean
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,11 @@ results: ## measure single against batch through the driver, write Documentation
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
 	@tests/bench/results
+
+simulation: $(BUILD)/tests/bench/queues ## the queues on 16 to 4,096 units, into Documentation/queues.md
+	@$< --svg Documentation/queues.svg >$(BUILD)/queues.table
+	@sed -i -e '/^<!-- tables -->$$/,/^<!-- end of tables -->$$/ { //!d }' \
+		-e '/^<!-- tables -->$$/ r $(BUILD)/queues.table' Documentation/queues.md
 
 ##@ Parts
 .PHONY: all-user tests run-tests

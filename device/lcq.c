@@ -40,6 +40,8 @@
 #define THRESHOLD_FETCHES	2u
 /* But no less: to hand out a chunk costs something too. */
 #define LARGE_LEAST_NS		20000u
+/* A unit takes its share of a large chunk in so many parts: the GCQ sees to the end. */
+#define LOCAL_PARTS		2u
 /* Of a new value this part counts, the rest is history. */
 #define HISTORY			8u
 /* No value counts for more than so many times the history. */
@@ -198,7 +200,9 @@ static struct salvo_gcq_chunk take_of(struct salvo_lcq *lcq, unsigned int number
 
 	do {
 		lwir = lwir_of(counters);
-		want = chunk ? chunk : 1 + lwir / (4 * lcq->taker.units);
+		want = chunk ? chunk :
+			1 + atomic_load_explicit(&slot->count, memory_order_relaxed) /
+				    (LOCAL_PARTS * lcq->taker.units);
 		got.count = want < lwir ? want : lwir;
 		if (!lwir)
 			return got;
