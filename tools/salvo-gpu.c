@@ -369,29 +369,36 @@ static int worker_reap(struct supervisor *sv)
 
 /* --- QEMU ------------------------------------------------------------------ */
 
+/*
+ * The path must not exist before the socket listens, or a client that waits for it may
+ * be refused: the socket is bound beside it and linked to its name when it is ready.
+ */
 static int listen_start(struct supervisor *sv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const char *path = sv->options.socket_path;
 	int fd;
 
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		complain("%s: longer than %zu bytes", path, sizeof(address.sun_path) - 1);
+	if (strlen(path) + 1 >= sizeof(address.sun_path)) {
+		complain("%s: longer than %zu bytes", path, sizeof(address.sun_path) - 2);
 		return -1;
 	}
-	strcpy(address.sun_path, path);
+	strcat(strcpy(address.sun_path, path), "~");
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		complain("%s: %s", path, strerror(errno));
+		complain("%s: %s", address.sun_path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
-	sv->listen_fd = fd;
-	if (listen(fd, 1) < 0) {
+	if (listen(fd, 1) < 0 || link(address.sun_path, path) < 0) {
 		complain("%s: %s", path, strerror(errno));
+		unlink(address.sun_path);
+		close(fd);
 		return -1;
 	}
+	unlink(address.sun_path);
+	sv->listen_fd = fd;
 	return 0;
 }
 
