@@ -106,6 +106,18 @@ static enum drm_sched_priority salvo_ctx_sched_priority(u32 priority)
 	}
 }
 
+static s32 salvo_ctx_hw_priority(u32 priority)
+{
+	switch (priority) {
+	case DRM_SALVO_PRIORITY_LOW:
+		return SALVO_PRIORITY_LOW;
+	case DRM_SALVO_PRIORITY_HIGH:
+		return SALVO_PRIORITY_HIGH;
+	default:
+		return SALVO_PRIORITY_NORMAL;
+	}
+}
+
 static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 					  const struct drm_salvo_ctx_create *args)
 {
@@ -131,6 +143,7 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 	spin_lock_init(&ctx->fault_lock);
 	ctx->vm = salvo_vm_get(vm);
 	ctx->eu_mask = args->eu_mask;
+	ctx->hw_priority = salvo_ctx_hw_priority(args->priority);
 	return ctx;
 
 err_free_id:

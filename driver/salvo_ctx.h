@@ -31,6 +31,8 @@ struct salvo_ctx {
 	struct salvo_vm *vm;
 	/** @hw_id: Number on the ring, unique in the device. */
 	u32 hw_id;
+	/** @hw_priority: SALVO_PRIORITY_* on the ring. */
+	s32 hw_priority;
 	/** @eu_mask: Execution units its batches may use; zero means all. */
 	u64 eu_mask;
 	/** @lock: Batches are armed and pushed under it, so that their order is one. */

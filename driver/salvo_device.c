@@ -24,10 +24,12 @@
 #include "salvo_device.h"
 #include "salvo_gem.h"
 #include "salvo_irq.h"
+#include "salvo_prime.h"
 #include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
 #include "salvo_vm.h"
+#include "salvo_vram.h"
 
 /* How long a suspend waits for batches: longer than one takes to be found hung and killed. */
 #define SALVO_SUSPEND_LOOK_MS	10
@@ -39,6 +41,7 @@ static void salvo_device_release(struct drm_device *drm, void *unused)
 	struct salvo_device *sdev = to_salvo(drm);
 
 	salvo_vram_fini(sdev);
+	salvo_bo_fini_list(sdev);
 	ida_destroy(&sdev->hw_ctxs);
 	xa_destroy(&sdev->asids);
 	mutex_destroy(&sdev->space_lock);
@@ -57,6 +60,7 @@ static int salvo_device_init_software(struct salvo_device *sdev)
 	INIT_DELAYED_WORK(&sdev->watchdog, salvo_reset_watchdog_work);
 	INIT_WORK(&sdev->lost, salvo_reset_lost_work);
 	INIT_WORK(&sdev->wedged, salvo_reset_wedged_work);
+	salvo_bo_init_list(sdev);
 	salvo_vram_init(sdev);
 	return drmm_add_action_or_reset(&sdev->drm, salvo_device_release, NULL);
 }
@@ -189,6 +193,7 @@ void salvo_device_fini(struct salvo_device *sdev)
 	salvo_dump_fini(sdev);
 	salvo_vm_reclaim_gone(sdev);
 	salvo_vm_detach_all(sdev);
+	salvo_prime_unmap_all(sdev);
 	salvo_ring_fini(sdev);
 }
 

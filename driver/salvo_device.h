@@ -109,12 +109,16 @@ struct salvo_device {
 	/** @bos: All struct salvo_bo. */
 	struct list_head bos;
 
-	/** @vram_lock: Protects @vram and @vram_used. */
+	/** @vram_lock: Protects the next four. */
 	struct mutex vram_lock;
 	/** @vram: Offsets in VRAM. */
 	struct drm_mm vram;
 	/** @vram_used: Bytes allocated. */
 	u64 vram_used;
+	/** @window: Offsets in the window for system memory, if there is one. */
+	struct drm_mm window;
+	/** @window_used: Bytes allocated. */
+	u64 window_used;
 
 	/**
 	 * @space_lock: Serializes address space packets against each other and

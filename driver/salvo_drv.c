@@ -17,11 +17,13 @@
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_ioctl.h>
+#include <drm/drm_prime.h>
 
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_gem.h"
+#include "salvo_prime.h"
 #include "salvo_vm.h"
 
 #define SALVO_DRIVER_MAJOR	1
@@ -134,7 +136,7 @@ static const struct file_operations salvo_fops = {
 	.poll = drm_poll,
 	.read = drm_read,
 	.llseek = noop_llseek,
-	.mmap = salvo_bo_mmap,
+	.mmap = drm_gem_mmap,
 	.show_fdinfo = salvo_fdinfo_show,
 };
 
@@ -146,6 +148,11 @@ static const struct drm_driver salvo_driver = {
 	.ioctls = salvo_ioctls,
 	.num_ioctls = ARRAY_SIZE(salvo_ioctls),
 	.fops = &salvo_fops,
+	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
+	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
+	.gem_prime_import = salvo_prime_import,
+	.gem_prime_import_sg_table = salvo_prime_import_sg_table,
+	.gem_prime_mmap = drm_gem_prime_mmap,
 	.name = "salvo",
 	.desc = "Salvo batch GPU",
 	.date = "20261121",
@@ -217,8 +224,29 @@ static struct pci_driver salvo_pci_driver = {
 	.shutdown = salvo_pci_shutdown,
 	.driver.pm = pm_sleep_ptr(&salvo_pm_ops),
 };
-module_pci_driver(salvo_pci_driver);
+
+static int __init salvo_module_init(void)
+{
+	int ret;
+
+	ret = salvo_prime_init();
+	if (ret)
+		return ret;
+	ret = pci_register_driver(&salvo_pci_driver);
+	if (ret)
+		salvo_prime_fini();
+	return ret;
+}
+module_init(salvo_module_init);
+
+static void __exit salvo_module_exit(void)
+{
+	pci_unregister_driver(&salvo_pci_driver);
+	salvo_prime_fini();
+}
+module_exit(salvo_module_exit);
 
 MODULE_DESCRIPTION("Salvo batch GPU");
 MODULE_AUTHOR("The Salvo developers");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(DMA_BUF);

@@ -1,252 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_gem.c - buffer objects in VRAM
+ * salvo_gem.c - buffer objects
  *
- * A buffer has two halves with lives of their own: the GEM object, which handles
- * and CPU mappings hold, and the binding in its file's address space, which ends
- * in steps (salvo_vm.c) after the handle was closed. Both hold the piece of VRAM,
- * so that memory comes free when neither the GPU nor the CPU can see it.
+ * A buffer lives in VRAM, or it was imported and its memory is another driver's
+ * (salvo_prime.c). A handle in a file binds it into the file's address space
+ * (salvo_bind.c), and the binding, which ends in steps after the handle was closed,
+ * holds it as handles and CPU mappings do. So its place comes free when neither the
+ * GPU nor the CPU can see it.
  *
- * VRAM is contiguous and the buffer's place in it is its GPU address. Without
- * PRIME and without flink (the primary node is refused) a buffer never has more
- * than one file, and one handle.
+ * A place is contiguous and is the buffer's GPU address, the same in every file that
+ * has the buffer.
  *
  * CPU mappings are made of the aperture's pages at the first touch and are taken
  * away when the device is unplugged; later touches find a page that stands in for it.
+ * What was imported is mapped by who exported it.
  */
-#include <linux/sched/signal.h>
+#include <linux/dma-buf.h>
 #include <linux/mm.h>
-#include <linux/sizes.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/string_helpers.h>
 #include <linux/uaccess.h>
-#include <linux/wait.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 
+#include "salvo_bind.h"
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_gem.h"
-#include "salvo_vm.h"
+#include "salvo_prime.h"
+#include "salvo_vram.h"
 
-/* How long BO_CREATE waits for memory that is on its way to become free. */
-#define SALVO_VRAM_WAIT_JIFFIES	HZ
-/* Bytes zeroed between two chances for others to run. */
-#define SALVO_VRAM_ZERO_STEP	SZ_1M
 /* Pages put into a CPU mapping at one touch, a power of two. */
 #define SALVO_FAULT_AROUND	64u
 
-/* --- VRAM -------------------------------------------------------------------- */
-
-/**
- * struct salvo_vram - A piece of VRAM.
- */
-struct salvo_vram {
-	/** @ref: Of the buffer and of its binding. */
-	struct kref ref;
-	/** @sdev: The device. */
-	struct salvo_device *sdev;
-	/** @node: Its place; sdev->vram_lock. */
-	struct drm_mm_node node;
-};
-
-int salvo_vram_init(struct salvo_device *sdev)
+void salvo_bo_init_list(struct salvo_device *sdev)
 {
 	mutex_init(&sdev->bos_lock);
 	INIT_LIST_HEAD(&sdev->bos);
-	mutex_init(&sdev->vram_lock);
-	drm_mm_init(&sdev->vram, 0, sdev->mmio.vram_bytes);
-	return 0;
 }
 
-/** salvo_vram_fini() - All files are closed. */
-void salvo_vram_fini(struct salvo_device *sdev)
+/** salvo_bo_fini_list() - All buffers are gone. */
+void salvo_bo_fini_list(struct salvo_device *sdev)
 {
-	drm_mm_takedown(&sdev->vram);
-	mutex_destroy(&sdev->vram_lock);
+	WARN_ON(!list_empty(&sdev->bos));
 	mutex_destroy(&sdev->bos_lock);
 }
 
-static void salvo_vram_release(struct kref *ref)
-{
-	struct salvo_vram *vram = container_of(ref, struct salvo_vram, ref);
-	struct salvo_device *sdev = vram->sdev;
-
-	mutex_lock(&sdev->vram_lock);
-	sdev->vram_used -= vram->node.size;
-	drm_mm_remove_node(&vram->node);
-	mutex_unlock(&sdev->vram_lock);
-	kfree(vram);
-	wake_up_all(&sdev->progress);
-}
-
-struct salvo_vram *salvo_vram_get(struct salvo_vram *vram)
-{
-	kref_get(&vram->ref);
-	return vram;
-}
-
-void salvo_vram_put(struct salvo_vram *vram)
-{
-	kref_put(&vram->ref, salvo_vram_release);
-}
-
-/** salvo_vram_info() - How full VRAM is. */
-void salvo_vram_info(struct salvo_device *sdev, struct drm_salvo_memory_info *info)
-{
-	const struct drm_mm_node *node;
-	u64 start, end;
-
-	info->vram_bytes = sdev->mmio.vram_bytes;
-	mutex_lock(&sdev->vram_lock);
-	info->vram_free = info->vram_bytes - sdev->vram_used;
-	drm_mm_for_each_hole(node, &sdev->vram, start, end)
-		info->vram_largest = max(info->vram_largest, end - start);
-	mutex_unlock(&sdev->vram_lock);
-}
-
-/** salvo_vram_offset() - First byte in VRAM. */
-u64 salvo_vram_offset(const struct salvo_vram *vram)
-{
-	return vram->node.start;
-}
-
-/** salvo_vram_size() - Bytes. */
-u64 salvo_vram_size(const struct salvo_vram *vram)
-{
-	return vram->node.size;
-}
-
-static bool salvo_vram_try_insert(struct salvo_vram *vram, u64 size)
-{
-	struct salvo_device *sdev = vram->sdev;
-	int ret;
-
-	mutex_lock(&sdev->vram_lock);
-	ret = drm_mm_insert_node(&sdev->vram, &vram->node, size);
-	if (!ret)
-		sdev->vram_used += size;
-	mutex_unlock(&sdev->vram_lock);
-	return !ret;
-}
-
-/*
- * Memory of buffers that were just closed comes free a moment later. A condition
- * of wait_event() must not take a mutex; wait_woken() lets us try in between.
- */
-static int salvo_vram_insert(struct salvo_vram *vram, u64 size)
-{
-	struct salvo_device *sdev = vram->sdev;
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	long left = SALVO_VRAM_WAIT_JIFFIES;
-	bool more;
-	int ret;
-
-	add_wait_queue(&sdev->progress, &wait);
-	for (;;) {
-		/* Asked before the try: what comes free in between is found. */
-		more = READ_ONCE(sdev->reclaiming) && !salvo_device_is_gone(sdev);
-		if (salvo_vram_try_insert(vram, size)) {
-			ret = 0;
-			break;
-		}
-		if (!left || !more) {
-			ret = salvo_refuse(sdev, -ENOSPC, "%llu bytes of VRAM are free", size);
-			break;
-		}
-		if (signal_pending(current)) {
-			ret = -ERESTARTSYS;
-			break;
-		}
-		left = wait_woken(&wait, TASK_INTERRUPTIBLE, left);
-	}
-	remove_wait_queue(&sdev->progress, &wait);
-	return ret;
-}
-
-static void salvo_vram_zero(struct salvo_vram *vram)
-{
-	void __iomem *base = vram->sdev->mmio.vram + vram->node.start;
-	u64 done, step;
-
-	for (done = 0; done < vram->node.size; done += step) {
-		step = min_t(u64, vram->node.size - done, SALVO_VRAM_ZERO_STEP);
-		memset_io(base + done, 0, step);
-		cond_resched();
-	}
-}
-
-static struct salvo_vram *salvo_vram_create(struct salvo_device *sdev, u64 size)
-{
-	struct salvo_vram *vram;
-	int ret;
-
-	vram = kzalloc(sizeof(*vram), GFP_KERNEL_ACCOUNT);
-	if (!vram)
-		return ERR_PTR(-ENOMEM);
-	kref_init(&vram->ref);
-	vram->sdev = sdev;
-	ret = salvo_vram_insert(vram, size);
-	if (ret) {
-		kfree(vram);
-		return ERR_PTR(ret);
-	}
-	salvo_vram_zero(vram);
-	return vram;
-}
-
-/* --- buffers ----------------------------------------------------------------- */
-
-/**
- * struct salvo_bo - A buffer object.
- */
-struct salvo_bo {
-	/** @base: Of GEM. */
-	struct drm_gem_object base;
-	/** @vram: Its memory; a reference. */
-	struct salvo_vram *vram;
-	/** @flags: DRM_SALVO_BO_*. */
-	u32 flags;
-	/** @node: In sdev->bos; sdev->bos_lock. */
-	struct list_head node;
-	/** @label: Name for people, or NULL; sdev->bos_lock. */
-	char *label;
-	/** @binding: In the address space of its file, until its handle is closed. */
-	struct salvo_binding *binding;
-	/** @gone_page: All of its mappings when the device is gone, or NULL; set once. */
-	struct page *gone_page;
-};
-
-static struct salvo_bo *to_salvo_bo(struct drm_gem_object *base)
-{
-	return container_of(base, struct salvo_bo, base);
-}
+/* --- life -------------------------------------------------------------------- */
 
 static void salvo_bo_free(struct drm_gem_object *base)
 {
-	struct salvo_device *sdev = to_salvo(base->dev);
 	struct salvo_bo *bo = to_salvo_bo(base);
 
-	mutex_lock(&sdev->bos_lock);
-	list_del(&bo->node);
-	mutex_unlock(&sdev->bos_lock);
-	salvo_vram_put(bo->vram);
-	drm_gem_object_release(base);
-	if (bo->gone_page)
-		__free_page(bo->gone_page);
-	kfree(bo->label);
-	kfree(bo);
+	if (bo->flags & DRM_SALVO_BO_IMPORTED)
+		salvo_prime_free(bo);
+	else
+		salvo_bo_destroy(bo);
+}
+
+/* A new handle; nobody else can use it before we return. */
+static int salvo_bo_open(struct drm_gem_object *base, struct drm_file *filp)
+{
+	struct salvo_device *sdev = to_salvo(base->dev);
+	struct salvo_file *file = filp->driver_priv;
+	int idx, ret;
+
+	if (!drm_dev_enter(base->dev, &idx))
+		return salvo_refuse(sdev, -ENODEV, "the device is bound");
+	ret = salvo_bind(file->vm, to_salvo_bo(base));
+	drm_dev_exit(idx);
+	return ret;
 }
 
 static void salvo_bo_close(struct drm_gem_object *base, struct drm_file *filp)
 {
 	struct salvo_file *file = filp->driver_priv;
 
-	salvo_vm_unbind(file->vm, to_salvo_bo(base)->binding);
+	salvo_unbind(file->vm, to_salvo_bo(base));
 }
 
 /*
@@ -288,7 +122,7 @@ static vm_fault_t salvo_bo_fault(struct vm_fault *vmf)
 	if (first >= pages)
 		goto exit;
 	last = min(pages, (first | (SALVO_FAULT_AROUND - 1)) + 1);
-	pfn = (sdev->mmio.vram_start + salvo_vram_offset(bo->vram)) >> PAGE_SHIFT;
+	pfn = (sdev->mmio.vram_start + bo->place.start) >> PAGE_SHIFT;
 	ret = vmf_insert_pfn(vma, address, pfn + first);
 	for (page = first + 1; ret == VM_FAULT_NOPAGE && page < last; page++) {
 		address += PAGE_SIZE;
@@ -307,27 +141,66 @@ static const struct vm_operations_struct salvo_bo_vm_ops = {
 	.fault = salvo_bo_fault,
 };
 
+/*
+ * Of the render node or of a dma-buf that we exported. A private mapping would be
+ * copied when written, but there are no pages to copy.
+ */
+static int salvo_bo_map(struct drm_gem_object *base, struct vm_area_struct *vma)
+{
+	struct salvo_device *sdev = to_salvo(base->dev);
+	int ret;
+
+	ret = salvo_check(sdev, !is_cow_mapping(vma->vm_flags), -EINVAL);
+	if (ret)
+		return ret;
+	if (to_salvo_bo(base)->flags & DRM_SALVO_BO_IMPORTED)
+		return salvo_prime_mmap(base, vma);
+	vma->vm_flags |= VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP;
+	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
+	vma->vm_page_prot = pgprot_decrypted(vma->vm_page_prot);
+	return 0;
+}
+
 static const struct drm_gem_object_funcs salvo_bo_funcs = {
 	.free = salvo_bo_free,
+	.open = salvo_bo_open,
 	.close = salvo_bo_close,
+	.export = salvo_prime_export,
+	.pin = salvo_prime_pin,
+	.mmap = salvo_bo_map,
 	.vm_ops = &salvo_bo_vm_ops,
 };
 
-static struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
+/**
+ * salvo_bo_create() - A buffer with a place but without handles.
+ * @sdev: The device.
+ * @size: Bytes, whole pages.
+ * @flags: DRM_SALVO_BO_*; without DRM_SALVO_BO_IMPORTED it is in VRAM and zeroed.
+ *
+ * Return: the buffer or an error pointer: -ENOMEM, -ENOSPC, -ERESTARTSYS.
+ */
+struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
 {
+	const bool imported = flags & DRM_SALVO_BO_IMPORTED;
 	struct salvo_bo *bo;
 	int ret;
 
 	bo = kzalloc(sizeof(*bo), GFP_KERNEL_ACCOUNT);
 	if (!bo)
 		return ERR_PTR(-ENOMEM);
-	bo->vram = salvo_vram_create(sdev, size);
-	if (IS_ERR(bo->vram)) {
-		ret = PTR_ERR(bo->vram);
+	ret = imported ? salvo_vram_alloc_window(sdev, &bo->place, size) :
+			 salvo_vram_alloc(sdev, &bo->place, size);
+	if (ret) {
 		kfree(bo);
 		return ERR_PTR(ret);
 	}
+	bo->address = sdev->mmio.va_base + bo->place.start;
+	if (imported)
+		bo->address += sdev->mmio.vram_bytes;
+	else
+		salvo_vram_zero(sdev, &bo->place);
 	bo->flags = flags;
+	bo->shared = imported;
 	bo->base.funcs = &salvo_bo_funcs;
 	drm_gem_private_object_init(&sdev->drm, &bo->base, size);
 	mutex_lock(&sdev->bos_lock);
@@ -336,22 +209,59 @@ static struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32
 	return bo;
 }
 
-static u32 salvo_bo_access(u32 flags)
+/** salvo_bo_destroy() - Nobody holds the buffer any more. */
+void salvo_bo_destroy(struct salvo_bo *bo)
+{
+	struct salvo_device *sdev = to_salvo(bo->base.dev);
+
+	mutex_lock(&sdev->bos_lock);
+	list_del(&bo->node);
+	mutex_unlock(&sdev->bos_lock);
+	if (bo->flags & DRM_SALVO_BO_IMPORTED)
+		salvo_vram_free_window(sdev, &bo->place);
+	else
+		salvo_vram_free(sdev, &bo->place);
+	drm_gem_object_release(&bo->base);
+	if (bo->gone_page)
+		__free_page(bo->gone_page);
+	kfree(bo->label);
+	kfree(bo);
+}
+
+/** salvo_bo_access() - What the GPU may do with a buffer: SALVO_ACCESS_*. */
+u32 salvo_bo_access(const struct salvo_bo *bo)
 {
 	u32 access = SALVO_ACCESS_READ;
 
-	if (flags & DRM_SALVO_BO_EXEC)
+	if (bo->flags & DRM_SALVO_BO_EXEC)
 		access |= SALVO_ACCESS_EXEC;
-	else if (!(flags & DRM_SALVO_BO_READONLY))
+	else if (!(bo->flags & DRM_SALVO_BO_READONLY))
 		access |= SALVO_ACCESS_WRITE;
 	return access;
 }
 
+/** salvo_bo_show_all() - For debugfs: a line for each buffer. */
+void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m)
+{
+	struct salvo_bo *bo;
+
+	seq_printf(m, "%18s %12s %5s %7s label\n", "address", "bytes", "flags", "handles");
+	mutex_lock(&sdev->bos_lock);
+	list_for_each_entry(bo, &sdev->bos, node) {
+		seq_printf(m, "%#18llx %12zu %#5x %7u ", bo->address, bo->base.size, bo->flags,
+			   READ_ONCE(bo->base.handle_count));
+		if (bo->label)
+			seq_escape_str(m, bo->label, ESCAPE_NP | ESCAPE_SPACE | ESCAPE_HEX, NULL);
+		seq_putc(m, '\n');
+	}
+	mutex_unlock(&sdev->bos_lock);
+}
+
+/* --- ioctls ------------------------------------------------------------------ */
+
 static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_bo_create *args,
 				   struct drm_file *filp)
 {
-	struct salvo_file *file = filp->driver_priv;
-	struct salvo_binding *binding;
 	struct salvo_bo *bo;
 	int ret;
 
@@ -366,19 +276,10 @@ static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_b
 	bo = salvo_bo_create(sdev, PAGE_ALIGN(args->size), args->flags);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
-	binding = salvo_vm_bind(file->vm, bo->vram, salvo_bo_access(args->flags));
-	if (IS_ERR(binding)) {
-		ret = PTR_ERR(binding);
-		goto out_put;
-	}
-	bo->binding = binding;
 	args->size = bo->base.size;
-	args->address = sdev->mmio.va_base + salvo_vram_offset(bo->vram);
-	/* From here on the user may close the handle, which unbinds. */
+	args->address = bo->address;
+	/* Binds it. From here on the user may close the handle. */
 	ret = drm_gem_handle_create(filp, &bo->base, &args->handle);
-	if (ret)
-		salvo_vm_unbind(file->vm, binding);
-out_put:
 	drm_gem_object_put(&bo->base);
 	return ret;
 }
@@ -393,23 +294,6 @@ int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	ret = salvo_bo_create_entered(sdev, data, filp);
 	drm_dev_exit(idx);
 	return ret;
-}
-
-/**
- * salvo_bo_mmap() - mmap() of the render node.
- * @filp: The open file.
- * @vma: What to map into.
- *
- * Return: 0, -EINVAL (also for a private mapping, which would be copied when written,
- * but there are no pages to copy), -EACCES and what drm_gem_mmap() gives.
- */
-int salvo_bo_mmap(struct file *filp, struct vm_area_struct *vma)
-{
-	struct drm_file *drm_file = filp->private_data;
-	int ret;
-
-	ret = salvo_check(to_salvo(drm_file->minor->dev), !is_cow_mapping(vma->vm_flags), -EINVAL);
-	return ret ?: drm_gem_mmap(filp, vma);
 }
 
 int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
@@ -434,24 +318,6 @@ int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-/** salvo_bo_show_all() - For debugfs: a line for each buffer. */
-void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m)
-{
-	struct salvo_bo *bo;
-
-	seq_printf(m, "%18s %12s %5s %7s label\n", "address", "bytes", "flags", "handles");
-	mutex_lock(&sdev->bos_lock);
-	list_for_each_entry(bo, &sdev->bos, node) {
-		seq_printf(m, "%#18llx %12zu %#5x %7u ",
-			   sdev->mmio.va_base + salvo_vram_offset(bo->vram), bo->base.size,
-			   bo->flags, READ_ONCE(bo->base.handle_count));
-		if (bo->label)
-			seq_escape_str(m, bo->label, ESCAPE_NP | ESCAPE_SPACE | ESCAPE_HEX, NULL);
-		seq_putc(m, '\n');
-	}
-	mutex_unlock(&sdev->bos_lock);
-}
-
 int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
 	struct salvo_device *sdev = to_salvo(drm);
@@ -468,7 +334,7 @@ int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 		return ret;
 	args->flags = to_salvo_bo(base)->flags;
 	args->size = base->size;
-	args->address = sdev->mmio.va_base + salvo_vram_offset(to_salvo_bo(base)->vram);
+	args->address = to_salvo_bo(base)->address;
 	drm_gem_object_put(base);
 	return 0;
 }

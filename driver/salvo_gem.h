@@ -1,35 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_gem.h - buffer objects in VRAM
+ * salvo_gem.h - buffer objects
  */
 #ifndef SALVO_GEM_H
 #define SALVO_GEM_H
 
 #include <linux/types.h>
 
+#include <drm/drm_gem.h>
+#include <drm/drm_mm.h>
+
+struct dma_buf_attachment;
 struct drm_device;
 struct drm_file;
-struct drm_salvo_memory_info;
-struct file;
+struct page;
 struct salvo_device;
 struct seq_file;
-struct salvo_vram;
+struct sg_table;
 struct vm_area_struct;
 
 /* Label of a buffer, with the zero at its end. */
 #define SALVO_MAX_LABEL_BYTES	256u
 
-int salvo_vram_init(struct salvo_device *sdev);
-void salvo_vram_fini(struct salvo_device *sdev);
+/**
+ * struct salvo_bo - A buffer object.
+ *
+ * Handles, CPU mappings, exported dma-bufs and bindings in address spaces hold it
+ * as a GEM object.
+ */
+struct salvo_bo {
+	/** @base: Of GEM. */
+	struct drm_gem_object base;
+	/** @node: In sdev->bos; sdev->bos_lock. */
+	struct list_head node;
+	/** @label: Name for people, or NULL; sdev->bos_lock. */
+	char *label;
+	/** @flags: DRM_SALVO_BO_*. */
+	u32 flags;
+	/** @address: GPU address. */
+	u64 address;
+	/** @place: In VRAM, or in the window for system memory. */
+	struct drm_mm_node place;
+	/** @shared: Was exported or imported: has implicit fences. sdev->space_lock; set once. */
+	bool shared;
+	/** @gone_page: All of its mappings when the device is gone, or NULL; set once. */
+	struct page *gone_page;
+	/** @attach: To the dma-buf that was imported. */
+	struct dma_buf_attachment *attach;
+	/** @sgt: Its pages, until they are unmapped; sdev->bos_lock, once there is a handle. */
+	struct sg_table *sgt;
+	/** @free_work: Ends an imported buffer. */
+	struct work_struct free_work;
+};
+
+static inline struct salvo_bo *to_salvo_bo(struct drm_gem_object *base)
+{
+	return container_of(base, struct salvo_bo, base);
+}
+
+void salvo_bo_init_list(struct salvo_device *sdev);
+void salvo_bo_fini_list(struct salvo_device *sdev);
 void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m);
-struct salvo_vram *salvo_vram_get(struct salvo_vram *vram);
-void salvo_vram_put(struct salvo_vram *vram);
-void salvo_vram_info(struct salvo_device *sdev, struct drm_salvo_memory_info *info);
-u64 salvo_vram_offset(const struct salvo_vram *vram);
-u64 salvo_vram_size(const struct salvo_vram *vram);
+
+struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags);
+void salvo_bo_destroy(struct salvo_bo *bo);
+u32 salvo_bo_access(const struct salvo_bo *bo);
 
 int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
-int salvo_bo_mmap(struct file *filp, struct vm_area_struct *vma);
 int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 int salvo_bo_set_label_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);

@@ -24,7 +24,7 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 	struct salvo_mmio *mmio = &sdev->mmio;
 	struct salvo_regs __iomem *regs = mmio->regs;
 	u64 bar = pci_resource_len(pdev, SALVO_BAR_MEMORY);
-	u64 vram_offset;
+	u64 vram_offset, va_bytes;
 
 	if (readl(&regs->magic) != SALVO_MAGIC)
 		return salvo_refuse(sdev, -ENODEV, "registers hold the magic");
@@ -40,6 +40,7 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 	mmio->va_base = readq(&regs->va_base);
 	mmio->vram_bytes = readq(&regs->vram_bytes);
 	vram_offset = readq(&regs->vram_offset);
+	va_bytes = readq(&regs->va_bytes);
 
 	if (!mmio->units || mmio->units > SALVO_MAX_UNITS)
 		return salvo_refuse(sdev, -ENODEV, "units are 1 to 64");
@@ -56,6 +57,12 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 	if (!mmio->va_base || !PAGE_ALIGNED(mmio->va_base) ||
 	    mmio->va_base + mmio->vram_bytes < mmio->va_base)
 		return salvo_refuse(sdev, -ENODEV, "GPU addresses are aligned and do not wrap");
+	/* Without a window, as the first devices, there are just no imports. */
+	if (va_bytes > mmio->vram_bytes) {
+		if (!PAGE_ALIGNED(va_bytes) || mmio->va_base + va_bytes < mmio->va_base)
+			return salvo_refuse(sdev, -ENODEV, "the window is like VRAM");
+		mmio->window_bytes = va_bytes - mmio->vram_bytes;
+	}
 
 	mmio->vram_start = pci_resource_start(pdev, SALVO_BAR_MEMORY) + vram_offset;
 	return 0;

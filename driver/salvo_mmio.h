@@ -29,6 +29,8 @@ struct salvo_mmio {
 	phys_addr_t vram_start;
 	/** @vram_bytes: Its size. */
 	u64 vram_bytes;
+	/** @window_bytes: GPU addresses past VRAM, for system memory. */
+	u64 window_bytes;
 	/** @va_base: GPU address of its first byte. */
 	u64 va_base;
 	/** @clock_hz: Rate of timestamps. */

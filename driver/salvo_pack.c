@@ -195,3 +195,37 @@ void salvo_pack_space(__u16 code, __u64 address, __u64 size, __u32 access, __u64
 	EMIT(at, salvo_op_close, SALVO_OP_CLOSE, 0, .fence_id = 0);
 	memset(at, 0, (__u8 *)packet + SALVO_PACK_SPACE_BYTES - at);
 }
+
+__u32 salvo_pack_system_bytes(__u32 count)
+{
+	return ALIGN64((__u32)(sizeof(struct salvo_packet) + sizeof(struct salvo_op_close)) +
+		       count * (__u32)sizeof(struct salvo_op_bind_system));
+}
+
+__u64 salvo_pack_system(__u64 address, const struct salvo_pack_run *runs, __u32 count,
+			__u32 access, __u64 result, void *packet)
+{
+	struct salvo_packet head = {
+		.magic = SALVO_PACKET_MAGIC,
+		.bytes = salvo_pack_system_bytes(count),
+		.kind = SALVO_PACKET_SPACE,
+		.command_count = count,
+		.command_bytes = count * (__u32)sizeof(struct salvo_op_bind_system) +
+				 sizeof(struct salvo_op_close),
+		.result = result,
+	};
+	__u8 *at = packet;
+	__u32 i;
+
+	memcpy(at, &head, sizeof(head));
+	at += sizeof(head);
+	for (i = 0; i < count; i++) {
+		EMIT(at, salvo_op_bind_system, SALVO_OP_BIND_SYSTEM, 0,
+		     .address = address, .size = runs[i].size, .system = runs[i].system,
+		     .access = access);
+		address += runs[i].size;
+	}
+	EMIT(at, salvo_op_close, SALVO_OP_CLOSE, 0, .fence_id = 0);
+	memset(at, 0, (__u8 *)packet + head.bytes - at);
+	return address;
+}

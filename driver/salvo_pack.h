@@ -65,4 +65,36 @@ void salvo_pack_set_fence(void *packet, __u64 fence_id);
 void salvo_pack_space(__u16 code, __u64 address, __u64 size, __u32 access,
 		      __u64 result, void *packet);
 
+/**
+ * struct salvo_pack_run - Pages of system memory that follow each other.
+ */
+struct salvo_pack_run {
+	/** @system: System address of the first byte. */
+	__u64 system;
+	/** @size: Bytes, whole pages. */
+	__u64 size;
+};
+
+/**
+ * salvo_pack_system_bytes() - Length of a packet that shows runs of system memory.
+ * @count: Number of runs.
+ *
+ * Return: bytes, a multiple of 64.
+ */
+__u32 salvo_pack_system_bytes(__u32 count);
+
+/**
+ * salvo_pack_system() - Write a packet that shows runs of system memory back to back.
+ * @address: GPU address of the first run, page aligned.
+ * @runs: @count runs.
+ * @count: 1 to SALVO_MAX_COMMANDS.
+ * @access: SALVO_ACCESS_*, without EXEC.
+ * @result: System address of the struct salvo_packet_result.
+ * @packet: salvo_pack_system_bytes() bytes, aligned to 64.
+ *
+ * Return: the GPU address past the last run.
+ */
+__u64 salvo_pack_system(__u64 address, const struct salvo_pack_run *runs, __u32 count,
+			__u32 access, __u64 result, void *packet);
+
 #endif /* SALVO_PACK_H */

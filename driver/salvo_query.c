@@ -13,6 +13,7 @@
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_gem.h"
+#include "salvo_vram.h"
 
 /* Nothing that DEV_QUERY will ever tell is longer. */
 #define SALVO_MAX_QUERY_BYTES	4096u

@@ -110,6 +110,7 @@ int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job)
 		.asid = job->ctx->vm->asid,
 		.ctx = job->ctx->hw_id,
 		.eu_mask = job->ctx->eu_mask,
+		.priority = job->ctx->hw_priority,
 	};
 	unsigned long flags;
 
@@ -135,36 +136,41 @@ int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job)
 }
 
 /**
- * salvo_ring_push_space() - Put an address space packet on the ring.
+ * salvo_ring_push_space() - Put address space packets on the ring, all or none.
  * @sdev: The device.
  * @asid: Address space.
- * @packet: What salvo_pack_space() made.
- * @address: Its system address.
+ * @packets: What salvo_pack_space() and salvo_pack_system() made.
+ * @count: Number of them.
  *
- * It raises no interrupt: it retires with the next fence that does, or its
+ * They raise no interrupt: they retire with the next fence that does, or their
  * owner looks with salvo_ring_retired().
  *
- * Return: its seqno, or 0 if there is no slot for it now.
+ * Return: the last one's seqno, or 0 if there are not enough slots now.
  */
-u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid, void *packet, dma_addr_t address)
+u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid,
+			  const struct salvo_space_packet *packets, u32 count)
 {
 	struct salvo_ring *ring = &sdev->ring;
-	struct salvo_ring_entry entry = {
-		.packet = address,
-		.packet_bytes = SALVO_PACK_SPACE_BYTES,
-		.asid = asid,
-	};
+	u64 seqno = 0;
+	u32 i;
 
 	spin_lock_irq(&ring->lock);
 	if (ring->live &&
-	    salvo_ring_space(ring->submitted, ring->retired) > SALVO_RING_BATCHES) {
-		entry.seqno = ring->submitted + 1;
-		salvo_pack_set_fence(packet, entry.seqno);
-		atomic64_inc(&sdev->space_packets);
-		salvo_ring_push_locked(sdev, entry);
+	    SALVO_RING_ENTRIES - (ring->submitted - ring->retired) >= SALVO_RING_BATCHES + count) {
+		for (i = 0; i < count; i++) {
+			seqno = ring->submitted + 1;
+			salvo_pack_set_fence(packets[i].packet, seqno);
+			salvo_ring_push_locked(sdev, (struct salvo_ring_entry){
+				.packet = packets[i].address,
+				.packet_bytes = packets[i].bytes,
+				.seqno = seqno,
+				.asid = asid,
+			});
+		}
+		atomic64_add(count, &sdev->space_packets);
 	}
 	spin_unlock_irq(&ring->lock);
-	return entry.seqno;
+	return seqno;
 }
 
 /* Take over the fence register if it makes sense. */

@@ -63,13 +63,26 @@ static inline bool salvo_ring_is_sane(u64 claim, u64 submitted, u64 retired)
 	return claim - retired <= submitted - retired;
 }
 
+/**
+ * struct salvo_space_packet - An address space packet, written and ready.
+ */
+struct salvo_space_packet {
+	/** @packet: In coherent memory. */
+	void *packet;
+	/** @address: System address of @packet. */
+	dma_addr_t address;
+	/** @bytes: Its length. */
+	u32 bytes;
+};
+
 int salvo_ring_init(struct salvo_device *sdev);
 void salvo_ring_fini(struct salvo_device *sdev);
 int salvo_ring_start(struct salvo_device *sdev);
 void salvo_ring_stop(struct salvo_device *sdev);
 
 int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job);
-u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid, void *packet, dma_addr_t address);
+u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid,
+			  const struct salvo_space_packet *packets, u32 count);
 
 unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt);
 u64 salvo_ring_retired(struct salvo_device *sdev);

@@ -17,9 +17,11 @@
 #include <drm/drm_file.h>
 #include <drm/drm_syncobj.h>
 
+#include "salvo_bind.h"
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_drv.h"
+#include "salvo_implicit.h"
 #include "salvo_pack.h"
 #include "salvo_sched.h"
 #include "salvo_trace.h"
@@ -54,6 +56,8 @@ struct salvo_submission {
 	struct salvo_job *job;
 	/** @batch: As checked and packed; owns its arrays. */
 	struct salvo_batch_desc batch;
+	/** @implicit: Buffers that others have too, locked from preparation to the end. */
+	struct salvo_implicit implicit;
 	/** @signals: @signal_count of them. */
 	struct salvo_signal *signals;
 	/** @signal_count: Elements of @signals that are filled. */
@@ -152,7 +156,7 @@ static int salvo_submit_check_units(struct salvo_submission *s)
 static int salvo_submit_validate(struct salvo_submission *s)
 {
 	const struct salvo_space_view space = {
-		.covers = salvo_vm_covers,
+		.covers = salvo_bind_covers,
 		.cookie = s->ctx->vm,
 		.units = s->sdev->mmio.units,
 		.eu_mask = s->ctx->eu_mask,
@@ -162,9 +166,13 @@ static int salvo_submit_validate(struct salvo_submission *s)
 
 	ret = salvo_validate_batch(&s->batch, &space, &why);
 	if (ret)
-		salvo_refuse(s->sdev, ret, "command %d: %s is %s, not %llu", why.command,
-			     why.field, why.expected, why.value);
-	return ret ?: salvo_submit_check_units(s);
+		return salvo_refuse(s->sdev, ret, "command %d: %s is %s, not %llu", why.command,
+				    why.field, why.expected, why.value);
+	/* The GPU writes it through VRAM, and it is no part of what others share. */
+	return salvo_check(s->sdev, !s->batch.profile ||
+			   s->batch.profile - s->sdev->mmio.va_base < s->sdev->mmio.vram_bytes,
+			   -EINVAL) ?:
+	       salvo_submit_check_units(s);
 }
 
 static int salvo_submit_pack(struct salvo_submission *s)
@@ -280,6 +288,8 @@ static void salvo_submit_push(struct salvo_submission *s)
 	 * has only been put on the ring, but the GPU overlaps contexts.
 	 */
 	set_bit(DRM_SCHED_FENCE_DONT_PIPELINE, &fence->flags);
+	salvo_vm_set_fence(s->ctx->vm, &job->use, fence);
+	salvo_implicit_publish(&s->implicit, fence);
 	job->number = atomic64_inc_return(&s->ctx->submitted);
 	trace_salvo_submit(job, s->batch.count);
 	s->job = NULL;
@@ -303,6 +313,7 @@ static void salvo_submit_cleanup(struct salvo_submission *s)
 {
 	u32 i;
 
+	salvo_implicit_unlock(&s->implicit);
 	for (i = 0; i < s->signal_count; i++) {
 		dma_fence_chain_free(s->signals[i].chain);
 		drm_syncobj_put(s->signals[i].syncobj);
@@ -338,11 +349,12 @@ static int salvo_submit_prepare(struct salvo_submission *s, const struct drm_sal
 	ret = salvo_submit_copy(s, args) ?:
 	      salvo_submit_validate(s) ?:
 	      salvo_submit_pack(s) ?:
-	      drm_sched_job_init(&s->job->base, &s->ctx->entity, s->filp);
+	      drm_sched_job_init(&s->job->base, &s->ctx->entity, s->ctx->vm);
 	if (ret)
 		return ret;
 	return salvo_submit_waits(s, &args->waits) ?:
-	       salvo_submit_signals(s, &args->signals);
+	       salvo_submit_signals(s, &args->signals) ?:
+	       salvo_implicit_lock(&s->implicit, s->job);
 }
 
 int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)

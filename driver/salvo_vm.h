@@ -13,8 +13,7 @@
 
 #include "salvo_device.h"
 
-struct salvo_binding;
-struct salvo_vram;
+struct dma_fence;
 
 /**
  * struct salvo_vm_use - A batch that may access the space's buffers.
@@ -26,6 +25,8 @@ struct salvo_vm_use {
 	u64 number;
 	/** @charged: Bytes of packet memory. */
 	size_t charged;
+	/** @fence: Of the batch, once it is pushed; vm's lock. */
+	struct dma_fence *fence;
 };
 
 /**
@@ -51,17 +52,20 @@ struct salvo_vm {
 	bool known;
 	/** @end_seqno: Of SPACE_END, or 0; sdev->space_lock. */
 	u64 end_seqno;
-	/** @end_packet: For SPACE_END; sdev->space_lock. */
-	void *end_packet;
-	/** @end_address: System address of @end_packet. */
-	dma_addr_t end_address;
+	/** @end: For SPACE_END; sdev->space_lock. */
+	struct salvo_space_packet end;
 	/** @retiring: Bindings on their way out; sdev->space_lock. */
 	struct list_head retiring;
 
-	/** @lock: Protects @uses, @last_use, @charged; with space_lock, writes to @bindings. */
+	/**
+	 * @lock: Protects @uses, @last_use, @charged; with space_lock, writes to @bindings
+	 * and @shared.
+	 */
 	spinlock_t lock;
 	/** @bindings: What batches may access, by address; readers hold either lock. */
 	struct rb_root bindings;
+	/** @shared: Those of buffers that others have too; readers hold either lock. */
+	struct list_head shared;
 	/** @uses: Batches being checked, waiting or running, oldest first. */
 	struct list_head uses;
 	/** @last_use: Number of the newest. */
@@ -69,7 +73,7 @@ struct salvo_vm {
 	/** @charged: Packet memory of all of them. */
 	size_t charged;
 
-	/** @bytes: Bound memory. */
+	/** @bytes: Bound VRAM. */
 	atomic64_t bytes;
 	/** @counters: What the file's batches cost. */
 	struct salvo_counters counters;
@@ -87,12 +91,13 @@ static inline struct salvo_vm *salvo_vm_get(struct salvo_vm *vm)
 	return vm;
 }
 
-struct salvo_binding *salvo_vm_bind(struct salvo_vm *vm, struct salvo_vram *vram, u32 access);
-void salvo_vm_unbind(struct salvo_vm *vm, struct salvo_binding *binding);
-int salvo_vm_covers(void *vm, u64 address, u64 size, u32 access);
+void salvo_vm_kick(struct salvo_device *sdev);
 
 void salvo_vm_begin_use(struct salvo_vm *vm, struct salvo_vm_use *use);
 int salvo_vm_charge(struct salvo_vm *vm, struct salvo_vm_use *use, size_t bytes);
+void salvo_vm_set_fence(struct salvo_vm *vm, struct salvo_vm_use *use, struct dma_fence *fence);
+unsigned int salvo_vm_get_fences(struct salvo_vm *vm, struct dma_fence **fences,
+				 unsigned int limit);
 void salvo_vm_end_use(struct salvo_vm *vm, struct salvo_vm_use *use);
 void salvo_vm_count_interrupt(struct salvo_vm *vm, u64 interrupt);
 

@@ -5,4 +5,4 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-exec tests/vm/run-vm -t 280 -f "${BUILD:-build}/kernels:/root/kernels" "$@" "${BUILD:-build}"/tests/uapi/*
+exec tests/vm/run-vm -t 280 --with vgem -f "${BUILD:-build}/kernels:/root/kernels" "$@" "${BUILD:-build}"/tests/uapi/*

@@ -330,7 +330,7 @@ enum drm_salvo_fault_kind {
 	DRM_SALVO_FAULT_DMA = 2,
 	/** @DRM_SALVO_FAULT_PACKET: The GPU refused the batch as a whole. */
 	DRM_SALVO_FAULT_PACKET = 3,
-	/** @DRM_SALVO_FAULT_PAGE: An address of no buffer of the file, or a forbidden access. */
+	/** @DRM_SALVO_FAULT_PAGE: No buffer of the file is there, or it forbids the access. */
 	DRM_SALVO_FAULT_PAGE = 4,
 	/** @DRM_SALVO_FAULT_KERNEL: Any other way that a kernel cannot go on. */
 	DRM_SALVO_FAULT_KERNEL = 5,
@@ -414,10 +414,10 @@ struct drm_salvo_ctx_query {
 	/** @guilty: Batches of the context that hung or faulted, out. */
 	__u64 guilty;
 
-	/** @innocent: Resets for another's hang while a batch of this context was there, out. */
+	/** @innocent: Resets for another's hang with a batch of this context on the GPU, out. */
 	__u64 innocent;
 
-	/** @fault: The first fault, which banned the context; all zero if there was none, out. */
+	/** @fault: The first fault, which banned the context; zeros if there was none, out. */
 	struct drm_salvo_fault fault;
 };
 
@@ -545,6 +545,10 @@ struct drm_salvo_profile {
 
 /**
  * struct drm_salvo_submit - SUBMIT: one batch, one packet, one interrupt.
+ *
+ * Beside @waits the batch waits for the fences that others have put on the buffers
+ * which this file has exported or imported, all of them, and its own fence is put
+ * there. Batches of the same file wait for each other only where @waits says so.
  */
 struct drm_salvo_submit {
 	/** @ctx_id: The context. */
@@ -572,7 +576,7 @@ struct drm_salvo_submit {
 	__u32 pad;
 
 	/**
-	 * @profile: GPU address, aligned to 8, where the GPU writes one struct
+	 * @profile: GPU address in VRAM, aligned to 8, where the GPU writes one struct
 	 * drm_salvo_profile for each command; zero for none.
 	 */
 	__u64 profile;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_implicit.c - fences of buffers that others have too
+ *
+ * Within a file, synchronization is explicit. But a buffer that was exported or
+ * imported is shared with those who know only the fences in the dma-buf's
+ * reservation. So a batch waits for the fences there of everyone but its own file,
+ * and adds its own. Which buffers a batch touches is not known, so all shared
+ * buffers of its file count; one that the GPU may only read is waited for and marked
+ * as read, all others as written.
+ *
+ * Fences of the file itself are left out, else all its batches would run one after
+ * the other. They are recognized by the owner of the scheduler's fence, the address
+ * space: it lives as long as a batch of it has not ended.
+ *
+ * Reservations are locked, all of them, after everything else of the submission has
+ * succeeded, and unlocked when the batch is pushed and its fence published. A batch
+ * that was submitted before its buffer was first exported has published nothing:
+ * salvo_implicit_share() makes up for it.
+ *
+ * Locks: reservations > space_lock > vm->lock. Buffers are let go when the
+ * reservations are unlocked, since the last reference may lock them again.
+ */
+#include <linux/dma-fence.h>
+#include <linux/dma-resv.h>
+#include <linux/slab.h>
+
+#include <drm/gpu_scheduler.h>
+
+#include "salvo_bind.h"
+#include "salvo_ctx.h"
+#include "salvo_device.h"
+#include "salvo_gem.h"
+#include "salvo_implicit.h"
+#include "salvo_sched.h"
+#include "salvo_vm.h"
+
+/* How a batch uses a shared buffer, as far as is known. */
+static enum dma_resv_usage salvo_implicit_usage(const struct salvo_bo *bo)
+{
+	return salvo_bo_access(bo) & SALVO_ACCESS_WRITE ? DMA_RESV_USAGE_WRITE :
+							  DMA_RESV_USAGE_READ;
+}
+
+/* --- first export ------------------------------------------------------------ */
+
+/* All batches in flight of a file, whichever context they are of. */
+static struct dma_fence **salvo_implicit_in_flight(struct salvo_vm *vm, unsigned int *count)
+{
+	struct dma_fence **fences = NULL;
+	unsigned int room = 0, n;
+
+	/* Batches may come while there is no lock. */
+	while ((n = salvo_vm_get_fences(vm, fences, room)) > room) {
+		kvfree(fences);
+		room = n + 16;
+		fences = kvcalloc(room, sizeof(*fences), GFP_KERNEL);
+		if (!fences)
+			return ERR_PTR(-ENOMEM);
+	}
+	*count = n;
+	return fences;
+}
+
+static int salvo_implicit_add_in_flight(struct salvo_vm *vm, struct salvo_bo *bo)
+{
+	struct dma_fence **fences;
+	unsigned int count, i;
+	int ret;
+
+	fences = salvo_implicit_in_flight(vm, &count);
+	if (IS_ERR(fences))
+		return PTR_ERR(fences);
+	dma_resv_lock(bo->base.resv, NULL);
+	ret = count ? dma_resv_reserve_fences(bo->base.resv, count) : 0;
+	for (i = 0; i < count; i++) {
+		if (!ret)
+			dma_resv_add_fence(bo->base.resv, fences[i],
+					   salvo_implicit_usage(bo));
+		dma_fence_put(fences[i]);
+	}
+	dma_resv_unlock(bo->base.resv);
+	kvfree(fences);
+	return ret;
+}
+
+/**
+ * salvo_implicit_share() - A buffer is about to be exported.
+ * @bo: The buffer, of one file unless it was shared before.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int salvo_implicit_share(struct salvo_bo *bo)
+{
+	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	struct salvo_vm *owner = NULL, *vm;
+	int ret = 0;
+
+	mutex_lock(&sdev->space_lock);
+	if (!bo->shared) {
+		bo->shared = true;
+		list_for_each_entry(vm, &sdev->spaces, node)
+			if (salvo_bind_share(vm, bo))
+				owner = salvo_vm_get(vm);
+	}
+	mutex_unlock(&sdev->space_lock);
+	if (owner) {
+		ret = salvo_implicit_add_in_flight(owner, bo);
+		salvo_vm_put(owner);
+	}
+	return ret;
+}
+
+/* --- a submission ------------------------------------------------------------ */
+
+static void salvo_implicit_put(struct salvo_implicit *implicit)
+{
+	unsigned int i;
+
+	for (i = 0; i < implicit->count; i++)
+		drm_gem_object_put(&implicit->bos[i]->base);
+	kvfree(implicit->bos);
+	kvfree(implicit->locked);
+}
+
+static int salvo_implicit_collect(struct salvo_implicit *implicit, struct salvo_vm *vm)
+{
+	unsigned int room = 0, n;
+
+	while ((n = salvo_bind_get_shared(vm, implicit->bos, room)) > room) {
+		kvfree(implicit->bos);
+		room = n + 16;
+		implicit->bos = kvcalloc(room, sizeof(*implicit->bos), GFP_KERNEL);
+		if (!implicit->bos)
+			return -ENOMEM;
+	}
+	implicit->count = n;
+	if (!n)
+		return 0;
+	implicit->locked = kvcalloc(n, sizeof(*implicit->locked), GFP_KERNEL);
+	return implicit->locked ? 0 : -ENOMEM;
+}
+
+static void salvo_implicit_unlock_all(struct salvo_implicit *implicit)
+{
+	unsigned int i;
+
+	for (i = 0; i < implicit->count; i++)
+		if (implicit->locked[i])
+			dma_resv_unlock(implicit->bos[i]->base.resv);
+	memset(implicit->locked, 0, implicit->count * sizeof(*implicit->locked));
+}
+
+/* Locks all that are not locked; else returns which could not be, in @at. */
+static int salvo_implicit_try_lock(struct salvo_implicit *implicit, unsigned int *at)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < implicit->count; i++) {
+		if (implicit->locked[i])
+			continue;
+		ret = dma_resv_lock_interruptible(implicit->bos[i]->base.resv, &implicit->ticket);
+		/* Exporters may have one reservation for several buffers. */
+		if (ret == -EALREADY)
+			continue;
+		*at = i;
+		if (ret)
+			return ret;
+		implicit->locked[i] = true;
+	}
+	return 0;
+}
+
+static int salvo_implicit_lock_all(struct salvo_implicit *implicit)
+{
+	unsigned int at;
+	int ret;
+
+	ww_acquire_init(&implicit->ticket, &reservation_ww_class);
+	while ((ret = salvo_implicit_try_lock(implicit, &at)) == -EDEADLK) {
+		salvo_implicit_unlock_all(implicit);
+		ret = dma_resv_lock_slow_interruptible(implicit->bos[at]->base.resv,
+						       &implicit->ticket);
+		if (ret)
+			break;
+		implicit->locked[at] = true;
+	}
+	if (!ret) {
+		ww_acquire_done(&implicit->ticket);
+		return 0;
+	}
+	salvo_implicit_unlock_all(implicit);
+	ww_acquire_fini(&implicit->ticket);
+	return ret == -EINTR ? -ERESTARTSYS : ret;
+}
+
+static bool salvo_implicit_is_own(const struct salvo_job *job, struct dma_fence *fence)
+{
+	const struct drm_sched_fence *sched_fence = to_drm_sched_fence(fence);
+	const struct salvo_vm *vm = job->ctx->vm;
+
+	return sched_fence && sched_fence->sched == &vm->sdev->sched && sched_fence->owner == vm;
+}
+
+static int salvo_implicit_wait(struct salvo_job *job, struct salvo_bo *bo)
+{
+	enum dma_resv_usage usage = dma_resv_usage_rw(salvo_implicit_usage(bo) ==
+						      DMA_RESV_USAGE_WRITE);
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+	int ret;
+
+	dma_resv_for_each_fence(&cursor, bo->base.resv, usage, fence) {
+		if (salvo_implicit_is_own(job, fence))
+			continue;
+		/* Consumes the reference, also when it fails. */
+		ret = drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
+		if (ret)
+			return ret;
+	}
+	/* Two, if two buffers have one reservation and differ in how they are used. */
+	return dma_resv_reserve_fences(bo->base.resv, 2);
+}
+
+/**
+ * salvo_implicit_lock() - Lock the shared buffers of a batch's file, and wait for their fences.
+ * @implicit: Zeroed; to be given back with salvo_implicit_unlock() if this succeeds.
+ * @job: The batch, not armed. It gets the fences as dependencies.
+ *
+ * Return: 0, -ENOMEM, -ERESTARTSYS.
+ */
+int salvo_implicit_lock(struct salvo_implicit *implicit, struct salvo_job *job)
+{
+	unsigned int i;
+	int ret;
+
+	ret = salvo_implicit_collect(implicit, job->ctx->vm);
+	if (ret || !implicit->count)
+		goto err_put;
+	ret = salvo_implicit_lock_all(implicit);
+	if (ret)
+		goto err_put;
+	for (i = 0; i < implicit->count; i++) {
+		ret = salvo_implicit_wait(job, implicit->bos[i]);
+		if (ret) {
+			salvo_implicit_unlock(implicit);
+			return ret;
+		}
+	}
+	return 0;
+
+err_put:
+	salvo_implicit_put(implicit);
+	implicit->count = 0;
+	return ret;
+}
+
+/** salvo_implicit_publish() - The batch is armed; nothing fails any more. */
+void salvo_implicit_publish(struct salvo_implicit *implicit, struct dma_fence *fence)
+{
+	unsigned int i;
+
+	for (i = 0; i < implicit->count; i++)
+		dma_resv_add_fence(implicit->bos[i]->base.resv, fence,
+				   salvo_implicit_usage(implicit->bos[i]));
+}
+
+/** salvo_implicit_unlock() - The batch is pushed, or given up. */
+void salvo_implicit_unlock(struct salvo_implicit *implicit)
+{
+	if (!implicit->count)
+		return;
+	salvo_implicit_unlock_all(implicit);
+	ww_acquire_fini(&implicit->ticket);
+	salvo_implicit_put(implicit);
+}

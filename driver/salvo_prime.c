@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * salvo_prime.c - buffers that go to other drivers and come from them
+ *
+ * Export: a buffer in VRAM becomes a dma-buf that the CPU can map and that other
+ * files of this device can import, which gives them the same buffer. Other devices
+ * cannot attach to it: VRAM is the aperture of a virtual function and has no pages,
+ * and no importer at hand does peer-to-peer DMA.
+ *
+ * Import: the pages of a dma-buf of system memory (vgem, udmabuf, a camera's or a
+ * decoder's frame) are shown to the GPU where they are, in the window of GPU
+ * addresses past VRAM. A dma-buf that is not writable is not written by the GPU.
+ *
+ * The attachment must stay until the GPU sees the pages no more, so it ends with the
+ * buffer, which the binding holds. To detach takes locks of the exporter, on which
+ * others may wait for our fences; the work that ends bindings, being on the queue of
+ * the timeout handler, must not. Therefore a queue of its own does it. The queue is
+ * the module's, for buffers may outlive the device.
+ *
+ * When the driver is unbound, salvo_prime_unmap_all() ends the DMA mapping of every
+ * import; the buffers and their attachments remain until they are closed.
+ */
+#include <linux/dma-buf.h>
+#include <linux/scatterlist.h>
+#include <linux/workqueue.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_prime.h>
+
+#include "salvo_bind.h"
+#include "salvo_device.h"
+#include "salvo_drv.h"
+#include "salvo_gem.h"
+#include "salvo_implicit.h"
+#include "salvo_prime.h"
+
+static struct workqueue_struct *salvo_prime_wq;
+
+/** salvo_prime_init() - The module is loaded. */
+int salvo_prime_init(void)
+{
+	salvo_prime_wq = alloc_workqueue("salvo-prime", WQ_UNBOUND, 0);
+	return salvo_prime_wq ? 0 : -ENOMEM;
+}
+
+/** salvo_prime_fini() - The module goes; no device is bound. */
+void salvo_prime_fini(void)
+{
+	destroy_workqueue(salvo_prime_wq);
+}
+
+/* --- export ------------------------------------------------------------------ */
+
+/**
+ * salvo_prime_export() - Make a dma-buf of a buffer in VRAM.
+ * @base: The buffer.
+ * @flags: O_CLOEXEC, O_RDWR.
+ */
+struct dma_buf *salvo_prime_export(struct drm_gem_object *base, int flags)
+{
+	struct salvo_bo *bo = to_salvo_bo(base);
+	int ret;
+
+	/* A mapping of the dma-buf counts its pages from there. */
+	ret = drm_gem_create_mmap_offset(base);
+	if (ret)
+		return ERR_PTR(ret);
+	ret = salvo_implicit_share(bo);
+	if (ret)
+		return ERR_PTR(ret);
+	return drm_gem_prime_export(base, flags);
+}
+
+/** salvo_prime_pin() - Another device wants to attach to a dma-buf of ours. */
+int salvo_prime_pin(struct drm_gem_object *base)
+{
+	return salvo_refuse(to_salvo(base->dev), -EOPNOTSUPP, "VRAM has pages");
+}
+
+/* --- import ------------------------------------------------------------------ */
+
+/**
+ * salvo_prime_import() - A handle for a dma-buf is asked for that the file does not have.
+ * @drm: The device.
+ * @dma_buf: Of any driver, also of ours.
+ */
+struct drm_gem_object *salvo_prime_import(struct drm_device *drm, struct dma_buf *dma_buf)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct drm_gem_object *base;
+	int idx, ret;
+
+	if (!drm_dev_enter(drm, &idx))
+		return ERR_PTR(salvo_refuse(sdev, -ENODEV, "the device is bound"));
+	ret = salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	base = ret ? ERR_PTR(ret) : drm_gem_prime_import(drm, dma_buf);
+	drm_dev_exit(idx);
+	return base;
+}
+
+static int salvo_prime_check(struct salvo_device *sdev, struct sg_table *sgt, u64 size)
+{
+	struct scatterlist *sg;
+	u64 bytes = 0;
+	int i, ret;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		ret = salvo_check(sdev, PAGE_ALIGNED(sg_dma_address(sg)), -EINVAL) ?:
+		      salvo_check(sdev, PAGE_ALIGNED(sg_dma_len(sg)), -EINVAL);
+		if (ret)
+			return ret;
+		bytes += sg_dma_len(sg);
+	}
+	return salvo_check(sdev, size && PAGE_ALIGNED(size), -EINVAL) ?:
+	       salvo_check(sdev, bytes >= size, -EINVAL);
+}
+
+/**
+ * salvo_prime_import_sg_table() - Make a buffer of another driver's pages.
+ * @drm: The device, bound.
+ * @attach: Our attachment; the buffer's if we succeed.
+ * @sgt: The pages; the buffer's if we succeed.
+ */
+struct drm_gem_object *salvo_prime_import_sg_table(struct drm_device *drm,
+						   struct dma_buf_attachment *attach,
+						   struct sg_table *sgt)
+{
+	struct salvo_device *sdev = to_salvo(drm);
+	struct dma_buf *dma_buf = attach->dmabuf;
+	u32 flags = DRM_SALVO_BO_IMPORTED;
+	struct salvo_bo *bo;
+	int ret;
+
+	ret = salvo_check(sdev, sdev->mmio.window_bytes, -EOPNOTSUPP) ?:
+	      salvo_prime_check(sdev, sgt, dma_buf->size);
+	if (ret)
+		return ERR_PTR(ret);
+	if (!(dma_buf->file->f_mode & FMODE_WRITE))
+		flags |= DRM_SALVO_BO_READONLY;
+	bo = salvo_bo_create(sdev, dma_buf->size, flags);
+	if (IS_ERR(bo))
+		return ERR_CAST(bo);
+	bo->base.resv = dma_buf->resv;
+	bo->attach = attach;
+	mutex_lock(&sdev->bos_lock);
+	bo->sgt = sgt;
+	mutex_unlock(&sdev->bos_lock);
+	return &bo->base;
+}
+
+/**
+ * salvo_prime_mmap() - Map an imported buffer: its exporter does.
+ * @base: The buffer; the reference of the mapping is given back, the dma-buf's file has its own.
+ * @vma: What to map into.
+ */
+int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
+{
+	int ret;
+
+	/* What the exporter expects to find. */
+	vma->vm_private_data = NULL;
+	vma->vm_ops = NULL;
+	ret = dma_buf_mmap(to_salvo_bo(base)->attach->dmabuf, vma, 0);
+	if (ret)
+		return ret;
+	/* GEM insists. */
+	vma->vm_flags |= VM_DONTEXPAND;
+	drm_gem_object_put(base);
+	return 0;
+}
+
+/* Whoever takes the table of a buffer's pages unmaps it. */
+static struct sg_table *salvo_prime_take_pages(struct salvo_device *sdev, struct salvo_bo *bo)
+{
+	struct sg_table *sgt = bo->sgt;
+
+	lockdep_assert_held(&sdev->bos_lock);
+	bo->sgt = NULL;
+	return sgt;
+}
+
+static void salvo_prime_free_work(struct work_struct *work)
+{
+	struct salvo_bo *bo = container_of(work, struct salvo_bo, free_work);
+	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	struct dma_buf *dma_buf = bo->attach->dmabuf;
+	struct sg_table *sgt;
+
+	mutex_lock(&sdev->bos_lock);
+	sgt = salvo_prime_take_pages(sdev, bo);
+	mutex_unlock(&sdev->bos_lock);
+	if (sgt)
+		dma_buf_unmap_attachment_unlocked(bo->attach, sgt, DMA_BIDIRECTIONAL);
+	dma_buf_detach(dma_buf, bo->attach);
+	/* Ours until now: it holds the fences. */
+	salvo_bo_destroy(bo);
+	dma_buf_put(dma_buf);
+	drm_dev_put(&sdev->drm);
+}
+
+/** salvo_prime_free() - Nobody holds an imported buffer any more. */
+void salvo_prime_free(struct salvo_bo *bo)
+{
+	drm_dev_get(bo->base.dev);
+	INIT_WORK(&bo->free_work, salvo_prime_free_work);
+	queue_work(salvo_prime_wq, &bo->free_work);
+}
+
+static struct salvo_bo *salvo_prime_next_mapped(struct salvo_device *sdev, struct sg_table **sgt)
+{
+	struct salvo_bo *bo;
+
+	mutex_lock(&sdev->bos_lock);
+	list_for_each_entry(bo, &sdev->bos, node) {
+		if (!bo->sgt || !kref_get_unless_zero(&bo->base.refcount))
+			continue;
+		*sgt = salvo_prime_take_pages(sdev, bo);
+		mutex_unlock(&sdev->bos_lock);
+		return bo;
+	}
+	mutex_unlock(&sdev->bos_lock);
+	return NULL;
+}
+
+/**
+ * salvo_prime_unmap_all() - The driver is being unbound: end all DMA mappings.
+ * @sdev: The device, which makes no more access to system memory.
+ */
+void salvo_prime_unmap_all(struct salvo_device *sdev)
+{
+	struct sg_table *sgt;
+	struct salvo_bo *bo;
+
+	while ((bo = salvo_prime_next_mapped(sdev, &sgt))) {
+		dma_buf_unmap_attachment_unlocked(bo->attach, sgt, DMA_BIDIRECTIONAL);
+		drm_gem_object_put(&bo->base);
+	}
+	/* Those that nobody held. */
+	flush_workqueue(salvo_prime_wq);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_vram.h - who has which part of VRAM and of the window for system memory
+ */
+#ifndef SALVO_VRAM_H
+#define SALVO_VRAM_H
+
+#include <linux/types.h>
+
+struct drm_mm_node;
+struct drm_salvo_memory_info;
+struct salvo_device;
+
+void salvo_vram_init(struct salvo_device *sdev);
+void salvo_vram_fini(struct salvo_device *sdev);
+
+int salvo_vram_alloc(struct salvo_device *sdev, struct drm_mm_node *node, u64 size);
+int salvo_vram_alloc_window(struct salvo_device *sdev, struct drm_mm_node *node, u64 size);
+void salvo_vram_free(struct salvo_device *sdev, struct drm_mm_node *node);
+void salvo_vram_free_window(struct salvo_device *sdev, struct drm_mm_node *node);
+
+void salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node);
+void salvo_vram_info(struct salvo_device *sdev, struct drm_salvo_memory_info *info);
+
+#endif /* SALVO_VRAM_H */

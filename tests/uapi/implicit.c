@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/*
+ * implicit.c - fences of shared buffers: those of others are waited for, ours are seen
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <string.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "dmabuf.h"
+#include "rendernode.h"
+
+#define SIZE	(1u << 20)
+
+FIXTURE(implicit) {
+	int fd, vgem;
+	uint32_t ctx;
+	struct vgem_bo frame;
+	struct bo bo, vram;
+	struct drm_salvo_sync done;
+};
+
+FIXTURE_SETUP(implicit)
+{
+	self->vgem = vgem_open();
+	if (self->vgem < 0)
+		SKIP(return, "there is no vgem");
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &self->vram), 0);
+	ASSERT_EQ(bo_map(self->fd, &self->vram), 0);
+	ASSERT_EQ(vgem_create(self->vgem, SIZE, DRM_CLOEXEC | DRM_RDWR, &self->frame), 0);
+	self->done.handle = syncobj_create(self->fd);
+}
+
+FIXTURE_TEARDOWN(implicit)
+{
+	vgem_destroy(self->vgem, &self->frame);
+	close(self->fd);
+	close(self->vgem);
+}
+
+static int import(int fd, int dmabuf, struct bo *bo)
+{
+	struct drm_salvo_bo_query query = { 0 };
+	int err;
+
+	if (drmPrimeFDToHandle(fd, dmabuf, &query.handle))
+		return -errno;
+	err = call(fd, DRM_IOCTL_SALVO_BO_QUERY, &query);
+	*bo = (struct bo){ query.size, query.address, query.handle, NULL };
+	return err;
+}
+
+static int submit_one(int fd, uint32_t ctx, struct drm_salvo_command command,
+		      const struct drm_salvo_sync *wait, const struct drm_salvo_sync *signal)
+{
+	const struct batch batch = {
+		.ctx = ctx, .commands = &command, .count = 1,
+		.waits = wait, .wait_count = !!wait,
+		.signals = signal, .signal_count = !!signal,
+	};
+
+	return submit(fd, &batch);
+}
+
+/* Nothing has happened so far, and will not before the fence is signalled. */
+#define EXPECT_HELD(syncobj) EXPECT_EQ(syncobj_wait(self->fd, syncobj, 0.1), -ETIME)
+
+TEST_F(implicit, batch_waits_for_the_writer)
+{
+	uint32_t fence;
+
+	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
+	ASSERT_EQ(vgem_fence_attach(self->vgem, &self->frame, true, &fence), 0);
+	ASSERT_EQ(submit_one(self->fd, self->ctx, copy(self->vram.address, self->bo.address, SIZE),
+			     NULL, &self->done), 0);
+	EXPECT_HELD(self->done.handle);
+	self->frame.map[SIZE / 4 - 1] = 42;
+	ASSERT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+	ASSERT_EQ(syncobj_wait(self->fd, self->done.handle, 20), 0);
+	EXPECT_EQ(((uint32_t *)self->vram.map)[SIZE / 4 - 1], 42);
+}
+
+TEST_F(implicit, batch_waits_for_readers_since_it_may_write)
+{
+	uint32_t fence;
+
+	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
+	ASSERT_EQ(vgem_fence_attach(self->vgem, &self->frame, false, &fence), 0);
+	ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->bo.address, SIZE, 7), NULL,
+			     &self->done), 0);
+	EXPECT_HELD(self->done.handle);
+	EXPECT_EQ(self->frame.map[0], 0);
+	ASSERT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+	ASSERT_EQ(syncobj_wait(self->fd, self->done.handle, 20), 0);
+	EXPECT_EQ(self->frame.map[0], 7);
+}
+
+TEST_F(implicit, readers_of_a_read_only_buffer_do_not_wait_for_each_other)
+{
+	struct vgem_bo frame;
+	uint32_t fence;
+
+	ASSERT_EQ(vgem_create(self->vgem, SIZE, DRM_CLOEXEC, &frame), 0);
+	ASSERT_EQ(import(self->fd, frame.fd, &self->bo), 0);
+	ASSERT_EQ(vgem_fence_attach(self->vgem, &frame, false, &fence), 0);
+	ASSERT_EQ(submit_one(self->fd, self->ctx, copy(self->vram.address, self->bo.address, SIZE),
+			     NULL, &self->done), 0);
+	EXPECT_EQ(syncobj_wait(self->fd, self->done.handle, 20), 0);
+	EXPECT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+	vgem_destroy(self->vgem, &frame);
+}
+
+TEST_F(implicit, our_fence_is_on_the_buffer)
+{
+	struct drm_salvo_sync held = { .handle = syncobj_create(self->fd) };
+	struct drm_salvo_sync after = { .handle = syncobj_create(self->fd) };
+	struct vgem_bo gate;
+	uint32_t fence;
+	int sync_file;
+
+	/* A fence that is ours to signal, as a syncobj. */
+	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
+	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
+	sync_file = dmabuf_sync_file(gate.fd, true);
+	ASSERT_GE(sync_file, 0);
+	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
+	close(sync_file);
+
+	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
+	EXPECT_TRUE(dmabuf_poll(self->frame.fd, false, 0));
+	ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->bo.address, SIZE, 3), &held,
+			     &self->done), 0);
+	EXPECT_FALSE(dmabuf_poll(self->frame.fd, false, 0));
+	EXPECT_FALSE(dmabuf_poll(self->frame.fd, true, 100));
+	sync_file = dmabuf_sync_file(self->frame.fd, false);
+	ASSERT_GE(sync_file, 0);
+	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, after.handle, sync_file), 0);
+	close(sync_file);
+	EXPECT_HELD(after.handle);
+
+	ASSERT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+	EXPECT_EQ(syncobj_wait(self->fd, after.handle, 20), 0);
+	EXPECT_TRUE(dmabuf_poll(self->frame.fd, true, 20000));
+	EXPECT_EQ(self->frame.map[SIZE / 4 - 1], 3);
+	vgem_destroy(self->vgem, &gate);
+}
+
+/* DMA_BUF_IOCTL_SYNC waits for the GPU. */
+TEST_F(implicit, cpu_access_waits_for_the_batch)
+{
+	uint32_t round;
+
+	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
+	for (round = 1; round <= 30; round++) {
+		ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->bo.address, SIZE, round),
+				     NULL, NULL), 0);
+		ASSERT_EQ(dmabuf_sync(self->frame.fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ), 0);
+		ASSERT_EQ(self->frame.map[SIZE / 4 - 1], round);
+		ASSERT_EQ(dmabuf_sync(self->frame.fd, DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ), 0);
+	}
+}
+
+/* Within a file, only syncobjs order batches. */
+TEST_F(implicit, batches_of_the_same_file_do_not_wait_for_each_other)
+{
+	struct drm_salvo_sync held = { .handle = syncobj_create(self->fd) };
+	struct drm_salvo_sync other = { .handle = syncobj_create(self->fd) };
+	struct vgem_bo gate;
+	uint32_t fence, ctx;
+	int sync_file;
+
+	ASSERT_EQ(ctx_create(self->fd, &ctx), 0);
+	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
+	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
+	sync_file = dmabuf_sync_file(gate.fd, true);
+	ASSERT_GE(sync_file, 0);
+	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
+	close(sync_file);
+
+	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
+	ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->bo.address, SIZE, 1), &held,
+			     &self->done), 0);
+	ASSERT_EQ(submit_one(self->fd, ctx, fill(self->bo.address, SIZE, 2), NULL, &other), 0);
+	EXPECT_EQ(syncobj_wait(self->fd, other.handle, 20), 0);
+	EXPECT_EQ(self->frame.map[0], 2);
+	EXPECT_HELD(self->done.handle);
+	ASSERT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+	EXPECT_EQ(syncobj_wait(self->fd, self->done.handle, 20), 0);
+	vgem_destroy(self->vgem, &gate);
+}
+
+/* Two files of our own driver know each other's batches by the buffer alone. */
+TEST_F(implicit, files_that_share_vram_are_ordered)
+{
+	int other = node_open(), dmabuf;
+	struct bo made, here, there;
+	uint32_t ctx, round;
+	size_t i;
+
+	ASSERT_GE(other, 0);
+	ASSERT_EQ(ctx_create(other, &ctx), 0);
+	ASSERT_EQ(bo_create(other, SIZE, 0, &made), 0);
+	ASSERT_EQ(bo_map(other, &made), 0);
+	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &here), 0);
+	ASSERT_EQ(drmPrimeHandleToFD(self->fd, here.handle, DRM_CLOEXEC | DRM_RDWR, &dmabuf), 0);
+	ASSERT_EQ(import(other, dmabuf, &there), 0);
+	EXPECT_EQ(there.address, here.address);
+	for (round = 1; round <= 30; round++) {
+		ASSERT_EQ(submit_one(self->fd, self->ctx, fill(here.address, SIZE, round), NULL,
+				     NULL), 0);
+		ASSERT_EQ(submit_one(other, ctx, copy(made.address, there.address, SIZE), NULL,
+				     NULL), 0);
+		ASSERT_TRUE(dmabuf_poll(dmabuf, true, 20000));
+		for (i = 0; i < SIZE / 4; i += 1024)
+			ASSERT_EQ(((uint32_t *)made.map)[i], round);
+	}
+	close(dmabuf);
+	close(other);
+}
+
+/* When they were submitted, nobody else could know the buffer. */
+TEST_F(implicit, batches_from_before_the_export_count)
+{
+	struct drm_salvo_sync held = { .handle = syncobj_create(self->fd) };
+	struct vgem_bo gate;
+	uint32_t fence;
+	int dmabuf, sync_file;
+
+	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
+	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
+	sync_file = dmabuf_sync_file(gate.fd, true);
+	ASSERT_GE(sync_file, 0);
+	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
+	close(sync_file);
+
+	ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->vram.address, SIZE, 1), &held,
+			     &self->done), 0);
+	ASSERT_EQ(drmPrimeHandleToFD(self->fd, self->vram.handle, DRM_CLOEXEC, &dmabuf), 0);
+	EXPECT_FALSE(dmabuf_poll(dmabuf, false, 100));
+	ASSERT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+	EXPECT_TRUE(dmabuf_poll(dmabuf, false, 20000));
+	EXPECT_EQ(((uint32_t *)self->vram.map)[0], 1);
+	close(dmabuf);
+	vgem_destroy(self->vgem, &gate);
+}
+
+TEST_F(implicit, refused_batch_leaves_no_fence)
+{
+	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
+	EXPECT_EQ(submit_one(self->fd, self->ctx, fill(self->bo.address + SIZE, 4, 1), NULL,
+			     NULL), -EINVAL);
+	EXPECT_TRUE(dmabuf_poll(self->frame.fd, true, 0));
+}
+
+TEST_HARNESS_MAIN
