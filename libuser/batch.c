@@ -42,7 +42,10 @@ void salvo_batch_destroy(struct salvo_batch *batch)
 	free(batch->causes);
 	free(batch->commands);
 	free(batch->spans);
+	free(batch->notes);
 	free(batch->regions);
+	salvo_labels_put(batch->labels);
+	salvo_flight_fini(&batch->flight);
 	free(batch->args);
 	free(batch);
 }
@@ -52,7 +55,7 @@ void salvo_batch_reset(struct salvo_batch *batch)
 	batch->count = 0;
 	batch->args_size = 0;
 	batch->region_count = 0;
-	batch->submitted = 0;
+	batch->recorded = 0;
 	batch->error[0] = 0;
 	salvo_batch_changed(batch);
 }
@@ -96,6 +99,7 @@ int salvo_batch_reserve(struct salvo_batch *batch, unsigned int want)
 	unsigned int capacity = batch->capacity ? batch->capacity : FIRST_COMMANDS;
 	struct drm_salvo_command *commands;
 	struct salvo_region_span *spans;
+	struct salvo_command_note *notes;
 
 	if (want <= batch->capacity)
 		return 0;
@@ -113,7 +117,28 @@ int salvo_batch_reserve(struct salvo_batch *batch, unsigned int want)
 	if (!spans)
 		return -ENOMEM;
 	batch->spans = spans;
+	notes = realloc(batch->notes, capacity * sizeof(*notes));
+	if (!notes)
+		return -ENOMEM;
+	batch->notes = notes;
 	batch->capacity = capacity;
+	return 0;
+}
+
+int salvo_batch_reserve_regions(struct salvo_batch *batch, unsigned int more)
+{
+	const uint32_t want = batch->region_count + more;
+	struct salvo_region *regions;
+	uint32_t capacity;
+
+	if (want <= batch->region_capacity)
+		return 0;
+	capacity = 2 * want + FIRST_COMMANDS;
+	regions = realloc(batch->regions, capacity * sizeof(*regions));
+	if (!regions)
+		return -ENOMEM;
+	batch->regions = regions;
+	batch->region_capacity = capacity;
 	return 0;
 }
 
@@ -125,29 +150,20 @@ static struct drm_salvo_command *next_command(struct salvo_batch *batch, unsigne
 					      int *err)
 {
 	struct drm_salvo_command *command;
-	struct salvo_region *more;
-	uint32_t capacity;
 
 	*err = salvo_batch_reserve(batch, batch->count + 1);
+	if (!*err)
+		*err = salvo_batch_reserve_regions(batch, regions);
 	if (*err == -E2BIG)
 		salvo_batch_fail(batch, *err, "the batch is full: at most %u commands",
 				 batch->device->info.max_commands);
-	if (!*err && batch->region_count + regions > batch->region_capacity) {
-		capacity = 2 * batch->region_capacity + regions + FIRST_COMMANDS;
-		more = realloc(batch->regions, capacity * sizeof(*more));
-		if (more) {
-			batch->regions = more;
-			batch->region_capacity = capacity;
-		} else {
-			*err = -ENOMEM;
-		}
-	}
-	if (*err == -ENOMEM)
+	else if (*err)
 		salvo_batch_fail(batch, *err, "out of memory");
 	if (*err)
 		return NULL;
 	salvo_batch_changed(batch);
 	batch->spans[batch->count] = (struct salvo_region_span){ batch->region_count, 0 };
+	batch->notes[batch->count] = (struct salvo_command_note){ NULL, NULL };
 	command = &batch->commands[batch->count];
 	memset(command, 0, sizeof(*command));
 	return command;
@@ -163,8 +179,7 @@ static void add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
 	batch->spans[batch->count].count++;
 }
 
-/* Room for @bytes of arguments at the next aligned place. */
-static int reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t *offset)
+int salvo_batch_reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t *offset)
 {
 	uint32_t limit = batch->device->info.max_argument_bytes;
 	uint32_t start = (batch->args_size + ARGS_ALIGN - 1) & ~(ARGS_ALIGN - 1);
@@ -211,7 +226,7 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 					kernel->info->name);
 	if (kernel->unset)
 		return missing_argument(batch, kernel);
-	if (!kernel->dims)
+	if (!kernel->grid.dims)
 		return salvo_batch_fail(batch, -EINVAL, "kernel %s: the grid is not set",
 					kernel->info->name);
 	if (kernel->local_size > batch->device->info.max_local_bytes)
@@ -223,7 +238,7 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 	if (!command)
 		return err;
 	if (note->args_bytes) {
-		err = reserve_args(batch, note->args_bytes, &offset);
+		err = salvo_batch_reserve_args(batch, note->args_bytes, &offset);
 		if (err)
 			return err;
 		memcpy(batch->args + offset, kernel->args, note->args_bytes);
@@ -233,16 +248,17 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 	command->type = DRM_SALVO_DISPATCH;
 	command->flags = note->flags & SALVO_KERNEL_BARRIERS ? DRM_SALVO_DISPATCH_BARRIERS : 0;
 	command->entry = kernel->info->entry;
-	memcpy(command->items, kernel->items, sizeof(command->items));
-	memcpy(command->group, kernel->group, sizeof(command->group));
+	memcpy(command->items, kernel->grid.items, sizeof(command->items));
+	memcpy(command->group, kernel->grid.group, sizeof(command->group));
 	command->args_offset = offset;
 	command->args_size = note->args_bytes;
 	command->local_size = kernel->local_size;
-	command->dims = kernel->dims;
+	command->dims = kernel->grid.dims;
 	memcpy(batch->regions + batch->region_count, kernel->regions,
 	       kernel->region_count * sizeof(*kernel->regions));
 	batch->spans[batch->count].count = kernel->region_count;
 	batch->region_count += kernel->region_count;
+	batch->notes[batch->count] = (struct salvo_command_note){ kernel->info, kernel->name };
 	return batch->count++;
 }
 
@@ -281,9 +297,8 @@ int salvo_batch_barrier(struct salvo_batch *batch)
 	return batch->count++;
 }
 
-/* Is the range inside the buffer, and the buffer of this device? */
-static int check_range(struct salvo_batch *batch, const char *what, const struct salvo_bo *bo,
-		       uint64_t offset, uint64_t size)
+int salvo_batch_check_range(struct salvo_batch *batch, const char *what,
+			    const struct salvo_bo *bo, uint64_t offset, uint64_t size)
 {
 	if (!bo || bo->device != batch->device)
 		return salvo_batch_fail(batch, -EINVAL, "%s: no buffer of this device", what);
@@ -303,9 +318,9 @@ int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t d
 	struct drm_salvo_command *command;
 	int err;
 
-	err = check_range(batch, "copy to", dst, dst_offset, size);
+	err = salvo_batch_check_range(batch, "copy to", dst, dst_offset, size);
 	if (!err)
-		err = check_range(batch, "copy from", src, src_offset, size);
+		err = salvo_batch_check_range(batch, "copy from", src, src_offset, size);
 	if (err)
 		return err;
 	if (dst == src && dst_offset < src_offset + size && src_offset < dst_offset + size)
@@ -328,7 +343,7 @@ int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t o
 	struct drm_salvo_command *command;
 	int err;
 
-	err = check_range(batch, "fill", dst, offset, size);
+	err = salvo_batch_check_range(batch, "fill", dst, offset, size);
 	if (err)
 		return err;
 	if (offset % 4 || size % 4)
@@ -350,7 +365,7 @@ int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 	struct drm_salvo_command *command;
 	int err;
 
-	err = check_range(batch, "timestamp", dst, offset, sizeof(uint64_t));
+	err = salvo_batch_check_range(batch, "timestamp", dst, offset, sizeof(uint64_t));
 	if (err)
 		return err;
 	if (offset % 8)
@@ -385,6 +400,7 @@ static int reserve_profile(struct salvo_batch *batch, unsigned int count)
 	salvo_bo_destroy(batch->profile);
 	batch->profile = bo;
 	batch->profiles = map;
+	batch->validated.epoch = 0;
 	batch->profile_capacity = batch->capacity;
 	return 0;
 }
@@ -402,37 +418,78 @@ int salvo_batch_enable_profile(struct salvo_batch *batch)
 int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile)
 {
-	if (index >= batch->submitted)
+	if (index >= batch->recorded)
 		return salvo_batch_fail(batch, -EINVAL, "profile: command %u was not recorded",
 					index);
+	if (salvo_flight_is_busy(&batch->flight))
+		return salvo_batch_fail(batch, -EBUSY, "profile: the batch is in flight");
 	*profile = batch->profiles[index];
+	return 0;
+}
+
+/* What the commands are, for the errors of fences. */
+static int make_labels(struct salvo_batch *batch)
+{
+	struct salvo_labels *labels;
+	unsigned int i;
+
+	if (batch->labels)
+		return 0;
+	labels = malloc(sizeof(*labels) + batch->count * sizeof(labels->at[0]));
+	if (!labels)
+		return -ENOMEM;
+	atomic_init(&labels->refs, 1);
+	labels->count = batch->count;
+	for (i = 0; i < batch->count; i++) {
+		labels->at[i].kernel = batch->notes[i].name;
+		memcpy(labels->at[i].items, batch->commands[i].items,
+		       sizeof(labels->at[i].items));
+		memcpy(labels->at[i].group, batch->commands[i].group,
+		       sizeof(labels->at[i].group));
+	}
+	batch->labels = labels;
 	return 0;
 }
 
 int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
 {
 	unsigned int count;
-	int err;
+	int err = 0;
 
+	/* Whatever happens now, the records of before are not those of this submission. */
+	batch->recorded = 0;
 	if (!batch->count)
 		return salvo_batch_fail(batch, -EINVAL, "the batch is empty");
-	if (batch->tracked) {
+	if (batch->tracked)
 		err = salvo_batch_track(batch);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
+	if (make_labels(batch) || salvo_flight_reserve(&batch->flight))
+		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
 	count = batch->count + (batch->tracked ? batch->found : 0);
 	desc->profile = 0;
 	if (batch->profiled) {
 		err = reserve_profile(batch, count);
 		if (err)
 			return salvo_batch_fail(batch, err, "no memory for the profile");
+		/* What does not run leaves no record of an earlier run. */
+		if (!salvo_flight_is_busy(&batch->flight))
+			memset(batch->profiles, 0, count * sizeof(*batch->profiles));
 		desc->profile = batch->profile->address;
-		batch->submitted = count;
 	}
 	desc->commands = batch->commands;
 	desc->count = count;
 	desc->args = batch->args;
 	desc->args_size = batch->args_size;
 	return 0;
+}
+
+void salvo_batch_submitted(struct salvo_batch *batch, const struct salvo_batch_desc *desc,
+			   struct salvo_fence *fence)
+{
+	if (desc->profile)
+		batch->recorded = desc->count;
+	atomic_fetch_add_explicit(&batch->labels->refs, 1, memory_order_relaxed);
+	fence->labels = batch->labels;
+	salvo_flight_add(&batch->flight, fence);
 }

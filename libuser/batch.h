@@ -5,8 +5,21 @@
 #ifndef SALVO_BATCH_H
 #define SALVO_BATCH_H
 
+#include "flight.h"
 #include "hazard.h"
 #include "winsys.h"
+
+struct salvo_kernel_info;
+
+/**
+ * struct salvo_command_note - What a command was made of.
+ */
+struct salvo_command_note {
+	/** @kernel: Of a dispatch, else NULL. */
+	const struct salvo_kernel_info *kernel;
+	/** @name: The kernel's; lives as long as the device. */
+	const char *name;
+};
 
 /**
  * struct salvo_batch - Commands and arguments, as SUBMIT takes them.
@@ -21,6 +34,8 @@ struct salvo_batch {
 	uint32_t args_capacity;
 	/** @spans: What each command touches: a piece of @regions; as many as @capacity. */
 	struct salvo_region_span *spans;
+	/** @notes: As many as @capacity. */
+	struct salvo_command_note *notes;
 	struct salvo_region *regions;
 	uint32_t region_count;
 	uint32_t region_capacity;
@@ -39,15 +54,27 @@ struct salvo_batch {
 	/** @profile: One struct salvo_profile a command, or NULL. */
 	struct salvo_bo *profile;
 	/** @profiles: @profile as the CPU sees it, and how many fit. */
-	const struct salvo_profile *profiles;
+	struct salvo_profile *profiles;
 	unsigned int profile_capacity;
-	/** @submitted: Number of commands at the last submission with a profile. */
-	unsigned int submitted;
+	/** @recorded: Number of commands at the last submission with a profile. */
+	unsigned int recorded;
+	/** @flight: Fences of submissions that may not be done. */
+	struct salvo_flight flight;
+	/** @labels: For the fences of submissions; NULL when the batch has changed. */
+	struct salvo_labels *labels;
+	struct salvo_validated validated;
 	char error[SALVO_ERROR_BYTES];
 };
 
-/** salvo_batch_finish() - Describe the batch for the back end. Return: 0, -EINVAL, -ENOSPC. */
+/**
+ * salvo_batch_finish() - Describe the batch for the back end.
+ * Return: 0, -EINVAL, -E2BIG, -ENOSPC, -ENOMEM.
+ */
 int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc);
+
+/** salvo_batch_submitted() - The back end took it; nothing can fail any more. */
+void salvo_batch_submitted(struct salvo_batch *batch, const struct salvo_batch_desc *desc,
+			   struct salvo_fence *fence);
 
 /**
  * salvo_batch_reserve() - Room for so many commands.
@@ -55,11 +82,32 @@ int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
  */
 int salvo_batch_reserve(struct salvo_batch *batch, unsigned int commands);
 
-/** salvo_batch_changed() - What was found out about the commands does not hold any more. */
-static inline void salvo_batch_changed(struct salvo_batch *batch)
+/** salvo_batch_reserve_regions() - Room for so many more regions. Return: 0 or -ENOMEM. */
+int salvo_batch_reserve_regions(struct salvo_batch *batch, unsigned int more);
+
+/** salvo_batch_reserve_args() - Room for @bytes of arguments at the next aligned @offset. */
+int salvo_batch_reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t *offset);
+
+/** salvo_batch_check_range() - Is the range inside the buffer, and that of this device? */
+int salvo_batch_check_range(struct salvo_batch *batch, const char *what,
+			    const struct salvo_bo *bo, uint64_t offset, uint64_t size);
+
+/** salvo_batch_moved() - The ranges of some commands are others. */
+static inline void salvo_batch_moved(struct salvo_batch *batch)
 {
 	batch->analysed = false;
 	batch->explained = false;
+}
+
+/** salvo_batch_changed() - What was found out about the commands does not hold any more. */
+static inline void salvo_batch_changed(struct salvo_batch *batch)
+{
+	salvo_batch_moved(batch);
+	batch->validated.epoch = 0;
+	if (batch->labels) {
+		salvo_labels_put(batch->labels);
+		batch->labels = NULL;
+	}
 }
 
 /** salvo_batch_track() - Put the pipe controls that are lacking behind the last command. */

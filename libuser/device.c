@@ -3,21 +3,30 @@
  * device.c - open a GPU, on whichever back end it is
  *
  * A struct salvo_device may be used from any thread: its information never
- * changes after open, and the back ends lock their own state.
+ * changes after open, and the back ends lock their own state. The names of kernels are
+ * kept, each once, until the device is closed: errors are told with them, maybe long after
+ * program and batch are gone.
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "dump.h"
+#include "notifier.h"
 #include "winsys.h"
 
-int salvo_device_open(const char *name, struct salvo_device **out)
+/* A kernel's name that someone may still hold. */
+struct salvo_name {
+	struct salvo_name *next;
+	char string[];
+};
+
+static int open_back_end(const char *name, struct salvo_device **out)
 {
 	int err;
 
-	*out = NULL;
 	if (name && !strcmp(name, "soft"))
 		err = salvo_winsys_soft_open(out);
 	else
@@ -29,12 +38,52 @@ int salvo_device_open(const char *name, struct salvo_device **out)
 	return err;
 }
 
+int salvo_device_open(const char *name, struct salvo_device **out)
+{
+	int err;
+
+	*out = NULL;
+	err = open_back_end(name, out);
+	if (!err)
+		pthread_mutex_init(&(*out)->lock, NULL);
+	return err;
+}
+
 void salvo_device_close(struct salvo_device *device)
 {
+	struct salvo_name *names, *next;
+
 	if (!device)
 		return;
 	salvo_dump_close(device->dump);
+	salvo_notifier_destroy(device->notifier);
+	pthread_mutex_destroy(&device->lock);
+	names = device->names;
 	device->winsys->close(device);
+	for (; names; names = next) {
+		next = names->next;
+		free(names);
+	}
+}
+
+const char *salvo_device_intern(struct salvo_device *device, const char *string)
+{
+	const size_t bytes = strlen(string) + 1;
+	struct salvo_name *name;
+
+	pthread_mutex_lock(&device->lock);
+	for (name = device->names; name && strcmp(name->string, string); name = name->next)
+		;
+	if (!name) {
+		name = malloc(sizeof(*name) + bytes);
+		if (name) {
+			memcpy(name->string, string, bytes);
+			name->next = device->names;
+			device->names = name;
+		}
+	}
+	pthread_mutex_unlock(&device->lock);
+	return name ? name->string : NULL;
 }
 
 void salvo_device_get_info(struct salvo_device *device, struct salvo_device_info *info)
@@ -63,4 +112,18 @@ int64_t salvo_deadline_ns(int64_t timeout_ns)
 	if (timeout_ns < 0 || __builtin_add_overflow(salvo_now_ns(), timeout_ns, &deadline))
 		return INT64_MAX;
 	return deadline;
+}
+
+int64_t salvo_remaining_ns(int64_t deadline)
+{
+	const int64_t now = salvo_now_ns();
+
+	if (deadline == INT64_MAX)
+		return -1;
+	return deadline > now ? deadline - now : 0;
+}
+
+void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds)
+{
+	atomic_store_explicit(&device->polling_ns, nanoseconds, memory_order_relaxed);
 }

@@ -1,16 +1,180 @@
 // SPDX-License-Identifier: MIT
 /*
- * fence.c - wait for a batch
+ * fence.c - wait for batches, and learn how they ended
+ *
+ * A fence may be used from any thread: it is counted, and what it says never changes
+ * once it is done. The back ends wait; what is the same for both is here.
  */
+#include <errno.h>
+#include <string.h>
+
+#include "flight.h"
+#include "notifier.h"
 #include "winsys.h"
+
+void salvo_fence_put(struct salvo_fence *fence)
+{
+	if (!fence || atomic_fetch_sub(&fence->refs, 1) != 1)
+		return;
+	salvo_labels_put(fence->labels);
+	fence->device->winsys->fence_free(fence);
+}
+
+void salvo_fence_destroy(struct salvo_fence *fence)
+{
+	salvo_fence_put(fence);
+}
 
 int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns)
 {
 	return fence->device->winsys->fence_wait(fence, timeout_ns);
 }
 
-void salvo_fence_destroy(struct salvo_fence *fence)
+bool salvo_fence_is_done(struct salvo_fence *fence)
 {
-	if (fence)
-		fence->device->winsys->fence_destroy(fence);
+	return salvo_fence_wait(fence, 0) != -ETIME;
+}
+
+uint64_t salvo_fence_value(const struct salvo_fence *fence)
+{
+	return fence->value;
+}
+
+/* All given, and all of one device? */
+static bool fences_are_sane(struct salvo_fence *const *fences, unsigned int count)
+{
+	unsigned int i;
+
+	if (!fences || !count)
+		return false;
+	for (i = 0; i < count; i++)
+		if (!fences[i] || fences[i]->device != fences[0]->device)
+			return false;
+	return true;
+}
+
+int salvo_fence_wait_any(struct salvo_fence *const *fences, unsigned int count,
+			 int64_t timeout_ns, unsigned int *index)
+{
+	unsigned int first = 0;
+	int err;
+
+	if (!fences_are_sane(fences, count))
+		return -EINVAL;
+	err = fences[0]->device->winsys->fence_wait_many(fences[0]->device, fences, count, false,
+							 timeout_ns, &first);
+	if (!err && index)
+		*index = first;
+	return err;
+}
+
+int salvo_fence_wait_all(struct salvo_fence *const *fences, unsigned int count,
+			 int64_t timeout_ns)
+{
+	unsigned int i, first;
+	int err;
+
+	if (!fences_are_sane(fences, count))
+		return -EINVAL;
+	err = fences[0]->device->winsys->fence_wait_many(fences[0]->device, fences, count, true,
+							 timeout_ns, &first);
+	for (i = 0; i < count && !err; i++)
+		err = salvo_fence_wait(fences[i], -1);
+	return err;
+}
+
+int salvo_fence_get_fd(struct salvo_fence *fence, int *out)
+{
+	*out = -1;
+	return fence->device->winsys->fence_get_fd(fence, out);
+}
+
+int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out)
+{
+	*out = NULL;
+	if (fd < 0)
+		return -EBADF;
+	return device->winsys->fence_import_fd(device, fd, out);
+}
+
+int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
+			     void *data)
+{
+	int fd, err;
+
+	if (!function)
+		return -EINVAL;
+	err = salvo_fence_get_fd(fence, &fd);
+	return err ? err : salvo_notifier_add(fence->device, fence, fd, function, data);
+}
+
+/* Name and position from the batch as it was submitted. */
+static void add_label(const struct salvo_fence *fence, struct salvo_error *error)
+{
+	const struct salvo_label *label;
+	uint64_t group = error->group, item = error->item, groups, extent;
+	unsigned int d;
+
+	if (!fence->labels)
+		return;
+	error->count = fence->labels->count;
+	if (error->command >= fence->labels->count)
+		return;
+	label = &fence->labels->at[error->command];
+	error->kernel = label->kernel;
+	if (!label->kernel)
+		return;
+	for (d = 0; d < 3; d++) {
+		groups = ((uint64_t)label->items[d] + label->group[d] - 1) / label->group[d];
+		error->group_id[d] = group % groups;
+		group /= groups;
+		/* The last work-group of a dimension may be smaller. */
+		extent = label->items[d] - (uint64_t)error->group_id[d] * label->group[d];
+		if (extent > label->group[d])
+			extent = label->group[d];
+		if (error->item == ~0u)
+			continue;
+		error->item_id[d] = item % extent;
+		item /= extent;
+	}
+}
+
+int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
+{
+	const int err = salvo_fence_wait(fence, 0);
+
+	memset(error, 0, sizeof(*error));
+	error->command = ~0u;
+	error->item = ~0u;
+	if (err == -ETIME)
+		return -EBUSY;
+	error->error = err;
+	if (err)
+		fence->device->winsys->fence_get_error(fence, error);
+	add_label(fence, error);
+	if (!err)
+		error->done = error->count;
+	return 0;
+}
+
+const char *salvo_error_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[SALVO_ERROR_NONE] = "no fault of its own",
+		[SALVO_ERROR_RING] = "the GPU could not read its ring",
+		[SALVO_ERROR_DMA] = "an access to system memory failed",
+		[SALVO_ERROR_PACKET] = "the GPU refused the packet",
+		[SALVO_ERROR_PAGE] = "access to memory outside its buffers",
+		[SALVO_ERROR_KERNEL] = "the kernel could not go on",
+		[SALVO_ERROR_STACK] = "out of private memory",
+		[SALVO_ERROR_LOCAL] = "access past local memory",
+		[SALVO_ERROR_ARITHMETIC] = "division by zero",
+		[SALVO_ERROR_INSTRUCTION] = "illegal instruction",
+		[SALVO_ERROR_BARRIER] = "a barrier that not all work-items reached",
+		[SALVO_ERROR_SYSCALL] = "a call of the operating system",
+	};
+
+	if (kind == SALVO_ERROR_HANG)
+		return "it ran too long";
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown fault";
 }

@@ -34,7 +34,8 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 	kernel->set = calloc(count + 1, sizeof(*kernel->set));
 	kernel->regions = calloc(pointers + 1, sizeof(*kernel->regions));
 	kernel->slots = calloc(count + 1, sizeof(*kernel->slots));
-	if (!kernel->args || !kernel->local_sizes || !kernel->set || !kernel->regions ||
+	kernel->name = salvo_device_intern(kernel->device, info->name);
+	if (!kernel->name || !kernel->args || !kernel->local_sizes || !kernel->set || !kernel->regions ||
 	    !kernel->slots) {
 		salvo_kernel_destroy(kernel);
 		return -ENOMEM;
@@ -169,12 +170,11 @@ int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size
  * that they end together, and a group should fill the vector lanes, x first.
  * A kernel with barriers keeps a stack for each work-item: smaller groups.
  */
-static void choose_group(const struct salvo_kernel *kernel, unsigned int dims,
-			 const uint32_t items[3], uint32_t group[3])
+static void choose_group(const struct salvo_device_info *info, uint32_t flags,
+			 unsigned int dims, const uint32_t items[3], uint32_t group[3])
 {
-	const struct salvo_device_info *info = &kernel->device->info;
 	const uint32_t lanes = info->isa_level >= 4 ? 16 : info->isa_level == 3 ? 8 : 4;
-	uint32_t most = kernel->info->note.flags & SALVO_KERNEL_BARRIERS ? 64 : 1024;
+	uint32_t most = flags & SALVO_KERNEL_BARRIERS ? 64 : 1024;
 	uint64_t total = 1, want;
 	unsigned int d;
 
@@ -211,8 +211,15 @@ static void choose_group(const struct salvo_kernel *kernel, unsigned int dims,
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group)
 {
-	const uint32_t *required = kernel->info->note.required_group;
-	const struct salvo_device_info *info = &kernel->device->info;
+	return salvo_grid_set(kernel->device, kernel->info, dims, items, group, &kernel->grid);
+}
+
+int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_info *kernel,
+		   unsigned int dims, const uint32_t *items, const uint32_t *group,
+		   struct salvo_grid *grid)
+{
+	const uint32_t *required = kernel->note.required_group;
+	const struct salvo_device_info *info = &device->info;
 	uint32_t new_items[3] = { 1, 1, 1 }, new_group[3] = { 1, 1, 1 };
 	uint64_t in_group = 1;
 	unsigned int d;
@@ -231,7 +238,7 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 	else if (required[0])
 		memcpy(new_group, required, sizeof(new_group));
 	else
-		choose_group(kernel, dims, new_items, new_group);
+		choose_group(info, kernel->note.flags, dims, new_items, new_group);
 	for (d = 0; d < 3; d++) {
 		if (!new_group[d] || (d >= dims && new_group[d] != 1) ||
 		    (required[0] && new_group[d] != required[d]))
@@ -240,8 +247,8 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 		if (in_group > info->max_group_items)
 			return -E2BIG;
 	}
-	kernel->dims = dims;
-	memcpy(kernel->items, new_items, sizeof(new_items));
-	memcpy(kernel->group, new_group, sizeof(new_group));
+	grid->dims = dims;
+	memcpy(grid->items, new_items, sizeof(new_items));
+	memcpy(grid->group, new_group, sizeof(new_group));
 	return 0;
 }

@@ -26,11 +26,22 @@ struct salvo_kernel_info {
 };
 
 /**
+ * struct salvo_grid - A thread space.
+ */
+struct salvo_grid {
+	unsigned int dims;	/* 0: not set */
+	uint32_t items[3];
+	uint32_t group[3];
+};
+
+/**
  * struct salvo_kernel - A kernel with its arguments and grid as set so far.
  */
 struct salvo_kernel {
 	struct salvo_device *device;
 	const struct salvo_kernel_info *info;
+	/** @name: Lives as long as the device. */
+	const char *name;
 	/** @args: The argument block, @info->note.args_bytes. */
 	uint8_t *args;
 	/** @local_sizes: For each argument: bytes, if it is a pointer to local memory. */
@@ -46,9 +57,7 @@ struct salvo_kernel {
 	unsigned int unset;
 	/** @local_size: Static and argument local memory together. */
 	uint32_t local_size;
-	unsigned int dims;	/* 0: the grid is not set */
-	uint32_t items[3];
-	uint32_t group[3];
+	struct salvo_grid grid;
 };
 
 /** salvo_arg_is_pointer() - Does the argument refer to global or constant memory? */
@@ -74,6 +83,11 @@ void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const v
  */
 int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *bo,
 		     uint64_t offset, uint64_t size, struct salvo_region *region);
+
+/** salvo_grid_set() - Check a grid for a kernel. Return: as salvo_kernel_set_grid(). */
+int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_info *info,
+		   unsigned int dims, const uint32_t *items, const uint32_t *group,
+		   struct salvo_grid *grid);
 
 /** salvo_program_find() - A kernel of the program by name, or NULL. */
 const struct salvo_kernel_info *salvo_program_find(const struct salvo_program *program,

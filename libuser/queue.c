@@ -3,12 +3,14 @@
  * queue.c - queues: hand a batch to the GPU
  *
  * Batches of one queue run one after the other. The back end copies the batch
- * into its packet before it returns, so the batch is free at once.
+ * into its packet before it returns, so the batch is free at once. Each queue is a
+ * timeline: its batches are numbered from 1, and end in this order.
  */
 #include <errno.h>
 
 #include "batch.h"
 #include "dump.h"
+#include "flight.h"
 
 static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
 {
@@ -33,35 +35,75 @@ static void explain(const struct salvo_device *device, struct salvo_submission *
 
 int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out)
 {
+	return salvo_queue_create_priority(device, eu_mask, SALVO_QUEUE_NORMAL, out);
+}
+
+int salvo_queue_create_priority(struct salvo_device *device, uint64_t eu_mask, int priority,
+				struct salvo_queue **out)
+{
+	const struct salvo_queue_config config = { .eu_mask = eu_mask, .priority = priority };
+
 	*out = NULL;
 	if (device->info.units < 64 && eu_mask >> device->info.units)
 		return -EINVAL;
-	return device->winsys->queue_create(device, eu_mask, out);
+	if (priority < SALVO_QUEUE_LOW || priority > SALVO_QUEUE_HIGH)
+		return -EINVAL;
+	return device->winsys->queue_create(device, &config, out);
 }
 
 void salvo_queue_destroy(struct salvo_queue *queue)
 {
-	if (queue)
-		queue->device->winsys->queue_destroy(queue);
+	if (!queue)
+		return;
+	salvo_flight_fini(&queue->flight);
+	queue->device->winsys->queue_destroy(queue);
 }
 
-static int submit(struct salvo_queue *queue, struct salvo_submission *submission,
-		  struct salvo_fence **out)
+int salvo_queue_capture(struct salvo_queue *queue, struct salvo_batch *batch)
 {
-	struct salvo_dump_batch *dumped = salvo_dump_begin(queue->device->dump,
-							   &submission->batch);
-	struct salvo_fence *fence = NULL;
+	if (batch && (queue->capture || batch->device != queue->device))
+		return salvo_batch_fail(batch, -EINVAL,
+					queue->capture ? "capture: the queue is captured already" :
+							 "capture: the batch is of another device");
+	queue->capture = batch;
+	return 0;
+}
+
+/* Batches of a queue run one after the other, so a barrier goes between them. */
+static int capture(struct salvo_queue *queue, struct salvo_batch *batch, unsigned int wait_count,
+		   struct salvo_fence **out)
+{
+	struct salvo_batch *into = queue->capture;
 	int err;
 
-	if (!dumped)
-		return queue->device->winsys->queue_submit(queue, submission, out);
-	err = queue->device->winsys->queue_submit(queue, submission, &fence);
-	salvo_dump_end(dumped, fence);
-	if (out)
-		*out = fence;
-	else
-		salvo_fence_destroy(fence);
-	return err;
+	if (wait_count || out)
+		return salvo_batch_fail(batch, -EINVAL,
+					"capture: fences cannot be waited for or given out");
+	if (!batch->count)
+		return salvo_batch_fail(batch, -EINVAL, "the batch is empty");
+	if (into->count && !into->tracked) {
+		err = salvo_batch_barrier(into);
+		if (err < 0)
+			return salvo_batch_fail(batch, err, "capture: %s", into->error);
+	}
+	err = salvo_batch_append(into, batch);
+	return err < 0 ? salvo_batch_fail(batch, err, "capture: %s", into->error) : 0;
+}
+
+static int check_waits(const struct salvo_queue *queue, struct salvo_batch *batch,
+		       struct salvo_fence *const *waits, unsigned int wait_count)
+{
+	unsigned int i;
+
+	if (batch->device != queue->device)
+		return salvo_batch_fail(batch, -EINVAL, "the batch is of another device");
+	if (wait_count && !waits)
+		return salvo_batch_fail(batch, -EINVAL, "fences to wait for: none given");
+	for (i = 0; i < wait_count; i++)
+		if (!waits[i] || waits[i]->device != queue->device)
+			return salvo_batch_fail(batch, -EINVAL,
+						"fence %u to wait for: not of this device", i);
+	return 0;
 }
 
 int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
@@ -71,29 +113,72 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 	struct salvo_submission submission = {
 		.waits = waits,
 		.wait_count = wait_count,
+		.validated = &batch->validated,
 	};
-	unsigned int i;
+	struct salvo_dump_batch *dumped;
+	struct salvo_fence *fence;
 	int err;
 
 	if (out)
 		*out = NULL;
-	if (batch->device != queue->device)
-		return salvo_batch_fail(batch, -EINVAL, "the batch is of another device");
-	if (wait_count && !waits)
-		return salvo_batch_fail(batch, -EINVAL, "fences to wait for: none given");
-	for (i = 0; i < wait_count; i++)
-		if (!waits[i] || waits[i]->device != queue->device)
-			return salvo_batch_fail(batch, -EINVAL,
-						"fence %u to wait for: not of this device", i);
+	err = check_waits(queue, batch, waits, wait_count);
+	if (err)
+		return err;
+	if (queue->capture)
+		return capture(queue, batch, wait_count, out);
 	err = salvo_batch_finish(batch, &submission.batch);
 	if (err)
 		return err;
+	if (salvo_flight_reserve(&queue->flight))
+		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
 
-	submission.why.field = NULL;
-	err = submit(queue, &submission, out);
-	if (!err)
-		return 0;
-	if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)
-		explain(queue->device, &submission);
-	return salvo_batch_reject(batch, err, &submission.why);
+	dumped = salvo_dump_begin(queue->device->dump, &submission.batch);
+	err = queue->device->winsys->queue_submit(queue, &submission, &fence);
+	salvo_dump_end(dumped, err ? NULL : fence);
+	if (err) {
+		if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)
+			explain(queue->device, &submission);
+		return salvo_batch_reject(batch, err, &submission.why);
+	}
+	fence->value = ++queue->value;
+	salvo_batch_submitted(batch, &submission.batch, fence);
+	salvo_flight_add(&queue->flight, fence);
+	if (out)
+		*out = fence;
+	else
+		salvo_fence_put(fence);
+	return 0;
+}
+
+/* --- the timeline ----------------------------------------------------------- */
+
+uint64_t salvo_queue_submitted(const struct salvo_queue *queue)
+{
+	return queue->value;
+}
+
+uint64_t salvo_queue_completed(struct salvo_queue *queue)
+{
+	/* They end in order, so all before the first that is left are done. */
+	if (!salvo_flight_is_busy(&queue->flight))
+		return queue->value;
+	return queue->flight.fences[0]->value - 1;
+}
+
+int salvo_queue_wait(struct salvo_queue *queue, uint64_t value, int64_t timeout_ns)
+{
+	const int64_t deadline = salvo_deadline_ns(timeout_ns);
+	struct salvo_flight *flight = &queue->flight;
+	unsigned int i;
+
+	if (value > queue->value)
+		return -EINVAL;
+	value = value ? value : queue->value;
+	for (i = 0; i < flight->count && flight->fences[i]->value <= value; i++)
+		;
+	/* The last first: then the others are done too, but when the queue was banned. */
+	while (i--)
+		if (salvo_fence_wait(flight->fences[i], salvo_remaining_ns(deadline)) == -ETIME)
+			return -ETIME;
+	return 0;
 }

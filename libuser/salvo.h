@@ -9,10 +9,11 @@
  *
  * Every function that can fail returns 0 (or a count or index) or a negative
  * errno. Zero is the default of every flag and field. Destroy functions accept
- * NULL. A struct salvo_device may be used from any thread; every other object
- * belongs to one thread at a time. Objects must be destroyed before their
- * device is closed. Only salvo_queue_submit() enters the kernel or the GPU;
- * building a batch does not.
+ * NULL. A struct salvo_device and a struct salvo_fence may be used from any thread;
+ * every other object belongs to one thread at a time. Objects must be destroyed before
+ * their device is closed; they may be destroyed while batches that use them are in
+ * flight. Only salvo_queue_submit() enters the kernel or the GPU; building or patching a
+ * batch does not.
  */
 #ifndef SALVO_H
 #define SALVO_H
@@ -74,6 +75,15 @@ int salvo_device_open(const char *name, struct salvo_device **out);
 void salvo_device_close(struct salvo_device *device);
 void salvo_device_get_info(struct salvo_device *device, struct salvo_device_info *info);
 int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stats *stats);
+
+/**
+ * salvo_device_set_polling() - How long a wait for a fence polls before it sleeps.
+ * @nanoseconds: 0 sleeps at once; negative polls until the fence is done, which takes a
+ *               whole core. At first 30,000 on the embedded GPU and 0 on the driver.
+ *
+ * Polling saves the time that it takes to wake up, 10 to 40 us, when batches are short.
+ */
+void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds);
 
 /** define SALVO_BO_READONLY - The GPU does not write to the buffer. */
 #define SALVO_BO_READONLY	(1u << 1)
@@ -249,6 +259,50 @@ int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t d
 int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset,
 		     uint64_t size, uint32_t pattern);
 int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset);
+/**
+ * salvo_batch_append() - Add all commands of another batch, as they are now.
+ * @part: Not changed and not kept. Its pipe controls count within it; a barrier in it
+ *        orders all of @batch before against all after.
+ *
+ * Return: the index of the first of them, -EINVAL (the same batch, or another device),
+ * -E2BIG, -ENOMEM. If it fails, nothing is added.
+ */
+int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part);
+
+/**
+ * salvo_batch_patch_value() - Change an argument of a dispatch that is in the batch.
+ * @command: Index of the dispatch, as salvo_batch_dispatch() returned it.
+ * @index: Of the argument.
+ *
+ * A batch that was recorded once can be patched and submitted again for each frame; it is
+ * not built and not checked again. Its program must live.
+ *
+ * Return: 0, -EINVAL (no such dispatch, argument, size), -EBUSY (a submission of the batch
+ * is in flight: wait for its fence, or keep two batches and use them in turns).
+ */
+int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			    const void *value, size_t size);
+/**
+ * salvo_batch_patch_bo() - Change a buffer of a command that is in the batch.
+ * @index: Of the kernel's argument; of a copy, fill or timestamp 0 is what it writes
+ *         and 1 what it reads.
+ * @size: For a dispatch as in salvo_kernel_set_bo_range(), 0 is the rest of the buffer; for the
+ *        others 0, since their size stays.
+ *
+ * Return: as salvo_batch_patch_value(); -EINVAL also for a buffer or a range that
+ * salvo_kernel_set_bo_range() would refuse.
+ */
+int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			 struct salvo_bo *bo, uint64_t offset, uint64_t size);
+/**
+ * salvo_batch_patch_grid() - Change the thread space of a dispatch that is in the batch.
+ *
+ * The parameters are those of salvo_kernel_set_grid().
+ *
+ * Return: as salvo_kernel_set_grid(), and -EBUSY as salvo_batch_patch_value().
+ */
+int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsigned int dims,
+			   const uint32_t *items, const uint32_t *group);
 unsigned int salvo_batch_count(const struct salvo_batch *batch);
 /** salvo_batch_error() - What was wrong with the last call on this batch that failed, one line. */
 const char *salvo_batch_error(const struct salvo_batch *batch);
@@ -320,12 +374,34 @@ struct salvo_profile {
  * Return: 0, -ENOSPC, -ENOMEM. The buffer for it grows with the batch, at submission.
  */
 int salvo_batch_enable_profile(struct salvo_batch *batch);
-/** salvo_batch_get_profile() - After the fence: the profile of command @index. */
+/**
+ * salvo_batch_get_profile() - After the fence: the profile of command @index.
+ *
+ * A command that did not run, as its batch failed before, has zeros.
+ *
+ * Return: 0, -EINVAL (the last submission was not recorded, was refused, or had no such
+ * command), -EBUSY (it is in flight).
+ */
 int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile);
 
 /** salvo_queue_create() - A queue; its batches run one after the other. @eu_mask 0: all units. */
 int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out);
+
+#define SALVO_QUEUE_LOW		(-1)
+#define SALVO_QUEUE_NORMAL	0
+#define SALVO_QUEUE_HIGH	1	/* the driver asks for CAP_SYS_NICE */
+
+/**
+ * salvo_queue_create_priority() - A queue whose batches go before or after those of others.
+ * @priority: SALVO_QUEUE_*. What runs already is not interrupted.
+ *
+ * Return: 0, -EINVAL (@eu_mask names units that the GPU lacks, or @priority), -EACCES (not
+ * allowed), -E2BIG (too many queues), -ENODEV, -ENOMEM.
+ */
+int salvo_queue_create_priority(struct salvo_device *device, uint64_t eu_mask, int priority,
+				struct salvo_queue **out);
+/** salvo_queue_destroy() - Destroy a queue; batches in flight end as if nothing had happened. */
 void salvo_queue_destroy(struct salvo_queue *queue);
 /**
  * salvo_queue_submit() - Submit a batch: one packet, one interrupt, one completion.
@@ -333,8 +409,8 @@ void salvo_queue_destroy(struct salvo_queue *queue);
  *         give order alone: the batch also runs when one of theirs has failed.
  * @out: Fence of the batch, or NULL.
  *
- * The batch may be reset, changed or destroyed at once; with profiling on,
- * after the fence.
+ * The batch is submitted as it is now. It may be submitted again, reset or destroyed at
+ * once; to patch it or to read its profile, wait for the fence.
  *
  * Return: 0, -EINVAL or -E2BIG (an empty or wrong batch, see salvo_batch_error()),
  * -EIO (the queue is banned, since a batch of it faulted or hung), -ENODEV, -ENOMEM.
@@ -342,6 +418,37 @@ void salvo_queue_destroy(struct salvo_queue *queue);
 int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		       struct salvo_fence *const *waits, unsigned int wait_count,
 		       struct salvo_fence **out);
+/**
+ * salvo_queue_capture() - Collect what is submitted to a queue in one batch.
+ * @batch: From now on submissions to the queue are added to it and do not run; NULL ends
+ *         that. It must live until then.
+ *
+ * So code that submits many small batches makes one big one, which can be submitted once
+ * or often. A barrier keeps what is collected in order, or, if @batch has
+ * salvo_batch_enable_hazards(), the pipe controls that are needed. A captured submission
+ * neither waits for fences nor gives one out.
+ *
+ * Return: 0, -EINVAL (the queue is captured already, or a batch of another device).
+ */
+int salvo_queue_capture(struct salvo_queue *queue, struct salvo_batch *batch);
+
+/**
+ * salvo_queue_submitted() - The queue's timeline: number of the batch submitted last.
+ *
+ * Batches of a queue are numbered from 1 in the order of submission, and end in this order.
+ */
+uint64_t salvo_queue_submitted(const struct salvo_queue *queue);
+/** salvo_queue_completed() - Number of the last batch that is done with all before it. */
+uint64_t salvo_queue_completed(struct salvo_queue *queue);
+/**
+ * salvo_queue_wait() - Wait until a queue's timeline has reached a value.
+ * @value: Number of a batch that was submitted, or 0 for the last one.
+ * @timeout_ns: As for salvo_fence_wait().
+ *
+ * Return: 0 (done, well or not), -ETIME, -EINVAL (no such batch yet).
+ */
+int salvo_queue_wait(struct salvo_queue *queue, uint64_t value, int64_t timeout_ns);
+
 /**
  * salvo_fence_wait() - Wait until a batch is done.
  * @timeout_ns: Nanoseconds from now, 0 to ask only, negative for ever.
@@ -351,7 +458,108 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
  * of another one), -ENODEV (the GPU is gone).
  */
 int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
+/**
+ * salvo_fence_wait_any() - Wait until one of several batches is done.
+ * @fences: At least one, of one device and any of its queues.
+ * @index: Which one is done, well or not; may be NULL.
+ *
+ * Return: 0, -ETIME, -EINVAL.
+ */
+int salvo_fence_wait_any(struct salvo_fence *const *fences, unsigned int count,
+			 int64_t timeout_ns, unsigned int *index);
+/**
+ * salvo_fence_wait_all() - Wait until all of several batches are done.
+ *
+ * Return: 0, -ETIME, -EINVAL, or how the first of @fences that failed did.
+ */
+int salvo_fence_wait_all(struct salvo_fence *const *fences, unsigned int count,
+			 int64_t timeout_ns);
+/** salvo_fence_value() - Number of the batch on its queue's timeline; 0 of an imported fence. */
+uint64_t salvo_fence_value(const struct salvo_fence *fence);
+/**
+ * salvo_fence_get_fd() - A file descriptor that is readable when the batch is done.
+ * @out: For poll() and its like; the caller closes it.
+ *
+ * On the driver it is a sync_file, which other drivers take too; on the embedded GPU an
+ * eventfd. Both may go to another process. It says nothing about how the batch ended.
+ *
+ * Return: 0, -EMFILE, -ENFILE, -ENOMEM.
+ */
+int salvo_fence_get_fd(struct salvo_fence *fence, int *out);
+/**
+ * salvo_fence_import_fd() - A fence that is done when a file descriptor becomes readable.
+ * @fd: A sync_file of any driver; on the embedded GPU anything that poll() takes. It
+ *      stays the caller's and may be closed at once.
+ *
+ * With it a batch waits for another driver's work, see salvo_queue_submit().
+ *
+ * Return: 0, -EBADF, -EINVAL (not a sync_file), -EMFILE, -ENOMEM.
+ */
+int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out);
+/**
+ * salvo_fence_set_callback() - Call a function once the batch is done.
+ * @function: Called once, with @data and what salvo_fence_wait() returns, by a thread that
+ *            the library keeps for each device. It may use the library, and submit, but
+ *            not close the device; the next callback waits until it returns. If the
+ *            device is closed before, it is called with -ENODEV.
+ *
+ * The fence may be destroyed before.
+ *
+ * Return: 0, -EINVAL (no function), -EMFILE, -EAGAIN (no thread), -ENOMEM.
+ */
+int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
+			     void *data);
+/** salvo_fence_destroy() - Forget a fence; its batch goes on. */
 void salvo_fence_destroy(struct salvo_fence *fence);
+
+/* struct salvo_error.kind */
+#define SALVO_ERROR_NONE	0	/* it was cancelled because of another batch */
+#define SALVO_ERROR_RING	1	/* the GPU could not read what it was given */
+#define SALVO_ERROR_DMA		2	/* an access to system memory failed */
+#define SALVO_ERROR_PACKET	3	/* the GPU refused the batch as a whole */
+#define SALVO_ERROR_PAGE	4	/* an address outside all buffers, or a forbidden access */
+#define SALVO_ERROR_KERNEL	5	/* any other way that a kernel cannot go on */
+#define SALVO_ERROR_STACK	6	/* a work-item ran over its private memory */
+#define SALVO_ERROR_LOCAL	7	/* a work-item ran out of local memory */
+#define SALVO_ERROR_ARITHMETIC	8	/* division by zero, or overflow of one */
+#define SALVO_ERROR_INSTRUCTION	9	/* illegal or privileged instruction */
+#define SALVO_ERROR_BARRIER	10	/* a barrier that not all work-items of a group reached */
+#define SALVO_ERROR_SYSCALL	11	/* a kernel called the operating system */
+#define SALVO_ERROR_HANG	256	/* it ran longer than the time limit */
+
+/* struct salvo_error.access */
+#define SALVO_ERROR_READ	(1u << 0)
+#define SALVO_ERROR_WRITE	(1u << 1)
+#define SALVO_ERROR_EXEC	(1u << 2)
+
+/**
+ * struct salvo_error - How a batch failed, as far as is known.
+ */
+struct salvo_error {
+	int32_t error;		/* as salvo_fence_wait(); 0: nothing failed */
+	uint32_t kind;		/* SALVO_ERROR_* */
+	uint32_t command;	/* index of the command that failed, or ~0 */
+	uint32_t done;		/* commands of the batch that ended well */
+	uint32_t count;		/* commands of the batch, as salvo_batch_count() told */
+	uint32_t access;	/* SALVO_ERROR_READ, _WRITE or _EXEC that was tried, or 0 */
+	uint64_t address;	/* GPU address of the access, or 0 */
+	const char *kernel;	/* name, valid until the device is closed; or NULL */
+	uint64_t group;		/* number of the work-group, x fastest */
+	uint32_t group_id[3];	/* the same as a position in the grid */
+	uint32_t item;		/* number of the work-item in the work-group, or ~0 */
+	uint32_t item_id[3];	/* the same as a position in the work-group */
+};
+
+/**
+ * salvo_fence_get_error() - Which command of a batch failed, where and why.
+ *
+ * The batch and its program may be gone by then.
+ *
+ * Return: 0, -EBUSY (the batch is not done).
+ */
+int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
+/** salvo_error_name() - What a kind of error is, in a few words; never NULL. */
+const char *salvo_error_name(uint32_t kind);
 
 #if defined(__cplusplus)
 }

@@ -23,18 +23,22 @@
 #define SOFT_ASID 1u
 
 /**
- * struct soft_fence - Done or not. Counted: the application and the job hold it,
- * and jobs that wait for it.
+ * struct soft_fence - Done or not. The job holds it too, and jobs that wait for it.
  */
 struct soft_fence {
 	struct salvo_fence base;
-	atomic_uint refs;
+	/** @eventfd: Readable when done, or -1 as long as nobody has asked for it. */
+	atomic_int eventfd;
 	/** @state: SOFT_FENCE_*; threads sleep on it. */
 	atomic_uint state;
 	/** @error: How the batch ended; written before @state. */
 	int error;
-	/** @ctx: Context of the batch. */
+	/** @ctx: Context of the batch, or 0 of an imported fence. */
 	uint32_t ctx;
+	/** @result: What the GPU said about the batch; for errors, written before @state. */
+	struct salvo_packet_result result;
+	/** @hung: It was killed because it ran too long. */
+	bool hung;
 };
 
 #define SOFT_FENCE_PENDING	0u
@@ -114,7 +118,12 @@ struct soft_device {
 	struct soft_bo *zombies;
 	struct soft_bo **zombies_end;
 	uint32_t contexts;
+	/** @epoch: Moves when a range of video memory comes free; starts at 1. */
+	uint64_t epoch;
 
+	/** @completed: Counts completions; @awaited: threads that sleep on it. */
+	atomic_uint completed;
+	atomic_uint awaited;
 	atomic_uint zombie_count;
 	/** @pending_interrupts: Not yet handled; who raises it from 0 handles them. */
 	atomic_uint pending_interrupts;
@@ -126,6 +135,7 @@ struct soft_queue {
 	unsigned int refs;
 	uint32_t ctx;
 	uint64_t eu_mask;
+	int priority;
 	/** @banned: A batch faulted; protected by the device's lock. */
 	bool banned;
 	/** @held: Jobs that may not enter the ring yet, in order. */
@@ -141,7 +151,7 @@ static inline struct soft_device *to_soft_device(struct salvo_device *device)
 }
 
 /* soft_queue.c */
-int salvo_soft_queue_create(struct salvo_device *device, uint64_t eu_mask,
+int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
 			    struct salvo_queue **out);
 void salvo_soft_queue_destroy(struct salvo_queue *queue);
 int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
@@ -154,16 +164,27 @@ void salvo_soft_interrupt(void *cookie, unsigned int vector);
  */
 int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
 		      uint32_t access);
+/** salvo_soft_kick() - A fence was signalled that batches may wait for: look again. */
+void salvo_soft_kick(struct soft_device *dev);
 /** salvo_soft_give_up() - The GPU is gone: end all jobs with -ENODEV and free them. */
 void salvo_soft_give_up(struct soft_device *dev);
 
 /* soft_fence.c */
 struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx);
-void salvo_soft_fence_put(struct soft_fence *fence);
+static inline void salvo_soft_fence_put(struct soft_fence *fence)
+{
+	salvo_fence_put(&fence->base);
+}
 bool salvo_soft_fence_is_done(struct soft_fence *fence);
 void salvo_soft_fence_signal(struct soft_fence *fence, int error);
 int salvo_soft_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
-void salvo_soft_fence_destroy(struct salvo_fence *fence);
+int salvo_soft_fence_wait_many(struct salvo_device *device, struct salvo_fence *const *fences,
+			       unsigned int count, bool all, int64_t timeout_ns,
+			       unsigned int *first);
+int salvo_soft_fence_get_fd(struct salvo_fence *fence, int *out);
+int salvo_soft_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out);
+void salvo_soft_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
+void salvo_soft_fence_free(struct salvo_fence *fence);
 
 /* winsys_soft.c */
 /** salvo_soft_record() - salvo_gpu_record(). Return: 0, -ENOTSUP (not an embedded GPU). */

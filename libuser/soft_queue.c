@@ -99,7 +99,7 @@ static int job_take_waits(struct soft_job *job, const struct salvo_submission *s
 
 		if (fence->ctx == ctx || salvo_soft_fence_is_done(fence))
 			continue;
-		atomic_fetch_add(&fence->refs, 1);
+		salvo_fence_get(&fence->base);
 		job->waits[job->wait_count++] = fence;
 	}
 	return 0;
@@ -189,6 +189,7 @@ static void ring_push_locked(struct soft_device *dev, struct soft_job *job)
 	if (job->queue) {
 		entry->ctx = job->queue->ctx;
 		entry->eu_mask = job->queue->eu_mask;
+		entry->priority = job->queue->priority;
 	}
 	dev->public->packets++;
 	/* The entry before the tail. */
@@ -286,6 +287,7 @@ static void finish_jobs(struct soft_device *dev, struct soft_job *done)
 	for (job = done; job; job = job->next) {
 		if (!job->fence)
 			continue;
+		job->fence->result = job->result;
 		salvo_soft_fence_signal(job->fence, job->error);
 		salvo_soft_fence_put(job->fence);
 	}
@@ -342,6 +344,11 @@ void salvo_soft_interrupt(void *cookie, unsigned int vector)
 		drain(dev);
 }
 
+void salvo_soft_kick(struct soft_device *dev)
+{
+	drain(dev);
+}
+
 void salvo_soft_give_up(struct soft_device *dev)
 {
 	struct soft_job *job;
@@ -362,7 +369,8 @@ void salvo_soft_give_up(struct soft_device *dev)
 
 /* --- submission ------------------------------------------------------------- */
 
-int salvo_soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out)
+int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
+			    struct salvo_queue **out)
 {
 	struct soft_device *dev = to_soft_device(device);
 	struct soft_queue *queue = calloc(1, sizeof(*queue));
@@ -371,7 +379,8 @@ int salvo_soft_queue_create(struct salvo_device *device, uint64_t eu_mask, struc
 		return -ENOMEM;
 	queue->base.device = device;
 	queue->refs = 1;
-	queue->eu_mask = eu_mask;
+	queue->eu_mask = config->eu_mask;
+	queue->priority = config->priority;
 	queue->held_end = &queue->held;
 	pthread_mutex_lock(&dev->lock);
 	queue->ctx = ++dev->contexts;
@@ -407,14 +416,18 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 		.ctx = queue->ctx,
 		.eu_mask = queue->eu_mask,
 	};
+	struct salvo_validated *validated = submission->validated;
 	struct soft_job *job = NULL;
+	bool known;
 	int err;
 
 	pthread_mutex_lock(&dev->lock);
 	err = queue->banned ? -EIO : 0;
-	if (!err)
+	known = validated->epoch == dev->epoch && validated->eu_mask == queue->eu_mask;
+	if (!err && !known)
 		err = salvo_validate_batch(&submission->batch, &space, &submission->why);
 	if (!err) {
+		*validated = (struct salvo_validated){ dev->epoch, queue->eu_mask };
 		job = job_get_locked(dev);
 		err = job ? 0 : -ENOMEM;
 	}
@@ -466,8 +479,7 @@ int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *s
 	if (err)
 		return err;
 	fence = job->fence;
-	if (out)
-		atomic_fetch_add(&fence->refs, 1);
+	salvo_fence_get(&fence->base);
 
 	pthread_mutex_lock(&dev->lock);
 	job->queue = queue;
@@ -481,8 +493,7 @@ int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *s
 	pthread_mutex_unlock(&dev->lock);
 	if (!held)
 		ring_doorbell(dev);
-	if (out)
-		*out = &fence->base;
+	*out = &fence->base;
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 #ifndef SALVO_WINSYS_H
 #define SALVO_WINSYS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "driver/salvo_validate.h"
@@ -16,6 +18,25 @@
 
 /** define SALVO_ERROR_BYTES - Room for one line that tells what is wrong with a batch. */
 #define SALVO_ERROR_BYTES 192
+
+/**
+ * struct salvo_validated - When a batch was last found well formed.
+ */
+struct salvo_validated {
+	/** @epoch: The back end's count of address space changes; 0 is never. */
+	uint64_t epoch;
+	/** @eu_mask: Of the queue. */
+	uint64_t eu_mask;
+};
+
+/**
+ * struct salvo_queue_config - What a queue is created with.
+ */
+struct salvo_queue_config {
+	uint64_t eu_mask;
+	/** @priority: SALVO_QUEUE_*. */
+	int priority;
+};
 
 /**
  * struct salvo_submission - What salvo_queue_submit() hands to a back end.
@@ -26,6 +47,11 @@ struct salvo_submission {
 	/** @waits: Fences of this device, all not NULL. */
 	struct salvo_fence *const *waits;
 	unsigned int wait_count;
+	/**
+	 * @validated: Says whether the batch was found well formed before and has not changed
+	 * since; a back end that checks batches itself keeps it.
+	 */
+	struct salvo_validated *validated;
 	/** @why: Filled in by the back end when it refuses the batch. */
 	struct salvo_reject why;
 };
@@ -42,13 +68,26 @@ struct salvo_winsys {
 			 struct salvo_bo **out);
 	void (*bo_destroy)(struct salvo_bo *bo);
 	int (*bo_map)(struct salvo_bo *bo, void **out);
-	int (*queue_create)(struct salvo_device *device, uint64_t eu_mask,
+	int (*queue_create)(struct salvo_device *device, const struct salvo_queue_config *config,
 			    struct salvo_queue **out);
 	void (*queue_destroy)(struct salvo_queue *queue);
+	/* @out: A fence with one reference for the caller. */
 	int (*queue_submit)(struct salvo_queue *queue, struct salvo_submission *submission,
 			    struct salvo_fence **out);
+	/* 0, -ETIME or how the batch failed. */
 	int (*fence_wait)(struct salvo_fence *fence, int64_t timeout_ns);
-	void (*fence_destroy)(struct salvo_fence *fence);
+	/* 0 or -ETIME; @first: the index of one that is done. At least one fence. */
+	int (*fence_wait_many)(struct salvo_device *device, struct salvo_fence *const *fences,
+			       unsigned int count, bool all, int64_t timeout_ns,
+			       unsigned int *first);
+	/* A new file descriptor that is readable when the fence is done. */
+	int (*fence_get_fd)(struct salvo_fence *fence, int *out);
+	/* A fence that is done when @fd, which stays the caller's, becomes readable. */
+	int (*fence_import_fd)(struct salvo_device *device, int fd, struct salvo_fence **out);
+	/* Of a fence that failed: kind, command, done, access, address, group, item. */
+	void (*fence_get_error)(struct salvo_fence *fence, struct salvo_error *error);
+	/* The last reference has gone. */
+	void (*fence_free)(struct salvo_fence *fence);
 };
 
 /**
@@ -61,7 +100,18 @@ struct salvo_device {
 	bool embedded;
 	/** @dump: Where batches are written for people, or NULL. */
 	struct salvo_dump *dump;
+	/** @lock: Protects what follows. */
+	pthread_mutex_t lock;
+	/** @names: Of kernels, see salvo_device_intern(). */
+	struct salvo_name *names;
+	/** @polling_ns: How long a wait polls before it sleeps; negative: for ever. */
+	_Atomic int64_t polling_ns;
+	/** @notifier: Watches fences that have callbacks; created with the first of them. */
+	struct salvo_notifier *notifier;
 };
+
+/** salvo_device_intern() - A copy of a string that lives as long as the device, or NULL. */
+const char *salvo_device_intern(struct salvo_device *device, const char *string);
 
 struct salvo_bo {
 	struct salvo_device *device;
@@ -69,13 +119,59 @@ struct salvo_bo {
 	uint64_t address;
 };
 
-struct salvo_queue {
-	struct salvo_device *device;
+/**
+ * struct salvo_flight - Fences, each with a reference, in the order they were added (flight.h).
+ */
+struct salvo_flight {
+	struct salvo_fence **fences;
+	unsigned int count;
+	unsigned int capacity;
 };
 
+/**
+ * struct salvo_queue - Base of a back end's queue.
+ */
+struct salvo_queue {
+	struct salvo_device *device;
+	/** @value: Of the last batch on the queue's timeline. */
+	uint64_t value;
+	/** @flight: Fences of batches that may not be done. */
+	struct salvo_flight flight;
+	/** @capture: Where submissions go instead, or NULL. */
+	struct salvo_batch *capture;
+};
+
+/**
+ * struct salvo_fence - Base of a back end's fence. Counted: the application, the queue and
+ * the batch hold it, and the back end as long as it needs it.
+ */
 struct salvo_fence {
 	struct salvo_device *device;
+	atomic_uint refs;
+	/** @value: On the timeline of its queue. */
+	uint64_t value;
+	/** @labels: What the batch's commands were, or NULL. */
+	struct salvo_labels *labels;
 };
+
+static inline void salvo_fence_init(struct salvo_fence *fence, struct salvo_device *device)
+{
+	fence->device = device;
+	atomic_init(&fence->refs, 1);
+	fence->value = 0;
+	fence->labels = NULL;
+}
+
+static inline struct salvo_fence *salvo_fence_get(struct salvo_fence *fence)
+{
+	atomic_fetch_add_explicit(&fence->refs, 1, memory_order_relaxed);
+	return fence;
+}
+
+void salvo_fence_put(struct salvo_fence *fence);
+
+/** salvo_fence_is_done() - Has its batch ended, well or not? */
+bool salvo_fence_is_done(struct salvo_fence *fence);
 
 int salvo_winsys_soft_open(struct salvo_device **out);
 
@@ -89,6 +185,9 @@ int salvo_winsys_drm_open(const char *path, struct salvo_device **out);
 
 /** salvo_now_ns() - CLOCK_MONOTONIC in nanoseconds. */
 int64_t salvo_now_ns(void);
+
+/** salvo_remaining_ns() - Nanoseconds until a deadline, not negative but for one that never comes. */
+int64_t salvo_remaining_ns(int64_t deadline);
 
 /** salvo_deadline_ns() - When @timeout_ns from now is, on salvo_now_ns()'s clock. */
 int64_t salvo_deadline_ns(int64_t timeout_ns);

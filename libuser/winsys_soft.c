@@ -26,6 +26,8 @@
 
 #define VRAM_BYTES (1ull << 30)
 #define VRAM_LEAST (16ull << 20)
+/* Waking up a thread takes about this long. */
+#define SOFT_POLLING_NS 30000
 #define PAGE_BYTES 4096ull
 
 static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats *stats)
@@ -55,6 +57,7 @@ static void free_range(struct soft_device *dev, uint64_t offset)
 {
 	pthread_mutex_lock(&dev->lock);
 	salvo_vram_free(&dev->vram, offset);
+	dev->epoch++;
 	pthread_mutex_unlock(&dev->lock);
 }
 
@@ -295,7 +298,11 @@ static const struct salvo_winsys soft_winsys = {
 	.queue_destroy = salvo_soft_queue_destroy,
 	.queue_submit = salvo_soft_queue_submit,
 	.fence_wait = salvo_soft_fence_wait,
-	.fence_destroy = salvo_soft_fence_destroy,
+	.fence_wait_many = salvo_soft_fence_wait_many,
+	.fence_get_fd = salvo_soft_fence_get_fd,
+	.fence_import_fd = salvo_soft_fence_import_fd,
+	.fence_get_error = salvo_soft_fence_get_error,
+	.fence_free = salvo_soft_fence_free,
 };
 
 int salvo_soft_record(struct salvo_device *device, struct salvo_gpu_recording *recording)
@@ -333,6 +340,8 @@ int salvo_winsys_soft_open(struct salvo_device **out)
 		return -ENOMEM;
 	dev->base.winsys = &soft_winsys;
 	dev->base.embedded = true;
+	atomic_init(&dev->base.polling_ns, SOFT_POLLING_NS);
+	dev->epoch = 1;
 	dev->zombies_end = &dev->zombies;
 	pthread_mutex_init(&dev->lock, NULL);
 	err = create_vram(dev);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/*
+ * flight.c - fences of batches that may not be done yet
+ *
+ * Queues and batches remember the fences of their submissions: queues for their
+ * timelines, batches because they may not be patched in flight. To ask a fence of the
+ * driver costs a system call, so done ones are dropped only when the array is full or
+ * someone wants to know. No locks: each belongs to one queue or batch.
+ */
+#include "flight.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_FENCES 16u
+
+void salvo_flight_fini(struct salvo_flight *flight)
+{
+	unsigned int i;
+
+	for (i = 0; i < flight->count; i++)
+		salvo_fence_put(flight->fences[i]);
+	free(flight->fences);
+}
+
+bool salvo_flight_is_busy(struct salvo_flight *flight)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < flight->count; i++) {
+		if (salvo_fence_is_done(flight->fences[i]))
+			salvo_fence_put(flight->fences[i]);
+		else
+			flight->fences[kept++] = flight->fences[i];
+	}
+	flight->count = kept;
+	return kept;
+}
+
+int salvo_flight_reserve(struct salvo_flight *flight)
+{
+	struct salvo_fence **fences;
+	unsigned int capacity;
+
+	if (flight->count < flight->capacity)
+		return 0;
+	salvo_flight_is_busy(flight);
+	/* With half of it free again the next look is far away. */
+	if (flight->count < flight->capacity / 2)
+		return 0;
+	capacity = flight->capacity ? flight->capacity * 2 : FIRST_FENCES;
+	fences = realloc(flight->fences, capacity * sizeof(*fences));
+	if (!fences)
+		return -ENOMEM;
+	flight->fences = fences;
+	flight->capacity = capacity;
+	return 0;
+}
+
+void salvo_flight_add(struct salvo_flight *flight, struct salvo_fence *fence)
+{
+	flight->fences[flight->count++] = salvo_fence_get(fence);
+}
+
+void salvo_labels_put(struct salvo_labels *labels)
+{
+	if (labels && atomic_fetch_sub(&labels->refs, 1) == 1)
+		free(labels);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/*
+ * patch.c - batches that live on: change what is in one, put one into another
+ *
+ * A patch writes into the arrays that SUBMIT takes, where the dispatch put its arguments, so
+ * a batch is submitted again without being built again. Values and buffers need no new
+ * check of the batch: the library checks them here, and the GPU when the kernel
+ * runs. A new grid or a new place of a copy makes the next submission check all again.
+ *
+ * A batch in flight is not patched: errors and profiles are told by the batch as it is.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "batch.h"
+#include "kernel.h"
+
+static int check_idle(struct salvo_batch *batch)
+{
+	if (!batch->flight.count || !salvo_flight_is_busy(&batch->flight))
+		return 0;
+	return salvo_batch_fail(batch, -EBUSY,
+				"patch: the batch is in flight; wait for its fence, or use a second batch");
+}
+
+/* The dispatch that is to be patched, or NULL. */
+static struct drm_salvo_command *find_dispatch(struct salvo_batch *batch, unsigned int command,
+					       int *err)
+{
+	*err = check_idle(batch);
+	if (*err)
+		return NULL;
+	if (command < batch->count && batch->commands[command].type == DRM_SALVO_DISPATCH)
+		return &batch->commands[command];
+	*err = salvo_batch_fail(batch, -EINVAL, "patch: command %u is no dispatch", command);
+	return NULL;
+}
+
+int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			    const void *value, size_t size)
+{
+	const struct salvo_kernel_info *kernel;
+	const struct drm_salvo_command *cmd;
+	int err;
+
+	cmd = find_dispatch(batch, command, &err);
+	if (!cmd)
+		return err;
+	kernel = batch->notes[command].kernel;
+	if (index >= kernel->note.arg_count || kernel->args[index].kind != SALVO_ARG_VALUE ||
+	    kernel->args[index].size != size || !value)
+		return salvo_batch_fail(batch, -EINVAL,
+					"patch: kernel %s has no value of %zu bytes as argument %u",
+					batch->notes[command].name, size, index);
+	memcpy(batch->args + cmd->args_offset + kernel->args[index].offset, value, size);
+	return 0;
+}
+
+/* The range of a copy, fill or timestamp; @index 0 is what it writes, 1 what it reads. */
+static int patch_transfer(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			  const struct salvo_bo *bo, uint64_t offset)
+{
+	struct drm_salvo_command *cmd = &batch->commands[command];
+	const uint64_t size = cmd->type == DRM_SALVO_TIMESTAMP ? sizeof(uint64_t) : cmd->size;
+	struct salvo_region *region;
+	int err;
+
+	if (index >= batch->spans[command].count)
+		return salvo_batch_fail(batch, -EINVAL, "patch: command %u has no range %u",
+					command, index);
+	err = salvo_batch_check_range(batch, "patch", bo, offset, size);
+	if (err)
+		return err;
+	region = &batch->regions[batch->spans[command].first + index];
+	region->start = bo->address + offset;
+	region->end = region->start + size;
+	if (index)
+		cmd->src = region->start;
+	else
+		cmd->dst = region->start;
+	batch->validated.epoch = 0;
+	salvo_batch_moved(batch);
+	return 0;
+}
+
+int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			 struct salvo_bo *bo, uint64_t offset, uint64_t size)
+{
+	const struct salvo_kernel_info *kernel;
+	struct salvo_region *region, fresh;
+	unsigned int i, slot = 0;
+	int err = check_idle(batch);
+
+	if (err)
+		return err;
+	if (command >= batch->count || batch->commands[command].type == DRM_SALVO_PIPE_CONTROL)
+		return salvo_batch_fail(batch, -EINVAL, "patch: command %u uses no buffer",
+					command);
+	if (batch->commands[command].type != DRM_SALVO_DISPATCH) {
+		if (size)
+			return salvo_batch_fail(batch, -EINVAL,
+						"patch: the size of command %u stays", command);
+		return patch_transfer(batch, command, index, bo, offset);
+	}
+	kernel = batch->notes[command].kernel;
+	if (index >= kernel->note.arg_count || !salvo_arg_is_pointer(&kernel->args[index]) ||
+	    kernel->args[index].kind == SALVO_ARG_IMAGE)
+		return salvo_batch_fail(batch, -EINVAL,
+					"patch: kernel %s has no buffer as argument %u",
+					batch->notes[command].name, index);
+	for (i = 0; i < index; i++)
+		slot += salvo_arg_is_pointer(&kernel->args[i]);
+	region = &batch->regions[batch->spans[command].first + slot];
+	fresh = *region;
+	if (salvo_region_set(batch->device, bo, offset, size, &fresh))
+		return salvo_batch_fail(batch, -EINVAL,
+					"patch: argument %u: no buffer of this device, or offset %llu and size %llu do not fit in it",
+					index, (unsigned long long)offset,
+					(unsigned long long)size);
+	if (fresh.start == region->start && fresh.end == region->end)
+		return 0;
+	*region = fresh;
+	memcpy(batch->args + batch->commands[command].args_offset + kernel->args[index].offset,
+	       &fresh.start, sizeof(fresh.start));
+	salvo_batch_moved(batch);
+	return 0;
+}
+
+int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsigned int dims,
+			   const uint32_t *items, const uint32_t *group)
+{
+	struct drm_salvo_command *cmd;
+	struct salvo_grid grid;
+	int err;
+
+	cmd = find_dispatch(batch, command, &err);
+	if (!cmd)
+		return err;
+	err = salvo_grid_set(batch->device, batch->notes[command].kernel, dims, items, group,
+			     &grid);
+	if (err)
+		return salvo_batch_fail(batch, err, "patch: kernel %s does not take this grid",
+					batch->notes[command].name);
+	cmd->dims = grid.dims;
+	memcpy(cmd->items, grid.items, sizeof(cmd->items));
+	memcpy(cmd->group, grid.group, sizeof(cmd->group));
+	salvo_batch_changed(batch);
+	return 0;
+}
+
+/* Room for all of @part behind what @batch has. */
+static int reserve_part(struct salvo_batch *batch, const struct salvo_batch *part,
+			unsigned int count, uint32_t *args_offset)
+{
+	int err = salvo_batch_reserve(batch, batch->count + count);
+
+	if (!err)
+		err = salvo_batch_reserve_regions(batch, part->region_count);
+	if (err == -E2BIG)
+		return salvo_batch_fail(batch, err, "the batch is full: at most %u commands",
+					batch->device->info.max_commands);
+	if (err)
+		return salvo_batch_fail(batch, err, "out of memory");
+	*args_offset = 0;
+	return part->args_size ? salvo_batch_reserve_args(batch, part->args_size, args_offset) : 0;
+}
+
+int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
+{
+	const unsigned int first = batch->count;
+	unsigned int count, i;
+	uint32_t args_offset;
+	int err;
+
+	if (batch == part || batch->device != part->device)
+		return salvo_batch_fail(batch, -EINVAL,
+					"append: not another batch of the same device");
+	/* What the part's own hazards order stays in order if nobody looks at them again. */
+	if (part->tracked && !batch->tracked) {
+		err = salvo_batch_track(part);
+		if (err)
+			return salvo_batch_fail(batch, err, "append: %s", part->error);
+	}
+	count = part->count + (part->tracked && !batch->tracked ? part->found : 0);
+	err = reserve_part(batch, part, count, &args_offset);
+	if (err)
+		return err;
+	salvo_batch_changed(batch);
+	for (i = 0; i < count; i++) {
+		struct drm_salvo_command *cmd = &batch->commands[first + i];
+
+		*cmd = part->commands[i];
+		batch->spans[first + i] = (struct salvo_region_span){ batch->region_count, 0 };
+		batch->notes[first + i] = (struct salvo_command_note){ NULL, NULL };
+		if (i < part->count) {
+			batch->notes[first + i] = part->notes[i];
+			batch->spans[first + i] = part->spans[i];
+			batch->spans[first + i].first += batch->region_count;
+		}
+		if (cmd->type == DRM_SALVO_DISPATCH && cmd->args_size)
+			cmd->args_offset += args_offset;
+		if (cmd->type == DRM_SALVO_PIPE_CONTROL &&
+		    !(cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL)) {
+			cmd->consumer += first;
+			cmd->producer += first;
+		}
+	}
+	memcpy(batch->regions + batch->region_count, part->regions,
+	       part->region_count * sizeof(*part->regions));
+	batch->region_count += part->region_count;
+	if (part->args_size) {
+		memcpy(batch->args + args_offset, part->args, part->args_size);
+		batch->args_size = args_offset + part->args_size;
+	}
+	batch->count += count;
+	return first;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * winsys_drm.h - the kernel driver's back end, for its own files
+ */
+#ifndef SALVO_WINSYS_DRM_H
+#define SALVO_WINSYS_DRM_H
+
+#include "winsys.h"
+
+struct drm_device {
+	struct salvo_device base;
+	int fd;
+	/** @lock: Protects all below it, and the counts of contexts. */
+	pthread_mutex_t lock;
+	/** @pool: Syncobjs that no fence uses. */
+	uint32_t *pool;
+	size_t pool_count;
+	size_t pool_capacity;
+};
+
+static inline struct drm_device *to_drm(struct salvo_device *device)
+{
+	return (struct drm_device *)device;
+}
+
+/** salvo_drm_call() - An ioctl. Return: 0 or -errno. */
+int salvo_drm_call(struct drm_device *dev, unsigned long request, void *arg);
+
+/* winsys_drm_queue.c */
+int salvo_drm_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
+			   struct salvo_queue **out);
+void salvo_drm_queue_destroy(struct salvo_queue *queue);
+int salvo_drm_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
+			   struct salvo_fence **out);
+int salvo_drm_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
+int salvo_drm_fence_wait_many(struct salvo_device *device, struct salvo_fence *const *fences,
+			      unsigned int count, bool all, int64_t timeout_ns,
+			      unsigned int *first);
+int salvo_drm_fence_get_fd(struct salvo_fence *fence, int *out);
+int salvo_drm_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out);
+void salvo_drm_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
+void salvo_drm_fence_free(struct salvo_fence *fence);
+
+#endif /* SALVO_WINSYS_DRM_H */
