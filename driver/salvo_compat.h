@@ -42,4 +42,11 @@ static inline int salvo_compat_sched_init(struct drm_gpu_scheduler *sched,
 #endif
 }
 
+/* The callback that names further fences to wait for got another name. */
+#ifdef SALVO_HAVE_SCHED_PREPARE_JOB
+#define SALVO_SCHED_PREPARE_JOB prepare_job
+#else
+#define SALVO_SCHED_PREPARE_JOB dependency
+#endif
+
 #endif /* SALVO_COMPAT_H */

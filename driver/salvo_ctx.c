@@ -22,6 +22,7 @@ static void salvo_ctx_release(struct kref *ref)
 	struct salvo_ctx *ctx = container_of(ref, struct salvo_ctx, ref);
 
 	drm_sched_entity_fini(&ctx->entity);
+	dma_fence_put(ctx->newest);
 	ida_free(&ctx->vm->sdev->hw_ctxs, ctx->hw_id);
 	mutex_destroy(&ctx->lock);
 	salvo_vm_put(ctx->vm);

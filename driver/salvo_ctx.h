@@ -51,6 +51,10 @@ struct salvo_ctx {
 	atomic64_t innocent;
 	/** @last_reset: The newest of them; of who resets only. */
 	u64 last_reset;
+	/** @newest: Hardware fence of the last batch put on the ring, or NULL; of the scheduler. */
+	struct dma_fence *newest;
+	/** @queued: Batches accepted that have not ended. */
+	atomic_t queued;
 	/** @submitted: Batches accepted. */
 	atomic64_t submitted;
 	/** @completed: Batches that ended. */

@@ -99,6 +99,8 @@ struct salvo_device {
 	bool quiet;
 	/** @jobs: Batches that exist, whatever their state. */
 	atomic_t jobs;
+	/** @busy_ctxs: Contexts with batches that have not ended. */
+	atomic_t busy_ctxs;
 	/** @jobs_idle: Woken when @jobs drops to 0. */
 	wait_queue_head_t jobs_idle;
 	/** @progress: Woken when ring slots, VRAM or room for batches come free. */

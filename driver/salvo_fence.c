@@ -4,7 +4,7 @@
  *
  * The fence never leaves the driver: salvo_sched.c takes it back from the
  * scheduler's fence when the job is freed, so nothing outside holds memory or
- * code of this module through it.
+ * code of this module through it. Beside the job, its context holds its newest one.
  */
 #include <linux/slab.h>
 

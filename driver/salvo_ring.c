@@ -26,6 +26,8 @@
 #include "salvo_trace.h"
 #include "salvo_vm.h"
 
+/* How long a context is remembered that has put a batch on the ring. */
+#define SALVO_RING_TURN_JIFFIES	max(1, HZ / 20)
 #define SALVO_RING_BYTES	(SALVO_RING_ENTRIES * sizeof(struct salvo_ring_entry))
 
 int salvo_ring_init(struct salvo_device *sdev)
@@ -124,6 +126,10 @@ int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job)
 	fence->seqno = entry.seqno;
 	salvo_fence_init(fence, ring->context, ++ring->fences);
 	list_add_tail(&fence->node, &ring->pending);
+	if (ring->last_ctx != entry.ctx) {
+		ring->last_ctx = entry.ctx;
+		ring->turned = jiffies;
+	}
 
 	atomic64_inc(&counters->packets);
 	atomic64_inc(&counters->doorbells);
@@ -253,6 +259,17 @@ void salvo_ring_abandon(struct salvo_device *sdev)
 	spin_lock_irq(&ring->lock);
 	list_splice_tail_init(&ring->pending, &ring->done);
 	spin_unlock_irq(&ring->lock);
+}
+
+/**
+ * salvo_ring_is_shared() - Do contexts compete for the GPU?
+ *
+ * Now, or a moment ago: one that submits, waits, and submits again is not busy in between.
+ */
+bool salvo_ring_is_shared(struct salvo_device *sdev)
+{
+	return atomic_read(&sdev->busy_ctxs) > 1 ||
+	       time_before(jiffies, READ_ONCE(sdev->ring.turned) + SALVO_RING_TURN_JIFFIES);
 }
 
 /** salvo_ring_is_idle() - Is the device done with all that it was given, and so are we? */

@@ -35,6 +35,10 @@ struct salvo_ring {
 	u64 submitted;
 	/** @retired: Highest seqno that the device reported and that makes sense. */
 	u64 retired;
+	/** @last_ctx: Context of the last batch. */
+	u32 last_ctx;
+	/** @turned: When that was another one than before, in jiffies. */
+	unsigned long turned;
 	/** @context: Of the hardware fences. */
 	u64 context;
 	/** @fences: Hardware fences so far; does not restart with the ring. */
@@ -88,6 +92,7 @@ unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt);
 u64 salvo_ring_retired(struct salvo_device *sdev);
 struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
 void salvo_ring_abandon(struct salvo_device *sdev);
+bool salvo_ring_is_shared(struct salvo_device *sdev);
 bool salvo_ring_is_idle(struct salvo_device *sdev);
 struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u64 seqno);
 struct salvo_job *salvo_ring_first(struct salvo_device *sdev);

@@ -3,7 +3,8 @@
  * salvo_sched.c - a batch on its way: jobs, and the scheduler's callbacks
  *
  * One drm_sched scheduler feeds the ring. It starts a batch when all its wait
- * fences have signalled, in the order of its context. On the ring, batches of one
+ * fences have signalled, in the order of its context, and contexts of one priority in
+ * turn. On the ring, batches of one
  * context are ordered by the GPU; batches of different contexts overlap, and
  * therefore salvo_submit.c forbids the scheduler to pipeline dependencies.
  *
@@ -117,8 +118,22 @@ void salvo_job_destroy(struct salvo_job *job)
 		wake_up_all(&sdev->jobs_idle);
 }
 
+/**
+ * salvo_job_count_begin() - A batch is about to be pushed.
+ * @job: The batch.
+ *
+ * Its context is busy from its first batch in the queue to the end of its last.
+ */
+void salvo_job_count_begin(struct salvo_job *job)
+{
+	if (atomic_inc_return(&job->ctx->queued) == 1)
+		atomic_inc(&job->ctx->vm->sdev->busy_ctxs);
+}
+
 static void salvo_job_count_end(struct salvo_job *job, int error)
 {
+	if (atomic_dec_and_test(&job->ctx->queued))
+		atomic_dec(&job->ctx->vm->sdev->busy_ctxs);
 	if (error)
 		atomic64_inc(&job->ctx->failed);
 	atomic64_inc(&job->ctx->completed);
@@ -217,6 +232,23 @@ int salvo_job_result(struct salvo_job *job)
 	}
 }
 
+/*
+ * What a batch must wait for beside its own fences. Fences retire in ring order, so a
+ * context with many batches on the ring would let each batch of another one wait for
+ * all of them. Where contexts share the GPU they take turns: one batch each on the
+ * ring. A context that is alone may have as many as fit, so that the GPU never waits.
+ */
+static struct dma_fence *salvo_sched_wait_for_turn(struct drm_sched_job *base,
+						   struct drm_sched_entity *entity)
+{
+	struct salvo_ctx *ctx = to_salvo_job(base)->ctx;
+
+	if (!ctx->newest || dma_fence_is_signaled(ctx->newest) ||
+	    !salvo_ring_is_shared(ctx->vm->sdev))
+		return NULL;
+	return dma_fence_get(ctx->newest);
+}
+
 static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 {
 	struct salvo_job *job = to_salvo_job(base);
@@ -234,6 +266,8 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 		return ERR_PTR(ret);
 	}
 	/* The job stays: only this thread frees it. */
+	dma_fence_put(job->ctx->newest);
+	job->ctx->newest = dma_fence_get(&job->fence->base);
 	return dma_fence_get(&job->fence->base);
 }
 
@@ -248,6 +282,7 @@ static void salvo_sched_free_job(struct drm_sched_job *base)
 }
 
 static const struct drm_sched_backend_ops salvo_sched_ops = {
+	.SALVO_SCHED_PREPARE_JOB = salvo_sched_wait_for_turn,
 	.run_job = salvo_sched_run_job,
 	.timedout_job = salvo_sched_timedout_job,
 	.free_job = salvo_sched_free_job,

@@ -50,6 +50,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx);
 int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes);
 void salvo_job_destroy(struct salvo_job *job);
 void salvo_job_complete(struct salvo_job *job, int error);
+void salvo_job_count_begin(struct salvo_job *job);
 int salvo_job_result(struct salvo_job *job);
 
 int salvo_sched_init(struct salvo_device *sdev);

@@ -291,6 +291,7 @@ static void salvo_submit_push(struct salvo_submission *s)
 	salvo_vm_set_fence(s->ctx->vm, &job->use, fence);
 	salvo_implicit_publish(&s->implicit, fence);
 	job->number = atomic64_inc_return(&s->ctx->submitted);
+	salvo_job_count_begin(job);
 	trace_salvo_submit(job, s->batch.count);
 	s->job = NULL;
 	drm_sched_entity_push_job(&job->base);

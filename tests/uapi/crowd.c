@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/*
+ * crowd.c - many processes at once, and what each of them gets
+ *
+ * SALVO_TEST_SECONDS makes the measurement of shares longer; it is a ratio, so the
+ * machine's speed does not count.
+ */
+#include "kselftest_harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#include "rendernode.h"
+
+#define CROWD		64
+#define EACH		12
+
+FIXTURE(crowd) {
+	int start[2];
+};
+
+FIXTURE_SETUP(crowd)
+{
+	ASSERT_EQ(pipe(self->start), 0);
+}
+
+FIXTURE_TEARDOWN(crowd)
+{
+	close(self->start[0]);
+	EXPECT_TRUE(settle("jobs", 0));
+	EXPECT_TRUE(settle("vram-used", 0));
+}
+
+/* Reads 0 bytes when the parent has closed the other end: all start together. */
+static void wait_for_start(int start)
+{
+	char byte;
+
+	while (read(start, &byte, 1) > 0)
+		;
+}
+
+static int submit_and_check(int start, uint32_t seed)
+{
+	struct drm_salvo_command commands[3];
+	int fd = node_open(), i, err;
+	uint32_t ctx, at;
+	struct bo bo;
+
+	if (fd < 0 || ctx_create(fd, &ctx) || bo_create(fd, 2 * 65536, 0, &bo) || bo_map(fd, &bo))
+		return 1;
+	wait_for_start(start);
+	for (i = 0; i < EACH; i++) {
+		const uint32_t value = seed * EACH + i;
+		const uint32_t *words = bo.map;
+
+		commands[0] = fill(bo.address, 65536, value);
+		commands[1] = pipe_control_all();
+		commands[2] = copy(bo.address + 65536, bo.address, 65536);
+		err = run(fd, ctx, commands, 3);
+		if (err)
+			return 2;
+		for (at = 0; at < 2 * 65536 / 4; at += 1021)
+			if (words[at] != value)
+				return 3;
+	}
+	close(fd);
+	return 0;
+}
+
+TEST_F_TIMEOUT(crowd, sixty_four_processes_at_once, 200)
+{
+	pid_t children[CROWD];
+	int i, status;
+
+	for (i = 0; i < CROWD; i++) {
+		children[i] = fork();
+		ASSERT_GE(children[i], 0);
+		if (!children[i]) {
+			close(self->start[1]);
+			_exit(submit_and_check(self->start[0], i));
+		}
+	}
+	close(self->start[1]);
+	for (i = 0; i < CROWD; i++) {
+		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
+		EXPECT_EQ(status, 0) TH_LOG("process %d: status %#x", i, status);
+	}
+}
+
+/* Keeps @depth batches of one size under way, and counts those that are done. */
+static void keep_busy(int start, uint32_t depth, volatile uint32_t *done, volatile uint32_t *over)
+{
+	struct drm_salvo_command command;
+	struct drm_salvo_sync signal[64];
+	struct batch batch = {
+		.commands = &command, .count = 1, .signal_count = 1,
+	};
+	int fd = node_open();
+	struct bo bo;
+	uint32_t i;
+
+	if (fd < 0 || ctx_create(fd, &batch.ctx) || bo_create(fd, 4 << 20, 0, &bo))
+		_exit(1);
+	command = fill(bo.address, bo.size, 1);
+	for (i = 0; i < depth; i++)
+		signal[i] = (struct drm_salvo_sync){ .handle = syncobj_create(fd) };
+	wait_for_start(start);
+	for (i = 0; i < depth; i++) {
+		batch.signals = &signal[i];
+		if (submit(fd, &batch))
+			_exit(2);
+	}
+	for (i = 0; !*over; i = (i + 1) % depth) {
+		batch.signals = &signal[i];
+		if (syncobj_wait(fd, signal[i].handle, 60) || submit(fd, &batch))
+			_exit(3);
+		++*done;
+	}
+	_exit(0);
+}
+
+#define SHARERS	4
+
+/*
+ * However many batches a context has in the queue, it gets as much of the GPU as the
+ * others of its priority: within a fifth of the mean.
+ */
+TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 120)
+{
+	static const uint32_t depths[SHARERS] = { 2, 4, 16, 64 };
+	const char *seconds = getenv("SALVO_TEST_SECONDS");
+	volatile uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t before[SHARERS], got[SHARERS], mean = 0;
+	pid_t children[SHARERS];
+	int i, status;
+
+	ASSERT_NE((void *)shared, MAP_FAILED);
+	for (i = 0; i < SHARERS; i++) {
+		children[i] = fork();
+		ASSERT_GE(children[i], 0);
+		if (!children[i]) {
+			close(self->start[1]);
+			keep_busy(self->start[0], depths[i], &shared[1 + i], &shared[0]);
+		}
+	}
+	close(self->start[1]);
+	/* Past the beginning, when queues fill. */
+	usleep(300000);
+	for (i = 0; i < SHARERS; i++)
+		before[i] = shared[1 + i];
+	sleep(seconds ? atoi(seconds) : 3);
+	for (i = 0; i < SHARERS; i++) {
+		got[i] = shared[1 + i] - before[i];
+		mean += got[i];
+	}
+	mean /= SHARERS;
+	shared[0] = 1;
+	for (i = 0; i < SHARERS; i++) {
+		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
+		EXPECT_EQ(status, 0);
+		printf("# depth %u: %u batches, %.2f of its share\n", depths[i], got[i],
+		       (double)got[i] / mean);
+		fflush(stdout);
+		EXPECT_GT(got[i], 0.8 * mean);
+		EXPECT_LT(got[i], 1.2 * mean);
+	}
+}
+
+TEST_HARNESS_MAIN
