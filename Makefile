@@ -173,6 +173,7 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	@mkdir -p $(@D)
 	$(call run,CC)$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
+$(BUILD)/tests/cc/ulp: TEST_LIBS := -lmpfr -lgmp
 $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)

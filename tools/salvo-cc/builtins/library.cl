@@ -11,6 +11,8 @@
 #include "relational.cl"
 #include "common.cl"
 #include "math.cl"
+#include "exact.cl"
+#include "double.cl"
 #include "geometric.cl"
 #include "sync.cl"
 #include "texels.cl"

@@ -245,33 +245,41 @@ static double reduce_large(float x, long *quadrant)
 	{ \
 		D d = convert_double##N(x), a = __builtin_elementwise_abs(d); \
 		return convert_float##N(signed_as(0.5 * log1p_core(2 * a / (1 - a)), d)); \
-	} \
-	OVERLOAD F ldexp(F x, I n) \
-	{ \
-		D e = limit(convert_double##N(n), -500, 500); \
-		return convert_float##N(convert_double##N(x) * two_to(e)); \
 	}
 
 #define TRIGONOMETRIC(F, D, I, L, N) \
 	OVERLOAD F sin(F x) \
-	{ L q; D r = reduce(x, &q); return convert_float##N(sin_quadrant(r, q)); } \
+	{ \
+		L q; \
+		D r = reduce(x, &q); \
+		return x == (F)0 ? x : convert_float##N(sin_quadrant(r, q)); \
+	} \
 	OVERLOAD F cos(F x) \
 	{ L q; D r = reduce(x, &q); return convert_float##N(sin_quadrant(r, q + 1)); } \
 	OVERLOAD F tan(F x) \
 	{ \
 		L q; \
 		D r = reduce(x, &q); \
-		return convert_float##N(sin_quadrant(r, q) / sin_quadrant(r, q + 1)); \
+		F y = convert_float##N(sin_quadrant(r, q) / sin_quadrant(r, q + 1)); \
+		return x == (F)0 ? x : y; \
 	} \
 	OVERLOAD F sinpi(F x) \
-	{ L q; D r = reduce_pi(x, &q); return convert_float##N(sin_quadrant(r, q)); } \
-	OVERLOAD F cospi(F x) \
-	{ L q; D r = reduce_pi(x, &q); return convert_float##N(sin_quadrant(r, q + 1)); } \
-	OVERLOAD F tanpi(F x) \
 	{ \
 		L q; \
 		D r = reduce_pi(x, &q); \
-		return convert_float##N(sin_quadrant(r, q) / sin_quadrant(r, q + 1)); \
+		F zero = __builtin_elementwise_copysign(x - x, x); \
+		return x == __builtin_elementwise_trunc(x) ? zero : \
+		       convert_float##N(sin_quadrant(r, q)); \
+	} \
+	OVERLOAD F cospi(F x) \
+	{ L q; D r = reduce_pi(x, &q); return convert_float##N(0 + sin_quadrant(r, q + 1)); } \
+	OVERLOAD F tanpi(F x) \
+	{ \
+		L q; \
+		D r = reduce_pi(x, &q), d = convert_double##N(x); \
+		D y = sin_quadrant(r, q) / (0 + sin_quadrant(r, q + 1)); \
+		D zero = __builtin_elementwise_copysign(d - d, -(q & 2) < 0 ? -d : d); \
+		return convert_float##N(d == __builtin_elementwise_trunc(d) ? zero : y); \
 	} \
 	OVERLOAD F atan(F x) \
 	{ \
@@ -317,27 +325,13 @@ static double reduce_large(float x, long *quadrant)
 	OVERLOAD F P##_tan(F x) { return tan(x); }
 
 /* Results through a pointer, to memory of each kind. */
-#define POINTERS(F, I, N, SPACE) \
-	OVERLOAD F sincos(F x, SPACE F *c) { *c = cos(x); return sin(x); } \
-	OVERLOAD F modf(F x, SPACE F *whole) \
-	{ \
-		F w = __builtin_elementwise_trunc(x); \
-		*whole = w; \
-		return __builtin_elementwise_copysign(x == w ? (F)0 : x - w, x); \
-	} \
-	OVERLOAD F fract(F x, SPACE F *whole) \
-	{ \
-		F w = __builtin_elementwise_floor(x), r = x - w; \
-		*whole = w; \
-		r = r >= (F)1 ? (F)0x1.fffffep-1f : r; \
-		r = __builtin_elementwise_abs(x) == (F)INFINITY ? (F)0 : r; \
-		return __builtin_elementwise_copysign(r, x); \
-	}
+#define POINTERS(F, SPACE) \
+	OVERLOAD F sincos(F x, SPACE F *c) { *c = cos(x); return sin(x); }
 
 #define ALL_OF(F, D, I, L, N) \
 	CORE(F, D, I, L, N) EXPONENTIAL(F, D, I, L, N) TRIGONOMETRIC(F, D, I, L, N) \
 	FAST_VARIANTS(F, native) FAST_VARIANTS(F, half) \
-	POINTERS(F, I, N, global) POINTERS(F, I, N, local) POINTERS(F, I, N, private)
+	POINTERS(F, global) POINTERS(F, local) POINTERS(F, private)
 
 #define ANY_OF(x) (x)
 ALL_OF(float, double, int, long, )

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/*
+ * exact.c - functions that have one right result, or give one through a pointer
+ *
+ * The reference is the host's libm, bit for bit; sincos() is checked against sin() and
+ * cos() of the host within the bound of 4 units, lgamma_r() by the sign alone.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "cc_program.h"
+
+#define COUNT 4096
+
+static const double special[] = {
+	0, -0.0, 1, -1, 0.5, -0.5, 2, 3, -3, 5, -7.5, INFINITY, -INFINITY, NAN, 0x1p-149, -0x1p-149,
+	0x1p-126, 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1.fffffep+127, 0x1.fffffffffffffp+1023,
+	-0x1.fffffffffffffp+1023, 16777216, 0x1p53, -1e-10, 1e10, 0.99999997, 1e30, -1e30, 100, 7,
+};
+
+#define SPECIALS (sizeof(special) / sizeof(special[0]))
+
+struct result {
+	double value, second;
+	int whole;
+};
+
+static double fract_of(double x, double *whole, double below_one)
+{
+	double r;
+
+	*whole = floor(x);
+	if (isinf(x))
+		return copysign(0, x);
+	r = isnan(x) ? x : fmin(x - floor(x), below_one);
+	return copysign(r, x);
+}
+
+static void reference(const char *name, double x, double y, bool is_double, struct result *r)
+{
+	double ax = fabs(x), ay = fabs(y);
+
+	memset(r, 0, sizeof(*r));
+	if (!strcmp(name, "frexp")) {
+		r->value = frexp(x, &r->whole);
+		if (!isfinite(x))
+			r->whole = 0;
+	} else if (!strcmp(name, "modf")) {
+		r->value = modf(x, &r->second);
+	} else if (!strcmp(name, "fract")) {
+		r->value = fract_of(is_double ? x : (float)x, &r->second,
+				    is_double ? 0x1.fffffffffffffp-1 : 0x1.fffffep-1);
+		if (!is_double && !isnan(x))
+			r->value = copysignf(fminf(fabs(r->value), 0x1.fffffep-1f), r->value);
+	} else if (!strcmp(name, "remquo")) {
+		r->value = remquo(x, y, &r->whole);
+	} else if (!strcmp(name, "ilogb")) {
+		r->value = x;
+		r->whole = x == 0 ? INT32_MIN : isfinite(x) ? ilogb(x) : INT32_MAX;
+	} else if (!strcmp(name, "nextafter")) {
+		r->value = is_double ? nextafter(x, y) : nextafterf(x, y);
+	} else if (!strcmp(name, "maxmag")) {
+		r->value = ax > ay ? x : ay > ax ? y : fmax(x, y);
+	} else if (!strcmp(name, "minmag")) {
+		r->value = ax < ay ? x : ay < ax ? y : fmin(x, y);
+	} else if (!strcmp(name, "fma")) {
+		r->value = is_double ? fma(x, y, x) : fmaf(x, y, x);
+	} else if (!strcmp(name, "sincos")) {
+		r->value = sin(x);
+		r->second = cos(x);
+	} else {
+		r->value = lgamma_r(x, &r->whole);
+	}
+}
+
+static bool same(double got, double want, bool exact, bool is_double)
+{
+	if (isnan(want) || isnan(got))
+		return isnan(want) && isnan(got);
+	if (exact || isinf(want))
+		return got == want && (want != 0 || !signbit(got) == !signbit(want));
+	return fabs(got - want) <= fabs(want) * 4 * (is_double ? 0x1p-52 : 0x1p-23) + 0x1p-149;
+}
+
+static const char *const names[] = {
+	"frexp", "modf", "fract", "remquo", "ilogb", "nextafter", "maxmag", "minmag", "lgamma_r",
+	"sincos", "fma",
+};
+
+FIXTURE(exact) {
+	struct cc_program *program;
+	void *a, *b, *out;
+	int *whole;
+};
+
+FIXTURE_SETUP(exact)
+{
+	self->program = cc_program_open(cc_build_path("kernels/cc_exact.salvo"));
+	ASSERT_NE(NULL, self->program);
+	self->a = calloc(COUNT, 8);
+	self->b = calloc(COUNT, 8);
+	self->out = calloc(2 * COUNT, 8);
+	self->whole = calloc(COUNT, sizeof(int));
+}
+
+FIXTURE_TEARDOWN(exact)
+{
+	cc_program_close(self->program);
+	free(self->a);
+	free(self->b);
+	free(self->out);
+	free(self->whole);
+}
+
+static double argument(unsigned int i)
+{
+	static uint64_t state = 12345;
+	double d;
+
+	state = state * 6364136223846793005ull + 1442695040888963407ull;
+	if (i < SPECIALS)
+		return special[i];
+	if (i % 2) {
+		uint64_t bits = state ^ state >> 29;
+
+		memcpy(&d, &bits, 8);
+		/* The host tells signalling NaNs from others; OpenCL C does not. */
+		return isnan(d) ? NAN : d;
+	}
+	return ldexp((int64_t)state, (int)(state >> 20 & 31) - 75);
+}
+
+static void check(struct __test_metadata *_metadata, FIXTURE_DATA(exact) *self, bool is_double,
+		  unsigned int lanes)
+{
+	struct {
+		void *a, *b, *out, *whole;
+	} args = { self->a, self->b, self->out, self->whole };
+	struct cc_range range = { .global = { COUNT / lanes }, .local = { 64 }, .dims = 1 };
+	unsigned int f, i, count = COUNT / lanes * lanes;
+	float *fa = self->a, *fb = self->b, *fo = self->out;
+	double *da = self->a, *db = self->b, *d_out = self->out;
+
+	for (i = 0; i < COUNT; i++) {
+		double x = argument(i < 1024 ? i / SPECIALS : i), y = argument(i < 1024 ? i % SPECIALS : i);
+
+		if (i >= 1024 && i % 3 == 0)
+			y = x * (1 + (int)(i % 50) - 25);
+		if (is_double) {
+			da[i] = x;
+			db[i] = y;
+		} else {
+			fa[i] = x;
+			fb[i] = y;
+		}
+	}
+	for (f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
+		/* Which zero is the greater one is open. */
+		bool loose = !strcmp(names[f], "sincos") || strstr(names[f], "mag"), sign = !strcmp(names[f], "lgamma_r");
+		char kernel[64];
+
+		snprintf(kernel, sizeof(kernel), "%s_%s%u", names[f], is_double ? "double" : "float",
+			 lanes);
+		ASSERT_EQ(0, cc_run(self->program, kernel, &args, &range));
+		for (i = 0; i < count; i++) {
+			double x = is_double ? da[i] : fa[i], y = is_double ? db[i] : fb[i];
+			double got = is_double ? d_out[i] : fo[i];
+			double second = is_double ? d_out[COUNT + i] : fo[COUNT + i];
+			struct result want;
+
+			reference(names[f], x, y, is_double, &want);
+			if (!sign && (!same(got, want.value, !loose, is_double) ||
+				      !same(second, want.second, !loose, is_double)))
+				break;
+			if (!strcmp(names[f], "remquo") && !isnan(want.value)) {
+				if ((want.whole & 7) != (self->whole[i] & 7) &&
+				    (-want.whole & 7) != (-self->whole[i] & 7))
+					break;
+			} else if (!isnan(x) && want.whole != self->whole[i] && !isnan(want.value) &&
+				   !(sign && x == trunc(x) && x < 0)) {
+				break;
+			}
+		}
+		EXPECT_EQ(count, i) {
+			TH_LOG("%s(%a, %a) is %a, %a, %d", kernel, is_double ? da[i] : fa[i],
+			       is_double ? db[i] : fb[i], is_double ? d_out[i] : fo[i],
+			       is_double ? d_out[COUNT + i] : fo[COUNT + i], self->whole[i]);
+		}
+	}
+}
+
+TEST_F(exact, functions_on_float) { check(_metadata, self, false, 1); }
+TEST_F(exact, functions_on_float3) { check(_metadata, self, false, 3); }
+TEST_F(exact, functions_on_double) { check(_metadata, self, true, 1); }
+TEST_F(exact, functions_on_double4) { check(_metadata, self, true, 4); }
+
+TEST_HARNESS_MAIN
