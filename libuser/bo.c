@@ -26,6 +26,30 @@ int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 	return err;
 }
 
+int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
+			   struct salvo_bo **out)
+{
+	int err;
+
+	*out = NULL;
+	if (flags & ~SALVO_BO_READONLY)
+		return -EINVAL;
+	if (!device->winsys->bo_import)
+		return -ENOTSUP;
+	err = device->winsys->bo_import(device, fd, flags ? DRM_SALVO_BO_READONLY : 0, out);
+	if (!err)
+		salvo_dump_add_bo(device->dump, *out, flags);
+	return err;
+}
+
+int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out)
+{
+	*out = -1;
+	if (!bo->device->winsys->bo_export)
+		return -ENOTSUP;
+	return bo->device->winsys->bo_export(bo, out);
+}
+
 void salvo_bo_destroy(struct salvo_bo *bo)
 {
 	if (!bo)

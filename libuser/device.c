@@ -38,15 +38,34 @@ static int open_back_end(const char *name, struct salvo_device **out)
 	return err;
 }
 
+/* SALVO_TIMEOUT_MS: for programs that nobody wants to change. */
+static void set_timeout_from_environment(struct salvo_device *device)
+{
+	const char *text = getenv("SALVO_TIMEOUT_MS");
+	const long milliseconds = text ? strtol(text, NULL, 10) : 0;
+
+	if (milliseconds > 0 && milliseconds < INT32_MAX)
+		salvo_device_set_timeout(device, milliseconds * 1000000ll);
+}
+
 int salvo_device_open(const char *name, struct salvo_device **out)
 {
 	int err;
 
 	*out = NULL;
 	err = open_back_end(name, out);
-	if (!err)
-		pthread_mutex_init(&(*out)->lock, NULL);
-	return err;
+	if (err)
+		return err;
+	pthread_mutex_init(&(*out)->lock, NULL);
+	set_timeout_from_environment(*out);
+	return 0;
+}
+
+int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds)
+{
+	if (!device->winsys->set_timeout)
+		return -ENOTSUP;
+	return device->winsys->set_timeout(device, nanoseconds > 0 ? nanoseconds : 0);
 }
 
 void salvo_device_close(struct salvo_device *device)

@@ -85,6 +85,19 @@ int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stat
  */
 void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds);
 
+/**
+ * salvo_device_set_timeout() - End batches on the embedded GPU that run too long.
+ * @nanoseconds: Time limit of a batch, counted while it is the oldest on the GPU; 0 for
+ *               none, as at first. Exceeding it is noticed up to a quarter later.
+ *
+ * The batch ends with -ECANCELED and SALVO_ERROR_HANG, and its queue is banned; other queues
+ * go on. The environment variable SALVO_TIMEOUT_MS sets the same for a whole program. The
+ * driver has a time limit of its own, 2 s unless its module parameter says otherwise.
+ *
+ * Return: 0, -ENOTSUP (the device is the driver's), -EAGAIN (no thread).
+ */
+int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds);
+
 /** define SALVO_BO_READONLY - The GPU does not write to the buffer. */
 #define SALVO_BO_READONLY	(1u << 1)
 
@@ -163,6 +176,29 @@ void salvo_image_destroy(struct salvo_image *image);
 struct salvo_bo *salvo_image_bo(const struct salvo_image *image);
 uint64_t salvo_image_row_pitch(const struct salvo_image *image);
 uint64_t salvo_image_slice_pitch(const struct salvo_image *image);
+
+/**
+ * salvo_bo_import_dmabuf() - Use the memory of another driver or process as a buffer; no copy.
+ * @fd: A dma-buf of any driver; on the embedded GPU also a memfd or another file that can be
+ *      mapped. Whole pages. It stays the caller's and may be closed at once.
+ * @flags: SALVO_BO_READONLY (embedded GPU only), if @fd can only be read.
+ *
+ * A dma-buf that came from salvo_bo_export_dmabuf() of the same device gives the same memory at
+ * the same address. Others must not shrink the file while it is in use.
+ *
+ * Return: 0, -EBADF, -EINVAL (not such a file, or not whole pages), -EACCES (@fd does not allow
+ * the access), -ENOSPC (no addresses left), -ENOTSUP (the device cannot), -ENOMEM.
+ */
+int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
+			   struct salvo_bo **out);
+/**
+ * salvo_bo_export_dmabuf() - A dma-buf of a buffer, for other drivers and processes.
+ * @out: The caller closes it. It keeps the memory, also when the buffer was destroyed.
+ *
+ * Return: 0, -ENOTSUP (the embedded GPU's buffers are no dma-bufs; import a memfd there),
+ * -EMFILE, -ENOMEM.
+ */
+int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out);
 
 /**
  * salvo_program_load() - Load a program made by salvo-cc.

@@ -68,6 +68,10 @@ struct soft_job {
 	void *packet;
 	struct salvo_packet_result result;
 	int error;
+	/** @hung: The watchdog killed it, in this command and near this work-group. */
+	bool hung;
+	uint32_t hung_command;
+	uint64_t hung_group;
 	/** @space: SOFT_SPACE_*, of an address space packet. */
 	unsigned int space;
 };
@@ -81,8 +85,11 @@ struct soft_job {
  */
 struct soft_bo {
 	struct salvo_bo base;
-	uint64_t offset;	/* in video memory */
+	/** @imported: It lies in the window, not in video memory. */
+	bool imported;
+	uint64_t offset;	/* in video memory or in the window */
 	uint64_t bytes;		/* whole pages */
+	void *map;
 	/** @next, @ticket: Destroyed, waiting for jobs before @ticket. */
 	struct soft_bo *next;
 	uint64_t ticket;
@@ -103,9 +110,14 @@ struct soft_device {
 	/** @lock: Protects all below it but the atomics. */
 	pthread_mutex_t lock;
 	struct salvo_vram vram;
+	/** @window: GPU addresses behind video memory, for imported buffers. */
+	struct salvo_vram window;
 	/** @seqno: Of the last packet in the ring; @retired: of the last that came back. */
 	uint64_t seqno;
 	uint64_t retired;
+	/** @head_since: When the oldest packet in the ring became that, if there is a watchdog. */
+	int64_t head_since;
+	struct soft_watchdog *watchdog;
 	/** @slots: The job of each ring entry. */
 	struct soft_job *slots[SOFT_RING_ENTRIES];
 	struct soft_job *free_jobs;
@@ -154,20 +166,45 @@ static inline struct soft_device *to_soft_device(struct salvo_device *device)
 int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
 			    struct salvo_queue **out);
 void salvo_soft_queue_destroy(struct salvo_queue *queue);
+void salvo_soft_queue_put_locked(struct soft_queue *queue);
 int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
-		      struct salvo_fence **out);
-void salvo_soft_interrupt(void *cookie, unsigned int vector);
+			    struct salvo_fence **out);
+/** salvo_soft_run_held_locked() - Bring held jobs on their way. Jobs of banned queues go to @done. */
+bool salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done);
 /**
  * salvo_soft_space_packet() - Run one BIND or UNBIND, after all packets now in the ring were read.
  *
  * Return: 0, -ENOMEM, or -ENOSPC if the GPU said that it could not do it.
  */
 int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
-		      uint32_t access);
-/** salvo_soft_kick() - A fence was signalled that batches may wait for: look again. */
-void salvo_soft_kick(struct soft_device *dev);
+			    uint32_t access);
+
+/* soft_ring.c */
+struct soft_job *salvo_soft_job_get_locked(struct soft_device *dev);
+/** salvo_soft_job_put_locked() - Back to the free list. */
+void salvo_soft_job_put_locked(struct soft_device *dev, struct soft_job *job);
+int salvo_soft_job_reserve_packet(struct soft_job *job, uint32_t bytes);
+/** salvo_soft_job_account_locked() - From here on buffers that are destroyed wait for the job. */
+void salvo_soft_job_account_locked(struct soft_device *dev, struct soft_job *job);
+void salvo_soft_job_unaccount_locked(struct soft_device *dev, struct soft_job *job);
+/** salvo_soft_job_is_ready() - Forget the waits that are done. Return: may the job run? */
+bool salvo_soft_job_is_ready(struct soft_job *job);
+bool salvo_soft_ring_has_room_locked(const struct soft_device *dev, uint64_t most);
+/** salvo_soft_ring_push_locked() - The caller rings the doorbell when it has let go of the lock. */
+void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job);
+void salvo_soft_ring_doorbell(struct soft_device *dev);
+/** salvo_soft_drain() - Handle an interrupt, here or in the thread that is at it. */
+void salvo_soft_drain(struct soft_device *dev);
+void salvo_soft_interrupt(void *cookie, unsigned int vector);
 /** salvo_soft_give_up() - The GPU is gone: end all jobs with -ENODEV and free them. */
 void salvo_soft_give_up(struct soft_device *dev);
+
+/* soft_watchdog.c */
+int salvo_soft_set_timeout(struct salvo_device *device, int64_t timeout_ns);
+void salvo_soft_watchdog_destroy(struct soft_watchdog *watchdog);
+
+/* soft_import.c */
+int salvo_soft_bo_import(struct salvo_device *device, int fd, uint32_t flags, struct salvo_bo **out);
 
 /* soft_fence.c */
 struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx);

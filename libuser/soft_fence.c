@@ -248,7 +248,7 @@ static void signal_imported(void *data, int error)
 	struct soft_fence *fence = data;
 
 	salvo_soft_fence_signal(fence, error);
-	salvo_soft_kick(to_soft_device(fence->base.device));
+	salvo_soft_drain(to_soft_device(fence->base.device));
 	salvo_soft_fence_put(fence);
 }
 
@@ -295,5 +295,6 @@ void salvo_soft_fence_get_error(struct salvo_fence *base, struct salvo_error *er
 	error->address = result->address;
 	error->access = result->access;
 	error->group = result->group;
-	error->item = result->item;
+	if (!fence->hung)
+		error->item = result->item;
 }

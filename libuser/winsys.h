@@ -68,6 +68,11 @@ struct salvo_winsys {
 			 struct salvo_bo **out);
 	void (*bo_destroy)(struct salvo_bo *bo);
 	int (*bo_map)(struct salvo_bo *bo, void **out);
+	/* NULL if the back end cannot. @flags: DRM_SALVO_BO_READONLY; @fd stays the caller's. */
+	int (*bo_import)(struct salvo_device *device, int fd, uint32_t flags,
+			 struct salvo_bo **out);
+	int (*bo_export)(struct salvo_bo *bo, int *out);
+	int (*set_timeout)(struct salvo_device *device, int64_t timeout_ns);
 	int (*queue_create)(struct salvo_device *device, const struct salvo_queue_config *config,
 			    struct salvo_queue **out);
 	void (*queue_destroy)(struct salvo_queue *queue);

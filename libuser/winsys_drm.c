@@ -24,15 +24,64 @@
 #define FIRST_RENDER	128
 #define LAST_RENDER	191
 
+/*
+ * A GEM handle. A dma-buf that is imported twice, or that was exported here, comes with the
+ * handle that is there already, and one close ends it for all: so they are counted.
+ */
+struct drm_handle {
+	struct drm_handle *next;
+	unsigned int refs;
+	uint32_t handle;
+};
+
 struct drm_bo {
 	struct salvo_bo base;
 	uint64_t bytes;		/* whole pages */
-	uint32_t handle;
+	struct drm_handle *handle;
+	/** @dmabuf: What it was imported from, to map it; else -1. */
+	int dmabuf;
 	void *map;
 };
 
 
 /* --- buffers ---------------------------------------------------------------- */
+
+/* Count a new owner of a GEM handle, under the device's lock. */
+static struct drm_handle *handle_get_locked(struct drm_device *dev, uint32_t number)
+{
+	struct drm_handle *handle;
+
+	for (handle = dev->handles; handle && handle->handle != number; handle = handle->next)
+		;
+	if (handle) {
+		handle->refs++;
+		return handle;
+	}
+	handle = malloc(sizeof(*handle));
+	if (!handle)
+		return NULL;
+	*handle = (struct drm_handle){ dev->handles, 1, number };
+	dev->handles = handle;
+	return handle;
+}
+
+static void handle_put(struct drm_device *dev, struct drm_handle *handle)
+{
+	struct drm_handle **link;
+
+	pthread_mutex_lock(&dev->lock);
+	if (--handle->refs) {
+		pthread_mutex_unlock(&dev->lock);
+		return;
+	}
+	for (link = &dev->handles; *link != handle; link = &(*link)->next)
+		;
+	*link = handle->next;
+	/* Under the lock: the kernel gives the number out again. */
+	drmCloseBufferHandle(dev->fd, handle->handle);
+	pthread_mutex_unlock(&dev->lock);
+	free(handle);
+}
 
 static int drm_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 			 struct salvo_bo **out)
@@ -45,7 +94,16 @@ static int drm_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 	bo = calloc(1, sizeof(*bo));
 	if (!bo)
 		return -ENOMEM;
+	pthread_mutex_lock(&dev->lock);
 	err = salvo_drm_call(dev, DRM_IOCTL_SALVO_BO_CREATE, &create);
+	if (!err) {
+		bo->handle = handle_get_locked(dev, create.handle);
+		if (!bo->handle) {
+			drmCloseBufferHandle(dev->fd, create.handle);
+			err = -ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&dev->lock);
 	if (err) {
 		free(bo);
 		return err;
@@ -54,7 +112,7 @@ static int drm_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 	bo->base.size = size;
 	bo->base.address = create.address;
 	bo->bytes = create.size;
-	bo->handle = create.handle;
+	bo->dmabuf = -1;
 	*out = &bo->base;
 	return 0;
 }
@@ -66,7 +124,9 @@ static void drm_bo_destroy(struct salvo_bo *base)
 
 	if (bo->map)
 		munmap(bo->map, bo->bytes);
-	drmCloseBufferHandle(dev->fd, bo->handle);
+	if (bo->dmabuf >= 0)
+		close(bo->dmabuf);
+	handle_put(dev, bo->handle);
 	free(bo);
 }
 
@@ -74,15 +134,19 @@ static int drm_bo_map(struct salvo_bo *base, void **out)
 {
 	struct drm_device *dev = to_drm(base->device);
 	struct drm_bo *bo = (struct drm_bo *)base;
-	struct drm_salvo_bo_mmap_offset offset = { .handle = bo->handle };
+	struct drm_salvo_bo_mmap_offset offset = { .handle = bo->handle->handle };
+	int fd = bo->dmabuf;
 	void *map;
 	int err;
 
 	if (!bo->map) {
-		err = salvo_drm_call(dev, DRM_IOCTL_SALVO_BO_MMAP_OFFSET, &offset);
-		if (err)
-			return err;
-		map = mmap(NULL, bo->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, dev->fd,
+		if (fd < 0) {
+			fd = dev->fd;
+			err = salvo_drm_call(dev, DRM_IOCTL_SALVO_BO_MMAP_OFFSET, &offset);
+			if (err)
+				return err;
+		}
+		map = mmap(NULL, bo->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 			   offset.offset);
 		if (map == MAP_FAILED)
 			return -errno;
@@ -90,6 +154,69 @@ static int drm_bo_map(struct salvo_bo *base, void **out)
 	}
 	*out = bo->map;
 	return 0;
+}
+
+/* A handle for a dma-buf, and what it is. */
+static int import_handle(struct drm_device *dev, int fd, struct drm_bo *bo,
+			 struct drm_salvo_bo_query *query)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&dev->lock);
+	if (drmPrimeFDToHandle(dev->fd, fd, &query->handle))
+		err = -errno;
+	if (!err) {
+		bo->handle = handle_get_locked(dev, query->handle);
+		if (!bo->handle) {
+			drmCloseBufferHandle(dev->fd, query->handle);
+			err = -ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&dev->lock);
+	if (err)
+		return err;
+	err = salvo_drm_call(dev, DRM_IOCTL_SALVO_BO_QUERY, query);
+	if (err)
+		handle_put(dev, bo->handle);
+	return err;
+}
+
+static int drm_bo_import(struct salvo_device *device, int fd, uint32_t flags,
+			 struct salvo_bo **out)
+{
+	struct drm_device *dev = to_drm(device);
+	struct drm_salvo_bo_query query = { 0 };
+	struct drm_bo *bo;
+	int err;
+
+	/* The driver binds imported memory for reading and writing. */
+	if (flags)
+		return -ENOTSUP;
+	bo = calloc(1, sizeof(*bo));
+	if (!bo)
+		return -ENOMEM;
+	bo->dmabuf = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	err = bo->dmabuf < 0 ? -errno : import_handle(dev, fd, bo, &query);
+	if (err) {
+		if (bo->dmabuf >= 0)
+			close(bo->dmabuf);
+		free(bo);
+		return err;
+	}
+	bo->base.device = device;
+	bo->base.size = query.size;
+	bo->base.address = query.address;
+	bo->bytes = query.size;
+	*out = &bo->base;
+	return 0;
+}
+
+static int drm_bo_export(struct salvo_bo *base, int *out)
+{
+	struct drm_bo *bo = (struct drm_bo *)base;
+
+	return drmPrimeHandleToFD(to_drm(base->device)->fd, bo->handle->handle,
+				  DRM_CLOEXEC | DRM_RDWR, out) ? -errno : 0;
 }
 
 /* --- the device ------------------------------------------------------------- */
@@ -130,6 +257,8 @@ static const struct salvo_winsys drm_winsys = {
 	.bo_create = drm_bo_create,
 	.bo_destroy = drm_bo_destroy,
 	.bo_map = drm_bo_map,
+	.bo_import = drm_bo_import,
+	.bo_export = drm_bo_export,
 	.queue_create = salvo_drm_queue_create,
 	.queue_destroy = salvo_drm_queue_destroy,
 	.queue_submit = salvo_drm_queue_submit,

@@ -7,6 +7,8 @@
 
 #include "winsys.h"
 
+struct drm_handle;
+
 struct drm_device {
 	struct salvo_device base;
 	int fd;
@@ -16,6 +18,8 @@ struct drm_device {
 	uint32_t *pool;
 	size_t pool_count;
 	size_t pool_capacity;
+	/** @handles: GEM handles of buffers. */
+	struct drm_handle *handles;
 };
 
 static inline struct drm_device *to_drm(struct salvo_device *device)

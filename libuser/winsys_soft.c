@@ -53,10 +53,10 @@ static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t byt
 		memset(dev->vram_map + offset, 0, bytes);
 }
 
-static void free_range(struct soft_device *dev, uint64_t offset)
+static void free_range(struct soft_device *dev, const struct soft_bo *bo)
 {
 	pthread_mutex_lock(&dev->lock);
-	salvo_vram_free(&dev->vram, offset);
+	salvo_vram_free(bo->imported ? &dev->window : &dev->vram, bo->offset);
 	dev->epoch++;
 	pthread_mutex_unlock(&dev->lock);
 }
@@ -89,14 +89,17 @@ void salvo_soft_reap(struct soft_device *dev)
 		return;
 	while ((bo = take_zombie(dev))) {
 		atomic_fetch_sub(&dev->zombie_count, 1);
-		release_pages(dev, bo->offset, bo->bytes);
+		if (bo->imported)
+			munmap(bo->map, bo->bytes);
+		else
+			release_pages(dev, bo->offset, bo->bytes);
 		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
 		/*
 		 * A range that the GPU still shows must not be given out with other
 		 * access rights: without memory for the packet it stays taken.
 		 */
 		if (!salvo_soft_space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
-			free_range(dev, bo->offset);
+			free_range(dev, bo);
 		free(bo);
 	}
 }
@@ -131,9 +134,10 @@ static int soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t f
 		return err;
 	}
 	bo->base.address = dev->regs->va_base + bo->offset;
+	bo->map = dev->vram_map + bo->offset;
 	err = salvo_soft_space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
 	if (err) {
-		free_range(dev, bo->offset);
+		free_range(dev, bo);
 		free(bo);
 		return err;
 	}
@@ -161,7 +165,7 @@ static int soft_bo_map(struct salvo_bo *base, void **out)
 {
 	struct soft_bo *bo = (struct soft_bo *)base;
 
-	*out = to_soft_device(base->device)->vram_map + bo->offset;
+	*out = bo->map;
 	return 0;
 }
 
@@ -268,12 +272,16 @@ static void soft_close(struct salvo_device *device)
 	struct soft_device *dev = to_soft_device(device);
 	struct soft_bo *bo;
 
+	salvo_soft_watchdog_destroy(dev->watchdog);
 	salvo_gpu_destroy(dev->gpu);
 	salvo_soft_give_up(dev);
 	while ((bo = dev->zombies)) {
 		dev->zombies = bo->next;
+		if (bo->imported)
+			munmap(bo->map, bo->bytes);
 		free(bo);
 	}
+	salvo_vram_fini(&dev->window);
 	salvo_vram_fini(&dev->vram);
 	free(dev->ring);
 	if (dev->regs)
@@ -294,6 +302,8 @@ static const struct salvo_winsys soft_winsys = {
 	.bo_create = soft_bo_create,
 	.bo_destroy = soft_bo_destroy,
 	.bo_map = soft_bo_map,
+	.bo_import = salvo_soft_bo_import,
+	.set_timeout = salvo_soft_set_timeout,
 	.queue_create = salvo_soft_queue_create,
 	.queue_destroy = salvo_soft_queue_destroy,
 	.queue_submit = salvo_soft_queue_submit,
@@ -354,6 +364,7 @@ int salvo_winsys_soft_open(struct salvo_device **out)
 		return err;
 	}
 	salvo_vram_init(&dev->vram, dev->vram_bytes);
+	salvo_vram_init(&dev->window, dev->regs->va_bytes - dev->vram_bytes);
 	fill_info(dev);
 	*out = &dev->base;
 	return 0;
