@@ -79,7 +79,9 @@ static int salvo_device_init_pci(struct salvo_device *sdev, struct pci_dev *pdev
 	ret = salvo_mmio_init(sdev, pdev);
 	if (ret)
 		return ret;
-	return dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	/* Runs of imported pages may be as long as memory. */
+	return dma_set_max_seg_size(&pdev->dev, UINT_MAX) ?:
+	       dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 }
 
 static int salvo_device_start_hw(struct salvo_device *sdev, struct pci_dev *pdev)
