@@ -201,6 +201,47 @@ TEST_F(submit, args_wrong_size)
 	EXPECT_REFUSED(-E2BIG);
 }
 
+/*
+ * A chain of 1,024 dispatches, each of which needs the one before: the kernel adds one to
+ * a word, without atomics, so that two at once or in the wrong place would be seen.
+ */
+TEST_F(submit, B10_1024_dispatches_with_pipe_controls)
+{
+	/* mov (%rdi),%rax; mov 8(%rdi),%ecx; cmp %ecx,(%rax); jne 1f; incl (%rax); 1: ret */
+	static const unsigned char code[] = {
+		0x48, 0x8b, 0x07, 0x8b, 0x4f, 0x08, 0x39, 0x08, 0x75, 0x02, 0xff, 0x00, 0xc3,
+	};
+	struct drm_salvo_command *commands = calloc(2048, sizeof(*commands));
+	struct { uint64_t address, expected; } *args = calloc(1024, sizeof(*args));
+	struct bo exec;
+	uint32_t i;
+
+	ASSERT_NE(commands, NULL);
+	ASSERT_NE(args, NULL);
+	ASSERT_EQ(bo_create(self->fd, PAGE, DRM_SALVO_BO_EXEC, &exec), 0);
+	ASSERT_EQ(bo_map(self->fd, &exec), 0);
+	memcpy(exec.map, code, sizeof(code));
+	for (i = 0; i < 1024; i++) {
+		args[i].address = self->bo.address;
+		args[i].expected = i;
+		commands[2 * i] = (struct drm_salvo_command){
+			.type = DRM_SALVO_DISPATCH, .entry = exec.address, .dims = 1,
+			.items = { 1, 1, 1 }, .group = { 1, 1, 1 },
+			.args_offset = i * sizeof(*args), .args_size = sizeof(*args),
+		};
+		if (i)
+			commands[2 * i - 1] = pipe_control(2 * i, 2 * i - 2);
+	}
+	self->submit.commands.pointer = (uintptr_t)commands;
+	self->submit.commands.count = 2047;
+	self->submit.args = (uintptr_t)args;
+	self->submit.args_size = 1024 * sizeof(*args);
+	EXPECT_RUNS();
+	EXPECT_EQ(*(uint32_t *)self->bo.map, 1024);
+	free(args);
+	free(commands);
+}
+
 TEST_F(submit, profile_wrong_address)
 {
 	self->submit.profile = self->bo.address + 4;

@@ -4,6 +4,7 @@
  */
 #include "kselftest_harness.h"
 
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 #include <xf86drm.h>
@@ -166,6 +167,84 @@ TEST_F(sync, syncobj_goes_to_another_file)
 	EXPECT_EQ(syncobj_wait(self->fd, done.handle, 20), 0);
 	EXPECT_EQ(first_not(&self->to, 8), SIZE / 4);
 	close(other);
+}
+
+/* What leaves the driver and comes back is the same fence. */
+TEST_F(sync, sync_file_of_a_batch_is_waited_for_by_another)
+{
+	const struct drm_salvo_sync made = binary(syncobj_create(self->fd));
+	const struct drm_salvo_sync taken = binary(syncobj_create(self->fd));
+	const struct drm_salvo_sync done = binary(syncobj_create(self->fd));
+	uint32_t round;
+	int sync_file;
+
+	for (round = 1; round <= 10; round++) {
+		ASSERT_EQ(submit_one(self->fd, self->a, fill(self->from.address, SIZE, round),
+				     NULL, &made), 0);
+		ASSERT_EQ(drmSyncobjExportSyncFile(self->fd, made.handle, &sync_file), 0);
+		ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, taken.handle, sync_file), 0);
+		close(sync_file);
+		ASSERT_EQ(submit_one(self->fd, self->b,
+				     copy(self->to.address, self->from.address, SIZE),
+				     &taken, &done), 0);
+		ASSERT_EQ(syncobj_wait(self->fd, done.handle, 20), 0);
+		ASSERT_EQ(first_not(&self->to, round), SIZE / 4);
+	}
+}
+
+TEST_F(sync, sync_file_of_a_point_of_a_timeline)
+{
+	const uint32_t timeline = syncobj_create(self->fd), one = syncobj_create(self->fd);
+	const struct drm_salvo_sync made = point(timeline, 7), done = binary(one);
+	struct pollfd pollfd = { .events = POLLIN };
+
+	ASSERT_EQ(submit_one(self->fd, self->a, fill(self->to.address, SIZE, 3), NULL, &made), 0);
+	ASSERT_EQ(drmSyncobjTransfer(self->fd, one, 0, timeline, 7, 0), 0);
+	ASSERT_EQ(drmSyncobjExportSyncFile(self->fd, one, &pollfd.fd), 0);
+	EXPECT_EQ(poll(&pollfd, 1, 20000), 1);
+	EXPECT_EQ(first_not(&self->to, 3), SIZE / 4);
+	close(pollfd.fd);
+	ASSERT_EQ(submit_one(self->fd, self->b, fill(self->to.address, SIZE, 4), &done, &done), 0);
+	EXPECT_EQ(syncobj_wait(self->fd, one, 20), 0);
+}
+
+/* A point stands for all before it, and one that nobody promised is refused. */
+TEST_F(sync, points_of_a_timeline)
+{
+	uint32_t timeline = syncobj_create(self->fd);
+	const struct drm_salvo_sync fifth = point(timeline, 5), third = point(timeline, 3);
+	const struct drm_salvo_sync ninth = point(timeline, 9);
+	uint64_t at = 4, value = 0;
+
+	ASSERT_EQ(submit_one(self->fd, self->a, fill(self->from.address, SIZE, 6), NULL,
+			     &fifth), 0);
+	EXPECT_EQ(submit_one(self->fd, self->b, fill(self->to.address, 64, 1), &ninth, NULL),
+		  -EINVAL);
+	ASSERT_EQ(submit_one(self->fd, self->b, copy(self->to.address, self->from.address, SIZE),
+			     &third, &ninth), 0);
+	ASSERT_EQ(drmSyncobjTimelineWait(self->fd, &timeline, &at, 1, INT64_MAX, 0, NULL), 0);
+	at = 9;
+	ASSERT_EQ(drmSyncobjTimelineWait(self->fd, &timeline, &at, 1, INT64_MAX, 0, NULL), 0);
+	ASSERT_EQ(drmSyncobjQuery(self->fd, &timeline, &value, 1), 0);
+	EXPECT_EQ(value, 9);
+	EXPECT_EQ(first_not(&self->to, 6), SIZE / 4);
+}
+
+/* The CPU's own points order batches too. */
+TEST_F(sync, batch_waits_for_a_point_that_the_cpu_has_signalled)
+{
+	uint32_t timeline = syncobj_create(self->fd);
+	const struct drm_salvo_sync first = point(timeline, 1), second = point(timeline, 2);
+	uint64_t at = 1;
+
+	EXPECT_EQ(submit_one(self->fd, self->a, fill(self->to.address, SIZE, 2), &first, &second),
+		  -EINVAL);
+	ASSERT_EQ(drmSyncobjTimelineSignal(self->fd, &timeline, &at, 1), 0);
+	ASSERT_EQ(submit_one(self->fd, self->a, fill(self->to.address, SIZE, 2), &first,
+			     &second), 0);
+	at = 2;
+	ASSERT_EQ(drmSyncobjTimelineWait(self->fd, &timeline, &at, 1, INT64_MAX, 0, NULL), 0);
+	EXPECT_EQ(first_not(&self->to, 2), SIZE / 4);
 }
 
 TEST_F(sync, context_may_end_before_its_batches)

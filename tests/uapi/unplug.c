@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "dmabuf.h"
 #include "rendernode.h"
 
 #define MODULE	"/modules/salvo.ko"
@@ -223,6 +224,70 @@ TEST_F(unplug, mapping_of_an_unbound_driver_can_be_touched)
 	/* Nor does the new device see it. */
 	words[4096] = 7;
 	self->bo.map = NULL;
+}
+
+/* The buffer is there as long as anyone has it, its memory in the GPU is not. */
+TEST_F(unplug, exported_buffer_of_an_unbound_driver)
+{
+	uint32_t *map, handle;
+	int dmabuf, other;
+
+	ASSERT_EQ(drmPrimeHandleToFD(self->fd, self->bo.handle, DRM_CLOEXEC | DRM_RDWR,
+				     &dmabuf), 0);
+	map = mmap(NULL, self->bo.size, PROT_READ | PROT_WRITE, MAP_SHARED, dmabuf, 0);
+	ASSERT_NE((void *)map, MAP_FAILED);
+	map[0] = 1;
+	ASSERT_EQ(unbind(self->pci), 0);
+	map[1024] = 2;
+	EXPECT_NE(map[0], 1);
+	close(self->fd);
+	self->fd = -1;
+	map[2048] = 3;
+	ASSERT_EQ(bind(self->pci), 0);
+	ASSERT_TRUE(wait_for_node());
+	other = node_open();
+	ASSERT_GE(other, 0);
+	/* To the new device it is a stranger's, and has no pages. */
+	EXPECT_NE(drmPrimeFDToHandle(other, dmabuf, &handle), 0);
+	EXPECT_EQ(errno, EOPNOTSUPP);
+	close(other);
+	munmap(map, self->bo.size);
+	close(dmabuf);
+}
+
+/* While batches write to it, and the handle and the file outlive the driver. */
+TEST_F(unplug, unbound_while_a_buffer_is_imported)
+{
+	uint32_t done = syncobj_create(self->fd), handle;
+	struct drm_salvo_bo_query query = { 0 };
+	int vgem = vgem_open();
+	struct vgem_bo frame;
+	struct bo bo;
+
+	if (vgem < 0)
+		SKIP(return, "there is no vgem");
+	ASSERT_EQ(vgem_create(vgem, 8 << 20, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
+	ASSERT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &query.handle), 0);
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_QUERY, &query), 0);
+	bo = (struct bo){ query.size, query.address, query.handle, NULL };
+	ASSERT_EQ(submit_long(self->fd, self->ctx, &bo, done), 0);
+	ASSERT_EQ(unbind(self->pci), 0);
+	/* No fence of ours is left, and the memory is the exporter's alone. */
+	EXPECT_TRUE(dmabuf_poll(frame.fd, true, 20000));
+	frame.map[0] = 77;
+	usleep(10000);
+	EXPECT_EQ(frame.map[0], 77);
+	EXPECT_NE(drmPrimeFDToHandle(self->fd, frame.fd, &handle), 0);
+	EXPECT_EQ(errno, ENODEV);
+	ASSERT_EQ(bind(self->pci), 0);
+	ASSERT_TRUE(wait_for_node());
+	close(self->fd);
+	/* It can be imported again by the new device. */
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	EXPECT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &handle), 0);
+	vgem_destroy(vgem, &frame);
+	close(vgem);
 }
 
 #define CHILDREN	4
