@@ -73,7 +73,7 @@ simulation: $(BUILD)/tests/bench/queues ## the queues on 16 to 4,096 units, into
 .PHONY: all-user tests run-tests
 all: all-user modules ## build everything but the tests
 	@:
-all-user: libs tools ## build libraries and tools
+all-user: libs tools man ## build libraries, tools and manual pages
 	@:
 
 # A line for each step; V=1 shows the commands.
@@ -124,6 +124,16 @@ $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c)): $(BUILD)/bin/%: \
 		$(BUILD)/obj/tools/%.o $(TOOL_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+# --- manual pages of the library's functions, from the comments of its header ----
+
+.PHONY: man
+man: $(BUILD)/man/man3/.made
+$(BUILD)/man/man3/.made: libuser/salvo.h tools/doc-man
+	@rm -rf $(@D)
+	@mkdir -p $(@D)
+	$(call run,MAN)tools/doc-man -v out=$(@D) -v date=$$(sed -n 's/^.TH .* 7 \([0-9-]*\) .*/\1/p' \
+		libuser/man/libsalvo.7) $< $< >$@
 
 # --- kernel programs: any folder/NAME.cl becomes build/kernels/NAME.salvo ------
 
@@ -203,7 +213,7 @@ SHARE      := $(PREFIX)/share
 .PHONY: install
 install: all-user ## install programs, library, manual pages below PREFIX (/usr/local); DESTDIR counts
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) \
-		$(DESTDIR)$(SHARE)/man/man1 $(DESTDIR)$(SHARE)/man/man7 $(DESTDIR)$(SHARE)/salvo/kernels
+		$(addprefix $(DESTDIR)$(SHARE)/man/man,1 3 7) $(DESTDIR)$(SHARE)/salvo/kernels
 	install -m 755 $(filter $(BUILD)/bin/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/lib/libsalvo.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/lib/libsalvo.so $(DESTDIR)$(LIBDIR)/libsalvo.so.1
@@ -216,6 +226,7 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	for tool in $(notdir $(filter $(BUILD)/bin/%,$(TOOLS))); do \
 		install -m 644 tools/completion/salvo.bash \
 			$(DESTDIR)$(SHARE)/bash-completion/completions/$$tool || exit; done
+	install -m 644 $(BUILD)/man/man3/*.3 $(DESTDIR)$(SHARE)/man/man3
 	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(SHARE)/salvo/kernels
 

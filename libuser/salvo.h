@@ -72,8 +72,14 @@ struct salvo_device_stats {
  * Return: 0, -ENOENT or -EACCES (the path), -ENODEV (no Salvo device), -ENOMEM.
  */
 int salvo_device_open(const char *name, struct salvo_device **out);
+/**
+ * salvo_device_close() - Close a device; batches in flight on the embedded GPU are given up.
+ * @device: All its other objects were destroyed before. May be NULL.
+ */
 void salvo_device_close(struct salvo_device *device);
+/** salvo_device_get_info() - What a device is and its limits. */
 void salvo_device_get_info(struct salvo_device *device, struct salvo_device_info *info);
+/** salvo_device_get_stats() - Counters of this open device. Return: 0 or an error of the driver. */
 int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stats *stats);
 
 /**
@@ -109,9 +115,21 @@ int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds);
  */
 int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 		    struct salvo_bo **out);
+/**
+ * salvo_bo_destroy() - Destroy a buffer; batches in flight still find its memory.
+ * @bo: May be NULL.
+ */
 void salvo_bo_destroy(struct salvo_bo *bo);
-/** salvo_bo_map() - Address of the buffer in the application; valid until it is destroyed. */
+/**
+ * salvo_bo_map() - Address of the buffer in the application.
+ * @out: The address, always the same, valid until the buffer is destroyed. Nobody needs to
+ *       unmap it. The application and the GPU see each other's writes; a batch's are
+ *       complete when its fence is done.
+ *
+ * Return: 0, -ENOMEM.
+ */
 int salvo_bo_map(struct salvo_bo *bo, void **out);
+/** salvo_bo_size() - Bytes of the buffer, as it was created. */
 uint64_t salvo_bo_size(const struct salvo_bo *bo);
 /** salvo_bo_address() - Address of the buffer on the GPU. */
 uint64_t salvo_bo_address(const struct salvo_bo *bo);
@@ -171,9 +189,11 @@ struct salvo_image_info {
  */
 int salvo_image_create(struct salvo_device *device, const struct salvo_image_info *info,
 		       uint32_t flags, struct salvo_image **out);
+/** salvo_image_destroy() - Destroy an image, as salvo_bo_destroy() a buffer; may be NULL. */
 void salvo_image_destroy(struct salvo_image *image);
 /** salvo_image_bo() - The buffer that holds the pixels, row by row; it belongs to the image. */
 struct salvo_bo *salvo_image_bo(const struct salvo_image *image);
+/** salvo_image_row_pitch() - Bytes from a pixel to the one below, or to the slice behind. */
 uint64_t salvo_image_row_pitch(const struct salvo_image *image);
 uint64_t salvo_image_slice_pitch(const struct salvo_image *image);
 
@@ -201,7 +221,7 @@ int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out);
 
 /**
- * salvo_program_load() - Load a program made by salvo-cc.
+ * salvo_program_load() - Load a program made by salvo-cc, from memory or from a file.
  * @image: The ELF file's bytes; not kept.
  *
  * Return: 0, -ENOEXEC (no such program, or damaged), -ENOTSUP (the GPU lacks
@@ -211,6 +231,10 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 		       struct salvo_program **out);
 int salvo_program_load_file(struct salvo_device *device, const char *path,
 			    struct salvo_program **out);
+/**
+ * salvo_program_destroy() - Destroy a program; batches in flight still find its code.
+ * @program: Its kernels, and batches with their dispatches, are not used any more. May be NULL.
+ */
 void salvo_program_destroy(struct salvo_program *program);
 
 /**
@@ -220,6 +244,7 @@ void salvo_program_destroy(struct salvo_program *program);
  */
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
+/** salvo_kernel_destroy() - Destroy a kernel; dispatches of it stay in their batches. May be NULL. */
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
 /** salvo_kernel_set_value() - An argument by value. Return: 0, -EINVAL (index, kind, size). */
 int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
@@ -269,7 +294,15 @@ int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, ui
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);
 
+/**
+ * salvo_batch_create() - An empty batch.
+ *
+ * A batch may be submitted any number of times, and several times at once.
+ *
+ * Return: 0, -ENOMEM.
+ */
 int salvo_batch_create(struct salvo_device *device, struct salvo_batch **out);
+/** salvo_batch_destroy() - Destroy a batch; submissions in flight go on. May be NULL. */
 void salvo_batch_destroy(struct salvo_batch *batch);
 /** salvo_batch_reset() - Empty the batch, keeping its memory. */
 void salvo_batch_reset(struct salvo_batch *batch);
@@ -288,12 +321,36 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
  */
 int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 			     unsigned int producer);
-/** salvo_batch_barrier() - All that is added later waits for all that was added before. */
+/**
+ * salvo_batch_barrier() - All that is added later waits for all that was added before.
+ *
+ * Return: the barrier's own index, -E2BIG, -ENOMEM.
+ */
 int salvo_batch_barrier(struct salvo_batch *batch);
+/**
+ * salvo_batch_copy() - Copy bytes from a buffer to a buffer.
+ * @size: Not zero. The two ranges must lie in their buffers and not overlap.
+ *
+ * Return: the command's index, -EINVAL, -E2BIG, -ENOMEM.
+ */
 int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t dst_offset,
 		     struct salvo_bo *src, uint64_t src_offset, uint64_t size);
+/**
+ * salvo_batch_fill() - Fill a range of a buffer with a pattern of 32 bits.
+ * @offset, @size: Multiples of 4.
+ *
+ * Return: the command's index, -EINVAL, -E2BIG, -ENOMEM.
+ */
 int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset,
 		     uint64_t size, uint32_t pattern);
+/**
+ * salvo_batch_timestamp() - Store the GPU's clock.
+ * @offset: Of the 64-bit number, a multiple of 8. Its unit is clock_hz of salvo_device_get_info().
+ *
+ * Like all commands it runs at any time, unless pipe controls or barriers order it.
+ *
+ * Return: the command's index, -EINVAL, -E2BIG, -ENOMEM.
+ */
 int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset);
 /**
  * salvo_batch_append() - Add all commands of another batch, as they are now.
@@ -339,6 +396,7 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
  */
 int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsigned int dims,
 			   const uint32_t *items, const uint32_t *group);
+/** salvo_batch_count() - Number of commands that were added. */
 unsigned int salvo_batch_count(const struct salvo_batch *batch);
 /** salvo_batch_error() - What was wrong with the last call on this batch that failed, one line. */
 const char *salvo_batch_error(const struct salvo_batch *batch);
@@ -421,7 +479,14 @@ int salvo_batch_enable_profile(struct salvo_batch *batch);
 int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile);
 
-/** salvo_queue_create() - A queue; its batches run one after the other. @eu_mask 0: all units. */
+/**
+ * salvo_queue_create() - A queue; its batches run one after the other.
+ * @eu_mask: Execution units that they may use, bit 0 is unit 0; 0: all.
+ *
+ * Batches of different queues may overlap.
+ *
+ * Return: as salvo_queue_create_priority().
+ */
 int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct salvo_queue **out);
 
 #define SALVO_QUEUE_LOW		(-1)
