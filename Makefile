@@ -213,7 +213,7 @@ SHARE      := $(PREFIX)/share
 .PHONY: install
 install: all-user ## install programs, library, manual pages below PREFIX (/usr/local); DESTDIR counts
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) \
-		$(addprefix $(DESTDIR)$(SHARE)/man/man,1 3 7) $(DESTDIR)$(SHARE)/salvo/kernels
+		$(addprefix $(DESTDIR)$(SHARE)/man/man,1 3 7) $(DESTDIR)$(PREFIX)/lib/salvo/kernels
 	install -m 755 $(filter $(BUILD)/bin/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/lib/libsalvo.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/lib/libsalvo.so $(DESTDIR)$(LIBDIR)/libsalvo.so.1
@@ -228,7 +228,9 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 			$(DESTDIR)$(SHARE)/bash-completion/completions/$$tool || exit; done
 	install -m 644 $(BUILD)/man/man3/*.3 $(DESTDIR)$(SHARE)/man/man3
 	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
-	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(SHARE)/salvo/kernels
+	install -d $(DESTDIR)$(SHARE)/salvo/examples
+	install -m 644 tools/examples/*.batch tools/examples/*.cl $(DESTDIR)$(SHARE)/salvo/examples
+	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/lib/salvo/kernels
 
 # DKMS wants the version in the folder's name, and dkms.conf at its head.
 DKMS_SOURCE = $(DESTDIR)/usr/src/salvo-$(VERSION)
@@ -243,6 +245,15 @@ install-dkms: ## install the driver's source for DKMS, and a udev rule; DESTDIR 
 	cp --parents $(MODULE_SOURCES) $(DKMS_SOURCE)
 	sed 's,@version@,$(VERSION),' packaging/dkms.conf.in >$(DKMS_SOURCE)/dkms.conf
 	install -D -m 644 packaging/60-salvo.rules $(DESTDIR)/lib/udev/rules.d/60-salvo.rules
+
+# In a copy of what git knows, since dpkg-buildpackage cleans the tree that it works in.
+.PHONY: deb
+deb: ## build the Debian packages, into build/deb
+	rm -rf $(BUILD)/deb
+	mkdir -p $(BUILD)/deb/salvo
+	git ls-files -z | xargs -0 cp --parents -t $(BUILD)/deb/salvo
+	cd $(BUILD)/deb/salvo && MAKEFLAGS= dpkg-buildpackage -us -uc -b -j$(JOBS)
+	rm -rf $(BUILD)/deb/salvo
 
 clean: ## delete build/
 	rm -rf $(BUILD)

@@ -12,6 +12,9 @@
  * submission waits for it: it is for debugging, and slow. A batch that does not end in
  * time, or in which the GPU's clock is stored, is written without those expectations.
  *
+ * What the human-readable form cannot say (images, arguments of more than 128 bytes by value)
+ * is not written, and standard error tells so.
+ *
  * @lock protects the lists; it is held while a batch is written, so that numbers, files and
  * buffers belong together.
  */
@@ -71,8 +74,11 @@ struct salvo_dump_batch {
 	struct salvo_text *text;
 	struct dump_used *used;		/* as many as the text has buffers */
 	unsigned int number;
-	bool failed;
+	/** @failed: Why it cannot be written, or NULL. */
+	const char *failed;
 };
+
+static const char no_memory[] = "no memory";
 
 /* --- what exists -------------------------------------------------------------- */
 
@@ -249,13 +255,13 @@ static unsigned int use_bo(struct salvo_dump_batch *batch, unsigned int index)
 		if (batch->used[i].bo == index)
 			return i;
 	if (text->buffer_count == SALVO_TEXT_MAX_BUFFERS) {
-		batch->failed = true;
+		batch->failed = "too many buffers";
 		return SALVO_TEXT_MAX_BUFFERS;
 	}
 	used = grow(&batch->used, i, sizeof(*used));
 	buffer = grow(&text->buffers, i, sizeof(*buffer));
 	if (!used || !buffer) {
-		batch->failed = true;
+		batch->failed = no_memory;
 		return SALVO_TEXT_MAX_BUFFERS;
 	}
 	text->buffer_count++;
@@ -265,7 +271,7 @@ static unsigned int use_bo(struct salvo_dump_batch *batch, unsigned int index)
 	used->bo = index;
 	used->before = malloc(bo->bo->size);
 	if (!used->before || !buffer->name)
-		batch->failed = true;
+		batch->failed = no_memory;
 	else
 		memcpy(used->before, bo->map, bo->bo->size);
 	return i;
@@ -300,13 +306,14 @@ static unsigned int use_program(struct salvo_dump_batch *batch, unsigned int ind
 			return i;
 	program = grow(&text->programs, i, sizeof(*program));
 	if (!program) {
-		batch->failed = true;
+		batch->failed = no_memory;
 		return 0;
 	}
 	text->program_count++;
 	program->name = format_name("p%u", i);
 	program->file = strdup(batch->dump->programs[index].file);
-	batch->failed |= !program->name || !program->file;
+	if (!program->name || !program->file)
+		batch->failed = no_memory;
 	return i;
 }
 
@@ -347,7 +354,7 @@ static void take_value(struct salvo_dump_batch *batch, struct salvo_text_arg *ar
 			memcpy(&arg->bits[arg->lanes], from + arg->lanes * width, width);
 		return;
 	}
-	batch->failed = true;
+	batch->failed = "an argument by value is too long";
 }
 
 /* Local arguments lie one after the other: each ends where the next begins. */
@@ -377,8 +384,11 @@ static void take_argument(struct salvo_dump_batch *batch, struct salvo_text_arg 
 		take_value(batch, arg, args + note->offset, note->size);
 		return;
 	}
-	memcpy(&word, args + note->offset, sizeof(word));
-	if (note->kind == SALVO_ARG_LOCAL) {
+	if (note->size == sizeof(word))
+		memcpy(&word, args + note->offset, sizeof(word));
+	if (note->kind != SALVO_ARG_LOCAL && !salvo_arg_is_pointer(note)) {
+		batch->failed = "a kernel takes images";
+	} else if (note->kind == SALVO_ARG_LOCAL) {
 		arg->kind = SALVO_TEXT_ARG_LOCAL;
 		arg->local_bytes = local_bytes(kernel, args, word, local_size);
 	} else {
@@ -396,7 +406,7 @@ static void take_dispatch(struct salvo_dump_batch *batch, struct salvo_text_comm
 	kernel = find_kernel(batch, from->entry, &program);
 	if (!kernel || kernel->note.args_bytes > from->args_size ||
 	    kernel->note.arg_count > SALVO_TEXT_MAX_ARGS) {
-		batch->failed = true;
+		batch->failed = "a kernel is not known, or has too many arguments";
 		return;
 	}
 	to->program = use_program(batch, program);
@@ -407,7 +417,7 @@ static void take_dispatch(struct salvo_dump_batch *batch, struct salvo_text_comm
 	to->has_group = true;
 	to->args = calloc(kernel->note.arg_count + 1, sizeof(*to->args));
 	if (!to->kernel || !to->args) {
-		batch->failed = true;
+		batch->failed = no_memory;
 		return;
 	}
 	to->arg_count = kernel->note.arg_count;
@@ -425,7 +435,10 @@ static void need_label(struct salvo_dump_batch *batch, unsigned int index)
 		command->label = command->kernel && strlen(command->kernel) < 50 ?
 				 format_name("%s_%u", command->kernel, index) :
 				 format_name("command_%u", index);
-	batch->failed |= !command->label || command->type == DRM_SALVO_PIPE_CONTROL;
+	if (!command->label)
+		batch->failed = no_memory;
+	else if (command->type == DRM_SALVO_PIPE_CONTROL)
+		batch->failed = "a pipe control waits for a pipe control";
 }
 
 static void take_command(struct salvo_dump_batch *batch, unsigned int index,
@@ -451,12 +464,13 @@ static void take_command(struct salvo_dump_batch *batch, unsigned int index,
 		break;
 	case DRM_SALVO_COPY:
 		to->src = find_place(batch, from->src);
-		batch->failed |= to->src.buffer == SALVO_TEXT_MAX_BUFFERS;
+		if (to->src.buffer == SALVO_TEXT_MAX_BUFFERS)
+			batch->failed = "a copy reads no buffer";
 		/* fallthrough */
 	default:
 		to->dst = find_place(batch, from->dst);
 		if (to->dst.buffer == SALVO_TEXT_MAX_BUFFERS)
-			batch->failed = true;
+			batch->failed = "a command writes to no buffer";
 		else if (from->type == DRM_SALVO_TIMESTAMP)
 			batch->used[to->dst.buffer].timed = true;
 	}
@@ -534,7 +548,8 @@ static void write_contents(struct salvo_dump_batch *batch, unsigned int i)
 		return;
 	buffer->init = SALVO_TEXT_FILE;
 	buffer->file = write_bytes(batch, i, "before", batch->used[i].before, buffer->bytes);
-	batch->failed |= !buffer->file;
+	if (!buffer->file)
+		batch->failed = "the contents of a buffer cannot be written";
 }
 
 /* Expect what is there now, from the first byte that changed to the last. */
@@ -589,6 +604,9 @@ void salvo_dump_end(struct salvo_dump_batch *batch, struct salvo_fence *fence)
 			close(fd);
 		}
 	}
+	if (fence && batch->failed)
+		fprintf(stderr, "libsalvo: SALVO_DUMP: a batch is not written: %s\n",
+			batch->failed);
 	pthread_mutex_unlock(&dump->lock);
 	free_batch(batch);
 }

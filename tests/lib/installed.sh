@@ -13,7 +13,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 problem=$(make -s -o all-user install PREFIX=/opt/salvo DESTDIR="$dir" 2>&1 >/dev/null)
 for file in bin/salvo-submit bin/salvo-cc lib/libsalvo.so.1 lib/libsalvo.a include/salvo.h \
 	lib/pkgconfig/salvo.pc share/man/man1/salvo-submit.1 share/man/man7/libsalvo.7 \
-	share/salvo/kernels/transfer.salvo; do
+	lib/salvo/kernels/transfer.salvo share/man/man1/salvo-top.1 \
+	share/bash-completion/completions/salvo-submit share/salvo/examples/transfer.batch; do
 	[ -s "$dir/opt/salvo/$file" ] || problem="$problem no $file;"
 done
 check "make install" "$problem"
@@ -101,7 +102,7 @@ problem=$(gcc -std=c99 -Wall -Wextra -Werror -pedantic -o "$dir/host" "$dir/host
 	$(pkg-config --cflags --libs salvo) 2>&1)
 if [ -z "$problem" ]; then
 	got=$(LD_LIBRARY_PATH=$dir/opt/salvo/lib "$dir/host" \
-		"$dir/opt/salvo/share/salvo/kernels/transfer.salvo" 2>&1)
+		"$dir/opt/salvo/lib/salvo/kernels/transfer.salvo" 2>&1)
 	[ "$got" = 42 ] || problem="printed '$got', expected 42"
 fi
 check "B13_host_program_follows_the_order_of_calls" "$problem"

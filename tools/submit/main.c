@@ -70,7 +70,7 @@ static void folder_of(const char *path, char out[DIR_BYTES])
 	snprintf(out, DIR_BYTES, "%s", dirname(copy));
 }
 
-/* Kernels beside the program: ../kernels when built, ../share/salvo/kernels when installed. */
+/* Kernels beside the program: ../kernels when built, ../lib/salvo/kernels when installed. */
 static void own_folders(char built[DIR_BYTES], char installed[DIR_BYTES])
 {
 	char self[DIR_BYTES - 64] = ".", folder[DIR_BYTES];
@@ -80,7 +80,7 @@ static void own_folders(char built[DIR_BYTES], char installed[DIR_BYTES])
 		self[length] = 0;
 	folder_of(self, folder);
 	snprintf(built, DIR_BYTES, "%.4000s/../kernels", folder);
-	snprintf(installed, DIR_BYTES, "%.4000s/../share/salvo/kernels", folder);
+	snprintf(installed, DIR_BYTES, "%.4000s/../lib/salvo/kernels", folder);
 }
 
 static int build(const struct options *options, const struct salvo_text *text,

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# deb.sh - debian/ fits what "make install" installs; the packages themselves are built by "make deb"
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+. tests/common/tap.sh
+
+dir=$(mktemp -d)
+taken=$(mktemp)
+trap 'rm -rf "$dir" "$taken"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+problem=$(make -s -o all-user install install-dkms PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu \
+	DESTDIR="$dir" 2>&1 >/dev/null)
+# Which files the packages take, by the patterns of debian/*.install.
+for list in debian/*.install; do
+	while read -r pattern; do
+		found=$(cd "$dir" && compgen -G "$pattern")
+		[ -n "$found" ] || problem="$problem $list: nothing matches $pattern;"
+		while read -r place; do
+			(cd "$dir" && find "$place" ! -type d)
+		done <<<"$found" >>"$taken"
+	done <"$list"
+done
+check "each pattern of debian/*.install matches" "$problem"
+
+check "each file that is installed is in one package" \
+	"$( (cd "$dir" && find . ! -type d) | sed 's,^\./,,' | sort | diff - <(sort "$taken"))"
+
+version=$(sed -n 's/^VERSION := //p' Makefile)
+problem=
+[ "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" = "$version" ] ||
+	problem="the changelog is not about $version"
+check "the changelog's version is the Makefile's" "$problem"
+
+# What building and the packages need is what tools/deps installs.
+problem=$(sed -n '/^Build-Depends:/,/^[A-Z].*:/p' debian/control | sed -n 's/^ \([a-z0-9.-]*\).*/\1/p' |
+	grep -v -e '^debhelper' -e '^dh-' | sort | comm -23 - <(tools/deps --list | sort))
+check "build dependencies are those of tools/deps" "$problem"
+
+finish
