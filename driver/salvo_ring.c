@@ -263,6 +263,7 @@ void salvo_ring_abandon(struct salvo_device *sdev)
 
 /**
  * salvo_ring_is_shared() - Do contexts compete for the GPU?
+ * @sdev: The device.
  *
  * Now, or a moment ago: one that submits, waits, and submits again is not busy in between.
  */

@@ -7,6 +7,7 @@
  */
 #include "kselftest_harness.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #define CROWD		64
 #define EACH		12
+#define SHARERS		4
 
 FIXTURE(crowd) {
 	int start[2];
@@ -93,9 +95,17 @@ TEST_F_TIMEOUT(crowd, sixty_four_processes_at_once, 200)
 	}
 }
 
-/* Keeps @depth batches of one size under way, and counts those that are done. */
-static void keep_busy(int start, uint32_t depth, volatile uint32_t *done, volatile uint32_t *over)
+/* What the measured processes and their parent tell each other. */
+struct shares {
+	volatile uint32_t over;
+	_Atomic uint32_t ready;
+	volatile uint64_t ended[SHARERS];
+};
+
+/* Keeps @depth batches of one size under way, and tells how many have ended. */
+static void keep_busy(int start, uint32_t depth, struct shares *shares, uint32_t me)
 {
+	struct drm_salvo_ctx_query query;
 	struct drm_salvo_command command;
 	struct drm_salvo_sync signal[64];
 	struct batch batch = {
@@ -105,7 +115,7 @@ static void keep_busy(int start, uint32_t depth, volatile uint32_t *done, volati
 	struct bo bo;
 	uint32_t i;
 
-	if (fd < 0 || ctx_create(fd, &batch.ctx) || bo_create(fd, 4 << 20, 0, &bo))
+	if (fd < 0 || ctx_create(fd, &batch.ctx) || bo_create(fd, 16 << 20, 0, &bo))
 		_exit(1);
 	command = fill(bo.address, bo.size, 1);
 	for (i = 0; i < depth; i++)
@@ -116,16 +126,16 @@ static void keep_busy(int start, uint32_t depth, volatile uint32_t *done, volati
 		if (submit(fd, &batch))
 			_exit(2);
 	}
-	for (i = 0; !*over; i = (i + 1) % depth) {
+	shares->ready++;
+	for (i = 0; !shares->over; i = (i + 1) % depth) {
 		batch.signals = &signal[i];
-		if (syncobj_wait(fd, signal[i].handle, 60) || submit(fd, &batch))
+		if (syncobj_wait(fd, signal[i].handle, 60) || submit(fd, &batch) ||
+		    ctx_query(fd, batch.ctx, &query))
 			_exit(3);
-		++*done;
+		shares->ended[me] = query.completed;
 	}
 	_exit(0);
 }
-
-#define SHARERS	4
 
 /*
  * However many batches a context has in the queue, it gets as much of the GPU as the
@@ -133,40 +143,42 @@ static void keep_busy(int start, uint32_t depth, volatile uint32_t *done, volati
  */
 TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 120)
 {
-	static const uint32_t depths[SHARERS] = { 2, 4, 16, 64 };
+	static const uint32_t depths[SHARERS] = { 4, 8, 16, 64 };
 	const char *seconds = getenv("SALVO_TEST_SECONDS");
-	volatile uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint32_t before[SHARERS], got[SHARERS], mean = 0;
+	struct shares *shares = mmap(NULL, sizeof(*shares), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t before[SHARERS], got[SHARERS], mean = 0;
 	pid_t children[SHARERS];
 	int i, status;
 
-	ASSERT_NE((void *)shared, MAP_FAILED);
+	ASSERT_NE((void *)shares, MAP_FAILED);
 	for (i = 0; i < SHARERS; i++) {
 		children[i] = fork();
 		ASSERT_GE(children[i], 0);
 		if (!children[i]) {
 			close(self->start[1]);
-			keep_busy(self->start[0], depths[i], &shared[1 + i], &shared[0]);
+			keep_busy(self->start[0], depths[i], shares, i);
 		}
 	}
 	close(self->start[1]);
 	/* Past the beginning, when queues fill. */
-	usleep(300000);
+	while (shares->ready < SHARERS)
+		usleep(10000);
+	usleep(200000);
 	for (i = 0; i < SHARERS; i++)
-		before[i] = shared[1 + i];
+		before[i] = shares->ended[i];
 	sleep(seconds ? atoi(seconds) : 3);
 	for (i = 0; i < SHARERS; i++) {
-		got[i] = shared[1 + i] - before[i];
+		got[i] = shares->ended[i] - before[i];
 		mean += got[i];
 	}
 	mean /= SHARERS;
-	shared[0] = 1;
+	shares->over = 1;
 	for (i = 0; i < SHARERS; i++) {
 		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
 		EXPECT_EQ(status, 0);
-		printf("# depth %u: %u batches, %.2f of its share\n", depths[i], got[i],
-		       (double)got[i] / mean);
+		printf("# depth %u: %llu batches, %.2f of its share\n", depths[i],
+		       (unsigned long long)got[i], (double)got[i] / mean);
 		fflush(stdout);
 		EXPECT_GT(got[i], 0.8 * mean);
 		EXPECT_LT(got[i], 1.2 * mean);
