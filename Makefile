@@ -51,8 +51,9 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
 	@tree=$$(tests/vm/debug-kernel) && \
-		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules && \
-		tests/vm/uapi.sh --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1200 \
+		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules kunit && \
+		tests/vm/uapi.sh --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1800 \
+			--with kunit -f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko \
 			--boot-time 180 --program-time 400 --append 'kasan_multi_shot kmemleak=on'
 
 lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
@@ -154,6 +155,15 @@ $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
 	$(call run,KO)$(MAKE) -s -C $(KDIR) M=$(abspath $(@D)) modules
 	@touch $@
 
+# KUnit tests, for a kernel that has KUnit: the debug kernel.
+.PHONY: kunit
+kunit: $(MODULE_DIR)/tests/kunit/salvo-kunit.ko
+$(MODULE_DIR)/tests/kunit/salvo-kunit.ko: $(MODULE_DIR)/salvo.ko tests/kunit/Kbuild $(wildcard tests/kunit/*.c)
+	@mkdir -p $(@D)
+	@cp -u tests/kunit/* $(@D)
+	$(call run,KO)$(MAKE) -s -C $(KDIR) M=$(abspath $(@D)) modules
+	@touch $@
+
 # --- tests -------------------------------------------------------------------
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
@@ -167,9 +177,9 @@ TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) fuzz vm))
 TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl)))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
-include tests/fuzz/build.mk
+include tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
-tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs $(BUILD)/lib/insn_count.so ## build the tests
+tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
 
 $(KSELFTEST):
 	@mkdir -p $(@D)

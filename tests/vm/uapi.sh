@@ -5,4 +5,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-exec tests/vm/run-vm -t 280 --with vgem -f "${BUILD:-build}/kernels:/root/kernels" "$@" "${BUILD:-build}"/tests/uapi/*
+exec tests/vm/run-vm -t 280 --with vgem -f "${BUILD:-build}/kernels:/root/kernels" \
+	-f tests/fuzz/ioctl/seeds:/root/seeds "$@" "${BUILD:-build}"/tests/uapi/* \
+	"${BUILD:-build}"/tests/fuzz/ioctl/ioctl

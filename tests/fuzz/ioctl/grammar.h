@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grammar.h - one case of the ioctl fuzzer: bytes that become a sequence of system calls
+ */
+#ifndef GRAMMAR_H
+#define GRAMMAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CASE_BYTES	384
+
+/**
+ * grammar_run() - Do what a case says, then undo it.
+ * @bytes: @size of them; each decision takes the next.
+ * @shared: A file of the render node that other processes use, too.
+ * @wrong: Where to put a description of a result that must not be.
+ *
+ * Return: the number of calls, or -1 with @wrong filled in.
+ */
+int grammar_run(const uint8_t *bytes, size_t size, int shared, char *wrong, size_t room);
+
+#endif /* GRAMMAR_H */
