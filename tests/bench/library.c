@@ -3,7 +3,7 @@
  * library.c - what does the library itself cost?
  *
  * Microseconds of CPU time in the calling thread, medians: building a batch of 33
- * dispatches, submitting it again, patching each of its dispatches and submitting it
+ * dispatches, submitting it again, patching a value of each of them and submitting it
  * again; and finding the pipe controls of 1,024 dispatches with three arguments each (B4).
  * The embedded GPU reads a packet in the thread that submits it, so that is counted too.
  *
@@ -37,6 +37,7 @@ struct bench {
 	struct salvo_batch *batch;
 	struct salvo_bo *bo;
 	struct salvo_hazards *hazards;
+	uint32_t value;
 	unsigned int rounds;
 	bool json;
 	const char *only;
@@ -122,6 +123,22 @@ static double resubmit(struct bench *b)
 	if (!salvo_batch_count(b->batch))
 		add_frame(b);
 	return submit(b, now_us());
+}
+
+/* A new value for each dispatch of the frame. */
+static double patch(struct bench *b)
+{
+	double start;
+	unsigned int i;
+
+	if (!salvo_batch_count(b->batch))
+		add_frame(b);
+	b->value++;
+	start = now_us();
+	for (i = 0; i < FRAME; i++)
+		need(!salvo_batch_patch_value(b->batch, i, 1, &b->value, sizeof(b->value)),
+		     "salvo_batch_patch_value");
+	return submit(b, start);
 }
 
 /* --- hazards ---------------------------------------------------------------- */
@@ -248,6 +265,7 @@ int main(int argc, char **argv)
 		printf("medians of %-9u         us     target\n", b.rounds);
 	measure(&b, "build", build, 5);
 	measure(&b, "resubmit", resubmit, 2);
+	measure(&b, "patch-resubmit", patch, 2);
 	measure(&b, "chains", chains, 200);
 	measure(&b, "buffers", buffers, 200);
 	measure(&b, "pieces", pieces, 200);
