@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/*
+ * nomem.c - the library without memory: every allocation of each call fails once
+ *
+ * The allocator is replaced by one that can be told to fail the nth allocation of this thread.
+ * A call that fails must say -ENOMEM (or what stands for it), leave nothing behind, and
+ * work when it is called again.
+ */
+#include "kselftest_harness.h"
+#include "lib_test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define REPLACED 0
+static _Thread_local int fail_after = -1;
+#else
+#define REPLACED 1
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+
+/* Allocations until one fails; negative: none does. */
+static _Thread_local int fail_after = -1;
+
+static bool fails(void)
+{
+	return fail_after >= 0 && fail_after-- == 0;
+}
+
+void *malloc(size_t bytes)
+{
+	return fails() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	return fails() ? NULL : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+	return fails() ? NULL : __libc_realloc(memory, bytes);
+}
+#endif
+
+FIXTURE(nomem) {
+	struct bench b;
+	struct salvo_kernel *store;
+};
+
+FIXTURE_SETUP(nomem)
+{
+	if (!REPLACED)
+		SKIP(return, "a sanitizer has the allocator");
+	ASSERT_EQ(0, bench_open(&self->b));
+	self->store = bench_kernel(&self->b, "store");
+	ASSERT_NE(NULL, self->store);
+}
+
+FIXTURE_TEARDOWN(nomem)
+{
+	salvo_kernel_destroy(self->store);
+	bench_close(&self->b);
+}
+
+/*
+ * Call with the 1st, 2nd, ... allocation failing, until none does. Counts the failures;
+ * each must be @err. The last result, of the call that worked, is in @result.
+ */
+#define FAIL_EACH(err, call) ({ \
+	int failures_ = 0, result_; \
+	for (;; failures_++) { \
+		fail_after = failures_; \
+		result_ = (call); \
+		fail_after = -1; \
+		if (result_ >= 0) \
+			break; \
+		ASSERT_EQ(err, result_) TH_LOG("%s", #call); \
+		ASSERT_GT(100, failures_); \
+	} \
+	failures_; \
+})
+
+TEST_F(nomem, objects)
+{
+	struct salvo_device *device;
+	struct salvo_program *program;
+	struct salvo_kernel *kernel;
+	struct salvo_batch *batch;
+	struct salvo_queue *queue;
+	struct salvo_bo *bo;
+
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_device_open("soft", &device)));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_program_load_file(device, kernel_path("lib.salvo"),
+							       &program)));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_kernel_create(program, "chain", &kernel)));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_create(device, &batch)));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_queue_create(device, 0, &queue)));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_bo_create(device, 4096, 0, &bo)));
+	salvo_bo_destroy(bo);
+	salvo_queue_destroy(queue);
+	salvo_batch_destroy(batch);
+	salvo_kernel_destroy(kernel);
+	salvo_program_destroy(program);
+	salvo_device_close(device);
+}
+
+TEST_F(nomem, batches)
+{
+	struct salvo_batch *batch = self->b.batch, *large;
+	struct salvo_hazard hazard;
+	unsigned int i;
+
+	ASSERT_EQ(0, salvo_batch_create(self->b.device, &large));
+	/* All of them grow now and then. */
+	for (i = 0; i < 300; i++) {
+		unsigned int count = salvo_batch_count(batch);
+
+		FAIL_EACH(-ENOMEM, bench_store(&self->b, self->store, i % 50, i));
+		EXPECT_EQ(count + 1, salvo_batch_count(batch));
+	}
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_enable_hazards(batch)));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_get_hazard(batch, 0, &hazard)));
+	EXPECT_EQ(1, hazard.consumer);
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_append(large, batch)));
+	/* Each writes to the buffer, so each waits for the one before. */
+	EXPECT_EQ(599, salvo_batch_count(large));
+	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_enable_profile(batch)));
+	EXPECT_EQ(0, bench_run(&self->b));
+	for (i = 0; i < 50; i++)
+		EXPECT_EQ(250 + i, self->b.map[i]);
+	salvo_batch_destroy(large);
+}
+
+TEST_F(nomem, submissions)
+{
+	struct salvo_fence *fences[20], *imported;
+	struct salvo_queue *second;
+	unsigned int i, index;
+	int fd;
+
+	ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &second));
+	ASSERT_EQ(0, bench_store(&self->b, self->store, 0, 7));
+	for (i = 0; i < 20; i++) {
+		struct salvo_queue *queue = i % 2 ? self->b.queue : second;
+
+		FAIL_EACH(-ENOMEM, salvo_queue_submit(queue, self->b.batch, fences, i, &fences[i]));
+	}
+	FAIL_EACH(-ENOMEM, salvo_fence_wait_any(fences, 20, 20 * SECOND_NS, &index));
+	FAIL_EACH(-ENOMEM, salvo_fence_wait_all(fences, 20, 20 * SECOND_NS));
+	FAIL_EACH(-ENOMEM, salvo_fence_get_fd(fences[0], &fd));
+	FAIL_EACH(-ENOMEM, salvo_fence_import_fd(self->b.device, fd, &imported));
+	EXPECT_EQ(0, salvo_fence_wait(imported, 20 * SECOND_NS));
+	close(fd);
+	salvo_fence_destroy(imported);
+	for (i = 0; i < 20; i++)
+		salvo_fence_destroy(fences[i]);
+	salvo_queue_destroy(second);
+	EXPECT_EQ(7, self->b.map[0]);
+}
+
+TEST_HARNESS_MAIN
