@@ -27,7 +27,7 @@ LIBS       = -ldrm -lhwloc -lm -pthread
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 ##@ Main targets
-.PHONY: help demo demo-vm check check-debug lint results simulation all modules clean
+.PHONY: help demo demo-vm check check-debug tsan lint results simulation all modules clean
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
 		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,15 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 		tests/vm/uapi.sh --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1800 \
 			--with kunit -f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko \
 			--boot-time 180 --program-time 400 --append 'kasan_multi_shot kmemleak=on'
+
+# Fences are not known to it, but what they order is atomic here.
+TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph)
+tsan: ## the command queues under ThreadSanitizer
+	@$(MAKE) $(KSELFTEST)
+	@mkdir -p $(BUILD)/tsan && ln -sfn ../kselftest $(BUILD)/tsan/kselftest
+	@$(MAKE) -j$(JOBS) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fPIC -pthread -fsanitize=thread -Wno-tsan' \
+		$(TSAN_TESTS)
+	@TSAN_OPTIONS=exitcode=66 tests/run $(TSAN_TESTS)
 
 lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
 	@tools/deps
