@@ -547,6 +547,80 @@ TEST_F(fence, errors_say_which_dispatch_where_and_why)
 	EXPECT_STRNE("", salvo_error_name(12345));
 }
 
+struct waiter {
+	pthread_t thread;
+	struct bench *b;
+	struct salvo_fence *fence;
+	struct salvo_queue *queue;
+	unsigned int number;
+	int failed;
+};
+
+/* Wait for one fence in one of the ways, then submit batches to a queue of our own. */
+static void *wait_and_submit(void *cookie)
+{
+	struct waiter *w = cookie;
+	struct bench own = *w->b;
+	struct salvo_kernel *store;
+	struct salvo_fence *fence;
+	unsigned int index, i;
+	int fd = -1;
+
+	switch (w->number % 4) {
+	case 0:
+		w->failed |= salvo_fence_wait(w->fence, 20 * SECOND_NS);
+		break;
+	case 1:
+		w->failed |= salvo_fence_wait_any(&w->fence, 1, 20 * SECOND_NS, &index);
+		break;
+	case 2:
+		w->failed |= salvo_fence_wait_all(&w->fence, 1, 20 * SECOND_NS);
+		break;
+	case 3:
+		w->failed |= salvo_fence_get_fd(w->fence, &fd) || !is_readable(fd, 20000);
+		close(fd);
+		break;
+	}
+	if (salvo_batch_create(own.device, &own.batch))
+		w->failed = 1;
+	store = bench_kernel(&own, "store");
+	for (i = 0; i < 50 && !w->failed; i++) {
+		fence = submit_store(&own, store, w->queue, 100 + w->number, i, NULL, 0);
+		w->failed |= !fence || salvo_fence_wait(fence, 20 * SECOND_NS);
+		salvo_fence_destroy(fence);
+	}
+	salvo_kernel_destroy(store);
+	salvo_batch_destroy(own.batch);
+	return NULL;
+}
+
+TEST_F(fence, one_fence_and_many_threads)
+{
+	enum { COUNT = 8 };
+	struct waiter waiters[COUNT] = { 0 };
+	struct salvo_fence *gate;
+	int i;
+
+	gate = submit_gate(&self->b, self->queues[0], 0, 1);
+	ASSERT_NE(NULL, gate);
+	for (i = 0; i < COUNT; i++) {
+		waiters[i].b = &self->b;
+		waiters[i].fence = gate;
+		waiters[i].number = i;
+		ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &waiters[i].queue));
+		ASSERT_EQ(0, pthread_create(&waiters[i].thread, NULL, wait_and_submit, &waiters[i]));
+	}
+	usleep(20000);
+	open_gate(&self->b, 0);
+	for (i = 0; i < COUNT; i++) {
+		pthread_join(waiters[i].thread, NULL);
+		EXPECT_EQ(0, waiters[i].failed);
+		EXPECT_EQ(49, self->b.map[100 + i]);
+		salvo_queue_destroy(waiters[i].queue);
+	}
+	salvo_fence_destroy(gate);
+}
+
 /* Everything that a batch in flight uses is destroyed; only the device stays. */
 TEST_F(fence, destroying_what_is_in_flight)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* patch.c - batches that live on: submitted again, patched, put together, captured */
 #include "kselftest_harness.h"
+#include "batch.h"
 #include "lib_test.h"
 
 FIXTURE(patch) {
@@ -299,6 +300,121 @@ TEST_F(patch, submissions_are_captured)
 		EXPECT_EQ(19, self->b.map[0]);
 		EXPECT_EQ(19, self->b.map[20]);
 	}
+}
+
+/* What a command of a random batch is to be. */
+struct wanted {
+	unsigned int kind;	/* 0 add, 1 chain, 2 fill, 3 copy */
+	uint32_t offsets[2];	/* of its ranges: written and read */
+	uint32_t size;		/* of the range that "add" stands for */
+	uint32_t value;
+	uint32_t items;
+};
+
+static uint32_t seed;
+
+static uint32_t pick(uint32_t below)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % below;
+}
+
+static void choose(struct wanted *w)
+{
+	w->offsets[0] = pick(1000) * 16;
+	w->offsets[1] = 32768 + pick(1000) * 16;
+	w->size = 4 * pick(100);
+	w->value = pick(1000);
+	w->items = 1 + pick(500);
+}
+
+static int build(struct bench *b, struct salvo_kernel *const *kernels, const struct wanted *w)
+{
+	struct salvo_kernel *kernel = kernels[w->kind];
+
+	switch (w->kind) {
+	case 0:
+		salvo_kernel_set_bo_range(kernel, 0, b->bo, w->offsets[0], w->size);
+		salvo_kernel_set_value(kernel, 1, &w->value, 4);
+		salvo_kernel_set_grid(kernel, 1, &w->items, NULL);
+		return salvo_batch_dispatch(b->batch, kernel);
+	case 1:
+		salvo_kernel_set_bo(kernel, 0, b->bo, w->offsets[1]);
+		salvo_kernel_set_bo(kernel, 1, b->bo, w->offsets[0]);
+		salvo_kernel_set_value(kernel, 2, &w->value, 4);
+		salvo_kernel_set_value(kernel, 3, &w->value, 4);
+		salvo_kernel_set_grid(kernel, 1, &w->items, NULL);
+		return salvo_batch_dispatch(b->batch, kernel);
+	case 2:
+		return salvo_batch_fill(b->batch, b->bo, w->offsets[0], 16, 7);
+	default:
+		return salvo_batch_copy(b->batch, b->bo, w->offsets[0], b->bo, w->offsets[1], 16);
+	}
+}
+
+static int change(struct salvo_batch *batch, struct salvo_bo *bo, unsigned int i,
+		  const struct wanted *w)
+{
+	int err = 0;
+
+	switch (w->kind) {
+	case 0:
+		err |= salvo_batch_patch_bo(batch, i, 0, bo, w->offsets[0], w->size);
+		err |= salvo_batch_patch_value(batch, i, 1, &w->value, 4);
+		err |= salvo_batch_patch_grid(batch, i, 1, &w->items, NULL);
+		break;
+	case 1:
+		err |= salvo_batch_patch_grid(batch, i, 1, &w->items, NULL);
+		err |= salvo_batch_patch_value(batch, i, 3, &w->value, 4);
+		err |= salvo_batch_patch_value(batch, i, 2, &w->value, 4);
+		err |= salvo_batch_patch_bo(batch, i, 1, bo, w->offsets[0], 0);
+		err |= salvo_batch_patch_bo(batch, i, 0, bo, w->offsets[1], 0);
+		break;
+	case 3:
+		err |= salvo_batch_patch_bo(batch, i, 1, bo, w->offsets[1], 0);
+		/* fall through */
+	default:
+		err |= salvo_batch_patch_bo(batch, i, 0, bo, w->offsets[0], 0);
+	}
+	return err;
+}
+
+TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
+{
+	struct salvo_kernel *kernels[] = { self->add, bench_kernel(&self->b, "chain"), NULL, NULL };
+	struct bench fresh = self->b;
+	struct wanted wanted[60];
+	unsigned int round, i, count;
+
+	fresh.batch = self->other;
+	for (round = 0; round < 200; round++) {
+		seed = round;
+		count = 1 + pick(60);
+		salvo_batch_reset(self->b.batch);
+		salvo_batch_reset(fresh.batch);
+		for (i = 0; i < count; i++) {
+			wanted[i].kind = pick(4);
+			choose(&wanted[i]);
+			ASSERT_EQ(i, build(&self->b, kernels, &wanted[i]));
+		}
+		for (i = 0; i < count; i++) {
+			if (pick(3))
+				continue;
+			choose(&wanted[i]);
+			ASSERT_EQ(0, change(self->b.batch, self->b.bo, i, &wanted[i]));
+		}
+		for (i = 0; i < count; i++)
+			ASSERT_EQ(i, build(&fresh, kernels, &wanted[i]));
+		ASSERT_EQ(fresh.batch->args_size, self->b.batch->args_size);
+		ASSERT_EQ(fresh.batch->region_count, self->b.batch->region_count);
+		ASSERT_EQ(0, memcmp(fresh.batch->commands, self->b.batch->commands,
+				    count * sizeof(*fresh.batch->commands)));
+		ASSERT_EQ(0, memcmp(fresh.batch->args, self->b.batch->args,
+				    fresh.batch->args_size));
+		ASSERT_EQ(0, memcmp(fresh.batch->regions, self->b.batch->regions,
+				    fresh.batch->region_count * sizeof(*fresh.batch->regions)));
+	}
+	salvo_kernel_destroy(kernels[1]);
 }
 
 TEST_F(patch, the_profile_of_a_refused_submission_is_not_that_of_the_one_before)
