@@ -40,10 +40,13 @@ static void on_interrupt(void *cookie, unsigned int vector)
 {
 	struct rig *rig = cookie;
 
-	if (vector == SALVO_VECTOR_FENCE)
+	if (vector == SALVO_VECTOR_FENCE) {
 		atomic_fetch_add(&rig->fence_irqs, 1);
-	else if (vector == SALVO_VECTOR_FAULT)
+		if (rig->on_fence)
+			rig->on_fence(rig, rig->on_fence_cookie);
+	} else if (vector == SALVO_VECTOR_FAULT) {
 		atomic_fetch_add(&rig->fault_irqs, 1);
+	}
 }
 
 void rig_reset(struct rig *rig)

@@ -47,6 +47,9 @@ struct rig {
 	uint64_t code_address;
 	uint64_t seqno;			/* of the last packet */
 	uint64_t tail;
+	/* Called at a fence's interrupt, by a thread of the GPU; may submit if nobody else does. */
+	void (*on_fence)(struct rig *rig, void *cookie);
+	void *on_fence_cookie;
 	_Atomic uint32_t fence_irqs;
 	_Atomic uint32_t fault_irqs;
 };
