@@ -5,9 +5,11 @@
  *
  * The counters are one "name: number" a line, for tests and people. Nothing here is an interface.
  */
+#include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
 #include <drm/drm_debugfs.h>
+#include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 
 #include "salvo_device.h"
@@ -53,9 +55,26 @@ static const struct drm_info_list salvo_debugfs_files[] = {
 	{ "salvo_buffers", salvo_debugfs_show_buffers, 0, NULL },
 };
 
+/* Whatever is written: a reset, done when write() returns. */
+static int salvo_debugfs_reset(void *data, u64 value)
+{
+	struct salvo_device *sdev = data;
+	int idx;
+
+	if (!drm_dev_enter(&sdev->drm, &idx))
+		return -ENODEV;
+	queue_work(sdev->wq, &sdev->forced_reset);
+	flush_work(&sdev->forced_reset);
+	drm_dev_exit(idx);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(salvo_debugfs_reset_fops, NULL, salvo_debugfs_reset, "%llu\n");
+
 /** salvo_debugfs_init() - Add our files to a minor's folder. */
 void salvo_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_create_files(salvo_debugfs_files, ARRAY_SIZE(salvo_debugfs_files),
 				 minor->debugfs_root, minor);
+	debugfs_create_file("salvo_reset", 0200, minor->debugfs_root, to_salvo(minor->dev),
+			    &salvo_debugfs_reset_fops);
 }

@@ -59,6 +59,7 @@ static int salvo_device_init_software(struct salvo_device *sdev)
 	INIT_DELAYED_WORK(&sdev->reclaim, salvo_vm_reclaim_work);
 	INIT_DELAYED_WORK(&sdev->watchdog, salvo_reset_watchdog_work);
 	INIT_WORK(&sdev->lost, salvo_reset_lost_work);
+	INIT_WORK(&sdev->forced_reset, salvo_reset_forced_work);
 	INIT_WORK(&sdev->wedged, salvo_reset_wedged_work);
 	salvo_bo_init_list(sdev);
 	salvo_vram_init(sdev);

@@ -79,6 +79,8 @@ struct salvo_device {
 	struct delayed_work watchdog;
 	/** @lost: Gives the GPU up. */
 	struct work_struct lost;
+	/** @forced_reset: Resets the GPU for debugfs. */
+	struct work_struct forced_reset;
 	/** @wedged: Tells user space of it; on a queue of the system. */
 	struct work_struct wedged;
 	/** @dump: Taken when a batch hangs or the GPU is lost. */

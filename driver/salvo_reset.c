@@ -13,7 +13,8 @@
  *
  * Only if the GPU does not carry out the kill it is reset by the handshake: then
  * every batch on the ring fails with ECANCELED, the ring starts empty and the
- * device is told of all address spaces again.
+ * device is told of all address spaces again. Root can have that for a test, by writing
+ * to salvo_reset in debugfs.
  *
  * A GPU that does not answer the handshake, whose heartbeat stops or that comes
  * back as another generation is given up: sdev->gone is set for good, batches on
@@ -69,6 +70,16 @@ static int salvo_reset_restart(struct salvo_device *sdev)
 		return ret;
 	atomic64_inc(&sdev->resets);
 	return salvo_ring_start(sdev) ?: salvo_vm_restore(sdev);
+}
+
+static int salvo_reset_all(struct salvo_device *sdev)
+{
+	int ret;
+
+	mutex_lock(&sdev->space_lock);
+	ret = salvo_reset_restart(sdev);
+	mutex_unlock(&sdev->space_lock);
+	return ret;
 }
 
 /**
@@ -169,7 +180,6 @@ static int salvo_reset_kill(struct salvo_device *sdev, struct salvo_job *guilty,
 		.item = ~0u,
 	};
 	struct salvo_ctx *ctx = guilty->ctx;
-	int ret;
 
 	drm_notice(&sdev->drm, "a batch of context %u of %s[%d] hung, killing the context\n",
 		   ctx->hw_id, ctx->vm->comm, ctx->vm->pid);
@@ -182,10 +192,27 @@ static int salvo_reset_kill(struct salvo_device *sdev, struct salvo_job *guilty,
 			return 0;
 	}
 	drm_notice(&sdev->drm, "context %u was not killed, resetting the GPU\n", ctx->hw_id);
-	mutex_lock(&sdev->space_lock);
-	ret = salvo_reset_restart(sdev);
-	mutex_unlock(&sdev->space_lock);
-	return ret;
+	return salvo_reset_all(sdev);
+}
+
+/* Stops everything; @bad is out of the scheduler's list, or NULL. */
+static void salvo_reset_begin(struct salvo_device *sdev, struct drm_sched_job *bad)
+{
+	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
+	/* What is done is done, though its interrupt may be late or lost. */
+	salvo_irq_complete(sdev);
+	drm_sched_stop(&sdev->sched, bad);
+	salvo_reset_return_fences(sdev);
+}
+
+static void salvo_reset_end(struct salvo_device *sdev, int ret)
+{
+	drm_sched_start(&sdev->sched, true);
+	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
+	if (ret) {
+		drm_notice(&sdev->drm, "the reset failed: %d\n", ret);
+		salvo_reset_lose(sdev);
+	}
 }
 
 /**
@@ -205,23 +232,28 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 		drm_sched_start(&sdev->sched, true);
 		return DRM_GPU_SCHED_STAT_NOMINAL;
 	}
-	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
-	/* It may be done, and its interrupt late or lost. */
-	salvo_irq_complete(sdev);
-	drm_sched_stop(&sdev->sched, &job->base);
-	salvo_reset_return_fences(sdev);
+	salvo_reset_begin(sdev, &job->base);
 	if (!dma_fence_is_signaled(&job->base.s_fence->finished)) {
 		guilty = salvo_reset_find_guilty(sdev, job);
 		if (guilty)
 			ret = salvo_reset_kill(sdev, guilty, job);
 	}
-	drm_sched_start(&sdev->sched, true);
-	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
-	if (ret) {
-		drm_notice(&sdev->drm, "the reset failed: %d\n", ret);
-		salvo_reset_lose(sdev);
-	}
+	salvo_reset_end(sdev, ret);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
+}
+
+/** salvo_reset_forced_work() - Root asks for a reset, to see that all goes on after it. */
+void salvo_reset_forced_work(struct work_struct *work)
+{
+	struct salvo_device *sdev = container_of(work, struct salvo_device, forced_reset);
+	int ret;
+
+	if (salvo_device_is_gone(sdev))
+		return;
+	drm_notice(&sdev->drm, "a reset was asked for\n");
+	salvo_reset_begin(sdev, NULL);
+	ret = salvo_reset_all(sdev);
+	salvo_reset_end(sdev, ret);
 }
 
 /** salvo_reset_lost_work() - The device has told that it started anew. */

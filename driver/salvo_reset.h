@@ -14,6 +14,7 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job);
 void salvo_reset_give_up(struct salvo_device *sdev);
 void salvo_reset_lose(struct salvo_device *sdev);
 
+void salvo_reset_forced_work(struct work_struct *work);
 void salvo_reset_wedged_work(struct work_struct *work);
 void salvo_reset_lost_work(struct work_struct *work);
 void salvo_reset_watchdog_work(struct work_struct *work);

@@ -338,6 +338,54 @@ TEST_F(hang, dump_tells_ring_packet_context_and_units)
 	salvo_kernel_destroy(kernel);
 }
 
+static bool force_reset(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/salvo_reset",
+		 strstr(node_path(), "renderD") + 7);
+	return write_number(path, 1);
+}
+
+/*
+ * What the driver does if a kill fails, too: what is on the ring is lost, but nobody is
+ * banned for it, and the GPU knows all address spaces again.
+ */
+TEST_F(hang, reset_takes_what_is_on_the_ring)
+{
+	long long resets = device_counter("resets"), kills = device_counter("kills");
+	struct salvo_fence *endless;
+	struct drm_salvo_ctx_query query;
+	struct drm_salvo_command command;
+	int fd = node_open(), err, i;
+	uint32_t ctx;
+	struct bo bo;
+
+	ASSERT_EQ(ctx_create(fd, &ctx), 0);
+	ASSERT_EQ(bo_create(fd, 4096, 0, &bo), 0);
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(submit_kernel(self, "endless", &endless), 0);
+		usleep(100000);
+		ASSERT_TRUE(force_reset());
+		EXPECT_EQ(salvo_fence_wait(endless, SECONDS(10)), -ECANCELED);
+		salvo_fence_destroy(endless);
+	}
+	EXPECT_EQ(device_counter("resets"), resets + 3);
+	EXPECT_EQ(device_counter("kills"), kills);
+	EXPECT_EQ(fill_and_wait(self, self->queue, self->later, 3), 0);
+	EXPECT_EQ(fill_and_wait(self, self->other, self->bo, 5), 0);
+	EXPECT_EQ(self->words[1023], 5);
+	/* With nothing on the ring nothing is lost. */
+	ASSERT_TRUE(force_reset());
+	command = fill(bo.address, 4096, 1);
+	err = run(fd, ctx, &command, 1);
+	EXPECT_EQ(err, 0);
+	ASSERT_EQ(ctx_query(fd, ctx, &query), 0);
+	EXPECT_EQ(query.innocent, 0);
+	EXPECT_EQ(query.guilty, 0);
+	close(fd);
+}
+
 /* The thread that completes batches, which the kernel names after its interrupt. */
 static pid_t completion_thread(void)
 {
