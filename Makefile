@@ -250,6 +250,8 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	install -d $(DESTDIR)$(SHARE)/salvo/examples
 	install -m 644 tools/examples/*.batch tools/examples/*.cl $(DESTDIR)$(SHARE)/salvo/examples
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/lib/salvo/kernels
+	$(if $(filter $(GST_PLUGIN),$(TOOLS)),install -D -m 644 $(GST_PLUGIN) \
+		$(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(GST_PLUGIN)))
 
 # DKMS wants the version in the folder's name, and dkms.conf at its head.
 DKMS_SOURCE = $(DESTDIR)/usr/src/salvo-$(VERSION)

@@ -11,7 +11,7 @@ taken=$(mktemp)
 trap 'rm -rf "$dir" "$taken"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-problem=$(make -s -o all-user install install-dkms PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu \
+problem=$(make -s -o all-user install install-dkms GST=no PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu \
 	DESTDIR="$dir" 2>&1 >/dev/null)
 # Which files the packages take, by the patterns of debian/*.install.
 for list in debian/*.install; do

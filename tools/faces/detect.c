@@ -35,6 +35,7 @@
 struct level {
 	struct salvo_bo *sums, *result;
 	const uint32_t *bits;		/* result, mapped */
+	int scaled;			/* its first workload in the frame's batch, or -1 */
 };
 
 struct detector {
@@ -44,6 +45,10 @@ struct detector {
 	struct salvo_kernel *scale, *columns, *tilted, *cascade;
 	struct salvo_bo *frame, *tables;
 	uint8_t *frame_memory;
+	/* Where the batch finds the frame now. */
+	struct salvo_bo *used;
+	uint64_t used_offset;
+	uint32_t used_stride;
 	struct level *levels;
 	struct salvo_batch **batches;
 	unsigned int batch_count, workloads;
@@ -233,6 +238,7 @@ static int add_chain(struct detector *d, unsigned int i)
 	scaled = add_workload(d, d->scale, NULL, 0);
 	if (scaled < 0)
 		return scaled;
+	d->levels[i].scaled = scaled;
 	r = set_columns(d, i);
 	if (r)
 		return r;
@@ -260,6 +266,7 @@ static int make_batches(struct detector *d, struct faces_error *error)
 	int r;
 
 	for (i = 0; i < d->pyramid.count; i++) {
+		d->levels[i].scaled = -1;
 		/* OpenCV's stripes can leave a level without windows. */
 		if (!d->pyramid.levels[i].columns || !d->pyramid.levels[i].rows)
 			continue;
@@ -410,13 +417,35 @@ static int read_results(struct detector *d, struct face **out)
 	return faces_clip(found.faces, found.count, d->width, d->height);
 }
 
-int detector_run(struct detector *d, const uint8_t *grey, struct face **out,
-		 struct faces_error *error)
+/* Tell the first workload of each chain where the frame is. */
+static int use_frame(struct detector *d, struct salvo_bo *bo, uint64_t offset, uint32_t stride)
+{
+	struct salvo_batch *batch = d->batches[0];
+	unsigned int i;
+	int r = 0;
+
+	if (d->mode == DETECT_SINGLE || !d->batch_count ||
+	    (d->used == bo && d->used_offset == offset && d->used_stride == stride))
+		return 0;
+	for (i = 0; i < d->pyramid.count && !r; i++) {
+		if (d->levels[i].scaled < 0)
+			continue;
+		r = salvo_batch_patch_bo(batch, d->levels[i].scaled, 0, bo, offset, 0);
+		if (!r)
+			r = salvo_batch_patch_value(batch, d->levels[i].scaled, 1, &stride,
+						    sizeof(stride));
+	}
+	d->used = r ? NULL : bo;
+	d->used_offset = offset;
+	d->used_stride = stride;
+	return r;
+}
+
+static int run_batches(struct detector *d, struct face **out, struct faces_error *error)
 {
 	unsigned int i;
 	int r;
 
-	memcpy(d->frame_memory, grey, (size_t)d->width * d->height);
 	for (i = 0; i < d->batch_count; i++) {
 		struct salvo_fence *fence;
 
@@ -433,6 +462,34 @@ int detector_run(struct detector *d, const uint8_t *grey, struct face **out,
 		return failed(error, r, "results");
 	faces_sort(*out, r);
 	return r;
+}
+
+int detector_run(struct detector *d, const uint8_t *grey, struct face **out,
+		 struct faces_error *error)
+{
+	int r = use_frame(d, d->frame, 0, d->width);
+
+	if (r)
+		return failed(error, r, "cannot change the batch");
+	memcpy(d->frame_memory, grey, (size_t)d->width * d->height);
+	return run_batches(d, out, error);
+}
+
+int detector_run_bo(struct detector *d, struct salvo_bo *bo, uint64_t offset, uint32_t stride,
+		    struct face **out, struct faces_error *error)
+{
+	const uint64_t needed = (uint64_t)stride * d->height + FACES_PADDING;
+	int r;
+
+	/* The kernels read whole vectors, and keep a row of at most so many pixels. */
+	if (d->mode == DETECT_SINGLE || stride < (uint32_t)d->width ||
+	    stride > ((uint32_t)d->width + 15) / 16 * 16 || offset > salvo_bo_size(bo) ||
+	    needed > salvo_bo_size(bo) - offset)
+		return faces_fail(error, -ENOTSUP, "the frame cannot be used where it is");
+	r = use_frame(d, bo, offset, stride);
+	if (r)
+		return failed(error, r, "cannot change the batch");
+	return run_batches(d, out, error);
 }
 
 unsigned int detector_workloads(const struct detector *d)

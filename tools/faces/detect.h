@@ -13,6 +13,7 @@
 struct cascade;
 struct detector;
 struct pyramid;
+struct salvo_bo;
 struct salvo_device;
 
 enum detect_mode {
@@ -41,6 +42,18 @@ void detector_destroy(struct detector *detector);
  */
 int detector_run(struct detector *detector, const uint8_t *grey, struct face **out,
 		 struct faces_error *error);
+
+/**
+ * detector_run_bo() - The same on a frame that lies in a buffer of the GPU; nothing is copied.
+ * @bo: Of the detector's device; it must live as long as the detector uses it.
+ * @offset: Of the first grey value.
+ * @stride: From row to row: the width, or a little more.
+ *
+ * Return: as detector_run(); -ENOTSUP if the buffer or the stride does not do for this, and
+ * for a detector in single mode.
+ */
+int detector_run_bo(struct detector *detector, struct salvo_bo *bo, uint64_t offset,
+		    uint32_t stride, struct face **out, struct faces_error *error);
 
 /** detector_workloads() - Dispatches that one frame takes. */
 unsigned int detector_workloads(const struct detector *detector);

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+#
+# The GStreamer plugin, where GStreamer's headers are; GST=no leaves it out.
+GST ?= $(shell pkg-config --exists gstreamer-video-1.0 gstreamer-allocators-1.0 && echo yes)
+GST_PLUGIN := $(BUILD)/gst/libgstsalvo.so
+
+ifeq ($(GST),yes)
+GST_MODULES := gstreamer-video-1.0 gstreamer-allocators-1.0
+GST_CFLAGS   = $(eval GST_CFLAGS := $$(shell pkg-config --cflags $(GST_MODULES)))$(GST_CFLAGS)
+TOOLS += $(GST_PLUGIN)
+
+$(BUILD)/obj/tools/gst/%.o: CPPFLAGS += -Itools/faces $(GST_CFLAGS)
+# GStreamer's headers have function types with fewer arguments, and unused ones.
+$(BUILD)/obj/tools/gst/%.o: WARN += -Wno-unused-parameter
+
+$(GST_PLUGIN): $(call obj,$(wildcard tools/gst/*.c)) $(FACES_OBJS) $(TOOL_COMMON) \
+		$(BUILD)/lib/libsalvo.a
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $^ \
+		$$(pkg-config --libs $(GST_MODULES)) $(FACES_LIBS) $(LIBS)
+endif
