@@ -5,7 +5,9 @@
  * A program is an ELF shared object for x86-64: position independent, no
  * imports, only R_X86_64_RELATIVE relocations. Each kernel is an exported
  * function of the kernel's name with the type salvo_kernel_fn, and one ELF note
- * (owner SALVO_NOTE_OWNER, type SALVO_NOTE_KERNEL).
+ * (owner SALVO_NOTE_OWNER, type SALVO_NOTE_KERNEL). A program may hold a kernel several
+ * times, for several instruction sets: as many notes with one name, each with the name
+ * of its own function.
  *
  * A kernel without barriers runs a whole work-group in one call, or a strip of them,
  * and ignores @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
@@ -108,13 +110,13 @@ struct salvo_note_kernel {
 	uint32_t version;	/* SALVO_NOTE_VERSION */
 	uint32_t name;		/* offset of the name in the description */
 	uint32_t flags;		/* SALVO_KERNEL_* */
-	uint32_t isa_level;	/* x86-64 level it was compiled for, 2 to 4 */
+	uint32_t isa_level;	/* x86-64 level it was compiled for, 2 to 4; else 0 */
 	uint32_t arg_count;
 	uint32_t args_bytes;	/* size of the argument block */
 	uint32_t local_bytes;	/* static local memory */
 	uint32_t private_bytes;	/* stack of a work-item, 0 if unknown */
 	uint32_t required_group[3];	/* reqd_work_group_size, or zeros */
-	uint32_t reserved;
+	uint32_t symbol;	/* offset of its function's name, 0 if that is the kernel's */
 };
 
 #endif /* SALVO_KERNEL_H */

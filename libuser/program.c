@@ -34,6 +34,8 @@ struct salvo_program {
 struct note_walk {
 	struct salvo_program *program;
 	const struct salvo_elf *elf;
+	/** @too_new: Notes of kernels for more than this processor. */
+	unsigned int too_new;
 };
 
 /* A string of a note's description, or NULL when it does not end inside it. */
@@ -83,13 +85,22 @@ static bool note_is_sane(const struct salvo_device *device, const struct salvo_n
 	return !group[0] == !group[1] && !group[0] == !group[2];
 }
 
+static void free_kernel(struct salvo_kernel_info *info)
+{
+	free(info->name);
+	free(info->args);
+	free(info->text);
+}
+
+/* Of kernels of one name the one for the best instruction set stays. */
 static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 {
 	struct note_walk *walk = cookie;
 	struct salvo_program *program = walk->program;
 	struct salvo_kernel_info *info;
 	struct salvo_note_kernel note;
-	const char *name;
+	const char *name, *symbol;
+	uint64_t entry;
 	unsigned int i;
 
 	if (bytes < sizeof(note) || program->count == MAX_KERNELS)
@@ -98,21 +109,31 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 	name = note_string(desc, bytes, note.name);
 	if (!name || !note_is_sane(program->device, &note, bytes))
 		return -ENOEXEC;
-	if (note.isa_level > program->device->info.isa_level)
-		return -ENOTSUP;
-
-	info = realloc(program->kernels, (program->count + 1) * sizeof(*info));
-	if (!info)
-		return -ENOMEM;
-	program->kernels = info;
-	info += program->count;
-	memset(info, 0, sizeof(*info));
-	if (salvo_elf_function(walk->elf, name, &info->entry))
+	symbol = note.symbol ? note_string(desc, bytes, note.symbol) : name;
+	if (!symbol || salvo_elf_function(walk->elf, symbol, &entry))
 		return -ENOEXEC;
+	if (note.isa_level > program->device->info.isa_level) {
+		walk->too_new++;
+		return 0;
+	}
+
+	info = (struct salvo_kernel_info *)salvo_program_find(program, name);
+	if (info && info->note.isa_level >= note.isa_level)
+		return 0;
+	if (info) {
+		free_kernel(info);
+	} else {
+		info = realloc(program->kernels, (program->count + 1) * sizeof(*info));
+		if (!info)
+			return -ENOMEM;
+		program->kernels = info;
+		info += program->count++;
+	}
+	memset(info, 0, sizeof(*info));
+	info->entry = entry;
 	info->note = note;
 	info->name = strdup(name);
 	info->args = calloc(note.arg_count + 1, sizeof(*info->args));
-	program->count++;
 	info->text = malloc(bytes);
 	if (!info->name || !info->args || !info->text)
 		return -ENOMEM;
@@ -164,9 +185,10 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 	program->device = device;
 	walk.program = program;
 	walk.elf = &elf;
+	walk.too_new = 0;
 	err = salvo_elf_notes(&elf, SALVO_NOTE_OWNER, SALVO_NOTE_KERNEL, add_kernel, &walk);
 	if (!err && !program->count)
-		err = -ENOEXEC;
+		err = walk.too_new ? -ENOTSUP : -ENOEXEC;
 	if (!err)
 		err = load_code(program, &elf);
 	if (err) {
@@ -236,11 +258,8 @@ void salvo_program_destroy(struct salvo_program *program)
 	salvo_dump_drop_program(program->device->dump, program);
 	salvo_jit_unregister(program->jit);
 	salvo_bo_destroy(program->code);
-	for (i = 0; i < program->count; i++) {
-		free(program->kernels[i].name);
-		free(program->kernels[i].args);
-		free(program->kernels[i].text);
-	}
+	for (i = 0; i < program->count; i++)
+		free_kernel(&program->kernels[i]);
 	free(program->kernels);
 	free(program);
 }

@@ -85,7 +85,9 @@ check "an error keeps the program that was there" "$(
 check "no input is wrong usage" "$(expect 2 'no input')"
 check "two inputs are wrong usage" "$(expect 2 'more than one input' a.cl b.cl)"
 check "an unknown option is wrong usage" "$(expect 2 "unknown option '--frobnicate'" --frobnicate a.cl)"
-check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-64-v5 a.cl)"
+check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-64-v5 a.cl
+	expect 2 'x86_64 or aarch64' --target riscv a.cl
+	expect 2 'for x86_64' --target aarch64 --march all a.cl)"
 check "-o without a file is wrong usage" "$(expect 2 '-o needs a file' a.cl -o)"
 check "--help tells the options" "$(expect 0 'usage: salvo-cc' --help)"
 check "--version tells the program format" "$(expect 0 'program format 1' --version)"
@@ -119,6 +121,34 @@ for level in 2 3 4; do
 	check "x86-64-v$level is in the note" "$(
 		expect 0 '' --march "x86-64-v$level" -DN=1 -o "$dir/level.salvo" "$good"
 		expect 0 "x86-64-v$level" --inspect "$dir/level.salvo")"
+done
+check "several instruction sets in one program" "$(
+	expect 0 '' --march x86-64-v4,x86-64-v2 -DN=1 -o "$dir/fat.salvo" "$good"
+	expect 0 'x86-64-v2' --inspect "$dir/fat.salvo"
+	expect 0 'x86-64-v4' --inspect "$dir/fat.salvo"
+	readelf --dyn-syms -W "$dir/fat.salvo" | grep -c 'FUNC.* good' | grep -vx 2
+	expect 0 '' --march=all -DN=1 -o "$dir/fat.salvo" "$good"
+	[ "$("$cc" --inspect "$dir/fat.salvo" | grep -c 'kernel good')" -eq 3 ] || echo "not three")"
+check "a program for aarch64" "$(
+	for f in basic barrier cc_args cc_language; do
+		expect 0 '' --target aarch64 -o "$dir/arm.salvo" "tests/kernels/$f.cl"
+	done
+	expect 0 'processor +aarch64' --inspect "$dir/arm.salvo"
+	readelf -hW "$dir/arm.salvo" | grep -q 'Machine:.*AArch64' || echo "not for aarch64"
+	readelf -rW "$dir/arm.salvo" | grep R_AARCH64 | grep -v R_AARCH64_RELATIV)"
+check "from standard input to standard output" "$(
+	"$cc" -DN=7 -o - - <"$good" >"$dir/piped.salvo" || echo "exit code $?"
+	expect 0 'kernel good' --inspect "$dir/piped.salvo")"
+check "standard input needs -o" "$(expect 2 'say -o' - </dev/null)"
+check "-E preprocesses, -U forgets" "$(expect 0 'get_global_id\(0\)\] = 5' -DN=5 -E "$good"
+	expect 0 'get_global_id\(0\)\] = N' -DN=5 -UN -E "$good")"
+check "-W options go to clang" "$(expect 0 'unused variable' -Wunused -o "$dir/x.salvo" "$(
+	kernel_file unused 'kernel void f(global int *o) { int x; *o = 1; }')"
+	expect 1 'unused variable' -Wunused -Werror -o "$dir/y.salvo" "$dir/unused.cl")"
+for option in -cl-single-precision-constant -cl-denorms-are-zero -cl-mad-enable -cl-opt-disable \
+	-cl-fp32-correctly-rounded-divide-sqrt -cl-no-signed-zeros -cl-kernel-arg-info \
+	-cl-unsafe-math-optimizations -cl-finite-math-only -cl-std=CL1.1; do
+	check "takes $option" "$(expect 0 '' "$option" -DN=1 -o "$dir/x.salvo" "$good")"
 done
 for level in 0 1 2; do
 	check "-O$level compiles" "$(

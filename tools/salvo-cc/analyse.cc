@@ -182,7 +182,7 @@ bool analyse(Module &m, const options &opts, std::vector<kernel> &kernels)
 	for (Function &f : m) {
 		if (f.isDeclaration() || f.getCallingConv() != CallingConv::SPIR_KERNEL)
 			continue;
-		kernels.push_back({ .function = &f, .args = {} });
+		kernels.push_back({ .function = &f, .name = f.getName().str(), .args = {} });
 		if (!analyse_kernel(kernels.back(), opts))
 			return false;
 	}

@@ -21,9 +21,11 @@ $(CC_OBJ)/%.o: tools/salvo-cc/%.cc
 		-isystem $$($(LLVM_CONFIG) --includedir) $$($(LLVM_CONFIG) --cxxflags) -std=c++20 \
 		-O1 -Idevice -Iuapi $(DRM_CFLAGS) -DSALVO_CC_LLVM_BIN='"$(LLVM_BIN)"' $(DEPFLAGS) -c -o $@ $<
 
-$(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime.o
+$(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime.o \
+		$(CC_OBJ)/runtime-aarch64.o
 	$(call run,AS)$(CC) -DSALVO_CC_LIBRARY='"$(CC_OBJ)/library.bc"' \
-		-DSALVO_CC_RUNTIME='"$(CC_OBJ)/runtime.o"' -c -o $@ $<
+		-DSALVO_CC_RUNTIME='"$(CC_OBJ)/runtime.o"' \
+		-DSALVO_CC_RUNTIME_AARCH64='"$(CC_OBJ)/runtime-aarch64.o"' -c -o $@ $<
 
 $(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*)
 	@mkdir -p $(@D)
@@ -32,8 +34,10 @@ $(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*)
 		-Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function -Wno-bitwise-conditional-parentheses \
 		-emit-llvm -c -o $@ $<
 
-$(CC_OBJ)/runtime.o: $(CC_BUILTINS)/runtime.c
+$(CC_OBJ)/runtime.o: RUNTIME_TARGET := x86_64-pc-linux-gnu -march=x86-64-v2
+$(CC_OBJ)/runtime-aarch64.o: RUNTIME_TARGET := aarch64-linux-gnu
+$(CC_OBJ)/runtime.o $(CC_OBJ)/runtime-aarch64.o: $(CC_BUILTINS)/runtime.c
 	@mkdir -p $(@D)
-	$(call run,CC)$(LLVM_BIN)/clang --target=x86_64-pc-linux-gnu -march=x86-64-v2 -O2 -fPIC -ffreestanding \
+	$(call run,CC)$(LLVM_BIN)/clang --target=$(RUNTIME_TARGET) -O2 -fPIC -ffreestanding \
 		-fno-builtin -ffunction-sections -fvisibility=hidden -fomit-frame-pointer \
 		-fno-asynchronous-unwind-tables -Wall -Werror -c -o $@ $<

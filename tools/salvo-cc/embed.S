@@ -10,4 +10,9 @@ salvo_library_end:
 salvo_runtime_start:
 	.incbin SALVO_CC_RUNTIME
 salvo_runtime_end:
+	.balign 16
+	.globl salvo_runtime_aarch64_start, salvo_runtime_aarch64_end
+salvo_runtime_aarch64_start:
+	.incbin SALVO_CC_RUNTIME_AARCH64
+salvo_runtime_aarch64_end:
 	.section .note.GNU-stack, "", @progbits

@@ -51,6 +51,11 @@ struct description {
 	}
 };
 
+static std::string processor(const salvo_note_kernel &k)
+{
+	return k.isa_level ? "x86-64-v" + std::to_string(k.isa_level) : "aarch64";
+}
+
 static json::Value to_json(const description &d)
 {
 	json::Array args;
@@ -63,7 +68,7 @@ static json::Value to_json(const description &d)
 	return json::Object{
 		{ "name", d.string(d.kernel.name).str() },
 		{ "barriers", (d.kernel.flags & SALVO_KERNEL_BARRIERS) != 0 },
-		{ "isa_level", d.kernel.isa_level }, { "args_bytes", d.kernel.args_bytes },
+		{ "processor", processor(d.kernel) }, { "isa_level", d.kernel.isa_level }, { "args_bytes", d.kernel.args_bytes },
 		{ "local_bytes", d.kernel.local_bytes },
 		{ "private_bytes", d.kernel.private_bytes },
 		{ "required_group", json::Array{ d.kernel.required_group[0],
@@ -80,7 +85,7 @@ static void print(const description &d)
 	       << "  runs           "
 	       << (k.flags & SALVO_KERNEL_BARRIERS ? "a work-item a call, with barriers" :
 						     "a work-group a call") << "\n"
-	       << "  processor      x86-64-v" << k.isa_level << "\n"
+	       << "  processor      " << processor(k) << "\n"
 	       << "  local memory   " << k.local_bytes << " bytes\n"
 	       << "  private memory ";
 	if (k.private_bytes)

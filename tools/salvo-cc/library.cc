@@ -20,10 +20,14 @@ using namespace llvm;
 extern "C" {
 extern const char salvo_library_start[], salvo_library_end[];
 extern const char salvo_runtime_start[], salvo_runtime_end[];
+extern const char salvo_runtime_aarch64_start[], salvo_runtime_aarch64_end[];
 }
 
-StringRef runtime_object()
+StringRef runtime_object(const options &opts)
 {
+	if (opts.aarch64)
+		return StringRef(salvo_runtime_aarch64_start,
+				 salvo_runtime_aarch64_end - salvo_runtime_aarch64_start);
 	return StringRef(salvo_runtime_start, salvo_runtime_end - salvo_runtime_start);
 }
 

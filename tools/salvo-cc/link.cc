@@ -18,7 +18,7 @@
 
 using namespace llvm;
 
-static bool write_all(int fd, StringRef data)
+bool write_all(int fd, StringRef data)
 {
 	while (!data.empty()) {
 		ssize_t n = write(fd, data.data(), data.size());
@@ -75,7 +75,7 @@ static bool write_output(const std::string &path, StringRef data)
 bool link_program(const std::vector<bytes> &objects, const options &opts)
 {
 	std::vector<std::string> command = {
-		SALVO_CC_LLVM_BIN "/ld.lld", "-shared", "-o", "-", "--gc-sections", "-z", "defs",
+		SALVO_CC_LLVM_BIN "/ld.lld", "-m", opts.aarch64 ? "aarch64linux" : "elf_x86_64", "-shared", "-o", "-", "--gc-sections", "-z", "defs",
 		"-z", "norelro", "-z", "noexecstack", "--hash-style=both", "--build-id=sha1",
 	};
 	std::vector<int> fds;
@@ -99,5 +99,7 @@ bool link_program(const std::vector<bytes> &objects, const options &opts)
 	ok = ok && run_process(command, program);
 	for (int fd : fds)
 		close(fd);
+	if (ok && opts.output == "-")
+		return write_all(STDOUT_FILENO, StringRef(program.data(), program.size()));
 	return ok && write_output(opts.output, StringRef(program.data(), program.size()));
 }

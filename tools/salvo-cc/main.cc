@@ -1,136 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.cc - salvo-cc, from the command line to the program, pass by pass
+ * main.cc - salvo-cc, from the source to the program, pass by pass
  */
 #include "salvo_cc.h"
 
 #include <cstdlib>
-#include <unistd.h>
 
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "salvo_hw.h"
 
 using namespace llvm;
-
-enum { EXIT_USAGE = 2 };
-
-static const char usage[] =
-	"usage: salvo-cc [options] INPUT.cl\n"
-	"       salvo-cc --inspect [--json] PROGRAM.salvo\n"
-	"\n"
-	"Compiles OpenCL C kernels to a program for the Salvo GPU.\n"
-	"\n"
-	"  -o FILE           write the program to FILE (default: INPUT.salvo)\n"
-	"  -D NAME[=VALUE]   define a macro\n"
-	"  -I FOLDER         look for included files there\n"
-	"  -cl-...           OpenCL options: -cl-std=CL1.2 (default), -cl-fast-relaxed-math, ...\n"
-	"  -w, -Werror       no warnings; warnings are errors\n"
-	"  -O0 .. -O3        optimisation (default -O3)\n"
-	"  -g                keep debug information, so that gdb steps through the source\n"
-	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4\n"
-	"  --fibers          a user-level thread for each work-item, also without barriers\n"
-	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
-	"  --help, --version\n"
-	"\n"
-	"Exit code: 0 done, 1 the program cannot be compiled or read, 2 wrong usage.\n";
-
-static int wrong_usage(const Twine &message)
-{
-	print_error(message);
-	errs() << "try 'salvo-cc --help'\n";
-	return EXIT_USAGE;
-}
-
-static bool set_march(options &opts, StringRef level)
-{
-	if (!level.consume_front("x86-64-v") || level.size() != 1 || level[0] < '2' ||
-	    level[0] > '4')
-		return false;
-	opts.isa_level = level[0] - '0';
-	return true;
-}
-
-static std::string default_output(StringRef input)
-{
-	StringRef base = input;
-
-	base.consume_back(".cl");
-	return (base + ".salvo").str();
-}
-
-/* -1 to go on, else an exit code. */
-static int read_command_line(ArrayRef<char *> words, options &opts)
-{
-	bool inspecting = false, json = false;
-
-	for (size_t i = 0; i < words.size(); i++) {
-		StringRef word = words[i];
-		auto value = [&](StringRef &rest) {
-			if (!rest.empty())
-				return true;
-			if (++i == words.size())
-				return false;
-			rest = words[i];
-			return true;
-		};
-
-		if (word == "--help") {
-			outs() << usage;
-			return 0;
-		} else if (word == "--version") {
-			outs() << "salvo-cc 1, program format 1, LLVM " LLVM_VERSION_STRING "\n";
-			return 0;
-		} else if (word == "--json") {
-			json = true;
-		} else if (word == "--fibers") {
-			opts.fibers = true;
-		} else if (word == "-g") {
-			opts.debug = true;
-		} else if (word == "--inspect") {
-			inspecting = true;
-		} else if (word.consume_front("--march")) {
-			word.consume_front("=");
-			if (!value(word) || !set_march(opts, word))
-				return wrong_usage("--march is x86-64-v2, x86-64-v3 or x86-64-v4");
-		} else if (word.consume_front("-o")) {
-			if (!value(word))
-				return wrong_usage("-o needs a file");
-			opts.output = word;
-		} else if (word.size() == 3 && word.starts_with("-O") && word[2] >= '0' &&
-			   word[2] <= '3') {
-			opts.opt_level = word[2] - '0';
-		} else if (word.starts_with("-D") || word.starts_with("-I")) {
-			StringRef rest = word.drop_front(2);
-			if (!value(rest))
-				return wrong_usage(word + " needs a value");
-			opts.front_end.push_back((word.take_front(2) + rest).str());
-		} else if (word == "-cl-opt-disable") {
-			opts.opt_level = 0;
-		} else if (word.starts_with("-cl-") || word == "-w" || word == "-Werror") {
-			opts.front_end.push_back(word.str());
-		} else if (word.starts_with("-") && word != "-") {
-			return wrong_usage("unknown option '" + word + "'");
-		} else if (opts.input.empty()) {
-			opts.input = word;
-		} else {
-			return wrong_usage("more than one input: '" + opts.input + "' and '" +
-					   word + "'");
-		}
-	}
-
-	if (opts.input.empty())
-		return wrong_usage("no input");
-	if (inspecting)
-		return inspect(opts.input, json);
-	if (json)
-		return wrong_usage("--json goes with --inspect");
-	if (opts.output.empty())
-		opts.output = default_output(opts.input);
-	return -1;
-}
 
 static void make_internal(Module &m)
 {
@@ -142,27 +25,25 @@ static void make_internal(Module &m)
 	}
 }
 
-static bool compile(const options &opts)
+/*
+ * From bitcode to objects for one instruction set. In a program for several, the kernels
+ * of all but the first have names of their own; the notes tell which is which.
+ */
+static bool compile_for(Module &m, const options &opts, bool first, std::vector<bytes> &objects)
 {
-	LLVMContext context;
-	std::unique_ptr<Module> m = run_front_end(opts, context);
 	std::unique_ptr<TargetMachine> target = make_target(opts);
 	std::vector<kernel> kernels;
-	std::vector<bytes> objects(3);
+	bytes object, note_object;
 
-	if (!m || !target || !check_calls(*m) || !link_library(*m))
+	if (!target)
 		return false;
-	flatten_calls(*m);
-	lower_ids(*m);
-	if (!check_defined(*m))
-		return false;
-	retarget(*m, *target, opts);
-	make_internal(*m);
+	retarget(m, *target, opts);
+	make_internal(m);
 	if (opts.opt_level) {
-		simplify(*m, *target);
-		combine_masks(*m);
+		simplify(m, *target);
+		combine_masks(m);
 	}
-	if (!analyse(*m, opts, kernels))
+	if (!analyse(m, opts, kernels))
 		return false;
 	for (kernel &k : kernels) {
 		group_values values;
@@ -178,25 +59,54 @@ static bool compile(const options &opts)
 				    Twine(SALVO_MAX_LOCAL_BYTES));
 			return false;
 		}
+		if (!first)
+			k.function->setName(k.name + ".v" + Twine(opts.isa_level));
 	}
 	if (!opts.debug)
-		StripDebugInfo(*m);
-	if (verifyModule(*m, &errs())) {
+		StripDebugInfo(m);
+	if (verifyModule(m, &errs())) {
 		print_error("internal: a pass made invalid code");
 		return false;
 	}
-	optimise(*m, *target, opts);
-	if (!emit_object(*m, *target, objects[0]))
+	optimise(m, *target, opts);
+	if (!emit_object(m, *target, object))
 		return false;
 
-	Module notes("notes", context);
-	notes.setTargetTriple(m->getTargetTriple());
-	notes.setDataLayout(m->getDataLayout());
-	find_stacks(objects[0], kernels);
+	Module notes("notes", m.getContext());
+	notes.setTargetTriple(m.getTargetTriple());
+	notes.setDataLayout(m.getDataLayout());
+	find_stacks(object, kernels);
 	add_notes(notes, kernels, opts.isa_level);
-	StringRef runtime = runtime_object();
-	objects[2].append(runtime.begin(), runtime.end());
-	return emit_object(notes, *target, objects[1]) && link_program(objects, opts);
+	if (!emit_object(notes, *target, note_object))
+		return false;
+	objects.push_back(std::move(object));
+	objects.push_back(std::move(note_object));
+	return true;
+}
+
+static bool compile(options &opts)
+{
+	LLVMContext context;
+	std::unique_ptr<Module> m = run_front_end(opts, context);
+	StringRef runtime = runtime_object(opts);
+	std::vector<bytes> objects(1);
+
+	if (!m || !check_calls(*m) || !link_library(*m))
+		return false;
+	flatten_calls(*m);
+	lower_ids(*m);
+	if (!check_defined(*m))
+		return false;
+	objects[0].append(runtime.begin(), runtime.end());
+	for (unsigned level : opts.isa_levels) {
+		bool first = level == opts.isa_levels.front(), last = level == opts.isa_levels.back();
+		std::unique_ptr<Module> copy = last ? std::move(m) : CloneModule(*m);
+
+		opts.isa_level = level;
+		if (!compile_for(*copy, opts, first, objects))
+			return false;
+	}
+	return link_program(objects, opts);
 }
 
 int main(int argc, char **argv)
@@ -206,5 +116,7 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (opts.preprocess)
+		return preprocess(opts) ? EXIT_SUCCESS : EXIT_FAILURE;
 	return compile(opts) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

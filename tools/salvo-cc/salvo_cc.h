@@ -31,7 +31,10 @@ struct options {
 	std::string output;
 	std::vector<std::string> front_end;	/* handed on to clang: -D, -I, -cl-* */
 	unsigned opt_level = 3;
-	unsigned isa_level = 3;			/* x86-64-v2 to v4 */
+	std::vector<unsigned> isa_levels = { 3 };	/* x86-64-v2 to v4, in rising order */
+	unsigned isa_level = 3;			/* the one that is being compiled for */
+	bool aarch64 = false;
+	bool preprocess = false;
 	bool debug = false;
 	bool fibers = false;			/* user-level threads for every kernel */
 };
@@ -45,6 +48,7 @@ struct kernel_arg {
 
 struct kernel {
 	llvm::Function *function;
+	std::string name;			/* in the source */
 	std::vector<kernel_arg> args;
 	uint32_t args_bytes = 0, local_bytes = 0, private_bytes = 0;
 	uint32_t required_group[3] = { 0, 0, 0 };
@@ -67,14 +71,20 @@ void print_error_at(const llvm::DebugLoc &where, const llvm::Module &m, const ll
 
 /* process.cc */
 bool run_process(const std::vector<std::string> &command, bytes &output);
+bool write_all(int fd, llvm::StringRef data);
+
+/* options.cc: -1 to go on, else an exit code */
+enum { EXIT_USAGE = 2 };
+int read_command_line(llvm::ArrayRef<char *> words, options &opts);
 
 /* front_end.cc */
+bool preprocess(const options &opts);
 std::unique_ptr<llvm::Module> run_front_end(const options &opts, llvm::LLVMContext &context);
 
 /* library.cc: definitions for the built-in functions that are called */
 bool link_library(llvm::Module &m);
 bool check_defined(llvm::Module &m);
-llvm::StringRef runtime_object();
+llvm::StringRef runtime_object(const options &opts);
 
 /* opaque.cc */
 void lower_opaque_types(llvm::Module &m);

@@ -19,20 +19,25 @@
 
 using namespace llvm;
 
-static const char triple[] = "x86_64-pc-linux-gnu";
-
-static std::string cpu_name(unsigned isa_level)
+static const char *triple_of(const options &opts)
 {
-	return "x86-64-v" + std::to_string(isa_level);
+	return opts.aarch64 ? "aarch64-linux-gnu" : "x86_64-pc-linux-gnu";
+}
+
+static std::string cpu_name(const options &opts)
+{
+	return opts.aarch64 ? "generic" : "x86-64-v" + std::to_string(opts.isa_level);
 }
 
 std::unique_ptr<TargetMachine> make_target(const options &opts)
 {
-	InitializeNativeTarget();
-	InitializeNativeTargetAsmPrinter();
+	InitializeAllTargetInfos();
+	InitializeAllTargets();
+	InitializeAllTargetMCs();
+	InitializeAllAsmPrinters();
 
 	std::string error;
-	const Target *target = TargetRegistry::lookupTarget(triple, error);
+	const Target *target = TargetRegistry::lookupTarget(triple_of(opts), error);
 	if (!target) {
 		print_error(error);
 		return nullptr;
@@ -40,7 +45,7 @@ std::unique_ptr<TargetMachine> make_target(const options &opts)
 	TargetOptions target_options;
 	target_options.EmitStackSizeSection = true;
 	return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-		triple, cpu_name(opts.isa_level), "", target_options, Reloc::PIC_, std::nullopt,
+		triple_of(opts), cpu_name(opts), "", target_options, Reloc::PIC_, std::nullopt,
 		opts.opt_level ? CodeGenOptLevel::Aggressive : CodeGenOptLevel::None));
 }
 
@@ -83,7 +88,7 @@ static void flatten_debug(GlobalVariable &g)
 
 void retarget(Module &m, TargetMachine &target, const options &opts)
 {
-	m.setTargetTriple(triple);
+	m.setTargetTriple(triple_of(opts));
 	m.setDataLayout(target.createDataLayout());
 
 	for (GlobalVariable &g : m.globals())
@@ -96,8 +101,9 @@ void retarget(Module &m, TargetMachine &target, const options &opts)
 			f.setCallingConv(CallingConv::C);
 		f.setDSOLocal(true);
 		f.addFnAttr(Attribute::NoUnwind);
-		f.addFnAttr("target-cpu", cpu_name(opts.isa_level));
-		f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
+		f.addFnAttr("target-cpu", cpu_name(opts));
+		if (!opts.aarch64)
+			f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
 		for (Instruction &inst : instructions(f))
 			if (auto *call = dyn_cast<CallBase>(&inst))
 				if (call->getCallingConv() == CallingConv::SPIR_FUNC)

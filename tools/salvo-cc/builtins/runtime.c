@@ -7,6 +7,7 @@
  */
 #include <stddef.h>
 
+#ifdef __x86_64__
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
 	void *result = to;
@@ -22,6 +23,26 @@ void *memset(void *to, int value, size_t n)
 	__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(value) : "memory");
 	return result;
 }
+#else
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	char *d = to;
+	const char *s = from;
+
+	while (n--)
+		*d++ = *s++;
+	return to;
+}
+
+void *memset(void *to, int value, size_t n)
+{
+	char *d = to;
+
+	while (n--)
+		*d++ = value;
+	return to;
+}
+#endif
 
 void *memmove(void *to, const void *from, size_t n)
 {
@@ -50,6 +71,7 @@ int bcmp(const void *a, const void *b, size_t n)
 	return memcmp(a, b, n);
 }
 
+#ifdef __x86_64__
 /*
  * For processors without the instruction. The product is exact in double; the
  * sum is rounded to odd first, so that rounding it again to float is right.
@@ -122,3 +144,4 @@ _Float16 __truncsfhf2(float x)
 	__builtin_memcpy(&result, &half, sizeof(half));
 	return result;
 }
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/*
+ * options.cc - the command line; tools/salvo-cc/salvo-cc.1 tells the same at length
+ */
+#include "salvo_cc.h"
+
+#include <llvm/Support/raw_ostream.h>
+
+using namespace llvm;
+
+static const char usage[] =
+	"usage: salvo-cc [options] INPUT.cl\n"
+	"       salvo-cc --inspect [--json] PROGRAM.salvo\n"
+	"\n"
+	"Compiles OpenCL C kernels to a program for the Salvo GPU. INPUT may be - (standard input).\n"
+	"\n"
+	"  -o FILE           write the program to FILE (default: INPUT.salvo; - is standard output)\n"
+	"  -D NAME[=VALUE]   define a macro\n"
+	"  -U NAME           forget a macro\n"
+	"  -I FOLDER         look for included files there\n"
+	"  -cl-...           OpenCL options: -cl-std=CL1.2 (default), -cl-fast-relaxed-math,\n"
+	"                    -cl-mad-enable, -cl-single-precision-constant, -cl-opt-disable, ...\n"
+	"  -w, -Werror, -W.. no warnings; warnings are errors; clang's own warning options\n"
+	"  -E                only preprocess, to standard output\n"
+	"  -O0 .. -O3        optimisation (default -O3)\n"
+	"  -g                keep debug information, so that gdb steps through the source\n"
+	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4, or several with commas\n"
+	"                    between, or all: one program for each, the library takes the best\n"
+	"  --target NAME     x86_64 (default) or aarch64\n"
+	"  --fibers          a user-level thread for each work-item, also without barriers\n"
+	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
+	"  --help, --version\n"
+	"\n"
+	"Exit code: 0 done, 1 the program cannot be compiled or read, 2 wrong usage.\n";
+
+static int wrong_usage(const Twine &message)
+{
+	print_error(message);
+	errs() << "try 'salvo-cc --help'\n";
+	return EXIT_USAGE;
+}
+
+/* "x86-64-v2,x86-64-v4" or "all", in rising order. */
+static bool set_march(options &opts, StringRef list)
+{
+	SmallVector<StringRef> levels;
+	bool wanted[5] = {};
+
+	if (list == "all")
+		list = "x86-64-v2,x86-64-v3,x86-64-v4";
+	list.split(levels, ',');
+	for (StringRef level : levels) {
+		if (!level.consume_front("x86-64-v") || level.size() != 1 || level[0] < '2' ||
+		    level[0] > '4')
+			return false;
+		wanted[level[0] - '0'] = true;
+	}
+	opts.isa_levels.clear();
+	for (unsigned level = 2; level <= 4; level++)
+		if (wanted[level])
+			opts.isa_levels.push_back(level);
+	return true;
+}
+
+static std::string default_output(StringRef input)
+{
+	StringRef base = input;
+
+	base.consume_back(".cl");
+	return (base + ".salvo").str();
+}
+
+int read_command_line(ArrayRef<char *> words, options &opts)
+{
+	bool inspecting = false, json = false, marched = false;
+
+	for (size_t i = 0; i < words.size(); i++) {
+		StringRef word = words[i];
+		auto value = [&](StringRef &rest) {
+			if (!rest.empty())
+				return true;
+			if (++i == words.size())
+				return false;
+			rest = words[i];
+			return true;
+		};
+
+		if (word == "--help") {
+			outs() << usage;
+			return 0;
+		} else if (word == "--version") {
+			outs() << "salvo-cc 1, program format 1, LLVM " LLVM_VERSION_STRING "\n";
+			return 0;
+		} else if (word == "--json") {
+			json = true;
+		} else if (word == "--fibers") {
+			opts.fibers = true;
+		} else if (word == "-g") {
+			opts.debug = true;
+		} else if (word == "-E") {
+			opts.preprocess = true;
+		} else if (word == "--inspect") {
+			inspecting = true;
+		} else if (word.consume_front("--march")) {
+			word.consume_front("=");
+			if (!value(word) || !set_march(opts, word))
+				return wrong_usage("--march is x86-64-v2, x86-64-v3, x86-64-v4, "
+						   "a list of them or all");
+			marched = true;
+		} else if (word.consume_front("--target")) {
+			word.consume_front("=");
+			if (!value(word) || (word != "x86_64" && word != "aarch64"))
+				return wrong_usage("--target is x86_64 or aarch64");
+			opts.aarch64 = word == "aarch64";
+		} else if (word.consume_front("-o")) {
+			if (!value(word))
+				return wrong_usage("-o needs a file");
+			opts.output = word;
+		} else if (word.size() == 3 && word.starts_with("-O") && word[2] >= '0' &&
+			   word[2] <= '3') {
+			opts.opt_level = word[2] - '0';
+		} else if (word.starts_with("-D") || word.starts_with("-I") ||
+			   word.starts_with("-U")) {
+			StringRef rest = word.drop_front(2);
+			if (!value(rest))
+				return wrong_usage(word + " needs a value");
+			opts.front_end.push_back((word.take_front(2) + rest).str());
+		} else if (word == "-cl-opt-disable") {
+			opts.opt_level = 0;
+		} else if (word.starts_with("-cl-") || word == "-w" ||
+			   (word.starts_with("-W") && !word.contains(','))) {
+			opts.front_end.push_back(word.str());
+		} else if (word.starts_with("-") && word != "-") {
+			return wrong_usage("unknown option '" + word + "'");
+		} else if (opts.input.empty()) {
+			opts.input = word;
+		} else {
+			return wrong_usage("more than one input: '" + opts.input + "' and '" +
+					   word + "'");
+		}
+	}
+
+	if (opts.input.empty())
+		return wrong_usage("no input");
+	if (inspecting)
+		return inspect(opts.input, json);
+	if (json)
+		return wrong_usage("--json goes with --inspect");
+	if (opts.aarch64 && marched)
+		return wrong_usage("--march is for x86_64");
+	if (opts.aarch64)
+		opts.isa_levels = { 0 };
+	if (opts.preprocess)
+		return -1;
+	if (opts.output.empty() && opts.input == "-")
+		return wrong_usage("standard input has no name: say -o FILE");
+	if (opts.output.empty())
+		opts.output = default_output(opts.input);
+	return -1;
+}
