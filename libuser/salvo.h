@@ -232,6 +232,23 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 int salvo_program_load_file(struct salvo_device *device, const char *path,
 			    struct salvo_program **out);
 /**
+ * salvo_program_build() - Compile OpenCL C and load the program.
+ * @device: The device that is to run it.
+ * @source: The source, @bytes long; 0: up to its final 0.
+ * @options: As on salvo-cc's command line, "-DN=4 -cl-fast-relaxed-math"; may be NULL.
+ * @log: What the compiler said, warnings too, "" if nothing; free() it. May be NULL.
+ * @out: The program.
+ *
+ * The compiler is $SALVO_CC, or salvo-cc beside the library or in $PATH. Programs are kept
+ * in $XDG_CACHE_HOME/salvo (~/.cache/salvo) by the hash of source, included files,
+ * options and compiler. It may be called from many threads and processes at once.
+ *
+ * Return: 0, -ENOEXEC (it does not compile, see @log), -ENOENT (no compiler), -EINVAL (no
+ * source, or a quote in @options without its end), and as salvo_program_load().
+ */
+int salvo_program_build(struct salvo_device *device, const char *source, size_t bytes,
+			const char *options, char **log, struct salvo_program **out);
+/**
  * salvo_program_destroy() - Destroy a program; batches in flight still find its code.
  * @program: Its kernels, and batches with their dispatches, are not used any more. May be NULL.
  */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cache.c - compiled programs on disk, by the hash of all that went into them
+ *
+ * One file for each, in $XDG_CACHE_HOME/salvo or ~/.cache/salvo, named by its key. A file
+ * appears whole by a rename, so builders of any number of processes do not disturb each
+ * other; the last of two that make the same entry wins, and both are right. A file holds its own
+ * hash: one that was cut off or damaged is as if it were not there. Files may be
+ * deleted at any time.
+ */
+#include "cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_ENTRY	(256u << 20)
+
+struct entry_head {
+	char magic[8];
+	uint8_t hash[SALVO_SHA256_BYTES];	/* of all that follows */
+	uint64_t program_bytes;
+	uint64_t message_bytes;
+};
+
+static const char magic[8] = "SALVOC1";
+
+/* Path of the folder, made if @make; 0 or -ENOENT. */
+static int cache_folder(char *path, size_t size, bool make)
+{
+	const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+	int n;
+
+	/* The specification says to ignore a relative path. */
+	if (cache && *cache == '/')
+		n = snprintf(path, size, "%s", cache);
+	else if (home && *home == '/')
+		n = snprintf(path, size, "%s/.cache", home);
+	else
+		return -ENOENT;
+	if (n < 0 || (size_t)n + sizeof("/salvo") > size)
+		return -ENOENT;
+	if (make)
+		mkdir(path, 0700);
+	strcat(path, "/salvo");
+	if (make)
+		mkdir(path, 0700);
+	return 0;
+}
+
+static int entry_path(const uint8_t *key, bool make, char *path, size_t size)
+{
+	char name[2 * SALVO_SHA256_BYTES + 1];
+	size_t length;
+	unsigned int i;
+
+	if (cache_folder(path, size, make))
+		return -ENOENT;
+	for (i = 0; i < SALVO_SHA256_BYTES; i++)
+		snprintf(name + 2 * i, 3, "%02x", key[i]);
+	length = strlen(path);
+	return (size_t)snprintf(path + length, size - length, "/%s", name) < size - length ?
+	       0 : -ENOENT;
+}
+
+static void hash_entry(const struct entry_head *head, const char *program, const char *messages,
+		       uint8_t *out)
+{
+	struct salvo_sha256 hash;
+
+	salvo_sha256_init(&hash);
+	salvo_sha256_add(&hash, &head->program_bytes, sizeof(head->program_bytes));
+	salvo_sha256_add(&hash, &head->message_bytes, sizeof(head->message_bytes));
+	salvo_sha256_add(&hash, program, head->program_bytes);
+	salvo_sha256_add(&hash, messages, head->message_bytes);
+	salvo_sha256_end(&hash, out);
+}
+
+static int copy_block(struct salvo_text_block *block, const char *data, size_t bytes)
+{
+	block->data = malloc(bytes + 1);
+	if (!block->data)
+		return -ENOMEM;
+	memcpy(block->data, data, bytes);
+	block->data[bytes] = 0;
+	block->bytes = bytes;
+	return 0;
+}
+
+static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *program,
+		       struct salvo_text_block *messages)
+{
+	uint8_t hash[SALVO_SHA256_BYTES];
+	struct entry_head head;
+	const char *rest = data + sizeof(head);
+
+	if (bytes < sizeof(head))
+		return -ENOENT;
+	memcpy(&head, data, sizeof(head));
+	bytes -= sizeof(head);
+	if (memcmp(head.magic, magic, sizeof(magic)) || head.program_bytes > bytes ||
+	    head.message_bytes != bytes - head.program_bytes)
+		return -ENOENT;
+	hash_entry(&head, rest, rest + head.program_bytes, hash);
+	if (memcmp(hash, head.hash, sizeof(hash)))
+		return -ENOENT;
+	if (copy_block(program, rest, head.program_bytes))
+		return -ENOMEM;
+	return copy_block(messages, rest + head.program_bytes, head.message_bytes);
+}
+
+int salvo_cache_read(const uint8_t key[SALVO_SHA256_BYTES], struct salvo_text_block *program,
+		     struct salvo_text_block *messages)
+{
+	char path[PATH_MAX], *data = NULL;
+	struct stat st;
+	size_t have = 0;
+	ssize_t n = 1;
+	int fd, err;
+
+	if (entry_path(key, false, path, sizeof(path)))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -ENOENT;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MAX_ENTRY)
+		data = malloc(st.st_size + 1);
+	while (data && n > 0 && have < (size_t)st.st_size) {
+		n = read(fd, data + have, st.st_size - have);
+		have += n > 0 ? n : 0;
+	}
+	close(fd);
+	err = data ? parse_entry(data, have, program, messages) : -ENOENT;
+	free(data);
+	return err;
+}
+
+static bool write_part(int fd, const void *data, size_t bytes)
+{
+	return write(fd, data, bytes) == (ssize_t)bytes;
+}
+
+void salvo_cache_write(const uint8_t key[SALVO_SHA256_BYTES],
+		       const struct salvo_text_block *program,
+		       const struct salvo_text_block *messages)
+{
+	struct entry_head head = {
+		.program_bytes = program->bytes, .message_bytes = messages->bytes,
+	};
+	char path[PATH_MAX], temporary[PATH_MAX + 8];
+	bool ok;
+	int fd;
+
+	if (entry_path(key, true, path, sizeof(path)))
+		return;
+	memcpy(head.magic, magic, sizeof(magic));
+	hash_entry(&head, program->data, messages->data, head.hash);
+	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ok = write_part(fd, &head, sizeof(head)) &&
+	     write_part(fd, program->data, program->bytes) &&
+	     write_part(fd, messages->data, messages->bytes);
+	if (close(fd) || !ok || rename(temporary, path))
+		unlink(temporary);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/*
+ * compiler.c - runs salvo-cc
+ *
+ * A process of its own keeps LLVM, its memory and its crashes out of the application.
+ * Source, output and messages are memory files, so neither side ever waits for the other
+ * to read, and nothing is left behind whatever dies. No locks: nothing is shared.
+ */
+#include "compiler.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_OUTPUT	(256u << 20)
+
+extern char **environ;
+
+static int try_path(struct salvo_compiler *compiler, const char *folder, size_t length,
+		    const char *rest)
+{
+	struct stat st;
+
+	if ((size_t)snprintf(compiler->path, sizeof(compiler->path), "%.*s%s", (int)length, folder,
+			     rest) >= sizeof(compiler->path) ||
+	    stat(compiler->path, &st) || !S_ISREG(st.st_mode) || access(compiler->path, X_OK))
+		return -ENOENT;
+	compiler->size = st.st_size;
+	compiler->changed_ns = st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec;
+	return 0;
+}
+
+int salvo_compiler_find(struct salvo_compiler *compiler)
+{
+	static const char *const beside[] = {
+		"/salvo-cc", "/../bin/salvo-cc", "/../../bin/salvo-cc",
+	};
+	const char *named = secure_getenv("SALVO_CC"), *path = getenv("PATH"), *slash;
+	Dl_info info;
+	size_t i;
+
+	if (named)
+		return try_path(compiler, named, strlen(named), "");
+	/* The file that this function is in: the library, or a program linked with it. */
+	if (dladdr((void *)salvo_compiler_find, &info) && info.dli_fname) {
+		char file[PATH_MAX];
+
+		if (realpath(info.dli_fname, file) && (slash = strrchr(file, '/')))
+			for (i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+				if (!try_path(compiler, file, slash - file, beside[i]))
+					return 0;
+	}
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+
+		if (length && !try_path(compiler, path, length, "/salvo-cc"))
+			return 0;
+		path += length + (path[length] == ':');
+	}
+	return -ENOENT;
+}
+
+/* The command line as it grows. */
+struct words {
+	char **at;
+	size_t count;
+};
+
+static int add_word(struct words *words, const char *text, size_t length)
+{
+	char **at = realloc(words->at, (words->count + 2) * sizeof(*at));
+
+	if (!at)
+		return -ENOMEM;
+	words->at = at;
+	at[words->count] = strndup(text, length);
+	if (!at[words->count])
+		return -ENOMEM;
+	at[++words->count] = NULL;
+	return 0;
+}
+
+static int add_words(struct words *words, const char *const *list)
+{
+	int err = 0;
+
+	for (; *list && !err; list++)
+		err = add_word(words, *list, strlen(*list));
+	return err;
+}
+
+/* Words that white space separates; quotes of either kind keep it inside a word. */
+static int split_words(struct words *words, const char *text)
+{
+	char *word = malloc(strlen(text) + 1);
+	int err = word ? 0 : -ENOMEM;
+
+	while (!err && *(text += strspn(text, " \t\r\n"))) {
+		size_t length = 0;
+		char quote = 0;
+
+		for (; *text && (quote || !strchr(" \t\r\n", *text)); text++) {
+			if (quote ? *text == quote : *text == '"' || *text == '\'')
+				quote = quote ? 0 : *text;
+			else
+				word[length++] = *text;
+		}
+		err = quote ? -EINVAL : add_word(words, word, length);
+	}
+	free(word);
+	return err;
+}
+
+static void free_words(struct words *words)
+{
+	size_t i;
+
+	for (i = 0; i < words->count; i++)
+		free(words->at[i]);
+	free(words->at);
+}
+
+static int write_all(int fd, const char *data, size_t bytes)
+{
+	while (bytes) {
+		ssize_t n = write(fd, data, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		bytes -= n;
+	}
+	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
+}
+
+static int read_all(int fd, struct salvo_text_block *block)
+{
+	struct stat st;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_size > MAX_OUTPUT)
+		return -EFBIG;
+	block->data = malloc(st.st_size + 1);
+	if (!block->data)
+		return -ENOMEM;
+	block->bytes = 0;
+	while (block->bytes < (size_t)st.st_size && n > 0) {
+		n = pread(fd, block->data + block->bytes, st.st_size - block->bytes, block->bytes);
+		block->bytes += n > 0 ? n : 0;
+	}
+	block->data[block->bytes] = 0;
+	return 0;
+}
+
+/* @fds become the child's standard input, output and error. */
+static int run_child(char **words, const int fds[3])
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int err, i, status;
+	pid_t pid;
+
+	if (posix_spawn_file_actions_init(&actions))
+		return -ENOMEM;
+	if (posix_spawnattr_init(&attributes)) {
+		posix_spawn_file_actions_destroy(&actions);
+		return -ENOMEM;
+	}
+	/* The application may ignore or block what the compiler relies on. */
+	sigfillset(&defaults);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	sigemptyset(&defaults);
+	posix_spawnattr_setsigmask(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	err = 0;
+	for (i = 0; i < 3 && !err; i++)
+		err = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+	if (!err)
+		err = posix_spawn(&pid, words[0], &actions, &attributes, words, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	if (err)
+		return -err;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 0;	/* SIGCHLD is ignored: what it wrote must tell */
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOEXEC;
+}
+
+int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source, size_t bytes,
+		       const char *const *before, const char *options, const char *const *after,
+		       struct salvo_text_block *out, struct salvo_text_block *messages)
+{
+	struct words words = { 0 };
+	int fds[3] = { -1, -1, -1 }, err, i, other;
+
+	memset(out, 0, sizeof(*out));
+	memset(messages, 0, sizeof(*messages));
+	err = add_word(&words, compiler->path, strlen(compiler->path));
+	if (!err)
+		err = add_words(&words, before);
+	if (!err && options)
+		err = split_words(&words, options);
+	if (!err)
+		err = add_words(&words, after);
+	for (i = 0; i < 3 && !err; i++) {
+		/* Above 2, or one dup2() of the child would overwrite another's source. */
+		int fd = memfd_create("salvo-build", MFD_CLOEXEC);
+
+		fds[i] = fd >= 0 && fd < 3 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
+		if (fd >= 0 && fd < 3)
+			close(fd);
+		if (fds[i] < 0)
+			err = -errno;
+	}
+	if (!err)
+		err = write_all(fds[0], source, bytes);
+	if (!err) {
+		err = run_child(words.at, fds);
+		other = read_all(fds[1], out);
+		err = err ? err : other;
+		other = read_all(fds[2], messages);
+		err = err ? err : other;
+	}
+	for (i = 0; i < 3; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	free_words(&words);
+	return err;
+}

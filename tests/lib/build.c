@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+/*
+ * build.c - programs built at run time: options, messages, the cache, many builders at once
+ *
+ * The cache lies in a folder of the test's own. That a build came out of it is told by
+ * the compiler's absence: SALVO_CC then names a file that is no compiler any more, but has
+ * the same path, size and time.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "lib_test.h"
+
+static const char source[] =
+	"#ifndef N\n#define N 1\n#endif\n"
+	"kernel void store(global int *out) { out[get_global_id(0)] = N + get_global_id(0); }\n";
+
+FIXTURE(build) {
+	struct bench b;
+	char folder[64], compiler[128];
+};
+
+/* A script that runs the true compiler and counts how often it was run. */
+static int write_script(const char *path, const char *folder)
+{
+	const char *real = kernel_path("../bin/salvo-cc");
+	FILE *file;
+
+	file = fopen(path, "w");
+	if (!file)
+		return -1;
+	fprintf(file, "#!/bin/sh\necho run >>%s/runs\nexec %s \"$@\"\n", folder, real);
+	fclose(file);
+	return chmod(path, 0755);
+}
+
+FIXTURE_SETUP(build)
+{
+	strcpy(self->folder, "/tmp/salvo-build-XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->folder));
+	ASSERT_EQ(0, bench_open(&self->b));
+	snprintf(self->compiler, sizeof(self->compiler), "%s/cc", self->folder);
+	ASSERT_EQ(0, write_script(self->compiler, self->folder));
+	setenv("SALVO_CC", self->compiler, 1);
+	setenv("XDG_CACHE_HOME", self->folder, 1);
+}
+
+FIXTURE_TEARDOWN(build)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+	if (system(command))
+		perror(command);
+	bench_close(&self->b);
+}
+
+/* How often the compiler was run. */
+static int runs(const char *folder)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/runs", folder);
+	return stat(path, &st) ? 0 : st.st_size / 4;
+}
+
+/* What kernel store() of @program leaves at index 3, or -1. */
+static int stored(struct bench *b, struct salvo_program *program)
+{
+	const uint32_t items = 16;
+	struct salvo_kernel *kernel;
+	int result = -1;
+
+	if (salvo_kernel_create(program, "store", &kernel))
+		return -1;
+	b->map[3] = 0;
+	salvo_batch_reset(b->batch);
+	if (!salvo_kernel_set_bo(kernel, 0, b->bo, 0) &&
+	    !salvo_kernel_set_grid(kernel, 1, &items, NULL) &&
+	    salvo_batch_dispatch(b->batch, kernel) == 0 && !bench_run(b))
+		result = b->map[3];
+	salvo_kernel_destroy(kernel);
+	return result;
+}
+
+TEST_F(build, runs_and_is_kept)
+{
+	struct salvo_program *program;
+	char *log;
+
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, &log, &program));
+	EXPECT_STREQ("", log);
+	EXPECT_EQ(4, stored(&self->b, program));
+	EXPECT_EQ(1, runs(self->folder));
+	salvo_program_destroy(program);
+	free(log);
+
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, strlen(source), NULL, NULL, &program));
+	EXPECT_EQ(4, stored(&self->b, program));
+	EXPECT_EQ(1, runs(self->folder));
+	salvo_program_destroy(program);
+
+	/* Other options are another program. */
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, " -D 'N=40 + 2'\t-w ", NULL,
+					 &program));
+	EXPECT_EQ(45, stored(&self->b, program));
+	EXPECT_EQ(2, runs(self->folder));
+	salvo_program_destroy(program);
+}
+
+/* One file for three processors; the best of them that this one is gets picked. */
+TEST_F(build, several_instruction_sets)
+{
+	struct salvo_program *program;
+
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "--march all", NULL, &program));
+	EXPECT_EQ(4, stored(&self->b, program));
+	salvo_program_destroy(program);
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0,
+					 "--march x86-64-v4,x86-64-v2 -g", NULL, &program));
+	EXPECT_EQ(4, stored(&self->b, program));
+	salvo_program_destroy(program);
+	/* Of another processor altogether. */
+	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, source, 0, "--target aarch64",
+						NULL, &program));
+}
+
+TEST_F(build, messages)
+{
+	static const char bad[] = "kernel void f(global int *out) {\n\tout[0] = nothing;\n}\n";
+	static const char odd[] = "#warning look here\nkernel void f(global int *o) { *o = 1; }\n";
+	struct salvo_program *program = (void *)1;
+	char *log;
+	int i;
+
+	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, bad, 0, NULL, &log, &program));
+	EXPECT_EQ(NULL, program);
+	EXPECT_NE(NULL, strstr(log, ":2:11: error:")) TH_LOG("%s", log);
+	free(log);
+	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, bad, 0, NULL, NULL, &program));
+	/* Warnings come with the program, out of the cache too. */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, salvo_program_build(self->b.device, odd, 0, NULL, &log, &program));
+		EXPECT_NE(NULL, strstr(log, "look here")) TH_LOG("%s", log);
+		salvo_program_destroy(program);
+		free(log);
+	}
+	EXPECT_EQ(3, runs(self->folder));
+	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, odd, 0, "--frobnicate", &log, &program));
+	EXPECT_NE(NULL, strstr(log, "unknown option"));
+	free(log);
+	EXPECT_EQ(-EINVAL, salvo_program_build(self->b.device, odd, 0, "-D 'X", &log, &program));
+	EXPECT_NE(NULL, strstr(log, "quote"));
+	free(log);
+	EXPECT_EQ(-EINVAL, salvo_program_build(self->b.device, NULL, 0, NULL, NULL, &program));
+	setenv("SALVO_CC", "/nowhere/salvo-cc", 1);
+	EXPECT_EQ(-ENOENT, salvo_program_build(self->b.device, odd, 0, NULL, &log, &program));
+	EXPECT_NE(NULL, strstr(log, "SALVO_CC"));
+	free(log);
+}
+
+TEST_F(build, a_changed_header_is_noticed)
+{
+	static const char text[] = "#inc\\\nlude \"n.h\"\n"
+		"kernel void store(global int *out) { out[get_global_id(0)] = NUMBER; }\n";
+	struct salvo_program *program;
+	char path[128], options[128];
+	int number;
+
+	snprintf(path, sizeof(path), "%s/n.h", self->folder);
+	snprintf(options, sizeof(options), "-I %s", self->folder);
+	for (number = 5; number < 7; number++) {
+		FILE *file = fopen(path, "w");
+
+		ASSERT_NE(NULL, file);
+		fprintf(file, "#define NUMBER %d\n", number);
+		fclose(file);
+		ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, options, NULL, &program));
+		EXPECT_EQ(number, stored(&self->b, program));
+		salvo_program_destroy(program);
+	}
+	/* Twice preprocessed and compiled; the third time preprocessed alone. */
+	EXPECT_EQ(4, runs(self->folder));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, options, NULL, &program));
+	EXPECT_EQ(5, runs(self->folder));
+	salvo_program_destroy(program);
+}
+
+/* Cut off or spoil every file of the cache. */
+static int spoil_cache(const char *folder, bool cut)
+{
+	char path[512];
+	struct dirent *entry;
+	int count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/salvo", folder);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		int fd;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/salvo/%s", folder, entry->d_name);
+		fd = open(path, O_RDWR);
+		if (fd < 0 || (cut ? ftruncate(fd, 100) : pwrite(fd, "x", 1, 3000) != 1))
+			return -1;
+		close(fd);
+		count++;
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+TEST_F(build, a_damaged_cache_is_no_matter)
+{
+	struct salvo_program *program;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+		EXPECT_EQ(4, stored(&self->b, program));
+		EXPECT_EQ(i + 1, runs(self->folder));
+		salvo_program_destroy(program);
+		EXPECT_EQ(1, spoil_cache(self->folder, i == 0));
+	}
+	/* Without a place for it everything works, only slower. */
+	setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	EXPECT_EQ(4, stored(&self->b, program));
+	salvo_program_destroy(program);
+}
+
+struct builder {
+	struct salvo_device *device;
+	int failures;
+};
+
+static void *build_some(void *data)
+{
+	struct builder *builder = data;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		struct salvo_program *program;
+		char options[16];
+
+		snprintf(options, sizeof(options), "-DN=%d", i % 2);
+		if (salvo_program_build(builder->device, source, 0, options, NULL, &program))
+			builder->failures++;
+		else
+			salvo_program_destroy(program);
+	}
+	return NULL;
+}
+
+TEST_F(build, builders_at_once)
+{
+	struct builder builders[4];
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		builders[i] = (struct builder){ .device = self->b.device };
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, build_some, &builders[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, builders[i].failures);
+	}
+	/* Two programs, nothing half done beside them. */
+	EXPECT_EQ(2, spoil_cache(self->folder, true));
+}
+
+TEST_HARNESS_MAIN
