@@ -44,6 +44,7 @@ void salvo_batch_destroy(struct salvo_batch *batch)
 	free(batch->spans);
 	free(batch->notes);
 	free(batch->regions);
+	free(batch->validated.packet);
 	salvo_labels_put(batch->labels);
 	salvo_flight_fini(&batch->flight);
 	free(batch->args);

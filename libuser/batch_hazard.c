@@ -51,6 +51,7 @@ int salvo_batch_track(struct salvo_batch *batch)
 			.producer = edges[i].producer,
 		};
 	batch->found = found;
+	batch->validated.epoch = 0;
 	batch->analysed = true;
 	return 0;
 }

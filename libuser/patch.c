@@ -41,6 +41,7 @@ int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, uns
 {
 	const struct salvo_kernel_info *kernel;
 	const struct drm_salvo_command *cmd;
+	uint8_t *place;
 	int err;
 
 	cmd = find_dispatch(batch, command, &err);
@@ -52,7 +53,12 @@ int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, uns
 		return salvo_batch_fail(batch, -EINVAL,
 					"patch: kernel %s has no value of %zu bytes as argument %u",
 					batch->notes[command].name, size, index);
-	memcpy(batch->args + cmd->args_offset + kernel->args[index].offset, value, size);
+	place = batch->args + cmd->args_offset + kernel->args[index].offset;
+	/* Nearly all values are of one word: no call. */
+	if (size == sizeof(uint32_t))
+		memcpy(place, value, sizeof(uint32_t));
+	else
+		memcpy(place, value, size);
 	return 0;
 }
 

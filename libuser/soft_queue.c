@@ -5,7 +5,7 @@
  * The batch is validated and packed, by the code that the driver uses, into the packet
  * buffer of a job. If nothing holds it, the job goes to the ring (soft_ring.c): the GPU then
  * reads the packet in our thread. A batch that has not changed since it was submitted
- * last, while no buffer went, is not validated again.
+ * last, while no buffer went, is not validated again, and its packet is kept.
  *
  * Waits: the GPU orders only the batches of one context. A batch that waits for a
  * fence of another queue is held here until that fence is done, and so are all
@@ -101,6 +101,58 @@ static int job_take_waits(struct soft_job *job, const struct salvo_submission *s
 	return 0;
 }
 
+/*
+ * Pack the batch into the job. A batch that is submitted again and again keeps its packet from
+ * the second time on: then only its arguments are new.
+ */
+static int pack(struct soft_queue *queue, const struct salvo_submission *submission, bool known,
+		struct soft_job *job)
+{
+	const struct salvo_batch_desc *batch = &submission->batch;
+	struct salvo_validated *kept = submission->validated;
+	const uint32_t args = (batch->args_size + 63u) & ~63u;
+	const struct salvo_packet_target target = {
+		.asid = SOFT_ASID,
+		.ctx = queue->ctx,
+		.eu_mask = queue->eu_mask,
+		.result = (uintptr_t)&job->result,
+	};
+	const bool fits = known && kept->bytes && kept->ctx == queue->ctx &&
+			  kept->profile == batch->profile;
+	uint8_t *packet;
+	int err;
+
+	err = salvo_soft_job_reserve_packet(job, fits ? kept->bytes + args :
+							salvo_pack_bytes(batch));
+	if (err)
+		return err;
+	packet = job->packet;
+	if (fits) {
+		memcpy(packet, kept->packet, kept->bytes);
+		((struct salvo_packet *)packet)->result = target.result;
+		memcpy(packet + kept->bytes, batch->args, batch->args_size);
+		memset(packet + kept->bytes + batch->args_size, 0, args - batch->args_size);
+		return 0;
+	}
+	salvo_pack_batch(batch, &target, packet);
+	kept->bytes = 0;
+	if (!known)
+		return 0;
+	if (job->packet_bytes - args > kept->capacity) {
+		free(kept->packet);
+		kept->capacity = 0;
+		kept->packet = malloc(job->packet_bytes - args);
+		if (!kept->packet)
+			return 0;
+		kept->capacity = job->packet_bytes - args;
+	}
+	kept->bytes = job->packet_bytes - args;
+	kept->ctx = queue->ctx;
+	kept->profile = batch->profile;
+	memcpy(kept->packet, packet, kept->bytes);
+	return 0;
+}
+
 /* Validate the batch and pack it into a job. */
 static int job_create(struct soft_queue *queue, struct salvo_submission *submission,
 		      struct soft_job **out)
@@ -110,11 +162,6 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 		.covers = covers,
 		.cookie = dev,
 		.units = dev->base.info.units,
-		.eu_mask = queue->eu_mask,
-	};
-	struct salvo_packet_target target = {
-		.asid = SOFT_ASID,
-		.ctx = queue->ctx,
 		.eu_mask = queue->eu_mask,
 	};
 	struct salvo_validated *validated = submission->validated;
@@ -128,7 +175,8 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 	if (!err && !known)
 		err = salvo_validate_batch(&submission->batch, &space, &submission->why);
 	if (!err) {
-		*validated = (struct salvo_validated){ dev->epoch, queue->eu_mask };
+		validated->epoch = dev->epoch;
+		validated->eu_mask = queue->eu_mask;
 		job = salvo_soft_job_get_locked(dev);
 		err = job ? 0 : -ENOMEM;
 	}
@@ -136,7 +184,7 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 	if (err)
 		return err;
 
-	err = salvo_soft_job_reserve_packet(job, salvo_pack_bytes(&submission->batch));
+	err = pack(queue, submission, known, job);
 	if (!err)
 		err = job_take_waits(job, submission, queue->ctx);
 	if (!err) {
@@ -149,8 +197,6 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 		pthread_mutex_unlock(&dev->lock);
 		return err;
 	}
-	target.result = (uintptr_t)&job->result;
-	salvo_pack_batch(&submission->batch, &target, job->packet);
 	*out = job;
 	return 0;
 }

@@ -20,13 +20,19 @@
 #define SALVO_ERROR_BYTES 192
 
 /**
- * struct salvo_validated - When a batch was last found well formed.
+ * struct salvo_validated - When a batch was last found well formed, and what came of it.
  */
 struct salvo_validated {
 	/** @epoch: The back end's count of address space changes; 0 is never. */
 	uint64_t epoch;
 	/** @eu_mask: Of the queue. */
 	uint64_t eu_mask;
+	/** @packet: Its packet up to the arguments, @bytes, for the context and profile below. */
+	void *packet;
+	uint32_t bytes;		/* 0: there is none */
+	uint32_t capacity;
+	uint32_t ctx;
+	uint64_t profile;
 };
 
 /**
