@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The tools and the examples through salvo.ko: what salvo-info, -top, -bench and -submit say of the driver. One boot.
+# limit: 240
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=SCRIPTDIR/../common/tap.sh
+. tests/common/tap.sh
+
+build=${BUILD:-build}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+python=$(command -v python3)
+
+programs=()
+for program in bin/salvo-info bin/salvo-top bin/salvo-bench bin/salvo-submit examples/ioctl examples/gbm; do
+	[ ! -x "$build/$program" ] || programs+=(-f "$build/$program")
+done
+# shellcheck disable=SC2016 # the guest expands it
+tests/vm/run-vm -t 220 --with vgem "${programs[@]}" -f "$build/kernels" -f tools/examples/pipeline.batch \
+	-o "$out" "$@" -- '
+node=/dev/dri/renderD128
+for n in /dev/dri/renderD*; do ./salvo-info --device $n >/dev/null 2>&1 && node=$n; done
+./salvo-info >/out/info; echo $? >/out/info.code
+./salvo-info --json --device $node >/out/info.json
+./ioctl >/out/ioctl 2>&1; echo $? >/out/ioctl.code
+./gbm >/out/gbm 2>&1; echo $? >/out/gbm.code
+./salvo-submit --device $node --kernels kernels --stats --trace /out/trace --timeline /out/svg pipeline.batch \
+	>/out/submit 2>&1; echo $? >/out/submit.code
+./salvo-bench --device $node --rounds 5 --dispatches 1,33 --queues 2 --json >/out/bench 2>&1
+./salvo-bench --device $node --rounds 100000 --dispatches 33 >/dev/null 2>&1 &
+sleep 1
+./salvo-top --json -n 1 -d 0.5 >/out/top
+./salvo-top -b -n 1 -d 0.5 >/out/top.text
+kill $!; wait' >"$out/log" 2>&1
+code=$?
+check "the guest ran without a report of the kernel" "$([ $code -eq 0 ] || { echo "exit code $code"; tail -n 40 "$out/log"; })"
+
+# has FILE PATTERN... - each pattern is in the file
+has() {
+	local file=$1 pattern
+	shift
+	for pattern; do
+		grep -qE -- "$pattern" "$out/$file" 2>/dev/null || { echo "$file lacks '$pattern':"; cat "$out/$file"; }
+	done
+}
+
+# python_check NAME FILE - the Python on standard input finds nothing wrong with the JSON
+python_check() {
+	if [ -n "$python" ]; then
+		check "$1" "$("$python" -c "import json
+got = json.load(open('$out/$2'))
+$(cat)" 2>&1)"
+	else
+		skip "$1" "no python3"
+	fi
+}
+
+check "salvo-info: driver, hardware, PCI function" "$(has info.code '^0$'
+	has info '^/dev/dri/renderD' 'driver  .* salvo 1\.' 'hardware version' 'PCI function  .* 0000:' '^soft: ')"
+python_check "salvo-info --json" info.json <<'END'
+device, = got["devices"]
+assert not device["embedded"] and device["driver_version"].startswith("1."), device
+assert device["resets"] == 0 and device["max_commands"] >= 1024, device
+END
+check "the example with ioctls alone" "$(has ioctl.code '^0$'; has ioctl '^4096 bytes filled and copied in [0-9]+ ticks')"
+case $(cat "$out/gbm.code" 2>/dev/null) in
+77) skip "the example with a gbm buffer" "no Mesa driver with linear buffers in the guest" ;;
+127) skip "the example with a gbm buffer" "not built: libgbm-dev is not installed" ;;
+*) check "the example with a gbm buffer" "$(has gbm.code '^0$'; has gbm 'filled where it is')" ;;
+esac
+check "salvo-submit: statistics and pictures through the driver" "$(has submit.code '^0$'
+	has submit '^4 of 4 expectations met$' ' 1 packets, 1 doorbells, 1 interrupts, 1 completions' 'row_sums +a_rows'
+	has svg 'chain 1</text>' 'class="edge"'; has trace '"pipe control"')"
+python_check "salvo-bench: a batch is one interrupt" bench <<'END'
+for result in got["results"]:
+    batches = result["queues"] if result["mode"] == "batch" else result["dispatches"]
+    assert result["packets"] == result["completions"] == batches, result
+    assert 0 < result["interrupts"] <= batches, result
+END
+python_check "salvo-top: a client of the driver, from its fdinfo" top <<'END'
+entry, = [e for e in got["entries"] if e["kind"] == "client"]
+assert entry["command"] == "salvo-bench" and entry["device"].startswith("0000:"), entry
+assert entry["packets_per_s"] > 0 and entry["interrupts_per_s"] > 0, entry
+assert entry["vram_bytes"] > 0 and entry["units"] >= 1 and entry["busy_ns"] > 0, entry
+END
+check "salvo-top -b" "$(has top.text '^ +[0-9]+ 0000:.* salvo-bench$')"
+finish
