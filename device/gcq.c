@@ -162,25 +162,28 @@ static bool is_approved(const struct salvo_gcq_taker *taker, uint64_t mask)
 	       (!taker->unless || (mask & taker->unless) != taker->unless);
 }
 
-/*
- * How much of what remains to take. A unit's share leaves enough for all to end at
- * about the same time; so does a large chunk, which half of what remains bounds.
- */
+/* What bounds a chunk besides what remains and what is asked for */
+enum bound {
+	NOTHING,
+	SHARE,	/* a unit's share leaves enough for all to end at about the same time, */
+	LARGE,	/* and so does half of what falls to a node */
+};
+
 static uint32_t wanted(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
-		       uint64_t mask, uint32_t wir, uint32_t chunk, bool large)
+		       uint64_t mask, uint32_t wir, uint32_t chunk, enum bound bound)
 {
 	const uint32_t units = units_of(gcq, mask);
-	uint64_t part;
+	uint64_t part = wir;
 
-	if (!large) {
-		part = chunk ? chunk : 1 + wir / (4 * units);
-	} else {
+	if (bound == SHARE) {
+		part = 1 + wir / (4 * units);
+	} else if (bound == LARGE) {
 		part = (uint64_t)wir * taker->units / (2 * units);
 		if (part < taker->units)
 			part = taker->units;
-		if (part > chunk)
-			part = chunk;
 	}
+	if (part > chunk)
+		part = chunk;
 	return part < wir ? part : wir;
 }
 
@@ -220,7 +223,7 @@ static bool find_entry(struct salvo_gcq *gcq, const struct salvo_gcq_taker *take
 }
 
 static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
-				   uint32_t chunk, bool large)
+				   uint32_t chunk, enum bound bound)
 {
 	uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed), mask;
 	struct salvo_gcq_chunk got = { .count = 0 };
@@ -238,7 +241,7 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 			wir = salvo_gcq_wir(counters);
 			if (!wir)
 				break;
-			got.count = wanted(gcq, taker, mask, wir, chunk, large);
+			got.count = wanted(gcq, taker, mask, wir, chunk, bound);
 			after = counters - ((uint64_t)got.count << 32) -
 				(got.count == wir ? taker->units : 0);
 		} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, after,
@@ -260,13 +263,19 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 				      uint32_t chunk)
 {
-	return take(gcq, taker, chunk, false);
+	return take(gcq, taker, chunk, NOTHING);
+}
+
+struct salvo_gcq_chunk salvo_gcq_take_share(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+					    uint32_t chunk)
+{
+	return take(gcq, taker, chunk, SHARE);
 }
 
 struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 					    uint32_t chunk)
 {
-	return take(gcq, taker, chunk, true);
+	return take(gcq, taker, chunk, LARGE);
 }
 
 bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker)

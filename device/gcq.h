@@ -110,10 +110,17 @@ bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element);
 
 /**
  * salvo_gcq_take() - Ask for work (N4 of CN102792271).
- * @chunk: Most items to take, or 0 for a share of what remains.
+ * @chunk: Most items to take.
  */
 struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 				      uint32_t chunk);
+
+/**
+ * salvo_gcq_take_share() - Ask for a part of what falls to the unit.
+ * @chunk: Most items to take.
+ */
+struct salvo_gcq_chunk salvo_gcq_take_share(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+					    uint32_t chunk);
 
 /**
  * salvo_gcq_take_large() - Ask for work for a whole node (N6).

@@ -4,8 +4,9 @@
  *
  * Each priority is a lane with a global command queue of its own. A unit that comes
  * to the end of a chunk asks the lanes from the highest on, so work of a higher
- * priority waits for no more than the chunks that run. Within a lane it is first
- * come, first served, over all contexts.
+ * priority waits for no more than the chunks that run; and those are bounded by a time
+ * of some milliseconds, going by how long the last one took. Within a lane it is
+ * first come, first served, over all contexts.
  *
  * A unit of a near node takes from the global queue. One of a far node takes from the
  * node's local queue what approves the whole node, and from the global queue what
@@ -27,6 +28,9 @@
 #include "element.h"
 #include "lcq.h"
 
+/* How long a chunk may take, so that a higher priority soon gets its turn */
+#define CHUNK_NS 2000000u
+#define MOST_ITEMS (1u << 30)
 /* Entries in which salvo_feed_others() looks */
 #define LOOKS 16u
 
@@ -89,6 +93,7 @@ void salvo_feed_init(struct salvo_feed *feed, struct salvo_queues *queues, unsig
 
 	memset(feed, 0, sizeof(*feed));
 	feed->queues = queues;
+	feed->most = MOST_ITEMS;
 	while (!(topology->node[feed->node].units & bit))
 		feed->node++;
 	for (i = 0; i < SALVO_LANES; i++) {
@@ -135,11 +140,28 @@ static void refill(struct salvo_feed *feed, unsigned int lane, struct salvo_feed
 static struct salvo_gcq_chunk take_own(struct salvo_feed *feed, unsigned int lane,
 				       struct salvo_feed_news *news)
 {
-	const struct salvo_gcq_chunk chunk = salvo_gcq_take(&feed->queues->lane[lane].gcq,
-							    &feed->own[lane], 0);
+	const struct salvo_gcq_chunk chunk =
+		salvo_gcq_take_share(&feed->queues->lane[lane].gcq, &feed->own[lane], feed->most);
 
 	news->admitted |= chunk.admitted;
+	/* Chunks of one item need no time, but to learn that there could be more. */
+	if (chunk.count > 1 || (chunk.count && feed->most == 1)) {
+		feed->timed = chunk.count;
+		feed->since = salvo_clock();
+	}
 	return chunk;
+}
+
+/* The last chunk has been run: how many of such items make a chunk? */
+static void learn_time(struct salvo_feed *feed)
+{
+	uint64_t most;
+
+	if (!feed->timed)
+		return;
+	most = (uint64_t)feed->timed * CHUNK_NS / (salvo_clock() - feed->since + 1);
+	feed->most = most < 1 ? 1 : most > MOST_ITEMS ? MOST_ITEMS : most;
+	feed->timed = 0;
 }
 
 static struct salvo_gcq_chunk take_far(struct salvo_feed *feed, unsigned int lane,
@@ -166,6 +188,7 @@ struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_fee
 	unsigned int i;
 
 	*news = (struct salvo_feed_news){ 0 };
+	learn_time(feed);
 	for (i = 0; i < SALVO_LANES && !chunk.count; i++)
 		chunk = lcq_of(feed, i) ? take_far(feed, i, news) : take_own(feed, i, news);
 	return chunk;

@@ -43,6 +43,12 @@ struct salvo_feed {
 	unsigned int node;
 	/** @turn: Of a unit in a far node: its own place in the global queue comes first. */
 	bool turn;
+	/** @most: Items that it runs in about the time that a chunk may take. */
+	uint32_t most;
+	/** @timed: Items of the last chunk if that was timed, else 0. */
+	uint32_t timed;
+	/** @since: When that chunk was taken. */
+	uint64_t since;
 	/** @own: Its places in the global queues. */
 	struct salvo_gcq_taker own[SALVO_LANES];
 };

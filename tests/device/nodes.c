@@ -339,6 +339,40 @@ TEST_F(unit, priorities_start_in_their_order)
 		EXPECT_EQ(seqno[4 - i], self->recording.spans[i].seqno);
 }
 
+struct burn_args {
+	uint64_t ticks;
+	uint64_t pad;
+};
+
+RIG_KERNEL static void burn(RIG_KERNEL_ARGS)
+{
+	const struct burn_args *a = args;
+	const uint64_t start = __builtin_ia32_rdtsc();
+
+	while (__builtin_ia32_rdtsc() - start < a->ticks)
+		__builtin_ia32_pause();
+}
+
+/* A chunk that the unit has no experience for may be long; those after it are not. */
+TEST_F(unit, long_work_groups_make_short_chunks_and_short_ones_long)
+{
+	const struct burn_args args[2] = { { 6000000, 0 }, { 1, 0 } };
+	struct drm_salvo_command command = rig_dispatch(self->rig, burn, 60, 1, 0, sizeof(args[0]));
+	uint32_t i;
+
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, args, sizeof(args)));
+	ASSERT_GT(self->recording.next, 20);
+	for (i = 1; i < self->recording.next; i++)
+		EXPECT_LE(self->recording.spans[i].count, 2);
+
+	/* Nor does the experience with long ones stick. */
+	self->recording.next = 0;
+	command.items[0] = 100000;
+	command.args_offset = sizeof(args[0]);
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, args, sizeof(args)));
+	EXPECT_LT(self->recording.next, 1000);
+}
+
 static uint64_t cpu_ns(void)
 {
 	struct timespec used;
