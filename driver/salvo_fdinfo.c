@@ -46,6 +46,18 @@ static void salvo_fdinfo_memory(struct drm_file *filp, struct salvo_memory_stats
 	spin_unlock(&filp->table_lock);
 }
 
+/* Contexts may come and go meanwhile; none is looked into. */
+static unsigned int salvo_fdinfo_contexts(struct salvo_file *file)
+{
+	unsigned int count = 0;
+	unsigned long id;
+	void *ctx;
+
+	xa_for_each(&file->ctxs, id, ctx)
+		count++;
+	return count;
+}
+
 /** salvo_fdinfo_show() - Print the fdinfo of a file. */
 void salvo_fdinfo_show(struct seq_file *m, struct file *f)
 {
@@ -68,6 +80,7 @@ void salvo_fdinfo_show(struct seq_file *m, struct file *f)
 	seq_printf(m, "drm-resident-vram:\t%llu KiB\n", stats.vram >> 10);
 	seq_printf(m, "drm-total-system:\t%llu KiB\n", stats.system >> 10);
 	seq_printf(m, "drm-shared-system:\t%llu KiB\n", stats.system >> 10);
+	seq_printf(m, "salvo-contexts:\t%u\n", salvo_fdinfo_contexts(file));
 	seq_printf(m, "salvo-packets:\t%lld\n", atomic64_read(&counters->packets));
 	seq_printf(m, "salvo-doorbells:\t%lld\n", atomic64_read(&counters->doorbells));
 	seq_printf(m, "salvo-interrupts:\t%lld\n", atomic64_read(&counters->interrupts));

@@ -83,6 +83,7 @@ python_check "salvo-top: a client of the driver, from its fdinfo" top <<'END'
 entry, = [e for e in got["entries"] if e["kind"] == "client"]
 assert entry["command"] == "salvo-bench" and entry["device"].startswith("0000:"), entry
 assert entry["packets_per_s"] > 0 and entry["interrupts_per_s"] > 0, entry
+assert entry["queues"] == 16 and 0 <= entry["batches"] <= 2, entry
 assert entry["vram_bytes"] > 0 and entry["units"] >= 1 and entry["busy_ns"] > 0, entry
 END
 check "salvo-top -b" "$(has top.text '^ +[0-9]+ 0000:.* salvo-bench$')"

@@ -193,7 +193,6 @@ static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 	entry->vram_bytes = find_number(text, "drm-memory-vram") << 10;
 	entry->has_queues = find_value(text, "salvo-contexts");
 	entry->queues = find_number(text, "salvo-contexts");
-	entry->batches = find_number(text, "salvo-batches");
 	entry->counters = (struct top_counters){
 		.busy_ns = find_number(text, "drm-engine-eu"),
 		.packets = find_number(text, "salvo-packets"),
@@ -201,6 +200,9 @@ static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 		.interrupts = find_number(text, "salvo-interrupts"),
 		.completions = find_number(text, "salvo-completions"),
 	};
+	/* A client's packets are batches. */
+	if (entry->counters.packets > entry->counters.completions)
+		entry->batches = entry->counters.packets - entry->counters.completions;
 	read_command(pid, entry->command);
 	keep_entry(sample, entry);
 }
