@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CASE_BYTES	384
+#define CASE_BYTES	1024
 
 /**
  * grammar_run() - Do what a case says, then undo it.
