@@ -110,7 +110,7 @@ TEST_F(ctx, high_priority_needs_a_privilege)
 	ASSERT_EQ(syscall(SYS_capset, &header, all), 0);
 }
 
-TEST_F(ctx, as_many_as_the_limit_says)
+TEST_F_TIMEOUT(ctx, as_many_as_the_limit_says, 200)
 {
 	struct drm_salvo_ctx_create args = { 0 };
 	struct drm_salvo_device_info info;
