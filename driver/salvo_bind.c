@@ -242,10 +242,11 @@ static void salvo_binding_retired(struct salvo_vm *vm, struct salvo_binding *b)
 {
 	lockdep_assert_held(&vm->sdev->space_lock);
 	list_del(&b->node);
-	vm->sdev->reclaiming--;
 	if (salvo_binding_is_vram(b))
 		atomic64_sub(salvo_binding_bytes(b), &vm->bytes);
 	salvo_binding_destroy(vm->sdev, b);
+	/* Last: who sees that nothing is under way any more finds its memory free. */
+	vm->sdev->reclaiming--;
 }
 
 static struct salvo_binding *salvo_vm_find_locked(struct salvo_vm *vm, u64 address)

@@ -177,7 +177,7 @@ static const struct drm_gem_object_funcs salvo_bo_funcs = {
  * @size: Bytes, whole pages.
  * @flags: DRM_SALVO_BO_*; without DRM_SALVO_BO_IMPORTED it is in VRAM and zeroed.
  *
- * Return: the buffer or an error pointer: -ENOMEM, -ENOSPC, -ERESTARTSYS.
+ * Return: the buffer or an error pointer: -ENOMEM, -ENOSPC, -ERESTARTSYS, -EINTR.
  */
 struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
 {
@@ -190,15 +190,16 @@ struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
 		return ERR_PTR(-ENOMEM);
 	ret = imported ? salvo_vram_alloc_window(sdev, &bo->place, size) :
 			 salvo_vram_alloc(sdev, &bo->place, size);
-	if (ret) {
-		kfree(bo);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_free;
 	bo->address = sdev->mmio.va_base + bo->place.start;
-	if (imported)
+	if (imported) {
 		bo->address += sdev->mmio.vram_bytes;
-	else
-		salvo_vram_zero(sdev, &bo->place);
+	} else {
+		ret = salvo_vram_zero(sdev, &bo->place);
+		if (ret)
+			goto err_free_place;
+	}
 	bo->flags = flags;
 	bo->shared = imported;
 	bo->base.funcs = &salvo_bo_funcs;
@@ -207,6 +208,12 @@ struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
 	list_add_tail(&bo->node, &sdev->bos);
 	mutex_unlock(&sdev->bos_lock);
 	return bo;
+
+err_free_place:
+	salvo_vram_free(sdev, &bo->place);
+err_free:
+	kfree(bo);
+	return ERR_PTR(ret);
 }
 
 /** salvo_bo_destroy() - Nobody holds the buffer any more. */

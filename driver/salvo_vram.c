@@ -21,7 +21,7 @@
 #include "uapi/drm/salvo_drm.h"
 
 /* How long to wait for memory that is on its way to become free. */
-#define SALVO_VRAM_WAIT_JIFFIES	HZ
+#define SALVO_VRAM_WAIT_JIFFIES	(4 * HZ)
 /* Bytes zeroed between two chances for others to run. */
 #define SALVO_VRAM_ZERO_STEP	SZ_1M
 
@@ -138,17 +138,35 @@ void salvo_vram_free_window(struct salvo_device *sdev, struct drm_mm_node *node)
 	salvo_vram_remove(sdev, &sdev->window_used, node);
 }
 
-/** salvo_vram_zero() - Fill a piece of VRAM with zeros. */
-void salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node)
+/* memset_io() goes byte by byte where the CPU claims to be fast at that, as emulated ones do. */
+static void salvo_vram_zero_step(void __iomem *at, u64 bytes)
+{
+	void __iomem *end = at + bytes;
+
+	for (; at < end; at += sizeof(u64))
+		__raw_writeq(0, at);
+}
+
+/**
+ * salvo_vram_zero() - Fill a piece of VRAM with zeros.
+ * @sdev: The device.
+ * @node: The piece, whole pages.
+ *
+ * Return: 0, or -EINTR for who is being killed: it may be gigabytes.
+ */
+int salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node)
 {
 	void __iomem *base = sdev->mmio.vram + node->start;
 	u64 done, step;
 
 	for (done = 0; done < node->size; done += step) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		step = min_t(u64, node->size - done, SALVO_VRAM_ZERO_STEP);
-		memset_io(base + done, 0, step);
+		salvo_vram_zero_step(base + done, step);
 		cond_resched();
 	}
+	return 0;
 }
 
 /** salvo_vram_info() - How full both are. */

@@ -19,7 +19,7 @@ int salvo_vram_alloc_window(struct salvo_device *sdev, struct drm_mm_node *node,
 void salvo_vram_free(struct salvo_device *sdev, struct drm_mm_node *node);
 void salvo_vram_free_window(struct salvo_device *sdev, struct drm_mm_node *node);
 
-void salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node);
+int salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node);
 void salvo_vram_info(struct salvo_device *sdev, struct drm_salvo_memory_info *info);
 
 #endif /* SALVO_VRAM_H */

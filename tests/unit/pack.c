@@ -3,6 +3,7 @@
  * pack.c - salvo_pack.c: what stands where in a packet
  */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kselftest_harness.h"
@@ -235,6 +236,66 @@ TEST(space_packets)
 	salvo_pack_space(SALVO_OP_SPACE_END, 0, 0, 0, 0x7000, packet);
 	EXPECT_EQ(SALVO_OP_SPACE_END, bind->op.code);
 	EXPECT_EQ(sizeof(struct salvo_op_space_end) + sizeof(*close), head->command_bytes);
+}
+
+TEST(packets_for_system_memory)
+{
+	static const struct salvo_pack_run runs[3] = {
+		{ 0x5000, 0x1000 }, { 0x100000, 0x3000 }, { 0x9000, 0x2000 },
+	};
+	static _Alignas(64) uint8_t packet[512];
+	const struct salvo_packet *head = (void *)packet;
+	const struct salvo_op_bind_system *bind = (void *)(head + 1);
+	const struct salvo_op_close *close = (void *)(bind + 3);
+	uint32_t i;
+
+	memset(packet, 0xaa, sizeof(packet));
+	ASSERT_LT(salvo_pack_system_bytes(3), sizeof(packet));
+	EXPECT_EQ(0x40000 + 0x6000, salvo_pack_system(0x40000, runs, 3, SALVO_ACCESS_READ, 0x7000,
+						      packet));
+	salvo_pack_set_fence(packet, 12);
+	EXPECT_EQ(SALVO_PACKET_SPACE, head->kind);
+	EXPECT_EQ(salvo_pack_system_bytes(3), head->bytes);
+	EXPECT_EQ(0, head->bytes % 64);
+	EXPECT_EQ(3, head->command_count);
+	EXPECT_EQ(3 * sizeof(*bind) + sizeof(*close), head->command_bytes);
+	EXPECT_EQ(12, head->fence_id);
+	EXPECT_EQ(0x7000, head->result);
+	/* Back to back, whatever the order of the pages. */
+	EXPECT_EQ(0x40000, bind[0].address);
+	EXPECT_EQ(0x41000, bind[1].address);
+	EXPECT_EQ(0x44000, bind[2].address);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(SALVO_OP_BIND_SYSTEM, bind[i].op.code);
+		EXPECT_EQ(sizeof(*bind), bind[i].op.bytes);
+		EXPECT_EQ(0, bind[i].op.index);
+		EXPECT_EQ(runs[i].system, bind[i].system);
+		EXPECT_EQ(runs[i].size, bind[i].size);
+		EXPECT_EQ(SALVO_ACCESS_READ, bind[i].access);
+		EXPECT_EQ(0, bind[i].reserved);
+	}
+	EXPECT_EQ(SALVO_OP_CLOSE, close->op.code);
+	EXPECT_EQ(12, close->fence_id);
+	EXPECT_EQ(0xaa, packet[head->bytes]);
+}
+
+TEST(longest_packet_for_system_memory)
+{
+	const uint32_t bytes = salvo_pack_system_bytes(SALVO_MAX_COMMANDS);
+	struct salvo_pack_run *runs = calloc(SALVO_MAX_COMMANDS, sizeof(*runs));
+	uint8_t *packet = aligned_alloc(64, bytes + 64);
+	uint32_t i;
+
+	ASSERT_NE(NULL, runs);
+	ASSERT_NE(NULL, packet);
+	for (i = 0; i < SALVO_MAX_COMMANDS; i++)
+		runs[i] = (struct salvo_pack_run){ 0x2000 * (i + 1), 0x1000 };
+	packet[bytes] = 0x55;
+	EXPECT_EQ(0x1000ull * SALVO_MAX_COMMANDS,
+		  salvo_pack_system(0, runs, SALVO_MAX_COMMANDS, SALVO_ACCESS_READ, 0, packet));
+	EXPECT_EQ(0x55, packet[bytes]);
+	free(packet);
+	free(runs);
 }
 
 TEST_HARNESS_MAIN
