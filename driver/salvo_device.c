@@ -196,7 +196,7 @@ void salvo_device_fini(struct salvo_device *sdev)
 	salvo_dump_fini(sdev);
 	salvo_vm_reclaim_gone(sdev);
 	salvo_vm_detach_all(sdev);
-	salvo_prime_unmap_all(sdev);
+	salvo_prime_detach_all(sdev);
 	salvo_ring_fini(sdev);
 }
 

@@ -99,6 +99,11 @@ struct salvo_device {
 	 * salvo_vm_reclaim_gone().
 	 */
 	bool quiet;
+	/**
+	 * @wild: The GPU was given up but has not said that it stopped. It fetches no
+	 * more packets, yet kernels may still write to imported memory.
+	 */
+	bool wild;
 	/** @jobs: Batches that exist, whatever their state. */
 	atomic_t jobs;
 	/** @busy_ctxs: Contexts with batches that have not ended. */

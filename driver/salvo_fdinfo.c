@@ -14,6 +14,7 @@
 
 #include "salvo_device.h"
 #include "salvo_drv.h"
+#include "salvo_gem.h"
 #include "salvo_vm.h"
 
 /**
@@ -35,7 +36,7 @@ static void salvo_fdinfo_memory(struct drm_file *filp, struct salvo_memory_stats
 
 	spin_lock(&filp->table_lock);
 	idr_for_each_entry(&filp->object_idr, bo, id) {
-		if (bo->import_attach) {
+		if (to_salvo_bo(bo)->flags & DRM_SALVO_BO_IMPORTED) {
 			stats->system += bo->size;
 			continue;
 		}

@@ -10,6 +10,7 @@
 #include <drm/drm_gem.h>
 #include <drm/drm_mm.h>
 
+struct dma_buf;
 struct dma_buf_attachment;
 struct drm_device;
 struct drm_file;
@@ -45,10 +46,14 @@ struct salvo_bo {
 	bool shared;
 	/** @gone_page: All of its mappings when the device is gone, or NULL; set once. */
 	struct page *gone_page;
-	/** @attach: To the dma-buf that was imported. */
+	/** @dma_buf: That was imported, or NULL; a reference. */
+	struct dma_buf *dma_buf;
+	/** @attach: To @dma_buf, until it is ended; sdev->bos_lock, once there is a handle. */
 	struct dma_buf_attachment *attach;
-	/** @sgt: Its pages, until they are unmapped; sdev->bos_lock, once there is a handle. */
+	/** @sgt: Its pages, as long as @attach. */
 	struct sg_table *sgt;
+	/** @kept: Could not be ended yet; sdev->bos_lock. */
+	bool kept;
 	/** @free_work: Ends an imported buffer. */
 	struct work_struct free_work;
 };

@@ -145,11 +145,14 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
 	/* Any value but the last acknowledged one, also after a driver before us. */
 	u32 request = readl(&mmio->regs->reset_ack) + 1;
 	u32 ack;
+	int ret;
 
 	writel(request, &mmio->regs->reset_request);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_RESET);
-	return readl_poll_timeout(&mmio->regs->reset_ack, ack, ack == request,
-				  SALVO_RESET_POLL_US, SALVO_RESET_LIMIT_US);
+	ret = readl_poll_timeout(&mmio->regs->reset_ack, ack, ack == request,
+				 SALVO_RESET_POLL_US, SALVO_RESET_LIMIT_US);
+	mmio->stopped = !ret;
+	return ret;
 }
 
 /**
@@ -197,6 +200,7 @@ int salvo_mmio_start_ring(struct salvo_mmio *mmio, u64 base, u32 entries)
 {
 	struct salvo_ring_regs __iomem *ring = &mmio->regs->ring[0];
 
+	mmio->stopped = false;
 	writeq(base, &ring->base);
 	writel(entries, &ring->entries);
 	writeq(0, &ring->tail);
@@ -232,6 +236,12 @@ bool salvo_mmio_is_lost(struct salvo_mmio *mmio)
 {
 	return readl(&mmio->regs->magic) != SALVO_MAGIC ||
 	       readl(&mmio->regs->generation) != mmio->generation;
+}
+
+/** salvo_mmio_is_stopped() - Can nothing that we told the device make it access memory? */
+bool salvo_mmio_is_stopped(struct salvo_mmio *mmio)
+{
+	return mmio->stopped || salvo_mmio_is_lost(mmio);
 }
 
 /**

@@ -45,6 +45,8 @@ struct salvo_mmio {
 	u32 nodes;
 	/** @isa_level: x86-64 level of the units. */
 	u32 isa_level;
+	/** @stopped: Was reset and has had no live ring since. */
+	bool stopped;
 	/** @peer: Upper half of each doorbell write. */
 	u32 peer;
 };
@@ -60,6 +62,7 @@ void salvo_mmio_write_tail(struct salvo_mmio *mmio, u64 tail);
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio);
 u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio);
 bool salvo_mmio_is_lost(struct salvo_mmio *mmio);
+bool salvo_mmio_is_stopped(struct salvo_mmio *mmio);
 void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on);
 u64 salvo_mmio_read_fault(struct salvo_mmio *mmio, struct salvo_fault_regs *fault);
 

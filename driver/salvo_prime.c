@@ -17,8 +17,13 @@
  * the timeout handler, must not. Therefore a queue of its own does it. The queue is
  * the module's, for buffers may outlive the device.
  *
- * When the driver is unbound, salvo_prime_unmap_all() ends the DMA mapping of every
- * import; the buffers and their attachments remain until they are closed.
+ * A GPU that was given up without a sign that it has stopped may go on writing, when
+ * its process is woken again. What it had imported is then kept until the driver is
+ * unbound, and if there is no sign even then for good: that costs memory, but to give
+ * it back would cost somebody's data.
+ *
+ * When the driver is unbound, salvo_prime_detach_all() ends the attachments, and with
+ * them all DMA mappings; the buffers remain until they are closed.
  */
 #include <linux/dma-buf.h>
 #include <linux/scatterlist.h>
@@ -142,9 +147,10 @@ struct drm_gem_object *salvo_prime_import_sg_table(struct drm_device *drm,
 	if (IS_ERR(bo))
 		return ERR_CAST(bo);
 	bo->base.resv = dma_buf->resv;
-	bo->attach = attach;
-	mutex_lock(&sdev->bos_lock);
+	bo->dma_buf = dma_buf;
 	bo->sgt = sgt;
+	mutex_lock(&sdev->bos_lock);
+	bo->attach = attach;
 	mutex_unlock(&sdev->bos_lock);
 	return &bo->base;
 }
@@ -161,7 +167,7 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 	/* What the exporter expects to find. */
 	vma->vm_private_data = NULL;
 	vma->vm_ops = NULL;
-	ret = dma_buf_mmap(to_salvo_bo(base)->attach->dmabuf, vma, 0);
+	ret = dma_buf_mmap(to_salvo_bo(base)->dma_buf, vma, 0);
 	if (ret)
 		return ret;
 	/* GEM insists. */
@@ -170,29 +176,38 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* Whoever takes the table of a buffer's pages unmaps it. */
-static struct sg_table *salvo_prime_take_pages(struct salvo_device *sdev, struct salvo_bo *bo)
+/* Whoever takes the attachment of a buffer ends it. */
+static struct dma_buf_attachment *salvo_prime_take(struct salvo_device *sdev, struct salvo_bo *bo)
 {
-	struct sg_table *sgt = bo->sgt;
+	struct dma_buf_attachment *attach = bo->attach;
 
 	lockdep_assert_held(&sdev->bos_lock);
-	bo->sgt = NULL;
-	return sgt;
+	bo->attach = NULL;
+	return attach;
+}
+
+/* Exporters may keep the mapping until the attachment ends. */
+static void salvo_prime_detach(struct salvo_bo *bo, struct dma_buf_attachment *attach)
+{
+	dma_buf_unmap_attachment_unlocked(attach, bo->sgt, DMA_BIDIRECTIONAL);
+	dma_buf_detach(bo->dma_buf, attach);
 }
 
 static void salvo_prime_free_work(struct work_struct *work)
 {
 	struct salvo_bo *bo = container_of(work, struct salvo_bo, free_work);
 	struct salvo_device *sdev = to_salvo(bo->base.dev);
-	struct dma_buf *dma_buf = bo->attach->dmabuf;
-	struct sg_table *sgt;
+	struct dma_buf *dma_buf = bo->dma_buf;
+	struct dma_buf_attachment *attach;
 
 	mutex_lock(&sdev->bos_lock);
-	sgt = salvo_prime_take_pages(sdev, bo);
+	bo->kept = READ_ONCE(sdev->wild);
+	attach = bo->kept ? NULL : salvo_prime_take(sdev, bo);
 	mutex_unlock(&sdev->bos_lock);
-	if (sgt)
-		dma_buf_unmap_attachment_unlocked(bo->attach, sgt, DMA_BIDIRECTIONAL);
-	dma_buf_detach(dma_buf, bo->attach);
+	if (bo->kept)
+		return;
+	if (attach)
+		salvo_prime_detach(bo, attach);
 	/* Ours until now: it holds the fences. */
 	salvo_bo_destroy(bo);
 	dma_buf_put(dma_buf);
@@ -207,15 +222,16 @@ void salvo_prime_free(struct salvo_bo *bo)
 	queue_work(salvo_prime_wq, &bo->free_work);
 }
 
-static struct salvo_bo *salvo_prime_next_mapped(struct salvo_device *sdev, struct sg_table **sgt)
+static struct salvo_bo *salvo_prime_next_attached(struct salvo_device *sdev,
+						  struct dma_buf_attachment **attach)
 {
 	struct salvo_bo *bo;
 
 	mutex_lock(&sdev->bos_lock);
 	list_for_each_entry(bo, &sdev->bos, node) {
-		if (!bo->sgt || !kref_get_unless_zero(&bo->base.refcount))
+		if (!bo->attach || !kref_get_unless_zero(&bo->base.refcount))
 			continue;
-		*sgt = salvo_prime_take_pages(sdev, bo);
+		*attach = salvo_prime_take(sdev, bo);
 		mutex_unlock(&sdev->bos_lock);
 		return bo;
 	}
@@ -223,17 +239,44 @@ static struct salvo_bo *salvo_prime_next_mapped(struct salvo_device *sdev, struc
 	return NULL;
 }
 
-/**
- * salvo_prime_unmap_all() - The driver is being unbound: end all DMA mappings.
- * @sdev: The device, which makes no more access to system memory.
- */
-void salvo_prime_unmap_all(struct salvo_device *sdev)
+/* If not, what was kept is let go. */
+static bool salvo_prime_is_wild(struct salvo_device *sdev)
 {
-	struct sg_table *sgt;
+	size_t bytes = 0;
 	struct salvo_bo *bo;
 
-	while ((bo = salvo_prime_next_mapped(sdev, &sgt))) {
-		dma_buf_unmap_attachment_unlocked(bo->attach, sgt, DMA_BIDIRECTIONAL);
+	mutex_lock(&sdev->bos_lock);
+	list_for_each_entry(bo, &sdev->bos, node) {
+		if (!(bo->flags & DRM_SALVO_BO_IMPORTED))
+			continue;
+		bytes += bo->base.size;
+		if (bo->kept && !sdev->wild)
+			queue_work(salvo_prime_wq, &bo->free_work);
+	}
+	mutex_unlock(&sdev->bos_lock);
+	if (sdev->wild && bytes)
+		drm_warn(&sdev->drm, "%zu bytes that the GPU may write to are never freed\n",
+			 bytes);
+	return sdev->wild;
+}
+
+/**
+ * salvo_prime_detach_all() - The driver is being unbound: end all attachments.
+ * @sdev: The device, which was given up.
+ */
+void salvo_prime_detach_all(struct salvo_device *sdev)
+{
+	struct dma_buf_attachment *attach;
+	struct salvo_bo *bo;
+
+	if (salvo_prime_is_wild(sdev))
+		return;
+	while ((bo = salvo_prime_next_attached(sdev, &attach))) {
+		/* Where PRIME looks for what to export again. */
+		mutex_lock(&sdev->drm.object_name_lock);
+		bo->base.import_attach = NULL;
+		mutex_unlock(&sdev->drm.object_name_lock);
+		salvo_prime_detach(bo, attach);
 		drm_gem_object_put(&bo->base);
 	}
 	/* Those that nobody held. */

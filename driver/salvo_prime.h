@@ -26,6 +26,6 @@ struct drm_gem_object *salvo_prime_import_sg_table(struct drm_device *drm,
 						   struct sg_table *sgt);
 int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma);
 void salvo_prime_free(struct salvo_bo *bo);
-void salvo_prime_unmap_all(struct salvo_device *sdev);
+void salvo_prime_detach_all(struct salvo_device *sdev);
 
 #endif /* SALVO_PRIME_H */

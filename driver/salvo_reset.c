@@ -113,6 +113,7 @@ void salvo_reset_give_up(struct salvo_device *sdev)
 	salvo_ring_stop(sdev);
 	/* It may come back to life; the memory of its packets is about to be freed. */
 	salvo_mmio_set_bus_master(&sdev->mmio, false);
+	WRITE_ONCE(sdev->wild, !salvo_mmio_is_stopped(&sdev->mmio));
 	WRITE_ONCE(sdev->quiet, true);
 	/* Batches that the interrupt thread has taken end there, the rest here. */
 	salvo_reset_fail_ring(sdev, -ENODEV);

@@ -18,7 +18,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <xf86drm.h>
 
+#include "dmabuf.h"
 #include "rendernode.h"
 
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
@@ -111,6 +113,21 @@ static void tell_noticed(double since)
 	fflush(stdout);
 }
 
+/* Attachments of all devices to dma-bufs. */
+static int attachments(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/dma_buf/bufinfo", "re");
+	char line[256];
+	int count = 0, n;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "devices attached") && sscanf(line, "Total %d", &n) == 1)
+			count += n;
+	if (file)
+		fclose(file);
+	return count;
+}
+
 static int submit_endless(FIXTURE_DATA(lost) *self)
 {
 	const struct drm_salvo_command command = {
@@ -201,6 +218,34 @@ TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, 60)
 }
 
 /* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
+/* Woken up again it could write there: its importers' memory is kept until it is dead. */
+TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, 60)
+{
+	struct drm_salvo_bo_query query = { 0 };
+	int vgem = vgem_open(), i;
+	struct vgem_bo frame;
+
+	if (vgem < 0)
+		SKIP(return, "there is no vgem");
+	ASSERT_EQ(vgem_create(vgem, 4 << 20, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
+	ASSERT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &query.handle), 0);
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_QUERY, &query), 0);
+	ASSERT_EQ(submit_endless(self), 0);
+	ask_host("stop");
+	expect_gone(_metadata, self);
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_GEM_CLOSE,
+		       &(struct drm_gem_close){ .handle = query.handle }), 0);
+	usleep(100000);
+	EXPECT_EQ(attachments(), 1);
+	ask_host("kill");
+	expect_works_when_bound_again(_metadata);
+	for (i = 0; i < 100 && attachments(); i++)
+		usleep(50000);
+	EXPECT_EQ(attachments(), 0);
+	vgem_destroy(vgem, &frame);
+	close(vgem);
+}
+
 TEST_F_TIMEOUT(lost, worker_dies_under_load, 90)
 {
 	static const useconds_t delays[] = { 1000, 20000, 70000 };

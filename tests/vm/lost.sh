@@ -17,7 +17,7 @@ obey() {
 	esac
 }
 
-coproc VM { exec tests/vm/run-vm -t 200 "${BUILD:-build}"/tests/lost/*; }
+coproc VM { exec tests/vm/run-vm -t 200 --with vgem "${BUILD:-build}"/tests/lost/*; }
 pid=$VM_PID
 trap 'kill "$pid" 2>/dev/null' EXIT
 while IFS= read -r line <&"${VM[0]}"; do
