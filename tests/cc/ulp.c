@@ -12,7 +12,7 @@
  * SALVO_ULP_TABLE: a Markdown file; the table of what was measured goes between its lines
  * "<!-- ulp -->" and "<!-- /ulp -->". For Documentation/kernels.md:
  *
- *	SALVO_ULP_COUNT=200000 SALVO_ULP_TABLE=Documentation/kernels.md build/tests/cc/ulp
+ *	SALVO_ULP_COUNT=4000 SALVO_ULP_TABLE=Documentation/kernels.md build/tests/cc/ulp
  */
 #include <math.h>
 #include <mpfr.h>
@@ -490,7 +490,18 @@ static int write_table(const char *path)
 	return fclose(out) || rename(temporary, path);
 }
 
-TEST(bounds_of_float_and_double)
+FIXTURE(ulp) {
+};
+
+FIXTURE_SETUP(ulp)
+{
+}
+
+FIXTURE_TEARDOWN(ulp)
+{
+}
+
+TEST_F_TIMEOUT(ulp, bounds_of_float_and_double, 3600)
 {
 	const char *table = getenv("SALVO_ULP_TABLE");
 

@@ -119,6 +119,8 @@ static double lgamma_sign(double x, int *sign)
 		*sign = x < 0 ? -1 : 1;
 		return -log(size);
 	}
+	if (size > 0x1p60)
+		return size * (log(size) - 1);
 	high = log_gamma_sum(size, &low, &factor);
 	result = high - (log(factor) - low);
 	if (x > 0)
