@@ -259,9 +259,12 @@ uint64_t salvo_feed_others(const struct salvo_feed *feed, uint64_t mask)
 		const struct salvo_gcq *gcq = &feed->queues->lane[i].gcq;
 
 		found |= others_from(gcq, &feed->own[i], mask);
-		if (lcq && mates)
-			found |= atomic_load(&lcq->open) ? mates :
-				 others_from(gcq, &lcq->taker, mates);
+		if (!lcq)
+			continue;
+		/* The own place is past entries for the whole node, with items left or not. */
+		found |= others_from(gcq, &lcq->taker, mask);
+		if (atomic_load(&lcq->open))
+			found |= mates;
 	}
 	return found;
 }
