@@ -20,7 +20,7 @@ DEPFLAGS = -MMD -MP
 
 # Asked for when first used, so that tools/deps can install pkg-config before.
 DRM_CFLAGS = $(eval DRM_CFLAGS := $$(shell pkg-config --cflags libdrm))$(DRM_CFLAGS)
-LIBS       = -ldrm -lhwloc -lm -pthread
+LIBS       = -ldrm -lhwloc -lm -pthread -Wl,--as-needed -lseccomp
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -107,7 +107,9 @@ $(BUILD)/lib/%.a:
 	@rm -f $@
 	$(call run,AR)ar rcs $@ $^
 
-$(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(DEVICE_OBJS) libuser/libsalvo.map
+# Address spaces as processes are for salvo-gpu: the library runs its GPU in the application.
+SPACE_OBJS := $(call obj,device/sandbox.c device/space.c device/zygote.c)
+$(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(filter-out $(SPACE_OBJS),$(DEVICE_OBJS)) libuser/libsalvo.map
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
 		-Wl,-z,defs -o $@ $(filter %.o,$^) $(LIBS)

@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
+#include "space_block.h"
 
 #define PAGE 4096u
 #define ACCESS_ALL (SALVO_ACCESS_READ | SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC)
@@ -67,6 +68,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	aspaces->base = base;
 	aspaces->bytes = bytes;
 	aspaces->window_bytes = SALVO_GPU_WINDOW_BYTES;
+	aspaces->mapped = !config->isolation;
 	aspaces->fd = config->vram_fd;
 	aspaces->offset = offset;
 	aspaces->system_fd = config->system_bytes ? config->system_fd : -1;
@@ -78,6 +80,17 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	}
 	pthread_mutex_init(&aspaces->lock, NULL);
 	return 0;
+}
+
+void salvo_aspaces_init_given(struct salvo_aspaces *aspaces,
+			      const struct salvo_gpu_config *config)
+{
+	memset(aspaces, 0, sizeof(*aspaces));
+	aspaces->given = true;
+	aspaces->base = pointer(config->va_base);
+	aspaces->bytes = config->vram_bytes;
+	aspaces->window_bytes = SALVO_GPU_WINDOW_BYTES;
+	pthread_mutex_init(&aspaces->lock, NULL);
 }
 
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces)
@@ -171,6 +184,8 @@ static int prot_of(uint32_t access)
 static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_binding *binding,
 		    uint32_t access)
 {
+	if (!aspaces->mapped)
+		return true;
 	if (!((access | binding->access) & SALVO_ACCESS_EXEC))
 		return !mprotect(pointer(binding->address), binding->size, prot_of(access));
 	return mmap(pointer(binding->address), binding->size, prot_of(access), MAP_FIXED |
@@ -184,7 +199,7 @@ static void withdraw(const struct salvo_aspaces *aspaces, const struct salvo_bin
 {
 	if (access || salvo_aspaces_in_vram(aspaces, binding->address, binding->size))
 		protect(aspaces, binding, access);
-	else
+	else if (aspaces->mapped)
 		hide(binding->address, binding->size);
 }
 
@@ -264,7 +279,7 @@ static bool bind(struct salvo_aspaces *aspaces, const struct salvo_binding *bind
 
 	if (!insert(aspaces, at, binding))
 		return false;
-	if (others || salvo_aspaces_in_vram(aspaces, address, size))
+	if (!aspaces->mapped || others || salvo_aspaces_in_vram(aspaces, address, size))
 		ok = protect(aspaces, binding, shared);
 	else
 		ok = mmap(pointer(address), size, prot_of(shared), MAP_SHARED | MAP_FIXED, fd,
@@ -318,7 +333,7 @@ bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_
 		.access = mapping->access, .place = SALVO_PLACE_NONE,
 	};
 
-	return mapping->asid && fits_window(aspaces, mapping->address, mapping->size,
+	return mapping->asid && aspaces->mapped && fits_window(aspaces, mapping->address, mapping->size,
 					    mapping->offset, mapping->access) &&
 	       bind(aspaces, &binding, mapping->fd, mapping->offset);
 }
@@ -357,6 +372,8 @@ void salvo_aspaces_clear(struct salvo_aspaces *aspaces)
 	pthread_mutex_lock(&aspaces->lock);
 	aspaces->count = 0;
 	pthread_mutex_unlock(&aspaces->lock);
+	if (!aspaces->mapped)
+		return;
 	mmap(aspaces->base, aspaces->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, aspaces->fd,
 	     (off_t)aspaces->offset);
 	hide((uintptr_t)aspaces->base + aspaces->bytes, aspaces->window_bytes);
@@ -392,6 +409,32 @@ bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_
 	return found;
 }
 
+bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
+			  struct salvo_space_range **out, uint32_t *count)
+{
+	struct salvo_space_range *ranges;
+	size_t i, n = 0;
+
+	pthread_mutex_lock(&aspaces->lock);
+	ranges = calloc(aspaces->count + 1, sizeof(*ranges));
+	for (i = 0; ranges && i < aspaces->count; i++) {
+		const struct salvo_binding *binding = &aspaces->bindings[i];
+
+		if (binding->asid != asid)
+			continue;
+		ranges[n++] = (struct salvo_space_range){
+			.address = binding->address, .size = binding->size,
+			.offset = binding->place, .access = binding->access,
+			.system = !salvo_aspaces_in_vram(aspaces, binding->address,
+							 binding->size),
+		};
+	}
+	pthread_mutex_unlock(&aspaces->lock);
+	*out = ranges;
+	*count = n;
+	return ranges;
+}
+
 /* Most ranges are part of the binding where the last search ended. */
 static bool is_in_last(const struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 		       uint64_t size, uint32_t access)
@@ -406,7 +449,7 @@ static bool is_in_last(const struct salvo_aspaces *aspaces, uint32_t asid, uint6
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			  uint64_t size, uint32_t access)
 {
-	if (is_in_last(aspaces, asid, address, size, access))
+	if (aspaces->given || is_in_last(aspaces, asid, address, size, access))
 		return true;
 	if (!size || address + size < address)
 		return false;

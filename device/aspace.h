@@ -12,6 +12,7 @@
 
 struct salvo_gpu_config;
 struct salvo_gpu_mapping;
+struct salvo_space_range;
 
 /* @place of a mapping that nobody can share */
 #define SALVO_PLACE_NONE (~0ull)
@@ -36,6 +37,10 @@ struct salvo_aspaces {
 	/** @base: VRAM at its GPU address. */
 	uint8_t *base;
 	uint64_t bytes;
+	/** @mapped: Bound memory is mapped here; else the table is all there is. */
+	bool mapped;
+	/** @given: Whoever made this process has mapped what it may see; there is no table. */
+	bool given;
 	/** @window_bytes: The window for system memory, behind VRAM. */
 	uint64_t window_bytes;
 	/** @fd: The file that holds it, and where in it; the owner's, open while we live. */
@@ -59,6 +64,11 @@ struct salvo_aspaces {
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config);
+/**
+ * salvo_aspaces_init_given() - In the process of an address space: all is mapped already.
+ */
+void salvo_aspaces_init_given(struct salvo_aspaces *aspaces,
+			      const struct salvo_gpu_config *config);
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces);
 
 /**
@@ -110,6 +120,15 @@ bool salvo_aspaces_in_vram(const struct salvo_aspaces *aspaces, uint64_t address
  */
 bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			   uint64_t *start, uint64_t *size);
+
+/**
+ * salvo_aspaces_export() - Write down what an address space sees. Any thread may ask.
+ * @out: To be freed by the caller.
+ *
+ * Return: false if there is no memory.
+ */
+bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
+			  struct salvo_space_range **out, uint32_t *count);
 
 /**
  * salvo_aspaces_covers() - Do bound ranges hold all of a range, with @access?

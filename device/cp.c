@@ -24,6 +24,7 @@
 #include "clock.h"
 #include "element.h"
 #include "gpu.h"
+#include "isolation.h"
 #include "drm/salvo_drm.h"
 
 #define NO_COMMAND	SALVO_FAULT_NO_COMMAND
@@ -494,11 +495,14 @@ static bool run_space_command(struct parser *p, const struct salvo_op *op)
 					  range->access) ||
 		       refuse(p, SALVO_FAULT_PACKET, range->address);
 	case SALVO_OP_UNBIND:
+		p->job->unbinds = true;
 		return salvo_aspaces_unbind(aspaces, asid, range->address, range->size) ||
 		       refuse(p, SALVO_FAULT_PACKET, range->address);
 	case SALVO_OP_BIND_SYSTEM:
 		return bind_system(p, (const void *)op);
 	default:
+		p->job->unbinds = true;
+		p->job->ends_space = true;
 		salvo_aspaces_end(aspaces, asid);
 		return true;
 	}
@@ -537,8 +541,10 @@ static bool run_space(struct parser *p)
 	p->at = first;
 	for (i = 0; i < p->head->command_count; i++)
 		if (!run_space_command(p, next_op(p)))
-			return false;
-	return true;
+			break;
+	if (p->gpu->spaces)
+		p->gpu->config.isolation->changed(p->gpu->spaces, p->job->entry.asid);
+	return i == p->head->command_count;
 }
 
 void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_job *job)

@@ -118,7 +118,7 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!entered)
 		wake_all(eus);
-	else if (!(mask & atomic_load(&eus->looking)) && mask & atomic_load(&eus->sleeping))
+	else if (!(mask & atomic_load(eus->looking)) && mask & atomic_load(&eus->sleeping))
 		wake_one(eus, mask & atomic_load(&eus->sleeping));
 }
 
@@ -252,10 +252,12 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	}
 }
 
+/* Who rings a bell may have relied on this unit to look at it. */
 static void stop_looking(struct salvo_eu *eu)
 {
-	atomic_fetch_and(&eu->eus->looking, ~eu->bit);
+	atomic_fetch_and(eu->eus->looking, ~eu->bit);
 	eu->looking = false;
+	salvo_gpu_hear(eu->eus->gpu);
 }
 
 static void sleep_until_work(struct salvo_eu *eu)
@@ -284,10 +286,10 @@ static void wait_for_work(struct salvo_eu *eu)
 
 	if (!eu->looking) {
 		eu->looking = true;
-		atomic_fetch_or(&eus->looking, eu->bit);
+		atomic_fetch_or(eus->looking, eu->bit);
 	}
 	do {
-		if (salvo_feed_has_work(&eu->feed) ||
+		if (salvo_feed_has_work(&eu->feed) || salvo_gpu_hear(eus->gpu) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
 			return;
 		if (++looks < SPIN_LOOKS)
@@ -303,6 +305,7 @@ static void *unit_main(void *arg)
 	struct salvo_eu *eu = arg;
 
 	salvo_runner_attach(&eu->runner);
+	atomic_fetch_add(&eu->eus->ready, 1);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
 		struct salvo_feed_news news;
 		const struct salvo_gcq_chunk chunk = salvo_feed_take(&eu->feed, &news);
@@ -349,6 +352,7 @@ static void block_signals(sigset_t *old)
 	sigdelset(&set, SIGFPE);
 	sigdelset(&set, SIGILL);
 	sigdelset(&set, SIGTRAP);
+	sigdelset(&set, SIGSYS);
 	/* Of trap.c, to stop a kernel. */
 	sigdelset(&set, SIGURG);
 	pthread_sigmask(SIG_SETMASK, &set, old);
@@ -368,6 +372,13 @@ static int start_unit(struct salvo_eu *eu, const pthread_attr_t *attr)
 	return 0;
 }
 
+void salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu)
+{
+	eus->gpu = gpu;
+	eus->count = gpu->queues.topology.units;
+	eus->all = eus->count == 64 ? ~0ull : (1ull << eus->count) - 1;
+}
+
 int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 {
 	const struct salvo_topology *topology = &gpu->queues.topology;
@@ -378,8 +389,9 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 	sigset_t old;
 	int ret = 0;
 
-	memset(eus, 0, sizeof(*eus));
 	eus->gpu = gpu;
+	if (!eus->looking)
+		eus->looking = &eus->own_looking;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
 		return -EAGAIN;
 	eus->units = aligned_alloc(64, count * sizeof(eus->units[0]));
@@ -406,6 +418,9 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
+	/* A stop may come at once, and a sandbox wants no more calls from them. */
+	while (!ret && atomic_load(&eus->ready) < count)
+		sched_yield();
 	if (ret)
 		salvo_eus_fini(eus);
 	return ret;
@@ -416,7 +431,7 @@ void salvo_eus_stop_kernels(struct salvo_eus *eus)
 	unsigned int i;
 
 	for (i = 0; i < eus->count; i++)
-		salvo_trap_stop(eus->units[i].thread);
+		salvo_trap_stop(&eus->units[i].runner.trap);
 }
 
 void salvo_eus_fini(struct salvo_eus *eus)

@@ -23,6 +23,7 @@
 #include "clock.h"
 #include "cp.h"
 #include "eu.h"
+#include "isolation.h"
 #include "trap.h"
 
 #define ALL_RINGS ((1u << SALVO_MAX_RINGS) - 1)
@@ -238,6 +239,30 @@ void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);
 	kill_context(gpu);
 	salvo_gpu_raise(gpu);
+	if (gpu->spaces)
+		gpu->config.isolation->look(gpu->spaces);
+}
+
+void salvo_gpu_listen(struct salvo_gpu *gpu, _Atomic uint32_t *bell)
+{
+	atomic_store(&gpu->bell, bell);
+}
+
+bool salvo_gpu_hear(struct salvo_gpu *gpu)
+{
+	_Atomic uint32_t *bell = atomic_load_explicit(&gpu->bell, memory_order_relaxed);
+	uint32_t count;
+
+	if (!bell)
+		return false;
+	count = atomic_load(bell);
+	if (count == atomic_load_explicit(&gpu->heard, memory_order_relaxed))
+		return false;
+	atomic_store(&gpu->heard, count);
+	salvo_gpu_ring(gpu, ALL_RINGS);
+	kill_context(gpu);
+	salvo_gpu_raise(gpu);
+	return true;
 }
 
 uint32_t salvo_gpu_isa_level(void)
@@ -286,19 +311,41 @@ static int find_topology(const struct salvo_gpu_config *config, struct salvo_top
 	return config->units ? -EINVAL : salvo_topology_parse(topology, config->topology, why);
 }
 
-int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out)
+/* Units, or whatever runs batches instead. */
+static int init_units(struct salvo_gpu *gpu)
 {
-	struct salvo_topology topology;
-	struct salvo_gpu *gpu;
+	const struct salvo_isolation *isolation = gpu->config.isolation;
 	int ret;
 
-	if (!config->regs || config->units > SALVO_MAX_UNITS || !holds_vram(config) ||
-	    !config->system_base != !config->system_bytes)
-		return -EINVAL;
-	ret = find_topology(config, &topology);
-	if (ret)
-		return ret;
-	gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
+	if (isolation) {
+		salvo_eus_init_none(&gpu->eus, gpu);
+		return isolation->create(gpu, &gpu->spaces);
+	}
+	if (gpu->config.contain_faults)
+		salvo_traps_get();
+	ret = salvo_eus_init(&gpu->eus, gpu);
+	if (ret && gpu->config.contain_faults)
+		salvo_traps_put();
+	return ret;
+}
+
+static void fini_units(struct salvo_gpu *gpu)
+{
+	if (gpu->spaces) {
+		gpu->config.isolation->destroy(gpu->spaces);
+		return;
+	}
+	salvo_eus_fini(&gpu->eus);
+	if (gpu->config.contain_faults)
+		salvo_traps_put();
+}
+
+static int create(const struct salvo_gpu_config *config, const struct salvo_topology *topology,
+		  _Atomic uint64_t *looking, struct salvo_gpu **out)
+{
+	struct salvo_gpu *gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
+	int ret;
+
 	if (!gpu)
 		return -ENOMEM;
 	memset(gpu, 0, sizeof(*gpu));
@@ -307,11 +354,16 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 	gpu->dma.regs = config->regs;
 	gpu->dma.base = config->system_base;
 	gpu->dma.bytes = config->system_bytes;
-
-	ret = salvo_aspaces_init(&gpu->aspaces, config);
-	if (ret)
-		goto err_free;
-	ret = salvo_queues_init(&gpu->queues, &topology);
+	gpu->eus.looking = looking;
+	if (looking) {
+		gpu->was_reset = true;
+		salvo_aspaces_init_given(&gpu->aspaces, config);
+	} else {
+		ret = salvo_aspaces_init(&gpu->aspaces, config);
+		if (ret)
+			goto err_free;
+	}
+	ret = salvo_queues_init(&gpu->queues, topology);
 	if (ret)
 		goto err_aspaces;
 	ret = salvo_jobs_init(&gpu->jobs, gpu);
@@ -319,18 +371,14 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 		goto err_queues;
 	salvo_faults_init(&gpu->faults, gpu->regs);
 	pthread_mutex_init(&gpu->cp_lock, NULL);
-	if (config->contain_faults)
-		salvo_traps_get();
-	ret = salvo_eus_init(&gpu->eus, gpu);
+	ret = init_units(gpu);
 	if (ret)
-		goto err_traps;
+		goto err_faults;
 	init_regs(gpu);
 	*out = gpu;
 	return 0;
 
-err_traps:
-	if (config->contain_faults)
-		salvo_traps_put();
+err_faults:
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
 	salvo_jobs_fini(&gpu->jobs);
@@ -341,6 +389,26 @@ err_aspaces:
 err_free:
 	free(gpu);
 	return ret;
+}
+
+int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out)
+{
+	struct salvo_topology topology;
+	int ret;
+
+	if (!config->regs || config->units > SALVO_MAX_UNITS || !holds_vram(config) ||
+	    !config->system_base != !config->system_bytes ||
+	    (config->isolation && !config->system_base))
+		return -EINVAL;
+	ret = find_topology(config, &topology);
+	return ret ? ret : create(config, &topology, NULL, out);
+}
+
+int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
+			    const struct salvo_topology *topology,
+			    _Atomic uint64_t *looking, struct salvo_gpu **out)
+{
+	return create(config, topology, looking, out);
 }
 
 void salvo_gpu_destroy(struct salvo_gpu *gpu)
@@ -355,9 +423,7 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu)
 		gpu->ring[i].halted = true;
 	salvo_jobs_drain(&gpu->jobs);
 	pthread_mutex_unlock(&gpu->cp_lock);
-	salvo_eus_fini(&gpu->eus);
-	if (gpu->config.contain_faults)
-		salvo_traps_put();
+	fini_units(gpu);
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
 	salvo_jobs_fini(&gpu->jobs);

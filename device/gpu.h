@@ -36,6 +36,12 @@ struct salvo_ring {
 
 struct salvo_gpu {
 	struct salvo_gpu_config config;
+	/** @bell: Word that is counted up with every doorbell; NULL if doorbells are calls. */
+	_Atomic uint32_t *_Atomic bell;
+	/** @heard: What it was when it was last heard. */
+	_Atomic uint32_t heard;
+	/** @spaces: Of @config.isolation, or NULL. */
+	struct salvo_spaces *spaces;
 	struct salvo_regs *regs;
 	struct salvo_dma dma;
 	struct salvo_faults faults;
@@ -73,5 +79,28 @@ void salvo_gpu_raise(struct salvo_gpu *gpu);
  * salvo_gpu_ring() - Read new entries of the rings in @mask, unless another thread does.
  */
 void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
+
+/**
+ * salvo_gpu_create_inside() - As salvo_gpu_create(), in the process of an address space.
+ * @config: @va_base says where all is mapped already.
+ * @looking: Where to show which units look at the bell.
+ *
+ * The rings are as the registers say, without a handshake. Returns when the units are
+ * ready and need no more from the operating system than to wait and to wake. Nothing
+ * runs before salvo_gpu_listen().
+ */
+int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
+			    const struct salvo_topology *topology, _Atomic uint64_t *looking,
+			    struct salvo_gpu **out);
+
+/**
+ * salvo_gpu_listen() - From now on doorbells come as a word that is counted up.
+ */
+void salvo_gpu_listen(struct salvo_gpu *gpu, _Atomic uint32_t *bell);
+
+/**
+ * salvo_gpu_hear() - Do what the bell asks for, if it was rung. Returns whether it was.
+ */
+bool salvo_gpu_hear(struct salvo_gpu *gpu);
 
 #endif /* SALVO_GPU_PRIVATE_H */

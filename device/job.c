@@ -26,6 +26,7 @@
 #include "clock.h"
 #include "element.h"
 #include "gpu.h"
+#include "isolation.h"
 #include "drm/salvo_drm.h"
 
 /* How long a drain waits for work-groups to end by themselves */
@@ -97,6 +98,8 @@ struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs)
 	job->commands = 0;
 	job->work = 0;
 	job->edge_count = 0;
+	job->unbinds = false;
+	job->ends_space = false;
 	job->failed_command = SALVO_FAULT_NO_COMMAND;
 	memset(&job->fault, 0, sizeof(job->fault));
 	job->status = SALVO_STATUS_PENDING;
@@ -239,7 +242,10 @@ static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 	return starved;
 }
 
-/* One struct drm_salvo_profile for each command, through the file: it cannot fault. */
+/*
+ * One struct drm_salvo_profile for each command, through the file: it cannot fault. In the
+ * process of an address space there is no file, and what was checked stays mapped.
+ */
 static void write_profile(struct salvo_job *job)
 {
 	const struct salvo_gpu_config *config = &job->gpu->config;
@@ -260,7 +266,10 @@ static void write_profile(struct salvo_job *job)
 			profile[n].started = element->started;
 			profile[n].ended = element->ended;
 		}
-		if (pwrite(config->vram_fd, profile, n * sizeof(profile[0]), at) < 0)
+		if (job->gpu->aspaces.given)
+			memcpy((void *)(uintptr_t)(job->profile + i * sizeof(profile[0])), profile,
+			       n * sizeof(profile[0]));
+		else if (pwrite(config->vram_fd, profile, n * sizeof(profile[0]), at) < 0)
 			return;
 		at += n * sizeof(profile[0]);
 	}
@@ -314,10 +323,27 @@ void salvo_job_put(struct salvo_job *job, uint32_t count)
 	}
 }
 
+void salvo_job_end(struct salvo_job *job)
+{
+	struct salvo_gpu *gpu = job->gpu;
+	uint32_t pending = SALVO_STATUS_PENDING;
+	bool starved;
+
+	atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
+	pthread_mutex_lock(&gpu->jobs.lock);
+	job->ended = salvo_clock();
+	starved = done_locked(&gpu->jobs, job);
+	pthread_mutex_unlock(&gpu->jobs.lock);
+	if (starved)
+		salvo_gpu_ring(gpu, ~0u);
+}
+
 void salvo_job_submit(struct salvo_job *job)
 {
 	struct salvo_jobs *jobs = &job->gpu->jobs;
-	const bool over = job->status != SALVO_STATUS_PENDING || !job->entry.ctx;
+	struct salvo_spaces *spaces = job->gpu->spaces;
+	const bool over = job->status != SALVO_STATUS_PENDING ||
+			  (!job->entry.ctx && !(spaces && job->unbinds));
 	const unsigned int ring = job->ring;
 	bool first = false;
 
@@ -336,10 +362,13 @@ void salvo_job_submit(struct salvo_job *job)
 		job->started = salvo_clock();
 		job->ended = job->started;
 		done_locked(jobs, job);
-	} else {
+	} else if (!spaces) {
 		first = join_context_locked(jobs, job);
 	}
 	pthread_mutex_unlock(&jobs->lock);
+
+	if (!over && spaces)
+		job->gpu->config.isolation->submit(spaces, job);
 
 	if (first) {
 		start(job);
@@ -407,7 +436,9 @@ bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx)
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	/* A unit whose job has not been given up takes no notice. */
-	if (left && jobs->gpu->config.contain_faults)
+	if (left && jobs->gpu->spaces)
+		jobs->gpu->config.isolation->kill(jobs->gpu->spaces, ctx);
+	else if (left && jobs->gpu->config.contain_faults)
 		salvo_eus_stop_kernels(&jobs->gpu->eus);
 	return left;
 }
@@ -427,6 +458,11 @@ void salvo_jobs_drain(struct salvo_jobs *jobs)
 						       SALVO_STATUS_KILLED);
 		}
 	}
+	if (jobs->gpu->spaces) {
+		pthread_mutex_unlock(&jobs->lock);
+		jobs->gpu->config.isolation->stop(jobs->gpu->spaces);
+		pthread_mutex_lock(&jobs->lock);
+	}
 	while (jobs->in_flight) {
 		const uint64_t until = salvo_clock() + PATIENCE_NS;
 		const struct timespec time = {
@@ -435,7 +471,7 @@ void salvo_jobs_drain(struct salvo_jobs *jobs)
 
 		/* A kernel that does not come to the end of its group is left by force. */
 		if (pthread_cond_clockwait(&jobs->idle, &jobs->lock, CLOCK_MONOTONIC, &time) &&
-		    jobs->gpu->config.contain_faults)
+		    !jobs->gpu->spaces && jobs->gpu->config.contain_faults)
 			salvo_eus_stop_kernels(&jobs->gpu->eus);
 	}
 	jobs->starved = false;

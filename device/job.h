@@ -42,6 +42,10 @@ struct salvo_job {
 	struct salvo_element *elements;
 	uint32_t commands;
 	uint32_t element_capacity;
+	/** @unbinds: It hides memory, which takes until no process has it any more. */
+	bool unbinds;
+	/** @ends_space: It ends its address space. */
+	bool ends_space;
 	/** @work: Elements that have items. */
 	uint32_t work;
 	/** @edges: @edge_count of @edge_capacity. */
@@ -68,7 +72,7 @@ struct salvo_job {
 	bool done;
 	/** @ring_next: Next in its ring, or in the list of free jobs. */
 	struct salvo_job *ring_next;
-	/** @ctx_next: Next of its context. */
+	/** @ctx_next: Next of its context, or of its address space if that is a process. */
 	struct salvo_job *ctx_next;
 };
 
@@ -148,6 +152,11 @@ static inline void salvo_job_get(struct salvo_job *job)
  * salvo_job_put() - Account for finished elements and references together.
  */
 void salvo_job_put(struct salvo_job *job, uint32_t count);
+
+/**
+ * salvo_job_end() - A job that units of another process ran is done.
+ */
+void salvo_job_end(struct salvo_job *job);
 
 /**
  * salvo_job_fail() - A command faulted: nothing more of the job is run.

@@ -296,6 +296,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		.system_bytes = link->ram_bytes,
 		.system_fd = link->ram_fd,
 		.contain_faults = true,
+		.isolation = worker->isolation,
 		.interrupt = raise_vector,
 		.cookie = link,
 	};

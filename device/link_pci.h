@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct salvo_isolation;
 struct salvo_link;
 
 /* Where VRAM starts in BAR2, and the sizes BAR2 may have: powers of two. */
@@ -56,6 +57,8 @@ struct salvo_link_worker {
 	const char *topology;
 	/** @generation: Counts the workers of this link from 1. */
 	uint32_t generation;
+	/** @isolation: As in struct salvo_gpu_config. */
+	const struct salvo_isolation *isolation;
 	/** @stop_fd: The worker ends when it becomes readable. */
 	int stop_fd;
 	/** @ready: Called once, when the registers are valid and doorbells are heard; may be NULL. */

@@ -17,7 +17,11 @@
 #include <stdint.h>
 
 struct salvo_gpu;
+struct salvo_isolation;
 struct salvo_regs;
+
+/* Address spaces are processes of their own, in a sandbox. Needs libseccomp. */
+extern const struct salvo_isolation salvo_processes;
 
 /*
  * The window for system memory, past VRAM, and the guards before VRAM and after the
@@ -68,6 +72,13 @@ struct salvo_gpu_config {
 	 * for the work-groups that run.
 	 */
 	bool contain_faults;
+	/**
+	 * @isolation: NULL: the units are threads of this process, and what one address
+	 * space has bound all kernels can reach. &salvo_processes: each address space is
+	 * a process that sees its own memory only; @system_base is not NULL, and @regs is
+	 * whole pages. The process that creates such a GPU had better have no threads yet.
+	 */
+	const struct salvo_isolation *isolation;
 	/**
 	 * @interrupt: Called with a SALVO_VECTOR_*, from any thread of the GPU
 	 * or from salvo_gpu_doorbell(), with no lock of the GPU held. It must

@@ -3,7 +3,7 @@
  * trap.c - catch the signals that a kernel causes
  *
  * A GPU that is asked to contain faults has one handler for SIGSEGV, SIGBUS,
- * SIGFPE, SIGILL and SIGTRAP in the process. When such a signal comes to a unit that is
+ * SIGFPE, SIGILL, SIGTRAP and SIGSYS in the process. When such a signal comes to a unit that is
  * inside a kernel, the handler notes what happened and makes the thread go on in
  * salvo_fiber_escape(), so that salvo_fiber_call() returns with an error. A
  * kernel holds no lock and owns nothing, so it can be left at any instruction.
@@ -19,14 +19,17 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include "fiber.h"
 #include "salvo_hw.h"
 
 /* SIGURG is ignored where nobody handles it, so it does no harm when it comes too late. */
 #define STOP_SIGNAL SIGURG
 
-static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, STOP_SIGNAL };
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS,
+			       STOP_SIGNAL };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* protects users, previous */
@@ -121,6 +124,10 @@ static void handler(int signal, siginfo_t *info, void *context)
 		note_protection(trap, gregs);
 	} else if (signal == SIGSEGV || signal == SIGBUS) {
 		note_page(trap, info, gregs);
+	} else if (signal == SIGSYS) {
+		trap->kind = SALVO_FAULT_SYSCALL;
+		trap->address = gregs[REG_RIP];
+		trap->access = 0;
 	} else {
 		trap->kind = signal == SIGFPE ? SALVO_FAULT_ARITHMETIC : SALVO_FAULT_INSTRUCTION;
 		trap->address = gregs[REG_RIP];
@@ -158,9 +165,10 @@ void salvo_traps_put(void)
 	pthread_mutex_unlock(&lock);
 }
 
-void salvo_trap_stop(pthread_t thread)
+/* No more than one system call, which a sandbox allows. */
+void salvo_trap_stop(const struct salvo_trap *trap)
 {
-	pthread_kill(thread, STOP_SIGNAL);
+	syscall(SYS_tgkill, trap->process, trap->thread, STOP_SIGNAL);
 }
 
 void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes)
@@ -168,5 +176,7 @@ void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes)
 	const stack_t alternate = { .ss_sp = stack, .ss_size = bytes };
 
 	sigaltstack(&alternate, NULL);
+	trap->process = getpid();
+	trap->thread = gettid();
 	own = trap;
 }

@@ -5,7 +5,7 @@
 #ifndef SALVO_TRAP_H
 #define SALVO_TRAP_H
 
-#include <pthread.h>
+#include <sys/types.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,9 @@
  * struct salvo_trap - What a unit's thread needs to leave a kernel that faulted.
  */
 struct salvo_trap {
+	/** @process, @thread: That it catches for. */
+	pid_t process;
+	pid_t thread;
 	/** @saved: Of salvo_fiber_call(), to escape to. */
 	void *saved;
 	/** @armed: The thread is inside a kernel. */
@@ -46,6 +49,6 @@ void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes);
  *
  * Needs the handlers of salvo_traps_get().
  */
-void salvo_trap_stop(pthread_t thread);
+void salvo_trap_stop(const struct salvo_trap *trap);
 
 #endif /* SALVO_TRAP_H */

@@ -9,6 +9,9 @@
  * SALVO_VECTOR_LOST. The supervisor has one thread, so forking is safe, and never
  * reads guest memory, so a guest cannot harm it.
  *
+ * The worker in turn has a process for each GPU address space, in a sandbox (space.c of the
+ * device); with --threads all kernels run in the worker.
+ *
  * The socket exists from the moment that the GPU is ready until QEMU has connected.
  * When QEMU closes its end, or on SIGTERM or SIGINT, both processes end. The worker
  * dies with the supervisor in any case (PR_SET_PDEATHSIG).
@@ -35,6 +38,7 @@
 
 #include "cli.h"
 #include "link_pci.h"
+#include "salvo_gpu.h"
 #include "salvo_hw.h"
 #include "topology.h"
 
@@ -52,6 +56,7 @@ struct options {
 	uint64_t bar_bytes;
 	unsigned int units;
 	const char *topology;
+	bool threads;
 	bool verbose;
 };
 
@@ -115,6 +120,7 @@ static void usage(FILE *out)
 	      "  -u, --units N       execution units, at most 64 (default one for each core)\n"
 	      "  -t, --topology T    units and nodes other than the machine's: 4, 2x4 (2 nodes of 4), 4+2x2;\n"
 	      "                      2x4,far=1:2000ns makes node 1 far, with that latency added\n"
+	      "      --threads       no process for each address space: kernels are not kept apart\n"
 	      "  -v, --verbose       tell what happens\n"
 	      "  -h, --help          this text\n"
 	      "      --version       the version\n"
@@ -153,13 +159,14 @@ static bool parse_size(const char *text, uint64_t *out)
 
 static int parse_options(int argc, char **argv, struct options *options)
 {
-	enum { OPTION_VRAM = 256, OPTION_VERSION };
+	enum { OPTION_VRAM = 256, OPTION_THREADS, OPTION_VERSION };
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "ram", required_argument, NULL, 'r' },
 		{ "vram", required_argument, NULL, OPTION_VRAM },
 		{ "units", required_argument, NULL, 'u' },
 		{ "topology", required_argument, NULL, 't' },
+		{ "threads", no_argument, NULL, OPTION_THREADS },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPTION_VERSION },
@@ -203,6 +210,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 				return EXIT_USAGE;
 			}
 			options->topology = optarg;
+			break;
+		case OPTION_THREADS:
+			options->threads = true;
 			break;
 		case 'v':
 			options->verbose = true;
@@ -249,6 +259,7 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 	struct salvo_link_worker worker = {
 		.units = sv->options.units,
 		.topology = sv->options.topology,
+		.isolation = sv->options.threads ? NULL : &salvo_processes,
 		.generation = sv->generation,
 		.ready = worker_is_ready,
 		.cookie = &ready_fd,

@@ -74,7 +74,8 @@ static void bind_all(struct rig *rig)
 		       SALVO_ACCESS_READ | SALVO_ACCESS_WRITE) == SALVO_STATUS_DONE, "bind data");
 }
 
-static struct rig *create(unsigned int units, const char *topology)
+static struct rig *create(unsigned int units, const char *topology,
+			  const struct salvo_isolation *isolation)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 	int fd = memfd_create("vram", MFD_CLOEXEC), system = memfd_create("system", MFD_CLOEXEC);
@@ -87,9 +88,11 @@ static struct rig *create(unsigned int units, const char *topology)
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	need(rig->vram != MAP_FAILED && rig->system != MAP_FAILED &&
 	     (void *)rig->regs != MAP_FAILED, "mmap");
+	/* What is mapped here is no business of a GPU's processes. */
+	need(!madvise(rig->vram, RIG_VRAM_BYTES, MADV_DONTFORK), "madvise");
 	rig->config = (struct salvo_gpu_config) {
 		.regs = rig->regs, .vram_fd = fd, .vram_bytes = RIG_VRAM_BYTES, .units = units,
-		.topology = topology,
+		.topology = topology, .isolation = isolation,
 		.system_base = rig->system, .system_bytes = RIG_SYSTEM_BYTES,
 		.system_fd = system,
 		.contain_faults = true, .interrupt = on_interrupt, .cookie = rig,
@@ -107,12 +110,20 @@ static struct rig *create(unsigned int units, const char *topology)
 
 struct rig *rig_create(unsigned int units)
 {
-	return create(units, units ? NULL : getenv("SALVO_TOPOLOGY"));
+	const char *isolation = getenv("SALVO_ISOLATION");
+
+	return create(units, units ? NULL : getenv("SALVO_TOPOLOGY"),
+		      isolation && !strcmp(isolation, "processes") ? &salvo_processes : NULL);
+}
+
+struct rig *rig_create_isolated(unsigned int units)
+{
+	return create(units, NULL, &salvo_processes);
 }
 
 struct rig *rig_create_nodes(const char *topology)
 {
-	return create(0, topology);
+	return create(0, topology, NULL);
 }
 
 void rig_stop(struct rig *rig)

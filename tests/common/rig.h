@@ -61,6 +61,8 @@ struct rig {
 struct rig *rig_create(unsigned int units);
 /* The same with units and nodes in the words of topology.h. */
 struct rig *rig_create_nodes(const char *topology);
+/* The same with address spaces that are processes; so does SALVO_ISOLATION=processes for rig_create(). */
+struct rig *rig_create_isolated(unsigned int units);
 void rig_destroy(struct rig *rig);
 /* Destroys the GPU only: nothing changes any more in what the rig shows. */
 void rig_stop(struct rig *rig);

@@ -202,6 +202,8 @@ TEST_F(gpu, unit_registers_say_what_a_unit_runs)
 	seqno = rig_submit(rig, 6, &batch);
 	while (!__atomic_load_n(&self->data[1], __ATOMIC_SEQ_CST))
 		sched_yield();
+	/* Units of another process show with the heartbeat. */
+	salvo_gpu_heartbeat(rig->gpu);
 	EXPECT_EQ(SALVO_UNIT_BUSY, unit->state);
 	EXPECT_EQ(6, unit->ctx);
 	EXPECT_EQ(RIG_ASID, unit->asid);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sandbox.c - the process of an address space
+ *
+ * What a kernel can reach is what its process can reach, so the process has nothing
+ * else: the ranges of memory that its address space has bound, with their access rights
+ * and never both writable and executable; the block that it shares with the device; no
+ * descriptors; no privileges, and no way to gain any; and a filter that leaves it the
+ * system calls that its units wait and wake with. Any other system call is a fault of the kernel
+ * that made it: SIGSYS comes to the unit like every other trap (trap.c).
+ *
+ * Inside runs a GPU as the embedded one, with its own command processor, queues and
+ * units. The block is its system memory. Its memory is allocated before the filter
+ * is in place: the heap is made large once, in the zygote, and never shrinks. Pages
+ * that nobody has touched cost nothing.
+ *
+ * The order matters: files are mapped and threads started first, then all is dropped.
+ */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/futex.h>
+#include <malloc.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "gpu.h"
+#include "salvo_hw.h"
+#include "space_block.h"
+
+#define NOBODY		65534
+/* Every job with the largest packet fits. */
+#define HEAP_BYTES	(512u << 20)
+
+/* The heap can grow no more later, so it is made large now and kept. */
+static void reserve_heap(void)
+{
+	void *volatile heap;
+
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+	/* A compiler would leave out a pair of calls that it can see through. */
+	heap = malloc(HEAP_BYTES);
+	free(heap);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+static void close_all_but(const int *keep, unsigned int count)
+{
+	unsigned int i, from = 0;
+	int sorted[3];
+
+	memcpy(sorted, keep, count * sizeof(sorted[0]));
+	qsort(sorted, count, sizeof(sorted[0]), compare);
+	for (i = 0; i < count; i++) {
+		if (sorted[i] > (int)from)
+			syscall(SYS_close_range, from, sorted[i] - 1, 0);
+		if (sorted[i] >= (int)from)
+			from = sorted[i] + 1;
+	}
+	syscall(SYS_close_range, from, ~0u, 0);
+}
+
+void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
+{
+	const struct salvo_gpu_config *config = &sandbox->config;
+	const struct rlimit none = { 0, 0 };
+
+	close_all_but((const int[]){ sock, config->vram_fd, config->system_fd },
+		      config->system_bytes ? 3 : 2);
+	munmap(config->regs, SALVO_REGS_BYTES);
+	if (config->system_base)
+		munmap(config->system_base, config->system_bytes);
+	reserve_heap();
+	setrlimit(RLIMIT_CORE, &none);
+	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			       setresuid(NOBODY, NOBODY, NOBODY)))
+		_exit(1);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+static void need(bool ok)
+{
+	if (!ok)
+		_exit(1);
+}
+
+static void map_range(const struct salvo_sandbox *sandbox, const struct salvo_space_range *range)
+{
+	const int fd = range->system ? sandbox->config.system_fd : sandbox->config.vram_fd;
+	int prot = PROT_READ;
+
+	if (range->access & SALVO_ACCESS_EXEC)
+		prot |= PROT_EXEC;
+	else if (range->access & SALVO_ACCESS_WRITE)
+		prot |= PROT_WRITE;
+	need(mmap((void *)(uintptr_t)range->address, range->size, prot, MAP_SHARED | MAP_FIXED,
+		  fd, (off_t)range->offset) != MAP_FAILED);
+}
+
+/* Neighbours become one mapping. */
+static void map_ranges(const struct salvo_sandbox *sandbox)
+{
+	const size_t bytes = sandbox->ranges * sizeof(struct salvo_space_range);
+	struct salvo_space_range *ranges, whole;
+	uint32_t i;
+
+	/* The reservation of the device may be gone: what nobody bound must stay empty. */
+	need(mmap((void *)(uintptr_t)sandbox->config.va_base, sandbox->va_bytes, PROT_NONE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED);
+	if (!bytes)
+		return;
+	ranges = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, sandbox->ranges_fd, 0);
+	need(ranges != MAP_FAILED);
+	whole = ranges[0];
+	for (i = 1; i < sandbox->ranges; i++) {
+		const struct salvo_space_range *next = &ranges[i];
+
+		if (next->address == whole.address + whole.size && next->access == whole.access &&
+		    next->offset == whole.offset + whole.size && next->system == whole.system) {
+			whole.size += next->size;
+		} else {
+			map_range(sandbox, &whole);
+			whole = *next;
+		}
+	}
+	map_range(sandbox, &whole);
+	munmap(ranges, bytes);
+}
+
+/* A fence has moved. The device looks for itself what is true of it. */
+static void on_interrupt(void *cookie, unsigned int vector)
+{
+	struct salvo_space_block *block = cookie;
+
+	if (vector != SALVO_VECTOR_FENCE)
+		return;
+	atomic_fetch_add(&block->told, 1);
+	if (atomic_load(&block->waiting))
+		syscall(SYS_futex, &block->told, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* For all threads. What is not allowed comes to the kernel as a trap. */
+static void drop_system_calls(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
+	int err;
+
+	need(filter);
+	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	/* Units sleep and wake, look for work and stop kernels. */
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(futex), 0);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_yield), 0);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigreturn), 0);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(restart_syscall), 0);
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2,
+				SCMP_A0(SCMP_CMP_EQ, getpid()), SCMP_A2(SCMP_CMP_EQ, SIGURG));
+	/* Where the kernel has no clock in user space */
+	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clock_gettime), 0);
+	need(!err && !seccomp_load(filter));
+}
+
+void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
+{
+	struct salvo_space_block *block;
+	struct salvo_gpu_config config;
+	struct salvo_gpu *gpu;
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	need(getppid() == parent);
+	prctl(PR_SET_NAME, "salvo-space");
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+
+	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd, 0);
+	need(block != MAP_FAILED);
+	map_ranges(sandbox);
+	need(!syscall(SYS_close_range, 0, ~0u, 0));
+
+	config = sandbox->config;
+	config.regs = &block->regs;
+	config.system_base = block;
+	config.system_bytes = sizeof(*block);
+	config.contain_faults = true;
+	config.isolation = NULL;
+	config.interrupt = on_interrupt;
+	config.cookie = block;
+	need(!salvo_gpu_create_inside(&config, sandbox->topology, &block->looking, &gpu));
+	drop_system_calls();
+	/* Not before: now kernels may run. */
+	salvo_gpu_listen(gpu, &block->bell);
+
+	for (;;) {
+		const uint32_t count = atomic_load(&block->bell);
+
+		salvo_gpu_hear(gpu);
+		syscall(SYS_futex, &block->bell, FUTEX_WAIT, count, NULL, NULL, 0);
+	}
+}

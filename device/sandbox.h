@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sandbox.h - the process of an address space
+ */
+#ifndef SALVO_SANDBOX_H
+#define SALVO_SANDBOX_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "salvo_gpu.h"
+#include "topology.h"
+
+/**
+ * struct salvo_sandbox - What a process is made of.
+ */
+struct salvo_sandbox {
+	/** @config: Of the device's GPU. */
+	struct salvo_gpu_config config;
+	/** @topology: Its units. */
+	const struct salvo_topology *topology;
+	/** @va_bytes: Its GPU addresses, reserved from @config.va_base on. */
+	uint64_t va_bytes;
+	/** @block_fd: File with the struct salvo_space_block. */
+	int block_fd;
+	/** @ranges_fd: File with @ranges struct salvo_space_range. */
+	int ranges_fd;
+	uint32_t ranges;
+};
+
+/**
+ * salvo_sandbox_prepare() - In the zygote: give up what no process may have.
+ * @sock: The zygote's own.
+ */
+void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock);
+
+/**
+ * salvo_sandbox_run() - In a new process of one thread: become the address space.
+ * @parent: The zygote; without it the process ends.
+ */
+__attribute__((noreturn)) void salvo_sandbox_run(const struct salvo_sandbox *sandbox,
+						 pid_t parent);
+
+#endif /* SALVO_SANDBOX_H */

@@ -1,0 +1,795 @@
+// SPDX-License-Identifier: MIT
+/*
+ * space.c - address spaces as processes, as the device sees them
+ *
+ * The command processor has checked a packet when it comes here. It is copied into the
+ * block that the device shares with the process of its address space (space_block.h), where
+ * another GPU runs it inside of a sandbox (sandbox.c). The device plays the driver to
+ * that one: it owns rings, packets and sequence numbers, and from the block it reads only
+ * fences and results, each once, and makes them sane. So a kernel that overwrites whatever
+ * its process can write spoils its own address space; the worst is that a batch fails or
+ * does not end, and then the driver's kill ends the process.
+ *
+ * A process has the bindings that its address space had when it was forked. After a
+ * change the next batch needs the next process, and an UNBIND packet is done when no
+ * process has the range any more. Both wait until the batches that the old process
+ * has are done.
+ *
+ * Each address space has a thread that waits for its process: it takes what is done,
+ * buries the process, starts the next, sends what had to wait. The command
+ * processor sends by itself if nothing is in the way, so that a batch in a warm address
+ * space goes straight to the process.
+ *
+ * Locks: that of the list, then that of an address space, then those of job.c and aspace.c. Jobs
+ * are ended with none of them held, as that may call the command processor.
+ */
+#include "space.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "clock.h"
+#include "gpu.h"
+#include "isolation.h"
+
+/* How long the thread looks for the end of a batch before it sleeps */
+#define SPIN_NS		50000u
+/* A context that its process does not kill in this time goes with the process. */
+#define KILL_NS		200000000u
+
+static void kick(struct salvo_space *space)
+{
+	atomic_fetch_add(&space->kick, 1);
+	syscall(SYS_futex, &space->kick, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static struct salvo_sent *sent_at(struct salvo_channel *channel, uint64_t seqno)
+{
+	return &channel->sent[(seqno - 1) % SALVO_BLOCK_ENTRIES];
+}
+
+/* Has the process jobs, of context @ctx if that is not 0? Those that were given up do not count. */
+static bool has_sent(struct salvo_space *space, uint32_t ctx)
+{
+	unsigned int r;
+	uint64_t s;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			const struct salvo_job *job = sent_at(channel, s)->job;
+
+			if (job && (!ctx || job->entry.ctx == ctx))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* --- the process --------------------------------------------------------------------- */
+
+static int memory_file(const char *name, size_t bytes)
+{
+	const int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd >= 0 && ftruncate(fd, (off_t)bytes)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int ranges_file(struct salvo_space *space, uint32_t *count)
+{
+	struct salvo_space_range *ranges;
+	size_t bytes;
+	int fd;
+
+	if (!salvo_aspaces_export(&space->spaces->gpu->aspaces, space->asid, &ranges, count))
+		return -1;
+	bytes = *count * sizeof(*ranges);
+	fd = memory_file("salvo-ranges", bytes);
+	if (fd >= 0 && bytes && pwrite(fd, ranges, bytes, 0) != (ssize_t)bytes) {
+		close(fd);
+		fd = -1;
+	}
+	free(ranges);
+	return fd;
+}
+
+static struct salvo_space_block *make_block(int fd)
+{
+	struct salvo_space_block *block;
+	unsigned int r;
+
+	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (block == MAP_FAILED)
+		return NULL;
+	block->regs.bus_master = 1;
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		block->regs.ring[r].base = offsetof(struct salvo_space_block, entries) +
+					   r * sizeof(block->entries[0]);
+		block->regs.ring[r].entries = SALVO_BLOCK_ENTRIES;
+		block->regs.ring[r].enable = 1;
+	}
+	return block;
+}
+
+/* The process finds what is sent meanwhile when it is there. */
+static bool start_process(struct salvo_space *space)
+{
+	const int block_fd = memory_file("salvo-block", sizeof(*space->block));
+	int ranges_fd;
+	uint32_t ranges = 0;
+	unsigned int r;
+
+	/* Before the bindings are read: what changes afterwards is a change. */
+	space->stale = false;
+	ranges_fd = ranges_file(space, &ranges);
+	if (block_fd >= 0 && ranges_fd >= 0)
+		space->block = make_block(block_fd);
+	if (space->block) {
+		space->id = atomic_fetch_add(&space->spaces->ids, 1) + 1;
+		space->stopped = false;
+		space->killing = false;
+		space->gone = false;
+		for (r = 0; r < SALVO_MAX_RINGS; r++) {
+			space->channel[r].first = 1;
+			space->channel[r].next = 1;
+			space->channel[r].packets_first = 0;
+			space->channel[r].packets_next = 0;
+		}
+		if (!salvo_zygote_fork(&space->spaces->zygote, space->id, block_fd, ranges_fd,
+				       ranges)) {
+			munmap(space->block, sizeof(*space->block));
+			space->block = NULL;
+		}
+	}
+	if (block_fd >= 0)
+		close(block_fd);
+	if (ranges_fd >= 0)
+		close(ranges_fd);
+	return space->block;
+}
+
+static void stop_process(struct salvo_space *space)
+{
+	if (!space->block || space->stopped)
+		return;
+	space->stopped = true;
+	salvo_zygote_kill(&space->spaces->zygote, space->id);
+}
+
+/* --- sending --------------------------------------------------------------------------- */
+
+/* Takes room for a packet, in one piece. Returns its place in the area, or -1. */
+static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
+{
+	const uint32_t size = (bytes + 63) & ~63u;
+	uint64_t at = channel->packets_next;
+
+	if (at % SALVO_BLOCK_PACKETS + size > SALVO_BLOCK_PACKETS)
+		at += SALVO_BLOCK_PACKETS - at % SALVO_BLOCK_PACKETS;
+	if (channel->next - channel->first == SALVO_BLOCK_ENTRIES ||
+	    at + size - channel->packets_first > SALVO_BLOCK_PACKETS)
+		return -1;
+	channel->packets_next = at + size;
+	return (int64_t)(at % SALVO_BLOCK_PACKETS);
+}
+
+static void ring_bell(struct salvo_space_block *block)
+{
+	atomic_fetch_add(&block->bell, 1);
+	if (!atomic_load(&block->looking))
+		syscall(SYS_futex, &block->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Returns false if there is no room. */
+static bool send_job(struct salvo_space *space, struct salvo_job *job)
+{
+	const unsigned int r = job->ring;
+	struct salvo_channel *channel = &space->channel[r];
+	struct salvo_space_block *block = space->block;
+	const uint64_t seqno = channel->next;
+	const unsigned int slot = (seqno - 1) % SALVO_BLOCK_ENTRIES;
+	const int64_t room = take_room(channel, job->entry.packet_bytes);
+	const struct salvo_packet *checked = job->packet;
+	struct salvo_ring_entry entry = job->entry;
+	struct salvo_op_close *close;
+	struct salvo_packet *head;
+
+	if (room < 0)
+		return false;
+	head = (struct salvo_packet *)(block->packets[r] + room);
+	memcpy(head, checked, job->entry.packet_bytes);
+	head->fence_id = seqno;
+	head->result = (uint8_t *)&block->results[r][slot] - (uint8_t *)block;
+	close = (struct salvo_op_close *)((uint8_t *)(head + 1) + checked->command_bytes) - 1;
+	close->fence_id = seqno;
+	memset(&block->results[r][slot], 0, sizeof(block->results[r][slot]));
+
+	entry.packet = (uint8_t *)head - (uint8_t *)block;
+	entry.seqno = seqno;
+	entry.flags = SALVO_RING_IRQ;
+	block->entries[r][slot] = entry;
+	channel->sent[slot] = (struct salvo_sent){
+		.job = job, .at = salvo_clock(), .packets_end = channel->packets_next,
+	};
+	channel->next++;
+	__atomic_store_n(&block->regs.ring[r].tail, seqno, __ATOMIC_RELEASE);
+	ring_bell(block);
+	return true;
+}
+
+/* --- what comes back ------------------------------------------------------------------- */
+
+static void add_done(struct salvo_job **done, struct salvo_job *job)
+{
+	if (!job)
+		return;
+	job->ctx_next = *done;
+	*done = job;
+}
+
+static void fail(struct salvo_job *job, uint32_t command, uint32_t kind,
+		 const struct salvo_packet_result *result)
+{
+	struct salvo_fault fault = {
+		.kind = kind, .address = result->address, .group = result->group,
+		.item = result->item, .access = result->access,
+	};
+
+	if (kind == SALVO_FAULT_PAGE)
+		salvo_aspaces_nearest(&job->gpu->aspaces, job->entry.asid, fault.address,
+				      &fault.nearest, &fault.nearest_bytes);
+	salvo_job_fail(job, command, &fault);
+}
+
+/* Believes of a result what can be true, and what it says of the job itself. */
+static void take_result(const struct salvo_space *space, const struct salvo_sent *sent,
+			const struct salvo_packet_result *shared)
+{
+	const struct salvo_gpu *gpu = space->spaces->gpu;
+	struct salvo_packet_result result;
+	struct salvo_job *job = sent->job;
+	const uint64_t now = salvo_clock();
+	uint64_t most = (now - sent->at) * gpu->eus.count;
+
+	memcpy(&result, shared, sizeof(result));
+	job->started = result.started > sent->at && result.started < now ? result.started : sent->at;
+	job->busy_ns = result.busy_ns < most ? result.busy_ns : most;
+	job->ended_well = result.done < job->commands ? result.done : job->commands;
+	__atomic_fetch_add(&gpu->regs->busy_ns, job->busy_ns, __ATOMIC_RELAXED);
+	if (result.status == SALVO_STATUS_DONE)
+		return;
+	if (result.status == SALVO_STATUS_FAULT && result.command < job->commands &&
+	    result.fault >= SALVO_FAULT_PAGE && result.fault <= SALVO_FAULT_SYSCALL)
+		fail(job, result.command, result.fault, &result);
+	else
+		fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL,
+		     &(const struct salvo_packet_result){ .item = SALVO_FAULT_NO_ITEM });
+}
+
+/* Returns NULL for a job that was given up before. */
+static struct salvo_job *take_first(struct salvo_channel *channel)
+{
+	const struct salvo_sent *sent = sent_at(channel, channel->first);
+
+	channel->packets_first = sent->packets_end;
+	channel->first++;
+	return sent->job;
+}
+
+/* Takes the jobs whose fences have moved. */
+static void collect(struct salvo_space *space, struct salvo_job **done)
+{
+	unsigned int r;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+		const uint64_t fence = __atomic_load_n(&space->block->regs.ring[r].fence,
+						       __ATOMIC_ACQUIRE);
+
+		while (channel->first != channel->next && channel->first <= fence) {
+			const unsigned int slot = (channel->first - 1) % SALVO_BLOCK_ENTRIES;
+
+			if (channel->sent[slot].job)
+				take_result(space, &channel->sent[slot],
+					    &space->block->results[r][slot]);
+			add_done(done, take_first(channel));
+		}
+	}
+}
+
+/* The process says that no unit works for them any more; their fences may have to wait. */
+static void give_up_killed(struct salvo_space *space, struct salvo_job **done)
+{
+	unsigned int r;
+	uint64_t s;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			struct salvo_sent *sent = sent_at(channel, s);
+
+			if (!sent->job || sent->job->entry.ctx != space->kill_ctx)
+				continue;
+			add_done(done, sent->job);
+			sent->job = NULL;
+		}
+	}
+}
+
+/* Once its jobs have ended the process need not look for them, and new ones are safe. */
+static void end_kill(struct salvo_space *space, struct salvo_job **done)
+{
+	if (space->killing && __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
+			      space->kill_request)
+		give_up_killed(space, done);
+	if (!space->killing || has_sent(space, space->kill_ctx))
+		return;
+	space->killing = false;
+	__atomic_store_n(&space->block->regs.kill_ack, space->kill_request, __ATOMIC_RELEASE);
+}
+
+/* The process has ended, with the jobs that it had. */
+static void bury(struct salvo_space *space, struct salvo_job **done)
+{
+	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
+	const bool by_call = WIFSIGNALED(space->status) && WTERMSIG(space->status) == SIGSYS;
+	uint32_t pending;
+	unsigned int r;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		while (channel->first != channel->next) {
+			struct salvo_job *job = take_first(channel);
+
+			if (!job)
+				continue;
+			pending = SALVO_STATUS_PENDING;
+			if (space->stopped)
+				atomic_compare_exchange_strong(&job->status, &pending,
+							       SALVO_STATUS_KILLED);
+			else
+				fail(job, SALVO_FAULT_NO_COMMAND,
+				     by_call ? SALVO_FAULT_SYSCALL : SALVO_FAULT_KERNEL, &nothing);
+			add_done(done, job);
+		}
+	}
+	munmap(space->block, sizeof(*space->block));
+	space->block = NULL;
+}
+
+/* --- the thread -------------------------------------------------------------------------- */
+
+static void take_waiting(struct salvo_space *space, struct salvo_job **done)
+{
+	struct salvo_job *job = space->waiting;
+
+	space->waiting = job->ctx_next;
+	if (done)
+		add_done(done, job);
+}
+
+/* Sends what waits, as far as it can be sent now. */
+static void advance(struct salvo_space *space, struct salvo_job **done)
+{
+	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
+
+	while (space->waiting) {
+		struct salvo_job *job = space->waiting;
+
+		if (job->entry.ctx && job->status != SALVO_STATUS_PENDING) {
+			take_waiting(space, done);
+			continue;
+		}
+		if (space->block && (!job->entry.ctx || space->stale)) {
+			if (!has_sent(space, 0))
+				stop_process(space);
+			return;
+		}
+		if (!job->entry.ctx) {
+			take_waiting(space, done);
+			continue;
+		}
+		if (!space->block && !start_process(space)) {
+			fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
+			take_waiting(space, done);
+			continue;
+		}
+		if (space->stopped || space->killing || !send_job(space, job))
+			return;
+		take_waiting(space, NULL);
+	}
+}
+
+static void end_jobs(struct salvo_job *job)
+{
+	while (job) {
+		struct salvo_job *next = job->ctx_next;
+
+		salvo_job_end(job);
+		job = next;
+	}
+}
+
+/* Waits until either word is not what it was. */
+static void wait_words(_Atomic uint32_t *kick, uint32_t kicked, _Atomic uint32_t *told,
+		       uint32_t was_told)
+{
+	struct futex_waitv words[2] = {
+		{ .uaddr = (uintptr_t)kick, .val = kicked, .flags = FUTEX_32 },
+		{ .uaddr = (uintptr_t)told, .val = was_told, .flags = FUTEX_32 },
+	};
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	if (syscall(SYS_futex_waitv, words, told ? 2 : 1, 0, NULL, 0) < 0 && errno == ENOSYS)
+		nanosleep(&moment, NULL);
+}
+
+/* Returns when there may be something new, with the lock held as before. */
+static void wait_for_news(struct salvo_space *space, uint32_t kicked, uint32_t was_told)
+{
+	struct salvo_space_block *block = space->block;
+	const uint64_t deadline = has_sent(space, 0) ? salvo_clock() + SPIN_NS : 0;
+
+	/* Only this thread unmaps the block. */
+	pthread_mutex_unlock(&space->lock);
+	do {
+		if (atomic_load(&space->kick) != kicked ||
+		    (block && atomic_load(&block->told) != was_told))
+			goto out;
+		sched_yield();
+	} while (salvo_clock() < deadline);
+	if (block)
+		atomic_store(&block->waiting, 1);
+	wait_words(&space->kick, kicked, block ? &block->told : NULL, was_told);
+	if (block)
+		atomic_store(&block->waiting, 0);
+out:
+	pthread_mutex_lock(&space->lock);
+}
+
+/* Leaves the list, unless there is something to do after all. */
+static bool leave(struct salvo_space *space)
+{
+	struct salvo_spaces *spaces = space->spaces;
+	struct salvo_space **at;
+	bool over;
+
+	pthread_mutex_lock(&spaces->lock);
+	pthread_mutex_lock(&space->lock);
+	over = space->ending && !space->waiting && !space->block;
+	pthread_mutex_unlock(&space->lock);
+	if (over) {
+		for (at = &spaces->list; *at != space; at = &(*at)->next)
+			;
+		*at = space->next;
+		if (!spaces->list)
+			pthread_cond_broadcast(&spaces->empty);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+	return over;
+}
+
+static void *space_main(void *arg)
+{
+	struct salvo_space *space = arg;
+
+	for (;;) {
+		const uint32_t kicked = atomic_load(&space->kick);
+		struct salvo_job *done = NULL;
+		uint32_t told = 0;
+		bool over;
+
+		pthread_mutex_lock(&space->lock);
+		if (space->block) {
+			told = atomic_load(&space->block->told);
+			collect(space, &done);
+			end_kill(space, &done);
+			if (space->gone)
+				bury(space, &done);
+		}
+		if (space->ending && space->block && !has_sent(space, 0))
+			stop_process(space);
+		advance(space, &done);
+		over = space->ending && !space->waiting && !space->block;
+		if (!done && !over)
+			wait_for_news(space, kicked, told);
+		pthread_mutex_unlock(&space->lock);
+		if (done) {
+			end_jobs(done);
+			salvo_gpu_raise(space->spaces->gpu);
+		}
+		if (!done && over && leave(space))
+			break;
+	}
+	pthread_mutex_destroy(&space->lock);
+	free(space);
+	return NULL;
+}
+
+/* --- what the GPU asks for ---------------------------------------------------------------- */
+
+static struct salvo_space *find_locked(struct salvo_spaces *spaces, uint32_t asid)
+{
+	struct salvo_space *space;
+
+	for (space = spaces->list; space && space->asid != asid; space = space->next)
+		;
+	return space;
+}
+
+static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t asid)
+{
+	struct salvo_space *space = calloc(1, sizeof(*space));
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err;
+
+	if (!space)
+		return NULL;
+	space->spaces = spaces;
+	space->asid = asid;
+	pthread_mutex_init(&space->lock, NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&space->thread, &attr, space_main, space);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (err) {
+		pthread_mutex_destroy(&space->lock);
+		free(space);
+		return NULL;
+	}
+	space->next = spaces->list;
+	spaces->list = space;
+	return space;
+}
+
+static void submit(struct salvo_spaces *spaces, struct salvo_job *job)
+{
+	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
+	struct salvo_space *space;
+
+	job->ctx_next = NULL;
+	pthread_mutex_lock(&spaces->lock);
+	space = find_locked(spaces, job->entry.asid);
+	if (!space && job->entry.ctx) {
+		space = create_locked(spaces, job->entry.asid);
+		if (!space)
+			fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
+	}
+	if (!space) {
+		pthread_mutex_unlock(&spaces->lock);
+		end_jobs(job);
+		return;
+	}
+	pthread_mutex_lock(&space->lock);
+	pthread_mutex_unlock(&spaces->lock);
+	/* The end of an address space may be followed by a new one of the same number. */
+	space->ending = !job->entry.ctx && job->ends_space;
+	if (space->waiting || !job->entry.ctx || !space->block || space->stale ||
+	    space->stopped || space->killing || space->gone || !send_job(space, job)) {
+		if (space->waiting)
+			space->last_waiting->ctx_next = job;
+		else
+			space->waiting = job;
+		space->last_waiting = job;
+		kick(space);
+	}
+	pthread_mutex_unlock(&space->lock);
+}
+
+static void changed(struct salvo_spaces *spaces, uint32_t asid)
+{
+	struct salvo_space *space;
+
+	pthread_mutex_lock(&spaces->lock);
+	space = find_locked(spaces, asid);
+	if (space) {
+		pthread_mutex_lock(&space->lock);
+		space->stale = true;
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+}
+
+/* The process is asked first; if it does not obey it has to go. */
+static void kill_in(struct salvo_space *space, uint32_t ctx)
+{
+	const uint32_t request = space->spaces->gpu->kill_request;
+	struct salvo_space_block *block = space->block;
+
+	if (block && has_sent(space, ctx)) {
+		if (space->kill_request != request) {
+			space->kill_request = request;
+			space->kill_ctx = ctx;
+			space->killing = true;
+			space->kill_since = salvo_clock();
+			block->regs.kill_ctx = ctx;
+			__atomic_store_n(&block->regs.kill_request, request, __ATOMIC_RELEASE);
+		}
+		if (salvo_clock() - space->kill_since < KILL_NS)
+			ring_bell(block);
+		else
+			stop_process(space);
+	}
+	kick(space);
+}
+
+static void kill_context(struct salvo_spaces *spaces, uint32_t ctx)
+{
+	struct salvo_space *space;
+
+	pthread_mutex_lock(&spaces->lock);
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		kill_in(space, ctx);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+}
+
+static void show_unit(struct salvo_space *space, unsigned int number)
+{
+	struct salvo_unit_regs *out = &space->spaces->gpu->regs->unit[number];
+	struct salvo_unit_regs unit;
+	unsigned int r;
+	uint64_t s;
+
+	memcpy(&unit, &space->block->regs.unit[number], sizeof(unit));
+	if (unit.state != SALVO_UNIT_BUSY)
+		return;
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			const struct salvo_job *job = sent_at(channel, s)->job;
+
+			if (s != unit.seqno || !job || job->entry.ctx != unit.ctx)
+				continue;
+			unit.seqno = job->entry.seqno;
+			unit.asid = space->asid;
+			*out = unit;
+			return;
+		}
+	}
+}
+
+static void look(struct salvo_spaces *spaces)
+{
+	struct salvo_gpu *gpu = spaces->gpu;
+	struct salvo_space *space;
+	unsigned int i;
+
+	pthread_mutex_lock(&spaces->lock);
+	for (i = 0; i < gpu->eus.count; i++)
+		gpu->regs->unit[i].state = SALVO_UNIT_IDLE;
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		for (i = 0; space->block && i < gpu->eus.count; i++)
+			show_unit(space, i);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+}
+
+static void stop(struct salvo_spaces *spaces)
+{
+	struct salvo_space *space;
+
+	pthread_mutex_lock(&spaces->lock);
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		space->ending = true;
+		stop_process(space);
+		kick(space);
+		pthread_mutex_unlock(&space->lock);
+	}
+	while (spaces->list)
+		pthread_cond_wait(&spaces->empty, &spaces->lock);
+	pthread_mutex_unlock(&spaces->lock);
+	look(spaces);
+}
+
+/* --- lifetime --------------------------------------------------------------------------- */
+
+static void *reaper_main(void *arg)
+{
+	struct salvo_spaces *spaces = arg;
+	struct salvo_zygote_news news;
+	struct salvo_space *space;
+
+	while (salvo_zygote_next(&spaces->zygote, &news)) {
+		pthread_mutex_lock(&spaces->lock);
+		for (space = spaces->list; space; space = space->next) {
+			pthread_mutex_lock(&space->lock);
+			if (space->block && space->id == news.id) {
+				space->gone = true;
+				space->status = news.status < 0 ? 0 : news.status;
+				kick(space);
+			}
+			pthread_mutex_unlock(&space->lock);
+		}
+		pthread_mutex_unlock(&spaces->lock);
+	}
+	/* Without the zygote its children are gone too. */
+	pthread_mutex_lock(&spaces->lock);
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		space->gone = true;
+		kick(space);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+	return NULL;
+}
+
+static int create(struct salvo_gpu *gpu, struct salvo_spaces **out)
+{
+	struct salvo_sandbox sandbox = {
+		.config = gpu->config, .topology = &gpu->queues.topology,
+		.va_bytes = gpu->aspaces.bytes + gpu->aspaces.window_bytes,
+	};
+	struct salvo_spaces *spaces = calloc(1, sizeof(*spaces));
+	int err;
+
+	if (!spaces)
+		return -ENOMEM;
+	spaces->gpu = gpu;
+	sandbox.config.va_base = (uintptr_t)gpu->aspaces.base;
+	err = salvo_zygote_create(&spaces->zygote, &sandbox);
+	if (err)
+		goto err_free;
+	pthread_mutex_init(&spaces->lock, NULL);
+	pthread_cond_init(&spaces->empty, NULL);
+	if (pthread_create(&spaces->reaper, NULL, reaper_main, spaces)) {
+		err = -EAGAIN;
+		goto err_zygote;
+	}
+	*out = spaces;
+	return 0;
+
+err_zygote:
+	pthread_cond_destroy(&spaces->empty);
+	pthread_mutex_destroy(&spaces->lock);
+	salvo_zygote_destroy(&spaces->zygote);
+err_free:
+	free(spaces);
+	return err;
+}
+
+static void destroy(struct salvo_spaces *spaces)
+{
+	salvo_zygote_hang_up(&spaces->zygote);
+	pthread_join(spaces->reaper, NULL);
+	salvo_zygote_destroy(&spaces->zygote);
+	pthread_cond_destroy(&spaces->empty);
+	pthread_mutex_destroy(&spaces->lock);
+	free(spaces);
+}
+
+const struct salvo_isolation salvo_processes = {
+	.create = create,
+	.destroy = destroy,
+	.submit = submit,
+	.changed = changed,
+	.kill = kill_context,
+	.stop = stop,
+	.look = look,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space_block.h - the memory that the device shares with the process of one address space
+ *
+ * To the process it is its system memory, the registers of its GPU included, and the
+ * device plays the driver: it writes packets and ring entries, rings a bell, and reads
+ * fences and results. The process can write all of it, so the device believes nothing
+ * that it reads here.
+ */
+#ifndef SALVO_SPACE_BLOCK_H
+#define SALVO_SPACE_BLOCK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include "job.h"
+#include "salvo_hw.h"
+
+/* Never full: there are no more jobs. */
+#define SALVO_BLOCK_ENTRIES	SALVO_JOBS
+/* Bytes for the packets of one ring, each in one piece. */
+#define SALVO_BLOCK_PACKETS	(4u << 20)
+
+/**
+ * struct salvo_space_block - The memory; offsets are the process's system addresses.
+ */
+struct salvo_space_block {
+	/** @regs: Of the process's GPU. */
+	struct salvo_regs regs __attribute__((aligned(4096)));
+	/** @bell: Futex: the device counts it up after every new tail or request to kill. */
+	_Atomic uint32_t bell __attribute__((aligned(4096)));
+	/** @looking: Units of the process that look at @bell by themselves. */
+	_Atomic uint64_t looking;
+	/** @told: Futex: the process counts it up after a fence has moved. */
+	_Atomic uint32_t told __attribute__((aligned(64)));
+	/** @waiting: The device sleeps on @told. */
+	_Atomic uint32_t waiting;
+	/** @entries: The rings. */
+	struct salvo_ring_entry entries[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES]
+		__attribute__((aligned(4096)));
+	/** @results: How packets ended, by their place in the ring. */
+	struct salvo_packet_result results[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES];
+	/** @packets: Used round, for each ring. */
+	uint8_t packets[SALVO_MAX_RINGS][SALVO_BLOCK_PACKETS] __attribute__((aligned(4096)));
+};
+
+/**
+ * struct salvo_space_range - A mapping of the process, in a file that it reads at its start.
+ */
+struct salvo_space_range {
+	uint64_t address;
+	uint64_t size;
+	/** @offset: In VRAM's file, or in that of system memory. */
+	uint64_t offset;
+	/** @access: SALVO_ACCESS_*. */
+	uint32_t access;
+	/** @system: It is system memory. */
+	uint32_t system;
+};
+
+#endif /* SALVO_SPACE_BLOCK_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zygote.h - the process that forks those of the address spaces
+ */
+#ifndef SALVO_ZYGOTE_H
+#define SALVO_ZYGOTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "sandbox.h"
+
+/**
+ * struct salvo_zygote - The device's end.
+ */
+struct salvo_zygote {
+	/** @sock: Requests and news; may be used by any thread. */
+	int sock;
+	pid_t pid;
+};
+
+/**
+ * struct salvo_zygote_news - A process has ended.
+ */
+struct salvo_zygote_news {
+	uint64_t id;
+	/** @status: As of waitpid(); negative if it could not be forked. */
+	int32_t status;
+	int32_t reserved;
+};
+
+/**
+ * salvo_zygote_create() - Fork it.
+ * @sandbox: What all processes have in common; @block_fd and @ranges_fd do not count.
+ *
+ * Return: 0 or -errno.
+ */
+int salvo_zygote_create(struct salvo_zygote *zygote, const struct salvo_sandbox *sandbox);
+
+/**
+ * salvo_zygote_destroy() - End it, and all processes that are left.
+ */
+void salvo_zygote_destroy(struct salvo_zygote *zygote);
+
+/**
+ * salvo_zygote_fork() - Ask for a process.
+ * @id: For salvo_zygote_kill() and the news of its end.
+ * @block_fd: File with its struct salvo_space_block.
+ * @ranges_fd: File with @ranges struct salvo_space_range.
+ *
+ * Return: false if the zygote is not there.
+ */
+bool salvo_zygote_fork(struct salvo_zygote *zygote, uint64_t id, int block_fd, int ranges_fd,
+		       uint32_t ranges);
+
+/**
+ * salvo_zygote_kill() - End a process. News follow, if they were not sent before.
+ */
+void salvo_zygote_kill(struct salvo_zygote *zygote, uint64_t id);
+
+/**
+ * salvo_zygote_next() - Wait for news.
+ *
+ * Return: false if there are no more: the zygote has ended, or salvo_zygote_hang_up() was called.
+ */
+bool salvo_zygote_next(struct salvo_zygote *zygote, struct salvo_zygote_news *news);
+
+/**
+ * salvo_zygote_hang_up() - Let salvo_zygote_next() return.
+ */
+void salvo_zygote_hang_up(struct salvo_zygote *zygote);
+
+#endif /* SALVO_ZYGOTE_H */

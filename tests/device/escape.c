@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+/*
+ * escape.c - kernels in native code that try to leave their address space
+ *
+ * Address spaces are processes here. Whatever a kernel does, its own batch fails and
+ * nothing else: another address space computes the right result in between, the device lives, and
+ * in the end no process, descriptor or memory is left over. ROUNDS rounds, or as many
+ * as the environment variable SALVO_ROUNDS says.
+ */
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+#include "rig.h"
+
+#define ROUNDS		300u
+#define OTHER		(RIG_ASID + 1)
+#define PAGE		4096u
+/* Memory of the other address space: the end of VRAM */
+#define OTHER_BYTES	(1u << 20)
+#define OTHER_AT	(RIG_DATA_BYTES - OTHER_BYTES)
+
+FIXTURE(escape)
+{
+	struct rig *rig;
+};
+
+static uint32_t unbind(struct rig *rig, uint64_t address, uint64_t size)
+{
+	return rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, address, size, 0);
+}
+
+/* Two address spaces: the code is shared, the rest is not. */
+FIXTURE_SETUP(escape)
+{
+	struct rig *rig = rig_create_isolated(0);
+	const uint32_t rw = SALVO_ACCESS_READ | SALVO_ACCESS_WRITE;
+
+	self->rig = rig;
+	ASSERT_EQ(SALVO_STATUS_DONE, unbind(rig, rig->data_address, RIG_DATA_BYTES));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->data_address,
+					       OTHER_AT, rw));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, OTHER, SALVO_OP_BIND, rig->code_address,
+					       RIG_CODE_BYTES, SALVO_ACCESS_READ |
+					       SALVO_ACCESS_EXEC));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, OTHER, SALVO_OP_BIND,
+					       rig->data_address + OTHER_AT, OTHER_BYTES, rw));
+}
+
+FIXTURE_TEARDOWN(escape)
+{
+	rig_destroy(self->rig);
+}
+
+static uint64_t submit_to(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,
+			  const void *args, uint32_t args_size)
+{
+	const struct salvo_batch_desc batch = {
+		.commands = command, .count = 1, .args = args, .args_size = args_size,
+	};
+	const uint32_t ctx = asid;
+	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, rig_pack(rig, ctx, &batch));
+	struct salvo_op_setup_state *state = (void *)((struct salvo_packet *)rig_next_packet(rig) + 1);
+
+	entry.asid = asid;
+	while (state->op.code != SALVO_OP_SETUP_STATE)
+		state = (void *)((uint8_t *)state + state->op.bytes);
+	state->asid = asid;
+	rig_push(rig, &entry);
+	rig_ring(rig);
+	return entry.seqno;
+}
+
+static uint32_t run_in(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,
+		       const void *args, uint32_t args_size)
+{
+	const uint64_t seqno = submit_to(rig, asid, command, args, args_size);
+
+	return rig_wait(rig, seqno) ? rig_result(rig, seqno)->status : ~0u;
+}
+
+struct hostile_args {
+	uint64_t how;
+	uint64_t a[6];
+};
+
+enum {
+	READ, WRITE, EXECUTE, CALL, DEEP, ILLEGAL, BREAKPOINT, DIVIDE, SMASH, CONTEXT, STACK_AWAY,
+};
+
+static __attribute__((always_inline)) inline int64_t call_system(int64_t number, int64_t a,
+								  int64_t b, int64_t c, int64_t d)
+{
+	register int64_t r10 __asm__("r10") = d;
+	int64_t result;
+
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+RIG_KERNEL static void hostile(RIG_KERNEL_ARGS)
+{
+	const struct hostile_args *h = args;
+	volatile uint8_t frame[64];
+	uint64_t i;
+
+	switch (h->how) {
+	case READ:
+		(void)*(volatile uint64_t *)h->a[0];
+		break;
+	case WRITE:
+		*(volatile uint64_t *)h->a[0] = ~0ull;
+		break;
+	case EXECUTE:
+		((void (*)(void))h->a[0])();
+		break;
+	case CALL:
+		call_system(h->a[0], h->a[1], h->a[2], h->a[3], h->a[4]);
+		break;
+	case DEEP:
+		for (i = 0;; i++)
+			*(frame - i) = 1;
+		break;
+	case ILLEGAL:
+		__asm__ volatile("ud2");
+		break;
+	case BREAKPOINT:
+		__asm__ volatile("int3");
+		break;
+	case DIVIDE:
+		__asm__ volatile("xor %%ecx, %%ecx; div %%ecx" ::: "eax", "ecx", "edx");
+		break;
+	case SMASH:
+		/* Whatever the unit keeps beside what the kernel sees. */
+		for (i = 0;; i++)
+			((volatile uint64_t *)group)[i] = h->a[0];
+		break;
+	case CONTEXT:
+		for (i = 0; i < 4096; i++)
+			((volatile uint8_t *)args)[i] = 0xff;
+		((volatile uint64_t *)group)[-1] = 0;
+		break;
+	case STACK_AWAY:
+		__asm__ volatile("mov %0, %%rsp; push %%rax; ret" :: "r"(h->a[0]));
+		break;
+	}
+}
+
+struct good_args {
+	uint64_t *out;
+	uint64_t value;
+};
+
+RIG_KERNEL static void good(RIG_KERNEL_ARGS)
+{
+	const struct good_args *a = args;
+
+	a->out[group->group_id[0]] = a->value + group->group_id[0];
+}
+
+static uint64_t submit_good(struct rig *rig, uint64_t value)
+{
+	const struct good_args args = { (void *)(uintptr_t)(rig->data_address + OTHER_AT), value };
+	const struct drm_salvo_command command = rig_dispatch(rig, good, 64, 1, 0, sizeof(args));
+
+	return submit_to(rig, OTHER, &command, &args, sizeof(args));
+}
+
+/* The other address space computed what it should. */
+static void expect_good(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno,
+			uint64_t value)
+{
+	const uint64_t *out = (const uint64_t *)(rig->data + OTHER_AT);
+	unsigned int i;
+
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
+	for (i = 0; i < 64; i++)
+		ASSERT_EQ(value + i, out[i]);
+}
+
+static void expect_others_right(struct __test_metadata *_metadata, struct rig *rig, uint64_t value)
+{
+	expect_good(_metadata, rig, submit_good(rig, value), value);
+}
+
+static uint32_t run_hostile(struct rig *rig, const struct hostile_args *args)
+{
+	const struct drm_salvo_command command = rig_dispatch(rig, hostile, 1, 1, 0, sizeof(*args));
+
+	return run_in(rig, RIG_ASID, &command, args, sizeof(*args));
+}
+
+TEST_F(escape, memory_of_others_is_not_there)
+{
+	struct rig *rig = self->rig;
+	const struct {
+		uint64_t how, address;
+		uint32_t kind;
+	} cases[] = {
+		{ READ, rig->data_address + OTHER_AT, SALVO_FAULT_PAGE },
+		{ WRITE, rig->data_address + OTHER_AT, SALVO_FAULT_PAGE },
+		{ WRITE, rig->code_address, SALVO_FAULT_PAGE },
+		{ EXECUTE, rig->data_address, SALVO_FAULT_PAGE },
+		{ READ, rig->regs->va_base + rig->regs->vram_bytes, SALVO_FAULT_PAGE },
+		/* What the device has mapped is not mapped in the process. */
+		{ READ, (uintptr_t)rig->vram, SALVO_FAULT_PAGE },
+		{ READ, (uintptr_t)rig->system, SALVO_FAULT_PAGE },
+		{ WRITE, (uintptr_t)rig->regs, SALVO_FAULT_PAGE },
+		{ READ, 0, SALVO_FAULT_PAGE },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct hostile_args args = { cases[i].how, { cases[i].address } };
+		const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
+
+		ASSERT_EQ(SALVO_STATUS_FAULT, run_hostile(rig, &args))
+			TH_LOG("case %u", i);
+		EXPECT_EQ(cases[i].kind, result->fault)
+			TH_LOG("case %u", i);
+		EXPECT_EQ(cases[i].address, result->address);
+		EXPECT_EQ(0, result->command);
+		expect_others_right(_metadata, rig, i);
+	}
+}
+
+TEST_F(escape, system_calls_are_faults_and_have_no_effect)
+{
+	struct rig *rig = self->rig;
+	const int64_t calls[][5] = {
+		{ SYS_open, rig->data_address, 0 }, { SYS_openat, -100, rig->data_address, 0 },
+		{ SYS_socket, 1, 1, 0 }, { SYS_kill, getpid(), 9 }, { SYS_kill, -1, 9 },
+		{ SYS_tkill, getpid(), 9 }, { SYS_tgkill, getpid(), getpid(), 9 },
+		{ SYS_ptrace, 16, getpid(), 0, 0 }, { SYS_mmap, 0, PAGE, 7, 0x22 },
+		{ SYS_mprotect, rig->code_address, PAGE, 7 }, { SYS_munmap, rig->code_address, PAGE },
+		{ SYS_fork }, { SYS_clone, 0, 0, 0, 0 }, { SYS_execve, rig->data_address, 0, 0 },
+		{ SYS_write, 1, rig->data_address, 1 }, { SYS_read, 0, rig->data_address, 1 },
+		{ SYS_process_vm_readv, getpid(), 0, 0, 0 }, { SYS_prctl, 1, 0, 0, 0 },
+		{ SYS_rt_sigaction, 11, 0, 0, 8 }, { SYS_brk, 0 }, { SYS_getpid },
+		{ SYS_exit, 0 }, { SYS_exit_group, 0 }, { 100000 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct hostile_args args = {
+			CALL, { calls[i][0], calls[i][1], calls[i][2], calls[i][3], calls[i][4] },
+		};
+		const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
+
+		ASSERT_EQ(SALVO_STATUS_FAULT, run_hostile(rig, &args))
+			TH_LOG("call %ld", calls[i][0]);
+		EXPECT_EQ(SALVO_FAULT_SYSCALL, result->fault)
+			TH_LOG("call %ld", calls[i][0]);
+		EXPECT_EQ(0, result->command);
+		expect_others_right(_metadata, rig, i);
+	}
+}
+
+/* Processes whose parent is the zygote, and descriptors of this process */
+static unsigned int count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	unsigned int count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static unsigned int count_spaces(void)
+{
+	DIR *dir = opendir("/proc");
+	unsigned int count = 0;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char path[300], name[32] = "", session[300] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		/* Ours: in the session of this test. */
+		if (fscanf(file, "%*d (%31[^)]) %*c %*d %*d %299s", name, session) == 2 &&
+		    !strcmp(name, "salvo-space") && atoi(session) == getsid(0))
+			count++;
+		fclose(file);
+	}
+	closedir(dir);
+	return count;
+}
+
+static long own_kilobytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d %ld", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (PAGE / 1024);
+}
+
+/* A batch that a kernel of this kind is part of ends somehow, or is killed like by the driver. */
+static void end_somehow(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000 && rig_fence(rig, 0) < seqno; i++)
+		usleep(200);
+	if (rig_fence(rig, 0) >= seqno)
+		return;
+	rig->regs->kill_ctx = RIG_ASID;
+	rig->regs->kill_request++;
+	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
+	for (i = 0; i < 1000 && rig->regs->kill_ack != rig->regs->kill_request; i++) {
+		usleep(10000);
+		salvo_gpu_heartbeat(rig->gpu);
+	}
+	ASSERT_EQ(rig->regs->kill_request, rig->regs->kill_ack);
+	ASSERT_TRUE(rig_wait(rig, seqno));
+}
+
+static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsigned int round,
+		      unsigned int *seed)
+{
+	struct hostile_args args = { rand_r(seed) % (STACK_AWAY + 1), { 0 } };
+	const struct drm_salvo_command command = rig_dispatch(rig, hostile, 1 + round % 4, 1, 0,
+							      sizeof(args));
+	uint64_t seqno, others;
+
+	args.a[0] = rand_r(seed) % 2 ? rig->data_address + OTHER_AT : rand_r(seed) * 4096ull;
+	if (args.how == CALL) {
+		/* Not those that a unit needs itself: they harm nobody, but do not fail. */
+		args.a[0] = 1 + rand_r(seed) % 13;
+		args.a[1] = rand_r(seed) % 4;
+	}
+	seqno = submit_to(rig, RIG_ASID, &command, &args, sizeof(args));
+	others = submit_good(rig, round);
+	end_somehow(_metadata, rig, seqno);
+	expect_good(_metadata, rig, others, round);
+	ASSERT_NE(SALVO_STATUS_PENDING, rig_result(rig, seqno)->status);
+}
+
+TEST_F_TIMEOUT(escape, hostile_kernels_hurt_only_themselves_and_leave_nothing, 3600)
+{
+	const char *wanted = getenv("SALVO_ROUNDS");
+	const unsigned int rounds = wanted ? strtoul(wanted, NULL, 10) : ROUNDS;
+	struct rig *rig = self->rig;
+	unsigned int i, seed = 11, descriptors;
+	long memory;
+
+	for (i = 0; i < 20; i++)
+		one_round(_metadata, rig, i, &seed);
+	descriptors = count_entries("/proc/self/fd");
+	memory = own_kilobytes();
+	for (i = 0; i < rounds; i++)
+		one_round(_metadata, rig, i, &seed);
+	EXPECT_EQ(descriptors, count_entries("/proc/self/fd"));
+	EXPECT_LE(own_kilobytes(), memory + 8192);
+	EXPECT_LE(count_spaces(), 2);
+	rig_reset(rig);
+	EXPECT_EQ(0, count_spaces());
+}
+
+TEST_HARNESS_MAIN
