@@ -7,13 +7,13 @@
  * buffers that it names and, as expectations, what it changed in them.
  *
  * A batch holds only GPU addresses. So a device that dumps keeps a list of its buffers
- * and programs, and finds in it what an address in an argument or a command means. An
- * address that means nothing is written as null. To see what a batch changed, the
- * submission waits for it: it is for debugging, and slow. A batch that does not end in
- * time, or in which the GPU's clock is stored, is written without those expectations.
+ * and programs, and finds in it what an address in an argument or a command means. To see
+ * what a batch changed, the submission waits for it: it is for debugging, and slow. A batch
+ * that does not end in time, or in which the GPU's clock is stored, is written without
+ * those expectations.
  *
- * What the human-readable form cannot say (images, arguments of more than 128 bytes by value)
- * is not written, and standard error tells so.
+ * What the human-readable form cannot say (images, arguments of more than 128 bytes by value,
+ * pointers into no buffer) is not written, and standard error tells so.
  *
  * @lock protects the lists; it is held while a batch is written, so that numbers, files and
  * buffers belong together.
@@ -394,6 +394,8 @@ static void take_argument(struct salvo_dump_batch *batch, struct salvo_text_arg 
 	} else {
 		arg->kind = SALVO_TEXT_ARG_BUFFER;
 		arg->place = find_place(batch, word);
+		if (word && arg->place.buffer == SALVO_TEXT_MAX_BUFFERS)
+			batch->failed = "an argument points to no buffer";
 	}
 }
 
