@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/dma-buf.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 #include <xf86drm.h>
@@ -248,6 +249,63 @@ TEST_F(implicit, batches_from_before_the_export_count)
 	EXPECT_EQ(((uint32_t *)self->vram.map)[0], 1);
 	close(dmabuf);
 	vgem_destroy(self->vgem, &gate);
+}
+
+#define SHARED	20u
+#define ROUNDS	100u
+
+struct submitter {
+	int fd;
+	uint64_t address;
+	int err;
+};
+
+static void *submit_many(void *cookie)
+{
+	struct submitter *s = cookie;
+	uint32_t ctx, round;
+
+	s->err = ctx_create(s->fd, &ctx);
+	for (round = 0; round < ROUNDS && !s->err; round++)
+		s->err = submit_one(s->fd, ctx, fill(s->address, 4096, round), NULL, NULL);
+	return NULL;
+}
+
+/*
+ * Two files share many buffers but list them in opposite orders, and submit at the same
+ * time: whoever loses a reservation to the other has to start again.
+ */
+TEST_F_TIMEOUT(implicit, files_lock_the_same_buffers_in_any_order, 60)
+{
+	struct submitter submitters[4];
+	struct vgem_bo frames[SHARED];
+	pthread_t threads[4];
+	int files[2] = { self->fd, node_open() };
+	struct bo bo;
+	uint32_t i;
+
+	ASSERT_GE(files[1], 0);
+	for (i = 0; i < SHARED; i++)
+		ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &frames[i]), 0);
+	for (i = 0; i < SHARED; i++) {
+		ASSERT_EQ(import(files[0], frames[i].fd, &bo), 0);
+		submitters[0] = submitters[1] = (struct submitter){ files[0], bo.address, 0 };
+	}
+	for (i = SHARED; i--;) {
+		ASSERT_EQ(import(files[1], frames[i].fd, &bo), 0);
+		submitters[2] = submitters[3] = (struct submitter){ files[1], bo.address, 0 };
+	}
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(pthread_create(&threads[i], NULL, submit_many, &submitters[i]), 0);
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(submitters[i].err, 0);
+	}
+	for (i = 0; i < SHARED; i++) {
+		EXPECT_TRUE(dmabuf_poll(frames[i].fd, true, 20000));
+		vgem_destroy(self->vgem, &frames[i]);
+	}
+	close(files[1]);
 }
 
 TEST_F(implicit, refused_batch_leaves_no_fence)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "dmabuf.h"
 #include "rendernode.h"
 
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
@@ -60,6 +61,8 @@ struct state {
 	struct bo made;
 	uint32_t made_id;
 	int made_fd;
+	const char *path;
+	struct vgem_bo frame;
 };
 
 FIXTURE(nth) {
@@ -75,6 +78,7 @@ FIXTURE_SETUP(nth)
 	if (self->nth < 0)
 		SKIP(return, "the kernel cannot inject faults");
 	prepare_injection();
+	s->path = node_path();
 	s->fd = node_open();
 	ASSERT_GE(s->fd, 0);
 	ASSERT_EQ(ctx_create(s->fd, &s->ctx), 0);
@@ -132,7 +136,7 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(nth) *self, co
 
 static int op_open(struct state *s)
 {
-	s->made_fd = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+	s->made_fd = open(s->path, O_RDWR | O_CLOEXEC);
 	return s->made_fd < 0 ? -errno : 0;
 }
 
@@ -255,6 +259,17 @@ static void undo_submit(struct state *s)
 	s->timeline = syncobj_create(s->fd);
 }
 
+static int op_import(struct state *s)
+{
+	return drmPrimeFDToHandle(s->fd, s->frame.fd, &s->made.handle) ? -errno : 0;
+}
+
+static void undo_import(struct state *s)
+{
+	s->made.map = NULL;
+	bo_close(s->fd, &s->made);
+}
+
 TEST_F_TIMEOUT(nth, open, 300)
 {
 	sweep(_metadata, self, "open", op_open, undo_open);
@@ -294,6 +309,28 @@ TEST_F_TIMEOUT(nth, export, 300)
 		undo_bo_create(&self->state);
 	}
 	EXPECT_EQ(result, 0);
+}
+
+/* Memory of another driver, and batches that wait for and add to its fences. */
+TEST_F_TIMEOUT(nth, import, 300)
+{
+	int vgem = vgem_open();
+	uint32_t fence;
+
+	if (vgem < 0)
+		SKIP(return, "there is no vgem");
+	ASSERT_EQ(vgem_create(vgem, 65536, DRM_CLOEXEC | DRM_RDWR, &self->state.frame), 0);
+	sweep(_metadata, self, "PRIME_FD_TO_HANDLE", op_import, undo_import);
+	ASSERT_EQ(op_import(&self->state), 0);
+	ASSERT_EQ(run(self->state.fd, self->state.ctx,
+		      &(struct drm_salvo_command){ .type = DRM_SALVO_FILL, .size = 4096,
+						   .dst = self->state.bo.address }, 1), 0);
+	ASSERT_EQ(vgem_fence_attach(vgem, &self->state.frame, true, &fence), 0);
+	/* The one that op_submit() waits for. */
+	ASSERT_EQ(drmSyncobjSignal(self->state.fd, &self->state.other, 1), 0);
+	sweep(_metadata, self, "SUBMIT with an imported buffer", op_submit, undo_submit);
+	vgem_destroy(vgem, &self->state.frame);
+	close(vgem);
 }
 
 /* Closing cannot fail but for the copy of its arguments. */
