@@ -12,7 +12,8 @@
  * A kernel without barriers runs a whole work-group in one call, or a strip of them,
  * and ignores @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
  * work-item, each call on a stack of its own (a user-level thread), and calls
- * @group->barrier(@group) to wait for the others (M2, M3 of CN102576314).
+ * @group->barrier(@group) to wait for the others (M2, M3 of CN102576314). One that
+ * the compiler split at its barriers (SALVO_KERNEL_SPLIT) runs like one without.
  *
  * Arguments lie in one block, as in a C structure: each at its natural
  * alignment (at most 16), in order. A pointer to global or constant memory is a
@@ -65,7 +66,8 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_NOTE_VERSION	1
 
 /* struct salvo_note_kernel.flags */
-#define SALVO_KERNEL_BARRIERS	(1u << 0)
+#define SALVO_KERNEL_BARRIERS	(1u << 0)	/* a call runs a work-item */
+#define SALVO_KERNEL_SPLIT	(1u << 1)	/* there are barriers, but not for the unit */
 
 /* struct salvo_note_arg.kind */
 #define SALVO_ARG_VALUE		0	/* scalar, vector or structure, by value */

@@ -74,7 +74,8 @@ static bool note_is_sane(const struct salvo_device *device, const struct salvo_n
 {
 	const uint32_t *group = note->required_group;
 
-	if (note->version != SALVO_NOTE_VERSION || note->flags & ~SALVO_KERNEL_BARRIERS ||
+	if (note->version != SALVO_NOTE_VERSION ||
+	    note->flags & ~(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT) ||
 	    note->isa_level < 2 || note->isa_level > 4)
 		return false;
 	if (note->arg_count > MAX_ARGS ||

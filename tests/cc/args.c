@@ -117,7 +117,7 @@ TEST_F(args, M7_required_group_barriers_and_memory)
 
 	note = cc_note(self->program, "two_locals");
 	ASSERT_NE(NULL, note);
-	EXPECT_EQ(SALVO_KERNEL_BARRIERS, note->flags);
+	EXPECT_EQ(SALVO_KERNEL_SPLIT, note->flags);
 	EXPECT_EQ(0, note->required_group[0]);
 	EXPECT_EQ(32, note->local_bytes);
 

@@ -76,6 +76,8 @@ static void load_group(IRBuilder<> &b, group_values &v)
 		v.first_id[i] = b.CreateMul(v.group_id[i], v.local_size[i], "first_id", true, true);
 	}
 	v.dims = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, dims), 1, 4, "dims");
+	v.run = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, run), 1,
+			   SALVO_MAX_GROUPS, "run");
 	v.barrier = load_field(b, b.getPtrTy(), v.group, offsetof(salvo_group, barrier), 0, 0,
 			       "barrier");
 	v.local = b.CreateAddrSpaceCast(load_field(b, b.getPtrTy(), v.group,

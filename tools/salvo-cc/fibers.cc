@@ -19,13 +19,9 @@
 
 using namespace llvm;
 
-void build_fiber(kernel &k, BasicBlock *body, const group_values &v)
+/* Reads the local ids of the work-item. */
+void load_local_id(IRBuilder<> &b, const group_values &v, Value *local_id[3])
 {
-	Function &f = *k.function;
-	IRBuilder<> b(&f.front());
-	SmallVector<CallInst *> barriers;
-	Value *local_id[3];
-
 	for (unsigned i = 0; i < 3; i++) {
 		Value *address = b.CreateConstInBoundsGEP1_64(
 			b.getInt8Ty(), v.item, offsetof(salvo_item, local_id) + i * 8);
@@ -34,8 +30,12 @@ void build_fiber(kernel &k, BasicBlock *body, const group_values &v)
 			APInt(64, 0), APInt(64, SALVO_MAX_GROUP_ITEMS)));
 		local_id[i] = load;
 	}
-	b.CreateBr(body);
-	replace_ids(f, v, local_id);
+}
+
+void call_barriers(Function &f, const group_values &v)
+{
+	IRBuilder<> b(f.getContext());
+	SmallVector<CallInst *> barriers;
 
 	for (Instruction &inst : instructions(f))
 		if (auto *call = dyn_cast<CallInst>(&inst))
@@ -49,4 +49,16 @@ void build_fiber(kernel &k, BasicBlock *body, const group_values &v)
 		wait->setDoesNotThrow();
 		call->eraseFromParent();
 	}
+}
+
+void build_fiber(kernel &k, BasicBlock *body, const group_values &v)
+{
+	Function &f = *k.function;
+	IRBuilder<> b(&f.front());
+	Value *local_id[3];
+
+	load_local_id(b, v, local_id);
+	b.CreateBr(body);
+	replace_ids(f, v, local_id);
+	call_barriers(f, v);
 }

@@ -42,6 +42,13 @@ bool is_placeholder(const Function &f)
 	return f.getName().starts_with(prefix);
 }
 
+bool is_placeholder_of(const Function &f, StringRef id)
+{
+	StringRef name = f.getName();
+
+	return name.consume_front(prefix) && name == id;
+}
+
 static Value *placeholder(IRBuilder<> &b, Type *type, const Twine &name, uint64_t low,
 			  uint64_t high)
 {

@@ -67,8 +67,9 @@ static json::Value to_json(const description &d)
 			{ "offset", arg.offset }, { "size", arg.size } });
 	return json::Object{
 		{ "name", d.string(d.kernel.name).str() },
-		{ "barriers", (d.kernel.flags & SALVO_KERNEL_BARRIERS) != 0 },
-		{ "processor", processor(d.kernel) }, { "isa_level", d.kernel.isa_level }, { "args_bytes", d.kernel.args_bytes },
+		{ "barriers", (d.kernel.flags & (SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT)) != 0 },
+		{ "processor", processor(d.kernel) }, { "isa_level", d.kernel.isa_level },
+		{ "args_bytes", d.kernel.args_bytes },
 		{ "local_bytes", d.kernel.local_bytes },
 		{ "private_bytes", d.kernel.private_bytes },
 		{ "required_group", json::Array{ d.kernel.required_group[0],
@@ -84,7 +85,8 @@ static void print(const description &d)
 	outs() << "kernel " << d.string(k.name) << "\n"
 	       << "  runs           "
 	       << (k.flags & SALVO_KERNEL_BARRIERS ? "a work-item a call, with barriers" :
-						     "a work-group a call") << "\n"
+		   k.flags & SALVO_KERNEL_SPLIT ? "a work-group a call, split at its barriers" :
+						  "a work-group a call") << "\n"
 	       << "  processor      " << processor(k) << "\n"
 	       << "  local memory   " << k.local_bytes << " bytes\n"
 	       << "  private memory ";

@@ -3,10 +3,8 @@
  * loops.cc - a kernel without barriers runs a whole work-group (M2 of CN102576314)
  *
  * Three loops go around the body, x innermost; a return goes on with the next
- * work-item. Work-items are independent of each other, so the x loop is marked
- * parallel for LLVM's vectoriser: loads and stores of global, constant and local
- * memory only. Private memory is one block that all iterations use in turn, and
- * atomic operations keep their order.
+ * work-item. This is the way without optimisation, where the code stays as
+ * the source has it; groups.cc is the other.
  */
 #include "salvo_cc.h"
 
@@ -34,26 +32,6 @@ static loop make_loop(BasicBlock *header, BasicBlock *before, Value *count, Basi
 	index->addIncoming(b.getInt64(0), before);
 	index->addIncoming(next, latch);
 	return { index, header, latch };
-}
-
-static void mark_parallel(Function &f, BasicBlock *latch)
-{
-	LLVMContext &context = f.getContext();
-	MDNode *group = MDNode::getDistinct(context, {});
-
-	for (BasicBlock &block : f)
-		for (Instruction &inst : block)
-			if (const Value *pointer = getLoadStorePointerOperand(&inst)) {
-				unsigned space = pointer->getType()->getPointerAddressSpace();
-				if (space == GLOBAL || space == CONSTANT || space == LOCAL)
-					inst.setMetadata(LLVMContext::MD_access_group, group);
-			}
-
-	MDNode *accesses = MDNode::get(context, {
-		MDString::get(context, "llvm.loop.parallel_accesses"), group });
-	MDNode *id = MDNode::getDistinct(context, { nullptr, accesses });
-	id->replaceOperandWith(0, id);
-	latch->getTerminator()->setMetadata(LLVMContext::MD_loop, id);
 }
 
 void build_loops(kernel &k, BasicBlock *body, const group_values &v)
@@ -92,5 +70,4 @@ void build_loops(kernel &k, BasicBlock *body, const group_values &v)
 
 	Value *const local_id[3] = { x.index, y.index, z.index };
 	replace_ids(f, v, local_id);
-	mark_parallel(f, x.latch);
 }

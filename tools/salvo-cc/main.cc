@@ -49,7 +49,9 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		group_values values;
 		BasicBlock *body = build_entry(k, values);
 
-		if (k.barriers)
+		if (opts.opt_level && !opts.fibers)
+			build_groups(k, body, values, *target, opts);
+		else if (k.barriers)
 			build_fiber(k, body, values);
 		else
 			build_loops(k, body, values);

@@ -35,7 +35,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	note.name = add_string(k.name);
 	if (k.function->getName() != k.name)
 		note.symbol = add_string(k.function->getName());
-	note.flags = k.barriers ? SALVO_KERNEL_BARRIERS : 0;
+	note.flags = k.split ? SALVO_KERNEL_SPLIT : k.barriers ? SALVO_KERNEL_BARRIERS : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();
 	note.args_bytes = k.args_bytes;

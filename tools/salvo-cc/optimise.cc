@@ -15,7 +15,16 @@
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LowerSwitch.h>
+#include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
 using namespace llvm;
 
@@ -50,9 +59,47 @@ void simplify(Module &m, TargetMachine &target)
 	passes.addPass(CorrelatedValuePropagationPass());
 	passes.addPass(SimplifyCFGPass());
 	passes.addPass(InstCombinePass());
+	/* Short loops of known length go before work-items become lanes. */
+	LoopPassManager hoist, unroll;
+	hoist.addPass(LoopRotatePass());
+	hoist.addPass(LICMPass(LICMOptions()));
+	unroll.addPass(IndVarSimplifyPass(false));
+	unroll.addPass(LoopFullUnrollPass(2));
+	passes.addPass(createFunctionToLoopPassAdaptor(std::move(hoist), true));
+	passes.addPass(createFunctionToLoopPassAdaptor(std::move(unroll)));
+	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+	passes.addPass(EarlyCSEPass(true));
+	passes.addPass(InstCombinePass());
+	passes.addPass(SimplifyCFGPass());
 	for (Function &f : m)
 		if (!f.isDeclaration())
 			passes.run(f, all.fam);
+}
+
+/* The shape in which the vectoriser wants a work-item: branches, one return, simple loops. */
+void canonicalise(Function &f, TargetMachine &target)
+{
+	managers all(target, PipelineTuningOptions());
+	FunctionPassManager passes;
+
+	passes.addPass(LowerSwitchPass());
+	passes.addPass(UnifyFunctionExitNodesPass());
+	passes.addPass(LoopSimplifyPass());
+	passes.addPass(LCSSAPass());
+	passes.run(f, all.fam);
+}
+
+/* After passes of ours that leave values in memory and constants in branches. */
+void tidy(Function &f, TargetMachine &target)
+{
+	managers all(target, PipelineTuningOptions());
+	FunctionPassManager passes;
+
+	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+	passes.addPass(EarlyCSEPass());
+	passes.addPass(SimplifyCFGPass());
+	passes.addPass(InstCombinePass());
+	passes.run(f, all.fam);
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)

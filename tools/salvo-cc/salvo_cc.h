@@ -53,6 +53,7 @@ struct kernel {
 	uint32_t args_bytes = 0, local_bytes = 0, private_bytes = 0;
 	uint32_t required_group[3] = { 0, 0, 0 };
 	bool barriers = false;
+	bool split = false;			/* at its barriers, so that a call runs a work-group */
 };
 
 /* Values that a kernel reads once at its entry. */
@@ -60,7 +61,7 @@ struct group_values {
 	llvm::Value *args, *group, *item;
 	llvm::Value *global_size[3], *local_size[3], *num_groups[3], *group_id[3], *extent[3];
 	llvm::Value *first_id[3];		/* global id of the group's first work-item */
-	llvm::Value *local, *barrier, *dims;
+	llvm::Value *local, *barrier, *dims, *run;
 };
 
 using bytes = llvm::SmallVector<char, 0>;
@@ -107,6 +108,8 @@ void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts)
 
 /* optimise.cc */
 void simplify(llvm::Module &m, llvm::TargetMachine &target);
+void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
+void tidy(llvm::Function &f, llvm::TargetMachine &target);
 void optimise(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
 bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 
@@ -119,6 +122,7 @@ void find_stacks(const bytes &object, std::vector<kernel> &kernels);
 /* ids.cc */
 void lower_ids(llvm::Module &m);
 bool is_placeholder(const llvm::Function &f);
+bool is_placeholder_of(const llvm::Function &f, llvm::StringRef id);
 void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const local_id[3]);
 
 /* analyse.cc */
@@ -128,9 +132,15 @@ bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels)
 /* entry.cc */
 llvm::BasicBlock *build_entry(kernel &k, group_values &v);
 
-/* loops.cc, fibers.cc */
+/* groups.cc: with optimisation */
+void build_groups(kernel &k, llvm::BasicBlock *body, const group_values &v,
+		  llvm::TargetMachine &target, const options &opts);
+
+/* loops.cc, fibers.cc: without */
 void build_loops(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
+void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);
+void call_barriers(llvm::Function &f, const group_values &v);
 
 /* note.cc */
 void add_notes(llvm::Module &m, const std::vector<kernel> &kernels, unsigned isa_level);

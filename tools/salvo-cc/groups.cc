@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+/*
+ * groups.cc - a work-group from its items: loops over z, y and x
+ *
+ * In a row the function of several work-items is called as long as so many are
+ * left, then that of one for each of the rest. A kernel that cannot tell a
+ * row of work-groups from a long one (items.cc) runs all that its unit lets it run
+ * at once, so that rows are long even where work-groups are small.
+ *
+ * A kernel with barriers runs as regions (split.cc), one after the other.
+ */
+#include "split.h"
+
+#include <cstddef>
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
+
+#include "salvo_hw.h"
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+/* for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run. */
+static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
+			function_ref<void(Value *)> each)
+{
+	Function *f = b.GetInsertBlock()->getParent();
+	LLVMContext &context = b.getContext();
+	BasicBlock *header = BasicBlock::Create(context, name, f);
+	BasicBlock *body = BasicBlock::Create(context, name + ".body", f);
+	BasicBlock *exit = BasicBlock::Create(context, name + ".end", f);
+	BasicBlock *before = b.GetInsertBlock();
+
+	b.CreateBr(header);
+	b.SetInsertPoint(header);
+	PHINode *i = b.CreatePHI(b.getInt64Ty(), 2, name);
+	Value *next = b.CreateAdd(i, b.getInt64(step), "", true, true);
+	b.CreateCondBr(b.CreateICmpULE(next, to), body, exit);
+	b.SetInsertPoint(body);
+	each(i);
+	i->addIncoming(from, before);
+	i->addIncoming(next, b.GetInsertBlock());
+	b.CreateBr(header);
+	b.SetInsertPoint(exit);
+	return i;
+}
+
+static unsigned lanes_of(const options &opts)
+{
+	return opts.isa_level >= 4 ? 16 : opts.isa_level == 3 ? 8 : 4;
+}
+
+/* Work-items of the row, and the strip's length to the unit. */
+static Value *row_length(IRBuilder<> &b, const items &of, const group_values &v)
+{
+	if (!of.strips)
+		return v.extent[0];
+	b.CreateStore(v.run, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,
+							  offsetof(salvo_group, ran)));
+	Value *most = b.CreateMul(b.CreateZExt(v.run, b.getInt64Ty()), v.local_size[0], "", true,
+				  true);
+	Value *rest = b.CreateSub(v.global_size[0], v.first_id[0], "", true, true);
+	return b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
+}
+
+static void inline_calls(Function &callee)
+{
+	SmallVector<CallBase *> calls;
+
+	for (User *user : callee.users())
+		calls.push_back(cast<CallBase>(user));
+	for (CallBase *call : calls) {
+		InlineFunctionInfo info;
+		InlineFunction(*call, info);
+	}
+	callee.eraseFromParent();
+}
+
+/* Private memory of a work-item that is worth to have once for each lane */
+static const uint64_t max_private = 1024;
+
+/*
+ * A kernel that works on long vectors of its own has nothing to gain from more lanes.
+ * Lanes with much private memory would fetch it element by element.
+ */
+static bool gains_from_lanes(const Function &f)
+{
+	uint64_t bytes = 0;
+
+	for (const Instruction &inst : instructions(f)) {
+		if (auto *type = dyn_cast<FixedVectorType>(inst.getType()))
+			if (type->getNumElements() > 4)
+				return false;
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			bytes += f.getDataLayout().getTypeAllocSize(alloca->getAllocatedType());
+	}
+	return bytes <= max_private;
+}
+
+static Function *make_lanes(const items &of, Function &item, TargetMachine &target,
+			    const options &opts)
+{
+	ValueToValueMapTy map;
+
+	Function *copy = CloneFunction(&item, map);
+	tidy(*copy, target);
+	if (!gains_from_lanes(*copy)) {
+		copy->eraseFromParent();
+		return nullptr;
+	}
+	canonicalise(*copy, target);
+	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes_of(opts));
+	copy->eraseFromParent();
+	return wide;
+}
+
+/* Calls for all work-items; @tail follows their ids, made from y and z. */
+static void emit_rows(IRBuilder<> &b, const items &of, Function *item, Function *wide,
+		      unsigned lanes,
+		      const group_values &v, Value *length,
+		      function_ref<SmallVector<Value *>(Value *, Value *)> tail, Value *result)
+{
+	Value *zero = b.getInt64(0);
+
+	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
+		make_loop(b, zero, v.extent[1], 1, "y", [&](Value *y) {
+			SmallVector<Value *> rest = tail(y, z);
+			Value *x = zero;
+			auto call = [&](Function *f, Value *at) {
+				SmallVector<Value *> args(of.values);
+				args.append({ at, y, z });
+				args.append(rest);
+				Value *next = b.CreateCall(f, args);
+				if (result)
+					b.CreateStore(next, result);
+			};
+			if (wide)
+				x = make_loop(b, x, length, lanes, "lanes",
+					      [&](Value *at) { call(wide, at); });
+			make_loop(b, x, length, 1, "x", [&](Value *at) { call(item, at); });
+		});
+	});
+}
+
+static void build_plain(kernel &k, const items &of, const group_values &v, TargetMachine &target,
+			const options &opts)
+{
+	IRBuilder<> b(&k.function->front());
+	Function *wide = make_lanes(of, *of.function, target, opts);
+
+	emit_rows(b, of, of.function, wide, lanes_of(opts), v, row_length(b, of, v),
+		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
+	b.CreateRetVoid();
+	if (wide)
+		inline_calls(*wide);
+	inline_calls(*of.function);
+}
+
+/* Stack that the arrays of a split kernel may take in all */
+static const uint64_t max_frames = 256 << 10;
+
+static bool fits_stack(const kernel &k, const regions &split)
+{
+	uint64_t count = SALVO_MAX_GROUP_ITEMS, bytes = 0;
+
+	if (k.required_group[0])
+		count = (uint64_t)k.required_group[0] * k.required_group[1] * k.required_group[2];
+	for (const carried &variable : split.variables)
+		if (!variable.uniform)
+			bytes += alignTo(count * variable.bytes, 64);
+	return bytes <= max_frames;
+}
+
+/* Region after region, each for all work-items. */
+static void build_split(kernel &k, const items &of, const regions &split, const group_values &v,
+			TargetMachine &target, const options &opts)
+{
+	Function &f = *k.function;
+	IRBuilder<> b(&f.front());
+	Value *plane = b.CreateMul(v.extent[0], v.extent[1], "", true, true);
+	Value *count = b.CreateMul(plane, v.extent[2], "", true, true);
+	AllocaInst *next = b.CreateAlloca(b.getInt32Ty(), nullptr, "next");
+	SmallVector<AllocaInst *> memory;
+	SmallVector<BasicBlock *> blocks;
+	SmallVector<Function *> made;
+
+	for (const carried &variable : split.variables) {
+		Value *bytes = b.CreateMul(count, b.getInt64(variable.bytes), "", true, true);
+		memory.push_back(variable.uniform ? b.CreateAlloca(variable.type) :
+						    b.CreateAlloca(b.getInt8Ty(), bytes));
+		memory.back()->setAlignment(Align(64));
+	}
+	for (unsigned i = 0; i < split.all.size(); i++)
+		blocks.push_back(BasicBlock::Create(f.getContext(), "region", &f));
+	BasicBlock *end = BasicBlock::Create(f.getContext(), "end", &f);
+	ReturnInst::Create(f.getContext(), end);
+	b.CreateBr(blocks[0]);
+
+	for (unsigned i = 0; i < split.all.size(); i++) {
+		const region &r = split.all[i];
+		Function *wide = make_lanes(of, *r.function, target, opts);
+		SmallVector<Value *> shared;
+
+		b.SetInsertPoint(blocks[i]);
+		for (unsigned n = 0; n < memory.size(); n++) {
+			shared.push_back(memory[n]);
+			if (split.variables[n].uniform)
+				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
+		}
+		emit_rows(b, of, r.function, wide, lanes_of(opts), v, v.extent[0], [&](Value *y, Value *z) {
+			SmallVector<Value *> rest;
+			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
+			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",
+						   true, true));
+			rest.append(shared);
+			return rest;
+		}, next);
+		made.push_back(r.function);
+		if (wide)
+			made.push_back(wide);
+		if (r.next.empty()) {
+			b.CreateUnreachable();
+			continue;
+		}
+		unsigned first = *r.next.begin();
+		SwitchInst *way = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), next),
+						 first ? blocks[first] : end);
+		for (unsigned to : r.next)
+			if (to != first)
+				way->addCase(b.getInt32(to), blocks[to]);
+	}
+	for (Function *function : made)
+		inline_calls(*function);
+	of.function->eraseFromParent();
+}
+
+/* What split_items() refuses: a user-level thread for each work-item. */
+static void build_thread(kernel &k, const items &of, const group_values &v)
+{
+	IRBuilder<> b(&k.function->front());
+	SmallVector<Value *> args(of.values);
+	Value *ids[3];
+
+	load_local_id(b, v, ids);
+	args.append({ ids[0], ids[1], ids[2] });
+	b.CreateCall(of.function, args);
+	b.CreateRetVoid();
+	inline_calls(*of.function);
+	call_barriers(*k.function, v);
+}
+
+/* A work-group never leaves its core, so nobody else sees its local memory. */
+static void relax_local_atomics(Function &f)
+{
+	SmallVector<Instruction *> atomics;
+
+	for (Instruction &inst : instructions(f))
+		if ((isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) &&
+		    inst.getOperand(0)->getType()->getPointerAddressSpace() == LOCAL)
+			atomics.push_back(&inst);
+	for (Instruction *inst : atomics) {
+		if (auto *rmw = dyn_cast<AtomicRMWInst>(inst))
+			lowerAtomicRMWInst(rmw);
+		else
+			lowerAtomicCmpXchgInst(cast<AtomicCmpXchgInst>(inst));
+	}
+}
+
+void build_groups(kernel &k, BasicBlock *body, const group_values &v, TargetMachine &target,
+		  const options &opts)
+{
+	items of = build_items(k, body, v);
+	regions split;
+
+	if (!k.barriers) {
+		build_plain(k, of, v, target, opts);
+	} else if (split_items(of, target, split) && fits_stack(k, split)) {
+		build_split(k, of, split, v, target, opts);
+		k.split = true;
+	} else {
+		for (const region &r : split.all)
+			r.function->eraseFromParent();
+		build_thread(k, of, v);
+	}
+	relax_local_atomics(*k.function);
+}

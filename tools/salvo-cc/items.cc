@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/*
+ * items.cc - the function of one work-item, and the loops that call it
+ *
+ * build_items() moves the body of a kernel into a function of its own: what the
+ * entry found out once (arguments, sizes) and the work-item's local ids are its
+ * arguments.
+ *
+ *	kernel void k(...) { body }	item(values..., x, y, z) { body }
+ *					k(args, group) { entry; for z, y, x: item(..., x, y, z); }
+ *
+ * The vectoriser makes from it the function of several work-items, and the loop
+ * over x calls that as long as so many are left, then the other for the rest. All calls
+ * are inlined in the end.
+ */
+#include "salvo_cc.h"
+#include "items.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+/*
+ * Work-groups of a row may be run as one long group, a strip, by a kernel that cannot
+ * tell: one that asks for no local id, group id or group size of dimension 0, and
+ * has no local memory.
+ */
+static bool can_strip(const kernel &k)
+{
+	for (const kernel_arg &arg : k.args)
+		if (arg.kind == SALVO_ARG_LOCAL)
+			return false;
+	if (k.local_bytes)
+		return false;
+	for (Instruction &inst : instructions(*k.function)) {
+		auto *call = dyn_cast<CallInst>(&inst);
+		Function *callee = call ? call->getCalledFunction() : nullptr;
+
+		if (callee && (is_barrier(*call) || is_placeholder_of(*callee, "local_id.0") ||
+			       is_placeholder_of(*callee, "group_id.0") ||
+			       is_placeholder_of(*callee, "extent.0")))
+			return false;
+	}
+	return true;
+}
+
+items build_items(kernel &k, BasicBlock *body, const group_values &v)
+{
+	Function &f = *k.function;
+	BasicBlock &entry = f.front();
+	IRBuilder<> b(&entry);
+	SmallSetVector<Value *, 16> used;
+	SmallVector<Type *> types;
+	SmallVector<AllocaInst *> private_memory;
+	Value *ids[3];
+	items made;
+
+	made.strips = can_strip(k);
+	/* Stand-ins for the local ids until they are arguments. */
+	for (Value *&id : ids)
+		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));
+	replace_ids(f, v, ids);
+
+	for (Instruction &inst : entry)
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			private_memory.push_back(alloca);
+	for (AllocaInst *alloca : private_memory)
+		alloca->moveBefore(*body, body->begin());
+
+	for (BasicBlock &block : drop_begin(f))
+		for (Instruction &inst : block)
+			for (Value *operand : inst.operands()) {
+				auto *from = dyn_cast<Instruction>(operand);
+				if (isa<Argument>(operand) || (from && from->getParent() == &entry))
+					used.insert(operand);
+			}
+	for (Value *id : ids)
+		used.remove(id);
+	made.values.assign(used.begin(), used.end());
+	for (Value *value : made.values)
+		types.push_back(value->getType());
+	types.append(3, b.getInt64Ty());
+
+	auto *type = FunctionType::get(b.getVoidTy(), types, false);
+	Function *item = Function::Create(type, GlobalValue::InternalLinkage, f.getName() + ".item",
+					  f.getParent());
+	item->setAttributes(AttributeList::get(f.getContext(), AttributeList::FunctionIndex,
+					       AttrBuilder(f.getContext(),
+							   f.getAttributes().getFnAttrs())));
+	item->splice(item->begin(), &f, body->getIterator(), f.end());
+	auto replace = [&](Value *value, Argument *arg) {
+		arg->setName(value->getName());
+		value->replaceUsesWithIf(arg, [&](Use &use) {
+			return cast<Instruction>(use.getUser())->getFunction() == item;
+		});
+	};
+	for (unsigned i = 0; i < made.values.size(); i++)
+		replace(made.values[i], item->getArg(i));
+	static const char *const names[] = { "x", "y", "z" };
+	for (unsigned d = 0; d < 3; d++) {
+		Argument *arg = item->getArg(made.values.size() + d);
+		replace(ids[d], arg);
+		arg->setName(names[d]);
+		cast<Instruction>(ids[d])->eraseFromParent();
+	}
+	made.function = item;
+	return made;
+}

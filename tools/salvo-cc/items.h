@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * items.h - a kernel as the function of one work-item
+ */
+#ifndef SALVO_CC_ITEMS_H
+#define SALVO_CC_ITEMS_H
+
+#include "salvo_cc.h"
+
+/**
+ * struct items - The work-items of a kernel.
+ * @function: Of one of them: (values..., x, y, z).
+ * @values: What its first arguments are, computed in the kernel's entry.
+ * @strips: A row of work-groups may be run as if it were one.
+ */
+struct items {
+	llvm::Function *function = nullptr;
+	llvm::SmallVector<llvm::Value *> values;
+	bool strips = false;
+
+	/* The argument that is the local id in dimension @d, of @function and what is made of it. */
+	llvm::Argument *id(llvm::Function &f, unsigned d) const
+	{
+		return f.getArg(values.size() + d);
+	}
+};
+
+/* items.cc: takes the body out of the kernel, whose entry is left without an end. */
+items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
+
+/* vector_flow.cc: the function of @lanes items side by side, or NULL. */
+llvm::Function *vectorise(llvm::Function &item, llvm::Argument &x, unsigned lanes);
+
+#endif /* SALVO_CC_ITEMS_H */

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+/*
+ * split.cc - a kernel with barriers as regions that have none (M2 of CN102576314)
+ *
+ * A region is what a work-item does from its start, or from a barrier, to the next
+ * barrier or its end. Each becomes a function of one work-item that returns where
+ * it ended: 0 at the end of the kernel, else the number of the region that begins at
+ * the barrier. groups.cc runs a region for all work-items, then the next.
+ *
+ *	a = f(x); barrier(); out[x] = g(a);
+ *
+ *	region 0:  frame_a[item] = f(x); return 1;
+ *	region 1:  out[x] = g(frame_a[item]); return 0;
+ *
+ * Regions may overlap, as those of a loop with two barriers do: each is a copy of
+ * all that can be reached from its start.
+ *
+ * A value that is used in a region that does not compute it is computed again if it
+ * takes but arithmetic on ids and arguments. Else it goes through memory: one that
+ * is the same for all work-items through one variable, which a region gets as it was
+ * when the region began; one that differs through an array with an element for
+ * each work-item, as do private variables in memory.
+ *
+ * All work-items must come to the same barrier. Where that is not plain to see
+ * the kernel is refused: user-level threads run it, and find out if it is wrong.
+ */
+#include "split.h"
+
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include "vectoriser.h"
+
+using namespace llvm;
+
+/* Instructions that computing a value again may take */
+static const unsigned max_again = 16;
+static const unsigned max_blocks = 2000;
+
+namespace {
+
+class splitter {
+public:
+	splitter(items &of) : of(of), f(*of.function) {}
+
+	bool run(TargetMachine &target, regions &made);
+
+private:
+	bool find_barriers();
+	bool is_uniform(BasicBlock *block);
+	void find_starts();
+	const SmallPtrSetImpl<BasicBlock *> &without(BasicBlock *def);
+	bool crosses(const Use &use);
+	bool can_compute_again(Value *v, unsigned &left);
+	Value *compute_again(Value *v, Instruction *before, ValueToValueMapTy &done);
+	void carry(Instruction &value, ArrayRef<Use *> uses);
+	void carry_values();
+	void make_region(unsigned start, regions &made);
+
+	items &of;
+	Function &f;
+	std::unique_ptr<divergence> differing;
+	PostDominatorTree pdt;
+	SmallVector<CallInst *> barriers;
+	SmallVector<BasicBlock *> starts;	/* of regions */
+	SmallPtrSet<BasicBlock *, 8> ends;	/* blocks that begin with a barrier */
+	DenseMap<BasicBlock *, SmallPtrSet<BasicBlock *, 16>> reached;
+	struct variable {
+		AllocaInst *memory;
+		bool uniform;
+	};
+	SmallVector<variable> variables;
+};
+
+} /* namespace */
+
+/* Do all work-items run @block, and equally often? */
+bool splitter::is_uniform(BasicBlock *block)
+{
+	SmallSetVector<BasicBlock *, 16> seen;
+
+	seen.insert(block);
+	for (unsigned i = 0; i < seen.size(); i++)
+		for (BasicBlock &branch : f) {
+			bool decides = false;
+
+			for (BasicBlock *way : successors(&branch))
+				decides |= pdt.dominates(seen[i], way);
+			if (!decides || pdt.properlyDominates(seen[i], &branch))
+				continue;
+			if (differing->splits(branch))
+				return false;
+			seen.insert(&branch);
+		}
+	return true;
+}
+
+bool splitter::find_barriers()
+{
+	SmallPtrSet<const Value *, 3> ids;
+
+	for (unsigned d = 0; d < 3; d++)
+		ids.insert(of.id(f, d));
+	differing = std::make_unique<divergence>(f, ids);
+	pdt.recalculate(f);
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallInst>(&inst);
+		if (!call || !call->getCalledFunction() || !is_barrier(*call))
+			continue;
+		if (!is_uniform(call->getParent()))
+			return false;
+		barriers.push_back(call);
+	}
+	return f.size() <= max_blocks;
+}
+
+void splitter::find_starts()
+{
+	starts.push_back(&f.getEntryBlock());
+	for (CallInst *barrier : barriers) {
+		BasicBlock *end = barrier->getParent()->splitBasicBlock(barrier, "barrier");
+
+		ends.insert(end);
+		starts.push_back(end->splitBasicBlock(barrier->getNextNode(), "region"));
+	}
+}
+
+/* Blocks that a region can come to without running @def. */
+const SmallPtrSetImpl<BasicBlock *> &splitter::without(BasicBlock *def)
+{
+	auto [found, is_new] = reached.try_emplace(def);
+	SmallVector<BasicBlock *> open;
+
+	if (!is_new)
+		return found->second;
+	SmallPtrSetImpl<BasicBlock *> &set = found->second;
+	for (BasicBlock *start : starts)
+		if (start != def && set.insert(start).second)
+			open.push_back(start);
+	while (!open.empty()) {
+		BasicBlock *block = open.pop_back_val();
+
+		if (ends.contains(block))
+			continue;
+		for (BasicBlock *next : successors(block))
+			if (next != def && set.insert(next).second)
+				open.push_back(next);
+	}
+	return set;
+}
+
+static BasicBlock *block_of(const Use &use)
+{
+	auto *user = cast<Instruction>(use.getUser());
+
+	if (auto *phi = dyn_cast<PHINode>(user))
+		return phi->getIncomingBlock(use);
+	return user->getParent();
+}
+
+/* Is a value used in a region that need not have computed it? */
+bool splitter::crosses(const Use &use)
+{
+	BasicBlock *def = cast<Instruction>(use.get())->getParent();
+
+	return block_of(use) != def && without(def).contains(block_of(use));
+}
+
+bool splitter::can_compute_again(Value *v, unsigned &left)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst)
+		return true;
+	if (isa<PHINode>(inst) || inst->mayReadOrWriteMemory() || isa<AllocaInst>(inst) ||
+	    inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst) || !left)
+		return false;
+	left--;
+	for (Value *operand : inst->operands())
+		if (!can_compute_again(operand, left))
+			return false;
+	return true;
+}
+
+Value *splitter::compute_again(Value *v, Instruction *before, ValueToValueMapTy &done)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst)
+		return v;
+	if (Value *known = done.lookup(v))
+		return known;
+	Instruction *copy = inst->clone();
+	for (unsigned i = 0; i < inst->getNumOperands(); i++)
+		copy->setOperand(i, compute_again(inst->getOperand(i), before, done));
+	copy->insertBefore(before);
+	done[v] = copy;
+	return copy;
+}
+
+/* Through memory to those @uses of @value that another region makes. */
+void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
+{
+	IRBuilder<> at_start(&f.getEntryBlock(), f.getEntryBlock().begin());
+	AllocaInst *memory = at_start.CreateAlloca(value.getType(), nullptr,
+						   value.getName() + ".carried");
+	IRBuilder<> b(f.getContext());
+
+	variables.push_back({ memory, !differing->differs(&value) });
+	for (Use *use : uses) {
+		auto *user = cast<Instruction>(use->getUser());
+
+		b.SetInsertPoint(isa<PHINode>(user) ? block_of(*use)->getTerminator() : user);
+		use->set(b.CreateLoad(value.getType(), memory, value.getName()));
+	}
+	b.SetInsertPoint(value.getParent(), *value.getInsertionPointAfterDef());
+	b.CreateStore(&value, memory);
+}
+
+void splitter::carry_values()
+{
+	SmallVector<Instruction *> values;
+
+	for (Instruction &inst : instructions(f)) {
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			variables.push_back({ alloca, false });
+		else if (!inst.getType()->isVoidTy())
+			values.push_back(&inst);
+	}
+	for (Instruction *value : values) {
+		SmallVector<Use *> crossing;
+		unsigned left = max_again;
+
+		for (Use &use : value->uses())
+			if (crosses(use))
+				crossing.push_back(&use);
+		if (crossing.empty())
+			continue;
+		if (!can_compute_again(value, left)) {
+			carry(*value, crossing);
+			continue;
+		}
+		for (Use *use : crossing) {
+			auto *user = cast<Instruction>(use->getUser());
+			ValueToValueMapTy done;
+
+			use->set(compute_again(value, isa<PHINode>(user) ?
+					       block_of(*use)->getTerminator() : user, done));
+		}
+	}
+}
+
+/* The copy of what can be reached from start @number. */
+void splitter::make_region(unsigned number, regions &made)
+{
+	LLVMContext &context = f.getContext();
+	Type *number_type = Type::getInt32Ty(context), *pointer = PointerType::get(context, 0);
+	SmallVector<Type *> types(f.getFunctionType()->params());
+	SmallVector<ReturnInst *> returns;
+	ValueToValueMapTy map;
+	region r;
+
+	types.push_back(Type::getInt64Ty(context));
+	for (const variable &v : variables) {
+		types.push_back(pointer);
+		if (v.uniform)
+			types.push_back(v.memory->getAllocatedType());
+	}
+	auto *type = FunctionType::get(number_type, types, false);
+	r.function = Function::Create(type, GlobalValue::InternalLinkage,
+				      f.getName() + "." + Twine(number), f.getParent());
+	for (Argument &arg : f.args()) {
+		map[&arg] = r.function->getArg(arg.getArgNo());
+		r.function->getArg(arg.getArgNo())->setName(arg.getName());
+	}
+	CloneFunctionInto(r.function, &f, map, CloneFunctionChangeType::LocalChangesOnly, returns);
+
+	BasicBlock *start = BasicBlock::Create(context, "start", r.function,
+					       &r.function->getEntryBlock());
+	IRBuilder<> b(start);
+	unsigned at = f.arg_size();
+	Value *item = b.CreateAdd(r.function->getArg(at++), of.id(*r.function, 0), "item", true,
+				  true);
+	for (const variable &v : variables) {
+		auto *memory = cast<AllocaInst>(map[v.memory]);
+		Argument *shared = r.function->getArg(at++);
+
+		if (!v.uniform) {
+			memory->replaceAllUsesWith(b.CreateGEP(
+				ArrayType::get(v.memory->getAllocatedType(),
+					       cast<ConstantInt>(v.memory->getArraySize())
+						       ->getZExtValue()),
+				shared, item));
+			memory->eraseFromParent();
+			continue;
+		}
+		/* Other work-items must not see what this one writes: they get a copy. */
+		AllocaInst *own = b.CreateAlloca(memory->getAllocatedType());
+		b.CreateStore(r.function->getArg(at++), own);
+		SmallVector<StoreInst *> stores;
+		for (User *user : memory->users())
+			if (auto *store = dyn_cast<StoreInst>(user))
+				stores.push_back(store);
+		for (StoreInst *store : stores)
+			new StoreInst(store->getValueOperand(), shared, store);
+		memory->replaceAllUsesWith(own);
+		memory->eraseFromParent();
+	}
+	b.CreateBr(cast<BasicBlock>(map[starts[number]]));
+
+	for (ReturnInst *ret : returns)
+		ReplaceInstWithInst(ret, ReturnInst::Create(context, b.getInt32(0)));
+	for (unsigned i = 0; i < barriers.size(); i++) {
+		auto *end = cast<BasicBlock>(map[barriers[i]->getParent()]);
+
+		for (BasicBlock *next : successors(end))
+			next->removePredecessor(end);
+		while (!end->empty())
+			end->back().eraseFromParent();
+		ReturnInst::Create(context, b.getInt32(i + 1), end);
+	}
+	removeUnreachableBlocks(*r.function);
+	for (BasicBlock &block : *r.function)
+		if (auto *ret = dyn_cast<ReturnInst>(block.getTerminator()))
+			r.next.insert(cast<ConstantInt>(ret->getReturnValue())->getZExtValue());
+	made.all.push_back(std::move(r));
+}
+
+bool splitter::run(TargetMachine &target, regions &made)
+{
+	SmallVector<Instruction *> lifetimes;
+
+	canonicalise(f, target);
+	/* Private memory now lives from the first region to the last. */
+	for (Instruction &inst : instructions(f))
+		if (inst.isLifetimeStartOrEnd())
+			lifetimes.push_back(&inst);
+	for (Instruction *inst : lifetimes)
+		inst->eraseFromParent();
+	for (Instruction &inst : instructions(f))
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			if (!isa<ConstantInt>(alloca->getArraySize()) ||
+			    alloca->getParent() != &f.getEntryBlock())
+				return false;
+	if (!find_barriers())
+		return false;
+	find_starts();
+	carry_values();
+
+	const DataLayout &layout = f.getDataLayout();
+	for (const variable &v : variables) {
+		uint64_t count = cast<ConstantInt>(v.memory->getArraySize())->getZExtValue();
+
+		made.variables.push_back({ v.memory->getAllocatedType(), v.uniform,
+			count * layout.getTypeAllocSize(v.memory->getAllocatedType()) });
+	}
+	for (unsigned i = 0; i < starts.size(); i++)
+		make_region(i, made);
+	return true;
+}
+
+bool split_items(items &of, TargetMachine &target, regions &made)
+{
+	return splitter(of).run(target, made);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.h - a kernel with barriers as regions without
+ */
+#ifndef SALVO_CC_SPLIT_H
+#define SALVO_CC_SPLIT_H
+
+#include <set>
+
+#include "items.h"
+
+/**
+ * struct region - A part of a kernel between barriers.
+ * @function: Of one work-item: (values..., x, y, z, first, then for each variable its memory
+ *	and, if it is uniform, its value). The row's work-items are first + x. Returns what is
+ *	to be run next.
+ * @next: All that it may return: 0 for nothing, else the number of a region.
+ */
+struct region {
+	llvm::Function *function = nullptr;
+	std::set<unsigned> next;
+};
+
+/**
+ * struct carried - A value that regions share.
+ * @uniform: One for all work-items, else an array of them.
+ * @bytes: Of one.
+ */
+struct carried {
+	llvm::Type *type;
+	bool uniform;
+	uint64_t bytes;
+};
+
+struct regions {
+	std::vector<region> all;	/* the kernel starts with the first */
+	std::vector<carried> variables;
+};
+
+/* split.cc: false if @of is left to user-level threads. */
+bool split_items(items &of, llvm::TargetMachine &target, regions &made);
+
+#endif /* SALVO_CC_SPLIT_H */

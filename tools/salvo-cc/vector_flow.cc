@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_flow.cc - branches, loops and masks of the vectoriser
+ *
+ * Partial linearisation (Moll and Hack, PLDI 2018). Blocks are made in an order
+ * that keeps loops together and what a block dominates behind it in one piece. A
+ * branch that splits the lanes goes on to the first of its targets in that
+ * order; the others are deferred: remembered at the block where it went, and
+ * gone to from there on, again first things first. A branch that does not split
+ * them stays one, and each of its ways takes the deferred targets along. What
+ * dominated a block before does so afterwards, so values need no repair.
+ *
+ *	   a			a	m = mask(a) & c
+ *	  / \  if (c)		|
+ *	 b   c			b	mask m
+ *	  \ /			c	mask mask(a) & ~c
+ *	   d			d	mask(a)
+ *
+ * Phis are in memory until the end: an edge stores what its lanes bring. A block
+ * that several edges lead to adds up its mask in the same way, unless it is one that
+ * all lanes of a dominator come to. Lanes that leave a loop that others go on with
+ * are deferred from its latch.
+ */
+#include "vectoriser.h"
+
+#include "items.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+
+using namespace llvm;
+
+using target_set = SmallSetVector<BasicBlock *, 4>;
+
+/* The block or the loop in which @b lies, seen from the loop @level; as its first block. */
+static BasicBlock *seen_from(const LoopInfo &loops, const Loop *level, BasicBlock *b)
+{
+	Loop *loop = loops.getLoopFor(b);
+
+	if (loop == level)
+		return b;
+	while (loop && loop->getParentLoop() != level)
+		loop = loop->getParentLoop();
+	return loop ? loop->getHeader() : nullptr;
+}
+
+/* Appends the blocks of @level from @head on, each followed by those that it dominates. */
+void vectoriser::order_level(const Loop *level, BasicBlock *head)
+{
+	auto contains = [&](BasicBlock *block) { return !level || level->contains(block); };
+	DenseMap<BasicBlock *, SmallVector<BasicBlock *>> children;
+	DenseMap<BasicBlock *, BasicBlock *> parent;
+	SmallVector<BasicBlock *> nodes;
+
+	/* The tree of dominators, inner loops as one node. */
+	ReversePostOrderTraversal<Function *> blocks(&item);
+	for (BasicBlock *block : blocks) {
+		if (!contains(block) || seen_from(loops, level, block) != block)
+			continue;
+		nodes.push_back(block);
+		if (block == head)
+			continue;
+		BasicBlock *above = seen_from(loops, level, dt.getNode(block)->getIDom()->getBlock());
+		parent[block] = above;
+		children[above].push_back(block);
+	}
+
+	/* Children come in order if every edge between their subtrees goes forwards. */
+	std::function<void(BasicBlock *)> append = [&](BasicBlock *node) {
+		Loop *inner = loops.getLoopFor(node);
+
+		if (inner != level) {
+			order_level(inner, node);
+		} else {
+			index[node] = order.size();
+			order.push_back(node);
+		}
+		for (BasicBlock *child : children[node])
+			append(child);
+	};
+	append(head);
+}
+
+void vectoriser::find_order()
+{
+	order_level(nullptr, &item.getEntryBlock());
+}
+
+/*
+ * Does the terminator of @b send lanes different ways? One that leaves a divergent
+ * loop does: lanes that left before are not with it.
+ */
+bool vectoriser::splits(BasicBlock *block)
+{
+	auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+	const Loop *loop = loops.getLoopFor(block);
+
+	if (!branch || !branch->isConditional())
+		return false;
+	return differing->splits(*block) || route(loop, branch->getSuccessor(0)) !=
+	       branch->getSuccessor(0) || route(loop, branch->getSuccessor(1)) !=
+	       branch->getSuccessor(1);
+}
+
+/*
+ * Lanes leave a loop at different times if a block that leaves it splits them, or
+ * may be run by some of them only.
+ */
+void vectoriser::find_divergent_loops()
+{
+	SmallVector<Loop *> inner_first = loops.getLoopsInPreorder();
+
+	for (Loop *loop : reverse(inner_first)) {
+		SmallVector<BasicBlock *> leaving;
+
+		loop->getExitingBlocks(leaving);
+		for (BasicBlock *block : leaving) {
+			bool partial = splits(block);
+			for (Loop *in = loops.getLoopFor(block); in != loop; in = in->getParentLoop())
+				partial |= is_divergent_loop(in);
+			BasicBlock *at = seen_from(loops, loop, block);
+			partial |= at != loop->getHeader() &&
+				   !is_uniform_between(loop->getHeader(), at) &&
+				   !(pdt.dominates(at, loop->getHeader()));
+			if (partial)
+				divergent_loops.insert(loop);
+		}
+	}
+}
+
+/* The nearest dominator of @b in the very loop that it lies in. */
+BasicBlock *vectoriser::level_dominator(BasicBlock *block) const
+{
+	const Loop *level = loops.getLoopFor(block);
+	DomTreeNode *node = dt.getNode(block)->getIDom();
+
+	while (node && loops.getLoopFor(node->getBlock()) != level)
+		node = node->getIDom();
+	return node ? node->getBlock() : nullptr;
+}
+
+/* Does no block on the ways @from to @to, loops apart, split the lanes? */
+bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
+{
+	SmallSetVector<BasicBlock *, 16> seen;
+
+	seen.insert(pred_begin(to), pred_end(to));
+	for (unsigned i = 0; i < seen.size(); i++) {
+		BasicBlock *block = seen[i];
+
+		if (splits(block))
+			return false;
+		if (block == from)
+			continue;
+		seen.insert(pred_begin(block), pred_end(block));
+	}
+	return true;
+}
+
+/* The lanes of @mask (NULL for all) for which @condition holds. */
+Value *vectoriser::combine(Value *lanes_in, Value *condition)
+{
+	return lanes_in ? b.CreateAnd(lanes_in, condition) : condition;
+}
+
+Value *vectoriser::any(Value *lanes_in)
+{
+	if (!lanes_in)
+		return b.getTrue();
+	Value *bits = b.CreateBitCast(lanes_in, b.getIntNTy(lanes));
+	return b.CreateICmpNE(bits, ConstantInt::get(bits->getType(), 0));
+}
+
+Value *vectoriser::full(Value *lanes_in)
+{
+	return lanes_in ? lanes_in :
+		Constant::getAllOnesValue(FixedVectorType::get(b.getInt1Ty(), lanes));
+}
+
+/* Where an edge that leaves @from for @to really goes: first to the latch of a divergent loop. */
+BasicBlock *vectoriser::route(const Loop *from, BasicBlock *to) const
+{
+	for (; from && !from->contains(to); from = from->getParentLoop())
+		if (is_divergent_loop(from))
+			return from->getLoopLatch();
+	return to;
+}
+
+Value *vectoriser::find_mask(BasicBlock *block)
+{
+	Loop *loop = loops.getLoopFor(block);
+	Type *type = FixedVectorType::get(b.getInt1Ty(), lanes);
+
+	if (block == &item.getEntryBlock())
+		return nullptr;
+	if (loop && loop->getHeader() == block) {
+		if (!is_divergent_loop(loop))
+			return masks[loop->getLoopPreheader()];
+		return b.CreateLoad(type, mask_slots[block], "mask");
+	}
+	BasicBlock *above = level_dominator(block);
+	if (pdt.dominates(block, above) || is_uniform_between(above, block))
+		return masks[above];
+	if (!mask_slots.count(block))
+		return edge_masks[{ block->getSinglePredecessor(), block }];
+	return b.CreateLoad(type, mask_slots[block], "mask");
+}
+
+BasicBlock *vectoriser::first_of(const target_set &targets)
+{
+	return *std::min_element(targets.begin(), targets.end(), [&](BasicBlock *p, BasicBlock *q) {
+		return index[p] < index[q];
+	});
+}
+
+/* The first of @targets; the others are deferred from there. */
+BasicBlock *vectoriser::next_of(const target_set &targets)
+{
+	BasicBlock *next = first_of(targets);
+
+	for (BasicBlock *target : targets)
+		if (target != next)
+			deferred[next].insert(target);
+	return start[next];
+}
+
+/* What the lanes of @lanes_in bring along from @from to @to; @real: nobody goes elsewhere. */
+void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bool real)
+{
+	Loop *loop = loops.getLoopFor(to);
+	const bool header = loop && loop->getHeader() == to;
+
+	if (AllocaInst *slot = mask_slots.lookup(to)) {
+		Value *now = full(lanes_in);
+		if (!header)
+			now = b.CreateOr(now, b.CreateLoad(now->getType(), slot));
+		b.CreateStore(now, slot);
+	}
+	for (PHINode &phi : to->phis()) {
+		AllocaInst *slot = phi_slots[&phi];
+		Value *value = phi.getIncomingValueForBlock(from);
+		shape s = shape_of(&phi);
+
+		value = s.kind == shape::VARYING ? vector(value) : scalar(value);
+		if (lanes_in && !header && !(real && s.kind == shape::UNIFORM)) {
+			Value *before = b.CreateLoad(value->getType(), slot);
+			Value *choice = s.kind == shape::UNIFORM ? any(lanes_in) : lanes_in;
+			auto *wide = dyn_cast<FixedVectorType>(value->getType());
+			if (s.kind == shape::VARYING && wide)
+				choice = repeat_mask(choice, wide->getNumElements() / lanes);
+			value = b.CreateSelect(choice, value, before);
+		}
+		b.CreateStore(value, slot);
+	}
+}
+
+void vectoriser::load_phis(BasicBlock *block)
+{
+	for (PHINode &phi : block->phis()) {
+		AllocaInst *slot = phi_slots[&phi];
+		Value *value = b.CreateLoad(slot->getAllocatedType(), slot, phi.getName());
+
+		if (shape_of(&phi).kind == shape::VARYING)
+			vectors[&phi] = value;
+		else
+			scalars[&phi] = value;
+	}
+}
+
+/* Is it likely cheaper to test for lanes than to run @b and what it dominates without any? */
+bool vectoriser::is_worth_skipping(BasicBlock *block) const
+{
+	SmallVector<BasicBlock *> inside;
+	unsigned cost = 0;
+
+	dt.getDescendants(block, inside);
+	for (BasicBlock *each : inside) {
+		if (each->getTerminator()->getNumSuccessors() > 1)
+			return true;
+		for (Instruction &inst : *each)
+			cost += inst.mayReadOrWriteMemory() || isa<CallBase>(inst) ? 6 : 1;
+	}
+	return cost > 12;
+}
+
+void vectoriser::emit_divergent_branch(BasicBlock *block)
+{
+	auto *branch = cast<BranchInst>(block->getTerminator());
+	Value *condition = vector(branch->getCondition());
+	const Loop *loop = loops.getLoopFor(block);
+	target_set targets = deferred[block];
+
+	for (unsigned i = 0; i < 2; i++) {
+		BasicBlock *to = branch->getSuccessor(i);
+		Value *goes = combine(mask, i ? b.CreateNot(condition) : condition);
+
+		edge_masks[{ block, to }] = goes;
+		emit_edge(block, to, goes, false);
+		targets.insert(route(loop, to));
+	}
+
+	BasicBlock *first = first_of(targets);
+	target_set others = targets;
+	others.remove(first);
+	/* Lanes that left a loop wait behind its latch, which cannot be skipped then. */
+	BasicBlock *way[] = { route(loop, branch->getSuccessor(0)),
+			      route(loop, branch->getSuccessor(1)) };
+	if (way[0] != way[1] && !others.empty() && first->getSinglePredecessor() == block &&
+	    !dt.dominates(first, first_of(others)) && is_worth_skipping(first)) {
+		BasicBlock *other = next_of(others), *next = next_of(targets);
+		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other);
+	} else {
+		b.CreateBr(next_of(targets));
+	}
+}
+
+/* Back while a lane goes on; then to where the lanes went that left, at whatever time. */
+void vectoriser::emit_divergent_latch(BasicBlock *block, Loop *loop)
+{
+	auto *branch = cast<BranchInst>(block->getTerminator());
+	target_set targets = deferred[block];
+	Value *stay = mask;
+
+	for (unsigned i = 0; i < branch->getNumSuccessors(); i++) {
+		BasicBlock *to = branch->getSuccessor(i);
+		Value *goes = mask;
+
+		if (branch->isConditional()) {
+			Value *condition = vector(branch->getCondition());
+			goes = combine(mask, i ? b.CreateNot(condition) : condition);
+		}
+		edge_masks[{ block, to }] = goes;
+		if (to == loop->getHeader())
+			stay = goes;
+		emit_edge(block, to, goes, false);
+	}
+
+	SmallVector<BasicBlock *> left;
+	loop->getExitBlocks(left);
+	for (BasicBlock *to : left)
+		targets.insert(route(loop->getParentLoop(), to));
+	b.CreateCondBr(any(stay), start[loop->getHeader()], next_of(targets));
+}
+
+void vectoriser::emit_uniform_branch(BasicBlock *block)
+{
+	auto *branch = cast<BranchInst>(block->getTerminator());
+	const Loop *loop = loops.getLoopFor(block);
+	SmallVector<BasicBlock *, 2> ways;
+
+	if (branch->isUnconditional()) {
+		BasicBlock *to = branch->getSuccessor(0);
+
+		edge_masks[{ block, to }] = mask;
+		emit_edge(block, to, mask, true);
+		target_set targets = deferred[block];
+		targets.insert(route(loop, to));
+		b.CreateBr(loop && to == loop->getHeader() ? start[to] : next_of(targets));
+		return;
+	}
+
+	/* Without a lane in it the condition may be anything, but a loop must end. */
+	Value *condition = scalar(branch->getCondition());
+	if (mask) {
+		condition = b.CreateFreeze(condition);
+		if (!any_lane)
+			any_lane = any(mask);
+		if (loop && !loop->contains(branch->getSuccessor(1)))
+			condition = b.CreateAnd(condition, any_lane);
+		else if (loop && !loop->contains(branch->getSuccessor(0)))
+			condition = b.CreateOr(condition, b.CreateNot(any_lane));
+	}
+	for (unsigned i = 0; i < 2; i++)
+		ways.push_back(BasicBlock::Create(out->getContext(), "", out));
+	b.CreateCondBr(condition, ways[0], ways[1]);
+	for (unsigned i = 0; i < 2; i++) {
+		BasicBlock *to = branch->getSuccessor(i);
+		target_set targets = deferred[block];
+
+		b.SetInsertPoint(ways[i]);
+		edge_masks[{ block, to }] = mask;
+		emit_edge(block, to, mask, true);
+		targets.insert(route(loop, to));
+		b.CreateBr(loop && to == loop->getHeader() ? start[to] : next_of(targets));
+	}
+}
+
+void vectoriser::emit_terminator(BasicBlock *block)
+{
+	Loop *loop = loops.getLoopFor(block);
+
+	if (auto *ret = dyn_cast<ReturnInst>(block->getTerminator())) {
+		if (Value *value = ret->getReturnValue())
+			b.CreateRet(shape_of(value).kind == shape::VARYING ? lane(value, 0) :
+									    scalar(value));
+		else
+			b.CreateRetVoid();
+	} else if (loop && is_divergent_loop(loop) && loop->getLoopLatch() == block) {
+		emit_divergent_latch(block, loop);
+	} else if (splits(block)) {
+		emit_divergent_branch(block);
+	} else {
+		emit_uniform_branch(block);
+	}
+}
+
+void vectoriser::emit_block(BasicBlock *block)
+{
+	b.SetInsertPoint(start[block]);
+	for (BasicBlock *cleared : clears[block])
+		b.CreateStore(Constant::getNullValue(FixedVectorType::get(b.getInt1Ty(), lanes)),
+			      mask_slots[cleared]);
+	mask = masks[block] = find_mask(block);
+	any_lane = nullptr;
+	load_phis(block);
+	for (Instruction &inst : *block)
+		if (!inst.isTerminator() && !isa<PHINode>(inst))
+			emit(inst);
+	emit_terminator(block);
+}
+
+Function *vectoriser::run()
+{
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (!can_run())
+		return nullptr;
+	pdt.recalculate(item);
+	find_shapes();
+	find_divergent_loops();
+	find_order();
+
+	out = Function::Create(item.getFunctionType(), GlobalValue::InternalLinkage,
+			       item.getName() + ".lanes", item.getParent());
+	out->copyAttributesFrom(&item);
+	for (Argument &arg : item.args())
+		scalars[&arg] = out->getArg(arg.getArgNo());
+	for (BasicBlock *block : order)
+		start[block] = BasicBlock::Create(out->getContext(), block->getName(), out);
+	b.SetInsertPoint(start[order[0]]);
+	nowhere = b.CreateAlloca(ArrayType::get(b.getInt8Ty(), 256), nullptr, "nowhere");
+	nowhere->setAlignment(Align(64));
+
+	Type *mask_type = FixedVectorType::get(b.getInt1Ty(), lanes);
+	for (BasicBlock *block : order) {
+		Loop *loop = loops.getLoopFor(block);
+		const bool header = loop && loop->getHeader() == block;
+
+		for (PHINode &phi : block->phis())
+			phi_slots[&phi] = make_slot(
+				shape_of(&phi).kind == shape::VARYING ? widen(phi.getType()) :
+									phi.getType(),
+				phi.getName());
+		if (header && is_divergent_loop(loop)) {
+			mask_slots[block] = make_slot(mask_type, "mask");
+		} else if (!header && block != order[0]) {
+			BasicBlock *above = level_dominator(block);
+			BasicBlock *before = block->getSinglePredecessor();
+			if (pdt.dominates(block, above) || is_uniform_between(above, block) ||
+			    (before && loops.getLoopFor(before) == loop))
+				continue;
+			mask_slots[block] = make_slot(mask_type, "mask");
+			clears[above].push_back(block);
+		}
+	}
+	for (BasicBlock *block : order)
+		emit_block(block);
+	return out;
+}
+
+Function *vectorise(Function &item, Argument &x, unsigned lanes)
+{
+	return vectoriser(item, x, lanes).run();
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_memory.cc - loads, stores and all that is done lane by lane
+ *
+ * Lanes side by side in memory are one wide access, with a mask if not all of them
+ * run. Others go one by one; a lane that does not run then uses memory of its own
+ * that nobody looks at, which is cheaper than a branch. Only for calls is there one.
+ *
+ * Private arrays lie lane after lane. Atomic operations keep the order of the lanes.
+ */
+#include "vectoriser.h"
+
+using namespace llvm;
+
+bool vectoriser::needs_lanes(const Instruction &inst)
+{
+	if (isa<LoadInst>(inst))
+		return cast<LoadInst>(inst).isAtomic() || cast<LoadInst>(inst).isVolatile();
+	if (isa<CallBase>(inst) && inst.mayReadOrWriteMemory())
+		return true;
+	return inst.mayHaveSideEffects() && !isa<FenceInst>(inst);
+}
+
+/* @pointer if @condition, else memory that does not matter. */
+Value *vectoriser::safe_pointer(Value *pointer, Value *condition)
+{
+	return b.CreateSelect(condition, pointer,
+			      b.CreateAddrSpaceCast(nowhere, pointer->getType()));
+}
+
+void vectoriser::emit_alloca(AllocaInst &alloca)
+{
+	IRBuilder<> at(start[order[0]], start[order[0]]->begin());
+	uint64_t count = cast<ConstantInt>(alloca.getArraySize())->getZExtValue();
+	AllocaInst *all = at.CreateAlloca(ArrayType::get(alloca.getAllocatedType(), count * lanes),
+					  nullptr, alloca.getName());
+
+	all->setAlignment(std::max(alloca.getAlign(), Align(32)));
+	scalars[&alloca] = all;
+}
+
+/* Do the lanes lie side by side? */
+bool vectoriser::is_contiguous(Value *pointer, Type *type) const
+{
+	shape s = shape_of(pointer);
+	TypeSize bits = layout.getTypeSizeInBits(type);
+
+	if (s.kind != shape::STRIDED || type->getScalarType()->isPointerTy() ||
+	    type->getScalarSizeInBits() % 8)
+		return false;
+	return s.stride > 0 && (uint64_t)s.stride * 8 == bits.getFixedValue();
+}
+
+/* A small vector is moved like a number of its size, as processors know masks of those. */
+static Type *masked_unit(Type *type)
+{
+	unsigned bits = type->getPrimitiveSizeInBits();
+
+	if (type->isVectorTy() && (bits == 32 || bits == 64))
+		return IntegerType::get(type->getContext(), bits);
+	return type->getScalarType();
+}
+
+Value *vectoriser::emit_load(LoadInst &load)
+{
+	Type *type = load.getType(), *wide = widen(type);
+	Value *pointer = load.getPointerOperand();
+	Instruction *made;
+
+	if (!is_contiguous(pointer, type))
+		return emit_lanes(load);
+	if (!mask) {
+		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());
+	} else {
+		Type *unit = masked_unit(type);
+		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);
+		Type *as = FixedVectorType::get(unit, lanes * units);
+		made = b.CreateMaskedLoad(as, scalar(pointer), load.getAlign(),
+					  repeat_mask(mask, units), Constant::getNullValue(as));
+	}
+	made->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+	made->setMetadata(LLVMContext::MD_invariant_load,
+			  load.getMetadata(LLVMContext::MD_invariant_load));
+	return b.CreateBitCast(made, wide);
+}
+
+void vectoriser::emit_store(StoreInst &store)
+{
+	Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
+	Type *type = value->getType();
+	const bool same = shape_of(pointer).kind == shape::UNIFORM &&
+			  shape_of(value).kind == shape::UNIFORM;
+	Instruction *made;
+
+	if (same && !store.isVolatile()) {
+		emit_scalar_memory(store);
+		return;
+	}
+	if (!is_contiguous(pointer, type) || store.isVolatile()) {
+		emit_lanes(store);
+		return;
+	}
+	Value *all = vector(value);
+	if (!mask) {
+		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
+	} else {
+		Type *unit = masked_unit(type);
+		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);
+		all = b.CreateBitCast(all, FixedVectorType::get(unit, lanes * units));
+		made = b.CreateMaskedStore(all, scalar(pointer), store.getAlign(),
+					   repeat_mask(mask, units));
+	}
+	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+}
+
+/* A load or store that is the same in all lanes. */
+void vectoriser::emit_scalar_memory(Instruction &inst)
+{
+	const unsigned at = isa<LoadInst>(inst) ? 0 : 1;
+
+	emit_scalar(inst);
+	/* Stores have no value to find them by later. */
+	auto *copy = cast<Instruction>(scalars[&inst]);
+	copy->setMetadata(LLVMContext::MD_tbaa, inst.getMetadata(LLVMContext::MD_tbaa));
+	copy->setMetadata(LLVMContext::MD_invariant_load,
+			  inst.getMetadata(LLVMContext::MD_invariant_load));
+	if (!mask)
+		return;
+	b.SetInsertPoint(copy);
+	if (!any_lane)
+		any_lane = any(mask);
+	copy->setOperand(at, safe_pointer(copy->getOperand(at), any_lane));
+	b.SetInsertPoint(copy->getParent());
+}
+
+/* The instruction for each lane; returns the vector of results. */
+Value *vectoriser::emit_lanes(Instruction &inst)
+{
+	const bool memory = isa<LoadInst>(inst) || isa<StoreInst>(inst) ||
+			    isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst);
+	const bool branch = mask && isa<CallBase>(inst) && needs_lanes(inst);
+	const unsigned at = isa<StoreInst>(inst) ? 1 : 0;
+	Type *type = inst.getType();
+	Value *all = type->isVoidTy() ? nullptr : PoisonValue::get(widen(type));
+
+	for (unsigned i = 0; i < lanes; i++) {
+		Value *runs = mask ? b.CreateExtractElement(mask, i) : nullptr;
+		BasicBlock *before = nullptr, *after = nullptr;
+		Instruction *copy = inst.clone();
+
+		if (branch) {
+			BasicBlock *now = BasicBlock::Create(out->getContext(), "lane", out);
+
+			after = BasicBlock::Create(out->getContext(), "next", out);
+			before = b.GetInsertBlock();
+			b.CreateCondBr(runs, now, after);
+			b.SetInsertPoint(now);
+		}
+		for (unsigned o = 0; o < inst.getNumOperands(); o++) {
+			Value *operand = inst.getOperand(o);
+			if (!isa<Function>(operand) && !isa<MetadataAsValue>(operand))
+				copy->setOperand(o, lane(operand, i));
+		}
+		if (memory && mask)
+			copy->setOperand(at, safe_pointer(copy->getOperand(at), runs));
+		if (mask && inst.isIntDivRem())
+			copy->setOperand(1, b.CreateSelect(runs, copy->getOperand(1),
+							   ConstantInt::get(type, 1)));
+		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath });
+		b.Insert(copy);
+		Value *next = all ? insert_lane(all, copy, i) : nullptr;
+		if (branch) {
+			BasicBlock *now = b.GetInsertBlock();
+
+			b.CreateBr(after);
+			b.SetInsertPoint(after);
+			if (all) {
+				PHINode *phi = b.CreatePHI(all->getType(), 2);
+				phi->addIncoming(all, before);
+				phi->addIncoming(next, now);
+				next = phi;
+			}
+		}
+		all = next;
+	}
+	return all;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_ops.cc - instructions of the vectoriser: the same for all lanes at once
+ *
+ * Arithmetic on a varying value becomes the same instruction on a vector of all
+ * lanes. A vector of the kernel's own, such as float4, keeps its elements together, lane
+ * after lane; so arithmetic does not care, and shuffles only count on.
+ *
+ *	float4 v = in[x] * 2;		<32 x float> v = load(in + x) * 2
+ *	out[x] = v.x + v.y;		v[0, 4, 8, ...] + v[1, 5, 9, ...]
+ */
+#include "vectoriser.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+
+using namespace llvm;
+
+static unsigned elements_of(const Type *type)
+{
+	auto *vector = dyn_cast<FixedVectorType>(type);
+
+	return vector ? vector->getNumElements() : 1;
+}
+
+Type *vectoriser::widen(Type *type) const
+{
+	if (auto *s = dyn_cast<StructType>(type)) {
+		SmallVector<Type *> members;
+		for (Type *member : s->elements())
+			members.push_back(widen(member));
+		return StructType::get(type->getContext(), members);
+	}
+	return FixedVectorType::get(type->getScalarType(), lanes * elements_of(type));
+}
+
+AllocaInst *vectoriser::make_slot(Type *type, const Twine &name)
+{
+	IRBuilder<> at(start[order[0]], start[order[0]]->begin());
+
+	return at.CreateAlloca(type, nullptr, name + ".slot");
+}
+
+Value *vectoriser::scalar(Value *v)
+{
+	if (isa<Constant>(v) || isa<MetadataAsValue>(v))
+		return v;
+	return scalars.lookup(v);
+}
+
+/* @v in every lane. */
+Value *vectoriser::splat(Value *v)
+{
+	if (auto *s = dyn_cast<StructType>(v->getType())) {
+		Value *all = PoisonValue::get(widen(s));
+		for (unsigned i = 0; i < s->getNumElements(); i++)
+			all = b.CreateInsertValue(all, splat(b.CreateExtractValue(v, i)), i);
+		return all;
+	}
+	unsigned n = elements_of(v->getType());
+	if (n == 1 && !v->getType()->isVectorTy())
+		return b.CreateVectorSplat(lanes, v);
+	SmallVector<int> pick;
+	for (unsigned i = 0; i < lanes * n; i++)
+		pick.push_back(i % n);
+	return b.CreateShuffleVector(v, pick);
+}
+
+/* All lanes of @v. */
+Value *vectoriser::vector(Value *v)
+{
+	if (Value *known = vectors.lookup(v))
+		return known;
+
+	Value *base = scalar(v);
+	shape s = shape_of(v);
+	if (s.kind == shape::UNIFORM)
+		return splat(base);
+
+	/* Strided, and the lanes are exact: see emit(). */
+	Type *type = v->getType();
+	Type *number = type->isPointerTy() ? b.getInt64Ty() : type;
+	SmallVector<Constant *> steps;
+	for (unsigned i = 0; i < lanes; i++)
+		steps.push_back(ConstantInt::get(number, (uint64_t)s.stride * i));
+	if (type->isPointerTy())
+		return b.CreateGEP(b.getInt8Ty(), base, ConstantVector::get(steps));
+	return b.CreateAdd(splat(base), ConstantVector::get(steps));
+}
+
+/* @v of one lane. */
+Value *vectoriser::lane(Value *v, unsigned i)
+{
+	shape s = shape_of(v);
+
+	if (s.kind == shape::UNIFORM)
+		return scalar(v);
+	if (s.kind == shape::STRIDED && !s.address_only) {
+		if (v->getType()->isPointerTy())
+			return b.CreateConstGEP1_64(b.getInt8Ty(), scalar(v), s.stride * i);
+		return b.CreateAdd(scalar(v), ConstantInt::get(v->getType(),
+							       (uint64_t)s.stride * i));
+	}
+	Value *all = vector(v);
+	if (auto *type = dyn_cast<StructType>(v->getType())) {
+		Value *one = PoisonValue::get(type);
+		for (unsigned m = 0; m < type->getNumElements(); m++)
+			one = b.CreateInsertValue(one, b.CreateExtractElement(
+				b.CreateExtractValue(all, m), i), m);
+		return one;
+	}
+	unsigned n = elements_of(v->getType());
+	if (!v->getType()->isVectorTy())
+		return b.CreateExtractElement(all, i);
+	SmallVector<int> pick;
+	for (unsigned e = 0; e < n; e++)
+		pick.push_back(i * n + e);
+	return b.CreateShuffleVector(all, pick);
+}
+
+/* @all with @one as its lane @i. */
+Value *vectoriser::insert_lane(Value *all, Value *one, unsigned i)
+{
+	if (auto *type = dyn_cast<StructType>(one->getType())) {
+		for (unsigned m = 0; m < type->getNumElements(); m++)
+			all = b.CreateInsertValue(all, b.CreateInsertElement(
+				b.CreateExtractValue(all, m), b.CreateExtractValue(one, m), i), m);
+		return all;
+	}
+	if (!one->getType()->isVectorTy())
+		return b.CreateInsertElement(all, one, i);
+	unsigned n = elements_of(one->getType());
+	for (unsigned e = 0; e < n; e++)
+		all = b.CreateInsertElement(all, b.CreateExtractElement(one, e), i * n + e);
+	return all;
+}
+
+/* Each lane's bit @times over. */
+Value *vectoriser::repeat_mask(Value *bits, unsigned times)
+{
+	SmallVector<int> pick;
+
+	if (times == 1)
+		return bits;
+	for (unsigned i = 0; i < lanes * times; i++)
+		pick.push_back(i / times);
+	return b.CreateShuffleVector(bits, pick);
+}
+
+/* The same instruction on vectors. */
+Value *vectoriser::emit_elements(Instruction &inst)
+{
+	Instruction *wide = inst.clone();
+
+	for (unsigned i = 0; i < inst.getNumOperands(); i++)
+		wide->setOperand(i, vector(inst.getOperand(i)));
+	if (mask && inst.isIntDivRem()) {
+		Value *divisor = wide->getOperand(1);
+		Value *used = repeat_mask(mask, elements_of(inst.getType()));
+		wide->setOperand(1, b.CreateSelect(used, divisor,
+						   ConstantInt::get(divisor->getType(), 1)));
+	}
+	if (isa<SelectInst>(inst) && !inst.getOperand(0)->getType()->isVectorTy())
+		wide->setOperand(0, repeat_mask(wide->getOperand(0),
+						elements_of(inst.getType())));
+	wide->mutateType(widen(inst.getType()));
+	wide->dropUnknownNonDebugMetadata({ LLVMContext::MD_fpmath });
+	return b.Insert(wide, inst.getName());
+}
+
+Value *vectoriser::emit_shuffle(ShuffleVectorInst &shuffle)
+{
+	int from = elements_of(shuffle.getOperand(0)->getType());
+	SmallVector<int> pick;
+
+	for (unsigned i = 0; i < lanes; i++)
+		for (int e : shuffle.getShuffleMask()) {
+			if (e < 0)
+				pick.push_back(-1);
+			else if (e < from)
+				pick.push_back(i * from + e);
+			else
+				pick.push_back(lanes * from + i * from + e - from);
+		}
+	return b.CreateShuffleVector(vector(shuffle.getOperand(0)), vector(shuffle.getOperand(1)),
+				     pick);
+}
+
+Value *vectoriser::emit_extract(ExtractElementInst &extract)
+{
+	unsigned n = elements_of(extract.getVectorOperandType());
+	auto *which = dyn_cast<ConstantInt>(extract.getIndexOperand());
+	SmallVector<int> pick;
+
+	if (!which)
+		return emit_lanes(extract);
+	for (unsigned i = 0; i < lanes; i++)
+		pick.push_back(which->getValue().ult(n) ? i * n + which->getZExtValue() : -1);
+	return b.CreateShuffleVector(vector(extract.getVectorOperand()), pick);
+}
+
+Value *vectoriser::emit_insert(InsertElementInst &insert)
+{
+	unsigned n = elements_of(insert.getType());
+	auto *which = dyn_cast<ConstantInt>(insert.getOperand(2));
+	SmallVector<int> spread, pick;
+
+	if (!which || which->getValue().uge(n))
+		return emit_lanes(insert);
+	for (unsigned i = 0; i < lanes * n; i++) {
+		bool here = i % n == which->getZExtValue();
+		spread.push_back(here ? i / n : -1);
+		pick.push_back(here ? lanes * n + i : i);
+	}
+	Value *elements = b.CreateShuffleVector(vector(insert.getOperand(1)), spread);
+	if (isa<PoisonValue>(insert.getOperand(0)))
+		return elements;
+	return b.CreateShuffleVector(vector(insert.getOperand(0)), elements, pick);
+}
+
+/* NULL if there is no form of it for vectors. */
+Value *vectoriser::emit_intrinsic(IntrinsicInst &call)
+{
+	Intrinsic::ID id = call.getIntrinsicID();
+	SmallVector<Value *> args;
+	SmallVector<Type *> types;
+
+	if (!isTriviallyVectorizable(id))
+		return nullptr;
+	if (isVectorIntrinsicWithOverloadTypeAtArg(id, -1))
+		types.push_back(widen(call.getType()));
+	for (unsigned i = 0; i < call.arg_size(); i++) {
+		Value *arg = call.getArgOperand(i);
+
+		if (isVectorIntrinsicWithScalarOpAtArg(id, i)) {
+			if (shape_of(arg).kind != shape::UNIFORM)
+				return nullptr;
+			args.push_back(scalar(arg));
+		} else {
+			args.push_back(vector(arg));
+		}
+		if (isVectorIntrinsicWithOverloadTypeAtArg(id, i))
+			types.push_back(args.back()->getType());
+	}
+	Function *wide = Intrinsic::getDeclaration(item.getParent(), id, types);
+	CallInst *made = b.CreateCall(wide, args);
+	if (isa<FPMathOperator>(call))
+		made->copyFastMathFlags(&call);
+	return made;
+}
+
+Value *vectoriser::emit_vector(Instruction &inst)
+{
+	if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&inst))
+		return emit_shuffle(*shuffle);
+	if (auto *extract = dyn_cast<ExtractElementInst>(&inst))
+		return emit_extract(*extract);
+	if (auto *insert = dyn_cast<InsertElementInst>(&inst))
+		return emit_insert(*insert);
+	if (auto *extract = dyn_cast<ExtractValueInst>(&inst))
+		return b.CreateExtractValue(vector(extract->getAggregateOperand()),
+					    extract->getIndices());
+	if (auto *insert = dyn_cast<InsertValueInst>(&inst))
+		return b.CreateInsertValue(vector(insert->getAggregateOperand()),
+					   vector(insert->getInsertedValueOperand()),
+					   insert->getIndices());
+	if (auto *gep = dyn_cast<GetElementPtrInst>(&inst)) {
+		SmallVector<Value *> indices;
+		for (Value *i : gep->indices())
+			indices.push_back(shape_of(i).kind == shape::UNIFORM ? scalar(i) : vector(i));
+		return b.CreateGEP(gep->getSourceElementType(), vector(gep->getPointerOperand()),
+				   indices, inst.getName());
+	}
+	if (auto *call = dyn_cast<IntrinsicInst>(&inst))
+		if (Value *made = emit_intrinsic(*call))
+			return made;
+	if (isa<BitCastInst>(inst) && inst.getType()->isIntegerTy() &&
+	    inst.getOperand(0)->getType()->getScalarType()->isIntegerTy(1))
+		return emit_lanes(inst);
+	if (isa<CastInst>(inst) || isa<BinaryOperator>(inst) || isa<UnaryOperator>(inst) ||
+	    isa<CmpInst>(inst) || isa<SelectInst>(inst) || isa<FreezeInst>(inst))
+		return emit_elements(inst);
+	return emit_lanes(inst);
+}
+
+/* Once for all lanes: uniform values, bases of strided ones. */
+void vectoriser::emit_scalar(Instruction &inst)
+{
+	Instruction *copy = inst.clone();
+
+	for (unsigned i = 0; i < inst.getNumOperands(); i++)
+		copy->setOperand(i, scalar(inst.getOperand(i)));
+	/* The base is that of lane 0, which need not be one that runs. */
+	if (mask || shape_of(&inst).kind == shape::STRIDED)
+		copy->dropPoisonGeneratingFlags();
+	if (mask && inst.isIntDivRem()) {
+		if (!any_lane)
+			any_lane = any(mask);
+		copy->setOperand(1, b.CreateSelect(any_lane, copy->getOperand(1),
+						   ConstantInt::get(inst.getType(), 1)));
+	}
+	copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_fpmath });
+	shape s = shape_of(&inst);
+	if (s.kind == shape::STRIDED && isa<ZExtInst>(copy) && s.stride > 0) {
+		/*
+		 * Below the first lane that runs a number may be less than zero, where zext()
+		 * wraps around: reckon from the last lane.
+		 */
+		Value *from = copy->getOperand(0);
+		int64_t step = s.stride * (lanes - 1);
+		copy->setOperand(0, b.CreateAdd(from, ConstantInt::get(from->getType(), step)));
+		b.Insert(copy, inst.getName());
+		scalars[&inst] = b.CreateSub(copy, ConstantInt::get(copy->getType(), step));
+		return;
+	}
+	b.Insert(copy, inst.getName());
+	scalars[&inst] = copy;
+}
+
+void vectoriser::emit(Instruction &inst)
+{
+	shape s = shape_of(&inst);
+
+	b.SetCurrentDebugLocation(inst.getDebugLoc());
+	if (inst.isLifetimeStartOrEnd() || isa<AssumeInst>(inst) ||
+	    isa<NoAliasScopeDeclInst>(inst) || isa<DbgInfoIntrinsic>(inst))
+		return;
+	if (auto *alloca = dyn_cast<AllocaInst>(&inst)) {
+		emit_alloca(*alloca);
+	} else if (auto *store = dyn_cast<StoreInst>(&inst); store && !store->isAtomic()) {
+		emit_store(*store);
+	} else if (isa<FenceInst>(inst)) {
+		b.Insert(inst.clone());
+	} else if (needs_lanes(inst)) {
+		Value *made = emit_lanes(inst);
+		if (!inst.getType()->isVoidTy())
+			vectors[&inst] = made;
+	} else if (auto *load = dyn_cast<LoadInst>(&inst)) {
+		if (s.kind == shape::UNIFORM)
+			emit_scalar_memory(inst);
+		else
+			vectors[&inst] = emit_load(*load);
+	} else if (s.kind == shape::VARYING) {
+		vectors[&inst] = emit_vector(inst);
+	} else {
+		emit_scalar(inst);
+		if (s.address_only)
+			vectors[&inst] = emit_vector(inst);
+	}
+}

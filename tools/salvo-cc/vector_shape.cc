@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_shape.cc - what the vectoriser knows of a work-item before it begins
+ *
+ * Which values differ between work-items is LLVM's uniformity analysis, told where
+ * differences come from. Of those that differ, the strided ones are found here, by
+ * the rules of arithmetic: x is strided by 1, x + u and x * c again strided.
+ * Strides of the phis of loop headers are assumed, then checked, until all hold.
+ */
+#include "vectoriser.h"
+
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/TargetTransformInfoImpl.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/PassInstrumentation.h>
+
+using namespace llvm;
+
+namespace {
+
+class sources_of_divergence
+	: public TargetTransformInfoImplCRTPBase<sources_of_divergence> {
+public:
+	sources_of_divergence(const DataLayout &layout,
+			      const SmallPtrSetImpl<const Value *> &sources)
+		: TargetTransformInfoImplCRTPBase(layout), sources(sources.begin(), sources.end())
+	{
+	}
+
+	bool hasBranchDivergence(const Function *f = nullptr) const { return true; }
+
+	bool isSourceOfDivergence(const Value *v) const
+	{
+		auto *inst = dyn_cast<Instruction>(v);
+
+		if (sources.contains(v))
+			return true;
+		return inst && !inst->getType()->isVoidTy() &&
+		       (isa<AllocaInst>(inst) || vectoriser::needs_lanes(*inst));
+	}
+
+private:
+	SmallPtrSet<const Value *, 8> sources;
+};
+
+} /* namespace */
+
+divergence::divergence(Function &f, const SmallPtrSetImpl<const Value *> &sources)
+{
+	SmallPtrSet<const Value *, 8> copy(sources.begin(), sources.end());
+
+	analyses.registerPass([&] {
+		return TargetIRAnalysis([copy](const Function &f) {
+			return TargetTransformInfo(sources_of_divergence(f.getDataLayout(), copy));
+		});
+	});
+	analyses.registerPass([] { return DominatorTreeAnalysis(); });
+	analyses.registerPass([] { return CycleAnalysis(); });
+	analyses.registerPass([] { return UniformityInfoAnalysis(); });
+	analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+	info = &analyses.getResult<UniformityInfoAnalysis>(f);
+}
+
+static bool can_widen(Type *type)
+{
+	if (auto *s = dyn_cast<StructType>(type)) {
+		for (Type *member : s->elements())
+			if (!can_widen(member) || isa<StructType>(member))
+				return false;
+		return true;
+	}
+	if (isa<ScalableVectorType>(type))
+		return false;
+	if (auto *v = dyn_cast<FixedVectorType>(type))
+		return !v->getElementType()->isPointerTy() && v->getNumElements() <= 16;
+	return VectorType::isValidElementType(type);
+}
+
+vectoriser::vectoriser(Function &item, Argument &x, unsigned lanes)
+	: item(item), x(x), lanes(lanes), layout(item.getDataLayout()), b(item.getContext())
+{
+}
+
+bool vectoriser::can_run()
+{
+	ReversePostOrderTraversal<Function *> blocks(&item);
+
+	if (containsIrreducibleCFG<BasicBlock *>(blocks, loops))
+		return false;
+	for (Loop *loop : loops.getLoopsInPreorder())
+		if (!loop->isLoopSimplifyForm() || !loop->isLCSSAForm(dt) ||
+		    loop->hasNoExitBlocks())
+			return false;
+	for (Instruction &inst : instructions(item)) {
+		Type *type = inst.getType();
+
+		if (inst.isTerminator() && !isa<BranchInst>(inst) && !isa<ReturnInst>(inst))
+			return false;
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			if (!isa<ConstantInt>(alloca->getArraySize()) ||
+			    alloca->getParent() != &item.getEntryBlock())
+				return false;
+		if (!type->isVoidTy() && !inst.isTerminator() &&
+		    (!can_widen(type) || (isa<StructType>(type) && (isa<PHINode>(inst) ||
+								    isa<SelectInst>(inst)))))
+			return false;
+		if (auto *call = dyn_cast<CallBase>(&inst))
+			if (call->isInlineAsm() || !call->getCalledFunction())
+				return false;
+	}
+	return true;
+}
+
+shape vectoriser::shape_of(const Value *v) const
+{
+	auto found = shapes.find(v);
+
+	if (found != shapes.end())
+		return found->second;
+	if (isa<Instruction>(v))
+		return { shape::VARYING };
+	return { shape::UNIFORM };
+}
+
+static bool is_strided(const shape &s)
+{
+	return s.kind == shape::STRIDED;
+}
+
+static shape make_strided(int64_t stride, bool address_only)
+{
+	return { shape::STRIDED, stride, address_only };
+}
+
+shape vectoriser::find_binary_shape(Instruction &inst)
+{
+	shape p = shape_of(inst.getOperand(0)), q = shape_of(inst.getOperand(1));
+	auto *constant = dyn_cast<ConstantInt>(inst.getOperand(1));
+	const bool address_only = p.address_only || q.address_only;
+
+	if (!inst.getType()->isIntegerTy() || p.kind == shape::VARYING || q.kind == shape::VARYING)
+		return {};
+	switch (inst.getOpcode()) {
+	case Instruction::Or:
+		if (!cast<PossiblyDisjointInst>(inst).isDisjoint())
+			return {};
+		[[fallthrough]];
+	case Instruction::Add:
+		return make_strided(p.stride + q.stride, address_only);
+	case Instruction::Sub:
+		return make_strided(p.stride - q.stride, address_only);
+	case Instruction::Mul:
+		if (!constant || constant->getBitWidth() > 64 || !is_strided(p))
+			return {};
+		return make_strided(p.stride * constant->getSExtValue(), address_only);
+	case Instruction::Shl:
+		if (!constant || constant->getZExtValue() > 31 || !is_strided(p))
+			return {};
+		return make_strided(p.stride << constant->getZExtValue(), address_only);
+	default:
+		return {};
+	}
+}
+
+/* Strided if the lanes differ in constant multiples of bytes. */
+shape vectoriser::find_address_shape(GetElementPtrInst &gep)
+{
+	shape base = shape_of(gep.getPointerOperand());
+	int64_t stride = base.stride;
+
+	if (base.kind == shape::VARYING || gep.getType()->isVectorTy())
+		return {};
+	for (auto it = gep_type_begin(gep); it != gep_type_end(gep); ++it) {
+		shape part = shape_of(it.getOperand());
+
+		if (part.kind == shape::VARYING)
+			return {};
+		if (is_strided(part))
+			stride += part.stride *
+				  (int64_t)it.getSequentialElementStride(layout).getFixedValue();
+	}
+	return make_strided(stride, false);
+}
+
+shape vectoriser::find_shape(Instruction &inst)
+{
+	if (!differing->differs(&inst))
+		return { shape::UNIFORM };
+	if (isa<BinaryOperator>(inst))
+		return find_binary_shape(inst);
+	if (auto *gep = dyn_cast<GetElementPtrInst>(&inst))
+		return find_address_shape(*gep);
+	if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+		return make_strided(layout.getTypeAllocSize(alloca->getAllocatedType()) *
+				    cast<ConstantInt>(alloca->getArraySize())->getZExtValue(),
+				    false);
+	shape from = inst.getNumOperands() ? shape_of(inst.getOperand(0)) : shape();
+	switch (inst.getOpcode()) {
+	case Instruction::Trunc:
+		return inst.getType()->isVectorTy() || inst.getType()->isIntegerTy(1) ?
+			shape() : from;
+	case Instruction::Freeze:
+	case Instruction::AddrSpaceCast:
+		return from;
+	case Instruction::SExt:
+	case Instruction::ZExt:
+		/* Fewer bits, or larger steps, may well wrap around from lane to lane. */
+		if (!is_strided(from) || std::abs(from.stride) > 4096 ||
+		    inst.getOperand(0)->getType()->getScalarSizeInBits() < 32)
+			return {};
+		return make_strided(from.stride, true);
+	case Instruction::PHI:
+		if (!loops.isLoopHeader(inst.getParent()))
+			return {};
+		/* Assumed before. */
+		return shapes.count(&inst) ? shapes[&inst] : shape();
+	default:
+		return {};
+	}
+}
+
+void vectoriser::find_shapes()
+{
+	SmallPtrSet<const Value *, 1> sources;
+	ReversePostOrderTraversal<Function *> blocks(&item);
+	bool all_hold;
+
+	sources.insert(&x);
+	differing = std::make_unique<divergence>(item, sources);
+	shapes[&x] = make_strided(1, false);
+
+	/* Header phis that were found not to be strided stay so. */
+	SmallPtrSet<const Instruction *, 8> refuted;
+	do {
+		all_hold = true;
+		for (BasicBlock *block : blocks)
+			for (Instruction &inst : *block) {
+				auto *phi = dyn_cast<PHINode>(&inst);
+				Loop *loop = phi ? loops.getLoopFor(block) : nullptr;
+
+				if (loop && loop->getHeader() == block && differing->differs(phi)) {
+					shape first = shape_of(phi->getIncomingValueForBlock(
+						loop->getLoopPreheader()));
+					shapes[phi] = refuted.contains(phi) || first.address_only ||
+						      !is_strided(first) ? shape() : first;
+				} else {
+					shapes[&inst] = find_shape(inst);
+				}
+			}
+		for (Loop *loop : loops.getLoopsInPreorder())
+			for (PHINode &phi : loop->getHeader()->phis()) {
+				shape now = shape_of(&phi);
+				shape next = shape_of(phi.getIncomingValueForBlock(
+					loop->getLoopLatch()));
+				if (is_strided(now) && (!is_strided(next) || next.address_only ||
+							next.stride != now.stride)) {
+					refuted.insert(&phi);
+					all_hold = false;
+				}
+			}
+	} while (!all_hold);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vectoriser.h - several work-items of a row as the lanes of vectors (M4 of CN102576314)
+ *
+ * From the function of one work-item, whose x is an argument, to the function of
+ * the work-items x to x + lanes - 1. Each value of the work-item has a shape:
+ *
+ *	UNIFORM		the same in all lanes: stays one scalar
+ *	STRIDED		lane i has base + i * stride: the base is a scalar
+ *	VARYING		a vector; of a vector of k elements, lane after lane, as in memory
+ *
+ * Branches that all lanes take alike stay branches. Around others the code is made
+ * one line (partial linearisation, Moll and Hack 2018) whose blocks have masks: the
+ * lanes that would run there. Loops that lanes leave at different times run until
+ * none is left. Stores, and loads that could fault, obey the mask.
+ *
+ *	if (v[x] < 0)			m = v[x..] < 0
+ *		out[x] = f(v[x]);	masked_store(out + x, f(v[x..]), m)
+ */
+#ifndef SALVO_VECTORISER_H
+#define SALVO_VECTORISER_H
+
+#include "salvo_cc.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/CycleAnalysis.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/UniformityAnalysis.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+/* Which values differ between work-items: those that come from @sources, and private memory. */
+class divergence {
+public:
+	divergence(llvm::Function &f, const llvm::SmallPtrSetImpl<const llvm::Value *> &sources);
+
+	bool differs(const llvm::Value *v) const { return info->isDivergent(v); }
+	bool splits(const llvm::BasicBlock &b) { return info->hasDivergentTerminator(b); }
+
+private:
+	llvm::FunctionAnalysisManager analyses;
+	llvm::UniformityInfo *info;
+};
+
+struct shape {
+	enum kind { UNIFORM, STRIDED, VARYING } kind = VARYING;
+	int64_t stride = 0;
+	/*
+	 * The lanes are base + i * stride only as parts of an address, where no lane that
+	 * is used can wrap around: an index of fewer bits was made longer on the way.
+	 */
+	bool address_only = false;
+};
+
+class vectoriser {
+public:
+	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes);
+
+	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
+	llvm::Function *run();
+
+	/* vector_memory.cc: must it be done for each lane by itself, even if all do the same? */
+	static bool needs_lanes(const llvm::Instruction &inst);
+
+private:
+	using Value = llvm::Value;
+	using Instruction = llvm::Instruction;
+	using BasicBlock = llvm::BasicBlock;
+	using Type = llvm::Type;
+	using Loop = llvm::Loop;
+
+	/* vector_shape.cc */
+	bool can_run();
+	void find_shapes();
+	shape find_shape(Instruction &inst);
+	shape find_binary_shape(Instruction &inst);
+	shape find_address_shape(llvm::GetElementPtrInst &gep);
+	shape shape_of(const Value *v) const;
+
+	/* vector_flow.cc */
+	void find_order();
+	void order_level(const Loop *level, BasicBlock *head);
+	void find_divergent_loops();
+	bool is_divergent_loop(const Loop *loop) const { return divergent_loops.contains(loop); }
+	bool splits(BasicBlock *b);
+	BasicBlock *level_dominator(BasicBlock *b) const;
+	bool is_uniform_between(BasicBlock *from, BasicBlock *to);
+	Value *find_mask(BasicBlock *b);
+	BasicBlock *route(const Loop *from, BasicBlock *to) const;
+	void emit_block(BasicBlock *b);
+	void emit_terminator(BasicBlock *b);
+	void emit_uniform_branch(BasicBlock *b);
+	void emit_divergent_branch(BasicBlock *b);
+	void emit_divergent_latch(BasicBlock *b, Loop *loop);
+	void emit_edge(BasicBlock *from, BasicBlock *to, Value *mask, bool real);
+	BasicBlock *first_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
+	BasicBlock *next_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
+	bool is_worth_skipping(BasicBlock *b) const;
+	void load_phis(BasicBlock *b);
+	Value *combine(Value *mask, Value *condition);
+	Value *any(Value *mask);
+	Value *full(Value *mask);
+
+	/* vector_ops.cc */
+	Type *widen(Type *type) const;
+	Value *scalar(Value *v);
+	Value *vector(Value *v);
+	Value *lane(Value *v, unsigned i);
+	Value *splat(Value *v);
+	Value *insert_lane(Value *all, Value *one, unsigned i);
+	Value *repeat_mask(Value *mask, unsigned times);
+	llvm::AllocaInst *make_slot(Type *type, const llvm::Twine &name);
+	void emit(Instruction &inst);
+	void emit_scalar(Instruction &inst);
+	Value *emit_vector(Instruction &inst);
+	Value *emit_elements(Instruction &inst);
+	Value *emit_shuffle(llvm::ShuffleVectorInst &shuffle);
+	Value *emit_extract(llvm::ExtractElementInst &extract);
+	Value *emit_insert(llvm::InsertElementInst &insert);
+	Value *emit_intrinsic(llvm::IntrinsicInst &call);
+
+	/* vector_memory.cc */
+	Value *emit_lanes(Instruction &inst);
+	Value *emit_load(llvm::LoadInst &load);
+	void emit_store(llvm::StoreInst &store);
+	void emit_alloca(llvm::AllocaInst &alloca);
+	void emit_scalar_memory(Instruction &inst);
+	Value *safe_pointer(Value *pointer, Value *condition);
+	bool is_contiguous(Value *pointer, Type *type) const;
+
+	llvm::Function &item;
+	llvm::Argument &x;
+	unsigned lanes;
+	llvm::Function *out = nullptr;
+	const llvm::DataLayout &layout;
+	llvm::DominatorTree dt;
+	llvm::PostDominatorTree pdt;
+	llvm::LoopInfo loops;
+	std::unique_ptr<divergence> differing;
+	llvm::DenseMap<const Value *, shape> shapes;
+
+	std::vector<BasicBlock *> order;
+	llvm::DenseMap<const BasicBlock *, unsigned> index;
+	llvm::SmallPtrSet<const Loop *, 8> divergent_loops;
+	/* Targets that lanes still have to go to when the block runs. */
+	llvm::DenseMap<const BasicBlock *, llvm::SmallSetVector<BasicBlock *, 4>> deferred;
+	llvm::DenseMap<const BasicBlock *, BasicBlock *> start;
+	llvm::DenseMap<const BasicBlock *, Value *> masks;
+	llvm::DenseMap<std::pair<const BasicBlock *, const BasicBlock *>, Value *> edge_masks;
+	/* Where edges add up the mask of a block, and which blocks begin by clearing it. */
+	llvm::DenseMap<const BasicBlock *, llvm::AllocaInst *> mask_slots;
+	llvm::DenseMap<const BasicBlock *, llvm::SmallVector<BasicBlock *, 2>> clears;
+	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots;
+
+	llvm::DenseMap<const Value *, Value *> scalars, vectors;
+	llvm::AllocaInst *nowhere = nullptr;	/* what lanes that do not run read and write */
+	Value *mask = nullptr;			/* of the block that is made; NULL is all lanes */
+	Value *any_lane = nullptr;		/* whether @mask has one, once asked for */
+	llvm::IRBuilder<> b;
+};
+
+#endif /* SALVO_VECTORISER_H */
