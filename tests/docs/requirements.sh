@@ -11,7 +11,7 @@ table=$(grep -E '^\| [BNMWA][0-9]+ \|' Documentation/requirements.md)
 keys=$(printf '%s\n' B{1..13} N{1..10} M{1..8} W{1..8} A{1..8})
 # Tests in C by their macro; scripts by the name they print.
 tests=$({
-	grep -rhoE '^\s*TEST(_F)?\(([a-z0-9_]+, *)?[BNMWA][0-9]+_[A-Za-z0-9_]+' tests --include='*.c' |
+	grep -rhoE '^\s*TEST(_F|_F_TIMEOUT)?\(([a-z0-9_]+, *)?[BNMWA][0-9]+_[A-Za-z0-9_]+' tests --include='*.c' |
 		sed 's/.*[(, ]//'
 	grep -rhoE '\b[BNMWA][0-9]+_[A-Za-z0-9_]+' tests --include='*.sh'
 } | sort -u)

@@ -3,12 +3,14 @@
  * groups.cc - a work-group from its items: loops over z, y and x
  *
  * In a row the function of several work-items is called as long as so many are
- * left, then that of one for each of the rest. A kernel that cannot tell a
+ * left, then that of one for each of the rest. The inner part of the row, if its
+ * borders can be reckoned (interior.cc), has a function of its own. A kernel that cannot tell a
  * row of work-groups from a long one (items.cc) runs all that its unit lets it run
  * at once, so that rows are long even where work-groups are small.
  *
  * A kernel with barriers runs as regions (split.cc), one after the other.
  */
+#include "interior.h"
 #include "split.h"
 
 #include <cstddef>
@@ -117,9 +119,90 @@ static Function *make_lanes(const items &of, Function &item, TargetMachine &targ
 	return wide;
 }
 
+/* A row's work-items from x on, several at a time: the inner ones by @inner, others by @wide. */
+static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
+			 function_ref<void(Value *)> inner, function_ref<void(Value *)> wide)
+{
+	Function *f = b.GetInsertBlock()->getParent();
+	LLVMContext &context = b.getContext();
+	BasicBlock *before = b.GetInsertBlock();
+	BasicBlock *part = BasicBlock::Create(context, "part", f);
+	BasicBlock *inside = BasicBlock::Create(context, "inside", f);
+	BasicBlock *outside = BasicBlock::Create(context, "outside", f);
+	BasicBlock *border = BasicBlock::Create(context, "border", f);
+	BasicBlock *done = BasicBlock::Create(context, "done", f);
+
+	b.CreateBr(part);
+	b.SetInsertPoint(part);
+	PHINode *x = b.CreatePHI(b.getInt64Ty(), 3, "x");
+	Value *next = b.CreateAdd(x, b.getInt64(lanes), "", true, true);
+	b.CreateCondBr(b.CreateAnd(b.CreateICmpUGE(x, range.low), b.CreateICmpULE(next, range.high)),
+		       inside, outside);
+	x->addIncoming(range.first, before);
+
+	b.SetInsertPoint(inside);
+	Value *left = make_loop(b, x, range.high, lanes, "inner", inner);
+	x->addIncoming(left, b.GetInsertBlock());
+	b.CreateBr(part);
+
+	b.SetInsertPoint(outside);
+	b.CreateCondBr(b.CreateICmpULE(next, range.end), border, done);
+	b.SetInsertPoint(border);
+	wide(x);
+	x->addIncoming(next, b.GetInsertBlock());
+	b.CreateBr(part);
+
+	b.SetInsertPoint(done);
+	return x;
+}
+
+/* The functions that run a row: of one work-item, of several, of several in the interior. */
+struct row {
+	Function *item, *wide = nullptr, *inner = nullptr;
+	std::unique_ptr<interior> range;
+};
+
+/* @skip: work-items that do nothing need not be called. */
+static row make_row(const items &of, Function &item, bool skip, TargetMachine &target,
+		    const options &opts)
+{
+	row made = { .item = &item, .range = nullptr };
+	auto range = std::make_unique<interior>(item, *of.id(item, 0), skip);
+
+	if (range->is_whole() || range->has_borders())
+		made.wide = make_lanes(of, item, target, opts);
+	if (!range->is_whole()) {
+		Function *special = range->specialise();
+		made.inner = make_lanes(of, *special, target, opts);
+		special->eraseFromParent();
+		if (made.inner)
+			made.range = std::move(range);
+	}
+	return made;
+}
+
+static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length,
+		     function_ref<void(Function *, Value *)> call,
+		     function_ref<SmallVector<Value *>(Value *)> args)
+{
+	Value *x = b.getInt64(0), *end = length;
+	auto inner = [&](Value *at) { call(r.inner, at); };
+	auto wide = [&](Value *at) { call(r.wide, at); };
+
+	if (r.range) {
+		const row_range range = r.range->emit(b, args(x), length);
+
+		end = range.end;
+		x = r.wide ? emit_lanes(b, range, lanes, inner, wide) :
+			     make_loop(b, range.first, range.high, lanes, "inner", inner);
+	} else if (r.wide) {
+		x = make_loop(b, x, length, lanes, "lanes", wide);
+	}
+	make_loop(b, x, end, 1, "x", [&](Value *at) { call(r.item, at); });
+}
+
 /* Calls for all work-items; @tail follows their ids, made from y and z. */
-static void emit_rows(IRBuilder<> &b, const items &of, Function *item, Function *wide,
-		      unsigned lanes,
+static void emit_rows(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
 		      const group_values &v, Value *length,
 		      function_ref<SmallVector<Value *>(Value *, Value *)> tail, Value *result)
 {
@@ -128,35 +211,40 @@ static void emit_rows(IRBuilder<> &b, const items &of, Function *item, Function 
 	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
 		make_loop(b, zero, v.extent[1], 1, "y", [&](Value *y) {
 			SmallVector<Value *> rest = tail(y, z);
-			Value *x = zero;
-			auto call = [&](Function *f, Value *at) {
-				SmallVector<Value *> args(of.values);
-				args.append({ at, y, z });
-				args.append(rest);
-				Value *next = b.CreateCall(f, args);
+			auto args = [&](Value *x) {
+				SmallVector<Value *> all(of.values);
+				all.append({ x, y, z });
+				all.append(rest);
+				return all;
+			};
+			emit_row(b, r, lanes, length, [&](Function *f, Value *x) {
+				Value *next = b.CreateCall(f, args(x));
 				if (result)
 					b.CreateStore(next, result);
-			};
-			if (wide)
-				x = make_loop(b, x, length, lanes, "lanes",
-					      [&](Value *at) { call(wide, at); });
-			make_loop(b, x, length, 1, "x", [&](Value *at) { call(item, at); });
+			}, args);
 		});
 	});
+}
+
+static void inline_row(const row &r)
+{
+	if (r.wide)
+		inline_calls(*r.wide);
+	if (r.inner)
+		inline_calls(*r.inner);
+	inline_calls(*r.item);
 }
 
 static void build_plain(kernel &k, const items &of, const group_values &v, TargetMachine &target,
 			const options &opts)
 {
 	IRBuilder<> b(&k.function->front());
-	Function *wide = make_lanes(of, *of.function, target, opts);
+	row r = make_row(of, *of.function, true, target, opts);
 
-	emit_rows(b, of, of.function, wide, lanes_of(opts), v, row_length(b, of, v),
+	emit_rows(b, of, r, lanes_of(opts), v, row_length(b, of, v),
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
-	if (wide)
-		inline_calls(*wide);
-	inline_calls(*of.function);
+	inline_row(r);
 }
 
 /* Stack that the arrays of a split kernel may take in all */
@@ -185,7 +273,7 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 	AllocaInst *next = b.CreateAlloca(b.getInt32Ty(), nullptr, "next");
 	SmallVector<AllocaInst *> memory;
 	SmallVector<BasicBlock *> blocks;
-	SmallVector<Function *> made;
+	std::vector<row> rows;
 
 	for (const carried &variable : split.variables) {
 		Value *bytes = b.CreateMul(count, b.getInt64(variable.bytes), "", true, true);
@@ -201,8 +289,9 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 
 	for (unsigned i = 0; i < split.all.size(); i++) {
 		const region &r = split.all[i];
-		Function *wide = make_lanes(of, *r.function, target, opts);
 		SmallVector<Value *> shared;
+
+		rows.push_back(make_row(of, *r.function, r.next.size() == 1, target, opts));
 
 		b.SetInsertPoint(blocks[i]);
 		for (unsigned n = 0; n < memory.size(); n++) {
@@ -210,30 +299,32 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 			if (split.variables[n].uniform)
 				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
 		}
-		emit_rows(b, of, r.function, wide, lanes_of(opts), v, v.extent[0], [&](Value *y, Value *z) {
+		emit_rows(b, of, rows.back(), lanes_of(opts), v, v.extent[0], [&](Value *y, Value *z) {
 			SmallVector<Value *> rest;
 			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
 			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",
 						   true, true));
 			rest.append(shared);
 			return rest;
-		}, next);
-		made.push_back(r.function);
-		if (wide)
-			made.push_back(wide);
+		}, r.next.size() > 1 ? next : nullptr);
+
 		if (r.next.empty()) {
 			b.CreateUnreachable();
 			continue;
 		}
 		unsigned first = *r.next.begin();
-		SwitchInst *way = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), next),
-						 first ? blocks[first] : end);
+		BasicBlock *after = first ? blocks[first] : end;
+		if (r.next.size() == 1) {
+			b.CreateBr(after);
+			continue;
+		}
+		SwitchInst *way = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), next), after);
 		for (unsigned to : r.next)
 			if (to != first)
 				way->addCase(b.getInt32(to), blocks[to]);
 	}
-	for (Function *function : made)
-		inline_calls(*function);
+	for (const row &r : rows)
+		inline_row(r);
 	of.function->eraseFromParent();
 }
 

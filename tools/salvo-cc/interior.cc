@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+/*
+ * interior.cc - splits a row where tests on x change their outcome
+ *
+ * Image kernels test x against the border and clamp what they read to it:
+ *
+ *	if (x < 1 || x >= w - 1) return;	a[x - 1] + a[x + 1]
+ *	a[clamp(x + k, 0, w - 1)]		a[x + k]
+ *
+ * For nearly all of a row the outcome is the same. A test compares x plus something
+ * that is the same for the whole row with something of that kind, so the part of
+ * the row in which it holds is a range that can be reckoned before. Where all
+ * hold, a copy of the work-item runs in which they are constants: no lane is masked
+ * and what lies side by side is seen to. A guard is a test whose other outcome means
+ * that the work-item does nothing: there nothing is run.
+ *
+ * The reckoning is in 64 bits and looks whether x + something could wrap around in its
+ * own; then the interior is empty and everything is run.
+ */
+#include "interior.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+static const unsigned max_depth = 12, max_tests = 64;
+
+/* Is it the same for the whole row, and plain arithmetic? */
+bool interior::can_evaluate(Value *v, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (v == &x || !depth)
+		return false;
+	if (!inst)
+		return isa<Argument>(v) || isa<Constant>(v);
+	if (isa<PHINode>(inst) || isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
+	    inst->mayReadOrWriteMemory() || inst->isIntDivRem() ||
+	    !isSafeToSpeculativelyExecute(inst))
+		return false;
+	for (Value *operand : inst->operands())
+		if (!isa<Function>(operand) && !can_evaluate(operand, depth - 1))
+			return false;
+	return true;
+}
+
+/* Does it grow by one with x, where the tests hold? */
+bool interior::is_step(Value *v, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (v == &x)
+		return true;
+	if (!inst || !depth || !v->getType()->isIntegerTy())
+		return false;
+	switch (inst->getOpcode()) {
+	case Instruction::Add:
+		return (is_step(inst->getOperand(0), depth - 1) &&
+			can_evaluate(inst->getOperand(1), depth)) ||
+		       (is_step(inst->getOperand(1), depth - 1) &&
+			can_evaluate(inst->getOperand(0), depth));
+	case Instruction::Sub:
+		return is_step(inst->getOperand(0), depth - 1) &&
+		       can_evaluate(inst->getOperand(1), depth);
+	case Instruction::Trunc:
+		return v->getType()->getIntegerBitWidth() >= 32 &&
+		       is_step(inst->getOperand(0), depth - 1);
+	case Instruction::SExt:
+	case Instruction::ZExt:
+		return inst->getOperand(0)->getType()->getIntegerBitWidth() >= 32 &&
+		       is_step(inst->getOperand(0), depth - 1);
+	case Instruction::Call:
+		/* Clamped: in the interior it is what is clamped. */
+		return any_of(tests, [&](const row_test &t) { return t.test == inst; }) &&
+		       isa<MinMaxIntrinsic>(inst);
+	default:
+		return false;
+	}
+}
+
+/* What @v is known to be when @test has @outcome: 0, 1, or -1 for unknown. */
+static int outcome_of(Value *v, Instruction *test, bool outcome, unsigned depth)
+{
+	Value *p, *q;
+
+	if (v == test)
+		return outcome;
+	if (auto *constant = dyn_cast<ConstantInt>(v))
+		return constant->isOne();
+	if (!depth)
+		return -1;
+	if (match(v, m_Not(m_Value(p)))) {
+		int inner = outcome_of(p, test, outcome, depth - 1);
+		return inner < 0 ? inner : !inner;
+	}
+	if (match(v, m_LogicalAnd(m_Value(p), m_Value(q))) ||
+	    match(v, m_LogicalOr(m_Value(p), m_Value(q)))) {
+		const int decides = match(v, m_LogicalOr());
+		int left = outcome_of(p, test, outcome, depth - 1);
+		int right = outcome_of(q, test, outcome, depth - 1);
+
+		/* The second one may be poison if the first decides otherwise, so it never is asked. */
+		if (left == decides || right == decides)
+			return decides;
+		return left < 0 || right < 0 ? -1 : !decides;
+	}
+	return -1;
+}
+
+/* Does a work-item do nothing at all if @test has @outcome? */
+bool interior::does_nothing(Instruction *test, bool outcome)
+{
+	SmallSetVector<BasicBlock *, 8> seen;
+
+	seen.insert(&item.getEntryBlock());
+	for (unsigned i = 0; i < seen.size(); i++) {
+		for (Instruction &inst : *seen[i])
+			if (!inst.isTerminator() && inst.mayHaveSideEffects() &&
+			    !inst.isLifetimeStartOrEnd())
+				return false;
+		auto *branch = dyn_cast<BranchInst>(seen[i]->getTerminator());
+		int way = branch && branch->isConditional() ?
+			outcome_of(branch->getCondition(), test, outcome, 6) : -1;
+		if (way >= 0)
+			seen.insert(branch->getSuccessor(!way));
+		else
+			seen.insert(succ_begin(seen[i]), succ_end(seen[i]));
+	}
+	return true;
+}
+
+void interior::add_test(Instruction &inst)
+{
+	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false };
+
+	if (auto *clamp = dyn_cast<MinMaxIntrinsic>(&inst)) {
+		t.step = clamp->getLHS();
+		t.bound = clamp->getRHS();
+		t.predicate = CmpInst::getNonStrictPredicate(clamp->getPredicate());
+	} else if (auto *compare = dyn_cast<ICmpInst>(&inst)) {
+		t.step = compare->getOperand(0);
+		t.bound = compare->getOperand(1);
+		t.predicate = compare->getPredicate();
+		if (!is_step(t.step, max_depth)) {
+			std::swap(t.step, t.bound);
+			t.predicate = compare->getSwappedPredicate();
+		}
+	} else {
+		return;
+	}
+	if (!t.step->getType()->isIntegerTy() || t.step->getType()->getIntegerBitWidth() < 32 ||
+	    t.step->getType()->getIntegerBitWidth() > 64 || !is_step(t.step, max_depth) ||
+	    !can_evaluate(t.bound, max_depth))
+		return;
+
+	if (isa<ICmpInst>(inst)) {
+		const CmpInst::Predicate inverse = CmpInst::getInversePredicate(t.predicate);
+		auto *number = dyn_cast<ConstantInt>(t.bound);
+
+		if (does_nothing(&inst, false)) {
+			t.guard = true;
+		} else if (does_nothing(&inst, true)) {
+			t.guard = true;
+			t.predicate = inverse;
+		} else if (CmpInst::isEquality(t.predicate)) {
+			return;
+		} else if (number && number->getValue().getSignificantBits() < 8 &&
+			   (t.predicate == CmpInst::ICMP_SLT || t.predicate == CmpInst::ICMP_SLE)) {
+			/* x < 1: the border, most likely. */
+			t.predicate = inverse;
+		} else if (t.predicate == CmpInst::ICMP_UGT || t.predicate == CmpInst::ICMP_UGE) {
+			t.predicate = inverse;
+		}
+		/* Where x is not equal to something is no range; nor is where it is above unsigned. */
+		if (t.predicate == CmpInst::ICMP_NE || t.predicate == CmpInst::ICMP_UGT ||
+		    t.predicate == CmpInst::ICMP_UGE)
+			return;
+	} else if (t.predicate == CmpInst::ICMP_UGE) {
+		return;
+	}
+	tests.push_back(t);
+}
+
+interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x)
+{
+	for (Instruction &inst : instructions(item))
+		if (tests.size() < max_tests)
+			add_test(inst);
+	if (!skip)
+		for (row_test &t : tests)
+			t.guard = false;
+}
+
+bool interior::has_borders() const
+{
+	return any_of(tests, [](const row_test &t) { return !t.guard; });
+}
+
+Function *interior::specialise()
+{
+	ValueToValueMapTy map;
+	Function *copy = CloneFunction(&item, map);
+
+	for (const row_test &t : tests) {
+		auto *test = cast<Instruction>(map[t.test]);
+		Value *value;
+
+		if (auto *compare = dyn_cast<ICmpInst>(t.test)) {
+			CmpInst::Predicate as = t.step == compare->getOperand(0) ?
+				compare->getPredicate() : compare->getSwappedPredicate();
+			value = ConstantInt::getBool(test->getType(), as == t.predicate);
+		} else {
+			value = test->getOperand(0);
+		}
+		test->replaceAllUsesWith(value);
+	}
+	return copy;
+}
+
+/* @v where x is 0 and the tests hold. */
+Value *interior::evaluate(IRBuilder<> &b, Value *v)
+{
+	if (v == &x)
+		return b.getInt64(0);
+	if (auto *arg = dyn_cast<Argument>(v))
+		return args[arg->getArgNo()];
+	auto *inst = dyn_cast<Instruction>(v);
+	if (!inst)
+		return v;
+	if (Value *done = known.lookup(v))
+		return done;
+
+	Value *made;
+	if (isa<MinMaxIntrinsic>(inst) && is_step(inst, max_depth)) {
+		made = evaluate(b, inst->getOperand(0));
+	} else {
+		Instruction *copy = inst->clone();
+		for (unsigned i = 0; i < inst->getNumOperands(); i++)
+			copy->setOperand(i, evaluate(b, inst->getOperand(i)));
+		copy->dropPoisonGeneratingFlags();
+		made = b.Insert(copy);
+		if ((isa<SExtInst>(inst) || isa<ZExtInst>(inst)) && is_step(inst, max_depth)) {
+			/* It must not wrap around before it is made longer. */
+			Value *from = b.CreateSExt(copy->getOperand(0), b.getInt64Ty());
+			Value *last = b.CreateAdd(from, length);
+			holds = b.CreateAnd(holds, b.CreateICmpSLT(last, b.getInt64(INT32_MAX)));
+			if (isa<ZExtInst>(inst))
+				holds = b.CreateAnd(holds, b.CreateICmpSGE(from, b.getInt64(0)));
+		}
+	}
+	known[v] = made;
+	return made;
+}
+
+row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row_length)
+{
+	Value *zero = b.getInt64(0);
+	Value *first = zero, *end = row_length, *low = zero, *high = row_length;
+	auto later = [&](Value *p, Value *q) { return b.CreateBinaryIntrinsic(Intrinsic::smax, p, q); };
+	auto earlier = [&](Value *p, Value *q) {
+		return b.CreateBinaryIntrinsic(Intrinsic::smin, p, q);
+	};
+
+	args = call_args;
+	length = row_length;
+	holds = b.getTrue();
+	known.clear();
+	for (const row_test &t : tests) {
+		const bool narrow = t.step->getType()->getIntegerBitWidth() <= 32;
+		const int64_t most = narrow ? INT32_MAX : INT64_MAX / 4;
+		Value *step = b.CreateSExtOrTrunc(evaluate(b, t.step), b.getInt64Ty());
+		Value *bound = b.CreateSExtOrTrunc(evaluate(b, t.bound), b.getInt64Ty());
+		Value *from = nullptr, *to = nullptr;
+		Value *at = b.CreateSub(bound, step), *after = b.CreateAdd(at, b.getInt64(1));
+
+		holds = b.CreateAnd(holds, b.CreateICmpSLT(b.CreateAdd(step, length),
+							   b.getInt64(most)));
+		if (!narrow) {
+			holds = b.CreateAnd(holds, b.CreateICmpSGT(step, b.getInt64(-most)));
+			holds = b.CreateAnd(holds, b.CreateICmpSGT(bound, b.getInt64(-most)));
+			holds = b.CreateAnd(holds, b.CreateICmpSLT(bound, b.getInt64(most)));
+		}
+		if (CmpInst::isUnsigned(t.predicate)) {
+			from = b.CreateNeg(step);
+			holds = b.CreateAnd(holds, b.CreateICmpSGE(bound, zero));
+		}
+		switch (t.predicate) {
+		case CmpInst::ICMP_SLT:
+		case CmpInst::ICMP_ULT:
+			to = at;
+			break;
+		case CmpInst::ICMP_SLE:
+		case CmpInst::ICMP_ULE:
+			to = after;
+			break;
+		case CmpInst::ICMP_SGT:
+			from = after;
+			break;
+		case CmpInst::ICMP_SGE:
+			from = at;
+			break;
+		default:
+			from = at;
+			to = after;
+		}
+		if (from) {
+			low = later(low, from);
+			first = t.guard ? later(first, from) : first;
+		}
+		if (to) {
+			high = earlier(high, to);
+			end = t.guard ? earlier(end, to) : end;
+		}
+	}
+	first = b.CreateSelect(holds, earlier(first, row_length), zero);
+	end = later(b.CreateSelect(holds, end, row_length), first);
+	low = b.CreateSelect(holds, earlier(low, row_length), end);
+	high = later(b.CreateSelect(holds, high, first), first);
+	return { first, end, low, high };
+}

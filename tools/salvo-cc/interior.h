@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interior.h - the part of a row where tests on x have a known outcome
+ */
+#ifndef SALVO_CC_INTERIOR_H
+#define SALVO_CC_INTERIOR_H
+
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "items.h"
+
+/**
+ * struct row_test - An instruction that compares x + something with something else.
+ * @predicate: That holds in the interior, of @step and @bound.
+ * @guard: Where it does not hold the work-item does nothing.
+ */
+struct row_test {
+	llvm::Instruction *test;
+	llvm::Value *step, *bound;
+	llvm::CmpInst::Predicate predicate;
+	bool guard;
+};
+
+/**
+ * struct row_range - Where the tests hold: @low <= x < @high. Outside of @first <= x < @end,
+ * which contains it, nothing is to be done.
+ */
+struct row_range {
+	llvm::Value *first, *end, *low, *high;
+};
+
+class interior {
+public:
+	/* @skip: work-items that do nothing need not be called. */
+	interior(llvm::Function &item, llvm::Argument &x, bool skip);
+
+	bool is_whole() const { return tests.empty(); }
+	bool has_borders() const;
+
+	/* The work-item for the interior; the caller owns it. */
+	llvm::Function *specialise();
+	/* Code for the range in a row of @length, whose work-items would get @args. */
+	row_range emit(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args,
+		       llvm::Value *length);
+
+private:
+	bool is_step(llvm::Value *v, unsigned depth);
+	bool can_evaluate(llvm::Value *v, unsigned depth);
+	void add_test(llvm::Instruction &inst);
+	bool does_nothing(llvm::Instruction *test, bool outcome);
+	llvm::Value *evaluate(llvm::IRBuilder<> &b, llvm::Value *v);
+
+	llvm::Function &item;
+	llvm::Argument &x;
+	std::vector<row_test> tests;
+	/* While code is emitted. */
+	llvm::ArrayRef<llvm::Value *> args;
+	llvm::Value *length = nullptr, *holds = nullptr;
+	llvm::DenseMap<llvm::Value *, llvm::Value *> known;
+};
+
+#endif /* SALVO_CC_INTERIOR_H */
