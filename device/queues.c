@@ -171,7 +171,6 @@ static struct salvo_gcq_chunk take_far(struct salvo_feed *feed, unsigned int lan
 	struct salvo_gcq_chunk chunk = { .count = 0 };
 
 	refill(feed, lane, news);
-	feed->turn = !feed->turn;
 	if (!feed->turn)
 		chunk = salvo_lcq_take(lcq, 0);
 	if (chunk.count)
@@ -189,6 +188,7 @@ struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_fee
 
 	*news = (struct salvo_feed_news){ 0 };
 	learn_time(feed);
+	feed->turn = !feed->turn;
 	for (i = 0; i < SALVO_LANES && !chunk.count; i++)
 		chunk = lcq_of(feed, i) ? take_far(feed, i, news) : take_own(feed, i, news);
 	return chunk;
@@ -233,7 +233,10 @@ bool salvo_feed_may_sleep(const struct salvo_feed *feed)
 	return true;
 }
 
-/* The same from one place in a queue. An entry that has items left is at the cursor. */
+/*
+ * The same from one place in a queue. An entry that the taker is approved for and that has
+ * items left is at the cursor or after it; for others nobody relies on the taker.
+ */
 static uint64_t others_from(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
 			    uint64_t mask)
 {
@@ -242,7 +245,12 @@ static uint64_t others_from(const struct salvo_gcq *gcq, const struct salvo_gcq_
 	for (i = 0; i < LOOKS; i++) {
 		const uint64_t at = salvo_gcq_mask_at(gcq, taker, i);
 
-		if (!at || at & mask)
+		if (!at)
+			break;
+		/* What the node takes as a whole is seen from its own place. */
+		if (taker->unless && (at & taker->unless) == taker->unless)
+			continue;
+		if (at & mask)
 			return at & mask;
 	}
 	return 0;
@@ -261,7 +269,6 @@ uint64_t salvo_feed_others(const struct salvo_feed *feed, uint64_t mask)
 		found |= others_from(gcq, &feed->own[i], mask);
 		if (!lcq)
 			continue;
-		/* The own place is past entries for the whole node, with items left or not. */
 		found |= others_from(gcq, &lcq->taker, mask);
 		if (atomic_load(&lcq->open))
 			found |= mates;

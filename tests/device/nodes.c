@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "element.h"
 #include "gpu.h"
 #include "kselftest_harness.h"
 #include "lcq.h"
@@ -172,6 +173,64 @@ TEST_F(units, N6_a_far_node_works_through_its_local_queue)
 		for (i = 0; i < self->recording.next && i < SPANS; i++)
 			ASSERT_NE(0, units & (1ull << self->recording.spans[i].unit));
 	}
+}
+
+TEST(unit_of_a_far_node_sees_what_other_nodes_could_run)
+{
+	const uint32_t size[3] = { 1, 1, 1 };
+	struct salvo_element element[2];
+	struct salvo_topology topology;
+	struct salvo_queues queues;
+	struct salvo_feed_news news;
+	struct salvo_feed feed;
+	char why[SALVO_TOPOLOGY_WHY];
+	unsigned int i;
+
+	ASSERT_EQ(0, salvo_topology_parse(&topology, "1+1,far=0,far=1", why));
+	ASSERT_EQ(0, salvo_queues_init(&queues, &topology));
+	salvo_feed_init(&feed, &queues, 1);
+	for (i = 0; i < 2; i++) {
+		memset(&element[i], 0, sizeof(element[i]));
+		element[i].apu_mask = 3;
+		element[i].lane = salvo_queues_lane(SALVO_PRIORITY_NORMAL);
+		salvo_element_set_range(&element[i], size);
+		ASSERT_TRUE(salvo_queues_push(&queues, &element[i]));
+	}
+	EXPECT_EQ(&element[0], salvo_feed_take(&feed, &news).element);
+	EXPECT_TRUE(news.fetched);
+	EXPECT_EQ(1, salvo_feed_others(&feed, 1));
+	EXPECT_EQ(&element[1], salvo_feed_take(&feed, &news).element);
+	EXPECT_EQ(0, salvo_feed_others(&feed, 1));
+	EXPECT_TRUE(salvo_feed_may_sleep(&feed));
+	salvo_queues_fini(&queues);
+}
+
+TEST(work_for_a_node_and_for_one_of_its_units_take_turns)
+{
+	const uint32_t size[3] = { 1000, 1, 1 };
+	struct salvo_element element[2];
+	struct salvo_topology topology;
+	struct salvo_queues queues;
+	struct salvo_feed_news news;
+	struct salvo_feed feed;
+	char why[SALVO_TOPOLOGY_WHY];
+	unsigned int i, seen = 0;
+
+	ASSERT_EQ(0, salvo_topology_parse(&topology, "2,far=0", why));
+	ASSERT_EQ(0, salvo_queues_init(&queues, &topology));
+	salvo_feed_init(&feed, &queues, 0);
+	for (i = 0; i < 2; i++) {
+		memset(&element[i], 0, sizeof(element[i]));
+		element[i].index = i;
+		element[i].apu_mask = i ? 1 : 3;
+		element[i].lane = salvo_queues_lane(SALVO_PRIORITY_NORMAL);
+		salvo_element_set_range(&element[i], size);
+		ASSERT_TRUE(salvo_queues_push(&queues, &element[i]));
+	}
+	for (i = 0; i < 2; i++)
+		seen |= 1u << salvo_feed_take(&feed, &news).element->index;
+	EXPECT_EQ(3, seen);
+	salvo_queues_fini(&queues);
 }
 
 struct gate_args {
