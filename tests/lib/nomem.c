@@ -43,6 +43,11 @@ void *realloc(void *memory, size_t bytes)
 }
 #endif
 
+#define NEED_ALLOCATOR() do { \
+	if (!REPLACED) \
+		SKIP(return, "a sanitizer has the allocator"); \
+} while (0)
+
 FIXTURE(nomem) {
 	struct bench b;
 	struct salvo_kernel *store;
@@ -50,8 +55,6 @@ FIXTURE(nomem) {
 
 FIXTURE_SETUP(nomem)
 {
-	if (!REPLACED)
-		SKIP(return, "a sanitizer has the allocator");
 	ASSERT_EQ(0, bench_open(&self->b));
 	self->store = bench_kernel(&self->b, "store");
 	ASSERT_NE(NULL, self->store);
@@ -90,6 +93,7 @@ TEST_F(nomem, objects)
 	struct salvo_queue *queue;
 	struct salvo_bo *bo;
 
+	NEED_ALLOCATOR();
 	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_device_open("soft", &device)));
 	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_program_load_file(device, kernel_path("lib.salvo"),
 							       &program)));
@@ -111,6 +115,7 @@ TEST_F(nomem, batches)
 	struct salvo_hazard hazard;
 	unsigned int i;
 
+	NEED_ALLOCATOR();
 	ASSERT_EQ(0, salvo_batch_create(self->b.device, &large));
 	/* All of them grow now and then. */
 	for (i = 0; i < 300; i++) {
@@ -139,6 +144,7 @@ TEST_F(nomem, submissions)
 	unsigned int i, index;
 	int fd;
 
+	NEED_ALLOCATOR();
 	ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &second));
 	ASSERT_EQ(0, bench_store(&self->b, self->store, 0, 7));
 	for (i = 0; i < 20; i++) {
