@@ -272,6 +272,7 @@ install-dkms: ## install the driver's source for DKMS, and a udev rule; DESTDIR 
 # In a copy of what git knows, since dpkg-buildpackage cleans the tree that it works in.
 .PHONY: deb
 deb: ## build the Debian packages, into build/deb
+	@command -v dh_dkms >/dev/null || { echo 'make deb needs the packages debhelper and dh-dkms' >&2; exit 1; }
 	rm -rf $(BUILD)/deb
 	mkdir -p $(BUILD)/deb/salvo
 	git ls-files -z | xargs -0 cp --parents -t $(BUILD)/deb/salvo
