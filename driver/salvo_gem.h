@@ -42,7 +42,7 @@ struct salvo_bo {
 	u64 address;
 	/** @place: In VRAM, or in the window for system memory. */
 	struct drm_mm_node place;
-	/** @shared: Was exported or imported: has implicit fences. sdev->space_lock; set once. */
+	/** @shared: Was exported or imported: has implicit fences; sdev->space_lock. */
 	bool shared;
 	/** @gone_page: All of its mappings when the device is gone, or NULL; set once. */
 	struct page *gone_page;

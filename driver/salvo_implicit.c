@@ -94,7 +94,7 @@ int salvo_implicit_share(struct salvo_bo *bo)
 {
 	struct salvo_device *sdev = to_salvo(bo->base.dev);
 	struct salvo_vm *owner = NULL, *vm;
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&sdev->space_lock);
 	if (!bo->shared) {
@@ -104,9 +104,15 @@ int salvo_implicit_share(struct salvo_bo *bo)
 				owner = salvo_vm_get(vm);
 	}
 	mutex_unlock(&sdev->space_lock);
-	if (owner) {
-		ret = salvo_implicit_add_in_flight(owner, bo);
-		salvo_vm_put(owner);
+	if (!owner)
+		return 0;
+	ret = salvo_implicit_add_in_flight(owner, bo);
+	salvo_vm_put(owner);
+	if (ret) {
+		/* The next try has to do it all again. */
+		mutex_lock(&sdev->space_lock);
+		bo->shared = false;
+		mutex_unlock(&sdev->space_lock);
 	}
 	return ret;
 }
@@ -121,6 +127,8 @@ static void salvo_implicit_put(struct salvo_implicit *implicit)
 		drm_gem_object_put(&implicit->bos[i]->base);
 	kvfree(implicit->bos);
 	kvfree(implicit->locked);
+	/* Once more is harmless: a submission that failed unlocks what it may have. */
+	implicit->count = 0;
 }
 
 static int salvo_implicit_collect(struct salvo_implicit *implicit, struct salvo_vm *vm)
@@ -252,7 +260,6 @@ int salvo_implicit_lock(struct salvo_implicit *implicit, struct salvo_job *job)
 
 err_put:
 	salvo_implicit_put(implicit);
-	implicit->count = 0;
 	return ret;
 }
 
@@ -266,7 +273,7 @@ void salvo_implicit_publish(struct salvo_implicit *implicit, struct dma_fence *f
 				   salvo_implicit_usage(implicit->bos[i]));
 }
 
-/** salvo_implicit_unlock() - The batch is pushed, or given up. */
+/** salvo_implicit_unlock() - The batch is pushed, or given up; does nothing a second time. */
 void salvo_implicit_unlock(struct salvo_implicit *implicit)
 {
 	if (!implicit->count)

@@ -29,7 +29,7 @@
  * Versions:
  *
  * 1.0 the first
- * 1.1 priority of a context; resets and the last fault in CTX_QUERY; BO_QUERY,
+ * 1.1 priority of a context; resets and the fault that banned it in CTX_QUERY; BO_QUERY,
  *     BO_SET_LABEL; PRIME; more limits, and DRM_SALVO_QUERY_MEMORY, in DEV_QUERY;
  *     a longer structure than known must be zero past its known end
  *
