@@ -2,8 +2,9 @@
 /*
  * soft.h - the embedded GPU's back end, for its own files
  *
- * winsys_soft.c brings the GPU up and owns video memory, soft_queue.c brings
- * batches to the ring and back, soft_fence.c lets threads wait.
+ * winsys_soft.c brings the GPU up and owns video memory, soft_queue.c takes batches,
+ * soft_ring.c brings them to the ring and back, soft_fence.c lets threads wait,
+ * soft_import.c shows memory of others, soft_watchdog.c ends what runs too long.
  */
 #ifndef SALVO_SOFT_H
 #define SALVO_SOFT_H
