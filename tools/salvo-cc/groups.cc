@@ -25,6 +25,20 @@
 
 using namespace llvm;
 
+/* What is left of a row is not worth more code. */
+static MDNode *keep_simple(LLVMContext &context)
+{
+	auto *no = ConstantAsMetadata::get(ConstantInt::getFalse(context));
+	MDNode *vectorise = MDNode::get(context, {
+		MDString::get(context, "llvm.loop.vectorize.enable"), no });
+	MDNode *unroll = MDNode::get(context, {
+		MDString::get(context, "llvm.loop.unroll.disable") });
+	MDNode *id = MDNode::getDistinct(context, { nullptr, vectorise, unroll });
+
+	id->replaceOperandWith(0, id);
+	return id;
+}
+
 /* for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run. */
 static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
 			function_ref<void(Value *)> each)
@@ -45,7 +59,9 @@ static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, c
 	each(i);
 	i->addIncoming(from, before);
 	i->addIncoming(next, b.GetInsertBlock());
-	b.CreateBr(header);
+	BranchInst *again = b.CreateBr(header);
+	if (step == 1)
+		again->setMetadata(LLVMContext::MD_loop, keep_simple(context));
 	b.SetInsertPoint(exit);
 	return i;
 }

@@ -169,20 +169,18 @@ void interior::add_test(Instruction &inst)
 			t.guard = true;
 			t.predicate = inverse;
 		} else if (CmpInst::isEquality(t.predicate)) {
-			return;
+			t.predicate = CmpInst::ICMP_NE;
 		} else if (number && number->getValue().getSignificantBits() < 8 &&
-			   (t.predicate == CmpInst::ICMP_SLT || t.predicate == CmpInst::ICMP_SLE)) {
+			   (ICmpInst::isLT(t.predicate) || ICmpInst::isLE(t.predicate))) {
 			/* x < 1: the border, most likely. */
 			t.predicate = inverse;
-		} else if (t.predicate == CmpInst::ICMP_UGT || t.predicate == CmpInst::ICMP_UGE) {
-			t.predicate = inverse;
 		}
-		/* Where x is not equal to something is no range; nor is where it is above unsigned. */
-		if (t.predicate == CmpInst::ICMP_NE || t.predicate == CmpInst::ICMP_UGT ||
-		    t.predicate == CmpInst::ICMP_UGE)
-			return;
-	} else if (t.predicate == CmpInst::ICMP_UGE) {
-		return;
+		/*
+		 * Where two are not equal is no one range, nor where one is above the other
+		 * unsigned: only a part of it is the interior, and all is run.
+		 */
+		t.guard &= t.predicate != CmpInst::ICMP_NE && t.predicate != CmpInst::ICMP_UGT &&
+			   t.predicate != CmpInst::ICMP_UGE;
 	}
 	tests.push_back(t);
 }
@@ -300,10 +298,17 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 			to = after;
 			break;
 		case CmpInst::ICMP_SGT:
+		case CmpInst::ICMP_UGT:
 			from = after;
 			break;
 		case CmpInst::ICMP_SGE:
+		case CmpInst::ICMP_UGE:
 			from = at;
+			break;
+		case CmpInst::ICMP_NE:
+			/* From behind that one on, or up to it if it is not the first. */
+			from = b.CreateSelect(b.CreateICmpEQ(at, zero), after, zero);
+			to = b.CreateSelect(b.CreateICmpSGT(at, zero), at, row_length);
 			break;
 		default:
 			from = at;

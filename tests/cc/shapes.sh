@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M2, M4: what the compiler makes of which shape of kernel, seen in its notes and its instructions.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+
+cc=${BUILD:-build}/bin/salvo-cc
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# compile OPTIONS: the kernel on the standard input; leaves its notes and instructions in files
+compile() {
+	cat >"$dir/k.cl"
+	# shellcheck disable=SC2086
+	"$cc" $1 -o "$dir/k.salvo" "$dir/k.cl" && "$cc" --inspect "$dir/k.salvo" >"$dir/notes" &&
+		objdump -d --no-show-raw-insn "$dir/k.salvo" >"$dir/code"
+}
+
+has() { grep -qE "$2" "$dir/$1" || echo "no '$2' in the $1"; }
+lacks() { ! grep -E "$2" "$dir/$1"; }
+
+check "M4 work-items side by side: wide loads and stores, no masks inside a guard" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n)
+		b[x] = a[x] + 1;
+}
+END
+	has code 'vaddps.*ymm'
+	lacks code 'vmaskmov|vgather')"
+
+check "M4 lanes that part: a masked store" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] < 0)
+		b[x] = a[x] * 3;
+}
+END
+	has code 'vmaskmovps')"
+
+check "M4 lanes that leave a loop at different times stay vectors" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0), i;
+	float v = a[x];
+
+	for (i = 0; i < n && v < 100; i++)
+		v = v * v + 1;
+	b[x] = v;
+}
+END
+	has code 'vfmadd.*ps.*ymm')"
+
+check "M4 vectors of the source become longer ones" "$(
+	compile "" <<'END'
+kernel void k(global const uchar4 *a, global uchar4 *b)
+{
+	b[get_global_id(0)] = a[get_global_id(0)] + (uchar4)(1, 2, 3, 4);
+}
+END
+	has code 'vpaddb.*ymm')"
+
+check "M4 the oldest processor has lanes too" "$(
+	compile "--march x86-64-v2" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	b[get_global_id(0)] = a[get_global_id(0)] * 3;
+}
+END
+	has code 'mulps')"
+
+barrier='kernel void k(global float *a, local float *l)
+{
+	int x = get_local_id(0), s;
+
+	l[x] = a[get_global_id(0)];
+	for (s = 1; s < 8; s *= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (x < s)
+			l[x] += l[x + s];
+	}
+	a[get_global_id(0)] = l[0];
+}'
+check "M2 a loop with a barrier is split" "$(
+	compile "" <<<"$barrier"
+	has notes 'split at its barriers')"
+check "M2 --fibers splits nothing" "$(
+	compile "--fibers" <<<"$barrier"
+	has notes 'a work-item a call')"
+check "M2 neither does -O0" "$(
+	compile "-O0" <<<"$barrier"
+	has notes 'a work-item a call')"
+check "M2 a barrier that work-items may miss is left to user-level threads" "$(
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	if (a[get_global_id(0)] > 3)
+		barrier(CLK_GLOBAL_MEM_FENCE);
+	a[get_global_id(0)] = 1;
+}
+END
+	has notes 'a work-item a call')"
+
+check "atomic operations lock the bus for global memory only" "$(
+	compile "" <<'END'
+kernel void k(local int *l)
+{
+	atomic_inc(&l[get_local_id(0) & 3]);
+}
+END
+	lacks code 'lock'
+	compile "" <<'END'
+kernel void k(global int *g)
+{
+	atomic_inc(g);
+}
+END
+	has code 'lock')"
+
+finish
