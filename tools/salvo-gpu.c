@@ -10,7 +10,8 @@
  * reads guest memory, so a guest cannot harm it.
  *
  * The worker in turn has a process for each GPU address space, in a sandbox (space.c of the
- * device); with --threads all kernels run in the worker.
+ * device); with --threads all kernels run in the worker. A worker gives up its user if
+ * that is root.
  *
  * The socket exists from the moment that the GPU is ready until QEMU has connected.
  * When QEMU closes its end, or on SIGTERM or SIGINT, both processes end. The worker
@@ -21,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -49,6 +51,7 @@
 #define MAX_SHORT_LIVES	5
 #define SEND_TIMEOUT_SECONDS 5
 #define STOP_TIMEOUT_MS	2000
+#define NOBODY		65534
 
 struct options {
 	const char *socket_path;
@@ -253,6 +256,15 @@ static void worker_is_ready(void *cookie)
 	close(*ready_fd);
 }
 
+/* The worker needs only what is open and mapped already: no user, and nothing to gain. */
+static bool drop_privileges(void)
+{
+	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			       setresuid(NOBODY, NOBODY, NOBODY)))
+		return false;
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
 /* Returns the exit code of the worker's process. */
 static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 {
@@ -267,6 +279,11 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 	sigset_t stop, child;
 	int err;
 
+	if (!drop_privileges()) {
+		complain("cannot give up privileges: %s", strerror(errno));
+		return EXIT_NO_GPU;
+	}
+	/* Afterwards, for a change of the user forgets it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return EXIT_FAILURE;
