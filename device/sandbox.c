@@ -39,6 +39,9 @@
 /* Every job with the largest packet fits. */
 #define HEAP_BYTES	(512u << 20)
 
+/* Of the zygote, and so of all processes */
+static scmp_filter_ctx filter;
+
 /* The heap can grow no more later, so it is made large now and kept. */
 static void reserve_heap(void)
 {
@@ -73,6 +76,29 @@ static void close_all_but(const int *keep, unsigned int count)
 	syscall(SYS_close_range, from, ~0u, 0);
 }
 
+/*
+ * Most of the filter, once. What is not allowed comes to the kernel that calls it as a
+ * trap. Units sleep and wake, and look for work; the clock is for kernels of the host that
+ * have none in user space.
+ */
+static bool prepare_filter(void)
+{
+	static const int allowed[] = {
+		SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(restart_syscall), SCMP_SYS(clock_gettime),
+	};
+	unsigned int i;
+	int err;
+
+	filter = seccomp_init(SCMP_ACT_TRAP);
+	if (!filter)
+		return false;
+	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+		err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	return !err;
+}
+
 void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 {
 	const struct salvo_gpu_config *config = &sandbox->config;
@@ -85,6 +111,8 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 		munmap(config->system_base, config->system_bytes);
 	reserve_heap();
 	setrlimit(RLIMIT_CORE, &none);
+	if (!prepare_filter())
+		_exit(1);
 	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 			       setresuid(NOBODY, NOBODY, NOBODY)))
 		_exit(1);
@@ -153,24 +181,12 @@ static void on_interrupt(void *cookie, unsigned int vector)
 		syscall(SYS_futex, &block->told, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* For all threads. What is not allowed comes to the kernel as a trap. */
+/* For all threads. A unit may signal those of its own process: that stops kernels. */
 static void drop_system_calls(void)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
-	int err;
-
-	need(filter);
-	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	/* Units sleep and wake, look for work and stop kernels. */
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(futex), 0);
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_yield), 0);
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigreturn), 0);
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(restart_syscall), 0);
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2,
-				SCMP_A0(SCMP_CMP_EQ, getpid()), SCMP_A2(SCMP_CMP_EQ, SIGURG));
-	/* Where the kernel has no clock in user space */
-	err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clock_gettime), 0);
-	need(!err && !seccomp_load(filter));
+	need(!seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2,
+			       SCMP_A0(SCMP_CMP_EQ, getpid()), SCMP_A2(SCMP_CMP_EQ, SIGURG)) &&
+	     !seccomp_load(filter));
 }
 
 void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)

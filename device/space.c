@@ -5,15 +5,14 @@
  * The command processor has checked a packet when it comes here. It is copied into the
  * block that the device shares with the process of its address space (space_block.h), where
  * another GPU runs it inside of a sandbox (sandbox.c). The device plays the driver to
- * that one: it owns rings, packets and sequence numbers, and from the block it reads only
- * fences and results, each once, and makes them sane. So a kernel that overwrites whatever
- * its process can write spoils its own address space; the worst is that a batch fails or
- * does not end, and then the driver's kill ends the process.
+ * that one, and believes little of what it reads in the block (space_jobs.c). So a kernel
+ * that overwrites whatever its process can write spoils its own address space; the worst
+ * is that a batch fails or does not end, and then the driver's kill ends the process.
  *
  * A process has the bindings that its address space had when it was forked. After a
- * change the next batch needs the next process, and an UNBIND packet is done when no
- * process has the range any more. Both wait until the batches that the old process
- * has are done.
+ * change the next batch needs the next process, which starts while the old one ends; an
+ * UNBIND packet is done when no process has the range any more. Both wait until the
+ * batches that the old process has are done.
  *
  * Each address space has a thread that waits for its process: it takes what is done,
  * buries the process, starts the next, sends what had to wait. The command
@@ -33,12 +32,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "clock.h"
 #include "gpu.h"
 #include "isolation.h"
+#include "space_jobs.h"
 
 /* How long the thread looks for the end of a batch before it sleeps */
 #define SPIN_NS		50000u
@@ -49,30 +48,6 @@ static void kick(struct salvo_space *space)
 {
 	atomic_fetch_add(&space->kick, 1);
 	syscall(SYS_futex, &space->kick, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-static struct salvo_sent *sent_at(struct salvo_channel *channel, uint64_t seqno)
-{
-	return &channel->sent[(seqno - 1) % SALVO_BLOCK_ENTRIES];
-}
-
-/* Has the process jobs, of context @ctx if that is not 0? Those that were given up do not count. */
-static bool has_sent(struct salvo_space *space, uint32_t ctx)
-{
-	unsigned int r;
-	uint64_t s;
-
-	for (r = 0; r < SALVO_MAX_RINGS; r++) {
-		struct salvo_channel *channel = &space->channel[r];
-
-		for (s = channel->first; s != channel->next; s++) {
-			const struct salvo_job *job = sent_at(channel, s)->job;
-
-			if (job && (!ctx || job->entry.ctx == ctx))
-				return true;
-		}
-	}
-	return false;
 }
 
 /* --- the process --------------------------------------------------------------------- */
@@ -169,207 +144,16 @@ static void stop_process(struct salvo_space *space)
 	salvo_zygote_kill(&space->spaces->zygote, space->id);
 }
 
-/* --- sending --------------------------------------------------------------------------- */
-
-/* Takes room for a packet, in one piece. Returns its place in the area, or -1. */
-static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
+/* Ends a process that has no jobs, without waiting. Returns false if too many are on their way. */
+static bool leave_process(struct salvo_space *space)
 {
-	const uint32_t size = (bytes + 63) & ~63u;
-	uint64_t at = channel->packets_next;
-
-	if (at % SALVO_BLOCK_PACKETS + size > SALVO_BLOCK_PACKETS)
-		at += SALVO_BLOCK_PACKETS - at % SALVO_BLOCK_PACKETS;
-	if (channel->next - channel->first == SALVO_BLOCK_ENTRIES ||
-	    at + size - channel->packets_first > SALVO_BLOCK_PACKETS)
-		return -1;
-	channel->packets_next = at + size;
-	return (int64_t)(at % SALVO_BLOCK_PACKETS);
-}
-
-static void ring_bell(struct salvo_space_block *block)
-{
-	atomic_fetch_add(&block->bell, 1);
-	if (!atomic_load(&block->looking))
-		syscall(SYS_futex, &block->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-/* Returns false if there is no room. */
-static bool send_job(struct salvo_space *space, struct salvo_job *job)
-{
-	const unsigned int r = job->ring;
-	struct salvo_channel *channel = &space->channel[r];
-	struct salvo_space_block *block = space->block;
-	const uint64_t seqno = channel->next;
-	const unsigned int slot = (seqno - 1) % SALVO_BLOCK_ENTRIES;
-	const int64_t room = take_room(channel, job->entry.packet_bytes);
-	const struct salvo_packet *checked = job->packet;
-	struct salvo_ring_entry entry = job->entry;
-	struct salvo_op_close *close;
-	struct salvo_packet *head;
-
-	if (room < 0)
+	stop_process(space);
+	if (space->gone || space->leaving_count == SALVO_SPACE_LEAVING)
 		return false;
-	head = (struct salvo_packet *)(block->packets[r] + room);
-	memcpy(head, checked, job->entry.packet_bytes);
-	head->fence_id = seqno;
-	head->result = (uint8_t *)&block->results[r][slot] - (uint8_t *)block;
-	close = (struct salvo_op_close *)((uint8_t *)(head + 1) + checked->command_bytes) - 1;
-	close->fence_id = seqno;
-	memset(&block->results[r][slot], 0, sizeof(block->results[r][slot]));
-
-	entry.packet = (uint8_t *)head - (uint8_t *)block;
-	entry.seqno = seqno;
-	entry.flags = SALVO_RING_IRQ;
-	block->entries[r][slot] = entry;
-	channel->sent[slot] = (struct salvo_sent){
-		.job = job, .at = salvo_clock(), .packets_end = channel->packets_next,
-	};
-	channel->next++;
-	__atomic_store_n(&block->regs.ring[r].tail, seqno, __ATOMIC_RELEASE);
-	ring_bell(block);
-	return true;
-}
-
-/* --- what comes back ------------------------------------------------------------------- */
-
-static void add_done(struct salvo_job **done, struct salvo_job *job)
-{
-	if (!job)
-		return;
-	job->ctx_next = *done;
-	*done = job;
-}
-
-static void fail(struct salvo_job *job, uint32_t command, uint32_t kind,
-		 const struct salvo_packet_result *result)
-{
-	struct salvo_fault fault = {
-		.kind = kind, .address = result->address, .group = result->group,
-		.item = result->item, .access = result->access,
-	};
-
-	if (kind == SALVO_FAULT_PAGE)
-		salvo_aspaces_nearest(&job->gpu->aspaces, job->entry.asid, fault.address,
-				      &fault.nearest, &fault.nearest_bytes);
-	salvo_job_fail(job, command, &fault);
-}
-
-/* Believes of a result what can be true, and what it says of the job itself. */
-static void take_result(const struct salvo_space *space, const struct salvo_sent *sent,
-			const struct salvo_packet_result *shared)
-{
-	const struct salvo_gpu *gpu = space->spaces->gpu;
-	struct salvo_packet_result result;
-	struct salvo_job *job = sent->job;
-	const uint64_t now = salvo_clock();
-	uint64_t most = (now - sent->at) * gpu->eus.count;
-
-	memcpy(&result, shared, sizeof(result));
-	job->started = result.started > sent->at && result.started < now ? result.started : sent->at;
-	job->busy_ns = result.busy_ns < most ? result.busy_ns : most;
-	job->ended_well = result.done < job->commands ? result.done : job->commands;
-	__atomic_fetch_add(&gpu->regs->busy_ns, job->busy_ns, __ATOMIC_RELAXED);
-	if (result.status == SALVO_STATUS_DONE)
-		return;
-	if (result.status == SALVO_STATUS_FAULT && result.command < job->commands &&
-	    result.fault >= SALVO_FAULT_PAGE && result.fault <= SALVO_FAULT_SYSCALL)
-		fail(job, result.command, result.fault, &result);
-	else
-		fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL,
-		     &(const struct salvo_packet_result){ .item = SALVO_FAULT_NO_ITEM });
-}
-
-/* Returns NULL for a job that was given up before. */
-static struct salvo_job *take_first(struct salvo_channel *channel)
-{
-	const struct salvo_sent *sent = sent_at(channel, channel->first);
-
-	channel->packets_first = sent->packets_end;
-	channel->first++;
-	return sent->job;
-}
-
-/* Takes the jobs whose fences have moved. */
-static void collect(struct salvo_space *space, struct salvo_job **done)
-{
-	unsigned int r;
-
-	for (r = 0; r < SALVO_MAX_RINGS; r++) {
-		struct salvo_channel *channel = &space->channel[r];
-		const uint64_t fence = __atomic_load_n(&space->block->regs.ring[r].fence,
-						       __ATOMIC_ACQUIRE);
-
-		while (channel->first != channel->next && channel->first <= fence) {
-			const unsigned int slot = (channel->first - 1) % SALVO_BLOCK_ENTRIES;
-
-			if (channel->sent[slot].job)
-				take_result(space, &channel->sent[slot],
-					    &space->block->results[r][slot]);
-			add_done(done, take_first(channel));
-		}
-	}
-}
-
-/* The process says that no unit works for them any more; their fences may have to wait. */
-static void give_up_killed(struct salvo_space *space, struct salvo_job **done)
-{
-	unsigned int r;
-	uint64_t s;
-
-	for (r = 0; r < SALVO_MAX_RINGS; r++) {
-		struct salvo_channel *channel = &space->channel[r];
-
-		for (s = channel->first; s != channel->next; s++) {
-			struct salvo_sent *sent = sent_at(channel, s);
-
-			if (!sent->job || sent->job->entry.ctx != space->kill_ctx)
-				continue;
-			add_done(done, sent->job);
-			sent->job = NULL;
-		}
-	}
-}
-
-/* Once its jobs have ended the process need not look for them, and new ones are safe. */
-static void end_kill(struct salvo_space *space, struct salvo_job **done)
-{
-	if (space->killing && __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
-			      space->kill_request)
-		give_up_killed(space, done);
-	if (!space->killing || has_sent(space, space->kill_ctx))
-		return;
-	space->killing = false;
-	__atomic_store_n(&space->block->regs.kill_ack, space->kill_request, __ATOMIC_RELEASE);
-}
-
-/* The process has ended, with the jobs that it had. */
-static void bury(struct salvo_space *space, struct salvo_job **done)
-{
-	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
-	const bool by_call = WIFSIGNALED(space->status) && WTERMSIG(space->status) == SIGSYS;
-	uint32_t pending;
-	unsigned int r;
-
-	for (r = 0; r < SALVO_MAX_RINGS; r++) {
-		struct salvo_channel *channel = &space->channel[r];
-
-		while (channel->first != channel->next) {
-			struct salvo_job *job = take_first(channel);
-
-			if (!job)
-				continue;
-			pending = SALVO_STATUS_PENDING;
-			if (space->stopped)
-				atomic_compare_exchange_strong(&job->status, &pending,
-							       SALVO_STATUS_KILLED);
-			else
-				fail(job, SALVO_FAULT_NO_COMMAND,
-				     by_call ? SALVO_FAULT_SYSCALL : SALVO_FAULT_KERNEL, &nothing);
-			add_done(done, job);
-		}
-	}
+	space->leaving[space->leaving_count++] = space->id;
 	munmap(space->block, sizeof(*space->block));
 	space->block = NULL;
+	return true;
 }
 
 /* --- the thread -------------------------------------------------------------------------- */
@@ -380,7 +164,7 @@ static void take_waiting(struct salvo_space *space, struct salvo_job **done)
 
 	space->waiting = job->ctx_next;
 	if (done)
-		add_done(done, job);
+		salvo_space_add_done(done, job);
 }
 
 /* Sends what waits, as far as it can be sent now. */
@@ -396,20 +180,23 @@ static void advance(struct salvo_space *space, struct salvo_job **done)
 			continue;
 		}
 		if (space->block && (!job->entry.ctx || space->stale)) {
-			if (!has_sent(space, 0))
-				stop_process(space);
-			return;
+			if (salvo_space_has_sent(space, 0))
+				return;
+			if (!leave_process(space))
+				return;
 		}
 		if (!job->entry.ctx) {
+			if (space->leaving_count)
+				return;
 			take_waiting(space, done);
 			continue;
 		}
 		if (!space->block && !start_process(space)) {
-			fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
+			salvo_space_fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
 			take_waiting(space, done);
 			continue;
 		}
-		if (space->stopped || space->killing || !send_job(space, job))
+		if (space->stopped || space->killing || !salvo_space_send(space, job))
 			return;
 		take_waiting(space, NULL);
 	}
@@ -443,7 +230,7 @@ static void wait_words(_Atomic uint32_t *kick, uint32_t kicked, _Atomic uint32_t
 static void wait_for_news(struct salvo_space *space, uint32_t kicked, uint32_t was_told)
 {
 	struct salvo_space_block *block = space->block;
-	const uint64_t deadline = has_sent(space, 0) ? salvo_clock() + SPIN_NS : 0;
+	const uint64_t deadline = salvo_space_has_sent(space, 0) ? salvo_clock() + SPIN_NS : 0;
 
 	/* Only this thread unmaps the block. */
 	pthread_mutex_unlock(&space->lock);
@@ -471,7 +258,8 @@ static bool leave(struct salvo_space *space)
 
 	pthread_mutex_lock(&spaces->lock);
 	pthread_mutex_lock(&space->lock);
-	over = space->ending && !space->waiting && !space->block;
+	over = space->ending && !space->waiting && !space->block &&
+		       !space->leaving_count;
 	pthread_mutex_unlock(&space->lock);
 	if (over) {
 		for (at = &spaces->list; *at != space; at = &(*at)->next)
@@ -497,15 +285,16 @@ static void *space_main(void *arg)
 		pthread_mutex_lock(&space->lock);
 		if (space->block) {
 			told = atomic_load(&space->block->told);
-			collect(space, &done);
-			end_kill(space, &done);
+			salvo_space_collect(space, &done);
+			salvo_space_end_kill(space, &done);
 			if (space->gone)
-				bury(space, &done);
+				salvo_space_bury(space, &done);
 		}
-		if (space->ending && space->block && !has_sent(space, 0))
+		if (space->ending && space->block && !salvo_space_has_sent(space, 0))
 			stop_process(space);
 		advance(space, &done);
-		over = space->ending && !space->waiting && !space->block;
+		over = space->ending && !space->waiting && !space->block &&
+		       !space->leaving_count;
 		if (!done && !over)
 			wait_for_news(space, kicked, told);
 		pthread_mutex_unlock(&space->lock);
@@ -572,7 +361,7 @@ static void submit(struct salvo_spaces *spaces, struct salvo_job *job)
 	if (!space && job->entry.ctx) {
 		space = create_locked(spaces, job->entry.asid);
 		if (!space)
-			fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
+			salvo_space_fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
 	}
 	if (!space) {
 		pthread_mutex_unlock(&spaces->lock);
@@ -584,7 +373,7 @@ static void submit(struct salvo_spaces *spaces, struct salvo_job *job)
 	/* The end of an address space may be followed by a new one of the same number. */
 	space->ending = !job->entry.ctx && job->ends_space;
 	if (space->waiting || !job->entry.ctx || !space->block || space->stale ||
-	    space->stopped || space->killing || space->gone || !send_job(space, job)) {
+	    space->stopped || space->killing || space->gone || !salvo_space_send(space, job)) {
 		if (space->waiting)
 			space->last_waiting->ctx_next = job;
 		else
@@ -615,7 +404,7 @@ static void kill_in(struct salvo_space *space, uint32_t ctx)
 	const uint32_t request = space->spaces->gpu->kill_request;
 	struct salvo_space_block *block = space->block;
 
-	if (block && has_sent(space, ctx)) {
+	if (block && salvo_space_has_sent(space, ctx)) {
 		if (space->kill_request != request) {
 			space->kill_request = request;
 			space->kill_ctx = ctx;
@@ -625,7 +414,7 @@ static void kill_in(struct salvo_space *space, uint32_t ctx)
 			__atomic_store_n(&block->regs.kill_request, request, __ATOMIC_RELEASE);
 		}
 		if (salvo_clock() - space->kill_since < KILL_NS)
-			ring_bell(block);
+			salvo_space_ring(block);
 		else
 			stop_process(space);
 	}
@@ -659,7 +448,7 @@ static void show_unit(struct salvo_space *space, unsigned int number)
 		struct salvo_channel *channel = &space->channel[r];
 
 		for (s = channel->first; s != channel->next; s++) {
-			const struct salvo_job *job = sent_at(channel, s)->job;
+			const struct salvo_job *job = salvo_space_sent_at(channel, s)->job;
 
 			if (s != unit.seqno || !job || job->entry.ctx != unit.ctx)
 				continue;
@@ -709,6 +498,23 @@ static void stop(struct salvo_spaces *spaces)
 
 /* --- lifetime --------------------------------------------------------------------------- */
 
+static void hear_of_end(struct salvo_space *space, const struct salvo_zygote_news *news)
+{
+	unsigned int i;
+
+	if (space->block && space->id == news->id) {
+		space->gone = true;
+		space->status = news->status < 0 ? 0 : news->status;
+		kick(space);
+	}
+	for (i = 0; i < space->leaving_count; i++) {
+		if (space->leaving[i] != news->id)
+			continue;
+		space->leaving[i] = space->leaving[--space->leaving_count];
+		kick(space);
+	}
+}
+
 static void *reaper_main(void *arg)
 {
 	struct salvo_spaces *spaces = arg;
@@ -719,11 +525,7 @@ static void *reaper_main(void *arg)
 		pthread_mutex_lock(&spaces->lock);
 		for (space = spaces->list; space; space = space->next) {
 			pthread_mutex_lock(&space->lock);
-			if (space->block && space->id == news.id) {
-				space->gone = true;
-				space->status = news.status < 0 ? 0 : news.status;
-				kick(space);
-			}
+			hear_of_end(space, &news);
 			pthread_mutex_unlock(&space->lock);
 		}
 		pthread_mutex_unlock(&spaces->lock);
@@ -733,6 +535,7 @@ static void *reaper_main(void *arg)
 	for (space = spaces->list; space; space = space->next) {
 		pthread_mutex_lock(&space->lock);
 		space->gone = true;
+		space->leaving_count = 0;
 		kick(space);
 		pthread_mutex_unlock(&space->lock);
 	}

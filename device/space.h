@@ -14,6 +14,9 @@
 #include "space_block.h"
 #include "zygote.h"
 
+/* Processes of one address space that may be on their way out at one time */
+#define SALVO_SPACE_LEAVING	4u
+
 /**
  * struct salvo_sent - A job that the process has.
  */
@@ -58,6 +61,9 @@ struct salvo_space {
 	struct salvo_space_block *block;
 	/** @id: Of the process, for the zygote. */
 	uint64_t id;
+	/** @leaving: Processes before it that were ended and are not gone yet, @leaving_count. */
+	uint64_t leaving[SALVO_SPACE_LEAVING];
+	unsigned int leaving_count;
 	/** @stopped: We ended it. */
 	bool stopped;
 	/** @gone: It has ended, with @status. */

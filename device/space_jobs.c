@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/*
+ * space_jobs.c - batches on their way to the process of an address space and back
+ *
+ * The block that both share holds rings, packets and results as system memory does for a driver
+ * (space_block.h). Everything that the device goes by stands in struct salvo_channel,
+ * which the process does not see: what was sent, where its packet lies, what comes next. From the
+ * block it reads a fence and a result, each once; a fence counts for no more than was
+ * sent, and of a result what can be true.
+ *
+ * All functions are called with the address space's lock held. They put jobs that have
+ * ended on a list, as ending them needs that lock dropped.
+ */
+#include "space_jobs.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "clock.h"
+#include "gpu.h"
+
+struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t seqno)
+{
+	return &channel->sent[(seqno - 1) % SALVO_BLOCK_ENTRIES];
+}
+
+bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
+{
+	unsigned int r;
+	uint64_t s;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			const struct salvo_job *job = salvo_space_sent_at(channel, s)->job;
+
+			if (job && (!ctx || job->entry.ctx == ctx))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Takes room for a packet, in one piece. Returns its place in the area, or -1. */
+static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
+{
+	const uint32_t size = (bytes + 63) & ~63u;
+	uint64_t at = channel->packets_next;
+
+	if (at % SALVO_BLOCK_PACKETS + size > SALVO_BLOCK_PACKETS)
+		at += SALVO_BLOCK_PACKETS - at % SALVO_BLOCK_PACKETS;
+	if (channel->next - channel->first == SALVO_BLOCK_ENTRIES ||
+	    at + size - channel->packets_first > SALVO_BLOCK_PACKETS)
+		return -1;
+	channel->packets_next = at + size;
+	return (int64_t)(at % SALVO_BLOCK_PACKETS);
+}
+
+void salvo_space_ring(struct salvo_space_block *block)
+{
+	atomic_fetch_add(&block->bell, 1);
+	if (!atomic_load(&block->looking))
+		syscall(SYS_futex, &block->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Returns false if there is no room. */
+bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
+{
+	const unsigned int r = job->ring;
+	struct salvo_channel *channel = &space->channel[r];
+	struct salvo_space_block *block = space->block;
+	const uint64_t seqno = channel->next;
+	const unsigned int slot = (seqno - 1) % SALVO_BLOCK_ENTRIES;
+	const int64_t room = take_room(channel, job->entry.packet_bytes);
+	const struct salvo_packet *checked = job->packet;
+	struct salvo_ring_entry entry = job->entry;
+	struct salvo_op_close *close;
+	struct salvo_packet *head;
+
+	if (room < 0)
+		return false;
+	head = (struct salvo_packet *)(block->packets[r] + room);
+	memcpy(head, checked, job->entry.packet_bytes);
+	head->fence_id = seqno;
+	head->result = (uint8_t *)&block->results[r][slot] - (uint8_t *)block;
+	close = (struct salvo_op_close *)((uint8_t *)(head + 1) + checked->command_bytes) - 1;
+	close->fence_id = seqno;
+	memset(&block->results[r][slot], 0, sizeof(block->results[r][slot]));
+
+	entry.packet = (uint8_t *)head - (uint8_t *)block;
+	entry.seqno = seqno;
+	entry.flags = SALVO_RING_IRQ;
+	block->entries[r][slot] = entry;
+	channel->sent[slot] = (struct salvo_sent){
+		.job = job, .at = salvo_clock(), .packets_end = channel->packets_next,
+	};
+	channel->next++;
+	__atomic_store_n(&block->regs.ring[r].tail, seqno, __ATOMIC_RELEASE);
+	salvo_space_ring(block);
+	return true;
+}
+
+void salvo_space_add_done(struct salvo_job **done, struct salvo_job *job)
+{
+	if (!job)
+		return;
+	job->ctx_next = *done;
+	*done = job;
+}
+
+void salvo_space_fail(struct salvo_job *job, uint32_t command, uint32_t kind,
+		 const struct salvo_packet_result *result)
+{
+	struct salvo_fault fault = {
+		.kind = kind, .address = result->address, .group = result->group,
+		.item = result->item, .access = result->access,
+	};
+
+	if (kind == SALVO_FAULT_PAGE)
+		salvo_aspaces_nearest(&job->gpu->aspaces, job->entry.asid, fault.address,
+				      &fault.nearest, &fault.nearest_bytes);
+	salvo_job_fail(job, command, &fault);
+}
+
+/* Believes of a result what can be true, and what it says of the job itself. */
+static void take_result(const struct salvo_space *space, const struct salvo_sent *sent,
+			const struct salvo_packet_result *shared)
+{
+	const struct salvo_gpu *gpu = space->spaces->gpu;
+	struct salvo_packet_result result;
+	struct salvo_job *job = sent->job;
+	const uint64_t now = salvo_clock();
+	uint64_t most = (now - sent->at) * gpu->eus.count;
+
+	memcpy(&result, shared, sizeof(result));
+	job->started = result.started > sent->at && result.started < now ? result.started : sent->at;
+	job->busy_ns = result.busy_ns < most ? result.busy_ns : most;
+	job->ended_well = result.done < job->commands ? result.done : job->commands;
+	__atomic_fetch_add(&gpu->regs->busy_ns, job->busy_ns, __ATOMIC_RELAXED);
+	if (result.status == SALVO_STATUS_DONE)
+		return;
+	if (result.status == SALVO_STATUS_FAULT && result.command < job->commands &&
+	    result.fault >= SALVO_FAULT_PAGE && result.fault <= SALVO_FAULT_SYSCALL)
+		salvo_space_fail(job, result.command, result.fault, &result);
+	else
+		salvo_space_fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL,
+		     &(const struct salvo_packet_result){ .item = SALVO_FAULT_NO_ITEM });
+}
+
+/* Returns NULL for a job that was given up before. */
+static struct salvo_job *take_first(struct salvo_channel *channel)
+{
+	const struct salvo_sent *sent = salvo_space_sent_at(channel, channel->first);
+
+	channel->packets_first = sent->packets_end;
+	channel->first++;
+	return sent->job;
+}
+
+/* Takes the jobs whose fences have moved. */
+void salvo_space_collect(struct salvo_space *space, struct salvo_job **done)
+{
+	unsigned int r;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+		const uint64_t fence = __atomic_load_n(&space->block->regs.ring[r].fence,
+						       __ATOMIC_ACQUIRE);
+
+		while (channel->first != channel->next && channel->first <= fence) {
+			const unsigned int slot = (channel->first - 1) % SALVO_BLOCK_ENTRIES;
+
+			if (channel->sent[slot].job)
+				take_result(space, &channel->sent[slot],
+					    &space->block->results[r][slot]);
+			salvo_space_add_done(done, take_first(channel));
+		}
+	}
+}
+
+/* The process says that no unit works for them any more; their fences may have to wait. */
+static void give_up_killed(struct salvo_space *space, struct salvo_job **done)
+{
+	unsigned int r;
+	uint64_t s;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			struct salvo_sent *sent = salvo_space_sent_at(channel, s);
+
+			if (!sent->job || sent->job->entry.ctx != space->kill_ctx)
+				continue;
+			salvo_space_add_done(done, sent->job);
+			sent->job = NULL;
+		}
+	}
+}
+
+/* Once its jobs have ended the process need not look for them, and new ones are safe. */
+void salvo_space_end_kill(struct salvo_space *space, struct salvo_job **done)
+{
+	if (space->killing && __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
+			      space->kill_request)
+		give_up_killed(space, done);
+	if (!space->killing || salvo_space_has_sent(space, space->kill_ctx))
+		return;
+	space->killing = false;
+	__atomic_store_n(&space->block->regs.kill_ack, space->kill_request, __ATOMIC_RELEASE);
+}
+
+/* The process has ended, with the jobs that it had. */
+void salvo_space_bury(struct salvo_space *space, struct salvo_job **done)
+{
+	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
+	const bool by_call = WIFSIGNALED(space->status) && WTERMSIG(space->status) == SIGSYS;
+	uint32_t pending;
+	unsigned int r;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		while (channel->first != channel->next) {
+			struct salvo_job *job = take_first(channel);
+
+			if (!job)
+				continue;
+			pending = SALVO_STATUS_PENDING;
+			if (space->stopped)
+				atomic_compare_exchange_strong(&job->status, &pending,
+							       SALVO_STATUS_KILLED);
+			else
+				salvo_space_fail(job, SALVO_FAULT_NO_COMMAND,
+				     by_call ? SALVO_FAULT_SYSCALL : SALVO_FAULT_KERNEL, &nothing);
+			salvo_space_add_done(done, job);
+		}
+	}
+	munmap(space->block, sizeof(*space->block));
+	space->block = NULL;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space_jobs.h - batches on their way to the process of an address space and back
+ */
+#ifndef SALVO_SPACE_JOBS_H
+#define SALVO_SPACE_JOBS_H
+
+#include "space.h"
+
+/**
+ * salvo_space_sent_at() - What was sent with a sequence number of the process's ring.
+ */
+struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t seqno);
+
+/**
+ * salvo_space_has_sent() - Has the process jobs, of context @ctx if that is not 0?
+ *
+ * Those that were given up do not count.
+ */
+bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx);
+
+/**
+ * salvo_space_ring() - Let the process look at its rings, and at what it is to kill.
+ */
+void salvo_space_ring(struct salvo_space_block *block);
+
+/**
+ * salvo_space_send() - Give a job to the process.
+ *
+ * Return: false if there is no room now.
+ */
+bool salvo_space_send(struct salvo_space *space, struct salvo_job *job);
+
+/**
+ * salvo_space_add_done() - Put a job on a list of those to be ended.
+ * @job: May be NULL.
+ */
+void salvo_space_add_done(struct salvo_job **done, struct salvo_job *job);
+
+/**
+ * salvo_space_fail() - A job faulted, or could not be run.
+ * @result: Details.
+ */
+void salvo_space_fail(struct salvo_job *job, uint32_t command, uint32_t kind,
+		      const struct salvo_packet_result *result);
+
+/**
+ * salvo_space_collect() - Take the jobs whose fences have moved.
+ */
+void salvo_space_collect(struct salvo_space *space, struct salvo_job **done);
+
+/**
+ * salvo_space_end_kill() - See whether the jobs that the process was to kill have ended.
+ */
+void salvo_space_end_kill(struct salvo_space *space, struct salvo_job **done);
+
+/**
+ * salvo_space_bury() - The process has ended, with the jobs that it had.
+ */
+void salvo_space_bury(struct salvo_space *space, struct salvo_job **done);
+
+#endif /* SALVO_SPACE_JOBS_H */
