@@ -61,7 +61,7 @@ struct rig {
 struct rig *rig_create(unsigned int units);
 /* The same with units and nodes in the words of topology.h. */
 struct rig *rig_create_nodes(const char *topology);
-/* The same with address spaces that are processes; so does SALVO_ISOLATION=processes for rig_create(). */
+/* With address spaces that are processes; SALVO_ISOLATION=processes does it in rig_create(). */
 struct rig *rig_create_isolated(unsigned int units);
 void rig_destroy(struct rig *rig);
 /* Destroys the GPU only: nothing changes any more in what the rig shows. */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/*
+ * isolation.c - what do address spaces that are processes cost?
+ *
+ * The same GPU twice, with threads and with processes; they take turns, so that a noisy
+ * machine hurts both. Figures are medians:
+ *
+ * - warm: microseconds of one batch in an address space that runs already, from the
+ *   doorbell to the fence, for a batch of one tiny dispatch, of a frame of 33, and of a
+ *   frame of 33 with some work in each; and the ratio of processes to threads
+ * - bind: from a BIND to the end of the first batch that sees it, less a warm batch
+ * - switch: a batch in each of two address spaces in turn, less a warm batch
+ *
+ * usage: isolation [ROUNDS]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "rig.h"
+
+#define FRAME	33u
+#define OTHER	(RIG_ASID + 1)
+#define PAGE	4096u
+#define RW	(SALVO_ACCESS_READ | SALVO_ACCESS_WRITE)
+
+struct work_args {
+	uint64_t *out;
+	uint64_t loops;
+};
+
+RIG_KERNEL static void work(RIG_KERNEL_ARGS)
+{
+	const struct work_args *a = args;
+	volatile uint64_t *out = a->out + 8 * group->group_id[0];
+	uint64_t i;
+
+	for (i = 0; i < a->loops; i++)
+		*out += i;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned int count)
+{
+	qsort(values, count, sizeof(values[0]), compare);
+	return values[count / 2];
+}
+
+/* One batch of @count dispatches in @asid. Returns microseconds. */
+static double run(struct rig *rig, uint32_t asid, unsigned int count, uint64_t loops)
+{
+	const struct work_args args = { (void *)(uintptr_t)rig->data_address, loops };
+	struct drm_salvo_command commands[FRAME];
+	const struct salvo_batch_desc batch = {
+		.commands = commands, .count = count, .args = &args, .args_size = sizeof(args),
+	};
+	struct salvo_op_setup_state *state;
+	struct salvo_ring_entry entry;
+	unsigned int i;
+	double start;
+
+	for (i = 0; i < count; i++)
+		commands[i] = rig_dispatch(rig, work, 4, 1, 0, sizeof(args));
+	entry = rig_next_entry(rig, asid, rig_pack(rig, asid, &batch));
+	entry.asid = asid;
+	state = (void *)((struct salvo_packet *)rig_next_packet(rig) + 1);
+	while (state->op.code != SALVO_OP_SETUP_STATE)
+		state = (void *)((uint8_t *)state + state->op.bytes);
+	state->asid = asid;
+	start = now();
+	rig_push(rig, &entry);
+	rig_ring(rig);
+	if (!rig_wait(rig, entry.seqno) ||
+	    rig_result(rig, entry.seqno)->status != SALVO_STATUS_DONE) {
+		fprintf(stderr, "isolation: a batch failed\n");
+		exit(1);
+	}
+	return now() - start;
+}
+
+/* A second address space with the same memory. */
+static void bind_other(struct rig *rig)
+{
+	rig_space(rig, OTHER, SALVO_OP_BIND, rig->code_address, RIG_CODE_BYTES,
+		  SALVO_ACCESS_READ | SALVO_ACCESS_EXEC);
+	rig_space(rig, OTHER, SALVO_OP_BIND, rig->data_address, RIG_DATA_BYTES, RW);
+}
+
+/* Binds a page past what rig_create() bound, runs a batch, and hides it again. */
+static double bind_and_run(struct rig *rig)
+{
+	const uint64_t window = rig->regs->va_base + rig->regs->vram_bytes;
+	const struct {
+		struct salvo_packet head;
+		struct salvo_op_bind_system op;
+		struct salvo_op_close close;
+	} packet = {
+		.head = { .magic = SALVO_PACKET_MAGIC, .bytes = sizeof(packet),
+			  .fence_id = rig->seqno + 1, .kind = SALVO_PACKET_SPACE,
+			  .command_count = 1, .command_bytes = sizeof(packet) - sizeof(packet.head),
+			  .result = rig_result_address(rig->seqno + 1) },
+		.op = { .op = { SALVO_OP_BIND_SYSTEM, sizeof(packet.op), 0 }, .address = window,
+			.size = PAGE, .system = RIG_SYSTEM_BYTES - PAGE, .access = RW },
+		.close = { .op = { SALVO_OP_CLOSE, sizeof(packet.close), 0 },
+			   .fence_id = rig->seqno + 1 },
+	};
+	const struct salvo_ring_entry entry = rig_next_entry(rig, 0, sizeof(packet));
+	const double start = now();
+	double end;
+
+	memcpy(rig_next_packet(rig), &packet, sizeof(packet));
+	rig_push(rig, &entry);
+	rig_ring(rig);
+	run(rig, RIG_ASID, 1, 1);
+	end = now();
+	rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, window, PAGE, 0);
+	run(rig, RIG_ASID, 1, 1);
+	return end - start;
+}
+
+struct figures {
+	struct rig *rig;
+	double *one, *frame, *busy, *bind, *both;
+};
+
+static double *array(unsigned int rounds)
+{
+	return calloc(rounds, sizeof(double));
+}
+
+static void measure(struct figures *f, unsigned int round)
+{
+	unsigned int i;
+
+	/* Warm, as within a frame. */
+	for (i = 0; i < 5; i++)
+		run(f->rig, RIG_ASID, 1, 1);
+	f->one[round] = run(f->rig, RIG_ASID, 1, 1);
+	f->frame[round] = run(f->rig, RIG_ASID, FRAME, 1);
+	f->busy[round] = run(f->rig, RIG_ASID, FRAME, 20000);
+	run(f->rig, OTHER, 1, 1);
+	f->both[round] = run(f->rig, RIG_ASID, 1, 1) + run(f->rig, OTHER, 1, 1);
+	if (round % 10 == 0)
+		f->bind[round / 10] = bind_and_run(f->rig);
+}
+
+static void line(const char *what, double threads, double processes)
+{
+	printf("%-28s %10.1f %10.1f %8.2f\n", what, threads, processes, processes / threads);
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned int rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 500;
+	const unsigned int binds = (rounds + 9) / 10;
+	struct figures f[2];
+	double one[2];
+	unsigned int i, k;
+
+	for (k = 0; k < 2; k++) {
+		f[k].rig = k ? rig_create_isolated(0) : rig_create(0);
+		f[k].one = array(rounds);
+		f[k].frame = array(rounds);
+		f[k].busy = array(rounds);
+		f[k].both = array(rounds);
+		f[k].bind = array(rounds);
+		bind_other(f[k].rig);
+	}
+	for (i = 0; i < rounds; i++)
+		for (k = 0; k < 2; k++)
+			measure(&f[k], i);
+
+	printf("%-28s %10s %10s %8s\n", "microseconds, medians", "threads", "processes", "ratio");
+	for (k = 0; k < 2; k++)
+		one[k] = median(f[k].one, rounds);
+	line("warm, one tiny dispatch", one[0], one[1]);
+	line("warm, 33 tiny dispatches", median(f[0].frame, rounds), median(f[1].frame, rounds));
+	line("warm, 33 busy dispatches", median(f[0].busy, rounds), median(f[1].busy, rounds));
+	line("bind until it is seen", median(f[0].bind, binds) - one[0],
+	     median(f[1].bind, binds) - one[1]);
+	line("switch of address spaces", median(f[0].both, rounds) / 2 - one[0],
+	     median(f[1].both, rounds) / 2 - one[1]);
+	for (k = 0; k < 2; k++) {
+		rig_destroy(f[k].rig);
+		free(f[k].one);
+		free(f[k].frame);
+		free(f[k].busy);
+		free(f[k].both);
+		free(f[k].bind);
+	}
+	return 0;
+}
