@@ -115,7 +115,20 @@ static void *work(void *arg)
 	return NULL;
 }
 
-TEST(threads_share_everything)
+FIXTURE(stress) {
+	int none;
+};
+
+FIXTURE_SETUP(stress)
+{
+}
+
+FIXTURE_TEARDOWN(stress)
+{
+}
+
+/* A slow kernel on a loaded machine takes its time. */
+TEST_F_TIMEOUT(stress, threads_share_everything, 120)
 {
 	struct worker workers[FILES][THREADS] = { 0 };
 	struct shared shared;
