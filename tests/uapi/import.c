@@ -133,6 +133,51 @@ TEST_F(import, gpu_reads_and_writes_in_place)
 	vgem_destroy(self->vgem, &frame);
 }
 
+/* Not only copies: what a kernel loads and stores by itself. */
+TEST_F(import, kernels_work_on_it)
+{
+	/* mov (%rdi),%rax; mov 8(%rdi),%rcx; 1: addl $3,(%rax); add $4,%rax; dec %rcx; jnz 1b; ret */
+	static const unsigned char code[] = {
+		0x48, 0x8b, 0x07, 0x48, 0x8b, 0x4f, 0x08, 0x83, 0x00, 0x03, 0x48, 0x83, 0xc0, 0x04,
+		0x48, 0xff, 0xc9, 0x75, 0xf4, 0xc3,
+	};
+	struct drm_salvo_sync done = { .handle = syncobj_create(self->fd) };
+	struct drm_salvo_command command = {
+		.type = DRM_SALVO_DISPATCH, .dims = 1, .items = { 1, 1, 1 }, .group = { 1, 1, 1 },
+		.args_size = 16,
+	};
+	uint64_t args[2] = { 0, WORDS };
+	const struct batch batch = {
+		.ctx = self->ctx, .commands = &command, .count = 1, .signals = &done,
+		.signal_count = 1, .args = args, .args_size = sizeof(args),
+	};
+	struct vgem_bo frame;
+	struct bo bo, exec;
+
+	ASSERT_EQ(bo_create(self->fd, 4096, DRM_SALVO_BO_EXEC, &exec), 0);
+	ASSERT_EQ(bo_map(self->fd, &exec), 0);
+	memcpy(exec.map, code, sizeof(code));
+	munmap(exec.map, exec.size);
+	command.entry = exec.address;
+	ASSERT_EQ(vgem_create(self->vgem, SIZE, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
+	write_words(frame.map, 5);
+	ASSERT_EQ(import(self->fd, frame.fd, &bo, NULL), 0);
+	args[0] = bo.address;
+	ASSERT_EQ(submit(self->fd, &batch), 0);
+	ASSERT_EQ(syncobj_wait(self->fd, done.handle, 20), 0);
+	ASSERT_EQ(syncobj_error(self->fd, done.handle), 0);
+	EXPECT_EQ(wrong_words(frame.map, 8), 0);
+
+	/* Closed, it is out of reach of the kernel too. */
+	ASSERT_EQ(bo_close(self->fd, &bo), 0);
+	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_EQ(submit(self->fd, &batch), 0);
+	ASSERT_EQ(syncobj_wait(self->fd, done.handle, 20), 0);
+	EXPECT_EQ(syncobj_error(self->fd, done.handle), -ECANCELED);
+	EXPECT_EQ(wrong_words(frame.map, 8), 0);
+	vgem_destroy(self->vgem, &frame);
+}
+
 TEST_F(import, same_buffer_same_handle_in_a_file_and_one_more_in_another)
 {
 	struct drm_salvo_command command;
