@@ -39,6 +39,15 @@
 /* Every job with the largest packet fits. */
 #define HEAP_BYTES	(512u << 20)
 
+bool salvo_sandbox_drop_user(void)
+{
+	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			       setresuid(NOBODY, NOBODY, NOBODY)) &&
+	    errno != EINVAL && errno != EPERM)
+		return false;
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
 /* Of the zygote, and so of all processes */
 static scmp_filter_ctx filter;
 
@@ -113,10 +122,8 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 	setrlimit(RLIMIT_CORE, &none);
 	if (!prepare_filter())
 		_exit(1);
-	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			       setresuid(NOBODY, NOBODY, NOBODY)))
+	if (!salvo_sandbox_drop_user())
 		_exit(1);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 

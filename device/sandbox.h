@@ -5,6 +5,7 @@
 #ifndef SALVO_SANDBOX_H
 #define SALVO_SANDBOX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "salvo_gpu.h"
@@ -26,6 +27,15 @@ struct salvo_sandbox {
 	int ranges_fd;
 	uint32_t ranges;
 };
+
+/**
+ * salvo_sandbox_drop_user() - Stop being root, and give up the ways to gain privileges.
+ *
+ * Where root is only that of a user namespace that knows nobody else, it stays.
+ *
+ * Return: false with errno if it went wrong.
+ */
+bool salvo_sandbox_drop_user(void);
 
 /**
  * salvo_sandbox_prepare() - In the zygote: give up what no process may have.

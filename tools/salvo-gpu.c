@@ -22,7 +22,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -42,6 +41,7 @@
 #include "link_pci.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
+#include "sandbox.h"
 #include "topology.h"
 
 /* Exit code of a worker that could not create its GPU: the next could not either. */
@@ -51,7 +51,6 @@
 #define MAX_SHORT_LIVES	5
 #define SEND_TIMEOUT_SECONDS 5
 #define STOP_TIMEOUT_MS	2000
-#define NOBODY		65534
 
 struct options {
 	const char *socket_path;
@@ -256,15 +255,6 @@ static void worker_is_ready(void *cookie)
 	close(*ready_fd);
 }
 
-/* The worker needs only what is open and mapped already: no user, and nothing to gain. */
-static bool drop_privileges(void)
-{
-	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			       setresuid(NOBODY, NOBODY, NOBODY)))
-		return false;
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
-
 /* Returns the exit code of the worker's process. */
 static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 {
@@ -279,7 +269,8 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 	sigset_t stop, child;
 	int err;
 
-	if (!drop_privileges()) {
+	/* It needs only what is open and mapped already. */
+	if (!salvo_sandbox_drop_user()) {
 		complain("cannot give up privileges: %s", strerror(errno));
 		return EXIT_NO_GPU;
 	}

@@ -17,7 +17,7 @@
 #include "kselftest_harness.h"
 #include "rig.h"
 
-#define ROUNDS		300u
+#define ROUNDS		200u
 #define OTHER		(RIG_ASID + 1)
 #define PAGE		4096u
 /* Memory of the other address space: the end of VRAM */
