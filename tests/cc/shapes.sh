@@ -35,6 +35,17 @@ END
 	has code 'vaddps.*ymm'
 	lacks code 'vmaskmov|vgather')"
 
+check "M4 clamped neighbours are side by side but at the border" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int w)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[max(x - 1, 0)] + a[min(x + 1, w - 1)];
+}
+END
+	has code 'vaddps +-?0x[0-9a-f]+\(.*ymm|vaddps +\(.*ymm')"
+
 check "M4 lanes that part: a masked store" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)

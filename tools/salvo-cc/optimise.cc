@@ -13,7 +13,9 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
@@ -89,7 +91,10 @@ void canonicalise(Function &f, TargetMachine &target)
 	passes.run(f, all.fam);
 }
 
-/* After passes of ours that leave values in memory and constants in branches. */
+/*
+ * After passes of ours that leave values in memory and constants in branches. Without
+ * InstCombine, which would make a riddle of ids whose range is no longer known.
+ */
 void tidy(Function &f, TargetMachine &target)
 {
 	managers all(target, PipelineTuningOptions());
@@ -97,8 +102,9 @@ void tidy(Function &f, TargetMachine &target)
 
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
 	passes.addPass(EarlyCSEPass());
+	passes.addPass(InstSimplifyPass());
 	passes.addPass(SimplifyCFGPass());
-	passes.addPass(InstCombinePass());
+	passes.addPass(ADCEPass());
 	passes.run(f, all.fam);
 }
 
