@@ -68,6 +68,7 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 /* struct salvo_note_kernel.flags */
 #define SALVO_KERNEL_BARRIERS	(1u << 0)	/* a call runs a work-item */
 #define SALVO_KERNEL_SPLIT	(1u << 1)	/* there are barriers, but not for the unit */
+#define SALVO_KERNEL_PRINTS	(1u << 2)	/* see struct salvo_print_buffer */
 
 /* struct salvo_note_arg.kind */
 #define SALVO_ARG_VALUE		0	/* scalar, vector or structure, by value */
@@ -90,6 +91,22 @@ struct salvo_image_view {
 	uint32_t width, height, depth;	/* 1 where it has no such dimension */
 	uint32_t layers;	/* of an array, else 0 */
 	uint32_t order, type;	/* of channels, as OpenCL numbers them */
+};
+
+/**
+ * struct salvo_print_buffer - Where printf() of a kernel leaves what it prints.
+ *
+ * Its GPU address is the last 8 bytes of the argument block, of which no argument
+ * speaks. A record is: its bytes (uint32_t, a multiple of 8), the bytes of the format
+ * (uint32_t, so too), the format, and for each argument, or each element of a vector, 8
+ * bytes: a double, or an integer with zeros before it; a string lies there itself, with its
+ * 0 and filled up to a multiple of 8.
+ */
+struct salvo_print_buffer {
+	uint64_t used;		/* bytes asked for; more than @capacity if some were refused */
+	uint32_t capacity;	/* of the records */
+	uint32_t lost;		/* records that did not fit */
+	uint8_t records[];
 };
 
 /**

@@ -16,6 +16,7 @@
 
 #include "batch.h"
 #include "kernel.h"
+#include "print.h"
 
 #define FIRST_COMMANDS	64u
 #define FIRST_ARGS	4096u
@@ -38,6 +39,7 @@ void salvo_batch_destroy(struct salvo_batch *batch)
 	if (!batch)
 		return;
 	salvo_bo_destroy(batch->profile);
+	salvo_bo_destroy(batch->print);
 	salvo_hazards_destroy(batch->hazards);
 	free(batch->causes);
 	free(batch->commands);
@@ -235,6 +237,11 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 					"kernel %s: %u bytes of local memory, at most %u",
 					kernel->info->name, kernel->local_size,
 					batch->device->info.max_local_bytes);
+	if (note->flags & SALVO_KERNEL_PRINTS) {
+		err = salvo_print_prepare(batch);
+		if (err)
+			return salvo_batch_fail(batch, err, "no memory for what kernels print");
+	}
 	command = next_command(batch, kernel->region_count, &err);
 	if (!command)
 		return err;
@@ -260,6 +267,7 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 	batch->spans[batch->count].count = kernel->region_count;
 	batch->region_count += kernel->region_count;
 	batch->notes[batch->count] = (struct salvo_command_note){ kernel->info, kernel->name };
+	salvo_print_place(batch, batch->count);
 	return batch->count++;
 }
 

@@ -58,6 +58,9 @@ struct salvo_batch {
 	unsigned int profile_capacity;
 	/** @recorded: Number of commands at the last submission with a profile. */
 	unsigned int recorded;
+	/** @print: The print buffer, or NULL; @printed: as the CPU sees it. */
+	struct salvo_bo *print;
+	struct salvo_print_buffer *printed;
 	/** @flight: Fences of submissions that may not be done. */
 	struct salvo_flight flight;
 	/** @labels: For the fences of submissions; NULL when the batch has changed. */

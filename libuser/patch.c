@@ -14,6 +14,7 @@
 
 #include "batch.h"
 #include "kernel.h"
+#include "print.h"
 
 static int check_idle(struct salvo_batch *batch)
 {
@@ -188,6 +189,11 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 			return salvo_batch_fail(batch, err, "append: %s", part->error);
 	}
 	count = part->count + (part->tracked && !batch->tracked ? part->found : 0);
+	if (part->print) {
+		err = salvo_print_prepare(batch);
+		if (err)
+			return salvo_batch_fail(batch, err, "no memory for what kernels print");
+	}
 	err = reserve_part(batch, part, count, &args_offset);
 	if (err)
 		return err;
@@ -218,6 +224,8 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 		memcpy(batch->args + args_offset, part->args, part->args_size);
 		batch->args_size = args_offset + part->args_size;
 	}
+	for (i = 0; i < count; i++)
+		salvo_print_place(batch, first + i);
 	batch->count += count;
 	return first;
 }

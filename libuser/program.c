@@ -21,6 +21,7 @@
 #define MAX_IMAGE	(256u << 20)
 #define MAX_KERNELS	4096u
 #define MAX_ARGS	1024u
+#define KNOWN_FLAGS	(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT | SALVO_KERNEL_PRINTS)
 
 struct salvo_program {
 	struct salvo_device *device;
@@ -74,8 +75,8 @@ static bool note_is_sane(const struct salvo_device *device, const struct salvo_n
 {
 	const uint32_t *group = note->required_group;
 
-	if (note->version != SALVO_NOTE_VERSION ||
-	    note->flags & ~(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT) ||
+	if (note->version != SALVO_NOTE_VERSION || note->flags & ~KNOWN_FLAGS ||
+	    (note->flags & SALVO_KERNEL_PRINTS && note->args_bytes < sizeof(uint64_t)) ||
 	    note->isa_level < 2 || note->isa_level > 4)
 		return false;
 	if (note->arg_count > MAX_ARGS ||

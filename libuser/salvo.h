@@ -497,6 +497,18 @@ int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile);
 
 /**
+ * salvo_batch_print() - After the fence: write what the batch's kernels printed by printf().
+ * @fd: Where to, for instance 1.
+ *
+ * The buffer holds 1 MiB and is empty afterwards. Calls of printf() of different work-items
+ * come in any order.
+ *
+ * Return: how many calls of printf() were lost because the buffer was full, -EBUSY (the
+ * batch is in flight), -ENOMEM, or why it cannot be written.
+ */
+int salvo_batch_print(struct salvo_batch *batch, int fd);
+
+/**
  * salvo_queue_create() - A queue; its batches run one after the other.
  * @eu_mask: Execution units that they may use, bit 0 is unit 0; 0: all.
  *

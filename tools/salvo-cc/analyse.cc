@@ -170,6 +170,7 @@ static bool analyse_kernel(kernel &k, const options &opts)
 		for (unsigned i = 0; i < 3; i++)
 			k.required_group[i] =
 				mdconst::extract<ConstantInt>(node->getOperand(i))->getZExtValue();
+	k.prints = f.hasFnAttribute("salvo-prints");
 	k.barriers = opts.fibers;
 	for (const Instruction &inst : instructions(f))
 		if (auto *call = dyn_cast<CallInst>(&inst))

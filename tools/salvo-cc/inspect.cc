@@ -68,6 +68,7 @@ static json::Value to_json(const description &d)
 	return json::Object{
 		{ "name", d.string(d.kernel.name).str() },
 		{ "barriers", (d.kernel.flags & (SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT)) != 0 },
+		{ "prints", (d.kernel.flags & SALVO_KERNEL_PRINTS) != 0 },
 		{ "processor", processor(d.kernel) }, { "isa_level", d.kernel.isa_level },
 		{ "args_bytes", d.kernel.args_bytes },
 		{ "local_bytes", d.kernel.local_bytes },
@@ -94,6 +95,8 @@ static void print(const description &d)
 		outs() << k.private_bytes << " bytes of stack\n";
 	else
 		outs() << "unknown\n";
+	if (k.flags & SALVO_KERNEL_PRINTS)
+		outs() << "  prints         by printf()\n";
 	if (k.required_group[0])
 		outs() << "  group size     " << k.required_group[0] << " x "
 		       << k.required_group[1] << " x " << k.required_group[2] << "\n";

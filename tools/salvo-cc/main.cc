@@ -93,9 +93,10 @@ static bool compile(options &opts)
 	StringRef runtime = runtime_object(opts);
 	std::vector<bytes> objects(1);
 
-	if (!m || !check_calls(*m) || !link_library(*m))
+	if (!m || !check_calls(*m) || !lower_printf(*m) || !link_library(*m))
 		return false;
 	flatten_calls(*m);
+	add_print_buffers(*m);
 	lower_ids(*m);
 	if (!check_defined(*m))
 		return false;

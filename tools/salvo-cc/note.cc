@@ -18,7 +18,7 @@ using namespace llvm;
 
 static std::string describe(const kernel &k, unsigned isa_level)
 {
-	std::vector<salvo_note_arg> args(k.args.size());
+	std::vector<salvo_note_arg> args(k.args.size() - k.prints);
 	salvo_note_kernel note = {};
 	uint32_t strings_at = sizeof(note) + args.size() * sizeof(args[0]);
 	std::string strings;
@@ -36,6 +36,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	if (k.function->getName() != k.name)
 		note.symbol = add_string(k.function->getName());
 	note.flags = k.split ? SALVO_KERNEL_SPLIT : k.barriers ? SALVO_KERNEL_BARRIERS : 0;
+	note.flags |= k.prints ? SALVO_KERNEL_PRINTS : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();
 	note.args_bytes = k.args_bytes;

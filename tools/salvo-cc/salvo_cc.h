@@ -54,6 +54,7 @@ struct kernel {
 	uint32_t required_group[3] = { 0, 0, 0 };
 	bool barriers = false;
 	bool split = false;			/* at its barriers, so that a call runs a work-group */
+	bool prints = false;			/* its last argument is the print buffer */
 };
 
 /* Values that a kernel reads once at its entry. */
@@ -86,6 +87,10 @@ std::unique_ptr<llvm::Module> run_front_end(const options &opts, llvm::LLVMConte
 bool link_library(llvm::Module &m);
 bool check_defined(llvm::Module &m);
 llvm::StringRef runtime_object(const options &opts);
+
+/* printf.cc */
+bool lower_printf(llvm::Module &m);
+void add_print_buffers(llvm::Module &m);
 
 /* opaque.cc */
 void lower_opaque_types(llvm::Module &m);

@@ -15,5 +15,6 @@
 #include "double.cl"
 #include "geometric.cl"
 #include "sync.cl"
+#include "print.cl"
 #include "texels.cl"
 #include "image.cl"

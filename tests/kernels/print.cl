@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/* print.cl - printf() of every conversion for tests/lib/print.c */
+
+kernel void numbers(int i, long l, float f, uchar4 c, float3 v, short2 s)
+{
+	printf("%d|%5d|%-5d|%05d|%+d|%x|%#X|%o|%u\n", i, i, i, i, i, i, i, i, i);
+	printf("%ld|%lx|%hd|%hhd|%c|%%\n", l, l, (short)i, (char)i, 'A' + i % 26);
+	printf("%f|%.2f|%8.3f|%e|%g|%a\n", f, f, f, f, f, f);
+	printf("%v4hhu|%v3hlf|%.1v3hlf|%v2hd|%#v4hhx\n", c, v, v, s, c);
+	printf("%s|%8s|%-8s|%.2s|end\n", i & 1 ? "odd" : "even", "right", "left", "cut");
+}
+
+static void tell(int i)
+{
+	if (i % 3 == 0)
+		printf("item %d\n", i);
+}
+
+kernel void items(global const int *in)
+{
+	tell(in[get_global_id(0)]);
+}
+
+kernel void barrier_items(global int *in, local int *l)
+{
+	l[get_local_id(0)] = in[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	tell(l[get_local_size(0) - 1 - get_local_id(0)]);
+}
+
+kernel void flood(void)
+{
+	printf("%d %s\n", (int)get_global_id(0), "a line that takes some room in the buffer");
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/*
+ * print.cl - room in the print buffer, 6.12.13
+ *
+ * The compiler makes a record of each call of printf() (printf.cc); here it gets its place,
+ * by one atomic addition. Once one record did not fit none does.
+ */
+struct print_buffer {
+	ulong used;
+	uint capacity, lost;
+	uchar records[];
+};
+
+/* Made to measure by the compiler. */
+OVERLOAD ulong atom_add(volatile global ulong *p, ulong value);
+OVERLOAD uint atomic_inc(volatile global uint *p);
+
+global uchar *salvo_outline_print_reserve(global struct print_buffer *buffer, ulong bytes)
+{
+	ulong at = atom_add(&buffer->used, bytes);
+
+	if (at <= buffer->capacity && bytes <= buffer->capacity - at)
+		return buffer->records + at;
+	atomic_inc(&buffer->lost);
+	return 0;
+}
+
+/* Bytes of a string in a record, filled up to a multiple of 8. */
+ulong salvo_outline_print_length(constant const char *text)
+{
+	ulong n = 0;
+
+	while (text && text[n])
+		n++;
+	return (n + 8) & ~7ul;
+}
+
+void salvo_outline_print_string(global uchar *to, constant const char *text)
+{
+	ulong n;
+
+	for (n = 0; text && text[n]; n++)
+		to[n] = text[n];
+	to[n] = 0;
+}
