@@ -359,7 +359,7 @@ static int differing(uint32_t seed)
 	static char text[EACH << 16];
 	struct cc_program *programs[3] = { NULL };
 	char path[] = "/tmp/salvo-random-XXXXXX.cl";
-	struct text t = { text, text + sizeof(text) };
+	struct text t = { .at = text, .end = text + sizeof(text) };
 	struct {
 		const uint32_t *in;
 		uint32_t *out;
