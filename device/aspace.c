@@ -61,7 +61,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	base = mmap(pointer(config->va_base ? config->va_base - SALVO_GPU_GUARD_BYTES : 0),
 		    bytes + SALVO_GPU_WINDOW_BYTES + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-		    (config->va_base ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+		    (config->va_base ? MAP_FIXED : 0), -1, 0);
 	if (base == MAP_FAILED)
 		return errno == ENOMEM || errno == EEXIST ? -ENOMEM : -EINVAL;
 	base += SALVO_GPU_GUARD_BYTES;

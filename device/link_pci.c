@@ -307,8 +307,10 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 	if (timer < 0)
 		return timer;
 
-	/* The GPU's own mapping takes the place of the reservation. */
-	munmap(link->reserved, link->va_bytes + 2 * SALVO_GPU_GUARD_BYTES);
+	/*
+	 * The GPU's own mapping takes the place of the reservation, which stays until then:
+	 * libraries that are loaded meanwhile would land there.
+	 */
 	link->reserved = NULL;
 	memset(link->regs, 0, SALVO_REGS_BYTES);
 	err = salvo_gpu_create(&config, &gpu);

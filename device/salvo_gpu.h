@@ -26,7 +26,7 @@ extern const struct salvo_isolation salvo_processes;
 /*
  * The window for system memory, past VRAM, and the guards before VRAM and after the
  * window, which nothing may use: a kernel's access just past either end must fault.
- * Who gives @va_base keeps free addresses for all of these.
+ * Who gives @va_base has reserved addresses for all of these.
  */
 #define SALVO_GPU_WINDOW_BYTES	(4ull << 30)
 #define SALVO_GPU_GUARD_BYTES	(1ull << 20)
