@@ -9,7 +9,8 @@
  * has barriers), optimised for user-level threads, and optimised for vector lanes.
  *
  * SALVO_RANDOM_KERNELS sets how many, SALVO_RANDOM_SEED the number of the first;
- * SALVO_RANDOM_SHOW prints the source of those that differ.
+ * SALVO_RANDOM_SHOW prints the source of those that differ. Where the compiler fails
+ * or dies its source is kept, and its name printed.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -401,7 +402,10 @@ static int differing(uint32_t seed)
 	for (m = 0; m < 3; m++)
 		cc_program_close(programs[m]);
 	close(fd);
-	unlink(path);
+	if (ok || fd < 0)
+		unlink(path);
+	else
+		fprintf(stderr, "# %s fails\n", path);
 	return ok ? wrong : -1;
 }
 
