@@ -241,6 +241,7 @@ static uint64_t others_from(const struct salvo_gcq *gcq, const struct salvo_gcq_
 			    uint64_t mask)
 {
 	unsigned int i;
+	uint64_t found;
 
 	for (i = 0; i < LOOKS; i++) {
 		const uint64_t at = salvo_gcq_mask_at(gcq, taker, i);
@@ -250,8 +251,9 @@ static uint64_t others_from(const struct salvo_gcq *gcq, const struct salvo_gcq_
 		/* What the node takes as a whole is seen from its own place. */
 		if (taker->unless && (at & taker->unless) == taker->unless)
 			continue;
-		if (at & mask)
-			return at & mask;
+		found = at & mask;
+		if (found)
+			return found;
 	}
 	return 0;
 }

@@ -31,6 +31,10 @@ kernel_file() {
 good=$(kernel_file good 'kernel void good(global int *out) { out[get_global_id(0)] = N; }')
 check "compiles with a macro" "$(expect 0 '' -DN=5 -o "$dir/good.salvo" "$good")"
 check "takes -D with a space" "$(expect 0 '' -D N=5 -o "$dir/good.salvo" "$good")"
+check "inline functions need no static, as OpenCL users write them" "$(
+	expect 0 '' -O0 -o "$dir/inline.salvo" "$(kernel_file inline 'inline int twice(int x) { return 2 * x; }
+kernel void f(global int *out) { out[0] = twice(out[0]); }')"
+	rm -f "$dir"/inline.*)"
 check "default output is beside the input" "$(
 	expect 0 '' -DN=1 "$dir/good.cl"
 	[ -x "$dir/good.salvo" ] || echo "no $dir/good.salvo")"

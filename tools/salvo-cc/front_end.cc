@@ -18,7 +18,7 @@ static std::vector<std::string> make_command(const options &opts)
 {
 	std::vector<std::string> command = {
 		SALVO_CC_LLVM_BIN "/clang", "-x", "cl", "-cl-std=CL1.2", "--target=spir64",
-		"-cl-kernel-arg-info", "-fomit-frame-pointer", "-Xclang",
+		"-cl-kernel-arg-info", "-fgnu89-inline", "-fomit-frame-pointer", "-Xclang",
 		"-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,"
 		"+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,"
 		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
