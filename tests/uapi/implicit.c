@@ -28,7 +28,7 @@ FIXTURE_SETUP(implicit)
 {
 	self->vgem = vgem_open();
 	if (self->vgem < 0)
-		SKIP(return, "there is no vgem");
+		SKIP_TEST("there is no vgem");
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);

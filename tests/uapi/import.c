@@ -29,7 +29,7 @@ FIXTURE_SETUP(import)
 {
 	self->vgem = vgem_open();
 	if (self->vgem < 0)
-		SKIP(return, "there is no vgem");
+		SKIP_TEST("there is no vgem");
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_TRUE(settle("reclaiming", 0));

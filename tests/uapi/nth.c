@@ -76,7 +76,7 @@ FIXTURE_SETUP(nth)
 
 	self->nth = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
 	if (self->nth < 0)
-		SKIP(return, "the kernel cannot inject faults");
+		SKIP_TEST("the kernel cannot inject faults");
 	prepare_injection();
 	s->path = node_path();
 	s->fd = node_open();

@@ -38,7 +38,7 @@ static int write_file(const char *path, const char *text)
 FIXTURE_SETUP(suspend)
 {
 	if (access("/sys/power/pm_test", W_OK))
-		SKIP(return, "the kernel cannot test suspend");
+		SKIP_TEST("the kernel cannot test suspend");
 	ASSERT_EQ(write_file("/sys/power/pm_test", "devices"), 0);
 	write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
 	self->fd = node_open();

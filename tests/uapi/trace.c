@@ -40,7 +40,7 @@ static int write_file(const char *path, const char *text)
 FIXTURE_SETUP(trace)
 {
 	if (access(TRACEFS "/instances", F_OK) && mount("tracefs", TRACEFS, "tracefs", 0, NULL))
-		SKIP(return, "no tracefs");
+		SKIP_TEST("no tracefs");
 	ASSERT_EQ(mkdir(INSTANCE, 0755), 0);
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);

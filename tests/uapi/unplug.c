@@ -70,7 +70,7 @@ static bool wait_for_node(void)
 FIXTURE_SETUP(unplug)
 {
 	if (access(MODULE, R_OK))
-		SKIP(return, "there is no " MODULE " to load again");
+		SKIP_TEST("there is no " MODULE " to load again");
 	ASSERT_TRUE(find_function(self->pci, sizeof(self->pci)));
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
