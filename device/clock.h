@@ -18,4 +18,14 @@ static inline uint64_t salvo_clock(void)
 	return now.tv_sec * SALVO_CLOCK_HZ + now.tv_nsec;
 }
 
+/* For waits with a limit */
+static inline struct timespec salvo_clock_in(uint64_t ns)
+{
+	const uint64_t until = salvo_clock() + ns;
+
+	return (struct timespec){
+		.tv_sec = until / SALVO_CLOCK_HZ, .tv_nsec = until % SALVO_CLOCK_HZ,
+	};
+}
+
 #endif /* SALVO_CLOCK_H */

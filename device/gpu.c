@@ -234,9 +234,14 @@ int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapp
 	return ok ? 0 : -EINVAL;
 }
 
-void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
+void salvo_gpu_beat(struct salvo_gpu *gpu)
 {
 	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);
+}
+
+void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
+{
+	salvo_gpu_beat(gpu);
 	kill_context(gpu);
 	salvo_gpu_raise(gpu);
 	if (gpu->spaces)

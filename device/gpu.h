@@ -76,6 +76,11 @@ struct salvo_gpu {
 void salvo_gpu_raise(struct salvo_gpu *gpu);
 
 /**
+ * salvo_gpu_beat() - Move the heartbeat. Who waits on behalf of the driver does it too.
+ */
+void salvo_gpu_beat(struct salvo_gpu *gpu);
+
+/**
  * salvo_gpu_ring() - Read new entries of the rings in @mask, unless another thread does.
  */
 void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);

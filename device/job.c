@@ -464,11 +464,9 @@ void salvo_jobs_drain(struct salvo_jobs *jobs)
 		pthread_mutex_lock(&jobs->lock);
 	}
 	while (jobs->in_flight) {
-		const uint64_t until = salvo_clock() + PATIENCE_NS;
-		const struct timespec time = {
-			.tv_sec = until / SALVO_CLOCK_HZ, .tv_nsec = until % SALVO_CLOCK_HZ,
-		};
+		const struct timespec time = salvo_clock_in(PATIENCE_NS);
 
+		salvo_gpu_beat(jobs->gpu);
 		/* A kernel that does not come to the end of its group is left by force. */
 		if (pthread_cond_clockwait(&jobs->idle, &jobs->lock, CLOCK_MONOTONIC, &time) &&
 		    !jobs->gpu->spaces && jobs->gpu->config.contain_faults)

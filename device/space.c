@@ -43,6 +43,8 @@
 #define SPIN_NS		50000u
 /* A context that its process does not kill in this time goes with the process. */
 #define KILL_NS		200000000u
+/* On a loaded machine processes take their time to end: the heart goes on meanwhile. */
+#define BEAT_NS		50000000u
 
 static void kick(struct salvo_space *space)
 {
@@ -490,8 +492,12 @@ static void stop(struct salvo_spaces *spaces)
 		kick(space);
 		pthread_mutex_unlock(&space->lock);
 	}
-	while (spaces->list)
-		pthread_cond_wait(&spaces->empty, &spaces->lock);
+	while (spaces->list) {
+		const struct timespec time = salvo_clock_in(BEAT_NS);
+
+		pthread_cond_clockwait(&spaces->empty, &spaces->lock, CLOCK_MONOTONIC, &time);
+		salvo_gpu_beat(spaces->gpu);
+	}
 	pthread_mutex_unlock(&spaces->lock);
 	look(spaces);
 }

@@ -191,10 +191,11 @@ void rig_ring(struct rig *rig)
 	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_RING(0));
 }
 
-uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch)
+static uint32_t pack(struct rig *rig, uint32_t asid, uint32_t ctx,
+		     const struct salvo_batch_desc *batch)
 {
 	const struct salvo_packet_target target = {
-		.asid = RIG_ASID, .ctx = ctx, .result = rig_result_address(rig->seqno + 1),
+		.asid = asid, .ctx = ctx, .result = rig_result_address(rig->seqno + 1),
 	};
 
 	need(salvo_pack_bytes(batch) <= RIG_SLOT_BYTES, "packet too large");
@@ -203,17 +204,29 @@ uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *
 	return salvo_pack_bytes(batch);
 }
 
+uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch)
+{
+	return pack(rig, RIG_ASID, ctx, batch);
+}
+
 uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch)
 {
-	const struct salvo_ring_entry entry = rig_next_entry(rig, ctx, rig_pack(rig, ctx, batch));
+	return rig_submit_to(rig, RIG_ASID, ctx, batch);
+}
 
+uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,
+		       const struct salvo_batch_desc *batch)
+{
+	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, pack(rig, asid, ctx, batch));
+
+	entry.asid = asid;
 	rig_push(rig, &entry);
 	rig_ring(rig);
 	return entry.seqno;
 }
 
-uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address, uint64_t size,
-		   uint32_t access)
+uint64_t rig_submit_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address,
+			  uint64_t size, uint32_t access)
 {
 	struct salvo_ring_entry entry = rig_next_entry(rig, 0, SALVO_PACK_SPACE_BYTES);
 
@@ -223,7 +236,15 @@ uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t addre
 	salvo_pack_set_fence(rig_next_packet(rig), entry.seqno);
 	rig_push(rig, &entry);
 	rig_ring(rig);
-	return rig_wait(rig, entry.seqno) ? rig_result(rig, entry.seqno)->status : ~0u;
+	return entry.seqno;
+}
+
+uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address, uint64_t size,
+		   uint32_t access)
+{
+	const uint64_t seqno = rig_submit_space(rig, asid, code, address, size, access);
+
+	return rig_wait(rig, seqno) ? rig_result(rig, seqno)->status : ~0u;
 }
 
 uint64_t rig_fence(struct rig *rig, unsigned int ring)

@@ -89,7 +89,12 @@ void rig_ring(struct rig *rig);
 uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch);
 /* Packs, pushes and rings. Returns the seqno. */
 uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch);
-/* An address space command, done at once. Returns its status. */
+uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,
+		       const struct salvo_batch_desc *batch);
+/* Submits an address space command. Returns the seqno. */
+uint64_t rig_submit_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address,
+			  uint64_t size, uint32_t access);
+/* The same, and waits. Returns the status. */
 uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address, uint64_t size,
 		   uint32_t access);
 

@@ -62,17 +62,8 @@ static uint64_t submit_to(struct rig *rig, uint32_t asid, const struct drm_salvo
 	const struct salvo_batch_desc batch = {
 		.commands = command, .count = 1, .args = args, .args_size = args_size,
 	};
-	const uint32_t ctx = asid;
-	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, rig_pack(rig, ctx, &batch));
-	struct salvo_op_setup_state *state = (void *)((struct salvo_packet *)rig_next_packet(rig) + 1);
 
-	entry.asid = asid;
-	while (state->op.code != SALVO_OP_SETUP_STATE)
-		state = (void *)((uint8_t *)state + state->op.bytes);
-	state->asid = asid;
-	rig_push(rig, &entry);
-	rig_ring(rig);
-	return entry.seqno;
+	return rig_submit_to(rig, asid, asid, &batch);
 }
 
 static uint32_t run_in(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,

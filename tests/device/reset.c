@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * reset.c - resets, whatever the processes of the address spaces are just doing
+ *
+ * A reset ends all processes: those that run endless kernels, those that are starting,
+ * those on their way out with the next one started beside them. Each must be
+ * acknowledged, leave no process behind, and work must be possible afterwards.
+ * SALVO_ROUNDS says how many rounds, if not ROUNDS.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "kselftest_harness.h"
+#include "rig.h"
+
+#define ROUNDS		150u
+#define SPACES		3u
+#define PAGE		4096u
+/* The driver waits no longer than that; it is a matter of milliseconds on a quiet machine. */
+#define LIMIT_NS	20000000000ull
+
+FIXTURE(reset)
+{
+	struct rig *rig;
+};
+
+FIXTURE_SETUP(reset)
+{
+	self->rig = rig_create_isolated(0);
+}
+
+FIXTURE_TEARDOWN(reset)
+{
+	rig_destroy(self->rig);
+}
+
+/* Never ends, and tells that it runs. */
+RIG_KERNEL static void endless(RIG_KERNEL_ARGS)
+{
+	volatile uint64_t *running = *(uint64_t *const *)args;
+
+	for (;;)
+		*running = 1;
+}
+
+RIG_KERNEL static void set(RIG_KERNEL_ARGS)
+{
+	**(uint64_t *const *)args = 5;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+static uint64_t submit_kernel(struct rig *rig, uint32_t asid, uint32_t ctx, salvo_kernel_fn fn,
+			      uint64_t address)
+{
+	const struct drm_salvo_command command = rig_dispatch(rig, fn, 4, 1, 0, sizeof(address));
+	const struct salvo_batch_desc batch = {
+		.commands = &command, .count = 1, .args = &address, .args_size = sizeof(address),
+	};
+
+	return rig_submit_to(rig, asid, ctx, &batch);
+}
+
+/* Code, and a page of data beside it that may go again. */
+static void bind_space(struct rig *rig, uint32_t asid)
+{
+	const uint64_t data = rig->data_address + asid * PAGE;
+
+	rig_submit_space(rig, asid, SALVO_OP_BIND, rig->code_address, RIG_CODE_BYTES,
+			 SALVO_ACCESS_READ | SALVO_ACCESS_EXEC);
+	rig_submit_space(rig, asid, SALVO_OP_BIND, data, PAGE,
+			 SALVO_ACCESS_READ | SALVO_ACCESS_WRITE);
+}
+
+/* One thing of those that a driver sends, without a wait for its end. */
+static void send_something(struct rig *rig, unsigned int *seed)
+{
+	const uint32_t asid = 1 + rand_r(seed) % SPACES, ctx = 10 * asid + rand_r(seed) % 2;
+	const uint64_t data = rig->data_address + asid * PAGE;
+	const uint64_t extra = rig->data_address + (64 + rand_r(seed) % 1024) * PAGE;
+
+	switch (rand_r(seed) % 6) {
+	case 0:
+	case 1:
+		submit_kernel(rig, asid, ctx, endless, data);
+		break;
+	case 2:
+		submit_kernel(rig, asid, ctx, set, data);
+		break;
+	case 3:
+		rig_submit_space(rig, asid, SALVO_OP_BIND, extra, PAGE, SALVO_ACCESS_READ);
+		break;
+	case 4:
+		rig_submit_space(rig, asid, SALVO_OP_UNBIND, data, PAGE, 0);
+		rig_submit_space(rig, asid, SALVO_OP_BIND, data, PAGE,
+				 SALVO_ACCESS_READ | SALVO_ACCESS_WRITE);
+		break;
+	case 5:
+		rig_submit_space(rig, asid, SALVO_OP_SPACE_END, 0, 0, 0);
+		bind_space(rig, asid);
+		break;
+	}
+}
+
+/* Counts the children of a process; @last is one of them. */
+static unsigned int count_children(int parent, int *last)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	unsigned int count = 0;
+
+	while (proc && (entry = readdir(proc))) {
+		char path[300], line[512] = "";
+		int pid, of = 0;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(line, sizeof(line), file) &&
+		    sscanf(line, "%d (%*[^)]) %*c %d", &pid, &of) == 2 && of == parent) {
+			count++;
+			*last = pid;
+		}
+		fclose(file);
+	}
+	if (proc)
+		closedir(proc);
+	return count;
+}
+
+/* Processes of address spaces, which are the zygote's; it is our only child. */
+static unsigned int count_spaces(int *zygote)
+{
+	int last;
+
+	return count_children(getpid(), zygote) == 1 ? count_children(*zygote, &last) : ~0u;
+}
+
+static unsigned int rounds(void)
+{
+	const char *wanted = getenv("SALVO_ROUNDS");
+
+	return wanted ? strtoul(wanted, NULL, 10) : ROUNDS;
+}
+
+TEST_F_TIMEOUT(reset, reset_is_acknowledged_whatever_processes_do, 3600)
+{
+	struct rig *rig = self->rig;
+	unsigned int i, n, asid, seed = 7;
+	int zygote;
+
+	for (i = 0; i < rounds(); i++) {
+		uint64_t start;
+
+		for (asid = 1; asid <= SPACES; asid++)
+			bind_space(rig, asid);
+		for (n = rand_r(&seed) % 12; n; n--) {
+			send_something(rig, &seed);
+			if (rand_r(&seed) % 3 == 0)
+				usleep(rand_r(&seed) % 3000);
+			if (rand_r(&seed) % 3 == 0)
+				salvo_gpu_heartbeat(rig->gpu);
+		}
+		start = now_ns();
+		rig_reset(rig);
+		EXPECT_LT(now_ns() - start, LIMIT_NS);
+		ASSERT_EQ(0, count_spaces(&zygote));
+	}
+	bind_space(rig, 1);
+	ASSERT_TRUE(rig_wait(rig, submit_kernel(rig, 1, 1, set, rig->data_address + PAGE)));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, rig->seqno)->status);
+	EXPECT_EQ(5, *(uint64_t *)(rig->data + PAGE));
+}
+
+static void *reset_main(void *rig)
+{
+	rig_reset(rig);
+	return NULL;
+}
+
+/*
+ * On a loaded machine processes take their time to end. The driver must not take the GPU for
+ * dead meanwhile: its heart beats. Here nobody ends the process, as the zygote sleeps.
+ */
+TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
+{
+	struct rig *rig = self->rig;
+	const uint64_t data = rig->data_address + PAGE;
+	uint32_t before, i;
+	pthread_t thread;
+	int zygote;
+
+	bind_space(rig, 1);
+	submit_kernel(rig, 1, 1, endless, data);
+	for (i = 0; i < 20000 && !*(volatile uint64_t *)(rig->data + PAGE); i++)
+		usleep(1000);
+	ASSERT_EQ(1, count_spaces(&zygote));
+	kill(zygote, SIGSTOP);
+	before = __atomic_load_n(&rig->regs->heartbeat, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, reset_main, rig));
+	for (i = 0; i < 5000 && __atomic_load_n(&rig->regs->heartbeat, __ATOMIC_RELAXED) - before < 20;
+	     i++)
+		usleep(1000);
+	EXPECT_LT(i, 5000);
+	EXPECT_NE(rig->regs->reset_ack, rig->regs->reset_request);
+	kill(zygote, SIGCONT);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, count_spaces(&zygote));
+}
+
+TEST_HARNESS_MAIN
