@@ -7,17 +7,22 @@
  * checked before use. Nothing here locks: ring registers belong to
  * salvo_ring.c's lock, reset to whoever owns bring-up, teardown or the reset.
  */
+#include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
-#include <linux/iopoll.h>
 #include <linux/pci.h>
 
 #include "salvo_device.h"
 #include "salvo_mmio.h"
 
-/* A device that is alive answers within a heartbeat; a loaded host is slower. */
-#define SALVO_RESET_POLL_US	200
-#define SALVO_RESET_LIMIT_US	(2 * USEC_PER_SEC)
+/*
+ * A device answers within a heartbeat, but on a loaded host it has to wait for processes
+ * to end. It gets time as long as its heart moves, within a limit. Looks are counted,
+ * not time: a host that did not run us did not run the device either.
+ */
+#define SALVO_ANSWER_POLL_US	200
+#define SALVO_ANSWER_SILENCE	(3 * USEC_PER_SEC / 2 / SALVO_ANSWER_POLL_US)
+#define SALVO_ANSWER_LOOKS	(10 * SALVO_ANSWER_SILENCE)
 
 static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 {
@@ -131,6 +136,24 @@ void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
 	writel(on, &mmio->regs->bus_master);
 }
 
+static int salvo_mmio_wait(struct salvo_mmio *mmio, u32 __iomem *ack, u32 request)
+{
+	u32 heartbeat = salvo_mmio_read_heartbeat(mmio);
+	unsigned int looks, silent = 0;
+
+	for (looks = 0; looks < SALVO_ANSWER_LOOKS && silent < SALVO_ANSWER_SILENCE; looks++) {
+		u32 now = salvo_mmio_read_heartbeat(mmio);
+
+		if (readl(ack) == request)
+			return 0;
+		/* The heart of the next worker does not count. */
+		silent = now == heartbeat || salvo_mmio_is_lost(mmio) ? silent + 1 : 0;
+		heartbeat = now;
+		usleep_range(SALVO_ANSWER_POLL_US, 2 * SALVO_ANSWER_POLL_US);
+	}
+	return -ETIMEDOUT;
+}
+
 /**
  * salvo_mmio_reset() - The reset handshake.
  * @mmio: The registers.
@@ -144,13 +167,11 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
 {
 	/* Any value but the last acknowledged one, also after a driver before us. */
 	u32 request = readl(&mmio->regs->reset_ack) + 1;
-	u32 ack;
 	int ret;
 
 	writel(request, &mmio->regs->reset_request);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_RESET);
-	ret = readl_poll_timeout(&mmio->regs->reset_ack, ack, ack == request,
-				 SALVO_RESET_POLL_US, SALVO_RESET_LIMIT_US);
+	ret = salvo_mmio_wait(mmio, &mmio->regs->reset_ack, request);
 	mmio->stopped = !ret;
 	return ret;
 }
@@ -168,13 +189,11 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
 int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx)
 {
 	u32 request = readl(&mmio->regs->kill_ack) + 1;
-	u32 ack;
 
 	writel(ctx, &mmio->regs->kill_ctx);
 	writel(request, &mmio->regs->kill_request);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_KILL);
-	return readl_poll_timeout(&mmio->regs->kill_ack, ack, ack == request,
-				  SALVO_RESET_POLL_US, SALVO_RESET_LIMIT_US);
+	return salvo_mmio_wait(mmio, &mmio->regs->kill_ack, request);
 }
 
 /**

@@ -217,6 +217,30 @@ TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, 60)
 	expect_works_when_bound_again(_metadata);
 }
 
+/* A GPU that is alive gets the time that a reset takes on a loaded host. */
+TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, 60)
+{
+	struct drm_salvo_command command = fill(self->bo.address, 64, 1);
+	double since;
+	char path[64];
+	int err;
+
+	ASSERT_EQ(submit_endless(self), 0);
+	ask_host("end no process for 5 s");
+	sleep(1);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/salvo_reset",
+		 strstr(node_path(), "renderD") + 7);
+	since = seconds();
+	ASSERT_EQ(write_file(path, "1"), 0);
+	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
+	printf("# the reset took %.2f s\n", seconds() - since);
+	fflush(stdout);
+	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ECANCELED);
+	ASSERT_NE(node_path(), NULL);
+	err = run(self->fd, self->ctx, &command, 1);
+	EXPECT_EQ(err, 0);
+}
+
 /* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
 /* Woken up again it could write there: its importers' memory is kept until it is dead. */
 TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, 60)

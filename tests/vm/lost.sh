@@ -14,6 +14,12 @@ obey() {
 	'kill all') kill -KILL "$gpu" ;;
 	'kill later') (sleep 0.5; kill -KILL "$worker") & ;;
 	stop) kill -STOP "$worker" ;;
+	'end no process for 5 s') (
+		zygote=$(pgrep -P "$worker" | head -n 1)
+		kill -STOP "$zygote"
+		sleep 5
+		kill -CONT "$zygote"
+	) & ;;
 	esac
 }
 
