@@ -242,10 +242,24 @@ void salvo_gpu_beat(struct salvo_gpu *gpu)
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	salvo_gpu_beat(gpu);
+	salvo_jobs_look(&gpu->jobs);
 	kill_context(gpu);
 	salvo_gpu_raise(gpu);
 	if (gpu->spaces)
 		gpu->config.isolation->look(gpu->spaces);
+}
+
+int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why)
+{
+	struct salvo_inject inject;
+	int err = salvo_inject_parse(&inject, text, why);
+
+	if (err)
+		return err;
+	salvo_jobs_inject(&gpu->jobs, &inject);
+	atomic_fetch_add(&gpu->fault_irqs, 1);
+	salvo_gpu_raise(gpu);
+	return 0;
 }
 
 void salvo_gpu_listen(struct salvo_gpu *gpu, _Atomic uint32_t *bell)

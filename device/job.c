@@ -11,7 +11,7 @@
  * it to 0 finishes the job: it writes the profile, starts the next job of the
  * context, and retires all jobs at the head of the ring that are done. To retire
  * is to write the result, then the fence register, then to count one interrupt
- * (B6); it is raised when the lock is dropped.
+ * (B6); it is raised when the lock is dropped. inject.c may have a say in that.
  *
  * The lock protects both orders and the free list. It is never held while work
  * is pushed or the owner is called. Jobs keep their memory when they are
@@ -108,6 +108,7 @@ struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs)
 	job->busy_ns = 0;
 	job->ended = 0;
 	job->done = false;
+	memset(&job->injected, 0, sizeof(job->injected));
 	job->ring_next = NULL;
 	job->ctx_next = NULL;
 	return job;
@@ -217,20 +218,30 @@ static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 
 	if (job->result)
 		salvo_dma_write(&gpu->dma, job->result, &result, sizeof(result));
-	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->entry.seqno, __ATOMIC_RELEASE);
-	if (job->entry.flags & SALVO_RING_IRQ)
+	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->entry.seqno + job->injected.add,
+			 __ATOMIC_RELEASE);
+	if (job->injected.corrupt)
+		salvo_inject_corrupt(&jobs->inject, &job->injected, gpu->regs);
+	if (job->entry.flags & SALVO_RING_IRQ && !job->injected.lost_irq)
 		atomic_fetch_add(&gpu->fence_irqs, 1);
 	free_locked(jobs, job);
 }
 
-/* Returns whether the command processor waits for a job that is now free. */
-static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+/* Is the fence of a job that is at the head of its ring, and done, to be late? */
+static bool is_late_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 {
-	const unsigned int ring = job->ring;
+	if (jobs->inject.count && job->entry.ctx && !job->injected.counted)
+		salvo_inject_count(&jobs->inject, &job->injected);
+	return job->injected.until && salvo_clock() < job->injected.until;
+}
+
+/* Returns whether the command processor waits for a job that is now free. */
+static bool retire_ring_locked(struct salvo_jobs *jobs, unsigned int ring)
+{
 	bool starved = false;
 
-	job->done = true;
-	while (jobs->ring[ring].first && jobs->ring[ring].first->done) {
+	while (jobs->ring[ring].first && jobs->ring[ring].first->done &&
+	       !is_late_locked(jobs, jobs->ring[ring].first)) {
 		struct salvo_job *first = jobs->ring[ring].first;
 
 		jobs->ring[ring].first = first->ring_next;
@@ -240,6 +251,12 @@ static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 	if (starved)
 		jobs->starved = false;
 	return starved;
+}
+
+static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	job->done = true;
+	return retire_ring_locked(jobs, job->ring);
 }
 
 /*
@@ -443,6 +460,26 @@ bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx)
 	return left;
 }
 
+void salvo_jobs_inject(struct salvo_jobs *jobs, const struct salvo_inject *inject)
+{
+	pthread_mutex_lock(&jobs->lock);
+	jobs->inject = *inject;
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+void salvo_jobs_look(struct salvo_jobs *jobs)
+{
+	bool starved = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&jobs->lock);
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		starved |= retire_ring_locked(jobs, i);
+	pthread_mutex_unlock(&jobs->lock);
+	if (starved)
+		salvo_gpu_ring(jobs->gpu, ~0u);
+}
+
 void salvo_jobs_drain(struct salvo_jobs *jobs)
 {
 	uint32_t pending;
@@ -456,7 +493,11 @@ void salvo_jobs_drain(struct salvo_jobs *jobs)
 			pending = SALVO_STATUS_PENDING;
 			atomic_compare_exchange_strong(&job->status, &pending,
 						       SALVO_STATUS_KILLED);
+			/* No fence is late any more, nor will it be. */
+			job->injected.counted = true;
+			job->injected.until = 0;
 		}
+		retire_ring_locked(jobs, i);
 	}
 	if (jobs->gpu->spaces) {
 		pthread_mutex_unlock(&jobs->lock);

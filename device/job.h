@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "fault.h"
+#include "inject.h"
 #include "salvo_hw.h"
 
 struct salvo_edge;
@@ -70,6 +71,8 @@ struct salvo_job {
 	uint64_t ended;
 	/** @done: May retire. */
 	bool done;
+	/** @injected: What it suffers when it retires. */
+	struct salvo_injected injected;
 	/** @ring_next: Next in its ring, or in the list of free jobs. */
 	struct salvo_job *ring_next;
 	/** @ctx_next: Next of its context, or of its address space if that is a process. */
@@ -100,6 +103,8 @@ struct salvo_jobs {
 		struct salvo_job *last;
 	} contexts[SALVO_JOBS];
 	unsigned int context_count;
+	/** @inject: Faults that batches are to have. */
+	struct salvo_inject inject;
 };
 
 int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu);
@@ -170,6 +175,16 @@ void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_
  * Return: whether a unit may still work for one of them; then ask again a little later.
  */
 bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx);
+
+/**
+ * salvo_jobs_inject() - Wish for faults, instead of those before.
+ */
+void salvo_jobs_inject(struct salvo_jobs *jobs, const struct salvo_inject *inject);
+
+/**
+ * salvo_jobs_look() - Retire what an injected fault kept from it, if it is time.
+ */
+void salvo_jobs_look(struct salvo_jobs *jobs);
 
 /**
  * salvo_jobs_drain() - Give up all jobs and wait until none is in flight.

@@ -27,6 +27,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "inject.h"
 #include "link_pci.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
@@ -258,25 +259,47 @@ static int heartbeat_timer(void)
 	return fd;
 }
 
-static void serve_until(struct salvo_link *link, struct salvo_gpu *gpu, int timer, int stop_fd)
+struct control {
+	struct salvo_inject_control fifo;
+	struct salvo_gpu *gpu;
+	const struct salvo_link_worker *worker;
+};
+
+static void take_control(void *cookie, const char *line)
 {
-	struct pollfd polled[SALVO_VECTORS + 2];
+	const struct control *control = cookie;
+	char why[SALVO_INJECT_WHY] = "a line is too long";
+
+	if (!line || salvo_gpu_inject(control->gpu, line, why))
+		control->worker->complain(why);
+}
+
+static void serve_until(struct salvo_link *link, struct salvo_gpu *gpu, int timer,
+			const struct salvo_link_worker *worker)
+{
+	struct control control = { .gpu = gpu, .worker = worker };
+	struct pollfd polled[SALVO_VECTORS + 3];
 	struct pollfd *beat = &polled[SALVO_VECTORS];
 	struct pollfd *stop = &polled[SALVO_VECTORS + 1];
+	struct pollfd *fifo = &polled[SALVO_VECTORS + 2];
 
 	for (int i = 0; i < SALVO_VECTORS; i++)
 		polled[i] = (struct pollfd){ .fd = link->doorbell[i], .events = POLLIN };
 	*beat = (struct pollfd){ .fd = timer, .events = POLLIN };
-	*stop = (struct pollfd){ .fd = stop_fd, .events = POLLIN };
+	*stop = (struct pollfd){ .fd = worker->stop_fd, .events = POLLIN };
+	*fifo = (struct pollfd){ .fd = worker->control_fd, .events = POLLIN };
 
 	while (!stop->revents) {
 		uint64_t expirations;
 
-		if (poll(polled, SALVO_VECTORS + 2, -1) < 0)
+		if (poll(polled, SALVO_VECTORS + 3, -1) < 0)
 			continue;
 		serve_doorbells(link, gpu, polled);
 		if (beat->revents && read(timer, &expirations, sizeof(expirations)) > 0)
 			salvo_gpu_heartbeat(gpu);
+		if (fifo->revents & POLLIN)
+			salvo_inject_control_read(&control.fifo, worker->control_fd, take_control,
+						  &control);
 	}
 }
 
@@ -317,11 +340,13 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 	if (err)
 		goto out;
 
+	if (worker->inject)
+		salvo_gpu_inject(gpu, worker->inject, (char [SALVO_INJECT_WHY]){ 0 });
 	if (worker->generation > 1)
 		raise_vector(link, SALVO_VECTOR_LOST);
 	if (worker->ready)
 		worker->ready(worker->cookie);
-	serve_until(link, gpu, timer, worker->stop_fd);
+	serve_until(link, gpu, timer, worker);
 	salvo_gpu_destroy(gpu);
 out:
 	close(timer);

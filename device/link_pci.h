@@ -59,6 +59,12 @@ struct salvo_link_worker {
 	uint32_t generation;
 	/** @isolation: As in struct salvo_gpu_config. */
 	const struct salvo_isolation *isolation;
+	/** @inject: Faults from the start on, in the words of inject.h; NULL for none. */
+	const char *inject;
+	/** @control_fd: FIFO for lines of the same, which does not block; -1 for none. */
+	int control_fd;
+	/** @complain: Told what was wrong with such a line. */
+	void (*complain)(const char *why);
 	/** @stop_fd: The worker ends when it becomes readable. */
 	int stop_fd;
 	/** @ready: Called once, when the registers are valid and doorbells are heard; may be NULL. */

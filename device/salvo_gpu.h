@@ -145,10 +145,23 @@ struct salvo_gpu_mapping {
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
 
 /**
- * salvo_gpu_heartbeat() - Count one heartbeat in the registers, and go on with a kill under way.
+ * salvo_gpu_heartbeat() - Count one heartbeat in the registers, and go on with what is under way.
  * @gpu: The GPU.
  */
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
+
+/**
+ * salvo_gpu_inject() - From now on the GPU has faults, instead of those before.
+ * @gpu: The GPU.
+ * @text: Which, in the words of inject.h; empty for none.
+ * @why: Gets what is wrong with @text; 96 bytes.
+ *
+ * Raises SALVO_VECTOR_FAULT without a new fault: who waits for it knows that batches are
+ * counted from now on. A late fence needs heartbeats to come at all.
+ *
+ * Return: 0, or -EINVAL: nothing has changed.
+ */
+int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why);
 
 /**
  * struct salvo_gpu_span - A unit ran a chunk of work-groups, in ticks of the GPU's clock.

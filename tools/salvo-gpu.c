@@ -13,6 +13,8 @@
  * device); with --threads all kernels run in the worker. A worker gives up its user if
  * that is root.
  *
+ * The FIFO of --control is the supervisor's too, and every worker reads it.
+ *
  * The socket exists from the moment that the GPU is ready until QEMU has connected.
  * When QEMU closes its end, or on SIGTERM or SIGINT, both processes end. The worker
  * dies with the supervisor in any case (PR_SET_PDEATHSIG).
@@ -38,6 +40,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "inject.h"
 #include "link_pci.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
@@ -58,6 +61,8 @@ struct options {
 	uint64_t bar_bytes;
 	unsigned int units;
 	const char *topology;
+	const char *inject;
+	const char *control_path;
 	bool threads;
 	bool verbose;
 };
@@ -70,6 +75,8 @@ struct supervisor {
 	/* While no QEMU has connected; its path exists as long. */
 	int listen_fd;
 	int qemu_fd;
+	/* FIFO of --control, or -1 */
+	int control_fd;
 
 	pid_t worker;
 	uint32_t generation;
@@ -123,6 +130,9 @@ static void usage(FILE *out)
 	      "  -t, --topology T    units and nodes other than the machine's: 4, 2x4 (2 nodes of 4), 4+2x2;\n"
 	      "                      2x4,far=1:2000ns makes node 1 far, with that latency added\n"
 	      "      --threads       no process for each address space: kernels are not kept apart\n"
+	      "      --inject F      have faults with batches counted from 1: lost-irq@3,late-fence@5:200ms,\n"
+	      "                      wrong-seqno@6,wrong-seqno@7:+5,corrupt@8:fence (or magic, head),crash@9\n"
+	      "      --control PATH  make a FIFO; a line like F written to it is for batches from then on\n"
 	      "  -v, --verbose       tell what happens\n"
 	      "  -h, --help          this text\n"
 	      "      --version       the version\n"
@@ -161,7 +171,7 @@ static bool parse_size(const char *text, uint64_t *out)
 
 static int parse_options(int argc, char **argv, struct options *options)
 {
-	enum { OPTION_VRAM = 256, OPTION_THREADS, OPTION_VERSION };
+	enum { OPTION_VRAM = 256, OPTION_THREADS, OPTION_INJECT, OPTION_CONTROL, OPTION_VERSION };
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "ram", required_argument, NULL, 'r' },
@@ -169,13 +179,16 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "units", required_argument, NULL, 'u' },
 		{ "topology", required_argument, NULL, 't' },
 		{ "threads", no_argument, NULL, OPTION_THREADS },
+		{ "inject", required_argument, NULL, OPTION_INJECT },
+		{ "control", required_argument, NULL, OPTION_CONTROL },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPTION_VERSION },
 		{ 0 },
 	};
 	struct salvo_topology topology;
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_TOPOLOGY_WHY], inject_why[SALVO_INJECT_WHY];
+	struct salvo_inject inject;
 	const char *rest;
 	uint64_t number;
 	int c;
@@ -216,6 +229,16 @@ static int parse_options(int argc, char **argv, struct options *options)
 		case OPTION_THREADS:
 			options->threads = true;
 			break;
+		case OPTION_INJECT:
+			if (salvo_inject_parse(&inject, optarg, inject_why)) {
+				complain("--inject %s", inject_why);
+				return EXIT_USAGE;
+			}
+			options->inject = optarg;
+			break;
+		case OPTION_CONTROL:
+			options->control_path = optarg;
+			break;
 		case 'v':
 			options->verbose = true;
 			break;
@@ -255,6 +278,11 @@ static void worker_is_ready(void *cookie)
 	close(*ready_fd);
 }
 
+static void complain_of_line(const char *why)
+{
+	complain("--control: %s", why);
+}
+
 /* Returns the exit code of the worker's process. */
 static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 {
@@ -263,6 +291,10 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 		.topology = sv->options.topology,
 		.isolation = sv->options.threads ? NULL : &salvo_processes,
 		.generation = sv->generation,
+		/* The next ones are to be well. */
+		.inject = sv->generation == 1 ? sv->options.inject : NULL,
+		.control_fd = sv->control_fd,
+		.complain = complain_of_line,
 		.ready = worker_is_ready,
 		.cookie = &ready_fd,
 	};
@@ -472,6 +504,34 @@ static int qemu_look(struct supervisor *sv)
 
 /* --- the supervisor -------------------------------------------------------- */
 
+/* Read and written, so that it has a writer always, and lines wait for the next worker. */
+static int control_start(struct supervisor *sv)
+{
+	const char *path = sv->options.control_path;
+
+	if (!path)
+		return 0;
+	if (mkfifo(path, 0600) < 0) {
+		complain("--control %s: %s", path, strerror(errno));
+		sv->options.control_path = NULL;
+		return -1;
+	}
+	sv->control_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (sv->control_fd < 0) {
+		complain("--control %s: %s", path, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static void control_stop(struct supervisor *sv)
+{
+	if (sv->options.control_path)
+		unlink(sv->options.control_path);
+	if (sv->control_fd >= 0)
+		close(sv->control_fd);
+}
+
 static int supervisor_init(struct supervisor *sv)
 {
 	const char *path = sv->options.ram_path;
@@ -491,6 +551,8 @@ static int supervisor_init(struct supervisor *sv)
 		return -1;
 	}
 
+	if (control_start(sv))
+		return -1;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status) < 0) {
 		complain("%s: %s", path, strerror(errno));
@@ -521,6 +583,7 @@ static void supervisor_fini(struct supervisor *sv)
 		close(sv->qemu_fd);
 	worker_stop(sv);
 	salvo_link_destroy(sv->link);
+	control_stop(sv);
 	if (sv->signal_fd >= 0)
 		close(sv->signal_fd);
 }
@@ -570,7 +633,9 @@ static int supervisor_run(struct supervisor *sv)
 
 int main(int argc, char **argv)
 {
-	struct supervisor sv = { .signal_fd = -1, .listen_fd = -1, .qemu_fd = -1 };
+	struct supervisor sv = {
+		.signal_fd = -1, .listen_fd = -1, .qemu_fd = -1, .control_fd = -1,
+	};
 	int code;
 
 	code = parse_options(argc, argv, &sv.options);

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/*
+ * inject.c - faults that a GPU has because somebody wishes for them
+ *
+ * A list of faults, each for one batch. Batches are counted when they come to the head
+ * of their ring and are done: then job.c asks what the batch has to suffer, keeps it
+ * there while its fence is to be late, and bends what it tells of it. Nothing here
+ * touches how batches run. With an empty list job.c does not ask.
+ *
+ * The list is under the lock of job.c.
+ */
+#include "inject.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "clock.h"
+#include "salvo_hw.h"
+
+/* A seqno that is wrong by so much belongs to no batch. */
+#define FAR_OFF	1000000000
+
+/* --- the text ---------------------------------------------------------------- */
+
+struct parser {
+	const char *at;
+	/* The fault that is parsed, for complaints */
+	const char *item;
+	char *why;
+};
+
+static int wrong(const struct parser *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int wrong(const struct parser *p, const char *format, ...)
+{
+	const size_t length = strcspn(p->item, ",");
+	int used = snprintf(p->why, SALVO_INJECT_WHY, "'%.*s': ", (int)(length < 30 ? length : 30),
+			    p->item);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(p->why + used, SALVO_INJECT_WHY - used, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static bool accept(struct parser *p, const char *word)
+{
+	const size_t length = strlen(word);
+
+	if (strncmp(p->at, word, length))
+		return false;
+	p->at += length;
+	return true;
+}
+
+static int number(struct parser *p, const char *field, uint32_t most, int64_t *out)
+{
+	uint64_t value = 0;
+
+	if (*p->at < '0' || *p->at > '9')
+		return wrong(p, "%s: a number is missing", field);
+	for (; *p->at >= '0' && *p->at <= '9'; p->at++)
+		if (value <= most)
+			value = 10 * value + (*p->at - '0');
+	if (!value || value > most)
+		return wrong(p, "%s: not from 1 to %u", field, most);
+	*out = (int64_t)value;
+	return 0;
+}
+
+static int late(struct parser *p, int64_t *value)
+{
+	int err;
+
+	if (!accept(p, ":"))
+		return wrong(p, "the time is missing, as in :200ms");
+	err = number(p, "time", SALVO_INJECT_MAX_MS, value);
+	if (!err && !accept(p, "ms"))
+		return wrong(p, "time: ms is missing");
+	return err;
+}
+
+static int seqno(struct parser *p, int64_t *value)
+{
+	bool minus;
+	int err;
+
+	*value = FAR_OFF;
+	if (!accept(p, ":"))
+		return 0;
+	minus = accept(p, "-");
+	if (!minus && !accept(p, "+"))
+		return wrong(p, "difference: + or - is missing");
+	err = number(p, "difference", FAR_OFF, value);
+	if (minus)
+		*value = -*value;
+	return err;
+}
+
+static int reg(struct parser *p, int64_t *value)
+{
+	if (accept(p, ":magic"))
+		*value = offsetof(struct salvo_regs, magic);
+	else if (accept(p, ":head"))
+		*value = offsetof(struct salvo_regs, ring[0].head);
+	else if (accept(p, ":fence"))
+		*value = offsetof(struct salvo_regs, ring[0].fence);
+	else
+		return wrong(p, "register: not :magic, :head or :fence");
+	return 0;
+}
+
+static int fault(struct parser *p, struct salvo_inject *inject)
+{
+	static const struct {
+		const char *name;
+		int (*value)(struct parser *p, int64_t *value);
+	} kinds[] = {
+		[SALVO_INJECT_LOST_IRQ] = { "lost-irq@", NULL },
+		[SALVO_INJECT_LATE_FENCE] = { "late-fence@", late },
+		[SALVO_INJECT_WRONG_SEQNO] = { "wrong-seqno@", seqno },
+		[SALVO_INJECT_CORRUPT] = { "corrupt@", reg },
+		[SALVO_INJECT_CRASH] = { "crash@", NULL },
+	};
+	const uint32_t i = inject->count;
+	int64_t batch;
+	unsigned int k;
+	int err;
+
+	p->item = p->at;
+	if (i == SALVO_INJECT_ITEMS)
+		return wrong(p, "more than %u faults", SALVO_INJECT_ITEMS);
+	for (k = 0; k <= SALVO_INJECT_CRASH && !accept(p, kinds[k].name); k++)
+		;
+	if (k > SALVO_INJECT_CRASH)
+		return wrong(p, "no fault that is known");
+	err = number(p, "batch", SALVO_INJECT_MAX_BATCH, &batch);
+	if (!err && kinds[k].value)
+		err = kinds[k].value(p, &inject->item[i].value);
+	if (err)
+		return err;
+	if (*p->at && *p->at != ',')
+		return wrong(p, "what is '%.10s'?", p->at);
+	inject->item[i].kind = k;
+	inject->item[i].batch = (uint32_t)batch;
+	inject->count++;
+	return 0;
+}
+
+int salvo_inject_parse(struct salvo_inject *inject, const char *text, char *why)
+{
+	struct parser p = { .at = text, .why = why };
+	int err = 0;
+
+	memset(inject, 0, sizeof(*inject));
+	if (!*text)
+		return 0;
+	do
+		err = fault(&p, inject);
+	while (!err && accept(&p, ","));
+	return err;
+}
+
+/* --- what a batch suffers ------------------------------------------------------ */
+
+void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *injected)
+{
+	uint32_t i;
+
+	injected->counted = true;
+	inject->batches++;
+	for (i = 0; i < inject->count; i++) {
+		if (inject->item[i].batch != inject->batches)
+			continue;
+		switch (inject->item[i].kind) {
+		case SALVO_INJECT_LOST_IRQ:
+			injected->lost_irq = true;
+			break;
+		case SALVO_INJECT_LATE_FENCE:
+			injected->until = salvo_clock() +
+					  inject->item[i].value * (SALVO_CLOCK_HZ / 1000);
+			break;
+		case SALVO_INJECT_WRONG_SEQNO:
+			injected->add = inject->item[i].value;
+			break;
+		case SALVO_INJECT_CORRUPT:
+			injected->corrupt |= 1u << i;
+			break;
+		case SALVO_INJECT_CRASH:
+			/* Not to be caught: no trap, no clean end. */
+			kill(getpid(), SIGKILL);
+			break;
+		}
+	}
+}
+
+void salvo_inject_corrupt(const struct salvo_inject *inject, const struct salvo_injected *injected,
+			  struct salvo_regs *regs)
+{
+	uint32_t i;
+
+	for (i = 0; i < inject->count; i++)
+		if (injected->corrupt & (1u << i))
+			memset((char *)regs + inject->item[i].value, 0xa5,
+			       inject->item[i].value == offsetof(struct salvo_regs, magic) ?
+			       sizeof(regs->magic) : sizeof(regs->ring[0].fence));
+}
+
+/* --- the FIFO ------------------------------------------------------------------ */
+
+void salvo_inject_control_read(struct salvo_inject_control *control, int fd,
+			       void (*take)(void *cookie, const char *line), void *cookie)
+{
+	ssize_t got = read(fd, control->line + control->length,
+			   sizeof(control->line) - control->length);
+	char *start = control->line, *end;
+
+	if (got <= 0)
+		return;
+	control->length += (size_t)got;
+	while ((end = memchr(start, '\n', control->line + control->length - start))) {
+		*end = '\0';
+		take(cookie, control->too_long ? NULL : start);
+		control->too_long = false;
+		start = end + 1;
+	}
+	control->length -= (size_t)(start - control->line);
+	memmove(control->line, start, control->length);
+	if (control->length == sizeof(control->line)) {
+		control->too_long = true;
+		control->length = 0;
+	}
+}

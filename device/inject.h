@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inject.h - faults that a GPU has because somebody wishes for them
+ */
+#ifndef SALVO_INJECT_H
+#define SALVO_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct salvo_regs;
+
+#define SALVO_INJECT_ITEMS	16u
+#define SALVO_INJECT_MAX_BATCH	1000000000u
+#define SALVO_INJECT_MAX_MS	60000u
+/* What the text that tells what is wrong with another one may need */
+#define SALVO_INJECT_WHY	96
+
+enum salvo_inject_kind {
+	SALVO_INJECT_LOST_IRQ,
+	SALVO_INJECT_LATE_FENCE,
+	SALVO_INJECT_WRONG_SEQNO,
+	SALVO_INJECT_CORRUPT,
+	SALVO_INJECT_CRASH,
+};
+
+/**
+ * struct salvo_inject - Faults to come.
+ */
+struct salvo_inject {
+	struct {
+		enum salvo_inject_kind kind;
+		/** @batch: Which batch, counted from 1. */
+		uint32_t batch;
+		/** @value: Milliseconds, difference of the seqno, or offset of the register. */
+		int64_t value;
+	} item[SALVO_INJECT_ITEMS];
+	/** @count: Of @item; 0: off. */
+	uint32_t count;
+	/** @batches: That were to retire since. */
+	uint32_t batches;
+};
+
+/**
+ * struct salvo_injected - What a batch has to suffer.
+ */
+struct salvo_injected {
+	/** @counted: It has its number already. */
+	bool counted;
+	bool lost_irq;
+	/** @until: When its fence may retire, in ticks of the clock. */
+	uint64_t until;
+	/** @add: To the seqno that is told. */
+	uint64_t add;
+	/** @corrupt: Bit i: item i names a register. */
+	uint32_t corrupt;
+};
+
+/**
+ * salvo_inject_parse() - Faults that somebody wishes for.
+ * @inject: Gets them; @batches is 0.
+ * @text: What, and with which batch, counted from 1 and from now on in the order in which
+ *        they retire. Packets that change address spaces are not counted.
+ *
+ *	faults   = [ fault { "," fault } ]
+ *	fault    = "lost-irq@" batch
+ *	         | "late-fence@" batch ":" number "ms"
+ *	         | "wrong-seqno@" batch [ ":" ( "+" | "-" ) number ]
+ *	         | "corrupt@" batch ":" ( "magic" | "head" | "fence" )
+ *	         | "crash@" batch
+ *
+ * An empty text ends what was wished for before.
+ * @why: Gets what is wrong; SALVO_INJECT_WHY bytes.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int salvo_inject_parse(struct salvo_inject *inject, const char *text, char *why);
+
+/**
+ * salvo_inject_count() - A batch is the next to retire: find out what it has to suffer.
+ *
+ * Does not return if that is a crash.
+ */
+void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *injected);
+
+/**
+ * salvo_inject_corrupt() - Its fence was written: now the registers that it names.
+ */
+void salvo_inject_corrupt(const struct salvo_inject *inject, const struct salvo_injected *injected,
+			  struct salvo_regs *regs);
+
+/**
+ * struct salvo_inject_control - Lines from a FIFO.
+ */
+struct salvo_inject_control {
+	/** @line: What has come of the next one; all but its end is lost if it is too long. */
+	char line[512];
+	size_t length;
+	bool too_long;
+};
+
+/**
+ * salvo_inject_control_read() - Read what there is, as far as it fits.
+ * @fd: Of the FIFO; does not block.
+ * @take: Called with each line without its end, or with NULL for one that is too long.
+ */
+void salvo_inject_control_read(struct salvo_inject_control *control, int fd,
+			       void (*take)(void *cookie, const char *line), void *cookie);
+
+#endif /* SALVO_INJECT_H */
