@@ -180,7 +180,7 @@ $(MODULE_DIR)/tests/kunit/salvo-kunit.ko: $(MODULE_DIR)/salvo.ko tests/kunit/Kbu
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
 HOST_TESTS := unit device spin cc lib tools faces docs lint install
-VM_TESTS   := uapi lost
+VM_TESTS   := uapi lost inject
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) $(VM_TESTS))))

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+/*
+ * inject.c - the driver with a GPU that lies, is late or dies, and with a second one beside it
+ *
+ * Runs in the VM; tests/vm/inject.sh on the host does what the lines "# host: ..." ask for:
+ * it writes faults into the control FIFO of a GPU, or kills the worker of the first one.
+ * That a GPU has taken them is seen by its interrupt.
+ */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rendernode.h"
+
+#define DRIVER	"/sys/bus/pci/drivers/salvo"
+
+/* A file of a GPU with what a batch needs. */
+struct user {
+	int fd;
+	uint32_t ctx, syncobj;
+	struct bo bo;
+};
+
+FIXTURE(inject) {
+	/* Of the first GPU and of the second */
+	struct user user[2];
+};
+
+static int open_node(unsigned int gpu)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/dri/renderD%u", 128 + gpu);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int open_user(unsigned int gpu, struct user *user)
+{
+	int err;
+
+	user->fd = open_node(gpu);
+	if (user->fd < 0)
+		return -errno;
+	err = ctx_create(user->fd, &user->ctx);
+	if (!err)
+		err = bo_create(user->fd, 4096, 0, &user->bo);
+	if (!err)
+		err = bo_map(user->fd, &user->bo);
+	user->syncobj = syncobj_create(user->fd);
+	return err;
+}
+
+FIXTURE_SETUP(inject)
+{
+	ASSERT_EQ(open_user(0, &self->user[0]), 0);
+	ASSERT_EQ(open_user(1, &self->user[1]), 0);
+}
+
+FIXTURE_TEARDOWN(inject)
+{
+	close(self->user[0].fd);
+	close(self->user[1].fd);
+}
+
+/* Of the fault vectors of all GPUs. */
+static uint64_t fault_irqs(void)
+{
+	FILE *file = fopen("/proc/interrupts", "re");
+	uint64_t irqs = 0;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		unsigned long long a, b;
+
+		if (strstr(line, "salvo-fault") && sscanf(line, " %*d: %llu %llu", &a, &b) == 2)
+			irqs += a + b;
+	}
+	if (file)
+		fclose(file);
+	return irqs;
+}
+
+static void ask_host(const char *what, const char *faults)
+{
+	printf("# host: %s %s\n", what, faults);
+	fflush(stdout);
+}
+
+/* Batches are counted from now on. */
+static bool inject_into(const char *what, const char *faults)
+{
+	const uint64_t before = fault_irqs();
+	int i;
+
+	ask_host(what, faults);
+	for (i = 0; i < 600 && fault_irqs() == before; i++)
+		usleep(50000);
+	return fault_irqs() != before;
+}
+
+static bool inject(const char *faults)
+{
+	return inject_into("inject", faults);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static int submit_fill(struct user *user, uint32_t pattern)
+{
+	const struct drm_salvo_command command = fill(user->bo.address, 4096, pattern);
+	const struct drm_salvo_sync signal = { .handle = user->syncobj };
+	const struct batch batch = {
+		.ctx = user->ctx, .commands = &command, .count = 1,
+		.signals = &signal, .signal_count = 1,
+	};
+
+	return submit(user->fd, &batch);
+}
+
+/* How it ended; -EILSEQ if that was well but not all is there. */
+static int wait_fill(struct user *user, uint32_t pattern)
+{
+	int err = syncobj_wait(user->fd, user->syncobj, 30), i;
+
+	if (!err)
+		err = syncobj_error(user->fd, user->syncobj);
+	for (i = 0; !err && i < 1024; i++)
+		if (((volatile uint32_t *)user->bo.map)[i] != pattern)
+			err = -EILSEQ;
+	return err;
+}
+
+static int run_fill(struct user *user, uint32_t pattern)
+{
+	int err = submit_fill(user, pattern);
+
+	return err ? err : wait_fill(user, pattern);
+}
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Binds the driver to the first GPU again and gives the user a file of it. */
+static int bind_again(struct user *user)
+{
+	char path[PATH_MAX] = "", *pci;
+	int err = -ENODEV, i;
+
+	if (readlink("/sys/class/drm/renderD128/device", path, sizeof(path) - 1) < 0)
+		return -errno;
+	pci = basename(path);
+	munmap(user->bo.map, user->bo.size);
+	close(user->fd);
+	user->fd = -1;
+	err = write_file(DRIVER "/unbind", pci);
+	if (err)
+		return err;
+	/* The next worker may not be up yet. */
+	for (i = 0; i < 100; i++) {
+		err = write_file(DRIVER "/bind", pci);
+		if (!err)
+			break;
+		usleep(100000);
+	}
+	return err ? err : open_user(0, user);
+}
+
+TEST_F_TIMEOUT(inject, a_lost_interrupt_costs_a_timeout_at_most_and_no_batch, 60)
+{
+	const long long resets = device_counter("resets"), kills = device_counter("kills");
+	struct user *user = &self->user[0];
+	uint64_t irqs;
+
+	/* The interrupt of the last one is all that could tell of it. */
+	ASSERT_TRUE(inject("lost-irq@1,lost-irq@4"));
+	irqs = fence_irqs();
+	EXPECT_EQ(run_fill(user, 1), 0);
+	EXPECT_EQ(fence_irqs(), irqs);
+	EXPECT_EQ(submit_fill(user, 2), 0);
+	EXPECT_EQ(submit_fill(user, 3), 0);
+	EXPECT_EQ(run_fill(user, 4), 0);
+	EXPECT_EQ(run_fill(user, 5), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+	EXPECT_EQ(device_counter("kills"), kills);
+}
+
+TEST_F_TIMEOUT(inject, a_late_fence_is_late, 60)
+{
+	const long long resets = device_counter("resets"), kills = device_counter("kills");
+	struct user *user = &self->user[0];
+	double since;
+
+	ASSERT_TRUE(inject("late-fence@2:300ms"));
+	EXPECT_EQ(run_fill(user, 1), 0);
+	since = seconds();
+	EXPECT_EQ(run_fill(user, 2), 0);
+	EXPECT_GE(seconds() - since, 0.3);
+	EXPECT_EQ(run_fill(user, 3), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+	EXPECT_EQ(device_counter("kills"), kills);
+}
+
+/* The GPU has nothing to kill, so the driver resets it. */
+TEST_F_TIMEOUT(inject, a_fence_later_than_the_timeout_is_not_waited_for, 60)
+{
+	const long long resets = device_counter("resets");
+	struct user *user = &self->user[0], other;
+
+	ASSERT_TRUE(inject("late-fence@1:60000ms"));
+	EXPECT_EQ(run_fill(user, 1), -ECANCELED);
+	EXPECT_EQ(device_counter("resets"), resets + 1);
+	ASSERT_EQ(open_user(0, &other), 0);
+	EXPECT_EQ(run_fill(&other, 2), 0);
+	close(other.fd);
+}
+
+TEST_F_TIMEOUT(inject, a_wrong_seqno_is_ignored, 60)
+{
+	const long long resets = device_counter("resets");
+	struct user *user = &self->user[0], other;
+
+	/* The fence of the next one tells of both. */
+	ASSERT_EQ(open_user(0, &other), 0);
+	ASSERT_TRUE(inject("wrong-seqno@1,wrong-seqno@3:-1,wrong-seqno@5:+1"));
+	EXPECT_EQ(submit_fill(user, 1), 0);
+	EXPECT_EQ(run_fill(&other, 2), 0);
+	EXPECT_EQ(wait_fill(user, 1), 0);
+	EXPECT_EQ(submit_fill(user, 3), 0);
+	EXPECT_EQ(run_fill(&other, 4), 0);
+	EXPECT_EQ(wait_fill(user, 3), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+	/* With no next one, the batch never ends for the driver. */
+	EXPECT_EQ(run_fill(user, 5), -ECANCELED);
+	EXPECT_EQ(device_counter("resets"), resets + 1);
+	EXPECT_EQ(run_fill(&other, 6), 0);
+	close(other.fd);
+}
+
+TEST_F_TIMEOUT(inject, nonsense_in_head_and_fence_is_survived, 60)
+{
+	const long long resets = device_counter("resets");
+	struct user *user = &self->user[0], other;
+
+	ASSERT_EQ(open_user(0, &other), 0);
+	ASSERT_TRUE(inject("corrupt@1:head,corrupt@3:fence"));
+	EXPECT_EQ(run_fill(user, 1), 0);
+	EXPECT_EQ(run_fill(user, 2), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+	EXPECT_EQ(run_fill(user, 3), -ECANCELED);
+	EXPECT_EQ(device_counter("resets"), resets + 1);
+	EXPECT_EQ(run_fill(&other, 4), 0);
+	close(other.fd);
+}
+
+TEST_F_TIMEOUT(inject, without_its_magic_the_gpu_is_given_up, 60)
+{
+	struct user *user = &self->user[0];
+	int i;
+
+	/* With its interrupt the batch has ended before anybody looks. */
+	ASSERT_TRUE(inject("corrupt@1:magic,lost-irq@1"));
+	EXPECT_EQ(run_fill(user, 1), -ENODEV);
+	for (i = 0; i < 600 && run_fill(user, 2) != -ENODEV; i++)
+		usleep(50000);
+	EXPECT_EQ(run_fill(user, 2), -ENODEV);
+	EXPECT_EQ(run_fill(&self->user[1], 3), 0);
+	ask_host("kill", "");
+	ASSERT_EQ(bind_again(user), 0);
+	EXPECT_EQ(run_fill(user, 4), 0);
+}
+
+TEST_F_TIMEOUT(inject, a_crash_ends_one_gpu_and_not_the_other, 60)
+{
+	struct user *user = self->user;
+
+	/* Both at once */
+	EXPECT_EQ(submit_fill(&user[0], 1), 0);
+	EXPECT_EQ(submit_fill(&user[1], 2), 0);
+	EXPECT_EQ(wait_fill(&user[0], 1), 0);
+	EXPECT_EQ(wait_fill(&user[1], 2), 0);
+
+	ASSERT_TRUE(inject("crash@2"));
+	EXPECT_EQ(run_fill(&user[0], 3), 0);
+	EXPECT_EQ(submit_fill(&user[0], 4), 0);
+	EXPECT_EQ(run_fill(&user[1], 5), 0);
+	EXPECT_EQ(wait_fill(&user[0], 4), -ENODEV);
+	EXPECT_EQ(run_fill(&user[0], 6), -ENODEV);
+	EXPECT_EQ(run_fill(&user[1], 7), 0);
+	ASSERT_EQ(bind_again(&user[0]), 0);
+	EXPECT_EQ(run_fill(&user[0], 8), 0);
+	EXPECT_EQ(run_fill(&user[1], 9), 0);
+}
+
+/* A late fence of the second GPU is no matter of the first. */
+TEST_F_TIMEOUT(inject, a_gpu_does_not_wait_for_the_other, 60)
+{
+	struct user *user = self->user;
+	double since = seconds();
+	int i;
+
+	ASSERT_TRUE(inject_into("inject2", "late-fence@1:1000ms"));
+	since = seconds();
+	EXPECT_EQ(submit_fill(&user[1], 1), 0);
+	for (i = 0; i < 10; i++)
+		EXPECT_EQ(run_fill(&user[0], i), 0);
+	EXPECT_EQ(wait_fill(&user[1], 1), 0);
+	EXPECT_GE(seconds() - since, 1.0);
+}
+
+TEST_HARNESS_MAIN
