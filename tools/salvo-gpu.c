@@ -4,8 +4,8 @@
  *
  * Two processes. The supervisor, which is this program's main(), holds what must
  * survive: the socket to QEMU, the memory of BAR2, the eventfds. It forks the
- * worker, which is the GPU. When a worker dies, the supervisor forks the next one
- * with the next generation; QEMU notices nothing and the guest's driver is told by
+ * worker, which is the GPU. When a worker dies, the supervisor waits until all processes of
+ * its address spaces are gone too, and forks the next one with the next generation; QEMU notices nothing and the guest's driver is told by
  * SALVO_VECTOR_LOST. The supervisor has one thread, so forking is safe, and never
  * reads guest memory, so a guest cannot harm it.
  *
@@ -388,6 +388,16 @@ static void worker_stop(struct supervisor *sv)
 	sv->worker = 0;
 }
 
+/*
+ * The processes of the address spaces die with their worker, but not at once; until then they
+ * write to VRAM and to the guest's memory, of which the next worker will say that nobody does.
+ */
+static void bury_orphans(void)
+{
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 /* Looks after SIGCHLD. Returns 0, or -1 if there is no sense in going on. */
 static int worker_reap(struct supervisor *sv)
 {
@@ -396,6 +406,7 @@ static int worker_reap(struct supervisor *sv)
 	if (!sv->worker || waitpid(sv->worker, &status, WNOHANG) != sv->worker)
 		return 0;
 	sv->worker = 0;
+	bury_orphans();
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_GPU)
 		return -1;
 	if (WIFSIGNALED(status))
@@ -553,6 +564,10 @@ static int supervisor_init(struct supervisor *sv)
 
 	if (control_start(sv))
 		return -1;
+
+	/* What a worker leaves is ours to bury. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status) < 0) {
 		complain("%s: %s", path, strerror(errno));

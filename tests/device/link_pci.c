@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -157,14 +158,14 @@ static void gpu_cleanup(struct gpu_process *gpu)
 	rmdir(gpu->dir);
 }
 
-/* The worker: the only child of salvo-gpu. 0 if there is none. */
-static pid_t gpu_worker(const struct gpu_process *gpu)
+/* The only child of a process. 0 if there is none. */
+static pid_t child_of(pid_t parent)
 {
 	char path[64];
 	int pid = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", gpu->pid, gpu->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
 	file = fopen(path, "r");
 	if (!file)
 		return 0;
@@ -172,6 +173,11 @@ static pid_t gpu_worker(const struct gpu_process *gpu)
 		pid = 0;
 	fclose(file);
 	return pid;
+}
+
+static pid_t gpu_worker(const struct gpu_process *gpu)
+{
+	return child_of(gpu->pid);
 }
 
 /* Also true for a zombie that nobody has reaped yet. */
@@ -470,6 +476,27 @@ TEST_F(link, worker_that_stops_is_followed_too)
 	kill(first, SIGTERM);
 	EXPECT_TRUE(wait_vector(&self->guest, SALVO_VECTOR_LOST));
 	EXPECT_EQ(2, self->guest.regs->generation);
+}
+
+/*
+ * What is left of the last worker could still write to VRAM and to the guest's memory. Its zygote
+ * is a zombie here that cannot be buried before we let it.
+ */
+TEST_F(link, next_worker_waits_until_all_of_the_last_is_gone)
+{
+	const pid_t worker = gpu_worker(&self->gpu), zygote = worker ? child_of(worker) : 0;
+	siginfo_t info;
+
+	if (!zygote)
+		SKIP(return, "this kernel does not tell a process's children");
+	if (ptrace(PTRACE_SEIZE, zygote, NULL, NULL))
+		SKIP(return, "tracing is not allowed");
+	kill(worker, SIGKILL);
+	ASSERT_EQ(0, waitid(P_PID, zygote, &info, WEXITED | WNOWAIT));
+	sleep_ms(500);
+	EXPECT_EQ(1, self->guest.regs->generation);
+	ASSERT_EQ(zygote, waitpid(zygote, NULL, 0));
+	EXPECT_TRUE(WAIT_FOR(self->guest.regs->generation == 2));
 }
 
 /* On a loaded machine a worker may have lived for a second when we kill it: that starts the count again. */
