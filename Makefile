@@ -20,7 +20,7 @@ DEPFLAGS = -MMD -MP
 
 # Asked for when first used, so that tools/deps can install pkg-config before.
 DRM_CFLAGS = $(eval DRM_CFLAGS := $$(shell pkg-config --cflags libdrm))$(DRM_CFLAGS)
-LIBS       = -ldrm -lhwloc -lm -pthread -Wl,--as-needed -lseccomp
+LIBS       = -ldrm -lhwloc -lmd -lm -pthread -Wl,--as-needed -lseccomp
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:

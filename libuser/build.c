@@ -42,25 +42,25 @@ static bool includes_others(const char *source, size_t bytes)
 	return false;
 }
 
-static void add_string(struct salvo_sha256 *hash, const char *text)
+static void add_string(SHA2_CTX *hash, const char *text)
 {
-	salvo_sha256_add(hash, text, strlen(text) + 1);
+	salvo_cache_hash(hash, text, strlen(text) + 1);
 }
 
 static void make_key(const struct salvo_compiler *compiler, const char *march, const char *options,
 		     const char *source, size_t bytes, uint8_t *key)
 {
-	struct salvo_sha256 hash;
+	SHA2_CTX hash;
 
-	salvo_sha256_init(&hash);
+	SHA256Init(&hash);
 	add_string(&hash, key_version);
 	add_string(&hash, compiler->path);
-	salvo_sha256_add(&hash, &compiler->size, sizeof(compiler->size));
-	salvo_sha256_add(&hash, &compiler->changed_ns, sizeof(compiler->changed_ns));
+	salvo_cache_hash(&hash, &compiler->size, sizeof(compiler->size));
+	salvo_cache_hash(&hash, &compiler->changed_ns, sizeof(compiler->changed_ns));
 	add_string(&hash, march);
 	add_string(&hash, options ? options : "");
-	salvo_sha256_add(&hash, source, bytes);
-	salvo_sha256_end(&hash, key);
+	salvo_cache_hash(&hash, source, bytes);
+	SHA256Final(key, &hash);
 }
 
 static void free_block(struct salvo_text_block *block)
@@ -100,7 +100,7 @@ static int compile(const struct salvo_device *device, const char *source, size_t
 {
 	static const char *const after[] = { "-o", "-", "-", NULL };
 	const char *before[] = { "--march", NULL, NULL };
-	uint8_t key[SALVO_SHA256_BYTES];
+	uint8_t key[SHA256_DIGEST_LENGTH];
 	struct salvo_compiler compiler;
 	char march[16];
 	bool has_key;

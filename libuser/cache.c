@@ -23,7 +23,7 @@
 
 struct entry_head {
 	char magic[8];
-	uint8_t hash[SALVO_SHA256_BYTES];	/* of all that follows */
+	uint8_t hash[SHA256_DIGEST_LENGTH];	/* of all that follows */
 	uint64_t program_bytes;
 	uint64_t message_bytes;
 };
@@ -55,13 +55,13 @@ static int cache_folder(char *path, size_t size, bool make)
 
 static int entry_path(const uint8_t *key, bool make, char *path, size_t size)
 {
-	char name[2 * SALVO_SHA256_BYTES + 1];
+	char name[2 * SHA256_DIGEST_LENGTH + 1];
 	size_t length;
 	unsigned int i;
 
 	if (cache_folder(path, size, make))
 		return -ENOENT;
-	for (i = 0; i < SALVO_SHA256_BYTES; i++)
+	for (i = 0; i < SHA256_DIGEST_LENGTH; i++)
 		snprintf(name + 2 * i, 3, "%02x", key[i]);
 	length = strlen(path);
 	return (size_t)snprintf(path + length, size - length, "/%s", name) < size - length ?
@@ -71,14 +71,14 @@ static int entry_path(const uint8_t *key, bool make, char *path, size_t size)
 static void hash_entry(const struct entry_head *head, const char *program, const char *messages,
 		       uint8_t *out)
 {
-	struct salvo_sha256 hash;
+	SHA2_CTX hash;
 
-	salvo_sha256_init(&hash);
-	salvo_sha256_add(&hash, &head->program_bytes, sizeof(head->program_bytes));
-	salvo_sha256_add(&hash, &head->message_bytes, sizeof(head->message_bytes));
-	salvo_sha256_add(&hash, program, head->program_bytes);
-	salvo_sha256_add(&hash, messages, head->message_bytes);
-	salvo_sha256_end(&hash, out);
+	SHA256Init(&hash);
+	salvo_cache_hash(&hash, &head->program_bytes, sizeof(head->program_bytes));
+	salvo_cache_hash(&hash, &head->message_bytes, sizeof(head->message_bytes));
+	salvo_cache_hash(&hash, program, head->program_bytes);
+	salvo_cache_hash(&hash, messages, head->message_bytes);
+	SHA256Final(out, &hash);
 }
 
 static int copy_block(struct salvo_text_block *block, const char *data, size_t bytes)
@@ -95,7 +95,7 @@ static int copy_block(struct salvo_text_block *block, const char *data, size_t b
 static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *program,
 		       struct salvo_text_block *messages)
 {
-	uint8_t hash[SALVO_SHA256_BYTES];
+	uint8_t hash[SHA256_DIGEST_LENGTH];
 	struct entry_head head;
 	const char *rest = data + sizeof(head);
 
@@ -114,7 +114,7 @@ static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *
 	return copy_block(messages, rest + head.program_bytes, head.message_bytes);
 }
 
-int salvo_cache_read(const uint8_t key[SALVO_SHA256_BYTES], struct salvo_text_block *program,
+int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_block *program,
 		     struct salvo_text_block *messages)
 {
 	char path[PATH_MAX], *data = NULL;
@@ -145,7 +145,7 @@ static bool write_part(int fd, const void *data, size_t bytes)
 	return write(fd, data, bytes) == (ssize_t)bytes;
 }
 
-void salvo_cache_write(const uint8_t key[SALVO_SHA256_BYTES],
+void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 		       const struct salvo_text_block *program,
 		       const struct salvo_text_block *messages)
 {

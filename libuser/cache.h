@@ -5,15 +5,23 @@
 #ifndef SALVO_LIB_CACHE_H
 #define SALVO_LIB_CACHE_H
 
+#include <sha2.h>
+#include <stdint.h>
+
 #include "compiler.h"
-#include "sha256.h"
+
+/** salvo_cache_hash() - Add bytes to a hash. */
+static inline void salvo_cache_hash(SHA2_CTX *hash, const void *data, size_t bytes)
+{
+	SHA256Update(hash, (const uint8_t *)data, bytes);
+}
 
 /** salvo_cache_read() - The entry of a key: program and messages. Return: 0, -ENOENT. */
-int salvo_cache_read(const uint8_t key[SALVO_SHA256_BYTES], struct salvo_text_block *program,
+int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_block *program,
 		     struct salvo_text_block *messages);
 
 /** salvo_cache_write() - Make an entry; a failure has no effect but that it is missing. */
-void salvo_cache_write(const uint8_t key[SALVO_SHA256_BYTES],
+void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 		       const struct salvo_text_block *program,
 		       const struct salvo_text_block *messages);
 
