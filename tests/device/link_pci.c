@@ -647,6 +647,51 @@ TEST_F(process, ram_file_must_be_whole_pages)
 	}
 }
 
+/* By option in the first generation, by the FIFO in the second; the third is well. */
+TEST_F(process, faults_come_when_they_are_wished_for)
+{
+	char control[128];
+	char *argv[] = { "salvo-gpu", "--socket", self->gpu.socket, "--ram", self->gpu.ram_path,
+			 "--vram", "16M", "--inject", "crash@2", "--control", control, NULL };
+	struct guest guest = { .sock = -1 };
+	uint64_t va;
+	int fifo;
+
+	ASSERT_EQ(0, gpu_files(&self->gpu, RAM_BYTES));
+	snprintf(control, sizeof(control), "%s/control", self->gpu.dir);
+	self->gpu.pid = gpu_exec(argv, true);
+	ASSERT_TRUE(WAIT_FOR(access(self->gpu.socket, F_OK) == 0));
+	ASSERT_EQ(0, guest_attach(&guest, &self->gpu));
+	va = guest.regs->va_base;
+	/* The FAULT vector is rung for the option too. */
+	ASSERT_TRUE(wait_vector(&guest, SALVO_VECTOR_FAULT));
+	for (uint32_t generation = 1; generation <= 3; generation++) {
+		ASSERT_EQ(generation, guest.regs->generation);
+		ASSERT_TRUE(reset(&guest, generation));
+		ring_enable(&guest);
+		ASSERT_TRUE(bind_page(&guest, va));
+		if (generation == 2) {
+			fifo = open(control, O_WRONLY | O_CLOEXEC);
+			ASSERT_LE(0, fifo);
+			EXPECT_EQ(8, write(fifo, "crash@1\n", 8));
+			EXPECT_TRUE(wait_vector(&guest, SALVO_VECTOR_FAULT));
+			/* A wrong line changes nothing, a right one all. */
+			EXPECT_EQ(16, write(fifo, "crash@0\ncrash@2\n", 16));
+			EXPECT_TRUE(wait_vector(&guest, SALVO_VECTOR_FAULT));
+			close(fifo);
+		}
+		EXPECT_TRUE(wait_fence(&guest, submit_fill(&guest, va, 1)));
+		if (generation == 3)
+			break;
+		submit_fill(&guest, va, 2);
+		ASSERT_TRUE(wait_vector(&guest, SALVO_VECTOR_LOST));
+	}
+	EXPECT_TRUE(wait_fence(&guest, submit_fill(&guest, va, 3)));
+	close(guest.sock);
+	EXPECT_EQ(0, gpu_wait(&self->gpu));
+	EXPECT_EQ(-1, access(control, F_OK));
+}
+
 TEST_F(process, wrong_usage_is_told_by_the_exit_code)
 {
 	char *wrong[][8] = {
@@ -663,6 +708,8 @@ TEST_F(process, wrong_usage_is_told_by_the_exit_code)
 		{ "salvo-gpu", "--units", "0", NULL },
 		{ "salvo-gpu", "--units", "65", NULL },
 		{ "salvo-gpu", "--units", "2x", NULL },
+		{ "salvo-gpu", "--inject", "crash@0", NULL },
+		{ "salvo-gpu", "--inject", "crash@1,", NULL },
 	};
 	char *help[] = { "salvo-gpu", "--help", NULL };
 
