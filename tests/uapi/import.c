@@ -207,7 +207,8 @@ TEST_F(import, same_buffer_same_handle_in_a_file_and_one_more_in_another)
 	vgem_destroy(self->vgem, &frame);
 }
 
-TEST_F(import, comes_and_goes_many_times)
+/* Each round is a process for the address space: long on a kernel with all checks. */
+TEST_F_TIMEOUT(import, comes_and_goes_many_times, 120)
 {
 	struct drm_salvo_command command;
 	struct vgem_bo frame;
