@@ -48,19 +48,15 @@ void vectoriser::order_level(const Loop *level, BasicBlock *head)
 {
 	auto contains = [&](BasicBlock *block) { return !level || level->contains(block); };
 	DenseMap<BasicBlock *, SmallVector<BasicBlock *>> children;
-	DenseMap<BasicBlock *, BasicBlock *> parent;
-	SmallVector<BasicBlock *> nodes;
 
 	/* The tree of dominators, inner loops as one node. */
 	ReversePostOrderTraversal<Function *> blocks(&item);
 	for (BasicBlock *block : blocks) {
 		if (!contains(block) || seen_from(loops, level, block) != block)
 			continue;
-		nodes.push_back(block);
 		if (block == head)
 			continue;
 		BasicBlock *above = seen_from(loops, level, dt.getNode(block)->getIDom()->getBlock());
-		parent[block] = above;
 		children[above].push_back(block);
 	}
 
@@ -74,7 +70,8 @@ void vectoriser::order_level(const Loop *level, BasicBlock *head)
 			index[node] = order.size();
 			order.push_back(node);
 		}
-		for (BasicBlock *child : children[node])
+		/* lookup(), since [] may move the very children that a caller goes through. */
+		for (BasicBlock *child : children.lookup(node))
 			append(child);
 	};
 	append(head);
