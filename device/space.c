@@ -41,8 +41,11 @@
 
 /* How long the thread looks for the end of a batch before it sleeps */
 #define SPIN_NS		50000u
-/* A context that its process does not kill in this time goes with the process. */
-#define KILL_NS		200000000u
+/*
+ * A context that its process does not kill in this time goes with the process, and so do
+ * other contexts of the address space: on a loaded machine an honest process needs a while.
+ */
+#define KILL_NS		1000000000u
 /* On a loaded machine processes take their time to end: the heart goes on meanwhile. */
 #define BEAT_NS		50000000u
 

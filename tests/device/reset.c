@@ -32,6 +32,8 @@ FIXTURE(reset)
 FIXTURE_SETUP(reset)
 {
 	self->rig = rig_create_isolated(0);
+	/* Nothing is bound: a test binds what it needs. */
+	rig_reset(self->rig);
 }
 
 FIXTURE_TEARDOWN(reset)
@@ -207,6 +209,7 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 	submit_kernel(rig, 1, 1, endless, data);
 	for (i = 0; i < 20000 && !*(volatile uint64_t *)(rig->data + PAGE); i++)
 		usleep(1000);
+	ASSERT_LT(i, 20000);
 	ASSERT_EQ(1, count_spaces(&zygote));
 	kill(zygote, SIGSTOP);
 	before = __atomic_load_n(&rig->regs->heartbeat, __ATOMIC_RELAXED);
@@ -219,6 +222,40 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 	kill(zygote, SIGCONT);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, count_spaces(&zygote));
+}
+
+/* A process that gets no processor for a moment cannot obey: others in it must not suffer. */
+TEST_F(reset, slow_process_is_not_ended_for_one_context)
+{
+	struct rig *rig = self->rig;
+	const uint64_t data = rig->data_address + PAGE;
+	volatile uint64_t *running = (volatile uint64_t *)(rig->data + PAGE);
+	uint64_t hung, innocent;
+	int zygote, process;
+	uint32_t i;
+
+	bind_space(rig, 1);
+	hung = submit_kernel(rig, 1, 1, endless, data);
+	for (i = 0; i < 20000 && !*running; i++)
+		usleep(1000);
+	ASSERT_LT(i, 20000);
+	ASSERT_EQ(1, count_spaces(&zygote));
+	ASSERT_EQ(1, count_children(zygote, &process));
+	kill(process, SIGSTOP);
+	innocent = submit_kernel(rig, 1, 2, set, data + 8);
+	rig->regs->kill_ctx = 1;
+	__atomic_store_n(&rig->regs->kill_request, rig->regs->kill_ack + 1, __ATOMIC_RELEASE);
+	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
+	for (i = 0; i < 2000 && rig->regs->kill_ack != rig->regs->kill_request; i++) {
+		if (i == 40)
+			kill(process, SIGCONT);
+		usleep(10000);
+		salvo_gpu_heartbeat(rig->gpu);
+	}
+	EXPECT_EQ(rig->regs->kill_request, rig->regs->kill_ack);
+	ASSERT_TRUE(rig_wait(rig, innocent));
+	EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, hung)->status);
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, innocent)->status);
 }
 
 TEST_HARNESS_MAIN
