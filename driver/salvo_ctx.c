@@ -90,8 +90,11 @@ void salvo_ctx_put_all(struct salvo_file *file)
 	struct salvo_ctx *ctx;
 	unsigned long id;
 
-	xa_for_each(&file->ctxs, id, ctx)
+	xa_for_each(&file->ctxs, id, ctx) {
 		salvo_ctx_put(ctx);
+		/* There may be thousands. */
+		cond_resched();
+	}
 	xa_destroy(&file->ctxs);
 }
 
