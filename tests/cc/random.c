@@ -427,6 +427,15 @@ TEST_F_TIMEOUT(random, M4_kernels_that_crashed_the_compiler, 600)
 	EXPECT_EQ(0, differing(3151));
 }
 
+/*
+ * A row whose interior alone gains from lanes once ran the interior's code from the start
+ * of the row, where its tests do not hold (k982).
+ */
+TEST_F_TIMEOUT(random, M4_borders_before_an_interior_run_work_item_by_work_item, 600)
+{
+	EXPECT_EQ(0, differing(981));
+}
+
 /* The time is for a long run, on a busy machine. */
 TEST_F_TIMEOUT(random, M4_kernels_give_the_same_bits_in_every_mode, 20000)
 {

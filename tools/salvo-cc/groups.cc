@@ -204,17 +204,22 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 	Value *x = b.getInt64(0), *end = length;
 	auto inner = [&](Value *at) { call(r.inner, at); };
 	auto wide = [&](Value *at) { call(r.wide, at); };
+	auto one = [&](Value *at) { call(r.item, at); };
 
 	if (r.range) {
 		const row_range range = r.range->emit(b, args(x), length);
 
 		end = range.end;
-		x = r.wide ? emit_lanes(b, range, lanes, inner, wide) :
-			     make_loop(b, range.first, range.high, lanes, "inner", inner);
+		if (r.wide) {
+			x = emit_lanes(b, range, lanes, inner, wide);
+		} else {
+			x = make_loop(b, range.first, range.low, 1, "border", one);
+			x = make_loop(b, x, range.high, lanes, "inner", inner);
+		}
 	} else if (r.wide) {
 		x = make_loop(b, x, length, lanes, "lanes", wide);
 	}
-	make_loop(b, x, end, 1, "x", [&](Value *at) { call(r.item, at); });
+	make_loop(b, x, end, 1, "x", one);
 }
 
 /* Calls for all work-items; @tail follows their ids, made from y and z. */
