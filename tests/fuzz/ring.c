@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/fuzz/memory.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
@@ -38,28 +39,6 @@ enum step {
 static struct salvo_gpu *gpu;
 static struct salvo_regs *regs;
 static uint8_t *system_memory;
-
-static void need(int ok)
-{
-	if (!ok)
-		abort();
-}
-
-static int file(size_t bytes)
-{
-	const int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-	need(fd >= 0 && !ftruncate(fd, bytes));
-	return fd;
-}
-
-static void *map(int fd, size_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	need(memory != MAP_FAILED);
-	return memory;
-}
 
 static void create(void)
 {

@@ -39,31 +39,6 @@ FIXTURE_TEARDOWN(fence)
 	bench_close(&self->b);
 }
 
-static struct salvo_fence *submit_store(struct bench *b, struct salvo_kernel *store,
-					struct salvo_queue *queue, uint32_t index, uint32_t value,
-					struct salvo_fence *const *waits, unsigned int count)
-{
-	struct salvo_fence *fence = NULL;
-
-	salvo_batch_reset(b->batch);
-	if (bench_store(b, store, index, value) < 0 ||
-	    salvo_queue_submit(queue, b->batch, waits, count, &fence))
-		return NULL;
-	return fence;
-}
-
-static struct salvo_fence *submit_gate(struct bench *b, struct salvo_queue *queue,
-				       uint32_t gate, uint32_t out)
-{
-	struct salvo_fence *fence = NULL;
-
-	salvo_batch_reset(b->batch);
-	if (bench_gate(b, gate, out, 1) < 0 ||
-	    salvo_queue_submit(queue, b->batch, NULL, 0, &fence))
-		return NULL;
-	return fence;
-}
-
 /* One dispatch that touches address 0 between two that store. */
 static struct salvo_fence *submit_wild(struct bench *b, struct salvo_kernel *store,
 				       struct salvo_queue *queue)

@@ -148,4 +148,32 @@ static inline void open_gate(struct bench *b, uint32_t gate)
 	__atomic_store_n(&b->map[gate], 1, __ATOMIC_SEQ_CST);
 }
 
+/* Fill the batch with one dispatch that writes @value and submit it. */
+static inline struct salvo_fence *submit_store(struct bench *b, struct salvo_kernel *store,
+					       struct salvo_queue *queue, uint32_t index,
+					       uint32_t value, struct salvo_fence *const *waits,
+					       unsigned int count)
+{
+	struct salvo_fence *fence = NULL;
+
+	salvo_batch_reset(b->batch);
+	if (bench_store(b, store, index, value) < 0 ||
+	    salvo_queue_submit(queue, b->batch, waits, count, &fence))
+		return NULL;
+	return fence;
+}
+
+/* Fill the batch with one dispatch that waits at a gate and submit it. */
+static inline struct salvo_fence *submit_gate(struct bench *b, struct salvo_queue *queue,
+					      uint32_t gate, uint32_t out)
+{
+	struct salvo_fence *fence = NULL;
+
+	salvo_batch_reset(b->batch);
+	if (bench_gate(b, gate, out, 1) < 0 ||
+	    salvo_queue_submit(queue, b->batch, NULL, 0, &fence))
+		return NULL;
+	return fence;
+}
+
 #endif /* LIB_TEST_H */
