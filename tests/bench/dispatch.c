@@ -11,16 +11,9 @@
  *
  * usage: dispatch [--json] [--rounds N] [PROGRAM.salvo]
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <libgen.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "cc_program.h"
+#include "opencl.h"
 #include "salvo.h"
 
 /* Runs of one kind before the other takes its turn */
@@ -43,28 +36,10 @@ struct salvo_side {
 };
 
 struct pocl_side {
-	cl_context context;
-	cl_command_queue queue;
-	cl_program program;
+	struct opencl cl;
 	cl_kernel kernel;
 	cl_mem buffer;
 };
-
-static void need(bool ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "dispatch: %s failed\n", what);
-	exit(1);
-}
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
 
 static void salvo_init(struct salvo_side *s, const char *program)
 {
@@ -98,7 +73,7 @@ static void salvo_fini(struct salvo_side *s)
 /* Returns microseconds of all; *submit gets those from the submission on. */
 static double salvo_run(struct salvo_side *s, unsigned int n, uint32_t value, double *submit)
 {
-	const double start = now_us();
+	const double start = clock_us(CLOCK_MONOTONIC);
 	struct salvo_fence *fence;
 	double submitted, end;
 	unsigned int i;
@@ -109,10 +84,10 @@ static double salvo_run(struct salvo_side *s, unsigned int n, uint32_t value, do
 		salvo_kernel_set_value(s->kernel, 1, &value, sizeof(value));
 		need(salvo_batch_dispatch(s->batch, s->kernel) >= 0, "salvo_batch_dispatch");
 	}
-	submitted = now_us();
+	submitted = clock_us(CLOCK_MONOTONIC);
 	need(!salvo_queue_submit(s->queue, s->batch, NULL, 0, &fence), "salvo_queue_submit");
 	need(!salvo_fence_wait(fence, -1), "salvo_fence_wait");
-	end = now_us();
+	end = clock_us(CLOCK_MONOTONIC);
 	salvo_fence_destroy(fence);
 	for (i = 0; i < n; i++)
 		need(s->data[16 * i] == value, "a dispatch");
@@ -122,61 +97,32 @@ static double salvo_run(struct salvo_side *s, unsigned int n, uint32_t value, do
 
 static void pocl_init(struct pocl_side *p)
 {
-	const char *text = source;
-	cl_platform_id platform;
-	cl_device_id device;
-	cl_int err;
-
-	need(!clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-	need(!clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
-	p->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	need(!err, "clCreateContext");
-	p->queue = clCreateCommandQueue(p->context, device, 0, &err);
-	need(!err, "clCreateCommandQueue");
-	p->program = clCreateProgramWithSource(p->context, 1, &text, NULL, &err);
-	need(!err && !clBuildProgram(p->program, 1, &device, "", NULL, NULL), "clBuildProgram");
-	p->kernel = clCreateKernel(p->program, "tiny", &err);
-	need(!err, "clCreateKernel");
-	p->buffer = clCreateBuffer(p->context, CL_MEM_READ_WRITE, 4096, NULL, &err);
-	need(!err && !clSetKernelArg(p->kernel, 0, sizeof(p->buffer), &p->buffer),
-	     "clSetKernelArg");
+	opencl_open(&p->cl, source);
+	p->kernel = opencl_kernel(&p->cl, "tiny");
+	p->buffer = opencl_buffer(&p->cl, 4096, NULL);
+	need(!clSetKernelArg(p->kernel, 0, sizeof(p->buffer), &p->buffer), "clSetKernelArg");
 }
 
 static void pocl_fini(struct pocl_side *p)
 {
 	clReleaseMemObject(p->buffer);
 	clReleaseKernel(p->kernel);
-	clReleaseProgram(p->program);
-	clReleaseCommandQueue(p->queue);
-	clReleaseContext(p->context);
+	opencl_close(&p->cl);
 }
 
 static double pocl_run(struct pocl_side *p, unsigned int n, cl_uint value)
 {
-	const double start = now_us();
+	const double start = clock_us(CLOCK_MONOTONIC);
 	const size_t one = 1;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
 		clSetKernelArg(p->kernel, 1, sizeof(value), &value);
-		need(!clEnqueueNDRangeKernel(p->queue, p->kernel, 1, NULL, &one, &one, 0, NULL,
+		need(!clEnqueueNDRangeKernel(p->cl.queue, p->kernel, 1, NULL, &one, &one, 0, NULL,
 					     NULL), "clEnqueueNDRangeKernel");
 	}
-	need(!clFinish(p->queue), "clFinish");
-	return now_us() - start;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned int n)
-{
-	qsort(values, n, sizeof(*values), compare);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+	need(!clFinish(p->cl.queue), "clFinish");
+	return clock_us(CLOCK_MONOTONIC) - start;
 }
 
 struct figures {
@@ -208,33 +154,21 @@ static struct figures measure(struct salvo_side *s, struct pocl_side *p, unsigne
 	return figures;
 }
 
-/* build/tests/bench/dispatch finds build/kernels/basic.salvo. */
-static void find_program(char *path, size_t bytes)
-{
-	char self[PATH_MAX];
-	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	need(n > 0, "readlink");
-	self[n] = 0;
-	snprintf(path, bytes, "%s/../../kernels/basic.salvo", dirname(self));
-}
-
 int main(int argc, char **argv)
 {
-	char program[PATH_MAX + 64];
+	const char *program = cc_build_path("kernels/basic.salvo");
 	unsigned int rounds = 400, i;
 	struct salvo_side salvo;
 	struct pocl_side pocl;
 	bool json = false;
 
-	find_program(program, sizeof(program));
 	for (i = 1; i < (unsigned int)argc; i++) {
 		if (!strcmp(argv[i], "--json"))
 			json = true;
 		else if (!strcmp(argv[i], "--rounds") && i + 1 < (unsigned int)argc)
 			rounds = atoi(argv[++i]);
 		else
-			snprintf(program, sizeof(program), "%s", argv[i]);
+			program = argv[i];
 	}
 	rounds = rounds < TURN ? TURN : rounds / TURN * TURN;
 

@@ -8,9 +8,8 @@
  *
  * usage: handover [--json] [ROUNDS]
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include "bench.h"
 #include "rig.h"
 
 #define CHAIN 200u
@@ -32,13 +31,6 @@ struct figures {
 	double p95;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static struct figures measure(struct rig *rig, unsigned int units, unsigned int rounds)
 {
 	struct salvo_gpu_recording recording = { .capacity = CHAIN };
@@ -51,8 +43,7 @@ static struct figures measure(struct rig *rig, unsigned int units, unsigned int 
 	size_t n = 0;
 
 	recording.spans = calloc(CHAIN, sizeof(*recording.spans));
-	if (!us || !recording.spans)
-		exit(1);
+	need(us && recording.spans, "calloc");
 	for (i = 0; i < CHAIN; i++) {
 		commands[i] = rig_dispatch(rig, count, 1, 1, 0, sizeof(args));
 		commands[i].eu_mask = 1ull << i % units;
@@ -62,17 +53,14 @@ static struct figures measure(struct rig *rig, unsigned int units, unsigned int 
 	salvo_gpu_record(rig->gpu, &recording);
 	for (round = 0; round < rounds; round++) {
 		recording.next = 0;
-		if (rig_run(rig, commands, 2 * CHAIN - 1, &args, sizeof(args)) != SALVO_STATUS_DONE ||
-		    recording.next != CHAIN) {
-			fprintf(stderr, "handover: a batch failed\n");
-			exit(1);
-		}
+		need(rig_run(rig, commands, 2 * CHAIN - 1, &args, sizeof(args)) == SALVO_STATUS_DONE &&
+		     recording.next == CHAIN, "a batch");
 		for (i = 1; i < CHAIN; i++)
 			us[n++] = (recording.spans[i].started - recording.spans[i - 1].ended) / 1e3;
 	}
 	salvo_gpu_record(rig->gpu, NULL);
-	qsort(us, steps, sizeof(*us), compare);
-	figures = (struct figures){ us[steps / 2], us[steps * 95 / 100] };
+	figures.median = median(us, steps);
+	figures.p95 = us[steps * 95 / 100];
 	free(recording.spans);
 	free(us);
 	return figures;

@@ -13,10 +13,8 @@
  *
  * usage: isolation [ROUNDS]
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "bench.h"
 #include "rig.h"
 
 #define FRAME	33u
@@ -37,27 +35,6 @@ RIG_KERNEL static void work(RIG_KERNEL_ARGS)
 
 	for (i = 0; i < a->loops; i++)
 		*out += i;
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned int count)
-{
-	qsort(values, count, sizeof(values[0]), compare);
-	return values[count / 2];
 }
 
 /* One batch of @count dispatches in @asid. Returns microseconds. */
@@ -81,15 +58,12 @@ static double run(struct rig *rig, uint32_t asid, unsigned int count, uint64_t l
 	while (state->op.code != SALVO_OP_SETUP_STATE)
 		state = (void *)((uint8_t *)state + state->op.bytes);
 	state->asid = asid;
-	start = now();
+	start = clock_us(CLOCK_MONOTONIC);
 	rig_push(rig, &entry);
 	rig_ring(rig);
-	if (!rig_wait(rig, entry.seqno) ||
-	    rig_result(rig, entry.seqno)->status != SALVO_STATUS_DONE) {
-		fprintf(stderr, "isolation: a batch failed\n");
-		exit(1);
-	}
-	return now() - start;
+	need(rig_wait(rig, entry.seqno) &&
+	     rig_result(rig, entry.seqno)->status == SALVO_STATUS_DONE, "a batch");
+	return clock_us(CLOCK_MONOTONIC) - start;
 }
 
 /* A second address space with the same memory. */
@@ -119,14 +93,14 @@ static double bind_and_run(struct rig *rig)
 			   .fence_id = rig->seqno + 1 },
 	};
 	const struct salvo_ring_entry entry = rig_next_entry(rig, 0, sizeof(packet));
-	const double start = now();
+	const double start = clock_us(CLOCK_MONOTONIC);
 	double end;
 
 	memcpy(rig_next_packet(rig), &packet, sizeof(packet));
 	rig_push(rig, &entry);
 	rig_ring(rig);
 	run(rig, RIG_ASID, 1, 1);
-	end = now();
+	end = clock_us(CLOCK_MONOTONIC);
 	rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, window, PAGE, 0);
 	run(rig, RIG_ASID, 1, 1);
 	return end - start;

@@ -11,17 +11,11 @@
  *
  * usage: kernels [--json] [--rounds N] [--only NAME] [PROGRAM.salvo KERNELS.cl]
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "cc_program.h"
+#include "opencl.h"
 #include "salvo.h"
 
 #define W	1920
@@ -209,27 +203,9 @@ struct salvo_side {
 };
 
 struct pocl_side {
-	cl_context context;
-	cl_command_queue queue;
-	cl_program program;
+	struct opencl cl;
 	cl_mem in, out, weights;
 };
-
-static void need(bool ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "kernels: %s failed\n", what);
-	exit(1);
-}
-
-static double clock_ms(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
-}
 
 static void make_input(void *to, enum input kind)
 {
@@ -329,35 +305,15 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static cl_mem pocl_buffer(struct pocl_side *p, size_t bytes, const void *data)
-{
-	cl_int err;
-	cl_mem buffer = clCreateBuffer(p->context, CL_MEM_READ_WRITE |
-				       (data ? CL_MEM_COPY_HOST_PTR : 0), bytes, (void *)data, &err);
-
-	need(!err, "clCreateBuffer");
-	return buffer;
-}
-
 static void pocl_init(struct pocl_side *p, const char *path)
 {
 	char *text = read_text(path);
-	cl_platform_id platform;
-	cl_device_id device;
-	cl_int err;
 
-	need(!clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-	need(!clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "clGetDeviceIDs");
-	p->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	need(!err, "clCreateContext");
-	p->queue = clCreateCommandQueue(p->context, device, 0, &err);
-	need(!err, "clCreateCommandQueue");
-	p->program = clCreateProgramWithSource(p->context, 1, (const char **)&text, NULL, &err);
-	need(!err && !clBuildProgram(p->program, 1, &device, "", NULL, NULL), "clBuildProgram");
+	opencl_open(&p->cl, text);
 	free(text);
-	p->in = pocl_buffer(p, 4 * PIXELS, NULL);
-	p->out = pocl_buffer(p, 4 * PIXELS, NULL);
-	p->weights = pocl_buffer(p, sizeof(weights), weights);
+	p->in = opencl_buffer(&p->cl, 4 * PIXELS, NULL);
+	p->out = opencl_buffer(&p->cl, 4 * PIXELS, NULL);
+	p->weights = opencl_buffer(&p->cl, sizeof(weights), weights);
 }
 
 static void pocl_fini(struct pocl_side *p)
@@ -365,20 +321,15 @@ static void pocl_fini(struct pocl_side *p)
 	clReleaseMemObject(p->in);
 	clReleaseMemObject(p->out);
 	clReleaseMemObject(p->weights);
-	clReleaseProgram(p->program);
-	clReleaseCommandQueue(p->queue);
-	clReleaseContext(p->context);
+	opencl_close(&p->cl);
 }
 
 static cl_kernel pocl_kernel(struct pocl_side *p, const struct bench *b)
 {
 	const int w = W, h = H, n = PIXELS;
 	unsigned int at = 0;
-	cl_kernel kernel;
-	cl_int err;
+	cl_kernel kernel = opencl_kernel(&p->cl, b->name);
 
-	kernel = clCreateKernel(p->program, b->name, &err);
-	need(!err, "clCreateKernel");
 	if (b->input != NONE)
 		clSetKernelArg(kernel, at++, sizeof(cl_mem), &p->in);
 	clSetKernelArg(kernel, at++, sizeof(cl_mem), &p->out);
@@ -397,9 +348,9 @@ static void pocl_run(struct pocl_side *p, const struct bench *b, cl_kernel kerne
 	unsigned int i;
 
 	for (i = 0; i < TURN; i++)
-		need(!clEnqueueNDRangeKernel(p->queue, kernel, b->dims, NULL, items, group, 0, NULL,
+		need(!clEnqueueNDRangeKernel(p->cl.queue, kernel, b->dims, NULL, items, group, 0, NULL,
 					     NULL), "clEnqueueNDRangeKernel");
-	need(!clFinish(p->queue), "clFinish");
+	need(!clFinish(p->cl.queue), "clFinish");
 }
 
 /* Says what is wrong; a few pixels of mandelbrot differ by how products are rounded. */
@@ -422,17 +373,10 @@ static bool check(const struct bench *b, const char *side, const void *in, const
 	return wrong <= (b->slack == 64 ? n / 500 : 0);
 }
 
-static int compare(const void *a, const void *b)
+/* Of a dispatch, in milliseconds. */
+static double figure(double *values, unsigned int rounds)
 {
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned int n)
-{
-	qsort(values, n, sizeof(*values), compare);
-	return (n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2) / TURN;
+	return median(values, rounds) / TURN / 1e3;
 }
 
 struct figures {
@@ -453,9 +397,9 @@ static struct figures measure(struct salvo_side *s, struct pocl_side *p, const s
 
 	need(values && out, "malloc");
 	make_input(s->in_map, b->input);
-	clEnqueueWriteBuffer(p->queue, p->in, CL_TRUE, 0, 4 * PIXELS, s->in_map, 0, NULL, NULL);
-	clEnqueueFillBuffer(p->queue, p->out, &zero, 4, 0, 4 * PIXELS, 0, NULL, NULL);
-	clFinish(p->queue);
+	clEnqueueWriteBuffer(p->cl.queue, p->in, CL_TRUE, 0, 4 * PIXELS, s->in_map, 0, NULL, NULL);
+	clEnqueueFillBuffer(p->cl.queue, p->out, &zero, 4, 0, 4 * PIXELS, 0, NULL, NULL);
+	clFinish(p->cl.queue);
 	memset(s->out_map, 0, 4 * PIXELS);
 	salvo_fill(s, b);
 
@@ -463,47 +407,38 @@ static struct figures measure(struct salvo_side *s, struct pocl_side *p, const s
 	salvo_run(s);
 	f.right &= check(b, "salvo", s->in_map, s->out_map, times);
 	pocl_run(p, b, kernel);
-	clEnqueueReadBuffer(p->queue, p->out, CL_TRUE, 0, 4 * PIXELS, out, 0, NULL, NULL);
+	clEnqueueReadBuffer(p->cl.queue, p->out, CL_TRUE, 0, 4 * PIXELS, out, 0, NULL, NULL);
 	f.right &= check(b, "pocl", s->in_map, out, times);
 
 	for (i = 0; i < rounds; i++) {
-		double cpu = clock_ms(CLOCK_PROCESS_CPUTIME_ID), wall = clock_ms(CLOCK_MONOTONIC);
+		double cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID), wall = clock_us(CLOCK_MONOTONIC);
 
 		salvo_run(s);
-		values[i] = clock_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-		values[rounds + i] = clock_ms(CLOCK_MONOTONIC) - wall;
+		values[i] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		values[rounds + i] = clock_us(CLOCK_MONOTONIC) - wall;
 		/* Units look for more work for a moment, which is not PoCL's time. */
 		usleep(300);
-		cpu = clock_ms(CLOCK_PROCESS_CPUTIME_ID);
-		wall = clock_ms(CLOCK_MONOTONIC);
+		cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+		wall = clock_us(CLOCK_MONOTONIC);
 		pocl_run(p, b, kernel);
-		values[2 * rounds + i] = clock_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-		values[3 * rounds + i] = clock_ms(CLOCK_MONOTONIC) - wall;
+		values[2 * rounds + i] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		values[3 * rounds + i] = clock_us(CLOCK_MONOTONIC) - wall;
 	}
-	f.salvo_cpu = median(values, rounds);
-	f.salvo_wall = median(values + rounds, rounds);
-	f.pocl_cpu = median(values + 2 * rounds, rounds);
-	f.pocl_wall = median(values + 3 * rounds, rounds);
+	f.salvo_cpu = figure(values, rounds);
+	f.salvo_wall = figure(values + rounds, rounds);
+	f.pocl_cpu = figure(values + 2 * rounds, rounds);
+	f.pocl_wall = figure(values + 3 * rounds, rounds);
 	clReleaseKernel(kernel);
 	free(values);
 	free(out);
 	return f;
 }
 
-/* build/tests/bench/kernels finds build/kernels and, beside build, tests. */
-static void find_file(char *path, size_t bytes, const char *file)
-{
-	char self[PATH_MAX];
-	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	need(n > 0, "readlink");
-	self[n] = 0;
-	snprintf(path, bytes, "%s/../../%s", dirname(self), file);
-}
-
 int main(int argc, char **argv)
 {
-	char program[PATH_MAX + 64], text[PATH_MAX + 64];
+	char *const built = strdup(cc_build_path("kernels/bench_kernels.salvo"));
+	char *const source = strdup(cc_build_path("../tests/bench/bench_kernels.cl"));
+	const char *program = built, *text = source;
 	unsigned int rounds = 15, files = 0, count = 0, i;
 	const char *only = NULL;
 	struct salvo_side salvo;
@@ -511,8 +446,6 @@ int main(int argc, char **argv)
 	bool json = false, right = true;
 	double logs = 0;
 
-	find_file(program, sizeof(program), "kernels/bench_kernels.salvo");
-	find_file(text, sizeof(text), "../tests/bench/bench_kernels.cl");
 	for (i = 1; i < (unsigned int)argc; i++) {
 		if (!strcmp(argv[i], "--json"))
 			json = true;
@@ -521,7 +454,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "--only") && i + 1 < (unsigned int)argc)
 			only = argv[++i];
 		else
-			snprintf(files++ ? text : program, sizeof(text), "%s", argv[i]);
+			*(files++ ? &text : &program) = argv[i];
 	}
 	rounds = rounds < 1 ? 1 : rounds;
 
@@ -552,5 +485,7 @@ int main(int argc, char **argv)
 		       exp(logs / count));
 	pocl_fini(&pocl);
 	salvo_fini(&salvo);
+	free(built);
+	free(source);
 	return right ? 0 : 1;
 }

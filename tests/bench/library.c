@@ -12,15 +12,10 @@
  * --only runs one figure and no other, for callgrind:
  *	valgrind --tool=callgrind --toggle-collect='salvo_hazards_find' library --only chains
  */
-#include <libgen.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "bench.h"
+#include "cc_program.h"
 #include "driver/salvo_validate.h"
 #include "hazard.h"
 #include "salvo.h"
@@ -43,29 +38,6 @@ struct bench {
 	const char *only;
 };
 
-static void need(bool ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "library: %s failed\n", what);
-	exit(1);
-}
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* @run returns the microseconds that count. */
 static void measure(struct bench *b, const char *name, double (*run)(struct bench *b),
 		    double target)
@@ -78,10 +50,9 @@ static void measure(struct bench *b, const char *name, double (*run)(struct benc
 		run(b);
 		for (i = 0; i < b->rounds; i++)
 			values[i] = run(b);
-		qsort(values, b->rounds, sizeof(*values), compare);
 		printf(b->json ? "{\"name\":\"%s\",\"us\":%.2f,\"target_us\":%.0f}\n" :
 				 "%-20s %10.2f %10.0f\n",
-		       name, values[b->rounds / 2], target);
+		       name, median(values, b->rounds), target);
 	}
 	free(values);
 }
@@ -103,7 +74,7 @@ static double submit(struct bench *b, double start)
 	double end;
 
 	need(!salvo_queue_submit(b->queue, b->batch, NULL, 0, &fence), "salvo_queue_submit");
-	end = now_us();
+	end = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	need(!salvo_fence_wait(fence, -1), "salvo_fence_wait");
 	salvo_fence_destroy(fence);
 	return end - start;
@@ -111,18 +82,18 @@ static double submit(struct bench *b, double start)
 
 static double build(struct bench *b)
 {
-	const double start = now_us();
+	const double start = clock_us(CLOCK_THREAD_CPUTIME_ID);
 
 	salvo_batch_reset(b->batch);
 	add_frame(b);
-	return now_us() - start;
+	return clock_us(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
 static double resubmit(struct bench *b)
 {
 	if (!salvo_batch_count(b->batch))
 		add_frame(b);
-	return submit(b, now_us());
+	return submit(b, clock_us(CLOCK_THREAD_CPUTIME_ID));
 }
 
 /* A new value for each dispatch of the frame. */
@@ -134,7 +105,7 @@ static double patch(struct bench *b)
 	if (!salvo_batch_count(b->batch))
 		add_frame(b);
 	b->value++;
-	start = now_us();
+	start = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	for (i = 0; i < FRAME; i++)
 		need(!salvo_batch_patch_value(b->batch, i, 1, &b->value, sizeof(b->value)),
 		     "salvo_batch_patch_value");
@@ -170,9 +141,9 @@ static double find(struct bench *b, uint64_t (*place)(unsigned int dispatch, uns
 			region->access = j == ARGS - 1 ? SALVO_REGION_WRITE : SALVO_REGION_READ;
 		}
 	}
-	start = now_us();
+	start = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	need(salvo_hazards_find(b->hazards, &input, &edges) >= 0, "salvo_hazards_find");
-	return now_us() - start;
+	return clock_us(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
 /* Chains of three, as in a frame: each reads what the one before wrote, and a table. */
@@ -214,16 +185,11 @@ static double pieces(struct bench *b)
 
 /* --- the program ------------------------------------------------------------ */
 
-/* build/tests/bench/library finds build/kernels/basic.salvo. */
 static void open_all(struct bench *b)
 {
-	char self[PATH_MAX], path[PATH_MAX + 64];
-	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *path = cc_build_path("kernels/basic.salvo");
 	const uint32_t one = 1;
 
-	need(n > 0, "readlink");
-	self[n] = 0;
-	snprintf(path, sizeof(path), "%s/../../kernels/basic.salvo", dirname(self));
 	need(!salvo_device_open("soft", &b->device), "salvo_device_open");
 	need(!salvo_program_load_file(b->device, path, &b->program), path);
 	need(!salvo_kernel_create(b->program, "tiny", &b->kernel), "salvo_kernel_create");

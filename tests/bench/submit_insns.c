@@ -10,24 +10,14 @@
  * usage: submit_insns DEVICE PROGRAM.salvo
  */
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "tests/vm/insn_marker.h"
 #include "salvo.h"
 
 #define WORKLOADS	33
 #define ROUNDS		300
-
-static void need(bool ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "submit_insns: %s failed\n", what);
-	exit(1);
-}
 
 /* Fills the batch with @count tiny dispatches. */
 static void record(struct salvo_batch *batch, struct salvo_kernel *kernel, struct salvo_bo *bo,

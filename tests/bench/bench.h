@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench.h - what the programs of this folder share: clocks, medians, giving up
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* A bench that cannot go on says what it lacks. */
+static inline void need(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s: %s failed\n", program_invocation_short_name, what);
+	exit(1);
+}
+
+static inline double clock_us(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts @values. */
+static inline double median(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), bench_compare);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+#endif /* BENCH_H */
