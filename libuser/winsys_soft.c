@@ -74,8 +74,6 @@ static struct soft_bo *take_zombie(struct soft_device *dev)
 		dev->zombies = bo->next;
 		if (!dev->zombies)
 			dev->zombies_end = &dev->zombies;
-	dev->vram_fd = -1;
-	dev->public_fd = -1;
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return bo;
@@ -353,6 +351,8 @@ int salvo_winsys_soft_open(struct salvo_device **out)
 	atomic_init(&dev->base.polling_ns, SOFT_POLLING_NS);
 	dev->epoch = 1;
 	dev->zombies_end = &dev->zombies;
+	dev->vram_fd = -1;
+	dev->public_fd = -1;
 	pthread_mutex_init(&dev->lock, NULL);
 	err = create_vram(dev);
 	if (!err)

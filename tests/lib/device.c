@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* device.c - open a device, its information and counters, and its use from many threads */
 #include <pthread.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "lib_test.h"
@@ -35,6 +36,32 @@ TEST(close_nothing)
 	salvo_batch_destroy(NULL);
 	salvo_queue_destroy(NULL);
 	salvo_fence_destroy(NULL);
+}
+
+/* The lowest free descriptor is where it was. */
+static int next_file(void)
+{
+	const int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* Also after a buffer has come and gone. */
+TEST(close_leaves_no_files_open)
+{
+	const int before = next_file();
+	struct salvo_device *device;
+	struct salvo_bo *bo;
+	int i;
+
+	ASSERT_EQ(0, salvo_device_open("soft", &device));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, salvo_bo_create(device, 1 << 20, 0, &bo));
+		salvo_bo_destroy(bo);
+	}
+	salvo_device_close(device);
+	EXPECT_EQ(before, next_file());
 }
 
 TEST(B10_limits_can_be_queried)
