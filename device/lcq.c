@@ -25,8 +25,9 @@
  * @counters and then the bit in @open; it is free again when all its items are done,
  * and not before, so that whoever takes items by a compare-and-swap on @counters has
  * read the slot's other fields of the same filling: the number of fillings is part of
- * the word. Each unit is busy with at most one slot, and who fetches with none: one
- * of the slots is always free for a fetch.
+ * the word. Small elements may fill all slots though little is in them: then nobody
+ * fetches. As each unit is busy with at most one slot, and who would fetch with none, one of
+ * them has items to take.
  *
  * There are no pointers in it but the element's, which is only handed through: the
  * queue works in memory that processes share at different addresses.
@@ -123,6 +124,11 @@ bool salvo_lcq_begin(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_
 	}
 	if (atomic_exchange(&lcq->fetching, true))
 		return false;
+	/* Nobody else sets bits now. */
+	if (!~atomic_load_explicit(&lcq->used, memory_order_relaxed)) {
+		atomic_store(&lcq->fetching, false);
+		return false;
+	}
 	lcq->began = now;
 	learn_drain(lcq, lwir);
 	return true;

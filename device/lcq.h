@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "gcq.h"
 
-/* Bits of a word: enough, as each unit of a node works for at most one slot. */
+/* Bits of a word: each unit of a node works for at most one slot. */
 #define SALVO_LCQ_SLOTS 64u
 
 /**
@@ -72,7 +72,8 @@ void salvo_lcq_init(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t
  * salvo_lcq_begin() - Shall the caller fetch? (N7)
  * @now: The time in nanoseconds.
  *
- * Return: true if the queue is low, there is something to fetch and nobody is at it.
+ * Return: true if the queue is low, has a free slot, there is something to fetch and nobody
+ * is at it.
  * Then the caller must call salvo_lcq_fetch().
  */
 bool salvo_lcq_begin(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t now);

@@ -184,6 +184,36 @@ static uint32_t settle(struct salvo_lcq *lcq, struct salvo_gcq *gcq, uint64_t *n
 	return salvo_lcq_large(lcq);
 }
 
+/*
+ * A fetch that takes long and items that do not: the threshold speaks for more items than there
+ * are slots. Small elements fill a slot each.
+ */
+TEST_F(node, N7_full_queue_is_not_refilled)
+{
+	struct salvo_element element[2 * SALVO_LCQ_SLOTS];
+	uint32_t fetched = 0, items = 0, i;
+
+	self->lcq->threshold = 1000;
+	for (i = 0; i < 2 * SALVO_LCQ_SLOTS; i++)
+		element[i] = make_element(2, FAR);
+	for (i = 0; i < 2 * SALVO_LCQ_SLOTS && fetched == i; i++) {
+		ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element[i]));
+		fetched += !!fetch(self->lcq, &self->gcq, &self->now, 10);
+	}
+	ASSERT_EQ(SALVO_LCQ_SLOTS, fetched);
+	EXPECT_TRUE(salvo_lcq_has_work(self->lcq, &self->gcq));
+
+	/* Each slot that comes free is filled again. */
+	while (salvo_lcq_lwir(self->lcq)) {
+		const struct salvo_gcq_chunk chunk = salvo_lcq_take(self->lcq, 0);
+
+		items += salvo_lcq_done(self->lcq, &chunk);
+		fetch(self->lcq, &self->gcq, &self->now, 10);
+	}
+	EXPECT_EQ(2 * (SALVO_LCQ_SLOTS + 1), items);
+	EXPECT_EQ(0, self->lcq->used);
+}
+
 TEST_F(node, N8_large_chunk_follows_drain_rate_and_latency)
 {
 	struct salvo_element element = make_element(1u << 30, FAR);
