@@ -24,6 +24,21 @@
 /* A seqno that is wrong by so much belongs to no batch. */
 #define FAR_OFF	1000000000
 
+/* Registers that can be corrupt, by their numbers */
+#define REGISTER(name, field) \
+	{ name, offsetof(struct salvo_regs, field), sizeof(((struct salvo_regs *)0)->field) }
+
+static const struct {
+	const char *name;
+	size_t offset;
+	size_t bytes;
+} registers[] = {
+	REGISTER(":magic", magic),
+	REGISTER(":head", ring[0].head),
+	REGISTER(":fence", ring[0].fence),
+};
+#define REGISTERS (sizeof(registers) / sizeof(registers[0]))
+
 /* --- the text ---------------------------------------------------------------- */
 
 struct parser {
@@ -105,15 +120,15 @@ static int seqno(struct parser *p, int64_t *value)
 
 static int reg(struct parser *p, int64_t *value)
 {
-	if (accept(p, ":magic"))
-		*value = offsetof(struct salvo_regs, magic);
-	else if (accept(p, ":head"))
-		*value = offsetof(struct salvo_regs, ring[0].head);
-	else if (accept(p, ":fence"))
-		*value = offsetof(struct salvo_regs, ring[0].fence);
-	else
-		return wrong(p, "register: not :magic, :head or :fence");
-	return 0;
+	unsigned int i;
+
+	for (i = 0; i < REGISTERS; i++) {
+		if (!accept(p, registers[i].name))
+			continue;
+		*value = i;
+		return 0;
+	}
+	return wrong(p, "register: not :magic, :head or :fence");
 }
 
 static int fault(struct parser *p, struct salvo_inject *inject)
@@ -190,7 +205,7 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 			injected->add = inject->item[i].value;
 			break;
 		case SALVO_INJECT_CORRUPT:
-			injected->corrupt |= 1u << i;
+			injected->corrupt |= 1u << inject->item[i].value;
 			break;
 		case SALVO_INJECT_CRASH:
 			/* Not to be caught: no trap, no clean end. */
@@ -200,16 +215,13 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 	}
 }
 
-void salvo_inject_corrupt(const struct salvo_inject *inject, const struct salvo_injected *injected,
-			  struct salvo_regs *regs)
+void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_regs *regs)
 {
 	uint32_t i;
 
-	for (i = 0; i < inject->count; i++)
+	for (i = 0; i < REGISTERS; i++)
 		if (injected->corrupt & (1u << i))
-			memset((char *)regs + inject->item[i].value, 0xa5,
-			       inject->item[i].value == offsetof(struct salvo_regs, magic) ?
-			       sizeof(regs->magic) : sizeof(regs->ring[0].fence));
+			memset((char *)regs + registers[i].offset, 0xa5, registers[i].bytes);
 }
 
 /* --- the FIFO ------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ struct salvo_inject {
 		enum salvo_inject_kind kind;
 		/** @batch: Which batch, counted from 1. */
 		uint32_t batch;
-		/** @value: Milliseconds, difference of the seqno, or offset of the register. */
+		/** @value: Milliseconds, difference of the seqno, or number of the register. */
 		int64_t value;
 	} item[SALVO_INJECT_ITEMS];
 	/** @count: Of @item; 0: off. */
@@ -53,7 +53,7 @@ struct salvo_injected {
 	uint64_t until;
 	/** @add: To the seqno that is told. */
 	uint64_t add;
-	/** @corrupt: Bit i: item i names a register. */
+	/** @corrupt: Bit i: register number i. */
 	uint32_t corrupt;
 };
 
@@ -87,8 +87,7 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 /**
  * salvo_inject_corrupt() - Its fence was written: now the registers that it names.
  */
-void salvo_inject_corrupt(const struct salvo_inject *inject, const struct salvo_injected *injected,
-			  struct salvo_regs *regs);
+void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_regs *regs);
 
 /**
  * struct salvo_inject_control - Lines from a FIFO.

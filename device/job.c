@@ -221,7 +221,7 @@ static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->entry.seqno + job->injected.add,
 			 __ATOMIC_RELEASE);
 	if (job->injected.corrupt)
-		salvo_inject_corrupt(&jobs->inject, &job->injected, gpu->regs);
+		salvo_inject_corrupt(&job->injected, gpu->regs);
 	if (job->entry.flags & SALVO_RING_IRQ && !job->injected.lost_irq)
 		atomic_fetch_add(&gpu->fence_irqs, 1);
 	free_locked(jobs, job);
@@ -359,8 +359,9 @@ void salvo_job_submit(struct salvo_job *job)
 {
 	struct salvo_jobs *jobs = &job->gpu->jobs;
 	struct salvo_spaces *spaces = job->gpu->spaces;
-	const bool over = job->status != SALVO_STATUS_PENDING ||
-			  (!job->entry.ctx && !(spaces && job->unbinds));
+	/* A packet that hides memory and then fails has hidden it all the same. */
+	const bool over = job->entry.ctx ? job->status != SALVO_STATUS_PENDING :
+					   !(spaces && job->unbinds);
 	const unsigned int ring = job->ring;
 	bool first = false;
 

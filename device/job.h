@@ -135,8 +135,8 @@ bool salvo_job_reserve_elements(struct salvo_job *job, uint32_t elements, uint32
 /**
  * salvo_job_submit() - Put a job into the order of its ring and context.
  *
- * A job with a status, or of context 0, is done at once. Others start when
- * the job before in their context is done.
+ * A job with a status, or of context 0, is done at once, unless it hides memory from a process.
+ * Others start when the job before in their context is done.
  */
 void salvo_job_submit(struct salvo_job *job);
 

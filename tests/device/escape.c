@@ -304,6 +304,43 @@ static long own_kilobytes(void)
 	return pages * (PAGE / 1024);
 }
 
+/* What a packet hid stays hidden if the rest of it is refused: then no process has it either. */
+TEST_F(escape, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
+{
+	struct rig *rig = self->rig;
+	struct {
+		struct salvo_packet head;
+		struct salvo_op_bind op[2];
+		struct salvo_op_close close;
+	} packet = {
+		.head = { .magic = SALVO_PACKET_MAGIC, .bytes = sizeof(packet),
+			  .kind = SALVO_PACKET_SPACE, .command_count = 2,
+			  .command_bytes = sizeof(packet) - sizeof(packet.head) },
+		.op = {
+			{ .op = { SALVO_OP_UNBIND, sizeof(packet.op[0]), 0 },
+			  .address = rig->data_address + OTHER_AT, .size = OTHER_BYTES },
+			{ .op = { SALVO_OP_BIND, sizeof(packet.op[0]), 0 },
+			  .address = rig->data_address + OTHER_AT, .size = 1 },
+		},
+		.close = { .op = { SALVO_OP_CLOSE, sizeof(packet.close), 0 } },
+	};
+	struct salvo_ring_entry entry;
+
+	expect_others_right(_metadata, rig, 0);
+	ASSERT_EQ(1, count_spaces());
+	entry = rig_next_entry(rig, 0, sizeof(packet));
+	entry.asid = OTHER;
+	packet.head.fence_id = entry.seqno;
+	packet.head.result = rig_result_address(entry.seqno);
+	packet.close.fence_id = entry.seqno;
+	memcpy(rig_next_packet(rig), &packet, sizeof(packet));
+	rig_push(rig, &entry);
+	rig_ring(rig);
+	ASSERT_TRUE(rig_wait(rig, entry.seqno));
+	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, rig_result(rig, entry.seqno)->status);
+	EXPECT_EQ(0, count_spaces());
+}
+
 /* A batch that a kernel of this kind is part of ends somehow, or is killed like by the driver. */
 static void end_somehow(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "gpu.h"
 #include "gpu_fixture.h"
 #include "inject.h"
 
@@ -164,6 +165,26 @@ TEST_F(gpu, a_reset_does_not_wait_for_a_late_fence)
 	submit_fill(rig, 2);
 	rig_reset(rig);
 	EXPECT_EQ(0, rig_fence(rig, 0));
+}
+
+/* What a batch has to suffer is its own: another list meanwhile is for those after it. */
+TEST_F(gpu, a_new_list_leaves_alone_what_was_counted)
+{
+	struct rig *rig = self->rig;
+	uint64_t seqno;
+	int i;
+
+	EXPECT_EQ(0, inject(rig, "late-fence@1:1000ms,corrupt@1:magic"));
+	seqno = submit_fill(rig, 1);
+	while (!*(volatile uint32_t *)&rig->gpu->jobs.inject.batches)
+		usleep(1000);
+	EXPECT_EQ(0, inject(rig, "late-fence@9:1ms,wrong-seqno@9:-1000000000"));
+	for (i = 0; i < 500 && rig->regs->magic == SALVO_MAGIC; i++) {
+		salvo_gpu_heartbeat(rig->gpu);
+		usleep(10000);
+	}
+	EXPECT_EQ(0xa5a5a5a5, rig->regs->magic);
+	EXPECT_EQ(seqno, rig_fence(rig, 0));
 }
 
 TEST_F(gpu, a_seqno_and_registers_are_wrong)
