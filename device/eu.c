@@ -16,11 +16,9 @@
  *
  * A unit that finds nothing looks again for a short while, as the next batch of
  * a frame is near and waking costs more than all of a small batch. It yields its
- * core meanwhile, as the thread that submits may want to run there. Then it moves
- * its bit from @looking to @sleeping, looks once more, and sleeps on its futex.
- * Who pushes an element reads @looking and then @sleeping afterwards; so one of the
- * two sees the other. If an approved unit is looking, that one will find it. Else
- * the push wakes one that sleeps, as the others may be busy for long. A unit that
+ * core meanwhile, as the thread that submits may want to run there. Then it sleeps
+ * (wakes.c). If an approved unit is looking when an element is pushed, that one will find it.
+ * Else the push wakes one that sleeps, as the others may be busy for long. A unit that
  * stops looking because it took work wakes the next if it sees more (a serial
  * chain), as pushes may have relied on it. A unit of a far node may also sleep while
  * another of its node fetches: that one looks at @sleeping when it is done.
@@ -28,14 +26,11 @@
 #include "eu.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "clock.h"
 #include "element.h"
 #include "gpu.h"
@@ -47,7 +42,7 @@
 #define SPIN_LOOKS	64u
 
 /**
- * struct salvo_eu - One execution unit. Only its own thread touches it, but for @wake.
+ * struct salvo_eu - One execution unit. Only its own thread touches it.
  */
 struct salvo_eu {
 	struct salvo_eus *eus;
@@ -63,51 +58,16 @@ struct salvo_eu {
 	uint64_t since;
 	/** @looking: Its bit in the mask of that name. */
 	bool looking;
-	/** @core: That it is pinned to. */
-	int core;
 	pthread_t thread;
 	struct salvo_runner runner;
-	/** @wake: Futex: 1 when the unit is to wake. */
-	_Atomic uint32_t wake __attribute__((aligned(64)));
-};
-
-static void futex(_Atomic uint32_t *word, int op, uint32_t value)
-{
-	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-}
-
-static void wake_unit(struct salvo_eus *eus, uint64_t bit)
-{
-	struct salvo_eu *eu = &eus->units[__builtin_ctzll(bit)];
-
-	if (!(atomic_fetch_and(&eus->sleeping, ~bit) & bit))
-		return;
-	atomic_store(&eu->wake, 1);
-	futex(&eu->wake, FUTEX_WAKE, 1);
-}
+} __attribute__((aligned(64)));
 
 static void wake_all(struct salvo_eus *eus)
 {
-	uint64_t mask = atomic_load(&eus->sleeping);
+	uint64_t mask = atomic_load(&eus->wakes->sleeping);
 
 	for (; mask; mask &= mask - 1)
-		wake_unit(eus, mask & -mask);
-}
-
-/* Wakes one of the units in @mask, if it can one whose core is not busy with this thread. */
-static void wake_one(struct salvo_eus *eus, uint64_t mask)
-{
-	const int here = sched_getcpu();
-	uint64_t rest;
-
-	if (!mask)
-		return;
-	for (rest = mask; rest; rest &= rest - 1)
-		if (eus->units[__builtin_ctzll(rest)].core != here)
-			break;
-	if (rest)
-		mask = rest;
-	wake_unit(eus, mask & -mask);
+		salvo_wakes_wake(eus->wakes, __builtin_ctzll(mask));
 }
 
 void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
@@ -118,8 +78,9 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!entered)
 		wake_all(eus);
-	else if (!(mask & atomic_load(eus->looking)) && mask & atomic_load(&eus->sleeping))
-		wake_one(eus, mask & atomic_load(&eus->sleeping));
+	else if (!(mask & atomic_load(&eus->wakes->looking)))
+		salvo_wakes_wake_one(eus->wakes, mask & atomic_load(&eus->wakes->sleeping),
+				     eus->core, false);
 }
 
 /* A unit that took or fetched work and sees more calls another of its node and one elsewhere. */
@@ -127,14 +88,15 @@ static void wake_next(struct salvo_eu *eu)
 {
 	const struct salvo_feed *feed = &eu->feed;
 	const uint64_t mates = feed->queues->topology.node[feed->node].units;
-	const uint64_t sleeping = atomic_load(&eu->eus->sleeping);
+	struct salvo_eus *eus = eu->eus;
+	const uint64_t sleeping = atomic_load(&eus->wakes->sleeping);
 	uint64_t others;
 
 	if (!sleeping)
 		return;
 	others = salvo_feed_others(feed, sleeping);
-	wake_one(eu->eus, others & mates);
-	wake_one(eu->eus, others & ~mates);
+	salvo_wakes_wake_one(eus->wakes, others & mates, eus->core, false);
+	salvo_wakes_wake_one(eus->wakes, others & ~mates, eus->core, false);
 }
 
 static struct salvo_unit_regs *regs_of(const struct salvo_eu *eu)
@@ -255,7 +217,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 /* Who rings a bell may have relied on this unit to look at it. */
 static void stop_looking(struct salvo_eu *eu)
 {
-	atomic_fetch_and(eu->eus->looking, ~eu->bit);
+	atomic_fetch_and(&eu->eus->wakes->looking, ~eu->bit);
 	eu->looking = false;
 	salvo_gpu_hear(eu->eus->gpu);
 }
@@ -263,18 +225,20 @@ static void stop_looking(struct salvo_eu *eu)
 static void sleep_until_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
+	const unsigned int unit = eu - eus->units;
 
-	atomic_store_explicit(&eu->wake, 0, memory_order_relaxed);
-	atomic_fetch_or(&eus->sleeping, eu->bit);
+	salvo_wakes_lie_down(eus->wakes, unit);
 	stop_looking(eu);
 	/*
 	 * Not while the entry at the cursor is being written: entries behind it may be
 	 * there already, and whoever writes it wakes only a unit that it is for.
 	 */
 	while (salvo_feed_may_sleep(&eu->feed) && !atomic_load(&eus->stop) &&
-	       !atomic_load(&eu->wake))
-		futex(&eu->wake, FUTEX_WAIT, 0);
-	atomic_fetch_and(&eus->sleeping, ~eu->bit);
+	       salvo_wakes_sleep(eus->wakes, unit))
+		;
+	salvo_wakes_get_up(eus->wakes, unit);
+	/* It may have been woken for the bell, and find work to do at once. */
+	salvo_gpu_hear(eus->gpu);
 }
 
 /* Returns when there may be work. */
@@ -286,7 +250,7 @@ static void wait_for_work(struct salvo_eu *eu)
 
 	if (!eu->looking) {
 		eu->looking = true;
-		atomic_fetch_or(eus->looking, eu->bit);
+		atomic_fetch_or(&eus->wakes->looking, eu->bit);
 	}
 	do {
 		if (salvo_feed_has_work(&eu->feed) || salvo_gpu_hear(eus->gpu) ||
@@ -304,6 +268,7 @@ static void *unit_main(void *arg)
 {
 	struct salvo_eu *eu = arg;
 
+	pthread_setname_np(pthread_self(), "salvo-eu");
 	salvo_runner_attach(&eu->runner);
 	atomic_fetch_add(&eu->eus->ready, 1);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
@@ -368,37 +333,49 @@ static int start_unit(struct salvo_eu *eu, const pthread_attr_t *attr)
 		salvo_runner_fini(&eu->runner);
 		return -EAGAIN;
 	}
-	pthread_setname_np(eu->thread, "salvo-eu");
 	return 0;
 }
 
-void salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu)
+static int find_cores(struct salvo_eus *eus, const struct salvo_topology *topology)
+{
+	cpu_set_t allowed;
+	unsigned int i;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -EAGAIN;
+	for (i = 0; i < topology->units; i++)
+		eus->core[i] = core_of(&allowed, topology->core[i], i);
+	eus->all = topology->units == 64 ? ~0ull : (1ull << topology->units) - 1;
+	return 0;
+}
+
+int salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu)
 {
 	eus->gpu = gpu;
 	eus->count = gpu->queues.topology.units;
-	eus->all = eus->count == 64 ? ~0ull : (1ull << eus->count) - 1;
+	return find_cores(eus, &gpu->queues.topology);
 }
 
 int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 {
 	const struct salvo_topology *topology = &gpu->queues.topology;
 	const unsigned int count = topology->units;
-	cpu_set_t allowed, one;
 	pthread_attr_t attr;
 	unsigned int i;
+	cpu_set_t one;
 	sigset_t old;
-	int ret = 0;
+	int ret;
 
 	eus->gpu = gpu;
-	if (!eus->looking)
-		eus->looking = &eus->own_looking;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return -EAGAIN;
+	if (!eus->wakes)
+		eus->wakes = &eus->own_wakes;
+	ret = find_cores(eus, topology);
+	if (ret)
+		return ret;
 	eus->units = aligned_alloc(64, count * sizeof(eus->units[0]));
 	if (!eus->units)
 		return -ENOMEM;
 	memset(eus->units, 0, count * sizeof(eus->units[0]));
-	eus->all = count == 64 ? ~0ull : (1ull << count) - 1;
 
 	pthread_attr_init(&attr);
 	block_signals(&old);
@@ -408,9 +385,8 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 		eu->eus = eus;
 		eu->bit = 1ull << i;
 		salvo_feed_init(&eu->feed, &gpu->queues, i);
-		eu->core = core_of(&allowed, topology->core[i], i);
 		CPU_ZERO(&one);
-		CPU_SET(eu->core, &one);
+		CPU_SET(eus->core[i], &one);
 		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
 		ret = start_unit(eu, &attr);
 		if (!ret)
@@ -442,8 +418,7 @@ void salvo_eus_fini(struct salvo_eus *eus)
 	for (i = 0; i < eus->count; i++) {
 		struct salvo_eu *eu = &eus->units[i];
 
-		atomic_store(&eu->wake, 1);
-		futex(&eu->wake, FUTEX_WAKE, 1);
+		salvo_wakes_wake(eus->wakes, i);
 		pthread_join(eu->thread, NULL);
 		salvo_runner_fini(&eu->runner);
 	}

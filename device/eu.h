@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "wakes.h"
 
 struct salvo_element;
 struct salvo_eu;
@@ -22,14 +23,11 @@ struct salvo_eus {
 	unsigned int count;
 	/** @all: Mask bits of all units. */
 	uint64_t all;
-	/**
-	 * @looking: Mask bits of the units that look for work, and of no others. It is
-	 * @own_looking, or a word that is shared with who rings the bell.
-	 */
-	_Atomic uint64_t *looking;
-	_Atomic uint64_t own_looking __attribute__((aligned(64)));
-	/** @sleeping: Mask bits of the units that must be woken. */
-	_Atomic uint64_t sleeping;
+	/** @core: That a unit is pinned to. */
+	int core[SALVO_MAX_UNITS];
+	/** @wakes: It is @own_wakes, or is shared with who rings the bell. */
+	struct salvo_wakes *wakes;
+	struct salvo_wakes own_wakes;
 	/** @ready: Threads that have started. */
 	_Atomic uint32_t ready;
 	/** @stop: The units' threads are to end. */
@@ -38,7 +36,7 @@ struct salvo_eus {
 
 /**
  * salvo_eus_init() - Start the units of the queues' topology.
- * @eus: Zeroed, but for @looking.
+ * @eus: Zeroed, but for @wakes.
  *
  * Return: 0, -ENOMEM or -EAGAIN.
  */
@@ -46,8 +44,10 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu);
 
 /**
  * salvo_eus_init_none() - Only count the units: they are in other processes. No fini needed.
+ *
+ * Return: 0 or -EAGAIN.
  */
-void salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu);
+int salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu);
 
 /**
  * salvo_eus_fini() - Stop the units. No job may be in flight.

@@ -337,8 +337,8 @@ static int init_units(struct salvo_gpu *gpu)
 	int ret;
 
 	if (isolation) {
-		salvo_eus_init_none(&gpu->eus, gpu);
-		return isolation->create(gpu, &gpu->spaces);
+		ret = salvo_eus_init_none(&gpu->eus, gpu);
+		return ret ? ret : isolation->create(gpu, &gpu->spaces);
 	}
 	if (gpu->config.contain_faults)
 		salvo_traps_get();
@@ -360,7 +360,7 @@ static void fini_units(struct salvo_gpu *gpu)
 }
 
 static int create(const struct salvo_gpu_config *config, const struct salvo_topology *topology,
-		  _Atomic uint64_t *looking, struct salvo_gpu **out)
+		  struct salvo_wakes *wakes, struct salvo_gpu **out)
 {
 	struct salvo_gpu *gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
 	int ret;
@@ -373,8 +373,8 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	gpu->dma.regs = config->regs;
 	gpu->dma.base = config->system_base;
 	gpu->dma.bytes = config->system_bytes;
-	gpu->eus.looking = looking;
-	if (looking) {
+	gpu->eus.wakes = wakes;
+	if (wakes) {
 		gpu->was_reset = true;
 		salvo_aspaces_init_given(&gpu->aspaces, config);
 	} else {
@@ -425,9 +425,9 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
 			    const struct salvo_topology *topology,
-			    _Atomic uint64_t *looking, struct salvo_gpu **out)
+			    struct salvo_wakes *wakes, struct salvo_gpu **out)
 {
-	return create(config, topology, looking, out);
+	return create(config, topology, wakes, out);
 }
 
 void salvo_gpu_destroy(struct salvo_gpu *gpu)

@@ -88,14 +88,14 @@ void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
 /**
  * salvo_gpu_create_inside() - As salvo_gpu_create(), in the process of an address space.
  * @config: @va_base says where all is mapped already.
- * @looking: Where to show which units look at the bell.
+ * @wakes: Where to show which units look at the bell, and which sleep.
  *
  * The rings are as the registers say, without a handshake. Returns when the units are
  * ready and need no more from the operating system than to wait and to wake. Nothing
  * runs before salvo_gpu_listen().
  */
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
-			    const struct salvo_topology *topology, _Atomic uint64_t *looking,
+			    const struct salvo_topology *topology, struct salvo_wakes *wakes,
 			    struct salvo_gpu **out);
 
 /**

@@ -22,6 +22,7 @@
 #include <grp.h>
 #include <linux/futex.h>
 #include <malloc.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -186,6 +187,8 @@ static void on_interrupt(void *cookie, unsigned int vector)
 	atomic_fetch_add(&block->told, 1);
 	if (atomic_load(&block->waiting))
 		syscall(SYS_futex, &block->told, FUTEX_WAKE, 1, NULL, NULL, 0);
+	/* The device may want this core for it. */
+	sched_yield();
 }
 
 /* For all threads. A unit may signal those of its own process: that stops kernels. */
@@ -222,11 +225,12 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	config.isolation = NULL;
 	config.interrupt = on_interrupt;
 	config.cookie = block;
-	need(!salvo_gpu_create_inside(&config, sandbox->topology, &block->looking, &gpu));
+	need(!salvo_gpu_create_inside(&config, sandbox->topology, &block->wakes, &gpu));
 	drop_system_calls();
 	/* Not before: now kernels may run. */
 	salvo_gpu_listen(gpu, &block->bell);
 
+	/* Hears the bell when no unit can: all are busy. */
 	for (;;) {
 		const uint32_t count = atomic_load(&block->bell);
 

@@ -39,7 +39,7 @@
 #include "isolation.h"
 #include "space_jobs.h"
 
-/* How long the thread looks for the end of a batch before it sleeps */
+/* How long the thread looks for news before it sleeps, as units do: the next batch is near */
 #define SPIN_NS		50000u
 /*
  * A context that its process does not kill in this time goes with the process, and so do
@@ -235,7 +235,7 @@ static void wait_words(_Atomic uint32_t *kick, uint32_t kicked, _Atomic uint32_t
 static void wait_for_news(struct salvo_space *space, uint32_t kicked, uint32_t was_told)
 {
 	struct salvo_space_block *block = space->block;
-	const uint64_t deadline = salvo_space_has_sent(space, 0) ? salvo_clock() + SPIN_NS : 0;
+	const uint64_t deadline = block ? salvo_clock() + SPIN_NS : 0;
 
 	/* Only this thread unmaps the block. */
 	pthread_mutex_unlock(&space->lock);
@@ -419,7 +419,7 @@ static void kill_in(struct salvo_space *space, uint32_t ctx)
 			__atomic_store_n(&block->regs.kill_request, request, __ATOMIC_RELEASE);
 		}
 		if (salvo_clock() - space->kill_since < KILL_NS)
-			salvo_space_ring(block);
+			salvo_space_ring(space);
 		else
 			stop_process(space);
 	}

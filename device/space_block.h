@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "job.h"
 #include "salvo_hw.h"
+#include "wakes.h"
 
 /* Never full: there are no more jobs. */
 #define SALVO_BLOCK_ENTRIES	SALVO_JOBS
@@ -28,8 +29,8 @@ struct salvo_space_block {
 	struct salvo_regs regs __attribute__((aligned(4096)));
 	/** @bell: Futex: the device counts it up after every new tail or request to kill. */
 	_Atomic uint32_t bell __attribute__((aligned(4096)));
-	/** @looking: Units of the process that look at @bell by themselves. */
-	_Atomic uint64_t looking;
+	/** @wakes: Which units of the process look at @bell by themselves, and which sleep. */
+	struct salvo_wakes wakes;
 	/** @told: Futex: the process counts it up after a fence has moved. */
 	_Atomic uint32_t told __attribute__((aligned(64)));
 	/** @waiting: The device sleeps on @told. */

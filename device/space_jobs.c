@@ -50,8 +50,14 @@ bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
 static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 {
 	const uint32_t size = (bytes + 63) & ~63u;
-	uint64_t at = channel->packets_next;
+	uint64_t at;
 
+	/* The pages that were used last are in the caches, and nobody has to be given new ones. */
+	if (channel->first == channel->next) {
+		channel->packets_first = 0;
+		channel->packets_next = 0;
+	}
+	at = channel->packets_next;
 	if (at % SALVO_BLOCK_PACKETS + size > SALVO_BLOCK_PACKETS)
 		at += SALVO_BLOCK_PACKETS - at % SALVO_BLOCK_PACKETS;
 	if (channel->next - channel->first == SALVO_BLOCK_ENTRIES ||
@@ -61,10 +67,16 @@ static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 	return (int64_t)(at % SALVO_BLOCK_PACKETS);
 }
 
-void salvo_space_ring(struct salvo_space_block *block)
+/* A unit that is woken reads the packet and begins with it; only if none can, a thread for that. */
+void salvo_space_ring(struct salvo_space *space)
 {
+	const struct salvo_eus *eus = &space->spaces->gpu->eus;
+	struct salvo_space_block *block = space->block;
+
 	atomic_fetch_add(&block->bell, 1);
-	if (!atomic_load(&block->looking))
+	if (!atomic_load(&block->wakes.looking) &&
+	    !salvo_wakes_wake_one(&block->wakes, eus->all & atomic_load(&block->wakes.sleeping),
+				  eus->core, true))
 		syscall(SYS_futex, &block->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -101,7 +113,7 @@ bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
 	};
 	channel->next++;
 	__atomic_store_n(&block->regs.ring[r].tail, seqno, __ATOMIC_RELEASE);
-	salvo_space_ring(block);
+	salvo_space_ring(space);
 	return true;
 }
 
@@ -127,17 +139,25 @@ void salvo_space_fail(struct salvo_job *job, uint32_t command, uint32_t kind,
 	salvo_job_fail(job, command, &fault);
 }
 
+/* A copy that the compiler does not read again from where the process may write. */
+static struct salvo_packet_result read_once(const struct salvo_packet_result *shared)
+{
+	struct salvo_packet_result result = *shared;
+
+	__asm__ volatile("" : "+m"(result));
+	return result;
+}
+
 /* Believes of a result what can be true, and what it says of the job itself. */
 static void take_result(const struct salvo_space *space, const struct salvo_sent *sent,
 			const struct salvo_packet_result *shared)
 {
 	const struct salvo_gpu *gpu = space->spaces->gpu;
-	struct salvo_packet_result result;
+	const struct salvo_packet_result result = read_once(shared);
 	struct salvo_job *job = sent->job;
 	const uint64_t now = salvo_clock();
 	uint64_t most = (now - sent->at) * gpu->eus.count;
 
-	memcpy(&result, shared, sizeof(result));
 	job->started = result.started > sent->at && result.started < now ? result.started : sent->at;
 	job->busy_ns = result.busy_ns < most ? result.busy_ns : most;
 	job->ended_well = result.done < job->commands ? result.done : job->commands;

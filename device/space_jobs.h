@@ -22,7 +22,7 @@ bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx);
 /**
  * salvo_space_ring() - Let the process look at its rings, and at what it is to kill.
  */
-void salvo_space_ring(struct salvo_space_block *block);
+void salvo_space_ring(struct salvo_space *space);
 
 /**
  * salvo_space_send() - Give a job to the process.
