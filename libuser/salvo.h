@@ -201,13 +201,14 @@ uint64_t salvo_image_slice_pitch(const struct salvo_image *image);
  * salvo_bo_import_dmabuf() - Use the memory of another driver or process as a buffer; no copy.
  * @fd: A dma-buf of any driver; on the embedded GPU also a memfd or another file that can be
  *      mapped. Whole pages. It stays the caller's and may be closed at once.
- * @flags: SALVO_BO_READONLY (embedded GPU only), if @fd can only be read.
+ * @flags: SALVO_BO_READONLY, if @fd can only be read; then the map is for reading too.
  *
  * A dma-buf that came from salvo_bo_export_dmabuf() of the same device gives the same memory at
  * the same address. Others must not shrink the file while it is in use.
  *
  * Return: 0, -EBADF, -EINVAL (not such a file, or not whole pages), -EACCES (@fd does not allow
- * the access), -ENOSPC (no addresses left), -ENOTSUP (the device cannot), -ENOMEM.
+ * the access), -ENOSPC (no addresses left), -ENOTSUP (the device cannot; the driver cannot
+ * keep the GPU from writing if @fd can be written), -ENOMEM.
  */
 int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 			   struct salvo_bo **out);

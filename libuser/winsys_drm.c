@@ -40,6 +40,8 @@ struct drm_bo {
 	struct drm_handle *handle;
 	/** @dmabuf: What it was imported from, to map it; else -1. */
 	int dmabuf;
+	/** @readonly: @dmabuf can only be read, by the CPU too. */
+	bool readonly;
 	void *map;
 };
 
@@ -146,8 +148,8 @@ static int drm_bo_map(struct salvo_bo *base, void **out)
 			if (err)
 				return err;
 		}
-		map = mmap(NULL, bo->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			   offset.offset);
+		map = mmap(NULL, bo->bytes, bo->readonly ? PROT_READ : PROT_READ | PROT_WRITE,
+			   MAP_SHARED, fd, offset.offset);
 		if (map == MAP_FAILED)
 			return -errno;
 		bo->map = map;
@@ -187,16 +189,20 @@ static int drm_bo_import(struct salvo_device *device, int fd, uint32_t flags,
 	struct drm_device *dev = to_drm(device);
 	struct drm_salvo_bo_query query = { 0 };
 	struct drm_bo *bo;
+	bool readonly;
 	int err;
 
-	/* The driver binds imported memory for reading and writing. */
-	if (flags)
-		return -ENOTSUP;
 	bo = calloc(1, sizeof(*bo));
 	if (!bo)
 		return -ENOMEM;
 	bo->dmabuf = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	err = bo->dmabuf < 0 ? -errno : import_handle(dev, fd, bo, &query);
+	/* The dma-buf says how it is bound, not the caller. */
+	readonly = query.flags & DRM_SALVO_BO_READONLY;
+	if (!err && readonly != !!flags) {
+		handle_put(dev, bo->handle);
+		err = flags ? -ENOTSUP : -EACCES;
+	}
 	if (err) {
 		if (bo->dmabuf >= 0)
 			close(bo->dmabuf);
@@ -207,6 +213,7 @@ static int drm_bo_import(struct salvo_device *device, int fd, uint32_t flags,
 	bo->base.size = query.size;
 	bo->base.address = query.address;
 	bo->bytes = query.size;
+	bo->readonly = readonly && (query.flags & DRM_SALVO_BO_IMPORTED);
 	*out = &bo->base;
 	return 0;
 }

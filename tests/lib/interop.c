@@ -2,7 +2,9 @@
 /* interop.c - memory of others in batches, ours for others, and a time limit for kernels */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <xf86drm.h>
 
+#include "dmabuf.h"
 #include "kselftest_harness.h"
 #include "lib_test.h"
 
@@ -157,6 +159,48 @@ TEST_F(interop, an_exported_buffer_comes_back_as_itself)
 	ASSERT_EQ(0, salvo_bo_map(again, &map));
 	EXPECT_EQ(9, ((uint32_t *)map)[15]);
 	salvo_bo_destroy(again);
+}
+
+TEST_F(interop, a_dmabuf_that_can_only_be_read)
+{
+	struct vgem_bo theirs, open;
+	struct salvo_bo *bo;
+	void *map;
+	int vgem;
+
+	if (self->soft)
+		SKIP(return, "the embedded GPU takes memfds; there is a test with one");
+	vgem = vgem_open();
+	if (vgem < 0)
+		SKIP(return, "no vgem here");
+	ASSERT_EQ(0, vgem_create(vgem, BYTES, DRM_CLOEXEC, &theirs));
+	EXPECT_EQ(-EACCES, salvo_bo_import_dmabuf(self->b.device, theirs.fd, 0, &bo));
+	EXPECT_EQ(NULL, bo);
+	ASSERT_EQ(0, salvo_bo_import_dmabuf(self->b.device, theirs.fd, SALVO_BO_READONLY, &bo));
+	self->b.map[0] = 5;
+	ASSERT_EQ(0, salvo_batch_copy(self->b.batch, self->b.bo, 0, bo, 4, 4));
+	ASSERT_EQ(0, bench_run(&self->b));
+	EXPECT_EQ(0, self->b.map[0]);
+	ASSERT_EQ(0, salvo_bo_map(bo, &map));
+	EXPECT_EQ(0, *(uint32_t *)map);
+	EXPECT_EQ(-1, mprotect(map, BYTES, PROT_READ | PROT_WRITE));
+	salvo_batch_reset(self->b.batch);
+	ASSERT_EQ(0, salvo_batch_fill(self->b.batch, bo, 0, 4, 1));
+	EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
+	salvo_bo_destroy(bo);
+	vgem_destroy(vgem, &theirs);
+
+	/* The driver has no way to bind this one for reading alone. */
+	ASSERT_EQ(0, vgem_create(vgem, BYTES, DRM_CLOEXEC | DRM_RDWR, &open));
+	EXPECT_EQ(-ENOTSUP, salvo_bo_import_dmabuf(self->b.device, open.fd, SALVO_BO_READONLY, &bo));
+	ASSERT_EQ(0, salvo_bo_import_dmabuf(self->b.device, open.fd, 0, &bo));
+	salvo_batch_reset(self->b.batch);
+	ASSERT_EQ(0, salvo_batch_fill(self->b.batch, bo, 0, 4, 9));
+	ASSERT_EQ(0, bench_run(&self->b));
+	EXPECT_EQ(9, open.map[0]);
+	salvo_bo_destroy(bo);
+	vgem_destroy(vgem, &open);
+	close(vgem);
 }
 
 /* --- time limit ------------------------------------------------------------- */
