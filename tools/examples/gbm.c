@@ -6,7 +6,8 @@
  *
  * A linear buffer is allocated with gbm and painted by the CPU, shared as a dma-buf,
  * imported into a Salvo device and filled there; then the CPU looks at it through gbm
- * again. Nothing is copied. Ends with 77 where no gbm device can allocate such a buffer.
+ * again. Nothing is copied. The dma-buf is made from gbm's handle, since that of
+ * gbm_bo_get_fd() is for reading alone with some of Mesa's drivers. Ends with 77 where no gbm device can allocate such a buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <xf86drm.h>
 
 #include "salvo.h"
 
@@ -113,7 +115,7 @@ int main(int argc, char **argv)
 	struct salvo_device *device;
 	struct gbm_device *gbm;
 	struct gbm_bo *bo;
-	int dmabuf, err;
+	int dmabuf = -1, err;
 
 	bo = argc > 1 ? allocate(argv[1], &gbm) : allocate_anywhere(&gbm);
 	if (!bo) {
@@ -125,8 +127,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "no Salvo device: %s\n", strerror(-err));
 		return 1;
 	}
-	dmabuf = gbm_bo_get_fd(bo);
-	err = visit(bo, &before, 0);
+	err = drmPrimeHandleToFD(gbm_device_get_fd(gbm), gbm_bo_get_handle(bo).u32,
+				 DRM_CLOEXEC | DRM_RDWR, &dmabuf) ? -errno : 0;
+	if (!err)
+		err = visit(bo, &before, 0);
 	if (!err)
 		err = fill(device, dmabuf, (uint64_t)gbm_bo_get_stride(bo) * HEIGHT);
 	if (!err)
@@ -136,7 +140,8 @@ int main(int argc, char **argv)
 	else
 		printf("a %s buffer of %ux%u pixels, filled where it is\n",
 		       gbm_device_get_backend_name(gbm), WIDTH, HEIGHT);
-	close(dmabuf);
+	if (dmabuf >= 0)
+		close(dmabuf);
 	gbm_bo_destroy(bo);
 	gbm_device_destroy(gbm);
 	salvo_device_close(device);
