@@ -70,11 +70,12 @@ static struct salvo_op op_head(__u16 code, __u16 bytes, __u32 index)
 	return op;
 }
 
-/* Writes one command and gives the place after it. */
+/* Writes one command, in its place, and gives the place after it. */
 #define EMIT(at, type, code, number, ...) do { \
-	struct type emit_ = { .op = op_head((code), sizeof(struct type), (number)), __VA_ARGS__ }; \
-	memcpy((at), &emit_, sizeof(emit_)); \
-	(at) += sizeof(emit_); \
+	*(struct type *)(at) = (struct type){ \
+		.op = op_head((code), sizeof(struct type), (number)), __VA_ARGS__ \
+	}; \
+	(at) += sizeof(struct type); \
 } while (0)
 
 static __u8 *pack_command(__u8 *at, const struct drm_salvo_command *cmd, __u32 index)

@@ -29,24 +29,37 @@
 #define F (1u << DRM_SALVO_FILL)
 #define T (1u << DRM_SALVO_TIMESTAMP)
 
-/* Every field of a command but its type, with the commands that use it: an OR over all of them. */
-#define ANY_FIELD(X) \
-	(X(flags, D | P) | \
-	 X(entry, D) | \
-	 X(eu_mask, D) | \
-	 X(items[0], D) | X(items[1], D) | X(items[2], D) | \
-	 X(group[0], D) | X(group[1], D) | X(group[2], D) | \
-	 X(args_offset, D) | \
-	 X(args_size, D) | \
-	 X(local_size, D) | \
-	 X(dims, D) | \
-	 X(consumer, P) | \
-	 X(producer, P) | \
-	 X(dst, C | F | T) | \
-	 X(src, C) | \
-	 X(size, C | F) | \
-	 X(pattern, F) | \
-	 X(pad, 0))
+/* Every field of a command but its type, with the commands that use it; @type is handed on. */
+#define EACH_FIELD(X, type) \
+	X(flags, D | P, type) \
+	X(entry, D, type) \
+	X(eu_mask, D, type) \
+	X(items[0], D, type) X(items[1], D, type) X(items[2], D, type) \
+	X(group[0], D, type) X(group[1], D, type) X(group[2], D, type) \
+	X(args_offset, D, type) \
+	X(args_size, D, type) \
+	X(local_size, D, type) \
+	X(dims, D, type) \
+	X(consumer, P, type) \
+	X(producer, P, type) \
+	X(dst, C | F | T, type) \
+	X(src, C, type) \
+	X(size, C | F, type) \
+	X(pattern, F, type) \
+	X(pad, 0, type)
+
+/* A command is also looked at as words. */
+typedef __u64 __attribute__((may_alias)) word_t;
+
+/* Of each type all bits that must be zero, as the type itself is not looked at. */
+#define UNUSED_BITS(field, users, type) .field = ((users) & (type)) ? 0 : -1,
+static const struct drm_salvo_command unused_bits[] = {
+	[DRM_SALVO_DISPATCH] = { EACH_FIELD(UNUSED_BITS, D) },
+	[DRM_SALVO_PIPE_CONTROL] = { EACH_FIELD(UNUSED_BITS, P) },
+	[DRM_SALVO_COPY] = { EACH_FIELD(UNUSED_BITS, C) },
+	[DRM_SALVO_FILL] = { EACH_FIELD(UNUSED_BITS, F) },
+	[DRM_SALVO_TIMESTAMP] = { EACH_FIELD(UNUSED_BITS, T) },
+};
 
 static int reject(struct salvo_reject *why, int error, __u32 command, const char *field,
 		  __u64 value, const char *expected)
@@ -58,23 +71,27 @@ static int reject(struct salvo_reject *why, int error, __u32 command, const char
 	return error;
 }
 
-static int reject_unused(struct salvo_reject *why, __u32 command, const char *field, __u64 value)
-{
-	return value ? reject(why, -EINVAL, command, field, value,
-			      "zero: the command does not use it") : 0;
-}
-
-/* The value of a field that commands of this type do not use, without a branch. */
-#define UNUSED(field, users)	(cmd->field & -(__u64)!((users) & type))
-#define REJECT(field, users)	reject_unused(why, index, #field, UNUSED(field, users))
-
 /* Nearly every command is right: look first whether anything is wrong, then what. */
 static int check_unused(const struct drm_salvo_command *cmd, __u32 index,
 			struct salvo_reject *why)
 {
-	const __u32 type = 1u << cmd->type;
+	const word_t *words = (const word_t *)cmd;
+	const word_t *bits = (const word_t *)&unused_bits[cmd->type];
+	__u64 wrong = 0;
+	unsigned int i;
 
-	return ANY_FIELD(UNUSED) ? ANY_FIELD(REJECT) : 0;
+	for (i = 0; i < sizeof(*cmd) / sizeof(*words); i++)
+		wrong |= words[i] & bits[i];
+	if (!wrong)
+		return 0;
+
+#define REJECT(field, users, type) \
+	if (cmd->field && !((users) & 1u << (type))) \
+		return reject(why, -EINVAL, index, #field, cmd->field, \
+			      "zero: the command does not use it");
+	EACH_FIELD(REJECT, cmd->type)
+#undef REJECT
+	return 0;
 }
 
 static int check_range(const struct salvo_space_view *space, __u32 index, const char *field,
@@ -113,7 +130,7 @@ static int check_grid(const struct drm_salvo_command *cmd, __u32 index, struct s
 		if (group_items > SALVO_MAX_GROUP_ITEMS)
 			return reject(why, -E2BIG, index, group_name[d], group_items,
 				      "a work-group of at most 1024 work-items");
-		groups *= (items - 1) / group + 1;
+		groups *= group == 1 ? items : (items - 1) / group + 1;
 		if (groups > SALVO_MAX_GROUPS)
 			return reject(why, -E2BIG, index, items_name[d], groups,
 				      "at most 2^31 work-groups");
@@ -153,6 +170,9 @@ static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
 		return reject(why, -E2BIG, index, "local_size", cmd->local_size,
 			      "at most 65536 bytes");
 
+	/* Many dispatches in a row of one kernel are common; the command before is right. */
+	if (index && cmd->entry && batch->commands[index - 1].entry == cmd->entry)
+		return 0;
 	return check_range(space, index, "entry", cmd->entry, 1, SALVO_ACCESS_EXEC, why);
 }
 
