@@ -55,6 +55,8 @@ struct parser {
 	uint64_t eu_mask;
 	const uint8_t *args;
 	uint32_t args_bytes;
+	/** @entry: Kernel of the last dispatch, which was found to be one; 0 before. */
+	uint64_t entry;
 	/** @pipe_controls: Number so far. */
 	uint32_t pipe_controls;
 	/** @join: Element of the last join, or NO_COMMAND. */
@@ -299,8 +301,10 @@ static bool parse_dispatch(struct parser *p, const struct salvo_op_dispatch *op)
 	    op->args_offset > p->args_bytes || op->args_size > p->args_bytes - op->args_offset ||
 	    op->local_size > SALVO_MAX_LOCAL_BYTES)
 		return bad(p);
-	if (!check_address(p, op->entry, 1, SALVO_ACCESS_EXEC))
+	if ((!op->entry || op->entry != p->entry) &&
+	    !check_address(p, op->entry, 1, SALVO_ACCESS_EXEC))
 		return false;
+	p->entry = op->entry;
 
 	p->job->elements[p->index].args = p->args + op->args_offset;
 	add_work(p, SALVO_ELEMENT_DISPATCH, op, mask, size);
@@ -387,6 +391,7 @@ static bool parse_command(struct parser *p, const struct salvo_op *op)
 	element->lane = salvo_queues_lane(p->job->entry.priority);
 	element->kind = SALVO_ELEMENT_NONE;
 	element->root = false;
+	element->run = 1;
 	element->first_edge = SALVO_EDGE_NONE;
 	element->op = NULL;
 	atomic_init(&element->producers, 0);

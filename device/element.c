@@ -11,9 +11,15 @@
  * A range may be ragged: where its size is no multiple of the work-group's the
  * last work-group has a smaller extent, and positions outside are not run (N2).
  *
+ * To hand out an element costs about as much as to run a tiny one. So elements of one item
+ * that become ready together, and lie side by side, enter the queue as a run: one entry,
+ * whose items are the elements. Units take their share of it as of any other entry.
+ *
  * Nothing here is shared; who may touch an element when is told in eu.c.
  */
 #include "element.h"
+
+#include <stddef.h>
 
 void salvo_element_set_range(struct salvo_element *element, const uint32_t size[3])
 {
@@ -26,6 +32,23 @@ void salvo_element_set_range(struct salvo_element *element, const uint32_t size[
 	}
 }
 
+struct salvo_element *salvo_element_join_run(struct salvo_element *head,
+					     struct salvo_element *element)
+{
+	if (!head || head->total != 1 || element->total != 1 ||
+	    head->apu_mask != element->apu_mask)
+		return NULL;
+	if (element == head + head->run) {
+		head->run++;
+		return head;
+	}
+	if (element + 1 == head) {
+		element->run = head->run + 1;
+		return element;
+	}
+	return NULL;
+}
+
 void salvo_element_position(const struct salvo_element *element, uint32_t item,
 			    uint32_t position[3])
 {
@@ -33,6 +56,11 @@ void salvo_element_position(const struct salvo_element *element, uint32_t item,
 	const uint64_t plane = (uint64_t)row * element->size[1];
 	uint32_t rest;
 
+	/* Most elements have few items, and divisions take long. */
+	if (!item) {
+		position[0] = position[1] = position[2] = 0;
+		return;
+	}
 	position[2] = item / plane;
 	rest = item % plane;
 	position[1] = rest / row;

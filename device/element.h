@@ -49,20 +49,25 @@ struct salvo_element {
 	const void *args;
 	/** @apu_mask: Units that may run it. */
 	uint64_t apu_mask;
-	/** @kind: enum salvo_element_kind. */
-	uint32_t kind;
 	/** @index: Of its command. */
 	uint32_t index;
 	/** @size: Items in each dimension. */
 	uint32_t size[3];
 	/** @total: Product of the sizes. */
 	uint32_t total;
-	/** @lane: Of the queues, by its job's priority. */
-	uint32_t lane;
-	/** @root: It has no producers. */
-	bool root;
 	/** @first_edge: Its consumers. */
 	uint32_t first_edge;
+	/**
+	 * @run: Elements that enter the queue as one entry, if more than 1: this one and those
+	 * behind it, of one item each. Then the items of the entry are these elements.
+	 */
+	uint32_t run;
+	/** @kind: enum salvo_element_kind. */
+	uint8_t kind;
+	/** @lane: Of the queues, by its job's priority. */
+	uint8_t lane;
+	/** @root: It has no producers. */
+	bool root;
 
 	/* Changed by the units. */
 	/** @producers: Producers that are not done. */
@@ -81,6 +86,23 @@ struct salvo_element {
  * salvo_element_set_range() - Give an element its range.
  */
 void salvo_element_set_range(struct salvo_element *element, const uint32_t size[3]);
+
+/**
+ * salvo_element_join_run() - Let @element enter the queue together with the run at @head.
+ * @head: First element of the run, of one or more, that is not in the queue yet; may be NULL.
+ *
+ * Return: the head of the run with it, or NULL if the two cannot go together.
+ */
+struct salvo_element *salvo_element_join_run(struct salvo_element *head,
+					     struct salvo_element *element);
+
+/**
+ * salvo_element_entry_items() - Items that its entry in a queue has.
+ */
+static inline uint32_t salvo_element_entry_items(const struct salvo_element *element)
+{
+	return element->run > 1 ? element->run : element->total;
+}
 
 /**
  * salvo_element_position() - The N-d position of item @item (N2 of CN102792271).

@@ -52,8 +52,9 @@ struct salvo_eu {
 	struct salvo_feed feed;
 	/** @job: Whose account is open, or NULL. */
 	struct salvo_job *job;
-	/** @finished: Elements of @job that it finished. */
+	/** @finished: Elements of @job that it finished, @well of them before anything failed. */
 	uint32_t finished;
+	uint32_t well;
 	/** @since: When the account was opened. */
 	uint64_t since;
 	/** @looking: Its bit in the mask of that name. */
@@ -119,10 +120,12 @@ static void settle(struct salvo_eu *eu)
 		return;
 	busy = salvo_clock() - eu->since;
 	atomic_fetch_add_explicit(&job->busy_ns, busy, memory_order_relaxed);
+	atomic_fetch_add_explicit(&job->ended_well, eu->well, memory_order_relaxed);
 	__atomic_fetch_add(&gpu->regs->busy_ns, busy, __ATOMIC_RELAXED);
 	eu->job = NULL;
 	salvo_job_put(job, eu->finished + 1);
 	eu->finished = 0;
+	eu->well = 0;
 	show(&regs_of(eu)->state, SALVO_UNIT_IDLE);
 	salvo_gpu_raise(gpu);
 }
@@ -184,34 +187,64 @@ static bool run_recorded(struct salvo_eu *eu, const struct salvo_gcq_chunk *chun
 	return good;
 }
 
-static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+/* Runs items of one element. */
+static void run_items(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	struct salvo_element *element = chunk->element;
-	struct salvo_job *job = element->job;
-	uint32_t done;
 
-	if (eu->job != job)
-		open_account(eu, job);
 	show(&regs_of(eu)->command, element->index);
 	__atomic_store_n(&regs_of(eu)->group, chunk->first, __ATOMIC_RELAXED);
-	if (job->profile && !atomic_load_explicit(&element->started, memory_order_relaxed)) {
+	if (element->job->profile &&
+	    !atomic_load_explicit(&element->started, memory_order_relaxed)) {
 		uint64_t none = 0;
 
 		atomic_compare_exchange_strong(&element->started, &none, salvo_clock());
 	}
-
 	if (!run_recorded(eu, chunk) && eu->runner.trap.kind != SALVO_FAULT_NONE)
 		report_fault(eu, element);
+}
 
+/* All items of the element are done. */
+static void end_element(struct salvo_eu *eu, struct salvo_element *element)
+{
+	struct salvo_job *job = element->job;
+
+	if (!atomic_load_explicit(&job->status, memory_order_relaxed))
+		eu->well++;
+	salvo_job_release(job, element);
+	eu->finished++;
+}
+
+/* The items of the chunk are elements themselves. */
+static void run_elements(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+{
+	struct salvo_gcq_chunk one = { .element = chunk->element + chunk->first, .count = 1 };
+	const struct salvo_element *end = one.element + chunk->count;
+
+	for (; one.element != end; one.element++) {
+		run_items(eu, &one);
+		end_element(eu, one.element);
+	}
+	salvo_feed_done(&eu->feed, chunk);
+}
+
+static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
+{
+	struct salvo_element *element = chunk->element;
+	uint32_t done;
+
+	if (eu->job != element->job)
+		open_account(eu, element->job);
+	if (element->run > 1) {
+		run_elements(eu, chunk);
+		return;
+	}
+	run_items(eu, chunk);
 	done = salvo_feed_done(&eu->feed, chunk);
 	if (done && (done == element->total ||
 		     atomic_fetch_sub_explicit(&element->left, done,
-					       memory_order_acq_rel) == done)) {
-		if (!atomic_load_explicit(&job->status, memory_order_relaxed))
-			atomic_fetch_add_explicit(&job->ended_well, 1, memory_order_relaxed);
-		salvo_job_release(job, element);
-		eu->finished++;
-	}
+					       memory_order_acq_rel) == done))
+		end_element(eu, element);
 }
 
 /* Who rings a bell may have relied on this unit to look at it. */

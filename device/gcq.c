@@ -84,6 +84,7 @@ static uint32_t units_of(const struct salvo_gcq *gcq, uint64_t mask)
 static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 {
 	uint64_t tail = atomic_load_explicit(&gcq->tail, memory_order_relaxed);
+	const uint32_t items = salvo_element_entry_items(element);
 	struct salvo_gcq_entry *entry;
 
 	for (;;) {
@@ -108,9 +109,10 @@ static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&entry->apu_mask, element->apu_mask, memory_order_relaxed);
 	atomic_store_explicit(&entry->element, element, memory_order_relaxed);
-	atomic_store_explicit(&entry->total, element->total, memory_order_relaxed);
-	atomic_store_explicit(&entry->counters, (uint64_t)element->total << 32 |
-			      units_of(gcq, element->apu_mask),
+	atomic_store_explicit(&entry->total, items, memory_order_relaxed);
+	atomic_store_explicit(&entry->is_run, element->run > 1, memory_order_relaxed);
+	atomic_store_explicit(&entry->counters,
+			      (uint64_t)items << 32 | units_of(gcq, element->apu_mask),
 			      memory_order_relaxed);
 	atomic_store_explicit(&entry->position, tail, memory_order_release);
 	return true;
@@ -223,7 +225,7 @@ static bool find_entry(struct salvo_gcq *gcq, const struct salvo_gcq_taker *take
 }
 
 static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
-				   uint32_t chunk, enum bound bound)
+				   uint32_t chunk, uint32_t elements, enum bound bound)
 {
 	uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed), mask;
 	struct salvo_gcq_chunk got = { .count = 0 };
@@ -232,8 +234,9 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 		/* Approved: the entry stays as it is until we count it as seen. */
 		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
 		uint64_t counters, after;
-		uint32_t wir;
+		uint32_t wir, most;
 
+		most = atomic_load_explicit(&entry->is_run, memory_order_relaxed) ? elements : chunk;
 		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
 		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
 		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
@@ -241,7 +244,7 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 			wir = salvo_gcq_wir(counters);
 			if (!wir)
 				break;
-			got.count = wanted(gcq, taker, mask, wir, chunk, bound);
+			got.count = wanted(gcq, taker, mask, wir, most, bound);
 			after = counters - ((uint64_t)got.count << 32) -
 				(got.count == wir ? taker->units : 0);
 		} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, after,
@@ -263,19 +266,19 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 				      uint32_t chunk)
 {
-	return take(gcq, taker, chunk, NOTHING);
+	return take(gcq, taker, chunk, chunk, NOTHING);
 }
 
 struct salvo_gcq_chunk salvo_gcq_take_share(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
-					    uint32_t chunk)
+					    uint32_t chunk, uint32_t elements)
 {
-	return take(gcq, taker, chunk, SHARE);
+	return take(gcq, taker, chunk, elements, SHARE);
 }
 
 struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 					    uint32_t chunk)
 {
-	return take(gcq, taker, chunk, LARGE);
+	return take(gcq, taker, chunk, chunk, LARGE);
 }
 
 bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker)

@@ -33,6 +33,8 @@ struct salvo_gcq_entry {
 	struct salvo_element *_Atomic element;
 	/** @total: Items that WIR started with. */
 	_Atomic uint32_t total;
+	/** @is_run: They are elements of their own. */
+	_Atomic bool is_run;
 } __attribute__((aligned(64)));
 
 /**
@@ -118,9 +120,10 @@ struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_ta
 /**
  * salvo_gcq_take_share() - Ask for a part of what falls to the unit.
  * @chunk: Most items to take.
+ * @elements: Most of them if they are elements of their own.
  */
 struct salvo_gcq_chunk salvo_gcq_take_share(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
-					    uint32_t chunk);
+					    uint32_t chunk, uint32_t elements);
 
 /**
  * salvo_gcq_take_large() - Ask for work for a whole node (N6).

@@ -161,7 +161,7 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->dims = op->dims;
 
 	salvo_element_position(element, runner->chunk.first, position);
-	for (at = runner->chunk.first; at != end; at += ran) {
+	for (at = runner->chunk.first;; at += ran) {
 		if (atomic_load_explicit(stop, memory_order_relaxed))
 			return;
 		runner->at = at;
@@ -181,6 +181,8 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 			if (how)
 				give_up_items(runner, how);
 		}
+		if (at + ran == end)
+			return;
 		if (ran == 1)
 			salvo_element_advance(element, position);
 		else

@@ -316,9 +316,26 @@ static struct salvo_job *finish(struct salvo_job *job)
 	return next;
 }
 
+/*
+ * An element is ready. It is pushed now, or later with those that become ready right after
+ * it: @head is what was not pushed yet. Return: what is not pushed yet now.
+ */
+static struct salvo_element *push_soon(struct salvo_job *job, struct salvo_element *head,
+				       struct salvo_element *element)
+{
+	struct salvo_element *run = salvo_element_join_run(head, element);
+
+	if (run)
+		return run;
+	if (head)
+		salvo_eus_push(&job->gpu->eus, head);
+	return element;
+}
+
 static void start(struct salvo_job *job)
 {
 	const uint64_t now = job->profile ? salvo_clock() : 0;
+	struct salvo_element *head = NULL;
 	uint32_t i;
 
 	/* Before the first push: from then on units change elements. */
@@ -326,7 +343,9 @@ static void start(struct salvo_job *job)
 		job->elements[i].ready = now;
 	for (i = 0; i < job->commands; i++)
 		if (job->elements[i].root)
-			salvo_eus_push(&job->gpu->eus, &job->elements[i]);
+			head = push_soon(job, head, &job->elements[i]);
+	if (head)
+		salvo_eus_push(&job->gpu->eus, head);
 }
 
 void salvo_job_put(struct salvo_job *job, uint32_t count)
@@ -396,6 +415,7 @@ void salvo_job_submit(struct salvo_job *job)
 
 void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
 {
+	struct salvo_element *head = NULL;
 	uint32_t at;
 
 	if (job->profile)
@@ -411,8 +431,10 @@ void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
 		if (consumer->kind == SALVO_ELEMENT_JOIN)
 			salvo_job_release(job, consumer);
 		else
-			salvo_eus_push(&job->gpu->eus, consumer);
+			head = push_soon(job, head, consumer);
 	}
+	if (head)
+		salvo_eus_push(&job->gpu->eus, head);
 }
 
 void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault)

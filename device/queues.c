@@ -30,6 +30,8 @@
 
 /* How long a chunk may take, so that a higher priority soon gets its turn */
 #define CHUNK_NS 2000000u
+/* The same for a chunk of a run, whose elements may be of any kind: the last must not wait for long */
+#define RUN_NS 20000u
 #define MOST_ITEMS (1u << 30)
 /* Entries in which salvo_feed_others() looks */
 #define LOOKS 16u
@@ -94,6 +96,7 @@ void salvo_feed_init(struct salvo_feed *feed, struct salvo_queues *queues, unsig
 	memset(feed, 0, sizeof(*feed));
 	feed->queues = queues;
 	feed->most = MOST_ITEMS;
+	feed->most_elements = 1;
 	while (!(topology->node[feed->node].units & bit))
 		feed->node++;
 	for (i = 0; i < SALVO_LANES; i++) {
@@ -141,11 +144,15 @@ static struct salvo_gcq_chunk take_own(struct salvo_feed *feed, unsigned int lan
 				       struct salvo_feed_news *news)
 {
 	const struct salvo_gcq_chunk chunk =
-		salvo_gcq_take_share(&feed->queues->lane[lane].gcq, &feed->own[lane], feed->most);
+		salvo_gcq_take_share(&feed->queues->lane[lane].gcq, &feed->own[lane], feed->most,
+				     feed->most_elements);
 
 	news->admitted |= chunk.admitted;
+	if (!chunk.count)
+		return chunk;
+	feed->timed_run = chunk.element->run > 1;
 	/* Chunks of one item need no time, but to learn that there could be more. */
-	if (chunk.count > 1 || (chunk.count && feed->most == 1)) {
+	if (chunk.count > 1 || feed->timed_run || feed->most == 1) {
 		feed->timed = chunk.count;
 		feed->since = salvo_clock();
 	}
@@ -159,8 +166,13 @@ static void learn_time(struct salvo_feed *feed)
 
 	if (!feed->timed)
 		return;
-	most = (uint64_t)feed->timed * CHUNK_NS / (salvo_clock() - feed->since + 1);
-	feed->most = most < 1 ? 1 : most > MOST_ITEMS ? MOST_ITEMS : most;
+	most = (uint64_t)feed->timed * (feed->timed_run ? RUN_NS : CHUNK_NS) /
+	       (salvo_clock() - feed->since + 1);
+	most = most < 1 ? 1 : most > MOST_ITEMS ? MOST_ITEMS : most;
+	if (feed->timed_run)
+		feed->most_elements = most;
+	else
+		feed->most = most;
 	feed->timed = 0;
 }
 
@@ -191,6 +203,9 @@ struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_fee
 	feed->turn = !feed->turn;
 	for (i = 0; i < SALVO_LANES && !chunk.count; i++)
 		chunk = lcq_of(feed, i) ? take_far(feed, i, news) : take_own(feed, i, news);
+	/* What comes after a rest may be of another kind. */
+	if (!chunk.count)
+		feed->most_elements = 1;
 	return chunk;
 }
 

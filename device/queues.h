@@ -45,8 +45,12 @@ struct salvo_feed {
 	bool turn;
 	/** @most: Items that it runs in about the time that a chunk may take. */
 	uint32_t most;
+	/** @most_elements: The same of elements in a run, in a shorter time; 1 after a rest. */
+	uint32_t most_elements;
 	/** @timed: Items of the last chunk if that was timed, else 0. */
 	uint32_t timed;
+	/** @timed_run: They were elements. */
+	bool timed_run;
 	/** @since: When that chunk was taken. */
 	uint64_t since;
 	/** @own: Its places in the global queues. */

@@ -238,7 +238,7 @@ static void ask_global(struct sim *s, uint32_t number, uint64_t now)
 {
 	struct unit *unit = &s->unit[number];
 	const uint64_t cursor = unit->own.cursor;
-	const struct salvo_gcq_chunk chunk = salvo_gcq_take_share(&s->gcq, &unit->own, ~0u);
+	const struct salvo_gcq_chunk chunk = salvo_gcq_take_share(&s->gcq, &unit->own, ~0u, ~0u);
 
 	now = pay(s, &s->node[unit->node], &unit->own, cursor, &chunk, now);
 	if (chunk.count)

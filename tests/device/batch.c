@@ -48,6 +48,13 @@ RIG_KERNEL static void gate(RIG_KERNEL_ARGS)
 	*a->met = 1;
 }
 
+RIG_KERNEL static void count_up(RIG_KERNEL_ARGS)
+{
+	const struct meet_args *a = args;
+
+	__atomic_fetch_add(a->mine, 1, __ATOMIC_SEQ_CST);
+}
+
 static void await(const uint64_t *word)
 {
 	while (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
@@ -76,6 +83,35 @@ TEST_F(gpu, B2_two_dispatches_of_a_batch_run_at_once)
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, commands, 2, args, sizeof(args)));
 	EXPECT_EQ(1, self->data[16]);
 	EXPECT_EQ(1, self->data[17]);
+}
+
+/* Elements of one work-group share an entry of the queue, but one that takes long keeps no other. */
+TEST_F(gpu, B2_all_others_run_while_one_takes_long)
+{
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data;
+	const struct meet_args args[] = { { &g[0], &g[1], &g[2], ~0ull }, { &g[8], NULL, NULL, 0 } };
+	struct drm_salvo_command commands[33];
+	const struct salvo_batch_desc batch = {
+		.commands = commands, .count = 33, .args = args, .args_size = sizeof(args),
+	};
+	uint64_t seqno;
+	unsigned int i, round;
+
+	if (rig->regs->units < 2 || rig->regs->nodes > 1)
+		SKIP(return, "needs two execution units, and none far away that fetches many at once");
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 33; i++)
+			commands[i] = rig_dispatch(rig, count_up, 1, 1, sizeof(args[0]),
+						   sizeof(args[1]));
+		commands[0] = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args[0]));
+		memset(self->data, 0, 9 * sizeof(self->data[0]));
+		seqno = rig_submit(rig, 1, &batch);
+		while (__atomic_load_n(&self->data[8], __ATOMIC_SEQ_CST) != 32)
+			sched_yield();
+		set(&self->data[1]);
+		ASSERT_TRUE(rig_wait(rig, seqno));
+	}
 }
 
 TEST_F(gpu, B5_fence_is_held_until_every_command_is_done)
@@ -210,13 +246,15 @@ TEST_F(gpu, unit_that_sleeps_is_woken_when_an_element_enters_late)
 		{ &g[0], &g[1], &g[2], ~0ull },
 		{ &g[3], &g[0], &g[4], ~0ull },
 	};
-	static struct drm_salvo_command fills[SALVO_GCQ_ENTRIES];
+	const struct meet_args count = { &g[8], NULL, NULL, 0 };
+	static struct drm_salvo_command many[SALVO_GCQ_ENTRIES];
 	struct drm_salvo_command slow = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args[0]));
 	struct drm_salvo_command late = rig_dispatch(rig, gate, 1, 1, 0, sizeof(args[1]));
 	const struct salvo_batch_desc first = {
 		.commands = &slow, .count = 1, .args = &args[0], .args_size = sizeof(args[0]),
 	}, full = {
-		.commands = fills, .count = SALVO_GCQ_ENTRIES,
+		.commands = many, .count = SALVO_GCQ_ENTRIES, .args = &count,
+		.args_size = sizeof(count),
 	}, last = {
 		.commands = &late, .count = 1, .args = &args[1], .args_size = sizeof(args[1]),
 	};
@@ -225,11 +263,9 @@ TEST_F(gpu, unit_that_sleeps_is_woken_when_an_element_enters_late)
 
 	if (rig->regs->units < 2)
 		SKIP(return, "needs two execution units");
+	/* Of two work-groups, as elements of one may share an entry. */
 	for (i = 0; i < SALVO_GCQ_ENTRIES; i++)
-		fills[i] = (struct drm_salvo_command) {
-			.type = DRM_SALVO_FILL, .dst = (uintptr_t)&g[8 + i], .size = 8,
-			.pattern = 1,
-		};
+		many[i] = rig_dispatch(rig, count_up, 2, 1, 0, sizeof(count));
 	slow.eu_mask = 2;
 	late.eu_mask = 1;
 
@@ -237,8 +273,8 @@ TEST_F(gpu, unit_that_sleeps_is_woken_when_an_element_enters_late)
 	rig_submit(rig, 1, &first);
 	await(&self->data[0]);
 	rig_submit(rig, 2, &full);
-	for (i = 0; i < SALVO_GCQ_ENTRIES; i++)
-		await(&self->data[8 + i]);
+	while (__atomic_load_n(&self->data[8], __ATOMIC_SEQ_CST) != 2 * SALVO_GCQ_ENTRIES)
+		sched_yield();
 	seqno = rig_submit(rig, 3, &last);
 	/* Far longer than unit 0 looks for work before it sleeps. */
 	usleep(50000);

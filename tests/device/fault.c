@@ -165,6 +165,22 @@ TEST_F(gpu, result_counts_the_commands_that_ended_well)
 	seqno = rig->seqno + 1;
 	ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, commands, 40, &args, sizeof(args)));
 	EXPECT_EQ(20, rig_result(rig, seqno)->done);
+
+	/* Among others in one entry of the queue: those before it on its unit ended. */
+	for (i = 0; i < 40; i++)
+		commands[i] = (struct drm_salvo_command){
+			.type = DRM_SALVO_FILL, .dst = rig->data_address + 4 * i, .size = 4,
+		};
+	commands[30] = bad_command(rig, false);
+	commands[30].eu_mask = 0;
+	seqno = rig_submit(rig, 1, &(struct salvo_batch_desc){
+		.commands = commands, .count = 40, .args = &args, .args_size = sizeof(args),
+	});
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_FAULT, rig_result(rig, seqno)->status);
+	EXPECT_EQ(30, rig_result(rig, seqno)->command);
+	EXPECT_LE(1, rig_result(rig, seqno)->done);
+	EXPECT_GE(39, rig_result(rig, seqno)->done);
 }
 
 struct wait_args {

@@ -179,6 +179,51 @@ TEST_F(gpu, B3_many_to_many_through_ALL)
 	free(args);
 }
 
+/* Elements of one work-group, alone, side by side or with other masks, before and after an ALL. */
+TEST_F(gpu, B3_each_tiny_command_runs_once_and_on_its_side_of_an_ALL)
+{
+	struct rig *rig = self->rig;
+	const uint32_t half = 700;
+	struct drm_salvo_command *commands = calloc(2 * half + 1, sizeof(*commands));
+	struct node_args *args = calloc(2 * half, sizeof(*args));
+	const struct salvo_batch_desc batch = {
+		.commands = commands, .count = 2 * half + 1, .args = args,
+		.args_size = 2 * half * sizeof(*args),
+	};
+	unsigned int seed = 7;
+	uint32_t i, round;
+	uint64_t seqno;
+
+	ASSERT_TRUE(commands && args);
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < 2 * half; i++) {
+			struct drm_salvo_command *command = &commands[i + (i >= half)];
+
+			args[i].out = self->gpu_data + i * WORDS;
+			args[i].salt = round << 16 | i;
+			args[i].inputs = i >= half;
+			args[i].input[0] = self->gpu_data + rand_r(&seed) % half * WORDS;
+			*command = rig_dispatch(rig, node, WORDS, rand_r(&seed) % 8 ? WORDS : 1,
+						i * sizeof(*args), sizeof(*args));
+			if (rand_r(&seed) % 16 == 0)
+				command->eu_mask = 1 + rand_r(&seed) % rig->regs->units;
+		}
+		commands[half] = rig_all();
+		seqno = rig_submit(rig, 1, &batch);
+		ASSERT_TRUE(rig_wait(rig, seqno));
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
+		ASSERT_EQ(2 * half + 1, rig_result(rig, seqno)->done);
+		for (i = 0; i < 2 * half * WORDS; i++) {
+			struct node_args host = args[i / WORDS];
+
+			host.input[0] = self->data + (host.input[0] - self->gpu_data);
+			ASSERT_EQ(node_word(&host, i % WORDS), self->data[i]);
+		}
+	}
+	free(commands);
+	free(args);
+}
+
 TEST_F(gpu, batch_of_ALLs_only_and_ALLs_at_both_ends)
 {
 	struct rig *rig = self->rig;

@@ -437,7 +437,7 @@ static void *unit_main(void *arg)
 	struct salvo_lcq *lcq = unit->number < 2 ? NULL : crowd->lcq[unit->number / 2 - 1];
 
 	while (atomic_load(&crowd->left)) {
-		struct salvo_gcq_chunk chunk = salvo_gcq_take_share(&crowd->gcq, &unit->own, ~0u);
+		struct salvo_gcq_chunk chunk = salvo_gcq_take_share(&crowd->gcq, &unit->own, ~0u, ~0u);
 
 		if (chunk.count)
 			account(crowd, lcq, unit->number, &chunk);

@@ -3,6 +3,7 @@
  * queue.c - work elements and the global command queue (N1 to N5 of CN102792271)
  */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
@@ -120,6 +121,61 @@ TEST_F(gcq, N3_entry_has_element_wir_seen_and_mask)
 	EXPECT_EQ(0xd, self->gcq.entries[0].apu_mask);
 	EXPECT_EQ(&element, self->gcq.entries[0].element);
 	EXPECT_EQ(64, sizeof(self->gcq.entries[0]));
+}
+
+TEST(N3_elements_of_one_item_side_by_side_make_a_run)
+{
+	struct salvo_element element[6], *head;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++) {
+		element[i] = make_element(1, 1, 1, 0x3);
+		element[i].run = 1;
+	}
+	/* Upwards, as a job starts, and downwards, as consumers are released. */
+	EXPECT_EQ(NULL, salvo_element_join_run(NULL, &element[2]));
+	EXPECT_EQ(&element[2], salvo_element_join_run(&element[2], &element[3]));
+	EXPECT_EQ(&element[1], salvo_element_join_run(&element[2], &element[1]));
+	EXPECT_EQ(3, salvo_element_entry_items(&element[1]));
+	head = &element[1];
+	EXPECT_EQ(NULL, salvo_element_join_run(head, &element[5]));
+	element[4].apu_mask = 0x1;
+	EXPECT_EQ(NULL, salvo_element_join_run(head, &element[4]));
+	element[4] = make_element(2, 1, 1, 0x3);
+	element[4].run = 1;
+	EXPECT_EQ(NULL, salvo_element_join_run(head, &element[4]));
+	EXPECT_EQ(NULL, salvo_element_join_run(&element[4], &element[5]));
+	EXPECT_EQ(3, salvo_element_entry_items(head));
+	EXPECT_EQ(2, salvo_element_entry_items(&element[4]));
+	EXPECT_EQ(64, offsetof(struct salvo_element, producers));
+}
+
+TEST_F(gcq, N4_items_of_a_run_are_its_elements)
+{
+	struct salvo_element run[40], plain = make_element(40, 1, 1, 0x1);
+	struct salvo_gcq_chunk chunk;
+	unsigned int i;
+
+	for (i = 0; i < 40; i++) {
+		run[i] = make_element(1, 1, 1, 0x1);
+		run[i].run = 1;
+	}
+	for (i = 1; i < 40; i++)
+		ASSERT_EQ(&run[0], salvo_element_join_run(&run[0], &run[i]));
+	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &run[0]));
+	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &plain));
+	EXPECT_EQ(40, salvo_gcq_wir(counters(&self->gcq, 0)));
+
+	/* A unit asks for fewer of them than of other items. */
+	for (i = 0; i < 40; i += chunk.count) {
+		chunk = salvo_gcq_take_share(&self->gcq, &self->taker[0], 1000, 2);
+		ASSERT_EQ(&run[0], chunk.element);
+		ASSERT_EQ(i, chunk.first);
+		ASSERT_EQ(i < 38 ? 2 : 1, chunk.count);
+	}
+	chunk = salvo_gcq_take_share(&self->gcq, &self->taker[0], 1000, 2);
+	EXPECT_EQ(&plain, chunk.element);
+	EXPECT_EQ(11, chunk.count);
 }
 
 TEST_F(gcq, N4_unit_takes_min_of_chunk_and_rest)
