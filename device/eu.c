@@ -84,6 +84,18 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 				     eus->core, false);
 }
 
+void salvo_eus_expect(struct salvo_eus *eus)
+{
+	uint64_t sleeping;
+
+	/* Units of another process are woken when they are sent something. */
+	if (!eus->units)
+		return;
+	sleeping = atomic_load_explicit(&eus->wakes->sleeping, memory_order_relaxed);
+	if (sleeping == eus->all)
+		salvo_wakes_wake_one(eus->wakes, sleeping, eus->core, false);
+}
+
 /* A unit that took or fetched work and sees more calls another of its node and one elsewhere. */
 static void wake_next(struct salvo_eu *eu)
 {

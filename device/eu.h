@@ -62,6 +62,11 @@ void salvo_eus_fini(struct salvo_eus *eus);
 void salvo_eus_stop_kernels(struct salvo_eus *eus);
 
 /**
+ * salvo_eus_expect() - Elements will be pushed soon: if all units sleep, wake one already.
+ */
+void salvo_eus_expect(struct salvo_eus *eus);
+
+/**
  * salvo_eus_push() - Give a ready element to the units.
  */
 void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element);

@@ -118,6 +118,9 @@ static void run_ring(struct salvo_gpu *gpu, unsigned int number)
 		halt_ring(gpu, number, 0, ring->seqno + 1);
 		return;
 	}
+	/* To wake up takes a unit about as long as to read a large packet takes us. */
+	if (ring->head != tail)
+		salvo_eus_expect(&gpu->eus);
 	while (ring->head != tail && run_entry(gpu, number))
 		;
 }
