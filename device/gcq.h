@@ -13,7 +13,7 @@
 struct salvo_element;
 struct salvo_lcq_slot;
 
-#define SALVO_GCQ_ENTRIES 4096u
+#define SALVO_GCQ_ENTRIES 1024u
 
 /**
  * struct salvo_gcq_entry - One work element in the queue (N3 of CN102792271).

@@ -20,7 +20,9 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -30,6 +32,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "gpu.h"
@@ -49,8 +52,11 @@ bool salvo_sandbox_drop_user(void)
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* Stands in the filter for the number of the process, which is not known when it is made */
+#define OWN_PROCESS	0x7e57ab1eu
+
 /* Of the zygote, and so of all processes */
-static scmp_filter_ctx filter;
+static struct sock_fprog filter;
 
 /* The heap can grow no more later, so it is made large now and kept. */
 static void reserve_heap(void)
@@ -87,26 +93,45 @@ static void close_all_but(const int *keep, unsigned int count)
 }
 
 /*
- * Most of the filter, once. What is not allowed comes to the kernel that calls it as a
- * trap. Units sleep and wake, and look for work; the clock is for kernels of the host that
- * have none in user space.
+ * What is not allowed comes to the kernel that calls it as a trap. Units sleep and wake, and
+ * look for work; the clock is for kernels of the host that have none in user space. A unit may
+ * signal those of its own process: that stops kernels.
  */
-static bool prepare_filter(void)
+static bool add_rules(scmp_filter_ctx rules)
 {
 	static const int allowed[] = {
-		SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(restart_syscall), SCMP_SYS(clock_gettime),
+		SCMP_SYS(sched_yield), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall),
+		SCMP_SYS(clock_gettime),
 	};
 	unsigned int i;
 	int err;
 
-	filter = seccomp_init(SCMP_ACT_TRAP);
-	if (!filter)
-		return false;
-	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	/* Also by the numbers of other ABIs: else the unit would just be gone. */
+	err = seccomp_attr_set(rules, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_TRAP);
 	for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		err |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+		err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, allowed[i], 0);
+	/* No more of futexes than waiting and waking. */
+	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SCMP_SYS(futex), 1,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, (uint32_t)~(FUTEX_PRIVATE_FLAG |
+					FUTEX_WAIT | FUTEX_WAKE), 0));
+	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2,
+				SCMP_A0(SCMP_CMP_EQ, OWN_PROCESS), SCMP_A2(SCMP_CMP_EQ, SIGURG));
 	return !err;
+}
+
+/* Once: to make a filter takes longer than to load it. */
+static bool prepare_filter(void)
+{
+	scmp_filter_ctx rules = seccomp_init(SCMP_ACT_TRAP);
+	const int fd = memfd_create("salvo-filter", MFD_CLOEXEC);
+	struct stat st;
+
+	if (!rules || fd < 0 || !add_rules(rules) || seccomp_export_bpf(rules, fd) || fstat(fd, &st))
+		return false;
+	filter.len = st.st_size / sizeof(filter.filter[0]);
+	filter.filter = malloc(st.st_size);
+	seccomp_release(rules);
+	return filter.filter && pread(fd, filter.filter, st.st_size, 0) == st.st_size && !close(fd);
 }
 
 void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
@@ -191,12 +216,15 @@ static void on_interrupt(void *cookie, unsigned int vector)
 	sched_yield();
 }
 
-/* For all threads. A unit may signal those of its own process: that stops kernels. */
+/* For all threads. */
 static void drop_system_calls(void)
 {
-	need(!seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2,
-			       SCMP_A0(SCMP_CMP_EQ, getpid()), SCMP_A2(SCMP_CMP_EQ, SIGURG)) &&
-	     !seccomp_load(filter));
+	unsigned int i;
+
+	for (i = 0; i < filter.len; i++)
+		if (filter.filter[i].k == OWN_PROCESS)
+			filter.filter[i].k = getpid();
+	need(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter));
 }
 
 void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)

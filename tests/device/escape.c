@@ -9,6 +9,7 @@
  */
 #include <dirent.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,8 @@ struct hostile_args {
 };
 
 enum {
-	READ, WRITE, EXECUTE, CALL, DEEP, ILLEGAL, BREAKPOINT, DIVIDE, SMASH, CONTEXT, STACK_AWAY,
+	READ, WRITE, EXECUTE, CALL, OLD_CALL, DEEP, ILLEGAL, BREAKPOINT, DIVIDE, SMASH, CONTEXT,
+	STACK_AWAY,
 };
 
 static __attribute__((always_inline)) inline int64_t call_system(int64_t number, int64_t a,
@@ -113,6 +115,10 @@ RIG_KERNEL static void hostile(RIG_KERNEL_ARGS)
 		break;
 	case CALL:
 		call_system(h->a[0], h->a[1], h->a[2], h->a[3], h->a[4]);
+		break;
+	case OLD_CALL:
+		/* As programs of 32 bits do it: the same numbers mean other calls. */
+		__asm__ volatile("int $0x80" :: "a"(h->a[0]), "b"(h->a[1]), "c"(h->a[2]) : "memory");
 		break;
 	case DEEP:
 		for (i = 0;; i++)
@@ -236,6 +242,19 @@ TEST_F(escape, system_calls_are_faults_and_have_no_effect)
 		{ SYS_process_vm_readv, getpid(), 0, 0, 0 }, { SYS_prctl, 1, 0, 0, 0 },
 		{ SYS_rt_sigaction, 11, 0, 0, 8 }, { SYS_brk, 0 }, { SYS_getpid },
 		{ SYS_exit, 0 }, { SYS_exit_group, 0 }, { 100000 },
+		{ SYS_tgkill, getpid(), getpid(), SIGURG }, { SYS_clone3, 0, 0 }, { SYS_vfork },
+		{ SYS_memfd_create, rig->data_address, 0 }, { SYS_mremap, rig->data_address, PAGE, PAGE },
+		{ SYS_bpf, 0, 0, 0 }, { SYS_io_uring_setup, 1, rig->data_address },
+		{ SYS_userfaultfd, 0 }, { SYS_perf_event_open, 0, 0, 0, 0 }, { SYS_pidfd_open, 1, 0 },
+		{ SYS_unshare, 0 }, { SYS_setns, 0, 0 }, { SYS_keyctl, 0, 0 },
+		{ SYS_sched_setaffinity, 0, 8, rig->data_address }, { SYS_setpriority, 0, 0, -20 },
+		{ SYS_sigaltstack, 0, 0 }, { SYS_arch_prctl, 0x1002, 0 }, { SYS_modify_ldt, 0, 0, 0 },
+		{ SYS_seccomp, 0, 0, 0 }, { SYS_shmget, 0, PAGE, 0 }, { SYS_set_robust_list, 0, 24 },
+		/* Of futexes no more than to wait and to wake: FUTEX_REQUEUE, _LOCK_PI, _WAKE_OP */
+		{ SYS_futex, rig->data_address, 3, 1, 1 }, { SYS_futex, rig->data_address, 6, 0, 0 },
+		{ SYS_futex, rig->data_address, 5 | 128, 1, 1 }, { SYS_futex_waitv, 0, 0, 0, 0 },
+		/* The x32 ABI */
+		{ 0x40000000 | SYS_getpid }, { 0x40000000 | SYS_write, 1, rig->data_address, 1 },
 	};
 	unsigned int i;
 
@@ -250,6 +269,23 @@ TEST_F(escape, system_calls_are_faults_and_have_no_effect)
 		EXPECT_EQ(SALVO_FAULT_SYSCALL, result->fault)
 			TH_LOG("call %ld", calls[i][0]);
 		EXPECT_EQ(0, result->command);
+		expect_others_right(_metadata, rig, i);
+	}
+}
+
+/* Where the kernel knows them not it is a wild access; either way no call was made. */
+TEST_F(escape, system_calls_of_32_bits_have_no_effect)
+{
+	struct rig *rig = self->rig;
+	/* exit, fork, write, exit_group */
+	const uint64_t calls[][2] = { { 1, 0 }, { 2, 0 }, { 4, 1 }, { 252, 0 } };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct hostile_args args = { OLD_CALL, { calls[i][0], calls[i][1] } };
+
+		ASSERT_EQ(SALVO_STATUS_FAULT, run_hostile(rig, &args))
+			TH_LOG("call %lu", calls[i][0]);
 		expect_others_right(_metadata, rig, i);
 	}
 }
@@ -370,7 +406,7 @@ static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsign
 	uint64_t seqno, others;
 
 	args.a[0] = rand_r(seed) % 2 ? rig->data_address + OTHER_AT : rand_r(seed) * 4096ull;
-	if (args.how == CALL) {
+	if (args.how == CALL || args.how == OLD_CALL) {
 		/* Not those that a unit needs itself: they harm nobody, but do not fail. */
 		args.a[0] = 1 + rand_r(seed) % 13;
 		args.a[1] = rand_r(seed) % 4;
