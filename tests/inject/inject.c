@@ -7,6 +7,8 @@
  * That a GPU has taken them is seen by its interrupt.
  */
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "system.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -17,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rendernode.h"
 
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
 
@@ -148,18 +149,6 @@ static int run_fill(struct user *user, uint32_t pattern)
 	int err = submit_fill(user, pattern);
 
 	return err ? err : wait_fill(user, pattern);
-}
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
 }
 
 /* Binds the driver to the first GPU again and gives the user a file of it. */

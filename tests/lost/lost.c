@@ -5,7 +5,10 @@
  * Runs in the VM; tests/vm/lost.sh on the host does what the lines "# host: ..." ask
  * for: it kills, stops or continues the worker process of salvo-gpu.
  */
+#include "dmabuf.h"
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "system.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -15,13 +18,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <xf86drm.h>
 
-#include "dmabuf.h"
-#include "rendernode.h"
 
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
 #define MODULE	"/modules/salvo.ko"
@@ -31,18 +31,6 @@ FIXTURE(lost) {
 	uint32_t ctx, syncobj;
 	struct bo bo, exec;
 };
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 static int bind_again(void)
 {
@@ -336,18 +324,6 @@ TEST_F_TIMEOUT(lost, user_space_is_told, 60)
 	expect_works_when_bound_again(_metadata);
 }
 
-static int load(void)
-{
-	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 TEST_F_TIMEOUT(lost, module_unloads, 60)
 {
 	int i, err = -EWOULDBLOCK;
@@ -355,17 +331,17 @@ TEST_F_TIMEOUT(lost, module_unloads, 60)
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("kill");
 	EXPECT_TRUE(becomes_gone());
-	EXPECT_EQ(syscall(SYS_delete_module, "salvo", O_NONBLOCK), -1);
+	EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
 	munmap(self->bo.map, self->bo.size);
 	munmap(self->exec.map, self->exec.size);
 	close(self->fd);
 	self->fd = -1;
 	for (i = 0; i < 100 && err; i++) {
-		err = syscall(SYS_delete_module, "salvo", O_NONBLOCK) ? -errno : 0;
+		err = unload_module("salvo");
 		usleep(err ? 50000 : 0);
 	}
 	ASSERT_EQ(err, 0);
-	ASSERT_EQ(load(), 0);
+	ASSERT_EQ(load_module(MODULE), 0);
 	expect_works_when_bound_again(_metadata);
 }
 

@@ -7,26 +7,14 @@
 #include "kselftest_harness.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "system.h"
 
 #define MODULE	"/root/salvo-kunit.ko"
 #define RESULTS	"/sys/kernel/debug/kunit/salvo/results"
-
-static int load(void)
-{
-	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 TEST(every_case_in_the_kernel_passes)
 {
@@ -36,7 +24,7 @@ TEST(every_case_in_the_kernel_passes)
 
 	if (access(MODULE, R_OK))
 		SKIP(return, "no " MODULE);
-	ASSERT_EQ(load(), 0);
+	ASSERT_EQ(load_module(MODULE), 0);
 	file = fopen(RESULTS, "re");
 	ASSERT_NE(file, NULL);
 	while (fgets(line, sizeof(line), file)) {
@@ -53,7 +41,7 @@ TEST(every_case_in_the_kernel_passes)
 	fclose(file);
 	EXPECT_EQ(failed, 0);
 	EXPECT_GE(passed, 9);
-	EXPECT_EQ(syscall(SYS_delete_module, "salvo_kunit", O_NONBLOCK), 0);
+	EXPECT_EQ(unload_module("salvo_kunit"), 0);
 }
 
 TEST_HARNESS_MAIN

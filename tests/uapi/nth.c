@@ -8,7 +8,10 @@
  * leave nothing behind: the driver's counters are back where they were, and kmemleak
  * looks when all tests are done.
  */
+#include "dmabuf.h"
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,25 +22,11 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
-#include "dmabuf.h"
-#include "rendernode.h"
 
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"
 /* No operation has so many; there is a bug if one does. */
 #define MOST		2000
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 /* Sleeping allocations fail too, those of single pages too, and nothing is printed. */
 static void prepare_injection(void)

@@ -7,6 +7,9 @@
  * at the end the driver is bound again.
  */
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "salvo_hw.h"
+#include "system.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -15,8 +18,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rendernode.h"
-#include "salvo_hw.h"
 
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
 
@@ -24,18 +25,6 @@ FIXTURE(probe) {
 	char pci[32];
 	struct salvo_regs saved;
 };
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 /*
  * The registers of the unbound function, or NULL. A bind takes the mapping away, so

@@ -6,6 +6,8 @@
  * and goes back: all that the driver sees of a suspend to idle.
  */
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rendernode.h"
 
 #define CHILDREN	4
 
@@ -22,18 +23,6 @@ FIXTURE(suspend) {
 	uint32_t ctx;
 	struct bo bo;
 };
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 FIXTURE_SETUP(suspend)
 {

@@ -3,9 +3,10 @@
  * trace.c - the driver's tracepoints, read from tracefs: Documentation/tracing.md
  */
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rendernode.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
 #define INSTANCE	TRACEFS "/instances/salvo-test"
@@ -24,18 +24,6 @@ FIXTURE(trace) {
 	uint32_t ctx;
 	struct bo bo;
 };
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 FIXTURE_SETUP(trace)
 {

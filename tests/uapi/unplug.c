@@ -4,20 +4,20 @@
  *
  * Every test leaves the driver bound, for the programs that follow.
  */
+#include "dmabuf.h"
 #include "kselftest_harness.h"
+#include "rendernode.h"
+#include "system.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xf86drm.h>
 
-#include "dmabuf.h"
-#include "rendernode.h"
 
 #define MODULE	"/modules/salvo.ko"
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
@@ -28,18 +28,6 @@ FIXTURE(unplug) {
 	uint32_t ctx;
 	struct bo bo;
 };
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 static int find_function(char *name, size_t bytes)
 {
@@ -95,23 +83,6 @@ static int bind(const char *pci)
 	return write_file(DRIVER "/bind", pci);
 }
 
-static int load(void)
-{
-	int fd = open(MODULE, O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-static int unload(void)
-{
-	return syscall(SYS_delete_module, "salvo", O_NONBLOCK) ? -errno : 0;
-}
-
 /* A batch of some hundred milliseconds. */
 static int submit_long(int fd, uint32_t ctx, const struct bo *bo, uint32_t syncobj)
 {
@@ -135,16 +106,16 @@ TEST_F(unplug, module_unloads_and_loads)
 	close(self->fd);
 	self->fd = -1;
 	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(unload(), 0);
+		ASSERT_EQ(unload_module("salvo"), 0);
 		EXPECT_EQ(node_path(), NULL);
-		ASSERT_EQ(load(), 0);
+		ASSERT_EQ(load_module(MODULE), 0);
 		ASSERT_TRUE(wait_for_node());
 	}
 }
 
 TEST_F(unplug, module_with_an_open_file_stays)
 {
-	EXPECT_EQ(unload(), -EWOULDBLOCK);
+	EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
 }
 
 TEST_F(unplug, module_unloads_while_batches_of_a_closed_file_run)
@@ -153,8 +124,8 @@ TEST_F(unplug, module_unloads_while_batches_of_a_closed_file_run)
 	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, syncobj_create(self->fd)), 0);
 	close(self->fd);
 	self->fd = -1;
-	ASSERT_EQ(unload(), 0);
-	ASSERT_EQ(load(), 0);
+	ASSERT_EQ(unload_module("salvo"), 0);
+	ASSERT_EQ(load_module(MODULE), 0);
 }
 
 TEST_F(unplug, open_file_of_an_unbound_driver_gets_ENODEV)
@@ -402,12 +373,12 @@ TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, 60)
 
 	start_load(_metadata, children, stop);
 	for (i = 0; i < 40; i++) {
-		err = unload();
+		err = unload_module("salvo");
 		if (err) {
 			EXPECT_EQ(err, -EWOULDBLOCK);
 			refused++;
 		} else {
-			ASSERT_EQ(load(), 0);
+			ASSERT_EQ(load_module(MODULE), 0);
 			ASSERT_TRUE(wait_for_node());
 		}
 		usleep(5000);
