@@ -125,10 +125,10 @@ static OVERLOAD D take_exponent(D x, D *e)
 	return VALUE(bits - (k << 52));
 }
 
-/* log(1 + f) - f, f in [sqrt(1/2) - 1, sqrt(2) - 1) */
-static OVERLOAD D log_rest(D f)
+/* 2/5 + 2/7 z + 2/9 z^2 + ...: the tail of log((1 + s) / (1 - s)) / s, z = s^2. */
+static OVERLOAD D log_tail(D z)
 {
-	D s = f / (2 + f), z = s * s, half_square = 0.5 * f * f, y = 2.0 / 25;
+	D y = 2.0 / 25;
 
 	y = y * z + 2.0 / 23;
 	y = y * z + 2.0 / 21;
@@ -140,7 +140,15 @@ static OVERLOAD D log_rest(D f)
 	y = y * z + 2.0 / 9;
 	y = y * z + 2.0 / 7;
 	y = y * z + 2.0 / 5;
-	y = y * z + 2.0 / 3;
+	return y;
+}
+
+/* log(1 + f) - f, f in [sqrt(1/2) - 1, sqrt(2) - 1) */
+static OVERLOAD D log_rest(D f)
+{
+	D s = f / (2 + f), z = s * s, half_square = 0.5 * f * f;
+	D y = log_tail(z) * z + 2.0 / 3;
+
 	return s * (half_square + y * z) - half_square;
 }
 
@@ -197,21 +205,11 @@ static OVERLOAD D log_sum(D x, D *low)
 	z_low += 2 * s * s_low;
 	D c_low, c = two_product(s, z, &c_low);
 	c_low += s * z_low + s_low * z;
-	D t_low, t = two_product(c, (D)TWO_THIRDS, &t_low), y = 2.0 / 25;
+	D t_low, t = two_product(c, (D)TWO_THIRDS, &t_low);
 	t_low += c * TWO_THIRDS_LOW + c_low * TWO_THIRDS;
-	y = y * z + 2.0 / 23;
-	y = y * z + 2.0 / 21;
-	y = y * z + 2.0 / 19;
-	y = y * z + 2.0 / 17;
-	y = y * z + 2.0 / 15;
-	y = y * z + 2.0 / 13;
-	y = y * z + 2.0 / 11;
-	y = y * z + 2.0 / 9;
-	y = y * z + 2.0 / 7;
-	y = y * z + 2.0 / 5;
 	D e1, e2, sum = two_sum(e * LN2_HIGH, 2 * s, &e1);
 	sum = two_sum(sum, t, &e2);
-	return quick_sum(sum, e1 + (e2 + (2 * s_low + (t_low + (c * z * y + e * LN2_LOW)))), low);
+	return quick_sum(sum, e1 + (e2 + (2 * s_low + (t_low + (c * z * log_tail(z) + e * LN2_LOW)))), low);
 }
 
 /* |x|^y but for the sign; 1 where y is 0. */

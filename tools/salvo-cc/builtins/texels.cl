@@ -123,33 +123,41 @@ static int channel_i(global const uchar *p, uint type)
 	}
 }
 
+/* A texel of up to four channels that follow one another, from memory and back. */
+#define LOAD(V, CHANNEL, P, ORDER, TYPE) \
+	uint count = channels_of(ORDER), bytes = channel_bytes(TYPE); \
+	V = 0; \
+	V.x = CHANNEL(P, TYPE); \
+	if (count > 1) \
+		V.y = CHANNEL(P + bytes, TYPE); \
+	if (count > 2) \
+		V.z = CHANNEL(P + 2 * bytes, TYPE); \
+	if (count > 3) \
+		V.w = CHANNEL(P + 3 * bytes, TYPE)
+
+#define STORE(V, PUT, P, ORDER, TYPE) \
+	uint count = channels_of(ORDER), bytes = channel_bytes(TYPE); \
+	PUT(P, TYPE, V.x); \
+	if (count > 1) \
+		PUT(P + bytes, TYPE, V.y); \
+	if (count > 2) \
+		PUT(P + 2 * bytes, TYPE, V.z); \
+	if (count > 3) \
+		PUT(P + 3 * bytes, TYPE, V.w)
+
 float4 salvo_outline_load_f(global const uchar *p, uint order, uint type)
 {
-	uint count = channels_of(order), bytes = channel_bytes(type);
-	float4 v = 0;
+	float4 v;
 
-	v.x = channel_f(p, type);
-	if (count > 1)
-		v.y = channel_f(p + bytes, type);
-	if (count > 2)
-		v.z = channel_f(p + 2 * bytes, type);
-	if (count > 3)
-		v.w = channel_f(p + 3 * bytes, type);
+	LOAD(v, channel_f, p, order, type);
 	return place_f(v, order);
 }
 
 int4 salvo_outline_load_i(global const uchar *p, uint order, uint type)
 {
-	uint count = channels_of(order), bytes = channel_bytes(type);
-	int4 v = 0;
+	int4 v;
 
-	v.x = channel_i(p, type);
-	if (count > 1)
-		v.y = channel_i(p + bytes, type);
-	if (count > 2)
-		v.z = channel_i(p + 2 * bytes, type);
-	if (count > 3)
-		v.w = channel_i(p + 3 * bytes, type);
+	LOAD(v, channel_i, p, order, type);
 	return place_i(v, order);
 }
 
@@ -178,30 +186,16 @@ static void put_i(global uchar *p, uint type, int x)
 
 void salvo_outline_store_f(global uchar *p, uint order, uint type, float4 color)
 {
-	uint count = channels_of(order), bytes = channel_bytes(type);
 	float4 v = unplace_f(color, order);
 
-	put_f(p, type, v.x);
-	if (count > 1)
-		put_f(p + bytes, type, v.y);
-	if (count > 2)
-		put_f(p + 2 * bytes, type, v.z);
-	if (count > 3)
-		put_f(p + 3 * bytes, type, v.w);
+	STORE(v, put_f, p, order, type);
 }
 
 void salvo_outline_store_i(global uchar *p, uint order, uint type, int4 color)
 {
-	uint count = channels_of(order), bytes = channel_bytes(type);
 	int4 v = unplace_i(color, order);
 
-	put_i(p, type, v.x);
-	if (count > 1)
-		put_i(p + bytes, type, v.y);
-	if (count > 2)
-		put_i(p + 2 * bytes, type, v.z);
-	if (count > 3)
-		put_i(p + 3 * bytes, type, v.w);
+	STORE(v, put_i, p, order, type);
 }
 
 static global uchar *texel_address(image_t image, int4 at)
