@@ -22,6 +22,10 @@
  * stops looking because it took work wakes the next if it sees more (a serial
  * chain), as pushes may have relied on it. A unit of a far node may also sleep while
  * another of its node fetches: that one looks at @sleeping when it is done.
+ *
+ * In the process of an address space a unit may have to leave its core to another process
+ * (board.c). It is neither looking nor sleeping then, so that nobody relies on it, and looks
+ * again after a moment.
  */
 #include "eu.h"
 
@@ -31,6 +35,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "board.h"
 #include "clock.h"
 #include "element.h"
 #include "gpu.h"
@@ -40,6 +45,8 @@
 #define SPIN_NS		50000u
 /* Looks before the unit starts to yield its core */
 #define SPIN_LOOKS	64u
+/* How long it leaves the core to another process before it looks again */
+#define HOLD_NS		500000u
 
 /**
  * struct salvo_eu - One execution unit. Only its own thread touches it.
@@ -247,6 +254,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 
 	if (eu->job != element->job)
 		open_account(eu, element->job);
+	salvo_board_show(&eu->eus->gpu->seat, eu->feed.unit, element->lane);
 	if (element->run > 1) {
 		run_elements(eu, chunk);
 		return;
@@ -284,6 +292,15 @@ static void sleep_until_work(struct salvo_eu *eu)
 	salvo_wakes_get_up(eus->wakes, unit);
 	/* It may have been woken for the bell, and find work to do at once. */
 	salvo_gpu_hear(eus->gpu);
+}
+
+/* A unit of another process works for a higher priority on this core. */
+static void leave_core(struct salvo_eu *eu)
+{
+	if (eu->looking)
+		stop_looking(eu);
+	wake_next(eu);
+	salvo_wakes_rest(eu->eus->wakes, eu->feed.unit, HOLD_NS);
 }
 
 /* Returns when there may be work. */
@@ -330,10 +347,14 @@ static void *unit_main(void *arg)
 			wake_next(eu);
 		if (chunk.count) {
 			run_chunk(eu, &chunk);
-		} else {
-			settle(eu);
-			wait_for_work(eu);
+			continue;
 		}
+		settle(eu);
+		salvo_board_show(&eu->eus->gpu->seat, eu->feed.unit, SALVO_LANES);
+		if (news.held)
+			leave_core(eu);
+		else
+			wait_for_work(eu);
 	}
 	return NULL;
 }
@@ -430,6 +451,7 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 		eu->eus = eus;
 		eu->bit = 1ull << i;
 		salvo_feed_init(&eu->feed, &gpu->queues, i);
+		eu->feed.seat = gpu->seat.board ? &gpu->seat : NULL;
 		CPU_ZERO(&one);
 		CPU_SET(eus->core[i], &one);
 		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);

@@ -363,7 +363,7 @@ static void fini_units(struct salvo_gpu *gpu)
 }
 
 static int create(const struct salvo_gpu_config *config, const struct salvo_topology *topology,
-		  struct salvo_wakes *wakes, struct salvo_gpu **out)
+		  struct salvo_wakes *wakes, const struct salvo_seat *seat, struct salvo_gpu **out)
 {
 	struct salvo_gpu *gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
 	int ret;
@@ -379,6 +379,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	gpu->eus.wakes = wakes;
 	if (wakes) {
 		gpu->was_reset = true;
+		gpu->seat = *seat;
 		salvo_aspaces_init_given(&gpu->aspaces, config);
 	} else {
 		ret = salvo_aspaces_init(&gpu->aspaces, config);
@@ -423,14 +424,15 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 	    (config->isolation && !config->system_base))
 		return -EINVAL;
 	ret = find_topology(config, &topology);
-	return ret ? ret : create(config, &topology, NULL, out);
+	return ret ? ret : create(config, &topology, NULL, NULL, out);
 }
 
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
 			    const struct salvo_topology *topology,
-			    struct salvo_wakes *wakes, struct salvo_gpu **out)
+			    struct salvo_wakes *wakes, const struct salvo_seat *seat,
+			    struct salvo_gpu **out)
 {
-	return create(config, topology, wakes, out);
+	return create(config, topology, wakes, seat, out);
 }
 
 void salvo_gpu_destroy(struct salvo_gpu *gpu)

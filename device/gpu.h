@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "aspace.h"
+#include "board.h"
 #include "dma.h"
 #include "eu.h"
 #include "fault.h"
@@ -40,6 +41,8 @@ struct salvo_gpu {
 	_Atomic uint32_t *_Atomic bell;
 	/** @heard: What it was when it was last heard. */
 	_Atomic uint32_t heard;
+	/** @seat: In the process of an address space. */
+	struct salvo_seat seat;
 	/** @spaces: Of @config.isolation, or NULL. */
 	struct salvo_spaces *spaces;
 	struct salvo_regs *regs;
@@ -89,6 +92,7 @@ void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
  * salvo_gpu_create_inside() - As salvo_gpu_create(), in the process of an address space.
  * @config: @va_base says where all is mapped already.
  * @wakes: Where to show which units look at the bell, and which sleep.
+ * @seat: Where they show what they run.
  *
  * The rings are as the registers say, without a handshake. Returns when the units are
  * ready and need no more from the operating system than to wait and to wake. Nothing
@@ -96,7 +100,7 @@ void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
  */
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
 			    const struct salvo_topology *topology, struct salvo_wakes *wakes,
-			    struct salvo_gpu **out);
+			    const struct salvo_seat *seat, struct salvo_gpu **out);
 
 /**
  * salvo_gpu_listen() - From now on doorbells come as a word that is counted up.

@@ -16,6 +16,9 @@
  * A fetch for a far node takes longer by the latency that the topology says; the units
  * of such a node also wait so long for what they take from the global queue themselves.
  *
+ * Where address spaces are processes each has queues of its own. Then a unit also asks,
+ * before it takes of a lower priority, whether other processes run a higher one on its core (board.c).
+ *
  * Nothing is locked here: see gcq.c and lcq.c.
  */
 #include "queues.h"
@@ -24,6 +27,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "board.h"
 #include "clock.h"
 #include "element.h"
 #include "lcq.h"
@@ -95,6 +99,7 @@ void salvo_feed_init(struct salvo_feed *feed, struct salvo_queues *queues, unsig
 
 	memset(feed, 0, sizeof(*feed));
 	feed->queues = queues;
+	feed->unit = unit;
 	feed->most = MOST_ITEMS;
 	feed->most_elements = 1;
 	while (!(topology->node[feed->node].units & bit))
@@ -193,6 +198,14 @@ static struct salvo_gcq_chunk take_far(struct salvo_feed *feed, unsigned int lan
 	return chunk.count ? chunk : salvo_lcq_take(lcq, 0);
 }
 
+static bool lane_has_work(const struct salvo_feed *feed, unsigned int lane)
+{
+	const struct salvo_lcq *lcq = lcq_of(feed, lane);
+	const struct salvo_gcq *gcq = &feed->queues->lane[lane].gcq;
+
+	return salvo_gcq_has_entry(gcq, &feed->own[lane]) || (lcq && salvo_lcq_has_work(lcq, gcq));
+}
+
 struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_feed_news *news)
 {
 	struct salvo_gcq_chunk chunk = { .count = 0 };
@@ -201,8 +214,14 @@ struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_fee
 	*news = (struct salvo_feed_news){ 0 };
 	learn_time(feed);
 	feed->turn = !feed->turn;
-	for (i = 0; i < SALVO_LANES && !chunk.count; i++)
+	for (i = 0; i < SALVO_LANES && !chunk.count; i++) {
+		if (feed->seat && lane_has_work(feed, i) &&
+		    salvo_board_is_held(feed->seat, feed->unit, i)) {
+			news->held = true;
+			break;
+		}
 		chunk = lcq_of(feed, i) ? take_far(feed, i, news) : take_own(feed, i, news);
+	}
 	/* What comes after a rest may be of another kind. */
 	if (!chunk.count)
 		feed->most_elements = 1;
@@ -219,14 +238,9 @@ bool salvo_feed_has_work(const struct salvo_feed *feed)
 {
 	unsigned int i;
 
-	for (i = 0; i < SALVO_LANES; i++) {
-		const struct salvo_lcq *lcq = lcq_of(feed, i);
-		const struct salvo_gcq *gcq = &feed->queues->lane[i].gcq;
-
-		if (salvo_gcq_has_entry(gcq, &feed->own[i]) ||
-		    (lcq && salvo_lcq_has_work(lcq, gcq)))
+	for (i = 0; i < SALVO_LANES; i++)
+		if (lane_has_work(feed, i))
 			return true;
-	}
 	return false;
 }
 

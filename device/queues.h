@@ -13,6 +13,7 @@
 
 struct salvo_element;
 struct salvo_lcq;
+struct salvo_seat;
 
 /* One for each priority */
 #define SALVO_LANES (SALVO_PRIORITY_HIGH - SALVO_PRIORITY_LOW + 1u)
@@ -39,6 +40,10 @@ struct salvo_queues {
  */
 struct salvo_feed {
 	struct salvo_queues *queues;
+	/** @unit: Its number. */
+	unsigned int unit;
+	/** @seat: At the board, where the unit sees what other processes run; or NULL. */
+	const struct salvo_seat *seat;
 	/** @node: That the unit belongs to. */
 	unsigned int node;
 	/** @turn: Of a unit in a far node: its own place in the global queue comes first. */
@@ -93,6 +98,8 @@ struct salvo_feed_news {
 	bool admitted;
 	/** @fetched: The unit has ended a fetch for its node. */
 	bool fetched;
+	/** @held: There may be work, but the unit must leave its core to another process. */
+	bool held;
 };
 
 /**

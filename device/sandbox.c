@@ -4,8 +4,8 @@
  *
  * What a kernel can reach is what its process can reach, so the process has nothing
  * else: the ranges of memory that its address space has bound, with their access rights
- * and never both writable and executable; the block that it shares with the device; no
- * descriptors; no privileges, and no way to gain any; and a filter that leaves it the
+ * and never both writable and executable; the block that it shares with the device; the board,
+ * where it writes its own page only; no descriptors; no privileges, and no way to gain any; and a filter that leaves it the
  * system calls that its units wait and wake with. Any other system call is a fault of the kernel
  * that made it: SIGSYS comes to the unit like every other trap (trap.c).
  *
@@ -231,6 +231,7 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 {
 	struct salvo_space_block *block;
 	struct salvo_gpu_config config;
+	struct salvo_seat seat;
 	struct salvo_gpu *gpu;
 	sigset_t none;
 
@@ -242,6 +243,8 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 
 	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd, 0);
 	need(block != MAP_FAILED);
+	seat = (struct salvo_seat){ .board = sandbox->board, .place = block->place };
+	need(salvo_board_sit_down(&seat));
 	map_ranges(sandbox);
 	need(!syscall(SYS_close_range, 0, ~0u, 0));
 
@@ -253,7 +256,7 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	config.isolation = NULL;
 	config.interrupt = on_interrupt;
 	config.cookie = block;
-	need(!salvo_gpu_create_inside(&config, sandbox->topology, &block->wakes, &gpu));
+	need(!salvo_gpu_create_inside(&config, sandbox->topology, &block->wakes, &seat, &gpu));
 	drop_system_calls();
 	/* Not before: now kernels may run. */
 	salvo_gpu_listen(gpu, &block->bell);

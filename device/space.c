@@ -118,6 +118,8 @@ static bool start_process(struct salvo_space *space)
 	if (block_fd >= 0 && ranges_fd >= 0)
 		space->block = make_block(block_fd);
 	if (space->block) {
+		space->block->place = space->place;
+		salvo_board_clear(space->spaces->board, space->place);
 		space->id = atomic_fetch_add(&space->spaces->ids, 1) + 1;
 		space->stopped = false;
 		space->killing = false;
@@ -270,6 +272,8 @@ static bool leave(struct salvo_space *space)
 		for (at = &spaces->list; *at != space; at = &(*at)->next)
 			;
 		*at = space->next;
+		if (space->place < SALVO_BOARD_PLACES)
+			spaces->places &= ~(1ull << space->place);
 		if (!spaces->list)
 			pthread_cond_broadcast(&spaces->empty);
 	}
@@ -337,6 +341,9 @@ static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t a
 		return NULL;
 	space->spaces = spaces;
 	space->asid = asid;
+	space->place = SALVO_BOARD_NO_PLACE;
+	if (~spaces->places)
+		space->place = __builtin_ctzll(~spaces->places);
 	pthread_mutex_init(&space->lock, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -350,6 +357,8 @@ static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t a
 		free(space);
 		return NULL;
 	}
+	if (space->place < SALVO_BOARD_PLACES)
+		spaces->places |= 1ull << space->place;
 	space->next = spaces->list;
 	spaces->list = space;
 	return space;
@@ -564,10 +573,16 @@ static int create(struct salvo_gpu *gpu, struct salvo_spaces **out)
 	if (!spaces)
 		return -ENOMEM;
 	spaces->gpu = gpu;
+	spaces->board = salvo_board_create();
+	if (!spaces->board) {
+		err = -ENOMEM;
+		goto err_free;
+	}
 	sandbox.config.va_base = (uintptr_t)gpu->aspaces.base;
+	sandbox.board = spaces->board;
 	err = salvo_zygote_create(&spaces->zygote, &sandbox);
 	if (err)
-		goto err_free;
+		goto err_board;
 	pthread_mutex_init(&spaces->lock, NULL);
 	pthread_cond_init(&spaces->empty, NULL);
 	if (pthread_create(&spaces->reaper, NULL, reaper_main, spaces)) {
@@ -581,6 +596,8 @@ err_zygote:
 	pthread_cond_destroy(&spaces->empty);
 	pthread_mutex_destroy(&spaces->lock);
 	salvo_zygote_destroy(&spaces->zygote);
+err_board:
+	salvo_board_destroy(spaces->board);
 err_free:
 	free(spaces);
 	return err;
@@ -591,6 +608,7 @@ static void destroy(struct salvo_spaces *spaces)
 	salvo_zygote_hang_up(&spaces->zygote);
 	pthread_join(spaces->reaper, NULL);
 	salvo_zygote_destroy(&spaces->zygote);
+	salvo_board_destroy(spaces->board);
 	pthread_cond_destroy(&spaces->empty);
 	pthread_mutex_destroy(&spaces->lock);
 	free(spaces);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "board.h"
 #include "job.h"
 #include "salvo_hw.h"
 #include "space_block.h"
@@ -52,6 +53,8 @@ struct salvo_space {
 	pthread_t thread;
 	/** @kick: Futex: counted up when the thread has something new to look at. */
 	_Atomic uint32_t kick;
+	/** @place: On the board, for whatever process the address space has. */
+	uint32_t place;
 	/** @next: In the list of struct salvo_spaces; under its lock. */
 	struct salvo_space *next;
 
@@ -81,6 +84,8 @@ struct salvo_space {
 	/** @kill_request: Of the GPU's registers, the last that concerned a job here. */
 	uint32_t kill_request;
 	struct salvo_channel channel[SALVO_MAX_RINGS];
+	/** @jobs: Of each lane that the process has, for the board. */
+	uint32_t jobs[SALVO_LANES];
 	/** @waiting: Jobs that could not be sent, in order, by their @ctx_next. */
 	struct salvo_job *waiting;
 	struct salvo_job *last_waiting;
@@ -92,6 +97,8 @@ struct salvo_space {
 struct salvo_spaces {
 	struct salvo_gpu *gpu;
 	struct salvo_zygote zygote;
+	/** @board: What units run, shared with all processes. */
+	struct salvo_board *board;
 	/** @reaper: The thread that hears of processes that ended. */
 	pthread_t reaper;
 	/** @lock: Protects the list. Before that of an address space. */
@@ -99,6 +106,8 @@ struct salvo_spaces {
 	/** @empty: Signalled when the last one leaves the list. */
 	pthread_cond_t empty;
 	struct salvo_space *list;
+	/** @places: Those of the board that have an address space; under the lock. */
+	uint64_t places;
 	_Atomic uint64_t ids;
 };
 

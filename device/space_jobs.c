@@ -80,6 +80,15 @@ void salvo_space_ring(struct salvo_space *space)
 		syscall(SYS_futex, &block->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* The process has one job more or less; those of others give way to it. */
+static void count_job(struct salvo_space *space, const struct salvo_job *job, int by)
+{
+	const unsigned int lane = salvo_queues_lane(job->entry.priority);
+
+	space->jobs[lane] += by;
+	salvo_board_want(space->spaces->board, space->place, lane, space->jobs[lane]);
+}
+
 /* Returns false if there is no room. */
 bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
 {
@@ -112,6 +121,7 @@ bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
 		.job = job, .at = salvo_clock(), .packets_end = channel->packets_next,
 	};
 	channel->next++;
+	count_job(space, job, 1);
 	__atomic_store_n(&block->regs.ring[r].tail, seqno, __ATOMIC_RELEASE);
 	salvo_space_ring(space);
 	return true;
@@ -173,10 +183,12 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 }
 
 /* Returns NULL for a job that was given up before. */
-static struct salvo_job *take_first(struct salvo_channel *channel)
+static struct salvo_job *take_first(struct salvo_space *space, struct salvo_channel *channel)
 {
 	const struct salvo_sent *sent = salvo_space_sent_at(channel, channel->first);
 
+	if (sent->job)
+		count_job(space, sent->job, -1);
 	channel->packets_first = sent->packets_end;
 	channel->first++;
 	return sent->job;
@@ -198,7 +210,7 @@ void salvo_space_collect(struct salvo_space *space, struct salvo_job **done)
 			if (channel->sent[slot].job)
 				take_result(space, &channel->sent[slot],
 					    &space->block->results[r][slot]);
-			salvo_space_add_done(done, take_first(channel));
+			salvo_space_add_done(done, take_first(space, channel));
 		}
 	}
 }
@@ -217,6 +229,7 @@ static void give_up_killed(struct salvo_space *space, struct salvo_job **done)
 
 			if (!sent->job || sent->job->entry.ctx != space->kill_ctx)
 				continue;
+			count_job(space, sent->job, -1);
 			salvo_space_add_done(done, sent->job);
 			sent->job = NULL;
 		}
@@ -247,7 +260,7 @@ void salvo_space_bury(struct salvo_space *space, struct salvo_job **done)
 		struct salvo_channel *channel = &space->channel[r];
 
 		while (channel->first != channel->next) {
-			struct salvo_job *job = take_first(channel);
+			struct salvo_job *job = take_first(space, channel);
 
 			if (!job)
 				continue;

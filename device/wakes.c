@@ -17,11 +17,12 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *time)
 {
-	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+	syscall(SYS_futex, word, op, value, time, NULL, 0);
 }
 
 void salvo_wakes_lie_down(struct salvo_wakes *wakes, unsigned int unit)
@@ -34,8 +35,14 @@ void salvo_wakes_lie_down(struct salvo_wakes *wakes, unsigned int unit)
 bool salvo_wakes_sleep(struct salvo_wakes *wakes, unsigned int unit)
 {
 	if (!atomic_load(&wakes->unit[unit].wake))
-		futex(&wakes->unit[unit].wake, FUTEX_WAIT, 0);
+		futex(&wakes->unit[unit].wake, FUTEX_WAIT, 0, NULL);
 	return !atomic_load(&wakes->unit[unit].wake);
+}
+
+void salvo_wakes_rest(struct salvo_wakes *wakes, unsigned int unit, uint32_t ns)
+{
+	atomic_store_explicit(&wakes->unit[unit].wake, 0, memory_order_relaxed);
+	futex(&wakes->unit[unit].wake, FUTEX_WAIT, 0, &(const struct timespec){ .tv_nsec = ns });
 }
 
 void salvo_wakes_get_up(struct salvo_wakes *wakes, unsigned int unit)
@@ -50,7 +57,7 @@ bool salvo_wakes_wake(struct salvo_wakes *wakes, unsigned int unit)
 	if (!(atomic_fetch_and(&wakes->sleeping, ~bit) & bit))
 		return false;
 	atomic_store(&wakes->unit[unit].wake, 1);
-	futex(&wakes->unit[unit].wake, FUTEX_WAKE, 1);
+	futex(&wakes->unit[unit].wake, FUTEX_WAKE, 1, NULL);
 	return true;
 }
 

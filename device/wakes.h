@@ -37,6 +37,11 @@ void salvo_wakes_lie_down(struct salvo_wakes *wakes, unsigned int unit);
 bool salvo_wakes_sleep(struct salvo_wakes *wakes, unsigned int unit);
 
 /**
+ * salvo_wakes_rest() - A unit that neither looks nor sleeps waits for so long; nobody wakes it.
+ */
+void salvo_wakes_rest(struct salvo_wakes *wakes, unsigned int unit, uint32_t ns);
+
+/**
  * salvo_wakes_get_up() - The unit does not sleep any more.
  */
 void salvo_wakes_get_up(struct salvo_wakes *wakes, unsigned int unit);

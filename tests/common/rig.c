@@ -191,8 +191,8 @@ void rig_ring(struct rig *rig)
 	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_RING(0));
 }
 
-static uint32_t pack(struct rig *rig, uint32_t asid, uint32_t ctx,
-		     const struct salvo_batch_desc *batch)
+uint32_t rig_pack_for(struct rig *rig, uint32_t asid, uint32_t ctx,
+		      const struct salvo_batch_desc *batch)
 {
 	const struct salvo_packet_target target = {
 		.asid = asid, .ctx = ctx, .result = rig_result_address(rig->seqno + 1),
@@ -206,7 +206,7 @@ static uint32_t pack(struct rig *rig, uint32_t asid, uint32_t ctx,
 
 uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch)
 {
-	return pack(rig, RIG_ASID, ctx, batch);
+	return rig_pack_for(rig, RIG_ASID, ctx, batch);
 }
 
 uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch)
@@ -217,7 +217,7 @@ uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc
 uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,
 		       const struct salvo_batch_desc *batch)
 {
-	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, pack(rig, asid, ctx, batch));
+	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, rig_pack_for(rig, asid, ctx, batch));
 
 	entry.asid = asid;
 	rig_push(rig, &entry);

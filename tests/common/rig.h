@@ -87,6 +87,8 @@ void rig_ring(struct rig *rig);
 
 /* Packs a batch into the next packet. Returns its bytes. */
 uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch);
+uint32_t rig_pack_for(struct rig *rig, uint32_t asid, uint32_t ctx,
+		      const struct salvo_batch_desc *batch);
 /* Packs, pushes and rings. Returns the seqno. */
 uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch);
 uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,

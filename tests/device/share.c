@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+/*
+ * share.c - batches of several address spaces, which are processes, share the units
+ *
+ * What nodes.c shows of the contexts of one address space holds between address spaces:
+ * all may run at the same time, masks are obeyed, priorities pre-empt at the end of chunks.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include "gpu.h"
+#include "kselftest_harness.h"
+#include "rig.h"
+#include "space.h"
+
+#define OTHER	(RIG_ASID + 1)
+/* So long that only a GPU that does not do what it should waits to the end. */
+#define LONG_SPIN (1ull << 29)
+
+FIXTURE(share)
+{
+	struct rig *rig;
+	uint64_t *data;
+	uint64_t *gpu_data;	/* the same on the GPU, in both address spaces */
+};
+
+FIXTURE_VARIANT(share)
+{
+	unsigned int units;
+};
+
+FIXTURE_VARIANT_ADD(share, one_unit) { .units = 1 };
+FIXTURE_VARIANT_ADD(share, two_units) { .units = 2 };
+
+FIXTURE_SETUP(share)
+{
+	struct rig *rig = rig_create_isolated(variant->units);
+
+	self->rig = rig;
+	self->data = (void *)rig->data;
+	self->gpu_data = (void *)(uintptr_t)rig->data_address;
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, OTHER, SALVO_OP_BIND, rig->code_address,
+					       RIG_CODE_BYTES, SALVO_ACCESS_READ |
+					       SALVO_ACCESS_EXEC));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, OTHER, SALVO_OP_BIND, rig->data_address,
+					       RIG_DATA_BYTES, SALVO_ACCESS_READ |
+					       SALVO_ACCESS_WRITE));
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	rig_destroy(self->rig);
+}
+
+struct args {
+	/* Of the batch: it has begun, groups that have ended, and when and where each began. */
+	uint64_t *begun;
+	uint64_t *ended;
+	struct begin {
+		uint64_t when;
+		uint64_t core;
+	} *begin;
+	/* A group takes so many ticks, and waits until this is not 0. */
+	uint64_t ticks;
+	const uint64_t *open;
+	uint64_t limit;
+};
+
+RIG_KERNEL static void work(RIG_KERNEL_ARGS)
+{
+	const struct args *a = args;
+	struct begin *begin = &a->begin[group->group_id[0]];
+	uint32_t core;
+	uint64_t i;
+
+	begin->when = __builtin_ia32_rdtscp(&core);
+	begin->core = core;
+	__atomic_store_n(a->begun, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < a->limit && !__atomic_load_n(a->open, __ATOMIC_SEQ_CST); i++)
+		__builtin_ia32_pause();
+	while (__builtin_ia32_rdtsc() - begin->when < a->ticks)
+		__builtin_ia32_pause();
+	__atomic_fetch_add(a->ended, 1, __ATOMIC_SEQ_CST);
+}
+
+#define CORE		0xfff		/* of what rdtscp tells: above are the bits of the node */
+#define BEGINS_AT	(1u << 16)	/* in words, of the first address space */
+#define BEGINS_OF(asid)	(BEGINS_AT * ((asid) - RIG_ASID + 1))
+
+static struct args args_of(FIXTURE_DATA(share) *self, uint32_t asid)
+{
+	uint64_t *own = self->gpu_data + 64 * (asid - RIG_ASID);
+
+	return (struct args){
+		.begun = own, .ended = own + 8, .open = own + 16, .limit = LONG_SPIN,
+		.begin = (void *)(self->gpu_data + BEGINS_OF(asid)),
+	};
+}
+
+static struct begin *begins_of(FIXTURE_DATA(share) *self, uint32_t asid)
+{
+	return (void *)(self->data + BEGINS_OF(asid));
+}
+
+static volatile uint64_t *words_of(FIXTURE_DATA(share) *self, uint32_t asid)
+{
+	return self->data + 64 * (asid - RIG_ASID);
+}
+
+static uint64_t submit(struct rig *rig, uint32_t asid, int32_t priority, uint64_t mask,
+		       uint32_t groups, const struct args *args)
+{
+	struct drm_salvo_command command = rig_dispatch(rig, work, groups, 1, 0, sizeof(*args));
+	const struct salvo_batch_desc batch = {
+		.commands = &command, .count = 1, .args = args, .args_size = sizeof(*args),
+	};
+	struct salvo_ring_entry entry;
+
+	command.eu_mask = mask;
+	entry = rig_next_entry(rig, asid, rig_pack_for(rig, asid, asid, &batch));
+	entry.asid = asid;
+	entry.priority = priority;
+	rig_push(rig, &entry);
+	rig_ring(rig);
+	return entry.seqno;
+}
+
+TEST_F(share, batches_of_two_address_spaces_run_at_the_same_time)
+{
+	struct args args = args_of(self, RIG_ASID), other = args_of(self, OTHER);
+	uint64_t seqno;
+
+	/* Each opens the other's gate. */
+	args.open = other.begun;
+	other.open = args.begun;
+	submit(self->rig, RIG_ASID, SALVO_PRIORITY_NORMAL, 0, 1, &args);
+	seqno = submit(self->rig, OTHER, SALVO_PRIORITY_NORMAL, 0, 1, &other);
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno - 1)->status);
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno)->status);
+	EXPECT_EQ(1, words_of(self, RIG_ASID)[8]);
+	EXPECT_EQ(1, words_of(self, OTHER)[8]);
+}
+
+TEST_F(share, masks_of_two_address_spaces_are_obeyed)
+{
+	const int *core = self->rig->gpu->queues.topology.core;
+	const unsigned int units = variant->units;
+	uint64_t seqno = 0;
+	uint32_t asid, i;
+
+	if (units > 1 && core[0] == core[1])
+		SKIP(return, "the units are not on cores of their own");
+	for (asid = RIG_ASID; asid <= OTHER; asid++) {
+		struct args args = args_of(self, asid);
+
+		args.limit = 0;
+		args.ticks = 10000;
+		seqno = submit(self->rig, asid, SALVO_PRIORITY_NORMAL,
+			       1ull << (asid - RIG_ASID) % units, 1000, &args);
+	}
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	for (asid = RIG_ASID; asid <= OTHER; asid++)
+		for (i = 0; i < 1000; i++)
+			ASSERT_EQ(core[(asid - RIG_ASID) % units],
+				  begins_of(self, asid)[i].core & CORE);
+}
+
+#define TICKS	400000u	/* some hundred us */
+#define FEW	100u
+
+static int by_time(const void *a, const void *b)
+{
+	const struct begin *x = a, *y = b;
+
+	return x->when < y->when ? -1 : x->when > y->when;
+}
+
+/*
+ * On a core that was given @few groups of the second address space: how many of the first began there
+ * meanwhile, but for the time that it may take to the end of a chunk?
+ */
+static uint32_t began_on(FIXTURE_DATA(share) *self, uint64_t core, uint32_t groups, uint32_t few)
+{
+	const struct begin *first = begins_of(self, RIG_ASID), *second = begins_of(self, OTHER);
+	uint64_t start = 0, end = 0;
+	uint32_t i, n = 0, count = 0;
+
+	for (i = 0; i < few; i++) {
+		if (second[i].core != core)
+			continue;
+		if (++n == FEW / 4)
+			start = second[i].when;
+		end = second[i].when;
+	}
+	for (i = 0; i < groups && n > FEW / 2; i++)
+		count += first[i].core == core && first[i].when > start && first[i].when < end;
+	return count;
+}
+
+/* The most of that for any core, when the second comes while the first is running. */
+static uint32_t began_meanwhile(struct __test_metadata *_metadata, FIXTURE_DATA(share) *self,
+				unsigned int units, int32_t first, int32_t second)
+{
+	const uint32_t groups = 6 * FEW * units, few = FEW * units;
+	struct args args = args_of(self, RIG_ASID), other = args_of(self, OTHER);
+	const int *core = self->rig->gpu->queues.topology.core;
+	volatile uint64_t *words = words_of(self, RIG_ASID);
+	uint32_t i, count, most = 0;
+	uint64_t seqno;
+
+	memset(self->data, 0, 4096);
+	args.limit = 0;
+	args.ticks = TICKS;
+	other.limit = 0;
+	other.ticks = TICKS;
+	/* So that the other process is there, and units know how long the groups take. */
+	ASSERT_TRUE(rig_wait(self->rig, submit(self->rig, OTHER, second, 0, 1, &other)));
+	for (i = 0; i < units; i++)
+		submit(self->rig, RIG_ASID, first, 1ull << i, 8, &args);
+	submit(self->rig, RIG_ASID, first, 0, groups, &args);
+	while (words[8] < groups / 4)
+		sched_yield();
+	seqno = submit(self->rig, OTHER, second, 0, few, &other);
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno)->status);
+	EXPECT_EQ(8 * units + groups, words[8]);
+	for (i = 0; i < groups; i++)
+		begins_of(self, RIG_ASID)[i].core &= CORE;
+	for (i = 0; i < few; i++)
+		begins_of(self, OTHER)[i].core &= CORE;
+	qsort(begins_of(self, OTHER), few, sizeof(struct begin), by_time);
+	for (i = 0; i < units; i++) {
+		count = began_on(self, core[i], groups, few);
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+TEST_F(share, priorities_pre_empt_across_address_spaces)
+{
+	const unsigned int units = variant->units;
+
+	EXPECT_LE(began_meanwhile(_metadata, self, units, SALVO_PRIORITY_NORMAL,
+				  SALVO_PRIORITY_HIGH), FEW / 5);
+	EXPECT_LE(began_meanwhile(_metadata, self, units, SALVO_PRIORITY_LOW,
+				  SALVO_PRIORITY_NORMAL), FEW / 5);
+	EXPECT_NE(0, began_meanwhile(_metadata, self, units, SALVO_PRIORITY_NORMAL,
+				     SALVO_PRIORITY_NORMAL));
+}
+
+/* A unit of the other process holds the unit of the same number only. */
+TEST_F(share, a_high_priority_holds_only_the_units_it_runs_on)
+{
+	struct args args = args_of(self, RIG_ASID), other = args_of(self, OTHER);
+	uint64_t seqno;
+
+	if (variant->units < 2)
+		SKIP(return, "one unit");
+	/* The high one ends only when all of the low one have. */
+	other.open = args.ended;
+	args.limit = 0;
+	args.ticks = TICKS;
+	submit(self->rig, OTHER, SALVO_PRIORITY_HIGH, 1, 1, &other);
+	while (!words_of(self, OTHER)[0])
+		sched_yield();
+	seqno = submit(self->rig, RIG_ASID, SALVO_PRIORITY_LOW, 0, 20, &args);
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	EXPECT_EQ(20, words_of(self, RIG_ASID)[8]);
+}
+
+struct spoil_args {
+	uint8_t *at;
+	uint64_t pad;
+};
+
+RIG_KERNEL static void spoil(RIG_KERNEL_ARGS)
+{
+	const struct spoil_args *a = args;
+
+	*(volatile uint8_t *)a->at = 1;
+}
+
+TEST_F(share, a_process_writes_only_its_own_place_on_the_board)
+{
+	const struct salvo_spaces *spaces = self->rig->gpu->spaces;
+	struct salvo_board *board = spaces->board;
+	struct spoil_args args[3];
+	uint32_t place, i;
+
+	args[0] = (struct spoil_args){ .pad = 0 };
+	/* The first address space with a process has the first place. */
+	for (i = 0; i < 3; i++) {
+		const struct drm_salvo_command command = rig_dispatch(self->rig, spoil, 1, 1, 0,
+								      sizeof(args[0]));
+
+		args[i].at = i == 0 ? (void *)&board->place[0].lane[40] :
+			     i == 1 ? (void *)&board->place[1].lane[40] : (void *)&board->wants[0];
+		EXPECT_EQ(i ? SALVO_STATUS_FAULT : SALVO_STATUS_DONE,
+			  rig_run(self->rig, &command, 1, &args[i], sizeof(args[i])));
+		if (i)
+			EXPECT_EQ((uintptr_t)args[i].at, self->rig->regs->fault.address);
+	}
+	place = __builtin_ctzll(spaces->places);
+	EXPECT_EQ(0, place);
+	EXPECT_EQ(1, board->place[0].lane[40]);
+}
+
+TEST_HARNESS_MAIN
