@@ -4,9 +4,8 @@
  *
  * A range of one, two or three dimensions becomes a sequence of items with one
  * number (N1 of CN102792271): x counts fastest, then y, then z. A unit takes some
- * consecutive numbers and finds their positions by repeated division (N2); from
- * the second item on it only counts up. The item of a dispatch is a work-group
- * (M1 of CN102576314).
+ * consecutive numbers and finds their positions by repeated division (N2), within a row
+ * by counting up. The item of a dispatch is a work-group (M1 of CN102576314).
  *
  * A range may be ragged: where its size is no multiple of the work-group's the
  * last work-group has a smaller extent, and positions outside are not run (N2).
@@ -65,15 +64,4 @@ void salvo_element_position(const struct salvo_element *element, uint32_t item,
 	rest = item % plane;
 	position[1] = rest / row;
 	position[0] = rest % row;
-}
-
-void salvo_element_advance(const struct salvo_element *element, uint32_t position[3])
-{
-	if (++position[0] < element->size[0])
-		return;
-	position[0] = 0;
-	if (++position[1] < element->size[1])
-		return;
-	position[1] = 0;
-	position[2]++;
 }

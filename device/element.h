@@ -111,11 +111,6 @@ void salvo_element_position(const struct salvo_element *element, uint32_t item,
 			    uint32_t position[3]);
 
 /**
- * salvo_element_advance() - From the position of an item to that of the next.
- */
-void salvo_element_advance(const struct salvo_element *element, uint32_t position[3]);
-
-/**
  * salvo_element_extent() - Operands that an item really has in one dimension.
  * @items: Size of the range.
  * @group: Size of a full item.

@@ -120,14 +120,6 @@ static void run_item(void *arg, uint32_t number)
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, &runner->group, &item);
 }
 
-/* Work-groups from @at on that a kernel may run in one call: of one row and of this chunk. */
-static uint32_t strip_length(const struct salvo_element *element, uint32_t position, uint32_t rest)
-{
-	const uint32_t row = element->size[0] - position;
-
-	return row < rest ? row : rest;
-}
-
 /* One call of a kernel without barriers. Returns how many work-groups that were. */
 static uint32_t run_strip(const struct salvo_element *element, struct salvo_group *group,
 			  uint32_t length)
@@ -140,15 +132,64 @@ static uint32_t run_strip(const struct salvo_element *element, struct salvo_grou
 	return group->ran >= 1 && group->ran <= length ? group->ran : length;
 }
 
+/* The work-groups from @at to before @end, all in one row. Returns false if told to stop. */
+static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
+		       const _Atomic uint32_t *stop)
+{
+	const struct salvo_element *element = runner->chunk.element;
+	const struct salvo_op_dispatch *op = element->op;
+	struct salvo_group *group = &runner->group;
+	uint32_t position[3], ran;
+	enum salvo_fibers_end how;
+	unsigned int d;
+
+	salvo_element_position(element, at, position);
+	for (; at != end; at += ran, position[0] += ran) {
+		if (atomic_load_explicit(stop, memory_order_relaxed))
+			return false;
+		runner->at = at;
+		ran = 1;
+		for (d = 0; d < 3; d++) {
+			group->group_id[d] = position[d];
+			group->extent[d] = salvo_element_extent(op->items[d], op->group[d],
+								position[d]);
+		}
+		if (!(op->flags & SALVO_DISPATCH_BARRIERS)) {
+			ran = run_strip(element, group, end - at);
+		} else {
+			how = salvo_fibers_run(&runner->fibers, group->extent[0] *
+					       group->extent[1] * group->extent[2],
+					       run_item, runner);
+			if (how)
+				give_up_items(runner, how);
+		}
+	}
+	return true;
+}
+
+/* Work-groups of a row in a band */
+#define BAND 16u
+
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Work-groups with local memory often share a tile of an image, each row of which lies in a
+ * page of its own. In a chunk of several rows those run band by band, from the first row
+ * of the chunk to its last, so that the core still knows the pages and lines of the row
+ * before. A transposed tile would find none of them after a whole row.
+ */
 static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *stop)
 {
 	const struct salvo_element *element = runner->chunk.element;
 	const struct salvo_op_dispatch *op = element->op;
-	const bool barriers = op->flags & SALVO_DISPATCH_BARRIERS;
-	const uint32_t end = runner->chunk.first + runner->chunk.count;
+	const uint32_t first = runner->chunk.first, end = first + runner->chunk.count;
+	const uint32_t length = element->size[0];
+	const uint32_t band = op->local_size && runner->chunk.count / length >= 2 ? BAND : length;
 	struct salvo_group *group = &runner->group;
-	uint32_t position[3], at, ran;
-	enum salvo_fibers_end how;
+	uint32_t low, row;
 	unsigned int d;
 
 	for (d = 0; d < 3; d++) {
@@ -157,37 +198,18 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 		group->num_groups[d] = element->size[d];
 	}
 	group->local = runner->memory + LOCAL_AT;
-	group->barrier = barriers ? barrier_fibers : barrier_undeclared;
+	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_undeclared;
 	group->dims = op->dims;
 
-	salvo_element_position(element, runner->chunk.first, position);
-	for (at = runner->chunk.first;; at += ran) {
-		if (atomic_load_explicit(stop, memory_order_relaxed))
-			return;
-		runner->at = at;
-		ran = 1;
-		for (d = 0; d < 3; d++) {
-			group->group_id[d] = position[d];
-			group->extent[d] = salvo_element_extent(op->items[d], op->group[d],
-								position[d]);
+	for (low = 0; low < length; low += band)
+		for (row = first / length; row <= (end - 1) / length; row++) {
+			const uint32_t start = row * length, high = lesser(low + band, length);
+			const uint32_t from = start + low > first ? start + low : first;
+			const uint32_t to = lesser(start + high, end);
+
+			if (from < to && !run_groups(runner, from, to, stop))
+				return;
 		}
-		if (!barriers) {
-			ran = run_strip(element, group, strip_length(element, position[0],
-								     end - at));
-		} else {
-			how = salvo_fibers_run(&runner->fibers, group->extent[0] *
-					       group->extent[1] * group->extent[2],
-					       run_item, runner);
-			if (how)
-				give_up_items(runner, how);
-		}
-		if (at + ran == end)
-			return;
-		if (ran == 1)
-			salvo_element_advance(element, position);
-		else
-			salvo_element_position(element, at + ran, position);
-	}
 }
 
 /* The part of a copy or fill that is block @at. */

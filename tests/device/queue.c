@@ -46,18 +46,6 @@ TEST(N2_item_22_of_a_4x4x2_range_is_z_1_y_1_x_2)
 	EXPECT_EQ(2, position[0]);
 }
 
-TEST(N2_counting_up_gives_the_positions_that_division_gives)
-{
-	const struct salvo_element element = make_element(3, 7, 4, 1);
-	uint32_t step[3] = { 0 }, position[3], item;
-
-	for (item = 0; item < element.total; item++) {
-		salvo_element_position(&element, item, position);
-		ASSERT_EQ(0, memcmp(step, position, sizeof(step)));
-		salvo_element_advance(&element, step);
-	}
-}
-
 TEST(N2_large_ranges_do_not_wrap)
 {
 	const struct salvo_element element = make_element(1u << 16, 1u << 15, 1, 1);

@@ -55,11 +55,12 @@ RIG_KERNEL static void mark_strip(RIG_KERNEL_ARGS)
 }
 
 static void check_ranges(struct __test_metadata *const _metadata, FIXTURE_DATA(gpu) *self,
-			 salvo_kernel_fn kernel)
+			 salvo_kernel_fn kernel, uint32_t local)
 {
 	static const uint32_t shapes[][6] = {
 		{ 1, 1, 1, 1, 1, 1 }, { 10, 1, 1, 4, 1, 1 }, { 17, 9, 5, 4, 2, 3 },
 		{ 3, 3, 3, 8, 8, 8 }, { 64, 64, 1, 16, 16, 1 }, { 1, 50, 7, 1, 7, 2 },
+		{ 83, 41, 5, 2, 1, 1 },
 	};
 	struct rig *rig = self->rig;
 	const struct mark_args args = { (void *)self->gpu_data };
@@ -75,6 +76,7 @@ static void check_ranges(struct __test_metadata *const _metadata, FIXTURE_DATA(g
 		memcpy(command.items, s, 12);
 		memcpy(command.group, s + 3, 12);
 		command.dims = 3;
+		command.local_size = local;
 		memset(out, 0, 4 * (items + 1000));
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
 		for (n = 0; n < items; n++)
@@ -87,12 +89,47 @@ static void check_ranges(struct __test_metadata *const _metadata, FIXTURE_DATA(g
 
 TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
 {
-	check_ranges(_metadata, self, mark);
+	check_ranges(_metadata, self, mark, 0);
 }
 
 TEST_F(gpu, N2_strips_run_every_item_once_and_none_outside)
 {
-	check_ranges(_metadata, self, mark_strip);
+	check_ranges(_metadata, self, mark_strip, 0);
+}
+
+/* Where groups have local memory a unit takes a chunk in bands. */
+TEST_F(gpu, N2_bands_run_every_item_once_and_none_outside)
+{
+	check_ranges(_metadata, self, mark, 64);
+	check_ranges(_metadata, self, mark_strip, 64);
+}
+
+/* Leaves which group was the how manieth. */
+RIG_KERNEL static void number(RIG_KERNEL_ARGS)
+{
+	const struct mark_args *a = args;
+
+	a->out[1 + group->group_id[1] * group->num_groups[0] + group->group_id[0]] = a->out[0]++;
+}
+
+TEST_F(gpu, M5_groups_with_local_memory_come_back_to_a_column_soon)
+{
+	struct rig *rig = self->rig;
+	const struct mark_args args = { (void *)self->gpu_data };
+	struct drm_salvo_command command = rig_dispatch(rig, number, 64, 1, 0, sizeof(args));
+	uint32_t *out = (void *)self->data;
+
+	if (getenv("SALVO_TOPOLOGY"))
+		SKIP(return, "the unit of a far node may take less than two rows at once");
+	command.items[1] = 64;
+	command.dims = 2;
+	command.eu_mask = 1;
+	out[0] = 0;
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+	EXPECT_EQ(64, out[1 + 64] - out[1]);
+	command.local_size = 64;
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+	EXPECT_GE(16, out[1 + 64] - out[1]);
 }
 
 struct who_args {
