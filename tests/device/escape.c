@@ -7,74 +7,11 @@
  * in the end no process, descriptor or memory is left over. ROUNDS rounds, or as many
  * as the environment variable SALVO_ROUNDS says.
  */
-#include <dirent.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-#include "kselftest_harness.h"
-#include "rig.h"
+#include "spaces_fixture.h"
 
 #define ROUNDS		200u
-#define OTHER		(RIG_ASID + 1)
-#define PAGE		4096u
-/* Memory of the other address space: the end of VRAM */
-#define OTHER_BYTES	(1u << 20)
-#define OTHER_AT	(RIG_DATA_BYTES - OTHER_BYTES)
-
-FIXTURE(escape)
-{
-	struct rig *rig;
-};
-
-static uint32_t unbind(struct rig *rig, uint64_t address, uint64_t size)
-{
-	return rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, address, size, 0);
-}
-
-/* Two address spaces: the code is shared, the rest is not. */
-FIXTURE_SETUP(escape)
-{
-	struct rig *rig = rig_create_isolated(0);
-	const uint32_t rw = SALVO_ACCESS_READ | SALVO_ACCESS_WRITE;
-
-	self->rig = rig;
-	ASSERT_EQ(SALVO_STATUS_DONE, unbind(rig, rig->data_address, RIG_DATA_BYTES));
-	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->data_address,
-					       OTHER_AT, rw));
-	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, OTHER, SALVO_OP_BIND, rig->code_address,
-					       RIG_CODE_BYTES, SALVO_ACCESS_READ |
-					       SALVO_ACCESS_EXEC));
-	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, OTHER, SALVO_OP_BIND,
-					       rig->data_address + OTHER_AT, OTHER_BYTES, rw));
-}
-
-FIXTURE_TEARDOWN(escape)
-{
-	rig_destroy(self->rig);
-}
-
-static uint64_t submit_to(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,
-			  const void *args, uint32_t args_size)
-{
-	const struct salvo_batch_desc batch = {
-		.commands = command, .count = 1, .args = args, .args_size = args_size,
-	};
-
-	return rig_submit_to(rig, asid, asid, &batch);
-}
-
-static uint32_t run_in(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,
-		       const void *args, uint32_t args_size)
-{
-	const uint64_t seqno = submit_to(rig, asid, command, args, args_size);
-
-	return rig_wait(rig, seqno) ? rig_result(rig, seqno)->status : ~0u;
-}
-
 struct hostile_args {
 	uint64_t how;
 	uint64_t a[6];
@@ -149,44 +86,6 @@ RIG_KERNEL static void hostile(RIG_KERNEL_ARGS)
 	}
 }
 
-struct good_args {
-	uint64_t *out;
-	uint64_t value;
-};
-
-RIG_KERNEL static void good(RIG_KERNEL_ARGS)
-{
-	const struct good_args *a = args;
-
-	a->out[group->group_id[0]] = a->value + group->group_id[0];
-}
-
-static uint64_t submit_good(struct rig *rig, uint64_t value)
-{
-	const struct good_args args = { (void *)(uintptr_t)(rig->data_address + OTHER_AT), value };
-	const struct drm_salvo_command command = rig_dispatch(rig, good, 64, 1, 0, sizeof(args));
-
-	return submit_to(rig, OTHER, &command, &args, sizeof(args));
-}
-
-/* The other address space computed what it should. */
-static void expect_good(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno,
-			uint64_t value)
-{
-	const uint64_t *out = (const uint64_t *)(rig->data + OTHER_AT);
-	unsigned int i;
-
-	ASSERT_TRUE(rig_wait(rig, seqno));
-	ASSERT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
-	for (i = 0; i < 64; i++)
-		ASSERT_EQ(value + i, out[i]);
-}
-
-static void expect_others_right(struct __test_metadata *_metadata, struct rig *rig, uint64_t value)
-{
-	expect_good(_metadata, rig, submit_good(rig, value), value);
-}
-
 static uint32_t run_hostile(struct rig *rig, const struct hostile_args *args)
 {
 	const struct drm_salvo_command command = rig_dispatch(rig, hostile, 1, 1, 0, sizeof(*args));
@@ -194,7 +93,7 @@ static uint32_t run_hostile(struct rig *rig, const struct hostile_args *args)
 	return run_in(rig, RIG_ASID, &command, args, sizeof(*args));
 }
 
-TEST_F(escape, memory_of_others_is_not_there)
+TEST_F(spaces, memory_of_others_is_not_there)
 {
 	struct rig *rig = self->rig;
 	const struct {
@@ -228,7 +127,7 @@ TEST_F(escape, memory_of_others_is_not_there)
 	}
 }
 
-TEST_F(escape, system_calls_are_faults_and_have_no_effect)
+TEST_F(spaces, system_calls_are_faults_and_have_no_effect)
 {
 	struct rig *rig = self->rig;
 	const int64_t calls[][5] = {
@@ -274,7 +173,7 @@ TEST_F(escape, system_calls_are_faults_and_have_no_effect)
 }
 
 /* Where the kernel knows them not it is a wild access; either way no call was made. */
-TEST_F(escape, system_calls_of_32_bits_have_no_effect)
+TEST_F(spaces, system_calls_of_32_bits_have_no_effect)
 {
 	struct rig *rig = self->rig;
 	/* exit, fork, write, exit_group */
@@ -290,58 +189,7 @@ TEST_F(escape, system_calls_of_32_bits_have_no_effect)
 	}
 }
 
-/* Processes whose parent is the zygote, and descriptors of this process */
-static unsigned int count_entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	unsigned int count = 0;
-
-	while (dir && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count;
-}
-
-static unsigned int count_spaces(void)
-{
-	DIR *dir = opendir("/proc");
-	unsigned int count = 0;
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		char path[300], name[32] = "", session[300] = "";
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
-		file = fopen(path, "r");
-		if (!file)
-			continue;
-		/* Ours: in the session of this test. */
-		if (fscanf(file, "%*d (%31[^)]) %*c %*d %*d %299s", name, session) == 2 &&
-		    !strcmp(name, "salvo-space") && atoi(session) == getsid(0))
-			count++;
-		fclose(file);
-	}
-	closedir(dir);
-	return count;
-}
-
-static long own_kilobytes(void)
-{
-	FILE *file = fopen("/proc/self/statm", "r");
-	long pages = 0;
-
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*d %ld", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (PAGE / 1024);
-}
-
-/* What a packet hid stays hidden if the rest of it is refused: then no process has it either. */
-TEST_F(escape, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
+TEST_F(spaces, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
 {
 	struct rig *rig = self->rig;
 	struct {
@@ -377,26 +225,6 @@ TEST_F(escape, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
 	EXPECT_EQ(0, count_spaces());
 }
 
-/* A batch that a kernel of this kind is part of ends somehow, or is killed like by the driver. */
-static void end_somehow(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno)
-{
-	unsigned int i;
-
-	for (i = 0; i < 1000 && rig_fence(rig, 0) < seqno; i++)
-		usleep(200);
-	if (rig_fence(rig, 0) >= seqno)
-		return;
-	rig->regs->kill_ctx = RIG_ASID;
-	rig->regs->kill_request++;
-	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
-	for (i = 0; i < 1000 && rig->regs->kill_ack != rig->regs->kill_request; i++) {
-		usleep(10000);
-		salvo_gpu_heartbeat(rig->gpu);
-	}
-	ASSERT_EQ(rig->regs->kill_request, rig->regs->kill_ack);
-	ASSERT_TRUE(rig_wait(rig, seqno));
-}
-
 static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsigned int round,
 		      unsigned int *seed)
 {
@@ -418,7 +246,7 @@ static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsign
 	ASSERT_NE(SALVO_STATUS_PENDING, rig_result(rig, seqno)->status);
 }
 
-TEST_F_TIMEOUT(escape, hostile_kernels_hurt_only_themselves_and_leave_nothing, 3600)
+TEST_F_TIMEOUT(spaces, hostile_kernels_hurt_only_themselves_and_leave_nothing, 3600)
 {
 	const char *wanted = getenv("SALVO_ROUNDS");
 	const unsigned int rounds = wanted ? strtoul(wanted, NULL, 10) : ROUNDS;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * block.c - kernels in native code that corrupt what their process shares with the device
+ *
+ * The block (space_block.h) is all of the device that a kernel can write. Every word of
+ * it gets every value that may hurt, while packets are on their way. The liar's own batch
+ * may end in any way, or has to be killed as the driver would; the other address space computes what
+ * it should, no fault is put down to it, and the device goes on. Which words and values
+ * there are: all in the end, if the environment variable SALVO_ROUNDS is at least their number;
+ * else every n-th, so that ROUNDS are made, or SALVO_ROUNDS.
+ */
+#include <stddef.h>
+#include "element.h"
+#include "gpu.h"
+#include "group.h"
+#include "space_block.h"
+#include "spaces_fixture.h"
+
+#define ROUNDS	300u
+/* Of an area for packets: as many words as the packets of this test take, and some more */
+#define PACKET_WORDS	256u
+#define GOODS	10u
+
+struct lie_args {
+	/* Words of 32 bits from @at on, @words of them, get @value, @times times. */
+	uint64_t at, words;
+	uint64_t value;
+	uint64_t times;
+	/* Afterwards it never ends. */
+	uint64_t stays;
+};
+
+RIG_KERNEL static void lie(RIG_KERNEL_ARGS)
+{
+	const struct salvo_runner *runner =
+		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
+	volatile uint32_t *block = (volatile uint32_t *)runner->chunk.element->job->gpu->regs;
+	const struct lie_args lie = *(const struct lie_args *)args;
+	uint64_t i, n;
+
+	for (n = 0; n < lie.times; n++) {
+		for (i = 0; i < lie.words; i++)
+			block[lie.at / 4 + i] = lie.value;
+		for (i = 0; i < 200; i++)
+			__builtin_ia32_pause();
+	}
+	while (lie.stays)
+		__builtin_ia32_pause();
+}
+
+/* Scribbles all over the block, for as long as is asked for. */
+RIG_KERNEL static void scribble(RIG_KERNEL_ARGS)
+{
+	const struct salvo_runner *runner =
+		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
+	volatile uint32_t *block = (volatile uint32_t *)runner->chunk.element->job->gpu->regs;
+	const struct lie_args lie = *(const struct lie_args *)args;
+	uint64_t random = lie.value, i;
+
+	for (i = 0; i < lie.times; i++) {
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		block[(random >> 33) % lie.words] = random >> 16;
+	}
+}
+
+static uint64_t submit_lie(struct rig *rig, salvo_kernel_fn fn, const struct lie_args *args)
+{
+	const struct drm_salvo_command command = rig_dispatch(rig, fn, 1, 1, 0, sizeof(*args));
+
+	return submit_to(rig, RIG_ASID, &command, args, sizeof(*args));
+}
+
+/* Whatever became of the liar, faults are put down to it alone. */
+static void expect_only_the_liar_blamed(struct __test_metadata *_metadata, struct rig *rig)
+{
+	if (rig->regs->fault.sequence)
+		ASSERT_EQ(RIG_ASID, rig->regs->fault.asid);
+}
+
+/* The next batch of the liar finds a new process: its bindings have changed. */
+static void start_anew(struct __test_metadata *_metadata, struct rig *rig)
+{
+	const uint64_t page = rig->data_address + OTHER_AT;
+
+	ASSERT_EQ(SALVO_STATUS_DONE, unbind(rig, rig->data_address, OTHER_AT));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->data_address,
+					       page - rig->data_address,
+					       SALVO_ACCESS_READ | SALVO_ACCESS_WRITE));
+}
+
+static const struct part {
+	size_t at, bytes;
+} parts[] = {
+	{ offsetof(struct salvo_space_block, regs), sizeof(struct salvo_regs) },
+	{ offsetof(struct salvo_space_block, bell),
+	  offsetof(struct salvo_space_block, entries) - offsetof(struct salvo_space_block, bell) },
+	{ offsetof(struct salvo_space_block, entries),
+	  sizeof(((struct salvo_space_block *)0)->entries) },
+	{ offsetof(struct salvo_space_block, results),
+	  sizeof(((struct salvo_space_block *)0)->results) },
+	{ offsetof(struct salvo_space_block, packets), 4 * PACKET_WORDS },
+	{ offsetof(struct salvo_space_block, packets[1]), 4 * PACKET_WORDS },
+};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+/* 0, 1, all ones, the sign bit, a random one; and all ones in two words at a time */
+#define VALUES 6u
+
+static unsigned int count_words(void)
+{
+	unsigned int i, words = 0;
+
+	for (i = 0; i < PARTS; i++)
+		words += parts[i].bytes / 4;
+	return words;
+}
+
+static struct lie_args nth_lie(unsigned int n, unsigned int *seed)
+{
+	const unsigned int value = n % VALUES;
+	unsigned int word = n / VALUES, i;
+	struct lie_args lie = { .words = 1, .times = 3 };
+
+	for (i = 0; word >= parts[i].bytes / 4; i++)
+		word -= parts[i].bytes / 4;
+	lie.at = parts[i].at + 4 * word;
+	switch (value) {
+	case 0:
+		break;
+	case 1:
+		lie.value = 1;
+		break;
+	case 2:
+		lie.value = ~0u;
+		break;
+	case 3:
+		lie.value = 1u << 31;
+		break;
+	case 4:
+		lie.value = rand_r(seed);
+		break;
+	default:
+		lie.value = ~0u;
+		lie.words = word % 2 ? 1 : 2;
+	}
+	return lie;
+}
+
+TEST_F_TIMEOUT(spaces, every_word_of_the_block_may_be_a_lie, 7200)
+{
+	const char *wanted = getenv("SALVO_ROUNDS");
+	const unsigned int all = count_words() * VALUES;
+	unsigned int rounds = wanted ? strtoul(wanted, NULL, 10) : ROUNDS, i, seed = 5;
+	struct rig *rig = self->rig;
+
+	if (rounds > all)
+		rounds = all;
+	for (i = 0; i < rounds; i++) {
+		const unsigned int n = (uint64_t)i * all / rounds;
+		const struct lie_args args = nth_lie(n, &seed);
+		const uint64_t before = submit_good(rig, n);
+		const uint64_t liar = submit_lie(rig, lie, &args);
+		const uint64_t after = submit_good(rig, n);
+
+		end_somehow(_metadata, rig, liar);
+		expect_good(_metadata, rig, before, n);
+		expect_good(_metadata, rig, after, n);
+		ASSERT_NE(SALVO_STATUS_PENDING, rig_result(rig, liar)->status)
+			TH_LOG("value %lx at %lx", args.value, args.at);
+		expect_only_the_liar_blamed(_metadata, rig);
+		if (i % 16 == 15)
+			start_anew(_metadata, rig);
+	}
+	rig_reset(rig);
+	EXPECT_EQ(0, count_spaces());
+}
+
+TEST_F(spaces, all_of_the_block_may_change_all_the_time)
+{
+	struct lie_args args = {
+		.words = sizeof(struct salvo_space_block) / 4, .times = 300000, .value = 3,
+	};
+	struct rig *rig = self->rig;
+	uint64_t liar, good[GOODS];
+	unsigned int round, i;
+
+	for (round = 0; round < 8; round++) {
+		/* Registers, bell and rings; or the rest too. */
+		args.words = round % 2 ? sizeof(struct salvo_space_block) / 4 :
+					 offsetof(struct salvo_space_block, packets) / 4;
+		liar = submit_lie(rig, scribble, &args);
+		for (i = 0; i < GOODS; i++)
+			good[i] = submit_good(rig, round);
+		/* Fences come in the order of the ring. */
+		end_somehow(_metadata, rig, liar);
+		for (i = 0; i < GOODS; i++)
+			expect_good(_metadata, rig, good[i], round);
+		expect_only_the_liar_blamed(_metadata, rig);
+		args.value += round;
+	}
+	rig_reset(rig);
+	EXPECT_EQ(0, count_spaces());
+}
+
+TEST_HARNESS_MAIN

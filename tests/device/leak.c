@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/*
+ * leak.c - nothing that one address space leaves behind can be read by another
+ *
+ * One fills its local memory, its stacks and its registers with a pattern, on every unit. Another
+ * looks for it in its own, and so does an address space that gets the number of
+ * the first when that has ended. That buffers come zeroed is the driver's business (tests/uapi/bo.c);
+ * that the memory of another is not there, escape.c's.
+ */
+#include "spaces_fixture.h"
+
+#define STACK_WORDS	4096u
+#define LOCAL_WORDS	(SALVO_MAX_LOCAL_BYTES / 8)
+
+struct leak_args {
+	uint64_t *out;
+};
+
+/* What a look found */
+struct found {
+	uint64_t local, stack, registers;
+	/* Non-zero words in local memory */
+	uint64_t dirty;
+	uint64_t looked;
+};
+
+RIG_KERNEL static void leave(RIG_KERNEL_ARGS)
+{
+	volatile uint64_t stack[STACK_WORDS], *local = (void *)group->local;
+	const uint64_t pattern = 0x5ec2e75ec2e75ec2ull;
+	uint64_t i;
+
+	for (i = 0; i < STACK_WORDS; i++)
+		stack[i] = pattern;
+	for (i = 0; i < LOCAL_WORDS; i++)
+		local[i] = pattern;
+	(void)stack[0];
+	__asm__ volatile("movq %0, %%xmm0; punpcklqdq %%xmm0, %%xmm0; movdqa %%xmm0, %%xmm1;"
+			 "movdqa %%xmm0, %%xmm7; movdqa %%xmm0, %%xmm15; mov %0, %%r8; mov %0, %%r9;"
+			 "mov %0, %%r10; mov %0, %%r11" :: "r"(pattern)
+			 : "xmm0", "xmm1", "xmm7", "xmm15", "r8", "r9", "r10", "r11");
+}
+
+/* Volatile: what was never written may be read. */
+RIG_KERNEL static void look(RIG_KERNEL_ARGS)
+{
+	uint64_t registers[12];
+	volatile uint64_t stack[STACK_WORDS], *local = (void *)group->local;
+	struct found *found = (struct found *)((const struct leak_args *)args)->out +
+			      group->group_id[0];
+	const uint64_t pattern = 0x5ec2e75ec2e75ec2ull;
+	uint64_t i;
+
+	__asm__ volatile("movdqu %%xmm0, (%0); movdqu %%xmm1, 16(%0); movdqu %%xmm7, 32(%0);"
+			 "movdqu %%xmm15, 48(%0); mov %%r8, 64(%0); mov %%r9, 72(%0);"
+			 "mov %%r10, 80(%0); mov %%r11, 88(%0)" :: "r"(registers) : "memory");
+	for (i = 0; i < 12; i++)
+		found->registers += registers[i] == pattern;
+	for (i = 0; i < STACK_WORDS; i++)
+		found->stack += stack[i] == pattern;
+	for (i = 0; i < LOCAL_WORDS; i++) {
+		found->local += local[i] == pattern;
+		found->dirty += !!local[i];
+	}
+	found->looked = 1;
+}
+
+/* A batch that runs @fn once on each unit. */
+static void run_everywhere(struct __test_metadata *_metadata, struct rig *rig, uint32_t asid,
+			   salvo_kernel_fn fn, uint64_t at)
+{
+	unsigned int i;
+
+	for (i = 0; i < rig->regs->units; i++) {
+		const struct leak_args args = {
+			(uint64_t *)((struct found *)(uintptr_t)(rig->data_address + at) + i),
+		};
+		struct drm_salvo_command command = rig_dispatch(rig, fn, 1, 1, 0, sizeof(args));
+
+		command.local_size = SALVO_MAX_LOCAL_BYTES;
+		command.eu_mask = 1ull << i;
+		ASSERT_EQ(SALVO_STATUS_DONE, run_in(rig, asid, &command, &args, sizeof(args)));
+	}
+}
+
+static struct found sum(const struct rig *rig, uint64_t at)
+{
+	const struct found *found = (const void *)(rig->data + at);
+	struct found all = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < rig->regs->units; i++) {
+		all.local += found[i].local;
+		all.stack += found[i].stack;
+		all.registers += found[i].registers;
+		all.dirty += found[i].dirty;
+		all.looked += found[i].looked;
+	}
+	return all;
+}
+
+static void expect_nothing(struct __test_metadata *_metadata, const struct rig *rig, uint64_t at)
+{
+	const struct found all = sum(rig, at);
+
+	ASSERT_EQ(rig->regs->units, all.looked);
+	EXPECT_EQ(0, all.registers);
+	EXPECT_EQ(0, all.stack);
+	EXPECT_EQ(0, all.local);
+	EXPECT_EQ(0, all.dirty);
+}
+
+TEST_F(spaces, local_memory_stacks_and_registers_of_others_are_not_seen)
+{
+	struct rig *rig = self->rig;
+
+	run_everywhere(_metadata, rig, RIG_ASID, leave, 0);
+	run_everywhere(_metadata, rig, OTHER, look, OTHER_AT);
+	expect_nothing(_metadata, rig, OTHER_AT);
+
+	/* The test can fail: who left it finds it. */
+	run_everywhere(_metadata, rig, RIG_ASID, look, 0);
+	EXPECT_EQ((uint64_t)LOCAL_WORDS * rig->regs->units, sum(rig, 0).local);
+}
+
+TEST_F(spaces, next_address_space_of_the_same_number_sees_nothing)
+{
+	const uint32_t rw = SALVO_ACCESS_READ | SALVO_ACCESS_WRITE;
+	struct rig *rig = self->rig;
+
+	run_everywhere(_metadata, rig, RIG_ASID, leave, 0);
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_SPACE_END, 0, 0, 0));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->code_address,
+					       RIG_CODE_BYTES, SALVO_ACCESS_READ |
+					       SALVO_ACCESS_EXEC));
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->data_address,
+					       OTHER_AT, rw));
+	run_everywhere(_metadata, rig, RIG_ASID, look, 0);
+	expect_nothing(_metadata, rig, 0);
+}
+
+TEST_HARNESS_MAIN
