@@ -74,6 +74,22 @@ static wide ref_bitselect(const struct integer_type *t, wide a, wide b)
 	return (a & ~(wide)0x55) | (b & 0x55);
 }
 
+/* 128 bits hold all but products of the largest, which they exceed by far. */
+static wide multiply_add(const struct integer_type *t, wide a, wide b, wide c)
+{
+	if (!t->is_signed && (unsigned __int128)a * (unsigned __int128)b >> 126)
+		return highest(t);
+	return saturate(t, a * b + c);
+}
+static wide ref_mad_sat(const struct integer_type *t, wide a, wide b)
+{
+	return multiply_add(t, a, b, a);
+}
+static wide ref_mad_sat3(const struct integer_type *t, wide a, wide b)
+{
+	return multiply_add(t, b, b, a);
+}
+
 static wide ref_mul_hi(const struct integer_type *t, wide a, wide b)
 {
 	if (t->bits == 64 && !t->is_signed)
@@ -115,6 +131,7 @@ static const struct {
 	FUNCTION(abs), FUNCTION(abs_diff), FUNCTION(add_sat), FUNCTION(sub_sat), FUNCTION(hadd),
 	FUNCTION(rhadd), FUNCTION(min), FUNCTION(max), FUNCTION(mul_hi), FUNCTION(rotate),
 	FUNCTION(clz), FUNCTION(popcount), FUNCTION(clamp), FUNCTION(select), FUNCTION(bitselect),
+	FUNCTION(mad_sat), FUNCTION(mad_sat3),
 };
 
 static uint64_t random_state = 88172645463325252ull;

@@ -17,7 +17,9 @@
 	BINARY(T, clz, clz(a)) BINARY(T, popcount, popcount(a)) \
 	BINARY(T, clamp, clamp(a, (T)10, (T)100)) \
 	BINARY(T, select, select(a, b, (T)(a & 1))) \
-	BINARY(T, bitselect, bitselect(a, b, (T)0x55))
+	BINARY(T, bitselect, bitselect(a, b, (T)0x55)) \
+	BINARY(T, mad_sat, mad_sat(a, b, a)) \
+	BINARY(T, mad_sat3, mad_sat((T##3)(a, 1, b), (T##3)(b), (T##3)(a)).s2)
 INTEGER(char)
 INTEGER(uchar)
 INTEGER(short)

@@ -43,6 +43,23 @@ static Value *make_float(IRBuilder<> &b, StringRef name, ArrayRef<Value *> x)
 	return nullptr;
 }
 
+/* a * b + c fits twice the bits. */
+static Value *make_mad_sat(IRBuilder<> &b, ArrayRef<Value *> x, bool is_signed)
+{
+	Type *type = x[0]->getType(), *wide = type->getExtendedType();
+	const unsigned bits = type->getScalarSizeInBits();
+	const APInt least = is_signed ? APInt::getSignedMinValue(bits) : APInt::getMinValue(bits);
+	const APInt most = is_signed ? APInt::getSignedMaxValue(bits) : APInt::getMaxValue(bits);
+	auto widen = [&](Value *v) { return b.CreateIntCast(v, wide, is_signed); };
+	auto limit = [&](const APInt &number) { return widen(ConstantInt::get(type, number)); };
+	Value *all = b.CreateAdd(b.CreateMul(widen(x[0]), widen(x[1])), widen(x[2]));
+
+	all = b.CreateBinaryIntrinsic(is_signed ? Intrinsic::smin : Intrinsic::umin, all, limit(most));
+	if (is_signed)
+		all = b.CreateBinaryIntrinsic(Intrinsic::smax, all, limit(least));
+	return b.CreateTrunc(all, type);
+}
+
 static Value *make_int(IRBuilder<> &b, StringRef name, ArrayRef<Value *> x, bool is_signed)
 {
 	Intrinsic::ID min = is_signed ? Intrinsic::smin : Intrinsic::umin;
@@ -77,6 +94,8 @@ static Value *make_int(IRBuilder<> &b, StringRef name, ArrayRef<Value *> x, bool
 				min, b.CreateBinaryIntrinsic(max, x[0], x[1]), x[2]);
 		if (name == "mad24")
 			return b.CreateAdd(b.CreateMul(x[0], x[1]), x[2]);
+		if (name == "mad_sat")
+			return make_mad_sat(b, x, is_signed);
 	}
 	return nullptr;
 }
