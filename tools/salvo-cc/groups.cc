@@ -300,7 +300,7 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 		Value *bytes = b.CreateMul(count, b.getInt64(variable.bytes), "", true, true);
 		memory.push_back(variable.uniform ? b.CreateAlloca(variable.type) :
 						    b.CreateAlloca(b.getInt8Ty(), bytes));
-		memory.back()->setAlignment(Align(64));
+		memory.back()->setAlignment(Align(128));
 	}
 	for (unsigned i = 0; i < split.all.size(); i++)
 		blocks.push_back(BasicBlock::Create(f.getContext(), "region", &f));

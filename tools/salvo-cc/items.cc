@@ -50,6 +50,18 @@ static bool can_strip(const kernel &k)
 	return true;
 }
 
+/* An alignment that the source asks for may be more than that of the type: then bytes follow. */
+Type *private_type(const AllocaInst &alloca)
+{
+	Type *type = ArrayType::get(alloca.getAllocatedType(),
+				    cast<ConstantInt>(alloca.getArraySize())->getZExtValue());
+	uint64_t bytes = alloca.getDataLayout().getTypeAllocSize(type);
+	uint64_t pad = alignTo(bytes, alloca.getAlign()) - bytes;
+
+	return pad ? StructType::get(type, ArrayType::get(Type::getInt8Ty(type->getContext()), pad)) :
+		     type;
+}
+
 items build_items(kernel &k, BasicBlock *body, const group_values &v)
 {
 	Function &f = *k.function;

@@ -20,6 +20,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/DebugLoc.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
@@ -140,6 +141,9 @@ llvm::BasicBlock *build_entry(kernel &k, group_values &v);
 /* groups.cc: with optimisation */
 void build_groups(kernel &k, llvm::BasicBlock *body, const group_values &v,
 		  llvm::TargetMachine &target, const options &opts);
+
+/* items.cc: what an array holds that has @alloca for each work-item */
+llvm::Type *private_type(const llvm::AllocaInst &alloca);
 
 /* loops.cc, fibers.cc: without */
 void build_loops(kernel &k, llvm::BasicBlock *body, const group_values &v);

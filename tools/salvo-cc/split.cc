@@ -178,8 +178,9 @@ bool splitter::can_compute_again(Value *v, unsigned &left)
 
 	if (!inst)
 		return true;
-	if (isa<PHINode>(inst) || inst->mayReadOrWriteMemory() || isa<AllocaInst>(inst) ||
-	    inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst) || !left)
+	/* What freeze makes of poison may be something else the next time. */
+	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
+	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst) || !left)
 		return false;
 	left--;
 	for (Value *operand : inst->operands())
@@ -292,11 +293,7 @@ void splitter::make_region(unsigned number, regions &made)
 		Argument *shared = r.function->getArg(at++);
 
 		if (!v.uniform) {
-			memory->replaceAllUsesWith(b.CreateGEP(
-				ArrayType::get(v.memory->getAllocatedType(),
-					       cast<ConstantInt>(v.memory->getArraySize())
-						       ->getZExtValue()),
-				shared, item));
+			memory->replaceAllUsesWith(b.CreateGEP(private_type(*v.memory), shared, item));
 			memory->eraseFromParent();
 			continue;
 		}
@@ -354,12 +351,9 @@ bool splitter::run(TargetMachine &target, regions &made)
 	carry_values();
 
 	const DataLayout &layout = f.getDataLayout();
-	for (const variable &v : variables) {
-		uint64_t count = cast<ConstantInt>(v.memory->getArraySize())->getZExtValue();
-
+	for (const variable &v : variables)
 		made.variables.push_back({ v.memory->getAllocatedType(), v.uniform,
-			count * layout.getTypeAllocSize(v.memory->getAllocatedType()) });
-	}
+					   layout.getTypeAllocSize(private_type(*v.memory)) });
 	for (unsigned i = 0; i < starts.size(); i++)
 		make_region(i, made);
 	return true;

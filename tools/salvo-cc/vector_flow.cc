@@ -156,7 +156,8 @@ bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
 /* The lanes of @mask (NULL for all) for which @condition holds. */
 Value *vectoriser::combine(Value *lanes_in, Value *condition)
 {
-	return lanes_in ? b.CreateAnd(lanes_in, condition) : condition;
+	/* Not "and": of a lane that does not run the condition may be poison. */
+	return lanes_in ? b.CreateLogicalAnd(lanes_in, condition) : condition;
 }
 
 Value *vectoriser::any(Value *lanes_in)
@@ -435,7 +436,7 @@ Function *vectoriser::run()
 		start[block] = BasicBlock::Create(out->getContext(), block->getName(), out);
 	b.SetInsertPoint(start[order[0]]);
 	nowhere = b.CreateAlloca(ArrayType::get(b.getInt8Ty(), 256), nullptr, "nowhere");
-	nowhere->setAlignment(Align(64));
+	nowhere->setAlignment(Align(128));
 
 	Type *mask_type = FixedVectorType::get(b.getInt1Ty(), lanes);
 	for (BasicBlock *block : order) {

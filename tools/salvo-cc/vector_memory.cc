@@ -16,7 +16,8 @@ bool vectoriser::needs_lanes(const Instruction &inst)
 {
 	if (isa<LoadInst>(inst))
 		return cast<LoadInst>(inst).isAtomic() || cast<LoadInst>(inst).isVolatile();
-	if (isa<CallBase>(inst) && inst.mayReadOrWriteMemory())
+	/* Of a function all that is known is that lanes that do not run must not call it. */
+	if (isa<CallBase>(inst) && (inst.mayReadOrWriteMemory() || !isa<IntrinsicInst>(inst)))
 		return true;
 	return inst.mayHaveSideEffects() && !isa<FenceInst>(inst);
 }
@@ -31,9 +32,8 @@ Value *vectoriser::safe_pointer(Value *pointer, Value *condition)
 void vectoriser::emit_alloca(AllocaInst &alloca)
 {
 	IRBuilder<> at(start[order[0]], start[order[0]]->begin());
-	uint64_t count = cast<ConstantInt>(alloca.getArraySize())->getZExtValue();
-	AllocaInst *all = at.CreateAlloca(ArrayType::get(alloca.getAllocatedType(), count * lanes),
-					  nullptr, alloca.getName());
+	AllocaInst *all = at.CreateAlloca(ArrayType::get(private_type(alloca), lanes), nullptr,
+					  alloca.getName());
 
 	all->setAlignment(std::max(alloca.getAlign(), Align(32)));
 	scalars[&alloca] = all;

@@ -285,12 +285,15 @@ Value *vectoriser::emit_vector(Instruction &inst)
 /* Once for all lanes: uniform values, bases of strided ones. */
 void vectoriser::emit_scalar(Instruction &inst)
 {
-	Instruction *copy = inst.clone();
+	const bool strided = shape_of(&inst).kind == shape::STRIDED;
+	/* Below the first lane that runs, what is a sum elsewhere may have bits in common. */
+	Instruction *copy = strided && inst.getOpcode() == Instruction::Or ?
+		BinaryOperator::CreateAdd(inst.getOperand(0), inst.getOperand(1)) : inst.clone();
 
 	for (unsigned i = 0; i < inst.getNumOperands(); i++)
 		copy->setOperand(i, scalar(inst.getOperand(i)));
 	/* The base is that of lane 0, which need not be one that runs. */
-	if (mask || shape_of(&inst).kind == shape::STRIDED)
+	if (mask || strided)
 		copy->dropPoisonGeneratingFlags();
 	if (mask && inst.isIntDivRem()) {
 		if (!any_lane)
@@ -300,7 +303,7 @@ void vectoriser::emit_scalar(Instruction &inst)
 	}
 	copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_fpmath });
 	shape s = shape_of(&inst);
-	if (s.kind == shape::STRIDED && isa<ZExtInst>(copy) && s.stride > 0) {
+	if (strided && isa<ZExtInst>(copy) && s.stride > 0) {
 		/*
 		 * Below the first lane that runs a number may be less than zero, where zext()
 		 * wraps around: reckon from the last lane.

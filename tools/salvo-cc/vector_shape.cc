@@ -81,6 +81,32 @@ vectoriser::vectoriser(Function &item, Argument &x, unsigned lanes)
 {
 }
 
+/*
+ * Does an atomic operation or a volatile access decide when to leave @loop? It may wait for
+ * another work-item: the lane that has the lock would wait at the loop's end for those that
+ * want it.
+ */
+static bool may_wait(const Loop &loop)
+{
+	SmallVector<BasicBlock *> leaving;
+	SmallSetVector<const Value *, 16> seen;
+
+	loop.getExitingBlocks(leaving);
+	for (BasicBlock *block : leaving)
+		if (auto *branch = dyn_cast<BranchInst>(block->getTerminator()))
+			seen.insert(branch->getCondition());
+	for (unsigned i = 0; i < seen.size(); i++) {
+		auto *inst = dyn_cast<Instruction>(seen[i]);
+
+		if (!inst || !loop.contains(inst))
+			continue;
+		if (inst->isAtomic() || inst->isVolatile())
+			return true;
+		seen.insert(inst->op_begin(), inst->op_end());
+	}
+	return false;
+}
+
 bool vectoriser::can_run()
 {
 	ReversePostOrderTraversal<Function *> blocks(&item);
@@ -89,7 +115,7 @@ bool vectoriser::can_run()
 		return false;
 	for (Loop *loop : loops.getLoopsInPreorder())
 		if (!loop->isLoopSimplifyForm() || !loop->isLCSSAForm(dt) ||
-		    loop->hasNoExitBlocks())
+		    loop->hasNoExitBlocks() || may_wait(*loop))
 			return false;
 	for (Instruction &inst : instructions(item)) {
 		Type *type = inst.getType();
@@ -191,9 +217,7 @@ shape vectoriser::find_shape(Instruction &inst)
 	if (auto *gep = dyn_cast<GetElementPtrInst>(&inst))
 		return find_address_shape(*gep);
 	if (auto *alloca = dyn_cast<AllocaInst>(&inst))
-		return make_strided(layout.getTypeAllocSize(alloca->getAllocatedType()) *
-				    cast<ConstantInt>(alloca->getArraySize())->getZExtValue(),
-				    false);
+		return make_strided(layout.getTypeAllocSize(private_type(*alloca)), false);
 	shape from = inst.getNumOperands() ? shape_of(inst.getOperand(0)) : shape();
 	switch (inst.getOpcode()) {
 	case Instruction::Trunc:

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pitfalls.c - shapes of code in which lanes, regions or rows once went wrong, or might
+ *
+ * Every kernel of tests/kernels/cc_pitfalls.cl is run without optimisation, as user-level
+ * threads, and in each of the optimiser's ways, on ranges that are ragged, short or have two
+ * dimensions: the results are the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "cc_program.h"
+
+#define WORDS 1024
+
+static const char *const kernels[] = {
+	"disjoint_sum", "disjoint_sum2", "aligned_private", "aligned_private_barrier",
+	"aligned_struct_barrier", "const_call", "const_call_uniform", "divisions", "temporal",
+	"nested_exits", "uniform_in_divergent", "volatiles", "atomics_apart", "lock",
+	"float_atomic", "wraps", "interior_wraps", "guards", "pointers",
+	"pointers_across_barriers", "shared_count", "hidden_uniform", "return_after_barrier",
+	"values_across", "float_bits", "small_vectors", "three_wide", "switches", "irreducible",
+	"wild", "bits", "meet_in_functions", "lock_inside", "local_atomics", "structures",
+	"odd_loops", "narrow_private", "own_writes",
+};
+
+static const struct cc_range ranges[] = {
+	{ { 203, 1, 1 }, { 32, 1, 1 }, 1, 64 * 4 },
+	{ { 203, 1, 1 }, { 13, 1, 1 }, 1, 64 * 4 },
+	{ { 37, 5, 1 }, { 16, 4, 1 }, 2, 64 * 4 },
+};
+
+static struct cc_program *compile(const char *options)
+{
+	char path[] = "/tmp/salvo-pitfalls-XXXXXX", command[256], output[4096];
+	struct cc_program *program = NULL;
+	int fd = mkstemp(path);
+
+	snprintf(command, sizeof(command), "-w %s -o %s tests/kernels/cc_pitfalls.cl", options, path);
+	if (!cc_compile(command, output, sizeof(output)))
+		program = cc_program_open(path);
+	else
+		fputs(output, stderr);
+	close(fd);
+	unlink(path);
+	return program;
+}
+
+static int run(const struct cc_program *program, const char *kernel, uint32_t n,
+	       const struct cc_range *range, uint32_t *out)
+{
+	static uint32_t in[WORDS];
+	const struct salvo_note_kernel *note = cc_note(program, kernel);
+	struct {
+		uint32_t *out;
+		const uint32_t *in;
+		uint32_t n;
+		uint64_t scratch;
+	} args = { out, in, n, note ? note->local_bytes : 0 };
+	uint32_t state = 7, i;
+
+	for (i = 0; i < WORDS; i++) {
+		state = state * 1664525 + 1013904223;
+		in[i] = state >> (i % 4 * 7);
+	}
+	in[20] = 0;
+	in[30] = 0x80000000;
+	in[31] = 0xffffffff;
+	memset(out, 0, WORDS * 4);
+	return cc_run(program, kernel, &args, range);
+}
+
+/* How many kernels do something else with @options than without optimisation; -1 for an error. */
+static int differing(const char *options)
+{
+	static uint32_t want[WORDS], got[WORDS];
+	struct cc_program *plain = compile("-O0"), *other = compile(options);
+	unsigned int k, r, n, i;
+	int wrong = 0;
+
+	for (k = 0; k < sizeof(kernels) / sizeof(kernels[0]) && plain && other; k++)
+		for (r = 0; r < 3; r++)
+			for (n = 3; n < 9; n++) {
+				if (run(plain, kernels[k], n, &ranges[r], want) ||
+				    run(other, kernels[k], n, &ranges[r], got))
+					wrong++;
+				for (i = 0; i < WORDS && want[i] == got[i]; i++)
+					;
+				if (i == WORDS)
+					continue;
+				fprintf(stderr, "# %s, %s, range %u, n %u: out[%u] is %#x, not %#x\n",
+					kernels[k], options, r, n, i, got[i], want[i]);
+				wrong++;
+			}
+	if (!plain || !other)
+		wrong = -1;
+	cc_program_close(plain);
+	cc_program_close(other);
+	return wrong;
+}
+
+TEST(M2_user_level_threads)
+{
+	EXPECT_EQ(0, differing("--fibers"));
+}
+
+TEST(M4_lanes)
+{
+	EXPECT_EQ(0, differing("-O3"));
+}
+
+TEST(M4_lanes_less_optimised)
+{
+	EXPECT_EQ(0, differing("-O1"));
+}
+
+TEST(M4_lanes_of_the_oldest_processor)
+{
+	EXPECT_EQ(0, differing("--march x86-64-v2"));
+}
+
+TEST_HARNESS_MAIN
