@@ -28,6 +28,7 @@ int salvo_batch_track(struct salvo_batch *batch)
 		.commands = batch->commands,
 		.spans = batch->spans,
 		.regions = batch->regions,
+		.region_count = batch->region_count,
 		.count = batch->count,
 		.most = batch->device->info.max_commands - batch->count,
 	};

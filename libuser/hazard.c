@@ -13,7 +13,7 @@
  * earliest; one that is an ancestor of a later one is left out. What remains is the
  * transitive reduction, which is unique, so the set of pipe controls is the least one.
  * Pipe controls that the application gave take part as candidates which are there
- * already. A barrier orders everything, so all that came before it is forgotten.
+ * already. A barrier orders everything, so nothing before it is a candidate any more.
  *
  * It keeps its memory from one run to the next. No locks: a batch belongs to one thread.
  */
@@ -48,17 +48,13 @@ struct salvo_hazards {
 	/** @first_given: For each command: its first struct given, or NONE. */
 	uint32_t *first_given;
 	struct given *given;
-	/** @candidates, @ordered: Bits: producers of the command at hand; which were given. */
-	uint64_t *candidates;
+	/** @candidates: Producers of the command at hand; all after the last barrier. */
+	struct salvo_candidates candidates;
+	/** @ordered: Bits: which of them were given. */
 	uint64_t *ordered;
-	/** @low, @high: Words of @candidates in use. */
-	uint32_t low;
-	uint32_t high;
 	/** @words: Words in a row, whole pieces. */
 	uint32_t words;
 	uint32_t capacity;	/* commands */
-	/** @floor: Commands before it come first in any case: a barrier. */
-	uint32_t floor;
 	uint32_t command;
 	struct salvo_hazard_edge *edges;
 	uint32_t edge_count;
@@ -80,13 +76,13 @@ static void free_commands(struct salvo_hazards *h)
 	free(h->deep);
 	free(h->first_given);
 	free(h->given);
-	free(h->candidates);
+	free(h->candidates.bits);
 	free(h->ordered);
 	h->rows = NULL;
 	h->deep = NULL;
 	h->first_given = NULL;
 	h->given = NULL;
-	h->candidates = NULL;
+	h->candidates.bits = NULL;
 	h->ordered = NULL;
 	h->capacity = 0;
 }
@@ -113,9 +109,9 @@ static int reserve_commands(struct salvo_hazards *h, uint32_t count)
 	h->deep = malloc(words * 64 * sizeof(*h->deep));
 	h->first_given = malloc(words * 64 * sizeof(*h->first_given));
 	h->given = malloc(words * 64 * sizeof(*h->given));
-	h->candidates = calloc(words, sizeof(*h->candidates));
+	h->candidates.bits = calloc(words, sizeof(*h->candidates.bits));
 	h->ordered = calloc(words, sizeof(*h->ordered));
-	if (!h->rows || !h->deep || !h->first_given || !h->given || !h->candidates ||
+	if (!h->rows || !h->deep || !h->first_given || !h->given || !h->candidates.bits ||
 	    !h->ordered) {
 		free_commands(h);
 		return -ENOMEM;
@@ -142,44 +138,16 @@ static void list_given(struct salvo_hazards *h, const struct salvo_hazard_input 
 	}
 }
 
-static void add_candidate(struct salvo_hazards *h, uint32_t producer)
+static int touch(struct salvo_hazards *h, const struct salvo_region *regions, uint32_t i)
 {
-	const uint32_t word = producer / 64;
+	const struct salvo_region *region = &regions[i];
 
-	if (producer < h->floor || producer >= h->command)
-		return;
-	h->candidates[word] |= 1ull << producer % 64;
-	h->low = word < h->low ? word : h->low;
-	h->high = word >= h->high ? word + 1 : h->high;
-}
-
-static void meet_for_read(void *cookie, const struct salvo_intervals *set,
-			  const struct salvo_interval *met)
-{
-	(void)set;
-	/* Nobody is not below the command, so it is no candidate. */
-	add_candidate(cookie, met->writer);
-}
-
-static void meet_for_write(void *cookie, const struct salvo_intervals *set,
-			   const struct salvo_interval *met)
-{
-	uint32_t reader;
-
-	add_candidate(cookie, met->writer);
-	for (reader = met->readers; reader != SALVO_NOBODY; reader = set->readers[reader].next)
-		add_candidate(cookie, set->readers[reader].command);
-}
-
-static int touch(struct salvo_hazards *h, const struct salvo_region *region)
-{
 	if (region->start >= region->end || !(region->access & 3))
 		return 0;
-	if (region->access & SALVO_REGION_WRITE)
-		return salvo_intervals_write(&h->intervals, region->start, region->end,
-					     h->command, meet_for_write, h);
-	return salvo_intervals_read(&h->intervals, region->start, region->end, h->command,
-				    meet_for_read, h);
+	if (!(region->access & SALVO_REGION_WRITE))
+		return salvo_intervals_read(&h->intervals, i, h->command, &h->candidates);
+	salvo_intervals_write(&h->intervals, i, h->command, &h->candidates);
+	return 0;
 }
 
 static int add_edge(struct salvo_hazards *h, uint32_t producer, uint32_t most)
@@ -204,7 +172,8 @@ static int add_edge(struct salvo_hazards *h, uint32_t producer, uint32_t most)
 /* Of the candidates, keep those that are no ancestors of a later one. */
 static int reduce(struct salvo_hazards *h, uint32_t most)
 {
-	const uint32_t pieces = h->words / PIECE, floor = h->floor / 64 / PIECE;
+	const struct salvo_candidates *candidates = &h->candidates;
+	const uint32_t pieces = h->words / PIECE, floor = candidates->floor / 64 / PIECE;
 	piece_t *row_pieces = h->rows + (size_t)h->command * pieces;
 	uint64_t *row = (uint64_t *)row_pieces;
 	uint32_t word, producer, i;
@@ -212,13 +181,13 @@ static int reduce(struct salvo_hazards *h, uint32_t most)
 	uint64_t bits, bit;
 	int err = 0;
 
-	h->deep[h->command] = h->high > h->low;
+	h->deep[h->command] = candidates->high > candidates->low;
 	if (!h->deep[h->command])
 		return 0;
-	memset(row_pieces + floor, 0,
-	       (PIECES(h->command / 64 + 1) - floor) * sizeof(*row_pieces));
-	for (word = h->high; word-- > h->low; ) {
-		while (!err && (bits = h->candidates[word] & ~row[word])) {
+	for (i = floor; i < PIECES(h->command / 64 + 1); i++)
+		row_pieces[i] = (piece_t){ 0 };
+	for (word = candidates->high; word-- > candidates->low; ) {
+		while (!err && (bits = candidates->bits[word] & ~row[word])) {
 			producer = word * 64 + 63 - __builtin_clzll(bits);
 			bit = 1ull << producer % 64;
 			if (!(h->ordered[word] & bit))
@@ -230,7 +199,7 @@ static int reduce(struct salvo_hazards *h, uint32_t most)
 			for (i = floor; i < PIECES(word + 1); i++)
 				row_pieces[i] |= other[i];
 		}
-		h->candidates[word] = 0;
+		candidates->bits[word] = 0;
 		h->ordered[word] = 0;
 	}
 	return err;
@@ -242,16 +211,17 @@ static int look_at(struct salvo_hazards *h, const struct salvo_hazard_input *in)
 	uint32_t i, producer;
 	int err = 0;
 
-	h->low = h->words;
-	h->high = 0;
+	h->candidates.low = h->words;
+	h->candidates.high = 0;
+	h->candidates.below = h->command;
 	for (i = h->first_given[h->command]; i != NONE; i = h->given[i].next) {
 		producer = h->given[i].producer;
-		add_candidate(h, producer);
-		if (producer >= h->floor)
+		salvo_candidates_add(&h->candidates, producer);
+		if (producer >= h->candidates.floor)
 			h->ordered[producer / 64] |= 1ull << producer % 64;
 	}
 	for (i = 0; i < span->count && !err; i++)
-		err = touch(h, &in->regions[span->first + i]);
+		err = touch(h, in->regions, span->first + i);
 	return err ? err : reduce(h, in->most);
 }
 
@@ -262,12 +232,13 @@ int salvo_hazards_find(struct salvo_hazards *h, const struct salvo_hazard_input 
 	int err;
 
 	err = reserve_commands(h, in->count);
+	if (!err)
+		err = salvo_intervals_start(&h->intervals, in->regions, in->region_count);
 	if (err)
 		return err;
 	list_given(h, in);
-	salvo_intervals_clear(&h->intervals);
 	h->edge_count = 0;
-	h->floor = 0;
+	h->candidates.floor = 0;
 	for (i = 0; i < in->count && !err; i++) {
 		const struct drm_salvo_command *cmd = &in->commands[i];
 
@@ -276,12 +247,11 @@ int salvo_hazards_find(struct salvo_hazards *h, const struct salvo_hazard_input 
 		if (cmd->type != DRM_SALVO_PIPE_CONTROL) {
 			err = look_at(h, in);
 		} else if (cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL) {
-			salvo_intervals_clear(&h->intervals);
-			h->floor = i;
+			h->candidates.floor = i;
 		}
 	}
 	if (err) {
-		memset(h->candidates, 0, h->words * sizeof(*h->candidates));
+		memset(h->candidates.bits, 0, h->words * sizeof(*h->candidates.bits));
 		memset(h->ordered, 0, h->words * sizeof(*h->ordered));
 		return err;
 	}

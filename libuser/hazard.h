@@ -44,6 +44,8 @@ struct salvo_hazard_input {
 	/** @spans: One for each command; a pipe control's is empty. */
 	const struct salvo_region_span *spans;
 	const struct salvo_region *regions;
+	uint32_t region_count;
+	/** @count: Of commands. */
 	uint32_t count;
 	/** @most: Pipe controls that may be found. */
 	uint32_t most;

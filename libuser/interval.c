@@ -2,36 +2,38 @@
 /*
  * interval.c - who wrote and who read each range of addresses last
  *
- * The intervals are disjoint and sorted; addresses that nobody touched are in none.
- * They lie in blocks of up to BLOCK intervals, and an array holds the first address of
- * each block, so that an access is two binary searches and a short move, whatever
- * the order of the addresses. A search begins at the block of the last one, since
- * commands that follow each other often touch neighbours.
+ * All addresses at which a region starts or ends are known before the first access. They are
+ * sorted, and each gets its place in that order as a number; from there on addresses
+ * are not looked at any more. The places are cut into intervals, at first one. An interval
+ * goes from the place where it starts to where the next one does. A bit for each place
+ * tells whether one starts there, and a bit for each word of these whether it has any, so the
+ * interval that holds a place is found with a look at two or three words, without a search.
  *
  * A read adds its command to the readers of what it meets; a write makes its range one
  * interval with itself as the writer and no readers. Both cut what reaches over their ends.
  * Cutting copies the list of readers by its head: lists are never changed, only
  * prepended to. No locks: a batch belongs to one thread.
  */
+#include "interval.h"
+
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "interval.h"
+#include "hazard.h"
 
-#define BLOCK 32u
+/* Addresses are sorted by so many bits at once: many only if there are many addresses. */
+#define DIGIT_BITS	11u
+#define DIGIT_BITS_FEW	6u
+#define FEW		512u
 
-struct salvo_interval_block {
-	uint32_t count;
-	struct salvo_interval_block *next;	/* among the spare ones */
-	struct salvo_interval at[BLOCK];
-};
-
-/* A place between intervals: before the interval @i of block @b. */
-struct place {
-	uint32_t b;
-	uint32_t i;
+/**
+ * struct salvo_address_key - An address on its way to its place.
+ */
+struct salvo_address_key {
+	uint64_t address;
+	/** @index: Of the place in the array of places. */
+	uint32_t index;
 };
 
 void salvo_intervals_init(struct salvo_intervals *set)
@@ -39,187 +41,175 @@ void salvo_intervals_init(struct salvo_intervals *set)
 	memset(set, 0, sizeof(*set));
 }
 
-void salvo_intervals_clear(struct salvo_intervals *set)
+static void free_places(struct salvo_intervals *set)
 {
-	uint32_t b;
-
-	for (b = 0; b < set->block_count; b++) {
-		set->blocks[b]->next = set->spare;
-		set->spare = set->blocks[b];
-	}
-	set->block_count = 0;
-	set->hint = 0;
-	set->reader_count = 0;
+	free(set->places);
+	free(set->at);
+	free(set->starts);
+	free(set->any);
+	free(set->keys);
+	set->places = NULL;
+	set->at = NULL;
+	set->starts = NULL;
+	set->any = NULL;
+	set->keys = NULL;
+	set->capacity = 0;
 }
 
 void salvo_intervals_fini(struct salvo_intervals *set)
 {
-	struct salvo_interval_block *block;
-
-	salvo_intervals_clear(set);
-	while ((block = set->spare)) {
-		set->spare = block->next;
-		free(block);
-	}
-	free(set->blocks);
-	free(set->starts);
+	free_places(set);
 	free(set->readers);
 }
 
-/* A new empty block as number @b. */
-static int add_block(struct salvo_intervals *set, uint32_t b)
+/* Words for so many bits */
+static size_t words(uint32_t bits)
 {
-	struct salvo_interval_block *block = set->spare, **blocks;
-	uint32_t capacity;
-	uint64_t *starts;
+	return bits / 64 + 1;
+}
 
-	if (set->block_count == set->block_capacity) {
-		capacity = set->block_capacity ? set->block_capacity * 2 : 64;
-		blocks = realloc(set->blocks, capacity * sizeof(*blocks));
-		if (!blocks)
-			return -ENOMEM;
-		set->blocks = blocks;
-		starts = realloc(set->starts, capacity * sizeof(*starts));
-		if (!starts)
-			return -ENOMEM;
-		set->starts = starts;
-		set->block_capacity = capacity;
-	}
-	if (block)
-		set->spare = block->next;
-	else
-		block = malloc(sizeof(*block));
-	if (!block)
+static int reserve_places(struct salvo_intervals *set, uint32_t count)
+{
+	if (count <= set->capacity)
+		return 0;
+	free_places(set);
+	set->places = malloc(count * sizeof(*set->places));
+	set->at = malloc(count * sizeof(*set->at));
+	set->starts = malloc(words(count) * sizeof(*set->starts));
+	set->any = malloc(words(words(count)) * sizeof(*set->any));
+	set->keys = malloc(2 * (size_t)count * sizeof(*set->keys));
+	if (!set->places || !set->at || !set->starts || !set->any || !set->keys) {
+		free_places(set);
 		return -ENOMEM;
-	block->count = 0;
-	memmove(&set->blocks[b + 1], &set->blocks[b],
-		(set->block_count - b) * sizeof(*set->blocks));
-	memmove(&set->starts[b + 1], &set->starts[b],
-		(set->block_count - b) * sizeof(*set->starts));
-	set->blocks[b] = block;
-	set->block_count++;
+	}
+	set->capacity = count;
 	return 0;
 }
 
-static void remove_block(struct salvo_intervals *set, uint32_t b)
+/*
+ * By one digit after the other, from the lowest bit on in which addresses differ to the
+ * highest. Return: the sorted keys, in one half of @keys or in the other.
+ */
+static struct salvo_address_key *sort(struct salvo_address_key *keys, uint32_t count,
+				      uint64_t differ)
 {
-	set->blocks[b]->next = set->spare;
-	set->spare = set->blocks[b];
-	set->block_count--;
-	memmove(&set->blocks[b], &set->blocks[b + 1],
-		(set->block_count - b) * sizeof(*set->blocks));
-	memmove(&set->starts[b], &set->starts[b + 1],
-		(set->block_count - b) * sizeof(*set->starts));
-	set->hint = 0;
+	const unsigned int bits = count < FEW ? DIGIT_BITS_FEW : DIGIT_BITS;
+	const uint32_t values = 1u << bits;
+	struct salvo_address_key *from = keys, *to = keys + count, *turn;
+	unsigned int shift;
+	uint32_t i;
+
+	if (!differ)
+		return keys;
+	for (shift = __builtin_ctzll(differ); shift < 64 && differ >> shift; shift += bits) {
+		uint32_t at[1u << DIGIT_BITS], sum = 0;
+
+		memset(at, 0, values * sizeof(*at));
+		for (i = 0; i < count; i++)
+			at[from[i].address >> shift & (values - 1)]++;
+		for (i = 0; i < values; i++) {
+			const uint32_t n = at[i];
+
+			at[i] = sum;
+			sum += n;
+		}
+		for (i = 0; i < count; i++)
+			to[at[from[i].address >> shift & (values - 1)]++] = from[i];
+		turn = from;
+		from = to;
+		to = turn;
+	}
+	return from;
 }
 
-/* The interval at a place, or NULL after the last; steps on to the next block. */
-static struct salvo_interval *look(struct salvo_intervals *set, struct place *place)
+int salvo_intervals_start(struct salvo_intervals *set, const struct salvo_region *regions,
+			  uint32_t count)
 {
-	if (place->b < set->block_count && place->i == set->blocks[place->b]->count) {
-		place->b++;
-		place->i = 0;
-	}
-	return place->b < set->block_count ? &set->blocks[place->b]->at[place->i] : NULL;
-}
+	const struct salvo_address_key *sorted;
+	uint64_t differ = 0, last;
+	uint32_t i, place = 0;
 
-/* The first interval that ends after @address. */
-static struct place find(struct salvo_intervals *set, uint64_t address)
-{
-	const struct salvo_interval_block *block;
-	struct place place = { 0, 0 };
-	uint32_t low, left, half;
+	if (!count)
+		return 0;
+	if (reserve_places(set, 2 * count))
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		const uint64_t start = regions[i].start, end = regions[i].end;
 
-	if (!set->block_count)
-		return place;
-	/* Searches without branches: the order of addresses is hard to predict. */
-	low = set->hint;
-	if (set->starts[low] > address ||
-	    (low + 1 < set->block_count && set->starts[low + 1] <= address)) {
-		low = 0;
-		for (left = set->block_count; left > 1; left -= half) {
-			half = left / 2;
-			low += set->starts[low + half] <= address ? half : 0;
-		}
-		set->hint = low;
+		set->keys[2 * i] = (struct salvo_address_key){ start, 2 * i };
+		set->keys[2 * i + 1] = (struct salvo_address_key){ end, 2 * i + 1 };
+		differ |= (start ^ regions[0].start) | (end ^ regions[0].start);
 	}
-	place.b = low;
-	block = set->blocks[low];
-	low = 0;
-	for (left = block->count; left > 1; left -= half) {
-		half = left / 2;
-		low += block->at[low + half - 1].end <= address ? half : 0;
+	sorted = sort(set->keys, 2 * count, differ);
+	last = sorted[0].address;
+	for (i = 0; i < 2 * count; i++) {
+		place += sorted[i].address != last;
+		last = sorted[i].address;
+		set->places[sorted[i].index] = place;
 	}
-	place.i = low + (block->at[low].end <= address);
-	return place;
-}
-
-/* Put an interval at a place, which then is its own. */
-static int insert(struct salvo_intervals *set, struct place *place,
-		  const struct salvo_interval *interval)
-{
-	struct salvo_interval_block *block, *upper;
-	int err;
-
-	if (place->b == set->block_count) {
-		/* After the last: at the end of the last block, if there is one. */
-		if (!set->block_count) {
-			err = add_block(set, 0);
-			if (err)
-				return err;
-		}
-		place->b = set->block_count - 1;
-		place->i = set->blocks[place->b]->count;
-	}
-	block = set->blocks[place->b];
-	if (block->count == BLOCK) {
-		err = add_block(set, place->b + 1);
-		if (err)
-			return err;
-		upper = set->blocks[place->b + 1];
-		/* Ascending addresses leave full blocks behind them. */
-		upper->count = place->i == BLOCK ? 0 : BLOCK / 2;
-		block->count = BLOCK - upper->count;
-		memcpy(upper->at, &block->at[block->count], upper->count * sizeof(*upper->at));
-		set->starts[place->b + 1] = upper->count ? upper->at[0].start : interval->start;
-		if (place->i > block->count || !upper->count) {
-			place->b++;
-			place->i -= block->count;
-			block = upper;
-		}
-	}
-	memmove(&block->at[place->i + 1], &block->at[place->i],
-		(block->count - place->i) * sizeof(*block->at));
-	block->at[place->i] = *interval;
-	block->count++;
-	if (!place->i)
-		set->starts[place->b] = interval->start;
+	memset(set->starts, 0, words(place) * sizeof(*set->starts));
+	memset(set->any, 0, words(words(place)) * sizeof(*set->any));
+	set->starts[0] = 1;
+	set->any[0] = 1;
+	set->at[0] = (struct salvo_interval){ SALVO_NOBODY, SALVO_NOBODY };
+	set->reader_count = 0;
+	set->reader = SALVO_NOBODY;
 	return 0;
 }
 
-static void erase(struct salvo_intervals *set, struct place place)
+/* Where the interval starts that holds @place, which does not start one. */
+static uint32_t start_before(const struct salvo_intervals *set, uint32_t place)
 {
-	struct salvo_interval_block *block = set->blocks[place.b];
+	uint32_t word = place / 64, group = word / 64;
+	uint64_t bits = set->starts[word] & ((1ull << place % 64) - 1);
 
-	block->count--;
-	memmove(&block->at[place.i], &block->at[place.i + 1],
-		(block->count - place.i) * sizeof(*block->at));
-	if (!block->count)
-		remove_block(set, place.b);
-	else if (!place.i)
-		set->starts[place.b] = block->at[0].start;
+	if (!bits) {
+		bits = set->any[group] & ((1ull << word % 64) - 1);
+		/* One starts at place 0. */
+		while (!bits)
+			bits = set->any[--group];
+		word = 64 * group + 63 - __builtin_clzll(bits);
+		bits = set->starts[word];
+	}
+	return 64 * word + 63 - __builtin_clzll(bits);
 }
 
-/* Cut the interval at a place in two; the place is then that of the upper part. */
-static int cut(struct salvo_intervals *set, struct place *place, uint64_t address)
+/* Where the next interval starts; there is one. */
+static uint32_t start_after(const struct salvo_intervals *set, uint32_t place)
 {
-	struct salvo_interval *lower = look(set, place);
-	struct salvo_interval upper = *lower;
+	uint32_t word = place / 64, group = word / 64;
+	uint64_t bits = set->starts[word] & ~1ull << place % 64;
 
-	lower->end = address;
-	upper.start = address;
-	place->i++;
-	return insert(set, place, &upper);
+	if (!bits) {
+		bits = set->any[group] & ~1ull << word % 64;
+		while (!bits)
+			bits = set->any[++group];
+		word = 64 * group + __builtin_ctzll(bits);
+		bits = set->starts[word];
+	}
+	return 64 * word + __builtin_ctzll(bits);
+}
+
+/* From now on an interval starts here. */
+static void cut(struct salvo_intervals *set, uint32_t place)
+{
+	const uint32_t word = place / 64;
+
+	if (set->starts[word] >> place % 64 & 1)
+		return;
+	set->at[place] = set->at[start_before(set, place)];
+	set->starts[word] |= 1ull << place % 64;
+	set->any[word / 64] |= 1ull << word % 64;
+}
+
+/* No interval starts here any more: the one before goes on. */
+static void join(struct salvo_intervals *set, uint32_t place)
+{
+	const uint32_t word = place / 64;
+
+	set->starts[word] &= ~(1ull << place % 64);
+	if (!set->starts[word])
+		set->any[word / 64] &= ~(1ull << word % 64);
 }
 
 static int add_reader(struct salvo_intervals *set, struct salvo_interval *interval,
@@ -228,8 +218,8 @@ static int add_reader(struct salvo_intervals *set, struct salvo_interval *interv
 	struct salvo_reader *readers;
 	uint32_t capacity;
 
-	if (interval->readers != SALVO_NOBODY &&
-	    set->readers[interval->readers].command == command)
+	/* It is there already? SALVO_NOBODY is no place. */
+	if (interval->readers - set->own < set->reader_count - set->own)
 		return 0;
 	if (set->reader_count == set->reader_capacity) {
 		capacity = set->reader_capacity ? set->reader_capacity * 2 : 1024;
@@ -244,76 +234,46 @@ static int add_reader(struct salvo_intervals *set, struct salvo_interval *interv
 	return 0;
 }
 
-int salvo_intervals_read(struct salvo_intervals *set, uint64_t start, uint64_t end,
-			 uint32_t command, salvo_interval_visit_fn visit, void *cookie)
+int salvo_intervals_read(struct salvo_intervals *set, uint32_t region, uint32_t command,
+			 struct salvo_candidates *met)
 {
-	struct place place = find(set, start);
-	struct salvo_interval *met, fresh;
+	const uint32_t end = set->places[2 * region + 1];
+	uint32_t at = set->places[2 * region];
 	int err = 0;
 
-	met = look(set, &place);
-	if (met && met->start < start)
-		err = cut(set, &place, start);
-	while (!err && start < end) {
-		met = look(set, &place);
-		if (!met || met->start > start) {
-			/* Nobody has touched this yet. */
-			fresh = (struct salvo_interval){
-				start, met && met->start < end ? met->start : end,
-				SALVO_NOBODY, SALVO_NOBODY,
-			};
-			err = add_reader(set, &fresh, command);
-			if (!err)
-				err = insert(set, &place, &fresh);
-			start = fresh.end;
-		} else {
-			if (met->end > end) {
-				err = cut(set, &place, end);
-				if (err)
-					break;
-				/* The upper part may have moved to another block. */
-				if (!place.i)
-					place.i = set->blocks[--place.b]->count;
-				place.i--;
-				met = look(set, &place);
-			}
-			visit(cookie, set, met);
-			err = add_reader(set, met, command);
-			start = met->end;
-		}
-		place.i++;
+	if (command != set->reader) {
+		set->reader = command;
+		set->own = set->reader_count;
+	}
+	cut(set, at);
+	cut(set, end);
+	for (; at != end && !err; at = start_after(set, at)) {
+		salvo_candidates_add(met, set->at[at].writer);
+		err = add_reader(set, &set->at[at], command);
 	}
 	return err;
 }
 
-int salvo_intervals_write(struct salvo_intervals *set, uint64_t start, uint64_t end,
-			  uint32_t command, salvo_interval_visit_fn visit, void *cookie)
+void salvo_intervals_write(struct salvo_intervals *set, uint32_t region, uint32_t command,
+			   struct salvo_candidates *met)
 {
-	const struct salvo_interval written = { start, end, command, SALVO_NOBODY };
-	struct place place = find(set, start);
-	struct salvo_interval *met = look(set, &place);
-	int err;
+	const uint32_t start = set->places[2 * region], end = set->places[2 * region + 1];
+	const struct salvo_reader *reader;
+	uint32_t at, i;
 
-	if (met && met->start == start && met->end == end) {
-		/* By far the most common: the range has been used as a whole before. */
-		visit(cookie, set, met);
-		*met = written;
-		return 0;
-	}
-	if (met && met->start < start) {
-		err = cut(set, &place, start);
-		if (err)
-			return err;
-	}
-	while ((met = look(set, &place)) && met->start < end) {
-		visit(cookie, set, met);
-		if (met->end > end) {
-			met->start = end;
-			if (!place.i)
-				set->starts[place.b] = end;
-			break;
+	cut(set, start);
+	cut(set, end);
+	for (at = start; at != end; at = start_after(set, at)) {
+		salvo_candidates_add(met, set->at[at].writer);
+		for (i = set->at[at].readers; i != SALVO_NOBODY; i = reader->next) {
+			reader = &set->readers[i];
+			/* Those before it are of still earlier commands. */
+			if (reader->command < met->floor)
+				break;
+			salvo_candidates_add(met, reader->command);
 		}
-		erase(set, place);
+		if (at != start)
+			join(set, at);
 	}
-	return insert(set, &place, &written);
+	set->at[start] = (struct salvo_interval){ command, SALVO_NOBODY };
 }

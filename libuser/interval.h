@@ -10,12 +10,38 @@
 /** define SALVO_NOBODY - No command, and no list of readers. */
 #define SALVO_NOBODY (~0u)
 
+struct salvo_region;
+
+/**
+ * struct salvo_candidates - A set of commands: those that an access may have to wait for.
+ */
+struct salvo_candidates {
+	/** @bits: One for each command. */
+	uint64_t *bits;
+	/** @low, @high: Words of it in use: from @low to before @high. */
+	uint32_t low;
+	uint32_t high;
+	/** @floor, @below: Only commands from @floor to before @below get in. */
+	uint32_t floor;
+	uint32_t below;
+};
+
+static inline void salvo_candidates_add(struct salvo_candidates *set, uint32_t command)
+{
+	const uint32_t word = command / 64;
+
+	/* SALVO_NOBODY is below nothing. */
+	if (command - set->floor >= set->below - set->floor)
+		return;
+	set->bits[word] |= 1ull << command % 64;
+	set->low = word < set->low ? word : set->low;
+	set->high = word >= set->high ? word + 1 : set->high;
+}
+
 /**
  * struct salvo_interval - A range that was written and read as one.
  */
 struct salvo_interval {
-	uint64_t start;
-	uint64_t end;
 	/** @writer: The command that wrote it last, or SALVO_NOBODY. */
 	uint32_t writer;
 	/** @readers: Those that read it since: a list of struct salvo_reader, or SALVO_NOBODY. */
@@ -30,43 +56,55 @@ struct salvo_reader {
 	uint32_t next;
 };
 
-struct salvo_interval_block;
-
 /**
- * struct salvo_intervals - Disjoint intervals in the order of their addresses.
+ * struct salvo_intervals - All addresses, cut into intervals.
  */
 struct salvo_intervals {
-	/** @blocks, @starts: Runs of intervals, none empty, and the first address of each. */
-	struct salvo_interval_block **blocks;
+	/** @places: Of the start and the end of each region, among all such addresses. */
+	uint32_t *places;
+	/** @at: The interval that starts at a place, if one does. */
+	struct salvo_interval *at;
+	/** @starts: A bit for each place: does an interval start there? */
 	uint64_t *starts;
-	uint32_t block_count;
-	uint32_t block_capacity;
-	/** @hint: The block that was looked into last. */
-	uint32_t hint;
-	/** @spare: Blocks without use. */
-	struct salvo_interval_block *spare;
+	/** @any: A bit for each word of @starts: is it not 0? */
+	uint64_t *any;
+	/** @keys: Addresses while they are sorted, twice as many as places. */
+	struct salvo_address_key *keys;
+	/** @capacity: Places that there is room for. */
+	uint32_t capacity;
 	struct salvo_reader *readers;
 	uint32_t reader_count;
 	uint32_t reader_capacity;
+	/** @reader: The command that read last; its places in @readers are from @own on. */
+	uint32_t reader;
+	uint32_t own;
 };
 
-/** salvo_interval_visit_fn - Called for each interval that an access meets, as it was before. */
-typedef void (*salvo_interval_visit_fn)(void *cookie, const struct salvo_intervals *intervals,
-					const struct salvo_interval *met);
-
-void salvo_intervals_init(struct salvo_intervals *intervals);
-void salvo_intervals_fini(struct salvo_intervals *intervals);
-/** salvo_intervals_clear() - Forget all accesses, keeping the memory. */
-void salvo_intervals_clear(struct salvo_intervals *intervals);
+void salvo_intervals_init(struct salvo_intervals *set);
+void salvo_intervals_fini(struct salvo_intervals *set);
 
 /**
- * salvo_intervals_read() - @command reads [@start, @end), which is not empty.
+ * salvo_intervals_start() - Forget all accesses; from now on it is about these regions.
+ *
  * Return: 0 or -ENOMEM.
  */
-int salvo_intervals_read(struct salvo_intervals *intervals, uint64_t start, uint64_t end,
-			 uint32_t command, salvo_interval_visit_fn visit, void *cookie);
-/** salvo_intervals_write() - The same for writing. */
-int salvo_intervals_write(struct salvo_intervals *intervals, uint64_t start, uint64_t end,
-			  uint32_t command, salvo_interval_visit_fn visit, void *cookie);
+int salvo_intervals_start(struct salvo_intervals *set, const struct salvo_region *regions,
+			  uint32_t count);
+
+/**
+ * salvo_intervals_read() - A command reads a region, which is not empty.
+ * @region: Its number.
+ * @met: Gets who wrote something of it last.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int salvo_intervals_read(struct salvo_intervals *set, uint32_t region, uint32_t command,
+			 struct salvo_candidates *met);
+/**
+ * salvo_intervals_write() - The same for writing.
+ * @met: Gets who wrote something of it last, and who has read it since.
+ */
+void salvo_intervals_write(struct salvo_intervals *set, uint32_t region, uint32_t command,
+			   struct salvo_candidates *met);
 
 #endif /* SALVO_INTERVAL_H */

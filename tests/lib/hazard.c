@@ -14,6 +14,7 @@ struct random_batch {
 	struct drm_salvo_command commands[MOST_COMMANDS];
 	struct salvo_region_span spans[MOST_COMMANDS];
 	struct salvo_region regions[MOST_COMMANDS * MOST_REGIONS];
+	unsigned int region_count;
 	unsigned int count;
 };
 
@@ -30,8 +31,8 @@ static bool is_work(const struct random_batch *b, unsigned int i)
 	return b->commands[i].type != DRM_SALVO_PIPE_CONTROL;
 }
 
-/* Few addresses, many, or aligned ranges that often are the same ones. */
-static void make_region(struct salvo_region *region, unsigned int style)
+/* Few addresses, many, or aligned ranges that often are the same ones; near or far apart. */
+static void make_region(struct salvo_region *region, unsigned int style, uint64_t apart)
 {
 	const uint32_t space = style == 0 ? 16 : style == 1 ? 4096 : 256;
 	uint32_t size = 1 + pick(style == 1 ? 300 : style == 2 ? 4 : 6);
@@ -42,14 +43,15 @@ static void make_region(struct salvo_region *region, unsigned int style)
 		size = 8 * size;
 	}
 	region->end = region->start + (pick(20) ? size : 0);
-	region->start += 0x100000000ull;
-	region->end += 0x100000000ull;
+	region->start = 0x100000000ull + region->start * apart;
+	region->end = 0x100000000ull + region->end * apart;
 	region->access = pick(8) ? 1 + pick(3) : 0;
 	region->argument = 0;
 }
 
 static void make_batch(struct random_batch *b, unsigned int count, unsigned int style)
 {
+	const uint64_t apart = pick(3) ? 1 : pick(1u << 20) << pick(20) | 1;
 	unsigned int i, j, k = 0;
 
 	memset(b, 0, sizeof(*b));
@@ -72,8 +74,9 @@ static void make_batch(struct random_batch *b, unsigned int count, unsigned int 
 		}
 		b->spans[i].count = pick(MOST_REGIONS + 1);
 		for (j = 0; j < b->spans[i].count; j++)
-			make_region(&b->regions[k++], style);
+			make_region(&b->regions[k++], style, apart);
 	}
+	b->region_count = k;
 }
 
 static bool conflict(const struct random_batch *b, unsigned int i, unsigned int j)
@@ -163,7 +166,7 @@ TEST(B4_pipe_controls_are_the_least_set_on_random_batches)
 		make_batch(&b, 1 + pick(round % 16 ? 40 : MOST_COMMANDS - 1), round % 3);
 		count = brute_force(&b, edges);
 		const struct salvo_hazard_input input = {
-			b.commands, b.spans, b.regions, b.count, count,
+			b.commands, b.spans, b.regions, b.region_count, b.count, count,
 		};
 
 		n = salvo_hazards_find(hazards, &input, &found);
@@ -188,12 +191,13 @@ TEST(more_than_fit_are_refused_and_the_next_run_is_not_disturbed)
 
 	ASSERT_NE(NULL, hazards);
 	for (round = 0; round < 100; round++) {
-		struct salvo_hazard_input input = { b.commands, b.spans, b.regions, 0, 0 };
+		struct salvo_hazard_input input = { b.commands, b.spans, b.regions, 0, 0, 0 };
 
 		seed = round;
 		make_batch(&b, 60, 0);
 		count = brute_force(&b, edges);
 		ASSERT_LT(3, count);
+		input.region_count = b.region_count;
 		input.count = b.count;
 		input.most = pick(count);
 		EXPECT_EQ(-E2BIG, salvo_hazards_find(hazards, &input, &found));
