@@ -3,11 +3,15 @@
  * share.c - batches of several address spaces, which are processes, share the units
  *
  * What nodes.c shows of the contexts of one address space holds between address spaces:
- * all may run at the same time, masks are obeyed, priorities pre-empt at the end of chunks.
+ * all may run at the same time, masks are obeyed, priorities pre-empt at the end of chunks; and
+ * none of the processes uses a CPU when there is nothing to do.
  */
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include "gpu.h"
 #include "kselftest_harness.h"
 #include "rig.h"
@@ -304,6 +308,60 @@ TEST_F(share, a_process_writes_only_its_own_place_on_the_board)
 	place = __builtin_ctzll(spaces->places);
 	EXPECT_EQ(0, place);
 	EXPECT_EQ(1, board->place[0].lane[40]);
+}
+
+/* Of a process, or of this one. */
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec used = { 0 };
+	clockid_t clock;
+
+	if (!clock_getcpuclockid(pid, &clock))
+		clock_gettime(clock, &used);
+	return used.tv_sec * 1000000000ull + used.tv_nsec;
+}
+
+/* Of the device, the zygote and the processes of the address spaces; @count gets the number of those. */
+static uint64_t all_cpu_ns(pid_t zygote, unsigned int *count)
+{
+	uint64_t ns = cpu_ns(0) + cpu_ns(zygote);
+	char path[64];
+	FILE *file;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", zygote, zygote);
+	file = fopen(path, "r");
+	for (*count = 0; file && fscanf(file, "%d", &pid) == 1; (*count)++)
+		ns += cpu_ns(pid);
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
+{
+	const pid_t zygote = self->rig->gpu->spaces->zygote.pid;
+	const struct timespec second = { .tv_sec = 1 };
+	unsigned int count;
+	uint64_t before;
+	uint32_t asid;
+
+	for (asid = RIG_ASID; asid <= OTHER; asid++) {
+		struct args args = args_of(self, asid);
+
+		args.limit = 0;
+		ASSERT_TRUE(rig_wait(self->rig, submit(self->rig, asid, SALVO_PRIORITY_NORMAL, 0, 64,
+						       &args)));
+	}
+	/* Units look for more for a while, and may have to wait for a core to do so. */
+	do {
+		before = all_cpu_ns(zygote, &count);
+		usleep(10000);
+	} while (all_cpu_ns(zygote, &count) - before > 100000);
+	ASSERT_EQ(2, count);
+	before = all_cpu_ns(zygote, &count);
+	nanosleep(&second, NULL);
+	EXPECT_LT(all_cpu_ns(zygote, &count) - before, 2000000);
 }
 
 TEST_HARNESS_MAIN
