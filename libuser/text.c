@@ -440,6 +440,7 @@ int salvo_text_parse(const char *text, size_t bytes, struct salvo_text **out,
 		     struct salvo_text_error *error)
 {
 	struct salvo_text_parser p = {
+		.begin = text,
 		.at = text,
 		.end = text + bytes,
 		.line_start = text,

@@ -44,13 +44,20 @@ bool salvo_text_type_is_float(enum salvo_text_type type)
 
 bool salvo_text_fail_at(struct salvo_text_parser *p, const char *where, const char *format, ...)
 {
+	const char *start = p->line_start;
 	va_list ap;
 
 	if (p->err)
 		return false;
 	p->err = -EINVAL;
 	p->error->line = p->line;
-	p->error->column = where - p->line_start + 1;
+	/* The line may have been continued since. */
+	while (where < start) {
+		p->error->line--;
+		for (start--; start > p->begin && start[-1] != '\n'; start--)
+			;
+	}
+	p->error->column = where - start + 1;
 	va_start(ap, format);
 	vsnprintf(p->error->message, sizeof(p->error->message), format, ap);
 	va_end(ap);

@@ -11,6 +11,7 @@
  * struct salvo_text_parser - Where in the text we are.
  */
 struct salvo_text_parser {
+	const char *begin;
 	const char *at;
 	const char *end;
 	const char *line_start;

@@ -139,6 +139,9 @@ TEST(errors_say_where_and_what)
 		{ "buffer abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl 4\n", 1, 8,
 		  "longer than 63" },
 		{ "\\\n\\\nbogus\n", 3, 1, "unknown" },
+		/* What is wrong began before the line went on. */
+		{ "buffer a 4K \\\n data u8 5*\\\n\\\n0\n", 2, 10, "count of 0" },
+		{ "buffer a 4K data u8 5*\\\n0\n", 1, 21, "count of 0" },
 	};
 	struct salvo_text_error error;
 	struct salvo_text *text;
