@@ -7,7 +7,8 @@
  * another GPU runs it inside of a sandbox (sandbox.c). The device plays the driver to
  * that one, and believes little of what it reads in the block (space_jobs.c). So a kernel
  * that overwrites whatever its process can write spoils its own address space; the worst
- * is that a batch fails or does not end, and then the driver's kill ends the process.
+ * is that a batch fails or does not end, and then the driver's kill ends the process. One that
+ * says it is done and computes on is ended when the heart beats.
  *
  * A process has the bindings that its address space had when it was forked. After a
  * change the next batch needs the next process, which starts while the old one ends; an
@@ -46,6 +47,8 @@
  * other contexts of the address space: on a loaded machine an honest process needs a while.
  */
 #define KILL_NS		1000000000u
+/* CPU time between two looks of a process that has nothing to do: all its units look for a moment. */
+#define IDLE_NS		5000000u
 /* On a loaded machine processes take their time to end: the heart goes on meanwhile. */
 #define BEAT_NS		50000000u
 
@@ -124,6 +127,8 @@ static bool start_process(struct salvo_space *space)
 		space->stopped = false;
 		space->killing = false;
 		space->gone = false;
+		space->pid = 0;
+		space->last_sent = ~0ull;
 		for (r = 0; r < SALVO_MAX_RINGS; r++) {
 			space->channel[r].first = 1;
 			space->channel[r].next = 1;
@@ -448,6 +453,35 @@ static void kill_context(struct salvo_spaces *spaces, uint32_t ctx)
 	pthread_mutex_unlock(&spaces->lock);
 }
 
+static uint64_t cpu_time(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return time.tv_sec * SALVO_CLOCK_HZ + time.tv_nsec;
+}
+
+/* Nobody asks for a kill of a process that has nothing to do, but it may have said so only. */
+static void check_idle(struct salvo_space *space)
+{
+	uint64_t cpu, sent = 0;
+	unsigned int r;
+
+	if (!space->block || !space->pid || space->stopped)
+		return;
+	cpu = cpu_time(space->pid);
+	for (r = 0; r < SALVO_MAX_RINGS; r++)
+		sent += space->channel[r].next;
+	if (salvo_space_has_sent(space, 0))
+		sent = ~0ull;
+	else if (sent == space->last_sent && cpu - space->last_cpu > IDLE_NS)
+		stop_process(space);
+	space->last_cpu = cpu;
+	space->last_sent = sent;
+}
+
 static void show_unit(struct salvo_space *space, unsigned int number)
 {
 	struct salvo_unit_regs *out = &space->spaces->gpu->regs->unit[number];
@@ -487,6 +521,7 @@ static void look(struct salvo_spaces *spaces)
 		pthread_mutex_lock(&space->lock);
 		for (i = 0; space->block && i < gpu->eus.count; i++)
 			show_unit(space, i);
+		check_idle(space);
 		pthread_mutex_unlock(&space->lock);
 	}
 	pthread_mutex_unlock(&spaces->lock);
@@ -516,10 +551,15 @@ static void stop(struct salvo_spaces *spaces)
 
 /* --- lifetime --------------------------------------------------------------------------- */
 
-static void hear_of_end(struct salvo_space *space, const struct salvo_zygote_news *news)
+static void hear(struct salvo_space *space, const struct salvo_zygote_news *news)
 {
 	unsigned int i;
 
+	if (news->pid) {
+		if (space->id == news->id)
+			space->pid = news->pid;
+		return;
+	}
 	if (space->block && space->id == news->id) {
 		space->gone = true;
 		space->status = news->status < 0 ? 0 : news->status;
@@ -543,7 +583,7 @@ static void *reaper_main(void *arg)
 		pthread_mutex_lock(&spaces->lock);
 		for (space = spaces->list; space; space = space->next) {
 			pthread_mutex_lock(&space->lock);
-			hear_of_end(space, &news);
+			hear(space, &news);
 			pthread_mutex_unlock(&space->lock);
 		}
 		pthread_mutex_unlock(&spaces->lock);

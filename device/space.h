@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "board.h"
 #include "job.h"
 #include "salvo_hw.h"
@@ -64,6 +65,11 @@ struct salvo_space {
 	struct salvo_space_block *block;
 	/** @id: Of the process, for the zygote. */
 	uint64_t id;
+	/** @pid: Its number, once it is known; else 0. */
+	pid_t pid;
+	/** @last_cpu, @last_sent: At the last look: its time in ns, packets, or ~0 if it had any. */
+	uint64_t last_cpu;
+	uint64_t last_sent;
 	/** @leaving: Processes before it that were ended and are not gone yet, @leaving_count. */
 	uint64_t leaving[SALVO_SPACE_LEAVING];
 	unsigned int leaving_count;

@@ -5,7 +5,7 @@
  * It is forked from the device before that has threads or has looked at anything of a
  * guest, has one thread, and maps neither VRAM nor system memory. So what it forks
  * starts from a clean state, and quickly. It does as the device says: fork, kill; and
- * tells which process has ended. As it alone reaps them, a process number it
+ * tells which process has started and which has ended. As it alone reaps them, a process number it
  * kills cannot have come to mean another process.
  *
  * The socket keeps messages apart (SOCK_SEQPACKET). If either end goes, all go: the
@@ -88,9 +88,9 @@ static bool receive_request(int sock, struct request *request, int fds[2])
 	return true;
 }
 
-static void tell(int sock, uint64_t id, int status)
+static void tell(int sock, uint64_t id, pid_t pid, int status)
 {
-	const struct salvo_zygote_news news = { .id = id, .status = status };
+	const struct salvo_zygote_news news = { .id = id, .pid = pid, .status = status };
 
 	while (send(sock, &news, sizeof(news), MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
@@ -103,7 +103,7 @@ static void fork_one(int sock, struct child **children, const struct salvo_sandb
 	const pid_t parent = getpid();
 
 	if (!child) {
-		tell(sock, request->id, -1);
+		tell(sock, request->id, 0, -1);
 		return;
 	}
 	child->id = request->id;
@@ -118,11 +118,12 @@ static void fork_one(int sock, struct child **children, const struct salvo_sandb
 	}
 	if (child->pid < 0) {
 		free(child);
-		tell(sock, request->id, -1);
+		tell(sock, request->id, 0, -1);
 		return;
 	}
 	child->next = *children;
 	*children = child;
+	tell(sock, child->id, child->pid, 0);
 }
 
 static void reap(int sock, struct child **children)
@@ -139,7 +140,7 @@ static void reap(int sock, struct child **children)
 		if (!gone)
 			continue;
 		*at = gone->next;
-		tell(sock, gone->id, status);
+		tell(sock, gone->id, 0, status);
 		free(gone);
 	}
 }

@@ -20,13 +20,14 @@ struct salvo_zygote {
 };
 
 /**
- * struct salvo_zygote_news - A process has ended.
+ * struct salvo_zygote_news - A process has started, or has ended.
  */
 struct salvo_zygote_news {
 	uint64_t id;
-	/** @status: As of waitpid(); negative if it could not be forked. */
+	/** @pid: Its number if it has started, 0 if it has ended. */
+	int32_t pid;
+	/** @status: Of one that has ended, as of waitpid(); negative if it could not be forked. */
 	int32_t status;
-	int32_t reserved;
 };
 
 /**

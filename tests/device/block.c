@@ -9,7 +9,9 @@
  * there are: all in the end, if the environment variable SALVO_ROUNDS is at least their number;
  * else every n-th, so that ROUNDS are made, or SALVO_ROUNDS.
  */
+#include <linux/futex.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include "element.h"
 #include "gpu.h"
 #include "group.h"
@@ -61,6 +63,24 @@ RIG_KERNEL static void scribble(RIG_KERNEL_ARGS)
 		random = random * 6364136223846793005ull + 1442695040888963407ull;
 		block[(random >> 33) % lie.words] = random >> 16;
 	}
+}
+
+/* Says that all is done, in time and with a wake-up, and goes on for ever on all units. */
+RIG_KERNEL static void desert(RIG_KERNEL_ARGS)
+{
+	const struct salvo_runner *runner =
+		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
+	struct salvo_space_block *block = (void *)runner->chunk.element->job->gpu->regs;
+	uint64_t result;
+
+	(void)args;
+	block->regs.ring[0].fence = ~0ull;
+	atomic_fetch_add(&block->told, 1);
+	__asm__ volatile("syscall" : "=a"(result)
+			 : "a"(SYS_futex), "D"(&block->told), "S"(FUTEX_WAKE), "d"(1)
+			 : "rcx", "r11", "memory");
+	for (;;)
+		__builtin_ia32_pause();
 }
 
 static uint64_t submit_lie(struct rig *rig, salvo_kernel_fn fn, const struct lie_args *args)
@@ -200,6 +220,38 @@ TEST_F(spaces, all_of_the_block_may_change_all_the_time)
 	}
 	rig_reset(rig);
 	EXPECT_EQ(0, count_spaces());
+}
+
+static bool beat_until_spaces(struct rig *rig, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100 && count_spaces() != count; i++) {
+		usleep(50000);
+		salvo_gpu_heartbeat(rig->gpu);
+	}
+	return count_spaces() == count;
+}
+
+/* Its batch is over, so nobody asks for a kill. */
+TEST_F(spaces, who_says_that_it_is_done_and_goes_on_is_ended)
+{
+	const struct drm_salvo_command command = rig_dispatch(self->rig, desert, 64, 1, 0, 0);
+	struct rig *rig = self->rig;
+	unsigned int i;
+
+	expect_others_right(_metadata, rig, 1);
+	ASSERT_NE(~0u, run_in(rig, RIG_ASID, &command, NULL, 0));
+	ASSERT_EQ(2, count_spaces());
+	EXPECT_TRUE(beat_until_spaces(rig, 1));
+	/* The other one does nothing, and stays. */
+	for (i = 0; i < 10; i++) {
+		usleep(20000);
+		salvo_gpu_heartbeat(rig->gpu);
+	}
+	EXPECT_EQ(1, count_spaces());
+	expect_others_right(_metadata, rig, 2);
+	expect_only_the_liar_blamed(_metadata, rig);
 }
 
 TEST_HARNESS_MAIN
