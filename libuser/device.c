@@ -75,7 +75,9 @@ void salvo_device_close(struct salvo_device *device)
 	if (!device)
 		return;
 	salvo_dump_close(device->dump);
+	/* The importer last: a callback may be waiting for what it watches. */
 	salvo_notifier_destroy(device->notifier);
+	salvo_notifier_destroy(device->importer);
 	pthread_mutex_destroy(&device->lock);
 	names = device->names;
 	device->winsys->close(device);

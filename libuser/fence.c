@@ -105,7 +105,8 @@ int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *d
 	if (!function)
 		return -EINVAL;
 	err = salvo_fence_get_fd(fence, &fd);
-	return err ? err : salvo_notifier_add(fence->device, fence, fd, function, data);
+	return err ? err : salvo_notifier_add(fence->device, &fence->device->notifier, fence, fd,
+					      function, data);
 }
 
 /* Name and position from the batch as it was submitted. */

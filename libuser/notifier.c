@@ -2,7 +2,8 @@
 /*
  * notifier.c - call back when fences are done
  *
- * One thread for each device that has ever had a callback. It sleeps in poll() on
+ * One thread for each device that has ever had a callback, and one for each that has ever
+ * imported a fence, since a callback may wait for such a fence. A thread sleeps in poll() on
  * the file descriptors of the fences it watches and on an eventfd that says that there is a
  * new one, so it costs nothing until something happens, on either back end. A
  * callback runs there, without any lock held: it may use the library, and submit.
@@ -193,16 +194,17 @@ void salvo_notifier_destroy(struct salvo_notifier *n)
 	free(n);
 }
 
-int salvo_notifier_add(struct salvo_device *device, struct salvo_fence *fence, int fd,
+int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **which,
+		       struct salvo_fence *fence, int fd,
 		       void (*function)(void *data, int error), void *data)
 {
 	struct watch *watch = malloc(sizeof(*watch));
 	struct salvo_notifier *n;
 
 	pthread_mutex_lock(&device->lock);
-	if (!device->notifier)
-		device->notifier = create();
-	n = device->notifier;
+	if (!*which)
+		*which = create();
+	n = *which;
 	pthread_mutex_unlock(&device->lock);
 	if (!watch || !n) {
 		free(watch);
@@ -210,7 +212,10 @@ int salvo_notifier_add(struct salvo_device *device, struct salvo_fence *fence, i
 		return watch ? -EAGAIN : -ENOMEM;
 	}
 	*watch = (struct watch){
-		.fence = fence ? salvo_fence_get(fence) : NULL, .fd = fd, .function = function, .data = data,
+		.fence = fence ? salvo_fence_get(fence) : NULL,
+		.fd = fd,
+		.function = function,
+		.data = data,
 	};
 	pthread_mutex_lock(&n->lock);
 	watch->next = n->fresh;

@@ -630,9 +630,10 @@ int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fenc
 /**
  * salvo_fence_set_callback() - Call a function once the batch is done.
  * @function: Called once, with @data and what salvo_fence_wait() returns, by a thread that
- *            the library keeps for each device. It may use the library, and submit, but
- *            not close the device; the next callback waits until it returns. If the
- *            device is closed before, it is called with -ENODEV.
+ *            the library keeps for each device. It may use the library: submit, wait and
+ *            destroy, but not close the device. The next callback waits until it returns,
+ *            so it must not wait for what another one is to do. If the device is closed
+ *            before, it is called with -ENODEV.
  *
  * The fence may be destroyed before.
  *

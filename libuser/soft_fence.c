@@ -10,7 +10,7 @@
  *
  * An eventfd stands for a fence in poll(). It is made when it is first asked for; maker and
  * signaller each write their word before they read the other's, so one of them
- * raises it. The other way round, a file descriptor is watched by the device's notifier,
+ * raises it. The other way round, a file descriptor is watched by the device's importer,
  * which signals the fence that stands for it.
  */
 #include <errno.h>
@@ -242,7 +242,7 @@ int salvo_soft_fence_get_fd(struct salvo_fence *base, int *out)
 	return *out < 0 ? -errno : 0;
 }
 
-/* The notifier: what stands behind an imported fence has happened. */
+/* The importer: what stands behind an imported fence has happened. */
 static void signal_imported(void *data, int error)
 {
 	struct soft_fence *fence = data;
@@ -266,7 +266,7 @@ int salvo_soft_fence_import_fd(struct salvo_device *device, int fd, struct salvo
 		return -ENOMEM;
 	}
 	salvo_fence_get(&fence->base);
-	err = salvo_notifier_add(device, NULL, own, signal_imported, fence);
+	err = salvo_notifier_add(device, &device->importer, NULL, own, signal_imported, fence);
 	if (err) {
 		salvo_soft_fence_free(&fence->base);
 		return err;

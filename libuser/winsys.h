@@ -119,6 +119,8 @@ struct salvo_device {
 	_Atomic int64_t polling_ns;
 	/** @notifier: Watches fences that have callbacks; created with the first of them. */
 	struct salvo_notifier *notifier;
+	/** @importer: Watches what stands behind imported fences; a callback may wait for it. */
+	struct salvo_notifier *importer;
 };
 
 /** salvo_device_intern() - A copy of a string that lives as long as the device, or NULL. */

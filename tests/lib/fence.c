@@ -449,6 +449,52 @@ TEST_F(fence, callbacks_may_submit)
 	salvo_kernel_destroy(add);
 }
 
+/* Waits for a batch that waits for a file descriptor, and destroys all that it was called for. */
+static void wait_and_destroy(void *data, int error)
+{
+	const int64_t second = 1000000000;
+	struct called *called = data;
+	struct salvo_fence *file, *fence;
+	int fd = eventfd(1, EFD_CLOEXEC);
+
+	if (!error)
+		error = salvo_fence_import_fd(called->b->device, fd, &file);
+	close(fd);
+	if (!error) {
+		error = salvo_queue_submit(called->queue, called->batch, &file, 1, &fence);
+		salvo_fence_destroy(file);
+	}
+	if (!error) {
+		error = salvo_fence_wait(fence, 10 * second);
+		salvo_fence_destroy(fence);
+	}
+	salvo_batch_destroy(called->batch);
+	salvo_queue_destroy(called->queue);
+	count_call(called, error);
+}
+
+TEST_F(fence, callbacks_may_wait_and_destroy)
+{
+	struct called called = CALLED;
+	struct salvo_fence *fence;
+	int round;
+
+	if (!self->soft)
+		SKIP(return, "the driver takes sync_files only, and these end by themselves");
+	called.b = &self->b;
+	for (round = 0; round < 20; round++) {
+		ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &called.queue));
+		ASSERT_EQ(0, salvo_batch_create(self->b.device, &called.batch));
+		ASSERT_EQ(0, salvo_batch_fill(called.batch, self->b.bo, 0, 4, round));
+		ASSERT_EQ(0, salvo_queue_submit(called.queue, called.batch, NULL, 0, &fence));
+		ASSERT_EQ(0, salvo_fence_set_callback(fence, wait_and_destroy, &called));
+		salvo_fence_destroy(fence);
+		await_calls(&called, round + 1);
+		ASSERT_EQ(0, called.error);
+		ASSERT_EQ(round, self->b.map[0]);
+	}
+}
+
 TEST_F(fence, callbacks_that_are_left_are_called_when_the_device_is_closed)
 {
 	struct called called = CALLED;
