@@ -89,25 +89,37 @@ TEST_F(queue, B6_one_packet_one_interrupt_one_completion_for_a_batch)
 	}
 }
 
+/*
+ * Records a dispatch that sets the word @mine of the buffer and waits until it sees the
+ * word @theirs set, @patience times at most. Returns the command's index or -errno.
+ */
+static int meet(struct bench *b, uint32_t mine, uint32_t theirs, uint32_t patience)
+{
+	struct salvo_kernel *kernel = bench_kernel(b, "meet");
+	const uint32_t one = 1;
+	int index;
+
+	if (!kernel)
+		return -ENOENT;
+	salvo_kernel_set_bo(kernel, 0, b->bo, 0);
+	salvo_kernel_set_value(kernel, 1, &mine, sizeof(mine));
+	salvo_kernel_set_value(kernel, 2, &theirs, sizeof(theirs));
+	salvo_kernel_set_value(kernel, 3, &patience, sizeof(patience));
+	salvo_kernel_set_grid(kernel, 1, &one, NULL);
+	index = salvo_batch_dispatch(b->batch, kernel);
+	salvo_kernel_destroy(kernel);
+	return index;
+}
+
 /* Each of two dispatches of a batch waits until it has seen the other one run. */
 TEST_F(queue, B2_dispatches_without_pipe_controls_run_at_the_same_time)
 {
-	struct salvo_kernel *meet = bench_kernel(&self->b, "meet");
-	const uint32_t one = 1, zero = 0, patience = 2000000000;
 	struct salvo_profile first, second;
 
 	if (self->b.info.units < 2)
 		SKIP(return, "the device has one unit");
-	salvo_kernel_set_bo(meet, 0, self->b.bo, 0);
-	salvo_kernel_set_value(meet, 3, &patience, sizeof(patience));
-	salvo_kernel_set_grid(meet, 1, &one, NULL);
-	salvo_kernel_set_value(meet, 1, &zero, sizeof(zero));
-	salvo_kernel_set_value(meet, 2, &one, sizeof(one));
-	ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, meet));
-	salvo_kernel_set_value(meet, 1, &one, sizeof(one));
-	salvo_kernel_set_value(meet, 2, &zero, sizeof(zero));
-	ASSERT_EQ(1, salvo_batch_dispatch(self->b.batch, meet));
-	salvo_kernel_destroy(meet);
+	ASSERT_EQ(0, meet(&self->b, 0, 1, 2000000000));
+	ASSERT_EQ(1, meet(&self->b, 1, 0, 2000000000));
 	ASSERT_EQ(0, salvo_batch_enable_profile(self->b.batch));
 	ASSERT_EQ(0, bench_run(&self->b));
 	EXPECT_EQ(1, self->b.map[2]);
@@ -121,21 +133,11 @@ TEST_F(queue, B2_dispatches_without_pipe_controls_run_at_the_same_time)
 /* A pipe control keeps the same two from meeting: the first one's patience ends. */
 TEST_F(queue, B3_a_consumer_starts_after_its_producer_has_ended)
 {
-	struct salvo_kernel *meet = bench_kernel(&self->b, "meet");
-	const uint32_t one = 1, zero = 0, patience = 1000000;
 	struct salvo_profile a, b;
 
-	salvo_kernel_set_bo(meet, 0, self->b.bo, 0);
-	salvo_kernel_set_value(meet, 3, &patience, sizeof(patience));
-	salvo_kernel_set_grid(meet, 1, &one, NULL);
-	salvo_kernel_set_value(meet, 1, &zero, sizeof(zero));
-	salvo_kernel_set_value(meet, 2, &one, sizeof(one));
-	ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, meet));
-	salvo_kernel_set_value(meet, 1, &one, sizeof(one));
-	salvo_kernel_set_value(meet, 2, &zero, sizeof(zero));
-	ASSERT_EQ(1, salvo_batch_dispatch(self->b.batch, meet));
+	ASSERT_EQ(0, meet(&self->b, 0, 1, 1000000));
+	ASSERT_EQ(1, meet(&self->b, 1, 0, 1000000));
 	ASSERT_EQ(2, salvo_batch_pipe_control(self->b.batch, 1, 0));
-	salvo_kernel_destroy(meet);
 	ASSERT_EQ(0, salvo_batch_enable_profile(self->b.batch));
 	ASSERT_EQ(0, bench_run(&self->b));
 	EXPECT_EQ(2, self->b.map[2]);

@@ -44,28 +44,6 @@ public:
 	}
 };
 
-/* A function of the plain type under the name of @old, with its body, not yet remapped. */
-static Function *move_function(Function &old, FunctionType *type, ValueToValueMapTy &map)
-{
-	Function *f = Function::Create(type, old.getLinkage(), "", old.getParent());
-
-	f->copyAttributesFrom(&old);
-	f->takeName(&old);
-	f->setSubprogram(old.getSubprogram());
-	SmallVector<std::pair<unsigned, MDNode *>> attachments;
-	old.getAllMetadata(attachments);
-	for (auto &[kind, node] : attachments)
-		f->setMetadata(kind, node);
-	old.setSubprogram(nullptr);
-	f->splice(f->begin(), &old);
-	for (Argument &arg : old.args()) {
-		f->getArg(arg.getArgNo())->takeName(&arg);
-		map[&arg] = f->getArg(arg.getArgNo());
-	}
-	map[&old] = f;
-	return f;
-}
-
 static bool is_identity(const Function &f)
 {
 	return f.getName() == "__translate_sampler_initializer" ||
@@ -85,8 +63,13 @@ void lower_opaque_types(Module &m)
 			old.push_back(&f);
 	if (old.empty())
 		return;
-	for (Function *f : old)
-		move_function(*f, cast<FunctionType>(types.remapType(f->getFunctionType())), map);
+	for (Function *f : old) {
+		Function *plain = retype(*f, cast<FunctionType>(types.remapType(f->getFunctionType())));
+
+		for (Argument &arg : f->args())
+			map[&arg] = plain->getArg(arg.getArgNo());
+		map[f] = plain;
+	}
 	for (Function &f : m)
 		if (!f.isDeclaration())
 			RemapFunction(f, map, RF_IgnoreMissingLocals | RF_ReuseAndMutateDistinctMDs,

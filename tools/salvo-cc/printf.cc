@@ -153,21 +153,10 @@ static void add_argument(Function &old)
 	SmallVector<Type *> params(old.getFunctionType()->params());
 
 	params.push_back(PointerType::get(old.getContext(), GLOBAL));
-	Function *f = Function::Create(FunctionType::get(old.getReturnType(), params, false),
-				       old.getLinkage(), "", old.getParent());
-	f->copyAttributesFrom(&old);
-	f->takeName(&old);
-	f->setSubprogram(old.getSubprogram());
-	SmallVector<std::pair<unsigned, MDNode *>> attachments;
-	old.getAllMetadata(attachments);
-	for (auto &[kind, node] : attachments)
-		f->setMetadata(kind, node);
-	old.setSubprogram(nullptr);
-	f->splice(f->begin(), &old);
-	for (Argument &arg : old.args()) {
-		f->getArg(arg.getArgNo())->takeName(&arg);
+	Function *f = retype(old, FunctionType::get(old.getReturnType(), params, false));
+
+	for (Argument &arg : old.args())
 		arg.replaceAllUsesWith(f->getArg(arg.getArgNo()));
-	}
 	f->addFnAttr("salvo-prints");
 	f->getArg(f->arg_size() - 1)->setName("print_buffer");
 	old.eraseFromParent();

@@ -93,6 +93,9 @@ llvm::StringRef runtime_object(const options &opts);
 bool lower_printf(llvm::Module &m);
 void add_print_buffers(llvm::Module &m);
 
+/* retype.cc */
+llvm::Function *retype(llvm::Function &old, llvm::FunctionType *type);
+
 /* opaque.cc */
 void lower_opaque_types(llvm::Module &m);
 
