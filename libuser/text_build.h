@@ -39,6 +39,21 @@ int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
 void salvo_text_build_destroy(struct salvo_text_build *build);
 
 /**
+ * salvo_text_bind() - Have the batch use other memory in the place of a buffer.
+ * @buffer: Its index in the text.
+ * @bo: As long as the buffer from @offset on, or more; NULL: the buffer itself again.
+ *
+ * @build->maps still shows the buffer.
+ *
+ * Return: 0, -EINVAL (too small, or of another device), -EBUSY (the batch is in flight). If it
+ * fails some commands may have been moved: bind again.
+ */
+int salvo_text_bind(struct salvo_text_build *build, unsigned int buffer, struct salvo_bo *bo,
+		    uint64_t offset);
+/** salvo_text_writes() - May the batch write to a buffer? Ask before anything is bound. */
+bool salvo_text_writes(const struct salvo_text_build *build, unsigned int buffer);
+
+/**
  * struct salvo_text_difference - Where an expectation was not met.
  */
 struct salvo_text_difference {

@@ -3,6 +3,7 @@
 # gst.sh - the GStreamer elements salvofaces and salvobatch on a clip, with gst-launch-1.0
 set -u
 . tests/common/tap.sh
+. tests/common/gst.sh
 
 plugin=build/gst/libgstsalvo.so
 dir=$(mktemp -d)
@@ -26,32 +27,7 @@ for element in salvofaces salvobatch; do
 done
 check "gst-inspect-1.0 knows the elements" "$problem"
 
-# A clip: a window of 400x400 that pans over a photo, 8 frames of grey.
-"$python" - "$dir" <<'END'
-import sys
-data = open("tests/data/astronaut.pgm", "rb").read()
-head, pixels = data[:15].split()[:4], data[-512 * 512:]
-assert head[1:3] == [b"512", b"512"], head
-clip = open(sys.argv[1] + "/clip", "wb")
-for n in range(8):
-    frame = b"".join(pixels[y * 512 + 8 * n:][:400] for y in range(2 * n, 2 * n + 400))
-    clip.write(frame)
-    open("%s/frame%d.pgm" % (sys.argv[1], n), "wb").write(b"P5 400 400 255\n" + frame)
-END
-source=(filesrc "location=$dir/clip" blocksize=160000 ! rawvideoparse format=gray8 width=400 height=400 framerate=25/1)
-
-# faces FILE - frame and rectangle of each face in gst-launch's messages, x,y,w,h
-faces() {
-	"$python" - "$1" <<'END'
-import re, sys
-for line in open(sys.argv[1]):
-    message = re.search(r"salvofaces, frame=\(guint64\)(\d+)", line)
-    if message:
-        line = line.replace("\\", "")
-        for face in re.finditer(r"x=\(int\)(\d+), y=\(int\)(\d+), width=\(int\)(\d+), height=\(int\)(\d+)", line):
-            print(message[1], *face.groups())
-END
-}
+make_clip "$dir" 8
 
 problem=
 for n in 0 1 2 3 4 5 6 7; do
@@ -83,13 +59,7 @@ grep -q 'frame=(guint64)7,.*in-place=(guint64)8' "$dir/out" ||
 	problem="$problem not all in place: $(grep -o 'in-place=[^,]*' "$dir/out" | tail -n 1)"
 check "salvofaces uses frames where they are, without a copy" "$problem"
 
-cat >"$dir/invert.cl" <<'END'
-kernel void invert(global uchar *frame)
-{
-	frame[get_global_id(0)] = 255 - frame[get_global_id(0)];
-}
-END
-problem=$(build/bin/salvo-cc -o "$dir/invert.salvo" "$dir/invert.cl" 2>&1)
+problem=
 cat >"$dir/invert.batch" <<'END'
 program k "invert.salvo"
 buffer frame 160000
@@ -101,6 +71,38 @@ problem="$problem$("$python" -c "
 a, b = open('$dir/clip', 'rb').read(), open('$dir/inverted', 'rb').read()
 assert b == bytes(255 - x for x in a), 'not inverted'" 2>&1)"
 check "salvobatch runs a batch on each frame" "$problem"
+
+# videoconvert writes into the memory that salvobatch offers. in_place NAME TEXT WANTED PROPERTY... - run the batch
+# TEXT on I420 frames of 240000 bytes; WANTED is a Python expression of what each byte x becomes; all is in place.
+source=("${source[@]}" ! videoconvert ! "video/x-raw,format=I420")
+timeout 60 gst-launch-1.0 -q "${source[@]}" ! filesink "location=$dir/i420" >"$dir/out" 2>&1
+in_place() {
+	local name=$1 text=$2 wanted=$3 count=$4 problem=
+	shift 4
+	printf 'program k "invert.salvo"\n%s\n' "$text" >"$dir/place.batch"
+	GST_DEBUG=salvobatch:4 GST_DEBUG_NO_COLOR=1 timeout 60 gst-launch-1.0 -q "${source[@]}" ! \
+		salvobatch device=soft "location=$dir/place.batch" "$@" ! filesink "location=$dir/placed" \
+		>"$dir/out" 2>&1 || problem="exit code $?: $(cat "$dir/out")"
+	grep -q "8 frames, $count in place" "$dir/out" ||
+		problem="$problem not $count in place: $(grep 'in place' "$dir/out")"
+	check "$name" "$problem$("$python" -c "
+a, b = open('$dir/i420', 'rb').read(), open('$dir/placed', 'rb').read()
+assert len(a) == 8 * 240000 and b == bytes($wanted for x in a), 'wrong frames'" 2>&1)"
+}
+in_place "salvobatch works on a frame where it is" 'buffer frame 240000
+dispatch k.invert items 240000 args frame' '255 - x' 8 output=frame
+in_place "salvobatch writes the next frame where it is" 'buffer frame 240000
+buffer next 240000
+c: copy next frame 240000
+d: dispatch k.invert items 240000 args next[0:240000]
+pipe_control d c' '255 - x' 8 output=next
+in_place "salvobatch looks at a frame where it is" 'buffer frame 240000 readonly
+buffer next 240000
+copy next frame 240000' 'x' 8
+in_place "salvobatch leaves a frame alone that is not its output" 'buffer frame 240000
+dispatch k.invert items 240000 args frame' 'x' 0
+in_place "salvobatch copies a frame that does not fill the buffer" 'buffer frame 250000
+dispatch k.invert items 240000 args frame' '255 - x' 0 output=frame
 
 problem=
 for wrong in "salvobatch" "salvobatch location=/nowhere" "salvobatch location=$dir/invert.batch input=none" \

@@ -2,11 +2,17 @@
 /*
  * batch.c - the element salvobatch: run a batch that is written as text on each frame
  *
- * The file (libuser/text.c describes the language) is built once. Each frame's bytes
- * are written into its buffer "input", the batch is submitted, and the bytes of its buffer
- * "output" become the frame. Without an output the frame goes on as it was.
+ * The file (libuser/text.c describes the language) is built once. Each frame is its buffer
+ * "input", and its buffer "output" becomes the frame that goes on: the same frame if they
+ * are one, another if not. Without an output the frame goes on as it was.
+ *
+ * A frame in memory that the GPU can use (memory.c) takes the buffer's place in the batch and
+ * nothing is copied; the element offers such memory upstream and takes it for its output. Else
+ * its bytes are copied into the buffer, or out of it. They are copied too if the batch writes to
+ * its input and that is not the output: others may hold the frame.
  */
 #include <errno.h>
+#include <gst/allocators/allocators.h>
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 #include <stdlib.h>
@@ -35,24 +41,32 @@ struct _SalvoGstBatch {
 	gchar *output;
 
 	/* From start to stop; only the streaming thread touches them. */
-	struct salvo_device *device;
+	struct salvo_frames *memory;
+	struct salvo_imports *imports;
 	struct salvo_queue *queue;
 	struct salvo_text *text;
 	struct salvo_text_build *build;
-	guint8 *in, *out;
-	guint64 in_bytes, out_bytes;
+	guint in, out;		/* indices of the buffers; @out is @in if there is no output */
+	gboolean writes_in;	/* the batch writes to its input */
+	guint64 frames;
+	guint64 in_place;	/* frames that were not copied */
 };
 
 G_DEFINE_TYPE(SalvoGstBatch, salvo_gst_batch, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(salvobatch, "salvobatch", GST_RANK_NONE, SALVO_TYPE_GST_BATCH)
 
-enum { PROP_DEVICE = 1, PROP_LOCATION, PROP_KERNELS, PROP_INPUT, PROP_OUTPUT, PROP_COUNT };
+enum {
+	PROP_DEVICE = 1, PROP_LOCATION, PROP_KERNELS, PROP_INPUT, PROP_OUTPUT, PROP_STRINGS,
+	PROP_IN_PLACE = PROP_STRINGS,
+};
+
+/* In any memory that can be mapped. */
+#define CAPS GST_STATIC_CAPS("video/x-raw; video/x-raw(memory:DMABuf)")
 
 static GstStaticPadTemplate sink_template =
-	GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-				GST_STATIC_CAPS("video/x-raw"));
+	GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, CAPS);
 static GstStaticPadTemplate src_template =
-	GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw"));
+	GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, CAPS);
 
 /* --- from start to stop ----------------------------------------------------------- */
 
@@ -63,17 +77,11 @@ static gboolean refuse(SalvoGstBatch *self, const struct salvo_text_error *error
 	return FALSE;
 }
 
-static gboolean find_buffer(SalvoGstBatch *self, const gchar *name, guint8 **map, guint64 *bytes)
+static gboolean find_buffer(SalvoGstBatch *self, const gchar *name, guint *index)
 {
-	unsigned int i;
-
-	for (i = 0; i < self->text->buffer_count; i++) {
-		if (strcmp(self->text->buffers[i].name, name))
-			continue;
-		*map = self->build->maps[i];
-		*bytes = self->text->buffers[i].bytes;
-		return TRUE;
-	}
+	for (*index = 0; *index < self->text->buffer_count; (*index)++)
+		if (!strcmp(self->text->buffers[*index].name, name))
+			return TRUE;
 	GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s: there is no buffer %s", self->location,
 						     name), (NULL));
 	return FALSE;
@@ -100,28 +108,33 @@ static gboolean build_batch(SalvoGstBatch *self)
 	folder = g_path_get_dirname(self->location);
 	dirs[0] = folder;
 	dirs[1] = self->kernels;
-	err = salvo_text_build(self->text, self->device, dirs, folder, &self->build, &error);
+	err = salvo_text_build(self->text, self->memory->device, dirs, folder, &self->build, &error);
 	g_free(folder);
 	if (err)
 		return refuse(self, &error);
-	return find_buffer(self, self->input, &self->in, &self->in_bytes) &&
-	       (!self->output || find_buffer(self, self->output, &self->out, &self->out_bytes));
+	if (!find_buffer(self, self->input, &self->in) ||
+	    !find_buffer(self, self->output ? self->output : self->input, &self->out))
+		return FALSE;
+	self->writes_in = salvo_text_writes(self->build, self->in);
+	return TRUE;
 }
 
 static gboolean stop(GstBaseTransform *base)
 {
 	SalvoGstBatch *self = SALVO_GST_BATCH(base);
 
+	GST_INFO_OBJECT(self, "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT " in place",
+			self->frames, self->in_place);
 	salvo_text_build_destroy(self->build);
 	salvo_text_destroy(self->text);
 	salvo_queue_destroy(self->queue);
-	salvo_device_close(self->device);
+	salvo_imports_free(self->imports);
+	salvo_frames_put(self->memory);
 	self->build = NULL;
 	self->text = NULL;
 	self->queue = NULL;
-	self->device = NULL;
-	self->in = NULL;
-	self->out = NULL;
+	self->imports = NULL;
+	self->memory = NULL;
 	return TRUE;
 }
 
@@ -134,17 +147,22 @@ static gboolean start(GstBaseTransform *base)
 		GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("location is not set"), (NULL));
 		return FALSE;
 	}
-	err = salvo_device_open(self->device_name, &self->device);
-	if (!err)
-		err = salvo_queue_create(self->device, 0, &self->queue);
+	self->frames = 0;
+	self->in_place = 0;
+	self->memory = salvo_frames_open(GST_ELEMENT(self), self->device_name);
+	if (!self->memory)
+		return FALSE;
+	self->imports = salvo_imports_new(self->memory->device);
+	err = salvo_queue_create(self->memory->device, 0, &self->queue);
 	if (err)
-		GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ_WRITE,
-				  ("%s: %s", self->device_name ? self->device_name : "no device",
-				   g_strerror(-err)), (NULL));
-	if (!err && build_batch(self))
-		return TRUE;
-	stop(base);
-	return FALSE;
+		GST_ELEMENT_ERROR(self, RESOURCE, FAILED, ("no queue: %s", g_strerror(-err)), (NULL));
+	if (err || !build_batch(self)) {
+		stop(base);
+		return FALSE;
+	}
+	gst_base_transform_set_passthrough(base, !self->output);
+	gst_base_transform_set_in_place(base, self->in == self->out);
+	return TRUE;
 }
 
 static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
@@ -154,8 +172,8 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 
 	if (!gst_video_info_from_caps(&info, in))
 		return FALSE;
-	if (GST_VIDEO_INFO_SIZE(&info) <= self->in_bytes &&
-	    (!self->out || GST_VIDEO_INFO_SIZE(&info) <= self->out_bytes))
+	if (GST_VIDEO_INFO_SIZE(&info) <= self->text->buffers[self->in].bytes &&
+	    GST_VIDEO_INFO_SIZE(&info) <= self->text->buffers[self->out].bytes)
 		return TRUE;
 	GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("a frame has %" G_GSIZE_FORMAT " bytes, more than "
 						 "the buffers of %s", GST_VIDEO_INFO_SIZE(&info),
@@ -163,41 +181,107 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 	return FALSE;
 }
 
+/* No video meta: the batch takes rows one behind the other, without gaps. */
+static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decided, GstQuery *query)
+{
+	salvo_frames_offer(SALVO_GST_BATCH(base)->memory, query);
+	return TRUE;
+}
+
+/* What downstream offers, if the GPU may be able to use it; else our own. */
+static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
+{
+	GstAllocator *allocator = NULL;
+	gboolean usable;
+
+	if (gst_query_get_n_allocation_params(query))
+		gst_query_parse_nth_allocation_param(query, 0, &allocator, NULL);
+	usable = allocator && GST_IS_FD_ALLOCATOR(allocator);
+	if (allocator)
+		gst_object_unref(allocator);
+	if (!usable) {
+		while (gst_query_get_n_allocation_pools(query))
+			gst_query_remove_nth_allocation_pool(query, 0);
+		while (gst_query_get_n_allocation_params(query))
+			gst_query_remove_nth_allocation_param(query, 0);
+		salvo_frames_offer(SALVO_GST_BATCH(base)->memory, query);
+	}
+	return GST_BASE_TRANSFORM_CLASS(salvo_gst_batch_parent_class)
+		->decide_allocation(base, query);
+}
+
 /* --- a frame ------------------------------------------------------------------------ */
 
-static int run_batch(SalvoGstBatch *self)
+/* Does the batch now use the frame's memory in the place of its buffer? */
+static gboolean bind(SalvoGstBatch *self, guint buffer, GstBuffer *frame, gboolean write)
+{
+	uint64_t offset = 0;
+	struct salvo_bo *bo = salvo_imports_get(self->imports, frame, write, &offset);
+
+	if (bo && !salvo_text_bind(self->build, buffer, bo, offset))
+		return TRUE;
+	salvo_text_bind(self->build, buffer, NULL, 0);
+	return FALSE;
+}
+
+/* From the frame into the batch's own buffer, or back. */
+static gboolean copy(SalvoGstBatch *self, guint buffer, GstBuffer *frame, gboolean back)
+{
+	guint8 *own = self->build->maps[buffer];
+	GstMapInfo map;
+	gsize bytes;
+
+	if (!gst_buffer_map(frame, &map, back ? GST_MAP_WRITE : GST_MAP_READ)) {
+		GST_ELEMENT_ERROR(self, STREAM, FAILED, ("a frame cannot be mapped"), (NULL));
+		return FALSE;
+	}
+	bytes = MIN(map.size, self->text->buffers[buffer].bytes);
+	memcpy(back ? map.data : own, back ? own : map.data, bytes);
+	gst_buffer_unmap(frame, &map);
+	return TRUE;
+}
+
+static gboolean run_batch(SalvoGstBatch *self)
 {
 	struct salvo_fence *fence;
 	int err;
 
 	err = salvo_queue_submit(self->queue, self->build->batch, NULL, 0, &fence);
+	if (!err) {
+		err = salvo_fence_wait(fence, TIMEOUT_NS);
+		salvo_fence_destroy(fence);
+	}
 	if (err)
-		return err;
-	err = salvo_fence_wait(fence, TIMEOUT_NS);
-	salvo_fence_destroy(fence);
-	return err;
+		GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s: %s", self->location,
+							 g_strerror(-err)),
+				  ("%s", salvo_batch_error(self->build->batch)));
+	return !err;
+}
+
+/* @out is @in if the batch works in place. */
+static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+	SalvoGstBatch *self = SALVO_GST_BATCH(base);
+	const gboolean keeps = self->output && self->in == self->out;
+	gboolean in_bound = FALSE, out_bound;
+
+	if (keeps || !self->writes_in)
+		in_bound = bind(self, self->in, in, keeps);
+	if (!in_bound && !copy(self, self->in, in, FALSE))
+		return GST_FLOW_ERROR;
+	out_bound = self->in == self->out ? in_bound : bind(self, self->out, out, TRUE);
+	if (!run_batch(self))
+		return GST_FLOW_ERROR;
+	if (self->output && !out_bound && !copy(self, self->out, out, TRUE))
+		return GST_FLOW_ERROR;
+	self->frames++;
+	self->in_place += in_bound && out_bound;
+	return GST_FLOW_OK;
 }
 
 static GstFlowReturn transform_ip(GstBaseTransform *base, GstBuffer *frame)
 {
-	SalvoGstBatch *self = SALVO_GST_BATCH(base);
-	GstMapInfo map;
-	int err;
-
-	if (!gst_buffer_map(frame, &map, self->out ? GST_MAP_READWRITE : GST_MAP_READ)) {
-		GST_ELEMENT_ERROR(self, STREAM, FAILED, ("a frame cannot be mapped"), (NULL));
-		return GST_FLOW_ERROR;
-	}
-	memcpy(self->in, map.data, MIN(map.size, self->in_bytes));
-	err = run_batch(self);
-	if (!err && self->out)
-		memcpy(map.data, self->out, MIN(map.size, self->out_bytes));
-	gst_buffer_unmap(frame, &map);
-	if (!err)
-		return GST_FLOW_OK;
-	GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s: %s", self->location, g_strerror(-err)),
-			  ("%s", salvo_batch_error(self->build->batch)));
-	return GST_FLOW_ERROR;
+	return transform(base, frame, frame);
 }
 
 /* --- the class ------------------------------------------------------------------------ */
@@ -228,14 +312,19 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-	g_value_set_string(value, *string_of(SALVO_GST_BATCH(object), id));
+	SalvoGstBatch *self = SALVO_GST_BATCH(object);
+
+	if (id == PROP_IN_PLACE)
+		g_value_set_uint64(value, self->in_place);
+	else
+		g_value_set_string(value, *string_of(self, id));
 }
 
 static void finalize(GObject *object)
 {
 	guint id;
 
-	for (id = PROP_DEVICE; id < PROP_COUNT; id++)
+	for (id = PROP_DEVICE; id < PROP_STRINGS; id++)
 		g_free(*string_of(SALVO_GST_BATCH(object), id));
 	G_OBJECT_CLASS(salvo_gst_batch_parent_class)->finalize(object);
 }
@@ -266,6 +355,9 @@ static void salvo_gst_batch_class_init(SalvoGstBatchClass *class)
 	install_string(object, PROP_INPUT, "input", "Buffer that gets the frame", "frame");
 	install_string(object, PROP_OUTPUT, "output", "Buffer that becomes the frame; none: the "
 		       "frame stays", NULL);
+	g_object_class_install_property(object, PROP_IN_PLACE,
+		g_param_spec_uint64("in-place", "in-place", "Frames that needed no copy", 0,
+				    G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 	gst_element_class_set_static_metadata(element, "Batch on a Salvo GPU", "Filter/Effect/Video",
 		"Runs a batch of GPU workloads, written as text, on each frame", "Salvo");
 	gst_element_class_add_static_pad_template(element, &sink_template);
@@ -273,7 +365,11 @@ static void salvo_gst_batch_class_init(SalvoGstBatchClass *class)
 	base->start = start;
 	base->stop = stop;
 	base->set_caps = set_caps;
+	base->propose_allocation = propose_allocation;
+	base->decide_allocation = decide_allocation;
+	base->transform = transform;
 	base->transform_ip = transform_ip;
+	base->transform_ip_on_passthrough = TRUE;
 }
 
 static void salvo_gst_batch_init(SalvoGstBatch *self)

@@ -5,7 +5,7 @@
  * Works on the brightness plane of a frame, in place. Each frame with faces gets a
  * region-of-interest meta for each of them, an element message "salvofaces" goes to the
  * bus, and with draw=true rectangles are drawn. A frame in memory that the GPU can use
- * is used where it is; the element offers such memory to the elements upstream.
+ * is used where it is (memory.c); the element offers such memory to the elements upstream.
  */
 #include <errno.h>
 #include <gst/video/gstvideofilter.h>
@@ -38,7 +38,7 @@ struct _SalvoFaces {
 	gboolean draw;
 
 	/* From start to stop; only the streaming thread touches them. */
-	struct salvo_device *device;
+	struct salvo_frames *memory;
 	struct salvo_imports *imports;
 	struct cascade *cascade;
 	struct detector *detector;
@@ -58,12 +58,14 @@ enum {
 /* Formats whose first plane is brightness, a byte for each pixel. */
 #define FORMATS "{ GRAY8, I420, YV12, NV12, NV21, Y42B, Y444 }"
 
+/* In any memory that can be mapped. */
+#define CAPS GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(FORMATS) "; " \
+			     GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:DMABuf", FORMATS))
+
 static GstStaticPadTemplate sink_template =
-	GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-				GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(FORMATS)));
+	GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, CAPS);
 static GstStaticPadTemplate src_template =
-	GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS,
-				GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(FORMATS)));
+	GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, CAPS);
 
 /* --- from start to stop --------------------------------------------------------- */
 
@@ -83,8 +85,8 @@ static gboolean stop(GstBaseTransform *base)
 	self->imports = NULL;
 	cascade_free(self->cascade);
 	self->cascade = NULL;
-	salvo_device_close(self->device);
-	self->device = NULL;
+	salvo_frames_put(self->memory);
+	self->memory = NULL;
 	return TRUE;
 }
 
@@ -92,18 +94,13 @@ static gboolean start(GstBaseTransform *base)
 {
 	SalvoFaces *self = SALVO_FACES(base);
 	struct faces_error error;
-	int err;
 
 	self->frames = 0;
 	self->in_place = 0;
-	err = salvo_device_open(self->device_name, &self->device);
-	if (err) {
-		GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ_WRITE,
-				  ("%s: %s", self->device_name ? self->device_name : "no device",
-				   g_strerror(-err)), (NULL));
+	self->memory = salvo_frames_open(GST_ELEMENT(self), self->device_name);
+	if (!self->memory)
 		return FALSE;
-	}
-	self->imports = salvo_imports_new(self->device);
+	self->imports = salvo_imports_new(self->memory->device);
 	if (cascade_load(self->cascade_path, &self->cascade, &error)) {
 		GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error.text), (NULL));
 		stop(base);
@@ -132,7 +129,7 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in, GstVideoInfo *in_i
 	drop_detector(self);
 	err = pyramid_plan(pyramid, self->cascade, &wanted, width, height, &error);
 	if (!err)
-		err = detector_create(self->device, self->cascade, pyramid, width, height,
+		err = detector_create(self->memory->device, self->cascade, pyramid, width, height,
 				      DETECT_BATCH, &self->detector, &error);
 	g_free(pyramid);
 	if (err) {
@@ -143,35 +140,10 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in, GstVideoInfo *in_i
 	return TRUE;
 }
 
-/* On the embedded GPU frames in memfds need no copy. */
 static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decided, GstQuery *query)
 {
-	SalvoFaces *self = SALVO_FACES(base);
-	struct salvo_device_info info;
-	GstAllocationParams params;
-	GstAllocator *allocator;
-	GstVideoInfo video;
-	GstBufferPool *pool;
-	GstStructure *config;
-	GstCaps *caps;
-
-	salvo_device_get_info(self->device, &info);
-	gst_query_parse_allocation(query, &caps, NULL);
-	if (strcmp(info.name, "soft") || !caps || !gst_video_info_from_caps(&video, caps))
-		return GST_BASE_TRANSFORM_CLASS(salvo_faces_parent_class)
-			->propose_allocation(base, decided, query);
-	allocator = salvo_memfd_allocator_new();
-	gst_allocation_params_init(&params);
-	pool = gst_video_buffer_pool_new();
-	config = gst_buffer_pool_get_config(pool);
-	gst_buffer_pool_config_set_params(config, caps, GST_VIDEO_INFO_SIZE(&video), 2, 0);
-	gst_buffer_pool_config_set_allocator(config, allocator, &params);
-	if (gst_buffer_pool_set_config(pool, config))
-		gst_query_add_allocation_pool(query, pool, GST_VIDEO_INFO_SIZE(&video), 2, 0);
-	gst_query_add_allocation_param(query, allocator, &params);
+	salvo_frames_offer(SALVO_FACES(base)->memory, query);
 	gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
-	gst_object_unref(pool);
-	gst_object_unref(allocator);
 	return TRUE;
 }
 
@@ -184,7 +156,7 @@ static int find_faces(SalvoFaces *self, GstVideoFrame *frame, struct face **face
 	const int width = GST_VIDEO_FRAME_WIDTH(frame), height = GST_VIDEO_FRAME_HEIGHT(frame);
 	const gsize stride = GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0);
 	uint64_t offset;
-	struct salvo_bo *bo = salvo_imports_get(self->imports, frame->buffer, &offset);
+	struct salvo_bo *bo = salvo_imports_get(self->imports, frame->buffer, FALSE, &offset);
 	int count = -ENOTSUP, y;
 
 	if (bo)

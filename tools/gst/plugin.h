@@ -13,9 +13,24 @@ GST_ELEMENT_REGISTER_DECLARE(salvofaces);
 GST_ELEMENT_REGISTER_DECLARE(salvobatch);
 
 /**
- * salvo_memfd_allocator_new() - Memory in memfds, which the embedded GPU can use where it is.
+ * struct salvo_frames - A device, for an element and for the memory that it offers to others.
+ *
+ * That memory's allocator may live longer than the element: each holds a reference.
  */
-GstAllocator *salvo_memfd_allocator_new(void);
+struct salvo_frames {
+	struct salvo_device *device;
+	gboolean soft;
+};
+
+/** salvo_frames_open() - Open a device for @element. Return: NULL after an error on its bus. */
+struct salvo_frames *salvo_frames_open(GstElement *element, const gchar *device);
+/** salvo_frames_put() - Let go of it; may be NULL. */
+void salvo_frames_put(struct salvo_frames *frames);
+/**
+ * salvo_frames_offer() - Add a pool and an allocator to an allocation query: of memory that the
+ * GPU uses where it is.
+ */
+void salvo_frames_offer(struct salvo_frames *frames, GstQuery *query);
 
 struct salvo_imports;
 
@@ -24,11 +39,12 @@ struct salvo_imports *salvo_imports_new(struct salvo_device *device);
 void salvo_imports_free(struct salvo_imports *imports);
 /**
  * salvo_imports_get() - The buffer of a frame whose memory is one dma-buf or memfd.
+ * @write: The GPU is to write to it.
  * @offset: Of the frame's first byte in it.
  *
  * Return: NULL if it is not, or the device cannot use it.
  */
 struct salvo_bo *salvo_imports_get(struct salvo_imports *imports, GstBuffer *frame,
-				   uint64_t *offset);
+				   gboolean write, uint64_t *offset);
 
 #endif /* GST_SALVO_PLUGIN_H */
