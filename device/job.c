@@ -367,7 +367,9 @@ void salvo_job_end(struct salvo_job *job)
 
 	atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
 	pthread_mutex_lock(&gpu->jobs.lock);
-	job->ended = salvo_clock();
+	/* The process said when, if it came to that. */
+	if (!job->ended)
+		job->ended = salvo_clock();
 	starved = done_locked(&gpu->jobs, job);
 	pthread_mutex_unlock(&gpu->jobs.lock);
 	if (starved)
