@@ -39,7 +39,10 @@ static MDNode *keep_simple(LLVMContext &context)
 	return id;
 }
 
-/* for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run. */
+/*
+ * for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run, which
+ * is reckoned before so that nothing of the loop has to be kept for it.
+ */
 static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
 			function_ref<void(Value *)> each)
 {
@@ -50,20 +53,25 @@ static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, c
 	BasicBlock *exit = BasicBlock::Create(context, name + ".end", f);
 	BasicBlock *before = b.GetInsertBlock();
 
+	Value *end = b.CreateBinaryIntrinsic(Intrinsic::umax, to, from);
+	if (step > 1) {
+		Value *rest = b.CreateSub(end, from, "", true, true);
+		end = b.CreateSub(end, b.CreateURem(rest, b.getInt64(step)), name + ".last", true,
+				  true);
+	}
 	b.CreateBr(header);
 	b.SetInsertPoint(header);
 	PHINode *i = b.CreatePHI(b.getInt64Ty(), 2, name);
-	Value *next = b.CreateAdd(i, b.getInt64(step), "", true, true);
-	b.CreateCondBr(b.CreateICmpULE(next, to), body, exit);
+	b.CreateCondBr(b.CreateICmpULT(i, end), body, exit);
 	b.SetInsertPoint(body);
 	each(i);
 	i->addIncoming(from, before);
-	i->addIncoming(next, b.GetInsertBlock());
+	i->addIncoming(b.CreateAdd(i, b.getInt64(step), "", true, true), b.GetInsertBlock());
 	BranchInst *again = b.CreateBr(header);
 	if (step == 1)
 		again->setMetadata(LLVMContext::MD_loop, keep_simple(context));
 	b.SetInsertPoint(exit);
-	return i;
+	return end;
 }
 
 static unsigned lanes_of(const options &opts)
@@ -213,7 +221,10 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 		if (r.wide) {
 			x = emit_lanes(b, range, lanes, inner, wide);
 		} else {
-			x = make_loop(b, range.first, range.low, 1, "border", one);
+			x = range.first;
+			/* Where all tests are guards nothing is run before the interior. */
+			if (r.range->has_borders())
+				x = make_loop(b, x, range.low, 1, "border", one);
 			x = make_loop(b, x, range.high, lanes, "inner", inner);
 		}
 	} else if (r.wide) {
