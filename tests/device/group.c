@@ -25,13 +25,14 @@ static const struct salvo_fault_regs *fault(const struct rig *rig)
 	return &rig->regs->fault;
 }
 
-/* Threads of this process that are units, and the cores they may run on. */
-static unsigned int unit_threads(unsigned int *cores_each)
+/* Threads of this process that are units; all of them together, and each, may run on so many cores. */
+static unsigned int unit_threads(cpu_set_t *all, unsigned int *cores_each)
 {
 	DIR *dir = opendir("/proc/self/task");
 	unsigned int count = 0;
 	struct dirent *entry;
 
+	CPU_ZERO(all);
 	*cores_each = 0;
 	while (dir && (entry = readdir(dir))) {
 		char path[300], name[32] = "";
@@ -46,6 +47,7 @@ static unsigned int unit_threads(unsigned int *cores_each)
 		    !sched_getaffinity(atoi(entry->d_name), sizeof(set), &set)) {
 			count++;
 			*cores_each += CPU_COUNT(&set);
+			CPU_OR(all, all, &set);
 		}
 		fclose(file);
 	}
@@ -56,13 +58,14 @@ static unsigned int unit_threads(unsigned int *cores_each)
 TEST_F(gpu, M1_one_thread_for_each_core_pinned_to_it)
 {
 	unsigned int cores;
-	cpu_set_t set;
+	cpu_set_t set, all;
 
 	if (self->rig->config.isolation)
 		SKIP(return, "looks at threads of this process");
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(set), &set));
-	EXPECT_EQ(CPU_COUNT(&set), unit_threads(&cores));
+	EXPECT_EQ(CPU_COUNT(&set), unit_threads(&all, &cores));
 	EXPECT_EQ(CPU_COUNT(&set), cores);
+	EXPECT_TRUE(CPU_EQUAL(&set, &all));
 	EXPECT_EQ(CPU_COUNT(&set), self->rig->regs->units);
 }
 

@@ -104,6 +104,61 @@ TEST_F(gpu, N2_bands_run_every_item_once_and_none_outside)
 	check_ranges(_metadata, self, mark_strip, 64);
 }
 
+struct sum_args {
+	uint64_t *count;
+	uint64_t *sum;
+	uint64_t *square;
+};
+
+/* Adds up the linear numbers of the work-groups, a whole strip at once. */
+RIG_KERNEL static void add_strip(RIG_KERNEL_ARGS)
+{
+	const struct sum_args *a = args;
+	const uint64_t first = (group->group_id[2] * group->num_groups[1] + group->group_id[1]) *
+			       group->num_groups[0] + group->group_id[0], n = group->run;
+
+	/* Below n, and of their squares; modulo 2^64, as n is at most 2^31. */
+	const uint64_t sum = n * (n - 1) / 2;
+	const uint64_t squares = sum % 3 ? sum * ((2 * n - 1) / 3) : sum / 3 * (2 * n - 1);
+
+	__atomic_fetch_add(a->count, n, __ATOMIC_RELAXED);
+	__atomic_fetch_add(a->sum, n * first + sum, __ATOMIC_RELAXED);
+	__atomic_fetch_add(a->square, n * first * first + 2 * first * sum + squares,
+			   __ATOMIC_RELAXED);
+	group->ran = n;
+}
+
+TEST_F(gpu, N2_ranges_of_2_to_31_work_groups_run_each_once)
+{
+	static const uint32_t shapes[][6] = {
+		{ 1u << 31, 1, 1, 1, 1, 1 }, { 1u << 17, 1u << 14, 1, 1, 1, 1 },
+		{ 1291, 1289, 1290, 1, 1, 1 }, { 1u << 31, 1u << 10, 1, 1u << 10, 1, 1 },
+		{ 1u << 31, 3, 5, 1u << 5, 1, 1 },
+	};
+	struct rig *rig = self->rig;
+	uint64_t *g = self->gpu_data;
+	const struct sum_args args = { &g[0], &g[8], &g[16] };
+	unsigned int i, d;
+
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct drm_salvo_command command = rig_dispatch(rig, add_strip, 1, 1, 0,
+								sizeof(args));
+		unsigned __int128 n = 1;
+
+		memcpy(command.items, shapes[i], 12);
+		memcpy(command.group, shapes[i] + 3, 12);
+		command.dims = 3;
+		for (d = 0; d < 3; d++)
+			n *= shapes[i][d] / shapes[i][3 + d];
+		ASSERT_LE((uint64_t)n, SALVO_MAX_GROUPS);
+		memset(self->data, 0, 256);
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		EXPECT_EQ((uint64_t)n, self->data[0]);
+		EXPECT_EQ((uint64_t)(n * (n - 1) / 2), self->data[8]);
+		EXPECT_EQ((uint64_t)(n * (n - 1) * (2 * n - 1) / 6), self->data[16]);
+	}
+}
+
 /* Leaves which group was the how manieth. */
 RIG_KERNEL static void number(RIG_KERNEL_ARGS)
 {
