@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cc_random.c - random kernels, each from a number, out of tables of forms
+ *
+ * Arithmetic, branches, loops, switches, private arrays, vectors, conversions, atomic
+ * operations, and in every other kernel local memory with barriers, also inside of loops and
+ * branches that all work-items take alike. What is undefined in C, or depends on the order of
+ * the work-items, does not occur. The same number gives the same kernel on every machine, so a
+ * form may only be added for kernels of a new kind.
+ */
+#include "cc_random.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct text {
+	char *at, *end;
+	uint32_t state;
+	unsigned int depth, loops, conditions;
+	char variable;			/* of the statement */
+	bool barriers, second, wide;
+};
+
+static void say(struct text *t, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(t->at, t->end - t->at, format, args);
+	va_end(args);
+	if (n < t->end - t->at)
+		t->at += n;
+}
+
+static uint32_t number(struct text *t, uint32_t below)
+{
+	t->state = t->state * 1664525 + 1013904223;
+	return (uint64_t)(t->state >> 8) * below >> 24;
+}
+
+static void expression(struct text *t, unsigned int depth);
+static void condition(struct text *t);
+
+/*
+ * Writes @form with these parts filled in, in their order:
+ *	@	an expression one less deep than @depth; @2 one of depth 2
+ *	!	a condition
+ *	#99	a number below 99
+ *	$	one of the variables; ~ that of the statement
+ *	`a;b`	a or b
+ */
+static void fill(struct text *t, const char *form, unsigned int depth)
+{
+	const char *at, *end;
+	unsigned int count, i;
+
+	for (at = form; *at; at++) {
+		switch (*at) {
+		case '@':
+			if (at[1] >= '0' && at[1] <= '9')
+				expression(t, *++at - '0');
+			else
+				expression(t, depth - 1);
+			break;
+		case '!':
+			condition(t);
+			break;
+		case '#':
+			say(t, "%u", number(t, strtoul(at + 1, (char **)&end, 10)));
+			at = end - 1;
+			break;
+		case '$':
+			say(t, "%c", 'a' + number(t, 4));
+			break;
+		case '~':
+			say(t, "%c", t->variable);
+			break;
+		case '`':
+			end = strchr(at + 1, '`');
+			for (count = 1, i = 0; at + i < end; i++)
+				count += at[i] == ';';
+			for (count = number(t, count), at++; count; count--)
+				at = strchr(at, ';') + 1;
+			for (; *at != ';' && at < end; at++)
+				say(t, "%c", *at);
+			at = end;
+			break;
+		default:
+			say(t, "%c", *at);
+		}
+	}
+}
+
+/* One of @forms: of the first @few, or for kernels of the second kind of all. */
+static void choose(struct text *t, const char *const *forms, unsigned int few, unsigned int all,
+		   unsigned int depth)
+{
+	const char *form = forms[number(t, t->second ? all : few)];
+
+	/* Long vectors keep work-items from becoming lanes: not in every kernel. */
+	fill(t, !t->wide && strstr(form, "wide") ? forms[0] : form, depth);
+}
+
+#define BINARY	"(@ `+;-;*;&;|;^` @)"
+
+static const char *const expressions[] = {
+	"(@ / (1u + (@ & 1023u)))",
+	"(@` >> (; << (`@ & 15u))",
+	"(@` == ; < `@ ? @ : @)",
+	"in[(@) % TOTAL]",
+	"in[row + clamp((int)x + #9 - 4, 0, (int)w - 1)]",
+	"p[(@) & 3u]",
+	"`max;min`(@, @)",
+	"q.`x;y;z;w`",
+	"(uint)convert_uchar_sat((int)(@))",
+	"as_uint((float)((@) & 0xffffu) * 0.375f + 1.5f)",
+	BINARY, BINARY, BINARY, BINARY, BINARY, BINARY,
+	/* Of the second kind */
+	"(uint)convert_`short;char;ushort`_sat((int)(@))",
+	"(uint)(`short;uchar;char;ushort`)(@)",
+	"(uint)((ulong)(@) * (@) >> #40)",
+	"`rotate;mul_hi;add_sat;sub_sat;hadd`(@, @)",
+	"`popcount;clz;~`(@)",
+	"`select;bitselect;mad_sat`(@, @, @)",
+	"(uint)((int)(@) `/;%` (int)(1u + (@ & 7u)))",
+	"abs_diff((int)(@), (int)(@))",
+	"as_uint(f.`x;y;z;w`)",
+	"convert_uint_sat`;_rte;_rtp;_rtn`(f.`x;y;z;w`)",
+	"as_uint(convert_float`_rtz;_rte;_rtp`(@))",
+	"(uint)v.`x;y;z;w`",
+	"(uint)h.`x;y;z`",
+	"(uint)(g.`x;y` >> #33)",
+	"other[(@) % 400u]",
+	"(uint)wide.s`0;3;7;a;f`",
+	"(uint)(! && !)", "(uint)(! || !)",
+};
+
+static void expression(struct text *t, unsigned int depth)
+{
+	static const char *const leaves[] = {
+		"#64u", "#16777216u", "x", "n", "l", "$", "$", "$",
+	};
+
+	if (!depth || !number(t, 5))
+		choose(t, leaves, 8, 8, depth);
+	else
+		choose(t, expressions, 16, ARRAY_SIZE(expressions), depth);
+}
+
+static void condition(struct text *t)
+{
+	static const char *const conditions[] = {
+		"x < #90u", "(int)x - #20 >= (int)(n & 31u)", "n > #100u",
+		"@2` != ; < `@2", "@2` != ; < `@2", "@2` != ; < `@2",
+		"get_group_id(0) == #3u", "x == #83u", "(int)(x - #40u) < #40", "any(h > (ushort3)(#99))",
+		"any(v == (uchar4)(#255))",
+	};
+
+	/* They may hold each other without end. */
+	if (t->conditions > 2) {
+		say(t, "x != 7u");
+		return;
+	}
+	t->conditions++;
+	choose(t, conditions, 6, ARRAY_SIZE(conditions), 2);
+	t->conditions--;
+}
+
+static void statements(struct text *t, unsigned int count);
+
+static void block(struct text *t, unsigned int count)
+{
+	t->depth++;
+	say(t, "{\n");
+	statements(t, count);
+	say(t, "}\n");
+	t->depth--;
+}
+
+static void branch(struct text *t)
+{
+	fill(t, "if (!) ", 0);
+	block(t, 1 + number(t, 3));
+	if (number(t, 2)) {
+		say(t, "else ");
+		block(t, 1 + number(t, 2));
+	}
+}
+
+/* What a loop has between its braces, and a way out of it. */
+static void rounds(struct text *t)
+{
+	t->depth++;
+	statements(t, 1 + number(t, 2));
+	if (!number(t, 2)) {
+		fill(t, "if (!)\n`continue;break`;\n", 0);
+		statements(t, 1);
+	}
+	t->depth--;
+}
+
+static void loop(struct text *t)
+{
+	const unsigned int i = t->loops++;
+
+	say(t, "for (uint i%u = 0; i%u < (", i, i);
+	expression(t, 1);
+	say(t, " & 7u); i%u++) {\n", i);
+	rounds(t);
+	say(t, "}\n");
+}
+
+static void loop_backwards(struct text *t)
+{
+	const unsigned int i = t->loops++;
+
+	say(t, "for (int i%u = (int)(", i);
+	expression(t, 1);
+	say(t, " & 7u); i%u-- > 0;) {\n", i);
+	rounds(t);
+	say(t, "}\n");
+}
+
+/* Its end is a test, with a bound on the rounds. */
+static void loop_until(struct text *t)
+{
+	const unsigned int i = t->loops++;
+
+	say(t, "uint i%u = 0;\ndo {\n", i);
+	rounds(t);
+	say(t, "} while (i%u++ < %uu && (", i, 1 + number(t, 9));
+	condition(t);
+	say(t, "));\n");
+}
+
+static void choice(struct text *t)
+{
+	const char variable = t->variable;
+	unsigned int i;
+
+	fill(t, "switch ((@1) & 3u) {\n", 0);
+	for (i = 0; i < 3; i++) {
+		say(t, "case %u:\n", i);
+		t->depth++;
+		statements(t, 1);
+		t->depth--;
+		if (number(t, 3))
+			say(t, "break;\n");
+	}
+	say(t, "default: %c++;\n}\n", variable);
+}
+
+static void leave(struct text *t)
+{
+	if (t->barriers)
+		branch(t);
+	else
+		fill(t, "if (! && ~ % 5u == #5u)\nreturn;\n", 0);
+}
+
+#define ASSIGN	"~ `+;^`= @3;\n"
+
+static void (*const structures[])(struct text *t) = {
+	branch, branch, loop, choice, loop_backwards, loop_until, leave,
+};
+/* Atomic operations that do not commute have words of their own. */
+static const char *const simple[] = {
+	"p[(@1) & 3u] = @2;\n",
+	"q = #99u * q.`yyxw;wxzy` + (uint4)(@1);\n",
+	"q.`x;y;z;w` ^= @2;\n",
+	"atomic_add(&out[TOTAL * 4 + (@1 & 15u)], @1);\n",
+	"out[4 * item + (@1 & 3u)] ^= @2;\n",
+	ASSIGN, ASSIGN, ASSIGN, ASSIGN, ASSIGN,
+	/* Of the second kind */
+	"atomic_`inc;dec`(&out[TOTAL * 4 + (@1 & 15u)]);\n",
+	"atomic_max(&out[TOTAL * 4 + 16 + (@1 & 15u)], @1);\n",
+	"atomic_xor(&out[TOTAL * 4 + 32 + (@1 & 15u)], @1);\n",
+	"h = h.`zxy;yzx;xxz` * (ushort3)((ushort)(@1)) + (ushort)x;\n",
+	"v = select(v, v.`wzyx;yyww`, v > (uchar4)((uchar)(@1)));\n",
+	"v = shuffle`(v, ;2(v, v.zyxw, `(uchar4)((uchar)(@1)) + v.yzwx);\n",
+	"v.s#4 ^= (uchar)(@1);\n",
+	"v[(@1) & 3u] += (uchar)(@1);\n",
+	"f = f.`yzwx;xyzw` * 0.25f + convert_float4(q & 0xffffu);\n",
+	"if (!)\nf.`x;w` = (float)((@1) & 0xfffu) / (1.0f + (float)(x & 15u));\n",
+	"g += convert_ulong2(q.`xy;wz`) * g.yx + (ulong2)(@1);\n",
+	"wide = wide.`sfedcba9876543210;s0022446688aaccee` ^ (ushort16)((ushort)(@1));\n",
+	"other = ! ? in + (@1 & 63u) : other;\n",
+	"vstore2(q.`xz;yw` + (uint2)((uint)g.x), item * 2 + (@1 & 1u), out);\n",
+	"q.`xy;zw` ^= vload2((@1) % 290u, in);\n",
+	"p[#4] += convert_uint_sat(f.`x;y`) + (! ? @1 : @1);\n",
+};
+
+static void statement(struct text *t)
+{
+	unsigned int kind;
+
+	t->variable = 'a' + number(t, 4);
+	kind = number(t, 14);
+	if (t->depth > 3 && kind < 4)
+		kind = 13;
+	if (kind < 4)
+		structures[t->second ? number(t, ARRAY_SIZE(structures)) : kind](t);
+	else if (t->second)
+		choose(t, simple, 0, ARRAY_SIZE(simple), 0);
+	else
+		fill(t, simple[kind - 4], 0);
+}
+
+static void statements(struct text *t, unsigned int count)
+{
+	while (count--)
+		statement(t);
+}
+
+#define BARRIER	"barrier(CLK_LOCAL_MEM_FENCE);\n"
+
+/* Work-items read what others of their group have written, between barriers. */
+static void exchange(struct text *t)
+{
+	static const char *const more[] = {
+		BARRIER "atomic_add(&s[l & 3u & (size - 1)], @2);\n" BARRIER "$ += s[l];\n",
+		BARRIER "for (uint o = 1; o < size; o *= 2) {\nuint e = s[(l + o) % size];\n" BARRIER
+		"s[l] += e ^ o;\n" BARRIER "}\n$ += s[l];\n",
+		BARRIER "if (l == n % size)\ns[0] = @2;\n" BARRIER "if (s[0] & 1u) {\n$ += s[0];\n" BARRIER
+		"s[l] = @1;\n" BARRIER "$ ^= s[size - 1 - l];\n}\n",
+		BARRIER "{\nevent_t e = async_work_group_copy(s, in + #99, size, 0);\n"
+		"wait_group_events(1, &e);\n}\n$ += s[l];\n",
+	};
+
+	fill(t, "s[l] = @2;\n" BARRIER "{\nuint e = s[(l + #30u) % size];\n$ ^= e;\n}\n", 0);
+	if (number(t, 2))
+		fill(t, more[t->second ? number(t, ARRAY_SIZE(more)) : 0], 0);
+	say(t, BARRIER);
+}
+
+static void meet_in_loop(struct text *t)
+{
+	const unsigned int i = t->loops++;
+
+	say(t, "for (uint u%u = 0; u%u < (n & 3u) + 1; u%u++) {\n", i, i, i);
+	statements(t, 1);
+	exchange(t);
+	if (t->second && number(t, 2)) {
+		say(t, "if (u%u == ((n >> 2) & 3u))\n", i);
+		fill(t, "`break;continue`;\n", 0);
+		if (number(t, 2) && t->depth < 2) {
+			t->depth++;
+			meet_in_loop(t);
+			t->depth--;
+		}
+		exchange(t);
+	}
+	say(t, "a += u%u;\n}\n", i);
+}
+
+static void section(struct text *t)
+{
+	statements(t, 1 + number(t, 3));
+	if (!t->barriers)
+		return;
+	switch (number(t, t->second ? 6 : 4)) {
+	case 0:
+		meet_in_loop(t);
+		break;
+	case 1:
+		say(t, "if ((n + get_group_id(0)) & %uu) {\n", 1 + number(t, 7));
+		exchange(t);
+		say(t, "}\n");
+		break;
+	case 4:
+		fill(t, "if ((n ^ #9u) % 5u == 0)\nreturn;\n", 0);
+		break;
+	case 5:
+		fill(t, "if (in[n] & #8u) {\n", 0);
+		exchange(t);
+		say(t, "} else {\n");
+		statements(t, 1);
+		exchange(t);
+		say(t, "}\n");
+		break;
+	default:
+		exchange(t);
+	}
+}
+
+static void make_kernel(struct text *t, uint32_t seed)
+{
+	unsigned int i;
+
+	t->state = seed * 2654435761u + 12345;
+	number(t, 2);
+	t->depth = t->loops = t->conditions = 0;
+	t->barriers = seed & 1;
+	t->second = seed >= CC_RANDOM_SECOND;
+	t->wide = t->second && seed % 8 < 2;
+	t->variable = 'a';
+	say(t, "kernel void k%u(global const uint *in, global uint *out, uint n, uint w,\n"
+	       "local uint *s)\n{\n", seed);
+	say(t, "uint x = get_global_id(0), row = get_global_id(1) * w, item = row + x;\n"
+	       "uint size = get_local_size(0) * get_local_size(1);\n"
+	       "uint l = get_local_id(1) * get_local_size(0) + get_local_id(0);\n"
+	       "uint a = in[item], b = x * 7 + n, c = in[(item * 5 + 3) %% TOTAL], d = item;\n"
+	       "uint p[4] = { a, b, x, n };\nuint4 q = (uint4)(a, b, c, d);\n");
+	if (t->second) {
+		say(t, "ushort3 h = convert_ushort3(q.xyz);\nuchar4 v = as_uchar4(c);\n"
+		       "float4 f = convert_float4(q >> 8);\nulong2 g = convert_ulong2(q.zw);\n"
+		       "global const uint *other = in + (a & 63u);\n");
+		if (t->wide)
+			say(t, "ushort16 wide = (ushort16)((ushort)a);\n");
+	}
+	if (!t->barriers && !number(t, 2))
+		fill(t, "if (!)\nreturn;\n", 0);
+	for (i = 2 + number(t, 3); i; i--)
+		section(t);
+	say(t, "out[4 * item] ^= a + q.x;\nout[4 * item + 1] ^= b + q.y + p[0];\n"
+	       "out[4 * item + 2] += c + q.z + p[1];\nout[4 * item + 3] ^= d + q.w + p[2] + p[3];\n");
+	if (t->second)
+		say(t, "out[4 * item] += h.x + h.y * 3 + h.z * 5 + as_uint(v);\n"
+		       "out[4 * item + 1] ^= as_uint(f.x + f.y) + (uint)(g.x + g.y) + other[0];\n");
+	say(t, "}\n\n");
+}
+
+size_t cc_random_kernels(uint32_t seed, unsigned int count, unsigned int total, char *text,
+			 size_t size)
+{
+	struct text t = { .at = text, .end = text + size };
+	unsigned int i;
+
+	say(&t, "#define TOTAL %uu\n", total);
+	for (i = 0; i < count; i++)
+		make_kernel(&t, seed + i);
+	return t.at - text;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cc_random.h - makes random kernels
+ */
+#ifndef CC_RANDOM_H
+#define CC_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kernels from here on draw from all forms, those before only from the first. */
+#define CC_RANDOM_SECOND	1000000u
+
+/* Words that they use beyond the four of each work-item */
+#define CC_RANDOM_ATOMICS	48u
+
+/*
+ * Kernels k<seed>, k<seed + 1> and so on, @count of them:
+ *
+ *	kernel void k1(global const uint *in, global uint *out, uint n, uint w, local uint *s)
+ *
+ * @in holds @total words, one for each work-item of a range of two dimensions, @w wide; @s has
+ * one for each of a group; @n is less than 100. Returns the length of what is in @text.
+ */
+size_t cc_random_kernels(uint32_t seed, unsigned int count, unsigned int total, char *text,
+			 size_t size);
+
+#endif /* CC_RANDOM_H */
