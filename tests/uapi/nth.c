@@ -8,10 +8,7 @@
  * leave nothing behind: the driver's counters are back where they were, and kmemleak
  * looks when all tests are done.
  */
-#include "dmabuf.h"
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +19,9 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "dmabuf.h"
+#include "rendernode.h"
+#include "system.h"
 
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"

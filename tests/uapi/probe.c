@@ -7,9 +7,6 @@
  * at the end the driver is bound again.
  */
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "salvo_hw.h"
-#include "system.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -18,8 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-
-#define DRIVER	"/sys/bus/pci/drivers/salvo"
+#include "binding.h"
+#include "rendernode.h"
+#include "salvo_hw.h"
 
 FIXTURE(probe) {
 	char pci[32];
@@ -64,10 +62,10 @@ FIXTURE_SETUP(probe)
 	ASSERT_EQ(glob(DRIVER "/*:*.*", 0, NULL, &found), 0);
 	snprintf(self->pci, sizeof(self->pci), "%s", strrchr(found.gl_pathv[0], '/') + 1);
 	globfree(&found);
-	ASSERT_EQ(write_file(DRIVER "/unbind", self->pci), 0);
+	ASSERT_EQ(driver_unbind(self->pci), 0);
 	regs = map_regs(self->pci);
 	if (!regs) {
-		write_file(DRIVER "/bind", self->pci);
+		driver_bind(self->pci);
 		SKIP(return, "the kernel does not let us map the registers");
 	}
 	self->saved = *regs;
@@ -78,7 +76,7 @@ FIXTURE_TEARDOWN(probe)
 {
 	int i;
 
-	EXPECT_EQ(write_file(DRIVER "/bind", self->pci), 0);
+	EXPECT_EQ(driver_bind(self->pci), 0);
 	for (i = 0; i < 500 && !node_path(); i++)
 		usleep(10000);
 	EXPECT_NE(node_path(), NULL);
@@ -90,7 +88,7 @@ FIXTURE_TEARDOWN(probe)
 	__typeof__(self->saved.field) wrong = value;					\
 											\
 	EXPECT_TRUE(poke(self->pci, at, &wrong, sizeof(wrong)));			\
-	EXPECT_EQ(write_file(DRIVER "/bind", self->pci), -ENODEV);			\
+	EXPECT_EQ(driver_bind(self->pci), -ENODEV);			\
 	EXPECT_EQ(node_path(), NULL);							\
 	EXPECT_TRUE(poke(self->pci, at, &self->saved.field, sizeof(wrong)));		\
 } while (0)

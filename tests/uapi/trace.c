@@ -3,8 +3,6 @@
  * trace.c - the driver's tracepoints, read from tracefs: Documentation/tracing.md
  */
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "system.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rendernode.h"
+#include "system.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
 #define INSTANCE	TRACEFS "/instances/salvo-test"
