@@ -15,6 +15,7 @@
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_drv.h"
+#include "salvo_sched.h"
 #include "salvo_vm.h"
 
 static void salvo_ctx_release(struct kref *ref)
@@ -126,7 +127,7 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 					  const struct drm_salvo_ctx_create *args)
 {
 	struct salvo_device *sdev = vm->sdev;
-	struct drm_gpu_scheduler *sched = &sdev->sched;
+	struct drm_gpu_scheduler *sched = &sdev->sched->base;
 	struct salvo_ctx *ctx;
 	int ret;
 

@@ -40,6 +40,7 @@ static void salvo_device_release(struct drm_device *drm, void *unused)
 {
 	struct salvo_device *sdev = to_salvo(drm);
 
+	salvo_sched_put(sdev->sched);
 	salvo_vram_fini(sdev);
 	salvo_bo_fini_list(sdev);
 	ida_destroy(&sdev->hw_ctxs);
@@ -230,10 +231,10 @@ static void salvo_device_suspend_work(struct work_struct *work)
 	struct salvo_suspend *suspend = container_of(work, struct salvo_suspend, work);
 	struct salvo_device *sdev = suspend->sdev;
 
-	kthread_park(sdev->sched.thread);
+	kthread_park(sdev->sched->base.thread);
 	suspend->idle = salvo_ring_is_idle(sdev);
 	if (!suspend->idle)
-		kthread_unpark(sdev->sched.thread);
+		kthread_unpark(sdev->sched->base.thread);
 }
 
 /**
@@ -300,7 +301,7 @@ int salvo_device_resume(struct salvo_device *sdev)
 		salvo_reset_lose(sdev);
 	else
 		salvo_reset_start_watchdog(sdev);
-	kthread_unpark(sdev->sched.thread);
+	kthread_unpark(sdev->sched->base.thread);
 	mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
 	return ret;
 }

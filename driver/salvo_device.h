@@ -15,7 +15,6 @@
 #include <drm/drm_device.h>
 #include <drm/drm_mm.h>
 #include <drm/drm_print.h>
-#include <drm/gpu_scheduler.h>
 
 #include "salvo_dump.h"
 #include "salvo_mmio.h"
@@ -23,6 +22,7 @@
 
 struct drm_driver;
 struct pci_dev;
+struct salvo_sched;
 
 /**
  * struct salvo_counters - What batches cost, of a file or of the device.
@@ -65,8 +65,8 @@ struct salvo_device {
 	struct salvo_mmio mmio;
 	/** @ring: Command ring 0. */
 	struct salvo_ring ring;
-	/** @sched: Feeds the ring with batches. */
-	struct drm_gpu_scheduler sched;
+	/** @sched: Feeds the ring with batches; a reference. */
+	struct salvo_sched *sched;
 
 	/**
 	 * @wq: Ordered: timeouts, loss of the GPU, the watchdog and the freeing

@@ -2,13 +2,21 @@
 /*
  * salvo_fence.c - the hardware fence of a batch
  *
- * The fence never leaves the driver: salvo_sched.c takes it back from the
- * scheduler's fence when the job is freed, so nothing outside holds memory or
- * code of this module through it. Beside the job, its context holds its newest one.
+ * Users see the scheduler's fence of a batch, and may keep it, in a syncobj, a
+ * sync_file or a dma-buf, for longer than the file, the context and the device are
+ * there. It calls itself after the scheduler, and its code is drm_sched's. So what it
+ * needs is held by the hardware fence, its parent, which goes when it goes: the
+ * scheduler's memory, and this module, which holds drm_sched. A device can be unbound
+ * while there are fences of it; the module is not unloaded.
+ *
+ * Beside the job and the scheduler's fence, the context holds its newest one.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 
+#include "salvo_device.h"
 #include "salvo_fence.h"
+#include "salvo_sched.h"
 
 static const char *salvo_fence_driver_name(struct dma_fence *base)
 {
@@ -20,50 +28,41 @@ static const char *salvo_fence_timeline_name(struct dma_fence *base)
 	return "ring0";
 }
 
+static void salvo_fence_release(struct dma_fence *base)
+{
+	struct salvo_fence *fence = container_of(base, struct salvo_fence, base);
+
+	salvo_sched_put(fence->sched);
+	dma_fence_free(base);
+	module_put(THIS_MODULE);
+}
+
 static const struct dma_fence_ops salvo_fence_ops = {
 	.get_driver_name = salvo_fence_driver_name,
 	.get_timeline_name = salvo_fence_timeline_name,
+	.release = salvo_fence_release,
 };
 
 /**
- * salvo_fence_create() - Allocate the fence of a job.
+ * salvo_fence_create() - Make the fence of a job.
+ * @sdev: The device.
  * @job: The job.
+ *
+ * Called for an open file, which holds the module already.
  *
  * Return: the fence, or NULL.
  */
-struct salvo_fence *salvo_fence_create(struct salvo_job *job)
+struct salvo_fence *salvo_fence_create(struct salvo_device *sdev, struct salvo_job *job)
 {
 	struct salvo_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
 
 	if (!fence)
 		return NULL;
+	__module_get(THIS_MODULE);
 	spin_lock_init(&fence->lock);
 	INIT_LIST_HEAD(&fence->node);
+	fence->sched = salvo_sched_get(sdev->sched);
 	fence->job = job;
+	dma_fence_init(&fence->base, &salvo_fence_ops, &fence->lock, sdev->ring.context, 0);
 	return fence;
-}
-
-/**
- * salvo_fence_init() - Make it a fence: its batch gets a place on the ring.
- * @fence: Of a job.
- * @context: Of all fences of the ring.
- * @number: Counts up in it.
- */
-void salvo_fence_init(struct salvo_fence *fence, u64 context, u64 number)
-{
-	dma_fence_init(&fence->base, &salvo_fence_ops, &fence->lock, context, number);
-}
-
-/**
- * salvo_fence_destroy() - Drop the job's reference.
- * @fence: May be NULL.
- */
-void salvo_fence_destroy(struct salvo_fence *fence)
-{
-	if (!fence)
-		return;
-	if (fence->base.ops)
-		dma_fence_put(&fence->base);
-	else
-		kfree(fence);
 }

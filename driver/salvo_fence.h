@@ -9,17 +9,20 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
+struct salvo_device;
 struct salvo_job;
+struct salvo_sched;
 
 /**
  * struct salvo_fence - Signals when the ring's fence register has passed a batch.
  *
- * Allocated in the ioctl, initialized when the batch gets its place on the ring.
- * Only the scheduler sees it; users hold the scheduler's finished fence. It does
- * not hold the job: the job outlives the signalling, not the fence's memory.
+ * Made in the ioctl; gets its number when the batch gets its place on the ring.
+ * Only the scheduler sees it; users hold the scheduler's finished fence, and through
+ * it this one. It does not hold the job: the job outlives the signalling, not the
+ * fence's memory.
  */
 struct salvo_fence {
-	/** @base: The fence; without operations before it is on the ring. */
+	/** @base: The fence; first, for it is freed as one. */
 	struct dma_fence base;
 	/** @lock: For @base. */
 	spinlock_t lock;
@@ -27,12 +30,12 @@ struct salvo_fence {
 	struct list_head node;
 	/** @seqno: Of the ring entry. */
 	u64 seqno;
+	/** @sched: Whose fences may need it; a reference. */
+	struct salvo_sched *sched;
 	/** @job: The batch; valid until @base has signalled. */
 	struct salvo_job *job;
 };
 
-struct salvo_fence *salvo_fence_create(struct salvo_job *job);
-void salvo_fence_init(struct salvo_fence *fence, u64 context, u64 number);
-void salvo_fence_destroy(struct salvo_fence *fence);
+struct salvo_fence *salvo_fence_create(struct salvo_device *sdev, struct salvo_job *job);
 
 #endif /* SALVO_FENCE_H */

@@ -136,7 +136,7 @@ static void salvo_reset_return_fences(struct salvo_device *sdev)
 {
 	struct drm_sched_job *base;
 
-	list_for_each_entry(base, &sdev->sched.pending_list, list)
+	list_for_each_entry(base, &sdev->sched->base.pending_list, list)
 		if (!base->s_fence->parent)
 			base->s_fence->parent = dma_fence_get(&to_salvo_job(base)->fence->base);
 }
@@ -202,13 +202,13 @@ static void salvo_reset_begin(struct salvo_device *sdev, struct drm_sched_job *b
 	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
 	/* What is done is done, though its interrupt may be late or lost. */
 	salvo_irq_complete(sdev);
-	drm_sched_stop(&sdev->sched, bad);
+	drm_sched_stop(&sdev->sched->base, bad);
 	salvo_reset_return_fences(sdev);
 }
 
 static void salvo_reset_end(struct salvo_device *sdev, int ret)
 {
-	drm_sched_start(&sdev->sched, true);
+	drm_sched_start(&sdev->sched->base, true);
 	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
 	if (ret) {
 		drm_notice(&sdev->drm, "the reset failed: %d\n", ret);
@@ -228,9 +228,9 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 
 	/* Who took the GPU down ends the batch too, and the interrupt may be freed. */
 	if (salvo_device_is_gone(sdev)) {
-		drm_sched_stop(&sdev->sched, &job->base);
+		drm_sched_stop(&sdev->sched->base, &job->base);
 		salvo_reset_return_fences(sdev);
-		drm_sched_start(&sdev->sched, true);
+		drm_sched_start(&sdev->sched->base, true);
 		return DRM_GPU_SCHED_STAT_NOMINAL;
 	}
 	salvo_reset_begin(sdev, &job->base);

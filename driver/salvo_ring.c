@@ -124,7 +124,7 @@ int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job)
 	entry.seqno = ring->submitted + 1;
 	salvo_pack_set_fence(job->packet, entry.seqno);
 	fence->seqno = entry.seqno;
-	salvo_fence_init(fence, ring->context, ++ring->fences);
+	fence->base.seqno = ++ring->fences;
 	list_add_tail(&fence->node, &ring->pending);
 	if (ring->last_ctx != entry.ctx) {
 		ring->last_ctx = entry.ctx;

@@ -48,7 +48,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 	job = kzalloc(sizeof(*job), GFP_KERNEL);
 	if (!job)
 		return ERR_PTR(-ENOMEM);
-	job->fence = salvo_fence_create(job);
+	job->fence = salvo_fence_create(sdev, job);
 	if (!job->fence) {
 		kfree(job);
 		return ERR_PTR(-ENOMEM);
@@ -100,12 +100,12 @@ void salvo_job_destroy(struct salvo_job *job)
 	vm = salvo_vm_get(job->ctx->vm);
 	sdev = vm->sdev;
 	if (job->base.s_fence) {
-		/* Users may keep the scheduler's fence; ours must not stay with it. */
-		dma_fence_put(job->base.s_fence->parent);
-		job->base.s_fence->parent = NULL;
+		/* Of a batch that was armed, but was not on the ring or was reset off it. */
+		if (job->number && !job->base.s_fence->parent)
+			job->base.s_fence->parent = dma_fence_get(&job->fence->base);
 		drm_sched_job_cleanup(&job->base);
 	}
-	salvo_fence_destroy(job->fence);
+	dma_fence_put(&job->fence->base);
 	if (job->packet)
 		dma_free_coherent(sdev->drm.dev,
 				  job->packet_bytes + sizeof(struct salvo_packet_result),
@@ -291,13 +291,38 @@ static const struct drm_sched_backend_ops salvo_sched_ops = {
 int salvo_sched_init(struct salvo_device *sdev)
 {
 	long timeout = timeout_ms ? msecs_to_jiffies(timeout_ms) : MAX_SCHEDULE_TIMEOUT;
+	int ret;
 
-	return salvo_compat_sched_init(&sdev->sched, &salvo_sched_ops, SALVO_RING_BATCHES,
-				       timeout, sdev->wq, "salvo", sdev->drm.dev);
+	sdev->sched = kzalloc(sizeof(*sdev->sched), GFP_KERNEL);
+	if (!sdev->sched)
+		return -ENOMEM;
+	kref_init(&sdev->sched->ref);
+	ret = salvo_compat_sched_init(&sdev->sched->base, &salvo_sched_ops, SALVO_RING_BATCHES,
+				      timeout, sdev->wq, "salvo", sdev->drm.dev);
+	if (ret) {
+		salvo_sched_put(sdev->sched);
+		sdev->sched = NULL;
+	}
+	return ret;
 }
 
-/** salvo_sched_fini() - Stop the scheduler; there are no jobs left. */
+/** salvo_sched_fini() - Stop the scheduler; there are no jobs left, but there may be contexts. */
 void salvo_sched_fini(struct salvo_device *sdev)
 {
-	drm_sched_fini(&sdev->sched);
+	drm_sched_fini(&sdev->sched->base);
+}
+
+static void salvo_sched_release(struct kref *ref)
+{
+	kfree(container_of(ref, struct salvo_sched, ref));
+}
+
+/**
+ * salvo_sched_put() - Drop a reference, from any context.
+ * @sched: Stopped, if it is the last one; may be NULL.
+ */
+void salvo_sched_put(struct salvo_sched *sched)
+{
+	if (sched)
+		kref_put(&sched->ref, salvo_sched_release);
 }

@@ -5,6 +5,8 @@
 #ifndef SALVO_SCHED_H
 #define SALVO_SCHED_H
 
+#include <linux/kref.h>
+
 #include <drm/gpu_scheduler.h>
 
 #include "salvo_vm.h"
@@ -13,6 +15,25 @@ struct salvo_ctx;
 struct salvo_device;
 struct salvo_fence;
 struct salvo_packet_result;
+
+/**
+ * struct salvo_sched - The scheduler of a device.
+ *
+ * Its fences name it as their timeline for as long as a user keeps them, so it
+ * may outlive the device.
+ */
+struct salvo_sched {
+	/** @base: Of drm_sched. */
+	struct drm_gpu_scheduler base;
+	/** @ref: Of the device and of each hardware fence. */
+	struct kref ref;
+};
+
+static inline struct salvo_sched *salvo_sched_get(struct salvo_sched *sched)
+{
+	kref_get(&sched->ref);
+	return sched;
+}
 
 /**
  * struct salvo_job - One batch from SUBMIT until its fence has signalled.
@@ -55,5 +76,6 @@ int salvo_job_result(struct salvo_job *job);
 
 int salvo_sched_init(struct salvo_device *sdev);
 void salvo_sched_fini(struct salvo_device *sdev);
+void salvo_sched_put(struct salvo_sched *sched);
 
 #endif /* SALVO_SCHED_H */

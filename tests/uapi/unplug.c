@@ -4,23 +4,25 @@
  *
  * Every test leaves the driver bound, for the programs that follow.
  */
-#include "dmabuf.h"
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "system.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "binding.h"
+#include "dmabuf.h"
+#include "rendernode.h"
+#include "system.h"
 
-#define MODULE	"/modules/salvo.ko"
-#define DRIVER	"/sys/bus/pci/drivers/salvo"
+/* Seconds: to load a module takes a slow kernel on a loaded machine many of them. */
+#define TIMEOUT	150
 
 FIXTURE(unplug) {
 	char pci[32];		/* the function's name */
@@ -29,37 +31,11 @@ FIXTURE(unplug) {
 	struct bo bo;
 };
 
-static int find_function(char *name, size_t bytes)
-{
-	DIR *dir = opendir(DRIVER);
-	struct dirent *entry;
-	int found = 0;
-
-	while (dir && (entry = readdir(dir))) {
-		if (strchr(entry->d_name, ':') && strchr(entry->d_name, '.')) {
-			snprintf(name, bytes, "%.31s", entry->d_name);
-			found = 1;
-		}
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-static bool wait_for_node(void)
-{
-	int i;
-
-	for (i = 0; i < 500 && !node_path(); i++)
-		usleep(10000);
-	return node_path();
-}
-
 FIXTURE_SETUP(unplug)
 {
 	if (access(MODULE, R_OK))
 		SKIP_TEST("there is no " MODULE " to load again");
-	ASSERT_TRUE(find_function(self->pci, sizeof(self->pci)));
+	ASSERT_EQ(driver_function(self->pci, sizeof(self->pci)), 0);
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
@@ -70,17 +46,7 @@ FIXTURE_TEARDOWN(unplug)
 {
 	if (self->fd >= 0)
 		close(self->fd);
-	EXPECT_TRUE(wait_for_node());
-}
-
-static int unbind(const char *pci)
-{
-	return write_file(DRIVER "/unbind", pci);
-}
-
-static int bind(const char *pci)
-{
-	return write_file(DRIVER "/bind", pci);
+	EXPECT_TRUE(driver_wait());
 }
 
 /* A batch of some hundred milliseconds. */
@@ -99,7 +65,7 @@ static int submit_long(int fd, uint32_t ctx, const struct bo *bo, uint32_t synco
 	return submit(fd, &batch);
 }
 
-TEST_F(unplug, module_unloads_and_loads)
+TEST_F_TIMEOUT(unplug, module_unloads_and_loads, TIMEOUT)
 {
 	int i;
 
@@ -109,44 +75,84 @@ TEST_F(unplug, module_unloads_and_loads)
 		ASSERT_EQ(unload_module("salvo"), 0);
 		EXPECT_EQ(node_path(), NULL);
 		ASSERT_EQ(load_module(MODULE), 0);
-		ASSERT_TRUE(wait_for_node());
+		ASSERT_TRUE(driver_wait());
 	}
 }
 
-TEST_F(unplug, module_with_an_open_file_stays)
+TEST_F_TIMEOUT(unplug, module_with_an_open_file_stays, TIMEOUT)
 {
 	EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
 }
 
-TEST_F(unplug, module_unloads_while_batches_of_a_closed_file_run)
+TEST_F_TIMEOUT(unplug, module_unloads_when_batches_of_a_closed_file_have_ended, TIMEOUT)
 {
 	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, syncobj_create(self->fd)), 0);
 	ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, syncobj_create(self->fd)), 0);
 	close(self->fd);
 	self->fd = -1;
-	ASSERT_EQ(unload_module("salvo"), 0);
+	ASSERT_EQ(module_unload_soon(), 0);
 	ASSERT_EQ(load_module(MODULE), 0);
 }
 
-TEST_F(unplug, open_file_of_an_unbound_driver_gets_ENODEV)
+/* What a sync_file says of its only fence: 1 or how it ended, and whose it is. */
+static int fence_status(int sync_file, char *timeline, size_t bytes)
+{
+	struct sync_fence_info fence = { 0 };
+	struct sync_file_info info = {
+		.num_fences = 1, .sync_fence_info = (uintptr_t)&fence,
+	};
+
+	if (ioctl(sync_file, SYNC_IOC_FILE_INFO, &info))
+		return -errno;
+	snprintf(timeline, bytes, "%.31s", fence.obj_name);
+	return fence.status;
+}
+
+/* Neither file nor device are there any more, but what a fence tells of itself is. */
+TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
+{
+	uint32_t syncobj[2] = { syncobj_create(self->fd), syncobj_create(self->fd) };
+	int sync_file[2], i, status;
+	char timeline[32];
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(submit_long(self->fd, self->ctx, &self->bo, syncobj[i]), 0);
+		ASSERT_EQ(drmSyncobjExportSyncFile(self->fd, syncobj[i], &sync_file[i]), 0);
+	}
+	close(self->fd);
+	self->fd = -1;
+	ASSERT_EQ(driver_unbind(self->pci), 0);
+	for (i = 0; i < 2; i++) {
+		status = fence_status(sync_file[i], timeline, sizeof(timeline));
+		EXPECT_TRUE(status == 1 || status == -ENODEV);
+		EXPECT_STREQ(timeline, "salvo");
+		/* Their code is there too. */
+		EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
+		close(sync_file[i]);
+	}
+	EXPECT_EQ(unload_module("salvo"), 0);
+	ASSERT_EQ(load_module(MODULE), 0);
+}
+
+TEST_F_TIMEOUT(unplug, open_file_of_an_unbound_driver_gets_ENODEV, TIMEOUT)
 {
 	const struct drm_salvo_command command = fill(self->bo.address, 64, 1);
 	struct bo bo;
 	uint32_t ctx;
 
-	ASSERT_EQ(unbind(self->pci), 0);
+	ASSERT_EQ(driver_unbind(self->pci), 0);
 	EXPECT_EQ(node_path(), NULL);
 	EXPECT_EQ(bo_create(self->fd, 4096, 0, &bo), -ENODEV);
 	EXPECT_EQ(bo_map(self->fd, &self->bo), -ENODEV);
 	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -ENODEV);
-	EXPECT_EQ(bind(self->pci), 0);
+	EXPECT_EQ(driver_bind(self->pci), 0);
 	/* The old file stays dead beside the new device. */
-	ASSERT_TRUE(wait_for_node());
+	ASSERT_TRUE(driver_wait());
 	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
 }
 
-TEST_F(unplug, batches_in_flight_end_when_the_driver_is_unbound)
+TEST_F_TIMEOUT(unplug, batches_in_flight_end_when_the_driver_is_unbound, TIMEOUT)
 {
 	uint32_t running = syncobj_create(self->fd), queued = syncobj_create(self->fd);
 	int other = node_open(), shared[2], err;
@@ -157,9 +163,9 @@ TEST_F(unplug, batches_in_flight_end_when_the_driver_is_unbound)
 	EXPECT_EQ(drmSyncobjHandleToFD(self->fd, running, &shared[0]), 0);
 	EXPECT_EQ(drmSyncobjHandleToFD(self->fd, queued, &shared[1]), 0);
 	close(other);
-	ASSERT_EQ(unbind(self->pci), 0);
-	ASSERT_EQ(bind(self->pci), 0);
-	ASSERT_TRUE(wait_for_node());
+	ASSERT_EQ(driver_unbind(self->pci), 0);
+	ASSERT_EQ(driver_bind(self->pci), 0);
+	ASSERT_TRUE(driver_wait());
 	/* The old file answers nothing; the fences are seen through the new device. */
 	other = node_open();
 	ASSERT_GE(other, 0);
@@ -176,7 +182,7 @@ TEST_F(unplug, batches_in_flight_end_when_the_driver_is_unbound)
 }
 
 /* What lies there means nothing any more, but nobody dies of it. */
-TEST_F(unplug, mapping_of_an_unbound_driver_can_be_touched)
+TEST_F_TIMEOUT(unplug, mapping_of_an_unbound_driver_can_be_touched, TIMEOUT)
 {
 	volatile uint32_t *words;
 	uint64_t i;
@@ -184,21 +190,21 @@ TEST_F(unplug, mapping_of_an_unbound_driver_can_be_touched)
 	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
 	words = self->bo.map;
 	words[0] = 1;
-	ASSERT_EQ(unbind(self->pci), 0);
+	ASSERT_EQ(driver_unbind(self->pci), 0);
 	for (i = 0; i < self->bo.size / 4; i += 1024)
 		words[i] = i;
 	EXPECT_NE(words[0], 1);
 	munmap(self->bo.map, 4096);
 	words[2048] = 5;
 	EXPECT_EQ(words[2048], 5);
-	ASSERT_EQ(bind(self->pci), 0);
+	ASSERT_EQ(driver_bind(self->pci), 0);
 	/* Nor does the new device see it. */
 	words[4096] = 7;
 	self->bo.map = NULL;
 }
 
 /* The buffer is there as long as anyone has it, its memory in the GPU is not. */
-TEST_F(unplug, exported_buffer_of_an_unbound_driver)
+TEST_F_TIMEOUT(unplug, exported_buffer_of_an_unbound_driver, TIMEOUT)
 {
 	uint32_t *map, handle;
 	int dmabuf, other;
@@ -208,14 +214,14 @@ TEST_F(unplug, exported_buffer_of_an_unbound_driver)
 	map = mmap(NULL, self->bo.size, PROT_READ | PROT_WRITE, MAP_SHARED, dmabuf, 0);
 	ASSERT_NE((void *)map, MAP_FAILED);
 	map[0] = 1;
-	ASSERT_EQ(unbind(self->pci), 0);
+	ASSERT_EQ(driver_unbind(self->pci), 0);
 	map[1024] = 2;
 	EXPECT_NE(map[0], 1);
 	close(self->fd);
 	self->fd = -1;
 	map[2048] = 3;
-	ASSERT_EQ(bind(self->pci), 0);
-	ASSERT_TRUE(wait_for_node());
+	ASSERT_EQ(driver_bind(self->pci), 0);
+	ASSERT_TRUE(driver_wait());
 	other = node_open();
 	ASSERT_GE(other, 0);
 	/* To the new device it is a stranger's, and has no pages. */
@@ -227,7 +233,7 @@ TEST_F(unplug, exported_buffer_of_an_unbound_driver)
 }
 
 /* While batches write to it, and the handle and the file outlive the driver. */
-TEST_F(unplug, unbound_while_a_buffer_is_imported)
+TEST_F_TIMEOUT(unplug, unbound_while_a_buffer_is_imported, TIMEOUT)
 {
 	uint32_t done = syncobj_create(self->fd), handle;
 	struct drm_salvo_bo_query query = { 0 };
@@ -242,7 +248,7 @@ TEST_F(unplug, unbound_while_a_buffer_is_imported)
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_QUERY, &query), 0);
 	bo = (struct bo){ query.size, query.address, query.handle, NULL };
 	ASSERT_EQ(submit_long(self->fd, self->ctx, &bo, done), 0);
-	ASSERT_EQ(unbind(self->pci), 0);
+	ASSERT_EQ(driver_unbind(self->pci), 0);
 	/* No fence of ours is left, and the memory is the exporter's alone. */
 	EXPECT_TRUE(dmabuf_poll(frame.fd, true, 20000));
 	frame.map[0] = 77;
@@ -250,8 +256,8 @@ TEST_F(unplug, unbound_while_a_buffer_is_imported)
 	EXPECT_EQ(frame.map[0], 77);
 	EXPECT_NE(drmPrimeFDToHandle(self->fd, frame.fd, &handle), 0);
 	EXPECT_EQ(errno, ENODEV);
-	ASSERT_EQ(bind(self->pci), 0);
-	ASSERT_TRUE(wait_for_node());
+	ASSERT_EQ(driver_bind(self->pci), 0);
+	ASSERT_TRUE(driver_wait());
 	close(self->fd);
 	/* It can be imported again by the new device. */
 	self->fd = node_open();
@@ -331,7 +337,7 @@ static void stop_load(struct __test_metadata *_metadata, pid_t *children, int *s
 	close(stop[0]);
 }
 
-TEST_F_TIMEOUT(unplug, unbound_and_bound_under_load, 60)
+TEST_F_TIMEOUT(unplug, unbound_and_bound_under_load, TIMEOUT)
 {
 	pid_t children[CHILDREN];
 	int stop[2], i;
@@ -339,15 +345,15 @@ TEST_F_TIMEOUT(unplug, unbound_and_bound_under_load, 60)
 	start_load(_metadata, children, stop);
 	for (i = 0; i < 5; i++) {
 		usleep(40000 * i);
-		ASSERT_EQ(unbind(self->pci), 0);
-		ASSERT_EQ(bind(self->pci), 0);
-		ASSERT_TRUE(wait_for_node());
+		ASSERT_EQ(driver_unbind(self->pci), 0);
+		ASSERT_EQ(driver_bind(self->pci), 0);
+		ASSERT_TRUE(driver_wait());
 	}
 	stop_load(_metadata, children, stop);
 	EXPECT_TRUE(settle("vram-used", 0));
 }
 
-TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, 60)
+TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, TIMEOUT)
 {
 	char remove[96];
 	pid_t children[CHILDREN];
@@ -360,13 +366,13 @@ TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, 60)
 		ASSERT_EQ(write_file(remove, "1"), 0);
 		EXPECT_NE(access(remove, F_OK), 0);
 		ASSERT_EQ(write_file("/sys/bus/pci/rescan", "1"), 0);
-		ASSERT_TRUE(wait_for_node());
+		ASSERT_TRUE(driver_wait());
 	}
 	stop_load(_metadata, children, stop);
 }
 
 /* Refused while somebody has it open, clean when for a moment nobody has. */
-TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, 60)
+TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, TIMEOUT)
 {
 	pid_t children[CHILDREN];
 	int stop[2], i, err, refused = 0;
@@ -379,7 +385,7 @@ TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, 60)
 			refused++;
 		} else {
 			ASSERT_EQ(load_module(MODULE), 0);
-			ASSERT_TRUE(wait_for_node());
+			ASSERT_TRUE(driver_wait());
 		}
 		usleep(5000);
 	}
@@ -387,14 +393,14 @@ TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, 60)
 	stop_load(_metadata, children, stop);
 }
 
-TEST_F(unplug, works_after_it)
+TEST_F_TIMEOUT(unplug, works_after_it, TIMEOUT)
 {
 	const struct drm_salvo_command command = fill(self->bo.address, 64, 9);
 
-	ASSERT_EQ(unbind(self->pci), 0);
-	ASSERT_EQ(bind(self->pci), 0);
+	ASSERT_EQ(driver_unbind(self->pci), 0);
+	ASSERT_EQ(driver_bind(self->pci), 0);
 	close(self->fd);
-	ASSERT_TRUE(wait_for_node());
+	ASSERT_TRUE(driver_wait());
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
