@@ -222,7 +222,7 @@ struct salvo_suspend {
 	struct work_struct work;
 	/** @sdev: The device. */
 	struct salvo_device *sdev;
-	/** @idle: The ring was empty: the scheduler is parked. */
+	/** @idle: No batch was under way: the scheduler is parked. */
 	bool idle;
 };
 
@@ -232,7 +232,8 @@ static void salvo_device_suspend_work(struct work_struct *work)
 	struct salvo_device *sdev = suspend->sdev;
 
 	kthread_park(sdev->sched->base.thread);
-	suspend->idle = salvo_ring_is_idle(sdev);
+	/* A batch that ended as we parked it would be taken for hung: nobody frees it. */
+	suspend->idle = salvo_ring_is_idle(sdev) && list_empty(&sdev->sched->base.pending_list);
 	if (!suspend->idle)
 		kthread_unpark(sdev->sched->base.thread);
 }
@@ -253,7 +254,6 @@ int salvo_device_suspend(struct salvo_device *sdev)
 
 	if (salvo_device_is_gone(sdev))
 		return 0;
-	cancel_delayed_work_sync(&sdev->reclaim);
 	INIT_WORK_ONSTACK(&suspend.work, salvo_device_suspend_work);
 	for (looks = 0; looks < SALVO_SUSPEND_LOOKS && !suspend.idle; looks++) {
 		if (looks)
@@ -264,6 +264,8 @@ int salvo_device_suspend(struct salvo_device *sdev)
 	destroy_work_on_stack(&suspend.work);
 	if (!suspend.idle)
 		return salvo_refuse(sdev, -EBUSY, "all batches on the ring end");
+	sdev->parked = true;
+	cancel_delayed_work_sync(&sdev->reclaim);
 	cancel_delayed_work_sync(&sdev->watchdog);
 	salvo_ring_stop(sdev);
 	if (salvo_device_stop_hw(sdev, to_pci_dev(sdev->drm.dev)))
@@ -275,7 +277,9 @@ static int salvo_device_restart(struct salvo_device *sdev)
 {
 	int ret;
 
-	ret = salvo_device_start_hw(sdev, to_pci_dev(sdev->drm.dev));
+	/* Without bus mastering nobody could tell us. */
+	ret = salvo_check(sdev, !salvo_mmio_is_lost(&sdev->mmio), -ENODEV) ?:
+	      salvo_device_start_hw(sdev, to_pci_dev(sdev->drm.dev));
 	if (ret)
 		return ret;
 	mutex_lock(&sdev->space_lock);
@@ -294,9 +298,11 @@ int salvo_device_resume(struct salvo_device *sdev)
 {
 	int ret;
 
-	if (salvo_device_is_gone(sdev))
+	if (!sdev->parked)
 		return 0;
-	ret = salvo_device_restart(sdev);
+	sdev->parked = false;
+	/* If it was lost meanwhile, its batches end when the scheduler runs. */
+	ret = salvo_device_is_gone(sdev) ? -ENODEV : salvo_device_restart(sdev);
 	if (ret)
 		salvo_reset_lose(sdev);
 	else

@@ -104,6 +104,8 @@ struct salvo_device {
 	 * more packets, yet kernels may still write to imported memory.
 	 */
 	bool wild;
+	/** @parked: The scheduler is, for a suspend; of suspend and resume only. */
+	bool parked;
 	/** @jobs: Batches that exist, whatever their state. */
 	atomic_t jobs;
 	/** @busy_ctxs: Contexts with batches that have not ended. */

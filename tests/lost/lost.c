@@ -5,13 +5,9 @@
  * Runs in the VM; tests/vm/lost.sh on the host does what the lines "# host: ..." ask
  * for: it kills, stops or continues the worker process of salvo-gpu.
  */
-#include "dmabuf.h"
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "system.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <linux/netlink.h>
 #include <poll.h>
 #include <stdio.h>
@@ -22,37 +18,17 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
-
-#define DRIVER	"/sys/bus/pci/drivers/salvo"
-#define MODULE	"/modules/salvo.ko"
+#include "binding.h"
+#include "dmabuf.h"
+#include "host.h"
+#include "rendernode.h"
+#include "system.h"
 
 FIXTURE(lost) {
 	int fd;
 	uint32_t ctx, syncobj;
 	struct bo bo, exec;
 };
-
-static int bind_again(void)
-{
-	glob_t found;
-	const char *pci;
-	int err;
-
-	if (glob(DRIVER "/*:*.*", 0, NULL, &found))
-		return -ENOENT;
-	pci = strrchr(found.gl_pathv[0], '/') + 1;
-	err = write_file(DRIVER "/unbind", pci);
-	if (!err)
-		err = write_file(DRIVER "/bind", pci);
-	globfree(&found);
-	return err;
-}
-
-static void ask_host(const char *what)
-{
-	printf("# host: %s\n", what);
-	fflush(stdout);
-}
 
 /* Until a new file cannot be opened any more. */
 static bool becomes_gone(void)
@@ -156,7 +132,7 @@ static void expect_works_when_bound_again(struct __test_metadata *_metadata)
 	struct bo bo;
 
 	for (i = 0; i < 50 && err; i++) {
-		err = bind_again();
+		err = driver_rebind();
 		if (err)
 			usleep(100000);
 	}
@@ -229,7 +205,6 @@ TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, 60)
 	EXPECT_EQ(err, 0);
 }
 
-/* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
 /* Woken up again it could write there: its importers' memory is kept until it is dead. */
 TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, 60)
 {
@@ -258,6 +233,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, 60)
 	close(vgem);
 }
 
+/* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
 TEST_F_TIMEOUT(lost, worker_dies_under_load, 90)
 {
 	static const useconds_t delays[] = { 1000, 20000, 70000 };
@@ -295,6 +271,65 @@ TEST_F_TIMEOUT(lost, worker_dies_under_load, 90)
 	}
 }
 
+/* It dies while the driver comes and goes. */
+TEST_F_TIMEOUT(lost, worker_dies_as_the_driver_is_bound, 120)
+{
+	double until;
+	int i, err;
+
+	close(self->fd);
+	self->fd = -1;
+	for (i = 0; i < 3; i++) {
+		ask_host("kill later");
+		for (until = seconds() + 1; seconds() < until; ) {
+			err = driver_rebind();
+			EXPECT_TRUE(err == 0 || err == -ENODEV) {
+				TH_LOG("binding it gave %d", err);
+			}
+		}
+		expect_works_when_bound_again(_metadata);
+	}
+}
+
+/* Asleep, nobody takes the loss of the GPU; awake again, no batch waits for it for ever. */
+TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, 60)
+{
+	const struct drm_salvo_sync signal = { .handle = self->syncobj };
+	struct drm_salvo_command command;
+	struct batch batch = {
+		.ctx = self->ctx, .commands = &command, .count = 1,
+		.signals = &signal, .signal_count = 1,
+	};
+	struct drm_salvo_bo_query query = { 0 };
+	struct vgem_bo frame;
+	int vgem = vgem_open();
+	uint32_t fence;
+
+	if (vgem < 0 || access("/sys/power/pm_test", W_OK))
+		SKIP(return, "there is no vgem, or the kernel cannot test suspend");
+	/* The batch waits for the frame, in the scheduler. */
+	ASSERT_EQ(vgem_create(vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
+	ASSERT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &query.handle), 0);
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_QUERY, &query), 0);
+	ASSERT_EQ(vgem_fence_attach(vgem, &frame, true, &fence), 0);
+	command = fill(query.address, 4096, 1);
+	ASSERT_EQ(submit(self->fd, &batch), 0);
+
+	ASSERT_EQ(write_file("/sys/power/pm_test", "devices"), 0);
+	write_file("/sys/module/suspend/parameters/pm_test_delay", "4");
+	ask_host("kill in 2 s");
+	EXPECT_EQ(write_file("/sys/power/state", "freeze"), 0);
+	EXPECT_EQ(write_file("/sys/power/pm_test", "none"), 0);
+
+	vgem_fence_signal(vgem, fence);
+	EXPECT_EQ(syncobj_wait(self->fd, self->syncobj, 20), 0);
+	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ENODEV);
+	expect_gone(_metadata, self);
+	expect_works_when_bound_again(_metadata);
+	vgem_destroy(vgem, &frame);
+	close(vgem);
+}
+
 /* What udev hears, so that it can bind the driver again by itself. */
 TEST_F_TIMEOUT(lost, user_space_is_told, 60)
 {
@@ -326,8 +361,6 @@ TEST_F_TIMEOUT(lost, user_space_is_told, 60)
 
 TEST_F_TIMEOUT(lost, module_unloads, 60)
 {
-	int i, err = -EWOULDBLOCK;
-
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("kill");
 	EXPECT_TRUE(becomes_gone());
@@ -336,11 +369,7 @@ TEST_F_TIMEOUT(lost, module_unloads, 60)
 	munmap(self->exec.map, self->exec.size);
 	close(self->fd);
 	self->fd = -1;
-	for (i = 0; i < 100 && err; i++) {
-		err = unload_module("salvo");
-		usleep(err ? 50000 : 0);
-	}
-	ASSERT_EQ(err, 0);
+	ASSERT_EQ(module_unload_soon(), 0);
 	ASSERT_EQ(load_module(MODULE), 0);
 	expect_works_when_bound_again(_metadata);
 }
@@ -353,7 +382,7 @@ TEST_F_TIMEOUT(lost, supervisor_dies, 60)
 	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
 	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ENODEV);
 	expect_gone(_metadata, self);
-	EXPECT_EQ(bind_again(), -ENODEV);
+	EXPECT_EQ(driver_rebind(), -ENODEV);
 	EXPECT_EQ(node_path(), NULL);
 	*(volatile int *)self->exec.map = 2;
 }

@@ -3,20 +3,28 @@
  * suspend.c - the system goes to sleep and wakes up with batches around
  *
  * The kernel's own test mode freezes user space, suspends all devices, waits a second
- * and goes back: all that the driver sees of a suspend to idle.
+ * and goes back: all that the driver sees of a suspend to idle. Where the host says, by
+ * SALVO_HOST_WAKES, that it will press a key, the system really sleeps until then.
  */
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "system.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host.h"
+#include "rendernode.h"
+#include "system.h"
 
 #define CHILDREN	4
+/* Keys that come while the system is on its way to sleep keep it awake. */
+#define TRIES		5
+
+#define KEYBOARD	"/sys/devices/platform/i8042/serio0"
 
 FIXTURE(suspend) {
 	int fd;
@@ -28,8 +36,12 @@ FIXTURE_SETUP(suspend)
 {
 	if (access("/sys/power/pm_test", W_OK))
 		SKIP_TEST("the kernel cannot test suspend");
-	ASSERT_EQ(write_file("/sys/power/pm_test", "devices"), 0);
-	write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
+	if (getenv("SALVO_HOST_WAKES")) {
+		ASSERT_EQ(write_file(KEYBOARD "/power/wakeup", "enabled"), 0);
+	} else {
+		ASSERT_EQ(write_file("/sys/power/pm_test", "devices"), 0);
+		write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
+	}
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
@@ -45,9 +57,30 @@ FIXTURE_TEARDOWN(suspend)
 	EXPECT_TRUE(settle("vram-used", 0));
 }
 
+static int times_asleep(void)
+{
+	FILE *file = fopen("/sys/power/suspend_stats/success", "re");
+	int times = -1;
+
+	if (file && fscanf(file, "%d", &times) != 1)
+		times = -1;
+	if (file)
+		fclose(file);
+	return times;
+}
+
 static int go_to_sleep(void)
 {
-	return write_file("/sys/power/state", "freeze");
+	const bool wakes = getenv("SALVO_HOST_WAKES");
+	int before = times_asleep(), err = -EBUSY, i;
+
+	if (wakes)
+		ask_host("wake");
+	for (i = 0; i < TRIES && err == -EBUSY; i++)
+		err = write_file("/sys/power/state", "freeze");
+	if (wakes)
+		ask_host("let sleep");
+	return err ?: times_asleep() == before + 1 ? 0 : -EAGAIN;
 }
 
 /* Buffers, address spaces and contexts are as they were. */

@@ -1,18 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The GPU's worker process dies and stops under the driver: build/tests/lost/* in one boot.
+# The GPU's worker process dies and stops under the driver, and the system really sleeps: build/tests/lost/*
+# and build/tests/uapi/suspend in one boot. Options go to run-vm.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
+tmp=$(mktemp -d)
+mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
+waker=
+
 # Does what a line of the test asks for to the worker of the salvo-gpu of this run.
 obey() {
 	local gpu worker
+	case $2 in
+	wake)
+		# Until told: the first key may come too early.
+		(while sleep 2; do echo sendkey a; done) 1<>"$tmp/monitor.in" &
+		waker=$!
+		return ;;
+	'let sleep')
+		kill "$waker"
+		return ;;
+	esac
 	gpu=$(pgrep -P "$1" -x salvo-gpu) && worker=$(pgrep -P "$gpu") || return
 	case $2 in
 	kill) kill -KILL "$worker" ;;
 	'kill all') kill -KILL "$gpu" ;;
 	'kill later') (sleep 0.5; kill -KILL "$worker") & ;;
+	'kill in 2 s') (sleep 2; kill -KILL "$worker") & ;;
 	stop) kill -STOP "$worker" ;;
 	'end no process for 5 s') (
 		zygote=$(pgrep -P "$worker" | head -n 1)
@@ -23,9 +39,11 @@ obey() {
 	esac
 }
 
-coproc VM { exec tests/vm/run-vm -t 200 --with vgem "${BUILD:-build}"/tests/lost/*; }
+coproc VM { exec tests/vm/run-vm -t 200 --with vgem -e SALVO_HOST_WAKES=1 \
+	--qemu "-chardev pipe,id=monitor,path=$tmp/monitor -mon chardev=monitor,mode=readline" "$@" \
+	"${BUILD:-build}"/tests/uapi/suspend "${BUILD:-build}"/tests/lost/*; }
 pid=$VM_PID
-trap 'kill "$pid" 2>/dev/null' EXIT
+trap 'kill "$pid" $waker 2>/dev/null; rm -rf "$tmp"' EXIT
 while IFS= read -r line <&"${VM[0]}"; do
 	printf '%s\n' "$line"
 	case $line in
