@@ -158,6 +158,9 @@ err_sched_fini:
 	salvo_sched_fini(sdev);
 err_irq_fini:
 	salvo_irq_fini(sdev, pdev);
+	/* The GPU may have been lost in between. */
+	cancel_work_sync(&sdev->lost);
+	cancel_work_sync(&sdev->wedged);
 err_ring_fini:
 	salvo_ring_fini(sdev);
 err_stop_hw:

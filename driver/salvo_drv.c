@@ -177,6 +177,9 @@ static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		salvo_device_fini(sdev);
 		return ret;
 	}
+	/* Lost meanwhile: nobody could hear it. */
+	if (salvo_device_is_gone(sdev))
+		queue_work(system_unbound_wq, &sdev->wedged);
 	drm_info(&sdev->drm, "%u execution units, %llu MiB of VRAM\n", sdev->mmio.units,
 		 sdev->mmio.vram_bytes >> 20);
 	return 0;
