@@ -164,6 +164,13 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 {
 	int ret;
 
+	/* That the render node was opened for writing says nothing of the dma-buf. */
+	if (to_salvo_bo(base)->flags & DRM_SALVO_BO_READONLY) {
+		ret = salvo_check(to_salvo(base->dev), !(vma->vm_flags & VM_WRITE), -EACCES);
+		if (ret)
+			return ret;
+		vma->vm_flags &= ~VM_MAYWRITE;
+	}
 	/* What the exporter expects to find. */
 	vma->vm_private_data = NULL;
 	vma->vm_ops = NULL;

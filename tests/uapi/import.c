@@ -328,6 +328,8 @@ TEST_F(import, what_is_not_writable_is_not_written)
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 	command = fill(bo.address, 4096, 1);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -EINVAL);
+	/* Nor is it mapped for that. */
+	EXPECT_EQ(bo_map(self->fd, &bo), -EACCES);
 	vgem_destroy(self->vgem, &frame);
 }
 
