@@ -150,7 +150,7 @@ static int salvo_binding_write_packets(struct salvo_device *sdev, struct salvo_b
 	if (!runs)
 		b->memory_bytes += SALVO_PACK_SPACE_BYTES;
 	else
-		b->memory_bytes += full * salvo_pack_system_bytes(SALVO_MAX_COMMANDS) +
+		b->memory_bytes += (size_t)full * salvo_pack_system_bytes(SALVO_MAX_COMMANDS) +
 				   salvo_pack_system_bytes(rest);
 	b->memory = dma_alloc_coherent(sdev->drm.dev, b->memory_bytes, &b->dma,
 				       GFP_KERNEL | __GFP_NOWARN);

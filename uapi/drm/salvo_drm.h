@@ -389,9 +389,6 @@ struct drm_salvo_fault {
 	__u32 pad;
 };
 
-/** define DRM_SALVO_CTX_BANNED - A batch of the context hung or faulted; SUBMIT gives EIO. */
-#define DRM_SALVO_CTX_BANNED	(1 << 0)
-
 /**
  * struct drm_salvo_ctx_query - CTX_QUERY: the state of a context.
  */
