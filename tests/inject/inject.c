@@ -7,8 +7,6 @@
  * That a GPU has taken them is seen by its interrupt.
  */
 #include "kselftest_harness.h"
-#include "rendernode.h"
-#include "system.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -19,8 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-
-#define DRIVER	"/sys/bus/pci/drivers/salvo"
+#include "binding.h"
+#include "host.h"
+#include "rendernode.h"
 
 /* A file of a GPU with what a batch needs. */
 struct user {
@@ -88,19 +87,15 @@ static uint64_t fault_irqs(void)
 	return irqs;
 }
 
-static void ask_host(const char *what, const char *faults)
-{
-	printf("# host: %s %s\n", what, faults);
-	fflush(stdout);
-}
-
 /* Batches are counted from now on. */
 static bool inject_into(const char *what, const char *faults)
 {
 	const uint64_t before = fault_irqs();
+	char line[128];
 	int i;
 
-	ask_host(what, faults);
+	snprintf(line, sizeof(line), "%s %s", what, faults);
+	ask_host(line);
 	for (i = 0; i < 600 && fault_irqs() == before; i++)
 		usleep(50000);
 	return fault_irqs() != before;
@@ -163,12 +158,12 @@ static int bind_again(struct user *user)
 	munmap(user->bo.map, user->bo.size);
 	close(user->fd);
 	user->fd = -1;
-	err = write_file(DRIVER "/unbind", pci);
+	err = driver_unbind(pci);
 	if (err)
 		return err;
 	/* The next worker may not be up yet. */
 	for (i = 0; i < 100; i++) {
-		err = write_file(DRIVER "/bind", pci);
+		err = driver_bind(pci);
 		if (!err)
 			break;
 		usleep(100000);
@@ -275,7 +270,7 @@ TEST_F_TIMEOUT(inject, without_its_magic_the_gpu_is_given_up, 60)
 		usleep(50000);
 	EXPECT_EQ(run_fill(user, 2), -ENODEV);
 	EXPECT_EQ(run_fill(&self->user[1], 3), 0);
-	ask_host("kill", "");
+	ask_host("kill ");
 	ASSERT_EQ(bind_again(user), 0);
 	EXPECT_EQ(run_fill(user, 4), 0);
 }
@@ -300,6 +295,50 @@ TEST_F_TIMEOUT(inject, a_crash_ends_one_gpu_and_not_the_other, 60)
 	ASSERT_EQ(bind_again(&user[0]), 0);
 	EXPECT_EQ(run_fill(&user[0], 8), 0);
 	EXPECT_EQ(run_fill(&user[1], 9), 0);
+}
+
+#define CRASH_BATCHES	8
+
+/*
+ * Of two contexts in turn, some of them after the crash: what was done before it is
+ * done, the rest is not, and nothing waits for ever.
+ */
+static void crash_at(struct __test_metadata *_metadata, struct user *user, unsigned int at)
+{
+	uint32_t ctx[2] = { user->ctx }, syncobj[CRASH_BATCHES];
+	int submitted, i, err, lost[2] = { 0 };
+	char what[16];
+
+	ASSERT_EQ(ctx_create(user->fd, &ctx[1]), 0);
+	snprintf(what, sizeof(what), "crash@%u", at);
+	ASSERT_TRUE(inject(what));
+	for (submitted = 0; submitted < CRASH_BATCHES; submitted++) {
+		user->ctx = ctx[submitted % 2];
+		user->syncobj = syncobj[submitted] = syncobj_create(user->fd);
+		err = submit_fill(user, submitted);
+		if (err)
+			break;
+	}
+	EXPECT_TRUE(err == 0 || err == -ENODEV);
+	for (i = 0; i < submitted; i++) {
+		ASSERT_EQ(syncobj_wait(user->fd, syncobj[i], 30), 0);
+		err = syncobj_error(user->fd, syncobj[i]);
+		EXPECT_TRUE(err == -ENODEV || (err == 0 && !lost[i % 2]));
+		lost[i % 2] |= err;
+	}
+	EXPECT_TRUE(submitted < (int)at || lost[0] || lost[1]);
+	EXPECT_EQ(run_fill(user, 1), -ENODEV);
+}
+
+TEST_F_TIMEOUT(inject, a_crash_at_any_batch_loses_no_fence, 150)
+{
+	unsigned int at;
+
+	for (at = 1; at <= CRASH_BATCHES; at++) {
+		crash_at(_metadata, &self->user[0], at);
+		ASSERT_EQ(bind_again(&self->user[0]), 0);
+		ASSERT_EQ(run_fill(&self->user[0], at), 0);
+	}
 }
 
 /* A late fence of the second GPU is no matter of the first. */
