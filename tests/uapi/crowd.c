@@ -161,10 +161,12 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 120)
 		}
 	}
 	close(self->start[1]);
-	/* Past the beginning, when queues fill. */
+	/* Past the beginning, when queues fill: who comes first may have all the GPU until then. */
 	while (shares->ready < SHARERS)
 		usleep(10000);
-	usleep(200000);
+	for (i = 0; i < SHARERS; i++)
+		while (shares->ended[i] < depths[i])
+			usleep(10000);
 	for (i = 0; i < SHARERS; i++)
 		before[i] = shares->ended[i];
 	sleep(seconds ? atoi(seconds) : 3);

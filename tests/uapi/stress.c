@@ -128,7 +128,7 @@ FIXTURE_TEARDOWN(stress)
 }
 
 /* A slow kernel on a loaded machine takes its time. */
-TEST_F_TIMEOUT(stress, threads_share_everything, 120)
+TEST_F_TIMEOUT(stress, threads_share_everything, 300)
 {
 	struct worker workers[FILES][THREADS] = { 0 };
 	struct shared shared;
