@@ -395,7 +395,7 @@ TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, TIMEOUT)
 
 TEST_F_TIMEOUT(unplug, works_after_it, TIMEOUT)
 {
-	const struct drm_salvo_command command = fill(self->bo.address, 64, 9);
+	struct drm_salvo_command command;
 
 	ASSERT_EQ(driver_unbind(self->pci), 0);
 	ASSERT_EQ(driver_bind(self->pci), 0);
@@ -406,6 +406,7 @@ TEST_F_TIMEOUT(unplug, works_after_it, TIMEOUT)
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
 	ASSERT_EQ(bo_create(self->fd, 32 << 20, 0, &self->bo), 0);
 	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
+	command = fill(self->bo.address, 64, 9);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 	EXPECT_EQ(*(int *)self->bo.map, 9);
 }
