@@ -284,11 +284,15 @@ static bool parse_dispatch(struct parser *p, const struct salvo_op_dispatch *op)
 
 	if (op->flags & ~SALVO_DISPATCH_BARRIERS || op->reserved || op->dims < 1 || op->dims > 3)
 		return bad(p);
-	for (d = 0; d < 3; d++) {
+	for (d = op->dims; d < 3; d++) {
+		if (op->items[d] != 1 || op->group[d] != 1)
+			return bad(p);
+		size[d] = 1;
+	}
+	for (d = 0; d < op->dims; d++) {
 		const uint32_t items = op->items[d], group = op->group[d];
 
-		if (!items || items > SALVO_MAX_ITEMS || !group ||
-		    (d >= op->dims && (items != 1 || group != 1)))
+		if (!items || items > SALVO_MAX_ITEMS || !group)
 			return bad(p);
 		size[d] = group == 1 ? items : (items - 1) / group + 1;
 		group_items *= group;

@@ -20,17 +20,6 @@
 
 #include <stddef.h>
 
-void salvo_element_set_range(struct salvo_element *element, const uint32_t size[3])
-{
-	unsigned int d;
-
-	element->total = 1;
-	for (d = 0; d < 3; d++) {
-		element->size[d] = size[d];
-		element->total *= size[d];
-	}
-}
-
 struct salvo_element *salvo_element_join_run(struct salvo_element *head,
 					     struct salvo_element *element)
 {

@@ -85,7 +85,13 @@ struct salvo_element {
 /**
  * salvo_element_set_range() - Give an element its range.
  */
-void salvo_element_set_range(struct salvo_element *element, const uint32_t size[3]);
+static inline void salvo_element_set_range(struct salvo_element *element, const uint32_t size[3])
+{
+	element->size[0] = size[0];
+	element->size[1] = size[1];
+	element->size[2] = size[2];
+	element->total = size[0] * size[1] * size[2];
+}
 
 /**
  * salvo_element_join_run() - Let @element enter the queue together with the run at @head.

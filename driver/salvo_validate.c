@@ -113,17 +113,23 @@ static int check_grid(const struct drm_salvo_command *cmd, __u32 index, struct s
 	if (cmd->dims < 1 || cmd->dims > 3)
 		return reject(why, -EINVAL, index, "dims", cmd->dims, "1, 2 or 3");
 
-	for (d = 0; d < 3; d++) {
+	for (d = cmd->dims; d < 3; d++) {
+		if (cmd->items[d] != 1)
+			return reject(why, -EINVAL, index, items_name[d], cmd->items[d],
+				      "1 past the last dimension");
+		if (cmd->group[d] != 1)
+			return reject(why, -EINVAL, index, group_name[d], cmd->group[d],
+				      "1 past the last dimension");
+	}
+	for (d = 0; d < cmd->dims; d++) {
 		const __u32 items = cmd->items[d], group = cmd->group[d];
 
-		if (!items || (d >= cmd->dims && items != 1))
-			return reject(why, -EINVAL, index, items_name[d], items,
-				      "at least 1, and 1 past the last dimension");
+		if (!items)
+			return reject(why, -EINVAL, index, items_name[d], items, "at least 1");
 		if (items > SALVO_MAX_ITEMS)
 			return reject(why, -E2BIG, index, items_name[d], items, "at most 2^31");
-		if (!group || (d >= cmd->dims && group != 1))
-			return reject(why, -EINVAL, index, group_name[d], group,
-				      "at least 1, and 1 past the last dimension");
+		if (!group)
+			return reject(why, -EINVAL, index, group_name[d], group, "at least 1");
 
 		/* Both factors are below 2^32: the products cannot wrap. */
 		group_items *= group;
