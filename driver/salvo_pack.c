@@ -161,6 +161,20 @@ void salvo_pack_batch(const struct salvo_batch_desc *batch,
 	}
 }
 
+void salvo_pack_commands(const struct salvo_batch_desc *batch, __u32 first, __u32 end,
+			 void *packet)
+{
+	const struct salvo_packet *head = packet;
+	__u8 *at = (__u8 *)(head + 1) + head->command_bytes - sizeof(struct salvo_op_close);
+	__u32 i;
+
+	/* Set-up commands are not always the same; behind the commands there is only the close. */
+	for (i = first; i < batch->count; i++)
+		at -= command_bytes(&batch->commands[i]);
+	for (i = first; i < end; i++)
+		at = pack_command(at, &batch->commands[i], i);
+}
+
 void salvo_pack_set_fence(void *packet, __u64 fence_id)
 {
 	struct salvo_packet *head = packet;

@@ -44,6 +44,16 @@ void salvo_pack_batch(const struct salvo_batch_desc *batch,
 		      const struct salvo_packet_target *target, void *packet);
 
 /**
+ * salvo_pack_commands() - Write some commands of a packet again.
+ * @batch: What salvo_pack_batch() was given, but for fields of these commands; not their types.
+ * @first: The first of them.
+ * @end: The one after the last.
+ * @packet: The packet, at least up to its arguments.
+ */
+void salvo_pack_commands(const struct salvo_batch_desc *batch, __u32 first, __u32 end,
+			 void *packet);
+
+/**
  * salvo_pack_set_fence() - Give a packet its fence id, in its head and its closing command.
  * @packet: What salvo_pack_batch() wrote.
  * @fence_id: Seqno of its ring entry.

@@ -102,15 +102,19 @@ static inline void salvo_batch_moved(struct salvo_batch *batch)
 	batch->explained = false;
 }
 
+/** salvo_batch_unlabel() - What the fences of submissions are to say has changed. */
+static inline void salvo_batch_unlabel(struct salvo_batch *batch)
+{
+	salvo_labels_put(batch->labels);
+	batch->labels = NULL;
+}
+
 /** salvo_batch_changed() - What was found out about the commands does not hold any more. */
 static inline void salvo_batch_changed(struct salvo_batch *batch)
 {
 	salvo_batch_moved(batch);
 	batch->validated.epoch = 0;
-	if (batch->labels) {
-		salvo_labels_put(batch->labels);
-		batch->labels = NULL;
-	}
+	salvo_batch_unlabel(batch);
 }
 
 /** salvo_batch_track() - Put the pipe controls that are lacking behind the last command. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/salvo_hw.h"
 #include "kernel.h"
 
 int salvo_kernel_create(struct salvo_program *program, const char *name,
@@ -221,7 +222,7 @@ int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_
 	const uint32_t *required = kernel->note.required_group;
 	const struct salvo_device_info *info = &device->info;
 	uint32_t new_items[3] = { 1, 1, 1 }, new_group[3] = { 1, 1, 1 };
-	uint64_t in_group = 1;
+	uint64_t in_group = 1, groups = 1;
 	unsigned int d;
 
 	if (dims < 1 || dims > 3 || !items)
@@ -233,18 +234,20 @@ int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_
 			return -E2BIG;
 		new_items[d] = items[d];
 	}
-	if (group)
-		memcpy(new_group, group, dims * sizeof(*group));
-	else if (required[0])
-		memcpy(new_group, required, sizeof(new_group));
-	else
+	if (!group && !required[0])
 		choose_group(info, kernel->note.flags, dims, new_items, new_group);
-	for (d = 0; d < 3; d++) {
-		if (!new_group[d] || (d >= dims && new_group[d] != 1) ||
-		    (required[0] && new_group[d] != required[d]))
+	else
+		for (d = 0; d < dims; d++)
+			new_group[d] = group ? group[d] : required[d];
+	for (d = 0; required[0] && d < 3; d++)
+		if (new_group[d] != required[d])
+			return -EINVAL;
+	for (d = 0; d < dims; d++) {
+		if (!new_group[d])
 			return -EINVAL;
 		in_group *= new_group[d];
-		if (in_group > info->max_group_items)
+		groups *= new_group[d] == 1 ? new_items[d] : (new_items[d] - 1) / new_group[d] + 1;
+		if (in_group > info->max_group_items || groups > SALVO_MAX_GROUPS)
 			return -E2BIG;
 	}
 	grid->dims = dims;

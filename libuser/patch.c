@@ -3,9 +3,9 @@
  * patch.c - batches that live on: change what is in one, put one into another
  *
  * A patch writes into the arrays that SUBMIT takes, where the dispatch put its arguments, so
- * a batch is submitted again without being built again. Values and buffers need no new
- * check of the batch: the library checks them here, and the GPU when the kernel
- * runs. A new grid or a new place of a copy makes the next submission check all again.
+ * a batch is submitted again without being built again. Values, buffers and grids need no
+ * new check of the batch: the library checks them here, and the GPU again. The new place
+ * of a copy makes the next submission check all again.
  *
  * A batch in flight is not patched: errors and profiles are told by the batch as it is.
  */
@@ -133,6 +133,18 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 	return 0;
 }
 
+/* The grid of a command is another one: for the packet that is kept, and for errors. */
+static void note_grid(struct salvo_batch *batch, unsigned int command)
+{
+	struct salvo_validated *kept = &batch->validated;
+
+	if (!kept->end || command < kept->first)
+		kept->first = command;
+	if (command >= kept->end)
+		kept->end = command + 1;
+	salvo_batch_unlabel(batch);
+}
+
 int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsigned int dims,
 			   const uint32_t *items, const uint32_t *group)
 {
@@ -151,7 +163,7 @@ int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsi
 	cmd->dims = grid.dims;
 	memcpy(cmd->items, grid.items, sizeof(cmd->items));
 	memcpy(cmd->group, grid.group, sizeof(cmd->group));
-	salvo_batch_changed(batch);
+	note_grid(batch, command);
 	return 0;
 }
 

@@ -307,7 +307,7 @@ int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, ui
  * Where @items is no multiple of @group the last work-groups are smaller.
  *
  * Return: 0, -EINVAL (a zero, or not the group size that the kernel requires),
- * -E2BIG (over a limit of the device).
+ * -E2BIG (over a limit of the device, or more than 2^31 work-groups).
  */
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);

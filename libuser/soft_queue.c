@@ -5,7 +5,8 @@
  * The batch is validated and packed, by the code that the driver uses, into the packet
  * buffer of a job. If nothing holds it, the job goes to the ring (soft_ring.c): the GPU then
  * reads the packet in our thread. A batch that has not changed since it was submitted
- * last, while no buffer went, is not validated again, and its packet is kept.
+ * last, while no buffer went, is not validated again, and its packet is kept; commands with
+ * another grid, which was checked when it was given, are written into it again.
  *
  * Waits: the GPU orders only the batches of one context. A batch that waits for a
  * fence of another queue is held here until that fence is done, and so are all
@@ -128,6 +129,9 @@ static int pack(struct soft_queue *queue, const struct salvo_submission *submiss
 		return err;
 	packet = job->packet;
 	if (fits) {
+		if (kept->end)
+			salvo_pack_commands(batch, kept->first, kept->end, kept->packet);
+		kept->end = 0;
 		memcpy(packet, kept->packet, kept->bytes);
 		((struct salvo_packet *)packet)->result = target.result;
 		memcpy(packet + kept->bytes, batch->args, batch->args_size);
@@ -136,6 +140,7 @@ static int pack(struct soft_queue *queue, const struct salvo_submission *submiss
 	}
 	salvo_pack_batch(batch, &target, packet);
 	kept->bytes = 0;
+	kept->end = 0;
 	if (!known)
 		return 0;
 	if (job->packet_bytes - args > kept->capacity) {

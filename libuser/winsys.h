@@ -27,8 +27,11 @@ struct salvo_validated {
 	uint64_t epoch;
 	/** @eu_mask: Of the queue. */
 	uint64_t eu_mask;
-	/** @packet: Its packet up to the arguments, @bytes, for the context and profile below. */
+	/** @packet: Its packet up to the arguments, @bytes, for the context and profile below, */
 	void *packet;
+	/** @first, @end: but commands from @first to before @end have got other grids since. */
+	uint32_t first;
+	uint32_t end;
 	uint32_t bytes;		/* 0: there is none */
 	uint32_t capacity;
 	uint32_t ctx;

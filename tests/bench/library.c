@@ -164,7 +164,7 @@ static double patch_buffers(struct bench *b)
 
 static int patch_grid(struct bench *b, unsigned int i)
 {
-	const uint32_t items = 1 + b->value % 2, group = 1;
+	const uint32_t items = 1 + b->value % 2, group = 2;
 
 	return salvo_batch_patch_grid(b->batch, i, 1, &items, &group);
 }

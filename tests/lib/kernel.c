@@ -81,6 +81,7 @@ TEST_F(kernel, wrong_grids)
 	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 3, one, cube));
 	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 1, too_big, NULL));
 	EXPECT_EQ(0, salvo_kernel_set_grid(kernel, 2, big, NULL));
+	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 2, big, one));
 	salvo_kernel_destroy(kernel);
 }
 

@@ -2,6 +2,7 @@
 /* patch.c - batches that live on: submitted again, patched, put together, captured */
 #include "kselftest_harness.h"
 #include "batch.h"
+#include "device/salvo_hw.h"
 #include "lib_test.h"
 
 FIXTURE(patch) {
@@ -379,6 +380,18 @@ static int change(struct salvo_batch *batch, struct salvo_bo *bo, unsigned int i
 	return err;
 }
 
+/* Are the packets that are kept the same, but for the result's place and the number? */
+static bool same_commands(const struct salvo_validated *a, const struct salvo_validated *b)
+{
+	const struct salvo_packet *head = a->packet;
+
+	if (!a->bytes || !b->bytes)
+		return a->bytes == b->bytes;
+	return a->bytes == b->bytes &&
+	       !memcmp(head + 1, (const struct salvo_packet *)b->packet + 1,
+		       head->command_bytes - sizeof(struct salvo_op_close));
+}
+
 TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
 {
 	struct salvo_kernel *kernels[] = { self->add, bench_kernel(&self->b, "chain"), NULL, NULL };
@@ -397,11 +410,20 @@ TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
 			choose(&wanted[i]);
 			ASSERT_EQ(i, build(&self->b, kernels, &wanted[i]));
 		}
+		/* In most rounds there is a packet already, and in some nothing but grids changes. */
+		for (i = 0; i < round % 4; i++)
+			ASSERT_EQ(0, bench_run(&self->b));
 		for (i = 0; i < count; i++) {
 			if (pick(3))
 				continue;
-			choose(&wanted[i]);
-			ASSERT_EQ(0, change(self->b.batch, self->b.bo, i, &wanted[i]));
+			if (round % 8 < 4) {
+				choose(&wanted[i]);
+				ASSERT_EQ(0, change(self->b.batch, self->b.bo, i, &wanted[i]));
+			} else if (wanted[i].kind < 2) {
+				wanted[i].items = 1 + pick(500);
+				ASSERT_EQ(0, salvo_batch_patch_grid(self->b.batch, i, 1,
+								    &wanted[i].items, NULL));
+			}
 		}
 		for (i = 0; i < count; i++)
 			ASSERT_EQ(i, build(&fresh, kernels, &wanted[i]));
@@ -413,6 +435,11 @@ TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
 				    fresh.batch->args_size));
 		ASSERT_EQ(0, memcmp(fresh.batch->regions, self->b.batch->regions,
 				    fresh.batch->region_count * sizeof(*fresh.batch->regions)));
+		for (i = 0; i < 2; i++) {
+			ASSERT_EQ(0, bench_run(&self->b));
+			ASSERT_EQ(0, bench_run(&fresh));
+		}
+		ASSERT_TRUE(same_commands(&fresh.batch->validated, &self->b.batch->validated));
 	}
 	salvo_kernel_destroy(kernels[1]);
 }

@@ -201,6 +201,28 @@ TEST(every_byte_of_a_packet_is_written)
 	EXPECT_EQ(0xaa, *at);
 }
 
+TEST(some_commands_are_written_again_and_no_byte_beside_them)
+{
+	struct drm_salvo_command changed[6];
+	struct salvo_batch_desc batch = every;
+	static struct parsed p, whole;
+	unsigned int first, end, i;
+
+	batch.commands = changed;
+	for (first = 0; first < every.count; first++)
+		for (end = first + 1; end <= every.count; end++) {
+			memcpy(changed, every_command, sizeof(changed));
+			for (i = first; i < end; i++) {
+				changed[i].items[0] += changed[i].type == DRM_SALVO_DISPATCH;
+				changed[i].dst += 64 * (changed[i].type >= DRM_SALVO_COPY);
+			}
+			pack(&whole, &batch);
+			pack(&p, &every);
+			salvo_pack_commands(&batch, first, end, p.packet);
+			ASSERT_EQ(0, memcmp(whole.packet, p.packet, p.head->bytes));
+		}
+}
+
 TEST(a_batch_without_arguments_and_profile_has_no_set_up_for_them)
 {
 	static struct parsed p;
