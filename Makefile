@@ -108,7 +108,7 @@ $(BUILD)/lib/%.a:
 	$(call run,AR)ar rcs $@ $^
 
 # Address spaces as processes are for salvo-gpu: the library runs its GPU in the application.
-SPACE_OBJS := $(call obj,device/sandbox.c device/space.c device/space_jobs.c device/zygote.c)
+SPACE_OBJS := $(call obj,device/confine.c device/sandbox.c device/space.c device/space_jobs.c device/zygote.c)
 $(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(filter-out $(SPACE_OBJS),$(DEVICE_OBJS)) libuser/libsalvo.map
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \

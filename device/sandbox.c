@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -45,11 +46,15 @@
 
 bool salvo_sandbox_drop_user(void)
 {
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
 	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 			       setresuid(NOBODY, NOBODY, NOBODY)) &&
 	    errno != EINVAL && errno != EPERM)
 		return false;
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* They went with the user, but for one that had to stay. */
+	return !syscall(SYS_capset, &head, none) && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 /* Stands in the filter for the number of the process, which is not known when it is made */

@@ -33,9 +33,9 @@ struct salvo_sandbox {
 };
 
 /**
- * salvo_sandbox_drop_user() - Stop being root, and give up the ways to gain privileges.
+ * salvo_sandbox_drop_user() - Stop being root, and give up capabilities and the ways to gain any.
  *
- * Where root is only that of a user namespace that knows nobody else, it stays.
+ * Where root is only that of a user namespace that knows nobody else, it stays, without capabilities.
  *
  * Return: false with errno if it went wrong.
  */

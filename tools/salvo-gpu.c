@@ -11,7 +11,7 @@
  *
  * The worker in turn has a process for each GPU address space, in a sandbox (space.c of the
  * device); with --threads all kernels run in the worker. A worker gives up its user if
- * that is root.
+ * that is root, all capabilities, and most system calls once it is ready (confine.c).
  *
  * The FIFO of --control is the supervisor's too, and every worker reads it.
  *
@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "confine.h"
 #include "inject.h"
 #include "link_pci.h"
 #include "salvo_gpu.h"
@@ -269,13 +270,22 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 /* --- the worker ------------------------------------------------------------ */
 
+struct ready {
+	int fd;
+	bool threads;
+};
+
+/* From now on there are packets of the guest to read, and nothing more to open. */
 static void worker_is_ready(void *cookie)
 {
-	const int *ready_fd = cookie;
+	const struct ready *ready = cookie;
+	const int err = salvo_confine(ready->threads);
 
-	if (write(*ready_fd, "", 1) != 1)
+	if (err)
+		complain("cannot give up system calls: %s", strerror(-err));
+	if (err || write(ready->fd, "", 1) != 1)
 		_exit(EXIT_NO_GPU);
-	close(*ready_fd);
+	close(ready->fd);
 }
 
 static void complain_of_line(const char *why)
@@ -286,6 +296,7 @@ static void complain_of_line(const char *why)
 /* Returns the exit code of the worker's process. */
 static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 {
+	struct ready ready = { .fd = ready_fd, .threads = sv->options.threads };
 	struct salvo_link_worker worker = {
 		.units = sv->options.units,
 		.topology = sv->options.topology,
@@ -296,7 +307,7 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 		.control_fd = sv->control_fd,
 		.complain = complain_of_line,
 		.ready = worker_is_ready,
-		.cookie = &ready_fd,
+		.cookie = &ready,
 	};
 	sigset_t stop, child;
 	int err;

@@ -189,6 +189,59 @@ TEST_F(spaces, system_calls_of_32_bits_have_no_effect)
 	}
 }
 
+struct privileges {
+	unsigned int filtered, bound, capable;
+	/* Mappings that are writable and executable; descriptors; were they to be seen? */
+	unsigned int writable_code, files;
+	bool seen;
+};
+
+static void look_at(void *cookie, const char *pid)
+{
+	struct privileges *all = cookie;
+	unsigned long long value;
+	char path[64], line[512], access[8];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		all->filtered += sscanf(line, "Seccomp: %llu", &value) == 1 && value == 2;
+		all->bound += sscanf(line, "NoNewPrivs: %llu", &value) == 1 && value == 1;
+		all->capable += sscanf(line, "CapPrm: %llx", &value) == 1 && value;
+		all->capable += sscanf(line, "CapEff: %llx", &value) == 1 && value;
+	}
+	if (file)
+		fclose(file);
+	/* Of these the kernel tells root only. */
+	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		all->seen = true;
+		all->writable_code += sscanf(line, "%*s %7s", access) == 1 && access[1] == 'w' &&
+				      access[2] == 'x';
+	}
+	if (file)
+		fclose(file);
+	/* But for . and .. */
+	snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
+	if (all->seen)
+		all->files += count_entries(path) - 2;
+}
+
+TEST_F(spaces, process_has_a_filter_and_no_privileges_files_or_writable_code)
+{
+	struct privileges all = { 0 };
+
+	expect_others_right(_metadata, self->rig, 1);
+	ASSERT_EQ(1, for_spaces(look_at, &all));
+	EXPECT_EQ(1, all.filtered);
+	EXPECT_EQ(1, all.bound);
+	EXPECT_EQ(0, all.capable);
+	EXPECT_EQ(0, all.writable_code);
+	EXPECT_EQ(0, all.files);
+}
+
 TEST_F(spaces, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
 {
 	struct rig *rig = self->rig;

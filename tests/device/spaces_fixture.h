@@ -125,7 +125,8 @@ static inline unsigned int count_entries(const char *path)
 	return count;
 }
 
-static inline unsigned int count_spaces(void)
+/* Calls back for each process of an address space that is ours: in the session of this test. */
+static inline unsigned int for_spaces(void (*call)(void *cookie, const char *pid), void *cookie)
 {
 	DIR *dir = opendir("/proc");
 	unsigned int count = 0;
@@ -139,14 +140,21 @@ static inline unsigned int count_spaces(void)
 		file = fopen(path, "r");
 		if (!file)
 			continue;
-		/* Ours: in the session of this test. */
 		if (fscanf(file, "%*d (%31[^)]) %*c %*d %*d %299s", name, session) == 2 &&
-		    !strcmp(name, "salvo-space") && atoi(session) == getsid(0))
+		    !strcmp(name, "salvo-space") && atoi(session) == getsid(0)) {
 			count++;
+			if (call)
+				call(cookie, entry->d_name);
+		}
 		fclose(file);
 	}
 	closedir(dir);
 	return count;
+}
+
+static inline unsigned int count_spaces(void)
+{
+	return for_spaces(NULL, NULL);
 }
 
 static inline long own_kilobytes(void)
