@@ -234,7 +234,7 @@ TEST_F(spaces, process_has_a_filter_and_no_privileges_files_or_writable_code)
 	struct privileges all = { 0 };
 
 	expect_others_right(_metadata, self->rig, 1);
-	ASSERT_EQ(1, for_spaces(look_at, &all));
+	ASSERT_EQ(1, for_processes("salvo-space", look_at, &all));
 	EXPECT_EQ(1, all.filtered);
 	EXPECT_EQ(1, all.bound);
 	EXPECT_EQ(0, all.capable);
@@ -299,23 +299,60 @@ static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsign
 	ASSERT_NE(SALVO_STATUS_PENDING, rig_result(rig, seqno)->status);
 }
 
-TEST_F_TIMEOUT(spaces, hostile_kernels_hurt_only_themselves_and_leave_nothing, 3600)
+/* What a leak would show in: of the device, which is this process, and of its zygote */
+struct holdings {
+	unsigned int descriptors, threads, zygotes, zygote_descriptors;
+	long memory, zygote_memory;
+};
+
+static void look_at_zygote(void *cookie, const char *pid)
+{
+	struct holdings *all = cookie;
+	char path[64];
+
+	/* Only root sees the descriptors. */
+	snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
+	all->zygote_descriptors += count_entries(path);
+	all->zygote_memory += kilobytes(pid);
+}
+
+static struct holdings take_stock(void)
+{
+	struct holdings all = {
+		.descriptors = count_entries("/proc/self/fd"),
+		.threads = count_entries("/proc/self/task"), .memory = kilobytes("self"),
+	};
+
+	all.zygotes = for_processes("salvo-zygote", look_at_zygote, &all);
+	return all;
+}
+
+TEST_F_TIMEOUT(spaces, hostile_kernels_hurt_only_themselves_and_leave_nothing, 7200)
 {
 	const char *wanted = getenv("SALVO_ROUNDS");
 	const unsigned int rounds = wanted ? strtoul(wanted, NULL, 10) : ROUNDS;
 	struct rig *rig = self->rig;
-	unsigned int i, seed = 11, descriptors;
-	long memory;
+	struct holdings before, after;
+	unsigned int i, seed = 11;
 
-	for (i = 0; i < 20; i++)
+	/* Until all memory that is kept is there. */
+	for (i = 0; i < 100; i++)
 		one_round(_metadata, rig, i, &seed);
-	descriptors = count_entries("/proc/self/fd");
-	memory = own_kilobytes();
+	before = take_stock();
 	for (i = 0; i < rounds; i++)
 		one_round(_metadata, rig, i, &seed);
-	EXPECT_EQ(descriptors, count_entries("/proc/self/fd"));
-	EXPECT_LE(own_kilobytes(), memory + 8192);
+	after = take_stock();
+	EXPECT_EQ(before.descriptors, after.descriptors);
+	EXPECT_EQ(before.threads, after.threads);
+	EXPECT_EQ(1, after.zygotes);
+	EXPECT_EQ(before.zygote_descriptors, after.zygote_descriptors);
+	EXPECT_LE(after.memory, before.memory + 1024);
+	EXPECT_LE(after.zygote_memory, before.zygote_memory + 128);
 	EXPECT_LE(count_spaces(), 2);
+	if (wanted)
+		TH_LOG("%u rounds; kilobytes of the device %ld, then %ld; of the zygote %ld, then %ld",
+		       rounds, before.memory, after.memory, before.zygote_memory,
+		       after.zygote_memory);
 	rig_reset(rig);
 	EXPECT_EQ(0, count_spaces());
 }

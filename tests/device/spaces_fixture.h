@@ -125,23 +125,25 @@ static inline unsigned int count_entries(const char *path)
 	return count;
 }
 
-/* Calls back for each process of an address space that is ours: in the session of this test. */
-static inline unsigned int for_spaces(void (*call)(void *cookie, const char *pid), void *cookie)
+/* Calls back for each process of a name that is ours: in the process group of this test. */
+static inline unsigned int for_processes(const char *wanted,
+					 void (*call)(void *cookie, const char *pid), void *cookie)
 {
 	DIR *dir = opendir("/proc");
 	unsigned int count = 0;
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		char path[300], name[32] = "", session[300] = "";
+		char path[300], name[32] = "";
+		pid_t group;
 		FILE *file;
 
 		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
 		file = fopen(path, "r");
 		if (!file)
 			continue;
-		if (fscanf(file, "%*d (%31[^)]) %*c %*d %*d %299s", name, session) == 2 &&
-		    !strcmp(name, "salvo-space") && atoi(session) == getsid(0)) {
+		if (fscanf(file, "%*d (%31[^)]) %*c %*d %d", name, &group) == 2 &&
+		    !strcmp(name, wanted) && group == getpgrp()) {
 			count++;
 			if (call)
 				call(cookie, entry->d_name);
@@ -154,14 +156,17 @@ static inline unsigned int for_spaces(void (*call)(void *cookie, const char *pid
 
 static inline unsigned int count_spaces(void)
 {
-	return for_spaces(NULL, NULL);
+	return for_processes("salvo-space", NULL, NULL);
 }
 
-static inline long own_kilobytes(void)
+static inline long kilobytes(const char *pid)
 {
-	FILE *file = fopen("/proc/self/statm", "r");
 	long pages = 0;
+	char path[64];
+	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/%.20s/statm", pid);
+	file = fopen(path, "r");
 	if (!file)
 		return 0;
 	if (fscanf(file, "%*d %ld", &pages) != 1)
@@ -170,7 +175,6 @@ static inline long own_kilobytes(void)
 	return pages * (PAGE / 1024);
 }
 
-/* What a packet hid stays hidden if the rest of it is refused: then no process has it either. */
 /* A batch that a kernel of this kind is part of ends somehow, or is killed like by the driver. */
 static inline void end_somehow(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno)
 {
