@@ -9,11 +9,25 @@
  *
  * Every function that can fail returns 0 (or a count or index) or a negative
  * errno. Zero is the default of every flag and field. Destroy functions accept
- * NULL. A struct salvo_device and a struct salvo_fence may be used from any thread;
+ * NULL; other functions want the objects that they are about. What a function gives out
+ * through a pointer is set when it returns 0, and an object is NULL when it does not.
+ *
+ * Threads: a struct salvo_device and a struct salvo_fence may be used from any thread;
  * every other object belongs to one thread at a time. Objects must be destroyed before
  * their device is closed; they may be destroyed while batches that use them are in
- * flight. Only salvo_queue_submit() enters the kernel or the GPU; building or patching a
- * batch does not.
+ * flight. To build or patch a batch enters neither the kernel nor the GPU;
+ * salvo_queue_submit() does.
+ *
+ * The process: there is no state but in these objects, apart from what a process has one
+ * of. While an embedded GPU is open the library handles SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGTRAP, SIGSYS and SIGURG, hands on what no kernel caused to the handler before, and
+ * puts that one back when the last is closed. Programs are in the list that gdb reads.
+ * After fork() the child leaves alone what the parent has opened, also its close and
+ * destroy functions; it may open a device of its own.
+ *
+ * Time: structs that applications see keep their size, and functions their meaning, within
+ * a symbol version; a change makes a new version beside it, so that a program runs with
+ * every later library of the same soname. Values of flags and kinds are only added.
  */
 #ifndef SALVO_H
 #define SALVO_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* device.c - open a device, its information and counters, and its use from many threads */
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -131,6 +132,30 @@ TEST(close_while_a_batch_runs_that_never_ends)
 		err = bench_run(&b);
 	EXPECT_EQ(0, err);
 	EXPECT_EQ(7, b.map[0]);
+	bench_close(&b);
+}
+
+TEST(a_child_may_open_a_device_of_its_own)
+{
+	struct bench b, own;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, bench_open(&b));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (bench_open(&own) || salvo_batch_fill(own.batch, own.bo, 0, 4, 9) ||
+		    bench_run(&own) || own.map[0] != 9)
+			_exit(1);
+		bench_close(&own);
+		_exit(0);
+	}
+	ASSERT_EQ(0, salvo_batch_fill(b.batch, b.bo, 0, 4, 8));
+	EXPECT_EQ(0, bench_run(&b));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(8, b.map[0]);
 	bench_close(&b);
 }
 
