@@ -12,8 +12,9 @@
  * that does not end in time, or in which the GPU's clock is stored, is written without
  * those expectations.
  *
- * What the human-readable form cannot say (images, arguments of more than 128 bytes by value,
- * pointers into no buffer) is not written, and standard error tells so.
+ * What the human-readable form cannot say (arguments of more than 128 bytes by value, pointers
+ * into no buffer, a buffer that is two different images) is not written, and standard error
+ * tells so.
  *
  * @lock protects the lists; it is held while a batch is written, so that numbers, files and
  * buffers belong together.
@@ -30,6 +31,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "image.h"
 #include "kernel.h"
 #include "text.h"
 
@@ -374,21 +376,75 @@ static uint64_t local_bytes(const struct salvo_kernel_info *kernel, const uint8_
 	return end - offset;
 }
 
+/* A number that stands for the default is left out. */
+static struct salvo_image_info image_info(const struct salvo_image_view *view)
+{
+	struct salvo_image_info info = {
+		.order = view->order,
+		.type = view->type,
+		.width = view->width,
+		.height = view->height > 1 || view->depth > 1 ? view->height : 0,
+		.depth = view->depth > 1 ? view->depth : 0,
+		.layers = view->layers,
+	};
+	struct salvo_image_view tight;
+	uint64_t bytes;
+
+	if (!salvo_image_shape(&info, &tight, &bytes) && tight.row_pitch != view->row_pitch)
+		info.row_pitch = view->row_pitch;
+	if (!salvo_image_shape(&info, &tight, &bytes) && tight.slice_pitch != view->slice_pitch)
+		info.slice_pitch = view->slice_pitch;
+	return info;
+}
+
+/* The buffer of the image's pixels becomes an image. */
+static void take_image(struct salvo_dump_batch *batch, struct salvo_text_arg *arg,
+		       const struct salvo_image_view *view)
+{
+	const struct salvo_image_info info = image_info(view);
+	struct salvo_text_buffer *buffer;
+	struct salvo_image_view again;
+	uint64_t bytes;
+
+	arg->kind = SALVO_TEXT_ARG_IMAGE;
+	arg->place = find_place(batch, view->address);
+	if (arg->place.buffer == SALVO_TEXT_MAX_BUFFERS || arg->place.offset) {
+		batch->failed = "an image has no buffer of its own";
+		return;
+	}
+	buffer = &batch->text->buffers[arg->place.buffer];
+	if (salvo_image_shape(&info, &again, &bytes) || bytes != buffer->bytes)
+		batch->failed = "an image does not fit its buffer";
+	else if (buffer->image.order && memcmp(&buffer->image, &info, sizeof(info)))
+		batch->failed = "a buffer is two different images";
+	else
+		buffer->image = info;
+}
+
 static void take_argument(struct salvo_dump_batch *batch, struct salvo_text_arg *arg,
 			  const struct salvo_kernel_info *kernel, const struct salvo_note_arg *note,
 			  const uint8_t *args, uint32_t local_size)
 {
+	struct salvo_image_view view;
 	uint64_t word = 0;
 
+	if (note->kind == SALVO_ARG_IMAGE && note->size == sizeof(view)) {
+		memcpy(&view, args + note->offset, sizeof(view));
+		take_image(batch, arg, &view);
+		return;
+	}
+	if (note->kind == SALVO_ARG_SAMPLER && note->size == sizeof(arg->sampler)) {
+		arg->kind = SALVO_TEXT_ARG_SAMPLER;
+		memcpy(&arg->sampler, args + note->offset, sizeof(arg->sampler));
+		return;
+	}
 	if (note->kind == SALVO_ARG_VALUE) {
 		take_value(batch, arg, args + note->offset, note->size);
 		return;
 	}
 	if (note->size == sizeof(word))
 		memcpy(&word, args + note->offset, sizeof(word));
-	if (note->kind != SALVO_ARG_LOCAL && !salvo_arg_is_pointer(note)) {
-		batch->failed = "a kernel takes images";
-	} else if (note->kind == SALVO_ARG_LOCAL) {
+	if (note->kind == SALVO_ARG_LOCAL) {
 		arg->kind = SALVO_TEXT_ARG_LOCAL;
 		arg->local_bytes = local_bytes(kernel, args, word, local_size);
 	} else {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image.h"
 #include "kernel.h"
 
 #define MAX_SIDE	(1u << 16)
@@ -70,8 +71,8 @@ static unsigned int pixel_bytes(uint32_t order, uint32_t type)
 }
 
 /* The view of @info, tightly packed but for the pitches that it gives; and its bytes. */
-static int shape_image(const struct salvo_image_info *info, struct salvo_image_view *view,
-		       uint64_t *bytes)
+int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_view *view,
+		      uint64_t *bytes)
 {
 	unsigned int pixel = pixel_bytes(info->order, info->type);
 
@@ -114,7 +115,7 @@ int salvo_image_create(struct salvo_device *device, const struct salvo_image_inf
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;
-	err = shape_image(info, &image->view, &bytes);
+	err = salvo_image_shape(info, &image->view, &bytes);
 	if (!err)
 		err = salvo_bo_create(device, bytes, flags, &image->bo);
 	if (err) {

@@ -9,14 +9,24 @@
  *
  *	program NAME "FILE"
  *	buffer NAME BYTES [readonly] [INIT]
+ *	image NAME WIDTH[,HEIGHT[,DEPTH]] ORDER FORMAT [layers COUNT] [pitch ROW[,SLICE]]
+ *	      [readonly] [INIT]
  *		INIT: zeros | fill TYPE VALUE | ramp TYPE START STEP | random SEED |
  *		      file "FILE" | data TYPE VALUES
+ *		ORDER: r | a | rg | ra | rgba | bgra | argb | intensity | luminance
+ *		FORMAT: snorm8 | snorm16 | unorm8 | unorm16 | i8 | i16 | i32 | u8 | u16 | u32 |
+ *			f16 | f32
+ *
+ * An image is a buffer too, that of its pixels, and can stand wherever a buffer can.
  *
  * Commands; each becomes one command of the packet, in this order:
  *
  *	[LABEL:] dispatch PROGRAM.KERNEL items X[,Y[,Z]] [group X[,Y[,Z]]] [args ARG...]
  *		ARG: BUFFER | BUFFER[OFFSET] | BUFFER[OFFSET:BYTES] | null | local:BYTES |
- *		     TYPE:VALUE[,VALUE...]
+ *		     TYPE:VALUE[,VALUE...] | IMAGE | sampler:[normalized,][ADDRESS,]FILTER |
+ *		     sampler:NUMBER
+ *		ADDRESS: clamp_to_edge | clamp | repeat | mirrored_repeat
+ *		FILTER: nearest | linear
  *	[LABEL:] copy BUFFER[OFFSET] BUFFER[OFFSET] BYTES	(to, from)
  *	[LABEL:] fill BUFFER[OFFSET] BYTES PATTERN
  *	[LABEL:] timestamp BUFFER[OFFSET]
@@ -179,7 +189,8 @@ static bool parse_init(struct salvo_text_parser *p, struct salvo_text_buffer *bu
 	return true;
 }
 
-static bool parse_buffer(struct salvo_text_parser *p)
+/* A buffer, or an image if @is_image. */
+static bool parse_buffer(struct salvo_text_parser *p, bool is_image)
 {
 	struct salvo_text *text = p->text;
 	struct salvo_text_buffer *buffer;
@@ -189,10 +200,10 @@ static bool parse_buffer(struct salvo_text_parser *p)
 
 	salvo_text_skip_space(p);
 	start = p->at;
-	if (!salvo_text_need_name(p, name, "the buffer's name"))
+	if (!salvo_text_need_name(p, name, is_image ? "the image's name" : "the buffer's name"))
 		return false;
 	if (find_buffer(text, name, &i) || !strcmp(name, "null"))
-		return salvo_text_fail_at(p, start, "there is a buffer %s already", name);
+		return salvo_text_fail_at(p, start, "there is a buffer or image %s already", name);
 	buffer = salvo_text_append(p, &text->buffers, &text->buffer_count, sizeof(*buffer),
 				   SALVO_TEXT_MAX_BUFFERS, "buffers");
 	if (!buffer)
@@ -201,27 +212,13 @@ static bool parse_buffer(struct salvo_text_parser *p)
 	buffer->name = strdup(name);
 	if (!buffer->name)
 		return salvo_text_no_memory(p);
-	if (!salvo_text_need_size(p, &buffer->bytes, "the buffer's size"))
+	if (is_image ? !salvo_text_need_image(p, &buffer->image, &buffer->bytes) :
+		       !salvo_text_need_size(p, &buffer->bytes, "the buffer's size"))
 		return false;
 	if (!buffer->bytes)
 		return salvo_text_fail(p, "the buffer's size is 0");
 	buffer->readonly = salvo_text_take_word(p, "readonly");
 	return parse_init(p, buffer);
-}
-
-/* X[,Y[,Z]] */
-static bool need_range(struct salvo_text_parser *p, uint32_t range[3], unsigned int *dims)
-{
-	*dims = 0;
-	do {
-		if (*dims == 3)
-			return salvo_text_fail(p, "at most 3 dimensions");
-		if (!salvo_text_need_u32(p, &range[*dims], "a number of work-items"))
-			return false;
-		if (!range[(*dims)++])
-			return salvo_text_fail(p, "a dimension of 0 work-items");
-	} while (salvo_text_take(p, ','));
-	return true;
 }
 
 static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
@@ -245,6 +242,11 @@ static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 		return salvo_text_need_size(p, &arg->local_bytes, "the size of local memory");
 	}
 	p->at = start;
+	if (salvo_text_take_word(p, "sampler") && salvo_text_take(p, ':')) {
+		arg->kind = SALVO_TEXT_ARG_SAMPLER;
+		return salvo_text_need_sampler(p, &arg->sampler);
+	}
+	p->at = start;
 	arg->kind = SALVO_TEXT_ARG_BUFFER;
 	if (salvo_text_take_word(p, "null")) {
 		arg->place.buffer = SALVO_TEXT_MAX_BUFFERS;
@@ -252,8 +254,11 @@ static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 	}
 	if (!need_buffer(p, &arg->place))
 		return false;
-	if (!salvo_text_take(p, '['))
+	if (!salvo_text_take(p, '[')) {
+		if (p->text->buffers[arg->place.buffer].image.order)
+			arg->kind = SALVO_TEXT_ARG_IMAGE;
 		return true;
+	}
 	if (!salvo_text_need_size(p, &arg->place.offset, "an offset"))
 		return false;
 	if (salvo_text_take(p, ':')) {
@@ -285,7 +290,7 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 		return false;
 	if (!salvo_text_take_word(p, "items"))
 		return salvo_text_fail(p, "'items' is missing");
-	if (!need_range(p, command->items, &command->dims))
+	if (!salvo_text_need_range(p, command->items, &command->dims, "a number of work-items"))
 		return false;
 	for (i = command->dims; i < 3; i++)
 		command->items[i] = 1;
@@ -293,7 +298,7 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 	if (command->has_group) {
 		salvo_text_skip_space(p);
 		start = p->at;
-		if (!need_range(p, command->group, &dims))
+		if (!salvo_text_need_range(p, command->group, &dims, "a number of work-items"))
 			return false;
 		if (dims != command->dims)
 			return salvo_text_fail_at(p, start, "group has %u dimensions, items %u",
@@ -411,7 +416,9 @@ static bool parse_statement(struct salvo_text_parser *p)
 	if (salvo_text_take_word(p, "program"))
 		return parse_program(p);
 	if (salvo_text_take_word(p, "buffer"))
-		return parse_buffer(p);
+		return parse_buffer(p, false);
+	if (salvo_text_take_word(p, "image"))
+		return parse_buffer(p, true);
 	expect = salvo_text_take_word(p, "expect");
 	if (expect || salvo_text_take_word(p, "print")) {
 		check = salvo_text_append(p, &p->text->checks, &p->text->check_count,

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "salvo.h"
+
 #define SALVO_TEXT_MAX_BYTES	(4u << 20)
 #define SALVO_TEXT_MAX_BUFFERS	1024u
 #define SALVO_TEXT_MAX_PROGRAMS	64u
@@ -55,6 +57,8 @@ enum salvo_text_init {
 struct salvo_text_buffer {
 	char *name;
 	uint64_t bytes;
+	/** @image: Its order is 0 if this is no image. */
+	struct salvo_image_info image;
 	bool readonly;
 	enum salvo_text_init init;
 	/** @values: Of FILL one run, of RAMP two (start and step), of DATA all. */
@@ -80,6 +84,8 @@ enum salvo_text_arg_kind {
 	SALVO_TEXT_ARG_BUFFER,
 	SALVO_TEXT_ARG_VALUE,
 	SALVO_TEXT_ARG_LOCAL,
+	SALVO_TEXT_ARG_IMAGE,	/* @place.buffer */
+	SALVO_TEXT_ARG_SAMPLER,
 };
 
 struct salvo_text_arg {
@@ -89,6 +95,7 @@ struct salvo_text_arg {
 	unsigned int lanes;
 	uint64_t bits[SALVO_TEXT_MAX_VECTOR];
 	uint64_t local_bytes;
+	uint32_t sampler;
 	/** @range: Bytes from @place on that the kernel touches, or 0 for the rest of the buffer. */
 	uint64_t range;
 };

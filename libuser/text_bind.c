@@ -49,6 +49,8 @@ int salvo_text_bind(struct salvo_text_build *build, unsigned int buffer, struct 
 
 	if (!bo)
 		bo = build->bos[buffer];
+	if (build->text->buffers[buffer].image.order && bo != build->bos[buffer])
+		return -ENOTSUP;
 	if (bo->size < bytes || offset > bo->size - bytes)
 		return -EINVAL;
 	for (i = 0; i < build->text->command_count && !err; i++)

@@ -152,8 +152,14 @@ static int create_buffers(struct salvo_text_build *build, struct salvo_device *d
 	for (i = 0; i < build->text->buffer_count; i++) {
 		const struct salvo_text_buffer *buffer = &build->text->buffers[i];
 
-		err = salvo_bo_create(device, buffer->bytes,
-				      buffer->readonly ? SALVO_BO_READONLY : 0, &build->bos[i]);
+		const uint32_t flags = buffer->readonly ? SALVO_BO_READONLY : 0;
+
+		if (buffer->image.order) {
+			err = salvo_image_create(device, &buffer->image, flags, &build->images[i]);
+			build->bos[i] = err ? NULL : salvo_image_bo(build->images[i]);
+		} else {
+			err = salvo_bo_create(device, buffer->bytes, flags, &build->bos[i]);
+		}
 		if (!err)
 			err = salvo_bo_map(build->bos[i], &map);
 		if (err)
@@ -208,6 +214,10 @@ static int set_argument(struct salvo_text_build *build, struct salvo_kernel *ker
 		for (i = 0; i < arg->lanes; i++)
 			memcpy(value + i * size, &arg->bits[i], size);
 		return salvo_kernel_set_value(kernel, index, value, arg->lanes * size);
+	case SALVO_TEXT_ARG_IMAGE:
+		return salvo_kernel_set_image(kernel, index, build->images[arg->place.buffer]);
+	case SALVO_TEXT_ARG_SAMPLER:
+		return salvo_kernel_set_sampler(kernel, index, arg->sampler);
 	}
 	return -EINVAL;
 }
@@ -227,7 +237,7 @@ static int add_dispatch(struct salvo_text_build *build, const struct salvo_text_
 		err = set_argument(build, kernel, &command->args[i], i);
 		if (err)
 			fail(error, err, command->line,
-			     "argument %u does not fit kernel %s: its kind, size or offset is wrong",
+			     "argument %u does not fit kernel %s: its kind, size, offset or shape is wrong",
 			     i, command->kernel);
 	}
 	if (!err) {
@@ -337,9 +347,10 @@ int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
 	build->text = text;
 	build->programs = calloc(text->program_count + 1, sizeof(*build->programs));
 	build->bos = calloc(text->buffer_count + 1, sizeof(*build->bos));
+	build->images = calloc(text->buffer_count + 1, sizeof(*build->images));
 	build->maps = calloc(text->buffer_count + 1, sizeof(*build->maps));
 	build->expected = calloc(text->check_count + 1, sizeof(*build->expected));
-	if (!build->programs || !build->bos || !build->maps || !build->expected ||
+	if (!build->programs || !build->bos || !build->images || !build->maps || !build->expected ||
 	    salvo_batch_create(device, &build->batch))
 		err = fail(error, -ENOMEM, 0, "out of memory");
 	for (i = 0; i < text->check_count && !err; i++)
@@ -371,13 +382,18 @@ void salvo_text_build_destroy(struct salvo_text_build *build)
 	salvo_batch_destroy(build->batch);
 	for (i = 0; build->programs && i < build->text->program_count; i++)
 		salvo_program_destroy(build->programs[i]);
-	for (i = 0; build->bos && i < build->text->buffer_count; i++)
-		salvo_bo_destroy(build->bos[i]);
+	for (i = 0; build->bos && build->images && i < build->text->buffer_count; i++) {
+		if (build->images[i])
+			salvo_image_destroy(build->images[i]);
+		else
+			salvo_bo_destroy(build->bos[i]);
+	}
 	for (i = 0; build->expected && i < build->text->check_count; i++)
 		free(build->expected[i].bytes);
 	free(build->expected);
 	free(build->programs);
 	free(build->bos);
+	free(build->images);
 	free(build->maps);
 	free(build);
 }

@@ -15,6 +15,8 @@ struct salvo_text_build {
 	const struct salvo_text *text;
 	struct salvo_program **programs;
 	struct salvo_bo **bos;
+	/** @images: For each buffer that is an image; its buffer belongs to it. */
+	struct salvo_image **images;
 	uint8_t **maps;
 	/** @expected: For each expectation that is a file: its bytes. */
 	struct salvo_text_bytes {
@@ -45,7 +47,8 @@ void salvo_text_build_destroy(struct salvo_text_build *build);
  *
  * @build->maps still shows the buffer.
  *
- * Return: 0, -EINVAL (too small, or of another device), -EBUSY (the batch is in flight). If it
+ * Return: 0, -EINVAL (too small, or of another device), -ENOTSUP (the buffer is an image; an
+ * image's pixels stay where they are), -EBUSY (the batch is in flight). If it
  * fails some commands may have been moved: bind again.
  */
 int salvo_text_bind(struct salvo_text_build *build, unsigned int buffer, struct salvo_bo *bo,

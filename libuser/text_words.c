@@ -262,6 +262,21 @@ bool salvo_text_need_u32(struct salvo_text_parser *p, uint32_t *out, const char 
 	return true;
 }
 
+bool salvo_text_need_range(struct salvo_text_parser *p, uint32_t range[3], unsigned int *dims,
+			   const char *what)
+{
+	*dims = 0;
+	do {
+		if (*dims == 3)
+			return salvo_text_fail(p, "at most 3 dimensions");
+		if (!salvo_text_need_u32(p, &range[*dims], what))
+			return false;
+		if (!range[(*dims)++])
+			return salvo_text_fail(p, "%s is 0", what);
+	} while (salvo_text_take(p, ','));
+	return true;
+}
+
 /* --- elements --------------------------------------------------------------- */
 
 bool salvo_text_take_type(struct salvo_text_parser *p, enum salvo_text_type *type)

@@ -52,4 +52,15 @@ bool salvo_text_need_real(struct salvo_text_parser *p, double *out);
 bool salvo_text_need_value(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits);
 bool salvo_text_need_values(struct salvo_text_parser *p, struct salvo_text_values *values);
 
+/** salvo_text_need_range() - X[,Y[,Z]], none of them 0. @what: Names one of them. */
+bool salvo_text_need_range(struct salvo_text_parser *p, uint32_t range[3], unsigned int *dims,
+			   const char *what);
+
+/* text_image.c */
+bool salvo_text_need_image(struct salvo_text_parser *p, struct salvo_image_info *info,
+			   uint64_t *bytes);
+bool salvo_text_need_sampler(struct salvo_text_parser *p, uint32_t *sampler);
+void salvo_text_write_image(const struct salvo_image_info *info, FILE *file);
+void salvo_text_write_sampler(uint32_t sampler, FILE *file);
+
 #endif /* SALVO_TEXT_WORDS_H */

@@ -7,7 +7,7 @@
  */
 #include <inttypes.h>
 
-#include "text.h"
+#include "text_words.h"
 #include "uapi/drm/salvo_drm.h"
 
 void salvo_text_write_value(enum salvo_text_type type, uint64_t bits, FILE *file)
@@ -52,8 +52,12 @@ static void write_place(const struct salvo_text *text, const struct salvo_text_p
 
 static void write_buffer(const struct salvo_text_buffer *buffer, FILE *file)
 {
-	fprintf(file, "buffer %s %" PRIu64 "%s", buffer->name, buffer->bytes,
-		buffer->readonly ? " readonly" : "");
+	fprintf(file, "%s %s ", buffer->image.order ? "image" : "buffer", buffer->name);
+	if (buffer->image.order)
+		salvo_text_write_image(&buffer->image, file);
+	else
+		fprintf(file, "%" PRIu64, buffer->bytes);
+	fputs(buffer->readonly ? " readonly" : "", file);
 	switch (buffer->init) {
 	case SALVO_TEXT_ZEROS:
 		break;
@@ -94,14 +98,23 @@ static void write_arg(const struct salvo_text *text, const struct salvo_text_arg
 
 	switch (arg->kind) {
 	case SALVO_TEXT_ARG_BUFFER:
-		if (arg->range)
+		if (arg->place.buffer == SALVO_TEXT_MAX_BUFFERS)
+			fputs(" null", file);
+		else if (arg->range)
 			fprintf(file, " %s[%" PRIu64 ":%" PRIu64 "]",
 				text->buffers[arg->place.buffer].name, arg->place.offset,
 				arg->range);
-		else if (arg->place.buffer < text->buffer_count)
-			write_place(text, &arg->place, file);
+		else if (!arg->place.offset && text->buffers[arg->place.buffer].image.order)
+			fprintf(file, " %s[0]", text->buffers[arg->place.buffer].name);
 		else
-			fputs(" null", file);
+			write_place(text, &arg->place, file);
+		break;
+	case SALVO_TEXT_ARG_IMAGE:
+		write_place(text, &arg->place, file);
+		break;
+	case SALVO_TEXT_ARG_SAMPLER:
+		fputs(" sampler:", file);
+		salvo_text_write_sampler(arg->sampler, file);
 		break;
 	case SALVO_TEXT_ARG_LOCAL:
 		fprintf(file, " local:%" PRIu64, arg->local_bytes);

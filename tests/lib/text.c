@@ -37,6 +37,10 @@ TEST(B7_round_trip)
 		"buffer d 100 ramp f32 0.1 -1e30\n"
 		"buffer e 1G file \"some file.bin\"\n"
 		"buffer f 64 data i8 -128 127 -3..3 0*5\n"
+		"image g 640 r unorm8\n"
+		"image h 64,0x30 rgba f16 pitch 1K readonly file \"h.rgba\"\n"
+		"image i 5,6,7 luminance snorm16 pitch 0,60K fill u16 9\n"
+		"image j 8,8 bgra u32 layers 3 pitch 128,2K random 1\n"
 		"one: dispatch k.store items 4294967295 args a[8] u32:1 u8:255,0,7 local:2K null f64:0.1\n"
 		"two: dispatch k.add items 1,2,3 \\\n"
 		"     group 1,2,3 args \\\n"
@@ -48,6 +52,9 @@ TEST(B7_round_trip)
 		"barrier\n"
 		"hazards\n"
 		"dispatch k.store items 1 args a[8:16] u32:1 u32:2\n"
+		"dispatch k.store items 1 args g g[0] h[8] sampler:normalized,mirrored_repeat,linear\\\n"
+		" sampler:clamp,nearest sampler:linear sampler:36 sampler:0 sampler:0xa\n"
+		"expect j = u8 1\n"
 		"expect a[1] = file \"wanted.bin\"\n"
 		"expect a = u64 18446744073709551615 0..3\n"
 		"expect a[4] = f32 1.5 -inf 1e-3*100 within 0.25\n"
@@ -58,9 +65,9 @@ TEST(B7_round_trip)
 
 	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u:%u %s", error.line, error.column,
 							  error.message);
-	EXPECT_EQ(6, text->buffer_count);
-	EXPECT_EQ(8, text->command_count);
-	EXPECT_EQ(4, text->check_count);
+	EXPECT_EQ(10, text->buffer_count);
+	EXPECT_EQ(9, text->command_count);
+	EXPECT_EQ(5, text->check_count);
 	EXPECT_TRUE(text->hazards);
 	first = write_text(text);
 	ASSERT_EQ(0, parse(first, &again, &error)) TH_LOG("%u:%u %s", error.line, error.column,
@@ -73,6 +80,16 @@ TEST(B7_round_trip)
 	EXPECT_NE(NULL, strstr(first, "args a[8:16] u32:1"));
 	EXPECT_NE(NULL, strstr(first, "expect a[1] = file \"wanted.bin\"\n"));
 	EXPECT_NE(NULL, strstr(first, "u32:1 u8:255,0,7 local:2048 null f64:0.1"));
+	EXPECT_NE(NULL, strstr(first, "image g 640 r unorm8\n"));
+	EXPECT_NE(NULL, strstr(first, "image h 64,48 rgba f16 pitch 1024 readonly file \"h.rgba\"\n"));
+	EXPECT_NE(NULL, strstr(first, "image i 5,6,7 luminance snorm16 pitch 0,61440 fill u16 9\n"));
+	EXPECT_NE(NULL, strstr(first, "image j 8,8 bgra u32 layers 3 pitch 128,2048 random 1\n"));
+	EXPECT_NE(NULL, strstr(first, "args g g[0] h[8] sampler:normalized,mirrored_repeat,linear "
+				      "sampler:clamp,nearest sampler:linear "
+				      "sampler:clamp,linear sampler:0x0 sampler:0xa\n"));
+	EXPECT_EQ(640, text->buffers[6].bytes);
+	EXPECT_EQ(7 * 61440, text->buffers[8].bytes);
+	EXPECT_EQ(3 * 2048, text->buffers[9].bytes);
 	free(first);
 	free(second);
 	salvo_text_destroy(text);
@@ -116,7 +133,7 @@ TEST(errors_say_where_and_what)
 		{ HEAD "dispatch x.store items 1\n", 4, 10, "no program x" },
 		{ HEAD "dispatch k store items 1\n", 4, 11, "'.' is missing" },
 		{ HEAD "dispatch k.store\n", 4, 17, "'items' is missing" },
-		{ HEAD "dispatch k.store items 0\n", 4, 25, "0 work-items" },
+		{ HEAD "dispatch k.store items 0\n", 4, 25, "a number of work-items is 0" },
 		{ HEAD "dispatch k.store items 1,1,1,1\n", 4, 30, "at most 3" },
 		{ HEAD "dispatch k.store items 4294967296\n", 4, 24, "32 bits" },
 		{ HEAD "dispatch k.store items 4 group 2,2\n", 4, 32, "dimensions" },
@@ -138,6 +155,24 @@ TEST(errors_say_where_and_what)
 		{ HEAD "print a u32\n", 4, 12, "count is missing" },
 		{ "buffer abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl 4\n", 1, 8,
 		  "longer than 63" },
+		{ "image\n", 1, 6, "image's name is missing" },
+		{ "buffer a 4\nimage a 4 r u8\n", 2, 7, "already" },
+		{ "image a\n", 1, 8, "number of pixels is missing" },
+		{ "image a 4,0 r u8\n", 1, 12, "number of pixels is 0" },
+		{ "image a 1,2,3,4 r u8\n", 1, 15, "at most 3" },
+		{ "image a 4 u8\n", 1, 11, "order of channels is missing" },
+		{ "image a 4 rgb u8\n", 1, 11, "order of channels is missing" },
+		{ "image a 4 rgba u64\n", 1, 16, "format of channels is missing" },
+		{ "image a 65537 r u8\n", 1, 9, "over 65536" },
+		{ "image a 4,4,4 r u8 layers 2\n", 1, 9, "layers with a depth" },
+		{ "image a 4 r u8 layers\n", 1, 22, "layers is missing" },
+		{ "image a 4,4 rgba u8 pitch 15\n", 1, 9, "pitch that does not fit" },
+		{ "image a 4 r u8 pitch 4,\n", 1, 24, "pitch of slices is missing" },
+		{ "image a 4 r u8 nonsense\n", 1, 16, "must be" },
+		{ HEAD "dispatch k.store items 4 args sampler:\n", 4, 39, "sampler is missing" },
+		{ HEAD "dispatch k.store items 4 args sampler:repeat\n", 4, 45, "',' is missing" },
+		{ HEAD "dispatch k.store items 4 args sampler:normalized,9\n", 4, 50,
+		  "'nearest' or 'linear'" },
 		{ "\\\n\\\nbogus\n", 3, 1, "unknown" },
 		/* What is wrong began before the line went on. */
 		{ "buffer a 4K \\\n data u8 5*\\\n\\\n0\n", 2, 10, "count of 0" },
@@ -188,7 +223,9 @@ TEST(limits)
 TEST(damaged_text_breaks_nothing)
 {
 	static const char source[] =
-		HEAD "x: dispatch k.store items 1,2 group 1,1 args a[8] u32:1,2 local:4 null\n"
+		HEAD "image p 4,2 rgba unorm8 layers 2 pitch 16,32 zeros\n"
+		"x: dispatch k.store items 1,2 group 1,1 args a[8] u32:1,2 local:4 null\n"
+		"dispatch k.store items 1 args p sampler:normalized,repeat,linear\n"
 		"copy a b[1K] 4\nfill a 16 7\ny: timestamp a[8]\npipe_control y x\nbarrier\n"
 		"expect b[4] = u32 1..5 7*3 9\nexpect a = f32 1.5 within 0.1\nprint b i8 4\n";
 	static const char bytes[] = "\0\n\" :[],.*#\\0-zK\xff";
@@ -310,6 +347,15 @@ TEST(what_only_the_device_can_tell)
 		{ HEAD "dispatch k.store items 1 args a u64:1 u32:1\n", 4, 0, "argument 1" },
 		{ HEAD "dispatch k.store items 1 args a u32:1 u32:1 u32:1\n", 4, 0, "argument 3" },
 		{ HEAD "dispatch k.store items 1 group 4096 args a u32:1 u32:1\n", 4, 0, "group" },
+		{ HEAD "image p 4,4 rgba f32\ndispatch k.store items 1 args p\n", 5, 0, "argument 0" },
+		{ HEAD "dispatch k.store items 1 args sampler:linear\n", 4, 0, "argument 0" },
+		{ "image p 65536,65536 rgba f32\nbarrier\n", 1, 0, "No space" },
+		{ "program k \"image.salvo\"\nimage p 4,4,4 r f32\n"
+		  "dispatch k.copy_f items 1 args p p\n", 3, 0, "argument 0" },
+		{ "program k \"image.salvo\"\nimage p 4,4 r f32\nbuffer q 64\n"
+		  "dispatch k.copy_f items 1 args p q\n", 4, 0, "argument 1" },
+		{ "program k \"image.salvo\"\nimage p 4,4 r f32\n"
+		  "dispatch k.sample items 1 args p sampler:0x40\n", 3, 0, "argument 1" },
 		{ HEAD "copy a b 5K\n", 4, 0, "do not fit" },
 		{ HEAD "fill a[2] 4 0\n", 4, 0, "multiples of 4" },
 		{ HEAD "timestamp a[4]\n", 4, 0, "multiple of 8" },
@@ -340,6 +386,67 @@ TEST(what_only_the_device_can_tell)
 		salvo_text_destroy(text);
 	}
 	salvo_device_close(device);
+}
+
+/* Two halves of other memory, in turns, in the place of a buffer. */
+TEST(memory_from_elsewhere_takes_a_buffers_place)
+{
+	static const char source[] =
+		"program k \"lib.salvo\"\nbuffer in 64 ramp u32 0 1\nbuffer out 128\nimage p 4 r f32\n"
+		"x: dispatch k.add items 15 args in[4:60] u32:100\n"
+		"y: copy out in 64\n"
+		"z: fill in[0] 4 7\n"
+		"t: timestamp out[120]\n"
+		"pipe_control y x\npipe_control z y\n";
+	struct salvo_text_build *build;
+	struct salvo_text_error error;
+	struct salvo_fence *fence;
+	struct salvo_text *text;
+	unsigned int half, i, wrong = 0;
+	const char *dirs[] = { NULL, NULL };
+	uint32_t *theirs;
+	struct salvo_bo *bo;
+	struct bench b;
+	char dir[4400];
+	void *map;
+
+	snprintf(dir, sizeof(dir), "%s", kernel_path(""));
+	dirs[0] = dir;
+	ASSERT_EQ(0, bench_open(&b));
+	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u: %s", error.line, error.message);
+	ASSERT_EQ(0, salvo_text_build(text, b.device, dirs, ".", &build, &error))
+		TH_LOG("%u: %s", error.line, error.message);
+	EXPECT_TRUE(salvo_text_writes(build, 0));
+	EXPECT_TRUE(salvo_text_writes(build, 1));
+	EXPECT_FALSE(salvo_text_writes(build, 2));
+	ASSERT_EQ(0, salvo_bo_create(b.device, 8192, 0, &bo));
+	ASSERT_EQ(0, salvo_bo_map(bo, &map));
+	theirs = map;
+	for (i = 0; i < 2048; i++)
+		theirs[i] = 1000 + i;
+	EXPECT_EQ(-EINVAL, salvo_text_bind(build, 0, bo, 8192 - 60));
+	EXPECT_EQ(-EINVAL, salvo_text_bind(build, 0, bo, ~0ull));
+	EXPECT_EQ(-ENOTSUP, salvo_text_bind(build, 2, bo, 0));
+	for (half = 0; half < 3; half++) {
+		/* The last time the buffer itself again. */
+		ASSERT_EQ(0, salvo_text_bind(build, 0, half < 2 ? bo : NULL, half < 2 ? half * 4096 : 0));
+		ASSERT_EQ(0, salvo_queue_submit(b.queue, build->batch, NULL, 0, &fence));
+		ASSERT_EQ(0, salvo_fence_wait(fence, 20 * SECOND_NS));
+		salvo_fence_destroy(fence);
+		for (i = 0; i < 16; i++) {
+			const uint32_t was = half < 2 ? 1000 + half * 1024 + i : i;
+			const uint32_t *in = half < 2 ? theirs + half * 1024 : (uint32_t *)build->maps[0];
+
+			wrong += ((uint32_t *)build->maps[1])[i] != was + (i ? 100 : 0);
+			wrong += in[i] != (i ? was + 100 : 7);
+		}
+		wrong += theirs[half * 1024 % 2048 + 16] != 1000 + half * 1024 % 2048 + 16;
+	}
+	EXPECT_EQ(0, wrong);
+	salvo_text_build_destroy(build);
+	salvo_text_destroy(text);
+	salvo_bo_destroy(bo);
+	bench_close(&b);
 }
 
 TEST_HARNESS_MAIN

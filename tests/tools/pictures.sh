@@ -135,7 +135,7 @@ commands() {
 }
 
 problem=
-for example in independent pipeline transfer; do
+for example in independent pipeline shrink transfer; do
 	mkdir "$dir/$example"
 	"$submit" --dump "$dir/$example" "$submit" --device soft "tools/examples/$example.batch" \
 		>"$dir/out" 2>&1 || problem="$problem $example: $(cat "$dir/out")"

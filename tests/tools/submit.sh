@@ -31,7 +31,7 @@ has() {
 	done
 }
 
-for example in independent pipeline transfer; do
+for example in independent pipeline shrink transfer; do
 	run 0 "tools/examples/$example.batch"
 	has out 'of . expectations met' ' 1 packets, 1 doorbells, 1 interrupts, 1 completions'
 	check "example $example runs as one packet" "$problem"
