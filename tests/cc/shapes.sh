@@ -85,6 +85,35 @@ kernel void k(global const uchar4 *a, global uchar4 *b)
 END
 	has code 'vpaddb.*ymm')"
 
+check "M4 the bits of a comparison that a kernel puts together are one instruction" "$(
+	compile "" <<'END'
+kernel void k(global const int4 *a, global uint *b)
+{
+	uint4 bits = as_uint4(a[0] < a[1]) & (uint4)(1, 2, 4, 8);
+	uint2 half_bits = bits.lo | bits.hi;
+
+	b[0] = half_bits.x | half_bits.y;
+}
+END
+	has code 'vmovmskps')"
+
+# A strip says in ran, at 0x90 of struct salvo_group, how many work-groups it ran.
+check "M4 work-groups of a row run as one where a kernel cannot tell" "$(
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	a[get_global_id(0)] = get_local_id(1);
+}
+END
+	has code 'mov .*,0x90\(%rsi\)'
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	a[get_global_id(0)] = get_local_id(0);
+}
+END
+	lacks code ',0x90\(%rsi\)')"
+
 check "M4 the oldest processor has lanes too" "$(
 	compile "--march x86-64-v2" <<'END'
 kernel void k(global const float *a, global float *b)

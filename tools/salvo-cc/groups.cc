@@ -4,9 +4,15 @@
  *
  * In a row the function of several work-items is called as long as so many are
  * left, then that of one for each of the rest. The inner part of the row, if its
- * borders can be reckoned (interior.cc), has a function of its own. A kernel that cannot tell a
- * row of work-groups from a long one (items.cc) runs all that its unit lets it run
- * at once, so that rows are long even where work-groups are small.
+ * borders can be reckoned (interior.cc), has a function of its own.
+ *
+ *	for z, y:	x = 0
+ *			while (x + 8 <= length)		lanes(x, y, z), x += 8
+ *			while (x < length)		item(x, y, z), x += 1
+ *
+ * A kernel that cannot tell a row of work-groups from a long one (items.cc) runs all
+ * that its unit lets it run at once, so that rows are long even where work-groups are
+ * small.
  *
  * A kernel with barriers runs as regions (split.cc), one after the other.
  */
