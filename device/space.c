@@ -489,7 +489,9 @@ static void show_unit(struct salvo_space *space, unsigned int number)
 	unsigned int r;
 	uint64_t s;
 
-	memcpy(&unit, &space->block->regs.unit[number], sizeof(unit));
+	unit = space->block->regs.unit[number];
+	/* A copy that the compiler does not read again from where the process may write. */
+	__asm__ volatile("" : "+m"(unit));
 	if (unit.state != SALVO_UNIT_BUSY)
 		return;
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
