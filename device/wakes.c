@@ -4,7 +4,7 @@
  *
  * A unit that finds no work moves its bit from @looking to @sleeping, looks once more,
  * and sleeps on its futex. Who has work for it makes that visible first, and reads @looking
- * and then @sleeping afterwards; so one of the two sees the other (tests/spin/sleep.pml).
+ * and then @sleeping afterwards; so one of the two sees the other (tests/spin/sleep.pml, bell.pml).
  * Waking takes the bit out of @sleeping, so that each sleep is ended once.
  *
  * The words of an address space's process are shared with the device, which wakes a
