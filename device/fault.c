@@ -2,9 +2,9 @@
 /*
  * fault.c - the fault record
  *
- * The record in the registers holds the last fault. The sequence number is
- * written after the fields, so that a reader which sees the same number before
- * and after has one whole record.
+ * The record in the registers holds the last fault. Its number is written before
+ * the fields and once more after them, so that a reader which takes the second one first and the
+ * first one last, and finds them the same, has one whole record.
  */
 #include "fault.h"
 
@@ -13,6 +13,7 @@
 void salvo_faults_init(struct salvo_faults *faults, struct salvo_regs *regs)
 {
 	faults->regs = regs;
+	faults->count = 0;
 	pthread_mutex_init(&faults->lock, NULL);
 }
 
@@ -26,6 +27,8 @@ void salvo_fault_record(struct salvo_faults *faults, const struct salvo_fault *f
 	struct salvo_fault_regs *record = &faults->regs->fault;
 
 	pthread_mutex_lock(&faults->lock);
+	__atomic_store_n(&record->begun, ++faults->count, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	record->seqno = fault->seqno;
 	record->address = fault->address;
 	record->kind = fault->kind;
@@ -37,6 +40,6 @@ void salvo_fault_record(struct salvo_faults *faults, const struct salvo_fault *f
 	record->item = fault->item;
 	record->nearest = fault->nearest;
 	record->nearest_bytes = fault->nearest_bytes;
-	__atomic_store_n(&record->sequence, record->sequence + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&record->sequence, faults->count, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&faults->lock);
 }

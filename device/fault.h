@@ -37,6 +37,8 @@ struct salvo_faults {
 	struct salvo_regs *regs;
 	/** @lock: Protects the record: one writer at a time. */
 	pthread_mutex_t lock;
+	/** @count: Faults so far. */
+	uint64_t count;
 };
 
 void salvo_faults_init(struct salvo_faults *faults, struct salvo_regs *regs);

@@ -111,7 +111,9 @@ struct salvo_ring_regs {
 #define SALVO_FAULT_SYSCALL	11	/* a kernel called the operating system */
 
 /**
- * struct salvo_fault_regs - The last fault; @sequence is written last.
+ * struct salvo_fault_regs - The last fault; @begun is written first, @sequence last.
+ *
+ * Read @sequence first and @begun last: the record is whole if they are the same.
  */
 struct salvo_fault_regs {
 	/** @sequence: Number of faults so far. */
@@ -138,6 +140,8 @@ struct salvo_fault_regs {
 	__u64 nearest;
 	/** @nearest_bytes: Its size; 0 if there is none. */
 	__u64 nearest_bytes;
+	/** @begun: Number of the fault that is or was written here. */
+	__u64 begun;
 };
 
 /* struct salvo_unit_regs.state */
@@ -222,7 +226,7 @@ struct salvo_regs {
 	/** @fault: Device. */
 	struct salvo_fault_regs fault;
 	/** @reserved2: Zero. */
-	__u64 reserved2[23];
+	__u64 reserved2[22];
 
 	/** @ring: One for each command ring, at 0x200. */
 	struct salvo_ring_regs ring[SALVO_MAX_RINGS];

@@ -84,7 +84,7 @@ static irqreturn_t salvo_irq_fault_thread(int irq, void *cookie)
 	struct salvo_fault_regs fault;
 	u64 sequence = salvo_mmio_read_fault(&sdev->mmio, &fault);
 
-	if (sequence == sdev->fault_sequence)
+	if (!sequence || sequence == sdev->fault_sequence)
 		return IRQ_HANDLED;
 	sdev->fault_sequence = sequence;
 	atomic64_inc(&sdev->faults);

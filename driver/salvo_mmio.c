@@ -268,12 +268,14 @@ bool salvo_mmio_is_stopped(struct salvo_mmio *mmio)
  * @mmio: The registers.
  * @fault: Filled in.
  *
- * Return: its sequence number, which the device writes last.
+ * Return: its sequence number, or 0 while the device writes it: then an interrupt follows.
  */
 u64 salvo_mmio_read_fault(struct salvo_mmio *mmio, struct salvo_fault_regs *fault)
 {
 	u64 sequence = readq(&mmio->regs->fault.sequence);
 
 	memcpy_fromio(fault, &mmio->regs->fault, sizeof(*fault));
-	return sequence;
+	/* In this order: see struct salvo_fault_regs. */
+	rmb();
+	return readq(&mmio->regs->fault.begun) == sequence ? sequence : 0;
 }

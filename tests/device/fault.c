@@ -2,8 +2,12 @@
 /*
  * fault.c - what a fault of a kernel is told to be, and what a batch's result says of it
  */
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include "fault.h"
 #include "gpu_fixture.h"
 
 struct bad_args {
@@ -230,6 +234,69 @@ TEST_F(gpu, unit_registers_say_what_a_unit_runs)
 	ASSERT_TRUE(rig_wait(rig, seqno));
 	rig_stop(rig);
 	EXPECT_EQ(SALVO_UNIT_IDLE, unit->state);
+}
+
+struct writer {
+	struct salvo_faults faults;
+	_Atomic bool stop;
+};
+
+/* One fault after the other, each with its own number in all fields. */
+static void *write_faults(void *arg)
+{
+	struct writer *writer = arg;
+	uint32_t n, i;
+
+	for (n = 1; !atomic_load(&writer->stop); n++) {
+		const struct salvo_fault fault = {
+			.seqno = n, .address = n, .group = n, .kind = n, .asid = n, .ctx = n,
+			.command = n, .access = n, .item = n, .nearest = n, .nearest_bytes = n,
+		};
+
+		salvo_fault_record(&writer->faults, &fault);
+		for (i = 0; i < n % 64; i++)
+			__builtin_ia32_pause();
+	}
+	return NULL;
+}
+
+/* As the manual says: whole if the fault that was begun last is the one that was there first. */
+static bool read_record(const struct salvo_fault_regs *record, struct salvo_fault_regs *copy)
+{
+	const uint64_t sequence = __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE);
+
+	*copy = *(const volatile struct salvo_fault_regs *)record;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&record->begun, __ATOMIC_RELAXED) == sequence;
+}
+
+TEST(a_record_that_is_whole_is_of_one_fault)
+{
+	struct salvo_regs *regs = calloc(1, sizeof(*regs));
+	struct writer writer = { .stop = false };
+	struct salvo_fault_regs copy;
+	unsigned int whole = 0;
+	uint64_t last = 0;
+	pthread_t thread;
+
+	ASSERT_NE(NULL, regs);
+	salvo_faults_init(&writer.faults, regs);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, write_faults, &writer));
+	while (whole < 5000) {
+		if (!read_record(&regs->fault, &copy) || copy.sequence == last)
+			continue;
+		whole++;
+		last = copy.sequence;
+		ASSERT_EQ(copy.seqno, copy.address);
+		ASSERT_EQ(copy.seqno, copy.group);
+		ASSERT_EQ(copy.seqno, copy.kind);
+		ASSERT_EQ(copy.seqno, copy.item);
+		ASSERT_EQ(copy.seqno, copy.nearest_bytes);
+	}
+	atomic_store(&writer.stop, true);
+	pthread_join(thread, NULL);
+	salvo_faults_fini(&writer.faults);
+	free(regs);
 }
 
 TEST_HARNESS_MAIN
