@@ -57,7 +57,10 @@ static void salvo_irq_complete_done(struct salvo_device *sdev)
 
 static irqreturn_t salvo_irq_fence_thread(int irq, void *cookie)
 {
+	bool signalling = dma_fence_begin_signalling();
+
 	salvo_irq_complete_done(cookie);
+	dma_fence_end_signalling(signalling);
 	return IRQ_HANDLED;
 }
 

@@ -23,7 +23,8 @@
  *
  * All of this runs on the ordered sdev->wq, or when that is drained. The fence
  * interrupt is off while batches are taken from the ring. Nothing allocates, since
- * memory reclaim may wait for the fences that are signalled here.
+ * memory reclaim may wait for the fences that are signalled here: lockdep is told, by
+ * dma_fence_begin_signalling(), and sees to it.
  */
 #include <linux/interrupt.h>
 #include <linux/kobject.h>
@@ -109,6 +110,8 @@ void salvo_reset_wedged_work(struct work_struct *work)
  */
 void salvo_reset_give_up(struct salvo_device *sdev)
 {
+	bool signalling = dma_fence_begin_signalling();
+
 	WRITE_ONCE(sdev->gone, true);
 	salvo_ring_stop(sdev);
 	/* It may come back to life; the memory of its packets is about to be freed. */
@@ -118,6 +121,7 @@ void salvo_reset_give_up(struct salvo_device *sdev)
 	/* Batches that the interrupt thread has taken end there, the rest here. */
 	salvo_reset_fail_ring(sdev, -ENODEV);
 	salvo_vm_reclaim_gone(sdev);
+	dma_fence_end_signalling(signalling);
 }
 
 /** salvo_reset_lose() - The GPU is gone though the driver is bound. */
@@ -216,11 +220,7 @@ static void salvo_reset_end(struct salvo_device *sdev, int ret)
 	}
 }
 
-/**
- * salvo_reset_timeout() - The scheduler's oldest batch took too long.
- * @job: The batch; out of the scheduler's list until the scheduler is stopped.
- */
-enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
+static void salvo_reset_hung(struct salvo_job *job)
 {
 	struct salvo_device *sdev = job->ctx->vm->sdev;
 	struct salvo_job *guilty;
@@ -231,7 +231,7 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 		drm_sched_stop(&sdev->sched->base, &job->base);
 		salvo_reset_return_fences(sdev);
 		drm_sched_start(&sdev->sched->base, true);
-		return DRM_GPU_SCHED_STAT_NOMINAL;
+		return;
 	}
 	salvo_reset_begin(sdev, &job->base);
 	if (!dma_fence_is_signaled(&job->base.s_fence->finished)) {
@@ -240,6 +240,18 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 			ret = salvo_reset_kill(sdev, guilty, job);
 	}
 	salvo_reset_end(sdev, ret);
+}
+
+/**
+ * salvo_reset_timeout() - The scheduler's oldest batch took too long.
+ * @job: The batch; out of the scheduler's list until the scheduler is stopped.
+ */
+enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
+{
+	bool signalling = dma_fence_begin_signalling();
+
+	salvo_reset_hung(job);
+	dma_fence_end_signalling(signalling);
 	return DRM_GPU_SCHED_STAT_NOMINAL;
 }
 
@@ -247,14 +259,17 @@ enum drm_gpu_sched_stat salvo_reset_timeout(struct salvo_job *job)
 void salvo_reset_forced_work(struct work_struct *work)
 {
 	struct salvo_device *sdev = container_of(work, struct salvo_device, forced_reset);
+	bool signalling;
 	int ret;
 
 	if (salvo_device_is_gone(sdev))
 		return;
 	drm_notice(&sdev->drm, "a reset was asked for\n");
+	signalling = dma_fence_begin_signalling();
 	salvo_reset_begin(sdev, NULL);
 	ret = salvo_reset_all(sdev);
 	salvo_reset_end(sdev, ret);
+	dma_fence_end_signalling(signalling);
 }
 
 /** salvo_reset_lost_work() - The device has told that it started anew. */

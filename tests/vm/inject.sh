@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# GPUs with injected faults, and two of them under one driver: build/tests/inject/* in one boot.
+# GPUs with injected faults, and two of them under one driver: build/tests/inject/* in one boot. Options go to run-vm.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,7 +27,7 @@ obey() {
 
 # The second batch of all has a fault from the start.
 coproc VM { exec tests/vm/run-vm -t 200 --gpus 2 --units 2 --inject late-fence@2:50ms --control "$tmp/control" \
-	"${BUILD:-build}"/tests/inject/*; }
+	"$@" "${BUILD:-build}"/tests/inject/*; }
 pid=$VM_PID
 trap clean_up EXIT
 while IFS= read -r line <&"${VM[0]}"; do
