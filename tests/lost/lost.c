@@ -10,10 +10,13 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <xf86drm.h>
@@ -356,6 +359,44 @@ TEST_F_TIMEOUT(lost, user_space_is_told, 60)
 	EXPECT_TRUE(told);
 	close(events.fd);
 	EXPECT_TRUE(becomes_gone());
+	expect_works_when_bound_again(_metadata);
+}
+
+#define UDEVD	"/lib/systemd/systemd-udevd"
+
+/* packaging/60-salvo.rules: udev binds the driver to the next GPU, for the group of lost.sh. */
+TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, 90)
+{
+	struct stat node;
+	pid_t udevd;
+	int i;
+
+	if (access(UDEVD, X_OK))
+		SKIP(return, "there is no " UDEVD);
+	udevd = fork();
+	ASSERT_GE(udevd, 0);
+	if (!udevd) {
+		execl(UDEVD, UDEVD, NULL);
+		_exit(1);
+	}
+	/* It listens from the moment that its control socket is there. */
+	for (i = 0; i < 200 && access("/run/udev/control", F_OK); i++)
+		usleep(50000);
+	ask_host("kill");
+	EXPECT_TRUE(becomes_gone());
+	for (i = 0; i < 600 && !node_path(); i++)
+		usleep(50000);
+	ASSERT_NE(node_path(), NULL);
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(stat(node_path(), &node), 0);
+		if ((node.st_mode & 0777) == 0660)
+			break;
+		usleep(50000);
+	}
+	EXPECT_EQ(node.st_mode & 0777, 0660);
+	EXPECT_EQ(node.st_gid, 104);
+	kill(udevd, SIGTERM);
+	EXPECT_EQ(waitpid(udevd, NULL, 0), udevd);
 	expect_works_when_bound_again(_metadata);
 }
 

@@ -9,6 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d)
 mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
 waker=
+# For the test of our udev rule, if there is udev.
+udevd=/lib/systemd/systemd-udevd udev=()
+if [ -x $udevd ]; then
+	echo render:x:104: >"$tmp/group"
+	udev=(-f $udevd:$udevd -f packaging/60-salvo.rules:/lib/udev/rules.d/60-salvo.rules -f "$tmp/group:/etc/group")
+fi
 
 # Does what a line of the test asks for to the worker of the salvo-gpu of this run.
 obey() {
@@ -39,7 +45,7 @@ obey() {
 	esac
 }
 
-coproc VM { exec tests/vm/run-vm -t 200 --with vgem -e SALVO_HOST_WAKES=1 \
+coproc VM { exec tests/vm/run-vm -t 200 --with vgem -e SALVO_HOST_WAKES=1 "${udev[@]}" \
 	--qemu "-chardev pipe,id=monitor,path=$tmp/monitor -mon chardev=monitor,mode=readline" "$@" \
 	"${BUILD:-build}"/tests/uapi/suspend "${BUILD:-build}"/tests/lost/*; }
 pid=$VM_PID
