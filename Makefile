@@ -57,10 +57,11 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 			--boot-time 180 --program-time 400 --append 'kasan_multi_shot kmemleak=on'
 
 # Fences are not known to it, but what they order is atomic here.
-TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph)
-tsan: ## the command queues under ThreadSanitizer
-	@$(MAKE) $(KSELFTEST)
-	@mkdir -p $(BUILD)/tsan && ln -sfn ../kselftest $(BUILD)/tsan/kselftest
+TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph) \
+		$(patsubst %,$(BUILD)/tsan/tests/lib/%,device fence patch queue)
+tsan: ## the command queues and the library under ThreadSanitizer
+	@$(MAKE) $(KSELFTEST) $(TEST_KERNELS)
+	@mkdir -p $(BUILD)/tsan && ln -sfn ../kselftest ../kernels $(BUILD)/tsan
 	@$(MAKE) -j$(JOBS) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fPIC -pthread -fsanitize=thread -Wno-tsan' \
 		$(TSAN_TESTS)
 	@TSAN_OPTIONS=exitcode=66 tests/run $(TSAN_TESTS)

@@ -400,6 +400,8 @@ TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
 	unsigned int round, i, count;
 
 	fresh.batch = self->other;
+	ASSERT_EQ(0, salvo_batch_enable_hazards(self->b.batch));
+	ASSERT_EQ(0, salvo_batch_enable_hazards(fresh.batch));
 	for (round = 0; round < 200; round++) {
 		seed = round;
 		count = 1 + pick(60);
