@@ -91,6 +91,10 @@ struct salvo_dump *salvo_dump_open(void)
 
 	if (!dir || !*dir)
 		return NULL;
+	if (access(dir, W_OK | X_OK)) {
+		fprintf(stderr, "libsalvo: SALVO_DUMP: %s: %s\n", dir, strerror(errno));
+		return NULL;
+	}
 	dump = calloc(1, sizeof(*dump));
 	if (!dump)
 		return NULL;
@@ -647,6 +651,8 @@ void salvo_dump_end(struct salvo_dump_batch *batch, struct salvo_fence *fence)
 	err = fence ? salvo_fence_wait(fence, WAIT_NS) : -EINVAL;
 	fd = fence && !batch->failed ?
 	     create_numbered(dump, "", ".batch", &dump->next_batch, name) : -1;
+	if (fence && !batch->failed && fd < 0)
+		batch->failed = "no file can be made in the folder";
 	if (fd >= 0) {
 		batch->number = dump->next_batch - 1;
 		for (i = 0; i < batch->text->buffer_count; i++) {

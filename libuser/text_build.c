@@ -164,7 +164,8 @@ static int create_buffers(struct salvo_text_build *build, struct salvo_device *d
 			err = salvo_bo_map(build->bos[i], &map);
 		if (err)
 			return fail(error, err, buffer->line, "buffer %s: %s", buffer->name,
-				    strerror(-err));
+				    err == -ENOSPC ? "No space left in video memory" :
+						     strerror(-err));
 		build->maps[i] = map;
 		err = fill_buffer(buffer, map, data_dir, error);
 		if (err)

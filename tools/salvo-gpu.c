@@ -114,32 +114,30 @@ static time_t seconds(void)
 
 /* --- options --------------------------------------------------------------- */
 
-static void usage(FILE *out)
-{
-	fputs("usage: salvo-gpu --socket PATH --ram FILE [options]\n"
-	      "\n"
-	      "A Salvo GPU for a QEMU that is started with\n"
-	      "  -object memory-backend-file,id=ram,mem-path=FILE,share=on,size=...\n"
-	      "  -machine q35,memory-backend=ram -smp 2 -accel tcg,thread=multi\n"
-	      "  -chardev socket,id=gpu,path=PATH -device ivshmem-doorbell,chardev=gpu,vectors=4\n"
-	      "\n"
-	      "  -s, --socket PATH   UNIX socket to listen on for QEMU; must not exist\n"
-	      "  -r, --ram FILE      the guest's memory, at most 2G; must have its final size\n"
-	      "      --vram SIZE     size of the memory bar, a power of two from 2M to 4G, of\n"
-	      "                      which 1M holds the registers (default 256M)\n"
-	      "  -u, --units N       execution units, at most 64 (default one for each core)\n"
-	      "  -t, --topology T    units and nodes other than the machine's: 4, 2x4 (2 nodes of 4), 4+2x2;\n"
-	      "                      2x4,far=1:2000ns makes node 1 far, with that latency added\n"
-	      "      --threads       no process for each address space: kernels are not kept apart\n"
-	      "      --inject F      have faults with batches counted from 1: lost-irq@3,late-fence@5:200ms,\n"
-	      "                      wrong-seqno@6,wrong-seqno@7:+5,corrupt@8:fence (or magic, head),crash@9\n"
-	      "      --control PATH  make a FIFO; a line like F written to it is for batches from then on\n"
-	      "  -v, --verbose       tell what happens\n"
-	      "  -h, --help          this text\n"
-	      "      --version       the version\n"
-	      "\n"
-	      "Ends when QEMU does. Exit code: 0 ended as asked, 1 failed, 2 wrong usage.\n", out);
-}
+static const char usage[] =
+	"usage: salvo-gpu --socket PATH --ram FILE [options]\n"
+	"\n"
+	"A Salvo GPU for a QEMU that is started with\n"
+	"  -object memory-backend-file,id=ram,mem-path=FILE,share=on,size=...\n"
+	"  -machine q35,memory-backend=ram -smp 2 -accel tcg,thread=multi\n"
+	"  -chardev socket,id=gpu,path=PATH -device ivshmem-doorbell,chardev=gpu,vectors=4\n"
+	"\n"
+	"  -s, --socket PATH   UNIX socket to listen on for QEMU; must not exist\n"
+	"  -r, --ram FILE      the guest's memory, at most 2G; must have its final size\n"
+	"      --vram SIZE     size of the memory bar, a power of two from 2M to 4G, of\n"
+	"                      which 1M holds the registers (default 256M)\n"
+	"  -u, --units N       execution units, at most 64 (default one for each core)\n"
+	"  -t, --topology T    units and nodes other than the machine's: 4, 2x4 (2 nodes of 4), 4+2x2;\n"
+	"                      2x4,far=1:2000ns makes node 1 far, with that latency added\n"
+	"      --threads       no process for each address space: kernels are not kept apart\n"
+	"      --inject F      have faults with batches counted from 1: lost-irq@3,late-fence@5:200ms,\n"
+	"                      wrong-seqno@6,wrong-seqno@7:+5,corrupt@8:fence (or magic, head),crash@9\n"
+	"      --control PATH  make a FIFO; a line like F written to it is for batches from then on\n"
+	"  -v, --verbose       tell what happens\n"
+	"  -h, --help          this text\n"
+	"      --version       the version\n"
+	"\n"
+	"Ends when QEMU does. Exit code: 0 ended as asked, 1 failed, 2 wrong usage.\n";
 
 static bool parse_number(const char *text, uint64_t limit, uint64_t *out, const char **rest)
 {
@@ -172,7 +170,7 @@ static bool parse_size(const char *text, uint64_t *out)
 
 static int parse_options(int argc, char **argv, struct options *options)
 {
-	enum { OPTION_VRAM = 256, OPTION_THREADS, OPTION_INJECT, OPTION_CONTROL, OPTION_VERSION };
+	enum { OPTION_VRAM = 256, OPTION_THREADS, OPTION_INJECT, OPTION_CONTROL };
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
 		{ "ram", required_argument, NULL, 'r' },
@@ -184,7 +182,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "control", required_argument, NULL, OPTION_CONTROL },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, OPTION_VERSION },
+		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
 	struct salvo_topology topology;
@@ -244,13 +242,10 @@ static int parse_options(int argc, char **argv, struct options *options)
 			options->verbose = true;
 			break;
 		case 'h':
-			usage(stdout);
-			exit(cli_finish("salvo-gpu", EXIT_OK));
-		case OPTION_VERSION:
-			exit(cli_version("salvo-gpu"));
+		case 'V':
+			exit(cli_other("salvo-gpu", usage, c));
 		default:
-			complain("see --help");
-			return EXIT_USAGE;
+			return cli_usage("salvo-gpu", usage);
 		}
 	}
 	if (optind < argc) {

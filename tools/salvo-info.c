@@ -443,19 +443,11 @@ int main(int argc, char **argv)
 		case 'j':
 			options.json = true;
 			break;
-		case 'h':
-			fputs(usage, stdout);
-			return cli_finish(TOOL, EXIT_OK);
-		case 'V':
-			return cli_version(TOOL);
 		default:
-			fputs(usage, stderr);
-			return EXIT_USAGE;
+			return cli_other(TOOL, usage, c);
 		}
 	}
-	if (optind != argc) {
-		fputs(usage, stderr);
-		return EXIT_USAGE;
-	}
+	if (optind != argc)
+		return cli_usage(TOOL, usage);
 	return run(&options);
 }

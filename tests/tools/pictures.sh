@@ -114,7 +114,6 @@ grep -q 'both, bytes 4092 to 4095$' "$dir/out" || problem="$problem $(cat "$dir/
 check "B4_overlap_is_exact_to_the_byte" "$problem"
 
 # Batches of an application, written and run again.
-mkdir "$dir/dump"
 problem=$("$submit" --dump "$dir/dump" build/bin/salvo-faces --device soft \
 	tests/data/frame640.pgm 2>&1 >"$dir/faces")
 grep -q '1 face$' "$dir/faces" || problem="$problem $(cat "$dir/faces")"
@@ -136,7 +135,6 @@ commands() {
 
 problem=
 for example in independent pipeline shrink transfer; do
-	mkdir "$dir/$example"
 	"$submit" --dump "$dir/$example" "$submit" --device soft "tools/examples/$example.batch" \
 		>"$dir/out" 2>&1 || problem="$problem $example: $(cat "$dir/out")"
 	"$submit" --device soft "$dir/$example/0001.batch" >"$dir/out" 2>&1 ||
@@ -149,13 +147,32 @@ done
 check "examples dumped and run again, command by command" "$problem"
 
 problem=
-"$submit" --dump /nowhere "$submit" >"$dir/out" 2>&1
-[ $? -eq 1 ] && grep -q '^salvo-submit: /nowhere: No such file' "$dir/out" || problem=$(cat "$dir/out")
+"$submit" --dump /nowhere/else "$submit" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q '^salvo-submit: /nowhere/else: No such file' "$dir/out" || problem=$(cat "$dir/out")
+SALVO_DUMP=/nowhere "$submit" --device soft tools/examples/transfer.batch >"$dir/out" 2>&1
+grep -q '^libsalvo: SALVO_DUMP: /nowhere: No such file' "$dir/out" ||
+	problem="$problem $(cat "$dir/out")"
+"$submit" --dump /dev/null "$submit" >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -q '^salvo-submit: /dev/null: Not a directory' "$dir/out" ||
+	problem="$problem $(cat "$dir/out")"
 "$submit" --dump "$dir" /nowhere >"$dir/out" 2>&1
 [ $? -eq 2 ] && grep -q '^salvo-submit: /nowhere: No such file' "$dir/out" ||
 	problem="$problem $(cat "$dir/out")"
 "$submit" --dump "$dir" >"$dir/out" 2>&1
 [ $? -eq 2 ] && grep -q '^usage:' "$dir/out" || problem="$problem $(cat "$dir/out")"
 check "--dump: wrong folder, wrong command, no command" "$problem"
+
+problem=
+for wrong in "explain timeline=x" "explain trace=x" "explain stats" "check json" "check timeline=x" "list stats" \
+	"check list" "explain check" "list json" "dump=$dir/never json" "dump=$dir/never trace=x" "dump=$dir/never device=soft"; do
+	read -r one two <<<"$wrong"
+	"$submit" "--$two" "--$one" tools/examples/pipeline.batch >"$dir/out" 2>&1
+	[ $? -eq 2 ] && grep -q "^salvo-submit: --.* and --.* do not go together" "$dir/out" ||
+		problem="$problem --$one --$two: $(cat "$dir/out")"
+done
+[ ! -e x ] && [ ! -e "$dir/never" ] || problem="$problem something was written"
+"$submit" --device soft --kernels build/kernels --explain --json tools/examples/pipeline.batch >"$dir/out" 2>&1 ||
+	problem="$problem $(cat "$dir/out")"
+check "options that do not go together" "$problem"
 
 finish

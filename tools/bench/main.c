@@ -203,10 +203,10 @@ static int run(const struct options *options)
 /* N[,N...] */
 static bool parse_list(const char *option, char *text, unsigned int max, struct list *list)
 {
-	char *save, *word;
+	char *word;
 
 	list->count = 0;
-	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+	while ((word = strsep(&text, ","))) {
 		if (list->count == MAX_COUNTS) {
 			cli_fail(TOOL, "%s: at most %u numbers", option, MAX_COUNTS);
 			return false;
@@ -214,9 +214,7 @@ static bool parse_list(const char *option, char *text, unsigned int max, struct 
 		if (!cli_count(TOOL, option, word, 1, max, &list->values[list->count++]))
 			return false;
 	}
-	if (!list->count)
-		cli_fail(TOOL, "%s: no number", option);
-	return list->count;
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -257,19 +255,13 @@ int main(int argc, char **argv)
 		case 'j':
 			options.json = true;
 			break;
-		case 'h':
-			fputs(usage, stdout);
-			return cli_finish(TOOL, EXIT_OK);
-		case 'V':
-			return cli_version(TOOL);
 		default:
-			fputs(usage, stderr);
-			return EXIT_USAGE;
+			return cli_other(TOOL, usage, c);
 		}
 	}
-	if (good && optind != argc)
-		fputs(usage, stderr);
-	if (!good || optind != argc)
+	if (!good)
 		return EXIT_USAGE;
+	if (optind != argc)
+		return cli_usage(TOOL, usage);
 	return run(&options);
 }

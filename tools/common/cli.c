@@ -28,6 +28,27 @@ int cli_version(const char *tool)
 	return cli_finish(tool, EXIT_OK);
 }
 
+int cli_usage(const char *tool, const char *usage)
+{
+	const char *end = strstr(usage, "\n\n");
+
+	fprintf(stderr, "%.*s\n'%s --help' tells more\n", (int)(end - usage), usage, tool);
+	return EXIT_USAGE;
+}
+
+int cli_other(const char *tool, const char *usage, int option)
+{
+	switch (option) {
+	case 'h':
+		fputs(usage, stdout);
+		return cli_finish(tool, EXIT_OK);
+	case 'V':
+		return cli_version(tool);
+	default:
+		return cli_usage(tool, usage);
+	}
+}
+
 bool cli_real(const char *tool, const char *option, const char *text, double min, double max,
 	      double *out)
 {

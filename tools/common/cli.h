@@ -25,6 +25,14 @@ int cli_fail(const char *tool, const char *format, ...) __attribute__((format(pr
 /** cli_version() - What --version prints. Return: EXIT_OK. */
 int cli_version(const char *tool);
 
+/** cli_usage() - Wrong usage: the head of @usage, up to an empty line. Return: EXIT_USAGE. */
+int cli_usage(const char *tool, const char *usage);
+/**
+ * cli_other() - The end of a switch over options: 'h' is --help, 'V' --version, all else wrong.
+ * Return: the exit code.
+ */
+int cli_other(const char *tool, const char *usage, int option);
+
 /** cli_real() - The number @text of an option, from @min to @max; says so if it is none. */
 bool cli_real(const char *tool, const char *option, const char *text, double min, double max,
 	      double *out);

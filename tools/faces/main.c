@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cascade.h"
+#include "cli.h"
 #include "detect.h"
 #include "group.h"
 #include "image.h"
@@ -264,7 +265,7 @@ static int set_up(struct session *s)
 {
 	const struct options *o = &s->options;
 	struct faces_error error;
-	int mode, r;
+	int mode;
 
 	if (cascade_load(o->cascade, &s->cascade, &error)) {
 		fprintf(stderr, "salvo-faces: %s\n", error.text);
@@ -272,12 +273,8 @@ static int set_up(struct session *s)
 			fputs("Debian's package opencv-data has it.\n", stderr);
 		return 1;
 	}
-	r = salvo_device_open(o->device, &s->device);
-	if (r) {
-		fprintf(stderr, "salvo-faces: %s: %s\n", o->device ? o->device : "device",
-			strerror(-r));
+	if (cli_open("salvo-faces", o->device, &s->device))
 		return 1;
-	}
 	for (mode = 0; mode < 2; mode++) {
 		s->stats[mode] = calloc(o->repeat, sizeof(*s->stats[mode]));
 		if (!s->stats[mode]) {

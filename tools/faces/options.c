@@ -40,8 +40,7 @@ static const char usage[] =
 
 enum {
 	OPT_CASCADE = 256, OPT_SCALE_FACTOR, OPT_MIN_NEIGHBORS, OPT_MIN_SIZE, OPT_MAX_SIZE,
-	OPT_DEVICE, OPT_MODE, OPT_JSON, OPT_OUTPUT, OPT_STATS, OPT_COMPARE, OPT_REPEAT, OPT_HELP,
-	OPT_VERSION,
+	OPT_DEVICE, OPT_MODE, OPT_JSON, OPT_OUTPUT, OPT_STATS, OPT_COMPARE, OPT_REPEAT,
 };
 
 static const struct option long_options[] = {
@@ -57,8 +56,8 @@ static const struct option long_options[] = {
 	{ "stats", no_argument, NULL, OPT_STATS },
 	{ "compare", no_argument, NULL, OPT_COMPARE },
 	{ "repeat", required_argument, NULL, OPT_REPEAT },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
 	{ }
 };
 
@@ -151,14 +150,8 @@ static int parse_option(struct options *o, int option)
 		if (!parse_whole_int(optarg, 1, 1000, &o->repeat))
 			return wrong("--repeat", optarg, "must be a whole number from 1 to 1000");
 		return -1;
-	case OPT_HELP:
-		fputs(usage, stdout);
-		return cli_finish("salvo-faces", EXIT_OK);
-	case OPT_VERSION:
-		return cli_version("salvo-faces");
 	default:
-		fputs("Try salvo-faces --help\n", stderr);
-		return 2;
+		return cli_other("salvo-faces", usage, option);
 	}
 }
 
@@ -180,10 +173,8 @@ int options_parse(int argc, char **argv, struct options *o)
 	}
 	o->files = argv + optind;
 	o->file_count = argc - optind;
-	if (!o->file_count) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	if (!o->file_count)
+		return cli_usage("salvo-faces", usage);
 	if (o->output && image_write_known(o->output, &error)) {
 		fprintf(stderr, "salvo-faces: --output %s\n", error.text);
 		return 2;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -309,10 +310,17 @@ static int run(const struct options *options, const struct salvo_text *text)
 /* Runs the command in our place, with its library told to write batches. */
 static int dump(const struct options *options)
 {
-	char *dir = realpath(options->dump, NULL);
+	char path[DIR_BYTES], *dir = NULL;
 
-	if (!dir)
+	if (!mkdir(options->dump, 0777) || errno == EEXIST) {
+		/* Of a folder alone; whole, since the command may go to another one. */
+		snprintf(path, sizeof(path), "%s/.", options->dump);
+		dir = realpath(path, NULL);
+	}
+	if (!dir || access(dir, W_OK | X_OK)) {
+		free(dir);
 		return cli_fail(TOOL, "%s: %s", options->dump, strerror(errno));
+	}
 	setenv("SALVO_DUMP", dir, 1);
 	free(dir);
 	execvp(options->command[0], options->command);

@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,19 +28,13 @@ static const char usage[] =
 	"  --explain        tell which arguments need which pipe controls; submit nothing\n"
 	"  --check          only check FILE, its programs and arguments; submit nothing\n"
 	"  --list           only print FILE as it was understood, one command a line\n"
-	"  --dump DIR       run COMMAND with its batches written to DIR\n"
+	"  --dump DIR       run COMMAND with its batches written to DIR, which is made if need be\n"
 	"  --timeout SEC    give up waiting after SEC seconds (default 60)\n"
 	"  --help           this text\n"
 	"  --version        the version\n"
 	"\n"
 	"Exit code: 0 all went well; 1 an expectation was not met or the batch failed;\n"
 	"2 the command line or FILE is wrong.\n";
-
-static int wrong_usage(void)
-{
-	fputs(usage, stderr);
-	return EXIT_USAGE;
-}
 
 static int parse_option(struct options *options, int option)
 {
@@ -77,14 +72,41 @@ static int parse_option(struct options *options, int option)
 	case 't':
 		return cli_real(TOOL, "--timeout", optarg, 0, 1e9, &options->timeout) ?
 		       -1 : EXIT_USAGE;
-	case 'h':
-		fputs(usage, stdout);
-		return cli_finish(TOOL, EXIT_OK);
-	case 'V':
-		return cli_version(TOOL);
 	default:
-		return wrong_usage();
+		return cli_other(TOOL, usage, option);
 	}
+}
+
+/* An option that would do nothing beside another is an error, not ignored. */
+static int check_options(const struct options *o)
+{
+	const struct {
+		const char *name;
+		bool given;
+		bool explains;	/* goes with --explain */
+	} others[] = {
+		{ "--timeline", o->timeline, false },
+		{ "--trace", o->trace, false },
+		{ "--stats", o->stats, false },
+		{ "--check", o->check, false },
+		{ "--list", o->list, false },
+		{ "--json", o->json, true },
+		{ "--explain", o->explain, true },
+		{ "--device", o->device && o->dump, true },
+		{ "--kernels", o->kernels && o->dump, true },
+	};
+	const char *mode = o->dump ? "--dump" : o->explain ? "--explain" :
+			   o->check ? "--check" : o->list ? "--list" : NULL;
+	unsigned int i;
+
+	for (i = 0; mode && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!others[i].given || !strcmp(others[i].name, mode) ||
+		    (others[i].explains && o->explain && !o->dump))
+			continue;
+		cli_fail(TOOL, "%s and %s do not go together", mode, others[i].name);
+		return EXIT_USAGE;
+	}
+	return -1;
 }
 
 int options_parse(int argc, char **argv, struct options *options)
@@ -117,7 +139,7 @@ int options_parse(int argc, char **argv, struct options *options)
 	}
 	if (options->dump) {
 		options->command = &argv[optind];
-		return optind < argc ? -1 : wrong_usage();
+		return optind < argc ? check_options(options) : cli_usage(TOOL, usage);
 	}
 	/* Without a command, options may come after FILE too. */
 	if (optind < argc)
@@ -127,5 +149,5 @@ int options_parse(int argc, char **argv, struct options *options)
 		if (code >= 0)
 			return code;
 	}
-	return options->file && optind == argc ? -1 : wrong_usage();
+	return options->file && optind == argc ? check_options(options) : cli_usage(TOOL, usage);
 }

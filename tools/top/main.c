@@ -377,20 +377,14 @@ int main(int argc, char **argv)
 		case 'b':
 			options.batch = true;
 			break;
-		case 'h':
-			fputs(usage, stdout);
-			return cli_finish(TOOL, EXIT_OK);
-		case 'V':
-			return cli_version(TOOL);
 		default:
-			fputs(usage, stderr);
-			return EXIT_USAGE;
+			return cli_other(TOOL, usage, c);
 		}
 	}
-	if (good && optind != argc)
-		fputs(usage, stderr);
-	if (!good || optind != argc)
+	if (!good)
 		return EXIT_USAGE;
+	if (optind != argc)
+		return cli_usage(TOOL, usage);
 	if (!options.batch && !isatty(STDOUT_FILENO))
 		options.batch = true;
 	return run(&options);
