@@ -208,7 +208,8 @@ static bool salvo_implicit_is_own(const struct salvo_job *job, struct dma_fence 
 	const struct drm_sched_fence *sched_fence = to_drm_sched_fence(fence);
 	const struct salvo_vm *vm = job->ctx->vm;
 
-	return sched_fence && sched_fence->sched == &vm->sdev->sched->base && sched_fence->owner == vm;
+	return sched_fence && sched_fence->owner == vm &&
+	       sched_fence->sched == &vm->sdev->sched->base;
 }
 
 static int salvo_implicit_wait(struct salvo_job *job, struct salvo_bo *bo)
