@@ -16,9 +16,11 @@
 #ifdef __KERNEL__
 #include <linux/errno.h>
 #include <linux/stddef.h>
+#include <linux/string.h>
 #else
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #endif
 
 #define WHOLE_BATCH (~0u)
@@ -29,36 +31,50 @@
 #define F (1u << DRM_SALVO_FILL)
 #define T (1u << DRM_SALVO_TIMESTAMP)
 
-/* Every field of a command but its type, with the commands that use it; @type is handed on. */
-#define EACH_FIELD(X, type) \
-	X(flags, D | P, type) \
-	X(entry, D, type) \
-	X(eu_mask, D, type) \
-	X(items[0], D, type) X(items[1], D, type) X(items[2], D, type) \
-	X(group[0], D, type) X(group[1], D, type) X(group[2], D, type) \
-	X(args_offset, D, type) \
-	X(args_size, D, type) \
-	X(local_size, D, type) \
-	X(dims, D, type) \
-	X(consumer, P, type) \
-	X(producer, P, type) \
-	X(dst, C | F | T, type) \
-	X(src, C, type) \
-	X(size, C | F, type) \
-	X(pattern, F, type) \
-	X(pad, 0, type)
-
 /* A command is also looked at as words. */
 typedef __u64 __attribute__((may_alias)) word_t;
 
-/* Of each type all bits that must be zero, as the type itself is not looked at. */
-#define UNUSED_BITS(field, users, type) .field = ((users) & (type)) ? 0 : -1,
+/* Of a type of commands all bits that must be zero, but for the type, which is not looked at. */
+#define UNUSED(field, users, type) .field = ((users) & (type)) ? 0 : -1
+#define UNUSED_BITS(type) { \
+	UNUSED(flags, D | P, type), \
+	UNUSED(entry, D, type), \
+	UNUSED(eu_mask, D, type), \
+	UNUSED(items[0], D, type), UNUSED(items[1], D, type), UNUSED(items[2], D, type), \
+	UNUSED(group[0], D, type), UNUSED(group[1], D, type), UNUSED(group[2], D, type), \
+	UNUSED(args_offset, D, type), \
+	UNUSED(args_size, D, type), \
+	UNUSED(local_size, D, type), \
+	UNUSED(dims, D, type), \
+	UNUSED(consumer, P, type), \
+	UNUSED(producer, P, type), \
+	UNUSED(dst, C | F | T, type), \
+	UNUSED(src, C, type), \
+	UNUSED(size, C | F, type), \
+	UNUSED(pattern, F, type), \
+	UNUSED(pad, 0, type), \
+}
+
 static const struct drm_salvo_command unused_bits[] = {
-	[DRM_SALVO_DISPATCH] = { EACH_FIELD(UNUSED_BITS, D) },
-	[DRM_SALVO_PIPE_CONTROL] = { EACH_FIELD(UNUSED_BITS, P) },
-	[DRM_SALVO_COPY] = { EACH_FIELD(UNUSED_BITS, C) },
-	[DRM_SALVO_FILL] = { EACH_FIELD(UNUSED_BITS, F) },
-	[DRM_SALVO_TIMESTAMP] = { EACH_FIELD(UNUSED_BITS, T) },
+	[DRM_SALVO_DISPATCH] = UNUSED_BITS(D),
+	[DRM_SALVO_PIPE_CONTROL] = UNUSED_BITS(P),
+	[DRM_SALVO_COPY] = UNUSED_BITS(C),
+	[DRM_SALVO_FILL] = UNUSED_BITS(F),
+	[DRM_SALVO_TIMESTAMP] = UNUSED_BITS(T),
+};
+
+/* All fields, in their order and without gaps, to tell which one is wrong. */
+#define FIELD(field) { #field, offsetof(struct drm_salvo_command, field) }
+static const struct {
+	const char *name;
+	__u32 offset;
+} fields[] = {
+	FIELD(flags), FIELD(entry), FIELD(eu_mask),
+	FIELD(items[0]), FIELD(items[1]), FIELD(items[2]),
+	FIELD(group[0]), FIELD(group[1]), FIELD(group[2]),
+	FIELD(args_offset), FIELD(args_size), FIELD(local_size), FIELD(dims),
+	FIELD(consumer), FIELD(producer), FIELD(dst), FIELD(src), FIELD(size), FIELD(pattern),
+	FIELD(pad), { NULL, sizeof(struct drm_salvo_command) },
 };
 
 static int reject(struct salvo_reject *why, int error, __u32 command, const char *field,
@@ -82,15 +98,16 @@ static int check_unused(const struct drm_salvo_command *cmd, __u32 index,
 
 	for (i = 0; i < sizeof(*cmd) / sizeof(*words); i++)
 		wrong |= words[i] & bits[i];
-	if (!wrong)
-		return 0;
+	for (i = 0; wrong && fields[i].name; i++) {
+		const __u32 offset = fields[i].offset, bytes = fields[i + 1].offset - offset;
+		__u64 value = 0, mask = 0;
 
-#define REJECT(field, users, type) \
-	if (cmd->field && !((users) & 1u << (type))) \
-		return reject(why, -EINVAL, index, #field, cmd->field, \
-			      "zero: the command does not use it");
-	EACH_FIELD(REJECT, cmd->type)
-#undef REJECT
+		memcpy(&value, (const __u8 *)cmd + offset, bytes);
+		memcpy(&mask, (const __u8 *)bits + offset, bytes);
+		if (value & mask)
+			return reject(why, -EINVAL, index, fields[i].name, value,
+				      "zero: the command does not use it");
+	}
 	return 0;
 }
 
