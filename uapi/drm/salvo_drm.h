@@ -270,10 +270,11 @@ struct drm_salvo_bo_set_label {
  * enum drm_salvo_priority - Which context's batches go first.
  *
  * Batches that wait for room on the GPU go there in the order of their contexts'
- * priorities, and in turns between contexts of the same priority. A work-group that runs is
- * not interrupted, but whenever a unit has ended some, within about 2 ms if they are short, it goes on
- * with the highest priority that is on the GPU, of whatever file. Fences signal in the order in
- * which their batches went to the GPU, so that of a batch waits for those that were there before.
+ * priorities, and in turns between contexts of the same priority. A work-group that runs
+ * is not interrupted, but whenever a unit has ended some, within about 2 ms if they are
+ * short, it goes on with the highest priority that is on the GPU, of whatever file. Fences
+ * signal in the order in which their batches went to the GPU, so that of a batch waits for
+ * those that were there before.
  */
 enum drm_salvo_priority {
 	/** @DRM_SALVO_PRIORITY_NORMAL: What a context has that asks for nothing. */
