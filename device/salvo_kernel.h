@@ -63,12 +63,13 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 
 #define SALVO_NOTE_OWNER	"Salvo"
 #define SALVO_NOTE_KERNEL	1
-#define SALVO_NOTE_VERSION	1
+#define SALVO_NOTE_VERSION	2
 
 /* struct salvo_note_kernel.flags */
 #define SALVO_KERNEL_BARRIERS	(1u << 0)	/* a call runs a work-item */
 #define SALVO_KERNEL_SPLIT	(1u << 1)	/* there are barriers, but not for the unit */
 #define SALVO_KERNEL_PRINTS	(1u << 2)	/* see struct salvo_print_buffer */
+#define SALVO_KERNEL_OFFSET	(1u << 3)	/* see struct salvo_global_offset */
 
 /* struct salvo_note_arg.kind */
 #define SALVO_ARG_VALUE		0	/* scalar, vector or structure, by value */
@@ -77,6 +78,16 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_ARG_LOCAL		3	/* pointer to local memory */
 #define SALVO_ARG_IMAGE		4	/* struct salvo_image_view */
 #define SALVO_ARG_SAMPLER	5	/* uint32_t */
+
+/**
+ * struct salvo_global_offset - Where the global ids of a dispatch begin.
+ *
+ * It lies at the start of the argument block; no argument of the note speaks of it.
+ */
+struct salvo_global_offset {
+	uint32_t first[3];	/* at most SALVO_MAX_ITEMS */
+	uint32_t reserved;
+};
 
 /**
  * struct salvo_image_view - An image as its kernel sees it.
@@ -136,6 +147,8 @@ struct salvo_note_kernel {
 	uint32_t private_bytes;	/* stack of a work-item, 0 if unknown */
 	uint32_t required_group[3];	/* reqd_work_group_size, or zeros */
 	uint32_t symbol;	/* offset of its function's name, 0 if that is the kernel's */
+	uint32_t hinted_group[3];	/* work_group_size_hint, or zeros */
+	uint32_t hinted_type;	/* offset of the name in vec_type_hint, 0 if there is none */
 };
 
 #endif /* SALVO_KERNEL_H */

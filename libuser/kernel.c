@@ -209,6 +209,21 @@ static void choose_group(const struct salvo_device_info *info, uint32_t flags,
 	}
 }
 
+int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3])
+{
+	struct salvo_global_offset block = { .reserved = 0 };
+	unsigned int d;
+
+	if (!(kernel->info->note.flags & SALVO_KERNEL_OFFSET) || !offset)
+		return -EINVAL;
+	for (d = 0; d < 3; d++)
+		if (offset[d] > kernel->device->info.max_items)
+			return -E2BIG;
+	memcpy(block.first, offset, sizeof(block.first));
+	memcpy(kernel->args, &block, sizeof(block));
+	return 0;
+}
+
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group)
 {

@@ -21,7 +21,8 @@
 #define MAX_IMAGE	(256u << 20)
 #define MAX_KERNELS	4096u
 #define MAX_ARGS	1024u
-#define KNOWN_FLAGS	(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT | SALVO_KERNEL_PRINTS)
+#define KNOWN_FLAGS	(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT | SALVO_KERNEL_PRINTS | \
+			 SALVO_KERNEL_OFFSET)
 
 struct salvo_program {
 	struct salvo_device *device;
@@ -74,9 +75,14 @@ static bool note_is_sane(const struct salvo_device *device, const struct salvo_n
 			 size_t bytes)
 {
 	const uint32_t *group = note->required_group;
+	size_t hidden = 0;
 
+	if (note->flags & SALVO_KERNEL_PRINTS)
+		hidden += sizeof(uint64_t);
+	if (note->flags & SALVO_KERNEL_OFFSET)
+		hidden += sizeof(struct salvo_global_offset);
 	if (note->version != SALVO_NOTE_VERSION || note->flags & ~KNOWN_FLAGS ||
-	    (note->flags & SALVO_KERNEL_PRINTS && note->args_bytes < sizeof(uint64_t)) ||
+	    note->args_bytes < hidden ||
 	    note->isa_level < 2 || note->isa_level > 4)
 		return false;
 	if (note->arg_count > MAX_ARGS ||

@@ -327,6 +327,15 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);
 
 /**
+ * salvo_kernel_set_offset() - Where global ids begin in x, y and z; at first all are 0.
+ *
+ * Only for kernels compiled with --global-offset, which have it among their arguments.
+ *
+ * Return: 0, -EINVAL (the kernel takes none), -E2BIG (over max_items of the device).
+ */
+int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3]);
+
+/**
  * salvo_batch_create() - An empty batch.
  *
  * A batch may be submitted any number of times, and several times at once.

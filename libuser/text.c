@@ -21,7 +21,8 @@
  *
  * Commands; each becomes one command of the packet, in this order:
  *
- *	[LABEL:] dispatch PROGRAM.KERNEL items X[,Y[,Z]] [group X[,Y[,Z]]] [args ARG...]
+ *	[LABEL:] dispatch PROGRAM.KERNEL items X[,Y[,Z]] [offset X[,Y[,Z]]]
+ *		[group X[,Y[,Z]]] [args ARG...]
  *		ARG: BUFFER | BUFFER[OFFSET] | BUFFER[OFFSET:BYTES] | null | local:BYTES |
  *		     TYPE:VALUE[,VALUE...] | IMAGE | sampler:[normalized,][ADDRESS,]FILTER |
  *		     sampler:NUMBER
@@ -221,6 +222,18 @@ static bool parse_buffer(struct salvo_text_parser *p, bool is_image)
 	return parse_init(p, buffer);
 }
 
+/* As many numbers as there are dimensions. */
+static bool parse_offset(struct salvo_text_parser *p, struct salvo_text_command *command)
+{
+	unsigned int i;
+
+	for (i = 0; i < command->dims; i++)
+		if ((i && !salvo_text_need(p, ',')) ||
+		    !salvo_text_need_u32(p, &command->offset[i], "an offset"))
+			return false;
+	return true;
+}
+
 static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 {
 	const char *start = p->at;
@@ -294,6 +307,9 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 		return false;
 	for (i = command->dims; i < 3; i++)
 		command->items[i] = 1;
+	command->has_offset = salvo_text_take_word(p, "offset");
+	if (command->has_offset && !parse_offset(p, command))
+		return false;
 	command->has_group = salvo_text_take_word(p, "group");
 	if (command->has_group) {
 		salvo_text_skip_space(p);

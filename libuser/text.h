@@ -111,8 +111,9 @@ struct salvo_text_command {
 	unsigned int program;
 	char *kernel;
 	unsigned int dims;
-	bool has_group;
+	bool has_offset, has_group;
 	uint32_t items[3];
+	uint32_t offset[3];
 	uint32_t group[3];
 	struct salvo_text_arg *args;
 	unsigned int arg_count;

@@ -241,6 +241,12 @@ static int add_dispatch(struct salvo_text_build *build, const struct salvo_text_
 			     "argument %u does not fit kernel %s: its kind, size, offset or shape is wrong",
 			     i, command->kernel);
 	}
+	if (!err && command->has_offset) {
+		err = salvo_kernel_set_offset(kernel, command->offset);
+		if (err)
+			fail(error, err, command->line, "kernel %s cannot begin at this offset",
+			     command->kernel);
+	}
 	if (!err) {
 		err = salvo_kernel_set_grid(kernel, command->dims, command->items,
 					    command->has_group ? command->group : NULL);

@@ -146,6 +146,8 @@ static void write_command(const struct salvo_text *text, const struct salvo_text
 		fprintf(file, "dispatch %s.%s", text->programs[command->program].name,
 			command->kernel);
 		write_range("items", command->items, command->dims, file);
+		if (command->has_offset)
+			write_range("offset", command->offset, command->dims, file);
 		if (command->has_group)
 			write_range("group", command->group, command->dims, file);
 		if (command->arg_count)

@@ -68,14 +68,36 @@ kernel void f(global int *out) { out[0] = even(out[1]); }')")"
 check "a program without kernels is refused" \
 	"$(expect 1 "no kernel in" -o "$dir/x.salvo" "$(kernel_file empty 'int f(void) { return 1; }')")"
 check "too large an argument block is refused" \
-	"$(expect 1 "more than 4096 bytes of arguments" -o "$dir/x.salvo" "$(
+	"$(expect 1 "large\.cl:1: error: .*more than 4096 bytes of arguments" -o "$dir/x.salvo" "$(
 	kernel_file large 'struct s { int x[2000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
 check "too much local memory is refused" \
-	"$(expect 1 "kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
+	"$(expect 1 "local\.cl:1: error: kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
 	kernel_file local 'kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }')")"
-check "what OpenCL C 1.2 does not have is refused with its line" \
-	"$(expect 1 'pipe\.cl:1:[0-9]+: error: .*pipe' -o "$dir/x.salvo" "$(
-	kernel_file pipe 'kernel void f(read_only pipe int p) { }')")"
+# refused NAME PATTERN TEXT OPTION... - an error in the second line of a kernel file
+refused() {
+	local name=$1 pattern=$2 text=$3
+	shift 3
+	check "refused with its line: $name" "$(expect 1 "$name\.cl:2:.*error: .*$pattern" \
+		"$@" -o "$dir/x.salvo" "$(kernel_file "$name" $'\n'"$text")")"
+}
+
+refused pipe pipe 'kernel void f(read_only pipe int p) { }'
+refused pipe2 "argument 'p' of type" 'kernel void f(read_only pipe int p) { }' -cl-std=CL2.0
+refused pointer 'pointers to functions' 'int g(int x) { return x; } kernel void f(global int *o) { int (*p)(int) = g; *o = p(1); }'
+refused generic 'changes address space' 'void g(int *p) { *p = 1; } kernel void f(global int *o) { g(o); }'
+refused half "declaring variable of type '__private half'" 'kernel void f(global half *o) { half h = *o; *o = h + h; }'
+refused written_3d 'requires cl_khr_3d_image_writes' 'kernel void f(write_only image3d_t o) { write_imagef(o, (int4)(1), (float4)(1)); }'
+refused read_write "write_imagef.*is not available" 'kernel void f(read_write image2d_t o) { write_imagef(o, (int2)(1), (float4)(1)); }' -cl-std=CL2.0
+refused enqueue 'get_default_queue.*is not available' 'kernel void f(global int *o) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ *o = 1; }); }' -cl-std=CL2.0
+refused cxx "unknown type name 'template'" 'template<class T> T g(T a) { return a; } kernel void f(global int *o) { *o = g(*o); }'
+refused variable 'must reside in constant address space' 'int n = 3; kernel void f(global int *o) { *o = n++; }'
+refused variable2 "variable 'n' of the program is not constant" 'global int n = 3; kernel void f(global int *o) { *o = n++; }' -cl-std=CL2.0
+refused conversion "printf\(\) has no conversion '%n'" 'kernel void f(global int *o) { int n; printf("a%5d %n", 1, &n); *o = n; }' -w
+refused array 'variable length arrays' 'kernel void f(global int *o, int n) { int a[n]; a[0] = 1; *o = a[0]; }'
+refused extern "function 'g' is not available" 'extern int g(int); kernel void f(global int *o) { *o = g(*o); }'
+refused event "'__private event_t' cannot be used" 'kernel void f(event_t e) { }'
+refused group 'a work-group of more than 1024 work-items' '__attribute__((reqd_work_group_size(64, 64, 1))) kernel void f(global int *o) { *o = 1; }'
+refused reduce "work_group_reduce_add\(int\)' is not available" 'kernel void f(global int *o) { *o = work_group_reduce_add(*o); }' -cl-std=CL2.0
 check "a missing input is an error" "$(expect 1 'no such file' "$dir/nothing.cl")"
 check "an output that cannot be written is an error" \
 	"$(expect 1 "cannot write .*/no/where" -DN=1 -o "$dir/no/where" "$good")"
@@ -94,7 +116,7 @@ check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-
 	expect 2 'for x86_64' --target aarch64 --march all a.cl)"
 check "-o without a file is wrong usage" "$(expect 2 '-o needs a file' a.cl -o)"
 check "--help tells the options" "$(expect 0 'usage: salvo-cc' --help)"
-check "--version tells the program format" "$(expect 0 'program format 1' --version)"
+check "--version tells the program format" "$(expect 0 'program format 2' --version)"
 
 # Every program of the build: nothing to resolve, nothing but relative relocations.
 for program in "${BUILD:-build}"/kernels/*.salvo; do
@@ -151,8 +173,9 @@ check "-W options go to clang" "$(expect 0 'unused variable' -Wunused -o "$dir/x
 	expect 1 'unused variable' -Wunused -Werror -o "$dir/y.salvo" "$dir/unused.cl")"
 for option in -cl-single-precision-constant -cl-denorms-are-zero -cl-mad-enable -cl-opt-disable \
 	-cl-fp32-correctly-rounded-divide-sqrt -cl-no-signed-zeros -cl-kernel-arg-info \
-	-cl-unsafe-math-optimizations -cl-finite-math-only -cl-std=CL1.1; do
-	check "takes $option" "$(expect 0 '' "$option" -DN=1 -o "$dir/x.salvo" "$good")"
+	-cl-unsafe-math-optimizations -cl-finite-math-only -cl-std=CL1.0 -cl-std=CL1.1 \
+	-cl-strict-aliasing -cl-uniform-work-group-size -cl-fast-relaxed-math; do
+	check "takes $option without a word" "$(expect 0 '^$' "$option" -DN=1 -o "$dir/x.salvo" "$good")"
 done
 for level in 0 1 2; do
 	check "-O$level compiles" "$(
@@ -160,12 +183,33 @@ for level in 0 1 2; do
 			expect 0 '' "-O$level" -o "$dir/level.salvo" "tests/kernels/$f.cl"
 		done)"
 done
-check "-cl options go to clang" "$(expect 0 '' -cl-fast-relaxed-math -cl-std=CL2.0 -DN=1 -o "$dir/x.salvo" "$good"
-	expect 1 'invalid value' -cl-std=CL9 -DN=1 -o "$dir/y.salvo" "$good")"
+check "-cl options go to clang" "$(expect 0 '' -cl-fast-relaxed-math -cl-std=CL2.0 -DN=1 -o "$dir/x.salvo" "$good")"
+check "another language or an unknown -cl option is wrong usage" "$(
+	for version in CL9 CL3.0 CLC++ clc++ CLC++2021; do
+		expect 2 'error: -cl-std is CL1.0' "-cl-std=$version" "$good"
+	done
+	for option in -cl-frobnicate -cl-ext=+cl_khr_fp16 -cl- -cl-no-stdinc; do
+		expect 2 "unknown option '${option%+*}" "$option" "$good"
+	done)"
 
 kernels=${BUILD:-build}/kernels
 check "--inspect prints arguments" \
 	"$(expect 0 'global read.*float\* a' --inspect "$kernels/basic.salvo")"
+hints=$(kernel_file hints '__attribute__((work_group_size_hint(64, 2, 1), vec_type_hint(float4)))
+kernel void f(global int *o) { *o = 1; }
+__attribute__((vec_type_hint(uchar))) kernel void g(global int *o) { *o = get_global_offset(0); }')
+check "--inspect prints hints and whether there is an offset" "$(
+	expect 0 '' --global-offset -o "$dir/hints.salvo" "$hints"
+	expect 0 'group hint +64 x 2 x 1' --inspect "$dir/hints.salvo"
+	expect 0 'type hint +float4' --inspect "$dir/hints.salvo"
+	expect 0 "begin at the dispatch's offset" --inspect "$dir/hints.salvo"
+	"$cc" --inspect --json "$dir/hints.salvo" | python3 -c '
+import json, sys
+kernels = {k["name"]: k for k in json.load(sys.stdin)["kernels"]}
+got = [kernels["f"]["hinted_group"], kernels["f"]["hinted_type"], kernels["g"]["hinted_group"],
+       kernels["g"]["hinted_type"], kernels["g"]["global_offset"], kernels["g"]["args_bytes"]]
+if got != [[64, 2, 1], "float4", [0, 0, 0], "uchar", True, 24]:
+    print(got)' 2>&1)"
 check "--inspect --json is JSON" "$(
 	"$cc" --inspect --json "$kernels/basic.salvo" | python3 -c '
 import json, sys

@@ -42,7 +42,7 @@ TEST(B7_round_trip)
 		"image i 5,6,7 luminance snorm16 pitch 0,60K fill u16 9\n"
 		"image j 8,8 bgra u32 layers 3 pitch 128,2K random 1\n"
 		"one: dispatch k.store items 4294967295 args a[8] u32:1 u8:255,0,7 local:2K null f64:0.1\n"
-		"two: dispatch k.add items 1,2,3 \\\n"
+		"two: dispatch k.add items 1,2,3 offset 7,0,9 \\\n"
 		"     group 1,2,3 args \\\n"
 		"     b i64:-9223372036854775808\n"
 		"three: copy a[1] b[0x10] 5\n"
@@ -74,7 +74,7 @@ TEST(B7_round_trip)
 							  error.message);
 	second = write_text(again);
 	EXPECT_STREQ(first, second);
-	EXPECT_NE(NULL, strstr(first, "dispatch k.add items 1,2,3 group 1,2,3 args b i64:-9223372036854775808"));
+	EXPECT_NE(NULL, strstr(first, "dispatch k.add items 1,2,3 offset 7,0,9 group 1,2,3 args b i64:-9223372036854775808"));
 	EXPECT_NE(NULL, strstr(first, "pipe_control two one"));
 	EXPECT_NE(NULL, strstr(first, "hazards\n"));
 	EXPECT_NE(NULL, strstr(first, "args a[8:16] u32:1"));
@@ -137,6 +137,8 @@ TEST(errors_say_where_and_what)
 		{ HEAD "dispatch k.store items 1,1,1,1\n", 4, 30, "at most 3" },
 		{ HEAD "dispatch k.store items 4294967296\n", 4, 24, "32 bits" },
 		{ HEAD "dispatch k.store items 4 group 2,2\n", 4, 32, "dimensions" },
+		{ HEAD "dispatch k.store items 4,4 offset 2\n", 4, 36, "',' is missing" },
+		{ HEAD "dispatch k.store items 4 offset\n", 4, 32, "an offset is missing" },
 		{ HEAD "dispatch k.store items 4 args q\n", 4, 31, "no buffer q" },
 		{ HEAD "dispatch k.store items 4 args a[\n", 4, 33, "offset is missing" },
 		{ HEAD "dispatch k.store items 4 args a[4\n", 4, 34, "']' is missing" },
@@ -356,6 +358,7 @@ TEST(what_only_the_device_can_tell)
 		  "dispatch k.copy_f items 1 args p q\n", 4, 0, "argument 1" },
 		{ "program k \"image.salvo\"\nimage p 4,4 r f32\n"
 		  "dispatch k.sample items 1 args p sampler:0x40\n", 3, 0, "argument 1" },
+		{ HEAD "dispatch k.store items 1 offset 1 args a u32:1 u32:1\n", 4, 0, "this offset" },
 		{ HEAD "copy a b 5K\n", 4, 0, "do not fit" },
 		{ HEAD "fill a[2] 4 0\n", 4, 0, "multiples of 4" },
 		{ HEAD "timestamp a[4]\n", 4, 0, "multiple of 8" },

@@ -13,6 +13,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/MathExtras.h>
 
 #include "salvo_hw.h"
 #include "salvo_kernel.h"
@@ -139,9 +140,10 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 	} else if (space == LOCAL) {
 		a.kind = SALVO_ARG_LOCAL;
 		a.access = READ | WRITE;
-	} else if (!arg.getType()->isIntOrIntVectorTy() && !arg.getType()->isFPOrFPVectorTy()) {
-		print_error("kernel '" + f.getName() + "': argument '" + a.name + "' of type '" +
-			    a.type + "' is not supported");
+	} else if ((!arg.getType()->isIntOrIntVectorTy() && !arg.getType()->isFPOrFPVectorTy()) ||
+		   arg_string(f, "kernel_arg_type_qual", i).contains("pipe")) {
+		print_error_in(f, "kernel '" + f.getName() + "': argument '" + a.name +
+			       "' of type '" + a.type + "' is not supported");
 		return false;
 	}
 
@@ -151,25 +153,64 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 	a.offset = alignTo(k.args_bytes, std::min(align, Align(16)));
 	k.args_bytes = a.offset + a.size;
 	if (k.args_bytes > SALVO_MAX_DISPATCH_ARGUMENT_BYTES) {
-		print_error("kernel '" + f.getName() + "': more than " +
-			    Twine(SALVO_MAX_DISPATCH_ARGUMENT_BYTES) + " bytes of arguments");
+		print_error_in(f, "kernel '" + f.getName() + "': more than " +
+			       Twine(SALVO_MAX_DISPATCH_ARGUMENT_BYTES) + " bytes of arguments");
 		return false;
 	}
 	k.args.push_back(std::move(a));
 	return true;
 }
 
+static void read_sizes(const Function &f, StringRef kind, uint32_t sizes[3])
+{
+	if (const MDNode *node = f.getMetadata(kind))
+		for (unsigned i = 0; i < 3; i++)
+			sizes[i] = mdconst::extract<ConstantInt>(node->getOperand(i))->getZExtValue();
+}
+
+/* The type in a vec_type_hint, as OpenCL C writes it. */
+static std::string hinted_type(const Function &f)
+{
+	const MDNode *node = f.getMetadata("vec_type_hint");
+
+	if (!node)
+		return "";
+	Type *type = cast<ValueAsMetadata>(node->getOperand(0))->getType();
+	Type *element = type->getScalarType();
+	std::string name;
+	if (element->isIntegerTy()) {
+		const bool is_signed = mdconst::extract<ConstantInt>(node->getOperand(1))->isOne();
+		static const char *const names[] = { "char", "short", "int", "long" };
+		name = is_signed ? "" : "u";
+		name += names[Log2_32(std::max(element->getIntegerBitWidth() / 8, 1u))];
+	} else {
+		name = element->isFloatTy() ? "float" : element->isDoubleTy() ? "double" : "half";
+	}
+	if (auto *vector = dyn_cast<FixedVectorType>(type))
+		name += std::to_string(vector->getNumElements());
+	return name;
+}
+
 static bool analyse_kernel(kernel &k, const options &opts)
 {
 	Function &f = *k.function;
+	const uint32_t *group = k.required_group;
 
+	k.global_offset = opts.global_offset;
+	k.args_bytes = k.global_offset ? sizeof(salvo_global_offset) : 0;
 	for (const Argument &arg : f.args())
 		if (!analyse_arg(k, arg, f.getDataLayout()))
 			return false;
-	if (const MDNode *node = f.getMetadata("reqd_work_group_size"))
-		for (unsigned i = 0; i < 3; i++)
-			k.required_group[i] =
-				mdconst::extract<ConstantInt>(node->getOperand(i))->getZExtValue();
+	read_sizes(f, "reqd_work_group_size", k.required_group);
+	read_sizes(f, "work_group_size_hint", k.hinted_group);
+	k.hinted_type = hinted_type(f);
+	/* Each is at most 2^32 - 1, two of them fit 64 bits. */
+	const uint64_t most = SALVO_MAX_GROUP_ITEMS, plane = (uint64_t)group[0] * group[1];
+	if (plane > most || plane * group[2] > most) {
+		print_error_in(f, "kernel '" + f.getName() + "': a work-group of more than " +
+			       Twine(most) + " work-items");
+		return false;
+	}
 	k.prints = f.hasFnAttribute("salvo-prints");
 	k.barriers = opts.fibers;
 	for (const Instruction &inst : instructions(f))
@@ -183,7 +224,8 @@ bool analyse(Module &m, const options &opts, std::vector<kernel> &kernels)
 	for (Function &f : m) {
 		if (f.isDeclaration() || f.getCallingConv() != CallingConv::SPIR_KERNEL)
 			continue;
-		kernels.push_back({ .function = &f, .name = f.getName().str(), .args = {} });
+		kernels.push_back({ .function = &f, .name = f.getName().str(), .args = {},
+				    .hinted_type = {} });
 		if (!analyse_kernel(kernels.back(), opts))
 			return false;
 	}

@@ -59,7 +59,17 @@ static Value *load_field(IRBuilder<> &b, Type *type, Value *base, uint64_t offse
 	return load;
 }
 
-static void load_group(IRBuilder<> &b, group_values &v)
+/* The load of one of the three numbers of a struct salvo_global_offset. */
+static Value *load_offset(IRBuilder<> &b, const kernel &k, const group_values &v, unsigned i)
+{
+	if (!k.global_offset)
+		return b.getInt64(0);
+	return b.CreateZExt(load_field(b, b.getInt32Ty(), v.args,
+				       offsetof(salvo_global_offset, first) + i * 4, 0,
+				       SALVO_MAX_ITEMS + 1, "offset"), b.getInt64Ty());
+}
+
+static void load_group(IRBuilder<> &b, const kernel &k, group_values &v)
 {
 	const uint64_t max = SALVO_MAX_ITEMS, max_group = SALVO_MAX_GROUP_ITEMS;
 
@@ -74,6 +84,8 @@ static void load_group(IRBuilder<> &b, group_values &v)
 		v.group_id[i] = field(offsetof(salvo_group, group_id), 0, max, "group_id");
 		v.extent[i] = field(offsetof(salvo_group, extent), 1, max_group + 1, "extent");
 		v.first_id[i] = b.CreateMul(v.group_id[i], v.local_size[i], "first_id", true, true);
+		v.offset[i] = load_offset(b, k, v, i);
+		v.origin[i] = b.CreateAdd(v.first_id[i], v.offset[i], "origin", true, true);
 	}
 	v.dims = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, dims), 1, 4, "dims");
 	v.run = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, run), 1,
@@ -154,7 +166,7 @@ BasicBlock *build_entry(kernel &k, group_values &v)
 	v.args = k.function->getArg(0);
 	v.group = k.function->getArg(1);
 	v.item = k.function->getArg(2);
-	load_group(b, v);
+	load_group(b, k, v);
 	for (Argument &arg : old->args())
 		arg.replaceAllUsesWith(load_arg(b, body, k.args[arg.getArgNo()], arg, v));
 	old->eraseFromParent();

@@ -18,6 +18,16 @@ void print_error(const Twine &message)
 	errs() << "salvo-cc: error: " << message << "\n";
 }
 
+/* Of a whole function: its first line. */
+void print_error_in(const Function &f, const Twine &message)
+{
+	if (const DISubprogram *where = f.getSubprogram())
+		errs() << where->getFilename() << ":" << where->getLine() << ": error: " << message
+		       << "\n";
+	else
+		errs() << f.getParent()->getSourceFileName() << ": error: " << message << "\n";
+}
+
 void print_error_at(const DebugLoc &where, const Module &m, const Twine &message)
 {
 	if (!where) {

@@ -35,6 +35,7 @@ static const struct id_function {
 	{ "_Z14get_local_sizej", "extent", 1, SALVO_MAX_GROUP_ITEMS + 1, 1 },
 	{ "_Z23get_enqueued_local_sizej", "local_size", 1, SALVO_MAX_GROUP_ITEMS + 1, 1 },
 	{ "_Z14get_num_groupsj", "num_groups", 1, SALVO_MAX_ITEMS + 1, 1 },
+	{ "_Z17get_global_offsetj", "global_offset", 0, SALVO_MAX_ITEMS + 1, 0 },
 };
 
 bool is_placeholder(const Function &f)
@@ -73,12 +74,16 @@ static Value *placeholder(IRBuilder<> &b, Type *type, const Twine &name, uint64_
 	return b.CreateCall(f);
 }
 
-static Value *one_dimension(IRBuilder<> &b, const id_function &id, unsigned dim)
+/* With an offset a global id reaches as far again. */
+static Value *one_dimension(IRBuilder<> &b, const id_function &id, unsigned dim, const options &opts)
 {
-	return placeholder(b, b.getInt64Ty(), Twine(id.name) + "." + Twine(dim), id.low, id.high);
+	const bool further = opts.global_offset && &id == &id_functions[0];
+
+	return placeholder(b, b.getInt64Ty(), Twine(id.name) + "." + Twine(dim), id.low,
+			   further ? 2 * id.high : id.high);
 }
 
-static Value *lower_call(CallInst *call, const id_function &id)
+static Value *lower_call(CallInst *call, const id_function &id, const options &opts)
 {
 	IRBuilder<> b(call);
 	Value *dim = call->getArgOperand(0);
@@ -86,41 +91,43 @@ static Value *lower_call(CallInst *call, const id_function &id)
 	if (auto *known = dyn_cast<ConstantInt>(dim)) {
 		if (known->getZExtValue() > 2)
 			return b.getInt64(id.beyond);
-		return one_dimension(b, id, known->getZExtValue());
+		return one_dimension(b, id, known->getZExtValue(), opts);
 	}
 	Value *result = b.getInt64(id.beyond);
 	for (unsigned i = 0; i < 3; i++)
 		result = b.CreateSelect(b.CreateICmpEQ(dim, b.getInt32(i)),
-					one_dimension(b, id, i), result);
+					one_dimension(b, id, i, opts), result);
 	return result;
 }
 
-/* Row-major number of the work-item in a box of sizes @x and @y. */
-static Value *linear_id(IRBuilder<> &b, const id_function &id, const id_function &size)
+/* Row-major number of the work-item in a box, whose first one has the id @from if not 0. */
+static Value *linear_id(IRBuilder<> &b, const id_function &id, const id_function *from,
+			const id_function &size, const options &opts)
 {
-	Value *x = one_dimension(b, id, 0), *y = one_dimension(b, id, 1);
-	Value *z = one_dimension(b, id, 2);
-	Value *row = b.CreateAdd(b.CreateMul(z, one_dimension(b, size, 1)), y);
+	auto place = [&](unsigned dim) {
+		Value *at = one_dimension(b, id, dim, opts);
+		return from ? b.CreateSub(at, one_dimension(b, *from, dim, opts)) : at;
+	};
+	Value *x = place(0), *y = place(1), *z = place(2);
+	Value *row = b.CreateAdd(b.CreateMul(z, one_dimension(b, size, 1, opts)), y);
 
-	return b.CreateAdd(b.CreateMul(row, one_dimension(b, size, 0)), x);
+	return b.CreateAdd(b.CreateMul(row, one_dimension(b, size, 0, opts)), x);
 }
 
-static Value *lower_other(CallInst *call, StringRef name)
+static Value *lower_other(CallInst *call, StringRef name, const options &opts)
 {
 	IRBuilder<> b(call);
 
 	if (name == "_Z12get_work_dimv")
 		return placeholder(b, b.getInt32Ty(), "dims", 1, 4);
-	if (name == "_Z17get_global_offsetj")
-		return b.getInt64(0);
 	if (name == "_Z20get_global_linear_idv")
-		return linear_id(b, id_functions[0], id_functions[3]);
+		return linear_id(b, id_functions[0], &id_functions[7], id_functions[3], opts);
 	if (name == "_Z19get_local_linear_idv")
-		return linear_id(b, id_functions[1], id_functions[4]);
+		return linear_id(b, id_functions[1], nullptr, id_functions[4], opts);
 	return nullptr;
 }
 
-void lower_ids(Module &m)
+void lower_ids(Module &m, const options &opts)
 {
 	SmallVector<CallInst *> calls;
 
@@ -132,11 +139,11 @@ void lower_ids(Module &m)
 
 	for (CallInst *call : calls) {
 		StringRef name = call->getCalledFunction()->getName();
-		Value *result = lower_other(call, name);
+		Value *result = lower_other(call, name, opts);
 
 		for (const id_function &id : id_functions)
 			if (name == id.mangled)
-				result = lower_call(call, id);
+				result = lower_call(call, id, opts);
 		if (!result)
 			continue;
 		call->replaceAllUsesWith(result);
@@ -158,7 +165,7 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 	name = name.drop_back(2);
 	if (name == "global_id") {
 		IRBuilder<> b(call);
-		return b.CreateAdd(v.first_id[dim], local_id[dim], "global_id", true, true);
+		return b.CreateAdd(v.origin[dim], local_id[dim], "global_id", true, true);
 	}
 	return StringSwitch<Value *>(name)
 		.Case("local_id", local_id[dim])
@@ -166,7 +173,8 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 		.Case("global_size", v.global_size[dim])
 		.Case("extent", v.extent[dim])
 		.Case("local_size", v.local_size[dim])
-		.Case("num_groups", v.num_groups[dim]);
+		.Case("num_groups", v.num_groups[dim])
+		.Case("global_offset", v.offset[dim]);
 }
 
 void replace_ids(Function &f, const group_values &v, Value *const local_id[3])

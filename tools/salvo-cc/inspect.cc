@@ -56,6 +56,17 @@ static std::string processor(const salvo_note_kernel &k)
 	return k.isa_level ? "x86-64-v" + std::to_string(k.isa_level) : "aarch64";
 }
 
+static json::Array sizes(const uint32_t group[3])
+{
+	return json::Array{ group[0], group[1], group[2] };
+}
+
+static void print_group(const char *what, const uint32_t group[3])
+{
+	if (group[0])
+		outs() << what << group[0] << " x " << group[1] << " x " << group[2] << "\n";
+}
+
 static json::Value to_json(const description &d)
 {
 	json::Array args;
@@ -73,9 +84,10 @@ static json::Value to_json(const description &d)
 		{ "args_bytes", d.kernel.args_bytes },
 		{ "local_bytes", d.kernel.local_bytes },
 		{ "private_bytes", d.kernel.private_bytes },
-		{ "required_group", json::Array{ d.kernel.required_group[0],
-						 d.kernel.required_group[1],
-						 d.kernel.required_group[2] } },
+		{ "required_group", sizes(d.kernel.required_group) },
+		{ "hinted_group", sizes(d.kernel.hinted_group) },
+		{ "hinted_type", d.string(d.kernel.hinted_type).str() },
+		{ "global_offset", (d.kernel.flags & SALVO_KERNEL_OFFSET) != 0 },
 		{ "args", std::move(args) } };
 }
 
@@ -97,9 +109,12 @@ static void print(const description &d)
 		outs() << "unknown\n";
 	if (k.flags & SALVO_KERNEL_PRINTS)
 		outs() << "  prints         by printf()\n";
-	if (k.required_group[0])
-		outs() << "  group size     " << k.required_group[0] << " x "
-		       << k.required_group[1] << " x " << k.required_group[2] << "\n";
+	print_group("  group size     ", k.required_group);
+	print_group("  group hint     ", k.hinted_group);
+	if (k.hinted_type)
+		outs() << "  type hint      " << d.string(k.hinted_type) << "\n";
+	if (k.flags & SALVO_KERNEL_OFFSET)
+		outs() << "  ids            begin at the dispatch's offset\n";
 	outs() << "  arguments      " << k.args_bytes << " bytes\n";
 	for (const salvo_note_arg &arg : d.args)
 		outs() << "    " << arg.offset << "\t" << arg.size << " bytes\t"

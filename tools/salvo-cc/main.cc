@@ -15,6 +15,29 @@
 
 using namespace llvm;
 
+static DebugLoc first_use(const GlobalVariable &g)
+{
+	for (const User *user : g.users())
+		if (auto *inst = dyn_cast<Instruction>(user))
+			if (inst->getDebugLoc())
+				return inst->getDebugLoc();
+	return DebugLoc();
+}
+
+/* A program lies in memory that kernels do not write. */
+static bool check_variables(Module &m)
+{
+	bool ok = true;
+
+	for (GlobalVariable &g : m.globals())
+		if (!g.isConstant() && g.getAddressSpace() != LOCAL && !g.isDeclaration()) {
+			print_error_at(first_use(g), m, "variable '" + g.getName() +
+				       "' of the program is not constant, which OpenCL C 1.2 forbids");
+			ok = false;
+		}
+	return ok;
+}
+
 static void make_internal(Module &m)
 {
 	for (GlobalVariable &g : m.globals()) {
@@ -56,9 +79,9 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		else
 			build_loops(k, body, values);
 		if (k.local_bytes > SALVO_MAX_LOCAL_BYTES) {
-			print_error("kernel '" + k.function->getName() + "': " +
-				    Twine(k.local_bytes) + " bytes of local memory, more than " +
-				    Twine(SALVO_MAX_LOCAL_BYTES));
+			print_error_in(*k.function, "kernel '" + k.function->getName() + "': " +
+				       Twine(k.local_bytes) + " bytes of local memory, more than " +
+				       Twine(SALVO_MAX_LOCAL_BYTES));
 			return false;
 		}
 		if (!first)
@@ -93,11 +116,11 @@ static bool compile(options &opts)
 	StringRef runtime = runtime_object(opts);
 	std::vector<bytes> objects(1);
 
-	if (!m || !check_calls(*m) || !lower_printf(*m) || !link_library(*m))
+	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) || !link_library(*m))
 		return false;
 	flatten_calls(*m);
 	add_print_buffers(*m);
-	lower_ids(*m);
+	lower_ids(*m, opts);
 	if (!check_defined(*m))
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());

@@ -37,12 +37,15 @@ static std::string describe(const kernel &k, unsigned isa_level)
 		note.symbol = add_string(k.function->getName());
 	note.flags = k.split ? SALVO_KERNEL_SPLIT : k.barriers ? SALVO_KERNEL_BARRIERS : 0;
 	note.flags |= k.prints ? SALVO_KERNEL_PRINTS : 0;
+	note.flags |= k.global_offset ? SALVO_KERNEL_OFFSET : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();
 	note.args_bytes = k.args_bytes;
 	note.local_bytes = k.local_bytes;
 	note.private_bytes = k.private_bytes;
 	memcpy(note.required_group, k.required_group, sizeof(note.required_group));
+	memcpy(note.hinted_group, k.hinted_group, sizeof(note.hinted_group));
+	note.hinted_type = add_string(k.hinted_type);
 	for (size_t i = 0; i < args.size(); i++) {
 		const kernel_arg &a = k.args[i];
 		args[i] = { a.kind, a.access, a.offset, a.size, add_string(a.name),

@@ -27,11 +27,32 @@ static const char usage[] =
 	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4, or several with commas\n"
 	"                    between, or all: one program for each, the library takes the best\n"
 	"  --target NAME     x86_64 (default) or aarch64\n"
+	"  --global-offset   kernels take an offset of their global ids (salvo_kernel_set_offset())\n"
 	"  --fibers          a user-level thread for each work-item, also without barriers\n"
 	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
 	"  --help, --version\n"
 	"\n"
 	"Exit code: 0 done, 1 the program cannot be compiled or read, 2 wrong usage.\n";
+
+static const StringRef versions[] = { "CL1.0", "CL1.1", "CL1.2", "CL2.0" };
+
+/* What OpenCL lets a compiler do that clang knows about. */
+static const StringRef handed_on[] = {
+	"-cl-single-precision-constant", "-cl-mad-enable", "-cl-no-signed-zeros",
+	"-cl-unsafe-math-optimizations", "-cl-finite-math-only", "-cl-fast-relaxed-math",
+	"-cl-uniform-work-group-size",
+};
+
+/* What asks for something that is always so, or allows something that is never done. */
+static const StringRef already_so[] = {
+	"-cl-denorms-are-zero", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-kernel-arg-info",
+	"-cl-strict-aliasing", "-cl-no-subgroup-ifp",
+};
+
+static bool is_listed(StringRef word, ArrayRef<StringRef> words)
+{
+	return llvm::is_contained(words, word);
+}
 
 static int wrong_usage(const Twine &message)
 {
@@ -89,12 +110,14 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			outs() << usage;
 			return 0;
 		} else if (word == "--version") {
-			outs() << "salvo-cc 1, program format 1, LLVM " LLVM_VERSION_STRING "\n";
+			outs() << "salvo-cc 1, program format 2, LLVM " LLVM_VERSION_STRING "\n";
 			return 0;
 		} else if (word == "--json") {
 			json = true;
 		} else if (word == "--fibers") {
 			opts.fibers = true;
+		} else if (word == "--global-offset") {
+			opts.global_offset = true;
 		} else if (word == "-g") {
 			opts.debug = true;
 		} else if (word == "-E") {
@@ -127,9 +150,15 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			opts.front_end.push_back((word.take_front(2) + rest).str());
 		} else if (word == "-cl-opt-disable") {
 			opts.opt_level = 0;
-		} else if (word.starts_with("-cl-") || word == "-w" ||
+		} else if (word.consume_front("-cl-std=")) {
+			if (!is_listed(word, versions))
+				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2 or CL2.0");
+			opts.front_end.push_back(("-cl-std=" + word).str());
+		} else if (is_listed(word, handed_on) || word == "-w" ||
 			   (word.starts_with("-W") && !word.contains(','))) {
 			opts.front_end.push_back(word.str());
+		} else if (is_listed(word, already_so)) {
+			continue;
 		} else if (word.starts_with("-") && word != "-") {
 			return wrong_usage("unknown option '" + word + "'");
 		} else if (opts.input.empty()) {

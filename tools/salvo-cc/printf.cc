@@ -64,6 +64,19 @@ static SmallVector<bool> find_strings(StringRef format)
 	return strings;
 }
 
+/* The first conversion that OpenCL C does not have, or 0. */
+static char find_unknown(StringRef format)
+{
+	for (size_t at = format.find('%'); at != StringRef::npos; at = format.find('%', at + 1)) {
+		at = format.find_first_not_of("-+ #0123456789.vhl", at + 1);
+		if (at == StringRef::npos)
+			return '%';
+		if (!StringRef("diouxXfFeEgGaAcsp%").contains(format[at]))
+			return format[at];
+	}
+	return 0;
+}
+
 static bool lower_call(CallInst *call)
 {
 	Module &m = *call->getModule();
@@ -71,6 +84,12 @@ static bool lower_call(CallInst *call)
 
 	if (!getConstantStringInfo(call->getArgOperand(0), format)) {
 		print_error_at(call->getDebugLoc(), m, "the format of printf() is not a string literal");
+		return false;
+	}
+
+	if (char unknown = find_unknown(format)) {
+		print_error_at(call->getDebugLoc(), m,
+			       "printf() has no conversion '%" + Twine(unknown) + "'");
 		return false;
 	}
 

@@ -38,6 +38,7 @@ struct options {
 	bool preprocess = false;
 	bool debug = false;
 	bool fibers = false;			/* user-level threads for every kernel */
+	bool global_offset = false;		/* kernels take a struct salvo_global_offset */
 };
 
 struct kernel_arg {
@@ -52,7 +53,9 @@ struct kernel {
 	std::string name;			/* in the source */
 	std::vector<kernel_arg> args;
 	uint32_t args_bytes = 0, local_bytes = 0, private_bytes = 0;
-	uint32_t required_group[3] = { 0, 0, 0 };
+	uint32_t required_group[3] = { 0, 0, 0 }, hinted_group[3] = { 0, 0, 0 };
+	std::string hinted_type;
+	bool global_offset = false;
 	bool barriers = false;
 	bool split = false;			/* at its barriers, so that a call runs a work-group */
 	bool prints = false;			/* its last argument is the print buffer */
@@ -62,7 +65,8 @@ struct kernel {
 struct group_values {
 	llvm::Value *args, *group, *item;
 	llvm::Value *global_size[3], *local_size[3], *num_groups[3], *group_id[3], *extent[3];
-	llvm::Value *first_id[3];		/* global id of the group's first work-item */
+	llvm::Value *first_id[3];		/* number of the group's first work-item */
+	llvm::Value *offset[3], *origin[3];	/* the global offset, and that work-item's global id */
 	llvm::Value *local, *barrier, *dims, *run;
 };
 
@@ -71,6 +75,7 @@ using bytes = llvm::SmallVector<char, 0>;
 /* error.cc */
 void print_error(const llvm::Twine &message);
 void print_error_at(const llvm::DebugLoc &where, const llvm::Module &m, const llvm::Twine &message);
+void print_error_in(const llvm::Function &f, const llvm::Twine &message);
 
 /* process.cc */
 bool run_process(const std::vector<std::string> &command, bytes &output);
@@ -129,7 +134,7 @@ void combine_masks(llvm::Module &m);
 void find_stacks(const bytes &object, std::vector<kernel> &kernels);
 
 /* ids.cc */
-void lower_ids(llvm::Module &m);
+void lower_ids(llvm::Module &m, const options &opts);
 bool is_placeholder(const llvm::Function &f);
 bool is_placeholder_of(const llvm::Function &f, llvm::StringRef id);
 void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const local_id[3]);
