@@ -6,7 +6,7 @@
  * appears whole by a rename, so builders of any number of processes do not disturb each
  * other; the last of two that make the same entry wins, and both are right. A file holds its own
  * hash: one that was cut off or damaged is as if it were not there. Files may be
- * deleted at any time.
+ * deleted at any time; cache_limit.c does.
  */
 #include "cache.h"
 
@@ -134,6 +134,8 @@ int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_
 		n = read(fd, data + have, st.st_size - have);
 		have += n > 0 ? n : 0;
 	}
+	/* Its time tells when it was last used. */
+	futimens(fd, NULL);
 	close(fd);
 	err = data ? parse_entry(data, have, program, messages) : -ENOENT;
 	free(data);
@@ -156,7 +158,7 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 	bool ok;
 	int fd;
 
-	if (entry_path(key, true, path, sizeof(path)))
+	if (!salvo_cache_limit() || entry_path(key, true, path, sizeof(path)))
 		return;
 	memcpy(head.magic, magic, sizeof(magic));
 	hash_entry(&head, program->data, messages->data, head.hash);
@@ -169,4 +171,6 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 	     write_part(fd, messages->data, messages->bytes);
 	if (close(fd) || !ok || rename(temporary, path))
 		unlink(temporary);
+	*strrchr(path, '/') = 0;
+	salvo_cache_clean(path);
 }

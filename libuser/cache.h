@@ -25,4 +25,10 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 		       const struct salvo_text_block *program,
 		       const struct salvo_text_block *messages);
 
+/** salvo_cache_limit() - Bytes that all entries may take: SALVO_CACHE_MIB, or 256 MiB. */
+uint64_t salvo_cache_limit(void);
+
+/** salvo_cache_clean() - Remove entries from @folder, oldest use first, if they take more. */
+void salvo_cache_clean(const char *folder);
+
 #endif /* SALVO_LIB_CACHE_H */

@@ -312,4 +312,125 @@ TEST_F(build, builders_at_once)
 	EXPECT_EQ(2, spoil_cache(self->folder, true));
 }
 
+/* A file of @bytes in the cache, last used @ago seconds ago, with a name of 64 digits and @tail. */
+static int put_file(const char *folder, char digit, const char *tail, off_t bytes, int ago)
+{
+	struct timespec times[2] = { { .tv_sec = time(NULL) - ago } };
+	char path[256], name[65];
+	int fd, err;
+
+	times[1] = times[0];
+	memset(name, digit, 64);
+	name[64] = 0;
+	snprintf(path, sizeof(path), "%s/salvo", folder);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/salvo/%s%s", folder, name, tail);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	err = fd < 0 || ftruncate(fd, bytes) || futimens(fd, times);
+	close(fd);
+	return err;
+}
+
+static bool has_file(const char *folder, char digit, const char *tail)
+{
+	char path[256], name[65];
+
+	memset(name, digit, 64);
+	name[64] = 0;
+	snprintf(path, sizeof(path), "%s/salvo/%s%s", folder, name, tail);
+	return !access(path, F_OK);
+}
+
+TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
+{
+	struct salvo_program *program;
+	int i;
+
+	NEED_FAST_COMPILER();
+	setenv("SALVO_CACHE_MIB", "1", 1);
+	ASSERT_EQ(0, put_file(self->folder, 'a', "", 400 << 10, 300));
+	ASSERT_EQ(0, put_file(self->folder, 'b', "", 400 << 10, 500));
+	ASSERT_EQ(0, put_file(self->folder, 'c', "", 400 << 10, 400));
+	/* What a writer left that died, and one that has not; and what is not of the cache. */
+	ASSERT_EQ(0, put_file(self->folder, 'd', ".aaaaaa", 10, 9999));
+	ASSERT_EQ(0, put_file(self->folder, 'd', ".bbbbbb", 10, 9));
+	ASSERT_EQ(0, put_file(self->folder, 'e', ".txt", 2 << 20, 99999));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	salvo_program_destroy(program);
+	EXPECT_TRUE(has_file(self->folder, 'a', ""));
+	EXPECT_FALSE(has_file(self->folder, 'b', ""));
+	EXPECT_FALSE(has_file(self->folder, 'c', ""));
+	EXPECT_FALSE(has_file(self->folder, 'd', ".aaaaaa"));
+	EXPECT_TRUE(has_file(self->folder, 'd', ".bbbbbb"));
+	EXPECT_TRUE(has_file(self->folder, 'e', ".txt"));
+
+	/* To use an entry makes it the last to go. */
+	ASSERT_EQ(0, put_file(self->folder, 'f', "", 800 << 10, 0));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	salvo_program_destroy(program);
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "-DN=2", NULL, &program));
+	salvo_program_destroy(program);
+	EXPECT_FALSE(has_file(self->folder, 'a', ""));
+	EXPECT_EQ(2, runs(self->folder));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	salvo_program_destroy(program);
+	EXPECT_EQ(2, runs(self->folder));
+
+	/* A limit of 0 keeps nothing. */
+	setenv("SALVO_CACHE_MIB", "0", 1);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "-DN=3", NULL, &program));
+		salvo_program_destroy(program);
+	}
+	EXPECT_EQ(4, runs(self->folder));
+	unsetenv("SALVO_CACHE_MIB");
+}
+
+TEST_F(build, a_global_offset)
+{
+	const uint32_t offset[3] = { 1000, 7, 3 }, items[3] = { 20, 4, 2 }, group[3] = { 8, 3, 2 };
+	const uint32_t far[3] = { 0, UINT32_MAX, 0 };
+	static const char text[] =
+		"kernel void store(global int *out) { out[get_global_id(0)] = 4; }\n"
+		"kernel void where(global uint *out) {\n"
+		"	uint at = ((get_global_id(2) - 3) * 4 + get_global_id(1) - 7) * 20 +\n"
+		"		  get_global_id(0) - 1000;\n"
+		"	out[at] = get_global_id(0) + get_global_offset(1) * 10000 +\n"
+		"		  get_group_id(1) * 100000 + get_global_size(0) * 1000000 +\n"
+		"		  (get_global_offset(3) != 0);\n"
+		"	if (get_global_id(1) < 8)\n"
+		"		printf(\"%u\\n\", (uint)get_global_offset(0));\n"
+		"}\n";
+	struct salvo_program *program;
+	struct salvo_kernel *kernel;
+	uint32_t x, y, z, wrong = 0;
+
+	NEED_FAST_COMPILER();
+	ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, NULL, NULL, &program));
+	ASSERT_EQ(0, salvo_kernel_create(program, "where", &kernel));
+	EXPECT_EQ(-EINVAL, salvo_kernel_set_offset(kernel, offset));
+	salvo_kernel_destroy(kernel);
+	salvo_program_destroy(program);
+
+	ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, "--global-offset", NULL, &program));
+	EXPECT_EQ(4, stored(&self->b, program));
+	ASSERT_EQ(0, salvo_kernel_create(program, "where", &kernel));
+	EXPECT_EQ(-EINVAL, salvo_kernel_set_offset(kernel, NULL));
+	EXPECT_EQ(-E2BIG, salvo_kernel_set_offset(kernel, far));
+	ASSERT_EQ(0, salvo_kernel_set_offset(kernel, offset));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, self->b.bo, 0));
+	ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 3, items, group));
+	salvo_batch_reset(self->b.batch);
+	ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, kernel));
+	ASSERT_EQ(0, bench_run(&self->b));
+	for (z = 0; z < 2; z++)
+		for (y = 0; y < 4; y++)
+			for (x = 0; x < 20; x++)
+				wrong += self->b.map[(z * 4 + y) * 20 + x] !=
+					 1000 + x + 70000 + y / 3 * 100000 + 20000000;
+	EXPECT_EQ(0, wrong);
+	salvo_kernel_destroy(kernel);
+	salvo_program_destroy(program);
+}
+
 TEST_HARNESS_MAIN
