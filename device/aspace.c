@@ -333,8 +333,9 @@ bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_
 		.access = mapping->access, .place = SALVO_PLACE_NONE,
 	};
 
-	return mapping->asid && aspaces->mapped && fits_window(aspaces, mapping->address, mapping->size,
-					    mapping->offset, mapping->access) &&
+	return mapping->asid && aspaces->mapped &&
+	       fits_window(aspaces, mapping->address, mapping->size, mapping->offset,
+			   mapping->access) &&
 	       bind(aspaces, &binding, mapping->fd, mapping->offset);
 }
 

@@ -236,7 +236,9 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 		uint64_t counters, after;
 		uint32_t wir, most;
 
-		most = atomic_load_explicit(&entry->is_run, memory_order_relaxed) ? elements : chunk;
+		most = chunk;
+		if (atomic_load_explicit(&entry->is_run, memory_order_relaxed))
+			most = elements;
 		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
 		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
 		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
@@ -298,7 +300,8 @@ bool salvo_gcq_is_behind(const struct salvo_gcq *gcq, const struct salvo_gcq_tak
 uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
 			   uint32_t index)
 {
-	const uint64_t position = atomic_load_explicit(&taker->cursor, memory_order_relaxed) + index;
+	const uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed);
+	const uint64_t position = cursor + index;
 	const struct salvo_gcq_entry *entry = entry_at(gcq, position);
 
 	if (atomic_load_explicit(&entry->position, memory_order_acquire) != position)

@@ -27,7 +27,7 @@ struct salvo_isolation {
 	void (*changed)(struct salvo_spaces *spaces, uint32_t asid);
 	/** @kill: Jobs of a context were marked as killed. Again until none is left. */
 	void (*kill)(struct salvo_spaces *spaces, uint32_t ctx);
-	/** @stop: All jobs were marked as killed: end all address spaces, return when they are gone. */
+	/** @stop: All jobs were marked as killed: end all spaces, return when they are gone. */
 	void (*stop)(struct salvo_spaces *spaces);
 	/** @look: Show in the unit registers what the units run. */
 	void (*look)(struct salvo_spaces *spaces);

@@ -67,7 +67,7 @@ struct salvo_link_worker {
 	void (*complain)(const char *why);
 	/** @stop_fd: The worker ends when it becomes readable. */
 	int stop_fd;
-	/** @ready: Called once, when the registers are valid and doorbells are heard; may be NULL. */
+	/** @ready: Called once, when registers are valid and doorbells are heard; may be NULL. */
 	void (*ready)(void *cookie);
 	void *cookie;
 };

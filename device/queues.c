@@ -17,7 +17,8 @@
  * of such a node also wait so long for what they take from the global queue themselves.
  *
  * Where address spaces are processes each has queues of its own. Then a unit also asks,
- * before it takes of a lower priority, whether other processes run a higher one on its core (board.c).
+ * before it takes of a lower priority, whether other processes run a higher one on its
+ * core (board.c).
  *
  * Nothing is locked here: see gcq.c and lcq.c.
  */
@@ -34,7 +35,7 @@
 
 /* How long a chunk may take, so that a higher priority soon gets its turn */
 #define CHUNK_NS 2000000u
-/* The same for a chunk of a run, whose elements may be of any kind: the last must not wait for long */
+/* The same for a chunk of a run; its elements may be of any kind, and the last must not wait */
 #define RUN_NS 20000u
 #define MOST_ITEMS (1u << 30)
 /* Entries in which salvo_feed_others() looks */

@@ -105,7 +105,7 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 void salvo_gpu_destroy(struct salvo_gpu *gpu);
 
 /**
- * salvo_gpu_doorbell() - Ring a doorbell: SALVO_DOORBELL_RING(r), _KILL or _RESET; others do nothing.
+ * salvo_gpu_doorbell() - Ring SALVO_DOORBELL_RING(r), _KILL or _RESET; others do nothing.
  * @gpu: The GPU.
  * @doorbell: Which.
  *
@@ -123,7 +123,7 @@ struct salvo_gpu_mapping {
 	uint32_t asid;
 	/** @access: SALVO_ACCESS_READ, and SALVO_ACCESS_WRITE if writable; never EXEC. */
 	uint32_t access;
-	/** @address: Where: in the window past VRAM, page aligned; no other address space is there. */
+	/** @address: Where: in the window past VRAM, page aligned; nothing else is there. */
 	uint64_t address;
 	/** @size: Bytes, whole pages. */
 	uint64_t size;

@@ -5,9 +5,9 @@
  * A unit is a core as the system counts them. Units that share a last-level cache
  * within one NUMA node are a node: what one of them fetches is near to all. The global
  * command queue is taken to be in the memory of the first unit's NUMA node; nodes
- * elsewhere are far and have local command queues (N6 of CN102792271). hwloc knows the machine. As most machines
- * have only one node, a text can ask for any other arrangement, with a latency that
- * is injected into the accesses of far nodes.
+ * elsewhere are far and have local command queues (N6 of CN102792271). hwloc knows the
+ * machine. As most machines have only one node, a text can ask for any other arrangement,
+ * with a latency that is injected into the accesses of far nodes.
  *
  * Nothing here is kept: callers own the result.
  */

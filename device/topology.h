@@ -37,7 +37,7 @@ struct salvo_topology {
 	/** @nodes: Number of nodes; each has a unit, each unit is in one. */
 	unsigned int nodes;
 	struct salvo_node node[SALVO_MAX_UNITS];
-	/** @core: The processor that a unit is meant for, as the system numbers them; -1 for any. */
+	/** @core: Processor that a unit is meant for, as the system numbers them; -1 for any. */
 	int core[SALVO_MAX_UNITS];
 };
 

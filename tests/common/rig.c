@@ -217,7 +217,8 @@ uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc
 uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,
 		       const struct salvo_batch_desc *batch)
 {
-	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, rig_pack_for(rig, asid, ctx, batch));
+	const uint32_t bytes = rig_pack_for(rig, asid, ctx, batch);
+	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, bytes);
 
 	entry.asid = asid;
 	rig_push(rig, &entry);

@@ -25,7 +25,7 @@ static const struct salvo_fault_regs *fault(const struct rig *rig)
 	return &rig->regs->fault;
 }
 
-/* Threads of this process that are units; all of them together, and each, may run on so many cores. */
+/* Threads of this process that are units, and the cores of all together and the sum of each's. */
 static unsigned int unit_threads(cpu_set_t *all, unsigned int *cores_each)
 {
 	DIR *dir = opendir("/proc/self/task");

@@ -193,7 +193,8 @@ TEST_F(gpu, a_seqno_and_registers_are_wrong)
 	uint64_t seqno;
 	int i;
 
-	EXPECT_EQ(0, inject(rig, "wrong-seqno@1:+7,corrupt@2:fence,corrupt@2:head,corrupt@3:magic"));
+	EXPECT_EQ(0, inject(rig, "wrong-seqno@1:+7,corrupt@2:fence,corrupt@2:head,"
+				 "corrupt@3:magic"));
 	seqno = submit_fill(rig, 1);
 	EXPECT_TRUE(rig_wait(rig, seqno + 7));
 	EXPECT_EQ(seqno + 7, rig_fence(rig, 0));

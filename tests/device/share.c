@@ -181,8 +181,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * On a core that was given @few groups of the second address space: how many of the first began there
- * meanwhile, but for the time that it may take to the end of a chunk?
+ * On a core that was given @few groups of the second address space: how many of the first
+ * began there meanwhile, but for the time that it may take to the end of a chunk?
  */
 static uint32_t began_on(FIXTURE_DATA(share) *self, uint64_t core, uint32_t groups, uint32_t few)
 {
@@ -321,7 +321,7 @@ static uint64_t cpu_ns(pid_t pid)
 	return used.tv_sec * 1000000000ull + used.tv_nsec;
 }
 
-/* Of the device, the zygote and the processes of the address spaces; @count gets the number of those. */
+/* Of the device, the zygote and the processes of the address spaces, which are @count. */
 static uint64_t all_cpu_ns(pid_t zygote, unsigned int *count)
 {
 	uint64_t ns = cpu_ns(0) + cpu_ns(zygote);
@@ -348,10 +348,11 @@ TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
 
 	for (asid = RIG_ASID; asid <= OTHER; asid++) {
 		struct args args = args_of(self, asid);
+		uint64_t seqno;
 
 		args.limit = 0;
-		ASSERT_TRUE(rig_wait(self->rig, submit(self->rig, asid, SALVO_PRIORITY_NORMAL, 0, 64,
-						       &args)));
+		seqno = submit(self->rig, asid, SALVO_PRIORITY_NORMAL, 0, 64, &args);
+		ASSERT_TRUE(rig_wait(self->rig, seqno));
 	}
 	/* Units look for more for a while, and may have to wait for a core to do so. */
 	do {
