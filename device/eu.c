@@ -129,24 +129,27 @@ static void show(uint32_t *field, uint32_t value)
 	__atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
-static void settle(struct salvo_eu *eu)
+/* Returns whether that was the end of a job. */
+static bool settle(struct salvo_eu *eu)
 {
 	struct salvo_gpu *gpu = eu->eus->gpu;
 	struct salvo_job *job = eu->job;
 	uint64_t busy;
+	bool ended;
 
 	if (!job)
-		return;
+		return false;
 	busy = salvo_clock() - eu->since;
 	atomic_fetch_add_explicit(&job->busy_ns, busy, memory_order_relaxed);
 	atomic_fetch_add_explicit(&job->ended_well, eu->well, memory_order_relaxed);
 	__atomic_fetch_add(&gpu->regs->busy_ns, busy, __ATOMIC_RELAXED);
 	eu->job = NULL;
-	salvo_job_put(job, eu->finished + 1);
+	ended = salvo_job_put(job, eu->finished + 1);
 	eu->finished = 0;
 	eu->well = 0;
 	show(&regs_of(eu)->state, SALVO_UNIT_IDLE);
 	salvo_gpu_raise(gpu);
+	return ended;
 }
 
 static void open_account(struct salvo_eu *eu, struct salvo_job *job)
@@ -349,7 +352,9 @@ static void *unit_main(void *arg)
 			run_chunk(eu, &chunk);
 			continue;
 		}
-		settle(eu);
+		/* Who waits for the job may want to go on on this core. */
+		if (settle(eu))
+			sched_yield();
 		salvo_board_show(&eu->eus->gpu->seat, eu->feed.unit, SALVO_LANES);
 		if (news.held)
 			leave_core(eu);

@@ -348,15 +348,19 @@ static void start(struct salvo_job *job)
 		salvo_eus_push(&job->gpu->eus, head);
 }
 
-void salvo_job_put(struct salvo_job *job, uint32_t count)
+bool salvo_job_put(struct salvo_job *job, uint32_t count)
 {
+	bool ended = false;
+
 	while (job && atomic_fetch_sub_explicit(&job->left, count,
 						memory_order_acq_rel) == count) {
 		job = finish(job);
 		if (job)
 			start(job);
 		count = 1;
+		ended = true;
 	}
+	return ended;
 }
 
 void salvo_job_end(struct salvo_job *job)

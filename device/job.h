@@ -155,8 +155,10 @@ static inline void salvo_job_get(struct salvo_job *job)
 
 /**
  * salvo_job_put() - Account for finished elements and references together.
+ *
+ * Return: whether that was the end of the job.
  */
-void salvo_job_put(struct salvo_job *job, uint32_t count);
+bool salvo_job_put(struct salvo_job *job, uint32_t count);
 
 /**
  * salvo_job_end() - A job that units of another process ran is done.

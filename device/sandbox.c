@@ -25,7 +25,6 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -217,8 +216,6 @@ static void on_interrupt(void *cookie, unsigned int vector)
 	atomic_fetch_add(&block->told, 1);
 	if (atomic_load(&block->waiting))
 		syscall(SYS_futex, &block->told, FUTEX_WAKE, 1, NULL, NULL, 0);
-	/* The device may want this core for it. */
-	sched_yield();
 }
 
 /* For all threads. */
