@@ -19,6 +19,7 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -138,6 +139,18 @@ static bool prepare_filter(void)
 	return filter.filter && pread(fd, filter.filter, st.st_size, 0) == st.st_size && !close(fd);
 }
 
+/* What a kernel fills of the heap is the host's memory: if that runs out, it is the first to go. */
+static void volunteer_for_oom(void)
+{
+	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* Without /proc the host chooses as it likes. */
+	if (fd < 0)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
 void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 {
 	const struct salvo_gpu_config *config = &sandbox->config;
@@ -150,6 +163,7 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 		munmap(config->system_base, config->system_bytes);
 	reserve_heap();
 	setrlimit(RLIMIT_CORE, &none);
+	volunteer_for_oom();
 	if (!prepare_filter())
 		_exit(1);
 	if (!salvo_sandbox_drop_user())

@@ -191,6 +191,8 @@ TEST_F(spaces, system_calls_of_32_bits_have_no_effect)
 
 struct privileges {
 	unsigned int filtered, bound, capable;
+	/* It goes first when the host runs out of memory. */
+	unsigned int volunteers;
 	/* Mappings that are writable and executable; descriptors; were they to be seen? */
 	unsigned int writable_code, files;
 	bool seen;
@@ -213,6 +215,12 @@ static void look_at(void *cookie, const char *pid)
 	}
 	if (file)
 		fclose(file);
+	snprintf(path, sizeof(path), "/proc/%.20s/oom_score_adj", pid);
+	file = fopen(path, "r");
+	if (file) {
+		all->volunteers += fscanf(file, "%llu", &value) == 1 && value == 1000;
+		fclose(file);
+	}
 	/* Of these the kernel tells root only. */
 	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
 	file = fopen(path, "r");
@@ -238,6 +246,7 @@ TEST_F(spaces, process_has_a_filter_and_no_privileges_files_or_writable_code)
 	EXPECT_EQ(1, all.filtered);
 	EXPECT_EQ(1, all.bound);
 	EXPECT_EQ(0, all.capable);
+	EXPECT_EQ(1, all.volunteers);
 	EXPECT_EQ(0, all.writable_code);
 	EXPECT_EQ(0, all.files);
 }
