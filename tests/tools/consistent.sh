@@ -52,6 +52,8 @@ done
 problem=
 _salvo_complete "$bin/salvo-info" so --device
 [ "${COMPREPLY[*]}" = soft ] || problem="--device so: ${COMPREPLY[*]}"
+_salvo_complete "$bin/salvo-submit" tools/exam --dump
+[ "${COMPREPLY[*]}" = tools/examples ] || problem="$problem --dump: ${COMPREPLY[*]}"
 _salvo_complete "$bin/salvo-submit" tools/examples/pipeline.b tools
 [ "${COMPREPLY[*]}" = tools/examples/pipeline.batch ] || problem="$problem a file: ${COMPREPLY[*]}"
 check "completion of devices and files" "$problem"

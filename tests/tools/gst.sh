@@ -103,6 +103,8 @@ in_place "salvobatch leaves a frame alone that is not its output" 'buffer frame 
 dispatch k.invert items 240000 args frame' 'x' 0
 in_place "salvobatch copies a frame that does not fill the buffer" 'buffer frame 250000
 dispatch k.invert items 240000 args frame' '255 - x' 0 output=frame
+in_place "salvobatch copies a frame that is to be an image" 'image frame 400,600 r unorm8
+dispatch k.invert items 240000 args frame[0]' '255 - x' 0 output=frame
 
 problem=
 for wrong in "salvobatch" "salvobatch location=/nowhere" "salvobatch location=$dir/invert.batch input=none" \

@@ -19,7 +19,7 @@ _salvo_complete() {
 	--march)
 		mapfile -t COMPREPLY < <(compgen -W "x86-64-v2 x86-64-v3 x86-64-v4" -- "$word")
 		;;
-	--kernels | -I)
+	--kernels | --dump | -I)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")
 		;;
 	esac
