@@ -114,6 +114,60 @@ TEST_F(space, addresses_of_another_file_are_refused)
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 }
 
+/* Also after its owner was killed, and looked at by the GPU as well as by the CPU. */
+TEST_F(space, memory_of_another_file_comes_back_as_zeros)
+{
+	struct drm_salvo_command commands[2];
+	struct bo fresh, seen;
+	uint64_t addresses[2];
+	uint32_t ctx;
+	int pipes[2], status, other;
+	pid_t child;
+	ssize_t got;
+
+	ASSERT_EQ(pipe(pipes), 0);
+	child = fork();
+	ASSERT_GE(child, 0);
+	if (!child) {
+		struct bo secret[2];
+		int i, bad;
+
+		other = node_open();
+		bad = other < 0 || ctx_create(other, &ctx);
+		for (i = 0; i < 2 && !bad; i++) {
+			bad = bo_create(other, SIZE, 0, &secret[i]);
+			addresses[i] = secret[i].address;
+			commands[i] = fill(secret[i].address, SIZE, 0x5ec2e75e);
+		}
+		if (bad || run(other, ctx, commands, 2) ||
+		    write(pipes[1], addresses, sizeof(addresses)) != sizeof(addresses))
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	close(pipes[1]);
+	got = read(pipes[0], addresses, sizeof(addresses));
+	close(pipes[0]);
+	ASSERT_EQ(waitpid(child, &status, 0), child);
+	ASSERT_EQ(got, sizeof(addresses));
+	ASSERT_TRUE(WIFSIGNALED(status));
+	ASSERT_TRUE(settle("reclaiming", 0));
+
+	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &fresh), 0);
+	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &seen), 0);
+	/* Else the test would show nothing. */
+	EXPECT_TRUE(fresh.address == addresses[0] || fresh.address == addresses[1]);
+	ASSERT_EQ(bo_map(self->fd, &fresh), 0);
+	ASSERT_EQ(bo_map(self->fd, &seen), 0);
+	EXPECT_EQ(count_words(&fresh, 0), SIZE / 4);
+	EXPECT_EQ(count_words(&seen, 0), SIZE / 4);
+	memset(seen.map, 0xff, SIZE);
+	commands[0] = copy(seen.address, fresh.address, SIZE);
+	ASSERT_EQ(run(self->fd, self->ctx, commands, 1), 0);
+	EXPECT_EQ(count_words(&seen, 0), SIZE / 4);
+	bo_close(self->fd, &fresh);
+	bo_close(self->fd, &seen);
+}
+
 TEST_F(space, address_of_a_closed_buffer_is_refused)
 {
 	struct drm_salvo_command command;
