@@ -312,14 +312,14 @@ static void done(struct sim *s, uint32_t number, uint64_t now)
 
 /* --- one run ----------------------------------------------------------------- */
 
-static void build(struct sim *s, uint32_t units, uint32_t item, bool local)
+static void build(struct sim *s, uint32_t units, uint32_t node_units, uint32_t item, bool local)
 {
 	const uint32_t size[3] = { UNIT_ITEMS, units, 1 };
 	uint32_t i;
 
 	memset(s, 0, sizeof(*s));
 	s->units = units;
-	s->nodes = (units + NODE_UNITS - 1) / NODE_UNITS;
+	s->nodes = (units + node_units - 1) / node_units;
 	s->item_ns = item;
 	s->heap = calloc(units, sizeof(*s->heap));
 	need(s->heap && !salvo_gcq_init(&s->gcq, 64, units / s->nodes), "no memory");
@@ -361,14 +361,14 @@ static struct figures figures_of(const struct sim *s)
 	return f;
 }
 
-static struct figures simulate(uint32_t units, uint32_t item, bool local)
+static struct figures simulate(uint32_t units, uint32_t node_units, uint32_t item, bool local)
 {
 	struct sim *s = malloc(sizeof(*s));
 	struct figures f;
 	uint32_t i;
 
 	need(s, "no memory");
-	build(s, units, item, local);
+	build(s, units, node_units, item, local);
 	start_phase(s, 0);
 	while (s->events) {
 		const struct event event = next_event(s);
@@ -403,6 +403,7 @@ static struct figures simulate(uint32_t units, uint32_t item, bool local)
 
 static const uint32_t scales[] = { 16, 32, 64, 128, 256, 512, 1024, 2048, 4096 };
 static const uint32_t lengths[] = { 250, 1000, 4000, 16000, 64000 };
+static const uint32_t sizes[] = { 8, 16, 32, NODE_UNITS };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -508,8 +509,8 @@ int main(int argc, char **argv)
 	}
 	print_head("units", "nodes");
 	for (i = 0; i < COUNT(scales) && scales[i] <= most; i++) {
-		const struct figures off = simulate(scales[i], ITEM_NS, false);
-		const struct figures on = simulate(scales[i], ITEM_NS, true);
+		const struct figures off = simulate(scales[i], NODE_UNITS, ITEM_NS, false);
+		const struct figures on = simulate(scales[i], NODE_UNITS, ITEM_NS, true);
 
 		print_row(off.units, off.nodes, &off, &on);
 		ops[0].value[i] = off.ops;
@@ -524,10 +525,19 @@ int main(int argc, char **argv)
 	printf("\n");
 	print_head("item ns", "units");
 	for (i = 0; i < COUNT(lengths); i++) {
-		const struct figures off = simulate(MAX_UNITS, lengths[i], false);
-		const struct figures on = simulate(MAX_UNITS, lengths[i], true);
+		const struct figures off = simulate(MAX_UNITS, NODE_UNITS, lengths[i], false);
+		const struct figures on = simulate(MAX_UNITS, NODE_UNITS, lengths[i], true);
 
 		print_row(lengths[i], off.units, &off, &on);
+	}
+	printf("\n");
+	print_head("units a node", "nodes");
+	for (i = 0; i < COUNT(sizes); i++) {
+		const uint32_t units = sizes[0] * MAX_NODES;
+		const struct figures off = simulate(units, sizes[i], ITEM_NS, false);
+		const struct figures on = simulate(units, sizes[i], ITEM_NS, true);
+
+		print_row(sizes[i], off.nodes, &off, &on);
 	}
 	return 0;
 }
