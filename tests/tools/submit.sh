@@ -86,6 +86,9 @@ run 1 --kernels build/kernels "$dir/wild.batch"
 has err 'the batch failed: Operation canceled' \
 	'0 of 1 commands were done; command 0, kernel wild, work-group 0,0,0.*: access to memory outside.* \(write to 0x0\)'
 check "a batch that faults" "$problem"
+run 1 --json --kernels build/kernels "$dir/wild.batch"
+has out '^\{"error":\{"message":"Operation canceled","kind":"access to memory.*","done":0,"count":1,"command":0,"kernel":"wild","group":\[0,0,0\],"item":\[0,0,0\],"address":0\}\}$'
+check "--json of a batch that faults" "$problem"
 
 printf 'buffer a 4\nbuffer b 4\ncopy a c 4\n' >"$dir/bad.batch"
 run 2 "$dir/bad.batch"

@@ -144,32 +144,6 @@ static void end_recording(struct salvo_device *device, struct salvo_gpu_recordin
 	free(recording);
 }
 
-/* Which command it was, where and why, as far as is known. */
-static void tell_failure(const char *file, struct salvo_fence *fence, int err)
-{
-	struct salvo_error error;
-
-	fprintf(stderr, "%s: the batch failed: %s\n", file,
-		err == -ETIME ? "it did not end in time" : strerror(-err));
-	if (salvo_fence_get_error(fence, &error) || error.kind == SALVO_ERROR_NONE)
-		return;
-	fprintf(stderr, "%s: %u of %u commands were done; ", file, error.done, error.count);
-	if (error.command != ~0u)
-		fprintf(stderr, "command %u", error.command);
-	if (error.kernel)
-		fprintf(stderr, ", kernel %s, work-group %u,%u,%u", error.kernel,
-			error.group_id[0], error.group_id[1], error.group_id[2]);
-	if (error.kernel && error.item != ~0u)
-		fprintf(stderr, ", work-item %u,%u,%u", error.item_id[0], error.item_id[1],
-			error.item_id[2]);
-	fprintf(stderr, ": %s", salvo_error_name(error.kind));
-	if (error.access)
-		fprintf(stderr, " (%s 0x%llx)", error.access & SALVO_ERROR_WRITE ? "write to" :
-						error.access & SALVO_ERROR_EXEC ? "jump to" : "read of",
-			(unsigned long long)error.address);
-	fputc('\n', stderr);
-}
-
 static int submit(const struct options *options, struct salvo_device *device,
 		  struct salvo_text_build *build, struct cost *cost)
 {
@@ -194,7 +168,7 @@ static int submit(const struct options *options, struct salvo_device *device,
 	} else {
 		err = salvo_fence_wait(fence, options->timeout * 1e9);
 		if (err)
-			tell_failure(options->file, fence, err);
+			report_failure(options, fence, err);
 	}
 	cost->wall_ns = now_ns() - start;
 	salvo_device_get_stats(device, &cost->stats);

@@ -4,7 +4,9 @@
  */
 #include "report.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "picture.h"
 #include "uapi/drm/salvo_drm.h"
@@ -203,4 +205,71 @@ unsigned int report_run(const struct options *options, const struct salvo_text_b
 		json_line_end(json);
 	}
 	return failed;
+}
+
+static void write_id(struct json *json, const char *key, const uint32_t id[3])
+{
+	unsigned int d;
+
+	json_array(json, key);
+	for (d = 0; d < 3; d++)
+		json_count(json, NULL, id[d]);
+	json_array_end(json);
+}
+
+static void write_failure(const struct salvo_error *error, const char *why)
+{
+	struct json json = { .file = stdout };
+
+	json_object(&json, NULL);
+	json_object(&json, "error");
+	json_string(&json, "message", why);
+	if (error->kind != SALVO_ERROR_NONE) {
+		json_string(&json, "kind", salvo_error_name(error->kind));
+		json_count(&json, "done", error->done);
+		json_count(&json, "count", error->count);
+		if (error->command != ~0u)
+			json_count(&json, "command", error->command);
+		if (error->kernel) {
+			json_string(&json, "kernel", error->kernel);
+			write_id(&json, "group", error->group_id);
+		}
+		if (error->kernel && error->item != ~0u)
+			write_id(&json, "item", error->item_id);
+		if (error->access)
+			json_count(&json, "address", error->address);
+	}
+	json_object_end(&json);
+	json_object_end(&json);
+	json_line_end(&json);
+}
+
+void report_failure(const struct options *options, struct salvo_fence *fence, int err)
+{
+	const char *why = err == -ETIME ? "it did not end in time" : strerror(-err);
+	const char *file = options->file;
+	struct salvo_error error;
+
+	if (salvo_fence_get_error(fence, &error))
+		error = (struct salvo_error){ .kind = SALVO_ERROR_NONE };
+	fprintf(stderr, "%s: the batch failed: %s\n", file, why);
+	if (options->json)
+		write_failure(&error, why);
+	if (error.kind == SALVO_ERROR_NONE)
+		return;
+	fprintf(stderr, "%s: %u of %u commands were done; ", file, error.done, error.count);
+	if (error.command != ~0u)
+		fprintf(stderr, "command %u", error.command);
+	if (error.kernel)
+		fprintf(stderr, ", kernel %s, work-group %u,%u,%u", error.kernel,
+			error.group_id[0], error.group_id[1], error.group_id[2]);
+	if (error.kernel && error.item != ~0u)
+		fprintf(stderr, ", work-item %u,%u,%u", error.item_id[0], error.item_id[1],
+			error.item_id[2]);
+	fprintf(stderr, ": %s", salvo_error_name(error.kind));
+	if (error.access)
+		fprintf(stderr, " (%s 0x%llx)", error.access & SALVO_ERROR_WRITE ? "write to" :
+						error.access & SALVO_ERROR_EXEC ? "jump to" : "read of",
+			(unsigned long long)error.address);
+	fputc('\n', stderr);
 }

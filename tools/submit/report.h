@@ -19,6 +19,9 @@ struct cost {
 unsigned int report_run(const struct options *options, const struct salvo_text_build *build,
 			const struct salvo_device_info *info, const struct cost *cost);
 
+/** report_failure() - Which command it was, where and why, as far as is known. */
+void report_failure(const struct options *options, struct salvo_fence *fence, int err);
+
 /** report_hazards() - Which arguments need which pipe controls. Return: 0 or -errno. */
 int report_hazards(const struct options *options, const struct salvo_text_build *build);
 
