@@ -187,9 +187,8 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	const struct salvo_op_dispatch *op = element->op;
 	const uint32_t first = runner->chunk.first, end = first + runner->chunk.count;
 	const uint32_t length = element->size[0];
-	const uint32_t band = op->local_size && runner->chunk.count / length >= 2 ? BAND : length;
 	struct salvo_group *group = &runner->group;
-	uint32_t low, row;
+	uint32_t low, row, band = length;
 	unsigned int d;
 
 	for (d = 0; d < 3; d++) {
@@ -201,6 +200,13 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_undeclared;
 	group->dims = op->dims;
 
+	/* Tiny ones are worth it: there is only one row. */
+	if (element->total == length) {
+		run_groups(runner, first, end, stop);
+		return;
+	}
+	if (op->local_size && runner->chunk.count / length >= 2)
+		band = BAND;
 	for (low = 0; low < length; low += band)
 		for (row = first / length; row <= (end - 1) / length; row++) {
 			const uint32_t start = row * length, high = lesser(low + band, length);
