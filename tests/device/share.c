@@ -273,6 +273,45 @@ TEST_F(share, a_high_priority_holds_only_the_units_it_runs_on)
 	EXPECT_EQ(20, words_of(self, RIG_ASID)[8]);
 }
 
+TEST(a_unit_is_held_by_those_who_work_for_what_the_device_says_they_want)
+{
+	struct salvo_board *board = salvo_board_create();
+	const struct salvo_seat one = { board, 0 }, two = { board, 63 };
+	const struct salvo_seat late = { board, SALVO_BOARD_NO_PLACE };
+
+	ASSERT_NE(NULL, board);
+	/* Who only says so holds nobody. */
+	salvo_board_show(&one, 5, 0);
+	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
+	salvo_board_want(board, one.place, 0, 1);
+	EXPECT_TRUE(salvo_board_is_held(&two, 5, 1));
+	EXPECT_TRUE(salvo_board_is_held(&two, 5, 2));
+	EXPECT_TRUE(salvo_board_is_held(&late, 5, 1));
+	/* Not what is as high, not another unit, not itself. */
+	EXPECT_FALSE(salvo_board_is_held(&two, 5, 0));
+	EXPECT_FALSE(salvo_board_is_held(&two, 4, 2));
+	EXPECT_FALSE(salvo_board_is_held(&one, 5, 2));
+	/* Of a process with batches of two lanes the one that the unit works for counts. */
+	salvo_board_want(board, one.place, 1, 3);
+	salvo_board_show(&one, 5, 1);
+	EXPECT_FALSE(salvo_board_is_held(&two, 5, 1));
+	EXPECT_TRUE(salvo_board_is_held(&two, 5, 2));
+	salvo_board_want(board, one.place, 1, 0);
+	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
+	salvo_board_show(&one, 5, 0);
+	salvo_board_clear(board, one.place);
+	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
+
+	/* There may be more processes than places: those without are not seen. */
+	salvo_board_show(&late, 5, 0);
+	salvo_board_want(board, late.place, 0, 1);
+	salvo_board_clear(board, late.place);
+	salvo_board_want(board, one.place, 0, 0);
+	EXPECT_EQ(0, board->wants[0]);
+	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
+	salvo_board_destroy(board);
+}
+
 struct spoil_args {
 	uint8_t *at;
 	uint64_t pad;
