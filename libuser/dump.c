@@ -459,6 +459,23 @@ static void take_argument(struct salvo_dump_batch *batch, struct salvo_text_arg 
 	}
 }
 
+/* It begins the argument block of kernels that have one; the text has as many numbers as items. */
+static void take_offset(struct salvo_text_command *to, const uint8_t *args)
+{
+	struct salvo_global_offset block;
+	unsigned int d;
+
+	memcpy(&block, args, sizeof(block));
+	memcpy(to->offset, block.first, sizeof(to->offset));
+	for (d = 0; d < 3; d++) {
+		if (!to->offset[d])
+			continue;
+		to->has_offset = true;
+		if (to->dims <= d)
+			to->dims = d + 1;
+	}
+}
+
 static void take_dispatch(struct salvo_dump_batch *batch, struct salvo_text_command *to,
 			  const struct drm_salvo_command *from, const uint8_t *args)
 {
@@ -477,6 +494,8 @@ static void take_dispatch(struct salvo_dump_batch *batch, struct salvo_text_comm
 	memcpy(to->items, from->items, sizeof(to->items));
 	memcpy(to->group, from->group, sizeof(to->group));
 	to->has_group = true;
+	if (kernel->note.flags & SALVO_KERNEL_OFFSET)
+		take_offset(to, args + from->args_offset);
 	to->args = calloc(kernel->note.arg_count + 1, sizeof(*to->args));
 	if (!to->kernel || !to->args) {
 		batch->failed = no_memory;

@@ -146,6 +146,24 @@ for example in independent pipeline shrink transfer; do
 done
 check "examples dumped and run again, command by command" "$problem"
 
+cat >"$dir/where.cl" <<'END'
+kernel void where(global uint *out)
+{
+	out[get_global_id(0) - get_global_offset(0)] = 100 * get_global_id(1) + get_global_id(0);
+}
+END
+problem=$(build/bin/salvo-cc --global-offset -o "$dir/where.salvo" "$dir/where.cl" 2>&1)
+cat >"$dir/where.batch" <<'END'
+program k "where.salvo"
+buffer out 16
+dispatch k.where items 4,1 offset 7,2 args out
+expect out = u32 207..210
+END
+"$submit" --dump "$dir/where" "$submit" --device soft "$dir/where.batch" >"$dir/out" 2>&1 || problem="$problem $(cat "$dir/out")"
+grep -q ' items 4,1 offset 7,2 group ' "$dir/where/0001.batch" || problem="$problem $(cat "$dir/where/0001.batch")"
+"$submit" --device soft "$dir/where/0001.batch" >"$dir/out" 2>&1 || problem="$problem $(cat "$dir/out")"
+check "a dump has the offset of global ids" "$problem"
+
 problem=
 "$submit" --dump /nowhere/else "$submit" >"$dir/out" 2>&1
 [ $? -eq 1 ] && grep -q '^salvo-submit: /nowhere/else: No such file' "$dir/out" || problem=$(cat "$dir/out")
