@@ -158,7 +158,7 @@ static void condition(struct text *t)
 	static const char *const conditions[] = {
 		"x < #90u", "(int)x - #20 >= (int)(n & 31u)", "n > #100u",
 		"@2` != ; < `@2", "@2` != ; < `@2", "@2` != ; < `@2",
-		"get_group_id(0) == #3u", "x == #83u", "(int)(x - #40u) < #40", "any(h > (ushort3)(#99))",
+		"group == #3u", "x == #83u", "(int)(x - #40u) < #40", "any(h > (ushort3)(#99))",
 		"any(v == (uchar4)(#255))",
 	};
 
@@ -392,6 +392,7 @@ static void section(struct text *t)
 static void make_kernel(struct text *t, uint32_t seed)
 {
 	unsigned int i;
+	bool strips;
 
 	t->state = seed * 2654435761u + 12345;
 	number(t, 2);
@@ -399,13 +400,20 @@ static void make_kernel(struct text *t, uint32_t seed)
 	t->barriers = seed & 1;
 	t->second = seed >= CC_RANDOM_SECOND;
 	t->wide = t->second && seed % 8 < 2;
+	/* What asks for nothing of its work-group may run in strips of them. */
+	strips = t->second && !t->barriers && seed & 2;
 	t->variable = 'a';
-	say(t, "kernel void k%u(global const uint *in, global uint *out, uint n, uint w,\n"
-	       "local uint *s)\n{\n", seed);
-	say(t, "uint x = get_global_id(0), row = get_global_id(1) * w, item = row + x;\n"
-	       "uint size = get_local_size(0) * get_local_size(1);\n"
-	       "uint l = get_local_id(1) * get_local_size(0) + get_local_id(0);\n"
-	       "uint a = in[item], b = x * 7 + n, c = in[(item * 5 + 3) %% TOTAL], d = item;\n"
+	say(t, "kernel void k%u(global const uint *in, global uint *out, uint n, uint w%s)\n{\n", seed,
+	    strips ? "" : ",\nlocal uint *s");
+	say(t, "uint x = get_global_id(0), row = get_global_id(1) * w, item = row + x;\n");
+	if (strips)
+		say(t, "uint l = x & 15u;\n");
+	else
+		say(t, "uint size = get_local_size(0) * get_local_size(1);\n"
+		       "uint l = get_local_id(1) * get_local_size(0) + get_local_id(0);\n");
+	if (t->second)
+		say(t, "uint group = %s;\n", strips ? "w" : "get_group_id(0)");
+	say(t, "uint a = in[item], b = x * 7 + n, c = in[(item * 5 + 3) %% TOTAL], d = item;\n"
 	       "uint p[4] = { a, b, x, n };\nuint4 q = (uint4)(a, b, c, d);\n");
 	if (t->second) {
 		say(t, "ushort3 h = convert_ushort3(q.xyz);\nuchar4 v = as_uchar4(c);\n"

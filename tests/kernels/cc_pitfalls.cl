@@ -9,13 +9,15 @@
 
 #define IN	global const uint *in
 #define OUT	global uint *out
-#define ARGS	OUT, IN, uint n, local uint *s
+/* Without local memory a row of work-groups may run as one. */
+#define PLAIN	OUT, IN, uint n
+#define ARGS	PLAIN, local uint *s
 #define ITEM	((uint)(get_global_id(1) * get_global_size(0) + get_global_id(0)))
 #define LID	((uint)(get_local_id(1) * get_local_size(0) + get_local_id(0)))
 #define SIZE	((uint)(get_local_size(0) * get_local_size(1)))
 
 /* Where a test rules out common bits a sum becomes "or", but not for lanes that do not run. */
-kernel void disjoint_sum(ARGS)
+kernel void disjoint_sum(PLAIN)
 {
 	int y = (int)get_global_id(0) - 4;
 
@@ -25,7 +27,7 @@ kernel void disjoint_sum(ARGS)
 		out[ITEM] ^= 0x80000000;
 }
 
-kernel void disjoint_sum2(ARGS)
+kernel void disjoint_sum2(PLAIN)
 {
 	int y = (int)get_global_id(0) - (int)n;
 
@@ -35,7 +37,7 @@ kernel void disjoint_sum2(ARGS)
 }
 
 /* Private memory whose size is no multiple of its alignment. */
-kernel void aligned_private(ARGS)
+kernel void aligned_private(PLAIN)
 {
 	char p[24] __attribute__((aligned(16)));
 	uint i, at = in[ITEM] % 20;
@@ -94,7 +96,7 @@ __attribute__((const, noinline)) uint large_divide(uint a, uint b)
 	return x / b;
 }
 
-kernel void const_call(ARGS)
+kernel void const_call(PLAIN)
 {
 	uint b = in[ITEM] & 3, r = 1;
 
@@ -103,7 +105,7 @@ kernel void const_call(ARGS)
 	out[ITEM] = r;
 }
 
-kernel void const_call_uniform(ARGS)
+kernel void const_call_uniform(PLAIN)
 {
 	uint b = n & 1, r = 1;
 
@@ -113,7 +115,7 @@ kernel void const_call_uniform(ARGS)
 	out[ITEM] = r;
 }
 
-kernel void divisions(ARGS)
+kernel void divisions(PLAIN)
 {
 	int a = (int)in[ITEM], b = (int)in[ITEM + 1] % 3 - 1;
 	int4 v = (int4)(a, a >> 3, INT_MIN, INT_MAX), w = (int4)(b, b - 1, b, -b);
@@ -135,7 +137,7 @@ kernel void divisions(ARGS)
 	out[ITEM] = r;
 }
 
-kernel void temporal(ARGS)
+kernel void temporal(PLAIN)
 {
 	uint i, u = n, last = 0, x = in[ITEM] & 31;
 
@@ -151,7 +153,7 @@ kernel void temporal(ARGS)
 	out[ITEM] += i + u * 5 + last;
 }
 
-kernel void nested_exits(ARGS)
+kernel void nested_exits(PLAIN)
 {
 	uint x = in[ITEM], r = 0, i, j, k;
 
@@ -183,7 +185,7 @@ next:
 	out[ITEM] = r;
 }
 
-kernel void uniform_in_divergent(ARGS)
+kernel void uniform_in_divergent(PLAIN)
 {
 	uint x = in[ITEM], r = 0, i = 0, u = n;
 
@@ -207,7 +209,7 @@ kernel void uniform_in_divergent(ARGS)
 	out[ITEM] = r + i + u;
 }
 
-kernel void volatiles(ARGS)
+kernel void volatiles(PLAIN)
 {
 	volatile global uint *v = out + ITEM;
 	volatile uint p[3] = { 1, 2, 3 };
@@ -222,7 +224,7 @@ kernel void volatiles(ARGS)
 		*v ^= p[0] + p[1] * 3 + p[2] * 5;
 }
 
-kernel void atomics_apart(ARGS)
+kernel void atomics_apart(PLAIN)
 {
 	uint x = in[ITEM], old = 0;
 
@@ -244,7 +246,7 @@ kernel void atomics_apart(ARGS)
 }
 
 /* A lane with the lock waited for those that want it. */
-kernel void lock(ARGS)
+kernel void lock(PLAIN)
 {
 	global volatile uint *l = out + 500;
 
@@ -255,7 +257,7 @@ kernel void lock(ARGS)
 	out[ITEM] = in[ITEM];
 }
 
-kernel void float_atomic(ARGS)
+kernel void float_atomic(PLAIN)
 {
 	global volatile uint *l = out + 500;
 	uint old, new;
@@ -267,7 +269,7 @@ kernel void float_atomic(ARGS)
 	out[ITEM] = 1;
 }
 
-kernel void wraps(ARGS)
+kernel void wraps(PLAIN)
 {
 	uint x = get_global_id(0), row = get_global_id(1) * 64;
 	uchar c = x * 3 + n;
@@ -292,7 +294,7 @@ kernel void wraps(ARGS)
 	out[ITEM] += in[neg + 250] ^ in[((neg * 2) & 255)];
 }
 
-kernel void interior_wraps(ARGS)
+kernel void interior_wraps(PLAIN)
 {
 	int x = get_global_id(0), far = n == 5 ? 0x7ffffff0 : n == 6 ? (int)0x80000008 : (int)n;
 	uint r = 1, ux = x;
@@ -314,7 +316,7 @@ kernel void interior_wraps(ARGS)
 	out[ITEM] = r;
 }
 
-kernel void guards(ARGS)
+kernel void guards(PLAIN)
 {
 	int x = get_global_id(0), y = get_global_id(1);
 
@@ -328,7 +330,7 @@ kernel void guards(ARGS)
 	out[ITEM] = r;
 }
 
-kernel void pointers(ARGS)
+kernel void pointers(PLAIN)
 {
 	uint x = in[ITEM];
 	global const uint *p = x & 1 ? in + 3 : in + ITEM;
@@ -456,7 +458,7 @@ kernel void values_across(ARGS)
 	out[ITEM] = total + i * 3 + u + as_uint(v.x + v.z) + (uint)wide.s3 + odd;
 }
 
-kernel void float_bits(ARGS)
+kernel void float_bits(PLAIN)
 {
 	float x = as_float(in[ITEM]), y = as_float(in[ITEM + 1]), z = (float)(int)in[ITEM] * 1e-3f, sum = 0;
 	float4 v = (float4)(x, y, z, z * z);
@@ -477,7 +479,7 @@ kernel void float_bits(ARGS)
 		    (in[ITEM] & 1 ? convert_uint_sat(x) : 4) + (fabs(y) < 1e9f ? (int)y : 5);
 }
 
-kernel void small_vectors(ARGS)
+kernel void small_vectors(PLAIN)
 {
 	uchar4 c = as_uchar4(in[ITEM]);
 	uchar16 d = (uchar16)(c, c.wzyx, c + (uchar4)(1), c ^ (uchar4)(7));
@@ -501,7 +503,7 @@ kernel void small_vectors(ARGS)
 	out[ITEM] = as_uint(c) + e.s0 + e.s3 * 3 + e.s7 + h.x + h.y * 5 + h.z * 7 + t.x + t.y + r;
 }
 
-kernel void three_wide(ARGS)
+kernel void three_wide(PLAIN)
 {
 	uint at = ITEM * 3;
 	uint3 v = vload3(ITEM % 60, in);
@@ -514,7 +516,7 @@ kernel void three_wide(ARGS)
 		out[ITEM % 200 * 3 + 2] = at;
 }
 
-kernel void switches(ARGS)
+kernel void switches(PLAIN)
 {
 	uint x = in[ITEM], r = 0, i;
 
@@ -552,7 +554,7 @@ out:
 	out[ITEM] = r;
 }
 
-kernel void irreducible(ARGS)
+kernel void irreducible(PLAIN)
 {
 	uint x = in[ITEM], r = 0;
 
@@ -570,7 +572,7 @@ inside:
 	out[ITEM] = r;
 }
 
-kernel void wild(ARGS)
+kernel void wild(PLAIN)
 {
 	uint x = in[ITEM];
 	global const uint *p = 0;
@@ -590,7 +592,7 @@ kernel void wild(ARGS)
 		out[0x7fffff] = in[0x7fffff];
 }
 
-kernel void bits(ARGS)
+kernel void bits(PLAIN)
 {
 	uint x = in[ITEM];
 	uint r = clz(x) + popcount(x) * 3 + rotate(x, n) + mul_hi(x, 0x12345678u) + abs_diff((int)x, (int)n);
@@ -631,7 +633,7 @@ kernel void meet_in_functions(ARGS)
 	out[ITEM] = r;
 }
 
-kernel void lock_inside(ARGS)
+kernel void lock_inside(PLAIN)
 {
 	global volatile uint *l = out + 500;
 	bool done = false;
@@ -677,7 +679,7 @@ struct pair exchange(struct pair p, uint x)
 	return q;
 }
 
-kernel void structures(ARGS)
+kernel void structures(PLAIN)
 {
 	struct pair p[3] = { { in[ITEM], { 1, 2, 3, 4, n }, -5 }, { n, { 0 }, 6 } };
 	uint x = in[ITEM + 1];
@@ -692,7 +694,7 @@ kernel void structures(ARGS)
 	out[ITEM] = p[0].a + p[1].a * 3 + p[2].a * 5 + p[0].b[3] + p[1].b[x % 5] * 7 + p[2].c;
 }
 
-kernel void odd_loops(ARGS)
+kernel void odd_loops(PLAIN)
 {
 	uint x = in[ITEM], r = 0;
 	uchar c = x;
@@ -721,7 +723,7 @@ kernel void odd_loops(ARGS)
 	out[ITEM] = r + c + i;
 }
 
-kernel void narrow_private(ARGS)
+kernel void narrow_private(PLAIN)
 {
 	bool seen[7] = { false };
 	uchar3 v[4];
@@ -740,7 +742,7 @@ kernel void narrow_private(ARGS)
 	out[ITEM] = r + (&v[x & 3] - &v[n & 3]) + v[0].x + v[1].y * 3 + v[2].z * 5 + v[3].y * 7;
 }
 
-kernel void own_writes(ARGS)
+kernel void own_writes(PLAIN)
 {
 	global uchar *b = (global uchar *)(out + ITEM);
 	uint x = in[ITEM];
