@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dump_text.h - what dump.c and dump_text.c share: what exists, and the batch that is written
+ */
+#ifndef SALVO_DUMP_TEXT_H
+#define SALVO_DUMP_TEXT_H
+
+#include <pthread.h>
+
+#include "text.h"
+#include "winsys.h"
+
+struct salvo_program;
+struct salvo_kernel_info;
+
+struct dump_bo {
+	struct salvo_bo *bo;
+	const uint8_t *map;
+	bool readonly;
+};
+
+struct dump_program {
+	const struct salvo_program *program;
+	const struct salvo_kernel_info *kernels;
+	unsigned int count;
+	char file[64];
+};
+
+struct salvo_dump {
+	pthread_mutex_t lock;
+	char *dir;
+	struct dump_bo *bos;
+	unsigned int bo_count;
+	struct dump_program *programs;
+	unsigned int program_count;
+	/** @next_batch, @next_program: Numbers to try next. */
+	unsigned int next_batch;
+	unsigned int next_program;
+};
+
+/* A buffer of the batch that is written: its place in the list and what it held. */
+struct dump_used {
+	unsigned int bo;
+	uint8_t *before;
+	bool timed;		/* the GPU's clock is stored there */
+};
+
+struct salvo_dump_batch {
+	struct salvo_dump *dump;
+	struct salvo_text *text;
+	struct dump_used *used;		/* as many as the text has buffers */
+	unsigned int number;
+	/** @failed: Why it cannot be written, or NULL. */
+	const char *failed;
+};
+
+/** salvo_dump_grow() - Room for one more element at the end of an array, zeroed; or NULL. */
+void *salvo_dump_grow(void *array, unsigned int count, size_t size);
+
+/** salvo_dump_format() - As printf(), into new memory; or NULL. */
+char *salvo_dump_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * salvo_dump_take_command() - Command @index of the text from that of a batch.
+ *
+ * If it cannot be said, @batch->failed tells why.
+ */
+void salvo_dump_take_command(struct salvo_dump_batch *batch, unsigned int index,
+			     const struct drm_salvo_command *from, const uint8_t *args);
+
+#endif /* SALVO_DUMP_TEXT_H */
