@@ -7,6 +7,7 @@
  * borders can be reckoned (interior.cc), has a function of its own.
  *
  *	for z, y:	x = 0
+ *			while (x + 16 <= length)	twice(x, y, z), x += 16		(short ones)
  *			while (x + 8 <= length)		lanes(x, y, z), x += 8
  *			while (x < length)		item(x, y, z), x += 1
  *
@@ -21,6 +22,7 @@
 
 #include <cstddef>
 
+#include <llvm/Analysis/CFG.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -133,7 +135,7 @@ static bool gains_from_lanes(const Function &f)
 }
 
 static Function *make_lanes(const items &of, Function &item, TargetMachine &target,
-			    const options &opts)
+			    unsigned lanes)
 {
 	ValueToValueMapTy map;
 
@@ -144,14 +146,31 @@ static Function *make_lanes(const items &of, Function &item, TargetMachine &targ
 		return nullptr;
 	}
 	canonicalise(*copy, target);
-	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes_of(opts));
+	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes);
 	copy->eraseFromParent();
 	return wide;
 }
 
+/* Instructions of a work-item that can be had for twice the lanes too, and regions of its kernel */
+static const unsigned max_twice = 150, max_twice_regions = 6;
+
+/*
+ * In a loop each step waits for the one before, and a second vector's steps go in between.
+ * A row of its own work-group is often 16 long. Others wait for memory, more than for each other.
+ */
+static bool gains_from_twice(const Function &f, bool short_rows, const options &opts)
+{
+	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
+
+	FindFunctionBackedges(f, back);
+	return opts.isa_level < 4 && f.getInstructionCount() <= max_twice &&
+	       (!back.empty() || short_rows);
+}
+
 /* A row's work-items from x on, several at a time: the inner ones by @inner, others by @wide. */
 static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
-			 function_ref<void(Value *)> inner, function_ref<void(Value *)> wide)
+			 function_ref<Value *(Value *, Value *)> inner,
+			 function_ref<void(Value *)> wide)
 {
 	Function *f = b.GetInsertBlock()->getParent();
 	LLVMContext &context = b.getContext();
@@ -171,7 +190,7 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	x->addIncoming(range.first, before);
 
 	b.SetInsertPoint(inside);
-	Value *left = make_loop(b, x, range.high, lanes, "inner", inner);
+	Value *left = inner(x, range.high);
 	x->addIncoming(left, b.GetInsertBlock());
 	b.CreateBr(part);
 
@@ -186,28 +205,34 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	return x;
 }
 
-/* The functions that run a row: of one work-item, of several, of several in the interior. */
+/*
+ * The functions that run a row: of one work-item, of several, of several in the interior, of
+ * twice as many there (everywhere, if there is no interior).
+ */
 struct row {
-	Function *item, *wide = nullptr, *inner = nullptr;
+	Function *item, *wide = nullptr, *inner = nullptr, *twice = nullptr;
 	std::unique_ptr<interior> range;
 };
 
-/* @skip: work-items that do nothing need not be called. */
-static row make_row(const items &of, Function &item, bool skip, TargetMachine &target,
-		    const options &opts)
+/* @skip: work-items that do nothing need not be called. @short_rows: they may be of 16. */
+static row make_row(const items &of, Function &item, bool skip, bool short_rows,
+		    TargetMachine &target, const options &opts)
 {
 	row made = { .item = &item, .range = nullptr };
 	auto range = std::make_unique<interior>(item, *of.id(item, 0), skip);
+	const unsigned lanes = lanes_of(opts);
+	Function *special = range->is_whole() ? &item : range->specialise();
 
 	if (range->is_whole() || range->has_borders())
-		made.wide = make_lanes(of, item, target, opts);
-	if (!range->is_whole()) {
-		Function *special = range->specialise();
-		made.inner = make_lanes(of, *special, target, opts);
+		made.wide = make_lanes(of, item, target, lanes);
+	if (special != &item)
+		made.inner = make_lanes(of, *special, target, lanes);
+	if (made.inner)
+		made.range = std::move(range);
+	if ((made.inner || special == &item) && gains_from_twice(*special, short_rows, opts))
+		made.twice = make_lanes(of, *special, target, 2 * lanes);
+	if (special != &item)
 		special->eraseFromParent();
-		if (made.inner)
-			made.range = std::move(range);
-	}
 	return made;
 }
 
@@ -216,9 +241,15 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 		     function_ref<SmallVector<Value *>(Value *)> args)
 {
 	Value *x = b.getInt64(0), *end = length;
-	auto inner = [&](Value *at) { call(r.inner, at); };
 	auto wide = [&](Value *at) { call(r.wide, at); };
 	auto one = [&](Value *at) { call(r.item, at); };
+	auto inner = [&](Value *from, Value *to) {
+		if (r.twice)
+			from = make_loop(b, from, to, 2 * lanes, "twice",
+					 [&](Value *at) { call(r.twice, at); });
+		return make_loop(b, from, to, lanes, "inner",
+				 [&](Value *at) { call(r.range ? r.inner : r.wide, at); });
+	};
 
 	if (r.range) {
 		const row_range range = r.range->emit(b, args(x), length);
@@ -231,10 +262,10 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 			/* Where all tests are guards nothing is run before the interior. */
 			if (r.range->has_borders())
 				x = make_loop(b, x, range.low, 1, "border", one);
-			x = make_loop(b, x, range.high, lanes, "inner", inner);
+			x = inner(x, range.high);
 		}
 	} else if (r.wide) {
-		x = make_loop(b, x, length, lanes, "lanes", wide);
+		x = inner(x, length);
 	}
 	make_loop(b, x, end, 1, "x", one);
 }
@@ -270,6 +301,8 @@ static void inline_row(const row &r)
 		inline_calls(*r.wide);
 	if (r.inner)
 		inline_calls(*r.inner);
+	if (r.twice)
+		inline_calls(*r.twice);
 	inline_calls(*r.item);
 }
 
@@ -277,7 +310,7 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 			const options &opts)
 {
 	IRBuilder<> b(&k.function->front());
-	row r = make_row(of, *of.function, true, target, opts);
+	row r = make_row(of, *of.function, true, !of.strips, target, opts);
 
 	emit_rows(b, of, r, lanes_of(opts), v, row_length(b, of, v),
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
@@ -329,7 +362,8 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 		const region &r = split.all[i];
 		SmallVector<Value *> shared;
 
-		rows.push_back(make_row(of, *r.function, r.next.size() == 1, target, opts));
+		rows.push_back(make_row(of, *r.function, r.next.size() == 1,
+					split.all.size() <= max_twice_regions, target, opts));
 
 		b.SetInsertPoint(blocks[i]);
 		for (unsigned n = 0; n < memory.size(); n++) {
