@@ -52,9 +52,11 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 	@$(MAKE) -j$(JOBS) all tests
 	@tree=$$(tests/vm/debug-kernel) && \
 		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules kunit && \
-		tests/vm/uapi.sh --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1800 \
-			--with kunit -f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko \
-			--boot-time 180 --program-time 400 --append 'kasan_multi_shot kmemleak=on'
+		set -- --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1800 --boot-time 180 \
+			--program-time 400 --append 'kasan_multi_shot kmemleak=on' && status=0 && \
+		{ tests/vm/uapi.sh "$$@" --with kunit \
+			-f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko || status=1; \
+		tests/vm/lost.sh "$$@" || status=1; tests/vm/inject.sh "$$@" || status=1; exit $$status; }
 
 # Fences are not known to it, but what they order is atomic here.
 TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph) \

@@ -64,6 +64,10 @@ TEST_F(query, size_alone)
 	self->args.size = 0;
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), 0);
 	EXPECT_EQ(self->args.size, sizeof(self->info));
+	self->args.type = DRM_SALVO_QUERY_MEMORY;
+	self->args.size = 0;
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), 0);
+	EXPECT_EQ(self->args.size, sizeof(struct drm_salvo_memory_info));
 }
 
 TEST_F(query, short_structure_gets_its_part)

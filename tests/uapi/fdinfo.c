@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "dmabuf.h"
 #include "rendernode.h"
 
 FIXTURE(fdinfo) {
@@ -152,6 +153,26 @@ TEST_F(fdinfo, memory_is_that_of_the_file)
 	EXPECT_EQ(bo_close(self->fd, &more), 0);
 	EXPECT_EQ(number(self->fd, "drm-total-vram", " KiB"), size);
 	close(other);
+}
+
+/* In another driver's memory: it counts, but not as ours. */
+TEST_F(fdinfo, imported_memory_is_the_systems)
+{
+	const uint64_t size = self->bo.size >> 10;
+	int vgem = vgem_open();
+	struct vgem_bo frame;
+	uint32_t handle;
+
+	if (vgem < 0)
+		SKIP(return, "there is no vgem");
+	ASSERT_EQ(vgem_create(vgem, 1 << 20, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
+	EXPECT_EQ(number(self->fd, "drm-total-system", " KiB"), 0);
+	ASSERT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &handle), 0);
+	EXPECT_EQ(number(self->fd, "drm-total-system", " KiB"), 1024);
+	EXPECT_EQ(number(self->fd, "drm-shared-system", " KiB"), 1024);
+	EXPECT_EQ(number(self->fd, "drm-total-vram", " KiB"), size);
+	vgem_destroy(vgem, &frame);
+	close(vgem);
 }
 
 TEST_HARNESS_MAIN
