@@ -21,6 +21,7 @@
 #define CROWD		64
 #define EACH		12
 #define SHARERS		4
+#define ENOUGH		40
 
 FIXTURE(crowd) {
 	int start[2];
@@ -141,7 +142,7 @@ static void keep_busy(int start, uint32_t depth, struct shares *shares, uint32_t
  * However many batches a context has in the queue, it gets as much of the GPU as the
  * others of its priority: within a fifth of the mean.
  */
-TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 120)
+TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 {
 	static const uint32_t depths[SHARERS] = { 4, 8, 16, 64 };
 	const char *seconds = getenv("SALVO_TEST_SECONDS");
@@ -169,7 +170,10 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 120)
 			usleep(10000);
 	for (i = 0; i < SHARERS; i++)
 		before[i] = shares->ended[i];
+	/* On a slow kernel for longer: one batch more or less is to be no matter. */
 	sleep(seconds ? atoi(seconds) : 3);
+	while (shares->ended[0] - before[0] < ENOUGH)
+		usleep(10000);
 	for (i = 0; i < SHARERS; i++) {
 		got[i] = shares->ended[i] - before[i];
 		mean += got[i];

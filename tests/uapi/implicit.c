@@ -275,7 +275,7 @@ static void *submit_many(void *cookie)
  * Two files share many buffers but list them in opposite orders, and submit at the same
  * time: whoever loses a reservation to the other has to start again.
  */
-TEST_F_TIMEOUT(implicit, files_lock_the_same_buffers_in_any_order, 60)
+TEST_F_TIMEOUT(implicit, files_lock_the_same_buffers_in_any_order, 200)
 {
 	struct submitter submitters[4];
 	struct vgem_bo frames[SHARED];
