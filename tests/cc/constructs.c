@@ -39,7 +39,6 @@ static const struct {
 /* Compiles the kernels with @options and compares every one; the number that differ. */
 static int differing(const char *options)
 {
-	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[256], output[4096];
 	static int in[COUNT], want[COUNT], got[COUNT];
 	struct {
 		const int *in;
@@ -47,18 +46,10 @@ static int differing(const char *options)
 		int n;
 	} args = { in, got, COUNT };
 	struct cc_range range = { .global = { COUNT }, .local = { 64 }, .dims = 1 };
-	struct cc_program *program = NULL;
+	struct cc_program *program = cc_build(options, "tests/kernels/cc_constructs.cl");
 	unsigned int k, i, wrong = 0;
 	uint32_t state = 7;
-	int fd = mkstemp(path);
 
-	snprintf(command, sizeof(command), "%s -o %s tests/kernels/cc_constructs.cl", options, path);
-	if (!cc_compile(command, output, sizeof(output)))
-		program = cc_program_open(path);
-	else
-		fputs(output, stderr);
-	close(fd);
-	unlink(path);
 	if (!program)
 		return -1;
 

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "cc_program.h"
@@ -23,18 +22,7 @@ static struct cc_program *open_kernels(const char *name)
 /* basic.cl once more, each work-item a user-level thread. */
 static struct cc_program *open_as_fibers(void)
 {
-	struct cc_program *program = NULL;
-	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[256], output[4096];
-	int fd = mkstemp(path);
-
-	snprintf(command, sizeof(command), "--fibers -o %s tests/kernels/basic.cl", path);
-	if (!cc_compile(command, output, sizeof(output)))
-		program = cc_program_open(path);
-	else
-		fputs(output, stderr);
-	close(fd);
-	unlink(path);
-	return program;
+	return cc_build("--fibers", "tests/kernels/basic.cl");
 }
 
 static int check_ids(const uint32_t *out, const struct cc_range *r)

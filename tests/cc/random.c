@@ -24,22 +24,6 @@
 #define TOTAL	(WIDTH * HEIGHT)
 #define WORDS	(TOTAL * 4 + CC_RANDOM_ATOMICS)
 
-static struct cc_program *compile(const char *options, const char *source)
-{
-	struct cc_program *program = NULL;
-	char path[] = "/tmp/salvo-random-XXXXXX", command[256], output[4096];
-	int fd = mkstemp(path);
-
-	snprintf(command, sizeof(command), "-w %s -o %s %s", options, path, source);
-	if (!cc_compile(command, output, sizeof(output)))
-		program = cc_program_open(path);
-	else
-		fputs(output, stderr);
-	close(fd);
-	unlink(path);
-	return program;
-}
-
 static const struct cc_range ranges[] = {
 	{ { WIDTH, HEIGHT, 1 }, { 32, 2, 1 }, 2, 64 * 4 },
 	{ { WIDTH, HEIGHT, 1 }, { 7, 3, 1 }, 2, 21 * 4 },
@@ -50,7 +34,7 @@ static const struct cc_range ranges[] = {
 /* The number of kernels from @seed on that differ in a mode, or -1. */
 static int differing(uint32_t seed)
 {
-	static const char *const modes[] = { "-O0", "--fibers", "-O3" };
+	static const char *const modes[] = { "-w -O0", "-w --fibers", "-w -O3" };
 	static uint32_t in[TOTAL], out[3][WORDS];
 	static char text[EACH << 16];
 	struct cc_program *programs[3] = { NULL };
@@ -69,7 +53,7 @@ static int differing(uint32_t seed)
 	bytes = cc_random_kernels(seed, EACH, TOTAL, text, sizeof(text) - 1);
 	ok = ok && write(fd, text, bytes) == (ssize_t)bytes;
 	for (m = 0; m < 3 && ok; m++)
-		ok = (programs[m] = compile(modes[m], path));
+		ok = (programs[m] = cc_build(modes[m], path));
 	for (i = 0; i < TOTAL; i++)
 		in[i] = (i * 2654435761u) >> (i % 3 * 8);
 

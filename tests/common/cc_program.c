@@ -262,3 +262,19 @@ int cc_compile(const char *arguments, char *output, size_t size)
 	status = pclose(pipe);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+
+struct cc_program *cc_build(const char *options, const char *source)
+{
+	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[512], output[4096];
+	struct cc_program *program = NULL;
+	int fd = mkstemp(path);
+
+	snprintf(command, sizeof(command), "%s -o %s %s", options, path, source);
+	if (!cc_compile(command, output, sizeof(output)))
+		program = cc_program_open(path);
+	else
+		fputs(output, stderr);
+	close(fd);
+	unlink(path);
+	return program;
+}

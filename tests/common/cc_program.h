@@ -42,4 +42,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 /* Runs salvo-cc; its exit code, what it prints in @output (always ends in 0). */
 int cc_compile(const char *arguments, char *output, size_t size);
 
+/* Compiles the file @source and opens the program, or says on stderr why not and returns NULL. */
+struct cc_program *cc_build(const char *options, const char *source);
+
 #endif /* CC_PROGRAM_H */
