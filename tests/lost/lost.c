@@ -27,6 +27,9 @@
 #include "rendernode.h"
 #include "system.h"
 
+/* Seconds: the next worker, and to bind the driver to it, take a slow kernel on a loaded machine many. */
+#define TIMEOUT	200
+
 FIXTURE(lost) {
 	int fd;
 	uint32_t ctx, syncobj;
@@ -149,7 +152,7 @@ static void expect_works_when_bound_again(struct __test_metadata *_metadata)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, 60)
+TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, TIMEOUT)
 {
 	double since = seconds();
 
@@ -162,7 +165,7 @@ TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, 60)
 	expect_works_when_bound_again(_metadata);
 }
 
-TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, 60)
+TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, TIMEOUT)
 {
 	double since = seconds();
 
@@ -176,7 +179,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, 60)
 	expect_works_when_bound_again(_metadata);
 }
 
-TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, 60)
+TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, TIMEOUT)
 {
 	ask_host("stop");
 	expect_gone(_metadata, self);
@@ -185,12 +188,11 @@ TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, 60)
 }
 
 /* A GPU that is alive gets the time that a reset takes on a loaded host. */
-TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, 60)
+TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, TIMEOUT)
 {
 	struct drm_salvo_command command = fill(self->bo.address, 64, 1);
 	double since;
 	char path[64];
-	int err;
 
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("end no process for 5 s");
@@ -204,12 +206,13 @@ TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, 60)
 	fflush(stdout);
 	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ECANCELED);
 	ASSERT_NE(node_path(), NULL);
-	err = run(self->fd, self->ctx, &command, 1);
-	EXPECT_EQ(err, 0);
+	/* Where the machine is slow, the batch was taken for hung before that. */
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 }
 
 /* Woken up again it could write there: its importers' memory is kept until it is dead. */
-TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, 60)
+TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, TIMEOUT)
 {
 	struct drm_salvo_bo_query query = { 0 };
 	int vgem = vgem_open(), i;
@@ -237,7 +240,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, 60)
 }
 
 /* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
-TEST_F_TIMEOUT(lost, worker_dies_under_load, 90)
+TEST_F_TIMEOUT(lost, worker_dies_under_load, TIMEOUT)
 {
 	static const useconds_t delays[] = { 1000, 20000, 70000 };
 	struct drm_salvo_command command;
@@ -275,7 +278,7 @@ TEST_F_TIMEOUT(lost, worker_dies_under_load, 90)
 }
 
 /* It dies while the driver comes and goes. */
-TEST_F_TIMEOUT(lost, worker_dies_as_the_driver_is_bound, 120)
+TEST_F_TIMEOUT(lost, worker_dies_as_the_driver_is_bound, TIMEOUT)
 {
 	double until;
 	int i, err;
@@ -295,7 +298,7 @@ TEST_F_TIMEOUT(lost, worker_dies_as_the_driver_is_bound, 120)
 }
 
 /* Asleep, nobody takes the loss of the GPU; awake again, no batch waits for it for ever. */
-TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, 60)
+TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, TIMEOUT)
 {
 	const struct drm_salvo_sync signal = { .handle = self->syncobj };
 	struct drm_salvo_command command;
@@ -334,7 +337,7 @@ TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, 60)
 }
 
 /* What udev hears, so that it can bind the driver again by itself. */
-TEST_F_TIMEOUT(lost, user_space_is_told, 60)
+TEST_F_TIMEOUT(lost, user_space_is_told, TIMEOUT)
 {
 	const struct sockaddr_nl all = { .nl_family = AF_NETLINK, .nl_groups = 1 };
 	struct pollfd events = {
@@ -365,7 +368,7 @@ TEST_F_TIMEOUT(lost, user_space_is_told, 60)
 #define UDEVD	"/lib/systemd/systemd-udevd"
 
 /* packaging/60-salvo.rules: udev binds the driver to the next GPU, for the group of lost.sh. */
-TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, 90)
+TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, TIMEOUT)
 {
 	struct stat node;
 	pid_t udevd;
@@ -400,7 +403,7 @@ TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, 90)
 	expect_works_when_bound_again(_metadata);
 }
 
-TEST_F_TIMEOUT(lost, module_unloads, 60)
+TEST_F_TIMEOUT(lost, module_unloads, TIMEOUT)
 {
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("kill");
@@ -416,7 +419,7 @@ TEST_F_TIMEOUT(lost, module_unloads, 60)
 }
 
 /* Nobody starts another worker. The last test: there is no GPU afterwards. */
-TEST_F_TIMEOUT(lost, supervisor_dies, 60)
+TEST_F_TIMEOUT(lost, supervisor_dies, TIMEOUT)
 {
 	ASSERT_EQ(submit_endless(self), 0);
 	ask_host("kill all");

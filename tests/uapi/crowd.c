@@ -101,6 +101,8 @@ struct shares {
 	volatile uint32_t over;
 	_Atomic uint32_t ready;
 	volatile uint64_t ended[SHARERS];
+	/* How often all of its batches had ended before it came with the next. */
+	volatile uint64_t idle[SHARERS];
 };
 
 /* Keeps @depth batches of one size under way, and tells how many have ended. */
@@ -133,6 +135,7 @@ static void keep_busy(int start, uint32_t depth, struct shares *shares, uint32_t
 		if (syncobj_wait(fd, signal[i].handle, 60) || submit(fd, &batch) ||
 		    ctx_query(fd, batch.ctx, &query))
 			_exit(3);
+		shares->idle[me] += query.completed + 1 >= query.submitted;
 		shares->ended[me] = query.completed;
 	}
 	_exit(0);
@@ -148,7 +151,7 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 	const char *seconds = getenv("SALVO_TEST_SECONDS");
 	struct shares *shares = mmap(NULL, sizeof(*shares), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	uint64_t before[SHARERS], got[SHARERS], mean = 0;
+	uint64_t before[SHARERS], idle[SHARERS], got[SHARERS], mean = 0, missed = 0;
 	pid_t children[SHARERS];
 	int i, status;
 
@@ -168,14 +171,17 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 	for (i = 0; i < SHARERS; i++)
 		while (shares->ended[i] < depths[i])
 			usleep(10000);
-	for (i = 0; i < SHARERS; i++)
+	for (i = 0; i < SHARERS; i++) {
 		before[i] = shares->ended[i];
+		idle[i] = shares->idle[i];
+	}
 	/* On a slow kernel for longer: one batch more or less is to be no matter. */
 	sleep(seconds ? atoi(seconds) : 3);
 	while (shares->ended[0] - before[0] < ENOUGH)
 		usleep(10000);
 	for (i = 0; i < SHARERS; i++) {
 		got[i] = shares->ended[i] - before[i];
+		missed += shares->idle[i] - idle[i];
 		mean += got[i];
 	}
 	mean /= SHARERS;
@@ -186,6 +192,11 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		printf("# depth %u: %llu batches, %.2f of its share\n", depths[i],
 		       (unsigned long long)got[i], (double)got[i] / mean);
 		fflush(stdout);
+	}
+	/* A context with nothing to run has no share of it. */
+	if (missed > mean / 20)
+		SKIP(return, "this machine is too slow to keep the queues full");
+	for (i = 0; i < SHARERS; i++) {
 		EXPECT_GT(got[i], 0.8 * mean);
 		EXPECT_LT(got[i], 1.2 * mean);
 	}
