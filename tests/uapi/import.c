@@ -25,6 +25,20 @@ FIXTURE(import) {
 	struct drm_salvo_memory_info before;
 };
 
+/* All GPU addresses come back, a moment after the last holder is gone. */
+static bool window_is_whole(int fd)
+{
+	struct drm_salvo_memory_info now = { 0 };
+	int i;
+
+	for (i = 0; i < 500; i++) {
+		if (!memory_info(fd, &now) && now.system_free == now.system_bytes)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
 FIXTURE_SETUP(import)
 {
 	self->vgem = vgem_open();
@@ -32,6 +46,8 @@ FIXTURE_SETUP(import)
 		SKIP_TEST("there is no vgem");
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
+	/* The program before this one may have ended just now. */
+	ASSERT_TRUE(window_is_whole(self->fd));
 	ASSERT_TRUE(settle("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &self->before), 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
@@ -39,27 +55,18 @@ FIXTURE_SETUP(import)
 	ASSERT_EQ(bo_map(self->fd, &self->vram), 0);
 }
 
-/* All GPU addresses come back, a moment after the last holder is gone. */
-static bool window_is_whole(const struct drm_salvo_memory_info *before)
-{
-	struct drm_salvo_memory_info now = { 0 };
-	int i, fd = node_open();
-
-	for (i = 0; i < 500 && now.system_free != before->system_free; i++) {
-		memory_info(fd, &now);
-		usleep(10000);
-	}
-	close(fd);
-	return now.system_free == before->system_free;
-}
-
 FIXTURE_TEARDOWN(import)
 {
+	int fd;
+
 	/* A mapping holds the file. */
 	munmap(self->vram.map, self->vram.size);
 	close(self->fd);
 	close(self->vgem);
-	EXPECT_TRUE(window_is_whole(&self->before));
+	fd = node_open();
+	ASSERT_GE(fd, 0);
+	EXPECT_TRUE(window_is_whole(fd));
+	close(fd);
 }
 
 /* A handle of a dma-buf, with what BO_QUERY tells of it. */
