@@ -280,9 +280,9 @@ static int salvo_device_restart(struct salvo_device *sdev)
 {
 	int ret;
 
-	/* Without bus mastering nobody could tell us. */
-	ret = salvo_check(sdev, !salvo_mmio_is_lost(&sdev->mmio), -ENODEV) ?:
-	      salvo_device_start_hw(sdev, to_pci_dev(sdev->drm.dev));
+	/* Without bus mastering nobody could tell us of a new worker; now it has answered. */
+	ret = salvo_device_start_hw(sdev, to_pci_dev(sdev->drm.dev)) ?:
+	      salvo_check(sdev, !salvo_mmio_is_lost(&sdev->mmio), -ENODEV);
 	if (ret)
 		return ret;
 	mutex_lock(&sdev->space_lock);
