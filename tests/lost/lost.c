@@ -385,6 +385,11 @@ TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, TIMEOUT)
 	/* It listens from the moment that its control socket is there. */
 	for (i = 0; i < 200 && access("/run/udev/control", F_OK); i++)
 		usleep(50000);
+	if (i == 200) {
+		kill(udevd, SIGKILL);
+		waitpid(udevd, NULL, 0);
+		SKIP(return, "udev does not run on this kernel");
+	}
 	ask_host("kill");
 	EXPECT_TRUE(becomes_gone());
 	for (i = 0; i < 600 && !node_path(); i++)
