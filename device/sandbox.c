@@ -4,10 +4,11 @@
  *
  * What a kernel can reach is what its process can reach, so the process has nothing
  * else: the ranges of memory that its address space has bound, with their access rights
- * and never both writable and executable; the block that it shares with the device; the board,
- * where it writes its own page only; no descriptors; no privileges, and no way to gain any; and a filter that leaves it the
- * system calls that its units wait and wake with. Any other system call is a fault of the kernel
- * that made it: SIGSYS comes to the unit like every other trap (trap.c).
+ * and never both writable and executable; the block that it shares with the device; the
+ * board, where it writes its own page only; no descriptors; no privileges, and no way to
+ * gain any; and a filter that leaves it the system calls that its units wait and wake
+ * with. Any other system call is a fault of the kernel that made it: SIGSYS comes to the
+ * unit like every other trap (trap.c).
  *
  * Inside runs a GPU as the embedded one, with its own command processor, queues and
  * units. The block is its system memory. Its memory is allocated before the filter

@@ -217,6 +217,13 @@ static void hold_locked(struct soft_device *dev, struct soft_queue *queue, struc
 	queue->held_end = &job->next;
 }
 
+/* What it waits for is done, and the ring takes one more. */
+static bool may_start_locked(struct soft_device *dev, struct soft_job *job)
+{
+	return salvo_soft_job_is_ready(job) &&
+	       salvo_soft_ring_has_room_locked(dev, SOFT_RING_BATCHES);
+}
+
 int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submission,
 			    struct salvo_fence **out)
 {
@@ -237,7 +244,7 @@ int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *s
 	job->queue = queue;
 	queue->refs++;
 	salvo_soft_job_account_locked(dev, job);
-	held = queue->held || !salvo_soft_job_is_ready(job) || !salvo_soft_ring_has_room_locked(dev, SOFT_RING_BATCHES);
+	held = queue->held || !may_start_locked(dev, job);
 	if (held)
 		hold_locked(dev, queue, job);
 	else
@@ -258,8 +265,7 @@ bool salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done)
 		struct soft_job *job;
 
 		while ((job = queue->held)) {
-			if (!queue->banned &&
-			    (!salvo_soft_job_is_ready(job) || !salvo_soft_ring_has_room_locked(dev, SOFT_RING_BATCHES)))
+			if (!queue->banned && !may_start_locked(dev, job))
 				break;
 			queue->held = job->next;
 			if (queue->banned) {

@@ -5,9 +5,9 @@
  * Two processes. The supervisor, which is this program's main(), holds what must
  * survive: the socket to QEMU, the memory of BAR2, the eventfds. It forks the
  * worker, which is the GPU. When a worker dies, the supervisor waits until all processes of
- * its address spaces are gone too, and forks the next one with the next generation; QEMU notices nothing and the guest's driver is told by
- * SALVO_VECTOR_LOST. The supervisor has one thread, so forking is safe, and never
- * reads guest memory, so a guest cannot harm it.
+ * its address spaces are gone too, and forks the next one with the next generation; QEMU
+ * notices nothing and the guest's driver is told by SALVO_VECTOR_LOST. The supervisor has
+ * one thread, so forking is safe, and never reads guest memory, so a guest cannot harm it.
  *
  * The worker in turn has a process for each GPU address space, in a sandbox (space.c of the
  * device); with --threads all kernels run in the worker. A worker gives up its user if

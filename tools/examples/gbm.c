@@ -7,7 +7,8 @@
  * A linear buffer is allocated with gbm and painted by the CPU, shared as a dma-buf,
  * imported into a Salvo device and filled there; then the CPU looks at it through gbm
  * again. Nothing is copied. The dma-buf is made from gbm's handle, since that of
- * gbm_bo_get_fd() is for reading alone with some of Mesa's drivers. Ends with 77 where no gbm device can allocate such a buffer.
+ * gbm_bo_get_fd() is for reading alone with some of Mesa's drivers. Ends with 77 where
+ * no gbm device can allocate such a buffer.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -75,8 +75,9 @@ static bool write_output(const std::string &path, StringRef data)
 bool link_program(const std::vector<bytes> &objects, const options &opts)
 {
 	std::vector<std::string> command = {
-		SALVO_CC_LLVM_BIN "/ld.lld", "-m", opts.aarch64 ? "aarch64linux" : "elf_x86_64", "-shared", "-o", "-", "--gc-sections", "-z", "defs",
-		"-z", "norelro", "-z", "noexecstack", "--hash-style=both", "--build-id=sha1",
+		SALVO_CC_LLVM_BIN "/ld.lld", "-m", opts.aarch64 ? "aarch64linux" : "elf_x86_64",
+		"-shared", "-o", "-", "--gc-sections", "-z", "defs", "-z", "norelro",
+		"-z", "noexecstack", "--hash-style=both", "--build-id=sha1",
 	};
 	std::vector<int> fds;
 	bytes program;

@@ -64,7 +64,8 @@ void lower_opaque_types(Module &m)
 	if (old.empty())
 		return;
 	for (Function *f : old) {
-		Function *plain = retype(*f, cast<FunctionType>(types.remapType(f->getFunctionType())));
+		auto *type = cast<FunctionType>(types.remapType(f->getFunctionType()));
+		Function *plain = retype(*f, type);
 
 		for (Argument &arg : f->args())
 			map[&arg] = plain->getArg(arg.getArgNo());
