@@ -52,11 +52,11 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built o
 	@$(MAKE) -j$(JOBS) all tests
 	@tree=$$(tests/vm/debug-kernel) && \
 		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules kunit && \
-		set -- --kernel $$tree -m $(BUILD)/module-debug/salvo.ko -t 1800 --boot-time 180 \
-			--program-time 400 --append 'kasan_multi_shot kmemleak=on' && status=0 && \
-		{ tests/vm/uapi.sh "$$@" --with kunit \
-			-f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko || status=1; \
-		tests/vm/lost.sh "$$@" || status=1; tests/vm/inject.sh "$$@" || status=1; exit $$status; }
+		tests/run -t 1800 $(foreach arg,--kernel $$tree -m $(BUILD)/module-debug/salvo.ko \
+			-t 1800 --boot-time 180 --program-time 400 --with kunit \
+			-f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko \
+			--append kasan_multi_shot --append kmemleak=on,-a $(arg)) \
+			$(patsubst %,tests/vm/%.sh,uapi lost inject lib faces)
 
 # Fences are not known to it, but what they order is atomic here.
 TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph) \
