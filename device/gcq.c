@@ -283,6 +283,26 @@ struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_
 	return take(gcq, taker, chunk, chunk, LARGE);
 }
 
+bool salvo_gcq_pass_done(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, bool *admitted)
+{
+	uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed), mask;
+	bool items = false;
+
+	while (find_entry(gcq, taker, &cursor, &mask)) {
+		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
+		uint64_t counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
+
+		items = salvo_gcq_wir(counters);
+		if (items)
+			break;
+		counters = atomic_fetch_sub_explicit(&entry->counters, taker->units,
+						     memory_order_acq_rel) - taker->units;
+		*admitted |= pass(gcq, &cursor, counters);
+	}
+	atomic_store_explicit(&taker->cursor, cursor, memory_order_relaxed);
+	return items;
+}
+
 bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker)
 {
 	const uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed);

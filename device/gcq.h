@@ -133,6 +133,16 @@ struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_
 					    uint32_t chunk);
 
 /**
+ * salvo_gcq_pass_done() - Go past the entries that have no items left.
+ * @admitted: Becomes true when elements that waited for an entry have entered the queue.
+ *
+ * For a taker that takes nothing for now: entries stay until all have gone past them (N5).
+ *
+ * Return: true if there is an entry with items for the taker.
+ */
+bool salvo_gcq_pass_done(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, bool *admitted);
+
+/**
  * salvo_gcq_has_entry() - Is there an entry at the taker's cursor or after it?
  */
 bool salvo_gcq_has_entry(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker);

@@ -207,6 +207,21 @@ static bool lane_has_work(const struct salvo_feed *feed, unsigned int lane)
 	return salvo_gcq_has_entry(gcq, &feed->own[lane]) || (lcq && salvo_lcq_has_work(lcq, gcq));
 }
 
+/*
+ * Is there work in the lane for a unit that is held? It goes past what others have done,
+ * so that it keeps no entry and need not look again.
+ */
+static bool is_held(struct salvo_feed *feed, unsigned int lane, struct salvo_feed_news *news)
+{
+	const struct salvo_lcq *lcq = lcq_of(feed, lane);
+	struct salvo_gcq *gcq = &feed->queues->lane[lane].gcq;
+
+	if (!salvo_board_is_held(feed->seat, feed->unit, lane))
+		return false;
+	return salvo_gcq_pass_done(gcq, &feed->own[lane], &news->admitted) ||
+	       (lcq && salvo_lcq_has_work(lcq, gcq));
+}
+
 struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_feed_news *news)
 {
 	struct salvo_gcq_chunk chunk = { .count = 0 };
@@ -216,8 +231,7 @@ struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_fee
 	learn_time(feed);
 	feed->turn = !feed->turn;
 	for (i = 0; i < SALVO_LANES && !chunk.count; i++) {
-		if (feed->seat && lane_has_work(feed, i) &&
-		    salvo_board_is_held(feed->seat, feed->unit, i)) {
+		if (feed->seat && lane_has_work(feed, i) && is_held(feed, i, news)) {
 			news->held = true;
 			break;
 		}

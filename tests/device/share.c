@@ -12,8 +12,10 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "element.h"
 #include "gpu.h"
 #include "kselftest_harness.h"
+#include "queues.h"
 #include "rig.h"
 #include "space.h"
 
@@ -402,6 +404,55 @@ TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
 	before = all_cpu_ns(zygote, &count);
 	nanosleep(&second, NULL);
 	EXPECT_LT(all_cpu_ns(zygote, &count) - before, 2000000);
+}
+
+#define HELD_ELEMENTS	2000u
+
+/* What is left when all but a held unit have seen it keeps no entry and nobody awake. */
+TEST(a_held_unit_does_not_hold_the_others)
+{
+	const struct salvo_topology topology = { .units = 2, .nodes = 1, .node[0] = { .units = 3 } };
+	struct salvo_element *elements = calloc(HELD_ELEMENTS, sizeof(*elements));
+	struct salvo_board *board = salvo_board_create();
+	const struct salvo_seat seat = { board, 0 }, other = { board, 1 };
+	struct salvo_queues *queues = calloc(1, sizeof(*queues));
+	const uint32_t size[3] = { 2, 1, 1 };
+	struct salvo_feed_news news;
+	struct salvo_feed free_unit, held_unit;
+	unsigned int i, ran = 0;
+
+	ASSERT_NE(NULL, elements);
+	ASSERT_NE(NULL, board);
+	ASSERT_NE(NULL, queues);
+	ASSERT_EQ(0, salvo_queues_init(queues, &topology));
+	salvo_feed_init(&free_unit, queues, 0);
+	salvo_feed_init(&held_unit, queues, 1);
+	free_unit.seat = &seat;
+	held_unit.seat = &seat;
+	salvo_board_want(board, other.place, 0, 1);
+	salvo_board_show(&other, 1, 0);
+
+	for (i = 0; i < HELD_ELEMENTS; i++) {
+		elements[i].apu_mask = 3;
+		elements[i].run = 1;
+		elements[i].lane = 2;
+		salvo_element_set_range(&elements[i], size);
+		salvo_queues_push(queues, &elements[i]);
+	}
+	for (i = 0; i < 4 * HELD_ELEMENTS; i++) {
+		ran += salvo_feed_take(&free_unit, &news).count;
+		EXPECT_FALSE(news.held);
+		if (!salvo_feed_has_work(&free_unit))
+			salvo_feed_take(&held_unit, &news);
+	}
+	EXPECT_EQ(2 * HELD_ELEMENTS, ran);
+	EXPECT_EQ(0, salvo_feed_take(&held_unit, &news).count);
+	EXPECT_FALSE(news.held);
+	EXPECT_TRUE(salvo_feed_may_sleep(&held_unit));
+	salvo_queues_fini(queues);
+	free(queues);
+	free(elements);
+	salvo_board_destroy(board);
 }
 
 TEST_HARNESS_MAIN
