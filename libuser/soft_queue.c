@@ -180,6 +180,11 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 	if (!err && !known)
 		err = salvo_validate_batch(&submission->batch, &space, &submission->why);
 	if (!err) {
+		/* What is kept is of the batch as it was; the way to the next packet may fail. */
+		if (!known) {
+			validated->bytes = 0;
+			validated->end = 0;
+		}
 		validated->epoch = dev->epoch;
 		validated->eu_mask = queue->eu_mask;
 		job = salvo_soft_job_get_locked(dev);

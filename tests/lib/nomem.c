@@ -12,15 +12,18 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define REPLACED 0
 static _Thread_local int fail_after = -1;
+static _Thread_local bool fail_packet;
 #else
 #define REPLACED 1
 
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
 
 /* Allocations until one fails; negative: none does. */
 static _Thread_local int fail_after = -1;
+static _Thread_local bool fail_packet;
 
 static bool fails(void)
 {
@@ -40,6 +43,16 @@ void *calloc(size_t count, size_t bytes)
 void *realloc(void *memory, size_t bytes)
 {
 	return fails() ? NULL : __libc_realloc(memory, bytes);
+}
+
+/* The library has its packets from here, but so has the GPU, which ends a batch then. */
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	if (fail_packet) {
+		fail_packet = false;
+		return NULL;
+	}
+	return __libc_memalign(alignment, bytes);
 }
 #endif
 
@@ -163,6 +176,25 @@ TEST_F(nomem, submissions)
 		salvo_fence_destroy(fences[i]);
 	salvo_queue_destroy(second);
 	EXPECT_EQ(7, self->b.map[0]);
+}
+
+/* The packet of a batch is kept from the second submission on, and is not that of the longer batch. */
+TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
+{
+	struct salvo_fence *fence;
+	unsigned int i;
+
+	NEED_ALLOCATOR();
+	ASSERT_EQ(0, bench_store(&self->b, self->store, 0, 1));
+	ASSERT_EQ(0, bench_run(&self->b));
+	ASSERT_EQ(0, bench_run(&self->b));
+	for (i = 1; i < 1000; i++)
+		ASSERT_EQ(i, bench_store(&self->b, self->store, i, i + 1));
+	fail_packet = true;
+	EXPECT_EQ(-ENOMEM, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
+	ASSERT_EQ(0, bench_run(&self->b));
+	for (i = 0; i < 1000; i++)
+		EXPECT_EQ(i + 1, self->b.map[i]);
 }
 
 TEST_HARNESS_MAIN
