@@ -185,6 +185,8 @@ TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
 	unsigned int i;
 
 	NEED_ALLOCATOR();
+	if (strcmp(self->b.info.name, "soft"))
+		SKIP(return, "the driver makes the packet");
 	ASSERT_EQ(0, bench_store(&self->b, self->store, 0, 1));
 	ASSERT_EQ(0, bench_run(&self->b));
 	ASSERT_EQ(0, bench_run(&self->b));
