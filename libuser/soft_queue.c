@@ -123,6 +123,9 @@ static int pack(struct soft_queue *queue, const struct salvo_submission *submiss
 	uint8_t *packet;
 	int err;
 
+	/* What is kept is of the batch as it was, even if there is no memory for a new packet. */
+	if (!fits)
+		kept->bytes = 0;
 	err = salvo_soft_job_reserve_packet(job, fits ? kept->bytes + args :
 							salvo_pack_bytes(batch));
 	if (err)
@@ -139,7 +142,6 @@ static int pack(struct soft_queue *queue, const struct salvo_submission *submiss
 		return 0;
 	}
 	salvo_pack_batch(batch, &target, packet);
-	kept->bytes = 0;
 	kept->end = 0;
 	if (!known)
 		return 0;
@@ -180,15 +182,12 @@ static int job_create(struct soft_queue *queue, struct salvo_submission *submiss
 	if (!err && !known)
 		err = salvo_validate_batch(&submission->batch, &space, &submission->why);
 	if (!err) {
-		/* What is kept is of the batch as it was; the way to the next packet may fail. */
-		if (!known) {
-			validated->bytes = 0;
-			validated->end = 0;
-		}
-		validated->epoch = dev->epoch;
-		validated->eu_mask = queue->eu_mask;
 		job = salvo_soft_job_get_locked(dev);
 		err = job ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		validated->epoch = dev->epoch;
+		validated->eu_mask = queue->eu_mask;
 	}
 	pthread_mutex_unlock(&dev->lock);
 	if (err)
