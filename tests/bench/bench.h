@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h - what the programs of this folder share: clocks, medians, giving up
+ * bench.h - what the programs of this folder share: clocks, medians, options, giving up
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* A bench that cannot go on says what it lacks. */
@@ -40,6 +41,18 @@ static inline double median(double *values, size_t n)
 {
 	qsort(values, n, sizeof(*values), bench_compare);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Takes --json or --rounds N at argv[*i]. Returns false if there is something else. */
+static inline bool bench_option(char **argv, int *i, bool *json, unsigned int *rounds)
+{
+	if (!strcmp(argv[*i], "--json"))
+		*json = true;
+	else if (!strcmp(argv[*i], "--rounds") && argv[*i + 1])
+		*rounds = atoi(argv[++*i]);
+	else
+		return false;
+	return true;
 }
 
 #endif /* BENCH_H */

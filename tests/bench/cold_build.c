@@ -76,13 +76,10 @@ int main(int argc, char **argv)
 	unsigned int rounds = 5, number, i;
 	double *cpu, *wall;
 	bool json = false;
+	int word;
 
-	for (i = 1; i < (unsigned int)argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			json = true;
-		else if (!strcmp(argv[i], "--rounds") && i + 1 < (unsigned int)argc)
-			rounds = atoi(argv[++i]);
-	}
+	for (word = 1; word < argc; word++)
+		bench_option(argv, &word, &json, &rounds);
 	rounds = rounds < 1 ? 1 : rounds;
 	cpu = calloc(2 * rounds, sizeof(*cpu));
 	need(text && cpu, "malloc");

@@ -161,15 +161,11 @@ int main(int argc, char **argv)
 	struct salvo_side salvo;
 	struct pocl_side pocl;
 	bool json = false;
+	int word;
 
-	for (i = 1; i < (unsigned int)argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			json = true;
-		else if (!strcmp(argv[i], "--rounds") && i + 1 < (unsigned int)argc)
-			rounds = atoi(argv[++i]);
-		else
-			program = argv[i];
-	}
+	for (word = 1; word < argc; word++)
+		if (!bench_option(argv, &word, &json, &rounds))
+			program = argv[word];
 	rounds = rounds < TURN ? TURN : rounds / TURN * TURN;
 
 	salvo_init(&salvo, program);

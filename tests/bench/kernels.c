@@ -445,16 +445,15 @@ int main(int argc, char **argv)
 	struct pocl_side pocl;
 	bool json = false, right = true;
 	double logs = 0;
+	int word;
 
-	for (i = 1; i < (unsigned int)argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			json = true;
-		else if (!strcmp(argv[i], "--rounds") && i + 1 < (unsigned int)argc)
-			rounds = atoi(argv[++i]);
-		else if (!strcmp(argv[i], "--only") && i + 1 < (unsigned int)argc)
-			only = argv[++i];
+	for (word = 1; word < argc; word++) {
+		if (bench_option(argv, &word, &json, &rounds))
+			continue;
+		if (!strcmp(argv[word], "--only") && word + 1 < argc)
+			only = argv[++word];
 		else
-			*(files++ ? &text : &program) = argv[i];
+			*(files++ ? &text : &program) = argv[word];
 	}
 	rounds = rounds < 1 ? 1 : rounds;
 

@@ -280,11 +280,8 @@ int main(int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--json"))
-			b.json = true;
-		else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
-			b.rounds = atoi(argv[++i]);
-		else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+		if (!bench_option(argv, &i, &b.json, &b.rounds) && !strcmp(argv[i], "--only") &&
+		    i + 1 < argc)
 			b.only = argv[++i];
 	}
 	b.rounds = b.rounds ? b.rounds : 1;
