@@ -9,7 +9,9 @@
  * kills cannot have come to mean another process.
  *
  * The socket keeps messages apart (SOCK_SEQPACKET). If either end goes, all go: the
- * zygote sees the end of the socket, and every process dies with its parent.
+ * zygote sees the end of the socket, and every process dies with its parent. Who asks for
+ * something may wait for room in the socket, and with a lock that who takes the news needs too.
+ * So the zygote never waits for room: it keeps the news until there is some.
  */
 #include "zygote.h"
 
@@ -36,6 +38,20 @@ struct child {
 	uint64_t id;
 	pid_t pid;
 	struct child *next;
+};
+
+/* News for which the socket has no room yet */
+struct untold {
+	struct salvo_zygote_news news;
+	struct untold *next;
+};
+
+struct state {
+	int sock;
+	const struct salvo_sandbox *common;
+	struct child *children;
+	/* In order; @last is valid unless @first is NULL. */
+	struct untold *first, *last;
 };
 
 union control {
@@ -88,28 +104,59 @@ static bool receive_request(int sock, struct request *request, int fds[2])
 	return true;
 }
 
-static void tell(int sock, uint64_t id, pid_t pid, int status)
+/* Returns false if there is no room. */
+static bool send_news(int sock, const struct salvo_zygote_news *news)
 {
-	const struct salvo_zygote_news news = { .id = id, .pid = pid, .status = status };
+	ssize_t sent;
 
-	while (send(sock, &news, sizeof(news), MSG_NOSIGNAL) < 0 && errno == EINTR)
-		;
+	do {
+		sent = send(sock, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT);
+	} while (sent < 0 && errno == EINTR);
+	return sent >= 0 || errno != EAGAIN;
 }
 
-static void fork_one(int sock, struct child **children, const struct salvo_sandbox *common,
-		     const struct request *request, const int fds[2])
+static void tell_kept(struct state *state)
+{
+	while (state->first && send_news(state->sock, &state->first->news)) {
+		struct untold *told = state->first;
+
+		state->first = told->next;
+		free(told);
+	}
+}
+
+static void tell(struct state *state, uint64_t id, pid_t pid, int status)
+{
+	const struct salvo_zygote_news news = { .id = id, .pid = pid, .status = status };
+	struct untold *untold;
+
+	if (!state->first && send_news(state->sock, &news))
+		return;
+	untold = malloc(sizeof(*untold));
+	/* The device would wait for them for ever. */
+	if (!untold)
+		_exit(1);
+	*untold = (struct untold){ .news = news };
+	if (state->first)
+		state->last->next = untold;
+	else
+		state->first = untold;
+	state->last = untold;
+}
+
+static void fork_one(struct state *state, const struct request *request, const int fds[2])
 {
 	struct child *child = malloc(sizeof(*child));
 	const pid_t parent = getpid();
 
 	if (!child) {
-		tell(sock, request->id, 0, -1);
+		tell(state, request->id, 0, -1);
 		return;
 	}
 	child->id = request->id;
 	child->pid = fork();
 	if (child->pid == 0) {
-		struct salvo_sandbox sandbox = *common;
+		struct salvo_sandbox sandbox = *state->common;
 
 		sandbox.block_fd = fds[0];
 		sandbox.ranges_fd = fds[1];
@@ -118,21 +165,21 @@ static void fork_one(int sock, struct child **children, const struct salvo_sandb
 	}
 	if (child->pid < 0) {
 		free(child);
-		tell(sock, request->id, 0, -1);
+		tell(state, request->id, 0, -1);
 		return;
 	}
-	child->next = *children;
-	*children = child;
-	tell(sock, child->id, child->pid, 0);
+	child->next = state->children;
+	state->children = child;
+	tell(state, child->id, child->pid, 0);
 }
 
-static void reap(int sock, struct child **children)
+static void reap(struct state *state)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		struct child **at = children, *gone;
+		struct child **at = &state->children, *gone;
 
 		while (*at && (*at)->pid != pid)
 			at = &(*at)->next;
@@ -140,23 +187,24 @@ static void reap(int sock, struct child **children)
 		if (!gone)
 			continue;
 		*at = gone->next;
-		tell(sock, gone->id, 0, status);
+		tell(state, gone->id, 0, status);
 		free(gone);
 	}
 }
 
-static void obey(int sock, struct child **children, const struct salvo_sandbox *common)
+static void obey(struct state *state)
 {
 	const struct child *child;
 	struct request request;
 	int fds[2];
 
-	if (!receive_request(sock, &request, fds))
+	if (!receive_request(state->sock, &request, fds))
 		_exit(0);
 	if (request.what == FORK) {
-		fork_one(sock, children, common, &request, fds);
+		fork_one(state, &request, fds);
 	} else {
-		for (child = *children; child && child->id != request.id; child = child->next)
+		for (child = state->children; child && child->id != request.id;
+		     child = child->next)
 			;
 		if (child)
 			kill(child->pid, SIGKILL);
@@ -169,25 +217,28 @@ static void obey(int sock, struct child **children, const struct salvo_sandbox *
 
 static __attribute__((noreturn)) void zygote_main(int sock, const struct salvo_sandbox *common)
 {
-	struct child *children = NULL;
+	struct state state = { .sock = sock, .common = common };
 	struct pollfd polled[2];
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	polled[0] = (struct pollfd){ .fd = sock, .events = POLLIN };
+	polled[0] = (struct pollfd){ .fd = sock };
 	polled[1] = (struct pollfd){ .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
 				     .events = POLLIN };
 	for (;;) {
 		struct signalfd_siginfo info;
 
+		polled[0].events = state.first ? POLLIN | POLLOUT : POLLIN;
 		if (poll(polled, 2, -1) < 0)
 			continue;
+		if (polled[0].revents & POLLOUT)
+			tell_kept(&state);
 		if (polled[1].revents && read(polled[1].fd, &info, sizeof(info)) > 0)
-			reap(sock, &children);
-		if (polled[0].revents)
-			obey(sock, &children, common);
+			reap(&state);
+		if (polled[0].revents & ~POLLOUT)
+			obey(&state);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "kselftest_harness.h"
@@ -115,8 +116,8 @@ static void send_something(struct rig *rig, unsigned int *seed)
 	}
 }
 
-/* Counts the children of a process; @last is one of them. */
-static unsigned int count_children(int parent, int *last)
+/* Sends a signal, or none with 0, to the children of a process and counts them; @last is one. */
+static unsigned int signal_children(int parent, int signal, int *last)
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
@@ -135,12 +136,18 @@ static unsigned int count_children(int parent, int *last)
 		    sscanf(line, "%d (%*[^)]) %*c %d", &pid, &of) == 2 && of == parent) {
 			count++;
 			*last = pid;
+			kill(pid, signal);
 		}
 		fclose(file);
 	}
 	if (proc)
 		closedir(proc);
 	return count;
+}
+
+static unsigned int count_children(int parent, int *last)
+{
+	return signal_children(parent, 0, last);
 }
 
 /* Processes of address spaces, which are the zygote's; it is our only child. */
@@ -222,6 +229,40 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 	kill(zygote, SIGCONT);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, count_spaces(&zygote));
+}
+
+#define MANY	700u
+
+/*
+ * The zygote's socket holds some hundred messages in either direction. Here both ends have more to
+ * say: all processes end by themselves while the device asks the zygote, which sleeps, to end them.
+ */
+TEST(many_processes_may_end_at_the_moment_of_a_reset)
+{
+	struct rlimit limit;
+	struct rig *rig;
+	pthread_t thread;
+	int zygote, last;
+	uint32_t asid;
+
+	if (getrlimit(RLIMIT_NPROC, &limit) || limit.rlim_cur < 4 * MANY)
+		SKIP(return, "the host allows fewer processes");
+	rig = rig_create_isolated(1);
+	rig_reset(rig);
+	for (asid = 1; asid <= MANY; asid++) {
+		bind_space(rig, asid);
+		ASSERT_TRUE(rig_wait(rig, submit_kernel(rig, asid, 1, set,
+							rig->data_address + asid * PAGE)));
+	}
+	ASSERT_EQ(MANY, count_spaces(&zygote));
+	kill(zygote, SIGSTOP);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, reset_main, rig));
+	usleep(100000);
+	signal_children(zygote, SIGKILL, &last);
+	kill(zygote, SIGCONT);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, count_spaces(&zygote));
+	rig_destroy(rig);
 }
 
 /* A process that gets no processor for a moment cannot obey: others in it must not suffer. */
