@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -232,6 +233,13 @@ static void raise_vector(void *cookie, unsigned int vector)
 		eventfd_write(link->vector[vector], 1);
 }
 
+/* The next worker can do what this one cannot any more. */
+static void end_worker(void *cookie)
+{
+	(void)cookie;
+	kill(getpid(), SIGKILL);
+}
+
 /* Doorbells of a dead worker count too: they only make the GPU look. */
 static void serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
 			    const struct pollfd *doorbells)
@@ -321,6 +329,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		.contain_faults = true,
 		.isolation = worker->isolation,
 		.interrupt = raise_vector,
+		.lost = end_worker,
 		.cookie = link,
 	};
 	struct salvo_gpu *gpu;

@@ -85,7 +85,13 @@ struct salvo_gpu_config {
 	 * not wait for the GPU, but it may write ring entries and ring doorbells.
 	 */
 	void (*interrupt)(void *cookie, unsigned int vector);
-	/** @cookie: Handed to @interrupt. */
+	/**
+	 * @lost: Called by a thread of the GPU when the host has ended what makes processes: no
+	 * batch can run any more. With @isolation only; may be NULL. What is in flight fails when
+	 * it returns.
+	 */
+	void (*lost)(void *cookie);
+	/** @cookie: Handed to @interrupt and @lost. */
 	void *cookie;
 };
 

@@ -589,6 +589,8 @@ static void *reaper_main(void *arg)
 		}
 		pthread_mutex_unlock(&spaces->lock);
 	}
+	if (!atomic_load(&spaces->ending) && spaces->gpu->config.lost)
+		spaces->gpu->config.lost(spaces->gpu->config.cookie);
 	/* Without the zygote its children are gone too. */
 	pthread_mutex_lock(&spaces->lock);
 	for (space = spaces->list; space; space = space->next) {
@@ -646,6 +648,7 @@ err_free:
 
 static void destroy(struct salvo_spaces *spaces)
 {
+	atomic_store(&spaces->ending, true);
 	salvo_zygote_hang_up(&spaces->zygote);
 	pthread_join(spaces->reaper, NULL);
 	salvo_zygote_destroy(&spaces->zygote);

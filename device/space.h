@@ -115,6 +115,8 @@ struct salvo_spaces {
 	/** @places: Those of the board that have an address space; under the lock. */
 	uint64_t places;
 	_Atomic uint64_t ids;
+	/** @ending: The zygote is to end. */
+	_Atomic bool ending;
 };
 
 #endif /* SALVO_SPACE_H */

@@ -478,6 +478,25 @@ TEST_F(link, worker_that_stops_is_followed_too)
 	EXPECT_EQ(2, self->guest.regs->generation);
 }
 
+/* Without it no batch could run any more, of whatever context. */
+TEST_F(link, worker_goes_with_its_zygote)
+{
+	const pid_t worker = gpu_worker(&self->gpu), zygote = worker ? child_of(worker) : 0;
+	struct guest *guest = &self->guest;
+
+	if (!zygote)
+		SKIP(return, "this kernel does not tell a process's children");
+	ASSERT_TRUE(reset(guest, 1));
+	ring_enable(guest);
+	kill(zygote, SIGKILL);
+	ASSERT_TRUE(wait_vector(guest, SALVO_VECTOR_LOST));
+	EXPECT_EQ(2, guest->regs->generation);
+	ASSERT_TRUE(reset(guest, 2));
+	ring_enable(guest);
+	ASSERT_TRUE(bind_page(guest, guest->regs->va_base));
+	EXPECT_TRUE(wait_fence(guest, submit_fill(guest, guest->regs->va_base, 1)));
+}
+
 /*
  * What is left of the last worker could still write to VRAM and to the guest's memory. Its zygote
  * is a zombie here that cannot be buried before we let it.
