@@ -28,7 +28,7 @@
 
 #define PAGE			4096u
 #define PAGES(bytes)		(((bytes) + PAGE - 1) / PAGE * PAGE)
-#define GUARD			(64u << 10)
+#define GUARD			SALVO_GUARD_BYTES
 #define LOCAL_AT		GUARD
 #define PRIVATE_AT		(LOCAL_AT + SALVO_MAX_LOCAL_BYTES + 2 * GUARD)
 #define PRIVATE_BYTES		PAGES(SALVO_FIBER_BYTES)

@@ -14,6 +14,9 @@
 #include "salvo_kernel.h"
 #include "trap.h"
 
+/* Without access between any two allocations of units; a page would be gone past too easily. */
+#define SALVO_GUARD_BYTES	(64u << 10)
+
 /**
  * struct salvo_runner - The memory of a unit, and the work-group that it runs.
  */

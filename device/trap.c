@@ -7,7 +7,8 @@
  * inside a kernel, the handler notes what happened and makes the thread go on in
  * salvo_fiber_escape(), so that salvo_fiber_call() returns with an error. A
  * kernel holds no lock and owns nothing, so it can be left at any instruction.
- * Any other signal goes to the handler that was there before.
+ * Any other signal goes to the handler that was there before, as if there were no GPU. One
+ * that the application installs later takes the place of ours, and stays.
  *
  * A kernel that never ends is left in the same way: a reset or a kill sends the units
  * a signal of our own, and those whose job has been given up obey.
@@ -19,6 +20,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -38,12 +40,27 @@ static struct sigaction previous[SIGNALS];
 
 static __thread struct salvo_trap *own __attribute__((tls_model("initial-exec")));
 
+/* Ours blocks all signals; the one that was there before may wait for one, or leave by a jump. */
+static void block_for(const struct sigaction *action, int signal, const ucontext_t *interrupted)
+{
+	sigset_t blocked, before;
+
+	sigemptyset(&before);
+	/* The frame of a signal holds no more of the set than there are signals. */
+	memcpy(&before, &interrupted->uc_sigmask, (_NSIG - 1) / 8);
+	sigorset(&blocked, &before, &action->sa_mask);
+	if (!(action->sa_flags & SA_NODEFER))
+		sigaddset(&blocked, signal);
+	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+}
+
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
 	unsigned int i;
 
 	for (i = 0; signals[i] != signal; i++)
 		;
+	block_for(&previous[i], signal, context);
 	if (previous[i].sa_flags & SA_SIGINFO) {
 		previous[i].sa_sigaction(signal, info, context);
 	} else if (previous[i].sa_handler != SIG_DFL && previous[i].sa_handler != SIG_IGN) {
@@ -156,12 +173,15 @@ void salvo_traps_get(void)
 
 void salvo_traps_put(void)
 {
+	struct sigaction now;
 	unsigned int i;
 
 	pthread_mutex_lock(&lock);
 	if (!--users)
 		for (i = 0; i < SIGNALS; i++)
-			sigaction(signals[i], &previous[i], NULL);
+			if (!sigaction(signals[i], NULL, &now) && now.sa_flags & SA_SIGINFO &&
+			    now.sa_sigaction == handler)
+				sigaction(signals[i], &previous[i], NULL);
 	pthread_mutex_unlock(&lock);
 }
 
