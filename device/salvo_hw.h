@@ -344,9 +344,9 @@ struct salvo_packet_result {
 	__u64 ended;
 	/** @busy_ns: Time that all units together spent on it. */
 	__u64 busy_ns;
-	/** @done: Commands that ended well; all of them if @status is SALVO_STATUS_DONE. */
+	/** @done: Commands that ended well, pipe controls not counted; all if SALVO_STATUS_DONE. */
 	__u32 done;
-	/** @fault: SALVO_FAULT_* of @command, if @status is SALVO_STATUS_FAULT. */
+	/** @fault: SALVO_FAULT_*, if @status is SALVO_STATUS_FAULT or _BAD_PACKET. */
 	__u32 fault;
 	/** @address: As in struct salvo_fault_regs. */
 	__u64 address;
@@ -561,7 +561,7 @@ struct salvo_op_bind_system {
 	__u64 size;
 	/** @system: System address of the first page; @size bytes follow each other there. */
 	__u64 system;
-	/** @access: SALVO_ACCESS_READ, and SALVO_ACCESS_WRITE if writable; never EXEC. */
+	/** @access: SALVO_ACCESS_READ, SALVO_ACCESS_WRITE or both; never EXEC. */
 	__u32 access;
 	/** @reserved: Zero. */
 	__u32 reserved;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Documentation/hardware.rst mentions every constant, structure and field of device/salvo_hw.h, at its offset.
+# Documentation/hardware.rst mentions every constant, structure and field of device/salvo_hw.h, at its offset, and what a
+# kernel is called with, of device/salvo_kernel.h.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -19,11 +20,15 @@ check "every constant is in the manual" "$(
 # "struct field" for every field
 fields=$(awk '/^struct [a-z_]* \{/ { s = $2 }
 	/^};/ { s = "" }
-	s && /^\t(struct |__)[^(]*;/ { sub(/;.*/, ""); sub(/\[.*/, ""); print s, $NF }' $header)
+	s && /^\t(struct |__)[^(]*;/ { sub(/;.*/, ""); sub(/\[.*/, ""); print s, $NF }' $header
+	awk '/^struct salvo_(group|item) \{/ { s = $2 }
+	/^};/ { s = "" }
+	s && /^\t[a-z].*;/ { sub(/;.*/, ""); sub(/\)?[[(][^*].*/, ""); sub(/.*[ *]/, ""); print s, $0 }' device/salvo_kernel.h)
 {
 	echo '#include <stddef.h>'
 	echo '#include <stdio.h>'
 	echo '#include "device/salvo_hw.h"'
+	echo '#include "device/salvo_kernel.h"'
 	echo '#define SHOW(s, f) printf("%s %s 0x%zx %zu%c", #s, #f, offsetof(struct s, f), \
 		sizeof(((struct s *)0)->f), 10);'
 	echo 'int main(void) {'
