@@ -242,6 +242,17 @@ void salvo_gpu_beat(struct salvo_gpu *gpu)
 	__atomic_fetch_add(&gpu->regs->heartbeat, 1, __ATOMIC_RELAXED);
 }
 
+bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay)
+{
+	bool busy;
+
+	if (!gpu->spaces)
+		return false;
+	busy = gpu->config.isolation->poll(gpu->spaces, stay);
+	salvo_gpu_raise(gpu);
+	return busy;
+}
+
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	salvo_gpu_beat(gpu);

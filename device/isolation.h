@@ -5,6 +5,7 @@
 #ifndef SALVO_ISOLATION_H
 #define SALVO_ISOLATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct salvo_gpu;
@@ -14,7 +15,7 @@ struct salvo_spaces;
 /**
  * struct salvo_isolation - How a GPU's batches run outside of its process; space.c does it.
  *
- * All are called by the command processor or with its lock held, but for @look.
+ * All are called by the command processor or with its lock held, but for @poll and @look.
  */
 struct salvo_isolation {
 	/** @create: Before the GPU has a thread. Return: 0 or -errno. */
@@ -29,6 +30,11 @@ struct salvo_isolation {
 	void (*kill)(struct salvo_spaces *spaces, uint32_t ctx);
 	/** @stop: All jobs were marked as killed: end all spaces, return when they are gone. */
 	void (*stop)(struct salvo_spaces *spaces);
+	/**
+	 * @poll: End what is done. If @stay, the caller looks again soon, and nobody is woken
+	 * for that meanwhile. Return: whether jobs are on their way. No lock is held.
+	 */
+	bool (*poll)(struct salvo_spaces *spaces, bool stay);
 	/** @look: Show in the unit registers what the units run. */
 	void (*look)(struct salvo_spaces *spaces);
 };

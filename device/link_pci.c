@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "inject.h"
 #include "link_pci.h"
 #include "salvo_gpu.h"
@@ -39,6 +41,8 @@
 #define PEER_GUEST		1
 
 #define HEARTBEATS_PER_SECOND	20
+/* How long a worker looks for the end of batches after a doorbell: small ones end in that time */
+#define STAY_NS			50000u
 
 struct salvo_link {
 	/* BAR2 */
@@ -240,10 +244,12 @@ static void end_worker(void *cookie)
 	kill(getpid(), SIGKILL);
 }
 
-/* Doorbells of a dead worker count too: they only make the GPU look. */
-static void serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
+/* Doorbells of a dead worker count too: they only make the GPU look. Returns whether one was rung. */
+static bool serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
 			    const struct pollfd *doorbells)
 {
+	bool any = false;
+
 	for (unsigned int i = 0; i < SALVO_VECTORS; i++) {
 		eventfd_t count;
 
@@ -252,7 +258,9 @@ static void serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
 		if (eventfd_read(link->doorbell[i], &count) < 0)
 			continue;
 		salvo_gpu_doorbell(gpu, i);
+		any = true;
 	}
+	return any;
 }
 
 static int heartbeat_timer(void)
@@ -290,6 +298,8 @@ static void serve_until(struct salvo_link *link, struct salvo_gpu *gpu, int time
 	struct pollfd *beat = &polled[SALVO_VECTORS];
 	struct pollfd *stop = &polled[SALVO_VECTORS + 1];
 	struct pollfd *fifo = &polled[SALVO_VECTORS + 2];
+	uint64_t until = 0;
+	bool stay = false;
 
 	for (int i = 0; i < SALVO_VECTORS; i++)
 		polled[i] = (struct pollfd){ .fd = link->doorbell[i], .events = POLLIN };
@@ -300,9 +310,14 @@ static void serve_until(struct salvo_link *link, struct salvo_gpu *gpu, int time
 	while (!stop->revents) {
 		uint64_t expirations;
 
-		if (poll(polled, SALVO_VECTORS + 3, -1) < 0)
+		if (stay)
+			sched_yield();
+		if (poll(polled, SALVO_VECTORS + 3, stay ? 0 : -1) < 0)
 			continue;
-		serve_doorbells(link, gpu, polled);
+		if (serve_doorbells(link, gpu, polled))
+			until = salvo_clock() + STAY_NS;
+		stay = salvo_clock() < until;
+		stay = salvo_gpu_poll(gpu, stay) && stay;
 		if (beat->revents && read(timer, &expirations, sizeof(expirations)) > 0)
 			salvo_gpu_heartbeat(gpu);
 		if (fifo->revents & POLLIN)

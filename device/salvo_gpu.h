@@ -122,6 +122,19 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu);
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
 
 /**
+ * salvo_gpu_poll() - End batches that processes of address spaces are done with.
+ * @gpu: The GPU.
+ * @stay: The caller will call again in a moment, so that nobody else need wake up for that.
+ *
+ * The GPU does it by itself; this is for a thread that is awake and waits, as it would be
+ * woken later or has just rung a doorbell. May be called from any thread.
+ *
+ * Return: whether there are more on their way. Then a caller that said it would stay has to
+ * call again, at last without @stay.
+ */
+bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay);
+
+/**
  * struct salvo_gpu_mapping - Pages of a file in an address space.
  */
 struct salvo_gpu_mapping {

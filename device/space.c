@@ -20,6 +20,13 @@
  * processor sends by itself if nothing is in the way, so that a batch in a warm address
  * space goes straight to the process.
  *
+ * That thread sleeps. To wake it takes longer than a small batch, and it would compete
+ * with units for a core; so a thread of the owner that is awake anyway, as it has just rung
+ * a doorbell, may take what is done itself for a while (salvo_gpu_poll()). While it promises to
+ * come again the process wakes nobody. When it leaves it says that in the block first and
+ * looks at the fences once more, and the process counts @told up before it reads that; so one
+ * of the two sees the other (tests/spin/told.pml).
+ *
  * Locks: that of the list, then that of an address space, then those of job.c and aspace.c. Jobs
  * are ended with none of them held, as that may call the command processor.
  */
@@ -27,7 +34,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,8 +45,6 @@
 #include "isolation.h"
 #include "space_jobs.h"
 
-/* How long the thread looks for news before it sleeps, as units do: the next batch is near */
-#define SPIN_NS		50000u
 /*
  * A context that its process does not kill in this time goes with the process, and so do
  * other contexts of the address space: on a loaded machine an honest process needs a while.
@@ -97,6 +101,7 @@ static struct salvo_space_block *make_block(int fd)
 	if (block == MAP_FAILED)
 		return NULL;
 	block->regs.bus_master = 1;
+	block->waiting = 1;
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		block->regs.ring[r].base = offsetof(struct salvo_space_block, entries) +
 					   r * sizeof(block->entries[0]);
@@ -128,6 +133,7 @@ static bool start_process(struct salvo_space *space)
 		space->gone = false;
 		space->pid = 0;
 		space->last_sent = ~0ull;
+		space->told = 0;
 		for (r = 0; r < SALVO_MAX_RINGS; r++) {
 			space->channel[r].first = 1;
 			space->channel[r].next = 1;
@@ -223,40 +229,21 @@ static void end_jobs(struct salvo_job *job)
 	}
 }
 
-/* Waits until either word is not what it was. */
-static void wait_words(_Atomic uint32_t *kick, uint32_t kicked, _Atomic uint32_t *told,
-		       uint32_t was_told)
+/* Returns when there may be something new, with the lock held as before. */
+static void wait_for_news(struct salvo_space *space, uint32_t kicked)
 {
+	struct salvo_space_block *block = space->block;
 	struct futex_waitv words[2] = {
-		{ .uaddr = (uintptr_t)kick, .val = kicked, .flags = FUTEX_32 },
-		{ .uaddr = (uintptr_t)told, .val = was_told, .flags = FUTEX_32 },
+		{ .uaddr = (uintptr_t)&space->kick, .val = kicked, .flags = FUTEX_32 },
+		{ .uaddr = (uintptr_t)(block ? &block->told : NULL), .val = space->told,
+		  .flags = FUTEX_32 },
 	};
 	const struct timespec moment = { .tv_nsec = 1000000 };
 
-	if (syscall(SYS_futex_waitv, words, told ? 2 : 1, 0, NULL, 0) < 0 && errno == ENOSYS)
-		nanosleep(&moment, NULL);
-}
-
-/* Returns when there may be something new, with the lock held as before. */
-static void wait_for_news(struct salvo_space *space, uint32_t kicked, uint32_t was_told)
-{
-	struct salvo_space_block *block = space->block;
-	const uint64_t deadline = block ? salvo_clock() + SPIN_NS : 0;
-
 	/* Only this thread unmaps the block. */
 	pthread_mutex_unlock(&space->lock);
-	do {
-		if (atomic_load(&space->kick) != kicked ||
-		    (block && atomic_load(&block->told) != was_told))
-			goto out;
-		sched_yield();
-	} while (salvo_clock() < deadline);
-	if (block)
-		atomic_store(&block->waiting, 1);
-	wait_words(&space->kick, kicked, block ? &block->told : NULL, was_told);
-	if (block)
-		atomic_store(&block->waiting, 0);
-out:
+	if (syscall(SYS_futex_waitv, words, block ? 2 : 1, 0, NULL, 0) < 0 && errno == ENOSYS)
+		nanosleep(&moment, NULL);
 	pthread_mutex_lock(&space->lock);
 }
 
@@ -292,12 +279,10 @@ static void *space_main(void *arg)
 	for (;;) {
 		const uint32_t kicked = atomic_load(&space->kick);
 		struct salvo_job *done = NULL;
-		uint32_t told = 0;
 		bool over;
 
 		pthread_mutex_lock(&space->lock);
 		if (space->block) {
-			told = atomic_load(&space->block->told);
 			salvo_space_collect(space, &done);
 			salvo_space_end_kill(space, &done);
 			if (space->gone)
@@ -309,7 +294,7 @@ static void *space_main(void *arg)
 		over = space->ending && !space->waiting && !space->block &&
 		       !space->leaving_count;
 		if (!done && !over)
-			wait_for_news(space, kicked, told);
+			wait_for_news(space, kicked);
 		pthread_mutex_unlock(&space->lock);
 		if (done) {
 			end_jobs(done);
@@ -450,6 +435,46 @@ static void kill_context(struct salvo_spaces *spaces, uint32_t ctx)
 		pthread_mutex_unlock(&space->lock);
 	}
 	pthread_mutex_unlock(&spaces->lock);
+}
+
+/* Returns whether the process has jobs, or will get some. */
+static bool poll_space(struct salvo_space *space, bool stay, struct salvo_job **done)
+{
+	struct salvo_space_block *block = space->block;
+	const bool busy = block && salvo_space_has_sent(space, 0);
+	const uint32_t waiting = !(busy && stay);
+
+	if (!block)
+		return space->waiting;
+	if (atomic_load_explicit(&block->waiting, memory_order_relaxed) != waiting)
+		atomic_store(&block->waiting, waiting);
+	if (!busy || atomic_load(&block->told) == space->told)
+		return busy || space->waiting;
+	salvo_space_collect(space, done);
+	/* Its thread does all the rest. */
+	if (space->waiting || space->killing || space->ending)
+		kick(space);
+	if (salvo_space_has_sent(space, 0))
+		return true;
+	atomic_store(&block->waiting, 1);
+	return space->waiting;
+}
+
+static bool poll_all(struct salvo_spaces *spaces, bool stay)
+{
+	struct salvo_job *done = NULL;
+	struct salvo_space *space;
+	bool busy = false;
+
+	pthread_mutex_lock(&spaces->lock);
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		busy |= poll_space(space, stay, &done);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+	end_jobs(done);
+	return busy;
 }
 
 static uint64_t cpu_time(pid_t pid)
@@ -665,5 +690,6 @@ const struct salvo_isolation salvo_processes = {
 	.changed = changed,
 	.kill = kill_context,
 	.stop = stop,
+	.poll = poll_all,
 	.look = look,
 };

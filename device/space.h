@@ -63,6 +63,8 @@ struct salvo_space {
 	pthread_mutex_t lock;
 	/** @block: Shared with the process; NULL while there is none. */
 	struct salvo_space_block *block;
+	/** @told: What the block's word of that name was when its fences were looked at. */
+	uint32_t told;
 	/** @id: Of the process, for the zygote. */
 	uint64_t id;
 	/** @pid: Its number, once it is known; else 0. */

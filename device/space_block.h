@@ -35,7 +35,7 @@ struct salvo_space_block {
 	struct salvo_wakes wakes;
 	/** @told: Futex: the process counts it up after a fence has moved. */
 	_Atomic uint32_t told __attribute__((aligned(64)));
-	/** @waiting: The device sleeps on @told. */
+	/** @waiting: The device does not look at @told by itself, but sleeps on it. */
 	_Atomic uint32_t waiting;
 	/** @entries: The rings. */
 	struct salvo_ring_entry entries[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES]

@@ -200,6 +200,8 @@ void salvo_space_collect(struct salvo_space *space, struct salvo_job **done)
 {
 	unsigned int r;
 
+	/* Before the fences: it is counted up after them. */
+	space->told = atomic_load(&space->block->told);
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		struct salvo_channel *channel = &space->channel[r];
 		const uint64_t fence = __atomic_load_n(&space->block->regs.ring[r].fence,

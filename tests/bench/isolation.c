@@ -11,6 +11,8 @@
  * - bind: from a BIND to the end of the first batch that sees it, less a warm batch
  * - switch: a batch in each of two address spaces in turn, less a warm batch
  *
+ * The thread that rings waits and takes what is done, as that of salvo-gpu does (salvo_gpu_poll()).
+ *
  * usage: isolation [ROUNDS]
  */
 #include <string.h>
@@ -147,6 +149,7 @@ int main(int argc, char **argv)
 
 	for (k = 0; k < 2; k++) {
 		f[k].rig = k ? rig_create_isolated(0) : rig_create(0);
+		f[k].rig->polls = true;
 		f[k].one = array(rounds);
 		f[k].frame = array(rounds);
 		f[k].busy = array(rounds);

@@ -262,12 +262,15 @@ bool rig_wait(struct rig *rig, uint64_t seqno)
 {
 	const time_t deadline = time(NULL) + 20;
 
-	while (rig_fence(rig, 0) < seqno) {
-		if (time(NULL) > deadline)
-			return false;
-		sched_yield();
+	while (rig_fence(rig, 0) < seqno && time(NULL) <= deadline) {
+		if (rig->polls)
+			salvo_gpu_poll(rig->gpu, true);
+		if (rig_fence(rig, 0) < seqno)
+			sched_yield();
 	}
-	return true;
+	if (rig->polls)
+		salvo_gpu_poll(rig->gpu, false);
+	return rig_fence(rig, 0) >= seqno;
 }
 
 uint32_t rig_run(struct rig *rig, const struct drm_salvo_command *commands, uint32_t count,

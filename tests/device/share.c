@@ -131,6 +131,65 @@ static uint64_t submit(struct rig *rig, uint32_t asid, int32_t priority, uint64_
 	return entry.seqno;
 }
 
+static struct salvo_space_block *block_of(struct rig *rig)
+{
+	return rig->gpu->spaces->list->block;
+}
+
+/* Submits a batch and looks for its end, or not. Returns its fence. */
+static uint64_t submit_and_poll(struct rig *rig, const struct args *args, bool stay)
+{
+	const uint64_t seqno = submit(rig, RIG_ASID, 0, 0, 1, args);
+
+	while (!block_of(rig))
+		sched_yield();
+	rig->polls = stay;
+	return salvo_gpu_poll(rig->gpu, true) && salvo_gpu_poll(rig->gpu, stay) ? seqno : 0;
+}
+
+/* The thread that raises the interrupt */
+static void note_thread(struct rig *rig, void *cookie)
+{
+	(void)rig;
+	*(pid_t *)cookie = gettid();
+}
+
+TEST_F(share, a_caller_that_stays_ends_batches_itself)
+{
+	const struct args args = args_of(self, RIG_ASID);
+	pid_t by = 0;
+	uint64_t seqno;
+
+	self->rig->on_fence_cookie = &by;
+	self->rig->on_fence = note_thread;
+	seqno = submit_and_poll(self->rig, &args, true);
+	ASSERT_NE(0, seqno);
+	EXPECT_EQ(0, block_of(self->rig)->waiting);
+	words_of(self, RIG_ASID)[16] = 1;
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno)->status);
+	EXPECT_EQ(gettid(), by);
+	EXPECT_EQ(1, block_of(self->rig)->waiting);
+	EXPECT_FALSE(salvo_gpu_poll(self->rig->gpu, true));
+}
+
+TEST_F(share, what_a_caller_that_leaves_did_not_see_ends_all_the_same)
+{
+	const struct args args = args_of(self, RIG_ASID);
+	pid_t by = 0;
+	uint64_t seqno;
+
+	self->rig->on_fence_cookie = &by;
+	self->rig->on_fence = note_thread;
+	seqno = submit_and_poll(self->rig, &args, false);
+	ASSERT_NE(0, seqno);
+	EXPECT_EQ(1, block_of(self->rig)->waiting);
+	words_of(self, RIG_ASID)[16] = 1;
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno)->status);
+	EXPECT_NE(gettid(), by);
+}
+
 TEST_F(share, batches_of_two_address_spaces_run_at_the_same_time)
 {
 	struct args args = args_of(self, RIG_ASID), other = args_of(self, OTHER);
