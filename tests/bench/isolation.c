@@ -2,12 +2,12 @@
 /*
  * isolation.c - what do address spaces that are processes cost?
  *
- * The same GPU twice, with threads and with processes; they take turns, so that a noisy
- * machine hurts both. Figures are medians:
+ * The same GPU twice, with threads and with processes; they take turns, also in who is the
+ * first, so that a noisy machine hurts both. Figures are medians:
  *
  * - warm: microseconds of one batch in an address space that runs already, from the
- *   doorbell to the fence, for a batch of one tiny dispatch, of a frame of 33, and of a
- *   frame of 33 with some work in each; and the ratio of processes to threads
+ *   doorbell to the fence, for a batch of one tiny dispatch, of a frame of 33, of 1000, and
+ *   of a frame of 33 with some work in each; and the ratio of processes to threads
  * - bind: from a BIND to the end of the first batch that sees it, less a warm batch
  * - switch: a batch in each of two address spaces in turn, less a warm batch
  *
@@ -20,6 +20,9 @@
 #include "rig.h"
 
 #define FRAME	33u
+#define MANY	1000u
+/* Of each figure in a round, but for those that take long */
+#define TIMES	5u
 #define OTHER	(RIG_ASID + 1)
 #define PAGE	4096u
 #define RW	(SALVO_ACCESS_READ | SALVO_ACCESS_WRITE)
@@ -43,7 +46,7 @@ RIG_KERNEL static void work(RIG_KERNEL_ARGS)
 static double run(struct rig *rig, uint32_t asid, unsigned int count, uint64_t loops)
 {
 	const struct work_args args = { (void *)(uintptr_t)rig->data_address, loops };
-	struct drm_salvo_command commands[FRAME];
+	static struct drm_salvo_command commands[MANY];
 	const struct salvo_batch_desc batch = {
 		.commands = commands, .count = count, .args = &args, .args_size = sizeof(args),
 	};
@@ -108,30 +111,52 @@ static double bind_and_run(struct rig *rig)
 	return end - start;
 }
 
-struct figures {
-	struct rig *rig;
-	double *one, *frame, *busy, *bind, *both;
+/* What is measured */
+enum figure {
+	ONE, SMALL, LARGE, BUSY, BOTH, BIND, FIGURES,
 };
 
-static double *array(unsigned int rounds)
+struct samples {
+	double *at;
+	unsigned int count;
+};
+
+struct figures {
+	struct rig *rig;
+	struct samples of[FIGURES];
+};
+
+static void add(struct figures *f, enum figure figure, double us)
 {
-	return calloc(rounds, sizeof(double));
+	struct samples *samples = &f->of[figure];
+
+	samples->at[samples->count++] = us;
+}
+
+static double middle(const struct figures *f, enum figure figure)
+{
+	return median(f->of[figure].at, f->of[figure].count);
 }
 
 static void measure(struct figures *f, unsigned int round)
 {
+	struct rig *rig = f->rig;
 	unsigned int i;
 
 	/* Warm, as within a frame. */
 	for (i = 0; i < 5; i++)
-		run(f->rig, RIG_ASID, 1, 1);
-	f->one[round] = run(f->rig, RIG_ASID, 1, 1);
-	f->frame[round] = run(f->rig, RIG_ASID, FRAME, 1);
-	f->busy[round] = run(f->rig, RIG_ASID, FRAME, 20000);
-	run(f->rig, OTHER, 1, 1);
-	f->both[round] = run(f->rig, RIG_ASID, 1, 1) + run(f->rig, OTHER, 1, 1);
+		run(rig, RIG_ASID, 1, 1);
+	for (i = 0; i < TIMES; i++)
+		add(f, ONE, run(rig, RIG_ASID, 1, 1));
+	for (i = 0; i < TIMES; i++)
+		add(f, SMALL, run(rig, RIG_ASID, FRAME, 1));
+	add(f, LARGE, run(rig, RIG_ASID, MANY, 1));
+	add(f, BUSY, run(rig, RIG_ASID, FRAME, 20000));
+	run(rig, OTHER, 1, 1);
+	for (i = 0; i < TIMES; i++)
+		add(f, BOTH, (run(rig, RIG_ASID, 1, 1) + run(rig, OTHER, 1, 1)) / 2);
 	if (round % 10 == 0)
-		f->bind[round / 10] = bind_and_run(f->rig);
+		add(f, BIND, bind_and_run(rig));
 }
 
 static void line(const char *what, double threads, double processes)
@@ -141,43 +166,36 @@ static void line(const char *what, double threads, double processes)
 
 int main(int argc, char **argv)
 {
+	static const char *const name[FIGURES] = {
+		"warm, one tiny dispatch", "warm, 33 tiny dispatches", "warm, 1000 tiny dispatches",
+		"warm, 33 busy dispatches", "switch of address spaces", "bind until it is seen",
+	};
 	const unsigned int rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 500;
-	const unsigned int binds = (rounds + 9) / 10;
-	struct figures f[2];
-	double one[2];
+	struct figures f[2] = { 0 };
 	unsigned int i, k;
 
+	/* The zygote takes over what malloc() has made for threads: there must be none before. */
+	f[1].rig = rig_create_isolated(0);
+	f[0].rig = rig_create(0);
 	for (k = 0; k < 2; k++) {
-		f[k].rig = k ? rig_create_isolated(0) : rig_create(0);
 		f[k].rig->polls = true;
-		f[k].one = array(rounds);
-		f[k].frame = array(rounds);
-		f[k].busy = array(rounds);
-		f[k].both = array(rounds);
-		f[k].bind = array(rounds);
+		for (i = 0; i < FIGURES; i++)
+			f[k].of[i].at = calloc(rounds * TIMES, sizeof(double));
 		bind_other(f[k].rig);
 	}
-	for (i = 0; i < rounds; i++)
-		for (k = 0; k < 2; k++)
-			measure(&f[k], i);
+	for (i = 0; i < 2 * rounds; i++)
+		measure(&f[(i + i / 2) % 2], i / 2);
 
 	printf("%-28s %10s %10s %8s\n", "microseconds, medians", "threads", "processes", "ratio");
-	for (k = 0; k < 2; k++)
-		one[k] = median(f[k].one, rounds);
-	line("warm, one tiny dispatch", one[0], one[1]);
-	line("warm, 33 tiny dispatches", median(f[0].frame, rounds), median(f[1].frame, rounds));
-	line("warm, 33 busy dispatches", median(f[0].busy, rounds), median(f[1].busy, rounds));
-	line("bind until it is seen", median(f[0].bind, binds) - one[0],
-	     median(f[1].bind, binds) - one[1]);
-	line("switch of address spaces", median(f[0].both, rounds) / 2 - one[0],
-	     median(f[1].both, rounds) / 2 - one[1]);
+	for (i = 0; i < BOTH; i++)
+		line(name[i], middle(&f[0], i), middle(&f[1], i));
+	for (; i < FIGURES; i++)
+		printf("%-28s %10.1f %10.1f\n", name[i], middle(&f[0], i) - middle(&f[0], ONE),
+		       middle(&f[1], i) - middle(&f[1], ONE));
 	for (k = 0; k < 2; k++) {
 		rig_destroy(f[k].rig);
-		free(f[k].one);
-		free(f[k].frame);
-		free(f[k].busy);
-		free(f[k].both);
-		free(f[k].bind);
+		for (i = 0; i < FIGURES; i++)
+			free(f[k].of[i].at);
 	}
 	return 0;
 }
