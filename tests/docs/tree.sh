@@ -51,7 +51,7 @@ done <<<"$files")
 	check "no work notes in the tree" "$(grep -nwE 'TODO|FIXME|XXX' $sources | grep -v '^tests/docs/tree.sh')"
 }
 check "links and paths in the documentation lead somewhere" "$(
-	for f in README.md CONTRIBUTING.md Documentation/*.md; do
+	for f in README.md CONTRIBUTING.md Documentation/*.md Documentation/*.rst; do
 		dir=$(dirname "$f")
 		grep -oE '\]\([^)#]+' "$f" | cut -c3- | while read -r link; do
 			[ -e "$dir/$link" ] || [[ $link == http* ]] || echo "$f: $link"
