@@ -82,15 +82,27 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	return 0;
 }
 
-void salvo_aspaces_init_given(struct salvo_aspaces *aspaces,
-			      const struct salvo_gpu_config *config)
+int salvo_aspaces_init_given(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config,
+			     uint32_t asid, const struct salvo_space_range *ranges, uint32_t count)
 {
+	uint32_t i;
+
 	memset(aspaces, 0, sizeof(*aspaces));
 	aspaces->given = true;
 	aspaces->base = pointer(config->va_base);
 	aspaces->bytes = config->vram_bytes;
 	aspaces->window_bytes = SALVO_GPU_WINDOW_BYTES;
+	aspaces->bindings = calloc(count + 1, sizeof(aspaces->bindings[0]));
+	if (!aspaces->bindings)
+		return -ENOMEM;
+	aspaces->count = count;
+	for (i = 0; i < count; i++)
+		aspaces->bindings[i] = (struct salvo_binding){
+			.address = ranges[i].address, .size = ranges[i].size,
+			.place = ranges[i].offset, .access = ranges[i].access, .asid = asid,
+		};
 	pthread_mutex_init(&aspaces->lock, NULL);
+	return 0;
 }
 
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces)
@@ -450,7 +462,7 @@ static bool is_in_last(const struct salvo_aspaces *aspaces, uint32_t asid, uint6
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			  uint64_t size, uint32_t access)
 {
-	if (aspaces->given || is_in_last(aspaces, asid, address, size, access))
+	if (is_in_last(aspaces, asid, address, size, access))
 		return true;
 	if (!size || address + size < address)
 		return false;

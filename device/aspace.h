@@ -39,7 +39,7 @@ struct salvo_aspaces {
 	uint64_t bytes;
 	/** @mapped: Bound memory is mapped here; else the table is all there is. */
 	bool mapped;
-	/** @given: Whoever made this process has mapped what it may see; there is no table. */
+	/** @given: Whoever made this process has mapped what it may see, and filled the table. */
 	bool given;
 	/** @window_bytes: The window for system memory, behind VRAM. */
 	uint64_t window_bytes;
@@ -66,9 +66,12 @@ struct salvo_aspaces {
 int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config);
 /**
  * salvo_aspaces_init_given() - In the process of an address space: all is mapped already.
+ * @ranges: What salvo_aspaces_export() has told of @asid, @count of them.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void salvo_aspaces_init_given(struct salvo_aspaces *aspaces,
-			      const struct salvo_gpu_config *config);
+int salvo_aspaces_init_given(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config,
+			     uint32_t asid, const struct salvo_space_range *ranges, uint32_t count);
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces);
 
 /**

@@ -15,6 +15,10 @@
  * that all work up to the next join waits for, so n commands make 2n edges and
  * not n * n.
  *
+ * Where address spaces are processes the device does so with packets that change them. Of a
+ * batch it checks what it goes by itself, the ring entry, the head and the close; the
+ * commands are checked in the process that runs them, by the same code.
+ *
  * Runs in the thread that rang the doorbell, with the command processor's lock
  * held. In steady state it allocates nothing.
  */
@@ -484,6 +488,19 @@ static bool parse_batch(struct parser *p)
 	return !p->pipe_controls || link_pairs(p);
 }
 
+/*
+ * The process of the address space parses the commands (space_jobs.c), so that no more of a
+ * batch is looked at here than what is changed on the way there.
+ */
+static bool pass_batch(struct parser *p)
+{
+	if (p->head->command_bytes < sizeof(struct salvo_op_close))
+		return bad(p);
+	p->at = p->end - sizeof(struct salvo_op_close);
+	p->job->commands = p->head->command_count;
+	return parse_close(p);
+}
+
 static bool bind_system(struct parser *p, const struct salvo_op_bind_system *op)
 {
 	return (salvo_dma_allows(&p->gpu->dma, op->system, op->size) &&
@@ -556,25 +573,24 @@ static bool run_space(struct parser *p)
 	return i == p->head->command_count;
 }
 
+static bool parse(struct parser *p)
+{
+	if (!p->job->entry.ctx)
+		return run_space(p);
+	return p->gpu->spaces ? pass_batch(p) : parse_batch(p);
+}
+
 void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_job *job)
 {
 	struct parser p = {
 		.gpu = gpu, .job = job, .index = NO_COMMAND, .join = NO_COMMAND,
 	};
 
-	if (fetch(&p) && find_result(&p) && check_entry(&p) && check_head(&p) &&
-	    (job->entry.ctx ? parse_batch(&p) : run_space(&p))) {
+	if (fetch(&p) && find_result(&p) && check_entry(&p) && check_head(&p) && parse(&p)) {
 		if (job->profile)
 			job->queued = salvo_clock();
 	} else {
-		job->status = SALVO_STATUS_BAD_PACKET;
-		job->failed_command = p.fault.command;
-		p.fault.seqno = job->entry.seqno;
-		p.fault.asid = job->entry.asid;
-		p.fault.ctx = job->entry.ctx;
-		job->fault = p.fault;
-		salvo_fault_record(&gpu->faults, &p.fault);
-		atomic_fetch_add(&gpu->fault_irqs, 1);
+		salvo_job_fail(job, p.fault.command, &p.fault);
 	}
 	salvo_job_submit(job);
 }

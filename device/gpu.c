@@ -374,7 +374,7 @@ static void fini_units(struct salvo_gpu *gpu)
 }
 
 static int create(const struct salvo_gpu_config *config, const struct salvo_topology *topology,
-		  struct salvo_wakes *wakes, const struct salvo_seat *seat, struct salvo_gpu **out)
+		  const struct salvo_inside *inside, struct salvo_gpu **out)
 {
 	struct salvo_gpu *gpu = aligned_alloc(64, (sizeof(*gpu) + 63) / 64 * 64);
 	int ret;
@@ -387,16 +387,17 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	gpu->dma.regs = config->regs;
 	gpu->dma.base = config->system_base;
 	gpu->dma.bytes = config->system_bytes;
-	gpu->eus.wakes = wakes;
-	if (wakes) {
+	if (inside) {
+		gpu->eus.wakes = inside->wakes;
 		gpu->was_reset = true;
-		gpu->seat = *seat;
-		salvo_aspaces_init_given(&gpu->aspaces, config);
+		gpu->seat = inside->seat;
+		ret = salvo_aspaces_init_given(&gpu->aspaces, config, inside->asid, inside->ranges,
+					       inside->count);
 	} else {
 		ret = salvo_aspaces_init(&gpu->aspaces, config);
-		if (ret)
-			goto err_free;
 	}
+	if (ret)
+		goto err_free;
 	ret = salvo_queues_init(&gpu->queues, topology);
 	if (ret)
 		goto err_aspaces;
@@ -435,15 +436,13 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 	    (config->isolation && !config->system_base))
 		return -EINVAL;
 	ret = find_topology(config, &topology);
-	return ret ? ret : create(config, &topology, NULL, NULL, out);
+	return ret ? ret : create(config, &topology, NULL, out);
 }
 
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
-			    const struct salvo_topology *topology,
-			    struct salvo_wakes *wakes, const struct salvo_seat *seat,
-			    struct salvo_gpu **out)
+			    const struct salvo_inside *inside, struct salvo_gpu **out)
 {
-	return create(config, topology, wakes, seat, out);
+	return create(config, inside->topology, inside, out);
 }
 
 void salvo_gpu_destroy(struct salvo_gpu *gpu)

@@ -35,6 +35,8 @@ struct salvo_ring {
 	uint64_t seqno;
 };
 
+
+
 struct salvo_gpu {
 	struct salvo_gpu_config config;
 	/** @bell: Word that is counted up with every doorbell; NULL if doorbells are calls. */
@@ -89,18 +91,31 @@ void salvo_gpu_beat(struct salvo_gpu *gpu);
 void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
 
 /**
+ * struct salvo_inside - What a GPU in the process of an address space gets from who made it.
+ */
+struct salvo_inside {
+	const struct salvo_topology *topology;
+	/** @wakes: Where to show which units look at the bell, and which sleep. */
+	struct salvo_wakes *wakes;
+	/** @seat: Where they show what they run. */
+	struct salvo_seat seat;
+	/** @asid: The address space, with @count @ranges that are mapped. */
+	uint32_t asid;
+	uint32_t count;
+	const struct salvo_space_range *ranges;
+};
+
+/**
  * salvo_gpu_create_inside() - As salvo_gpu_create(), in the process of an address space.
  * @config: @va_base says where all is mapped already.
- * @wakes: Where to show which units look at the bell, and which sleep.
- * @seat: Where they show what they run.
+ * @inside: Not needed any more afterwards.
  *
  * The rings are as the registers say, without a handshake. Returns when the units are
  * ready and need no more from the operating system than to wait and to wake. Nothing
  * runs before salvo_gpu_listen().
  */
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
-			    const struct salvo_topology *topology, struct salvo_wakes *wakes,
-			    const struct salvo_seat *seat, struct salvo_gpu **out);
+			    const struct salvo_inside *inside, struct salvo_gpu **out);
 
 /**
  * salvo_gpu_listen() - From now on doorbells come as a word that is counted up.

@@ -445,11 +445,14 @@ void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
 
 void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault)
 {
+	/* Kinds up to that one are those of packets that are refused. */
+	const uint32_t status = fault->kind <= SALVO_FAULT_PACKET ? SALVO_STATUS_BAD_PACKET :
+								   SALVO_STATUS_FAULT;
 	uint32_t pending = SALVO_STATUS_PENDING;
 	struct salvo_fault record = *fault;
 
 	/* The result is written only when this unit has settled with the job. */
-	if (!atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_FAULT))
+	if (!atomic_compare_exchange_strong(&job->status, &pending, status))
 		return;
 	job->failed_command = command;
 	record.seqno = job->entry.seqno;

@@ -166,7 +166,7 @@ bool salvo_job_put(struct salvo_job *job, uint32_t count);
 void salvo_job_end(struct salvo_job *job);
 
 /**
- * salvo_job_fail() - A command faulted: nothing more of the job is run.
+ * salvo_job_fail() - A command faulted or is refused: nothing more of the job is run.
  * @fault: What happened; the job's identity is filled in.
  */
 void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault);

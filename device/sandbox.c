@@ -192,19 +192,17 @@ static void map_range(const struct salvo_sandbox *sandbox, const struct salvo_sp
 }
 
 /* Neighbours become one mapping. */
-static void map_ranges(const struct salvo_sandbox *sandbox)
+static void map_ranges(const struct salvo_sandbox *sandbox,
+		       const struct salvo_space_range *ranges)
 {
-	const size_t bytes = sandbox->ranges * sizeof(struct salvo_space_range);
-	struct salvo_space_range *ranges, whole;
+	struct salvo_space_range whole;
 	uint32_t i;
 
 	/* The reservation of the device may be gone: what nobody bound must stay empty. */
 	need(mmap((void *)(uintptr_t)sandbox->config.va_base, sandbox->va_bytes, PROT_NONE,
 		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED);
-	if (!bytes)
+	if (!sandbox->ranges)
 		return;
-	ranges = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, sandbox->ranges_fd, 0);
-	need(ranges != MAP_FAILED);
 	whole = ranges[0];
 	for (i = 1; i < sandbox->ranges; i++) {
 		const struct salvo_space_range *next = &ranges[i];
@@ -218,7 +216,6 @@ static void map_ranges(const struct salvo_sandbox *sandbox)
 		}
 	}
 	map_range(sandbox, &whole);
-	munmap(ranges, bytes);
 }
 
 /* A fence has moved. The device looks for itself what is true of it. */
@@ -246,9 +243,11 @@ static void drop_system_calls(void)
 
 void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 {
+	const size_t ranges_bytes = sandbox->ranges * sizeof(struct salvo_space_range);
+	struct salvo_inside inside = { .topology = sandbox->topology, .count = sandbox->ranges };
+	struct salvo_space_range *ranges = NULL;
 	struct salvo_space_block *block;
 	struct salvo_gpu_config config;
-	struct salvo_seat seat;
 	struct salvo_gpu *gpu;
 	sigset_t none;
 
@@ -260,9 +259,15 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 
 	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd, 0);
 	need(block != MAP_FAILED);
-	seat = (struct salvo_seat){ .board = sandbox->board, .place = block->place };
-	need(salvo_board_sit_down(&seat));
-	map_ranges(sandbox);
+	inside.wakes = &block->wakes;
+	inside.asid = block->asid;
+	inside.seat = (struct salvo_seat){ .board = sandbox->board, .place = block->place };
+	need(salvo_board_sit_down(&inside.seat));
+	if (ranges_bytes)
+		ranges = mmap(NULL, ranges_bytes, PROT_READ, MAP_PRIVATE, sandbox->ranges_fd, 0);
+	need(ranges != MAP_FAILED);
+	inside.ranges = ranges;
+	map_ranges(sandbox, ranges);
 	need(!syscall(SYS_close_range, 0, ~0u, 0));
 
 	config = sandbox->config;
@@ -273,7 +278,9 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	config.isolation = NULL;
 	config.interrupt = on_interrupt;
 	config.cookie = block;
-	need(!salvo_gpu_create_inside(&config, sandbox->topology, &block->wakes, &seat, &gpu));
+	need(!salvo_gpu_create_inside(&config, &inside, &gpu));
+	if (ranges)
+		munmap(ranges, ranges_bytes);
 	drop_system_calls();
 	/* Not before: now kernels may run. */
 	salvo_gpu_listen(gpu, &block->bell);

@@ -2,9 +2,10 @@
 /*
  * space.c - address spaces as processes, as the device sees them
  *
- * The command processor has checked a packet when it comes here. It is copied into the
- * block that the device shares with the process of its address space (space_block.h), where
- * another GPU runs it inside of a sandbox (sandbox.c). The device plays the driver to
+ * The command processor has read a packet when it comes here, and has checked its head. It is
+ * copied into the block that the device shares with the process of its address space
+ * (space_block.h), where another GPU checks all the rest and runs it inside of a sandbox
+ * (sandbox.c). The device plays the driver to
  * that one, and believes little of what it reads in the block (space_jobs.c). So a kernel
  * that overwrites whatever its process can write spoils its own address space; the worst
  * is that a batch fails or does not end, and then the driver's kill ends the process. One that
@@ -126,6 +127,7 @@ static bool start_process(struct salvo_space *space)
 		space->block = make_block(block_fd);
 	if (space->block) {
 		space->block->place = space->place;
+		space->block->asid = space->asid;
 		salvo_board_clear(space->spaces->board, space->place);
 		space->id = atomic_fetch_add(&space->spaces->ids, 1) + 1;
 		space->stopped = false;

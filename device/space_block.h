@@ -29,8 +29,10 @@ struct salvo_space_block {
 	struct salvo_regs regs __attribute__((aligned(4096)));
 	/** @bell: Futex: the device counts it up after every new tail or request to kill. */
 	_Atomic uint32_t bell __attribute__((aligned(4096)));
-	/** @place: Of the process on the board; written before there is a process. */
+	/** @place: Of the process on the board; written before there is a process, as is @asid. */
 	uint32_t place;
+	/** @asid: The address space. */
+	uint32_t asid;
 	/** @wakes: Which units of the process look at @bell by themselves, and which sleep. */
 	struct salvo_wakes wakes;
 	/** @told: Futex: the process counts it up after a fence has moved. */

@@ -98,7 +98,7 @@ bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
 	const uint64_t seqno = channel->next;
 	const unsigned int slot = (seqno - 1) % SALVO_BLOCK_ENTRIES;
 	const int64_t room = take_room(channel, job->entry.packet_bytes);
-	const struct salvo_packet *checked = job->packet;
+	const struct salvo_packet *from = job->packet;
 	struct salvo_ring_entry entry = job->entry;
 	struct salvo_op_close *close;
 	struct salvo_packet *head;
@@ -106,10 +106,10 @@ bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
 	if (room < 0)
 		return false;
 	head = (struct salvo_packet *)(block->packets[r] + room);
-	memcpy(head, checked, job->entry.packet_bytes);
+	memcpy(head, from, job->entry.packet_bytes);
 	head->fence_id = seqno;
 	head->result = (uint8_t *)&block->results[r][slot] - (uint8_t *)block;
-	close = (struct salvo_op_close *)((uint8_t *)(head + 1) + checked->command_bytes) - 1;
+	close = (struct salvo_op_close *)((uint8_t *)(head + 1) + from->command_bytes) - 1;
 	close->fence_id = seqno;
 	memset(&block->results[r][slot], 0, sizeof(block->results[r][slot]));
 
@@ -158,6 +158,18 @@ static struct salvo_packet_result read_once(const struct salvo_packet_result *sh
 	return result;
 }
 
+/* Can a batch that is not done end like this? */
+static bool is_possible(const struct salvo_job *job, const struct salvo_packet_result *result)
+{
+	const bool names_command = result->command < job->commands;
+
+	if (result->status == SALVO_STATUS_BAD_PACKET)
+		return result->fault == SALVO_FAULT_PACKET &&
+		       (names_command || result->command == SALVO_FAULT_NO_COMMAND);
+	return result->status == SALVO_STATUS_FAULT && names_command &&
+	       result->fault >= SALVO_FAULT_PAGE && result->fault <= SALVO_FAULT_SYSCALL;
+}
+
 /* Believes of a result what can be true, and what it says of the job itself. */
 static void take_result(const struct salvo_space *space, const struct salvo_sent *sent,
 			const struct salvo_packet_result *shared)
@@ -175,8 +187,7 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 	__atomic_fetch_add(&gpu->regs->busy_ns, job->busy_ns, __ATOMIC_RELAXED);
 	if (result.status == SALVO_STATUS_DONE)
 		return;
-	if (result.status == SALVO_STATUS_FAULT && result.command < job->commands &&
-	    result.fault >= SALVO_FAULT_PAGE && result.fault <= SALVO_FAULT_SYSCALL)
+	if (is_possible(job, &result))
 		salvo_space_fail(job, result.command, result.fault, &result);
 	else
 		salvo_space_fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL,

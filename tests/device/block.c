@@ -65,16 +65,25 @@ RIG_KERNEL static void scribble(RIG_KERNEL_ARGS)
 	}
 }
 
+struct desert_args {
+	/* How its batch ended, if that is not 0; on the first slot of the ring. */
+	uint64_t status, fault, command;
+};
+
 /* Says that all is done, in time and with a wake-up, and goes on for ever on all units. */
 RIG_KERNEL static void desert(RIG_KERNEL_ARGS)
 {
 	const struct salvo_runner *runner =
 		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
 	struct salvo_space_block *block = (void *)runner->chunk.element->job->gpu->regs;
+	volatile struct salvo_packet_result *how = &block->results[0][0];
+	const struct desert_args *a = args;
 	uint64_t result;
 
-	(void)args;
-	block->regs.ring[0].fence = ~0ull;
+	how->status = a->status;
+	how->fault = a->fault;
+	how->command = a->command;
+	__atomic_store_n(&block->regs.ring[0].fence, ~0ull, __ATOMIC_RELEASE);
 	atomic_fetch_add(&block->told, 1);
 	__asm__ volatile("syscall" : "=a"(result)
 			 : "a"(SYS_futex), "D"(&block->told), "S"(FUTEX_WAKE), "d"(1)
@@ -236,12 +245,14 @@ static bool beat_until_spaces(struct rig *rig, unsigned int count)
 /* Its batch is over, so nobody asks for a kill. */
 TEST_F(spaces, who_says_that_it_is_done_and_goes_on_is_ended)
 {
-	const struct drm_salvo_command command = rig_dispatch(self->rig, desert, 64, 1, 0, 0);
+	const struct desert_args args = { 0 };
+	const struct drm_salvo_command command = rig_dispatch(self->rig, desert, 64, 1, 0,
+							      sizeof(args));
 	struct rig *rig = self->rig;
 	unsigned int i;
 
 	expect_others_right(_metadata, rig, 1);
-	ASSERT_NE(~0u, run_in(rig, RIG_ASID, &command, NULL, 0));
+	ASSERT_NE(~0u, run_in(rig, RIG_ASID, &command, &args, sizeof(args)));
 	ASSERT_EQ(2, count_spaces());
 	EXPECT_TRUE(beat_until_spaces(rig, 1));
 	/* The other one does nothing, and stays. */
@@ -251,6 +262,46 @@ TEST_F(spaces, who_says_that_it_is_done_and_goes_on_is_ended)
 	}
 	EXPECT_EQ(1, count_spaces());
 	expect_others_right(_metadata, rig, 2);
+	expect_only_the_liar_blamed(_metadata, rig);
+}
+
+/* What a process says of a batch counts only if it can be true. */
+TEST_F(spaces, who_lies_about_how_a_batch_ended_is_believed_only_what_can_be)
+{
+	static const struct {
+		struct desert_args says;
+		uint32_t status, fault, command;
+	} cases[] = {
+		{ { SALVO_STATUS_BAD_PACKET, SALVO_FAULT_PACKET, 0 },
+		  SALVO_STATUS_BAD_PACKET, SALVO_FAULT_PACKET, 0 },
+		{ { SALVO_STATUS_BAD_PACKET, SALVO_FAULT_PACKET, SALVO_FAULT_NO_COMMAND },
+		  SALVO_STATUS_BAD_PACKET, SALVO_FAULT_PACKET, SALVO_FAULT_NO_COMMAND },
+		{ { SALVO_STATUS_BAD_PACKET, SALVO_FAULT_PACKET, 1 },
+		  SALVO_STATUS_FAULT, SALVO_FAULT_KERNEL, SALVO_FAULT_NO_COMMAND },
+		{ { SALVO_STATUS_BAD_PACKET, SALVO_FAULT_DMA, 0 },
+		  SALVO_STATUS_FAULT, SALVO_FAULT_KERNEL, SALVO_FAULT_NO_COMMAND },
+		{ { SALVO_STATUS_FAULT, SALVO_FAULT_PACKET, 0 },
+		  SALVO_STATUS_FAULT, SALVO_FAULT_KERNEL, SALVO_FAULT_NO_COMMAND },
+		{ { SALVO_STATUS_FAULT, SALVO_FAULT_PAGE, 0 },
+		  SALVO_STATUS_FAULT, SALVO_FAULT_PAGE, 0 },
+		{ { SALVO_STATUS_FAULT, SALVO_FAULT_PAGE, 1 },
+		  SALVO_STATUS_FAULT, SALVO_FAULT_KERNEL, SALVO_FAULT_NO_COMMAND },
+		{ { 77, 0, 0 }, SALVO_STATUS_FAULT, SALVO_FAULT_KERNEL, SALVO_FAULT_NO_COMMAND },
+	};
+	struct rig *rig = self->rig;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct drm_salvo_command command =
+			rig_dispatch(rig, desert, 1, 1, 0, sizeof(cases[i].says));
+
+		EXPECT_EQ(cases[i].status, run_in(rig, RIG_ASID, &command, &cases[i].says,
+						  sizeof(cases[i].says))) TH_LOG("%u", i);
+		EXPECT_EQ(cases[i].fault, rig_result(rig, rig->seqno)->fault) TH_LOG("%u", i);
+		EXPECT_EQ(cases[i].command, rig_result(rig, rig->seqno)->command) TH_LOG("%u", i);
+		start_anew(_metadata, rig);
+	}
+	expect_others_right(_metadata, rig, 3);
 	expect_only_the_liar_blamed(_metadata, rig);
 }
 
