@@ -97,10 +97,8 @@ bool salvo_board_is_held(const struct salvo_seat *seat, unsigned int unit, unsig
 	const struct salvo_board *board = seat->board;
 	unsigned int above;
 
-	for (above = 0; board && above < lane; above++) {
-		const uint64_t others = atomic_load_explicit(&board->wants[above],
-							     memory_order_relaxed) &
-					~bit_of(seat->place);
+	for (above = 0; above < lane; above++) {
+		const uint64_t others = salvo_board_wanted(seat, above);
 
 		if (!others)
 			continue;

@@ -71,6 +71,29 @@ void salvo_board_clear(struct salvo_board *board, uint32_t place);
 void salvo_board_show(const struct salvo_seat *seat, unsigned int unit, unsigned int lane);
 
 /**
+ * salvo_board_wanted() - Places of other processes that have batches of a lane.
+ */
+static inline uint64_t salvo_board_wanted(const struct salvo_seat *seat, unsigned int lane)
+{
+	const uint64_t own = seat->place < SALVO_BOARD_PLACES ? 1ull << seat->place : 0;
+
+	return atomic_load_explicit(&seat->board->wants[lane], memory_order_relaxed) & ~own;
+}
+
+/**
+ * salvo_board_may_hold() - Has another process batches of a higher lane at all? A quick look.
+ */
+static inline bool salvo_board_may_hold(const struct salvo_seat *seat, unsigned int lane)
+{
+	unsigned int above;
+
+	for (above = 0; above < lane; above++)
+		if (salvo_board_wanted(seat, above))
+			return true;
+	return false;
+}
+
+/**
  * salvo_board_is_held() - Does another process run a higher lane on this unit?
  *
  * May yield the core, to let it begin.

@@ -231,7 +231,9 @@ struct salvo_gcq_chunk salvo_feed_take(struct salvo_feed *feed, struct salvo_fee
 	learn_time(feed);
 	feed->turn = !feed->turn;
 	for (i = 0; i < SALVO_LANES && !chunk.count; i++) {
-		if (feed->seat && lane_has_work(feed, i) && is_held(feed, i, news)) {
+		/* A look at the queue comes last: other units change it all the time. */
+		if (feed->seat && salvo_board_may_hold(feed->seat, i) && lane_has_work(feed, i) &&
+		    is_held(feed, i, news)) {
 			news->held = true;
 			break;
 		}
