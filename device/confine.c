@@ -2,8 +2,8 @@
 /*
  * confine.c - the system calls that the device keeps once it runs
  *
- * The device reads rings and packets that a guest wrote. Whoever finds a hole in that gets no further
- * than this list: memory that is not executable, threads of its own, the files that
+ * The device reads rings and packets that a guest wrote. Whoever finds a hole in that gets no
+ * further than this list: memory that is not executable, threads of its own, the files that
  * are open already, waiting, and the end. It opens, executes, forks, connects and signals
  * nothing; processes are the zygote's business, which was forked before (zygote.c).
  *
@@ -53,7 +53,7 @@ static int add_rules(scmp_filter_ctx rules, bool kernels)
 	}
 	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SYS_prctl, 1,
 				SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-	/* A thread, no process. The arguments of clone3() lie in memory: then libraries use clone(). */
+	/* A thread, no process. clone3() has its arguments in memory: libraries do with clone(). */
 	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SYS_clone, 1,
 				SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
 	err |= seccomp_rule_add(rules, SCMP_ACT_ERRNO(ENOSYS), SYS_clone3, 0);

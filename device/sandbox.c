@@ -132,7 +132,8 @@ static bool prepare_filter(void)
 	const int fd = memfd_create("salvo-filter", MFD_CLOEXEC);
 	struct stat st;
 
-	if (!rules || fd < 0 || !add_rules(rules) || seccomp_export_bpf(rules, fd) || fstat(fd, &st))
+	if (!rules || fd < 0 || !add_rules(rules) || seccomp_export_bpf(rules, fd) ||
+	    fstat(fd, &st))
 		return false;
 	filter.len = st.st_size / sizeof(filter.filter[0]);
 	filter.filter = malloc(st.st_size);
@@ -257,7 +258,8 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd, 0);
+	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd,
+		     0);
 	need(block != MAP_FAILED);
 	inside.wakes = &block->wakes;
 	inside.asid = block->asid;

@@ -35,7 +35,8 @@ struct salvo_sandbox {
 /**
  * salvo_sandbox_drop_user() - Stop being root, and give up capabilities and the ways to gain any.
  *
- * Where root is only that of a user namespace that knows nobody else, it stays, without capabilities.
+ * Where root is only that of a user namespace that knows nobody else, it stays, but without
+ * capabilities.
  *
  * Return: false with errno if it went wrong.
  */

@@ -51,7 +51,7 @@
  * other contexts of the address space: on a loaded machine an honest process needs a while.
  */
 #define KILL_NS		1000000000u
-/* CPU time between two looks of a process that has nothing to do: all its units look for a moment. */
+/* CPU time between two looks of a process that has nothing to do but to look, on all units */
 #define IDLE_NS		5000000u
 /* On a loaded machine processes take their time to end: the heart goes on meanwhile. */
 #define BEAT_NS		50000000u

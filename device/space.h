@@ -69,7 +69,7 @@ struct salvo_space {
 	uint64_t id;
 	/** @pid: Its number, once it is known; else 0. */
 	pid_t pid;
-	/** @last_cpu, @last_sent: At the last look: its time in ns, packets, or ~0 if it had any. */
+	/** @last_cpu, @last_sent: At the last look: its ns, and packets, or ~0 if it had any. */
 	uint64_t last_cpu;
 	uint64_t last_sent;
 	/** @leaving: Processes before it that were ended and are not gone yet, @leaving_count. */

@@ -180,7 +180,8 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 	const uint64_t now = salvo_clock();
 	uint64_t most = (now - sent->at) * gpu->eus.count;
 
-	job->started = result.started > sent->at && result.started < now ? result.started : sent->at;
+	job->started = result.started > sent->at && result.started < now ? result.started :
+									   sent->at;
 	job->ended = result.ended >= job->started && result.ended < now ? result.ended : now;
 	job->busy_ns = result.busy_ns < most ? result.busy_ns : most;
 	job->ended_well = result.done < job->commands ? result.done : job->commands;

@@ -89,7 +89,7 @@ static bool is_privileged(const uint8_t *at)
 	case 0xfb:		/* sti */
 	case 0xcd:		/* int n, without a gate */
 		return true;
-	case 0x0f:		/* system instructions: descriptor tables, control registers, MSRs */
+	case 0x0f:		/* of systems: descriptor tables, control registers, MSRs */
 		return at[1] <= 0x01 || (at[1] >= 0x06 && at[1] <= 0x09) ||
 		       (at[1] >= 0x20 && at[1] <= 0x23) || at[1] == 0x30 || at[1] == 0x32;
 	default:

@@ -118,7 +118,8 @@ static int compile(const struct salvo_device *device, const char *source, size_t
 		return 0;
 	free_block(program);
 	free_block(messages);
-	err = salvo_compiler_run(&compiler, source, bytes, before, options, after, program, messages);
+	err = salvo_compiler_run(&compiler, source, bytes, before, options, after, program,
+				 messages);
 	if (err == -EINVAL && !messages->data)
 		messages->data = message("the options have a quote without its end\n");
 	if (!err && has_key)

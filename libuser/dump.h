@@ -28,7 +28,7 @@ void salvo_dump_add_program(struct salvo_dump *dump, const struct salvo_program 
 			    const void *image, size_t bytes);
 void salvo_dump_drop_program(struct salvo_dump *dump, const struct salvo_program *program);
 
-/** salvo_dump_begin() - Before a submission: remember the buffers. Return: NULL if nothing is dumped. */
+/** salvo_dump_begin() - Remember the buffers of a submission. Return: NULL if nothing is dumped. */
 struct salvo_dump_batch *salvo_dump_begin(struct salvo_dump *dump,
 					  const struct salvo_batch_desc *batch);
 

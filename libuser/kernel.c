@@ -36,8 +36,8 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 	kernel->regions = calloc(pointers + 1, sizeof(*kernel->regions));
 	kernel->slots = calloc(count + 1, sizeof(*kernel->slots));
 	kernel->name = salvo_device_intern(kernel->device, info->name);
-	if (!kernel->name || !kernel->args || !kernel->local_sizes || !kernel->set || !kernel->regions ||
-	    !kernel->slots) {
+	if (!kernel->name || !kernel->args || !kernel->local_sizes || !kernel->set ||
+	    !kernel->regions || !kernel->slots) {
 		salvo_kernel_destroy(kernel);
 		return -ENOMEM;
 	}

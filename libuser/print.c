@@ -195,7 +195,8 @@ static void print_records(FILE *out, const uint8_t *records, size_t bytes)
 		memcpy(head, records, sizeof(head));
 		if (head[0] % 8 || head[0] > bytes || head[0] <= sizeof(head) || !head[1] ||
 		    head[1] > head[0] - sizeof(head) || head[1] % 8 ||
-		    records[sizeof(head) + head[1] - 1] || !memchr(records + sizeof(head), 0, head[1]))
+		    records[sizeof(head) + head[1] - 1] ||
+		    !memchr(records + sizeof(head), 0, head[1]))
 			return;
 		reader.at = records + sizeof(head) + head[1];
 		reader.left = head[0] - sizeof(head) - head[1];

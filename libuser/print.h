@@ -13,7 +13,7 @@ struct salvo_batch;
  */
 int salvo_print_prepare(struct salvo_batch *batch);
 
-/** salvo_print_place() - Tell a printing kernel's dispatch, whose arguments lie there, the buffer. */
+/** salvo_print_place() - Tell a printing kernel's dispatch, by its arguments, the buffer. */
 void salvo_print_place(struct salvo_batch *batch, unsigned int command);
 
 #endif /* SALVO_LIB_PRINT_H */

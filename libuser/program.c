@@ -203,7 +203,8 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 		salvo_program_destroy(program);
 		return err;
 	}
-	salvo_dump_add_program(device->dump, program, program->kernels, program->count, image, bytes);
+	salvo_dump_add_program(device->dump, program, program->kernels, program->count, image,
+			       bytes);
 	*out = program;
 	return 0;
 }

@@ -170,7 +170,7 @@ void salvo_soft_queue_destroy(struct salvo_queue *queue);
 void salvo_soft_queue_put_locked(struct soft_queue *queue);
 int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
 			    struct salvo_fence **out);
-/** salvo_soft_run_held_locked() - Bring held jobs on their way. Jobs of banned queues go to @done. */
+/** salvo_soft_run_held_locked() - Bring held jobs on their way; those of banned queues: @done. */
 bool salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done);
 /**
  * salvo_soft_space_packet() - Run one BIND or UNBIND, after all packets now in the ring were read.
@@ -205,7 +205,8 @@ int salvo_soft_set_timeout(struct salvo_device *device, int64_t timeout_ns);
 void salvo_soft_watchdog_destroy(struct soft_watchdog *watchdog);
 
 /* soft_import.c */
-int salvo_soft_bo_import(struct salvo_device *device, int fd, uint32_t flags, struct salvo_bo **out);
+int salvo_soft_bo_import(struct salvo_device *device, int fd, uint32_t flags,
+			 struct salvo_bo **out);
 
 /* soft_fence.c */
 struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx);

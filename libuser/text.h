@@ -96,7 +96,7 @@ struct salvo_text_arg {
 	uint64_t bits[SALVO_TEXT_MAX_VECTOR];
 	uint64_t local_bytes;
 	uint32_t sampler;
-	/** @range: Bytes from @place on that the kernel touches, or 0 for the rest of the buffer. */
+	/** @range: Bytes from @place on that the kernel touches; 0: the rest of the buffer. */
 	uint64_t range;
 };
 

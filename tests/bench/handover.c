@@ -53,8 +53,8 @@ static struct figures measure(struct rig *rig, unsigned int units, unsigned int 
 	salvo_gpu_record(rig->gpu, &recording);
 	for (round = 0; round < rounds; round++) {
 		recording.next = 0;
-		need(rig_run(rig, commands, 2 * CHAIN - 1, &args, sizeof(args)) == SALVO_STATUS_DONE &&
-		     recording.next == CHAIN, "a batch");
+		need(rig_run(rig, commands, 2 * CHAIN - 1, &args, sizeof(args)) ==
+		     SALVO_STATUS_DONE && recording.next == CHAIN, "a batch");
 		for (i = 1; i < CHAIN; i++)
 			us[n++] = (recording.spans[i].started - recording.spans[i - 1].ended) / 1e3;
 	}

@@ -348,8 +348,8 @@ static void pocl_run(struct pocl_side *p, const struct bench *b, cl_kernel kerne
 	unsigned int i;
 
 	for (i = 0; i < TURN; i++)
-		need(!clEnqueueNDRangeKernel(p->cl.queue, kernel, b->dims, NULL, items, group, 0, NULL,
-					     NULL), "clEnqueueNDRangeKernel");
+		need(!clEnqueueNDRangeKernel(p->cl.queue, kernel, b->dims, NULL, items, group, 0,
+					     NULL, NULL), "clEnqueueNDRangeKernel");
 	need(!clFinish(p->cl.queue), "clFinish");
 }
 

@@ -54,7 +54,8 @@ static inline cl_mem opencl_buffer(struct opencl *cl, size_t bytes, const void *
 {
 	cl_int err;
 	cl_mem buffer = clCreateBuffer(cl->context, CL_MEM_READ_WRITE |
-				       (data ? CL_MEM_COPY_HOST_PTR : 0), bytes, (void *)data, &err);
+				       (data ? CL_MEM_COPY_HOST_PTR : 0), bytes, (void *)data,
+				       &err);
 
 	need(!err, "clCreateBuffer");
 	return buffer;

@@ -61,7 +61,11 @@ static wide ref_abs_diff(const struct integer_type *t, wide a, wide b)
 static wide ref_add_sat(const struct integer_type *t, wide a, wide b) { return saturate(t, a + b); }
 static wide ref_sub_sat(const struct integer_type *t, wide a, wide b) { return saturate(t, a - b); }
 static wide ref_hadd(const struct integer_type *t, wide a, wide b) { return floor_half(a + b); }
-static wide ref_rhadd(const struct integer_type *t, wide a, wide b) { return floor_half(a + b + 1); }
+static wide ref_rhadd(const struct integer_type *t, wide a, wide b)
+{
+	return floor_half(a + b + 1);
+}
+
 static wide ref_min(const struct integer_type *t, wide a, wide b) { return a < b ? a : b; }
 static wide ref_max(const struct integer_type *t, wide a, wide b) { return a > b ? a : b; }
 static wide ref_clamp(const struct integer_type *t, wide a, wide b)
@@ -211,7 +215,8 @@ TEST_F(builtins, integers_of_every_type)
 			}
 			EXPECT_EQ(COUNT, i) {
 				TH_LOG("%s(%lld, %lld) is %lld", kernel,
-				       (long long)element(type, x, i), (long long)element(type, y, i),
+				       (long long)element(type, x, i),
+				       (long long)element(type, y, i),
 				       (long long)element(type, out, i));
 			}
 		}
@@ -393,8 +398,8 @@ TEST_F(builtins, comparisons_and_common_functions)
 TEST_F(builtins, fma_of_the_oldest_processor)
 {
 	static const float values[] = {
-		1, 1.0000001f, 0x1p-24f, -0x1p-24f, 0x1.000002p+0f, 0x1.fffffep+0f, -1, 3, 0x1p-126f,
-		0x1p-149f, 0x1.8p+100f, -0x1.8p+100f, 0x1p-50f, 0, INFINITY,
+		1, 1.0000001f, 0x1p-24f, -0x1p-24f, 0x1.000002p+0f, 0x1.fffffep+0f, -1, 3,
+		0x1p-126f, 0x1p-149f, 0x1.8p+100f, -0x1.8p+100f, 0x1p-50f, 0, INFINITY,
 	};
 	enum { N = sizeof(values) / sizeof(values[0]) };
 	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[256], output[4096];

@@ -144,7 +144,8 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(exact) *self, 
 	double *da = self->a, *db = self->b, *d_out = self->out;
 
 	for (i = 0; i < COUNT; i++) {
-		double x = argument(i < 1024 ? i / SPECIALS : i), y = argument(i < 1024 ? i % SPECIALS : i);
+		double x = argument(i < 1024 ? i / SPECIALS : i);
+		double y = argument(i < 1024 ? i % SPECIALS : i);
 
 		if (i >= 1024 && i % 3 == 0)
 			y = x * (1 + (int)(i % 50) - 25);
@@ -158,7 +159,8 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(exact) *self, 
 	}
 	for (f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
 		/* Which zero is the greater one is open. */
-		bool loose = !strcmp(names[f], "sincos") || strstr(names[f], "mag"), sign = !strcmp(names[f], "lgamma_r");
+		bool loose = !strcmp(names[f], "sincos") || strstr(names[f], "mag");
+		bool sign = !strcmp(names[f], "lgamma_r");
 		char kernel[64];
 
 		snprintf(kernel, sizeof(kernel), "%s_%s%u", names[f], is_double ? "double" : "float",
@@ -178,7 +180,8 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(exact) *self, 
 				if ((want.whole & 7) != (self->whole[i] & 7) &&
 				    (-want.whole & 7) != (-self->whole[i] & 7))
 					break;
-			} else if (!isnan(x) && want.whole != self->whole[i] && !isnan(want.value) &&
+			} else if (!isnan(x) && want.whole != self->whole[i] &&
+				   !isnan(want.value) &&
 				   !(sign && x == trunc(x) && x < 0)) {
 				break;
 			}

@@ -282,7 +282,8 @@ TEST_F(language, conversions_round_as_asked)
 			}
 			EXPECT_EQ(COUNT, i) {
 				TH_LOG("%s of %La is wrong", name,
-				       number(self->in, i, conversions[c].from, conversions[c].kind));
+				       number(self->in, i, conversions[c].from,
+					      conversions[c].kind));
 			}
 		}
 	}

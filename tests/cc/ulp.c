@@ -309,12 +309,13 @@ static void fill(struct column *c, const struct function *f)
 	for (i = 0; i < c->count; i++) {
 		bool listed = i < SPECIALS * SPECIALS;
 
-		c->x[i] = listed ? special[i / SPECIALS] : random_argument(c->is_double, f->range, i);
+		c->x[i] = listed ? special[i / SPECIALS] :
+			  random_argument(c->is_double, f->range, i);
 		c->y[i] = listed ? special[i % SPECIALS] :
 			  random_argument(c->is_double, f->range, i / 4);
 		if (f->two && f->range == POSITIVE && i % 8 == 7 && !listed)
-			c->y[i] = log(c->is_double ? 1e300 : 1e37) * (random_word() % 2000 / 1000. - 1) /
-				  log(c->x[i]);
+			c->y[i] = log(c->is_double ? 1e300 : 1e37) *
+				  (random_word() % 2000 / 1000. - 1) / log(c->x[i]);
 		if (!c->is_double) {
 			((float *)c->a)[i] = c->x[i];
 			((float *)c->b)[i] = c->y[i];

@@ -26,7 +26,7 @@ int vgem_open(void);
 int vgem_create(int vgem, uint64_t size, uint32_t flags, struct vgem_bo *bo);
 void vgem_destroy(int vgem, struct vgem_bo *bo);
 
-/** vgem_fence_attach() - Put a fence on a buffer; vgem signals it after ten seconds at the latest. */
+/** vgem_fence_attach() - Put a fence on a buffer; vgem signals it within ten seconds. */
 int vgem_fence_attach(int vgem, const struct vgem_bo *bo, bool write, uint32_t *fence);
 int vgem_fence_signal(int vgem, uint32_t fence);
 

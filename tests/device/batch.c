@@ -85,12 +85,14 @@ TEST_F(gpu, B2_two_dispatches_of_a_batch_run_at_once)
 	EXPECT_EQ(1, self->data[17]);
 }
 
-/* Elements of one work-group share an entry of the queue, but one that takes long keeps no other. */
+/* Elements of one work-group share an entry of the queue; one that takes long keeps no other. */
 TEST_F(gpu, B2_all_others_run_while_one_takes_long)
 {
 	struct rig *rig = self->rig;
 	uint64_t *g = self->gpu_data;
-	const struct meet_args args[] = { { &g[0], &g[1], &g[2], ~0ull }, { &g[8], NULL, NULL, 0 } };
+	const struct meet_args args[] = {
+		{ &g[0], &g[1], &g[2], ~0ull }, { &g[8], NULL, NULL, 0 },
+	};
 	struct drm_salvo_command commands[33];
 	const struct salvo_batch_desc batch = {
 		.commands = commands, .count = 33, .args = args, .args_size = sizeof(args),

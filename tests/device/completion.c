@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * completion.c - completion is told by a callback, and the next is scheduled from there (M8 of CN102576314)
+ * completion.c - completion is told by a callback that schedules the next (M8 of CN102576314)
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -97,7 +97,8 @@ TEST_F(gpu, M8_the_end_of_a_dispatch_starts_the_next)
 	struct drm_salvo_command commands[2 * CHAIN];
 	struct add_args args[CHAIN];
 	const struct salvo_batch_desc batch = {
-		.commands = commands, .count = 2 * CHAIN - 1, .args = args, .args_size = sizeof(args),
+		.commands = commands, .count = 2 * CHAIN - 1,
+		.args = args, .args_size = sizeof(args),
 	};
 	uint64_t expected = 0, seqno;
 	uint32_t i;
@@ -108,7 +109,8 @@ TEST_F(gpu, M8_the_end_of_a_dispatch_starts_the_next)
 	for (i = 0; i < CHAIN; i++) {
 		args[i] = (struct add_args){ self->gpu_data, i };
 		expected = 2 * expected + i;
-		commands[i] = rig_dispatch(rig, twice_and, 1, 1, i * sizeof(args[0]), sizeof(args[0]));
+		commands[i] = rig_dispatch(rig, twice_and, 1, 1, i * sizeof(args[0]),
+					   sizeof(args[0]));
 		/* From one unit to the other and back, if there are two. */
 		commands[i].eu_mask = 1ull << i % (rig->regs->units < 2 ? 1 : 2);
 	}

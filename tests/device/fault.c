@@ -93,7 +93,7 @@ TEST_F(gpu, each_kind_of_fault_has_a_name)
 			const struct drm_salvo_command command = bad_command(rig, barriers);
 			const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
 
-			/* Item 0 has no other below its stack; for the others the word there tells. */
+			/* Item 0 has no other below its stack; for others the word there tells. */
 			ASSERT_EQ(SALVO_STATUS_FAULT,
 				  rig_run(rig, &command, 1, &args, sizeof(args)))
 				TH_LOG("case %u", i);

@@ -237,7 +237,9 @@ TEST_F(node, N8_large_chunk_follows_drain_rate_and_latency)
 
 TEST_F(node, N8_history_is_not_spoilt_by_one_slow_fetch_nor_by_idleness)
 {
-	struct salvo_element element[2] = { make_element(1u << 16, FAR), make_element(1u << 16, FAR) };
+	struct salvo_element element[2] = {
+		make_element(1u << 16, FAR), make_element(1u << 16, FAR),
+	};
 	uint32_t before, after;
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element[0]));
@@ -437,7 +439,8 @@ static void *unit_main(void *arg)
 	struct salvo_lcq *lcq = unit->number < 2 ? NULL : crowd->lcq[unit->number / 2 - 1];
 
 	while (atomic_load(&crowd->left)) {
-		struct salvo_gcq_chunk chunk = salvo_gcq_take_share(&crowd->gcq, &unit->own, ~0u, ~0u);
+		struct salvo_gcq_chunk chunk =
+			salvo_gcq_take_share(&crowd->gcq, &unit->own, ~0u, ~0u);
 
 		if (chunk.count)
 			account(crowd, lcq, unit->number, &chunk);

@@ -4,8 +4,8 @@
  *
  * One fills its local memory, its stacks and its registers with a pattern, on every unit. Another
  * looks for it in its own, and so does an address space that gets the number of
- * the first when that has ended. That buffers come zeroed is the driver's business (tests/uapi/bo.c);
- * that the memory of another is not there, escape.c's.
+ * the first when that has ended. That buffers come zeroed is the driver's business
+ * (tests/uapi/bo.c); that the memory of another is not there, escape.c's.
  */
 #include "spaces_fixture.h"
 

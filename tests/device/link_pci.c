@@ -518,7 +518,7 @@ TEST_F(link, next_worker_waits_until_all_of_the_last_is_gone)
 	EXPECT_TRUE(WAIT_FOR(self->guest.regs->generation == 2));
 }
 
-/* On a loaded machine a worker may have lived for a second when we kill it: that starts the count again. */
+/* On a loaded machine a worker may live for a second until we kill it: the count starts again. */
 TEST_F(link, gives_up_when_no_worker_lives)
 {
 	const pid_t supervisor = self->gpu.pid;

@@ -221,8 +221,8 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 	kill(zygote, SIGSTOP);
 	before = __atomic_load_n(&rig->regs->heartbeat, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, reset_main, rig));
-	for (i = 0; i < 5000 && __atomic_load_n(&rig->regs->heartbeat, __ATOMIC_RELAXED) - before < 20;
-	     i++)
+	for (i = 0; i < 5000 &&
+	     __atomic_load_n(&rig->regs->heartbeat, __ATOMIC_RELAXED) - before < 20; i++)
 		usleep(1000);
 	EXPECT_LT(i, 5000);
 	EXPECT_NE(rig->regs->reset_ack, rig->regs->reset_request);

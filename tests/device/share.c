@@ -470,7 +470,9 @@ TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
 /* What is left when all but a held unit have seen it keeps no entry and nobody awake. */
 TEST(a_held_unit_does_not_hold_the_others)
 {
-	const struct salvo_topology topology = { .units = 2, .nodes = 1, .node[0] = { .units = 3 } };
+	const struct salvo_topology topology = {
+		.units = 2, .nodes = 1, .node[0] = { .units = 3 },
+	};
 	struct salvo_element *elements = calloc(HELD_ELEMENTS, sizeof(*elements));
 	struct salvo_board *board = salvo_board_create();
 	const struct salvo_seat seat = { board, 0 }, other = { board, 1 };

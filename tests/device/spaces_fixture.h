@@ -56,8 +56,9 @@ FIXTURE_TEARDOWN(spaces)
 	rig_destroy(self->rig);
 }
 
-static inline uint64_t submit_to(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,
-			  const void *args, uint32_t args_size)
+static inline uint64_t submit_to(struct rig *rig, uint32_t asid,
+				 const struct drm_salvo_command *command,
+				 const void *args, uint32_t args_size)
 {
 	const struct salvo_batch_desc batch = {
 		.commands = command, .count = 1, .args = args, .args_size = args_size,
@@ -66,8 +67,9 @@ static inline uint64_t submit_to(struct rig *rig, uint32_t asid, const struct dr
 	return rig_submit_to(rig, asid, asid, &batch);
 }
 
-static inline uint32_t run_in(struct rig *rig, uint32_t asid, const struct drm_salvo_command *command,
-		       const void *args, uint32_t args_size)
+static inline uint32_t run_in(struct rig *rig, uint32_t asid,
+			      const struct drm_salvo_command *command,
+			      const void *args, uint32_t args_size)
 {
 	const uint64_t seqno = submit_to(rig, asid, command, args, args_size);
 
@@ -107,7 +109,8 @@ static inline void expect_good(struct __test_metadata *_metadata, struct rig *ri
 		ASSERT_EQ(value + i, out[i]);
 }
 
-static inline void expect_others_right(struct __test_metadata *_metadata, struct rig *rig, uint64_t value)
+static inline void expect_others_right(struct __test_metadata *_metadata, struct rig *rig,
+				       uint64_t value)
 {
 	expect_good(_metadata, rig, submit_good(rig, value), value);
 }

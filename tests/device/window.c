@@ -81,8 +81,10 @@ TEST_F(gpu, kernels_and_commands_use_scattered_system_pages_as_one_buffer)
 	uint64_t *system = (uint64_t *)(rig->system + PAGES_AT);
 	/* Three pages, in the order 2, 0, 1. */
 	const struct salvo_op_bind_system binds[] = {
-		{ .address = window(rig), .size = PAGE, .system = PAGES_AT + 2 * PAGE, .access = RW },
-		{ .address = window(rig) + PAGE, .size = 2 * PAGE, .system = PAGES_AT, .access = RW },
+		{ .address = window(rig), .size = PAGE, .system = PAGES_AT + 2 * PAGE,
+		  .access = RW },
+		{ .address = window(rig) + PAGE, .size = 2 * PAGE, .system = PAGES_AT,
+		  .access = RW },
 	};
 	const struct drm_salvo_command copy = {
 		.type = DRM_SALVO_COPY, .src = window(rig), .dst = rig->data_address,
@@ -129,7 +131,8 @@ TEST_F(gpu, system_pages_that_are_read_only_cannot_be_written)
 	EXPECT_EQ(SALVO_STATUS_DONE, bind_system(rig, RIG_ASID + 1, &writable, 1));
 	writable.system += PAGE;
 	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, bind_system(rig, RIG_ASID + 2, &writable, 1));
-	EXPECT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, window(rig), PAGE, 0));
+	EXPECT_EQ(SALVO_STATUS_DONE,
+		  rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, window(rig), PAGE, 0));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID + 1, SALVO_OP_SPACE_END, 0, 0, 0));
 	EXPECT_EQ(SALVO_STATUS_DONE, bind_system(rig, RIG_ASID + 2, &writable, 1));
 }

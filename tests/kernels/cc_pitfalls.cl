@@ -460,7 +460,8 @@ kernel void values_across(ARGS)
 
 kernel void float_bits(PLAIN)
 {
-	float x = as_float(in[ITEM]), y = as_float(in[ITEM + 1]), z = (float)(int)in[ITEM] * 1e-3f, sum = 0;
+	float x = as_float(in[ITEM]), y = as_float(in[ITEM + 1]), sum = 0;
+	float z = (float)(int)in[ITEM] * 1e-3f;
 	float4 v = (float4)(x, y, z, z * z);
 
 	for (uint i = 0; i < 9; i++)
@@ -595,7 +596,8 @@ kernel void wild(PLAIN)
 kernel void bits(PLAIN)
 {
 	uint x = in[ITEM];
-	uint r = clz(x) + popcount(x) * 3 + rotate(x, n) + mul_hi(x, 0x12345678u) + abs_diff((int)x, (int)n);
+	uint r = clz(x) + popcount(x) * 3 + rotate(x, n) + mul_hi(x, 0x12345678u) +
+		 abs_diff((int)x, (int)n);
 
 	if (x & 1)
 		r += add_sat(x, 0xf0000000u) + sub_sat((int)x, 0x70000000) + mad_sat(x, 3u, n);
@@ -627,7 +629,8 @@ kernel void meet_in_functions(ARGS)
 		}
 	local uint t[64 * 4];
 	t[LID] = r;
-	event_t e = async_work_group_copy(s, (local uint *)0 == 0 ? in + get_group_id(0) : in, SIZE, 0);
+	event_t e = async_work_group_copy(s, (local uint *)0 == 0 ? in + get_group_id(0) : in, SIZE,
+					  0);
 	wait_group_events(1, &e);
 	r += s[SIZE - 1 - LID] + t[(LID + 3) % SIZE];
 	out[ITEM] = r;
@@ -654,7 +657,8 @@ kernel void local_atomics(ARGS)
 	for (i = LID; i < 8; i += SIZE)
 		s[i] = i;
 	barrier(CLK_LOCAL_MEM_FENCE);
-	if (x & 1 && atomic_add(&s[x & 3], x & 7) + 1 && (x & 2 || atomic_or(&s[4], x & 0xff0) != 1))
+	if (x & 1 && atomic_add(&s[x & 3], x & 7) + 1 &&
+	    (x & 2 || atomic_or(&s[4], x & 0xff0) != 1))
 		atomic_max(&s[5], x);
 	for (i = 0; i < (x & 3); i++)
 		atomic_xor(&s[6], x << i);

@@ -404,7 +404,8 @@ TEST_F(fence, callbacks)
 	open_gate(&self->b, 0);
 	await_calls(&called, 1);
 	for (i = 0; i < 50; i++) {
-		fence = submit_store(&self->b, self->store, self->queues[i % QUEUES], 1, 1, NULL, 0);
+		fence = submit_store(&self->b, self->store, self->queues[i % QUEUES], 1, 1, NULL,
+				     0);
 		ASSERT_NE(NULL, fence);
 		ASSERT_EQ(0, salvo_fence_set_callback(fence, count_call, &called));
 		salvo_fence_destroy(fence);
@@ -629,7 +630,8 @@ TEST_F(fence, one_fence_and_many_threads)
 		waiters[i].fence = gate;
 		waiters[i].number = i;
 		ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &waiters[i].queue));
-		ASSERT_EQ(0, pthread_create(&waiters[i].thread, NULL, wait_and_submit, &waiters[i]));
+		ASSERT_EQ(0, pthread_create(&waiters[i].thread, NULL, wait_and_submit,
+					    &waiters[i]));
 	}
 	usleep(20000);
 	open_gate(&self->b, 0);

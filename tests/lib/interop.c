@@ -192,7 +192,8 @@ TEST_F(interop, a_dmabuf_that_can_only_be_read)
 
 	/* The driver has no way to bind this one for reading alone. */
 	ASSERT_EQ(0, vgem_create(vgem, BYTES, DRM_CLOEXEC | DRM_RDWR, &open));
-	EXPECT_EQ(-ENOTSUP, salvo_bo_import_dmabuf(self->b.device, open.fd, SALVO_BO_READONLY, &bo));
+	EXPECT_EQ(-ENOTSUP, salvo_bo_import_dmabuf(self->b.device, open.fd, SALVO_BO_READONLY,
+						   &bo));
 	ASSERT_EQ(0, salvo_bo_import_dmabuf(self->b.device, open.fd, 0, &bo));
 	salvo_batch_reset(self->b.batch);
 	ASSERT_EQ(0, salvo_batch_fill(self->b.batch, bo, 0, 4, 9));

@@ -178,7 +178,7 @@ TEST_F(nomem, submissions)
 	EXPECT_EQ(7, self->b.map[0]);
 }
 
-/* The packet of a batch is kept from the second submission on, and is not that of the longer batch. */
+/* The packet of a batch is kept from the second submission on, but not that of a longer batch. */
 TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
 {
 	struct salvo_fence *fence;

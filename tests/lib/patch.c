@@ -56,7 +56,8 @@ TEST_F(patch, values_buffers_and_grids)
 		ASSERT_EQ(0, salvo_batch_patch_value(batch, 1, 1, &value, sizeof(value)));
 		ASSERT_EQ(0, salvo_batch_patch_grid(batch, 1, 1, &items, NULL));
 		ASSERT_EQ(0, salvo_batch_patch_value(batch, 0, 2, &value, sizeof(value)));
-		ASSERT_EQ(0, salvo_batch_patch_bo(batch, 1, 0, round % 2 ? second : self->b.bo, 0, 0));
+		ASSERT_EQ(0, salvo_batch_patch_bo(batch, 1, 0, round % 2 ? second : self->b.bo, 0,
+						  0));
 		ASSERT_EQ(0, bench_run(&self->b));
 		EXPECT_EQ(1 + round, self->b.map[100]);
 	}
@@ -284,7 +285,8 @@ TEST_F(patch, submissions_are_captured)
 			salvo_batch_reset(self->b.batch);
 			ASSERT_EQ(0, bench_store(&self->b, self->store, 0, i));
 			ASSERT_EQ(1, bench_store(&self->b, self->store, 1 + i, i));
-			ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
+			ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0,
+							NULL));
 		}
 		EXPECT_REFUSED(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0,
 							   &fence));
@@ -412,7 +414,7 @@ TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
 			choose(&wanted[i]);
 			ASSERT_EQ(i, build(&self->b, kernels, &wanted[i]));
 		}
-		/* In most rounds there is a packet already, and in some nothing but grids changes. */
+		/* In most rounds there is a packet already, in some nothing but grids changes. */
 		for (i = 0; i < round % 4; i++)
 			ASSERT_EQ(0, bench_run(&self->b));
 		for (i = 0; i < count; i++) {

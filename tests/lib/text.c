@@ -432,13 +432,15 @@ TEST(memory_from_elsewhere_takes_a_buffers_place)
 	EXPECT_EQ(-ENOTSUP, salvo_text_bind(build, 2, bo, 0));
 	for (half = 0; half < 3; half++) {
 		/* The last time the buffer itself again. */
-		ASSERT_EQ(0, salvo_text_bind(build, 0, half < 2 ? bo : NULL, half < 2 ? half * 4096 : 0));
+		ASSERT_EQ(0, salvo_text_bind(build, 0, half < 2 ? bo : NULL,
+					     half < 2 ? half * 4096 : 0));
 		ASSERT_EQ(0, salvo_queue_submit(b.queue, build->batch, NULL, 0, &fence));
 		ASSERT_EQ(0, salvo_fence_wait(fence, 20 * SECOND_NS));
 		salvo_fence_destroy(fence);
 		for (i = 0; i < 16; i++) {
 			const uint32_t was = half < 2 ? 1000 + half * 1024 + i : i;
-			const uint32_t *in = half < 2 ? theirs + half * 1024 : (uint32_t *)build->maps[0];
+			const uint32_t *in = half < 2 ? theirs + half * 1024 :
+					     (uint32_t *)build->maps[0];
 
 			wrong += ((uint32_t *)build->maps[1])[i] != was + (i ? 100 : 0);
 			wrong += in[i] != (i ? was + 100 : 7);

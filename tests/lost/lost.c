@@ -28,7 +28,7 @@
 #include "rendernode.h"
 #include "system.h"
 
-/* Seconds: the next worker, and to bind the driver to it, take a slow kernel on a loaded machine many. */
+/* Seconds: the next worker and binding the driver take a slow kernel on a loaded machine many. */
 #define TIMEOUT	200
 
 FIXTURE(lost) {

@@ -4,7 +4,7 @@
  *
  * Two producers append elements to a ring of one entry while three takers walk along it:
  * a near unit, a far node that counts for its two units (N9 of CN102792271), and one
- * unit of that node, for what approves only a part of it. Masks name all, or the node, or only units.
+ * unit of that node, for what approves only a part of it. Masks name all, the node, or units.
  *
  * Each item is taken once, by somebody whom the mask approves; an entry is written only
  * when all have seen the one before; in the end every entry is free and nobody is behind.

@@ -143,7 +143,10 @@ TEST_F(import, gpu_reads_and_writes_in_place)
 /* Not only copies: what a kernel loads and stores by itself. */
 TEST_F(import, kernels_work_on_it)
 {
-	/* mov (%rdi),%rax; mov 8(%rdi),%rcx; 1: addl $3,(%rax); add $4,%rax; dec %rcx; jnz 1b; ret */
+	/*
+	 * mov (%rdi),%rax; mov 8(%rdi),%rcx;
+	 * 1: addl $3,(%rax); add $4,%rax; dec %rcx; jnz 1b; ret
+	 */
 	static const unsigned char code[] = {
 		0x48, 0x8b, 0x07, 0x48, 0x8b, 0x4f, 0x08, 0x83, 0x00, 0x03, 0x48, 0x83, 0xc0, 0x04,
 		0x48, 0xff, 0xc9, 0x75, 0xf4, 0xc3,

@@ -69,7 +69,7 @@ TEST_F(node, there_is_no_master_and_no_name_for_all)
 	EXPECT_EQ(call(self->fd, DRM_IOCTL_GEM_OPEN, &named), -EACCES);
 }
 
-/* Numbers that a driver may have; user memory is no buffer, so there is no ioctl for that either. */
+/* Numbers that a driver may have; user memory is no buffer, so there is no ioctl for that. */
 TEST_F(node, other_ioctls_are_refused)
 {
 	unsigned int nr;

@@ -130,7 +130,8 @@ static void translated(qemu_plugin_id_t plugin, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
 		if (is_marker(insn, &id, &start))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, start ? span_starts : span_ends,
+			qemu_plugin_register_vcpu_insn_exec_cb(insn,
+							       start ? span_starts : span_ends,
 							       QEMU_PLUGIN_CB_NO_REGS, (void *)id);
 		else
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, executed,

@@ -108,7 +108,8 @@ static gboolean build_batch(SalvoGstBatch *self)
 	folder = g_path_get_dirname(self->location);
 	dirs[0] = folder;
 	dirs[1] = self->kernels;
-	err = salvo_text_build(self->text, self->memory->device, dirs, folder, &self->build, &error);
+	err = salvo_text_build(self->text, self->memory->device, dirs, folder, &self->build,
+			       &error);
 	g_free(folder);
 	if (err)
 		return refuse(self, &error);

@@ -165,7 +165,8 @@ static void read_sizes(const Function &f, StringRef kind, uint32_t sizes[3])
 {
 	if (const MDNode *node = f.getMetadata(kind))
 		for (unsigned i = 0; i < 3; i++)
-			sizes[i] = mdconst::extract<ConstantInt>(node->getOperand(i))->getZExtValue();
+			sizes[i] = mdconst::extract<ConstantInt>(node->getOperand(i))
+					   ->getZExtValue();
 }
 
 /* The type in a vec_type_hint, as OpenCL C writes it. */

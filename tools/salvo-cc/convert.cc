@@ -122,7 +122,8 @@ static Value *round_directed(IRBuilder<> &b, Value *near, Value *exact, StringRe
 
 	if (rounding == "_rtz") {
 		Value *size = b.CreateUnaryIntrinsic(Intrinsic::fabs, exact);
-		Value *beyond = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(Intrinsic::fabs, wide), size);
+		Value *beyond = b.CreateFCmpOGT(b.CreateUnaryIntrinsic(Intrinsic::fabs, wide),
+						size);
 		return step_where(b, near, beyond, false);
 	}
 	Value *wrong = rounding == "_rtp" ? b.CreateFCmpOLT(wide, exact) :

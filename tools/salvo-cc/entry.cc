@@ -30,7 +30,8 @@ static Function *change_signature(kernel &k)
 	Function *f = Function::Create(type, GlobalValue::ExternalLinkage, "", old->getParent());
 
 	f->setAttributes(AttributeList::get(context, AttributeList::FunctionIndex,
-					    AttrBuilder(context, old->getAttributes().getFnAttrs())));
+					    AttrBuilder(context,
+							old->getAttributes().getFnAttrs())));
 	f->removeFnAttr(Attribute::NoRecurse);
 	f->setDSOLocal(true);
 	f->splice(f->begin(), old);
@@ -146,7 +147,8 @@ static void lay_out_local(kernel &k, IRBuilder<> &b, const group_values &v)
 									 g->getValueType()),
 				       Align(16));
 		k.local_bytes = alignTo(k.local_bytes, align);
-		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local, k.local_bytes);
+		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local,
+							      k.local_bytes);
 		address->setName(g->getName());
 		for (Use *use : uses)
 			use->set(address);

@@ -185,7 +185,8 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	b.SetInsertPoint(part);
 	PHINode *x = b.CreatePHI(b.getInt64Ty(), 3, "x");
 	Value *next = b.CreateAdd(x, b.getInt64(lanes), "", true, true);
-	b.CreateCondBr(b.CreateAnd(b.CreateICmpUGE(x, range.low), b.CreateICmpULE(next, range.high)),
+	b.CreateCondBr(b.CreateAnd(b.CreateICmpUGE(x, range.low),
+				   b.CreateICmpULE(next, range.high)),
 		       inside, outside);
 	x->addIncoming(range.first, before);
 
@@ -371,7 +372,9 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 			if (split.variables[n].uniform)
 				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
 		}
-		emit_rows(b, of, rows.back(), lanes_of(opts), v, v.extent[0], [&](Value *y, Value *z) {
+		const unsigned lanes = lanes_of(opts);
+
+		emit_rows(b, of, rows.back(), lanes, v, v.extent[0], [&](Value *y, Value *z) {
 			SmallVector<Value *> rest;
 			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
 			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",

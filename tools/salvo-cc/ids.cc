@@ -75,7 +75,8 @@ static Value *placeholder(IRBuilder<> &b, Type *type, const Twine &name, uint64_
 }
 
 /* With an offset a global id reaches as far again. */
-static Value *one_dimension(IRBuilder<> &b, const id_function &id, unsigned dim, const options &opts)
+static Value *one_dimension(IRBuilder<> &b, const id_function &id, unsigned dim,
+			    const options &opts)
 {
 	const bool further = opts.global_offset && &id == &id_functions[0];
 

@@ -105,7 +105,7 @@ static int outcome_of(Value *v, Instruction *test, bool outcome, unsigned depth)
 		int left = outcome_of(p, test, outcome, depth - 1);
 		int right = outcome_of(q, test, outcome, depth - 1);
 
-		/* The second one may be poison if the first decides otherwise, so it never is asked. */
+		/* The second one may be poison if the first decides otherwise: it is not asked. */
 		if (left == decides || right == decides)
 			return decides;
 		return left < 0 || right < 0 ? -1 : !decides;
@@ -260,7 +260,9 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 {
 	Value *zero = b.getInt64(0);
 	Value *first = zero, *end = row_length, *low = zero, *high = row_length;
-	auto later = [&](Value *p, Value *q) { return b.CreateBinaryIntrinsic(Intrinsic::smax, p, q); };
+	auto later = [&](Value *p, Value *q) {
+		return b.CreateBinaryIntrinsic(Intrinsic::smax, p, q);
+	};
 	auto earlier = [&](Value *p, Value *q) {
 		return b.CreateBinaryIntrinsic(Intrinsic::smin, p, q);
 	};

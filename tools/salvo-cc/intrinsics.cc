@@ -32,8 +32,12 @@ static Value *make_float(IRBuilder<> &b, StringRef name, ArrayRef<Value *> x)
 			return b.CreateIntrinsic(f.id, { x[0]->getType() }, x);
 
 	/* These need not care for NaN, unlike fmin() and fmax(). */
-	auto lesser = [&](Value *p, Value *q) { return b.CreateSelect(b.CreateFCmpOLT(q, p), q, p); };
-	auto greater = [&](Value *p, Value *q) { return b.CreateSelect(b.CreateFCmpOLT(p, q), q, p); };
+	auto lesser = [&](Value *p, Value *q) {
+		return b.CreateSelect(b.CreateFCmpOLT(q, p), q, p);
+	};
+	auto greater = [&](Value *p, Value *q) {
+		return b.CreateSelect(b.CreateFCmpOLT(p, q), q, p);
+	};
 	if (name == "min" && x.size() == 2)
 		return lesser(x[0], x[1]);
 	if (name == "max" && x.size() == 2)
@@ -54,7 +58,8 @@ static Value *make_mad_sat(IRBuilder<> &b, ArrayRef<Value *> x, bool is_signed)
 	auto limit = [&](const APInt &number) { return widen(ConstantInt::get(type, number)); };
 	Value *all = b.CreateAdd(b.CreateMul(widen(x[0]), widen(x[1])), widen(x[2]));
 
-	all = b.CreateBinaryIntrinsic(is_signed ? Intrinsic::smin : Intrinsic::umin, all, limit(most));
+	all = b.CreateBinaryIntrinsic(is_signed ? Intrinsic::smin : Intrinsic::umin, all,
+				      limit(most));
 	if (is_signed)
 		all = b.CreateBinaryIntrinsic(Intrinsic::smax, all, limit(least));
 	return b.CreateTrunc(all, type);

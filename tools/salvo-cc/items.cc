@@ -58,8 +58,9 @@ Type *private_type(const AllocaInst &alloca)
 	uint64_t bytes = alloca.getDataLayout().getTypeAllocSize(type);
 	uint64_t pad = alignTo(bytes, alloca.getAlign()) - bytes;
 
-	return pad ? StructType::get(type, ArrayType::get(Type::getInt8Ty(type->getContext()), pad)) :
-		     type;
+	Type *byte = Type::getInt8Ty(type->getContext());
+
+	return pad ? StructType::get(type, ArrayType::get(byte, pad)) : type;
 }
 
 items build_items(kernel &k, BasicBlock *body, const group_values &v)

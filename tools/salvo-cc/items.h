@@ -18,7 +18,7 @@ struct items {
 	llvm::SmallVector<llvm::Value *> values;
 	bool strips = false;
 
-	/* The argument that is the local id in dimension @d, of @function and what is made of it. */
+	/* The argument that is the local id in dimension @d, of @f and what is made of it. */
 	llvm::Argument *id(llvm::Function &f, unsigned d) const
 	{
 		return f.getArg(values.size() + d);

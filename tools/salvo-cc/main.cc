@@ -116,7 +116,8 @@ static bool compile(options &opts)
 	StringRef runtime = runtime_object(opts);
 	std::vector<bytes> objects(1);
 
-	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) || !link_library(*m))
+	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) ||
+	    !link_library(*m))
 		return false;
 	flatten_calls(*m);
 	add_print_buffers(*m);
@@ -125,7 +126,8 @@ static bool compile(options &opts)
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());
 	for (unsigned level : opts.isa_levels) {
-		bool first = level == opts.isa_levels.front(), last = level == opts.isa_levels.back();
+		bool first = level == opts.isa_levels.front();
+		bool last = level == opts.isa_levels.back();
 		std::unique_ptr<Module> copy = last ? std::move(m) : CloneModule(*m);
 
 		opts.isa_level = level;

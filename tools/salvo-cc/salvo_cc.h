@@ -57,7 +57,7 @@ struct kernel {
 	std::string hinted_type;
 	bool global_offset = false;
 	bool barriers = false;
-	bool split = false;			/* at its barriers, so that a call runs a work-group */
+	bool split = false;			/* at its barriers: a call runs a work-group */
 	bool prints = false;			/* its last argument is the print buffer */
 };
 
@@ -66,7 +66,7 @@ struct group_values {
 	llvm::Value *args, *group, *item;
 	llvm::Value *global_size[3], *local_size[3], *num_groups[3], *group_id[3], *extent[3];
 	llvm::Value *first_id[3];		/* number of the group's first work-item */
-	llvm::Value *offset[3], *origin[3];	/* the global offset, and that work-item's global id */
+	llvm::Value *offset[3], *origin[3];	/* the global offset, and that item's global id */
 	llvm::Value *local, *barrier, *dims, *run;
 };
 

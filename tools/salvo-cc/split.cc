@@ -180,7 +180,8 @@ bool splitter::can_compute_again(Value *v, unsigned &left)
 		return true;
 	/* What freeze makes of poison may be something else the next time. */
 	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
-	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst) || !left)
+	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst) ||
+	    !left)
 		return false;
 	left--;
 	for (Value *operand : inst->operands())
@@ -293,7 +294,8 @@ void splitter::make_region(unsigned number, regions &made)
 		Argument *shared = r.function->getArg(at++);
 
 		if (!v.uniform) {
-			memory->replaceAllUsesWith(b.CreateGEP(private_type(*v.memory), shared, item));
+			memory->replaceAllUsesWith(b.CreateGEP(private_type(*v.memory), shared,
+							       item));
 			memory->eraseFromParent();
 			continue;
 		}

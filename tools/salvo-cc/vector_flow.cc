@@ -56,7 +56,8 @@ void vectoriser::order_level(const Loop *level, BasicBlock *head)
 			continue;
 		if (block == head)
 			continue;
-		BasicBlock *above = seen_from(loops, level, dt.getNode(block)->getIDom()->getBlock());
+		BasicBlock *above = seen_from(loops, level,
+					      dt.getNode(block)->getIDom()->getBlock());
 		children[above].push_back(block);
 	}
 
@@ -112,7 +113,8 @@ void vectoriser::find_divergent_loops()
 		loop->getExitingBlocks(leaving);
 		for (BasicBlock *block : leaving) {
 			bool partial = splits(block);
-			for (Loop *in = loops.getLoopFor(block); in != loop; in = in->getParentLoop())
+			for (Loop *in = loops.getLoopFor(block); in != loop;
+			     in = in->getParentLoop())
 				partial |= is_divergent_loop(in);
 			BasicBlock *at = seen_from(loops, loop, block);
 			partial |= at != loop->getHeader() &&

@@ -266,7 +266,8 @@ Value *vectoriser::emit_vector(Instruction &inst)
 	if (auto *gep = dyn_cast<GetElementPtrInst>(&inst)) {
 		SmallVector<Value *> indices;
 		for (Value *i : gep->indices())
-			indices.push_back(shape_of(i).kind == shape::UNIFORM ? scalar(i) : vector(i));
+			indices.push_back(shape_of(i).kind == shape::UNIFORM ? scalar(i) :
+					  vector(i));
 		return b.CreateGEP(gep->getSourceElementType(), vector(gep->getPointerOperand()),
 				   indices, inst.getName());
 	}

@@ -106,7 +106,8 @@ static int lbp_code(const struct sums *s, const struct cascade_rect *r, int x, i
 	for (i = 0; i < 8; i++)
 		code = code << 1 |
 		       (rect_sum(s->sum, s->stride, x + r->x + order[i][0] * r->width,
-				 y + r->y + order[i][1] * r->height, r->width, r->height) >= centre);
+				 y + r->y + order[i][1] * r->height, r->width,
+				 r->height) >= centre);
 	return code;
 }
 

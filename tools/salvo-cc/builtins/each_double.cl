@@ -209,7 +209,8 @@ static OVERLOAD D log_sum(D x, D *low)
 	t_low += c * TWO_THIRDS_LOW + c_low * TWO_THIRDS;
 	D e1, e2, sum = two_sum(e * LN2_HIGH, 2 * s, &e1);
 	sum = two_sum(sum, t, &e2);
-	return quick_sum(sum, e1 + (e2 + (2 * s_low + (t_low + (c * z * log_tail(z) + e * LN2_LOW)))), low);
+	return quick_sum(sum, e1 + (e2 + (2 * s_low +
+					  (t_low + (c * z * log_tail(z) + e * LN2_LOW)))), low);
 }
 
 /* |x|^y but for the sign; 1 where y is 0. */
@@ -572,14 +573,16 @@ static OVERLOAD D erfc_tail(D x)
 
 OVERLOAD D erf(D x)
 {
-	D a = ABS(x), series = erf_series(a > (D)1 ? (D)1 : a), tail = 1 - erfc_tail(a < (D)1 ? (D)1 : a);
+	D a = ABS(x), series = erf_series(a > (D)1 ? (D)1 : a);
+	D tail = 1 - erfc_tail(a < (D)1 ? (D)1 : a);
 
 	return x == (D)0 ? x : x != x ? x : signed_as(a > (D)1 ? tail : series, x);
 }
 
 OVERLOAD D erfc(D x)
 {
-	D a = ABS(x), series = erf_series(a > (D)1 ? (D)1 : a), tail = erfc_tail(a < (D)1 ? (D)1 : a);
+	D a = ABS(x), series = erf_series(a > (D)1 ? (D)1 : a);
+	D tail = erfc_tail(a < (D)1 ? (D)1 : a);
 	D right = a > (D)1 ? tail : 1 - series, left = a > (D)1 ? 2 - tail : 1 + series;
 
 	return x != x ? x : BITS(x) < 0 ? left : right;

@@ -44,7 +44,8 @@ static OVERLOAD B clamp_bits(B x, int low, int high)
 OVERLOAD T ldexp(T x, I n)
 {
 	B more = clamp_bits(JOIN(CONVERT_B, N)(n), -5000, 5000), e = exponent_of(x);
-	B whole = clamp_bits(e + more, -2 * BIAS, 2 * BIAS), inner = clamp_bits(whole, 1 - BIAS, BIAS);
+	B whole = clamp_bits(e + more, -2 * BIAS, 2 * BIAS);
+	B inner = clamp_bits(whole, 1 - BIAS, BIAS);
 	B half_e = e / 2;
 	/* In [1, 2), exactly; then one factor, and one more only at either end of the range. */
 	T m = x * power_of_two(-half_e) * power_of_two(half_e - e);
@@ -191,7 +192,8 @@ static OVERLOAD S nearest_remainder(S x, S y, int *quotient)
 		q += up;
 		r = ldexp((S)(up ? (long)(rest - divisor) : (long)rest), unit);
 	}
-	*quotient = (as_long((double)x) ^ as_long((double)y)) < 0 ? -(int)(q & 127) : (int)(q & 127);
+	*quotient = (as_long((double)x) ^ as_long((double)y)) < 0 ? -(int)(q & 127) :
+		    (int)(q & 127);
 	return as_long((double)x) < 0 ? -r : r;
 }
 #endif

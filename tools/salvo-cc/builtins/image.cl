@@ -79,7 +79,8 @@ static float4 between(float4 a, float4 b, float part)
 
 static int layer_of(image_t image, float s)
 {
-	return clamp_index(floor_index(__builtin_elementwise_rint(s)), image->layers, CLK_ADDRESS_CLAMP_TO_EDGE);
+	return clamp_index(floor_index(__builtin_elementwise_rint(s)), image->layers,
+			   CLK_ADDRESS_CLAMP_TO_EDGE);
 }
 
 /* @dims filtered dimensions; @layer is the dimension that chooses a layer, or 0. */
@@ -116,7 +117,8 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
 		z0 = layer_of(image, layer == 1 ? s.y : s.z);
 	row = between(texel(image, x0, y0, z0), texel(image, x1, y0, z0), px);
 	if (dims > 1)
-		row = between(row, between(texel(image, x0, y1, z0), texel(image, x1, y1, z0), px), py);
+		row = between(row, between(texel(image, x0, y1, z0), texel(image, x1, y1, z0), px),
+			      py);
 	if (dims > 2) {
 		far = between(between(texel(image, x0, y0, z1), texel(image, x1, y0, z1), px),
 			      between(texel(image, x0, y1, z1), texel(image, x1, y1, z1), px), py);
@@ -137,7 +139,8 @@ static int4 pick_whole(image_t image, uint sampler, int4 s, uint dims, uint laye
 	if (dims > 2)
 		at.z = clamp_index(s.z, image->depth, mode);
 	if (layer)
-		at.z = clamp_index(layer == 1 ? s.y : s.z, image->layers, CLK_ADDRESS_CLAMP_TO_EDGE);
+		at.z = clamp_index(layer == 1 ? s.y : s.z, image->layers,
+				   CLK_ADDRESS_CLAMP_TO_EDGE);
 	return at;
 }
 
@@ -177,10 +180,14 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 #define READ(IMAGE, CI, CF, WIDE, DIMS, LAYER) \
 	OVERLOAD image_t salvo_image(read_only IMAGE image); \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CF s) \
-	{ return sample_f(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, LAYER); } \
+	{ \
+		return sample_f(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, \
+				LAYER); \
+	} \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
-		int4 at = pick_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER); \
+		int4 at = pick_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), \
+				     DIMS, LAYER); \
 		return texel(salvo_image(image), at.x, at.y, at.z); \
 	} \
 	READ_WHOLE(IMAGE, CI, WIDE, DIMS, LAYER) \
@@ -188,16 +195,19 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, uint4, read_imageui)
 #define READ_WHOLE(IMAGE, CI, WIDE, DIMS, LAYER) \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, CI s) \
-	{ return load_f(salvo_image(image), pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
+	{ return load_f(salvo_image(image), \
+			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
 	OVERLOAD int4 read_imagei(read_only IMAGE image, CI s) \
-	{ return load_i(salvo_image(image), pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
+	{ return load_i(salvo_image(image), \
+			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
 	OVERLOAD uint4 read_imageui(read_only IMAGE image, CI s) \
 	{ return as_uint4(read_imagei(image, s)); }
 #define READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, T, NAME) \
 	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CF s) \
 	{ \
-		return __builtin_astype(texel_i(salvo_image(image), pick_nearest(salvo_image(image), \
-			salvo_sampler(sampler), (float4)WIDE(s), DIMS, LAYER)), T); \
+		int4 at = pick_nearest(salvo_image(image), salvo_sampler(sampler), \
+				       (float4)WIDE(s), DIMS, LAYER); \
+		return __builtin_astype(texel_i(salvo_image(image), at), T); \
 	} \
 	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
@@ -230,14 +240,16 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	OVERLOAD int get_image_width(ACCESS IMAGE image) { return salvo_image(image)->width; } \
 	OVERLOAD int get_image_channel_data_type(ACCESS IMAGE image) \
 	{ return salvo_image(image)->type; } \
-	OVERLOAD int get_image_channel_order(ACCESS IMAGE image) { return salvo_image(image)->order; }
+	OVERLOAD int get_image_channel_order(ACCESS IMAGE image) \
+	{ return salvo_image(image)->order; }
 #define ASK_HEIGHT(ACCESS, IMAGE) \
 	OVERLOAD int get_image_height(ACCESS IMAGE image) { return salvo_image(image)->height; }
 #define ASK_DIM(ACCESS, IMAGE) \
 	OVERLOAD int2 get_image_dim(ACCESS IMAGE image) \
 	{ return (int2)(salvo_image(image)->width, salvo_image(image)->height); }
 #define ASK_LAYERS(ACCESS, IMAGE) \
-	OVERLOAD size_t get_image_array_size(ACCESS IMAGE image) { return salvo_image(image)->layers; }
+	OVERLOAD size_t get_image_array_size(ACCESS IMAGE image) \
+	{ return salvo_image(image)->layers; }
 
 READ(image1d_t, int, float, WIDE_1, 1, 0)
 READ(image1d_array_t, int2, float2, WIDE_2, 1, 1)

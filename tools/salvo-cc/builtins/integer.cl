@@ -41,7 +41,8 @@ MUL_HI(uint, ulong, 32)
 #define MUL_HI_LONG(T, U) \
 	OVERLOAD T mul_hi(T x, T y) \
 	{ \
-		T high = __builtin_astype(mul_hi(__builtin_astype(x, U), __builtin_astype(y, U)), T); \
+		T high = __builtin_astype(mul_hi(__builtin_astype(x, U), __builtin_astype(y, U)), \
+					  T); \
 		return high - ((x >> (T)63) & y) - ((y >> (T)63) & x); \
 	}
 WIDTHS(MUL_HI_ULONG, ulong, ulong)
