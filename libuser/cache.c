@@ -7,6 +7,9 @@
  * other; the last of two that make the same entry wins, and both are right. A file holds its own
  * hash: one that was cut off or damaged is as if it were not there. Files may be
  * deleted at any time; cache_limit.c does.
+ *
+ * What is in the folder is run. So it is not used unless it belongs to the user and nobody else can
+ * write there, whatever links lead to it; files are named from its descriptor, which stays.
  */
 #include "cache.h"
 
@@ -16,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,8 +34,8 @@ struct entry_head {
 
 static const char magic[8] = "SALVOC1";
 
-/* Path of the folder, made if @make; 0 or -ENOENT. */
-static int cache_folder(char *path, size_t size, bool make)
+/* Path of the folder; 0 or -ENOENT. */
+static int folder_path(char *path, size_t size, bool make)
 {
 	const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
 	int n;
@@ -53,19 +57,33 @@ static int cache_folder(char *path, size_t size, bool make)
 	return 0;
 }
 
-static int entry_path(const uint8_t *key, bool make, char *path, size_t size)
+/* The folder, made if @make; or -1. */
+static int open_folder(bool make)
 {
-	char name[2 * SHA256_DIGEST_LENGTH + 1];
-	size_t length;
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (folder_path(path, sizeof(path), make))
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Name of an entry: digits, and the 0 at the end */
+#define NAME_BYTES (2 * SHA256_DIGEST_LENGTH + 1)
+
+static void entry_name(const uint8_t *key, char name[NAME_BYTES])
+{
 	unsigned int i;
 
-	if (cache_folder(path, size, make))
-		return -ENOENT;
 	for (i = 0; i < SHA256_DIGEST_LENGTH; i++)
 		snprintf(name + 2 * i, 3, "%02x", key[i]);
-	length = strlen(path);
-	return (size_t)snprintf(path + length, size - length, "/%s", name) < size - length ?
-	       0 : -ENOENT;
 }
 
 static void hash_entry(const struct entry_head *head, const char *program, const char *messages,
@@ -117,15 +135,18 @@ static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *
 int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_block *program,
 		     struct salvo_text_block *messages)
 {
-	char path[PATH_MAX], *data = NULL;
+	const int folder = open_folder(false);
+	char name[NAME_BYTES], *data = NULL;
 	struct stat st;
 	size_t have = 0;
 	ssize_t n = 1;
 	int fd, err;
 
-	if (entry_path(key, false, path, sizeof(path)))
+	if (folder < 0)
 		return -ENOENT;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	entry_name(key, name);
+	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	close(folder);
 	if (fd < 0)
 		return -ENOENT;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MAX_ENTRY)
@@ -154,23 +175,29 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 	struct entry_head head = {
 		.program_bytes = program->bytes, .message_bytes = messages->bytes,
 	};
-	char path[PATH_MAX], temporary[PATH_MAX + 8];
+	char name[NAME_BYTES], temporary[NAME_BYTES + 7];
+	unsigned int random;
+	int folder, fd;
 	bool ok;
-	int fd;
 
-	if (!salvo_cache_limit() || entry_path(key, true, path, sizeof(path)))
+	if (!salvo_cache_limit() || getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return;
+	folder = open_folder(true);
+	if (folder < 0)
 		return;
 	memcpy(head.magic, magic, sizeof(magic));
 	hash_entry(&head, program->data, messages->data, head.hash);
-	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
+	entry_name(key, name);
+	snprintf(temporary, sizeof(temporary), "%s.%06x", name, random & 0xffffff);
+	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		close(folder);
 		return;
+	}
 	ok = write_part(fd, &head, sizeof(head)) &&
 	     write_part(fd, program->data, program->bytes) &&
 	     write_part(fd, messages->data, messages->bytes);
-	if (close(fd) || !ok || rename(temporary, path))
-		unlink(temporary);
-	*strrchr(path, '/') = 0;
-	salvo_cache_clean(path);
+	if (close(fd) || !ok || renameat(folder, temporary, folder, name))
+		unlinkat(folder, temporary, 0);
+	salvo_cache_clean(folder);
 }

@@ -28,7 +28,7 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 /** salvo_cache_limit() - Bytes that all entries may take: SALVO_CACHE_MIB, or 256 MiB. */
 uint64_t salvo_cache_limit(void);
 
-/** salvo_cache_clean() - Remove entries from @folder, oldest use first, if they take more. */
-void salvo_cache_clean(const char *folder);
+/** salvo_cache_clean() - Remove from @folder, which it closes, what was not used for longest. */
+void salvo_cache_clean(int folder);
 
 #endif /* SALVO_LIB_CACHE_H */

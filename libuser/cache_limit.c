@@ -84,7 +84,8 @@ static void find_entries(DIR *dir, struct entries *entries)
 
 	while ((file = readdir(dir)) && entries->count < MAX_ENTRIES) {
 		if (!is_ours(file->d_name, &partial) ||
-		    fstatat(dirfd(dir), file->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		    fstatat(dirfd(dir), file->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(st.st_mode))
 			continue;
 		if (!partial)
 			add_entry(entries, file->d_name, &st);
@@ -103,16 +104,18 @@ static int by_use(const void *p, const void *q)
 	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-void salvo_cache_clean(const char *folder)
+void salvo_cache_clean(int folder)
 {
 	const uint64_t limit = salvo_cache_limit();
 	struct entries entries = { 0 };
 	unsigned int i;
 	DIR *dir;
 
-	dir = opendir(folder);
-	if (!dir)
+	dir = fdopendir(folder);
+	if (!dir) {
+		close(folder);
 		return;
+	}
 	find_entries(dir, &entries);
 	if (entries.bytes > limit) {
 		qsort(entries.all, entries.count, sizeof(*entries.all), by_use);

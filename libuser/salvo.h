@@ -255,8 +255,8 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
  * @out: The program.
  *
  * The compiler is $SALVO_CC, or salvo-cc beside the library or in $PATH. Programs are kept
- * in $XDG_CACHE_HOME/salvo (~/.cache/salvo) by the hash of source, included files,
- * options and compiler. It may be called from many threads and processes at once.
+ * in $XDG_CACHE_HOME/salvo (~/.cache/salvo), if that is the user's own and nobody else can
+ * write there, by the hash of source, included files, options and compiler. It may be called from many threads and processes at once.
  *
  * Return: 0, -ENOEXEC (it does not compile, see @log), -ENOENT (no compiler), -EINVAL (no
  * source, or a quote in @options without its end), and as salvo_program_load().
@@ -276,7 +276,7 @@ void salvo_program_destroy(struct salvo_program *program);
  */
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
-/** salvo_kernel_destroy() - Destroy a kernel; dispatches of it stay in their batches. May be NULL. */
+/** salvo_kernel_destroy() - Destroy a kernel, or NULL; dispatches of it stay in their batches. */
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
 /** salvo_kernel_set_value() - An argument by value. Return: 0, -EINVAL (index, kind, size). */
 int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,

@@ -122,7 +122,8 @@ TEST_F_TIMEOUT(build, runs_and_is_kept, 200)
 	salvo_program_destroy(program);
 	free(log);
 
-	ASSERT_EQ(0, salvo_program_build(self->b.device, source, strlen(source), NULL, NULL, &program));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, strlen(source), NULL, NULL,
+					 &program));
 	EXPECT_EQ(4, stored(&self->b, program));
 	EXPECT_EQ(1, runs(self->folder));
 	salvo_program_destroy(program);
@@ -268,6 +269,37 @@ TEST_F(build, a_damaged_cache_is_no_matter)
 	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
 	EXPECT_EQ(4, stored(&self->b, program));
 	salvo_program_destroy(program);
+}
+
+/* What is in the cache is run: of a folder that others can write nothing is taken. */
+TEST_F(build, a_cache_that_others_can_write_is_not_used)
+{
+	char path[128], link[128];
+	struct salvo_program *program;
+	int i;
+
+	NEED_FAST_COMPILER();
+	snprintf(path, sizeof(path), "%s/salvo", self->folder);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+		salvo_program_destroy(program);
+		EXPECT_EQ(1 + i, runs(self->folder));
+		ASSERT_EQ(0, chmod(path, 0770));
+	}
+	/* Where it lies does not matter: a link may lead there. */
+	ASSERT_EQ(0, chmod(path, 0700));
+	snprintf(link, sizeof(link), "%s/elsewhere", self->folder);
+	ASSERT_EQ(0, rename(path, link));
+	ASSERT_EQ(0, symlink(link, path));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	salvo_program_destroy(program);
+	EXPECT_EQ(2, runs(self->folder));
+	if (geteuid())
+		SKIP(return, "only root can give a folder to somebody else");
+	ASSERT_EQ(0, chown(link, 1, 1));
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	salvo_program_destroy(program);
+	EXPECT_EQ(3, runs(self->folder));
 }
 
 struct builder {
