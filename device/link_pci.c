@@ -244,7 +244,7 @@ static void end_worker(void *cookie)
 	kill(getpid(), SIGKILL);
 }
 
-/* Doorbells of a dead worker count too: they only make the GPU look. Returns whether one was rung. */
+/* Doorbells of a dead worker count too: they only make the GPU look. Returns: was one rung? */
 static bool serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
 			    const struct pollfd *doorbells)
 {

@@ -256,7 +256,8 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
  *
  * The compiler is $SALVO_CC, or salvo-cc beside the library or in $PATH. Programs are kept
  * in $XDG_CACHE_HOME/salvo (~/.cache/salvo), if that is the user's own and nobody else can
- * write there, by the hash of source, included files, options and compiler. It may be called from many threads and processes at once.
+ * write there, by the hash of source, included files, options and compiler. It may be called
+ * from many threads and processes at once.
  *
  * Return: 0, -ENOEXEC (it does not compile, see @log), -ENOENT (no compiler), -EINVAL (no
  * source, or a quote in @options without its end), and as salvo_program_load().

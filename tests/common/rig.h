@@ -47,7 +47,7 @@ struct rig {
 	uint64_t code_address;
 	uint64_t seqno;			/* of the last packet */
 	uint64_t tail;
-	bool polls;			/* rig_wait() ends what is done, as a device's own thread would */
+	bool polls;			/* rig_wait() ends what is done, as a device's thread */
 	/* Called at a fence's interrupt, by a thread of the GPU; may submit if nobody else does. */
 	void (*on_fence)(struct rig *rig, void *cookie);
 	void *on_fence_cookie;

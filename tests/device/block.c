@@ -4,8 +4,8 @@
  *
  * The block (space_block.h) is all of the device that a kernel can write. Every word of
  * it gets every value that may hurt, while packets are on their way. The liar's own batch
- * may end in any way, or has to be killed as the driver would; the other address space computes what
- * it should, no fault is put down to it, and the device goes on. Which words and values
+ * may end in any way, or has to be killed as the driver would; the other address space computes
+ * what it should, no fault is put down to it, and the device goes on. Which words and values
  * there are: all in the end, if the environment variable SALVO_ROUNDS is at least their number;
  * else every n-th, so that ROUNDS are made, or SALVO_ROUNDS.
  */

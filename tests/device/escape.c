@@ -19,7 +19,7 @@ struct hostile_args {
 
 enum {
 	READ, WRITE, EXECUTE, CALL, OLD_CALL, DEEP, ILLEGAL, BREAKPOINT, DIVIDE, SMASH, CONTEXT,
-	STACK_AWAY,
+	STACK_AWAY, ENDLESS,
 };
 
 static __attribute__((always_inline)) inline int64_t call_system(int64_t number, int64_t a,
@@ -83,6 +83,9 @@ RIG_KERNEL static void hostile(RIG_KERNEL_ARGS)
 	case STACK_AWAY:
 		__asm__ volatile("mov %0, %%rsp; push %%rax; ret" :: "r"(h->a[0]));
 		break;
+	case ENDLESS:
+		for (;;)
+			__builtin_ia32_pause();
 	}
 }
 
@@ -135,22 +138,27 @@ TEST_F(spaces, system_calls_are_faults_and_have_no_effect)
 		{ SYS_socket, 1, 1, 0 }, { SYS_kill, getpid(), 9 }, { SYS_kill, -1, 9 },
 		{ SYS_tkill, getpid(), 9 }, { SYS_tgkill, getpid(), getpid(), 9 },
 		{ SYS_ptrace, 16, getpid(), 0, 0 }, { SYS_mmap, 0, PAGE, 7, 0x22 },
-		{ SYS_mprotect, rig->code_address, PAGE, 7 }, { SYS_munmap, rig->code_address, PAGE },
-		{ SYS_fork }, { SYS_clone, 0, 0, 0, 0 }, { SYS_execve, rig->data_address, 0, 0 },
+		{ SYS_mprotect, rig->code_address, PAGE, 7 },
+		{ SYS_munmap, rig->code_address, PAGE }, { SYS_fork },
+		{ SYS_clone, 0, 0, 0, 0 }, { SYS_execve, rig->data_address, 0, 0 },
 		{ SYS_write, 1, rig->data_address, 1 }, { SYS_read, 0, rig->data_address, 1 },
 		{ SYS_process_vm_readv, getpid(), 0, 0, 0 }, { SYS_prctl, 1, 0, 0, 0 },
 		{ SYS_rt_sigaction, 11, 0, 0, 8 }, { SYS_brk, 0 }, { SYS_getpid },
 		{ SYS_exit, 0 }, { SYS_exit_group, 0 }, { 100000 },
 		{ SYS_tgkill, getpid(), getpid(), SIGURG }, { SYS_clone3, 0, 0 }, { SYS_vfork },
-		{ SYS_memfd_create, rig->data_address, 0 }, { SYS_mremap, rig->data_address, PAGE, PAGE },
+		{ SYS_memfd_create, rig->data_address, 0 },
+		{ SYS_mremap, rig->data_address, PAGE, PAGE },
 		{ SYS_bpf, 0, 0, 0 }, { SYS_io_uring_setup, 1, rig->data_address },
-		{ SYS_userfaultfd, 0 }, { SYS_perf_event_open, 0, 0, 0, 0 }, { SYS_pidfd_open, 1, 0 },
-		{ SYS_unshare, 0 }, { SYS_setns, 0, 0 }, { SYS_keyctl, 0, 0 },
+		{ SYS_userfaultfd, 0 }, { SYS_perf_event_open, 0, 0, 0, 0 },
+		{ SYS_pidfd_open, 1, 0 }, { SYS_unshare, 0 }, { SYS_setns, 0, 0 },
+		{ SYS_keyctl, 0, 0 },
 		{ SYS_sched_setaffinity, 0, 8, rig->data_address }, { SYS_setpriority, 0, 0, -20 },
-		{ SYS_sigaltstack, 0, 0 }, { SYS_arch_prctl, 0x1002, 0 }, { SYS_modify_ldt, 0, 0, 0 },
-		{ SYS_seccomp, 0, 0, 0 }, { SYS_shmget, 0, PAGE, 0 }, { SYS_set_robust_list, 0, 24 },
+		{ SYS_sigaltstack, 0, 0 }, { SYS_arch_prctl, 0x1002, 0 },
+		{ SYS_modify_ldt, 0, 0, 0 }, { SYS_seccomp, 0, 0, 0 }, { SYS_shmget, 0, PAGE, 0 },
+		{ SYS_set_robust_list, 0, 24 },
 		/* Of futexes no more than to wait and to wake: FUTEX_REQUEUE, _LOCK_PI, _WAKE_OP */
-		{ SYS_futex, rig->data_address, 3, 1, 1 }, { SYS_futex, rig->data_address, 6, 0, 0 },
+		{ SYS_futex, rig->data_address, 3, 1, 1 },
+		{ SYS_futex, rig->data_address, 6, 0, 0 },
 		{ SYS_futex, rig->data_address, 5 | 128, 1, 1 }, { SYS_futex_waitv, 0, 0, 0, 0 },
 		/* The x32 ABI */
 		{ 0x40000000 | SYS_getpid }, { 0x40000000 | SYS_write, 1, rig->data_address, 1 },
@@ -247,6 +255,8 @@ TEST_F(spaces, process_has_a_filter_and_no_privileges_files_or_writable_code)
 	EXPECT_EQ(1, all.bound);
 	EXPECT_EQ(0, all.capable);
 	EXPECT_EQ(1, all.volunteers);
+	if (!all.seen)
+		SKIP(return, "mappings and descriptors: the kernel tells them to root only");
 	EXPECT_EQ(0, all.writable_code);
 	EXPECT_EQ(0, all.files);
 }
@@ -290,7 +300,8 @@ TEST_F(spaces, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
 static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsigned int round,
 		      unsigned int *seed)
 {
-	struct hostile_args args = { rand_r(seed) % (STACK_AWAY + 1), { 0 } };
+	/* To be killed takes long, so it is a rare one that does not end. */
+	struct hostile_args args = { round % 32 ? rand_r(seed) % ENDLESS : ENDLESS, { 0 } };
 	const struct drm_salvo_command command = rig_dispatch(rig, hostile, 1 + round % 4, 1, 0,
 							      sizeof(args));
 	uint64_t seqno, others;

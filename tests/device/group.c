@@ -382,6 +382,36 @@ TEST_F(gpu, M6_item_that_runs_over_its_stack_is_caught)
 	EXPECT_EQ(0, fault(rig)->item);
 }
 
+/* The last item goes on from its stack towards what lies behind all stacks. */
+RIG_KERNEL static void past_the_series(RIG_KERNEL_ARGS)
+{
+	const struct out_args *a = args;
+	volatile uint8_t *at = (volatile uint8_t *)__builtin_frame_address(0);
+
+	group->barrier(group);
+	if (item->local_id[0] != 1023)
+		return;
+	for (;; at += 4096)
+		*at = *at;
+	a->out[0] = 1;
+}
+
+/* What lies behind is the stack of the unit's signals, which no kernel may reach. */
+TEST_F(gpu, M6_access_past_private_memory_is_caught)
+{
+	struct rig *rig = self->rig;
+	const struct out_args args = { self->gpu_data, 0 };
+	struct drm_salvo_command command =
+		with_barriers(rig_dispatch(rig, past_the_series, 1024, 1024, 0, sizeof(args)));
+
+	command.eu_mask = 1;
+	self->data[0] = 0;
+	ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, &command, 1, &args, sizeof(args)));
+	EXPECT_EQ(SALVO_FAULT_STACK, fault(rig)->kind);
+	EXPECT_EQ(1023, fault(rig)->item);
+	EXPECT_EQ(0, self->data[0]);
+}
+
 /* --- faults of kernels ------------------------------------------------------------- */
 
 RIG_KERNEL static void faulty(RIG_KERNEL_ARGS)

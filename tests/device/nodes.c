@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "element.h"
 #include "gpu.h"
 #include "kselftest_harness.h"
@@ -149,11 +150,71 @@ TEST_F(units, N2_N4_every_item_runs_once_on_units_of_its_mask)
 	}
 }
 
+static bool on_units(const struct salvo_gpu_recording *recording, uint32_t command, uint64_t mask)
+{
+	uint32_t i, found = 0;
+
+	for (i = 0; i < recording->next; i++) {
+		if (recording->spans[i].command != command)
+			continue;
+		if (!(mask & (1ull << recording->spans[i].unit)))
+			return false;
+		found++;
+	}
+	return found;
+}
+
+/* The ring entry's mask, the packet's, the dispatch's; copies and fills have that of the packet. */
+TEST_F(units, N3_masks_of_context_batch_and_dispatch_hold_together)
+{
+	const uint64_t all = self->rig->gpu->eus.all;
+	const struct mark_args args = { (void *)self->gpu_data, 0 };
+	struct rig *rig = self->rig;
+	unsigned int state = 3, i;
+
+	for (i = 0; i < 40; i++) {
+		/* Each lies in the one before; zero stands for all of that. */
+		const uint64_t entry_mask = i % 4 ? rand_r(&state) & all : 0;
+		const uint64_t context = entry_mask ? entry_mask : all;
+		const uint64_t packet_mask = i % 3 ? rand_r(&state) & context : 0;
+		const uint64_t batch = packet_mask ? packet_mask : context;
+		struct drm_salvo_command commands[3] = {
+			{ .type = DRM_SALVO_FILL, .dst = rig->data_address + (1 << 20),
+			  .size = 1 << 20 },
+			{ .type = DRM_SALVO_COPY, .dst = rig->data_address + (2 << 20),
+			  .src = rig->data_address + (3 << 20), .size = 1 << 20 },
+			rig_dispatch(rig, mark, 3000, 1, 0, sizeof(args)),
+		};
+		const struct salvo_batch_desc desc = {
+			.commands = commands, .count = 3, .args = &args, .args_size = sizeof(args),
+		};
+		struct salvo_op_setup_state *setup;
+		struct salvo_ring_entry entry;
+
+		commands[2].eu_mask = rand_r(&state) & batch;
+		entry = rig_next_entry(rig, 1, rig_pack(rig, 1, &desc));
+		setup = (void *)((struct salvo_packet *)rig_next_packet(rig) + 1);
+		ASSERT_EQ(SALVO_OP_SETUP_STATE, setup->op.code);
+		setup->eu_mask = packet_mask;
+		entry.eu_mask = entry_mask;
+		self->recording.next = 0;
+		rig_push(rig, &entry);
+		rig_ring(rig);
+		ASSERT_TRUE(rig_wait(rig, entry.seqno));
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_result(rig, entry.seqno)->status);
+		ASSERT_LT(self->recording.next, SPANS);
+		EXPECT_TRUE(on_units(&self->recording, 0, batch));
+		EXPECT_TRUE(on_units(&self->recording, 1, batch));
+		EXPECT_TRUE(on_units(&self->recording, 2, commands[2].eu_mask ?: batch));
+	}
+}
+
 TEST_F(units, N6_a_far_node_works_through_its_local_queue)
 {
 	const struct salvo_queues *queues = &self->rig->gpu->queues;
 	const struct mark_args args = { (void *)self->gpu_data, 0 };
-	struct drm_salvo_command command = rig_dispatch(self->rig, mark, 100000, 1, 0, sizeof(args));
+	struct drm_salvo_command command =
+		rig_dispatch(self->rig, mark, 100000, 1, 0, sizeof(args));
 	unsigned int node, i;
 
 	for (node = 0; node < queues->topology.nodes; node++) {
@@ -430,6 +491,32 @@ TEST_F(unit, long_work_groups_make_short_chunks_and_short_ones_long)
 	command.args_offset = sizeof(args[0]);
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, args, sizeof(args)));
 	EXPECT_LT(self->recording.next, 1000);
+}
+
+/*
+ * The next batch of a frame finds units that look for it; later they sleep. A unit may lose its
+ * core at any time, so once in many times has to do.
+ */
+TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
+{
+	struct rig *rig = self->rig;
+	const struct burn_args args = { 1, 0 };
+	const struct drm_salvo_command command = rig_dispatch(rig, burn, 1, 1, 0, sizeof(args));
+	const struct salvo_wakes *wakes = rig->gpu->eus.wakes;
+	unsigned int i, looked = 0, slept = 0;
+
+	for (i = 0; i < 1000 && !(looked && slept); i++) {
+		uint64_t since;
+
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		for (since = salvo_clock(); salvo_clock() - since < 20000;)
+			;
+		looked += atomic_load(&wakes->looking) == 1;
+		usleep(2000);
+		slept += !atomic_load(&wakes->looking) && atomic_load(&wakes->sleeping) == 1;
+	}
+	EXPECT_NE(0, looked);
+	EXPECT_NE(0, slept);
 }
 
 static uint64_t cpu_ns(void)

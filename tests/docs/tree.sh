@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Rules for the tree that a program can check: licence lines, headers that compile alone, file sizes, links, shell scripts.
+# Rules for the tree that a program can check: licence lines, headers that compile alone, sizes of
+# files and lines, links, shell scripts.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -34,6 +35,18 @@ done <<<"$files")
 		for f in $sources; do
 			[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
 		done)"
+	# What is quoted, a message for one, can be found when it stands in one line.
+	# shellcheck disable=SC2016 # the dollars are awk's
+	check "no line has more than 100 columns, but for what is quoted" "$(
+		grep -E '\.(c|h|S|cc|cl)$' <<<"$sources" | xargs awk '{
+			gsub(/"([^"\\]|\\.)*"/, "\"\"")
+			n = split($0, part, "\t")
+			columns = length(part[1])
+			for (i = 2; i <= n; i++)
+				columns = (int(columns / 8) + 1) * 8 + length(part[i])
+			if (columns > 100)
+				print FILENAME ":" FNR ": " columns " columns"
+		}')"
 	check "headers compile alone" "$(
 		grep -E '^(uapi|libuser|device)/.*\.h$|^driver/salvo_(pack|validate)\.h$' <<<"$files" | while read -r f; do
 			# shellcheck disable=SC2046
