@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "clock.h"
+#include "cursor.h"
 #include "salvo_hw.h"
 
 /* A seqno that is wrong by so much belongs to no batch. */
@@ -64,25 +65,12 @@ static int wrong(const struct parser *p, const char *format, ...)
 	return -EINVAL;
 }
 
-static bool accept(struct parser *p, const char *word)
-{
-	const size_t length = strlen(word);
-
-	if (strncmp(p->at, word, length))
-		return false;
-	p->at += length;
-	return true;
-}
-
 static int number(struct parser *p, const char *field, uint32_t most, int64_t *out)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	if (*p->at < '0' || *p->at > '9')
+	if (!salvo_cursor_number(&p->at, most, &value))
 		return wrong(p, "%s: a number is missing", field);
-	for (; *p->at >= '0' && *p->at <= '9'; p->at++)
-		if (value <= most)
-			value = 10 * value + (*p->at - '0');
 	if (!value || value > most)
 		return wrong(p, "%s: not from 1 to %u", field, most);
 	*out = (int64_t)value;
@@ -93,10 +81,10 @@ static int late(struct parser *p, int64_t *value)
 {
 	int err;
 
-	if (!accept(p, ":"))
+	if (!salvo_cursor_accept(&p->at, ":"))
 		return wrong(p, "the time is missing, as in :200ms");
 	err = number(p, "time", SALVO_INJECT_MAX_MS, value);
-	if (!err && !accept(p, "ms"))
+	if (!err && !salvo_cursor_accept(&p->at, "ms"))
 		return wrong(p, "time: ms is missing");
 	return err;
 }
@@ -107,10 +95,10 @@ static int seqno(struct parser *p, int64_t *value)
 	int err;
 
 	*value = FAR_OFF;
-	if (!accept(p, ":"))
+	if (!salvo_cursor_accept(&p->at, ":"))
 		return 0;
-	minus = accept(p, "-");
-	if (!minus && !accept(p, "+"))
+	minus = salvo_cursor_accept(&p->at, "-");
+	if (!minus && !salvo_cursor_accept(&p->at, "+"))
 		return wrong(p, "difference: + or - is missing");
 	err = number(p, "difference", FAR_OFF, value);
 	if (minus)
@@ -123,7 +111,7 @@ static int reg(struct parser *p, int64_t *value)
 	unsigned int i;
 
 	for (i = 0; i < REGISTERS; i++) {
-		if (!accept(p, registers[i].name))
+		if (!salvo_cursor_accept(&p->at, registers[i].name))
 			continue;
 		*value = i;
 		return 0;
@@ -151,7 +139,7 @@ static int fault(struct parser *p, struct salvo_inject *inject)
 	p->item = p->at;
 	if (i == SALVO_INJECT_ITEMS)
 		return wrong(p, "more than %u faults", SALVO_INJECT_ITEMS);
-	for (k = 0; k <= SALVO_INJECT_CRASH && !accept(p, kinds[k].name); k++)
+	for (k = 0; k <= SALVO_INJECT_CRASH && !salvo_cursor_accept(&p->at, kinds[k].name); k++)
 		;
 	if (k > SALVO_INJECT_CRASH)
 		return wrong(p, "no fault that is known");
@@ -178,7 +166,7 @@ int salvo_inject_parse(struct salvo_inject *inject, const char *text, char *why)
 		return 0;
 	do
 		err = fault(&p, inject);
-	while (!err && accept(&p, ","));
+	while (!err && salvo_cursor_accept(&p.at, ","));
 	return err;
 }
 

@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "cursor.h"
 
 /* --- the machine ------------------------------------------------------------ */
 
@@ -141,26 +142,13 @@ static int wrong(const struct parser *p, const char *format, ...)
 	return -EINVAL;
 }
 
-static bool accept(struct parser *p, const char *word)
-{
-	const size_t length = strlen(word);
-
-	if (strncmp(p->at, word, length))
-		return false;
-	p->at += length;
-	return true;
-}
-
 static int number(struct parser *p, const char *field, unsigned int least, unsigned int most,
 		  unsigned int *out)
 {
-	uint64_t value = 0;
+	uint64_t value;
 
-	if (*p->at < '0' || *p->at > '9')
+	if (!salvo_cursor_number(&p->at, most, &value))
 		return wrong(p, "%s: a number is missing at '%.20s'", field, p->at);
-	for (; *p->at >= '0' && *p->at <= '9'; p->at++)
-		if (value <= most)
-			value = 10 * value + (*p->at - '0');
 	if (value < least || value > most)
 		return wrong(p, "%s: not from %u to %u", field, least, most);
 	*out = value;
@@ -174,7 +162,7 @@ static int group(struct parser *p)
 	unsigned int nodes = 1, units;
 	int err = number(p, "units", 1, SALVO_MAX_UNITS, &units);
 
-	if (!err && accept(p, "x")) {
+	if (!err && salvo_cursor_accept(&p->at, "x")) {
 		nodes = units;
 		err = number(p, "units", 1, SALVO_MAX_UNITS, &units);
 	}
@@ -195,21 +183,21 @@ static int far(struct parser *p)
 	unsigned int node, latency = 0;
 	int err;
 
-	if (!accept(p, "far="))
+	if (!salvo_cursor_accept(&p->at, "far="))
 		return wrong(p, "far=NODE is missing at '%.20s'", p->at);
 	err = number(p, "far", 0, p->topology->nodes - 1, &node);
 	if (err)
 		return err;
-	if (accept(p, ":")) {
+	if (salvo_cursor_accept(&p->at, ":")) {
 		err = number(p, "latency", 0, SALVO_TOPOLOGY_MAX_NS, &latency);
 		if (err)
 			return err;
-		if (accept(p, "us")) {
+		if (salvo_cursor_accept(&p->at, "us")) {
 			if (latency > SALVO_TOPOLOGY_MAX_NS / 1000)
 				return wrong(p, "latency: more than %u us",
 					     SALVO_TOPOLOGY_MAX_NS / 1000);
 			latency *= 1000;
-		} else if (!accept(p, "ns")) {
+		} else if (!salvo_cursor_accept(&p->at, "ns")) {
 			return wrong(p, "latency: ns or us is missing at '%.20s'", p->at);
 		}
 	}
@@ -231,8 +219,8 @@ int salvo_topology_parse(struct salvo_topology *topology, const char *text, char
 		topology->core[i] = -1;
 	do
 		err = group(&p);
-	while (!err && accept(&p, "+"));
-	while (!err && accept(&p, ","))
+	while (!err && salvo_cursor_accept(&p.at, "+"));
+	while (!err && salvo_cursor_accept(&p.at, ","))
 		err = far(&p);
 	if (!err && *p.at)
 		err = wrong(&p, "units: what is '%.20s'?", p.at);
