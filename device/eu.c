@@ -45,8 +45,6 @@
 #define SPIN_NS		50000u
 /* Looks before the unit starts to yield its core */
 #define SPIN_LOOKS	64u
-/* Of its thread, where kernels without barriers run: no matter what other threads here have */
-#define STACK_BYTES	(8u << 20)
 /* How long it leaves the core to another process before it looks again */
 #define HOLD_NS		500000u
 
@@ -451,7 +449,8 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 	memset(eus->units, 0, count * sizeof(eus->units[0]));
 
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	/* No matter what other threads of this process have. */
+	pthread_attr_setstacksize(&attr, SALVO_UNIT_STACK_BYTES);
 	pthread_attr_setguardsize(&attr, SALVO_GUARD_BYTES);
 	block_signals(&old);
 	for (i = 0; i < count && !ret; i++) {

@@ -89,15 +89,6 @@ static void prepare_item(struct salvo_fibers *fibers, uint32_t item)
 	*canary_of(fibers, item) = CANARY;
 }
 
-static size_t stride_for(uint32_t count)
-{
-	size_t stack = SALVO_FIBER_BYTES / count - SALVO_FIBER_SKEW;
-
-	if (stack > SALVO_FIBER_MAX_STACK)
-		stack = SALVO_FIBER_MAX_STACK;
-	return stack / SALVO_FIBER_MIN_STACK * SALVO_FIBER_MIN_STACK + SALVO_FIBER_SKEW;
-}
-
 enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t count,
 				       void (*fn)(void *arg, uint32_t item), void *arg)
 {
@@ -107,7 +98,7 @@ enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t cou
 	fibers->arg = arg;
 	if (fibers->count != count) {
 		fibers->count = count;
-		fibers->stride = stride_for(count);
+		fibers->stride = salvo_item_stack(count) + SALVO_FIBER_SKEW;
 	}
 	fibers->current = 0;
 	fibers->finished = 0;

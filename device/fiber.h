@@ -8,15 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "salvo_hw.h"
+#include "salvo_kernel.h"
 
 /* Stacks lie this much further apart than whole pages, so that they share no cache sets. */
 #define SALVO_FIBER_SKEW	192
-#define SALVO_FIBER_MIN_STACK	(16u << 10)
-#define SALVO_FIBER_MAX_STACK	(256u << 10)
 /* Private memory of a unit: a smallest stack for each item of the largest group. */
 #define SALVO_FIBER_BYTES	(SALVO_MAX_GROUP_ITEMS * \
-				 (size_t)(SALVO_FIBER_MIN_STACK + SALVO_FIBER_SKEW))
+				 (size_t)(SALVO_ITEM_STACK_LEAST + SALVO_FIBER_SKEW))
 
 /**
  * struct salvo_fibers - The work-items of one work-group.

@@ -27,6 +27,25 @@
 #define SALVO_KERNEL_H
 
 #include <stdint.h>
+#include "salvo_hw.h"
+
+/*
+ * Private memory lies on the stack: that of the unit's thread, or with SALVO_KERNEL_BARRIERS
+ * the work-item's own, which is larger in smaller work-groups. Of either the unit needs
+ * SALVO_STACK_RESERVE itself.
+ */
+#define SALVO_UNIT_STACK_BYTES	(8u << 20)
+#define SALVO_ITEM_STACK_LEAST	(16u << 10)
+#define SALVO_ITEM_STACK_MOST	(256u << 10)
+#define SALVO_STACK_RESERVE	1024u
+
+/* The stack of a work-item in a work-group of @items, 1 to SALVO_MAX_GROUP_ITEMS. */
+static inline uint32_t salvo_item_stack(uint32_t items)
+{
+	const uint32_t stack = SALVO_MAX_GROUP_ITEMS / items * SALVO_ITEM_STACK_LEAST;
+
+	return stack < SALVO_ITEM_STACK_MOST ? stack : SALVO_ITEM_STACK_MOST;
+}
 
 /**
  * struct salvo_group - One work-group as its kernel sees it.

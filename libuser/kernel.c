@@ -230,6 +230,15 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 	return salvo_grid_set(kernel->device, kernel->info, dims, items, group, &kernel->grid);
 }
 
+/* Else work-items of one group would write over each other's private memory (M7 of CN102576314). */
+static bool fits_stack(const struct salvo_note_kernel *note, uint32_t items)
+{
+	const uint32_t stack = note->flags & SALVO_KERNEL_BARRIERS ? salvo_item_stack(items) :
+								     SALVO_UNIT_STACK_BYTES;
+
+	return note->private_bytes <= stack - SALVO_STACK_RESERVE;
+}
+
 int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_info *kernel,
 		   unsigned int dims, const uint32_t *items, const uint32_t *group,
 		   struct salvo_grid *grid)
@@ -265,6 +274,8 @@ int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_
 		if (in_group > info->max_group_items || groups > SALVO_MAX_GROUPS)
 			return -E2BIG;
 	}
+	if (!fits_stack(&kernel->note, in_group))
+		return -E2BIG;
 	grid->dims = dims;
 	memcpy(grid->items, new_items, sizeof(new_items));
 	memcpy(grid->group, new_group, sizeof(new_group));

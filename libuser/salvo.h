@@ -322,7 +322,8 @@ int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, ui
  * Where @items is no multiple of @group the last work-groups are smaller.
  *
  * Return: 0, -EINVAL (a zero, or not the group size that the kernel requires),
- * -E2BIG (over a limit of the device, or more than 2^31 work-groups).
+ * -E2BIG (over a limit of the device, more than 2^31 work-groups, or the private memory that
+ * the kernel needs is more than there is for each work-item of so large a work-group).
  */
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);

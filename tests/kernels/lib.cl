@@ -34,6 +34,20 @@ kernel void mixed(global uint *out, char c, float4 v, ulong l, local uint *a, sh
 	out[get_global_id(0)] = a[0] + b[1] + k[1] + (uint)c + (uint)s + (uint)l + (uint)v.w;
 }
 
+// 24 KB of private memory, of which few words are touched.
+kernel void deep(global uint *out, uint step)
+{
+	size_t i = get_global_id(0);
+	uint a[6000], k, sum = 0;
+
+	for (k = 0; k < 6000; k += step)
+		a[k] = i + k;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (k = 0; k < 6000; k += step)
+		sum += a[k];
+	out[i] = sum;
+}
+
 kernel void reverse(global uint *data, local uint *part)
 {
 	size_t i = get_local_id(0), n = get_local_size(0);

@@ -150,6 +150,30 @@ TEST_F(kernel, too_much_local_memory)
 	salvo_kernel_destroy(kernel);
 }
 
+TEST_F(kernel, M7_private_memory_bounds_the_work_group)
+{
+	struct salvo_kernel *kernel = bench_kernel(&self->b, "deep");
+	const uint32_t items = 2048, step = 2999;
+	const uint32_t groups[] = { 1024, 513, 512, 64, 1 };
+	uint32_t g, i;
+
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, self->b.bo, 0));
+	ASSERT_EQ(0, salvo_kernel_set_value(kernel, 1, &step, sizeof(step)));
+	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 1, &items, &groups[0]));
+	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 1, &items, &groups[1]));
+	/* The last time the library chooses. */
+	for (g = 2; g < 6; g++) {
+		ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &items, g < 5 ? &groups[g] : NULL));
+		salvo_batch_reset(self->b.batch);
+		ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, kernel));
+		ASSERT_EQ(0, bench_run(&self->b));
+		for (i = 0; i < items; i++)
+			ASSERT_EQ(3 * i + step + 2 * step, self->b.map[i]);
+	}
+	salvo_kernel_destroy(kernel);
+}
+
 TEST_F(kernel, N2_every_work_item_runs_once_at_its_place)
 {
 	static const uint32_t grids[][3] = {
