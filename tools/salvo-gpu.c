@@ -7,7 +7,8 @@
  * worker, which is the GPU. When a worker dies, the supervisor waits until all processes of
  * its address spaces are gone too, and forks the next one with the next generation; QEMU
  * notices nothing and the guest's driver is told by SALVO_VECTOR_LOST. The supervisor has
- * one thread, so forking is safe, and never reads guest memory, so a guest cannot harm it.
+ * one thread, so forking is safe, and never reads guest memory, so a guest cannot harm it. It
+ * keeps its user, but only those capabilities that it needs when that is root.
  *
  * The worker in turn has a process for each GPU address space, in a sandbox (space.c of the
  * device); with --threads all kernels run in the worker. A worker gives up its user if
@@ -24,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -34,6 +36,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -621,11 +624,37 @@ static int supervisor_signal(struct supervisor *sv)
 	return worker_reap(sv);
 }
 
+/*
+ * All is open by now but the socket. Where this is root it still makes and removes that,
+ * wherever it is; starts workers, which give up that user; and ends them.
+ */
+static int supervisor_drop(void)
+{
+	const uint32_t needed = 1u << CAP_DAC_OVERRIDE | 1u << CAP_KILL | 1u << CAP_SETUID |
+				1u << CAP_SETGID;
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &head, data))
+		return -1;
+	data[0].effective &= needed;
+	data[0].permitted &= needed;
+	data[1].effective = 0;
+	data[1].permitted = 0;
+	data[0].inheritable = 0;
+	data[1].inheritable = 0;
+	return syscall(SYS_capset, &head, data) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : 0;
+}
+
 static int supervisor_run(struct supervisor *sv)
 {
-	int err = worker_start(sv);
-	int end = 0;
+	int end = 0, err;
 
+	if (supervisor_drop()) {
+		complain("cannot give up capabilities: %s", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	err = worker_start(sv);
 	if (err) {
 		complain("cannot start the GPU: %s", strerror(-err));
 		return EXIT_FAILURE;

@@ -44,6 +44,13 @@ for name in worker zygote; do
 		skip "$name is not root" "this user namespace knows nobody else"
 	fi
 done
+# The bits of CAP_DAC_OVERRIDE, CAP_KILL, CAP_SETGID and CAP_SETUID
+check "supervisor has only the capabilities that it needs" "$(
+	for set in CapInh CapPrm CapEff CapAmb; do
+		[ $((0x$(status "$supervisor" $set) & ~0xe2)) = 0 ] || echo "$set $(status "$supervisor" $set)"
+	done)"
+check "supervisor can gain no privileges" "$([ "$(status "$supervisor" NoNewPrivs)" = 1 ] ||
+	status "$supervisor" NoNewPrivs)"
 check "worker has a filter for system calls" "$([ "$(status "$worker" Seccomp)" = 2 ] || status "$worker" Seccomp)"
 check "each of its threads has it" "$(grep -L '^Seccomp:[[:space:]]*2' "/proc/$worker/task"/*/status)"
 if ls -l "/proc/$zygote/fd" >"$dir/fds" 2>/dev/null; then
