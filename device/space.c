@@ -265,6 +265,7 @@ static bool leave(struct salvo_space *space)
 		for (at = &spaces->list; *at != space; at = &(*at)->next)
 			;
 		*at = space->next;
+		spaces->count--;
 		if (space->place < SALVO_BOARD_PLACES)
 			spaces->places &= ~(1ull << space->place);
 		if (!spaces->list)
@@ -323,11 +324,14 @@ static struct salvo_space *find_locked(struct salvo_spaces *spaces, uint32_t asi
 
 static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t asid)
 {
-	struct salvo_space *space = calloc(1, sizeof(*space));
+	struct salvo_space *space;
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int err;
 
+	if (spaces->count == SALVO_SPACES_MOST)
+		return NULL;
+	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
 	space->spaces = spaces;
@@ -352,6 +356,7 @@ static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t a
 		spaces->places |= 1ull << space->place;
 	space->next = spaces->list;
 	spaces->list = space;
+	spaces->count++;
 	return space;
 }
 

@@ -16,6 +16,11 @@
 #include "space_block.h"
 #include "zygote.h"
 
+/*
+ * Address spaces that may have a process at one time. Each takes some threads of the host, and
+ * nothing but this keeps a hostile driver from having any number of them.
+ */
+#define SALVO_SPACES_MOST	1024u
 /* Processes of one address space that may be on their way out at one time */
 #define SALVO_SPACE_LEAVING	4u
 
@@ -114,6 +119,8 @@ struct salvo_spaces {
 	/** @empty: Signalled when the last one leaves the list. */
 	pthread_cond_t empty;
 	struct salvo_space *list;
+	/** @count: Of @list. */
+	unsigned int count;
 	/** @places: Those of the board that have an address space; under the lock. */
 	uint64_t places;
 	_Atomic uint64_t ids;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 #include "rig.h"
+#include "space.h"
 
 #define ROUNDS		150u
 #define SPACES		3u
@@ -231,14 +232,16 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 	EXPECT_EQ(0, count_spaces(&zygote));
 }
 
-#define MANY	700u
+#define MANY	SALVO_SPACES_MOST
 
 /*
- * The zygote's socket holds some hundred messages in either direction. Here both ends have more to
- * say: all processes end by themselves while the device asks the zygote, which sleeps, to end them.
+ * As many address spaces as there may be. The zygote's socket holds some hundred messages in
+ * either direction. Here both ends have more to say: all processes end by themselves while the
+ * device asks the zygote, which sleeps, to end them.
  */
 TEST(many_processes_may_end_at_the_moment_of_a_reset)
 {
+	const struct salvo_packet_result *result;
 	struct rlimit limit;
 	struct rig *rig;
 	pthread_t thread;
@@ -255,6 +258,15 @@ TEST(many_processes_may_end_at_the_moment_of_a_reset)
 							rig->data_address + asid * PAGE)));
 	}
 	ASSERT_EQ(MANY, count_spaces(&zygote));
+	/* One more than there may be fails, and one that has a process goes on. */
+	bind_space(rig, asid);
+	ASSERT_TRUE(rig_wait(rig, submit_kernel(rig, asid, 1, set,
+						rig->data_address + asid * PAGE)));
+	result = rig_result(rig, rig->seqno);
+	EXPECT_EQ(SALVO_STATUS_FAULT, result->status);
+	EXPECT_EQ(SALVO_FAULT_KERNEL, result->fault);
+	ASSERT_TRUE(rig_wait(rig, submit_kernel(rig, 1, 1, set, rig->data_address + PAGE)));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, rig->seqno)->status);
 	kill(zygote, SIGSTOP);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, reset_main, rig));
 	usleep(100000);
