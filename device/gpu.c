@@ -83,11 +83,10 @@ static bool run_entry(struct salvo_gpu *gpu, unsigned int number)
 	struct salvo_ring *ring = &gpu->ring[number];
 	const uint64_t at = ring->base + (ring->head & (ring->entries - 1)) *
 			    sizeof(struct salvo_ring_entry);
-	struct salvo_job *job = salvo_jobs_take(&gpu->jobs);
+	struct salvo_job *job = salvo_jobs_take(&gpu->jobs, number);
 
 	if (!job)
 		return false;
-	job->ring = number;
 	if (!salvo_dma_read(&gpu->dma, &job->entry, at, sizeof(job->entry)) ||
 	    !job->entry.seqno || (ring->seqno && job->entry.seqno != ring->seqno + 1)) {
 		halt_ring(gpu, number, at, ring->seqno + 1);
@@ -101,28 +100,38 @@ static bool run_entry(struct salvo_gpu *gpu, unsigned int number)
 	return true;
 }
 
-static void run_ring(struct salvo_gpu *gpu, unsigned int number)
+/*
+ * What was put on a ring before is read before what was put on one with a higher number
+ * later: a batch finds what was bound for it. Returns whether a ring has to wait.
+ */
+static bool run_ring(struct salvo_gpu *gpu, unsigned int number)
 {
 	struct salvo_ring_regs *regs = &gpu->regs->ring[number];
 	struct salvo_ring *ring = &gpu->ring[number];
 	uint64_t tail;
+	unsigned int i;
 
 	if (__atomic_load_n(&regs->enable, __ATOMIC_ACQUIRE) != 1) {
 		ring->live = false;
-		return;
+		return false;
 	}
 	if (ring->halted || (!ring->live && !enable_ring(gpu, number)))
-		return;
+		return false;
 	tail = __atomic_load_n(&regs->tail, __ATOMIC_ACQUIRE);
 	if (tail - ring->head > ring->entries) {
 		halt_ring(gpu, number, 0, ring->seqno + 1);
-		return;
+		return false;
 	}
+	if (ring->head == tail)
+		return false;
+	for (i = 0; i < number; i++)
+		if (run_ring(gpu, i))
+			return true;
 	/* To wake up takes a unit about as long as to read a large packet takes us. */
-	if (ring->head != tail)
-		salvo_eus_expect(&gpu->eus);
+	salvo_eus_expect(&gpu->eus);
 	while (ring->head != tail && run_entry(gpu, number))
 		;
+	return ring->head != tail && !ring->halted;
 }
 
 void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask)

@@ -47,6 +47,8 @@ int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu)
 		jobs->all[i].ring_next = jobs->free;
 		jobs->free = &jobs->all[i];
 	}
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		jobs->ring[i].room = SALVO_RING_JOBS;
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->idle, NULL);
 	return 0;
@@ -76,14 +78,15 @@ void salvo_jobs_fini(struct salvo_jobs *jobs)
 	pthread_mutex_destroy(&jobs->lock);
 }
 
-struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs)
+struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs, unsigned int ring)
 {
-	struct salvo_job *job;
+	struct salvo_job *job = NULL;
 
 	pthread_mutex_lock(&jobs->lock);
-	job = jobs->free;
-	if (job) {
+	if (jobs->ring[ring].room) {
+		job = jobs->free;
 		jobs->free = job->ring_next;
+		jobs->ring[ring].room--;
 		jobs->in_flight++;
 	} else {
 		jobs->starved = true;
@@ -92,6 +95,7 @@ struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs)
 	if (!job)
 		return NULL;
 
+	job->ring = ring;
 	job->result = 0;
 	job->profile = 0;
 	job->queued = 0;
@@ -118,6 +122,7 @@ static void free_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 {
 	job->ring_next = jobs->free;
 	jobs->free = job;
+	jobs->ring[job->ring].room++;
 	if (!--jobs->in_flight)
 		pthread_cond_broadcast(&jobs->idle);
 }

@@ -18,8 +18,9 @@ struct salvo_edge;
 struct salvo_element;
 struct salvo_gpu;
 
-/* Packets in the device at one time; the ring holds what is more. */
-#define SALVO_JOBS 128u
+/* Packets of one ring, and of all, in the device at one time; the ring holds what is more. */
+#define SALVO_RING_JOBS 128u
+#define SALVO_JOBS (SALVO_MAX_RINGS * SALVO_RING_JOBS)
 
 /**
  * struct salvo_job - A packet, its elements and how it ended.
@@ -91,11 +92,13 @@ struct salvo_jobs {
 	pthread_cond_t idle;
 	unsigned int in_flight;
 	struct salvo_job *free;
-	/** @starved: The command processor waits for a free job. */
+	/** @starved: The command processor waits for a job of a ring to come free. */
 	bool starved;
 	struct {
 		struct salvo_job *first;
 		struct salvo_job *last;
+		/** @room: Jobs that it may take. */
+		unsigned int room;
 	} ring[SALVO_MAX_RINGS];
 	/** @contexts: Those with a job in flight, and their last job. */
 	struct {
@@ -111,9 +114,9 @@ int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu);
 void salvo_jobs_fini(struct salvo_jobs *jobs);
 
 /**
- * salvo_jobs_take() - A job for a new packet, or NULL if all are in flight.
+ * salvo_jobs_take() - A job for a new packet of a ring, or NULL if all of it are in flight.
  */
-struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs);
+struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs, unsigned int ring);
 
 /**
  * salvo_job_discard() - Give back a job that was not submitted.

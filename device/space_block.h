@@ -17,7 +17,7 @@
 #include "wakes.h"
 
 /* Never full: there are no more jobs. */
-#define SALVO_BLOCK_ENTRIES	SALVO_JOBS
+#define SALVO_BLOCK_ENTRIES	SALVO_RING_JOBS
 /* Bytes for the packets of one ring, each in one piece. */
 #define SALVO_BLOCK_PACKETS	(4u << 20)
 

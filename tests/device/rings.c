@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "gpu_fixture.h"
+#include "job.h"
 
 #define RING_AT		12288u
 #define ENTRIES		SALVO_RING_MIN_ENTRIES
@@ -71,15 +72,12 @@ static struct salvo_packet_result *result_of(struct rig *rig, uint32_t n)
 	return rig_result(rig, RESULT + n);
 }
 
-/* The @n-th entry of ring 1: a batch that stores the clock at self->data[8 + n]. */
-static void submit_stamp(FIXTURE_DATA(gpu) *self, uint32_t n, uint32_t ctx, uint64_t seqno)
+/* The @n-th entry of ring 1: a batch of one command, of a context of an address space. */
+static void submit_command(struct rig *rig, uint32_t n, uint32_t asid, uint32_t ctx,
+			   uint64_t seqno, const struct drm_salvo_command *command)
 {
-	struct rig *rig = self->rig;
-	const struct drm_salvo_command command = {
-		.type = DRM_SALVO_TIMESTAMP, .dst = (uintptr_t)&self->gpu_data[8 + n],
-	};
-	const struct salvo_batch_desc batch = { .commands = &command, .count = 1 };
-	const uint32_t bytes = rig_pack(rig, ctx, &batch);
+	const struct salvo_batch_desc batch = { .commands = command, .count = 1 };
+	const uint32_t bytes = rig_pack_for(rig, asid, ctx, &batch);
 	const uint64_t address = RIG_SLOT_BYTES * (uint64_t)(1 + SLOT + n);
 	struct salvo_packet *packet = (void *)(rig->system + address);
 	struct salvo_ring_entry *ring = (void *)(rig->system + RING_AT);
@@ -90,10 +88,20 @@ static void submit_stamp(FIXTURE_DATA(gpu) *self, uint32_t n, uint32_t ctx, uint
 	memset(result_of(rig, n), 0, sizeof(*result_of(rig, n)));
 	ring[n % ENTRIES] = (struct salvo_ring_entry){
 		.packet = address, .packet_bytes = bytes, .flags = SALVO_RING_IRQ,
-		.seqno = seqno, .asid = RIG_ASID, .ctx = ctx,
+		.seqno = seqno, .asid = asid, .ctx = ctx,
 	};
 	__atomic_store_n(&rig->regs->ring[1].tail, n + 1, __ATOMIC_RELEASE);
 	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_RING(1));
+}
+
+/* The same: it stores the clock at self->data[8 + n]. */
+static void submit_stamp(FIXTURE_DATA(gpu) *self, uint32_t n, uint32_t ctx, uint64_t seqno)
+{
+	const struct drm_salvo_command command = {
+		.type = DRM_SALVO_TIMESTAMP, .dst = (uintptr_t)&self->gpu_data[8 + n],
+	};
+
+	submit_command(self->rig, n, RIG_ASID, ctx, seqno, &command);
 }
 
 static bool wait_ring(struct rig *rig, uint64_t seqno)
@@ -149,6 +157,57 @@ TEST_F(gpu, a_context_on_two_rings_runs_one_batch_after_the_other)
 	ASSERT_TRUE(rig_wait(self->rig, seqno));
 	ASSERT_TRUE(wait_ring(self->rig, FIRST_SEQNO));
 	EXPECT_LE(rig_result(self->rig, seqno)->ended, self->data[8]);
+}
+
+/* Nobody has rung for ring 0, and batch and binding come by different rings all the same. */
+TEST_F(gpu, what_was_put_on_a_lower_ring_before_is_read_before)
+{
+	enum { ASID = RIG_ASID + 1 };
+	struct rig *rig = self->rig;
+	const struct drm_salvo_command command = {
+		.type = DRM_SALVO_FILL, .dst = rig->data_address, .size = 4, .pattern = 5,
+	};
+	struct salvo_ring_entry entry = rig_next_entry(rig, 0, SALVO_PACK_SPACE_BYTES);
+
+	enable(rig);
+	entry.asid = ASID;
+	salvo_pack_space(SALVO_OP_BIND, rig->data_address, RIG_DATA_BYTES,
+			 SALVO_ACCESS_READ | SALVO_ACCESS_WRITE,
+			 rig_result_address(entry.seqno), rig_next_packet(rig));
+	salvo_pack_set_fence(rig_next_packet(rig), entry.seqno);
+	rig_push(rig, &entry);
+	__atomic_store_n(&rig->regs->ring[0].tail, rig->tail, __ATOMIC_RELEASE);
+	submit_command(rig, 0, ASID, 2, FIRST_SEQNO, &command);
+	ASSERT_TRUE(wait_ring(rig, FIRST_SEQNO));
+	EXPECT_EQ(SALVO_STATUS_DONE, result_of(rig, 0)->status);
+	EXPECT_EQ(entry.seqno, rig_fence(rig, 0));
+	EXPECT_EQ(5, *(uint32_t *)self->data);
+}
+
+/* Ring 0 has all the packets in the device that it may have, and none of them ends. */
+TEST_F(gpu, a_ring_that_is_full_leaves_room_for_the_other)
+{
+	const struct drm_salvo_command command = {
+		.type = DRM_SALVO_TIMESTAMP, .dst = (uintptr_t)&self->gpu_data[4],
+	};
+	const struct salvo_batch_desc batch = { .commands = &command, .count = 1 };
+	struct rig *rig = self->rig;
+	uint64_t seqno;
+	uint32_t i;
+
+	if (rig->regs->units < 2)
+		SKIP(return, "needs two execution units");
+	enable(rig);
+	seqno = submit_gate(self, 1);
+	for (i = 1; i < SALVO_RING_JOBS; i++) {
+		seqno = rig_submit(rig, 1, &batch);
+		while (rig_head(rig, 0) < rig->tail)
+			sched_yield();
+	}
+	submit_stamp(self, 0, 2, FIRST_SEQNO);
+	EXPECT_TRUE(wait_ring(rig, FIRST_SEQNO));
+	open_gate(self);
+	ASSERT_TRUE(rig_wait(rig, seqno));
 }
 
 TEST_F(gpu, a_ring_that_is_halted_leaves_the_other_alone)
