@@ -97,7 +97,7 @@ run = $(if $(V),,@printf '  %-5s %s\n' $(1) $(patsubst $(BUILD)/%,%,$@) && )
 obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 
 DEVICE_OBJS := $(call obj,$(wildcard device/*.c device/*.S))
-SHARED_OBJS := $(call obj,driver/salvo_validate.c driver/salvo_pack.c)
+SHARED_OBJS := $(call obj,$(patsubst %,driver/salvo_%.c,validate pack hang))
 USER_OBJS   := $(call obj,$(wildcard libuser/*.c)) $(SHARED_OBJS)
 
 .PHONY: libs

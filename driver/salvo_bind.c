@@ -3,9 +3,9 @@
  * salvo_bind.c - buffers in an address space
  *
  * A GPU address is the same in every space, so a space is only the set of buffers
- * that it shows: vm->bindings. Address space packets go straight to the ring, not
- * through the scheduler: they take effect in ring order, and a batch that uses a new
- * buffer is pushed only after the handle was made.
+ * that it shows: vm->bindings. Address space packets go straight to ring 0, not
+ * through a scheduler: the GPU reads them before all that is pushed later, on whichever
+ * ring, and a batch that uses a new buffer is pushed only after the handle was made.
  *
  * A binding leaves in steps. When the handle is closed it leaves vm->bindings, so
  * that no later batch may use it, and goes to vm->retiring with the number of the
@@ -317,7 +317,7 @@ static int salvo_bind_try(struct salvo_vm *vm, struct salvo_binding *b)
 
 	mutex_lock(&vm->sdev->space_lock);
 	/* Gives slots back that were passed without an interrupt. */
-	salvo_ring_retired(vm->sdev);
+	salvo_ring_space_retired(vm->sdev);
 	if (salvo_bind_again(vm, b->bo)) {
 		ret = 0;
 	} else if (salvo_binding_push_bind(vm, b)) {
@@ -515,7 +515,7 @@ static int salvo_binding_restore(struct salvo_vm *vm, struct salvo_binding *b)
 		if (waited == SALVO_BIND_RESTORE_MS)
 			return salvo_refuse(vm->sdev, -ETIMEDOUT, "the ring moves");
 		usleep_range(1000, 1500);
-		salvo_ring_retired(vm->sdev);
+		salvo_ring_space_retired(vm->sdev);
 	}
 	return 0;
 }

@@ -8,37 +8,34 @@
 #ifndef SALVO_COMPAT_H
 #define SALVO_COMPAT_H
 
+#include <linux/sched.h>
+
 #include <drm/gpu_scheduler.h>
 
 /**
- * salvo_compat_sched_init() - drm_sched_init() in either of its forms.
+ * salvo_compat_sched_init() - drm_sched_init() in either of its forms; nothing times out.
  * @sched: The scheduler.
  * @ops: Its callbacks.
  * @limit: Jobs that may be on the hardware at once.
- * @timeout: Jiffies after which the oldest of them is taken for hung.
- * @wq: Where the timeout handler runs.
  * @name: For debugging.
  * @dev: For debugging.
  */
 static inline int salvo_compat_sched_init(struct drm_gpu_scheduler *sched,
 					  const struct drm_sched_backend_ops *ops,
-					  u32 limit, long timeout,
-					  struct workqueue_struct *wq,
-					  const char *name, struct device *dev)
+					  u32 limit, const char *name, struct device *dev)
 {
 #ifdef SALVO_HAVE_SCHED_INIT_ARGS
 	const struct drm_sched_init_args args = {
 		.ops = ops,
-		.timeout_wq = wq,
 		.credit_limit = limit,
-		.timeout = timeout,
+		.timeout = MAX_SCHEDULE_TIMEOUT,
 		.name = name,
 		.dev = dev,
 	};
 
 	return drm_sched_init(sched, &args);
 #else
-	return drm_sched_init(sched, ops, limit, 0, timeout, wq, NULL, name, dev);
+	return drm_sched_init(sched, ops, limit, 0, MAX_SCHEDULE_TIMEOUT, NULL, NULL, name, dev);
 #endif
 }
 

@@ -2,7 +2,7 @@
 /*
  * salvo_ctx.c - contexts: queues of batches
  *
- * A context is a scheduling entity, a mask of execution units and a ban flag. A
+ * A context is a scheduling entity of its ring, a mask of execution units and a ban flag. A
  * file finds it by an id in file->ctxs. Each job holds the context, so that
  * CTX_DESTROY and the file's end only take the id away: batches in flight
  * complete, and the last of them frees the entity, whose queue is empty then.
@@ -123,11 +123,18 @@ static s32 salvo_ctx_hw_priority(u32 priority)
 	}
 }
 
+/* Batches of high priority wait for no fences but each other's, where there is a ring more. */
+static struct salvo_ring *salvo_ctx_ring(struct salvo_device *sdev, u32 priority)
+{
+	return &sdev->rings[priority == DRM_SALVO_PRIORITY_HIGH ? sdev->mmio.rings - 1 : 0];
+}
+
 static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 					  const struct drm_salvo_ctx_create *args)
 {
 	struct salvo_device *sdev = vm->sdev;
-	struct drm_gpu_scheduler *sched = &sdev->sched->base;
+	struct salvo_ring *ring = salvo_ctx_ring(sdev, args->priority);
+	struct drm_gpu_scheduler *sched = &ring->sched->base;
 	struct salvo_ctx *ctx;
 	int ret;
 
@@ -147,6 +154,7 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 	mutex_init(&ctx->lock);
 	spin_lock_init(&ctx->fault_lock);
 	ctx->vm = salvo_vm_get(vm);
+	ctx->ring = ring;
 	ctx->eu_mask = args->eu_mask;
 	ctx->hw_priority = salvo_ctx_hw_priority(args->priority);
 	return ctx;

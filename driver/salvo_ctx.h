@@ -19,6 +19,7 @@
 struct drm_device;
 struct drm_file;
 struct salvo_file;
+struct salvo_ring;
 struct salvo_vm;
 
 /**
@@ -31,6 +32,8 @@ struct salvo_ctx {
 	struct salvo_vm *vm;
 	/** @hw_id: Number on the ring, unique in the device. */
 	u32 hw_id;
+	/** @ring: That its batches come by. */
+	struct salvo_ring *ring;
 	/** @hw_priority: SALVO_PRIORITY_* on the ring. */
 	s32 hw_priority;
 	/** @eu_mask: Execution units its batches may use; zero means all. */

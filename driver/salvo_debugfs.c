@@ -20,6 +20,7 @@ static int salvo_debugfs_show(struct seq_file *m, void *unused)
 {
 	struct drm_info_node *node = m->private;
 	struct salvo_device *sdev = to_salvo(node->minor->dev);
+	struct salvo_ring *ring;
 	u64 vram_used;
 
 	mutex_lock(&sdev->vram_lock);
@@ -39,6 +40,10 @@ static int salvo_debugfs_show(struct seq_file *m, void *unused)
 	seq_printf(m, "vram-used: %llu\n", vram_used);
 	seq_printf(m, "reclaiming: %u\n", READ_ONCE(sdev->reclaiming));
 	seq_printf(m, "gone: %d\n", salvo_device_is_gone(sdev));
+	salvo_for_each_ring(sdev, ring) {
+		seq_printf(m, "ring%u-submitted: %llu\n", ring->index, READ_ONCE(ring->submitted));
+		seq_printf(m, "ring%u-retired: %llu\n", ring->index, READ_ONCE(ring->retired));
+	}
 	return 0;
 }
 

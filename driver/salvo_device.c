@@ -4,7 +4,7 @@
  *
  * salvo_device_init() brings up in this order, and salvo_device_fini() takes down
  * in the reverse one: VRAM and spaces, the dump, the workqueue, BARs, a reset of the
- * device, the ring, interrupts, the scheduler, the ring's start.
+ * device, the rings, interrupts, the schedulers, the rings' start.
  *
  * The structure outlives the binding of the driver: files that are still open
  * keep it. What they find is a device that is gone: every ioctl fails, mappings
@@ -15,7 +15,6 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
-#include <linux/kthread.h>
 #include <linux/pci.h>
 
 #include <drm/drm_drv.h>
@@ -30,6 +29,7 @@
 #include "salvo_sched.h"
 #include "salvo_vm.h"
 #include "salvo_vram.h"
+#include "salvo_watchdog.h"
 
 /* How long a suspend waits for batches: longer than one takes to be found hung and killed. */
 #define SALVO_SUSPEND_LOOK_MS	10
@@ -39,8 +39,10 @@
 static void salvo_device_release(struct drm_device *drm, void *unused)
 {
 	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_ring *ring;
 
-	salvo_sched_put(sdev->sched);
+	salvo_for_each_ring(sdev, ring)
+		salvo_sched_put(ring->sched);
 	salvo_vram_fini(sdev);
 	salvo_bo_fini_list(sdev);
 	ida_destroy(&sdev->hw_ctxs);
@@ -58,7 +60,7 @@ static int salvo_device_init_software(struct salvo_device *sdev)
 	xa_init_flags(&sdev->asids, XA_FLAGS_ALLOC1);
 	ida_init(&sdev->hw_ctxs);
 	INIT_DELAYED_WORK(&sdev->reclaim, salvo_vm_reclaim_work);
-	INIT_DELAYED_WORK(&sdev->watchdog, salvo_reset_watchdog_work);
+	INIT_DELAYED_WORK(&sdev->watchdog, salvo_watchdog_work);
 	INIT_WORK(&sdev->lost, salvo_reset_lost_work);
 	INIT_WORK(&sdev->forced_reset, salvo_reset_forced_work);
 	INIT_WORK(&sdev->wedged, salvo_reset_wedged_work);
@@ -139,30 +141,30 @@ int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev)
 	ret = salvo_device_start_hw(sdev, pdev);
 	if (ret)
 		goto err_stop_hw;
-	ret = salvo_ring_init(sdev);
+	ret = salvo_ring_init_all(sdev);
 	if (ret)
 		goto err_stop_hw;
 	ret = salvo_irq_init(sdev, pdev);
 	if (ret)
 		goto err_ring_fini;
-	ret = salvo_sched_init(sdev);
+	ret = salvo_sched_init_all(sdev);
 	if (ret)
 		goto err_irq_fini;
-	ret = salvo_ring_start(sdev);
+	ret = salvo_ring_start_all(sdev);
 	if (ret)
 		goto err_sched_fini;
-	salvo_reset_start_watchdog(sdev);
+	salvo_watchdog_start(sdev);
 	return 0;
 
 err_sched_fini:
-	salvo_sched_fini(sdev);
+	salvo_sched_fini_all(sdev);
 err_irq_fini:
 	salvo_irq_fini(sdev, pdev);
 	/* The GPU may have been lost in between. */
 	cancel_work_sync(&sdev->lost);
 	cancel_work_sync(&sdev->wedged);
 err_ring_fini:
-	salvo_ring_fini(sdev);
+	salvo_ring_fini_all(sdev);
 err_stop_hw:
 	salvo_device_stop_hw(sdev, pdev);
 	destroy_workqueue(sdev->wq);
@@ -184,7 +186,7 @@ void salvo_device_fini(struct salvo_device *sdev)
 	cancel_delayed_work_sync(&sdev->reclaim);
 	/* A reset under way uses the interrupt and starts the ring again. */
 	flush_workqueue(sdev->wq);
-	salvo_ring_stop(sdev);
+	salvo_ring_stop_all(sdev);
 	if (salvo_device_stop_hw(sdev, pdev))
 		drm_notice(&sdev->drm, "the GPU does not answer\n");
 	salvo_irq_fini(sdev, pdev);
@@ -194,14 +196,14 @@ void salvo_device_fini(struct salvo_device *sdev)
 	/* What is on the ring fails here, what is queued when its turn comes. */
 	salvo_reset_give_up(sdev);
 	wait_event(sdev->jobs_idle, !atomic_read(&sdev->jobs));
-	salvo_sched_fini(sdev);
+	salvo_sched_fini_all(sdev);
 	destroy_workqueue(sdev->wq);
 	cancel_work_sync(&sdev->wedged);
 	salvo_dump_fini(sdev);
 	salvo_vm_reclaim_gone(sdev);
 	salvo_vm_detach_all(sdev);
 	salvo_prime_detach_all(sdev);
-	salvo_ring_fini(sdev);
+	salvo_ring_fini_all(sdev);
 }
 
 /**
@@ -211,7 +213,7 @@ void salvo_device_fini(struct salvo_device *sdev)
 void salvo_device_shutdown(struct salvo_device *sdev)
 {
 	WRITE_ONCE(sdev->gone, true);
-	salvo_ring_stop(sdev);
+	salvo_ring_stop_all(sdev);
 	salvo_device_stop_hw(sdev, to_pci_dev(sdev->drm.dev));
 }
 
@@ -221,11 +223,11 @@ void salvo_device_shutdown(struct salvo_device *sdev)
  * struct salvo_suspend - An attempt to suspend.
  */
 struct salvo_suspend {
-	/** @work: Runs on the device's queue, so that no timeout is handled meanwhile. */
+	/** @work: Runs on the device's queue, so that nobody else stops the schedulers. */
 	struct work_struct work;
 	/** @sdev: The device. */
 	struct salvo_device *sdev;
-	/** @idle: No batch was under way: the scheduler is parked. */
+	/** @idle: No batch was under way: the schedulers are parked. */
 	bool idle;
 };
 
@@ -234,19 +236,18 @@ static void salvo_device_suspend_work(struct work_struct *work)
 	struct salvo_suspend *suspend = container_of(work, struct salvo_suspend, work);
 	struct salvo_device *sdev = suspend->sdev;
 
-	kthread_park(sdev->sched->base.thread);
-	/* A batch that ended as we parked it would be taken for hung: nobody frees it. */
-	suspend->idle = salvo_ring_is_idle(sdev) && list_empty(&sdev->sched->base.pending_list);
+	salvo_sched_park_all(sdev);
+	suspend->idle = salvo_ring_all_idle(sdev);
 	if (!suspend->idle)
-		kthread_unpark(sdev->sched->base.thread);
+		salvo_sched_unpark_all(sdev);
 }
 
 /**
  * salvo_device_suspend() - The system goes to sleep: stop the GPU; VRAM keeps what it holds.
  * @sdev: The device.
  *
- * Batches on the ring end, be it by the timeout; those that wait for fences stay in
- * the scheduler until salvo_device_resume().
+ * Batches on the rings end, be it as they hang; those that wait for fences stay in
+ * the schedulers until salvo_device_resume().
  *
  * Return: 0, or -EBUSY if a batch did not end.
  */
@@ -266,11 +267,11 @@ int salvo_device_suspend(struct salvo_device *sdev)
 	}
 	destroy_work_on_stack(&suspend.work);
 	if (!suspend.idle)
-		return salvo_refuse(sdev, -EBUSY, "all batches on the ring end");
+		return salvo_refuse(sdev, -EBUSY, "all batches on the rings end");
 	sdev->parked = true;
 	cancel_delayed_work_sync(&sdev->reclaim);
 	cancel_delayed_work_sync(&sdev->watchdog);
-	salvo_ring_stop(sdev);
+	salvo_ring_stop_all(sdev);
 	if (salvo_device_stop_hw(sdev, to_pci_dev(sdev->drm.dev)))
 		drm_notice(&sdev->drm, "the GPU does not answer\n");
 	return 0;
@@ -286,7 +287,7 @@ static int salvo_device_restart(struct salvo_device *sdev)
 	if (ret)
 		return ret;
 	mutex_lock(&sdev->space_lock);
-	ret = salvo_ring_start(sdev) ?: salvo_vm_restore(sdev);
+	ret = salvo_ring_start_all(sdev) ?: salvo_vm_restore(sdev);
 	mutex_unlock(&sdev->space_lock);
 	return ret;
 }
@@ -304,13 +305,13 @@ int salvo_device_resume(struct salvo_device *sdev)
 	if (!sdev->parked)
 		return 0;
 	sdev->parked = false;
-	/* If it was lost meanwhile, its batches end when the scheduler runs. */
+	/* If it was lost meanwhile, its batches end when the schedulers run. */
 	ret = salvo_device_is_gone(sdev) ? -ENODEV : salvo_device_restart(sdev);
 	if (ret)
 		salvo_reset_lose(sdev);
 	else
-		salvo_reset_start_watchdog(sdev);
-	kthread_unpark(sdev->sched->base.thread);
+		salvo_watchdog_start(sdev);
+	salvo_sched_unpark_all(sdev);
 	mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
 	return ret;
 }

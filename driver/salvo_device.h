@@ -17,12 +17,12 @@
 #include <drm/drm_print.h>
 
 #include "salvo_dump.h"
+#include "salvo_hang.h"
 #include "salvo_mmio.h"
 #include "salvo_ring.h"
 
 struct drm_driver;
 struct pci_dev;
-struct salvo_sched;
 
 /**
  * struct salvo_counters - What batches cost, of a file or of the device.
@@ -31,7 +31,7 @@ struct salvo_sched;
  * that who has waited for the fence sees them.
  */
 struct salvo_counters {
-	/** @packets: DMA packets of batches that were put on the ring. */
+	/** @packets: DMA packets of batches that were put on a ring. */
 	atomic64_t packets;
 	/** @doorbells: Doorbells rung for them. */
 	atomic64_t doorbells;
@@ -44,18 +44,6 @@ struct salvo_counters {
 };
 
 /**
- * struct salvo_stuck - What the units did at the last timeout; of the timeout handler only.
- */
-struct salvo_stuck {
-	/** @seqno: Of the batch that timed out. */
-	u64 seqno;
-	/** @looks: Timeouts of it before. */
-	unsigned int looks;
-	/** @units: What they said they do. */
-	struct salvo_unit_regs units[SALVO_MAX_UNITS];
-};
-
-/**
  * struct salvo_device - One bound GPU.
  */
 struct salvo_device {
@@ -63,19 +51,17 @@ struct salvo_device {
 	struct drm_device drm;
 	/** @mmio: Registers and VRAM aperture. */
 	struct salvo_mmio mmio;
-	/** @ring: Command ring 0. */
-	struct salvo_ring ring;
-	/** @sched: Feeds the ring with batches; a reference. */
-	struct salvo_sched *sched;
+	/** @rings: Command rings, as many as @mmio says. */
+	struct salvo_ring rings[SALVO_MAX_RINGS];
 
 	/**
-	 * @wq: Ordered: timeouts, loss of the GPU, the watchdog and the freeing
+	 * @wq: Ordered: the watchdog, resets, loss of the GPU and the freeing
 	 * of address space never run at once.
 	 */
 	struct workqueue_struct *wq;
 	/** @reclaim: Frees bindings whose batches are done, see salvo_vm.c. */
 	struct delayed_work reclaim;
-	/** @watchdog: Looks at the heartbeat. */
+	/** @watchdog: Looks whether the GPU lives and whether a batch hangs. */
 	struct delayed_work watchdog;
 	/** @lost: Gives the GPU up. */
 	struct work_struct lost;
@@ -85,8 +71,6 @@ struct salvo_device {
 	struct work_struct wedged;
 	/** @dump: Taken when a batch hangs or the GPU is lost. */
 	struct salvo_dump dump;
-	/** @stuck: Tells which units move. */
-	struct salvo_stuck stuck;
 
 	/**
 	 * @gone: The GPU does not answer or was unbound, for good. Read without
@@ -104,12 +88,10 @@ struct salvo_device {
 	 * more packets, yet kernels may still write to imported memory.
 	 */
 	bool wild;
-	/** @parked: The scheduler is, for a suspend; of suspend and resume only. */
+	/** @parked: The schedulers are, for a suspend; of suspend and resume only. */
 	bool parked;
 	/** @jobs: Batches that exist, whatever their state. */
 	atomic_t jobs;
-	/** @busy_ctxs: Contexts with batches that have not ended. */
-	atomic_t busy_ctxs;
 	/** @jobs_idle: Woken when @jobs drops to 0. */
 	wait_queue_head_t jobs_idle;
 	/** @progress: Woken when ring slots, VRAM or room for batches come free. */
@@ -144,12 +126,12 @@ struct salvo_device {
 	struct xarray asids;
 	/** @asid_next: Where to look for the next one. */
 	u32 asid_next;
-	/** @hw_ctxs: Context numbers in use on the ring. */
+	/** @hw_ctxs: Context numbers in use on the rings. */
 	struct ida hw_ctxs;
 
 	/** @counters: Of all files together; interrupts are all that were taken. */
 	struct salvo_counters counters;
-	/** @space_packets: Address space packets put on the ring. */
+	/** @space_packets: Address space packets put on ring 0. */
 	atomic64_t space_packets;
 	/** @faults: Faults reported by the device. */
 	atomic64_t faults;
@@ -169,6 +151,10 @@ struct salvo_device {
 	u32 heartbeat;
 	/** @heartbeat_misses: Looks since it moved; of the watchdog only. */
 	unsigned int heartbeat_misses;
+	/** @hang: What batches and units did at the looks before; of the watchdog only. */
+	struct salvo_hang hang;
+	/** @units: What the units do; of the watchdog only. */
+	struct salvo_unit_regs units[SALVO_MAX_UNITS];
 };
 
 static inline struct salvo_device *to_salvo(struct drm_device *drm)

@@ -33,7 +33,7 @@
 /* All commands of the largest batch; arguments are the application's own. */
 #define SALVO_DUMP_PACKET_BYTES	(sizeof(struct salvo_packet) + 256 + \
 				 SALVO_MAX_COMMANDS * sizeof(struct salvo_op_dispatch))
-/* Room for text: the head, then lines of the ring and of the packet. */
+/* Room for text: the head, then lines of the rings and of the packet. */
 #define SALVO_DUMP_HEAD_BYTES	(16u << 10)
 #define SALVO_DUMP_LINE_BYTES	256u
 
@@ -59,6 +59,8 @@ struct salvo_dump_snapshot {
 	u32 ctx;
 	/** @eu_mask: Units of the context. */
 	u64 eu_mask;
+	/** @ring: That it is on. */
+	unsigned int ring;
 	/** @seqno: Of its ring entry. */
 	u64 seqno;
 	/** @submitted_by_ctx: Batches that the context got. */
@@ -73,14 +75,19 @@ struct salvo_dump_snapshot {
 	u32 packet_copied;
 	/** @result: What the device has told so far. */
 	struct salvo_packet_result result;
-	/** @submitted: Last entry of the ring. */
-	u64 submitted;
-	/** @retired: Last entry that is done. */
-	u64 retired;
 	/** @regs: The registers. */
 	struct salvo_regs regs;
-	/** @entries: The ring. */
-	struct salvo_ring_entry entries[SALVO_RING_ENTRIES];
+	/** @ring_count: Elements of @rings. */
+	u32 ring_count;
+	/** @rings: The rings. */
+	struct {
+		/** @submitted: Last entry. */
+		u64 submitted;
+		/** @retired: Last entry that is done. */
+		u64 retired;
+		/** @entries: All entries. */
+		struct salvo_ring_entry entries[SALVO_RING_ENTRIES];
+	} rings[SALVO_MAX_RINGS];
 	/** @packet: Its beginning. */
 	u8 packet[SALVO_DUMP_PACKET_BYTES] __aligned(8);
 };
@@ -114,8 +121,8 @@ static void salvo_dump_print_job(struct drm_printer *p, const struct salvo_dump_
 	drm_printf(p, "context: %u space %u units %#llx%s batches %llu ended %llu\n", s->ctx,
 		   s->asid, s->eu_mask, s->banned ? " banned" : "", s->submitted_by_ctx,
 		   s->completed_by_ctx);
-	drm_printf(p, "batch: fence %llu packet %#llx bytes %u\n", s->seqno, s->packet_address,
-		   s->packet_bytes);
+	drm_printf(p, "batch: ring %u fence %llu packet %#llx bytes %u\n", s->ring, s->seqno,
+		   s->packet_address, s->packet_bytes);
 	drm_printf(p, "result: %s command %d done %u busy %llu ns\n",
 		   salvo_decode_status(r->status), r->command, r->done, r->busy_ns);
 }
@@ -146,17 +153,19 @@ static void salvo_dump_print_regs(struct drm_printer *p, const struct salvo_dump
 	}
 }
 
-static void salvo_dump_print_ring(struct drm_printer *p, const struct salvo_dump_snapshot *s)
+static void salvo_dump_print_ring(struct drm_printer *p, const struct salvo_dump_snapshot *s,
+				  u32 ring)
 {
-	const struct salvo_ring_regs *regs = &s->regs.ring[0];
+	const struct salvo_ring_regs *regs = &s->regs.ring[ring];
+	u64 seqno = s->rings[ring].retired, last = s->rings[ring].submitted;
 	const struct salvo_ring_entry *entry;
-	u64 seqno;
 
-	drm_printf(p, "ring: base %#llx entries %u enable %u tail %llu head %llu fence %llu\n",
-		   regs->base, regs->entries, regs->enable, regs->tail, regs->head, regs->fence);
-	drm_printf(p, "ring: submitted %llu retired %llu\n", s->submitted, s->retired);
-	for (seqno = s->retired + 1; seqno <= s->submitted; seqno++) {
-		entry = &s->entries[salvo_ring_slot(seqno)];
+	drm_printf(p, "ring %u: base %#llx entries %u enable %u tail %llu head %llu fence %llu\n",
+		   ring, regs->base, regs->entries, regs->enable, regs->tail, regs->head,
+		   regs->fence);
+	drm_printf(p, "ring %u: submitted %llu retired %llu\n", ring, last, seqno);
+	while (++seqno <= last) {
+		entry = &s->rings[ring].entries[salvo_ring_slot(seqno)];
 		drm_printf(p, "  %llu: packet %#llx bytes %u flags %#x ", entry->seqno,
 			   entry->packet, entry->packet_bytes, entry->flags);
 		drm_printf(p, "space %u context %u units %#llx priority %d\n", entry->asid,
@@ -166,12 +175,15 @@ static void salvo_dump_print_ring(struct drm_printer *p, const struct salvo_dump
 
 static void salvo_dump_print(struct drm_printer *p, const struct salvo_dump_snapshot *s)
 {
+	u32 i;
+
 	drm_puts(p, "salvo devcoredump 1\n");
 	drm_printf(p, "reason: %s\n", s->reason);
 	drm_printf(p, "time: %lld ns\n", ktime_to_ns(s->time));
 	salvo_dump_print_job(p, s);
 	salvo_dump_print_regs(p, s);
-	salvo_dump_print_ring(p, s);
+	for (i = 0; i < s->ring_count; i++)
+		salvo_dump_print_ring(p, s, i);
 	if (s->has_job)
 		salvo_decode_packet(p, s->packet, s->packet_copied);
 }
@@ -181,9 +193,12 @@ static size_t salvo_dump_text_bytes(const struct salvo_dump_snapshot *s)
 	/* No command is shorter. */
 	size_t commands = min_t(size_t, SALVO_MAX_COMMANDS,
 				s->packet_copied / sizeof(struct salvo_op_timestamp));
+	u64 lines = commands;
+	u32 i;
 
-	return SALVO_DUMP_HEAD_BYTES +
-	       (s->submitted - s->retired + commands) * SALVO_DUMP_LINE_BYTES;
+	for (i = 0; i < s->ring_count; i++)
+		lines += s->rings[i].submitted - s->rings[i].retired;
+	return SALVO_DUMP_HEAD_BYTES + lines * SALVO_DUMP_LINE_BYTES;
 }
 
 static void salvo_dump_work(struct work_struct *work)
@@ -230,6 +245,7 @@ static void salvo_dump_capture_job(struct salvo_dump_snapshot *s, const struct s
 	s->eu_mask = ctx->eu_mask;
 	s->submitted_by_ctx = atomic64_read(&ctx->submitted);
 	s->completed_by_ctx = atomic64_read(&ctx->completed);
+	s->ring = ctx->ring->index;
 	s->seqno = job->fence->seqno;
 	s->packet_address = job->packet_address;
 	s->packet_bytes = job->packet_bytes;
@@ -248,6 +264,8 @@ void salvo_dump_capture(struct salvo_device *sdev, struct salvo_job *job, const 
 {
 	struct salvo_dump *dump = &sdev->dump;
 	struct salvo_dump_snapshot *s = dump->snapshot;
+	struct salvo_ring *ring;
+	u32 i;
 
 	if (test_and_set_bit_lock(0, &dump->taken))
 		return;
@@ -256,7 +274,12 @@ void salvo_dump_capture(struct salvo_device *sdev, struct salvo_job *job, const 
 	s->has_job = job;
 	s->packet_copied = 0;
 	memcpy_fromio(&s->regs, sdev->mmio.regs, sizeof(s->regs));
-	salvo_ring_copy(sdev, s->entries, &s->submitted, &s->retired);
+	s->ring_count = sdev->mmio.rings;
+	salvo_for_each_ring(sdev, ring) {
+		i = ring->index;
+		salvo_ring_copy(ring, s->rings[i].entries, &s->rings[i].submitted,
+				&s->rings[i].retired);
+	}
 	if (job)
 		salvo_dump_capture_job(s, job);
 	queue_work(system_unbound_wq, &dump->work);

@@ -14,8 +14,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "salvo_device.h"
 #include "salvo_fence.h"
+#include "salvo_ring.h"
 #include "salvo_sched.h"
 
 static const char *salvo_fence_driver_name(struct dma_fence *base)
@@ -25,7 +25,7 @@ static const char *salvo_fence_driver_name(struct dma_fence *base)
 
 static const char *salvo_fence_timeline_name(struct dma_fence *base)
 {
-	return "ring0";
+	return container_of(base, struct salvo_fence, base)->sched->name;
 }
 
 static void salvo_fence_release(struct dma_fence *base)
@@ -45,14 +45,14 @@ static const struct dma_fence_ops salvo_fence_ops = {
 
 /**
  * salvo_fence_create() - Make the fence of a job.
- * @sdev: The device.
+ * @ring: The ring that it will be on.
  * @job: The job.
  *
  * Called for an open file, which holds the module already.
  *
  * Return: the fence, or NULL.
  */
-struct salvo_fence *salvo_fence_create(struct salvo_device *sdev, struct salvo_job *job)
+struct salvo_fence *salvo_fence_create(struct salvo_ring *ring, struct salvo_job *job)
 {
 	struct salvo_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
 
@@ -61,8 +61,8 @@ struct salvo_fence *salvo_fence_create(struct salvo_device *sdev, struct salvo_j
 	__module_get(THIS_MODULE);
 	spin_lock_init(&fence->lock);
 	INIT_LIST_HEAD(&fence->node);
-	fence->sched = salvo_sched_get(sdev->sched);
+	fence->sched = salvo_sched_get(ring->sched);
 	fence->job = job;
-	dma_fence_init(&fence->base, &salvo_fence_ops, &fence->lock, sdev->ring.context, 0);
+	dma_fence_init(&fence->base, &salvo_fence_ops, &fence->lock, ring->context, 0);
 	return fence;
 }

@@ -209,7 +209,7 @@ static bool salvo_implicit_is_own(const struct salvo_job *job, struct dma_fence 
 	const struct salvo_vm *vm = job->ctx->vm;
 
 	return sched_fence && sched_fence->owner == vm &&
-	       sched_fence->sched == &vm->sdev->sched->base;
+	       salvo_sched_is_ours(vm->sdev, sched_fence->sched);
 }
 
 static int salvo_implicit_wait(struct salvo_job *job, struct salvo_bo *bo)

@@ -3,7 +3,7 @@
  * salvo_irq.c - interrupts and deferred completions
  *
  * As B11 of CN105940388 has it: the hard handler reads the interrupt information
- * (the fence register), compares fence ids, and only if a batch has ended queues
+ * (the rings' fence registers), compares fence ids, and only if a batch has ended queues
  * its deferred completion and wakes the thread. The deferred completion, one for
  * each batch (B6), reads the packet's result, counts, and signals the batch's
  * fence; that is the callback which tells the scheduler, and it schedules the
@@ -32,10 +32,15 @@ static irqreturn_t salvo_irq_fence(int irq, void *cookie)
 {
 	struct salvo_device *sdev = cookie;
 	u64 interrupt = atomic64_inc_return(&sdev->counters.interrupts);
-	unsigned int batches = salvo_ring_retire(sdev, interrupt);
+	unsigned int batches, all = 0;
+	struct salvo_ring *ring;
 
-	trace_salvo_interrupt(sdev, interrupt, READ_ONCE(sdev->ring.retired), batches);
-	return batches ? IRQ_WAKE_THREAD : IRQ_HANDLED;
+	salvo_for_each_ring(sdev, ring) {
+		batches = salvo_ring_retire(ring, interrupt);
+		trace_salvo_interrupt(ring, interrupt, READ_ONCE(ring->retired), batches);
+		all += batches;
+	}
+	return all ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
 static void salvo_irq_complete_done(struct salvo_device *sdev)
@@ -72,7 +77,10 @@ static irqreturn_t salvo_irq_fence_thread(int irq, void *cookie)
  */
 void salvo_irq_complete(struct salvo_device *sdev)
 {
-	salvo_ring_retire(sdev, 0);
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring)
+		salvo_ring_retire(ring, 0);
 	salvo_irq_complete_done(sdev);
 }
 

@@ -39,6 +39,7 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 
 	mmio->units = readl(&regs->units);
 	mmio->nodes = readl(&regs->nodes);
+	mmio->rings = min_t(u32, readl(&regs->rings), SALVO_MAX_RINGS);
 	mmio->isa_level = readl(&regs->isa_level);
 	mmio->generation = readl(&regs->generation);
 	mmio->clock_hz = readq(&regs->clock_hz);
@@ -51,7 +52,7 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
 		return salvo_refuse(sdev, -ENODEV, "units are 1 to 64");
 	if (!mmio->nodes || mmio->nodes > mmio->units)
 		return salvo_refuse(sdev, -ENODEV, "nodes are 1 to the units");
-	if (!readl(&regs->rings))
+	if (!mmio->rings)
 		return salvo_refuse(sdev, -ENODEV, "the device has a ring");
 	if (vram_offset < SALVO_REGS_BYTES || !PAGE_ALIGNED(vram_offset))
 		return salvo_refuse(sdev, -ENODEV, "VRAM starts on a page after the registers");
@@ -197,33 +198,33 @@ int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx)
 }
 
 /**
- * salvo_mmio_read_unit() - Copy what a unit says it does: a claim, and a hint only.
+ * salvo_mmio_read_units() - Copy what the units say they do: a claim, and a hint only.
  * @mmio: The registers.
- * @unit: Number of the unit.
- * @regs: Filled in.
+ * @units: One for each unit, filled in.
  */
-void salvo_mmio_read_unit(struct salvo_mmio *mmio, unsigned int unit, struct salvo_unit_regs *regs)
+void salvo_mmio_read_units(struct salvo_mmio *mmio, struct salvo_unit_regs *units)
 {
-	memcpy_fromio(regs, &mmio->regs->unit[unit], sizeof(*regs));
+	memcpy_fromio(units, mmio->regs->unit, mmio->units * sizeof(*units));
 }
 
 /**
- * salvo_mmio_start_ring() - Make ring 0 live, empty. The device must be reset.
+ * salvo_mmio_start_ring() - Make a ring live, empty. The device must be reset.
  * @mmio: The registers.
+ * @index: Number of the ring.
  * @base: System address of entry 0.
  * @entries: A power of two.
  *
  * Return: 0, or -EIO if the device does not keep what was written.
  */
-int salvo_mmio_start_ring(struct salvo_mmio *mmio, u64 base, u32 entries)
+int salvo_mmio_start_ring(struct salvo_mmio *mmio, unsigned int index, u64 base, u32 entries)
 {
-	struct salvo_ring_regs __iomem *ring = &mmio->regs->ring[0];
+	struct salvo_ring_regs __iomem *ring = &mmio->regs->ring[index];
 
 	mmio->stopped = false;
 	writeq(base, &ring->base);
 	writel(entries, &ring->entries);
 	writeq(0, &ring->tail);
-	/* The device's own registers; no ring is live, so nobody else writes them. */
+	/* The device's own registers; the ring is not live, so nobody else writes them. */
 	writeq(0, &ring->head);
 	writeq(0, &ring->fence);
 	writel(1, &ring->enable);
@@ -233,15 +234,15 @@ int salvo_mmio_start_ring(struct salvo_mmio *mmio, u64 base, u32 entries)
 }
 
 /** salvo_mmio_write_tail() - Publish entries; what they hold was written before. */
-void salvo_mmio_write_tail(struct salvo_mmio *mmio, u64 tail)
+void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail)
 {
-	writeq(tail, &mmio->regs->ring[0].tail);
+	writeq(tail, &mmio->regs->ring[ring].tail);
 }
 
-/** salvo_mmio_read_fence() - Ring 0's fence register, unchecked. */
-u64 salvo_mmio_read_fence(struct salvo_mmio *mmio)
+/** salvo_mmio_read_fence() - A ring's fence register, unchecked. */
+u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring)
 {
-	return readq(&mmio->regs->ring[0].fence);
+	return readq(&mmio->regs->ring[ring].fence);
 }
 
 /** salvo_mmio_read_heartbeat() - Moves while the device lives. */

@@ -43,6 +43,8 @@ struct salvo_mmio {
 	u32 units;
 	/** @nodes: Nodes of the units. */
 	u32 nodes;
+	/** @rings: Command rings, no more than we know. */
+	u32 rings;
 	/** @isa_level: x86-64 level of the units. */
 	u32 isa_level;
 	/** @stopped: Was reset and has had no live ring since. */
@@ -56,10 +58,10 @@ int salvo_mmio_init(struct salvo_device *sdev, struct pci_dev *pdev);
 void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell);
 int salvo_mmio_reset(struct salvo_mmio *mmio);
 int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx);
-void salvo_mmio_read_unit(struct salvo_mmio *mmio, unsigned int unit, struct salvo_unit_regs *regs);
-int salvo_mmio_start_ring(struct salvo_mmio *mmio, u64 base, u32 entries);
-void salvo_mmio_write_tail(struct salvo_mmio *mmio, u64 tail);
-u64 salvo_mmio_read_fence(struct salvo_mmio *mmio);
+void salvo_mmio_read_units(struct salvo_mmio *mmio, struct salvo_unit_regs *units);
+int salvo_mmio_start_ring(struct salvo_mmio *mmio, unsigned int index, u64 base, u32 entries);
+void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail);
+u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring);
 u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio);
 bool salvo_mmio_is_lost(struct salvo_mmio *mmio);
 bool salvo_mmio_is_stopped(struct salvo_mmio *mmio);

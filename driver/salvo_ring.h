@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_ring.h - the command ring
+ * salvo_ring.h - the command rings
  */
 #ifndef SALVO_RING_H
 #define SALVO_RING_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -13,16 +14,29 @@
 
 struct salvo_device;
 struct salvo_fence;
+struct salvo_hang_batch;
 struct salvo_job;
+struct salvo_sched;
 
-/* Slots of the ring, and how many of them batches may take. */
+/*
+ * Slots of a ring, and how many of them batches may take: fewer than the packets that the
+ * GPU has room for, so that it reads address space packets behind them.
+ */
 #define SALVO_RING_ENTRIES	1024u
-#define SALVO_RING_BATCHES	128u
+#define SALVO_RING_BATCHES	96u
 
 /**
- * struct salvo_ring - Ring 0.
+ * struct salvo_ring - A command ring.
  */
 struct salvo_ring {
+	/** @sdev: The device. */
+	struct salvo_device *sdev;
+	/** @index: Number of the ring. */
+	unsigned int index;
+	/** @sched: Feeds it with batches; a reference. */
+	struct salvo_sched *sched;
+	/** @busy_ctxs: Contexts with batches that have not ended. */
+	atomic_t busy_ctxs;
 	/** @lock: Protects all fields below and the ring's registers; taken in the hard handler. */
 	spinlock_t lock;
 	/** @entries: SALVO_RING_ENTRIES in coherent memory. */
@@ -79,24 +93,29 @@ struct salvo_space_packet {
 	u32 bytes;
 };
 
-int salvo_ring_init(struct salvo_device *sdev);
-void salvo_ring_fini(struct salvo_device *sdev);
-int salvo_ring_start(struct salvo_device *sdev);
-void salvo_ring_stop(struct salvo_device *sdev);
+/** salvo_for_each_ring() - All rings that the driver uses, ring 0 first. */
+#define salvo_for_each_ring(sdev, ring)					\
+	for ((ring) = (sdev)->rings; (ring) < (sdev)->rings + (sdev)->mmio.rings; (ring)++)
 
-int salvo_ring_push_job(struct salvo_device *sdev, struct salvo_job *job);
+int salvo_ring_init_all(struct salvo_device *sdev);
+void salvo_ring_fini_all(struct salvo_device *sdev);
+int salvo_ring_start_all(struct salvo_device *sdev);
+void salvo_ring_stop_all(struct salvo_device *sdev);
+void salvo_ring_abandon_all(struct salvo_device *sdev);
+bool salvo_ring_all_idle(struct salvo_device *sdev);
+struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
+struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u32 ctx, u64 seqno);
+
+int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job);
+unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt);
+bool salvo_ring_is_shared(struct salvo_ring *ring);
+bool salvo_ring_is_oldest(const struct salvo_job *job);
+void salvo_ring_get_oldest(struct salvo_ring *ring, struct salvo_hang_batch *oldest);
+void salvo_ring_copy(struct salvo_ring *ring, struct salvo_ring_entry *entries,
+		     u64 *submitted, u64 *retired);
+
 u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid,
 			  const struct salvo_space_packet *packets, u32 count);
-
-unsigned int salvo_ring_retire(struct salvo_device *sdev, u64 interrupt);
-u64 salvo_ring_retired(struct salvo_device *sdev);
-struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
-void salvo_ring_abandon(struct salvo_device *sdev);
-bool salvo_ring_is_shared(struct salvo_device *sdev);
-bool salvo_ring_is_idle(struct salvo_device *sdev);
-struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u64 seqno);
-struct salvo_job *salvo_ring_first(struct salvo_device *sdev);
-void salvo_ring_copy(struct salvo_device *sdev, struct salvo_ring_entry *entries,
-		     u64 *submitted, u64 *retired);
+u64 salvo_ring_space_retired(struct salvo_device *sdev);
 
 #endif /* SALVO_RING_H */

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_sched.c - a batch on its way: jobs, and the scheduler's callbacks
+ * salvo_sched.c - a batch on its way: jobs, and the schedulers' callbacks
  *
- * One drm_sched scheduler feeds the ring. It starts a batch when all its wait
+ * One drm_sched scheduler feeds each ring. It starts a batch when all its wait
  * fences have signalled, in the order of its context, and contexts of one priority in
  * turn. On the ring, batches of one
  * context are ordered by the GPU; batches of different contexts overlap, and
  * therefore salvo_submit.c forbids the scheduler to pipeline dependencies.
+ *
+ * Whether a batch hangs is not for drm_sched to tell, which knows only how long one has
+ * been the oldest: see salvo_watchdog.c. So it has no time limit of its own.
  *
  * A batch ends in salvo_job_complete(), called exactly once for each batch that
  * got onto the ring: by the deferred completion, by a reset, or by the loss of
@@ -14,7 +17,7 @@
  * scheduler free it.
  */
 #include <linux/dma-mapping.h>
-#include <linux/moduleparam.h>
+#include <linux/kthread.h>
 #include <linux/slab.h>
 
 #include "salvo_compat.h"
@@ -22,14 +25,9 @@
 #include "salvo_decode.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
-#include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
 #include "salvo_trace.h"
-
-static unsigned int timeout_ms = 2000;
-module_param(timeout_ms, uint, 0444);
-MODULE_PARM_DESC(timeout_ms, "Milliseconds that a batch may run before it is taken for hung, 0 for ever (default: 2000)");
 
 /**
  * salvo_job_create() - A job without a packet.
@@ -48,7 +46,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 	job = kzalloc(sizeof(*job), GFP_KERNEL);
 	if (!job)
 		return ERR_PTR(-ENOMEM);
-	job->fence = salvo_fence_create(sdev, job);
+	job->fence = salvo_fence_create(ctx->ring, job);
 	if (!job->fence) {
 		kfree(job);
 		return ERR_PTR(-ENOMEM);
@@ -127,13 +125,13 @@ void salvo_job_destroy(struct salvo_job *job)
 void salvo_job_count_begin(struct salvo_job *job)
 {
 	if (atomic_inc_return(&job->ctx->queued) == 1)
-		atomic_inc(&job->ctx->vm->sdev->busy_ctxs);
+		atomic_inc(&job->ctx->ring->busy_ctxs);
 }
 
 static void salvo_job_count_end(struct salvo_job *job, int error)
 {
 	if (atomic_dec_and_test(&job->ctx->queued))
-		atomic_dec(&job->ctx->vm->sdev->busy_ctxs);
+		atomic_dec(&job->ctx->ring->busy_ctxs);
 	if (error)
 		atomic64_inc(&job->ctx->failed);
 	atomic64_inc(&job->ctx->completed);
@@ -235,7 +233,7 @@ int salvo_job_result(struct salvo_job *job)
 /*
  * What a batch must wait for beside its own fences. Fences retire in ring order, so a
  * context with many batches on the ring would let each batch of another one wait for
- * all of them. Where contexts share the GPU they take turns: one batch each on the
+ * all of them. Where contexts share a ring they take turns: one batch each on the
  * ring. A context that is alone may have as many as fit, so that the GPU never waits.
  */
 static struct dma_fence *salvo_sched_wait_for_turn(struct drm_sched_job *base,
@@ -244,7 +242,7 @@ static struct dma_fence *salvo_sched_wait_for_turn(struct drm_sched_job *base,
 	struct salvo_ctx *ctx = to_salvo_job(base)->ctx;
 
 	if (!ctx->newest || dma_fence_is_signaled(ctx->newest) ||
-	    !salvo_ring_is_shared(ctx->vm->sdev))
+	    !salvo_ring_is_shared(ctx->ring))
 		return NULL;
 	return dma_fence_get(ctx->newest);
 }
@@ -260,7 +258,7 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 	else if (salvo_ctx_is_banned(job->ctx))
 		ret = salvo_refuse(sdev, -ECANCELED, "the context is not banned");
 	else
-		ret = salvo_ring_push_job(sdev, job);
+		ret = salvo_ring_push_job(job->ctx->ring, job);
 	if (ret) {
 		salvo_job_count_end(job, ret);
 		return ERR_PTR(ret);
@@ -271,11 +269,6 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 	return dma_fence_get(&job->fence->base);
 }
 
-static enum drm_gpu_sched_stat salvo_sched_timedout_job(struct drm_sched_job *base)
-{
-	return salvo_reset_timeout(to_salvo_job(base));
-}
-
 static void salvo_sched_free_job(struct drm_sched_job *base)
 {
 	salvo_job_destroy(to_salvo_job(base));
@@ -284,32 +277,115 @@ static void salvo_sched_free_job(struct drm_sched_job *base)
 static const struct drm_sched_backend_ops salvo_sched_ops = {
 	.SALVO_SCHED_PREPARE_JOB = salvo_sched_wait_for_turn,
 	.run_job = salvo_sched_run_job,
-	.timedout_job = salvo_sched_timedout_job,
 	.free_job = salvo_sched_free_job,
 };
 
-int salvo_sched_init(struct salvo_device *sdev)
+/* --- the schedulers ----------------------------------------------------------- */
+
+static int salvo_sched_init(struct salvo_ring *ring)
 {
-	long timeout = timeout_ms ? msecs_to_jiffies(timeout_ms) : MAX_SCHEDULE_TIMEOUT;
+	struct salvo_sched *sched;
 	int ret;
 
-	sdev->sched = kzalloc(sizeof(*sdev->sched), GFP_KERNEL);
-	if (!sdev->sched)
+	sched = kzalloc(sizeof(*sched), GFP_KERNEL);
+	if (!sched)
 		return -ENOMEM;
-	kref_init(&sdev->sched->ref);
-	ret = salvo_compat_sched_init(&sdev->sched->base, &salvo_sched_ops, SALVO_RING_BATCHES,
-				      timeout, sdev->wq, "salvo", sdev->drm.dev);
+	kref_init(&sched->ref);
+	snprintf(sched->name, sizeof(sched->name), "salvo-ring%u", ring->index);
+	ret = salvo_compat_sched_init(&sched->base, &salvo_sched_ops, SALVO_RING_BATCHES,
+				      sched->name, ring->sdev->drm.dev);
 	if (ret) {
-		salvo_sched_put(sdev->sched);
-		sdev->sched = NULL;
+		salvo_sched_put(sched);
+		return ret;
 	}
+	ring->sched = sched;
+	return 0;
+}
+
+/** salvo_sched_init_all() - A scheduler for each ring. */
+int salvo_sched_init_all(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring;
+	int ret = 0;
+
+	salvo_for_each_ring(sdev, ring)
+		ret = ret ?: salvo_sched_init(ring);
+	if (ret)
+		salvo_sched_fini_all(sdev);
 	return ret;
 }
 
-/** salvo_sched_fini() - Stop the scheduler; there are no jobs left, but there may be contexts. */
-void salvo_sched_fini(struct salvo_device *sdev)
+/** salvo_sched_fini_all() - Stop them; there are no jobs left, but there may be contexts. */
+void salvo_sched_fini_all(struct salvo_device *sdev)
 {
-	drm_sched_fini(&sdev->sched->base);
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring)
+		if (ring->sched)
+			drm_sched_fini(&ring->sched->base);
+}
+
+/*
+ * drm_sched_stop() took the hardware fences from the batches that it left on its
+ * list, and drm_sched_start() takes a batch without one for done. Those that are
+ * still on the ring are not.
+ */
+static void salvo_sched_return_fences(struct salvo_sched *sched)
+{
+	struct drm_sched_job *base;
+
+	list_for_each_entry(base, &sched->base.pending_list, list)
+		if (!base->s_fence->parent)
+			base->s_fence->parent = dma_fence_get(&to_salvo_job(base)->fence->base);
+}
+
+/** salvo_sched_stop_all() - Batches stay where they are, until salvo_sched_start_all(). */
+void salvo_sched_stop_all(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring) {
+		drm_sched_stop(&ring->sched->base, NULL);
+		salvo_sched_return_fences(ring->sched);
+	}
+}
+
+/** salvo_sched_start_all() - All goes on. */
+void salvo_sched_start_all(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring)
+		drm_sched_start(&ring->sched->base, true);
+}
+
+/** salvo_sched_park_all() - Bring no more batches to the rings. */
+void salvo_sched_park_all(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring)
+		kthread_park(ring->sched->base.thread);
+}
+
+/** salvo_sched_unpark_all() - After salvo_sched_park_all(). */
+void salvo_sched_unpark_all(struct salvo_device *sdev)
+{
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring)
+		kthread_unpark(ring->sched->base.thread);
+}
+
+/** salvo_sched_is_ours() - Does a scheduler feed one of the rings? */
+bool salvo_sched_is_ours(struct salvo_device *sdev, const struct drm_gpu_scheduler *base)
+{
+	struct salvo_ring *ring;
+
+	salvo_for_each_ring(sdev, ring)
+		if (base == &ring->sched->base)
+			return true;
+	return false;
 }
 
 static void salvo_sched_release(struct kref *ref)

@@ -17,7 +17,7 @@ struct salvo_fence;
 struct salvo_packet_result;
 
 /**
- * struct salvo_sched - The scheduler of a device.
+ * struct salvo_sched - The scheduler of a ring.
  *
  * Its fences name it as their timeline for as long as a user keeps them, so it
  * may outlive the device.
@@ -25,8 +25,10 @@ struct salvo_packet_result;
 struct salvo_sched {
 	/** @base: Of drm_sched. */
 	struct drm_gpu_scheduler base;
-	/** @ref: Of the device and of each hardware fence. */
+	/** @ref: Of the ring and of each hardware fence. */
 	struct kref ref;
+	/** @name: Of its thread, and of the ring's timeline. */
+	char name[16];
 };
 
 static inline struct salvo_sched *salvo_sched_get(struct salvo_sched *sched)
@@ -74,8 +76,13 @@ void salvo_job_complete(struct salvo_job *job, int error);
 void salvo_job_count_begin(struct salvo_job *job);
 int salvo_job_result(struct salvo_job *job);
 
-int salvo_sched_init(struct salvo_device *sdev);
-void salvo_sched_fini(struct salvo_device *sdev);
+int salvo_sched_init_all(struct salvo_device *sdev);
+void salvo_sched_fini_all(struct salvo_device *sdev);
+void salvo_sched_stop_all(struct salvo_device *sdev);
+void salvo_sched_start_all(struct salvo_device *sdev);
+void salvo_sched_park_all(struct salvo_device *sdev);
+void salvo_sched_unpark_all(struct salvo_device *sdev);
+bool salvo_sched_is_ours(struct salvo_device *sdev, const struct drm_gpu_scheduler *base);
 void salvo_sched_put(struct salvo_sched *sched);
 
 #endif /* SALVO_SCHED_H */

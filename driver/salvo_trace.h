@@ -4,7 +4,8 @@
  *
  * submit (the ioctl), run (it gets its place on the ring), doorbell, interrupt,
  * completion. A batch is known by context and number from submit to completion, and
- * by its fence from run to completion; doorbells and interrupts name fences.
+ * by ring and fence from run to completion; doorbells and interrupts name these. An
+ * interrupt is told once for each ring.
  * Documentation/tracing.md shows their use. Not an interface that stays.
  */
 #undef TRACE_SYSTEM
@@ -43,37 +44,44 @@ TRACE_EVENT(salvo_run,
 	    TP_ARGS(job),
 	    TP_STRUCT__entry(__field(u64, number)
 			     __field(u64, seqno)
-			     __field(u32, ctx)),
+			     __field(u32, ctx)
+			     __field(u32, ring)),
 	    TP_fast_assign(__entry->number = job->number;
 			   __entry->seqno = job->fence->seqno;
-			   __entry->ctx = job->ctx->hw_id;),
-	    TP_printk("ctx=%u batch=%llu fence=%llu", __entry->ctx, __entry->number,
-		      __entry->seqno)
+			   __entry->ctx = job->ctx->hw_id;
+			   __entry->ring = job->ctx->ring->index;),
+	    TP_printk("ctx=%u batch=%llu ring=%u fence=%llu", __entry->ctx, __entry->number,
+		      __entry->ring, __entry->seqno)
 );
 
 TRACE_EVENT(salvo_doorbell,
-	    TP_PROTO(struct salvo_device *sdev, u64 tail),
-	    TP_ARGS(sdev, tail),
+	    TP_PROTO(struct salvo_ring *ring, u64 tail),
+	    TP_ARGS(ring, tail),
 	    TP_STRUCT__entry(__field(u64, tail)
-			     __field(u32, minor)),
+			     __field(u32, minor)
+			     __field(u32, ring)),
 	    TP_fast_assign(__entry->tail = tail;
-			   __entry->minor = sdev->drm.render->index;),
-	    TP_printk("minor=%u fence=%llu", __entry->minor, __entry->tail)
+			   __entry->minor = ring->sdev->drm.render->index;
+			   __entry->ring = ring->index;),
+	    TP_printk("minor=%u ring=%u fence=%llu", __entry->minor, __entry->ring,
+		      __entry->tail)
 );
 
 TRACE_EVENT(salvo_interrupt,
-	    TP_PROTO(struct salvo_device *sdev, u64 number, u64 retired, u32 batches),
-	    TP_ARGS(sdev, number, retired, batches),
+	    TP_PROTO(struct salvo_ring *ring, u64 number, u64 retired, u32 batches),
+	    TP_ARGS(ring, number, retired, batches),
 	    TP_STRUCT__entry(__field(u64, number)
 			     __field(u64, retired)
 			     __field(u32, batches)
-			     __field(u32, minor)),
+			     __field(u32, minor)
+			     __field(u32, ring)),
 	    TP_fast_assign(__entry->number = number;
 			   __entry->retired = retired;
 			   __entry->batches = batches;
-			   __entry->minor = sdev->drm.render->index;),
-	    TP_printk("minor=%u interrupt=%llu fence=%llu batches=%u", __entry->minor,
-		      __entry->number, __entry->retired, __entry->batches)
+			   __entry->minor = ring->sdev->drm.render->index;
+			   __entry->ring = ring->index;),
+	    TP_printk("minor=%u interrupt=%llu ring=%u fence=%llu batches=%u", __entry->minor,
+		      __entry->number, __entry->ring, __entry->retired, __entry->batches)
 );
 
 TRACE_EVENT(salvo_complete,
@@ -83,14 +91,17 @@ TRACE_EVENT(salvo_complete,
 			     __field(u64, seqno)
 			     __field(u64, busy_ns)
 			     __field(u32, ctx)
+			     __field(u32, ring)
 			     __field(int, error)),
 	    TP_fast_assign(__entry->number = job->number;
 			   __entry->seqno = job->fence->seqno;
 			   __entry->busy_ns = job->result->busy_ns;
 			   __entry->ctx = job->ctx->hw_id;
+			   __entry->ring = job->ctx->ring->index;
 			   __entry->error = error;),
-	    TP_printk("ctx=%u batch=%llu fence=%llu error=%d busy_ns=%llu", __entry->ctx,
-		      __entry->number, __entry->seqno, __entry->error, __entry->busy_ns)
+	    TP_printk("ctx=%u batch=%llu ring=%u fence=%llu error=%d busy_ns=%llu",
+		      __entry->ctx, __entry->number, __entry->ring, __entry->seqno,
+		      __entry->error, __entry->busy_ns)
 );
 
 #endif /* SALVO_TRACE_H */

@@ -315,7 +315,7 @@ void salvo_vm_reclaim_work(struct work_struct *work)
 	u64 retired;
 
 	mutex_lock(&sdev->space_lock);
-	retired = salvo_ring_retired(sdev);
+	retired = salvo_ring_space_retired(sdev);
 	list_for_each_entry_safe(vm, next, &sdev->spaces, node)
 		again |= vm->closed ? salvo_vm_reclaim_closed(vm, retired) :
 				      salvo_bind_reclaim(vm, salvo_vm_oldest_use(vm), retired);

@@ -77,7 +77,7 @@ struct salvo_vm {
 	atomic64_t bytes;
 	/** @counters: What the file's batches cost. */
 	struct salvo_counters counters;
-	/** @last_interrupt: Number of the last one counted; ring's lock. */
+	/** @last_interrupt: Number of the last one counted; of the hard handler. */
 	u64 last_interrupt;
 };
 

@@ -23,7 +23,7 @@ done <<<"$files")
 	check "driver files are GPL-2.0-only, uapi has the syscall note, the rest is MIT" "$(
 		for f in $sources; do
 			case $f in
-			driver/salvo_pack.* | driver/salvo_validate.*) want='GPL-2.0-only OR MIT' ;;
+			driver/salvo_pack.* | driver/salvo_validate.* | driver/salvo_hang.*) want='GPL-2.0-only OR MIT' ;;
 			driver/* | Kbuild) want='GPL-2.0-only' ;;
 			uapi/*) want='GPL-2.0 WITH Linux-syscall-note OR MIT' ;;
 			*) want=MIT ;;

@@ -166,6 +166,32 @@ TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
+/* Of each priority, on the rings and waiting for a place there: all fences signal. */
+TEST_F_TIMEOUT(lost, worker_dies_with_batches_on_all_rings, TIMEOUT)
+{
+	struct drm_salvo_ctx_create ctx[6] = { 0 };
+	uint32_t syncobj[36], i;
+
+	for (i = 0; i < 6; i++) {
+		ctx[i].priority = i % 3;
+		ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &ctx[i]), 0);
+	}
+	for (i = 0; i < 36; i++) {
+		self->ctx = ctx[i % 6].id;
+		self->syncobj = syncobj[i] = syncobj_create(self->fd);
+		ASSERT_EQ(submit_endless(self), 0);
+	}
+	EXPECT_GT(device_counter("ring0-submitted"), device_counter("ring0-retired"));
+	EXPECT_GT(device_counter("ring1-submitted"), device_counter("ring1-retired"));
+	ask_host("kill");
+	for (i = 0; i < 36; i++) {
+		ASSERT_EQ(syncobj_wait(self->fd, syncobj[i], 30), 0);
+		EXPECT_EQ(syncobj_error(self->fd, syncobj[i]), -ENODEV);
+	}
+	expect_gone(_metadata, self);
+	expect_works_when_bound_again(_metadata);
+}
+
 TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, TIMEOUT)
 {
 	double since = seconds();

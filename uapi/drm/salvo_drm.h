@@ -274,7 +274,8 @@ struct drm_salvo_bo_set_label {
  * is not interrupted, but whenever a unit has ended some, within about 2 ms if they are
  * short, it goes on with the highest priority that is on the GPU, of whatever file. Fences
  * signal in the order in which their batches went to the GPU, so that of a batch waits for
- * those that were there before.
+ * those that were there before; but those of high priority and all others do not wait for
+ * each other, on a GPU with two rings.
  */
 enum drm_salvo_priority {
 	/** @DRM_SALVO_PRIORITY_NORMAL: What a context has that asks for nothing. */

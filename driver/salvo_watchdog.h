@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_watchdog.h - is the GPU alive, and does a batch hang?
+ */
+#ifndef SALVO_WATCHDOG_H
+#define SALVO_WATCHDOG_H
+
+struct salvo_device;
+struct work_struct;
+
+void salvo_watchdog_work(struct work_struct *work);
+void salvo_watchdog_start(struct salvo_device *sdev);
+
+#endif /* SALVO_WATCHDOG_H */
