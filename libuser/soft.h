@@ -116,8 +116,6 @@ struct soft_device {
 	/** @seqno: Of the last packet in the ring; @retired: of the last that came back. */
 	uint64_t seqno;
 	uint64_t retired;
-	/** @head_since: When the oldest packet in the ring became that, if there is a watchdog. */
-	int64_t head_since;
 	struct soft_watchdog *watchdog;
 	/** @slots: The job of each ring entry. */
 	struct soft_job *slots[SOFT_RING_ENTRIES];

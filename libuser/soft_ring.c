@@ -127,8 +127,6 @@ void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 	const uint64_t seqno = ++dev->seqno;
 	struct salvo_ring_entry *entry = &dev->ring[(seqno - 1) % SOFT_RING_ENTRIES];
 
-	if (dev->watchdog && seqno == dev->retired + 1)
-		dev->head_since = salvo_now_ns();
 	dev->slots[(seqno - 1) % SOFT_RING_ENTRIES] = job;
 	salvo_pack_set_fence(job->packet, seqno);
 	memset(entry, 0, sizeof(*entry));
@@ -178,8 +176,6 @@ static struct soft_job *retire_locked(struct soft_device *dev)
 
 	if (fence > dev->seqno)
 		fence = dev->seqno;
-	if (dev->watchdog && dev->retired < fence)
-		dev->head_since = salvo_now_ns();
 	while (dev->retired < fence) {
 		struct soft_job *job = dev->slots[dev->retired++ % SOFT_RING_ENTRIES];
 

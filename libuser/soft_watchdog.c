@@ -3,11 +3,10 @@
  * soft_watchdog.c - end batches on the embedded GPU that run too long
  *
  * Off until someone sets a time limit. Then a thread looks, several times in that time,
- * how long the oldest packet has been in the ring. Fences retire in the order of the ring, so
- * whatever hangs comes to be the oldest, or keeps the units from working for
- * the oldest. The guilty context is that of the oldest packet if a unit works for it, else
- * the one that a unit works for. Its queue is banned, as after a fault, and the GPU kills
- * the context alone; all others go on.
+ * what the units do and which batch is the oldest in the ring, and the code that the driver
+ * uses (driver/salvo_hang.c) tells whether one hangs. A batch for which no unit works is left
+ * alone: a machine that lets threads wait may have waited to wake them. The guilty queue is
+ * banned, as after a fault, and the GPU kills its context alone; all others go on.
  *
  * lock protects the time limit and the order to stop; it and the device's lock are never
  * held together.
@@ -15,7 +14,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "driver/salvo_hang.h"
 #include "soft.h"
 
 /* Looks in one time limit, and nanoseconds between the steps of a kill */
@@ -29,6 +30,8 @@ struct soft_watchdog {
 	pthread_cond_t cond;
 	int64_t timeout_ns;
 	bool stop;
+	/** @hang: What was seen so far; of the thread only. */
+	struct salvo_hang hang;
 };
 
 /* Sleep, or until the time limit changes. Return: false when the thread is to end. */
@@ -46,57 +49,70 @@ static bool sleep_ns(struct soft_watchdog *dog, int64_t ns)
 	return !stop;
 }
 
-/* A unit that is at work, if there is one for the context. */
-static const struct salvo_unit_regs *busy_unit(const struct soft_device *dev, uint32_t ctx)
+/* What the units do, each word read once. Return: their number. */
+static uint32_t read_units(const struct soft_device *dev, struct salvo_unit_regs *units)
 {
-	const struct salvo_unit_regs *any = NULL;
-	unsigned int i;
+	const uint32_t count = dev->regs->units < SALVO_MAX_UNITS ? dev->regs->units :
+								    SALVO_MAX_UNITS;
+	uint32_t i;
 
-	for (i = 0; i < dev->regs->units && i < SALVO_MAX_UNITS; i++) {
+	for (i = 0; i < count; i++) {
 		const struct salvo_unit_regs *unit = &dev->regs->unit[i];
 
-		if (__atomic_load_n(&unit->state, __ATOMIC_RELAXED) != SALVO_UNIT_BUSY)
-			continue;
-		if (__atomic_load_n(&unit->ctx, __ATOMIC_RELAXED) == ctx)
-			return unit;
-		any = unit;
+		units[i] = (struct salvo_unit_regs){
+			.state = __atomic_load_n(&unit->state, __ATOMIC_RELAXED),
+			.ctx = __atomic_load_n(&unit->ctx, __ATOMIC_RELAXED),
+			.seqno = __atomic_load_n(&unit->seqno, __ATOMIC_RELAXED),
+			.command = __atomic_load_n(&unit->command, __ATOMIC_RELAXED),
+			.group = __atomic_load_n(&unit->group, __ATOMIC_RELAXED),
+		};
 	}
-	return any;
+	return count;
 }
 
-/* The first packet of a context in the ring. */
-static struct soft_job *first_of_locked(const struct soft_device *dev, uint32_t ctx)
+/* The batch in the ring that a busy unit works for, if it is the guilty one; else NULL. */
+static struct soft_job *find_locked(const struct soft_device *dev,
+				    const struct salvo_unit_regs *unit,
+				    const struct salvo_hang_batch *guilty)
 {
-	uint64_t seqno;
+	struct soft_job *job;
 
-	for (seqno = dev->retired; seqno < dev->seqno; seqno++) {
-		struct soft_job *job = dev->slots[seqno % SOFT_RING_ENTRIES];
-
-		if (job->queue && job->queue->ctx == ctx)
-			return job;
-	}
-	return NULL;
+	if (unit->state != SALVO_UNIT_BUSY || unit->ctx != guilty->ctx ||
+	    unit->seqno != guilty->seqno || guilty->seqno - dev->retired - 1 >=
+					    dev->seqno - dev->retired)
+		return NULL;
+	job = dev->slots[(guilty->seqno - 1) % SOFT_RING_ENTRIES];
+	return job->queue && job->queue->ctx == guilty->ctx ? job : NULL;
 }
 
 /* Ban the queue of what hangs. Return: its context, or 0 if nothing does. */
-static uint32_t condemn(struct soft_device *dev, int64_t timeout_ns)
+static uint32_t condemn(struct soft_watchdog *dog)
 {
-	const struct salvo_unit_regs *unit = NULL;
+	struct salvo_hang_batch oldest[SALVO_MAX_RINGS] = { 0 }, guilty;
+	struct salvo_unit_regs units[SALVO_MAX_UNITS];
+	const uint32_t count = read_units(dog->dev, units);
+	struct soft_device *dev = dog->dev;
 	struct soft_job *job = NULL;
-	uint32_t ctx = 0;
+	uint32_t i, ctx = 0;
 
 	pthread_mutex_lock(&dev->lock);
-	if (dev->retired < dev->seqno && salvo_now_ns() - dev->head_since > timeout_ns)
+	if (dev->retired < dev->seqno)
 		job = dev->slots[dev->retired % SOFT_RING_ENTRIES];
-	if (job && job->queue)
-		unit = busy_unit(dev, job->queue->ctx);
-	job = unit ? first_of_locked(dev, __atomic_load_n(&unit->ctx, __ATOMIC_RELAXED)) : NULL;
+	if (job && job->queue) {
+		oldest[0].ctx = job->queue->ctx;
+		oldest[0].seqno = dev->retired + 1;
+		oldest[0].eu_mask = job->queue->eu_mask;
+	}
+	job = NULL;
+	if (salvo_hang_look(&dog->hang, oldest, units, count, LOOKS, &guilty))
+		for (i = 0; i < count && !job; i++)
+			job = find_locked(dev, &units[i], &guilty);
 	if (job) {
 		job->hung = true;
-		job->hung_command = __atomic_load_n(&unit->command, __ATOMIC_RELAXED);
-		job->hung_group = __atomic_load_n(&unit->group, __ATOMIC_RELAXED);
+		job->hung_command = units[i - 1].command;
+		job->hung_group = units[i - 1].group;
 		job->queue->banned = true;
-		ctx = job->queue->ctx;
+		ctx = guilty.ctx;
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return ctx;
@@ -113,9 +129,7 @@ static void kill_context(struct soft_watchdog *dog, uint32_t ctx)
 	while (__atomic_load_n(&regs->kill_ack, __ATOMIC_ACQUIRE) != request &&
 	       sleep_ns(dog, STEP_NS))
 		salvo_gpu_heartbeat(dog->dev->gpu);
-	pthread_mutex_lock(&dog->dev->lock);
-	dog->dev->head_since = salvo_now_ns();
-	pthread_mutex_unlock(&dog->dev->lock);
+	memset(&dog->hang, 0, sizeof(dog->hang));
 }
 
 static void *watch(void *cookie)
@@ -128,7 +142,7 @@ static void *watch(void *cookie)
 		pthread_mutex_lock(&dog->lock);
 		timeout = dog->timeout_ns;
 		pthread_mutex_unlock(&dog->lock);
-		ctx = timeout ? condemn(dog->dev, timeout) : 0;
+		ctx = timeout ? condemn(dog) : 0;
 		if (ctx)
 			kill_context(dog, ctx);
 	} while (sleep_ns(dog, timeout ? timeout / LOOKS + 1 : -1));
@@ -187,7 +201,6 @@ int salvo_soft_set_timeout(struct salvo_device *device, int64_t timeout_ns)
 		dog = create(dev);
 		pthread_mutex_lock(&dev->lock);
 		dev->watchdog = dog;
-		dev->head_since = salvo_now_ns();
 		pthread_mutex_unlock(&dev->lock);
 	}
 	dog = dev->watchdog;
