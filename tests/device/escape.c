@@ -297,6 +297,30 @@ TEST_F(spaces, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
 	EXPECT_EQ(0, count_spaces());
 }
 
+static void send_signal(void *cookie, const char *pid)
+{
+	kill(atoi(pid), *(const int *)cookie);
+}
+
+/* Here nobody ends the process for a while, as the zygote sleeps. */
+TEST_F(spaces, fence_of_an_unbind_waits_until_no_process_has_the_memory)
+{
+	const uint64_t at = self->rig->data_address + OTHER_AT;
+	struct rig *rig = self->rig;
+	uint64_t seqno;
+
+	expect_others_right(_metadata, rig, 0);
+	ASSERT_EQ(1, for_processes("salvo-zygote", send_signal, &(int){ SIGSTOP }));
+	seqno = rig_submit_space(rig, OTHER, SALVO_OP_UNBIND, at, OTHER_BYTES, 0);
+	usleep(200000);
+	EXPECT_EQ(1, count_spaces());
+	EXPECT_LT(rig_fence(rig, 0), seqno);
+	for_processes("salvo-zygote", send_signal, &(int){ SIGCONT });
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(0, count_spaces());
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
+}
+
 static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsigned int round,
 		      unsigned int *seed)
 {
