@@ -129,6 +129,7 @@ static int fault(struct parser *p, struct salvo_inject *inject)
 		[SALVO_INJECT_LATE_FENCE] = { "late-fence@", late },
 		[SALVO_INJECT_WRONG_SEQNO] = { "wrong-seqno@", seqno },
 		[SALVO_INJECT_CORRUPT] = { "corrupt@", reg },
+		[SALVO_INJECT_BAD_RESULT] = { "bad-result@", NULL },
 		[SALVO_INJECT_CRASH] = { "crash@", NULL },
 	};
 	const uint32_t i = inject->count;
@@ -195,6 +196,9 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 		case SALVO_INJECT_CORRUPT:
 			injected->corrupt |= 1u << inject->item[i].value;
 			break;
+		case SALVO_INJECT_BAD_RESULT:
+			injected->bad_result = true;
+			break;
 		case SALVO_INJECT_CRASH:
 			/* Not to be caught: no trap, no clean end. */
 			kill(getpid(), SIGKILL);
@@ -210,6 +214,12 @@ void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_re
 	for (i = 0; i < REGISTERS; i++)
 		if (injected->corrupt & (1u << i))
 			memset((char *)regs + registers[i].offset, 0xa5, registers[i].bytes);
+}
+
+void salvo_inject_spoil(struct salvo_packet_result *result)
+{
+	memset(result, 0xa5, sizeof(*result));
+	result->status = SALVO_STATUS_FAULT;
 }
 
 /* --- the FIFO ------------------------------------------------------------------ */

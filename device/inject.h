@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct salvo_packet_result;
 struct salvo_regs;
 
 #define SALVO_INJECT_ITEMS	16u
@@ -22,6 +23,7 @@ enum salvo_inject_kind {
 	SALVO_INJECT_LATE_FENCE,
 	SALVO_INJECT_WRONG_SEQNO,
 	SALVO_INJECT_CORRUPT,
+	SALVO_INJECT_BAD_RESULT,
 	SALVO_INJECT_CRASH,
 };
 
@@ -55,6 +57,7 @@ struct salvo_injected {
 	uint64_t add;
 	/** @corrupt: Bit i: register number i. */
 	uint32_t corrupt;
+	bool bad_result;
 };
 
 /**
@@ -68,6 +71,7 @@ struct salvo_injected {
  *	         | "late-fence@" batch ":" number "ms"
  *	         | "wrong-seqno@" batch [ ":" ( "+" | "-" ) number ]
  *	         | "corrupt@" batch ":" ( "magic" | "head" | "fence" )
+ *	         | "bad-result@" batch
  *	         | "crash@" batch
  *
  * An empty text ends what was wished for before.
@@ -88,6 +92,11 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
  * salvo_inject_corrupt() - Its fence was written: now the registers that it names.
  */
 void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_regs *regs);
+
+/**
+ * salvo_inject_spoil() - Its result says that it faulted, and nothing else that can be.
+ */
+void salvo_inject_spoil(struct salvo_packet_result *result);
 
 /**
  * struct salvo_inject_control - Lines from a FIFO.

@@ -213,7 +213,7 @@ static struct salvo_job *leave_context_locked(struct salvo_jobs *jobs, struct sa
 static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 {
 	struct salvo_gpu *gpu = jobs->gpu;
-	const struct salvo_packet_result result = {
+	struct salvo_packet_result result = {
 		.status = job->status, .command = job->failed_command,
 		.started = job->started, .ended = job->ended, .busy_ns = job->busy_ns,
 		.done = job->status == SALVO_STATUS_DONE ? job->commands : job->ended_well,
@@ -221,6 +221,8 @@ static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 		.group = job->fault.group, .item = job->fault.item, .access = job->fault.access,
 	};
 
+	if (job->injected.bad_result)
+		salvo_inject_spoil(&result);
 	if (job->result)
 		salvo_dma_write(&gpu->dma, job->result, &result, sizeof(result));
 	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->entry.seqno + job->injected.add,

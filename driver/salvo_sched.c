@@ -171,19 +171,20 @@ static void salvo_job_report(struct salvo_job *job, const struct drm_salvo_fault
 			   fault->address, fault->command, fault->group, fault->item);
 }
 
-/* What CTX_QUERY tells of a batch that the device has failed. */
+/* What CTX_QUERY tells of a batch that the device has failed, as far as it can be true. */
 static void salvo_job_ban(struct salvo_job *job, const struct salvo_packet_result *result)
 {
 	struct drm_salvo_fault fault = {
 		.batch = job->number,
-		.command = result->command,
-		.done = result->done,
+		.command = result->command < job->commands ? result->command : ~0u,
+		.done = min(result->done, job->commands),
 		.item = ~0u,
 	};
 
 	if (result->status == SALVO_STATUS_FAULT) {
 		fault.kind = result->fault ?: DRM_SALVO_FAULT_KERNEL;
-		fault.access = result->access;
+		fault.access = result->access & (DRM_SALVO_ACCESS_READ | DRM_SALVO_ACCESS_WRITE |
+						 DRM_SALVO_ACCESS_EXEC);
 		fault.address = result->address;
 		fault.group = result->group;
 		fault.item = result->item;

@@ -54,6 +54,8 @@ struct salvo_job {
 	struct salvo_vm_use use;
 	/** @fence: Hardware fence. */
 	struct salvo_fence *fence;
+	/** @commands: Of the batch. */
+	u32 commands;
 	/** @packet: DMA packet, then its result, in coherent memory. */
 	void *packet;
 	/** @packet_address: System address of @packet. */

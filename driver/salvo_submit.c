@@ -188,6 +188,7 @@ static int salvo_submit_pack(struct salvo_submission *s)
 	ret = salvo_job_alloc_packet(job, salvo_pack_bytes(&s->batch));
 	if (ret)
 		return ret;
+	job->commands = s->batch.count;
 	target.result = job->packet_address + job->packet_bytes;
 	salvo_pack_batch(&s->batch, &target, job->packet);
 	return 0;

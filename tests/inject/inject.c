@@ -242,6 +242,26 @@ TEST_F_TIMEOUT(inject, a_wrong_seqno_is_ignored, 60)
 	close(other.fd);
 }
 
+/* What it says of the fault goes to user space only as far as it can be true. */
+TEST_F_TIMEOUT(inject, a_result_that_cannot_be_true_costs_its_context_alone, 60)
+{
+	struct user *user = &self->user[0], other;
+	struct drm_salvo_ctx_query query;
+
+	ASSERT_EQ(open_user(0, &other), 0);
+	ASSERT_TRUE(inject("bad-result@1"));
+	EXPECT_EQ(run_fill(user, 1), -ECANCELED);
+	ASSERT_EQ(ctx_query(user->fd, user->ctx, &query), 0);
+	EXPECT_EQ(query.state, DRM_SALVO_CTX_BANNED);
+	EXPECT_EQ(query.fault.batch, 1);
+	EXPECT_EQ(query.fault.command, ~0u);
+	EXPECT_LE(query.fault.done, 1);
+	EXPECT_EQ(query.fault.access & ~(DRM_SALVO_ACCESS_READ | DRM_SALVO_ACCESS_WRITE |
+					 DRM_SALVO_ACCESS_EXEC), 0);
+	EXPECT_EQ(run_fill(&other, 2), 0);
+	close(other.fd);
+}
+
 TEST_F_TIMEOUT(inject, nonsense_in_head_and_fence_is_survived, 60)
 {
 	const long long resets = device_counter("resets");

@@ -144,4 +144,10 @@ TEST_F(probe, wrong_va_base)
 	EXPECT_REFUSED(va_base, -4096ull);
 }
 
+TEST_F(probe, wrong_window)
+{
+	EXPECT_REFUSED(va_bytes, self->saved.va_bytes + 1);
+	EXPECT_REFUSED(va_bytes, -4096ull);
+}
+
 TEST_HARNESS_MAIN
