@@ -4,12 +4,14 @@
  *
  * The kernels are ordinary OpenCL C: nothing in them knows of user-level threads.
  */
+#include <errno.h>
 #include "cc_program.h"
 #include "kselftest_harness.h"
 #include "salvo.h"
 
 #define ITEMS	65536u
 #define GROUP	256u
+#define SECOND_NS	1000000000ll
 
 FIXTURE(soft)
 {
@@ -68,14 +70,35 @@ static void run(struct __test_metadata *_metadata, FIXTURE_DATA(soft) *self, con
 	salvo_batch_reset(self->batch);
 	ASSERT_EQ(0, salvo_batch_dispatch(self->batch, kernel));
 	ASSERT_EQ(0, salvo_queue_submit(self->queue, self->batch, NULL, 0, &fence));
-	ASSERT_EQ(0, salvo_fence_wait(fence, 20000000000ll));
+	ASSERT_EQ(0, salvo_fence_wait(fence, 20 * SECOND_NS));
 	salvo_fence_destroy(fence);
 	salvo_kernel_destroy(kernel);
 }
 
+/* Starts rotate_down(). */
+static struct salvo_fence *rotate(struct __test_metadata *_metadata, FIXTURE_DATA(soft) *self,
+				  uint32_t group, uint32_t rounds, uint32_t odd)
+{
+	const uint32_t items = ITEMS;
+	struct salvo_kernel *kernel;
+	struct salvo_fence *fence;
+
+	ASSERT_EQ(0, salvo_kernel_create(self->program, "rotate_down", &kernel));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, self->in, 0));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 1, self->out, 0));
+	ASSERT_EQ(0, salvo_kernel_set_value(kernel, 2, &rounds, sizeof(rounds)));
+	ASSERT_EQ(0, salvo_kernel_set_value(kernel, 3, &odd, sizeof(odd)));
+	ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &items, &group));
+	salvo_batch_reset(self->batch);
+	ASSERT_EQ(0, salvo_batch_dispatch(self->batch, kernel));
+	ASSERT_EQ(0, salvo_queue_submit(self->queue, self->batch, NULL, 0, &fence));
+	salvo_kernel_destroy(kernel);
+	return fence;
+}
+
 TEST_F(soft, M3_barrier_in_a_loop_keeps_every_items_state)
 {
-	static const uint32_t groups[] = { 1, 2, 16, 64, GROUP };
+	static const uint32_t groups[] = { 1, 2, 16, 64, GROUP, 1024 };
 	unsigned int g;
 	uint32_t i, j;
 
@@ -99,6 +122,42 @@ TEST_F(soft, M3_item_reads_after_the_barrier_what_another_wrote_before_it)
 	for (i = 0; i < ITEMS; i++)
 		ASSERT_EQ(self->in_map[i / GROUP * GROUP + GROUP - 1 - i % GROUP],
 			  self->out_map[i]);
+}
+
+/* How often a work-item comes to the barrier depends on the item, so each has a stack of its own. */
+TEST_F(soft, M2_1024_items_meet_at_barriers_in_a_loop)
+{
+	const uint32_t group = 1024, rounds = 300;
+	struct salvo_fence *fence = rotate(_metadata, self, group, rounds, group);
+	uint32_t i;
+
+	ASSERT_EQ(0, salvo_fence_wait(fence, 20 * SECOND_NS));
+	salvo_fence_destroy(fence);
+	for (i = 0; i < ITEMS; i++)
+		ASSERT_EQ(self->in_map[i / group * group + (i + rounds) % group],
+			  self->out_map[i]);
+}
+
+TEST_F(soft, M2_barrier_that_one_of_1024_items_reaches_once_more_is_reported)
+{
+	static const uint32_t odd[] = { 0, 1, 511, 1023 };
+	struct salvo_error error;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		struct salvo_fence *fence = rotate(_metadata, self, 1024, 3, odd[i]);
+
+		EXPECT_EQ(-ECANCELED, salvo_fence_wait(fence, 20 * SECOND_NS));
+		ASSERT_EQ(0, salvo_fence_get_error(fence, &error));
+		EXPECT_EQ(SALVO_ERROR_BARRIER, error.kind);
+		EXPECT_EQ(0, error.command);
+		EXPECT_EQ(odd[i], error.item);
+		EXPECT_STREQ("rotate_down", error.kernel);
+		salvo_fence_destroy(fence);
+		/* The queue of a batch that faulted takes no more. */
+		salvo_queue_destroy(self->queue);
+		ASSERT_EQ(0, salvo_queue_create(self->device, 0, &self->queue));
+	}
 }
 
 TEST_HARNESS_MAIN

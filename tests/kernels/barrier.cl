@@ -11,10 +11,10 @@ kernel void reverse_local(global const uint *in, global uint *out, local uint *s
 	out[get_global_id(0)] = scratch[n - 1 - l];
 }
 
-/* Sum of each work-group's part of in[], for groups of up to 256 work-items. */
+/* Sum of each work-group's part of in[], for groups of up to 1,024 work-items. */
 kernel void reduce(global const uint *in, global uint *sums)
 {
-	local uint part[256];
+	local uint part[1024];
 	size_t l = get_local_id(0), n = get_local_size(0);
 
 	part[l] = in[get_global_id(0)];
@@ -28,4 +28,23 @@ kernel void reduce(global const uint *in, global uint *sums)
 	}
 	if (l == 0)
 		sums[get_group_id(0)] = part[0];
+}
+
+/*
+ * Moves each work-group's part of in[] down by @rounds, round its end, one place at a time. Work-item
+ * @odd, if there is one, does so once more. For groups of up to 1,024 work-items.
+ */
+kernel void rotate_down(global const uint *in, global uint *out, uint rounds, uint odd)
+{
+	local uint part[1024];
+	size_t l = get_local_id(0), n = get_local_size(0);
+	uint value = in[get_global_id(0)], k;
+
+	for (k = 0; k < rounds + (l == odd); k++) {
+		part[l] = value;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		value = part[(l + 1) % n];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = value;
 }
