@@ -97,22 +97,6 @@ static bool check_address(struct parser *p, uint64_t address, uint64_t size, uin
 	return refuse(p, SALVO_FAULT_PACKET, address);
 }
 
-/* One copy into device memory (B11 of WO2015/123840). */
-static bool fetch(struct parser *p)
-{
-	const struct salvo_ring_entry *entry = &p->job->entry;
-
-	if (entry->packet % 64 || entry->packet_bytes < sizeof(struct salvo_packet) ||
-	    entry->packet_bytes > MAX_PACKET_BYTES || entry->packet_bytes % 8)
-		return refuse(p, SALVO_FAULT_RING, entry->packet);
-	if (!salvo_job_reserve_packet(p->job, entry->packet_bytes))
-		return bad(p);
-	if (!salvo_dma_read(&p->gpu->dma, p->job->packet, entry->packet, entry->packet_bytes))
-		return refuse(p, SALVO_FAULT_DMA, entry->packet);
-	p->head = p->job->packet;
-	return true;
-}
-
 /* First of all, so that a packet with anything else wrong can be told how it ended. */
 static bool find_result(struct parser *p)
 {
@@ -124,6 +108,42 @@ static bool find_result(struct parser *p)
 						  sizeof(struct salvo_packet_result)))
 		return refuse(p, SALVO_FAULT_DMA, head->result);
 	p->job->result = head->result;
+	return true;
+}
+
+/* Nothing is wrong with the packet, but there is no memory for it. */
+static bool give_up(struct parser *p)
+{
+	p->job->status = SALVO_STATUS_KILLED;
+	return false;
+}
+
+/* The same when it is not even there; who waits for the result is told all the same. */
+static bool give_up_unread(struct parser *p)
+{
+	struct salvo_packet head;
+
+	if (salvo_dma_read(&p->gpu->dma, &head, p->job->entry.packet, sizeof(head))) {
+		p->head = &head;
+		find_result(p);
+		p->head = NULL;
+	}
+	return give_up(p);
+}
+
+/* One copy into device memory (B11 of WO2015/123840). */
+static bool fetch(struct parser *p)
+{
+	const struct salvo_ring_entry *entry = &p->job->entry;
+
+	if (entry->packet % 64 || entry->packet_bytes < sizeof(struct salvo_packet) ||
+	    entry->packet_bytes > MAX_PACKET_BYTES || entry->packet_bytes % 8)
+		return refuse(p, SALVO_FAULT_RING, entry->packet);
+	if (!salvo_job_reserve_packet(p->job, entry->packet_bytes))
+		return give_up_unread(p);
+	if (!salvo_dma_read(&p->gpu->dma, p->job->packet, entry->packet, entry->packet_bytes))
+		return refuse(p, SALVO_FAULT_DMA, entry->packet);
+	p->head = p->job->packet;
 	return true;
 }
 
@@ -471,7 +491,7 @@ static bool parse_batch(struct parser *p)
 
 	/* A command makes one edge to or from a join, and a pair one more. */
 	if (!salvo_job_reserve_elements(job, count, 2 * count))
-		return bad(p);
+		return give_up(p);
 	for (p->index = 0; p->index < count; p->index++) {
 		if (!op)
 			return bad(p);

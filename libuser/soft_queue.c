@@ -334,7 +334,7 @@ int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t add
 	pthread_mutex_lock(&dev->lock);
 	if (job->space == SOFT_SPACE_RETIRED) {
 		if (job->result.status != SALVO_STATUS_DONE)
-			err = -ENOSPC;
+			err = job->result.status == SALVO_STATUS_KILLED ? -ENOMEM : -ENOSPC;
 		salvo_soft_job_put_locked(dev, job);
 	} else {
 		job->space = SOFT_SPACE_LEFT;

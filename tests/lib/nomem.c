@@ -12,7 +12,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define REPLACED 0
 static _Thread_local int fail_after = -1;
-static _Thread_local bool fail_packet;
+static _Thread_local int fail_aligned = -1;
 #else
 #define REPLACED 1
 
@@ -23,7 +23,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 
 /* Allocations until one fails; negative: none does. */
 static _Thread_local int fail_after = -1;
-static _Thread_local bool fail_packet;
+static _Thread_local int fail_aligned = -1;
 
 static bool fails(void)
 {
@@ -48,11 +48,7 @@ void *realloc(void *memory, size_t bytes)
 /* The library has its packets from here, but so has the GPU, which ends a batch then. */
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-	if (fail_packet) {
-		fail_packet = false;
-		return NULL;
-	}
-	return __libc_memalign(alignment, bytes);
+	return fail_aligned >= 0 && fail_aligned-- == 0 ? NULL : __libc_memalign(alignment, bytes);
 }
 #endif
 
@@ -192,10 +188,40 @@ TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
 	ASSERT_EQ(0, bench_run(&self->b));
 	for (i = 1; i < 1000; i++)
 		ASSERT_EQ(i, bench_store(&self->b, self->store, i, i + 1));
-	fail_packet = true;
+	fail_aligned = 0;
 	EXPECT_EQ(-ENOMEM, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
 	ASSERT_EQ(0, bench_run(&self->b));
 	for (i = 0; i < 1000; i++)
+		EXPECT_EQ(i + 1, self->b.map[i]);
+}
+
+/* The GPU reads it in our thread, without memory for its copy, then for elements and for edges. */
+TEST_F(nomem, a_batch_that_the_gpu_has_no_memory_for_costs_nothing_else)
+{
+	struct salvo_fence *fence;
+	struct salvo_error error;
+	unsigned int i;
+
+	NEED_ALLOCATOR();
+	if (strcmp(self->b.info.name, "soft"))
+		SKIP(return, "the GPU is another process");
+	for (i = 0; i < 2000; i++)
+		ASSERT_EQ(i, bench_store(&self->b, self->store, i, i + 1));
+	fail_aligned = 0;
+	EXPECT_EQ(-ENOMEM, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
+	/* What was got before is kept, so each time another one is the second. */
+	for (i = 0; i < 3; i++) {
+		fail_aligned = 1;
+		ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
+		EXPECT_EQ(-1, fail_aligned);
+		EXPECT_EQ(-ECANCELED, salvo_fence_wait(fence, 20 * SECOND_NS));
+		ASSERT_EQ(0, salvo_fence_get_error(fence, &error));
+		EXPECT_EQ(SALVO_ERROR_NONE, error.kind);
+		EXPECT_EQ(0, self->b.map[1999]);
+		salvo_fence_destroy(fence);
+	}
+	ASSERT_EQ(0, bench_run(&self->b));
+	for (i = 0; i < 2000; i++)
 		EXPECT_EQ(i + 1, self->b.map[i]);
 }
 
