@@ -25,13 +25,13 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "inject.h"
 #include "link_pci.h"
+#include "message.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
@@ -176,31 +176,7 @@ void salvo_link_destroy(struct salvo_link *link)
 /* One message: a number, with a descriptor or with none (-1). */
 static int send_number(int sock, int64_t number, int fd)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { 0 };
-	struct iovec data = { .iov_base = &number, .iov_len = sizeof(number) };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
-	ssize_t sent;
-
-	if (fd >= 0) {
-		struct cmsghdr *header;
-
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	}
-	do {
-		sent = sendmsg(sock, &message, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
-	if (sent < 0)
-		return -errno;
-	return sent == sizeof(number) ? 0 : -EIO;
+	return salvo_message_send(sock, &number, sizeof(number), &fd, fd >= 0);
 }
 
 static int send_peer(int sock, int64_t peer, const int *eventfds)

@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "message.h"
 
 struct request {
 	uint64_t id;
@@ -54,39 +55,18 @@ struct state {
 	struct untold *first, *last;
 };
 
-union control {
-	char bytes[CMSG_SPACE(2 * sizeof(int))];
-	struct cmsghdr align;
-};
-
 static bool send_request(int sock, const struct request *request, const int fds[2])
 {
-	union control control = { 0 };
-	struct iovec data = { .iov_base = (void *)request, .iov_len = sizeof(*request) };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
-	ssize_t sent;
-
-	if (fds) {
-		struct cmsghdr *header;
-
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(2 * sizeof(int));
-		memcpy(CMSG_DATA(header), fds, 2 * sizeof(int));
-	}
-	do {
-		sent = sendmsg(sock, &message, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
-	return sent == sizeof(*request);
+	return !salvo_message_send(sock, request, sizeof(*request), fds, fds ? 2 : 0);
 }
 
 /* Returns false at the end of the socket. */
 static bool receive_request(int sock, struct request *request, int fds[2])
 {
-	union control control;
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
 	struct iovec data = { .iov_base = request, .iov_len = sizeof(*request) };
 	struct msghdr message = {
 		.msg_iov = &data, .msg_iovlen = 1,
@@ -99,7 +79,9 @@ static bool receive_request(int sock, struct request *request, int fds[2])
 	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) != sizeof(*request))
 		return false;
 	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_type == SCM_RIGHTS)
+	/* Fewer come if no more can be open. */
+	if (header && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(2 * sizeof(int)))
 		memcpy(fds, CMSG_DATA(header), 2 * sizeof(int));
 	return true;
 }

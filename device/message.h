@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * message.h - send descriptors over a UNIX socket
+ */
+#ifndef SALVO_MESSAGE_H
+#define SALVO_MESSAGE_H
+
+#include <stddef.h>
+
+/* Descriptors of one message */
+#define SALVO_MESSAGE_FDS 2u
+
+/**
+ * salvo_message_send() - Send bytes, and @count descriptors with them. Waits for room.
+ *
+ * Return: 0 or -errno; -EIO if not all went.
+ */
+int salvo_message_send(int sock, const void *data, size_t bytes, const int *fds,
+		       unsigned int count);
+
+#endif /* SALVO_MESSAGE_H */
