@@ -149,7 +149,7 @@ struct salvo_fault_regs {
 #define SALVO_UNIT_BUSY		1	/* runs work-groups */
 
 /**
- * struct salvo_unit_regs - What an execution unit does; a hint for dumps, without a lock.
+ * struct salvo_unit_regs - What an execution unit does; a hint, without a lock.
  */
 struct salvo_unit_regs {
 	/** @state: SALVO_UNIT_*. */

@@ -344,7 +344,8 @@ bool salvo_ring_all_idle(struct salvo_device *sdev)
  * @ctx: Number of its context.
  * @seqno: Of its entry.
  *
- * The schedulers must be stopped, so that the batch stays.
+ * The batch stays only if the schedulers are stopped; else no more can be told than that
+ * there was one.
  */
 struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u32 ctx, u64 seqno)
 {

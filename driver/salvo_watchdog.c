@@ -34,6 +34,20 @@ static bool salvo_watchdog_is_alive(struct salvo_device *sdev)
 	return sdev->heartbeat_misses < SALVO_WATCHDOG_MISSES && !salvo_mmio_is_lost(&sdev->mmio);
 }
 
+/*
+ * A unit that says it works for what is on no ring is taken for idle: a device that lies, or
+ * says what was true a moment ago, could else keep the oldest batch waiting for ever.
+ */
+static void salvo_watchdog_read_units(struct salvo_device *sdev)
+{
+	unsigned int i;
+
+	salvo_mmio_read_units(&sdev->mmio, sdev->units);
+	for (i = 0; i < sdev->mmio.units; i++)
+		if (!salvo_ring_find(sdev, sdev->units[i].ctx, sdev->units[i].seqno))
+			sdev->units[i].state = SALVO_UNIT_IDLE;
+}
+
 static void salvo_watchdog_look_for_hang(struct salvo_device *sdev)
 {
 	u32 limit = DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), SALVO_WATCHDOG_JIFFIES);
@@ -42,7 +56,7 @@ static void salvo_watchdog_look_for_hang(struct salvo_device *sdev)
 
 	salvo_for_each_ring(sdev, ring)
 		salvo_ring_get_oldest(ring, &oldest[ring->index]);
-	salvo_mmio_read_units(&sdev->mmio, sdev->units);
+	salvo_watchdog_read_units(sdev);
 	if (!limit || !salvo_hang_look(&sdev->hang, oldest, sdev->units, sdev->mmio.units, limit,
 				       &guilty))
 		return;
