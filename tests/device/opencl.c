@@ -124,7 +124,7 @@ TEST_F(soft, M3_item_reads_after_the_barrier_what_another_wrote_before_it)
 			  self->out_map[i]);
 }
 
-/* How often a work-item comes to the barrier depends on the item, so each has a stack of its own. */
+/* How often an item comes to the barrier depends on the item, so each has a stack of its own. */
 TEST_F(soft, M2_1024_items_meet_at_barriers_in_a_loop)
 {
 	const uint32_t group = 1024, rounds = 300;

@@ -31,8 +31,8 @@ kernel void reduce(global const uint *in, global uint *sums)
 }
 
 /*
- * Moves each work-group's part of in[] down by @rounds, round its end, one place at a time. Work-item
- * @odd, if there is one, does so once more. For groups of up to 1,024 work-items.
+ * Moves each work-group's part of in[] down by @rounds, round its end, one place at a time.
+ * Work-item @odd, if there is one, does so once more. For groups of up to 1,024 work-items.
  */
 kernel void rotate_down(global const uint *in, global uint *out, uint rounds, uint odd)
 {

@@ -246,8 +246,8 @@ TEST_F(rings, batches_find_what_was_bound_before_them)
 		for (i = 0; i < EACH; i++) {
 			for (c = 0; c < CLASSES; c++) {
 				ASSERT_EQ(salvo_bo_create(self->device, SIZE, 0, &bos[c][i]), 0);
-				ASSERT_EQ(submit_fill(self->batch, self->queue[c], bos[c][i], 64, round,
-						      &fences[c][i]), 0);
+				ASSERT_EQ(submit_fill(self->batch, self->queue[c], bos[c][i], 64,
+						      round, &fences[c][i]), 0);
 			}
 		}
 		for (i = 0; i < EACH; i++) {
