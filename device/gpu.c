@@ -265,11 +265,11 @@ bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay)
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	salvo_gpu_beat(gpu);
+	if (gpu->spaces)
+		gpu->config.isolation->look(gpu->spaces);
 	salvo_jobs_look(&gpu->jobs);
 	kill_context(gpu);
 	salvo_gpu_raise(gpu);
-	if (gpu->spaces)
-		gpu->config.isolation->look(gpu->spaces);
 }
 
 int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why)

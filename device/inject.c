@@ -130,6 +130,7 @@ static int fault(struct parser *p, struct salvo_inject *inject)
 		[SALVO_INJECT_WRONG_SEQNO] = { "wrong-seqno@", seqno },
 		[SALVO_INJECT_CORRUPT] = { "corrupt@", reg },
 		[SALVO_INJECT_BAD_RESULT] = { "bad-result@", NULL },
+		[SALVO_INJECT_STUCK_UNITS] = { "stuck-units@", NULL },
 		[SALVO_INJECT_CRASH] = { "crash@", NULL },
 	};
 	const uint32_t i = inject->count;
@@ -199,6 +200,9 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 		case SALVO_INJECT_BAD_RESULT:
 			injected->bad_result = true;
 			break;
+		case SALVO_INJECT_STUCK_UNITS:
+			inject->stuck_units = true;
+			break;
 		case SALVO_INJECT_CRASH:
 			/* Not to be caught: no trap, no clean end. */
 			kill(getpid(), SIGKILL);
@@ -220,6 +224,16 @@ void salvo_inject_spoil(struct salvo_packet_result *result)
 {
 	memset(result, 0xa5, sizeof(*result));
 	result->status = SALVO_STATUS_FAULT;
+}
+
+void salvo_inject_stick(struct salvo_regs *regs)
+{
+	uint32_t i;
+
+	for (i = 0; i < regs->units && i < SALVO_MAX_UNITS; i++) {
+		memset(&regs->unit[i], 0xa5, sizeof(regs->unit[i]));
+		regs->unit[i].state = SALVO_UNIT_BUSY;
+	}
 }
 
 /* --- the FIFO ------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ enum salvo_inject_kind {
 	SALVO_INJECT_WRONG_SEQNO,
 	SALVO_INJECT_CORRUPT,
 	SALVO_INJECT_BAD_RESULT,
+	SALVO_INJECT_STUCK_UNITS,
 	SALVO_INJECT_CRASH,
 };
 
@@ -42,6 +43,8 @@ struct salvo_inject {
 	uint32_t count;
 	/** @batches: That were to retire since. */
 	uint32_t batches;
+	/** @stuck_units: From now on: see salvo_inject_stick(). */
+	bool stuck_units;
 };
 
 /**
@@ -72,6 +75,7 @@ struct salvo_injected {
  *	         | "wrong-seqno@" batch [ ":" ( "+" | "-" ) number ]
  *	         | "corrupt@" batch ":" ( "magic" | "head" | "fence" )
  *	         | "bad-result@" batch
+ *	         | "stuck-units@" batch
  *	         | "crash@" batch
  *
  * An empty text ends what was wished for before.
@@ -97,6 +101,11 @@ void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_re
  * salvo_inject_spoil() - Its result says that it faulted, and nothing else that can be.
  */
 void salvo_inject_spoil(struct salvo_packet_result *result);
+
+/**
+ * salvo_inject_stick() - All units say that they work for a batch that there is not.
+ */
+void salvo_inject_stick(struct salvo_regs *regs);
 
 /**
  * struct salvo_inject_control - Lines from a FIFO.

@@ -514,6 +514,8 @@ void salvo_jobs_look(struct salvo_jobs *jobs)
 	pthread_mutex_lock(&jobs->lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++)
 		starved |= retire_ring_locked(jobs, i);
+	if (jobs->inject.stuck_units)
+		salvo_inject_stick(jobs->gpu->regs);
 	pthread_mutex_unlock(&jobs->lock);
 	if (starved)
 		salvo_gpu_ring(jobs->gpu, ~0u);

@@ -135,7 +135,7 @@ static const char usage[] =
 	"      --threads       no process for each address space: kernels are not kept apart\n"
 	"      --inject F      have faults with batches counted from 1: lost-irq@3,late-fence@5:200ms,\n"
 	"                      wrong-seqno@6,wrong-seqno@7:+5,corrupt@8:fence (or magic, head),\n"
-	"                      bad-result@9,crash@10\n"
+	"                      bad-result@9,stuck-units@10,crash@11\n"
 	"      --control PATH  make a FIFO; a line like F written to it is for batches from then on\n"
 	"  -v, --verbose       tell what happens\n"
 	"  -h, --help          this text\n"

@@ -16,8 +16,8 @@ TEST(all_faults_are_understood)
 
 	EXPECT_EQ(0, salvo_inject_parse(&inject, "lost-irq@3,late-fence@5:200ms,wrong-seqno@6,"
 					"wrong-seqno@7:-5,corrupt@8:magic,corrupt@8:head,"
-					"corrupt@8:fence,crash@1000000000,bad-result@9", why));
-	EXPECT_EQ(9, inject.count);
+					"corrupt@8:fence,crash@1000000000,bad-result@9,stuck-units@9", why));
+	EXPECT_EQ(10, inject.count);
 	EXPECT_EQ(5, inject.item[1].batch);
 	EXPECT_EQ(200, inject.item[1].value);
 	EXPECT_EQ(-5, inject.item[3].value);

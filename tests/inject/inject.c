@@ -262,6 +262,19 @@ TEST_F_TIMEOUT(inject, a_result_that_cannot_be_true_costs_its_context_alone, 60)
 	close(other.fd);
 }
 
+/* Nothing can be said of what runs, so a batch whose fence does not come has its time and no more. */
+TEST_F_TIMEOUT(inject, units_that_name_no_batch_hold_none, 60)
+{
+	struct user *user = &self->user[0], other;
+
+	ASSERT_EQ(open_user(0, &other), 0);
+	ASSERT_TRUE(inject("stuck-units@1,late-fence@2:60000ms"));
+	EXPECT_EQ(run_fill(&other, 1), 0);
+	EXPECT_EQ(run_fill(user, 2), -ECANCELED);
+	EXPECT_EQ(run_fill(&other, 3), 0);
+	close(other.fd);
+}
+
 TEST_F_TIMEOUT(inject, nonsense_in_head_and_fence_is_survived, 60)
 {
 	const long long resets = device_counter("resets");
