@@ -328,7 +328,7 @@ struct salvo_packet {
 #define SALVO_STATUS_DONE	1
 #define SALVO_STATUS_BAD_PACKET	2	/* refused, nothing of it ran */
 #define SALVO_STATUS_FAULT	3	/* a command faulted */
-#define SALVO_STATUS_KILLED	4	/* given up: its context was killed, the GPU reset, or no memory */
+#define SALVO_STATUS_KILLED	4	/* context killed, GPU reset, or no memory */
 
 /**
  * struct salvo_packet_result - Written by the device before the fence moves.

@@ -262,7 +262,7 @@ TEST_F_TIMEOUT(inject, a_result_that_cannot_be_true_costs_its_context_alone, 60)
 	close(other.fd);
 }
 
-/* Nothing can be said of what runs, so a batch whose fence does not come has its time and no more. */
+/* A batch whose fence does not come has its time and no more, whatever they say. */
 TEST_F_TIMEOUT(inject, units_that_name_no_batch_hold_none, 60)
 {
 	struct user *user = &self->user[0], other;
