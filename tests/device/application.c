@@ -10,25 +10,24 @@
 #include "kselftest_harness.h"
 #include "rig.h"
 
-static volatile sig_atomic_t handled;
-
 static void own_handler(int signal)
 {
 	(void)signal;
-	handled++;
 }
 
 TEST(handler_that_the_application_sets_later_stays_when_the_gpu_goes)
 {
-	struct rig *rig = rig_create(1);
-	struct sigaction now;
+	struct sigaction before, now;
+	struct rig *rig;
 
+	ASSERT_EQ(0, sigaction(SIGSEGV, NULL, &before));
+	rig = rig_create(1);
 	ASSERT_NE(SIG_ERR, signal(SIGFPE, own_handler));
 	rig_destroy(rig);
 	ASSERT_EQ(0, sigaction(SIGFPE, NULL, &now));
 	EXPECT_TRUE(now.sa_handler == own_handler);
 	ASSERT_EQ(0, sigaction(SIGSEGV, NULL, &now));
-	EXPECT_TRUE(now.sa_handler == SIG_DFL);
+	EXPECT_TRUE(now.sa_handler == before.sa_handler);
 }
 
 static jmp_buf back;
