@@ -17,7 +17,6 @@
 #include <drm/drm_print.h>
 
 #include "salvo_dump.h"
-#include "salvo_hang.h"
 #include "salvo_mmio.h"
 #include "salvo_ring.h"
 
@@ -151,8 +150,6 @@ struct salvo_device {
 	u32 heartbeat;
 	/** @heartbeat_misses: Looks since it moved; of the watchdog only. */
 	unsigned int heartbeat_misses;
-	/** @hang: What batches and units did at the looks before; of the watchdog only. */
-	struct salvo_hang hang;
 	/** @units: What the units do; of the watchdog only. */
 	struct salvo_unit_regs units[SALVO_MAX_UNITS];
 };

@@ -169,7 +169,7 @@ static void salvo_reset_end(struct salvo_device *sdev, int ret)
  * @sdev: The device.
  * @guilty: The batch; by now it may have ended.
  */
-void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang_batch *guilty)
+void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang *guilty)
 {
 	bool signalling = dma_fence_begin_signalling();
 	struct salvo_job *job;

@@ -6,10 +6,10 @@
 #define SALVO_RESET_H
 
 struct salvo_device;
-struct salvo_hang_batch;
+struct salvo_hang;
 struct work_struct;
 
-void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang_batch *guilty);
+void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang *guilty);
 void salvo_reset_silent(struct salvo_device *sdev);
 void salvo_reset_give_up(struct salvo_device *sdev);
 void salvo_reset_lose(struct salvo_device *sdev);

@@ -162,6 +162,9 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	entry.seqno = ring->submitted + 1;
 	salvo_pack_set_fence(job->packet, entry.seqno);
 	fence->seqno = entry.seqno;
+	job->hang.ctx = entry.ctx;
+	job->hang.seqno = entry.seqno;
+	job->hang.eu_mask = entry.eu_mask;
 	fence->base.seqno = ++ring->fences;
 	list_add_tail(&fence->node, &ring->pending);
 	if (ring->last_ctx != entry.ctx) {
@@ -363,15 +366,6 @@ struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u32 ctx, u64 seqno)
 	return found;
 }
 
-static struct salvo_job *salvo_ring_oldest_locked(struct salvo_ring *ring)
-{
-	struct salvo_fence *fence;
-
-	lockdep_assert_held(&ring->lock);
-	fence = list_first_entry_or_null(&ring->pending, struct salvo_fence, node);
-	return fence ? fence->job : NULL;
-}
-
 /** salvo_ring_is_oldest() - Do all batches of its ring wait for this one, which is pending? */
 bool salvo_ring_is_oldest(const struct salvo_job *job)
 {
@@ -379,29 +373,38 @@ bool salvo_ring_is_oldest(const struct salvo_job *job)
 	bool oldest;
 
 	spin_lock_irq(&ring->lock);
-	oldest = salvo_ring_oldest_locked(ring) == job;
+	oldest = list_is_first(&job->fence->node, &ring->pending);
 	spin_unlock_irq(&ring->lock);
 	return oldest;
 }
 
 /**
- * salvo_ring_get_oldest() - What the oldest batch is that the device has not finished.
+ * salvo_ring_look_for_hang() - Look once more at the batches that the device has not finished.
  * @ring: The ring.
- * @oldest: Filled in, with zeros if there is none.
+ * @units: What the units do.
+ * @limit: Looks that a batch may run for.
+ * @guilty: Set to one that has had them, if there is one.
+ *
+ * Return: whether there is one; it starts anew, in case that it is not ended.
  */
-void salvo_ring_get_oldest(struct salvo_ring *ring, struct salvo_hang_batch *oldest)
+bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
+			      u32 limit, struct salvo_hang *guilty)
 {
-	const struct salvo_job *job;
+	struct salvo_hang *found = NULL;
+	struct salvo_fence *fence;
 
-	memset(oldest, 0, sizeof(*oldest));
 	spin_lock_irq(&ring->lock);
-	job = salvo_ring_oldest_locked(ring);
-	if (job) {
-		oldest->ctx = job->ctx->hw_id;
-		oldest->seqno = job->fence->seqno;
-		oldest->eu_mask = job->ctx->eu_mask;
+	list_for_each_entry(fence, &ring->pending, node)
+		if (salvo_hang_look(&fence->job->hang,
+				    list_is_first(&fence->node, &ring->pending), units,
+				    ring->sdev->mmio.units) >= limit)
+			found = found ?: &fence->job->hang;
+	if (found) {
+		*guilty = *found;
+		found->looks = 0;
 	}
 	spin_unlock_irq(&ring->lock);
+	return found;
 }
 
 /**

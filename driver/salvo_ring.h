@@ -14,7 +14,7 @@
 
 struct salvo_device;
 struct salvo_fence;
-struct salvo_hang_batch;
+struct salvo_hang;
 struct salvo_job;
 struct salvo_sched;
 
@@ -110,7 +110,8 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job);
 unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt);
 bool salvo_ring_is_shared(struct salvo_ring *ring);
 bool salvo_ring_is_oldest(const struct salvo_job *job);
-void salvo_ring_get_oldest(struct salvo_ring *ring, struct salvo_hang_batch *oldest);
+bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
+			      u32 limit, struct salvo_hang *guilty);
 void salvo_ring_copy(struct salvo_ring *ring, struct salvo_ring_entry *entries,
 		     u64 *submitted, u64 *retired);
 

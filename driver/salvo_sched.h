@@ -9,6 +9,7 @@
 
 #include <drm/gpu_scheduler.h>
 
+#include "salvo_hang.h"
 #include "salvo_vm.h"
 
 struct salvo_ctx;
@@ -64,6 +65,8 @@ struct salvo_job {
 	u32 packet_bytes;
 	/** @result: What the device says about the batch. */
 	struct salvo_packet_result *result;
+	/** @hang: How long it has run, from when it is on the ring; ring's lock. */
+	struct salvo_hang hang;
 };
 
 static inline struct salvo_job *to_salvo_job(struct drm_sched_job *base)

@@ -3,9 +3,9 @@
  * salvo_watchdog.c - is the GPU alive, and does a batch hang?
  *
  * Looks five times a second, as long as the driver is bound and the system awake. A GPU
- * whose heartbeat stops, or that is another generation, is given up. What the units do and
- * which batches are the oldest of their rings tells salvo_hang.c whether one hangs; it is
- * ended then. What that takes is in salvo_reset.c.
+ * whose heartbeat stops, or that is another generation, is given up. What the units do
+ * tells salvo_hang.c of each batch on the rings for how long it has run; one that has run
+ * for too long is ended. What that takes is in salvo_reset.c.
  *
  * Runs on the ordered sdev->wq, which is all the lock that it needs.
  */
@@ -13,6 +13,7 @@
 #include <linux/moduleparam.h>
 
 #include "salvo_device.h"
+#include "salvo_hang.h"
 #include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_watchdog.h"
@@ -51,17 +52,15 @@ static void salvo_watchdog_read_units(struct salvo_device *sdev)
 static void salvo_watchdog_look_for_hang(struct salvo_device *sdev)
 {
 	u32 limit = DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), SALVO_WATCHDOG_JIFFIES);
-	struct salvo_hang_batch oldest[SALVO_MAX_RINGS] = {}, guilty;
+	struct salvo_hang guilty;
 	struct salvo_ring *ring;
 
-	salvo_for_each_ring(sdev, ring)
-		salvo_ring_get_oldest(ring, &oldest[ring->index]);
-	salvo_watchdog_read_units(sdev);
-	if (!limit || !salvo_hang_look(&sdev->hang, oldest, sdev->units, sdev->mmio.units, limit,
-				       &guilty))
+	if (!limit)
 		return;
-	salvo_reset_hung(sdev, &guilty);
-	memset(&sdev->hang, 0, sizeof(sdev->hang));
+	salvo_watchdog_read_units(sdev);
+	salvo_for_each_ring(sdev, ring)
+		if (salvo_ring_look_for_hang(ring, sdev->units, limit, &guilty))
+			salvo_reset_hung(sdev, &guilty);
 }
 
 /** salvo_watchdog_work() - A look. */
@@ -84,6 +83,5 @@ void salvo_watchdog_work(struct work_struct *work)
 void salvo_watchdog_start(struct salvo_device *sdev)
 {
 	sdev->heartbeat = salvo_mmio_read_heartbeat(&sdev->mmio);
-	memset(&sdev->hang, 0, sizeof(sdev->hang));
 	queue_delayed_work(sdev->wq, &sdev->watchdog, SALVO_WATCHDOG_JIFFIES);
 }

@@ -107,9 +107,8 @@ void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds);
 
 /**
  * salvo_device_set_timeout() - End batches on the embedded GPU that run too long.
- * @nanoseconds: Time limit of a batch, counted while it is the oldest on the GPU and units
- *               work for it, and of each of its work-groups; 0 for none, as at first.
- *               Exceeding it is noticed up to a quarter later.
+ * @nanoseconds: Time limit of a batch, counted while units work for it; 0 for none, as at
+ *               first. Exceeding it is noticed up to a quarter later.
  *
  * The batch ends with -ECANCELED and SALVO_ERROR_HANG, and its queue is banned; other queues
  * go on. The environment variable SALVO_TIMEOUT_MS sets the same for a whole program. The

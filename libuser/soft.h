@@ -14,6 +14,7 @@
 
 #include "device/salvo_gpu.h"
 #include "device/salvo_hw.h"
+#include "driver/salvo_hang.h"
 #include "soft_public.h"
 #include "vram.h"
 #include "winsys.h"
@@ -69,6 +70,8 @@ struct soft_job {
 	void *packet;
 	struct salvo_packet_result result;
 	int error;
+	/** @hang: How long it has run, from when it is in the ring, if there is a watchdog. */
+	struct salvo_hang hang;
 	/** @hung: The watchdog killed it, in this command and near this work-group. */
 	bool hung;
 	uint32_t hung_command;

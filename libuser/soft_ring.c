@@ -141,6 +141,9 @@ void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 		entry->ctx = job->queue->ctx;
 		entry->eu_mask = job->queue->eu_mask;
 		entry->priority = job->queue->priority;
+		job->hang = (struct salvo_hang){
+			.ctx = entry->ctx, .seqno = seqno, .eu_mask = entry->eu_mask,
+		};
 	}
 	dev->public->packets++;
 	/* The entry before the tail. */

@@ -3,8 +3,8 @@
  * soft_watchdog.c - end batches on the embedded GPU that run too long
  *
  * Off until someone sets a time limit. Then a thread looks, several times in that time,
- * what the units do and which batch is the oldest in the ring, and the code that the driver
- * uses (driver/salvo_hang.c) tells whether one hangs. A batch for which no unit works is left
+ * what the units do, and the code that the driver uses (driver/salvo_hang.c) tells for how
+ * long each batch in the ring has run. A batch for which no unit works is left
  * alone: a machine that lets threads wait may have waited to wake them. The guilty queue is
  * banned, as after a fault, and the GPU kills its context alone; all others go on.
  *
@@ -14,9 +14,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "driver/salvo_hang.h"
 #include "soft.h"
 
 /* Looks in one time limit, and nanoseconds between the steps of a kill */
@@ -30,8 +28,6 @@ struct soft_watchdog {
 	pthread_cond_t cond;
 	int64_t timeout_ns;
 	bool stop;
-	/** @hang: What was seen so far; of the thread only. */
-	struct salvo_hang hang;
 };
 
 /* Sleep, or until the time limit changes. Return: false when the thread is to end. */
@@ -70,49 +66,43 @@ static uint32_t read_units(const struct soft_device *dev, struct salvo_unit_regs
 	return count;
 }
 
-/* The batch in the ring that a busy unit works for, if it is the guilty one; else NULL. */
-static struct soft_job *find_locked(const struct soft_device *dev,
-				    const struct salvo_unit_regs *unit,
-				    const struct salvo_hang_batch *guilty)
+/* A unit that works for the job, or NULL. */
+static const struct salvo_unit_regs *unit_of(const struct soft_job *job,
+					     const struct salvo_unit_regs *units, uint32_t count)
 {
-	struct soft_job *job;
+	uint32_t i;
 
-	if (unit->state != SALVO_UNIT_BUSY || unit->ctx != guilty->ctx ||
-	    unit->seqno != guilty->seqno || guilty->seqno - dev->retired - 1 >=
-					    dev->seqno - dev->retired)
-		return NULL;
-	job = dev->slots[(guilty->seqno - 1) % SOFT_RING_ENTRIES];
-	return job->queue && job->queue->ctx == guilty->ctx ? job : NULL;
+	for (i = 0; i < count; i++)
+		if (units[i].state == SALVO_UNIT_BUSY && units[i].ctx == job->hang.ctx &&
+		    units[i].seqno == job->hang.seqno)
+			return &units[i];
+	return NULL;
 }
 
 /* Ban the queue of what hangs. Return: its context, or 0 if nothing does. */
-static uint32_t condemn(struct soft_watchdog *dog)
+static uint32_t condemn(struct soft_device *dev)
 {
-	struct salvo_hang_batch oldest[SALVO_MAX_RINGS] = { 0 }, guilty;
 	struct salvo_unit_regs units[SALVO_MAX_UNITS];
-	const uint32_t count = read_units(dog->dev, units);
-	struct soft_device *dev = dog->dev;
-	struct soft_job *job = NULL;
-	uint32_t i, ctx = 0;
+	const uint32_t count = read_units(dev, units);
+	uint64_t seqno;
+	uint32_t ctx = 0;
 
 	pthread_mutex_lock(&dev->lock);
-	if (dev->retired < dev->seqno)
-		job = dev->slots[dev->retired % SOFT_RING_ENTRIES];
-	if (job && job->queue) {
-		oldest[0].ctx = job->queue->ctx;
-		oldest[0].seqno = dev->retired + 1;
-		oldest[0].eu_mask = job->queue->eu_mask;
-	}
-	job = NULL;
-	if (salvo_hang_look(&dog->hang, oldest, units, count, LOOKS, &guilty))
-		for (i = 0; i < count && !job; i++)
-			job = find_locked(dev, &units[i], &guilty);
-	if (job) {
+	for (seqno = dev->retired; seqno < dev->seqno && !ctx; seqno++) {
+		struct soft_job *job = dev->slots[seqno % SOFT_RING_ENTRIES];
+		const struct salvo_unit_regs *unit;
+
+		if (!job->queue ||
+		    salvo_hang_look(&job->hang, seqno == dev->retired, units, count) < LOOKS)
+			continue;
+		unit = unit_of(job, units, count);
+		if (!unit)
+			continue;
 		job->hung = true;
-		job->hung_command = units[i - 1].command;
-		job->hung_group = units[i - 1].group;
+		job->hung_command = unit->command;
+		job->hung_group = unit->group;
 		job->queue->banned = true;
-		ctx = guilty.ctx;
+		ctx = job->queue->ctx;
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return ctx;
@@ -129,7 +119,6 @@ static void kill_context(struct soft_watchdog *dog, uint32_t ctx)
 	while (__atomic_load_n(&regs->kill_ack, __ATOMIC_ACQUIRE) != request &&
 	       sleep_ns(dog, STEP_NS))
 		salvo_gpu_heartbeat(dog->dev->gpu);
-	memset(&dog->hang, 0, sizeof(dog->hang));
 }
 
 static void *watch(void *cookie)
@@ -142,7 +131,7 @@ static void *watch(void *cookie)
 		pthread_mutex_lock(&dog->lock);
 		timeout = dog->timeout_ns;
 		pthread_mutex_unlock(&dog->lock);
-		ctx = timeout ? condemn(dog) : 0;
+		ctx = timeout ? condemn(dog->dev) : 0;
 		if (ctx)
 			kill_context(dog, ctx);
 	} while (sleep_ns(dog, timeout ? timeout / LOOKS + 1 : -1));
