@@ -6,8 +6,8 @@
  * that did not run who looks did not run the units either. A look counts if a unit works
  * for the batch, wherever it stands on its ring. While the units work for others it waits,
  * for however long, and is not to blame. If it is the oldest of its ring, for whose fence
- * all others wait, and none of the units that it may use works, its fence is late or lost:
- * such a look counts too.
+ * all others wait, and none of the units that it may use works, its fence is late or lost,
+ * or the host is too busy to let the units begin: such a look counts half.
  *
  * What units say is a hint, for it is kernels that run on them. One that says it works for
  * another batch gets the look counted against that; and as each batch has its time once,
@@ -27,10 +27,10 @@ __u32 salvo_hang_look(struct salvo_hang *batch, bool oldest, const struct salvo_
 		if (units[i].state != SALVO_UNIT_BUSY)
 			continue;
 		if (units[i].ctx == batch->ctx && units[i].seqno == batch->seqno)
-			return ++batch->looks;
+			return (batch->halves += 2) / 2;
 		held |= !batch->eu_mask || batch->eu_mask >> i & 1;
 	}
 	if (oldest && !held)
-		batch->looks++;
-	return batch->looks;
+		batch->halves++;
+	return batch->halves / 2;
 }

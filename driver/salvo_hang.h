@@ -22,8 +22,8 @@
 struct salvo_hang {
 	/** @ctx: Its context. */
 	__u32 ctx;
-	/** @looks: In which it ran, or nothing was in its way. */
-	__u32 looks;
+	/** @halves: Twice the looks that it has had. */
+	__u32 halves;
 	/** @seqno: Of its ring entry. */
 	__u64 seqno;
 	/** @eu_mask: Units that its context may use; zero means all. */
@@ -37,7 +37,7 @@ struct salvo_hang {
  * @units: What the units say they do.
  * @count: Number of units, at most SALVO_MAX_UNITS.
  *
- * Return: looks that it has had so far.
+ * Return: looks that it has had so far, of those that a batch may run for.
  */
 __u32 salvo_hang_look(struct salvo_hang *batch, bool oldest, const struct salvo_unit_regs *units,
 		      __u32 count);

@@ -401,7 +401,7 @@ bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_r
 			found = found ?: &fence->job->hang;
 	if (found) {
 		*guilty = *found;
-		found->looks = 0;
+		found->halves = 0;
 	}
 	spin_unlock_irq(&ring->lock);
 	return found;

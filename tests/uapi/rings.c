@@ -176,7 +176,7 @@ TEST_F(rings, a_high_fence_waits_for_no_normal_batch)
 	ASSERT_EQ(salvo_device_open(node_path(), &other), 0);
 	ASSERT_EQ(salvo_queue_create_priority(other, 0, SALVO_QUEUE_HIGH, &queue), 0);
 	ASSERT_EQ(salvo_batch_create(other, &batch), 0);
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(salvo_bo_create(other, SIZE, 0, &fresh), 0);
 		ASSERT_EQ(salvo_bo_map(fresh, (void **)&words), 0);
 		EXPECT_EQ(run_fill(batch, queue, fresh, 0, 3 + i), 0);

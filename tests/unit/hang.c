@@ -77,14 +77,17 @@ TEST_F(hang, only_units_that_it_may_use_hold_it)
 	self->units[2].state = SALVO_UNIT_IDLE;
 	busy(self, 0, 6, 60);
 	busy(self, 1, 6, 60);
+	EXPECT_EQ(0, look(self, true));
 	EXPECT_EQ(1, look(self, true));
 }
 
-TEST_F(hang, a_fence_that_does_not_come_counts_for_the_oldest)
+TEST_F(hang, a_fence_that_does_not_come_counts_half_for_the_oldest)
 {
 	EXPECT_EQ(0, look(self, false));
+	EXPECT_EQ(0, look(self, true));
 	EXPECT_EQ(1, look(self, true));
 	EXPECT_EQ(1, look(self, false));
+	EXPECT_EQ(1, look(self, true));
 	EXPECT_EQ(2, look(self, true));
 }
 
