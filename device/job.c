@@ -89,7 +89,7 @@ struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs, unsigned int ring)
 		jobs->ring[ring].room--;
 		jobs->in_flight++;
 	} else {
-		jobs->starved = true;
+		jobs->ring[ring].starved = true;
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	if (!job)
@@ -242,7 +242,7 @@ static bool is_late_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 	return job->injected.until && salvo_clock() < job->injected.until;
 }
 
-/* Returns whether the command processor waits for a job that is now free. */
+/* Returns whether the command processor waits for a job of the ring, and one is free now. */
 static bool retire_ring_locked(struct salvo_jobs *jobs, unsigned int ring)
 {
 	bool starved = false;
@@ -253,10 +253,10 @@ static bool retire_ring_locked(struct salvo_jobs *jobs, unsigned int ring)
 
 		jobs->ring[ring].first = first->ring_next;
 		retire_locked(jobs, first);
-		starved = jobs->starved;
+		starved = jobs->ring[ring].starved;
 	}
 	if (starved)
-		jobs->starved = false;
+		jobs->ring[ring].starved = false;
 	return starved;
 }
 
@@ -411,6 +411,7 @@ void salvo_job_submit(struct salvo_job *job)
 			job->status = SALVO_STATUS_DONE;
 		job->started = salvo_clock();
 		job->ended = job->started;
+		/* Its ring does not wait: this job was taken from it just now. */
 		done_locked(jobs, job);
 	} else if (!spaces) {
 		first = join_context_locked(jobs, job);
@@ -554,7 +555,8 @@ void salvo_jobs_drain(struct salvo_jobs *jobs)
 		    !jobs->gpu->spaces && jobs->gpu->config.contain_faults)
 			salvo_eus_stop_kernels(&jobs->gpu->eus);
 	}
-	jobs->starved = false;
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		jobs->ring[i].starved = false;
 	for (i = 0; i < SALVO_JOBS; i++)
 		free_buffers(&jobs->all[i]);
 	pthread_mutex_unlock(&jobs->lock);

@@ -92,13 +92,13 @@ struct salvo_jobs {
 	pthread_cond_t idle;
 	unsigned int in_flight;
 	struct salvo_job *free;
-	/** @starved: The command processor waits for a job of a ring to come free. */
-	bool starved;
 	struct {
 		struct salvo_job *first;
 		struct salvo_job *last;
 		/** @room: Jobs that it may take. */
 		unsigned int room;
+		/** @starved: The command processor waits for one of them to come free. */
+		bool starved;
 	} ring[SALVO_MAX_RINGS];
 	/** @contexts: Those with a job in flight, and their last job. */
 	struct {

@@ -37,11 +37,17 @@ RIG_KERNEL static void gate(RIG_KERNEL_ARGS)
 	__atomic_store_n(a->ended, 1, __ATOMIC_SEQ_CST);
 }
 
+static struct gate_args gate_args(FIXTURE_DATA(gpu) *self)
+{
+	uint64_t *g = self->gpu_data;
+
+	return (struct gate_args){ &g[0], &g[1], &g[2], LONG_SPIN };
+}
+
 /* A batch on ring 0 whose one work-group runs until self->data[1] is not 0. */
 static uint64_t submit_gate(FIXTURE_DATA(gpu) *self, uint32_t ctx)
 {
-	uint64_t *g = self->gpu_data;
-	const struct gate_args args = { &g[0], &g[1], &g[2], LONG_SPIN };
+	const struct gate_args args = gate_args(self);
 	const struct drm_salvo_command command = rig_dispatch(self->rig, gate, 1, 1, 0,
 							      sizeof(args));
 	const uint64_t seqno = rig_submit(self->rig, ctx, &(struct salvo_batch_desc){
@@ -72,13 +78,12 @@ static struct salvo_packet_result *result_of(struct rig *rig, uint32_t n)
 	return rig_result(rig, RESULT + n);
 }
 
-/* The @n-th entry of ring 1: a batch of one command, of a context of an address space. */
-static void submit_command(struct rig *rig, uint32_t n, uint32_t asid, uint32_t ctx,
-			   uint64_t seqno, const struct drm_salvo_command *command)
+/* The @n-th entry of ring 1: a batch of a context of an address space. */
+static void submit_batch(struct rig *rig, uint32_t n, uint32_t asid, uint32_t ctx,
+			 uint64_t seqno, const struct salvo_batch_desc *batch)
 {
-	const struct salvo_batch_desc batch = { .commands = command, .count = 1 };
-	const uint32_t bytes = rig_pack_for(rig, asid, ctx, &batch);
-	const uint64_t address = RIG_SLOT_BYTES * (uint64_t)(1 + SLOT + n);
+	const uint32_t bytes = rig_pack_for(rig, asid, ctx, batch);
+	const uint64_t address = RIG_SLOT_BYTES * (uint64_t)(1 + SLOT + n % SLOT);
 	struct salvo_packet *packet = (void *)(rig->system + address);
 	struct salvo_ring_entry *ring = (void *)(rig->system + RING_AT);
 
@@ -92,6 +97,14 @@ static void submit_command(struct rig *rig, uint32_t n, uint32_t asid, uint32_t 
 	};
 	__atomic_store_n(&rig->regs->ring[1].tail, n + 1, __ATOMIC_RELEASE);
 	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_RING(1));
+}
+
+/* The same, of one command. */
+static void submit_command(struct rig *rig, uint32_t n, uint32_t asid, uint32_t ctx,
+			   uint64_t seqno, const struct drm_salvo_command *command)
+{
+	submit_batch(rig, n, asid, ctx, seqno,
+		     &(struct salvo_batch_desc){ .commands = command, .count = 1 });
 }
 
 /* The same: it stores the clock at self->data[8 + n]. */
@@ -208,6 +221,29 @@ TEST_F(gpu, a_ring_that_is_full_leaves_room_for_the_other)
 	EXPECT_TRUE(wait_ring(rig, FIRST_SEQNO));
 	open_gate(self);
 	ASSERT_TRUE(rig_wait(rig, seqno));
+}
+
+/* What ring 0 retires meanwhile is no room for ring 1, which waits on. */
+TEST_F(gpu, a_ring_that_was_full_goes_on_when_its_own_packets_have_ended)
+{
+	const struct gate_args args = gate_args(self);
+	const struct drm_salvo_command command = rig_dispatch(self->rig, gate, 1, 1, 0,
+							      sizeof(args));
+	struct rig *rig = self->rig;
+	uint32_t n;
+
+	enable(rig);
+	submit_batch(rig, 0, RIG_ASID, 1, FIRST_SEQNO, &(struct salvo_batch_desc){
+		.commands = &command, .count = 1, .args = &args, .args_size = sizeof(args),
+	});
+	for (n = 1; n <= SALVO_RING_JOBS; n++)
+		submit_stamp(self, n, 1, FIRST_SEQNO + n);
+	EXPECT_EQ(SALVO_RING_JOBS, rig_head(rig, 1));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID + 1, SALVO_OP_BIND,
+					       rig->data_address, RIG_DATA_BYTES,
+					       SALVO_ACCESS_READ));
+	open_gate(self);
+	EXPECT_TRUE(wait_ring(rig, FIRST_SEQNO + SALVO_RING_JOBS));
 }
 
 TEST_F(gpu, a_ring_that_is_halted_leaves_the_other_alone)
