@@ -513,7 +513,8 @@ static void check_idle(struct salvo_space *space)
 	space->last_sent = sent;
 }
 
-static void show_unit(struct salvo_space *space, unsigned int number)
+/* Of several processes on one core it shows who has been at its batch for longest: it may hang. */
+static void show_unit(struct salvo_space *space, unsigned int number, uint64_t *since)
 {
 	struct salvo_unit_regs *out = &space->spaces->gpu->regs->unit[number];
 	struct salvo_unit_regs unit;
@@ -529,10 +530,14 @@ static void show_unit(struct salvo_space *space, unsigned int number)
 		struct salvo_channel *channel = &space->channel[r];
 
 		for (s = channel->first; s != channel->next; s++) {
-			const struct salvo_job *job = salvo_space_sent_at(channel, s)->job;
+			const struct salvo_sent *sent = salvo_space_sent_at(channel, s);
+			const struct salvo_job *job = sent->job;
 
 			if (s != unit.seqno || !job || job->entry.ctx != unit.ctx)
 				continue;
+			if (*since && *since <= sent->at)
+				return;
+			*since = sent->at;
 			unit.seqno = job->entry.seqno;
 			unit.asid = space->asid;
 			*out = unit;
@@ -545,6 +550,7 @@ static void look(struct salvo_spaces *spaces)
 {
 	struct salvo_gpu *gpu = spaces->gpu;
 	struct salvo_space *space;
+	uint64_t since[SALVO_MAX_UNITS] = { 0 };
 	unsigned int i;
 
 	pthread_mutex_lock(&spaces->lock);
@@ -553,7 +559,7 @@ static void look(struct salvo_spaces *spaces)
 	for (space = spaces->list; space; space = space->next) {
 		pthread_mutex_lock(&space->lock);
 		for (i = 0; space->block && i < gpu->eus.count; i++)
-			show_unit(space, i);
+			show_unit(space, i, &since[i]);
 		check_idle(space);
 		pthread_mutex_unlock(&space->lock);
 	}

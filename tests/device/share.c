@@ -207,6 +207,34 @@ TEST_F(share, batches_of_two_address_spaces_run_at_the_same_time)
 	EXPECT_EQ(1, words_of(self, OTHER)[8]);
 }
 
+/* Two processes on one core; the driver is to see the one that may hang. */
+TEST_F(share, a_unit_shows_who_has_been_there_for_longest)
+{
+	static const uint32_t asids[] = { RIG_ASID, OTHER, RIG_ASID };
+	unsigned int i, j;
+	uint64_t seqno;
+
+	for (i = 0; i < 2; i++) {
+		for (j = i; j < i + 2; j++) {
+			const struct args args = args_of(self, asids[j]);
+			volatile uint64_t *words = words_of(self, asids[j]);
+
+			words[0] = 0;
+			words[16] = 0;
+			seqno = submit(self->rig, asids[j], 0, 1, 1, &args);
+			while (!words[0])
+				sched_yield();
+		}
+		salvo_gpu_heartbeat(self->rig->gpu);
+		EXPECT_EQ(SALVO_UNIT_BUSY, self->rig->regs->unit[0].state);
+		EXPECT_EQ(asids[i], self->rig->regs->unit[0].asid);
+		EXPECT_EQ(seqno - 1, self->rig->regs->unit[0].seqno);
+		words_of(self, RIG_ASID)[16] = 1;
+		words_of(self, OTHER)[16] = 1;
+		ASSERT_TRUE(rig_wait(self->rig, seqno));
+	}
+}
+
 TEST_F(share, masks_of_two_address_spaces_are_obeyed)
 {
 	const int *core = self->rig->gpu->queues.topology.core;
