@@ -210,9 +210,8 @@ static struct salvo_job *leave_context_locked(struct salvo_jobs *jobs, struct sa
 	return NULL;
 }
 
-static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static void write_result(struct salvo_job *job)
 {
-	struct salvo_gpu *gpu = jobs->gpu;
 	struct salvo_packet_result result = {
 		.status = job->status, .command = job->failed_command,
 		.started = job->started, .ended = job->ended, .busy_ns = job->busy_ns,
@@ -224,13 +223,34 @@ static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 	if (job->injected.bad_result)
 		salvo_inject_spoil(&result);
 	if (job->result)
-		salvo_dma_write(&gpu->dma, job->result, &result, sizeof(result));
-	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->entry.seqno + job->injected.add,
+		salvo_dma_write(&job->gpu->dma, job->result, &result, sizeof(result));
+}
+
+static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	struct salvo_gpu *gpu = jobs->gpu;
+
+	write_result(job);
+	__atomic_store_n(&gpu->regs->ring[job->ring].fence, job->fence + job->injected.add,
 			 __ATOMIC_RELEASE);
 	if (job->injected.corrupt)
 		salvo_inject_corrupt(&job->injected, gpu->regs);
-	if (job->entry.flags & SALVO_RING_IRQ && !job->injected.lost_irq)
-		atomic_fetch_add(&gpu->fence_irqs, 1);
+	if (job->irqs && !job->injected.lost_irq)
+		atomic_fetch_add(&gpu->fence_irqs, job->irqs);
+	free_locked(jobs, job);
+}
+
+/*
+ * An address space packet that is done takes no room while the jobs before it run: its fence
+ * and interrupt come with those of the last of them.
+ */
+static void retire_with_last_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+{
+	struct salvo_job *last = jobs->ring[job->ring].last;
+
+	write_result(job);
+	last->fence = job->fence;
+	last->irqs += job->irqs;
 	free_locked(jobs, job);
 }
 
@@ -399,18 +419,27 @@ void salvo_job_submit(struct salvo_job *job)
 
 	/* One for each element, and one for whoever starts the job. */
 	job->left = job->work + 1;
+	job->fence = job->entry.seqno;
+	job->irqs = !!(job->entry.flags & SALVO_RING_IRQ);
+	if (over) {
+		if (job->status == SALVO_STATUS_PENDING)
+			job->status = SALVO_STATUS_DONE;
+		job->started = salvo_clock();
+		job->ended = job->started;
+	}
 
 	pthread_mutex_lock(&jobs->lock);
+	if (over && !job->entry.ctx && jobs->ring[ring].first) {
+		retire_with_last_locked(jobs, job);
+		pthread_mutex_unlock(&jobs->lock);
+		return;
+	}
 	if (jobs->ring[ring].first)
 		jobs->ring[ring].last->ring_next = job;
 	else
 		jobs->ring[ring].first = job;
 	jobs->ring[ring].last = job;
 	if (over) {
-		if (job->status == SALVO_STATUS_PENDING)
-			job->status = SALVO_STATUS_DONE;
-		job->started = salvo_clock();
-		job->ended = job->started;
 		/* Its ring does not wait: this job was taken from it just now. */
 		done_locked(jobs, job);
 	} else if (!spaces) {

@@ -70,6 +70,9 @@ struct salvo_job {
 
 	/* Under the lock of struct salvo_jobs. */
 	uint64_t ended;
+	/** @fence: Of the last packet that retires with it, and @irqs that they raise. */
+	uint64_t fence;
+	uint32_t irqs;
 	/** @done: May retire. */
 	bool done;
 	/** @injected: What it suffers when it retires. */

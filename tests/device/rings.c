@@ -246,6 +246,35 @@ TEST_F(gpu, a_ring_that_was_full_goes_on_when_its_own_packets_have_ended)
 	EXPECT_TRUE(wait_ring(rig, FIRST_SEQNO + SALVO_RING_JOBS));
 }
 
+/* A binding is done when it is read, though its fence comes behind a batch that runs. */
+TEST_F(gpu, bindings_behind_a_batch_do_not_keep_the_other_ring_waiting)
+{
+	struct rig *rig = self->rig;
+	const uint32_t irqs = rig->fence_irqs;
+	uint64_t before, seqno;
+	uint32_t i;
+
+	if (rig->regs->units < 2)
+		SKIP(return, "needs two execution units");
+	enable(rig);
+	before = submit_gate(self, 1);
+	for (i = 0; i < 2 * SALVO_RING_JOBS; i++) {
+		seqno = rig_submit_space(rig, RIG_ASID + 1 + i, SALVO_OP_BIND, rig->data_address,
+					 RIG_DATA_BYTES, SALVO_ACCESS_READ);
+		ASSERT_EQ(rig->tail, rig_head(rig, 0));
+	}
+	submit_stamp(self, 0, 2, FIRST_SEQNO);
+	EXPECT_TRUE(wait_ring(rig, FIRST_SEQNO));
+	EXPECT_EQ(before - 1, rig_fence(rig, 0));
+	open_gate(self);
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(seqno, rig_fence(rig, 0));
+	for (i = 0; i < 2 * SALVO_RING_JOBS; i++)
+		EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno - i)->status);
+	rig_stop(rig);
+	EXPECT_EQ(irqs + 2 * SALVO_RING_JOBS + 2, rig->fence_irqs);
+}
+
 TEST_F(gpu, a_ring_that_is_halted_leaves_the_other_alone)
 {
 	struct rig *rig = self->rig;
