@@ -39,6 +39,11 @@
 #define runner_of(g) \
 	((struct salvo_runner *)((char *)(g) - offsetof(struct salvo_runner, group)))
 
+#define runner_of_trap(t) \
+	((struct salvo_runner *)((char *)(t) - offsetof(struct salvo_runner, trap)))
+
+static void look(struct salvo_trap *trap);
+
 static bool open_memory(struct salvo_runner *runner, size_t at, size_t bytes)
 {
 	return !mprotect(runner->memory + at, bytes, PROT_READ | PROT_WRITE);
@@ -59,6 +64,7 @@ int salvo_runner_init(struct salvo_runner *runner)
 	}
 	runner->fibers.stacks = runner->memory + PRIVATE_AT;
 	runner->signal_stack = runner->memory + SIGNAL_STACK_AT;
+	runner->trap.look = look;
 	return 0;
 }
 
@@ -290,6 +296,43 @@ static bool is_near(uint64_t address, const uint8_t *start, size_t bytes)
 	return address >= (uintptr_t)start - GUARD && address < (uintptr_t)start + bytes + GUARD;
 }
 
+/* On the signal stack; see trap.c. */
+static void look(struct salvo_trap *trap)
+{
+	struct salvo_runner *runner = runner_of_trap(trap);
+	const struct salvo_element *element = runner->chunk.element;
+	const struct salvo_op_dispatch *op = element->op;
+
+	if (element->kind == SALVO_ELEMENT_DISPATCH && !(op->flags & SALVO_DISPATCH_BARRIERS))
+		salvo_items_find((const void *)(uintptr_t)op->entry, &trap->machine,
+				 trap->kind == SALVO_FAULT_PAGE ? trap->address : 0,
+				 &runner->found);
+}
+
+/*
+ * The work-group and number of the items that were found. In a strip they may be of a work-group
+ * that follows. The program may have told anything.
+ */
+static void place_items(struct salvo_runner *runner)
+{
+	const struct salvo_group *group = &runner->group;
+	const uint64_t *at = runner->found.at;
+	const uint64_t strip = (uint64_t)group->run * group->local_size[0];
+	const uint64_t rest = group->global_size[0] - group->group_id[0] * group->local_size[0];
+	const uint64_t length = strip < rest ? strip : rest;
+	uint64_t first, row, count = runner->found.count;
+
+	if (!count || at[0] >= length || at[1] >= group->extent[1] || at[2] >= group->extent[2])
+		return;
+	first = at[0] / group->local_size[0] * group->local_size[0];
+	row = group->local_size[0] < rest - first ? group->local_size[0] : rest - first;
+	count = count < length - at[0] ? count : length - at[0];
+	count = count < SALVO_MAX_GROUP_ITEMS ? count : SALVO_MAX_GROUP_ITEMS;
+	runner->at += first / group->local_size[0];
+	runner->item = at[0] - first + row * (at[1] + at[2] * group->extent[1]);
+	runner->item |= (count - 1) << SALVO_FAULT_MORE_SHIFT;
+}
+
 /*
  * Says more of a fault than the trap could see. Which of the items of a group without
  * barriers it was is known to the kernel alone, but for a group of one.
@@ -297,7 +340,8 @@ static bool is_near(uint64_t address, const uint8_t *start, size_t bytes)
 static void explain(struct salvo_runner *runner)
 {
 	const struct salvo_op_dispatch *op = runner->chunk.element->op;
-	const uint64_t *extent = runner->group.extent;
+	const struct salvo_group *group = &runner->group;
+	const uint64_t *extent = group->extent;
 	struct salvo_trap *trap = &runner->trap;
 	uint8_t *local = runner->memory + LOCAL_AT, *private = runner->memory + PRIVATE_AT;
 
@@ -306,8 +350,11 @@ static void explain(struct salvo_runner *runner)
 		return;
 	if (op->flags & SALVO_DISPATCH_BARRIERS)
 		runner->item = runner->fibers.current;
-	else if (extent[0] * extent[1] * extent[2] == 1)
+	else if (extent[0] * extent[1] * extent[2] == 1 &&
+		 (group->run == 1 || !runner->found.table))
 		runner->item = 0;
+	else
+		place_items(runner);
 	if (trap->kind != SALVO_FAULT_PAGE || !trap->address)
 		return;
 	if (is_near(trap->address, private, PRIVATE_BYTES) ||
@@ -325,6 +372,7 @@ bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk 
 	runner->chunk = *chunk;
 	runner->at = chunk->first;
 	runner->trap.given_up = stop;
+	runner->found = (struct salvo_items_found){ .count = 0 };
 	if (!salvo_fiber_call(&runner->trap.saved, run_chunk, &run))
 		return true;
 	salvo_asan_frames_were_left();

@@ -31,7 +31,9 @@ struct salvo_runner {
 	struct salvo_gcq_chunk chunk;
 	/** @at: The one that is running. */
 	volatile uint32_t at;
-	/** @item: Work-item that faulted, or SALVO_FAULT_NO_ITEM. */
+	/** @found: Which of the items of a group without barriers faulted. */
+	struct salvo_items_found found;
+	/** @item: As in struct salvo_fault_regs. */
 	uint32_t item;
 	/** @memory: Local memory, private memory and signal stack, with guard pages between. */
 	uint8_t *memory;

@@ -110,6 +110,9 @@ struct salvo_ring_regs {
 #define SALVO_FAULT_BARRIER	10	/* a barrier that not all work-items of the group reached */
 #define SALVO_FAULT_SYSCALL	11	/* a kernel called the operating system */
 
+/* struct salvo_fault_regs.item */
+#define SALVO_FAULT_MORE_SHIFT	16
+
 /**
  * struct salvo_fault_regs - The last fault; @begun is written first, @sequence last.
  *
@@ -134,7 +137,10 @@ struct salvo_fault_regs {
 	__u64 group;
 	/** @access: SALVO_ACCESS_* that was tried. */
 	__u32 access;
-	/** @item: Linear number of the work-item in its group, or ~0 if unknown. */
+	/**
+	 * @item: Bits 0 to 15: linear number of the work-item in its group. Bits 16 to 31: zero, or
+	 * it may as well have been one of so many that follow it in the row. ~0 if unknown.
+	 */
 	__u32 item;
 	/** @nearest: Page faults: range bound in the address space that is nearest to @address. */
 	__u64 nearest;

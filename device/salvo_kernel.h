@@ -82,7 +82,7 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 
 #define SALVO_NOTE_OWNER	"Salvo"
 #define SALVO_NOTE_KERNEL	1
-#define SALVO_NOTE_VERSION	2
+#define SALVO_NOTE_VERSION	3
 
 /* struct salvo_note_kernel.flags */
 #define SALVO_KERNEL_BARRIERS	(1u << 0)	/* a call runs a work-item */
@@ -97,6 +97,72 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_ARG_LOCAL		3	/* pointer to local memory */
 #define SALVO_ARG_IMAGE		4	/* struct salvo_image_view */
 #define SALVO_ARG_SAMPLER	5	/* uint32_t */
+
+/**
+ * struct salvo_items_link - Where a program tells whom its code works for; it ends where each
+ * kernel's entry begins.
+ */
+struct salvo_items_link {
+	uint64_t magic;		/* SALVO_ITEMS_MAGIC */
+	int32_t items;		/* of a struct salvo_items, from the entry on */
+	uint32_t reserved;
+};
+
+#define SALVO_ITEMS_MAGIC	0x736d65744f564c53ull
+#define SALVO_ITEMS_VERSION	1
+
+/**
+ * struct salvo_items - Which work-item an instruction works for, so that its faults can be told.
+ *
+ * This, then @points struct salvo_items_point by rising address, then @places struct
+ * salvo_item_place, then @bytes of expressions. What a point says holds from its address on
+ * to the next one's.
+ *
+ * An expression is a byte with its length, then so many bytes of a DWARF expression (DWARF 5,
+ * 2.5), whose result is an index: breg0 to breg15, constu, consts, plus, minus, mul, div, deref and
+ * plus_uconst alone.
+ */
+struct salvo_items {
+	uint32_t version;	/* SALVO_ITEMS_VERSION */
+	uint32_t points;
+	uint32_t places;
+	uint32_t bytes;
+	int32_t code;		/* where the points' addresses begin, from this structure on */
+};
+
+struct salvo_items_point {
+	uint32_t at;		/* address */
+	uint32_t place;		/* number of a place */
+};
+
+/* struct salvo_item_place.what */
+#define SALVO_ITEM_NONE	0	/* not known */
+#define SALVO_ITEM_ANY		1	/* any of the lanes */
+#define SALVO_ITEM_LANE	2	/* @lane */
+#define SALVO_ITEM_ROW		3	/* all lanes, side by side in memory */
+
+/* Registers have the numbers that DWARF gives them. */
+#define SALVO_ITEM_REGISTERS	16
+#define SALVO_ITEM_NO_REGISTER	255
+
+/**
+ * struct salvo_item_place - Whom an instruction works for.
+ *
+ * For @lanes work-items, the first of which has the indices @at, as in local ids but that
+ * the first counts on into the work-groups that follow in a strip. The lanes of a row have
+ * @each bytes, from @base + @index * @scale + @displacement on.
+ */
+struct salvo_item_place {
+	uint16_t at[3];		/* expressions, by where they begin */
+	uint16_t lanes;
+	uint8_t what;		/* SALVO_PLACE_* */
+	uint8_t lane;
+	uint8_t base, index;	/* registers, or SALVO_ITEM_NO_REGISTER */
+	uint8_t scale;
+	uint8_t each;
+	uint16_t reserved;
+	int32_t displacement;
+};
 
 /**
  * struct salvo_global_offset - Where the global ids of a dispatch begin.

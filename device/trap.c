@@ -14,7 +14,9 @@
  * a signal of our own, and those whose job has been given up obey.
  *
  * The handler runs on an alternate stack, as the kernel may have run over its
- * own (M6 of CN102576314).
+ * own (M6 of CN102576314). When it is done the thread has that stack to itself, and goes on
+ * there with salvo_trap.look(), while the kernel's stack is as it was. That may touch what the
+ * kernel's program says, so it is caught as the kernel is; then the first fault counts.
  */
 #include "trap.h"
 
@@ -119,6 +121,47 @@ static void note_page(struct salvo_trap *trap, const siginfo_t *info, const greg
 		trap->access = error & 2 ? SALVO_ACCESS_WRITE : SALVO_ACCESS_READ;
 }
 
+/* In the order of the numbers that DWARF gives them. */
+static const int registers[SALVO_ITEM_REGISTERS] = {
+	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+
+/* On the alternate stack, outside of any handler. */
+static void look(struct salvo_trap *trap)
+{
+	trap->look(trap);
+	trap->armed = false;
+	trap->looking = false;
+	salvo_fiber_escape(trap->saved, 1);
+}
+
+#define EFLAGS_DIRECTION 0x400
+
+/* The thread goes on in look(). */
+static void go_looking(struct salvo_trap *trap, greg_t *gregs)
+{
+	unsigned int i;
+
+	for (i = 0; i < SALVO_ITEM_REGISTERS; i++)
+		trap->machine.registers[i] = gregs[registers[i]];
+	trap->machine.pc = gregs[REG_RIP];
+	trap->looking = true;
+	trap->armed = true;
+	gregs[REG_RIP] = (greg_t)(uintptr_t)look;
+	gregs[REG_RDI] = (greg_t)(uintptr_t)trap;
+	/* As after a call. */
+	gregs[REG_RSP] = (greg_t)((uintptr_t)trap->stack_end & ~(uintptr_t)15) - 8;
+	gregs[REG_EFL] &= ~EFLAGS_DIRECTION;
+}
+
+static void leave(struct salvo_trap *trap, greg_t *gregs)
+{
+	gregs[REG_RIP] = (greg_t)(uintptr_t)salvo_fiber_escape;
+	gregs[REG_RDI] = (greg_t)(uintptr_t)trap->saved;
+	gregs[REG_RSI] = 1;
+}
+
 static void handler(int signal, siginfo_t *info, void *context)
 {
 	struct salvo_trap *trap = own;
@@ -135,6 +178,11 @@ static void handler(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	trap->armed = false;
+	if (trap->looking) {
+		trap->looking = false;
+		leave(trap, gregs);
+		return;
+	}
 	if (stop) {
 		trap->kind = SALVO_FAULT_NONE;
 	} else if (signal == SIGSEGV && gregs[REG_TRAPNO] == EXCEPTION_PROTECTION) {
@@ -150,9 +198,10 @@ static void handler(int signal, siginfo_t *info, void *context)
 		trap->address = gregs[REG_RIP];
 		trap->access = 0;
 	}
-	gregs[REG_RIP] = (greg_t)(uintptr_t)salvo_fiber_escape;
-	gregs[REG_RDI] = (greg_t)(uintptr_t)trap->saved;
-	gregs[REG_RSI] = 1;
+	if (trap->look && !stop)
+		go_looking(trap, gregs);
+	else
+		leave(trap, gregs);
 }
 
 void salvo_traps_get(void)
@@ -198,5 +247,6 @@ void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes)
 	sigaltstack(&alternate, NULL);
 	trap->process = getpid();
 	trap->thread = gettid();
+	trap->stack_end = (uint8_t *)stack + bytes;
 	own = trap;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "items.h"
 
 /**
  * struct salvo_trap - What a unit's thread needs to leave a kernel that faulted.
@@ -30,6 +31,17 @@ struct salvo_trap {
 	uint32_t access;
 	/** @address: That was touched, or of the instruction. */
 	uint64_t address;
+	/**
+	 * @look: Finds out more about a fault, from @machine and what is still on the kernel's
+	 * stack. A fault of its own ends it.
+	 */
+	void (*look)(struct salvo_trap *trap);
+	/** @looking: It is @look that runs. */
+	volatile bool looking;
+	/** @machine: As the fault found it. */
+	struct salvo_machine machine;
+	/** @stack_end: Of the alternate stack. */
+	uint8_t *stack_end;
 };
 
 /**

@@ -142,7 +142,7 @@ static void salvo_dump_print_regs(struct drm_printer *p, const struct salvo_dump
 		   fault->sequence, salvo_decode_fault(fault->kind),
 		   salvo_decode_access(fault->access), fault->address, fault->seqno, fault->asid,
 		   fault->ctx);
-	drm_printf(p, " command %d group %llu item %d\n", fault->command, fault->group,
+	drm_printf(p, " command %d group %llu item %#x\n", fault->command, fault->group,
 		   fault->item);
 	drm_printf(p, "units: %u\n", s->regs.units);
 	for (i = 0; i < min_t(u32, s->regs.units, SALVO_MAX_UNITS); i++) {

@@ -163,12 +163,16 @@ static void salvo_job_report(struct salvo_job *job, const struct drm_salvo_fault
 	struct salvo_ctx *ctx = job->ctx;
 	struct salvo_device *sdev = ctx->vm->sdev;
 
+	const u32 items = fault->items ?: fault->item;
+	const int first = items == ~0u ? -1 : (int)(items & ((1u << SALVO_FAULT_MORE_SHIFT) - 1));
+	const int more = items == ~0u ? 0 : (int)(items >> SALVO_FAULT_MORE_SHIFT);
+
 	if (__ratelimit(&sdev->fault_ratelimit))
 		drm_notice(&sdev->drm,
-			   "context %u of %s[%d]: %s fault: %s at %#llx, command %d work-group %llu work-item %d; banned\n",
+			   "context %u of %s[%d]: %s fault: %s at %#llx, command %d work-group %llu work-item %d to %d; banned\n",
 			   ctx->hw_id, ctx->vm->comm, ctx->vm->pid,
 			   salvo_decode_fault(fault->kind), salvo_decode_access(fault->access),
-			   fault->address, fault->command, fault->group, fault->item);
+			   fault->address, fault->command, fault->group, first, first + more);
 }
 
 /* What CTX_QUERY tells of a batch that the device has failed, as far as it can be true. */
@@ -187,7 +191,10 @@ static void salvo_job_ban(struct salvo_job *job, const struct salvo_packet_resul
 						 DRM_SALVO_ACCESS_EXEC);
 		fault.address = result->address;
 		fault.group = result->group;
-		fault.item = result->item;
+		if (result->item == ~0u || !(result->item >> SALVO_FAULT_MORE_SHIFT))
+			fault.item = result->item;
+		else
+			fault.items = result->item;
 	} else if (result->status == SALVO_STATUS_BAD_PACKET) {
 		fault.kind = DRM_SALVO_FAULT_PACKET;
 	} else {

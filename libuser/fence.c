@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "device/salvo_hw.h"
 #include "flight.h"
 #include "notifier.h"
 #include "winsys.h"
@@ -113,7 +114,8 @@ int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *d
 static void add_label(const struct salvo_fence *fence, struct salvo_error *error)
 {
 	const struct salvo_label *label;
-	uint64_t group = error->group, item = error->item, groups, extent;
+	uint64_t group = error->group, groups, extent;
+	uint64_t item = error->item & ((1u << SALVO_FAULT_MORE_SHIFT) - 1);
 	unsigned int d;
 
 	if (!fence->labels)
@@ -133,11 +135,18 @@ static void add_label(const struct salvo_fence *fence, struct salvo_error *error
 		extent = label->items[d] - (uint64_t)error->group_id[d] * label->group[d];
 		if (extent > label->group[d])
 			extent = label->group[d];
-		if (error->item == ~0u)
+		if (!error->items)
 			continue;
 		error->item_id[d] = item % extent;
 		item /= extent;
 	}
+}
+
+/* @item as the GPU tells it: see struct salvo_fault_regs. */
+void salvo_error_set_item(struct salvo_error *error, uint32_t item)
+{
+	error->item = item;
+	error->items = item == ~0u ? 0 : (item >> SALVO_FAULT_MORE_SHIFT) + 1;
 }
 
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
@@ -153,6 +162,8 @@ int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
 	if (err)
 		fence->device->winsys->fence_get_error(fence, error);
 	add_label(fence, error);
+	if (error->items > 1)
+		error->item = ~0u;
 	if (!err)
 		error->done = error->count;
 	return 0;

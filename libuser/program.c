@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/items.h"
 #include "salvo_elf.h"
 #include "dump.h"
 #include "jit.h"
@@ -153,6 +154,33 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 	return 0;
 }
 
+/*
+ * The tables that tell which work-item an instruction works for, as they lie in memory. A fault
+ * looks at them, so none is to lead it beyond the program.
+ */
+static bool items_are_sane(const struct salvo_program *program, const uint8_t *map, uint64_t span)
+{
+	uint64_t checked = span, entry, at;
+	struct salvo_items_link link;
+	unsigned int i;
+
+	for (i = 0; i < program->count; i++) {
+		entry = program->kernels[i].entry;
+		if (entry < sizeof(link) || entry > span)
+			return false;
+		memcpy(&link, map + entry - sizeof(link), sizeof(link));
+		at = entry + link.items;
+		if (link.magic != SALVO_ITEMS_MAGIC || at >= span || at % sizeof(uint32_t))
+			return false;
+		if (at == checked)
+			continue;
+		if (!salvo_items_check((const struct salvo_items *)(map + at), span - at))
+			return false;
+		checked = at;
+	}
+	return true;
+}
+
 /* Put the program into a buffer that the GPU may execute. */
 static int load_code(struct salvo_program *program, const struct salvo_elf *elf)
 {
@@ -168,6 +196,8 @@ static int load_code(struct salvo_program *program, const struct salvo_elf *elf)
 	if (err)
 		return err;
 	salvo_elf_load(elf, map, program->code->address);
+	if (!items_are_sane(program, map, elf->span))
+		return -ENOEXEC;
 	for (i = 0; i < program->count; i++)
 		program->kernels[i].entry += program->code->address;
 	if (device->embedded)

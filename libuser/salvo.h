@@ -703,8 +703,9 @@ struct salvo_error {
 	const char *kernel;	/* name, valid until the device is closed; or NULL */
 	uint64_t group;		/* number of the work-group, x fastest */
 	uint32_t group_id[3];	/* the same as a position in the grid */
-	uint32_t item;		/* number of the work-item in the work-group, or ~0 */
-	uint32_t item_id[3];	/* the same as a position in the work-group */
+	uint32_t item;		/* number of the work-item in the work-group, or ~0 if not known */
+	uint32_t item_id[3];	/* the same as a position; of the first if @items is more than 1 */
+	uint32_t items;		/* it was one of so many side by side in the row, or 0 */
 };
 
 /**

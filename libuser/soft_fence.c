@@ -296,5 +296,5 @@ void salvo_soft_fence_get_error(struct salvo_fence *base, struct salvo_error *er
 	error->access = result->access;
 	error->group = result->group;
 	if (!fence->hung)
-		error->item = result->item;
+		salvo_error_set_item(error, result->item);
 }

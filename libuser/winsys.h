@@ -69,6 +69,9 @@ struct salvo_submission {
  * struct salvo_winsys - The functions of a back end. A create function
  * allocates the object with its own data behind the public base.
  */
+/* fence.c: what fault records say of a work-item (struct salvo_fault_regs). */
+void salvo_error_set_item(struct salvo_error *error, uint32_t item);
+
 struct salvo_winsys {
 	void (*close)(struct salvo_device *device);
 	int (*get_stats)(struct salvo_device *device, struct salvo_device_stats *stats);

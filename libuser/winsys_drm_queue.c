@@ -340,7 +340,8 @@ void salvo_drm_fence_get_error(struct salvo_fence *base, struct salvo_error *err
 	error->access = query.fault.access;
 	error->address = query.fault.address;
 	error->group = query.fault.group;
-	error->item = query.fault.item;
+	salvo_error_set_item(error, query.fault.item == ~0u && query.fault.items ?
+				    query.fault.items : query.fault.item);
 }
 
 void salvo_drm_fence_free(struct salvo_fence *base)

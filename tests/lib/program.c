@@ -164,6 +164,58 @@ TEST_F(program, wrong_segments_and_sections)
 	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
 }
 
+/* Where address @address of the program lies in the image. */
+static uint64_t offset_of(const uint8_t *image, uint64_t address)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
+	const Elf64_Phdr *segment = (const Elf64_Phdr *)(image + header->e_phoff);
+
+	while (segment->p_type != PT_LOAD || address < segment->p_vaddr ||
+	       address - segment->p_vaddr >= segment->p_filesz)
+		segment++;
+	return address - segment->p_vaddr + segment->p_offset;
+}
+
+TEST_F(program, wrong_items)
+{
+	const uint64_t magic = SALVO_ITEMS_MAGIC;
+	const Elf64_Shdr *text = find_section(self->copy, SHT_DYNSYM);
+	const Elf64_Sym *symbol = (const Elf64_Sym *)(self->copy + text->sh_offset) + 1;
+	struct salvo_items_link *link = (void *)(self->copy + offset_of(self->copy,
+						symbol->st_value) - sizeof(*link));
+	struct salvo_items *items;
+	struct salvo_items_point *points;
+	struct salvo_item_place *places;
+	uint32_t i;
+
+	ASSERT_EQ(magic, link->magic);
+	items = (void *)(self->copy + offset_of(self->copy, symbol->st_value + link->items));
+	points = (void *)(items + 1);
+	places = (void *)(points + items->points);
+	ASSERT_GT(items->points, 2);
+	for (i = 0; places[i].what != SALVO_ITEM_ROW; i++)
+		ASSERT_LT(i, items->places);
+	EXPECT_NOEXEC(link->magic, 0);
+	EXPECT_NOEXEC(link->items, INT32_MIN);
+	EXPECT_NOEXEC(link->items, INT32_MAX);
+	EXPECT_NOEXEC(link->items, link->items + 1);
+	EXPECT_NOEXEC(items->version, SALVO_ITEMS_VERSION + 1);
+	EXPECT_NOEXEC(items->points, UINT32_MAX);
+	EXPECT_NOEXEC(items->places, UINT32_MAX);
+	EXPECT_NOEXEC(items->bytes, UINT32_MAX);
+	EXPECT_NOEXEC(items->bytes, 0);
+	EXPECT_NOEXEC(points[0].at, UINT32_MAX);
+	EXPECT_NOEXEC(points[1].place, items->places);
+	EXPECT_NOEXEC(places[i].what, SALVO_ITEM_ROW + 1);
+	EXPECT_NOEXEC(places[i].at[2], UINT16_MAX);
+	EXPECT_NOEXEC(places[i].lanes, 0);
+	EXPECT_NOEXEC(places[i].lane, UINT8_MAX);
+	EXPECT_NOEXEC(places[i].base, SALVO_ITEM_REGISTERS);
+	EXPECT_NOEXEC(places[i].index, SALVO_ITEM_REGISTERS);
+	EXPECT_NOEXEC(places[i].each, 0);
+	ASSERT_EQ(0, load(self->device, self->copy, self->bytes));
+}
+
 TEST_F(program, wrong_notes)
 {
 	struct salvo_note_kernel *note = find_note(self->copy);

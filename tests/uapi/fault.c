@@ -113,7 +113,7 @@ static int run_faulting(FIXTURE_DATA(fault) *self, uint32_t kernel, uint64_t add
 	EXPECT_EQ(fault->command, 2);							\
 	EXPECT_EQ(fault->done, 1);							\
 	EXPECT_LT(fault->group, GROUPS);						\
-	EXPECT_EQ(fault->pad, 0);							\
+	EXPECT_EQ(fault->items, 0);							\
 } while (0)
 
 TEST_F(fault, write_to_no_buffer)

@@ -18,6 +18,7 @@
  * A kernel with barriers runs as regions (split.cc), one after the other.
  */
 #include "interior.h"
+#include "places.h"
 #include "split.h"
 
 #include <cstddef>
@@ -33,7 +34,10 @@
 
 using namespace llvm;
 
-/* What is left of a row is not worth more code. */
+/*
+ * What is left of a row is not worth more code, and lanes are as many as pay. Each turn
+ * is kept to itself, so that an instruction works for one work-item or set of lanes (marks.cc).
+ */
 static MDNode *keep_simple(LLVMContext &context)
 {
 	auto *no = ConstantAsMetadata::get(ConstantInt::getFalse(context));
@@ -76,8 +80,7 @@ static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, c
 	i->addIncoming(from, before);
 	i->addIncoming(b.CreateAdd(i, b.getInt64(step), "", true, true), b.GetInsertBlock());
 	BranchInst *again = b.CreateBr(header);
-	if (step == 1)
-		again->setMetadata(LLVMContext::MD_loop, keep_simple(context));
+	again->setMetadata(LLVMContext::MD_loop, keep_simple(context));
 	b.SetInsertPoint(exit);
 	return end;
 }
@@ -213,6 +216,11 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 struct row {
 	Function *item, *wide = nullptr, *inner = nullptr, *twice = nullptr;
 	std::unique_ptr<interior> range;
+
+	unsigned lanes_of(const Function *f, unsigned lanes) const
+	{
+		return f == item ? 1 : f == twice ? 2 * lanes : lanes;
+	}
 };
 
 /* @skip: work-items that do nothing need not be called. @short_rows: they may be of 16. */
@@ -288,11 +296,17 @@ static void emit_rows(IRBuilder<> &b, const items &of, const row &r, unsigned la
 				return all;
 			};
 			emit_row(b, r, lanes, length, [&](Function *f, Value *x) {
+				begin_index(b, 2, z, 1);
+				begin_index(b, 1, y, 1);
+				begin_index(b, 0, x, r.lanes_of(f, lanes));
 				Value *next = b.CreateCall(f, args(x));
+				end_index(b, 0);
 				if (result)
 					b.CreateStore(next, result);
 			}, args);
+			end_index(b, 1);
 		});
+		end_index(b, 2);
 	});
 }
 
@@ -428,10 +442,14 @@ static void relax_local_atomics(Function &f)
 		    inst.getOperand(0)->getType()->getPointerAddressSpace() == LOCAL)
 			atomics.push_back(&inst);
 	for (Instruction *inst : atomics) {
+		Value *pointer = inst->getOperand(0);
+		MDNode *tag = get_tag(*inst);
+
 		if (auto *rmw = dyn_cast<AtomicRMWInst>(inst))
 			lowerAtomicRMWInst(rmw);
 		else
 			lowerAtomicCmpXchgInst(cast<AtomicCmpXchgInst>(inst));
+		set_tag(*pointer, tag);
 	}
 }
 

@@ -86,6 +86,8 @@ bool link_program(const std::vector<bytes> &objects, const options &opts)
 	/* libsalvo moves the addresses in debug sections to where it loads the program. */
 	if (opts.debug)
 		command.push_back("--emit-relocs");
+	else
+		command.push_back("--strip-debug");
 
 	for (const bytes &object : objects) {
 		std::string path;

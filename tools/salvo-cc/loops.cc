@@ -6,7 +6,7 @@
  * work-item. This is the way without optimisation, where the code stays as
  * the source has it; groups.cc is the other.
  */
-#include "salvo_cc.h"
+#include "places.h"
 
 #include <llvm/IR/Instructions.h>
 
@@ -70,4 +70,11 @@ void build_loops(kernel &k, BasicBlock *body, const group_values &v)
 
 	Value *const local_id[3] = { x.index, y.index, z.index };
 	replace_ids(f, v, local_id);
+	for (const auto &[d, l] : { std::pair(2, z), std::pair(1, y), std::pair(0, x) }) {
+		IRBuilder<> begin(l.header, l.header->getFirstNonPHIIt());
+		IRBuilder<> end(l.latch, l.latch->begin());
+
+		begin_index(begin, d, l.index, 1);
+		end_index(end, d);
+	}
 }

@@ -2,7 +2,7 @@
 /*
  * main.cc - salvo-cc, from the source to the program, pass by pass
  */
-#include "salvo_cc.h"
+#include "places.h"
 
 #include <cstdlib>
 
@@ -93,8 +93,10 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		print_error("internal: a pass made invalid code");
 		return false;
 	}
+	lower_marks(m, kernels);
 	optimise(m, *target, opts);
-	if (!emit_object(m, *target, object))
+	keep_indices(m);
+	if (!emit_code(m, *target, opts, object))
 		return false;
 
 	Module notes("notes", m.getContext());

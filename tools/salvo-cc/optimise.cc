@@ -6,9 +6,14 @@
  * plain to see, and does not yet unroll or vectorise. optimise() is clang's
  * pipeline over the work-item loops.
  */
-#include "salvo_cc.h"
+#include "places.h"
 
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/MCStreamer.h>
+#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -19,6 +24,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopIdiomRecognize.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -117,11 +123,46 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	PipelineTuningOptions tuning;
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
+	/* A call of memset() for all work-items of a row could not tell which of them is astray. */
+	DisableLIRP::Memset = true;
 	managers all(target, tuning);
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
 		all.builder.buildO0DefaultPipeline(levels[0]);
 	passes.run(m, all.mam);
+}
+
+/*
+ * As LLVMTargetMachine::addPassesToEmitFile() does, but that a pass of ours sees the finished code
+ * before it is written.
+ */
+bool emit_code(Module &m, TargetMachine &target, const options &opts, bytes &object)
+{
+	auto &machine = static_cast<LLVMTargetMachine &>(target);
+	auto *info = new MachineModuleInfoWrapperPass(&machine);
+	raw_svector_ostream out(object);
+	legacy::PassManager passes;
+	TargetPassConfig *config = machine.createPassConfig(passes);
+
+	config->setDisableVerify(true);
+	passes.add(config);
+	passes.add(info);
+	auto streamer = machine.createMCStreamer(out, nullptr, CodeGenFileType::ObjectFile,
+						 info->getMMI().getContext());
+	if (config->addISelPasses() || !streamer) {
+		consumeError(streamer.takeError());
+		print_error("this LLVM cannot write object files");
+		return false;
+	}
+	config->addMachinePasses();
+	config->setInitialized();
+	auto *printer = static_cast<AsmPrinter *>(target.getTarget().createAsmPrinter(
+		target, std::move(*streamer)));
+	passes.add(find_places(*printer, opts.debug));
+	passes.add(printer);
+	passes.add(createFreeMachineFunctionPass());
+	passes.run(m);
+	return true;
 }
 
 bool emit_object(Module &m, TargetMachine &target, bytes &object)

@@ -126,6 +126,8 @@ void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
 void tidy(llvm::Function &f, llvm::TargetMachine &target);
 void optimise(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
 bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
+/* The same for code that has been marked (places.h). */
+bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts, bytes &object);
 
 /* masks.cc */
 void combine_masks(llvm::Module &m);

@@ -8,6 +8,7 @@
  *
  * Private arrays lie lane after lane. Atomic operations keep the order of the lanes.
  */
+#include "places.h"
 #include "vectoriser.h"
 
 using namespace llvm;
@@ -71,6 +72,7 @@ Value *vectoriser::emit_load(LoadInst &load)
 		return emit_lanes(load);
 	if (!mask) {
 		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());
+		tag_row(*made, lanes);
 	} else {
 		Type *unit = masked_unit(type);
 		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);
@@ -103,6 +105,7 @@ void vectoriser::emit_store(StoreInst &store)
 	Value *all = vector(value);
 	if (!mask) {
 		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
+		tag_row(*made, lanes);
 	} else {
 		Type *unit = masked_unit(type);
 		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);
@@ -124,8 +127,10 @@ void vectoriser::emit_scalar_memory(Instruction &inst)
 	copy->setMetadata(LLVMContext::MD_tbaa, inst.getMetadata(LLVMContext::MD_tbaa));
 	copy->setMetadata(LLVMContext::MD_invariant_load,
 			  inst.getMetadata(LLVMContext::MD_invariant_load));
-	if (!mask)
+	if (!mask) {
+		tag_lane(*copy, 0);
 		return;
+	}
 	b.SetInsertPoint(copy);
 	if (!any_lane)
 		any_lane = any(mask);
@@ -168,6 +173,8 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 							   ConstantInt::get(type, 1)));
 		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath });
 		b.Insert(copy);
+		if (memory)
+			tag_lane(*copy, i);
 		Value *next = all ? insert_lane(all, copy, i) : nullptr;
 		if (branch) {
 			BasicBlock *now = b.GetInsertBlock();

@@ -234,8 +234,10 @@ static void write_failure(const struct salvo_error *error, const char *why)
 			json_string(&json, "kernel", error->kernel);
 			write_id(&json, "group", error->group_id);
 		}
-		if (error->kernel && error->item != ~0u)
+		if (error->kernel && error->items)
 			write_id(&json, "item", error->item_id);
+		if (error->kernel && error->items > 1)
+			json_count(&json, "items", error->items);
 		if (error->access)
 			json_count(&json, "address", error->address);
 	}
@@ -263,9 +265,14 @@ void report_failure(const struct options *options, struct salvo_fence *fence, in
 	if (error.kernel)
 		fprintf(stderr, ", kernel %s, work-group %u,%u,%u", error.kernel,
 			error.group_id[0], error.group_id[1], error.group_id[2]);
-	if (error.kernel && error.item != ~0u)
-		fprintf(stderr, ", work-item %u,%u,%u", error.item_id[0], error.item_id[1],
-			error.item_id[2]);
+	if (error.kernel && error.items > 1)
+		fprintf(stderr, ", one of the %u work-items from", error.items);
+	else if (error.kernel && error.items)
+		fprintf(stderr, ", work-item");
+	if (error.kernel && error.items)
+		fprintf(stderr, " %u,%u,%u", error.item_id[0], error.item_id[1], error.item_id[2]);
+	if (error.kernel && error.items > 1)
+		fprintf(stderr, " on");
 	fprintf(stderr, ": %s", salvo_error_name(error.kind));
 	if (error.access)
 		fprintf(stderr, " (%s 0x%llx)", error.access & SALVO_ERROR_WRITE ? "write to" :

@@ -29,8 +29,9 @@
  * Versions:
  *
  * 1.0 the first
- * 1.1 priority of a context; resets and the fault that banned it in CTX_QUERY; BO_QUERY,
- *     BO_SET_LABEL; PRIME; more limits, and DRM_SALVO_QUERY_MEMORY, in DEV_QUERY;
+ * 1.1 priority of a context; resets and the fault that banned it in CTX_QUERY, with the
+ *     work-items that may have faulted; BO_QUERY, BO_SET_LABEL; PRIME; more limits, and
+ *     DRM_SALVO_QUERY_MEMORY, in DEV_QUERY;
  *     a longer structure than known must be zero past its known end
  *
  * Errors have one meaning everywhere: EINVAL a field is wrong, ENOENT no such
@@ -386,11 +387,14 @@ struct drm_salvo_fault {
 	/** @group: Linear number of the work-group, x fastest. */
 	__u64 group;
 
-	/** @item: Linear number of the work-item in its group, or ~0. */
+	/** @item: Linear number of the work-item in its group, or ~0 if it is not known. */
 	__u32 item;
 
-	/** @pad: Zero. */
-	__u32 pad;
+	/**
+	 * @items: If @item is ~0: zero, or bits 0 to 15 are the number of the first, and bits 16 to
+	 * 31 how many follow it in the row, of the work-items of which it was one.
+	 */
+	__u32 items;
 };
 
 /**
