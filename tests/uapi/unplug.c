@@ -125,7 +125,7 @@ TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
 	for (i = 0; i < 2; i++) {
 		status = fence_status(sync_file[i], timeline, sizeof(timeline));
 		EXPECT_TRUE(status == 1 || status == -ENODEV);
-		EXPECT_STREQ(timeline, "salvo");
+		EXPECT_STREQ(timeline, "salvo-ring0");
 		/* Their code is there too. */
 		EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
 		close(sync_file[i]);
