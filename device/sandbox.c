@@ -144,8 +144,12 @@ static bool prepare_filter(void)
 /* What a kernel fills of the heap is the host's memory: if that runs out, it is the first to go. */
 static void volunteer_for_oom(void)
 {
-	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	int fd;
 
+	/* Else, after a change of the user, the file is root's. */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	/* Without /proc the host chooses as it likes. */
 	if (fd < 0)
 		return;

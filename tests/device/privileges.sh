@@ -53,6 +53,8 @@ check "supervisor can gain no privileges" "$([ "$(status "$supervisor" NoNewPriv
 	status "$supervisor" NoNewPrivs)"
 check "worker has a filter for system calls" "$([ "$(status "$worker" Seccomp)" = 2 ] || status "$worker" Seccomp)"
 check "each of its threads has it" "$(grep -L '^Seccomp:[[:space:]]*2' "/proc/$worker/task"/*/status)"
+check "zygote, and what it forks, is the first to go when memory runs out" "$(
+	grep -vx 1000 "/proc/$zygote/oom_score_adj")"
 if ls -l "/proc/$zygote/fd" >"$dir/fds" 2>/dev/null; then
 	# Sockets, eventfds and the terminal are not for what it forks.
 	check "zygote has VRAM, the guest's memory, its socket and its signals, no more" "$(
