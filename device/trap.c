@@ -62,6 +62,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 
 	for (i = 0; signals[i] != signal; i++)
 		;
+	/* Not so what an instruction causes: no system ignores that. */
+	if (previous[i].sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
 	block_for(&previous[i], signal, context);
 	if (previous[i].sa_flags & SA_SIGINFO) {
 		previous[i].sa_sigaction(signal, info, context);

@@ -59,6 +59,23 @@ TEST(handler_of_the_application_runs_with_the_signals_blocked_that_it_wishes)
 	rig_destroy(rig);
 }
 
+/* Whoever sends a signal that the application ignores takes nothing from the GPU. */
+TEST(signal_that_the_application_ignores_leaves_the_handler_of_the_gpu)
+{
+	struct sigaction before, now;
+	struct rig *rig;
+
+	ASSERT_NE(SIG_ERR, signal(SIGTRAP, SIG_IGN));
+	rig = rig_create(1);
+	ASSERT_EQ(0, sigaction(SIGTRAP, NULL, &before));
+	ASSERT_EQ(0, raise(SIGTRAP));
+	ASSERT_EQ(0, sigaction(SIGTRAP, NULL, &now));
+	EXPECT_TRUE(now.sa_handler == before.sa_handler);
+	rig_destroy(rig);
+	ASSERT_EQ(0, sigaction(SIGTRAP, NULL, &now));
+	EXPECT_TRUE(now.sa_handler == SIG_IGN);
+}
+
 /* Uses 200 KiB of stack, from its top to its bottom. */
 RIG_KERNEL static void deep(RIG_KERNEL_ARGS)
 {
