@@ -42,8 +42,8 @@
 #include "space_block.h"
 
 #define NOBODY		65534
-/* Every job with the largest packet fits. */
-#define HEAP_BYTES	(512u << 20)
+/* Every job with the largest packet fits, and as much again, as room grows by doubling. */
+#define HEAP_BYTES	(SALVO_JOBS * (4ul << 20))
 
 bool salvo_sandbox_drop_user(void)
 {
