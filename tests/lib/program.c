@@ -216,6 +216,54 @@ TEST_F(program, wrong_items)
 	ASSERT_EQ(0, load(self->device, self->copy, self->bytes));
 }
 
+/* Expressions that fault themselves: the first fault is reported, without a work-item. */
+TEST_F(program, items_that_lead_astray)
+{
+	static const uint8_t read_of_1[] = { 3, 0x11, 1, 0x06 };
+	const Elf64_Shdr *text = find_section(self->copy, SHT_DYNSYM);
+	const Elf64_Sym *symbol = (const Elf64_Sym *)(self->copy + text->sh_offset) + 1;
+	const uint64_t link = offset_of(self->copy, symbol->st_value) -
+			      sizeof(struct salvo_items_link);
+	struct salvo_items *items = (void *)(self->copy + offset_of(self->copy, symbol->st_value +
+				((struct salvo_items_link *)(self->copy + link))->items));
+	struct salvo_item_place *places = (void *)((struct salvo_items_point *)(items + 1) +
+						   items->points);
+	const uint32_t count = 100;
+	struct salvo_program *program;
+	struct salvo_kernel *kernel;
+	struct salvo_queue *queue;
+	struct salvo_batch *batch;
+	struct salvo_fence *fence;
+	struct salvo_error error;
+	uint32_t i, round;
+
+	ASSERT_LE(sizeof(read_of_1), items->bytes);
+	memcpy(places + items->places, read_of_1, sizeof(read_of_1));
+	for (i = 0; i < items->places; i++)
+		memset(places[i].at, 0, sizeof(places[i].at));
+	ASSERT_EQ(0, salvo_program_load(self->device, self->copy, self->bytes, &program));
+	ASSERT_EQ(0, salvo_kernel_create(program, "where", &kernel));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, NULL, 0));
+	ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &count, NULL));
+	ASSERT_EQ(0, salvo_batch_create(self->device, &batch));
+	ASSERT_EQ(0, salvo_batch_dispatch(batch, kernel));
+	for (round = 0; round < 3; round++) {
+		ASSERT_EQ(0, salvo_queue_create(self->device, 0, &queue));
+		ASSERT_EQ(0, salvo_queue_submit(queue, batch, NULL, 0, &fence));
+		EXPECT_EQ(-ECANCELED, salvo_fence_wait(fence, 20 * SECOND_NS));
+		ASSERT_EQ(0, salvo_fence_get_error(fence, &error));
+		EXPECT_EQ(SALVO_ERROR_PAGE, error.kind);
+		EXPECT_EQ(SALVO_ERROR_WRITE, error.access);
+		EXPECT_EQ(0, error.items);
+		EXPECT_EQ(~0u, error.item);
+		salvo_fence_destroy(fence);
+		salvo_queue_destroy(queue);
+	}
+	salvo_batch_destroy(batch);
+	salvo_kernel_destroy(kernel);
+	salvo_program_destroy(program);
+}
+
 TEST_F(program, wrong_notes)
 {
 	struct salvo_note_kernel *note = find_note(self->copy);
