@@ -18,7 +18,7 @@
 
 #define SIZE		4096u
 #define SECONDS(n)	((n) * INT64_C(1000000000))
-#define ROUNDS		40
+#define ROUNDS		10
 #define EACH		8
 
 /* Of the three priorities, from low to high */
@@ -235,7 +235,7 @@ TEST_F(rings, a_high_batch_waits_for_the_fences_it_is_given)
 }
 
 /* Buffers come and go between batches of all priorities; each finds its own bound. */
-TEST_F(rings, batches_find_what_was_bound_before_them)
+TEST_F_TIMEOUT(rings, batches_find_what_was_bound_before_them, 120)
 {
 	struct salvo_fence *fences[CLASSES][EACH];
 	struct salvo_bo *bos[CLASSES][EACH];
