@@ -124,14 +124,19 @@ static void kill_context(struct soft_watchdog *dog, uint32_t ctx)
 static void *watch(void *cookie)
 {
 	struct soft_watchdog *dog = cookie;
-	int64_t timeout;
+	int64_t timeout, now, looked = 0;
 	uint32_t ctx;
 
 	do {
 		pthread_mutex_lock(&dog->lock);
 		timeout = dog->timeout_ns;
 		pthread_mutex_unlock(&dog->lock);
-		ctx = timeout ? condemn(dog->dev) : 0;
+		now = salvo_now_ns();
+		/* Not because the limit was set once more: looks are what time is counted in. */
+		if (!timeout || now - looked < timeout / LOOKS)
+			continue;
+		looked = now;
+		ctx = condemn(dog->dev);
 		if (ctx)
 			kill_context(dog, ctx);
 	} while (sleep_ns(dog, timeout ? timeout / LOOKS + 1 : -1));

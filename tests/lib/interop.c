@@ -266,4 +266,23 @@ TEST_F(interop, batches_within_the_time_limit_are_left_alone)
 	EXPECT_EQ(0, salvo_queue_wait(self->b.queue, 0, 20 * SECOND_NS));
 }
 
+TEST_F(interop, to_set_the_time_limit_takes_no_time_from_a_batch)
+{
+	struct salvo_fence *fence;
+	int i;
+
+	if (!self->soft)
+		SKIP(return, "the driver has a time limit of its own");
+	ASSERT_EQ(0, bench_gate(&self->b, 0, 1, 5));
+	ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, salvo_device_set_timeout(self->b.device, i % 2 * 100 * SECOND_NS));
+		usleep(10000);
+	}
+	open_gate(&self->b, 0);
+	EXPECT_EQ(0, salvo_fence_wait(fence, 20 * SECOND_NS));
+	EXPECT_EQ(5, self->b.map[1]);
+	salvo_fence_destroy(fence);
+}
+
 TEST_HARNESS_MAIN
