@@ -136,9 +136,9 @@ struct salvo_items_point {
 };
 
 /* struct salvo_item_place.what */
-#define SALVO_ITEM_NONE	0	/* not known */
+#define SALVO_ITEM_NONE		0	/* not known */
 #define SALVO_ITEM_ANY		1	/* any of the lanes */
-#define SALVO_ITEM_LANE	2	/* @lane */
+#define SALVO_ITEM_LANE		2	/* @lane */
 #define SALVO_ITEM_ROW		3	/* all lanes, side by side in memory */
 
 /* Registers have the numbers that DWARF gives them. */
@@ -155,7 +155,7 @@ struct salvo_items_point {
 struct salvo_item_place {
 	uint16_t at[3];		/* expressions, by where they begin */
 	uint16_t lanes;
-	uint8_t what;		/* SALVO_PLACE_* */
+	uint8_t what;		/* SALVO_ITEM_NONE to _ROW */
 	uint8_t lane;
 	uint8_t base, index;	/* registers, or SALVO_ITEM_NO_REGISTER */
 	uint8_t scale;

@@ -162,17 +162,23 @@ static void salvo_job_report(struct salvo_job *job, const struct drm_salvo_fault
 {
 	struct salvo_ctx *ctx = job->ctx;
 	struct salvo_device *sdev = ctx->vm->sdev;
-
 	const u32 items = fault->items ?: fault->item;
-	const int first = items == ~0u ? -1 : (int)(items & ((1u << SALVO_FAULT_MORE_SHIFT) - 1));
-	const int more = items == ~0u ? 0 : (int)(items >> SALVO_FAULT_MORE_SHIFT);
+	const u32 first = items & ((1u << SALVO_FAULT_MORE_SHIFT) - 1);
+	const u32 more = items >> SALVO_FAULT_MORE_SHIFT;
+	char name[sizeof("unknown") + 16];
 
+	if (items == ~0u)
+		strscpy(name, "unknown", sizeof(name));
+	else if (!more)
+		snprintf(name, sizeof(name), "%u", first);
+	else
+		snprintf(name, sizeof(name), "%u to %u", first, first + more);
 	if (__ratelimit(&sdev->fault_ratelimit))
 		drm_notice(&sdev->drm,
-			   "context %u of %s[%d]: %s fault: %s at %#llx, command %d work-group %llu work-item %d to %d; banned\n",
+			   "context %u of %s[%d]: %s fault: %s at %#llx, command %d work-group %llu work-item %s; banned\n",
 			   ctx->hw_id, ctx->vm->comm, ctx->vm->pid,
 			   salvo_decode_fault(fault->kind), salvo_decode_access(fault->access),
-			   fault->address, fault->command, fault->group, first, first + more);
+			   fault->address, fault->command, fault->group, name);
 }
 
 /* What CTX_QUERY tells of a batch that the device has failed, as far as it can be true. */
