@@ -145,5 +145,6 @@ check "M3_gdb_stops_a_work_item_behind_a_barrier" "$(lacks "$log" '^me = 2$' '^l
 
 log=$(session stray run 'info locals' backtrace continue)
 check "M6_gdb_stops_at_the_line_of_a_stray_access" "$(lacks "$log" 'SIGSEGV' \
-	'^29.*out\[i \* 100000000\] = i;' '^i = 1$' '^#0 .* stray \(out=' 'the batch failed')"
+	'^29.*out\[i \* 100000000\] = i;' '^i = 1$' '^#0 .* stray \(out=' 'the batch failed' \
+	'kernel stray, work-group 0,0,0, work-item 1,0,0: access to memory')"
 finish
