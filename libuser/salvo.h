@@ -550,7 +550,8 @@ int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct sal
 
 /**
  * salvo_queue_create_priority() - A queue whose batches go before or after those of others.
- * @priority: SALVO_QUEUE_*. What runs already is not interrupted.
+ * @priority: SALVO_QUEUE_*. What runs already is not interrupted. A fence waits for those of
+ *            batches that the GPU got before; high priority and all others not for each other.
  *
  * Return: 0, -EINVAL (@eu_mask names units that the GPU lacks, or @priority), -EACCES (not
  * allowed), -E2BIG (too many queues), -ENODEV, -ENOMEM.

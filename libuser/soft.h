@@ -61,7 +61,7 @@ struct soft_job {
 	/** @queue: NULL for an address space packet. */
 	struct soft_queue *queue;
 	struct soft_fence *fence;
-	/** @waits: Fences to wait for before the job may enter the ring. */
+	/** @waits: Fences to wait for before the job may enter its ring. */
 	struct soft_fence **waits;
 	unsigned int wait_count;
 	unsigned int wait_capacity;
@@ -99,6 +99,24 @@ struct soft_bo {
 	uint64_t ticket;
 };
 
+/**
+ * struct soft_ring - A command ring of the GPU; the device's lock protects it.
+ */
+struct soft_ring {
+	struct salvo_ring_regs *regs;
+	/** @entries: What the GPU reads. */
+	struct salvo_ring_entry *entries;
+	/** @seqno: Of the last packet in the ring; @retired: of the last that came back. */
+	uint64_t seqno;
+	uint64_t retired;
+	/** @slots: The job of each entry. */
+	struct soft_job *slots[SOFT_RING_ENTRIES];
+};
+
+/* Batches of high priority have a ring of their own, as with the driver. */
+#define SOFT_RING_NORMAL	0u
+#define SOFT_RING_HIGH		(SALVO_MAX_RINGS - 1u)
+
 struct soft_device {
 	struct salvo_device base;
 	struct salvo_gpu *gpu;
@@ -106,7 +124,6 @@ struct soft_device {
 	/** @public: Counters, in the page behind @regs; those without a lock are atomic. */
 	struct soft_public *public;
 	int public_fd;
-	struct salvo_ring_entry *ring;
 	uint8_t *vram_map;
 	uint64_t vram_bytes;
 	int vram_fd;
@@ -116,12 +133,8 @@ struct soft_device {
 	struct salvo_vram vram;
 	/** @window: GPU addresses behind video memory, for imported buffers. */
 	struct salvo_vram window;
-	/** @seqno: Of the last packet in the ring; @retired: of the last that came back. */
-	uint64_t seqno;
-	uint64_t retired;
 	struct soft_watchdog *watchdog;
-	/** @slots: The job of each ring entry. */
-	struct soft_job *slots[SOFT_RING_ENTRIES];
+	struct soft_ring ring[SALVO_MAX_RINGS];
 	struct soft_job *free_jobs;
 	struct soft_job *oldest;
 	struct soft_job *newest;
@@ -150,9 +163,11 @@ struct soft_queue {
 	uint32_t ctx;
 	uint64_t eu_mask;
 	int priority;
+	/** @ring: Number of the ring that its batches go to. */
+	unsigned int ring;
 	/** @banned: A batch faulted; protected by the device's lock. */
 	bool banned;
-	/** @held: Jobs that may not enter the ring yet, in order. */
+	/** @held: Jobs that may not enter their ring yet, in order. */
 	struct soft_job *held;
 	struct soft_job **held_end;
 	/** @next_held: In the device's list of queues with held jobs. */
@@ -171,10 +186,14 @@ void salvo_soft_queue_destroy(struct salvo_queue *queue);
 void salvo_soft_queue_put_locked(struct soft_queue *queue);
 int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
 			    struct salvo_fence **out);
-/** salvo_soft_run_held_locked() - Bring held jobs on their way; those of banned queues: @done. */
-bool salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done);
 /**
- * salvo_soft_space_packet() - Run one BIND or UNBIND, after all packets now in the ring were read.
+ * salvo_soft_run_held_locked() - Bring held jobs on their way; those of banned queues: @done.
+ *
+ * Return: bits of the rings that got some, to ring their doorbells.
+ */
+unsigned int salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done);
+/**
+ * salvo_soft_space_packet() - Run one BIND or UNBIND, before all packets that come later.
  *
  * Return: 0, -ENOMEM, or -ENOSPC if the GPU said that it could not do it.
  */
@@ -191,10 +210,11 @@ void salvo_soft_job_account_locked(struct soft_device *dev, struct soft_job *job
 void salvo_soft_job_unaccount_locked(struct soft_device *dev, struct soft_job *job);
 /** salvo_soft_job_is_ready() - Forget the waits that are done. Return: may the job run? */
 bool salvo_soft_job_is_ready(struct soft_job *job);
-bool salvo_soft_ring_has_room_locked(const struct soft_device *dev, uint64_t most);
+bool salvo_soft_ring_has_room_locked(const struct soft_ring *ring, uint64_t most);
 /** salvo_soft_ring_push_locked() - The caller rings the doorbell when it has let go of the lock. */
 void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job);
-void salvo_soft_ring_doorbell(struct soft_device *dev);
+/** salvo_soft_ring_doorbells() - @rings: bits of the rings that have something new. */
+void salvo_soft_ring_doorbells(struct soft_device *dev, unsigned int rings);
 /** salvo_soft_drain() - Handle an interrupt, here or in the thread that is at it. */
 void salvo_soft_drain(struct soft_device *dev);
 void salvo_soft_interrupt(void *cookie, unsigned int vector);

@@ -3,7 +3,7 @@
  * soft_queue.c - queues of the embedded GPU: take batches, and hold those that must wait
  *
  * The batch is validated and packed, by the code that the driver uses, into the packet
- * buffer of a job. If nothing holds it, the job goes to the ring (soft_ring.c): the GPU then
+ * buffer of a job. If nothing holds it, the job goes to its ring (soft_ring.c): the GPU then
  * reads the packet in our thread. A batch that has not changed since it was submitted
  * last, while no buffer went, is not validated again, and its packet is kept; commands with
  * another grid, which was checked when it was given, are written into it again.
@@ -11,7 +11,7 @@
  * Waits: the GPU orders only the batches of one context. A batch that waits for a
  * fence of another queue is held here until that fence is done, and so are all
  * later batches of its queue; the completion that fulfils the last wait puts them
- * into the ring. A batch also stays here while the ring is full. A wait is
+ * into their ring. A batch also stays here while that is full. A wait is
  * for order alone: the batch runs even if the one it waited for has failed.
  *
  * All state is protected by the device's lock.
@@ -52,6 +52,7 @@ int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queu
 	queue->refs = 1;
 	queue->eu_mask = config->eu_mask;
 	queue->priority = config->priority;
+	queue->ring = queue->priority > 0 ? SOFT_RING_HIGH : SOFT_RING_NORMAL;
 	queue->held_end = &queue->held;
 	pthread_mutex_lock(&dev->lock);
 	queue->ctx = ++dev->contexts;
@@ -221,11 +222,11 @@ static void hold_locked(struct soft_device *dev, struct soft_queue *queue, struc
 	queue->held_end = &job->next;
 }
 
-/* What it waits for is done, and the ring takes one more. */
+/* What it waits for is done, and its ring takes one more. */
 static bool may_start_locked(struct soft_device *dev, struct soft_job *job)
 {
 	return salvo_soft_job_is_ready(job) &&
-	       salvo_soft_ring_has_room_locked(dev, SOFT_RING_BATCHES);
+	       salvo_soft_ring_has_room_locked(&dev->ring[job->queue->ring], SOFT_RING_BATCHES);
 }
 
 int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submission,
@@ -255,15 +256,15 @@ int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *s
 		salvo_soft_ring_push_locked(dev, job);
 	pthread_mutex_unlock(&dev->lock);
 	if (!held)
-		salvo_soft_ring_doorbell(dev);
+		salvo_soft_ring_doorbells(dev, 1u << queue->ring);
 	*out = &fence->base;
 	return 0;
 }
 
-bool salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done)
+unsigned int salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done)
 {
 	struct soft_queue **link = &dev->held_queues, *queue;
-	bool pushed = false;
+	unsigned int pushed = 0;
 
 	while ((queue = *link)) {
 		struct soft_job *job;
@@ -280,7 +281,7 @@ bool salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done)
 				continue;
 			}
 			salvo_soft_ring_push_locked(dev, job);
-			pushed = true;
+			pushed |= 1u << queue->ring;
 		}
 		if (queue->held) {
 			link = &queue->next_held;
@@ -313,7 +314,7 @@ int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t add
 		pthread_mutex_unlock(&dev->lock);
 		return err;
 	}
-	while (!salvo_soft_ring_has_room_locked(dev, SOFT_RING_ENTRIES)) {
+	while (!salvo_soft_ring_has_room_locked(&dev->ring[SOFT_RING_NORMAL], SOFT_RING_ENTRIES)) {
 		pthread_mutex_unlock(&dev->lock);
 		usleep(100);
 		salvo_soft_drain(dev);
@@ -323,7 +324,7 @@ int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t add
 	salvo_soft_job_account_locked(dev, job);
 	salvo_soft_ring_push_locked(dev, job);
 	pthread_mutex_unlock(&dev->lock);
-	salvo_soft_ring_doorbell(dev);
+	salvo_soft_ring_doorbells(dev, 1u << SOFT_RING_NORMAL);
 	salvo_soft_drain(dev);
 
 	/*

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * soft_ring.c - jobs of the embedded GPU: into its ring, and back
+ * soft_ring.c - jobs of the embedded GPU: into its rings, and back
  *
- * A job's entry is written to the ring, the tail is moved and the doorbell rung.
+ * A job's entry is written to its ring, the tail is moved and the doorbell rung. Fences retire
+ * in the order of a ring, so batches of high priority have one of their own, where they wait for
+ * no others; all else, and what changes the address space, goes to the first. The GPU reads what is
+ * there first, so a batch finds the buffers that were there when it was submitted.
  * Doorbells are rung without the lock, since the GPU may call back from there.
  *
- * Completion (B11 of CN105940388): the interrupt handler compares the ring's fence
+ * Completion (B11 of CN105940388): the interrupt handler compares each ring's fence
  * with the last one it saw and runs one deferred completion for each batch that has
  * ended, which signals the batch's fence. Interrupts may come from any
  * thread at once, and from inside a doorbell: the one who raises
@@ -114,20 +117,21 @@ void salvo_soft_job_put_locked(struct soft_device *dev, struct soft_job *job)
 	dev->free_jobs = job;
 }
 
-/* --- the ring --------------------------------------------------------------- */
+/* --- the rings -------------------------------------------------------------- */
 
-bool salvo_soft_ring_has_room_locked(const struct soft_device *dev, uint64_t most)
+bool salvo_soft_ring_has_room_locked(const struct soft_ring *ring, uint64_t most)
 {
-	return dev->seqno - dev->retired < most;
+	return ring->seqno - ring->retired < most;
 }
 
 /* The caller rings the doorbell when it has let go of the lock. */
 void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 {
-	const uint64_t seqno = ++dev->seqno;
-	struct salvo_ring_entry *entry = &dev->ring[(seqno - 1) % SOFT_RING_ENTRIES];
+	struct soft_ring *ring = &dev->ring[job->queue ? job->queue->ring : SOFT_RING_NORMAL];
+	const uint64_t seqno = ++ring->seqno;
+	struct salvo_ring_entry *entry = &ring->entries[(seqno - 1) % SOFT_RING_ENTRIES];
 
-	dev->slots[(seqno - 1) % SOFT_RING_ENTRIES] = job;
+	ring->slots[(seqno - 1) % SOFT_RING_ENTRIES] = job;
 	salvo_pack_set_fence(job->packet, seqno);
 	memset(entry, 0, sizeof(*entry));
 	entry->packet = (uintptr_t)job->packet;
@@ -135,7 +139,7 @@ void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 	entry->seqno = seqno;
 	entry->asid = SOFT_ASID;
 	/* Many space packets in a row must wake the jobs that are held for lack of room. */
-	if (job->queue || seqno - dev->retired > SOFT_RING_BATCHES / 2)
+	if (job->queue || seqno - ring->retired > SOFT_RING_BATCHES / 2)
 		entry->flags = SALVO_RING_IRQ;
 	if (job->queue) {
 		entry->ctx = job->queue->ctx;
@@ -147,13 +151,15 @@ void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 	}
 	dev->public->packets++;
 	/* The entry before the tail. */
-	__atomic_store_n(&dev->regs->ring[0].tail, seqno, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->regs->tail, seqno, __ATOMIC_RELEASE);
 }
 
-void salvo_soft_ring_doorbell(struct soft_device *dev)
+void salvo_soft_ring_doorbells(struct soft_device *dev, unsigned int rings)
 {
-	__atomic_fetch_add(&dev->public->doorbells, 1, __ATOMIC_RELAXED);
-	salvo_gpu_doorbell(dev->gpu, SALVO_DOORBELL_RING(0));
+	for (; rings; rings &= rings - 1) {
+		__atomic_fetch_add(&dev->public->doorbells, 1, __ATOMIC_RELAXED);
+		salvo_gpu_doorbell(dev->gpu, SALVO_DOORBELL_RING(__builtin_ctz(rings)));
+	}
 }
 
 /* --- completion ------------------------------------------------------------- */
@@ -171,16 +177,16 @@ static void complete_locked(struct soft_device *dev, struct soft_job *job)
 	dev->public->completions++;
 }
 
-/* Take the packets off the ring that have ended; returns the batches among them, in order. */
-static struct soft_job *retire_locked(struct soft_device *dev)
+/* Take the packets off a ring that have ended; puts the batches among them at @end, in order. */
+static struct soft_job **retire_locked(struct soft_device *dev, struct soft_ring *ring,
+				       struct soft_job **end)
 {
-	struct soft_job *done = NULL, **end = &done;
-	uint64_t fence = __atomic_load_n(&dev->regs->ring[0].fence, __ATOMIC_ACQUIRE);
+	uint64_t fence = __atomic_load_n(&ring->regs->fence, __ATOMIC_ACQUIRE);
 
-	if (fence > dev->seqno)
-		fence = dev->seqno;
-	while (dev->retired < fence) {
-		struct soft_job *job = dev->slots[dev->retired++ % SOFT_RING_ENTRIES];
+	if (fence > ring->seqno)
+		fence = ring->seqno;
+	while (ring->retired < fence) {
+		struct soft_job *job = ring->slots[ring->retired++ % SOFT_RING_ENTRIES];
 
 		salvo_soft_job_unaccount_locked(dev, job);
 		if (job->queue) {
@@ -194,7 +200,7 @@ static struct soft_job *retire_locked(struct soft_device *dev)
 		}
 	}
 	*end = NULL;
-	return done;
+	return end;
 }
 
 /* Signal the batches' fences and give their jobs back. */
@@ -226,11 +232,12 @@ static void finish_jobs(struct soft_device *dev, struct soft_job *done)
 
 static void handle_interrupt(struct soft_device *dev)
 {
-	struct soft_job *done, *cancelled;
-	bool pushed;
+	struct soft_job *done, *cancelled, **end = &done;
+	unsigned int pushed, r;
 
 	pthread_mutex_lock(&dev->lock);
-	done = retire_locked(dev);
+	for (r = SALVO_MAX_RINGS; r--;)
+		end = retire_locked(dev, &dev->ring[r], end);
 	pthread_mutex_unlock(&dev->lock);
 	finish_jobs(dev, done);
 
@@ -240,8 +247,7 @@ static void handle_interrupt(struct soft_device *dev)
 		pthread_mutex_lock(&dev->lock);
 		pushed = salvo_soft_run_held_locked(dev, &cancelled);
 		pthread_mutex_unlock(&dev->lock);
-		if (pushed)
-			salvo_soft_ring_doorbell(dev);
+		salvo_soft_ring_doorbells(dev, pushed);
 		finish_jobs(dev, cancelled);
 	} while (cancelled);
 }

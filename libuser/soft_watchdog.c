@@ -4,7 +4,7 @@
  *
  * Off until someone sets a time limit. Then a thread looks, several times in that time,
  * what the units do, and the code that the driver uses (driver/salvo_hang.c) tells for how
- * long each batch in the ring has run. A batch for which no unit works is left
+ * long each batch in a ring has run. A batch for which no unit works is left
  * alone: a machine that lets threads wait may have waited to wake them. The guilty queue is
  * banned, as after a fault, and the GPU kills its context alone; all others go on.
  *
@@ -79,21 +79,19 @@ static const struct salvo_unit_regs *unit_of(const struct soft_job *job,
 	return NULL;
 }
 
-/* Ban the queue of what hangs. Return: its context, or 0 if nothing does. */
-static uint32_t condemn(struct soft_device *dev)
+/* Look at the batches of a ring. Ban the queue of what hangs. Return: its context, or 0. */
+static uint32_t condemn_locked(const struct soft_ring *ring, const struct salvo_unit_regs *units,
+			       uint32_t count)
 {
-	struct salvo_unit_regs units[SALVO_MAX_UNITS];
-	const uint32_t count = read_units(dev, units);
 	uint64_t seqno;
 	uint32_t ctx = 0;
 
-	pthread_mutex_lock(&dev->lock);
-	for (seqno = dev->retired; seqno < dev->seqno && !ctx; seqno++) {
-		struct soft_job *job = dev->slots[seqno % SOFT_RING_ENTRIES];
+	for (seqno = ring->retired; seqno < ring->seqno && !ctx; seqno++) {
+		struct soft_job *job = ring->slots[seqno % SOFT_RING_ENTRIES];
 		const struct salvo_unit_regs *unit;
 
 		if (!job->queue ||
-		    salvo_hang_look(&job->hang, seqno == dev->retired, units, count) < LOOKS)
+		    salvo_hang_look(&job->hang, seqno == ring->retired, units, count) < LOOKS)
 			continue;
 		unit = unit_of(job, units, count);
 		if (!unit)
@@ -104,6 +102,20 @@ static uint32_t condemn(struct soft_device *dev)
 		job->queue->banned = true;
 		ctx = job->queue->ctx;
 	}
+	return ctx;
+}
+
+/* Return: the context of a batch that hangs, or 0. */
+static uint32_t condemn(struct soft_device *dev)
+{
+	struct salvo_unit_regs units[SALVO_MAX_UNITS];
+	const uint32_t count = read_units(dev, units);
+	uint32_t ctx = 0;
+	unsigned int r;
+
+	pthread_mutex_lock(&dev->lock);
+	for (r = 0; r < SALVO_MAX_RINGS && !ctx; r++)
+		ctx = condemn_locked(&dev->ring[r], units, count);
 	pthread_mutex_unlock(&dev->lock);
 	return ctx;
 }

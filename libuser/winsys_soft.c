@@ -228,9 +228,30 @@ static int wished_topology(const char **topology)
 	return -EINVAL;
 }
 
+static int alloc_rings(struct soft_device *dev)
+{
+	const size_t bytes = SOFT_RING_ENTRIES * sizeof(*dev->ring[0].entries);
+	unsigned int r;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		dev->ring[r].regs = &dev->regs->ring[r];
+		dev->ring[r].entries = aligned_alloc(64, bytes);
+		if (!dev->ring[r].entries)
+			return -ENOMEM;
+		memset(dev->ring[r].entries, 0, bytes);
+	}
+	return 0;
+}
+
+static void enable_ring(struct soft_ring *ring)
+{
+	ring->regs->base = (uintptr_t)ring->entries;
+	ring->regs->entries = SOFT_RING_ENTRIES;
+	__atomic_store_n(&ring->regs->enable, 1, __ATOMIC_RELEASE);
+}
+
 static int create_gpu(struct soft_device *dev)
 {
-	const size_t ring_bytes = SOFT_RING_ENTRIES * sizeof(*dev->ring);
 	struct salvo_gpu_config config = {
 		.vram_fd = dev->vram_fd,
 		.vram_bytes = dev->vram_bytes,
@@ -238,16 +259,14 @@ static int create_gpu(struct soft_device *dev)
 		.interrupt = salvo_soft_interrupt,
 		.cookie = dev,
 	};
-	struct salvo_ring_regs *ring;
+	unsigned int r;
 	int err;
 
 	err = wished_topology(&config.topology);
+	if (!err)
+		err = alloc_rings(dev);
 	if (err)
 		return err;
-	dev->ring = aligned_alloc(64, ring_bytes);
-	if (!dev->ring)
-		return -ENOMEM;
-	memset(dev->ring, 0, ring_bytes);
 	config.regs = dev->regs;
 	err = salvo_gpu_create(&config, &dev->gpu);
 	if (err)
@@ -258,10 +277,8 @@ static int create_gpu(struct soft_device *dev)
 	salvo_gpu_doorbell(dev->gpu, SALVO_DOORBELL_RESET);
 	if (__atomic_load_n(&dev->regs->reset_ack, __ATOMIC_ACQUIRE) != 1)
 		return -ENODEV;
-	ring = &dev->regs->ring[0];
-	ring->base = (uintptr_t)dev->ring;
-	ring->entries = SOFT_RING_ENTRIES;
-	__atomic_store_n(&ring->enable, 1, __ATOMIC_RELEASE);
+	for (r = 0; r < SALVO_MAX_RINGS; r++)
+		enable_ring(&dev->ring[r]);
 	return 0;
 }
 
@@ -269,6 +286,7 @@ static void soft_close(struct salvo_device *device)
 {
 	struct soft_device *dev = to_soft_device(device);
 	struct soft_bo *bo;
+	unsigned int r;
 
 	salvo_soft_watchdog_destroy(dev->watchdog);
 	salvo_gpu_destroy(dev->gpu);
@@ -281,7 +299,8 @@ static void soft_close(struct salvo_device *device)
 	}
 	salvo_vram_fini(&dev->window);
 	salvo_vram_fini(&dev->vram);
-	free(dev->ring);
+	for (r = 0; r < SALVO_MAX_RINGS; r++)
+		free(dev->ring[r].entries);
 	if (dev->regs)
 		munmap(dev->regs, SOFT_PUBLIC_BYTES);
 	if (dev->public_fd >= 0)

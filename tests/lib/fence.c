@@ -268,6 +268,39 @@ TEST_F(fence, priorities)
 	}
 }
 
+/* Fences signal in the order of their ring, and high priority has one of its own. */
+TEST_F(fence, high_priority_waits_for_no_fences_of_others)
+{
+	struct salvo_fence *gate, *behind, *high[2];
+	struct salvo_queue *queue;
+	int i;
+
+	ASSERT_EQ(0, salvo_queue_create_priority(self->b.device, 0, SALVO_QUEUE_HIGH, &queue));
+	gate = submit_gate(&self->b, self->queues[0], 4, 5);
+	ASSERT_NE(NULL, gate);
+	behind = submit_store(&self->b, self->store, self->queues[1], 0, 1, NULL, 0);
+	ASSERT_NE(NULL, behind);
+	for (i = 0; i < 2; i++) {
+		high[i] = submit_store(&self->b, self->store, queue, 1 + i, 2 + i, NULL, 0);
+		ASSERT_NE(NULL, high[i]);
+		EXPECT_EQ(0, salvo_fence_wait(high[i], 20 * SECOND_NS));
+		EXPECT_EQ(2 + i, self->b.map[1 + i]);
+		salvo_fence_destroy(high[i]);
+	}
+	EXPECT_EQ(-ETIME, salvo_fence_wait(behind, 0));
+	/* One that waits for another ring's batch runs after it. */
+	high[0] = submit_store(&self->b, self->store, queue, 0, 4, &behind, 1);
+	ASSERT_NE(NULL, high[0]);
+	EXPECT_EQ(-ETIME, salvo_fence_wait(high[0], SECOND_NS / 50));
+	open_gate(&self->b, 4);
+	EXPECT_EQ(0, salvo_fence_wait(high[0], 20 * SECOND_NS));
+	EXPECT_EQ(4, self->b.map[0]);
+	salvo_fence_destroy(high[0]);
+	salvo_fence_destroy(behind);
+	salvo_fence_destroy(gate);
+	salvo_queue_destroy(queue);
+}
+
 TEST_F(fence, file_descriptors)
 {
 	struct salvo_fence *gate, *second;
