@@ -96,8 +96,10 @@ static bool evaluate(const uint8_t *expression, const struct salvo_machine *mach
 			depth--;
 		}
 	}
+	if (depth != 1)
+		return false;
 	*result = stack[0];
-	return depth == 1;
+	return true;
 }
 
 static const struct salvo_items_point *points_of(const struct salvo_items *items)

@@ -21,8 +21,8 @@
 
 #define SOFT_RING_ENTRIES 4096u
 /*
- * Packets that batches may fill a ring up to; the rest is kept for BIND and UNBIND. The GPU takes 128
- * from a ring at a time, and what it has not taken from the first holds up the second.
+ * Packets that batches may fill a ring up to; the rest is kept for BIND and UNBIND. The GPU takes
+ * 128 from a ring at a time, and what it has not taken from the first holds up the second.
  */
 #define SOFT_RING_BATCHES 96u
 #define SOFT_ASID 1u

@@ -327,7 +327,7 @@ TEST_F(program, every_truncation)
  * Each byte, but for the code, with some of its bits changed: it loads or not, but
  * nothing breaks, and what it says of its kernels can be used.
  */
-TEST_F(program, every_byte_changed)
+TEST_F_TIMEOUT(program, every_byte_changed, 200)
 {
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
 	/* A virtual machine is slow, and what is tested runs in this process. */
