@@ -278,7 +278,7 @@ TEST_F(fence, high_priority_waits_for_no_fences_of_others)
 	ASSERT_EQ(0, salvo_queue_create_priority(self->b.device, 0, SALVO_QUEUE_HIGH, &queue));
 	gate = submit_gate(&self->b, self->queues[0], 4, 5);
 	ASSERT_NE(NULL, gate);
-	/* More than the GPU takes from a ring at a time. The driver has a time limit for the gate. */
+	/* More than the GPU takes from a ring at a time; the driver limits the gate's time. */
 	for (i = 0; i < (self->soft ? 150 : 3); i++) {
 		behind = submit_store(&self->b, self->store, self->queues[1], 0, 1, NULL, 0);
 		ASSERT_NE(NULL, behind);
