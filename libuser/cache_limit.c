@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,7 +68,8 @@ static void add_entry(struct entries *entries, const char *name, const struct st
 		return;
 	entries->all = all;
 	all += entries->count++;
-	snprintf(all->name, sizeof(all->name), "%s", name);
+	/* is_ours() has looked at its length. */
+	memcpy(all->name, name, strlen(name) + 1);
 	all->bytes = st->st_size;
 	all->used = st->st_mtim;
 	entries->bytes += all->bytes;
