@@ -5,11 +5,10 @@
  * The command processor has read a packet when it comes here, and has checked its head. It is
  * copied into the block that the device shares with the process of its address space
  * (space_block.h), where another GPU checks all the rest and runs it inside of a sandbox
- * (sandbox.c). The device plays the driver to
- * that one, and believes little of what it reads in the block (space_jobs.c). So a kernel
- * that overwrites whatever its process can write spoils its own address space; the worst
- * is that a batch fails or does not end, and then the driver's kill ends the process. One that
- * says it is done and computes on is ended when the heart beats.
+ * (sandbox.c). The device plays the driver to that one, and believes little of what it reads in
+ * the block (space_jobs.c). So a kernel that overwrites whatever its process can write spoils its
+ * own address space; the worst is that a batch fails or does not end, and then the driver's kill
+ * ends the process. One that says it is done and computes on is ended when the heart beats.
  *
  * A process has the bindings that its address space had when it was forked. After a
  * change the next batch needs the next process, which starts while the old one ends; an
