@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# The only entry point. Sources are found by folder: every libuser/*.c is part of
-# libsalvo, every device/*.[cS] of libsalvogpu, every tests/FOLDER/*.c is one test
-# program and every tests/FOLDER/*.sh one test script. All output is in build/.
+# The only entry point. Sources are found by folder: those of the rooms below libuser/ (rooms.mk)
+# are libsalvo, those below device/ libsalvogpu, every tests/FOLDER/*.c is one test program and every
+# tests/FOLDER/*.sh one test script. All output is in build/.
 
 VERSION := 1.0
 BUILD   := build
@@ -14,7 +14,7 @@ CC       = gcc
 CXX      = g++
 CSTD     = -std=gnu11
 WARN     = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla
-CPPFLAGS = -D_GNU_SOURCE -I. -Iuapi -Ilibuser -Idevice -Idriver $(DRM_CFLAGS)
+CPPFLAGS = -D_GNU_SOURCE $(addprefix -I,$(SEES)) $(DRM_CFLAGS)
 CFLAGS   = -O2 -g -fPIC -pthread
 DEPFLAGS = -MMD -MP
 
@@ -92,13 +92,25 @@ all-user: libs tools man ## build libraries, tools and manual pages
 # A line for each step; V=1 shows the commands.
 run = $(if $(V),,@printf '  %-5s %s\n' $(1) $(patsubst $(BUILD)/%,%,$@) && )
 
+# --- rooms: who may include what ------------------------------------------------
+
+include rooms.mk
+
+$(foreach room,$(ROOMS) driver $(PROGRAM_ROOMS),$(foreach kind,obj fuzz,$(eval \
+	$(BUILD)/$(kind)/$(room)/%.o: SEES = $(room) $(sees.$(room)))))
+
+.PHONY: print-rooms
+print-rooms: # for tests/docs/rooms.sh
+	@printf '%s\n' $(foreach room,$(ROOMS) $(filter tools/%,$(PROGRAM_ROOMS)),'$(room): $(room) $(sees.$(room))')
+
 # --- libraries ---------------------------------------------------------------
 
 obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
+sources = $(foreach room,$(filter $(1) $(1)/%,$(ROOMS)),$(wildcard $(room)/*.c $(room)/*.S))
 
-DEVICE_OBJS := $(call obj,$(wildcard device/*.c device/*.S))
+DEVICE_OBJS := $(call obj,$(call sources,device))
 SHARED_OBJS := $(call obj,$(patsubst %,driver/salvo_%.c,validate pack hang))
-USER_OBJS   := $(call obj,$(wildcard libuser/*.c)) $(SHARED_OBJS)
+USER_OBJS   := $(call obj,$(call sources,libuser)) $(SHARED_OBJS)
 
 .PHONY: libs
 libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so
@@ -111,7 +123,7 @@ $(BUILD)/lib/%.a:
 	$(call run,AR)ar rcs $@ $^
 
 # Address spaces as processes are for salvo-gpu: the library runs its GPU in the application.
-SPACE_OBJS := $(call obj,device/confine.c device/sandbox.c device/space.c device/space_jobs.c device/zygote.c)
+SPACE_OBJS := $(call obj,$(wildcard device/space/*.c))
 $(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(filter-out $(SPACE_OBJS),$(DEVICE_OBJS)) libuser/libsalvo.map
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
@@ -127,24 +139,19 @@ $(BUILD)/obj/%.o: %.S
 
 # --- tools -------------------------------------------------------------------
 
-# A tool is tools/NAME.c, or a folder with a build.mk of its own that adds to TOOLS.
-TOOLS       := $(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c))
+# A tool is a folder with a build.mk, which adds to TOOLS.
+TOOLS       :=
 TOOL_COMMON := $(BUILD)/lib/tools.a
 -include $(sort $(wildcard tools/*/build.mk))
 
 .PHONY: tools
 tools: $(TOOLS)
 
-$(patsubst tools/%.c,$(BUILD)/bin/%,$(wildcard tools/*.c)): $(BUILD)/bin/%: \
-		$(BUILD)/obj/tools/%.o $(TOOL_COMMON) $(BUILD)/lib/libsalvo.a
-	@mkdir -p $(@D)
-	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
-
 # --- manual pages of the library's functions, from the comments of its header ----
 
 .PHONY: man
 man: $(BUILD)/man/man3/.made
-$(BUILD)/man/man3/.made: libuser/salvo.h tools/doc-man
+$(BUILD)/man/man3/.made: libuser/include/salvo.h tools/doc-man
 	@rm -rf $(@D)
 	@mkdir -p $(@D)
 	$(call run,MAN)tools/doc-man -v out=$(@D) -v date=$$(sed -n 's/^.TH .* 7 \([0-9-]*\) .*/\1/p' \
@@ -160,7 +167,7 @@ $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 # --- kernel module: built in a copy, so that the tree stays clean -------------
 
 MODULE_DIR ?= $(BUILD)/module
-MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) device/salvo_hw.h
+MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) device/include/salvo_hw.h
 
 modules: $(MODULE_DIR)/salvo.ko ## build salvo.ko for Debian's kernel
 $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
@@ -201,7 +208,7 @@ $(KSELFTEST):
 		'*/tools/testing/selftests/kselftest.h' '*/tools/testing/selftests/kselftest_harness.h'
 	@touch $@
 
-$(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(BUILD)/kselftest -Itests/common
+$(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(BUILD)/kselftest
 $(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter -Wno-sign-compare
 $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	@mkdir -p $(@D)
@@ -244,7 +251,7 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	ln -sf libsalvo.so.1 $(DESTDIR)$(LIBDIR)/libsalvo.so
 	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
-	install -m 644 libuser/salvo.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 libuser/include/salvo.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -d $(DESTDIR)$(SHARE)/bash-completion/completions
 	for tool in $(notdir $(filter $(BUILD)/bin/%,$(TOOLS))); do \

@@ -26,7 +26,6 @@
 #include <sys/mman.h>
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
-#include "space_block.h"
 
 #define PAGE 4096u
 #define ACCESS_ALL (SALVO_ACCESS_READ | SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC)

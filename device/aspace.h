@@ -18,6 +18,20 @@ struct salvo_space_range;
 #define SALVO_PLACE_NONE (~0ull)
 
 /**
+ * struct salvo_space_range - A mapping of the process, in a file that it reads at its start.
+ */
+struct salvo_space_range {
+	uint64_t address;
+	uint64_t size;
+	/** @offset: In VRAM's file, or in that of system memory. */
+	uint64_t offset;
+	/** @access: SALVO_ACCESS_*. */
+	uint32_t access;
+	/** @system: It is system memory. */
+	uint32_t system;
+};
+
+/**
  * struct salvo_binding - A range of memory that one address space sees.
  */
 struct salvo_binding {

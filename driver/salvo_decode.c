@@ -12,7 +12,7 @@
 
 #include <drm/drm_print.h>
 
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 #include "salvo_decode.h"
 
 static const char *salvo_decode_name(const char * const *names, size_t count, u32 index)

@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 
 struct pci_dev;
 struct salvo_device;

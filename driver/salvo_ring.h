@@ -10,7 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 
 struct salvo_device;
 struct salvo_fence;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 #include "flight.h"
 #include "notifier.h"
 #include "winsys.h"

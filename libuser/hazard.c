@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/salvo_validate.h"
+#include "salvo_validate.h"
 #include "hazard.h"
 #include "interval.h"
 

@@ -5,7 +5,7 @@
 #ifndef SALVO_LIB_IMAGE_H
 #define SALVO_LIB_IMAGE_H
 
-#include "device/salvo_kernel.h"
+#include "salvo_kernel.h"
 #include "salvo.h"
 
 /**

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 #include "kernel.h"
 
 int salvo_kernel_create(struct salvo_program *program, const char *name,

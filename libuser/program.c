@@ -2,7 +2,7 @@
 /*
  * program.c - load a program that salvo-cc made into an executable buffer
  *
- * The format is that of device/salvo_kernel.h. The image is untrusted: salvo_elf.c checks
+ * The format is that of device/include/salvo_kernel.h. The image is untrusted: salvo_elf.c checks
  * the structure, and here each kernel's note is checked and copied before anything
  * of it is used. A program never changes after it was loaded.
  */
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device/items.h"
+#include "items.h"
 #include "salvo_elf.h"
 #include "dump.h"
 #include "jit.h"

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "driver/salvo_validate.h"
+#include "salvo_validate.h"
 #include "salvo.h"
 
 /** define SALVO_ERROR_BYTES - Room for one line that tells what is wrong with a batch. */

@@ -21,7 +21,7 @@
 
 #include "bench.h"
 #include "cc_program.h"
-#include "driver/salvo_validate.h"
+#include "salvo_validate.h"
 #include "hazard.h"
 #include "salvo.h"
 

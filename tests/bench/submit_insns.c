@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "tests/vm/insn_marker.h"
+#include "insn_marker.h"
 #include "salvo.h"
 
 #define WORKLOADS	33

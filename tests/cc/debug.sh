@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	return !program || cc_run(program, "step", args, &range) || out[3] != 46;
 }
 END
-gcc -g -D_GNU_SOURCE -Itests/common -Idevice -o "$dir/host" "$dir/host.c" tests/common/cc_program.c
+gcc -g -D_GNU_SOURCE -Itests/common -Idevice/include -o "$dir/host" "$dir/host.c" tests/common/cc_program.c
 
 # An optimised id may be part of an address that no line is named for; the store is there.
 for level in 0 3; do

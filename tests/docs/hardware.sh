@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Documentation/hardware.rst mentions every constant, structure and field of device/salvo_hw.h, at its offset, and what a
-# kernel is called with, of device/salvo_kernel.h.
+# Documentation/hardware.rst mentions every constant, structure and field of device/include/salvo_hw.h, at its offset, and what a
+# kernel is called with, of device/include/salvo_kernel.h.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 . tests/common/tap.sh
 
-header=device/salvo_hw.h
+header=device/include/salvo_hw.h
 manual=Documentation/hardware.rst
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -23,12 +23,12 @@ fields=$(awk '/^struct [a-z_]* \{/ { s = $2 }
 	s && /^\t(struct |__)[^(]*;/ { sub(/;.*/, ""); sub(/\[.*/, ""); print s, $NF }' $header
 	awk '/^struct salvo_(group|item) \{/ { s = $2 }
 	/^};/ { s = "" }
-	s && /^\t[a-z].*;/ { sub(/;.*/, ""); sub(/\)?[[(][^*].*/, ""); sub(/.*[ *]/, ""); print s, $0 }' device/salvo_kernel.h)
+	s && /^\t[a-z].*;/ { sub(/;.*/, ""); sub(/\)?[[(][^*].*/, ""); sub(/.*[ *]/, ""); print s, $0 }' device/include/salvo_kernel.h)
 {
 	echo '#include <stddef.h>'
 	echo '#include <stdio.h>'
-	echo '#include "device/salvo_hw.h"'
-	echo '#include "device/salvo_kernel.h"'
+	echo '#include "salvo_hw.h"'
+	echo '#include "salvo_kernel.h"'
 	echo '#define SHOW(s, f) printf("%s %s 0x%zx %zu%c", #s, #f, offsetof(struct s, f), \
 		sizeof(((struct s *)0)->f), 10);'
 	echo 'int main(void) {'
@@ -37,7 +37,7 @@ fields=$(awk '/^struct [a-z_]* \{/ { s = $2 }
 	done <<<"$fields"
 	echo 'return 0; }'
 } >"$dir/offsets.c"
-cc -I. -o "$dir/offsets" "$dir/offsets.c" || exit 1
+cc -Idevice/include -o "$dir/offsets" "$dir/offsets.c" || exit 1
 
 # The same from the manual's tables
 awk '/list-table:: ``struct / { s = $4; gsub(/[`,]/, "", s) }

@@ -9,9 +9,9 @@ cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/man3"
-tools/doc-man -v out="$dir/man3" -v date=2026-11-21 libuser/salvo.h libuser/salvo.h >"$dir/names"
+tools/doc-man -v out="$dir/man3" -v date=2026-11-21 libuser/include/salvo.h libuser/include/salvo.h >"$dir/names"
 
-declared=$(grep -oE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/salvo.h | tr -d '(' | sort -u)
+declared=$(grep -oE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo.h | tr -d '(' | sort -u)
 check "every function of salvo.h has a page, and nothing else has" "$(diff <(echo "$declared") <(sort "$dir/names"))"
 check "no page stands for another one than its own, or one that is there" "$(
 	for name in $declared; do

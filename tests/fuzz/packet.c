@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/fuzz/memory.h"
+#include "memory.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 

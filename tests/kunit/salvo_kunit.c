@@ -12,7 +12,7 @@
 #include "driver/salvo_decode.c"
 #include "driver/salvo_pack.c"
 #include "driver/salvo_validate.c"
-#include "driver/salvo_ring.h"
+#include "salvo_ring.h"
 
 #define DATA		0x100000ull
 #define DATA_BYTES	0x10000ull

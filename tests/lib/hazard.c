@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* hazard.c - the pipe controls that the library finds itself (B4 of CN105940388) */
 #include "kselftest_harness.h"
-#include "driver/salvo_validate.h"
+#include "salvo_validate.h"
 #include "hazard.h"
 #include "lib_test.h"
 

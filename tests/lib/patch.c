@@ -2,7 +2,7 @@
 /* patch.c - batches that live on: submitted again, patched, put together, captured */
 #include "kselftest_harness.h"
 #include "batch.h"
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 #include "lib_test.h"
 
 FIXTURE(patch) {

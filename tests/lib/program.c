@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "kselftest_harness.h"
-#include "device/salvo_kernel.h"
+#include "salvo_kernel.h"
 #include "lib_test.h"
 #include "winsys.h"
 

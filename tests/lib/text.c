@@ -2,7 +2,7 @@
 /* text.c - the human-readable form: round trip, errors with their place, B7 */
 #include "kselftest_harness.h"
 
-#include "driver/salvo_pack.h"
+#include "salvo_pack.h"
 #include "batch.h"
 #include "lib_test.h"
 #include "salvo_hw.h"

@@ -42,7 +42,7 @@ run() {
 	rm -f "$dir/main"
 }
 
-flags="-Wall -Wextra -Werror -Ilibuser"
+flags="-Wall -Wextra -Werror -Ilibuser/include"
 # What "make install" would write, for a static library in build/lib.
 sed "s,@prefix@,$build,; s,@libdir@,$build/lib,; s,@includedir@,$PWD/libuser,; s,@version@,1," \
 	libuser/salvo.pc.in >"$dir/salvo.pc"

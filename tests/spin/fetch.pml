@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch.pml - a far node fetches into its local queue, as in device/lcq.c and device/eu.c
+ * fetch.pml - a far node fetches into its local queue, as in device/queue/lcq.c and device/eu.c
  *
  * Two units of one node. A unit that finds the local queue empty claims the flag and fetches
  * an item (N7 of CN102792271); the other waits for that, or sleeps over it. A kernel

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen.pml - the entries of the global command queue, as in device/gcq.c
+ * seen.pml - the entries of the global command queue, as in device/queue/gcq.c
  *
  * Two producers append elements to a ring of one entry while three takers walk along it:
  * a near unit, a far node that counts for its two units (N9 of CN102792271), and one

@@ -2,4 +2,4 @@
 #
 # What several tools share. An archive, so that each takes only what it uses.
 $(TOOL_COMMON): $(call obj,$(wildcard tools/common/*.c))
-$(BUILD)/obj/tools/%.o: CPPFLAGS += -Itools/common -DTOOL_VERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/%.o: CPPFLAGS += -DTOOL_VERSION='"$(VERSION)"'

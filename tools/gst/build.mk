@@ -9,7 +9,7 @@ GST_MODULES := gstreamer-video-1.0 gstreamer-allocators-1.0
 GST_CFLAGS   = $(eval GST_CFLAGS := $$(shell pkg-config --cflags $(GST_MODULES)))$(GST_CFLAGS)
 TOOLS += $(GST_PLUGIN)
 
-$(BUILD)/obj/tools/gst/%.o: CPPFLAGS += -Itools/faces $(GST_CFLAGS)
+$(BUILD)/obj/tools/gst/%.o: CPPFLAGS += $(GST_CFLAGS)
 $(BUILD)/obj/tests/gst/%.o: CPPFLAGS += $(GST_CFLAGS)
 # GStreamer's headers have function types with fewer arguments, and unused ones.
 $(BUILD)/obj/tools/gst/%.o: WARN += -Wno-unused-parameter

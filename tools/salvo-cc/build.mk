@@ -19,7 +19,7 @@ $(CC_OBJ)/%.o: tools/salvo-cc/%.cc
 	@mkdir -p $(@D)
 	$(call run,CXX)$(CXX) -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-enum-enum-conversion \
 		-isystem $$($(LLVM_CONFIG) --includedir) $$($(LLVM_CONFIG) --cxxflags) -std=c++20 \
-		-O1 -Idevice -Iuapi $(DRM_CFLAGS) -DSALVO_CC_LLVM_BIN='"$(LLVM_BIN)"' $(DEPFLAGS) -c -o $@ $<
+		-O1 -Idevice/include -Iuapi $(DRM_CFLAGS) -DSALVO_CC_LLVM_BIN='"$(LLVM_BIN)"' $(DEPFLAGS) -c -o $@ $<
 
 $(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime.o \
 		$(CC_OBJ)/runtime-aarch64.o

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * note.cc - the ELF note that describes each kernel (device/salvo_kernel.h)
+ * note.cc - the ELF note that describes each kernel (device/include/salvo_kernel.h)
  *
  * The notes make a module of their own because they tell the stack that a kernel
  * needs, which is known only once its code has been made.

@@ -6,7 +6,7 @@
  * instruction of the finished machine code it is known in which register, at which place on the
  * stack, or as which constant each index lies, or that it does not. The pass below
  * runs last, reads that, and puts a label wherever something changes. When all
- * functions have been written it writes the table (device/salvo_kernel.h): labels, and what
+ * functions have been written it writes the table (device/include/salvo_kernel.h): labels, and what
  * holds from there on. The marks themselves leave nothing in the program.
  *
  * What one lane accesses is known by its pointer: code generation keeps with each access

@@ -9,7 +9,7 @@
  *	if ((p = reserve(buffer, bytes)))
  *		store bytes, the format, i and the elements of v, each in 8 bytes
  *
- * (device/salvo_kernel.h has the form). The library of the host makes text of it. After
+ * (device/include/salvo_kernel.h has the form). The library of the host makes text of it. After
  * inlining each kernel that prints gets the buffer as one more argument, its last.
  */
 #include "salvo_cc.h"

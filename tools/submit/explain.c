@@ -8,7 +8,7 @@
 
 #include "report.h"
 #include "picture.h"
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 static const char *const kinds[] = {
 	[SALVO_HAZARD_RAW] = "its argument %u reads what argument %u there writes",

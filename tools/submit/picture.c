@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 const char *picture_command_name(const struct salvo_text_command *command)
 {

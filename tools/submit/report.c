@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "picture.h"
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 /* JSON numbers beyond 2^53 would be read as others. */
 static void write_element(struct json *json, enum salvo_text_type type, uint64_t bits)

@@ -2,7 +2,7 @@
 /*
  * texels.cl - one pixel of an image, in memory and as a vector
  *
- * An image is the struct salvo_image_view of device/salvo_kernel.h. Channel by channel a
+ * An image is the struct salvo_image_view of device/include/salvo_kernel.h. Channel by channel a
  * pixel is read as its type says and put in place as the order says. The functions are
  * large and stay functions (names that begin with salvo_outline); the most usual
  * format has a short cut before the call.

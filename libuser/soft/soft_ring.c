@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/salvo_pack.h"
+#include "salvo_pack.h"
 #include "soft.h"
 
 /* --- jobs ------------------------------------------------------------------- */
@@ -232,7 +232,7 @@ static void finish_jobs(struct soft_device *dev, struct soft_job *done)
 
 static void handle_interrupt(struct soft_device *dev)
 {
-	struct soft_job *done, *cancelled, **end = &done;
+	struct soft_job *done = NULL, *cancelled, **end = &done;
 	unsigned int pushed, r;
 
 	pthread_mutex_lock(&dev->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * salvo-info.c - what the Salvo GPUs of this machine are, and their limits
+ * main.c - what the Salvo GPUs of this machine are, and their limits
  *
  * Shows each render node that the salvo driver owns and the GPU that is embedded in
  * libsalvo. What the library knows comes from salvo_device_get_info(); of a render
@@ -23,7 +23,7 @@
 
 #include "cli.h"
 #include "json.h"
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 #define TOOL		"salvo-info"
 #define MAX_UNITS	64

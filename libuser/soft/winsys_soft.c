@@ -2,7 +2,7 @@
 /*
  * winsys_soft.c - the embedded GPU: bring-up, video memory, counters
  *
- * The GPU is a library in this process (device/salvo_gpu.h). Its registers are a
+ * The GPU is a library in this process (device/include/salvo_gpu.h). Its registers are a
  * page of plain memory and system addresses are pointers. Video memory is a
  * sparse memfd that is mapped twice: by the GPU at its GPU addresses, with the
  * access that each buffer has there, and by us, readable and writable, for the

@@ -61,7 +61,7 @@
 #include <string.h>
 
 #include "text_words.h"
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 /* --- names ------------------------------------------------------------------ */
 

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "device/salvo_hw.h"
+#include "salvo_hw.h"
 
 #define SOFT_PUBLIC_NAME	"salvo-soft"
 #define SOFT_PUBLIC_MAGIC	0x54464f53u	/* "SOFT" */

@@ -12,9 +12,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "device/salvo_gpu.h"
-#include "device/salvo_hw.h"
-#include "driver/salvo_hang.h"
+#include "salvo_gpu.h"
+#include "salvo_hw.h"
+#include "salvo_hang.h"
 #include "soft_public.h"
 #include "vram.h"
 #include "winsys.h"

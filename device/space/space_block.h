@@ -48,18 +48,4 @@ struct salvo_space_block {
 	uint8_t packets[SALVO_MAX_RINGS][SALVO_BLOCK_PACKETS] __attribute__((aligned(4096)));
 };
 
-/**
- * struct salvo_space_range - A mapping of the process, in a file that it reads at its start.
- */
-struct salvo_space_range {
-	uint64_t address;
-	uint64_t size;
-	/** @offset: In VRAM's file, or in that of system memory. */
-	uint64_t offset;
-	/** @access: SALVO_ACCESS_*. */
-	uint32_t access;
-	/** @system: It is system memory. */
-	uint32_t system;
-};
-
 #endif /* SALVO_SPACE_BLOCK_H */

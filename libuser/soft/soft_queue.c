@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/salvo_pack.h"
+#include "salvo_pack.h"
 #include "soft.h"
 
 static int covers(void *cookie, __u64 address, __u64 size, __u32 access)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * salvo-gpu.c - the GPU as a process, behind a PCI function of QEMU
+ * main.c - the GPU as a process, behind a PCI function of QEMU
  *
  * Two processes. The supervisor, which is this program's main(), holds what must
  * survive: the socket to QEMU, the memory of BAR2, the eventfds. It forks the

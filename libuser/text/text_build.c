@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 #define PATH_BYTES 4096
 

@@ -10,7 +10,7 @@
 
 #include "batch.h"
 #include "text_build.h"
-#include "uapi/drm/salvo_drm.h"
+#include "drm/salvo_drm.h"
 
 /* The arguments or ranges of command @i that are places in @buffer are moved to @bo. */
 static int bind_command(struct salvo_text_build *build, unsigned int i, unsigned int buffer,

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+#
+# Rooms: the folders of the sources, and for each the folders whose headers it may include
+# beside its own. A header of any other room is not on the include path, so that its include
+# does not compile; tests/docs/rooms.sh checks that too. driver/ stands for the three headers of the
+# code that driver and library share: salvo_validate.h, salvo_pack.h and salvo_hang.h.
+#
+# What is left of a colon depends on what is right of it, and the lists are in that order.
+
+ROOMS := device/queue device/exec device device/space \
+	 libuser libuser/soft libuser/drm libuser/build libuser/text
+
+sees.device/queue  := uapi device/include
+sees.device/exec   := $(sees.device/queue) device/queue
+sees.device        := $(sees.device/exec) device/exec
+sees.device/space  := $(sees.device) device
+
+sees.libuser       := uapi libuser/include device/include driver libuser/text device/exec
+sees.libuser/soft  := $(sees.libuser) libuser device/queue
+sees.libuser/drm   := $(sees.libuser) libuser
+sees.libuser/build := $(sees.libuser) libuser
+sees.libuser/text  := $(sees.libuser) libuser
+
+sees.driver        := uapi device/include
+
+# Programs see the public API and what they share. These see more:
+sees.tools         := uapi libuser/include tools/common
+sees.tools/gpu     := $(sees.tools) $(sees.device) device device/space
+sees.tools/gst     := $(sees.tools) libuser/text tools/faces
+sees.tools/submit  := $(sees.tools) device/include driver libuser libuser/text libuser/soft
+sees.tools/top     := $(sees.tools) device/include libuser/soft
+sees.tests         := uapi libuser/include device/include driver tests/common
+sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
+sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
+sees.tests/faces   := $(sees.tests) .
+sees.tests/lib     := $(sees.tests) libuser libuser/soft libuser/text
+sees.tests/fuzz    := $(sees.tests) libuser/text
+PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The rooms of the sources (rooms.mk): every header compiles alone with what its room sees, and no room
+# can include a header of a room that it may not see.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+. tests/common/tap.sh
+
+# A line a room: its name, a colon, the folders that it sees, itself first.
+rooms=$(make -s print-rooms) || exit 1
+drm=$(pkg-config --cflags libdrm)
+
+# flags ROOM: the include path of a room
+flags() {
+	sed -n "s,^$1: ,,p" <<<"$rooms" | tr ' ' '\n' | sed '/./s/^/-I/'
+}
+
+# shellcheck disable=SC2046,SC2086 # lists of words
+{
+	check "headers compile alone, with what their room sees" "$(
+		grep -E '^(device|libuser)' <<<"$rooms" | while IFS=': ' read -r room _; do
+			for header in $(git ls-files "$room/*.h" ":!$room/*/*"); do
+				gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c \
+					$(flags "$room") $drm "$header" 2>&1 | head -n 3
+			done
+		done
+		for header in uapi/drm/*.h device/include/*.h libuser/include/*.h driver/salvo_{pack,validate,hang}.h; do
+			gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c \
+				-Iuapi -Idevice/include $drm "$header" 2>&1 | head -n 3
+		done)"
+	check "no room can include what it may not see" "$(
+		while IFS=': ' read -r room seen; do
+			while IFS=: read -r other _; do
+				[[ " $seen " == *" $other "* ]] && continue
+				for header in $(git ls-files "$other/*.h" ":!$other/*/*"); do
+					# Two rooms may each have a header of one name.
+					[ -z "$(find $seen -maxdepth 1 -name "${header##*/}")" ] || continue
+					echo "#include \"${header##*/}\"" |
+						gcc -D_GNU_SOURCE $(flags "$room") $drm -E -x c - >/dev/null 2>&1 &&
+						echo "$room sees $header"
+				done
+			done <<<"$rooms"
+		done <<<"$rooms")"
+	check "no include leads out of its room by a path" "$(
+		git grep -nE '#include "[^"]*\.\./' -- libuser device tools)"
+	check "of the driver the library sees only the code that both share" "$(
+		for room in libuser device; do
+			git grep -nE '#include "salvo_' -- "$room" | grep -vE '"salvo_(pack|validate|hang|hw|kernel|gpu|elf)\.h"'
+		done)"
+}
+
+finish
