@@ -47,9 +47,9 @@
 #define SALVO_BIND_SHOW		(SALVO_BIND_UNBIND + SALVO_PACK_SPACE_BYTES)
 
 /**
- * struct salvo_binding - A buffer that a space shows.
+ * struct salvo_vma - A buffer that a space shows.
  */
-struct salvo_binding {
+struct salvo_vma {
 	/** @rb: In vm->bindings. */
 	struct rb_node rb;
 	/** @node: In vm->retiring. */
@@ -57,7 +57,7 @@ struct salvo_binding {
 	/** @shared: In vm->shared, or empty. */
 	struct list_head shared;
 	/** @bo: The buffer; a reference. */
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 	/** @access: SALVO_ACCESS_*. */
 	u32 access;
 	/** @handles: Of the file. */
@@ -82,7 +82,7 @@ struct salvo_binding {
 
 /* --- packets ----------------------------------------------------------------- */
 
-static u64 salvo_binding_bytes(const struct salvo_binding *b)
+static u64 salvo_vma_bytes(const struct salvo_vma *b)
 {
 	return b->bo->base.size;
 }
@@ -91,7 +91,7 @@ static u64 salvo_binding_bytes(const struct salvo_binding *b)
  * The runs of an imported buffer's pages, neighbours merged. With @runs NULL they are
  * only counted.
  */
-static u32 salvo_binding_find_runs(const struct salvo_bo *bo, struct salvo_pack_run *runs)
+static u32 salvo_vma_find_runs(const struct salvo_gem_object *bo, struct salvo_pack_run *runs)
 {
 	u64 next = 0, left = bo->base.size, bytes;
 	struct scatterlist *sg;
@@ -115,16 +115,16 @@ static u32 salvo_binding_find_runs(const struct salvo_bo *bo, struct salvo_pack_
 	return count;
 }
 
-static struct salvo_space_packet salvo_binding_packet(const struct salvo_binding *b, size_t at,
-						      u32 bytes)
+static struct salvo_space_packet salvo_vma_packet(const struct salvo_vma *b, size_t at,
+						  u32 bytes)
 {
 	return (struct salvo_space_packet){
 		.packet = b->memory + at, .address = b->dma + at, .bytes = bytes,
 	};
 }
 
-static void salvo_binding_write_system(struct salvo_binding *b, const struct salvo_pack_run *runs,
-				       u32 run_count)
+static void salvo_vma_write_system(struct salvo_vma *b, const struct salvo_pack_run *runs,
+				   u32 run_count)
 {
 	u64 address = b->bo->address;
 	size_t at = SALVO_BIND_SHOW;
@@ -132,7 +132,7 @@ static void salvo_binding_write_system(struct salvo_binding *b, const struct sal
 
 	for (i = 0; i < b->count; i++) {
 		n = min(run_count, SALVO_MAX_COMMANDS);
-		b->show[i] = salvo_binding_packet(b, at, salvo_pack_system_bytes(n));
+		b->show[i] = salvo_vma_packet(b, at, salvo_pack_system_bytes(n));
 		address = salvo_pack_system(address, runs, n, b->access, b->dma,
 					    b->show[i].packet);
 		at += b->show[i].bytes;
@@ -141,8 +141,8 @@ static void salvo_binding_write_system(struct salvo_binding *b, const struct sal
 	}
 }
 
-static int salvo_binding_write_packets(struct salvo_device *sdev, struct salvo_binding *b,
-				       const struct salvo_pack_run *runs, u32 run_count)
+static int salvo_vma_write_packets(struct salvo_dev *sdev, struct salvo_vma *b,
+				   const struct salvo_pack_run *runs, u32 run_count)
 {
 	u32 full = run_count / SALVO_MAX_COMMANDS, rest = run_count % SALVO_MAX_COMMANDS;
 
@@ -156,20 +156,20 @@ static int salvo_binding_write_packets(struct salvo_device *sdev, struct salvo_b
 				       GFP_KERNEL | __GFP_NOWARN);
 	if (!b->memory)
 		return -ENOMEM;
-	b->unbind = salvo_binding_packet(b, SALVO_BIND_UNBIND, SALVO_PACK_SPACE_BYTES);
-	salvo_pack_space(SALVO_OP_UNBIND, b->bo->address, salvo_binding_bytes(b), 0, b->dma,
+	b->unbind = salvo_vma_packet(b, SALVO_BIND_UNBIND, SALVO_PACK_SPACE_BYTES);
+	salvo_pack_space(SALVO_OP_UNBIND, b->bo->address, salvo_vma_bytes(b), 0, b->dma,
 			 b->unbind.packet);
 	if (runs) {
-		salvo_binding_write_system(b, runs, run_count);
+		salvo_vma_write_system(b, runs, run_count);
 	} else {
-		b->show[0] = salvo_binding_packet(b, SALVO_BIND_SHOW, SALVO_PACK_SPACE_BYTES);
-		salvo_pack_space(SALVO_OP_BIND, b->bo->address, salvo_binding_bytes(b), b->access,
+		b->show[0] = salvo_vma_packet(b, SALVO_BIND_SHOW, SALVO_PACK_SPACE_BYTES);
+		salvo_pack_space(SALVO_OP_BIND, b->bo->address, salvo_vma_bytes(b), b->access,
 				 b->dma, b->show[0].packet);
 	}
 	return 0;
 }
 
-static void salvo_binding_free_packets(struct salvo_device *sdev, struct salvo_binding *b)
+static void salvo_vma_free_packets(struct salvo_dev *sdev, struct salvo_vma *b)
 {
 	if (!b->memory)
 		return;
@@ -177,12 +177,12 @@ static void salvo_binding_free_packets(struct salvo_device *sdev, struct salvo_b
 	b->memory = NULL;
 }
 
-static bool salvo_binding_push_bind(struct salvo_vm *vm, struct salvo_binding *b)
+static bool salvo_vma_push_bind(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	return salvo_ring_push_space(vm->sdev, vm->asid, b->show, b->count);
 }
 
-static bool salvo_binding_push_unbind(struct salvo_vm *vm, struct salvo_binding *b)
+static bool salvo_vma_push_unbind(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	b->unbind_seqno = salvo_ring_push_space(vm->sdev, vm->asid, &b->unbind, 1);
 	return b->unbind_seqno;
@@ -190,26 +190,27 @@ static bool salvo_binding_push_unbind(struct salvo_vm *vm, struct salvo_binding 
 
 /* --- life of a binding ------------------------------------------------------- */
 
-static void salvo_binding_destroy(struct salvo_device *sdev, struct salvo_binding *b)
+static void salvo_vma_destroy(struct salvo_dev *sdev, struct salvo_vma *b)
 {
-	salvo_binding_free_packets(sdev, b);
+	salvo_vma_free_packets(sdev, b);
 	drm_gem_object_put(&b->bo->base);
 	kfree(b);
 }
 
-static struct salvo_binding *salvo_binding_create(struct salvo_device *sdev, struct salvo_bo *bo)
+static struct salvo_vma *salvo_vma_create(struct salvo_dev *sdev,
+					  struct salvo_gem_object *bo)
 {
 	struct salvo_pack_run *runs = NULL;
-	struct salvo_binding *b;
+	struct salvo_vma *b;
 	u32 count = 0;
 	int ret;
 
 	if (bo->flags & DRM_SALVO_BO_IMPORTED) {
-		count = salvo_binding_find_runs(bo, NULL);
+		count = salvo_vma_find_runs(bo, NULL);
 		runs = kvmalloc_array(count, sizeof(*runs), GFP_KERNEL);
 		if (!runs)
 			return ERR_PTR(-ENOMEM);
-		salvo_binding_find_runs(bo, runs);
+		salvo_vma_find_runs(bo, runs);
 	}
 	b = kzalloc(struct_size(b, show, DIV_ROUND_UP(count, SALVO_MAX_COMMANDS) ?: 1),
 		    GFP_KERNEL_ACCOUNT);
@@ -220,45 +221,45 @@ static struct salvo_binding *salvo_binding_create(struct salvo_device *sdev, str
 	b->count = DIV_ROUND_UP(count, SALVO_MAX_COMMANDS) ?: 1;
 	drm_gem_object_get(&bo->base);
 	b->bo = bo;
-	b->access = salvo_bo_access(bo);
+	b->access = salvo_gem_access(bo);
 	b->handles = 1;
 	INIT_LIST_HEAD(&b->shared);
-	ret = salvo_binding_write_packets(sdev, b, runs, count);
+	ret = salvo_vma_write_packets(sdev, b, runs, count);
 	kvfree(runs);
 	if (ret) {
-		salvo_binding_destroy(sdev, b);
+		salvo_vma_destroy(sdev, b);
 		return ERR_PTR(ret);
 	}
 	return b;
 }
 
-static bool salvo_binding_is_vram(const struct salvo_binding *b)
+static bool salvo_vma_is_vram(const struct salvo_vma *b)
 {
 	return !(b->bo->flags & DRM_SALVO_BO_IMPORTED);
 }
 
 /* It is in vm->retiring. */
-static void salvo_binding_retired(struct salvo_vm *vm, struct salvo_binding *b)
+static void salvo_vma_retired(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	lockdep_assert_held(&vm->sdev->space_lock);
 	list_del(&b->node);
-	if (salvo_binding_is_vram(b))
-		atomic64_sub(salvo_binding_bytes(b), &vm->bytes);
-	salvo_binding_destroy(vm->sdev, b);
+	if (salvo_vma_is_vram(b))
+		atomic64_sub(salvo_vma_bytes(b), &vm->bytes);
+	salvo_vma_destroy(vm->sdev, b);
 	/* Last: who sees that nothing is under way any more finds its memory free. */
 	vm->sdev->reclaiming--;
 }
 
-static struct salvo_binding *salvo_vm_find_locked(struct salvo_vm *vm, u64 address)
+static struct salvo_vma *salvo_vm_find_locked(struct salvo_vm *vm, u64 address)
 {
 	struct rb_node *node = vm->bindings.rb_node;
-	struct salvo_binding *b;
+	struct salvo_vma *b;
 
 	while (node) {
-		b = rb_entry(node, struct salvo_binding, rb);
+		b = rb_entry(node, struct salvo_vma, rb);
 		if (address < b->bo->address)
 			node = node->rb_left;
-		else if (address - b->bo->address >= salvo_binding_bytes(b))
+		else if (address - b->bo->address >= salvo_vma_bytes(b))
 			node = node->rb_right;
 		else
 			return b;
@@ -266,7 +267,7 @@ static struct salvo_binding *salvo_vm_find_locked(struct salvo_vm *vm, u64 addre
 	return NULL;
 }
 
-static void salvo_vm_insert(struct salvo_vm *vm, struct salvo_binding *b)
+static void salvo_vm_insert(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	struct rb_node **link = &vm->bindings.rb_node, *parent = NULL;
 
@@ -274,7 +275,7 @@ static void salvo_vm_insert(struct salvo_vm *vm, struct salvo_binding *b)
 	spin_lock(&vm->lock);
 	while (*link) {
 		parent = *link;
-		if (b->bo->address < rb_entry(parent, struct salvo_binding, rb)->bo->address)
+		if (b->bo->address < rb_entry(parent, struct salvo_vma, rb)->bo->address)
 			link = &parent->rb_left;
 		else
 			link = &parent->rb_right;
@@ -289,9 +290,9 @@ static void salvo_vm_insert(struct salvo_vm *vm, struct salvo_binding *b)
 /* --- bind and unbind --------------------------------------------------------- */
 
 /* The file has the buffer already, or it has just closed it. */
-static bool salvo_bind_again(struct salvo_vm *vm, struct salvo_bo *bo)
+static bool salvo_bind_again(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
-	struct salvo_binding *b;
+	struct salvo_vma *b;
 
 	b = salvo_vm_find_locked(vm, bo->address);
 	if (b) {
@@ -311,7 +312,7 @@ static bool salvo_bind_again(struct salvo_vm *vm, struct salvo_bo *bo)
 }
 
 /* Return: 1 if @b is now in use, 0 if it is not needed, -EAGAIN if the ring is full. */
-static int salvo_bind_try(struct salvo_vm *vm, struct salvo_binding *b)
+static int salvo_bind_try(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	int ret = -EAGAIN;
 
@@ -320,10 +321,10 @@ static int salvo_bind_try(struct salvo_vm *vm, struct salvo_binding *b)
 	salvo_ring_space_retired(vm->sdev);
 	if (salvo_bind_again(vm, b->bo)) {
 		ret = 0;
-	} else if (salvo_binding_push_bind(vm, b)) {
+	} else if (salvo_vma_push_bind(vm, b)) {
 		vm->known = true;
-		if (salvo_binding_is_vram(b))
-			atomic64_add(salvo_binding_bytes(b), &vm->bytes);
+		if (salvo_vma_is_vram(b))
+			atomic64_add(salvo_vma_bytes(b), &vm->bytes);
 		salvo_vm_insert(vm, b);
 		ret = 1;
 	}
@@ -340,10 +341,10 @@ static int salvo_bind_try(struct salvo_vm *vm, struct salvo_binding *b)
  *
  * Return: 0, -ENOMEM, -ENODEV, -ERESTARTSYS.
  */
-int salvo_bind(struct salvo_vm *vm, struct salvo_bo *bo)
+int salvo_bind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
-	struct salvo_device *sdev = vm->sdev;
-	struct salvo_binding *b = salvo_binding_create(sdev, bo);
+	struct salvo_dev *sdev = vm->sdev;
+	struct salvo_vma *b = salvo_vma_create(sdev, bo);
 	int ret;
 
 	if (IS_ERR(b))
@@ -359,12 +360,12 @@ int salvo_bind(struct salvo_vm *vm, struct salvo_bo *bo)
 	}
 	if (ret > 0)
 		return 0;
-	salvo_binding_destroy(sdev, b);
+	salvo_vma_destroy(sdev, b);
 	return ret;
 }
 
 /* Returns whether there is something to reclaim. */
-static bool salvo_bind_retire(struct salvo_vm *vm, struct salvo_binding *b)
+static bool salvo_bind_retire(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	lockdep_assert_held(&vm->sdev->space_lock);
 	if (!b || --b->handles)
@@ -384,9 +385,9 @@ static bool salvo_bind_retire(struct salvo_vm *vm, struct salvo_binding *b)
  * @vm: The space.
  * @bo: The buffer.
  */
-void salvo_unbind(struct salvo_vm *vm, struct salvo_bo *bo)
+void salvo_unbind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
-	struct salvo_device *sdev = vm->sdev;
+	struct salvo_dev *sdev = vm->sdev;
 	bool retired;
 
 	mutex_lock(&sdev->space_lock);
@@ -406,12 +407,12 @@ void salvo_unbind(struct salvo_vm *vm, struct salvo_bo *bo)
 int salvo_bind_covers(void *cookie, u64 address, u64 size, u32 access)
 {
 	struct salvo_vm *vm = cookie;
-	struct salvo_binding *b;
+	struct salvo_vma *b;
 	int ret;
 
 	spin_lock(&vm->lock);
 	b = salvo_vm_find_locked(vm, address);
-	ret = b && size <= salvo_binding_bytes(b) - (address - b->bo->address) &&
+	ret = b && size <= salvo_vma_bytes(b) - (address - b->bo->address) &&
 	      !(access & ~b->access);
 	spin_unlock(&vm->lock);
 	return ret;
@@ -427,9 +428,10 @@ int salvo_bind_covers(void *cookie, u64 address, u64 size, u32 access)
  *
  * Return: their number; if it is more than @limit, no references were taken.
  */
-unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_bo **bos, unsigned int limit)
+unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object **bos,
+				   unsigned int limit)
 {
-	struct salvo_binding *b;
+	struct salvo_vma *b;
 	unsigned int count = 0;
 
 	spin_lock(&vm->lock);
@@ -453,9 +455,9 @@ unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_bo **bos, u
  *
  * Return: whether the space shows it.
  */
-bool salvo_bind_share(struct salvo_vm *vm, struct salvo_bo *bo)
+bool salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
-	struct salvo_binding *b;
+	struct salvo_vma *b;
 
 	lockdep_assert_held(&vm->sdev->space_lock);
 	b = salvo_vm_find_locked(vm, bo->address);
@@ -473,10 +475,10 @@ bool salvo_bind_share(struct salvo_vm *vm, struct salvo_bo *bo)
 /** salvo_bind_drop_retiring() - The GPU knows of none of them any more. */
 void salvo_bind_drop_retiring(struct salvo_vm *vm)
 {
-	struct salvo_binding *b, *next;
+	struct salvo_vma *b, *next;
 
 	list_for_each_entry_safe(b, next, &vm->retiring, node)
-		salvo_binding_retired(vm, b);
+		salvo_vma_retired(vm, b);
 }
 
 /**
@@ -489,16 +491,16 @@ void salvo_bind_drop_retiring(struct salvo_vm *vm)
  */
 bool salvo_bind_reclaim(struct salvo_vm *vm, u64 oldest_use, u64 retired)
 {
-	struct salvo_binding *b, *next;
+	struct salvo_vma *b, *next;
 	bool again = false;
 
 	list_for_each_entry_safe(b, next, &vm->retiring, node) {
 		if (b->after >= oldest_use)
 			break;
 		if (!b->unbind_seqno)
-			salvo_binding_push_unbind(vm, b);
+			salvo_vma_push_unbind(vm, b);
 		if (b->unbind_seqno && b->unbind_seqno <= retired)
-			salvo_binding_retired(vm, b);
+			salvo_vma_retired(vm, b);
 		else
 			again = true;
 	}
@@ -507,11 +509,11 @@ bool salvo_bind_reclaim(struct salvo_vm *vm, u64 oldest_use, u64 retired)
 
 /* --- reset and unbinding of the driver --------------------------------------- */
 
-static int salvo_binding_restore(struct salvo_vm *vm, struct salvo_binding *b)
+static int salvo_vma_restore(struct salvo_vm *vm, struct salvo_vma *b)
 {
 	unsigned int waited;
 
-	for (waited = 0; !salvo_binding_push_bind(vm, b); waited++) {
+	for (waited = 0; !salvo_vma_push_bind(vm, b); waited++) {
 		if (waited == SALVO_BIND_RESTORE_MS)
 			return salvo_refuse(vm->sdev, -ETIMEDOUT, "the ring moves");
 		usleep_range(1000, 1500);
@@ -528,18 +530,18 @@ static int salvo_binding_restore(struct salvo_vm *vm, struct salvo_binding *b)
  */
 int salvo_bind_restore(struct salvo_vm *vm)
 {
-	struct salvo_binding *b, *next;
+	struct salvo_vma *b, *next;
 	struct rb_node *node;
 	int ret = 0;
 
 	for (node = rb_first(&vm->bindings); node && !ret; node = rb_next(node))
-		ret = salvo_binding_restore(vm, rb_entry(node, struct salvo_binding, rb));
+		ret = salvo_vma_restore(vm, rb_entry(node, struct salvo_vma, rb));
 	list_for_each_entry_safe(b, next, &vm->retiring, node) {
 		/* The reset has unbound it; else batches that still wait may need it. */
 		if (b->unbind_seqno)
-			salvo_binding_retired(vm, b);
+			salvo_vma_retired(vm, b);
 		else if (!ret)
-			ret = salvo_binding_restore(vm, b);
+			ret = salvo_vma_restore(vm, b);
 	}
 	return ret;
 }
@@ -550,5 +552,5 @@ void salvo_bind_free_packets(struct salvo_vm *vm)
 	struct rb_node *node;
 
 	for (node = rb_first(&vm->bindings); node; node = rb_next(node))
-		salvo_binding_free_packets(vm->sdev, rb_entry(node, struct salvo_binding, rb));
+		salvo_vma_free_packets(vm->sdev, rb_entry(node, struct salvo_vma, rb));
 }

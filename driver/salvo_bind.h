@@ -7,15 +7,16 @@
 
 #include <linux/types.h>
 
-struct salvo_bo;
+struct salvo_gem_object;
 struct salvo_vm;
 
-int salvo_bind(struct salvo_vm *vm, struct salvo_bo *bo);
-void salvo_unbind(struct salvo_vm *vm, struct salvo_bo *bo);
+int salvo_bind(struct salvo_vm *vm, struct salvo_gem_object *bo);
+void salvo_unbind(struct salvo_vm *vm, struct salvo_gem_object *bo);
 int salvo_bind_covers(void *vm, u64 address, u64 size, u32 access);
 
-unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_bo **bos, unsigned int limit);
-bool salvo_bind_share(struct salvo_vm *vm, struct salvo_bo *bo);
+unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object **bos,
+				   unsigned int limit);
+bool salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo);
 
 bool salvo_bind_reclaim(struct salvo_vm *vm, u64 oldest_use, u64 retired);
 void salvo_bind_drop_retiring(struct salvo_vm *vm);

@@ -124,7 +124,7 @@ static s32 salvo_ctx_hw_priority(u32 priority)
 }
 
 /* Batches of high priority wait for no fences but each other's, where there is a ring more. */
-static struct salvo_ring *salvo_ctx_ring(struct salvo_device *sdev, u32 priority)
+static struct salvo_ring *salvo_ctx_ring(struct salvo_dev *sdev, u32 priority)
 {
 	return &sdev->rings[priority == DRM_SALVO_PRIORITY_HIGH ? sdev->mmio.rings - 1 : 0];
 }
@@ -132,7 +132,7 @@ static struct salvo_ring *salvo_ctx_ring(struct salvo_device *sdev, u32 priority
 static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 					  const struct drm_salvo_ctx_create *args)
 {
-	struct salvo_device *sdev = vm->sdev;
+	struct salvo_dev *sdev = vm->sdev;
 	struct salvo_ring *ring = salvo_ctx_ring(sdev, args->priority);
 	struct drm_gpu_scheduler *sched = &ring->sched->base;
 	struct salvo_ctx *ctx;
@@ -168,7 +168,7 @@ err_free:
 
 int salvo_ctx_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct salvo_file *file = filp->driver_priv;
 	struct drm_salvo_ctx_create *args = data;
 	u64 units = GENMASK_ULL(sdev->mmio.units - 1, 0);
@@ -198,7 +198,7 @@ int salvo_ctx_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 
 int salvo_ctx_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct salvo_file *file = filp->driver_priv;
 	struct drm_salvo_ctx_destroy *args = data;
 	struct salvo_ctx *ctx;
@@ -215,7 +215,7 @@ int salvo_ctx_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file 
 
 int salvo_ctx_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct salvo_file *file = filp->driver_priv;
 	struct drm_salvo_ctx_query *args = data;
 	struct salvo_ctx *ctx = salvo_ctx_find(file, args->id);

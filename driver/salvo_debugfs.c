@@ -19,7 +19,7 @@
 static int salvo_debugfs_show(struct seq_file *m, void *unused)
 {
 	struct drm_info_node *node = m->private;
-	struct salvo_device *sdev = to_salvo(node->minor->dev);
+	struct salvo_dev *sdev = to_salvo(node->minor->dev);
 	struct salvo_ring *ring;
 	u64 vram_used;
 
@@ -51,7 +51,7 @@ static int salvo_debugfs_show_buffers(struct seq_file *m, void *unused)
 {
 	struct drm_info_node *node = m->private;
 
-	salvo_bo_show_all(to_salvo(node->minor->dev), m);
+	salvo_gem_show_all(to_salvo(node->minor->dev), m);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static const struct drm_info_list salvo_debugfs_files[] = {
 /* Whatever is written: a reset, done when write() returns. */
 static int salvo_debugfs_reset(void *data, u64 value)
 {
-	struct salvo_device *sdev = data;
+	struct salvo_dev *sdev = data;
 	int idx;
 
 	if (!drm_dev_enter(&sdev->drm, &idx))

@@ -38,19 +38,19 @@
 /* The last reference to the device is gone, and with it every file and buffer. */
 static void salvo_device_release(struct drm_device *drm, void *unused)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct salvo_ring *ring;
 
 	salvo_for_each_ring(sdev, ring)
 		salvo_sched_put(ring->sched);
 	salvo_vram_fini(sdev);
-	salvo_bo_fini_list(sdev);
+	salvo_gem_fini_list(sdev);
 	ida_destroy(&sdev->hw_ctxs);
 	xa_destroy(&sdev->asids);
 	mutex_destroy(&sdev->space_lock);
 }
 
-static int salvo_device_init_software(struct salvo_device *sdev)
+static int salvo_device_init_software(struct salvo_dev *sdev)
 {
 	atomic_set(&sdev->jobs, 0);
 	init_waitqueue_head(&sdev->jobs_idle);
@@ -64,12 +64,12 @@ static int salvo_device_init_software(struct salvo_device *sdev)
 	INIT_WORK(&sdev->lost, salvo_reset_lost_work);
 	INIT_WORK(&sdev->forced_reset, salvo_reset_forced_work);
 	INIT_WORK(&sdev->wedged, salvo_reset_wedged_work);
-	salvo_bo_init_list(sdev);
+	salvo_gem_init_list(sdev);
 	salvo_vram_init(sdev);
 	return drmm_add_action_or_reset(&sdev->drm, salvo_device_release, NULL);
 }
 
-static int salvo_device_init_pci(struct salvo_device *sdev, struct pci_dev *pdev)
+static int salvo_device_init_pci(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	int ret;
 
@@ -88,7 +88,7 @@ static int salvo_device_init_pci(struct salvo_device *sdev, struct pci_dev *pdev
 	       dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 }
 
-static int salvo_device_start_hw(struct salvo_device *sdev, struct pci_dev *pdev)
+static int salvo_device_start_hw(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	int ret;
 
@@ -103,7 +103,7 @@ static int salvo_device_start_hw(struct salvo_device *sdev, struct pci_dev *pdev
 }
 
 /* Returns 0 if the device makes no more access to system memory. */
-static int salvo_device_stop_hw(struct salvo_device *sdev, struct pci_dev *pdev)
+static int salvo_device_stop_hw(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	int ret = salvo_mmio_reset(&sdev->mmio);
 
@@ -119,7 +119,7 @@ static int salvo_device_stop_hw(struct salvo_device *sdev, struct pci_dev *pdev)
  *
  * Return: 0, or -ENODEV (not a GPU that we can drive) and others, with everything undone.
  */
-int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev)
+int salvo_device_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	int ret;
 
@@ -129,7 +129,7 @@ int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev)
 	ret = salvo_device_init_software(sdev);
 	if (ret)
 		return ret;
-	ret = salvo_dump_init(sdev);
+	ret = salvo_coredump_init(sdev);
 	if (ret)
 		return ret;
 	/* Fences depend on the timeout handler, and memory reclaim may on fences. */
@@ -169,7 +169,7 @@ err_stop_hw:
 	salvo_device_stop_hw(sdev, pdev);
 	destroy_workqueue(sdev->wq);
 err_dump_fini:
-	salvo_dump_fini(sdev);
+	salvo_coredump_fini(sdev);
 	return ret;
 }
 
@@ -177,7 +177,7 @@ err_dump_fini:
  * salvo_device_fini() - Take the GPU down; files may still be open.
  * @sdev: The device, unplugged from DRM: no ioctl is in a critical section.
  */
-void salvo_device_fini(struct salvo_device *sdev)
+void salvo_device_fini(struct salvo_dev *sdev)
 {
 	struct pci_dev *pdev = to_pci_dev(sdev->drm.dev);
 
@@ -199,7 +199,7 @@ void salvo_device_fini(struct salvo_device *sdev)
 	salvo_sched_fini_all(sdev);
 	destroy_workqueue(sdev->wq);
 	cancel_work_sync(&sdev->wedged);
-	salvo_dump_fini(sdev);
+	salvo_coredump_fini(sdev);
 	salvo_vm_reclaim_gone(sdev);
 	salvo_vm_detach_all(sdev);
 	salvo_prime_detach_all(sdev);
@@ -210,7 +210,7 @@ void salvo_device_fini(struct salvo_device *sdev)
  * salvo_device_shutdown() - The machine goes down or starts another kernel: stop all DMA.
  * @sdev: The device.
  */
-void salvo_device_shutdown(struct salvo_device *sdev)
+void salvo_device_shutdown(struct salvo_dev *sdev)
 {
 	WRITE_ONCE(sdev->gone, true);
 	salvo_ring_stop_all(sdev);
@@ -226,7 +226,7 @@ struct salvo_suspend {
 	/** @work: Runs on the device's queue, so that nobody else stops the schedulers. */
 	struct work_struct work;
 	/** @sdev: The device. */
-	struct salvo_device *sdev;
+	struct salvo_dev *sdev;
 	/** @idle: No batch was under way: the schedulers are parked. */
 	bool idle;
 };
@@ -234,7 +234,7 @@ struct salvo_suspend {
 static void salvo_device_suspend_work(struct work_struct *work)
 {
 	struct salvo_suspend *suspend = container_of(work, struct salvo_suspend, work);
-	struct salvo_device *sdev = suspend->sdev;
+	struct salvo_dev *sdev = suspend->sdev;
 
 	salvo_sched_park_all(sdev);
 	suspend->idle = salvo_ring_all_idle(sdev);
@@ -251,7 +251,7 @@ static void salvo_device_suspend_work(struct work_struct *work)
  *
  * Return: 0, or -EBUSY if a batch did not end.
  */
-int salvo_device_suspend(struct salvo_device *sdev)
+int salvo_device_suspend(struct salvo_dev *sdev)
 {
 	struct salvo_suspend suspend = { .sdev = sdev };
 	unsigned int looks;
@@ -277,7 +277,7 @@ int salvo_device_suspend(struct salvo_device *sdev)
 	return 0;
 }
 
-static int salvo_device_restart(struct salvo_device *sdev)
+static int salvo_device_restart(struct salvo_dev *sdev)
 {
 	int ret;
 
@@ -298,7 +298,7 @@ static int salvo_device_restart(struct salvo_device *sdev)
  *
  * Return: 0, or -ENODEV and others: then the GPU has been given up.
  */
-int salvo_device_resume(struct salvo_device *sdev)
+int salvo_device_resume(struct salvo_dev *sdev)
 {
 	int ret;
 

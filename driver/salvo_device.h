@@ -16,7 +16,7 @@
 #include <drm/drm_mm.h>
 #include <drm/drm_print.h>
 
-#include "salvo_dump.h"
+#include "salvo_coredump.h"
 #include "salvo_mmio.h"
 #include "salvo_ring.h"
 
@@ -43,9 +43,9 @@ struct salvo_counters {
 };
 
 /**
- * struct salvo_device - One bound GPU.
+ * struct salvo_dev - One bound GPU.
  */
-struct salvo_device {
+struct salvo_dev {
 	/** @drm: Base; its last reference frees the structure. */
 	struct drm_device drm;
 	/** @mmio: Registers and VRAM aperture. */
@@ -69,7 +69,7 @@ struct salvo_device {
 	/** @wedged: Tells user space of it; on a queue of the system. */
 	struct work_struct wedged;
 	/** @dump: Taken when a batch hangs or the GPU is lost. */
-	struct salvo_dump dump;
+	struct salvo_coredump dump;
 
 	/**
 	 * @gone: The GPU does not answer or was unbound, for good. Read without
@@ -98,7 +98,7 @@ struct salvo_device {
 
 	/** @bos_lock: Protects @bos and the labels of buffers. */
 	struct mutex bos_lock;
-	/** @bos: All struct salvo_bo. */
+	/** @bos: All struct salvo_gem_object. */
 	struct list_head bos;
 
 	/** @vram_lock: Protects the next four. */
@@ -154,9 +154,9 @@ struct salvo_device {
 	struct salvo_unit_regs units[SALVO_MAX_UNITS];
 };
 
-static inline struct salvo_device *to_salvo(struct drm_device *drm)
+static inline struct salvo_dev *to_salvo(struct drm_device *drm)
 {
-	return container_of(drm, struct salvo_device, drm);
+	return container_of(drm, struct salvo_dev, drm);
 }
 
 /**
@@ -186,15 +186,15 @@ static inline struct salvo_device *to_salvo(struct drm_device *drm)
 #define salvo_check(sdev, condition, err)				\
 	(likely(condition) ? 0 : salvo_refuse(sdev, err, "%s", #condition))
 
-static inline bool salvo_device_is_gone(const struct salvo_device *sdev)
+static inline bool salvo_device_is_gone(const struct salvo_dev *sdev)
 {
 	return READ_ONCE(sdev->gone);
 }
 
-int salvo_device_init(struct salvo_device *sdev, struct pci_dev *pdev);
-void salvo_device_fini(struct salvo_device *sdev);
-void salvo_device_shutdown(struct salvo_device *sdev);
-int salvo_device_suspend(struct salvo_device *sdev);
-int salvo_device_resume(struct salvo_device *sdev);
+int salvo_device_init(struct salvo_dev *sdev, struct pci_dev *pdev);
+void salvo_device_fini(struct salvo_dev *sdev);
+void salvo_device_shutdown(struct salvo_dev *sdev);
+int salvo_device_suspend(struct salvo_dev *sdev);
+int salvo_device_resume(struct salvo_dev *sdev);
 
 #endif /* SALVO_DEVICE_H */

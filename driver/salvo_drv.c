@@ -31,7 +31,7 @@
 
 /* --- files ------------------------------------------------------------------- */
 
-static int salvo_file_open_entered(struct salvo_device *sdev, struct drm_file *filp)
+static int salvo_file_open_entered(struct salvo_dev *sdev, struct drm_file *filp)
 {
 	struct salvo_file *file;
 	int ret;
@@ -162,10 +162,10 @@ static const struct drm_driver salvo_driver = {
 
 static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct salvo_device *sdev;
+	struct salvo_dev *sdev;
 	int ret;
 
-	sdev = devm_drm_dev_alloc(&pdev->dev, &salvo_driver, struct salvo_device, drm);
+	sdev = devm_drm_dev_alloc(&pdev->dev, &salvo_driver, struct salvo_dev, drm);
 	if (IS_ERR(sdev))
 		return PTR_ERR(sdev);
 	pci_set_drvdata(pdev, sdev);
@@ -187,7 +187,7 @@ static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 static void salvo_pci_remove(struct pci_dev *pdev)
 {
-	struct salvo_device *sdev = pci_get_drvdata(pdev);
+	struct salvo_dev *sdev = pci_get_drvdata(pdev);
 
 	/* Who waits inside an ioctl has to leave it before drm_dev_unplug() returns. */
 	WRITE_ONCE(sdev->gone, true);

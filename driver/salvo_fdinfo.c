@@ -36,7 +36,7 @@ static void salvo_fdinfo_memory(struct drm_file *filp, struct salvo_memory_stats
 
 	spin_lock(&filp->table_lock);
 	idr_for_each_entry(&filp->object_idr, bo, id) {
-		if (to_salvo_bo(bo)->flags & DRM_SALVO_BO_IMPORTED) {
+		if (to_salvo_gem(bo)->flags & DRM_SALVO_BO_IMPORTED) {
 			stats->system += bo->size;
 			continue;
 		}
@@ -63,7 +63,7 @@ static unsigned int salvo_fdinfo_contexts(struct salvo_file *file)
 void salvo_fdinfo_show(struct seq_file *m, struct file *f)
 {
 	struct drm_file *filp = f->private_data;
-	struct salvo_device *sdev = to_salvo(filp->minor->dev);
+	struct salvo_dev *sdev = to_salvo(filp->minor->dev);
 	struct salvo_file *file = filp->driver_priv;
 	struct salvo_counters *counters = &file->vm->counters;
 	struct salvo_memory_stats stats = {};

@@ -18,33 +18,33 @@
 #include "salvo_ring.h"
 #include "salvo_sched.h"
 
-static const char *salvo_fence_driver_name(struct dma_fence *base)
+static const char *salvo_hw_fence_driver_name(struct dma_fence *base)
 {
 	return "salvo";
 }
 
-static const char *salvo_fence_timeline_name(struct dma_fence *base)
+static const char *salvo_hw_fence_timeline_name(struct dma_fence *base)
 {
-	return container_of(base, struct salvo_fence, base)->sched->name;
+	return container_of(base, struct salvo_hw_fence, base)->sched->name;
 }
 
-static void salvo_fence_release(struct dma_fence *base)
+static void salvo_hw_fence_release(struct dma_fence *base)
 {
-	struct salvo_fence *fence = container_of(base, struct salvo_fence, base);
+	struct salvo_hw_fence *fence = container_of(base, struct salvo_hw_fence, base);
 
 	salvo_sched_put(fence->sched);
 	dma_fence_free(base);
 	module_put(THIS_MODULE);
 }
 
-static const struct dma_fence_ops salvo_fence_ops = {
-	.get_driver_name = salvo_fence_driver_name,
-	.get_timeline_name = salvo_fence_timeline_name,
-	.release = salvo_fence_release,
+static const struct dma_fence_ops salvo_hw_fence_ops = {
+	.get_driver_name = salvo_hw_fence_driver_name,
+	.get_timeline_name = salvo_hw_fence_timeline_name,
+	.release = salvo_hw_fence_release,
 };
 
 /**
- * salvo_fence_create() - Make the fence of a job.
+ * salvo_hw_fence_create() - Make the fence of a job.
  * @ring: The ring that it will be on.
  * @job: The job.
  *
@@ -52,9 +52,9 @@ static const struct dma_fence_ops salvo_fence_ops = {
  *
  * Return: the fence, or NULL.
  */
-struct salvo_fence *salvo_fence_create(struct salvo_ring *ring, struct salvo_job *job)
+struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ring *ring, struct salvo_job *job)
 {
-	struct salvo_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
+	struct salvo_hw_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
 
 	if (!fence)
 		return NULL;
@@ -63,6 +63,6 @@ struct salvo_fence *salvo_fence_create(struct salvo_ring *ring, struct salvo_job
 	INIT_LIST_HEAD(&fence->node);
 	fence->sched = salvo_sched_get(ring->sched);
 	fence->job = job;
-	dma_fence_init(&fence->base, &salvo_fence_ops, &fence->lock, ring->context, 0);
+	dma_fence_init(&fence->base, &salvo_hw_fence_ops, &fence->lock, ring->context, 0);
 	return fence;
 }

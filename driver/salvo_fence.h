@@ -14,14 +14,14 @@ struct salvo_ring;
 struct salvo_sched;
 
 /**
- * struct salvo_fence - Signals when the ring's fence register has passed a batch.
+ * struct salvo_hw_fence - Signals when the ring's fence register has passed a batch.
  *
  * Made in the ioctl; gets its number when the batch gets its place on the ring.
  * Only the scheduler sees it; users hold the scheduler's finished fence, and through
  * it this one. It does not hold the job: the job outlives the signalling, not the
  * fence's memory.
  */
-struct salvo_fence {
+struct salvo_hw_fence {
 	/** @base: The fence; first, for it is freed as one. */
 	struct dma_fence base;
 	/** @lock: For @base. */
@@ -36,6 +36,6 @@ struct salvo_fence {
 	struct salvo_job *job;
 };
 
-struct salvo_fence *salvo_fence_create(struct salvo_ring *ring, struct salvo_job *job);
+struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ring *ring, struct salvo_job *job);
 
 #endif /* SALVO_FENCE_H */

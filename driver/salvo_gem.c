@@ -37,14 +37,14 @@
 /* Pages put into a CPU mapping at one touch, a power of two. */
 #define SALVO_FAULT_AROUND	64u
 
-void salvo_bo_init_list(struct salvo_device *sdev)
+void salvo_gem_init_list(struct salvo_dev *sdev)
 {
 	mutex_init(&sdev->bos_lock);
 	INIT_LIST_HEAD(&sdev->bos);
 }
 
-/** salvo_bo_fini_list() - All buffers are gone. */
-void salvo_bo_fini_list(struct salvo_device *sdev)
+/** salvo_gem_fini_list() - All buffers are gone. */
+void salvo_gem_fini_list(struct salvo_dev *sdev)
 {
 	WARN_ON(!list_empty(&sdev->bos));
 	mutex_destroy(&sdev->bos_lock);
@@ -52,42 +52,42 @@ void salvo_bo_fini_list(struct salvo_device *sdev)
 
 /* --- life -------------------------------------------------------------------- */
 
-static void salvo_bo_free(struct drm_gem_object *base)
+static void salvo_gem_free(struct drm_gem_object *base)
 {
-	struct salvo_bo *bo = to_salvo_bo(base);
+	struct salvo_gem_object *bo = to_salvo_gem(base);
 
 	if (bo->flags & DRM_SALVO_BO_IMPORTED)
 		salvo_prime_free(bo);
 	else
-		salvo_bo_destroy(bo);
+		salvo_gem_destroy(bo);
 }
 
 /* A new handle; nobody else can use it before we return. */
-static int salvo_bo_open(struct drm_gem_object *base, struct drm_file *filp)
+static int salvo_gem_open(struct drm_gem_object *base, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(base->dev);
+	struct salvo_dev *sdev = to_salvo(base->dev);
 	struct salvo_file *file = filp->driver_priv;
 	int idx, ret;
 
 	if (!drm_dev_enter(base->dev, &idx))
 		return salvo_refuse(sdev, -ENODEV, "the device is bound");
-	ret = salvo_bind(file->vm, to_salvo_bo(base));
+	ret = salvo_bind(file->vm, to_salvo_gem(base));
 	drm_dev_exit(idx);
 	return ret;
 }
 
-static void salvo_bo_close(struct drm_gem_object *base, struct drm_file *filp)
+static void salvo_gem_close(struct drm_gem_object *base, struct drm_file *filp)
 {
 	struct salvo_file *file = filp->driver_priv;
 
-	salvo_unbind(file->vm, to_salvo_bo(base));
+	salvo_unbind(file->vm, to_salvo_gem(base));
 }
 
 /*
  * The VRAM is gone, but nobody is to die of SIGBUS for it: a page of ordinary memory
  * stands in for all pages of the buffer, so that what is read there means nothing.
  */
-static vm_fault_t salvo_bo_fault_gone(struct salvo_bo *bo, struct vm_fault *vmf)
+static vm_fault_t salvo_gem_fault_gone(struct salvo_gem_object *bo, struct vm_fault *vmf)
 {
 	struct page *page = READ_ONCE(bo->gone_page);
 
@@ -104,11 +104,11 @@ static vm_fault_t salvo_bo_fault_gone(struct salvo_bo *bo, struct vm_fault *vmf)
 	return vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, page_to_pfn(page));
 }
 
-static vm_fault_t salvo_bo_fault(struct vm_fault *vmf)
+static vm_fault_t salvo_gem_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct salvo_bo *bo = to_salvo_bo(vma->vm_private_data);
-	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	struct salvo_gem_object *bo = to_salvo_gem(vma->vm_private_data);
+	struct salvo_dev *sdev = to_salvo(bo->base.dev);
 	unsigned long pages = bo->base.size >> PAGE_SHIFT;
 	unsigned long address = vmf->address & PAGE_MASK;
 	unsigned long first, page, last, pfn;
@@ -116,7 +116,7 @@ static vm_fault_t salvo_bo_fault(struct vm_fault *vmf)
 	int idx;
 
 	if (!drm_dev_enter(&sdev->drm, &idx))
-		return salvo_bo_fault_gone(bo, vmf);
+		return salvo_gem_fault_gone(bo, vmf);
 	/* The mapping may start anywhere, after mremap and partial munmap. */
 	first = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
 	if (first >= pages)
@@ -135,25 +135,25 @@ exit:
 	return ret;
 }
 
-static const struct vm_operations_struct salvo_bo_vm_ops = {
+static const struct vm_operations_struct salvo_gem_vm_ops = {
 	.open = drm_gem_vm_open,
 	.close = drm_gem_vm_close,
-	.fault = salvo_bo_fault,
+	.fault = salvo_gem_fault,
 };
 
 /*
  * Of the render node or of a dma-buf that we exported. A private mapping would be
  * copied when written, but there are no pages to copy.
  */
-static int salvo_bo_map(struct drm_gem_object *base, struct vm_area_struct *vma)
+static int salvo_gem_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 {
-	struct salvo_device *sdev = to_salvo(base->dev);
+	struct salvo_dev *sdev = to_salvo(base->dev);
 	int ret;
 
 	ret = salvo_check(sdev, !is_cow_mapping(vma->vm_flags), -EINVAL);
 	if (ret)
 		return ret;
-	if (to_salvo_bo(base)->flags & DRM_SALVO_BO_IMPORTED)
+	if (to_salvo_gem(base)->flags & DRM_SALVO_BO_IMPORTED)
 		return salvo_prime_mmap(base, vma);
 	vma->vm_flags |= VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP;
 	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
@@ -161,28 +161,28 @@ static int salvo_bo_map(struct drm_gem_object *base, struct vm_area_struct *vma)
 	return 0;
 }
 
-static const struct drm_gem_object_funcs salvo_bo_funcs = {
-	.free = salvo_bo_free,
-	.open = salvo_bo_open,
-	.close = salvo_bo_close,
+static const struct drm_gem_object_funcs salvo_gem_funcs = {
+	.free = salvo_gem_free,
+	.open = salvo_gem_open,
+	.close = salvo_gem_close,
 	.export = salvo_prime_export,
 	.pin = salvo_prime_pin,
-	.mmap = salvo_bo_map,
-	.vm_ops = &salvo_bo_vm_ops,
+	.mmap = salvo_gem_mmap,
+	.vm_ops = &salvo_gem_vm_ops,
 };
 
 /**
- * salvo_bo_create() - A buffer with a place but without handles.
+ * salvo_gem_create() - A buffer with a place but without handles.
  * @sdev: The device.
  * @size: Bytes, whole pages.
  * @flags: DRM_SALVO_BO_*; without DRM_SALVO_BO_IMPORTED it is in VRAM and zeroed.
  *
  * Return: the buffer or an error pointer: -ENOMEM, -ENOSPC, -ERESTARTSYS, -EINTR.
  */
-struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
+struct salvo_gem_object *salvo_gem_create(struct salvo_dev *sdev, u64 size, u32 flags)
 {
 	const bool imported = flags & DRM_SALVO_BO_IMPORTED;
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 	int ret;
 
 	bo = kzalloc(sizeof(*bo), GFP_KERNEL_ACCOUNT);
@@ -202,7 +202,7 @@ struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags)
 	}
 	bo->flags = flags;
 	bo->shared = imported;
-	bo->base.funcs = &salvo_bo_funcs;
+	bo->base.funcs = &salvo_gem_funcs;
 	drm_gem_private_object_init(&sdev->drm, &bo->base, size);
 	mutex_lock(&sdev->bos_lock);
 	list_add_tail(&bo->node, &sdev->bos);
@@ -216,10 +216,10 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/** salvo_bo_destroy() - Nobody holds the buffer any more. */
-void salvo_bo_destroy(struct salvo_bo *bo)
+/** salvo_gem_destroy() - Nobody holds the buffer any more. */
+void salvo_gem_destroy(struct salvo_gem_object *bo)
 {
-	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	struct salvo_dev *sdev = to_salvo(bo->base.dev);
 
 	mutex_lock(&sdev->bos_lock);
 	list_del(&bo->node);
@@ -235,8 +235,8 @@ void salvo_bo_destroy(struct salvo_bo *bo)
 	kfree(bo);
 }
 
-/** salvo_bo_access() - What the GPU may do with a buffer: SALVO_ACCESS_*. */
-u32 salvo_bo_access(const struct salvo_bo *bo)
+/** salvo_gem_access() - What the GPU may do with a buffer: SALVO_ACCESS_*. */
+u32 salvo_gem_access(const struct salvo_gem_object *bo)
 {
 	u32 access = SALVO_ACCESS_READ;
 
@@ -247,10 +247,10 @@ u32 salvo_bo_access(const struct salvo_bo *bo)
 	return access;
 }
 
-/** salvo_bo_show_all() - For debugfs: a line for each buffer. */
-void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m)
+/** salvo_gem_show_all() - For debugfs: a line for each buffer. */
+void salvo_gem_show_all(struct salvo_dev *sdev, struct seq_file *m)
 {
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 
 	seq_printf(m, "%18s %12s %5s %7s label\n", "address", "bytes", "flags", "handles");
 	mutex_lock(&sdev->bos_lock);
@@ -266,10 +266,10 @@ void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m)
 
 /* --- ioctls ------------------------------------------------------------------ */
 
-static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_bo_create *args,
+static int salvo_bo_create_entered(struct salvo_dev *sdev, struct drm_salvo_bo_create *args,
 				   struct drm_file *filp)
 {
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 	int ret;
 
 	ret = salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV) ?:
@@ -280,7 +280,7 @@ static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_b
 	if (ret)
 		return ret;
 
-	bo = salvo_bo_create(sdev, PAGE_ALIGN(args->size), args->flags);
+	bo = salvo_gem_create(sdev, PAGE_ALIGN(args->size), args->flags);
 	if (IS_ERR(bo))
 		return PTR_ERR(bo);
 	args->size = bo->base.size;
@@ -293,7 +293,7 @@ static int salvo_bo_create_entered(struct salvo_device *sdev, struct drm_salvo_b
 
 int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	int idx, ret;
 
 	if (!drm_dev_enter(drm, &idx))
@@ -305,7 +305,7 @@ int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 
 int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct drm_salvo_bo_mmap_offset *args = data;
 	struct drm_gem_object *base;
 	int ret;
@@ -327,7 +327,7 @@ int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_fi
 
 int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct drm_salvo_bo_query *args = data;
 	struct drm_gem_object *base;
 	int ret;
@@ -339,15 +339,15 @@ int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = salvo_check(sdev, base, -ENOENT);
 	if (ret)
 		return ret;
-	args->flags = to_salvo_bo(base)->flags;
+	args->flags = to_salvo_gem(base)->flags;
 	args->size = base->size;
-	args->address = to_salvo_bo(base)->address;
+	args->address = to_salvo_gem(base)->address;
 	drm_gem_object_put(base);
 	return 0;
 }
 
 /* Return: the string, NULL for none, -EFAULT, -E2BIG, -ENOMEM. */
-static char *salvo_bo_copy_label(struct salvo_device *sdev, u64 pointer)
+static char *salvo_bo_copy_label(struct salvo_dev *sdev, u64 pointer)
 {
 	char *label;
 
@@ -365,7 +365,7 @@ static char *salvo_bo_copy_label(struct salvo_device *sdev, u64 pointer)
 
 int salvo_bo_set_label_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct drm_salvo_bo_set_label *args = data;
 	struct drm_gem_object *base;
 	char *label;
@@ -382,7 +382,7 @@ int salvo_bo_set_label_ioctl(struct drm_device *drm, void *data, struct drm_file
 	ret = salvo_check(sdev, base, -ENOENT);
 	if (!ret) {
 		mutex_lock(&sdev->bos_lock);
-		swap(to_salvo_bo(base)->label, label);
+		swap(to_salvo_gem(base)->label, label);
 		mutex_unlock(&sdev->bos_lock);
 		drm_gem_object_put(base);
 	}

@@ -15,7 +15,7 @@ struct dma_buf_attachment;
 struct drm_device;
 struct drm_file;
 struct page;
-struct salvo_device;
+struct salvo_dev;
 struct seq_file;
 struct sg_table;
 struct vm_area_struct;
@@ -24,12 +24,12 @@ struct vm_area_struct;
 #define SALVO_MAX_LABEL_BYTES	256u
 
 /**
- * struct salvo_bo - A buffer object.
+ * struct salvo_gem_object - A buffer object.
  *
  * Handles, CPU mappings, exported dma-bufs and bindings in address spaces hold it
  * as a GEM object.
  */
-struct salvo_bo {
+struct salvo_gem_object {
 	/** @base: Of GEM. */
 	struct drm_gem_object base;
 	/** @node: In sdev->bos; sdev->bos_lock. */
@@ -58,18 +58,18 @@ struct salvo_bo {
 	struct work_struct free_work;
 };
 
-static inline struct salvo_bo *to_salvo_bo(struct drm_gem_object *base)
+static inline struct salvo_gem_object *to_salvo_gem(struct drm_gem_object *base)
 {
-	return container_of(base, struct salvo_bo, base);
+	return container_of(base, struct salvo_gem_object, base);
 }
 
-void salvo_bo_init_list(struct salvo_device *sdev);
-void salvo_bo_fini_list(struct salvo_device *sdev);
-void salvo_bo_show_all(struct salvo_device *sdev, struct seq_file *m);
+void salvo_gem_init_list(struct salvo_dev *sdev);
+void salvo_gem_fini_list(struct salvo_dev *sdev);
+void salvo_gem_show_all(struct salvo_dev *sdev, struct seq_file *m);
 
-struct salvo_bo *salvo_bo_create(struct salvo_device *sdev, u64 size, u32 flags);
-void salvo_bo_destroy(struct salvo_bo *bo);
-u32 salvo_bo_access(const struct salvo_bo *bo);
+struct salvo_gem_object *salvo_gem_create(struct salvo_dev *sdev, u64 size, u32 flags);
+void salvo_gem_destroy(struct salvo_gem_object *bo);
+u32 salvo_gem_access(const struct salvo_gem_object *bo);
 
 int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);
 int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);

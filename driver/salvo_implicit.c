@@ -36,9 +36,9 @@
 #include "salvo_vm.h"
 
 /* How a batch uses a shared buffer, as far as is known. */
-static enum dma_resv_usage salvo_implicit_usage(const struct salvo_bo *bo)
+static enum dma_resv_usage salvo_implicit_usage(const struct salvo_gem_object *bo)
 {
-	return salvo_bo_access(bo) & SALVO_ACCESS_WRITE ? DMA_RESV_USAGE_WRITE :
+	return salvo_gem_access(bo) & SALVO_ACCESS_WRITE ? DMA_RESV_USAGE_WRITE :
 							  DMA_RESV_USAGE_READ;
 }
 
@@ -62,7 +62,7 @@ static struct dma_fence **salvo_implicit_in_flight(struct salvo_vm *vm, unsigned
 	return fences;
 }
 
-static int salvo_implicit_add_in_flight(struct salvo_vm *vm, struct salvo_bo *bo)
+static int salvo_implicit_add_in_flight(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
 	struct dma_fence **fences;
 	unsigned int count, i;
@@ -90,9 +90,9 @@ static int salvo_implicit_add_in_flight(struct salvo_vm *vm, struct salvo_bo *bo
  *
  * Return: 0, -ENOMEM.
  */
-int salvo_implicit_share(struct salvo_bo *bo)
+int salvo_implicit_share(struct salvo_gem_object *bo)
 {
-	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	struct salvo_dev *sdev = to_salvo(bo->base.dev);
 	struct salvo_vm *owner = NULL, *vm;
 	int ret;
 
@@ -212,7 +212,7 @@ static bool salvo_implicit_is_own(const struct salvo_job *job, struct dma_fence 
 	       salvo_sched_is_ours(vm->sdev, sched_fence->sched);
 }
 
-static int salvo_implicit_wait(struct salvo_job *job, struct salvo_bo *bo)
+static int salvo_implicit_wait(struct salvo_job *job, struct salvo_gem_object *bo)
 {
 	enum dma_resv_usage usage = dma_resv_usage_rw(salvo_implicit_usage(bo) ==
 						      DMA_RESV_USAGE_WRITE);

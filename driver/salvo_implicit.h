@@ -9,7 +9,7 @@
 #include <linux/ww_mutex.h>
 
 struct dma_fence;
-struct salvo_bo;
+struct salvo_gem_object;
 struct salvo_job;
 
 /**
@@ -17,7 +17,7 @@ struct salvo_job;
  */
 struct salvo_implicit {
 	/** @bos: @count buffers; references. */
-	struct salvo_bo **bos;
+	struct salvo_gem_object **bos;
 	/** @count: Elements of @bos. */
 	unsigned int count;
 	/** @locked: For each, whether it is the one that locked its reservation. */
@@ -26,7 +26,7 @@ struct salvo_implicit {
 	struct ww_acquire_ctx ticket;
 };
 
-int salvo_implicit_share(struct salvo_bo *bo);
+int salvo_implicit_share(struct salvo_gem_object *bo);
 
 int salvo_implicit_lock(struct salvo_implicit *implicit, struct salvo_job *job);
 void salvo_implicit_publish(struct salvo_implicit *implicit, struct dma_fence *fence);

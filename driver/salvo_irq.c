@@ -30,7 +30,7 @@
 
 static irqreturn_t salvo_irq_fence(int irq, void *cookie)
 {
-	struct salvo_device *sdev = cookie;
+	struct salvo_dev *sdev = cookie;
 	u64 interrupt = atomic64_inc_return(&sdev->counters.interrupts);
 	unsigned int batches, all = 0;
 	struct salvo_ring *ring;
@@ -43,9 +43,9 @@ static irqreturn_t salvo_irq_fence(int irq, void *cookie)
 	return all ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
-static void salvo_irq_complete_done(struct salvo_device *sdev)
+static void salvo_irq_complete_done(struct salvo_dev *sdev)
 {
-	struct salvo_fence *fence;
+	struct salvo_hw_fence *fence;
 	struct salvo_job *job;
 	int error;
 
@@ -75,7 +75,7 @@ static irqreturn_t salvo_irq_fence_thread(int irq, void *cookie)
  *
  * The fence interrupt must be disabled.
  */
-void salvo_irq_complete(struct salvo_device *sdev)
+void salvo_irq_complete(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -91,7 +91,7 @@ static irqreturn_t salvo_irq_fault(int irq, void *cookie)
 
 static irqreturn_t salvo_irq_fault_thread(int irq, void *cookie)
 {
-	struct salvo_device *sdev = cookie;
+	struct salvo_dev *sdev = cookie;
 	struct salvo_fault_regs fault;
 	u64 sequence = salvo_mmio_read_fault(&sdev->mmio, &fault);
 
@@ -109,7 +109,7 @@ static irqreturn_t salvo_irq_fault_thread(int irq, void *cookie)
 
 static irqreturn_t salvo_irq_lost(int irq, void *cookie)
 {
-	struct salvo_device *sdev = cookie;
+	struct salvo_dev *sdev = cookie;
 
 	queue_work(sdev->wq, &sdev->lost);
 	return IRQ_HANDLED;
@@ -126,7 +126,7 @@ static const struct {
 	{ SALVO_VECTOR_LOST, "salvo-lost", salvo_irq_lost, NULL },
 };
 
-static void salvo_irq_free(struct salvo_device *sdev, unsigned int count)
+static void salvo_irq_free(struct salvo_dev *sdev, unsigned int count)
 {
 	while (count--)
 		free_irq(sdev->irqs[salvo_irqs[count].vector], sdev);
@@ -139,7 +139,7 @@ static void salvo_irq_free(struct salvo_device *sdev, unsigned int count)
  *
  * Return: 0, -ENOSPC (the function has too few), or what requesting one gave.
  */
-int salvo_irq_init(struct salvo_device *sdev, struct pci_dev *pdev)
+int salvo_irq_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	unsigned int i;
 	int ret;
@@ -167,7 +167,7 @@ err_free:
 }
 
 /** salvo_irq_fini() - Give the vectors back; no handler runs any more. */
-void salvo_irq_fini(struct salvo_device *sdev, struct pci_dev *pdev)
+void salvo_irq_fini(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	salvo_irq_free(sdev, ARRAY_SIZE(salvo_irqs));
 	pci_free_irq_vectors(pdev);

@@ -6,10 +6,10 @@
 #define SALVO_IRQ_H
 
 struct pci_dev;
-struct salvo_device;
+struct salvo_dev;
 
-int salvo_irq_init(struct salvo_device *sdev, struct pci_dev *pdev);
-void salvo_irq_fini(struct salvo_device *sdev, struct pci_dev *pdev);
-void salvo_irq_complete(struct salvo_device *sdev);
+int salvo_irq_init(struct salvo_dev *sdev, struct pci_dev *pdev);
+void salvo_irq_fini(struct salvo_dev *sdev, struct pci_dev *pdev);
+void salvo_irq_complete(struct salvo_dev *sdev);
 
 #endif /* SALVO_IRQ_H */

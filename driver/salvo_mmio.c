@@ -24,7 +24,7 @@
 #define SALVO_ANSWER_SILENCE	(3 * USEC_PER_SEC / 2 / SALVO_ANSWER_POLL_US)
 #define SALVO_ANSWER_LOOKS	(10 * SALVO_ANSWER_SILENCE)
 
-static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
+static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	struct salvo_mmio *mmio = &sdev->mmio;
 	struct salvo_regs __iomem *regs = mmio->regs;
@@ -83,7 +83,7 @@ static int salvo_mmio_check(struct salvo_device *sdev, struct pci_dev *pdev)
  *
  * Return: 0, -ENODEV (this is no Salvo GPU that we know), -EBUSY, -ENOMEM.
  */
-int salvo_mmio_init(struct salvo_device *sdev, struct pci_dev *pdev)
+int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	struct salvo_mmio *mmio = &sdev->mmio;
 	int ret;

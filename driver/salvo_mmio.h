@@ -10,7 +10,7 @@
 #include "salvo_hw.h"
 
 struct pci_dev;
-struct salvo_device;
+struct salvo_dev;
 
 /**
  * struct salvo_mmio - The function's BARs and what the registers said at probe.
@@ -53,7 +53,7 @@ struct salvo_mmio {
 	u32 peer;
 };
 
-int salvo_mmio_init(struct salvo_device *sdev, struct pci_dev *pdev);
+int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev);
 
 void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell);
 int salvo_mmio_reset(struct salvo_mmio *mmio);

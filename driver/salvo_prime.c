@@ -64,7 +64,7 @@ void salvo_prime_fini(void)
  */
 struct dma_buf *salvo_prime_export(struct drm_gem_object *base, int flags)
 {
-	struct salvo_bo *bo = to_salvo_bo(base);
+	struct salvo_gem_object *bo = to_salvo_gem(base);
 	int ret;
 
 	/* A mapping of the dma-buf counts its pages from there. */
@@ -92,7 +92,7 @@ int salvo_prime_pin(struct drm_gem_object *base)
  */
 struct drm_gem_object *salvo_prime_import(struct drm_device *drm, struct dma_buf *dma_buf)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct drm_gem_object *base;
 	int idx, ret;
 
@@ -104,7 +104,7 @@ struct drm_gem_object *salvo_prime_import(struct drm_device *drm, struct dma_buf
 	return base;
 }
 
-static int salvo_prime_check(struct salvo_device *sdev, struct sg_table *sgt, u64 size)
+static int salvo_prime_check(struct salvo_dev *sdev, struct sg_table *sgt, u64 size)
 {
 	struct scatterlist *sg;
 	u64 bytes = 0;
@@ -131,10 +131,10 @@ struct drm_gem_object *salvo_prime_import_sg_table(struct drm_device *drm,
 						   struct dma_buf_attachment *attach,
 						   struct sg_table *sgt)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct dma_buf *dma_buf = attach->dmabuf;
 	u32 flags = DRM_SALVO_BO_IMPORTED;
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 	int ret;
 
 	ret = salvo_check(sdev, sdev->mmio.window_bytes, -EOPNOTSUPP) ?:
@@ -143,7 +143,7 @@ struct drm_gem_object *salvo_prime_import_sg_table(struct drm_device *drm,
 		return ERR_PTR(ret);
 	if (!(dma_buf->file->f_mode & FMODE_WRITE))
 		flags |= DRM_SALVO_BO_READONLY;
-	bo = salvo_bo_create(sdev, dma_buf->size, flags);
+	bo = salvo_gem_create(sdev, dma_buf->size, flags);
 	if (IS_ERR(bo))
 		return ERR_CAST(bo);
 	bo->base.resv = dma_buf->resv;
@@ -165,7 +165,7 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 	int ret;
 
 	/* That the render node was opened for writing says nothing of the dma-buf. */
-	if (to_salvo_bo(base)->flags & DRM_SALVO_BO_READONLY) {
+	if (to_salvo_gem(base)->flags & DRM_SALVO_BO_READONLY) {
 		ret = salvo_check(to_salvo(base->dev), !(vma->vm_flags & VM_WRITE), -EACCES);
 		if (ret)
 			return ret;
@@ -174,7 +174,7 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 	/* What the exporter expects to find. */
 	vma->vm_private_data = NULL;
 	vma->vm_ops = NULL;
-	ret = dma_buf_mmap(to_salvo_bo(base)->dma_buf, vma, 0);
+	ret = dma_buf_mmap(to_salvo_gem(base)->dma_buf, vma, 0);
 	if (ret)
 		return ret;
 	/* GEM insists. */
@@ -184,7 +184,8 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 }
 
 /* Whoever takes the attachment of a buffer ends it. */
-static struct dma_buf_attachment *salvo_prime_take(struct salvo_device *sdev, struct salvo_bo *bo)
+static struct dma_buf_attachment *salvo_prime_take(struct salvo_dev *sdev,
+						   struct salvo_gem_object *bo)
 {
 	struct dma_buf_attachment *attach = bo->attach;
 
@@ -194,7 +195,7 @@ static struct dma_buf_attachment *salvo_prime_take(struct salvo_device *sdev, st
 }
 
 /* Exporters may keep the mapping until the attachment ends. */
-static void salvo_prime_detach(struct salvo_bo *bo, struct dma_buf_attachment *attach)
+static void salvo_prime_detach(struct salvo_gem_object *bo, struct dma_buf_attachment *attach)
 {
 	dma_buf_unmap_attachment_unlocked(attach, bo->sgt, DMA_BIDIRECTIONAL);
 	dma_buf_detach(bo->dma_buf, attach);
@@ -202,8 +203,8 @@ static void salvo_prime_detach(struct salvo_bo *bo, struct dma_buf_attachment *a
 
 static void salvo_prime_free_work(struct work_struct *work)
 {
-	struct salvo_bo *bo = container_of(work, struct salvo_bo, free_work);
-	struct salvo_device *sdev = to_salvo(bo->base.dev);
+	struct salvo_gem_object *bo = container_of(work, struct salvo_gem_object, free_work);
+	struct salvo_dev *sdev = to_salvo(bo->base.dev);
 	struct dma_buf *dma_buf = bo->dma_buf;
 	struct dma_buf_attachment *attach;
 
@@ -216,23 +217,23 @@ static void salvo_prime_free_work(struct work_struct *work)
 	if (attach)
 		salvo_prime_detach(bo, attach);
 	/* Ours until now: it holds the fences. */
-	salvo_bo_destroy(bo);
+	salvo_gem_destroy(bo);
 	dma_buf_put(dma_buf);
 	drm_dev_put(&sdev->drm);
 }
 
 /** salvo_prime_free() - Nobody holds an imported buffer any more. */
-void salvo_prime_free(struct salvo_bo *bo)
+void salvo_prime_free(struct salvo_gem_object *bo)
 {
 	drm_dev_get(bo->base.dev);
 	INIT_WORK(&bo->free_work, salvo_prime_free_work);
 	queue_work(salvo_prime_wq, &bo->free_work);
 }
 
-static struct salvo_bo *salvo_prime_next_attached(struct salvo_device *sdev,
-						  struct dma_buf_attachment **attach)
+static struct salvo_gem_object *salvo_prime_next_attached(struct salvo_dev *sdev,
+							  struct dma_buf_attachment **attach)
 {
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 
 	mutex_lock(&sdev->bos_lock);
 	list_for_each_entry(bo, &sdev->bos, node) {
@@ -247,10 +248,10 @@ static struct salvo_bo *salvo_prime_next_attached(struct salvo_device *sdev,
 }
 
 /* If not, what was kept is let go. */
-static bool salvo_prime_is_wild(struct salvo_device *sdev)
+static bool salvo_prime_is_wild(struct salvo_dev *sdev)
 {
 	size_t bytes = 0;
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 
 	mutex_lock(&sdev->bos_lock);
 	list_for_each_entry(bo, &sdev->bos, node) {
@@ -271,10 +272,10 @@ static bool salvo_prime_is_wild(struct salvo_device *sdev)
  * salvo_prime_detach_all() - The driver is being unbound: end all attachments.
  * @sdev: The device, which was given up.
  */
-void salvo_prime_detach_all(struct salvo_device *sdev)
+void salvo_prime_detach_all(struct salvo_dev *sdev)
 {
 	struct dma_buf_attachment *attach;
-	struct salvo_bo *bo;
+	struct salvo_gem_object *bo;
 
 	if (salvo_prime_is_wild(sdev))
 		return;

@@ -9,8 +9,8 @@ struct dma_buf;
 struct dma_buf_attachment;
 struct drm_device;
 struct drm_gem_object;
-struct salvo_bo;
-struct salvo_device;
+struct salvo_gem_object;
+struct salvo_dev;
 struct sg_table;
 struct vm_area_struct;
 
@@ -25,7 +25,7 @@ struct drm_gem_object *salvo_prime_import_sg_table(struct drm_device *drm,
 						   struct dma_buf_attachment *attach,
 						   struct sg_table *sgt);
 int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma);
-void salvo_prime_free(struct salvo_bo *bo);
-void salvo_prime_detach_all(struct salvo_device *sdev);
+void salvo_prime_free(struct salvo_gem_object *bo);
+void salvo_prime_detach_all(struct salvo_dev *sdev);
 
 #endif /* SALVO_PRIME_H */

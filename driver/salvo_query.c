@@ -18,7 +18,7 @@
 /* Nothing that DEV_QUERY will ever tell is longer. */
 #define SALVO_MAX_QUERY_BYTES	4096u
 
-static int salvo_query_reply(struct salvo_device *sdev, struct drm_salvo_dev_query *args,
+static int salvo_query_reply(struct salvo_dev *sdev, struct drm_salvo_dev_query *args,
 			     const void *info, u32 known)
 {
 	void __user *to = u64_to_user_ptr(args->pointer);
@@ -34,7 +34,7 @@ static int salvo_query_reply(struct salvo_device *sdev, struct drm_salvo_dev_que
 	return 0;
 }
 
-static int salvo_query_device(struct salvo_device *sdev, struct drm_salvo_dev_query *args)
+static int salvo_query_device(struct salvo_dev *sdev, struct drm_salvo_dev_query *args)
 {
 	const struct drm_salvo_device_info info = {
 		.hw_version = sdev->mmio.version,
@@ -62,7 +62,7 @@ static int salvo_query_device(struct salvo_device *sdev, struct drm_salvo_dev_qu
 	return salvo_query_reply(sdev, args, &info, sizeof(info));
 }
 
-static int salvo_query_memory(struct salvo_device *sdev, struct drm_salvo_dev_query *args)
+static int salvo_query_memory(struct salvo_dev *sdev, struct drm_salvo_dev_query *args)
 {
 	struct drm_salvo_memory_info info = {};
 
@@ -72,7 +72,7 @@ static int salvo_query_memory(struct salvo_device *sdev, struct drm_salvo_dev_qu
 
 int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_device *sdev = to_salvo(drm);
+	struct salvo_dev *sdev = to_salvo(drm);
 	struct drm_salvo_dev_query *args = data;
 	int ret;
 

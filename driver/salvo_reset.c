@@ -37,10 +37,10 @@
 #include "salvo_sched.h"
 #include "salvo_vm.h"
 
-static void salvo_reset_fail_rings(struct salvo_device *sdev, int error)
+static void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
 {
 	u64 resets = atomic64_read(&sdev->resets) + 1;
-	struct salvo_fence *fence;
+	struct salvo_hw_fence *fence;
 
 	salvo_ring_abandon_all(sdev);
 	while ((fence = salvo_ring_next_done(sdev))) {
@@ -49,7 +49,7 @@ static void salvo_reset_fail_rings(struct salvo_device *sdev, int error)
 	}
 }
 
-static int salvo_reset_restart(struct salvo_device *sdev)
+static int salvo_reset_restart(struct salvo_dev *sdev)
 {
 	int ret;
 
@@ -63,7 +63,7 @@ static int salvo_reset_restart(struct salvo_device *sdev)
 	return salvo_ring_start_all(sdev) ?: salvo_vm_restore(sdev);
 }
 
-static int salvo_reset_all(struct salvo_device *sdev)
+static int salvo_reset_all(struct salvo_dev *sdev)
 {
 	int ret;
 
@@ -82,7 +82,7 @@ static int salvo_reset_all(struct salvo_device *sdev)
  */
 void salvo_reset_wedged_work(struct work_struct *work)
 {
-	struct salvo_device *sdev = container_of(work, struct salvo_device, wedged);
+	struct salvo_dev *sdev = container_of(work, struct salvo_dev, wedged);
 	char *env[2] = { "WEDGED=rebind" };
 	int idx;
 
@@ -98,7 +98,7 @@ void salvo_reset_wedged_work(struct work_struct *work)
  *
  * May be called again, and by who unbinds the driver.
  */
-void salvo_reset_give_up(struct salvo_device *sdev)
+void salvo_reset_give_up(struct salvo_dev *sdev)
 {
 	bool signalling = dma_fence_begin_signalling();
 
@@ -115,14 +115,14 @@ void salvo_reset_give_up(struct salvo_device *sdev)
 }
 
 /** salvo_reset_lose() - The GPU is gone though the driver is bound. */
-void salvo_reset_lose(struct salvo_device *sdev)
+void salvo_reset_lose(struct salvo_dev *sdev)
 {
 	salvo_reset_give_up(sdev);
 	queue_work(system_unbound_wq, &sdev->wedged);
 }
 
 /* Ends the guilty batch's context. Others on the ring wait for the oldest to be done. */
-static int salvo_reset_kill(struct salvo_device *sdev, struct salvo_job *guilty)
+static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 {
 	const struct drm_salvo_fault hang = {
 		.kind = DRM_SALVO_FAULT_HANG,
@@ -134,7 +134,7 @@ static int salvo_reset_kill(struct salvo_device *sdev, struct salvo_job *guilty)
 
 	drm_notice(&sdev->drm, "a batch of context %u of %s[%d] hung, killing the context\n",
 		   ctx->hw_id, ctx->vm->comm, ctx->vm->pid);
-	salvo_dump_capture(sdev, guilty, "a batch hung");
+	salvo_coredump_capture(sdev, guilty, "a batch hung");
 	salvo_ctx_ban(ctx, &hang);
 	if (!salvo_mmio_kill(&sdev->mmio, ctx->hw_id)) {
 		atomic64_inc(&sdev->kills);
@@ -146,7 +146,7 @@ static int salvo_reset_kill(struct salvo_device *sdev, struct salvo_job *guilty)
 	return salvo_reset_all(sdev);
 }
 
-static void salvo_reset_begin(struct salvo_device *sdev)
+static void salvo_reset_begin(struct salvo_dev *sdev)
 {
 	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
 	/* What is done is done, though its interrupt may be late or lost. */
@@ -154,7 +154,7 @@ static void salvo_reset_begin(struct salvo_device *sdev)
 	salvo_sched_stop_all(sdev);
 }
 
-static void salvo_reset_end(struct salvo_device *sdev, int ret)
+static void salvo_reset_end(struct salvo_dev *sdev, int ret)
 {
 	salvo_sched_start_all(sdev);
 	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
@@ -169,7 +169,7 @@ static void salvo_reset_end(struct salvo_device *sdev, int ret)
  * @sdev: The device.
  * @guilty: The batch; by now it may have ended.
  */
-void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang *guilty)
+void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty)
 {
 	bool signalling = dma_fence_begin_signalling();
 	struct salvo_job *job;
@@ -186,7 +186,7 @@ void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang *guilty
 /** salvo_reset_forced_work() - Root asks for a reset, to see that all goes on after it. */
 void salvo_reset_forced_work(struct work_struct *work)
 {
-	struct salvo_device *sdev = container_of(work, struct salvo_device, forced_reset);
+	struct salvo_dev *sdev = container_of(work, struct salvo_dev, forced_reset);
 	bool signalling;
 	int ret;
 
@@ -203,19 +203,19 @@ void salvo_reset_forced_work(struct work_struct *work)
 /** salvo_reset_lost_work() - The device has told that it started anew. */
 void salvo_reset_lost_work(struct work_struct *work)
 {
-	struct salvo_device *sdev = container_of(work, struct salvo_device, lost);
+	struct salvo_dev *sdev = container_of(work, struct salvo_dev, lost);
 
 	if (salvo_device_is_gone(sdev) || !salvo_mmio_is_lost(&sdev->mmio))
 		return;
 	drm_notice(&sdev->drm, "the GPU was lost\n");
-	salvo_dump_capture(sdev, NULL, "the GPU was lost");
+	salvo_coredump_capture(sdev, NULL, "the GPU was lost");
 	salvo_reset_lose(sdev);
 }
 
 /** salvo_reset_silent() - The device does not answer any more. */
-void salvo_reset_silent(struct salvo_device *sdev)
+void salvo_reset_silent(struct salvo_dev *sdev)
 {
 	drm_notice(&sdev->drm, "the GPU does not answer\n");
-	salvo_dump_capture(sdev, NULL, "the GPU does not answer");
+	salvo_coredump_capture(sdev, NULL, "the GPU does not answer");
 	salvo_reset_lose(sdev);
 }

@@ -5,14 +5,14 @@
 #ifndef SALVO_RESET_H
 #define SALVO_RESET_H
 
-struct salvo_device;
+struct salvo_dev;
 struct salvo_hang;
 struct work_struct;
 
-void salvo_reset_hung(struct salvo_device *sdev, const struct salvo_hang *guilty);
-void salvo_reset_silent(struct salvo_device *sdev);
-void salvo_reset_give_up(struct salvo_device *sdev);
-void salvo_reset_lose(struct salvo_device *sdev);
+void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty);
+void salvo_reset_silent(struct salvo_dev *sdev);
+void salvo_reset_give_up(struct salvo_dev *sdev);
+void salvo_reset_lose(struct salvo_dev *sdev);
 
 void salvo_reset_forced_work(struct work_struct *work);
 void salvo_reset_wedged_work(struct work_struct *work);

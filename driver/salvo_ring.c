@@ -51,7 +51,7 @@ static int salvo_ring_init(struct salvo_ring *ring)
 }
 
 /** salvo_ring_init_all() - Memory for the rings; the device is reset. */
-int salvo_ring_init_all(struct salvo_device *sdev)
+int salvo_ring_init_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 	int ret = 0;
@@ -72,7 +72,7 @@ int salvo_ring_init_all(struct salvo_device *sdev)
 }
 
 /** salvo_ring_fini_all() - Free the rings; they are stopped and the device is reset. */
-void salvo_ring_fini_all(struct salvo_device *sdev)
+void salvo_ring_fini_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -85,7 +85,7 @@ void salvo_ring_fini_all(struct salvo_device *sdev)
 }
 
 /** salvo_ring_start_all() - Make the rings live and empty, after a reset of the device. */
-int salvo_ring_start_all(struct salvo_device *sdev)
+int salvo_ring_start_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 	int ret = 0;
@@ -104,7 +104,7 @@ int salvo_ring_start_all(struct salvo_device *sdev)
 }
 
 /** salvo_ring_stop_all() - Take no more packets. */
-void salvo_ring_stop_all(struct salvo_device *sdev)
+void salvo_ring_stop_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -141,8 +141,8 @@ static void salvo_ring_push_locked(struct salvo_ring *ring, struct salvo_ring_en
 int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 {
 	struct salvo_counters *counters = &job->ctx->vm->counters;
-	struct salvo_device *sdev = ring->sdev;
-	struct salvo_fence *fence = job->fence;
+	struct salvo_dev *sdev = ring->sdev;
+	struct salvo_hw_fence *fence = job->fence;
 	struct salvo_ring_entry entry = {
 		.packet = job->packet_address,
 		.packet_bytes = job->packet_bytes,
@@ -210,7 +210,7 @@ static void salvo_ring_look_locked(struct salvo_ring *ring)
  */
 unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt)
 {
-	struct salvo_fence *fence, *next;
+	struct salvo_hw_fence *fence, *next;
 	unsigned int moved = 0;
 	unsigned long flags;
 
@@ -229,14 +229,14 @@ unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt)
 }
 
 /** salvo_ring_next_done() - Take a batch that waits for its completion, or NULL. */
-struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev)
+struct salvo_hw_fence *salvo_ring_next_done(struct salvo_dev *sdev)
 {
-	struct salvo_fence *fence = NULL;
+	struct salvo_hw_fence *fence = NULL;
 	struct salvo_ring *ring;
 
 	salvo_for_each_ring(sdev, ring) {
 		spin_lock_irq(&ring->lock);
-		fence = list_first_entry_or_null(&ring->done, struct salvo_fence, node);
+		fence = list_first_entry_or_null(&ring->done, struct salvo_hw_fence, node);
 		if (fence)
 			list_del_init(&fence->node);
 		spin_unlock_irq(&ring->lock);
@@ -247,7 +247,7 @@ struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev)
 }
 
 /** salvo_ring_abandon_all() - Move all batches to done; the device will not finish them. */
-void salvo_ring_abandon_all(struct salvo_device *sdev)
+void salvo_ring_abandon_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -272,7 +272,7 @@ void salvo_ring_abandon_all(struct salvo_device *sdev)
  *
  * Return: the last one's seqno, or 0 if there are not enough slots now.
  */
-u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid,
+u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 			  const struct salvo_space_packet *packets, u32 count)
 {
 	struct salvo_ring *ring = &sdev->rings[0];
@@ -299,7 +299,7 @@ u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid,
 }
 
 /** salvo_ring_space_retired() - The seqno up to which address space packets are done. */
-u64 salvo_ring_space_retired(struct salvo_device *sdev)
+u64 salvo_ring_space_retired(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring = &sdev->rings[0];
 	u64 retired;
@@ -326,7 +326,7 @@ bool salvo_ring_is_shared(struct salvo_ring *ring)
 }
 
 /** salvo_ring_all_idle() - Is the device done with all that it was given, and so are we? */
-bool salvo_ring_all_idle(struct salvo_device *sdev)
+bool salvo_ring_all_idle(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 	bool idle = true;
@@ -350,10 +350,10 @@ bool salvo_ring_all_idle(struct salvo_device *sdev)
  * The batch stays only if the schedulers are stopped; else no more can be told than that
  * there was one.
  */
-struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u32 ctx, u64 seqno)
+struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno)
 {
 	struct salvo_job *found = NULL;
-	struct salvo_fence *fence;
+	struct salvo_hw_fence *fence;
 	struct salvo_ring *ring;
 
 	salvo_for_each_ring(sdev, ring) {
@@ -391,7 +391,7 @@ bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_r
 			      u32 limit, struct salvo_hang *guilty)
 {
 	struct salvo_hang *found = NULL;
-	struct salvo_fence *fence;
+	struct salvo_hw_fence *fence;
 
 	spin_lock_irq(&ring->lock);
 	list_for_each_entry(fence, &ring->pending, node)

@@ -12,8 +12,8 @@
 
 #include "salvo_hw.h"
 
-struct salvo_device;
-struct salvo_fence;
+struct salvo_dev;
+struct salvo_hw_fence;
 struct salvo_hang;
 struct salvo_job;
 struct salvo_sched;
@@ -30,7 +30,7 @@ struct salvo_sched;
  */
 struct salvo_ring {
 	/** @sdev: The device. */
-	struct salvo_device *sdev;
+	struct salvo_dev *sdev;
 	/** @index: Number of the ring. */
 	unsigned int index;
 	/** @sched: Feeds it with batches; a reference. */
@@ -97,14 +97,14 @@ struct salvo_space_packet {
 #define salvo_for_each_ring(sdev, ring)					\
 	for ((ring) = (sdev)->rings; (ring) < (sdev)->rings + (sdev)->mmio.rings; (ring)++)
 
-int salvo_ring_init_all(struct salvo_device *sdev);
-void salvo_ring_fini_all(struct salvo_device *sdev);
-int salvo_ring_start_all(struct salvo_device *sdev);
-void salvo_ring_stop_all(struct salvo_device *sdev);
-void salvo_ring_abandon_all(struct salvo_device *sdev);
-bool salvo_ring_all_idle(struct salvo_device *sdev);
-struct salvo_fence *salvo_ring_next_done(struct salvo_device *sdev);
-struct salvo_job *salvo_ring_find(struct salvo_device *sdev, u32 ctx, u64 seqno);
+int salvo_ring_init_all(struct salvo_dev *sdev);
+void salvo_ring_fini_all(struct salvo_dev *sdev);
+int salvo_ring_start_all(struct salvo_dev *sdev);
+void salvo_ring_stop_all(struct salvo_dev *sdev);
+void salvo_ring_abandon_all(struct salvo_dev *sdev);
+bool salvo_ring_all_idle(struct salvo_dev *sdev);
+struct salvo_hw_fence *salvo_ring_next_done(struct salvo_dev *sdev);
+struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno);
 
 int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job);
 unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt);
@@ -115,8 +115,8 @@ bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_r
 void salvo_ring_copy(struct salvo_ring *ring, struct salvo_ring_entry *entries,
 		     u64 *submitted, u64 *retired);
 
-u64 salvo_ring_push_space(struct salvo_device *sdev, u32 asid,
+u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 			  const struct salvo_space_packet *packets, u32 count);
-u64 salvo_ring_space_retired(struct salvo_device *sdev);
+u64 salvo_ring_space_retired(struct salvo_dev *sdev);
 
 #endif /* SALVO_RING_H */

@@ -40,13 +40,13 @@
  */
 struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 {
-	struct salvo_device *sdev = ctx->vm->sdev;
+	struct salvo_dev *sdev = ctx->vm->sdev;
 	struct salvo_job *job;
 
 	job = kzalloc(sizeof(*job), GFP_KERNEL);
 	if (!job)
 		return ERR_PTR(-ENOMEM);
-	job->fence = salvo_fence_create(ctx->ring, job);
+	job->fence = salvo_hw_fence_create(ctx->ring, job);
 	if (!job->fence) {
 		kfree(job);
 		return ERR_PTR(-ENOMEM);
@@ -68,7 +68,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
  */
 int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes)
 {
-	struct salvo_device *sdev = job->ctx->vm->sdev;
+	struct salvo_dev *sdev = job->ctx->vm->sdev;
 	size_t total = bytes + sizeof(struct salvo_packet_result);
 	int ret;
 
@@ -90,7 +90,7 @@ int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes)
  */
 void salvo_job_destroy(struct salvo_job *job)
 {
-	struct salvo_device *sdev;
+	struct salvo_dev *sdev;
 	struct salvo_vm *vm;
 
 	if (!job)
@@ -147,7 +147,7 @@ static void salvo_job_count_end(struct salvo_job *job, int error)
  */
 void salvo_job_complete(struct salvo_job *job, int error)
 {
-	struct salvo_fence *fence = job->fence;
+	struct salvo_hw_fence *fence = job->fence;
 
 	if (error)
 		dma_fence_set_error(&job->base.s_fence->finished, error);
@@ -161,7 +161,7 @@ void salvo_job_complete(struct salvo_job *job, int error)
 static void salvo_job_report(struct salvo_job *job, const struct drm_salvo_fault *fault)
 {
 	struct salvo_ctx *ctx = job->ctx;
-	struct salvo_device *sdev = ctx->vm->sdev;
+	struct salvo_dev *sdev = ctx->vm->sdev;
 	const u32 items = fault->items ?: fault->item;
 	const u32 first = items & ((1u << SALVO_FAULT_MORE_SHIFT) - 1);
 	const u32 more = items >> SALVO_FAULT_MORE_SHIFT;
@@ -220,7 +220,7 @@ static void salvo_job_ban(struct salvo_job *job, const struct salvo_packet_resul
  */
 int salvo_job_result(struct salvo_job *job)
 {
-	struct salvo_device *sdev = job->ctx->vm->sdev;
+	struct salvo_dev *sdev = job->ctx->vm->sdev;
 	struct salvo_packet_result result;
 
 	/* Read once: the device may still write. */
@@ -264,7 +264,7 @@ static struct dma_fence *salvo_sched_wait_for_turn(struct drm_sched_job *base,
 static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 {
 	struct salvo_job *job = to_salvo_job(base);
-	struct salvo_device *sdev = job->ctx->vm->sdev;
+	struct salvo_dev *sdev = job->ctx->vm->sdev;
 	int ret;
 
 	if (salvo_device_is_gone(sdev))
@@ -317,7 +317,7 @@ static int salvo_sched_init(struct salvo_ring *ring)
 }
 
 /** salvo_sched_init_all() - A scheduler for each ring. */
-int salvo_sched_init_all(struct salvo_device *sdev)
+int salvo_sched_init_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 	int ret = 0;
@@ -330,7 +330,7 @@ int salvo_sched_init_all(struct salvo_device *sdev)
 }
 
 /** salvo_sched_fini_all() - Stop them; there are no jobs left, but there may be contexts. */
-void salvo_sched_fini_all(struct salvo_device *sdev)
+void salvo_sched_fini_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -354,7 +354,7 @@ static void salvo_sched_return_fences(struct salvo_sched *sched)
 }
 
 /** salvo_sched_stop_all() - Batches stay where they are, until salvo_sched_start_all(). */
-void salvo_sched_stop_all(struct salvo_device *sdev)
+void salvo_sched_stop_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -365,7 +365,7 @@ void salvo_sched_stop_all(struct salvo_device *sdev)
 }
 
 /** salvo_sched_start_all() - All goes on. */
-void salvo_sched_start_all(struct salvo_device *sdev)
+void salvo_sched_start_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -374,7 +374,7 @@ void salvo_sched_start_all(struct salvo_device *sdev)
 }
 
 /** salvo_sched_park_all() - Bring no more batches to the rings. */
-void salvo_sched_park_all(struct salvo_device *sdev)
+void salvo_sched_park_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -383,7 +383,7 @@ void salvo_sched_park_all(struct salvo_device *sdev)
 }
 
 /** salvo_sched_unpark_all() - After salvo_sched_park_all(). */
-void salvo_sched_unpark_all(struct salvo_device *sdev)
+void salvo_sched_unpark_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
@@ -392,7 +392,7 @@ void salvo_sched_unpark_all(struct salvo_device *sdev)
 }
 
 /** salvo_sched_is_ours() - Does a scheduler feed one of the rings? */
-bool salvo_sched_is_ours(struct salvo_device *sdev, const struct drm_gpu_scheduler *base)
+bool salvo_sched_is_ours(struct salvo_dev *sdev, const struct drm_gpu_scheduler *base)
 {
 	struct salvo_ring *ring;
 

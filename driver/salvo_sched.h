@@ -13,8 +13,8 @@
 #include "salvo_vm.h"
 
 struct salvo_ctx;
-struct salvo_device;
-struct salvo_fence;
+struct salvo_dev;
+struct salvo_hw_fence;
 struct salvo_packet_result;
 
 /**
@@ -54,7 +54,7 @@ struct salvo_job {
 	/** @use: Keeps what the batch may access. */
 	struct salvo_vm_use use;
 	/** @fence: Hardware fence. */
-	struct salvo_fence *fence;
+	struct salvo_hw_fence *fence;
 	/** @commands: Of the batch. */
 	u32 commands;
 	/** @packet: DMA packet, then its result, in coherent memory. */
@@ -81,13 +81,13 @@ void salvo_job_complete(struct salvo_job *job, int error);
 void salvo_job_count_begin(struct salvo_job *job);
 int salvo_job_result(struct salvo_job *job);
 
-int salvo_sched_init_all(struct salvo_device *sdev);
-void salvo_sched_fini_all(struct salvo_device *sdev);
-void salvo_sched_stop_all(struct salvo_device *sdev);
-void salvo_sched_start_all(struct salvo_device *sdev);
-void salvo_sched_park_all(struct salvo_device *sdev);
-void salvo_sched_unpark_all(struct salvo_device *sdev);
-bool salvo_sched_is_ours(struct salvo_device *sdev, const struct drm_gpu_scheduler *base);
+int salvo_sched_init_all(struct salvo_dev *sdev);
+void salvo_sched_fini_all(struct salvo_dev *sdev);
+void salvo_sched_stop_all(struct salvo_dev *sdev);
+void salvo_sched_start_all(struct salvo_dev *sdev);
+void salvo_sched_park_all(struct salvo_dev *sdev);
+void salvo_sched_unpark_all(struct salvo_dev *sdev);
+bool salvo_sched_is_ours(struct salvo_dev *sdev, const struct drm_gpu_scheduler *base);
 void salvo_sched_put(struct salvo_sched *sched);
 
 #endif /* SALVO_SCHED_H */

@@ -43,11 +43,11 @@ struct salvo_signal {
 };
 
 /**
- * struct salvo_submission - What the ioctl holds while it runs.
+ * struct salvo_submit_state - What the ioctl holds while it runs.
  */
-struct salvo_submission {
+struct salvo_submit_state {
 	/** @sdev: The device. */
-	struct salvo_device *sdev;
+	struct salvo_dev *sdev;
 	/** @filp: The file. */
 	struct drm_file *filp;
 	/** @ctx: The context; a reference. */
@@ -68,7 +68,7 @@ struct salvo_submission {
  * Copy an array of structures that the user may know in another size: what we do
  * not know must be zero, what the user does not know is zero.
  */
-static void *salvo_copy_array(struct salvo_device *sdev, const struct drm_salvo_array *array,
+static void *salvo_copy_array(struct salvo_dev *sdev, const struct drm_salvo_array *array,
 			      size_t known, u32 limit)
 {
 	const void __user *from = u64_to_user_ptr(array->pointer);
@@ -109,7 +109,7 @@ static void *salvo_copy_array(struct salvo_device *sdev, const struct drm_salvo_
 	return to;
 }
 
-static int salvo_submit_copy(struct salvo_submission *s, const struct drm_salvo_submit *args)
+static int salvo_submit_copy(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
 {
 	void *copy;
 	int ret;
@@ -140,7 +140,7 @@ static int salvo_submit_copy(struct salvo_submission *s, const struct drm_salvo_
 }
 
 /* Units of a dispatch must lie within its context's, which the batch does not know. */
-static int salvo_submit_check_units(struct salvo_submission *s)
+static int salvo_submit_check_units(struct salvo_submit_state *s)
 {
 	u64 allowed = s->ctx->eu_mask;
 	u32 i;
@@ -153,7 +153,7 @@ static int salvo_submit_check_units(struct salvo_submission *s)
 	return 0;
 }
 
-static int salvo_submit_validate(struct salvo_submission *s)
+static int salvo_submit_validate(struct salvo_submit_state *s)
 {
 	const struct salvo_space_view space = {
 		.covers = salvo_bind_covers,
@@ -175,7 +175,7 @@ static int salvo_submit_validate(struct salvo_submission *s)
 	       salvo_submit_check_units(s);
 }
 
-static int salvo_submit_pack(struct salvo_submission *s)
+static int salvo_submit_pack(struct salvo_submit_state *s)
 {
 	struct salvo_job *job = s->job;
 	struct salvo_packet_target target = {
@@ -194,7 +194,7 @@ static int salvo_submit_pack(struct salvo_submission *s)
 	return 0;
 }
 
-static int salvo_submit_check_sync(struct salvo_submission *s, const struct drm_salvo_sync *sync)
+static int salvo_submit_check_sync(struct salvo_submit_state *s, const struct drm_salvo_sync *sync)
 {
 	bool timeline = sync->flags & DRM_SALVO_SYNC_TIMELINE;
 
@@ -202,7 +202,7 @@ static int salvo_submit_check_sync(struct salvo_submission *s, const struct drm_
 	       salvo_check(s->sdev, timeline == !!sync->point, -EINVAL);
 }
 
-static int salvo_submit_add_wait(struct salvo_submission *s, const struct drm_salvo_sync *sync)
+static int salvo_submit_add_wait(struct salvo_submit_state *s, const struct drm_salvo_sync *sync)
 {
 	struct dma_fence *fence;
 	int ret;
@@ -218,7 +218,7 @@ static int salvo_submit_add_wait(struct salvo_submission *s, const struct drm_sa
 	return drm_sched_job_add_dependency(&s->job->base, fence);
 }
 
-static int salvo_submit_waits(struct salvo_submission *s, const struct drm_salvo_array *array)
+static int salvo_submit_waits(struct salvo_submit_state *s, const struct drm_salvo_array *array)
 {
 	struct drm_salvo_sync *syncs;
 	u32 i;
@@ -233,7 +233,7 @@ static int salvo_submit_waits(struct salvo_submission *s, const struct drm_salvo
 	return ret;
 }
 
-static int salvo_submit_add_signal(struct salvo_submission *s, const struct drm_salvo_sync *sync)
+static int salvo_submit_add_signal(struct salvo_submit_state *s, const struct drm_salvo_sync *sync)
 {
 	struct salvo_signal *signal = &s->signals[s->signal_count];
 	int ret;
@@ -256,7 +256,7 @@ static int salvo_submit_add_signal(struct salvo_submission *s, const struct drm_
 	return 0;
 }
 
-static int salvo_submit_signals(struct salvo_submission *s, const struct drm_salvo_array *array)
+static int salvo_submit_signals(struct salvo_submit_state *s, const struct drm_salvo_array *array)
 {
 	struct drm_salvo_sync *syncs;
 	u32 i;
@@ -275,7 +275,7 @@ static int salvo_submit_signals(struct salvo_submission *s, const struct drm_sal
 }
 
 /* The point of no return: nothing here fails. */
-static void salvo_submit_push(struct salvo_submission *s)
+static void salvo_submit_push(struct salvo_submit_state *s)
 {
 	struct salvo_job *job = s->job;
 	struct dma_fence *fence;
@@ -311,7 +311,7 @@ static void salvo_submit_push(struct salvo_submission *s)
 	dma_fence_put(fence);
 }
 
-static void salvo_submit_cleanup(struct salvo_submission *s)
+static void salvo_submit_cleanup(struct salvo_submit_state *s)
 {
 	u32 i;
 
@@ -327,7 +327,7 @@ static void salvo_submit_cleanup(struct salvo_submission *s)
 	salvo_ctx_put(s->ctx);
 }
 
-static int salvo_submit_prepare(struct salvo_submission *s, const struct drm_salvo_submit *args)
+static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
 {
 	int ret;
 
@@ -361,7 +361,7 @@ static int salvo_submit_prepare(struct salvo_submission *s, const struct drm_sal
 
 int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
 {
-	struct salvo_submission s = {
+	struct salvo_submit_state s = {
 		.sdev = to_salvo(drm),
 		.filp = filp,
 	};

@@ -65,7 +65,7 @@ void salvo_vm_put(struct salvo_vm *vm)
  *
  * Return: the space, to be ended with salvo_vm_close(), or an error pointer.
  */
-struct salvo_vm *salvo_vm_create(struct salvo_device *sdev)
+struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 {
 	struct salvo_vm *vm;
 	int ret;
@@ -121,7 +121,7 @@ err_free:
  * nothing to do: salvo_vm_reclaim_gone() comes after, and sees what was done before
  * under space_lock.
  */
-void salvo_vm_kick(struct salvo_device *sdev)
+void salvo_vm_kick(struct salvo_dev *sdev)
 {
 	int idx;
 
@@ -139,7 +139,7 @@ void salvo_vm_kick(struct salvo_device *sdev)
  */
 void salvo_vm_close(struct salvo_vm *vm)
 {
-	struct salvo_device *sdev = vm->sdev;
+	struct salvo_dev *sdev = vm->sdev;
 
 	mutex_lock(&sdev->space_lock);
 	vm->closed = true;
@@ -183,7 +183,7 @@ static bool salvo_vm_try_charge(struct salvo_vm *vm, struct salvo_vm_use *use, s
  */
 int salvo_vm_charge(struct salvo_vm *vm, struct salvo_vm_use *use, size_t bytes)
 {
-	struct salvo_device *sdev = vm->sdev;
+	struct salvo_dev *sdev = vm->sdev;
 	bool charged = false;
 	int ret;
 
@@ -283,7 +283,7 @@ static bool salvo_vm_is_idle(struct salvo_vm *vm)
 /* The device knows nothing of the space any more. */
 static void salvo_vm_finish(struct salvo_vm *vm)
 {
-	struct salvo_device *sdev = vm->sdev;
+	struct salvo_dev *sdev = vm->sdev;
 
 	lockdep_assert_held(&sdev->space_lock);
 	salvo_bind_drop_retiring(vm);
@@ -309,7 +309,7 @@ static bool salvo_vm_reclaim_closed(struct salvo_vm *vm, u64 retired)
 /** salvo_vm_reclaim_work() - Free what no batch and no packet in flight needs. */
 void salvo_vm_reclaim_work(struct work_struct *work)
 {
-	struct salvo_device *sdev = container_of(work, struct salvo_device, reclaim.work);
+	struct salvo_dev *sdev = container_of(work, struct salvo_dev, reclaim.work);
 	struct salvo_vm *vm, *next;
 	bool again = false;
 	u64 retired;
@@ -326,7 +326,7 @@ void salvo_vm_reclaim_work(struct work_struct *work)
 }
 
 /** salvo_vm_reclaim_gone() - The same without a GPU: nothing has to be told. */
-void salvo_vm_reclaim_gone(struct salvo_device *sdev)
+void salvo_vm_reclaim_gone(struct salvo_dev *sdev)
 {
 	struct salvo_vm *vm, *next;
 
@@ -348,7 +348,7 @@ void salvo_vm_reclaim_gone(struct salvo_device *sdev)
  *
  * Return: 0, or -ETIMEDOUT.
  */
-int salvo_vm_restore(struct salvo_device *sdev)
+int salvo_vm_restore(struct salvo_dev *sdev)
 {
 	struct salvo_vm *vm, *next;
 	int ret = 0;
@@ -369,7 +369,7 @@ int salvo_vm_restore(struct salvo_device *sdev)
  *
  * The driver is being unbound; there are no batches left.
  */
-void salvo_vm_detach_all(struct salvo_device *sdev)
+void salvo_vm_detach_all(struct salvo_dev *sdev)
 {
 	struct salvo_vm *vm;
 

@@ -36,7 +36,7 @@ struct salvo_vm {
 	/** @ref: Of the file, the device's list, each context and each job being freed. */
 	struct kref ref;
 	/** @sdev: The device. */
-	struct salvo_device *sdev;
+	struct salvo_dev *sdev;
 	/** @asid: Number of the space; not zero. */
 	u32 asid;
 	/** @pid: Process that opened the file. */
@@ -81,7 +81,7 @@ struct salvo_vm {
 	u64 last_interrupt;
 };
 
-struct salvo_vm *salvo_vm_create(struct salvo_device *sdev);
+struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev);
 void salvo_vm_close(struct salvo_vm *vm);
 void salvo_vm_put(struct salvo_vm *vm);
 
@@ -91,7 +91,7 @@ static inline struct salvo_vm *salvo_vm_get(struct salvo_vm *vm)
 	return vm;
 }
 
-void salvo_vm_kick(struct salvo_device *sdev);
+void salvo_vm_kick(struct salvo_dev *sdev);
 
 void salvo_vm_begin_use(struct salvo_vm *vm, struct salvo_vm_use *use);
 int salvo_vm_charge(struct salvo_vm *vm, struct salvo_vm_use *use, size_t bytes);
@@ -102,8 +102,8 @@ void salvo_vm_end_use(struct salvo_vm *vm, struct salvo_vm_use *use);
 void salvo_vm_count_interrupt(struct salvo_vm *vm, u64 interrupt);
 
 void salvo_vm_reclaim_work(struct work_struct *work);
-void salvo_vm_reclaim_gone(struct salvo_device *sdev);
-int salvo_vm_restore(struct salvo_device *sdev);
-void salvo_vm_detach_all(struct salvo_device *sdev);
+void salvo_vm_reclaim_gone(struct salvo_dev *sdev);
+int salvo_vm_restore(struct salvo_dev *sdev);
+void salvo_vm_detach_all(struct salvo_dev *sdev);
 
 #endif /* SALVO_VM_H */

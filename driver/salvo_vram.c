@@ -25,7 +25,7 @@
 /* Bytes zeroed between two chances for others to run. */
 #define SALVO_VRAM_ZERO_STEP	SZ_1M
 
-void salvo_vram_init(struct salvo_device *sdev)
+void salvo_vram_init(struct salvo_dev *sdev)
 {
 	mutex_init(&sdev->vram_lock);
 	drm_mm_init(&sdev->vram, 0, sdev->mmio.vram_bytes);
@@ -34,7 +34,7 @@ void salvo_vram_init(struct salvo_device *sdev)
 }
 
 /** salvo_vram_fini() - All buffers are gone. */
-void salvo_vram_fini(struct salvo_device *sdev)
+void salvo_vram_fini(struct salvo_dev *sdev)
 {
 	if (sdev->mmio.window_bytes)
 		drm_mm_takedown(&sdev->window);
@@ -42,7 +42,7 @@ void salvo_vram_fini(struct salvo_device *sdev)
 	mutex_destroy(&sdev->vram_lock);
 }
 
-static bool salvo_vram_try_insert(struct salvo_device *sdev, struct drm_mm *mm, u64 *used,
+static bool salvo_vram_try_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *used,
 				  struct drm_mm_node *node, u64 size)
 {
 	int ret;
@@ -59,7 +59,7 @@ static bool salvo_vram_try_insert(struct salvo_device *sdev, struct drm_mm *mm, 
  * Memory of buffers that were just closed comes free a moment later. A condition
  * of wait_event() must not take a mutex; wait_woken() lets us try in between.
  */
-static int salvo_vram_insert(struct salvo_device *sdev, struct drm_mm *mm, u64 *used,
+static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *used,
 			     struct drm_mm_node *node, u64 size)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -97,7 +97,7 @@ static int salvo_vram_insert(struct salvo_device *sdev, struct drm_mm *mm, u64 *
  *
  * Return: 0, -ENOSPC, -ERESTARTSYS.
  */
-int salvo_vram_alloc(struct salvo_device *sdev, struct drm_mm_node *node, u64 size)
+int salvo_vram_alloc(struct salvo_dev *sdev, struct drm_mm_node *node, u64 size)
 {
 	return salvo_vram_insert(sdev, &sdev->vram, &sdev->vram_used, node, size);
 }
@@ -110,14 +110,14 @@ int salvo_vram_alloc(struct salvo_device *sdev, struct drm_mm_node *node, u64 si
  *
  * Return: 0, -ENOSPC, -ERESTARTSYS.
  */
-int salvo_vram_alloc_window(struct salvo_device *sdev, struct drm_mm_node *node, u64 size)
+int salvo_vram_alloc_window(struct salvo_dev *sdev, struct drm_mm_node *node, u64 size)
 {
 	int ret = salvo_check(sdev, size <= sdev->mmio.window_bytes, -ENOSPC);
 
 	return ret ?: salvo_vram_insert(sdev, &sdev->window, &sdev->window_used, node, size);
 }
 
-static void salvo_vram_remove(struct salvo_device *sdev, u64 *used, struct drm_mm_node *node)
+static void salvo_vram_remove(struct salvo_dev *sdev, u64 *used, struct drm_mm_node *node)
 {
 	mutex_lock(&sdev->vram_lock);
 	*used -= node->size;
@@ -127,13 +127,13 @@ static void salvo_vram_remove(struct salvo_device *sdev, u64 *used, struct drm_m
 }
 
 /** salvo_vram_free() - Give a piece of VRAM back. */
-void salvo_vram_free(struct salvo_device *sdev, struct drm_mm_node *node)
+void salvo_vram_free(struct salvo_dev *sdev, struct drm_mm_node *node)
 {
 	salvo_vram_remove(sdev, &sdev->vram_used, node);
 }
 
 /** salvo_vram_free_window() - Give GPU addresses back. */
-void salvo_vram_free_window(struct salvo_device *sdev, struct drm_mm_node *node)
+void salvo_vram_free_window(struct salvo_dev *sdev, struct drm_mm_node *node)
 {
 	salvo_vram_remove(sdev, &sdev->window_used, node);
 }
@@ -154,7 +154,7 @@ static void salvo_vram_zero_step(void __iomem *at, u64 bytes)
  *
  * Return: 0, or -EINTR for who is being killed: it may be gigabytes.
  */
-int salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node)
+int salvo_vram_zero(struct salvo_dev *sdev, const struct drm_mm_node *node)
 {
 	void __iomem *base = sdev->mmio.vram + node->start;
 	u64 done, step;
@@ -170,7 +170,7 @@ int salvo_vram_zero(struct salvo_device *sdev, const struct drm_mm_node *node)
 }
 
 /** salvo_vram_info() - How full both are. */
-void salvo_vram_info(struct salvo_device *sdev, struct drm_salvo_memory_info *info)
+void salvo_vram_info(struct salvo_dev *sdev, struct drm_salvo_memory_info *info)
 {
 	const struct drm_mm_node *node;
 	u64 start, end;

@@ -26,7 +26,7 @@ static unsigned int timeout_ms = 2000;
 module_param(timeout_ms, uint, 0444);
 MODULE_PARM_DESC(timeout_ms, "Milliseconds that a batch may run before it is taken for hung, 0 for ever (default: 2000)");
 
-static bool salvo_watchdog_is_alive(struct salvo_device *sdev)
+static bool salvo_watchdog_is_alive(struct salvo_dev *sdev)
 {
 	u32 heartbeat = salvo_mmio_read_heartbeat(&sdev->mmio);
 
@@ -39,7 +39,7 @@ static bool salvo_watchdog_is_alive(struct salvo_device *sdev)
  * A unit that says it works for what is on no ring is taken for idle: a device that lies, or
  * says what was true a moment ago, could else keep the oldest batch waiting for ever.
  */
-static void salvo_watchdog_read_units(struct salvo_device *sdev)
+static void salvo_watchdog_read_units(struct salvo_dev *sdev)
 {
 	unsigned int i;
 
@@ -49,7 +49,7 @@ static void salvo_watchdog_read_units(struct salvo_device *sdev)
 			sdev->units[i].state = SALVO_UNIT_IDLE;
 }
 
-static void salvo_watchdog_look_for_hang(struct salvo_device *sdev)
+static void salvo_watchdog_look_for_hang(struct salvo_dev *sdev)
 {
 	u32 limit = DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), SALVO_WATCHDOG_JIFFIES);
 	struct salvo_hang guilty;
@@ -66,7 +66,7 @@ static void salvo_watchdog_look_for_hang(struct salvo_device *sdev)
 /** salvo_watchdog_work() - A look. */
 void salvo_watchdog_work(struct work_struct *work)
 {
-	struct salvo_device *sdev = container_of(work, struct salvo_device, watchdog.work);
+	struct salvo_dev *sdev = container_of(work, struct salvo_dev, watchdog.work);
 
 	if (salvo_device_is_gone(sdev))
 		return;
@@ -80,7 +80,7 @@ void salvo_watchdog_work(struct work_struct *work)
 }
 
 /** salvo_watchdog_start() - From now on look. */
-void salvo_watchdog_start(struct salvo_device *sdev)
+void salvo_watchdog_start(struct salvo_dev *sdev)
 {
 	sdev->heartbeat = salvo_mmio_read_heartbeat(&sdev->mmio);
 	queue_delayed_work(sdev->wq, &sdev->watchdog, SALVO_WATCHDOG_JIFFIES);

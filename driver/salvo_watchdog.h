@@ -5,10 +5,10 @@
 #ifndef SALVO_WATCHDOG_H
 #define SALVO_WATCHDOG_H
 
-struct salvo_device;
+struct salvo_dev;
 struct work_struct;
 
 void salvo_watchdog_work(struct work_struct *work);
-void salvo_watchdog_start(struct salvo_device *sdev);
+void salvo_watchdog_start(struct salvo_dev *sdev);
 
 #endif /* SALVO_WATCHDOG_H */

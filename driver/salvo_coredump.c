@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_dump.c - what the GPU did when it hung, as a devcoredump
+ * salvo_coredump.c - what the GPU did when it hung, as a devcoredump
  *
  * In two steps. While the scheduler is stopped the reset copies everything that
  * will change into a snapshot that was allocated when the driver was bound: nothing
@@ -10,7 +10,7 @@
  * /sys/class/devcoredump/devcdN/data.
  *
  * One dump at a time: a hang before the one before is written is not dumped, the
- * first being the one that tells most. salvo_dump.taken is the lock of the
+ * first being the one that tells most. salvo_coredump.taken is the lock of the
  * snapshot: who sets it writes, and the work that clears it reads.
  */
 #include <linux/bitops.h>
@@ -24,23 +24,23 @@
 #include "salvo_ctx.h"
 #include "salvo_decode.h"
 #include "salvo_device.h"
-#include "salvo_dump.h"
+#include "salvo_coredump.h"
 #include "salvo_fence.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
 #include "salvo_vm.h"
 
 /* All commands of the largest batch; arguments are the application's own. */
-#define SALVO_DUMP_PACKET_BYTES	(sizeof(struct salvo_packet) + 256 + \
+#define SALVO_COREDUMP_PACKET_BYTES	(sizeof(struct salvo_packet) + 256 + \
 				 SALVO_MAX_COMMANDS * sizeof(struct salvo_op_dispatch))
 /* Room for text: the head, then lines of the rings and of the packet. */
-#define SALVO_DUMP_HEAD_BYTES	(16u << 10)
-#define SALVO_DUMP_LINE_BYTES	256u
+#define SALVO_COREDUMP_HEAD_BYTES	(16u << 10)
+#define SALVO_COREDUMP_LINE_BYTES	256u
 
 /**
- * struct salvo_dump_snapshot - Everything as it was.
+ * struct salvo_snapshot - Everything as it was.
  */
-struct salvo_dump_snapshot {
+struct salvo_snapshot {
 	/** @reason: Why it was taken. */
 	const char *reason;
 	/** @time: When. */
@@ -89,7 +89,7 @@ struct salvo_dump_snapshot {
 		struct salvo_ring_entry entries[SALVO_RING_ENTRIES];
 	} rings[SALVO_MAX_RINGS];
 	/** @packet: Its beginning. */
-	u8 packet[SALVO_DUMP_PACKET_BYTES] __aligned(8);
+	u8 packet[SALVO_COREDUMP_PACKET_BYTES] __aligned(8);
 };
 
 /**
@@ -104,14 +104,14 @@ struct salvo_dump_text {
 	size_t used;
 };
 
-static void salvo_dump_printfn(struct drm_printer *p, struct va_format *vaf)
+static void salvo_coredump_printfn(struct drm_printer *p, struct va_format *vaf)
 {
 	struct salvo_dump_text *text = p->arg;
 
 	text->used += scnprintf(text->data + text->used, text->size - text->used, "%pV", vaf);
 }
 
-static void salvo_dump_print_job(struct drm_printer *p, const struct salvo_dump_snapshot *s)
+static void salvo_coredump_print_job(struct drm_printer *p, const struct salvo_snapshot *s)
 {
 	const struct salvo_packet_result *r = &s->result;
 
@@ -127,7 +127,7 @@ static void salvo_dump_print_job(struct drm_printer *p, const struct salvo_dump_
 		   salvo_decode_status(r->status), r->command, r->done, r->busy_ns);
 }
 
-static void salvo_dump_print_regs(struct drm_printer *p, const struct salvo_dump_snapshot *s)
+static void salvo_coredump_print_regs(struct drm_printer *p, const struct salvo_snapshot *s)
 {
 	const struct salvo_fault_regs *fault = &s->regs.fault;
 	const struct salvo_unit_regs *unit;
@@ -153,8 +153,8 @@ static void salvo_dump_print_regs(struct drm_printer *p, const struct salvo_dump
 	}
 }
 
-static void salvo_dump_print_ring(struct drm_printer *p, const struct salvo_dump_snapshot *s,
-				  u32 ring)
+static void salvo_coredump_print_ring(struct drm_printer *p, const struct salvo_snapshot *s,
+					u32 ring)
 {
 	const struct salvo_ring_regs *regs = &s->regs.ring[ring];
 	u64 seqno = s->rings[ring].retired, last = s->rings[ring].submitted;
@@ -173,22 +173,22 @@ static void salvo_dump_print_ring(struct drm_printer *p, const struct salvo_dump
 	}
 }
 
-static void salvo_dump_print(struct drm_printer *p, const struct salvo_dump_snapshot *s)
+static void salvo_coredump_print(struct drm_printer *p, const struct salvo_snapshot *s)
 {
 	u32 i;
 
 	drm_puts(p, "salvo devcoredump 1\n");
 	drm_printf(p, "reason: %s\n", s->reason);
 	drm_printf(p, "time: %lld ns\n", ktime_to_ns(s->time));
-	salvo_dump_print_job(p, s);
-	salvo_dump_print_regs(p, s);
+	salvo_coredump_print_job(p, s);
+	salvo_coredump_print_regs(p, s);
 	for (i = 0; i < s->ring_count; i++)
-		salvo_dump_print_ring(p, s, i);
+		salvo_coredump_print_ring(p, s, i);
 	if (s->has_job)
 		salvo_decode_packet(p, s->packet, s->packet_copied);
 }
 
-static size_t salvo_dump_text_bytes(const struct salvo_dump_snapshot *s)
+static size_t salvo_coredump_text_bytes(const struct salvo_snapshot *s)
 {
 	/* No command is shorter. */
 	size_t commands = min_t(size_t, SALVO_MAX_COMMANDS,
@@ -198,42 +198,42 @@ static size_t salvo_dump_text_bytes(const struct salvo_dump_snapshot *s)
 
 	for (i = 0; i < s->ring_count; i++)
 		lines += s->rings[i].submitted - s->rings[i].retired;
-	return SALVO_DUMP_HEAD_BYTES + lines * SALVO_DUMP_LINE_BYTES;
+	return SALVO_COREDUMP_HEAD_BYTES + lines * SALVO_COREDUMP_LINE_BYTES;
 }
 
-static void salvo_dump_work(struct work_struct *work)
+static void salvo_coredump_work(struct work_struct *work)
 {
-	struct salvo_dump *dump = container_of(work, struct salvo_dump, work);
-	struct salvo_device *sdev = container_of(dump, struct salvo_device, dump);
-	struct salvo_dump_text text = { .size = salvo_dump_text_bytes(dump->snapshot) };
-	struct drm_printer p = { .printfn = salvo_dump_printfn, .arg = &text };
+	struct salvo_coredump *dump = container_of(work, struct salvo_coredump, work);
+	struct salvo_dev *sdev = container_of(dump, struct salvo_dev, dump);
+	struct salvo_dump_text text = { .size = salvo_coredump_text_bytes(dump->snapshot) };
+	struct drm_printer p = { .printfn = salvo_coredump_printfn, .arg = &text };
 
 	text.data = vzalloc(text.size);
 	if (text.data)
-		salvo_dump_print(&p, dump->snapshot);
+		salvo_coredump_print(&p, dump->snapshot);
 	clear_bit_unlock(0, &dump->taken);
 	/* It owns the text from here on. */
 	if (text.data)
 		dev_coredumpv(sdev->drm.dev, text.data, text.used, GFP_KERNEL);
 }
 
-/** salvo_dump_init() - Allocate what a capture needs. */
-int salvo_dump_init(struct salvo_device *sdev)
+/** salvo_coredump_init() - Allocate what a capture needs. */
+int salvo_coredump_init(struct salvo_dev *sdev)
 {
-	INIT_WORK(&sdev->dump.work, salvo_dump_work);
+	INIT_WORK(&sdev->dump.work, salvo_coredump_work);
 	sdev->dump.snapshot = vzalloc(sizeof(*sdev->dump.snapshot));
 	return sdev->dump.snapshot ? 0 : -ENOMEM;
 }
 
-/** salvo_dump_fini() - Hand over what was captured and free the snapshot. */
-void salvo_dump_fini(struct salvo_device *sdev)
+/** salvo_coredump_fini() - Hand over what was captured and free the snapshot. */
+void salvo_coredump_fini(struct salvo_dev *sdev)
 {
 	flush_work(&sdev->dump.work);
 	vfree(sdev->dump.snapshot);
 	sdev->dump.snapshot = NULL;
 }
 
-static void salvo_dump_capture_job(struct salvo_dump_snapshot *s, const struct salvo_job *job)
+static void salvo_coredump_capture_job(struct salvo_snapshot *s, const struct salvo_job *job)
 {
 	const struct salvo_ctx *ctx = job->ctx;
 
@@ -255,15 +255,15 @@ static void salvo_dump_capture_job(struct salvo_dump_snapshot *s, const struct s
 }
 
 /**
- * salvo_dump_capture() - Remember everything as it is now. Allocates nothing.
+ * salvo_coredump_capture() - Remember everything as it is now. Allocates nothing.
  * @sdev: The device.
  * @job: The batch that hangs, which stays meanwhile, or NULL.
  * @reason: A constant string.
  */
-void salvo_dump_capture(struct salvo_device *sdev, struct salvo_job *job, const char *reason)
+void salvo_coredump_capture(struct salvo_dev *sdev, struct salvo_job *job, const char *reason)
 {
-	struct salvo_dump *dump = &sdev->dump;
-	struct salvo_dump_snapshot *s = dump->snapshot;
+	struct salvo_coredump *dump = &sdev->dump;
+	struct salvo_snapshot *s = dump->snapshot;
 	struct salvo_ring *ring;
 	u32 i;
 
@@ -281,6 +281,6 @@ void salvo_dump_capture(struct salvo_device *sdev, struct salvo_job *job, const 
 				&s->rings[i].retired);
 	}
 	if (job)
-		salvo_dump_capture_job(s, job);
+		salvo_coredump_capture_job(s, job);
 	queue_work(system_unbound_wq, &dump->work);
 }
