@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cascade.h"
+#include "file.h"
 #include "xml.h"
 
 #define MAX_FILE_BYTES	(64u << 20)
@@ -406,31 +406,26 @@ int cascade_parse(const char *data, size_t bytes, struct cascade **out, struct f
 
 int cascade_load(const char *path, struct cascade **out, struct faces_error *error)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = file_open_regular(path);
 	struct faces_error why;
-	char *data = NULL;
-	struct stat st;
 	size_t bytes;
+	char *data;
 	int r;
 
 	if (!f)
-		return faces_fail(error, -errno, "%s: %s", path, strerror(errno));
-	if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_FILE_BYTES) {
-		r = faces_fail(error, -EINVAL, "%s: not a cascade file, or too big", path);
-		goto out_close;
-	}
-	data = malloc(st.st_size + 1);
-	if (!data) {
-		r = faces_fail(error, -ENOMEM, "out of memory");
-		goto out_close;
-	}
-	bytes = fread(data, 1, st.st_size, f);
+		return faces_fail(error, -errno, "%s: %s", path, errno == EINVAL ?
+				  "not a regular file" : strerror(errno));
+	r = file_read_all(f, MAX_FILE_BYTES, &data, &bytes);
+	fclose(f);
+	if (r == -EFBIG)
+		return faces_fail(error, r, "%s: a cascade file has at most %u MiB", path,
+				  MAX_FILE_BYTES >> 20);
+	if (r)
+		return faces_fail(error, r, "%s: %s", path, strerror(-r));
 	r = cascade_parse(data, bytes, out, &why);
 	if (r)
 		faces_fail(error, r, "%.100s: %.150s", path, why.text);
 	free(data);
-out_close:
-	fclose(f);
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "source.h"
 #include "y4m.h"
 
@@ -56,41 +57,10 @@ void source_close(struct source *s)
 	free(s);
 }
 
-/* All of the file, grown as it comes: it may be a pipe. */
-static int read_all(FILE *f, uint8_t **out, size_t *bytes, struct faces_error *error)
-{
-	size_t room = 1 << 16, used = 0, n;
-	uint8_t *data = malloc(room), *grown;
-
-	while (data && (n = fread(data + used, 1, room - used, f)) > 0) {
-		used += n;
-		if (used < room)
-			continue;
-		if (room >= IMAGE_MAX_FILE_BYTES) {
-			free(data);
-			return faces_fail(error, -EFBIG, "the file is too big");
-		}
-		room *= 2;
-		grown = realloc(data, room);
-		if (!grown)
-			free(data);
-		data = grown;
-	}
-	if (!data)
-		return faces_fail(error, -ENOMEM, "out of memory");
-	if (ferror(f)) {
-		free(data);
-		return faces_fail(error, -EIO, "%s", strerror(errno));
-	}
-	*out = data;
-	*bytes = used;
-	return 0;
-}
-
 int source_next(struct source *s, struct image *out, struct faces_error *error)
 {
-	uint8_t *data = NULL;
-	size_t bytes = 0;
+	size_t bytes;
+	char *data;
 	int r;
 
 	if (s->video)
@@ -98,10 +68,13 @@ int source_next(struct source *s, struct image *out, struct faces_error *error)
 	if (s->done)
 		return 0;
 	s->done = true;
-	r = read_all(s->file, &data, &bytes, error);
+	r = file_read_all(s->file, IMAGE_MAX_FILE_BYTES, &data, &bytes);
+	if (r == -EFBIG)
+		return faces_fail(error, r, "the file has more than %u MiB",
+				  IMAGE_MAX_FILE_BYTES >> 20);
 	if (r)
-		return r;
-	r = image_decode(data, bytes, out, error);
+		return faces_fail(error, r, "%s", strerror(-r));
+	r = image_decode((const uint8_t *)data, bytes, out, error);
 	free(data);
 	return r ? r : 1;
 }

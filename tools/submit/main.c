@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "file.h"
 #include "options.h"
 #include "picture.h"
 #include "report.h"
@@ -33,20 +34,12 @@
 static int read_text(const char *path, char **text, size_t *bytes)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "rbe") : stdin;
-	size_t capacity = SALVO_TEXT_MAX_BYTES + 1;
-	int err = 0;
+	int err;
 
 	*text = NULL;
 	if (!file)
 		return -errno;
-	*text = malloc(capacity);
-	if (!*text) {
-		err = -ENOMEM;
-	} else {
-		*bytes = fread(*text, 1, capacity, file);
-		if (ferror(file))
-			err = errno ? -errno : -EIO;
-	}
+	err = file_read_all(file, SALVO_TEXT_MAX_BYTES, text, bytes);
 	if (file != stdin)
 		fclose(file);
 	return err;
@@ -318,8 +311,10 @@ int main(int argc, char **argv)
 		return dump(&options);
 	err = read_text(options.file, &source, &bytes);
 	if (err) {
-		cli_fail(TOOL, "%s: %s", options.file, strerror(-err));
-		free(source);
+		if (err == -EFBIG)
+			cli_fail(TOOL, "%s: more than %u bytes", options.file, SALVO_TEXT_MAX_BYTES);
+		else
+			cli_fail(TOOL, "%s: %s", options.file, strerror(-err));
 		return EXIT_USAGE;
 	}
 	err = salvo_text_parse(source, bytes, &text, &error);

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "soft_public.h"
 
 #define MAX_ENTRIES	4096u
@@ -70,26 +71,12 @@ static void keep_entry(struct top_sample *sample, const struct top_entry *entry)
 
 /* --- a process -------------------------------------------------------------- */
 
-/* Reads a small file into @out as a string. */
-static bool read_file(const char *path, char *out, size_t bytes)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
-
-	if (fd < 0)
-		return false;
-	got = read(fd, out, bytes - 1);
-	close(fd);
-	out[got > 0 ? got : 0] = 0;
-	return got > 0;
-}
-
 static void read_command(pid_t pid, char out[32])
 {
 	char path[64], *c;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	if (!read_file(path, out, 32))
+	if (!file_read_text(path, out, 32))
 		snprintf(out, 32, "?");
 	out[strcspn(out, "\n")] = 0;
 	/* It goes to a terminal. */
@@ -120,7 +107,7 @@ static void read_units(struct top_entry *entry)
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", entry->pid,
 			 atoi(dirent->d_name));
 		if (isdigit((unsigned char)dirent->d_name[0]) &&
-		    read_file(path, text, sizeof(text)) && !strcmp(text, "salvo-eu\n"))
+		    file_read_text(path, text, sizeof(text)) && !strcmp(text, "salvo-eu\n"))
 			threads[count++] = atoi(dirent->d_name);
 	}
 	closedir(dir);
@@ -128,7 +115,7 @@ static void read_units(struct top_entry *entry)
 	for (i = 0; i < count; i++) {
 		/* Nanoseconds on a core come first. */
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", entry->pid, threads[i]);
-		if (read_file(path, text, sizeof(text)))
+		if (file_read_text(path, text, sizeof(text)))
 			entry->unit[i].cpu_ns = strtoull(text, NULL, 10);
 	}
 	entry->unit_count = count;
@@ -172,7 +159,7 @@ static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 	const char *value;
 
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, fd);
-	if (!read_file(path, text, sizeof(text)))
+	if (!file_read_text(path, text, sizeof(text)))
 		return;
 	value = find_value(text, "drm-driver");
 	if (!value || strncmp(value, "salvo\n", 6))

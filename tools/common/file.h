@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.h - read files that others wrote: every length is bounded
+ */
+#ifndef TOOLS_FILE_H
+#define TOOLS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/**
+ * file_open_regular() - Open a file for reading; a FIFO or a device is refused, not waited for.
+ *
+ * Return: NULL with errno set: EINVAL if it is not a regular file.
+ */
+FILE *file_open_regular(const char *path);
+
+/**
+ * file_read_all() - Read a stream to its end; it may be a pipe.
+ * @limit: The most bytes that are accepted.
+ * @data: On success the caller frees it; a zero byte follows the contents.
+ *
+ * Return: 0, -EFBIG (longer than @limit), -ENOMEM, or the error of the stream.
+ */
+int file_read_all(FILE *file, size_t limit, char **data, size_t *bytes);
+
+/**
+ * file_read_text() - Read the start of a small file, as in /proc or /sys, into a string.
+ * @out: @bytes long; empty if the file cannot be read.
+ *
+ * Return: whether there was any text.
+ */
+bool file_read_text(const char *path, char *out, size_t bytes);
+
+/** file_read_word() - The same, up to the first white space. */
+bool file_read_word(const char *path, char *out, size_t bytes);
+
+#endif /* TOOLS_FILE_H */
