@@ -7,7 +7,7 @@
 
 #include "kselftest_harness.h"
 #include "oracle/entries.h"
-#include "tools/faces/cascade.h"
+#include "cascade.h"
 
 #define LBP_HEAD	"<opencv_storage><cascade><stageType>BOOST</stageType>" \
 			"<featureType>LBP</featureType><height>24</height><width>24</width>" \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "tools/faces/group.h"
+#include "group.h"
 
 static int equal(const struct face *f, int x, int y, int width, int height, int neighbors)
 {

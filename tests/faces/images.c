@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "tools/faces/group.h"
-#include "tools/faces/image.h"
-#include "tools/faces/source.h"
+#include "group.h"
+#include "image.h"
+#include "source.h"
 
 static int decode(const void *data, size_t size, struct image *out)
 {

@@ -13,7 +13,7 @@
 #include "oracle/entries.h"
 #include "oracle/reference.h"
 #include "salvo.h"
-#include "tools/faces/detect.h"
+#include "detect.h"
 
 static struct pyramid pyramid;
 

@@ -11,7 +11,7 @@
 #include "kselftest_harness.h"
 #include "oracle/entries.h"
 #include "salvo.h"
-#include "tools/faces/detect.h"
+#include "detect.h"
 
 FIXTURE(rects)
 {

@@ -9,7 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "entries.h"
-#include "tools/faces/source.h"
+#include "source.h"
 
 static const char *from_environment(const char *name, const char *otherwise)
 {

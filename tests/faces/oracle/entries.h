@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
-#include "tools/faces/cascade.h"
-#include "tools/faces/group.h"
-#include "tools/faces/image.h"
-#include "tools/faces/pyramid.h"
+#include "cascade.h"
+#include "group.h"
+#include "image.h"
+#include "pyramid.h"
 
 struct entry {
 	char image[32], cascade[48];

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "reference.h"
-#include "tools/faces/cascade.h"
-#include "tools/faces/group.h"
-#include "tools/faces/pyramid.h"
+#include "cascade.h"
+#include "group.h"
+#include "pyramid.h"
 
 struct sums {
 	int stride;
