@@ -16,23 +16,24 @@ sees.device        := $(sees.device/exec) device/exec
 sees.device/space  := $(sees.device) device
 
 sees.libuser       := uapi libuser/include device/include driver libuser/text device/exec
-sees.libuser/soft  := $(sees.libuser) libuser device/queue
+sees.libuser/soft  := $(sees.libuser) libuser device/queue libuser/observe
 sees.libuser/drm   := $(sees.libuser) libuser
 sees.libuser/build := $(sees.libuser) libuser
 sees.libuser/text  := $(sees.libuser) libuser
 
 sees.driver        := uapi device/include
 
-# Programs see the public API and what they share. These see more:
+# Programs see the public API and what they share. These see more; libuser/observe is what an
+# embedded GPU shows of itself beyond the API, to salvo-top and salvo-submit:
 sees.tools         := uapi libuser/include tools/common
 sees.tools/gpu     := $(sees.tools) $(sees.device) device device/space
 sees.tools/gst     := $(sees.tools) libuser/text tools/faces
-sees.tools/submit  := $(sees.tools) device/include driver libuser libuser/text libuser/soft
-sees.tools/top     := $(sees.tools) device/include libuser/soft
+sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/observe
+sees.tools/top     := $(sees.tools) device/include libuser/observe
 sees.tests         := uapi libuser/include device/include driver tests/common
 sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
 sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces
-sees.tests/lib     := $(sees.tests) libuser libuser/soft libuser/text
+sees.tests/lib     := $(sees.tests) libuser libuser/soft libuser/text libuser/observe
 sees.tests/fuzz    := $(sees.tests) libuser/text
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

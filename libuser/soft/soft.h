@@ -250,8 +250,6 @@ void salvo_soft_fence_get_error(struct salvo_fence *fence, struct salvo_error *e
 void salvo_soft_fence_free(struct salvo_fence *fence);
 
 /* winsys_soft.c */
-/** salvo_soft_record() - salvo_gpu_record(). Return: 0, -ENOTSUP (not an embedded GPU). */
-int salvo_soft_record(struct salvo_device *device, struct salvo_gpu_recording *recording);
 /** salvo_soft_reap() - Free destroyed buffers that no batch can use any more. */
 void salvo_soft_reap(struct soft_device *dev);
 

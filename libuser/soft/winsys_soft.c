@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "soft.h"
+#include "soft_record.h"
 #include "topology.h"
 
 #define VRAM_BYTES (1ull << 30)

@@ -25,9 +25,9 @@ flags() {
 					$(flags "$room") $drm "$header" 2>&1 | head -n 3
 			done
 		done
-		for header in uapi/drm/*.h device/include/*.h libuser/include/*.h driver/salvo_{pack,validate,hang}.h; do
+		for header in uapi/drm/*.h device/include/*.h libuser/{include,observe}/*.h driver/salvo_{pack,validate,hang}.h; do
 			gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c \
-				-Iuapi -Idevice/include $drm "$header" 2>&1 | head -n 3
+				-Iuapi -Idevice/include -Ilibuser/include $drm "$header" 2>&1 | head -n 3
 		done)"
 	check "no room can include what it may not see" "$(
 		while IFS=': ' read -r room seen; do

@@ -21,7 +21,7 @@
 #include "options.h"
 #include "picture.h"
 #include "report.h"
-#include "soft.h"
+#include "soft_record.h"
 #include "drm/salvo_drm.h"
 
 #define DIR_BYTES	4096

@@ -5,7 +5,7 @@
  * Goes through /proc/PID/fd of all processes. A file of a render node tells its
  * counters in /proc/PID/fdinfo/FD (the kernel's drm-usage-stats); several descriptors
  * may be one client, which the driver has numbered. An embedded GPU keeps its
- * registers and counters in a memfd (libuser/soft/soft_public.h), and so does a salvo-gpu
+ * registers and counters in a memfd (libuser/observe/soft_public.h), and so does a salvo-gpu
  * process (BAR2); a forked child shares it, so the inode tells them apart. Processes
  * come and go and may write anything: all that is read is bounded, nothing is mapped, and
  * what cannot be read is left out.
