@@ -96,9 +96,12 @@ int salvo_aspaces_init_given(struct salvo_aspaces *aspaces, const struct salvo_g
 		return -ENOMEM;
 	aspaces->count = count;
 	for (i = 0; i < count; i++)
-		aspaces->bindings[i] = (struct salvo_binding){
-			.address = ranges[i].address, .size = ranges[i].size,
-			.place = ranges[i].offset, .access = ranges[i].access, .asid = asid,
+		aspaces->bindings[i] = (struct salvo_aspace_binding){
+			.address = ranges[i].address,
+			.size = ranges[i].size,
+			.place = ranges[i].offset,
+			.access = ranges[i].access,
+			.asid = asid,
 		};
 	pthread_mutex_init(&aspaces->lock, NULL);
 	return 0;
@@ -192,7 +195,7 @@ static int prot_of(uint32_t access)
  * not in a shared mapping that is not writable. Nothing else writes through this
  * mapping, so what the owner writes to the file is still seen.
  */
-static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_binding *binding,
+static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_aspace_binding *binding,
 		    uint32_t access)
 {
 	if (!aspaces->mapped)
@@ -205,8 +208,8 @@ static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_bind
 }
 
 /* An address space no longer sees a range; @access is what the others may do with it. */
-static void withdraw(const struct salvo_aspaces *aspaces, const struct salvo_binding *binding,
-		     uint32_t access)
+static void withdraw(const struct salvo_aspaces *aspaces,
+		     const struct salvo_aspace_binding *binding, uint32_t access)
 {
 	if (access || salvo_aspaces_in_vram(aspaces, binding->address, binding->size))
 		protect(aspaces, binding, access);
@@ -215,14 +218,14 @@ static void withdraw(const struct salvo_aspaces *aspaces, const struct salvo_bin
 }
 
 static bool insert(struct salvo_aspaces *aspaces, size_t at,
-		   const struct salvo_binding *binding)
+		   const struct salvo_aspace_binding *binding)
 {
 	bool ok = true;
 
 	pthread_mutex_lock(&aspaces->lock);
 	if (aspaces->count == aspaces->capacity) {
 		const size_t capacity = aspaces->capacity ? 2 * aspaces->capacity : 64;
-		struct salvo_binding *more;
+		struct salvo_aspace_binding *more;
 
 		more = realloc(aspaces->bindings, capacity * sizeof(*more));
 		ok = more;
@@ -247,7 +250,7 @@ static void remove_range(struct salvo_aspaces *aspaces, uint32_t asid, size_t fi
 	size_t i, kept = first;
 
 	for (i = first; i < last; i++) {
-		const struct salvo_binding *binding = &aspaces->bindings[i];
+		const struct salvo_aspace_binding *binding = &aspaces->bindings[i];
 
 		if (binding->asid == asid)
 			withdraw(aspaces, binding, access_at(aspaces, binding->address, asid));
@@ -263,7 +266,7 @@ static void remove_range(struct salvo_aspaces *aspaces, uint32_t asid, size_t fi
 }
 
 /* Adds a range if all other bindings allow it; @fd is where its pages come from. */
-static bool bind(struct salvo_aspaces *aspaces, const struct salvo_binding *binding, int fd,
+static bool bind(struct salvo_aspaces *aspaces, const struct salvo_aspace_binding *binding, int fd,
 		 uint64_t offset)
 {
 	const uint32_t write_exec = SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC;
@@ -276,7 +279,7 @@ static bool bind(struct salvo_aspaces *aspaces, const struct salvo_binding *bind
 	if (at && aspaces->bindings[at - 1].address + aspaces->bindings[at - 1].size > address)
 		return false;
 	for (i = at; i < aspaces->count && aspaces->bindings[i].address < address + size; i++) {
-		const struct salvo_binding *other = &aspaces->bindings[i];
+		const struct salvo_aspace_binding *other = &aspaces->bindings[i];
 
 		if (other->address != address || other->size != size ||
 		    other->asid == binding->asid || other->place != binding->place ||
@@ -303,8 +306,11 @@ static bool bind(struct salvo_aspaces *aspaces, const struct salvo_binding *bind
 bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			uint64_t size, uint32_t access)
 {
-	const struct salvo_binding binding = {
-		.address = address, .size = size, .asid = asid, .access = access,
+	const struct salvo_aspace_binding binding = {
+		.address = address,
+		.size = size,
+		.asid = asid,
+		.access = access,
 		.place = aspaces->offset + (address - (uintptr_t)aspaces->base),
 	};
 	const uint32_t write_exec = SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC;
@@ -328,8 +334,11 @@ static bool fits_window(const struct salvo_aspaces *aspaces, uint64_t address, u
 bool salvo_aspaces_bind_system(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			       uint64_t size, uint64_t system, uint32_t access)
 {
-	const struct salvo_binding binding = {
-		.address = address, .size = size, .asid = asid, .access = access,
+	const struct salvo_aspace_binding binding = {
+		.address = address,
+		.size = size,
+		.asid = asid,
+		.access = access,
 		.place = system,
 	};
 
@@ -339,9 +348,12 @@ bool salvo_aspaces_bind_system(struct salvo_aspaces *aspaces, uint32_t asid, uin
 
 bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_mapping *mapping)
 {
-	const struct salvo_binding binding = {
-		.address = mapping->address, .size = mapping->size, .asid = mapping->asid,
-		.access = mapping->access, .place = SALVO_PLACE_NONE,
+	const struct salvo_aspace_binding binding = {
+		.address = mapping->address,
+		.size = mapping->size,
+		.asid = mapping->asid,
+		.access = mapping->access,
+		.place = SALVO_PLACE_NONE,
 	};
 
 	return mapping->asid && aspaces->mapped &&
@@ -358,7 +370,7 @@ bool salvo_aspaces_unbind(struct salvo_aspaces *aspaces, uint32_t asid,
 	size_t i;
 
 	for (i = first; rest && i < aspaces->count; i++) {
-		const struct salvo_binding *binding = &aspaces->bindings[i];
+		const struct salvo_aspace_binding *binding = &aspaces->bindings[i];
 
 		if (binding->address > address + (size - rest))
 			break;
@@ -400,7 +412,7 @@ bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_
 
 	pthread_mutex_lock(&aspaces->lock);
 	for (i = 0; i < aspaces->count; i++) {
-		const struct salvo_binding *binding = &aspaces->bindings[i];
+		const struct salvo_aspace_binding *binding = &aspaces->bindings[i];
 		const uint64_t last = binding->address + binding->size - 1;
 		uint64_t distance = 0;
 
@@ -430,7 +442,7 @@ bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
 	pthread_mutex_lock(&aspaces->lock);
 	ranges = calloc(aspaces->count + 1, sizeof(*ranges));
 	for (i = 0; ranges && i < aspaces->count; i++) {
-		const struct salvo_binding *binding = &aspaces->bindings[i];
+		const struct salvo_aspace_binding *binding = &aspaces->bindings[i];
 
 		if (binding->asid != asid)
 			continue;
@@ -451,7 +463,7 @@ bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
 static bool is_in_last(const struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 		       uint64_t size, uint32_t access)
 {
-	const struct salvo_binding *binding = &aspaces->bindings[aspaces->last];
+	const struct salvo_aspace_binding *binding = &aspaces->bindings[aspaces->last];
 
 	return aspaces->last < aspaces->count && binding->asid == asid &&
 	       !(access & ~binding->access) &&
@@ -467,7 +479,7 @@ bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t
 		return false;
 	while (size) {
 		const size_t i = find(aspaces, asid, address);
-		const struct salvo_binding *binding = &aspaces->bindings[i];
+		const struct salvo_aspace_binding *binding = &aspaces->bindings[i];
 		uint64_t rest;
 
 		if (i == aspaces->count || access & ~binding->access)

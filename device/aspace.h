@@ -32,9 +32,9 @@ struct salvo_space_range {
 };
 
 /**
- * struct salvo_binding - A range of memory that one address space sees.
+ * struct salvo_aspace_binding - A range of memory that one address space sees.
  */
-struct salvo_binding {
+struct salvo_aspace_binding {
 	uint64_t address;
 	uint64_t size;
 	/** @place: Offset in the file that holds VRAM or system memory, or SALVO_PLACE_NONE. */
@@ -65,7 +65,7 @@ struct salvo_aspaces {
 	/** @lock: Held to change the bindings, and to read them without the command processor's. */
 	pthread_mutex_t lock;
 	/** @bindings: Sorted by address; @count of @capacity. */
-	struct salvo_binding *bindings;
+	struct salvo_aspace_binding *bindings;
 	size_t count;
 	size_t capacity;
 	/** @last: Index where the last search ended; only a hint. */

@@ -46,7 +46,7 @@
  */
 struct parser {
 	struct salvo_gpu *gpu;
-	struct salvo_job *job;
+	struct salvo_gpu_job *job;
 	const struct salvo_packet *head;
 	/** @at, @end: The commands that are left. */
 	const uint8_t *at;
@@ -139,7 +139,7 @@ static bool fetch(struct parser *p)
 	if (entry->packet % 64 || entry->packet_bytes < sizeof(struct salvo_packet) ||
 	    entry->packet_bytes > MAX_PACKET_BYTES || entry->packet_bytes % 8)
 		return refuse(p, SALVO_FAULT_RING, entry->packet);
-	if (!salvo_job_reserve_packet(p->job, entry->packet_bytes))
+	if (!salvo_gpu_job_reserve_packet(p->job, entry->packet_bytes))
 		return give_up_unread(p);
 	if (!salvo_dma_read(&p->gpu->dma, p->job->packet, entry->packet, entry->packet_bytes))
 		return refuse(p, SALVO_FAULT_DMA, entry->packet);
@@ -263,7 +263,7 @@ static bool parse_setup(struct parser *p, const struct salvo_op *op)
 	}
 }
 
-static void add_edge(struct salvo_job *job, uint32_t producer, uint32_t consumer)
+static void add_edge(struct salvo_gpu_job *job, uint32_t producer, uint32_t consumer)
 {
 	const uint32_t at = job->edge_count++;
 
@@ -375,7 +375,7 @@ static bool parse_timestamp(struct parser *p, const struct salvo_op_timestamp *o
 /* Orders all work before against all after. */
 static void add_join(struct parser *p)
 {
-	struct salvo_job *job = p->job;
+	struct salvo_gpu_job *job = p->job;
 	uint32_t i;
 
 	/* With no work since the join before there is nothing new to wait for. */
@@ -416,10 +416,10 @@ static bool parse_command(struct parser *p, const struct salvo_op *op)
 		return bad(p);
 	element->job = p->job;
 	element->index = p->index;
-	element->lane = salvo_queues_lane(p->job->entry.priority);
+	element->prio = salvo_queues_prio(p->job->entry.priority);
 	element->kind = SALVO_ELEMENT_NONE;
 	element->root = false;
-	element->run = 1;
+	element->coalesced = 1;
 	element->first_edge = SALVO_EDGE_NONE;
 	element->op = NULL;
 	atomic_init(&element->producers, 0);
@@ -446,7 +446,7 @@ static bool parse_command(struct parser *p, const struct salvo_op *op)
 /* Pairs may name any work commands of the batch (B3 of WO2015/123840). */
 static bool link_pairs(struct parser *p)
 {
-	struct salvo_job *job = p->job;
+	struct salvo_gpu_job *job = p->job;
 	uint32_t i;
 
 	for (i = 0; i < job->commands; i++) {
@@ -478,7 +478,7 @@ static bool parse_close(struct parser *p)
 
 static bool parse_batch(struct parser *p)
 {
-	struct salvo_job *job = p->job;
+	struct salvo_gpu_job *job = p->job;
 	const uint32_t count = p->head->command_count;
 	const struct salvo_op *op = next_op(p);
 
@@ -490,7 +490,7 @@ static bool parse_batch(struct parser *p)
 		return bad(p);
 
 	/* A command makes one edge to or from a join, and a pair one more. */
-	if (!salvo_job_reserve_elements(job, count, 2 * count))
+	if (!salvo_gpu_job_reserve_elements(job, count, 2 * count))
 		return give_up(p);
 	for (p->index = 0; p->index < count; p->index++) {
 		if (!op)
@@ -600,7 +600,7 @@ static bool parse(struct parser *p)
 	return p->gpu->spaces ? pass_batch(p) : parse_batch(p);
 }
 
-void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_job *job)
+void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_gpu_job *job)
 {
 	struct parser p = {
 		.gpu = gpu, .job = job, .index = NO_COMMAND, .join = NO_COMMAND,
@@ -610,7 +610,7 @@ void salvo_cp_run(struct salvo_gpu *gpu, struct salvo_job *job)
 		if (job->profile)
 			job->queued = salvo_clock();
 	} else {
-		salvo_job_fail(job, p.fault.command, &p.fault);
+		salvo_gpu_job_fail(job, p.fault.command, &p.fault);
 	}
-	salvo_job_submit(job);
+	salvo_gpu_job_submit(job);
 }

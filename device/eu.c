@@ -17,14 +17,14 @@
  * A unit that finds nothing looks again for a short while, as the next batch of
  * a frame is near and waking costs more than all of a small batch. It yields its
  * core meanwhile, as the thread that submits may want to run there. Then it sleeps
- * (wakes.c). If an approved unit is looking when an element is pushed, that one will find it.
+ * (parking.c). If an approved unit is looking when an element is pushed, that one will find it.
  * Else the push wakes one that sleeps, as the others may be busy for long. A unit that
  * stops looking because it took work wakes the next if it sees more (a serial
  * chain), as pushes may have relied on it. A unit of a far node may also sleep while
  * another of its node fetches: that one looks at @sleeping when it is done.
  *
  * In the process of an address space a unit may have to leave its core to another process
- * (board.c). It is neither looking nor sleeping then, so that nobody relies on it, and looks
+ * (prio_table.c). It is neither looking nor sleeping then, so that nobody relies on it, and looks
  * again after a moment.
  */
 #include "eu.h"
@@ -35,7 +35,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "board.h"
+#include "prio_table.h"
 #include "clock.h"
 #include "element.h"
 #include "gpu.h"
@@ -44,9 +44,9 @@
 /* How long a unit looks for more work before it sleeps */
 #define SPIN_NS		50000u
 /* Looks before the unit starts to yield its core */
-#define SPIN_LOOKS	64u
+#define SPIN_POLLS 64u
 /* How long it leaves the core to another process before it looks again */
-#define HOLD_NS		500000u
+#define YIELD_NS 500000u
 
 /**
  * struct salvo_eu - One execution unit. Only its own thread touches it.
@@ -55,28 +55,20 @@ struct salvo_eu {
 	struct salvo_eus *eus;
 	/** @bit: Its bit in masks of units. */
 	uint64_t bit;
-	/** @feed: Its place in the queues. */
-	struct salvo_feed feed;
+	/** @queue: Its place in the queues. */
+	struct salvo_worker_queue queue;
 	/** @job: Whose account is open, or NULL. */
-	struct salvo_job *job;
+	struct salvo_gpu_job *job;
 	/** @finished: Elements of @job that it finished, @well of them before anything failed. */
 	uint32_t finished;
 	uint32_t well;
 	/** @since: When the account was opened. */
 	uint64_t since;
-	/** @looking: Its bit in the mask of that name. */
-	bool looking;
+	/** @polling: Its bit in the mask of that name. */
+	bool polling;
 	pthread_t thread;
 	struct salvo_runner runner;
 } __attribute__((aligned(64)));
-
-static void wake_all(struct salvo_eus *eus)
-{
-	uint64_t mask = atomic_load(&eus->wakes->sleeping);
-
-	for (; mask; mask &= mask - 1)
-		salvo_wakes_wake(eus->wakes, __builtin_ctzll(mask));
-}
 
 void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 {
@@ -85,10 +77,10 @@ void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
 
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!entered)
-		wake_all(eus);
-	else if (!(mask & atomic_load(&eus->wakes->looking)))
-		salvo_wakes_wake_one(eus->wakes, mask & atomic_load(&eus->wakes->sleeping),
-				     eus->core, false);
+		salvo_parking_wake_all(eus->parking);
+	else if (!(mask & atomic_load(&eus->parking->polling)))
+		salvo_parking_wake_one(eus->parking, mask & atomic_load(&eus->parking->sleeping),
+				       eus->core, false);
 }
 
 void salvo_eus_expect(struct salvo_eus *eus)
@@ -98,25 +90,25 @@ void salvo_eus_expect(struct salvo_eus *eus)
 	/* Units of another process are woken when they are sent something. */
 	if (!eus->units)
 		return;
-	sleeping = atomic_load_explicit(&eus->wakes->sleeping, memory_order_relaxed);
+	sleeping = atomic_load_explicit(&eus->parking->sleeping, memory_order_relaxed);
 	if (sleeping == eus->all)
-		salvo_wakes_wake_one(eus->wakes, sleeping, eus->core, false);
+		salvo_parking_wake_one(eus->parking, sleeping, eus->core, false);
 }
 
 /* A unit that took or fetched work and sees more calls another of its node and one elsewhere. */
 static void wake_next(struct salvo_eu *eu)
 {
-	const struct salvo_feed *feed = &eu->feed;
-	const uint64_t mates = feed->queues->topology.node[feed->node].units;
+	const struct salvo_worker_queue *queue = &eu->queue;
+	const uint64_t mates = queue->queues->topology.node[queue->node].units;
 	struct salvo_eus *eus = eu->eus;
-	const uint64_t sleeping = atomic_load(&eus->wakes->sleeping);
+	const uint64_t sleeping = atomic_load(&eus->parking->sleeping);
 	uint64_t others;
 
 	if (!sleeping)
 		return;
-	others = salvo_feed_others(feed, sleeping);
-	salvo_wakes_wake_one(eus->wakes, others & mates, eus->core, false);
-	salvo_wakes_wake_one(eus->wakes, others & ~mates, eus->core, false);
+	others = salvo_worker_queue_others(queue, sleeping);
+	salvo_parking_wake_one(eus->parking, others & mates, eus->core, false);
+	salvo_parking_wake_one(eus->parking, others & ~mates, eus->core, false);
 }
 
 static struct salvo_unit_regs *regs_of(const struct salvo_eu *eu)
@@ -130,10 +122,10 @@ static void show(uint32_t *field, uint32_t value)
 }
 
 /* Returns whether that was the end of a job. */
-static bool settle(struct salvo_eu *eu)
+static bool flush(struct salvo_eu *eu)
 {
 	struct salvo_gpu *gpu = eu->eus->gpu;
-	struct salvo_job *job = eu->job;
+	struct salvo_gpu_job *job = eu->job;
 	uint64_t busy;
 	bool ended;
 
@@ -144,7 +136,7 @@ static bool settle(struct salvo_eu *eu)
 	atomic_fetch_add_explicit(&job->ended_well, eu->well, memory_order_relaxed);
 	__atomic_fetch_add(&gpu->regs->busy_ns, busy, __ATOMIC_RELAXED);
 	eu->job = NULL;
-	ended = salvo_job_put(job, eu->finished + 1);
+	ended = salvo_gpu_job_put(job, eu->finished + 1);
 	eu->finished = 0;
 	eu->well = 0;
 	show(&regs_of(eu)->state, SALVO_UNIT_IDLE);
@@ -152,12 +144,12 @@ static bool settle(struct salvo_eu *eu)
 	return ended;
 }
 
-static void open_account(struct salvo_eu *eu, struct salvo_job *job)
+static void begin_accounting(struct salvo_eu *eu, struct salvo_gpu_job *job)
 {
 	uint64_t none = 0;
 
-	settle(eu);
-	salvo_job_get(job);
+	flush(eu);
+	salvo_gpu_job_get(job);
 	eu->job = job;
 	eu->since = salvo_clock();
 	atomic_compare_exchange_strong(&job->started, &none, eu->since);
@@ -178,7 +170,7 @@ static void report_fault(struct salvo_eu *eu, const struct salvo_element *elemen
 	if (fault.kind == SALVO_FAULT_PAGE)
 		salvo_aspaces_nearest(&eu->eus->gpu->aspaces, element->job->entry.asid,
 				      fault.address, &fault.nearest, &fault.nearest_bytes);
-	salvo_job_fail(element->job, element->index, &fault);
+	salvo_gpu_job_fail(element->job, element->index, &fault);
 }
 
 /* Runs the chunk, and notes when it did if someone records. Return: did it go well? */
@@ -229,11 +221,11 @@ static void run_items(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 /* All items of the element are done. */
 static void end_element(struct salvo_eu *eu, struct salvo_element *element)
 {
-	struct salvo_job *job = element->job;
+	struct salvo_gpu_job *job = element->job;
 
 	if (!atomic_load_explicit(&job->status, memory_order_relaxed))
 		eu->well++;
-	salvo_job_release(job, element);
+	salvo_gpu_job_release(job, element);
 	eu->finished++;
 }
 
@@ -247,7 +239,7 @@ static void run_elements(struct salvo_eu *eu, const struct salvo_gcq_chunk *chun
 		run_items(eu, &one);
 		end_element(eu, one.element);
 	}
-	salvo_feed_done(&eu->feed, chunk);
+	salvo_worker_queue_done(&eu->queue, chunk);
 }
 
 static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
@@ -256,14 +248,14 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	uint32_t done;
 
 	if (eu->job != element->job)
-		open_account(eu, element->job);
-	salvo_board_show(&eu->eus->gpu->seat, eu->feed.unit, element->lane);
-	if (element->run > 1) {
+		begin_accounting(eu, element->job);
+	salvo_prio_slot_publish(&eu->eus->gpu->prio_slot, eu->queue.unit, element->prio);
+	if (element->coalesced > 1) {
 		run_elements(eu, chunk);
 		return;
 	}
 	run_items(eu, chunk);
-	done = salvo_feed_done(&eu->feed, chunk);
+	done = salvo_worker_queue_done(&eu->queue, chunk);
 	if (done && (done == element->total ||
 		     atomic_fetch_sub_explicit(&element->left, done,
 					       memory_order_acq_rel) == done))
@@ -271,39 +263,39 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 }
 
 /* Who rings a bell may have relied on this unit to look at it. */
-static void stop_looking(struct salvo_eu *eu)
+static void stop_polling(struct salvo_eu *eu)
 {
-	atomic_fetch_and(&eu->eus->wakes->looking, ~eu->bit);
-	eu->looking = false;
-	salvo_gpu_hear(eu->eus->gpu);
+	atomic_fetch_and(&eu->eus->parking->polling, ~eu->bit);
+	eu->polling = false;
+	salvo_gpu_poll_doorbell(eu->eus->gpu);
 }
 
-static void sleep_until_work(struct salvo_eu *eu)
+static void park_until_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
 	const unsigned int unit = eu - eus->units;
 
-	salvo_wakes_lie_down(eus->wakes, unit);
-	stop_looking(eu);
+	salvo_parking_prepare_wait(eus->parking, unit);
+	stop_polling(eu);
 	/*
 	 * Not while the entry at the cursor is being written: entries behind it may be
 	 * there already, and whoever writes it wakes only a unit that it is for.
 	 */
-	while (salvo_feed_may_sleep(&eu->feed) && !atomic_load(&eus->stop) &&
-	       salvo_wakes_sleep(eus->wakes, unit))
+	while (salvo_worker_queue_may_sleep(&eu->queue) && !atomic_load(&eus->stop) &&
+	       salvo_parking_wait(eus->parking, unit))
 		;
-	salvo_wakes_get_up(eus->wakes, unit);
+	salvo_parking_finish_wait(eus->parking, unit);
 	/* It may have been woken for the bell, and find work to do at once. */
-	salvo_gpu_hear(eus->gpu);
+	salvo_gpu_poll_doorbell(eus->gpu);
 }
 
 /* A unit of another process works for a higher priority on this core. */
-static void leave_core(struct salvo_eu *eu)
+static void yield_core(struct salvo_eu *eu)
 {
-	if (eu->looking)
-		stop_looking(eu);
+	if (eu->polling)
+		stop_polling(eu);
 	wake_next(eu);
-	salvo_wakes_rest(eu->eus->wakes, eu->feed.unit, HOLD_NS);
+	salvo_parking_pause(eu->eus->parking, eu->queue.unit, YIELD_NS);
 }
 
 /* Returns when there may be work. */
@@ -311,22 +303,22 @@ static void wait_for_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
 	const uint64_t deadline = salvo_clock() + SPIN_NS;
-	unsigned int looks = 0;
+	unsigned int polls = 0;
 
-	if (!eu->looking) {
-		eu->looking = true;
-		atomic_fetch_or(&eus->wakes->looking, eu->bit);
+	if (!eu->polling) {
+		eu->polling = true;
+		atomic_fetch_or(&eus->parking->polling, eu->bit);
 	}
 	do {
-		if (salvo_feed_has_work(&eu->feed) || salvo_gpu_hear(eus->gpu) ||
+		if (salvo_worker_queue_has_work(&eu->queue) || salvo_gpu_poll_doorbell(eus->gpu) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
 			return;
-		if (++looks < SPIN_LOOKS)
+		if (++polls < SPIN_POLLS)
 			__builtin_ia32_pause();
 		else
 			sched_yield();
-	} while (looks < SPIN_LOOKS || salvo_clock() < deadline);
-	sleep_until_work(eu);
+	} while (polls < SPIN_POLLS || salvo_clock() < deadline);
+	park_until_work(eu);
 }
 
 static void *unit_main(void *arg)
@@ -337,27 +329,27 @@ static void *unit_main(void *arg)
 	salvo_runner_attach(&eu->runner);
 	atomic_fetch_add(&eu->eus->ready, 1);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
-		struct salvo_feed_news news;
-		const struct salvo_gcq_chunk chunk = salvo_feed_take(&eu->feed, &news);
+		struct salvo_worker_events events;
+		const struct salvo_gcq_chunk chunk = salvo_worker_queue_take(&eu->queue, &events);
 
-		if (news.admitted) {
+		if (events.admitted) {
 			atomic_thread_fence(memory_order_seq_cst);
-			wake_all(eu->eus);
+			salvo_parking_wake_all(eu->eus->parking);
 		}
-		if (chunk.count && eu->looking)
-			stop_looking(eu);
-		if (chunk.count || news.fetched)
+		if (chunk.count && eu->polling)
+			stop_polling(eu);
+		if (chunk.count || events.fetched)
 			wake_next(eu);
 		if (chunk.count) {
 			run_chunk(eu, &chunk);
 			continue;
 		}
 		/* Who waits for the job may want to go on on this core. */
-		if (settle(eu))
+		if (flush(eu))
 			sched_yield();
-		salvo_board_show(&eu->eus->gpu->seat, eu->feed.unit, SALVO_LANES);
-		if (news.held)
-			leave_core(eu);
+		salvo_prio_slot_publish(&eu->eus->gpu->prio_slot, eu->queue.unit, SALVO_PRIOS);
+		if (events.yield)
+			yield_core(eu);
 		else
 			wait_for_work(eu);
 	}
@@ -438,8 +430,8 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 	int ret;
 
 	eus->gpu = gpu;
-	if (!eus->wakes)
-		eus->wakes = &eus->own_wakes;
+	if (!eus->parking)
+		eus->parking = &eus->own_parking;
 	ret = find_cores(eus, topology);
 	if (ret)
 		return ret;
@@ -458,8 +450,8 @@ int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
 
 		eu->eus = eus;
 		eu->bit = 1ull << i;
-		salvo_feed_init(&eu->feed, &gpu->queues, i);
-		eu->feed.seat = gpu->seat.board ? &gpu->seat : NULL;
+		salvo_worker_queue_init(&eu->queue, &gpu->queues, i);
+		eu->queue.slot = gpu->prio_slot.table ? &gpu->prio_slot : NULL;
 		CPU_ZERO(&one);
 		CPU_SET(eus->core[i], &one);
 		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
@@ -493,7 +485,7 @@ void salvo_eus_fini(struct salvo_eus *eus)
 	for (i = 0; i < eus->count; i++) {
 		struct salvo_eu *eu = &eus->units[i];
 
-		salvo_wakes_wake(eus->wakes, i);
+		salvo_parking_wake(eus->parking, i);
 		pthread_join(eu->thread, NULL);
 		salvo_runner_fini(&eu->runner);
 	}

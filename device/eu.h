@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "wakes.h"
+#include "parking.h"
 
 struct salvo_element;
 struct salvo_eu;
@@ -25,9 +25,9 @@ struct salvo_eus {
 	uint64_t all;
 	/** @core: That a unit is pinned to. */
 	int core[SALVO_MAX_UNITS];
-	/** @wakes: It is @own_wakes, or is shared with who rings the bell. */
-	struct salvo_wakes *wakes;
-	struct salvo_wakes own_wakes;
+	/** @parking: It is @own_parking, or is shared with who rings the bell. */
+	struct salvo_parking *parking;
+	struct salvo_parking own_parking;
 	/** @ready: Threads that have started. */
 	_Atomic uint32_t ready;
 	/** @stop: The units' threads are to end. */
@@ -36,7 +36,7 @@ struct salvo_eus {
 
 /**
  * salvo_eus_init() - Start the units of the queues' topology.
- * @eus: Zeroed, but for @wakes.
+ * @eus: Zeroed, but for @parking.
  *
  * Return: 0, -ENOMEM or -EAGAIN.
  */

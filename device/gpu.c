@@ -60,7 +60,7 @@ static void halt_ring(struct salvo_gpu *gpu, unsigned int number, uint64_t addre
 static bool enable_ring(struct salvo_gpu *gpu, unsigned int number)
 {
 	struct salvo_ring_regs *regs = &gpu->regs->ring[number];
-	struct salvo_ring *ring = &gpu->ring[number];
+	struct salvo_gpu_ring *ring = &gpu->ring[number];
 	uint64_t bytes;
 
 	ring->base = __atomic_load_n(&regs->base, __ATOMIC_RELAXED);
@@ -80,17 +80,17 @@ static bool enable_ring(struct salvo_gpu *gpu, unsigned int number)
 /* Consumes one entry. Returns false if the ring must wait or is halted. */
 static bool run_entry(struct salvo_gpu *gpu, unsigned int number)
 {
-	struct salvo_ring *ring = &gpu->ring[number];
+	struct salvo_gpu_ring *ring = &gpu->ring[number];
 	const uint64_t at = ring->base + (ring->head & (ring->entries - 1)) *
 			    sizeof(struct salvo_ring_entry);
-	struct salvo_job *job = salvo_jobs_take(&gpu->jobs, number);
+	struct salvo_gpu_job *job = salvo_gpu_jobs_take(&gpu->jobs, number);
 
 	if (!job)
 		return false;
 	if (!salvo_dma_read(&gpu->dma, &job->entry, at, sizeof(job->entry)) ||
 	    !job->entry.seqno || (ring->seqno && job->entry.seqno != ring->seqno + 1)) {
 		halt_ring(gpu, number, at, ring->seqno + 1);
-		salvo_job_discard(job);
+		salvo_gpu_job_discard(job);
 		return false;
 	}
 	ring->seqno = job->entry.seqno;
@@ -107,7 +107,7 @@ static bool run_entry(struct salvo_gpu *gpu, unsigned int number)
 static bool run_ring(struct salvo_gpu *gpu, unsigned int number)
 {
 	struct salvo_ring_regs *regs = &gpu->regs->ring[number];
-	struct salvo_ring *ring = &gpu->ring[number];
+	struct salvo_gpu_ring *ring = &gpu->ring[number];
 	uint64_t tail;
 	unsigned int i;
 
@@ -134,7 +134,7 @@ static bool run_ring(struct salvo_gpu *gpu, unsigned int number)
 	return ring->head != tail && !ring->halted;
 }
 
-void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask)
+void salvo_gpu_run_rings(struct salvo_gpu *gpu, uint32_t mask)
 {
 	atomic_fetch_or(&gpu->rung, mask & ALL_RINGS);
 	while (atomic_load(&gpu->rung) && !pthread_mutex_trylock(&gpu->cp_lock)) {
@@ -157,7 +157,7 @@ static void reset(struct salvo_gpu *gpu)
 	pthread_mutex_lock(&gpu->cp_lock);
 	request = __atomic_load_n(&regs->reset_request, __ATOMIC_ACQUIRE);
 	if (request != regs->reset_ack) {
-		salvo_jobs_drain(&gpu->jobs);
+		salvo_gpu_jobs_drain(&gpu->jobs);
 		salvo_aspaces_clear(&gpu->aspaces);
 		memset(gpu->ring, 0, sizeof(gpu->ring));
 		memset(regs->ring, 0, sizeof(regs->ring));
@@ -169,7 +169,7 @@ static void reset(struct salvo_gpu *gpu)
 	}
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* A ring's doorbell may have come while the lock was held. */
-	salvo_gpu_ring(gpu, 0);
+	salvo_gpu_run_rings(gpu, 0);
 }
 
 /* Notes how far the rings are filled, for that is what a new request is for. */
@@ -205,22 +205,22 @@ static void kill_context(struct salvo_gpu *gpu)
 
 	if (request == regs->kill_ack)
 		return;
-	salvo_gpu_ring(gpu, ALL_RINGS);
+	salvo_gpu_run_rings(gpu, ALL_RINGS);
 	pthread_mutex_lock(&gpu->cp_lock);
 	if (request != gpu->kill_request)
 		begin_kill(gpu, request);
-	if (!salvo_jobs_kill(&gpu->jobs, __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED)) &&
+	if (!salvo_gpu_jobs_kill(&gpu->jobs, __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED)) &&
 	    !kill_has_unread(gpu))
 		__atomic_store_n(&regs->kill_ack, request, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* A ring's doorbell may have come while the lock was held. */
-	salvo_gpu_ring(gpu, 0);
+	salvo_gpu_run_rings(gpu, 0);
 }
 
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 {
 	if (doorbell < SALVO_MAX_RINGS)
-		salvo_gpu_ring(gpu, 1u << doorbell);
+		salvo_gpu_run_rings(gpu, 1u << doorbell);
 	else if (doorbell == SALVO_DOORBELL_KILL)
 		kill_context(gpu);
 	else if (doorbell == SALVO_DOORBELL_RESET)
@@ -241,7 +241,7 @@ int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapp
 	ok = salvo_aspaces_map_fd(&gpu->aspaces, mapping);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* A doorbell may have come while the lock was held. */
-	salvo_gpu_ring(gpu, 0);
+	salvo_gpu_run_rings(gpu, 0);
 	salvo_gpu_raise(gpu);
 	return ok ? 0 : -EINVAL;
 }
@@ -266,8 +266,8 @@ void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	salvo_gpu_beat(gpu);
 	if (gpu->spaces)
-		gpu->config.isolation->look(gpu->spaces);
-	salvo_jobs_look(&gpu->jobs);
+		gpu->config.isolation->sample(gpu->spaces);
+	salvo_gpu_jobs_retire(&gpu->jobs);
 	kill_context(gpu);
 	salvo_gpu_raise(gpu);
 }
@@ -279,29 +279,29 @@ int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why)
 
 	if (err)
 		return err;
-	salvo_jobs_inject(&gpu->jobs, &inject);
+	salvo_gpu_jobs_inject(&gpu->jobs, &inject);
 	atomic_fetch_add(&gpu->fault_irqs, 1);
 	salvo_gpu_raise(gpu);
 	return 0;
 }
 
-void salvo_gpu_listen(struct salvo_gpu *gpu, _Atomic uint32_t *bell)
+void salvo_gpu_enable_doorbell(struct salvo_gpu *gpu, _Atomic uint32_t *seq)
 {
-	atomic_store(&gpu->bell, bell);
+	atomic_store(&gpu->doorbell_seq, seq);
 }
 
-bool salvo_gpu_hear(struct salvo_gpu *gpu)
+bool salvo_gpu_poll_doorbell(struct salvo_gpu *gpu)
 {
-	_Atomic uint32_t *bell = atomic_load_explicit(&gpu->bell, memory_order_relaxed);
+	_Atomic uint32_t *seq = atomic_load_explicit(&gpu->doorbell_seq, memory_order_relaxed);
 	uint32_t count;
 
-	if (!bell)
+	if (!seq)
 		return false;
-	count = atomic_load(bell);
-	if (count == atomic_load_explicit(&gpu->heard, memory_order_relaxed))
+	count = atomic_load(seq);
+	if (count == atomic_load_explicit(&gpu->doorbell_seen, memory_order_relaxed))
 		return false;
-	atomic_store(&gpu->heard, count);
-	salvo_gpu_ring(gpu, ALL_RINGS);
+	atomic_store(&gpu->doorbell_seen, count);
+	salvo_gpu_run_rings(gpu, ALL_RINGS);
 	kill_context(gpu);
 	salvo_gpu_raise(gpu);
 	return true;
@@ -397,9 +397,9 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	gpu->dma.base = config->system_base;
 	gpu->dma.bytes = config->system_bytes;
 	if (inside) {
-		gpu->eus.wakes = inside->wakes;
+		gpu->eus.parking = inside->parking;
 		gpu->was_reset = true;
-		gpu->seat = inside->seat;
+		gpu->prio_slot = inside->prio_slot;
 		ret = salvo_aspaces_init_given(&gpu->aspaces, config, inside->asid, inside->ranges,
 					       inside->count);
 	} else {
@@ -410,7 +410,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	ret = salvo_queues_init(&gpu->queues, topology);
 	if (ret)
 		goto err_aspaces;
-	ret = salvo_jobs_init(&gpu->jobs, gpu);
+	ret = salvo_gpu_jobs_init(&gpu->jobs, gpu);
 	if (ret)
 		goto err_queues;
 	salvo_faults_init(&gpu->faults, gpu->regs);
@@ -425,7 +425,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 err_faults:
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
-	salvo_jobs_fini(&gpu->jobs);
+	salvo_gpu_jobs_fini(&gpu->jobs);
 err_queues:
 	salvo_queues_fini(&gpu->queues);
 err_aspaces:
@@ -464,12 +464,12 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu)
 	pthread_mutex_lock(&gpu->cp_lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++)
 		gpu->ring[i].halted = true;
-	salvo_jobs_drain(&gpu->jobs);
+	salvo_gpu_jobs_drain(&gpu->jobs);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	fini_units(gpu);
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
-	salvo_jobs_fini(&gpu->jobs);
+	salvo_gpu_jobs_fini(&gpu->jobs);
 	salvo_queues_fini(&gpu->queues);
 	salvo_aspaces_fini(&gpu->aspaces);
 	free(gpu);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "aspace.h"
-#include "board.h"
+#include "prio_table.h"
 #include "dma.h"
 #include "eu.h"
 #include "fault.h"
@@ -20,9 +20,9 @@
 #include "salvo_hw.h"
 
 /**
- * struct salvo_ring - What the device knows of a ring.
+ * struct salvo_gpu_ring - What the device knows of a ring.
  */
-struct salvo_ring {
+struct salvo_gpu_ring {
 	/** @live: Enabled by the driver, and its registers made sense. */
 	bool live;
 	/** @halted: It made no sense; it stays so until a reset. */
@@ -35,16 +35,14 @@ struct salvo_ring {
 	uint64_t seqno;
 };
 
-
-
 struct salvo_gpu {
 	struct salvo_gpu_config config;
-	/** @bell: Word that is counted up with every doorbell; NULL if doorbells are calls. */
-	_Atomic uint32_t *_Atomic bell;
-	/** @heard: What it was when it was last heard. */
-	_Atomic uint32_t heard;
-	/** @seat: In the process of an address space. */
-	struct salvo_seat seat;
+	/** @doorbell_seq: Word that is counted up with every doorbell; NULL if doorbells are calls. */
+	_Atomic uint32_t *_Atomic doorbell_seq;
+	/** @doorbell_seen: What it was when it was last heard. */
+	_Atomic uint32_t doorbell_seen;
+	/** @prio_slot: In the process of an address space. */
+	struct salvo_prio_slot prio_slot;
 	/** @spaces: Of @config.isolation, or NULL. */
 	struct salvo_spaces *spaces;
 	struct salvo_regs *regs;
@@ -52,7 +50,7 @@ struct salvo_gpu {
 	struct salvo_faults faults;
 	struct salvo_queues queues;
 	struct salvo_eus eus;
-	struct salvo_jobs jobs;
+	struct salvo_gpu_jobs jobs;
 
 	/** @rung: Bits of rings whose doorbell was rung. */
 	_Atomic uint32_t rung;
@@ -65,7 +63,7 @@ struct salvo_gpu {
 
 	/** @cp_lock: Protects the command processor: rings and address spaces. */
 	pthread_mutex_t cp_lock;
-	struct salvo_ring ring[SALVO_MAX_RINGS];
+	struct salvo_gpu_ring ring[SALVO_MAX_RINGS];
 	struct salvo_aspaces aspaces;
 	/** @kill_tail: Tails of the rings when the kill under way was asked for. */
 	uint64_t kill_tail[SALVO_MAX_RINGS];
@@ -86,19 +84,19 @@ void salvo_gpu_raise(struct salvo_gpu *gpu);
 void salvo_gpu_beat(struct salvo_gpu *gpu);
 
 /**
- * salvo_gpu_ring() - Read new entries of the rings in @mask, unless another thread does.
+ * salvo_gpu_run_rings() - Read new entries of the rings in @mask, unless another thread does.
  */
-void salvo_gpu_ring(struct salvo_gpu *gpu, uint32_t mask);
+void salvo_gpu_run_rings(struct salvo_gpu *gpu, uint32_t mask);
 
 /**
  * struct salvo_inside - What a GPU in the process of an address space gets from who made it.
  */
 struct salvo_inside {
 	const struct salvo_topology *topology;
-	/** @wakes: Where to show which units look at the bell, and which sleep. */
-	struct salvo_wakes *wakes;
-	/** @seat: Where they show what they run. */
-	struct salvo_seat seat;
+	/** @parking: Where to show which units look at the bell, and which sleep. */
+	struct salvo_parking *parking;
+	/** @prio_slot: Where they show what they run. */
+	struct salvo_prio_slot prio_slot;
 	/** @asid: The address space, with @count @ranges that are mapped. */
 	uint32_t asid;
 	uint32_t count;
@@ -112,19 +110,19 @@ struct salvo_inside {
  *
  * The rings are as the registers say, without a handshake. Returns when the units are
  * ready and need no more from the operating system than to wait and to wake. Nothing
- * runs before salvo_gpu_listen().
+ * runs before salvo_gpu_enable_doorbell().
  */
 int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
 			    const struct salvo_inside *inside, struct salvo_gpu **out);
 
 /**
- * salvo_gpu_listen() - From now on doorbells come as a word that is counted up.
+ * salvo_gpu_enable_doorbell() - From now on doorbells come as a word that is counted up.
  */
-void salvo_gpu_listen(struct salvo_gpu *gpu, _Atomic uint32_t *bell);
+void salvo_gpu_enable_doorbell(struct salvo_gpu *gpu, _Atomic uint32_t *seq);
 
 /**
- * salvo_gpu_hear() - Do what the bell asks for, if it was rung. Returns whether it was.
+ * salvo_gpu_poll_doorbell() - Do what the bell asks for, if it was rung. Returns whether it was.
  */
-bool salvo_gpu_hear(struct salvo_gpu *gpu);
+bool salvo_gpu_poll_doorbell(struct salvo_gpu *gpu);
 
 #endif /* SALVO_GPU_PRIVATE_H */

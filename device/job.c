@@ -32,7 +32,7 @@
 /* How long a drain waits for work-groups to end by themselves */
 #define PATIENCE_NS 20000000u
 
-int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu)
+int salvo_gpu_jobs_init(struct salvo_gpu_jobs *jobs, struct salvo_gpu *gpu)
 {
 	unsigned int i;
 
@@ -54,7 +54,7 @@ int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu)
 	return 0;
 }
 
-static void free_buffers(struct salvo_job *job)
+static void free_buffers(struct salvo_gpu_job *job)
 {
 	free(job->packet);
 	free(job->elements);
@@ -67,7 +67,7 @@ static void free_buffers(struct salvo_job *job)
 	job->edge_capacity = 0;
 }
 
-void salvo_jobs_fini(struct salvo_jobs *jobs)
+void salvo_gpu_jobs_fini(struct salvo_gpu_jobs *jobs)
 {
 	unsigned int i;
 
@@ -78,9 +78,9 @@ void salvo_jobs_fini(struct salvo_jobs *jobs)
 	pthread_mutex_destroy(&jobs->lock);
 }
 
-struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs, unsigned int ring)
+struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned int ring)
 {
-	struct salvo_job *job = NULL;
+	struct salvo_gpu_job *job = NULL;
 
 	pthread_mutex_lock(&jobs->lock);
 	if (jobs->ring[ring].room) {
@@ -118,7 +118,7 @@ struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs, unsigned int ring)
 	return job;
 }
 
-static void free_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static void free_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
 	job->ring_next = jobs->free;
 	jobs->free = job;
@@ -127,9 +127,9 @@ static void free_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 		pthread_cond_broadcast(&jobs->idle);
 }
 
-void salvo_job_discard(struct salvo_job *job)
+void salvo_gpu_job_discard(struct salvo_gpu_job *job)
 {
-	struct salvo_jobs *jobs = &job->gpu->jobs;
+	struct salvo_gpu_jobs *jobs = &job->gpu->jobs;
 
 	pthread_mutex_lock(&jobs->lock);
 	free_locked(jobs, job);
@@ -153,12 +153,12 @@ static bool reserve(void **memory, size_t *capacity, size_t want, size_t size)
 	return true;
 }
 
-bool salvo_job_reserve_packet(struct salvo_job *job, size_t bytes)
+bool salvo_gpu_job_reserve_packet(struct salvo_gpu_job *job, size_t bytes)
 {
 	return reserve(&job->packet, &job->packet_capacity, bytes, 1);
 }
 
-bool salvo_job_reserve_elements(struct salvo_job *job, uint32_t elements, uint32_t edges)
+bool salvo_gpu_job_reserve_elements(struct salvo_gpu_job *job, uint32_t elements, uint32_t edges)
 {
 	void *element_memory = job->elements, *edge_memory = job->edges;
 	size_t element_room = job->element_capacity, edge_room = job->edge_capacity;
@@ -173,13 +173,13 @@ bool salvo_job_reserve_elements(struct salvo_job *job, uint32_t elements, uint32
 	return ok;
 }
 
-static uint64_t context_key(const struct salvo_job *job)
+static uint64_t context_key(const struct salvo_gpu_job *job)
 {
 	return (uint64_t)job->entry.asid << 32 | job->entry.ctx;
 }
 
 /* Returns whether the job is the first of its context. */
-static bool join_context_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static bool join_context_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
 	const uint64_t key = context_key(job);
 	unsigned int i;
@@ -198,7 +198,8 @@ static bool join_context_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 }
 
 /* Returns the next job of the context. */
-static struct salvo_job *leave_context_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static struct salvo_gpu_job *leave_context_locked(struct salvo_gpu_jobs *jobs,
+						  struct salvo_gpu_job *job)
 {
 	unsigned int i;
 
@@ -210,7 +211,7 @@ static struct salvo_job *leave_context_locked(struct salvo_jobs *jobs, struct sa
 	return NULL;
 }
 
-static void write_result(struct salvo_job *job)
+static void write_result(struct salvo_gpu_job *job)
 {
 	struct salvo_packet_result result = {
 		.status = job->status, .command = job->failed_command,
@@ -226,7 +227,7 @@ static void write_result(struct salvo_job *job)
 		salvo_dma_write(&job->gpu->dma, job->result, &result, sizeof(result));
 }
 
-static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static void retire_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
 	struct salvo_gpu *gpu = jobs->gpu;
 
@@ -244,9 +245,9 @@ static void retire_locked(struct salvo_jobs *jobs, struct salvo_job *job)
  * An address space packet that is done takes no room while the jobs before it run: its fence
  * and interrupt come with those of the last of them.
  */
-static void retire_with_last_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static void retire_with_last_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
-	struct salvo_job *last = jobs->ring[job->ring].last;
+	struct salvo_gpu_job *last = jobs->ring[job->ring].last;
 
 	write_result(job);
 	last->fence = job->fence;
@@ -255,7 +256,7 @@ static void retire_with_last_locked(struct salvo_jobs *jobs, struct salvo_job *j
 }
 
 /* Is the fence of a job that is at the head of its ring, and done, to be late? */
-static bool is_late_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static bool is_late_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
 	if (jobs->inject.count && job->entry.ctx && !job->injected.counted)
 		salvo_inject_count(&jobs->inject, &job->injected);
@@ -263,13 +264,13 @@ static bool is_late_locked(struct salvo_jobs *jobs, struct salvo_job *job)
 }
 
 /* Returns whether the command processor waits for a job of the ring, and one is free now. */
-static bool retire_ring_locked(struct salvo_jobs *jobs, unsigned int ring)
+static bool retire_ring_locked(struct salvo_gpu_jobs *jobs, unsigned int ring)
 {
 	bool starved = false;
 
 	while (jobs->ring[ring].first && jobs->ring[ring].first->done &&
 	       !is_late_locked(jobs, jobs->ring[ring].first)) {
-		struct salvo_job *first = jobs->ring[ring].first;
+		struct salvo_gpu_job *first = jobs->ring[ring].first;
 
 		jobs->ring[ring].first = first->ring_next;
 		retire_locked(jobs, first);
@@ -280,7 +281,7 @@ static bool retire_ring_locked(struct salvo_jobs *jobs, unsigned int ring)
 	return starved;
 }
 
-static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
+static bool done_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
 	job->done = true;
 	return retire_ring_locked(jobs, job->ring);
@@ -290,7 +291,7 @@ static bool done_locked(struct salvo_jobs *jobs, struct salvo_job *job)
  * One struct drm_salvo_profile for each command, through the file: it cannot fault. In the
  * process of an address space there is no file, and what was checked stays mapped.
  */
-static void write_profile(struct salvo_job *job)
+static void write_profile(struct salvo_gpu_job *job)
 {
 	const struct salvo_gpu_config *config = &job->gpu->config;
 	const uint64_t base = (uintptr_t)job->gpu->aspaces.base;
@@ -320,12 +321,12 @@ static void write_profile(struct salvo_job *job)
 }
 
 /* All of the job is done. Returns the next one of its context, to be started. */
-static struct salvo_job *finish(struct salvo_job *job)
+static struct salvo_gpu_job *finish(struct salvo_gpu_job *job)
 {
 	struct salvo_gpu *gpu = job->gpu;
-	struct salvo_jobs *jobs = &gpu->jobs;
+	struct salvo_gpu_jobs *jobs = &gpu->jobs;
 	uint32_t pending = SALVO_STATUS_PENDING;
-	struct salvo_job *next;
+	struct salvo_gpu_job *next;
 	bool starved;
 
 	atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
@@ -339,7 +340,7 @@ static struct salvo_job *finish(struct salvo_job *job)
 	pthread_mutex_unlock(&jobs->lock);
 
 	if (starved)
-		salvo_gpu_ring(gpu, ~0u);
+		salvo_gpu_run_rings(gpu, ~0u);
 	return next;
 }
 
@@ -347,10 +348,10 @@ static struct salvo_job *finish(struct salvo_job *job)
  * An element is ready. It is pushed now, or later with those that become ready right after
  * it: @head is what was not pushed yet. Return: what is not pushed yet now.
  */
-static struct salvo_element *push_soon(struct salvo_job *job, struct salvo_element *head,
+static struct salvo_element *push_soon(struct salvo_gpu_job *job, struct salvo_element *head,
 				       struct salvo_element *element)
 {
-	struct salvo_element *run = salvo_element_join_run(head, element);
+	struct salvo_element *run = salvo_element_coalesce(head, element);
 
 	if (run)
 		return run;
@@ -359,7 +360,7 @@ static struct salvo_element *push_soon(struct salvo_job *job, struct salvo_eleme
 	return element;
 }
 
-static void start(struct salvo_job *job)
+static void start(struct salvo_gpu_job *job)
 {
 	const uint64_t now = job->profile ? salvo_clock() : 0;
 	struct salvo_element *head = NULL;
@@ -375,7 +376,7 @@ static void start(struct salvo_job *job)
 		salvo_eus_push(&job->gpu->eus, head);
 }
 
-bool salvo_job_put(struct salvo_job *job, uint32_t count)
+bool salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
 {
 	bool ended = false;
 
@@ -390,7 +391,7 @@ bool salvo_job_put(struct salvo_job *job, uint32_t count)
 	return ended;
 }
 
-void salvo_job_end(struct salvo_job *job)
+void salvo_gpu_job_end(struct salvo_gpu_job *job)
 {
 	struct salvo_gpu *gpu = job->gpu;
 	uint32_t pending = SALVO_STATUS_PENDING;
@@ -404,12 +405,12 @@ void salvo_job_end(struct salvo_job *job)
 	starved = done_locked(&gpu->jobs, job);
 	pthread_mutex_unlock(&gpu->jobs.lock);
 	if (starved)
-		salvo_gpu_ring(gpu, ~0u);
+		salvo_gpu_run_rings(gpu, ~0u);
 }
 
-void salvo_job_submit(struct salvo_job *job)
+void salvo_gpu_job_submit(struct salvo_gpu_job *job)
 {
-	struct salvo_jobs *jobs = &job->gpu->jobs;
+	struct salvo_gpu_jobs *jobs = &job->gpu->jobs;
 	struct salvo_spaces *spaces = job->gpu->spaces;
 	/* A packet that hides memory and then fails has hidden it all the same. */
 	const bool over = job->entry.ctx ? job->status != SALVO_STATUS_PENDING :
@@ -452,11 +453,11 @@ void salvo_job_submit(struct salvo_job *job)
 
 	if (first) {
 		start(job);
-		salvo_job_put(job, 1);
+		salvo_gpu_job_put(job, 1);
 	}
 }
 
-void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
+void salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element)
 {
 	struct salvo_element *head = NULL;
 	uint32_t at;
@@ -472,7 +473,7 @@ void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
 			consumer->ready = salvo_clock();
 		/* The consumers of a join have items, so this goes one deep only. */
 		if (consumer->kind == SALVO_ELEMENT_JOIN)
-			salvo_job_release(job, consumer);
+			salvo_gpu_job_release(job, consumer);
 		else
 			head = push_soon(job, head, consumer);
 	}
@@ -480,7 +481,8 @@ void salvo_job_release(struct salvo_job *job, struct salvo_element *element)
 		salvo_eus_push(&job->gpu->eus, head);
 }
 
-void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault)
+void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,
+			const struct salvo_fault *fault)
 {
 	/* Kinds up to that one are those of packets that are refused. */
 	const uint32_t status = fault->kind <= SALVO_FAULT_PACKET ? SALVO_STATUS_BAD_PACKET :
@@ -501,14 +503,14 @@ void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_
 	atomic_fetch_add(&job->gpu->fault_irqs, 1);
 }
 
-bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx)
+bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx)
 {
 	bool left = false;
 	unsigned int i;
 
 	pthread_mutex_lock(&jobs->lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++) {
-		struct salvo_job *job;
+		struct salvo_gpu_job *job;
 
 		for (job = jobs->ring[i].first; job; job = job->ring_next) {
 			uint32_t pending = SALVO_STATUS_PENDING;
@@ -529,14 +531,14 @@ bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx)
 	return left;
 }
 
-void salvo_jobs_inject(struct salvo_jobs *jobs, const struct salvo_inject *inject)
+void salvo_gpu_jobs_inject(struct salvo_gpu_jobs *jobs, const struct salvo_inject *inject)
 {
 	pthread_mutex_lock(&jobs->lock);
 	jobs->inject = *inject;
 	pthread_mutex_unlock(&jobs->lock);
 }
 
-void salvo_jobs_look(struct salvo_jobs *jobs)
+void salvo_gpu_jobs_retire(struct salvo_gpu_jobs *jobs)
 {
 	bool starved = false;
 	unsigned int i;
@@ -548,17 +550,17 @@ void salvo_jobs_look(struct salvo_jobs *jobs)
 		salvo_inject_stick(jobs->gpu->regs);
 	pthread_mutex_unlock(&jobs->lock);
 	if (starved)
-		salvo_gpu_ring(jobs->gpu, ~0u);
+		salvo_gpu_run_rings(jobs->gpu, ~0u);
 }
 
-void salvo_jobs_drain(struct salvo_jobs *jobs)
+void salvo_gpu_jobs_drain(struct salvo_gpu_jobs *jobs)
 {
 	uint32_t pending;
 	unsigned int i;
 
 	pthread_mutex_lock(&jobs->lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++) {
-		struct salvo_job *job;
+		struct salvo_gpu_job *job;
 
 		for (job = jobs->ring[i].first; job; job = job->ring_next) {
 			pending = SALVO_STATUS_PENDING;

@@ -23,9 +23,9 @@ struct salvo_gpu;
 #define SALVO_JOBS (SALVO_MAX_RINGS * SALVO_RING_JOBS)
 
 /**
- * struct salvo_job - A packet, its elements and how it ended.
+ * struct salvo_gpu_job - A packet, its elements and how it ended.
  */
-struct salvo_job {
+struct salvo_gpu_job {
 	struct salvo_gpu *gpu;
 	/** @ring: That it came from. */
 	unsigned int ring;
@@ -68,7 +68,7 @@ struct salvo_job {
 	_Atomic uint64_t started;
 	_Atomic uint64_t busy_ns;
 
-	/* Under the lock of struct salvo_jobs. */
+	/* Under the lock of struct salvo_gpu_jobs. */
 	uint64_t ended;
 	/** @fence: Of the last packet that retires with it, and @irqs that they raise. */
 	uint64_t fence;
@@ -78,26 +78,26 @@ struct salvo_job {
 	/** @injected: What it suffers when it retires. */
 	struct salvo_injected injected;
 	/** @ring_next: Next in its ring, or in the list of free jobs. */
-	struct salvo_job *ring_next;
+	struct salvo_gpu_job *ring_next;
 	/** @ctx_next: Next of its context, or of its address space if that is a process. */
-	struct salvo_job *ctx_next;
+	struct salvo_gpu_job *ctx_next;
 };
 
 /**
- * struct salvo_jobs - All packets in the device.
+ * struct salvo_gpu_jobs - All packets in the device.
  */
-struct salvo_jobs {
+struct salvo_gpu_jobs {
 	struct salvo_gpu *gpu;
-	struct salvo_job *all;
+	struct salvo_gpu_job *all;
 	/** @lock: Protects all below, and the jobs' fields that say so. */
 	pthread_mutex_t lock;
 	/** @idle: Signalled when @in_flight becomes 0. */
 	pthread_cond_t idle;
 	unsigned int in_flight;
-	struct salvo_job *free;
+	struct salvo_gpu_job *free;
 	struct {
-		struct salvo_job *first;
-		struct salvo_job *last;
+		struct salvo_gpu_job *first;
+		struct salvo_gpu_job *last;
 		/** @room: Jobs that it may take. */
 		unsigned int room;
 		/** @starved: The command processor waits for one of them to come free. */
@@ -106,97 +106,98 @@ struct salvo_jobs {
 	/** @contexts: Those with a job in flight, and their last job. */
 	struct {
 		uint64_t key;
-		struct salvo_job *last;
+		struct salvo_gpu_job *last;
 	} contexts[SALVO_JOBS];
 	unsigned int context_count;
 	/** @inject: Faults that batches are to have. */
 	struct salvo_inject inject;
 };
 
-int salvo_jobs_init(struct salvo_jobs *jobs, struct salvo_gpu *gpu);
-void salvo_jobs_fini(struct salvo_jobs *jobs);
+int salvo_gpu_jobs_init(struct salvo_gpu_jobs *jobs, struct salvo_gpu *gpu);
+void salvo_gpu_jobs_fini(struct salvo_gpu_jobs *jobs);
 
 /**
- * salvo_jobs_take() - A job for a new packet of a ring, or NULL if all of it are in flight.
+ * salvo_gpu_jobs_take() - A job for a new packet of a ring, or NULL if all of it are in flight.
  */
-struct salvo_job *salvo_jobs_take(struct salvo_jobs *jobs, unsigned int ring);
+struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned int ring);
 
 /**
- * salvo_job_discard() - Give back a job that was not submitted.
+ * salvo_gpu_job_discard() - Give back a job that was not submitted.
  */
-void salvo_job_discard(struct salvo_job *job);
+void salvo_gpu_job_discard(struct salvo_gpu_job *job);
 
 /**
- * salvo_job_reserve_packet() - Make room for a packet; what was in it is lost.
+ * salvo_gpu_job_reserve_packet() - Make room for a packet; what was in it is lost.
  *
  * Return: false if there is no memory.
  */
-bool salvo_job_reserve_packet(struct salvo_job *job, size_t bytes);
+bool salvo_gpu_job_reserve_packet(struct salvo_gpu_job *job, size_t bytes);
 
 /**
- * salvo_job_reserve_elements() - As salvo_job_reserve_packet(), for elements and edges.
+ * salvo_gpu_job_reserve_elements() - As salvo_gpu_job_reserve_packet(), for elements and edges.
  */
-bool salvo_job_reserve_elements(struct salvo_job *job, uint32_t elements, uint32_t edges);
+bool salvo_gpu_job_reserve_elements(struct salvo_gpu_job *job, uint32_t elements, uint32_t edges);
 
 /**
- * salvo_job_submit() - Put a job into the order of its ring and context.
+ * salvo_gpu_job_submit() - Put a job into the order of its ring and context.
  *
  * A job with a status, or of context 0, is done at once, unless it hides memory from a process.
  * Others start when the job before in their context is done.
  */
-void salvo_job_submit(struct salvo_job *job);
+void salvo_gpu_job_submit(struct salvo_gpu_job *job);
 
 /**
- * salvo_job_release() - An element is done: start those that waited for it.
+ * salvo_gpu_job_release() - An element is done: start those that waited for it.
  */
-void salvo_job_release(struct salvo_job *job, struct salvo_element *element);
+void salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element);
 
 /**
- * salvo_job_get() - Take a reference to a job that cannot end meanwhile.
+ * salvo_gpu_job_get() - Take a reference to a job that cannot end meanwhile.
  */
-static inline void salvo_job_get(struct salvo_job *job)
+static inline void salvo_gpu_job_get(struct salvo_gpu_job *job)
 {
 	atomic_fetch_add_explicit(&job->left, 1, memory_order_relaxed);
 }
 
 /**
- * salvo_job_put() - Account for finished elements and references together.
+ * salvo_gpu_job_put() - Account for finished elements and references together.
  *
  * Return: whether that was the end of the job.
  */
-bool salvo_job_put(struct salvo_job *job, uint32_t count);
+bool salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count);
 
 /**
- * salvo_job_end() - A job that units of another process ran is done.
+ * salvo_gpu_job_end() - A job that units of another process ran is done.
  */
-void salvo_job_end(struct salvo_job *job);
+void salvo_gpu_job_end(struct salvo_gpu_job *job);
 
 /**
- * salvo_job_fail() - A command faulted or is refused: nothing more of the job is run.
+ * salvo_gpu_job_fail() - A command faulted or is refused: nothing more of the job is run.
  * @fault: What happened; the job's identity is filled in.
  */
-void salvo_job_fail(struct salvo_job *job, uint32_t command, const struct salvo_fault *fault);
+void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,
+			const struct salvo_fault *fault);
 
 /**
- * salvo_jobs_kill() - Give up all jobs of a context, and leave its kernels by force.
+ * salvo_gpu_jobs_kill() - Give up all jobs of a context, and leave its kernels by force.
  *
  * Return: whether a unit may still work for one of them; then ask again a little later.
  */
-bool salvo_jobs_kill(struct salvo_jobs *jobs, uint32_t ctx);
+bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx);
 
 /**
- * salvo_jobs_inject() - Wish for faults, instead of those before.
+ * salvo_gpu_jobs_inject() - Wish for faults, instead of those before.
  */
-void salvo_jobs_inject(struct salvo_jobs *jobs, const struct salvo_inject *inject);
+void salvo_gpu_jobs_inject(struct salvo_gpu_jobs *jobs, const struct salvo_inject *inject);
 
 /**
- * salvo_jobs_look() - Retire what an injected fault kept from it, if it is time.
+ * salvo_gpu_jobs_retire() - Retire what an injected fault kept from it, if it is time.
  */
-void salvo_jobs_look(struct salvo_jobs *jobs);
+void salvo_gpu_jobs_retire(struct salvo_gpu_jobs *jobs);
 
 /**
- * salvo_jobs_drain() - Give up all jobs and wait until none is in flight.
+ * salvo_gpu_jobs_drain() - Give up all jobs and wait until none is in flight.
  */
-void salvo_jobs_drain(struct salvo_jobs *jobs);
+void salvo_gpu_jobs_drain(struct salvo_gpu_jobs *jobs);
 
 #endif /* SALVO_JOB_H */

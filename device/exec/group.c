@@ -42,7 +42,7 @@
 #define runner_of_trap(t) \
 	((struct salvo_runner *)((char *)(t) - offsetof(struct salvo_runner, trap)))
 
-static void look(struct salvo_trap *trap);
+static void locate(struct salvo_trap *trap);
 
 static bool open_memory(struct salvo_runner *runner, size_t at, size_t bytes)
 {
@@ -64,7 +64,7 @@ int salvo_runner_init(struct salvo_runner *runner)
 	}
 	runner->fibers.stacks = runner->memory + PRIVATE_AT;
 	runner->signal_stack = runner->memory + SIGNAL_STACK_AT;
-	runner->trap.look = look;
+	runner->trap.locate = locate;
 	return 0;
 }
 
@@ -297,7 +297,7 @@ static bool is_near(uint64_t address, const uint8_t *start, size_t bytes)
 }
 
 /* On the signal stack; see trap.c. */
-static void look(struct salvo_trap *trap)
+static void locate(struct salvo_trap *trap)
 {
 	struct salvo_runner *runner = runner_of_trap(trap);
 	const struct salvo_element *element = runner->chunk.element;

@@ -15,7 +15,7 @@
  *
  * The handler runs on an alternate stack, as the kernel may have run over its
  * own (M6 of CN102576314). When it is done the thread has that stack to itself, and goes on
- * there with salvo_trap.look(), while the kernel's stack is as it was. That may touch what the
+ * there with salvo_trap.locate(), while the kernel's stack is as it was. That may touch what the
  * kernel's program says, so it is caught as the kernel is; then the first fault counts.
  */
 #include "trap.h"
@@ -131,27 +131,27 @@ static const int registers[SALVO_ITEM_REGISTERS] = {
 };
 
 /* On the alternate stack, outside of any handler. */
-static void look(struct salvo_trap *trap)
+static void locate(struct salvo_trap *trap)
 {
-	trap->look(trap);
+	trap->locate(trap);
 	trap->armed = false;
-	trap->looking = false;
+	trap->locating = false;
 	salvo_fiber_escape(trap->saved, 1);
 }
 
 #define EFLAGS_DIRECTION 0x400
 
-/* The thread goes on in look(). */
-static void go_looking(struct salvo_trap *trap, greg_t *gregs)
+/* The thread goes on in locate(). */
+static void start_locate(struct salvo_trap *trap, greg_t *gregs)
 {
 	unsigned int i;
 
 	for (i = 0; i < SALVO_ITEM_REGISTERS; i++)
 		trap->machine.registers[i] = gregs[registers[i]];
 	trap->machine.pc = gregs[REG_RIP];
-	trap->looking = true;
+	trap->locating = true;
 	trap->armed = true;
-	gregs[REG_RIP] = (greg_t)(uintptr_t)look;
+	gregs[REG_RIP] = (greg_t)(uintptr_t)locate;
 	gregs[REG_RDI] = (greg_t)(uintptr_t)trap;
 	/* As after a call. */
 	gregs[REG_RSP] = (greg_t)((uintptr_t)trap->stack_end & ~(uintptr_t)15) - 8;
@@ -181,8 +181,8 @@ static void handler(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	trap->armed = false;
-	if (trap->looking) {
-		trap->looking = false;
+	if (trap->locating) {
+		trap->locating = false;
 		leave(trap, gregs);
 		return;
 	}
@@ -201,8 +201,8 @@ static void handler(int signal, siginfo_t *info, void *context)
 		trap->address = gregs[REG_RIP];
 		trap->access = 0;
 	}
-	if (trap->look && !stop)
-		go_looking(trap, gregs);
+	if (trap->locate && !stop)
+		start_locate(trap, gregs);
 	else
 		leave(trap, gregs);
 }

@@ -32,12 +32,12 @@ struct salvo_trap {
 	/** @address: That was touched, or of the instruction. */
 	uint64_t address;
 	/**
-	 * @look: Finds out more about a fault, from @machine and what is still on the kernel's
+	 * @locate: Finds out more about a fault, from @machine and what is still on the kernel's
 	 * stack. A fault of its own ends it.
 	 */
-	void (*look)(struct salvo_trap *trap);
-	/** @looking: It is @look that runs. */
-	volatile bool looking;
+	void (*locate)(struct salvo_trap *trap);
+	/** @locating: It is @locate that runs. */
+	volatile bool locating;
 	/** @machine: As the fault found it. */
 	struct salvo_machine machine;
 	/** @stack_end: Of the alternate stack. */

@@ -20,18 +20,18 @@
 
 #include <stddef.h>
 
-struct salvo_element *salvo_element_join_run(struct salvo_element *head,
+struct salvo_element *salvo_element_coalesce(struct salvo_element *head,
 					     struct salvo_element *element)
 {
 	if (!head || head->total != 1 || element->total != 1 ||
 	    head->apu_mask != element->apu_mask)
 		return NULL;
-	if (element == head + head->run) {
-		head->run++;
+	if (element == head + head->coalesced) {
+		head->coalesced++;
 		return head;
 	}
 	if (element + 1 == head) {
-		element->run = head->run + 1;
+		element->coalesced = head->coalesced + 1;
 		return element;
 	}
 	return NULL;

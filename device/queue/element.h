@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct salvo_job;
+struct salvo_gpu_job;
 
 /* Bytes of a copy or fill that are one item of its work element */
 #define SALVO_BLOCK_BYTES (64u << 10)
@@ -42,7 +42,7 @@ struct salvo_edge {
  */
 struct salvo_element {
 	/* Fixed before it enters the queue. */
-	struct salvo_job *job;
+	struct salvo_gpu_job *job;
 	/** @op: The command in device memory. */
 	const void *op;
 	/** @args: Arguments of a dispatch. */
@@ -58,14 +58,14 @@ struct salvo_element {
 	/** @first_edge: Its consumers. */
 	uint32_t first_edge;
 	/**
-	 * @run: Elements that enter the queue as one entry, if more than 1: this one and those
+	 * @coalesced: Elements that enter the queue as one entry, if more than 1: this one and those
 	 * behind it, of one item each. Then the items of the entry are these elements.
 	 */
-	uint32_t run;
+	uint32_t coalesced;
 	/** @kind: enum salvo_element_kind. */
 	uint8_t kind;
-	/** @lane: Of the queues, by its job's priority. */
-	uint8_t lane;
+	/** @prio: Of the queues, by its job's priority. */
+	uint8_t prio;
 	/** @root: It has no producers. */
 	bool root;
 
@@ -94,12 +94,12 @@ static inline void salvo_element_set_range(struct salvo_element *element, const 
 }
 
 /**
- * salvo_element_join_run() - Let @element enter the queue together with the run at @head.
+ * salvo_element_coalesce() - Let @element enter the queue together with the run at @head.
  * @head: First element of the run, of one or more, that is not in the queue yet; may be NULL.
  *
  * Return: the head of the run with it, or NULL if the two cannot go together.
  */
-struct salvo_element *salvo_element_join_run(struct salvo_element *head,
+struct salvo_element *salvo_element_coalesce(struct salvo_element *head,
 					     struct salvo_element *element);
 
 /**
@@ -107,7 +107,7 @@ struct salvo_element *salvo_element_join_run(struct salvo_element *head,
  */
 static inline uint32_t salvo_element_entry_items(const struct salvo_element *element)
 {
-	return element->run > 1 ? element->run : element->total;
+	return element->coalesced > 1 ? element->coalesced : element->total;
 }
 
 /**

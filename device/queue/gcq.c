@@ -110,7 +110,7 @@ static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	atomic_store_explicit(&entry->apu_mask, element->apu_mask, memory_order_relaxed);
 	atomic_store_explicit(&entry->element, element, memory_order_relaxed);
 	atomic_store_explicit(&entry->total, items, memory_order_relaxed);
-	atomic_store_explicit(&entry->is_run, element->run > 1, memory_order_relaxed);
+	atomic_store_explicit(&entry->is_coalesced, element->coalesced > 1, memory_order_relaxed);
 	atomic_store_explicit(&entry->counters,
 			      (uint64_t)items << 32 | units_of(gcq, element->apu_mask),
 			      memory_order_relaxed);
@@ -237,7 +237,7 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 		uint32_t wir, most;
 
 		most = chunk;
-		if (atomic_load_explicit(&entry->is_run, memory_order_relaxed))
+		if (atomic_load_explicit(&entry->is_coalesced, memory_order_relaxed))
 			most = elements;
 		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
 		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);

@@ -33,8 +33,8 @@ struct salvo_gcq_entry {
 	struct salvo_element *_Atomic element;
 	/** @total: Items that WIR started with. */
 	_Atomic uint32_t total;
-	/** @is_run: They are elements of their own. */
-	_Atomic bool is_run;
+	/** @is_coalesced: They are elements of their own. */
+	_Atomic bool is_coalesced;
 } __attribute__((aligned(64)));
 
 /**

@@ -230,9 +230,9 @@ static void on_interrupt(void *cookie, unsigned int vector)
 
 	if (vector != SALVO_VECTOR_FENCE)
 		return;
-	atomic_fetch_add(&block->told, 1);
-	if (atomic_load(&block->waiting))
-		syscall(SYS_futex, &block->told, FUTEX_WAKE, 1, NULL, NULL, 0);
+	atomic_fetch_add(&block->completion_seq, 1);
+	if (atomic_load(&block->wants_wake))
+		syscall(SYS_futex, &block->completion_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* For all threads. */
@@ -265,10 +265,11 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd,
 		     0);
 	need(block != MAP_FAILED);
-	inside.wakes = &block->wakes;
+	inside.parking = &block->parking;
 	inside.asid = block->asid;
-	inside.seat = (struct salvo_seat){ .board = sandbox->board, .place = block->place };
-	need(salvo_board_sit_down(&inside.seat));
+	inside.prio_slot =
+		(struct salvo_prio_slot){ .table = sandbox->prio_table, .index = block->prio_slot };
+	need(salvo_prio_slot_attach(&inside.prio_slot));
 	if (ranges_bytes)
 		ranges = mmap(NULL, ranges_bytes, PROT_READ, MAP_PRIVATE, sandbox->ranges_fd, 0);
 	need(ranges != MAP_FAILED);
@@ -289,13 +290,13 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 		munmap(ranges, ranges_bytes);
 	drop_system_calls();
 	/* Not before: now kernels may run. */
-	salvo_gpu_listen(gpu, &block->bell);
+	salvo_gpu_enable_doorbell(gpu, &block->doorbell_seq);
 
 	/* Hears the bell when no unit can: all are busy. */
 	for (;;) {
-		const uint32_t count = atomic_load(&block->bell);
+		const uint32_t count = atomic_load(&block->doorbell_seq);
 
-		salvo_gpu_hear(gpu);
-		syscall(SYS_futex, &block->bell, FUTEX_WAIT, count, NULL, NULL, 0);
+		salvo_gpu_poll_doorbell(gpu);
+		syscall(SYS_futex, &block->doorbell_seq, FUTEX_WAIT, count, NULL, NULL, 0);
 	}
 }

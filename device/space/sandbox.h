@@ -11,7 +11,7 @@
 #include "salvo_gpu.h"
 #include "topology.h"
 
-struct salvo_board;
+struct salvo_prio_table;
 
 /**
  * struct salvo_sandbox - What a process is made of.
@@ -23,8 +23,8 @@ struct salvo_sandbox {
 	const struct salvo_topology *topology;
 	/** @va_bytes: Its GPU addresses, reserved from @config.va_base on. */
 	uint64_t va_bytes;
-	/** @board: That all processes share. */
-	struct salvo_board *board;
+	/** @prio_table: That all processes share. */
+	struct salvo_prio_table *prio_table;
 	/** @block_fd: File with the struct salvo_space_block. */
 	int block_fd;
 	/** @ranges_fd: File with @ranges struct salvo_space_range. */

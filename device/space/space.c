@@ -25,7 +25,7 @@
  * a doorbell, may take what is done itself for a while (salvo_gpu_poll()). While it promises to
  * come again the process wakes nobody. When it leaves it says that in the block first and
  * looks at the fences once more, and the process counts @told up before it reads that; so one
- * of the two sees the other (tests/spin/told.pml).
+ * of the two sees the other (tests/spin/completion.pml).
  *
  * Locks: that of the list, then that of an address space, then those of job.c and aspace.c. Jobs
  * are ended with none of them held, as that may call the command processor.
@@ -101,7 +101,7 @@ static struct salvo_space_block *make_block(int fd)
 	if (block == MAP_FAILED)
 		return NULL;
 	block->regs.bus_master = 1;
-	block->waiting = 1;
+	block->wants_wake = 1;
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		block->regs.ring[r].base = offsetof(struct salvo_space_block, entries) +
 					   r * sizeof(block->entries[0]);
@@ -125,16 +125,16 @@ static bool start_process(struct salvo_space *space)
 	if (block_fd >= 0 && ranges_fd >= 0)
 		space->block = make_block(block_fd);
 	if (space->block) {
-		space->block->place = space->place;
+		space->block->prio_slot = space->prio_slot;
 		space->block->asid = space->asid;
-		salvo_board_clear(space->spaces->board, space->place);
+		salvo_prio_table_clear(space->spaces->prio_table, space->prio_slot);
 		space->id = atomic_fetch_add(&space->spaces->ids, 1) + 1;
 		space->stopped = false;
 		space->killing = false;
 		space->gone = false;
 		space->pid = 0;
 		space->last_sent = ~0ull;
-		space->told = 0;
+		space->completion_seen = 0;
 		for (r = 0; r < SALVO_MAX_RINGS; r++) {
 			space->channel[r].first = 1;
 			space->channel[r].next = 1;
@@ -176,9 +176,9 @@ static bool leave_process(struct salvo_space *space)
 
 /* --- the thread -------------------------------------------------------------------------- */
 
-static void take_waiting(struct salvo_space *space, struct salvo_job **done)
+static void take_waiting(struct salvo_space *space, struct salvo_gpu_job **done)
 {
-	struct salvo_job *job = space->waiting;
+	struct salvo_gpu_job *job = space->waiting;
 
 	space->waiting = job->ctx_next;
 	if (done)
@@ -186,12 +186,12 @@ static void take_waiting(struct salvo_space *space, struct salvo_job **done)
 }
 
 /* Sends what waits, as far as it can be sent now. */
-static void advance(struct salvo_space *space, struct salvo_job **done)
+static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
 
 	while (space->waiting) {
-		struct salvo_job *job = space->waiting;
+		struct salvo_gpu_job *job = space->waiting;
 
 		if (job->entry.ctx && job->status != SALVO_STATUS_PENDING) {
 			take_waiting(space, done);
@@ -220,23 +220,24 @@ static void advance(struct salvo_space *space, struct salvo_job **done)
 	}
 }
 
-static void end_jobs(struct salvo_job *job)
+static void end_jobs(struct salvo_gpu_job *job)
 {
 	while (job) {
-		struct salvo_job *next = job->ctx_next;
+		struct salvo_gpu_job *next = job->ctx_next;
 
-		salvo_job_end(job);
+		salvo_gpu_job_end(job);
 		job = next;
 	}
 }
 
 /* Returns when there may be something new, with the lock held as before. */
-static void wait_for_news(struct salvo_space *space, uint32_t kicked)
+static void wait_for_events(struct salvo_space *space, uint32_t kicked)
 {
 	struct salvo_space_block *block = space->block;
 	struct futex_waitv words[2] = {
 		{ .uaddr = (uintptr_t)&space->kick, .val = kicked, .flags = FUTEX_32 },
-		{ .uaddr = (uintptr_t)(block ? &block->told : NULL), .val = space->told,
+		{ .uaddr = (uintptr_t)(block ? &block->completion_seq : NULL),
+		  .val = space->completion_seen,
 		  .flags = FUTEX_32 },
 	};
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -265,8 +266,8 @@ static bool leave(struct salvo_space *space)
 			;
 		*at = space->next;
 		spaces->count--;
-		if (space->place < SALVO_BOARD_PLACES)
-			spaces->places &= ~(1ull << space->place);
+		if (space->prio_slot < SALVO_PRIO_SLOTS)
+			spaces->prio_slots &= ~(1ull << space->prio_slot);
 		if (!spaces->list)
 			pthread_cond_broadcast(&spaces->empty);
 	}
@@ -280,7 +281,7 @@ static void *space_main(void *arg)
 
 	for (;;) {
 		const uint32_t kicked = atomic_load(&space->kick);
-		struct salvo_job *done = NULL;
+		struct salvo_gpu_job *done = NULL;
 		bool over;
 
 		pthread_mutex_lock(&space->lock);
@@ -288,7 +289,7 @@ static void *space_main(void *arg)
 			salvo_space_collect(space, &done);
 			salvo_space_end_kill(space, &done);
 			if (space->gone)
-				salvo_space_bury(space, &done);
+				salvo_space_reap(space, &done);
 		}
 		if (space->ending && space->block && !salvo_space_has_sent(space, 0))
 			stop_process(space);
@@ -296,7 +297,7 @@ static void *space_main(void *arg)
 		over = space->ending && !space->waiting && !space->block &&
 		       !space->leaving_count;
 		if (!done && !over)
-			wait_for_news(space, kicked);
+			wait_for_events(space, kicked);
 		pthread_mutex_unlock(&space->lock);
 		if (done) {
 			end_jobs(done);
@@ -335,9 +336,9 @@ static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t a
 		return NULL;
 	space->spaces = spaces;
 	space->asid = asid;
-	space->place = SALVO_BOARD_NO_PLACE;
-	if (~spaces->places)
-		space->place = __builtin_ctzll(~spaces->places);
+	space->prio_slot = SALVO_PRIO_NO_SLOT;
+	if (~spaces->prio_slots)
+		space->prio_slot = __builtin_ctzll(~spaces->prio_slots);
 	pthread_mutex_init(&space->lock, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -351,15 +352,15 @@ static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t a
 		free(space);
 		return NULL;
 	}
-	if (space->place < SALVO_BOARD_PLACES)
-		spaces->places |= 1ull << space->place;
+	if (space->prio_slot < SALVO_PRIO_SLOTS)
+		spaces->prio_slots |= 1ull << space->prio_slot;
 	space->next = spaces->list;
 	spaces->list = space;
 	spaces->count++;
 	return space;
 }
 
-static void submit(struct salvo_spaces *spaces, struct salvo_job *job)
+static void submit(struct salvo_spaces *spaces, struct salvo_gpu_job *job)
 {
 	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
 	struct salvo_space *space;
@@ -444,7 +445,7 @@ static void kill_context(struct salvo_spaces *spaces, uint32_t ctx)
 }
 
 /* Returns whether the process has jobs, or will get some. */
-static bool poll_space(struct salvo_space *space, bool stay, struct salvo_job **done)
+static bool poll_space(struct salvo_space *space, bool stay, struct salvo_gpu_job **done)
 {
 	struct salvo_space_block *block = space->block;
 	const bool busy = block && salvo_space_has_sent(space, 0);
@@ -452,9 +453,9 @@ static bool poll_space(struct salvo_space *space, bool stay, struct salvo_job **
 
 	if (!block)
 		return space->waiting;
-	if (atomic_load_explicit(&block->waiting, memory_order_relaxed) != waiting)
-		atomic_store(&block->waiting, waiting);
-	if (!busy || atomic_load(&block->told) == space->told)
+	if (atomic_load_explicit(&block->wants_wake, memory_order_relaxed) != waiting)
+		atomic_store(&block->wants_wake, waiting);
+	if (!busy || atomic_load(&block->completion_seq) == space->completion_seen)
 		return busy || space->waiting;
 	salvo_space_collect(space, done);
 	/* Its thread does all the rest. */
@@ -462,13 +463,13 @@ static bool poll_space(struct salvo_space *space, bool stay, struct salvo_job **
 		kick(space);
 	if (salvo_space_has_sent(space, 0))
 		return true;
-	atomic_store(&block->waiting, 1);
+	atomic_store(&block->wants_wake, 1);
 	return space->waiting;
 }
 
 static bool poll_all(struct salvo_spaces *spaces, bool stay)
 {
-	struct salvo_job *done = NULL;
+	struct salvo_gpu_job *done = NULL;
 	struct salvo_space *space;
 	bool busy = false;
 
@@ -530,7 +531,7 @@ static void show_unit(struct salvo_space *space, unsigned int number, uint64_t *
 
 		for (s = channel->first; s != channel->next; s++) {
 			const struct salvo_sent *sent = salvo_space_sent_at(channel, s);
-			const struct salvo_job *job = sent->job;
+			const struct salvo_gpu_job *job = sent->job;
 
 			if (s != unit.seqno || !job || job->entry.ctx != unit.ctx)
 				continue;
@@ -545,7 +546,7 @@ static void show_unit(struct salvo_space *space, unsigned int number, uint64_t *
 	}
 }
 
-static void look(struct salvo_spaces *spaces)
+static void sample(struct salvo_spaces *spaces)
 {
 	struct salvo_gpu *gpu = spaces->gpu;
 	struct salvo_space *space;
@@ -584,27 +585,27 @@ static void stop(struct salvo_spaces *spaces)
 		salvo_gpu_beat(spaces->gpu);
 	}
 	pthread_mutex_unlock(&spaces->lock);
-	look(spaces);
+	sample(spaces);
 }
 
 /* --- lifetime --------------------------------------------------------------------------- */
 
-static void hear(struct salvo_space *space, const struct salvo_zygote_news *news)
+static void handle_event(struct salvo_space *space, const struct salvo_zygote_event *event)
 {
 	unsigned int i;
 
-	if (news->pid) {
-		if (space->id == news->id)
-			space->pid = news->pid;
+	if (event->pid) {
+		if (space->id == event->id)
+			space->pid = event->pid;
 		return;
 	}
-	if (space->block && space->id == news->id) {
+	if (space->block && space->id == event->id) {
 		space->gone = true;
-		space->status = news->status < 0 ? 0 : news->status;
+		space->status = event->status < 0 ? 0 : event->status;
 		kick(space);
 	}
 	for (i = 0; i < space->leaving_count; i++) {
-		if (space->leaving[i] != news->id)
+		if (space->leaving[i] != event->id)
 			continue;
 		space->leaving[i] = space->leaving[--space->leaving_count];
 		kick(space);
@@ -614,14 +615,14 @@ static void hear(struct salvo_space *space, const struct salvo_zygote_news *news
 static void *reaper_main(void *arg)
 {
 	struct salvo_spaces *spaces = arg;
-	struct salvo_zygote_news news;
+	struct salvo_zygote_event event;
 	struct salvo_space *space;
 
-	while (salvo_zygote_next(&spaces->zygote, &news)) {
+	while (salvo_zygote_next(&spaces->zygote, &event)) {
 		pthread_mutex_lock(&spaces->lock);
 		for (space = spaces->list; space; space = space->next) {
 			pthread_mutex_lock(&space->lock);
-			hear(space, &news);
+			handle_event(space, &event);
 			pthread_mutex_unlock(&space->lock);
 		}
 		pthread_mutex_unlock(&spaces->lock);
@@ -653,13 +654,13 @@ static int create(struct salvo_gpu *gpu, struct salvo_spaces **out)
 	if (!spaces)
 		return -ENOMEM;
 	spaces->gpu = gpu;
-	spaces->board = salvo_board_create();
-	if (!spaces->board) {
+	spaces->prio_table = salvo_prio_table_create();
+	if (!spaces->prio_table) {
 		err = -ENOMEM;
 		goto err_free;
 	}
 	sandbox.config.va_base = (uintptr_t)gpu->aspaces.base;
-	sandbox.board = spaces->board;
+	sandbox.prio_table = spaces->prio_table;
 	err = salvo_zygote_create(&spaces->zygote, &sandbox);
 	if (err)
 		goto err_board;
@@ -677,7 +678,7 @@ err_zygote:
 	pthread_mutex_destroy(&spaces->lock);
 	salvo_zygote_destroy(&spaces->zygote);
 err_board:
-	salvo_board_destroy(spaces->board);
+	salvo_prio_table_destroy(spaces->prio_table);
 err_free:
 	free(spaces);
 	return err;
@@ -689,7 +690,7 @@ static void destroy(struct salvo_spaces *spaces)
 	salvo_zygote_hang_up(&spaces->zygote);
 	pthread_join(spaces->reaper, NULL);
 	salvo_zygote_destroy(&spaces->zygote);
-	salvo_board_destroy(spaces->board);
+	salvo_prio_table_destroy(spaces->prio_table);
 	pthread_cond_destroy(&spaces->empty);
 	pthread_mutex_destroy(&spaces->lock);
 	free(spaces);
@@ -703,5 +704,5 @@ const struct salvo_isolation salvo_processes = {
 	.kill = kill_context,
 	.stop = stop,
 	.poll = poll_all,
-	.look = look,
+	.sample = sample,
 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "board.h"
+#include "prio_table.h"
 #include "job.h"
 #include "salvo_hw.h"
 #include "space_block.h"
@@ -29,7 +29,7 @@
  */
 struct salvo_sent {
 	/** @job: NULL once it was given up. */
-	struct salvo_job *job;
+	struct salvo_gpu_job *job;
 	/** @at: When it was sent. */
 	uint64_t at;
 	/** @packets_end: Of struct salvo_channel, when its packet was put there. */
@@ -59,8 +59,8 @@ struct salvo_space {
 	pthread_t thread;
 	/** @kick: Futex: counted up when the thread has something new to look at. */
 	_Atomic uint32_t kick;
-	/** @place: On the board, for whatever process the address space has. */
-	uint32_t place;
+	/** @prio_slot: On the board, for whatever process the address space has. */
+	uint32_t prio_slot;
 	/** @next: In the list of struct salvo_spaces; under its lock. */
 	struct salvo_space *next;
 
@@ -68,8 +68,8 @@ struct salvo_space {
 	pthread_mutex_t lock;
 	/** @block: Shared with the process; NULL while there is none. */
 	struct salvo_space_block *block;
-	/** @told: What the block's word of that name was when its fences were looked at. */
-	uint32_t told;
+	/** @completion_seen: What the block's word of that name was when its fences were looked at. */
+	uint32_t completion_seen;
 	/** @id: Of the process, for the zygote. */
 	uint64_t id;
 	/** @pid: Its number, once it is known; else 0. */
@@ -98,10 +98,10 @@ struct salvo_space {
 	uint32_t kill_request;
 	struct salvo_channel channel[SALVO_MAX_RINGS];
 	/** @jobs: Of each lane that the process has, for the board. */
-	uint32_t jobs[SALVO_LANES];
+	uint32_t jobs[SALVO_PRIOS];
 	/** @waiting: Jobs that could not be sent, in order, by their @ctx_next. */
-	struct salvo_job *waiting;
-	struct salvo_job *last_waiting;
+	struct salvo_gpu_job *waiting;
+	struct salvo_gpu_job *last_waiting;
 };
 
 /**
@@ -110,8 +110,8 @@ struct salvo_space {
 struct salvo_spaces {
 	struct salvo_gpu *gpu;
 	struct salvo_zygote zygote;
-	/** @board: What units run, shared with all processes. */
-	struct salvo_board *board;
+	/** @prio_table: What units run, shared with all processes. */
+	struct salvo_prio_table *prio_table;
 	/** @reaper: The thread that hears of processes that ended. */
 	pthread_t reaper;
 	/** @lock: Protects the list. Before that of an address space. */
@@ -121,8 +121,8 @@ struct salvo_spaces {
 	struct salvo_space *list;
 	/** @count: Of @list. */
 	unsigned int count;
-	/** @places: Those of the board that have an address space; under the lock. */
-	uint64_t places;
+	/** @prio_slots: Those of the board that have an address space; under the lock. */
+	uint64_t prio_slots;
 	_Atomic uint64_t ids;
 	/** @ending: The zygote is to end. */
 	_Atomic bool ending;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include "job.h"
 #include "salvo_hw.h"
-#include "wakes.h"
+#include "parking.h"
 
 /* Never full: there are no more jobs. */
 #define SALVO_BLOCK_ENTRIES	SALVO_RING_JOBS
@@ -27,18 +27,18 @@
 struct salvo_space_block {
 	/** @regs: Of the process's GPU. */
 	struct salvo_regs regs __attribute__((aligned(4096)));
-	/** @bell: Futex: the device counts it up after every new tail or request to kill. */
-	_Atomic uint32_t bell __attribute__((aligned(4096)));
-	/** @place: Of the process on the board; written before there is a process, as is @asid. */
-	uint32_t place;
+	/** @doorbell_seq: Futex: the device counts it up after every new tail or request to kill. */
+	_Atomic uint32_t doorbell_seq __attribute__((aligned(4096)));
+	/** @prio_slot: Of the process on the board; written before there is a process, as is @asid. */
+	uint32_t prio_slot;
 	/** @asid: The address space. */
 	uint32_t asid;
-	/** @wakes: Which units of the process look at @bell by themselves, and which sleep. */
-	struct salvo_wakes wakes;
-	/** @told: Futex: the process counts it up after a fence has moved. */
-	_Atomic uint32_t told __attribute__((aligned(64)));
-	/** @waiting: The device does not look at @told by itself, but sleeps on it. */
-	_Atomic uint32_t waiting;
+	/** @parking: Which units of the process look at @doorbell_seq by themselves, and which sleep. */
+	struct salvo_parking parking;
+	/** @completion_seq: Futex: the process counts it up after a fence has moved. */
+	_Atomic uint32_t completion_seq __attribute__((aligned(64)));
+	/** @wants_wake: The device does not look at @completion_seq by itself, but sleeps on it. */
+	_Atomic uint32_t wants_wake;
 	/** @entries: The rings. */
 	struct salvo_ring_entry entries[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES]
 		__attribute__((aligned(4096)));

@@ -37,7 +37,7 @@ bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
 		struct salvo_channel *channel = &space->channel[r];
 
 		for (s = channel->first; s != channel->next; s++) {
-			const struct salvo_job *job = salvo_space_sent_at(channel, s)->job;
+			const struct salvo_gpu_job *job = salvo_space_sent_at(channel, s)->job;
 
 			if (job && (!ctx || job->entry.ctx == ctx))
 				return true;
@@ -73,24 +73,26 @@ void salvo_space_ring(struct salvo_space *space)
 	const struct salvo_eus *eus = &space->spaces->gpu->eus;
 	struct salvo_space_block *block = space->block;
 
-	atomic_fetch_add(&block->bell, 1);
-	if (!atomic_load(&block->wakes.looking) &&
-	    !salvo_wakes_wake_one(&block->wakes, eus->all & atomic_load(&block->wakes.sleeping),
-				  eus->core, true))
-		syscall(SYS_futex, &block->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+	atomic_fetch_add(&block->doorbell_seq, 1);
+	if (!atomic_load(&block->parking.polling) &&
+	    !salvo_parking_wake_one(&block->parking,
+				    eus->all & atomic_load(&block->parking.sleeping), eus->core,
+				    true))
+		syscall(SYS_futex, &block->doorbell_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 /* The process has one job more or less; those of others give way to it. */
-static void count_job(struct salvo_space *space, const struct salvo_job *job, int by)
+static void count_job(struct salvo_space *space, const struct salvo_gpu_job *job, int by)
 {
-	const unsigned int lane = salvo_queues_lane(job->entry.priority);
+	const unsigned int prio = salvo_queues_prio(job->entry.priority);
 
-	space->jobs[lane] += by;
-	salvo_board_want(space->spaces->board, space->place, lane, space->jobs[lane]);
+	space->jobs[prio] += by;
+	salvo_prio_table_set_pending(space->spaces->prio_table, space->prio_slot, prio,
+				     space->jobs[prio]);
 }
 
 /* Returns false if there is no room. */
-bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
+bool salvo_space_send(struct salvo_space *space, struct salvo_gpu_job *job)
 {
 	const unsigned int r = job->ring;
 	struct salvo_channel *channel = &space->channel[r];
@@ -127,7 +129,7 @@ bool salvo_space_send(struct salvo_space *space, struct salvo_job *job)
 	return true;
 }
 
-void salvo_space_add_done(struct salvo_job **done, struct salvo_job *job)
+void salvo_space_add_done(struct salvo_gpu_job **done, struct salvo_gpu_job *job)
 {
 	if (!job)
 		return;
@@ -135,8 +137,8 @@ void salvo_space_add_done(struct salvo_job **done, struct salvo_job *job)
 	*done = job;
 }
 
-void salvo_space_fail(struct salvo_job *job, uint32_t command, uint32_t kind,
-		 const struct salvo_packet_result *result)
+void salvo_space_fail(struct salvo_gpu_job *job, uint32_t command, uint32_t kind,
+		      const struct salvo_packet_result *result)
 {
 	struct salvo_fault fault = {
 		.kind = kind, .address = result->address, .group = result->group,
@@ -146,7 +148,7 @@ void salvo_space_fail(struct salvo_job *job, uint32_t command, uint32_t kind,
 	if (kind == SALVO_FAULT_PAGE)
 		salvo_aspaces_nearest(&job->gpu->aspaces, job->entry.asid, fault.address,
 				      &fault.nearest, &fault.nearest_bytes);
-	salvo_job_fail(job, command, &fault);
+	salvo_gpu_job_fail(job, command, &fault);
 }
 
 /* A copy that the compiler does not read again from where the process may write. */
@@ -159,7 +161,7 @@ static struct salvo_packet_result read_once(const struct salvo_packet_result *sh
 }
 
 /* Can a batch that is not done end like this? */
-static bool is_possible(const struct salvo_job *job, const struct salvo_packet_result *result)
+static bool is_possible(const struct salvo_gpu_job *job, const struct salvo_packet_result *result)
 {
 	const bool names_command = result->command < job->commands;
 
@@ -176,7 +178,7 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 {
 	const struct salvo_gpu *gpu = space->spaces->gpu;
 	const struct salvo_packet_result result = read_once(shared);
-	struct salvo_job *job = sent->job;
+	struct salvo_gpu_job *job = sent->job;
 	const uint64_t now = salvo_clock();
 	uint64_t most = (now - sent->at) * gpu->eus.count;
 
@@ -196,7 +198,7 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 }
 
 /* Returns NULL for a job that was given up before. */
-static struct salvo_job *take_first(struct salvo_space *space, struct salvo_channel *channel)
+static struct salvo_gpu_job *take_first(struct salvo_space *space, struct salvo_channel *channel)
 {
 	const struct salvo_sent *sent = salvo_space_sent_at(channel, channel->first);
 
@@ -208,12 +210,12 @@ static struct salvo_job *take_first(struct salvo_space *space, struct salvo_chan
 }
 
 /* Takes the jobs whose fences have moved. */
-void salvo_space_collect(struct salvo_space *space, struct salvo_job **done)
+void salvo_space_collect(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	unsigned int r;
 
 	/* Before the fences: it is counted up after them. */
-	space->told = atomic_load(&space->block->told);
+	space->completion_seen = atomic_load(&space->block->completion_seq);
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		struct salvo_channel *channel = &space->channel[r];
 		const uint64_t fence = __atomic_load_n(&space->block->regs.ring[r].fence,
@@ -231,7 +233,7 @@ void salvo_space_collect(struct salvo_space *space, struct salvo_job **done)
 }
 
 /* The process says that no unit works for them any more; their fences may have to wait. */
-static void give_up_killed(struct salvo_space *space, struct salvo_job **done)
+static void give_up_killed(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	unsigned int r;
 	uint64_t s;
@@ -252,7 +254,7 @@ static void give_up_killed(struct salvo_space *space, struct salvo_job **done)
 }
 
 /* Once its jobs have ended the process need not look for them, and new ones are safe. */
-void salvo_space_end_kill(struct salvo_space *space, struct salvo_job **done)
+void salvo_space_end_kill(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	if (space->killing && __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
 			      space->kill_request)
@@ -264,7 +266,7 @@ void salvo_space_end_kill(struct salvo_space *space, struct salvo_job **done)
 }
 
 /* The process has ended, with the jobs that it had. */
-void salvo_space_bury(struct salvo_space *space, struct salvo_job **done)
+void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
 	const bool by_call = WIFSIGNALED(space->status) && WTERMSIG(space->status) == SIGSYS;
@@ -275,7 +277,7 @@ void salvo_space_bury(struct salvo_space *space, struct salvo_job **done)
 		struct salvo_channel *channel = &space->channel[r];
 
 		while (channel->first != channel->next) {
-			struct salvo_job *job = take_first(space, channel);
+			struct salvo_gpu_job *job = take_first(space, channel);
 
 			if (!job)
 				continue;

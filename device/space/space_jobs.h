@@ -29,34 +29,34 @@ void salvo_space_ring(struct salvo_space *space);
  *
  * Return: false if there is no room now.
  */
-bool salvo_space_send(struct salvo_space *space, struct salvo_job *job);
+bool salvo_space_send(struct salvo_space *space, struct salvo_gpu_job *job);
 
 /**
  * salvo_space_add_done() - Put a job on a list of those to be ended.
  * @job: May be NULL.
  */
-void salvo_space_add_done(struct salvo_job **done, struct salvo_job *job);
+void salvo_space_add_done(struct salvo_gpu_job **done, struct salvo_gpu_job *job);
 
 /**
  * salvo_space_fail() - A job faulted, or could not be run.
  * @result: Details.
  */
-void salvo_space_fail(struct salvo_job *job, uint32_t command, uint32_t kind,
+void salvo_space_fail(struct salvo_gpu_job *job, uint32_t command, uint32_t kind,
 		      const struct salvo_packet_result *result);
 
 /**
  * salvo_space_collect() - Take the jobs whose fences have moved.
  */
-void salvo_space_collect(struct salvo_space *space, struct salvo_job **done);
+void salvo_space_collect(struct salvo_space *space, struct salvo_gpu_job **done);
 
 /**
  * salvo_space_end_kill() - See whether the jobs that the process was to kill have ended.
  */
-void salvo_space_end_kill(struct salvo_space *space, struct salvo_job **done);
+void salvo_space_end_kill(struct salvo_space *space, struct salvo_gpu_job **done);
 
 /**
- * salvo_space_bury() - The process has ended, with the jobs that it had.
+ * salvo_space_reap() - The process has ended, with the jobs that it had.
  */
-void salvo_space_bury(struct salvo_space *space, struct salvo_job **done);
+void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done);
 
 #endif /* SALVO_SPACE_JOBS_H */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * zygote.c - the process that forks those of the address spaces
+ * zygote.c - the process that forks the processes of address spaces
  *
- * It is forked from the device before that has threads or has looked at anything of a
- * guest, has one thread, and maps neither VRAM nor system memory. So what it forks
- * starts from a clean state, and quickly. It does as the device says: fork, kill; and
- * tells which process has started and which has ended. As it alone reaps them, a process number it
- * kills cannot have come to mean another process.
+ * It is forked from the device before the device has threads or has read anything from a
+ * guest, has one thread, and maps neither VRAM nor system memory. So each fork is cheap and starts
+ * from a clean state. It handles two requests, fork and kill, and reports which process has
+ * started and which has exited. As only the zygote reaps its children, a pid that it kills
+ * cannot have been reused.
  *
- * The socket keeps messages apart (SOCK_SEQPACKET). If either end goes, all go: the
- * zygote sees the end of the socket, and every process dies with its parent. Who asks for
- * something may wait for room in the socket, and with a lock that who takes the news needs too.
- * So the zygote never waits for room: it keeps the news until there is some.
+ * The socket keeps message boundaries (SOCK_SEQPACKET). If either end goes away all processes end:
+ * the zygote sees the end of file, and each child dies with its parent. A sender of a request
+ * may block on a full socket while it holds a lock that the receiver of events takes too. So
+ * the zygote never blocks on the socket: it queues events until there is room.
  */
 #include "zygote.h"
 
@@ -34,17 +34,17 @@ struct request {
 	uint32_t ranges;
 };
 
-/* A process that has not ended */
+/* A process that has not exited */
 struct child {
 	uint64_t id;
 	pid_t pid;
 	struct child *next;
 };
 
-/* News for which the socket has no room yet */
-struct untold {
-	struct salvo_zygote_news news;
-	struct untold *next;
+/* An event for which the socket had no room */
+struct queued_event {
+	struct salvo_zygote_event event;
+	struct queued_event *next;
 };
 
 struct state {
@@ -52,7 +52,7 @@ struct state {
 	const struct salvo_sandbox *common;
 	struct child *children;
 	/* In order; @last is valid unless @first is NULL. */
-	struct untold *first, *last;
+	struct queued_event *first, *last;
 };
 
 static bool send_request(int sock, const struct request *request, const int fds[2])
@@ -79,7 +79,7 @@ static bool receive_request(int sock, struct request *request, int fds[2])
 	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) != sizeof(*request))
 		return false;
 	header = CMSG_FIRSTHDR(&message);
-	/* Fewer come if no more can be open. */
+	/* Fewer come if the limit of open files is reached. */
 	if (header && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(2 * sizeof(int)))
 		memcpy(fds, CMSG_DATA(header), 2 * sizeof(int));
@@ -87,43 +87,43 @@ static bool receive_request(int sock, struct request *request, int fds[2])
 }
 
 /* Returns false if there is no room. */
-static bool send_news(int sock, const struct salvo_zygote_news *news)
+static bool send_event(int sock, const struct salvo_zygote_event *event)
 {
 	ssize_t sent;
 
 	do {
-		sent = send(sock, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT);
+		sent = send(sock, event, sizeof(*event), MSG_NOSIGNAL | MSG_DONTWAIT);
 	} while (sent < 0 && errno == EINTR);
 	return sent >= 0 || errno != EAGAIN;
 }
 
-static void tell_kept(struct state *state)
+static void flush_events(struct state *state)
 {
-	while (state->first && send_news(state->sock, &state->first->news)) {
-		struct untold *told = state->first;
+	while (state->first && send_event(state->sock, &state->first->event)) {
+		struct queued_event *sent = state->first;
 
-		state->first = told->next;
-		free(told);
+		state->first = sent->next;
+		free(sent);
 	}
 }
 
-static void tell(struct state *state, uint64_t id, pid_t pid, int status)
+static void report(struct state *state, uint64_t id, pid_t pid, int status)
 {
-	const struct salvo_zygote_news news = { .id = id, .pid = pid, .status = status };
-	struct untold *untold;
+	const struct salvo_zygote_event event = { .id = id, .pid = pid, .status = status };
+	struct queued_event *queued;
 
-	if (!state->first && send_news(state->sock, &news))
+	if (!state->first && send_event(state->sock, &event))
 		return;
-	untold = malloc(sizeof(*untold));
-	/* The device would wait for them for ever. */
-	if (!untold)
+	queued = malloc(sizeof(*queued));
+	/* A lost event would make the device wait for ever. */
+	if (!queued)
 		_exit(1);
-	*untold = (struct untold){ .news = news };
+	*queued = (struct queued_event){ .event = event };
 	if (state->first)
-		state->last->next = untold;
+		state->last->next = queued;
 	else
-		state->first = untold;
-	state->last = untold;
+		state->first = queued;
+	state->last = queued;
 }
 
 static void fork_one(struct state *state, const struct request *request, const int fds[2])
@@ -132,7 +132,7 @@ static void fork_one(struct state *state, const struct request *request, const i
 	const pid_t parent = getpid();
 
 	if (!child) {
-		tell(state, request->id, 0, -1);
+		report(state, request->id, 0, -1);
 		return;
 	}
 	child->id = request->id;
@@ -147,12 +147,12 @@ static void fork_one(struct state *state, const struct request *request, const i
 	}
 	if (child->pid < 0) {
 		free(child);
-		tell(state, request->id, 0, -1);
+		report(state, request->id, 0, -1);
 		return;
 	}
 	child->next = state->children;
 	state->children = child;
-	tell(state, child->id, child->pid, 0);
+	report(state, child->id, child->pid, 0);
 }
 
 static void reap(struct state *state)
@@ -169,12 +169,12 @@ static void reap(struct state *state)
 		if (!gone)
 			continue;
 		*at = gone->next;
-		tell(state, gone->id, 0, status);
+		report(state, gone->id, 0, status);
 		free(gone);
 	}
 }
 
-static void obey(struct state *state)
+static void handle_request(struct state *state)
 {
 	const struct child *child;
 	struct request request;
@@ -216,11 +216,11 @@ static __attribute__((noreturn)) void zygote_main(int sock, const struct salvo_s
 		if (poll(polled, 2, -1) < 0)
 			continue;
 		if (polled[0].revents & POLLOUT)
-			tell_kept(&state);
+			flush_events(&state);
 		if (polled[1].revents && read(polled[1].fd, &info, sizeof(info)) > 0)
 			reap(&state);
 		if (polled[0].revents & ~POLLOUT)
-			obey(&state);
+			handle_request(&state);
 	}
 }
 
@@ -274,14 +274,14 @@ void salvo_zygote_kill(struct salvo_zygote *zygote, uint64_t id)
 	send_request(zygote->sock, &request, NULL);
 }
 
-bool salvo_zygote_next(struct salvo_zygote *zygote, struct salvo_zygote_news *news)
+bool salvo_zygote_next(struct salvo_zygote *zygote, struct salvo_zygote_event *event)
 {
 	ssize_t got;
 
 	do {
-		got = recv(zygote->sock, news, sizeof(*news), 0);
+		got = recv(zygote->sock, event, sizeof(*event), 0);
 	} while (got < 0 && errno == EINTR);
-	return got == sizeof(*news);
+	return got == sizeof(*event);
 }
 
 void salvo_zygote_hang_up(struct salvo_zygote *zygote)

@@ -84,9 +84,10 @@ RIG_KERNEL static void desert(RIG_KERNEL_ARGS)
 	how->fault = a->fault;
 	how->command = a->command;
 	__atomic_store_n(&block->regs.ring[0].fence, ~0ull, __ATOMIC_RELEASE);
-	atomic_fetch_add(&block->told, 1);
-	__asm__ volatile("syscall" : "=a"(result)
-			 : "a"(SYS_futex), "D"(&block->told), "S"(FUTEX_WAKE), "d"(1)
+	atomic_fetch_add(&block->completion_seq, 1);
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(SYS_futex), "D"(&block->completion_seq), "S"(FUTEX_WAKE), "d"(1)
 			 : "rcx", "r11", "memory");
 	for (;;)
 		__builtin_ia32_pause();
@@ -121,8 +122,9 @@ static const struct part {
 	size_t at, bytes;
 } parts[] = {
 	{ offsetof(struct salvo_space_block, regs), sizeof(struct salvo_regs) },
-	{ offsetof(struct salvo_space_block, bell),
-	  offsetof(struct salvo_space_block, entries) - offsetof(struct salvo_space_block, bell) },
+	{ offsetof(struct salvo_space_block, doorbell_seq),
+	  offsetof(struct salvo_space_block, entries) -
+		  offsetof(struct salvo_space_block, doorbell_seq) },
 	{ offsetof(struct salvo_space_block, entries),
 	  sizeof(((struct salvo_space_block *)0)->entries) },
 	{ offsetof(struct salvo_space_block, results),

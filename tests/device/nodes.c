@@ -218,7 +218,7 @@ TEST_F(units, N6_a_far_node_works_through_its_local_queue)
 	unsigned int node, i;
 
 	for (node = 0; node < queues->topology.nodes; node++) {
-		const struct salvo_lcq *lcq = queues->lane[1].lcq[node];
+		const struct salvo_lcq *lcq = queues->prio[1].lcq[node];
 		const uint64_t units = queues->topology.node[node].units;
 
 		ASSERT_EQ(queues->topology.node[node].far, lcq != NULL);
@@ -242,27 +242,27 @@ TEST(unit_of_a_far_node_sees_what_other_nodes_could_run)
 	struct salvo_element element[2];
 	struct salvo_topology topology;
 	struct salvo_queues queues;
-	struct salvo_feed_news news;
-	struct salvo_feed feed;
+	struct salvo_worker_events events;
+	struct salvo_worker_queue queue;
 	char why[SALVO_TOPOLOGY_WHY];
 	unsigned int i;
 
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "1+1,far=0,far=1", why));
 	ASSERT_EQ(0, salvo_queues_init(&queues, &topology));
-	salvo_feed_init(&feed, &queues, 1);
+	salvo_worker_queue_init(&queue, &queues, 1);
 	for (i = 0; i < 2; i++) {
 		memset(&element[i], 0, sizeof(element[i]));
 		element[i].apu_mask = 3;
-		element[i].lane = salvo_queues_lane(SALVO_PRIORITY_NORMAL);
+		element[i].prio = salvo_queues_prio(SALVO_PRIORITY_NORMAL);
 		salvo_element_set_range(&element[i], size);
 		ASSERT_TRUE(salvo_queues_push(&queues, &element[i]));
 	}
-	EXPECT_EQ(&element[0], salvo_feed_take(&feed, &news).element);
-	EXPECT_TRUE(news.fetched);
-	EXPECT_EQ(1, salvo_feed_others(&feed, 1));
-	EXPECT_EQ(&element[1], salvo_feed_take(&feed, &news).element);
-	EXPECT_EQ(0, salvo_feed_others(&feed, 1));
-	EXPECT_TRUE(salvo_feed_may_sleep(&feed));
+	EXPECT_EQ(&element[0], salvo_worker_queue_take(&queue, &events).element);
+	EXPECT_TRUE(events.fetched);
+	EXPECT_EQ(1, salvo_worker_queue_others(&queue, 1));
+	EXPECT_EQ(&element[1], salvo_worker_queue_take(&queue, &events).element);
+	EXPECT_EQ(0, salvo_worker_queue_others(&queue, 1));
+	EXPECT_TRUE(salvo_worker_queue_may_sleep(&queue));
 	salvo_queues_fini(&queues);
 }
 
@@ -272,24 +272,24 @@ TEST(work_for_a_node_and_for_one_of_its_units_take_turns)
 	struct salvo_element element[2];
 	struct salvo_topology topology;
 	struct salvo_queues queues;
-	struct salvo_feed_news news;
-	struct salvo_feed feed;
+	struct salvo_worker_events events;
+	struct salvo_worker_queue queue;
 	char why[SALVO_TOPOLOGY_WHY];
 	unsigned int i, seen = 0;
 
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "2,far=0", why));
 	ASSERT_EQ(0, salvo_queues_init(&queues, &topology));
-	salvo_feed_init(&feed, &queues, 0);
+	salvo_worker_queue_init(&queue, &queues, 0);
 	for (i = 0; i < 2; i++) {
 		memset(&element[i], 0, sizeof(element[i]));
 		element[i].index = i;
 		element[i].apu_mask = i ? 1 : 3;
-		element[i].lane = salvo_queues_lane(SALVO_PRIORITY_NORMAL);
+		element[i].prio = salvo_queues_prio(SALVO_PRIORITY_NORMAL);
 		salvo_element_set_range(&element[i], size);
 		ASSERT_TRUE(salvo_queues_push(&queues, &element[i]));
 	}
 	for (i = 0; i < 2; i++)
-		seen |= 1u << salvo_feed_take(&feed, &news).element->index;
+		seen |= 1u << salvo_worker_queue_take(&queue, &events).element->index;
 	EXPECT_EQ(3, seen);
 	salvo_queues_fini(&queues);
 }
@@ -502,7 +502,7 @@ TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
 	struct rig *rig = self->rig;
 	const struct burn_args args = { 1, 0 };
 	const struct drm_salvo_command command = rig_dispatch(rig, burn, 1, 1, 0, sizeof(args));
-	const struct salvo_wakes *wakes = rig->gpu->eus.wakes;
+	const struct salvo_parking *parking = rig->gpu->eus.parking;
 	unsigned int i, looked = 0, slept = 0;
 
 	for (i = 0; i < 1000 && !(looked && slept); i++) {
@@ -511,9 +511,9 @@ TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
 		for (since = salvo_clock(); salvo_clock() - since < 20000;)
 			;
-		looked += atomic_load(&wakes->looking) == 1;
+		looked += atomic_load(&parking->polling) == 1;
 		usleep(2000);
-		slept += !atomic_load(&wakes->looking) && atomic_load(&wakes->sleeping) == 1;
+		slept += !atomic_load(&parking->polling) && atomic_load(&parking->sleeping) == 1;
 	}
 	EXPECT_NE(0, looked);
 	EXPECT_NE(0, slept);

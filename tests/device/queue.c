@@ -118,21 +118,21 @@ TEST(N3_elements_of_one_item_side_by_side_make_a_run)
 
 	for (i = 0; i < 6; i++) {
 		element[i] = make_element(1, 1, 1, 0x3);
-		element[i].run = 1;
+		element[i].coalesced = 1;
 	}
 	/* Upwards, as a job starts, and downwards, as consumers are released. */
-	EXPECT_EQ(NULL, salvo_element_join_run(NULL, &element[2]));
-	EXPECT_EQ(&element[2], salvo_element_join_run(&element[2], &element[3]));
-	EXPECT_EQ(&element[1], salvo_element_join_run(&element[2], &element[1]));
+	EXPECT_EQ(NULL, salvo_element_coalesce(NULL, &element[2]));
+	EXPECT_EQ(&element[2], salvo_element_coalesce(&element[2], &element[3]));
+	EXPECT_EQ(&element[1], salvo_element_coalesce(&element[2], &element[1]));
 	EXPECT_EQ(3, salvo_element_entry_items(&element[1]));
 	head = &element[1];
-	EXPECT_EQ(NULL, salvo_element_join_run(head, &element[5]));
+	EXPECT_EQ(NULL, salvo_element_coalesce(head, &element[5]));
 	element[4].apu_mask = 0x1;
-	EXPECT_EQ(NULL, salvo_element_join_run(head, &element[4]));
+	EXPECT_EQ(NULL, salvo_element_coalesce(head, &element[4]));
 	element[4] = make_element(2, 1, 1, 0x3);
-	element[4].run = 1;
-	EXPECT_EQ(NULL, salvo_element_join_run(head, &element[4]));
-	EXPECT_EQ(NULL, salvo_element_join_run(&element[4], &element[5]));
+	element[4].coalesced = 1;
+	EXPECT_EQ(NULL, salvo_element_coalesce(head, &element[4]));
+	EXPECT_EQ(NULL, salvo_element_coalesce(&element[4], &element[5]));
 	EXPECT_EQ(3, salvo_element_entry_items(head));
 	EXPECT_EQ(2, salvo_element_entry_items(&element[4]));
 	EXPECT_EQ(64, offsetof(struct salvo_element, producers));
@@ -146,10 +146,10 @@ TEST_F(gcq, N4_items_of_a_run_are_its_elements)
 
 	for (i = 0; i < 40; i++) {
 		run[i] = make_element(1, 1, 1, 0x1);
-		run[i].run = 1;
+		run[i].coalesced = 1;
 	}
 	for (i = 1; i < 40; i++)
-		ASSERT_EQ(&run[0], salvo_element_join_run(&run[0], &run[i]));
+		ASSERT_EQ(&run[0], salvo_element_coalesce(&run[0], &run[i]));
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &run[0]));
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &plain));
 	EXPECT_EQ(40, salvo_gcq_wir(counters(&self->gcq, 0)));

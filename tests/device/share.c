@@ -164,12 +164,12 @@ TEST_F(share, a_caller_that_stays_ends_batches_itself)
 	self->rig->on_fence = note_thread;
 	seqno = submit_and_poll(self->rig, &args, true);
 	ASSERT_NE(0, seqno);
-	EXPECT_EQ(0, block_of(self->rig)->waiting);
+	EXPECT_EQ(0, block_of(self->rig)->wants_wake);
 	words_of(self, RIG_ASID)[16] = 1;
 	ASSERT_TRUE(rig_wait(self->rig, seqno));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno)->status);
 	EXPECT_EQ(gettid(), by);
-	EXPECT_EQ(1, block_of(self->rig)->waiting);
+	EXPECT_EQ(1, block_of(self->rig)->wants_wake);
 	EXPECT_FALSE(salvo_gpu_poll(self->rig->gpu, true));
 }
 
@@ -183,7 +183,7 @@ TEST_F(share, what_a_caller_that_leaves_did_not_see_ends_all_the_same)
 	self->rig->on_fence = note_thread;
 	seqno = submit_and_poll(self->rig, &args, false);
 	ASSERT_NE(0, seqno);
-	EXPECT_EQ(1, block_of(self->rig)->waiting);
+	EXPECT_EQ(1, block_of(self->rig)->wants_wake);
 	words_of(self, RIG_ASID)[16] = 1;
 	ASSERT_TRUE(rig_wait(self->rig, seqno));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, seqno)->status);
@@ -362,43 +362,43 @@ TEST_F(share, a_high_priority_holds_only_the_units_it_runs_on)
 	EXPECT_EQ(20, words_of(self, RIG_ASID)[8]);
 }
 
-TEST(a_unit_is_held_by_those_who_work_for_what_the_device_says_they_want)
+TEST(a_unit_yields_to_slots_whose_batches_the_device_confirms)
 {
-	struct salvo_board *board = salvo_board_create();
-	const struct salvo_seat one = { board, 0 }, two = { board, 63 };
-	const struct salvo_seat late = { board, SALVO_BOARD_NO_PLACE };
+	struct salvo_prio_table *table = salvo_prio_table_create();
+	const struct salvo_prio_slot one = { table, 0 }, two = { table, 63 };
+	const struct salvo_prio_slot late = { table, SALVO_PRIO_NO_SLOT };
 
-	ASSERT_NE(NULL, board);
+	ASSERT_NE(NULL, table);
 	/* Who only says so holds nobody. */
-	salvo_board_show(&one, 5, 0);
-	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
-	salvo_board_want(board, one.place, 0, 1);
-	EXPECT_TRUE(salvo_board_is_held(&two, 5, 1));
-	EXPECT_TRUE(salvo_board_is_held(&two, 5, 2));
-	EXPECT_TRUE(salvo_board_is_held(&late, 5, 1));
+	salvo_prio_slot_publish(&one, 5, 0);
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 2));
+	salvo_prio_table_set_pending(table, one.index, 0, 1);
+	EXPECT_TRUE(salvo_prio_slot_must_yield(&two, 5, 1));
+	EXPECT_TRUE(salvo_prio_slot_must_yield(&two, 5, 2));
+	EXPECT_TRUE(salvo_prio_slot_must_yield(&late, 5, 1));
 	/* Not what is as high, not another unit, not itself. */
-	EXPECT_FALSE(salvo_board_is_held(&two, 5, 0));
-	EXPECT_FALSE(salvo_board_is_held(&two, 4, 2));
-	EXPECT_FALSE(salvo_board_is_held(&one, 5, 2));
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 0));
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 4, 2));
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&one, 5, 2));
 	/* Of a process with batches of two lanes the one that the unit works for counts. */
-	salvo_board_want(board, one.place, 1, 3);
-	salvo_board_show(&one, 5, 1);
-	EXPECT_FALSE(salvo_board_is_held(&two, 5, 1));
-	EXPECT_TRUE(salvo_board_is_held(&two, 5, 2));
-	salvo_board_want(board, one.place, 1, 0);
-	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
-	salvo_board_show(&one, 5, 0);
-	salvo_board_clear(board, one.place);
-	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
+	salvo_prio_table_set_pending(table, one.index, 1, 3);
+	salvo_prio_slot_publish(&one, 5, 1);
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 1));
+	EXPECT_TRUE(salvo_prio_slot_must_yield(&two, 5, 2));
+	salvo_prio_table_set_pending(table, one.index, 1, 0);
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 2));
+	salvo_prio_slot_publish(&one, 5, 0);
+	salvo_prio_table_clear(table, one.index);
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 2));
 
 	/* There may be more processes than places: those without are not seen. */
-	salvo_board_show(&late, 5, 0);
-	salvo_board_want(board, late.place, 0, 1);
-	salvo_board_clear(board, late.place);
-	salvo_board_want(board, one.place, 0, 0);
-	EXPECT_EQ(0, board->wants[0]);
-	EXPECT_FALSE(salvo_board_is_held(&two, 5, 2));
-	salvo_board_destroy(board);
+	salvo_prio_slot_publish(&late, 5, 0);
+	salvo_prio_table_set_pending(table, late.index, 0, 1);
+	salvo_prio_table_clear(table, late.index);
+	salvo_prio_table_set_pending(table, one.index, 0, 0);
+	EXPECT_EQ(0, table->pending[0]);
+	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 2));
+	salvo_prio_table_destroy(table);
 }
 
 struct spoil_args {
@@ -413,12 +413,12 @@ RIG_KERNEL static void spoil(RIG_KERNEL_ARGS)
 	*(volatile uint8_t *)a->at = 1;
 }
 
-TEST_F(share, a_process_writes_only_its_own_place_on_the_board)
+TEST_F(share, a_process_writes_only_its_own_page_of_the_prio_table)
 {
 	const struct salvo_spaces *spaces = self->rig->gpu->spaces;
-	struct salvo_board *board = spaces->board;
+	struct salvo_prio_table *table = spaces->prio_table;
 	struct spoil_args args[3];
-	uint32_t place, i;
+	uint32_t slot, i;
 
 	args[0] = (struct spoil_args){ .pad = 0 };
 	/* The first address space with a process has the first place. */
@@ -426,16 +426,17 @@ TEST_F(share, a_process_writes_only_its_own_place_on_the_board)
 		const struct drm_salvo_command command = rig_dispatch(self->rig, spoil, 1, 1, 0,
 								      sizeof(args[0]));
 
-		args[i].at = i == 0 ? (void *)&board->place[0].lane[40] :
-			     i == 1 ? (void *)&board->place[1].lane[40] : (void *)&board->wants[0];
+		args[i].at = i == 0   ? (void *)&table->page[0].prio[40]
+			     : i == 1 ? (void *)&table->page[1].prio[40]
+				      : (void *)&table->pending[0];
 		EXPECT_EQ(i ? SALVO_STATUS_FAULT : SALVO_STATUS_DONE,
 			  rig_run(self->rig, &command, 1, &args[i], sizeof(args[i])));
 		if (i)
 			EXPECT_EQ((uintptr_t)args[i].at, self->rig->regs->fault.address);
 	}
-	place = __builtin_ctzll(spaces->places);
-	EXPECT_EQ(0, place);
-	EXPECT_EQ(1, board->place[0].lane[40]);
+	slot = __builtin_ctzll(spaces->prio_slots);
+	EXPECT_EQ(0, slot);
+	EXPECT_EQ(1, table->page[0].prio[40]);
 }
 
 /* Of a process, or of this one. */
@@ -502,46 +503,46 @@ TEST(a_held_unit_does_not_hold_the_others)
 		.units = 2, .nodes = 1, .node[0] = { .units = 3 },
 	};
 	struct salvo_element *elements = calloc(HELD_ELEMENTS, sizeof(*elements));
-	struct salvo_board *board = salvo_board_create();
-	const struct salvo_seat seat = { board, 0 }, other = { board, 1 };
+	struct salvo_prio_table *table = salvo_prio_table_create();
+	const struct salvo_prio_slot slot = { table, 0 }, other = { table, 1 };
 	struct salvo_queues *queues = calloc(1, sizeof(*queues));
 	const uint32_t size[3] = { 2, 1, 1 };
-	struct salvo_feed_news news;
-	struct salvo_feed free_unit, held_unit;
+	struct salvo_worker_events events;
+	struct salvo_worker_queue free_unit, held_unit;
 	unsigned int i, ran = 0;
 
 	ASSERT_NE(NULL, elements);
-	ASSERT_NE(NULL, board);
+	ASSERT_NE(NULL, table);
 	ASSERT_NE(NULL, queues);
 	ASSERT_EQ(0, salvo_queues_init(queues, &topology));
-	salvo_feed_init(&free_unit, queues, 0);
-	salvo_feed_init(&held_unit, queues, 1);
-	free_unit.seat = &seat;
-	held_unit.seat = &seat;
-	salvo_board_want(board, other.place, 0, 1);
-	salvo_board_show(&other, 1, 0);
+	salvo_worker_queue_init(&free_unit, queues, 0);
+	salvo_worker_queue_init(&held_unit, queues, 1);
+	free_unit.slot = &slot;
+	held_unit.slot = &slot;
+	salvo_prio_table_set_pending(table, other.index, 0, 1);
+	salvo_prio_slot_publish(&other, 1, 0);
 
 	for (i = 0; i < HELD_ELEMENTS; i++) {
 		elements[i].apu_mask = 3;
-		elements[i].run = 1;
-		elements[i].lane = 2;
+		elements[i].coalesced = 1;
+		elements[i].prio = 2;
 		salvo_element_set_range(&elements[i], size);
 		salvo_queues_push(queues, &elements[i]);
 	}
 	for (i = 0; i < 4 * HELD_ELEMENTS; i++) {
-		ran += salvo_feed_take(&free_unit, &news).count;
-		EXPECT_FALSE(news.held);
-		if (!salvo_feed_has_work(&free_unit))
-			salvo_feed_take(&held_unit, &news);
+		ran += salvo_worker_queue_take(&free_unit, &events).count;
+		EXPECT_FALSE(events.yield);
+		if (!salvo_worker_queue_has_work(&free_unit))
+			salvo_worker_queue_take(&held_unit, &events);
 	}
 	EXPECT_EQ(2 * HELD_ELEMENTS, ran);
-	EXPECT_EQ(0, salvo_feed_take(&held_unit, &news).count);
-	EXPECT_FALSE(news.held);
-	EXPECT_TRUE(salvo_feed_may_sleep(&held_unit));
+	EXPECT_EQ(0, salvo_worker_queue_take(&held_unit, &events).count);
+	EXPECT_FALSE(events.yield);
+	EXPECT_TRUE(salvo_worker_queue_may_sleep(&held_unit));
 	salvo_queues_fini(queues);
 	free(queues);
 	free(elements);
-	salvo_board_destroy(board);
+	salvo_prio_table_destroy(table);
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleep.pml - units that look, sleep and are woken, as in device/eu.c and device/queue/wakes.c
+ * parking.pml - units that look, sleep and are woken, as in device/eu.c and device/queue/parking.c
  *
  * Two pushers append entries, each for one or both of two units. A unit without work
  * looks for a while and then sleeps on its futex. Who pushes wakes a unit only if no

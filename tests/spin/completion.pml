@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told.pml - a process says that batches are done, as in device/space/sandbox.c and device/space/space.c
+ * completion.pml - a process says that batches are done, as in device/space/sandbox.c and device/space/space.c
  *
  * All batches were sent. For each the process moves its fence, then counts @told up; then, if
  * @waiting says that the device does not look by itself, it wakes the thread that sleeps on

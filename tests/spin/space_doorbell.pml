@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.pml - a packet for the process of an address space: device/space/space_jobs.c and device/eu.c
+ * space_doorbell.pml - a packet for the process of an address space: device/space/space_jobs.c and device/eu.c
  *
  * The device counts the bell up; then, if no unit of the process looks, it wakes one that sleeps,
  * and if none sleeps the thread that only hears. Meanwhile work is pushed inside of the process,
