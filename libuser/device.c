@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "dump.h"
 #include "notifier.h"
@@ -116,32 +115,6 @@ int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stat
 {
 	memset(stats, 0, sizeof(*stats));
 	return device->winsys->get_stats(device, stats);
-}
-
-int64_t salvo_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
-int64_t salvo_deadline_ns(int64_t timeout_ns)
-{
-	int64_t deadline;
-
-	if (timeout_ns < 0 || __builtin_add_overflow(salvo_now_ns(), timeout_ns, &deadline))
-		return INT64_MAX;
-	return deadline;
-}
-
-int64_t salvo_remaining_ns(int64_t deadline)
-{
-	const int64_t now = salvo_now_ns();
-
-	if (deadline == INT64_MAX)
-		return -1;
-	return deadline > now ? deadline - now : 0;
 }
 
 void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds)

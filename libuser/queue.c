@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "deadline.h"
 #include "batch.h"
 #include "dump.h"
 #include "flight.h"

@@ -202,13 +202,4 @@ int salvo_winsys_soft_open(struct salvo_device **out);
  */
 int salvo_winsys_drm_open(const char *path, struct salvo_device **out);
 
-/** salvo_now_ns() - CLOCK_MONOTONIC in nanoseconds. */
-int64_t salvo_now_ns(void);
-
-/** salvo_remaining_ns() - Nanoseconds until a deadline; negative only if that never comes. */
-int64_t salvo_remaining_ns(int64_t deadline);
-
-/** salvo_deadline_ns() - When @timeout_ns from now is, on salvo_now_ns()'s clock. */
-int64_t salvo_deadline_ns(int64_t timeout_ns);
-
 #endif /* SALVO_WINSYS_H */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "deadline.h"
 #include "winsys_drm.h"
 
 /* A context, counted: fences ask it for failures. */

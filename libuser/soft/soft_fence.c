@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "deadline.h"
 #include "notifier.h"
 #include "soft.h"
 

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "deadline.h"
 #include "soft.h"
 
 /* Looks in one time limit, and nanoseconds between the steps of a kill */
