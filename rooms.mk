@@ -8,18 +8,19 @@
 # What is left of a colon depends on what is right of it, and the lists are in that order.
 
 ROOMS := device/queue device/exec device device/space \
-	 libuser libuser/soft libuser/drm libuser/build libuser/text
+	 common libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open
 
 sees.device/queue  := uapi device/include
 sees.device/exec   := $(sees.device/queue) device/queue
 sees.device        := $(sees.device/exec) device/exec
 sees.device/space  := $(sees.device) device
 
-sees.libuser       := uapi libuser/include device/include driver libuser/text device/exec
+sees.libuser       := uapi common libuser/include device/include driver device/exec
 sees.libuser/soft  := $(sees.libuser) libuser device/queue libuser/observe
 sees.libuser/drm   := $(sees.libuser) libuser
 sees.libuser/build := $(sees.libuser) libuser
 sees.libuser/text  := $(sees.libuser) libuser
+sees.libuser/open  := $(sees.libuser) libuser libuser/text
 
 sees.driver        := uapi device/include
 
@@ -34,6 +35,6 @@ sees.tests         := uapi libuser/include device/include driver tests/common
 sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
 sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces
-sees.tests/lib     := $(sees.tests) libuser libuser/soft libuser/text libuser/observe
+sees.tests/lib     := $(sees.tests) common libuser libuser/soft libuser/text libuser/observe
 sees.tests/fuzz    := $(sees.tests) libuser/text
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

@@ -7,7 +7,11 @@
 
 #include "flight.h"
 #include "hazard.h"
+#include "labels.h"
 #include "winsys.h"
+
+/** define SALVO_ERROR_BYTES - Room for the message of salvo_batch_error(). */
+#define SALVO_ERROR_BYTES 192
 
 struct salvo_kernel_info;
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "batch.h"
+#include "device.h"
 
 int salvo_batch_enable_hazards(struct salvo_batch *batch)
 {

@@ -5,10 +5,21 @@
  * A buffer keeps one GPU address and one CPU address for its whole life. Both
  * back ends free its memory only when the batches submitted before are done.
  */
+#include "bo.h"
+
 #include <errno.h>
 
-#include "dump.h"
+#include "device.h"
+#include "observer.h"
 #include "winsys.h"
+
+static void observe_created(struct salvo_bo *bo, bool readonly)
+{
+	struct salvo_observer *observer = bo->device->observer;
+
+	if (observer)
+		observer->ops->bo_created(observer, bo, readonly);
+}
 
 int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 		    struct salvo_bo **out)
@@ -22,7 +33,7 @@ int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 					flags & SALVO_BO_READONLY ? DRM_SALVO_BO_READONLY : 0,
 					out);
 	if (!err)
-		salvo_dump_add_bo(device->dump, *out, flags & SALVO_BO_READONLY);
+		observe_created(*out, flags & SALVO_BO_READONLY);
 	return err;
 }
 
@@ -38,7 +49,7 @@ int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 		return -ENOTSUP;
 	err = device->winsys->bo_import(device, fd, flags ? DRM_SALVO_BO_READONLY : 0, out);
 	if (!err)
-		salvo_dump_add_bo(device->dump, *out, flags);
+		observe_created(*out, flags & SALVO_BO_READONLY);
 	return err;
 }
 
@@ -52,9 +63,13 @@ int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out)
 
 void salvo_bo_destroy(struct salvo_bo *bo)
 {
+	struct salvo_observer *observer;
+
 	if (!bo)
 		return;
-	salvo_dump_drop_bo(bo->device->dump, bo);
+	observer = bo->device->observer;
+	if (observer)
+		observer->ops->bo_destroyed(observer, bo);
 	bo->device->winsys->bo_destroy(bo);
 }
 

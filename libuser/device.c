@@ -1,63 +1,30 @@
 // SPDX-License-Identifier: MIT
 /*
- * device.c - open a GPU, on whichever back end it is
+ * device.c - an open GPU, on either back end
  *
- * A struct salvo_device may be used from any thread: its information never
- * changes after open, and the back ends lock their own state. The names of kernels are
- * kept, each once, until the device is closed: errors are told with them, maybe long after
- * program and batch are gone.
+ * A struct salvo_device may be used from any thread: its information never changes after open,
+ * and the back ends lock their own state. Names of kernels are interned until the device is
+ * closed, since struct salvo_error refers to them when program and batch may be gone.
  */
+#include "device.h"
+
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump.h"
 #include "notifier.h"
+#include "observer.h"
 #include "winsys.h"
 
-/* A kernel's name that someone may still hold. */
+/* An interned name. */
 struct salvo_name {
 	struct salvo_name *next;
 	char string[];
 };
 
-static int open_back_end(const char *name, struct salvo_device **out)
+void salvo_device_init(struct salvo_device *device)
 {
-	int err;
-
-	if (name && !strcmp(name, "soft"))
-		err = salvo_winsys_soft_open(out);
-	else
-		err = salvo_winsys_drm_open(name, out);
-	if (!name && err == -ENODEV)
-		err = salvo_winsys_soft_open(out);
-	if (!err)
-		(*out)->dump = salvo_dump_open();
-	return err;
-}
-
-/* SALVO_TIMEOUT_MS: for programs that nobody wants to change. */
-static void set_timeout_from_environment(struct salvo_device *device)
-{
-	const char *text = getenv("SALVO_TIMEOUT_MS");
-	const long milliseconds = text ? strtol(text, NULL, 10) : 0;
-
-	if (milliseconds > 0 && milliseconds < INT32_MAX)
-		salvo_device_set_timeout(device, milliseconds * 1000000ll);
-}
-
-int salvo_device_open(const char *name, struct salvo_device **out)
-{
-	int err;
-
-	*out = NULL;
-	err = open_back_end(name, out);
-	if (err)
-		return err;
-	pthread_mutex_init(&(*out)->lock, NULL);
-	set_timeout_from_environment(*out);
-	return 0;
+	pthread_mutex_init(&device->lock, NULL);
 }
 
 int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds)
@@ -73,12 +40,13 @@ void salvo_device_close(struct salvo_device *device)
 
 	if (!device)
 		return;
-	salvo_dump_close(device->dump);
-	/* The importer last: a callback may be waiting for what it watches. */
+	if (device->observer)
+		device->observer->ops->destroy(device->observer);
+	/* The importer last: a callback may wait for an imported fence. */
 	salvo_notifier_destroy(device->notifier);
 	salvo_notifier_destroy(device->importer);
-	pthread_mutex_destroy(&device->lock);
 	names = device->names;
+	pthread_mutex_destroy(&device->lock);
 	device->winsys->close(device);
 	for (; names; names = next) {
 		next = names->next;

@@ -5,12 +5,14 @@
  * A fence may be used from any thread: it is counted, and what it says never changes
  * once it is done. The back ends wait; what is the same for both is here.
  */
+#include "fence.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "salvo_hw.h"
-#include "flight.h"
-#include "notifier.h"
+#include "device.h"
+#include "labels.h"
 #include "winsys.h"
 
 void salvo_fence_put(struct salvo_fence *fence)
@@ -96,18 +98,6 @@ int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fenc
 	if (fd < 0)
 		return -EBADF;
 	return device->winsys->fence_import_fd(device, fd, out);
-}
-
-int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
-			     void *data)
-{
-	int fd, err;
-
-	if (!function)
-		return -EINVAL;
-	err = salvo_fence_get_fd(fence, &fd);
-	return err ? err : salvo_notifier_add(fence->device, &fence->device->notifier, fence, fd,
-					      function, data);
 }
 
 /* Name and position from the batch as it was submitted. */

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fence.h"
+
 #define FIRST_FENCES 16u
 
 void salvo_flight_fini(struct salvo_flight *flight)
@@ -60,10 +62,4 @@ int salvo_flight_reserve(struct salvo_flight *flight)
 void salvo_flight_add(struct salvo_flight *flight, struct salvo_fence *fence)
 {
 	flight->fences[flight->count++] = salvo_fence_get(fence);
-}
-
-void salvo_labels_put(struct salvo_labels *labels)
-{
-	if (labels && atomic_fetch_sub(&labels->refs, 1) == 1)
-		free(labels);
 }

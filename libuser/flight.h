@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flight.h - fences of batches that may not be done yet
+ * flight.h - fences of batches that may be in flight
  */
 #ifndef SALVO_FLIGHT_H
 #define SALVO_FLIGHT_H
 
-#include "winsys.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct salvo_fence;
+
+/**
+ * struct salvo_flight - Fences, each with a reference, in the order they were added.
+ */
+struct salvo_flight {
+	struct salvo_fence **fences;
+	unsigned int count;
+	unsigned int capacity;
+};
 
 /** salvo_flight_fini() - Drop all references. */
 void salvo_flight_fini(struct salvo_flight *flight);
@@ -18,21 +30,5 @@ void salvo_flight_add(struct salvo_flight *flight, struct salvo_fence *fence);
 
 /** salvo_flight_is_busy() - Drop those that are done. Return: are any left? */
 bool salvo_flight_is_busy(struct salvo_flight *flight);
-
-/**
- * struct salvo_labels - What the commands of a batch were, to tell errors; counted.
- */
-struct salvo_labels {
-	atomic_uint refs;
-	unsigned int count;
-	struct salvo_label {
-		/** @kernel: Its name, or NULL if the command is no dispatch. */
-		const char *kernel;
-		uint32_t items[3];
-		uint32_t group[3];
-	} at[];
-};
-
-void salvo_labels_put(struct salvo_labels *labels);
 
 #endif /* SALVO_FLIGHT_H */

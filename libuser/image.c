@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bo.h"
 #include "image.h"
 #include "kernel.h"
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "salvo_hw.h"
+#include "bo.h"
+#include "device.h"
 #include "kernel.h"
 
 int salvo_kernel_create(struct salvo_program *program, const char *name,

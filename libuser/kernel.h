@@ -5,9 +5,11 @@
 #ifndef SALVO_LIB_KERNEL_H
 #define SALVO_LIB_KERNEL_H
 
+#include <stdbool.h>
+
 #include "salvo_kernel.h"
+#include "salvo.h"
 #include "hazard.h"
-#include "winsys.h"
 
 /** define SALVO_LOCAL_ALIGN - Alignment of local memory and of each local argument. */
 #define SALVO_LOCAL_ALIGN 64u

@@ -11,6 +11,8 @@
  * lock protects the list of new watches and the order to stop; the watches at work are
  * the thread's own.
  */
+#include "notifier.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,8 +21,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "notifier.h"
-#include "winsys.h"
+#include "device.h"
+#include "fence.h"
 
 struct watch {
 	struct watch *next;
@@ -223,4 +225,16 @@ int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **whic
 	pthread_mutex_unlock(&n->lock);
 	wake(n);
 	return 0;
+}
+
+int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
+			     void *data)
+{
+	int fd, err;
+
+	if (!function)
+		return -EINVAL;
+	err = salvo_fence_get_fd(fence, &fd);
+	return err ? err : salvo_notifier_add(fence->device, &fence->device->notifier, fence, fd,
+					      function, data);
 }

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "batch.h"
+#include "bo.h"
+#include "device.h"
 #include "kernel.h"
 #include "print.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "batch.h"
+#include "bo.h"
 #include "kernel.h"
 #include "print.h"
 

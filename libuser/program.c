@@ -15,9 +15,12 @@
 
 #include "items.h"
 #include "salvo_elf.h"
-#include "dump.h"
+#include "bo.h"
+#include "device.h"
 #include "jit.h"
 #include "kernel.h"
+#include "observer.h"
+#include "winsys.h"
 
 #define MAX_IMAGE	(256u << 20)
 #define MAX_KERNELS	4096u
@@ -233,8 +236,9 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 		salvo_program_destroy(program);
 		return err;
 	}
-	salvo_dump_add_program(device->dump, program, program->kernels, program->count, image,
-			       bytes);
+	if (device->observer)
+		device->observer->ops->program_loaded(device->observer, program, program->kernels,
+						      program->count, image, bytes);
 	*out = program;
 	return 0;
 }
@@ -290,11 +294,14 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
 
 void salvo_program_destroy(struct salvo_program *program)
 {
+	struct salvo_observer *observer;
 	unsigned int i;
 
 	if (!program)
 		return;
-	salvo_dump_drop_program(program->device->dump, program);
+	observer = program->device->observer;
+	if (observer)
+		observer->ops->program_destroyed(observer, program);
 	salvo_jit_unregister(program->jit);
 	salvo_bo_destroy(program->code);
 	for (i = 0; i < program->count; i++)

@@ -6,12 +6,16 @@
  * into its packet before it returns, so the batch is free at once. Each queue is a
  * timeline: its batches are numbered from 1, and end in this order.
  */
+#include "queue.h"
+
 #include <errno.h>
 
-#include "deadline.h"
 #include "batch.h"
-#include "dump.h"
-#include "flight.h"
+#include "deadline.h"
+#include "device.h"
+#include "fence.h"
+#include "observer.h"
+#include "winsys.h"
 
 static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
 {
@@ -23,7 +27,7 @@ static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
 }
 
 /* The kernel says only that a batch is wrong. Its own check, done here, says what. */
-static void explain(const struct salvo_device *device, struct salvo_submission *submission)
+static void explain(const struct salvo_device *device, struct salvo_winsys_submit *submission)
 {
 	const struct salvo_space_view space = {
 		.covers = anywhere,
@@ -111,13 +115,14 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		       struct salvo_fence *const *waits, unsigned int wait_count,
 		       struct salvo_fence **out)
 {
-	struct salvo_submission submission = {
+	struct salvo_winsys_submit submission = {
 		.waits = waits,
 		.wait_count = wait_count,
 		.validated = &batch->validated,
 	};
-	struct salvo_dump_batch *dumped;
+	struct salvo_observer *observer = queue->device->observer;
 	struct salvo_fence *fence;
+	void *cookie = NULL;
 	int err;
 
 	if (out)
@@ -133,9 +138,11 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 	if (salvo_flight_reserve(&queue->flight))
 		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
 
-	dumped = salvo_dump_begin(queue->device->dump, &submission.batch);
+	if (observer)
+		cookie = observer->ops->submit_begin(observer, &submission.batch);
 	err = queue->device->winsys->queue_submit(queue, &submission, &fence);
-	salvo_dump_end(dumped, err ? NULL : fence);
+	if (cookie)
+		observer->ops->submit_end(observer, cookie, err ? NULL : fence);
 	if (err) {
 		if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)
 			explain(queue->device, &submission);

@@ -4,7 +4,7 @@
  *
  * One struct salvo_gpu is one GPU. Its owner provides the registers' memory,
  * VRAM and system memory, and is called back for interrupts; the
- * rest is what salvo_hw.h says: the owner (winsys_soft in an application, or
+ * rest is what salvo_hw.h says: the owner (libuser/soft in an application, or
  * link_pci for a guest's driver) writes registers and ring entries and rings
  * doorbells.
  */

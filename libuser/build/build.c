@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "cache.h"
+#include "device.h"
 #include "compiler.h"
-#include "winsys.h"
 
 static const char key_version[] = "salvo build 1";
 

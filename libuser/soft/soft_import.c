@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "soft.h"
+#include "soft_device.h"
 
 #define PAGE_BYTES 4096ull
 

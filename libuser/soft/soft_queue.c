@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "salvo_pack.h"
-#include "soft.h"
+#include "soft_device.h"
 
 static int covers(void *cookie, __u64 address, __u64 size, __u32 access)
 {
@@ -62,24 +62,18 @@ int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queu
 	return 0;
 }
 
-void salvo_soft_queue_put_locked(struct soft_queue *queue)
-{
-	if (queue && !--queue->refs)
-		free(queue);
-}
-
 void salvo_soft_queue_destroy(struct salvo_queue *base)
 {
 	struct soft_device *dev = to_soft_device(base->device);
 
 	pthread_mutex_lock(&dev->lock);
 	dev->public->queues--;
-	salvo_soft_queue_put_locked((struct soft_queue *)base);
+	salvo_soft_queue_put_locked(to_soft_queue(base));
 	pthread_mutex_unlock(&dev->lock);
 }
 
 /* Take references on the fences that the ring's order does not take care of. */
-static int job_take_waits(struct soft_job *job, const struct salvo_submission *submission,
+static int job_take_waits(struct soft_job *job, const struct salvo_winsys_submit *submission,
 			  uint32_t ctx)
 {
 	struct soft_fence **waits;
@@ -93,7 +87,7 @@ static int job_take_waits(struct soft_job *job, const struct salvo_submission *s
 		job->wait_capacity = submission->wait_count;
 	}
 	for (i = 0; i < submission->wait_count; i++) {
-		struct soft_fence *fence = (struct soft_fence *)submission->waits[i];
+		struct soft_fence *fence = to_soft_fence(submission->waits[i]);
 
 		if (fence->ctx == ctx || salvo_soft_fence_is_done(fence))
 			continue;
@@ -107,7 +101,7 @@ static int job_take_waits(struct soft_job *job, const struct salvo_submission *s
  * Pack the batch into the job. A batch that is submitted again and again keeps its packet from
  * the second time on: then only its arguments are new.
  */
-static int pack(struct soft_queue *queue, const struct salvo_submission *submission, bool known,
+static int pack(struct soft_queue *queue, const struct salvo_winsys_submit *submission, bool known,
 		struct soft_job *job)
 {
 	const struct salvo_batch_desc *batch = &submission->batch;
@@ -162,7 +156,7 @@ static int pack(struct soft_queue *queue, const struct salvo_submission *submiss
 }
 
 /* Validate the batch and pack it into a job. */
-static int job_create(struct soft_queue *queue, struct salvo_submission *submission,
+static int job_create(struct soft_queue *queue, struct salvo_winsys_submit *submission,
 		      struct soft_job **out)
 {
 	struct soft_device *dev = to_soft_device(queue->base.device);
@@ -229,10 +223,10 @@ static bool may_start_locked(struct soft_device *dev, struct soft_job *job)
 	       salvo_soft_ring_has_room_locked(&dev->ring[job->queue->ring], SOFT_RING_BATCHES);
 }
 
-int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_submission *submission,
+int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_winsys_submit *submission,
 			    struct salvo_fence **out)
 {
-	struct soft_queue *queue = (struct soft_queue *)base;
+	struct soft_queue *queue = to_soft_queue(base);
 	struct soft_device *dev = to_soft_device(base->device);
 	struct soft_fence *fence;
 	struct soft_job *job;
@@ -291,55 +285,4 @@ unsigned int salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job
 		}
 	}
 	return pushed;
-}
-
-int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
-			    uint32_t access)
-{
-	struct soft_job *job;
-	int err;
-
-	pthread_mutex_lock(&dev->lock);
-	job = salvo_soft_job_get_locked(dev);
-	pthread_mutex_unlock(&dev->lock);
-	if (!job)
-		return -ENOMEM;
-	err = salvo_soft_job_reserve_packet(job, SALVO_PACK_SPACE_BYTES);
-	if (!err)
-		salvo_pack_space(code, address, size, access, (uintptr_t)&job->result, job->packet);
-
-	pthread_mutex_lock(&dev->lock);
-	if (err) {
-		salvo_soft_job_put_locked(dev, job);
-		pthread_mutex_unlock(&dev->lock);
-		return err;
-	}
-	while (!salvo_soft_ring_has_room_locked(&dev->ring[SOFT_RING_NORMAL], SOFT_RING_ENTRIES)) {
-		pthread_mutex_unlock(&dev->lock);
-		usleep(100);
-		salvo_soft_drain(dev);
-		pthread_mutex_lock(&dev->lock);
-	}
-	job->space = SOFT_SPACE_LOOKED_AT;
-	salvo_soft_job_account_locked(dev, job);
-	salvo_soft_ring_push_locked(dev, job);
-	pthread_mutex_unlock(&dev->lock);
-	salvo_soft_ring_doorbells(dev, 1u << SOFT_RING_NORMAL);
-	salvo_soft_drain(dev);
-
-	/*
-	 * The GPU carries the packet out when it reads it, but tells how when all before
-	 * it has ended. Behind a batch we do not wait for that: packets hardly ever fail,
-	 * and a batch that names memory which is not bound is refused.
-	 */
-	pthread_mutex_lock(&dev->lock);
-	if (job->space == SOFT_SPACE_RETIRED) {
-		if (job->result.status != SALVO_STATUS_DONE)
-			err = job->result.status == SALVO_STATUS_KILLED ? -ENOMEM : -ENOSPC;
-		salvo_soft_job_put_locked(dev, job);
-	} else {
-		job->space = SOFT_SPACE_LEFT;
-	}
-	pthread_mutex_unlock(&dev->lock);
-	return err;
 }

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "deadline.h"
-#include "soft.h"
+#include "soft_device.h"
 
 /* Looks in one time limit, and nanoseconds between the steps of a kill */
 #define LOOKS		4

@@ -29,6 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "container_of.h"
 #include "dump_text.h"
 
 #define WAIT_NS		10000000000ll
@@ -37,35 +38,15 @@
 
 /* --- what exists -------------------------------------------------------------- */
 
-struct salvo_dump *salvo_dump_open(void)
+static struct dump *to_dump(struct salvo_observer *observer)
 {
-	const char *dir = secure_getenv("SALVO_DUMP");
-	struct salvo_dump *dump;
-
-	if (!dir || !*dir)
-		return NULL;
-	if (access(dir, W_OK | X_OK)) {
-		fprintf(stderr, "libsalvo: SALVO_DUMP: %s: %s\n", dir, strerror(errno));
-		return NULL;
-	}
-	dump = calloc(1, sizeof(*dump));
-	if (!dump)
-		return NULL;
-	dump->dir = strdup(dir);
-	if (!dump->dir) {
-		free(dump);
-		return NULL;
-	}
-	dump->next_batch = 1;
-	dump->next_program = 1;
-	pthread_mutex_init(&dump->lock, NULL);
-	return dump;
+	return container_of(observer, struct dump, base);
 }
 
-void salvo_dump_close(struct salvo_dump *dump)
+static void dump_destroy(struct salvo_observer *observer)
 {
-	if (!dump)
-		return;
+	struct dump *dump = to_dump(observer);
+
 	pthread_mutex_destroy(&dump->lock);
 	free(dump->bos);
 	free(dump->programs);
@@ -73,12 +54,13 @@ void salvo_dump_close(struct salvo_dump *dump)
 	free(dump);
 }
 
-void salvo_dump_add_bo(struct salvo_dump *dump, struct salvo_bo *bo, bool readonly)
+static void dump_bo_created(struct salvo_observer *observer, struct salvo_bo *bo, bool readonly)
 {
+	struct dump *dump = to_dump(observer);
 	struct dump_bo *added;
 	void *map;
 
-	if (!dump || salvo_bo_map(bo, &map))
+	if (salvo_bo_map(bo, &map))
 		return;
 	pthread_mutex_lock(&dump->lock);
 	added = salvo_dump_grow(&dump->bos, dump->bo_count, sizeof(*dump->bos));
@@ -89,12 +71,11 @@ void salvo_dump_add_bo(struct salvo_dump *dump, struct salvo_bo *bo, bool readon
 	pthread_mutex_unlock(&dump->lock);
 }
 
-void salvo_dump_drop_bo(struct salvo_dump *dump, struct salvo_bo *bo)
+static void dump_bo_destroyed(struct salvo_observer *observer, struct salvo_bo *bo)
 {
+	struct dump *dump = to_dump(observer);
 	unsigned int i;
 
-	if (!dump)
-		return;
 	pthread_mutex_lock(&dump->lock);
 	for (i = 0; i < dump->bo_count && dump->bos[i].bo != bo; i++)
 		;
@@ -104,7 +85,7 @@ void salvo_dump_drop_bo(struct salvo_dump *dump, struct salvo_bo *bo)
 }
 
 /* Creates the first file of the form "STEM NUMBER END" that is not there. Return: descriptor. */
-static int create_numbered(const struct salvo_dump *dump, const char *stem, const char *end,
+static int create_numbered(const struct dump *dump, const char *stem, const char *end,
 			   unsigned int *next, char name[64])
 {
 	char path[PATH_BYTES];
@@ -137,15 +118,15 @@ static bool write_all(int fd, const void *bytes, size_t count)
 	return true;
 }
 
-void salvo_dump_add_program(struct salvo_dump *dump, const struct salvo_program *program,
-			    const struct salvo_kernel_info *kernels, unsigned int count,
-			    const void *image, size_t bytes)
+static void dump_program_loaded(struct salvo_observer *observer,
+				const struct salvo_program *program,
+				const struct salvo_kernel_info *kernels, unsigned int count,
+				const void *image, size_t bytes)
 {
+	struct dump *dump = to_dump(observer);
 	struct dump_program *added;
 	int fd;
 
-	if (!dump)
-		return;
 	pthread_mutex_lock(&dump->lock);
 	added = salvo_dump_grow(&dump->programs, dump->program_count, sizeof(*dump->programs));
 	fd = added ? create_numbered(dump, "program", ".salvo", &dump->next_program,
@@ -161,12 +142,12 @@ void salvo_dump_add_program(struct salvo_dump *dump, const struct salvo_program 
 	pthread_mutex_unlock(&dump->lock);
 }
 
-void salvo_dump_drop_program(struct salvo_dump *dump, const struct salvo_program *program)
+static void dump_program_destroyed(struct salvo_observer *observer,
+				   const struct salvo_program *program)
 {
+	struct dump *dump = to_dump(observer);
 	unsigned int i;
 
-	if (!dump)
-		return;
 	pthread_mutex_lock(&dump->lock);
 	for (i = 0; i < dump->program_count && dump->programs[i].program != program; i++)
 		;
@@ -175,7 +156,7 @@ void salvo_dump_drop_program(struct salvo_dump *dump, const struct salvo_program
 	pthread_mutex_unlock(&dump->lock);
 }
 
-static void free_batch(struct salvo_dump_batch *batch)
+static void free_batch(struct dump_batch *batch)
 {
 	unsigned int i;
 
@@ -186,14 +167,14 @@ static void free_batch(struct salvo_dump_batch *batch)
 	free(batch);
 }
 
-struct salvo_dump_batch *salvo_dump_begin(struct salvo_dump *dump,
-					  const struct salvo_batch_desc *desc)
+/* Keeps @lock until dump_submit_end(). */
+static void *dump_submit_begin(struct salvo_observer *observer,
+			       const struct salvo_batch_desc *desc)
 {
-	struct salvo_dump_batch *batch;
+	struct dump *dump = to_dump(observer);
+	struct dump_batch *batch;
 	unsigned int i;
 
-	if (!dump)
-		return NULL;
 	batch = calloc(1, sizeof(*batch));
 	if (!batch)
 		return NULL;
@@ -214,7 +195,7 @@ struct salvo_dump_batch *salvo_dump_begin(struct salvo_dump *dump,
 
 /* --- buffers --------------------------------------------------------------------- */
 
-static char *write_bytes(const struct salvo_dump_batch *batch, unsigned int buffer,
+static char *write_bytes(const struct dump_batch *batch, unsigned int buffer,
 			 const char *kind, const uint8_t *bytes, uint64_t count)
 {
 	char *name = salvo_dump_format("%04u-b%u.%s", batch->number, buffer, kind);
@@ -239,7 +220,7 @@ static bool is_all_zero(const uint8_t *bytes, uint64_t count)
 	return !count || (!bytes[0] && !memcmp(bytes, bytes + 1, count - 1));
 }
 
-static void write_contents(struct salvo_dump_batch *batch, unsigned int i)
+static void write_contents(struct dump_batch *batch, unsigned int i)
 {
 	struct salvo_text_buffer *buffer = &batch->text->buffers[i];
 
@@ -252,7 +233,7 @@ static void write_contents(struct salvo_dump_batch *batch, unsigned int i)
 }
 
 /* Expect what is there now, from the first byte that changed to the last. */
-static void write_expectation(struct salvo_dump_batch *batch, unsigned int i)
+static void write_expectation(struct dump_batch *batch, unsigned int i)
 {
 	const uint8_t *now = batch->dump->bos[batch->used[i].bo].map;
 	const uint8_t *before = batch->used[i].before;
@@ -274,17 +255,16 @@ static void write_expectation(struct salvo_dump_batch *batch, unsigned int i)
 	text->check_count += !!check->file;
 }
 
-void salvo_dump_end(struct salvo_dump_batch *batch, struct salvo_fence *fence)
+static void dump_submit_end(struct salvo_observer *observer, void *cookie,
+			    struct salvo_fence *fence)
 {
-	struct salvo_dump *dump;
+	struct dump *dump = to_dump(observer);
+	struct dump_batch *batch = cookie;
 	char name[64];
 	unsigned int i;
 	FILE *file;
 	int fd, err;
 
-	if (!batch)
-		return;
-	dump = batch->dump;
 	err = fence ? salvo_fence_wait(fence, WAIT_NS) : -EINVAL;
 	fd = fence && !batch->failed ?
 	     create_numbered(dump, "", ".batch", &dump->next_batch, name) : -1;
@@ -310,4 +290,40 @@ void salvo_dump_end(struct salvo_dump_batch *batch, struct salvo_fence *fence)
 			batch->failed);
 	pthread_mutex_unlock(&dump->lock);
 	free_batch(batch);
+}
+
+static const struct salvo_observer_ops dump_ops = {
+	.destroy = dump_destroy,
+	.bo_created = dump_bo_created,
+	.bo_destroyed = dump_bo_destroyed,
+	.program_loaded = dump_program_loaded,
+	.program_destroyed = dump_program_destroyed,
+	.submit_begin = dump_submit_begin,
+	.submit_end = dump_submit_end,
+};
+
+struct salvo_observer *salvo_dump_open(void)
+{
+	const char *dir = secure_getenv("SALVO_DUMP");
+	struct dump *dump;
+
+	if (!dir || !*dir)
+		return NULL;
+	if (access(dir, W_OK | X_OK)) {
+		fprintf(stderr, "libsalvo: SALVO_DUMP: %s: %s\n", dir, strerror(errno));
+		return NULL;
+	}
+	dump = calloc(1, sizeof(*dump));
+	if (!dump)
+		return NULL;
+	dump->dir = strdup(dir);
+	if (!dump->dir) {
+		free(dump);
+		return NULL;
+	}
+	dump->base.ops = &dump_ops;
+	dump->next_batch = 1;
+	dump->next_program = 1;
+	pthread_mutex_init(&dump->lock, NULL);
+	return &dump->base;
 }

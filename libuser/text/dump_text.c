@@ -43,7 +43,7 @@ char *salvo_dump_format(const char *format, ...)
 /* --- from addresses to names ---------------------------------------------------- */
 
 /* The buffer of the text for buffer @index of the list; what it holds is kept now. */
-static unsigned int use_bo(struct salvo_dump_batch *batch, unsigned int index)
+static unsigned int use_bo(struct dump_batch *batch, unsigned int index)
 {
 	const struct dump_bo *bo = &batch->dump->bos[index];
 	struct salvo_text *text = batch->text;
@@ -78,7 +78,7 @@ static unsigned int use_bo(struct salvo_dump_batch *batch, unsigned int index)
 }
 
 /* An address outside all buffers stays SALVO_TEXT_MAX_BUFFERS, which is null. */
-static struct salvo_text_place find_place(struct salvo_dump_batch *batch, uint64_t address)
+static struct salvo_text_place find_place(struct dump_batch *batch, uint64_t address)
 {
 	struct salvo_text_place place = { .buffer = SALVO_TEXT_MAX_BUFFERS };
 	unsigned int i;
@@ -95,7 +95,7 @@ static struct salvo_text_place find_place(struct salvo_dump_batch *batch, uint64
 }
 
 /* The program of the text for program @index of the list. */
-static unsigned int use_program(struct salvo_dump_batch *batch, unsigned int index)
+static unsigned int use_program(struct dump_batch *batch, unsigned int index)
 {
 	struct salvo_text *text = batch->text;
 	struct salvo_text_program *program;
@@ -117,7 +117,7 @@ static unsigned int use_program(struct salvo_dump_batch *batch, unsigned int ind
 	return i;
 }
 
-static const struct salvo_kernel_info *find_kernel(const struct salvo_dump_batch *batch,
+static const struct salvo_kernel_info *find_kernel(const struct dump_batch *batch,
 						   uint64_t entry, unsigned int *program)
 {
 	unsigned int i;
@@ -135,7 +135,7 @@ static const struct salvo_kernel_info *find_kernel(const struct salvo_dump_batch
 /* --- commands ------------------------------------------------------------------- */
 
 /* Its type is not known: the widest elements that fit; a size that fits none is not written. */
-static void take_value(struct salvo_dump_batch *batch, struct salvo_text_arg *arg,
+static void take_value(struct dump_batch *batch, struct salvo_text_arg *arg,
 		       const uint8_t *from, uint32_t size)
 {
 	static const enum salvo_text_type types[] = {
@@ -196,7 +196,7 @@ static struct salvo_image_info image_info(const struct salvo_image_view *view)
 }
 
 /* The buffer of the image's pixels becomes an image. */
-static void take_image(struct salvo_dump_batch *batch, struct salvo_text_arg *arg,
+static void take_image(struct dump_batch *batch, struct salvo_text_arg *arg,
 		       const struct salvo_image_view *view)
 {
 	const struct salvo_image_info info = image_info(view);
@@ -219,7 +219,7 @@ static void take_image(struct salvo_dump_batch *batch, struct salvo_text_arg *ar
 		buffer->image = info;
 }
 
-static void take_argument(struct salvo_dump_batch *batch, struct salvo_text_arg *arg,
+static void take_argument(struct dump_batch *batch, struct salvo_text_arg *arg,
 			  const struct salvo_kernel_info *kernel, const struct salvo_note_arg *note,
 			  const uint8_t *args, uint32_t local_size)
 {
@@ -270,7 +270,7 @@ static void take_offset(struct salvo_text_command *to, const uint8_t *args)
 	}
 }
 
-static void take_dispatch(struct salvo_dump_batch *batch, struct salvo_text_command *to,
+static void take_dispatch(struct dump_batch *batch, struct salvo_text_command *to,
 			  const struct drm_salvo_command *from, const uint8_t *args)
 {
 	const struct salvo_kernel_info *kernel;
@@ -302,7 +302,7 @@ static void take_dispatch(struct salvo_dump_batch *batch, struct salvo_text_comm
 }
 
 /* A command that a pipe control names needs a label: its kernel and its index, if that fits. */
-static void need_label(struct salvo_dump_batch *batch, unsigned int index)
+static void need_label(struct dump_batch *batch, unsigned int index)
 {
 	struct salvo_text_command *command = &batch->text->commands[index];
 
@@ -316,7 +316,7 @@ static void need_label(struct salvo_dump_batch *batch, unsigned int index)
 		batch->failed = "a pipe control waits for a pipe control";
 }
 
-void salvo_dump_take_command(struct salvo_dump_batch *batch, unsigned int index,
+void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 			     const struct drm_salvo_command *from, const uint8_t *args)
 {
 	struct salvo_text_command *to = &batch->text->commands[index];

@@ -7,11 +7,10 @@
 
 #include <pthread.h>
 
+#include "bo.h"
+#include "observer.h"
 #include "text.h"
 #include "winsys.h"
-
-struct salvo_program;
-struct salvo_kernel_info;
 
 struct dump_bo {
 	struct salvo_bo *bo;
@@ -26,7 +25,8 @@ struct dump_program {
 	char file[64];
 };
 
-struct salvo_dump {
+struct dump {
+	struct salvo_observer base;
 	pthread_mutex_t lock;
 	char *dir;
 	struct dump_bo *bos;
@@ -45,8 +45,8 @@ struct dump_used {
 	bool timed;		/* the GPU's clock is stored there */
 };
 
-struct salvo_dump_batch {
-	struct salvo_dump *dump;
+struct dump_batch {
+	struct dump *dump;
 	struct salvo_text *text;
 	struct dump_used *used;		/* as many as the text has buffers */
 	unsigned int number;
@@ -65,7 +65,7 @@ char *salvo_dump_format(const char *format, ...) __attribute__((format(printf, 1
  *
  * If it cannot be said, @batch->failed tells why.
  */
-void salvo_dump_take_command(struct salvo_dump_batch *batch, unsigned int index,
+void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 			     const struct drm_salvo_command *from, const uint8_t *args);
 
 #endif /* SALVO_DUMP_TEXT_H */

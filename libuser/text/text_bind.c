@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "batch.h"
+#include "bo.h"
 #include "text_build.h"
 #include "drm/salvo_drm.h"
 

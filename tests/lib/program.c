@@ -5,7 +5,7 @@
 #include "kselftest_harness.h"
 #include "salvo_kernel.h"
 #include "lib_test.h"
-#include "winsys.h"
+#include "device.h"
 
 FIXTURE(program) {
 	struct salvo_device *device;

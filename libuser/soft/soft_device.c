@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * winsys_soft.c - the embedded GPU: bring-up, video memory, counters
+ * soft_device.c - the embedded GPU: bring-up and counters
  *
  * The GPU is a library in this process (device/include/salvo_gpu.h). Its registers are a
  * page of plain memory and system addresses are pointers. Video memory is a
  * sparse memfd that is mapped twice: by the GPU at its GPU addresses, with the
  * access that each buffer has there, and by us, readable and writable, for the
  * application and the program loader.
- *
- * A buffer that is destroyed while batches are on their way becomes a zombie: it
- * is unbound, and its pages and its range are given back, when all batches that
- * were submitted before have ended. Zombies are looked at whenever buffers come
- * and go and when a fence was waited for, never in an interrupt.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +16,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "soft.h"
+#include "soft_device.h"
 #include "soft_record.h"
 #include "topology.h"
 
 #define VRAM_BYTES (1ull << 30)
 #define VRAM_LEAST (16ull << 20)
-/* Waking up a thread takes about this long. */
+/* About as long as it takes to wake a thread */
 #define SOFT_POLLING_NS 30000
-#define PAGE_BYTES 4096ull
 
 static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats *stats)
 {
@@ -42,129 +36,6 @@ static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats
 	stats->doorbells = __atomic_load_n(&dev->public->doorbells, __ATOMIC_RELAXED);
 	stats->interrupts = __atomic_load_n(&dev->public->interrupts, __ATOMIC_RELAXED);
 	stats->busy_ns = __atomic_load_n(&dev->regs->busy_ns, __ATOMIC_RELAXED);
-	return 0;
-}
-
-/* --- buffers ---------------------------------------------------------------- */
-
-/* Give back the memory of a range; the next owner finds zeros. */
-static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t bytes)
-{
-	if (fallocate(dev->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes))
-		memset(dev->vram_map + offset, 0, bytes);
-}
-
-static void free_range(struct soft_device *dev, const struct soft_bo *bo)
-{
-	pthread_mutex_lock(&dev->lock);
-	salvo_vram_free(bo->imported ? &dev->window : &dev->vram, bo->offset);
-	dev->epoch++;
-	pthread_mutex_unlock(&dev->lock);
-}
-
-/* Take a zombie that no job can use any more off the list. */
-static struct soft_bo *take_zombie(struct soft_device *dev)
-{
-	struct soft_bo *bo;
-
-	pthread_mutex_lock(&dev->lock);
-	bo = dev->zombies;
-	if (bo && dev->oldest && dev->oldest->ticket <= bo->ticket)
-		bo = NULL;
-	if (bo) {
-		dev->zombies = bo->next;
-		if (!dev->zombies)
-			dev->zombies_end = &dev->zombies;
-	}
-	pthread_mutex_unlock(&dev->lock);
-	return bo;
-}
-
-void salvo_soft_reap(struct soft_device *dev)
-{
-	struct soft_bo *bo;
-
-	if (!atomic_load_explicit(&dev->zombie_count, memory_order_relaxed))
-		return;
-	while ((bo = take_zombie(dev))) {
-		atomic_fetch_sub(&dev->zombie_count, 1);
-		if (bo->imported)
-			munmap(bo->map, bo->bytes);
-		else
-			release_pages(dev, bo->offset, bo->bytes);
-		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
-		/*
-		 * A range that the GPU still shows must not be given out with other
-		 * access rights: without memory for the packet it stays taken.
-		 */
-		if (!salvo_soft_space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
-			free_range(dev, bo);
-		free(bo);
-	}
-}
-
-static int soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
-			  struct salvo_bo **out)
-{
-	struct soft_device *dev = to_soft_device(device);
-	uint32_t access = SALVO_ACCESS_READ;
-	struct soft_bo *bo;
-	int err;
-
-	if (size > dev->vram_bytes)
-		return -ENOSPC;
-	if (flags & DRM_SALVO_BO_EXEC)
-		access |= SALVO_ACCESS_EXEC;
-	else if (!(flags & DRM_SALVO_BO_READONLY))
-		access |= SALVO_ACCESS_WRITE;
-	salvo_soft_reap(dev);
-
-	bo = calloc(1, sizeof(*bo));
-	if (!bo)
-		return -ENOMEM;
-	bo->base.device = device;
-	bo->base.size = size;
-	bo->bytes = (size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-	pthread_mutex_lock(&dev->lock);
-	err = salvo_vram_alloc(&dev->vram, bo->bytes, access, &bo->offset);
-	pthread_mutex_unlock(&dev->lock);
-	if (err) {
-		free(bo);
-		return err;
-	}
-	bo->base.address = dev->regs->va_base + bo->offset;
-	bo->map = dev->vram_map + bo->offset;
-	err = salvo_soft_space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
-	if (err) {
-		free_range(dev, bo);
-		free(bo);
-		return err;
-	}
-	__atomic_fetch_add(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
-	*out = &bo->base;
-	return 0;
-}
-
-static void soft_bo_destroy(struct salvo_bo *base)
-{
-	struct soft_device *dev = to_soft_device(base->device);
-	struct soft_bo *bo = (struct soft_bo *)base;
-
-	pthread_mutex_lock(&dev->lock);
-	bo->ticket = dev->tickets;
-	bo->next = NULL;
-	*dev->zombies_end = bo;
-	dev->zombies_end = &bo->next;
-	atomic_fetch_add(&dev->zombie_count, 1);
-	pthread_mutex_unlock(&dev->lock);
-	salvo_soft_reap(dev);
-}
-
-static int soft_bo_map(struct salvo_bo *base, void **out)
-{
-	struct soft_bo *bo = (struct soft_bo *)base;
-
-	*out = bo->map;
 	return 0;
 }
 
@@ -317,9 +188,9 @@ static void soft_close(struct salvo_device *device)
 static const struct salvo_winsys soft_winsys = {
 	.close = soft_close,
 	.get_stats = soft_get_stats,
-	.bo_create = soft_bo_create,
-	.bo_destroy = soft_bo_destroy,
-	.bo_map = soft_bo_map,
+	.bo_create = salvo_soft_bo_create,
+	.bo_destroy = salvo_soft_bo_destroy,
+	.bo_map = salvo_soft_bo_map,
 	.bo_import = salvo_soft_bo_import,
 	.set_timeout = salvo_soft_set_timeout,
 	.queue_create = salvo_soft_queue_create,
@@ -359,13 +230,14 @@ static void fill_info(struct soft_device *dev)
 	};
 }
 
-int salvo_winsys_soft_open(struct salvo_device **out)
+int salvo_soft_open(struct salvo_device **out)
 {
 	struct soft_device *dev = calloc(1, sizeof(*dev));
 	int err;
 
 	if (!dev)
 		return -ENOMEM;
+	salvo_device_init(&dev->base);
 	dev->base.winsys = &soft_winsys;
 	dev->base.embedded = true;
 	atomic_init(&dev->base.polling_ns, SOFT_POLLING_NS);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winsys_drm.h - the kernel driver's back end, for its own files
+ * drm_device.h - the kernel driver's back end, for its own files
  */
-#ifndef SALVO_WINSYS_DRM_H
-#define SALVO_WINSYS_DRM_H
+#ifndef SALVO_DRM_DEVICE_H
+#define SALVO_DRM_DEVICE_H
 
+#include "container_of.h"
+#include "device.h"
 #include "winsys.h"
 
 struct drm_handle;
@@ -24,17 +26,17 @@ struct drm_device {
 
 static inline struct drm_device *to_drm(struct salvo_device *device)
 {
-	return (struct drm_device *)device;
+	return container_of(device, struct drm_device, base);
 }
 
 /** salvo_drm_call() - An ioctl. Return: 0 or -errno. */
 int salvo_drm_call(struct drm_device *dev, unsigned long request, void *arg);
 
-/* winsys_drm_queue.c */
+/* drm_queue.c */
 int salvo_drm_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
 			   struct salvo_queue **out);
 void salvo_drm_queue_destroy(struct salvo_queue *queue);
-int salvo_drm_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
+int salvo_drm_queue_submit(struct salvo_queue *queue, struct salvo_winsys_submit *submission,
 			   struct salvo_fence **out);
 int salvo_drm_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
 int salvo_drm_fence_wait_many(struct salvo_device *device, struct salvo_fence *const *fences,
@@ -45,4 +47,4 @@ int salvo_drm_fence_import_fd(struct salvo_device *device, int fd, struct salvo_
 void salvo_drm_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
 void salvo_drm_fence_free(struct salvo_fence *fence);
 
-#endif /* SALVO_WINSYS_DRM_H */
+#endif /* SALVO_DRM_DEVICE_H */

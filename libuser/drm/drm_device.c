@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * winsys_drm.c - the kernel driver's back end
+ * drm_device.c - the kernel driver's back end
  *
- * Each function is one ioctl; winsys_drm_queue.c has those of queues and fences. Counters
+ * Each function is one ioctl; drm_queue.c has those of queues and fences. Counters
  * come from the driver, which tells them for each open file in fdinfo. What is here is
  * constant after open or locked by the kernel.
  */
@@ -17,7 +17,8 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
-#include "winsys_drm.h"
+#include "bo.h"
+#include "drm_device.h"
 
 #define DRIVER_NAME	"salvo"
 #define DRIVER_MAJOR	1
@@ -45,6 +46,10 @@ struct drm_bo {
 	void *map;
 };
 
+static struct drm_bo *to_drm_bo(struct salvo_bo *bo)
+{
+	return container_of(bo, struct drm_bo, base);
+}
 
 /* --- buffers ---------------------------------------------------------------- */
 
@@ -122,7 +127,7 @@ static int drm_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 static void drm_bo_destroy(struct salvo_bo *base)
 {
 	struct drm_device *dev = to_drm(base->device);
-	struct drm_bo *bo = (struct drm_bo *)base;
+	struct drm_bo *bo = to_drm_bo(base);
 
 	if (bo->map)
 		munmap(bo->map, bo->bytes);
@@ -135,7 +140,7 @@ static void drm_bo_destroy(struct salvo_bo *base)
 static int drm_bo_map(struct salvo_bo *base, void **out)
 {
 	struct drm_device *dev = to_drm(base->device);
-	struct drm_bo *bo = (struct drm_bo *)base;
+	struct drm_bo *bo = to_drm_bo(base);
 	struct drm_salvo_bo_mmap_offset offset = { .handle = bo->handle->handle };
 	int fd = bo->dmabuf;
 	void *map;
@@ -220,7 +225,7 @@ static int drm_bo_import(struct salvo_device *device, int fd, uint32_t flags,
 
 static int drm_bo_export(struct salvo_bo *base, int *out)
 {
-	struct drm_bo *bo = (struct drm_bo *)base;
+	struct drm_bo *bo = to_drm_bo(base);
 
 	return drmPrimeHandleToFD(to_drm(base->device)->fd, bo->handle->handle,
 				  DRM_CLOEXEC | DRM_RDWR, out) ? -errno : 0;
@@ -331,7 +336,7 @@ static int query_info(struct drm_device *dev, const char *path)
 	return 0;
 }
 
-int salvo_winsys_drm_open(const char *path, struct salvo_device **out)
+int salvo_drm_open(const char *path, struct salvo_device **out)
 {
 	struct drm_device *dev;
 	char found[32] = "";
@@ -357,6 +362,7 @@ int salvo_winsys_drm_open(const char *path, struct salvo_device **out)
 		close(fd);
 		return -ENOMEM;
 	}
+	salvo_device_init(&dev->base);
 	dev->base.winsys = &drm_winsys;
 	dev->fd = fd;
 	pthread_mutex_init(&dev->lock, NULL);

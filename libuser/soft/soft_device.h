@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft.h - the embedded GPU's back end, for its own files
+ * soft_device.h - the embedded GPU's back end, for its own files
  *
- * winsys_soft.c brings the GPU up and owns video memory, soft_queue.c takes batches,
- * soft_ring.c brings them to the ring and back, soft_fence.c lets threads wait,
- * soft_import.c shows memory of others, soft_watchdog.c ends what runs too long.
+ * A submission takes this way: soft_queue.c packs the batch into a job, soft_ring.c puts that into
+ * a ring, soft_complete.c takes it off when the GPU is done and signals its fence (soft_fence.c),
+ * for which soft_wait.c waits. soft_device.c brings the GPU up, soft_bo.c manages video memory,
+ * soft_import.c maps memory of others, soft_watchdog.c kills what runs too long.
  */
-#ifndef SALVO_SOFT_H
-#define SALVO_SOFT_H
+#ifndef SALVO_SOFT_DEVICE_H
+#define SALVO_SOFT_DEVICE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,11 @@
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 #include "salvo_hang.h"
+#include "bo.h"
+#include "container_of.h"
+#include "device.h"
+#include "fence.h"
+#include "queue.h"
 #include "soft_public.h"
 #include "vram.h"
 #include "winsys.h"
@@ -179,31 +185,39 @@ struct soft_queue {
 
 static inline struct soft_device *to_soft_device(struct salvo_device *device)
 {
-	return (struct soft_device *)device;
+	return container_of(device, struct soft_device, base);
+}
+
+static inline struct soft_bo *to_soft_bo(struct salvo_bo *bo)
+{
+	return container_of(bo, struct soft_bo, base);
+}
+
+static inline struct soft_queue *to_soft_queue(struct salvo_queue *queue)
+{
+	return container_of(queue, struct soft_queue, base);
+}
+
+static inline struct soft_fence *to_soft_fence(struct salvo_fence *fence)
+{
+	return container_of(fence, struct soft_fence, base);
 }
 
 /* soft_queue.c */
 int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
 			    struct salvo_queue **out);
 void salvo_soft_queue_destroy(struct salvo_queue *queue);
-void salvo_soft_queue_put_locked(struct soft_queue *queue);
-int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_submission *submission,
+int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_winsys_submit *submission,
 			    struct salvo_fence **out);
 /**
- * salvo_soft_run_held_locked() - Bring held jobs on their way; those of banned queues: @done.
+ * salvo_soft_run_held_locked() - Push the held jobs that may run; those of banned queues: @done.
  *
  * Return: bits of the rings that got some, to ring their doorbells.
  */
 unsigned int salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done);
-/**
- * salvo_soft_space_packet() - Run one BIND or UNBIND, before all packets that come later.
- *
- * Return: 0, -ENOMEM, or -ENOSPC if the GPU said that it could not do it.
- */
-int salvo_soft_space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
-			    uint32_t access);
 
 /* soft_ring.c */
+void salvo_soft_queue_put_locked(struct soft_queue *queue);
 struct soft_job *salvo_soft_job_get_locked(struct soft_device *dev);
 /** salvo_soft_job_put_locked() - Back to the free list. */
 void salvo_soft_job_put_locked(struct soft_device *dev, struct soft_job *job);
@@ -211,14 +225,18 @@ int salvo_soft_job_reserve_packet(struct soft_job *job, uint32_t bytes);
 /** salvo_soft_job_account_locked() - From here on buffers that are destroyed wait for the job. */
 void salvo_soft_job_account_locked(struct soft_device *dev, struct soft_job *job);
 void salvo_soft_job_unaccount_locked(struct soft_device *dev, struct soft_job *job);
-/** salvo_soft_job_is_ready() - Forget the waits that are done. Return: may the job run? */
+/** salvo_soft_job_is_ready() - Drop the waits that are done. Return: are none left? */
 bool salvo_soft_job_is_ready(struct soft_job *job);
 bool salvo_soft_ring_has_room_locked(const struct soft_ring *ring, uint64_t most);
-/** salvo_soft_ring_push_locked() - The caller rings the doorbell when it has let go of the lock. */
+/** salvo_soft_ring_push_locked() - The caller rings the doorbell after it has unlocked. */
 void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job);
-/** salvo_soft_ring_doorbells() - @rings: bits of the rings that have something new. */
+/** salvo_soft_ring_doorbells() - @rings: bits of the rings that have new entries. */
 void salvo_soft_ring_doorbells(struct soft_device *dev, unsigned int rings);
-/** salvo_soft_drain() - Handle an interrupt, here or in the thread that is at it. */
+/** salvo_soft_free_jobs() - Free the free list. */
+void salvo_soft_free_jobs(struct soft_device *dev);
+
+/* soft_complete.c */
+/** salvo_soft_drain() - Handle an interrupt, here or in the thread that handles one already. */
 void salvo_soft_drain(struct soft_device *dev);
 void salvo_soft_interrupt(void *cookie, unsigned int vector);
 /** salvo_soft_give_up() - The GPU is gone: end all jobs with -ENODEV and free them. */
@@ -227,6 +245,14 @@ void salvo_soft_give_up(struct soft_device *dev);
 /* soft_watchdog.c */
 int salvo_soft_set_timeout(struct salvo_device *device, int64_t timeout_ns);
 void salvo_soft_watchdog_destroy(struct soft_watchdog *watchdog);
+
+/* soft_bo.c */
+int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
+			 struct salvo_bo **out);
+void salvo_soft_bo_destroy(struct salvo_bo *bo);
+int salvo_soft_bo_map(struct salvo_bo *bo, void **out);
+/** salvo_soft_reap() - Free destroyed buffers that no batch can use any more. */
+void salvo_soft_reap(struct soft_device *dev);
 
 /* soft_import.c */
 int salvo_soft_bo_import(struct salvo_device *device, int fd, uint32_t flags,
@@ -240,17 +266,15 @@ static inline void salvo_soft_fence_put(struct soft_fence *fence)
 }
 bool salvo_soft_fence_is_done(struct soft_fence *fence);
 void salvo_soft_fence_signal(struct soft_fence *fence, int error);
+int salvo_soft_fence_get_fd(struct salvo_fence *fence, int *out);
+void salvo_soft_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
+void salvo_soft_fence_free(struct salvo_fence *fence);
+
+/* soft_wait.c */
 int salvo_soft_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
 int salvo_soft_fence_wait_many(struct salvo_device *device, struct salvo_fence *const *fences,
 			       unsigned int count, bool all, int64_t timeout_ns,
 			       unsigned int *first);
-int salvo_soft_fence_get_fd(struct salvo_fence *fence, int *out);
 int salvo_soft_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out);
-void salvo_soft_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
-void salvo_soft_fence_free(struct salvo_fence *fence);
 
-/* winsys_soft.c */
-/** salvo_soft_reap() - Free destroyed buffers that no batch can use any more. */
-void salvo_soft_reap(struct soft_device *dev);
-
-#endif /* SALVO_SOFT_H */
+#endif /* SALVO_SOFT_DEVICE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * winsys_drm_queue.c - queues and fences of the kernel driver's back end
+ * drm_queue.c - queues and fences of the kernel driver's back end
  *
  * A fence is a binary syncobj: SUBMIT replaces what is in it, so syncobjs go back to
  * a pool and are used again without another call. A wait on a syncobj does not tell how a
@@ -18,7 +18,9 @@
 #include <xf86drm.h>
 
 #include "deadline.h"
-#include "winsys_drm.h"
+#include "drm_device.h"
+#include "fence.h"
+#include "queue.h"
 
 /* A context, counted: fences ask it for failures. */
 struct drm_context {
@@ -41,6 +43,16 @@ struct drm_fence {
 	atomic_bool done;
 	int error;
 };
+
+static struct drm_queue *to_drm_queue(struct salvo_queue *queue)
+{
+	return container_of(queue, struct drm_queue, base);
+}
+
+static struct drm_fence *to_drm_fence(struct salvo_fence *fence)
+{
+	return container_of(fence, struct drm_fence, base);
+}
 
 int salvo_drm_call(struct drm_device *dev, unsigned long request, void *arg)
 {
@@ -137,7 +149,7 @@ int salvo_drm_queue_create(struct salvo_device *device, const struct salvo_queue
 
 void salvo_drm_queue_destroy(struct salvo_queue *base)
 {
-	struct drm_queue *queue = (struct drm_queue *)base;
+	struct drm_queue *queue = to_drm_queue(base);
 
 	context_put(to_drm(base->device), queue->context);
 	free(queue);
@@ -158,10 +170,10 @@ static struct drm_fence *fence_create(struct drm_device *dev, int *err)
 	return fence;
 }
 
-int salvo_drm_queue_submit(struct salvo_queue *base, struct salvo_submission *submission,
+int salvo_drm_queue_submit(struct salvo_queue *base, struct salvo_winsys_submit *submission,
 			   struct salvo_fence **out)
 {
-	struct drm_queue *queue = (struct drm_queue *)base;
+	struct drm_queue *queue = to_drm_queue(base);
 	struct drm_device *dev = to_drm(base->device);
 	const struct salvo_batch_desc *batch = &submission->batch;
 	struct drm_salvo_sync signal = { 0 }, *waits = NULL;
@@ -186,7 +198,7 @@ int salvo_drm_queue_submit(struct salvo_queue *base, struct salvo_submission *su
 		if (!waits)
 			return -ENOMEM;
 		for (i = 0; i < submission->wait_count; i++)
-			waits[i].handle = ((struct drm_fence *)submission->waits[i])->syncobj;
+			waits[i].handle = to_drm_fence(submission->waits[i])->syncobj;
 		submit.waits = (struct drm_salvo_array){
 			sizeof(*waits), submission->wait_count, (uintptr_t)waits,
 		};
@@ -264,7 +276,7 @@ static bool poll_syncobj(struct drm_device *dev, uint32_t *syncobj, int64_t dead
 
 int salvo_drm_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 {
-	struct drm_fence *fence = (struct drm_fence *)base;
+	struct drm_fence *fence = to_drm_fence(base);
 	struct drm_device *dev = to_drm(base->device);
 	int64_t deadline = timeout_ns ? salvo_deadline_ns(timeout_ns) : 0;
 	int err;
@@ -292,7 +304,7 @@ int salvo_drm_fence_wait_many(struct salvo_device *device, struct salvo_fence *c
 	if (!handles)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		handles[i] = ((struct drm_fence *)fences[i])->syncobj;
+		handles[i] = to_drm_fence(fences[i])->syncobj;
 	err = drmSyncobjWait(dev->fd, handles, count, deadline,
 			     all ? DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL : 0, first);
 	free(handles);
@@ -301,7 +313,7 @@ int salvo_drm_fence_wait_many(struct salvo_device *device, struct salvo_fence *c
 
 int salvo_drm_fence_get_fd(struct salvo_fence *base, int *out)
 {
-	struct drm_fence *fence = (struct drm_fence *)base;
+	struct drm_fence *fence = to_drm_fence(base);
 
 	return drmSyncobjExportSyncFile(to_drm(base->device)->fd, fence->syncobj, out) ? -errno : 0;
 }
@@ -326,7 +338,7 @@ int salvo_drm_fence_import_fd(struct salvo_device *device, int fd, struct salvo_
 
 void salvo_drm_fence_get_error(struct salvo_fence *base, struct salvo_error *error)
 {
-	struct drm_fence *fence = (struct drm_fence *)base;
+	struct drm_fence *fence = to_drm_fence(base);
 	struct drm_salvo_ctx_query query = { 0 };
 
 	if (!fence->context)
@@ -347,7 +359,7 @@ void salvo_drm_fence_get_error(struct salvo_fence *base, struct salvo_error *err
 
 void salvo_drm_fence_free(struct salvo_fence *base)
 {
-	struct drm_fence *fence = (struct drm_fence *)base;
+	struct drm_fence *fence = to_drm_fence(base);
 	struct drm_device *dev = to_drm(base->device);
 
 	put_syncobj(dev, fence->syncobj);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/*
+ * soft_bo.c - buffers of the embedded GPU: allocated, bound, freed when no batch uses them
+ *
+ * A buffer that is destroyed while batches are in flight becomes a zombie: it is unbound, and
+ * its pages and its range are freed, when all jobs that were submitted before have ended.
+ * Zombies are reaped whenever buffers come and go and after a wait for a fence, never in an
+ * interrupt.
+ *
+ * The device's lock protects the ranges and the list of zombies.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "salvo_pack.h"
+#include "soft_device.h"
+
+#define PAGE_BYTES 4096ull
+
+/*
+ * Run one BIND or UNBIND, before all packets that come later. Return: 0, -ENOMEM, or -ENOSPC if
+ * the GPU failed it.
+ */
+static int space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
+			uint32_t access)
+{
+	struct soft_job *job;
+	int err;
+
+	pthread_mutex_lock(&dev->lock);
+	job = salvo_soft_job_get_locked(dev);
+	pthread_mutex_unlock(&dev->lock);
+	if (!job)
+		return -ENOMEM;
+	err = salvo_soft_job_reserve_packet(job, SALVO_PACK_SPACE_BYTES);
+	if (!err)
+		salvo_pack_space(code, address, size, access, (uintptr_t)&job->result, job->packet);
+
+	pthread_mutex_lock(&dev->lock);
+	if (err) {
+		salvo_soft_job_put_locked(dev, job);
+		pthread_mutex_unlock(&dev->lock);
+		return err;
+	}
+	while (!salvo_soft_ring_has_room_locked(&dev->ring[SOFT_RING_NORMAL], SOFT_RING_ENTRIES)) {
+		pthread_mutex_unlock(&dev->lock);
+		usleep(100);
+		salvo_soft_drain(dev);
+		pthread_mutex_lock(&dev->lock);
+	}
+	job->space = SOFT_SPACE_LOOKED_AT;
+	salvo_soft_job_account_locked(dev, job);
+	salvo_soft_ring_push_locked(dev, job);
+	pthread_mutex_unlock(&dev->lock);
+	salvo_soft_ring_doorbells(dev, 1u << SOFT_RING_NORMAL);
+	salvo_soft_drain(dev);
+
+	/*
+	 * The GPU executes the packet when it reads it, but retires it after all before it.
+	 * Behind a batch we do not wait for its result: packets hardly ever fail, and a batch
+	 * that uses memory which is not bound is rejected.
+	 */
+	pthread_mutex_lock(&dev->lock);
+	if (job->space == SOFT_SPACE_RETIRED) {
+		if (job->result.status != SALVO_STATUS_DONE)
+			err = job->result.status == SALVO_STATUS_KILLED ? -ENOMEM : -ENOSPC;
+		salvo_soft_job_put_locked(dev, job);
+	} else {
+		job->space = SOFT_SPACE_LEFT;
+	}
+	pthread_mutex_unlock(&dev->lock);
+	return err;
+}
+
+/* Give back the memory of a range; the next owner finds zeros. */
+static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t bytes)
+{
+	if (fallocate(dev->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes))
+		memset(dev->vram_map + offset, 0, bytes);
+}
+
+static void free_range(struct soft_device *dev, const struct soft_bo *bo)
+{
+	pthread_mutex_lock(&dev->lock);
+	salvo_vram_free(bo->imported ? &dev->window : &dev->vram, bo->offset);
+	dev->epoch++;
+	pthread_mutex_unlock(&dev->lock);
+}
+
+/* Take a zombie that no job can use any more off the list. */
+static struct soft_bo *take_zombie(struct soft_device *dev)
+{
+	struct soft_bo *bo;
+
+	pthread_mutex_lock(&dev->lock);
+	bo = dev->zombies;
+	if (bo && dev->oldest && dev->oldest->ticket <= bo->ticket)
+		bo = NULL;
+	if (bo) {
+		dev->zombies = bo->next;
+		if (!dev->zombies)
+			dev->zombies_end = &dev->zombies;
+	}
+	pthread_mutex_unlock(&dev->lock);
+	return bo;
+}
+
+void salvo_soft_reap(struct soft_device *dev)
+{
+	struct soft_bo *bo;
+
+	if (!atomic_load_explicit(&dev->zombie_count, memory_order_relaxed))
+		return;
+	while ((bo = take_zombie(dev))) {
+		atomic_fetch_sub(&dev->zombie_count, 1);
+		if (bo->imported)
+			munmap(bo->map, bo->bytes);
+		else
+			release_pages(dev, bo->offset, bo->bytes);
+		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
+		/*
+		 * A range that the GPU still shows must not be given out with other
+		 * access rights: without memory for the packet it stays taken.
+		 */
+		if (!space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
+			free_range(dev, bo);
+		free(bo);
+	}
+}
+
+int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
+			 struct salvo_bo **out)
+{
+	struct soft_device *dev = to_soft_device(device);
+	uint32_t access = SALVO_ACCESS_READ;
+	struct soft_bo *bo;
+	int err;
+
+	if (size > dev->vram_bytes)
+		return -ENOSPC;
+	if (flags & DRM_SALVO_BO_EXEC)
+		access |= SALVO_ACCESS_EXEC;
+	else if (!(flags & DRM_SALVO_BO_READONLY))
+		access |= SALVO_ACCESS_WRITE;
+	salvo_soft_reap(dev);
+
+	bo = calloc(1, sizeof(*bo));
+	if (!bo)
+		return -ENOMEM;
+	bo->base.device = device;
+	bo->base.size = size;
+	bo->bytes = (size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	pthread_mutex_lock(&dev->lock);
+	err = salvo_vram_alloc(&dev->vram, bo->bytes, access, &bo->offset);
+	pthread_mutex_unlock(&dev->lock);
+	if (err) {
+		free(bo);
+		return err;
+	}
+	bo->base.address = dev->regs->va_base + bo->offset;
+	bo->map = dev->vram_map + bo->offset;
+	err = space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
+	if (err) {
+		free_range(dev, bo);
+		free(bo);
+		return err;
+	}
+	__atomic_fetch_add(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
+	*out = &bo->base;
+	return 0;
+}
+
+void salvo_soft_bo_destroy(struct salvo_bo *base)
+{
+	struct soft_device *dev = to_soft_device(base->device);
+	struct soft_bo *bo = to_soft_bo(base);
+
+	pthread_mutex_lock(&dev->lock);
+	bo->ticket = dev->tickets;
+	bo->next = NULL;
+	*dev->zombies_end = bo;
+	dev->zombies_end = &bo->next;
+	atomic_fetch_add(&dev->zombie_count, 1);
+	pthread_mutex_unlock(&dev->lock);
+	salvo_soft_reap(dev);
+}
+
+int salvo_soft_bo_map(struct salvo_bo *base, void **out)
+{
+	struct soft_bo *bo = to_soft_bo(base);
+
+	*out = bo->map;
+	return 0;
+}
