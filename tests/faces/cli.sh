@@ -60,7 +60,9 @@ result "a cascade that is none"
 "$faces" --device /dev/null "$data/camera.pgm" >"$dir/out" 2>"$dir/err"
 [ $? -eq 1 ] && one_error
 result "a device that is none"
-run 1 --json "$dir/missing.png" "$data/camera.pgm" && [ "$(wc -l <"$dir/out")" -eq 1 ]
+run 1 --json "$dir/missing.png" "$data/camera.pgm" &&
+	[ "$(grep -c '"error":{"message":"No such file or directory"}' "$dir/out")" -eq 1 ] &&
+	[ "$(grep -c '"faces":' "$dir/out")" -eq 1 ]
 result "after a bad picture the next one is done"
 
 run 0 --json "$data/frame640.pgm" &&
@@ -93,7 +95,8 @@ run 0 --json - <"$dir/v.y4m" && [ "$(grep -c '"neighbors":11' "$dir/out")" -eq 3
 	[ "$(grep -o '"frame":[0-9]*' "$dir/out" | tr '\n' ' ')" = '"frame":0 "frame":1 "frame":2 ' ]
 result "a video on standard input"
 head -c 700000 "$dir/v.y4m" >"$dir/cut.y4m"
-run 1 --json "$dir/cut.y4m" && one_error && [ "$(wc -l <"$dir/out")" -eq 2 ]
+run 1 --json "$dir/cut.y4m" && one_error && [ "$(grep -c '"faces":' "$dir/out")" -eq 2 ] &&
+	tail -n 1 "$dir/out" | grep -q '"error":{"message":"Y4M: the last frame is cut off"}'
 result "a video that is cut off"
 
 run 0 --min-size 500 --max-size 400x400 --min-neighbors 0 "$data/frame640.pgm"

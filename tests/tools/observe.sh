@@ -68,6 +68,45 @@ problem=
 [ "$(grep -cE '^ +[0-9]+ ' "$dir/out")" = 2 ] || problem="$problem $(cat "$dir/out")"
 check "salvo-bench: a table" "$problem"
 
+# The tools that answer in JSON answer so when they fail, too.
+problem=
+json_error() {
+	local wanted=$1 expected=$2
+	shift 2
+	"$@" >"$dir/out" 2>"$dir/err"
+	[ $? -eq "$expected" ] || problem="$problem $*: wrong exit code;"
+	grep -qFe "$wanted" "$dir/err" || problem="$problem $*: $(cat "$dir/err");"
+	[ -z "$python" ] || "$python" - "$dir/out" "$wanted" >"$dir/py" 2>&1 <<'END' ||
+import json, sys
+for line in open(sys.argv[1]):
+    got = json.loads(line)
+for place in [got] + got.get("devices", []):
+    if sys.argv[2] in place.get("error", {}).get("message", ""):
+        break
+else:
+    sys.exit("no error in " + str(got))
+END
+		problem="$problem $*: $(tail -n 1 "$dir/py");"
+}
+json_error "/nowhere: No such file" 1 "$bin/salvo-info" --json --device /nowhere
+json_error "/nowhere: No such file" 1 "$bin/salvo-bench" --json --device /nowhere
+json_error "--dispatches 9999: at most 4096" 2 "$bin/salvo-bench" --device soft --dispatches 9999 --json
+json_error "--rounds 0: must be" 2 "$bin/salvo-bench" --rounds 0 --json
+json_error "--delay x: must be" 2 "$bin/salvo-top" --json -d x
+json_error "usage" 2 "$bin/salvo-top" --json more
+json_error "/nowhere: No such file" 1 "$bin/salvo-submit" --json --device /nowhere tools/examples/transfer.batch
+json_error "/nowhere.batch: No such file" 2 "$bin/salvo-submit" --json /nowhere.batch
+json_error "--timeout soon: must be" 2 "$bin/salvo-submit" --timeout soon --json x
+printf 'buffer a 4\ncopy a c 4\n' >"$dir/bad.batch"
+json_error "there is no buffer c above" 2 "$bin/salvo-submit" --json "$dir/bad.batch"
+grep -q '"file":".*/bad.batch","line":2,"column":8' "$dir/out" || problem="$problem $(cat "$dir/out");"
+printf '# nothing\n' >"$dir/bad.batch"
+json_error "no commands" 2 "$bin/salvo-submit" --json "$dir/bad.batch"
+json_error "No such file or directory" 1 "$bin/salvo-faces" --json /nowhere.png
+json_error "/nowhere.xml: No such file" 1 "$bin/salvo-faces" --json --cascade /nowhere.xml x.png
+json_error "--repeat 0: must be" 2 "$bin/salvo-faces" --json --repeat 0 x.png
+check "--json: errors are JSON too" "$problem"
+
 problem=
 for wrong in "--dispatches 0" "--dispatches x" "--dispatches 9999" "--queues 17" "--rounds 0" more; do
 	# shellcheck disable=SC2086 # an option and its value
@@ -112,6 +151,23 @@ wait "$bench" 2>/dev/null
 problem=$(grep -o "\"pid\":$bench," "$dir/out")
 bench=
 check "salvo-top: what has ended is not shown" "$problem"
+
+# A command's name is bytes of any kind.
+problem=
+cp "$bin/salvo-bench" "$dir/"$'b\xff"\\\xc3\xa9'
+"$dir/"$'b\xff"\\\xc3\xa9' --device soft --rounds 100000 --dispatches 1000 >/dev/null 2>&1 &
+bench=$!
+for _ in $(seq 50); do
+	"$bin/salvo-top" --json -n 1 -d 0.05 >"$dir/top" 2>&1
+	grep -q "\"pid\":$bench," "$dir/top" && break
+done
+kill "$bench"
+python_check "salvo-top: a command's name that is not UTF-8" "$dir/top" <<END
+entry, = [e for e in got["entries"] if e["pid"] == $bench]
+assert entry["command"] == 'b\ufffd"\\\\\u00e9', ascii(entry["command"])
+END
+wait "$bench" 2>/dev/null
+bench=
 
 # Another process may write what it likes into a memfd of that name.
 problem=

@@ -61,6 +61,19 @@ for e in root.iter("{http://www.w3.org/2000/svg}rect"):
         assert 0 <= float(e.get("x")) and float(e.get("x")) + float(e.get("width")) <= width
 END
 
+# A name is what the file system holds, in no encoding for certain.
+odd=$dir/$'a\xffb<\x01\xed\xa0\x80\xc3\xa9]]>\xef\xbf\xbf.batch'
+cp tools/examples/transfer.batch "$odd"
+problem=$("$submit" --device soft --kernels build/kernels --trace "$dir/trace" --timeline "$dir/svg" \
+	"$odd" 2>&1 >/dev/null)
+python_check "a file name that is not UTF-8 makes valid JSON and SVG" <<'END'
+import json, sys, xml.etree.ElementTree as tree
+title = json.load(open(sys.argv[1] + "/trace", encoding="utf-8"))["otherData"]["batch"]
+assert title.endswith("/a\ufffdb<\x01\ufffd\ufffd\ufffd\u00e9]]>\uffff.batch"), ascii(title)
+text = [e.text for e in tree.parse(sys.argv[1] + "/svg").getroot().iter("{http://www.w3.org/2000/svg}text")]
+assert text[0].endswith("/a\ufffdb<\ufffd\ufffd\ufffd\ufffd\u00e9]]>\ufffd.batch"), ascii(text[0])
+END
+
 problem=$("$submit" --device soft --timeline "$dir/barriers" tools/examples/transfer.batch 2>&1 >/dev/null)
 [ "$(grep -c 'class="barrier"' "$dir/barriers")" = 4 ] || problem="$problem not 4 barriers"
 check "--timeline: barriers" "$problem"

@@ -167,7 +167,7 @@ static int run(const struct options *options)
 	int err, code;
 
 	if (cli_open(TOOL, options->device, &device))
-		return EXIT_FAILED;
+		return cli_finish(TOOL, EXIT_FAILED);
 	err = bench_init(&bench, device, options->rounds);
 	if (err) {
 		code = cli_fail(TOOL, "%s: %s", bench.what, strerror(-err));
@@ -191,6 +191,7 @@ static int run(const struct options *options)
 		       measure_queues(options, &bench, &json);
 		if (options->json) {
 			json_array_end(&json);
+			cli_write_error(&json);
 			json_object_end(&json);
 			json_line_end(&json);
 		}
@@ -237,6 +238,7 @@ int main(int argc, char **argv)
 	bool good = true;
 	int c;
 
+	cli_start(argc, argv);
 	while (good && (c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -260,7 +262,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (!good)
-		return EXIT_USAGE;
+		return cli_finish(TOOL, EXIT_USAGE);
 	if (optind != argc)
 		return cli_usage(TOOL, usage);
 	return run(&options);

@@ -10,6 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The last error, if errors are to be written as JSON and it is not written yet. */
+static bool errors_as_json;
+static char pending[512];
+
+void cli_start(int argc, char **argv)
+{
+	int i;
+
+	/* getopt_long() takes the start of an option's name for the whole. */
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		errors_as_json |= strlen(argv[i]) > 2 &&
+				  !strncmp(argv[i], "--json", strlen(argv[i]));
+}
+
 int cli_fail(const char *tool, const char *format, ...)
 {
 	va_list ap;
@@ -19,7 +33,22 @@ int cli_fail(const char *tool, const char *format, ...)
 	vfprintf(stderr, format, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+	if (errors_as_json) {
+		va_start(ap, format);
+		vsnprintf(pending, sizeof(pending), format, ap);
+		va_end(ap);
+	}
 	return EXIT_FAILED;
+}
+
+void cli_write_error(struct json *json)
+{
+	if (!*pending)
+		return;
+	json_object(json, "error");
+	json_string(json, "message", pending);
+	json_object_end(json);
+	*pending = 0;
 }
 
 int cli_version(const char *tool)
@@ -32,8 +61,10 @@ int cli_usage(const char *tool, const char *usage)
 {
 	const char *end = strstr(usage, "\n\n");
 
-	fprintf(stderr, "%.*s\n'%s --help' tells more\n", (int)(end - usage), usage, tool);
-	return EXIT_USAGE;
+	fprintf(stderr, "%.*s\nTry '%s --help'.\n", (int)(end - usage), usage, tool);
+	if (errors_as_json)
+		snprintf(pending, sizeof(pending), "%.*s", (int)strcspn(usage, "\n"), usage);
+	return cli_finish(tool, EXIT_USAGE);
 }
 
 int cli_other(const char *tool, const char *usage, int option)
@@ -89,6 +120,14 @@ int cli_open(const char *tool, const char *name, struct salvo_device **device)
 
 int cli_finish(const char *tool, int code)
 {
+	struct json json = { .file = stdout };
+
+	if (*pending) {
+		json_object(&json, NULL);
+		cli_write_error(&json);
+		json_object_end(&json);
+		json_line_end(&json);
+	}
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
 	return cli_fail(tool, "writing the results: %s", strerror(errno));

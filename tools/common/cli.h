@@ -4,13 +4,16 @@
  *
  * Each tool takes --device NAME, --json, --help and --version where they make
  * sense, writes results to standard output and errors to standard error with its name
- * in front, and ends with one of the exit codes below.
+ * in front, and ends with one of the exit codes below. With --json an error is also in what is
+ * written to standard output: "error": {"message": ...}, in an object of its own or in the
+ * object that the tool was writing.
  */
 #ifndef TOOLS_CLI_H
 #define TOOLS_CLI_H
 
 #include <stdbool.h>
 
+#include "json.h"
 #include "salvo.h"
 
 /* TOOL_VERSION comes from the Makefile. */
@@ -19,13 +22,16 @@
 #define EXIT_FAILED	1	/* the device, the work or the output */
 #define EXIT_USAGE	2	/* the command line, or what it names */
 
+/** cli_start() - First of all: find out from the command line whether errors are JSON too. */
+void cli_start(int argc, char **argv);
+
 /** cli_fail() - "TOOL: MESSAGE" on standard error. Return: EXIT_FAILED. */
 int cli_fail(const char *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** cli_version() - What --version prints. Return: EXIT_OK. */
 int cli_version(const char *tool);
 
-/** cli_usage() - Wrong usage: the head of @usage, up to an empty line. Return: EXIT_USAGE. */
+/** cli_usage() - Wrong usage: print the head of @usage, up to an empty line. Return: EXIT_USAGE. */
 int cli_usage(const char *tool, const char *usage);
 /**
  * cli_other() - The end of a switch over options: 'h' is --help, 'V' --version, all else wrong.
@@ -43,7 +49,13 @@ bool cli_count(const char *tool, const char *option, const char *text, unsigned 
 /** cli_open() - salvo_device_open(), and a message if it fails. Return: as that. */
 int cli_open(const char *tool, const char *name, struct salvo_device **device);
 
-/** cli_finish() - Flush standard output. Return: @code, or EXIT_FAILED if that fails. */
+/** cli_write_error() - Into an open object, the last error, if it was not written yet. */
+void cli_write_error(struct json *json);
+
+/**
+ * cli_finish() - Write an error that is not written yet, flush standard output.
+ * Return: @code, or EXIT_FAILED if that fails.
+ */
 int cli_finish(const char *tool, int code);
 
 #endif /* TOOLS_CLI_H */

@@ -7,19 +7,24 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Control characters are escaped; bytes above ASCII stand as they are, as UTF-8. */
+#include "utf8.h"
+
+/* Control characters are escaped; the rest is UTF-8, or replaced. */
 static void write_quoted(struct json *json, const char *text)
 {
-	fputc('"', json->file);
-	for (; *text; text++) {
-		const unsigned char c = *text;
+	int length;
 
-		if (c == '"' || c == '\\')
-			fprintf(json->file, "\\%c", c);
-		else if (c < ' ')
-			fprintf(json->file, "\\u%04x", c);
+	fputc('"', json->file);
+	for (; *text; text += length ? length : 1) {
+		length = utf8_length(text);
+		if (*text == '"' || *text == '\\')
+			fprintf(json->file, "\\%c", *text);
+		else if (*text > 0 && *text < ' ')
+			fprintf(json->file, "\\u%04x", *text);
+		else if (length)
+			fwrite(text, 1, length, json->file);
 		else
-			fputc(c, json->file);
+			fputs("\\ufffd", json->file);
 	}
 	fputc('"', json->file);
 }

@@ -256,9 +256,12 @@ static int handle_file(struct session *s, const char *file)
 	}
 	source_close(source);
 out:
-	if (r)
-		fprintf(stderr, "salvo-faces: %s: %s\n", file, error.text);
-	return r ? 1 : 0;
+	if (!r)
+		return EXIT_OK;
+	fprintf(stderr, "%s: %s: %s\n", TOOL, file, error.text);
+	if (s->options.json)
+		report_json_error(stdout, file, error.text);
+	return EXIT_FAILED;
 }
 
 static int set_up(struct session *s)
@@ -268,21 +271,19 @@ static int set_up(struct session *s)
 	int mode;
 
 	if (cascade_load(o->cascade, &s->cascade, &error)) {
-		fprintf(stderr, "salvo-faces: %s\n", error.text);
+		cli_fail(TOOL, "%s", error.text);
 		if (!strcmp(o->cascade, DEFAULT_CASCADE))
 			fputs("Debian's package opencv-data has it.\n", stderr);
-		return 1;
+		return EXIT_FAILED;
 	}
-	if (cli_open("salvo-faces", o->device, &s->device))
-		return 1;
+	if (cli_open(TOOL, o->device, &s->device))
+		return EXIT_FAILED;
 	for (mode = 0; mode < 2; mode++) {
 		s->stats[mode] = calloc(o->repeat, sizeof(*s->stats[mode]));
-		if (!s->stats[mode]) {
-			fputs("salvo-faces: out of memory\n", stderr);
-			return 1;
-		}
+		if (!s->stats[mode])
+			return cli_fail(TOOL, "out of memory");
 	}
-	return 0;
+	return EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -303,9 +304,5 @@ int main(int argc, char **argv)
 	cascade_free(s.cascade);
 	free(s.stats[0]);
 	free(s.stats[1]);
-	if (fflush(stdout) || ferror(stdout)) {
-		fputs("salvo-faces: cannot write the results\n", stderr);
-		return 1;
-	}
-	return code;
+	return cli_finish(TOOL, code);
 }

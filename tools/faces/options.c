@@ -63,8 +63,8 @@ static const struct option long_options[] = {
 
 static int wrong(const char *option, const char *value, const char *wanted)
 {
-	fprintf(stderr, "salvo-faces: %s %s: %s\n", option, value, wanted);
-	return 2;
+	cli_fail(TOOL, "%s %s: %s", option, value, wanted);
+	return cli_finish(TOOL, EXIT_USAGE);
 }
 
 static bool parse_int(const char **at, int min, int max, int *out)
@@ -151,7 +151,7 @@ static int parse_option(struct options *o, int option)
 			return wrong("--repeat", optarg, "must be a whole number from 1 to 1000");
 		return -1;
 	default:
-		return cli_other("salvo-faces", usage, option);
+		return cli_other(TOOL, usage, option);
 	}
 }
 
@@ -160,6 +160,7 @@ int options_parse(int argc, char **argv, struct options *o)
 	struct faces_error error;
 	int option, code;
 
+	cli_start(argc, argv);
 	*o = (struct options) {
 		.cascade = DEFAULT_CASCADE,
 		.scale_factor = 1.2,
@@ -174,10 +175,10 @@ int options_parse(int argc, char **argv, struct options *o)
 	o->files = argv + optind;
 	o->file_count = argc - optind;
 	if (!o->file_count)
-		return cli_usage("salvo-faces", usage);
+		return cli_usage(TOOL, usage);
 	if (o->output && image_write_known(o->output, &error)) {
-		fprintf(stderr, "salvo-faces: --output %s\n", error.text);
-		return 2;
+		cli_fail(TOOL, "--output %s", error.text);
+		return cli_finish(TOOL, EXIT_USAGE);
 	}
 	return -1;
 }

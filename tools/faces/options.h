@@ -9,6 +9,7 @@
 
 #include "detect.h"
 
+#define TOOL "salvo-faces"
 #define DEFAULT_CASCADE	"/usr/share/opencv4/lbpcascades/lbpcascade_frontalface.xml"
 
 /**

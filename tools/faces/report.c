@@ -9,6 +9,7 @@
 
 #include "group.h"
 #include "image.h"
+#include "json.h"
 #include "report.h"
 #include "salvo.h"
 
@@ -100,75 +101,44 @@ void stats_median(struct frame_stats *stats, unsigned int count, struct frame_st
 	free(values);
 }
 
-/* Length of the valid UTF-8 sequence at @s, or 0. */
-static int utf8_length(const unsigned char *s)
-{
-	static const struct {
-		unsigned char first, last, low, high;
-		int length;
-	} forms[] = {
-		{ 0x20, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-	unsigned int i;
-	int k;
-
-	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (s[0] < forms[i].first || s[0] > forms[i].last)
-			continue;
-		if (forms[i].length > 1 && (s[1] < forms[i].low || s[1] > forms[i].high))
-			return 0;
-		for (k = 2; k < forms[i].length; k++)
-			if ((s[k] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].length;
-	}
-	return 0;
-}
-
-static void print_string(FILE *out, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-
-	putc('"', out);
-	while (*s) {
-		int length = utf8_length(s);
-
-		if (*s == '"' || *s == '\\') {
-			fprintf(out, "\\%c", *s);
-		} else if (length) {
-			fwrite(s, 1, length, out);
-		} else if (*s < 0x20) {
-			fprintf(out, "\\u%04x", *s);
-		} else {
-			fputs("\\ufffd", out);
-		}
-		s += length ? length : 1;
-	}
-	putc('"', out);
-}
-
 void report_json(FILE *out, unsigned long frame, const char *file, const struct image *image,
 		 const struct face *faces, unsigned int count, bool grouped)
 {
+	struct json json = { .file = out };
 	unsigned int i;
 
-	fprintf(out, "{\"frame\":%lu,\"file\":", frame);
-	print_string(out, file);
-	fprintf(out, ",\"width\":%d,\"height\":%d,\"faces\":[", image->width, image->height);
+	json_object(&json, NULL);
+	json_count(&json, "frame", frame);
+	json_string(&json, "file", file);
+	json_count(&json, "width", image->width);
+	json_count(&json, "height", image->height);
+	json_array(&json, "faces");
 	for (i = 0; i < count; i++) {
-		const struct face *f = &faces[i];
-
-		fprintf(out, "%s{\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d", i ? "," : "", f->x, f->y,
-			f->width, f->height);
+		json_object(&json, NULL);
+		json_count(&json, "x", faces[i].x);
+		json_count(&json, "y", faces[i].y);
+		json_count(&json, "w", faces[i].width);
+		json_count(&json, "h", faces[i].height);
 		if (grouped)
-			fprintf(out, ",\"neighbors\":%d", f->neighbors);
-		putc('}', out);
+			json_count(&json, "neighbors", faces[i].neighbors);
+		json_object_end(&json);
 	}
-	fputs("]}\n", out);
+	json_array_end(&json);
+	json_object_end(&json);
+	json_line_end(&json);
+}
+
+void report_json_error(FILE *out, const char *file, const char *why)
+{
+	struct json json = { .file = out };
+
+	json_object(&json, NULL);
+	json_string(&json, "file", file);
+	json_object(&json, "error");
+	json_string(&json, "message", why);
+	json_object_end(&json);
+	json_object_end(&json);
+	json_line_end(&json);
 }
 
 void report_text(FILE *out, unsigned long frame, const char *file, bool video,

@@ -43,6 +43,8 @@ void stats_median(struct frame_stats *stats, unsigned int count, struct frame_st
 /** report_json() - One line of JSON for a frame. @grouped: with the number of neighbours. */
 void report_json(FILE *out, unsigned long frame, const char *file, const struct image *image,
 		 const struct face *faces, unsigned int count, bool grouped);
+/** report_json_error() - A line of JSON for a file that failed. */
+void report_json_error(FILE *out, const char *file, const char *why);
 /** report_text() - The same for people. */
 void report_text(FILE *out, unsigned long frame, const char *file, bool video,
 		 const struct image *image, const struct face *faces, unsigned int count,

@@ -56,4 +56,7 @@ void info_print(const struct info_device *device);
 /** info_write() - Write a device as a JSON object. */
 void info_write(struct json *json, const struct info_device *device);
 
+/** info_write_error() - Write a device that could not be queried, with the error, the same way. */
+void info_write_error(struct json *json, const char *name);
+
 #endif /* INFO_INFO_H */

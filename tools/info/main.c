@@ -53,8 +53,11 @@ static int show(const struct options *options, struct json *json, const char *na
 {
 	struct info_device device;
 
-	if (info_query(name, &device))
+	if (info_query(name, &device)) {
+		if (options->json)
+			info_write_error(json, name);
 		return EXIT_FAILED;
+	}
 	if (options->json) {
 		info_write(json, &device);
 	} else {
@@ -121,6 +124,7 @@ int main(int argc, char **argv)
 	struct options options = { 0 };
 	int c;
 
+	cli_start(argc, argv);
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd':

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli.h"
 #include "info.h"
 
 static void print_bytes(uint64_t bytes)
@@ -132,5 +133,13 @@ void info_write(struct json *json, const struct info_device *device)
 	json_count(json, "max_items", info->max_items);
 	json_count(json, "max_group_items", info->max_group_items);
 	json_count(json, "max_local_bytes", info->max_local_bytes);
+	json_object_end(json);
+}
+
+void info_write_error(struct json *json, const char *name)
+{
+	json_object(json, NULL);
+	json_string(json, "name", name);
+	cli_write_error(json);
 	json_object_end(json);
 }

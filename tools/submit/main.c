@@ -45,16 +45,6 @@ static int read_text(const char *path, char **text, size_t *bytes)
 	return err;
 }
 
-static void print_error(const struct options *options, const struct salvo_text_error *error)
-{
-	fprintf(stderr, "%s:", options->file);
-	if (error->line)
-		fprintf(stderr, "%u:", error->line);
-	if (error->column)
-		fprintf(stderr, "%u:", error->column);
-	fprintf(stderr, " %s\n", error->message);
-}
-
 /* Folder of a file, "." when its name has none. */
 static void folder_of(const char *path, char out[DIR_BYTES])
 {
@@ -157,7 +147,7 @@ static int submit(const struct options *options, struct salvo_device *device,
 	start = now_ns();
 	err = salvo_queue_submit(queue, build->batch, NULL, 0, &fence);
 	if (err) {
-		fprintf(stderr, "%s: %s\n", options->file, salvo_batch_error(build->batch));
+		report_error(options, 0, 0, salvo_batch_error(build->batch));
 	} else {
 		err = salvo_fence_wait(fence, options->timeout * 1e9);
 		if (err)
@@ -238,7 +228,7 @@ static int explain(const struct options *options, const struct salvo_text_build 
 
 	if (!err)
 		return EXIT_OK;
-	fprintf(stderr, "%s: %s\n", options->file, salvo_batch_error(build->batch));
+	report_error(options, 0, 0, salvo_batch_error(build->batch));
 	return EXIT_FAILED;
 }
 
@@ -260,7 +250,7 @@ static int run(const struct options *options, const struct salvo_text *text)
 		return EXIT_FAILED;
 	err = build(options, text, device, &built, &error);
 	if (err) {
-		print_error(options, &error);
+		report_error(options, error.line, error.column, error.message);
 		salvo_device_close(device);
 		return is_fault_of_file(err) ? EXIT_USAGE : EXIT_FAILED;
 	}
@@ -308,20 +298,20 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (options.dump)
-		return dump(&options);
+		return cli_finish(TOOL, dump(&options));
 	err = read_text(options.file, &source, &bytes);
 	if (err) {
 		if (err == -EFBIG)
 			cli_fail(TOOL, "%s: more than %u bytes", options.file, SALVO_TEXT_MAX_BYTES);
 		else
 			cli_fail(TOOL, "%s: %s", options.file, strerror(-err));
-		return EXIT_USAGE;
+		return cli_finish(TOOL, EXIT_USAGE);
 	}
 	err = salvo_text_parse(source, bytes, &text, &error);
 	free(source);
 	if (err) {
-		print_error(&options, &error);
-		return EXIT_USAGE;
+		report_error(&options, error.line, error.column, error.message);
+		return cli_finish(TOOL, EXIT_USAGE);
 	}
 	code = EXIT_OK;
 	if (options.list) {
@@ -329,7 +319,7 @@ int main(int argc, char **argv)
 	} else if (text->command_count) {
 		code = run(&options, text);
 	} else {
-		fprintf(stderr, "%s: no commands\n", options.file);
+		report_error(&options, 0, 0, "no commands");
 		code = EXIT_USAGE;
 	}
 	salvo_text_destroy(text);

@@ -71,7 +71,7 @@ static int parse_option(struct options *options, int option)
 		return -1;
 	case 't':
 		return cli_real(TOOL, "--timeout", optarg, 0, 1e9, &options->timeout) ?
-		       -1 : EXIT_USAGE;
+		       -1 : cli_finish(TOOL, EXIT_USAGE);
 	default:
 		return cli_other(TOOL, usage, option);
 	}
@@ -104,7 +104,7 @@ static int check_options(const struct options *o)
 		    (others[i].explains && o->explain && !o->dump))
 			continue;
 		cli_fail(TOOL, "%s and %s do not go together", mode, others[i].name);
-		return EXIT_USAGE;
+		return cli_finish(TOOL, EXIT_USAGE);
 	}
 	return -1;
 }
@@ -129,6 +129,7 @@ int options_parse(int argc, char **argv, struct options *options)
 	};
 	int option, code;
 
+	cli_start(argc, argv);
 	memset(options, 0, sizeof(*options));
 	options->timeout = 60;
 	/* "+": what comes after the first word that is no option belongs to COMMAND. */

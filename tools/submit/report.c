@@ -217,6 +217,32 @@ static void write_id(struct json *json, const char *key, const uint32_t id[3])
 	json_array_end(json);
 }
 
+void report_error(const struct options *options, unsigned int line, unsigned int column,
+		  const char *message)
+{
+	struct json json = { .file = stdout };
+
+	fprintf(stderr, "%s:", options->file);
+	if (line)
+		fprintf(stderr, "%u:", line);
+	if (column)
+		fprintf(stderr, "%u:", column);
+	fprintf(stderr, " %s\n", message);
+	if (!options->json)
+		return;
+	json_object(&json, NULL);
+	json_object(&json, "error");
+	json_string(&json, "message", message);
+	json_string(&json, "file", options->file);
+	if (line)
+		json_count(&json, "line", line);
+	if (column)
+		json_count(&json, "column", column);
+	json_object_end(&json);
+	json_object_end(&json);
+	json_line_end(&json);
+}
+
 static void write_failure(const struct salvo_error *error, const char *why)
 {
 	struct json json = { .file = stdout };

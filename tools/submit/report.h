@@ -19,6 +19,13 @@ struct cost {
 unsigned int report_run(const struct options *options, const struct salvo_text_build *build,
 			const struct salvo_device_info *info, const struct cost *cost);
 
+/**
+ * report_error() - An error in the file, or of its batch, as FILE:LINE:COLUMN: MESSAGE.
+ * @line, @column: 0 if unknown.
+ */
+void report_error(const struct options *options, unsigned int line, unsigned int column,
+		  const char *message);
+
 /** report_failure() - Which command it was, where and why, as far as is known. */
 void report_failure(const struct options *options, struct salvo_fence *fence, int err);
 

@@ -8,8 +8,10 @@
  * line for each barrier. A command has the same colour in both.
  */
 #include <math.h>
+#include <string.h>
 
 #include "picture.h"
+#include "utf8.h"
 
 #define WIDTH		1200.0
 #define LEFT		90.0
@@ -30,15 +32,29 @@ struct frame {
 	double bottom;
 };
 
+/* XML has no control characters and no U+FFFE and U+FFFF, not even escaped. */
+static bool is_xml(const char *text, int length)
+{
+	return length == 1 ? *text >= ' ' : length && memcmp(text, "\xef\xbf\xbe", 3) &&
+	       memcmp(text, "\xef\xbf\xbf", 3);
+}
+
 static void write_text(FILE *file, const char *text)
 {
-	for (; *text; text++) {
+	int length;
+
+	for (; *text; text += length ? length : 1) {
+		length = utf8_length(text);
 		if (*text == '<')
 			fputs("&lt;", file);
+		else if (*text == '>')
+			fputs("&gt;", file);
 		else if (*text == '&')
 			fputs("&amp;", file);
-		else if ((unsigned char)*text >= ' ')
-			fputc(*text, file);
+		else if (is_xml(text, length))
+			fwrite(text, 1, length, file);
+		else
+			fputs(UTF8_REPLACEMENT, file);
 	}
 }
 

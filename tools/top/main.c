@@ -324,8 +324,8 @@ static int loop(const struct options *options)
 	}
 	top_sample_free(&before);
 	if (err)
-		return cli_fail(TOOL, "/proc: %s", strerror(-err));
-	return cli_finish(TOOL, EXIT_OK);
+		cli_fail(TOOL, "/proc: %s", strerror(-err));
+	return cli_finish(TOOL, err ? EXIT_FAILED : EXIT_OK);
 }
 
 static int run(const struct options *options)
@@ -363,6 +363,7 @@ int main(int argc, char **argv)
 	bool good = true;
 	int c;
 
+	cli_start(argc, argv);
 	while (good && (c = getopt_long(argc, argv, "d:n:b", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd':
@@ -382,7 +383,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (!good)
-		return EXIT_USAGE;
+		return cli_finish(TOOL, EXIT_USAGE);
 	if (optind != argc)
 		return cli_usage(TOOL, usage);
 	if (!options.batch && !isatty(STDOUT_FILENO))
