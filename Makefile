@@ -27,12 +27,14 @@ LIBS       = -ldrm -lhwloc -lmd -lm -pthread -Wl,--as-needed -lseccomp
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 ##@ Main targets
-.PHONY: help demo demo-vm check check-debug tsan lint results simulation all modules clean
+.PHONY: help demo demo-vm results simulation
 help: ## this list
-	@awk -F ':.*## ' '/^##@/ { print substr($$0, 5) ":" } \
-		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^##@/ { part = substr($$0, 5) } \
+		/^[a-z_-]+:.*## / { if (!(part in list)) order[++parts] = part; \
+			list[part] = list[part] sprintf("  %-15s %s\n", $$1, $$2) } \
+		END { for (i = 1; i <= parts; i++) printf "%s:\n%s", order[i], list[order[i]] }' $(filter-out %.d,$(MAKEFILE_LIST))
 
-demo: ## find faces in a photo on the embedded GPU, one packet per workload beside one batch
+demo: ## find faces in a photo on the embedded GPU, with a packet each and with one batch
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all-user
 	@tools/demo
@@ -42,12 +44,24 @@ demo-vm: ## the same in a virtual machine, through the kernel driver
 	@$(MAKE) -j$(JOBS) all
 	@tools/demo-vm
 
+results: ## measure single against batch through the driver, write Documentation/results.md
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all tests
+	@tests/bench/results
+
+simulation: $(BUILD)/tests/bench/queues ## the queues on 16 to 4,096 units, into Documentation/queues.md
+	@$< --svg Documentation/queues.svg >$(BUILD)/queues.table
+	@sed -i -e '/^<!-- tables -->$$/,/^<!-- end of tables -->$$/ { //!d }' \
+		-e '/^<!-- tables -->$$/ r $(BUILD)/queues.table' Documentation/queues.md
+
+##@ Tests
+.PHONY: check check-debug tsan lint
 check: ## every test; the last line is "N passed, M failed, K skipped"
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
 	@$(MAKE) run-tests
 
-check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ..., built once in ~/.cache/salvo
+check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built once in ~/.cache
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
 	@tree=$$(tests/vm/debug-kernel) && \
@@ -72,18 +86,8 @@ lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
 	@tools/deps
 	@tests/run tests/lint/lint.sh tests/docs/tree.sh
 
-results: ## measure single against batch through the driver, write Documentation/results.md
-	@tools/deps
-	@$(MAKE) -j$(JOBS) all tests
-	@tests/bench/results
-
-simulation: $(BUILD)/tests/bench/queues ## the queues on 16 to 4,096 units, into Documentation/queues.md
-	@$< --svg Documentation/queues.svg >$(BUILD)/queues.table
-	@sed -i -e '/^<!-- tables -->$$/,/^<!-- end of tables -->$$/ { //!d }' \
-		-e '/^<!-- tables -->$$/ r $(BUILD)/queues.table' Documentation/queues.md
-
 ##@ Parts
-.PHONY: all-user tests run-tests
+.PHONY: all all-user tests run-tests modules
 all: all-user modules ## build everything but the tests
 	@:
 all-user: libs tools man ## build libraries, tools and manual pages
@@ -289,6 +293,7 @@ deb: ## build the Debian packages, into build/deb
 	cd $(BUILD)/deb/salvo && MAKEFLAGS= dpkg-buildpackage -us -uc -b -j$(JOBS)
 	rm -rf $(BUILD)/deb/salvo
 
+.PHONY: clean
 clean: ## delete build/
 	rm -rf $(BUILD)
 

@@ -57,8 +57,12 @@ done <<<"$files")
 		grep -lE 'LINUX_VERSION_CODE|KERNEL_VERSION' driver/*.[ch] | grep -v salvo_compat.h)"
 	check "no work notes in the tree" "$(grep -nwE 'TODO|FIXME|XXX' $sources | grep -v '^tests/docs/tree.sh')"
 }
+# shellcheck disable=SC2016 # the backquotes are Markdown's
+check "tests/README.md has a line for each folder of tests/" "$(
+	diff <(git ls-files 'tests/*/*' | cut -d/ -f2 | sort -u) \
+		<(sed -n 's,^| `\([a-z]*\)/` |.*,\1,p' tests/README.md | sort))"
 check "links and paths in the documentation lead somewhere" "$(
-	for f in README.md CONTRIBUTING.md Documentation/*.md Documentation/*.rst; do
+	for f in README.md CONTRIBUTING.md tests/README.md Documentation/*.md Documentation/*.rst; do
 		dir=$(dirname "$f")
 		grep -oE '\]\([^)#]+' "$f" | cut -c3- | while read -r link; do
 			[ -e "$dir/$link" ] || [[ $link == http* ]] || echo "$f: $link"

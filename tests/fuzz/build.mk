@@ -24,6 +24,7 @@ $(FUZZ): $(BUILD)/tests/fuzz/%: $(FUZZ_BUILD)/tests/fuzz/%.o $(FUZZ_OBJS)
 
 .PHONY: fuzz fuzz-programs
 fuzz-programs: $(FUZZ)
+##@ Tests
 fuzz: fuzz-programs ## run each fuzz target for SECONDS (60); finds go to build/fuzz/finds
 	@tests/fuzz/run $(or $(SECONDS),60)
 

@@ -10,7 +10,7 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
 
-/** utf8_length() - Bytes of the valid sequence that @text starts with, 1 to 4, or 0 if it is none. */
+/** utf8_length() - Bytes of the sequence at the start of @text, 1 to 4; 0 if it is not valid. */
 int utf8_length(const char *text);
 
 #endif /* TOOLS_UTF8_H */

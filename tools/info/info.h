@@ -32,7 +32,7 @@ struct info_core {
 	char l1d[16], l2[16], l3[16];
 };
 
-/** struct info_device - A device: @driver is valid for a render node, @cores for the embedded GPU. */
+/** struct info_device - A device; @driver is of a render node, @cores of the embedded GPU. */
 struct info_device {
 	struct salvo_device_info info;
 	bool embedded;
@@ -41,7 +41,7 @@ struct info_device {
 	unsigned int core_count;
 };
 
-/** info_query() - Open a device and query it; prints an error if that fails. Return: 0 or -errno. */
+/** info_query() - Open and query a device; prints an error if that fails. Return: 0 or -errno. */
 int info_query(const char *name, struct info_device *device);
 
 /** info_query_driver() - Query the driver of a render node; what fails stays zero. */

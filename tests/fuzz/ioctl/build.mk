@@ -10,6 +10,7 @@ $(FUZZ_IOCTL): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/ioctl/*.c))
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
 .PHONY: fuzz-ioctl
+##@ Tests
 fuzz-ioctl: ## fuzz the driver's ioctls on the debug kernel for SECONDS (60)
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all $(FUZZ_IOCTL)
