@@ -114,13 +114,18 @@ sources = $(foreach room,$(filter $(1) $(1)/%,$(ROOMS)),$(wildcard $(room)/*.c $
 
 DEVICE_OBJS := $(call obj,$(call sources,device))
 SHARED_OBJS := $(call obj,$(patsubst %,driver/salvo_%.c,validate pack hang))
-USER_OBJS   := $(call obj,$(call sources,libuser)) $(SHARED_OBJS)
+PARSE_OBJS  := $(call obj,$(call sources,libuser/parse))
+USER_OBJS   := $(filter-out $(PARSE_OBJS),$(call obj,$(call sources,libuser) $(call sources,common))) \
+	       $(SHARED_OBJS)
 
 .PHONY: libs
 libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so
+# The human-readable form, read: for salvo-submit, the GStreamer elements and tests, not installed.
+PARSE_LIB   := $(BUILD)/lib/libsalvoparse.a
 
 $(BUILD)/lib/libsalvogpu.a: $(DEVICE_OBJS)
 $(BUILD)/lib/libsalvo.a: $(USER_OBJS) $(DEVICE_OBJS)
+$(PARSE_LIB): $(PARSE_OBJS)
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -219,7 +224,7 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	$(call run,CC)$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(BUILD)/tests/cc/ulp: TEST_LIBS := -lmpfr -lgmp
-$(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
+$(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(PARSE_LIB) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
 

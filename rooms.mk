@@ -8,7 +8,8 @@
 # What is left of a colon depends on what is right of it, and the lists are in that order.
 
 ROOMS := device/queue device/exec device device/space \
-	 common libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open
+	 common libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
+	 libuser/parse
 
 sees.device/queue  := uapi device/include
 sees.device/exec   := $(sees.device/queue) device/queue
@@ -21,6 +22,7 @@ sees.libuser/drm   := $(sees.libuser) libuser
 sees.libuser/build := $(sees.libuser) libuser
 sees.libuser/text  := $(sees.libuser) libuser
 sees.libuser/open  := $(sees.libuser) libuser libuser/text
+sees.libuser/parse := $(sees.libuser) libuser libuser/text
 
 sees.driver        := uapi device/include
 
@@ -28,13 +30,13 @@ sees.driver        := uapi device/include
 # embedded GPU shows of itself beyond the API, to salvo-top and salvo-submit:
 sees.tools         := uapi libuser/include tools/common
 sees.tools/gpu     := $(sees.tools) $(sees.device) device device/space
-sees.tools/gst     := $(sees.tools) libuser/text tools/faces
-sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/observe
+sees.tools/gst     := $(sees.tools) libuser/text libuser/parse tools/faces
+sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/parse libuser/observe
 sees.tools/top     := $(sees.tools) device/include libuser/observe
 sees.tests         := uapi libuser/include device/include driver tests/common
 sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
 sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces
-sees.tests/lib     := $(sees.tests) common libuser libuser/soft libuser/text libuser/observe
-sees.tests/fuzz    := $(sees.tests) libuser/text
+sees.tests/lib     := $(sees.tests) common libuser libuser/soft libuser/text libuser/parse libuser/observe
+sees.tests/fuzz    := $(sees.tests) libuser/text libuser/parse
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

@@ -2,7 +2,7 @@
 /*
  * text.h - the human-readable form of a batch (B7 of CN105940388)
  *
- * text.c describes the language.
+ * libuser/parse/parse.c describes the language.
  */
 #ifndef SALVO_TEXT_H
 #define SALVO_TEXT_H
@@ -157,29 +157,14 @@ struct salvo_text {
 	bool hazards;
 };
 
-struct salvo_text_error {
-	unsigned int line;
-	unsigned int column;
-	char message[160];
-};
-
-/**
- * salvo_text_parse() - Read the human-readable form.
- * @text: @bytes bytes, untrusted; not kept.
- * @out: The file; free it with salvo_text_destroy().
- * @error: Filled in on failure.
- *
- * Return: 0, -EINVAL (see @error), -E2BIG (longer than SALVO_TEXT_MAX_BYTES), -ENOMEM.
- */
-int salvo_text_parse(const char *text, size_t bytes, struct salvo_text **out,
-		     struct salvo_text_error *error);
 void salvo_text_destroy(struct salvo_text *text);
 
-/** salvo_text_write() - Write the form again; parsing what it writes gives the same. */
+/** salvo_text_write() - Write the form; salvo_text_parse() of it gives the same. */
 void salvo_text_write(const struct salvo_text *text, FILE *file);
 
 size_t salvo_text_type_bytes(enum salvo_text_type type);
 const char *salvo_text_type_name(enum salvo_text_type type);
+bool salvo_text_type_is_signed(enum salvo_text_type type);
 bool salvo_text_type_is_float(enum salvo_text_type type);
 /** salvo_text_write_value() - Write one element as it would be read. */
 void salvo_text_write_value(enum salvo_text_type type, uint64_t bits, FILE *file);

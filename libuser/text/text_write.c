@@ -7,7 +7,8 @@
  */
 #include <inttypes.h>
 
-#include "text_words.h"
+#include "text.h"
+#include "text_image.h"
 #include "drm/salvo_drm.h"
 
 void salvo_text_write_value(enum salvo_text_type type, uint64_t bits, FILE *file)

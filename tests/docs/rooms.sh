@@ -19,7 +19,7 @@ flags() {
 # shellcheck disable=SC2046,SC2086 # lists of words
 {
 	check "headers compile alone, with what their room sees" "$(
-		grep -E '^(device|libuser)' <<<"$rooms" | while IFS=': ' read -r room _; do
+		grep -E '^(common|device|libuser)' <<<"$rooms" | while IFS=': ' read -r room _; do
 			for header in $(git ls-files "$room/*.h" ":!$room/*/*"); do
 				gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -fsyntax-only -x c \
 					$(flags "$room") $drm "$header" 2>&1 | head -n 3

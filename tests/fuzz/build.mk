@@ -6,7 +6,7 @@
 FUZZ_CC     ?= clang-19
 FUZZ_FLAGS  := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -pthread
 FUZZ_BUILD  := $(BUILD)/fuzz
-FUZZ_OBJS   := $(patsubst $(BUILD)/obj/%,$(FUZZ_BUILD)/%,$(USER_OBJS) $(DEVICE_OBJS))
+FUZZ_OBJS   := $(patsubst $(BUILD)/obj/%,$(FUZZ_BUILD)/%,$(USER_OBJS) $(PARSE_OBJS) $(DEVICE_OBJS))
 FUZZ        := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
 
 $(FUZZ_BUILD)/%.o: %.c

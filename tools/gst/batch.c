@@ -2,7 +2,7 @@
 /*
  * batch.c - the element salvobatch: run a batch that is written as text on each frame
  *
- * The file (libuser/text/text.c describes the language) is built once. Each frame is its buffer
+ * The file (libuser/parse/parse.c describes the language) is built once. Each frame is its buffer
  * "input", and its buffer "output" becomes the frame that goes on: the same frame if they
  * are one, another if not. Without an output the frame goes on as it was.
  *

@@ -15,7 +15,7 @@ $(BUILD)/obj/tests/gst/%.o: CPPFLAGS += $(GST_CFLAGS)
 $(BUILD)/obj/tools/gst/%.o: WARN += -Wno-unused-parameter
 
 $(GST_PLUGIN): $(call obj,$(wildcard tools/gst/*.c)) $(FACES_OBJS) $(TOOL_COMMON) \
-		$(BUILD)/lib/libsalvo.a
+		$(PARSE_LIB) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $^ \
 		$$(pkg-config --libs $(GST_MODULES)) $(FACES_LIBS) $(LIBS)

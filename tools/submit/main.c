@@ -2,7 +2,7 @@
 /*
  * main.c - salvo-submit: run a batch written in the human-readable form
  *
- * Reads the file (libuser/text/text.c describes it), builds its batch, submits it as
+ * Reads the file (libuser/parse/parse.c describes it), builds its batch, submits it as
  * one packet, compares the results with the expectations of the file, and
  * tells what it cost. For a picture it also records when each command ran and, on the
  * embedded GPU, on which unit.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_words.h - words, numbers and typed values of the human-readable form
+ * parse_words.h - words, numbers and typed values of the human-readable form
  */
-#ifndef SALVO_TEXT_WORDS_H
-#define SALVO_TEXT_WORDS_H
+#ifndef SALVO_TEXT_PARSE_WORDS_H
+#define SALVO_TEXT_PARSE_WORDS_H
 
-#include "text.h"
+#include "parse.h"
 
 /**
  * struct salvo_text_parser - Where in the text we are.
@@ -56,11 +56,9 @@ bool salvo_text_need_values(struct salvo_text_parser *p, struct salvo_text_value
 bool salvo_text_need_range(struct salvo_text_parser *p, uint32_t range[3], unsigned int *dims,
 			   const char *what);
 
-/* text_image.c */
+/* parse_image.c */
 bool salvo_text_need_image(struct salvo_text_parser *p, struct salvo_image_info *info,
 			   uint64_t *bytes);
 bool salvo_text_need_sampler(struct salvo_text_parser *p, uint32_t *sampler);
-void salvo_text_write_image(const struct salvo_image_info *info, FILE *file);
-void salvo_text_write_sampler(uint32_t sampler, FILE *file);
 
-#endif /* SALVO_TEXT_WORDS_H */
+#endif /* SALVO_TEXT_PARSE_WORDS_H */

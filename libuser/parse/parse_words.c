@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * text_words.c - words, numbers and typed values of the human-readable form
+ * parse_words.c - words, numbers and typed values of the human-readable form
  *
  * salvo_text_take_*() go past something if it is there; salvo_text_need_*() make an error of it
  * if it is not. The first error counts and says where it was. Nothing is read past
  * the end of the text, which may hold any byte.
  */
-#include "text_words.h"
+#include "parse_words.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,31 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	size_t bytes;
-} types[SALVO_TEXT_TYPES] = {
-	[SALVO_TEXT_U8] = { "u8", 1 },	 [SALVO_TEXT_I8] = { "i8", 1 },
-	[SALVO_TEXT_U16] = { "u16", 2 }, [SALVO_TEXT_I16] = { "i16", 2 },
-	[SALVO_TEXT_U32] = { "u32", 4 }, [SALVO_TEXT_I32] = { "i32", 4 },
-	[SALVO_TEXT_U64] = { "u64", 8 }, [SALVO_TEXT_I64] = { "i64", 8 },
-	[SALVO_TEXT_F32] = { "f32", 4 }, [SALVO_TEXT_F64] = { "f64", 8 },
-};
-
-size_t salvo_text_type_bytes(enum salvo_text_type type)
-{
-	return types[type].bytes;
-}
-
-const char *salvo_text_type_name(enum salvo_text_type type)
-{
-	return types[type].name;
-}
-
-bool salvo_text_type_is_float(enum salvo_text_type type)
-{
-	return type == SALVO_TEXT_F32 || type == SALVO_TEXT_F64;
-}
+#include "array.h"
 
 /* --- errors and memory ------------------------------------------------------ */
 
@@ -71,29 +47,19 @@ bool salvo_text_no_memory(struct salvo_text_parser *p)
 	return false;
 }
 
-/* Room for one more element of an array that grows by doubling; zeroed. */
 void *salvo_text_append(struct salvo_text_parser *p, void *array, unsigned int *count, size_t size,
 			unsigned int limit, const char *what)
 {
-	void *base, *grown;
+	void *element;
 
 	if (*count >= limit) {
 		salvo_text_fail(p, "too many %s: at most %u", what, limit);
 		return NULL;
 	}
-	if (!(*count & (*count - 1))) {
-		memcpy(&base, array, sizeof(base));
-		grown = realloc(base, (*count ? *count * 2 : 1) * size);
-		if (!grown) {
-			salvo_text_no_memory(p);
-			return NULL;
-		}
-		memcpy(array, &grown, sizeof(grown));
-	}
-	memcpy(&base, array, sizeof(base));
-	grown = (char *)base + (*count)++ * size;
-	memset(grown, 0, size);
-	return grown;
+	element = salvo_array_append(array, count, size);
+	if (!element)
+		salvo_text_no_memory(p);
+	return element;
 }
 
 /* --- words ------------------------------------------------------------------ */
@@ -284,7 +250,7 @@ bool salvo_text_take_type(struct salvo_text_parser *p, enum salvo_text_type *typ
 	unsigned int i;
 
 	for (i = 0; i < SALVO_TEXT_TYPES; i++) {
-		if (salvo_text_take_word(p, types[i].name)) {
+		if (salvo_text_take_word(p, salvo_text_type_name(i))) {
 			*type = i;
 			return true;
 		}
@@ -321,8 +287,8 @@ bool salvo_text_need_real(struct salvo_text_parser *p, double *out)
 
 static bool need_integer(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits)
 {
-	const unsigned int width = types[type].bytes * 8;
-	const bool is_signed = types[type].name[0] == 'i';
+	const unsigned int width = salvo_text_type_bytes(type) * 8;
+	const bool is_signed = salvo_text_type_is_signed(type);
 	const char *start;
 	uint64_t most;
 	bool negative;
@@ -335,7 +301,7 @@ static bool need_integer(struct salvo_text_parser *p, enum salvo_text_type type,
 	most = UINT64_MAX >> (64 - width + is_signed);
 	if (*bits > most + (negative && is_signed) || (negative && !is_signed && *bits))
 		return salvo_text_fail_at(p, start, "the number does not fit in %s",
-					  types[type].name);
+					  salvo_text_type_name(type));
 	if (negative)
 		*bits = -*bits & UINT64_MAX >> (64 - width);
 	return true;
@@ -360,31 +326,12 @@ bool salvo_text_need_value(struct salvo_text_parser *p, enum salvo_text_type typ
 	return true;
 }
 
-double salvo_text_to_double(enum salvo_text_type type, uint64_t bits)
-{
-	const unsigned int unused = 64 - types[type].bytes * 8;
-	double real;
-	float narrow;
-
-	if (type == SALVO_TEXT_F64) {
-		memcpy(&real, &bits, sizeof(real));
-		return real;
-	}
-	if (type == SALVO_TEXT_F32) {
-		memcpy(&narrow, &bits, sizeof(narrow));
-		return narrow;
-	}
-	if (types[type].name[0] == 'i')
-		return (int64_t)(bits << unused) >> unused;
-	return bits;
-}
-
 /* Integers, as they lie in memory. */
 static bool is_less(enum salvo_text_type type, uint64_t a, uint64_t b)
 {
-	const unsigned int unused = 64 - types[type].bytes * 8;
+	const unsigned int unused = 64 - salvo_text_type_bytes(type) * 8;
 
-	if (types[type].name[0] == 'i')
+	if (salvo_text_type_is_signed(type))
 		return (int64_t)(a << unused) < (int64_t)(b << unused);
 	return a < b;
 }
@@ -393,7 +340,7 @@ static bool is_less(enum salvo_text_type type, uint64_t a, uint64_t b)
 static bool need_run(struct salvo_text_parser *p, struct salvo_text_values *values)
 {
 	const char *start = p->at;
-	const uint64_t most = UINT64_MAX >> (64 - types[values->type].bytes * 8);
+	const uint64_t most = UINT64_MAX >> (64 - salvo_text_type_bytes(values->type) * 8);
 	struct salvo_text_run *run;
 	uint64_t last;
 

@@ -6,7 +6,7 @@
 #define SALVO_TEXT_BUILD_H
 
 #include "salvo.h"
-#include "text.h"
+#include "parse.h"
 
 /**
  * struct salvo_text_build - The objects of one file on one device.
