@@ -36,7 +36,8 @@ void detector_destroy(struct detector *detector);
 /**
  * detector_run() - Find the raw rectangles in one frame.
  * @grey: width * height bytes.
- * @out: The rectangles, sorted; belongs to the caller, free() it.
+ * @out: The rectangles, sorted; belongs to the caller, free() it. They may pass the right and
+ *	bottom border by a pixel or two: OpenCV clips after grouping (faces_clip()).
  *
  * Return: their number, or a negative errno with @error set.
  */

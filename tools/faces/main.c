@@ -201,6 +201,8 @@ static int handle_frame(struct session *s, const char *file, bool video, struct 
 		count = faces_group(faces, count, o->min_neighbors);
 		if (count < 0)
 			faces_fail(error, count, "out of memory");
+		else
+			count = faces_clip(faces, count, image->width, image->height);
 	}
 	if (count < 0) {
 		free(faces);

@@ -46,6 +46,10 @@ static void read_entry(const cJSON *json, struct entry *e)
 	snprintf(e->image, sizeof(e->image), "%s", cJSON_GetObjectItem(json, "image")->valuestring);
 	snprintf(e->cascade, sizeof(e->cascade), "%s",
 		 cJSON_GetObjectItem(json, "cascade")->valuestring);
+	if (cJSON_HasObjectItem(json, "x")) {
+		e->x = number(json, "x");
+		e->y = number(json, "y");
+	}
 	e->width = number(json, "width");
 	e->height = number(json, "height");
 	e->options.scale_factor = cJSON_GetObjectItem(json, "scaleFactor")->valuedouble;
@@ -95,6 +99,7 @@ void entries_free(struct entry *entries, int count)
 bool entry_same_pyramid(const struct entry *a, const struct entry *b)
 {
 	return !strcmp(a->image, b->image) && !strcmp(a->cascade, b->cascade) &&
+	       a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height &&
 	       a->options.scale_factor == b->options.scale_factor &&
 	       a->options.min_width == b->options.min_width &&
 	       a->options.max_width == b->options.max_width;
@@ -108,6 +113,7 @@ bool entry_matches(const struct entry *e, const struct face *raw, int count)
 	if (count)
 		memcpy(faces, raw, count * sizeof(*faces));
 	count = faces_group(faces, count, e->min_neighbors);
+	count = faces_clip(faces, count, e->width, e->height);
 	same = count == e->count && !memcmp(faces, e->faces, count * sizeof(*faces));
 	if (!same)
 		printf("# %s %s scale factor %g neighbors %d: %d rectangles, OpenCV has %d\n",
@@ -134,6 +140,24 @@ int test_picture(const char *name, struct image *out)
 	if (r)
 		printf("# %s: %s\n", path, error.text);
 	return r;
+}
+
+int entry_picture(const struct entry *e, struct image *out)
+{
+	int y, r = test_picture(e->image, out);
+
+	if (r)
+		return r;
+	if (out->channels != 1 || e->x + e->width > out->width || e->y + e->height > out->height) {
+		image_fini(out);
+		return -1;
+	}
+	for (y = 0; y < e->height; y++)
+		memmove(out->pixels + (size_t)y * e->width,
+			out->pixels + (size_t)(e->y + y) * out->width + e->x, e->width);
+	out->width = e->width;
+	out->height = e->height;
+	return 0;
 }
 
 int test_cascade(const char *name, struct cascade **out)

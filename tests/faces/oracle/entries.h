@@ -17,12 +17,16 @@
 
 struct entry {
 	char image[32], cascade[48];
-	int width, height;
+	int x, y, width, height;	/* the part of the picture that OpenCV was given */
 	struct pyramid_options options;
 	int min_neighbors;
 	struct face *faces;
 	int count;
 };
+
+#define ENTRIES		98	/* of all cascades */
+#define ENTRIES_LBP	38	/* of lbpcascade_frontalface */
+#define ENTRIES_HAAR	30	/* of each Haar cascade */
 
 /** entries_load() - All entries. Return: their number, or -1. */
 int entries_load(struct entry **out);
@@ -30,9 +34,11 @@ void entries_free(struct entry *entries, int count);
 
 /** entry_same_pyramid() - The two differ at most in the grouping. */
 bool entry_same_pyramid(const struct entry *a, const struct entry *b);
-/** entry_matches() - Group a copy of the raw rectangles and compare. */
+/** entry_matches() - Group and clip a copy of the raw rectangles and compare. */
 bool entry_matches(const struct entry *entry, const struct face *raw, int count);
 
+/** entry_picture() - Read the picture of an entry, and cut its part out. */
+int entry_picture(const struct entry *entry, struct image *out);
 /** test_picture() - Read a picture of the data folder. */
 int test_picture(const char *name, struct image *out);
 /** test_cascade() - Read a cascade by its name without folder and ending. */

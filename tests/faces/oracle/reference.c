@@ -214,7 +214,6 @@ int reference_detect(const struct cascade *c, const struct pyramid *p, const uin
 			}
 		free(s.sum);
 	}
-	count = faces_clip(faces, count, width, height);
 	faces_sort(faces, count);
 	*out = faces;
 	return count;
