@@ -65,6 +65,7 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	if (opts.opt_level) {
 		simplify(m, *target);
 		combine_masks(m);
+		restore_extensions(m);
 	}
 	if (!analyse(m, opts, kernels))
 		return false;

@@ -129,6 +129,9 @@ bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 /* The same for code that has been marked (places.h). */
 bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts, bytes &object);
 
+/* extensions.cc */
+void restore_extensions(llvm::Module &m);
+
 /* masks.cc */
 void combine_masks(llvm::Module &m);
 

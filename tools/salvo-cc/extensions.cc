@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/*
+ * extensions.cc - sign and zero extensions that InstCombine has turned into bit arithmetic
+ *
+ * An index that is computed in 32 bits is extended for the address. InstCombine does the
+ * whole computation in 64 bits where it can, and leaves a mask or a pair of shifts:
+ *
+ *	zext(trunc(x))			and x, 0xffffffff
+ *	sext(trunc(x << 8))		ashr (shl x, 40), 32
+ *
+ * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
+ * are put back here.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+static const unsigned narrow_bits = 32, wide_bits = 64;
+
+/* Does "and @x, @mask" keep the low half of @x as it is, and clear the high one? */
+static bool keeps_low_half(Value *x, const APInt &mask, const DataLayout &layout)
+{
+	const APInt zero = computeKnownBits(x, layout).Zero;
+	const APInt low = APInt::getLowBitsSet(wide_bits, narrow_bits);
+
+	return !mask.isAllOnes() && low.isSubsetOf(mask | zero) && (~low).isSubsetOf(~mask | zero);
+}
+
+/* The extension that @inst stands for, or NULL. */
+static Value *make_extension(Instruction &inst)
+{
+	IRBuilder<> b(&inst);
+	const APInt *mask, *left, *right;
+	Value *x;
+
+	if (match(&inst, m_And(m_Value(x), m_APInt(mask)))) {
+		if (!keeps_low_half(x, *mask, inst.getDataLayout()))
+			return nullptr;
+		return b.CreateZExt(b.CreateTrunc(x, b.getInt32Ty()), inst.getType());
+	}
+	if (!match(&inst, m_Shr(m_Shl(m_Value(x), m_APInt(left)), m_APInt(right))) ||
+	    *right != narrow_bits || left->ult(narrow_bits) || left->uge(wide_bits))
+		return nullptr;
+	x = b.CreateShl(x, *left - narrow_bits);
+	x = b.CreateTrunc(x, b.getInt32Ty());
+	return inst.getOpcode() == Instruction::AShr ? b.CreateSExt(x, inst.getType()) :
+						       b.CreateZExt(x, inst.getType());
+}
+
+void restore_extensions(Module &m)
+{
+	SmallVector<WeakTrackingVH> replaced;
+
+	for (Function &f : m)
+		for (Instruction &inst : make_early_inc_range(instructions(f))) {
+			if (!inst.getType()->isIntegerTy(wide_bits))
+				continue;
+			if (Value *extension = make_extension(inst)) {
+				inst.replaceAllUsesWith(extension);
+				replaced.push_back(&inst);
+			}
+		}
+	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
+}
