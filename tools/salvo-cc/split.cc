@@ -39,8 +39,13 @@
 
 using namespace llvm;
 
-/* Instructions that computing a value again may take */
-static const unsigned max_again = 16;
+/*
+ * Instructions that computing a value again may take: those that differ between work-items, and
+ * uniform ones, which are hoisted out of the loops over work-items.
+ */
+struct budget {
+	unsigned divergent = 16, uniform = 64;
+};
 static const unsigned max_blocks = 2000;
 
 namespace {
@@ -57,11 +62,11 @@ private:
 	void find_starts();
 	const SmallPtrSetImpl<BasicBlock *> &without(BasicBlock *def);
 	bool crosses(const Use &use);
-	bool can_compute_again(Value *v, unsigned &left);
+	bool can_compute_again(Value *v, budget &left);
 	Value *compute_again(Value *v, Instruction *before, ValueToValueMapTy &done);
 	void carry(Instruction &value, ArrayRef<Use *> uses);
 	void carry_values();
-	void make_region(unsigned start, regions &made);
+	void make_region(unsigned start, TargetMachine &target, regions &made);
 
 	items &of;
 	Function &f;
@@ -172,7 +177,7 @@ bool splitter::crosses(const Use &use)
 	return block_of(use) != def && without(def).contains(block_of(use));
 }
 
-bool splitter::can_compute_again(Value *v, unsigned &left)
+bool splitter::can_compute_again(Value *v, budget &left)
 {
 	auto *inst = dyn_cast<Instruction>(v);
 
@@ -180,10 +185,12 @@ bool splitter::can_compute_again(Value *v, unsigned &left)
 		return true;
 	/* What freeze makes of poison may be something else the next time. */
 	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
-	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst) ||
-	    !left)
+	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst))
 		return false;
-	left--;
+	unsigned &of_kind = differing->differs(inst) ? left.divergent : left.uniform;
+	if (!of_kind)
+		return false;
+	of_kind--;
 	for (Value *operand : inst->operands())
 		if (!can_compute_again(operand, left))
 			return false;
@@ -210,19 +217,22 @@ Value *splitter::compute_again(Value *v, Instruction *before, ValueToValueMapTy 
 void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
 {
 	IRBuilder<> at_start(&f.getEntryBlock(), f.getEntryBlock().begin());
-	AllocaInst *memory = at_start.CreateAlloca(value.getType(), nullptr,
-						   value.getName() + ".carried");
 	IRBuilder<> b(f.getContext());
+	/* A byte for each truth value, so that those of several work-items are a vector of bytes. */
+	const bool is_bool = value.getType()->isIntegerTy(1);
+	AllocaInst *memory = at_start.CreateAlloca(is_bool ? b.getInt8Ty() : value.getType(),
+						   nullptr, value.getName() + ".carried");
 
 	variables.push_back({ memory, !differing->differs(&value) });
 	for (Use *use : uses) {
 		auto *user = cast<Instruction>(use->getUser());
 
 		b.SetInsertPoint(isa<PHINode>(user) ? block_of(*use)->getTerminator() : user);
-		use->set(b.CreateLoad(value.getType(), memory, value.getName()));
+		Value *again = b.CreateLoad(memory->getAllocatedType(), memory, value.getName());
+		use->set(is_bool ? b.CreateTrunc(again, value.getType()) : again);
 	}
 	b.SetInsertPoint(value.getParent(), *value.getInsertionPointAfterDef());
-	b.CreateStore(&value, memory);
+	b.CreateStore(is_bool ? b.CreateZExt(&value, b.getInt8Ty()) : &value, memory);
 }
 
 void splitter::carry_values()
@@ -237,7 +247,7 @@ void splitter::carry_values()
 	}
 	for (Instruction *value : values) {
 		SmallVector<Use *> crossing;
-		unsigned left = max_again;
+		budget left;
 
 		for (Use &use : value->uses())
 			if (crosses(use))
@@ -259,7 +269,7 @@ void splitter::carry_values()
 }
 
 /* The copy of what can be reached from start @number. */
-void splitter::make_region(unsigned number, regions &made)
+void splitter::make_region(unsigned number, TargetMachine &target, regions &made)
 {
 	LLVMContext &context = f.getContext();
 	Type *number_type = Type::getInt32Ty(context), *pointer = PointerType::get(context, 0);
@@ -328,6 +338,8 @@ void splitter::make_region(unsigned number, regions &made)
 	for (BasicBlock &block : *r.function)
 		if (auto *ret = dyn_cast<ReturnInst>(block.getTerminator()))
 			r.next.insert(cast<ConstantInt>(ret->getReturnValue())->getZExtValue());
+	/* What the region shares is in memory, and much is computed more than once. */
+	tidy(*r.function, target);
 	made.all.push_back(std::move(r));
 }
 
@@ -357,7 +369,7 @@ bool splitter::run(TargetMachine &target, regions &made)
 		made.variables.push_back({ v.memory->getAllocatedType(), v.uniform,
 					   layout.getTypeAllocSize(private_type(*v.memory)) });
 	for (unsigned i = 0; i < starts.size(); i++)
-		make_region(i, made);
+		make_region(i, target, made);
 	return true;
 }
 
