@@ -3,29 +3,30 @@
  * notifier.c - call back when fences are done
  *
  * One thread for each device that has ever had a callback, and one for each that has ever
- * imported a fence, since a callback may wait for such a fence. A thread sleeps in poll() on
- * the file descriptors of the fences it watches and on an eventfd that says that there is a
- * new one, so it costs nothing until something happens, on either back end. A
- * callback runs there, without any lock held: it may use the library, and submit.
+ * imported a fence, since a callback may wait for such a fence. The thread sleeps in epoll_wait()
+ * on the file descriptors of the fences, so it costs nothing until one is done, on either back
+ * end. A callback runs there without any lock held: it may use the library, and submit.
  *
- * lock protects the list of new watches and the order to stop; the watches at work are
- * the thread's own.
+ * lock protects the list of watches.
  */
 #include "notifier.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "device.h"
 #include "fence.h"
 
+#define MAX_EVENTS 16
+
 struct watch {
 	struct watch *next;
+	struct watch *previous;
 	struct salvo_fence *fence;
 	int fd;
 	void (*function)(void *data, int error);
@@ -34,105 +35,91 @@ struct watch {
 
 struct salvo_notifier {
 	pthread_t thread;
+	int epoll;
+	/** @stop: An eventfd that is readable when the thread is to end. */
+	int stop;
 	pthread_mutex_t lock;
-	struct watch *fresh;
-	bool stop;
-	int wake;
-	/* The thread's own: */
-	struct watch **watches;
-	struct pollfd *fds;
-	unsigned int count;
-	unsigned int capacity;
+	struct watch *watches;
 };
 
-/* It has become readable, or the device goes (-ENODEV). */
-static void finish(struct watch *watch, int error)
+static void link_watch(struct salvo_notifier *n, struct watch *watch)
 {
-	if (!error && watch->fence)
-		error = salvo_fence_wait(watch->fence, -1);
+	pthread_mutex_lock(&n->lock);
+	watch->previous = NULL;
+	watch->next = n->watches;
+	if (watch->next)
+		watch->next->previous = watch;
+	n->watches = watch;
+	pthread_mutex_unlock(&n->lock);
+}
+
+static void unlink_watch(struct salvo_notifier *n, struct watch *watch)
+{
+	pthread_mutex_lock(&n->lock);
+	if (watch->next)
+		watch->next->previous = watch->previous;
+	if (watch->previous)
+		watch->previous->next = watch->next;
+	else
+		n->watches = watch->next;
+	pthread_mutex_unlock(&n->lock);
+}
+
+static void free_watch(struct watch *watch)
+{
 	close(watch->fd);
-	watch->function(watch->data, error);
 	salvo_fence_put(watch->fence);
 	free(watch);
 }
 
-static void wait_and_finish(struct watch *watch)
+/* Its file descriptor has become readable, or the device is closed (-ENODEV). */
+static void finish(struct salvo_notifier *n, struct watch *watch, int error)
 {
-	struct pollfd fd = { .fd = watch->fd, .events = POLLIN };
-
-	while (poll(&fd, 1, -1) < 0 && errno == EINTR)
-		;
-	finish(watch, 0);
-}
-
-/* Room for one more; fds[0] is the eventfd. */
-static bool reserve(struct salvo_notifier *n)
-{
-	unsigned int capacity = n->capacity ? n->capacity * 2 : 16;
-	struct watch **watches;
-	struct pollfd *fds;
-
-	if (n->count < n->capacity)
-		return true;
-	watches = realloc(n->watches, capacity * sizeof(*watches));
-	if (watches)
-		n->watches = watches;
-	fds = realloc(n->fds, (capacity + 1) * sizeof(*fds));
-	if (fds)
-		n->fds = fds;
-	if (!watches || !fds)
-		return false;
-	n->capacity = capacity;
-	return true;
-}
-
-/* Take over what is new. Without memory a fence is waited for at once. */
-static bool take_fresh(struct salvo_notifier *n)
-{
-	struct watch *watch, *next;
-	uint64_t ignored;
-	bool stop;
-
-	if (read(n->wake, &ignored, sizeof(ignored)) < 0 && errno != EAGAIN)
-		return false;
-	pthread_mutex_lock(&n->lock);
-	watch = n->fresh;
-	n->fresh = NULL;
-	stop = n->stop;
-	pthread_mutex_unlock(&n->lock);
-	for (; watch; watch = next) {
-		next = watch->next;
-		if (reserve(n))
-			n->watches[n->count++] = watch;
-		else
-			wait_and_finish(watch);
-	}
-	return !stop;
+	unlink_watch(n, watch);
+	/* close() is not enough: other descriptors may refer to the same file. */
+	epoll_ctl(n->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+	if (!error && watch->fence)
+		error = salvo_fence_wait(watch->fence, -1);
+	watch->function(watch->data, error);
+	free_watch(watch);
 }
 
 static void *notify(void *cookie)
 {
+	struct epoll_event events[MAX_EVENTS];
 	struct salvo_notifier *n = cookie;
-	unsigned int i, kept;
+	bool stop = false;
+	int count, i;
 
-	while (take_fresh(n)) {
-		n->fds[0] = (struct pollfd){ .fd = n->wake, .events = POLLIN };
-		for (i = 0; i < n->count; i++)
-			n->fds[i + 1] = (struct pollfd){ .fd = n->watches[i]->fd,
-							 .events = POLLIN };
-		if (poll(n->fds, n->count + 1, -1) < 0)
-			continue;
-		for (i = 0, kept = 0; i < n->count; i++) {
-			if (n->fds[i + 1].revents)
-				finish(n->watches[i], 0);
+	while (!stop) {
+		count = epoll_wait(n->epoll, events, MAX_EVENTS, -1);
+		for (i = 0; i < count; i++) {
+			if (events[i].data.ptr)
+				finish(n, events[i].data.ptr, 0);
 			else
-				n->watches[kept++] = n->watches[i];
+				stop = true;
 		}
-		n->count = kept;
 	}
-	for (i = 0; i < n->count; i++)
-		finish(n->watches[i], -ENODEV);
+	while (n->watches)
+		finish(n, n->watches, -ENODEV);
 	return NULL;
+}
+
+static int add_event(struct salvo_notifier *n, int fd, struct watch *watch)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+
+	return epoll_ctl(n->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static void free_notifier(struct salvo_notifier *n)
+{
+	if (n->stop >= 0)
+		close(n->stop);
+	if (n->epoll >= 0)
+		close(n->epoll);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
 }
 
 static struct salvo_notifier *create(void)
@@ -143,10 +130,11 @@ static struct salvo_notifier *create(void)
 
 	if (!n)
 		return NULL;
-	n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (n->wake < 0 || !reserve(n))
-		goto err_free;
 	pthread_mutex_init(&n->lock, NULL);
+	n->epoll = epoll_create1(EPOLL_CLOEXEC);
+	n->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (n->epoll < 0 || n->stop < 0 || add_event(n, n->stop, NULL))
+		goto err_free;
 	/* Signals are for the application's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -154,46 +142,43 @@ static struct salvo_notifier *create(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return n;
-	pthread_mutex_destroy(&n->lock);
 
 err_free:
-	if (n->wake >= 0)
-		close(n->wake);
-	free(n->watches);
-	free(n->fds);
-	free(n);
+	free_notifier(n);
 	return NULL;
-}
-
-static void wake(struct salvo_notifier *n)
-{
-	const uint64_t one = 1;
-
-	/* It can only fail when it is readable already. */
-	if (write(n->wake, &one, sizeof(one)) < 0)
-		return;
 }
 
 void salvo_notifier_destroy(struct salvo_notifier *n)
 {
-	struct watch *watch;
-
 	if (!n)
 		return;
-	pthread_mutex_lock(&n->lock);
-	n->stop = true;
-	pthread_mutex_unlock(&n->lock);
-	wake(n);
+	eventfd_write(n->stop, 1);
 	pthread_join(n->thread, NULL);
-	while ((watch = n->fresh)) {
-		n->fresh = watch->next;
-		finish(watch, -ENODEV);
+	free_notifier(n);
+}
+
+/* A file that epoll does not take, a regular one, is always readable. */
+static int make_readable(struct watch *watch)
+{
+	close(watch->fd);
+	watch->fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	return watch->fd < 0 ? -errno : 0;
+}
+
+static int add_watch(struct salvo_notifier *n, struct watch *watch)
+{
+	int err;
+
+	link_watch(n, watch);
+	err = add_event(n, watch->fd, watch);
+	if (err == -EPERM) {
+		err = make_readable(watch);
+		if (!err)
+			err = add_event(n, watch->fd, watch);
 	}
-	pthread_mutex_destroy(&n->lock);
-	close(n->wake);
-	free(n->watches);
-	free(n->fds);
-	free(n);
+	if (err)
+		unlink_watch(n, watch);
+	return err == -ENOSPC ? -ENOMEM : err;
 }
 
 int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **which,
@@ -202,6 +187,7 @@ int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **whic
 {
 	struct watch *watch = malloc(sizeof(*watch));
 	struct salvo_notifier *n;
+	int err;
 
 	pthread_mutex_lock(&device->lock);
 	if (!*which)
@@ -219,12 +205,10 @@ int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **whic
 		.function = function,
 		.data = data,
 	};
-	pthread_mutex_lock(&n->lock);
-	watch->next = n->fresh;
-	n->fresh = watch;
-	pthread_mutex_unlock(&n->lock);
-	wake(n);
-	return 0;
+	err = add_watch(n, watch);
+	if (err)
+		free_watch(watch);
+	return err;
 }
 
 int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
