@@ -14,14 +14,14 @@
 
 static int resize(void *array, size_t count, size_t size)
 {
-	void *memory;
+	void *memory, *grown;
 
 	/* A memcpy(), since the pointer may be of any type. */
 	memcpy(&memory, array, sizeof(memory));
-	memory = reallocarray(memory, count, size);
-	if (!memory)
+	grown = reallocarray(memory, count, size);
+	if (!grown)
 		return -ENOMEM;
-	memcpy(array, &memory, sizeof(memory));
+	memcpy(array, &grown, sizeof(grown));
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 /** container_of() - The struct of @type whose @member is at @pointer; checks the member's type. */
 #define container_of(pointer, type, member) ({					\
-	const __typeof__(((type *)0)->member) *member_pointer = (pointer);	\
+	const __typeof__(((type *)(pointer))->member) *member_pointer = (pointer); \
 	(type *)((char *)member_pointer - offsetof(type, member)); })
 
 #endif /* SALVO_CONTAINER_OF_H */

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "bo.h"
 #include "device.h"
 
 #define FIRST_COMMANDS	64u
-#define FIRST_ARGS	4096u
 #define ARGS_ALIGN	16u
 
 int salvo_batch_create(struct salvo_device *device, struct salvo_batch **out)
@@ -127,41 +127,20 @@ int salvo_batch_reserve(struct salvo_batch *batch, unsigned int want)
 
 int salvo_batch_reserve_regions(struct salvo_batch *batch, unsigned int more)
 {
-	const uint32_t want = batch->region_count + more;
-	struct salvo_region *regions;
-	uint32_t capacity;
-
-	if (want <= batch->region_capacity)
-		return 0;
-	capacity = 2 * want + FIRST_COMMANDS;
-	regions = realloc(batch->regions, capacity * sizeof(*regions));
-	if (!regions)
-		return -ENOMEM;
-	batch->regions = regions;
-	batch->region_capacity = capacity;
-	return 0;
+	return salvo_array_reserve(&batch->regions, &batch->region_capacity,
+				   batch->region_count + more, sizeof(*batch->regions));
 }
 
 int salvo_batch_reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t *offset)
 {
 	uint32_t limit = batch->device->info.max_argument_bytes;
 	uint32_t start = (batch->args_size + ARGS_ALIGN - 1) & ~(ARGS_ALIGN - 1);
-	uint32_t capacity = batch->args_capacity;
-	uint8_t *args;
 
 	if (start > limit || bytes > limit - start)
 		return salvo_batch_fail(batch, -E2BIG,
 					"the batch is full: at most %u bytes of arguments", limit);
-	if (start + bytes > capacity) {
-		capacity = capacity ? capacity : FIRST_ARGS;
-		while (capacity < start + bytes)
-			capacity *= 2;
-		args = realloc(batch->args, capacity);
-		if (!args)
-			return salvo_batch_fail(batch, -ENOMEM, "out of memory");
-		batch->args = args;
-		batch->args_capacity = capacity;
-	}
+	if (salvo_array_reserve(&batch->args, &batch->args_capacity, start + bytes, 1))
+		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
 	memset(batch->args + batch->args_size, 0, start - batch->args_size);
 	*offset = start;
 	return 0;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "batch.h"
 #include "device.h"
 
@@ -60,17 +61,9 @@ int salvo_batch_track(struct salvo_batch *batch)
 
 static int add_cause(struct salvo_batch *batch, const struct salvo_hazard *cause)
 {
-	struct salvo_hazard *causes;
-	unsigned int capacity;
-
-	if (batch->cause_count == batch->cause_capacity) {
-		capacity = batch->cause_capacity ? batch->cause_capacity * 2 : 64;
-		causes = realloc(batch->causes, capacity * sizeof(*causes));
-		if (!causes)
-			return -ENOMEM;
-		batch->causes = causes;
-		batch->cause_capacity = capacity;
-	}
+	if (salvo_array_reserve(&batch->causes, &batch->cause_capacity, batch->cause_count + 1,
+				sizeof(*batch->causes)))
+		return -ENOMEM;
 	batch->causes[batch->cause_count++] = *cause;
 	return 0;
 }

@@ -12,9 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "fence.h"
-
-#define FIRST_FENCES 16u
 
 void salvo_flight_fini(struct salvo_flight *flight)
 {
@@ -41,22 +40,14 @@ bool salvo_flight_is_busy(struct salvo_flight *flight)
 
 int salvo_flight_reserve(struct salvo_flight *flight)
 {
-	struct salvo_fence **fences;
-	unsigned int capacity;
-
 	if (flight->count < flight->capacity)
 		return 0;
 	salvo_flight_is_busy(flight);
-	/* With half of it free again the next look is far away. */
+	/* With half of it free again it is long until the fences are polled once more. */
 	if (flight->count < flight->capacity / 2)
 		return 0;
-	capacity = flight->capacity ? flight->capacity * 2 : FIRST_FENCES;
-	fences = realloc(flight->fences, capacity * sizeof(*fences));
-	if (!fences)
-		return -ENOMEM;
-	flight->fences = fences;
-	flight->capacity = capacity;
-	return 0;
+	return salvo_array_reserve(&flight->fences, &flight->capacity, flight->capacity + 1,
+				   sizeof(*flight->fences));
 }
 
 void salvo_flight_add(struct salvo_flight *flight, struct salvo_fence *fence)

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "salvo_validate.h"
+#include "array.h"
 #include "hazard.h"
 #include "interval.h"
 
@@ -152,19 +153,11 @@ static int touch(struct salvo_hazards *h, const struct salvo_region *regions, ui
 
 static int add_edge(struct salvo_hazards *h, uint32_t producer, uint32_t most)
 {
-	struct salvo_hazard_edge *edges;
-	uint32_t capacity;
-
 	if (h->edge_count == most)
 		return -E2BIG;
-	if (h->edge_count == h->edge_capacity) {
-		capacity = h->edge_capacity ? h->edge_capacity * 2 : 256;
-		edges = realloc(h->edges, capacity * sizeof(*edges));
-		if (!edges)
-			return -ENOMEM;
-		h->edges = edges;
-		h->edge_capacity = capacity;
-	}
+	if (salvo_array_reserve(&h->edges, &h->edge_capacity, h->edge_count + 1,
+				sizeof(*h->edges)))
+		return -ENOMEM;
 	h->edges[h->edge_count++] = (struct salvo_hazard_edge){ h->command, producer };
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "hazard.h"
 
 /* Addresses are sorted by so many bits at once: many only if there are many addresses. */
@@ -215,20 +216,12 @@ static void join(struct salvo_intervals *set, uint32_t place)
 static int add_reader(struct salvo_intervals *set, struct salvo_interval *interval,
 		      uint32_t command)
 {
-	struct salvo_reader *readers;
-	uint32_t capacity;
-
 	/* It is there already? SALVO_NOBODY is no place. */
 	if (interval->readers - set->own < set->reader_count - set->own)
 		return 0;
-	if (set->reader_count == set->reader_capacity) {
-		capacity = set->reader_capacity ? set->reader_capacity * 2 : 1024;
-		readers = realloc(set->readers, capacity * sizeof(*readers));
-		if (!readers)
-			return -ENOMEM;
-		set->readers = readers;
-		set->reader_capacity = capacity;
-	}
+	if (salvo_array_reserve(&set->readers, &set->reader_capacity, set->reader_count + 1,
+				sizeof(*set->readers)))
+		return -ENOMEM;
 	set->readers[set->reader_count] = (struct salvo_reader){ command, interval->readers };
 	interval->readers = set->reader_count++;
 	return 0;

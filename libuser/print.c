@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "batch.h"
 #include "bo.h"
+#include "io.h"
 #include "kernel.h"
 #include "print.h"
 
@@ -239,14 +239,8 @@ int salvo_batch_print(struct salvo_batch *batch, int fd)
 	free(copy);
 	if (fclose(out))
 		err = -ENOMEM;
-	for (bytes = 0; bytes < length && !err;) {
-		ssize_t n = write(fd, text + bytes, length - bytes);
-
-		if (n >= 0)
-			bytes += n;
-		else if (errno != EINTR)
-			err = -errno;
-	}
+	if (!err)
+		err = salvo_write_all(fd, text, length);
 	free(text);
 	return err ? salvo_batch_fail(batch, err, "print: cannot write") : lost;
 }

@@ -10,13 +10,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "items.h"
 #include "salvo_elf.h"
+#include "array.h"
 #include "bo.h"
 #include "device.h"
+#include "io.h"
 #include "jit.h"
 #include "kernel.h"
 #include "observer.h"
@@ -134,14 +135,12 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 		return 0;
 	if (info) {
 		free_kernel(info);
+		memset(info, 0, sizeof(*info));
 	} else {
-		info = realloc(program->kernels, (program->count + 1) * sizeof(*info));
+		info = salvo_array_append(&program->kernels, &program->count, sizeof(*info));
 		if (!info)
 			return -ENOMEM;
-		program->kernels = info;
-		info += program->count++;
 	}
-	memset(info, 0, sizeof(*info));
 	info->entry = entry;
 	info->note = note;
 	info->name = strdup(name);
@@ -243,51 +242,23 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 	return 0;
 }
 
-/* Read a whole file that is no longer than an image may be. */
-static int read_file(const char *path, uint8_t **image, size_t *bytes)
-{
-	struct stat st;
-	ssize_t got;
-	size_t have = 0;
-	int err = 0;
-	int fd;
-
-	*image = NULL;
-	*bytes = 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > MAX_IMAGE)
-		err = -ENOEXEC;
-	else if (!(*image = malloc(st.st_size + 1)))
-		err = -ENOMEM;
-	while (!err && have < (size_t)st.st_size) {
-		got = read(fd, *image + have, st.st_size - have);
-		if (got < 0 && errno != EINTR)
-			err = -errno;
-		else if (got == 0)
-			break;
-		else if (got > 0)
-			have += got;
-	}
-	close(fd);
-	*bytes = have;
-	return err;
-}
-
 int salvo_program_load_file(struct salvo_device *device, const char *path,
 			    struct salvo_program **out)
 {
-	uint8_t *image;
+	/* A FIFO is refused, not waited for. */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	size_t bytes;
+	char *image;
 	int err;
 
 	*out = NULL;
-	err = read_file(path, &image, &bytes);
-	if (!err)
-		err = salvo_program_load(device, image, bytes, out);
+	if (fd < 0)
+		return -errno;
+	err = salvo_read_regular(fd, MAX_IMAGE, &image, &bytes);
+	close(fd);
+	if (err)
+		return err == -EINVAL || err == -EFBIG ? -ENOEXEC : err;
+	err = salvo_program_load(device, image, bytes, out);
 	free(image);
 	return err;
 }

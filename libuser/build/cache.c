@@ -23,6 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io.h"
+
 #define MAX_ENTRY	(256u << 20)
 
 struct entry_head {
@@ -136,36 +138,26 @@ int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_
 		     struct salvo_text_block *messages)
 {
 	const int folder = open_folder(false);
-	char name[NAME_BYTES], *data = NULL;
-	struct stat st;
-	size_t have = 0;
-	ssize_t n = 1;
+	char name[NAME_BYTES], *data;
+	size_t bytes;
 	int fd, err;
 
 	if (folder < 0)
 		return -ENOENT;
 	entry_name(key, name);
-	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	close(folder);
 	if (fd < 0)
 		return -ENOENT;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MAX_ENTRY)
-		data = malloc(st.st_size + 1);
-	while (data && n > 0 && have < (size_t)st.st_size) {
-		n = read(fd, data + have, st.st_size - have);
-		have += n > 0 ? n : 0;
-	}
+	err = salvo_read_regular(fd, MAX_ENTRY, &data, &bytes);
 	/* Its time tells when it was last used. */
 	futimens(fd, NULL);
 	close(fd);
-	err = data ? parse_entry(data, have, program, messages) : -ENOENT;
+	if (err)
+		return -ENOENT;
+	err = parse_entry(data, bytes, program, messages);
 	free(data);
 	return err;
-}
-
-static bool write_part(int fd, const void *data, size_t bytes)
-{
-	return write(fd, data, bytes) == (ssize_t)bytes;
 }
 
 void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
@@ -194,9 +186,9 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 		close(folder);
 		return;
 	}
-	ok = write_part(fd, &head, sizeof(head)) &&
-	     write_part(fd, program->data, program->bytes) &&
-	     write_part(fd, messages->data, messages->bytes);
+	ok = !salvo_write_all(fd, &head, sizeof(head)) &&
+	     !salvo_write_all(fd, program->data, program->bytes) &&
+	     !salvo_write_all(fd, messages->data, messages->bytes);
 	if (close(fd) || !ok || renameat(folder, temporary, folder, name))
 		unlinkat(folder, temporary, 0);
 	salvo_cache_clean(folder);

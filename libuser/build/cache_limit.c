@@ -8,6 +8,7 @@
  * be removed without harm, and two that clean up at once only clean up more. What a
  * writer that died left behind goes after an hour. Files of other names are not touched.
  */
+#include "array.h"
 #include "cache.h"
 
 #include <dirent.h>
@@ -59,20 +60,15 @@ static bool is_ours(const char *name, bool *partial)
 
 static void add_entry(struct entries *entries, const char *name, const struct stat *st)
 {
-	struct entry *all = entries->all;
+	struct entry *entry = salvo_array_append(&entries->all, &entries->count, sizeof(*entry));
 
-	/* In steps of doubled length. */
-	if (!(entries->count & (entries->count - 1)))
-		all = realloc(all, (entries->count ? 2 * entries->count : 1) * sizeof(*all));
-	if (!all)
+	if (!entry)
 		return;
-	entries->all = all;
-	all += entries->count++;
-	/* is_ours() has looked at its length. */
-	memcpy(all->name, name, strlen(name) + 1);
-	all->bytes = st->st_size;
-	all->used = st->st_mtim;
-	entries->bytes += all->bytes;
+	/* is_ours() has checked its length. */
+	memcpy(entry->name, name, strlen(name) + 1);
+	entry->bytes = st->st_size;
+	entry->used = st->st_mtim;
+	entries->bytes += entry->bytes;
 }
 
 static void find_entries(DIR *dir, struct entries *entries)

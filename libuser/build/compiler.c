@@ -21,6 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "array.h"
+#include "io.h"
+
 #define MAX_OUTPUT	(256u << 20)
 
 extern char **environ;
@@ -72,20 +75,19 @@ int salvo_compiler_find(struct salvo_compiler *compiler)
 /* The command line as it grows. */
 struct words {
 	char **at;
-	size_t count;
+	unsigned int count;
+	unsigned int capacity;
 };
 
 static int add_word(struct words *words, const char *text, size_t length)
 {
-	char **at = realloc(words->at, (words->count + 2) * sizeof(*at));
-
-	if (!at)
+	if (salvo_array_reserve(&words->at, &words->capacity, words->count + 2,
+				sizeof(*words->at)))
 		return -ENOMEM;
-	words->at = at;
-	at[words->count] = strndup(text, length);
-	if (!at[words->count])
+	words->at[words->count] = strndup(text, length);
+	if (!words->at[words->count])
 		return -ENOMEM;
-	at[++words->count] = NULL;
+	words->at[++words->count] = NULL;
 	return 0;
 }
 
@@ -127,42 +129,6 @@ static void free_words(struct words *words)
 	for (i = 0; i < words->count; i++)
 		free(words->at[i]);
 	free(words->at);
-}
-
-static int write_all(int fd, const char *data, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = write(fd, data, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		bytes -= n;
-	}
-	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
-}
-
-static int read_all(int fd, struct salvo_text_block *block)
-{
-	struct stat st;
-	ssize_t n = 1;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size > MAX_OUTPUT)
-		return -EFBIG;
-	block->data = malloc(st.st_size + 1);
-	if (!block->data)
-		return -ENOMEM;
-	block->bytes = 0;
-	while (block->bytes < (size_t)st.st_size && n > 0) {
-		n = pread(fd, block->data + block->bytes, st.st_size - block->bytes, block->bytes);
-		block->bytes += n > 0 ? n : 0;
-	}
-	block->data[block->bytes] = 0;
-	return 0;
 }
 
 /* @fds become the child's standard input, output and error. */
@@ -228,12 +194,15 @@ int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source
 			err = -errno;
 	}
 	if (!err)
-		err = write_all(fds[0], source, bytes);
+		err = salvo_write_all(fds[0], source, bytes);
+	if (!err && lseek(fds[0], 0, SEEK_SET) < 0)
+		err = -errno;
 	if (!err) {
 		err = run_child(words.at, fds);
-		other = read_all(fds[1], out);
+		other = salvo_read_regular(fds[1], MAX_OUTPUT, &out->data, &out->bytes);
 		err = err ? err : other;
-		other = read_all(fds[2], messages);
+		other = salvo_read_regular(fds[2], MAX_OUTPUT, &messages->data,
+					   &messages->bytes);
 		err = err ? err : other;
 	}
 	for (i = 0; i < 3; i++)

@@ -18,8 +18,8 @@ struct drm_device {
 	pthread_mutex_t lock;
 	/** @pool: Syncobjs that no fence uses. */
 	uint32_t *pool;
-	size_t pool_count;
-	size_t pool_capacity;
+	unsigned int pool_count;
+	unsigned int pool_capacity;
 	/** @handles: GEM handles of buffers. */
 	struct drm_handle *handles;
 };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
+#include "array.h"
 #include "deadline.h"
 #include "drm_device.h"
 #include "fence.h"
@@ -77,23 +78,16 @@ static int get_syncobj(struct drm_device *dev, uint32_t *handle)
 
 static void put_syncobj(struct drm_device *dev, uint32_t handle)
 {
-	uint32_t *pool;
-	size_t capacity;
+	bool kept;
 
 	pthread_mutex_lock(&dev->lock);
-	if (dev->pool_count == dev->pool_capacity) {
-		capacity = dev->pool_capacity ? dev->pool_capacity * 2 : 16;
-		pool = realloc(dev->pool, capacity * sizeof(*pool));
-		if (!pool) {
-			pthread_mutex_unlock(&dev->lock);
-			drmSyncobjDestroy(dev->fd, handle);
-			return;
-		}
-		dev->pool = pool;
-		dev->pool_capacity = capacity;
-	}
-	dev->pool[dev->pool_count++] = handle;
+	kept = !salvo_array_reserve(&dev->pool, &dev->pool_capacity, dev->pool_count + 1,
+				    sizeof(*dev->pool));
+	if (kept)
+		dev->pool[dev->pool_count++] = handle;
 	pthread_mutex_unlock(&dev->lock);
+	if (!kept)
+		drmSyncobjDestroy(dev->fd, handle);
 }
 
 /* --- contexts --------------------------------------------------------------- */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "salvo_pack.h"
+#include "array.h"
 #include "soft_device.h"
 
 static int covers(void *cookie, __u64 address, __u64 size, __u32 access)
@@ -76,16 +77,11 @@ void salvo_soft_queue_destroy(struct salvo_queue *base)
 static int job_take_waits(struct soft_job *job, const struct salvo_winsys_submit *submission,
 			  uint32_t ctx)
 {
-	struct soft_fence **waits;
 	unsigned int i;
 
-	if (submission->wait_count > job->wait_capacity) {
-		waits = realloc(job->waits, submission->wait_count * sizeof(*waits));
-		if (!waits)
-			return -ENOMEM;
-		job->waits = waits;
-		job->wait_capacity = submission->wait_count;
-	}
+	if (salvo_array_reserve(&job->waits, &job->wait_capacity, submission->wait_count,
+				sizeof(*job->waits)))
+		return -ENOMEM;
 	for (i = 0; i < submission->wait_count; i++) {
 		struct soft_fence *fence = to_soft_fence(submission->waits[i]);
 

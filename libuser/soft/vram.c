@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define GUARD_BYTES 4096u
 
 void salvo_vram_init(struct salvo_vram *vram, uint64_t bytes)
@@ -51,34 +53,17 @@ const struct salvo_vram_range *salvo_vram_find(const struct salvo_vram *vram, ui
 	return &vram->ranges[n - 1];
 }
 
-static int reserve(struct salvo_vram *vram)
-{
-	struct salvo_vram_range *ranges;
-	size_t capacity;
-
-	if (vram->count < vram->capacity)
-		return 0;
-	capacity = vram->capacity ? vram->capacity * 2 : 64;
-	ranges = realloc(vram->ranges, capacity * sizeof(*ranges));
-	if (!ranges)
-		return -ENOMEM;
-	vram->ranges = ranges;
-	vram->capacity = capacity;
-	return 0;
-}
-
 int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
 		     uint64_t *offset)
 {
 	uint64_t start = 0;
 	size_t i;
-	int err;
 
 	if (!bytes || bytes > vram->bytes)
 		return -ENOSPC;
-	err = reserve(vram);
-	if (err)
-		return err;
+	if (salvo_array_reserve(&vram->ranges, &vram->capacity, vram->count + 1,
+				sizeof(*vram->ranges)))
+		return -ENOMEM;
 	for (i = 0; i < vram->count; i++) {
 		const struct salvo_vram_range *next = &vram->ranges[i];
 

@@ -19,8 +19,8 @@ struct salvo_vram_range {
  */
 struct salvo_vram {
 	struct salvo_vram_range *ranges;
-	size_t count;
-	size_t capacity;
+	unsigned int count;
+	unsigned int capacity;
 	uint64_t bytes;
 };
 

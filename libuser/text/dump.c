@@ -29,8 +29,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "container_of.h"
 #include "dump_text.h"
+#include "io.h"
 
 #define WAIT_NS		10000000000ll
 #define PATH_BYTES	4096
@@ -63,11 +65,9 @@ static void dump_bo_created(struct salvo_observer *observer, struct salvo_bo *bo
 	if (salvo_bo_map(bo, &map))
 		return;
 	pthread_mutex_lock(&dump->lock);
-	added = salvo_dump_grow(&dump->bos, dump->bo_count, sizeof(*dump->bos));
-	if (added) {
+	added = salvo_array_append(&dump->bos, &dump->bo_count, sizeof(*dump->bos));
+	if (added)
 		*added = (struct dump_bo){ .bo = bo, .map = map, .readonly = readonly };
-		dump->bo_count++;
-	}
 	pthread_mutex_unlock(&dump->lock);
 }
 
@@ -101,23 +101,6 @@ static int create_numbered(const struct dump *dump, const char *stem, const char
 	return fd;
 }
 
-static bool write_all(int fd, const void *bytes, size_t count)
-{
-	const uint8_t *at = bytes;
-	ssize_t got;
-
-	while (count) {
-		got = write(fd, at, count);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		count -= got;
-	}
-	return true;
-}
-
 static void dump_program_loaded(struct salvo_observer *observer,
 				const struct salvo_program *program,
 				const struct salvo_kernel_info *kernels, unsigned int count,
@@ -128,16 +111,18 @@ static void dump_program_loaded(struct salvo_observer *observer,
 	int fd;
 
 	pthread_mutex_lock(&dump->lock);
-	added = salvo_dump_grow(&dump->programs, dump->program_count, sizeof(*dump->programs));
+	added = salvo_array_append(&dump->programs, &dump->program_count,
+				   sizeof(*dump->programs));
 	fd = added ? create_numbered(dump, "program", ".salvo", &dump->next_program,
 				     added->file) : -1;
 	if (fd >= 0) {
 		added->program = program;
 		added->kernels = kernels;
 		added->count = count;
-		dump->program_count++;
-		write_all(fd, image, bytes);
+		salvo_write_all(fd, image, bytes);
 		close(fd);
+	} else if (added) {
+		dump->program_count--;
 	}
 	pthread_mutex_unlock(&dump->lock);
 }
@@ -206,7 +191,7 @@ static char *write_bytes(const struct dump_batch *batch, unsigned int buffer,
 		return NULL;
 	snprintf(path, sizeof(path), "%s/%s", batch->dump->dir, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0 || !write_all(fd, bytes, count)) {
+	if (fd < 0 || salvo_write_all(fd, bytes, count)) {
 		free(name);
 		name = NULL;
 	}
@@ -247,12 +232,13 @@ static void write_expectation(struct dump_batch *batch, unsigned int i)
 		end--;
 	if (first == end || batch->used[i].timed)
 		return;
-	check = salvo_dump_grow(&text->checks, text->check_count, sizeof(*check));
+	check = salvo_array_append(&text->checks, &text->check_count, sizeof(*check));
 	if (!check)
 		return;
 	check->place = (struct salvo_text_place){ .buffer = i, .offset = first };
 	check->file = write_bytes(batch, i, "after", now + first, end - first);
-	text->check_count += !!check->file;
+	if (!check->file)
+		text->check_count--;
 }
 
 static void dump_submit_end(struct salvo_observer *observer, void *cookie,

@@ -13,20 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "image.h"
 #include "kernel.h"
 
 static const char no_memory[] = "no memory";
-
-void *salvo_dump_grow(void *array, unsigned int count, size_t size)
-{
-	void **base = array, *grown = realloc(*base, (count + 1) * size);
-
-	if (!grown)
-		return NULL;
-	*base = grown;
-	return memset((uint8_t *)grown + count * size, 0, size);
-}
 
 char *salvo_dump_format(const char *format, ...)
 {
@@ -58,13 +49,14 @@ static unsigned int use_bo(struct dump_batch *batch, unsigned int index)
 		batch->failed = "too many buffers";
 		return SALVO_TEXT_MAX_BUFFERS;
 	}
-	used = salvo_dump_grow(&batch->used, i, sizeof(*used));
-	buffer = salvo_dump_grow(&text->buffers, i, sizeof(*buffer));
-	if (!used || !buffer) {
+	used = salvo_array_append(&batch->used, &batch->used_count, sizeof(*used));
+	buffer = used ? salvo_array_append(&text->buffers, &text->buffer_count, sizeof(*buffer)) :
+			NULL;
+	if (!buffer) {
+		batch->used_count = i;
 		batch->failed = no_memory;
 		return SALVO_TEXT_MAX_BUFFERS;
 	}
-	text->buffer_count++;
 	buffer->name = salvo_dump_format("b%u", i);
 	buffer->bytes = bo->bo->size;
 	buffer->readonly = bo->readonly;
@@ -104,12 +96,11 @@ static unsigned int use_program(struct dump_batch *batch, unsigned int index)
 	for (i = 0; i < text->program_count; i++)
 		if (!strcmp(text->programs[i].file, batch->dump->programs[index].file))
 			return i;
-	program = salvo_dump_grow(&text->programs, i, sizeof(*program));
+	program = salvo_array_append(&text->programs, &text->program_count, sizeof(*program));
 	if (!program) {
 		batch->failed = no_memory;
 		return 0;
 	}
-	text->program_count++;
 	program->name = salvo_dump_format("p%u", i);
 	program->file = strdup(batch->dump->programs[index].file);
 	if (!program->name || !program->file)

@@ -49,13 +49,11 @@ struct dump_batch {
 	struct dump *dump;
 	struct salvo_text *text;
 	struct dump_used *used;		/* as many as the text has buffers */
+	unsigned int used_count;
 	unsigned int number;
 	/** @failed: Why it cannot be written, or NULL. */
 	const char *failed;
 };
-
-/** salvo_dump_grow() - Room for one more element at the end of an array, zeroed; or NULL. */
-void *salvo_dump_grow(void *array, unsigned int count, size_t size);
 
 /** salvo_dump_format() - As printf(), into new memory; or NULL. */
 char *salvo_dump_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
