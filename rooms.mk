@@ -28,7 +28,7 @@ sees.driver        := uapi device/include
 
 # Programs see the public API and what they share. These see more; libuser/observe is what an
 # embedded GPU shows of itself beyond the API, to salvo-top and salvo-submit:
-sees.tools         := uapi libuser/include tools/common
+sees.tools         := uapi common libuser/include tools/common
 sees.tools/gpu     := $(sees.tools) $(sees.device) device device/space
 sees.tools/gst     := $(sees.tools) libuser/text libuser/parse tools/faces
 sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/parse libuser/observe

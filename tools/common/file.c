@@ -8,34 +8,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_ROOM 65536u
-
-FILE *file_open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat stat;
-	FILE *file;
-
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &stat))
-		goto err_close;
-	if (!S_ISREG(stat.st_mode)) {
-		errno = EINVAL;
-		goto err_close;
-	}
-	file = fdopen(fd, "r");
-	if (!file)
-		goto err_close;
-	return file;
-
-err_close:
-	close(fd);
-	return NULL;
-}
 
 int file_read_all(FILE *file, size_t limit, char **data, size_t *bytes)
 {

@@ -10,13 +10,6 @@
 #include <stdio.h>
 
 /**
- * file_open_regular() - Open a file for reading; a FIFO or a device is refused, not waited for.
- *
- * Return: NULL with errno set: EINVAL if it is not a regular file.
- */
-FILE *file_open_regular(const char *path);
-
-/**
  * file_read_all() - Read a stream to its end; it may be a pipe.
  * @limit: The most bytes that are accepted.
  * @data: On success the caller frees it; a zero byte follows the contents.

@@ -8,12 +8,15 @@
  * which is what OpenCV's own conversion does. Nothing in the file is trusted.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "array.h"
 #include "cascade.h"
-#include "file.h"
+#include "io.h"
 #include "xml.h"
 
 #define MAX_FILE_BYTES	(64u << 20)
@@ -30,30 +33,14 @@ static int damaged(struct faces_error *error, const char *what)
 }
 
 /* One more element of an array of the cascade, zeroed, or NULL. */
-static void *append(void *array, unsigned int *count, unsigned int *room, size_t size)
+static void *append(void *array, unsigned int *count, size_t size)
 {
-	void **at = array;
-	char *element;
-
-	if (*count == MAX_PARTS)
-		return NULL;
-	if (*count == *room) {
-		unsigned int wanted = *room ? *room * 2 : 64;
-		void *grown = realloc(*at, wanted * size);
-
-		if (!grown)
-			return NULL;
-		*at = grown;
-		*room = wanted;
-	}
-	element = (char *)*at + (*count)++ * size;
-	memset(element, 0, size);
-	return element;
+	return *count == MAX_PARTS ? NULL : salvo_array_append(array, count, size);
 }
 
 static struct cascade_tree *add_tree(struct cascade *c)
 {
-	struct cascade_tree *t = append(&c->trees, &c->tree_count, &c->tree_room, sizeof(*t));
+	struct cascade_tree *t = append(&c->trees, &c->tree_count, sizeof(*t));
 
 	if (t) {
 		t->first_node = c->node_count;
@@ -64,18 +51,17 @@ static struct cascade_tree *add_tree(struct cascade *c)
 
 static struct cascade_node *add_node(struct cascade *c)
 {
-	return append(&c->nodes, &c->node_count, &c->node_room, sizeof(struct cascade_node));
+	return append(&c->nodes, &c->node_count, sizeof(struct cascade_node));
 }
 
 static float *add_leaf(struct cascade *c)
 {
-	return append(&c->leaves, &c->leaf_count, &c->leaf_room, sizeof(float));
+	return append(&c->leaves, &c->leaf_count, sizeof(float));
 }
 
 static struct cascade_feature *add_feature(struct cascade *c)
 {
-	return append(&c->features, &c->feature_count, &c->feature_room,
-		      sizeof(struct cascade_feature));
+	return append(&c->features, &c->feature_count, sizeof(struct cascade_feature));
 }
 
 /* Exactly one integer below that name. */
@@ -406,22 +392,22 @@ int cascade_parse(const char *data, size_t bytes, struct cascade **out, struct f
 
 int cascade_load(const char *path, struct cascade **out, struct faces_error *error)
 {
-	FILE *f = file_open_regular(path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct faces_error why;
 	size_t bytes;
 	char *data;
 	int r;
 
-	if (!f)
-		return faces_fail(error, -errno, "%s: %s", path, errno == EINVAL ?
-				  "not a regular file" : strerror(errno));
-	r = file_read_all(f, MAX_FILE_BYTES, &data, &bytes);
-	fclose(f);
+	if (fd < 0)
+		return faces_fail(error, -errno, "%s: %s", path, strerror(errno));
+	r = salvo_read_regular(fd, MAX_FILE_BYTES, &data, &bytes);
+	close(fd);
 	if (r == -EFBIG)
 		return faces_fail(error, r, "%s: a cascade file has at most %u MiB", path,
 				  MAX_FILE_BYTES >> 20);
 	if (r)
-		return faces_fail(error, r, "%s: %s", path, strerror(-r));
+		return faces_fail(error, r, "%s: %s", path,
+				  r == -EINVAL ? "not a regular file" : strerror(-r));
 	r = cascade_parse(data, bytes, out, &why);
 	if (r)
 		faces_fail(error, r, "%.100s: %.150s", path, why.text);

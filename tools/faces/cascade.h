@@ -64,7 +64,6 @@ struct cascade {
 	struct cascade_node *nodes;	/* of all trees, in order */
 	float *leaves;
 	unsigned int feature_count, stage_count, tree_count, node_count, leaf_count;
-	unsigned int tree_room, node_room, leaf_room, feature_room;	/* while loading */
 };
 
 /**

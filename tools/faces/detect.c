@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "cascade.h"
 #include "detect.h"
 #include "program.h"
@@ -365,22 +366,16 @@ void detector_destroy(struct detector *d)
 /* The rectangles found so far. */
 struct found {
 	struct face *faces;
-	size_t count, room;
+	unsigned int count, room;
 };
 
 /* The bits of @word, windows from (@x, @y) on, become rectangles in the frame. */
 static int add_faces(struct found *found, const struct pyramid_level *l, uint32_t word, int x,
 		     int y)
 {
-	if (found->room - found->count < 32) {
-		size_t room = found->room * 2 + 64;
-		struct face *grown = realloc(found->faces, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		found->faces = grown;
-		found->room = room;
-	}
+	if (salvo_array_reserve(&found->faces, &found->room, found->count + 32,
+				sizeof(*found->faces)))
+		return -ENOMEM;
 	for (; word; word &= word - 1)
 		found->faces[found->count++] = (struct face) {
 			.x = lrintf((x + __builtin_ctz(word)) * l->step * l->scale),

@@ -23,31 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "file.h"
 #include "soft_public.h"
 
 #define MAX_ENTRIES	4096u
 
 /* --- the list --------------------------------------------------------------- */
-
-/* Room for one more, zeroed, or NULL. */
-static struct top_entry *add_entry(struct top_sample *sample)
-{
-	struct top_entry *grown;
-
-	if (sample->count == MAX_ENTRIES)
-		return NULL;
-	if (!(sample->count & (sample->count - 1))) {
-		grown = realloc(sample->entries,
-				(sample->count ? 2 * sample->count : 1) * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		sample->entries = grown;
-	}
-	grown = &sample->entries[sample->count];
-	memset(grown, 0, sizeof(*grown));
-	return grown;
-}
 
 const struct top_entry *top_sample_find(const struct top_sample *sample,
 					const struct top_entry *entry)
@@ -62,11 +44,16 @@ const struct top_entry *top_sample_find(const struct top_sample *sample,
 	return NULL;
 }
 
-/* Counts the entry that add_entry() made room for, unless it is there already. */
-static void keep_entry(struct top_sample *sample, const struct top_entry *entry)
+/* Several descriptors may belong to one entry: the first one counts. */
+static void add_entry(struct top_sample *sample, const struct top_entry *entry)
 {
-	if (!top_sample_find(sample, entry))
-		sample->count++;
+	struct top_entry *added;
+
+	if (sample->count == MAX_ENTRIES || top_sample_find(sample, entry))
+		return;
+	added = salvo_array_append(&sample->entries, &sample->count, sizeof(*added));
+	if (added)
+		*added = *entry;
 }
 
 /* --- a process -------------------------------------------------------------- */
@@ -155,7 +142,7 @@ static uint64_t hash_name(const char *name)
 static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 {
 	char path[320], text[4096];
-	struct top_entry *entry;
+	struct top_entry entry = { .kind = TOP_CLIENT, .pid = pid };
 	const char *value;
 
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, fd);
@@ -164,23 +151,18 @@ static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 	value = find_value(text, "drm-driver");
 	if (!value || strncmp(value, "salvo\n", 6))
 		return;
-	entry = add_entry(sample);
-	if (!entry)
-		return;
-	entry->kind = TOP_CLIENT;
-	entry->pid = pid;
 	value = find_value(text, "drm-pdev");
 	if (value)
-		snprintf(entry->device, sizeof(entry->device), "%.*s", (int)strcspn(value, "\n"),
-			 value);
-	entry->client = find_number(text, "drm-client-id");
-	entry->id[0] = hash_name(entry->device);
-	entry->id[1] = entry->client;
-	entry->units = find_number(text, "drm-engine-capacity-eu");
-	entry->vram_bytes = find_number(text, "drm-memory-vram") << 10;
-	entry->has_queues = find_value(text, "salvo-contexts");
-	entry->queues = find_number(text, "salvo-contexts");
-	entry->counters = (struct top_counters){
+		snprintf(entry.device, sizeof(entry.device), "%.*s",
+			 (int)strcspn(value, "\n"), value);
+	entry.client = find_number(text, "drm-client-id");
+	entry.id[0] = hash_name(entry.device);
+	entry.id[1] = entry.client;
+	entry.units = find_number(text, "drm-engine-capacity-eu");
+	entry.vram_bytes = find_number(text, "drm-memory-vram") << 10;
+	entry.has_queues = find_value(text, "salvo-contexts");
+	entry.queues = find_number(text, "salvo-contexts");
+	entry.counters = (struct top_counters){
 		.busy_ns = find_number(text, "drm-engine-eu"),
 		.packets = find_number(text, "salvo-packets"),
 		.doorbells = find_number(text, "salvo-doorbells"),
@@ -188,10 +170,10 @@ static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 		.completions = find_number(text, "salvo-completions"),
 	};
 	/* A client's packets are batches. */
-	if (entry->counters.packets > entry->counters.completions)
-		entry->batches = entry->counters.packets - entry->counters.completions;
-	read_command(pid, entry->command);
-	keep_entry(sample, entry);
+	if (entry.counters.packets > entry.counters.completions)
+		entry.batches = entry.counters.packets - entry.counters.completions;
+	read_command(pid, entry.command);
+	add_entry(sample, &entry);
 }
 
 /* --- GPUs that are processes -------------------------------------------------- */
@@ -232,30 +214,26 @@ static bool take_public(struct top_entry *entry, int fd)
 static void sample_memory(struct top_sample *sample, pid_t pid, const char *path,
 			  enum top_kind kind)
 {
-	struct top_entry *entry = add_entry(sample);
+	struct top_entry entry = { .kind = kind, .pid = pid };
 	struct salvo_regs regs;
 	struct stat stat;
 	int fd;
 
-	if (!entry)
-		return;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &stat) && pread(fd, &regs, sizeof(regs), 0) == sizeof(regs) &&
 	    regs.magic == SALVO_MAGIC) {
-		entry->kind = kind;
-		entry->id[0] = stat.st_dev;
-		entry->id[1] = stat.st_ino;
-		entry->pid = pid;
-		snprintf(entry->device, sizeof(entry->device), "%s",
+		entry.id[0] = stat.st_dev;
+		entry.id[1] = stat.st_ino;
+		snprintf(entry.device, sizeof(entry.device), "%s",
 			 kind == TOP_SOFT ? "soft" : "gpu");
-		read_command(pid, entry->command);
-		take_registers(entry, &regs);
+		read_command(pid, entry.command);
+		take_registers(&entry, &regs);
 		/* Of a supervisor and its worker the one that has the units counts. */
-		if ((kind == TOP_SOFT && take_public(entry, fd)) ||
-		    (kind == TOP_GPU && entry->unit_count))
-			keep_entry(sample, entry);
+		if ((kind == TOP_SOFT && take_public(&entry, fd)) ||
+		    (kind == TOP_GPU && entry.unit_count))
+			add_entry(sample, &entry);
 	}
 	close(fd);
 }
