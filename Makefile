@@ -74,7 +74,7 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built o
 
 # Fences are not known to it, but what they order is atomic here.
 TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph) \
-		$(patsubst %,$(BUILD)/tsan/tests/lib/%,device fence patch queue)
+		$(patsubst %,$(BUILD)/tsan/tests/%,lib/device lib/fence lib/queue libuser/patch)
 tsan: ## the command queues and the library under ThreadSanitizer
 	@$(MAKE) $(KSELFTEST) $(TEST_KERNELS)
 	@mkdir -p $(BUILD)/tsan && ln -sfn ../kselftest ../kernels $(BUILD)/tsan
@@ -198,7 +198,7 @@ $(MODULE_DIR)/tests/kunit/salvo-kunit.ko: $(MODULE_DIR)/salvo.ko tests/kunit/Kbu
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device spin cc lib tools faces docs lint install
+HOST_TESTS := unit device spin cc lib libuser tools faces docs lint install
 VM_TESTS   := uapi lost inject
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))

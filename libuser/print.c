@@ -54,12 +54,12 @@ void salvo_print_place(struct salvo_batch *batch, unsigned int command)
 }
 
 /* A record that is being printed: the rest of its arguments. */
-struct reader {
+struct print_reader {
 	const uint8_t *at;
 	size_t left;
 };
 
-static uint64_t next_number(struct reader *reader)
+static uint64_t next_number(struct print_reader *reader)
 {
 	uint64_t value = 0;
 
@@ -72,7 +72,7 @@ static uint64_t next_number(struct reader *reader)
 }
 
 static void print_string(FILE *out, const char *flags, int width, int precision,
-			 struct reader *reader)
+			 struct print_reader *reader)
 {
 	const char *text = (const char *)reader->at;
 	size_t length = strnlen(text, reader->left), used = (length + 8) & ~(size_t)7;
@@ -125,7 +125,7 @@ static int take_number(const char **format)
 }
 
 /* The conversion behind a '%'; returns what follows it. */
-static const char *print_conversion(FILE *out, const char *format, struct reader *reader)
+static const char *print_conversion(FILE *out, const char *format, struct print_reader *reader)
 {
 	unsigned int lanes = 1, bytes = 4, i, count = 0;
 	int width, precision = -1;
@@ -175,7 +175,7 @@ static const char *print_conversion(FILE *out, const char *format, struct reader
 	return format + 1;
 }
 
-static void print_record(FILE *out, const char *format, struct reader *reader)
+static void print_record(FILE *out, const char *format, struct print_reader *reader)
 {
 	while (*format) {
 		if (*format != '%')
@@ -191,7 +191,7 @@ static void print_records(FILE *out, const uint8_t *records, size_t bytes)
 	uint32_t head[2];
 
 	while (bytes > sizeof(head)) {
-		struct reader reader;
+		struct print_reader reader;
 
 		memcpy(head, records, sizeof(head));
 		if (head[0] % 8 || head[0] > bytes || head[0] <= sizeof(head) || !head[1] ||
