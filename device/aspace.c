@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
@@ -457,6 +458,19 @@ bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
 	*out = ranges;
 	*count = n;
 	return ranges;
+}
+
+bool salvo_aspaces_write(const struct salvo_aspaces *aspaces, uint64_t address, const void *from,
+			 size_t size)
+{
+	const uint64_t offset = aspaces->offset + (address - (uintptr_t)aspaces->base);
+
+	/* What was checked stays mapped; there is no file. */
+	if (aspaces->given) {
+		memcpy(pointer(address), from, size);
+		return true;
+	}
+	return pwrite(aspaces->fd, from, size, (off_t)offset) == (ssize_t)size;
 }
 
 /* Most ranges are part of the binding where the last search ended. */

@@ -148,6 +148,17 @@ bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
 			  struct salvo_space_range **out, uint32_t *count);
 
 /**
+ * salvo_aspaces_write() - Write to VRAM. Any thread may call it.
+ * @address: GPU address; the caller has checked it.
+ *
+ * Goes through VRAM's file, so it cannot fault, whatever is mapped.
+ *
+ * Return: false if that fails.
+ */
+bool salvo_aspaces_write(const struct salvo_aspaces *aspaces, uint64_t address, const void *from,
+			 size_t size);
+
+/**
  * salvo_aspaces_covers() - Do bound ranges hold all of a range, with @access?
  */
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,

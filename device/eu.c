@@ -2,30 +2,31 @@
 /*
  * eu.c - execution units
  *
- * A unit is one thread, pinned to one core (M1 of CN102576314). It asks the
- * command queues (queues.c) for a chunk of work-groups, runs them, and asks again. The
- * unit that finishes the last group of an element releases the elements that
- * waited for it by itself; nothing goes back to the command processor.
+ * A unit is one thread, pinned to one core (M1 of CN102576314). It claims a chunk
+ * of work-groups from the command queues (worker_queue.c), runs it, and claims the next. The
+ * unit that finishes the last group of an element pushes the elements that
+ * depend on it; the command processor is not involved.
  *
- * While the chunks it gets are of the same job the unit counts what it finished
- * on its own, and settles the account when it goes on to another job or finds
- * nothing to do: then it tells the job how many elements it finished and how long
- * it was busy. So many small dispatches do not fight for the job's counters, and
- * the clock is read twice for all of them. The open account is a reference to
- * the job, so the job cannot end under a unit that still has one.
+ * While its chunks are of the same job the unit counts finished elements and busy time
+ * locally, and flushes the counts to the job when it changes to another job or finds
+ * no work. So many small dispatches do not contend for the job's counters, and
+ * the clock is read twice for all of them. A unit that accounts for a job holds a reference to
+ * it, so the job cannot end before the flush.
  *
- * A unit that finds nothing looks again for a short while, as the next batch of
- * a frame is near and waking costs more than all of a small batch. It yields its
- * core meanwhile, as the thread that submits may want to run there. Then it sleeps
- * (parking.c). If an approved unit is looking when an element is pushed, that one will find it.
- * Else the push wakes one that sleeps, as the others may be busy for long. A unit that
- * stops looking because it took work wakes the next if it sees more (a serial
- * chain), as pushes may have relied on it. A unit of a far node may also sleep while
- * another of its node fetches: that one looks at @sleeping when it is done.
+ * A unit without work polls for a short while, since the next batch of
+ * a frame usually follows soon and a wake-up costs more than a small batch. It yields its
+ * core meanwhile, as the thread that submits may need it. Then it sleeps (parking.c).
  *
- * In the process of an address space a unit may have to leave its core to another process
- * (prio_table.c). It is neither looking nor sleeping then, so that nobody relies on it, and looks
- * again after a moment.
+ * A push wakes no unit if an approved one is polling. So a unit that stops polling
+ * because it took work wakes the next one if there is more. A unit of a far node may sleep
+ * while another one of its node fetches: that one wakes others when the fetch is done.
+ *
+ * In the process of an address space a unit may have to yield its core to another process
+ * (prio_table.c). It is neither polling nor sleeping then, so that nobody relies on it, and
+ * checks again after YIELD_NS.
+ *
+ * No locks: each unit touches only its own struct salvo_eu. Elements: fields above the comment in
+ * element.h are constant once pushed; an item belongs to the unit that claimed it.
  */
 #include "eu.h"
 
@@ -35,18 +36,23 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "prio_table.h"
+#include "aspace.h"
 #include "clock.h"
 #include "element.h"
-#include "gpu.h"
 #include "group.h"
+#include "irq.h"
+#include "job.h"
+#include "prio_table.h"
+#include "queues.h"
+#include "salvo_gpu.h"
+#include "worker_queue.h"
 
-/* How long a unit looks for more work before it sleeps */
+/* How long a unit polls for work before it sleeps */
 #define SPIN_NS		50000u
-/* Looks before the unit starts to yield its core */
-#define SPIN_POLLS 64u
-/* How long it leaves the core to another process before it looks again */
-#define YIELD_NS 500000u
+/* Polls before the unit starts to yield its core in between */
+#define SPIN_POLLS	64u
+/* How long it leaves the core to another process before it checks again */
+#define YIELD_NS	500000u
 
 /**
  * struct salvo_eu - One execution unit. Only its own thread touches it.
@@ -55,65 +61,24 @@ struct salvo_eu {
 	struct salvo_eus *eus;
 	/** @bit: Its bit in masks of units. */
 	uint64_t bit;
-	/** @queue: Its place in the queues. */
+	/** @queue: Where it gets its work. */
 	struct salvo_worker_queue queue;
-	/** @job: Whose account is open, or NULL. */
+	/** @job: That it accounts for and holds a reference to, or NULL. */
 	struct salvo_gpu_job *job;
 	/** @finished: Elements of @job that it finished, @well of them before anything failed. */
 	uint32_t finished;
 	uint32_t well;
-	/** @since: When the account was opened. */
+	/** @since: When accounting began. */
 	uint64_t since;
-	/** @polling: Its bit in the mask of that name. */
+	/** @polling: Its bit in the mask of that name is set. */
 	bool polling;
 	pthread_t thread;
 	struct salvo_runner runner;
 } __attribute__((aligned(64)));
 
-void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element)
-{
-	const uint64_t mask = element->apu_mask;
-	const bool entered = salvo_queues_push(&eus->gpu->queues, element);
-
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!entered)
-		salvo_parking_wake_all(eus->parking);
-	else if (!(mask & atomic_load(&eus->parking->polling)))
-		salvo_parking_wake_one(eus->parking, mask & atomic_load(&eus->parking->sleeping),
-				       eus->core, false);
-}
-
-void salvo_eus_expect(struct salvo_eus *eus)
-{
-	uint64_t sleeping;
-
-	/* Units of another process are woken when they are sent something. */
-	if (!eus->units)
-		return;
-	sleeping = atomic_load_explicit(&eus->parking->sleeping, memory_order_relaxed);
-	if (sleeping == eus->all)
-		salvo_parking_wake_one(eus->parking, sleeping, eus->core, false);
-}
-
-/* A unit that took or fetched work and sees more calls another of its node and one elsewhere. */
-static void wake_next(struct salvo_eu *eu)
-{
-	const struct salvo_worker_queue *queue = &eu->queue;
-	const uint64_t mates = queue->queues->topology.node[queue->node].units;
-	struct salvo_eus *eus = eu->eus;
-	const uint64_t sleeping = atomic_load(&eus->parking->sleeping);
-	uint64_t others;
-
-	if (!sleeping)
-		return;
-	others = salvo_worker_queue_others(queue, sleeping);
-	salvo_parking_wake_one(eus->parking, others & mates, eus->core, false);
-	salvo_parking_wake_one(eus->parking, others & ~mates, eus->core, false);
-}
-
 static struct salvo_unit_regs *regs_of(const struct salvo_eu *eu)
 {
-	return &eu->eus->gpu->regs->unit[eu - eu->eus->units];
+	return &eu->eus->regs->unit[eu->queue.unit];
 }
 
 static void show(uint32_t *field, uint32_t value)
@@ -121,27 +86,29 @@ static void show(uint32_t *field, uint32_t value)
 	__atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
-/* Returns whether that was the end of a job. */
+/* Flushes the unit's counts to its job. Returns whether a job ended. */
 static bool flush(struct salvo_eu *eu)
 {
-	struct salvo_gpu *gpu = eu->eus->gpu;
+	struct salvo_eus *eus = eu->eus;
 	struct salvo_gpu_job *job = eu->job;
+	unsigned int events;
 	uint64_t busy;
-	bool ended;
 
 	if (!job)
 		return false;
 	busy = salvo_clock() - eu->since;
 	atomic_fetch_add_explicit(&job->busy_ns, busy, memory_order_relaxed);
 	atomic_fetch_add_explicit(&job->ended_well, eu->well, memory_order_relaxed);
-	__atomic_fetch_add(&gpu->regs->busy_ns, busy, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&eus->regs->busy_ns, busy, __ATOMIC_RELAXED);
 	eu->job = NULL;
-	ended = salvo_gpu_job_put(job, eu->finished + 1);
+	events = salvo_gpu_job_put(job, eu->finished + 1);
 	eu->finished = 0;
 	eu->well = 0;
 	show(&regs_of(eu)->state, SALVO_UNIT_IDLE);
-	salvo_gpu_raise(gpu);
-	return ended;
+	if (events & SALVO_GPU_JOB_STARVED)
+		eus->run_rings(eus->cookie);
+	salvo_irqs_raise(eus->irqs);
+	return events;
 }
 
 static void begin_accounting(struct salvo_eu *eu, struct salvo_gpu_job *job)
@@ -168,17 +135,17 @@ static void report_fault(struct salvo_eu *eu, const struct salvo_element *elemen
 	};
 
 	if (fault.kind == SALVO_FAULT_PAGE)
-		salvo_aspaces_nearest(&eu->eus->gpu->aspaces, element->job->entry.asid,
-				      fault.address, &fault.nearest, &fault.nearest_bytes);
+		salvo_aspaces_nearest(eu->eus->aspaces, element->job->entry.asid, fault.address,
+				      &fault.nearest, &fault.nearest_bytes);
 	salvo_gpu_job_fail(element->job, element->index, &fault);
 }
 
-/* Runs the chunk, and notes when it did if someone records. Return: did it go well? */
+/* Runs the chunk and records when. Returns whether it went well. */
 static bool run_recorded(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	const struct salvo_element *element = chunk->element;
 	struct salvo_gpu_recording *recording =
-		atomic_load_explicit(&eu->eus->gpu->recording, memory_order_acquire);
+		atomic_load_explicit(&eu->eus->recording, memory_order_acquire);
 	struct salvo_gpu_span span;
 	uint32_t place;
 	bool good;
@@ -191,7 +158,7 @@ static bool run_recorded(struct salvo_eu *eu, const struct salvo_gcq_chunk *chun
 		.group = chunk->first,
 		.count = chunk->count,
 		.command = element->index,
-		.unit = eu - eu->eus->units,
+		.unit = eu->queue.unit,
 	};
 	good = salvo_runner_run(&eu->runner, chunk, &element->job->status);
 	span.ended = salvo_clock();
@@ -229,7 +196,7 @@ static void end_element(struct salvo_eu *eu, struct salvo_element *element)
 	eu->finished++;
 }
 
-/* The items of the chunk are elements themselves. */
+/* The items of the chunk are coalesced elements. */
 static void run_elements(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	struct salvo_gcq_chunk one = { .element = chunk->element + chunk->first, .count = 1 };
@@ -249,7 +216,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 
 	if (eu->job != element->job)
 		begin_accounting(eu, element->job);
-	salvo_prio_slot_publish(&eu->eus->gpu->prio_slot, eu->queue.unit, element->prio);
+	salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, element->prio);
 	if (element->coalesced > 1) {
 		run_elements(eu, chunk);
 		return;
@@ -262,40 +229,46 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 		end_element(eu, element);
 }
 
-/* Who rings a bell may have relied on this unit to look at it. */
+static bool poll_doorbell(const struct salvo_eus *eus)
+{
+	return eus->poll_doorbell && eus->poll_doorbell(eus->cookie);
+}
+
+/* A doorbell that was rung before may rely on this unit: check once more. */
 static void stop_polling(struct salvo_eu *eu)
 {
-	atomic_fetch_and(&eu->eus->parking->polling, ~eu->bit);
+	atomic_fetch_and(&eu->eus->queues->parking->polling, ~eu->bit);
 	eu->polling = false;
-	salvo_gpu_poll_doorbell(eu->eus->gpu);
+	poll_doorbell(eu->eus);
 }
 
 static void park_until_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
-	const unsigned int unit = eu - eus->units;
+	struct salvo_parking *parking = eus->queues->parking;
+	const unsigned int unit = eu->queue.unit;
 
-	salvo_parking_prepare_wait(eus->parking, unit);
+	salvo_parking_prepare_wait(parking, unit);
 	stop_polling(eu);
 	/*
 	 * Not while the entry at the cursor is being written: entries behind it may be
-	 * there already, and whoever writes it wakes only a unit that it is for.
+	 * there already, and its writer wakes only a unit that is approved for it.
 	 */
 	while (salvo_worker_queue_may_sleep(&eu->queue) && !atomic_load(&eus->stop) &&
-	       salvo_parking_wait(eus->parking, unit))
+	       salvo_parking_wait(parking, unit))
 		;
-	salvo_parking_finish_wait(eus->parking, unit);
-	/* It may have been woken for the bell, and find work to do at once. */
-	salvo_gpu_poll_doorbell(eus->gpu);
+	salvo_parking_finish_wait(parking, unit);
+	/* It may have been woken for a doorbell, and there may be work too. */
+	poll_doorbell(eus);
 }
 
-/* A unit of another process works for a higher priority on this core. */
+/* Another process runs a higher priority on this core. */
 static void yield_core(struct salvo_eu *eu)
 {
 	if (eu->polling)
 		stop_polling(eu);
-	wake_next(eu);
-	salvo_parking_pause(eu->eus->parking, eu->queue.unit, YIELD_NS);
+	salvo_worker_queue_wake_next(&eu->queue);
+	salvo_parking_pause(eu->eus->queues->parking, eu->queue.unit, YIELD_NS);
 }
 
 /* Returns when there may be work. */
@@ -307,10 +280,10 @@ static void wait_for_work(struct salvo_eu *eu)
 
 	if (!eu->polling) {
 		eu->polling = true;
-		atomic_fetch_or(&eus->parking->polling, eu->bit);
+		atomic_fetch_or(&eus->queues->parking->polling, eu->bit);
 	}
 	do {
-		if (salvo_worker_queue_has_work(&eu->queue) || salvo_gpu_poll_doorbell(eus->gpu) ||
+		if (salvo_worker_queue_has_work(&eu->queue) || poll_doorbell(eus) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
 			return;
 		if (++polls < SPIN_POLLS)
@@ -334,39 +307,26 @@ static void *unit_main(void *arg)
 
 		if (events.admitted) {
 			atomic_thread_fence(memory_order_seq_cst);
-			salvo_parking_wake_all(eu->eus->parking);
+			salvo_parking_wake_all(eu->eus->queues->parking);
 		}
 		if (chunk.count && eu->polling)
 			stop_polling(eu);
 		if (chunk.count || events.fetched)
-			wake_next(eu);
+			salvo_worker_queue_wake_next(&eu->queue);
 		if (chunk.count) {
 			run_chunk(eu, &chunk);
 			continue;
 		}
-		/* Who waits for the job may want to go on on this core. */
+		/* A thread that waits for the job may need this core. */
 		if (flush(eu))
 			sched_yield();
-		salvo_prio_slot_publish(&eu->eus->gpu->prio_slot, eu->queue.unit, SALVO_PRIOS);
+		salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
 		if (events.yield)
 			yield_core(eu);
 		else
 			wait_for_work(eu);
 	}
 	return NULL;
-}
-
-/* The core that is meant for a unit, else the @index-th that we may run on, counted round. */
-static int core_of(const cpu_set_t *set, int wanted, unsigned int index)
-{
-	unsigned int rest = index % CPU_COUNT(set);
-	int core;
-
-	if (wanted >= 0 && wanted < CPU_SETSIZE && CPU_ISSET(wanted, set))
-		return wanted;
-	for (core = 0;; core++)
-		if (CPU_ISSET(core, set) && !rest--)
-			return core;
 }
 
 /* A unit takes only the signals that its own instructions cause, and the one that stops it. */
@@ -381,7 +341,7 @@ static void block_signals(sigset_t *old)
 	sigdelset(&set, SIGILL);
 	sigdelset(&set, SIGTRAP);
 	sigdelset(&set, SIGSYS);
-	/* Of trap.c, to stop a kernel. */
+	/* Sent by salvo_trap_stop(). */
 	sigdelset(&set, SIGURG);
 	pthread_sigmask(SIG_SETMASK, &set, old);
 }
@@ -399,69 +359,48 @@ static int start_unit(struct salvo_eu *eu, const pthread_attr_t *attr)
 	return 0;
 }
 
-static int find_cores(struct salvo_eus *eus, const struct salvo_topology *topology)
+static void init_unit(struct salvo_eus *eus, unsigned int number)
 {
-	cpu_set_t allowed;
-	unsigned int i;
+	const struct salvo_prio_slot *slot = eus->prio_slot;
+	struct salvo_eu *eu = &eus->units[number];
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return -EAGAIN;
-	for (i = 0; i < topology->units; i++)
-		eus->core[i] = core_of(&allowed, topology->core[i], i);
-	eus->all = topology->units == 64 ? ~0ull : (1ull << topology->units) - 1;
-	return 0;
+	eu->eus = eus;
+	eu->bit = 1ull << number;
+	salvo_worker_queue_init(&eu->queue, eus->queues, number);
+	eu->queue.slot = slot->table ? slot : NULL;
 }
 
-int salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu)
+int salvo_eus_init(struct salvo_eus *eus)
 {
-	eus->gpu = gpu;
-	eus->count = gpu->queues.topology.units;
-	return find_cores(eus, &gpu->queues.topology);
-}
-
-int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu)
-{
-	const struct salvo_topology *topology = &gpu->queues.topology;
-	const unsigned int count = topology->units;
+	const unsigned int count = eus->queues->topology.units;
 	pthread_attr_t attr;
 	unsigned int i;
 	cpu_set_t one;
 	sigset_t old;
-	int ret;
+	int ret = 0;
 
-	eus->gpu = gpu;
-	if (!eus->parking)
-		eus->parking = &eus->own_parking;
-	ret = find_cores(eus, topology);
-	if (ret)
-		return ret;
 	eus->units = aligned_alloc(64, count * sizeof(eus->units[0]));
 	if (!eus->units)
 		return -ENOMEM;
 	memset(eus->units, 0, count * sizeof(eus->units[0]));
 
 	pthread_attr_init(&attr);
-	/* No matter what other threads of this process have. */
+	/* Whatever other threads of this process have. */
 	pthread_attr_setstacksize(&attr, SALVO_UNIT_STACK_BYTES);
 	pthread_attr_setguardsize(&attr, SALVO_GUARD_BYTES);
 	block_signals(&old);
 	for (i = 0; i < count && !ret; i++) {
-		struct salvo_eu *eu = &eus->units[i];
-
-		eu->eus = eus;
-		eu->bit = 1ull << i;
-		salvo_worker_queue_init(&eu->queue, &gpu->queues, i);
-		eu->queue.slot = gpu->prio_slot.table ? &gpu->prio_slot : NULL;
+		init_unit(eus, i);
 		CPU_ZERO(&one);
-		CPU_SET(eus->core[i], &one);
+		CPU_SET(eus->queues->core[i], &one);
 		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
-		ret = start_unit(eu, &attr);
+		ret = start_unit(&eus->units[i], &attr);
 		if (!ret)
 			eus->count++;
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
-	/* A stop may come at once, and a sandbox wants no more calls from them. */
+	/* From now on kernels can be stopped, and a sandbox can filter system calls. */
 	while (!ret && atomic_load(&eus->ready) < count)
 		sched_yield();
 	if (ret)
@@ -485,7 +424,7 @@ void salvo_eus_fini(struct salvo_eus *eus)
 	for (i = 0; i < eus->count; i++) {
 		struct salvo_eu *eu = &eus->units[i];
 
-		salvo_parking_wake(eus->parking, i);
+		salvo_parking_wake(eus->queues->parking, i);
 		pthread_join(eu->thread, NULL);
 		salvo_runner_fini(&eu->runner);
 	}

@@ -8,46 +8,53 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "parking.h"
+#include "salvo_hw.h"
 
-struct salvo_element;
+struct salvo_aspaces;
 struct salvo_eu;
-struct salvo_gpu;
+struct salvo_gpu_recording;
+struct salvo_irqs;
+struct salvo_prio_slot;
+struct salvo_queues;
 
 /**
  * struct salvo_eus - The execution units of a GPU.
  */
 struct salvo_eus {
-	struct salvo_gpu *gpu;
+	/** @regs, @queues, @aspaces, @irqs, @prio_slot: Set by the owner before init. */
+	struct salvo_regs *regs;
+	struct salvo_queues *queues;
+	struct salvo_aspaces *aspaces;
+	struct salvo_irqs *irqs;
+	const struct salvo_prio_slot *prio_slot;
+	/**
+	 * @poll_doorbell: Handle doorbells that have come as a word in memory. Return: whether one
+	 * had. NULL if doorbells are calls. Called with no lock held, as @run_rings is.
+	 */
+	bool (*poll_doorbell)(void *cookie);
+	/** @run_rings: A ring that had no free job has one: read its next entries. */
+	void (*run_rings)(void *cookie);
+	/** @cookie: Handed to @poll_doorbell and @run_rings. */
+	void *cookie;
+
+	/** @recording: Where the units record what they run, or NULL. */
+	struct salvo_gpu_recording *_Atomic recording;
 	struct salvo_eu *units;
+	/** @count: Of @units. */
 	unsigned int count;
-	/** @all: Mask bits of all units. */
-	uint64_t all;
-	/** @core: That a unit is pinned to. */
-	int core[SALVO_MAX_UNITS];
-	/** @parking: It is @own_parking, or is shared with who rings the bell. */
-	struct salvo_parking *parking;
-	struct salvo_parking own_parking;
 	/** @ready: Threads that have started. */
 	_Atomic uint32_t ready;
-	/** @stop: The units' threads are to end. */
+	/** @stop: The units' threads are to exit. */
 	_Atomic bool stop;
 };
 
 /**
  * salvo_eus_init() - Start the units of the queues' topology.
- * @eus: Zeroed, but for @parking.
+ * @eus: Zeroed, but for the fields that the owner sets.
  *
  * Return: 0, -ENOMEM or -EAGAIN.
  */
-int salvo_eus_init(struct salvo_eus *eus, struct salvo_gpu *gpu);
-
-/**
- * salvo_eus_init_none() - Only count the units: they are in other processes. No fini needed.
- *
- * Return: 0 or -EAGAIN.
- */
-int salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu);
+int salvo_eus_init(struct salvo_eus *eus);
 
 /**
  * salvo_eus_fini() - Stop the units. No job may be in flight.
@@ -55,20 +62,10 @@ int salvo_eus_init_none(struct salvo_eus *eus, struct salvo_gpu *gpu);
 void salvo_eus_fini(struct salvo_eus *eus);
 
 /**
- * salvo_eus_stop_kernels() - Make every unit that is inside a kernel leave it.
+ * salvo_eus_stop_kernels() - Make units leave kernels whose jobs were killed.
  *
  * Only for a GPU that contains faults.
  */
 void salvo_eus_stop_kernels(struct salvo_eus *eus);
-
-/**
- * salvo_eus_expect() - Elements will be pushed soon: if all units sleep, wake one already.
- */
-void salvo_eus_expect(struct salvo_eus *eus);
-
-/**
- * salvo_eus_push() - Give a ready element to the units.
- */
-void salvo_eus_push(struct salvo_eus *eus, struct salvo_element *element);
 
 #endif /* SALVO_EU_H */

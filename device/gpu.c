@@ -3,15 +3,14 @@
  * gpu.c - lifetime, reset handshake, ring registers, doorbells
  *
  * The registers are memory that the other side may write at any time: each is
- * read once and checked, and what the device goes by is its own copy.
+ * read once and checked, and the device uses its own copy.
  *
- * Doorbells coalesce. Who rings one sets a bit and then tries to become the
- * command processor by taking its lock. If another thread has it, that thread
- * looks at the bits again after it has dropped the lock, so nobody ever waits for
- * the lock but a reset, and nothing is missed. Units take part: one that retires
- * a packet goes on with a ring that had to wait for a place.
+ * Doorbells coalesce. A doorbell sets a bit and then tries to take the command processor's
+ * lock. If another thread holds it, that thread checks the bits again after it has dropped the
+ * lock, so nobody but a reset waits for the lock, and no doorbell is lost
+ * (tests/spin/doorbell.pml). A unit that retires a packet runs a ring that had no free job.
  *
- * Locks: cp_lock (rings, address spaces, parsing), then the lock of job.c, then
+ * Locks: cp_lock (rings, address spaces, parsing), then the lock of jobs.c, then
  * that of fault.c. Interrupts are counted under them and raised without any.
  */
 #include "gpu.h"
@@ -21,28 +20,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "clock.h"
-#include "cp.h"
-#include "eu.h"
 #include "isolation.h"
 #include "trap.h"
 
 #define ALL_RINGS ((1u << SALVO_MAX_RINGS) - 1)
 
-void salvo_gpu_raise(struct salvo_gpu *gpu)
-{
-	uint32_t count;
+/* How long a drain waits for work-groups to end before it stops their kernels */
+#define DRAIN_NS 20000000u
 
-	if (!gpu->config.interrupt)
-		return;
-	if (atomic_load(&gpu->fault_irqs))
-		for (count = atomic_exchange(&gpu->fault_irqs, 0); count; count--)
-			gpu->config.interrupt(gpu->config.cookie, SALVO_VECTOR_FAULT);
-	if (atomic_load(&gpu->fence_irqs))
-		for (count = atomic_exchange(&gpu->fence_irqs, 0); count; count--)
-			gpu->config.interrupt(gpu->config.cookie, SALVO_VECTOR_FENCE);
-}
-
-/* The ring makes no sense: it is left alone until a reset. */
+/* Records a fault; the ring is ignored until a reset. */
 static void halt_ring(struct salvo_gpu *gpu, unsigned int number, uint64_t address,
 		      uint64_t seqno)
 {
@@ -53,10 +39,10 @@ static void halt_ring(struct salvo_gpu *gpu, unsigned int number, uint64_t addre
 
 	gpu->ring[number].halted = true;
 	salvo_fault_record(&gpu->faults, &fault);
-	atomic_fetch_add(&gpu->fault_irqs, 1);
+	atomic_fetch_add(&gpu->irqs.fault, 1);
 }
 
-/* Looks at the registers of a ring that was not live. */
+/* Reads the registers of a ring that was not live. */
 static bool enable_ring(struct salvo_gpu *gpu, unsigned int number)
 {
 	struct salvo_ring_regs *regs = &gpu->regs->ring[number];
@@ -90,19 +76,19 @@ static bool run_entry(struct salvo_gpu *gpu, unsigned int number)
 	if (!salvo_dma_read(&gpu->dma, &job->entry, at, sizeof(job->entry)) ||
 	    !job->entry.seqno || (ring->seqno && job->entry.seqno != ring->seqno + 1)) {
 		halt_ring(gpu, number, at, ring->seqno + 1);
-		salvo_gpu_job_discard(job);
+		salvo_gpu_jobs_discard(job);
 		return false;
 	}
 	ring->seqno = job->entry.seqno;
-	salvo_cp_run(gpu, job);
+	salvo_cp_run(&gpu->cp, job);
 	ring->head++;
 	__atomic_store_n(&gpu->regs->ring[number].head, ring->head, __ATOMIC_RELEASE);
 	return true;
 }
 
 /*
- * What was put on a ring before is read before what was put on one with a higher number
- * later: a batch finds what was bound for it. Returns whether a ring has to wait.
+ * Rings with lower numbers are read first, so that a batch finds what was bound for it before.
+ * Returns whether a ring has to wait.
  */
 static bool run_ring(struct salvo_gpu *gpu, unsigned int number)
 {
@@ -127,8 +113,9 @@ static bool run_ring(struct salvo_gpu *gpu, unsigned int number)
 	for (i = 0; i < number; i++)
 		if (run_ring(gpu, i))
 			return true;
-	/* To wake up takes a unit about as long as to read a large packet takes us. */
-	salvo_eus_expect(&gpu->eus);
+	/* A unit takes about as long to wake up as the parsing of a large packet. */
+	if (!gpu->spaces)
+		salvo_queues_expect(&gpu->queues);
 	while (ring->head != tail && run_entry(gpu, number))
 		;
 	return ring->head != tail && !ring->halted;
@@ -148,7 +135,22 @@ void salvo_gpu_run_rings(struct salvo_gpu *gpu, uint32_t mask)
 	}
 }
 
-/* The handshake of salvo_hw.h: afterwards the device is as new. */
+/* Kills all jobs and waits until no unit works for one. */
+static void drain(struct salvo_gpu *gpu)
+{
+	salvo_gpu_jobs_kill_all(&gpu->jobs);
+	if (gpu->spaces)
+		gpu->config.isolation->stop(gpu->spaces);
+	salvo_gpu_beat(gpu);
+	while (!salvo_gpu_jobs_wait_idle(&gpu->jobs, DRAIN_NS)) {
+		salvo_gpu_beat(gpu);
+		if (!gpu->spaces && gpu->config.contain_faults)
+			salvo_eus_stop_kernels(&gpu->eus);
+	}
+	salvo_gpu_jobs_reset(&gpu->jobs);
+}
+
+/* The handshake of salvo_hw.h: afterwards the device is in its initial state. */
 static void reset(struct salvo_gpu *gpu)
 {
 	struct salvo_regs *regs = gpu->regs;
@@ -157,22 +159,22 @@ static void reset(struct salvo_gpu *gpu)
 	pthread_mutex_lock(&gpu->cp_lock);
 	request = __atomic_load_n(&regs->reset_request, __ATOMIC_ACQUIRE);
 	if (request != regs->reset_ack) {
-		salvo_gpu_jobs_drain(&gpu->jobs);
+		drain(gpu);
 		salvo_aspaces_clear(&gpu->aspaces);
 		memset(gpu->ring, 0, sizeof(gpu->ring));
 		memset(regs->ring, 0, sizeof(regs->ring));
 		gpu->was_reset = true;
-		/* What was to be killed is gone, and its number may be used again. */
+		/* The context to be killed is gone, and its number may be reused. */
 		gpu->kill_request = __atomic_load_n(&regs->kill_request, __ATOMIC_RELAXED);
 		__atomic_store_n(&regs->kill_ack, gpu->kill_request, __ATOMIC_RELEASE);
 		__atomic_store_n(&regs->reset_ack, request, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&gpu->cp_lock);
-	/* A ring's doorbell may have come while the lock was held. */
+	/* Doorbells that came while the lock was held. */
 	salvo_gpu_run_rings(gpu, 0);
 }
 
-/* Notes how far the rings are filled, for that is what a new request is for. */
+/* A new request concerns what the rings hold now. */
 static void begin_kill(struct salvo_gpu *gpu, uint32_t request)
 {
 	unsigned int i;
@@ -182,7 +184,7 @@ static void begin_kill(struct salvo_gpu *gpu, uint32_t request)
 		gpu->kill_tail[i] = __atomic_load_n(&gpu->regs->ring[i].tail, __ATOMIC_ACQUIRE);
 }
 
-/* Are there entries of before the request that were not read, for want of a place? */
+/* Are there entries from before the request that were not read for lack of a free job? */
 static bool kill_has_unread(const struct salvo_gpu *gpu)
 {
 	unsigned int i;
@@ -194,14 +196,24 @@ static bool kill_has_unread(const struct salvo_gpu *gpu)
 	return false;
 }
 
+/* Jobs of a context were marked as killed; units that work for others ignore the signal. */
+static void stop_killed(struct salvo_gpu *gpu, uint32_t ctx)
+{
+	if (gpu->spaces)
+		gpu->config.isolation->kill(gpu->spaces, ctx);
+	else if (gpu->config.contain_faults)
+		salvo_eus_stop_kernels(&gpu->eus);
+}
+
 /*
- * A step of the kill that the driver asks for; again with every heartbeat until it is
- * done. Never waits, as other contexts go on meanwhile.
+ * A step of the kill that the driver requests, repeated with every heartbeat until it is
+ * done. Never waits: other contexts keep running.
  */
 static void kill_context(struct salvo_gpu *gpu)
 {
 	struct salvo_regs *regs = gpu->regs;
 	const uint32_t request = __atomic_load_n(&regs->kill_request, __ATOMIC_ACQUIRE);
+	uint32_t ctx;
 
 	if (request == regs->kill_ack)
 		return;
@@ -209,11 +221,13 @@ static void kill_context(struct salvo_gpu *gpu)
 	pthread_mutex_lock(&gpu->cp_lock);
 	if (request != gpu->kill_request)
 		begin_kill(gpu, request);
-	if (!salvo_gpu_jobs_kill(&gpu->jobs, __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED)) &&
-	    !kill_has_unread(gpu))
+	ctx = __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED);
+	if (salvo_gpu_jobs_kill(&gpu->jobs, ctx))
+		stop_killed(gpu, ctx);
+	else if (!kill_has_unread(gpu))
 		__atomic_store_n(&regs->kill_ack, request, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&gpu->cp_lock);
-	/* A ring's doorbell may have come while the lock was held. */
+	/* Doorbells that came while the lock was held. */
 	salvo_gpu_run_rings(gpu, 0);
 }
 
@@ -225,12 +239,12 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 		kill_context(gpu);
 	else if (doorbell == SALVO_DOORBELL_RESET)
 		reset(gpu);
-	salvo_gpu_raise(gpu);
+	salvo_irqs_raise(&gpu->irqs);
 }
 
 void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recording)
 {
-	atomic_store(&gpu->recording, recording);
+	atomic_store(&gpu->eus.recording, recording);
 }
 
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping)
@@ -240,9 +254,9 @@ int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapp
 	pthread_mutex_lock(&gpu->cp_lock);
 	ok = salvo_aspaces_map_fd(&gpu->aspaces, mapping);
 	pthread_mutex_unlock(&gpu->cp_lock);
-	/* A doorbell may have come while the lock was held. */
+	/* Doorbells that came while the lock was held. */
 	salvo_gpu_run_rings(gpu, 0);
-	salvo_gpu_raise(gpu);
+	salvo_irqs_raise(&gpu->irqs);
 	return ok ? 0 : -EINVAL;
 }
 
@@ -258,7 +272,7 @@ bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay)
 	if (!gpu->spaces)
 		return false;
 	busy = gpu->config.isolation->poll(gpu->spaces, stay);
-	salvo_gpu_raise(gpu);
+	salvo_irqs_raise(&gpu->irqs);
 	return busy;
 }
 
@@ -267,9 +281,10 @@ void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 	salvo_gpu_beat(gpu);
 	if (gpu->spaces)
 		gpu->config.isolation->sample(gpu->spaces);
-	salvo_gpu_jobs_retire(&gpu->jobs);
+	if (salvo_gpu_jobs_retire(&gpu->jobs))
+		salvo_gpu_run_rings(gpu, ALL_RINGS);
 	kill_context(gpu);
-	salvo_gpu_raise(gpu);
+	salvo_irqs_raise(&gpu->irqs);
 }
 
 int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why)
@@ -280,8 +295,8 @@ int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why)
 	if (err)
 		return err;
 	salvo_gpu_jobs_inject(&gpu->jobs, &inject);
-	atomic_fetch_add(&gpu->fault_irqs, 1);
-	salvo_gpu_raise(gpu);
+	atomic_fetch_add(&gpu->irqs.fault, 1);
+	salvo_irqs_raise(&gpu->irqs);
 	return 0;
 }
 
@@ -303,8 +318,18 @@ bool salvo_gpu_poll_doorbell(struct salvo_gpu *gpu)
 	atomic_store(&gpu->doorbell_seen, count);
 	salvo_gpu_run_rings(gpu, ALL_RINGS);
 	kill_context(gpu);
-	salvo_gpu_raise(gpu);
+	salvo_irqs_raise(&gpu->irqs);
 	return true;
+}
+
+static bool poll_doorbell(void *cookie)
+{
+	return salvo_gpu_poll_doorbell(cookie);
+}
+
+static void run_rings(void *cookie)
+{
+	salvo_gpu_run_rings(cookie, ALL_RINGS);
 }
 
 uint32_t salvo_gpu_isa_level(void)
@@ -322,7 +347,7 @@ static void init_regs(struct salvo_gpu *gpu)
 
 	regs->version = SALVO_VERSION;
 	regs->generation = gpu->config.generation;
-	regs->units = gpu->eus.count;
+	regs->units = gpu->queues.topology.units;
 	regs->nodes = gpu->queues.topology.nodes;
 	regs->rings = SALVO_MAX_RINGS;
 	regs->isa_level = salvo_gpu_isa_level();
@@ -334,7 +359,7 @@ static void init_regs(struct salvo_gpu *gpu)
 	__atomic_store_n(&regs->magic, SALVO_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Past the end of the file every access would be a bus error. */
+/* Every access past the end of the file would be a bus error. */
 static bool holds_vram(const struct salvo_gpu_config *config)
 {
 	struct stat st;
@@ -353,19 +378,23 @@ static int find_topology(const struct salvo_gpu_config *config, struct salvo_top
 	return config->units ? -EINVAL : salvo_topology_parse(topology, config->topology, why);
 }
 
-/* Units, or whatever runs batches instead. */
+/* Starts the units, or what runs batches instead. */
 static int init_units(struct salvo_gpu *gpu)
 {
 	const struct salvo_isolation *isolation = gpu->config.isolation;
 	int ret;
 
 	if (isolation) {
-		ret = salvo_eus_init_none(&gpu->eus, gpu);
-		return ret ? ret : isolation->create(gpu, &gpu->spaces);
+		ret = isolation->create(gpu, &gpu->spaces);
+		gpu->jobs.isolation = isolation;
+		gpu->jobs.spaces = gpu->spaces;
+		gpu->cp.isolation = isolation;
+		gpu->cp.spaces = gpu->spaces;
+		return ret;
 	}
 	if (gpu->config.contain_faults)
 		salvo_traps_get();
-	ret = salvo_eus_init(&gpu->eus, gpu);
+	ret = salvo_eus_init(&gpu->eus);
 	if (ret && gpu->config.contain_faults)
 		salvo_traps_put();
 	return ret;
@@ -382,6 +411,45 @@ static void fini_units(struct salvo_gpu *gpu)
 		salvo_traps_put();
 }
 
+/* Connects the parts, none of which is initialised yet. */
+static void connect_parts(struct salvo_gpu *gpu, bool inside)
+{
+	const struct salvo_gpu_config *config = &gpu->config;
+
+	gpu->regs = config->regs;
+	gpu->dma.regs = config->regs;
+	gpu->dma.base = config->system_base;
+	gpu->dma.bytes = config->system_bytes;
+	gpu->irqs.interrupt = config->interrupt;
+	gpu->irqs.cookie = config->cookie;
+	gpu->jobs.regs = config->regs;
+	gpu->jobs.dma = &gpu->dma;
+	gpu->jobs.aspaces = &gpu->aspaces;
+	gpu->jobs.faults = &gpu->faults;
+	gpu->jobs.irqs = &gpu->irqs;
+	gpu->jobs.queues = &gpu->queues;
+	gpu->cp.dma = &gpu->dma;
+	gpu->cp.aspaces = &gpu->aspaces;
+	gpu->eus.regs = config->regs;
+	gpu->eus.queues = &gpu->queues;
+	gpu->eus.aspaces = &gpu->aspaces;
+	gpu->eus.irqs = &gpu->irqs;
+	gpu->eus.prio_slot = &gpu->prio_slot;
+	gpu->eus.poll_doorbell = inside ? poll_doorbell : NULL;
+	gpu->eus.run_rings = run_rings;
+	gpu->eus.cookie = gpu;
+}
+
+static int init_aspaces(struct salvo_gpu *gpu, const struct salvo_inside *inside)
+{
+	if (!inside)
+		return salvo_aspaces_init(&gpu->aspaces, &gpu->config);
+	gpu->was_reset = true;
+	gpu->prio_slot = inside->prio_slot;
+	return salvo_aspaces_init_given(&gpu->aspaces, &gpu->config, inside->asid, inside->ranges,
+					inside->count);
+}
+
 static int create(const struct salvo_gpu_config *config, const struct salvo_topology *topology,
 		  const struct salvo_inside *inside, struct salvo_gpu **out)
 {
@@ -392,25 +460,15 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 		return -ENOMEM;
 	memset(gpu, 0, sizeof(*gpu));
 	gpu->config = *config;
-	gpu->regs = config->regs;
-	gpu->dma.regs = config->regs;
-	gpu->dma.base = config->system_base;
-	gpu->dma.bytes = config->system_bytes;
-	if (inside) {
-		gpu->eus.parking = inside->parking;
-		gpu->was_reset = true;
-		gpu->prio_slot = inside->prio_slot;
-		ret = salvo_aspaces_init_given(&gpu->aspaces, config, inside->asid, inside->ranges,
-					       inside->count);
-	} else {
-		ret = salvo_aspaces_init(&gpu->aspaces, config);
-	}
+	connect_parts(gpu, inside);
+	ret = init_aspaces(gpu, inside);
 	if (ret)
 		goto err_free;
-	ret = salvo_queues_init(&gpu->queues, topology);
+	ret = salvo_queues_init(&gpu->queues, topology, inside ? inside->parking : NULL);
 	if (ret)
 		goto err_aspaces;
-	ret = salvo_gpu_jobs_init(&gpu->jobs, gpu);
+	gpu->cp.units = gpu->queues.all;
+	ret = salvo_gpu_jobs_init(&gpu->jobs);
 	if (ret)
 		goto err_queues;
 	salvo_faults_init(&gpu->faults, gpu->regs);
@@ -464,7 +522,7 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu)
 	pthread_mutex_lock(&gpu->cp_lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++)
 		gpu->ring[i].halted = true;
-	salvo_gpu_jobs_drain(&gpu->jobs);
+	drain(gpu);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	fini_units(gpu);
 	pthread_mutex_destroy(&gpu->cp_lock);

@@ -5,7 +5,6 @@
 #ifndef SALVO_JOB_H
 #define SALVO_JOB_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,18 +15,14 @@
 
 struct salvo_edge;
 struct salvo_element;
-struct salvo_gpu;
-
-/* Packets of one ring, and of all, in the device at one time; the ring holds what is more. */
-#define SALVO_RING_JOBS 128u
-#define SALVO_JOBS (SALVO_MAX_RINGS * SALVO_RING_JOBS)
+struct salvo_gpu_jobs;
 
 /**
  * struct salvo_gpu_job - A packet, its elements and how it ended.
  */
 struct salvo_gpu_job {
-	struct salvo_gpu *gpu;
-	/** @ring: That it came from. */
+	struct salvo_gpu_jobs *jobs;
+	/** @ring: Number of the ring that it came from. */
 	unsigned int ring;
 	/** @entry: The ring entry. */
 	struct salvo_ring_entry entry;
@@ -35,7 +30,7 @@ struct salvo_gpu_job {
 	uint64_t result;
 	/** @profile: GPU address of the profile, or 0. */
 	uint64_t profile;
-	/** @queued: When it was parsed. */
+	/** @queued: When it was parsed, in ticks of the clock. */
 	uint64_t queued;
 	/** @packet: Copy of the packet in device memory; @packet_capacity bytes. */
 	void *packet;
@@ -44,7 +39,7 @@ struct salvo_gpu_job {
 	struct salvo_element *elements;
 	uint32_t commands;
 	uint32_t element_capacity;
-	/** @unbinds: It hides memory, which takes until no process has it any more. */
+	/** @unbinds: It unmaps memory: it is done when no process has that mapped any more. */
 	bool unbinds;
 	/** @ends_space: It ends its address space. */
 	bool ends_space;
@@ -59,7 +54,7 @@ struct salvo_gpu_job {
 	/** @fault: Valid when @status is SALVO_STATUS_FAULT or BAD_PACKET. */
 	struct salvo_fault fault;
 
-	/** @status: SALVO_STATUS_*; units give up a job whose status is not 0. */
+	/** @status: SALVO_STATUS_*; units drop the work of a job whose status is not PENDING. */
 	_Atomic uint32_t status __attribute__((aligned(64)));
 	/** @left: Elements not accounted for, and references. */
 	_Atomic uint32_t left __attribute__((aligned(64)));
@@ -68,14 +63,14 @@ struct salvo_gpu_job {
 	_Atomic uint64_t started;
 	_Atomic uint64_t busy_ns;
 
-	/* Under the lock of struct salvo_gpu_jobs. */
+	/* Protected by the lock of struct salvo_gpu_jobs. */
 	uint64_t ended;
-	/** @fence: Of the last packet that retires with it, and @irqs that they raise. */
+	/** @fence: Seqno of the last packet that retires with it, and @irqs that they raise. */
 	uint64_t fence;
 	uint32_t irqs;
-	/** @done: May retire. */
+	/** @done: Ready to retire. */
 	bool done;
-	/** @injected: What it suffers when it retires. */
+	/** @injected: Faults that it has when it retires. */
 	struct salvo_injected injected;
 	/** @ring_next: Next in its ring, or in the list of free jobs. */
 	struct salvo_gpu_job *ring_next;
@@ -84,50 +79,17 @@ struct salvo_gpu_job {
 };
 
 /**
- * struct salvo_gpu_jobs - All packets in the device.
+ * enum salvo_gpu_job_events - What the end of a job means to others; a mask.
  */
-struct salvo_gpu_jobs {
-	struct salvo_gpu *gpu;
-	struct salvo_gpu_job *all;
-	/** @lock: Protects all below, and the jobs' fields that say so. */
-	pthread_mutex_t lock;
-	/** @idle: Signalled when @in_flight becomes 0. */
-	pthread_cond_t idle;
-	unsigned int in_flight;
-	struct salvo_gpu_job *free;
-	struct {
-		struct salvo_gpu_job *first;
-		struct salvo_gpu_job *last;
-		/** @room: Jobs that it may take. */
-		unsigned int room;
-		/** @starved: The command processor waits for one of them to come free. */
-		bool starved;
-	} ring[SALVO_MAX_RINGS];
-	/** @contexts: Those with a job in flight, and their last job. */
-	struct {
-		uint64_t key;
-		struct salvo_gpu_job *last;
-	} contexts[SALVO_JOBS];
-	unsigned int context_count;
-	/** @inject: Faults that batches are to have. */
-	struct salvo_inject inject;
+enum salvo_gpu_job_events {
+	/** @SALVO_GPU_JOB_ENDED: A job has ended: a waiter may run. */
+	SALVO_GPU_JOB_ENDED = 1 << 0,
+	/** @SALVO_GPU_JOB_STARVED: A ring that had no free job has one: run the rings. */
+	SALVO_GPU_JOB_STARVED = 1 << 1,
 };
 
-int salvo_gpu_jobs_init(struct salvo_gpu_jobs *jobs, struct salvo_gpu *gpu);
-void salvo_gpu_jobs_fini(struct salvo_gpu_jobs *jobs);
-
 /**
- * salvo_gpu_jobs_take() - A job for a new packet of a ring, or NULL if all of it are in flight.
- */
-struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned int ring);
-
-/**
- * salvo_gpu_job_discard() - Give back a job that was not submitted.
- */
-void salvo_gpu_job_discard(struct salvo_gpu_job *job);
-
-/**
- * salvo_gpu_job_reserve_packet() - Make room for a packet; what was in it is lost.
+ * salvo_gpu_job_reserve_packet() - Make room for a packet; its old contents are lost.
  *
  * Return: false if there is no memory.
  */
@@ -139,15 +101,19 @@ bool salvo_gpu_job_reserve_packet(struct salvo_gpu_job *job, size_t bytes);
 bool salvo_gpu_job_reserve_elements(struct salvo_gpu_job *job, uint32_t elements, uint32_t edges);
 
 /**
- * salvo_gpu_job_submit() - Put a job into the order of its ring and context.
- *
- * A job with a status, or of context 0, is done at once, unless it hides memory from a process.
- * Others start when the job before in their context is done.
+ * salvo_gpu_job_free_buffers() - Free what the two functions above have reserved.
  */
-void salvo_gpu_job_submit(struct salvo_gpu_job *job);
+void salvo_gpu_job_free_buffers(struct salvo_gpu_job *job);
 
 /**
- * salvo_gpu_job_release() - An element is done: start those that waited for it.
+ * salvo_gpu_job_start() - Push the elements without producers. Publishes the job to the units.
+ *
+ * The caller holds a reference.
+ */
+void salvo_gpu_job_start(struct salvo_gpu_job *job);
+
+/**
+ * salvo_gpu_job_release() - An element is done: push the consumers that waited for it last.
  */
 void salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element);
 
@@ -160,44 +126,21 @@ static inline void salvo_gpu_job_get(struct salvo_gpu_job *job)
 }
 
 /**
- * salvo_gpu_job_put() - Account for finished elements and references together.
+ * salvo_gpu_job_put() - Account for finished elements and dropped references together.
  *
- * Return: whether that was the end of the job.
+ * The last put ends the job and starts the next one of its context.
+ *
+ * Return: enum salvo_gpu_job_events.
  */
-bool salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count);
+unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count);
 
 /**
- * salvo_gpu_job_end() - A job that units of another process ran is done.
- */
-void salvo_gpu_job_end(struct salvo_gpu_job *job);
-
-/**
- * salvo_gpu_job_fail() - A command faulted or is refused: nothing more of the job is run.
+ * salvo_gpu_job_fail() - A command faulted or is refused: the rest of the job is not run.
  * @fault: What happened; the job's identity is filled in.
+ *
+ * The first failure counts. The caller raises interrupts when it holds no lock.
  */
 void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,
 			const struct salvo_fault *fault);
-
-/**
- * salvo_gpu_jobs_kill() - Give up all jobs of a context, and leave its kernels by force.
- *
- * Return: whether a unit may still work for one of them; then ask again a little later.
- */
-bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx);
-
-/**
- * salvo_gpu_jobs_inject() - Wish for faults, instead of those before.
- */
-void salvo_gpu_jobs_inject(struct salvo_gpu_jobs *jobs, const struct salvo_inject *inject);
-
-/**
- * salvo_gpu_jobs_retire() - Retire what an injected fault kept from it, if it is time.
- */
-void salvo_gpu_jobs_retire(struct salvo_gpu_jobs *jobs);
-
-/**
- * salvo_gpu_jobs_drain() - Give up all jobs and wait until none is in flight.
- */
-void salvo_gpu_jobs_drain(struct salvo_gpu_jobs *jobs);
 
 #endif /* SALVO_JOB_H */

@@ -220,14 +220,19 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 	}
 }
 
-static void end_jobs(struct salvo_gpu_job *job)
+/* Ends the jobs of a list, with no lock held. */
+static void end_jobs(struct salvo_spaces *spaces, struct salvo_gpu_job *job)
 {
+	bool starved = false;
+
 	while (job) {
 		struct salvo_gpu_job *next = job->ctx_next;
 
-		salvo_gpu_job_end(job);
+		starved |= salvo_gpu_jobs_end(job);
 		job = next;
 	}
+	if (starved)
+		salvo_gpu_run_rings(spaces->gpu, ~0u);
 }
 
 /* Returns when there may be something new, with the lock held as before. */
@@ -300,8 +305,8 @@ static void *space_main(void *arg)
 			wait_for_events(space, kicked);
 		pthread_mutex_unlock(&space->lock);
 		if (done) {
-			end_jobs(done);
-			salvo_gpu_raise(space->spaces->gpu);
+			end_jobs(space->spaces, done);
+			salvo_irqs_raise(&space->spaces->gpu->irqs);
 		}
 		if (!done && over && leave(space))
 			break;
@@ -375,7 +380,7 @@ static void submit(struct salvo_spaces *spaces, struct salvo_gpu_job *job)
 	}
 	if (!space) {
 		pthread_mutex_unlock(&spaces->lock);
-		end_jobs(job);
+		end_jobs(spaces, job);
 		return;
 	}
 	pthread_mutex_lock(&space->lock);
@@ -480,7 +485,7 @@ static bool poll_all(struct salvo_spaces *spaces, bool stay)
 		pthread_mutex_unlock(&space->lock);
 	}
 	pthread_mutex_unlock(&spaces->lock);
-	end_jobs(done);
+	end_jobs(spaces, done);
 	return busy;
 }
 
@@ -554,11 +559,11 @@ static void sample(struct salvo_spaces *spaces)
 	unsigned int i;
 
 	pthread_mutex_lock(&spaces->lock);
-	for (i = 0; i < gpu->eus.count; i++)
+	for (i = 0; i < gpu->queues.topology.units; i++)
 		gpu->regs->unit[i].state = SALVO_UNIT_IDLE;
 	for (space = spaces->list; space; space = space->next) {
 		pthread_mutex_lock(&space->lock);
-		for (i = 0; space->block && i < gpu->eus.count; i++)
+		for (i = 0; space->block && i < gpu->queues.topology.units; i++)
 			show_unit(space, i, &since[i]);
 		check_idle(space);
 		pthread_mutex_unlock(&space->lock);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "prio_table.h"
-#include "job.h"
+#include "jobs.h"
 #include "salvo_hw.h"
 #include "space_block.h"
 #include "zygote.h"

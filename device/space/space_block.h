@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include "job.h"
+#include "jobs.h"
 #include "salvo_hw.h"
 #include "parking.h"
 

@@ -70,14 +70,14 @@ static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 /* A unit that is woken reads the packet and begins with it; only if none can, a thread for that. */
 void salvo_space_ring(struct salvo_space *space)
 {
-	const struct salvo_eus *eus = &space->spaces->gpu->eus;
+	const struct salvo_queues *queues = &space->spaces->gpu->queues;
 	struct salvo_space_block *block = space->block;
 
 	atomic_fetch_add(&block->doorbell_seq, 1);
 	if (!atomic_load(&block->parking.polling) &&
 	    !salvo_parking_wake_one(&block->parking,
-				    eus->all & atomic_load(&block->parking.sleeping), eus->core,
-				    true))
+				    queues->all & atomic_load(&block->parking.sleeping),
+				    queues->core, true))
 		syscall(SYS_futex, &block->doorbell_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -146,7 +146,7 @@ void salvo_space_fail(struct salvo_gpu_job *job, uint32_t command, uint32_t kind
 	};
 
 	if (kind == SALVO_FAULT_PAGE)
-		salvo_aspaces_nearest(&job->gpu->aspaces, job->entry.asid, fault.address,
+		salvo_aspaces_nearest(job->jobs->aspaces, job->entry.asid, fault.address,
 				      &fault.nearest, &fault.nearest_bytes);
 	salvo_gpu_job_fail(job, command, &fault);
 }
@@ -180,7 +180,7 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 	const struct salvo_packet_result result = read_once(shared);
 	struct salvo_gpu_job *job = sent->job;
 	const uint64_t now = salvo_clock();
-	uint64_t most = (now - sent->at) * gpu->eus.count;
+	uint64_t most = (now - sent->at) * gpu->queues.topology.units;
 
 	job->started = result.started > sent->at && result.started < now ? result.started :
 									   sent->at;

@@ -36,7 +36,7 @@ RIG_KERNEL static void lie(RIG_KERNEL_ARGS)
 {
 	const struct salvo_runner *runner =
 		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
-	volatile uint32_t *block = (volatile uint32_t *)runner->chunk.element->job->gpu->regs;
+	volatile uint32_t *block = (volatile uint32_t *)runner->chunk.element->job->jobs->regs;
 	const struct lie_args lie = *(const struct lie_args *)args;
 	uint64_t i, n;
 
@@ -55,7 +55,7 @@ RIG_KERNEL static void scribble(RIG_KERNEL_ARGS)
 {
 	const struct salvo_runner *runner =
 		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
-	volatile uint32_t *block = (volatile uint32_t *)runner->chunk.element->job->gpu->regs;
+	volatile uint32_t *block = (volatile uint32_t *)runner->chunk.element->job->jobs->regs;
 	const struct lie_args lie = *(const struct lie_args *)args;
 	uint64_t random = lie.value, i;
 
@@ -75,7 +75,7 @@ RIG_KERNEL static void desert(RIG_KERNEL_ARGS)
 {
 	const struct salvo_runner *runner =
 		(const void *)((const char *)group - offsetof(struct salvo_runner, group));
-	struct salvo_space_block *block = (void *)runner->chunk.element->job->gpu->regs;
+	struct salvo_space_block *block = (void *)runner->chunk.element->job->jobs->regs;
 	volatile struct salvo_packet_result *how = &block->results[0][0];
 	const struct desert_args *a = args;
 	uint64_t result;

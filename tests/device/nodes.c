@@ -13,6 +13,7 @@
 #include "kselftest_harness.h"
 #include "lcq.h"
 #include "rig.h"
+#include "worker_queue.h"
 
 #define SPANS	(1u << 16)
 /* So long that only a GPU that does not do what it should waits to the end. */
@@ -109,7 +110,7 @@ static void random_work(struct rig *rig, struct work *work, unsigned int *seed)
 			work->groups[c] *= (items - 1) / command->group[d] + 1;
 			most /= items;
 		}
-		command->eu_mask = rand_r(seed) & rig->gpu->eus.all;
+		command->eu_mask = rand_r(seed) & rig->gpu->queues.all;
 		if (rand_r(seed) % 3 == 0)
 			command->eu_mask &= rig->gpu->queues.topology.node[0].units;
 	}
@@ -167,7 +168,7 @@ static bool on_units(const struct salvo_gpu_recording *recording, uint32_t comma
 /* The ring entry's mask, the packet's, the dispatch's; copies and fills have that of the packet. */
 TEST_F(units, N3_masks_of_context_batch_and_dispatch_hold_together)
 {
-	const uint64_t all = self->rig->gpu->eus.all;
+	const uint64_t all = self->rig->gpu->queues.all;
 	const struct mark_args args = { (void *)self->gpu_data, 0 };
 	struct rig *rig = self->rig;
 	unsigned int state = 3, i;
@@ -248,14 +249,14 @@ TEST(unit_of_a_far_node_sees_what_other_nodes_could_run)
 	unsigned int i;
 
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "1+1,far=0,far=1", why));
-	ASSERT_EQ(0, salvo_queues_init(&queues, &topology));
+	ASSERT_EQ(0, salvo_queues_init(&queues, &topology, NULL));
 	salvo_worker_queue_init(&queue, &queues, 1);
 	for (i = 0; i < 2; i++) {
 		memset(&element[i], 0, sizeof(element[i]));
 		element[i].apu_mask = 3;
 		element[i].prio = salvo_queues_prio(SALVO_PRIORITY_NORMAL);
 		salvo_element_set_range(&element[i], size);
-		ASSERT_TRUE(salvo_queues_push(&queues, &element[i]));
+		salvo_queues_push(&queues, &element[i]);
 	}
 	EXPECT_EQ(&element[0], salvo_worker_queue_take(&queue, &events).element);
 	EXPECT_TRUE(events.fetched);
@@ -278,7 +279,7 @@ TEST(work_for_a_node_and_for_one_of_its_units_take_turns)
 	unsigned int i, seen = 0;
 
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "2,far=0", why));
-	ASSERT_EQ(0, salvo_queues_init(&queues, &topology));
+	ASSERT_EQ(0, salvo_queues_init(&queues, &topology, NULL));
 	salvo_worker_queue_init(&queue, &queues, 0);
 	for (i = 0; i < 2; i++) {
 		memset(&element[i], 0, sizeof(element[i]));
@@ -286,7 +287,7 @@ TEST(work_for_a_node_and_for_one_of_its_units_take_turns)
 		element[i].apu_mask = i ? 1 : 3;
 		element[i].prio = salvo_queues_prio(SALVO_PRIORITY_NORMAL);
 		salvo_element_set_range(&element[i], size);
-		ASSERT_TRUE(salvo_queues_push(&queues, &element[i]));
+		salvo_queues_push(&queues, &element[i]);
 	}
 	for (i = 0; i < 2; i++)
 		seen |= 1u << salvo_worker_queue_take(&queue, &events).element->index;
@@ -502,7 +503,7 @@ TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
 	struct rig *rig = self->rig;
 	const struct burn_args args = { 1, 0 };
 	const struct drm_salvo_command command = rig_dispatch(rig, burn, 1, 1, 0, sizeof(args));
-	const struct salvo_parking *parking = rig->gpu->eus.parking;
+	const struct salvo_parking *parking = rig->gpu->queues.parking;
 	unsigned int i, looked = 0, slept = 0;
 
 	for (i = 0; i < 1000 && !(looked && slept); i++) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "gpu_fixture.h"
-#include "job.h"
+#include "jobs.h"
 
 #define RING_AT		12288u
 #define ENTRIES		SALVO_RING_MIN_ENTRIES

@@ -18,6 +18,7 @@
 #include "queues.h"
 #include "rig.h"
 #include "space.h"
+#include "worker_queue.h"
 
 #define OTHER	(RIG_ASID + 1)
 /* So long that only a GPU that does not do what it should waits to the end. */
@@ -514,7 +515,7 @@ TEST(a_held_unit_does_not_hold_the_others)
 	ASSERT_NE(NULL, elements);
 	ASSERT_NE(NULL, table);
 	ASSERT_NE(NULL, queues);
-	ASSERT_EQ(0, salvo_queues_init(queues, &topology));
+	ASSERT_EQ(0, salvo_queues_init(queues, &topology, NULL));
 	salvo_worker_queue_init(&free_unit, queues, 0);
 	salvo_worker_queue_init(&held_unit, queues, 1);
 	free_unit.slot = &slot;

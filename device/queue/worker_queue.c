@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/*
+ * worker_queue.c - how a unit gets its next chunk
+ *
+ * A unit that has finished a chunk asks the priorities from the highest on, so work of a higher
+ * priority waits for no more than the running chunks. Their length is bounded to
+ * some milliseconds, estimated from the last chunk's. Within a priority it is first
+ * come, first served, over all contexts.
+ *
+ * A unit of a near node takes from the global queue. One of a far node takes from the
+ * node's local queue what approves the whole node, and from the global queue what
+ * approves only some of its units, itself among them (mixed mode, N6 of CN102792271).
+ * The two take turns as the first choice, so neither can starve.
+ *
+ * The topology's latency delays each fetch for a far node, and each take of such a node's
+ * units from the global queue.
+ *
+ * Where address spaces are processes each has queues of its own. Then a unit also checks,
+ * before it takes of a lower priority, whether another process runs a higher one on its
+ * core (prio_table.c).
+ *
+ * No locks: see gcq.c and lcq.c.
+ */
+#include "worker_queue.h"
+
+#include <sched.h>
+#include <string.h>
+#include "clock.h"
+#include "element.h"
+#include "lcq.h"
+#include "prio_table.h"
+
+/* Longest time of a chunk, so that a higher priority soon gets its turn */
+#define CHUNK_NS 2000000u
+/* The same for coalesced elements: they may be of any kind, and the last must not wait long */
+#define COALESCED_NS 20000u
+#define MOST_ITEMS   (1u << 30)
+/* Entries after its cursor that a unit inspects for others */
+#define OTHERS_DEPTH 16u
+
+void salvo_worker_queue_init(struct salvo_worker_queue *queue, struct salvo_queues *queues,
+			     unsigned int unit)
+{
+	const struct salvo_topology *topology = &queues->topology;
+	const uint64_t bit = 1ull << unit;
+	unsigned int i;
+
+	memset(queue, 0, sizeof(*queue));
+	queue->queues = queues;
+	queue->unit = unit;
+	queue->most = MOST_ITEMS;
+	queue->most_elements = 1;
+	while (!(topology->node[queue->node].units & bit))
+		queue->node++;
+	for (i = 0; i < SALVO_PRIOS; i++) {
+		const struct salvo_node *node = &topology->node[queue->node];
+
+		salvo_gcq_join(&queues->prio[i].gcq, &queue->own[i], bit,
+			       node->far ? node->units : 0, 1);
+	}
+}
+
+static struct salvo_lcq *lcq_of(const struct salvo_worker_queue *queue, unsigned int prio)
+{
+	return queue->queues->prio[prio].lcq[queue->node];
+}
+
+static uint64_t clock_now(void *cookie)
+{
+	(void)cookie;
+	return salvo_clock();
+}
+
+/* Waits for the topology's latency to the global command queue. */
+static void delay(const struct salvo_worker_queue *queue)
+{
+	const uint32_t latency = queue->queues->topology.node[queue->node].latency_ns;
+	const uint64_t end = latency ? salvo_clock() + latency : 0;
+
+	while (end && salvo_clock() < end)
+		sched_yield();
+}
+
+static void refill(struct salvo_worker_queue *queue, unsigned int prio,
+		   struct salvo_worker_events *events)
+{
+	struct salvo_gcq *gcq = &queue->queues->prio[prio].gcq;
+	struct salvo_lcq *lcq = lcq_of(queue, prio);
+
+	if (!salvo_lcq_begin(lcq, gcq, salvo_clock()))
+		return;
+	delay(queue);
+	events->admitted |= salvo_lcq_fetch(lcq, gcq, clock_now, NULL).admitted;
+	events->fetched = true;
+}
+
+static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigned int prio,
+				       struct salvo_worker_events *events)
+{
+	const struct salvo_gcq_chunk chunk =
+		salvo_gcq_take_share(&queue->queues->prio[prio].gcq, &queue->own[prio], queue->most,
+				     queue->most_elements);
+
+	events->admitted |= chunk.admitted;
+	if (!chunk.count)
+		return chunk;
+	queue->timed_coalesced = chunk.element->coalesced > 1;
+	/* Do not time chunks of one item, unless to find out whether they could be larger. */
+	if (chunk.count > 1 || queue->timed_coalesced || queue->most == 1) {
+		queue->timed = chunk.count;
+		queue->since = salvo_clock();
+	}
+	return chunk;
+}
+
+/* The last chunk is done: estimate how many such items fit into a chunk. */
+static void learn_time(struct salvo_worker_queue *queue)
+{
+	uint64_t most;
+
+	if (!queue->timed)
+		return;
+	most = (uint64_t)queue->timed * (queue->timed_coalesced ? COALESCED_NS : CHUNK_NS) /
+	       (salvo_clock() - queue->since + 1);
+	most = most < 1 ? 1 : most > MOST_ITEMS ? MOST_ITEMS : most;
+	if (queue->timed_coalesced)
+		queue->most_elements = most;
+	else
+		queue->most = most;
+	queue->timed = 0;
+}
+
+static struct salvo_gcq_chunk take_far(struct salvo_worker_queue *queue, unsigned int prio,
+				       struct salvo_worker_events *events)
+{
+	struct salvo_lcq *lcq = lcq_of(queue, prio);
+	struct salvo_gcq_chunk chunk = { .count = 0 };
+
+	refill(queue, prio, events);
+	if (!queue->turn)
+		chunk = salvo_lcq_take(lcq, 0);
+	if (chunk.count)
+		return chunk;
+	chunk = take_own(queue, prio, events);
+	if (chunk.count)
+		delay(queue);
+	return chunk.count ? chunk : salvo_lcq_take(lcq, 0);
+}
+
+static bool prio_has_work(const struct salvo_worker_queue *queue, unsigned int prio)
+{
+	const struct salvo_lcq *lcq = lcq_of(queue, prio);
+	const struct salvo_gcq *gcq = &queue->queues->prio[prio].gcq;
+
+	return salvo_gcq_has_entry(gcq, &queue->own[prio]) || (lcq && salvo_lcq_has_work(lcq, gcq));
+}
+
+/*
+ * Must the unit yield its core instead of taking from this priority? Then it passes finished
+ * entries, so that it does not keep them from being reused while it takes nothing.
+ */
+static bool must_yield(struct salvo_worker_queue *queue, unsigned int prio,
+		       struct salvo_worker_events *events)
+{
+	const struct salvo_lcq *lcq = lcq_of(queue, prio);
+	struct salvo_gcq *gcq = &queue->queues->prio[prio].gcq;
+
+	if (!salvo_prio_slot_must_yield(queue->slot, queue->unit, prio))
+		return false;
+	return salvo_gcq_pass_done(gcq, &queue->own[prio], &events->admitted) ||
+	       (lcq && salvo_lcq_has_work(lcq, gcq));
+}
+
+struct salvo_gcq_chunk salvo_worker_queue_take(struct salvo_worker_queue *queue,
+					       struct salvo_worker_events *events)
+{
+	struct salvo_gcq_chunk chunk = { .count = 0 };
+	unsigned int i;
+
+	*events = (struct salvo_worker_events){ 0 };
+	learn_time(queue);
+	queue->turn = !queue->turn;
+	for (i = 0; i < SALVO_PRIOS && !chunk.count; i++) {
+		/* Reads the queue last: other units write it all the time. */
+		if (queue->slot && salvo_prio_slot_may_yield(queue->slot, i) &&
+		    prio_has_work(queue, i) && must_yield(queue, i, events)) {
+			events->yield = true;
+			break;
+		}
+		chunk = lcq_of(queue, i) ? take_far(queue, i, events) : take_own(queue, i, events);
+	}
+	/* After idling the next elements may be of another kind. */
+	if (!chunk.count)
+		queue->most_elements = 1;
+	return chunk;
+}
+
+uint32_t salvo_worker_queue_done(struct salvo_worker_queue *queue,
+				 const struct salvo_gcq_chunk *chunk)
+{
+	return chunk->slot ? salvo_lcq_done(lcq_of(queue, chunk->element->prio), chunk)
+			   : chunk->count;
+}
+
+bool salvo_worker_queue_has_work(const struct salvo_worker_queue *queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < SALVO_PRIOS; i++)
+		if (prio_has_work(queue, i))
+			return true;
+	return false;
+}
+
+bool salvo_worker_queue_may_sleep(const struct salvo_worker_queue *queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < SALVO_PRIOS; i++) {
+		const struct salvo_lcq *lcq = lcq_of(queue, i);
+		const struct salvo_gcq *gcq = &queue->queues->prio[i].gcq;
+
+		/* A unit that fetches wakes others when it is done. */
+		if (salvo_gcq_is_behind(gcq, &queue->own[i]) ||
+		    (lcq && (atomic_load(&lcq->open) || (!atomic_load(&lcq->fetching) &&
+							 salvo_gcq_is_behind(gcq, &lcq->taker)))))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Units in @mask that are approved for entries at one cursor or shortly after it. An entry that
+ * the taker is approved for and that has items left is never before its cursor; for other entries
+ * nobody relies on the taker.
+ */
+static uint64_t others_from(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
+			    uint64_t mask)
+{
+	unsigned int i;
+	uint64_t found;
+
+	for (i = 0; i < OTHERS_DEPTH; i++) {
+		const uint64_t at = salvo_gcq_mask_at(gcq, taker, i);
+
+		if (!at)
+			break;
+		/* What the node takes as a whole is seen from the node's cursor. */
+		if (taker->unless && (at & taker->unless) == taker->unless)
+			continue;
+		found = at & mask;
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+uint64_t salvo_worker_queue_others(const struct salvo_worker_queue *queue, uint64_t mask)
+{
+	const uint64_t mates = queue->queues->topology.node[queue->node].units & mask;
+	uint64_t found = 0;
+	unsigned int i;
+
+	for (i = 0; i < SALVO_PRIOS; i++) {
+		const struct salvo_lcq *lcq = lcq_of(queue, i);
+		const struct salvo_gcq *gcq = &queue->queues->prio[i].gcq;
+
+		found |= others_from(gcq, &queue->own[i], mask);
+		if (!lcq)
+			continue;
+		found |= others_from(gcq, &lcq->taker, mask);
+		if (atomic_load(&lcq->open))
+			found |= mates;
+	}
+	return found;
+}
+
+void salvo_worker_queue_wake_next(const struct salvo_worker_queue *queue)
+{
+	struct salvo_queues *queues = queue->queues;
+	struct salvo_parking *parking = queues->parking;
+	const uint64_t mates = queues->topology.node[queue->node].units;
+	const uint64_t sleeping = atomic_load(&parking->sleeping);
+	uint64_t others;
+
+	if (!sleeping)
+		return;
+	others = salvo_worker_queue_others(queue, sleeping);
+	salvo_parking_wake_one(parking, others & mates, queues->core, false);
+	salvo_parking_wake_one(parking, others & ~mates, queues->core, false);
+}
