@@ -1,331 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_bind.c - buffers in an address space
+ * salvo_bind.c - the buffers bound in an address space
  *
- * A GPU address is the same in every space, so a space is only the set of buffers
- * that it shows: vm->bindings. Address space packets go straight to ring 0, not
- * through a scheduler: the GPU reads them before all that is pushed later, on whichever
- * ring, and a batch that uses a new buffer is pushed only after the handle was made.
+ * GPU addresses are the same in every address space, so an address space is just the
+ * set of buffers bound in it: vm->vmas. Address space packets are put on ring 0 directly,
+ * without a scheduler. The GPU reads them before everything that is put on any ring
+ * later, and a batch that uses a new buffer is pushed after its handle was created.
  *
- * A binding leaves in steps. When the handle is closed it leaves vm->bindings, so
- * that no later batch may use it, and goes to vm->retiring with the number of the
- * last batch that may. When that batch and all before it are freed, UNBIND goes to
- * the ring; when the ring's fence has passed it, the buffer is let go. All packets
- * were allocated and written when the binding was made, so freeing cannot fail. The
- * same file may open a shared buffer again meanwhile: then the binding comes back,
- * or, if UNBIND is on the ring already, a new one follows it there.
+ * Unbinding takes several steps. When the last handle is closed, the vma moves from
+ * vm->vmas, so that no later batch can use it, to vm->retiring, and records the newest
+ * batch in flight. When that batch and all before it have been freed, UNBIND is put on
+ * the ring. When the ring's fence has passed it, the reference to the buffer is dropped.
+ * If the file opens the same shared buffer again meanwhile, the vma moves back; if
+ * UNBIND is on the ring already, a new vma is bound behind it.
  *
- * A buffer in VRAM takes one BIND. One in system memory takes a BIND_SYSTEM for each
- * run of its pages, in as few packets as hold them, which go to the ring together.
- *
- * Locks: sdev->space_lock > vm->lock > ring->lock. The set of bindings changes under
- * the first two, and batches are checked under vm->lock alone. Nothing allocates under
- * space_lock, since a reset takes it.
+ * Locks: sdev->space_lock > vm->lock > ring->lock. vm->vmas changes under the first two;
+ * batches are validated under vm->lock alone. Nothing is allocated under space_lock,
+ * since a reset takes it.
  */
 #include <linux/delay.h>
-#include <linux/dma-mapping.h>
-#include <linux/overflow.h>
-#include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 
 #include "salvo_bind.h"
 #include "salvo_device.h"
-#include "salvo_drv.h"
 #include "salvo_gem.h"
-#include "salvo_pack.h"
 #include "salvo_ring.h"
 #include "salvo_vm.h"
+#include "salvo_vma.h"
 
-/* How long a restart after a reset waits for slots of the ring. */
-#define SALVO_BIND_RESTORE_MS	2000
-/* Jiffies between looks for a slot of the ring. */
-#define SALVO_BIND_POLL_JIFFIES	max(1, HZ / 100)
+/* Polls, a millisecond each, for ring slots while address spaces are restored. */
+#define SALVO_BIND_RESTORE_POLLS	2000
+/* Interval between polls for ring slots. */
+#define SALVO_BIND_POLL_JIFFIES		max(1, HZ / 100)
 
-/* A binding's memory: what all its packets write, UNBIND, what shows it. */
-#define SALVO_BIND_UNBIND	ALIGN(sizeof(struct salvo_packet_result), 64)
-#define SALVO_BIND_SHOW		(SALVO_BIND_UNBIND + SALVO_PACK_SPACE_BYTES)
-
-/**
- * struct salvo_vma - A buffer that a space shows.
- */
-struct salvo_vma {
-	/** @rb: In vm->bindings. */
-	struct rb_node rb;
-	/** @node: In vm->retiring. */
-	struct list_head node;
-	/** @shared: In vm->shared, or empty. */
-	struct list_head shared;
-	/** @bo: The buffer; a reference. */
-	struct salvo_gem_object *bo;
-	/** @access: SALVO_ACCESS_*. */
-	u32 access;
-	/** @handles: Of the file. */
-	u32 handles;
-	/** @after: Last batch that may use it, once it is retiring. */
-	u64 after;
-	/** @unbind_seqno: Of UNBIND, or 0. */
-	u64 unbind_seqno;
-	/** @memory: The packets and their result, coherent. */
-	void *memory;
-	/** @dma: System address of @memory. */
-	dma_addr_t dma;
-	/** @memory_bytes: Its size. */
-	size_t memory_bytes;
-	/** @unbind: The packet that hides it. */
-	struct salvo_space_packet unbind;
-	/** @count: Elements of @show. */
-	u32 count;
-	/** @show: The packets that show it. */
-	struct salvo_space_packet show[];
-};
-
-/* --- packets ----------------------------------------------------------------- */
-
-static u64 salvo_vma_bytes(const struct salvo_vma *b)
-{
-	return b->bo->base.size;
-}
-
-/*
- * The runs of an imported buffer's pages, neighbours merged. With @runs NULL they are
- * only counted.
- */
-static u32 salvo_vma_find_runs(const struct salvo_gem_object *bo, struct salvo_pack_run *runs)
-{
-	u64 next = 0, left = bo->base.size, bytes;
-	struct scatterlist *sg;
-	u32 count = 0;
-	int i;
-
-	for_each_sgtable_dma_sg(bo->sgt, sg, i) {
-		bytes = min_t(u64, sg_dma_len(sg), left);
-		if (!bytes)
-			break;
-		if (!count || sg_dma_address(sg) != next) {
-			if (runs)
-				runs[count] = (struct salvo_pack_run){ sg_dma_address(sg), 0 };
-			count++;
-		}
-		if (runs)
-			runs[count - 1].size += bytes;
-		next = sg_dma_address(sg) + bytes;
-		left -= bytes;
-	}
-	return count;
-}
-
-static struct salvo_space_packet salvo_vma_packet(const struct salvo_vma *b, size_t at,
-						  u32 bytes)
-{
-	return (struct salvo_space_packet){
-		.packet = b->memory + at, .address = b->dma + at, .bytes = bytes,
-	};
-}
-
-static void salvo_vma_write_system(struct salvo_vma *b, const struct salvo_pack_run *runs,
-				   u32 run_count)
-{
-	u64 address = b->bo->address;
-	size_t at = SALVO_BIND_SHOW;
-	u32 i, n;
-
-	for (i = 0; i < b->count; i++) {
-		n = min(run_count, SALVO_MAX_COMMANDS);
-		b->show[i] = salvo_vma_packet(b, at, salvo_pack_system_bytes(n));
-		address = salvo_pack_system(address, runs, n, b->access, b->dma,
-					    b->show[i].packet);
-		at += b->show[i].bytes;
-		runs += n;
-		run_count -= n;
-	}
-}
-
-static int salvo_vma_write_packets(struct salvo_dev *sdev, struct salvo_vma *b,
-				   const struct salvo_pack_run *runs, u32 run_count)
-{
-	u32 full = run_count / SALVO_MAX_COMMANDS, rest = run_count % SALVO_MAX_COMMANDS;
-
-	b->memory_bytes = SALVO_BIND_SHOW;
-	if (!runs)
-		b->memory_bytes += SALVO_PACK_SPACE_BYTES;
-	else
-		b->memory_bytes += (size_t)full * salvo_pack_system_bytes(SALVO_MAX_COMMANDS) +
-				   salvo_pack_system_bytes(rest);
-	b->memory = dma_alloc_coherent(sdev->drm.dev, b->memory_bytes, &b->dma,
-				       GFP_KERNEL | __GFP_NOWARN);
-	if (!b->memory)
-		return -ENOMEM;
-	b->unbind = salvo_vma_packet(b, SALVO_BIND_UNBIND, SALVO_PACK_SPACE_BYTES);
-	salvo_pack_space(SALVO_OP_UNBIND, b->bo->address, salvo_vma_bytes(b), 0, b->dma,
-			 b->unbind.packet);
-	if (runs) {
-		salvo_vma_write_system(b, runs, run_count);
-	} else {
-		b->show[0] = salvo_vma_packet(b, SALVO_BIND_SHOW, SALVO_PACK_SPACE_BYTES);
-		salvo_pack_space(SALVO_OP_BIND, b->bo->address, salvo_vma_bytes(b), b->access,
-				 b->dma, b->show[0].packet);
-	}
-	return 0;
-}
-
-static void salvo_vma_free_packets(struct salvo_dev *sdev, struct salvo_vma *b)
-{
-	if (!b->memory)
-		return;
-	dma_free_coherent(sdev->drm.dev, b->memory_bytes, b->memory, b->dma);
-	b->memory = NULL;
-}
-
-static bool salvo_vma_push_bind(struct salvo_vm *vm, struct salvo_vma *b)
-{
-	return salvo_ring_push_space(vm->sdev, vm->asid, b->show, b->count);
-}
-
-static bool salvo_vma_push_unbind(struct salvo_vm *vm, struct salvo_vma *b)
-{
-	b->unbind_seqno = salvo_ring_push_space(vm->sdev, vm->asid, &b->unbind, 1);
-	return b->unbind_seqno;
-}
-
-/* --- life of a binding ------------------------------------------------------- */
-
-static void salvo_vma_destroy(struct salvo_dev *sdev, struct salvo_vma *b)
-{
-	salvo_vma_free_packets(sdev, b);
-	drm_gem_object_put(&b->bo->base);
-	kfree(b);
-}
-
-static struct salvo_vma *salvo_vma_create(struct salvo_dev *sdev,
-					  struct salvo_gem_object *bo)
-{
-	struct salvo_pack_run *runs = NULL;
-	struct salvo_vma *b;
-	u32 count = 0;
-	int ret;
-
-	if (bo->flags & DRM_SALVO_BO_IMPORTED) {
-		count = salvo_vma_find_runs(bo, NULL);
-		runs = kvmalloc_array(count, sizeof(*runs), GFP_KERNEL);
-		if (!runs)
-			return ERR_PTR(-ENOMEM);
-		salvo_vma_find_runs(bo, runs);
-	}
-	b = kzalloc(struct_size(b, show, DIV_ROUND_UP(count, SALVO_MAX_COMMANDS) ?: 1),
-		    GFP_KERNEL_ACCOUNT);
-	if (!b) {
-		kvfree(runs);
-		return ERR_PTR(-ENOMEM);
-	}
-	b->count = DIV_ROUND_UP(count, SALVO_MAX_COMMANDS) ?: 1;
-	drm_gem_object_get(&bo->base);
-	b->bo = bo;
-	b->access = salvo_gem_access(bo);
-	b->handles = 1;
-	INIT_LIST_HEAD(&b->shared);
-	ret = salvo_vma_write_packets(sdev, b, runs, count);
-	kvfree(runs);
-	if (ret) {
-		salvo_vma_destroy(sdev, b);
-		return ERR_PTR(ret);
-	}
-	return b;
-}
-
-static bool salvo_vma_is_vram(const struct salvo_vma *b)
-{
-	return !(b->bo->flags & DRM_SALVO_BO_IMPORTED);
-}
-
-/* It is in vm->retiring. */
-static void salvo_vma_retired(struct salvo_vm *vm, struct salvo_vma *b)
+static void salvo_bind_free_retired(struct salvo_vm *vm, struct salvo_vma *vma)
 {
 	lockdep_assert_held(&vm->sdev->space_lock);
-	list_del(&b->node);
-	if (salvo_vma_is_vram(b))
-		atomic64_sub(salvo_vma_bytes(b), &vm->bytes);
-	salvo_vma_destroy(vm->sdev, b);
-	/* Last: who sees that nothing is under way any more finds its memory free. */
+	list_del(&vma->node);
+	if (salvo_vma_is_vram(vma))
+		atomic64_sub(salvo_vma_bytes(vma), &vm->bytes);
+	salvo_vma_destroy(vm->sdev, vma);
+	/* Last: an allocation that sees 0 must find the memory free. */
 	vm->sdev->reclaiming--;
 }
 
-static struct salvo_vma *salvo_vm_find_locked(struct salvo_vm *vm, u64 address)
+static struct salvo_vma *salvo_bind_find_locked(struct salvo_vm *vm, u64 address)
 {
-	struct rb_node *node = vm->bindings.rb_node;
-	struct salvo_vma *b;
+	struct rb_node *node = vm->vmas.rb_node;
+	struct salvo_vma *vma;
 
 	while (node) {
-		b = rb_entry(node, struct salvo_vma, rb);
-		if (address < b->bo->address)
+		vma = rb_entry(node, struct salvo_vma, rb);
+		if (address < salvo_vma_address(vma))
 			node = node->rb_left;
-		else if (address - b->bo->address >= salvo_vma_bytes(b))
+		else if (address - salvo_vma_address(vma) >= salvo_vma_bytes(vma))
 			node = node->rb_right;
 		else
-			return b;
+			return vma;
 	}
 	return NULL;
 }
 
-static void salvo_vm_insert(struct salvo_vm *vm, struct salvo_vma *b)
+static void salvo_bind_insert(struct salvo_vm *vm, struct salvo_vma *vma)
 {
-	struct rb_node **link = &vm->bindings.rb_node, *parent = NULL;
+	struct rb_node **link = &vm->vmas.rb_node, *parent = NULL;
 
 	lockdep_assert_held(&vm->sdev->space_lock);
 	spin_lock(&vm->lock);
 	while (*link) {
 		parent = *link;
-		if (b->bo->address < rb_entry(parent, struct salvo_vma, rb)->bo->address)
+		if (salvo_vma_address(vma) <
+		    salvo_vma_address(rb_entry(parent, struct salvo_vma, rb)))
 			link = &parent->rb_left;
 		else
 			link = &parent->rb_right;
 	}
-	rb_link_node(&b->rb, parent, link);
-	rb_insert_color(&b->rb, &vm->bindings);
-	if (b->bo->shared)
-		list_add_tail(&b->shared, &vm->shared);
+	rb_link_node(&vma->rb, parent, link);
+	rb_insert_color(&vma->rb, &vm->vmas);
+	if (vma->bo->shared)
+		list_add_tail(&vma->shared, &vm->shared);
 	spin_unlock(&vm->lock);
 }
 
 /* --- bind and unbind --------------------------------------------------------- */
 
-/* The file has the buffer already, or it has just closed it. */
-static bool salvo_bind_again(struct salvo_vm *vm, struct salvo_gem_object *bo)
+/* Use the vma of a buffer that is bound already, or that is retiring without UNBIND. */
+static bool salvo_bind_reuse(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
-	struct salvo_vma *b;
+	struct salvo_vma *vma;
 
-	b = salvo_vm_find_locked(vm, bo->address);
-	if (b) {
-		b->handles++;
+	vma = salvo_bind_find_locked(vm, bo->address);
+	if (vma) {
+		vma->handles++;
 		return true;
 	}
-	list_for_each_entry(b, &vm->retiring, node) {
-		if (b->bo != bo || b->unbind_seqno)
+	list_for_each_entry(vma, &vm->retiring, node) {
+		if (vma->bo != bo || vma->unbind_seqno)
 			continue;
-		list_del(&b->node);
+		list_del(&vma->node);
 		vm->sdev->reclaiming--;
-		b->handles = 1;
-		salvo_vm_insert(vm, b);
+		vma->handles = 1;
+		salvo_bind_insert(vm, vma);
 		return true;
 	}
 	return false;
 }
 
-/* Return: 1 if @b is now in use, 0 if it is not needed, -EAGAIN if the ring is full. */
-static int salvo_bind_try(struct salvo_vm *vm, struct salvo_vma *b)
+/* Return: 1 if @vma is now bound, 0 if it is not needed, -EAGAIN if the ring is full. */
+static int salvo_bind_try(struct salvo_vm *vm, struct salvo_vma *vma)
 {
 	int ret = -EAGAIN;
 
 	mutex_lock(&vm->sdev->space_lock);
-	/* Gives slots back that were passed without an interrupt. */
+	/* Address space packets raise no interrupt: poll for slots that are free by now. */
 	salvo_ring_space_retired(vm->sdev);
-	if (salvo_bind_again(vm, b->bo)) {
+	if (salvo_bind_reuse(vm, vma->bo)) {
 		ret = 0;
-	} else if (salvo_vma_push_bind(vm, b)) {
-		vm->known = true;
-		if (salvo_vma_is_vram(b))
-			atomic64_add(salvo_vma_bytes(b), &vm->bytes);
-		salvo_vm_insert(vm, b);
+	} else if (salvo_vma_push_bind(vm, vma)) {
+		vm->hw_known = true;
+		if (salvo_vma_is_vram(vma))
+			atomic64_add(salvo_vma_bytes(vma), &vm->bytes);
+		salvo_bind_insert(vm, vma);
 		ret = 1;
 	}
 	mutex_unlock(&vm->sdev->space_lock);
@@ -333,25 +128,25 @@ static int salvo_bind_try(struct salvo_vm *vm, struct salvo_vma *b)
 }
 
 /**
- * salvo_bind() - Show a buffer to a space, for one more handle.
- * @vm: The space.
+ * salvo_bind() - Bind a buffer for a new handle.
+ * @vm: The address space.
  * @bo: The buffer.
  *
- * Waits for slots of the ring.
+ * Blocks while the ring is full.
  *
  * Return: 0, -ENOMEM, -ENODEV, -ERESTARTSYS.
  */
 int salvo_bind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
 	struct salvo_dev *sdev = vm->sdev;
-	struct salvo_vma *b = salvo_vma_create(sdev, bo);
+	struct salvo_vma *vma = salvo_vma_create(sdev, bo);
 	int ret;
 
-	if (IS_ERR(b))
-		return PTR_ERR(b);
-	while ((ret = salvo_bind_try(vm, b)) == -EAGAIN) {
+	if (IS_ERR(vma))
+		return PTR_ERR(vma);
+	while ((ret = salvo_bind_try(vm, vma)) == -EAGAIN) {
 		if (salvo_device_is_gone(sdev))
-			ret = salvo_refuse(sdev, -ENODEV, "the GPU is there");
+			ret = salvo_refuse(sdev, -ENODEV, "the GPU is gone");
 		else if (signal_pending(current))
 			ret = -ERESTARTSYS;
 		if (ret != -EAGAIN)
@@ -360,60 +155,60 @@ int salvo_bind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 	}
 	if (ret > 0)
 		return 0;
-	salvo_vma_destroy(sdev, b);
+	salvo_vma_destroy(sdev, vma);
 	return ret;
 }
 
-/* Returns whether there is something to reclaim. */
-static bool salvo_bind_retire(struct salvo_vm *vm, struct salvo_vma *b)
+/* Returns whether the vma is now retiring. */
+static bool salvo_bind_retire(struct salvo_vm *vm, struct salvo_vma *vma)
 {
 	lockdep_assert_held(&vm->sdev->space_lock);
-	if (!b || --b->handles)
+	if (!vma || --vma->handles)
 		return false;
 	spin_lock(&vm->lock);
-	rb_erase(&b->rb, &vm->bindings);
-	list_del_init(&b->shared);
-	b->after = vm->last_use;
+	rb_erase(&vma->rb, &vm->vmas);
+	list_del_init(&vma->shared);
+	vma->last_use = vm->last_use;
 	spin_unlock(&vm->lock);
-	list_add_tail(&b->node, &vm->retiring);
+	list_add_tail(&vma->node, &vm->retiring);
 	vm->sdev->reclaiming++;
 	return true;
 }
 
 /**
- * salvo_unbind() - A handle was closed: hide the buffer when the batches that may use it are done.
- * @vm: The space.
+ * salvo_unbind() - Unbind a buffer, whose handle was closed, after the batches that may use it.
+ * @vm: The address space.
  * @bo: The buffer.
  */
 void salvo_unbind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
 	struct salvo_dev *sdev = vm->sdev;
-	bool retired;
+	bool retiring;
 
 	mutex_lock(&sdev->space_lock);
-	retired = salvo_bind_retire(vm, salvo_vm_find_locked(vm, bo->address));
+	retiring = salvo_bind_retire(vm, salvo_bind_find_locked(vm, bo->address));
 	mutex_unlock(&sdev->space_lock);
-	if (retired)
-		salvo_vm_kick(sdev);
+	if (retiring)
+		salvo_vm_queue_reclaim(sdev);
 }
 
 /**
- * salvo_bind_covers() - Is a range wholly inside one buffer that allows an access?
+ * salvo_bind_covers() - Does a range lie within one bound buffer that allows an access?
  * @cookie: struct salvo_vm.
- * @address: Start.
- * @size: Bytes, not zero.
- * @access: SALVO_ACCESS_* that are all needed.
+ * @address: First GPU address.
+ * @size: Length in bytes, not zero.
+ * @access: SALVO_ACCESS_*, all of which are needed.
  */
 int salvo_bind_covers(void *cookie, u64 address, u64 size, u32 access)
 {
 	struct salvo_vm *vm = cookie;
-	struct salvo_vma *b;
+	struct salvo_vma *vma;
 	int ret;
 
 	spin_lock(&vm->lock);
-	b = salvo_vm_find_locked(vm, address);
-	ret = b && size <= salvo_vma_bytes(b) - (address - b->bo->address) &&
-	      !(access & ~b->access);
+	vma = salvo_bind_find_locked(vm, address);
+	ret = vma && size <= salvo_vma_bytes(vma) - (address - salvo_vma_address(vma)) &&
+	      !(access & ~vma->access);
 	spin_unlock(&vm->lock);
 	return ret;
 }
@@ -421,27 +216,27 @@ int salvo_bind_covers(void *cookie, u64 address, u64 size, u32 access)
 /* --- shared buffers ---------------------------------------------------------- */
 
 /**
- * salvo_bind_get_shared() - References to the buffers of a file that others have too.
- * @vm: The file's space.
- * @bos: Where to put them.
- * @limit: Elements of @bos.
+ * salvo_bind_get_shared() - Get references to the shared buffers of an address space.
+ * @vm: The address space.
+ * @bos: Filled in.
+ * @limit: Number of elements of @bos.
  *
- * Return: their number; if it is more than @limit, no references were taken.
+ * Return: the number of shared buffers; if it exceeds @limit, no references were taken.
  */
 unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object **bos,
 				   unsigned int limit)
 {
-	struct salvo_vma *b;
+	struct salvo_vma *vma;
 	unsigned int count = 0;
 
 	spin_lock(&vm->lock);
-	list_for_each_entry(b, &vm->shared, shared)
+	list_for_each_entry(vma, &vm->shared, shared)
 		count++;
 	if (count <= limit) {
 		count = 0;
-		list_for_each_entry(b, &vm->shared, shared) {
-			drm_gem_object_get(&b->bo->base);
-			bos[count++] = b->bo;
+		list_for_each_entry(vma, &vm->shared, shared) {
+			drm_gem_object_get(&vma->bo->base);
+			bos[count++] = vma->bo;
 		}
 	}
 	spin_unlock(&vm->lock);
@@ -449,58 +244,58 @@ unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object 
 }
 
 /**
- * salvo_bind_share() - A buffer is now shared.
- * @vm: A space.
+ * salvo_bind_share() - Note in an address space that a buffer is shared from now on.
+ * @vm: The address space.
  * @bo: The buffer.
  *
- * Return: whether the space shows it.
+ * Return: whether the buffer is bound there.
  */
 bool salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
-	struct salvo_vma *b;
+	struct salvo_vma *vma;
 
 	lockdep_assert_held(&vm->sdev->space_lock);
-	b = salvo_vm_find_locked(vm, bo->address);
-	if (!b)
+	vma = salvo_bind_find_locked(vm, bo->address);
+	if (!vma)
 		return false;
 	spin_lock(&vm->lock);
-	if (list_empty(&b->shared))
-		list_add_tail(&b->shared, &vm->shared);
+	if (list_empty(&vma->shared))
+		list_add_tail(&vma->shared, &vm->shared);
 	spin_unlock(&vm->lock);
 	return true;
 }
 
 /* --- freeing ----------------------------------------------------------------- */
 
-/** salvo_bind_drop_retiring() - The GPU knows of none of them any more. */
+/** salvo_bind_drop_retiring() - Free all retiring vmas; the GPU knows none of them. */
 void salvo_bind_drop_retiring(struct salvo_vm *vm)
 {
-	struct salvo_vma *b, *next;
+	struct salvo_vma *vma, *next;
 
-	list_for_each_entry_safe(b, next, &vm->retiring, node)
-		salvo_vma_retired(vm, b);
+	list_for_each_entry_safe(vma, next, &vm->retiring, node)
+		salvo_bind_free_retired(vm, vma);
 }
 
 /**
- * salvo_bind_reclaim() - Let go what no batch and no packet in flight needs.
- * @vm: The space.
+ * salvo_bind_reclaim() - Advance retiring vmas: put UNBIND on the ring, or free them.
+ * @vm: The address space.
  * @oldest_use: Number of its oldest batch.
- * @retired: Ring fence.
+ * @retired: Last retired seqno of ring 0.
  *
- * Return: whether something waits for the ring and must be looked at again.
+ * Return: whether an UNBIND is outstanding, so that the caller must poll again.
  */
 bool salvo_bind_reclaim(struct salvo_vm *vm, u64 oldest_use, u64 retired)
 {
-	struct salvo_vma *b, *next;
+	struct salvo_vma *vma, *next;
 	bool again = false;
 
-	list_for_each_entry_safe(b, next, &vm->retiring, node) {
-		if (b->after >= oldest_use)
+	list_for_each_entry_safe(vma, next, &vm->retiring, node) {
+		if (vma->last_use >= oldest_use)
 			break;
-		if (!b->unbind_seqno)
-			salvo_vma_push_unbind(vm, b);
-		if (b->unbind_seqno && b->unbind_seqno <= retired)
-			salvo_vma_retired(vm, b);
+		if (!vma->unbind_seqno)
+			salvo_vma_push_unbind(vm, vma);
+		if (vma->unbind_seqno && vma->unbind_seqno <= retired)
+			salvo_bind_free_retired(vm, vma);
 		else
 			again = true;
 	}
@@ -509,13 +304,13 @@ bool salvo_bind_reclaim(struct salvo_vm *vm, u64 oldest_use, u64 retired)
 
 /* --- reset and unbinding of the driver --------------------------------------- */
 
-static int salvo_vma_restore(struct salvo_vm *vm, struct salvo_vma *b)
+static int salvo_bind_restore_one(struct salvo_vm *vm, struct salvo_vma *vma)
 {
-	unsigned int waited;
+	unsigned int polls;
 
-	for (waited = 0; !salvo_vma_push_bind(vm, b); waited++) {
-		if (waited == SALVO_BIND_RESTORE_MS)
-			return salvo_refuse(vm->sdev, -ETIMEDOUT, "the ring moves");
+	for (polls = 0; !salvo_vma_push_bind(vm, vma); polls++) {
+		if (polls == SALVO_BIND_RESTORE_POLLS)
+			return salvo_refuse(vm->sdev, -ETIMEDOUT, "ring 0 stays full");
 		usleep_range(1000, 1500);
 		salvo_ring_space_retired(vm->sdev);
 	}
@@ -523,34 +318,34 @@ static int salvo_vma_restore(struct salvo_vm *vm, struct salvo_vma *b)
 }
 
 /**
- * salvo_bind_restore() - Tell the GPU of a space again, after a reset.
- * @vm: The space.
+ * salvo_bind_restore() - Bind the buffers of an address space again, after a reset.
+ * @vm: The address space.
  *
  * Return: 0, or -ETIMEDOUT.
  */
 int salvo_bind_restore(struct salvo_vm *vm)
 {
-	struct salvo_vma *b, *next;
+	struct salvo_vma *vma, *next;
 	struct rb_node *node;
 	int ret = 0;
 
-	for (node = rb_first(&vm->bindings); node && !ret; node = rb_next(node))
-		ret = salvo_vma_restore(vm, rb_entry(node, struct salvo_vma, rb));
-	list_for_each_entry_safe(b, next, &vm->retiring, node) {
-		/* The reset has unbound it; else batches that still wait may need it. */
-		if (b->unbind_seqno)
-			salvo_vma_retired(vm, b);
+	for (node = rb_first(&vm->vmas); node && !ret; node = rb_next(node))
+		ret = salvo_bind_restore_one(vm, rb_entry(node, struct salvo_vma, rb));
+	list_for_each_entry_safe(vma, next, &vm->retiring, node) {
+		/* Without UNBIND on the ring, batches that wait may still need it. */
+		if (vma->unbind_seqno)
+			salvo_bind_free_retired(vm, vma);
 		else if (!ret)
-			ret = salvo_vma_restore(vm, b);
+			ret = salvo_bind_restore_one(vm, vma);
 	}
 	return ret;
 }
 
-/** salvo_bind_free_packets() - Free the DMA memory of bindings that stay. */
+/** salvo_bind_free_packets() - Free the DMA memory of vmas that stay until the file is closed. */
 void salvo_bind_free_packets(struct salvo_vm *vm)
 {
 	struct rb_node *node;
 
-	for (node = rb_first(&vm->bindings); node; node = rb_next(node))
+	for (node = rb_first(&vm->vmas); node; node = rb_next(node))
 		salvo_vma_free_packets(vm->sdev, rb_entry(node, struct salvo_vma, rb));
 }

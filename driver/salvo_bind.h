@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_bind.h - buffers in an address space
+ * salvo_bind.h - the buffers bound in an address space
  */
 #ifndef SALVO_BIND_H
 #define SALVO_BIND_H

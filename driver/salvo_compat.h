@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_compat.h - the only place that knows kernels differ
+ * salvo_compat.h - differences between kernels
  *
- * The kernel's version says little where distributions carry backports, so
- * Kbuild looks into the kernel's headers and defines the symbols tested here.
+ * Distributions backport changes, so versions are not compared: Kbuild searches the
+ * kernel's headers and defines the symbols that are tested here. No other file of the
+ * driver depends on the kernel.
  */
 #ifndef SALVO_COMPAT_H
 #define SALVO_COMPAT_H
@@ -13,12 +14,12 @@
 #include <drm/gpu_scheduler.h>
 
 /**
- * salvo_compat_sched_init() - drm_sched_init() in either of its forms; nothing times out.
+ * salvo_compat_sched_init() - Call drm_sched_init(), without a timeout.
  * @sched: The scheduler.
- * @ops: Its callbacks.
- * @limit: Jobs that may be on the hardware at once.
- * @name: For debugging.
- * @dev: For debugging.
+ * @ops: Its backend operations.
+ * @limit: Number of jobs that may be on the hardware at once.
+ * @name: Name of the thread, for debugging.
+ * @dev: Device, for debugging.
  */
 static inline int salvo_compat_sched_init(struct drm_gpu_scheduler *sched,
 					  const struct drm_sched_backend_ops *ops,
@@ -39,7 +40,7 @@ static inline int salvo_compat_sched_init(struct drm_gpu_scheduler *sched,
 #endif
 }
 
-/* The callback that names further fences to wait for got another name. */
+/* The backend operation that returns further dependencies was renamed. */
 #ifdef SALVO_HAVE_SCHED_PREPARE_JOB
 #define SALVO_SCHED_PREPARE_JOB prepare_job
 #else

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_coredump.c - what the GPU did when it hung, as a devcoredump
+ * salvo_coredump.c - devcoredump of a hang or a lost GPU
  *
- * In two steps. While the scheduler is stopped the reset copies everything that
- * will change into a snapshot that was allocated when the driver was bound: nothing
- * may allocate there, since memory reclaim can wait for the very fences that the
- * reset is about to signal. A work item on a queue that no fence depends on then
- * makes text of the snapshot and hands it to devcoredump, where root finds it as
- * /sys/class/devcoredump/devcdN/data.
+ * There are two steps. While the schedulers are stopped, the reset copies all state that
+ * is about to change into a snapshot, which was allocated when the driver was bound: a
+ * reset must not allocate, since memory reclaim may wait for the fences that it is about
+ * to signal. Then a work item on a system workqueue formats the snapshot and passes the
+ * text to devcoredump, where root finds it as /sys/class/devcoredump/devcdN/data.
  *
- * One dump at a time: a hang before the one before is written is not dumped, the
- * first being the one that tells most. salvo_coredump.taken is the lock of the
- * snapshot: who sets it writes, and the work that clears it reads.
+ * There is one snapshot: a hang while it is being formatted is not dumped, since the
+ * first one is the most useful. Bit 0 of salvo_coredump.taken is the lock of the
+ * snapshot: the capture sets it, and the work clears it.
  */
 #include <linux/bitops.h>
 #include <linux/devcoredump.h>
@@ -21,63 +20,63 @@
 
 #include <drm/drm_print.h>
 
+#include "salvo_coredump.h"
 #include "salvo_ctx.h"
 #include "salvo_decode.h"
 #include "salvo_device.h"
-#include "salvo_coredump.h"
 #include "salvo_fence.h"
+#include "salvo_job.h"
 #include "salvo_ring.h"
-#include "salvo_sched.h"
 #include "salvo_vm.h"
 
-/* All commands of the largest batch; arguments are the application's own. */
+/* Room for the commands of the largest batch; arguments, which are private, are not dumped. */
 #define SALVO_COREDUMP_PACKET_BYTES	(sizeof(struct salvo_packet) + 256 + \
 				 SALVO_MAX_COMMANDS * sizeof(struct salvo_op_dispatch))
-/* Room for text: the head, then lines of the rings and of the packet. */
+/* Room for the text: the head, and one line for each ring entry and each command. */
 #define SALVO_COREDUMP_HEAD_BYTES	(16u << 10)
 #define SALVO_COREDUMP_LINE_BYTES	256u
 
 /**
- * struct salvo_snapshot - Everything as it was.
+ * struct salvo_snapshot - State of the device and of the hung batch.
  */
 struct salvo_snapshot {
-	/** @reason: Why it was taken. */
+	/** @reason: Why it was captured. */
 	const char *reason;
-	/** @time: When. */
+	/** @time: When it was captured. */
 	ktime_t time;
-	/** @has_job: The fields up to @packet are of a batch. */
+	/** @has_job: The fields of a batch are valid. */
 	bool has_job;
-	/** @banned: Its context was banned before. */
+	/** @banned: The context had been banned before. */
 	bool banned;
-	/** @pid: Process. */
+	/** @pid: Process that opened the file. */
 	pid_t pid;
-	/** @comm: Its name. */
+	/** @comm: Name of that process. */
 	char comm[TASK_COMM_LEN];
-	/** @asid: Address space. */
+	/** @asid: Address space identifier. */
 	u32 asid;
-	/** @ctx: Context. */
+	/** @ctx: Hardware context. */
 	u32 ctx;
-	/** @eu_mask: Units of the context. */
+	/** @eu_mask: Execution units of the context. */
 	u64 eu_mask;
-	/** @ring: That it is on. */
+	/** @ring: Ring of the batch. */
 	unsigned int ring;
-	/** @seqno: Of its ring entry. */
+	/** @seqno: Seqno of its ring entry. */
 	u64 seqno;
-	/** @submitted_by_ctx: Batches that the context got. */
+	/** @submitted_by_ctx: Batches submitted to the context. */
 	u64 submitted_by_ctx;
-	/** @completed_by_ctx: Batches of it that ended. */
+	/** @completed_by_ctx: Batches of the context that ended. */
 	u64 completed_by_ctx;
-	/** @packet_address: System address of the packet. */
+	/** @packet_address: DMA address of the packet. */
 	u64 packet_address;
-	/** @packet_bytes: Its length. */
+	/** @packet_bytes: Length of the packet. */
 	u32 packet_bytes;
-	/** @packet_copied: Bytes in @packet. */
+	/** @packet_copied: Number of bytes in @packet. */
 	u32 packet_copied;
-	/** @result: What the device has told so far. */
+	/** @result: Result of the packet so far. */
 	struct salvo_packet_result result;
 	/** @regs: The registers. */
 	struct salvo_regs regs;
-	/** @ring_count: Elements of @rings. */
+	/** @ring_count: Number of elements of @rings in use. */
 	u32 ring_count;
 	/** @rings: The rings. */
 	struct {
@@ -88,19 +87,19 @@ struct salvo_snapshot {
 		/** @entries: All entries. */
 		struct salvo_ring_entry entries[SALVO_RING_ENTRIES];
 	} rings[SALVO_MAX_RINGS];
-	/** @packet: Its beginning. */
+	/** @packet: Beginning of the packet. */
 	u8 packet[SALVO_COREDUMP_PACKET_BYTES] __aligned(8);
 };
 
 /**
- * struct salvo_dump_text - Memory that is printed into.
+ * struct salvo_dump_text - Buffer of a struct drm_printer.
  */
 struct salvo_dump_text {
-	/** @data: @size bytes. */
+	/** @data: The buffer. */
 	char *data;
-	/** @size: Room. */
+	/** @size: Size of @data. */
 	size_t size;
-	/** @used: Bytes printed. */
+	/** @used: Number of bytes printed. */
 	size_t used;
 };
 
@@ -154,7 +153,7 @@ static void salvo_coredump_print_regs(struct drm_printer *p, const struct salvo_
 }
 
 static void salvo_coredump_print_ring(struct drm_printer *p, const struct salvo_snapshot *s,
-					u32 ring)
+				      u32 ring)
 {
 	const struct salvo_ring_regs *regs = &s->regs.ring[ring];
 	u64 seqno = s->rings[ring].retired, last = s->rings[ring].submitted;
@@ -190,7 +189,7 @@ static void salvo_coredump_print(struct drm_printer *p, const struct salvo_snaps
 
 static size_t salvo_coredump_text_bytes(const struct salvo_snapshot *s)
 {
-	/* No command is shorter. */
+	/* A timestamp is the shortest command. */
 	size_t commands = min_t(size_t, SALVO_MAX_COMMANDS,
 				s->packet_copied / sizeof(struct salvo_op_timestamp));
 	u64 lines = commands;
@@ -212,12 +211,12 @@ static void salvo_coredump_work(struct work_struct *work)
 	if (text.data)
 		salvo_coredump_print(&p, dump->snapshot);
 	clear_bit_unlock(0, &dump->taken);
-	/* It owns the text from here on. */
+	/* Takes ownership of the text. */
 	if (text.data)
 		dev_coredumpv(sdev->drm.dev, text.data, text.used, GFP_KERNEL);
 }
 
-/** salvo_coredump_init() - Allocate what a capture needs. */
+/** salvo_coredump_init() - Allocate the snapshot. */
 int salvo_coredump_init(struct salvo_dev *sdev)
 {
 	INIT_WORK(&sdev->dump.work, salvo_coredump_work);
@@ -225,7 +224,7 @@ int salvo_coredump_init(struct salvo_dev *sdev)
 	return sdev->dump.snapshot ? 0 : -ENOMEM;
 }
 
-/** salvo_coredump_fini() - Hand over what was captured and free the snapshot. */
+/** salvo_coredump_fini() - Wait until a captured dump is passed on, and free the snapshot. */
 void salvo_coredump_fini(struct salvo_dev *sdev)
 {
 	flush_work(&sdev->dump.work);
@@ -255,10 +254,10 @@ static void salvo_coredump_capture_job(struct salvo_snapshot *s, const struct sa
 }
 
 /**
- * salvo_coredump_capture() - Remember everything as it is now. Allocates nothing.
+ * salvo_coredump_capture() - Capture the current state. Allocates nothing.
  * @sdev: The device.
- * @job: The batch that hangs, which stays meanwhile, or NULL.
- * @reason: A constant string.
+ * @job: The hung batch, which is not freed meanwhile, or NULL.
+ * @reason: Reason, a string literal.
  */
 void salvo_coredump_capture(struct salvo_dev *sdev, struct salvo_job *job, const char *reason)
 {

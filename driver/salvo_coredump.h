@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_coredump.h - what the GPU did when it hung, as a devcoredump
+ * salvo_coredump.h - devcoredump of a hang or a lost GPU
  */
 #ifndef SALVO_COREDUMP_H
 #define SALVO_COREDUMP_H
@@ -12,14 +12,14 @@ struct salvo_snapshot;
 struct salvo_job;
 
 /**
- * struct salvo_coredump - The one dump that a device takes at a time.
+ * struct salvo_coredump - The devcoredump of a device.
  */
 struct salvo_coredump {
-	/** @work: Makes text of @snapshot and hands it over. */
+	/** @work: Formats @snapshot and passes it to devcoredump. */
 	struct work_struct work;
-	/** @taken: @snapshot is filled and belongs to @work; bit 0. */
+	/** @taken: Bit 0: @snapshot is in use. */
 	unsigned long taken;
-	/** @snapshot: Allocated when the driver is bound, for a reset allocates nothing. */
+	/** @snapshot: Preallocated, since a reset must not allocate. */
 	struct salvo_snapshot *snapshot;
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_ctx.c - contexts: queues of batches
+ * salvo_ctx.c - contexts
  *
- * A context is a scheduling entity of its ring, a mask of execution units and a ban flag. A
- * file finds it by an id in file->ctxs. Each job holds the context, so that
- * CTX_DESTROY and the file's end only take the id away: batches in flight
- * complete, and the last of them frees the entity, whose queue is empty then.
+ * A context is a scheduler entity of one ring, with a mask of execution units and a ban
+ * flag. file->ctxs maps ids to contexts. Each job holds a reference, so CTX_DESTROY and
+ * closing the file only remove the id: batches in flight complete, and the last one frees
+ * the entity, whose queue is empty by then.
+ *
+ * Locks: ctx->lock serializes submissions, ctx->fault_lock protects the first fault.
  */
 #include <linux/capability.h>
 #include <linux/slab.h>
@@ -32,7 +34,7 @@ static void salvo_ctx_release(struct kref *ref)
 
 /**
  * salvo_ctx_put() - Drop a reference.
- * @ctx: May be NULL.
+ * @ctx: The context, or NULL.
  */
 void salvo_ctx_put(struct salvo_ctx *ctx)
 {
@@ -41,9 +43,11 @@ void salvo_ctx_put(struct salvo_ctx *ctx)
 }
 
 /**
- * salvo_ctx_find() - The file's context of an id, with a reference, or NULL.
+ * salvo_ctx_find() - Look up a context of a file and get a reference.
  * @file: The file.
- * @id: Of the context.
+ * @id: Id of the context.
+ *
+ * Return: the context, or NULL.
  */
 struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id)
 {
@@ -58,10 +62,10 @@ struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id)
 }
 
 /**
- * salvo_ctx_ban() - A batch hung or faulted: refuse all that follow.
- * @ctx: Its context.
- * @fault: What happened. The first one is kept for CTX_QUERY: what comes later may
- * be its consequence.
+ * salvo_ctx_ban() - Refuse further batches of a context, one of which hung or faulted.
+ * @ctx: The context.
+ * @fault: The fault. CTX_QUERY reports the first one, since later ones may be
+ *         consequences of it.
  */
 void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault)
 {
@@ -73,11 +77,11 @@ void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault)
 }
 
 /**
- * salvo_ctx_note_reset() - The GPU is reset for another's hang, with a batch of ours on it.
+ * salvo_ctx_count_innocent() - Count a reset that ends a batch of a context that did not hang.
  * @ctx: The context.
  * @reset: Number of the reset; each is counted once.
  */
-void salvo_ctx_note_reset(struct salvo_ctx *ctx, u64 reset)
+void salvo_ctx_count_innocent(struct salvo_ctx *ctx, u64 reset)
 {
 	if (ctx->last_reset == reset || salvo_ctx_is_banned(ctx))
 		return;
@@ -85,7 +89,7 @@ void salvo_ctx_note_reset(struct salvo_ctx *ctx, u64 reset)
 	atomic64_inc(&ctx->innocent);
 }
 
-/** salvo_ctx_put_all() - The file ends. */
+/** salvo_ctx_put_all() - Destroy all contexts of a file that is being closed. */
 void salvo_ctx_put_all(struct salvo_file *file)
 {
 	struct salvo_ctx *ctx;
@@ -93,7 +97,7 @@ void salvo_ctx_put_all(struct salvo_file *file)
 
 	xa_for_each(&file->ctxs, id, ctx) {
 		salvo_ctx_put(ctx);
-		/* There may be thousands. */
+		/* There may be SALVO_MAX_CONTEXTS of them. */
 		cond_resched();
 	}
 	xa_destroy(&file->ctxs);
@@ -123,7 +127,7 @@ static s32 salvo_ctx_hw_priority(u32 priority)
 	}
 }
 
-/* Batches of high priority wait for no fences but each other's, where there is a ring more. */
+/* High priority has the last ring, see salvo_ring.c. */
 static struct salvo_ring *salvo_ctx_ring(struct salvo_dev *sdev, u32 priority)
 {
 	return &sdev->rings[priority == DRM_SALVO_PRIORITY_HIGH ? sdev->mmio.rings - 1 : 0];
@@ -141,7 +145,7 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
-	/* Zero is the driver's own, for address space packets. */
+	/* Zero is reserved for address space packets. */
 	ret = ida_alloc_min(&sdev->hw_ctxs, 1, GFP_KERNEL);
 	if (ret < 0)
 		goto err_free;
@@ -175,13 +179,17 @@ int salvo_ctx_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct salvo_ctx *ctx;
 	int ret;
 
-	ret = salvo_check(sdev, !args->flags, -EINVAL) ?:
-	      salvo_check(sdev, !args->pad, -EINVAL) ?:
-	      salvo_check(sdev, !(args->eu_mask & ~units), -EINVAL) ?:
-	      salvo_check(sdev, args->priority <= DRM_SALVO_PRIORITY_HIGH, -EINVAL) ?:
-	      salvo_check(sdev, args->priority != DRM_SALVO_PRIORITY_HIGH ||
-			  capable(CAP_SYS_NICE), -EACCES) ?:
-	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	ret = salvo_refuse_if(sdev, args->flags, -EINVAL, "flags %#x are unknown",
+			      args->flags) ?:
+	      salvo_refuse_if(sdev, args->pad, -EINVAL, "pad is not zero") ?:
+	      salvo_refuse_if(sdev, args->eu_mask & ~units, -EINVAL,
+			      "eu_mask %#llx is not within %#llx", args->eu_mask, units) ?:
+	      salvo_refuse_if(sdev, args->priority > DRM_SALVO_PRIORITY_HIGH, -EINVAL,
+			      "priority %u is unknown", args->priority) ?:
+	      salvo_refuse_if(sdev, args->priority == DRM_SALVO_PRIORITY_HIGH &&
+			      !capable(CAP_SYS_NICE), -EACCES,
+			      "high priority without CAP_SYS_NICE") ?:
+	      salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone");
 	if (ret)
 		return ret;
 
@@ -191,7 +199,8 @@ int salvo_ctx_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	ret = xa_alloc(&file->ctxs, &args->id, ctx, XA_LIMIT(1, SALVO_MAX_CONTEXTS), GFP_KERNEL);
 	if (ret) {
 		salvo_ctx_put(ctx);
-		return salvo_refuse(sdev, ret == -EBUSY ? -E2BIG : ret, "an id is free");
+		return salvo_refuse(sdev, ret == -EBUSY ? -E2BIG : ret,
+				    "no id is free of %u", SALVO_MAX_CONTEXTS);
 	}
 	return 0;
 }
@@ -204,11 +213,11 @@ int salvo_ctx_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	struct salvo_ctx *ctx;
 	int ret;
 
-	ret = salvo_check(sdev, !args->pad, -EINVAL);
+	ret = salvo_refuse_if(sdev, args->pad, -EINVAL, "pad is not zero");
 	if (ret)
 		return ret;
 	ctx = xa_erase(&file->ctxs, args->id);
-	ret = salvo_check(sdev, ctx, -ENOENT);
+	ret = salvo_refuse_if(sdev, !ctx, -ENOENT, "context %u does not exist", args->id);
 	salvo_ctx_put(ctx);
 	return ret;
 }
@@ -221,7 +230,7 @@ int salvo_ctx_query_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	struct salvo_ctx *ctx = salvo_ctx_find(file, args->id);
 	int ret;
 
-	ret = salvo_check(sdev, ctx, -ENOENT);
+	ret = salvo_refuse_if(sdev, !ctx, -ENOENT, "context %u does not exist", args->id);
 	if (ret)
 		return ret;
 	args->state = salvo_ctx_is_banned(ctx) ? DRM_SALVO_CTX_BANNED : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_ctx.h - contexts: queues of batches
+ * salvo_ctx.h - contexts
  */
 #ifndef SALVO_CTX_H
 #define SALVO_CTX_H
@@ -13,7 +13,7 @@
 
 #include "uapi/drm/salvo_drm.h"
 
-/* Ids that one file may have. */
+/* Maximum number of contexts of a file. */
 #define SALVO_MAX_CONTEXTS	4096u
 
 struct drm_device;
@@ -23,46 +23,46 @@ struct salvo_ring;
 struct salvo_vm;
 
 /**
- * struct salvo_ctx - A queue of batches.
+ * struct salvo_ctx - A context: a queue of batches that run in order.
  */
 struct salvo_ctx {
-	/** @ref: Of the file's table and of each job. */
+	/** @ref: Held by file->ctxs and by each job. */
 	struct kref ref;
-	/** @vm: Address space; a reference. */
+	/** @vm: Address space; holds a reference. */
 	struct salvo_vm *vm;
-	/** @hw_id: Number on the ring, unique in the device. */
+	/** @hw_id: Hardware context identifier, unique in the device. */
 	u32 hw_id;
-	/** @ring: That its batches come by. */
+	/** @ring: Ring of its batches. */
 	struct salvo_ring *ring;
-	/** @hw_priority: SALVO_PRIORITY_* on the ring. */
+	/** @hw_priority: SALVO_PRIORITY_* in its ring entries. */
 	s32 hw_priority;
-	/** @eu_mask: Execution units its batches may use; zero means all. */
+	/** @eu_mask: Execution units that its batches may use; zero means all. */
 	u64 eu_mask;
-	/** @lock: Batches are armed and pushed under it, so that their order is one. */
+	/** @lock: Held from arming a job to publishing its fence, so that both orders agree. */
 	struct mutex lock;
-	/** @entity: Of the scheduler. */
+	/** @entity: Entity of drm_sched. */
 	struct drm_sched_entity entity;
-	/** @banned: A batch of it hung or faulted; set once. */
+	/** @banned: A batch hung or faulted; later ones are refused. Set once. */
 	bool banned;
 	/** @fault_lock: Protects @fault and @guilty. */
 	spinlock_t fault_lock;
-	/** @fault: The first one. */
+	/** @fault: The first fault. */
 	struct drm_salvo_fault fault;
-	/** @guilty: Batches that hung or faulted. */
+	/** @guilty: Number of batches that hung or faulted. */
 	u64 guilty;
-	/** @innocent: Resets for another's hang while a batch of it was on the ring. */
+	/** @innocent: Number of resets, for another context's hang, that ended batches of it. */
 	atomic64_t innocent;
-	/** @last_reset: The newest of them; of who resets only. */
+	/** @last_reset: Number of the last such reset; owned by the reset. */
 	u64 last_reset;
-	/** @newest: Hardware fence of the last batch put on the ring, or NULL; of the scheduler. */
+	/** @newest: Hardware fence of the last batch put on the ring, or NULL; owned by run_job. */
 	struct dma_fence *newest;
-	/** @queued: Batches accepted that have not ended. */
+	/** @queued: Number of batches submitted that have not ended. */
 	atomic_t queued;
-	/** @submitted: Batches accepted. */
+	/** @submitted: Number of batches submitted. */
 	atomic64_t submitted;
-	/** @completed: Batches that ended. */
+	/** @completed: Number of batches that ended. */
 	atomic64_t completed;
-	/** @failed: Batches that ended with an error. */
+	/** @failed: Number of batches that ended with an error. */
 	atomic64_t failed;
 };
 
@@ -78,7 +78,7 @@ static inline bool salvo_ctx_is_banned(const struct salvo_ctx *ctx)
 }
 
 void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault);
-void salvo_ctx_note_reset(struct salvo_ctx *ctx, u64 reset);
+void salvo_ctx_count_innocent(struct salvo_ctx *ctx, u64 reset);
 
 struct salvo_ctx *salvo_ctx_find(struct salvo_file *file, u32 id);
 void salvo_ctx_put(struct salvo_ctx *ctx);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_debugfs.c - /sys/kernel/debug/dri/N/salvo, the counters of the whole device,
- * and salvo_buffers, a line for each buffer
+ * salvo_debugfs.c - files in /sys/kernel/debug/dri/N
  *
- * The counters are one "name: number" a line, for tests and people. Nothing here is an interface.
+ * salvo has the counters of the device, one "name: number" a line; salvo_buffers a line
+ * for each buffer; a write to salvo_reset resets the GPU. They are for tests and debugging
+ * and not a stable interface.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -60,7 +61,7 @@ static const struct drm_info_list salvo_debugfs_files[] = {
 	{ "salvo_buffers", salvo_debugfs_show_buffers, 0, NULL },
 };
 
-/* Whatever is written: a reset, done when write() returns. */
+/* Any value resets the GPU; write() returns after the reset. */
 static int salvo_debugfs_reset(void *data, u64 value)
 {
 	struct salvo_dev *sdev = data;
@@ -75,7 +76,7 @@ static int salvo_debugfs_reset(void *data, u64 value)
 }
 DEFINE_DEBUGFS_ATTRIBUTE(salvo_debugfs_reset_fops, NULL, salvo_debugfs_reset, "%llu\n");
 
-/** salvo_debugfs_init() - Add our files to a minor's folder. */
+/** salvo_debugfs_init() - Create the files of a minor. */
 void salvo_debugfs_init(struct drm_minor *minor)
 {
 	drm_debugfs_create_files(salvo_debugfs_files, ARRAY_SIZE(salvo_debugfs_files),

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_decode.c - packets and faults in readable form
+ * salvo_decode.c - packets and faults as text
  *
- * One line for each command of a packet, in the order and with the numbers of the
- * batch (B7 of CN105940388). A packet comes out of memory that the device can
- * write, so nothing in it is believed: what does not fit ends the list with a line
- * that says so. Keeps no state and takes no lock.
+ * Prints one line for each command of a packet, in the order and with the indices of the
+ * batch (B7 of CN105940388). The packet was in memory that the device can write, so
+ * it is untrusted: the first malformed command ends the list. Keeps no state and takes
+ * no lock.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
 
 #include <drm/drm_print.h>
 
-#include "salvo_hw.h"
 #include "salvo_decode.h"
+#include "salvo_hw.h"
 
 static const char *salvo_decode_name(const char * const *names, size_t count, u32 index)
 {
@@ -41,7 +41,7 @@ const char *salvo_decode_fault(u32 kind)
 	return salvo_decode_name(names, ARRAY_SIZE(names), kind);
 }
 
-/** salvo_decode_access() - What SALVO_ACCESS_* was tried. */
+/** salvo_decode_access() - The name of a combination of SALVO_ACCESS_*. */
 const char *salvo_decode_access(u32 access)
 {
 	static const char * const names[] = {
@@ -141,7 +141,7 @@ static void salvo_decode_op(struct drm_printer *p, const void *op)
 	}
 }
 
-/* The length of a command, or 0 if its code is none of a batch. */
+/* The length of a command, or 0 if the code is not one of a batch. */
 static size_t salvo_decode_op_bytes(u16 code)
 {
 	switch (code) {
@@ -172,9 +172,9 @@ static size_t salvo_decode_op_bytes(u16 code)
 
 /**
  * salvo_decode_packet() - Print the commands of a packet, one a line.
- * @p: Where to.
- * @packet: A copy of the packet, or of its beginning; nobody writes to it meanwhile.
- * @bytes: Of it.
+ * @p: Printer.
+ * @packet: A private copy of the packet, or of its beginning.
+ * @bytes: Size of the copy.
  */
 void salvo_decode_packet(struct drm_printer *p, const void *packet, size_t bytes)
 {
@@ -196,7 +196,7 @@ void salvo_decode_packet(struct drm_printer *p, const void *packet, size_t bytes
 
 		if (left < sizeof(*op) || !salvo_decode_op_bytes(op->code) ||
 		    op->bytes != salvo_decode_op_bytes(op->code) || op->bytes > left) {
-			drm_printf(p, "  no command at byte %zu\n", at - (const u8 *)packet);
+			drm_printf(p, "  malformed command at byte %zu\n", at - (const u8 *)packet);
 			return;
 		}
 		salvo_decode_op(p, op);

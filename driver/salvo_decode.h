@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_decode.h - packets and faults in readable form
+ * salvo_decode.h - packets and faults as text
  */
 #ifndef SALVO_DECODE_H
 #define SALVO_DECODE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_device.h - one GPU: what it owns and in which order it comes and goes
+ * salvo_device.h - one GPU: its state, bring-up and teardown
  */
 #ifndef SALVO_DEVICE_H
 #define SALVO_DEVICE_H
@@ -24,10 +24,10 @@ struct drm_driver;
 struct pci_dev;
 
 /**
- * struct salvo_counters - What batches cost, of a file or of the device.
+ * struct salvo_counters - Cost of batches, of a file or of the device.
  *
- * Written where the thing counted happens, before the batch's fence signals, so
- * that who has waited for the fence sees them.
+ * Each counter is updated before the fence of the batch signals, so that whoever has
+ * waited for the fence reads the final values.
  */
 struct salvo_counters {
 	/** @packets: DMA packets of batches that were put on a ring. */
@@ -38,7 +38,7 @@ struct salvo_counters {
 	atomic64_t interrupts;
 	/** @completions: Deferred completions. */
 	atomic64_t completions;
-	/** @busy_ns: Time that units spent on them, as the device told it. */
+	/** @busy_ns: Time that execution units spent on them, as the device reports it. */
 	atomic64_t busy_ns;
 };
 
@@ -46,54 +46,51 @@ struct salvo_counters {
  * struct salvo_dev - One bound GPU.
  */
 struct salvo_dev {
-	/** @drm: Base; its last reference frees the structure. */
+	/** @drm: DRM device; its last reference frees the structure. */
 	struct drm_device drm;
 	/** @mmio: Registers and VRAM aperture. */
 	struct salvo_mmio mmio;
-	/** @rings: Command rings, as many as @mmio says. */
+	/** @rings: Command rings; @mmio.rings of them are in use. */
 	struct salvo_ring rings[SALVO_MAX_RINGS];
 
 	/**
-	 * @wq: Ordered: the watchdog, resets, loss of the GPU and the freeing
-	 * of address space never run at once.
+	 * @wq: Ordered workqueue, so that the watchdog, resets, the loss of the GPU and
+	 * the reclaim of address spaces never run concurrently.
 	 */
 	struct workqueue_struct *wq;
 	/** @reclaim: Frees bindings whose batches are done, see salvo_vm.c. */
 	struct delayed_work reclaim;
-	/** @watchdog: Looks whether the GPU lives and whether a batch hangs. */
+	/** @watchdog: Detects a dead GPU and hung batches. */
 	struct delayed_work watchdog;
-	/** @lost: Gives the GPU up. */
+	/** @lost: Handles the "device lost" interrupt. */
 	struct work_struct lost;
-	/** @forced_reset: Resets the GPU for debugfs. */
+	/** @forced_reset: Resets the GPU on request from debugfs. */
 	struct work_struct forced_reset;
-	/** @wedged: Tells user space of it; on a queue of the system. */
+	/** @wedged: Sends the uevent; runs on a system workqueue, since it allocates. */
 	struct work_struct wedged;
-	/** @dump: Taken when a batch hangs or the GPU is lost. */
+	/** @dump: Captured when a batch hangs or the GPU is lost. */
 	struct salvo_coredump dump;
 
-	/**
-	 * @gone: The GPU does not answer or was unbound, for good. Read without
-	 * a lock; set once.
-	 */
+	/** @gone: The GPU does not answer or was unbound. Set once, read without a lock. */
 	bool gone;
 	/**
-	 * @quiet: The GPU, gone, makes no more access to system memory, so what it
-	 * knew may be freed without telling it. Set once, before a call of
-	 * salvo_vm_reclaim_gone().
+	 * @detached: The GPU is gone and reads no more packets, so that bindings and
+	 * address spaces are freed without UNBIND and SPACE_END. Set once, before a call
+	 * of salvo_vm_reclaim_gone().
 	 */
-	bool quiet;
+	bool detached;
 	/**
-	 * @wild: The GPU was given up but has not said that it stopped. It fetches no
-	 * more packets, yet kernels may still write to imported memory.
+	 * @dma_unconfirmed: The GPU is gone but did not acknowledge a reset: kernels may
+	 * still write to imported memory.
 	 */
-	bool wild;
-	/** @parked: The schedulers are, for a suspend; of suspend and resume only. */
+	bool dma_unconfirmed;
+	/** @parked: The schedulers are parked; owned by suspend and resume. */
 	bool parked;
-	/** @jobs: Batches that exist, whatever their state. */
+	/** @jobs: Number of struct salvo_job that exist. */
 	atomic_t jobs;
 	/** @jobs_idle: Woken when @jobs drops to 0. */
 	wait_queue_head_t jobs_idle;
-	/** @progress: Woken when ring slots, VRAM or room for batches come free. */
+	/** @progress: Woken when ring slots, VRAM or packet memory come free. */
 	wait_queue_head_t progress;
 
 	/** @bos_lock: Protects @bos and the labels of buffers. */
@@ -101,56 +98,57 @@ struct salvo_dev {
 	/** @bos: All struct salvo_gem_object. */
 	struct list_head bos;
 
-	/** @vram_lock: Protects the next four. */
+	/** @vram_lock: Protects @vram, @vram_used, @window and @window_used. */
 	struct mutex vram_lock;
-	/** @vram: Offsets in VRAM. */
+	/** @vram: Allocator of VRAM. */
 	struct drm_mm vram;
-	/** @vram_used: Bytes allocated. */
+	/** @vram_used: Bytes allocated in @vram. */
 	u64 vram_used;
-	/** @window: Offsets in the window for system memory, if there is one. */
+	/** @window: Allocator of the GPU addresses for system memory, if the GPU has any. */
 	struct drm_mm window;
-	/** @window_used: Bytes allocated. */
+	/** @window_used: Bytes allocated in @window. */
 	u64 window_used;
 
 	/**
-	 * @space_lock: Serializes address space packets against each other and
-	 * against resets; protects @spaces, @reclaiming. Nothing allocates under it.
+	 * @space_lock: Serializes address space packets with each other and with resets;
+	 * protects @spaces and @reclaiming. A reset takes it, so nothing may be allocated
+	 * under it.
 	 */
 	struct mutex space_lock;
-	/** @spaces: All struct salvo_vm that the device may know of. */
+	/** @spaces: All struct salvo_vm that the device may know. */
 	struct list_head spaces;
-	/** @reclaiming: Bindings that wait to be freed. */
+	/** @reclaiming: Number of bindings that wait to be freed. */
 	unsigned int reclaiming;
-	/** @asids: Address space numbers in use. */
+	/** @asids: Address space identifiers in use. */
 	struct xarray asids;
-	/** @asid_next: Where to look for the next one. */
+	/** @asid_next: Where xa_alloc_cyclic() continues. */
 	u32 asid_next;
-	/** @hw_ctxs: Context numbers in use on the rings. */
+	/** @hw_ctxs: Hardware context identifiers in use. */
 	struct ida hw_ctxs;
 
-	/** @counters: Of all files together; interrupts are all that were taken. */
+	/** @counters: Sum over all files; interrupts counts all fence interrupts. */
 	struct salvo_counters counters;
 	/** @space_packets: Address space packets put on ring 0. */
 	atomic64_t space_packets;
-	/** @faults: Faults reported by the device. */
+	/** @faults: Fault reports of the device. */
 	atomic64_t faults;
 	/** @kills: Contexts killed by the device since the driver was bound. */
 	atomic64_t kills;
 	/** @resets: Resets since the driver was bound. */
 	atomic64_t resets;
-	/** @clients: Numbers of files, for fdinfo. */
+	/** @clients: Last client id given to a file, for fdinfo. */
 	atomic64_t clients;
 	/** @irqs: Linux interrupt numbers of the vectors. */
 	int irqs[SALVO_VECTORS];
-	/** @fault_ratelimit: Limits what faults print. */
+	/** @fault_ratelimit: Limits the log messages about faults. */
 	struct ratelimit_state fault_ratelimit;
-	/** @fault_sequence: Last fault seen; of the fault thread only. */
+	/** @fault_sequence: Last fault report seen; owned by the fault interrupt's thread. */
 	u64 fault_sequence;
-	/** @heartbeat: Last one seen; of the watchdog only. */
+	/** @heartbeat: Last heartbeat seen; owned by the watchdog. */
 	u32 heartbeat;
-	/** @heartbeat_misses: Looks since it moved; of the watchdog only. */
+	/** @heartbeat_misses: Watchdog samples since it changed; owned by the watchdog. */
 	unsigned int heartbeat_misses;
-	/** @units: What the units do; of the watchdog only. */
+	/** @units: Activity of the execution units; owned by the watchdog. */
 	struct salvo_unit_regs units[SALVO_MAX_UNITS];
 };
 
@@ -160,31 +158,32 @@ static inline struct salvo_dev *to_salvo(struct drm_device *drm)
 }
 
 /**
- * salvo_refuse() - Refuse something: the only way to, so that every refusal can be seen.
+ * salvo_refuse() - Log why a request is refused. Every refusal of the driver goes through this.
  * @sdev: The device.
  * @err: Negative errno.
- * @condition: What should have held, a string.
+ * @what: What is wrong, a format string, followed by its arguments.
  *
  * Return: @err.
  */
-#define salvo_refuse(sdev, err, condition, ...) ({			\
+#define salvo_refuse(sdev, err, what, ...) ({				\
 	const int __err = (err);					\
 									\
-	drm_dbg(&(sdev)->drm, "%s: %d, failed: " condition "\n",	\
-		__func__, __err, ##__VA_ARGS__);			\
+	drm_dbg(&(sdev)->drm, "%s: " what " (%d)\n", __func__,		\
+		##__VA_ARGS__, __err);					\
 	__err;								\
 })
 
 /**
- * salvo_check() - Refuse unless a condition holds.
- * @sdev: The device, for the message.
- * @condition: What must hold.
- * @err: The error if it does not.
+ * salvo_refuse_if() - Refuse a request if something is wrong with it.
+ * @sdev: The device.
+ * @wrong: Condition under which the request is refused.
+ * @err: Negative errno.
+ * @what: What is wrong, a format string, followed by its arguments.
  *
- * Return: 0 or @err.
+ * Return: @err if @wrong holds, else 0.
  */
-#define salvo_check(sdev, condition, err)				\
-	(likely(condition) ? 0 : salvo_refuse(sdev, err, "%s", #condition))
+#define salvo_refuse_if(sdev, wrong, err, what, ...)			\
+	(unlikely(wrong) ? salvo_refuse(sdev, err, what, ##__VA_ARGS__) : 0)
 
 static inline bool salvo_device_is_gone(const struct salvo_dev *sdev)
 {
@@ -194,7 +193,8 @@ static inline bool salvo_device_is_gone(const struct salvo_dev *sdev)
 int salvo_device_init(struct salvo_dev *sdev, struct pci_dev *pdev);
 void salvo_device_fini(struct salvo_dev *sdev);
 void salvo_device_shutdown(struct salvo_dev *sdev);
-int salvo_device_suspend(struct salvo_dev *sdev);
-int salvo_device_resume(struct salvo_dev *sdev);
+
+int salvo_device_start_hw(struct salvo_dev *sdev);
+int salvo_device_stop_hw(struct salvo_dev *sdev);
 
 #endif /* SALVO_DEVICE_H */

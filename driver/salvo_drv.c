@@ -2,9 +2,8 @@
 /*
  * salvo_drv.c - module, PCI function, ioctl table, open and close
  *
- * Only the render node is served. ivshmem functions have no identity of their
- * own, so the driver takes any 1af4:1110 and leaves alone what does not show the
- * magic number.
+ * The driver has a render node only. The PCI ids are those of every ivshmem function
+ * (1af4:1110); probe rejects a function whose registers lack the magic number.
  */
 #include <linux/module.h>
 #include <linux/nospec.h>
@@ -23,6 +22,7 @@
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_gem.h"
+#include "salvo_pm.h"
 #include "salvo_prime.h"
 #include "salvo_vm.h"
 
@@ -36,8 +36,9 @@ static int salvo_file_open_entered(struct salvo_dev *sdev, struct drm_file *filp
 	struct salvo_file *file;
 	int ret;
 
-	ret = salvo_check(sdev, drm_is_render_client(filp), -EACCES) ?:
-	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	ret = salvo_refuse_if(sdev, !drm_is_render_client(filp), -EACCES,
+			      "not the render node") ?:
+	      salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone");
 	if (ret)
 		return ret;
 	file = kzalloc(sizeof(*file), GFP_KERNEL);
@@ -60,13 +61,13 @@ static int salvo_file_open(struct drm_device *drm, struct drm_file *filp)
 	int idx, ret;
 
 	if (!drm_dev_enter(drm, &idx))
-		return salvo_refuse(to_salvo(drm), -ENODEV, "the device is bound");
+		return salvo_refuse(to_salvo(drm), -ENODEV, "the device is unplugged");
 	ret = salvo_file_open_entered(to_salvo(drm), filp);
 	drm_dev_exit(idx);
 	return ret;
 }
 
-/* Buffers are closed already; batches in flight complete. */
+/* DRM has closed the handles; batches in flight complete. */
 static void salvo_file_close(struct drm_device *drm, struct drm_file *filp)
 {
 	struct salvo_file *file = filp->driver_priv;
@@ -91,8 +92,9 @@ static const struct drm_ioctl_desc salvo_ioctls[] = {
 };
 
 /*
- * DRM's core zeroes what the user's structure lacks, but of a longer one it hands us
- * the part that we know and says nothing of the rest.
+ * DRM's core pads an argument that is shorter than the driver's structure with zeros,
+ * but silently cuts off a longer one. A newer userspace may set a field there that this
+ * driver does not know, so the tail must be zero.
  */
 static int salvo_ioctl_check_tail(struct file *f, unsigned int cmd, unsigned long arg)
 {
@@ -110,7 +112,7 @@ static int salvo_ioctl_check_tail(struct file *f, unsigned int cmd, unsigned lon
 	if (ret > 0)
 		return 0;
 	return salvo_refuse(to_salvo(filp->minor->dev), ret ?: -EINVAL,
-			    "what is unknown of %zu bytes is zero", size);
+			    "bytes %zu to %zu of the argument are not zero", known, size);
 }
 
 static long salvo_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
@@ -167,7 +169,7 @@ static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	sdev = devm_drm_dev_alloc(&pdev->dev, &salvo_driver, struct salvo_dev, drm);
 	if (IS_ERR(sdev))
-		return PTR_ERR(sdev);
+		return dev_err_probe(&pdev->dev, PTR_ERR(sdev), "cannot allocate the device\n");
 	pci_set_drvdata(pdev, sdev);
 	ret = salvo_device_init(sdev, pdev);
 	if (ret)
@@ -175,9 +177,9 @@ static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = drm_dev_register(&sdev->drm, 0);
 	if (ret) {
 		salvo_device_fini(sdev);
-		return ret;
+		return dev_err_probe(&pdev->dev, ret, "cannot register the DRM device\n");
 	}
-	/* Lost meanwhile: nobody could hear it. */
+	/* Lost before the minor existed: send the uevent now. */
 	if (salvo_device_is_gone(sdev))
 		queue_work(system_unbound_wq, &sdev->wedged);
 	drm_info(&sdev->drm, "%u execution units, %llu MiB of VRAM\n", sdev->mmio.units,
@@ -189,7 +191,7 @@ static void salvo_pci_remove(struct pci_dev *pdev)
 {
 	struct salvo_dev *sdev = pci_get_drvdata(pdev);
 
-	/* Who waits inside an ioctl has to leave it before drm_dev_unplug() returns. */
+	/* drm_dev_unplug() waits for ioctls, which may wait for @progress. */
 	WRITE_ONCE(sdev->gone, true);
 	wake_up_all(&sdev->progress);
 	drm_dev_unplug(&sdev->drm);
@@ -203,12 +205,12 @@ static void salvo_pci_shutdown(struct pci_dev *pdev)
 
 static int salvo_pci_suspend(struct device *dev)
 {
-	return salvo_device_suspend(dev_get_drvdata(dev));
+	return salvo_pm_suspend(dev_get_drvdata(dev));
 }
 
 static int salvo_pci_resume(struct device *dev)
 {
-	return salvo_device_resume(dev_get_drvdata(dev));
+	return salvo_pm_resume(dev_get_drvdata(dev));
 }
 
 static DEFINE_SIMPLE_DEV_PM_OPS(salvo_pm_ops, salvo_pci_suspend, salvo_pci_resume);

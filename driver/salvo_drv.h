@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_drv.h - an open file, and the ioctls that have no header of their own
+ * salvo_drv.h - an open file; ioctls without a header of their own
  */
 #ifndef SALVO_DRV_H
 #define SALVO_DRV_H
@@ -19,18 +19,18 @@ struct file;
 struct salvo_vm;
 struct seq_file;
 
-/* Elements in each of a submission's syncobj arrays. */
+/* Maximum length of each syncobj array of a submission. */
 #define SALVO_MAX_SYNCS	1024u
 
 /**
  * struct salvo_file - An open file of the render node.
  */
 struct salvo_file {
-	/** @vm: Its address space. */
+	/** @vm: GPU address space. */
 	struct salvo_vm *vm;
-	/** @ctxs: Its contexts by id. */
+	/** @ctxs: Contexts, by id. */
 	struct xarray ctxs;
-	/** @client: Number of the file, for fdinfo. */
+	/** @client: Client id in fdinfo. */
 	u64 client;
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_fdinfo.c - what a file of the render node costs: /proc/PID/fdinfo/FD
+ * salvo_fdinfo.c - usage statistics of a file: /proc/PID/fdinfo/FD
  *
- * Keys and units are those of Documentation/gpu/drm-usage-stats.rst, so that tools
- * which know no Salvo read it; "salvo-" keys are our own. Time is what the units spent
- * on the file's batches that have ended, all units together, hence the capacity.
+ * Keys and units follow Documentation/gpu/drm-usage-stats.rst, so that generic tools can
+ * read them; keys that start with "salvo-" are specific to this driver. Engine time is the
+ * sum over all execution units, for batches that have ended; the capacity is the number
+ * of units.
  */
 #include <linux/idr.h>
 #include <linux/seq_file.h>
@@ -18,14 +19,14 @@
 #include "salvo_vm.h"
 
 /**
- * struct salvo_memory_stats - Bytes of a file's buffers.
+ * struct salvo_memory_stats - Sizes of a file's buffers in bytes.
  */
 struct salvo_memory_stats {
-	/** @vram: In video memory. */
+	/** @vram: Buffers in VRAM. */
 	u64 vram;
-	/** @vram_shared: Of those, in more than one file, or exported. */
+	/** @vram_shared: Those of them that have several handles or were exported. */
 	u64 vram_shared;
-	/** @system: Imported, in the memory of who exported them. */
+	/** @system: Imported buffers. */
 	u64 system;
 };
 
@@ -47,7 +48,7 @@ static void salvo_fdinfo_memory(struct drm_file *filp, struct salvo_memory_stats
 	spin_unlock(&filp->table_lock);
 }
 
-/* Contexts may come and go meanwhile; none is looked into. */
+/* Contexts may be created and freed concurrently, so none is dereferenced. */
 static unsigned int salvo_fdinfo_contexts(struct salvo_file *file)
 {
 	unsigned int count = 0;
@@ -74,7 +75,7 @@ void salvo_fdinfo_show(struct seq_file *m, struct file *f)
 	seq_printf(m, "drm-client-id:\t%llu\n", file->client);
 	seq_printf(m, "drm-engine-eu:\t%lld ns\n", atomic64_read(&counters->busy_ns));
 	seq_printf(m, "drm-engine-capacity-eu:\t%u\n", sdev->mmio.units);
-	/* Nothing is evicted: all of it is resident, and what was freed while in use counts. */
+	/* Nothing is evicted, so all is resident. Includes freed buffers that are in use. */
 	seq_printf(m, "drm-memory-vram:\t%lld KiB\n", atomic64_read(&file->vm->bytes) >> 10);
 	seq_printf(m, "drm-total-vram:\t%llu KiB\n", stats.vram >> 10);
 	seq_printf(m, "drm-shared-vram:\t%llu KiB\n", stats.vram_shared >> 10);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_fence.c - the hardware fence of a batch
+ * salvo_fence.c - hardware fences
  *
- * Users see the scheduler's fence of a batch, and may keep it, in a syncobj, a
- * sync_file or a dma-buf, for longer than the file, the context and the device are
- * there. It calls itself after the scheduler, and its code is drm_sched's. So what it
- * needs is held by the hardware fence, its parent, which goes when it goes: the
- * scheduler's memory, and this module, which holds drm_sched. A device can be unbound
- * while there are fences of it; the module is not unloaded.
+ * Userspace gets the scheduler's finished fence of a batch and can keep it, in a
+ * syncobj, a sync_file or a dma-buf, for longer than the file, the context and the
+ * device exist. That fence reads its timeline's name from the scheduler, and its code is
+ * in drm_sched. The hardware fence is its parent and lives as long; therefore it holds a
+ * reference to struct salvo_sched and to this module, which in turn holds drm_sched. A
+ * device can be unbound while its fences exist, but the module cannot be unloaded.
  *
- * Beside the job and the scheduler's fence, the context holds its newest one.
+ * References are held by the job, by the scheduler's fence, and by ctx->newest.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -44,11 +44,11 @@ static const struct dma_fence_ops salvo_hw_fence_ops = {
 };
 
 /**
- * salvo_hw_fence_create() - Make the fence of a job.
- * @ring: The ring that it will be on.
+ * salvo_hw_fence_create() - Create the hardware fence of a job.
+ * @ring: Ring that the job will be put on.
  * @job: The job.
  *
- * Called for an open file, which holds the module already.
+ * The caller's open file holds a reference to the module.
  *
  * Return: the fence, or NULL.
  */

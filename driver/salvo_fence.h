@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_fence.h - the hardware fence of a batch
+ * salvo_fence.h - hardware fences
  */
 #ifndef SALVO_FENCE_H
 #define SALVO_FENCE_H
@@ -14,25 +14,25 @@ struct salvo_ring;
 struct salvo_sched;
 
 /**
- * struct salvo_hw_fence - Signals when the ring's fence register has passed a batch.
+ * struct salvo_hw_fence - Hardware fence of a batch, drm_sched's "parent" fence.
  *
- * Made in the ioctl; gets its number when the batch gets its place on the ring.
- * Only the scheduler sees it; users hold the scheduler's finished fence, and through
- * it this one. It does not hold the job: the job outlives the signalling, not the
- * fence's memory.
+ * Allocated by the ioctl; its seqno is assigned when the batch is put on the ring. It
+ * is private to the scheduler; users hold the scheduler's finished fence, which holds
+ * a reference to this one. It holds no reference to the job, which is freed after the
+ * fence has signalled.
  */
 struct salvo_hw_fence {
-	/** @base: The fence; first, for it is freed as one. */
+	/** @base: Base; must be the first member, since dma_fence_free() frees it. */
 	struct dma_fence base;
-	/** @lock: For @base. */
+	/** @lock: Lock of @base. */
 	spinlock_t lock;
-	/** @node: In the ring's pending or done list; ring's lock. */
+	/** @node: Entry in ring->pending or ring->done; protected by the ring's lock. */
 	struct list_head node;
-	/** @seqno: Of the ring entry. */
+	/** @seqno: Seqno of the ring entry. */
 	u64 seqno;
-	/** @sched: Whose fences may need it; a reference. */
+	/** @sched: Keeps the timeline's name; holds a reference. */
 	struct salvo_sched *sched;
-	/** @job: The batch; valid until @base has signalled. */
+	/** @job: The job; valid until @base has signalled. */
 	struct salvo_job *job;
 };
 

@@ -2,18 +2,18 @@
 /*
  * salvo_gem.c - buffer objects
  *
- * A buffer lives in VRAM, or it was imported and its memory is another driver's
- * (salvo_prime.c). A handle in a file binds it into the file's address space
- * (salvo_bind.c), and the binding, which ends in steps after the handle was closed,
- * holds it as handles and CPU mappings do. So its place comes free when neither the
- * GPU nor the CPU can see it.
+ * A buffer is allocated in VRAM, or it is imported and its memory belongs to another
+ * driver (salvo_prime.c). Its allocation is contiguous and determines its GPU address,
+ * which is the same in every file that has the buffer. A handle in a file binds the
+ * buffer in the file's address space (salvo_bind.c). The vma holds a reference until the
+ * GPU has unbound the buffer, so its memory is not reused while the GPU or the CPU can
+ * access it.
  *
- * A place is contiguous and is the buffer's GPU address, the same in every file that
- * has the buffer.
+ * CPU mappings are filled with pages of the aperture on fault, and zapped when the device
+ * is unplugged; later faults map a dummy page. Imported buffers are mapped by their
+ * exporter.
  *
- * CPU mappings are made of the aperture's pages at the first touch and are taken
- * away when the device is unplugged; later touches find a page that stands in for it.
- * What was imported is mapped by who exported it.
+ * Locks: sdev->bos_lock protects the list of all buffers and the labels.
  */
 #include <linux/dma-buf.h>
 #include <linux/mm.h>
@@ -34,7 +34,7 @@
 #include "salvo_prime.h"
 #include "salvo_vram.h"
 
-/* Pages put into a CPU mapping at one touch, a power of two. */
+/* Number of pages mapped by one fault, a power of two. */
 #define SALVO_FAULT_AROUND	64u
 
 void salvo_gem_init_list(struct salvo_dev *sdev)
@@ -43,14 +43,14 @@ void salvo_gem_init_list(struct salvo_dev *sdev)
 	INIT_LIST_HEAD(&sdev->bos);
 }
 
-/** salvo_gem_fini_list() - All buffers are gone. */
+/** salvo_gem_fini_list() - Destroy the list of all buffers, which is empty. */
 void salvo_gem_fini_list(struct salvo_dev *sdev)
 {
 	WARN_ON(!list_empty(&sdev->bos));
 	mutex_destroy(&sdev->bos_lock);
 }
 
-/* --- life -------------------------------------------------------------------- */
+/* --- GEM object -------------------------------------------------------------- */
 
 static void salvo_gem_free(struct drm_gem_object *base)
 {
@@ -62,7 +62,7 @@ static void salvo_gem_free(struct drm_gem_object *base)
 		salvo_gem_destroy(bo);
 }
 
-/* A new handle; nobody else can use it before we return. */
+/* Bind the buffer for a new handle, which no ioctl can use before this returns. */
 static int salvo_gem_open(struct drm_gem_object *base, struct drm_file *filp)
 {
 	struct salvo_dev *sdev = to_salvo(base->dev);
@@ -70,7 +70,7 @@ static int salvo_gem_open(struct drm_gem_object *base, struct drm_file *filp)
 	int idx, ret;
 
 	if (!drm_dev_enter(base->dev, &idx))
-		return salvo_refuse(sdev, -ENODEV, "the device is bound");
+		return salvo_refuse(sdev, -ENODEV, "the device is unplugged");
 	ret = salvo_bind(file->vm, to_salvo_gem(base));
 	drm_dev_exit(idx);
 	return ret;
@@ -84,21 +84,21 @@ static void salvo_gem_close(struct drm_gem_object *base, struct drm_file *filp)
 }
 
 /*
- * The VRAM is gone, but nobody is to die of SIGBUS for it: a page of ordinary memory
- * stands in for all pages of the buffer, so that what is read there means nothing.
+ * After an unplug all pages of a mapping show one dummy page of the buffer, so that the
+ * application reads meaningless data instead of dying of SIGBUS.
  */
-static vm_fault_t salvo_gem_fault_gone(struct salvo_gem_object *bo, struct vm_fault *vmf)
+static vm_fault_t salvo_gem_fault_dummy(struct salvo_gem_object *bo, struct vm_fault *vmf)
 {
-	struct page *page = READ_ONCE(bo->gone_page);
+	struct page *page = READ_ONCE(bo->dummy_page);
 
 	if (!page) {
 		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 		if (!page)
 			return VM_FAULT_OOM;
-		/* Another thread may have been first. */
-		if (cmpxchg(&bo->gone_page, NULL, page)) {
+		/* Another thread may have set it concurrently. */
+		if (cmpxchg(&bo->dummy_page, NULL, page)) {
 			__free_page(page);
-			page = READ_ONCE(bo->gone_page);
+			page = READ_ONCE(bo->dummy_page);
 		}
 	}
 	return vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, page_to_pfn(page));
@@ -116,8 +116,8 @@ static vm_fault_t salvo_gem_fault(struct vm_fault *vmf)
 	int idx;
 
 	if (!drm_dev_enter(&sdev->drm, &idx))
-		return salvo_gem_fault_gone(bo, vmf);
-	/* The mapping may start anywhere, after mremap and partial munmap. */
+		return salvo_gem_fault_dummy(bo, vmf);
+	/* After mremap or a partial munmap a mapping starts anywhere in the buffer. */
 	first = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
 	if (first >= pages)
 		goto exit;
@@ -142,15 +142,16 @@ static const struct vm_operations_struct salvo_gem_vm_ops = {
 };
 
 /*
- * Of the render node or of a dma-buf that we exported. A private mapping would be
- * copied when written, but there are no pages to copy.
+ * mmap of the render node, or of an exported dma-buf. A private writable mapping would
+ * copy pages on write, but VRAM has no struct pages.
  */
 static int salvo_gem_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 {
 	struct salvo_dev *sdev = to_salvo(base->dev);
 	int ret;
 
-	ret = salvo_check(sdev, !is_cow_mapping(vma->vm_flags), -EINVAL);
+	ret = salvo_refuse_if(sdev, is_cow_mapping(vma->vm_flags), -EINVAL,
+			      "the mapping is private");
 	if (ret)
 		return ret;
 	if (to_salvo_gem(base)->flags & DRM_SALVO_BO_IMPORTED)
@@ -172,10 +173,10 @@ static const struct drm_gem_object_funcs salvo_gem_funcs = {
 };
 
 /**
- * salvo_gem_create() - A buffer with a place but without handles.
+ * salvo_gem_create() - Create a buffer without a handle.
  * @sdev: The device.
- * @size: Bytes, whole pages.
- * @flags: DRM_SALVO_BO_*; without DRM_SALVO_BO_IMPORTED it is in VRAM and zeroed.
+ * @size: Size in bytes, a multiple of the page size.
+ * @flags: DRM_SALVO_BO_*. Without DRM_SALVO_BO_IMPORTED it is in VRAM and zeroed.
  *
  * Return: the buffer or an error pointer: -ENOMEM, -ENOSPC, -ERESTARTSYS, -EINTR.
  */
@@ -216,7 +217,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/** salvo_gem_destroy() - Nobody holds the buffer any more. */
+/** salvo_gem_destroy() - Free a buffer that has no references. */
 void salvo_gem_destroy(struct salvo_gem_object *bo)
 {
 	struct salvo_dev *sdev = to_salvo(bo->base.dev);
@@ -229,13 +230,13 @@ void salvo_gem_destroy(struct salvo_gem_object *bo)
 	else
 		salvo_vram_free(sdev, &bo->place);
 	drm_gem_object_release(&bo->base);
-	if (bo->gone_page)
-		__free_page(bo->gone_page);
+	if (bo->dummy_page)
+		__free_page(bo->dummy_page);
 	kfree(bo->label);
 	kfree(bo);
 }
 
-/** salvo_gem_access() - What the GPU may do with a buffer: SALVO_ACCESS_*. */
+/** salvo_gem_access() - SALVO_ACCESS_* that the GPU has to a buffer. */
 u32 salvo_gem_access(const struct salvo_gem_object *bo)
 {
 	u32 access = SALVO_ACCESS_READ;
@@ -247,7 +248,7 @@ u32 salvo_gem_access(const struct salvo_gem_object *bo)
 	return access;
 }
 
-/** salvo_gem_show_all() - For debugfs: a line for each buffer. */
+/** salvo_gem_show_all() - Print a line for each buffer, for debugfs. */
 void salvo_gem_show_all(struct salvo_dev *sdev, struct seq_file *m)
 {
 	struct salvo_gem_object *bo;
@@ -272,11 +273,13 @@ static int salvo_bo_create_entered(struct salvo_dev *sdev, struct drm_salvo_bo_c
 	struct salvo_gem_object *bo;
 	int ret;
 
-	ret = salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV) ?:
-	      salvo_check(sdev, args->size, -EINVAL) ?:
-	      salvo_check(sdev, !(args->flags & ~(DRM_SALVO_BO_EXEC | DRM_SALVO_BO_READONLY)),
-			  -EINVAL) ?:
-	      salvo_check(sdev, args->size <= sdev->mmio.vram_bytes, -ENOSPC);
+	ret = salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone") ?:
+	      salvo_refuse_if(sdev, !args->size, -EINVAL, "size is zero") ?:
+	      salvo_refuse_if(sdev, args->flags & ~(DRM_SALVO_BO_EXEC | DRM_SALVO_BO_READONLY),
+			      -EINVAL, "flags %#x are unknown", args->flags) ?:
+	      salvo_refuse_if(sdev, args->size > sdev->mmio.vram_bytes, -ENOSPC,
+			      "size %llu exceeds VRAM, %llu bytes", args->size,
+			      sdev->mmio.vram_bytes);
 	if (ret)
 		return ret;
 
@@ -285,7 +288,7 @@ static int salvo_bo_create_entered(struct salvo_dev *sdev, struct drm_salvo_bo_c
 		return PTR_ERR(bo);
 	args->size = bo->base.size;
 	args->address = bo->address;
-	/* Binds it. From here on the user may close the handle. */
+	/* Binds the buffer; from here on userspace may close the handle. */
 	ret = drm_gem_handle_create(filp, &bo->base, &args->handle);
 	drm_gem_object_put(&bo->base);
 	return ret;
@@ -297,7 +300,7 @@ int salvo_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	int idx, ret;
 
 	if (!drm_dev_enter(drm, &idx))
-		return salvo_refuse(sdev, -ENODEV, "the device is bound");
+		return salvo_refuse(sdev, -ENODEV, "the device is unplugged");
 	ret = salvo_bo_create_entered(sdev, data, filp);
 	drm_dev_exit(idx);
 	return ret;
@@ -310,12 +313,12 @@ int salvo_bo_mmap_offset_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	struct drm_gem_object *base;
 	int ret;
 
-	ret = salvo_check(sdev, !args->pad, -EINVAL) ?:
-	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	ret = salvo_refuse_if(sdev, args->pad, -EINVAL, "pad is not zero") ?:
+	      salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone");
 	if (ret)
 		return ret;
 	base = drm_gem_object_lookup(filp, args->handle);
-	ret = salvo_check(sdev, base, -ENOENT);
+	ret = salvo_refuse_if(sdev, !base, -ENOENT, "handle %u does not exist", args->handle);
 	if (ret)
 		return ret;
 	ret = drm_gem_create_mmap_offset(base);
@@ -332,11 +335,11 @@ int salvo_bo_query_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	struct drm_gem_object *base;
 	int ret;
 
-	ret = salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	ret = salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone");
 	if (ret)
 		return ret;
 	base = drm_gem_object_lookup(filp, args->handle);
-	ret = salvo_check(sdev, base, -ENOENT);
+	ret = salvo_refuse_if(sdev, !base, -ENOENT, "handle %u does not exist", args->handle);
 	if (ret)
 		return ret;
 	args->flags = to_salvo_gem(base)->flags;
@@ -358,8 +361,8 @@ static char *salvo_bo_copy_label(struct salvo_dev *sdev, u64 pointer)
 		return label;
 	if (PTR_ERR(label) == -EINVAL)
 		label = ERR_PTR(-E2BIG);
-	salvo_refuse(sdev, PTR_ERR(label), "the label at %#llx has less than %u bytes", pointer,
-		     SALVO_MAX_LABEL_BYTES);
+	salvo_refuse(sdev, PTR_ERR(label), "cannot read a label of at most %u bytes at %#llx",
+		     SALVO_MAX_LABEL_BYTES, pointer);
 	return label;
 }
 
@@ -371,15 +374,15 @@ int salvo_bo_set_label_ioctl(struct drm_device *drm, void *data, struct drm_file
 	char *label;
 	int ret;
 
-	ret = salvo_check(sdev, !args->pad, -EINVAL) ?:
-	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	ret = salvo_refuse_if(sdev, args->pad, -EINVAL, "pad is not zero") ?:
+	      salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone");
 	if (ret)
 		return ret;
 	label = salvo_bo_copy_label(sdev, args->label);
 	if (IS_ERR(label))
 		return PTR_ERR(label);
 	base = drm_gem_object_lookup(filp, args->handle);
-	ret = salvo_check(sdev, base, -ENOENT);
+	ret = salvo_refuse_if(sdev, !base, -ENOENT, "handle %u does not exist", args->handle);
 	if (!ret) {
 		mutex_lock(&sdev->bos_lock);
 		swap(to_salvo_gem(base)->label, label);

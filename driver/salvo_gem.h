@@ -20,41 +20,40 @@ struct seq_file;
 struct sg_table;
 struct vm_area_struct;
 
-/* Label of a buffer, with the zero at its end. */
+/* Maximum size of a label, with the terminating zero. */
 #define SALVO_MAX_LABEL_BYTES	256u
 
 /**
  * struct salvo_gem_object - A buffer object.
  *
- * Handles, CPU mappings, exported dma-bufs and bindings in address spaces hold it
- * as a GEM object.
+ * References are held by handles, CPU mappings, exported dma-bufs and vmas.
  */
 struct salvo_gem_object {
-	/** @base: Of GEM. */
+	/** @base: Base of GEM. */
 	struct drm_gem_object base;
-	/** @node: In sdev->bos; sdev->bos_lock. */
+	/** @node: Entry in sdev->bos; protected by sdev->bos_lock. */
 	struct list_head node;
-	/** @label: Name for people, or NULL; sdev->bos_lock. */
+	/** @label: Label for debugging, or NULL; protected by sdev->bos_lock. */
 	char *label;
 	/** @flags: DRM_SALVO_BO_*. */
 	u32 flags;
 	/** @address: GPU address. */
 	u64 address;
-	/** @place: In VRAM, or in the window for system memory. */
+	/** @place: Allocation in VRAM, or in the window for system memory. */
 	struct drm_mm_node place;
-	/** @shared: Was exported or imported: has implicit fences; sdev->space_lock. */
+	/** @shared: Was exported or imported, so implicit fences apply; sdev->space_lock. */
 	bool shared;
-	/** @gone_page: All of its mappings when the device is gone, or NULL; set once. */
-	struct page *gone_page;
-	/** @dma_buf: That was imported, or NULL; a reference. */
+	/** @dummy_page: Page that CPU mappings show after an unplug, or NULL; set once. */
+	struct page *dummy_page;
+	/** @dma_buf: Imported dma-buf, or NULL; holds a reference. */
 	struct dma_buf *dma_buf;
-	/** @attach: To @dma_buf, until it is ended; sdev->bos_lock, once there is a handle. */
+	/** @attach: Attachment to @dma_buf; protected by sdev->bos_lock once there is a handle. */
 	struct dma_buf_attachment *attach;
-	/** @sgt: Its pages, as long as @attach. */
+	/** @sgt: Pages of @dma_buf, valid as long as @attach. */
 	struct sg_table *sgt;
-	/** @kept: Could not be ended yet; sdev->bos_lock. */
-	bool kept;
-	/** @free_work: Ends an imported buffer. */
+	/** @free_deferred: @free_work left the attachment in place; sdev->bos_lock. */
+	bool free_deferred;
+	/** @free_work: Frees an imported buffer. */
 	struct work_struct free_work;
 };
 

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_implicit.c - fences of buffers that others have too
+ * salvo_implicit.c - implicit fences of shared buffers
  *
- * Within a file, synchronization is explicit. But a buffer that was exported or
- * imported is shared with those who know only the fences in the dma-buf's
- * reservation. So a batch waits for the fences there of everyone but its own file,
- * and adds its own. Which buffers a batch touches is not known, so all shared
- * buffers of its file count; one that the GPU may only read is waited for and marked
- * as read, all others as written.
+ * Within a file synchronization is explicit. A buffer that was exported or imported is
+ * shared with users that know only the fences in the dma-buf's reservation object. So a
+ * batch waits for those fences, except for the ones of its own file, and adds its own.
+ * The driver does not know which buffers a batch accesses, therefore all shared buffers
+ * of the file count: as read if the GPU may only read the buffer, else as written.
  *
- * Fences of the file itself are left out, else all its batches would run one after
- * the other. They are recognized by the owner of the scheduler's fence, the address
- * space: it lives as long as a batch of it has not ended.
+ * Fences of the file itself are skipped, since they would serialize all its batches. They
+ * are recognized by the owner of the scheduler's fence, which is the address space; it
+ * cannot be freed and reused before its batches have ended.
  *
- * Reservations are locked, all of them, after everything else of the submission has
- * succeeded, and unlocked when the batch is pushed and its fence published. A batch
- * that was submitted before its buffer was first exported has published nothing:
- * salvo_implicit_share() makes up for it.
+ * SUBMIT locks all reservations after everything else that can fail, and unlocks them
+ * after the batch was pushed and its fence added. salvo_implicit_share() adds the fences
+ * of batches that were submitted before a buffer was first exported.
  *
- * Locks: reservations > space_lock > vm->lock. Buffers are let go when the
- * reservations are unlocked, since the last reference may lock them again.
+ * Locks: reservations > space_lock > vm->lock. References to buffers are dropped after
+ * the reservations were unlocked, since the last put may lock them again.
  */
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
@@ -32,10 +30,11 @@
 #include "salvo_device.h"
 #include "salvo_gem.h"
 #include "salvo_implicit.h"
+#include "salvo_job.h"
 #include "salvo_sched.h"
 #include "salvo_vm.h"
 
-/* How a batch uses a shared buffer, as far as is known. */
+/* The strongest use that a batch may make of a shared buffer. */
 static enum dma_resv_usage salvo_implicit_usage(const struct salvo_gem_object *bo)
 {
 	return salvo_gem_access(bo) & SALVO_ACCESS_WRITE ? DMA_RESV_USAGE_WRITE :
@@ -44,13 +43,13 @@ static enum dma_resv_usage salvo_implicit_usage(const struct salvo_gem_object *b
 
 /* --- first export ------------------------------------------------------------ */
 
-/* All batches in flight of a file, whichever context they are of. */
+/* The fences of all batches of a file that are in flight, in all contexts. */
 static struct dma_fence **salvo_implicit_in_flight(struct salvo_vm *vm, unsigned int *count)
 {
 	struct dma_fence **fences = NULL;
 	unsigned int room = 0, n;
 
-	/* Batches may come while there is no lock. */
+	/* Batches may be submitted between counting and allocating. */
 	while ((n = salvo_vm_get_fences(vm, fences, room)) > room) {
 		kvfree(fences);
 		room = n + 16;
@@ -85,8 +84,8 @@ static int salvo_implicit_add_in_flight(struct salvo_vm *vm, struct salvo_gem_ob
 }
 
 /**
- * salvo_implicit_share() - A buffer is about to be exported.
- * @bo: The buffer, of one file unless it was shared before.
+ * salvo_implicit_share() - Mark a buffer as shared before it is exported.
+ * @bo: The buffer. Unless it is shared already, one file has it.
  *
  * Return: 0, -ENOMEM.
  */
@@ -109,7 +108,7 @@ int salvo_implicit_share(struct salvo_gem_object *bo)
 	ret = salvo_implicit_add_in_flight(owner, bo);
 	salvo_vm_put(owner);
 	if (ret) {
-		/* The next try has to do it all again. */
+		/* Let the next attempt start over. */
 		mutex_lock(&sdev->space_lock);
 		bo->shared = false;
 		mutex_unlock(&sdev->space_lock);
@@ -127,7 +126,7 @@ static void salvo_implicit_put(struct salvo_implicit *implicit)
 		drm_gem_object_put(&implicit->bos[i]->base);
 	kvfree(implicit->bos);
 	kvfree(implicit->locked);
-	/* Once more is harmless: a submission that failed unlocks what it may have. */
+	/* The caller may unlock again on its error path. */
 	implicit->count = 0;
 }
 
@@ -159,7 +158,7 @@ static void salvo_implicit_unlock_all(struct salvo_implicit *implicit)
 	memset(implicit->locked, 0, implicit->count * sizeof(*implicit->locked));
 }
 
-/* Locks all that are not locked; else returns which could not be, in @at. */
+/* Lock all reservations that are not locked; on error set @at to the failing one. */
 static int salvo_implicit_try_lock(struct salvo_implicit *implicit, unsigned int *at)
 {
 	unsigned int i;
@@ -169,7 +168,7 @@ static int salvo_implicit_try_lock(struct salvo_implicit *implicit, unsigned int
 		if (implicit->locked[i])
 			continue;
 		ret = dma_resv_lock_interruptible(implicit->bos[i]->base.resv, &implicit->ticket);
-		/* Exporters may have one reservation for several buffers. */
+		/* Buffers of one exporter may share a reservation. */
 		if (ret == -EALREADY)
 			continue;
 		*at = i;
@@ -228,14 +227,14 @@ static int salvo_implicit_wait(struct salvo_job *job, struct salvo_gem_object *b
 		if (ret)
 			return ret;
 	}
-	/* Two, if two buffers have one reservation and differ in how they are used. */
+	/* Two slots: buffers that share a reservation may be used differently. */
 	return dma_resv_reserve_fences(bo->base.resv, 2);
 }
 
 /**
- * salvo_implicit_lock() - Lock the shared buffers of a batch's file, and wait for their fences.
- * @implicit: Zeroed; to be given back with salvo_implicit_unlock() if this succeeds.
- * @job: The batch, not armed. It gets the fences as dependencies.
+ * salvo_implicit_lock() - Lock the shared buffers of a file, and add their fences to a job.
+ * @implicit: Zeroed; if this succeeds the caller must call salvo_implicit_unlock().
+ * @job: The job, not armed. It gets the fences as dependencies.
  *
  * Return: 0, -ENOMEM, -ERESTARTSYS.
  */
@@ -264,7 +263,7 @@ err_put:
 	return ret;
 }
 
-/** salvo_implicit_publish() - The batch is armed; nothing fails any more. */
+/** salvo_implicit_publish() - Add the fence of the armed batch to all reservations. */
 void salvo_implicit_publish(struct salvo_implicit *implicit, struct dma_fence *fence)
 {
 	unsigned int i;
@@ -274,7 +273,7 @@ void salvo_implicit_publish(struct salvo_implicit *implicit, struct dma_fence *f
 				   salvo_implicit_usage(implicit->bos[i]));
 }
 
-/** salvo_implicit_unlock() - The batch is pushed, or given up; does nothing a second time. */
+/** salvo_implicit_unlock() - Unlock after the batch was pushed or failed; may be called twice. */
 void salvo_implicit_unlock(struct salvo_implicit *implicit)
 {
 	if (!implicit->count)

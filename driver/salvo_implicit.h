@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_implicit.h - fences of buffers that others have too
+ * salvo_implicit.h - implicit fences of shared buffers
  */
 #ifndef SALVO_IMPLICIT_H
 #define SALVO_IMPLICIT_H
@@ -13,16 +13,16 @@ struct salvo_gem_object;
 struct salvo_job;
 
 /**
- * struct salvo_implicit - The shared buffers of one submission, locked.
+ * struct salvo_implicit - The shared buffers of one submission.
  */
 struct salvo_implicit {
-	/** @bos: @count buffers; references. */
+	/** @bos: The buffers; holds references. */
 	struct salvo_gem_object **bos;
-	/** @count: Elements of @bos. */
+	/** @count: Number of elements of @bos and @locked. */
 	unsigned int count;
-	/** @locked: For each, whether it is the one that locked its reservation. */
+	/** @locked: For each buffer, whether its reservation was locked through it. */
 	bool *locked;
-	/** @ticket: For the locks. */
+	/** @ticket: Acquire context of the reservation locks. */
 	struct ww_acquire_ctx ticket;
 };
 

@@ -2,18 +2,19 @@
 /*
  * salvo_irq.c - interrupts and deferred completions
  *
- * As B11 of CN105940388 has it: the hard handler reads the interrupt information
- * (the rings' fence registers), compares fence ids, and only if a batch has ended queues
- * its deferred completion and wakes the thread. The deferred completion, one for
- * each batch (B6), reads the packet's result, counts, and signals the batch's
- * fence; that is the callback which tells the scheduler, and it schedules the
- * next packet.
+ * B11 of CN105940388: the hard handler reads the interrupt information (the fence
+ * registers of the rings) and compares fence ids. Only if a batch has ended does it
+ * queue the deferred completion and wake the thread. The deferred completion, one for
+ * each batch (B6), reads the packet's result, updates the counters and signals the
+ * batch's fence; the fence callback lets the scheduler run the next packet.
  *
- * Interrupts coalesce: one may retire several batches, and one may find that the
- * one before has done its work. Neither loses a batch, since sequence numbers are
- * compared, not interrupts counted.
+ * Interrupts coalesce: one may retire several batches, and one may find nothing to do.
+ * No batch is lost, since sequence numbers are compared and interrupts are not counted.
  *
  * Faults and the loss of the GPU have vectors of their own.
+ *
+ * Locks: the handlers take ring->lock. The thread of the fence interrupt, or whoever
+ * has disabled that interrupt, completes batches.
  */
 #include <linux/interrupt.h>
 #include <linux/pci.h>
@@ -23,8 +24,8 @@
 #include "salvo_device.h"
 #include "salvo_fence.h"
 #include "salvo_irq.h"
+#include "salvo_job.h"
 #include "salvo_ring.h"
-#include "salvo_sched.h"
 #include "salvo_trace.h"
 #include "salvo_vm.h"
 
@@ -51,9 +52,9 @@ static void salvo_irq_complete_done(struct salvo_dev *sdev)
 
 	while ((fence = salvo_ring_next_done(sdev))) {
 		job = fence->job;
-		/* The result was written before the fence register moved. */
+		/* The device writes the result before the fence register. */
 		dma_rmb();
-		error = salvo_job_result(job);
+		error = salvo_job_read_result(job);
 		atomic64_inc(&job->ctx->vm->counters.completions);
 		atomic64_inc(&sdev->counters.completions);
 		salvo_job_complete(job, error);
@@ -70,10 +71,8 @@ static irqreturn_t salvo_irq_fence_thread(int irq, void *cookie)
 }
 
 /**
- * salvo_irq_complete() - Complete what is done without waiting for its interrupt.
- * @sdev: The device.
- *
- * The fence interrupt must be disabled.
+ * salvo_irq_complete() - Complete finished batches without waiting for the interrupt.
+ * @sdev: The device; its fence interrupt is disabled.
  */
 void salvo_irq_complete(struct salvo_dev *sdev)
 {
@@ -99,7 +98,7 @@ static irqreturn_t salvo_irq_fault_thread(int irq, void *cookie)
 		return IRQ_HANDLED;
 	sdev->fault_sequence = sequence;
 	atomic64_inc(&sdev->faults);
-	/* A batch's own fault is told from its result, which later ones do not overwrite. */
+	/* salvo_job.c logs the fault of a batch, from the result, which is never overwritten. */
 	if (!fault.ctx && __ratelimit(&sdev->fault_ratelimit))
 		drm_notice(&sdev->drm, "%s fault: %s at %#llx, fence %llu space %u\n",
 			   salvo_decode_fault(fault.kind), salvo_decode_access(fault.access),
@@ -133,11 +132,13 @@ static void salvo_irq_free(struct salvo_dev *sdev, unsigned int count)
 }
 
 /**
- * salvo_irq_init() - Take the vectors.
+ * salvo_irq_init() - Request the interrupts.
  * @sdev: The device.
- * @pdev: Its function.
+ * @pdev: Its PCI function.
  *
- * Return: 0, -ENOSPC (the function has too few), or what requesting one gave.
+ * Errors are logged.
+ *
+ * Return: 0, or a negative errno; -ENOSPC if the function has too few vectors.
  */
 int salvo_irq_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
@@ -148,7 +149,8 @@ int salvo_irq_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 			     DEFAULT_RATELIMIT_BURST);
 	ret = pci_alloc_irq_vectors(pdev, SALVO_VECTOR_LOST + 1, SALVO_VECTORS, PCI_IRQ_MSIX);
 	if (ret < 0)
-		return salvo_refuse(sdev, ret, "the function has MSI-X vectors");
+		return dev_err_probe(&pdev->dev, ret, "%u MSI-X vectors are needed\n",
+				     SALVO_VECTOR_LOST + 1);
 	for (i = 0; i < ARRAY_SIZE(salvo_irqs); i++) {
 		unsigned int vector = salvo_irqs[i].vector;
 
@@ -163,10 +165,10 @@ int salvo_irq_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 err_free:
 	salvo_irq_free(sdev, i);
 	pci_free_irq_vectors(pdev);
-	return ret;
+	return dev_err_probe(&pdev->dev, ret, "cannot request an interrupt\n");
 }
 
-/** salvo_irq_fini() - Give the vectors back; no handler runs any more. */
+/** salvo_irq_fini() - Free the interrupts. No handler runs after this. */
 void salvo_irq_fini(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
 	salvo_irq_free(sdev, ARRAY_SIZE(salvo_irqs));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_mmio.c - registers, doorbell and VRAM aperture: the seam to the transport
+ * salvo_mmio.c - registers, doorbell and VRAM aperture
  *
- * The registers are memory that the device shares with us: a write does nothing
- * until a doorbell is rung, and everything read is a claim of the device that is
- * checked before use. Nothing here locks: ring registers belong to
- * salvo_ring.c's lock, reset to whoever owns bring-up, teardown or the reset.
+ * The registers are memory that is shared with the device: a write has no effect until a
+ * doorbell is rung, and every value read is untrusted and validated before use. This is
+ * the only file that knows the transport.
+ *
+ * Locks: none here. ring->lock protects the registers of a ring; bring-up, teardown and
+ * work on the ordered sdev->wq own the reset and kill handshakes.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -16,13 +18,19 @@
 #include "salvo_mmio.h"
 
 /*
- * A device answers within a heartbeat, but on a loaded host it has to wait for processes
- * to end. It gets time as long as its heart moves, within a limit. Looks are counted,
- * not time: a host that did not run us did not run the device either.
+ * The device acknowledges a request within a heartbeat, but on a loaded host it may have
+ * to wait for processes to exit. It fails after 1.5 s without a heartbeat, or 15 s in all.
+ * Polls are counted instead of time, so that a paused VM does not expire the limit.
  */
-#define SALVO_ANSWER_POLL_US	200
-#define SALVO_ANSWER_SILENCE	(3 * USEC_PER_SEC / 2 / SALVO_ANSWER_POLL_US)
-#define SALVO_ANSWER_LOOKS	(10 * SALVO_ANSWER_SILENCE)
+#define SALVO_ACK_POLL_US	200
+#define SALVO_ACK_SILENT_POLLS	(3 * USEC_PER_SEC / 2 / SALVO_ACK_POLL_US)
+#define SALVO_ACK_POLLS	(10 * SALVO_ACK_SILENT_POLLS)
+
+static int salvo_mmio_reject(struct pci_dev *pdev, const char *name, u64 value)
+{
+	return dev_err_probe(&pdev->dev, -ENODEV, "invalid value %#llx of register %s\n", value,
+			     name);
+}
 
 static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
@@ -32,10 +40,12 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 	u64 vram_offset, va_bytes;
 
 	if (readl(&regs->magic) != SALVO_MAGIC)
-		return salvo_refuse(sdev, -ENODEV, "registers hold the magic");
+		return salvo_refuse(sdev, -ENODEV, "not a Salvo GPU: magic %#x",
+				    readl(&regs->magic));
 	mmio->version = readl(&regs->version);
 	if (mmio->version >> 16 != SALVO_VERSION >> 16)
-		return salvo_refuse(sdev, -ENODEV, "hardware version is known");
+		return dev_err_probe(&pdev->dev, -ENODEV, "unknown hardware version %#x\n",
+				     mmio->version);
 
 	mmio->units = readl(&regs->units);
 	mmio->nodes = readl(&regs->nodes);
@@ -49,24 +59,24 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 	va_bytes = readq(&regs->va_bytes);
 
 	if (!mmio->units || mmio->units > SALVO_MAX_UNITS)
-		return salvo_refuse(sdev, -ENODEV, "units are 1 to 64");
+		return salvo_mmio_reject(pdev, "units", mmio->units);
 	if (!mmio->nodes || mmio->nodes > mmio->units)
-		return salvo_refuse(sdev, -ENODEV, "nodes are 1 to the units");
+		return salvo_mmio_reject(pdev, "nodes", mmio->nodes);
 	if (!mmio->rings)
-		return salvo_refuse(sdev, -ENODEV, "the device has a ring");
+		return salvo_mmio_reject(pdev, "rings", mmio->rings);
 	if (vram_offset < SALVO_REGS_BYTES || !PAGE_ALIGNED(vram_offset))
-		return salvo_refuse(sdev, -ENODEV, "VRAM starts on a page after the registers");
+		return salvo_mmio_reject(pdev, "vram_offset", vram_offset);
 	if (!mmio->vram_bytes || !PAGE_ALIGNED(mmio->vram_bytes))
-		return salvo_refuse(sdev, -ENODEV, "VRAM is whole pages");
+		return salvo_mmio_reject(pdev, "vram_bytes", mmio->vram_bytes);
 	if (vram_offset > bar || mmio->vram_bytes > bar - vram_offset)
-		return salvo_refuse(sdev, -ENODEV, "VRAM lies inside BAR2");
+		return salvo_mmio_reject(pdev, "vram_bytes", mmio->vram_bytes);
 	if (!mmio->va_base || !PAGE_ALIGNED(mmio->va_base) ||
 	    mmio->va_base + mmio->vram_bytes < mmio->va_base)
-		return salvo_refuse(sdev, -ENODEV, "GPU addresses are aligned and do not wrap");
-	/* Without a window, as the first devices, there are just no imports. */
+		return salvo_mmio_reject(pdev, "va_base", mmio->va_base);
+	/* A device without a window supports no imports. */
 	if (va_bytes > mmio->vram_bytes) {
 		if (!PAGE_ALIGNED(va_bytes) || mmio->va_base + va_bytes < mmio->va_base)
-			return salvo_refuse(sdev, -ENODEV, "the window is like VRAM");
+			return salvo_mmio_reject(pdev, "va_bytes", va_bytes);
 		mmio->window_bytes = va_bytes - mmio->vram_bytes;
 	}
 
@@ -75,13 +85,14 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 }
 
 /**
- * salvo_mmio_init() - Map the BARs and read what the device is.
+ * salvo_mmio_init() - Map the BARs and read the properties of the device.
  * @sdev: The device.
- * @pdev: Its function, enabled.
+ * @pdev: Its PCI function, enabled.
  *
- * The mappings go with the binding of @pdev.
+ * The mappings are managed by @pdev. Errors are logged, except for a function that is not
+ * a Salvo GPU, since other ivshmem functions have the same PCI ids.
  *
- * Return: 0, -ENODEV (this is no Salvo GPU that we know), -EBUSY, -ENOMEM.
+ * Return: 0, -ENODEV (not a supported GPU), -EBUSY, -ENOMEM.
  */
 int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 {
@@ -89,18 +100,18 @@ int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 	int ret;
 
 	if (pci_resource_len(pdev, SALVO_BAR_DOORBELL) < SALVO_BAR0_DOORBELL + sizeof(u32))
-		return salvo_refuse(sdev, -ENODEV, "BAR0 holds the doorbell");
+		return salvo_refuse(sdev, -ENODEV, "not a Salvo GPU: BAR0 is too short");
 	if (pci_resource_len(pdev, SALVO_BAR_MEMORY) < SALVO_REGS_BYTES)
-		return salvo_refuse(sdev, -ENODEV, "BAR2 holds the registers");
+		return salvo_refuse(sdev, -ENODEV, "not a Salvo GPU: BAR2 is too short");
 
 	ret = pcim_iomap_regions(pdev, BIT(SALVO_BAR_DOORBELL), "salvo");
 	if (ret)
-		return ret;
+		return dev_err_probe(&pdev->dev, ret, "cannot map BAR0\n");
 	mmio->doorbell = pcim_iomap_table(pdev)[SALVO_BAR_DOORBELL];
 
 	if (!devm_request_mem_region(&pdev->dev, pci_resource_start(pdev, SALVO_BAR_MEMORY),
 				     pci_resource_len(pdev, SALVO_BAR_MEMORY), "salvo"))
-		return -EBUSY;
+		return dev_err_probe(&pdev->dev, -EBUSY, "BAR2 is in use\n");
 	mmio->regs = devm_ioremap(&pdev->dev, pci_resource_start(pdev, SALVO_BAR_MEMORY),
 				  SALVO_REGS_BYTES);
 	if (!mmio->regs)
@@ -118,7 +129,7 @@ int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 }
 
 /**
- * salvo_mmio_ring_doorbell() - Tell the device to look; orders all writes before it.
+ * salvo_mmio_ring_doorbell() - Ring a doorbell, after all earlier writes.
  * @mmio: The registers.
  * @doorbell: SALVO_DOORBELL_*.
  */
@@ -128,62 +139,62 @@ void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell)
 }
 
 /**
- * salvo_mmio_set_bus_master() - Allow or forbid the device access to system memory.
+ * salvo_mmio_set_bus_master() - Allow or forbid DMA.
  * @mmio: The registers.
- * @on: Allow.
+ * @on: Whether to allow it.
  */
 void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
 {
 	writel(on, &mmio->regs->bus_master);
 }
 
-static int salvo_mmio_wait(struct salvo_mmio *mmio, u32 __iomem *ack, u32 request)
+static int salvo_mmio_wait_ack(struct salvo_mmio *mmio, u32 __iomem *ack, u32 request)
 {
 	u32 heartbeat = salvo_mmio_read_heartbeat(mmio);
-	unsigned int looks, silent = 0;
+	unsigned int polls, silent = 0;
 
-	for (looks = 0; looks < SALVO_ANSWER_LOOKS && silent < SALVO_ANSWER_SILENCE; looks++) {
+	for (polls = 0; polls < SALVO_ACK_POLLS && silent < SALVO_ACK_SILENT_POLLS; polls++) {
 		u32 now = salvo_mmio_read_heartbeat(mmio);
 
 		if (readl(ack) == request)
 			return 0;
-		/* The heart of the next worker does not count. */
+		/* The heartbeat of a new GPU process does not count. */
 		silent = now == heartbeat || salvo_mmio_is_lost(mmio) ? silent + 1 : 0;
 		heartbeat = now;
-		usleep_range(SALVO_ANSWER_POLL_US, 2 * SALVO_ANSWER_POLL_US);
+		usleep_range(SALVO_ACK_POLL_US, 2 * SALVO_ACK_POLL_US);
 	}
 	return -ETIMEDOUT;
 }
 
 /**
- * salvo_mmio_reset() - The reset handshake.
+ * salvo_mmio_reset() - Reset the device by the handshake.
  * @mmio: The registers.
  *
- * After it the device has no batch in flight, no address space, no live ring and
+ * Afterwards the device has no batch in flight, no address space and no live ring, and
  * makes no access to system memory.
  *
  * Return: 0 or -ETIMEDOUT.
  */
 int salvo_mmio_reset(struct salvo_mmio *mmio)
 {
-	/* Any value but the last acknowledged one, also after a driver before us. */
+	/* Must differ from the last acknowledged value, also that of an earlier driver. */
 	u32 request = readl(&mmio->regs->reset_ack) + 1;
 	int ret;
 
 	writel(request, &mmio->regs->reset_request);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_RESET);
-	ret = salvo_mmio_wait(mmio, &mmio->regs->reset_ack, request);
+	ret = salvo_mmio_wait_ack(mmio, &mmio->regs->reset_ack, request);
 	mmio->stopped = !ret;
 	return ret;
 }
 
 /**
- * salvo_mmio_kill() - Have one context killed.
+ * salvo_mmio_kill() - Kill one context on the device.
  * @mmio: The registers.
- * @ctx: Its number on the ring; it gets no more packets.
+ * @ctx: Hardware context; the driver puts no more packets of it on a ring.
  *
- * After it no unit works for the context, and its packets that were on the ring end
- * with SALVO_STATUS_KILLED when those before them are done.
+ * Afterwards no unit works for the context, and its packets on the rings end with
+ * SALVO_STATUS_KILLED when the packets before them are done.
  *
  * Return: 0 or -ETIMEDOUT.
  */
@@ -194,13 +205,13 @@ int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx)
 	writel(ctx, &mmio->regs->kill_ctx);
 	writel(request, &mmio->regs->kill_request);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_KILL);
-	return salvo_mmio_wait(mmio, &mmio->regs->kill_ack, request);
+	return salvo_mmio_wait_ack(mmio, &mmio->regs->kill_ack, request);
 }
 
 /**
- * salvo_mmio_read_units() - Copy what the units say they do: a claim, and a hint only.
+ * salvo_mmio_read_units() - Copy the activity of the execution units, which is only a hint.
  * @mmio: The registers.
- * @units: One for each unit, filled in.
+ * @units: Array of @mmio->units elements, filled in.
  */
 void salvo_mmio_read_units(struct salvo_mmio *mmio, struct salvo_unit_regs *units)
 {
@@ -208,11 +219,11 @@ void salvo_mmio_read_units(struct salvo_mmio *mmio, struct salvo_unit_regs *unit
 }
 
 /**
- * salvo_mmio_start_ring() - Make a ring live, empty. The device must be reset.
+ * salvo_mmio_start_ring() - Start an empty ring. The device must have been reset.
  * @mmio: The registers.
- * @index: Number of the ring.
- * @base: System address of entry 0.
- * @entries: A power of two.
+ * @index: Index of the ring.
+ * @base: DMA address of entry 0.
+ * @entries: Number of entries, a power of two.
  *
  * Return: 0, or -EIO if the device does not keep what was written.
  */
@@ -224,7 +235,7 @@ int salvo_mmio_start_ring(struct salvo_mmio *mmio, unsigned int index, u64 base,
 	writeq(base, &ring->base);
 	writel(entries, &ring->entries);
 	writeq(0, &ring->tail);
-	/* The device's own registers; the ring is not live, so nobody else writes them. */
+	/* The device writes these only while the ring is live. */
 	writeq(0, &ring->head);
 	writeq(0, &ring->fence);
 	writel(1, &ring->enable);
@@ -233,32 +244,32 @@ int salvo_mmio_start_ring(struct salvo_mmio *mmio, unsigned int index, u64 base,
 	return 0;
 }
 
-/** salvo_mmio_write_tail() - Publish entries; what they hold was written before. */
+/** salvo_mmio_write_tail() - Publish ring entries; the caller has issued a write barrier. */
 void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail)
 {
 	writeq(tail, &mmio->regs->ring[ring].tail);
 }
 
-/** salvo_mmio_read_fence() - A ring's fence register, unchecked. */
+/** salvo_mmio_read_fence() - Read the fence register of a ring, unvalidated. */
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring)
 {
 	return readq(&mmio->regs->ring[ring].fence);
 }
 
-/** salvo_mmio_read_heartbeat() - Moves while the device lives. */
+/** salvo_mmio_read_heartbeat() - Read the heartbeat, which changes while the device runs. */
 u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio)
 {
 	return readl(&mmio->regs->heartbeat);
 }
 
-/** salvo_mmio_is_lost() - Is the worker that we talked to gone? */
+/** salvo_mmio_is_lost() - Was the GPU process replaced by another generation? */
 bool salvo_mmio_is_lost(struct salvo_mmio *mmio)
 {
 	return readl(&mmio->regs->magic) != SALVO_MAGIC ||
 	       readl(&mmio->regs->generation) != mmio->generation;
 }
 
-/** salvo_mmio_is_stopped() - Can nothing that we told the device make it access memory? */
+/** salvo_mmio_is_stopped() - Is it certain that the device makes no DMA? */
 bool salvo_mmio_is_stopped(struct salvo_mmio *mmio)
 {
 	return mmio->stopped || salvo_mmio_is_lost(mmio);
@@ -269,14 +280,14 @@ bool salvo_mmio_is_stopped(struct salvo_mmio *mmio)
  * @mmio: The registers.
  * @fault: Filled in.
  *
- * Return: its sequence number, or 0 while the device writes it: then an interrupt follows.
+ * Return: its sequence number, or 0 while the device writes it; then an interrupt follows.
  */
 u64 salvo_mmio_read_fault(struct salvo_mmio *mmio, struct salvo_fault_regs *fault)
 {
 	u64 sequence = readq(&mmio->regs->fault.sequence);
 
 	memcpy_fromio(fault, &mmio->regs->fault, sizeof(*fault));
-	/* In this order: see struct salvo_fault_regs. */
+	/* See struct salvo_fault_regs for the order. */
 	rmb();
 	return readq(&mmio->regs->fault.begun) == sequence ? sequence : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_mmio.h - registers, doorbell and VRAM aperture: the seam to the transport
+ * salvo_mmio.h - registers, doorbell and VRAM aperture
  */
 #ifndef SALVO_MMIO_H
 #define SALVO_MMIO_H
@@ -13,43 +13,43 @@ struct pci_dev;
 struct salvo_dev;
 
 /**
- * struct salvo_mmio - The function's BARs and what the registers said at probe.
+ * struct salvo_mmio - Mappings of the BARs, and properties of the device.
  *
- * The device may change its registers at any time, so what the driver relies on
- * is read once, checked, and kept here.
+ * The device can change its registers at any time, so the properties that the driver
+ * relies on are read once at probe, validated, and kept here.
  */
 struct salvo_mmio {
 	/** @doorbell: BAR0 of ivshmem-doorbell. */
 	void __iomem *doorbell;
-	/** @regs: The registers at the head of BAR2. */
+	/** @regs: Registers at the start of BAR2. */
 	struct salvo_regs __iomem *regs;
-	/** @vram: VRAM, write-combined. */
+	/** @vram: VRAM, mapped write-combined. */
 	void __iomem *vram;
 	/** @vram_start: CPU physical address of VRAM. */
 	phys_addr_t vram_start;
-	/** @vram_bytes: Its size. */
+	/** @vram_bytes: Size of VRAM. */
 	u64 vram_bytes;
-	/** @window_bytes: GPU addresses past VRAM, for system memory. */
+	/** @window_bytes: Size of the GPU address range past VRAM, for system memory; may be 0. */
 	u64 window_bytes;
-	/** @va_base: GPU address of its first byte. */
+	/** @va_base: GPU address of the first byte of VRAM. */
 	u64 va_base;
-	/** @clock_hz: Rate of timestamps. */
+	/** @clock_hz: Frequency of timestamps. */
 	u64 clock_hz;
-	/** @version: SALVO_VERSION as the device told it. */
+	/** @version: SALVO_VERSION of the device. */
 	u32 version;
-	/** @generation: Of the GPU worker; another one means that ours was lost. */
+	/** @generation: Generation of the GPU process; if it changes the process was replaced. */
 	u32 generation;
-	/** @units: Execution units. */
+	/** @units: Number of execution units. */
 	u32 units;
-	/** @nodes: Nodes of the units. */
+	/** @nodes: Number of NUMA nodes of the units. */
 	u32 nodes;
-	/** @rings: Command rings, no more than we know. */
+	/** @rings: Number of command rings in use, at most SALVO_MAX_RINGS. */
 	u32 rings;
 	/** @isa_level: x86-64 level of the units. */
 	u32 isa_level;
-	/** @stopped: Was reset and has had no live ring since. */
+	/** @stopped: A reset was acknowledged, and no ring was started since. */
 	bool stopped;
-	/** @peer: Upper half of each doorbell write. */
+	/** @peer: ivshmem peer number, the upper half of each doorbell write. */
 	u32 peer;
 };
 

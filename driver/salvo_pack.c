@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * salvo_pack.c - validated commands to one DMA packet
+ * salvo_pack.c - packing of batches into DMA packets
  *
- * The packet is one piece of memory that the GPU fetches at once (B1, B8 of
+ * A packet is one contiguous piece of memory that the GPU fetches at once (B1, B8 of
  * WO2015/123840):
  *
- *	head | set-up commands | one command for each of the batch | close | arguments
+ *	head | set-up commands | the commands of the batch | closing command | arguments
  *
- * The commands keep the order and the numbers of the batch, so that a packet
- * and the human-readable form of its batch can be laid side by side. The closing
- * pipe control holds the fence until all work is done (B5).
+ * The commands keep the order and the indices of the batch, so that a packet can be
+ * compared with the human-readable form of its batch. The closing pipe control holds
+ * the fence until all work is done (B5).
  *
  * Freestanding C: compiled into salvo.ko, into libsalvo and into the fuzzers.
  * It keeps no state and takes no lock.
  */
-#include "salvo_pack.h"
 #include "salvo_hw.h"
+#include "salvo_pack.h"
 
 #ifdef __KERNEL__
 #include <linux/string.h>
@@ -70,7 +70,7 @@ static struct salvo_op op_head(__u16 code, __u16 bytes, __u32 index)
 	return op;
 }
 
-/* Writes one command, in its place, and gives the place after it. */
+/* Write one command at @at, and advance @at. */
 #define EMIT(at, type, code, number, ...) do { \
 	*(struct type *)(at) = (struct type){ \
 		.op = op_head((code), sizeof(struct type), (number)), __VA_ARGS__ \
@@ -168,7 +168,7 @@ void salvo_pack_commands(const struct salvo_batch_desc *batch, __u32 first, __u3
 	__u8 *at = (__u8 *)(head + 1) + head->command_bytes - sizeof(struct salvo_op_close);
 	__u32 i;
 
-	/* Set-up commands are not always the same; behind the commands there is only the close. */
+	/* The number of set-up commands varies, so count back from the closing command. */
 	for (i = first; i < batch->count; i++)
 		at -= command_bytes(&batch->commands[i]);
 	for (i = first; i < end; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_prime.h - buffers that go to other drivers and come from them
+ * salvo_prime.h - export and import of dma-bufs
  */
 #ifndef SALVO_PRIME_H
 #define SALVO_PRIME_H

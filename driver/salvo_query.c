@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_query.c - DEV_QUERY: what the GPU is, its limits, how full it is
+ * salvo_query.c - DEV_QUERY: properties, limits and memory of the GPU
  *
- * Both sides may know a structure in different sizes: the user gets what both
- * know, zeros for what only the user knows, and the size that the driver knows.
+ * Userspace may have an older or a newer version of a structure. It gets the fields that
+ * both sides know, zeros for those that only userspace knows, and the driver's size.
  */
 #include <linux/uaccess.h>
 
@@ -15,7 +15,7 @@
 #include "salvo_gem.h"
 #include "salvo_vram.h"
 
-/* Nothing that DEV_QUERY will ever tell is longer. */
+/* Maximum size of a reply, also of later versions. */
 #define SALVO_MAX_QUERY_BYTES	4096u
 
 static int salvo_query_reply(struct salvo_dev *sdev, struct drm_salvo_dev_query *args,
@@ -29,7 +29,7 @@ static int salvo_query_reply(struct salvo_dev *sdev, struct drm_salvo_dev_query 
 		return 0;
 	if (copy_to_user(to, info, min(size, known)) ||
 	    (size > known && clear_user(to + known, size - known)))
-		return salvo_refuse(sdev, -EFAULT, "%u bytes at %#llx are writable", size,
+		return salvo_refuse(sdev, -EFAULT, "cannot write %u bytes at %#llx", size,
 				    args->pointer);
 	return 0;
 }
@@ -76,8 +76,9 @@ int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	struct drm_salvo_dev_query *args = data;
 	int ret;
 
-	ret = salvo_check(sdev, !args->pointer || args->size <= SALVO_MAX_QUERY_BYTES, -EINVAL) ?:
-	      salvo_check(sdev, !salvo_device_is_gone(sdev), -ENODEV);
+	ret = salvo_refuse_if(sdev, args->pointer && args->size > SALVO_MAX_QUERY_BYTES, -EINVAL,
+			      "size %u exceeds %u", args->size, SALVO_MAX_QUERY_BYTES) ?:
+	      salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone");
 	if (ret)
 		return ret;
 	switch (args->type) {
@@ -86,6 +87,6 @@ int salvo_dev_query_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	case DRM_SALVO_QUERY_MEMORY:
 		return salvo_query_memory(sdev, args);
 	default:
-		return salvo_refuse(sdev, -EINVAL, "type is not %u", args->type);
+		return salvo_refuse(sdev, -EINVAL, "type %u is unknown", args->type);
 	}
 }

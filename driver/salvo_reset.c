@@ -2,25 +2,23 @@
 /*
  * salvo_reset.c - hung batches and a lost GPU
  *
- * When salvo_watchdog.c has found that a batch hangs, the
- * schedulers are stopped, a dump taken, the guilty context banned, and the GPU asked
- * to kill that context alone: its batches fail with ECANCELED, all others on the rings
- * go on, and the schedulers start again. Nothing is run a second time.
+ * When salvo_watchdog.c finds a hung batch, the schedulers are stopped, a dump is
+ * captured, the guilty context is banned, and the GPU is asked to kill that context
+ * alone. The context's batches fail with ECANCELED, all others on the rings continue, and
+ * the schedulers are started again. No batch is resubmitted.
  *
- * Only if the GPU does not carry out the kill it is reset by the handshake: then
- * every batch on the rings fails with ECANCELED, the rings start empty and the
- * device is told of all address spaces again. Root can have that for a test, by writing
- * to salvo_reset in debugfs.
+ * If the GPU does not acknowledge the kill, it is reset: every batch on the rings fails
+ * with ECANCELED, the rings restart empty, and all address spaces are restored. Root can
+ * request a reset for tests by writing to salvo_reset in debugfs.
  *
- * A GPU that does not answer the handshake, whose heartbeat stops or that comes
- * back as another generation is given up: sdev->gone is set for good, batches on
- * the rings fail with ENODEV, and so does everything after them. User space is told
- * by a uevent that binding the driver again helps.
+ * A GPU that does not acknowledge the reset, whose heartbeat stops, or whose generation
+ * changes is wedged: sdev->gone is set for good, and batches on the rings, like all later
+ * requests, fail with ENODEV. A uevent asks userspace to bind the driver again.
  *
- * All of this runs on the ordered sdev->wq, or when that is drained. The fence
- * interrupt is off while batches are taken from the rings. Nothing allocates, since
- * memory reclaim may wait for the fences that are signalled here: lockdep is told, by
- * dma_fence_begin_signalling(), and sees to it.
+ * All of this runs on the ordered sdev->wq, or after that was drained. The fence interrupt
+ * is disabled while batches are taken off the rings. Nothing allocates, since memory
+ * reclaim may wait for the fences that are signalled here; dma_fence_begin_signalling()
+ * lets lockdep verify that.
  */
 #include <linux/interrupt.h>
 #include <linux/kobject.h>
@@ -32,6 +30,7 @@
 #include "salvo_device.h"
 #include "salvo_fence.h"
 #include "salvo_irq.h"
+#include "salvo_job.h"
 #include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
@@ -44,7 +43,7 @@ static void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
 
 	salvo_ring_abandon_all(sdev);
 	while ((fence = salvo_ring_next_done(sdev))) {
-		salvo_ctx_note_reset(fence->job->ctx, resets);
+		salvo_ctx_count_innocent(fence->job->ctx, resets);
 		salvo_job_complete(fence->job, error);
 	}
 }
@@ -74,11 +73,11 @@ static int salvo_reset_all(struct salvo_dev *sdev)
 }
 
 /**
- * salvo_reset_wedged_work() - Tell user space to bind the driver again.
- * @work: Of the device.
+ * salvo_reset_wedged_work() - Ask userspace by a uevent to bind the driver again.
+ * @work: sdev->wedged.
  *
- * With the variable that drm_dev_wedged_event() of later kernels has. On a queue of
- * its own, for it allocates.
+ * The variable is that of drm_dev_wedged_event() in later kernels. Not on sdev->wq, since
+ * it allocates.
  */
 void salvo_reset_wedged_work(struct work_struct *work)
 {
@@ -93,35 +92,38 @@ void salvo_reset_wedged_work(struct work_struct *work)
 }
 
 /**
- * salvo_reset_give_up() - The GPU is gone.
+ * salvo_reset_wedge() - Mark the GPU as gone and fail all batches on the rings.
  * @sdev: The device.
  *
- * May be called again, and by who unbinds the driver.
+ * Also called when the driver is unbound. May be called more than once.
  */
-void salvo_reset_give_up(struct salvo_dev *sdev)
+void salvo_reset_wedge(struct salvo_dev *sdev)
 {
 	bool signalling = dma_fence_begin_signalling();
 
 	WRITE_ONCE(sdev->gone, true);
 	salvo_ring_stop_all(sdev);
-	/* It may come back to life; the memory of its packets is about to be freed. */
+	/* The GPU may resume later, but the memory of its packets is freed below. */
 	salvo_mmio_set_bus_master(&sdev->mmio, false);
-	WRITE_ONCE(sdev->wild, !salvo_mmio_is_stopped(&sdev->mmio));
-	WRITE_ONCE(sdev->quiet, true);
-	/* Batches that the interrupt thread has taken end there, the rest here. */
+	WRITE_ONCE(sdev->dma_unconfirmed, !salvo_mmio_is_stopped(&sdev->mmio));
+	WRITE_ONCE(sdev->detached, true);
+	/* The interrupt thread completes the batches that it has taken already. */
 	salvo_reset_fail_rings(sdev, -ENODEV);
 	salvo_vm_reclaim_gone(sdev);
 	dma_fence_end_signalling(signalling);
 }
 
-/** salvo_reset_lose() - The GPU is gone though the driver is bound. */
-void salvo_reset_lose(struct salvo_dev *sdev)
+/** salvo_reset_declare_wedged() - Wedge a bound GPU and notify userspace. */
+void salvo_reset_declare_wedged(struct salvo_dev *sdev)
 {
-	salvo_reset_give_up(sdev);
+	salvo_reset_wedge(sdev);
 	queue_work(system_unbound_wq, &sdev->wedged);
 }
 
-/* Ends the guilty batch's context. Others on the ring wait for the oldest to be done. */
+/*
+ * Kill the context of a hung batch, or reset the GPU if that fails. A kill that leaves
+ * the batch as the oldest of its ring has failed, since the ring cannot advance.
+ */
 static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 {
 	const struct drm_salvo_fault hang = {
@@ -149,7 +151,7 @@ static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 static void salvo_reset_begin(struct salvo_dev *sdev)
 {
 	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
-	/* What is done is done, though its interrupt may be late or lost. */
+	/* Batches that have finished complete, even if their interrupt is late or lost. */
 	salvo_irq_complete(sdev);
 	salvo_sched_stop_all(sdev);
 }
@@ -160,14 +162,14 @@ static void salvo_reset_end(struct salvo_dev *sdev, int ret)
 	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
 	if (ret) {
 		drm_notice(&sdev->drm, "the reset failed: %d\n", ret);
-		salvo_reset_lose(sdev);
+		salvo_reset_declare_wedged(sdev);
 	}
 }
 
 /**
- * salvo_reset_hung() - A batch was seen to hang: end its context.
+ * salvo_reset_hung() - Kill the context of a hung batch.
  * @sdev: The device.
- * @guilty: The batch; by now it may have ended.
+ * @guilty: The batch; it may have ended meanwhile.
  */
 void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty)
 {
@@ -183,7 +185,7 @@ void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty)
 	dma_fence_end_signalling(signalling);
 }
 
-/** salvo_reset_forced_work() - Root asks for a reset, to see that all goes on after it. */
+/** salvo_reset_forced_work() - Reset the GPU on request of debugfs. */
 void salvo_reset_forced_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, forced_reset);
@@ -192,7 +194,7 @@ void salvo_reset_forced_work(struct work_struct *work)
 
 	if (salvo_device_is_gone(sdev))
 		return;
-	drm_notice(&sdev->drm, "a reset was asked for\n");
+	drm_notice(&sdev->drm, "reset requested through debugfs\n");
 	signalling = dma_fence_begin_signalling();
 	salvo_reset_begin(sdev);
 	ret = salvo_reset_all(sdev);
@@ -200,7 +202,7 @@ void salvo_reset_forced_work(struct work_struct *work)
 	dma_fence_end_signalling(signalling);
 }
 
-/** salvo_reset_lost_work() - The device has told that it started anew. */
+/** salvo_reset_lost_work() - Handle the "device lost" interrupt: the GPU process was replaced. */
 void salvo_reset_lost_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, lost);
@@ -209,13 +211,13 @@ void salvo_reset_lost_work(struct work_struct *work)
 		return;
 	drm_notice(&sdev->drm, "the GPU was lost\n");
 	salvo_coredump_capture(sdev, NULL, "the GPU was lost");
-	salvo_reset_lose(sdev);
+	salvo_reset_declare_wedged(sdev);
 }
 
-/** salvo_reset_silent() - The device does not answer any more. */
-void salvo_reset_silent(struct salvo_dev *sdev)
+/** salvo_reset_unresponsive() - Wedge a GPU whose heartbeat has stopped. */
+void salvo_reset_unresponsive(struct salvo_dev *sdev)
 {
 	drm_notice(&sdev->drm, "the GPU does not answer\n");
 	salvo_coredump_capture(sdev, NULL, "the GPU does not answer");
-	salvo_reset_lose(sdev);
+	salvo_reset_declare_wedged(sdev);
 }

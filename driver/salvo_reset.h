@@ -10,9 +10,9 @@ struct salvo_hang;
 struct work_struct;
 
 void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty);
-void salvo_reset_silent(struct salvo_dev *sdev);
-void salvo_reset_give_up(struct salvo_dev *sdev);
-void salvo_reset_lose(struct salvo_dev *sdev);
+void salvo_reset_unresponsive(struct salvo_dev *sdev);
+void salvo_reset_wedge(struct salvo_dev *sdev);
+void salvo_reset_declare_wedged(struct salvo_dev *sdev);
 
 void salvo_reset_forced_work(struct work_struct *work);
 void salvo_reset_wedged_work(struct work_struct *work);

@@ -3,23 +3,23 @@
  * salvo_ring.c - the command rings
  *
  * A ring is a first-in-first-out queue of packets (B11 of CN105940388): 64-byte entries
- * in coherent memory, each with the seqno that is also its packet's unique fence id.
- * The driver writes an entry, a barrier, the tail and the doorbell; the device
- * moves its fence register forward in ring order. A slot comes free when the
- * fence register has passed it, so the device's head register is not needed.
+ * in coherent memory. The seqno of an entry is also the fence id of its packet. The
+ * driver writes the entry, issues a write barrier, writes the tail and rings the
+ * doorbell. The device advances the ring's fence register in ring order. A slot is free
+ * once the fence register has passed it; the head register is not used.
  *
- * As fences retire in the order of a ring, batches of high priority have one of their own,
- * the last one, on which they wait for each other only. All else comes by ring 0: other
- * batches, and the address space packets of all. The device reads nothing of a ring before
- * what was put on those below it earlier, so a batch finds what was bound before it,
- * whichever ring it comes by. A device with one ring has all on that.
+ * Since fences retire in ring order, batches of high priority use a ring of their own,
+ * the last one, so that their fences wait for no others. All other batches and all
+ * address space packets use ring 0. Before the device reads an entry of a ring, it has
+ * read everything that was put on the rings below it earlier; so a batch on any ring
+ * sees the buffers that were bound before it. On a device with one ring everything
+ * shares that.
  *
- * Slots are shared by batches and address space packets. Batches never wait for
- * a slot: the scheduler has at most SALVO_RING_BATCHES of them on the ring, and
- * address space packets are refused while fewer slots than that are free.
+ * A batch never waits for a slot: the scheduler puts at most SALVO_RING_BATCHES batches
+ * on a ring, and address space packets leave that many slots free.
  *
- * The fence register is a claim: it counts only if it lies between what was
- * retired and what was submitted. Everything of a ring is under its lock.
+ * The fence register is untrusted: its value is ignored unless it lies between the last
+ * retired and the last submitted seqno. ring->lock protects everything.
  */
 #include <linux/dma-mapping.h>
 
@@ -27,14 +27,14 @@
 #include "salvo_device.h"
 #include "salvo_fence.h"
 #include "salvo_hang.h"
+#include "salvo_job.h"
 #include "salvo_pack.h"
 #include "salvo_ring.h"
-#include "salvo_sched.h"
 #include "salvo_trace.h"
 #include "salvo_vm.h"
 
-/* How long a context is remembered that has put a batch on the ring. */
-#define SALVO_RING_TURN_JIFFIES	max(1, HZ / 20)
+/* A ring counts as contended for this long after its last change of context. */
+#define SALVO_RING_CONTENDED_JIFFIES	max(1, HZ / 20)
 #define SALVO_RING_BYTES	(SALVO_RING_ENTRIES * sizeof(struct salvo_ring_entry))
 
 /* --- all rings ---------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static int salvo_ring_init(struct salvo_ring *ring)
 	return ring->entries ? 0 : -ENOMEM;
 }
 
-/** salvo_ring_init_all() - Memory for the rings; the device is reset. */
+/** salvo_ring_init_all() - Allocate the rings. The device has been reset. */
 int salvo_ring_init_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -71,7 +71,7 @@ int salvo_ring_init_all(struct salvo_dev *sdev)
 	return ret;
 }
 
-/** salvo_ring_fini_all() - Free the rings; they are stopped and the device is reset. */
+/** salvo_ring_fini_all() - Free the rings. They are stopped and the device has been reset. */
 void salvo_ring_fini_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -84,7 +84,7 @@ void salvo_ring_fini_all(struct salvo_dev *sdev)
 	}
 }
 
-/** salvo_ring_start_all() - Make the rings live and empty, after a reset of the device. */
+/** salvo_ring_start_all() - Start the rings, empty, after a reset of the device. */
 int salvo_ring_start_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -103,7 +103,7 @@ int salvo_ring_start_all(struct salvo_dev *sdev)
 	return ret;
 }
 
-/** salvo_ring_stop_all() - Take no more packets. */
+/** salvo_ring_stop_all() - Refuse further packets. */
 void salvo_ring_stop_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -124,7 +124,7 @@ static void salvo_ring_push_locked(struct salvo_ring *ring, struct salvo_ring_en
 	lockdep_assert_held(&ring->lock);
 	ring->entries[salvo_ring_slot(entry.seqno)] = entry;
 	ring->submitted = entry.seqno;
-	/* The packet and its entry are in memory before the device can see the tail. */
+	/* Packet and entry must be visible before the tail. */
 	wmb();
 	salvo_mmio_write_tail(mmio, ring->index, ring->submitted);
 	trace_salvo_doorbell(ring, ring->submitted);
@@ -132,11 +132,11 @@ static void salvo_ring_push_locked(struct salvo_ring *ring, struct salvo_ring_en
 }
 
 /**
- * salvo_ring_push_job() - Put a batch on the ring: one packet, one doorbell.
+ * salvo_ring_push_job() - Put a batch on the ring: one packet and one doorbell.
  * @ring: The ring.
  * @job: The batch, packed.
  *
- * Return: 0, or -ENODEV if the ring takes nothing.
+ * Return: 0, or -ENODEV if the ring is stopped.
  */
 int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 {
@@ -157,7 +157,7 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	spin_lock_irqsave(&ring->lock, flags);
 	if (!ring->live) {
 		spin_unlock_irqrestore(&ring->lock, flags);
-		return salvo_refuse(sdev, -ENODEV, "the ring is live");
+		return salvo_refuse(sdev, -ENODEV, "ring %u is stopped", ring->index);
 	}
 	entry.seqno = ring->submitted + 1;
 	salvo_pack_set_fence(job->packet, entry.seqno);
@@ -169,7 +169,7 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	list_add_tail(&fence->node, &ring->pending);
 	if (ring->last_ctx != entry.ctx) {
 		ring->last_ctx = entry.ctx;
-		ring->turned = jiffies;
+		ring->ctx_switched = jiffies;
 	}
 
 	atomic64_inc(&counters->packets);
@@ -182,29 +182,29 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	return 0;
 }
 
-/* --- what is done ------------------------------------------------------------- */
+/* --- retiring ----------------------------------------------------------------- */
 
-/* Take over the fence register if it makes sense. */
-static void salvo_ring_look_locked(struct salvo_ring *ring)
+/* Read the fence register; ignore an invalid value. */
+static void salvo_ring_poll_fence_locked(struct salvo_ring *ring)
 {
-	u64 claim;
+	u64 fence;
 
 	lockdep_assert_held(&ring->lock);
 	if (!ring->live)
 		return;
-	claim = salvo_mmio_read_fence(&ring->sdev->mmio, ring->index);
-	if (salvo_ring_is_sane(claim, ring->submitted, ring->retired))
-		ring->retired = claim;
+	fence = salvo_mmio_read_fence(&ring->sdev->mmio, ring->index);
+	if (salvo_ring_fence_is_valid(fence, ring->submitted, ring->retired))
+		ring->retired = fence;
 	else
-		salvo_refuse(ring->sdev, -EIO, "fence %llu is within %llu..%llu", claim,
-			     ring->retired, ring->submitted);
+		salvo_refuse(ring->sdev, -EIO, "ring %u: fence register %llu is outside %llu..%llu",
+			     ring->index, fence, ring->retired, ring->submitted);
 }
 
 /**
- * salvo_ring_retire() - Compare fence ids, and move the batches that are done to done.
+ * salvo_ring_retire() - Compare fence ids, and move finished batches to the done list.
  * @ring: The ring.
- * @interrupt: Number of the interrupt that this is for, which then counts for the
- *             files whose batches it retires; 0 for none.
+ * @interrupt: Sequence number of the interrupt being handled, which is counted for each
+ *             file that has a batch retired by it; 0 outside of the interrupt handler.
  *
  * Return: the number of batches moved.
  */
@@ -215,7 +215,7 @@ unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ring->lock, flags);
-	salvo_ring_look_locked(ring);
+	salvo_ring_poll_fence_locked(ring);
 	list_for_each_entry_safe(fence, next, &ring->pending, node) {
 		if (fence->seqno > ring->retired)
 			break;
@@ -228,7 +228,7 @@ unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt)
 	return moved;
 }
 
-/** salvo_ring_next_done() - Take a batch that waits for its completion, or NULL. */
+/** salvo_ring_next_done() - Take the next fence off the done lists; NULL if there is none. */
 struct salvo_hw_fence *salvo_ring_next_done(struct salvo_dev *sdev)
 {
 	struct salvo_hw_fence *fence = NULL;
@@ -246,7 +246,7 @@ struct salvo_hw_fence *salvo_ring_next_done(struct salvo_dev *sdev)
 	return fence;
 }
 
-/** salvo_ring_abandon_all() - Move all batches to done; the device will not finish them. */
+/** salvo_ring_abandon_all() - Move all pending batches to the done lists, after a reset. */
 void salvo_ring_abandon_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -264,13 +264,13 @@ void salvo_ring_abandon_all(struct salvo_dev *sdev)
  * salvo_ring_push_space() - Put address space packets on ring 0, all or none.
  * @sdev: The device.
  * @asid: Address space.
- * @packets: What salvo_pack_space() and salvo_pack_system() made.
- * @count: Number of them.
+ * @packets: Packets made by salvo_pack_space() and salvo_pack_system().
+ * @count: Number of packets.
  *
- * They raise no interrupt: they retire with the next fence that does, or their
- * owner looks with salvo_ring_space_retired().
+ * They raise no interrupt: they are retired with the next batch, or when their owner
+ * polls with salvo_ring_space_retired().
  *
- * Return: the last one's seqno, or 0 if there are not enough slots now.
+ * Return: the seqno of the last packet, or 0 if there are not enough free slots.
  */
 u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 			  const struct salvo_space_packet *packets, u32 count)
@@ -281,7 +281,7 @@ u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 
 	spin_lock_irq(&ring->lock);
 	if (ring->live &&
-	    salvo_ring_space(ring->submitted, ring->retired) >= SALVO_RING_BATCHES + count) {
+	    salvo_ring_free_slots(ring->submitted, ring->retired) >= SALVO_RING_BATCHES + count) {
 		for (i = 0; i < count; i++) {
 			seqno = ring->submitted + 1;
 			salvo_pack_set_fence(packets[i].packet, seqno);
@@ -298,34 +298,35 @@ u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 	return seqno;
 }
 
-/** salvo_ring_space_retired() - The seqno up to which address space packets are done. */
+/** salvo_ring_space_retired() - Poll for the last retired seqno of address space packets. */
 u64 salvo_ring_space_retired(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring = &sdev->rings[0];
 	u64 retired;
 
 	spin_lock_irq(&ring->lock);
-	salvo_ring_look_locked(ring);
+	salvo_ring_poll_fence_locked(ring);
 	retired = ring->retired;
 	spin_unlock_irq(&ring->lock);
 	return retired;
 }
 
-/* --- what is on a ring -------------------------------------------------------- */
+/* --- state of a ring ---------------------------------------------------------- */
 
 /**
- * salvo_ring_is_shared() - Do contexts compete for the ring?
+ * salvo_ring_is_contended() - Do contexts compete for the ring?
  * @ring: The ring.
  *
- * Now, or a moment ago: one that submits, waits, and submits again is not busy in between.
+ * Also true for a short time afterwards, since a context that submits and waits in turn
+ * is not busy in between.
  */
-bool salvo_ring_is_shared(struct salvo_ring *ring)
+bool salvo_ring_is_contended(struct salvo_ring *ring)
 {
 	return atomic_read(&ring->busy_ctxs) > 1 ||
-	       time_before(jiffies, READ_ONCE(ring->turned) + SALVO_RING_TURN_JIFFIES);
+	       time_before(jiffies, READ_ONCE(ring->ctx_switched) + SALVO_RING_CONTENDED_JIFFIES);
 }
 
-/** salvo_ring_all_idle() - Is the device done with all that it was given, and so are we? */
+/** salvo_ring_all_idle() - Has everything on the rings been retired and completed? */
 bool salvo_ring_all_idle(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -333,7 +334,7 @@ bool salvo_ring_all_idle(struct salvo_dev *sdev)
 
 	salvo_for_each_ring(sdev, ring) {
 		spin_lock_irq(&ring->lock);
-		salvo_ring_look_locked(ring);
+		salvo_ring_poll_fence_locked(ring);
 		idle &= ring->retired == ring->submitted && list_empty(&ring->pending) &&
 			list_empty(&ring->done);
 		spin_unlock_irq(&ring->lock);
@@ -342,13 +343,15 @@ bool salvo_ring_all_idle(struct salvo_dev *sdev)
 }
 
 /**
- * salvo_ring_find() - A batch that the device has not finished, or NULL.
+ * salvo_ring_find() - Find a pending batch.
  * @sdev: The device.
- * @ctx: Number of its context.
- * @seqno: Of its entry.
+ * @ctx: Hardware context.
+ * @seqno: Seqno of the ring entry.
  *
- * The batch stays only if the schedulers are stopped; else no more can be told than that
- * there was one.
+ * Unless the schedulers are stopped, the job may be freed at any time, and the caller
+ * may only compare the result with NULL.
+ *
+ * Return: the job, or NULL if no such batch is pending.
  */
 struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno)
 {
@@ -366,7 +369,7 @@ struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno)
 	return found;
 }
 
-/** salvo_ring_is_oldest() - Do all batches of its ring wait for this one, which is pending? */
+/** salvo_ring_is_oldest() - Is a job the oldest pending one of its ring? */
 bool salvo_ring_is_oldest(const struct salvo_job *job)
 {
 	struct salvo_ring *ring = job->ctx->ring;
@@ -379,29 +382,30 @@ bool salvo_ring_is_oldest(const struct salvo_job *job)
 }
 
 /**
- * salvo_ring_look_for_hang() - Look once more at the batches that the device has not finished.
+ * salvo_ring_sample_hang() - Take a watchdog sample of each pending batch.
  * @ring: The ring.
- * @units: What the units do.
- * @limit: Looks that a batch may run for.
- * @guilty: Set to one that has had them, if there is one.
+ * @units: Activity of the execution units.
+ * @limit: Number of samples that a batch may run for.
+ * @guilty: Filled in with the oldest batch that has reached @limit. Its count starts
+ *          over, in case that killing it fails.
  *
- * Return: whether there is one; it starts anew, in case that it is not ended.
+ * Return: whether a batch has reached @limit.
  */
-bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
-			      u32 limit, struct salvo_hang *guilty)
+bool salvo_ring_sample_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
+			    u32 limit, struct salvo_hang *guilty)
 {
 	struct salvo_hang *found = NULL;
 	struct salvo_hw_fence *fence;
 
 	spin_lock_irq(&ring->lock);
 	list_for_each_entry(fence, &ring->pending, node)
-		if (salvo_hang_look(&fence->job->hang,
-				    list_is_first(&fence->node, &ring->pending), units,
-				    ring->sdev->mmio.units) >= limit)
+		if (salvo_hang_sample(&fence->job->hang,
+				      list_is_first(&fence->node, &ring->pending), units,
+				      ring->sdev->mmio.units) >= limit)
 			found = found ?: &fence->job->hang;
 	if (found) {
 		*guilty = *found;
-		found->halves = 0;
+		found->half_samples = 0;
 	}
 	spin_unlock_irq(&ring->lock);
 	return found;
@@ -410,9 +414,9 @@ bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_r
 /**
  * salvo_ring_copy() - Copy a ring for a dump.
  * @ring: The ring.
- * @entries: SALVO_RING_ENTRIES, filled in.
- * @submitted: Last entry written, filled in.
- * @retired: Last entry done, filled in.
+ * @entries: Array of SALVO_RING_ENTRIES, filled in.
+ * @submitted: Seqno of the last entry written, filled in.
+ * @retired: Seqno of the last entry retired, filled in.
  */
 void salvo_ring_copy(struct salvo_ring *ring, struct salvo_ring_entry *entries,
 		     u64 *submitted, u64 *retired)

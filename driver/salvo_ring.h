@@ -19,8 +19,9 @@ struct salvo_job;
 struct salvo_sched;
 
 /*
- * Slots of a ring, and how many of them batches may take: fewer than the packets that the
- * GPU has room for, so that it reads address space packets behind them.
+ * Slots of a ring, and the number of them that batches may take. That is less than the
+ * number of packets that the GPU holds at once, so that it can always read the address
+ * space packets behind them.
  */
 #define SALVO_RING_ENTRIES	1024u
 #define SALVO_RING_BATCHES	96u
@@ -31,69 +32,72 @@ struct salvo_sched;
 struct salvo_ring {
 	/** @sdev: The device. */
 	struct salvo_dev *sdev;
-	/** @index: Number of the ring. */
+	/** @index: Index of the ring. */
 	unsigned int index;
-	/** @sched: Feeds it with batches; a reference. */
+	/** @sched: Its scheduler; holds a reference. */
 	struct salvo_sched *sched;
-	/** @busy_ctxs: Contexts with batches that have not ended. */
+	/** @busy_ctxs: Number of contexts with batches that have not ended. */
 	atomic_t busy_ctxs;
-	/** @lock: Protects all fields below and the ring's registers; taken in the hard handler. */
+	/**
+	 * @lock: Protects all fields below and the ring's registers; taken in the hard
+	 * interrupt handler.
+	 */
 	spinlock_t lock;
-	/** @entries: SALVO_RING_ENTRIES in coherent memory. */
+	/** @entries: SALVO_RING_ENTRIES entries in coherent memory. */
 	struct salvo_ring_entry *entries;
-	/** @base: System address of @entries. */
+	/** @base: DMA address of @entries. */
 	dma_addr_t base;
-	/** @live: The device reads the ring. */
+	/** @live: The device reads the ring, and packets may be put on it. */
 	bool live;
-	/** @submitted: Entries written since the ring was started; the last one's seqno. */
+	/** @submitted: Seqno of the last entry written; restarts from 0 with the ring. */
 	u64 submitted;
-	/** @retired: Highest seqno that the device reported and that makes sense. */
+	/** @retired: Highest valid seqno read from the fence register. */
 	u64 retired;
-	/** @last_ctx: Context of the last batch. */
+	/** @last_ctx: Hardware context of the last batch put on the ring. */
 	u32 last_ctx;
-	/** @turned: When that was another one than before, in jiffies. */
-	unsigned long turned;
-	/** @context: Of the hardware fences. */
+	/** @ctx_switched: Time at which @last_ctx last changed, in jiffies. */
+	unsigned long ctx_switched;
+	/** @context: dma_fence context of the hardware fences. */
 	u64 context;
-	/** @fences: Hardware fences so far; does not restart with the ring. */
+	/** @fences: Seqno of the last hardware fence; does not restart with the ring. */
 	u64 fences;
 	/** @pending: Fences of batches on the ring, in ring order. */
 	struct list_head pending;
-	/** @done: Fences of retired batches that wait for their deferred completion. */
+	/** @done: Fences of retired batches that await their deferred completion. */
 	struct list_head done;
 };
 
-/** salvo_ring_slot() - Index of the entry with a seqno; the first seqno is 1. */
+/** salvo_ring_slot() - Index of the entry that has a seqno; the first seqno is 1. */
 static inline u32 salvo_ring_slot(u64 seqno)
 {
 	return (seqno - 1) & (SALVO_RING_ENTRIES - 1);
 }
 
-/** salvo_ring_space() - Slots that are free. */
-static inline u64 salvo_ring_space(u64 submitted, u64 retired)
+/** salvo_ring_free_slots() - Number of free slots. */
+static inline u64 salvo_ring_free_slots(u64 submitted, u64 retired)
 {
 	return SALVO_RING_ENTRIES - (submitted - retired);
 }
 
-/** salvo_ring_is_sane() - May the device claim that @claim is the last entry done? */
-static inline bool salvo_ring_is_sane(u64 claim, u64 submitted, u64 retired)
+/** salvo_ring_fence_is_valid() - Does a fence register lie between @retired and @submitted? */
+static inline bool salvo_ring_fence_is_valid(u64 fence, u64 submitted, u64 retired)
 {
-	return claim - retired <= submitted - retired;
+	return fence - retired <= submitted - retired;
 }
 
 /**
- * struct salvo_space_packet - An address space packet, written and ready.
+ * struct salvo_space_packet - An address space packet that is packed but for its fence id.
  */
 struct salvo_space_packet {
 	/** @packet: In coherent memory. */
 	void *packet;
-	/** @address: System address of @packet. */
+	/** @address: DMA address of @packet. */
 	dma_addr_t address;
-	/** @bytes: Its length. */
+	/** @bytes: Length of @packet. */
 	u32 bytes;
 };
 
-/** salvo_for_each_ring() - All rings that the driver uses, ring 0 first. */
+/** salvo_for_each_ring() - Iterate over the rings in use, ring 0 first. */
 #define salvo_for_each_ring(sdev, ring)					\
 	for ((ring) = (sdev)->rings; (ring) < (sdev)->rings + (sdev)->mmio.rings; (ring)++)
 
@@ -108,10 +112,10 @@ struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno);
 
 int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job);
 unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt);
-bool salvo_ring_is_shared(struct salvo_ring *ring);
+bool salvo_ring_is_contended(struct salvo_ring *ring);
 bool salvo_ring_is_oldest(const struct salvo_job *job);
-bool salvo_ring_look_for_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
-			      u32 limit, struct salvo_hang *guilty);
+bool salvo_ring_sample_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
+			    u32 limit, struct salvo_hang *guilty);
 void salvo_ring_copy(struct salvo_ring *ring, struct salvo_ring_entry *entries,
 		     u64 *submitted, u64 *retired);
 

@@ -2,11 +2,10 @@
 /*
  * salvo_submit.c - SUBMIT: copy, validate, pack, dependencies, arm, push
  *
- * Everything of the user's is copied once, then checked, then packed into one
- * DMA packet (B1 of CN105940388) that the user never sees; so what is checked is
- * what runs. All that can fail or allocate comes before drm_sched_job_arm(). A
- * batch is armed and pushed under its context's lock, which makes the order of
- * fences the order of batches.
+ * All user memory is copied once, then validated, then packed into one DMA packet (B1 of
+ * CN105940388) that userspace cannot access; so what was validated is what runs. All
+ * steps that can fail or allocate precede drm_sched_job_arm(). A job is armed and pushed
+ * under ctx->lock, so that the order of fences is the order of batches.
  */
 #include <linux/dma-fence-chain.h>
 #include <linux/mm.h>
@@ -22,51 +21,51 @@
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_implicit.h"
+#include "salvo_job.h"
 #include "salvo_pack.h"
-#include "salvo_sched.h"
 #include "salvo_trace.h"
 #include "salvo_vm.h"
 
-/* Nothing that we will ever know is longer. */
+/* Maximum size of an array element, also of later versions. */
 #define SALVO_MAX_STRIDE	4096u
 
 /**
- * struct salvo_signal - A syncobj that gets the batch's fence.
+ * struct salvo_signal - A syncobj that is signalled by the batch.
  */
 struct salvo_signal {
-	/** @syncobj: A reference. */
+	/** @syncobj: The syncobj; holds a reference. */
 	struct drm_syncobj *syncobj;
-	/** @chain: Preallocated node of a timeline, or NULL. */
+	/** @chain: Preallocated node for a timeline point, or NULL. */
 	struct dma_fence_chain *chain;
-	/** @point: Of the timeline. */
+	/** @point: Timeline point, or 0. */
 	u64 point;
 };
 
 /**
- * struct salvo_submit_state - What the ioctl holds while it runs.
+ * struct salvo_submit_state - State of one SUBMIT ioctl.
  */
 struct salvo_submit_state {
 	/** @sdev: The device. */
 	struct salvo_dev *sdev;
 	/** @filp: The file. */
 	struct drm_file *filp;
-	/** @ctx: The context; a reference. */
+	/** @ctx: The context; holds a reference. */
 	struct salvo_ctx *ctx;
-	/** @job: The batch, until it is pushed. */
+	/** @job: The job, until it is pushed. */
 	struct salvo_job *job;
-	/** @batch: As checked and packed; owns its arrays. */
+	/** @batch: The batch as validated and packed; owns its arrays. */
 	struct salvo_batch_desc batch;
-	/** @implicit: Buffers that others have too, locked from preparation to the end. */
+	/** @implicit: Shared buffers of the file, locked at the end of the preparation. */
 	struct salvo_implicit implicit;
-	/** @signals: @signal_count of them. */
+	/** @signals: Syncobjs to signal. */
 	struct salvo_signal *signals;
-	/** @signal_count: Elements of @signals that are filled. */
+	/** @signal_count: Number of valid elements of @signals. */
 	u32 signal_count;
 };
 
 /*
- * Copy an array of structures that the user may know in another size: what we do
- * not know must be zero, what the user does not know is zero.
+ * Copy an array of structures that userspace may have in another version: fields that
+ * the driver does not know must be zero, fields that userspace lacks become zero.
  */
 static void *salvo_copy_array(struct salvo_dev *sdev, const struct drm_salvo_array *array,
 			      size_t known, u32 limit)
@@ -77,13 +76,16 @@ static void *salvo_copy_array(struct salvo_dev *sdev, const struct drm_salvo_arr
 	int ret;
 
 	if (!array->count) {
-		ret = salvo_check(sdev, !array->pointer, -EINVAL);
-		return ERR_PTR(ret);
+		return ERR_PTR(salvo_refuse_if(sdev, array->pointer, -EINVAL,
+					       "array at %#llx has count 0", array->pointer));
 	}
-	ret = salvo_check(sdev, array->count <= limit, -E2BIG) ?:
-	      salvo_check(sdev, array->stride >= sizeof(u64), -EINVAL) ?:
-	      salvo_check(sdev, array->stride <= SALVO_MAX_STRIDE, -EINVAL) ?:
-	      salvo_check(sdev, IS_ALIGNED(array->stride, sizeof(u64)), -EINVAL);
+	ret = salvo_refuse_if(sdev, array->count > limit, -E2BIG,
+			      "count %u exceeds %u", array->count, limit) ?:
+	      salvo_refuse_if(sdev, array->stride < sizeof(u64) ||
+			      array->stride > SALVO_MAX_STRIDE, -EINVAL,
+			      "stride %u is outside 8..%u", array->stride, SALVO_MAX_STRIDE) ?:
+	      salvo_refuse_if(sdev, !IS_ALIGNED(array->stride, sizeof(u64)), -EINVAL,
+			      "stride %u is not a multiple of 8", array->stride);
 	if (ret)
 		return ERR_PTR(ret);
 
@@ -100,8 +102,8 @@ static void *salvo_copy_array(struct salvo_dev *sdev, const struct drm_salvo_arr
 	}
 	if (ret) {
 		ret = ret == -E2BIG ?
-		      salvo_refuse(sdev, -EINVAL, "unknown fields of element %u are 0", i - 1) :
-		      salvo_refuse(sdev, ret, "%u elements at %#llx are readable", array->count,
+		      salvo_refuse(sdev, -EINVAL, "element %u has unknown fields", i - 1) :
+		      salvo_refuse(sdev, ret, "cannot read %u elements at %#llx", array->count,
 				   array->pointer);
 		kvfree(to);
 		return ERR_PTR(ret);
@@ -114,9 +116,12 @@ static int salvo_submit_copy(struct salvo_submit_state *s, const struct drm_salv
 	void *copy;
 	int ret;
 
-	ret = salvo_check(s->sdev, args->commands.count, -EINVAL) ?:
-	      salvo_check(s->sdev, args->args_size || !args->args, -EINVAL) ?:
-	      salvo_check(s->sdev, args->args_size <= SALVO_MAX_ARGUMENT_BYTES, -E2BIG);
+	ret = salvo_refuse_if(s->sdev, !args->commands.count, -EINVAL, "there are no commands") ?:
+	      salvo_refuse_if(s->sdev, args->args && !args->args_size, -EINVAL,
+			      "args is set but args_size is zero") ?:
+	      salvo_refuse_if(s->sdev, args->args_size > SALVO_MAX_ARGUMENT_BYTES, -E2BIG,
+			      "args_size %u exceeds %u", args->args_size,
+			      SALVO_MAX_ARGUMENT_BYTES);
 	if (ret)
 		return ret;
 
@@ -132,14 +137,14 @@ static int salvo_submit_copy(struct salvo_submit_state *s, const struct drm_salv
 
 	copy = vmemdup_user(u64_to_user_ptr(args->args), args->args_size);
 	if (IS_ERR(copy))
-		return salvo_refuse(s->sdev, PTR_ERR(copy), "%u bytes at %#llx are readable",
+		return salvo_refuse(s->sdev, PTR_ERR(copy), "cannot read %u bytes at %#llx",
 				    args->args_size, args->args);
 	s->batch.args = copy;
 	s->batch.args_size = args->args_size;
 	return 0;
 }
 
-/* Units of a dispatch must lie within its context's, which the batch does not know. */
+/* The units of a dispatch must lie within those of the context. */
 static int salvo_submit_check_units(struct salvo_submit_state *s)
 {
 	u64 allowed = s->ctx->eu_mask;
@@ -148,9 +153,14 @@ static int salvo_submit_check_units(struct salvo_submit_state *s)
 	for (i = 0; allowed && i < s->batch.count; i++)
 		if (s->batch.commands[i].eu_mask & ~allowed)
 			return salvo_refuse(s->sdev, -EINVAL,
-					    "command %u: eu_mask is within %#llx, not %#llx", i,
-					    allowed, s->batch.commands[i].eu_mask);
+					    "command %u: eu_mask %#llx is not within %#llx", i,
+					    s->batch.commands[i].eu_mask, allowed);
 	return 0;
+}
+
+static bool salvo_submit_is_vram(const struct salvo_submit_state *s, u64 address)
+{
+	return address - s->sdev->mmio.va_base < s->sdev->mmio.vram_bytes;
 }
 
 static int salvo_submit_validate(struct salvo_submit_state *s)
@@ -166,12 +176,12 @@ static int salvo_submit_validate(struct salvo_submit_state *s)
 
 	ret = salvo_validate_batch(&s->batch, &space, &why);
 	if (ret)
-		return salvo_refuse(s->sdev, ret, "command %d: %s is %s, not %llu", why.command,
-				    why.field, why.expected, why.value);
-	/* The GPU writes it through VRAM, and it is no part of what others share. */
-	return salvo_check(s->sdev, !s->batch.profile ||
-			   s->batch.profile - s->sdev->mmio.va_base < s->sdev->mmio.vram_bytes,
-			   -EINVAL) ?:
+		return salvo_refuse(s->sdev, ret, "command %d: %s is %llu, expected %s",
+				    why.command, why.field, why.value, why.expected);
+	/* The device writes the profile through its own VRAM mapping. */
+	return salvo_refuse_if(s->sdev, s->batch.profile &&
+			       !salvo_submit_is_vram(s, s->batch.profile), -EINVAL,
+			       "profile %#llx is not in VRAM", s->batch.profile) ?:
 	       salvo_submit_check_units(s);
 }
 
@@ -198,8 +208,10 @@ static int salvo_submit_check_sync(struct salvo_submit_state *s, const struct dr
 {
 	bool timeline = sync->flags & DRM_SALVO_SYNC_TIMELINE;
 
-	return salvo_check(s->sdev, !(sync->flags & ~DRM_SALVO_SYNC_TIMELINE), -EINVAL) ?:
-	       salvo_check(s->sdev, timeline == !!sync->point, -EINVAL);
+	return salvo_refuse_if(s->sdev, sync->flags & ~DRM_SALVO_SYNC_TIMELINE, -EINVAL,
+			       "sync flags %#x are unknown", sync->flags) ?:
+	       salvo_refuse_if(s->sdev, timeline != !!sync->point, -EINVAL,
+			       "point %llu with sync flags %#x", sync->point, sync->flags);
 }
 
 static int salvo_submit_add_wait(struct salvo_submit_state *s, const struct drm_salvo_sync *sync)
@@ -212,9 +224,9 @@ static int salvo_submit_add_wait(struct salvo_submit_state *s, const struct drm_
 		return ret;
 	ret = drm_syncobj_find_fence(s->filp, sync->handle, sync->point, 0, &fence);
 	if (ret)
-		return salvo_refuse(s->sdev, ret, "syncobj %u has a fence at %llu", sync->handle,
+		return salvo_refuse(s->sdev, ret, "syncobj %u has no fence at %llu", sync->handle,
 				    sync->point);
-	/* Consumes the fence, also when it fails. */
+	/* Consumes the reference, also on error. */
 	return drm_sched_job_add_dependency(&s->job->base, fence);
 }
 
@@ -250,7 +262,7 @@ static int salvo_submit_add_signal(struct salvo_submit_state *s, const struct dr
 	signal->syncobj = drm_syncobj_find(s->filp, sync->handle);
 	if (!signal->syncobj) {
 		dma_fence_chain_free(signal->chain);
-		return salvo_refuse(s->sdev, -ENOENT, "syncobj %u exists", sync->handle);
+		return salvo_refuse(s->sdev, -ENOENT, "syncobj %u does not exist", sync->handle);
 	}
 	s->signal_count++;
 	return 0;
@@ -274,7 +286,7 @@ static int salvo_submit_signals(struct salvo_submit_state *s, const struct drm_s
 	return ret;
 }
 
-/* The point of no return: nothing here fails. */
+/* Arm and push the job. Nothing fails from here on. */
 static void salvo_submit_push(struct salvo_submit_state *s)
 {
 	struct salvo_job *job = s->job;
@@ -285,14 +297,14 @@ static void salvo_submit_push(struct salvo_submit_state *s)
 	drm_sched_job_arm(&job->base);
 	fence = dma_fence_get(&job->base.s_fence->finished);
 	/*
-	 * The scheduler would let a batch of another context start when this one
-	 * has only been put on the ring, but the GPU overlaps contexts.
+	 * drm_sched would run a dependent batch of another context of the ring as soon
+	 * as this one is on the ring, but the GPU overlaps contexts.
 	 */
 	set_bit(DRM_SCHED_FENCE_DONT_PIPELINE, &fence->flags);
 	salvo_vm_set_fence(s->ctx->vm, &job->use, fence);
 	salvo_implicit_publish(&s->implicit, fence);
 	job->number = atomic64_inc_return(&s->ctx->submitted);
-	salvo_job_count_begin(job);
+	salvo_job_begin(job);
 	trace_salvo_submit(job, s->batch.count);
 	s->job = NULL;
 	drm_sched_entity_push_job(&job->base);
@@ -331,14 +343,18 @@ static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_s
 {
 	int ret;
 
-	ret = salvo_check(s->sdev, !args->flags, -EINVAL) ?:
-	      salvo_check(s->sdev, !args->pad, -EINVAL) ?:
-	      salvo_check(s->sdev, !salvo_device_is_gone(s->sdev), -ENODEV);
+	ret = salvo_refuse_if(s->sdev, args->flags, -EINVAL, "flags %#x are unknown",
+			      args->flags) ?:
+	      salvo_refuse_if(s->sdev, args->pad, -EINVAL, "pad is not zero") ?:
+	      salvo_refuse_if(s->sdev, salvo_device_is_gone(s->sdev), -ENODEV,
+			      "the GPU is gone");
 	if (ret)
 		return ret;
 	s->ctx = salvo_ctx_find(s->filp->driver_priv, args->ctx_id);
-	ret = salvo_check(s->sdev, s->ctx, -ENOENT) ?:
-	      salvo_check(s->sdev, !salvo_ctx_is_banned(s->ctx), -EIO);
+	ret = salvo_refuse_if(s->sdev, !s->ctx, -ENOENT, "context %u does not exist",
+			      args->ctx_id) ?:
+	      salvo_refuse_if(s->sdev, salvo_ctx_is_banned(s->ctx), -EIO, "context %u is banned",
+			      args->ctx_id);
 	if (ret)
 		return ret;
 
@@ -368,7 +384,7 @@ int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp
 	int idx, ret;
 
 	if (!drm_dev_enter(drm, &idx))
-		return salvo_refuse(s.sdev, -ENODEV, "the device is bound");
+		return salvo_refuse(s.sdev, -ENODEV, "the device is unplugged");
 	ret = salvo_submit_prepare(&s, data);
 	if (!ret)
 		salvo_submit_push(&s);

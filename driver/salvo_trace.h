@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_trace.h - tracepoints: the way of a batch through the driver
+ * salvo_trace.h - tracepoints: a batch from SUBMIT to completion
  *
- * submit (the ioctl), run (it gets its place on the ring), doorbell, interrupt,
- * completion. A batch is known by context and number from submit to completion, and
- * by ring and fence from run to completion; doorbells and interrupts name these. An
- * interrupt is told once for each ring.
- * Documentation/tracing.md shows their use. Not an interface that stays.
+ * submit (the ioctl), run (the packet is put on the ring), doorbell, interrupt,
+ * complete. Context and number identify a batch in submit, run and complete; ring and
+ * fence identify it from run on, and doorbell and interrupt carry these. An interrupt
+ * gives one event for each ring. Documentation/tracing.md shows their use. They are not
+ * a stable interface.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM salvo
@@ -19,7 +19,7 @@
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
-#include "salvo_sched.h"
+#include "salvo_job.h"
 #include "salvo_vm.h"
 
 TRACE_EVENT(salvo_submit,

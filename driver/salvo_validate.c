@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * salvo_validate.c - is this batch well formed?
+ * salvo_validate.c - validation of batches
  *
- * One function for each command checks the fields that the command uses; one
- * list of fields tells which commands use which, and all others must be zero.
- * The first thing that is wrong is reported with command, field and limit, so
- * that the ioctl's debug message and libsalvo's error say the same.
+ * One function for each type of command checks the fields that the type uses. A table
+ * lists which type uses which fields; all others must be zero. The first error is
+ * reported with command, field, value and limit, so that the driver's debug message and
+ * libsalvo's error are the same.
  *
  * Freestanding C: compiled into salvo.ko, into libsalvo and into the fuzzers.
  * It keeps no state and takes no lock.
  */
-#include "salvo_validate.h"
 #include "salvo_hw.h"
+#include "salvo_validate.h"
 
 #ifdef __KERNEL__
 #include <linux/errno.h>
@@ -31,10 +31,10 @@
 #define F (1u << DRM_SALVO_FILL)
 #define T (1u << DRM_SALVO_TIMESTAMP)
 
-/* A command is also looked at as words. */
+/* To access a command as an array of words. */
 typedef __u64 __attribute__((may_alias)) word_t;
 
-/* Of a type of commands all bits that must be zero, but for the type, which is not looked at. */
+/* For a type of command, the bits that must be zero. The type itself is checked elsewhere. */
 #define UNUSED(field, users, type) .field = ((users) & (type)) ? 0 : -1
 #define UNUSED_BITS(type) { \
 	UNUSED(flags, D | P, type), \
@@ -63,7 +63,7 @@ static const struct drm_salvo_command unused_bits[] = {
 	[DRM_SALVO_TIMESTAMP] = UNUSED_BITS(T),
 };
 
-/* All fields, in their order and without gaps, to tell which one is wrong. */
+/* All fields in order and without gaps, to find the name of an invalid one. */
 #define FIELD(field) { #field, offsetof(struct drm_salvo_command, field) }
 static const struct {
 	const char *name;
@@ -87,7 +87,7 @@ static int reject(struct salvo_reject *why, int error, __u32 command, const char
 	return error;
 }
 
-/* Nearly every command is right: look first whether anything is wrong, then what. */
+/* Most commands are valid: test all words at once, and search for the field on error only. */
 static int check_unused(const struct drm_salvo_command *cmd, __u32 index,
 			struct salvo_reject *why)
 {
@@ -193,7 +193,7 @@ static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
 		return reject(why, -E2BIG, index, "local_size", cmd->local_size,
 			      "at most 65536 bytes");
 
-	/* Many dispatches in a row of one kernel are common; the command before is right. */
+	/* Consecutive dispatches of one kernel are common; the previous command is valid. */
 	if (index && cmd->entry && batch->commands[index - 1].entry == cmd->entry)
 		return 0;
 	return check_range(space, index, "entry", cmd->entry, 1, SALVO_ACCESS_EXEC, why);

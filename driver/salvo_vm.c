@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_vm.c - a file's GPU address space
+ * salvo_vm.c - GPU address spaces
  *
- * A space is the set of buffers that it shows (salvo_bind.c), and the list of batches
- * that may access them, vm->uses. When its file is gone and its last batch freed, one
- * SPACE_END does for all that is left; its packet was written beforehand, so ending
- * cannot fail.
+ * An address space is the set of buffers bound in it (salvo_bind.c) and the list of the
+ * batches that may access them, vm->uses. When the file was closed and its last batch
+ * has been freed, one SPACE_END unbinds everything that is left. Its packet is packed
+ * when the address space is created, so that ending it cannot fail.
  *
- * Address space packets raise no interrupt (an application's batch costs exactly
- * one). The reclaim work looks at the fence register instead, when a batch is
- * freed and, while an UNBIND is under way, a few times a second.
+ * Address space packets raise no interrupt, since an application's batch must cost
+ * exactly one. Instead the reclaim work polls the fence register when a batch is freed
+ * and, while an UNBIND is outstanding, every 10 ms.
  *
  * Locks: sdev->space_lock > vm->lock > ring->lock. Nothing allocates under
  * space_lock, since a reset takes it.
@@ -28,12 +28,12 @@
 #include "salvo_ring.h"
 #include "salvo_vm.h"
 
-/* Memory that the packets of one file may take; a single batch may always run. */
+/* Limit of the packet memory of one file; a single batch may always run. */
 #define SALVO_VM_MAX_CHARGE	SZ_64M
-/* Jiffies between looks for the end of an UNBIND. */
+/* Interval between polls for the end of an UNBIND. */
 #define SALVO_VM_POLL_JIFFIES	max(1, HZ / 100)
 
-/* --- life of a space --------------------------------------------------------- */
+/* --- create and close -------------------------------------------------------- */
 
 #define SALVO_END_BYTES	(SALVO_PACK_SPACE_BYTES + sizeof(struct salvo_packet_result))
 
@@ -60,10 +60,10 @@ void salvo_vm_put(struct salvo_vm *vm)
 }
 
 /**
- * salvo_vm_create() - A new, empty space.
+ * salvo_vm_create() - Create an empty address space for the current process.
  * @sdev: The device.
  *
- * Return: the space, to be ended with salvo_vm_close(), or an error pointer.
+ * Return: the address space, to be ended with salvo_vm_close(), or an error pointer.
  */
 struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 {
@@ -81,7 +81,7 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 	INIT_LIST_HEAD(&vm->shared);
 	INIT_LIST_HEAD(&vm->uses);
 	spin_lock_init(&vm->lock);
-	vm->bindings = RB_ROOT;
+	vm->vmas = RB_ROOT;
 
 	vm->end.bytes = SALVO_PACK_SPACE_BYTES;
 	vm->end.packet = dma_alloc_coherent(sdev->drm.dev, SALVO_END_BYTES, &vm->end.address,
@@ -93,7 +93,7 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 	salvo_pack_space(SALVO_OP_SPACE_END, 0, 0, 0, vm->end.address + SALVO_PACK_SPACE_BYTES,
 			 vm->end.packet);
 
-	/* Cyclic, so that a number that just ended is the last to come back. */
+	/* Cyclic, so that an identifier is reused as late as possible. */
 	ret = xa_alloc_cyclic(&sdev->asids, &vm->asid, vm, XA_LIMIT(1, S32_MAX),
 			      &sdev->asid_next, GFP_KERNEL);
 	if (ret < 0)
@@ -113,19 +113,19 @@ err_free:
 }
 
 /**
- * salvo_vm_kick() - There may be something to reclaim.
+ * salvo_vm_queue_reclaim() - Free what has become unused.
  * @sdev: The device.
  *
- * Closing a file or a handle is no critical section of DRM's, so the driver may be
- * unbound meanwhile, and the workqueue go. While the GPU is on its way out there is
- * nothing to do: salvo_vm_reclaim_gone() comes after, and sees what was done before
- * under space_lock.
+ * Closing a file or a handle is not inside a DRM critical section, so the driver may be
+ * unbound and the workqueue destroyed meanwhile. Between drm_dev_unplug() and
+ * sdev->detached there is nothing to do here: salvo_vm_reclaim_gone() follows and sees,
+ * under space_lock, everything that was done before.
  */
-void salvo_vm_kick(struct salvo_dev *sdev)
+void salvo_vm_queue_reclaim(struct salvo_dev *sdev)
 {
 	int idx;
 
-	if (READ_ONCE(sdev->quiet)) {
+	if (READ_ONCE(sdev->detached)) {
 		salvo_vm_reclaim_gone(sdev);
 	} else if (drm_dev_enter(&sdev->drm, &idx)) {
 		mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
@@ -134,8 +134,8 @@ void salvo_vm_kick(struct salvo_dev *sdev)
 }
 
 /**
- * salvo_vm_close() - The file is gone; its batches in flight complete.
- * @vm: The space; the caller's reference goes.
+ * salvo_vm_close() - The file was closed; its batches in flight complete.
+ * @vm: The address space; the caller's reference is dropped.
  */
 void salvo_vm_close(struct salvo_vm *vm)
 {
@@ -144,13 +144,13 @@ void salvo_vm_close(struct salvo_vm *vm)
 	mutex_lock(&sdev->space_lock);
 	vm->closed = true;
 	mutex_unlock(&sdev->space_lock);
-	salvo_vm_kick(sdev);
+	salvo_vm_queue_reclaim(sdev);
 	salvo_vm_put(vm);
 }
 
 /* --- uses -------------------------------------------------------------------- */
 
-/** salvo_vm_begin_use() - A batch is about to be checked. */
+/** salvo_vm_begin_use() - Add a batch to vm->uses before it is validated. */
 void salvo_vm_begin_use(struct salvo_vm *vm, struct salvo_vm_use *use)
 {
 	spin_lock(&vm->lock);
@@ -174,10 +174,10 @@ static bool salvo_vm_try_charge(struct salvo_vm *vm, struct salvo_vm_use *use, s
 }
 
 /**
- * salvo_vm_charge() - Account for packet memory; waits while there is too much.
- * @vm: The space.
+ * salvo_vm_charge() - Account for packet memory; blocks while the file exceeds its limit.
+ * @vm: The address space.
  * @use: The batch.
- * @bytes: Of its packet.
+ * @bytes: Size of its packet.
  *
  * Return: 0, -ENODEV, -ERESTARTSYS.
  */
@@ -191,10 +191,10 @@ int salvo_vm_charge(struct salvo_vm *vm, struct salvo_vm_use *use, size_t bytes)
 				       (charged = salvo_vm_try_charge(vm, use, bytes)));
 	if (ret || charged)
 		return ret;
-	return salvo_refuse(sdev, -ENODEV, "the GPU is there");
+	return salvo_refuse(sdev, -ENODEV, "the GPU is gone");
 }
 
-/** salvo_vm_set_fence() - A batch is about to be pushed. */
+/** salvo_vm_set_fence() - Set the finished fence of a batch that was armed. */
 void salvo_vm_set_fence(struct salvo_vm *vm, struct salvo_vm_use *use, struct dma_fence *fence)
 {
 	spin_lock(&vm->lock);
@@ -203,12 +203,12 @@ void salvo_vm_set_fence(struct salvo_vm *vm, struct salvo_vm_use *use, struct dm
 }
 
 /**
- * salvo_vm_get_fences() - References to the fences of all batches in flight.
- * @vm: The space.
- * @fences: Where to put them.
- * @limit: Elements of @fences.
+ * salvo_vm_get_fences() - Get references to the fences of all batches in flight.
+ * @vm: The address space.
+ * @fences: Filled in.
+ * @limit: Number of elements of @fences.
  *
- * Return: their number; if it is more than @limit, no references were taken.
+ * Return: the number of fences; if it exceeds @limit, no references were taken.
  */
 unsigned int salvo_vm_get_fences(struct salvo_vm *vm, struct dma_fence **fences,
 				 unsigned int limit)
@@ -229,7 +229,7 @@ unsigned int salvo_vm_get_fences(struct salvo_vm *vm, struct dma_fence **fences,
 	return count;
 }
 
-/** salvo_vm_end_use() - A batch touches nothing any more. */
+/** salvo_vm_end_use() - Remove a batch from vm->uses; it accesses no buffer any more. */
 void salvo_vm_end_use(struct salvo_vm *vm, struct salvo_vm_use *use)
 {
 	bool reclaim;
@@ -240,14 +240,14 @@ void salvo_vm_end_use(struct salvo_vm *vm, struct salvo_vm_use *use)
 	spin_unlock(&vm->lock);
 	dma_fence_put(use->fence);
 
-	/* A space that retires something a moment later kicks by itself. */
+	/* If a vma starts to retire after this check, salvo_unbind() queues the reclaim. */
 	reclaim = !list_empty_careful(&vm->retiring) || READ_ONCE(vm->closed);
 	if (reclaim)
-		salvo_vm_kick(vm->sdev);
+		salvo_vm_queue_reclaim(vm->sdev);
 	wake_up_all(&vm->sdev->progress);
 }
 
-/** salvo_vm_count_interrupt() - An interrupt has retired a batch of the file. */
+/** salvo_vm_count_interrupt() - Count an interrupt that retired batches of the file, once. */
 void salvo_vm_count_interrupt(struct salvo_vm *vm, u64 interrupt)
 {
 	if (vm->last_interrupt == interrupt)
@@ -256,7 +256,7 @@ void salvo_vm_count_interrupt(struct salvo_vm *vm, u64 interrupt)
 	atomic64_inc(&vm->counters.interrupts);
 }
 
-/* Number of the oldest batch, or one more than the newest if there is none. */
+/* Number of the oldest batch, or that of the next one if there is none. */
 static u64 salvo_vm_oldest_use(struct salvo_vm *vm)
 {
 	u64 oldest;
@@ -280,7 +280,7 @@ static bool salvo_vm_is_idle(struct salvo_vm *vm)
 
 /* --- freeing ----------------------------------------------------------------- */
 
-/* The device knows nothing of the space any more. */
+/* Free an address space that the device does not know any more. */
 static void salvo_vm_finish(struct salvo_vm *vm)
 {
 	struct salvo_dev *sdev = vm->sdev;
@@ -293,20 +293,20 @@ static void salvo_vm_finish(struct salvo_vm *vm)
 	salvo_vm_put(vm);
 }
 
-/* Returns whether something waits for the ring and must be looked at again. */
+/* Returns whether SPACE_END is outstanding, so that the caller must poll again. */
 static bool salvo_vm_reclaim_closed(struct salvo_vm *vm, u64 retired)
 {
 	if (!salvo_vm_is_idle(vm))
 		return false;
-	if (vm->known && !vm->end_seqno)
+	if (vm->hw_known && !vm->end_seqno)
 		vm->end_seqno = salvo_ring_push_space(vm->sdev, vm->asid, &vm->end, 1);
-	if (vm->known && (!vm->end_seqno || vm->end_seqno > retired))
+	if (vm->hw_known && (!vm->end_seqno || vm->end_seqno > retired))
 		return true;
 	salvo_vm_finish(vm);
 	return false;
 }
 
-/** salvo_vm_reclaim_work() - Free what no batch and no packet in flight needs. */
+/** salvo_vm_reclaim_work() - Free what no batch and no packet in flight uses. */
 void salvo_vm_reclaim_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, reclaim.work);
@@ -325,7 +325,7 @@ void salvo_vm_reclaim_work(struct work_struct *work)
 		queue_delayed_work(sdev->wq, &sdev->reclaim, SALVO_VM_POLL_JIFFIES);
 }
 
-/** salvo_vm_reclaim_gone() - The same without a GPU: nothing has to be told. */
+/** salvo_vm_reclaim_gone() - The same without a GPU: no packet is needed. */
 void salvo_vm_reclaim_gone(struct salvo_dev *sdev)
 {
 	struct salvo_vm *vm, *next;
@@ -343,7 +343,7 @@ void salvo_vm_reclaim_gone(struct salvo_dev *sdev)
 /* --- reset and unbinding of the driver --------------------------------------- */
 
 /**
- * salvo_vm_restore() - Tell the device of all spaces again, after a reset.
+ * salvo_vm_restore() - Restore all address spaces on the device, after a reset.
  * @sdev: The device.
  *
  * Return: 0, or -ETIMEDOUT.
@@ -364,10 +364,8 @@ int salvo_vm_restore(struct salvo_dev *sdev)
 }
 
 /**
- * salvo_vm_detach_all() - Free the DMA memory of all spaces whose files are still open.
- * @sdev: The device.
- *
- * The driver is being unbound; there are no batches left.
+ * salvo_vm_detach_all() - Free the DMA memory of address spaces whose files are still open.
+ * @sdev: The device, which is being unbound; there are no batches left.
  */
 void salvo_vm_detach_all(struct salvo_dev *sdev)
 {

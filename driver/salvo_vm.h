@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_vm.h - a file's GPU address space
+ * salvo_vm.h - GPU address spaces
  */
 #ifndef SALVO_VM_H
 #define SALVO_VM_H
@@ -16,68 +16,68 @@
 struct dma_fence;
 
 /**
- * struct salvo_vm_use - A batch that may access the space's buffers.
+ * struct salvo_vm_use - A batch that may access the buffers of an address space.
  */
 struct salvo_vm_use {
-	/** @node: In vm->uses; vm's lock. */
+	/** @node: Entry in vm->uses; protected by vm->lock. */
 	struct list_head node;
-	/** @number: Counts up within the space. */
+	/** @number: Sequence number within the address space. */
 	u64 number;
-	/** @charged: Bytes of packet memory. */
+	/** @charged: Packet memory of the batch in bytes. */
 	size_t charged;
-	/** @fence: Of the batch, once it is pushed; vm's lock. */
+	/** @fence: Finished fence of the batch, once it is armed; protected by vm->lock. */
 	struct dma_fence *fence;
 };
 
 /**
- * struct salvo_vm - A GPU address space, of one file.
+ * struct salvo_vm - The GPU address space of an open file.
  */
 struct salvo_vm {
-	/** @ref: Of the file, the device's list, each context and each job being freed. */
+	/** @ref: Held by the file, sdev->spaces, each context, and each job while it is freed. */
 	struct kref ref;
 	/** @sdev: The device. */
 	struct salvo_dev *sdev;
-	/** @asid: Number of the space; not zero. */
+	/** @asid: Address space identifier on the device; not zero. */
 	u32 asid;
 	/** @pid: Process that opened the file. */
 	pid_t pid;
-	/** @comm: Its name. */
+	/** @comm: Name of that process. */
 	char comm[TASK_COMM_LEN];
 
-	/** @node: In sdev->spaces; sdev->space_lock. */
+	/** @node: Entry in sdev->spaces; protected by sdev->space_lock. */
 	struct list_head node;
-	/** @closed: The file is gone; sdev->space_lock. */
+	/** @closed: The file was closed; protected by sdev->space_lock. */
 	bool closed;
-	/** @known: The device was told of the space; sdev->space_lock. */
-	bool known;
-	/** @end_seqno: Of SPACE_END, or 0; sdev->space_lock. */
+	/** @hw_known: A BIND was put on the ring; protected by sdev->space_lock. */
+	bool hw_known;
+	/** @end_seqno: Ring seqno of SPACE_END, or 0; protected by sdev->space_lock. */
 	u64 end_seqno;
-	/** @end: For SPACE_END; sdev->space_lock. */
+	/** @end: SPACE_END packet; protected by sdev->space_lock. */
 	struct salvo_space_packet end;
-	/** @retiring: Bindings on their way out; sdev->space_lock. */
+	/** @retiring: Vmas that wait for UNBIND; protected by sdev->space_lock. */
 	struct list_head retiring;
 
 	/**
-	 * @lock: Protects @uses, @last_use, @charged; with space_lock, writes to @bindings
-	 * and @shared.
+	 * @lock: Protects @uses, @last_use and @charged. Writers of @vmas and @shared hold
+	 * this and sdev->space_lock, readers either.
 	 */
 	spinlock_t lock;
-	/** @bindings: What batches may access, by address; readers hold either lock. */
-	struct rb_root bindings;
-	/** @shared: Those of buffers that others have too; readers hold either lock. */
+	/** @vmas: Buffers that batches may access, by GPU address. */
+	struct rb_root vmas;
+	/** @shared: Vmas of buffers that were exported or imported. */
 	struct list_head shared;
-	/** @uses: Batches being checked, waiting or running, oldest first. */
+	/** @uses: Batches that are being validated, queued or running, oldest first. */
 	struct list_head uses;
-	/** @last_use: Number of the newest. */
+	/** @last_use: Sequence number of the newest batch. */
 	u64 last_use;
-	/** @charged: Packet memory of all of them. */
+	/** @charged: Packet memory of all batches in bytes. */
 	size_t charged;
 
-	/** @bytes: Bound VRAM. */
+	/** @bytes: Bound VRAM in bytes. */
 	atomic64_t bytes;
-	/** @counters: What the file's batches cost. */
+	/** @counters: Cost of the file's batches. */
 	struct salvo_counters counters;
-	/** @last_interrupt: Number of the last one counted; of the hard handler. */
+	/** @last_interrupt: Last interrupt counted; owned by the hard interrupt handler. */
 	u64 last_interrupt;
 };
 
@@ -91,7 +91,7 @@ static inline struct salvo_vm *salvo_vm_get(struct salvo_vm *vm)
 	return vm;
 }
 
-void salvo_vm_kick(struct salvo_dev *sdev);
+void salvo_vm_queue_reclaim(struct salvo_dev *sdev);
 
 void salvo_vm_begin_use(struct salvo_vm *vm, struct salvo_vm_use *use);
 int salvo_vm_charge(struct salvo_vm *vm, struct salvo_vm_use *use, size_t bytes);

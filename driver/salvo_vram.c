@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_vram.c - who has which part of VRAM and of the window for system memory
+ * salvo_vram.c - allocation of VRAM and of the window for system memory
  *
- * Buffers are contiguous: in VRAM, or, if their memory is another driver's, in the
- * window of GPU addresses past it. Both are one drm_mm each, under sdev->vram_lock.
+ * Buffers are contiguous: in VRAM, or, if they are imported, in the window of GPU addresses
+ * past VRAM. Each of the two is a drm_mm, protected by sdev->vram_lock.
  *
- * There is no eviction: a buffer's place is its GPU address for life. Who asks for
- * more than is free gets ENOSPC, but not while buffers that were closed are on their
- * way out; those he waits for.
+ * There is no eviction, since the GPU address of a buffer never changes. An allocation
+ * that does not fit waits for pending frees, and fails with ENOSPC when there are none.
  */
 #include <linux/io.h>
 #include <linux/sched/signal.h>
@@ -20,9 +19,9 @@
 #include "salvo_vram.h"
 #include "uapi/drm/salvo_drm.h"
 
-/* How long to wait for memory that is on its way to become free. */
+/* Limit of the wait for pending frees. */
 #define SALVO_VRAM_WAIT_JIFFIES	(4 * HZ)
-/* Bytes zeroed between two chances for others to run. */
+/* Bytes zeroed between calls of cond_resched(). */
 #define SALVO_VRAM_ZERO_STEP	SZ_1M
 
 void salvo_vram_init(struct salvo_dev *sdev)
@@ -33,7 +32,7 @@ void salvo_vram_init(struct salvo_dev *sdev)
 		drm_mm_init(&sdev->window, 0, sdev->mmio.window_bytes);
 }
 
-/** salvo_vram_fini() - All buffers are gone. */
+/** salvo_vram_fini() - Destroy the allocators; all buffers have been freed. */
 void salvo_vram_fini(struct salvo_dev *sdev)
 {
 	if (sdev->mmio.window_bytes)
@@ -56,27 +55,28 @@ static bool salvo_vram_try_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64
 }
 
 /*
- * Memory of buffers that were just closed comes free a moment later. A condition
- * of wait_event() must not take a mutex; wait_woken() lets us try in between.
+ * The attempt takes a mutex, which the condition of wait_event() must not; hence
+ * wait_woken().
  */
 static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *used,
 			     struct drm_mm_node *node, u64 size)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	long left = SALVO_VRAM_WAIT_JIFFIES;
-	bool more;
+	bool pending;
 	int ret;
 
 	add_wait_queue(&sdev->progress, &wait);
 	for (;;) {
-		/* Asked before the try: what comes free in between is found. */
-		more = READ_ONCE(sdev->reclaiming) && !salvo_device_is_gone(sdev);
+		/* Read before the attempt, so that a free in between is not missed. */
+		pending = READ_ONCE(sdev->reclaiming) && !salvo_device_is_gone(sdev);
 		if (salvo_vram_try_insert(sdev, mm, used, node, size)) {
 			ret = 0;
 			break;
 		}
-		if (!left || !more) {
-			ret = salvo_refuse(sdev, -ENOSPC, "%llu bytes are free in one piece", size);
+		if (!left || !pending) {
+			ret = salvo_refuse(sdev, -ENOSPC, "no contiguous %llu bytes are free",
+					   size);
 			break;
 		}
 		if (signal_pending(current)) {
@@ -90,10 +90,10 @@ static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *use
 }
 
 /**
- * salvo_vram_alloc() - Take a piece of VRAM.
+ * salvo_vram_alloc() - Allocate VRAM.
  * @sdev: The device.
- * @node: Zeroed; its start will be the offset in VRAM.
- * @size: Bytes, whole pages.
+ * @node: Zeroed; its start is set to the offset in VRAM.
+ * @size: Size in bytes, a multiple of the page size.
  *
  * Return: 0, -ENOSPC, -ERESTARTSYS.
  */
@@ -103,16 +103,18 @@ int salvo_vram_alloc(struct salvo_dev *sdev, struct drm_mm_node *node, u64 size)
 }
 
 /**
- * salvo_vram_alloc_window() - Take GPU addresses for system memory.
+ * salvo_vram_alloc_window() - Allocate GPU addresses for system memory.
  * @sdev: The device.
- * @node: Zeroed; its start will be the offset in the window.
- * @size: Bytes, whole pages.
+ * @node: Zeroed; its start is set to the offset in the window.
+ * @size: Size in bytes, a multiple of the page size.
  *
  * Return: 0, -ENOSPC, -ERESTARTSYS.
  */
 int salvo_vram_alloc_window(struct salvo_dev *sdev, struct drm_mm_node *node, u64 size)
 {
-	int ret = salvo_check(sdev, size <= sdev->mmio.window_bytes, -ENOSPC);
+	int ret = salvo_refuse_if(sdev, size > sdev->mmio.window_bytes, -ENOSPC,
+				  "size %llu exceeds the window, %llu bytes", size,
+				  sdev->mmio.window_bytes);
 
 	return ret ?: salvo_vram_insert(sdev, &sdev->window, &sdev->window_used, node, size);
 }
@@ -126,19 +128,19 @@ static void salvo_vram_remove(struct salvo_dev *sdev, u64 *used, struct drm_mm_n
 	wake_up_all(&sdev->progress);
 }
 
-/** salvo_vram_free() - Give a piece of VRAM back. */
+/** salvo_vram_free() - Free VRAM. */
 void salvo_vram_free(struct salvo_dev *sdev, struct drm_mm_node *node)
 {
 	salvo_vram_remove(sdev, &sdev->vram_used, node);
 }
 
-/** salvo_vram_free_window() - Give GPU addresses back. */
+/** salvo_vram_free_window() - Free GPU addresses of the window. */
 void salvo_vram_free_window(struct salvo_dev *sdev, struct drm_mm_node *node)
 {
 	salvo_vram_remove(sdev, &sdev->window_used, node);
 }
 
-/* memset_io() goes byte by byte where the CPU claims to be fast at that, as emulated ones do. */
+/* memset_io() writes single bytes on CPUs with ERMS, which is slow on emulated ones. */
 static void salvo_vram_zero_step(void __iomem *at, u64 bytes)
 {
 	void __iomem *end = at + bytes;
@@ -148,11 +150,11 @@ static void salvo_vram_zero_step(void __iomem *at, u64 bytes)
 }
 
 /**
- * salvo_vram_zero() - Fill a piece of VRAM with zeros.
+ * salvo_vram_zero() - Fill VRAM with zeros.
  * @sdev: The device.
- * @node: The piece, whole pages.
+ * @node: The allocation.
  *
- * Return: 0, or -EINTR for who is being killed: it may be gigabytes.
+ * Return: 0, or -EINTR if the process is being killed meanwhile.
  */
 int salvo_vram_zero(struct salvo_dev *sdev, const struct drm_mm_node *node)
 {
@@ -169,7 +171,7 @@ int salvo_vram_zero(struct salvo_dev *sdev, const struct drm_mm_node *node)
 	return 0;
 }
 
-/** salvo_vram_info() - How full both are. */
+/** salvo_vram_info() - Fill in sizes and free memory of VRAM and window. */
 void salvo_vram_info(struct salvo_dev *sdev, struct drm_salvo_memory_info *info)
 {
 	const struct drm_mm_node *node;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_vram.h - who has which part of VRAM and of the window for system memory
+ * salvo_vram.h - allocation of VRAM and of the window for system memory
  */
 #ifndef SALVO_VRAM_H
 #define SALVO_VRAM_H

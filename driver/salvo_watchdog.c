@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_watchdog.c - is the GPU alive, and does a batch hang?
+ * salvo_watchdog.c - detection of a dead GPU and of hung batches
  *
- * Looks five times a second, as long as the driver is bound and the system awake. A GPU
- * whose heartbeat stops, or that is another generation, is given up. What the units do
- * tells salvo_hang.c of each batch on the rings for how long it has run; one that has run
- * for too long is ended. What that takes is in salvo_reset.c.
+ * Takes a sample five times a second while the driver is bound and the system awake. A
+ * GPU whose heartbeat stops, or whose generation changes, is wedged. From the activity of
+ * the execution units salvo_hang.c counts for how many samples each batch on the rings has
+ * run; one that exceeds the timeout is killed. salvo_reset.c does both.
  *
- * Runs on the ordered sdev->wq, which is all the lock that it needs.
+ * Locks: runs on the ordered sdev->wq, which protects all of its state.
  */
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
@@ -18,13 +18,13 @@
 #include "salvo_ring.h"
 #include "salvo_watchdog.h"
 
-/* Between looks, and how many may go by without a heartbeat: together less than a second. */
+/* Sampling interval, and the number of samples without a heartbeat after which the GPU is dead. */
 #define SALVO_WATCHDOG_JIFFIES	max(1, HZ / 5)
 #define SALVO_WATCHDOG_MISSES	4
 
 static unsigned int timeout_ms = 2000;
 module_param(timeout_ms, uint, 0444);
-MODULE_PARM_DESC(timeout_ms, "Milliseconds that a batch may run before it is taken for hung, 0 for ever (default: 2000)");
+MODULE_PARM_DESC(timeout_ms, "Run time in milliseconds after which a batch is considered hung, 0 for no limit (default: 2000)");
 
 static bool salvo_watchdog_is_alive(struct salvo_dev *sdev)
 {
@@ -36,8 +36,8 @@ static bool salvo_watchdog_is_alive(struct salvo_dev *sdev)
 }
 
 /*
- * A unit that says it works for what is on no ring is taken for idle: a device that lies, or
- * says what was true a moment ago, could else keep the oldest batch waiting for ever.
+ * A unit that claims to work for a batch that is not pending counts as idle. Otherwise
+ * stale or false claims could keep the oldest batch from ever timing out.
  */
 static void salvo_watchdog_read_units(struct salvo_dev *sdev)
 {
@@ -49,7 +49,7 @@ static void salvo_watchdog_read_units(struct salvo_dev *sdev)
 			sdev->units[i].state = SALVO_UNIT_IDLE;
 }
 
-static void salvo_watchdog_look_for_hang(struct salvo_dev *sdev)
+static void salvo_watchdog_check_hang(struct salvo_dev *sdev)
 {
 	u32 limit = DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), SALVO_WATCHDOG_JIFFIES);
 	struct salvo_hang guilty;
@@ -59,11 +59,11 @@ static void salvo_watchdog_look_for_hang(struct salvo_dev *sdev)
 		return;
 	salvo_watchdog_read_units(sdev);
 	salvo_for_each_ring(sdev, ring)
-		if (salvo_ring_look_for_hang(ring, sdev->units, limit, &guilty))
+		if (salvo_ring_sample_hang(ring, sdev->units, limit, &guilty))
 			salvo_reset_hung(sdev, &guilty);
 }
 
-/** salvo_watchdog_work() - A look. */
+/** salvo_watchdog_work() - Take a sample. */
 void salvo_watchdog_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, watchdog.work);
@@ -71,15 +71,15 @@ void salvo_watchdog_work(struct work_struct *work)
 	if (salvo_device_is_gone(sdev))
 		return;
 	if (!salvo_watchdog_is_alive(sdev)) {
-		salvo_reset_silent(sdev);
+		salvo_reset_unresponsive(sdev);
 		return;
 	}
-	salvo_watchdog_look_for_hang(sdev);
+	salvo_watchdog_check_hang(sdev);
 	if (!salvo_device_is_gone(sdev))
 		queue_delayed_work(sdev->wq, &sdev->watchdog, SALVO_WATCHDOG_JIFFIES);
 }
 
-/** salvo_watchdog_start() - From now on look. */
+/** salvo_watchdog_start() - Start sampling. */
 void salvo_watchdog_start(struct salvo_dev *sdev)
 {
 	sdev->heartbeat = salvo_mmio_read_heartbeat(&sdev->mmio);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_watchdog.h - is the GPU alive, and does a batch hang?
+ * salvo_watchdog.h - detection of a dead GPU and of hung batches
  */
 #ifndef SALVO_WATCHDOG_H
 #define SALVO_WATCHDOG_H

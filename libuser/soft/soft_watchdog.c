@@ -92,7 +92,7 @@ static uint32_t condemn_locked(const struct soft_ring *ring, const struct salvo_
 		const struct salvo_unit_regs *unit;
 
 		if (!job->queue ||
-		    salvo_hang_look(&job->hang, seqno == ring->retired, units, count) < LOOKS)
+		    salvo_hang_sample(&job->hang, seqno == ring->retired, units, count) < LOOKS)
 			continue;
 		unit = unit_of(job, units, count);
 		if (!unit)

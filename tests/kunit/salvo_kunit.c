@@ -260,21 +260,21 @@ static void salvo_kunit_ring_slots(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, salvo_ring_slot(0), SALVO_RING_ENTRIES - 1);
 	KUNIT_EXPECT_EQ(test, salvo_ring_slot(1ull << 32), SALVO_RING_ENTRIES - 1);
 
-	KUNIT_EXPECT_EQ(test, salvo_ring_space(0, 0), SALVO_RING_ENTRIES);
-	KUNIT_EXPECT_EQ(test, salvo_ring_space(5, 3), SALVO_RING_ENTRIES - 2);
-	KUNIT_EXPECT_EQ(test, salvo_ring_space(SALVO_RING_ENTRIES, 0), 0);
+	KUNIT_EXPECT_EQ(test, salvo_ring_free_slots(0, 0), SALVO_RING_ENTRIES);
+	KUNIT_EXPECT_EQ(test, salvo_ring_free_slots(5, 3), SALVO_RING_ENTRIES - 2);
+	KUNIT_EXPECT_EQ(test, salvo_ring_free_slots(SALVO_RING_ENTRIES, 0), 0);
 }
 
 static void salvo_kunit_ring_claims(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, salvo_ring_is_sane(3, 5, 3));
-	KUNIT_EXPECT_TRUE(test, salvo_ring_is_sane(5, 5, 3));
-	KUNIT_EXPECT_TRUE(test, salvo_ring_is_sane(4, 5, 3));
-	KUNIT_EXPECT_FALSE(test, salvo_ring_is_sane(2, 5, 3));
-	KUNIT_EXPECT_FALSE(test, salvo_ring_is_sane(6, 5, 3));
-	KUNIT_EXPECT_FALSE(test, salvo_ring_is_sane(~0ull, 5, 3));
-	KUNIT_EXPECT_FALSE(test, salvo_ring_is_sane(0, 5, 3));
-	KUNIT_EXPECT_TRUE(test, salvo_ring_is_sane(0, 0, 0));
+	KUNIT_EXPECT_TRUE(test, salvo_ring_fence_is_valid(3, 5, 3));
+	KUNIT_EXPECT_TRUE(test, salvo_ring_fence_is_valid(5, 5, 3));
+	KUNIT_EXPECT_TRUE(test, salvo_ring_fence_is_valid(4, 5, 3));
+	KUNIT_EXPECT_FALSE(test, salvo_ring_fence_is_valid(2, 5, 3));
+	KUNIT_EXPECT_FALSE(test, salvo_ring_fence_is_valid(6, 5, 3));
+	KUNIT_EXPECT_FALSE(test, salvo_ring_fence_is_valid(~0ull, 5, 3));
+	KUNIT_EXPECT_FALSE(test, salvo_ring_fence_is_valid(0, 5, 3));
+	KUNIT_EXPECT_TRUE(test, salvo_ring_fence_is_valid(0, 0, 0));
 }
 
 static struct kunit_case salvo_kunit_cases[] = {

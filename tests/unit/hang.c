@@ -31,7 +31,7 @@ static void busy(FIXTURE_DATA(hang) *self, unsigned int unit, uint32_t ctx, uint
 
 static uint32_t look(FIXTURE_DATA(hang) *self, bool oldest)
 {
-	return salvo_hang_look(&self->batch, oldest, self->units, UNITS);
+	return salvo_hang_sample(&self->batch, oldest, self->units, UNITS);
 }
 
 TEST_F(hang, a_look_counts_if_a_unit_works_for_it)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * salvo_pm.h - system suspend and resume
+ */
+#ifndef SALVO_PM_H
+#define SALVO_PM_H
+
+struct salvo_dev;
+
+int salvo_pm_suspend(struct salvo_dev *sdev);
+int salvo_pm_resume(struct salvo_dev *sdev);
+
+#endif /* SALVO_PM_H */
