@@ -6,7 +6,9 @@
  * (read and write) and a constant buffer (read only).
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "kselftest_harness.h"
 #include "salvo_hw.h"
@@ -144,6 +146,91 @@ CASE(pair_producer_after_consumer, PAIR, producer, TIMESTAMP, -EINVAL)
 CASE(all_has_no_consumer, ALL, consumer, 1, -EINVAL)
 CASE(all_has_no_producer, ALL, producer, 1, -EINVAL)
 CASE(pipe_control_uses_no_eu_mask, ALL, eu_mask, 1, -EINVAL)
+
+/* Consecutive dispatches of one kernel take a shortcut; all others are validated in full. */
+CASE(last_dispatch_entry_zero, LAST, entry, 0, -EINVAL)
+CASE(last_dispatch_entry_data, LAST, entry, DATA, -EINVAL)
+CASE(last_dispatch_entry_end, LAST, entry, CODE + BYTES, -EINVAL)
+
+TEST_F(batch, entry_of_each_consecutive_dispatch_is_validated)
+{
+	const struct drm_salvo_command dispatch = self->cmd[DISPATCH];
+
+	for (unsigned int i = 0; i < COMMANDS; i++)
+		self->cmd[i] = dispatch;
+	self->desc.profile = 0;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	for (unsigned int i = 0; i < COMMANDS; i++) {
+		static const uint64_t wrong[] = { 0, DATA, CONSTANTS, CODE + BYTES, CODE - 1 };
+
+		for (size_t w = 0; w < sizeof(wrong) / sizeof(wrong[0]); w++) {
+			self->cmd[i].entry = wrong[w];
+			EXPECT_REJECT(-EINVAL, "entry", i);
+		}
+		/* Another valid entry passes, also between others. */
+		self->cmd[i].entry = CODE + 128;
+		EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+		self->cmd[i] = dispatch;
+	}
+}
+
+/* Which types of commands use which fields, as salvo_drm.h says. */
+#define D (1u << DRM_SALVO_DISPATCH)
+#define P (1u << DRM_SALVO_PIPE_CONTROL)
+#define C (1u << DRM_SALVO_COPY)
+#define F (1u << DRM_SALVO_FILL)
+#define T (1u << DRM_SALVO_TIMESTAMP)
+#define FIELD(field, users) { #field, offsetof(struct drm_salvo_command, field), \
+	sizeof(((struct drm_salvo_command *)0)->field), (users) }
+static const struct {
+	const char *name;
+	size_t offset, bytes;
+	unsigned int users;
+} fields[] = {
+	FIELD(flags, D | P), FIELD(entry, D), FIELD(eu_mask, D),
+	FIELD(items[0], D), FIELD(items[1], D), FIELD(items[2], D),
+	FIELD(group[0], D), FIELD(group[1], D), FIELD(group[2], D),
+	FIELD(args_offset, D), FIELD(args_size, D), FIELD(local_size, D), FIELD(dims, D),
+	FIELD(consumer, P), FIELD(producer, P),
+	FIELD(dst, C | F | T), FIELD(src, C), FIELD(size, C | F), FIELD(pattern, F),
+	FIELD(pad, 0),
+};
+
+#define UNUSED "zero: the command does not use it"
+
+TEST_F(batch, each_field_that_a_command_does_not_use_must_be_zero)
+{
+	size_t bytes = sizeof(self->cmd[0].type);
+
+	for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++)
+		bytes += fields[f].bytes;
+	ASSERT_EQ(sizeof(struct drm_salvo_command), bytes);
+
+	for (unsigned int number = 0; number < COMMANDS; number++) {
+		const struct drm_salvo_command valid = self->cmd[number];
+
+		for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
+			const int used = !!(fields[f].users & 1u << valid.type);
+			uint8_t *field = (uint8_t *)&self->cmd[number] + fields[f].offset;
+
+			for (size_t bit = 0; bit < 8 * fields[f].bytes; bit++) {
+				int unused;
+
+				self->why = (struct salvo_reject){ .expected = "" };
+				field[bit / 8] ^= 1u << bit % 8;
+				salvo_validate_batch(&self->desc, &self->space, &self->why);
+				unused = !strcmp(self->why.expected, UNUSED) &&
+					 !strcmp(self->why.field, fields[f].name) &&
+					 self->why.command == number;
+				EXPECT_EQ(!used, unused) {
+					TH_LOG("command %u, %s, bit %zu", number, fields[f].name,
+					       bit);
+				}
+				self->cmd[number] = valid;
+			}
+		}
+	}
+}
 
 TEST_F(batch, copy_to_the_last_byte_passes_and_one_more_does_not)
 {
