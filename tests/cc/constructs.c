@@ -97,6 +97,13 @@ TEST(oldest_processor)
 	EXPECT_EQ(0, differing("--march x86-64-v2"));
 }
 
+TEST(newest_processor)
+{
+	if (!cc_runs_v4())
+		SKIP(return, "the processor has no AVX-512");
+	EXPECT_EQ(0, differing("--march x86-64-v4"));
+}
+
 TEST(with_debug_information)
 {
 	EXPECT_EQ(0, differing("-g"));

@@ -106,4 +106,11 @@ TEST(M4_lanes_of_the_oldest_processor)
 	EXPECT_EQ(0, differing("-w --march x86-64-v2"));
 }
 
+TEST(M4_lanes_with_gathers)
+{
+	if (!cc_runs_v4())
+		SKIP(return, "the processor has no AVX-512");
+	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
+}
+
 TEST_HARNESS_MAIN

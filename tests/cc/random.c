@@ -4,7 +4,8 @@
  *
  * Each kernel is made from a number (tests/common/cc_random.c) and compiled three times:
  * without optimisation (plain loops; user-level threads if it has barriers), optimised for
- * user-level threads, and optimised for vector lanes.
+ * user-level threads, and optimised for vector lanes; a fourth time for AVX-512, which has gathers
+ * and scatters, where the processor has it.
  *
  * SALVO_RANDOM_KERNELS sets how many, SALVO_RANDOM_SEED the number of the first;
  * SALVO_RANDOM_SHOW prints the source of those that differ. Where the compiler fails
@@ -23,6 +24,7 @@
 #define HEIGHT	7u
 #define TOTAL	(WIDTH * HEIGHT)
 #define WORDS	(TOTAL * 4 + CC_RANDOM_ATOMICS)
+#define MODES	4u
 
 static const struct cc_range ranges[] = {
 	{ { WIDTH, HEIGHT, 1 }, { 32, 2, 1 }, 2, 64 * 4 },
@@ -34,10 +36,13 @@ static const struct cc_range ranges[] = {
 /* The number of kernels from @seed on that differ in a mode, or -1. */
 static int differing(uint32_t seed)
 {
-	static const char *const modes[] = { "-w -O0", "-w --fibers", "-w -O3" };
-	static uint32_t in[TOTAL], out[3][WORDS];
+	static const char *const modes[MODES] = {
+		"-w -O0", "-w --fibers", "-w -O3", "-w -O3 --march x86-64-v4",
+	};
+	static uint32_t in[TOTAL], out[MODES][WORDS];
 	static char text[EACH << 16];
-	struct cc_program *programs[3] = { NULL };
+	const unsigned int mode_count = cc_runs_v4() ? MODES : MODES - 1;
+	struct cc_program *programs[MODES] = { NULL };
 	char path[] = "/tmp/salvo-random-XXXXXX.cl";
 	struct {
 		const uint32_t *in;
@@ -52,7 +57,7 @@ static int differing(uint32_t seed)
 
 	bytes = cc_random_kernels(seed, EACH, TOTAL, text, sizeof(text) - 1);
 	ok = ok && write(fd, text, bytes) == (ssize_t)bytes;
-	for (m = 0; m < 3 && ok; m++)
+	for (m = 0; m < mode_count && ok; m++)
 		ok = (programs[m] = cc_build(modes[m], path));
 	for (i = 0; i < TOTAL; i++)
 		in[i] = (i * 2654435761u) >> (i % 3 * 8);
@@ -63,7 +68,7 @@ static int differing(uint32_t seed)
 		snprintf(name, sizeof(name), "k%u", seed + i / 2);
 		r = i % 2 + (seed >= CC_RANDOM_SECOND ? i / 2 % 2 * 2 : 0);
 		args.n = 5 + 29 * (i % 2) + i;
-		for (m = 0; m < 3; m++) {
+		for (m = 0; m < mode_count; m++) {
 			memset(out[m], 0, sizeof(out[m]));
 			args.out = out[m];
 			if (cc_run(programs[m], name, &args, &ranges[r]))
@@ -77,7 +82,7 @@ static int differing(uint32_t seed)
 	}
 	if (wrong && getenv("SALVO_RANDOM_SHOW"))
 		fputs(text, stderr);
-	for (m = 0; m < 3; m++)
+	for (m = 0; m < MODES; m++)
 		cc_program_close(programs[m]);
 	close(fd);
 	if (ok || fd < 0)

@@ -54,6 +54,31 @@ kernel void k(global const float *a, global float *b, int w)
 END
 	has code 'vaddps +-?0x[0-9a-f]+\(.*ymm|vaddps +\(.*ymm')"
 
+check "M4 an index of 32 bits made of group and local id: side by side" "$(
+	compile "" <<'END'
+kernel void k(long n, global const float *a, global float *b)
+{
+	int i = (int)get_group_id(0) * 256 + (int)get_local_id(0);
+
+	if (i < n)
+		b[i] = a[i] + 1;
+}
+END
+	has code 'vaddps.*ymm'
+	lacks code 'vinsertps|vpextrq')"
+
+check "M4 addresses that differ: gathers and scatters where the target has them" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const int *at, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[at[x] + 1] = a[at[x]];
+}
+END
+	has code 'vgatherdps.*zmm'
+	has code 'vscatterdps.*zmm')"
+
 check "M4 lanes that part: a masked store" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)

@@ -29,6 +29,13 @@ const struct salvo_note_kernel *cc_note(const struct cc_program *program, const 
 const struct salvo_note_arg *cc_note_args(const struct salvo_note_kernel *note);
 const char *cc_note_string(const struct salvo_note_kernel *note, uint32_t offset);
 
+/* Does this processor run programs for x86-64-v4, which have gathers and scatters? */
+static inline bool cc_runs_v4(void)
+{
+	return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+}
+
 struct cc_range {
 	uint64_t global[3], local[3];
 	uint32_t dims;

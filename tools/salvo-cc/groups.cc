@@ -149,7 +149,7 @@ static Function *make_lanes(const items &of, Function &item, TargetMachine &targ
 		return nullptr;
 	}
 	canonicalise(*copy, target);
-	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes);
+	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes, target);
 	copy->eraseFromParent();
 	return wide;
 }

@@ -29,6 +29,7 @@ struct items {
 items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
 
 /* vector_flow.cc: the function of @lanes items side by side, or NULL. */
-llvm::Function *vectorise(llvm::Function &item, llvm::Argument &x, unsigned lanes);
+llvm::Function *vectorise(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+			  const llvm::TargetMachine &target);
 
 #endif /* SALVO_CC_ITEMS_H */

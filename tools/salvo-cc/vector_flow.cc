@@ -467,7 +467,9 @@ Function *vectoriser::run()
 	return out;
 }
 
-Function *vectorise(Function &item, Argument &x, unsigned lanes)
+Function *vectorise(Function &item, Argument &x, unsigned lanes, const TargetMachine &target)
 {
-	return vectoriser(item, x, lanes).run();
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).run();
 }

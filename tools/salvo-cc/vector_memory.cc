@@ -3,8 +3,9 @@
  * vector_memory.cc - loads, stores and all that is done lane by lane
  *
  * Lanes side by side in memory are one wide access, with a mask if not all of them
- * run. Others go one by one; a lane that does not run then uses memory of its own
- * that nobody looks at, which is cheaper than a branch. Only for calls is there one.
+ * are active. Others are a gather or a scatter where the target has those (AVX-512), else one
+ * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
+ * branch; only calls are branched around.
  *
  * Private arrays lie lane after lane. Atomic operations keep the order of the lanes.
  */
@@ -62,15 +63,30 @@ static Type *masked_unit(Type *type)
 	return type->getScalarType();
 }
 
+/* Does the processor load from one address for each lane, and is that worth an instruction? */
+bool vectoriser::can_gather(Type *type, Align align) const
+{
+	return !type->isVectorTy() && target.isLegalMaskedGather(widen(type), align);
+}
+
+/* Where addresses are equal the last lane's value stays, as if lanes went one by one. */
+bool vectoriser::can_scatter(Type *type, Align align) const
+{
+	return !type->isVectorTy() && target.isLegalMaskedScatter(widen(type), align);
+}
+
 Value *vectoriser::emit_load(LoadInst &load)
 {
 	Type *type = load.getType(), *wide = widen(type);
 	Value *pointer = load.getPointerOperand();
 	Instruction *made;
 
-	if (!is_contiguous(pointer, type))
-		return emit_lanes(load);
-	if (!mask) {
+	if (!is_contiguous(pointer, type)) {
+		if (!can_gather(type, load.getAlign()))
+			return emit_lanes(load);
+		made = b.CreateMaskedGather(wide, vector(pointer), load.getAlign(), full(mask),
+					    Constant::getNullValue(wide), load.getName());
+	} else if (!mask) {
 		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());
 		tag_row(*made, lanes);
 	} else {
@@ -98,12 +114,15 @@ void vectoriser::emit_store(StoreInst &store)
 		emit_scalar_memory(store);
 		return;
 	}
-	if (!is_contiguous(pointer, type) || store.isVolatile()) {
+	const bool contiguous = is_contiguous(pointer, type);
+	if (store.isVolatile() || (!contiguous && !can_scatter(type, store.getAlign()))) {
 		emit_lanes(store);
 		return;
 	}
 	Value *all = vector(value);
-	if (!mask) {
+	if (!contiguous) {
+		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
+	} else if (!mask) {
 		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
 		tag_row(*made, lanes);
 	} else {

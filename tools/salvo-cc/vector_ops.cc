@@ -264,12 +264,12 @@ Value *vectoriser::emit_vector(Instruction &inst)
 					   vector(insert->getInsertedValueOperand()),
 					   insert->getIndices());
 	if (auto *gep = dyn_cast<GetElementPtrInst>(&inst)) {
-		SmallVector<Value *> indices;
-		for (Value *i : gep->indices())
-			indices.push_back(shape_of(i).kind == shape::UNIFORM ? scalar(i) :
-					  vector(i));
-		return b.CreateGEP(gep->getSourceElementType(), vector(gep->getPointerOperand()),
-				   indices, inst.getName());
+		SmallVector<Value *> operands;
+		for (Value *operand : gep->operands())
+			operands.push_back(shape_of(operand).kind == shape::UNIFORM ?
+					   scalar(operand) : vector(operand));
+		return b.CreateGEP(gep->getSourceElementType(), operands[0],
+				   ArrayRef(operands).drop_front(), inst.getName());
 	}
 	if (auto *call = dyn_cast<IntrinsicInst>(&inst))
 		if (Value *made = emit_intrinsic(*call))

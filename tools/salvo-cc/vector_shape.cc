@@ -76,8 +76,10 @@ static bool can_widen(Type *type)
 	return VectorType::isValidElementType(type);
 }
 
-vectoriser::vectoriser(Function &item, Argument &x, unsigned lanes)
-	: item(item), x(x), lanes(lanes), layout(item.getDataLayout()), b(item.getContext())
+vectoriser::vectoriser(Function &item, Argument &x, unsigned lanes,
+		       const TargetTransformInfo &target)
+	: item(item), x(x), lanes(lanes), target(target), layout(item.getDataLayout()),
+	  b(item.getContext())
 {
 }
 

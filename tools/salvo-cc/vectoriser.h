@@ -58,7 +58,8 @@ struct shape {
 
 class vectoriser {
 public:
-	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes);
+	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		   const llvm::TargetTransformInfo &target);
 
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
@@ -127,6 +128,8 @@ private:
 	Value *emit_lanes(Instruction &inst);
 	Value *emit_load(llvm::LoadInst &load);
 	void emit_store(llvm::StoreInst &store);
+	bool can_gather(Type *type, llvm::Align align) const;
+	bool can_scatter(Type *type, llvm::Align align) const;
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
 	Value *safe_pointer(Value *pointer, Value *condition);
@@ -135,6 +138,7 @@ private:
 	llvm::Function &item;
 	llvm::Argument &x;
 	unsigned lanes;
+	const llvm::TargetTransformInfo &target;
 	llvm::Function *out = nullptr;
 	const llvm::DataLayout &layout;
 	llvm::DominatorTree dt;
