@@ -16,8 +16,8 @@ sees.device/exec   := $(sees.device/queue) device/queue
 sees.device        := $(sees.device/exec) device/exec
 sees.device/space  := $(sees.device) device
 
-sees.libuser       := uapi common libuser/include device/include driver device/exec
-sees.libuser/soft  := $(sees.libuser) libuser device/queue libuser/observe
+sees.libuser       := uapi common libuser/include device/include driver
+sees.libuser/soft  := $(sees.libuser) libuser libuser/observe
 sees.libuser/drm   := $(sees.libuser) libuser
 sees.libuser/build := $(sees.libuser) libuser
 sees.libuser/text  := $(sees.libuser) libuser
@@ -29,7 +29,7 @@ sees.driver        := uapi device/include
 # Programs see the public API and what they share. These see more; libuser/observe is what an
 # embedded GPU shows of itself beyond the API, to salvo-top and salvo-submit:
 sees.tools         := uapi common libuser/include tools/common
-sees.tools/gpu     := $(sees.tools) $(sees.device) device device/space
+sees.tools/gpu     := $(sees.tools) device/include
 sees.tools/gst     := $(sees.tools) libuser/text libuser/parse tools/faces
 sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/parse libuser/observe
 sees.tools/top     := $(sees.tools) device/include libuser/observe

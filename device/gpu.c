@@ -371,7 +371,7 @@ static bool holds_vram(const struct salvo_gpu_config *config)
 
 static int find_topology(const struct salvo_gpu_config *config, struct salvo_topology *topology)
 {
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_GPU_WHY];
 
 	if (!config->topology)
 		return salvo_topology_detect(topology, config->units);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "cursor.h"
+#include "salvo_gpu.h"
 #include "salvo_hw.h"
 
 /* A seqno that is wrong by so much belongs to no batch. */
@@ -55,12 +56,12 @@ static int wrong(const struct parser *p, const char *format, ...)
 static int wrong(const struct parser *p, const char *format, ...)
 {
 	const size_t length = strcspn(p->item, ",");
-	int used = snprintf(p->why, SALVO_INJECT_WHY, "'%.*s': ", (int)(length < 30 ? length : 30),
+	int used = snprintf(p->why, SALVO_GPU_WHY, "'%.*s': ", (int)(length < 30 ? length : 30),
 			    p->item);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(p->why + used, SALVO_INJECT_WHY - used, format, args);
+	vsnprintf(p->why + used, SALVO_GPU_WHY - used, format, args);
 	va_end(args);
 	return -EINVAL;
 }
@@ -170,6 +171,13 @@ int salvo_inject_parse(struct salvo_inject *inject, const char *text, char *why)
 		err = fault(&p, inject);
 	while (!err && salvo_cursor_accept(&p.at, ","));
 	return err;
+}
+
+int salvo_gpu_check_inject(const char *text, char *why)
+{
+	struct salvo_inject inject;
+
+	return salvo_inject_parse(&inject, text, why);
 }
 
 /* --- what a batch suffers ------------------------------------------------------ */

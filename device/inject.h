@@ -15,8 +15,6 @@ struct salvo_regs;
 #define SALVO_INJECT_ITEMS	16u
 #define SALVO_INJECT_MAX_BATCH	1000000000u
 #define SALVO_INJECT_MAX_MS	60000u
-/* What the text that tells what is wrong with another one may need */
-#define SALVO_INJECT_WHY	96
 
 enum salvo_inject_kind {
 	SALVO_INJECT_LOST_IRQ,
@@ -64,22 +62,10 @@ struct salvo_injected {
 };
 
 /**
- * salvo_inject_parse() - Faults that somebody wishes for.
+ * salvo_inject_parse() - Parse a list of faults.
  * @inject: Gets them; @batches is 0.
- * @text: What, and with which batch, counted from 1 and from now on in the order in which
- *        they retire. Packets that change address spaces are not counted.
- *
- *	faults   = [ fault { "," fault } ]
- *	fault    = "lost-irq@" batch
- *	         | "late-fence@" batch ":" number "ms"
- *	         | "wrong-seqno@" batch [ ":" ( "+" | "-" ) number ]
- *	         | "corrupt@" batch ":" ( "magic" | "head" | "fence" )
- *	         | "bad-result@" batch
- *	         | "stuck-units@" batch
- *	         | "crash@" batch
- *
- * An empty text ends what was wished for before.
- * @why: Gets what is wrong; SALVO_INJECT_WHY bytes.
+ * @text: See salvo_gpu_check_inject(). An empty text is an empty list.
+ * @why: Gets what is wrong; SALVO_GPU_WHY bytes.
  *
  * Return: 0 or -EINVAL.
  */

@@ -30,10 +30,10 @@
 
 #include "clock.h"
 #include "inject.h"
-#include "link_pci.h"
 #include "message.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
+#include "salvo_link.h"
 
 /* ivshmem-server's protocol */
 #define IVSHMEM_VERSION		0
@@ -260,10 +260,10 @@ struct control {
 static void take_control(void *cookie, const char *line)
 {
 	const struct control *control = cookie;
-	char why[SALVO_INJECT_WHY] = "a line is too long";
+	char why[SALVO_GPU_WHY] = "a line is too long";
 
 	if (!line || salvo_gpu_inject(control->gpu, line, why))
-		control->worker->complain(why);
+		control->worker->line_error(why);
 }
 
 static void serve_until(struct salvo_link *link, struct salvo_gpu *gpu, int timer,
@@ -341,7 +341,7 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		goto out;
 
 	if (worker->inject)
-		salvo_gpu_inject(gpu, worker->inject, (char [SALVO_INJECT_WHY]){ 0 });
+		salvo_gpu_inject(gpu, worker->inject, (char [SALVO_GPU_WHY]){ 0 });
 	if (worker->generation > 1)
 		raise_vector(link, SALVO_VECTOR_LOST);
 	if (worker->ready)

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "items.h"
 #include "salvo_elf.h"
 #include "array.h"
 #include "bo.h"
@@ -21,6 +20,7 @@
 #include "jit.h"
 #include "kernel.h"
 #include "observer.h"
+#include "salvo_gpu.h"
 #include "winsys.h"
 
 #define MAX_IMAGE	(256u << 20)

@@ -17,6 +17,7 @@
 #include "items.h"
 
 #include <string.h>
+#include "salvo_gpu.h"
 
 /* Operations of DWARF expressions, and the deepest that one may be */
 enum { OP_DEREF = 0x06, OP_CONSTU = 0x10, OP_CONSTS = 0x11, OP_DIV = 0x1b, OP_MINUS = 0x1c,

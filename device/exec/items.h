@@ -32,12 +32,6 @@ struct salvo_items_found {
 };
 
 /**
- * salvo_items_check() - Is a table whole, and does it refer to nothing beyond itself?
- * @bytes: How many may be read from @items on.
- */
-bool salvo_items_check(const struct salvo_items *items, size_t bytes);
-
-/**
  * salvo_items_find() - Whom did the instruction work for that faulted?
  * @entry: Of the kernel. What stands there, and in the table, may be anything.
  * @address: That it touched, or 0 if that is not known.

@@ -18,7 +18,11 @@
 
 struct salvo_gpu;
 struct salvo_isolation;
+struct salvo_items;
 struct salvo_regs;
+
+/* Enough for every message of a function with a @why */
+#define SALVO_GPU_WHY	160u
 
 /* Address spaces are processes of their own, in a sandbox. Needs libseccomp. */
 extern const struct salvo_isolation salvo_processes;
@@ -48,8 +52,9 @@ struct salvo_gpu_config {
 	/** @units: Execution units, or 0 for one for each core we may run on. */
 	unsigned int units;
 	/**
-	 * @topology: Units and nodes instead of those of the machine, in the words of
-	 * topology.h, or NULL; then @units is 0. Only read in salvo_gpu_create().
+	 * @topology: Units and nodes instead of those of the machine, as
+	 * salvo_gpu_check_topology() takes them, or NULL; with it @units is 0. Only read in
+	 * salvo_gpu_create().
 	 */
 	const char *topology;
 	/** @generation: For the register. */
@@ -170,17 +175,61 @@ int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapp
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
 
 /**
- * salvo_gpu_inject() - From now on the GPU has faults, instead of those before.
- * @gpu: The GPU.
- * @text: Which, in the words of inject.h; empty for none.
- * @why: Gets what is wrong with @text; 96 bytes.
+ * salvo_gpu_check_topology() - Is a text a topology?
+ * @text: Groups of nodes, then latencies:
  *
- * Raises SALVO_VECTOR_FAULT without a new fault: who waits for it knows that batches are
- * counted from now on. A late fence needs heartbeats to come at all.
+ *	topology = group { "+" group } { "," far }
+ *	group    = [ nodes "x" ] units
+ *	far      = "far=" node [ ":" latency ( "ns" | "us" ) ]
+ *
+ * Nodes are counted from 0. "8" is one node of 8 units; "2x4,far=1:2000ns" two
+ * nodes of 4, of which node 1 is far: each of its accesses to the global command queue takes
+ * 2 us longer; "4+2x2,far=1,far=2:1us" a node of 4 and two far ones of 2.
+ * There may be more units than cores.
+ * @why: Gets what is wrong; SALVO_GPU_WHY bytes.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int salvo_gpu_check_topology(const char *text, char *why);
+
+/**
+ * salvo_gpu_check_inject() - Is a text a list of faults for salvo_gpu_inject()?
+ * @text: Faults, each with the batch that has it. Batches are counted from 1 in the order in
+ *	  which they retire, without packets that change address spaces.
+ *
+ *	faults   = [ fault { "," fault } ]
+ *	fault    = "lost-irq@" batch
+ *	         | "late-fence@" batch ":" number "ms"
+ *	         | "wrong-seqno@" batch [ ":" ( "+" | "-" ) number ]
+ *	         | "corrupt@" batch ":" ( "magic" | "head" | "fence" )
+ *	         | "bad-result@" batch
+ *	         | "stuck-units@" batch
+ *	         | "crash@" batch
+ * @why: Gets what is wrong; SALVO_GPU_WHY bytes.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int salvo_gpu_check_inject(const char *text, char *why);
+
+/**
+ * salvo_gpu_inject() - Inject faults from now on, in place of those before.
+ * @gpu: The GPU.
+ * @text: As for salvo_gpu_check_inject(); empty for none.
+ * @why: Gets what is wrong with @text; SALVO_GPU_WHY bytes.
+ *
+ * Raises SALVO_VECTOR_FAULT without a new fault, which tells the guest that batches are
+ * counted from now on. Late fences need heartbeats to retire.
  *
  * Return: 0, or -EINVAL: nothing has changed.
  */
 int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why);
+
+/**
+ * salvo_items_check() - Is a program's table of work-items complete, with references within?
+ * @items: The table.
+ * @bytes: How many may be read from @items on.
+ */
+bool salvo_items_check(const struct salvo_items *items, size_t bytes);
 
 /**
  * struct salvo_gpu_span - A unit ran a chunk of work-groups, in ticks of the GPU's clock.

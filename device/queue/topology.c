@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cursor.h"
+#include "salvo_gpu.h"
 
 /* --- the machine ------------------------------------------------------------ */
 
@@ -137,7 +138,7 @@ static int wrong(const struct parser *p, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(p->why, SALVO_TOPOLOGY_WHY, format, args);
+	vsnprintf(p->why, SALVO_GPU_WHY, format, args);
 	va_end(args);
 	return -EINVAL;
 }
@@ -225,4 +226,11 @@ int salvo_topology_parse(struct salvo_topology *topology, const char *text, char
 	if (!err && *p.at)
 		err = wrong(&p, "units: what is '%.20s'?", p.at);
 	return err;
+}
+
+int salvo_gpu_check_topology(const char *text, char *why)
+{
+	struct salvo_topology topology;
+
+	return salvo_topology_parse(&topology, text, why);
 }

@@ -13,9 +13,6 @@
 /* Longest injected latency */
 #define SALVO_TOPOLOGY_MAX_NS	1000000u
 
-/* Enough for every message of salvo_topology_parse() */
-#define SALVO_TOPOLOGY_WHY	160u
-
 /**
  * struct salvo_node - Units with the same way to the global command queue.
  */
@@ -50,18 +47,9 @@ struct salvo_topology {
 int salvo_topology_detect(struct salvo_topology *topology, unsigned int units);
 
 /**
- * salvo_topology_parse() - A topology that somebody wishes for.
- * @text: Groups of nodes, then latencies:
- *
- *	topology = group { "+" group } { "," far }
- *	group    = [ nodes "x" ] units
- *	far      = "far=" node [ ":" latency ( "ns" | "us" ) ]
- *
- * Nodes are counted from 0. "8" is one node of 8 units; "2x4,far=1:2000ns" two
- * nodes of 4, of which node 1 is far and takes 2 us longer for each access to the
- * global command queue; "4+2x2,far=1,far=2:1us" a node of 4 and two far ones of 2.
- * There may be more units than cores.
- * @why: Gets what is wrong; SALVO_TOPOLOGY_WHY bytes.
+ * salvo_topology_parse() - Parse a topology.
+ * @text: See salvo_gpu_check_topology().
+ * @why: Gets what is wrong; SALVO_GPU_WHY bytes.
  *
  * Return: 0 or -EINVAL.
  */

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * confine.c - the system calls that the device keeps once it runs
+ * confine.c - give up privileges and system calls
  *
- * The device reads rings and packets that a guest wrote. Whoever finds a hole in that gets no
- * further than this list: memory that is not executable, threads of its own, the files that
- * are open already, waiting, and the end. It opens, executes, forks, connects and signals
- * nothing; processes are the zygote's business, which was forked before (zygote.c).
+ * The device reads rings and packets that a guest wrote. Code that exploits a bug in that can use
+ * only the system calls listed here: memory that is not executable, threads, files that
+ * are open already, waiting, and exit. It cannot open, execute, fork, connect or signal other
+ * processes; the zygote, which was forked before, manages processes (zygote.c).
  *
- * What is not on the list fails with EPERM, always, so that a library that can do without goes on.
+ * Calls that are not listed fail with EPERM, so that a library that can do without them goes on.
  */
-#include "confine.h"
+#include "salvo_confine.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -19,11 +21,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define NOBODY 65534
+
+int salvo_confine_drop_user(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			       setresuid(NOBODY, NOBODY, NOBODY)) &&
+	    errno != EINVAL && errno != EPERM)
+		return -errno;
+	/* setresuid() has dropped them, unless the user had to stay. */
+	if (syscall(SYS_capset, &head, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return 0;
+}
+
 static const int allowed[] = {
 	/* What is open already */
 	SYS_read, SYS_write, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_poll, SYS_ppoll, SYS_fstat,
 	SYS_newfstatat, SYS_close, SYS_lseek,
-	/* Requests to the zygote, with the memory that it is to share */
+	/* Requests to the zygote, with the memory to share */
 	SYS_sendmsg, SYS_sendto, SYS_recvmsg, SYS_recvfrom, SYS_shutdown, SYS_memfd_create,
 	SYS_ftruncate, SYS_wait4,
 	/* Memory */
@@ -32,7 +51,7 @@ static const int allowed[] = {
 	SYS_futex, SYS_futex_waitv, SYS_sched_yield, SYS_sched_getaffinity, SYS_set_robust_list,
 	SYS_rseq, SYS_gettid, SYS_getpid, SYS_getppid, SYS_nanosleep, SYS_clock_nanosleep,
 	SYS_clock_gettime, SYS_clock_getres, SYS_restart_syscall, SYS_getrandom, SYS_getcpu,
-	/* Signals of its own */
+	/* Signals within the process */
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack,
 	SYS_exit, SYS_exit_group,
 };
@@ -53,7 +72,7 @@ static int add_rules(scmp_filter_ctx rules, bool kernels)
 	}
 	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SYS_prctl, 1,
 				SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-	/* A thread, no process. clone3() has its arguments in memory: libraries do with clone(). */
+	/* Threads only. clone3() has its arguments in memory; libraries fall back to clone(). */
 	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SYS_clone, 1,
 				SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
 	err |= seccomp_rule_add(rules, SCMP_ACT_ERRNO(ENOSYS), SYS_clone3, 0);

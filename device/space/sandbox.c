@@ -21,8 +21,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -38,25 +36,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "gpu.h"
+#include "salvo_confine.h"
 #include "salvo_hw.h"
 #include "space_block.h"
 
-#define NOBODY		65534
 /* Every job with the largest packet fits, and as much again, as room grows by doubling. */
 #define HEAP_BYTES	(SALVO_JOBS * (4ul << 20))
-
-bool salvo_sandbox_drop_user(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-			       setresuid(NOBODY, NOBODY, NOBODY)) &&
-	    errno != EINVAL && errno != EPERM)
-		return false;
-	/* They went with the user, but for one that had to stay. */
-	return !syscall(SYS_capset, &head, none) && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
 
 /* Stands in the filter for the number of the process, which is not known when it is made */
 #define OWN_PROCESS	0x7e57ab1eu
@@ -172,7 +157,7 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 	volunteer_for_oom();
 	if (!prepare_filter())
 		_exit(1);
-	if (!salvo_sandbox_drop_user())
+	if (salvo_confine_drop_user())
 		_exit(1);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

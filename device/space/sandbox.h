@@ -33,16 +33,6 @@ struct salvo_sandbox {
 };
 
 /**
- * salvo_sandbox_drop_user() - Stop being root, and give up capabilities and the ways to gain any.
- *
- * Where root is only that of a user namespace that knows nobody else, it stays, but without
- * capabilities.
- *
- * Return: false with errno if it went wrong.
- */
-bool salvo_sandbox_drop_user(void);
-
-/**
  * salvo_sandbox_prepare() - In the zygote: give up what no process may have.
  * @sock: The zygote's own.
  */

@@ -18,7 +18,6 @@
 
 #include "soft_device.h"
 #include "soft_record.h"
-#include "topology.h"
 
 #define VRAM_BYTES (1ull << 30)
 #define VRAM_LEAST (16ull << 20)
@@ -90,11 +89,10 @@ static int create_public(struct soft_device *dev)
 /* SALVO_TOPOLOGY: units and nodes other than the machine's, for tests and curiosity. */
 static int wished_topology(const char **topology)
 {
-	struct salvo_topology parsed;
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_GPU_WHY];
 
 	*topology = getenv("SALVO_TOPOLOGY");
-	if (!*topology || !salvo_topology_parse(&parsed, *topology, why))
+	if (!*topology || !salvo_gpu_check_topology(*topology, why))
 		return 0;
 	fprintf(stderr, "libsalvo: SALVO_TOPOLOGY: %s\n", why);
 	return -EINVAL;

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include "confine.h"
+#include "salvo_confine.h"
 #include "spaces_fixture.h"
 
 static void confine(struct __test_metadata *_metadata, bool kernels)

@@ -12,7 +12,7 @@
 TEST(all_faults_are_understood)
 {
 	struct salvo_inject inject;
-	char why[SALVO_INJECT_WHY] = "";
+	char why[SALVO_GPU_WHY] = "";
 
 	EXPECT_EQ(0, salvo_inject_parse(&inject, "lost-irq@3,late-fence@5:200ms,wrong-seqno@6,"
 					"wrong-seqno@7:-5,corrupt@8:magic,corrupt@8:head,"
@@ -50,7 +50,7 @@ TEST(errors_name_the_fault_and_the_limit)
 		  "'crash@17': more than 16 faults" },
 	};
 	struct salvo_inject inject;
-	char why[SALVO_INJECT_WHY];
+	char why[SALVO_GPU_WHY];
 	size_t i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -100,7 +100,7 @@ static uint64_t submit_fill(struct rig *rig, uint32_t pattern)
 
 static int inject(struct rig *rig, const char *text)
 {
-	char why[SALVO_INJECT_WHY];
+	char why[SALVO_GPU_WHY];
 
 	return salvo_gpu_inject(rig->gpu, text, why);
 }

@@ -245,7 +245,7 @@ TEST(unit_of_a_far_node_sees_what_other_nodes_could_run)
 	struct salvo_queues queues;
 	struct salvo_worker_events events;
 	struct salvo_worker_queue queue;
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_GPU_WHY];
 	unsigned int i;
 
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "1+1,far=0,far=1", why));
@@ -275,7 +275,7 @@ TEST(work_for_a_node_and_for_one_of_its_units_take_turns)
 	struct salvo_queues queues;
 	struct salvo_worker_events events;
 	struct salvo_worker_queue queue;
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_GPU_WHY];
 	unsigned int i, seen = 0;
 
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "2,far=0", why));

@@ -27,7 +27,7 @@ TEST(a_text_tells_units_nodes_and_latencies)
 		{ "1+2x2,far=1:1000us", 5, 3, { 1, 6, 0x18 }, 2, { 0, 1000000 } },
 		{ "2x32", 64, 2, { 0xffffffff, ~0ull << 32 }, 0, { 0 } },
 	};
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_GPU_WHY];
 	struct salvo_topology t;
 	unsigned int i, n;
 
@@ -69,7 +69,7 @@ TEST(a_wrong_text_is_refused_with_the_field_and_its_limit)
 		{ "2x4,far=1:10", "latency: ns or us is missing at ''" },
 		{ "2x4,far=1:10ms", "latency: ns or us is missing at 'ms'" },
 	};
-	char why[SALVO_TOPOLOGY_WHY];
+	char why[SALVO_GPU_WHY];
 	struct salvo_topology t;
 	unsigned int i;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_pci.h - the GPU behind QEMU's ivshmem-doorbell PCI function
+ * salvo_link.h - the GPU behind QEMU's ivshmem-doorbell PCI function
  */
 #ifndef SALVO_LINK_PCI_H
 #define SALVO_LINK_PCI_H
@@ -16,19 +16,19 @@ struct salvo_link;
 #define SALVO_LINK_MIN_BAR	(2ull << 20)
 #define SALVO_LINK_MAX_BAR	(4ull << 30)
 
-/* Above it a PC's guest physical addresses are no offsets into the RAM file. */
+/* Above it guest physical addresses of a PC are not offsets into the RAM file. */
 #define SALVO_LINK_MAX_RAM	(2ull << 30)
 
 /**
- * salvo_link_create() - Make BAR2's memory, doorbells and interrupts, and map the guest's RAM.
- * @ram_fd: File with the guest's RAM; stays the caller's, who may close it afterwards.
+ * salvo_link_create() - Create BAR2's memory, doorbells and interrupts, and map the guest's RAM.
+ * @ram_fd: File with the guest's RAM; the caller may close it afterwards.
  * @ram_bytes: Its size, at most SALVO_LINK_MAX_RAM.
  * @bar_bytes: Size of BAR2.
  * @out: The link; destroy it with salvo_link_destroy().
  *
  * Starts no thread, so that the caller can fork afterwards.
  *
- * Return: 0 or -errno; -EINVAL if a size makes no sense.
+ * Return: 0 or -errno; -EINVAL if a size is out of range.
  */
 int salvo_link_create(int ram_fd, uint64_t ram_bytes, uint64_t bar_bytes, struct salvo_link **out);
 
@@ -39,7 +39,7 @@ int salvo_link_create(int ram_fd, uint64_t ram_bytes, uint64_t bar_bytes, struct
 void salvo_link_destroy(struct salvo_link *link);
 
 /**
- * salvo_link_greet() - Hand memory and eventfds to QEMU, as ivshmem-server does.
+ * salvo_link_greet() - Send memory and eventfds to QEMU, as ivshmem-server does.
  * @link: The link.
  * @sock: Connected UNIX socket.
  *
@@ -48,7 +48,7 @@ void salvo_link_destroy(struct salvo_link *link);
 int salvo_link_greet(const struct salvo_link *link, int sock);
 
 /**
- * struct salvo_link_worker - How a GPU worker serves a link.
+ * struct salvo_link_worker - Parameters of the process that serves a link.
  */
 struct salvo_link_worker {
 	/** @units: Execution units, or 0 for one for each core. */
@@ -59,26 +59,26 @@ struct salvo_link_worker {
 	uint32_t generation;
 	/** @isolation: As in struct salvo_gpu_config. */
 	const struct salvo_isolation *isolation;
-	/** @inject: Faults from the start on, in the words of inject.h; NULL for none. */
+	/** @inject: Faults from the start on, as salvo_gpu_inject() takes them; NULL for none. */
 	const char *inject;
-	/** @control_fd: FIFO for lines of the same, which does not block; -1 for none. */
+	/** @control_fd: Non-blocking FIFO for lines of the same; -1 for none. */
 	int control_fd;
-	/** @complain: Told what was wrong with such a line. */
-	void (*complain)(const char *why);
+	/** @line_error: Called with what is wrong with such a line. */
+	void (*line_error)(const char *why);
 	/** @stop_fd: The worker ends when it becomes readable. */
 	int stop_fd;
-	/** @ready: Called once, when registers are valid and doorbells are heard; may be NULL. */
+	/** @ready: Called once, when registers are valid and doorbells work; may be NULL. */
 	void (*ready)(void *cookie);
 	void *cookie;
 };
 
 /**
- * salvo_link_serve() - Be the GPU: run it until @worker->stop_fd becomes readable.
+ * salvo_link_serve() - Run a GPU until @worker->stop_fd becomes readable.
  * @link: The link. One worker at a time.
- * @worker: How.
+ * @worker: Parameters.
  *
  * Clears the registers, creates the GPU and passes doorbells to it. From
- * generation 2 on the guest is told by SALVO_VECTOR_LOST.
+ * generation 2 on it raises SALVO_VECTOR_LOST.
  *
  * Return: 0, or -errno if the GPU could not be created.
  */
