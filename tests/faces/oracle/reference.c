@@ -179,40 +179,83 @@ static unsigned int run_window(const struct cascade *c, const struct sums *s, fl
 	return i;
 }
 
+struct reference_level {
+	const struct cascade *cascade;
+	const struct pyramid_level *level;
+	struct sums sums;
+};
+
+int reference_level_create(const struct cascade *cascade, const struct pyramid_level *level,
+			   const uint8_t *grey, int width, int height,
+			   struct reference_level **out)
+{
+	*out = malloc(sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	**out = (struct reference_level){ .cascade = cascade, .level = level };
+	make_sums(&(*out)->sums, level, grey, width, height, cascade->tilted);
+	return 0;
+}
+
+void reference_level_destroy(struct reference_level *r)
+{
+	if (r)
+		free(r->sums.sum);
+	free(r);
+}
+
+int reference_level_rows(const struct reference_level *r, int first, int end, struct face **faces,
+			 int *count)
+{
+	const struct pyramid_level *l = r->level;
+	int x, y;
+
+	for (y = first * l->step; y < end * l->step; y += l->step)
+		for (x = 0; x < l->columns * l->step; x += l->step) {
+			float factor = 1;
+			unsigned int stage;
+			struct face *more;
+
+			if (r->cascade->type == CASCADE_HAAR)
+				factor = haar_factor(r->cascade, &r->sums, x, y);
+			if (!factor)
+				continue;
+			stage = run_window(r->cascade, &r->sums, factor, x, y);
+			if (stage == 0)
+				x += l->step;
+			if (stage < r->cascade->stage_count)
+				continue;
+			more = realloc(*faces, (*count + 1) * sizeof(**faces));
+			if (!more)
+				return -ENOMEM;
+			*faces = more;
+			more[(*count)++] = (struct face) {
+				lrintf(x * l->scale), lrintf(y * l->scale),
+				l->window_width, l->window_height, 0
+			};
+		}
+	return 0;
+}
+
 int reference_detect(const struct cascade *c, const struct pyramid *p, const uint8_t *grey,
 		     int width, int height, struct face **out)
 {
 	struct face *faces = NULL;
+	int err = 0, count = 0;
 	unsigned int i;
-	int count = 0;
 
-	for (i = 0; i < p->count; i++) {
-		const struct pyramid_level *l = &p->levels[i];
-		struct sums s;
-		int x, y;
+	for (i = 0; i < p->count && !err; i++) {
+		struct reference_level *r;
 
-		make_sums(&s, l, grey, width, height, c->tilted);
-		for (y = 0; y < l->rows * l->step; y += l->step)
-			for (x = 0; x < l->columns * l->step; x += l->step) {
-				float factor = 1;
-				unsigned int stage;
-
-				if (c->type == CASCADE_HAAR)
-					factor = haar_factor(c, &s, x, y);
-				if (!factor)
-					continue;
-				stage = run_window(c, &s, factor, x, y);
-				if (stage == 0)
-					x += l->step;
-				if (stage < c->stage_count)
-					continue;
-				faces = realloc(faces, (count + 1) * sizeof(*faces));
-				faces[count++] = (struct face) {
-					lrintf(x * l->scale), lrintf(y * l->scale),
-					l->window_width, l->window_height, 0
-				};
-			}
-		free(s.sum);
+		err = reference_level_create(c, &p->levels[i], grey, width, height, &r);
+		if (!err)
+			err = reference_level_rows(r, 0, p->levels[i].rows, &faces, &count);
+		reference_level_destroy(r);
+	}
+	if (err) {
+		free(faces);
+		*out = NULL;
+		return err;
 	}
 	faces_sort(faces, count);
 	*out = faces;
