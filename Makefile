@@ -74,7 +74,8 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built o
 
 # Fences are not known to it, but what they order is atomic here.
 TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph) \
-		$(patsubst %,$(BUILD)/tsan/tests/%,lib/device lib/fence lib/queue libuser/patch)
+		$(patsubst %,$(BUILD)/tsan/tests/%,lib/device lib/fence lib/queue libuser/patch \
+			steal/deque steal/graph steal/pool steal/batch)
 tsan: ## the command queues and the library under ThreadSanitizer
 	@$(MAKE) $(KSELFTEST) $(TEST_KERNELS)
 	@mkdir -p $(BUILD)/tsan && ln -sfn ../kselftest ../kernels $(BUILD)/tsan
@@ -160,11 +161,12 @@ tools: $(TOOLS)
 
 .PHONY: man
 man: $(BUILD)/man/man3/.made
-$(BUILD)/man/man3/.made: libuser/include/salvo.h tools/doc-man
+$(BUILD)/man/man3/.made: $(wildcard libuser/include/*.h) tools/doc-man
 	@rm -rf $(@D)
 	@mkdir -p $(@D)
-	$(call run,MAN)tools/doc-man -v out=$(@D) -v date=$$(sed -n 's/^.TH .* 7 \([0-9-]*\) .*/\1/p' \
-		libuser/man/libsalvo.7) $< $< >$@
+	$(call run,MAN)for header in $(filter %.h,$^); do \
+		tools/doc-man -v out=$(@D) -v date=$$(sed -n 's/^.TH .* 7 \([0-9-]*\) .*/\1/p' \
+			libuser/man/libsalvo.7) $$header $$header || exit; done >$@
 
 # --- kernel programs: any folder/NAME.cl becomes build/kernels/NAME.salvo ------
 
@@ -198,7 +200,7 @@ $(MODULE_DIR)/tests/kunit/salvo-kunit.ko: $(MODULE_DIR)/salvo.ko tests/kunit/Kbu
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device spin cc lib libuser tools faces docs lint install
+HOST_TESTS := unit device spin cc lib libuser steal tools faces docs lint install
 VM_TESTS   := uapi lost inject
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
@@ -230,7 +232,15 @@ $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(PARS
 
 $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
-	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(LIBS)
+	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(BENCH_LIBS) $(LIBS)
+
+# oneTBB is C++ alone.
+$(BUILD)/tests/bench/steal: $(BUILD)/obj/tests/bench/steal_tbb.o
+$(BUILD)/tests/bench/steal: BENCH_LIBS := -fopenmp -ltbb -lstdc++
+$(BUILD)/obj/tests/bench/steal.o: CFLAGS += -fopenmp
+$(BUILD)/obj/tests/bench/%.o: tests/bench/%.cc
+	@mkdir -p $(@D)
+	$(call run,CXX)$(CXX) -std=c++17 -Wall -Wextra -Werror $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # A plugin of QEMU that counts a guest's instructions.
 $(BUILD)/lib/insn_count.so: tests/vm/insn_count.c tests/vm/insn_marker.h
@@ -260,7 +270,7 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	ln -sf libsalvo.so.1 $(DESTDIR)$(LIBDIR)/libsalvo.so
 	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
-	install -m 644 libuser/include/salvo.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(wildcard libuser/include/*.h) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -d $(DESTDIR)$(SHARE)/bash-completion/completions
 	for tool in $(notdir $(filter $(BUILD)/bin/%,$(TOOLS))); do \

@@ -9,7 +9,7 @@
 
 ROOMS := device/queue device/exec device device/space \
 	 common libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
-	 libuser/parse
+	 libuser/parse libuser/steal
 
 sees.device/queue  := uapi device/include
 sees.device/exec   := $(sees.device/queue) device/queue
@@ -23,6 +23,7 @@ sees.libuser/build := $(sees.libuser) libuser
 sees.libuser/text  := $(sees.libuser) libuser
 sees.libuser/open  := $(sees.libuser) libuser libuser/text
 sees.libuser/parse := $(sees.libuser) libuser libuser/text
+sees.libuser/steal := libuser/include
 
 sees.driver        := uapi device/include
 
@@ -39,5 +40,6 @@ sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces
 sees.tests/lib     := uapi libuser/include tests/common
 sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse
+sees.tests/steal   := $(sees.tests) libuser/steal tests/lib tests/faces/oracle tools/faces
 sees.tests/fuzz    := $(sees.tests) libuser/text libuser/parse
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

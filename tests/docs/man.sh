@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Manual pages: one for each function of salvo.h, made from its comment, and none that groff complains about.
+# Manual pages: one for each function of libsalvo's headers, made from its comment, and none that groff complains about.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -9,10 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/man3"
-tools/doc-man -v out="$dir/man3" -v date=2026-11-21 libuser/include/salvo.h libuser/include/salvo.h >"$dir/names"
+for header in libuser/include/*.h; do
+	tools/doc-man -v out="$dir/man3" -v date=2026-11-21 "$header" "$header"
+done >"$dir/names"
 
-declared=$(grep -oE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo.h | tr -d '(' | sort -u)
-check "every function of salvo.h has a page, and nothing else has" "$(diff <(echo "$declared") <(sort "$dir/names"))"
+declared=$(grep -ohE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/*.h | tr -d '(' | sort -u)
+check "every function of the headers has a page, and nothing else has" "$(diff <(echo "$declared") <(sort "$dir/names"))"
 check "no page stands for another one than its own, or one that is there" "$(
 	for name in $declared; do
 		page=$dir/man3/$name.3

@@ -49,7 +49,7 @@ done <<<"$files")
 		}')"
 	check "public headers compile as C++" "$(
 		# shellcheck disable=SC2046
-		for f in libuser/include/salvo.h uapi/drm/salvo_drm.h; do
+		for f in libuser/include/*.h uapi/drm/salvo_drm.h; do
 			g++ -Wall -Werror -fsyntax-only -x c++ $(pkg-config --cflags libdrm) "$f" 2>&1
 		done)"
 	check "shellcheck has no remark" "$(shellcheck -x -P SCRIPTDIR:. $scripts 2>&1)"

@@ -10,6 +10,7 @@
 
 #include "kselftest_harness.h"
 #include "salvo.h"
+#include "salvo_steal.h"
 
 #define EXPECT_PLACE(place, type, field) EXPECT_EQ(place, offsetof(struct type, field))
 
@@ -60,6 +61,20 @@ TEST(structs_of_images)
 	EXPECT_PLACE(20, salvo_image_info, layers);
 	EXPECT_PLACE(24, salvo_image_info, row_pitch);
 	EXPECT_PLACE(32, salvo_image_info, slice_pitch);
+}
+
+TEST(structs_of_pools)
+{
+	EXPECT_EQ(64, sizeof(struct salvo_pool_options));
+	EXPECT_PLACE(8, salvo_pool_options, cutoff);
+	EXPECT_PLACE(16, salvo_pool_options, stack_bytes);
+	EXPECT_EQ(64, sizeof(struct salvo_pool_stats));
+	EXPECT_PLACE(16, salvo_pool_stats, sleeps);
+	EXPECT_EQ(64, sizeof(struct salvo_task));
+	EXPECT_EQ(32, sizeof(struct salvo_reduction));
+	EXPECT_PLACE(24, salvo_reduction, combine);
+	EXPECT_EQ(64, SALVO_POOL_MAX_WORKERS);
+	EXPECT_EQ(256, SALVO_REDUCE_BYTES);
 }
 
 TEST(numbers)

@@ -11,7 +11,8 @@ trap 'rm -rf "$dir"' EXIT
 # All is built already: as part of "make check" nothing may be built again, or wait for it.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 problem=$(make -s -o all-user install PREFIX=/opt/salvo DESTDIR="$dir" 2>&1 >/dev/null)
-for file in bin/salvo-submit bin/salvo-cc lib/libsalvo.so.1 lib/libsalvo.a include/salvo.h share/man/man3/salvo_queue_submit.3 \
+for file in bin/salvo-submit bin/salvo-cc lib/libsalvo.so.1 lib/libsalvo.a include/salvo.h include/salvo_steal.h \
+	share/man/man3/salvo_queue_submit.3 share/man/man3/salvo_pool_run.3 \
 	lib/pkgconfig/salvo.pc share/man/man1/salvo-submit.1 share/man/man7/libsalvo.7 \
 	lib/salvo/kernels/transfer.salvo share/man/man1/salvo-top.1 \
 	share/bash-completion/completions/salvo-submit share/salvo/examples/transfer.batch; do
@@ -27,11 +28,11 @@ check "installed programs find the installed kernels" "$problem"
 lib=$dir/opt/salvo/lib/libsalvo.so.1
 problem=$(nm -D --defined-only "$lib" | awk '$3 !~ /^(salvo_[a-z_]*|__jit_debug_[a-z_]*)@@SALVO_1.0$/ &&
 	$3 !~ /^SALVO_1.0/ { print "exports " $3 }')
-declared=$(grep -oE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo.h | tr -d '(' | sort -u)
+declared=$(grep -ohE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/*.h | tr -d '(' | sort -u)
 exported=$(nm -D --defined-only "$lib" | sed -n 's/.* \(salvo_[a-z_]*\)@@.*/\1/p' | sort -u)
 [ "$declared" = "$exported" ] ||
 	problem="$problem $(diff <(echo "$declared") <(echo "$exported"))"
-check "the shared library exports what salvo.h declares, as SALVO_1.0, and nothing else" "$problem"
+check "the shared library exports what its headers declare, as SALVO_1.0, and nothing else" "$problem"
 
 # What a process has one of: gdb's list, signal handlers. The rest is the compiler's.
 problem=$(objdump -t "$lib" | awk '
@@ -114,8 +115,8 @@ if [ -z "$problem" ]; then
 fi
 check "B13_host_program_follows_the_order_of_calls" "$problem"
 
-problem=$(echo '#include <salvo.h>' | g++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
+problem=$(printf '#include <%s>\n' salvo.h salvo_steal.h | g++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
 	-I"$dir/opt/salvo/include" - 2>&1)
-check "the header compiles alone, as C++" "$problem"
+check "the headers compile as C++" "$problem"
 
 finish

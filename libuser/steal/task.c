@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/*
+ * task.c - fork, join, and where a worker finds a task
+ *
+ * A fork pushes the task on the worker's own deque; the join takes it back and calls it. If it was
+ * stolen the joining worker runs what it finds until the thief has stored the result and then
+ * TASK_DONE. After that store the task's memory may be gone, so the thief reads before whom it
+ * has to wake; a worker of another pool may be gone too, see salvo_pool_begin_wake().
+ *
+ * A worker that waits first steals from the thief of its task ("leapfrogging": Wagner and Calder,
+ * PPoPP 1993), as what that one forked is what it waits for, then from any other. What it
+ * steals runs on top of its own stack; when half of that is used, it only leapfrogs.
+ */
+#include "worker.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a worker looks for a task before it sleeps */
+#define SPIN_NS		50000
+/* Searches before it starts to yield its core */
+#define SPIN_SEARCHES	64u
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+static bool is_done(const struct salvo_task *task)
+{
+	return __atomic_load_n(&task->state, __ATOMIC_ACQUIRE) == TASK_DONE;
+}
+
+/* Runs a task that another thread may wait for. */
+static void run(struct salvo_worker *worker, struct salvo_task *task)
+{
+	struct salvo_worker *owner = task->owner;
+	const bool foreign = owner && owner->pool != worker->pool;
+
+	__atomic_store_n(&task->thief, worker, __ATOMIC_RELAXED);
+	task->result = task->function(worker, task->data);
+	if (foreign)
+		salvo_pool_begin_wake(owner->pool);
+	if (__atomic_exchange_n(&task->state, TASK_DONE, __ATOMIC_ACQ_REL) == TASK_AWAITED)
+		syscall(SYS_futex, &task->state, FUTEX_WAKE_PRIVATE, 1);
+	if (foreign)
+		salvo_pool_end_wake(owner->pool, owner);
+	else if (owner && owner != worker)
+		salvo_worker_wake(owner);
+}
+
+void salvo_task_fork(struct salvo_worker *worker, struct salvo_task *task,
+		     salvo_task_function function, void *data)
+{
+	struct salvo_pool *pool = worker->pool;
+
+	task->function = function;
+	task->data = data;
+	task->owner = worker;
+	task->thief = NULL;
+	__atomic_store_n(&task->state, TASK_PENDING, __ATOMIC_RELAXED);
+	if (unlikely(!salvo_deque_push(&worker->deque, task))) {
+		run(worker, task);
+		return;
+	}
+	if (pool->membarrier)
+		atomic_signal_fence(memory_order_seq_cst);
+	else
+		atomic_thread_fence(memory_order_seq_cst);
+	if (unlikely(atomic_load_explicit(&pool->idle, memory_order_relaxed)) &&
+	    !atomic_load_explicit(&pool->searching, memory_order_relaxed))
+		salvo_idle_wake_one(pool);
+}
+
+bool salvo_pool_has_work(struct salvo_pool *pool)
+{
+	unsigned int i;
+
+	if (atomic_load(&pool->root_count))
+		return true;
+	for (i = 0; i < pool->count; i++)
+		if (!salvo_deque_seems_empty(&pool->workers[i].deque))
+			return true;
+	return false;
+}
+
+static struct salvo_task *steal_from(struct salvo_worker *worker, struct salvo_worker *victim)
+{
+	struct salvo_task *task;
+	bool lost;
+
+	do {
+		lost = false;
+		task = salvo_deque_steal(&victim->deque, &lost);
+	} while (lost);
+	if (task && victim != worker)
+		atomic_fetch_add_explicit(&worker->steals, 1, memory_order_relaxed);
+	return task;
+}
+
+/* xorshift64 */
+static uint64_t next_random(struct salvo_worker *worker)
+{
+	worker->random ^= worker->random << 13;
+	worker->random ^= worker->random >> 7;
+	worker->random ^= worker->random << 17;
+	return worker->random;
+}
+
+static struct salvo_task *steal_any(struct salvo_worker *worker)
+{
+	struct salvo_pool *pool = worker->pool;
+	const unsigned int first = next_random(worker) % pool->count;
+	struct salvo_task *task = NULL;
+	unsigned int i;
+
+	for (i = 0; i < pool->count && !task; i++) {
+		struct salvo_worker *victim = &pool->workers[(first + i) % pool->count];
+
+		if (victim != worker && !salvo_deque_seems_empty(&victim->deque))
+			task = steal_from(worker, victim);
+	}
+	return task ? task : salvo_pool_take_root(pool);
+}
+
+static bool has_stack(const struct salvo_worker *worker)
+{
+	return (uintptr_t)__builtin_frame_address(0) > worker->stack_half;
+}
+
+/* What a worker can run by now. */
+static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_wait *wait)
+{
+	struct salvo_task *task = salvo_deque_take(&worker->deque);
+	struct salvo_worker *thief = NULL;
+
+	if (!task && wait && wait->task)
+		thief = __atomic_load_n(&wait->task->thief, __ATOMIC_RELAXED);
+	if (thief && thief != worker && thief->pool == worker->pool)
+		task = steal_from(worker, thief);
+	if (!task && has_stack(worker))
+		task = steal_any(worker);
+	return task;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+/* Searches for a while. Return: a task, or NULL if there is none or the wait is over. */
+static struct salvo_task *search(struct salvo_worker *worker, struct salvo_wait *wait)
+{
+	const int64_t deadline = now_ns() + SPIN_NS;
+	unsigned int searches = 0;
+	struct salvo_task *task;
+
+	if (has_stack(worker))
+		salvo_idle_begin(worker);
+	do {
+		task = find(worker, wait);
+		if (task || (wait ? wait->done(wait) : atomic_load(&worker->pool->stop)))
+			return task;
+		if (++searches < SPIN_SEARCHES)
+			__builtin_ia32_pause();
+		else
+			sched_yield();
+	} while (searches < SPIN_SEARCHES || now_ns() < deadline);
+	return NULL;
+}
+
+void salvo_worker_until(struct salvo_worker *worker, struct salvo_wait *wait)
+{
+	while (wait ? !wait->done(wait) : !atomic_load(&worker->pool->stop)) {
+		struct salvo_task *task = find(worker, wait);
+
+		if (!task)
+			task = search(worker, wait);
+		if (task) {
+			salvo_idle_end(worker);
+			run(worker, task);
+		} else {
+			salvo_idle_sleep(worker, wait, has_stack(worker));
+		}
+	}
+	salvo_idle_end(worker);
+}
+
+static bool task_done(struct salvo_wait *wait)
+{
+	return is_done(wait->task);
+}
+
+int salvo_task_join(struct salvo_worker *worker, struct salvo_task *task)
+{
+	struct salvo_wait wait = { .done = task_done, .task = task };
+	struct salvo_task *mine;
+
+	if (unlikely(is_done(task)))
+		return task->result;
+	mine = salvo_deque_take(&worker->deque);
+	if (likely(mine == task))
+		return task->function(worker, task->data);
+	if (mine)
+		run(worker, mine);
+	salvo_worker_until(worker, &wait);
+	return task->result;
+}

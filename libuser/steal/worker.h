@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker.h - workers and their pool, for the files of this folder
+ */
+#ifndef SALVO_STEAL_WORKER_H
+#define SALVO_STEAL_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "deque.h"
+#include "salvo_steal.h"
+
+/* struct salvo_task.state */
+#define TASK_PENDING	0u
+#define TASK_DONE	1u
+/* A thread that is no worker sleeps until it is done. */
+#define TASK_AWAITED	2u
+
+/**
+ * struct salvo_worker - A thread of a pool.
+ */
+struct salvo_worker {
+	struct salvo_deque deque;
+	struct salvo_pool *pool;
+	/** @stack_half: Below this address a waiting worker runs no other tasks but its thief's. */
+	uintptr_t stack_half;
+	/** @random: State of the generator that picks victims. Its own thread's. */
+	uint64_t random;
+	unsigned int index;
+	/** @searching: It counts in the pool's @searching. Its own thread's. */
+	bool searching;
+	/** @steals, @sleeps: For the statistics; written by its own thread. */
+	_Atomic uint64_t steals;
+	_Atomic uint64_t sleeps;
+	pthread_t thread;
+	/** @asleep: Futex: 1 from before its last search until it is woken. */
+	_Atomic uint32_t asleep __attribute__((aligned(64)));
+};
+
+struct salvo_pool {
+	struct salvo_worker *workers;
+	unsigned int count;
+	unsigned int started;
+	uint64_t cutoff;
+	/** @membarrier: A worker that goes to sleep issues the barrier for those that fork. */
+	bool membarrier;
+	/** @idle: Workers that sleep and can run anything. */
+	_Atomic uint64_t idle __attribute__((aligned(64)));
+	/** @searching: Workers that are awake and look for a task. */
+	_Atomic uint32_t searching;
+	_Atomic bool stop;
+	/** @wakers: Threads of others that are about to wake a worker of this pool. */
+	_Atomic uint32_t wakers;
+	/** @roots_lock: Protects @roots and @roots_end. */
+	pthread_mutex_t roots_lock __attribute__((aligned(64)));
+	struct salvo_task *roots;
+	struct salvo_task **roots_end;
+	/** @root_count: Tasks in @roots; written under @roots_lock. */
+	_Atomic uint32_t root_count;
+	_Atomic uint64_t roots_begun;
+};
+
+/**
+ * struct salvo_wait - What a worker waits for while it runs other tasks.
+ */
+struct salvo_wait {
+	/** @done: Is it over? */
+	bool (*done)(struct salvo_wait *wait);
+	/** @arm: Before it sleeps: see to it that salvo_worker_wake() is called. May be NULL. */
+	void (*arm)(struct salvo_wait *wait);
+	/** @task: The task that it waits for, or NULL. */
+	struct salvo_task *task;
+};
+
+/* --- task.c */
+
+/** salvo_worker_until() - Run tasks until @wait is done. */
+void salvo_worker_until(struct salvo_worker *worker, struct salvo_wait *wait);
+/** salvo_worker_has_work() - Is there a task in sight that a worker of the pool could run? */
+bool salvo_pool_has_work(struct salvo_pool *pool);
+
+/* --- pool.c */
+
+/** salvo_pool_take_root() - The oldest task of salvo_pool_run() that none has begun, or NULL. */
+struct salvo_task *salvo_pool_take_root(struct salvo_pool *pool);
+
+/* --- idle.c */
+
+int salvo_idle_init(struct salvo_pool *pool);
+/** salvo_idle_begin() - The worker begins to look for a task. */
+void salvo_idle_begin(struct salvo_worker *worker);
+/** salvo_idle_end() - The worker has found a task, or looks for none any more. */
+void salvo_idle_end(struct salvo_worker *worker);
+/** salvo_idle_sleep() - Sleep until there may be a task or @wait is done; NULL: or the pool stops. */
+void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool any_task);
+/** salvo_idle_wake_one() - There is a task: wake a worker that sleeps, if one does. */
+void salvo_idle_wake_one(struct salvo_pool *pool);
+/** salvo_worker_wake() - Wake a worker if it sleeps, after what it waits for was stored. */
+void salvo_worker_wake(struct salvo_worker *worker);
+/**
+ * salvo_pool_begin_wake() - By a thread that is not of the pool, before it stores what a worker waits
+ * for: once that is stored the pool may be destroyed, which waits for salvo_pool_end_wake().
+ */
+void salvo_pool_begin_wake(struct salvo_pool *pool);
+/** salvo_pool_end_wake() - Wake the worker; the pool is not used any more by this thread. */
+void salvo_pool_end_wake(struct salvo_pool *pool, struct salvo_worker *worker);
+
+/* --- place.c */
+
+/** salvo_place_cores() - Numbers of the cores that this thread may run on. Return: how many. */
+unsigned int salvo_place_cores(int *cores, unsigned int room);
+
+#endif
