@@ -5,7 +5,7 @@
 FACES_OBJS := $(call obj,$(filter-out tools/faces/main.c, \
 	$(wildcard tools/faces/*.c tools/faces/*.S)))
 FACES_LIBS := -lexpat -lpng -ljpeg
-FACES_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/faces/*.c))
+FACES_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/faces/*.c)) $(BUILD)/tests/steal/faces
 
 TOOLS += $(BUILD)/bin/salvo-faces
 
