@@ -2,9 +2,9 @@
 /*
  * wait.c - a task waits for a batch while its worker runs others
  *
- * The worker asks the fence each time that it has found no task. Before it sleeps it sets a callback
- * on the fence, once, and from then on relies on that: it returns when the callback has stored
- * how the batch ended, as the callback writes to its stack.
+ * The worker asks the fence each time that it has found no task. Before it sleeps it sets a
+ * callback on the fence, once, and from then on relies on that: it returns when the callback has
+ * stored how the batch ended, as the callback writes to its stack.
  */
 #include <errno.h>
 #include "salvo.h"

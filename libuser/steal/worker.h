@@ -78,7 +78,7 @@ struct salvo_wait {
 
 /** salvo_worker_until() - Run tasks until @wait is done. */
 void salvo_worker_until(struct salvo_worker *worker, struct salvo_wait *wait);
-/** salvo_worker_has_work() - Is there a task in sight that a worker of the pool could run? */
+/** salvo_pool_has_work() - Is there a task in sight that a worker of the pool could run? */
 bool salvo_pool_has_work(struct salvo_pool *pool);
 
 /* --- pool.c */
@@ -93,15 +93,20 @@ int salvo_idle_init(struct salvo_pool *pool);
 void salvo_idle_begin(struct salvo_worker *worker);
 /** salvo_idle_end() - The worker has found a task, or looks for none any more. */
 void salvo_idle_end(struct salvo_worker *worker);
-/** salvo_idle_sleep() - Sleep until there may be a task or @wait is done; NULL: or the pool stops. */
+/**
+ * salvo_idle_sleep() - Sleep until there may be a task, or @wait is done; NULL: or the pool stops.
+ * @any_task: The worker can run any task, not only what it waits for.
+ */
 void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool any_task);
 /** salvo_idle_wake_one() - There is a task: wake a worker that sleeps, if one does. */
 void salvo_idle_wake_one(struct salvo_pool *pool);
 /** salvo_worker_wake() - Wake a worker if it sleeps, after what it waits for was stored. */
 void salvo_worker_wake(struct salvo_worker *worker);
 /**
- * salvo_pool_begin_wake() - By a thread that is not of the pool, before it stores what a worker waits
- * for: once that is stored the pool may be destroyed, which waits for salvo_pool_end_wake().
+ * salvo_pool_begin_wake() - A thread that is not of the pool is about to end a worker's wait.
+ *
+ * Called before it stores what the worker waits for: once that is stored the pool may be
+ * destroyed, which waits for salvo_pool_end_wake().
  */
 void salvo_pool_begin_wake(struct salvo_pool *pool);
 /** salvo_pool_end_wake() - Wake the worker; the pool is not used any more by this thread. */

@@ -62,7 +62,9 @@ long tbb_skynet(long first, long count)
 	if (count == 1)
 		return first;
 	for (i = 0; i < 10; i++)
-		group.run([=, &sums] { sums[i] = tbb_skynet(first + i * (count / 10), count / 10); });
+		group.run([=, &sums] {
+			sums[i] = tbb_skynet(first + i * (count / 10), count / 10);
+		});
 	group.wait();
 	for (i = 0; i < 10; i++)
 		sum += sums[i];

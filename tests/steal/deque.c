@@ -103,7 +103,8 @@ TEST_F(deque, W1_every_task_is_taken_once_by_the_owner_or_one_of_the_thieves)
 	int i, pushed = 0;
 
 	for (i = 0; i < THIEVES; i++) {
-		thieves[i] = (struct thief){ .deque = &self->deque, .stop = &stop, .in_order = true };
+		thieves[i] = (struct thief){ .deque = &self->deque, .stop = &stop,
+					      .in_order = true };
 		ASSERT_EQ(0, pthread_create(&thieves[i].thread, NULL, steal, &thieves[i]));
 	}
 	while (pushed < TASKS) {

@@ -141,7 +141,8 @@ static int sum_columns(struct salvo_worker *worker, void *data, uint64_t begin, 
 
 	for (y = 1; y < level->height; y++)
 		for (x = begin; x < end; x++)
-			level->sums[y * level->width + x] += level->sums[(y - 1) * level->width + x];
+			level->sums[y * level->width + x] +=
+				level->sums[(y - 1) * level->width + x];
 	return 0;
 }
 
