@@ -150,12 +150,12 @@ int salvo_batch_check_range(struct salvo_batch *batch, const char *what,
 			    const struct salvo_bo *bo, uint64_t offset, uint64_t size)
 {
 	if (!bo || bo->device != batch->device)
-		return salvo_batch_fail(batch, -EINVAL, "%s: no buffer of this device", what);
+		return salvo_batch_fail(batch, -EINVAL, "%s: not a buffer of this device", what);
 	if (!size)
 		return salvo_batch_fail(batch, -EINVAL, "%s: size is 0", what);
 	if (offset > bo->size || size > bo->size - offset)
 		return salvo_batch_fail(batch, -EINVAL,
-					"%s: offset %llu and size %llu do not fit in %llu bytes",
+					"%s: offset %llu and size %llu are outside a buffer of %llu bytes",
 					what, (unsigned long long)offset,
 					(unsigned long long)size, (unsigned long long)bo->size);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch.h - a batch, for the files that build and submit it
+ * batch.h - a batch, for the files that record and submit it
  */
 #ifndef SALVO_BATCH_H
 #define SALVO_BATCH_H
@@ -16,7 +16,7 @@
 struct salvo_kernel_info;
 
 /**
- * struct salvo_command_note - What a command was made of.
+ * struct salvo_command_note - What a command was recorded from.
  */
 struct salvo_command_note {
 	/** @kernel: Of a dispatch, else NULL. */
@@ -36,20 +36,20 @@ struct salvo_batch {
 	uint8_t *args;
 	uint32_t args_size;
 	uint32_t args_capacity;
-	/** @spans: What each command touches: a piece of @regions; as many as @capacity. */
+	/** @spans: The @regions that each command accesses; as many as @capacity. */
 	struct salvo_region_span *spans;
 	/** @notes: As many as @capacity. */
 	struct salvo_command_note *notes;
 	struct salvo_region *regions;
 	uint32_t region_count;
 	uint32_t region_capacity;
-	/** @tracked: Pipe controls are to be found; they follow the last command. */
+	/** @tracked: Hazards are tracked; the pipe controls for them follow the last command. */
 	bool tracked;
-	/** @analysed: @found pipe controls are in place and up to date. */
+	/** @analysed: The @found pipe controls are up to date. */
 	bool analysed;
 	unsigned int found;
 	struct salvo_hazards *hazards;
-	/** @causes: For salvo_batch_get_hazard(), while @explained says that it is up to date. */
+	/** @causes: For salvo_batch_get_hazard(); up to date if @explained. */
 	struct salvo_hazard *causes;
 	unsigned int cause_count;
 	unsigned int cause_capacity;
@@ -79,13 +79,13 @@ struct salvo_batch {
  */
 int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc);
 
-/** salvo_batch_submitted() - The back end took it; nothing can fail any more. */
+/** salvo_batch_submitted() - The back end has accepted the batch. */
 void salvo_batch_submitted(struct salvo_batch *batch, const struct salvo_batch_desc *desc,
 			   struct salvo_fence *fence);
 
 /**
  * salvo_batch_reserve() - Room for so many commands.
- * Return: 0, -E2BIG (over the device's limit), -ENOMEM; it leaves no message.
+ * Return: 0, -E2BIG (over the device's limit), -ENOMEM; sets no error message.
  */
 int salvo_batch_reserve(struct salvo_batch *batch, unsigned int commands);
 
@@ -99,21 +99,21 @@ int salvo_batch_reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t
 int salvo_batch_check_range(struct salvo_batch *batch, const char *what,
 			    const struct salvo_bo *bo, uint64_t offset, uint64_t size);
 
-/** salvo_batch_moved() - The ranges of some commands are others. */
+/** salvo_batch_moved() - The ranges of some commands have changed. */
 static inline void salvo_batch_moved(struct salvo_batch *batch)
 {
 	batch->analysed = false;
 	batch->explained = false;
 }
 
-/** salvo_batch_unlabel() - What the fences of submissions are to say has changed. */
+/** salvo_batch_unlabel() - The labels of submissions have changed. */
 static inline void salvo_batch_unlabel(struct salvo_batch *batch)
 {
 	salvo_labels_put(batch->labels);
 	batch->labels = NULL;
 }
 
-/** salvo_batch_changed() - What was found out about the commands does not hold any more. */
+/** salvo_batch_changed() - Invalidate all that was derived from the commands. */
 static inline void salvo_batch_changed(struct salvo_batch *batch)
 {
 	salvo_batch_moved(batch);
@@ -121,14 +121,14 @@ static inline void salvo_batch_changed(struct salvo_batch *batch)
 	salvo_batch_unlabel(batch);
 }
 
-/** salvo_batch_track() - Put the pipe controls that are lacking behind the last command. */
+/** salvo_batch_track() - Insert the missing pipe controls after the last command. */
 int salvo_batch_track(struct salvo_batch *batch);
 
-/** salvo_batch_fail() - Keep a message for salvo_batch_error(). Return: @err. */
+/** salvo_batch_fail() - Set the message of salvo_batch_error(). Return: @err. */
 int salvo_batch_fail(struct salvo_batch *batch, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** salvo_batch_reject() - Keep what the back end said. Return: @err. */
+/** salvo_batch_reject() - Set the message to what a back end rejected. Return: @err. */
 int salvo_batch_reject(struct salvo_batch *batch, int err, const struct salvo_reject *why);
 
 #endif /* SALVO_BATCH_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * batch_hazard.c - a batch's own pipe controls, and what caused them (B4 of CN105940388)
+ * batch_hazard.c - pipe controls that the library inserts, and their causes (B4 of CN105940388)
  *
- * The analysis of hazard.c runs at submission, when the batch has changed since the last
- * time. What it finds is written behind the last command, without being counted: the next
- * command that is added overwrites it. Why a pipe control is there is found only when
- * someone asks, by comparing the arguments of its two commands.
+ * The analysis of hazard.c runs at submission if the batch has changed since the last one. Its
+ * pipe controls are written after the last command without being counted, so the next command
+ * that is added overwrites them. Their causes are computed on demand, by comparing the
+ * arguments of the two commands.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int add_cause(struct salvo_batch *batch, const struct salvo_hazard *cause
 	return 0;
 }
 
-/* Add what @consumer's and @producer's regions have in common, if one of them writes. */
+/* Add the overlap of @consumer's and @producer's regions, if one of them writes. */
 static int compare_regions(struct salvo_batch *batch, struct salvo_hazard cause,
 			   const struct salvo_region *consumer,
 			   const struct salvo_region *producer)

@@ -15,8 +15,8 @@
 #include "print.h"
 
 /*
- * Room for one more command, zeroed, that touches @regions ranges; it counts only when
- * batch->count is raised.
+ * Room for one more command, zeroed, that accesses @regions ranges; the caller increments
+ * batch->count when it is complete.
  */
 static struct drm_salvo_command *next_command(struct salvo_batch *batch, unsigned int regions,
 					      int *err)
@@ -41,7 +41,7 @@ static struct drm_salvo_command *next_command(struct salvo_batch *batch, unsigne
 	return command;
 }
 
-/* Note what the command of next_command() touches. */
+/* Add a range that the command of next_command() accesses. */
 static void add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
 		       uint32_t argument, uint32_t access)
 {
@@ -84,7 +84,7 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 	if (note->flags & SALVO_KERNEL_PRINTS) {
 		err = salvo_print_prepare(batch);
 		if (err)
-			return salvo_batch_fail(batch, err, "no memory for what kernels print");
+			return salvo_batch_fail(batch, err, "no memory for the print buffer");
 	}
 	command = next_command(batch, kernel->region_count, &err);
 	if (!command)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * fence.c - wait for batches, and learn how they ended
+ * fence.c - wait for batches, and get their errors
  *
- * A fence may be used from any thread: it is counted, and what it says never changes
- * once it is done. The back ends wait; what is the same for both is here.
+ * A fence may be used from any thread: it is counted, and its result never changes once it
+ * is done. The back ends wait; what both have in common is here.
  */
 #include "fence.h"
 
@@ -100,7 +100,7 @@ int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fenc
 	return device->winsys->fence_import_fd(device, fd, out);
 }
 
-/* Name and position from the batch as it was submitted. */
+/* Name and position, from the labels of the submission. */
 static void add_label(const struct salvo_fence *fence, struct salvo_error *error)
 {
 	const struct salvo_label *label;
@@ -162,21 +162,21 @@ int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
 const char *salvo_error_name(uint32_t kind)
 {
 	static const char *const names[] = {
-		[SALVO_ERROR_NONE] = "no fault of its own",
+		[SALVO_ERROR_NONE] = "cancelled because of another batch",
 		[SALVO_ERROR_RING] = "the GPU could not read its ring",
 		[SALVO_ERROR_DMA] = "an access to system memory failed",
-		[SALVO_ERROR_PACKET] = "the GPU refused the packet",
+		[SALVO_ERROR_PACKET] = "the GPU rejected the packet",
 		[SALVO_ERROR_PAGE] = "access to memory outside its buffers",
-		[SALVO_ERROR_KERNEL] = "the kernel could not go on",
+		[SALVO_ERROR_KERNEL] = "fault in the kernel",
 		[SALVO_ERROR_STACK] = "out of private memory",
 		[SALVO_ERROR_LOCAL] = "access past local memory",
 		[SALVO_ERROR_ARITHMETIC] = "division by zero",
 		[SALVO_ERROR_INSTRUCTION] = "illegal instruction",
 		[SALVO_ERROR_BARRIER] = "a barrier that not all work-items reached",
-		[SALVO_ERROR_SYSCALL] = "a call of the operating system",
+		[SALVO_ERROR_SYSCALL] = "a system call in the kernel",
 	};
 
 	if (kind == SALVO_ERROR_HANG)
-		return "it ran too long";
+		return "it exceeded the time limit";
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown fault";
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * flight.c - fences of batches that may not be done yet
+ * flight.c - fences of batches that may be in flight
  *
- * Queues and batches remember the fences of their submissions: queues for their
- * timelines, batches because they may not be patched in flight. To ask a fence of the
- * driver costs a system call, so done ones are dropped only when the array is full or
- * someone wants to know. No locks: each belongs to one queue or batch.
+ * Queues and batches keep the fences of their submissions: queues for their timelines, batches
+ * because they must not be patched in flight. Polling a fence of the driver costs a system
+ * call, so completed ones are dropped only when the array is full or on demand. No locks: each
+ * belongs to one queue or batch.
  */
 #include "flight.h"
 

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * hazard.c - which commands of a batch must wait for which (B4 of CN105940388)
+ * hazard.c - which commands of a batch depend on which (B4 of CN105940388)
  *
- * Two commands conflict when they touch the same bytes and one of them writes: RAW,
- * WAR or WAW. One pass over the batch keeps for every range of addresses who wrote it last
- * and who has read it since (interval.c). These are the only commands that the next
- * access to the range can need a pipe control for: whatever came earlier conflicts with
- * one of them, and so comes before it already.
+ * Two commands conflict if they access the same bytes and one of them writes: RAW, WAR or WAW. One
+ * pass over the batch keeps the last writer and the readers since of every range of addresses
+ * (interval.c). Only these are candidates for a pipe control with the next access to the range:
+ * any earlier access conflicts with one of them, and is ordered before it already.
  *
- * Of these candidates most are still not needed. Every command has the set of its
- * ancestors as a row of bits. The candidates are looked at from the latest to the
- * earliest; one that is an ancestor of a later one is left out. What remains is the
- * transitive reduction, which is unique, so the set of pipe controls is the least one.
- * Pipe controls that the application gave take part as candidates which are there
- * already. A barrier orders everything, so nothing before it is a candidate any more.
+ * Most candidates are redundant. Every command has the set of its ancestors as a row of bits.
+ * Candidates are visited from the latest to the earliest; one that is an ancestor of a later
+ * one is dropped. The result is the transitive reduction, which is unique, so the set of pipe
+ * controls is minimal. Pipe controls of the application are candidates that exist already.
+ * A barrier orders everything, so nothing before it is a candidate.
  *
- * It keeps its memory from one run to the next. No locks: a batch belongs to one thread.
+ * Memory is kept from one run to the next. No locks: a batch belongs to one thread.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -34,7 +32,7 @@
 #define PIECES(words) (((words) + PIECE - 1) / PIECE)
 typedef uint64_t piece_t __attribute__((vector_size(8 * PIECE), aligned(8), may_alias));
 
-/* A pipe control of the application, in the list of its consumer. */
+/* A pipe control of the application, in a list of its consumer. */
 struct given {
 	uint32_t producer;
 	uint32_t next;
@@ -42,7 +40,7 @@ struct given {
 
 struct salvo_hazards {
 	struct salvo_intervals intervals;
-	/** @rows: Ancestors: @words for each command; written only where @deep says so. */
+	/** @rows: Bit sets of ancestors, @words for each command; valid where @deep is set. */
 	piece_t *rows;
 	/** @deep: For each command: has it any ancestors? */
 	bool *deep;
@@ -51,9 +49,9 @@ struct salvo_hazards {
 	struct given *given;
 	/** @candidates: Producers of the command at hand; all after the last barrier. */
 	struct salvo_candidates candidates;
-	/** @ordered: Bits: which of them were given. */
+	/** @ordered: Bits: which of them have a pipe control of the application. */
 	uint64_t *ordered;
-	/** @words: Words in a row, whole pieces. */
+	/** @words: Words in a row, a multiple of PIECE. */
 	uint32_t words;
 	uint32_t capacity;	/* commands */
 	uint32_t command;
@@ -121,7 +119,7 @@ static int reserve_commands(struct salvo_hazards *h, uint32_t count)
 	return 0;
 }
 
-/* Put the application's pipe controls into lists. What makes no sense is refused at submission. */
+/* List the application's pipe controls. Invalid ones are rejected at submission. */
 static void list_given(struct salvo_hazards *h, const struct salvo_hazard_input *in)
 {
 	uint32_t i;
@@ -139,7 +137,7 @@ static void list_given(struct salvo_hazards *h, const struct salvo_hazard_input 
 	}
 }
 
-static int touch(struct salvo_hazards *h, const struct salvo_region *regions, uint32_t i)
+static int access_region(struct salvo_hazards *h, const struct salvo_region *regions, uint32_t i)
 {
 	const struct salvo_region *region = &regions[i];
 
@@ -198,7 +196,7 @@ static int reduce(struct salvo_hazards *h, uint32_t most)
 	return err;
 }
 
-static int look_at(struct salvo_hazards *h, const struct salvo_hazard_input *in)
+static int add_command(struct salvo_hazards *h, const struct salvo_hazard_input *in)
 {
 	const struct salvo_region_span *span = &in->spans[h->command];
 	uint32_t i, producer;
@@ -214,7 +212,7 @@ static int look_at(struct salvo_hazards *h, const struct salvo_hazard_input *in)
 			h->ordered[producer / 64] |= 1ull << producer % 64;
 	}
 	for (i = 0; i < span->count && !err; i++)
-		err = touch(h, in->regions, span->first + i);
+		err = access_region(h, in->regions, span->first + i);
 	return err ? err : reduce(h, in->most);
 }
 
@@ -238,7 +236,7 @@ int salvo_hazards_find(struct salvo_hazards *h, const struct salvo_hazard_input 
 		h->deep[i] = false;
 		h->command = i;
 		if (cmd->type != DRM_SALVO_PIPE_CONTROL) {
-			err = look_at(h, in);
+			err = add_command(h, in);
 		} else if (cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL) {
 			h->candidates.floor = i;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hazard.h - which commands of a batch must wait for which (B4 of CN105940388)
+ * hazard.h - which commands of a batch depend on which (B4 of CN105940388)
  */
 #ifndef SALVO_HAZARD_H
 #define SALVO_HAZARD_H
@@ -37,7 +37,7 @@ struct salvo_region_span {
 };
 
 /**
- * struct salvo_hazard_input - A batch as the analysis looks at it.
+ * struct salvo_hazard_input - A batch, for the analysis.
  */
 struct salvo_hazard_input {
 	const struct drm_salvo_command *commands;
@@ -47,25 +47,25 @@ struct salvo_hazard_input {
 	uint32_t region_count;
 	/** @count: Of commands. */
 	uint32_t count;
-	/** @most: Pipe controls that may be found. */
+	/** @most: The most pipe controls that are accepted. */
 	uint32_t most;
 };
 
 /**
- * struct salvo_hazard_edge - A pipe control that was found.
+ * struct salvo_hazard_edge - A missing pipe control.
  */
 struct salvo_hazard_edge {
 	uint32_t consumer;
 	uint32_t producer;
 };
 
-/** salvo_hazards_create() - Memory for the analysis, kept from one run to the next; or NULL. */
+/** salvo_hazards_create() - Memory of the analysis, reused by each run; or NULL. */
 struct salvo_hazards *salvo_hazards_create(void);
 void salvo_hazards_destroy(struct salvo_hazards *hazards);
 
 /**
- * salvo_hazards_find() - The least set of pipe controls that a batch lacks.
- * @edges: In the order of their consumers; valid until the next call.
+ * salvo_hazards_find() - The minimal set of pipe controls that a batch lacks.
+ * @edges: Sorted by consumer; valid until the next call.
  *
  * Return: their number, -E2BIG (more than @input->most), -ENOMEM.
  */

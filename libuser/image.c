@@ -71,7 +71,7 @@ static unsigned int pixel_bytes(uint32_t order, uint32_t type)
 	return channels * bytes;
 }
 
-/* The view of @info, tightly packed but for the pitches that it gives; and its bytes. */
+/* The view of @info, tightly packed unless it has pitches, and its size in bytes. */
 int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_view *view,
 		      uint64_t *bytes)
 {
@@ -98,7 +98,6 @@ int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_vi
 	if (view->slice_pitch < view->row_pitch * view->height ||
 	    view->slice_pitch % view->row_pitch || view->slice_pitch > (uint64_t)UINT32_MAX << 16)
 		return -EINVAL;
-	/* At most 2^48 + 2^16 times as much: no overflow. */
 	if (__builtin_mul_overflow(view->slice_pitch,
 				   view->layers ? view->layers : view->depth, bytes))
 		return -EINVAL;
@@ -151,7 +150,7 @@ uint64_t salvo_image_slice_pitch(const struct salvo_image *image)
 	return image->view.slice_pitch;
 }
 
-/* "image2d_array_t" and so on: does the image have the dimensions that the kernel expects? */
+/* Does the image have the dimensions of the kernel's "image2d_array_t", ...? */
 static bool shape_fits(const char *type, const struct salvo_image_view *view)
 {
 	bool is_array = strstr(type, "_array") != NULL;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * interval.c - who wrote and who read each range of addresses last
+ * interval.c - the last writer and the readers of each range of addresses
  *
  * All addresses at which a region starts or ends are known before the first access. They are
- * sorted, and each gets its place in that order as a number; from there on addresses
- * are not looked at any more. The places are cut into intervals, at first one. An interval
- * goes from the place where it starts to where the next one does. A bit for each place
- * tells whether one starts there, and a bit for each word of these whether it has any, so the
- * interval that holds a place is found with a look at two or three words, without a search.
+ * sorted, and each is replaced by its rank, its place. The places are divided into
+ * intervals, at first one; an interval ends where the next one starts. A bitmap has a bit for
+ * each place where an interval starts, and a second one a bit for each word of the first that
+ * is not zero, so the interval of a place is found in two or three words, without a search.
  *
- * A read adds its command to the readers of what it meets; a write makes its range one
- * interval with itself as the writer and no readers. Both cut what reaches over their ends.
- * Cutting copies the list of readers by its head: lists are never changed, only
- * prepended to. No locks: a batch belongs to one thread.
+ * A read adds its command to the readers of the intervals in its range; a write replaces
+ * these by one interval with itself as the writer and no readers. Both split intervals that
+ * extend over their ends. Lists of readers are immutable but for prepending, so a split copies
+ * only the head. No locks: a batch belongs to one thread.
  */
 #include "interval.h"
 
@@ -23,13 +22,13 @@
 #include "array.h"
 #include "hazard.h"
 
-/* Addresses are sorted by so many bits at once: many only if there are many addresses. */
+/* Bits of a digit of the radix sort: more only if there are many addresses. */
 #define DIGIT_BITS	11u
 #define DIGIT_BITS_FEW	6u
 #define FEW		512u
 
 /**
- * struct salvo_address_key - An address on its way to its place.
+ * struct salvo_address_key - An address while it is sorted.
  */
 struct salvo_address_key {
 	uint64_t address;
@@ -63,7 +62,7 @@ void salvo_intervals_fini(struct salvo_intervals *set)
 	free(set->readers);
 }
 
-/* Words for so many bits */
+/* Words of a bitmap */
 static size_t words(uint32_t bits)
 {
 	return bits / 64 + 1;
@@ -88,15 +87,15 @@ static int reserve_places(struct salvo_intervals *set, uint32_t count)
 }
 
 /*
- * By one digit after the other, from the lowest bit on in which addresses differ to the
- * highest. Return: the sorted keys, in one half of @keys or in the other.
+ * Radix sort, over the bits in which addresses differ. Return: the sorted keys, in either half of
+ * @keys.
  */
 static struct salvo_address_key *sort(struct salvo_address_key *keys, uint32_t count,
 				      uint64_t differ)
 {
 	const unsigned int bits = count < FEW ? DIGIT_BITS_FEW : DIGIT_BITS;
 	const uint32_t values = 1u << bits;
-	struct salvo_address_key *from = keys, *to = keys + count, *turn;
+	struct salvo_address_key *from = keys, *to = keys + count, *swap;
 	unsigned int shift;
 	uint32_t i;
 
@@ -116,9 +115,9 @@ static struct salvo_address_key *sort(struct salvo_address_key *keys, uint32_t c
 		}
 		for (i = 0; i < count; i++)
 			to[at[from[i].address >> shift & (values - 1)]++] = from[i];
-		turn = from;
+		swap = from;
 		from = to;
-		to = turn;
+		to = swap;
 	}
 	return from;
 }
@@ -158,7 +157,7 @@ int salvo_intervals_start(struct salvo_intervals *set, const struct salvo_region
 	return 0;
 }
 
-/* Where the interval starts that holds @place, which does not start one. */
+/* The start of the interval that contains @place, which is not a start itself. */
 static uint32_t start_before(const struct salvo_intervals *set, uint32_t place)
 {
 	uint32_t word = place / 64, group = word / 64;
@@ -175,7 +174,7 @@ static uint32_t start_before(const struct salvo_intervals *set, uint32_t place)
 	return 64 * word + 63 - __builtin_clzll(bits);
 }
 
-/* Where the next interval starts; there is one. */
+/* The start of the next interval; there is one. */
 static uint32_t start_after(const struct salvo_intervals *set, uint32_t place)
 {
 	uint32_t word = place / 64, group = word / 64;
@@ -191,8 +190,8 @@ static uint32_t start_after(const struct salvo_intervals *set, uint32_t place)
 	return 64 * word + __builtin_ctzll(bits);
 }
 
-/* From now on an interval starts here. */
-static void cut(struct salvo_intervals *set, uint32_t place)
+/* Split the interval that contains @place. */
+static void split(struct salvo_intervals *set, uint32_t place)
 {
 	const uint32_t word = place / 64;
 
@@ -203,8 +202,8 @@ static void cut(struct salvo_intervals *set, uint32_t place)
 	set->any[word / 64] |= 1ull << word % 64;
 }
 
-/* No interval starts here any more: the one before goes on. */
-static void join(struct salvo_intervals *set, uint32_t place)
+/* Merge the interval that starts at @place into the previous one. */
+static void merge(struct salvo_intervals *set, uint32_t place)
 {
 	const uint32_t word = place / 64;
 
@@ -216,7 +215,7 @@ static void join(struct salvo_intervals *set, uint32_t place)
 static int add_reader(struct salvo_intervals *set, struct salvo_interval *interval,
 		      uint32_t command)
 {
-	/* It is there already? SALVO_NOBODY is no place. */
+	/* Already added? SALVO_NOBODY is out of range. */
 	if (interval->readers - set->own < set->reader_count - set->own)
 		return 0;
 	if (salvo_array_reserve(&set->readers, &set->reader_capacity, set->reader_count + 1,
@@ -238,8 +237,8 @@ int salvo_intervals_read(struct salvo_intervals *set, uint32_t region, uint32_t 
 		set->reader = command;
 		set->own = set->reader_count;
 	}
-	cut(set, at);
-	cut(set, end);
+	split(set, at);
+	split(set, end);
 	for (; at != end && !err; at = start_after(set, at)) {
 		salvo_candidates_add(met, set->at[at].writer);
 		err = add_reader(set, &set->at[at], command);
@@ -254,19 +253,19 @@ void salvo_intervals_write(struct salvo_intervals *set, uint32_t region, uint32_
 	const struct salvo_reader *reader;
 	uint32_t at, i;
 
-	cut(set, start);
-	cut(set, end);
+	split(set, start);
+	split(set, end);
 	for (at = start; at != end; at = start_after(set, at)) {
 		salvo_candidates_add(met, set->at[at].writer);
 		for (i = set->at[at].readers; i != SALVO_NOBODY; i = reader->next) {
 			reader = &set->readers[i];
-			/* Those before it are of still earlier commands. */
+			/* The rest of the list are earlier commands. */
 			if (reader->command < met->floor)
 				break;
 			salvo_candidates_add(met, reader->command);
 		}
 		if (at != start)
-			join(set, at);
+			merge(set, at);
 	}
 	set->at[start] = (struct salvo_interval){ command, SALVO_NOBODY };
 }

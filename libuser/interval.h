@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interval.h - who wrote and who read each range of addresses last
+ * interval.h - the last writer and the readers of each range of addresses
  */
 #ifndef SALVO_INTERVAL_H
 #define SALVO_INTERVAL_H
 
 #include <stdint.h>
 
-/** define SALVO_NOBODY - No command, and no list of readers. */
+/** define SALVO_NOBODY - No command, or an empty list of readers. */
 #define SALVO_NOBODY (~0u)
 
 struct salvo_region;
 
 /**
- * struct salvo_candidates - A set of commands: those that an access may have to wait for.
+ * struct salvo_candidates - A set of commands on which an access may depend.
  */
 struct salvo_candidates {
 	/** @bits: One for each command. */
 	uint64_t *bits;
-	/** @low, @high: Words of it in use: from @low to before @high. */
+	/** @low, @high: Words of @bits in use: from @low to before @high. */
 	uint32_t low;
 	uint32_t high;
-	/** @floor, @below: Only commands from @floor to before @below get in. */
+	/** @floor, @below: Only commands from @floor to before @below are added. */
 	uint32_t floor;
 	uint32_t below;
 };
@@ -30,7 +30,7 @@ static inline void salvo_candidates_add(struct salvo_candidates *set, uint32_t c
 {
 	const uint32_t word = command / 64;
 
-	/* SALVO_NOBODY is below nothing. */
+	/* SALVO_NOBODY is out of this range. */
 	if (command - set->floor >= set->below - set->floor)
 		return;
 	set->bits[word] |= 1ull << command % 64;
@@ -39,17 +39,17 @@ static inline void salvo_candidates_add(struct salvo_candidates *set, uint32_t c
 }
 
 /**
- * struct salvo_interval - A range that was written and read as one.
+ * struct salvo_interval - A range of addresses with the same writer and readers.
  */
 struct salvo_interval {
 	/** @writer: The command that wrote it last, or SALVO_NOBODY. */
 	uint32_t writer;
-	/** @readers: Those that read it since: a list of struct salvo_reader, or SALVO_NOBODY. */
+	/** @readers: Of it since: head of a list of struct salvo_reader, or SALVO_NOBODY. */
 	uint32_t readers;
 };
 
 /**
- * struct salvo_reader - One that reads, and the one before it. Lists share their tails.
+ * struct salvo_reader - An element of a list of readers. Lists share their tails.
  */
 struct salvo_reader {
 	uint32_t command;
@@ -57,7 +57,7 @@ struct salvo_reader {
 };
 
 /**
- * struct salvo_intervals - All addresses, cut into intervals.
+ * struct salvo_intervals - All addresses, divided into intervals.
  */
 struct salvo_intervals {
 	/** @places: Of the start and the end of each region, among all such addresses. */
@@ -68,7 +68,7 @@ struct salvo_intervals {
 	uint64_t *starts;
 	/** @any: A bit for each word of @starts: is it not 0? */
 	uint64_t *any;
-	/** @keys: Addresses while they are sorted, twice as many as places. */
+	/** @keys: For sorting: twice as many as places. */
 	struct salvo_address_key *keys;
 	/** @capacity: Places that there is room for. */
 	uint32_t capacity;
@@ -84,7 +84,7 @@ void salvo_intervals_init(struct salvo_intervals *set);
 void salvo_intervals_fini(struct salvo_intervals *set);
 
 /**
- * salvo_intervals_start() - Forget all accesses; from now on it is about these regions.
+ * salvo_intervals_start() - Clear all accesses, and prepare for accesses to @regions.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -93,8 +93,8 @@ int salvo_intervals_start(struct salvo_intervals *set, const struct salvo_region
 
 /**
  * salvo_intervals_read() - A command reads a region, which is not empty.
- * @region: Its number.
- * @met: Gets who wrote something of it last.
+ * @region: Its index.
+ * @met: Gets the last writers of parts of it.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -102,7 +102,7 @@ int salvo_intervals_read(struct salvo_intervals *set, uint32_t region, uint32_t 
 			 struct salvo_candidates *met);
 /**
  * salvo_intervals_write() - The same for writing.
- * @met: Gets who wrote something of it last, and who has read it since.
+ * @met: Gets the last writers of parts of it, and the readers since.
  */
 void salvo_intervals_write(struct salvo_intervals *set, uint32_t region, uint32_t command,
 			   struct salvo_candidates *met);

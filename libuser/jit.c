@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * jit.c - tell a debugger about a program that was loaded into this process
+ * jit.c - register programs that are loaded into this process with the debugger
  *
  * gdb's JIT interface ("JIT Compilation Interface" in its manual): the debugger
  * sets a breakpoint on __jit_debug_register_code() and, when it is hit, reads the
  * image that __jit_debug_descriptor points to. The two names are fixed and shared
  * with any other JIT compiler in the process, hence weak and exported. gdb takes
  * the addresses in the image as they are, so the image it is given is a copy that
- * was moved to where the program lies. lock protects the list and the descriptor.
+ * is relocated to the program's address. lock protects the list and the descriptor.
  */
 #include "jit.h"
 

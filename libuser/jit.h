@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit.h - tell a debugger about a program that was loaded into this process
+ * jit.h - register programs that are loaded into this process with the debugger
  */
 #ifndef SALVO_JIT_H
 #define SALVO_JIT_H
@@ -11,9 +11,9 @@ struct salvo_jit_entry;
 
 /**
  * salvo_jit_register() - Make gdb see a program's symbols and source lines.
- * @address: Where the program lies.
+ * @address: The program's.
  *
- * Return: The registration, or NULL without memory (the program works all the same).
+ * Return: The registration, or NULL without memory; the program works without.
  */
 struct salvo_jit_entry *salvo_jit_register(const struct salvo_elf *elf, uint64_t address);
 void salvo_jit_unregister(struct salvo_jit_entry *entry);

@@ -2,8 +2,8 @@
 /*
  * kernel.c - a kernel's arguments and thread space (B9 of CN105940388)
  *
- * Arguments are kept in the block that the kernel will read, so a dispatch is one
- * copy. Local arguments get their place behind the kernel's static local memory.
+ * Arguments are kept in the block that the kernel will read, so a dispatch is one copy.
+ * Local arguments are placed after the kernel's static local memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -135,9 +135,8 @@ int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 }
 
 /*
- * Static local memory lies first. The notes' and the arguments' sizes are each
- * below 2^31, so a sum that does not fit in the GPU's local memory saturates
- * and is refused at dispatch.
+ * Static local memory comes first. The sizes in notes and arguments are below 2^31, so a sum
+ * that exceeds the GPU's local memory saturates and the dispatch is rejected.
  */
 static void place_locals(struct salvo_kernel *kernel)
 {
@@ -169,9 +168,9 @@ int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size
 }
 
 /*
- * Choose a work-group (M1 of CN102576314). Each unit should get some groups, so
- * that they end together, and a group should fill the vector lanes, x first.
- * A kernel with barriers keeps a stack for each work-item: smaller groups.
+ * Choose a work-group size (M1 of CN102576314). Each unit should get several groups, for load
+ * balance, and a group should fill the vector lanes, x first. A kernel with barriers has a
+ * stack for each work-item: smaller groups.
  */
 static void choose_group(const struct salvo_device_info *info, uint32_t flags,
 			 unsigned int dims, const uint32_t items[3], uint32_t group[3])
@@ -232,7 +231,7 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 	return salvo_grid_set(kernel->device, kernel->info, dims, items, group, &kernel->grid);
 }
 
-/* Else work-items of one group would write over each other's private memory (M7 of CN102576314). */
+/* Private memory of a work-item must not overflow into its neighbour's (M7 of CN102576314). */
 static bool fits_stack(const struct salvo_note_kernel *note, uint32_t items)
 {
 	const uint32_t stack = note->flags & SALVO_KERNEL_BARRIERS ? salvo_item_stack(items) :

@@ -48,14 +48,14 @@ struct salvo_kernel {
 	uint8_t *args;
 	/** @local_sizes: For each argument: bytes, if it is a pointer to local memory. */
 	uint32_t *local_sizes;
-	/** @regions: What each pointer argument is used for, in order, @region_count of them. */
+	/** @regions: Range and access of each pointer argument, in order, @region_count of them. */
 	struct salvo_region *regions;
 	unsigned int region_count;
 	/** @slots: For each argument: its place in @regions, if it is a pointer. */
 	uint32_t *slots;
-	/** @set: For each argument: was it set? */
+	/** @set: For each argument: has it been set? */
 	bool *set;
-	/** @unset: How many are not. */
+	/** @unset: How many have not. */
 	unsigned int unset;
 	/** @local_size: Static and argument local memory together. */
 	uint32_t local_size;
@@ -77,8 +77,8 @@ const struct salvo_note_arg *salvo_kernel_argument(const struct salvo_kernel *ke
 void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const void *value);
 
 /**
- * salvo_region_set() - Check a buffer argument and tell where it lies.
- * @size: Bytes that the kernel touches, or 0 for the rest of the buffer.
+ * salvo_region_set() - Check a buffer argument and compute its range.
+ * @size: Bytes that the kernel accesses, or 0 for the rest of the buffer.
  * @region: Its @start and @end are set.
  *
  * Return: 0 or -EINVAL.

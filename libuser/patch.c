@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * patch.c - batches that live on: change what is in one, put one into another
+ * patch.c - change commands of a batch, append a batch to another
  *
  * A patch writes into the arrays that SUBMIT takes, where the dispatch put its arguments, so
- * a batch is submitted again without being built again. Values, buffers and grids need no
- * new check of the batch: the library checks them here, and the GPU again. The new place
- * of a copy makes the next submission check all again.
+ * a batch is submitted again without being rebuilt. Values, buffers and grids do not
+ * invalidate the batch: the library checks them here, and the GPU again. A new range of a
+ * copy does.
  *
- * A batch in flight is not patched: errors and profiles are told by the batch as it is.
+ * A batch in flight cannot be patched: its errors and profiles refer to the current commands.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,10 +23,10 @@ static int check_idle(struct salvo_batch *batch)
 	if (!batch->flight.count || !salvo_flight_is_busy(&batch->flight))
 		return 0;
 	return salvo_batch_fail(batch, -EBUSY,
-				"patch: the batch is in flight; wait for its fence, or use a second batch");
+				"patch: the batch is in flight; wait for its fence, or alternate between two batches");
 }
 
-/* The dispatch that is to be patched, or NULL. */
+/* The dispatch to patch, or NULL. */
 static struct drm_salvo_command *find_dispatch(struct salvo_batch *batch, unsigned int command,
 					       int *err)
 {
@@ -35,7 +35,7 @@ static struct drm_salvo_command *find_dispatch(struct salvo_batch *batch, unsign
 		return NULL;
 	if (command < batch->count && batch->commands[command].type == DRM_SALVO_DISPATCH)
 		return &batch->commands[command];
-	*err = salvo_batch_fail(batch, -EINVAL, "patch: command %u is no dispatch", command);
+	*err = salvo_batch_fail(batch, -EINVAL, "patch: command %u is not a dispatch", command);
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, uns
 					"patch: kernel %s has no value of %zu bytes as argument %u",
 					batch->notes[command].name, size, index);
 	place = batch->args + cmd->args_offset + kernel->args[index].offset;
-	/* Nearly all values are of one word: no call. */
+	/* Most values are one word: no call of memcpy(). */
 	if (size == sizeof(uint32_t))
 		memcpy(place, value, sizeof(uint32_t));
 	else
@@ -103,19 +103,19 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 	if (err)
 		return err;
 	if (command >= batch->count || batch->commands[command].type == DRM_SALVO_PIPE_CONTROL)
-		return salvo_batch_fail(batch, -EINVAL, "patch: command %u uses no buffer",
+		return salvo_batch_fail(batch, -EINVAL, "patch: command %u has no buffer",
 					command);
 	if (batch->commands[command].type != DRM_SALVO_DISPATCH) {
 		if (size)
 			return salvo_batch_fail(batch, -EINVAL,
-						"patch: the size of command %u stays", command);
+						"patch: the size of command %u cannot be changed", command);
 		return patch_transfer(batch, command, index, bo, offset);
 	}
 	kernel = batch->notes[command].kernel;
 	if (index >= kernel->note.arg_count || !salvo_arg_is_pointer(&kernel->args[index]) ||
 	    kernel->args[index].kind == SALVO_ARG_IMAGE)
 		return salvo_batch_fail(batch, -EINVAL,
-					"patch: kernel %s has no buffer as argument %u",
+					"patch: kernel %s: argument %u is not a buffer",
 					batch->notes[command].name, index);
 	for (i = 0; i < index; i++)
 		slot += salvo_arg_is_pointer(&kernel->args[i]);
@@ -123,7 +123,7 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 	fresh = *region;
 	if (salvo_region_set(batch->device, bo, offset, size, &fresh))
 		return salvo_batch_fail(batch, -EINVAL,
-					"patch: argument %u: no buffer of this device, or offset %llu and size %llu do not fit in it",
+					"patch: argument %u: not a buffer of this device, or offset %llu and size %llu are outside it",
 					index, (unsigned long long)offset,
 					(unsigned long long)size);
 	if (fresh.start == region->start && fresh.end == region->end)
@@ -135,7 +135,7 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 	return 0;
 }
 
-/* The grid of a command is another one: for the packet that is kept, and for errors. */
+/* The grid of a command has changed: note it for the packet that is kept, and for errors. */
 static void note_grid(struct salvo_batch *batch, unsigned int command)
 {
 	struct salvo_validated *kept = &batch->validated;
@@ -160,7 +160,7 @@ int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsi
 	err = salvo_grid_set(batch->device, batch->notes[command].kernel, dims, items, group,
 			     &grid);
 	if (err)
-		return salvo_batch_fail(batch, err, "patch: kernel %s does not take this grid",
+		return salvo_batch_fail(batch, err, "patch: the grid is invalid for kernel %s",
 					batch->notes[command].name);
 	cmd->dims = grid.dims;
 	memcpy(cmd->items, grid.items, sizeof(cmd->items));
@@ -169,7 +169,7 @@ int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsi
 	return 0;
 }
 
-/* Room for all of @part behind what @batch has. */
+/* Room for all of @part at the end of @batch. */
 static int reserve_part(struct salvo_batch *batch, const struct salvo_batch *part,
 			unsigned int count, uint32_t *args_offset)
 {
@@ -195,8 +195,8 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 
 	if (batch == part || batch->device != part->device)
 		return salvo_batch_fail(batch, -EINVAL,
-					"append: not another batch of the same device");
-	/* What the part's own hazards order stays in order if nobody looks at them again. */
+					"append: the same batch, or a batch of another device");
+	/* Without hazard tracking in @batch the pipe controls of @part are copied. */
 	if (part->tracked && !batch->tracked) {
 		err = salvo_batch_track(part);
 		if (err)
@@ -206,7 +206,7 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 	if (part->print) {
 		err = salvo_print_prepare(batch);
 		if (err)
-			return salvo_batch_fail(batch, err, "no memory for what kernels print");
+			return salvo_batch_fail(batch, err, "no memory for the print buffer");
 	}
 	err = reserve_part(batch, part, count, &args_offset);
 	if (err)

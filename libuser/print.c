@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * print.c - printf() of kernels: from the records in a batch's print buffer to text
+ * print.c - printf() of kernels: formats the records in a batch's print buffer
  *
  * Kernels only store records (struct salvo_print_buffer): the format and its arguments in
- * binary. Here the host's own printf() makes text of them, one conversion at a time. A
- * kernel may have written anything over its buffer, so every length is checked and
- * formats are taken apart and put together anew. No locks: a batch has one owner.
+ * binary. The host's printf() formats them here, one conversion at a time. The buffer is
+ * untrusted, as a kernel may write anything to it: every length is checked, and formats are
+ * parsed and built anew. No locks: a batch has one owner.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ void salvo_print_place(struct salvo_batch *batch, unsigned int command)
 		       &batch->print->address, sizeof(uint64_t));
 }
 
-/* A record that is being printed: the rest of its arguments. */
+/* The remaining arguments of the current record. */
 struct print_reader {
 	const uint8_t *at;
 	size_t left;
@@ -124,7 +124,7 @@ static int take_number(const char **format)
 	return value;
 }
 
-/* The conversion behind a '%'; returns what follows it. */
+/* The conversion after a '%'; returns what follows it. */
 static const char *print_conversion(FILE *out, const char *format, struct print_reader *reader)
 {
 	unsigned int lanes = 1, bytes = 4, i, count = 0;
@@ -185,7 +185,7 @@ static void print_record(FILE *out, const char *format, struct print_reader *rea
 	}
 }
 
-/* All records, up to the first that is none. */
+/* All records, up to the first invalid one. */
 static void print_records(FILE *out, const uint8_t *records, size_t bytes)
 {
 	uint32_t head[2];
@@ -220,7 +220,7 @@ int salvo_batch_print(struct salvo_batch *batch, int fd)
 		return salvo_batch_fail(batch, -EBUSY, "print: the batch is in flight");
 	if (!buffer)
 		return 0;
-	/* A copy, for a kernel of another batch might still have a pointer to it. */
+	/* A copy: a kernel of another batch could still write to the buffer. */
 	bytes = buffer->used < PRINT_BYTES - sizeof(*buffer) ? buffer->used :
 							      PRINT_BYTES - sizeof(*buffer);
 	lost = buffer->lost < INT32_MAX ? buffer->lost : INT32_MAX;
@@ -242,5 +242,5 @@ int salvo_batch_print(struct salvo_batch *batch, int fd)
 	if (!err)
 		err = salvo_write_all(fd, text, length);
 	free(text);
-	return err ? salvo_batch_fail(batch, err, "print: cannot write") : lost;
+	return err ? salvo_batch_fail(batch, err, "print: write failed") : lost;
 }

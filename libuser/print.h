@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print.h - printf() of kernels, for the files that build a batch
+ * print.h - printf() of kernels, for the files that record a batch
  */
 #ifndef SALVO_LIB_PRINT_H
 #define SALVO_LIB_PRINT_H
@@ -13,7 +13,7 @@ struct salvo_batch;
  */
 int salvo_print_prepare(struct salvo_batch *batch);
 
-/** salvo_print_place() - Tell a printing kernel's dispatch, by its arguments, the buffer. */
+/** salvo_print_place() - Put the buffer's address into the arguments of a printing kernel. */
 void salvo_print_place(struct salvo_batch *batch, unsigned int command);
 
 #endif /* SALVO_LIB_PRINT_H */

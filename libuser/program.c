@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * program.c - load a program that salvo-cc made into an executable buffer
+ * program.c - load a program of salvo-cc into an executable buffer
  *
- * The format is that of device/include/salvo_kernel.h. The image is untrusted: salvo_elf.c checks
- * the structure, and here each kernel's note is checked and copied before anything
- * of it is used. A program never changes after it was loaded.
+ * device/include/salvo_kernel.h describes the format. The image is untrusted: salvo_elf.c checks
+ * the structure, and each kernel's note is checked and copied here before it is used. A program
+ * is immutable once it is loaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,15 +37,15 @@ struct salvo_program {
 	unsigned int count;
 };
 
-/* While the notes are walked. */
+/* State of the walk over the notes. */
 struct note_walk {
 	struct salvo_program *program;
 	const struct salvo_elf *elf;
-	/** @too_new: Notes of kernels for more than this processor. */
+	/** @too_new: Notes of kernels for instruction sets that the GPU lacks. */
 	unsigned int too_new;
 };
 
-/* A string of a note's description, or NULL when it does not end inside it. */
+/* A string of a note's description, or NULL if it does not end inside it. */
 static const char *note_string(const uint8_t *desc, size_t bytes, uint32_t offset)
 {
 	if (offset >= bytes || !memchr(desc + offset, 0, bytes - offset))
@@ -105,7 +105,7 @@ static void free_kernel(struct salvo_kernel_info *info)
 	free(info->text);
 }
 
-/* Of kernels of one name the one for the best instruction set stays. */
+/* Of several kernels of one name, keep the one for the highest instruction set. */
 static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 {
 	struct note_walk *walk = cookie;
@@ -157,8 +157,8 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 }
 
 /*
- * The tables that tell which work-item an instruction works for, as they lie in memory. A fault
- * looks at them, so none is to lead it beyond the program.
+ * Check the tables in memory that map instructions to work-items. The fault handler follows them,
+ * so no offset may lead outside the program.
  */
 static bool items_are_sane(const struct salvo_program *program, const uint8_t *map, uint64_t span)
 {

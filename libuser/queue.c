@@ -2,9 +2,9 @@
 /*
  * queue.c - queues: hand a batch to the GPU
  *
- * Batches of one queue run one after the other. The back end copies the batch
- * into its packet before it returns, so the batch is free at once. Each queue is a
- * timeline: its batches are numbered from 1, and end in this order.
+ * Batches of one queue run one after another. The back end copies the batch into its packet
+ * before it returns, so the batch can be reused at once. Each queue is a timeline: its batches
+ * are numbered from 1, and complete in this order.
  */
 #include "queue.h"
 
@@ -17,7 +17,7 @@
 #include "observer.h"
 #include "winsys.h"
 
-static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
+static int covers_any(void *cookie, __u64 address, __u64 size, __u32 access)
 {
 	(void)cookie;
 	(void)address;
@@ -26,11 +26,11 @@ static int anywhere(void *cookie, __u64 address, __u64 size, __u32 access)
 	return 1;
 }
 
-/* The kernel says only that a batch is wrong. Its own check, done here, says what. */
+/* The kernel only returns an errno; the same validation here finds the field. */
 static void explain(const struct salvo_device *device, struct salvo_winsys_submit *submission)
 {
 	const struct salvo_space_view space = {
-		.covers = anywhere,
+		.covers = covers_any,
 		.units = device->info.units,
 	};
 
@@ -68,13 +68,13 @@ int salvo_queue_capture(struct salvo_queue *queue, struct salvo_batch *batch)
 {
 	if (batch && (queue->capture || batch->device != queue->device))
 		return salvo_batch_fail(batch, -EINVAL,
-					queue->capture ? "capture: the queue is captured already" :
+					queue->capture ? "capture: the queue is already captured" :
 							 "capture: the batch is of another device");
 	queue->capture = batch;
 	return 0;
 }
 
-/* Batches of a queue run one after the other, so a barrier goes between them. */
+/* Batches of a queue run one after another, hence the barrier between them. */
 static int capture(struct salvo_queue *queue, struct salvo_batch *batch, unsigned int wait_count,
 		   struct salvo_fence **out)
 {
@@ -83,7 +83,7 @@ static int capture(struct salvo_queue *queue, struct salvo_batch *batch, unsigne
 
 	if (wait_count || out)
 		return salvo_batch_fail(batch, -EINVAL,
-					"capture: fences cannot be waited for or given out");
+					"capture: a captured submission has no fences to wait for or to return");
 	if (!batch->count)
 		return salvo_batch_fail(batch, -EINVAL, "the batch is empty");
 	if (into->count && !into->tracked) {
@@ -103,11 +103,11 @@ static int check_waits(const struct salvo_queue *queue, struct salvo_batch *batc
 	if (batch->device != queue->device)
 		return salvo_batch_fail(batch, -EINVAL, "the batch is of another device");
 	if (wait_count && !waits)
-		return salvo_batch_fail(batch, -EINVAL, "fences to wait for: none given");
+		return salvo_batch_fail(batch, -EINVAL, "waits is NULL, wait_count is %u", wait_count);
 	for (i = 0; i < wait_count; i++)
 		if (!waits[i] || waits[i]->device != queue->device)
 			return salvo_batch_fail(batch, -EINVAL,
-						"fence %u to wait for: not of this device", i);
+						"waits[%u] is not a fence of this device", i);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ uint64_t salvo_queue_submitted(const struct salvo_queue *queue)
 
 uint64_t salvo_queue_completed(struct salvo_queue *queue)
 {
-	/* They end in order, so all before the first that is left are done. */
+	/* They complete in order: all before the first one in flight are done. */
 	if (!salvo_flight_is_busy(&queue->flight))
 		return queue->value;
 	return queue->flight.fences[0]->value - 1;
@@ -184,7 +184,7 @@ int salvo_queue_wait(struct salvo_queue *queue, uint64_t value, int64_t timeout_
 	value = value ? value : queue->value;
 	for (i = 0; i < flight->count && flight->fences[i]->value <= value; i++)
 		;
-	/* The last first: then the others are done too, but when the queue was banned. */
+	/* The last one first: then the others are done, too, unless the queue was banned. */
 	while (i--)
 		if (salvo_fence_wait(flight->fences[i], salvo_remaining_ns(deadline)) == -ETIME)
 			return -ETIME;

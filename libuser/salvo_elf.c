@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * salvo_elf.c - read a program's ELF image, which nobody has checked before
+ * salvo_elf.c - read the untrusted ELF image of a program
  *
- * Headers are copied out of the image before they are looked at, since the image
- * may lie at any alignment. salvo_elf_open() checks everything that the other
- * functions follow: segments and sections inside the image, strings that end,
- * relocations of the one known type inside the loaded span. All sums of offsets
- * are compared by subtraction, so that they cannot wrap.
+ * Headers are copied out of the image, which may have any alignment. salvo_elf_open() checks
+ * everything that the other functions rely on: segments and sections inside the image,
+ * terminated strings, relocations of the one known type inside the loaded span. Sums of
+ * offsets are compared by subtraction, so that they cannot wrap.
  */
 #include "salvo_elf.h"
 
@@ -312,7 +311,7 @@ static int is_in_program(const struct salvo_elf *elf, unsigned int table, uint64
 	       (section(elf, sym.st_shndx).sh_flags & SHF_ALLOC);
 }
 
-/* The relocations of one debug section, kept by the linker for the likes of us. */
+/* Apply the relocations of a debug section (ld --emit-relocs). */
 static void move_debug(const struct salvo_elf *elf, uint8_t *copy, uint64_t address,
 		       const Elf64_Shdr *sh)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * salvo_elf.h - read a program's ELF image, which nobody has checked before
+ * salvo_elf.h - read the untrusted ELF image of a program
  */
 #ifndef SALVO_LIB_ELF_H
 #define SALVO_LIB_ELF_H
@@ -22,18 +22,18 @@ struct salvo_elf {
 
 /**
  * salvo_elf_open() - Check an image.
- * @elf: Filled in; keeps @image, which must stay.
+ * @elf: Filled in; refers to @image, which must stay valid.
  *
- * After this no other function here can read out of bounds.
+ * On success no other function here reads out of bounds.
  *
  * Return: 0 or -ENOEXEC.
  */
 int salvo_elf_open(struct salvo_elf *elf, const void *image, size_t bytes);
 
 /**
- * salvo_elf_load() - Write the program as it is to lie in memory.
- * @dst: @elf->span zeroed bytes, wherever they are now.
- * @address: Where they will be when the program runs.
+ * salvo_elf_load() - Load and relocate the program.
+ * @dst: @elf->span zeroed bytes.
+ * @address: The address at which the program will run.
  */
 void salvo_elf_load(const struct salvo_elf *elf, void *dst, uint64_t address);
 
@@ -50,11 +50,11 @@ int salvo_elf_notes(const struct salvo_elf *elf, const char *owner, uint32_t typ
 		    int (*visit)(void *cookie, const uint8_t *desc, size_t bytes), void *cookie);
 
 /**
- * salvo_elf_move() - Change a copy of the image to say that it was linked at @address.
+ * salvo_elf_move() - Relocate a copy of the image to @address, for a debugger.
  * @copy: Writable copy of the image.
  *
- * Section and symbol addresses, and the addresses in debug sections that carry
- * their relocations (ld --emit-relocs), so that a debugger finds the source.
+ * Changes the addresses of sections and symbols, and those in debug sections that have
+ * relocations (ld --emit-relocs).
  */
 void salvo_elf_move(const struct salvo_elf *elf, uint8_t *copy, uint64_t address);
 

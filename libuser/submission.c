@@ -17,7 +17,7 @@
 _Static_assert(sizeof(struct salvo_profile) == sizeof(struct drm_salvo_profile),
 	       "profiles are handed out as the GPU wrote them");
 
-/* A buffer that holds the profile of all commands; grows with the batch. */
+/* The profile buffer grows with the batch. */
 static int reserve_profile(struct salvo_batch *batch, unsigned int count)
 {
 	struct salvo_bo *bo;
@@ -56,15 +56,15 @@ int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile)
 {
 	if (index >= batch->recorded)
-		return salvo_batch_fail(batch, -EINVAL, "profile: command %u was not recorded",
-					index);
+		return salvo_batch_fail(batch, -EINVAL,
+					"profile: the last submission has none of command %u", index);
 	if (salvo_flight_is_busy(&batch->flight))
 		return salvo_batch_fail(batch, -EBUSY, "profile: the batch is in flight");
 	*profile = batch->profiles[index];
 	return 0;
 }
 
-/* What the commands are, for the errors of fences. */
+/* The commands as they are now, for the errors of this submission. */
 static int make_labels(struct salvo_batch *batch)
 {
 	struct salvo_labels *labels;
@@ -93,7 +93,7 @@ int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
 	unsigned int count;
 	int err = 0;
 
-	/* Whatever happens now, the records of before are not those of this submission. */
+	/* Profiles of an earlier submission are invalid even if this one fails. */
 	batch->recorded = 0;
 	if (!batch->count)
 		return salvo_batch_fail(batch, -EINVAL, "the batch is empty");
@@ -109,7 +109,7 @@ int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
 		err = reserve_profile(batch, count);
 		if (err)
 			return salvo_batch_fail(batch, err, "no memory for the profile");
-		/* What does not run leaves no record of an earlier run. */
+		/* A command that does not run must not show an earlier profile. */
 		if (!salvo_flight_is_busy(&batch->flight))
 			memset(batch->profiles, 0, count * sizeof(*batch->profiles));
 		desc->profile = batch->profile->address;

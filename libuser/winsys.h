@@ -3,8 +3,8 @@
  * winsys.h - the private interface between libsalvo and its two back ends
  *
  * libuser/drm talks to the kernel driver, libuser/soft to the embedded GPU. Both
- * take the same batch (the structures of the uAPI) and give the same errors; all
- * above this file does not know which one it is on.
+ * take the same batch (the structures of the uAPI) and return the same errors; the objects
+ * of the API do not know which one they are on.
  */
 #ifndef SALVO_WINSYS_H
 #define SALVO_WINSYS_H
@@ -15,19 +15,19 @@
 #include "salvo.h"
 
 /**
- * struct salvo_validated - When a batch was last found well formed, and what came of it.
+ * struct salvo_validated - The result of the last validation of a batch, and its packet.
  */
 struct salvo_validated {
 	/** @epoch: The back end's count of address space changes; 0 is never. */
 	uint64_t epoch;
 	/** @eu_mask: Of the queue. */
 	uint64_t eu_mask;
-	/** @packet: Its packet up to the arguments, @bytes, for the context and profile below, */
+	/** @packet: The packet up to the arguments, @bytes, for @ctx and @profile. */
 	void *packet;
-	/** @first, @end: but commands from @first to before @end have got other grids since. */
+	/** @first, @end: Commands from @first to before @end have new grids since. */
 	uint32_t first;
 	uint32_t end;
-	uint32_t bytes;		/* 0: there is none */
+	uint32_t bytes;		/* 0: no packet is kept */
 	uint32_t capacity;
 	uint32_t ctx;
 	uint64_t profile;
@@ -52,11 +52,11 @@ struct salvo_winsys_submit {
 	struct salvo_fence *const *waits;
 	unsigned int wait_count;
 	/**
-	 * @validated: Says whether the batch was found well formed before and has not changed
-	 * since; a back end that checks batches itself keeps it.
+	 * @validated: Of the batch; epoch 0 if it has changed since. Used by a back end that
+	 * validates batches itself.
 	 */
 	struct salvo_validated *validated;
-	/** @why: Filled in by the back end when it refuses the batch. */
+	/** @why: Set by a back end that rejects the batch. */
 	struct salvo_reject why;
 };
 
@@ -83,7 +83,7 @@ struct salvo_winsys {
 	/* @out: A fence with one reference for the caller. */
 	int (*queue_submit)(struct salvo_queue *queue, struct salvo_winsys_submit *submission,
 			    struct salvo_fence **out);
-	/* 0, -ETIME or how the batch failed. */
+	/* 0, -ETIME or the error of the batch. */
 	int (*fence_wait)(struct salvo_fence *fence, int64_t timeout_ns);
 	/* 0 or -ETIME; @first: the index of one that is done. At least one fence. */
 	int (*fence_wait_many)(struct salvo_device *device, struct salvo_fence *const *fences,
@@ -93,9 +93,9 @@ struct salvo_winsys {
 	int (*fence_get_fd)(struct salvo_fence *fence, int *out);
 	/* A fence that is done when @fd, which stays the caller's, becomes readable. */
 	int (*fence_import_fd)(struct salvo_device *device, int fd, struct salvo_fence **out);
-	/* Of a fence that failed: kind, command, done, access, address, group, item. */
+	/* Of a failed fence: kind, command, done, access, address, group, item. */
 	void (*fence_get_error)(struct salvo_fence *fence, struct salvo_error *error);
-	/* The last reference has gone. */
+	/* The last reference was dropped. */
 	void (*fence_free)(struct salvo_fence *fence);
 };
 

@@ -3,9 +3,9 @@
  * build.c - from OpenCL C to a program at run time, through the compiler or the cache
  *
  * The key of a build is the hash of the source, the options, the instruction set and the
- * compiler's file. A source that includes others is preprocessed first, and what comes
- * out is hashed, so that a changed header is a changed key. No locks: the cache is safe
- * by itself, and everything else belongs to one call.
+ * compiler's file. A source that includes others is preprocessed first, and the output is
+ * hashed, so that a changed header changes the key. No locks: processes share only the cache,
+ * which is safe by itself.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 
 static const char key_version[] = "salvo build 1";
 
-/* Does the word "include" occur, with lines that a backslash continues taken as one? */
+/* Does the word "include" occur, also over a line continuation? */
 static bool includes_others(const char *source, size_t bytes)
 {
 	static const char word[] = "include";
@@ -69,7 +69,7 @@ static void free_block(struct salvo_text_block *block)
 	memset(block, 0, sizeof(*block));
 }
 
-/* The key, or an error of the preprocessor, which compiling will show once more. */
+/* The key, or an error of the preprocessor, which compiling will report again. */
 static int find_key(const struct salvo_compiler *compiler, const char *march, const char *options,
 		    const char *source, size_t bytes, uint8_t *key)
 {
@@ -121,7 +121,7 @@ static int compile(const struct salvo_device *device, const char *source, size_t
 	err = salvo_compiler_run(&compiler, source, bytes, before, options, after, program,
 				 messages);
 	if (err == -EINVAL && !messages->data)
-		messages->data = message("the options have a quote without its end\n");
+		messages->data = message("unterminated quote in the options\n");
 	if (!err && has_key)
 		salvo_cache_write(key, program, messages);
 	return err;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * cache.c - compiled programs on disk, by the hash of all that went into them
+ * cache.c - cache of compiled programs on disk
  *
- * One file for each, in $XDG_CACHE_HOME/salvo or ~/.cache/salvo, named by its key. A file
- * appears whole by a rename, so builders of any number of processes do not disturb each
- * other; the last of two that make the same entry wins, and both are right. A file holds its own
- * hash: one that was cut off or damaged is as if it were not there. Files may be
- * deleted at any time; cache_limit.c does.
+ * One file for each, in $XDG_CACHE_HOME/salvo or ~/.cache/salvo, named by the hash of all inputs.
+ * Files are created by a rename, so builders in several processes do not disturb each other; of
+ * two that create the same entry the last one wins, and both are valid. A file contains its own
+ * hash: a truncated or damaged one is a miss. Files may be deleted at any time; cache_limit.c
+ * does.
  *
- * What is in the folder is run. So it is not used unless it belongs to the user and nobody else can
- * write there, whatever links lead to it; files are named from its descriptor, which stays.
+ * Programs in the folder are executed, so it is not used unless it belongs to the user and nobody
+ * else can write there; files are opened relative to its descriptor, so that links cannot change.
  */
 #include "cache.h"
 
@@ -59,7 +59,7 @@ static int folder_path(char *path, size_t size, bool make)
 	return 0;
 }
 
-/* The folder, made if @make; or -1. */
+/* Open the folder, created if @make. Return: a descriptor or -1. */
 static int open_folder(bool make)
 {
 	char path[PATH_MAX];
@@ -150,7 +150,7 @@ int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_
 	if (fd < 0)
 		return -ENOENT;
 	err = salvo_read_regular(fd, MAX_ENTRY, &data, &bytes);
-	/* Its time tells when it was last used. */
+	/* The least recently used entries are removed first. */
 	futimens(fd, NULL);
 	close(fd);
 	if (err)

@@ -20,7 +20,7 @@ static inline void salvo_cache_hash(SHA2_CTX *hash, const void *data, size_t byt
 int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_block *program,
 		     struct salvo_text_block *messages);
 
-/** salvo_cache_write() - Make an entry; a failure has no effect but that it is missing. */
+/** salvo_cache_write() - Add an entry; a failure only means a later miss. */
 void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 		       const struct salvo_text_block *program,
 		       const struct salvo_text_block *messages);
@@ -28,7 +28,7 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 /** salvo_cache_limit() - Bytes that all entries may take: SALVO_CACHE_MIB, or 256 MiB. */
 uint64_t salvo_cache_limit(void);
 
-/** salvo_cache_clean() - Remove from @folder, which it closes, what was not used for longest. */
+/** salvo_cache_clean() - Remove the least recently used entries of @folder, which it closes. */
 void salvo_cache_clean(int folder);
 
 #endif /* SALVO_LIB_CACHE_H */

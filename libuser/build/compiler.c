@@ -2,9 +2,9 @@
 /*
  * compiler.c - runs salvo-cc
  *
- * A process of its own keeps LLVM, its memory and its crashes out of the application.
- * Source, output and messages are memory files, so neither side ever waits for the other
- * to read, and nothing is left behind whatever dies. No locks: nothing is shared.
+ * A child process keeps LLVM, its memory and its crashes out of the application. Source, output
+ * and messages are memfds, so neither side blocks on the other, and nothing is left behind if
+ * one dies. No locks: nothing is shared.
  */
 #include "compiler.h"
 
@@ -72,7 +72,7 @@ int salvo_compiler_find(struct salvo_compiler *compiler)
 	return -ENOENT;
 }
 
-/* The command line as it grows. */
+/* The command line. */
 struct words {
 	char **at;
 	unsigned int count;
@@ -146,7 +146,7 @@ static int run_child(char **words, const int fds[3])
 		posix_spawn_file_actions_destroy(&actions);
 		return -ENOMEM;
 	}
-	/* The application may ignore or block what the compiler relies on. */
+	/* The application may ignore or block signals that the compiler needs. */
 	sigfillset(&defaults);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	sigemptyset(&defaults);
@@ -163,7 +163,7 @@ static int run_child(char **words, const int fds[3])
 		return -err;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return 0;	/* SIGCHLD is ignored: what it wrote must tell */
+			return 0;	/* SIGCHLD is ignored: judge by the output */
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOEXEC;
 }
 

@@ -23,7 +23,7 @@ struct salvo_text_block {
  */
 struct salvo_compiler {
 	char path[PATH_MAX];
-	/** @size, @changed: Of the file, to tell one compiler from the next. */
+	/** @size, @changed_ns: Of the file, to identify the compiler. */
 	int64_t size;
 	int64_t changed_ns;
 };
@@ -37,8 +37,8 @@ int salvo_compiler_find(struct salvo_compiler *compiler);
  * @more: Words that go before and after those, NULL at the end of each.
  * @out, @messages: What it wrote to standard output and error.
  *
- * Return: 0, -ENOEXEC (it said no), -EINVAL (a quote without its end), -ENOMEM, or why it
- * cannot be run.
+ * Return: 0, -ENOEXEC (it failed), -EINVAL (unterminated quote), -ENOMEM, or the error of
+ * posix_spawn().
  */
 int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source, size_t bytes,
 		       const char *const *before, const char *options, const char *const *after,

@@ -2,9 +2,9 @@
 /*
  * drm_device.c - the kernel driver's back end
  *
- * Each function is one ioctl; drm_queue.c has those of queues and fences. Counters
- * come from the driver, which tells them for each open file in fdinfo. What is here is
- * constant after open or locked by the kernel.
+ * Each function is one ioctl; drm_queue.c has those of queues and fences. Counters are read from
+ * the fdinfo of the open file. All state is constant after open, locked by the kernel, or under
+ * the device's lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
 #define LAST_RENDER	191
 
 /*
- * A GEM handle. A dma-buf that is imported twice, or that was exported here, comes with the
- * handle that is there already, and one close ends it for all: so they are counted.
+ * A GEM handle. A dma-buf that is imported twice, or that was exported by this file, gets the
+ * handle that exists already, and closing it once closes it for all: hence the count.
  */
 struct drm_handle {
 	struct drm_handle *next;
@@ -41,7 +41,7 @@ struct drm_bo {
 	struct drm_handle *handle;
 	/** @dmabuf: What it was imported from, to map it; else -1. */
 	int dmabuf;
-	/** @readonly: @dmabuf can only be read, by the CPU too. */
+	/** @readonly: @dmabuf is read-only, for the CPU, too. */
 	bool readonly;
 	void *map;
 };
@@ -53,7 +53,7 @@ static struct drm_bo *to_drm_bo(struct salvo_bo *bo)
 
 /* --- buffers ---------------------------------------------------------------- */
 
-/* Count a new owner of a GEM handle, under the device's lock. */
+/* Reference a GEM handle. */
 static struct drm_handle *handle_get_locked(struct drm_device *dev, uint32_t number)
 {
 	struct drm_handle *handle;
@@ -84,7 +84,7 @@ static void handle_put(struct drm_device *dev, struct drm_handle *handle)
 	for (link = &dev->handles; *link != handle; link = &(*link)->next)
 		;
 	*link = handle->next;
-	/* Under the lock: the kernel gives the number out again. */
+	/* Under the lock: the kernel reuses the number. */
 	drmCloseBufferHandle(dev->fd, handle->handle);
 	pthread_mutex_unlock(&dev->lock);
 	free(handle);
@@ -163,7 +163,7 @@ static int drm_bo_map(struct salvo_bo *base, void **out)
 	return 0;
 }
 
-/* A handle for a dma-buf, and what it is. */
+/* Get and query the handle of a dma-buf. */
 static int import_handle(struct drm_device *dev, int fd, struct drm_bo *bo,
 			 struct drm_salvo_bo_query *query)
 {
@@ -202,7 +202,7 @@ static int drm_bo_import(struct salvo_device *device, int fd, uint32_t flags,
 		return -ENOMEM;
 	bo->dmabuf = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	err = bo->dmabuf < 0 ? -errno : import_handle(dev, fd, bo, &query);
-	/* The dma-buf says how it is bound, not the caller. */
+	/* The dma-buf determines how it is bound, not the caller. */
 	readonly = query.flags & DRM_SALVO_BO_READONLY;
 	if (!err && readonly != !!flags) {
 		handle_put(dev, bo->handle);

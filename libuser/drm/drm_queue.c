@@ -2,13 +2,13 @@
 /*
  * drm_queue.c - queues and fences of the kernel driver's back end
  *
- * A fence is a binary syncobj: SUBMIT replaces what is in it, so syncobjs go back to
- * a pool and are used again without another call. A wait on a syncobj does not tell how a
- * batch ended: if the context counts failures, the error is asked of the fence itself,
- * through a sync_file. Which command it was stands in the context (CTX_QUERY).
+ * A fence is a binary syncobj: SUBMIT replaces the fence in it, so syncobjs are recycled through
+ * a pool without further calls. A wait on a syncobj does not return the error of the batch: if
+ * the context has counted failures, it is read from the fence, through a sync_file. The fault
+ * record is in the context (CTX_QUERY).
  *
- * The device's lock protects the pool of syncobjs and the count of a context; a fence's lock
- * lets one thread find out how it ended.
+ * The device's lock protects the pool of syncobjs and the reference count of a context; a fence's
+ * lock serialises the query of its error.
  */
 #include <errno.h>
 #include <linux/sync_file.h>
@@ -23,7 +23,7 @@
 #include "fence.h"
 #include "queue.h"
 
-/* A context, counted: fences ask it for failures. */
+/* A context, counted: fences query it for failures. */
 struct drm_context {
 	unsigned int refs;	/* protected by the device's lock */
 	uint32_t id;
@@ -40,7 +40,7 @@ struct drm_fence {
 	struct drm_context *context;
 	uint32_t syncobj;
 	pthread_mutex_t lock;
-	/** @done: The batch has ended, with @error. */
+	/** @done: The batch has completed, with @error. */
 	atomic_bool done;
 	int error;
 };
@@ -149,7 +149,7 @@ void salvo_drm_queue_destroy(struct salvo_queue *base)
 	free(queue);
 }
 
-/* A fence that is not tied to anything yet; its syncobj is empty or holds an old fence. */
+/* A fence before its submission; its syncobj is empty or holds an old fence. */
 static struct drm_fence *fence_create(struct drm_device *dev, int *err)
 {
 	struct drm_fence *fence = calloc(1, sizeof(*fence));
@@ -214,7 +214,7 @@ int salvo_drm_queue_submit(struct salvo_queue *base, struct salvo_winsys_submit 
 
 /* --- fences ----------------------------------------------------------------- */
 
-/* How the fence in a syncobj that was signalled ended. */
+/* The error of the fence in a signalled syncobj. */
 static int syncobj_error(struct drm_device *dev, uint32_t syncobj)
 {
 	struct sync_file_info info = { 0 };
@@ -244,7 +244,7 @@ static int fence_error(struct drm_device *dev, struct drm_fence *fence)
 	return err;
 }
 
-/* The syncobj was signalled: find out how, once. */
+/* The syncobj was signalled: query its error, once. */
 static int fence_result(struct drm_device *dev, struct drm_fence *fence)
 {
 	pthread_mutex_lock(&fence->lock);

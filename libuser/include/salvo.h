@@ -7,27 +7,25 @@
  * a batch, add dispatches and pipe controls to it, submit it to a queue, wait
  * for the fence.
  *
- * Every function that can fail returns 0 (or a count or index) or a negative
- * errno. Zero is the default of every flag and field. Destroy functions accept
- * NULL; other functions want the objects that they are about. What a function gives out
- * through a pointer is set when it returns 0, and an object is NULL when it does not.
+ * Errors: a function that can fail returns 0 (or a count or index) or a negative errno.
+ * Output parameters are set on success; on failure an output object is NULL. Destroy
+ * functions accept NULL, all others need valid objects. Zero is the default of every flag
+ * and field.
  *
  * Threads: a struct salvo_device and a struct salvo_fence may be used from any thread;
  * every other object belongs to one thread at a time. Objects must be destroyed before
  * their device is closed; they may be destroyed while batches that use them are in
- * flight. To build or patch a batch enters neither the kernel nor the GPU;
- * salvo_queue_submit() does.
+ * flight. Building and patching a batch makes no system call; salvo_queue_submit() does.
  *
- * The process: there is no state but in these objects, apart from what a process has one
- * of. While an embedded GPU is open the library handles SIGSEGV, SIGBUS, SIGFPE, SIGILL,
- * SIGTRAP, SIGSYS and SIGURG, hands on what no kernel caused to the handler before, and
- * puts that one back when the last is closed. Programs are in the list that gdb reads.
- * After fork() the child leaves alone what the parent has opened, also its close and
- * destroy functions; it may open a device of its own.
+ * Process state: while an embedded GPU is open, the library handles SIGSEGV, SIGBUS, SIGFPE,
+ * SIGILL, SIGTRAP, SIGSYS and SIGURG. It passes signals that no kernel caused to the
+ * previous handler, and restores that when the last embedded GPU is closed. Programs are
+ * registered with gdb's JIT interface. After fork() the child must not use objects of the
+ * parent, not even destroy or close them; it may open a device of its own.
  *
- * Time: structs that applications see keep their size, and functions their meaning, within
- * a symbol version; a change makes a new version beside it, so that a program runs with
- * every later library of the same soname. Values of flags and kinds are only added.
+ * ABI: within a symbol version the sizes of public structs and the meaning of functions do
+ * not change; a change adds a new version beside the old one, so a program runs with every
+ * later library of the same soname. Flags and kinds may get new values.
  */
 #ifndef SALVO_H
 #define SALVO_H
@@ -87,7 +85,7 @@ struct salvo_device_stats {
  */
 int salvo_device_open(const char *name, struct salvo_device **out);
 /**
- * salvo_device_close() - Close a device; batches in flight on the embedded GPU are given up.
+ * salvo_device_close() - Close a device; batches in flight on the embedded GPU are cancelled.
  * @device: All its other objects were destroyed before. May be NULL.
  */
 void salvo_device_close(struct salvo_device *device);
@@ -98,23 +96,23 @@ int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stat
 
 /**
  * salvo_device_set_polling() - How long a wait for a fence polls before it sleeps.
- * @nanoseconds: 0 sleeps at once; negative polls until the fence is done, which takes a
- *               whole core. At first 30,000 on the embedded GPU and 0 on the driver.
+ * @nanoseconds: 0 sleeps at once; negative polls until the fence is done, which occupies a
+ *               core. The default is 30,000 on the embedded GPU and 0 on the driver.
  *
- * Polling saves the time that it takes to wake up, 10 to 40 us, when batches are short.
+ * For short batches polling saves the wake-up latency of 10 to 40 us.
  */
 void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds);
 
 /**
- * salvo_device_set_timeout() - End batches on the embedded GPU that run too long.
- * @nanoseconds: Time limit of a batch, counted while units work for it; 0 for none, as at
- *               first. Exceeding it is noticed up to a quarter later.
+ * salvo_device_set_timeout() - Set the time limit of batches on the embedded GPU.
+ * @nanoseconds: Counted while execution units work on the batch; 0, the default, for none.
+ *               A timeout is detected up to a quarter of the limit later.
  *
- * The batch ends with -ECANCELED and SALVO_ERROR_HANG, and its queue is banned; other queues
- * go on. The environment variable SALVO_TIMEOUT_MS sets the same for a whole program. The
- * driver has a time limit of its own, 2 s unless its module parameter says otherwise.
+ * A batch that exceeds it fails with -ECANCELED and SALVO_ERROR_HANG, and its queue is banned;
+ * other queues are not affected. The environment variable SALVO_TIMEOUT_MS sets the limit for
+ * a whole program. The driver has its own limit, a module parameter, 2 s by default.
  *
- * Return: 0, -ENOTSUP (the device is the driver's), -EAGAIN (no thread).
+ * Return: 0, -ENOTSUP (a render node), -EAGAIN (no thread can be created).
  */
 int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds);
 
@@ -130,20 +128,19 @@ int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds);
 int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 		    struct salvo_bo **out);
 /**
- * salvo_bo_destroy() - Destroy a buffer; batches in flight still find its memory.
+ * salvo_bo_destroy() - Destroy a buffer; its memory stays until batches in flight are done.
  * @bo: May be NULL.
  */
 void salvo_bo_destroy(struct salvo_bo *bo);
 /**
  * salvo_bo_map() - Address of the buffer in the application.
- * @out: The address, always the same, valid until the buffer is destroyed. Nobody needs to
- *       unmap it. The application and the GPU see each other's writes; a batch's are
- *       complete when its fence is done.
+ * @out: The same at every call, valid until the buffer is destroyed; there is no unmap.
+ *       Memory is coherent; the writes of a batch are complete when its fence is done.
  *
  * Return: 0, -ENOMEM.
  */
 int salvo_bo_map(struct salvo_bo *bo, void **out);
-/** salvo_bo_size() - Bytes of the buffer, as it was created. */
+/** salvo_bo_size() - Size of the buffer in bytes, as it was created. */
 uint64_t salvo_bo_size(const struct salvo_bo *bo);
 /** salvo_bo_address() - Address of the buffer on the GPU. */
 uint64_t salvo_bo_address(const struct salvo_bo *bo);
@@ -183,8 +180,8 @@ uint64_t salvo_bo_address(const struct salvo_bo *bo);
 /**
  * struct salvo_image_info - The shape of an image and the format of its pixels.
  *
- * @height and @depth of 0 stand for 1. An array has @layers; it has no depth.
- * A pitch of 0 is the tightest.
+ * @height and @depth of 0 stand for 1. Array images have @layers and no depth. A pitch of 0
+ * means tightly packed.
  */
 struct salvo_image_info {
 	uint32_t order;			/* SALVO_IMAGE_R to SALVO_IMAGE_LUMINANCE */
@@ -207,28 +204,28 @@ int salvo_image_create(struct salvo_device *device, const struct salvo_image_inf
 void salvo_image_destroy(struct salvo_image *image);
 /** salvo_image_bo() - The buffer that holds the pixels, row by row; it belongs to the image. */
 struct salvo_bo *salvo_image_bo(const struct salvo_image *image);
-/** salvo_image_row_pitch() - Bytes from a pixel to the one below, or to the slice behind. */
+/** salvo_image_row_pitch() - Bytes from a row to the next, or from a slice to the next. */
 uint64_t salvo_image_row_pitch(const struct salvo_image *image);
 uint64_t salvo_image_slice_pitch(const struct salvo_image *image);
 
 /**
- * salvo_bo_import_dmabuf() - Use the memory of another driver or process as a buffer; no copy.
+ * salvo_bo_import_dmabuf() - Import memory of another driver or process as a buffer; no copy.
  * @fd: A dma-buf of any driver; on the embedded GPU also a memfd or another file that can be
- *      mapped. Whole pages. It stays the caller's and may be closed at once.
- * @flags: SALVO_BO_READONLY, if @fd can only be read; then the map is for reading too.
+ *      mapped. A multiple of the page size long. The caller keeps it and may close it at once.
+ * @flags: SALVO_BO_READONLY if @fd is read-only; then the CPU mapping is read-only, too.
  *
  * A dma-buf that came from salvo_bo_export_dmabuf() of the same device gives the same memory at
  * the same address. Others must not shrink the file while it is in use.
  *
  * Return: 0, -EBADF, -EINVAL (not such a file, or not whole pages), -EACCES (@fd does not allow
- * the access), -ENOSPC (no addresses left), -ENOTSUP (the device cannot; the driver cannot
- * keep the GPU from writing if @fd can be written), -ENOMEM.
+ * the access), -ENOSPC (no addresses left), -ENOTSUP (the device does not support it, or the
+ * driver cannot make a writable @fd read-only for the GPU), -ENOMEM.
  */
 int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 			   struct salvo_bo **out);
 /**
- * salvo_bo_export_dmabuf() - A dma-buf of a buffer, for other drivers and processes.
- * @out: The caller closes it. It keeps the memory, also when the buffer was destroyed.
+ * salvo_bo_export_dmabuf() - Export a buffer as a dma-buf, for other drivers and processes.
+ * @out: The caller closes it. It holds a reference on the memory beyond the buffer's end.
  *
  * Return: 0, -ENOTSUP (the embedded GPU's buffers are no dma-bufs; import a memfd there),
  * -EMFILE, -ENOMEM.
@@ -239,8 +236,8 @@ int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out);
  * salvo_program_load() - Load a program made by salvo-cc, from memory or from a file.
  * @image: The ELF file's bytes; not kept.
  *
- * Return: 0, -ENOEXEC (no such program, or damaged), -ENOTSUP (the GPU lacks
- * the instruction set), -ENOSPC.
+ * Return: 0, -ENOEXEC (not a program, or damaged), -ENOTSUP (it needs an instruction set that
+ * the GPU lacks), -ENOSPC, -ENOMEM; of a file also the error of open() or read().
  */
 int salvo_program_load(struct salvo_device *device, const void *image, size_t bytes,
 		       struct salvo_program **out);
@@ -251,13 +248,13 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
  * @device: The device that is to run it.
  * @source: The source, @bytes long; 0: up to its final 0.
  * @options: As on salvo-cc's command line, "-DN=4 -cl-fast-relaxed-math"; may be NULL.
- * @log: What the compiler said, warnings too, "" if nothing; free() it. May be NULL.
+ * @log: Messages of the compiler, including warnings, or ""; free() it. May be NULL.
  * @out: The program.
  *
- * The compiler is $SALVO_CC, or salvo-cc beside the library or in $PATH. Programs are kept
- * in $XDG_CACHE_HOME/salvo (~/.cache/salvo), if that is the user's own and nobody else can
- * write there, by the hash of source, included files, options and compiler. It may be called
- * from many threads and processes at once.
+ * The compiler is $SALVO_CC, or salvo-cc beside the library or in $PATH. Programs are cached
+ * in $XDG_CACHE_HOME/salvo (~/.cache/salvo), if that belongs to the user and nobody else can
+ * write there, by the hash of source, included files, options and compiler. May be called
+ * from several threads and processes at once.
  *
  * Return: 0, -ENOEXEC (it does not compile, see @log), -ENOENT (no compiler), -EINVAL (no
  * source, or a quote in @options without its end), and as salvo_program_load().
@@ -265,8 +262,9 @@ int salvo_program_load_file(struct salvo_device *device, const char *path,
 int salvo_program_build(struct salvo_device *device, const char *source, size_t bytes,
 			const char *options, char **log, struct salvo_program **out);
 /**
- * salvo_program_destroy() - Destroy a program; batches in flight still find its code.
- * @program: Its kernels, and batches with their dispatches, are not used any more. May be NULL.
+ * salvo_program_destroy() - Destroy a program; its code stays until batches in flight are done.
+ * @program: Its kernels, and batches with dispatches of them, must not be used afterwards. May
+ *           be NULL.
  */
 void salvo_program_destroy(struct salvo_program *program);
 
@@ -277,26 +275,26 @@ void salvo_program_destroy(struct salvo_program *program);
  */
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
-/** salvo_kernel_destroy() - Destroy a kernel, or NULL; dispatches of it stay in their batches. */
+/** salvo_kernel_destroy() - Destroy a kernel; dispatches of it stay in their batches. */
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
 /** salvo_kernel_set_value() - An argument by value. Return: 0, -EINVAL (index, kind, size). */
 int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
 			   const void *value, size_t size);
 /**
  * salvo_kernel_set_bo() - A pointer argument: @offset bytes into @bo.
- * @bo: The buffer, or NULL for a null pointer. It must live until the batches that
- *      use it were submitted; its memory stays until they are done.
+ * @bo: The buffer, or NULL for a null pointer. It must exist until the batches that use it
+ *      have been submitted; its memory stays until they are done.
  *
  * Return: 0, -EINVAL (index, kind, a buffer of another device, offset).
  */
 int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
 			struct salvo_bo *bo, uint64_t offset);
 /**
- * salvo_kernel_set_bo_range() - A pointer argument, and how much behind it the kernel touches.
+ * salvo_kernel_set_bo_range() - A pointer argument, and the range that the kernel accesses.
  * @size: Bytes from @offset on that the kernel reads or writes through this argument;
  *        0: up to the end of the buffer, as salvo_kernel_set_bo().
  *
- * The range is for salvo_batch_enable_hazards() alone; nothing keeps the kernel inside it.
+ * The range is only used by salvo_batch_enable_hazards(); accesses outside it do not fault.
  *
  * Return: 0, -EINVAL (as salvo_kernel_set_bo(), or the range does not fit in the buffer).
  */
@@ -305,7 +303,7 @@ int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 /** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. Return: 0, -EINVAL. */
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes);
 /**
- * salvo_kernel_set_image() - An image argument; it must live as a buffer must.
+ * salvo_kernel_set_image() - An image argument, with the lifetime of a buffer argument.
  *
  * Return: 0, -EINVAL (index, kind, an image of another device or of other dimensions).
  */
@@ -317,23 +315,23 @@ int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, ui
  * salvo_kernel_set_grid() - The thread space: work-items and work-group size.
  * @dims: 1 to 3.
  * @items: Work-items in each dimension.
- * @group: Work-items of a work-group in each dimension; NULL lets the library choose.
+ * @group: Work-group size in each dimension; NULL lets the library choose.
  *
- * Where @items is no multiple of @group the last work-groups are smaller.
+ * Where @items is not a multiple of @group the last work-groups are smaller.
  *
  * Return: 0, -EINVAL (a zero, or not the group size that the kernel requires),
- * -E2BIG (over a limit of the device, more than 2^31 work-groups, or the private memory that
- * the kernel needs is more than there is for each work-item of so large a work-group).
+ * -E2BIG (over a limit of the device, more than 2^31 work-groups, or the kernel needs more
+ * private memory than a work-item of so large a work-group has).
  */
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);
 
 /**
- * salvo_kernel_set_offset() - Where global ids begin in x, y and z; at first all are 0.
+ * salvo_kernel_set_offset() - The global offset in x, y and z; 0 by default.
  *
  * Only for kernels compiled with --global-offset, which have it among their arguments.
  *
- * Return: 0, -EINVAL (the kernel takes none), -E2BIG (over max_items of the device).
+ * Return: 0, -EINVAL (the kernel has none), -E2BIG (over max_items of the device).
  */
 int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3]);
 
@@ -345,27 +343,27 @@ int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3
  * Return: 0, -ENOMEM.
  */
 int salvo_batch_create(struct salvo_device *device, struct salvo_batch **out);
-/** salvo_batch_destroy() - Destroy a batch; submissions in flight go on. May be NULL. */
+/** salvo_batch_destroy() - Destroy a batch; submissions in flight are not affected. */
 void salvo_batch_destroy(struct salvo_batch *batch);
 /** salvo_batch_reset() - Empty the batch, keeping its memory. */
 void salvo_batch_reset(struct salvo_batch *batch);
 /**
- * salvo_batch_dispatch() - Add a dispatch of a kernel with its arguments and grid as set now.
+ * salvo_batch_dispatch() - Add a dispatch of a kernel with its current arguments and grid.
  *
  * Return: the command's index in the batch, -EINVAL (an argument or the grid is
  * not set, see salvo_batch_error()), -E2BIG (the batch is full), -ENOMEM.
  */
 int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *kernel);
 /**
- * salvo_batch_pipe_control() - One command waits for another to end.
- * @consumer, @producer: Indices in the batch; @producer is the lower one.
+ * salvo_batch_pipe_control() - Make one command wait for the completion of another.
+ * @consumer, @producer: Indices of commands in the batch; @producer is the lower one.
  *
  * Return: the pipe control's own index, -EINVAL, -E2BIG, -ENOMEM.
  */
 int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 			     unsigned int producer);
 /**
- * salvo_batch_barrier() - All that is added later waits for all that was added before.
+ * salvo_batch_barrier() - Make all later commands wait for all earlier ones.
  *
  * Return: the barrier's own index, -E2BIG, -ENOMEM.
  */
@@ -390,18 +388,18 @@ int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t o
  * salvo_batch_timestamp() - Store the GPU's clock.
  * @offset: Of the 64-bit number, a multiple of 8. Its unit is clock_hz of salvo_device_get_info().
  *
- * Like all commands it runs at any time, unless pipe controls or barriers order it.
+ * Like any command it is unordered unless pipe controls or barriers order it.
  *
  * Return: the command's index, -EINVAL, -E2BIG, -ENOMEM.
  */
 int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset);
 /**
- * salvo_batch_append() - Add all commands of another batch, as they are now.
- * @part: Not changed and not kept. Its pipe controls count within it; a barrier in it
- *        orders all of @batch before against all after.
+ * salvo_batch_append() - Add copies of all commands of another batch.
+ * @part: Not changed. The indices in its pipe controls are adjusted; a barrier in it orders
+ *        everything before it in @batch against everything after it.
  *
  * Return: the index of the first of them, -EINVAL (the same batch, or another device),
- * -E2BIG, -ENOMEM. If it fails, nothing is added.
+ * -E2BIG, -ENOMEM. On failure nothing is added.
  */
 int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part);
 
@@ -411,10 +409,10 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part);
  * @index: Of the argument.
  *
  * A batch that was recorded once can be patched and submitted again for each frame; it is
- * not built and not checked again. Its program must live.
+ * neither rebuilt nor validated again. Its program must exist.
  *
  * Return: 0, -EINVAL (no such dispatch, argument, size), -EBUSY (a submission of the batch
- * is in flight: wait for its fence, or keep two batches and use them in turns).
+ * is in flight: wait for its fence, or alternate between two batches).
  */
 int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, unsigned int index,
 			    const void *value, size_t size);
@@ -422,11 +420,11 @@ int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, uns
  * salvo_batch_patch_bo() - Change a buffer of a command that is in the batch.
  * @index: Of the kernel's argument; of a copy, fill or timestamp 0 is what it writes
  *         and 1 what it reads.
- * @size: For a dispatch as in salvo_kernel_set_bo_range(), 0 is the rest of the buffer; for the
- *        others 0, since their size stays.
+ * @size: For a dispatch as in salvo_kernel_set_bo_range(), 0 is the rest of the buffer; else 0,
+ *        since the size of a copy or fill does not change.
  *
  * Return: as salvo_batch_patch_value(); -EINVAL also for a buffer or a range that
- * salvo_kernel_set_bo_range() would refuse.
+ * salvo_kernel_set_bo_range() rejects.
  */
 int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsigned int index,
 			 struct salvo_bo *bo, uint64_t offset, uint64_t size);
@@ -441,26 +439,26 @@ int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsi
 			   const uint32_t *items, const uint32_t *group);
 /** salvo_batch_count() - Number of commands that were added. */
 unsigned int salvo_batch_count(const struct salvo_batch *batch);
-/** salvo_batch_error() - What was wrong with the last call on this batch that failed, one line. */
+/** salvo_batch_error() - The error message of the last failed call on this batch, one line. */
 const char *salvo_batch_error(const struct salvo_batch *batch);
 
 /**
- * salvo_batch_enable_hazards() - Let the library find the pipe controls.
+ * salvo_batch_enable_hazards() - Let the library insert the pipe controls.
  *
- * At submission the library looks which commands touch the same bytes, at least one
- * of them writing, and adds the least set of pipe controls that keeps these in the
- * order in which they were added to the batch; those that follow from others are left
- * out. Pipe controls and barriers of the application count: what they order is not
- * ordered again. What a kernel does to an argument is in its program; ranges
- * are those of salvo_kernel_set_bo_range(). Memory that a kernel reaches in another way
- * (an address passed by value or read from a buffer) is not seen.
+ * At submission the library finds the commands that access the same bytes, at least one
+ * of them writing, and adds the minimal set of pipe controls that keeps these in the
+ * order in which they were added to the batch; transitive ones are left out, and so is
+ * what pipe controls and barriers of the application order already. Programs record which
+ * arguments a kernel reads and writes; ranges are those of salvo_kernel_set_bo_range().
+ * Memory that a kernel reaches in another way (an address passed by value or read from a
+ * buffer) is not tracked.
  *
- * The pipe controls that are found come after the last command, so that indices stay as
- * they are, and count for the device's max_commands. They are found again only when
- * the batch has changed. May be called at any time before the submission.
+ * The pipe controls are placed after the last command, so that indices do not change, and
+ * count towards the device's max_commands. They are computed again only if the batch has
+ * changed. May be called at any time before the submission.
  *
- * Return: 0, -ENOMEM. salvo_queue_submit() gives -E2BIG if the pipe controls do
- * not fit in the batch; a barrier in a good place makes most of them superfluous.
+ * Return: 0, -ENOMEM. salvo_queue_submit() returns -E2BIG if the pipe controls do
+ * not fit in the batch; a well-placed barrier makes most of them redundant.
  */
 int salvo_batch_enable_hazards(struct salvo_batch *batch);
 
@@ -469,7 +467,7 @@ int salvo_batch_enable_hazards(struct salvo_batch *batch);
 #define SALVO_HAZARD_WAW	3	/* both write */
 
 /**
- * struct salvo_hazard - Why a pipe control is needed: two arguments that overlap.
+ * struct salvo_hazard - The cause of a pipe control: two arguments that overlap.
  */
 struct salvo_hazard {
 	uint32_t command;	/* index of the pipe control in the submitted batch */
@@ -479,16 +477,16 @@ struct salvo_hazard {
 	/* Which kernel argument of each; of a copy 0 is the destination and 1 the source */
 	uint32_t consumer_argument;
 	uint32_t producer_argument;
-	uint64_t address;	/* GPU address of the bytes that both touch */
+	uint64_t address;	/* GPU address of the bytes that both access */
 	uint64_t size;
 };
 
 /**
- * salvo_batch_get_hazard() - Which arguments caused the pipe controls that the library finds.
+ * salvo_batch_get_hazard() - A cause of the pipe controls that the library inserts.
  * @index: Counts from 0, in the order of the pipe controls; one of these may have several
  *         causes.
  *
- * Works with and without salvo_batch_enable_hazards(): then it tells what would be added.
+ * Without salvo_batch_enable_hazards() it reports what would be inserted.
  *
  * Return: 0, -ENOENT (there are no more), -E2BIG (as for salvo_queue_submit()), -ENOMEM.
  */
@@ -499,44 +497,45 @@ int salvo_batch_get_hazard(struct salvo_batch *batch, unsigned int index,
  * struct salvo_profile - When a command ran, in ticks of the device's clock.
  */
 struct salvo_profile {
-	uint64_t queued;	/* the command processor read it */
-	uint64_t ready;		/* its last producer was done */
-	uint64_t started;	/* its first work-group was taken */
-	uint64_t ended;		/* its last work-group was finished */
+	uint64_t queued;	/* the command processor parsed it */
+	uint64_t ready;		/* its last producer completed */
+	uint64_t started;	/* its first work-group started */
+	uint64_t ended;		/* its last work-group completed */
 };
 
 /**
  * salvo_batch_enable_profile() - Record a struct salvo_profile for each command.
  *
- * Return: 0, -ENOSPC, -ENOMEM. The buffer for it grows with the batch, at submission.
+ * The profile buffer grows with the batch, at submission.
+ *
+ * Return: 0, -ENOSPC, -ENOMEM.
  */
 int salvo_batch_enable_profile(struct salvo_batch *batch);
 /**
- * salvo_batch_get_profile() - After the fence: the profile of command @index.
+ * salvo_batch_get_profile() - The profile of command @index in the last submission.
  *
- * A command that did not run, as its batch failed before, has zeros.
+ * It is all zeros for a command that did not run because the batch failed.
  *
- * Return: 0, -EINVAL (the last submission was not recorded, was refused, or had no such
+ * Return: 0, -EINVAL (the last submission was not profiled, was rejected, or had no such
  * command), -EBUSY (it is in flight).
  */
 int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile);
 
 /**
- * salvo_batch_print() - After the fence: write what the batch's kernels printed by printf().
- * @fd: Where to, for instance 1.
+ * salvo_batch_print() - Write what the batch's kernels printed by printf(), and clear it.
+ * @fd: The file descriptor to write to, for instance 1.
  *
- * The buffer holds 1 MiB and is empty afterwards. Calls of printf() of different work-items
- * come in any order.
+ * The print buffer holds 1 MiB. The output of different work-items is in no particular order.
  *
- * Return: how many calls of printf() were lost because the buffer was full, -EBUSY (the
- * batch is in flight), -ENOMEM, or why it cannot be written.
+ * Return: the number of printf() calls that were dropped because the buffer was full, -EBUSY
+ * (the batch is in flight), -ENOMEM, or the error of write().
  */
 int salvo_batch_print(struct salvo_batch *batch, int fd);
 
 /**
- * salvo_queue_create() - A queue; its batches run one after the other.
- * @eu_mask: Execution units that they may use, bit 0 is unit 0; 0: all.
+ * salvo_queue_create() - A queue; its batches run one after another.
+ * @eu_mask: Execution units that its batches may use, bit 0 is unit 0; 0: all.
  *
  * Batches of different queues may overlap.
  *
@@ -546,44 +545,44 @@ int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct sal
 
 #define SALVO_QUEUE_LOW		(-1)
 #define SALVO_QUEUE_NORMAL	0
-#define SALVO_QUEUE_HIGH	1	/* the driver asks for CAP_SYS_NICE */
+#define SALVO_QUEUE_HIGH	1	/* the driver requires CAP_SYS_NICE */
 
 /**
- * salvo_queue_create_priority() - A queue whose batches go before or after those of others.
- * @priority: SALVO_QUEUE_*. What runs already is not interrupted. A fence waits for those of
- *            batches that the GPU got before; high priority and all others not for each other.
+ * salvo_queue_create_priority() - A queue with a scheduling priority.
+ * @priority: SALVO_QUEUE_*. Work-groups that run are not preempted. Fences of high priority
+ *            retire in an order of their own; all others retire in the order of submission.
  *
- * Return: 0, -EINVAL (@eu_mask names units that the GPU lacks, or @priority), -EACCES (not
- * allowed), -E2BIG (too many queues), -ENODEV, -ENOMEM.
+ * Return: 0, -EINVAL (@eu_mask has units that the GPU lacks, or @priority), -EACCES (no
+ * permission), -E2BIG (too many queues), -ENODEV, -ENOMEM.
  */
 int salvo_queue_create_priority(struct salvo_device *device, uint64_t eu_mask, int priority,
 				struct salvo_queue **out);
-/** salvo_queue_destroy() - Destroy a queue; batches in flight end as if nothing had happened. */
+/** salvo_queue_destroy() - Destroy a queue; batches in flight are not affected. */
 void salvo_queue_destroy(struct salvo_queue *queue);
 /**
  * salvo_queue_submit() - Submit a batch: one packet, one interrupt, one completion.
- * @waits: Fences to wait for first, of any queue of the device; may be NULL. They
- *         give order alone: the batch also runs when one of theirs has failed.
+ * @waits: Fences of any queue of the device to wait for; may be NULL. They only order: the
+ *         batch also runs if a batch that it waits for has failed.
  * @out: Fence of the batch, or NULL.
  *
- * The batch is submitted as it is now. It may be submitted again, reset or destroyed at
- * once; to patch it or to read its profile, wait for the fence.
+ * The back end copies the batch, so it may be submitted again, reset or destroyed at once; to
+ * patch it or to read its profile, wait for the fence.
  *
- * Return: 0, -EINVAL or -E2BIG (an empty or wrong batch, see salvo_batch_error()),
- * -EIO (the queue is banned, since a batch of it faulted or hung), -ENODEV, -ENOMEM.
+ * Return: 0, -EINVAL or -E2BIG (an empty or invalid batch, see salvo_batch_error()),
+ * -EIO (the queue is banned because a batch of it faulted or hung), -ENODEV, -ENOMEM.
  */
 int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		       struct salvo_fence *const *waits, unsigned int wait_count,
 		       struct salvo_fence **out);
 /**
- * salvo_queue_capture() - Collect what is submitted to a queue in one batch.
- * @batch: From now on submissions to the queue are added to it and do not run; NULL ends
- *         that. It must live until then.
+ * salvo_queue_capture() - Capture submissions to a queue in a batch.
+ * @batch: Submissions to the queue are appended to it instead of run, until capture is ended
+ *         with NULL. It must exist until then.
  *
- * So code that submits many small batches makes one big one, which can be submitted once
- * or often. A barrier keeps what is collected in order, or, if @batch has
+ * So code that submits many small batches records one large batch, which can be submitted once
+ * or often. Barriers keep the captured batches in order or, if @batch has
  * salvo_batch_enable_hazards(), the pipe controls that are needed. A captured submission
- * neither waits for fences nor gives one out.
+ * neither waits for fences nor returns one.
  *
  * Return: 0, -EINVAL (the queue is captured already, or a batch of another device).
  */
@@ -592,33 +591,33 @@ int salvo_queue_capture(struct salvo_queue *queue, struct salvo_batch *batch);
 /**
  * salvo_queue_submitted() - The queue's timeline: number of the batch submitted last.
  *
- * Batches of a queue are numbered from 1 in the order of submission, and end in this order.
+ * Batches of a queue are numbered from 1 in the order of submission, and complete in it.
  */
 uint64_t salvo_queue_submitted(const struct salvo_queue *queue);
-/** salvo_queue_completed() - Number of the last batch that is done with all before it. */
+/** salvo_queue_completed() - Number of the last batch that is done; so are all before it. */
 uint64_t salvo_queue_completed(struct salvo_queue *queue);
 /**
  * salvo_queue_wait() - Wait until a queue's timeline has reached a value.
- * @value: Number of a batch that was submitted, or 0 for the last one.
+ * @value: Number of a submitted batch, or 0 for the last one.
  * @timeout_ns: As for salvo_fence_wait().
  *
- * Return: 0 (done, well or not), -ETIME, -EINVAL (no such batch yet).
+ * Return: 0 (done, successfully or not), -ETIME, -EINVAL (no such batch yet).
  */
 int salvo_queue_wait(struct salvo_queue *queue, uint64_t value, int64_t timeout_ns);
 
 /**
  * salvo_fence_wait() - Wait until a batch is done.
- * @timeout_ns: Nanoseconds from now, 0 to ask only, negative for ever.
+ * @timeout_ns: Nanoseconds from now, 0 to poll once, negative for no timeout.
  *
- * Return: 0, -ETIME, or how the batch failed: -ECANCELED (it faulted or hung, or a
- * batch before it in the queue did, or it was on the GPU when that was reset because
- * of another one), -ENODEV (the GPU is gone).
+ * Return: 0, -ETIME, or the error of the batch: -ECANCELED (it faulted or hung, or a batch
+ * before it in the queue did, or the GPU was reset because of another one), -ENODEV (the GPU
+ * is gone).
  */
 int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns);
 /**
  * salvo_fence_wait_any() - Wait until one of several batches is done.
  * @fences: At least one, of one device and any of its queues.
- * @index: Which one is done, well or not; may be NULL.
+ * @index: Which one is done, successfully or not; may be NULL.
  *
  * Return: 0, -ETIME, -EINVAL.
  */
@@ -627,7 +626,7 @@ int salvo_fence_wait_any(struct salvo_fence *const *fences, unsigned int count,
 /**
  * salvo_fence_wait_all() - Wait until all of several batches are done.
  *
- * Return: 0, -ETIME, -EINVAL, or how the first of @fences that failed did.
+ * Return: 0, -ETIME, -EINVAL, or the error of the first of @fences that failed.
  */
 int salvo_fence_wait_all(struct salvo_fence *const *fences, unsigned int count,
 			 int64_t timeout_ns);
@@ -637,29 +636,28 @@ uint64_t salvo_fence_value(const struct salvo_fence *fence);
  * salvo_fence_get_fd() - A file descriptor that is readable when the batch is done.
  * @out: For poll() and its like; the caller closes it.
  *
- * On the driver it is a sync_file, which other drivers take too; on the embedded GPU an
- * eventfd. Both may go to another process. It says nothing about how the batch ended.
+ * On the driver it is a sync_file, which other drivers accept; on the embedded GPU an
+ * eventfd. Both may be sent to another process. It does not tell whether the batch failed.
  *
  * Return: 0, -EMFILE, -ENFILE, -ENOMEM.
  */
 int salvo_fence_get_fd(struct salvo_fence *fence, int *out);
 /**
  * salvo_fence_import_fd() - A fence that is done when a file descriptor becomes readable.
- * @fd: A sync_file of any driver; on the embedded GPU anything that poll() takes. It
- *      stays the caller's and may be closed at once.
+ * @fd: A sync_file of any driver; on the embedded GPU anything that poll() accepts. The caller
+ *      keeps it and may close it at once.
  *
- * With it a batch waits for another driver's work, see salvo_queue_submit().
+ * With it a batch can wait for another driver's work, see salvo_queue_submit().
  *
  * Return: 0, -EBADF, -EINVAL (not a sync_file), -EMFILE, -ENOMEM.
  */
 int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out);
 /**
  * salvo_fence_set_callback() - Call a function once the batch is done.
- * @function: Called once, with @data and what salvo_fence_wait() returns, by a thread that
- *            the library keeps for each device. It may use the library: submit, wait and
- *            destroy, but not close the device. The next callback waits until it returns,
- *            so it must not wait for what another one is to do. If the device is closed
- *            before, it is called with -ENODEV.
+ * @function: Called once, with @data and the result of salvo_fence_wait(), by one thread of the
+ *            library for each device. It may use the library, but not close the device.
+ *            Callbacks run one after another, so it must not wait for another callback. If
+ *            the device is closed first, it is called with -ENODEV.
  *
  * The fence may be destroyed before.
  *
@@ -667,18 +665,18 @@ int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fenc
  */
 int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
 			     void *data);
-/** salvo_fence_destroy() - Forget a fence; its batch goes on. */
+/** salvo_fence_destroy() - Destroy a fence; its batch is not affected. */
 void salvo_fence_destroy(struct salvo_fence *fence);
 
 /* struct salvo_error.kind */
 #define SALVO_ERROR_NONE	0	/* it was cancelled because of another batch */
-#define SALVO_ERROR_RING	1	/* the GPU could not read what it was given */
+#define SALVO_ERROR_RING	1	/* the GPU could not read its ring */
 #define SALVO_ERROR_DMA		2	/* an access to system memory failed */
-#define SALVO_ERROR_PACKET	3	/* the GPU refused the batch as a whole */
+#define SALVO_ERROR_PACKET	3	/* the GPU rejected the packet */
 #define SALVO_ERROR_PAGE	4	/* an address outside all buffers, or a forbidden access */
-#define SALVO_ERROR_KERNEL	5	/* any other way that a kernel cannot go on */
-#define SALVO_ERROR_STACK	6	/* a work-item ran over its private memory */
-#define SALVO_ERROR_LOCAL	7	/* a work-item ran out of local memory */
+#define SALVO_ERROR_KERNEL	5	/* any other fault of a kernel */
+#define SALVO_ERROR_STACK	6	/* a work-item overflowed its private memory */
+#define SALVO_ERROR_LOCAL	7	/* an access past local memory */
 #define SALVO_ERROR_ARITHMETIC	8	/* division by zero, or overflow of one */
 #define SALVO_ERROR_INSTRUCTION	9	/* illegal or privileged instruction */
 #define SALVO_ERROR_BARRIER	10	/* a barrier that not all work-items of a group reached */
@@ -691,33 +689,33 @@ void salvo_fence_destroy(struct salvo_fence *fence);
 #define SALVO_ERROR_EXEC	(1u << 2)
 
 /**
- * struct salvo_error - How a batch failed, as far as is known.
+ * struct salvo_error - How a batch failed; unknown fields are 0, or ~0 where it says so.
  */
 struct salvo_error {
 	int32_t error;		/* as salvo_fence_wait(); 0: nothing failed */
 	uint32_t kind;		/* SALVO_ERROR_* */
 	uint32_t command;	/* index of the command that failed, or ~0 */
-	uint32_t done;		/* commands of the batch that ended well */
-	uint32_t count;		/* commands of the batch, as salvo_batch_count() told */
-	uint32_t access;	/* SALVO_ERROR_READ, _WRITE or _EXEC that was tried, or 0 */
+	uint32_t done;		/* commands of the batch that completed */
+	uint32_t count;		/* commands of the batch, as salvo_batch_count() */
+	uint32_t access;	/* SALVO_ERROR_READ, _WRITE or _EXEC that was attempted, or 0 */
 	uint64_t address;	/* GPU address of the access, or 0 */
 	const char *kernel;	/* name, valid until the device is closed; or NULL */
 	uint64_t group;		/* number of the work-group, x fastest */
 	uint32_t group_id[3];	/* the same as a position in the grid */
 	uint32_t item;		/* number of the work-item in the work-group, or ~0 if not known */
 	uint32_t item_id[3];	/* the same as a position; of the first if @items is more than 1 */
-	uint32_t items;		/* it was one of so many side by side in the row, or 0 */
+	uint32_t items;		/* so many consecutive work-items may have caused it, or 0 */
 };
 
 /**
- * salvo_fence_get_error() - Which command of a batch failed, where and why.
+ * salvo_fence_get_error() - The error of a batch: command, work-item, kind and address.
  *
- * The batch and its program may be gone by then.
+ * The batch and its program may have been destroyed.
  *
  * Return: 0, -EBUSY (the batch is not done).
  */
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
-/** salvo_error_name() - What a kind of error is, in a few words; never NULL. */
+/** salvo_error_name() - Describe a kind of error in a few words; never NULL. */
 const char *salvo_error_name(uint32_t kind);
 
 #if defined(__cplusplus)

@@ -3,9 +3,8 @@
  * parse.c - read the human-readable form of a batch (B7 of CN105940388)
  *
  * One statement a line; '#' starts a comment; '\' at the end of a line continues
- * it. Names are letters, digits and '_', and are used only after the line
- * that defines them. Numbers are decimal or 0x hexadecimal; sizes and offsets are
- * bytes and may end in K, M or G (1024s).
+ * it. Names are letters, digits and '_', and must be defined on an earlier line. Numbers are
+ * decimal or 0x hexadecimal; sizes and offsets are bytes and may end in K, M or G (1024s).
  *
  *	program NAME "FILE"
  *	buffer NAME BYTES [readonly] [INIT]
@@ -17,7 +16,7 @@
  *		FORMAT: snorm8 | snorm16 | unorm8 | unorm16 | i8 | i16 | i32 | u8 | u16 | u32 |
  *			f16 | f32
  *
- * An image is a buffer too, that of its pixels, and can stand wherever a buffer can.
+ * An image is also the buffer of its pixels, and can be used wherever a buffer can.
  *
  * Commands; each becomes one command of the packet, in this order:
  *
@@ -38,10 +37,10 @@
  *
  *	hazards
  *
- * the library finds the pipe controls that the arguments need (B4); BYTES of a buffer argument
- * says how much of it the kernel touches.
+ * the library inserts the pipe controls that the arguments need (B4); BYTES of a buffer argument
+ * is the size of the range that the kernel accesses.
  *
- * What is done when the batch is done:
+ * After the batch:
  *
  *	expect BUFFER[OFFSET] = TYPE VALUES [within TOLERANCE]
  *	expect BUFFER[OFFSET] = file "FILE"
@@ -50,9 +49,8 @@
  * TYPE is u8 i8 u16 i16 u32 i32 u64 i64 f32 f64. VALUES are one or more of VALUE,
  * VALUE*COUNT, and, for integers, FIRST..LAST. [OFFSET] may be left out and is 0.
  *
- * The text is untrusted: every count has a limit, and nothing is taken from it
- * before it was checked. Whether ranges fit their buffers is checked when the batch
- * is built.
+ * The text is untrusted: every count is limited. Ranges are checked against their buffers when
+ * the batch is built.
  */
 #include "parse.h"
 

@@ -6,7 +6,8 @@
 #include "parse_words.h"
 #include "text_image.h"
 
-static bool take_one(struct salvo_text_parser *p, const struct salvo_text_word *words, uint32_t *number)
+static bool take_one(struct salvo_text_parser *p, const struct salvo_text_word *words,
+		     uint32_t *number)
 {
 	for (; words->text; words++) {
 		if (salvo_text_take_word(p, words->text)) {

@@ -2,9 +2,9 @@
 /*
  * parse_words.c - words, numbers and typed values of the human-readable form
  *
- * salvo_text_take_*() go past something if it is there; salvo_text_need_*() make an error of it
- * if it is not. The first error counts and says where it was. Nothing is read past
- * the end of the text, which may hold any byte.
+ * salvo_text_take_*() consume something if it is next; salvo_text_need_*() fail if it is not. The
+ * first error is reported, with its position. Nothing is read past the end of the text, which
+ * may contain any byte.
  */
 #include "parse_words.h"
 
@@ -104,7 +104,6 @@ bool salvo_text_need(struct salvo_text_parser *p, char c)
 	return salvo_text_take(p, c) || salvo_text_fail(p, "'%c' is missing", c);
 }
 
-/* Is the next word @word? Then go past it. */
 bool salvo_text_take_word(struct salvo_text_parser *p, const char *word)
 {
 	size_t length = strlen(word);

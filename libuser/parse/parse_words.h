@@ -8,7 +8,7 @@
 #include "parse.h"
 
 /**
- * struct salvo_text_parser - Where in the text we are.
+ * struct salvo_text_parser - The position in the text, and the first error.
  */
 struct salvo_text_parser {
 	const char *begin;
@@ -21,15 +21,14 @@ struct salvo_text_parser {
 	int err;
 };
 
-/** salvo_text_fail_at() - Report an error at @where, unless there was one. Return: false. */
+/** salvo_text_fail_at() - Report an error at @where, if it is the first. Return: false. */
 bool salvo_text_fail_at(struct salvo_text_parser *p, const char *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 #define salvo_text_fail(p, ...) salvo_text_fail_at(p, (p)->at, __VA_ARGS__)
 bool salvo_text_no_memory(struct salvo_text_parser *p);
 
 /**
- * salvo_text_append() - Room for one more element of an array that grows by doubling; zeroed.
- * @array: Address of the pointer to the array.
+ * salvo_text_append() - salvo_array_append() with a limit and an error message.
  */
 void *salvo_text_append(struct salvo_text_parser *p, void *array, unsigned int *count, size_t size,
 			unsigned int limit, const char *what);
@@ -52,7 +51,7 @@ bool salvo_text_need_real(struct salvo_text_parser *p, double *out);
 bool salvo_text_need_value(struct salvo_text_parser *p, enum salvo_text_type type, uint64_t *bits);
 bool salvo_text_need_values(struct salvo_text_parser *p, struct salvo_text_values *values);
 
-/** salvo_text_need_range() - X[,Y[,Z]], none of them 0. @what: Names one of them. */
+/** salvo_text_need_range() - X[,Y[,Z]], none of them 0. @what: The name of one of them. */
 bool salvo_text_need_range(struct salvo_text_parser *p, uint32_t range[3], unsigned int *dims,
 			   const char *what);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * text_bind.c - let a batch made from text work on memory from elsewhere
+ * text_bind.c - replace a buffer of a batch that was built from text
  *
- * A camera's or a decoder's frame comes in memory of its own. Each command that names the
- * buffer is patched to use that memory instead, at most a few hundred nanoseconds a frame,
- * so nothing is built again and nothing is copied.
+ * A frame of a camera or a decoder has memory of its own. Each command that uses the buffer is
+ * patched to use that memory instead, in a few hundred nanoseconds per frame, without a rebuild
+ * or a copy.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 #include "text_build.h"
 #include "drm/salvo_drm.h"
 
-/* The arguments or ranges of command @i that are places in @buffer are moved to @bo. */
+/* Patch the arguments or ranges of command @i that refer to @buffer. */
 static int bind_command(struct salvo_text_build *build, unsigned int i, unsigned int buffer,
 			struct salvo_bo *bo, uint64_t offset)
 {

@@ -3,8 +3,8 @@
  * text_build.c - from the human-readable form to a batch that can be submitted
  *
  * Each command of the text becomes one call of the public interface and so one
- * command of the batch, at the same index (B7 of CN105940388). What the text says
- * about ranges and arguments is checked here against the buffers and kernels.
+ * command of the batch, at the same index (B7 of CN105940388). Ranges and arguments in the
+ * text are checked here against the buffers and kernels.
  */
 #include "text_build.h"
 
@@ -34,7 +34,7 @@ static int fail(struct salvo_text_error *error, int err, unsigned int line,
 
 /* --- buffers ---------------------------------------------------------------- */
 
-/* xorshift64*: the same numbers everywhere, for any seed. */
+/* xorshift64*: reproducible for each seed. */
 static void fill_random(uint8_t *map, uint64_t bytes, uint64_t seed)
 {
 	uint64_t state = seed ^ 0x9e3779b97f4a7c15ull, i;
@@ -297,7 +297,7 @@ static int add_command(struct salvo_text_build *build, const struct salvo_text_c
 	return err;
 }
 
-/* Does what it looks at lie inside its buffer? */
+/* Is its range inside its buffer? */
 static int check_check(const struct salvo_text *text, const struct salvo_text_check *check,
 		       struct salvo_text_error *error)
 {
@@ -311,12 +311,12 @@ static int check_check(const struct salvo_text *text, const struct salvo_text_ch
 		if (__builtin_add_overflow(count, check->values.runs[i].count, &count))
 			count = UINT64_MAX;
 	if (count > room || check->place.offset > buffer->bytes)
-		return fail(error, -EINVAL, check->line, "the values do not lie inside buffer %s",
+		return fail(error, -EINVAL, check->line, "the values are outside buffer %s",
 			    buffer->name);
 	return 0;
 }
 
-/* The files that expectations name; check_check() has seen that their places are good. */
+/* Read the files of expectations; check_check() has checked their offsets. */
 static int read_expected(struct salvo_text_build *build, const char *dir,
 			 struct salvo_text_error *error)
 {

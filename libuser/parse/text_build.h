@@ -33,7 +33,7 @@ struct salvo_text_build {
  * @data_dir: Where the files that fill buffers are.
  * @error: Filled in on failure; column 0.
  *
- * Return: 0 or an error of the library; -ENOENT, -EINVAL, -E2BIG, -ENOSPC are the file's fault.
+ * Return: 0 or an error of the library; -ENOENT, -EINVAL, -E2BIG, -ENOSPC are errors of the file.
  */
 int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
 		     const char *const *program_dirs, const char *data_dir,
@@ -41,23 +41,22 @@ int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
 void salvo_text_build_destroy(struct salvo_text_build *build);
 
 /**
- * salvo_text_bind() - Have the batch use other memory in the place of a buffer.
+ * salvo_text_bind() - Replace a buffer of the batch by other memory.
  * @buffer: Its index in the text.
- * @bo: As long as the buffer from @offset on, or more; NULL: the buffer itself again.
+ * @bo: At least as long as the buffer from @offset on; NULL: the original buffer.
  *
- * @build->maps still shows the buffer.
+ * @build->maps still has the original buffer.
  *
- * Return: 0, -EINVAL (too small, or of another device), -ENOTSUP (the buffer is an image; an
- * image's pixels stay where they are), -EBUSY (the batch is in flight). If it
- * fails some commands may have been moved: bind again.
+ * Return: 0, -EINVAL (too small, or of another device), -ENOTSUP (the buffer is an image),
+ * -EBUSY (the batch is in flight). On failure some commands may have been changed: bind again.
  */
 int salvo_text_bind(struct salvo_text_build *build, unsigned int buffer, struct salvo_bo *bo,
 		    uint64_t offset);
-/** salvo_text_writes() - May the batch write to a buffer? Ask before anything is bound. */
+/** salvo_text_writes() - May the batch write to a buffer? Call it before salvo_text_bind(). */
 bool salvo_text_writes(const struct salvo_text_build *build, unsigned int buffer);
 
 /**
- * struct salvo_text_difference - Where an expectation was not met.
+ * struct salvo_text_difference - The result of a comparison with an expectation.
  */
 struct salvo_text_difference {
 	uint64_t count;		/* elements that differ */
@@ -72,7 +71,7 @@ void salvo_text_compare(const struct salvo_text_build *build,
 			const struct salvo_text_check *check,
 			struct salvo_text_difference *difference);
 
-/** salvo_text_element() - Element @index of what @check looks at. */
+/** salvo_text_element() - Element @index of the range of @check. */
 uint64_t salvo_text_element(const struct salvo_text_build *build,
 			    const struct salvo_text_check *check, uint64_t index);
 

@@ -52,7 +52,7 @@ static int space_packet(struct soft_device *dev, uint16_t code, uint64_t address
 		salvo_soft_drain(dev);
 		pthread_mutex_lock(&dev->lock);
 	}
-	job->space = SOFT_SPACE_LOOKED_AT;
+	job->space = SOFT_SPACE_AWAITED;
 	salvo_soft_job_account_locked(dev, job);
 	salvo_soft_ring_push_locked(dev, job);
 	pthread_mutex_unlock(&dev->lock);
@@ -70,13 +70,13 @@ static int space_packet(struct soft_device *dev, uint16_t code, uint64_t address
 			err = job->result.status == SALVO_STATUS_KILLED ? -ENOMEM : -ENOSPC;
 		salvo_soft_job_put_locked(dev, job);
 	} else {
-		job->space = SOFT_SPACE_LEFT;
+		job->space = SOFT_SPACE_DETACHED;
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return err;
 }
 
-/* Give back the memory of a range; the next owner finds zeros. */
+/* Free the memory of a range; it reads as zeros afterwards. */
 static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t bytes)
 {
 	if (fallocate(dev->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes))
@@ -91,7 +91,7 @@ static void free_range(struct soft_device *dev, const struct soft_bo *bo)
 	pthread_mutex_unlock(&dev->lock);
 }
 
-/* Take a zombie that no job can use any more off the list. */
+/* Dequeue a zombie that no job can use any more. */
 static struct soft_bo *take_zombie(struct soft_device *dev)
 {
 	struct soft_bo *bo;
@@ -123,8 +123,8 @@ void salvo_soft_reap(struct soft_device *dev)
 			release_pages(dev, bo->offset, bo->bytes);
 		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
 		/*
-		 * A range that the GPU still shows must not be given out with other
-		 * access rights: without memory for the packet it stays taken.
+		 * A range that is still bound must not be reused with other access
+		 * rights: without memory for the packet it leaks.
 		 */
 		if (!space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
 			free_range(dev, bo);

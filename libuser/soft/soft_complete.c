@@ -2,15 +2,14 @@
 /*
  * soft_complete.c - completion: from the embedded GPU's interrupt to the fences
  *
- * (B11 of CN105940388) The interrupt handler compares each ring's fence
- * with the last one it saw and runs one deferred completion for each batch that has
- * ended, which signals the batch's fence. Interrupts may come from any
- * thread at once, and from inside a doorbell: the one who raises
- * pending_interrupts from 0 handles them all, the others return at once.
+ * The interrupt handler compares the fence id of each ring with the last one it has seen, and runs
+ * one deferred completion for each batch that has retired, which signals the batch's fence (B11
+ * of CN105940388). Interrupts may be raised by several threads at once, and inside a doorbell:
+ * who increments pending_interrupts from 0 handles them all, the others return at once.
  *
- * A batch that faults, or that the GPU refuses, or that the watchdog kills, bans its queue:
- * later submissions get -EIO, and batches that had been submitted behind it end with
- * -ECANCELED, whether they ran or not.
+ * A batch that faults, that the GPU rejects or that the watchdog kills bans its queue: later
+ * submissions fail with -EIO, and batches that were submitted after it with -ECANCELED, whether
+ * they ran or not.
  *
  * Functions with _locked in their name want the device's lock; it protects all jobs.
  */
@@ -32,7 +31,7 @@ static void complete_locked(struct soft_device *dev, struct soft_job *job)
 	dev->public->completions++;
 }
 
-/* Take the packets off a ring that have ended; puts the batches among them at @end, in order. */
+/* Retire the completed packets of a ring; appends their batches at @end, in order. */
 static struct soft_job **retire_locked(struct soft_device *dev, struct soft_ring *ring,
 				       struct soft_job **end)
 {
@@ -48,7 +47,7 @@ static struct soft_job **retire_locked(struct soft_device *dev, struct soft_ring
 			complete_locked(dev, job);
 			*end = job;
 			end = &job->next;
-		} else if (job->space == SOFT_SPACE_LEFT) {
+		} else if (job->space == SOFT_SPACE_DETACHED) {
 			salvo_soft_job_put_locked(dev, job);
 		} else {
 			job->space = SOFT_SPACE_RETIRED;
@@ -58,7 +57,7 @@ static struct soft_job **retire_locked(struct soft_device *dev, struct soft_ring
 	return end;
 }
 
-/* Signal the batches' fences and give their jobs back. */
+/* Signal the batches' fences and free their jobs. */
 static void finish_jobs(struct soft_device *dev, struct soft_job *done)
 {
 	struct soft_job *job;
@@ -96,7 +95,7 @@ static void handle_interrupt(struct soft_device *dev)
 	pthread_mutex_unlock(&dev->lock);
 	finish_jobs(dev, done);
 
-	/* A cancelled batch may be what another one waits for: look again. */
+	/* Another batch may wait for a cancelled one: repeat. */
 	do {
 		cancelled = NULL;
 		pthread_mutex_lock(&dev->lock);
@@ -107,7 +106,6 @@ static void handle_interrupt(struct soft_device *dev)
 	} while (cancelled);
 }
 
-/* Handle an interrupt, here or in the thread that is at it. */
 void salvo_soft_drain(struct soft_device *dev)
 {
 	unsigned int handled;
@@ -125,7 +123,7 @@ void salvo_soft_interrupt(void *cookie, unsigned int vector)
 	struct soft_device *dev = cookie;
 
 	__atomic_fetch_add(&dev->public->interrupts, 1, __ATOMIC_RELAXED);
-	/* The other causes say nothing about fences; a fault comes with its batch's result. */
+	/* Other vectors do not signal fences; a fault is in its packet's result. */
 	if (vector == SALVO_VECTOR_FENCE)
 		salvo_soft_drain(dev);
 }

@@ -40,7 +40,7 @@ static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats
 
 /* --- bring-up --------------------------------------------------------------- */
 
-/* As much as half of the machine's memory, at most 1 GiB; pages come when they are used. */
+/* Half of the machine's memory, at most 1 GiB; pages are allocated on first use. */
 static int create_vram(struct soft_device *dev)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
@@ -66,7 +66,7 @@ static int create_vram(struct soft_device *dev)
 	return -ENOMEM;
 }
 
-/* The registers, and the counters behind them, where salvo-top can find them. */
+/* The registers and the counters, in a memfd that salvo-top finds. */
 static int create_public(struct soft_device *dev)
 {
 	void *map;
@@ -86,8 +86,8 @@ static int create_public(struct soft_device *dev)
 	return 0;
 }
 
-/* SALVO_TOPOLOGY: units and nodes other than the machine's, for tests and curiosity. */
-static int wished_topology(const char **topology)
+/* SALVO_TOPOLOGY: units and nodes other than the machine's. */
+static int read_topology(const char **topology)
 {
 	char why[SALVO_GPU_WHY];
 
@@ -132,7 +132,7 @@ static int create_gpu(struct soft_device *dev)
 	unsigned int r;
 	int err;
 
-	err = wished_topology(&config.topology);
+	err = read_topology(&config.topology);
 	if (!err)
 		err = alloc_rings(dev);
 	if (err)

@@ -27,18 +27,18 @@
 
 #define SOFT_RING_ENTRIES 4096u
 /*
- * Packets that batches may fill a ring up to; the rest is kept for BIND and UNBIND. The GPU takes
- * 128 from a ring at a time, and what it has not taken from the first holds up the second.
+ * Most packets of batches on a ring; the rest is reserved for BIND and UNBIND. The GPU fetches up
+ * to 128 packets of a ring at once, and polls the next ring only when it has fetched all.
  */
 #define SOFT_RING_BATCHES 96u
 #define SOFT_ASID 1u
 
 /**
- * struct soft_fence - Done or not. The job holds it too, and jobs that wait for it.
+ * struct soft_fence - A fence; referenced by its job, too, and by jobs that wait for it.
  */
 struct soft_fence {
 	struct salvo_fence base;
-	/** @eventfd: Readable when done, or -1 as long as nobody has asked for it. */
+	/** @eventfd: Readable when done; -1 until it is created on demand. */
 	atomic_int eventfd;
 	/** @state: SOFT_FENCE_*; threads sleep on it. */
 	atomic_uint state;
@@ -46,18 +46,18 @@ struct soft_fence {
 	int error;
 	/** @ctx: Context of the batch, or 0 of an imported fence. */
 	uint32_t ctx;
-	/** @result: What the GPU said about the batch; for errors, written before @state. */
+	/** @result: Of the batch's packet, for errors; written before @state. */
 	struct salvo_packet_result result;
-	/** @hung: It was killed because it ran too long. */
+	/** @hung: It was killed because it exceeded the time limit. */
 	bool hung;
 };
 
 #define SOFT_FENCE_PENDING	0u
 #define SOFT_FENCE_DONE		1u
-#define SOFT_FENCE_AWAITED	2u	/* pending, and someone sleeps */
+#define SOFT_FENCE_AWAITED	2u	/* pending, with sleeping waiters */
 
 /**
- * struct soft_job - A packet on its way: held, in the ring or done. Kept for reuse.
+ * struct soft_job - A packet: held, in a ring or done. Recycled through a free list.
  */
 struct soft_job {
 	/** @next: In the free list, in its queue's held list or in a list of done jobs. */
@@ -79,7 +79,7 @@ struct soft_job {
 	void *packet;
 	struct salvo_packet_result result;
 	int error;
-	/** @hang: How long it has run, from when it is in the ring, if there is a watchdog. */
+	/** @hang: How long it has run, since it was pushed to the ring. */
 	struct salvo_hang hang;
 	/** @hung: The watchdog killed it, in this command and near this work-group. */
 	bool hung;
@@ -89,8 +89,8 @@ struct soft_job {
 	unsigned int space;
 };
 
-#define SOFT_SPACE_LOOKED_AT	0u	/* its submitter will look at the result, and free it */
-#define SOFT_SPACE_LEFT		1u	/* its submitter has gone: free it when it retires */
+#define SOFT_SPACE_AWAITED	0u	/* its submitter will read the result and free it */
+#define SOFT_SPACE_DETACHED	1u	/* freed when it retires */
 #define SOFT_SPACE_RETIRED	2u
 
 /**
@@ -98,7 +98,7 @@ struct soft_job {
  */
 struct soft_bo {
 	struct salvo_bo base;
-	/** @imported: It lies in the window, not in video memory. */
+	/** @imported: It is in the window, not in video memory. */
 	bool imported;
 	uint64_t offset;	/* in video memory or in the window */
 	uint64_t bytes;		/* whole pages */
@@ -115,7 +115,7 @@ struct soft_ring {
 	struct salvo_ring_regs *regs;
 	/** @entries: What the GPU reads. */
 	struct salvo_ring_entry *entries;
-	/** @seqno: Of the last packet in the ring; @retired: of the last that came back. */
+	/** @seqno: Of the last packet that was pushed; @retired: of the last that retired. */
 	uint64_t seqno;
 	uint64_t retired;
 	/** @slots: The job of each entry. */
@@ -154,14 +154,14 @@ struct soft_device {
 	struct soft_bo *zombies;
 	struct soft_bo **zombies_end;
 	uint32_t contexts;
-	/** @epoch: Moves when a range of video memory comes free; starts at 1. */
+	/** @epoch: Incremented when a range of addresses is freed; starts at 1. */
 	uint64_t epoch;
 
-	/** @completed: Counts completions; @awaited: threads that sleep on it. */
+	/** @completed: Number of completions; @awaited: of threads that sleep on it. */
 	atomic_uint completed;
 	atomic_uint awaited;
 	atomic_uint zombie_count;
-	/** @pending_interrupts: Not yet handled; who raises it from 0 handles them. */
+	/** @pending_interrupts: Not yet handled; who increments it from 0 handles them. */
 	atomic_uint pending_interrupts;
 };
 

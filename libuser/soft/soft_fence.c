@@ -53,7 +53,7 @@ static void raise_eventfd(int fd)
 {
 	const uint64_t one = 1;
 
-	/* It can only fail when it is readable already. */
+	/* It only fails if the eventfd is readable already. */
 	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
 		return;
 }

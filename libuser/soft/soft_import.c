@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * soft_import.c - memory of others as buffers of the embedded GPU
+ * soft_import.c - imported buffers of the embedded GPU
  *
- * A file descriptor that can be mapped, a dma-buf or a memfd, is shown to the GPU at
- * addresses of the window behind video memory: no byte is copied. The application gets a
- * mapping of its own. The buffer goes the way of all others when it is
- * destroyed: it is unbound when the batches that may use it are done.
+ * A file descriptor that can be mapped, a dma-buf or a memfd, is bound at addresses of the window
+ * after video memory; nothing is copied. The application gets a mapping of its own. Destroyed
+ * buffers are unbound when the batches that may use them are done, as all others.
  *
  * The device's lock protects the window's list of ranges.
  */
@@ -18,7 +17,7 @@
 
 #define PAGE_BYTES 4096ull
 
-/* Take addresses, and show the pages there. */
+/* Allocate addresses, and bind the pages there. */
 static int bind(struct soft_device *dev, struct soft_bo *bo, int fd, uint32_t access)
 {
 	struct salvo_gpu_mapping mapping = {

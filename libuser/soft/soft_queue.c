@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * soft_queue.c - queues of the embedded GPU: take batches, and hold those that must wait
+ * soft_queue.c - queues of the embedded GPU: submission, and jobs that are held for a wait
  *
- * The batch is validated and packed, by the code that the driver uses, into the packet
- * buffer of a job. If nothing holds it, the job goes to its ring (soft_ring.c): the GPU then
- * reads the packet in our thread. A batch that has not changed since it was submitted
- * last, while no buffer went, is not validated again, and its packet is kept; commands with
- * another grid, which was checked when it was given, are written into it again.
+ * The batch is validated and packed, by the code that the driver uses, into the packet buffer of
+ * a job. Unless it must wait, the job is pushed to its ring (soft_ring.c): the GPU then reads
+ * the packet in the submitting thread. A batch that has not changed since its last submission is
+ * not validated again as long as no buffer was freed, and its packet is reused; commands with a
+ * new grid are packed again.
  *
- * Waits: the GPU orders only the batches of one context. A batch that waits for a
- * fence of another queue is held here until that fence is done, and so are all
- * later batches of its queue; the completion that fulfils the last wait puts them
- * into their ring. A batch also stays here while that is full. A wait is
- * for order alone: the batch runs even if the one it waited for has failed.
+ * Waits: the GPU orders only the batches of one context. A batch that waits for a fence of
+ * another queue is held until that fence is done, and so are all later batches of its queue;
+ * the completion of the last fence pushes them. A batch is also held while its ring is full.
+ * Waits only order: the batch runs even if the one that it waited for has failed.
  *
  * All state is protected by the device's lock.
  */
@@ -73,7 +72,7 @@ void salvo_soft_queue_destroy(struct salvo_queue *base)
 	pthread_mutex_unlock(&dev->lock);
 }
 
-/* Take references on the fences that the ring's order does not take care of. */
+/* Reference the fences that the order of the context does not cover. */
 static int job_take_waits(struct soft_job *job, const struct salvo_winsys_submit *submission,
 			  uint32_t ctx)
 {
@@ -94,8 +93,8 @@ static int job_take_waits(struct soft_job *job, const struct salvo_winsys_submit
 }
 
 /*
- * Pack the batch into the job. A batch that is submitted again and again keeps its packet from
- * the second time on: then only its arguments are new.
+ * Pack the batch into the job. From the second submission on an unchanged batch keeps its packet,
+ * and only its arguments are copied.
  */
 static int pack(struct soft_queue *queue, const struct salvo_winsys_submit *submission, bool known,
 		struct soft_job *job)
@@ -114,7 +113,7 @@ static int pack(struct soft_queue *queue, const struct salvo_winsys_submit *subm
 	uint8_t *packet;
 	int err;
 
-	/* What is kept is of the batch as it was, even if there is no memory for a new packet. */
+	/* The kept packet is outdated, even if there is no memory for a new one. */
 	if (!fits)
 		kept->bytes = 0;
 	err = salvo_soft_job_reserve_packet(job, fits ? kept->bytes + args :
@@ -212,7 +211,7 @@ static void hold_locked(struct soft_device *dev, struct soft_queue *queue, struc
 	queue->held_end = &job->next;
 }
 
-/* What it waits for is done, and its ring takes one more. */
+/* All its waits are done, and its ring has room. */
 static bool may_start_locked(struct soft_device *dev, struct soft_job *job)
 {
 	return salvo_soft_job_is_ready(job) &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * soft_ring.c - jobs of the embedded GPU: into its rings, and back
+ * soft_ring.c - jobs of the embedded GPU, and its rings
  *
- * A job's entry is written to its ring, the tail is moved and the doorbell rung. Fences retire
- * in the order of a ring, so batches of high priority have one of their own, where they wait for
- * no others; all else, and what changes the address space, goes to the first. The GPU reads what is
- * there first, so a batch finds the buffers that were there when it was submitted.
- * Doorbells are rung without the lock, since the GPU may call back from there.
+ * Pushing a job writes its entry to a ring and advances the tail; then the doorbell is rung.
+ * Fences retire in ring order, so batches of high priority have a ring of their own; all others,
+ * and address space packets, use the first. The GPU reads the first ring first, so a batch runs
+ * with the buffers that existed when it was submitted. Doorbells are rung without the lock, since
+ * the GPU may raise an interrupt inside.
  *
  * Functions with _locked in their name want the device's lock; it protects all jobs.
  */
@@ -54,7 +54,6 @@ int salvo_soft_job_reserve_packet(struct soft_job *job, uint32_t bytes)
 	return 0;
 }
 
-/* Forget the waits that are done. Return: may the job run? */
 bool salvo_soft_job_is_ready(struct soft_job *job)
 {
 	while (job->wait_count && salvo_soft_fence_is_done(job->waits[job->wait_count - 1]))
@@ -68,7 +67,6 @@ static void job_drop_waits(struct soft_job *job)
 		salvo_soft_fence_put(job->waits[--job->wait_count]);
 }
 
-/* From here on buffers that are destroyed wait for the job. */
 void salvo_soft_job_account_locked(struct soft_device *dev, struct soft_job *job)
 {
 	job->ticket = ++dev->tickets;
@@ -95,7 +93,6 @@ void salvo_soft_job_unaccount_locked(struct soft_device *dev, struct soft_job *j
 		dev->newest = job->older;
 }
 
-/* Back to the free list. */
 void salvo_soft_job_put_locked(struct soft_device *dev, struct soft_job *job)
 {
 	job_drop_waits(job);
@@ -113,7 +110,6 @@ bool salvo_soft_ring_has_room_locked(const struct soft_ring *ring, uint64_t most
 	return ring->seqno - ring->retired < most;
 }
 
-/* The caller rings the doorbell when it has let go of the lock. */
 void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 {
 	struct soft_ring *ring = &dev->ring[job->queue ? job->queue->ring : SOFT_RING_NORMAL];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * soft_watchdog.c - end batches on the embedded GPU that run too long
+ * soft_watchdog.c - kill batches on the embedded GPU that exceed the time limit
  *
- * Off until someone sets a time limit. Then a thread looks, several times in that time,
- * what the units do, and the code that the driver uses (driver/salvo_hang.c) tells for how
- * long each batch in a ring has run. A batch for which no unit works is left
- * alone: a machine that lets threads wait may have waited to wake them. The guilty queue is
- * banned, as after a fault, and the GPU kills its context alone; all others go on.
+ * Off until a time limit is set. Then a thread samples the state of the units several times per
+ * limit, and the code that the driver uses (driver/salvo_hang.c) counts the samples for which each
+ * batch in a ring has run. A batch on which no unit works is not counted: on a loaded machine its
+ * units may not have been scheduled. The guilty queue is banned, as after a fault, and the
+ * GPU kills only its context.
  *
- * lock protects the time limit and the order to stop; it and the device's lock are never
- * held together.
+ * lock protects the time limit and the stop flag; it and the device's lock are never held
+ * together.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,8 +18,8 @@
 #include "deadline.h"
 #include "soft_device.h"
 
-/* Looks in one time limit, and nanoseconds between the steps of a kill */
-#define LOOKS		4
+/* Samples in one time limit, and nanoseconds between polls for the end of a kill */
+#define SAMPLES		4
 #define STEP_NS		1000000
 
 struct soft_watchdog {
@@ -46,7 +46,7 @@ static bool sleep_ns(struct soft_watchdog *dog, int64_t ns)
 	return !stop;
 }
 
-/* What the units do, each word read once. Return: their number. */
+/* Sample the units, each word read once. Return: their number. */
 static uint32_t read_units(const struct soft_device *dev, struct salvo_unit_regs *units)
 {
 	const uint32_t count = dev->regs->units < SALVO_MAX_UNITS ? dev->regs->units :
@@ -67,7 +67,7 @@ static uint32_t read_units(const struct soft_device *dev, struct salvo_unit_regs
 	return count;
 }
 
-/* A unit that works for the job, or NULL. */
+/* A unit that works on the job, or NULL. */
 static const struct salvo_unit_regs *unit_of(const struct soft_job *job,
 					     const struct salvo_unit_regs *units, uint32_t count)
 {
@@ -80,8 +80,8 @@ static const struct salvo_unit_regs *unit_of(const struct soft_job *job,
 	return NULL;
 }
 
-/* Look at the batches of a ring. Ban the queue of what hangs. Return: its context, or 0. */
-static uint32_t condemn_locked(const struct soft_ring *ring, const struct salvo_unit_regs *units,
+/* Find a hung batch in a ring, and ban its queue. Return: its context, or 0. */
+static uint32_t ban_hung_locked(const struct soft_ring *ring, const struct salvo_unit_regs *units,
 			       uint32_t count)
 {
 	uint64_t seqno;
@@ -92,7 +92,7 @@ static uint32_t condemn_locked(const struct soft_ring *ring, const struct salvo_
 		const struct salvo_unit_regs *unit;
 
 		if (!job->queue ||
-		    salvo_hang_sample(&job->hang, seqno == ring->retired, units, count) < LOOKS)
+		    salvo_hang_sample(&job->hang, seqno == ring->retired, units, count) < SAMPLES)
 			continue;
 		unit = unit_of(job, units, count);
 		if (!unit)
@@ -106,8 +106,8 @@ static uint32_t condemn_locked(const struct soft_ring *ring, const struct salvo_
 	return ctx;
 }
 
-/* Return: the context of a batch that hangs, or 0. */
-static uint32_t condemn(struct soft_device *dev)
+/* Return: the context of a hung batch, or 0. */
+static uint32_t ban_hung(struct soft_device *dev)
 {
 	struct salvo_unit_regs units[SALVO_MAX_UNITS];
 	const uint32_t count = read_units(dev, units);
@@ -116,7 +116,7 @@ static uint32_t condemn(struct soft_device *dev)
 
 	pthread_mutex_lock(&dev->lock);
 	for (r = 0; r < SALVO_MAX_RINGS && !ctx; r++)
-		ctx = condemn_locked(&dev->ring[r], units, count);
+		ctx = ban_hung_locked(&dev->ring[r], units, count);
 	pthread_mutex_unlock(&dev->lock);
 	return ctx;
 }
@@ -137,7 +137,7 @@ static void kill_context(struct soft_watchdog *dog, uint32_t ctx)
 static void *watch(void *cookie)
 {
 	struct soft_watchdog *dog = cookie;
-	int64_t timeout, now, looked = 0;
+	int64_t timeout, now, sampled = 0;
 	uint32_t ctx;
 
 	do {
@@ -145,14 +145,14 @@ static void *watch(void *cookie)
 		timeout = dog->timeout_ns;
 		pthread_mutex_unlock(&dog->lock);
 		now = salvo_now_ns();
-		/* Not because the limit was set once more: looks are what time is counted in. */
-		if (!timeout || now - looked < timeout / LOOKS)
+		/* The time limit is counted in samples: not more of them when it is set again. */
+		if (!timeout || now - sampled < timeout / SAMPLES)
 			continue;
-		looked = now;
-		ctx = condemn(dog->dev);
+		sampled = now;
+		ctx = ban_hung(dog->dev);
 		if (ctx)
 			kill_context(dog, ctx);
-	} while (sleep_ns(dog, timeout ? timeout / LOOKS + 1 : -1));
+	} while (sleep_ns(dog, timeout ? timeout / SAMPLES + 1 : -1));
 	return NULL;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * vram.c - which ranges of the embedded GPU's video memory are taken
+ * vram.c - allocator for the embedded GPU's video memory
  *
- * One sorted array serves as allocator (first fit between neighbours) and as the
- * index that validation asks. An unused page stays between two ranges, so that a
- * kernel that runs over the end of a buffer faults instead of writing into the
- * next one. Not locked: the device's lock is held around every call.
+ * One sorted array of ranges serves as allocator (first fit) and as the index for validation. A
+ * guard page stays between two ranges, so that a kernel that runs over the end of a buffer
+ * faults instead of writing into the next one. Not locked: the device's lock is held around every
+ * call.
  */
 #include "vram.h"
 

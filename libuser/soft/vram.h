@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vram.h - which ranges of the embedded GPU's video memory are taken
+ * vram.h - allocator for the embedded GPU's video memory
  */
 #ifndef SALVO_VRAM_H
 #define SALVO_VRAM_H
@@ -27,7 +27,7 @@ struct salvo_vram {
 void salvo_vram_init(struct salvo_vram *vram, uint64_t bytes);
 void salvo_vram_fini(struct salvo_vram *vram);
 
-/** salvo_vram_alloc() - Take @bytes, whole pages. Return: 0, -ENOSPC, -ENOMEM. */
+/** salvo_vram_alloc() - Allocate @bytes, whole pages. Return: 0, -ENOSPC, -ENOMEM. */
 int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
 		     uint64_t *offset);
 void salvo_vram_free(struct salvo_vram *vram, uint64_t offset);

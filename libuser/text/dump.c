@@ -2,22 +2,21 @@
 /*
  * dump.c - write the batches of an application in the human-readable form (B7)
  *
- * If the environment variable SALVO_DUMP names a folder, each submission leaves there
- * NUMBER.batch, which salvo-submit runs again, with its programs, the contents of the
- * buffers that it names and, as expectations, what it changed in them.
+ * If the environment variable SALVO_DUMP names a folder, each submission writes NUMBER.batch
+ * there, which salvo-submit runs again, with its programs, the initial contents of its buffers
+ * and, as expectations, the bytes that it changed.
  *
- * A batch holds only GPU addresses. So a device that dumps keeps a list of its buffers
- * and programs, and finds in it what an address in an argument or a command means. To see
- * what a batch changed, the submission waits for it: it is for debugging, and slow. A batch
- * that does not end in time, or in which the GPU's clock is stored, is written without
- * those expectations.
+ * A batch contains only GPU addresses, so the dump keeps a list of the device's buffers and
+ * programs to resolve them. To see what a batch changed, the submission waits for it: it is for
+ * debugging, and slow. A batch that does not complete in time, or that stores timestamps, is
+ * written without those expectations.
  *
- * dump_text.c turns the commands into text. What the human-readable form cannot say (arguments
- * of more than 128 bytes by value, pointers into no buffer, a buffer that is two different
- * images) is not written, and standard error tells so.
+ * dump_text.c converts the commands. Batches that the human-readable form cannot express
+ * (arguments of more than 128 bytes by value, pointers outside all buffers, a buffer that is two
+ * different images) are not written, with a message on standard error.
  *
- * @lock protects the lists; it is held while a batch is written, so that numbers, files and
- * buffers belong together.
+ * @lock protects the lists; it is held from the begin to the end of a submission, so that numbers,
+ * files and buffers are consistent.
  */
 #include "dump.h"
 
@@ -38,7 +37,7 @@
 #define PATH_BYTES	4096
 #define MAX_NUMBER	100000u
 
-/* --- what exists -------------------------------------------------------------- */
+/* --- buffers and programs ------------------------------------------------------ */
 
 static struct dump *to_dump(struct salvo_observer *observer)
 {
@@ -84,7 +83,7 @@ static void dump_bo_destroyed(struct salvo_observer *observer, struct salvo_bo *
 	pthread_mutex_unlock(&dump->lock);
 }
 
-/* Creates the first file of the form "STEM NUMBER END" that is not there. Return: descriptor. */
+/* Create the first "STEM NUMBER END" that does not exist. Return: descriptor or -1. */
 static int create_numbered(const struct dump *dump, const char *stem, const char *end,
 			   unsigned int *next, char name[64])
 {
@@ -217,7 +216,7 @@ static void write_contents(struct dump_batch *batch, unsigned int i)
 		batch->failed = "the contents of a buffer cannot be written";
 }
 
-/* Expect what is there now, from the first byte that changed to the last. */
+/* Expect the current contents, from the first changed byte to the last. */
 static void write_expectation(struct dump_batch *batch, unsigned int i)
 {
 	const uint8_t *now = batch->dump->bos[batch->used[i].bo].map;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * dump_text.c - what a batch holds, in the human-readable form: for dump.c
+ * dump_text.c - convert a batch into the human-readable form, for dump.c
  *
- * A batch has GPU addresses in its commands and argument blocks. Here they become names of
- * buffers, programs and kernels again, by the lists of the device; the notes of kernels say what
- * the bytes of an argument are. All runs under the lock of the dump.
+ * GPU addresses in commands and argument blocks are resolved to names of buffers, programs and
+ * kernels by the lists of the dump; the notes of kernels describe the bytes of arguments. All
+ * functions are called with the lock of the dump held.
  */
 #include "dump_text.h"
 
@@ -33,7 +33,7 @@ char *salvo_dump_format(const char *format, ...)
 
 /* --- from addresses to names ---------------------------------------------------- */
 
-/* The buffer of the text for buffer @index of the list; what it holds is kept now. */
+/* The buffer of the text for buffer @index of the list; its contents are saved now. */
 static unsigned int use_bo(struct dump_batch *batch, unsigned int index)
 {
 	const struct dump_bo *bo = &batch->dump->bos[index];
@@ -69,7 +69,7 @@ static unsigned int use_bo(struct dump_batch *batch, unsigned int index)
 	return i;
 }
 
-/* An address outside all buffers stays SALVO_TEXT_MAX_BUFFERS, which is null. */
+/* SALVO_TEXT_MAX_BUFFERS, which is null, for an address outside all buffers. */
 static struct salvo_text_place find_place(struct dump_batch *batch, uint64_t address)
 {
 	struct salvo_text_place place = { .buffer = SALVO_TEXT_MAX_BUFFERS };
@@ -148,7 +148,7 @@ static void take_value(struct dump_batch *batch, struct salvo_text_arg *arg,
 	batch->failed = "an argument by value is too long";
 }
 
-/* Local arguments lie one after the other: each ends where the next begins. */
+/* Local arguments are consecutive: each ends where the next begins. */
 static uint64_t local_bytes(const struct salvo_kernel_info *kernel, const uint8_t *args,
 			    uint64_t offset, uint64_t end)
 {
@@ -165,7 +165,7 @@ static uint64_t local_bytes(const struct salvo_kernel_info *kernel, const uint8_
 	return end - offset;
 }
 
-/* A number that stands for the default is left out. */
+/* Defaults are left out. */
 static struct salvo_image_info image_info(const struct salvo_image_view *view)
 {
 	struct salvo_image_info info = {
@@ -240,11 +240,11 @@ static void take_argument(struct dump_batch *batch, struct salvo_text_arg *arg,
 		arg->kind = SALVO_TEXT_ARG_BUFFER;
 		arg->place = find_place(batch, word);
 		if (word && arg->place.buffer == SALVO_TEXT_MAX_BUFFERS)
-			batch->failed = "an argument points to no buffer";
+			batch->failed = "an argument points outside all buffers";
 	}
 }
 
-/* It begins the argument block of kernels that have one; the text has as many numbers as items. */
+/* The global offset starts the argument block; the text has a number for each dimension. */
 static void take_offset(struct salvo_text_command *to, const uint8_t *args)
 {
 	struct salvo_global_offset block;
@@ -270,7 +270,7 @@ static void take_dispatch(struct dump_batch *batch, struct salvo_text_command *t
 	kernel = find_kernel(batch, from->entry, &program);
 	if (!kernel || kernel->note.args_bytes > from->args_size ||
 	    kernel->note.arg_count > SALVO_TEXT_MAX_ARGS) {
-		batch->failed = "a kernel is not known, or has too many arguments";
+		batch->failed = "a kernel is unknown, or has too many arguments";
 		return;
 	}
 	to->program = use_program(batch, program);
@@ -292,7 +292,7 @@ static void take_dispatch(struct dump_batch *batch, struct salvo_text_command *t
 			      args + from->args_offset, from->local_size);
 }
 
-/* A command that a pipe control names needs a label: its kernel and its index, if that fits. */
+/* A command that a pipe control refers to needs a label: kernel and index, if that fits. */
 static void need_label(struct dump_batch *batch, unsigned int index)
 {
 	struct salvo_text_command *command = &batch->text->commands[index];
@@ -331,12 +331,12 @@ void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 	case DRM_SALVO_COPY:
 		to->src = find_place(batch, from->src);
 		if (to->src.buffer == SALVO_TEXT_MAX_BUFFERS)
-			batch->failed = "a copy reads no buffer";
+			batch->failed = "a copy reads outside all buffers";
 		/* fallthrough */
 	default:
 		to->dst = find_place(batch, from->dst);
 		if (to->dst.buffer == SALVO_TEXT_MAX_BUFFERS)
-			batch->failed = "a command writes to no buffer";
+			batch->failed = "a command writes outside all buffers";
 		else if (from->type == DRM_SALVO_TIMESTAMP)
 			batch->used[to->dst.buffer].timed = true;
 	}

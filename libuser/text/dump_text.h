@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump_text.h - what dump.c and dump_text.c share: what exists, and the batch that is written
+ * dump_text.h - the state of the dump, shared by dump.c and dump_text.c
  */
 #ifndef SALVO_DUMP_TEXT_H
 #define SALVO_DUMP_TEXT_H
@@ -38,11 +38,11 @@ struct dump {
 	unsigned int next_program;
 };
 
-/* A buffer of the batch that is written: its place in the list and what it held. */
+/* A buffer of the current batch: its index in the list and its initial contents. */
 struct dump_used {
 	unsigned int bo;
 	uint8_t *before;
-	bool timed;		/* the GPU's clock is stored there */
+	bool timed;		/* a timestamp is stored there */
 };
 
 struct dump_batch {
@@ -51,7 +51,7 @@ struct dump_batch {
 	struct dump_used *used;		/* as many as the text has buffers */
 	unsigned int used_count;
 	unsigned int number;
-	/** @failed: Why it cannot be written, or NULL. */
+	/** @failed: The reason why it cannot be written, or NULL. */
 	const char *failed;
 };
 
@@ -61,7 +61,7 @@ char *salvo_dump_format(const char *format, ...) __attribute__((format(printf, 1
 /**
  * salvo_dump_take_command() - Command @index of the text from that of a batch.
  *
- * If it cannot be said, @batch->failed tells why.
+ * Sets @batch->failed if the form cannot express it.
  */
 void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 			     const struct drm_salvo_command *from, const uint8_t *args);

@@ -359,13 +359,13 @@ TEST(what_only_the_device_can_tell)
 		{ "program k \"image.salvo\"\nimage p 4,4 r f32\n"
 		  "dispatch k.sample items 1 args p sampler:0x40\n", 3, 0, "argument 1" },
 		{ HEAD "dispatch k.store items 1 offset 1 args a u32:1 u32:1\n", 4, 0, "this offset" },
-		{ HEAD "copy a b 5K\n", 4, 0, "do not fit" },
+		{ HEAD "copy a b 5K\n", 4, 0, "are outside" },
 		{ HEAD "fill a[2] 4 0\n", 4, 0, "multiples of 4" },
 		{ HEAD "timestamp a[4]\n", 4, 0, "multiple of 8" },
-		{ HEAD "barrier\nexpect a = u32 0*1025\n", 5, 0, "inside buffer a" },
-		{ HEAD "barrier\nexpect a[18446744073709551615] = u8 0\n", 5, 0, "inside buffer" },
-		{ HEAD "barrier\nexpect a = u8 0*18446744073709551615 0*9\n", 5, 0, "inside" },
-		{ HEAD "barrier\nprint a[1] u32 1024\n", 5, 0, "inside buffer a" },
+		{ HEAD "barrier\nexpect a = u32 0*1025\n", 5, 0, "outside buffer a" },
+		{ HEAD "barrier\nexpect a[18446744073709551615] = u8 0\n", 5, 0, "outside buffer" },
+		{ HEAD "barrier\nexpect a = u8 0*18446744073709551615 0*9\n", 5, 0, "outside buffer" },
+		{ HEAD "barrier\nprint a[1] u32 1024\n", 5, 0, "outside buffer a" },
 	};
 	struct salvo_text_build *build;
 	struct salvo_text_error error;
