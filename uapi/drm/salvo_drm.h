@@ -2,43 +2,43 @@
 /*
  * salvo_drm.h - the ioctl interface of the Salvo DRM driver
  *
- * A file of the render node is one GPU address space. A buffer object is bound
- * into it when it gets a handle there and keeps one GPU address for its whole
- * life. A context is a queue: batches of one context run one after the other,
- * batches of different contexts may overlap. SUBMIT hands over one batch: an array
- * of commands and a blob that holds the arguments of all its dispatches.
+ * An open file of the render node is one GPU address space. A buffer object is bound
+ * in it while the file has a handle of it; its GPU address never changes. A context
+ * is a queue: batches of one context run in order, batches of different contexts may
+ * overlap. SUBMIT submits one batch: an array of commands, and a blob with the
+ * arguments of all dispatches.
  *
- * Buffers go to other files and drivers, and come from them, through DRM's PRIME
- * ioctls. Synchronization is explicit, by the syncobjs that SUBMIT names; only
- * towards others, for buffers that were exported or imported, a batch also waits
- * for the fences of the dma-buf and adds its own. Documentation/uapi.rst tells the
- * life of each object and has an example.
+ * Buffers are shared with other files and drivers through DRM's PRIME ioctls.
+ * Synchronization is explicit, by the syncobjs that SUBMIT names. In addition a batch
+ * waits for the implicit fences of buffers that its file has exported or imported, and
+ * adds its own. Documentation/uapi.rst describes the lifetime of each object and has an
+ * example.
  *
  * Rules of evolution
  *
- * - Structures only grow at their end; what an older userspace does not pass is
- *   taken as zero, and zero always means the behaviour of before.
- * - A longer structure than the driver knows is taken if what it does not know is
- *   zero, else refused with EINVAL. That holds for the arguments of every ioctl
- *   and for the elements of every array.
- * - Arrays carry the stride of their elements, so that elements can grow too.
- * - Fields and flag bits without a meaning must be zero; the driver checks.
- *   Fields marked "out" are not read.
- * - What is new bumps the driver's minor version and is listed below.
+ * - Structures only grow at their end. Fields that an older userspace does not pass
+ *   are zero, and zero always selects the previous behaviour.
+ * - A structure that is longer than the driver's is accepted if the fields unknown to
+ *   the driver are zero, else it fails with EINVAL. This applies to the argument of
+ *   every ioctl and to the elements of every array.
+ * - Arrays carry the stride of their elements, so that elements can grow as well.
+ * - Unused fields and flag bits must be zero; the driver checks them. Fields marked
+ *   "out" are not read.
+ * - An addition increments the driver's minor version and is listed below.
  *
  * Versions:
  *
- * 1.0 the first
- * 1.1 priority of a context; resets and the fault that banned it in CTX_QUERY, with the
- *     work-items that may have faulted; BO_QUERY, BO_SET_LABEL; PRIME; more limits, and
- *     DRM_SALVO_QUERY_MEMORY, in DEV_QUERY;
- *     a longer structure than known must be zero past its known end
+ * 1.0 Initial version.
+ * 1.1 Priority of a context. CTX_QUERY returns resets and the fault that banned the
+ *     context, with the work-items that may have faulted. BO_QUERY, BO_SET_LABEL. PRIME.
+ *     DEV_QUERY returns more limits, and DRM_SALVO_QUERY_MEMORY. The tail of a structure
+ *     that is longer than the driver's must be zero.
  *
- * Errors have one meaning everywhere: EINVAL a field is wrong, ENOENT no such
- * handle or context, E2BIG over a limit that DEV_QUERY tells, ENOSPC no VRAM or no
- * GPU addresses left, EACCES a privilege is missing, EFAULT a bad user pointer,
- * ECANCELED a batch of this context was killed, EIO the context is banned, ENODEV
- * the GPU is gone. ENOMEM is the kernel's own memory. A fence always signals.
+ * Each errno has one meaning: EINVAL a field is invalid, ENOENT no such handle or
+ * context, E2BIG a limit of DEV_QUERY is exceeded, ENOSPC no VRAM or no GPU addresses
+ * left, EACCES a privilege is missing, EFAULT an invalid user pointer, ECANCELED a batch
+ * of this context was killed, EIO the context is banned, ENODEV the GPU is gone, ENOMEM
+ * no kernel memory. A fence always signals.
  */
 #ifndef _SALVO_DRM_H_
 #define _SALVO_DRM_H_
@@ -63,7 +63,7 @@ extern "C" {
  * struct drm_salvo_array - An array of structures in user memory.
  */
 struct drm_salvo_array {
-	/** @stride: Bytes from one element to the next: the size the user compiled with. */
+	/** @stride: Size of an element in the version that userspace was compiled with. */
 	__u32 stride;
 
 	/** @count: Number of elements. */
@@ -74,7 +74,7 @@ struct drm_salvo_array {
 };
 
 /**
- * enum drm_salvo_query - What DEV_QUERY can tell.
+ * enum drm_salvo_query - Structures that DEV_QUERY returns.
  */
 enum drm_salvo_query {
 	/** @DRM_SALVO_QUERY_DEVICE: struct drm_salvo_device_info. */
@@ -93,89 +93,89 @@ struct drm_salvo_device_info {
 	/** @units: Number of execution units. */
 	__u32 units;
 
-	/** @nodes: Number of nodes the units belong to. */
+	/** @nodes: Number of NUMA nodes of the units. */
 	__u32 nodes;
 
-	/** @isa_level: x86-64 microarchitecture level the units execute: 2, 3 or 4. */
+	/** @isa_level: x86-64 microarchitecture level of the units: 2, 3 or 4. */
 	__u32 isa_level;
 
 	/** @vram_bytes: Size of video memory. */
 	__u64 vram_bytes;
 
-	/** @clock_hz: Rate of the GPU's timestamps. */
+	/** @clock_hz: Frequency of the GPU's timestamps. */
 	__u64 clock_hz;
 
-	/** @max_commands: Commands in one batch. */
+	/** @max_commands: Maximum number of commands in one batch. */
 	__u32 max_commands;
 
-	/** @max_argument_bytes: Arguments of all dispatches of one batch together. */
+	/** @max_argument_bytes: Maximum size of the argument blob of one batch. */
 	__u32 max_argument_bytes;
 
-	/** @max_dispatch_argument_bytes: Arguments of one dispatch. */
+	/** @max_dispatch_argument_bytes: Maximum size of the arguments of one dispatch. */
 	__u32 max_dispatch_argument_bytes;
 
-	/** @max_group_items: Work-items in one work-group. */
+	/** @max_group_items: Maximum number of work-items in one work-group. */
 	__u32 max_group_items;
 
-	/** @max_local_bytes: Local memory of one work-group. */
+	/** @max_local_bytes: Maximum local memory of one work-group. */
 	__u32 max_local_bytes;
 
-	/** @max_syncs: Elements in each of a submission's syncobj arrays. */
+	/** @max_syncs: Maximum length of each syncobj array of a submission. */
 	__u32 max_syncs;
 
-	/** @max_items: Work-items in one dimension of a dispatch. */
+	/** @max_items: Maximum number of work-items in one dimension of a dispatch. */
 	__u64 max_items;
 
-	/** @resets: Times the GPU was reset since the driver was bound. */
+	/** @resets: Number of GPU resets since the driver was bound. */
 	__u64 resets;
 
-	/** @faults: Faults that the GPU reported since then. */
+	/** @faults: Number of faults that the GPU reported since then. */
 	__u64 faults;
 
-	/** @max_groups: Work-groups of one dispatch. */
+	/** @max_groups: Maximum number of work-groups of one dispatch. */
 	__u64 max_groups;
 
-	/** @max_dispatches: Dispatches in one batch. */
+	/** @max_dispatches: Maximum number of dispatches in one batch. */
 	__u32 max_dispatches;
 
-	/** @max_contexts: Contexts of one file. */
+	/** @max_contexts: Maximum number of contexts of one file. */
 	__u32 max_contexts;
 
-	/** @max_label_bytes: Label of a buffer, with the zero at its end. */
+	/** @max_label_bytes: Maximum size of a label, including the terminating zero. */
 	__u32 max_label_bytes;
 
-	/** @page_bytes: Sizes and GPU addresses of buffers are multiples of it. */
+	/** @page_bytes: Page size: sizes and GPU addresses of buffers are multiples of it. */
 	__u32 page_bytes;
 };
 
 /**
- * struct drm_salvo_memory_info - How full memory is at this moment.
+ * struct drm_salvo_memory_info - Current use of memory.
  *
- * Buffers that were closed count until the batches that may use them are done.
+ * Closed buffers count until the batches that may use them are done.
  */
 struct drm_salvo_memory_info {
 	/** @vram_bytes: Size of video memory. */
 	__u64 vram_bytes;
 
-	/** @vram_free: Bytes of it that no buffer has. */
+	/** @vram_free: Free bytes of video memory. */
 	__u64 vram_free;
 
-	/** @vram_largest: Largest buffer that fits between the others. */
+	/** @vram_largest: Largest contiguous free range of video memory. */
 	__u64 vram_largest;
 
-	/** @system_bytes: GPU addresses for imported buffers; zero if the GPU takes none. */
+	/** @system_bytes: Size of the GPU address range for imports; zero if there is none. */
 	__u64 system_bytes;
 
-	/** @system_free: Bytes of them that no buffer has. */
+	/** @system_free: Free bytes of that range. */
 	__u64 system_free;
 };
 
 /**
- * struct drm_salvo_dev_query - DEV_QUERY: ask for a structure of information.
+ * struct drm_salvo_dev_query - DEV_QUERY: read a structure of information.
  *
- * With a zero @pointer only @size is returned. Else at most @size bytes are
- * written and @size becomes the number of bytes that the driver knows; bytes of
- * the user's structure past that are zeroed.
+ * If @pointer is zero only @size is returned. Otherwise at most @size bytes are written,
+ * @size is set to the size of the driver's structure, and the tail of a longer structure
+ * in userspace is zeroed.
  */
 struct drm_salvo_dev_query {
 	/** @type: One of enum drm_salvo_query. */
@@ -184,7 +184,7 @@ struct drm_salvo_dev_query {
 	/** @size: Size of the structure at @pointer, in and out. */
 	__u32 size;
 
-	/** @pointer: User address of the structure, or zero to ask for its size. */
+	/** @pointer: User address of the structure, or zero to query its size. */
 	__u64 pointer;
 };
 
@@ -192,18 +192,17 @@ struct drm_salvo_dev_query {
 #define DRM_SALVO_BO_EXEC	(1 << 0)
 /** define DRM_SALVO_BO_READONLY - The GPU may not write to the buffer. */
 #define DRM_SALVO_BO_READONLY	(1 << 1)
-/** define DRM_SALVO_BO_IMPORTED - The memory is another driver's; only BO_QUERY tells it. */
+/** define DRM_SALVO_BO_IMPORTED - The memory is another driver's; returned by BO_QUERY only. */
 #define DRM_SALVO_BO_IMPORTED	(1 << 2)
 
 /**
  * struct drm_salvo_bo_create - BO_CREATE: a buffer in VRAM, filled with zeros.
  *
- * The buffer is bound into the file's address space. It is freed by GEM_CLOSE;
- * its memory and its GPU address come free when the batches that were submitted
- * before are done.
+ * The buffer is bound in the file's address space. GEM_CLOSE closes the handle; memory
+ * and GPU address are freed when all batches submitted before that are done.
  */
 struct drm_salvo_bo_create {
-	/** @size: Bytes, not zero; rounded up to whole pages, out. */
+	/** @size: Size in bytes, not zero. Out: rounded up to whole pages. */
 	__u64 size;
 
 	/** @flags: DRM_SALVO_BO_EXEC, DRM_SALVO_BO_READONLY. */
@@ -217,7 +216,7 @@ struct drm_salvo_bo_create {
 };
 
 /**
- * struct drm_salvo_bo_mmap_offset - BO_MMAP_OFFSET: the offset to map a buffer at.
+ * struct drm_salvo_bo_mmap_offset - BO_MMAP_OFFSET: get the offset for mmap().
  */
 struct drm_salvo_bo_mmap_offset {
 	/** @handle: GEM handle. */
@@ -231,7 +230,7 @@ struct drm_salvo_bo_mmap_offset {
 };
 
 /**
- * struct drm_salvo_bo_query - BO_QUERY: what a buffer is; the way to learn it of an imported one.
+ * struct drm_salvo_bo_query - BO_QUERY: size, GPU address and flags, also of imported buffers.
  */
 struct drm_salvo_bo_query {
 	/** @handle: GEM handle. */
@@ -240,17 +239,17 @@ struct drm_salvo_bo_query {
 	/** @flags: DRM_SALVO_BO_*, out. */
 	__u32 flags;
 
-	/** @size: Bytes, out. */
+	/** @size: Size in bytes, out. */
 	__u64 size;
 
-	/** @address: GPU address in this file's address space, out. */
+	/** @address: GPU address, out. */
 	__u64 address;
 };
 
 /**
- * struct drm_salvo_bo_set_label - BO_SET_LABEL: name a buffer, for people who debug.
+ * struct drm_salvo_bo_set_label - BO_SET_LABEL: set the label of a buffer, for debugging.
  *
- * The label is the buffer's: who shares it sees and sets the same one.
+ * A shared buffer has one label, which each file that has it can set.
  */
 struct drm_salvo_bo_set_label {
 	/** @handle: GEM handle. */
@@ -260,26 +259,26 @@ struct drm_salvo_bo_set_label {
 	__u32 pad;
 
 	/**
-	 * @label: User address of a string that ends with a zero, at most
-	 * @max_label_bytes of struct drm_salvo_device_info with it, else E2BIG. A
-	 * zero address takes the label away.
+	 * @label: User address of a zero-terminated string of at most @max_label_bytes
+	 * (struct drm_salvo_device_info) including the zero, else E2BIG. A zero address
+	 * removes the label.
 	 */
 	__u64 label;
 };
 
 /**
- * enum drm_salvo_priority - Which context's batches go first.
+ * enum drm_salvo_priority - Priority of a context.
  *
- * Batches that wait for room on the GPU go there in the order of their contexts'
- * priorities, and in turns between contexts of the same priority. A work-group that runs
- * is not interrupted, but whenever a unit has ended some, within about 2 ms if they are
- * short, it goes on with the highest priority that is on the GPU, of whatever file. Fences
- * signal in the order in which their batches went to the GPU, so that of a batch waits for
- * those that were there before; but those of high priority and all others do not wait for
- * each other, on a GPU with two rings.
+ * Queued batches are put on the GPU in the order of their contexts' priorities, and
+ * round-robin between contexts of the same priority. A running work-group is not
+ * preempted; but after each chunk of work-groups, which takes about 2 ms if they are short,
+ * a unit continues with the highest priority on the GPU, of any file. Fences signal in the
+ * order in which their batches were put on the GPU, so a fence waits for those of earlier
+ * batches; on a GPU with two rings, fences of high priority and others do not wait for each
+ * other.
  */
 enum drm_salvo_priority {
-	/** @DRM_SALVO_PRIORITY_NORMAL: What a context has that asks for nothing. */
+	/** @DRM_SALVO_PRIORITY_NORMAL: Default. */
 	DRM_SALVO_PRIORITY_NORMAL = 0,
 	/** @DRM_SALVO_PRIORITY_LOW: After all others. */
 	DRM_SALVO_PRIORITY_LOW = 1,
@@ -288,7 +287,7 @@ enum drm_salvo_priority {
 };
 
 /**
- * struct drm_salvo_ctx_create - CTX_CREATE: a queue for batches.
+ * struct drm_salvo_ctx_create - CTX_CREATE: create a context.
  *
  * A file has at most @max_contexts of struct drm_salvo_device_info, else E2BIG.
  */
@@ -299,7 +298,7 @@ struct drm_salvo_ctx_create {
 	/** @id: Identifier of the context, never zero, out. */
 	__u32 id;
 
-	/** @eu_mask: Execution units its batches may use, bit 0 is unit 0; zero means all. */
+	/** @eu_mask: Execution units that its batches may use; bit 0 is unit 0, zero means all. */
 	__u64 eu_mask;
 
 	/** @priority: One of enum drm_salvo_priority. */
@@ -310,7 +309,7 @@ struct drm_salvo_ctx_create {
 };
 
 /**
- * struct drm_salvo_ctx_destroy - CTX_DESTROY: end a context; its batches in flight complete.
+ * struct drm_salvo_ctx_destroy - CTX_DESTROY: destroy a context; its batches in flight complete.
  */
 struct drm_salvo_ctx_destroy {
 	/** @id: The context. */
@@ -320,38 +319,38 @@ struct drm_salvo_ctx_destroy {
 	__u32 pad;
 };
 
-/** define DRM_SALVO_CTX_BANNED - A batch of the context hung or faulted; SUBMIT gives EIO. */
+/** define DRM_SALVO_CTX_BANNED - A batch hung or faulted; SUBMIT fails with EIO. */
 #define DRM_SALVO_CTX_BANNED	(1 << 0)
 
 /**
- * enum drm_salvo_fault_kind - Why a batch could not go on.
+ * enum drm_salvo_fault_kind - Why a batch failed.
  */
 enum drm_salvo_fault_kind {
-	/** @DRM_SALVO_FAULT_NONE: Nothing has happened. */
+	/** @DRM_SALVO_FAULT_NONE: No fault. */
 	DRM_SALVO_FAULT_NONE = 0,
-	/** @DRM_SALVO_FAULT_RING: The GPU could not read what the driver gave it. */
+	/** @DRM_SALVO_FAULT_RING: The GPU could not read the ring entry or the packet. */
 	DRM_SALVO_FAULT_RING = 1,
 	/** @DRM_SALVO_FAULT_DMA: An access to system memory failed. */
 	DRM_SALVO_FAULT_DMA = 2,
-	/** @DRM_SALVO_FAULT_PACKET: The GPU refused the batch as a whole. */
+	/** @DRM_SALVO_FAULT_PACKET: The GPU rejected the packet. */
 	DRM_SALVO_FAULT_PACKET = 3,
-	/** @DRM_SALVO_FAULT_PAGE: No buffer of the file is there, or it forbids the access. */
+	/** @DRM_SALVO_FAULT_PAGE: The address is in no buffer that allows the access. */
 	DRM_SALVO_FAULT_PAGE = 4,
-	/** @DRM_SALVO_FAULT_KERNEL: Any other way that a kernel cannot go on. */
+	/** @DRM_SALVO_FAULT_KERNEL: Any other fault of a kernel. */
 	DRM_SALVO_FAULT_KERNEL = 5,
-	/** @DRM_SALVO_FAULT_STACK: A work-item ran over its private memory. */
+	/** @DRM_SALVO_FAULT_STACK: A work-item overflowed its private memory. */
 	DRM_SALVO_FAULT_STACK = 6,
-	/** @DRM_SALVO_FAULT_LOCAL: A work-item ran out of local memory. */
+	/** @DRM_SALVO_FAULT_LOCAL: An access outside of the local memory. */
 	DRM_SALVO_FAULT_LOCAL = 7,
-	/** @DRM_SALVO_FAULT_ARITHMETIC: Division by zero, or overflow of one. */
+	/** @DRM_SALVO_FAULT_ARITHMETIC: Division by zero, or overflow of a division. */
 	DRM_SALVO_FAULT_ARITHMETIC = 8,
 	/** @DRM_SALVO_FAULT_INSTRUCTION: Illegal or privileged instruction. */
 	DRM_SALVO_FAULT_INSTRUCTION = 9,
-	/** @DRM_SALVO_FAULT_BARRIER: Not all work-items of a group reached a barrier. */
+	/** @DRM_SALVO_FAULT_BARRIER: Not all work-items of a work-group reached a barrier. */
 	DRM_SALVO_FAULT_BARRIER = 10,
-	/** @DRM_SALVO_FAULT_SYSCALL: A kernel called the operating system. */
+	/** @DRM_SALVO_FAULT_SYSCALL: A kernel made a system call. */
 	DRM_SALVO_FAULT_SYSCALL = 11,
-	/** @DRM_SALVO_FAULT_HANG: The batch ran longer than the driver's time limit. */
+	/** @DRM_SALVO_FAULT_HANG: The batch ran longer than the driver's timeout. */
 	DRM_SALVO_FAULT_HANG = 256,
 };
 
@@ -363,36 +362,36 @@ enum drm_salvo_fault_kind {
 #define DRM_SALVO_ACCESS_EXEC	(1 << 2)
 
 /**
- * struct drm_salvo_fault - What went wrong with a batch, as far as is known.
+ * struct drm_salvo_fault - Fault of a batch.
  */
 struct drm_salvo_fault {
-	/** @kind: One of enum drm_salvo_fault_kind; a number not listed is a newer GPU's. */
+	/** @kind: One of enum drm_salvo_fault_kind; newer GPUs may report others. */
 	__u32 kind;
 
-	/** @access: DRM_SALVO_ACCESS_* that was tried, or zero. */
+	/** @access: DRM_SALVO_ACCESS_* of the access, or zero. */
 	__u32 access;
 
 	/** @address: GPU address of the access, or zero. */
 	__u64 address;
 
-	/** @batch: The batch: what @submitted was when it had been accepted, so the first is 1. */
+	/** @batch: Position of the batch in the context; the first batch is 1. */
 	__u64 batch;
 
 	/** @command: Index of the command in the batch, or ~0. */
 	__u32 command;
 
-	/** @done: Commands of the batch that ended well before. */
+	/** @done: Number of commands of the batch that were done before. */
 	__u32 done;
 
-	/** @group: Linear number of the work-group, x fastest. */
+	/** @group: Linear index of the work-group, x fastest. */
 	__u64 group;
 
-	/** @item: Linear number of the work-item in its group, or ~0 if it is not known. */
+	/** @item: Linear index of the work-item in its work-group, or ~0 if it is not known. */
 	__u32 item;
 
 	/**
-	 * @items: If @item is ~0: zero, or bits 0 to 15 are the number of the first, and bits 16 to
-	 * 31 how many follow it in the row, of the work-items of which it was one.
+	 * @items: If @item is ~0, zero or the range of work-items that it is in: bits 0 to 15 are
+	 * the index of the first one, bits 16 to 31 the number of those that follow it.
 	 */
 	__u32 items;
 };
@@ -407,22 +406,22 @@ struct drm_salvo_ctx_query {
 	/** @state: DRM_SALVO_CTX_BANNED or zero, out. */
 	__u32 state;
 
-	/** @submitted: Batches that SUBMIT accepted, out. */
+	/** @submitted: Number of batches submitted, out. */
 	__u64 submitted;
 
-	/** @completed: Batches that ended, well or not, out. */
+	/** @completed: Number of batches that ended, including failed ones, out. */
 	__u64 completed;
 
-	/** @failed: Batches that ended with an error, out. */
+	/** @failed: Number of batches that ended with an error, out. */
 	__u64 failed;
 
-	/** @guilty: Batches of the context that hung or faulted, out. */
+	/** @guilty: Number of batches that hung or faulted, out. */
 	__u64 guilty;
 
-	/** @innocent: Resets for another's hang with a batch of this context on the GPU, out. */
+	/** @innocent: Number of resets, for other contexts' hangs, that ended its batches, out. */
 	__u64 innocent;
 
-	/** @fault: The first fault, which banned the context; zeros if there was none, out. */
+	/** @fault: The first fault, which banned the context; zero if there was none, out. */
 	struct drm_salvo_fault fault;
 };
 
@@ -430,7 +429,7 @@ struct drm_salvo_ctx_query {
  * enum drm_salvo_command_type - The commands of a batch.
  *
  * DISPATCH, COPY, FILL and TIMESTAMP are work. Without pipe controls all work of
- * a batch may run at the same time, in any order.
+ * a batch may run concurrently and in any order.
  */
 enum drm_salvo_command_type {
 	/** @DRM_SALVO_DISPATCH: Run a kernel over a range of work-items. */
@@ -445,7 +444,7 @@ enum drm_salvo_command_type {
 	DRM_SALVO_TIMESTAMP = 5,
 };
 
-/** define DRM_SALVO_DISPATCH_BARRIERS - The kernel has barriers: each work-item is a thread. */
+/** define DRM_SALVO_DISPATCH_BARRIERS - The kernel needs a user-level thread per work-item. */
 #define DRM_SALVO_DISPATCH_BARRIERS	(1 << 0)
 /** define DRM_SALVO_PIPE_CONTROL_ALL - All work after the command waits for all work before it. */
 #define DRM_SALVO_PIPE_CONTROL_ALL	(1 << 0)
@@ -466,7 +465,7 @@ struct drm_salvo_command {
 	/** @entry: DISPATCH: GPU address of the kernel's entry in an executable buffer. */
 	__u64 entry;
 
-	/** @eu_mask: DISPATCH: units that may run it, within the context's; zero means those. */
+	/** @eu_mask: DISPATCH: subset of the context's units that may run it; zero means all. */
 	__u64 eu_mask;
 
 	/** @items: DISPATCH: work-items in x, y and z; at least 1 each. */
@@ -474,45 +473,45 @@ struct drm_salvo_command {
 
 	/**
 	 * @group: DISPATCH: work-items of a work-group in x, y and z; at least 1 each.
-	 * Where @items is no multiple of it the last work-groups are smaller.
+	 * The last work-groups are smaller if @items is not a multiple of it.
 	 */
 	__u32 group[3];
 
-	/** @args_offset: DISPATCH: start of its arguments in the blob, a multiple of 16. */
+	/** @args_offset: DISPATCH: offset of its arguments in the blob, a multiple of 16. */
 	__u32 args_offset;
 
-	/** @args_size: DISPATCH: bytes of its arguments. */
+	/** @args_size: DISPATCH: size of its arguments. */
 	__u32 args_size;
 
-	/** @local_size: DISPATCH: bytes of local memory for each work-group. */
+	/** @local_size: DISPATCH: local memory of each work-group in bytes. */
 	__u32 local_size;
 
-	/** @dims: DISPATCH: dimensions of the range, 1 to 3, as the kernel sees it. */
+	/** @dims: DISPATCH: number of dimensions, 1 to 3, as returned by get_work_dim(). */
 	__u32 dims;
 
 	/** @consumer: PIPE_CONTROL: index of the command that waits. */
 	__u32 consumer;
 
-	/** @producer: PIPE_CONTROL: index of the command that it waits for, less than @consumer. */
+	/** @producer: PIPE_CONTROL: index of the command that it waits for, below @consumer. */
 	__u32 producer;
 
-	/** @dst: COPY, FILL: GPU address written; TIMESTAMP: of 8 bytes, aligned to 8. */
+	/** @dst: COPY, FILL, TIMESTAMP: GPU address written; for TIMESTAMP a multiple of 8. */
 	__u64 dst;
 
-	/** @src: COPY: GPU address read. The two ranges must not overlap. */
+	/** @src: COPY: GPU address read; must not overlap with the destination. */
 	__u64 src;
 
-	/** @size: COPY, FILL: bytes, not zero; for FILL a multiple of 4, as @dst. */
+	/** @size: COPY, FILL: size in bytes, not zero; for FILL a multiple of 4, as is @dst. */
 	__u64 size;
 
-	/** @pattern: FILL: the value. */
+	/** @pattern: FILL: 32-bit pattern. */
 	__u32 pattern;
 
 	/** @pad: Must be zero. */
 	__u32 pad;
 };
 
-/** define DRM_SALVO_SYNC_TIMELINE - @point of a timeline syncobj; else it is binary. */
+/** define DRM_SALVO_SYNC_TIMELINE - Timeline syncobj; otherwise it is binary. */
 #define DRM_SALVO_SYNC_TIMELINE	(1 << 0)
 
 /**
@@ -525,14 +524,14 @@ struct drm_salvo_sync {
 	/** @flags: DRM_SALVO_SYNC_TIMELINE or zero. */
 	__u32 flags;
 
-	/** @point: Point of a timeline, not zero; zero for a binary syncobj. */
+	/** @point: Timeline point, not zero; zero for a binary syncobj. */
 	__u64 point;
 };
 
 /**
- * struct drm_salvo_profile - When a command of a batch ran, in ticks of the GPU's clock.
+ * struct drm_salvo_profile - Timestamps of a command, in ticks of the GPU's clock.
  *
- * A pipe control leaves its element zero.
+ * The element of a pipe control is zero.
  */
 struct drm_salvo_profile {
 	/** @queued: The command processor read the command. */
@@ -551,9 +550,9 @@ struct drm_salvo_profile {
 /**
  * struct drm_salvo_submit - SUBMIT: one batch, one packet, one interrupt.
  *
- * Beside @waits the batch waits for the fences that others have put on the buffers
- * which this file has exported or imported, all of them, and its own fence is put
- * there. Batches of the same file wait for each other only where @waits says so.
+ * In addition to @waits, the batch waits for the fences that other users have added to all
+ * buffers that this file has exported or imported, and adds its own fence there. Batches
+ * of one file wait for each other only if @waits says so.
  */
 struct drm_salvo_submit {
 	/** @ctx_id: The context. */
@@ -568,13 +567,13 @@ struct drm_salvo_submit {
 	/** @waits: Array of struct drm_salvo_sync to wait for before the batch starts. */
 	struct drm_salvo_array waits;
 
-	/** @signals: Array of struct drm_salvo_sync to signal when all of the batch is done. */
+	/** @signals: Array of struct drm_salvo_sync to signal when the batch is done. */
 	struct drm_salvo_array signals;
 
 	/** @args: User address of the argument blob; zero if @args_size is zero. */
 	__u64 args;
 
-	/** @args_size: Bytes of the argument blob. */
+	/** @args_size: Size of the argument blob. */
 	__u32 args_size;
 
 	/** @pad: Must be zero. */
