@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * space.c - address spaces as processes, as the device sees them
- *
- * The command processor has read a packet when it comes here, and has checked its head. It is
- * copied into the block that the device shares with the process of its address space
- * (space_block.h), where another GPU checks all the rest and runs it inside of a sandbox
- * (sandbox.c). The device plays the driver to that one, and believes little of what it reads in
- * the block (space_jobs.c). So a kernel that overwrites whatever its process can write spoils its
- * own address space; the worst is that a batch fails or does not end, and then the driver's kill
- * ends the process. One that says it is done and computes on is ended when the heart beats.
+ * space.c - one address space and its process, as the device sees them
  *
  * A process has the bindings that its address space had when it was forked. After a
- * change the next batch needs the next process, which starts while the old one ends; an
- * UNBIND packet is done when no process has the range any more. Both wait until the
- * batches that the old process has are done.
+ * change the next batch needs a new process, which starts while the old one exits; an
+ * UNBIND packet is done when no process has the range mapped any more. Both wait until the
+ * batches of the old process are done.
  *
- * Each address space has a thread that waits for its process: it takes what is done,
- * buries the process, starts the next, sends what had to wait. The command
- * processor sends by itself if nothing is in the way, so that a batch in a warm address
- * space goes straight to the process.
+ * Each address space has a thread. It collects jobs that are done, reaps the process,
+ * starts the next one, and sends jobs that had to wait. The command processor sends a job
+ * itself if nothing is in the way, so that a batch in a warm address space goes straight
+ * to the process.
  *
- * That thread sleeps. To wake it takes longer than a small batch, and it would compete
- * with units for a core; so a thread of the owner that is awake anyway, as it has just rung
- * a doorbell, may take what is done itself for a while (salvo_gpu_poll()). While it promises to
- * come again the process wakes nobody. When it leaves it says that in the block first and
- * looks at the fences once more, and the process counts @told up before it reads that; so one
- * of the two sees the other (tests/spin/completion.pml).
+ * The thread sleeps. Waking it takes longer than a small batch, and it would compete
+ * with units for a core. So a thread of the owner that is awake anyway, because it has just
+ * rung a doorbell, may collect jobs itself for a while (salvo_gpu_poll()). While it promises to
+ * poll again the process wakes nobody. Before it leaves it sets @wants_wake in the block and
+ * then reads the fences once more; the process increments @completion_seq before it reads
+ * @wants_wake. So at least one of the two sees the other (tests/spin/completion.pml).
  *
- * Locks: that of the list, then that of an address space, then those of job.c and aspace.c. Jobs
- * are ended with none of them held, as that may call the command processor.
+ * Locks: that of the list, then that of the address space, then those of jobs.c and aspace.c. Jobs
+ * are ended with none of them held, as that may run the rings.
  */
 #include "space.h"
 
@@ -42,18 +34,16 @@
 #include <unistd.h>
 #include "clock.h"
 #include "gpu.h"
-#include "isolation.h"
 #include "space_jobs.h"
+#include "spaces.h"
 
 /*
- * A context that its process does not kill in this time goes with the process, and so do
- * other contexts of the address space: on a loaded machine an honest process needs a while.
+ * Time that a process has to kill a context before the process is killed, with the
+ * other contexts of the address space: an honest process on a loaded machine may be slow.
  */
 #define KILL_NS		1000000000u
-/* CPU time between two looks of a process that has nothing to do but to look, on all units */
+/* CPU time of an idle process between two samples that only polling can explain, on all units */
 #define IDLE_NS		5000000u
-/* On a loaded machine processes take their time to end: the heart goes on meanwhile. */
-#define BEAT_NS		50000000u
 
 static void kick(struct salvo_space *space)
 {
@@ -111,7 +101,7 @@ static struct salvo_space_block *make_block(int fd)
 	return block;
 }
 
-/* The process finds what is sent meanwhile when it is there. */
+/* Jobs can be sent before the process has started. */
 static bool start_process(struct salvo_space *space)
 {
 	const int block_fd = memory_file("salvo-block", sizeof(*space->block));
@@ -119,7 +109,7 @@ static bool start_process(struct salvo_space *space)
 	uint32_t ranges = 0;
 	unsigned int r;
 
-	/* Before the bindings are read: what changes afterwards is a change. */
+	/* Before the bindings are read: a later change makes the process stale. */
 	space->stale = false;
 	ranges_fd = ranges_file(space, &ranges);
 	if (block_fd >= 0 && ranges_fd >= 0)
@@ -162,7 +152,7 @@ static void stop_process(struct salvo_space *space)
 	salvo_zygote_kill(&space->spaces->zygote, space->id);
 }
 
-/* Ends a process that has no jobs, without waiting. Returns false if too many are on their way. */
+/* Kills a process without jobs and does not wait. Returns false if too many are exiting. */
 static bool leave_process(struct salvo_space *space)
 {
 	stop_process(space);
@@ -185,7 +175,7 @@ static void take_waiting(struct salvo_space *space, struct salvo_gpu_job **done)
 		salvo_space_add_done(done, job);
 }
 
-/* Sends what waits, as far as it can be sent now. */
+/* Sends jobs that wait, as far as possible now. */
 static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
@@ -220,22 +210,7 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 	}
 }
 
-/* Ends the jobs of a list, with no lock held. */
-static void end_jobs(struct salvo_spaces *spaces, struct salvo_gpu_job *job)
-{
-	bool starved = false;
-
-	while (job) {
-		struct salvo_gpu_job *next = job->ctx_next;
-
-		starved |= salvo_gpu_jobs_end(job);
-		job = next;
-	}
-	if (starved)
-		salvo_gpu_run_rings(spaces->gpu, ~0u);
-}
-
-/* Returns when there may be something new, with the lock held as before. */
+/* Sleeps until something may have happened. Drops the lock meanwhile. */
 static void wait_for_events(struct salvo_space *space, uint32_t kicked)
 {
 	struct salvo_space_block *block = space->block;
@@ -254,30 +229,9 @@ static void wait_for_events(struct salvo_space *space, uint32_t kicked)
 	pthread_mutex_lock(&space->lock);
 }
 
-/* Leaves the list, unless there is something to do after all. */
-static bool leave(struct salvo_space *space)
+bool salvo_space_is_over(const struct salvo_space *space)
 {
-	struct salvo_spaces *spaces = space->spaces;
-	struct salvo_space **at;
-	bool over;
-
-	pthread_mutex_lock(&spaces->lock);
-	pthread_mutex_lock(&space->lock);
-	over = space->ending && !space->waiting && !space->block &&
-		       !space->leaving_count;
-	pthread_mutex_unlock(&space->lock);
-	if (over) {
-		for (at = &spaces->list; *at != space; at = &(*at)->next)
-			;
-		*at = space->next;
-		spaces->count--;
-		if (space->prio_slot < SALVO_PRIO_SLOTS)
-			spaces->prio_slots &= ~(1ull << space->prio_slot);
-		if (!spaces->list)
-			pthread_cond_broadcast(&spaces->empty);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-	return over;
+	return space->ending && !space->waiting && !space->block && !space->leaving_count;
 }
 
 static void *space_main(void *arg)
@@ -299,51 +253,35 @@ static void *space_main(void *arg)
 		if (space->ending && space->block && !salvo_space_has_sent(space, 0))
 			stop_process(space);
 		advance(space, &done);
-		over = space->ending && !space->waiting && !space->block &&
-		       !space->leaving_count;
+		over = salvo_space_is_over(space);
 		if (!done && !over)
 			wait_for_events(space, kicked);
 		pthread_mutex_unlock(&space->lock);
 		if (done) {
-			end_jobs(space->spaces, done);
+			salvo_spaces_end_jobs(space->spaces, done);
 			salvo_irqs_raise(&space->spaces->gpu->irqs);
-		}
-		if (!done && over && leave(space))
+		} else if (over && salvo_spaces_remove(space)) {
 			break;
+		}
 	}
 	pthread_mutex_destroy(&space->lock);
 	free(space);
 	return NULL;
 }
 
-/* --- what the GPU asks for ---------------------------------------------------------------- */
-
-static struct salvo_space *find_locked(struct salvo_spaces *spaces, uint32_t asid)
+struct salvo_space *salvo_space_create(struct salvo_spaces *spaces, uint32_t asid,
+				       uint32_t prio_slot)
 {
-	struct salvo_space *space;
-
-	for (space = spaces->list; space && space->asid != asid; space = space->next)
-		;
-	return space;
-}
-
-static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t asid)
-{
-	struct salvo_space *space;
+	struct salvo_space *space = calloc(1, sizeof(*space));
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int err;
 
-	if (spaces->count == SALVO_SPACES_MOST)
-		return NULL;
-	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
 	space->spaces = spaces;
 	space->asid = asid;
-	space->prio_slot = SALVO_PRIO_NO_SLOT;
-	if (~spaces->prio_slots)
-		space->prio_slot = __builtin_ctzll(~spaces->prio_slots);
+	space->prio_slot = prio_slot;
 	pthread_mutex_init(&space->lock, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -357,64 +295,34 @@ static struct salvo_space *create_locked(struct salvo_spaces *spaces, uint32_t a
 		free(space);
 		return NULL;
 	}
-	if (space->prio_slot < SALVO_PRIO_SLOTS)
-		spaces->prio_slots |= 1ull << space->prio_slot;
-	space->next = spaces->list;
-	spaces->list = space;
-	spaces->count++;
 	return space;
 }
 
-static void submit(struct salvo_spaces *spaces, struct salvo_gpu_job *job)
-{
-	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
-	struct salvo_space *space;
+/* --- requests of the GPU, with the lock held ---------------------------------------------- */
 
-	job->ctx_next = NULL;
-	pthread_mutex_lock(&spaces->lock);
-	space = find_locked(spaces, job->entry.asid);
-	if (!space && job->entry.ctx) {
-		space = create_locked(spaces, job->entry.asid);
-		if (!space)
-			salvo_space_fail(job, SALVO_FAULT_NO_COMMAND, SALVO_FAULT_KERNEL, &nothing);
-	}
-	if (!space) {
-		pthread_mutex_unlock(&spaces->lock);
-		end_jobs(spaces, job);
-		return;
-	}
-	pthread_mutex_lock(&space->lock);
-	pthread_mutex_unlock(&spaces->lock);
+void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job)
+{
 	/* The end of an address space may be followed by a new one of the same number. */
 	space->ending = !job->entry.ctx && job->ends_space;
-	if (space->waiting || !job->entry.ctx || !space->block || space->stale ||
-	    space->stopped || space->killing || space->gone || !salvo_space_send(space, job)) {
-		if (space->waiting)
-			space->last_waiting->ctx_next = job;
-		else
-			space->waiting = job;
-		space->last_waiting = job;
-		kick(space);
-	}
-	pthread_mutex_unlock(&space->lock);
+	if (!space->waiting && job->entry.ctx && space->block && !space->stale &&
+	    !space->stopped && !space->killing && !space->gone && salvo_space_send(space, job))
+		return;
+	if (space->waiting)
+		space->last_waiting->ctx_next = job;
+	else
+		space->waiting = job;
+	space->last_waiting = job;
+	kick(space);
 }
 
-static void changed(struct salvo_spaces *spaces, uint32_t asid)
+void salvo_space_end(struct salvo_space *space)
 {
-	struct salvo_space *space;
-
-	pthread_mutex_lock(&spaces->lock);
-	space = find_locked(spaces, asid);
-	if (space) {
-		pthread_mutex_lock(&space->lock);
-		space->stale = true;
-		pthread_mutex_unlock(&space->lock);
-	}
-	pthread_mutex_unlock(&spaces->lock);
+	space->ending = true;
+	stop_process(space);
+	kick(space);
 }
 
-/* The process is asked first; if it does not obey it has to go. */
-static void kill_in(struct salvo_space *space, uint32_t ctx)
+void salvo_space_kill(struct salvo_space *space, uint32_t ctx)
 {
 	const uint32_t request = space->spaces->gpu->kill_request;
 	struct salvo_space_block *block = space->block;
@@ -436,21 +344,7 @@ static void kill_in(struct salvo_space *space, uint32_t ctx)
 	kick(space);
 }
 
-static void kill_context(struct salvo_spaces *spaces, uint32_t ctx)
-{
-	struct salvo_space *space;
-
-	pthread_mutex_lock(&spaces->lock);
-	for (space = spaces->list; space; space = space->next) {
-		pthread_mutex_lock(&space->lock);
-		kill_in(space, ctx);
-		pthread_mutex_unlock(&space->lock);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-}
-
-/* Returns whether the process has jobs, or will get some. */
-static bool poll_space(struct salvo_space *space, bool stay, struct salvo_gpu_job **done)
+bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job **done)
 {
 	struct salvo_space_block *block = space->block;
 	const bool busy = block && salvo_space_has_sent(space, 0);
@@ -463,30 +357,13 @@ static bool poll_space(struct salvo_space *space, bool stay, struct salvo_gpu_jo
 	if (!busy || atomic_load(&block->completion_seq) == space->completion_seen)
 		return busy || space->waiting;
 	salvo_space_collect(space, done);
-	/* Its thread does all the rest. */
+	/* Its thread does the rest. */
 	if (space->waiting || space->killing || space->ending)
 		kick(space);
 	if (salvo_space_has_sent(space, 0))
 		return true;
 	atomic_store(&block->wants_wake, 1);
 	return space->waiting;
-}
-
-static bool poll_all(struct salvo_spaces *spaces, bool stay)
-{
-	struct salvo_gpu_job *done = NULL;
-	struct salvo_space *space;
-	bool busy = false;
-
-	pthread_mutex_lock(&spaces->lock);
-	for (space = spaces->list; space; space = space->next) {
-		pthread_mutex_lock(&space->lock);
-		busy |= poll_space(space, stay, &done);
-		pthread_mutex_unlock(&space->lock);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-	end_jobs(spaces, done);
-	return busy;
 }
 
 static uint64_t cpu_time(pid_t pid)
@@ -499,8 +376,8 @@ static uint64_t cpu_time(pid_t pid)
 	return time.tv_sec * SALVO_CLOCK_HZ + time.tv_nsec;
 }
 
-/* Nobody asks for a kill of a process that has nothing to do, but it may have said so only. */
-static void check_idle(struct salvo_space *space)
+/* The driver asks for no kill of a process that claims to be idle. */
+void salvo_space_check_idle(struct salvo_space *space)
 {
 	uint64_t cpu, sent = 0;
 	unsigned int r;
@@ -518,8 +395,8 @@ static void check_idle(struct salvo_space *space)
 	space->last_sent = sent;
 }
 
-/* Of several processes on one core it shows who has been at its batch for longest: it may hang. */
-static void show_unit(struct salvo_space *space, unsigned int number, uint64_t *since)
+/* Of several processes on one core it shows the job that was sent first: it may hang. */
+void salvo_space_sample_unit(struct salvo_space *space, unsigned int number, uint64_t *since)
 {
 	struct salvo_unit_regs *out = &space->spaces->gpu->regs->unit[number];
 	struct salvo_unit_regs unit;
@@ -551,51 +428,7 @@ static void show_unit(struct salvo_space *space, unsigned int number, uint64_t *
 	}
 }
 
-static void sample(struct salvo_spaces *spaces)
-{
-	struct salvo_gpu *gpu = spaces->gpu;
-	struct salvo_space *space;
-	uint64_t since[SALVO_MAX_UNITS] = { 0 };
-	unsigned int i;
-
-	pthread_mutex_lock(&spaces->lock);
-	for (i = 0; i < gpu->queues.topology.units; i++)
-		gpu->regs->unit[i].state = SALVO_UNIT_IDLE;
-	for (space = spaces->list; space; space = space->next) {
-		pthread_mutex_lock(&space->lock);
-		for (i = 0; space->block && i < gpu->queues.topology.units; i++)
-			show_unit(space, i, &since[i]);
-		check_idle(space);
-		pthread_mutex_unlock(&space->lock);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-}
-
-static void stop(struct salvo_spaces *spaces)
-{
-	struct salvo_space *space;
-
-	pthread_mutex_lock(&spaces->lock);
-	for (space = spaces->list; space; space = space->next) {
-		pthread_mutex_lock(&space->lock);
-		space->ending = true;
-		stop_process(space);
-		kick(space);
-		pthread_mutex_unlock(&space->lock);
-	}
-	while (spaces->list) {
-		const struct timespec time = salvo_clock_in(BEAT_NS);
-
-		pthread_cond_clockwait(&spaces->empty, &spaces->lock, CLOCK_MONOTONIC, &time);
-		salvo_gpu_beat(spaces->gpu);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-	sample(spaces);
-}
-
-/* --- lifetime --------------------------------------------------------------------------- */
-
-static void handle_event(struct salvo_space *space, const struct salvo_zygote_event *event)
+void salvo_space_handle_event(struct salvo_space *space, const struct salvo_zygote_event *event)
 {
 	unsigned int i;
 
@@ -617,97 +450,9 @@ static void handle_event(struct salvo_space *space, const struct salvo_zygote_ev
 	}
 }
 
-static void *reaper_main(void *arg)
+void salvo_space_lost(struct salvo_space *space)
 {
-	struct salvo_spaces *spaces = arg;
-	struct salvo_zygote_event event;
-	struct salvo_space *space;
-
-	while (salvo_zygote_next(&spaces->zygote, &event)) {
-		pthread_mutex_lock(&spaces->lock);
-		for (space = spaces->list; space; space = space->next) {
-			pthread_mutex_lock(&space->lock);
-			handle_event(space, &event);
-			pthread_mutex_unlock(&space->lock);
-		}
-		pthread_mutex_unlock(&spaces->lock);
-	}
-	if (!atomic_load(&spaces->ending) && spaces->gpu->config.lost)
-		spaces->gpu->config.lost(spaces->gpu->config.cookie);
-	/* Without the zygote its children are gone too. */
-	pthread_mutex_lock(&spaces->lock);
-	for (space = spaces->list; space; space = space->next) {
-		pthread_mutex_lock(&space->lock);
-		space->gone = true;
-		space->leaving_count = 0;
-		kick(space);
-		pthread_mutex_unlock(&space->lock);
-	}
-	pthread_mutex_unlock(&spaces->lock);
-	return NULL;
+	space->gone = true;
+	space->leaving_count = 0;
+	kick(space);
 }
-
-static int create(struct salvo_gpu *gpu, struct salvo_spaces **out)
-{
-	struct salvo_sandbox sandbox = {
-		.config = gpu->config, .topology = &gpu->queues.topology,
-		.va_bytes = gpu->aspaces.bytes + gpu->aspaces.window_bytes,
-	};
-	struct salvo_spaces *spaces = calloc(1, sizeof(*spaces));
-	int err;
-
-	if (!spaces)
-		return -ENOMEM;
-	spaces->gpu = gpu;
-	spaces->prio_table = salvo_prio_table_create();
-	if (!spaces->prio_table) {
-		err = -ENOMEM;
-		goto err_free;
-	}
-	sandbox.config.va_base = (uintptr_t)gpu->aspaces.base;
-	sandbox.prio_table = spaces->prio_table;
-	err = salvo_zygote_create(&spaces->zygote, &sandbox);
-	if (err)
-		goto err_board;
-	pthread_mutex_init(&spaces->lock, NULL);
-	pthread_cond_init(&spaces->empty, NULL);
-	if (pthread_create(&spaces->reaper, NULL, reaper_main, spaces)) {
-		err = -EAGAIN;
-		goto err_zygote;
-	}
-	*out = spaces;
-	return 0;
-
-err_zygote:
-	pthread_cond_destroy(&spaces->empty);
-	pthread_mutex_destroy(&spaces->lock);
-	salvo_zygote_destroy(&spaces->zygote);
-err_board:
-	salvo_prio_table_destroy(spaces->prio_table);
-err_free:
-	free(spaces);
-	return err;
-}
-
-static void destroy(struct salvo_spaces *spaces)
-{
-	atomic_store(&spaces->ending, true);
-	salvo_zygote_hang_up(&spaces->zygote);
-	pthread_join(spaces->reaper, NULL);
-	salvo_zygote_destroy(&spaces->zygote);
-	salvo_prio_table_destroy(spaces->prio_table);
-	pthread_cond_destroy(&spaces->empty);
-	pthread_mutex_destroy(&spaces->lock);
-	free(spaces);
-}
-
-const struct salvo_isolation salvo_processes = {
-	.create = create,
-	.destroy = destroy,
-	.submit = submit,
-	.changed = changed,
-	.kill = kill_context,
-	.stop = stop,
-	.poll = poll_all,
-	.sample = sample,
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space.h - address spaces as processes, as the device sees them
+ * space.h - one address space and its process, as the device sees them
  */
 #ifndef SALVO_SPACE_H
 #define SALVO_SPACE_H
@@ -10,42 +10,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "prio_table.h"
 #include "jobs.h"
+#include "prio_table.h"
 #include "salvo_hw.h"
 #include "space_block.h"
-#include "zygote.h"
 
-/*
- * Address spaces that may have a process at one time. Each takes some threads of the host, and
- * nothing but this keeps a hostile driver from having any number of them.
- */
-#define SALVO_SPACES_MOST	1024u
-/* Processes of one address space that may be on their way out at one time */
+/* Processes of one address space that may be exiting at one time */
 #define SALVO_SPACE_LEAVING	4u
 
+struct salvo_spaces;
+struct salvo_zygote_event;
+
 /**
- * struct salvo_sent - A job that the process has.
+ * struct salvo_sent - A job that was sent to the process.
  */
 struct salvo_sent {
-	/** @job: NULL once it was given up. */
+	/** @job: NULL once it was killed. */
 	struct salvo_gpu_job *job;
-	/** @at: When it was sent. */
+	/** @at: When it was sent, in ticks of the clock. */
 	uint64_t at;
-	/** @packets_end: Of struct salvo_channel, when its packet was put there. */
+	/** @packets_end: @packets_next of the channel after its packet. */
 	uint64_t packets_end;
 };
 
 /**
- * struct salvo_channel - The device's side of one ring of the process. Nothing is read back.
+ * struct salvo_channel - The device's state of one ring of the process.
+ *
+ * The process cannot see or change it.
  */
 struct salvo_channel {
 	/** @sent: By sequence number. */
 	struct salvo_sent sent[SALVO_BLOCK_ENTRIES];
-	/** @first, @next: Sequence numbers: the oldest that is not done, the next to be sent. */
+	/** @first, @next: Seqnos: the oldest that is not done, and the next to be sent. */
 	uint64_t first;
 	uint64_t next;
-	/** @packets_first, @packets_next: The same in bytes of packets, free-running. */
+	/** @packets_first, @packets_next: The same in bytes of packets; never wrapped. */
 	uint64_t packets_first;
 	uint64_t packets_next;
 };
@@ -57,9 +56,9 @@ struct salvo_space {
 	struct salvo_spaces *spaces;
 	uint32_t asid;
 	pthread_t thread;
-	/** @kick: Futex: counted up when the thread has something new to look at. */
+	/** @kick: Futex: incremented when the thread has something to do. */
 	_Atomic uint32_t kick;
-	/** @prio_slot: On the board, for whatever process the address space has. */
+	/** @prio_slot: In the prio table, or SALVO_PRIO_NO_SLOT; kept by successive processes. */
 	uint32_t prio_slot;
 	/** @next: In the list of struct salvo_spaces; under its lock. */
 	struct salvo_space *next;
@@ -68,64 +67,87 @@ struct salvo_space {
 	pthread_mutex_t lock;
 	/** @block: Shared with the process; NULL while there is none. */
 	struct salvo_space_block *block;
-	/** @completion_seen: What the block's word of that name was when its fences were looked at. */
+	/** @completion_seen: The block's completion_seq when its fences were read last. */
 	uint32_t completion_seen;
-	/** @id: Of the process, for the zygote. */
+	/** @id: Names the process to the zygote. */
 	uint64_t id;
-	/** @pid: Its number, once it is known; else 0. */
+	/** @pid: Of the process, once the zygote has reported it; else 0. */
 	pid_t pid;
-	/** @last_cpu, @last_sent: At the last look: its ns, and packets, or ~0 if it had any. */
+	/** @last_cpu, @last_sent: At the last sample: CPU ns; packets sent, ~0 if it was busy. */
 	uint64_t last_cpu;
 	uint64_t last_sent;
-	/** @leaving: Processes before it that were ended and are not gone yet, @leaving_count. */
+	/** @leaving: Earlier processes that were killed and have not exited; @leaving_count. */
 	uint64_t leaving[SALVO_SPACE_LEAVING];
 	unsigned int leaving_count;
-	/** @stopped: We ended it. */
+	/** @stopped: The device has killed it. */
 	bool stopped;
-	/** @gone: It has ended, with @status. */
+	/** @gone: It has exited, with @status. */
 	bool gone;
 	int status;
-	/** @stale: The bindings are not those that the process was started with. */
+	/** @stale: The bindings have changed since the process was forked. */
 	bool stale;
-	/** @ending: The address space is no more, or the GPU is. */
+	/** @ending: The address space, or the GPU, ends. */
 	bool ending;
-	/** @killing: The process has jobs of @kill_ctx, which it was told to kill. */
+	/** @killing: The process was asked to kill @kill_ctx and has jobs of it. */
 	bool killing;
 	uint32_t kill_ctx;
-	/** @kill_since: When the process was first told of @kill_request. */
+	/** @kill_since: When the process was asked. */
 	uint64_t kill_since;
-	/** @kill_request: Of the GPU's registers, the last that concerned a job here. */
+	/** @kill_request: The last request of the GPU's registers that concerned a job here. */
 	uint32_t kill_request;
 	struct salvo_channel channel[SALVO_MAX_RINGS];
-	/** @jobs: Of each lane that the process has, for the board. */
+	/** @jobs: Jobs in the process, by priority, for the prio table. */
 	uint32_t jobs[SALVO_PRIOS];
-	/** @waiting: Jobs that could not be sent, in order, by their @ctx_next. */
+	/** @waiting: Jobs that could not be sent yet, in order, linked by @ctx_next. */
 	struct salvo_gpu_job *waiting;
 	struct salvo_gpu_job *last_waiting;
 };
 
 /**
- * struct salvo_spaces - All address spaces of a GPU.
+ * salvo_space_create() - Create an address space without a process, and its thread.
+ * @prio_slot: For its processes.
+ *
+ * The thread frees it after salvo_spaces_remove().
+ *
+ * Return: NULL if there is no memory or no thread.
  */
-struct salvo_spaces {
-	struct salvo_gpu *gpu;
-	struct salvo_zygote zygote;
-	/** @prio_table: What units run, shared with all processes. */
-	struct salvo_prio_table *prio_table;
-	/** @reaper: The thread that hears of processes that ended. */
-	pthread_t reaper;
-	/** @lock: Protects the list. Before that of an address space. */
-	pthread_mutex_t lock;
-	/** @empty: Signalled when the last one leaves the list. */
-	pthread_cond_t empty;
-	struct salvo_space *list;
-	/** @count: Of @list. */
-	unsigned int count;
-	/** @prio_slots: Those of the board that have an address space; under the lock. */
-	uint64_t prio_slots;
-	_Atomic uint64_t ids;
-	/** @ending: The zygote is to end. */
-	_Atomic bool ending;
-};
+struct salvo_space *salvo_space_create(struct salvo_spaces *spaces, uint32_t asid,
+				       uint32_t prio_slot);
+
+/* The following are called with the lock of the address space held. */
+
+/** salvo_space_submit() - Send a job to the process, or let the thread do it once it can. */
+void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job);
+
+/** salvo_space_kill() - Have the jobs of a context killed; end a process that does not comply. */
+void salvo_space_kill(struct salvo_space *space, uint32_t ctx);
+
+/** salvo_space_end() - The address space ends, with its jobs. */
+void salvo_space_end(struct salvo_space *space);
+
+/** salvo_space_is_over() - Is there nothing left to do for an address space that ends? */
+bool salvo_space_is_over(const struct salvo_space *space);
+
+/**
+ * salvo_space_poll() - Collect what is done; see salvo_gpu_poll().
+ *
+ * Return: whether the process has jobs, or will get some.
+ */
+bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job **done);
+
+/** salvo_space_check_idle() - End a process that computes without a job. */
+void salvo_space_check_idle(struct salvo_space *space);
+
+/**
+ * salvo_space_sample_unit() - Copy a unit's registers if it runs a job that was sent.
+ * @since: When the job that is shown for the unit was sent, or 0; the oldest one is shown.
+ */
+void salvo_space_sample_unit(struct salvo_space *space, unsigned int unit, uint64_t *since);
+
+/** salvo_space_handle_event() - The zygote reports a process, maybe of this address space. */
+void salvo_space_handle_event(struct salvo_space *space, const struct salvo_zygote_event *event);
+
+/** salvo_space_lost() - The zygote has exited, and so have all processes. */
+void salvo_space_lost(struct salvo_space *space);
 
 #endif /* SALVO_SPACE_H */

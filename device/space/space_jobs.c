@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "gpu.h"
+#include "spaces.h"
 
 struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t seqno)
 {

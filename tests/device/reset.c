@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 #include "rig.h"
-#include "space.h"
+#include "spaces.h"
 
 #define ROUNDS		150u
 #define SPACES		3u

@@ -18,6 +18,7 @@
 #include "queues.h"
 #include "rig.h"
 #include "space.h"
+#include "spaces.h"
 #include "worker_queue.h"
 
 #define OTHER	(RIG_ASID + 1)
