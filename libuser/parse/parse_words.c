@@ -69,14 +69,24 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+/* Length of a backslash and the line end behind it, LF or CR LF, or 0. */
+static unsigned int continuation(const struct salvo_text_parser *p)
+{
+	if (p->end - p->at >= 2 && p->at[0] == '\\' && p->at[1] == '\n')
+		return 2;
+	return p->end - p->at >= 3 && !memcmp(p->at, "\\\r\n", 3) ? 3 : 0;
+}
+
 /* Spaces, and line ends behind a backslash. */
 void salvo_text_skip_space(struct salvo_text_parser *p)
 {
+	unsigned int length;
+
 	for (;;) {
 		if (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\r')) {
 			p->at++;
-		} else if (p->end - p->at >= 2 && p->at[0] == '\\' && p->at[1] == '\n') {
-			p->at += 2;
+		} else if ((length = continuation(p))) {
+			p->at += length;
 			p->line++;
 			p->line_start = p->at;
 		} else {

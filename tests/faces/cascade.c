@@ -109,6 +109,36 @@ TEST(tree_with_a_loop)
 				"0 0 8 8")));
 }
 
+/* A tree whose nodes are a chain, of which each window may take all. */
+static int load_chain(unsigned int nodes)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+	unsigned int i;
+	int r;
+
+	fputs(LBP_HEAD "<stages><_><stageThreshold>-1.5</stageThreshold><weakClassifiers><_>"
+	      "<internalNodes>", f);
+	for (i = 0; i + 1 < nodes; i++)
+		fprintf(f, "%u -%u 0 1 2 3 4 5 6 7 8 ", i + 1, i);
+	fprintf(f, "-%u -%u 0 1 2 3 4 5 6 7 8</internalNodes><leafValues>", i, i + 1);
+	for (i = 0; i <= nodes; i++)
+		fputs("1 ", f);
+	fputs("</leafValues></_></weakClassifiers></_></stages>" LBP_FEATURE("0 0 8 8") TAIL, f);
+	fclose(f);
+	r = refused(text);
+	free(text);
+	return r;
+}
+
+/* OpenCV's own cascades have at most 3 nodes in a tree. */
+TEST(tree_with_many_nodes)
+{
+	EXPECT_FALSE(load_chain(64));
+	EXPECT_TRUE(load_chain(65));
+}
+
 TEST(features_out_of_the_window)
 {
 	EXPECT_TRUE(refused(LBP(NODE, "1 2", "1 0 8 8")));

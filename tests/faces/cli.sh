@@ -40,7 +40,7 @@ run 2 --nonsense "$data/camera.pgm"
 result "unknown option"
 
 wrong=0
-for options in "--scale-factor 1" "--scale-factor x" "--scale-factor inf" "--min-neighbors -1" \
+for options in "--scale-factor 1" "--scale-factor x" "--scale-factor inf" "--scale-factor 1e19" "--scale-factor 101" "--timeout 0" "--min-neighbors -1" \
 	"--min-neighbors 3x" "--min-size 0" "--min-size 24x" "--max-size axb" "--mode fast" \
 	"--repeat 0" "--output x.gif"; do
 	# shellcheck disable=SC2086 # an option and its value
@@ -104,6 +104,10 @@ result "sizes that no level has"
 printf 'P5 10 10 255\n%0100d' 0 >"$dir/tiny.pgm"
 run 0 --json "$dir/tiny.pgm" && grep -q '"faces":\[\]' "$dir/out"
 result "a picture smaller than the window"
+run 1 --timeout 0.01 --scale-factor 1.02 --cascade \
+	/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml "$data/group720.pgm" && one_error &&
+	grep -q 'the frame takes more than 0.01 s' "$dir/err"
+result "a frame that takes too long"
 run 1 --scale-factor 1.0001 "$data/frame640.pgm" && one_error
 result "too many levels"
 

@@ -2,9 +2,13 @@
 /*
  * images.c - picture readers and writers, with good files and damaged ones
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <jpeglib.h>
 
 #include "kselftest_harness.h"
 #include "group.h"
@@ -269,6 +273,71 @@ TEST(damaged_y4m)
 	"Exif\0\0II*\0\x08\0\0\0" count "\x0f\x01\x02\0\0\0\0\0\0\0\0\0" \
 	tag "\x03\0\x01\0\0\0" value "\0\0"
 #define ORIENTATION(text) image_exif_orientation((const uint8_t *)text, sizeof(text) - 1)
+
+TEST(y4m_sizes_are_not_cut_to_32_bits)
+{
+	struct image last;
+
+	EXPECT_EQ(-1, FRAMES("YUV4MPEG2 W4294967300 H2 Cmono\nFRAME\naaaaaaaa"));
+	EXPECT_EQ(-1, FRAMES("YUV4MPEG2 W2 H18446744073709551618 Cmono\nFRAME\naaaa"));
+	EXPECT_EQ(-1, FRAMES("YUV4MPEG2 W2x H2 Cmono\nFRAME\naaaa"));
+	EXPECT_EQ(-1, FRAMES("YUV4MPEG2 W+2 H2 Cmono\nFRAME\naaaa"));
+	EXPECT_EQ(-1, FRAMES("YUV4MPEG2 W2 H16385 Cmono\nFRAME\naaaa"));
+	EXPECT_EQ(1, FRAMES("YUV4MPEG2 W2 H2 Cmono\nFRAME\naaaa"));
+}
+
+/* A JPEG file of 8 x 8 pixels with one scan for each frequency. */
+static unsigned long make_scans(unsigned char **out)
+{
+	struct jpeg_compress_struct jpeg;
+	struct jpeg_error_mgr errors;
+	jpeg_scan_info scans[64] = { 0 };
+	unsigned char row[8] = { 0 };
+	unsigned long bytes = 0;
+	JSAMPROW rows = row;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		scans[i] = (jpeg_scan_info){ .comps_in_scan = 1, .Ss = i, .Se = i };
+	*out = NULL;
+	jpeg.err = jpeg_std_error(&errors);
+	jpeg_create_compress(&jpeg);
+	jpeg_mem_dest(&jpeg, out, &bytes);
+	jpeg.image_width = jpeg.image_height = 8;
+	jpeg.input_components = 1;
+	jpeg.in_color_space = JCS_GRAYSCALE;
+	jpeg_set_defaults(&jpeg);
+	jpeg.scan_info = scans;
+	jpeg.num_scans = 64;
+	jpeg_start_compress(&jpeg, TRUE);
+	for (i = 0; i < 8; i++)
+		jpeg_write_scanlines(&jpeg, &rows, 1);
+	jpeg_finish_compress(&jpeg);
+	jpeg_destroy_compress(&jpeg);
+	return bytes;
+}
+
+/* Each scan is a pass over the picture, so what is accepted depends on its size. */
+TEST(jpeg_with_many_scans)
+{
+	struct faces_error error = { "" };
+	struct image image;
+	unsigned char *data;
+	unsigned long bytes = make_scans(&data), at;
+
+	ASSERT_EQ(0, image_decode(data, bytes, &image, &error));
+	image_fini(&image);
+	/* The same scans, of a picture of 8,192 x 8,192 pixels. */
+	for (at = 0; at + 9 < bytes && (data[at] != 0xff || data[at + 1] != 0xc2); at++)
+		;
+	ASSERT_LT(at + 9, bytes);
+	data[at + 5] = data[at + 7] = 8192 >> 8;
+	data[at + 6] = data[at + 8] = 0;
+	ASSERT_EQ(-EINVAL, image_decode(data, bytes, &image, &error));
+	EXPECT_NE(NULL, strstr(error.text, "more than 16 scans"))
+		TH_LOG("%s", error.text);
+	free(data);
+}
 
 TEST(exif_orientation)
 {

@@ -95,6 +95,10 @@ run 2 "$dir/bad.batch"
 has err 'bad.batch:3:8: there is no buffer c above'
 check "an error of the file says line and column" "$problem"
 
+printf 'buffer a 16\r\nbuffer b 16\r\n# copied\r\ncopy a \\\r\n\tb \\\r\n\t16\r\n' >"$dir/dos.batch"
+run 0 "$dir/dos.batch"
+check "lines that end in CR and LF, continued too" "$problem"
+
 printf 'program k "nothing.salvo"\nbarrier\n' >"$dir/bad.batch"
 run 2 "$dir/bad.batch"
 has err 'bad.batch:1: program k: nothing.salvo: No such file'

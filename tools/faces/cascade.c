@@ -21,8 +21,8 @@
 
 #define MAX_FILE_BYTES	(64u << 20)
 #define MAX_WINDOW	256
-#define MAX_PARTS	100000		/* features, trees, nodes or leaves */
-#define MAX_TREE_NODES	1024
+#define MAX_PARTS	100000u		/* features, trees, nodes or leaves */
+#define MAX_TREE_NODES	64u		/* each window may take all; OpenCV's own have 3 */
 
 /* OpenCV lowers each stage's threshold by this. */
 #define THRESHOLD_EPSILON	1e-5f
@@ -36,6 +36,23 @@ static int damaged(struct faces_error *error, const char *what)
 static void *append(void *array, unsigned int *count, size_t size)
 {
 	return *count == MAX_PARTS ? NULL : salvo_array_append(array, count, size);
+}
+
+/* What append() returned NULL for. */
+static int no_room(struct faces_error *error, unsigned int count, const char *what)
+{
+	if (count < MAX_PARTS)
+		return faces_fail(error, -ENOMEM, "out of memory");
+	return faces_fail(error, -E2BIG, "the cascade has more than %u %s", MAX_PARTS, what);
+}
+
+/* Counts a node of a tree. */
+static int count_node(struct cascade_tree *t, struct faces_error *error)
+{
+	if (t->node_count++ < MAX_TREE_NODES)
+		return 0;
+	return faces_fail(error, -E2BIG, "a tree of the cascade has more than %u nodes",
+			  MAX_TREE_NODES);
 }
 
 static struct cascade_tree *add_tree(struct cascade *c)
@@ -188,13 +205,15 @@ static int parse_tree(struct cascade *c, const struct xml_element *e, struct fac
 	unsigned int i;
 
 	if (!t)
-		return faces_fail(error, -E2BIG, "the cascade has too many trees");
+		return no_room(error, c->tree_count, "trees");
 	while (!xml_end(at)) {
 		struct cascade_node *n = add_node(c);
 		bool fine;
 
-		if (!n || t->node_count++ == MAX_TREE_NODES)
-			return faces_fail(error, -E2BIG, "the cascade has too many nodes");
+		if (!n)
+			return no_room(error, c->node_count, "nodes");
+		if (count_node(t, error))
+			return -E2BIG;
 		fine = xml_int(&at, &n->child[0]) && xml_int(&at, &n->child[1]) &&
 		       xml_int(&at, &n->feature);
 		if (c->type == CASCADE_HAAR)
@@ -209,7 +228,7 @@ static int parse_tree(struct cascade *c, const struct xml_element *e, struct fac
 		float *leaf = add_leaf(c);
 
 		if (!leaf)
-			return faces_fail(error, -E2BIG, "the cascade has too many leaves");
+			return no_room(error, c->leaf_count, "leaves");
 		if (!xml_float(&at, leaf))
 			return damaged(error, "a tree's leaves");
 	}
@@ -244,7 +263,7 @@ static int parse_present(struct cascade *c, const struct xml_element *root,
 		struct cascade_feature *f = add_feature(c);
 
 		if (!f)
-			return faces_fail(error, -E2BIG, "the cascade has too many features");
+			return no_room(error, c->feature_count, "features");
 		if (c->type == CASCADE_LBP) {
 			const struct xml_element *rect = xml_child(e, "rect");
 			const char *at = rect ? rect->text : NULL;
@@ -302,13 +321,16 @@ static int parse_old_tree(struct cascade *c, const struct xml_element *tree,
 	int r;
 
 	if (!t)
-		return faces_fail(error, -E2BIG, "the cascade has too many trees");
+		return no_room(error, c->tree_count, "trees");
 	for (e = tree->children; e; e = e->next) {
 		struct cascade_feature *f = add_feature(c);
 		struct cascade_node *n = add_node(c);
 
-		if (!f || !n || t->node_count++ == MAX_TREE_NODES)
-			return faces_fail(error, -E2BIG, "the cascade has too many nodes");
+		if (!f || !n)
+			return no_room(error, f ? c->node_count : c->feature_count,
+				       f ? "nodes" : "features");
+		if (count_node(t, error))
+			return -E2BIG;
 		r = parse_haar_feature(xml_child(e, "feature"), f, error);
 		if (r)
 			return r;

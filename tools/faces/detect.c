@@ -28,9 +28,6 @@
 #include "tables.h"
 #include "tables_make.h"
 
-/* A frame that takes longer than this has hung. */
-#define TIMEOUT_NS	(300ll * 1000 * 1000 * 1000)
-
 #define MAX_CHAIN	4
 
 struct level {
@@ -59,6 +56,7 @@ struct detector {
 	int width, height;
 	enum cascade_type type;
 	enum detect_mode mode;
+	int64_t timeout_ns;
 };
 
 static int failed(struct faces_error *error, int code, const char *what)
@@ -312,6 +310,7 @@ int detector_create(struct salvo_device *device, const struct cascade *cascade,
 	d->height = height;
 	d->type = cascade->type;
 	d->mode = mode;
+	d->timeout_ns = DETECT_TIMEOUT_NS;
 	d->levels = calloc(pyramid->count + 1, sizeof(*d->levels));
 	d->batches = calloc(pyramid->count * MAX_CHAIN + 1, sizeof(*d->batches));
 	if (!d->levels || !d->batches) {
@@ -412,7 +411,15 @@ static int read_results(struct detector *d, struct face **out)
 	return found.count;
 }
 
-/* Tell the first workload of each chain where the frame is. */
+int detector_set_timeout(struct detector *d, int64_t nanoseconds)
+{
+	int r = salvo_device_set_timeout(d->device, nanoseconds);
+
+	d->timeout_ns = nanoseconds;
+	return r == -ENOTSUP ? 0 : r;
+}
+
+/* Patch the first workload of each chain to read the frame from @bo. */
 static int use_frame(struct detector *d, struct salvo_bo *bo, uint64_t offset, uint32_t stride)
 {
 	struct salvo_batch *batch = d->batches[0];
@@ -436,6 +443,21 @@ static int use_frame(struct detector *d, struct salvo_bo *bo, uint64_t offset, u
 	return r;
 }
 
+/* The limit of the device is the frame's, if it has one; else ours ends the wait. */
+static int wait_batch(struct detector *d, struct salvo_fence *fence, struct faces_error *error)
+{
+	struct salvo_error why = { 0 };
+	int r = salvo_fence_wait(fence, 2 * d->timeout_ns);
+
+	if (!r)
+		return 0;
+	salvo_fence_get_error(fence, &why);
+	if (r == -ETIME || why.kind == SALVO_ERROR_HANG)
+		return faces_fail(error, r, "the frame takes more than %g s of the GPU",
+				  d->timeout_ns / 1e9);
+	return failed(error, r, "the GPU could not finish the frame");
+}
+
 static int run_batches(struct detector *d, struct face **out, struct faces_error *error)
 {
 	unsigned int i;
@@ -447,10 +469,10 @@ static int run_batches(struct detector *d, struct face **out, struct faces_error
 		r = salvo_queue_submit(d->queue, d->batches[i], NULL, 0, &fence);
 		if (r)
 			return failed(error, r, "cannot submit");
-		r = salvo_fence_wait(fence, TIMEOUT_NS);
+		r = wait_batch(d, fence, error);
 		salvo_fence_destroy(fence);
 		if (r)
-			return failed(error, r, "the GPU could not finish the frame");
+			return r;
 	}
 	r = read_results(d, out);
 	if (r < 0)

@@ -33,6 +33,19 @@ int detector_create(struct salvo_device *device, const struct cascade *cascade,
 		    struct detector **out, struct faces_error *error);
 void detector_destroy(struct detector *detector);
 
+/** define DETECT_TIMEOUT_NS - Time limit of a frame, if no other is set. */
+#define DETECT_TIMEOUT_NS	20000000000ll
+
+/**
+ * detector_set_timeout() - Limit the time of a frame, against cascades that reject nothing.
+ *
+ * On the embedded GPU this is the limit of all batches of the device; the driver has a limit of
+ * its own. After a frame that took too long the detector is of no more use.
+ *
+ * Return: 0 or -EAGAIN.
+ */
+int detector_set_timeout(struct detector *detector, int64_t nanoseconds);
+
 /**
  * detector_run() - Find the raw rectangles in one frame.
  * @grey: width * height bytes.

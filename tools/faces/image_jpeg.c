@@ -2,8 +2,8 @@
 /*
  * image_jpeg.c - JPEG pictures, by libjpeg-turbo
  *
- * libjpeg reports errors by a call that must not return; ours jumps back. A file
- * with absurdly many scans is refused, since each costs a pass over the picture.
+ * libjpeg reports errors by a call that must not return; ours jumps back. Each scan of a
+ * file costs a pass over the picture, however few bytes it has, so their number is limited.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,6 +16,8 @@
 #include "image.h"
 
 #define MAX_SCANS	200
+/* Of all scans together; a progressive file has about 10. */
+#define MAX_SCAN_PIXELS	(1ull << 30)
 
 struct jpeg_source {
 	struct jpeg_error_mgr errors;	/* first: libjpeg knows only this */
@@ -45,11 +47,16 @@ static void on_message(j_common_ptr jpeg, int level)
 static void on_progress(j_common_ptr jpeg)
 {
 	struct jpeg_source *s = (struct jpeg_source *)jpeg->err;
+	unsigned long long pixels = (unsigned long long)s->image.width * s->image.height, limit;
 
-	if (jpeg->is_decompressor && ((j_decompress_ptr)jpeg)->input_scan_number > MAX_SCANS) {
-		faces_fail(s->error, -EINVAL, "JPEG: too many scans");
-		longjmp(s->back, 1);
-	}
+	if (!jpeg->is_decompressor || !pixels)
+		return;
+	limit = MAX_SCAN_PIXELS / pixels < MAX_SCANS ? MAX_SCAN_PIXELS / pixels : MAX_SCANS;
+	if ((unsigned int)((j_decompress_ptr)jpeg)->input_scan_number <= limit)
+		return;
+	faces_fail(s->error, -EINVAL, "JPEG: %d x %d pixels in more than %llu scans",
+		   s->image.width, s->image.height, limit);
+	longjmp(s->back, 1);
 }
 
 static int orientation_of(const struct jpeg_decompress_struct *jpeg)

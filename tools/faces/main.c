@@ -76,10 +76,14 @@ static int make_detectors(struct session *s, int width, int height, struct faces
 		return faces_fail(error, -ENOMEM, "out of memory");
 	}
 	r = pyramid_plan(pyramid, s->cascade, &wanted, width, height, error);
-	for (mode = 0; !r && mode < 2; mode++)
-		if (uses_mode(s, mode))
-			r = detector_create(s->device, s->cascade, pyramid, width, height, mode,
-					    &s->detectors[mode], error);
+	for (mode = 0; !r && mode < 2; mode++) {
+		if (!uses_mode(s, mode))
+			continue;
+		r = detector_create(s->device, s->cascade, pyramid, width, height, mode,
+				    &s->detectors[mode], error);
+		if (!r && detector_set_timeout(s->detectors[mode], o->timeout * 1e9))
+			r = faces_fail(error, -EAGAIN, "no thread for the time limit");
+	}
 	free(pyramid);
 	if (r) {
 		drop_detectors(s);
@@ -206,6 +210,8 @@ static int handle_frame(struct session *s, const char *file, bool video, struct 
 	}
 	if (count < 0) {
 		free(faces);
+		/* Their queues may be banned. */
+		drop_detectors(s);
 		return count;
 	}
 	if (o->json)

@@ -20,6 +20,7 @@ struct options {
 	const char *device;		/* NULL: the library's choice */
 	const char *output;		/* NULL: none */
 	double scale_factor;
+	double timeout;			/* seconds a frame may take */
 	int min_neighbors;
 	int min_width, min_height;	/* 0: a sixteenth of the frame's height */
 	int max_width, max_height;	/* 0: half the frame's height */

@@ -61,6 +61,18 @@ static int chroma_size(const char *kind, int width, int height, size_t *out,
 	return faces_fail(error, -EINVAL, "Y4M: colour space \"%.32s\" is not supported", kind);
 }
 
+/* Digits and nothing else. */
+static bool parse_side(const char *text, int *out)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > IMAGE_MAX_SIDE)
+		return false;
+	*out = value;
+	return true;
+}
+
 static int parse_header(struct y4m *v, char *line, struct faces_error *error)
 {
 	char *save, *word = strtok_r(line, " ", &save), *kind = "420";
@@ -68,16 +80,15 @@ static int parse_header(struct y4m *v, char *line, struct faces_error *error)
 	if (!word || strcmp(word, Y4M_MAGIC))
 		return faces_fail(error, -EINVAL, "not a JPEG, PNG, PGM, PPM or Y4M file");
 	while ((word = strtok_r(NULL, " ", &save))) {
-		if (word[0] == 'W')
-			v->width = atoi(word + 1);
-		else if (word[0] == 'H')
-			v->height = atoi(word + 1);
-		else if (word[0] == 'C')
+		if ((word[0] == 'W' && !parse_side(word + 1, &v->width)) ||
+		    (word[0] == 'H' && !parse_side(word + 1, &v->height)))
+			return faces_fail(error, -EINVAL, "Y4M: %.32s: %s must be 1 to %d", word,
+					  word[0] == 'W' ? "width" : "height", IMAGE_MAX_SIDE);
+		if (word[0] == 'C')
 			kind = word + 1;
 	}
-	if (v->width < 1 || v->height < 1 || v->width > IMAGE_MAX_SIDE ||
-	    v->height > IMAGE_MAX_SIDE)
-		return faces_fail(error, -EINVAL, "Y4M: the size is missing or too big");
+	if (!v->width || !v->height)
+		return faces_fail(error, -EINVAL, "Y4M: the header has no width or no height");
 	return chroma_size(kind, v->width, v->height, &v->chroma_bytes, error);
 }
 

@@ -131,6 +131,8 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in, GstVideoInfo *in_i
 	if (!err)
 		err = detector_create(self->memory->device, self->cascade, pyramid, width, height,
 				      DETECT_BATCH, &self->detector, &error);
+	if (!err && detector_set_timeout(self->detector, DETECT_TIMEOUT_NS))
+		err = faces_fail(&error, -EAGAIN, "no thread for the time limit");
 	g_free(pyramid);
 	if (err) {
 		GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error.text), (NULL));
