@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - salvo-bench: what does a submission cost?
+ * main.c - salvo-bench: measure what a submission costs
  *
- * Tiny dispatches, N of them, as one batch and as one packet each, on one queue and
- * on several. Figures are medians; compare those of one run, since machines differ
- * and so do their moods.
+ * N tiny dispatches as one batch and as one packet each, on one queue and on several. Figures
+ * are medians; compare only those of one run, since the load of a machine varies.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ static const char usage[] =
 	"  --help                this text\n"
 	"  --version             the version\n"
 	"\n"
-	"Exit code: 0 done, 1 something failed, 2 wrong usage.\n";
+	"Exit code: 0 done, 1 the device failed, 2 wrong usage.\n";
 
 static const char *const mode_names[BENCH_MODES] = {
 	[BENCH_BATCH] = "batch",

@@ -2,10 +2,9 @@
 /*
  * main.c - salvo-submit: run a batch written in the human-readable form
  *
- * Reads the file (libuser/parse/parse.c describes it), builds its batch, submits it as
- * one packet, compares the results with the expectations of the file, and
- * tells what it cost. For a picture it also records when each command ran and, on the
- * embedded GPU, on which unit.
+ * Reads the file (salvo-submit(1) describes it), builds its batch, submits it as one packet,
+ * compares the results with the expectations of the file, and prints what it cost. For a
+ * picture it also records when each command ran and, on the embedded GPU, on which unit.
  */
 #include <errno.h>
 #include <libgen.h>
@@ -45,7 +44,7 @@ static int read_text(const char *path, char **text, size_t *bytes)
 	return err;
 }
 
-/* Folder of a file, "." when its name has none. */
+/* The folder of a file, "." if its name has none. */
 static void folder_of(const char *path, char out[DIR_BYTES])
 {
 	char copy[DIR_BYTES];
@@ -101,7 +100,7 @@ static bool wants_picture(const struct options *options)
 	return options->trace || options->timeline;
 }
 
-/* Returns NULL where the units cannot be seen. */
+/* Returns NULL where the units cannot be recorded. */
 static struct salvo_gpu_recording *start_recording(struct salvo_device *device)
 {
 	struct salvo_gpu_recording *recording = calloc(1, sizeof(*recording));
@@ -109,7 +108,7 @@ static struct salvo_gpu_recording *start_recording(struct salvo_device *device)
 	if (!recording)
 		return NULL;
 	recording->capacity = MAX_SPANS;
-	/* Only what is written becomes memory. */
+	/* Untouched pages take no memory. */
 	recording->spans = calloc(MAX_SPANS, sizeof(*recording->spans));
 	if (recording->spans && !salvo_soft_record(device, recording))
 		return recording;
@@ -232,7 +231,7 @@ static int explain(const struct options *options, const struct salvo_text_build 
 	return EXIT_FAILED;
 }
 
-/* Without a word about a file that cannot be the reason. */
+/* Else the device failed. */
 static bool is_fault_of_file(int err)
 {
 	return err == -EINVAL || err == -E2BIG || err == -ENOENT || err == -ENOEXEC ||
@@ -264,13 +263,13 @@ static int run(const struct options *options, const struct salvo_text *text)
 	return code;
 }
 
-/* Runs the command in our place, with its library told to write batches. */
+/* Replaces this process by the command, and has its library write batches. */
 static int dump(const struct options *options)
 {
 	char path[DIR_BYTES], *dir = NULL;
 
 	if (!mkdir(options->dump, 0777) || errno == EEXIST) {
-		/* Of a folder alone; whole, since the command may go to another one. */
+		/* "/." fails for a file; an absolute path, since the command may change folder. */
 		snprintf(path, sizeof(path), "%s/.", options->dump);
 		dir = realpath(path, NULL);
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - salvo-top: who uses the Salvo GPUs now, and how much
+ * main.c - salvo-top: show the clients of the Salvo GPUs and their load
  *
  * Takes a sample, sleeps, takes the next and shows the difference: on a terminal as
- * a screen that is drawn again until q is pressed, in batch mode as text or lines of
- * JSON, for scripts.
+ * a screen that is redrawn until q is pressed, in batch mode as text or lines of JSON, for
+ * scripts.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -32,7 +32,7 @@ struct options {
 	bool json;
 };
 
-/* What an entry did between two samples, each second. */
+/* What an entry did between two samples, per second. */
 struct rates {
 	const struct top_entry *entry;
 	double busy;		/* percent of its units */
@@ -49,12 +49,12 @@ static const char usage[] =
 	"usage: salvo-top [options]\n"
 	"\n"
 	"Show who uses Salvo GPUs: clients of the driver, embedded GPUs, and GPUs of virtual\n"
-	"machines, as far as we may look into their processes. q or ^C ends it.\n"
+	"machines, of the processes that may be inspected. Press q or ^C to quit.\n"
 	"\n"
-	"  -d, --delay SEC   seconds between two looks (default 1)\n"
-	"  -n, --count N     end after N looks\n"
-	"  -b, --batch       print one table after the other, for scripts; so does --json\n"
-	"      --json        print a JSON object on a line for each look\n"
+	"  -d, --delay SEC   seconds between two samples (default 1)\n"
+	"  -n, --count N     exit after N samples\n"
+	"  -b, --batch       print one table after the other, for scripts\n"
+	"      --json        print a line with a JSON object for each sample\n"
 	"      --help        this text\n"
 	"      --version     the version\n"
 	"\n"
@@ -62,7 +62,7 @@ static const char usage[] =
 
 /* --- rates ------------------------------------------------------------------- */
 
-/* A counter that went down belongs to something new. */
+/* A counter that went down belongs to a new client. */
 static double rate(uint64_t before, uint64_t now, double seconds)
 {
 	return now > before ? (now - before) / seconds : 0;
@@ -234,8 +234,8 @@ static void print_text(const struct rates *all, unsigned int count, double secon
 	unsigned int i, used = 2;
 
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&now, &tm));
-	printf("salvo-top %s, %u user%s, the last %.1f s\n", clock, count, count == 1 ? "" : "s",
-	       seconds);
+	printf("salvo-top %s, %u client%s, sampled over %.1f s\n", clock, count,
+	       count == 1 ? "" : "s", seconds);
 	printf("%7s %-13s %5s %6s %8s %6s %7s %9s %6s %6s  %s\n", "PID", "DEVICE", "UNITS", "BUSY%",
 	       "VRAM", "QUEUES", "BATCHES", "PACKETS/s", "IRQ/s", "DONE/s", "COMMAND");
 	for (i = 0; i < count; i++) {
@@ -295,7 +295,7 @@ static int loop(const struct options *options)
 		.tv_nsec = (options->delay - (time_t)options->delay) * 1e9,
 	};
 	struct top_sample before, now;
-	unsigned int looks = 0;
+	unsigned int samples = 0;
 	int err;
 
 	err = top_sample_take(&before);
@@ -316,7 +316,7 @@ static int loop(const struct options *options)
 		free(all);
 		top_sample_free(&before);
 		before = now;
-		if (err || fflush(stdout) || (options->count && ++looks == options->count))
+		if (err || fflush(stdout) || (options->count && ++samples == options->count))
 			break;
 		if (options->batch && !options->json)
 			putchar('\n');

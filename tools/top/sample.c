@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * sample.c - who uses Salvo GPUs, at one moment
+ * sample.c - take a sample of the clients of all Salvo GPUs
  *
- * Goes through /proc/PID/fd of all processes. A file of a render node tells its
- * counters in /proc/PID/fdinfo/FD (the kernel's drm-usage-stats); several descriptors
- * may be one client, which the driver has numbered. An embedded GPU keeps its
- * registers and counters in a memfd (libuser/observe/soft_public.h), and so does a salvo-gpu
- * process (BAR2); a forked child shares it, so the inode tells them apart. Processes
- * come and go and may write anything: all that is read is bounded, nothing is mapped, and
- * what cannot be read is left out.
+ * Reads /proc/PID/fd of all processes. The counters of a render node's file are in
+ * /proc/PID/fdinfo/FD (the kernel's drm-usage-stats); several descriptors may belong to one
+ * client, which the driver numbers. An embedded GPU keeps its registers and counters in a
+ * memfd (libuser/observe/soft_public.h), and so does a salvo-gpu process (BAR2); a forked child
+ * shares it, so entries are identified by inode. Processes start and exit at any time and may
+ * write anything: every read is bounded, nothing is mapped, and what cannot be read is
+ * skipped.
  */
 #include "sample.h"
 
@@ -230,7 +230,7 @@ static void sample_memory(struct top_sample *sample, pid_t pid, const char *path
 			 kind == TOP_SOFT ? "soft" : "gpu");
 		read_command(pid, entry.command);
 		take_registers(&entry, &regs);
-		/* Of a supervisor and its worker the one that has the units counts. */
+		/* A supervisor shares the memory with its worker; count the one with the units. */
 		if ((kind == TOP_SOFT && take_public(&entry, fd)) ||
 		    (kind == TOP_GPU && entry.unit_count))
 			add_entry(sample, &entry);

@@ -32,7 +32,7 @@ struct top_counters {
 struct top_unit {
 	/** @cpu_ns: Processor time of the thread. */
 	uint64_t cpu_ns;
-	/** @busy, @ctx, @command: What its register said. */
+	/** @busy, @ctx, @command: From its status register. */
 	bool busy;
 	uint32_t ctx;
 	uint32_t command;
@@ -64,7 +64,7 @@ struct top_sample {
 	uint64_t time_ns;
 };
 
-/** top_sample_take() - Look at all processes that we may look into. Return: 0 or -errno. */
+/** top_sample_take() - Sample all processes that may be inspected. Return: 0 or -errno. */
 int top_sample_take(struct top_sample *sample);
 void top_sample_free(struct top_sample *sample);
 
