@@ -178,7 +178,7 @@ $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 # --- kernel module: built in a copy, so that the tree stays clean -------------
 
 MODULE_DIR ?= $(BUILD)/module
-MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) device/include/salvo_hw.h
+MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) $(patsubst %,device/include/salvo_%.h,hw rect)
 
 modules: $(MODULE_DIR)/salvo.ko ## build salvo.ko for Debian's kernel
 $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)

@@ -24,7 +24,7 @@
 
 /* Largest packet: head, set-up, all commands and close, arguments, and gaps between. */
 #define MAX_PACKET_BYTES (sizeof(struct salvo_packet) + 256 + \
-			  SALVO_MAX_COMMANDS * sizeof(struct salvo_op_dispatch) + \
+			  SALVO_MAX_COMMANDS * sizeof(struct salvo_op_copy_rect) + \
 			  SALVO_MAX_ARGUMENT_BYTES + 128)
 
 bool salvo_cp_refuse(struct salvo_cp_parser *p, uint32_t kind, uint64_t address)
@@ -131,6 +131,8 @@ const struct salvo_op *salvo_cp_next_op(struct salvo_cp_parser *p)
 		[SALVO_OP_COPY] = sizeof(struct salvo_op_copy),
 		[SALVO_OP_FILL] = sizeof(struct salvo_op_fill),
 		[SALVO_OP_TIMESTAMP] = sizeof(struct salvo_op_timestamp),
+		[SALVO_OP_COPY_RECT] = sizeof(struct salvo_op_copy_rect),
+		[SALVO_OP_FILL_PATTERN] = sizeof(struct salvo_op_fill_pattern),
 		[SALVO_OP_BIND] = sizeof(struct salvo_op_bind),
 		[SALVO_OP_UNBIND] = sizeof(struct salvo_op_bind),
 		[SALVO_OP_SPACE_END] = sizeof(struct salvo_op_space_end),

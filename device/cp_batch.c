@@ -17,6 +17,8 @@
 #include "element.h"
 #include "job.h"
 #include "queues.h"
+#include "salvo_rect.h"
+#include "transfer.h"
 #include "drm/salvo_drm.h"
 
 /* Bit of a set-up command */
@@ -125,6 +127,11 @@ static void add_blocks(struct salvo_cp_parser *p, uint32_t kind, const void *op,
 	add_work(p, kind, op, p->eu_mask, size);
 }
 
+static bool has_arguments(const struct salvo_cp_parser *p, uint32_t offset, uint32_t size)
+{
+	return offset % 16 == 0 && offset <= p->args_bytes && size <= p->args_bytes - offset;
+}
+
 static bool parse_dispatch(struct salvo_cp_parser *p, const struct salvo_op_dispatch *op)
 {
 	const uint64_t mask = op->eu_mask ? op->eu_mask & p->eu_mask : p->eu_mask;
@@ -150,9 +157,9 @@ static bool parse_dispatch(struct salvo_cp_parser *p, const struct salvo_op_disp
 		if (group_items > SALVO_MAX_GROUP_ITEMS || groups > SALVO_MAX_GROUPS)
 			return salvo_cp_bad(p);
 	}
-	if (op->eu_mask & ~p->cp->units || !mask || op->args_offset % 16 ||
-	    op->args_size > SALVO_MAX_DISPATCH_ARGUMENT_BYTES || op->args_offset > p->args_bytes ||
-	    op->args_size > p->args_bytes - op->args_offset ||
+	if (op->eu_mask & ~p->cp->units || !mask ||
+	    op->args_size > SALVO_MAX_DISPATCH_ARGUMENT_BYTES ||
+	    !has_arguments(p, op->args_offset, op->args_size) ||
 	    op->local_size > SALVO_MAX_LOCAL_BYTES)
 		return salvo_cp_bad(p);
 	if ((!op->entry || op->entry != p->entry) &&
@@ -185,6 +192,45 @@ static bool parse_fill(struct salvo_cp_parser *p, const struct salvo_op_fill *op
 	if (!check_address(p, op->dst, op->size, SALVO_ACCESS_WRITE))
 		return false;
 	add_blocks(p, SALVO_ELEMENT_FILL, op, op->size);
+	return true;
+}
+
+static bool parse_copy_rect(struct salvo_cp_parser *p, const struct salvo_op_copy_rect *op)
+{
+	const uint64_t dst = salvo_rect_span(op->width, op->height, op->depth, op->dst_row_pitch,
+					     op->dst_slice_pitch);
+	const uint64_t src = salvo_rect_span(op->width, op->height, op->depth, op->src_row_pitch,
+					     op->src_slice_pitch);
+	const uint32_t size[3] = { salvo_transfer_rect_items(op), 1, 1 };
+
+	if (!dst || !src)
+		return salvo_cp_bad(p);
+	if (!check_address(p, op->dst, dst, SALVO_ACCESS_WRITE) ||
+	    !check_address(p, op->src, src, SALVO_ACCESS_READ))
+		return false;
+	if (!size[0])
+		return salvo_cp_bad(p);
+	if (op->dst < op->src + src && op->src < op->dst + dst &&
+	    (op->dst_row_pitch != op->src_row_pitch ||
+	     op->dst_slice_pitch != op->src_slice_pitch ||
+	     salvo_rect_overlaps(op->dst > op->src ? op->dst - op->src : op->src - op->dst,
+				 op->width, op->height, op->depth, op->dst_row_pitch,
+				 op->dst_slice_pitch)))
+		return salvo_cp_refuse(p, SALVO_FAULT_PACKET, op->src);
+	add_work(p, SALVO_ELEMENT_COPY_RECT, op, p->eu_mask, size);
+	return true;
+}
+
+static bool parse_fill_pattern(struct salvo_cp_parser *p, const struct salvo_op_fill_pattern *op)
+{
+	if (!op->args_size || op->args_size > SALVO_MAX_PATTERN_BYTES ||
+	    !has_arguments(p, op->args_offset, op->args_size) || !op->size ||
+	    op->size % op->args_size)
+		return salvo_cp_bad(p);
+	if (!check_address(p, op->dst, op->size, SALVO_ACCESS_WRITE))
+		return false;
+	p->job->elements[p->index].args = p->args + op->args_offset;
+	add_blocks(p, SALVO_ELEMENT_FILL_PATTERN, op, op->size);
 	return true;
 }
 
@@ -264,6 +310,10 @@ static bool parse_command(struct salvo_cp_parser *p, const struct salvo_op *op)
 		return parse_fill(p, (const void *)op);
 	case SALVO_OP_TIMESTAMP:
 		return parse_timestamp(p, (const void *)op);
+	case SALVO_OP_COPY_RECT:
+		return parse_copy_rect(p, (const void *)op);
+	case SALVO_OP_FILL_PATTERN:
+		return parse_fill_pattern(p, (const void *)op);
 	default:
 		return salvo_cp_bad(p);
 	}

@@ -31,7 +31,7 @@
 
 /* Room for the commands of the largest batch; arguments, which are private, are not dumped. */
 #define SALVO_COREDUMP_PACKET_BYTES	(sizeof(struct salvo_packet) + 256 + \
-				 SALVO_MAX_COMMANDS * sizeof(struct salvo_op_dispatch))
+				 SALVO_MAX_COMMANDS * sizeof(struct salvo_op_copy_rect))
 /* Room for the text: the head, and one line for each ring entry and each command. */
 #define SALVO_COREDUMP_HEAD_BYTES	(16u << 10)
 #define SALVO_COREDUMP_LINE_BYTES	256u

@@ -87,6 +87,14 @@ static void salvo_decode_pipe_control(struct drm_printer *p,
 		drm_printf(p, "pipe_control %u %u\n", op->consumer, op->producer);
 }
 
+static void salvo_decode_copy_rect(struct drm_printer *p, const struct salvo_op_copy_rect *op)
+{
+	drm_printf(p, "copy_rect %#llx %#llx %llu rows %llu slices %llu", op->dst, op->src,
+		   op->width, op->height, op->depth);
+	drm_printf(p, " to_pitch %llu %llu from_pitch %llu %llu\n", op->dst_row_pitch,
+		   op->dst_slice_pitch, op->src_row_pitch, op->src_slice_pitch);
+}
+
 static void salvo_decode_op(struct drm_printer *p, const void *op)
 {
 	const struct salvo_op *head = op;
@@ -95,6 +103,7 @@ static void salvo_decode_op(struct drm_printer *p, const void *op)
 	const struct salvo_op_setup_profile *profile = op;
 	const struct salvo_op_copy *copy = op;
 	const struct salvo_op_fill *fill = op;
+	const struct salvo_op_fill_pattern *pattern = op;
 	const struct salvo_op_timestamp *timestamp = op;
 	const struct salvo_op_cache *cache = op;
 	const struct salvo_op_close *close = op;
@@ -135,6 +144,13 @@ static void salvo_decode_op(struct drm_printer *p, const void *op)
 	case SALVO_OP_FILL:
 		drm_printf(p, "fill %#llx %llu %#x\n", fill->dst, fill->size, fill->pattern);
 		break;
+	case SALVO_OP_COPY_RECT:
+		salvo_decode_copy_rect(p, op);
+		break;
+	case SALVO_OP_FILL_PATTERN:
+		drm_printf(p, "fill_pattern %#llx %llu args %u bytes %u\n", pattern->dst,
+			   pattern->size, pattern->args_offset, pattern->args_size);
+		break;
 	case SALVO_OP_TIMESTAMP:
 		drm_printf(p, "timestamp %#llx\n", timestamp->dst);
 		break;
@@ -161,6 +177,10 @@ static size_t salvo_decode_op_bytes(u16 code)
 		return sizeof(struct salvo_op_copy);
 	case SALVO_OP_FILL:
 		return sizeof(struct salvo_op_fill);
+	case SALVO_OP_COPY_RECT:
+		return sizeof(struct salvo_op_copy_rect);
+	case SALVO_OP_FILL_PATTERN:
+		return sizeof(struct salvo_op_fill_pattern);
 	case SALVO_OP_TIMESTAMP:
 		return sizeof(struct salvo_op_timestamp);
 	case SALVO_OP_CLOSE:

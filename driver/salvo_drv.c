@@ -27,7 +27,7 @@
 #include "salvo_vm.h"
 
 #define SALVO_DRIVER_MAJOR	1
-#define SALVO_DRIVER_MINOR	1
+#define SALVO_DRIVER_MINOR	2
 
 /* --- files ------------------------------------------------------------------- */
 

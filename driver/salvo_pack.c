@@ -36,6 +36,10 @@ static __u32 command_bytes(const struct drm_salvo_command *cmd)
 		return sizeof(struct salvo_op_copy);
 	case DRM_SALVO_FILL:
 		return sizeof(struct salvo_op_fill);
+	case DRM_SALVO_COPY_RECT:
+		return sizeof(struct salvo_op_copy_rect);
+	case DRM_SALVO_FILL_PATTERN:
+		return sizeof(struct salvo_op_fill_pattern);
 	default:
 		return sizeof(struct salvo_op_timestamp);
 	}
@@ -78,8 +82,24 @@ static struct salvo_op op_head(__u16 code, __u16 bytes, __u32 index)
 	(at) += sizeof(struct type); \
 } while (0)
 
-static __u8 *pack_command(__u8 *at, const struct drm_salvo_command *cmd, __u32 index)
+static __u8 *pack_copy_rect(__u8 *at, const struct salvo_batch_desc *batch, __u32 index)
 {
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+	struct drm_salvo_rect rect;
+
+	memcpy(&rect, (const __u8 *)batch->args + cmd->args_offset, sizeof(rect));
+	EMIT(at, salvo_op_copy_rect, SALVO_OP_COPY_RECT, index,
+	     .dst = cmd->dst, .src = cmd->src,
+	     .width = rect.width, .height = rect.height, .depth = rect.depth,
+	     .dst_row_pitch = rect.dst_row_pitch, .dst_slice_pitch = rect.dst_slice_pitch,
+	     .src_row_pitch = rect.src_row_pitch, .src_slice_pitch = rect.src_slice_pitch);
+	return at;
+}
+
+static __u8 *pack_command(__u8 *at, const struct salvo_batch_desc *batch, __u32 index)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+
 	switch (cmd->type) {
 	case DRM_SALVO_DISPATCH:
 		EMIT(at, salvo_op_dispatch, SALVO_OP_DISPATCH, index,
@@ -100,6 +120,13 @@ static __u8 *pack_command(__u8 *at, const struct drm_salvo_command *cmd, __u32 i
 	case DRM_SALVO_FILL:
 		EMIT(at, salvo_op_fill, SALVO_OP_FILL, index,
 		     .dst = cmd->dst, .size = cmd->size, .pattern = cmd->pattern);
+		break;
+	case DRM_SALVO_COPY_RECT:
+		return pack_copy_rect(at, batch, index);
+	case DRM_SALVO_FILL_PATTERN:
+		EMIT(at, salvo_op_fill_pattern, SALVO_OP_FILL_PATTERN, index,
+		     .dst = cmd->dst, .size = cmd->size,
+		     .args_offset = cmd->args_offset, .args_size = cmd->args_size);
 		break;
 	default:
 		EMIT(at, salvo_op_timestamp, SALVO_OP_TIMESTAMP, index, .dst = cmd->dst);
@@ -150,7 +177,7 @@ void salvo_pack_batch(const struct salvo_batch_desc *batch,
 	     .flags = SALVO_CACHE_INVALIDATE | SALVO_CACHE_FLUSH);
 
 	for (i = 0; i < batch->count; i++)
-		at = pack_command(at, &batch->commands[i], i);
+		at = pack_command(at, batch, i);
 	EMIT(at, salvo_op_close, SALVO_OP_CLOSE, 0, .fence_id = 0);
 
 	memset(at, 0, (__u8 *)packet + heap - at);
@@ -172,7 +199,7 @@ void salvo_pack_commands(const struct salvo_batch_desc *batch, __u32 first, __u3
 	for (i = first; i < batch->count; i++)
 		at -= command_bytes(&batch->commands[i]);
 	for (i = first; i < end; i++)
-		at = pack_command(at, &batch->commands[i], i);
+		at = pack_command(at, batch, i);
 }
 
 void salvo_pack_set_fence(void *packet, __u64 fence_id)

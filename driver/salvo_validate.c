@@ -11,6 +11,7 @@
  * It keeps no state and takes no lock.
  */
 #include "salvo_hw.h"
+#include "salvo_rect.h"
 #include "salvo_validate.h"
 
 #ifdef __KERNEL__
@@ -30,6 +31,8 @@
 #define C (1u << DRM_SALVO_COPY)
 #define F (1u << DRM_SALVO_FILL)
 #define T (1u << DRM_SALVO_TIMESTAMP)
+#define R (1u << DRM_SALVO_COPY_RECT)
+#define M (1u << DRM_SALVO_FILL_PATTERN)
 
 /* To access a command as an array of words. */
 typedef __u64 __attribute__((may_alias)) word_t;
@@ -42,15 +45,15 @@ typedef __u64 __attribute__((may_alias)) word_t;
 	UNUSED(eu_mask, D, type), \
 	UNUSED(items[0], D, type), UNUSED(items[1], D, type), UNUSED(items[2], D, type), \
 	UNUSED(group[0], D, type), UNUSED(group[1], D, type), UNUSED(group[2], D, type), \
-	UNUSED(args_offset, D, type), \
-	UNUSED(args_size, D, type), \
+	UNUSED(args_offset, D | R | M, type), \
+	UNUSED(args_size, D | R | M, type), \
 	UNUSED(local_size, D, type), \
 	UNUSED(dims, D, type), \
 	UNUSED(consumer, P, type), \
 	UNUSED(producer, P, type), \
-	UNUSED(dst, C | F | T, type), \
-	UNUSED(src, C, type), \
-	UNUSED(size, C | F, type), \
+	UNUSED(dst, C | F | T | R | M, type), \
+	UNUSED(src, C | R, type), \
+	UNUSED(size, C | F | M, type), \
 	UNUSED(pattern, F, type), \
 	UNUSED(pad, 0, type), \
 }
@@ -61,6 +64,8 @@ static const struct drm_salvo_command unused_bits[] = {
 	[DRM_SALVO_COPY] = UNUSED_BITS(C),
 	[DRM_SALVO_FILL] = UNUSED_BITS(F),
 	[DRM_SALVO_TIMESTAMP] = UNUSED_BITS(T),
+	[DRM_SALVO_COPY_RECT] = UNUSED_BITS(R),
+	[DRM_SALVO_FILL_PATTERN] = UNUSED_BITS(M),
 };
 
 /* All fields in order and without gaps, to find the name of an invalid one. */
@@ -161,6 +166,20 @@ static int check_grid(const struct drm_salvo_command *cmd, __u32 index, struct s
 	return 0;
 }
 
+static int check_arguments(const struct salvo_batch_desc *batch, __u32 index,
+			   struct salvo_reject *why)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+
+	if (cmd->args_offset % 16)
+		return reject(why, -EINVAL, index, "args_offset", cmd->args_offset,
+			      "a multiple of 16");
+	if ((__u64)cmd->args_offset + cmd->args_size > batch->args_size)
+		return reject(why, -EINVAL, index, "args_offset", cmd->args_offset,
+			      "arguments inside the batch's blob");
+	return 0;
+}
+
 static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
 			  const struct salvo_space_view *space, struct salvo_reject *why)
 {
@@ -183,12 +202,9 @@ static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
 	if (cmd->args_size > SALVO_MAX_DISPATCH_ARGUMENT_BYTES)
 		return reject(why, -E2BIG, index, "args_size", cmd->args_size,
 			      "at most 4096 bytes");
-	if (cmd->args_offset % 16)
-		return reject(why, -EINVAL, index, "args_offset", cmd->args_offset,
-			      "a multiple of 16");
-	if ((__u64)cmd->args_offset + cmd->args_size > batch->args_size)
-		return reject(why, -EINVAL, index, "args_offset", cmd->args_offset,
-			      "arguments inside the batch's blob");
+	ret = check_arguments(batch, index, why);
+	if (ret)
+		return ret;
 	if (cmd->local_size > SALVO_MAX_LOCAL_BYTES)
 		return reject(why, -E2BIG, index, "local_size", cmd->local_size,
 			      "at most 65536 bytes");
@@ -255,6 +271,101 @@ static int check_fill(const struct drm_salvo_command *cmd, __u32 index,
 	return check_range(space, index, "dst", cmd->dst, cmd->size, SALVO_ACCESS_WRITE, why);
 }
 
+static int check_rect(const struct drm_salvo_rect *rect, __u32 index, struct salvo_reject *why)
+{
+	const struct {
+		const char *name;
+		__u64 value, least;
+	} checks[] = {
+		{ "rect.width", rect->width, 1 },
+		{ "rect.height", rect->height, 1 },
+		{ "rect.depth", rect->depth, 1 },
+		{ "rect.dst_row_pitch", rect->dst_row_pitch, rect->width },
+		{ "rect.src_row_pitch", rect->src_row_pitch, rect->width },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].value < checks[i].least)
+			return reject(why, -EINVAL, index, checks[i].name, checks[i].value,
+				      i < 3 ? "not zero" : "at least width");
+	if (!salvo_rect_span(rect->width, rect->height, rect->depth, rect->dst_row_pitch,
+			     rect->dst_slice_pitch))
+		return reject(why, -EINVAL, index, "rect.dst_slice_pitch", rect->dst_slice_pitch,
+			      "at least height rows, and the box within 64 bits");
+	if (!salvo_rect_span(rect->width, rect->height, rect->depth, rect->src_row_pitch,
+			     rect->src_slice_pitch))
+		return reject(why, -EINVAL, index, "rect.src_slice_pitch", rect->src_slice_pitch,
+			      "at least height rows, and the box within 64 bits");
+	return 0;
+}
+
+static int check_rect_overlap(const struct drm_salvo_command *cmd,
+			      const struct drm_salvo_rect *rect, __u32 index,
+			      struct salvo_reject *why)
+{
+	const __u64 distance = cmd->dst > cmd->src ? cmd->dst - cmd->src : cmd->src - cmd->dst;
+
+	if (rect->dst_row_pitch != rect->src_row_pitch)
+		return reject(why, -EINVAL, index, "rect.src_row_pitch", rect->src_row_pitch,
+			      "that of dst, as one box begins before the other ends");
+	if (rect->dst_slice_pitch != rect->src_slice_pitch)
+		return reject(why, -EINVAL, index, "rect.src_slice_pitch", rect->src_slice_pitch,
+			      "that of dst, as one box begins before the other ends");
+	if (salvo_rect_overlaps(distance, rect->width, rect->height, rect->depth,
+				rect->dst_row_pitch, rect->dst_slice_pitch))
+		return reject(why, -EINVAL, index, "src", cmd->src, "no overlap with dst");
+	return 0;
+}
+
+static int check_copy_rect(const struct salvo_batch_desc *batch, __u32 index,
+			   const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+	struct drm_salvo_rect rect;
+	__u64 dst, src;
+	int ret;
+
+	if (cmd->args_size != sizeof(rect))
+		return reject(why, -EINVAL, index, "args_size", cmd->args_size,
+			      "that of struct drm_salvo_rect, 56 bytes");
+	ret = check_arguments(batch, index, why);
+	if (ret)
+		return ret;
+	memcpy(&rect, (const __u8 *)batch->args + cmd->args_offset, sizeof(rect));
+	ret = check_rect(&rect, index, why);
+	if (ret)
+		return ret;
+	dst = salvo_rect_span(rect.width, rect.height, rect.depth, rect.dst_row_pitch,
+			      rect.dst_slice_pitch);
+	src = salvo_rect_span(rect.width, rect.height, rect.depth, rect.src_row_pitch,
+			      rect.src_slice_pitch);
+	ret = check_range(space, index, "dst", cmd->dst, dst, SALVO_ACCESS_WRITE, why);
+	if (!ret)
+		ret = check_range(space, index, "src", cmd->src, src, SALVO_ACCESS_READ, why);
+	if (!ret && cmd->dst < cmd->src + src && cmd->src < cmd->dst + dst)
+		ret = check_rect_overlap(cmd, &rect, index, why);
+	return ret;
+}
+
+static int check_fill_pattern(const struct salvo_batch_desc *batch, __u32 index,
+			      const struct salvo_space_view *space, struct salvo_reject *why)
+{
+	const struct drm_salvo_command *cmd = &batch->commands[index];
+	int ret;
+
+	if (!cmd->args_size || cmd->args_size > DRM_SALVO_MAX_PATTERN_BYTES)
+		return reject(why, -EINVAL, index, "args_size", cmd->args_size,
+			      "a pattern of 1 to 128 bytes");
+	ret = check_arguments(batch, index, why);
+	if (ret)
+		return ret;
+	if (!cmd->size || cmd->size % cmd->args_size)
+		return reject(why, -EINVAL, index, "size", cmd->size,
+			      "a multiple of the pattern's, not zero");
+	return check_range(space, index, "dst", cmd->dst, cmd->size, SALVO_ACCESS_WRITE, why);
+}
+
 static int check_timestamp(const struct drm_salvo_command *cmd, __u32 index,
 			   const struct salvo_space_view *space, struct salvo_reject *why)
 {
@@ -269,7 +380,7 @@ static int check_command(const struct salvo_batch_desc *batch, __u32 index,
 	const struct drm_salvo_command *cmd = &batch->commands[index];
 	int ret;
 
-	if (cmd->type < DRM_SALVO_DISPATCH || cmd->type > DRM_SALVO_TIMESTAMP)
+	if (cmd->type < DRM_SALVO_DISPATCH || cmd->type > DRM_SALVO_FILL_PATTERN)
 		return reject(why, -EINVAL, index, "type", cmd->type,
 			      "one of enum drm_salvo_command_type");
 	ret = check_unused(cmd, index, why);
@@ -285,6 +396,10 @@ static int check_command(const struct salvo_batch_desc *batch, __u32 index,
 		return check_copy(cmd, index, space, why);
 	case DRM_SALVO_FILL:
 		return check_fill(cmd, index, space, why);
+	case DRM_SALVO_COPY_RECT:
+		return check_copy_rect(batch, index, space, why);
+	case DRM_SALVO_FILL_PATTERN:
+		return check_fill_pattern(batch, index, space, why);
 	default:
 		return check_timestamp(cmd, index, space, why);
 	}

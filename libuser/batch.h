@@ -92,6 +92,20 @@ int salvo_batch_reserve(struct salvo_batch *batch, unsigned int commands);
 /** salvo_batch_reserve_regions() - Room for so many more regions. Return: 0 or -ENOMEM. */
 int salvo_batch_reserve_regions(struct salvo_batch *batch, unsigned int more);
 
+/**
+ * salvo_batch_next_command() - Room for one more command, zeroed, that touches @regions ranges.
+ *
+ * It counts only when batch->count is raised.
+ *
+ * Return: the command, or NULL with @err and a message.
+ */
+struct drm_salvo_command *salvo_batch_next_command(struct salvo_batch *batch,
+						   unsigned int regions, int *err);
+
+/** salvo_batch_add_region() - Note what the command of salvo_batch_next_command() touches. */
+void salvo_batch_add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
+			    uint32_t argument, uint32_t access);
+
 /** salvo_batch_reserve_args() - Room for @bytes of arguments at the next aligned @offset. */
 int salvo_batch_reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t *offset);
 

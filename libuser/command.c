@@ -14,12 +14,8 @@
 #include "kernel.h"
 #include "print.h"
 
-/*
- * Room for one more command, zeroed, that accesses @regions ranges; the caller increments
- * batch->count when it is complete.
- */
-static struct drm_salvo_command *next_command(struct salvo_batch *batch, unsigned int regions,
-					      int *err)
+struct drm_salvo_command *salvo_batch_next_command(struct salvo_batch *batch,
+						   unsigned int regions, int *err)
 {
 	struct drm_salvo_command *command;
 
@@ -41,9 +37,8 @@ static struct drm_salvo_command *next_command(struct salvo_batch *batch, unsigne
 	return command;
 }
 
-/* Add a range that the command of next_command() accesses. */
-static void add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
-		       uint32_t argument, uint32_t access)
+void salvo_batch_add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
+			    uint32_t argument, uint32_t access)
 {
 	batch->regions[batch->region_count++] = (struct salvo_region){
 		start, start + size, argument, access,
@@ -86,7 +81,7 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 		if (err)
 			return salvo_batch_fail(batch, err, "no memory for the print buffer");
 	}
-	command = next_command(batch, kernel->region_count, &err);
+	command = salvo_batch_next_command(batch, kernel->region_count, &err);
 	if (!command)
 		return err;
 	if (note->args_bytes) {
@@ -128,7 +123,7 @@ int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 	if (consumer >= batch->device->info.max_commands)
 		return salvo_batch_fail(batch, -EINVAL, "pipe control: there is no command %u",
 					consumer);
-	command = next_command(batch, 0, &err);
+	command = salvo_batch_next_command(batch, 0, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_PIPE_CONTROL;
@@ -142,7 +137,7 @@ int salvo_batch_barrier(struct salvo_batch *batch)
 	struct drm_salvo_command *command;
 	int err;
 
-	command = next_command(batch, 0, &err);
+	command = salvo_batch_next_command(batch, 0, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_PIPE_CONTROL;
@@ -163,15 +158,15 @@ int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t d
 		return err;
 	if (dst == src && dst_offset < src_offset + size && src_offset < dst_offset + size)
 		return salvo_batch_fail(batch, -EINVAL, "copy: the ranges overlap");
-	command = next_command(batch, 2, &err);
+	command = salvo_batch_next_command(batch, 2, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_COPY;
 	command->dst = dst->address + dst_offset;
 	command->src = src->address + src_offset;
 	command->size = size;
-	add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
-	add_region(batch, command->src, size, 1, SALVO_REGION_READ);
+	salvo_batch_add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, command->src, size, 1, SALVO_REGION_READ);
 	return batch->count++;
 }
 
@@ -187,14 +182,14 @@ int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t o
 	if (offset % 4 || size % 4)
 		return salvo_batch_fail(batch, -EINVAL,
 					"fill: offset and size must be multiples of 4");
-	command = next_command(batch, 1, &err);
+	command = salvo_batch_next_command(batch, 1, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_FILL;
 	command->dst = dst->address + offset;
 	command->size = size;
 	command->pattern = pattern;
-	add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }
 
@@ -209,11 +204,11 @@ int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 	if (offset % 8)
 		return salvo_batch_fail(batch, -EINVAL,
 					"timestamp: offset must be a multiple of 8");
-	command = next_command(batch, 1, &err);
+	command = salvo_batch_next_command(batch, 1, &err);
 	if (!command)
 		return err;
 	command->type = DRM_SALVO_TIMESTAMP;
 	command->dst = dst->address + offset;
-	add_region(batch, command->dst, sizeof(uint64_t), 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, command->dst, sizeof(uint64_t), 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }

@@ -70,17 +70,18 @@ static int patch_transfer(struct salvo_batch *batch, unsigned int command, unsig
 			  const struct salvo_bo *bo, uint64_t offset)
 {
 	struct drm_salvo_command *cmd = &batch->commands[command];
-	const uint64_t size = cmd->type == DRM_SALVO_TIMESTAMP ? sizeof(uint64_t) : cmd->size;
 	struct salvo_region *region;
+	uint64_t size;
 	int err;
 
 	if (index >= batch->spans[command].count)
 		return salvo_batch_fail(batch, -EINVAL, "patch: command %u has no range %u",
 					command, index);
+	region = &batch->regions[batch->spans[command].first + index];
+	size = region->end - region->start;
 	err = salvo_batch_check_range(batch, "patch", bo, offset, size);
 	if (err)
 		return err;
-	region = &batch->regions[batch->spans[command].first + index];
 	region->start = bo->address + offset;
 	region->end = region->start + size;
 	if (index)
@@ -223,7 +224,7 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 			batch->spans[first + i] = part->spans[i];
 			batch->spans[first + i].first += batch->region_count;
 		}
-		if (cmd->type == DRM_SALVO_DISPATCH && cmd->args_size)
+		if (cmd->args_size)
 			cmd->args_offset += args_offset;
 		if (cmd->type == DRM_SALVO_PIPE_CONTROL &&
 		    !(cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL)) {

@@ -22,9 +22,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "asan.h"
-#include "clock.h"
 #include "element.h"
 #include "salvo_hw.h"
+#include "transfer.h"
 
 #define PAGE			4096u
 #define PAGES(bytes)		(((bytes) + PAGE - 1) / PAGE * PAGE)
@@ -224,37 +224,6 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 		}
 }
 
-/* The part of a copy or fill that is block @at. */
-static uint64_t block_bytes(uint64_t size, uint32_t at)
-{
-	const uint64_t rest = size - (uint64_t)at * SALVO_BLOCK_BYTES;
-
-	return rest < SALVO_BLOCK_BYTES ? rest : SALVO_BLOCK_BYTES;
-}
-
-static void copy_block(const struct salvo_op_copy *op, uint32_t at)
-{
-	const uint64_t offset = (uint64_t)at * SALVO_BLOCK_BYTES;
-
-	memcpy((void *)(uintptr_t)(op->dst + offset), (const void *)(uintptr_t)(op->src + offset),
-	       block_bytes(op->size, at));
-}
-
-static void fill_block(const struct salvo_op_fill *op, uint32_t at)
-{
-	uint32_t *dst = (uint32_t *)(uintptr_t)(op->dst + (uint64_t)at * SALVO_BLOCK_BYTES);
-	const uint64_t count = block_bytes(op->size, at) / sizeof(*dst);
-	uint64_t i;
-
-	for (i = 0; i < count; i++)
-		dst[i] = op->pattern;
-}
-
-static uint64_t *clock_target(const struct salvo_op_timestamp *op)
-{
-	return (uint64_t *)(uintptr_t)op->dst;
-}
-
 static void run_blocks(struct salvo_runner *runner, const _Atomic uint32_t *stop)
 {
 	const struct salvo_element *element = runner->chunk.element;
@@ -265,12 +234,7 @@ static void run_blocks(struct salvo_runner *runner, const _Atomic uint32_t *stop
 		if (atomic_load_explicit(stop, memory_order_relaxed))
 			return;
 		runner->at = at;
-		if (element->kind == SALVO_ELEMENT_COPY)
-			copy_block(element->op, at);
-		else if (element->kind == SALVO_ELEMENT_FILL)
-			fill_block(element->op, at);
-		else
-			*clock_target(element->op) = salvo_clock();
+		salvo_transfer_run(element, at);
 	}
 }
 

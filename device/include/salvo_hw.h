@@ -69,6 +69,7 @@
 #define SALVO_MAX_ARGUMENT_BYTES	(1u << 20)
 #define SALVO_MAX_DISPATCH_ARGUMENT_BYTES 4096u
 #define SALVO_MAX_GROUP_ITEMS		1024u
+#define SALVO_MAX_PATTERN_BYTES		128u
 #define SALVO_MAX_LOCAL_BYTES		(64u << 10)
 #define SALVO_MAX_ITEMS			(1ull << 31)	/* in one dimension */
 #define SALVO_MAX_GROUPS		(1ull << 31)	/* in one dispatch */
@@ -374,6 +375,8 @@ struct salvo_packet_result {
 #define SALVO_OP_COPY		0x22
 #define SALVO_OP_FILL		0x23
 #define SALVO_OP_TIMESTAMP	0x24
+#define SALVO_OP_COPY_RECT	0x25
+#define SALVO_OP_FILL_PATTERN	0x26
 #define SALVO_OP_BIND		0x30
 #define SALVO_OP_UNBIND		0x31
 #define SALVO_OP_SPACE_END	0x32
@@ -522,6 +525,48 @@ struct salvo_op_fill {
 	__u32 pattern;
 	/** @reserved: Zero. */
 	__u32 reserved;
+};
+
+/**
+ * struct salvo_op_copy_rect - Copy a box of @depth slices of @height rows of @width bytes.
+ */
+struct salvo_op_copy_rect {
+	/** @op: Head. */
+	struct salvo_op op;
+	/** @dst: GPU address of the first byte written. */
+	__u64 dst;
+	/** @src: GPU address of the first byte read. */
+	__u64 src;
+	/** @width: Bytes of a row, not zero. */
+	__u64 width;
+	/** @height: Rows of a slice, not zero. */
+	__u64 height;
+	/** @depth: Slices, not zero. */
+	__u64 depth;
+	/** @dst_row_pitch: Bytes from row to row where it is written, at least @width. */
+	__u64 dst_row_pitch;
+	/** @dst_slice_pitch: Bytes from slice to slice there, at least @height rows. */
+	__u64 dst_slice_pitch;
+	/** @src_row_pitch: Bytes from row to row where it is read, at least @width. */
+	__u64 src_row_pitch;
+	/** @src_slice_pitch: Bytes from slice to slice there, at least @height rows. */
+	__u64 src_slice_pitch;
+};
+
+/**
+ * struct salvo_op_fill_pattern - Fill @size bytes with a pattern, over and over.
+ */
+struct salvo_op_fill_pattern {
+	/** @op: Head. */
+	struct salvo_op op;
+	/** @dst: GPU address written. */
+	__u64 dst;
+	/** @size: Bytes, a multiple of @args_size, not zero. */
+	__u64 size;
+	/** @args_offset: The pattern, in the argument heap, a multiple of 16. */
+	__u32 args_offset;
+	/** @args_size: Its bytes, 1 to SALVO_MAX_PATTERN_BYTES. */
+	__u32 args_size;
 };
 
 /**

@@ -21,6 +21,8 @@ enum salvo_element_kind {
 	SALVO_ELEMENT_COPY,	/* items are blocks of SALVO_BLOCK_BYTES */
 	SALVO_ELEMENT_FILL,
 	SALVO_ELEMENT_TIMESTAMP,
+	SALVO_ELEMENT_COPY_RECT,	/* items are those of salvo_transfer_rect_items() */
+	SALVO_ELEMENT_FILL_PATTERN,	/* items are blocks of SALVO_BLOCK_BYTES */
 };
 
 /* No edge */

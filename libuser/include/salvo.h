@@ -385,6 +385,45 @@ int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t d
 int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset,
 		     uint64_t size, uint32_t pattern);
 /**
+ * struct salvo_rect - A box of bytes, and how its rows lie in the two buffers of a copy.
+ *
+ * @height and @depth of 0 stand for 1. A pitch of 0 is the tightest: a row pitch of @width, a
+ * slice pitch of @height rows. No pitch may be smaller.
+ */
+struct salvo_rect {
+	uint64_t width;			/* bytes of a row, not 0 */
+	uint64_t height;		/* rows of a slice */
+	uint64_t depth;			/* slices */
+	uint64_t dst_row_pitch;		/* bytes from one row to the next, where it is written */
+	uint64_t dst_slice_pitch;	/* bytes from one slice to the next there */
+	uint64_t src_row_pitch;		/* the same where it is read */
+	uint64_t src_slice_pitch;
+};
+
+/**
+ * salvo_batch_copy_rect() - Copy a box of two or three dimensions, as one command.
+ * @dst_offset, @src_offset: Of the first byte of the first row.
+ * @rect: Not kept.
+ *
+ * Both boxes must lie in their buffers and have no byte in common; where they mingle in one
+ * buffer, the pitches of both must be the same. To salvo_batch_enable_hazards() a box is all
+ * from its first to its last byte.
+ *
+ * Return: the command's index, -EINVAL, -E2BIG, -ENOMEM.
+ */
+int salvo_batch_copy_rect(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t dst_offset,
+			  struct salvo_bo *src, uint64_t src_offset,
+			  const struct salvo_rect *rect);
+/**
+ * salvo_batch_fill_pattern() - Fill a range of a buffer with a pattern of 1 to 128 bytes.
+ * @size: A multiple of @pattern_size; there is no alignment.
+ * @pattern: Not kept.
+ *
+ * Return: the command's index, -EINVAL, -E2BIG, -ENOMEM.
+ */
+int salvo_batch_fill_pattern(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t offset,
+			     uint64_t size, const void *pattern, size_t pattern_size);
+/**
  * salvo_batch_timestamp() - Store the GPU's clock.
  * @offset: Of the 64-bit number, a multiple of 8. Its unit is clock_hz of salvo_device_get_info().
  *

@@ -29,6 +29,9 @@
  *		FILTER: nearest | linear
  *	[LABEL:] copy BUFFER[OFFSET] BUFFER[OFFSET] BYTES	(to, from)
  *	[LABEL:] fill BUFFER[OFFSET] BYTES PATTERN
+ *	[LABEL:] copy_rect BUFFER[OFFSET] BUFFER[OFFSET] WIDTH [rows COUNT] [slices COUNT]
+ *		[to_pitch ROW [SLICE]] [from_pitch ROW [SLICE]]
+ *	[LABEL:] fill_pattern BUFFER[OFFSET] BYTES TYPE VALUES
  *	[LABEL:] timestamp BUFFER[OFFSET]
  *	pipe_control CONSUMER PRODUCER				(labels)
  *	barrier
@@ -331,6 +334,41 @@ static bool parse_dispatch(struct salvo_text_parser *p, struct salvo_text_comman
 	return true;
 }
 
+/* Row pitch and, where a number follows, slice pitch. */
+static bool parse_pitches(struct salvo_text_parser *p, uint64_t *row, uint64_t *slice)
+{
+	if (!salvo_text_need_size(p, row, "the row pitch"))
+		return false;
+	salvo_text_skip_space(p);
+	return salvo_text_at_line_end(p) || *p->at < '0' || *p->at > '9' ||
+	       salvo_text_need_size(p, slice, "the slice pitch");
+}
+
+static bool parse_copy_rect(struct salvo_text_parser *p, struct salvo_text_command *command)
+{
+	struct salvo_rect *rect = &command->rect;
+
+	command->type = DRM_SALVO_COPY_RECT;
+	return need_place(p, &command->dst) && need_place(p, &command->src) &&
+	       salvo_text_need_size(p, &rect->width, "the bytes of a row") &&
+	       (!salvo_text_take_word(p, "rows") ||
+		salvo_text_need_number(p, &rect->height, "the number of rows")) &&
+	       (!salvo_text_take_word(p, "slices") ||
+		salvo_text_need_number(p, &rect->depth, "the number of slices")) &&
+	       (!salvo_text_take_word(p, "to_pitch") ||
+		parse_pitches(p, &rect->dst_row_pitch, &rect->dst_slice_pitch)) &&
+	       (!salvo_text_take_word(p, "from_pitch") ||
+		parse_pitches(p, &rect->src_row_pitch, &rect->src_slice_pitch));
+}
+
+static bool parse_fill_pattern(struct salvo_text_parser *p, struct salvo_text_command *command)
+{
+	command->type = DRM_SALVO_FILL_PATTERN;
+	return need_place(p, &command->dst) &&
+	       salvo_text_need_size(p, &command->size, "the number of bytes") &&
+	       salvo_text_need_values(p, &command->values);
+}
+
 static bool parse_pipe_control(struct salvo_text_parser *p, struct salvo_text_command *command)
 {
 	const char *start;
@@ -400,6 +438,12 @@ static bool parse_command(struct salvo_text_parser *p, const char *label, const 
 		if (!need_place(p, &command->dst) ||
 		    !salvo_text_need_size(p, &command->size, "the number of bytes") ||
 		    !salvo_text_need_u32(p, &command->pattern, "the pattern"))
+			return false;
+	} else if (salvo_text_take_word(p, "copy_rect")) {
+		if (!parse_copy_rect(p, command))
+			return false;
+	} else if (salvo_text_take_word(p, "fill_pattern")) {
+		if (!parse_fill_pattern(p, command))
 			return false;
 	} else if (salvo_text_take_word(p, "timestamp")) {
 		command->type = DRM_SALVO_TIMESTAMP;

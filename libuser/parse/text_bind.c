@@ -31,12 +31,12 @@ static int bind_command(struct salvo_text_build *build, unsigned int i, unsigned
 						   arg->range ? arg->range :
 								bytes - arg->place.offset);
 	}
-	if (command->type != DRM_SALVO_COPY && command->type != DRM_SALVO_FILL &&
-	    command->type != DRM_SALVO_TIMESTAMP)
+	if (command->type == DRM_SALVO_DISPATCH || command->type == DRM_SALVO_PIPE_CONTROL)
 		return err;
 	if (command->dst.buffer == buffer)
 		err = salvo_batch_patch_bo(build->batch, i, 0, bo, offset + command->dst.offset, 0);
-	if (!err && command->type == DRM_SALVO_COPY && command->src.buffer == buffer)
+	if (!err && (command->type == DRM_SALVO_COPY || command->type == DRM_SALVO_COPY_RECT) &&
+	    command->src.buffer == buffer)
 		err = salvo_batch_patch_bo(build->batch, i, 1, bo, offset + command->src.offset, 0);
 	return err;
 }

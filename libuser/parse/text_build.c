@@ -69,24 +69,32 @@ static uint64_t ramp_value(const struct salvo_text_values *values, uint64_t i)
 	return bits;
 }
 
-static int fill_data(const struct salvo_text_buffer *buffer, uint8_t *map,
-		     struct salvo_text_error *error)
+/* Write values one after the other. Return: their bytes, UINT64_MAX if they are over @room. */
+static uint64_t expand_values(const struct salvo_text_values *values, uint8_t *map, uint64_t room)
 {
-	const size_t size = salvo_text_type_bytes(buffer->values.type);
+	const size_t size = salvo_text_type_bytes(values->type);
 	uint64_t at = 0, bits, j;
 	unsigned int i;
 
-	for (i = 0; i < buffer->values.count; i++) {
-		const struct salvo_text_run *run = &buffer->values.runs[i];
+	for (i = 0; i < values->count; i++) {
+		const struct salvo_text_run *run = &values->runs[i];
 
-		if (run->count > (buffer->bytes - at) / size)
-			return fail(error, -EINVAL, buffer->line,
-				    "buffer %s: the data does not fit", buffer->name);
+		if (run->count > (room - at) / size)
+			return UINT64_MAX;
 		for (j = 0; j < run->count; j++, at += size) {
 			bits = run->bits + (run->ramp ? j : 0);
 			memcpy(map + at, &bits, size);
 		}
 	}
+	return at;
+}
+
+static int fill_data(const struct salvo_text_buffer *buffer, uint8_t *map,
+		     struct salvo_text_error *error)
+{
+	if (expand_values(&buffer->values, map, buffer->bytes) == UINT64_MAX)
+		return fail(error, -EINVAL, buffer->line, "buffer %s: the data does not fit",
+			    buffer->name);
 	return 0;
 }
 
@@ -263,6 +271,24 @@ static int add_dispatch(struct salvo_text_build *build, const struct salvo_text_
 	return err;
 }
 
+static int add_fill_pattern(struct salvo_text_build *build,
+			    const struct salvo_text_command *command,
+			    struct salvo_text_error *error)
+{
+	uint8_t pattern[DRM_SALVO_MAX_PATTERN_BYTES];
+	const uint64_t bytes = expand_values(&command->values, pattern, sizeof(pattern));
+	int err;
+
+	if (bytes == UINT64_MAX)
+		return fail(error, -EINVAL, command->line, "the pattern has more than %u bytes",
+			    DRM_SALVO_MAX_PATTERN_BYTES);
+	err = salvo_batch_fill_pattern(build->batch, build->bos[command->dst.buffer],
+				       command->dst.offset, command->size, pattern, bytes);
+	if (err < 0)
+		fail(error, err, command->line, "%s", salvo_batch_error(build->batch));
+	return err;
+}
+
 static int add_command(struct salvo_text_build *build, const struct salvo_text_command *command,
 		       struct salvo_text_error *error)
 {
@@ -288,6 +314,13 @@ static int add_command(struct salvo_text_build *build, const struct salvo_text_c
 		err = salvo_batch_fill(build->batch, dst, command->dst.offset, command->size,
 				       command->pattern);
 		break;
+	case DRM_SALVO_COPY_RECT:
+		err = salvo_batch_copy_rect(build->batch, dst, command->dst.offset,
+					    build->bos[command->src.buffer], command->src.offset,
+					    &command->rect);
+		break;
+	case DRM_SALVO_FILL_PATTERN:
+		return add_fill_pattern(build, command, error);
 	case DRM_SALVO_TIMESTAMP:
 		err = salvo_batch_timestamp(build->batch, dst, command->dst.offset);
 		break;

@@ -307,6 +307,25 @@ static void need_label(struct dump_batch *batch, unsigned int index)
 		batch->failed = "a pipe control waits for a pipe control";
 }
 
+/* The pattern as bytes; equal neighbours are one run. */
+static void take_pattern(struct dump_batch *batch, struct salvo_text_values *values,
+			 const uint8_t *bytes, uint32_t count)
+{
+	uint32_t i;
+
+	values->type = SALVO_TEXT_U8;
+	values->runs = calloc(count, sizeof(*values->runs));
+	if (!values->runs) {
+		batch->failed = no_memory;
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		if (!i || bytes[i] != bytes[i - 1])
+			values->runs[values->count++].bits = bytes[i];
+		values->runs[values->count - 1].count++;
+	}
+}
+
 void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 			     const struct drm_salvo_command *from, const uint8_t *args)
 {
@@ -328,12 +347,18 @@ void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 			need_label(batch, from->producer);
 		}
 		break;
+	case DRM_SALVO_COPY_RECT:
+		memcpy(&to->rect, args + from->args_offset, sizeof(to->rect));
+		/* fallthrough */
 	case DRM_SALVO_COPY:
 		to->src = find_place(batch, from->src);
 		if (to->src.buffer == SALVO_TEXT_MAX_BUFFERS)
 			batch->failed = "a copy reads outside all buffers";
 		/* fallthrough */
 	default:
+		if (from->type == DRM_SALVO_FILL_PATTERN)
+			take_pattern(batch, &to->values, args + from->args_offset,
+				     from->args_size);
 		to->dst = find_place(batch, from->dst);
 		if (to->dst.buffer == SALVO_TEXT_MAX_BUFFERS)
 			batch->failed = "a command writes outside all buffers";

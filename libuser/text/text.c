@@ -78,6 +78,7 @@ void salvo_text_destroy(struct salvo_text *text)
 		free(text->commands[i].label);
 		free(text->commands[i].kernel);
 		free(text->commands[i].args);
+		free(text->commands[i].values.runs);
 	}
 	for (i = 0; i < text->check_count; i++) {
 		free(text->checks[i].values.runs);

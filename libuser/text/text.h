@@ -121,11 +121,14 @@ struct salvo_text_command {
 	bool all;
 	unsigned int consumer;
 	unsigned int producer;
-	/* copy, fill, timestamp */
+	/* copy, fill, timestamp, copy_rect, fill_pattern */
 	struct salvo_text_place dst;
 	struct salvo_text_place src;
 	uint64_t size;
 	uint32_t pattern;
+	/* copy_rect; fill_pattern: what it repeats */
+	struct salvo_rect rect;
+	struct salvo_text_values values;
 };
 
 /**

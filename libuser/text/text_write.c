@@ -135,6 +135,31 @@ static void write_label(unsigned int index, const struct salvo_text *text, FILE 
 	fprintf(file, " %s", text->commands[index].label);
 }
 
+static void write_pitches(const char *word, uint64_t row, uint64_t slice, FILE *file)
+{
+	if (row)
+		fprintf(file, " %s %" PRIu64, word, row);
+	if (row && slice)
+		fprintf(file, " %" PRIu64, slice);
+}
+
+static void write_copy_rect(const struct salvo_text *text,
+			    const struct salvo_text_command *command, FILE *file)
+{
+	const struct salvo_rect *rect = &command->rect;
+
+	fputs("copy_rect", file);
+	write_place(text, &command->dst, file);
+	write_place(text, &command->src, file);
+	fprintf(file, " %" PRIu64, rect->width);
+	if (rect->height)
+		fprintf(file, " rows %" PRIu64, rect->height);
+	if (rect->depth)
+		fprintf(file, " slices %" PRIu64, rect->depth);
+	write_pitches("to_pitch", rect->dst_row_pitch, rect->dst_slice_pitch, file);
+	write_pitches("from_pitch", rect->src_row_pitch, rect->src_slice_pitch, file);
+}
+
 static void write_command(const struct salvo_text *text, const struct salvo_text_command *command,
 			  FILE *file)
 {
@@ -173,6 +198,15 @@ static void write_command(const struct salvo_text *text, const struct salvo_text
 		fputs("fill", file);
 		write_place(text, &command->dst, file);
 		fprintf(file, " %" PRIu64 " 0x%" PRIx32, command->size, command->pattern);
+		break;
+	case DRM_SALVO_COPY_RECT:
+		write_copy_rect(text, command, file);
+		break;
+	case DRM_SALVO_FILL_PATTERN:
+		fputs("fill_pattern", file);
+		write_place(text, &command->dst, file);
+		fprintf(file, " %" PRIu64 " ", command->size);
+		write_values(&command->values, file);
 		break;
 	case DRM_SALVO_TIMESTAMP:
 		fputs("timestamp", file);

@@ -25,14 +25,20 @@ RIG_KERNEL static void touch(RIG_KERNEL_ARGS)
 }
 
 /* One command of each type; the packet that the tests spoil. */
-enum { DISPATCH, COPY, FILL, TIMESTAMP, PAIR, ALL, DISPATCH2, COMMANDS };
+enum { DISPATCH, COPY, FILL, TIMESTAMP, PAIR, ALL, DISPATCH2, RECT, PATTERN, COMMANDS };
+
+/* The shape of the RECT is not in the packet's heap, but in its command. */
+struct good_args {
+	struct touch_args touch[2];
+	struct drm_salvo_rect rect;
+};
 
 #define TRACE_BYTES 4096u
 
-static uint32_t pack_good(struct rig *rig, struct touch_args *args)
+static uint32_t pack_good(struct rig *rig, struct good_args *args)
 {
 	const struct drm_salvo_command commands[COMMANDS] = {
-		[DISPATCH] = rig_dispatch(rig, touch, 10, 4, 0, sizeof(*args)),
+		[DISPATCH] = rig_dispatch(rig, touch, 10, 4, 0, sizeof(args->touch[0])),
 		[COPY] = { .type = DRM_SALVO_COPY, .dst = rig->data_address + 64,
 			   .src = rig->data_address + 8192, .size = 64 },
 		[FILL] = { .type = DRM_SALVO_FILL, .dst = rig->data_address + 128, .size = 64,
@@ -40,15 +46,23 @@ static uint32_t pack_good(struct rig *rig, struct touch_args *args)
 		[TIMESTAMP] = { .type = DRM_SALVO_TIMESTAMP, .dst = rig->data_address + 256 },
 		[PAIR] = rig_pair(COPY, DISPATCH),
 		[ALL] = rig_all(),
-		[DISPATCH2] = rig_dispatch(rig, touch, 1, 1, sizeof(*args), sizeof(*args)),
+		[DISPATCH2] = rig_dispatch(rig, touch, 1, 1, sizeof(args->touch[0]),
+					    sizeof(args->touch[0])),
+		[RECT] = { .type = DRM_SALVO_COPY_RECT, .dst = rig->data_address + 512,
+			   .src = rig->data_address + 8192,
+			   .args_offset = offsetof(struct good_args, rect),
+			   .args_size = sizeof(args->rect) },
+		[PATTERN] = { .type = DRM_SALVO_FILL_PATTERN, .dst = rig->data_address + 768,
+			      .size = 16, .args_size = 8 },
 	};
 	const struct salvo_batch_desc batch = {
 		.commands = commands, .count = COMMANDS, .args = args,
-		.args_size = 2 * sizeof(*args), .profile = rig->data_address + 1024,
+		.args_size = sizeof(args->touch), .profile = rig->data_address + 1024,
 	};
 
-	args[0].out = (void *)(uintptr_t)rig->data_address;
-	args[1].out = args[0].out + 1;
+	args->touch[0].out = (void *)(uintptr_t)rig->data_address;
+	args->touch[1].out = args->touch[0].out + 1;
+	args->rect = (struct drm_salvo_rect){ 8, 2, 2, 16, 32, 8, 16 };
 	memset(rig->data, 0, TRACE_BYTES);
 	memset(rig->data + 8192, 1, 64);
 	return rig_pack(rig, 1, &batch);
@@ -98,6 +112,8 @@ struct spoil {
 #define DISPATCH(field, value) OP(SALVO_OP_DISPATCH, 0, salvo_op_dispatch, field, value)
 #define COPY(field, value) OP(SALVO_OP_COPY, 0, salvo_op_copy, field, value)
 #define FILL(field, value) OP(SALVO_OP_FILL, 0, salvo_op_fill, field, value)
+#define RECT(field, value) OP(SALVO_OP_COPY_RECT, 0, salvo_op_copy_rect, field, value)
+#define PATTERN(field, value) OP(SALVO_OP_FILL_PATTERN, 0, salvo_op_fill_pattern, field, value)
 #define TIME(field, value) OP(SALVO_OP_TIMESTAMP, 0, salvo_op_timestamp, field, value)
 #define PAIR(field, value) OP(SALVO_OP_PIPE_CONTROL, 0, salvo_op_pipe_control, field, value)
 #define ALL(field, value) OP(SALVO_OP_PIPE_CONTROL, 1, salvo_op_pipe_control, field, value)
@@ -149,6 +165,19 @@ static const struct spoil spoils[] = {
 	COPY(size, RIG_VRAM_BYTES), COPY(size, ~0ull), COPY(op.index, 0),
 	FILL(dst, 0), FILL(dst, ~3ull), FILL(size, 0), FILL(size, 2), FILL(size, ~3ull),
 	FILL(reserved, 1),
+	RECT(dst, 0), RECT(dst, ~0ull), RECT(src, 0), RECT(src, ~0ull), RECT(op.index, 0),
+	RECT(width, 0), RECT(width, 9), RECT(width, ~0ull), RECT(height, 0), RECT(height, 3),
+	RECT(height, ~0ull), RECT(height, 1ull << 60), RECT(depth, 0), RECT(depth, ~0ull),
+	RECT(depth, 1ull << 59), RECT(depth, RIG_VRAM_BYTES / 16),
+	RECT(dst_row_pitch, 0), RECT(dst_row_pitch, 7), RECT(dst_row_pitch, ~0ull),
+	RECT(dst_slice_pitch, 31), RECT(dst_slice_pitch, ~0ull),
+	RECT(dst_slice_pitch, RIG_VRAM_BYTES), RECT(src_row_pitch, 7),
+	RECT(src_row_pitch, 1ull << 63), RECT(src_slice_pitch, 15),
+	RECT(src_slice_pitch, RIG_VRAM_BYTES),
+	PATTERN(dst, 0), PATTERN(dst, ~0ull), PATTERN(size, 0), PATTERN(size, 12),
+	PATTERN(size, ~7ull), PATTERN(args_offset, 8), PATTERN(args_offset, 32),
+	PATTERN(args_offset, ~15u), PATTERN(args_size, 0), PATTERN(args_size, 129),
+	PATTERN(args_size, ~0u), PATTERN(op.bytes, 24),
 	TIME(dst, 0), TIME(dst, 4), TIME(dst, ~7ull),
 	PAIR(consumer, 0), PAIR(producer, COPY), PAIR(producer, ~0u), PAIR(consumer, COMMANDS),
 	PAIR(consumer, ~0u), PAIR(consumer, ALL), PAIR(consumer, PAIR), PAIR(flags, 2),
@@ -167,12 +196,12 @@ static void spoil_packet(void *packet, const struct spoil *spoil)
 TEST_F(gpu, every_field_of_a_packet_is_checked_and_nothing_of_it_runs)
 {
 	struct rig *rig = self->rig;
-	struct touch_args args[2] = { 0 };
+	struct good_args args = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
 		const uint64_t faults = rig->regs->fault.sequence;
-		const uint32_t bytes = pack_good(rig, args);
+		const uint32_t bytes = pack_good(rig, &args);
 		const struct salvo_ring_entry entry = rig_next_entry(rig, 1, bytes);
 		const struct salvo_packet_result *result = rig_result(rig, entry.seqno);
 
@@ -192,7 +221,7 @@ TEST_F(gpu, every_field_of_a_packet_is_checked_and_nothing_of_it_runs)
 			TH_LOG("%s", spoils[i].name);
 
 		/* The same packet unspoiled. */
-		pack_good(rig, args);
+		pack_good(rig, &args);
 		{
 			const struct salvo_ring_entry good = rig_next_entry(rig, 1, bytes);
 
@@ -208,8 +237,8 @@ TEST_F(gpu, every_field_of_a_packet_is_checked_and_nothing_of_it_runs)
 TEST_F(gpu, fault_record_names_the_command_and_the_address)
 {
 	struct rig *rig = self->rig;
-	struct touch_args args[2] = { 0 };
-	const uint32_t bytes = pack_good(rig, args);
+	struct good_args args = { 0 };
+	const uint32_t bytes = pack_good(rig, &args);
 	const struct salvo_ring_entry entry = rig_next_entry(rig, 1, bytes);
 	struct salvo_op_fill *fill = find_op(rig_next_packet(rig), SALVO_OP_FILL, 0);
 
@@ -228,8 +257,8 @@ TEST_F(gpu, fault_record_names_the_command_and_the_address)
 TEST_F(gpu, addresses_count_in_their_own_address_space_only)
 {
 	struct rig *rig = self->rig;
-	struct touch_args args[2] = { 0 };
-	const uint32_t bytes = pack_good(rig, args);
+	struct good_args args = { 0 };
+	const uint32_t bytes = pack_good(rig, &args);
 	struct salvo_ring_entry entry = rig_next_entry(rig, 1, bytes);
 	struct salvo_op_setup_state *state = find_op(rig_next_packet(rig), SALVO_OP_SETUP_STATE, 0);
 
@@ -245,14 +274,14 @@ TEST_F(gpu, addresses_count_in_their_own_address_space_only)
 TEST_F(gpu, packet_is_parsed_from_a_copy)
 {
 	struct rig *rig = self->rig;
-	struct touch_args args[2] = { 0 };
+	struct good_args args = { 0 };
 	struct salvo_ring_entry entry;
 	unsigned int i;
 	void *packet;
 
 	/* The CPU wipes the packet as soon as the doorbell returns. */
 	for (i = 0; i < 500; i++) {
-		entry = rig_next_entry(rig, 1, pack_good(rig, args));
+		entry = rig_next_entry(rig, 1, pack_good(rig, &args));
 		packet = rig_next_packet(rig);
 		rig_push(rig, &entry);
 		rig_ring(rig);
@@ -283,11 +312,11 @@ static bool may_damage(const void *packet, const uint8_t *at)
 TEST_F(gpu, random_damage_never_hurts_the_device)
 {
 	struct rig *rig = self->rig;
-	struct touch_args args[2] = { 0 };
+	struct good_args args = { 0 };
 	unsigned int i, j, seed = 7, done = 0, bad = 0;
 
 	for (i = 0; i < 20000; i++) {
-		const struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
+		const struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, &args));
 		struct salvo_packet *packet = rig_next_packet(rig), copy[20];
 		const uint32_t end = sizeof(*packet) + packet->command_bytes;
 
@@ -427,11 +456,11 @@ TEST(dma_is_bounded_by_the_window)
 TEST_F(gpu, fields_of_ring_entries_are_checked)
 {
 	struct rig *rig = self->rig;
-	struct touch_args args[2] = { 0 };
+	struct good_args args = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < 16; i++) {
-		struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
+		struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, &args));
 		const uint64_t faults = rig->regs->fault.sequence;
 
 		switch (i) {
@@ -467,8 +496,8 @@ TEST_F(gpu, fields_of_ring_entries_are_checked)
 /* The ring is halted: nothing runs until a reset. */
 static void expect_halted(struct __test_metadata *_metadata, struct rig *rig)
 {
-	struct touch_args args[2] = { 0 };
-	const struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
+	struct good_args args = { 0 };
+	const struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, &args));
 	const uint64_t head = rig_head(rig, 0);
 
 	EXPECT_EQ(SALVO_FAULT_RING, rig->regs->fault.kind);
@@ -483,8 +512,8 @@ static void expect_halted(struct __test_metadata *_metadata, struct rig *rig)
 
 TEST_F(gpu, wrong_seqno_halts_the_ring)
 {
-	struct touch_args args[2] = { 0 };
-	struct salvo_ring_entry entry = rig_next_entry(self->rig, 1, pack_good(self->rig, args));
+	struct good_args args = { 0 };
+	struct salvo_ring_entry entry = rig_next_entry(self->rig, 1, pack_good(self->rig, &args));
 
 	entry.seqno++;
 	rig_push(self->rig, &entry);
@@ -537,8 +566,8 @@ TEST_F(gpu, no_dma_without_handshake_and_bus_master)
 {
 	struct rig *rig = self->rig;
 	const uint64_t head = rig_head(rig, 0);
-	struct touch_args args[2] = { 0 };
-	struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, args));
+	struct good_args args = { 0 };
+	struct salvo_ring_entry entry = rig_next_entry(rig, 1, pack_good(rig, &args));
 
 	rig->regs->bus_master = 0;
 	rig_push(rig, &entry);

@@ -50,6 +50,10 @@ TEST(B7_round_trip)
 		"\t timestamp a[8]\r\n"
 		"pipe_control two one\n"
 		"barrier\n"
+		"four: copy_rect a[8] b 0x10 rows 3 slices 2 to_pitch 1K 8K from_pitch 20\n"
+		"copy_rect a b 4\n"
+		"copy_rect a b 4 from_pitch 64 128\n"
+		"fill_pattern a[3] 1K i16 -1 2..5 7*2\n"
 		"hazards\n"
 		"dispatch k.store items 1 args a[8:16] u32:1 u32:2\n"
 		"dispatch k.store items 1 args g g[0] h[8] sampler:normalized,mirrored_repeat,linear\\\n"
@@ -66,7 +70,7 @@ TEST(B7_round_trip)
 	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u:%u %s", error.line, error.column,
 							  error.message);
 	EXPECT_EQ(10, text->buffer_count);
-	EXPECT_EQ(9, text->command_count);
+	EXPECT_EQ(13, text->command_count);
 	EXPECT_EQ(5, text->check_count);
 	EXPECT_TRUE(text->hazards);
 	first = write_text(text);
@@ -145,6 +149,9 @@ TEST(errors_say_where_and_what)
 		{ HEAD "dispatch k.store items 4 args u32:\n", 4, 35, "number is missing" },
 		{ HEAD "copy a b\n", 4, 9, "bytes is missing" },
 		{ HEAD "fill a 4 0x1ffffffff\n", 4, 10, "32 bits" },
+		{ HEAD "copy_rect a b\n", 4, 14, "a row is missing" },
+		{ HEAD "copy_rect a b 4 to_pitch\n", 4, 25, "row pitch is missing" },
+		{ HEAD "fill_pattern a 4 5\n", 4, 18, "type" },
 		{ HEAD "pipe_control x y\n", 4, 14, "no command x" },
 		{ HEAD "x: copy a b 4\npipe_control x x\n", 5, 14, "before the consumer" },
 		{ HEAD "x: copy a b 4\nx: copy a b 4\n", 5, 1, "already" },
@@ -228,7 +235,9 @@ TEST(damaged_text_breaks_nothing)
 		HEAD "image p 4,2 rgba unorm8 layers 2 pitch 16,32 zeros\n"
 		"x: dispatch k.store items 1,2 group 1,1 args a[8] u32:1,2 local:4 null\n"
 		"dispatch k.store items 1 args p sampler:normalized,repeat,linear\n"
-		"copy a b[1K] 4\nfill a 16 7\ny: timestamp a[8]\npipe_control y x\nbarrier\n"
+		"copy a b[1K] 4\nfill a 16 7\ny: timestamp a[8]\n"
+		"copy_rect a b 4 rows 2 slices 1 to_pitch 8 16 from_pitch 4\n"
+		"fill_pattern a 4 i8 1 2..3\npipe_control y x\nbarrier\n"
 		"expect b[4] = u32 1..5 7*3 9\nexpect a = f32 1.5 within 0.1\nprint b i8 4\n";
 	static const char bytes[] = "\0\n\" :[],.*#\\0-zK\xff";
 	struct salvo_text_error error;
@@ -267,7 +276,7 @@ static unsigned int read_packet(const void *packet, const struct salvo_op **ops,
 	while (at < end && count < most) {
 		const struct salvo_op *op = (const struct salvo_op *)at;
 
-		if (op->code >= SALVO_OP_DISPATCH && op->code <= SALVO_OP_TIMESTAMP)
+		if (op->code >= SALVO_OP_DISPATCH && op->code <= SALVO_OP_FILL_PATTERN)
 			ops[count++] = op;
 		at += op->bytes;
 	}
@@ -281,18 +290,23 @@ TEST(B7_each_command_of_the_text_is_one_of_the_packet)
 		"y: copy a[64] b[128] 32\n"
 		"barrier\n"
 		"fill a[16] 8 0x55\n"
+		"copy_rect a[64] b[1] 4 rows 2 slices 2 to_pitch 8 16\n"
+		"fill_pattern b[96] 10 u16 1*2 7..9\n"
 		"z: dispatch k.add items 7 args b u32:1\n"
 		"pipe_control z x\n"
 		"timestamp a[8]\n";
 	static const unsigned int codes[] = {
 		SALVO_OP_DISPATCH, SALVO_OP_COPY, SALVO_OP_PIPE_CONTROL, SALVO_OP_FILL,
-		SALVO_OP_DISPATCH, SALVO_OP_PIPE_CONTROL, SALVO_OP_TIMESTAMP,
+		SALVO_OP_COPY_RECT, SALVO_OP_FILL_PATTERN, SALVO_OP_DISPATCH,
+		SALVO_OP_PIPE_CONTROL, SALVO_OP_TIMESTAMP,
 	};
 	const struct salvo_packet_target target = { .asid = 1, .ctx = 1 };
 	const struct salvo_op_pipe_control *pipe;
 	const struct salvo_op_dispatch *dispatch;
 	const struct salvo_op_copy *copy;
-	const struct salvo_op *ops[8];
+	const struct salvo_op_fill_pattern *pattern;
+	const struct salvo_op_copy_rect *rect;
+	const struct salvo_op *ops[10];
 	struct salvo_text_build *build;
 	struct salvo_text_error error;
 	struct salvo_batch_desc desc;
@@ -312,19 +326,30 @@ TEST(B7_each_command_of_the_text_is_one_of_the_packet)
 	packet = aligned_alloc(64, salvo_pack_bytes(&desc));
 	salvo_pack_batch(&desc, &target, packet);
 
-	ASSERT_EQ(7, read_packet(packet, ops, 8));
-	for (i = 0; i < 7; i++) {
+	ASSERT_EQ(9, read_packet(packet, ops, 10));
+	for (i = 0; i < 9; i++) {
 		EXPECT_EQ(codes[i], ops[i]->code);
 		EXPECT_EQ(i, ops[i]->index);
 	}
-	dispatch = (const struct salvo_op_dispatch *)ops[4];
+	dispatch = (const struct salvo_op_dispatch *)ops[6];
 	EXPECT_EQ(7, dispatch->items[0]);
 	copy = (const struct salvo_op_copy *)ops[1];
 	EXPECT_EQ(salvo_bo_address(build->bos[0]) + 64, copy->dst);
 	EXPECT_EQ(salvo_bo_address(build->bos[1]) + 128, copy->src);
 	EXPECT_EQ(32, copy->size);
-	pipe = (const struct salvo_op_pipe_control *)ops[5];
-	EXPECT_EQ(4, pipe->consumer);
+	rect = (const struct salvo_op_copy_rect *)ops[4];
+	EXPECT_EQ(4, rect->width);
+	EXPECT_EQ(2, rect->height);
+	EXPECT_EQ(2, rect->depth);
+	EXPECT_EQ(8, rect->dst_row_pitch);
+	EXPECT_EQ(16, rect->dst_slice_pitch);
+	EXPECT_EQ(4, rect->src_row_pitch);
+	EXPECT_EQ(8, rect->src_slice_pitch);
+	pattern = (const struct salvo_op_fill_pattern *)ops[5];
+	EXPECT_EQ(10, pattern->size);
+	EXPECT_EQ(10, pattern->args_size);
+	pipe = (const struct salvo_op_pipe_control *)ops[7];
+	EXPECT_EQ(6, pipe->consumer);
 	EXPECT_EQ(0, pipe->producer);
 	EXPECT_EQ(SALVO_PACKET_BATCH_SYNC, ((struct salvo_packet *)packet)->kind);
 
@@ -361,6 +386,10 @@ TEST(what_only_the_device_can_tell)
 		{ HEAD "dispatch k.store items 1 offset 1 args a u32:1 u32:1\n", 4, 0, "this offset" },
 		{ HEAD "copy a b 5K\n", 4, 0, "are outside" },
 		{ HEAD "fill a[2] 4 0\n", 4, 0, "multiples of 4" },
+		{ HEAD "copy_rect a b 2K rows 3\n", 4, 0, "outside a buffer" },
+		{ HEAD "copy_rect a b 8 rows 2 to_pitch 7\n", 4, 0, "too small" },
+		{ HEAD "fill_pattern a 4 u8 1*3\n", 4, 0, "no multiple" },
+		{ HEAD "fill_pattern a 1K u64 1*17\n", 4, 0, "more than 128 bytes" },
 		{ HEAD "timestamp a[4]\n", 4, 0, "multiple of 8" },
 		{ HEAD "barrier\nexpect a = u32 0*1025\n", 5, 0, "outside buffer a" },
 		{ HEAD "barrier\nexpect a[18446744073709551615] = u8 0\n", 5, 0, "outside buffer" },

@@ -59,12 +59,19 @@ static const struct drm_salvo_command every_command[] = {
 	{ .type = DRM_SALVO_TIMESTAMP, .dst = 0x5000 },
 	{ .type = DRM_SALVO_PIPE_CONTROL, .consumer = 2, .producer = 0 },
 	{ .type = DRM_SALVO_PIPE_CONTROL, .flags = DRM_SALVO_PIPE_CONTROL_ALL },
+	{ .type = DRM_SALVO_COPY_RECT, .dst = 0x8000, .src = 0x9000, .args_offset = 48,
+	  .args_size = sizeof(struct drm_salvo_rect) },
+	{ .type = DRM_SALVO_FILL_PATTERN, .dst = 0xa001, .size = 21, .args_offset = 16,
+	  .args_size = 7 },
 };
 
-static const uint8_t blob[40] = { 1, 2, 3, [39] = 4 };
+static const struct {
+	uint8_t bytes[48];
+	struct drm_salvo_rect rect;
+} blob = { { 1, 2, 3, [39] = 4 }, { 11, 12, 13, 14, 15, 16, 17 } };
 
 static const struct salvo_batch_desc every = {
-	.commands = every_command, .count = 6, .args = blob, .args_size = sizeof(blob),
+	.commands = every_command, .count = 8, .args = &blob, .args_size = sizeof(blob),
 	.profile = 0x6000,
 };
 
@@ -72,7 +79,8 @@ TEST(B1_one_packet_holds_a_command_for_each_workload)
 {
 	static const unsigned int code[] = {
 		SALVO_OP_DISPATCH, SALVO_OP_COPY, SALVO_OP_FILL, SALVO_OP_TIMESTAMP,
-		SALVO_OP_PIPE_CONTROL, SALVO_OP_PIPE_CONTROL,
+		SALVO_OP_PIPE_CONTROL, SALVO_OP_PIPE_CONTROL, SALVO_OP_COPY_RECT,
+		SALVO_OP_FILL_PATTERN,
 	};
 	static struct parsed p;
 	unsigned int first;
@@ -97,6 +105,8 @@ TEST(every_field_of_a_command_arrives)
 	const struct salvo_op_copy *copy;
 	const struct salvo_op_fill *fill;
 	const struct salvo_op_pipe_control *pair, *all;
+	const struct salvo_op_copy_rect *rect;
+	const struct salvo_op_fill_pattern *pattern;
 
 	pack(&p, &every);
 	op = &p.op[first_op(&p, SALVO_OP_DISPATCH)];
@@ -124,6 +134,23 @@ TEST(every_field_of_a_command_arrives)
 	EXPECT_EQ(0xdead, fill->pattern);
 
 	EXPECT_EQ(0x5000, ((const struct salvo_op_timestamp *)op[3])->dst);
+
+	rect = (const void *)op[6];
+	EXPECT_EQ(0x8000, rect->dst);
+	EXPECT_EQ(0x9000, rect->src);
+	EXPECT_EQ(11, rect->width);
+	EXPECT_EQ(12, rect->height);
+	EXPECT_EQ(13, rect->depth);
+	EXPECT_EQ(14, rect->dst_row_pitch);
+	EXPECT_EQ(15, rect->dst_slice_pitch);
+	EXPECT_EQ(16, rect->src_row_pitch);
+	EXPECT_EQ(17, rect->src_slice_pitch);
+
+	pattern = (const void *)op[7];
+	EXPECT_EQ(0xa001, pattern->dst);
+	EXPECT_EQ(21, pattern->size);
+	EXPECT_EQ(16, pattern->args_offset);
+	EXPECT_EQ(7, pattern->args_size);
 
 	pair = (const void *)op[4];
 	EXPECT_EQ(2, pair->consumer);
@@ -180,7 +207,7 @@ TEST(B8_set_up_commands_precede_the_dispatches)
 	args = (const void *)p.op[1];
 	EXPECT_EQ(0, args->offset % 64);
 	EXPECT_EQ(sizeof(blob), args->bytes);
-	EXPECT_EQ(0, memcmp(p.packet + args->offset, blob, sizeof(blob)));
+	EXPECT_EQ(0, memcmp(p.packet + args->offset, &blob, sizeof(blob)));
 	EXPECT_EQ(every.profile, ((const struct salvo_op_setup_profile *)p.op[2])->address);
 	EXPECT_EQ(target.result, p.head->result);
 }
@@ -203,7 +230,7 @@ TEST(every_byte_of_a_packet_is_written)
 
 TEST(some_commands_are_written_again_and_no_byte_beside_them)
 {
-	struct drm_salvo_command changed[6];
+	struct drm_salvo_command changed[8];
 	struct salvo_batch_desc batch = every;
 	static struct parsed p, whole;
 	unsigned int first, end, i;

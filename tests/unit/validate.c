@@ -6,6 +6,7 @@
  * (read and write) and a constant buffer (read only).
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,14 +37,18 @@ static int covers(void *cookie, __u64 address, __u64 size, __u32 access)
 }
 
 /* A valid batch of every command; a case changes one field. */
-enum { DISPATCH, COPY, FILL, TIMESTAMP, PAIR, ALL, LAST, COMMANDS };
+enum { DISPATCH, COPY, FILL, TIMESTAMP, PAIR, ALL, LAST, RECT, PATTERN, COMMANDS };
+
+/* Where the blob has the shape of the RECT: 4 slices of 3 rows of 10 bytes. */
+#define RECT_AT 64
 
 FIXTURE(batch) {
 	struct drm_salvo_command cmd[COMMANDS];
 	struct salvo_batch_desc desc;
 	struct salvo_space_view space;
 	struct salvo_reject why;
-	uint8_t args[256];
+	struct drm_salvo_rect *rect;
+	_Alignas(16) uint8_t args[256];
 };
 
 FIXTURE_SETUP(batch)
@@ -66,6 +71,16 @@ FIXTURE_SETUP(batch)
 	self->cmd[ALL] = (struct drm_salvo_command){
 		.type = DRM_SALVO_PIPE_CONTROL, .flags = DRM_SALVO_PIPE_CONTROL_ALL };
 	self->cmd[LAST] = dispatch;
+	self->cmd[RECT] = (struct drm_salvo_command){
+		.type = DRM_SALVO_COPY_RECT, .dst = DATA + 4096, .src = CONSTANTS,
+		.args_offset = RECT_AT, .args_size = sizeof(struct drm_salvo_rect) };
+	self->cmd[PATTERN] = (struct drm_salvo_command){
+		.type = DRM_SALVO_FILL_PATTERN, .dst = DATA + 1, .size = 9, .args_offset = 128,
+		.args_size = 3 };
+	self->rect = (void *)(self->args + RECT_AT);
+	*self->rect = (struct drm_salvo_rect){
+		.width = 10, .height = 3, .depth = 4, .dst_row_pitch = 10, .dst_slice_pitch = 32,
+		.src_row_pitch = 20, .src_slice_pitch = 60 };
 	self->desc = (struct salvo_batch_desc){
 		.commands = self->cmd, .count = COMMANDS, .args = self->args,
 		.args_size = sizeof(self->args), .profile = DATA + 1024,
@@ -93,7 +108,7 @@ FIXTURE_TEARDOWN(batch)
 	}
 
 CASE(type_zero, COPY, type, 0, -EINVAL)
-CASE(type_unknown, COPY, type, 6, -EINVAL)
+CASE(type_unknown, COPY, type, 8, -EINVAL)
 CASE(type_shift, COPY, type, 0xffffffff, -EINVAL)
 
 CASE(dispatch_flags, DISPATCH, flags, 2, -EINVAL)
@@ -180,6 +195,8 @@ TEST_F(batch, entry_of_each_consecutive_dispatch_is_validated)
 #define C (1u << DRM_SALVO_COPY)
 #define F (1u << DRM_SALVO_FILL)
 #define T (1u << DRM_SALVO_TIMESTAMP)
+#define R (1u << DRM_SALVO_COPY_RECT)
+#define M (1u << DRM_SALVO_FILL_PATTERN)
 #define FIELD(field, users) { #field, offsetof(struct drm_salvo_command, field), \
 	sizeof(((struct drm_salvo_command *)0)->field), (users) }
 static const struct {
@@ -190,9 +207,11 @@ static const struct {
 	FIELD(flags, D | P), FIELD(entry, D), FIELD(eu_mask, D),
 	FIELD(items[0], D), FIELD(items[1], D), FIELD(items[2], D),
 	FIELD(group[0], D), FIELD(group[1], D), FIELD(group[2], D),
-	FIELD(args_offset, D), FIELD(args_size, D), FIELD(local_size, D), FIELD(dims, D),
+	FIELD(args_offset, D | R | M), FIELD(args_size, D | R | M), FIELD(local_size, D),
+	FIELD(dims, D),
 	FIELD(consumer, P), FIELD(producer, P),
-	FIELD(dst, C | F | T), FIELD(src, C), FIELD(size, C | F), FIELD(pattern, F),
+	FIELD(dst, C | F | T | R | M), FIELD(src, C | R), FIELD(size, C | F | M),
+	FIELD(pattern, F),
 	FIELD(pad, 0),
 };
 
@@ -230,6 +249,111 @@ TEST_F(batch, each_field_that_a_command_does_not_use_must_be_zero)
 			}
 		}
 	}
+}
+
+CASE(rect_size, RECT, size, 1, -EINVAL)
+CASE(rect_args_size, RECT, args_size, 48, -EINVAL)
+CASE(rect_args_unaligned, RECT, args_offset, 8, -EINVAL)
+CASE(rect_args_outside, RECT, args_offset, 208, -EINVAL)
+CASE(rect_args_wrap, RECT, args_offset, 0xfffffff0u, -EINVAL)
+CASE(rect_dst_readonly, RECT, dst, CONSTANTS + 4096, -EINVAL)
+CASE(rect_dst_wraps, RECT, dst, ~0ull - 50, -EINVAL)
+CASE(rect_src_unmapped, RECT, src, 0x1000, -EINVAL)
+CASE(rect_uses_no_pattern, RECT, pattern, 1, -EINVAL)
+
+CASE(pattern_size_zero, PATTERN, size, 0, -EINVAL)
+CASE(pattern_size_odd, PATTERN, size, 10, -EINVAL)
+CASE(pattern_args_size_zero, PATTERN, args_size, 0, -EINVAL)
+CASE(pattern_args_size_limit, PATTERN, args_size, 129, -EINVAL)
+CASE(pattern_args_unaligned, PATTERN, args_offset, 4, -EINVAL)
+CASE(pattern_args_outside, PATTERN, args_offset, 256, -EINVAL)
+CASE(pattern_dst_readonly, PATTERN, dst, CONSTANTS, -EINVAL)
+CASE(pattern_dst_outside, PATTERN, dst, DATA + BYTES - 8, -EINVAL)
+CASE(pattern_uses_no_pattern, PATTERN, pattern, 1, -EINVAL)
+
+TEST_F(batch, rect_with_one_wrong_field_of_its_shape)
+{
+	static const struct {
+		const char *field;
+		size_t offset;
+		__u64 value;
+	} wrong[] = {
+#define WRONG(field, value) { "rect." #field, offsetof(struct drm_salvo_rect, field), value }
+		WRONG(width, 0), WRONG(height, 0), WRONG(depth, 0),
+		WRONG(dst_row_pitch, 0), WRONG(dst_row_pitch, 9), WRONG(src_row_pitch, 9),
+		WRONG(dst_slice_pitch, 29), WRONG(src_slice_pitch, 59), WRONG(src_slice_pitch, 0),
+		/* Products and sums that pass 64 bits */
+		WRONG(dst_slice_pitch, ~0ull), WRONG(src_slice_pitch, 1ull << 63),
+	};
+
+	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const struct drm_salvo_rect good = *self->rect;
+
+		memcpy((uint8_t *)self->rect + wrong[i].offset, &wrong[i].value, sizeof(__u64));
+		EXPECT_REJECT(-EINVAL, wrong[i].field, RECT);
+		*self->rect = good;
+	}
+	self->rect->height = 1ull << 60;	/* times the pitch: over 64 bits */
+	EXPECT_REJECT(-EINVAL, "rect.dst_slice_pitch", RECT);
+	*self->rect = (struct drm_salvo_rect){ ~0ull, 1, 1, ~0ull, ~0ull, ~0ull, ~0ull };
+	EXPECT_REJECT(-EINVAL, "dst", RECT);
+	*self->rect = (struct drm_salvo_rect){ 1, ~0ull, ~0ull, 1, ~0ull, 1, ~0ull };
+	EXPECT_REJECT(-EINVAL, "rect.dst_slice_pitch", RECT);
+}
+
+TEST_F(batch, rect_up_to_the_last_byte_passes_and_one_more_does_not)
+{
+	self->cmd[RECT].dst = DATA + BYTES - (3 * 32 + 2 * 10 + 10);
+	self->cmd[RECT].src = CONSTANTS + BYTES - (3 * 60 + 2 * 20 + 10);
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	self->cmd[RECT].dst++;
+	EXPECT_REJECT(-EINVAL, "dst", RECT);
+	self->cmd[RECT].dst--;
+	self->cmd[RECT].src++;
+	EXPECT_REJECT(-EINVAL, "src", RECT);
+}
+
+/* Every shape and distance of a small kind, against all bytes of the one and of the other. */
+TEST_F(batch, rects_overlap_exactly_if_they_have_a_byte_in_common)
+{
+	struct drm_salvo_rect *rect = self->rect;
+	unsigned int shape, wrong = 0, refused = 0;
+
+	for (shape = 0; shape < 3 * 3 * 3 * 3 * 3; shape++) {
+		const __u64 w = 1 + shape % 3, h = 1 + shape / 3 % 3, d = 1 + shape / 9 % 3;
+		const __u64 row = w + shape / 27 % 3, slice = row * h + shape / 81 % 3;
+
+		*rect = (struct drm_salvo_rect){ w, h, d, row, slice, row, slice };
+		for (int distance = -60; distance <= 60; distance++) {
+			bool taken[256] = { false }, common = false;
+
+			for (__u64 i = 0; i < w * h * d; i++)
+				taken[100 + i % w + i / w % h * row + i / w / h * slice] = true;
+			for (__u64 i = 0; i < w * h * d; i++)
+				common |= taken[100 + distance + i % w + i / w % h * row +
+						i / w / h * slice];
+			self->cmd[RECT].src = DATA + 100;
+			self->cmd[RECT].dst = DATA + 100 + distance;
+			wrong += common != !!salvo_validate_batch(&self->desc, &self->space,
+								  &self->why);
+			refused += common;
+		}
+	}
+	EXPECT_EQ(0, wrong);
+	EXPECT_GT(refused, 1000);
+}
+
+TEST_F(batch, rects_that_mingle_have_the_same_pitches)
+{
+	self->cmd[RECT].src = DATA + 4096 + 10;
+	EXPECT_REJECT(-EINVAL, "rect.src_row_pitch", RECT);
+	self->rect->dst_row_pitch = 20;
+	self->rect->dst_slice_pitch = 64;
+	EXPECT_REJECT(-EINVAL, "rect.src_slice_pitch", RECT);
+	self->rect->src_slice_pitch = 64;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	self->cmd[RECT].src--;
+	EXPECT_REJECT(-EINVAL, "src", RECT);
 }
 
 TEST_F(batch, copy_to_the_last_byte_passes_and_one_more_does_not)

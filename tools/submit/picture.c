@@ -24,6 +24,10 @@ const char *picture_command_name(const struct salvo_text_command *command)
 		return "copy";
 	case DRM_SALVO_FILL:
 		return "fill";
+	case DRM_SALVO_COPY_RECT:
+		return "copy_rect";
+	case DRM_SALVO_FILL_PATTERN:
+		return "fill_pattern";
 	case DRM_SALVO_TIMESTAMP:
 		return "timestamp";
 	default:

@@ -33,6 +33,7 @@
  *     context, with the work-items that may have faulted. BO_QUERY, BO_SET_LABEL. PRIME.
  *     DEV_QUERY returns more limits, and DRM_SALVO_QUERY_MEMORY. The tail of a structure
  *     that is longer than the driver's must be zero.
+ * 1.2 COPY_RECT, FILL_PATTERN.
  *
  * Each errno has one meaning: EINVAL a field is invalid, ENOENT no such handle or
  * context, E2BIG a limit of DEV_QUERY is exceeded, ENOSPC no VRAM or no GPU addresses
@@ -428,8 +429,8 @@ struct drm_salvo_ctx_query {
 /**
  * enum drm_salvo_command_type - The commands of a batch.
  *
- * DISPATCH, COPY, FILL and TIMESTAMP are work. Without pipe controls all work of
- * a batch may run concurrently and in any order.
+ * All commands but PIPE_CONTROL are work. Without pipe controls all work of a batch
+ * may run concurrently and in any order.
  */
 enum drm_salvo_command_type {
 	/** @DRM_SALVO_DISPATCH: Run a kernel over a range of work-items. */
@@ -442,7 +443,45 @@ enum drm_salvo_command_type {
 	DRM_SALVO_FILL = 4,
 	/** @DRM_SALVO_TIMESTAMP: Store the GPU's clock. */
 	DRM_SALVO_TIMESTAMP = 5,
+	/** @DRM_SALVO_COPY_RECT: Copy a box of rows and slices; its arguments are its shape. */
+	DRM_SALVO_COPY_RECT = 6,
+	/** @DRM_SALVO_FILL_PATTERN: Fill a buffer with its arguments, over and over. */
+	DRM_SALVO_FILL_PATTERN = 7,
 };
+
+/**
+ * struct drm_salvo_rect - Shape of a COPY_RECT, in the argument blob.
+ *
+ * @width, @height and @depth are not zero. A row pitch is at least @width, a slice pitch at
+ * least @height times the row pitch. Either box, from its first byte to its last, lies in one
+ * buffer. Where one begins before the other ends the pitches of both must be the same, and no
+ * byte may be in both.
+ */
+struct drm_salvo_rect {
+	/** @width: Bytes of a row. */
+	__u64 width;
+
+	/** @height: Rows of a slice. */
+	__u64 height;
+
+	/** @depth: Slices. */
+	__u64 depth;
+
+	/** @dst_row_pitch: Bytes from one row to the next, where it is written. */
+	__u64 dst_row_pitch;
+
+	/** @dst_slice_pitch: Bytes from one slice to the next, where it is written. */
+	__u64 dst_slice_pitch;
+
+	/** @src_row_pitch: Bytes from one row to the next, where it is read. */
+	__u64 src_row_pitch;
+
+	/** @src_slice_pitch: Bytes from one slice to the next, where it is read. */
+	__u64 src_slice_pitch;
+};
+
+/** define DRM_SALVO_MAX_PATTERN_BYTES - Longest pattern of a FILL_PATTERN. */
+#define DRM_SALVO_MAX_PATTERN_BYTES	128
 
 /** define DRM_SALVO_DISPATCH_BARRIERS - The kernel needs a user-level thread per work-item. */
 #define DRM_SALVO_DISPATCH_BARRIERS	(1 << 0)
@@ -477,10 +516,16 @@ struct drm_salvo_command {
 	 */
 	__u32 group[3];
 
-	/** @args_offset: DISPATCH: offset of its arguments in the blob, a multiple of 16. */
+	/**
+	 * @args_offset: DISPATCH, COPY_RECT, FILL_PATTERN: start of its arguments in the blob, a
+	 * multiple of 16.
+	 */
 	__u32 args_offset;
 
-	/** @args_size: DISPATCH: size of its arguments. */
+	/**
+	 * @args_size: DISPATCH: bytes of its arguments; COPY_RECT: of one struct drm_salvo_rect;
+	 * FILL_PATTERN: of the pattern, 1 to DRM_SALVO_MAX_PATTERN_BYTES.
+	 */
 	__u32 args_size;
 
 	/** @local_size: DISPATCH: local memory of each work-group in bytes. */
@@ -495,13 +540,19 @@ struct drm_salvo_command {
 	/** @producer: PIPE_CONTROL: index of the command that it waits for, below @consumer. */
 	__u32 producer;
 
-	/** @dst: COPY, FILL, TIMESTAMP: GPU address written; for TIMESTAMP a multiple of 8. */
+	/**
+	 * @dst: COPY, FILL, COPY_RECT, FILL_PATTERN: GPU address of the first byte written;
+	 * TIMESTAMP: of 8 bytes, aligned to 8.
+	 */
 	__u64 dst;
 
-	/** @src: COPY: GPU address read; must not overlap with the destination. */
+	/** @src: COPY, COPY_RECT: GPU address of the first byte read; no byte is also written. */
 	__u64 src;
 
-	/** @size: COPY, FILL: size in bytes, not zero; for FILL a multiple of 4, as is @dst. */
+	/**
+	 * @size: COPY, FILL, FILL_PATTERN: bytes, not zero; for FILL a multiple of 4, as @dst, for
+	 * FILL_PATTERN one of @args_size.
+	 */
 	__u64 size;
 
 	/** @pattern: FILL: 32-bit pattern. */

@@ -300,10 +300,13 @@ static void do_wait(struct run *r)
 	}
 }
 
+/* Where the arguments have the shape of a COPY_RECT */
+#define RECT_AT 64
+
 static struct drm_salvo_command command(struct run *r, uint32_t index)
 {
 	struct object dst = bo(r), src = bo(r);
-	struct drm_salvo_command c = { .type = maybe(r, 1 + choose(r, 5)) };
+	struct drm_salvo_command c = { .type = maybe(r, 1 + choose(r, 7)) };
 
 	switch (c.type) {
 	case DRM_SALVO_DISPATCH:
@@ -337,6 +340,18 @@ static struct drm_salvo_command command(struct run *r, uint32_t index)
 		c.dst = maybe(r, inside(r, &dst, 4));
 		c.size = maybe(r, 4 * (1 + noise(r) % 1024));
 		c.pattern = maybe(r, 0xc3c3c3c3);
+		break;
+	case DRM_SALVO_COPY_RECT:
+		c.src = maybe(r, src.address);
+		c.dst = maybe(r, inside(r, &dst, 256));
+		c.args_offset = maybe(r, RECT_AT);
+		c.args_size = maybe(r, sizeof(struct drm_salvo_rect));
+		break;
+	case DRM_SALVO_FILL_PATTERN:
+		c.dst = maybe(r, inside(r, &dst, 256));
+		c.args_offset = maybe(r, choose(r, 4) * 16);
+		c.args_size = maybe(r, 1 + choose(r, 60));
+		c.size = maybe(r, c.args_size * (1 + choose(r, 40)));
 		break;
 	default:
 		c.dst = maybe(r, inside(r, &dst, 8));
@@ -378,8 +393,16 @@ static void do_submit(struct run *r)
 	uint32_t count = 1 + choose(r, COMMANDS), i;
 	uint8_t args[128];
 	struct drm_salvo_submit submit = { 0 };
+	struct drm_salvo_rect rect;
 
 	memset(args, 0, sizeof(args));
+	rect = (struct drm_salvo_rect){
+		.width = maybe(r, 1 + choose(r, 64)), .height = maybe(r, 1 + choose(r, 16)),
+		.depth = maybe(r, 1 + choose(r, 3)), .dst_row_pitch = maybe(r, 64),
+		.dst_slice_pitch = maybe(r, 1024), .src_row_pitch = maybe(r, 64),
+		.src_slice_pitch = maybe(r, 1024),
+	};
+	memcpy(args + RECT_AT, &rect, sizeof(rect));
 	for (i = 0; i < count; i++)
 		commands[i] = command(r, i);
 	submit.ctx_id = maybe(r, ctx(r));
