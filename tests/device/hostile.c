@@ -254,6 +254,30 @@ TEST_F(gpu, fault_record_names_the_command_and_the_address)
 	EXPECT_EQ(1, rig->regs->fault.ctx);
 }
 
+/* A unit copies blocks in any order, so source and target may touch but not overlap. */
+TEST_F(gpu, copies_that_overlap_are_refused_and_adjacent_ones_are_not)
+{
+	static const struct { int64_t distance; bool good; } cases[] = {
+		{ 0, false }, { 1, false }, { -1, false }, { 255, false }, { -255, false },
+		{ 256, true }, { -256, true }, { 257, true }, { -257, true },
+	};
+	struct rig *rig = self->rig;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct drm_salvo_command copy = {
+			.type = DRM_SALVO_COPY, .src = rig->data_address + 4096,
+			.dst = rig->data_address + 4096 + cases[i].distance, .size = 256,
+		};
+
+		EXPECT_EQ(cases[i].good ? SALVO_STATUS_DONE : SALVO_STATUS_BAD_PACKET,
+			  rig_run(rig, &copy, 1, NULL, 0))
+			TH_LOG("distance %lld", (long long)cases[i].distance);
+		if (!cases[i].good)
+			EXPECT_EQ(copy.src, rig->regs->fault.address);
+	}
+}
+
 TEST_F(gpu, addresses_count_in_their_own_address_space_only)
 {
 	struct rig *rig = self->rig;
