@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.pml - a process says that batches are done, as in device/space/sandbox.c and device/space/space.c
+ * completion.pml - a process reports batches that are done: device/space/sandbox.c and space.c
  *
- * All batches were sent. For each the process moves its fence, then counts @told up; then, if
- * @waiting says that the device does not look by itself, it wakes the thread that sleeps on
- * @told. Meanwhile another thread of the device looks for a while, and says so in @waiting.
+ * All batches were sent. For each the process moves its fence, then increments completion_seq; then,
+ * if wants_wake is set, it wakes the device's thread that sleeps on completion_seq. Meanwhile
+ * another thread of the device polls for a while and clears wants_wake.
  *
- * In the end the device has taken all batches.
+ * In the end the device has collected all batches.
  *
  * Mutants, each of which must fail:
- *	LOOK_FIRST	who looks for a while leaves before it says so
- *	WAKE_FIRST	the process looks at @waiting before it counts up
- *	FENCE_FIRST	the device looks at the fences before it notes how far it has been told
- *	NO_LAST		who looks for a while leaves without another look
+ *	LEAVE_FIRST	the poller checks for the last time before it sets wants_wake
+ *	WAKE_FIRST	the process reads wants_wake before it increments
+ *	FENCE_FIRST	the device reads the fences before it reads completion_seq
+ *	NO_LAST		the poller leaves without a last check
  */
 #define BATCHES	2
-#define LOOKS	2
+#define POLLS	2
 
-byte fence, told;
-bool waiting = true;
+byte fence, completion_seq;
+bool wants_wake = true;
 bool asleep;
-/* Of the device, under its lock */
+/* Of the device, protected by its lock */
 bool locked;
-byte seen, taken;
+byte completion_seen, collected;
 
 inline lock()
 {
@@ -37,11 +37,11 @@ inline unlock()
 inline collect()
 {
 #ifdef FENCE_FIRST
-	taken = fence;
-	seen = told
+	collected = fence;
+	completion_seen = completion_seq
 #else
-	seen = told;
-	taken = fence
+	completion_seen = completion_seq;
+	collected = fence
 #endif
 }
 
@@ -54,11 +54,11 @@ proctype process()
 	:: n < BATCHES ->
 		fence++;
 #ifdef WAKE_FIRST
-		wake = waiting;
-		told++;
+		wake = wants_wake;
+		completion_seq++;
 #else
-		told++;
-		wake = waiting;
+		completion_seq++;
+		wake = wants_wake;
 #endif
 		if
 		:: wake -> asleep = false
@@ -76,12 +76,12 @@ proctype thread()
 	do
 	:: lock();
 		collect();
-		value = seen;
+		value = completion_seen;
 		unlock();
-		/* The futex sleeps only if nothing has changed. */
+		/* FUTEX_WAIT sleeps only if the word is unchanged. */
 		atomic {
 			if
-			:: told == value -> asleep = true
+			:: completion_seq == value -> asleep = true
 			:: else
 			fi
 		};
@@ -92,18 +92,18 @@ proctype thread()
 proctype poller()
 {
 	byte n;
-	bool news;
+	bool more;
 
 	do
-	:: n < LOOKS ->
+	:: n < POLLS ->
 		lock();
-		waiting = taken == BATCHES;
+		wants_wake = collected == BATCHES;
 		if
-		:: taken < BATCHES && told != seen -> collect()
+		:: collected < BATCHES && completion_seq != completion_seen -> collect()
 		:: else
 		fi;
 		if
-		:: taken == BATCHES -> waiting = true
+		:: collected == BATCHES -> wants_wake = true
 		:: else
 		fi;
 		unlock();
@@ -111,16 +111,16 @@ proctype poller()
 	:: true -> break
 	od;
 	lock();
-#ifdef LOOK_FIRST
-	news = told != seen;
-	waiting = true;
+#ifdef LEAVE_FIRST
+	more = completion_seq != completion_seen;
+	wants_wake = true;
 #else
-	waiting = true;
-	news = told != seen;
+	wants_wake = true;
+	more = completion_seq != completion_seen;
 #endif
 #ifndef NO_LAST
 	if
-	:: news -> collect()
+	:: more -> collect()
 	:: else
 	fi;
 #endif
@@ -135,5 +135,5 @@ init
 		run poller()
 	}
 	timeout;
-	assert(taken == BATCHES)
+	assert(collected == BATCHES)
 }

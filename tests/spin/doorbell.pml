@@ -2,13 +2,13 @@
 /*
  * doorbell.pml - doorbells of the GPU, as in device/gpu.c
  *
- * Who rings a doorbell sets a bit and tries to become the command processor. If another
- * thread is at it, that one looks at the bits again after it has dropped the lock. So
+ * A doorbell sets a bit and tries to take the command processor's lock. If another
+ * thread holds it, that one checks the bits again after it has dropped the lock. So
  * nobody waits, and in the end every entry of the ring was read.
  *
  * Mutants, each of which must fail:
- *	NO_RELOOK	the lock is dropped and that is all
- *	CLEAR_LATE	the bit is cleared when the ring was read
+ *	NO_RECHECK	the bits are not checked after the lock was dropped
+ *	CLEAR_LATE	the bit is cleared after the ring was read
  */
 #define RINGERS	3
 
@@ -43,7 +43,7 @@ proctype ringer()
 #endif
 		assert(head <= tail);
 		locked = false;
-#ifdef NO_RELOOK
+#ifdef NO_RECHECK
 		break
 #endif
 	od

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch.pml - a far node fetches into its local queue, as in device/queue/lcq.c and device/eu.c
+ * fetch.pml - a far node fetches into its local queue: device/queue/lcq.c and worker_queue.c
  *
  * Two units of one node. A unit that finds the local queue empty claims the flag and fetches
- * an item (N7 of CN102792271); the other waits for that, or sleeps over it. A kernel
- * ends only when both have begun, so an item must not lie there while a unit sleeps.
+ * an item (N7 of CN102792271); the other one waits for that, or sleeps. A kernel
+ * ends only when both have started, so a unit must not sleep while there is an item.
  *
- * Items are fetched once and all taken; nobody sleeps over work.
+ * Each item is fetched once, all are taken, and nobody sleeps while there is work.
  *
  * Mutants, each of which must fail:
- *	NO_FLAG		a unit fetches although another does
- *	SILENT		who fetches wakes nobody, and neither does who takes
+ *	NO_FLAG		a unit fetches although another one does
+ *	SILENT		neither a fetch nor a take wakes anybody
  */
 #define ITEMS	2
 
@@ -18,7 +18,7 @@ byte tail;		/* items in the global queue so far */
 byte cursor;		/* of the node */
 byte open;		/* items in the local queue */
 bool fetching;
-byte looking;
+byte polling;
 byte sleeping;
 bool wake[2];
 byte begun;
@@ -49,14 +49,14 @@ inline wake_next()
 
 proctype pusher()
 {
-	byte some_looking;
+	byte some_polling;
 
 	do
 	:: tail < ITEMS ->
 		tail++;
-		some_looking = looking;
+		some_polling = polling;
 		if
-		:: !some_looking && sleeping -> wake_one()
+		:: !some_polling && sleeping -> wake_one()
 		:: else
 		fi
 	:: tail == ITEMS -> break
@@ -69,7 +69,7 @@ proctype unit(byte n)
 
 	do
 	:: atomic { open > 0 -> open--; begun++; assert(begun <= ITEMS) };
-		looking = looking & ~me;
+		polling = polling & ~me;
 #ifndef SILENT
 		wake_next();
 #endif
@@ -86,13 +86,13 @@ proctype unit(byte n)
 #ifndef SILENT
 		wake_next()
 #endif
-	:: atomic { !work -> looking = looking | me };
+	:: atomic { !work -> polling = polling | me };
 		if
 		:: work
 		:: true ->
-			/* It has looked for long enough. */
+			/* It has polled for long enough. */
 			atomic { wake[n] = false; sleeping = sleeping | me };
-			looking = looking & ~me;
+			polling = polling & ~me;
 			if
 			:: open > 0 || (!fetching && cursor != tail)
 			:: else -> wake[n]

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parking.pml - units that look, sleep and are woken, as in device/eu.c and device/queue/parking.c
+ * parking.pml - units poll, sleep and are woken, as in device/eu.c and device/queue/parking.c
  *
- * Two pushers append entries, each for one or both of two units. A unit without work
- * looks for a while and then sleeps on its futex. Who pushes wakes a unit only if no
- * approved one is looking; a unit that takes work while others sleep wakes one if it sees more.
- * A kernel may need that another runs at the same time: each entry that is taken
- * ends only when all entries that another unit may run have been taken.
+ * Two producers append entries, each approved for one or both of two units. A unit without work
+ * polls for a while and then sleeps on its futex. A producer wakes a unit only if no approved
+ * one is polling; a unit that takes work while others sleep wakes one if there is more.
+ * Kernels may depend on each other: each entry that is taken ends only when all entries that
+ * another unit may run have been taken.
  *
- * In the end everything was taken; nobody sleeps over work.
+ * In the end everything was taken; nobody sleeps while there is work.
  *
  * Mutants, each of which must fail:
- *	NO_LOOK		a unit sleeps without another look after it said that it will
- *	LOOK_FIRST	who pushes looks at the masks before the entry is there
+ *	NO_RECHECK	a unit sleeps without a check after it has set its bit
+ *	READ_FIRST	a producer reads the masks before the entry is there
  *	NO_CHAIN	a unit that takes work wakes nobody
  */
 #define ENTRIES	2
@@ -23,12 +23,12 @@ byte tail;			/* entries that were claimed */
 bool there[ENTRIES];		/* and written */
 byte mask[ENTRIES];
 bool taken[ENTRIES];
-byte looking;
+byte polling;
 byte sleeping;
 bool wake[UNITS];
 byte finished;
 
-/* Wakes one of the units in m that sleep by now, if there is one. */
+/* Wakes one of the units in m that still sleep, if there is one. */
 inline wake_one(m)
 {
 	atomic {
@@ -42,25 +42,25 @@ inline wake_one(m)
 
 proctype pusher(byte m)
 {
-	byte at, seen_looking, seen_sleeping;
+	byte at, seen_polling, seen_sleeping;
 
-#ifdef LOOK_FIRST
-	seen_looking = looking;
+#ifdef READ_FIRST
+	seen_polling = polling;
 	seen_sleeping = sleeping;
 #endif
 	atomic { at = tail; tail++; mask[at] = m }
 	there[at] = true;
-#ifndef LOOK_FIRST
-	seen_looking = looking;
+#ifndef READ_FIRST
+	seen_polling = polling;
 	seen_sleeping = sleeping;
 #endif
 	if
-	:: !(m & seen_looking) && (m & seen_sleeping) -> wake_one(m)
+	:: !(m & seen_polling) && (m & seen_sleeping) -> wake_one(m)
 	:: else
 	fi
 }
 
-/* Entries that this unit has not passed may be taken by the other: it goes past what is over. */
+/* The other unit may take entries that this one has not passed: it passes finished ones. */
 proctype unit(byte n)
 {
 	byte me = 1 << n, cursor, others;
@@ -75,7 +75,7 @@ proctype unit(byte n)
 			taken[cursor] = true;
 			cursor++
 	   };
-		looking = looking & ~me;
+		polling = polling & ~me;
 #ifndef NO_CHAIN
 		others = sleeping;
 		if
@@ -85,20 +85,20 @@ proctype unit(byte n)
 		fi;
 		others = 0;
 #endif
-		/* The kernel runs until what others may run has begun. */
+		/* The kernel runs until all entries that others may run have started. */
 		(tail == ENTRIES && (taken[0] || mask[0] == me) && (taken[1] || mask[1] == me));
 		finished++
-	:: atomic { !(cursor < ENTRIES && there[cursor]) -> looking = looking | me };
+	:: atomic { !(cursor < ENTRIES && there[cursor]) -> polling = polling | me };
 		if
 		:: cursor < ENTRIES && there[cursor]
 		:: true ->
-			/* It has looked for long enough. */
+			/* It has polled for long enough. */
 			atomic { wake[n] = false; sleeping = sleeping | me };
-			looking = looking & ~me;
-#ifdef NO_LOOK
+			polling = polling & ~me;
+#ifdef NO_RECHECK
 			wake[n];
 #else
-			/* The futex sleeps only if the look found nothing, then whatever comes. */
+			/* It sleeps only if the check found nothing; a wake after that ends the sleep. */
 			if
 			:: tail != cursor
 			:: else -> wake[n]
@@ -114,7 +114,7 @@ init
 	byte a, b;
 
 	atomic {
-		/* The pushers come in any order, and the units are alike: these are all cases. */
+		/* Producers run in any order and units are alike, so these are all cases. */
 		if
 		:: a = ALL; b = ALL
 		:: a = 1; b = ALL

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen.pml - the entries of the global command queue, as in device/queue/gcq.c
+ * seen.pml - entries of the global command queue, as in device/queue/gcq.c
  *
  * Two producers append elements to a ring of one entry while three takers walk along it:
  * a near unit, a far node that counts for its two units (N9 of CN102792271), and one
- * unit of that node, for what approves only a part of it. Masks name all, the node, or units.
+ * unit of that node, for entries that approve only a part of it. Masks name all, the node, or units.
  *
- * Each item is taken once, by somebody whom the mask approves; an entry is written only
- * when all have seen the one before; in the end every entry is free and nobody is behind.
+ * Each item is taken once, by a taker that the mask approves; an entry is written only
+ * when all have seen the previous one; in the end every entry is free and nobody is behind.
  *
  * Mutants, each of which must fail:
- *	NO_RECHECK	a mask counts even if the entry was used again meanwhile
- *	NO_SEEN		an entry is used again as soon as no items remain
- *	TWICE		who takes the last items counts as having seen that, and then again
+ *	NO_RECHECK	a mask counts even if the entry was reused meanwhile
+ *	NO_SEEN		an entry is reused as soon as no items remain
+ *	TWICE		the taker of the last items counts as having seen that, and then again
  */
 #define SIZE		1
 #define ELEMENTS	3
@@ -52,7 +52,7 @@ proctype producer(byte e)
 	byte at, n;
 
 again:
-	/* Looks whenever it makes sense; what it saw may be old when it acts. */
+	/* Reads at any time; what it read may be outdated when it acts. */
 	atomic {
 		ring[tail % SIZE].position == tail - SIZE && !IN_USE(ring[tail % SIZE]) ->
 			at = tail

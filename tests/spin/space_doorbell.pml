@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space_doorbell.pml - a packet for the process of an address space: device/space/space_jobs.c and device/eu.c
+ * space_doorbell.pml - doorbells of an address space's process: device/space/space_jobs.c, device/eu.c
  *
- * The device counts the bell up; then, if no unit of the process looks, it wakes one that sleeps,
- * and if none sleeps the thread that only hears. Meanwhile work is pushed inside of the process,
- * and whoever takes that runs a kernel that never ends.
+ * The device increments doorbell_seq; then, if no unit of the process polls, it wakes one that
+ * sleeps, and if none sleeps the thread that only handles doorbells. Meanwhile work is pushed
+ * inside the process, and the unit that takes it runs a kernel that never ends.
  *
- * In the end every bell was heard.
+ * In the end every doorbell was handled.
  *
  * Mutants, each of which must fail:
- *	NO_HEAR		a unit that was woken takes work before it hears
- *	NO_THREAD	nobody hears while all units are busy
- *	LOOK_FIRST	the device looks at the masks before it counts up
- *	NO_LOOK		a unit that stops looking does not hear once more
+ *	NO_POLL		a unit that was woken takes work before it polls the doorbell
+ *	NO_THREAD	nobody handles doorbells while all units are busy
+ *	READ_FIRST	the device reads the masks before it increments
+ *	NO_RECHECK	a unit that stops polling does not poll once more
  */
 #define UNITS	2
 #define RINGS	2
 #define PUSHES	2
 
-byte bell, heard;
+byte doorbell_seq, doorbell_seen;
 byte work;
-byte looking, sleeping;
+byte polling, sleeping;
 bool wake[UNITS];
 bool thread_sleeps;
 
-/* Who hears reads the rings, so that what was rung before is done. */
-inline hear()
+/* Handling a doorbell reads all rings. */
+inline poll_doorbell()
 {
-	atomic { heard != bell -> heard = bell } unless heard == bell
+	atomic { doorbell_seen != doorbell_seq -> doorbell_seen = doorbell_seq } unless doorbell_seen == doorbell_seq
 }
 
-/* Returns whether one slept. */
+/* Sets @woken if one slept. */
 inline wake_one(woken)
 {
 	atomic {
@@ -44,20 +44,20 @@ inline wake_one(woken)
 
 proctype device()
 {
-	byte n, seen;
+	byte n, any;
 	bool woken;
 
 	do
 	:: n < RINGS ->
-#ifdef LOOK_FIRST
-		seen = looking;
-		bell++;
+#ifdef READ_FIRST
+		any = polling;
+		doorbell_seq++;
 #else
-		bell++;
-		seen = looking;
+		doorbell_seq++;
+		any = polling;
 #endif
 		if
-		:: seen
+		:: any
 		:: else ->
 			wake_one(woken);
 #ifndef NO_THREAD
@@ -81,7 +81,7 @@ proctype pusher()
 	:: n < PUSHES ->
 		work++;
 		if
-		:: looking
+		:: polling
 		:: else -> wake_one(woken)
 		fi;
 		n++
@@ -94,12 +94,12 @@ proctype thread()
 	byte count;
 
 	do
-	:: count = bell;
-		hear();
-		/* The futex sleeps only if nothing has changed. */
+	:: count = doorbell_seq;
+		poll_doorbell();
+		/* FUTEX_WAIT sleeps only if the word is unchanged. */
 		atomic {
 			if
-			:: bell == count -> thread_sleeps = true
+			:: doorbell_seq == count -> thread_sleeps = true
 			:: else
 			fi
 		};
@@ -110,36 +110,36 @@ proctype thread()
 proctype unit(byte n)
 {
 	byte me = 1 << n;
-	bool looks;
+	bool polls;
 
 	do
 	:: atomic { work -> work-- };
 		if
-		:: looks ->
-			looking = looking & ~me;
-#ifndef NO_LOOK
-			hear()
+		:: polls ->
+			polling = polling & ~me;
+#ifndef NO_RECHECK
+			poll_doorbell()
 #endif
 		:: else
 		fi;
 		/* The kernel never ends. */
 		break
-	:: atomic { !work -> looking = looking | me; looks = true };
+	:: atomic { !work -> polling = polling | me; polls = true };
 		if
-		:: bell != heard -> hear()
+		:: doorbell_seq != doorbell_seen -> poll_doorbell()
 		:: work
 		:: true ->
 			atomic { wake[n] = false; sleeping = sleeping | me };
-			looking = looking & ~me;
-			looks = false;
-			hear();
+			polling = polling & ~me;
+			polls = false;
+			poll_doorbell();
 			if
 			:: work
 			:: else -> wake[n]
 			fi;
 			sleeping = sleeping & ~me;
-#ifndef NO_HEAR
-			hear()
+#ifndef NO_POLL
+			poll_doorbell()
 #endif
 		fi
 	od
@@ -155,5 +155,5 @@ init
 		run pusher()
 	}
 	timeout;
-	assert(heard == bell)
+	assert(doorbell_seen == doorbell_seq)
 }
