@@ -2,21 +2,21 @@
 /*
  * aspace.c - GPU address spaces
  *
- * VRAM has its GPU addresses once and for all; behind it lies a window where pages
- * of system memory can be shown. All of it is without access at first. A range
- * becomes accessible while at least one address space has it bound. All address
- * spaces use the same address for the same memory, so they cannot alias; what
- * differs is what each may name in a command, and that is looked up here.
+ * VRAM has fixed GPU addresses; behind it lies a window where pages
+ * of system memory can be mapped. All of it is inaccessible at first. A range
+ * is accessible while at least one address space has it bound. All address
+ * spaces use the same address for the same memory, so they cannot alias. They
+ * differ in the ranges that their commands may name, which this table holds.
  *
  * The table is one array sorted by address. Two bindings are disjoint, or they
  * are of different address spaces and name the same range of the same memory (a
- * shared buffer); so a search by address ends at a short run of equal ranges. Code
+ * shared buffer); so a search by address ends at a short sequence of equal ranges. Code
  * is never writable: a range bound for execution in one address space cannot be
  * bound for writing in another.
  *
- * All functions but salvo_aspaces_nearest() are called with the command processor's
- * lock held. The table changes only under its own lock too, so that a unit can look
- * for what a stray access was near to.
+ * Functions that do not say otherwise are called with the command processor's
+ * lock held. The table is changed only with its own lock held too, so that a unit can
+ * find the range that is nearest to a stray access.
  */
 #include "aspace.h"
 
@@ -36,7 +36,7 @@ static void *pointer(uint64_t address)
 	return (void *)(uintptr_t)address;
 }
 
-/* No address space sees the range. */
+/* No address space has the range bound. */
 static bool hide(uint64_t address, uint64_t size)
 {
 	return mmap(pointer(address), size, PROT_NONE,
@@ -57,7 +57,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	memset(aspaces, 0, sizeof(*aspaces));
 	if (!bytes || bytes % PAGE || offset % PAGE || config->va_base % PAGE)
 		return -EINVAL;
-	/* Guards on both sides: what lies next to the GPU's addresses is not ours. */
+	/* Guards on both sides: memory beyond the GPU's addresses is not ours. */
 	base = mmap(pointer(config->va_base ? config->va_base - SALVO_GPU_GUARD_BYTES : 0),
 		    bytes + SALVO_GPU_WINDOW_BYTES + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
@@ -72,7 +72,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	aspaces->fd = config->vram_fd;
 	aspaces->offset = offset;
 	aspaces->system_fd = config->system_bytes ? config->system_fd : -1;
-	/* To see now whether the file can be mapped. */
+	/* Fails now if the file cannot be mapped. */
 	if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, aspaces->fd,
 		 (off_t)offset) == MAP_FAILED) {
 		release(aspaces);
@@ -147,7 +147,7 @@ static size_t lower_bound(const struct salvo_aspaces *aspaces, uint64_t address)
 	return low;
 }
 
-/* The binding of an address space that holds @address; the table's count if there is none. */
+/* Index of the binding of an address space that holds @address; the count if there is none. */
 static size_t find(const struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address)
 {
 	size_t i = lower_bound(aspaces, address);
@@ -165,7 +165,7 @@ static size_t find(const struct salvo_aspaces *aspaces, uint32_t asid, uint64_t 
 	return aspaces->count;
 }
 
-/* What all address spaces but @except may together do with the range that starts at @address. */
+/* Union of the access that address spaces other than @except have to the range at @address. */
 static uint32_t access_at(const struct salvo_aspaces *aspaces, uint64_t address, uint32_t except)
 {
 	uint32_t access = 0;
@@ -208,7 +208,7 @@ static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_aspa
 		    aspaces->fd, (off_t)binding->place) != MAP_FAILED;
 }
 
-/* An address space no longer sees a range; @access is what the others may do with it. */
+/* An address space unbinds a range; @access is the access that others have. */
 static void withdraw(const struct salvo_aspaces *aspaces,
 		     const struct salvo_aspace_binding *binding, uint32_t access)
 {
@@ -266,7 +266,7 @@ static void remove_range(struct salvo_aspaces *aspaces, uint32_t asid, size_t fi
 	pthread_mutex_unlock(&aspaces->lock);
 }
 
-/* Adds a range if all other bindings allow it; @fd is where its pages come from. */
+/* Adds a range, if that is compatible with all other bindings; its pages come from @fd. */
 static bool bind(struct salvo_aspaces *aspaces, const struct salvo_aspace_binding *binding, int fd,
 		 uint64_t offset)
 {
@@ -323,7 +323,7 @@ bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t a
 	return bind(aspaces, &binding, aspaces->fd, binding.place);
 }
 
-/* What a range in the window must be like. */
+/* Is a range in the window valid? */
 static bool fits_window(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size,
 			uint64_t offset, uint32_t access)
 {

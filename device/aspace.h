@@ -14,11 +14,11 @@ struct salvo_gpu_config;
 struct salvo_gpu_mapping;
 struct salvo_space_range;
 
-/* @place of a mapping that nobody can share */
+/* @place of a mapping that cannot be shared */
 #define SALVO_PLACE_NONE (~0ull)
 
 /**
- * struct salvo_space_range - A mapping of the process, in a file that it reads at its start.
+ * struct salvo_space_range - A mapping of a process, in the file that it reads at its start.
  */
 struct salvo_space_range {
 	uint64_t address;
@@ -32,7 +32,7 @@ struct salvo_space_range {
 };
 
 /**
- * struct salvo_aspace_binding - A range of memory that one address space sees.
+ * struct salvo_aspace_binding - A range of memory that one address space has bound.
  */
 struct salvo_aspace_binding {
 	uint64_t address;
@@ -51,36 +51,36 @@ struct salvo_aspaces {
 	/** @base: VRAM at its GPU address. */
 	uint8_t *base;
 	uint64_t bytes;
-	/** @mapped: Bound memory is mapped here; else the table is all there is. */
+	/** @mapped: Bound memory is mapped in this process; otherwise there is only the table. */
 	bool mapped;
-	/** @given: Whoever made this process has mapped what it may see, and filled the table. */
+	/** @given: The creator of this process has mapped all memory and filled the table. */
 	bool given;
 	/** @window_bytes: The window for system memory, behind VRAM. */
 	uint64_t window_bytes;
-	/** @fd: The file that holds it, and where in it; the owner's, open while we live. */
+	/** @fd, @offset: The file that holds VRAM, and where; it stays open. */
 	int fd;
 	uint64_t offset;
 	/** @system_fd: The file that holds system memory, or -1. */
 	int system_fd;
-	/** @lock: Held to change the bindings, and to read them without the command processor's. */
+	/** @lock: Protects the bindings. Readers may hold the command processor's lock instead. */
 	pthread_mutex_t lock;
 	/** @bindings: Sorted by address; @count of @capacity. */
 	struct salvo_aspace_binding *bindings;
 	size_t count;
 	size_t capacity;
-	/** @last: Index where the last search ended; only a hint. */
+	/** @last: Index where the last search ended; a hint. */
 	size_t last;
 };
 
 /**
- * salvo_aspaces_init() - Take the addresses and map VRAM; no address space sees any of it.
+ * salvo_aspaces_init() - Reserve the addresses and map VRAM; nothing is bound.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config);
 /**
  * salvo_aspaces_init_given() - In the process of an address space: all is mapped already.
- * @ranges: What salvo_aspaces_export() has told of @asid, @count of them.
+ * @ranges: @count ranges that salvo_aspaces_export() has returned for @asid.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -89,14 +89,14 @@ int salvo_aspaces_init_given(struct salvo_aspaces *aspaces, const struct salvo_g
 void salvo_aspaces_fini(struct salvo_aspaces *aspaces);
 
 /**
- * salvo_aspaces_bind() - Show a range to an address space.
+ * salvo_aspaces_bind() - Bind a range of VRAM in an address space.
  *
- * Return: false if the request is wrong, or there is no memory for it.
+ * Return: false if the request is invalid, or there is no memory for it.
  */
 bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			uint64_t size, uint32_t access);
 /**
- * salvo_aspaces_bind_system() - Show a range of system memory in the window.
+ * salvo_aspaces_bind_system() - Bind a range of system memory in the window.
  * @system: System address; the caller has checked it.
  *
  * Return: as salvo_aspaces_bind().
@@ -104,34 +104,34 @@ bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t a
 bool salvo_aspaces_bind_system(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			       uint64_t size, uint64_t system, uint32_t access);
 /**
- * salvo_aspaces_map_fd() - Show pages of any file in the window.
+ * salvo_aspaces_map_fd() - Bind pages of any file in the window.
  *
  * Return: as salvo_aspaces_bind().
  */
 bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_mapping *mapping);
 /**
- * salvo_aspaces_unbind() - Hide a range that one or more bindings fill.
+ * salvo_aspaces_unbind() - Unbind a range that one or more bindings fill.
  *
  * Return: as salvo_aspaces_bind().
  */
 bool salvo_aspaces_unbind(struct salvo_aspaces *aspaces, uint32_t asid,
 			  uint64_t address, uint64_t size);
 /**
- * salvo_aspaces_end() - Hide all that an address space sees.
+ * salvo_aspaces_end() - Unbind everything in an address space.
  */
 void salvo_aspaces_end(struct salvo_aspaces *aspaces, uint32_t asid);
 /**
- * salvo_aspaces_clear() - Forget all address spaces.
+ * salvo_aspaces_clear() - Unbind everything in all address spaces.
  */
 void salvo_aspaces_clear(struct salvo_aspaces *aspaces);
 
 /**
- * salvo_aspaces_in_vram() - Is the range one of VRAM, bound or not?
+ * salvo_aspaces_in_vram() - Is a range within VRAM, bound or not?
  */
 bool salvo_aspaces_in_vram(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size);
 
 /**
- * salvo_aspaces_nearest() - The bound range that is nearest to an address. Any thread may ask.
+ * salvo_aspaces_nearest() - Find the bound range that is nearest to an address. Any thread.
  *
  * Return: false if nothing is bound.
  */
@@ -139,8 +139,8 @@ bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_
 			   uint64_t *start, uint64_t *size);
 
 /**
- * salvo_aspaces_export() - Write down what an address space sees. Any thread may ask.
- * @out: To be freed by the caller.
+ * salvo_aspaces_export() - List the ranges of an address space. Any thread.
+ * @out: Gets the ranges; the caller frees them.
  *
  * Return: false if there is no memory.
  */
@@ -148,7 +148,7 @@ bool salvo_aspaces_export(struct salvo_aspaces *aspaces, uint32_t asid,
 			  struct salvo_space_range **out, uint32_t *count);
 
 /**
- * salvo_aspaces_write() - Write to VRAM. Any thread may call it.
+ * salvo_aspaces_write() - Write to VRAM. Any thread.
  * @address: GPU address; the caller has checked it.
  *
  * Goes through VRAM's file, so it cannot fault, whatever is mapped.
@@ -159,7 +159,7 @@ bool salvo_aspaces_write(const struct salvo_aspaces *aspaces, uint64_t address, 
 			 size_t size);
 
 /**
- * salvo_aspaces_covers() - Do bound ranges hold all of a range, with @access?
+ * salvo_aspaces_covers() - Is all of a range bound in an address space, with @access?
  */
 bool salvo_aspaces_covers(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			  uint64_t size, uint32_t access);

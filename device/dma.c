@@ -5,7 +5,7 @@
  * The only code of the device that touches system memory (B11 of
  * WO2015/123840). Every access is bounded by the window, and none is made while
  * the driver's bus-master word is not 1. The other side may change the memory at
- * any time: callers copy once and look only at their copy.
+ * any time: callers copy once and read only their copy.
  */
 #include "dma.h"
 

@@ -17,19 +17,19 @@ struct salvo_regs;
 struct salvo_dma {
 	/** @regs: For @bus_master. */
 	const struct salvo_regs *regs;
-	/** @base: Where system address 0 is; NULL if system addresses are pointers. */
+	/** @base: Address of system address 0; NULL if system addresses are pointers. */
 	uint8_t *base;
 	/** @bytes: Size of the window; 0 if it has no bound. */
 	uint64_t bytes;
 };
 
 /**
- * salvo_dma_covers() - Is [@address, @address + @size) system memory?
+ * salvo_dma_covers() - Is [@address, @address + @size) within system memory?
  */
 bool salvo_dma_covers(const struct salvo_dma *dma, uint64_t address, uint64_t size);
 
 /**
- * salvo_dma_allows() - And does the driver let us access it?
+ * salvo_dma_allows() - The same, and has the driver enabled bus mastering?
  */
 bool salvo_dma_allows(const struct salvo_dma *dma, uint64_t address, uint64_t size);
 

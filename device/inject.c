@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * inject.c - faults that a GPU has because somebody wishes for them
+ * inject.c - fault injection
  *
- * A list of faults, each for one batch. Batches are counted when they come to the head
- * of their ring and are done: then job.c asks what the batch has to suffer, keeps it
- * there while its fence is to be late, and bends what it tells of it. Nothing here
- * touches how batches run. With an empty list job.c does not ask.
+ * A list of faults, each for one batch. Batches are counted when they are done and at the head
+ * of their ring: then jobs.c looks up the faults of the batch, delays its
+ * fence, and modifies what it reports. How batches run is not affected.
  *
- * The list is under the lock of job.c.
+ * The lock of jobs.c protects the list.
  */
 #include "inject.h"
 
@@ -23,7 +22,7 @@
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
-/* A seqno that is wrong by so much belongs to no batch. */
+/* Default difference of a wrong seqno: no batch has that one. */
 #define FAR_OFF	1000000000
 
 /* Registers that can be corrupt, by their numbers */
@@ -45,15 +44,15 @@ static const struct {
 
 struct parser {
 	const char *at;
-	/* The fault that is parsed, for complaints */
+	/* The fault that is parsed, for messages */
 	const char *item;
 	char *why;
 };
 
-static int wrong(const struct parser *p, const char *format, ...)
+static int error(const struct parser *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static int wrong(const struct parser *p, const char *format, ...)
+static int error(const struct parser *p, const char *format, ...)
 {
 	const size_t length = strcspn(p->item, ",");
 	int used = snprintf(p->why, SALVO_GPU_WHY, "'%.*s': ", (int)(length < 30 ? length : 30),
@@ -71,9 +70,9 @@ static int number(struct parser *p, const char *field, uint32_t most, int64_t *o
 	uint64_t value;
 
 	if (!salvo_cursor_number(&p->at, most, &value))
-		return wrong(p, "%s: a number is missing", field);
+		return error(p, "%s: a number is missing", field);
 	if (!value || value > most)
-		return wrong(p, "%s: not from 1 to %u", field, most);
+		return error(p, "%s: not from 1 to %u", field, most);
 	*out = (int64_t)value;
 	return 0;
 }
@@ -83,10 +82,10 @@ static int late(struct parser *p, int64_t *value)
 	int err;
 
 	if (!salvo_cursor_accept(&p->at, ":"))
-		return wrong(p, "the time is missing, as in :200ms");
+		return error(p, "the time is missing, as in :200ms");
 	err = number(p, "time", SALVO_INJECT_MAX_MS, value);
 	if (!err && !salvo_cursor_accept(&p->at, "ms"))
-		return wrong(p, "time: ms is missing");
+		return error(p, "time: ms is missing");
 	return err;
 }
 
@@ -100,7 +99,7 @@ static int seqno(struct parser *p, int64_t *value)
 		return 0;
 	minus = salvo_cursor_accept(&p->at, "-");
 	if (!minus && !salvo_cursor_accept(&p->at, "+"))
-		return wrong(p, "difference: + or - is missing");
+		return error(p, "difference: + or - is missing");
 	err = number(p, "difference", FAR_OFF, value);
 	if (minus)
 		*value = -*value;
@@ -117,7 +116,7 @@ static int reg(struct parser *p, int64_t *value)
 		*value = i;
 		return 0;
 	}
-	return wrong(p, "register: not :magic, :head or :fence");
+	return error(p, "register: not :magic, :head or :fence");
 }
 
 static int fault(struct parser *p, struct salvo_inject *inject)
@@ -141,18 +140,18 @@ static int fault(struct parser *p, struct salvo_inject *inject)
 
 	p->item = p->at;
 	if (i == SALVO_INJECT_ITEMS)
-		return wrong(p, "more than %u faults", SALVO_INJECT_ITEMS);
+		return error(p, "more than %u faults", SALVO_INJECT_ITEMS);
 	for (k = 0; k <= SALVO_INJECT_CRASH && !salvo_cursor_accept(&p->at, kinds[k].name); k++)
 		;
 	if (k > SALVO_INJECT_CRASH)
-		return wrong(p, "no fault that is known");
+		return error(p, "unknown fault");
 	err = number(p, "batch", SALVO_INJECT_MAX_BATCH, &batch);
 	if (!err && kinds[k].value)
 		err = kinds[k].value(p, &inject->item[i].value);
 	if (err)
 		return err;
 	if (*p->at && *p->at != ',')
-		return wrong(p, "what is '%.10s'?", p->at);
+		return error(p, "unexpected '%.10s'", p->at);
 	inject->item[i].kind = k;
 	inject->item[i].batch = (uint32_t)batch;
 	inject->count++;
@@ -180,7 +179,7 @@ int salvo_gpu_check_inject(const char *text, char *why)
 	return salvo_inject_parse(&inject, text, why);
 }
 
-/* --- what a batch suffers ------------------------------------------------------ */
+/* --- faults of a batch ------------------------------------------------------ */
 
 void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *injected)
 {
@@ -212,7 +211,7 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 			inject->stuck_units = true;
 			break;
 		case SALVO_INJECT_CRASH:
-			/* Not to be caught: no trap, no clean end. */
+			/* SIGKILL: no trap, no clean-up. */
 			kill(getpid(), SIGKILL);
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject.h - faults that a GPU has because somebody wishes for them
+ * inject.h - fault injection
  */
 #ifndef SALVO_INJECT_H
 #define SALVO_INJECT_H
@@ -27,7 +27,7 @@ enum salvo_inject_kind {
 };
 
 /**
- * struct salvo_inject - Faults to come.
+ * struct salvo_inject - Faults that batches are to have.
  */
 struct salvo_inject {
 	struct {
@@ -37,26 +37,26 @@ struct salvo_inject {
 		/** @value: Milliseconds, difference of the seqno, or number of the register. */
 		int64_t value;
 	} item[SALVO_INJECT_ITEMS];
-	/** @count: Of @item; 0: off. */
+	/** @count: Of @item; 0 if off. */
 	uint32_t count;
-	/** @batches: That were to retire since. */
+	/** @batches: Batches counted so far. */
 	uint32_t batches;
-	/** @stuck_units: From now on: see salvo_inject_stick(). */
+	/** @stuck_units: A batch has triggered that fault: see salvo_inject_stick(). */
 	bool stuck_units;
 };
 
 /**
- * struct salvo_injected - What a batch has to suffer.
+ * struct salvo_injected - The faults of one batch.
  */
 struct salvo_injected {
-	/** @counted: It has its number already. */
+	/** @counted: It has been counted. */
 	bool counted;
 	bool lost_irq;
-	/** @until: When its fence may retire, in ticks of the clock. */
+	/** @until: Its fence retires no earlier, in ticks of the clock. */
 	uint64_t until;
-	/** @add: To the seqno that is told. */
+	/** @add: Added to the seqno in the fence register. */
 	uint64_t add;
-	/** @corrupt: Bit i: register number i. */
+	/** @corrupt: Mask of registers. */
 	uint32_t corrupt;
 	bool bad_result;
 };
@@ -72,24 +72,24 @@ struct salvo_injected {
 int salvo_inject_parse(struct salvo_inject *inject, const char *text, char *why);
 
 /**
- * salvo_inject_count() - A batch is the next to retire: find out what it has to suffer.
+ * salvo_inject_count() - Count a batch that is ready to retire, and look up its faults.
  *
  * Does not return if that is a crash.
  */
 void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *injected);
 
 /**
- * salvo_inject_corrupt() - Its fence was written: now the registers that it names.
+ * salvo_inject_corrupt() - Overwrite the registers of the fault, after the fence was written.
  */
 void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_regs *regs);
 
 /**
- * salvo_inject_spoil() - Its result says that it faulted, and nothing else that can be.
+ * salvo_inject_spoil() - Make a result say that the batch faulted, with impossible details.
  */
 void salvo_inject_spoil(struct salvo_packet_result *result);
 
 /**
- * salvo_inject_stick() - All units say that they work for a batch that there is not.
+ * salvo_inject_stick() - Make all unit registers claim a batch that does not exist.
  */
 void salvo_inject_stick(struct salvo_regs *regs);
 
@@ -97,16 +97,16 @@ void salvo_inject_stick(struct salvo_regs *regs);
  * struct salvo_inject_control - Lines from a FIFO.
  */
 struct salvo_inject_control {
-	/** @line: What has come of the next one; all but its end is lost if it is too long. */
+	/** @line: What has been read of the next line; dropped if it is too long. */
 	char line[512];
 	size_t length;
 	bool too_long;
 };
 
 /**
- * salvo_inject_control_read() - Read what there is, as far as it fits.
- * @fd: Of the FIFO; does not block.
- * @take: Called with each line without its end, or with NULL for one that is too long.
+ * salvo_inject_control_read() - Read and split what is available.
+ * @fd: The FIFO, non-blocking.
+ * @take: Called with each line without its newline, or with NULL for one that is too long.
  */
 void salvo_inject_control_read(struct salvo_inject_control *control, int fd,
 			       void (*take)(void *cookie, const char *line), void *cookie);

@@ -3,17 +3,17 @@
  * link_pci.c - the GPU behind QEMU's ivshmem-doorbell PCI function
  *
  * One memfd is BAR2: the registers at its head, VRAM from SALVO_LINK_VRAM_OFFSET.
- * One eventfd is one doorbell of the guest or one interrupt vector. QEMU gets them
- * all over a UNIX socket in the protocol of ivshmem-server and then speaks no more:
- * a write to BAR0 adds 1 to a doorbell's eventfd, adding 1 to a vector's eventfd
- * sends an MSI-X message. Both coalesce, and carry no data.
+ * Each doorbell of the guest and each interrupt vector is an eventfd. QEMU gets them
+ * all over a UNIX socket in the protocol of ivshmem-server and sends nothing itself:
+ * a write to BAR0 adds 1 to a doorbell's eventfd, and adding 1 to a vector's eventfd
+ * sends an MSI-X message. Both coalesce and carry no data.
  *
- * A link outlives the process that serves it. It is made by a supervisor that
- * forks workers; a worker runs the GPU and may die at any instruction. So nothing
- * here keeps state across workers but the memory itself, and the place of VRAM in
- * the address space, which is reserved once so that GPU addresses stay the same.
+ * A link outlives the process that serves it. A supervisor creates it and
+ * forks workers; a worker runs the GPU and may die at any instruction. So the only state
+ * across workers is the memory itself, and the virtual addresses of VRAM,
+ * which are reserved once so that GPU addresses stay the same.
  *
- * No locks: one thread at a time uses a link, except that the GPU's threads raise
+ * No locks: one thread at a time uses a link. The GPU's threads raise
  * interrupts, which is one write() to an eventfd.
  */
 #include <errno.h>
@@ -41,7 +41,7 @@
 #define PEER_GUEST		1
 
 #define HEARTBEATS_PER_SECOND	20
-/* How long a worker looks for the end of batches after a doorbell: small ones end in that time */
+/* How long a worker polls for completion after a doorbell: small batches end in that time */
 #define STAY_NS			50000u
 
 struct salvo_link {
@@ -49,7 +49,7 @@ struct salvo_link {
 	int bar_fd;
 	uint64_t bar_bytes;
 	struct salvo_regs *regs;
-	/* GPU addresses: the workers map VRAM and the window there, nobody else anything. */
+	/* GPU addresses, reserved for the workers, which map VRAM and the window there */
 	void *reserved;
 	uint64_t va_bytes;
 
@@ -77,7 +77,7 @@ static int bar_create(struct salvo_link *link)
 		return -errno;
 	if (ftruncate(link->bar_fd, (off_t)link->bar_bytes) < 0)
 		return -errno;
-	/* QEMU has the file too: its size is what our mappings rely on. */
+	/* QEMU has the file too; our mappings rely on its size. */
 	if (fcntl(link->bar_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return -errno;
 
@@ -104,7 +104,7 @@ static int ram_map(struct salvo_link *link, int ram_fd)
 		link->ram = NULL;
 		return -errno;
 	}
-	/* For pages that an address space shows. */
+	/* For BIND_SYSTEM. */
 	link->ram_fd = fcntl(ram_fd, F_DUPFD_CLOEXEC, 0);
 	return link->ram_fd < 0 ? -errno : 0;
 }
@@ -213,14 +213,14 @@ static void raise_vector(void *cookie, unsigned int vector)
 		eventfd_write(link->vector[vector], 1);
 }
 
-/* The next worker can do what this one cannot any more. */
+/* The zygote is gone: the supervisor starts another worker. */
 static void end_worker(void *cookie)
 {
 	(void)cookie;
 	kill(getpid(), SIGKILL);
 }
 
-/* Doorbells of a dead worker count too: they only make the GPU look. Returns: was one rung? */
+/* Doorbells for a dead worker are handled too. Returns whether there was one. */
 static bool serve_doorbells(struct salvo_link *link, struct salvo_gpu *gpu,
 			    const struct pollfd *doorbells)
 {
@@ -331,8 +331,8 @@ int salvo_link_serve(struct salvo_link *link, const struct salvo_link_worker *wo
 		return timer;
 
 	/*
-	 * The GPU's own mapping takes the place of the reservation, which stays until then:
-	 * libraries that are loaded meanwhile would land there.
+	 * The GPU's own mapping replaces the reservation, which stays until then:
+	 * a library that is loaded meanwhile could be mapped there.
 	 */
 	link->reserved = NULL;
 	memset(link->regs, 0, SALVO_REGS_BYTES);

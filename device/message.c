@@ -3,7 +3,7 @@
  * message.c - send descriptors over a UNIX socket
  *
  * To QEMU, which gets the memory and the eventfds of the GPU (link_pci.c), and to the zygote, which
- * gets the files of a new process (zygote.c). No SIGPIPE comes if the other end is gone.
+ * gets the files of a new process (zygote.c). Raises no SIGPIPE if the other end is closed.
  */
 #include "message.h"
 

@@ -7,13 +7,13 @@
 
 #include <stddef.h>
 
-/* Descriptors of one message */
+/* Descriptors in one message, at most */
 #define SALVO_MESSAGE_FDS 2u
 
 /**
- * salvo_message_send() - Send bytes, and @count descriptors with them. Waits for room.
+ * salvo_message_send() - Send bytes and @count descriptors. Blocks while the socket is full.
  *
- * Return: 0 or -errno; -EIO if not all went.
+ * Return: 0 or -errno; -EIO if only a part was sent.
  */
 int salvo_message_send(int sock, const void *data, size_t bytes, const int *fds,
 		       unsigned int count);

@@ -18,7 +18,7 @@ static inline uint64_t salvo_clock(void)
 	return now.tv_sec * SALVO_CLOCK_HZ + now.tv_nsec;
 }
 
-/* For waits with a limit */
+/* An absolute time, for waits with a timeout */
 static inline struct timespec salvo_clock_in(uint64_t ns)
 {
 	const uint64_t until = salvo_clock() + ns;

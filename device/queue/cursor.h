@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cursor.h - go along a text that somebody typed: for the parsers of topology.c and inject.c
+ * cursor.h - scanner for the parsers of topology.c and inject.c
  */
 #ifndef SALVO_CURSOR_H
 #define SALVO_CURSOR_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Goes past @word, if that comes next. */
+/* Skips @word if it comes next. Returns whether it did. */
 static inline bool salvo_cursor_accept(const char **at, const char *word)
 {
 	const size_t length = strlen(word);
@@ -20,7 +20,7 @@ static inline bool salvo_cursor_accept(const char **at, const char *word)
 	return true;
 }
 
-/* Goes past a number, as some number above @most if it is above. False if there is no digit. */
+/* Skips a decimal number, stored saturated above @most. False if there is no digit. */
 static inline bool salvo_cursor_number(const char **at, uint64_t most, uint64_t *value)
 {
 	if (**at < '0' || **at > '9')

@@ -29,7 +29,7 @@ enum salvo_element_kind {
 #define SALVO_EDGE_NONE (~0u)
 
 /**
- * struct salvo_edge - One consumer of an element, in a list of its job's edges.
+ * struct salvo_edge - A consumer of an element, in a list within its job's edges.
  */
 struct salvo_edge {
 	uint32_t consumer;
@@ -43,9 +43,9 @@ struct salvo_edge {
  * x fastest, then y, then z, for all.
  */
 struct salvo_element {
-	/* Fixed before it enters the queue. */
+	/* Constant once it enters the queue. */
 	struct salvo_gpu_job *job;
-	/** @op: The command in device memory. */
+	/** @op: Its command, in the job's copy of the packet. */
 	const void *op;
 	/** @args: Arguments of a dispatch. */
 	const void *args;
@@ -60,13 +60,13 @@ struct salvo_element {
 	/** @first_edge: Its consumers. */
 	uint32_t first_edge;
 	/**
-	 * @coalesced: Elements that enter the queue as one entry, if more than 1: this one and those
-	 * behind it, of one item each. Then the items of the entry are these elements.
+	 * @coalesced: Number of elements that enter the queue as one entry: this one and those
+	 * behind it, of one item each. If more than 1 the items of the entry are these elements.
 	 */
 	uint32_t coalesced;
 	/** @kind: enum salvo_element_kind. */
 	uint8_t kind;
-	/** @prio: Of the queues, by its job's priority. */
+	/** @prio: Priority index of its job. */
 	uint8_t prio;
 	/** @root: It has no producers. */
 	bool root;
@@ -80,7 +80,7 @@ struct salvo_element {
 	uint64_t ready;
 	_Atomic uint64_t started;
 	uint64_t ended;
-	/** @next: In the list of elements that wait for a place in the queue. */
+	/** @next: In the list of elements that wait for a free entry. */
 	struct salvo_element *next;
 };
 
@@ -96,10 +96,11 @@ static inline void salvo_element_set_range(struct salvo_element *element, const 
 }
 
 /**
- * salvo_element_coalesce() - Let @element enter the queue together with the run at @head.
- * @head: First element of the run, of one or more, that is not in the queue yet; may be NULL.
+ * salvo_element_coalesce() - Let adjacent elements of one item each enter the queue as one entry.
+ * @head: First of the elements so far, which are not in the queue yet; may be NULL.
+ * @element: Another one.
  *
- * Return: the head of the run with it, or NULL if the two cannot go together.
+ * Return: the head of all of them, or NULL if @element cannot be added.
  */
 struct salvo_element *salvo_element_coalesce(struct salvo_element *head,
 					     struct salvo_element *element);

@@ -5,28 +5,28 @@
  * A ring of entries in the order in which elements became ready. Every unit
  * walks along it at its own pace, with a cursor of its own:
  *
- * - The unit is not in the entry's mask of approved units: on to the next (N4).
+ * - The unit is not in the entry's mask of approved units: it passes the entry (N4).
  * - Items remain: it takes min(chunk, WIR) of them by one atomic decrement (N4).
  * - None remain: it decrements the seen counter, once, as its cursor then passes
  *   the entry and never comes back (N5).
  *
  * A far node walks as one taker for all its units (lcq.c): it takes large chunks,
  * and passes an entry for all of them by one update (N9). That holds for entries
- * that approve the whole node. Of one that approves only some of its units those
- * take for themselves, like near ones, so that a mask is always obeyed exactly.
+ * that approve the whole node. From one that approves only some of its units those
+ * take for themselves, like near ones, so that masks are obeyed exactly.
  *
  * The seen counter starts at the number of approved units. At 0 the entry is
- * free, and a producer may write the element of one lap later into it. That is
- * all the bookkeeping: no queue for each core, nothing to rebalance.
+ * free, and a producer may reuse it for the element of one lap later. There is
+ * no queue for each core and nothing to rebalance.
  *
- * Nothing is locked. A producer claims a free entry by moving the tail, then
+ * No locks. A producer claims a free entry by moving the tail, then
  * writes it with the top bit of its position set, then publishes the position. A
  * unit that is approved keeps the entry from being reused until it has
- * decremented the seen counter; one that is not must check that the position is
- * still the same after it read the mask.
+ * decremented the seen counter; one that is not must check, after it has read the mask,
+ * that the position is still the same (tests/spin/seen.pml).
  *
- * When the entry at the tail is not free, elements wait in a list (under
- * its lock) and enter when one is; the caller wakes units that sleep behind.
+ * When the entry at the tail is not free, elements wait in a list, which @lock protects,
+ * and enter later; the caller wakes units that sleep and are behind.
  */
 #include "gcq.h"
 
@@ -118,14 +118,14 @@ static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	return true;
 }
 
-/* Lets waiting elements in, oldest first. Returns whether there was one. */
+/* Moves waiting elements into the queue, oldest first. Returns whether any moved. */
 static bool admit(struct salvo_gcq *gcq)
 {
 	bool any = false;
 
 	pthread_mutex_lock(&gcq->lock);
 	while (gcq->first) {
-		/* Read before: once it is in, its job may end. */
+		/* Read before the push: after it the job may end. */
 		struct salvo_element *next = gcq->first->next;
 
 		if (!try_push(gcq, gcq->first))
@@ -153,7 +153,7 @@ bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	atomic_fetch_add(&gcq->waiting, 1);
 	pthread_mutex_unlock(&gcq->lock);
 
-	/* An entry may have come free before the element was in the list. */
+	/* An entry may have become free before the element was in the list. */
 	admit(gcq);
 	return false;
 }
@@ -164,11 +164,11 @@ static bool is_approved(const struct salvo_gcq_taker *taker, uint64_t mask)
 	       (!taker->unless || (mask & taker->unless) != taker->unless);
 }
 
-/* What bounds a chunk besides what remains and what is asked for */
+/* What limits a chunk besides the remaining items and the request */
 enum bound {
 	NOTHING,
-	SHARE,	/* a unit's share leaves enough for all to end at about the same time, */
-	LARGE,	/* and so does half of what falls to a node */
+	SHARE,	/* part of a unit's share, so that all units end at about the same time */
+	LARGE,	/* half of a node's share, for the same reason */
 };
 
 static uint32_t wanted(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
@@ -211,7 +211,7 @@ static bool find_entry(struct salvo_gcq *gcq, const struct salvo_gcq_taker *take
 		if (position != *cursor) {
 			if ((position & ~WRITING) <= *cursor)
 				return false;
-			/* Used again: whatever is a lap before its new place is over. */
+			/* Reused: all entries a lap before its new position are done. */
 			*cursor = (position & ~WRITING) - gcq->size + 1;
 			continue;
 		}
@@ -231,7 +231,7 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 	struct salvo_gcq_chunk got = { .count = 0 };
 
 	while (!got.count && find_entry(gcq, taker, &cursor, &mask)) {
-		/* Approved: the entry stays as it is until we count it as seen. */
+		/* Approved: the entry is not reused until this taker has counted it as seen. */
 		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
 		uint64_t counters, after;
 		uint32_t wir, most;

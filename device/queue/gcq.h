@@ -19,7 +19,7 @@ struct salvo_lcq_slot;
  * struct salvo_gcq_entry - One work element in the queue (N3 of CN102792271).
  */
 struct salvo_gcq_entry {
-	/** @position: Place in the sequence of all entries; top bit: it is being written. */
+	/** @position: In the sequence of all entries; the top bit is set while it is written. */
 	_Atomic uint64_t position;
 	/**
 	 * @counters: Both counters of N3 in one word, so that the unit that takes the
@@ -27,13 +27,13 @@ struct salvo_gcq_entry {
 	 * work-items-remaining (WIR) << 32 | seen.
 	 */
 	_Atomic uint64_t counters;
-	/** @apu_mask: Approved processing units; a bit names a unit, or a whole node. */
+	/** @apu_mask: Approved processing units; a bit is a unit, or a whole node. */
 	_Atomic uint64_t apu_mask;
-	/** @element: The work element; only a value to whoever does not own it. */
+	/** @element: The work element; not to be dereferenced by a taker without items of it. */
 	struct salvo_element *_Atomic element;
 	/** @total: Items that WIR started with. */
 	_Atomic uint32_t total;
-	/** @is_coalesced: They are elements of their own. */
+	/** @is_coalesced: The items are coalesced elements. */
 	_Atomic bool is_coalesced;
 } __attribute__((aligned(64)));
 
@@ -44,7 +44,7 @@ struct salvo_gcq {
 	struct salvo_gcq_entry *entries;
 	/** @size: Number of @entries, a power of two. */
 	uint32_t size;
-	/** @bit_units: Units that a bit of a mask stands for: 1, or those of a node. */
+	/** @bit_units: Units that a bit of a mask represents: 1, or those of a node. */
 	uint32_t bit_units;
 	/** @tail: Position of the next entry. */
 	_Atomic uint64_t tail __attribute__((aligned(64)));
@@ -57,21 +57,21 @@ struct salvo_gcq {
 };
 
 /**
- * struct salvo_gcq_taker - Who walks along the queue: a unit, or a node as a whole.
+ * struct salvo_gcq_taker - A consumer of the queue: a unit, or a node as a whole.
  */
 struct salvo_gcq_taker {
-	/** @cursor: Its place in the queue; only the taker writes it. */
+	/** @cursor: Position of its next entry; only the taker writes it. */
 	_Atomic uint64_t cursor;
-	/** @bits: It is approved by a mask that has all of these, */
+	/** @bits: A mask approves it if it has all of these bits, */
 	uint64_t bits;
-	/** @unless: but not all of these: what the unit's node takes as a whole; or 0. */
+	/** @unless: but not all of these, which the unit's node takes as a whole; or 0. */
 	uint64_t unless;
 	/** @units: Units that it counts for in the seen counter. */
 	uint32_t units;
 };
 
 /**
- * struct salvo_gcq_chunk - What a unit took.
+ * struct salvo_gcq_chunk - Items that a unit took.
  */
 struct salvo_gcq_chunk {
 	struct salvo_element *element;
@@ -80,12 +80,12 @@ struct salvo_gcq_chunk {
 	uint32_t count;
 	/** @slot: In the local command queue that it came through, or NULL. */
 	struct salvo_lcq_slot *slot;
-	/** @admitted: Elements that waited have entered: their units may sleep. */
+	/** @admitted: Elements that waited have entered the queue: wake their units. */
 	bool admitted;
 };
 
 /**
- * salvo_gcq_init() - An empty queue.
+ * salvo_gcq_init() - Create an empty queue.
  * @size: Entries, a power of two.
  * @bit_units: Units that a bit of a mask stands for.
  *
@@ -95,7 +95,7 @@ int salvo_gcq_init(struct salvo_gcq *gcq, uint32_t size, uint32_t bit_units);
 void salvo_gcq_fini(struct salvo_gcq *gcq);
 
 /**
- * salvo_gcq_join() - A new taker starts to look behind all entries.
+ * salvo_gcq_join() - Add a taker, which starts behind all entries.
  * @bits, @unless, @units: See struct salvo_gcq_taker.
  */
 void salvo_gcq_join(const struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, uint64_t bits,
@@ -104,39 +104,41 @@ void salvo_gcq_join(const struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, 
 /**
  * salvo_gcq_push() - Append a work element with at least one item and one approved unit.
  *
- * Return: false if no entry is free, as units have not seen the oldest ones yet;
- * then the element waits and enters when one comes free, maybe at once and with
- * others. All units that sleep must be woken: to see the oldest entries, and those.
+ * Publishes the element: it may be taken, and its job may end, before this returns.
+ *
+ * Return: false if no entry was free, as units have not passed the oldest ones yet;
+ * then the element waits and enters when one becomes free, possibly at once and with
+ * others. The caller must wake all units that sleep.
  */
 bool salvo_gcq_push(struct salvo_gcq *gcq, struct salvo_element *element);
 
 /**
- * salvo_gcq_take() - Ask for work (N4 of CN102792271).
+ * salvo_gcq_take() - Claim items (N4 of CN102792271).
  * @chunk: Most items to take.
  */
 struct salvo_gcq_chunk salvo_gcq_take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 				      uint32_t chunk);
 
 /**
- * salvo_gcq_take_share() - Ask for a part of what falls to the unit.
+ * salvo_gcq_take_share() - Claim a part of the unit's share.
  * @chunk: Most items to take.
- * @elements: Most of them if they are elements of their own.
+ * @elements: Most items to take if they are coalesced elements.
  */
 struct salvo_gcq_chunk salvo_gcq_take_share(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 					    uint32_t chunk, uint32_t elements);
 
 /**
- * salvo_gcq_take_large() - Ask for work for a whole node (N6).
- * @chunk: Most items to take; shrunk to the node's part of half of what remains (N8).
+ * salvo_gcq_take_large() - Claim items for a whole node (N6).
+ * @chunk: Most items to take; limited to the node's share of half of what remains (N8).
  */
 struct salvo_gcq_chunk salvo_gcq_take_large(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 					    uint32_t chunk);
 
 /**
- * salvo_gcq_pass_done() - Go past the entries that have no items left.
+ * salvo_gcq_pass_done() - Pass the entries that have no items left.
  * @admitted: Becomes true when elements that waited for an entry have entered the queue.
  *
- * For a taker that takes nothing for now: entries stay until all have gone past them (N5).
+ * For a taker that takes nothing for now: entries are reused only after all have passed (N5).
  *
  * Return: true if there is an entry with items for the taker.
  */

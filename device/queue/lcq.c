@@ -3,34 +3,30 @@
  * lcq.c - the local command queue of a far node (N6 to N9 of CN102792271)
  *
  * Where the global command queue (GCQ) is slow to reach, one unit fetches a large
- * chunk for all units of its node, and they take theirs from here (N6). A large
+ * chunk for all units of its node, and they claim theirs from here (N6). A large
  * chunk lies in a slot with a local work-items-remaining counter (LWIR):
  *
  *	GCQ entry --fetch--> slot --take--> unit --done--> slot --> element
  *
- * Refill (N7). When less than a threshold remains the next unit that comes fetches;
- * it claims a flag for that, so the others take what is left, or wait. The threshold
- * is what the node drains during two fetches, so it does not run dry meanwhile.
+ * Refill (N7). When less than a threshold remains the next unit that asks for work fetches;
+ * it claims a flag first, so the others take what is left, or wait. The threshold
+ * is what the node drains during two fetches, so the queue does not run empty meanwhile.
  *
- * Size (N8). A large chunk is to last for some fetches, and for a while: latency times
- * drain rate, both measured and kept as history, where an eighth of each new value counts.
- * Time in which there was nothing to fetch is no drain time. Near its end an element
- * gives out less: salvo_gcq_take_large().
+ * Size (N8). A large chunk is to last for several fetches, and a minimum time: latency times
+ * drain rate, both measured, as moving averages where a new value counts an eighth.
+ * Time in which there was nothing to fetch is not counted. Near the end of an element
+ * large chunks get smaller: salvo_gcq_take_large().
  *
  * One update for all (N9). The node passes a GCQ entry as one taker: its seen counter
  * drops by the number of the node's units in one operation. And when the last item of
  * a large chunk is done, one report tells the element of all of them.
  *
- * Nothing is locked. A slot is filled by the unit that has the flag, which publishes
- * @counters and then the bit in @open; it is free again when all its items are done,
- * and not before, so that whoever takes items by a compare-and-swap on @counters has
- * read the slot's other fields of the same filling: the number of fillings is part of
- * the word. Small elements may fill all slots though little is in them: then nobody
- * fetches. As each unit is busy with at most one slot, and who would fetch with none, one of
- * them has items to take.
- *
- * There are no pointers in it but the element's, which is only handed through: the
- * queue works in memory that processes share at different addresses.
+ * No locks. The unit that has the flag fills a slot and publishes the bit in @open and then
+ * @counters. A slot is free again when all its items are done. A unit that claims items by a
+ * compare-and-swap on @counters has read the slot's other fields of the same filling,
+ * since the number of fillings is part of the word. Small elements may fill all slots with few
+ * items: then nobody fetches. As each unit is busy with at most one slot, and a unit that
+ * wants to fetch with none, one slot has items to take.
  */
 #include "lcq.h"
 
@@ -39,13 +35,13 @@
 /* A large chunk lasts for so many fetches, the threshold for so many. */
 #define LARGE_FETCHES		8u
 #define THRESHOLD_FETCHES	2u
-/* But no less: to hand out a chunk costs something too. */
+/* At least so long: handing out a chunk has a cost. */
 #define LARGE_LEAST_NS		20000u
-/* A unit takes its share of a large chunk in so many parts: the GCQ sees to the end. */
+/* A unit takes its share of a large chunk in so many parts; the GCQ balances the end. */
 #define LOCAL_PARTS		2u
-/* Of a new value this part counts, the rest is history. */
+/* Weight of the history: a new value counts one part in so many. */
 #define HISTORY			8u
-/* No value counts for more than so many times the history. */
+/* Values are limited to so many times the history. */
 #define OUTLIER			4u
 /* Items for each unit as long as there is no history */
 #define FIRST_ITEMS		4u
@@ -92,7 +88,7 @@ uint32_t salvo_lcq_large(const struct salvo_lcq *lcq)
 	return items_in(lcq, ns > LARGE_LEAST_NS ? ns : LARGE_LEAST_NS);
 }
 
-/* A unit that lost its core for a while must not make us believe that all takes so long. */
+/* Limits outliers: the unit may have lost its core for a while. */
 static void learn(uint64_t *history, uint64_t value)
 {
 	if (*history && value > OUTLIER * *history)
@@ -148,7 +144,7 @@ static void fill(struct salvo_lcq *lcq, const struct salvo_gcq_chunk *chunk)
 	atomic_store_explicit(&slot->end, chunk->first + chunk->count, memory_order_relaxed);
 	atomic_store_explicit(&slot->fetch, fetch, memory_order_relaxed);
 	atomic_store_explicit(&slot->left, chunk->count, memory_order_relaxed);
-	/* In this order: who takes the last items clears the bit. */
+	/* In this order: the taker of the last items clears the bit. */
 	atomic_fetch_or(&lcq->open, 1ull << free);
 	atomic_store_explicit(&slot->counters, (uint64_t)(fills + 1) << 32 | chunk->count,
 			      memory_order_release);
@@ -196,7 +192,7 @@ static unsigned int oldest(const struct salvo_lcq *lcq, uint64_t open)
 	return found;
 }
 
-/* Takes items of a slot; none if it has none left by now. */
+/* Claims items of a slot; none if others were faster. */
 static struct salvo_gcq_chunk take_of(struct salvo_lcq *lcq, unsigned int number, uint32_t chunk)
 {
 	struct salvo_lcq_slot *slot = &lcq->slot[number];
@@ -218,7 +214,7 @@ static struct salvo_gcq_chunk take_of(struct salvo_lcq *lcq, unsigned int number
 							counters - got.count,
 							memory_order_acq_rel,
 							memory_order_acquire));
-	/* Before we say that the items are done, so before the slot can be filled again. */
+	/* Before the items are reported as done: after that the slot can be filled again. */
 	if (got.count == lwir)
 		atomic_fetch_and(&lcq->open, ~(1ull << number));
 	return got;

@@ -34,9 +34,9 @@ struct salvo_lcq_slot {
  * struct salvo_lcq - The queue.
  */
 struct salvo_lcq {
-	/** @fetching: A unit fetches; what says so is this unit's. */
+	/** @fetching: A unit fetches; it owns the fields that say so. */
 	_Atomic bool fetching;
-	/** @taker: The node's place in the global command queue; the fetching unit's. */
+	/** @taker: The node's cursor in the global command queue; the fetching unit's. */
 	struct salvo_gcq_taker taker;
 	/** @began, @ended: The fetching unit's: when the fetch began, when the last one ended. */
 	uint64_t began;
@@ -49,19 +49,19 @@ struct salvo_lcq {
 	uint64_t item_ps;
 	/** @fetches: Fetches so far that brought something. */
 	_Atomic uint32_t fetches;
-	/** @flowing: There was work all the time since the last fetch. */
+	/** @flowing: There has been work ever since the last fetch. */
 	_Atomic bool flowing;
-	/** @threshold: With an LWIR below it is time to refill. */
+	/** @threshold: Refill when the LWIR is below. */
 	_Atomic uint32_t threshold;
 	/** @used: Slots that hold a chunk. */
 	_Atomic uint64_t used __attribute__((aligned(64)));
-	/** @open: Those of them with items that nobody has taken. */
+	/** @open: Those with items that nobody has taken. */
 	_Atomic uint64_t open;
 	struct salvo_lcq_slot slot[SALVO_LCQ_SLOTS];
 };
 
 /**
- * salvo_lcq_init() - An empty queue.
+ * salvo_lcq_init() - Create an empty queue.
  * @bits: The node's in masks of @gcq.
  * @units: Units of the node.
  */
@@ -72,15 +72,14 @@ void salvo_lcq_init(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t
  * salvo_lcq_begin() - Shall the caller fetch? (N7)
  * @now: The time in nanoseconds.
  *
- * Return: true if the queue is low, has a free slot, there is something to fetch and nobody
- * is at it.
- * Then the caller must call salvo_lcq_fetch().
+ * Return: true if the queue is low, has a free slot, there is something to fetch and no other
+ * unit fetches. Then the caller must call salvo_lcq_fetch().
  */
 bool salvo_lcq_begin(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t now);
 
 /**
- * salvo_lcq_fetch() - Bring a large chunk from the global command queue (N6).
- * @clock: Tells the time in nanoseconds.
+ * salvo_lcq_fetch() - Fetch a large chunk from the global command queue (N6).
+ * @clock: Returns the time in nanoseconds.
  * @cookie: For @clock.
  *
  * Return: what was fetched; not yet taken by anyone.
@@ -89,7 +88,7 @@ struct salvo_gcq_chunk salvo_lcq_fetch(struct salvo_lcq *lcq, struct salvo_gcq *
 				       uint64_t (*clock)(void *cookie), void *cookie);
 
 /**
- * salvo_lcq_take() - Ask for work.
+ * salvo_lcq_take() - Claim items.
  * @chunk: Most items to take, or 0 for a share of what remains.
  */
 struct salvo_gcq_chunk salvo_lcq_take(struct salvo_lcq *lcq, uint32_t chunk);
@@ -108,12 +107,12 @@ uint32_t salvo_lcq_done(struct salvo_lcq *lcq, const struct salvo_gcq_chunk *chu
 uint64_t salvo_lcq_lwir(const struct salvo_lcq *lcq);
 
 /**
- * salvo_lcq_large() - The large chunk that the history speaks for (N8).
+ * salvo_lcq_large() - Size of the next large chunk, by the history (N8).
  */
 uint32_t salvo_lcq_large(const struct salvo_lcq *lcq);
 
 /**
- * salvo_lcq_has_work() - Are there items to take, or entries that somebody should fetch?
+ * salvo_lcq_has_work() - Are there items to take, or entries to fetch?
  */
 bool salvo_lcq_has_work(const struct salvo_lcq *lcq, const struct salvo_gcq *gcq);
 

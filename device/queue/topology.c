@@ -2,14 +2,14 @@
 /*
  * topology.c - execution units and the nodes that they form
  *
- * A unit is a core as the system counts them. Units that share a last-level cache
- * within one NUMA node are a node: what one of them fetches is near to all. The global
- * command queue is taken to be in the memory of the first unit's NUMA node; nodes
- * elsewhere are far and have local command queues (N6 of CN102792271). hwloc knows the
- * machine. As most machines have only one node, a text can ask for any other arrangement,
- * with a latency that is injected into the accesses of far nodes.
+ * A unit is a logical processor. Units that share a last-level cache
+ * within one NUMA node form a node: what one of them fetches is near to all. The global
+ * command queue is assumed to be in the memory of the first unit's NUMA node; nodes
+ * elsewhere are far and have local command queues (N6 of CN102792271). hwloc describes the
+ * machine. As most machines have one node only, a text can specify any other arrangement,
+ * with a latency that is added to the accesses of far nodes.
  *
- * Nothing here is kept: callers own the result.
+ * No state is kept: callers own the result.
  */
 #include "topology.h"
 
@@ -24,7 +24,7 @@
 
 /* --- the machine ------------------------------------------------------------ */
 
-/* A core that we may run on, with the cache and the memory next to it, or NULL. */
+/* A core that the process may run on, with its cache and NUMA node, or NULL. */
 struct place {
 	int cpu;
 	hwloc_obj_t cache;
@@ -57,7 +57,7 @@ static hwloc_obj_t numa_of(hwloc_topology_t machine, unsigned int cpu)
 
 static unsigned int find_places(hwloc_topology_t machine, struct place *places)
 {
-	/* A machine that hwloc was told to make up has processors that we do not. */
+	/* hwloc may describe a synthetic machine, whose processors do not exist. */
 	const bool real = hwloc_topology_is_thissystem(machine);
 	unsigned int count = 0;
 	hwloc_obj_t core = NULL;
@@ -122,7 +122,7 @@ int salvo_topology_detect(struct salvo_topology *topology, unsigned int units)
 	return 0;
 }
 
-/* --- wishes ----------------------------------------------------------------- */
+/* --- a text ----------------------------------------------------------------- */
 
 struct parser {
 	struct salvo_topology *topology;
@@ -130,10 +130,10 @@ struct parser {
 	char *why;
 };
 
-static int wrong(const struct parser *p, const char *format, ...)
+static int error(const struct parser *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static int wrong(const struct parser *p, const char *format, ...)
+static int error(const struct parser *p, const char *format, ...)
 {
 	va_list args;
 
@@ -149,9 +149,9 @@ static int number(struct parser *p, const char *field, unsigned int least, unsig
 	uint64_t value;
 
 	if (!salvo_cursor_number(&p->at, most, &value))
-		return wrong(p, "%s: a number is missing at '%.20s'", field, p->at);
+		return error(p, "%s: a number is missing at '%.20s'", field, p->at);
 	if (value < least || value > most)
-		return wrong(p, "%s: not from %u to %u", field, least, most);
+		return error(p, "%s: not from %u to %u", field, least, most);
 	*out = value;
 	return 0;
 }
@@ -170,7 +170,7 @@ static int group(struct parser *p)
 	if (err)
 		return err;
 	if (nodes * units > SALVO_MAX_UNITS - topology->units)
-		return wrong(p, "units: more than %u in all", SALVO_MAX_UNITS);
+		return error(p, "units: more than %u in all", SALVO_MAX_UNITS);
 	for (; nodes; nodes--) {
 		add_node(topology, (~0ull >> (64 - units)) << topology->units, false);
 		topology->units += units;
@@ -185,7 +185,7 @@ static int far(struct parser *p)
 	int err;
 
 	if (!salvo_cursor_accept(&p->at, "far="))
-		return wrong(p, "far=NODE is missing at '%.20s'", p->at);
+		return error(p, "far=NODE is missing at '%.20s'", p->at);
 	err = number(p, "far", 0, p->topology->nodes - 1, &node);
 	if (err)
 		return err;
@@ -195,15 +195,15 @@ static int far(struct parser *p)
 			return err;
 		if (salvo_cursor_accept(&p->at, "us")) {
 			if (latency > SALVO_TOPOLOGY_MAX_NS / 1000)
-				return wrong(p, "latency: more than %u us",
+				return error(p, "latency: more than %u us",
 					     SALVO_TOPOLOGY_MAX_NS / 1000);
 			latency *= 1000;
 		} else if (!salvo_cursor_accept(&p->at, "ns")) {
-			return wrong(p, "latency: ns or us is missing at '%.20s'", p->at);
+			return error(p, "latency: ns or us is missing at '%.20s'", p->at);
 		}
 	}
 	if (p->topology->node[node].far)
-		return wrong(p, "far: node %u is named twice", node);
+		return error(p, "far: node %u is named twice", node);
 	p->topology->node[node].far = true;
 	p->topology->node[node].latency_ns = latency;
 	return 0;
@@ -224,7 +224,7 @@ int salvo_topology_parse(struct salvo_topology *topology, const char *text, char
 	while (!err && salvo_cursor_accept(&p.at, ","))
 		err = far(&p);
 	if (!err && *p.at)
-		err = wrong(&p, "units: what is '%.20s'?", p.at);
+		err = error(&p, "units: unexpected '%.20s'", p.at);
 	return err;
 }
 

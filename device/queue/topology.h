@@ -10,18 +10,18 @@
 #include <stdint.h>
 #include "salvo_hw.h"
 
-/* Longest injected latency */
+/* Longest latency that can be added */
 #define SALVO_TOPOLOGY_MAX_NS	1000000u
 
 /**
- * struct salvo_node - Units with the same way to the global command queue.
+ * struct salvo_node - Units at the same distance from the global command queue.
  */
 struct salvo_node {
-	/** @units: Their bits. */
+	/** @units: Mask of its units. */
 	uint64_t units;
 	/** @far: The global command queue is slow to reach: the node has local ones (N6). */
 	bool far;
-	/** @latency_ns: Injected into each of its accesses to the global command queue. */
+	/** @latency_ns: Added to each of its accesses to the global command queue. */
 	uint32_t latency_ns;
 };
 
@@ -34,13 +34,13 @@ struct salvo_topology {
 	/** @nodes: Number of nodes; each has a unit, each unit is in one. */
 	unsigned int nodes;
 	struct salvo_node node[SALVO_MAX_UNITS];
-	/** @core: Processor that a unit is meant for, as the system numbers them; -1 for any. */
+	/** @core: Logical processor that a unit prefers; -1 for any. */
 	int core[SALVO_MAX_UNITS];
 };
 
 /**
- * salvo_topology_detect() - The machine: a unit for each core that we may run on.
- * @units: As many units instead, at most SALVO_MAX_UNITS; 0 for one a core.
+ * salvo_topology_detect() - Describe the machine: one unit for each allowed core.
+ * @units: Number of units instead, at most SALVO_MAX_UNITS; 0 for one for each core.
  *
  * Return: 0 or -ENOMEM.
  */

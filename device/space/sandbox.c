@@ -2,20 +2,19 @@
 /*
  * sandbox.c - the process of an address space
  *
- * What a kernel can reach is what its process can reach, so the process has nothing
- * else: the ranges of memory that its address space has bound, with their access rights
- * and never both writable and executable; the block that it shares with the device; the
- * board, where it writes its own page only; no descriptors; no privileges, and no way to
- * gain any; and a filter that leaves it the system calls that its units wait and wake
- * with. Any other system call is a fault of the kernel that made it: SIGSYS comes to the
- * unit like every other trap (trap.c).
+ * A kernel can reach what its process can reach. So the process has only: the ranges of memory
+ * that its address space has bound, with their access rights and never both writable and
+ * executable; the block that it shares with the device; the prio table, of which it can
+ * write its own page; no descriptors; no privileges, and no way to gain any; and the system
+ * calls with which units wait and wake. A kernel that makes another system call faults: its
+ * unit gets SIGSYS and handles it like other traps (trap.c).
  *
- * Inside runs a GPU as the embedded one, with its own command processor, queues and
- * units. The block is its system memory. Its memory is allocated before the filter
- * is in place: the heap is made large once, in the zygote, and never shrinks. Pages
+ * The process runs a GPU like the embedded one, with its own command processor, queues and
+ * units. The block is its system memory. It can allocate nothing after the filter
+ * is in place, so the zygote grows the heap once, and it never shrinks. Pages
  * that nobody has touched cost nothing.
  *
- * The order matters: files are mapped and threads started first, then all is dropped.
+ * The order matters: files are mapped and threads started first, then everything is dropped.
  */
 #include "sandbox.h"
 
@@ -40,16 +39,16 @@
 #include "salvo_hw.h"
 #include "space_block.h"
 
-/* Every job with the largest packet fits, and as much again, as room grows by doubling. */
+/* Every job may have the largest packet, and twice that, since buffers grow by doubling. */
 #define HEAP_BYTES	(SALVO_JOBS * (4ul << 20))
 
-/* Stands in the filter for the number of the process, which is not known when it is made */
+/* Placeholder in the filter for the pid, which is not known when the filter is built */
 #define OWN_PROCESS	0x7e57ab1eu
 
-/* Of the zygote, and so of all processes */
+/* Built in the zygote, inherited by all processes */
 static struct sock_fprog filter;
 
-/* The heap can grow no more later, so it is made large now and kept. */
+/* The heap cannot grow later: brk() is filtered. */
 static void reserve_heap(void)
 {
 	void *volatile heap;
@@ -57,7 +56,7 @@ static void reserve_heap(void)
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
-	/* A compiler would leave out a pair of calls that it can see through. */
+	/* Volatile, or the compiler removes both calls. */
 	heap = malloc(HEAP_BYTES);
 	free(heap);
 }
@@ -84,9 +83,8 @@ static void close_all_but(const int *keep, unsigned int count)
 }
 
 /*
- * What is not allowed comes to the kernel that calls it as a trap. Units sleep and wake, and
- * look for work; the clock is for kernels of the host that have none in user space. A unit may
- * signal those of its own process: that stops kernels.
+ * Other system calls trap. Units sleep, wake and poll; clock_gettime() is for hosts without a clock
+ * in the vDSO. A unit may signal others of its own process: that stops kernels.
  */
 static bool add_rules(scmp_filter_ctx rules)
 {
@@ -97,11 +95,11 @@ static bool add_rules(scmp_filter_ctx rules)
 	unsigned int i;
 	int err;
 
-	/* Also by the numbers of other ABIs: else the unit would just be gone. */
+	/* Also for the system call numbers of other ABIs, which would kill the thread otherwise. */
 	err = seccomp_attr_set(rules, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_TRAP);
 	for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, allowed[i], 0);
-	/* No more of futexes than waiting and waking. */
+	/* Of futexes only waiting and waking. */
 	err |= seccomp_rule_add(rules, SCMP_ACT_ALLOW, SCMP_SYS(futex), 1,
 				SCMP_A1(SCMP_CMP_MASKED_EQ, (uint32_t)~(FUTEX_PRIVATE_FLAG |
 					FUTEX_WAIT | FUTEX_WAKE), 0));
@@ -110,7 +108,7 @@ static bool add_rules(scmp_filter_ctx rules)
 	return !err;
 }
 
-/* Once: to make a filter takes longer than to load it. */
+/* Once: building a filter takes longer than loading it. */
 static bool prepare_filter(void)
 {
 	scmp_filter_ctx rules = seccomp_init(SCMP_ACT_TRAP);
@@ -126,16 +124,16 @@ static bool prepare_filter(void)
 	return filter.filter && pread(fd, filter.filter, st.st_size, 0) == st.st_size && !close(fd);
 }
 
-/* What a kernel fills of the heap is the host's memory: if that runs out, it is the first to go. */
+/* A kernel can fill the heap: if the host runs out of memory, this process is killed first. */
 static void volunteer_for_oom(void)
 {
 	int fd;
 
-	/* Else, after a change of the user, the file is root's. */
+	/* Otherwise, after a change of the user, root owns the file. */
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	/* Without /proc the host chooses as it likes. */
+	/* Without /proc the host chooses by itself. */
 	if (fd < 0)
 		return;
 	(void)!write(fd, "1000", 4);
@@ -181,14 +179,14 @@ static void map_range(const struct salvo_sandbox *sandbox, const struct salvo_sp
 		  fd, (off_t)range->offset) != MAP_FAILED);
 }
 
-/* Neighbours become one mapping. */
+/* Merges adjacent ranges into one mapping. */
 static void map_ranges(const struct salvo_sandbox *sandbox,
 		       const struct salvo_space_range *ranges)
 {
 	struct salvo_space_range whole;
 	uint32_t i;
 
-	/* The reservation of the device may be gone: what nobody bound must stay empty. */
+	/* The device's reservation may be gone; addresses that are not bound must stay unmapped. */
 	need(mmap((void *)(uintptr_t)sandbox->config.va_base, sandbox->va_bytes, PROT_NONE,
 		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED);
 	if (!sandbox->ranges)
@@ -208,7 +206,7 @@ static void map_ranges(const struct salvo_sandbox *sandbox,
 	map_range(sandbox, &whole);
 }
 
-/* A fence has moved. The device looks for itself what is true of it. */
+/* A fence has moved. The device checks it. */
 static void on_interrupt(void *cookie, unsigned int vector)
 {
 	struct salvo_space_block *block = cookie;
@@ -274,10 +272,10 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	if (ranges)
 		munmap(ranges, ranges_bytes);
 	drop_system_calls();
-	/* Not before: now kernels may run. */
+	/* Kernels may run from now on. */
 	salvo_gpu_enable_doorbell(gpu, &block->doorbell_seq);
 
-	/* Hears the bell when no unit can: all are busy. */
+	/* Handles doorbells while all units are busy. */
 	for (;;) {
 		const uint32_t count = atomic_load(&block->doorbell_seq);
 

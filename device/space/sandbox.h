@@ -21,9 +21,9 @@ struct salvo_sandbox {
 	struct salvo_gpu_config config;
 	/** @topology: Its units. */
 	const struct salvo_topology *topology;
-	/** @va_bytes: Its GPU addresses, reserved from @config.va_base on. */
+	/** @va_bytes: Size of the GPU address range that starts at @config.va_base. */
 	uint64_t va_bytes;
-	/** @prio_table: That all processes share. */
+	/** @prio_table: Shared by all processes. */
 	struct salvo_prio_table *prio_table;
 	/** @block_fd: File with the struct salvo_space_block. */
 	int block_fd;
@@ -33,14 +33,14 @@ struct salvo_sandbox {
 };
 
 /**
- * salvo_sandbox_prepare() - In the zygote: give up what no process may have.
- * @sock: The zygote's own.
+ * salvo_sandbox_prepare() - In the zygote: give up all that no process may have.
+ * @sock: The zygote's socket, which stays open.
  */
 void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock);
 
 /**
- * salvo_sandbox_run() - In a new process of one thread: become the address space.
- * @parent: The zygote; without it the process ends.
+ * salvo_sandbox_run() - In a new process of one thread: run the address space.
+ * @parent: The zygote; the process exits with it.
  */
 __attribute__((noreturn)) void salvo_sandbox_run(const struct salvo_sandbox *sandbox,
 						 pid_t parent);

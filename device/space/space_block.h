@@ -2,9 +2,9 @@
 /*
  * space_block.h - the memory that the device shares with the process of one address space
  *
- * To the process it is its system memory, the registers of its GPU included, and the
- * device plays the driver: it writes packets and ring entries, rings a bell, and reads
- * fences and results. The process can write all of it, so the device believes nothing
+ * To the process it is its system memory and the registers of its GPU. The
+ * device acts as the driver: it writes packets and ring entries, rings the doorbell, and reads
+ * fences and results. The process can write all of it, so the device trusts nothing
  * that it reads here.
  */
 #ifndef SALVO_SPACE_BLOCK_H
@@ -13,12 +13,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include "jobs.h"
-#include "salvo_hw.h"
 #include "parking.h"
+#include "salvo_hw.h"
 
-/* Never full: there are no more jobs. */
+/* As many as a ring may have jobs, so it is never full. */
 #define SALVO_BLOCK_ENTRIES	SALVO_RING_JOBS
-/* Bytes for the packets of one ring, each in one piece. */
+/* Bytes for the packets of one ring, each of which is contiguous */
 #define SALVO_BLOCK_PACKETS	(4u << 20)
 
 /**
@@ -27,24 +27,24 @@
 struct salvo_space_block {
 	/** @regs: Of the process's GPU. */
 	struct salvo_regs regs __attribute__((aligned(4096)));
-	/** @doorbell_seq: Futex: the device counts it up after every new tail or request to kill. */
+	/** @doorbell_seq: Futex: incremented after every new tail or request to kill. */
 	_Atomic uint32_t doorbell_seq __attribute__((aligned(4096)));
-	/** @prio_slot: Of the process on the board; written before there is a process, as is @asid. */
+	/** @prio_slot: Of the process; written before it is forked, as is @asid. */
 	uint32_t prio_slot;
 	/** @asid: The address space. */
 	uint32_t asid;
-	/** @parking: Which units of the process look at @doorbell_seq by themselves, and which sleep. */
+	/** @parking: Which units of the process poll @doorbell_seq, and which sleep. */
 	struct salvo_parking parking;
-	/** @completion_seq: Futex: the process counts it up after a fence has moved. */
+	/** @completion_seq: Futex: the process increments it after a fence has moved. */
 	_Atomic uint32_t completion_seq __attribute__((aligned(64)));
-	/** @wants_wake: The device does not look at @completion_seq by itself, but sleeps on it. */
+	/** @wants_wake: The device sleeps on @completion_seq instead of polling it. */
 	_Atomic uint32_t wants_wake;
 	/** @entries: The rings. */
 	struct salvo_ring_entry entries[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES]
 		__attribute__((aligned(4096)));
-	/** @results: How packets ended, by their place in the ring. */
+	/** @results: How packets ended, by ring slot. */
 	struct salvo_packet_result results[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES];
-	/** @packets: Used round, for each ring. */
+	/** @packets: A ring buffer for each ring. */
 	uint8_t packets[SALVO_MAX_RINGS][SALVO_BLOCK_PACKETS] __attribute__((aligned(4096)));
 };
 

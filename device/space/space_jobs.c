@@ -3,13 +3,13 @@
  * space_jobs.c - batches on their way to the process of an address space and back
  *
  * The block that both share holds rings, packets and results as system memory does for a driver
- * (space_block.h). Everything that the device goes by stands in struct salvo_channel,
+ * (space_block.h). The device's own state is in struct salvo_channel,
  * which the process does not see: what was sent, where its packet lies, what comes next. From the
- * block it reads a fence and a result, each once; a fence counts for no more than was
- * sent, and of a result what can be true.
+ * block it reads a fence and a result, each once. A fence counts for no more than was
+ * sent, and of a result only what is possible.
  *
- * All functions are called with the address space's lock held. They put jobs that have
- * ended on a list, as ending them needs that lock dropped.
+ * All functions are called with the address space's lock held. They put jobs that are done
+ * on a list, since they are ended without that lock.
  */
 #include "space_jobs.h"
 
@@ -47,13 +47,13 @@ bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
 	return false;
 }
 
-/* Takes room for a packet, in one piece. Returns its place in the area, or -1. */
+/* Allocates contiguous room for a packet. Returns its offset, or -1. */
 static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 {
 	const uint32_t size = (bytes + 63) & ~63u;
 	uint64_t at;
 
-	/* The pages that were used last are in the caches, and nobody has to be given new ones. */
+	/* Start over: these pages are allocated and in the caches. */
 	if (channel->first == channel->next) {
 		channel->packets_first = 0;
 		channel->packets_next = 0;
@@ -68,7 +68,7 @@ static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 	return (int64_t)(at % SALVO_BLOCK_PACKETS);
 }
 
-/* A unit that is woken reads the packet and begins with it; only if none can, a thread for that. */
+/* A unit handles the doorbell and runs the batch; if all are busy the process's main thread does. */
 void salvo_space_ring(struct salvo_space *space)
 {
 	const struct salvo_queues *queues = &space->spaces->gpu->queues;
@@ -82,7 +82,7 @@ void salvo_space_ring(struct salvo_space *space)
 		syscall(SYS_futex, &block->doorbell_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* The process has one job more or less; those of others give way to it. */
+/* Units of other processes yield to jobs of a higher priority. */
 static void count_job(struct salvo_space *space, const struct salvo_gpu_job *job, int by)
 {
 	const unsigned int prio = salvo_queues_prio(job->entry.priority);
@@ -92,7 +92,6 @@ static void count_job(struct salvo_space *space, const struct salvo_gpu_job *job
 				     space->jobs[prio]);
 }
 
-/* Returns false if there is no room. */
 bool salvo_space_send(struct salvo_space *space, struct salvo_gpu_job *job)
 {
 	const unsigned int r = job->ring;
@@ -152,7 +151,7 @@ void salvo_space_fail(struct salvo_gpu_job *job, uint32_t command, uint32_t kind
 	salvo_gpu_job_fail(job, command, &fault);
 }
 
-/* A copy that the compiler does not read again from where the process may write. */
+/* A copy; the compiler must not read again from memory that the process can write. */
 static struct salvo_packet_result read_once(const struct salvo_packet_result *shared)
 {
 	struct salvo_packet_result result = *shared;
@@ -161,7 +160,7 @@ static struct salvo_packet_result read_once(const struct salvo_packet_result *sh
 	return result;
 }
 
-/* Can a batch that is not done end like this? */
+/* Can a batch that failed have this result? */
 static bool is_possible(const struct salvo_gpu_job *job, const struct salvo_packet_result *result)
 {
 	const bool names_command = result->command < job->commands;
@@ -173,7 +172,7 @@ static bool is_possible(const struct salvo_gpu_job *job, const struct salvo_pack
 	       result->fault >= SALVO_FAULT_PAGE && result->fault <= SALVO_FAULT_SYSCALL;
 }
 
-/* Believes of a result what can be true, and what it says of the job itself. */
+/* Takes from a result what is possible. */
 static void take_result(const struct salvo_space *space, const struct salvo_sent *sent,
 			const struct salvo_packet_result *shared)
 {
@@ -198,7 +197,7 @@ static void take_result(const struct salvo_space *space, const struct salvo_sent
 		     &(const struct salvo_packet_result){ .item = SALVO_FAULT_NO_ITEM });
 }
 
-/* Returns NULL for a job that was given up before. */
+/* Returns NULL for a job that was killed before. */
 static struct salvo_gpu_job *take_first(struct salvo_space *space, struct salvo_channel *channel)
 {
 	const struct salvo_sent *sent = salvo_space_sent_at(channel, channel->first);
@@ -210,12 +209,11 @@ static struct salvo_gpu_job *take_first(struct salvo_space *space, struct salvo_
 	return sent->job;
 }
 
-/* Takes the jobs whose fences have moved. */
 void salvo_space_collect(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	unsigned int r;
 
-	/* Before the fences: it is counted up after them. */
+	/* Before the fences: the process increments it after them. */
 	space->completion_seen = atomic_load(&space->block->completion_seq);
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		struct salvo_channel *channel = &space->channel[r];
@@ -233,8 +231,8 @@ void salvo_space_collect(struct salvo_space *space, struct salvo_gpu_job **done)
 	}
 }
 
-/* The process says that no unit works for them any more; their fences may have to wait. */
-static void give_up_killed(struct salvo_space *space, struct salvo_gpu_job **done)
+/* The process has acknowledged: no unit works for them, but their fences may have to wait. */
+static void end_killed(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	unsigned int r;
 	uint64_t s;
@@ -254,19 +252,19 @@ static void give_up_killed(struct salvo_space *space, struct salvo_gpu_job **don
 	}
 }
 
-/* Once its jobs have ended the process need not look for them, and new ones are safe. */
+/* Once all jobs have ended the request is over, and new jobs can be sent. */
 void salvo_space_end_kill(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	if (space->killing && __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
 			      space->kill_request)
-		give_up_killed(space, done);
+		end_killed(space, done);
 	if (!space->killing || salvo_space_has_sent(space, space->kill_ctx))
 		return;
 	space->killing = false;
 	__atomic_store_n(&space->block->regs.kill_ack, space->kill_request, __ATOMIC_RELEASE);
 }
 
-/* The process has ended, with the jobs that it had. */
+/* The process has exited: its jobs fail. */
 void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };

@@ -8,54 +8,54 @@
 #include "space.h"
 
 /**
- * salvo_space_sent_at() - What was sent with a sequence number of the process's ring.
+ * salvo_space_sent_at() - What was sent with a seqno of the process's ring.
  */
 struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t seqno);
 
 /**
  * salvo_space_has_sent() - Has the process jobs, of context @ctx if that is not 0?
  *
- * Those that were given up do not count.
+ * Killed ones do not count.
  */
 bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx);
 
 /**
- * salvo_space_ring() - Let the process look at its rings, and at what it is to kill.
+ * salvo_space_ring() - Ring the process's doorbell: for its rings, and for a kill request.
  */
 void salvo_space_ring(struct salvo_space *space);
 
 /**
- * salvo_space_send() - Give a job to the process.
+ * salvo_space_send() - Send a job to the process.
  *
  * Return: false if there is no room now.
  */
 bool salvo_space_send(struct salvo_space *space, struct salvo_gpu_job *job);
 
 /**
- * salvo_space_add_done() - Put a job on a list of those to be ended.
+ * salvo_space_add_done() - Add a job to a list of jobs to end.
  * @job: May be NULL.
  */
 void salvo_space_add_done(struct salvo_gpu_job **done, struct salvo_gpu_job *job);
 
 /**
- * salvo_space_fail() - A job faulted, or could not be run.
+ * salvo_space_fail() - A job faulted or could not be run.
  * @result: Details.
  */
 void salvo_space_fail(struct salvo_gpu_job *job, uint32_t command, uint32_t kind,
 		      const struct salvo_packet_result *result);
 
 /**
- * salvo_space_collect() - Take the jobs whose fences have moved.
+ * salvo_space_collect() - Collect the jobs whose fences have moved.
  */
 void salvo_space_collect(struct salvo_space *space, struct salvo_gpu_job **done);
 
 /**
- * salvo_space_end_kill() - See whether the jobs that the process was to kill have ended.
+ * salvo_space_end_kill() - Check whether the jobs that the process was to kill have ended.
  */
 void salvo_space_end_kill(struct salvo_space *space, struct salvo_gpu_job **done);
 
 /**
- * salvo_space_reap() - The process has ended, with the jobs that it had.
+ * salvo_space_reap() - The process has exited: fail its jobs, unmap its block.
  */
 void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done);
 

@@ -32,13 +32,13 @@ TEST(errors_name_the_fault_and_the_limit)
 	static const struct {
 		const char *text, *why;
 	} wrong[] = {
-		{ "crash", "'crash': no fault that is known" },
+		{ "crash", "'crash': unknown fault" },
 		{ "crash@", "'crash@': batch: a number is missing" },
 		{ "crash@0", "'crash@0': batch: not from 1 to 1000000000" },
 		{ "crash@1000000001", "'crash@1000000001': batch: not from 1 to 1000000000" },
 		{ "crash@99999999999999999999", "'crash@99999999999999999999': batch: not from 1 to 1000000000" },
-		{ "crash@1 ", "'crash@1 ': what is ' '?" },
-		{ "crash@1,", "'': no fault that is known" },
+		{ "crash@1 ", "'crash@1 ': unexpected ' '" },
+		{ "crash@1,", "'': unknown fault" },
 		{ "lost-irq@1,late-fence@2", "'late-fence@2': the time is missing, as in :200ms" },
 		{ "late-fence@2:5", "'late-fence@2:5': time: ms is missing" },
 		{ "late-fence@2:60001ms", "'late-fence@2:60001ms': time: not from 1 to 60000" },
