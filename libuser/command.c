@@ -101,8 +101,9 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 	command->args_size = note->args_bytes;
 	command->local_size = kernel->local_size;
 	command->dims = kernel->grid.dims;
-	memcpy(batch->regions + batch->region_count, kernel->regions,
-	       kernel->region_count * sizeof(*kernel->regions));
+	if (kernel->region_count)
+		memcpy(batch->regions + batch->region_count, kernel->regions,
+		       kernel->region_count * sizeof(*kernel->regions));
 	batch->spans[batch->count].count = kernel->region_count;
 	batch->region_count += kernel->region_count;
 	batch->notes[batch->count] = (struct salvo_command_note){ kernel->info, kernel->name };
@@ -120,9 +121,10 @@ int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 		return salvo_batch_fail(batch, -EINVAL,
 					"pipe control: the producer %u must come before the consumer %u",
 					producer, consumer);
-	if (consumer >= batch->device->info.max_commands)
-		return salvo_batch_fail(batch, -EINVAL, "pipe control: there is no command %u",
-					consumer);
+	if (consumer >= batch->count)
+		return salvo_batch_fail(batch, -EINVAL,
+					"pipe control: there is no consumer %u, the batch has %u commands",
+					consumer, batch->count);
 	command = salvo_batch_next_command(batch, 0, &err);
 	if (!command)
 		return err;

@@ -151,6 +151,9 @@ int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
 	error->error = err;
 	if (err)
 		fence->device->winsys->fence_get_error(fence, error);
+	/* The GPU gives the address of the instruction where there was no access. */
+	if (!error->access)
+		error->address = 0;
 	add_label(fence, error);
 	if (error->items > 1)
 		error->item = ~0u;
@@ -166,7 +169,7 @@ const char *salvo_error_name(uint32_t kind)
 		[SALVO_ERROR_RING] = "the GPU could not read its ring",
 		[SALVO_ERROR_DMA] = "an access to system memory failed",
 		[SALVO_ERROR_PACKET] = "the GPU rejected the packet",
-		[SALVO_ERROR_PAGE] = "access to memory outside its buffers",
+		[SALVO_ERROR_PAGE] = "access to memory outside its buffers, or not allowed there",
 		[SALVO_ERROR_KERNEL] = "fault in the kernel",
 		[SALVO_ERROR_STACK] = "out of private memory",
 		[SALVO_ERROR_LOCAL] = "access past local memory",

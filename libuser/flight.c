@@ -22,17 +22,32 @@ void salvo_flight_fini(struct salvo_flight *flight)
 	for (i = 0; i < flight->count; i++)
 		salvo_fence_put(flight->fences[i]);
 	free(flight->fences);
+	salvo_fence_put(flight->failed);
+}
+
+/* Drop a fence that is done with @err, but keep the first that failed by itself. */
+static void drop(struct salvo_flight *flight, struct salvo_fence *fence, int err)
+{
+	struct salvo_error error;
+
+	if (err && !flight->failed && !salvo_fence_get_error(fence, &error) &&
+	    error.kind != SALVO_ERROR_NONE)
+		flight->failed = fence;
+	else
+		salvo_fence_put(fence);
 }
 
 bool salvo_flight_is_busy(struct salvo_flight *flight)
 {
 	unsigned int i, kept = 0;
+	int err;
 
 	for (i = 0; i < flight->count; i++) {
-		if (salvo_fence_is_done(flight->fences[i]))
-			salvo_fence_put(flight->fences[i]);
-		else
+		err = salvo_fence_wait(flight->fences[i], 0);
+		if (err == -ETIME)
 			flight->fences[kept++] = flight->fences[i];
+		else
+			drop(flight, flight->fences[i], err);
 	}
 	flight->count = kept;
 	return kept;

@@ -17,6 +17,8 @@ struct salvo_flight {
 	struct salvo_fence **fences;
 	unsigned int count;
 	unsigned int capacity;
+	/** @failed: The first of the dropped ones that failed by itself, or NULL. */
+	struct salvo_fence *failed;
 };
 
 /** salvo_flight_fini() - Drop all references. */

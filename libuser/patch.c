@@ -232,8 +232,9 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 			cmd->producer += first;
 		}
 	}
-	memcpy(batch->regions + batch->region_count, part->regions,
-	       part->region_count * sizeof(*part->regions));
+	if (part->region_count)
+		memcpy(batch->regions + batch->region_count, part->regions,
+		       part->region_count * sizeof(*part->regions));
 	batch->region_count += part->region_count;
 	if (part->args_size) {
 		memcpy(batch->args + args_offset, part->args, part->args_size);

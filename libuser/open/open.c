@@ -6,7 +6,7 @@
  * writes batches to files.
  */
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +28,17 @@ static int open_back_end(const char *name, struct salvo_device **out)
 static void set_timeout_from_environment(struct salvo_device *device)
 {
 	const char *text = getenv("SALVO_TIMEOUT_MS");
-	const long milliseconds = text ? strtol(text, NULL, 10) : 0;
+	long milliseconds;
+	char *end;
 
-	if (milliseconds > 0 && milliseconds < INT32_MAX)
+	if (!text || !*text)
+		return;
+	errno = 0;
+	milliseconds = strtol(text, &end, 10);
+	if (errno || *end || milliseconds < 0 || milliseconds > INT32_MAX)
+		fprintf(stderr, "libsalvo: SALVO_TIMEOUT_MS: %s is not a number from 0 to %d\n",
+			text, INT32_MAX);
+	else if (milliseconds)
 		salvo_device_set_timeout(device, milliseconds * 1000000ll);
 }
 

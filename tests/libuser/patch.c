@@ -458,7 +458,8 @@ TEST_F(patch, the_profile_of_a_refused_submission_is_not_that_of_the_one_before)
 	ASSERT_EQ(1, bench_store(&self->b, self->store, 1, 7));
 	ASSERT_EQ(0, bench_run(&self->b));
 	EXPECT_EQ(0, salvo_batch_get_profile(self->b.batch, 1, &profile));
-	ASSERT_EQ(2, salvo_batch_pipe_control(self->b.batch, 9, 0));
+	ASSERT_EQ(2, salvo_batch_pipe_control(self->b.batch, 1, 0));
+	ASSERT_EQ(3, salvo_batch_pipe_control(self->b.batch, 2, 0));
 	EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
 	EXPECT_REFUSED(-EINVAL, salvo_batch_get_profile(self->b.batch, 0, &profile));
 
