@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "cancel.h"
 #include "device.h"
 #include "observer.h"
 #include "winsys.h"
@@ -24,32 +25,40 @@ static void observe_created(struct salvo_bo *bo, bool readonly)
 int salvo_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 		    struct salvo_bo **out)
 {
-	int err;
+	int err, state;
 
 	*out = NULL;
 	if (!size || (flags & ~SALVO_BO_READONLY))
 		return -EINVAL;
+	if (salvo_device_is_inherited(device))
+		return -ENODEV;
+	state = salvo_cancel_disable();
 	err = device->winsys->bo_create(device, size,
 					flags & SALVO_BO_READONLY ? DRM_SALVO_BO_READONLY : 0,
 					out);
 	if (!err)
 		observe_created(*out, flags & SALVO_BO_READONLY);
+	salvo_cancel_restore(state);
 	return err;
 }
 
 int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 			   struct salvo_bo **out)
 {
-	int err;
+	int err, state;
 
 	*out = NULL;
 	if (flags & ~SALVO_BO_READONLY)
 		return -EINVAL;
 	if (!device->winsys->bo_import)
 		return -ENOTSUP;
+	if (salvo_device_is_inherited(device))
+		return -ENODEV;
+	state = salvo_cancel_disable();
 	err = device->winsys->bo_import(device, fd, flags ? DRM_SALVO_BO_READONLY : 0, out);
 	if (!err)
 		observe_created(*out, flags & SALVO_BO_READONLY);
+	salvo_cancel_restore(state);
 	return err;
 }
 
@@ -64,13 +73,16 @@ int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out)
 void salvo_bo_destroy(struct salvo_bo *bo)
 {
 	struct salvo_observer *observer;
+	int state;
 
-	if (!bo)
+	if (!bo || salvo_device_is_inherited(bo->device))
 		return;
+	state = salvo_cancel_disable();
 	observer = bo->device->observer;
 	if (observer)
 		observer->ops->bo_destroyed(observer, bo);
 	bo->device->winsys->bo_destroy(bo);
+	salvo_cancel_restore(state);
 }
 
 int salvo_bo_map(struct salvo_bo *bo, void **out)

@@ -25,6 +25,7 @@ struct salvo_name {
 void salvo_device_init(struct salvo_device *device)
 {
 	pthread_mutex_init(&device->lock, NULL);
+	device->generation = salvo_fork_generation();
 }
 
 int salvo_device_set_timeout(struct salvo_device *device, int64_t nanoseconds)
@@ -38,7 +39,7 @@ void salvo_device_close(struct salvo_device *device)
 {
 	struct salvo_name *names, *next;
 
-	if (!device)
+	if (!device || salvo_device_is_inherited(device))
 		return;
 	if (device->observer)
 		device->observer->ops->destroy(device->observer);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "salvo.h"
+#include "fork.h"
 
 struct salvo_name;
 struct salvo_notifier;
@@ -24,6 +25,8 @@ struct salvo_device {
 	struct salvo_device_info info;
 	/** @embedded: GPU addresses are addresses of this process. */
 	bool embedded;
+	/** @generation: salvo_fork_generation() when it was opened. */
+	unsigned int generation;
 	/** @observer: Sees buffers, programs and submissions, or NULL. */
 	struct salvo_observer *observer;
 	/** @lock: Protects @names, and the creation of @notifier and @importer. */
@@ -40,6 +43,16 @@ struct salvo_device {
 
 /** salvo_device_init() - What all back ends have in common; the rest of @device is zero. */
 void salvo_device_init(struct salvo_device *device);
+
+/**
+ * salvo_device_is_inherited() - Is it an embedded GPU that was opened before fork()?
+ *
+ * Its threads are only in the parent.
+ */
+static inline bool salvo_device_is_inherited(const struct salvo_device *device)
+{
+	return device->embedded && device->generation != salvo_fork_generation();
+}
 
 /** salvo_device_intern() - A copy of a string that lives as long as the device, or NULL. */
 const char *salvo_device_intern(struct salvo_device *device, const char *string);

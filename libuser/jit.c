@@ -47,6 +47,23 @@ __attribute__((weak, noinline)) void __jit_debug_register_code(void)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/* A child must not inherit the lock from a thread that it does not have. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void handle_fork(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
 
 static void notify(struct salvo_jit_entry *entry, uint32_t action)
 {
@@ -64,6 +81,7 @@ struct salvo_jit_entry *salvo_jit_register(const struct salvo_elf *elf, uint64_t
 
 	if (!entry)
 		return NULL;
+	pthread_once(&fork_once, handle_fork);
 	copy = (uint8_t *)(entry + 1);
 	memcpy(copy, elf->image, elf->bytes);
 	salvo_elf_move(elf, copy, address);

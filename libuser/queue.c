@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "batch.h"
+#include "cancel.h"
 #include "deadline.h"
 #include "device.h"
 #include "fence.h"
@@ -111,9 +112,25 @@ static int check_waits(const struct salvo_queue *queue, struct salvo_batch *batc
 	return 0;
 }
 
-int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
-		       struct salvo_fence *const *waits, unsigned int wait_count,
-		       struct salvo_fence **out)
+/* Which batch of the queue has failed, and how. */
+static int fail_banned(struct salvo_queue *queue, struct salvo_batch *batch)
+{
+	struct salvo_error error;
+
+	/* This finds it if it is not known yet. */
+	salvo_flight_is_busy(&queue->flight);
+	if (!queue->flight.failed || salvo_fence_get_error(queue->flight.failed, &error))
+		return salvo_batch_fail(batch, -EIO, "submit: the queue is banned");
+	return salvo_batch_fail(batch, -EIO,
+				"submit: the queue is banned since its batch %llu failed: command %u, kernel %.60s: %s",
+				(unsigned long long)queue->flight.failed->value, error.command,
+				error.kernel ? error.kernel : "none",
+				salvo_error_name(error.kind));
+}
+
+static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
+		  struct salvo_fence *const *waits, unsigned int wait_count,
+		  struct salvo_fence **out)
 {
 	struct salvo_winsys_submit submission = {
 		.waits = waits,
@@ -125,8 +142,9 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 	void *cookie = NULL;
 	int err;
 
-	if (out)
-		*out = NULL;
+	if (salvo_device_is_inherited(queue->device))
+		return salvo_batch_fail(batch, -ENODEV,
+					"submit: the device was opened before fork(), in the parent");
 	err = check_waits(queue, batch, waits, wait_count);
 	if (err)
 		return err;
@@ -144,6 +162,8 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 	if (cookie)
 		observer->ops->submit_end(observer, cookie, err ? NULL : fence);
 	if (err) {
+		if (err == -EIO)
+			return fail_banned(queue, batch);
 		if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)
 			explain(queue->device, &submission);
 		return salvo_batch_reject(batch, err, &submission.why);
@@ -156,6 +176,20 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 	else
 		salvo_fence_put(fence);
 	return 0;
+}
+
+int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
+		       struct salvo_fence *const *waits, unsigned int wait_count,
+		       struct salvo_fence **out)
+{
+	const int state = salvo_cancel_disable();
+	int err;
+
+	if (out)
+		*out = NULL;
+	err = submit(queue, batch, waits, wait_count, out);
+	salvo_cancel_restore(state);
+	return err;
 }
 
 /* --- the timeline ----------------------------------------------------------- */

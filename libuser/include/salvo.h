@@ -21,7 +21,8 @@
  * SIGILL, SIGTRAP, SIGSYS and SIGURG. It passes signals that no kernel caused to the
  * previous handler, and restores that when the last embedded GPU is closed. Programs are
  * registered with gdb's JIT interface. After fork() the child must not use objects of the
- * parent, not even destroy or close them; it may open a device of its own.
+ * parent: those of an embedded GPU give -ENODEV, and destroying them does nothing. It may
+ * open a device of its own.
  *
  * ABI: within a symbol version the sizes of public structs and the meaning of functions do
  * not change; a change adds a new version beside the old one, so a program runs with every
@@ -81,7 +82,10 @@ struct salvo_device_stats {
  *        the first Salvo render node, else soft.
  * @out: The device.
  *
- * Return: 0, -ENOENT or -EACCES (the path), -ENODEV (no Salvo device), -ENOMEM.
+ * Return: 0, -ENODEV (no Salvo device); of a path also the error of open(), as -ENOENT and
+ * -EACCES; of the embedded GPU -EINVAL (SALVO_TOPOLOGY), -EAGAIN (no more threads), -EPERM
+ * (not allowed to pin threads or to create memory files), -ENOSYS (a system call that it needs is
+ * filtered); -EMFILE, -ENFILE, -ENOMEM.
  */
 int salvo_device_open(const char *name, struct salvo_device **out);
 /**
@@ -356,7 +360,7 @@ void salvo_batch_reset(struct salvo_batch *batch);
 int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *kernel);
 /**
  * salvo_batch_pipe_control() - Make one command wait for the completion of another.
- * @consumer, @producer: Indices of commands in the batch; @producer is the lower one.
+ * @consumer, @producer: Indices of commands that were added; @producer is the lower one.
  *
  * Return: the pipe control's own index, -EINVAL, -E2BIG, -ENOMEM.
  */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "salvo_pack.h"
+#include "cancel.h"
 #include "soft_device.h"
 
 #define PAGE_BYTES 4096ull
@@ -112,16 +113,19 @@ static struct soft_bo *take_zombie(struct soft_device *dev)
 void salvo_soft_reap(struct soft_device *dev)
 {
 	struct soft_bo *bo;
+	int state;
 
 	if (!atomic_load_explicit(&dev->zombie_count, memory_order_relaxed))
 		return;
+	state = salvo_cancel_disable();
 	while ((bo = take_zombie(dev))) {
 		atomic_fetch_sub(&dev->zombie_count, 1);
-		if (bo->imported)
+		if (bo->imported) {
 			munmap(bo->map, bo->bytes);
-		else
+		} else {
 			release_pages(dev, bo->offset, bo->bytes);
-		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
+			__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
+		}
 		/*
 		 * A range that is still bound must not be reused with other access
 		 * rights: without memory for the packet it leaks.
@@ -130,6 +134,7 @@ void salvo_soft_reap(struct soft_device *dev)
 			free_range(dev, bo);
 		free(bo);
 	}
+	salvo_cancel_restore(state);
 }
 
 int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,

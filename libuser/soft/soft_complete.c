@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cancel.h"
 #include "soft_device.h"
 
 /* The deferred completion of one batch. */
@@ -109,13 +110,17 @@ static void handle_interrupt(struct soft_device *dev)
 void salvo_soft_drain(struct soft_device *dev)
 {
 	unsigned int handled;
+	int state;
 
 	if (atomic_fetch_add(&dev->pending_interrupts, 1))
 		return;
+	/* A fence's eventfd is written here. */
+	state = salvo_cancel_disable();
 	do {
 		handled = atomic_load(&dev->pending_interrupts);
 		handle_interrupt(dev);
 	} while (atomic_fetch_sub(&dev->pending_interrupts, handled) != handled);
+	salvo_cancel_restore(state);
 }
 
 void salvo_soft_interrupt(void *cookie, unsigned int vector)

@@ -90,6 +90,8 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 	if (!salvo_soft_fence_is_done(fence)) {
 		if (!timeout_ns)
 			return -ETIME;
+		if (salvo_device_is_inherited(&dev->base))
+			return -ENODEV;
 		deadline = salvo_deadline_ns(timeout_ns);
 		if (!poll_fence(fence, poll_until(dev, deadline)) &&
 		    sleep_on_fence(fence, deadline))
@@ -150,6 +152,8 @@ int salvo_soft_fence_wait_many(struct salvo_device *device, struct salvo_fence *
 	if (!all) {
 		if (find_done(fences, count, first))
 			return 0;
+		if (salvo_device_is_inherited(device))
+			return -ENODEV;
 		return timeout_ns ? wait_any(dev, fences, count, deadline, first) : -ETIME;
 	}
 	for (i = 0; i < count; i++)
