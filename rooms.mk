@@ -39,7 +39,8 @@ sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
 sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces
 sees.tests/lib     := uapi libuser/include tests/common
-sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse
+sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse \
+		      libuser/observe
 sees.tests/steal   := $(sees.tests) libuser/steal tests/lib tests/faces/oracle tools/faces
 sees.tests/fuzz    := $(sees.tests) libuser/text libuser/parse
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))
