@@ -55,7 +55,7 @@ simulation: $(BUILD)/tests/bench/queues ## the queues on 16 to 4,096 units, into
 		-e '/^<!-- tables -->$$/ r $(BUILD)/queues.table' Documentation/queues.md
 
 ##@ Tests
-.PHONY: check check-debug tsan lint
+.PHONY: check check-debug lint
 check: ## every test; the last line is "N passed, M failed, K skipped"
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
@@ -71,17 +71,6 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built o
 			-f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko \
 			--append kasan_multi_shot --append kmemleak=on,-a $(arg)) \
 			$(patsubst %,tests/vm/%.sh,uapi lost inject lib faces)
-
-# Fences are not known to it, but what they order is atomic here.
-TSAN_TESTS := $(patsubst %,$(BUILD)/tsan/tests/device/%,queue lcq nodes graph) \
-		$(patsubst %,$(BUILD)/tsan/tests/%,lib/device lib/fence lib/queue libuser/patch \
-			steal/deque steal/graph steal/pool steal/batch)
-tsan: ## the command queues and the library under ThreadSanitizer
-	@$(MAKE) $(KSELFTEST) $(TEST_KERNELS)
-	@mkdir -p $(BUILD)/tsan && ln -sfn ../kselftest ../kernels $(BUILD)/tsan
-	@$(MAKE) -j$(JOBS) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fPIC -pthread -fsanitize=thread -Wno-tsan' \
-		$(TSAN_TESTS)
-	@TSAN_OPTIONS=exitcode=66 tests/run $(TSAN_TESTS)
 
 lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
 	@tools/deps
@@ -209,7 +198,7 @@ TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) fuzz vm))
 TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl)))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 
-include tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
+include tests/sanitize.mk tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
 tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
 
@@ -277,12 +266,22 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 		install -m 644 tools/completion/salvo.bash \
 			$(DESTDIR)$(SHARE)/bash-completion/completions/$$tool || exit; done
 	install -m 644 $(BUILD)/man/man3/*.3 $(DESTDIR)$(SHARE)/man/man3
-	install -m 644 $(wildcard libuser/man/*.7) $(DESTDIR)$(SHARE)/man/man7
+	install -m 644 $(wildcard libuser/man/*.7) $(if $(filter $(GST_PLUGIN),$(TOOLS)),tools/gst/salvo-gst.7) \
+		$(DESTDIR)$(SHARE)/man/man7
 	install -d $(DESTDIR)$(SHARE)/salvo/examples
 	install -m 644 tools/examples/*.batch tools/examples/*.cl $(DESTDIR)$(SHARE)/salvo/examples
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/lib/salvo/kernels
 	$(if $(filter $(GST_PLUGIN),$(TOOLS)),install -D -m 644 $(GST_PLUGIN) \
 		$(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(GST_PLUGIN)))
+
+# What "make install" would install, and folders of ours that are empty then.
+.PHONY: uninstall
+uninstall: all-user ## remove what "make install" installs; with the same PREFIX, DESTDIR, ...
+	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
+		$(MAKE) -s -o all-user install DESTDIR=$$list && cd $(or $(DESTDIR),/) && \
+		(cd $$list && find . ! -type d -print0) | xargs -0 rm -f
+	@rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(SHARE)/salvo/examples \
+		$(SHARE)/salvo $(PREFIX)/lib/salvo/kernels $(PREFIX)/lib/salvo)) 2>/dev/null || :
 
 # DKMS wants the version in the folder's name, and dkms.conf at its head.
 DKMS_SOURCE = $(DESTDIR)/usr/src/salvo-$(VERSION)
@@ -298,15 +297,18 @@ install-dkms: ## install the driver's source for DKMS, and a udev rule; DESTDIR 
 	sed 's,@version@,$(VERSION),' packaging/dkms.conf.in >$(DKMS_SOURCE)/dkms.conf
 	install -D -m 644 packaging/60-salvo.rules $(DESTDIR)/lib/udev/rules.d/60-salvo.rules
 
-# In a copy of what git knows, since dpkg-buildpackage cleans the tree that it works in.
+# In a copy of what git knows, which is kept: only what changed is built again. debian/ is
+# a fresh one each time, as debhelper keeps its state there.
+DEB_TREE := $(BUILD)/deb/salvo
 .PHONY: deb
 deb: ## build the Debian packages, into build/deb
 	@command -v dh_dkms >/dev/null || { echo 'make deb needs the packages debhelper and dh-dkms' >&2; exit 1; }
-	rm -rf $(BUILD)/deb
-	mkdir -p $(BUILD)/deb/salvo
-	git ls-files -z | xargs -0 cp --parents -t $(BUILD)/deb/salvo
-	cd $(BUILD)/deb/salvo && MAKEFLAGS= dpkg-buildpackage -us -uc -b -j$(JOBS)
-	rm -rf $(BUILD)/deb/salvo
+	rm -rf $(DEB_TREE)/debian $(BUILD)/deb/*.deb
+	mkdir -p $(DEB_TREE)
+	git ls-files -z | xargs -0 cp -u --preserve=timestamps --parents -t $(DEB_TREE)
+	cd $(DEB_TREE) && find . -path ./build -prune -o -type f -printf '%P\n' | sort >build.files
+	git ls-files | sort | comm -13 - $(DEB_TREE)/build.files | (cd $(DEB_TREE) && xargs -r rm -f)
+	cd $(DEB_TREE) && MAKEFLAGS= dpkg-buildpackage -us -uc -b -nc -j$(JOBS)
 
 .PHONY: clean
 clean: ## delete build/

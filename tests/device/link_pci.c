@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "sanitizer.h"
 #include "salvo_hw.h"
 #include "salvo_pack.h"
 
@@ -412,6 +413,7 @@ TEST_F(link, B11_packet_comes_by_dma_and_ends_in_an_interrupt)
 	uint64_t va = guest->regs->va_base;
 	uint64_t seqno;
 
+	NEED_SANDBOX();
 	ASSERT_TRUE(reset(guest, 1));
 	ring_enable(guest);
 	ASSERT_TRUE(bind_page(guest, va));

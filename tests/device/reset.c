@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 #include "rig.h"
+#include "sanitizer.h"
 #include "spaces.h"
 
 #define ROUNDS		150u
@@ -33,6 +34,7 @@ FIXTURE(reset)
 
 FIXTURE_SETUP(reset)
 {
+	NEED_SANDBOX();
 	self->rig = rig_create_isolated(0);
 	/* Nothing is bound: a test binds what it needs. */
 	rig_reset(self->rig);
@@ -248,6 +250,7 @@ TEST(many_processes_may_end_at_the_moment_of_a_reset)
 	int zygote, last;
 	uint32_t asid;
 
+	NEED_SANDBOX();
 	if (getrlimit(RLIMIT_NPROC, &limit) || limit.rlim_cur < 4 * MANY)
 		SKIP(return, "the host allows fewer processes");
 	rig = rig_create_isolated(1);

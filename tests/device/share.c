@@ -17,6 +17,7 @@
 #include "kselftest_harness.h"
 #include "queues.h"
 #include "rig.h"
+#include "sanitizer.h"
 #include "space.h"
 #include "spaces.h"
 #include "worker_queue.h"
@@ -42,8 +43,10 @@ FIXTURE_VARIANT_ADD(share, two_units) { .units = 2 };
 
 FIXTURE_SETUP(share)
 {
-	struct rig *rig = rig_create_isolated(variant->units);
+	struct rig *rig;
 
+	NEED_SANDBOX();
+	rig = rig_create_isolated(variant->units);
 	self->rig = rig;
 	self->data = (void *)rig->data;
 	self->gpu_data = (void *)(uintptr_t)rig->data_address;

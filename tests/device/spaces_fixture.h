@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 #include "rig.h"
+#include "sanitizer.h"
 
 #define OTHER		(RIG_ASID + 1)
 #define PAGE		4096u
@@ -37,9 +38,11 @@ static inline uint32_t unbind(struct rig *rig, uint64_t address, uint64_t size)
 /* Two address spaces: the code is shared, the rest is not. */
 FIXTURE_SETUP(spaces)
 {
-	struct rig *rig = rig_create_isolated(0);
 	const uint32_t rw = SALVO_ACCESS_READ | SALVO_ACCESS_WRITE;
+	struct rig *rig;
 
+	NEED_SANDBOX();
+	rig = rig_create_isolated(0);
 	self->rig = rig;
 	ASSERT_EQ(SALVO_STATUS_DONE, unbind(rig, rig->data_address, RIG_DATA_BYTES));
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->data_address,
