@@ -48,7 +48,7 @@ check "groff has no remark on any page" "$(
 	cd "$dir" && for page in man3/*.3; do
 		groff -man -Tutf8 -ww -z "$page" 2>&1
 	done
-	cd "$OLDPWD" && for page in libuser/man/*.[17] tools/*/*.1; do
+	cd "$OLDPWD" && for page in libuser/man/*.[17] tools/*/*.[17]; do
 		groff -man -Tutf8 -ww -z "$page" 2>&1
 	done)"
 check "nothing of the comments' markup is left" "$(cd "$dir" && grep -nE '(^|[^a-z.])@[a-z]' man3/*.3)"

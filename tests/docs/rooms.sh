@@ -42,6 +42,11 @@ flags() {
 				done
 			done <<<"$rooms"
 		done <<<"$rooms")"
+	# shellcheck disable=SC2016 # the backquotes are Markdown's
+	check "architecture.md has a line for each room" "$(
+		grep -vE '^tools' <<<"$rooms" | cut -d: -f1 | while read -r room; do
+			grep -q "^| \`$room/\` |" Documentation/architecture.md || echo "$room has none"
+		done)"
 	check "no include leads out of its room by a path" "$(
 		git grep -nE '#include "[^"]*\.\./' -- libuser device tools)"
 	check "of the driver the library sees only the code that both share" "$(

@@ -11,10 +11,14 @@ taken=$(mktemp)
 trap 'rm -rf "$dir" "$taken"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-problem=$(make -s -o all-user install install-dkms GST=no PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu \
+# GST=yes installs the plugin, which is built where GStreamer's headers are: always for "make deb".
+gst=yes
+[ -e build/gst/libgstsalvo.so ] || gst=no
+problem=$(make -s -o all-user install install-dkms GST=$gst PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu \
 	DESTDIR="$dir" 2>&1 >/dev/null)
 # Which files the packages take, by the patterns of debian/*.install.
 for list in debian/*.install; do
+	[ $gst = yes ] || [ "$list" != debian/gstreamer1.0-salvo.install ] || continue
 	while read -r pattern; do
 		found=$(cd "$dir" && compgen -G "$pattern")
 		[ -n "$found" ] || problem="$problem $list: nothing matches $pattern;"
@@ -27,6 +31,9 @@ check "each pattern of debian/*.install matches" "$problem"
 
 check "each file that is installed is in one package" \
 	"$( (cd "$dir" && find . ! -type d) | sed 's,^\./,,' | sort | diff - <(sort "$taken"))"
+
+check "the GStreamer plugin is in a package of its own" "$(
+	[ $gst = no ] || grep -q '^usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgstsalvo.so$' "$taken" || echo "it is not")"
 
 version=$(sed -n 's/^VERSION := //p' Makefile)
 problem=

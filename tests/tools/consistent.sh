@@ -52,14 +52,31 @@ done
 problem=
 _salvo_complete "$bin/salvo-info" so --device
 [ "${COMPREPLY[*]}" = soft ] || problem="--device so: ${COMPREPLY[*]}"
+_salvo_complete "$bin/salvo-info" "" --device
+[ "${COMPREPLY[*]}" = "soft$(compgen -G '/dev/dri/renderD*' | sed 's/^/ /' | tr -d '\n')" ] ||
+	problem="$problem --device: ${COMPREPLY[*]}"
+_salvo_complete "$bin/salvo-cc" "" --march
+[ "${COMPREPLY[*]}" = "x86-64-v2 x86-64-v3 x86-64-v4 all" ] || problem="$problem --march: ${COMPREPLY[*]}"
 _salvo_complete "$bin/salvo-submit" tools/exam --dump
 [ "${COMPREPLY[*]}" = tools/examples ] || problem="$problem --dump: ${COMPREPLY[*]}"
 _salvo_complete "$bin/salvo-submit" tools/examples/pipeline.b tools
 [ "${COMPREPLY[*]}" = tools/examples/pipeline.batch ] || problem="$problem a file: ${COMPREPLY[*]}"
 check "completion of devices and files" "$problem"
 
+# What gst-inspect-1.0 shows, if the plugin was built, and the fields of the message.
+problem=
+page=$(sed 's,[\]f[BIPR],,g; s,[\],,g' tools/gst/salvo-gst.7 2>&1)
+for property in $(sed -n 's/.*\(g_param_spec\|install_string\).*"\([a-z-]*\)", .*/\2/p' tools/gst/*.c) \
+	$(sed -n 's/.*"\([a-z-]*\)", G_TYPE_.*/\1/p' tools/gst/faces.c); do
+	grep -qE "^\.BR? (.*\" )?$property\b" <<<"$page" || problem="$problem no $property;"
+done
+for element in salvofaces salvobatch; do
+	grep -q "$element" <<<"$page" || problem="$problem no $element;"
+done
+check "salvo-gst(7) knows the elements, their properties and the message" "$problem"
+
 if command -v man >/dev/null; then
-	problem=$(for page in libuser/man/*.[137] tools/*/*.1; do
+	problem=$(for page in libuser/man/*.[137] tools/*/*.[17]; do
 		LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 \
 			>/dev/null | sed "s,^,$page: ,"
 	done)

@@ -11,13 +11,16 @@ _salvo_complete() {
 	COMPREPLY=()
 	case $before in
 	--device)
-		mapfile -t COMPREPLY < <(compgen -W "soft $(echo /dev/dri/renderD*)" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "soft $(compgen -G '/dev/dri/renderD*')" -- "$word")
 		;;
 	--mode)
 		mapfile -t COMPREPLY < <(compgen -W "batch single" -- "$word")
 		;;
 	--march)
-		mapfile -t COMPREPLY < <(compgen -W "x86-64-v2 x86-64-v3 x86-64-v4" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "x86-64-v2 x86-64-v3 x86-64-v4 all" -- "$word")
+		;;
+	--target)
+		mapfile -t COMPREPLY < <(compgen -W "x86_64 aarch64" -- "$word")
 		;;
 	--kernels | --dump | -I)
 		mapfile -t COMPREPLY < <(compgen -d -- "$word")

@@ -224,15 +224,18 @@ static GstFlowReturn transform_frame_ip(GstVideoFilter *filter, GstVideoFrame *f
 	SalvoFaces *self = SALVO_FACES(filter);
 	struct face *faces = NULL;
 	struct faces_error error;
-	unsigned int i, count;
-	int found;
+	int i, count;
 
-	found = find_faces(self, frame, &faces, &error);
-	if (found < 0) {
+	count = find_faces(self, frame, &faces, &error);
+	if (count >= 0)
+		count = faces_group(faces, count, self->min_neighbors);
+	if (count == -ENOMEM)
+		faces_fail(&error, count, "out of memory");
+	if (count < 0) {
 		GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error.text), (NULL));
+		free(faces);
 		return GST_FLOW_ERROR;
 	}
-	count = self->min_neighbors ? faces_group(faces, found, self->min_neighbors) : found;
 	count = faces_clip(faces, count, GST_VIDEO_FRAME_WIDTH(frame),
 			   GST_VIDEO_FRAME_HEIGHT(frame));
 	tell(self, frame, faces, count);
