@@ -6,8 +6,8 @@
 #define TEST_SANITIZER_H
 
 /*
- * A process of an address space maps nothing but its bindings: the shadow memory of AddressSanitizer
- * and ThreadSanitizer is gone, and instrumented code faults.
+ * A process of an address space maps nothing but its bindings: the shadow memory of
+ * AddressSanitizer and ThreadSanitizer is gone, and instrumented code faults.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANDBOX_RUNS	0
