@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * measure.c - run tiny dispatches in a given way, and tell what they cost
+ * measure.c - run tiny dispatches in a mode, and measure what they cost
  *
- * Each dispatch is one work-item that stores a word of its own, which is looked at
- * afterwards. Recording the commands is measured apart from submitting and waiting,
- * as an application may record a batch once and submit it often. One round is not
- * counted: it fills caches and pools.
+ * Each dispatch is one work-item that stores a word of its own, which is checked afterwards.
+ * Recording is measured separately from submitting and waiting, as an application may
+ * record a batch once and submit it often. The first round is not counted: it fills caches
+ * and pools.
  */
 #include "measure.h"
 
@@ -18,7 +18,7 @@
 
 extern const char bench_program[], bench_program_end[];
 
-/* Remembers which call failed. Return: @err. */
+/* Stores which call failed. Return: @err. */
 static int note(struct bench *bench, int err, const char *what)
 {
 	if (err < 0)
@@ -154,7 +154,7 @@ static int round_batch(struct bench *bench, const struct bench_result *result, d
 	return err ?: ret;
 }
 
-/* A packet for each dispatch: recording and submitting take turns, and are told apart. */
+/* A packet for each dispatch: recording and submitting alternate, and are measured separately. */
 static int round_single(struct bench *bench, const struct bench_result *result, double *build,
 			double *run)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure.h - run tiny dispatches in a given way, and tell what they cost
+ * measure.h - run tiny dispatches in a mode, and measure what they cost
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
@@ -18,7 +18,7 @@ enum bench_mode {
 };
 
 /**
- * struct bench - Everything that the runs use.
+ * struct bench - The objects that all measurements use.
  */
 struct bench {
 	struct salvo_device *device;
@@ -45,9 +45,9 @@ struct bench_result {
 	unsigned int queues;
 	unsigned int rounds;
 	double build;		/* median of recording the commands */
-	double best;		/* of submission to the end of the wait: least, */
+	double best;		/* from submission to the end of the wait: minimum, */
 	double median;		/* median */
-	double slow;		/* and that 90% of the rounds stay below */
+	double slow;		/* 90th percentile */
 	/** @stats: For each round. */
 	double packets;
 	double doorbells;
@@ -55,14 +55,14 @@ struct bench_result {
 	double completions;
 };
 
-/** bench_init() - 0, or an error and @what. bench_fini() takes it apart in either case. */
+/** bench_init() - Return: 0, or -errno and @what. Call bench_fini() in either case. */
 int bench_init(struct bench *bench, struct salvo_device *device, unsigned int rounds);
 void bench_fini(struct bench *bench);
 
 /**
  * bench_run() - Measure @result->mode, @dispatches and @queues, @rounds times.
  *
- * Return: 0, or an error and @bench->what; -EBADMSG if a dispatch did not run.
+ * Return: 0, or an error and @bench->what; -EBADMSG if a result is wrong.
  */
 int bench_run(struct bench *bench, struct bench_result *result);
 

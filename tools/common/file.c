@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * file.c - read files that others wrote: every length is bounded
+ * file.c - read files of unknown length with a limit
  */
 #include "file.h"
 

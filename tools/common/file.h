@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - read files that others wrote: every length is bounded
+ * file.h - read files of unknown length with a limit
  */
 #ifndef TOOLS_FILE_H
 #define TOOLS_FILE_H

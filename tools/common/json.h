@@ -2,8 +2,8 @@
 /*
  * json.h - write JSON
  *
- * A writer puts commas and quotes where they belong; keys are NULL inside arrays and
- * at the top. What is not a finite number becomes null.
+ * The writer adds commas and quotes; keys are NULL inside arrays and at the top level. A
+ * number that is not finite is written as null.
  */
 #ifndef TOOLS_JSON_H
 #define TOOLS_JSON_H
@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /**
- * struct json - Where it is written, and whether a comma comes before the next value.
+ * struct json - The file, and whether the next value needs a comma.
  */
 struct json {
 	FILE *file;

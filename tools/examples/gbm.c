@@ -5,10 +5,10 @@
  *	gbm [CARD [DEVICE]]	(default: each card and render node that is no Salvo GPU)
  *
  * A linear buffer is allocated with gbm and painted by the CPU, shared as a dma-buf,
- * imported into a Salvo device and filled there; then the CPU looks at it through gbm
- * again. Nothing is copied. The dma-buf is made from gbm's handle, since that of
- * gbm_bo_get_fd() is for reading alone with some of Mesa's drivers. Ends with 77 where
- * no gbm device can allocate such a buffer.
+ * imported into a Salvo device and filled there; then the CPU checks it through gbm.
+ * Nothing is copied. The dma-buf is exported from gbm's handle, since the descriptor of
+ * gbm_bo_get_fd() is read-only with some of Mesa's drivers. Exits with 77 if no gbm device
+ * can allocate such a buffer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static struct gbm_bo *allocate_anywhere(struct gbm_device **gbm)
 	return bo;
 }
 
-/* Paints all pixels with @paint, or looks whether all are @expected. */
+/* Paints all pixels with @paint, or checks that all are @expected. */
 static int visit(struct gbm_bo *bo, const uint32_t *paint, uint32_t expected)
 {
 	uint32_t stride, x, y, wrong = 0;

@@ -4,9 +4,9 @@
  *
  *	cc -I/usr/include/libdrm -Iuapi -o ioctl ioctl.c && ./ioctl [/dev/dri/renderD128]
  *
- * Two buffers and a context are made; one batch fills the first buffer, copies it to
- * the second when that is done, and stores the GPU's clock at both ends. A syncobj
- * tells when the batch has ended. Needs only what uapi/drm/salvo_drm.h declares.
+ * Creates two buffers and a context; one batch fills the first buffer, then copies it to the
+ * second, and stores the GPU's clock before and after. A syncobj signals the end of the
+ * batch. Needs only what uapi/drm/salvo_drm.h declares.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,10 +26,10 @@
 struct buffer {
 	uint32_t handle;
 	uint64_t address;	/* on the GPU */
-	uint32_t *words;	/* here */
+	uint32_t *words;	/* mapped for the CPU */
 };
 
-/* An ioctl that must go well; some are interrupted by signals and begin again. */
+/* An ioctl that must succeed; restarted if a signal interrupts it. */
 static void call(int fd, unsigned long request, void *arg, const char *name)
 {
 	int ret;
@@ -45,7 +45,7 @@ static void call(int fd, unsigned long request, void *arg, const char *name)
 
 #define CALL(fd, request, arg) call(fd, request, arg, #request)
 
-/* The name of the driver behind a node is asked for like this. */
+/* Queries the name of the driver of a node. */
 static int open_node(const char *path)
 {
 	char name[16] = "";
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	times = make_buffer(fd);
 	CALL(fd, DRM_IOCTL_SALVO_CTX_CREATE, &ctx);
 
-	/* Work runs in any order but for pipe controls: consumer and producer, by index. */
+	/* Work runs in any order unless a pipe control orders a consumer after a producer. */
 	const struct drm_salvo_command commands[] = {
 		{ .type = DRM_SALVO_TIMESTAMP, .dst = times.address },
 		{ .type = DRM_SALVO_FILL, .dst = from.address, .size = BYTES, .pattern = PATTERN },
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	clock = (uint64_t *)times.words;
 	printf("%u bytes filled and copied in %" PRIu64 " ticks of the GPU's clock\n", BYTES,
 	       clock[1] - clock[0]);
-	/* Closing the file frees all that it made. */
+	/* Closing the file frees its objects. */
 	close(fd);
 	return 0;
 }

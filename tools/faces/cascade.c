@@ -2,10 +2,10 @@
 /*
  * cascade.c - read OpenCV's cascade files
  *
- * The present format ("opencv-cascade-classifier") keeps features, trees and
- * leaves apart; the old one ("opencv-haar-classifier") nests them. Both become
- * the same struct cascade, with the old one's features numbered as they come,
- * which is what OpenCV's own conversion does. Nothing in the file is trusted.
+ * The current format ("opencv-cascade-classifier") stores features, trees and leaves
+ * separately; the old one ("opencv-haar-classifier") nests them. Both are loaded into
+ * struct cascade; features of the old format are numbered in file order, as OpenCV's
+ * conversion does. The file is not trusted: every index and length is checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,13 +32,13 @@ static int damaged(struct faces_error *error, const char *what)
 	return faces_fail(error, -EINVAL, "damaged cascade: %s", what);
 }
 
-/* One more element of an array of the cascade, zeroed, or NULL. */
+/* Appends a zeroed element to an array of the cascade; NULL at the limit or without memory. */
 static void *append(void *array, unsigned int *count, size_t size)
 {
 	return *count == MAX_PARTS ? NULL : salvo_array_append(array, count, size);
 }
 
-/* What append() returned NULL for. */
+/* The error for an append() that returned NULL. */
 static int no_room(struct faces_error *error, unsigned int count, const char *what)
 {
 	if (count < MAX_PARTS)
@@ -81,7 +81,7 @@ static struct cascade_feature *add_feature(struct cascade *c)
 	return append(&c->features, &c->feature_count, sizeof(struct cascade_feature));
 }
 
-/* Exactly one integer below that name. */
+/* The value of a child element that holds exactly one integer. */
 static bool int_of(const struct xml_element *e, const char *name, int *out)
 {
 	const struct xml_element *child = xml_child(e, name);
@@ -157,7 +157,7 @@ static bool rect_fits(const struct cascade *c, const struct cascade_feature *f,
 	return r->x + cells * r->width <= c->width && r->y + cells * r->height <= c->height;
 }
 
-/* What both formats must fulfil once they are in memory. */
+/* Checks that apply to both formats, on the loaded cascade. */
 static int check(struct cascade *c, struct faces_error *error)
 {
 	unsigned int i, j;

@@ -17,7 +17,7 @@ enum cascade_type {
 };
 
 /**
- * struct cascade_rect - A rectangle within the window. Of LBP: one of 3 x 3 cells.
+ * struct cascade_rect - A rectangle in the window; for LBP one of 3 x 3 cells.
  */
 struct cascade_rect {
 	int x, y, width, height;
@@ -32,9 +32,9 @@ struct cascade_feature {
 /**
  * struct cascade_node - A decision.
  *
- * @child[0] is taken if the value is below @threshold, or, for LBP, if the
- * value's bit in @subset is set. A child above 0 is a node of the same tree,
- * with a higher index than this; else the tree's leaf -child.
+ * @child[0] is taken if the value is below @threshold, or, for LBP, if the value's bit in
+ * @subset is set; else @child[1]. A child above 0 is the index of a node in the same tree,
+ * above that of this node; otherwise -child is the index of a leaf of the tree.
  */
 struct cascade_node {
 	int feature;
@@ -67,10 +67,10 @@ struct cascade {
 };
 
 /**
- * cascade_load() - Read an OpenCV cascade file: LBP or Haar, of the present or the old format.
+ * cascade_load() - Read an OpenCV cascade file: LBP or Haar, current or old format.
  *
- * The file is not trusted: what is accepted has indices in bounds, rectangles
- * inside the window and trees without loops.
+ * The file is not trusted: in an accepted cascade all indices are in bounds, rectangles are
+ * inside the window and trees have no cycles.
  *
  * Return: 0 or a negative errno with @error set.
  */

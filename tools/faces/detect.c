@@ -10,9 +10,9 @@
  * With 11 levels that is 33 workloads (the perceptual frame of WO2015/123840).
  * In batch mode they are one command buffer with pipe controls inside each chain
  * and none between chains. In single mode each workload is a command buffer of
- * its own, waited for before the next. Buffers and batches are made once for a
- * frame size; a frame is a copy, a submission and a wait. The result is a bit
- * for each window, so it needs no atomics and has one order.
+ * its own, and the next one is submitted when it is done. Buffers and batches are created
+ * once for a frame size; a frame is a copy, a submission and a wait. The result is a
+ * bitmap with a bit for each window: it needs no atomics, and its order is fixed.
  */
 #include <errno.h>
 #include <math.h>
@@ -43,7 +43,7 @@ struct detector {
 	struct salvo_kernel *scale, *columns, *tilted, *cascade;
 	struct salvo_bo *frame, *tables;
 	uint8_t *frame_memory;
-	/* Where the batch finds the frame now. */
+	/* The frame that the batch is patched to read. */
 	struct salvo_bo *used;
 	uint64_t used_offset;
 	uint32_t used_stride;
@@ -196,9 +196,8 @@ static int set_cascade(struct detector *d, unsigned int i)
 }
 
 /*
- * Add a workload: to the frame's batch, or as a batch of its own. @producers are
- * indices in the frame's batch; returns the new index, which means nothing in
- * single mode.
+ * Adds a workload to the frame's batch, or as a batch of its own in single mode. @producers are
+ * indices in the frame's batch. Returns the new index; single mode does not use it.
  */
 static int add_workload(struct detector *d, const struct salvo_kernel *kernel,
 			const int *producers, unsigned int count)
@@ -368,7 +367,7 @@ struct found {
 	unsigned int count, room;
 };
 
-/* The bits of @word, windows from (@x, @y) on, become rectangles in the frame. */
+/* Converts the bits of @word, windows from (@x, @y) on, to rectangles in the frame. */
 static int add_faces(struct found *found, const struct pyramid_level *l, uint32_t word, int x,
 		     int y)
 {
@@ -443,7 +442,7 @@ static int use_frame(struct detector *d, struct salvo_bo *bo, uint64_t offset, u
 	return r;
 }
 
-/* The limit of the device is the frame's, if it has one; else ours ends the wait. */
+/* The time limit of the device ends the batch; without one the wait ends after twice the limit. */
 static int wait_batch(struct detector *d, struct salvo_fence *fence, struct faces_error *error)
 {
 	struct salvo_error why = { 0 };
@@ -498,7 +497,7 @@ int detector_run_bo(struct detector *d, struct salvo_bo *bo, uint64_t offset, ui
 	const uint64_t needed = (uint64_t)stride * d->height + FACES_PADDING;
 	int r;
 
-	/* The kernels read whole vectors, and keep a row of at most so many pixels. */
+	/* The kernels read whole vectors, and their local memory holds a row of this length. */
 	if (d->mode == DETECT_SINGLE || stride < (uint32_t)d->width ||
 	    stride > ((uint32_t)d->width + 15) / 16 * 16 || offset > salvo_bo_size(bo) ||
 	    needed > salvo_bo_size(bo) - offset)

@@ -22,8 +22,8 @@ enum detect_mode {
 };
 
 /**
- * detector_create() - Everything that frames of one size need.
- * @cascade: Not needed any more afterwards.
+ * detector_create() - Create kernels, buffers and batches for frames of one size.
+ * @cascade: Not used after the call.
  * @pyramid: Copied.
  *
  * Return: 0 or a negative errno with @error set.
@@ -40,7 +40,7 @@ void detector_destroy(struct detector *detector);
  * detector_set_timeout() - Limit the time of a frame, against cascades that reject nothing.
  *
  * On the embedded GPU this is the limit of all batches of the device; the driver has a limit of
- * its own. After a frame that took too long the detector is of no more use.
+ * its own. After a frame that took too long destroy the detector: its queue is banned.
  *
  * Return: 0 or -EAGAIN.
  */
@@ -49,8 +49,8 @@ int detector_set_timeout(struct detector *detector, int64_t nanoseconds);
 /**
  * detector_run() - Find the raw rectangles in one frame.
  * @grey: width * height bytes.
- * @out: The rectangles, sorted; belongs to the caller, free() it. They may pass the right and
- *	bottom border by a pixel or two: OpenCV clips after grouping (faces_clip()).
+ * @out: The sorted rectangles, freed by the caller with free(). They may exceed the right and
+ *	bottom border by a pixel: as OpenCV does, group first and then clip (faces_clip()).
  *
  * Return: their number, or a negative errno with @error set.
  */
@@ -58,18 +58,18 @@ int detector_run(struct detector *detector, const uint8_t *grey, struct face **o
 		 struct faces_error *error);
 
 /**
- * detector_run_bo() - The same on a frame that lies in a buffer of the GPU; nothing is copied.
- * @bo: Of the detector's device; it must live as long as the detector uses it.
- * @offset: Of the first grey value.
- * @stride: From row to row: the width, or a little more.
+ * detector_run_bo() - The same on a frame in a buffer of the GPU, without a copy.
+ * @bo: A buffer of the detector's device; must outlive its use by the detector.
+ * @offset: Byte offset of the first grey value.
+ * @stride: Bytes from row to row, from the width to the width rounded up to 16.
  *
- * Return: as detector_run(); -ENOTSUP if the buffer or the stride does not do for this, and
- * for a detector in single mode.
+ * Return: as detector_run(); -ENOTSUP if the buffer is too small or the stride does not fit,
+ * and for a detector in single mode.
  */
 int detector_run_bo(struct detector *detector, struct salvo_bo *bo, uint64_t offset,
 		    uint32_t stride, struct face **out, struct faces_error *error);
 
-/** detector_workloads() - Dispatches that one frame takes. */
+/** detector_workloads() - The number of dispatches of a frame. */
 unsigned int detector_workloads(const struct detector *detector);
 
 #endif

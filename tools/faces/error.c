@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * error.c - what went wrong, in one line for the user
+ * error.c - error messages of one line
  */
 #include <stdarg.h>
 #include <stdio.h>

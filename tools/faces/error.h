@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.h - what went wrong, in one line for the user
+ * error.h - error messages of one line
  *
- * A function that takes a struct faces_error fills it exactly when it fails.
+ * A function that takes a struct faces_error sets it if and only if it fails.
  */
 #ifndef FACES_ERROR_H
 #define FACES_ERROR_H

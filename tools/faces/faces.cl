@@ -9,8 +9,8 @@
  *
  * A row of windows is a work-group of one work-item that works on eight windows
  * at a time. First the early stages run on all windows of a block, since their
- * corners lie side by side. Then the windows left in the whole row are packed
- * together, after every stage anew, and their corners gathered.
+ * corners are adjacent in memory. Then the remaining windows of the whole row are packed
+ * together after every stage, and their corners are gathered.
  */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
@@ -21,7 +21,7 @@
 
 typedef global const uint *sums_t;
 
-/* Where position x of a level's row lies. */
+/* The index of position x in a row of a level. */
 static inline int place(global const struct faces_level *level, int x)
 {
 	return level->step == 1 ? x : (x & 1) * level->odd + (x >> 1);

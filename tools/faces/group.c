@@ -4,8 +4,8 @@
  *
  * Two rectangles are similar if all four edges differ by at most a fifth of
  * their smaller size. Groups are the classes of the transitive closure, found
- * with a disjoint-set forest. A group's rectangle is the mean; a group that lies
- * within a stronger one is dropped. The arithmetic (float for the mean, double
+ * with a disjoint-set forest. A group's rectangle is the mean; a group inside
+ * a stronger one is dropped. The arithmetic (float for the mean, double
  * for distances, rounding to even) is OpenCV's, so that the results are equal.
  */
 #include <errno.h>
@@ -44,7 +44,7 @@ static unsigned int root_of(unsigned int *parent, unsigned int i)
 	return i;
 }
 
-/* Means of the classes to @means; returns the number of classes. */
+/* Stores the mean of each class in @means. Returns the number of classes. */
 static unsigned int make_groups(const struct face *faces, unsigned int count,
 				unsigned int *parent, unsigned int *class, struct face *means)
 {
@@ -83,7 +83,7 @@ static unsigned int make_groups(const struct face *faces, unsigned int count,
 	return classes;
 }
 
-/* @a lies in @b and is the weaker one. */
+/* @a is inside @b, and weaker. */
 static int is_inside(const struct face *a, const struct face *b)
 {
 	int dx = lrint(b->width * EPSILON), dy = lrint(b->height * EPSILON);

@@ -11,16 +11,16 @@ struct face {
 };
 
 /**
- * faces_group() - Join rectangles that overlap much; drop groups that are too small.
+ * faces_group() - Join similar rectangles, and drop groups that are too small.
  * @faces: In: the raw rectangles. Out: the groups, sorted.
- * @count: How many.
- * @min_neighbors: A group needs more rectangles than this; 0 leaves all as they are.
+ * @count: Their number.
+ * @min_neighbors: A group needs more rectangles than this; 0 only sorts.
  *
  * Return: the new number, or -ENOMEM.
  */
 int faces_group(struct face *faces, unsigned int count, int min_neighbors);
 
-/** faces_clip() - Cut rectangles to the picture, dropping empty ones. Return: the new number. */
+/** faces_clip() - Clip rectangles to the picture and drop empty ones. Return: the new number. */
 unsigned int faces_clip(struct face *faces, unsigned int count, int width, int height);
 
 /** faces_sort() - Order by x, y, width, height, neighbors. */

@@ -101,7 +101,7 @@ int image_draw_faces(struct image *image, const struct face *faces, unsigned int
 
 	if (make_colour(image))
 		return faces_fail(error, -ENOMEM, "out of memory");
-	/* The dark frame around it keeps the rectangle visible on any ground. */
+	/* A dark frame around it keeps the rectangle visible on any background. */
 	for (i = 0; i < count; i++) {
 		const struct face *f = &faces[i];
 

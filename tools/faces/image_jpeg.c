@@ -2,8 +2,8 @@
 /*
  * image_jpeg.c - JPEG pictures, by libjpeg-turbo
  *
- * libjpeg reports errors by a call that must not return; ours jumps back. Each scan of a
- * file costs a pass over the picture, however few bytes it has, so their number is limited.
+ * libjpeg reports errors by a callback that must not return; ours uses longjmp(). Each scan
+ * of a file costs a pass over the picture, however few bytes it has, so scans are limited.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -20,10 +20,10 @@
 #define MAX_SCAN_PIXELS	(1ull << 30)
 
 struct jpeg_source {
-	struct jpeg_error_mgr errors;	/* first: libjpeg knows only this */
+	struct jpeg_error_mgr errors;	/* first: libjpeg has its address */
 	struct jpeg_progress_mgr progress;
 	struct faces_error *error;
-	struct image image;		/* here, for it must be freed after a jump */
+	struct image image;		/* here, so that it can be freed after longjmp() */
 	jmp_buf back;
 };
 
@@ -37,7 +37,7 @@ static void on_error(j_common_ptr jpeg)
 	longjmp(s->back, 1);
 }
 
-/* Of the warnings one is an error for us: a file that is cut off gives half a picture. */
+/* One warning is treated as an error: a truncated file. */
 static void on_message(j_common_ptr jpeg, int level)
 {
 	if (level < 0 && jpeg->err->msg_code == JWRN_JPEG_EOF)

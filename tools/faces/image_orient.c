@@ -2,10 +2,10 @@
 /*
  * image_orient.c - turn a photo the way the camera was held
  *
- * Cameras store the picture as the sensor saw it and say in an Exif tag how to
- * turn it, one of eight ways. The Exif block is a small TIFF file: byte order,
- * then a directory of 12-byte entries. Nothing in it is trusted: all reads go
- * through get(), which gives 0 outside the block.
+ * Cameras store the pixels in the order of the sensor, and the orientation in an Exif tag
+ * with one of eight values. The Exif block is a small TIFF file: byte order, then a
+ * directory of 12-byte entries. It is not trusted: all reads go through get(), which
+ * returns 0 outside the block.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ int image_exif_orientation(const uint8_t *data, size_t bytes)
 
 int image_orient(struct image *image, int orientation, struct faces_error *error)
 {
-	/* For each way: whether rows become columns, and what is then mirrored. */
+	/* For each orientation: whether to transpose, and what to mirror then. */
 	static const struct {
 		bool swap, mirror_x, mirror_y;
 	} ways[9] = {

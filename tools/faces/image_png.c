@@ -2,9 +2,9 @@
 /*
  * image_png.c - PNG pictures, by libpng
  *
- * Pixels are taken as they are stored: no gamma, 16 bits cut to 8, transparency
- * dropped. libpng reports errors by longjmp; what must be freed then lives in
- * the frame of the caller of the function that jumps back.
+ * Pixels are used as stored: no gamma correction, 16 bits are cut to 8, transparency is
+ * dropped. libpng reports errors by longjmp(); what must be freed then is in the stack
+ * frame of the caller of the function with setjmp().
  */
 #include <errno.h>
 #include <png.h>

@@ -47,7 +47,7 @@ int image_decode_pnm(const uint8_t *data, size_t bytes, struct image *out,
 	if (levels > 255)
 		return faces_fail(error, -EINVAL, "more than 8 bits a channel are not supported");
 	c.at++;
-	/* Before memory is taken: a short file must not ask for much. */
+	/* Before the allocation: a short file must not cause a large one. */
 	if ((int64_t)(c.end - c.at) / channels < width * height)
 		return faces_fail(error, -EINVAL, "the file is cut off");
 	r = image_init(out, width, height, channels, error);

@@ -2,8 +2,7 @@
 /*
  * image_write.c - PNG, JPEG, PPM and PGM files
  *
- * The file appears under its name only when it is complete: it is written beside
- * it and renamed.
+ * A file is written under a temporary name and renamed when it is complete.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -58,7 +57,7 @@ static int write_png(const struct image *image, FILE *f)
 }
 
 struct jpeg_sink {
-	struct jpeg_error_mgr errors;	/* first: libjpeg knows only this */
+	struct jpeg_error_mgr errors;	/* first: libjpeg has its address */
 	jmp_buf back;
 };
 

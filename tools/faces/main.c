@@ -2,9 +2,9 @@
 /*
  * main.c - salvo-faces: find faces in pictures and video
  *
- * Frames come one after the other from the files of the command line. A detector
- * is kept for as long as frames have the same size. A file that cannot be read is
- * reported and the next one is tried; the exit code is then 1.
+ * Frames are read one after the other from the files of the command line. A detector is kept
+ * while frames have the same size. A file that fails is reported and the next one is
+ * processed; the exit code is then 1.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct session {
 	struct salvo_device *device;
 	struct cascade *cascade;
 	struct detector *detectors[2];	/* by enum detect_mode */
-	int width, height;		/* that the detectors are for */
+	int width, height;		/* of the frames of the detectors */
 	uint8_t *grey;
 	struct frame_stats *stats[2];	/* of each run of a frame, by mode */
 	unsigned long frames;		/* so far */
@@ -94,7 +94,7 @@ static int make_detectors(struct session *s, int width, int height, struct faces
 	return 0;
 }
 
-/* Run a frame in a mode as often as asked for; the last run's rectangles count. */
+/* Runs a frame --repeat times in a mode; the result is that of the last run. */
 static int run_mode(struct session *s, enum detect_mode mode, struct face **faces,
 		    struct faces_error *error)
 {
@@ -226,7 +226,7 @@ static int handle_frame(struct session *s, const char *file, bool video, struct 
 	return r;
 }
 
-/* A line that is written over, twice a second. */
+/* A line on a terminal, overwritten once a second. */
 static void show_progress(const struct session *s, bool end)
 {
 	static time_t shown;

@@ -13,7 +13,7 @@
 #define DEFAULT_CASCADE	"/usr/share/opencv4/lbpcascades/lbpcascade_frontalface.xml"
 
 /**
- * struct options - What the user asked for.
+ * struct options - The parsed command line.
  */
 struct options {
 	const char *cascade;
@@ -34,7 +34,7 @@ struct options {
 /**
  * options_parse() - Read the command line.
  *
- * Return: -1 to go on, else the exit code (after --help, or after an error was printed).
+ * Return: -1 to continue, else the exit code (after --help, or after an error was printed).
  */
 int options_parse(int argc, char **argv, struct options *out);
 

@@ -2,9 +2,9 @@
 /*
  * pyramid.c - the scaled pictures that a cascade is run on
  *
- * Scales, sizes, the grid of windows and the fixed-point weights of the scaling
- * are those of OpenCV 4.6 (detectMultiScale and INTER_LINEAR_EXACT), down to
- * float and rounding: a window more or less would change the result.
+ * Scales, sizes, the grid of windows and the fixed-point weights of the scaling are those of
+ * OpenCV 4.6 (detectMultiScale and INTER_LINEAR_EXACT), including float arithmetic and
+ * rounding: one window more or less would change the result.
  */
 #include <errno.h>
 #include <math.h>
@@ -41,8 +41,8 @@ static void set_level(struct pyramid_level *l, const struct cascade *c, float sc
 }
 
 /*
- * OpenCV divides the rows of windows into stripes for its threads, as many as
- * the first level's width says. The stripes can miss a last row; so do we.
+ * OpenCV divides the rows of windows into stripes for its threads; their number depends on
+ * the width of the first level. The stripes can omit the last row, and so does this.
  */
 static void set_rows(struct pyramid *p, const struct cascade *c)
 {

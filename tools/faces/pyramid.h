@@ -23,7 +23,7 @@ struct pyramid_level {
 };
 
 /**
- * struct pyramid_options - Which faces to look for.
+ * struct pyramid_options - The sizes of faces to find.
  */
 struct pyramid_options {
 	double scale_factor;		/* from level to level, above 1 */

@@ -45,7 +45,7 @@ void report_json(FILE *out, unsigned long frame, const char *file, const struct 
 		 const struct face *faces, unsigned int count, bool grouped);
 /** report_json_error() - A line of JSON for a file that failed. */
 void report_json_error(FILE *out, const char *file, const char *why);
-/** report_text() - The same for people. */
+/** report_text() - The same as text. */
 void report_text(FILE *out, unsigned long frame, const char *file, bool video,
 		 const struct image *image, const struct face *faces, unsigned int count,
 		 bool grouped);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * source.c - where frames come from
+ * source.c - read frames from pictures and videos
  *
- * The first bytes tell a Y4M video, which is read frame by frame, from a picture,
- * which is read whole.
+ * The first byte distinguishes a Y4M video, which is read frame by frame, from a picture,
+ * which is read as a whole.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ int source_open(const char *name, struct source **out, struct faces_error *error
 		free(s);
 		return r;
 	}
-	/* No picture that we read begins with this letter. */
+	/* No supported picture format begins with this letter. */
 	c = getc(s->file);
 	if (c != EOF)
 		ungetc(c, s->file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - where frames come from
+ * source.h - read frames from pictures and videos
  */
 #ifndef FACES_SOURCE_H
 #define FACES_SOURCE_H

@@ -2,7 +2,7 @@
 /*
  * tables.c - the tables that the kernels read
  *
- * All tables lie in one block: the cascade, its stages, its nodes once for each
+ * All tables are in one block: the cascade, its stages, its nodes once for each
  * step between windows (with corners as offsets into the integral pictures),
  * the levels, and the weights of the scaling. scale_row works on eight pixels at a
  * time, so widths are rounded up to that.
@@ -63,7 +63,7 @@ void tables_plan(struct tables *t, const struct cascade *c, const struct pyramid
 	t->bytes = at + weights * sizeof(unsigned int);
 }
 
-/* Where a position relative to a window lies relative to the window's own. */
+/* The offset of a position in a window from the offset of the window. */
 static int corner(const struct tables *t, int step, int plane, int x, int y)
 {
 	int column = step == 1 ? x : (x & 1) * t->odd + (x >> 1);

@@ -2,7 +2,7 @@
 /*
  * tables.h - what the host prepares and the kernels read; included by both
  *
- * The integral pictures of a level lie in one buffer. A row of it has @pitch
+ * The integral images of a level are in one buffer. A row of it has @pitch
  * values: @planes parts of @stride, the plain sums first, then the sums of
  * squares, then the tilted sums, as far as the cascade needs them. Where windows
  * are two pixels apart, a row's even positions come first and its odd positions
@@ -15,7 +15,7 @@
 #define FACES_PLANE_SQUARE	1
 #define FACES_PLANE_TILTED	2
 
-/* Values that may be read, not used, past the end of a row or buffer. */
+/* Values past the end of a row or buffer that kernels may read and do not use. */
 #define FACES_PADDING		32
 
 struct faces_level {

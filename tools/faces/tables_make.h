@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables_make.h - making the tables of tables.h
+ * tables_make.h - make the tables of tables.h
  */
 #ifndef FACES_TABLES_MAKE_H
 #define FACES_TABLES_MAKE_H
@@ -16,7 +16,7 @@ struct pyramid;
 #define TABLES_DENSE_HAAR	3
 
 /**
- * struct tables - Where things lie in the block of tables, and in the integral pictures.
+ * struct tables - The layout of the block of tables and of the integral images.
  */
 struct tables {
 	int planes, stride, odd, pitch;		/* see tables.h */

@@ -2,10 +2,9 @@
 /*
  * xml.c - a small tree of an XML file that is not trusted
  *
- * libexpat calls back for each element and piece of text; they become a tree of
- * struct xml_element. A document type declaration is refused, and with it all
- * entities; depth and number of elements are bounded. The file itself is
- * bounded by whoever reads it.
+ * libexpat's callbacks build a tree of struct xml_element. A document type declaration is
+ * refused, and with it all entities; depth and number of elements are bounded. The caller
+ * bounds the size of the file.
  */
 #include <errno.h>
 #include <expat.h>
@@ -82,7 +81,7 @@ static void on_end(void *cookie, const char *name)
 		return;
 	p->depth--;
 	p->current = p->current->parent;
-	/* Text after a child is glued to nothing: elements have text or children. */
+	/* Text after a child is not appended: an element has text or children. */
 	p->text_bytes = p->text_room = 0;
 }
 

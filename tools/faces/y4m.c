@@ -3,7 +3,7 @@
  * y4m.c - uncompressed YUV4MPEG2 video
  *
  * A header line with the size and the kind of chroma, then for each frame a line
- * and its planes. Only luma is used; chroma is read over.
+ * and its planes. Only luma is used; chroma is skipped.
  */
 #include <errno.h>
 #include <stdbool.h>

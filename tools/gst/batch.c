@@ -2,14 +2,14 @@
 /*
  * batch.c - the element salvobatch: run a batch that is written as text on each frame
  *
- * The file (libuser/parse/parse.c describes the language) is built once. Each frame is its buffer
- * "input", and its buffer "output" becomes the frame that goes on: the same frame if they
- * are one, another if not. Without an output the frame goes on as it was.
+ * The file, in the language of salvo-submit(1), is built once. Its buffer "input" holds the frame;
+ * its buffer "output" is the frame that goes downstream, which is a new one unless both are the same
+ * buffer. Without an output the frame goes downstream unchanged.
  *
- * A frame in memory that the GPU can use (memory.c) takes the buffer's place in the batch and
- * nothing is copied; the element offers such memory upstream and takes it for its output. Else
- * its bytes are copied into the buffer, or out of it. They are copied too if the batch writes to
- * its input and that is not the output: others may hold the frame.
+ * A frame in memory that the GPU can use (memory.c) is bound in the place of the buffer and
+ * not copied; the element offers such memory upstream and allocates its output there. Other
+ * frames are copied into the buffer, or out of it. A frame is also copied if the batch writes to
+ * its input and that is not the output, since others may hold the frame.
  */
 #include <errno.h>
 #include <gst/allocators/allocators.h>
@@ -24,7 +24,7 @@
 GST_DEBUG_CATEGORY_STATIC(salvobatch_debug);
 #define GST_CAT_DEFAULT salvobatch_debug
 
-/* A batch that takes longer than this has hung. */
+/* Time limit of a batch. */
 #define TIMEOUT_NS 60000000000ll
 
 #define SALVO_TYPE_GST_BATCH salvo_gst_batch_get_type()
@@ -182,14 +182,14 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 	return FALSE;
 }
 
-/* No video meta: the batch takes rows one behind the other, without gaps. */
+/* No video meta: the batch expects rows without gaps. */
 static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decided, GstQuery *query)
 {
 	salvo_frames_offer(SALVO_GST_BATCH(base)->memory, query);
 	return TRUE;
 }
 
-/* What downstream offers, if the GPU may be able to use it; else our own. */
+/* Takes the allocator of downstream if its memory has a descriptor, else our own. */
 static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
 {
 	GstAllocator *allocator = NULL;
@@ -213,7 +213,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
 
 /* --- a frame ------------------------------------------------------------------------ */
 
-/* Does the batch now use the frame's memory in the place of its buffer? */
+/* Binds the frame's memory in the place of a buffer. Return: whether the GPU can use it. */
 static gboolean bind(SalvoGstBatch *self, guint buffer, GstBuffer *frame, gboolean write)
 {
 	uint64_t offset = 0;
@@ -225,7 +225,7 @@ static gboolean bind(SalvoGstBatch *self, guint buffer, GstBuffer *frame, gboole
 	return FALSE;
 }
 
-/* From the frame into the batch's own buffer, or back. */
+/* Copies the frame into the batch's own buffer, or back. */
 static gboolean copy(SalvoGstBatch *self, guint buffer, GstBuffer *frame, gboolean back)
 {
 	guint8 *own = self->build->maps[buffer];

@@ -2,10 +2,10 @@
 /*
  * faces.c - the element salvofaces: find the faces in each frame, with one batch
  *
- * Works on the brightness plane of a frame, in place. Each frame with faces gets a
- * region-of-interest meta for each of them, an element message "salvofaces" goes to the
- * bus, and with draw=true rectangles are drawn. A frame in memory that the GPU can use
- * is used where it is (memory.c); the element offers such memory to the elements upstream.
+ * Works on the luma plane of a frame, in place. Each face adds a region-of-interest meta to
+ * the frame, each frame posts an element message "salvofaces" on the bus, and with draw=true
+ * rectangles are drawn. A frame in memory that the GPU can use is not copied (memory.c);
+ * the element offers such memory to the elements upstream.
  */
 #include <errno.h>
 #include <gst/video/gstvideofilter.h>
@@ -55,7 +55,7 @@ enum {
 	PROP_DRAW, PROP_IN_PLACE,
 };
 
-/* Formats whose first plane is brightness, a byte for each pixel. */
+/* Formats whose first plane is luma, a byte for each pixel. */
 #define FORMATS "{ GRAY8, I420, YV12, NV12, NV21, Y42B, Y444 }"
 
 /* In any memory that can be mapped. */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * memory.c - frames that the GPU uses where they are
+ * memory.c - frames that the GPU uses in place
  *
- * A frame whose memory is a dma-buf, or on the embedded GPU a memfd, is imported
- * once and found again by its inode, since pools use the same few buffers again and
- * again. The import keeps the memory, so an inode cannot come back for another file
- * meanwhile. The elements also offer such memory to those upstream, to write their
- * frames into: dma-bufs in video memory, or memfds for the embedded GPU.
+ * A frame whose memory is a dma-buf, or on the embedded GPU a memfd, is imported once and
+ * looked up by its inode, since pools reuse a few buffers. The import holds a reference to the
+ * memory, so that its inode is not reused meanwhile. The elements also offer such memory
+ * to the elements upstream: dma-bufs in video memory, or memfds for the embedded GPU.
  */
 #include <gst/allocators/allocators.h>
 #include <gst/video/video.h>
@@ -73,14 +72,14 @@ struct _SalvoVramAllocator {
 
 G_DEFINE_TYPE(SalvoVramAllocator, salvo_vram_allocator, GST_TYPE_DMABUF_ALLOCATOR)
 
-/* Whole pages, and always some bytes behind the frame, for kernels that read whole vectors. */
+/* Whole pages, with some bytes past the frame for kernels that read whole vectors. */
 static gsize room_for(gsize size, const GstAllocationParams *params)
 {
 	return (params->prefix + size + params->padding + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES +
 	       PAGE_BYTES;
 }
 
-/* The part of @memory that was asked for; without @memory the descriptor is nobody's. */
+/* Resizes @memory to what was requested; closes the descriptor if it was not created. */
 static GstMemory *finish_memory(GstMemory *memory, int fd, gsize size,
 				const GstAllocationParams *params)
 {
@@ -107,7 +106,7 @@ static GstMemory *memfd_alloc(GstAllocator *allocator, gsize size, GstAllocation
 			     fd, size, params);
 }
 
-/* The dma-buf keeps the memory. Without room in video memory it is ordinary memory. */
+/* The dma-buf keeps the buffer alive. If video memory is full, system memory is allocated. */
 static GstMemory *vram_alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
 	struct salvo_frames *frames = SALVO_VRAM_ALLOCATOR(allocator)->frames;
@@ -235,7 +234,7 @@ static struct import *find_import(struct salvo_imports *imports, const struct st
 	return NULL;
 }
 
-/* In the place of the oldest when all are taken. */
+/* Replaces the oldest if all slots are used. */
 static struct import *add_import(struct salvo_imports *imports, int fd, const struct stat *stat)
 {
 	struct import *import, fresh = { .device = stat->st_dev, .inode = stat->st_ino };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * explain.c - which arguments need which pipe controls (B4 of CN105940388)
+ * explain.c - print which arguments need which pipe controls (B4 of CN105940388)
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void name_command(const struct salvo_text *text, unsigned int index, char
 		snprintf(out, bytes, "command %u (%s)", index, picture_command_name(command));
 }
 
-/* The buffer that holds an address of the GPU, and where in it. */
+/* The name of the buffer at an address of the GPU, and the offset in it. */
 static const char *find_buffer(const struct salvo_text_build *build, uint64_t address,
 			       uint64_t *offset)
 {

@@ -25,7 +25,7 @@
 
 #define DIR_BYTES	4096
 #define MAX_DIRS	5
-/* Chunks that units may run: more are left out of pictures. */
+/* Chunks that are recorded; later ones are not in pictures. */
 #define MAX_SPANS	(1u << 20)
 
 /* --- input ------------------------------------------------------------------ */
@@ -257,7 +257,7 @@ static int run(const struct options *options, const struct salvo_text *text)
 		code = explain(options, built);
 	else if (!options->check)
 		code = run_batch(options, device, built);
-	/* The recording ended with the batch, or the batch hangs and the device must close. */
+	/* A batch that hangs runs until the device is closed. */
 	salvo_text_build_destroy(built);
 	salvo_device_close(device);
 	return code;

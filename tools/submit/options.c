@@ -77,7 +77,7 @@ static int parse_option(struct options *options, int option)
 	}
 }
 
-/* An option that would do nothing beside another is an error, not ignored. */
+/* An option that has no effect beside another one is an error. */
 static int check_options(const struct options *o)
 {
 	const struct {
@@ -132,7 +132,7 @@ int options_parse(int argc, char **argv, struct options *options)
 	cli_start(argc, argv);
 	memset(options, 0, sizeof(*options));
 	options->timeout = 60;
-	/* "+": what comes after the first word that is no option belongs to COMMAND. */
+	/* "+": stop at the first word that is no option; the rest belongs to COMMAND. */
 	while ((option = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
 		code = parse_option(options, option);
 		if (code >= 0)

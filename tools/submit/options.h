@@ -26,7 +26,7 @@ struct options {
 	double timeout;
 };
 
-/** options_parse() - Return: an exit code, or -1 to go on. */
+/** options_parse() - Read the command line. Return: an exit code, or -1 to continue. */
 int options_parse(int argc, char **argv, struct options *options);
 
 #endif /* SUBMIT_OPTIONS_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * picture.c - what a batch did and when, ready to be drawn
+ * picture.c - collect what a batch did and when, for trace.c and timeline.c
  *
- * Commands are put into lanes, one for each chain: a command goes behind a producer
- * of its own if nothing else has, else it begins a chain. After a barrier the chains
- * are free again, and commands take the first that is. So chains that do not wait for
- * each other lie side by side, and where they overlap in time can be seen.
+ * Commands are assigned to lanes, one for each chain: a command follows one of its producers
+ * in the producer's lane if that is its last command, else it takes a free lane. After a
+ * barrier all lanes are free. So independent chains are in different lanes, and their
+ * overlap in time is visible.
  */
 #include "picture.h"
 

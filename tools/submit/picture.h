@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * picture.h - what a batch did and when, ready to be drawn
+ * picture.h - what a batch did and when, for trace.c and timeline.c
  */
 #ifndef SUBMIT_PICTURE_H
 #define SUBMIT_PICTURE_H
@@ -22,7 +22,7 @@ struct picture_command {
 	const char *name;	/* kernel, or kind of command */
 	const char *label;	/* or NULL */
 	unsigned int index;	/* in the batch */
-	bool is_work;		/* else nothing of it is drawn */
+	bool is_work;		/* only work is drawn */
 	unsigned int lane;
 	double ready;
 	double started;
@@ -51,10 +51,10 @@ struct picture {
 	unsigned int command_count;
 	struct picture_edge *edges;
 	unsigned int edge_count;
-	/** @barriers: When what comes after each barrier could start. */
+	/** @barriers: For each barrier the time when the commands after it were ready. */
 	double *barriers;
 	unsigned int barrier_count;
-	/** @spans: Empty where the GPU is not in this process. */
+	/** @spans: Empty unless the GPU is embedded. */
 	struct picture_span *spans;
 	unsigned int span_count;
 	unsigned int units;
@@ -66,8 +66,8 @@ struct picture {
 const char *picture_command_name(const struct salvo_text_command *command);
 
 /**
- * picture_make() - From a batch that has run with its profile on.
- * @recording: What the units did, or NULL.
+ * picture_make() - Make a picture of a batch that has run with profiling enabled.
+ * @recording: What the units ran, or NULL.
  *
  * Return: 0 or -ENOMEM. Strings are those of @build's text.
  */
@@ -76,10 +76,10 @@ int picture_make(struct picture *picture, const char *title, const struct salvo_
 		 const struct salvo_gpu_recording *recording);
 void picture_fini(struct picture *picture);
 
-/** trace_write() - As events that Perfetto and chrome://tracing read. */
+/** trace_write() - Write trace events for Perfetto and chrome://tracing. */
 void trace_write(const struct picture *picture, FILE *file);
 
-/** timeline_write() - As SVG: units and chains against time. */
+/** timeline_write() - Write an SVG picture of units and chains against time. */
 void timeline_write(const struct picture *picture, FILE *file);
 
 #endif /* SUBMIT_PICTURE_H */

@@ -75,7 +75,7 @@ static void report_difference(const struct options *options, const struct salvo_
 	fputc('\n', stderr);
 }
 
-/* Prints in the order of the file, then expectations. Return: how many were not met. */
+/* Prints values and checks expectations in the order of the file. Return: expectations not met. */
 static unsigned int run_checks(const struct options *options, struct json *json,
 			       const struct salvo_text_build *build, unsigned int *met)
 {
@@ -110,7 +110,7 @@ static double microseconds(const struct salvo_device_info *info, uint64_t from, 
 	return to > from ? (to - from) * 1e6 / info->clock_hz : 0;
 }
 
-/* When each command ran, counted from the first that was read. */
+/* When each command ran, relative to when the first one was read. */
 static void print_profile(struct json *json, const struct salvo_text_build *build,
 			  const struct salvo_device_info *info)
 {

@@ -2,10 +2,10 @@
 /*
  * timeline.c - a batch as a picture: units and chains against time
  *
- * Above, a row for each execution unit with what it worked on, as far as the GPU
- * tells. Below, a row for each chain of commands: pale from when a command could start
- * until a unit took it, full while it ran; an arrow for each pipe control, a dashed
- * line for each barrier. A command has the same colour in both.
+ * At the top, a row for each execution unit with the commands that it ran, if the GPU is
+ * embedded. Below, a row for each chain of commands: a bar is pale while the command is
+ * ready and waits for a unit, and solid while it runs; an arrow for each pipe control, a
+ * dashed line for each barrier. A command has the same colour in both.
  */
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #define GAP		26.0
 #define LETTER		5.6	/* width of a letter on a bar */
 
-/* The picture's measures. */
+/* The layout of the picture. */
 struct frame {
 	const struct picture *picture;
 	FILE *file;
@@ -68,7 +68,7 @@ static double chain_y(const struct frame *frame, unsigned int lane)
 	return frame->chains_top + lane * CHAIN_ROW;
 }
 
-/* Neighbours in the list of chains get hues far apart. */
+/* Adjacent chains get different hues. */
 static void write_colour(const struct frame *frame, const struct picture_command *command)
 {
 	static const char *const colours[] = {

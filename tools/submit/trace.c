@@ -2,10 +2,10 @@
 /*
  * trace.c - a batch as trace events, for Perfetto and chrome://tracing
  *
- * Two groups of tracks: one track for each execution unit, as far as the GPU tells
- * what its units did, and one for each chain of commands. Pipe controls are flow arrows
- * from the producer to the consumer. An arrow must touch the slices that it joins, so it
- * leaves a nanosecond before the producer's end, and no slice is shorter than that.
+ * Two groups of tracks: one track for each execution unit, if the GPU is embedded, and one
+ * for each chain of commands. Pipe controls are flow arrows from the producer to the
+ * consumer. An arrow must start and end inside slices, so it starts a nanosecond before
+ * the producer's end, and no slice is shorter than that.
  */
 #include "json.h"
 #include "picture.h"
@@ -46,7 +46,7 @@ static void write_names(struct json *json, const struct picture *picture)
 	}
 }
 
-/* What all slices have; "args" is open afterwards. */
+/* Writes what all slices have; leaves "args" open. */
 static void open_slice(struct json *json, const char *category, unsigned int process,
 		       unsigned int thread, const struct picture_command *command, double started,
 		       double ended)
