@@ -2,8 +2,8 @@
 /*
  * asan.h - tell AddressSanitizer about stacks that are left without returning
  *
- * It marks the frames of functions in memory and unmarks them on their return.
- * A kernel that is given up never returns, and its stack is used again.
+ * It poisons stack frames and unpoisons them on return. A kernel that is stopped
+ * never returns, and its stack is reused.
  */
 #ifndef SALVO_ASAN_H
 #define SALVO_ASAN_H

@@ -3,8 +3,8 @@
  * fault.c - the fault record
  *
  * The record in the registers holds the last fault. Its number is written before
- * the fields and once more after them, so that a reader which takes the second one first and the
- * first one last, and finds them the same, has one whole record.
+ * the fields and again after them. A reader that reads the second one first and the
+ * first one last, and finds them equal, has a consistent record.
  */
 #include "fault.h"
 

@@ -5,18 +5,18 @@
  * The items of a group run on one OS thread, each on a stack of its own, and
  * hand over to each other in a fixed ring: an item that comes to a barrier
  * switches to the next one, and so does an item that returns. When the last item
- * of a round comes to the barrier all have arrived, and the first goes on. So a
- * barrier costs one switch, and no item is ever looked for.
+ * of a round comes to the barrier all have arrived, and the first continues. So a
+ * barrier costs one switch, and there is no search for the next item.
  *
- * In a round either all items come to the barrier or all return; a round that
- * has both means that the kernel broke the rule that barriers are reached by
- * all items. Then the group is given up, as its items would wait for ever.
+ * In a round either all items come to the barrier or all return. If some return while
+ * others wait, the kernel broke the rule that all items reach a barrier;
+ * the group is aborted, as its items would wait for ever.
  *
- * Saving and restoring stands here only: the kernel's source knows nothing of it,
- * and a debugger walks its frames as those of any thread (M3).
+ * Only this code saves and restores registers: the kernel's source is unaware of it,
+ * and a debugger unwinds its frames as those of any thread (M3).
  *
- * A word below each stack tells whether the item ran over its end. Nothing here
- * is shared between units, so nothing is locked.
+ * A canary below each stack detects an overrun. Nothing
+ * is shared between units, so there are no locks.
  */
 #include "fiber.h"
 
@@ -32,7 +32,7 @@ static uint64_t *canary_of(struct salvo_fibers *fibers, uint32_t item)
 	return (uint64_t *)(fibers->stacks + item * fibers->stride);
 }
 
-/* The item's stack no longer matters: this does not return. */
+/* Leaves a stack for good. */
 static void leave_item(void *to)
 {
 	void *nowhere;
@@ -72,7 +72,7 @@ void salvo_fibers_barrier(struct salvo_fibers *fibers)
 	salvo_fiber_switch(&fibers->context[self], fibers->context[next]);
 }
 
-/* Lays the frame that salvo_fiber_switch() takes off when the item is first run. */
+/* Builds the frame that salvo_fiber_switch() pops when the item first runs. */
 static void prepare_item(struct salvo_fibers *fibers, uint32_t item)
 {
 	uint8_t *top = fibers->stacks + (item + 1) * fibers->stride - SALVO_FIBER_SKEW / 2;

@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include "salvo_kernel.h"
 
-/* Stacks lie this much further apart than whole pages, so that they share no cache sets. */
+/* Added to the distance of stacks, so that they do not share cache sets. */
 #define SALVO_FIBER_SKEW	192
-/* Private memory of a unit: a smallest stack for each item of the largest group. */
+/* Private memory of a unit: the smallest stack for each item of the largest group */
 #define SALVO_FIBER_BYTES	(SALVO_MAX_GROUP_ITEMS * \
 				 (size_t)(SALVO_ITEM_STACK_LEAST + SALVO_FIBER_SKEW))
 
@@ -43,7 +43,7 @@ struct salvo_fibers {
 enum salvo_fibers_end {
 	SALVO_FIBERS_DONE,
 	SALVO_FIBERS_SPLIT,	/* some items returned while others wait at a barrier */
-	SALVO_FIBERS_OVERFLOW,	/* an item ran over the end of its stack */
+	SALVO_FIBERS_OVERFLOW,	/* an item overran its stack */
 };
 
 /**
@@ -52,7 +52,7 @@ enum salvo_fibers_end {
  * @count: 1 to SALVO_MAX_GROUP_ITEMS.
  *
  * If not SALVO_FIBERS_DONE, @current is the first item that still waits at the
- * barrier, or the first that ran over the end of its stack.
+ * barrier, or the first that overran its stack.
  */
 enum salvo_fibers_end salvo_fibers_run(struct salvo_fibers *fibers, uint32_t count,
 				       void (*fn)(void *arg, uint32_t item), void *arg);

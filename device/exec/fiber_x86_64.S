@@ -2,10 +2,9 @@
 /*
  * fiber_x86_64.S - switch between stacks
  *
- * A suspended context is its stack pointer; the six registers that a function
- * must keep lie on its stack, r15 lowest, then the address to go on at. Nothing
- * else is saved: a switch is a function call, so the compiler keeps nothing more
- * across it.
+ * A suspended context is its stack pointer; the six callee-saved registers
+ * are on its stack, r15 lowest, then the return address. Nothing
+ * else is saved, since a switch is a function call.
  */
 	.text
 

@@ -2,19 +2,19 @@
 /*
  * group.c - run work-groups on a core
  *
- * The work-group is what a unit runs, from its start to its end (M1 of
+ * A unit runs one work-group at a time, from its start to its end (M1 of
  * CN102576314). A kernel without barriers runs the whole group in one call; one
  * with barriers has a user-level thread for each item (M2, fiber.c).
  *
- * Memory is allocated once, when the unit is made (M5): one block of local memory
+ * Memory is allocated once, when the unit is created (M5): one block of local memory
  * that all groups of the core use one after the other, so that it stays in the
- * core's cache, and one series of private stacks. Pages without access stand
- * before, between and after them, so that a stray access is caught at once (M6), and
- * where it hit them tells which allocation it ran out of:
+ * core's cache, and one series of private stacks. Inaccessible guards lie
+ * before, between and behind them, so that a stray access faults at once (M6), and
+ * its address tells which allocation was overrun:
  *
  *	guard | local | guard, guard | private | guard | signal stack | guard
  *
- * A runner belongs to one unit: nothing is locked.
+ * No locks: a runner belongs to one unit.
  */
 #include "group.h"
 
@@ -95,7 +95,7 @@ static void misuse(struct salvo_runner *runner, uint32_t kind)
 	salvo_fiber_escape(runner->trap.saved, 1);
 }
 
-/* A kernel that said it has no barriers called one. */
+/* A kernel that is declared without barriers called one. */
 static void barrier_undeclared(struct salvo_group *group)
 {
 	misuse(runner_of(group), SALVO_FAULT_KERNEL);
@@ -106,8 +106,8 @@ static void barrier_fibers(struct salvo_group *group)
 	salvo_fibers_barrier(&runner_of(group)->fibers);
 }
 
-/* A group with barriers did not end as it should: one of its items is to blame. */
-static void give_up_items(struct salvo_runner *runner, enum salvo_fibers_end end)
+/* Aborts a group with barriers because of one of its items. */
+static void abort_items(struct salvo_runner *runner, enum salvo_fibers_end end)
 {
 	misuse(runner, end == SALVO_FIBERS_SPLIT ? SALVO_FAULT_BARRIER : SALVO_FAULT_STACK);
 }
@@ -126,7 +126,7 @@ static void run_item(void *arg, uint32_t number)
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, &runner->group, &item);
 }
 
-/* One call of a kernel without barriers. Returns how many work-groups that were. */
+/* Calls a kernel without barriers. Returns how many work-groups that ran. */
 static uint32_t run_strip(const struct salvo_element *element, struct salvo_group *group,
 			  uint32_t length)
 {
@@ -138,7 +138,7 @@ static uint32_t run_strip(const struct salvo_element *element, struct salvo_grou
 	return group->ran >= 1 && group->ran <= length ? group->ran : length;
 }
 
-/* The work-groups from @at to before @end, all in one row. Returns false if told to stop. */
+/* Runs the work-groups from @at to before @end, in one row. Returns false if stopped. */
 static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
 		       const _Atomic uint32_t *stop)
 {
@@ -167,7 +167,7 @@ static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
 					       group->extent[1] * group->extent[2],
 					       run_item, runner);
 			if (how)
-				give_up_items(runner, how);
+				abort_items(runner, how);
 		}
 	}
 	return true;
@@ -182,10 +182,10 @@ static uint32_t lesser(uint32_t a, uint32_t b)
 }
 
 /*
- * Work-groups with local memory often share a tile of an image, each row of which lies in a
- * page of its own. In a chunk of several rows those run band by band, from the first row
- * of the chunk to its last, so that the core still knows the pages and lines of the row
- * before. A transposed tile would find none of them after a whole row.
+ * Work-groups with local memory often share a tile of an image, each row of which is in
+ * another page. A chunk of several rows runs in bands of columns, each from the first row
+ * of the chunk to its last, so that the pages and cache lines of the previous row
+ * are still in the TLB and cache. After a whole row they would be evicted.
  */
 static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *stop)
 {
@@ -206,7 +206,7 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_undeclared;
 	group->dims = op->dims;
 
-	/* Tiny ones are worth it: there is only one row. */
+	/* A fast path for tiny ones: there is only one row. */
 	if (element->total == length) {
 		run_groups(runner, first, end, stop);
 		return;
@@ -274,8 +274,8 @@ static void locate(struct salvo_trap *trap)
 }
 
 /*
- * The work-group and number of the items that were found. In a strip they may be of a work-group
- * that follows. The program may have told anything.
+ * Converts the indices that were found to a work-group and item. In a strip that may be a later
+ * work-group. The program's table is untrusted.
  */
 static void place_items(struct salvo_runner *runner)
 {
@@ -298,10 +298,10 @@ static void place_items(struct salvo_runner *runner)
 }
 
 /*
- * Says more of a fault than the trap could see. Which of the items of a group without
- * barriers it was is known to the kernel alone, but for a group of one.
+ * Adds what the trap cannot know. In a group without barriers only the program's table tells
+ * the item, unless it is a group of one.
  */
-static void explain(struct salvo_runner *runner)
+static void complete_fault(struct salvo_runner *runner)
 {
 	const struct salvo_op_dispatch *op = runner->chunk.element->op;
 	const struct salvo_group *group = &runner->group;
@@ -340,6 +340,6 @@ bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk 
 	if (!salvo_fiber_call(&runner->trap.saved, run_chunk, &run))
 		return true;
 	salvo_asan_frames_were_left();
-	explain(runner);
+	complete_fault(runner);
 	return false;
 }

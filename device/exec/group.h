@@ -14,7 +14,7 @@
 #include "salvo_kernel.h"
 #include "trap.h"
 
-/* Without access between any two allocations of units; a page would be gone past too easily. */
+/* Inaccessible memory between allocations of units; an index easily skips a single page. */
 #define SALVO_GUARD_BYTES	(64u << 10)
 
 /**
@@ -29,13 +29,13 @@ struct salvo_runner {
 	struct salvo_trap trap;
 	/** @chunk: The items of the work element that are run. */
 	struct salvo_gcq_chunk chunk;
-	/** @at: The one that is running. */
+	/** @at: The one that runs. */
 	volatile uint32_t at;
-	/** @found: Which of the items of a group without barriers faulted. */
+	/** @found: Which item of a group without barriers faulted. */
 	struct salvo_items_found found;
 	/** @item: As in struct salvo_fault_regs. */
 	uint32_t item;
-	/** @memory: Local memory, private memory and signal stack, with guard pages between. */
+	/** @memory: Local memory, private memory and signal stack, with guards between. */
 	uint8_t *memory;
 	/** @stack, @stack_bytes: Of the unit's thread, where items without barriers run. */
 	uint8_t *stack;
@@ -44,7 +44,7 @@ struct salvo_runner {
 };
 
 /**
- * salvo_runner_init() - Allocate all memory that a unit ever needs (M5 of CN102576314).
+ * salvo_runner_init() - Allocate all memory of a unit (M5 of CN102576314).
  *
  * Return: 0 or -ENOMEM.
  */
@@ -52,13 +52,13 @@ int salvo_runner_init(struct salvo_runner *runner);
 void salvo_runner_fini(struct salvo_runner *runner);
 
 /**
- * salvo_runner_attach() - The calling thread is the unit.
+ * salvo_runner_attach() - Make the calling thread the unit.
  */
 void salvo_runner_attach(struct salvo_runner *runner);
 
 /**
  * salvo_runner_run() - Run the items of a chunk, one after the other.
- * @stop: Give up between two items when it is not zero.
+ * @stop: Stop between two items when it is not zero.
  *
  * Return: true, or false if one faulted: @trap, @at and @item say how and which.
  */

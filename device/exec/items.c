@@ -2,17 +2,17 @@
 /*
  * items.c - which work-item of a compiled kernel faulted
  *
- * The compiler leaves a table with each program (struct salvo_items) that tells where the
- * index of the work-item lies that an instruction works for: an expression on registers and the
- * stack, as debuggers use them. It is looked at after a fault only, so it costs nothing
- * before (M6 of CN102576314).
+ * The compiler adds a table to each program (struct salvo_items). For each instruction it has
+ * expressions on registers and the stack, like those of debug information, that compute the
+ * index of the work-item. It is read after a fault only, so it costs nothing
+ * otherwise (M6 of CN102576314).
  *
- * An instruction of several lanes may have faulted for any of them. That of a row touches
- * memory side by side, and the lane follows from the address.
+ * An instruction of several vector lanes may have faulted for any of them. If the lanes access
+ * adjacent memory, the lane follows from the address.
  *
- * The program is not trusted. The search ends whatever the table holds, and what it tells is no
- * more than three numbers, which the caller holds against the work-group; addresses in it are
- * followed blindly, so the caller catches faults.
+ * The program is untrusted. The search terminates whatever the table holds, and its result is
+ * three numbers, which the caller checks against the work-group. Addresses in it are
+ * followed unchecked, so the caller handles faults.
  */
 #include "items.h"
 
@@ -177,7 +177,7 @@ static const struct salvo_items *table_of(const void *entry)
 	return (const struct salvo_items *)table;
 }
 
-/* What the last point up to @pc says, NULL for nothing. */
+/* The place of the last point up to @pc, or NULL. */
 static const struct salvo_item_place *find_place(const struct salvo_items *items, uint64_t pc)
 {
 	const uint64_t at = pc - ((uintptr_t)items + items->code);
@@ -197,7 +197,7 @@ static const struct salvo_item_place *find_place(const struct salvo_items *items
 	return &places_of(items)[points[low - 1].place];
 }
 
-/* Which lane of a row was it that touched @address? */
+/* Which lane of a row accessed @address? */
 static bool find_lane(const struct salvo_item_place *place, const struct salvo_machine *machine,
 		      uint64_t address, uint64_t *lane)
 {

@@ -11,7 +11,7 @@
 #include "salvo_kernel.h"
 
 /**
- * struct salvo_machine - A thread as a signal found it.
+ * struct salvo_machine - Registers of a thread at a signal.
  */
 struct salvo_machine {
 	uint64_t pc;
@@ -20,23 +20,23 @@ struct salvo_machine {
 };
 
 /**
- * struct salvo_items_found - The work-item, or work-items that lie side by side in a row.
+ * struct salvo_items_found - A work-item, or one of several that are adjacent in a row.
  */
 struct salvo_items_found {
 	/** @at: Indices of the first, as struct salvo_item_place has them. */
 	uint64_t at[3];
-	/** @count: It is one of so many; 0 if nothing is known. */
+	/** @count: It is one of so many; 0 if unknown. */
 	uint32_t count;
 	/** @table: The program has a table. */
 	bool table;
 };
 
 /**
- * salvo_items_find() - Whom did the instruction work for that faulted?
- * @entry: Of the kernel. What stands there, and in the table, may be anything.
- * @address: That it touched, or 0 if that is not known.
+ * salvo_items_find() - Find the work-item of the instruction that faulted.
+ * @entry: Of the kernel. The memory there, and the table, are untrusted.
+ * @address: Address of the access, or 0 if unknown.
  *
- * May touch any address that the program makes it touch, so the caller is ready for faults.
+ * Follows addresses of the program, so the caller handles faults.
  */
 void salvo_items_find(const void *entry, const struct salvo_machine *machine, uint64_t address,
 		      struct salvo_items_found *found);

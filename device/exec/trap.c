@@ -7,16 +7,16 @@
  * inside a kernel, the handler notes what happened and makes the thread go on in
  * salvo_fiber_escape(), so that salvo_fiber_call() returns with an error. A
  * kernel holds no lock and owns nothing, so it can be left at any instruction.
- * Any other signal goes to the handler that was there before, as if there were no GPU. One
- * that the application installs later takes the place of ours, and stays.
+ * Any other signal is forwarded to the previous handler. A handler
+ * that the application installs later replaces ours, and stays.
  *
- * A kernel that never ends is left in the same way: a reset or a kill sends the units
- * a signal of our own, and those whose job has been given up obey.
+ * A kernel that never ends is left in the same way: a reset or a kill sends SIGURG to the units,
+ * and those whose job was killed leave their kernel.
  *
- * The handler runs on an alternate stack, as the kernel may have run over its
- * own (M6 of CN102576314). When it is done the thread has that stack to itself, and goes on
- * there with salvo_trap.locate(), while the kernel's stack is as it was. That may touch what the
- * kernel's program says, so it is caught as the kernel is; then the first fault counts.
+ * The handler runs on an alternate stack, as the kernel may have overrun its
+ * own (M6 of CN102576314). After it has returned the thread continues on that stack
+ * in salvo_trap.locate(), while the kernel's stack is unchanged. That function follows addresses of
+ * the kernel's program, so its faults are caught too; then the first fault counts.
  */
 #include "trap.h"
 
@@ -29,7 +29,7 @@
 #include "fiber.h"
 #include "salvo_hw.h"
 
-/* SIGURG is ignored where nobody handles it, so it does no harm when it comes too late. */
+/* SIGURG is ignored by default, so it does no harm if it comes too late. */
 #define STOP_SIGNAL SIGURG
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS,
@@ -42,7 +42,7 @@ static struct sigaction previous[SIGNALS];
 
 static __thread struct salvo_trap *own __attribute__((tls_model("initial-exec")));
 
-/* Ours blocks all signals; the one that was there before may wait for one, or leave by a jump. */
+/* Our handler blocks all signals; the previous one may wait for one, or leave by a jump. */
 static void block_for(const struct sigaction *action, int signal, const ucontext_t *interrupted)
 {
 	sigset_t blocked, before;
@@ -62,7 +62,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 
 	for (i = 0; signals[i] != signal; i++)
 		;
-	/* Not so what an instruction causes: no system ignores that. */
+	/* A signal that an instruction causes cannot be ignored. */
 	if (previous[i].sa_handler == SIG_IGN && info->si_code <= 0)
 		return;
 	block_for(&previous[i], signal, context);
@@ -71,18 +71,18 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	} else if (previous[i].sa_handler != SIG_DFL && previous[i].sa_handler != SIG_IGN) {
 		previous[i].sa_handler(signal);
 	} else if (signal != STOP_SIGNAL) {
-		/* The instruction runs again and has the effect it had without us. */
+		/* The instruction is restarted and has its default effect. */
 		sigaction(signal, &previous[i], NULL);
-		/* One that was sent comes again only if it is sent again. */
+		/* A signal that was sent does not come again by itself. */
 		if (info->si_code <= 0)
 			raise(signal);
 	}
 }
 
-/* Exceptions of the processor that come as other things than what they are */
+/* Exceptions of the processor */
 #define EXCEPTION_PROTECTION 13
 
-/* Is there an instruction that only an operating system may run? */
+/* Is there a privileged instruction? */
 static bool is_privileged(const uint8_t *at)
 {
 	switch (*at) {
@@ -94,7 +94,7 @@ static bool is_privileged(const uint8_t *at)
 	case 0xfb:		/* sti */
 	case 0xcd:		/* int n, without a gate */
 		return true;
-	case 0x0f:		/* of systems: descriptor tables, control registers, MSRs */
+	case 0x0f:		/* descriptor tables, control registers, MSRs */
 		return at[1] <= 0x01 || (at[1] >= 0x06 && at[1] <= 0x09) ||
 		       (at[1] >= 0x20 && at[1] <= 0x23) || at[1] == 0x30 || at[1] == 0x32;
 	default:
@@ -102,7 +102,7 @@ static bool is_privileged(const uint8_t *at)
 	}
 }
 
-/* A protection fault does not tell the address: it was a wild one that cannot exist, or none. */
+/* A protection fault reports no address: it was not canonical, or there was none. */
 static void note_protection(struct salvo_trap *trap, const greg_t *gregs)
 {
 	const bool privileged = is_privileged((const uint8_t *)(uintptr_t)gregs[REG_RIP]);
@@ -124,13 +124,13 @@ static void note_page(struct salvo_trap *trap, const siginfo_t *info, const greg
 		trap->access = error & 2 ? SALVO_ACCESS_WRITE : SALVO_ACCESS_READ;
 }
 
-/* In the order of the numbers that DWARF gives them. */
+/* In the order of their DWARF numbers */
 static const int registers[SALVO_ITEM_REGISTERS] = {
 	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
 	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
-/* On the alternate stack, outside of any handler. */
+/* Runs on the alternate stack, outside of the handler. */
 static void locate(struct salvo_trap *trap)
 {
 	trap->locate(trap);
@@ -141,7 +141,7 @@ static void locate(struct salvo_trap *trap)
 
 #define EFLAGS_DIRECTION 0x400
 
-/* The thread goes on in locate(). */
+/* The thread continues in locate(). */
 static void start_locate(struct salvo_trap *trap, greg_t *gregs)
 {
 	unsigned int i;
@@ -170,7 +170,7 @@ static void handler(int signal, siginfo_t *info, void *context)
 	struct salvo_trap *trap = own;
 	ucontext_t *user = context;
 	greg_t *gregs = user->uc_mcontext.gregs;
-	/* From salvo_trap_stop(). What was sent to the whole process is the application's. */
+	/* Sent by salvo_trap_stop(); to the whole process: the application's. */
 	const bool stop = trap && signal == STOP_SIGNAL && info->si_code == SI_TKILL;
 
 	if (stop && (!trap->armed || !atomic_load(trap->given_up)))
@@ -214,7 +214,7 @@ void salvo_traps_get(void)
 	};
 	unsigned int i;
 
-	/* One at a time: the handler is left for good only by its own return. */
+	/* Not nested: the handler always returns. */
 	sigfillset(&action.sa_mask);
 	pthread_mutex_lock(&lock);
 	if (!users++)
@@ -237,7 +237,7 @@ void salvo_traps_put(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* No more than one system call, which a sandbox allows. */
+/* One system call, which the sandbox allows. */
 void salvo_trap_stop(const struct salvo_trap *trap)
 {
 	syscall(SYS_tgkill, trap->process, trap->thread, STOP_SIGNAL);

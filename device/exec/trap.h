@@ -16,29 +16,29 @@
  * struct salvo_trap - What a unit's thread needs to leave a kernel that faulted.
  */
 struct salvo_trap {
-	/** @process, @thread: That it catches for. */
+	/** @process, @thread: Ids of the unit's thread. */
 	pid_t process;
 	pid_t thread;
-	/** @saved: Of salvo_fiber_call(), to escape to. */
+	/** @saved: Set by salvo_fiber_call(), for salvo_fiber_escape(). */
 	void *saved;
 	/** @armed: The thread is inside a kernel. */
 	volatile bool armed;
-	/** @given_up: Not zero when the kernel may be left by salvo_trap_stop(). */
+	/** @given_up: Not zero if salvo_trap_stop() may stop the kernel. */
 	const _Atomic uint32_t *given_up;
 	/** @kind: SALVO_FAULT_*; SALVO_FAULT_NONE if it was stopped. */
 	uint32_t kind;
 	/** @access: SALVO_ACCESS_* that was tried, or 0. */
 	uint32_t access;
-	/** @address: That was touched, or of the instruction. */
+	/** @address: Address of the access, or of the instruction. */
 	uint64_t address;
 	/**
-	 * @locate: Finds out more about a fault, from @machine and what is still on the kernel's
-	 * stack. A fault of its own ends it.
+	 * @locate: Finds the work-item of a fault, from @machine and the kernel's stack. Ended by
+	 * a fault of its own.
 	 */
 	void (*locate)(struct salvo_trap *trap);
-	/** @locating: It is @locate that runs. */
+	/** @locating: @locate runs. */
 	volatile bool locating;
-	/** @machine: As the fault found it. */
+	/** @machine: State at the fault. */
 	struct salvo_machine machine;
 	/** @stack_end: Of the alternate stack. */
 	uint8_t *stack_end;
@@ -51,13 +51,13 @@ void salvo_traps_get(void);
 void salvo_traps_put(void);
 
 /**
- * salvo_trap_attach() - From now on @trap catches for the calling thread.
+ * salvo_trap_attach() - Handle faults of the calling thread with @trap.
  * @stack, @bytes: Alternate stack for the handler.
  */
 void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes);
 
 /**
- * salvo_trap_stop() - Make a thread leave the kernel that it is inside, if that was given up.
+ * salvo_trap_stop() - Make a thread leave its kernel, if @given_up says so.
  *
  * Needs the handlers of salvo_traps_get().
  */

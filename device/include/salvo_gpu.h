@@ -2,11 +2,10 @@
 /*
  * salvo_gpu.h - libsalvogpu: the GPU as a library
  *
- * One struct salvo_gpu is one GPU. Its owner provides the registers' memory,
- * VRAM and system memory, and is called back for interrupts; the
- * rest is what salvo_hw.h says: the owner (libuser/soft in an application, or
- * link_pci for a guest's driver) writes registers and ring entries and rings
- * doorbells.
+ * One struct salvo_gpu is one GPU. Its owner provides the memory of registers,
+ * VRAM and system memory, and a callback for interrupts. Everything else follows
+ * salvo_hw.h: the owner (libuser/soft in an application, link_pci.c for a guest's driver)
+ * writes registers and ring entries and rings doorbells.
  */
 #ifndef SALVO_GPU_H
 #define SALVO_GPU_H
@@ -24,32 +23,32 @@ struct salvo_regs;
 /* Enough for every message of a function with a @why */
 #define SALVO_GPU_WHY	160u
 
-/* Address spaces are processes of their own, in a sandbox. Needs libseccomp. */
+/* Each address space is a process of its own, in a sandbox. Needs libseccomp. */
 extern const struct salvo_isolation salvo_processes;
 
 /*
- * The window for system memory, past VRAM, and the guards before VRAM and after the
- * window, which nothing may use: a kernel's access just past either end must fault.
- * Who gives @va_base has reserved addresses for all of these.
+ * The window for system memory, behind VRAM, and the guards before VRAM and behind the
+ * window, which stay unmapped: a kernel's access just past either end faults.
+ * A caller that sets @va_base has reserved addresses for all of these.
  */
 #define SALVO_GPU_WINDOW_BYTES	(4ull << 30)
 #define SALVO_GPU_GUARD_BYTES	(1ull << 20)
 
 /**
- * struct salvo_gpu_config - What a GPU is made of.
+ * struct salvo_gpu_config - Parameters of a GPU.
  */
 struct salvo_gpu_config {
 	/** @regs: SALVO_REGS_BYTES of zeroed memory for the registers. */
 	struct salvo_regs *regs;
 	/** @vram_fd: File that holds VRAM; the GPU maps it itself, at GPU addresses. */
 	int vram_fd;
-	/** @vram_offset: Where VRAM starts in it; also told in the registers. */
+	/** @vram_offset: Where VRAM starts in it; also in the registers. */
 	uint64_t vram_offset;
 	/** @vram_bytes: Size of VRAM, whole pages. */
 	uint64_t vram_bytes;
-	/** @va_base: Wanted GPU address of VRAM, or 0 for any. */
+	/** @va_base: GPU address of VRAM, or 0 for any. */
 	uint64_t va_base;
-	/** @units: Execution units, or 0 for one for each core we may run on. */
+	/** @units: Execution units, or 0 for one for each core that the process may run on. */
 	unsigned int units;
 	/**
 	 * @topology: Units and nodes instead of those of the machine, as
@@ -60,28 +59,28 @@ struct salvo_gpu_config {
 	/** @generation: For the register. */
 	uint32_t generation;
 	/**
-	 * @system_base: System memory: system address 0 is here. NULL with
+	 * @system_base: Address of system address 0. NULL with
 	 * @system_bytes 0 means that system addresses are pointers of this
 	 * process (the embedded GPU) and are not bounded.
 	 */
 	void *system_base;
 	/** @system_bytes: Size of system memory. */
 	uint64_t system_bytes;
-	/** @system_fd: File whose first @system_bytes these are, for BIND_SYSTEM; unused with 0. */
+	/** @system_fd: Holds system memory, for BIND_SYSTEM; unused if @system_bytes is 0. */
 	int system_fd;
 	/**
 	 * @contain_faults: A fault in a kernel (SIGSEGV, SIGBUS, SIGFPE, SIGILL
-	 * on a unit) fails its batch. If not set the process gets the signal, as
-	 * a debugger or the application's own handlers want it. It also lets a
-	 * reset leave a kernel that never ends (with SIGURG); else a reset waits
-	 * for the work-groups that run.
+	 * on a unit) fails its batch. If not set the process gets the signal, for
+	 * a debugger or the application's own handlers. It also lets a
+	 * reset or kill stop a kernel that never ends (with SIGURG); otherwise a reset waits
+	 * for running work-groups.
 	 */
 	bool contain_faults;
 	/**
-	 * @isolation: NULL: the units are threads of this process, and what one address
-	 * space has bound all kernels can reach. &salvo_processes: each address space is
+	 * @isolation: NULL: the units are threads of this process, and a kernel can access
+	 * what any address space has bound. &salvo_processes: each address space is
 	 * a process that sees its own memory only; @system_base is not NULL, and @regs is
-	 * whole pages. The process that creates such a GPU had better have no threads yet.
+	 * whole pages. The process that creates such a GPU should have no threads yet.
 	 */
 	const struct salvo_isolation *isolation;
 	/**
@@ -91,9 +90,9 @@ struct salvo_gpu_config {
 	 */
 	void (*interrupt)(void *cookie, unsigned int vector);
 	/**
-	 * @lost: Called by a thread of the GPU when the host has ended what makes processes: no
-	 * batch can run any more. With @isolation only; may be NULL. What is in flight fails when
-	 * it returns.
+	 * @lost: Called by a thread of the GPU when the zygote has died: no further
+	 * batch can run. With @isolation only; may be NULL. When it returns, batches in flight
+	 * fail.
 	 */
 	void (*lost)(void *cookie);
 	/** @cookie: Handed to @interrupt and @lost. */
@@ -101,16 +100,16 @@ struct salvo_gpu_config {
 };
 
 /**
- * salvo_gpu_create() - Start a GPU: its units run, its registers are valid.
+ * salvo_gpu_create() - Start a GPU. Its registers are valid on return.
  * @config: Copied.
  * @out: The GPU; destroy it with salvo_gpu_destroy().
  *
- * Return: 0, or -EINVAL (a field makes no sense), -ENOMEM, -EAGAIN (no threads).
+ * Return: 0, or -EINVAL (a field is invalid), -ENOMEM, -EAGAIN (no threads).
  */
 int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out);
 
 /**
- * salvo_gpu_destroy() - Stop the units and free everything. Batches in flight are given up.
+ * salvo_gpu_destroy() - Stop the units and free everything. Batches in flight are killed.
  * @gpu: May be NULL.
  */
 void salvo_gpu_destroy(struct salvo_gpu *gpu);
@@ -121,21 +120,21 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu);
  * @doorbell: Which.
  *
  * Reads new ring entries, fetches and parses their packets and starts their
- * work in the calling thread, then returns without waiting for the work. May be
- * called from any thread.
+ * work in the calling thread, and does not wait for the work. Publication: the packets may run,
+ * and their fences may have moved, before it returns. Any thread may call it.
  */
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
 
 /**
- * salvo_gpu_poll() - End batches that processes of address spaces are done with.
+ * salvo_gpu_poll() - Retire batches that processes of address spaces have completed.
  * @gpu: The GPU.
- * @stay: The caller will call again in a moment, so that nobody else need wake up for that.
+ * @stay: The caller will soon call again, so that no other thread need be woken meanwhile.
  *
- * The GPU does it by itself; this is for a thread that is awake and waits, as it would be
- * woken later or has just rung a doorbell. May be called from any thread.
+ * The GPU does this by itself. The call saves a wake-up if the caller is awake anyway, for
+ * example after a doorbell. Any thread may call it.
  *
- * Return: whether there are more on their way. Then a caller that said it would stay has to
- * call again, at last without @stay.
+ * Return: whether more are in flight. Then a caller that set @stay has to
+ * call again, the last time without @stay.
  */
 bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay);
 
@@ -147,7 +146,7 @@ struct salvo_gpu_mapping {
 	uint32_t asid;
 	/** @access: SALVO_ACCESS_READ, and SALVO_ACCESS_WRITE if writable; never EXEC. */
 	uint32_t access;
-	/** @address: Where: in the window past VRAM, page aligned; nothing else is there. */
+	/** @address: GPU address in the window behind VRAM, page aligned and unused. */
 	uint64_t address;
 	/** @size: Bytes, whole pages. */
 	uint64_t size;
@@ -158,18 +157,18 @@ struct salvo_gpu_mapping {
 };
 
 /**
- * salvo_gpu_map_fd() - Show pages of a file; an UNBIND packet hides them.
+ * salvo_gpu_map_fd() - Bind pages of a file; an UNBIND packet unbinds them.
  * @gpu: A GPU whose system addresses are pointers; others take BIND_SYSTEM.
- * @mapping: What, where.
+ * @mapping: What, and where.
  *
- * For memory that is not the GPU's own: a memfd, or a dma-buf of another device.
+ * For a memfd, or a dma-buf of another device.
  *
- * Return: 0, or -EINVAL: a field makes no sense, the place is taken, or the file cannot be mapped.
+ * Return: 0, or -EINVAL: a field is invalid, the range is in use, or the file cannot be mapped.
  */
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
 
 /**
- * salvo_gpu_heartbeat() - Count one heartbeat in the registers, and go on with what is under way.
+ * salvo_gpu_heartbeat() - Count a heartbeat in the registers, and continue kills and late fences.
  * @gpu: The GPU.
  */
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
@@ -252,19 +251,19 @@ struct salvo_gpu_span {
 };
 
 /**
- * struct salvo_gpu_recording - What the units ran, for pictures of units against time.
+ * struct salvo_gpu_recording - What the units ran, for timelines.
  */
 struct salvo_gpu_recording {
-	/** @spans: Room for @capacity of them. A unit writes those that it took from @next. */
+	/** @spans: Array of @capacity. A unit writes those that it claimed from @next. */
 	struct salvo_gpu_span *spans;
 	/** @capacity: Of @spans. */
 	uint32_t capacity;
-	/** @next: Spans so far; may go beyond @capacity, then some are missing. */
+	/** @next: Number of spans so far; those beyond @capacity were dropped. */
 	_Atomic uint32_t next;
 };
 
 /**
- * salvo_gpu_record() - Record from the next chunk on what each unit runs.
+ * salvo_gpu_record() - Record what each unit runs, from its next chunk on.
  * @gpu: The GPU.
  * @recording: Must live as long as the GPU. NULL stops it.
  */

@@ -24,11 +24,11 @@
  * for any of them; the driver asks for nothing else before, but it may reset.
  *
  * Memory: a GPU address of VRAM is @va_base plus the offset in VRAM, in every
- * address space. Address spaces differ in what they may see: a BIND command shows
- * a range with its access rights to one address space, UNBIND hides it. Past VRAM,
- * up to @va_base + @va_bytes, lies the window for system memory: BIND_SYSTEM shows
- * pages of the guest's memory there, at any place the driver likes. Two address
- * spaces may use the same place for the same pages only.
+ * address space. Address spaces differ in what they have bound: BIND makes a range
+ * accessible to one address space, with access rights, and UNBIND undoes it. Behind VRAM,
+ * up to @va_base + @va_bytes, lies the window for system memory: BIND_SYSTEM maps
+ * pages of the guest's memory there, at an address that the driver chooses. Two address
+ * spaces may use the same address for the same pages only.
  */
 #ifndef SALVO_HW_H
 #define SALVO_HW_H
@@ -99,17 +99,17 @@ struct salvo_ring_regs {
 
 /* Kinds of faults in the fault record */
 #define SALVO_FAULT_NONE	0
-#define SALVO_FAULT_RING	1	/* a ring's registers or an entry make no sense */
+#define SALVO_FAULT_RING	1	/* a ring's registers or an entry are invalid */
 #define SALVO_FAULT_DMA		2	/* system address outside the guest's memory */
 #define SALVO_FAULT_PACKET	3	/* packet refused by the command processor */
-#define SALVO_FAULT_PAGE	4	/* a kernel touched what its address space does not show */
-#define SALVO_FAULT_KERNEL	5	/* any other way that a kernel cannot go on */
-#define SALVO_FAULT_STACK	6	/* a work-item ran over its private memory */
-#define SALVO_FAULT_LOCAL	7	/* a work-item ran out of local memory */
+#define SALVO_FAULT_PAGE	4	/* a kernel accessed memory that is not bound */
+#define SALVO_FAULT_KERNEL	5	/* any other error of a kernel */
+#define SALVO_FAULT_STACK	6	/* a work-item overran its private memory */
+#define SALVO_FAULT_LOCAL	7	/* a work-item overran local memory */
 #define SALVO_FAULT_ARITHMETIC	8	/* division by zero or overflow of one */
 #define SALVO_FAULT_INSTRUCTION	9	/* illegal or privileged instruction */
 #define SALVO_FAULT_BARRIER	10	/* a barrier that not all work-items of the group reached */
-#define SALVO_FAULT_SYSCALL	11	/* a kernel called the operating system */
+#define SALVO_FAULT_SYSCALL	11	/* a kernel made a system call */
 
 /* struct salvo_fault_regs.item */
 #define SALVO_FAULT_MORE_SHIFT	16
@@ -140,7 +140,7 @@ struct salvo_fault_regs {
 	__u32 access;
 	/**
 	 * @item: Bits 0 to 15: linear number of the work-item in its group. Bits 16 to 31: zero, or
-	 * it may as well have been one of so many that follow it in the row. ~0 if unknown.
+	 * the number of items after it in the row that may be meant as well. ~0 if unknown.
 	 */
 	__u32 item;
 	/** @nearest: Page faults: range bound in the address space that is nearest to @address. */
@@ -152,11 +152,11 @@ struct salvo_fault_regs {
 };
 
 /* struct salvo_unit_regs.state */
-#define SALVO_UNIT_IDLE		0	/* looks for work, or sleeps */
+#define SALVO_UNIT_IDLE		0	/* polls for work, or sleeps */
 #define SALVO_UNIT_BUSY		1	/* runs work-groups */
 
 /**
- * struct salvo_unit_regs - What an execution unit does; a hint, without a lock.
+ * struct salvo_unit_regs - What an execution unit does; a hint that may be inconsistent.
  */
 struct salvo_unit_regs {
 	/** @state: SALVO_UNIT_*. */
@@ -255,8 +255,8 @@ struct salvo_regs {
 #define SALVO_RING_IRQ		(1u << 0)	/* SALVO_VECTOR_FENCE when the fence retires */
 
 /*
- * Priority of a packet's work against that of other contexts: a unit that comes to the
- * end of a chunk of work-groups goes on with the highest priority that has work for it.
+ * Priority of a packet's work against that of other contexts: a unit that has finished a
+ * chunk of work-groups takes the next from the highest priority that has work for it.
  */
 #define SALVO_PRIORITY_LOW	(-1)
 #define SALVO_PRIORITY_NORMAL	0
@@ -391,7 +391,7 @@ struct salvo_op {
 	__u16 code;
 	/** @bytes: Length of the command with this head, a multiple of 8. */
 	__u16 bytes;
-	/** @index: Place in the batch, from 0; zero for set-up, space and closing commands. */
+	/** @index: Position in the batch, from 0; zero for set-up, space and closing commands. */
 	__u32 index;
 };
 
@@ -580,7 +580,7 @@ struct salvo_op_timestamp {
 };
 
 /**
- * struct salvo_op_bind - BIND and UNBIND: show a range of VRAM, or hide what was bound in a range.
+ * struct salvo_op_bind - BIND and UNBIND: bind a range of VRAM, or unbind what was bound in a range.
  */
 struct salvo_op_bind {
 	/** @op: Head. */
@@ -596,12 +596,12 @@ struct salvo_op_bind {
 };
 
 /**
- * struct salvo_op_bind_system - BIND_SYSTEM: show pages of system memory past VRAM.
+ * struct salvo_op_bind_system - BIND_SYSTEM: bind pages of system memory behind VRAM.
  *
- * UNBIND hides them.
+ * UNBIND unbinds them.
  *
  * A buffer whose pages are scattered takes several, back to back in the window; one
- * UNBIND may hide them all. Refused if system memory is not a file (the embedded GPU).
+ * UNBIND may unbind them all. Refused if system memory is not a file (the embedded GPU).
  */
 struct salvo_op_bind_system {
 	/** @op: Head. */
@@ -610,7 +610,7 @@ struct salvo_op_bind_system {
 	__u64 address;
 	/** @size: Bytes, whole pages. */
 	__u64 size;
-	/** @system: System address of the first page; @size bytes follow each other there. */
+	/** @system: System address of the first page; @size bytes are contiguous there. */
 	__u64 system;
 	/** @access: SALVO_ACCESS_READ, SALVO_ACCESS_WRITE or both; never EXEC. */
 	__u32 access;
@@ -619,7 +619,7 @@ struct salvo_op_bind_system {
 };
 
 /**
- * struct salvo_op_space_end - Forget the whole address space.
+ * struct salvo_op_space_end - Unbind everything and free the address space.
  */
 struct salvo_op_space_end {
 	/** @op: Head. */
