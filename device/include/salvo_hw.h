@@ -580,7 +580,7 @@ struct salvo_op_timestamp {
 };
 
 /**
- * struct salvo_op_bind - BIND and UNBIND: bind a range of VRAM, or unbind what was bound in a range.
+ * struct salvo_op_bind - BIND and UNBIND: bind a range of VRAM, or unbind what was bound there.
  */
 struct salvo_op_bind {
 	/** @op: Head. */

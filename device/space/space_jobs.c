@@ -68,7 +68,7 @@ static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 	return (int64_t)(at % SALVO_BLOCK_PACKETS);
 }
 
-/* A unit handles the doorbell and runs the batch; if all are busy the process's main thread does. */
+/* A sleeping unit handles the doorbell, or the main thread of the process if all are busy. */
 void salvo_space_ring(struct salvo_space *space)
 {
 	const struct salvo_queues *queues = &space->spaces->gpu->queues;
