@@ -9,12 +9,12 @@
 
 #include <pthread.h>
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static unsigned int generation;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static unsigned int fork_generation;
 
 static void in_child(void)
 {
-	generation++;
+	fork_generation++;
 }
 
 static void install(void)
@@ -24,6 +24,6 @@ static void install(void)
 
 unsigned int salvo_fork_generation(void)
 {
-	pthread_once(&once, install);
-	return generation;
+	pthread_once(&fork_once, install);
+	return fork_generation;
 }

@@ -10,16 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument.h"
 #include "bo.h"
 #include "image.h"
-#include "kernel.h"
 
 #define MAX_SIDE	(1u << 16)
 #define SAMPLER_BITS	0x3fu
 
 struct salvo_image {
 	struct salvo_bo *bo;
+	/** @owner: @bo is destroyed with the image. */
+	bool owner;
 	struct salvo_image_view view;
+	/** @extent: Bytes from @view.address on. */
+	uint64_t extent;
 };
 
 /* Bytes of a pixel, 0 for a format that does not exist. */
@@ -104,6 +108,15 @@ int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_vi
 	return 0;
 }
 
+/* Bytes from the first pixel to the end of the last; the last row has no padding. */
+static uint64_t image_extent(const struct salvo_image_view *view)
+{
+	const uint64_t slices = view->layers ? view->layers : view->depth;
+
+	return (slices - 1) * view->slice_pitch + (view->height - 1) * view->row_pitch +
+	       (uint64_t)view->width * pixel_bytes(view->order, view->type);
+}
+
 int salvo_image_create(struct salvo_device *device, const struct salvo_image_info *info,
 		       uint32_t flags, struct salvo_image **out)
 {
@@ -122,7 +135,37 @@ int salvo_image_create(struct salvo_device *device, const struct salvo_image_inf
 		free(image);
 		return err;
 	}
+	image->owner = true;
 	image->view.address = image->bo->address;
+	image->extent = image->bo->size;
+	*out = image;
+	return 0;
+}
+
+int salvo_image_create_from_bo(struct salvo_bo *bo, uint64_t offset,
+			       const struct salvo_image_info *info, struct salvo_image **out)
+{
+	struct salvo_image *image;
+	uint64_t bytes;
+	int err;
+
+	*out = NULL;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return -ENOMEM;
+	err = salvo_image_shape(info, &image->view, &bytes);
+	if (!err) {
+		image->extent = image_extent(&image->view);
+		if (offset % pixel_bytes(info->order, info->type) || offset > bo->size ||
+		    image->extent > bo->size - offset)
+			err = -EINVAL;
+	}
+	if (err) {
+		free(image);
+		return err;
+	}
+	image->bo = bo;
+	image->view.address = bo->address + offset;
 	*out = image;
 	return 0;
 }
@@ -131,7 +174,8 @@ void salvo_image_destroy(struct salvo_image *image)
 {
 	if (!image)
 		return;
-	salvo_bo_destroy(image->bo);
+	if (image->owner)
+		salvo_bo_destroy(image->bo);
 	free(image);
 }
 
@@ -164,29 +208,53 @@ static bool shape_fits(const char *type, const struct salvo_image_view *view)
 	return true;
 }
 
+int salvo_image_argument(const struct salvo_device *device, const struct salvo_kernel_info *info,
+			 unsigned int index, const struct salvo_image *image,
+			 struct salvo_region *region, const struct salvo_image_view **view)
+{
+	if (index >= info->note.arg_count || info->args[index].kind != SALVO_ARG_IMAGE || !image ||
+	    image->bo->device != device ||
+	    !shape_fits(info->text + info->args[index].type, &image->view))
+		return -EINVAL;
+	region->start = image->view.address;
+	region->end = image->view.address + image->extent;
+	*view = &image->view;
+	return 0;
+}
+
 int salvo_kernel_set_image(struct salvo_kernel *kernel, unsigned int index,
 			   const struct salvo_image *image)
 {
-	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
-	struct salvo_region *region;
+	const struct salvo_image_view *view;
+	struct salvo_region region;
 
-	if (!arg || arg->kind != SALVO_ARG_IMAGE || !image ||
-	    image->bo->device != kernel->device ||
-	    !shape_fits(kernel->info->text + arg->type, &image->view))
-		return -EINVAL;
-	region = &kernel->regions[kernel->slots[index]];
-	region->start = image->bo->address;
-	region->end = image->bo->address + image->bo->size;
-	salvo_kernel_store(kernel, index, &image->view);
+	if (salvo_image_argument(kernel->device, kernel->info, index, image, &region, &view))
+		return salvo_kernel_fail_argument(kernel, index, "%s given",
+						  !image ? "NULL" :
+						  image->bo->device != kernel->device ?
+						  "an image of another device" :
+						  image->view.layers ? "an array of images" :
+						  image->view.depth > 1 ? "an image of 3 dimensions" :
+						  image->view.height > 1 ?
+						  "an image of 2 dimensions" :
+						  "an image of 1 dimension");
+	kernel->regions[kernel->slots[index]].start = region.start;
+	kernel->regions[kernel->slots[index]].end = region.end;
+	salvo_kernel_store(kernel, index, view);
 	return 0;
+}
+
+bool salvo_sampler_is_valid(uint32_t sampler)
+{
+	return !(sampler & ~SAMPLER_BITS);
 }
 
 int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, uint32_t sampler)
 {
 	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
 
-	if (!arg || arg->kind != SALVO_ARG_SAMPLER || sampler & ~SAMPLER_BITS)
-		return -EINVAL;
+	if (!arg || arg->kind != SALVO_ARG_SAMPLER || !salvo_sampler_is_valid(sampler))
+		return salvo_kernel_fail_argument(kernel, index, "sampler 0x%x given", sampler);
 	salvo_kernel_store(kernel, index, &sampler);
 	return 0;
 }

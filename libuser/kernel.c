@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "salvo_hw.h"
+#include "argument.h"
 #include "bo.h"
 #include "device.h"
 #include "kernel.h"
@@ -90,7 +91,8 @@ int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
 	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
 
 	if (!arg || arg->kind != SALVO_ARG_VALUE || size != arg->size || !value)
-		return -EINVAL;
+		return salvo_kernel_fail_argument(kernel, index, "a value of %zu bytes given%s",
+						  size, value ? "" : ", at NULL");
 	salvo_kernel_store(kernel, index, value);
 	return 0;
 }
@@ -112,6 +114,21 @@ int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *b
 	return 0;
 }
 
+static int fail_buffer(struct salvo_kernel *kernel, unsigned int index, const struct salvo_bo *bo,
+		       uint64_t offset, uint64_t size)
+{
+	if (!bo)
+		return salvo_kernel_fail_argument(kernel, index,
+						  "a null pointer has no offset or size");
+	if (bo->device != kernel->device)
+		return salvo_kernel_fail_argument(kernel, index,
+						  "the buffer is of another device");
+	return salvo_kernel_fail_argument(kernel, index,
+					  "offset %llu and size %llu are outside %llu bytes",
+					  (unsigned long long)offset, (unsigned long long)size,
+					  (unsigned long long)bo->size);
+}
+
 int salvo_kernel_set_bo(struct salvo_kernel *kernel, unsigned int index,
 			struct salvo_bo *bo, uint64_t offset)
 {
@@ -123,47 +140,47 @@ int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 {
 	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
 	struct salvo_region *region;
-	int err;
 
 	if (!arg || !salvo_arg_is_pointer(arg) || arg->kind == SALVO_ARG_IMAGE)
-		return -EINVAL;
+		return salvo_kernel_fail_argument(kernel, index, "a buffer given");
 	region = &kernel->regions[kernel->slots[index]];
-	err = salvo_region_set(kernel->device, bo, offset, size, region);
-	if (!err)
-		salvo_kernel_store(kernel, index, &region->start);
-	return err;
+	if (salvo_region_set(kernel->device, bo, offset, size, region))
+		return fail_buffer(kernel, index, bo, offset, size);
+	salvo_kernel_store(kernel, index, &region->start);
+	return 0;
 }
 
 /*
  * Static local memory comes first. The sizes in notes and arguments are below 2^31, so a sum
  * that exceeds the GPU's local memory saturates and the dispatch is rejected.
  */
-static void place_locals(struct salvo_kernel *kernel)
+uint32_t salvo_locals_place(const struct salvo_kernel_info *info, uint8_t *args,
+			    const uint32_t *sizes)
 {
-	const struct salvo_note_kernel *note = &kernel->info->note;
-	uint64_t end = note->local_bytes, offset;
+	uint64_t end = info->note.local_bytes, offset;
 	unsigned int i;
 
-	for (i = 0; i < note->arg_count; i++) {
-		if (kernel->info->args[i].kind != SALVO_ARG_LOCAL || !kernel->set[i])
+	for (i = 0; i < info->note.arg_count; i++) {
+		if (info->args[i].kind != SALVO_ARG_LOCAL || !sizes[i])
 			continue;
 		offset = (end + SALVO_LOCAL_ALIGN - 1) & ~(uint64_t)(SALVO_LOCAL_ALIGN - 1);
-		memcpy(kernel->args + kernel->info->args[i].offset, &offset, sizeof(offset));
-		end = offset + kernel->local_sizes[i];
+		memcpy(args + info->args[i].offset, &offset, sizeof(offset));
+		end = offset + sizes[i];
 	}
-	kernel->local_size = end > UINT32_MAX ? UINT32_MAX : end;
+	return end > UINT32_MAX ? UINT32_MAX : end;
 }
 
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes)
 {
 	const struct salvo_note_arg *arg = salvo_kernel_argument(kernel, index);
-	const uint64_t nowhere = 0;
+	const uint64_t unplaced = 0;
 
 	if (!arg || arg->kind != SALVO_ARG_LOCAL || !bytes || bytes > INT32_MAX)
-		return -EINVAL;
+		return salvo_kernel_fail_argument(kernel, index,
+						  "%zu bytes of local memory given", bytes);
 	kernel->local_sizes[index] = bytes;
-	salvo_kernel_store(kernel, index, &nowhere);
-	place_locals(kernel);
+	salvo_kernel_store(kernel, index, &unplaced);
+	kernel->local_size = salvo_locals_place(kernel->info, kernel->args, kernel->local_sizes);
 	return 0;
 }
 
@@ -210,16 +227,32 @@ static void choose_group(const struct salvo_device_info *info, uint32_t flags,
 	}
 }
 
+int salvo_offset_check(const struct salvo_device *device, const struct salvo_kernel_info *info,
+		       const uint32_t offset[3])
+{
+	unsigned int d;
+
+	if (!(info->note.flags & SALVO_KERNEL_OFFSET) || !offset)
+		return -EINVAL;
+	for (d = 0; d < 3; d++)
+		if (offset[d] > device->info.max_items)
+			return -E2BIG;
+	return 0;
+}
+
 int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3])
 {
 	struct salvo_global_offset block = { .reserved = 0 };
-	unsigned int d;
+	const int err = salvo_offset_check(kernel->device, kernel->info, offset);
 
-	if (!(kernel->info->note.flags & SALVO_KERNEL_OFFSET) || !offset)
-		return -EINVAL;
-	for (d = 0; d < 3; d++)
-		if (offset[d] > kernel->device->info.max_items)
-			return -E2BIG;
+	if (err == -E2BIG)
+		return salvo_kernel_fail(kernel, err, "offset %u,%u,%u: at most %llu", offset[0],
+					 offset[1], offset[2],
+					 (unsigned long long)kernel->device->info.max_items);
+	if (err)
+		return salvo_kernel_fail(kernel, err,
+					 "kernel %.60s has no global offset (salvo-cc --global-offset)",
+					 kernel->name);
 	memcpy(block.first, offset, sizeof(block.first));
 	memcpy(kernel->args, &block, sizeof(block));
 	return 0;
@@ -228,7 +261,18 @@ int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group)
 {
-	return salvo_grid_set(kernel->device, kernel->info, dims, items, group, &kernel->grid);
+	const int err = salvo_grid_set(kernel->device, kernel->info, dims, items, group,
+				       &kernel->grid);
+	const uint32_t *required = kernel->info->note.required_group;
+
+	if (!err)
+		return 0;
+	if (required[0])
+		return salvo_kernel_fail(kernel, err, "grid: kernel %.60s requires a work-group of %u,%u,%u",
+					 kernel->name, required[0], required[1], required[2]);
+	return salvo_kernel_fail(kernel, err,
+				 err == -E2BIG ? "grid: over max_items or max_group_items, or the kernel needs more private memory than work-items of this group have" :
+						 "grid: must have 1 to 3 dimensions and no 0");
 }
 
 /* Private memory of a work-item must not overflow into its neighbour's (M7 of CN102576314). */

@@ -11,6 +11,9 @@
 #include "salvo.h"
 #include "hazard.h"
 
+/** define SALVO_KERNEL_ERROR_BYTES - Room for the message of salvo_kernel_error(). */
+#define SALVO_KERNEL_ERROR_BYTES 256
+
 /** define SALVO_LOCAL_ALIGN - Alignment of local memory and of each local argument. */
 #define SALVO_LOCAL_ALIGN 64u
 
@@ -60,6 +63,7 @@ struct salvo_kernel {
 	/** @local_size: Static and argument local memory together. */
 	uint32_t local_size;
 	struct salvo_grid grid;
+	char error[SALVO_KERNEL_ERROR_BYTES];
 };
 
 /** salvo_arg_is_pointer() - Does the argument refer to global or constant memory? */
@@ -85,6 +89,20 @@ void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const v
  */
 int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *bo,
 		     uint64_t offset, uint64_t size, struct salvo_region *region);
+
+/**
+ * salvo_locals_place() - Place the local arguments after each other.
+ * @args: The argument block to write the offsets to.
+ * @sizes: Of each local argument, 0 if it is not set.
+ *
+ * Return: Bytes of local memory in all, saturated.
+ */
+uint32_t salvo_locals_place(const struct salvo_kernel_info *info, uint8_t *args,
+			    const uint32_t *sizes);
+
+/** salvo_offset_check() - Check a global offset. Return: as salvo_kernel_set_offset(). */
+int salvo_offset_check(const struct salvo_device *device, const struct salvo_kernel_info *info,
+		       const uint32_t offset[3]);
 
 /** salvo_grid_set() - Check a grid for a kernel. Return: as salvo_kernel_set_grid(). */
 int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_info *info,

@@ -10,11 +10,14 @@
  * A batch in flight cannot be patched: its errors and profiles refer to the current commands.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "argument.h"
 #include "batch.h"
 #include "bo.h"
 #include "device.h"
+#include "image.h"
 #include "kernel.h"
 #include "print.h"
 
@@ -65,6 +68,151 @@ int salvo_batch_patch_value(struct salvo_batch *batch, unsigned int command, uns
 	return 0;
 }
 
+/* The place of an argument of @kind in the blob, or NULL with an error message. */
+static uint8_t *find_argument(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			      uint32_t kind, int *err)
+{
+	const struct drm_salvo_command *cmd = find_dispatch(batch, command, err);
+	const struct salvo_kernel_info *kernel;
+	char words[SALVO_ARGUMENT_WORDS];
+
+	if (!cmd)
+		return NULL;
+	kernel = batch->notes[command].kernel;
+	if (index < kernel->note.arg_count && kernel->args[index].kind == kind)
+		return batch->args + cmd->args_offset + kernel->args[index].offset;
+	salvo_argument_describe(kernel, index, words);
+	*err = salvo_batch_fail(batch, -EINVAL, "patch: kernel %.40s: %s",
+				batch->notes[command].name, words);
+	return NULL;
+}
+
+int salvo_batch_patch_sampler(struct salvo_batch *batch, unsigned int command,
+			      unsigned int index, uint32_t sampler)
+{
+	uint8_t *place;
+	int err;
+
+	place = find_argument(batch, command, index, SALVO_ARG_SAMPLER, &err);
+	if (!place)
+		return err;
+	if (!salvo_sampler_is_valid(sampler))
+		return salvo_batch_fail(batch, -EINVAL, "patch: there is no sampler 0x%x", sampler);
+	memcpy(place, &sampler, sizeof(sampler));
+	return 0;
+}
+
+/* The region of a pointer or image argument. */
+static struct salvo_region *region_of(struct salvo_batch *batch, unsigned int command,
+				      unsigned int index)
+{
+	const struct salvo_kernel_info *kernel = batch->notes[command].kernel;
+	unsigned int i, slot = 0;
+
+	for (i = 0; i < index; i++)
+		slot += salvo_arg_is_pointer(&kernel->args[i]);
+	return &batch->regions[batch->spans[command].first + slot];
+}
+
+int salvo_batch_patch_image(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			    const struct salvo_image *image)
+{
+	const struct salvo_image_view *view;
+	uint8_t *place;
+	int err;
+
+	place = find_argument(batch, command, index, SALVO_ARG_IMAGE, &err);
+	if (!place)
+		return err;
+	if (salvo_image_argument(batch->device, batch->notes[command].kernel, index, image,
+				 region_of(batch, command, index), &view))
+		return salvo_batch_fail(batch, -EINVAL,
+					"patch: argument %u: not an image of this device, or of other dimensions",
+					index);
+	memcpy(place, view, sizeof(*view));
+	salvo_batch_moved(batch);
+	return 0;
+}
+
+/* Sizes of the local arguments: each ends where the next one starts. */
+static void find_local_sizes(const struct salvo_kernel_info *kernel, const uint8_t *args,
+			     uint32_t end, uint32_t *sizes)
+{
+	unsigned int i = kernel->note.arg_count;
+	uint64_t offset;
+
+	while (i--) {
+		sizes[i] = 0;
+		if (kernel->args[i].kind != SALVO_ARG_LOCAL)
+			continue;
+		memcpy(&offset, args + kernel->args[i].offset, sizeof(offset));
+		sizes[i] = end - offset;
+		end = offset;
+	}
+}
+
+int salvo_batch_patch_local(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			    size_t bytes)
+{
+	const struct salvo_kernel_info *kernel;
+	struct drm_salvo_command *cmd;
+	uint32_t *sizes, local_size;
+	uint8_t *args;
+	int err;
+
+	if (!find_argument(batch, command, index, SALVO_ARG_LOCAL, &err))
+		return err;
+	cmd = &batch->commands[command];
+	kernel = batch->notes[command].kernel;
+	if (!bytes || bytes > batch->device->info.max_local_bytes)
+		return salvo_batch_fail(batch, bytes ? -E2BIG : -EINVAL,
+					"patch: %zu bytes of local memory, must be 1 to %u", bytes,
+					batch->device->info.max_local_bytes);
+	sizes = calloc(kernel->note.arg_count, sizeof(*sizes));
+	args = malloc(cmd->args_size);
+	if (!sizes || !args) {
+		err = salvo_batch_fail(batch, -ENOMEM, "out of memory");
+		goto out;
+	}
+	memcpy(args, batch->args + cmd->args_offset, cmd->args_size);
+	find_local_sizes(kernel, args, cmd->local_size, sizes);
+	sizes[index] = bytes;
+	local_size = salvo_locals_place(kernel, args, sizes);
+	if (local_size > batch->device->info.max_local_bytes) {
+		err = salvo_batch_fail(batch, -E2BIG,
+				       "patch: %u bytes of local memory, at most %u", local_size,
+				       batch->device->info.max_local_bytes);
+		goto out;
+	}
+	memcpy(batch->args + cmd->args_offset, args, cmd->args_size);
+	cmd->local_size = local_size;
+	batch->validated.epoch = 0;
+out:
+	free(args);
+	free(sizes);
+	return err;
+}
+
+int salvo_batch_patch_offset(struct salvo_batch *batch, unsigned int command,
+			     const uint32_t offset[3])
+{
+	struct salvo_global_offset block = { .reserved = 0 };
+	const struct drm_salvo_command *cmd;
+	int err;
+
+	cmd = find_dispatch(batch, command, &err);
+	if (!cmd)
+		return err;
+	err = salvo_offset_check(batch->device, batch->notes[command].kernel, offset);
+	if (err)
+		return salvo_batch_fail(batch, err,
+					"patch: kernel %.60s has no global offset, or not this one",
+					batch->notes[command].name);
+	memcpy(block.first, offset, sizeof(block.first));
+	memcpy(batch->args + cmd->args_offset, &block, sizeof(block));
+	return 0;
+}
+
 /* The range of a copy, fill or timestamp; @index 0 is what it writes, 1 what it reads. */
 static int patch_transfer(struct salvo_batch *batch, unsigned int command, unsigned int index,
 			  const struct salvo_bo *bo, uint64_t offset)
@@ -98,7 +246,6 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 {
 	const struct salvo_kernel_info *kernel;
 	struct salvo_region *region, fresh;
-	unsigned int i, slot = 0;
 	int err = check_idle(batch);
 
 	if (err)
@@ -118,9 +265,7 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 		return salvo_batch_fail(batch, -EINVAL,
 					"patch: kernel %s: argument %u is not a buffer",
 					batch->notes[command].name, index);
-	for (i = 0; i < index; i++)
-		slot += salvo_arg_is_pointer(&kernel->args[i]);
-	region = &batch->regions[batch->spans[command].first + slot];
+	region = region_of(batch, command, index);
 	fresh = *region;
 	if (salvo_region_set(batch->device, bo, offset, size, &fresh))
 		return salvo_batch_fail(batch, -EINVAL,

@@ -150,9 +150,14 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 		return -ENOMEM;
 	memcpy(info->text, desc, bytes);
 	memcpy(info->args, desc + sizeof(note), note.arg_count * sizeof(*info->args));
-	for (i = 0; i < note.arg_count; i++)
-		if (!arg_is_sane(&note, &info->args[i], desc, bytes))
+	for (i = 0; i < note.arg_count; i++) {
+		struct salvo_note_arg *arg = &info->args[i];
+
+		if (!arg_is_sane(&note, arg, desc, bytes))
 			return -ENOEXEC;
+		arg->name = note_string(desc, bytes, arg->name) ? arg->name : 0;
+		arg->type = note_string(desc, bytes, arg->type) ? arg->type : 0;
+	}
 	return 0;
 }
 
@@ -290,6 +295,16 @@ const struct salvo_kernel_info *salvo_program_find(const struct salvo_program *p
 		if (!strcmp(program->kernels[i].name, name))
 			return &program->kernels[i];
 	return NULL;
+}
+
+unsigned int salvo_program_kernel_count(const struct salvo_program *program)
+{
+	return program->count;
+}
+
+const char *salvo_program_kernel_name(const struct salvo_program *program, unsigned int index)
+{
+	return index < program->count ? program->kernels[index].name : NULL;
 }
 
 struct salvo_device *salvo_program_device(const struct salvo_program *program)

@@ -110,4 +110,15 @@ int salvo_soft_open(struct salvo_device **out);
  */
 int salvo_drm_open(const char *path, struct salvo_device **out);
 
+/** define SALVO_NODE_BYTES - Room for the path of a render node. */
+#define SALVO_NODE_BYTES 32
+
+/**
+ * salvo_drm_find() - The path of the Salvo render node number @index.
+ * @index: Decreased by the number of nodes that were found before.
+ *
+ * Return: 0, -ENODEV (there are no more).
+ */
+int salvo_drm_find(unsigned int *index, char path[SALVO_NODE_BYTES]);
+
 #endif /* SALVO_WINSYS_H */

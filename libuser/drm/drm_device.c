@@ -336,27 +336,37 @@ static int query_info(struct drm_device *dev, const char *path)
 	return 0;
 }
 
+int salvo_drm_find(unsigned int *index, char path[SALVO_NODE_BYTES])
+{
+	int i, fd;
+
+	for (i = FIRST_RENDER; i <= LAST_RENDER; i++) {
+		snprintf(path, SALVO_NODE_BYTES, "/dev/dri/renderD%d", i);
+		if (open_node(path, &fd))
+			continue;
+		close(fd);
+		if (!*index)
+			return 0;
+		--*index;
+	}
+	return -ENODEV;
+}
+
 int salvo_drm_open(const char *path, struct salvo_device **out)
 {
 	struct drm_device *dev;
-	char found[32] = "";
-	int fd, i, err;
+	char found[SALVO_NODE_BYTES];
+	unsigned int first = 0;
+	int fd, err;
 
-	if (path) {
-		err = open_node(path, &fd);
-		if (err)
-			return err;
-	} else {
-		err = -ENODEV;
-		for (i = FIRST_RENDER; i <= LAST_RENDER && err; i++) {
-			snprintf(found, sizeof(found), "/dev/dri/renderD%d", i);
-			err = open_node(found, &fd);
-		}
-		if (err)
+	if (!path) {
+		if (salvo_drm_find(&first, found))
 			return -ENODEV;
 		path = found;
 	}
-
+	err = open_node(path, &fd);
+	if (err)
+		return err;
 	dev = calloc(1, sizeof(*dev));
 	if (!dev) {
 		close(fd);

@@ -89,6 +89,14 @@ struct salvo_device_stats {
  */
 int salvo_device_open(const char *name, struct salvo_device **out);
 /**
+ * salvo_device_enumerate() - The name of a device of this machine, for salvo_device_open().
+ * @index: Counts from 0; render nodes come first, the embedded GPU is the last one.
+ * @name: @size bytes; 64 are enough.
+ *
+ * Return: 0, -ENOENT (there are no more), -ENOSPC (@size).
+ */
+int salvo_device_enumerate(unsigned int index, char *name, size_t size);
+/**
  * salvo_device_close() - Close a device; batches in flight on the embedded GPU are cancelled.
  * @device: All its other objects were destroyed before. May be NULL.
  */
@@ -148,69 +156,6 @@ int salvo_bo_map(struct salvo_bo *bo, void **out);
 uint64_t salvo_bo_size(const struct salvo_bo *bo);
 /** salvo_bo_address() - Address of the buffer on the GPU. */
 uint64_t salvo_bo_address(const struct salvo_bo *bo);
-
-/* struct salvo_image_info.order and .type: the numbers of OpenCL's CL_R, CL_FLOAT, ... */
-#define SALVO_IMAGE_R			0x10b0
-#define SALVO_IMAGE_A			0x10b1
-#define SALVO_IMAGE_RG			0x10b2
-#define SALVO_IMAGE_RA			0x10b3
-#define SALVO_IMAGE_RGBA		0x10b5
-#define SALVO_IMAGE_BGRA		0x10b6
-#define SALVO_IMAGE_ARGB		0x10b7
-#define SALVO_IMAGE_INTENSITY		0x10b8
-#define SALVO_IMAGE_LUMINANCE		0x10b9
-#define SALVO_IMAGE_SNORM_INT8		0x10d0
-#define SALVO_IMAGE_SNORM_INT16		0x10d1
-#define SALVO_IMAGE_UNORM_INT8		0x10d2
-#define SALVO_IMAGE_UNORM_INT16		0x10d3
-#define SALVO_IMAGE_SIGNED_INT8		0x10d7
-#define SALVO_IMAGE_SIGNED_INT16	0x10d8
-#define SALVO_IMAGE_SIGNED_INT32	0x10d9
-#define SALVO_IMAGE_UNSIGNED_INT8	0x10da
-#define SALVO_IMAGE_UNSIGNED_INT16	0x10db
-#define SALVO_IMAGE_UNSIGNED_INT32	0x10dc
-#define SALVO_IMAGE_HALF_FLOAT		0x10dd
-#define SALVO_IMAGE_FLOAT		0x10de
-
-/* A sampler: bits of CLK_NORMALIZED_COORDS_*, CLK_ADDRESS_* and CLK_FILTER_*. */
-#define SALVO_SAMPLER_NORMALIZED	0x01
-#define SALVO_SAMPLER_CLAMP_TO_EDGE	0x02
-#define SALVO_SAMPLER_CLAMP		0x04
-#define SALVO_SAMPLER_REPEAT		0x06
-#define SALVO_SAMPLER_MIRRORED_REPEAT	0x08
-#define SALVO_SAMPLER_NEAREST		0x10
-#define SALVO_SAMPLER_LINEAR		0x20
-
-/**
- * struct salvo_image_info - The shape of an image and the format of its pixels.
- *
- * @height and @depth of 0 stand for 1. Array images have @layers and no depth. A pitch of 0
- * means tightly packed.
- */
-struct salvo_image_info {
-	uint32_t order;			/* SALVO_IMAGE_R to SALVO_IMAGE_LUMINANCE */
-	uint32_t type;			/* SALVO_IMAGE_SNORM_INT8 to SALVO_IMAGE_FLOAT */
-	uint32_t width, height, depth;	/* up to 65536 */
-	uint32_t layers;
-	uint64_t row_pitch;		/* bytes, a multiple of a pixel's */
-	uint64_t slice_pitch;		/* bytes, a multiple of @row_pitch */
-};
-
-/**
- * salvo_image_create() - An image of 1, 2 or 3 dimensions, or an array, filled with zeros.
- * @flags: As for salvo_bo_create().
- *
- * Return: 0, -EINVAL (the format does not exist, a size or pitch), -ENOSPC, -ENOMEM.
- */
-int salvo_image_create(struct salvo_device *device, const struct salvo_image_info *info,
-		       uint32_t flags, struct salvo_image **out);
-/** salvo_image_destroy() - Destroy an image, as salvo_bo_destroy() a buffer; may be NULL. */
-void salvo_image_destroy(struct salvo_image *image);
-/** salvo_image_bo() - The buffer that holds the pixels, row by row; it belongs to the image. */
-struct salvo_bo *salvo_image_bo(const struct salvo_image *image);
-/** salvo_image_row_pitch() - Bytes from a row to the next, or from a slice to the next. */
-uint64_t salvo_image_row_pitch(const struct salvo_image *image);
-uint64_t salvo_image_slice_pitch(const struct salvo_image *image);
 
 /**
  * salvo_bo_import_dmabuf() - Import memory of another driver or process as a buffer; no copy.
@@ -272,6 +217,11 @@ int salvo_program_build(struct salvo_device *device, const char *source, size_t 
  */
 void salvo_program_destroy(struct salvo_program *program);
 
+/** salvo_program_kernel_count() - Number of kernels in a program. */
+unsigned int salvo_program_kernel_count(const struct salvo_program *program);
+/** salvo_program_kernel_name() - Name of a kernel, valid as long as the program; or NULL. */
+const char *salvo_program_kernel_name(const struct salvo_program *program, unsigned int index);
+
 /**
  * salvo_kernel_create() - A kernel of a program by name; the program must outlive it.
  *
@@ -281,6 +231,55 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
 /** salvo_kernel_destroy() - Destroy a kernel; dispatches of it stay in their batches. */
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
+/** salvo_kernel_error() - The error message of the last failed call on this kernel, one line. */
+const char *salvo_kernel_error(const struct salvo_kernel *kernel);
+
+/* struct salvo_kernel_properties.flags */
+#define SALVO_KERNEL_TAKES_OFFSET	(1u << 0)	/* salvo_kernel_set_offset() */
+#define SALVO_KERNEL_HAS_BARRIERS	(1u << 1)
+
+/**
+ * struct salvo_kernel_properties - What a kernel is.
+ */
+struct salvo_kernel_properties {
+	const char *name;		/* valid until the device is closed */
+	uint32_t argument_count;
+	uint32_t flags;			/* SALVO_KERNEL_* */
+	uint32_t required_group[3];	/* reqd_work_group_size, or zeros */
+	uint32_t local_bytes;		/* static local memory */
+	uint32_t private_bytes;		/* of a work-item, 0 if unknown */
+	uint32_t reserved;
+};
+
+/* struct salvo_argument_info.kind and .access */
+#define SALVO_ARGUMENT_VALUE	0	/* scalar, vector or structure: salvo_kernel_set_value() */
+#define SALVO_ARGUMENT_GLOBAL	1	/* salvo_kernel_set_bo() */
+#define SALVO_ARGUMENT_CONSTANT	2	/* salvo_kernel_set_bo() */
+#define SALVO_ARGUMENT_LOCAL	3	/* salvo_kernel_set_local() */
+#define SALVO_ARGUMENT_IMAGE	4	/* salvo_kernel_set_image() */
+#define SALVO_ARGUMENT_SAMPLER	5	/* salvo_kernel_set_sampler() */
+#define SALVO_ARGUMENT_READ	(1u << 0)
+#define SALVO_ARGUMENT_WRITE	(1u << 1)
+
+/**
+ * struct salvo_argument_info - What an argument of a kernel is.
+ */
+struct salvo_argument_info {
+	const char *name;	/* in the source, or ""; valid as long as the program */
+	const char *type;	/* in the source, or ""; likewise */
+	uint32_t kind;		/* SALVO_ARGUMENT_VALUE to _SAMPLER */
+	uint32_t access;	/* of what a pointer or image refers to */
+	uint32_t size;		/* bytes of a value, else 0 */
+	uint32_t reserved;
+};
+
+/** salvo_kernel_get_info() - What a kernel is. */
+void salvo_kernel_get_info(const struct salvo_kernel *kernel,
+			   struct salvo_kernel_properties *properties);
+/** salvo_kernel_get_argument() - What an argument is. Return: 0, -ENOENT (there are no more). */
+int salvo_kernel_get_argument(const struct salvo_kernel *kernel, unsigned int index,
+			      struct salvo_argument_info *argument);
+
 /** salvo_kernel_set_value() - An argument by value. Return: 0, -EINVAL (index, kind, size). */
 int salvo_kernel_set_value(struct salvo_kernel *kernel, unsigned int index,
 			   const void *value, size_t size);
@@ -306,15 +305,6 @@ int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 			      struct salvo_bo *bo, uint64_t offset, uint64_t size);
 /** salvo_kernel_set_local() - A local pointer argument of @bytes bytes. Return: 0, -EINVAL. */
 int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size_t bytes);
-/**
- * salvo_kernel_set_image() - An image argument, with the lifetime of a buffer argument.
- *
- * Return: 0, -EINVAL (index, kind, an image of another device or of other dimensions).
- */
-int salvo_kernel_set_image(struct salvo_kernel *kernel, unsigned int index,
-			   const struct salvo_image *image);
-/** salvo_kernel_set_sampler() - A sampler argument of SALVO_SAMPLER_* bits. Return: 0, -EINVAL. */
-int salvo_kernel_set_sampler(struct salvo_kernel *kernel, unsigned int index, uint32_t sampler);
 /**
  * salvo_kernel_set_grid() - The thread space: work-items and work-group size.
  * @dims: 1 to 3.
@@ -480,6 +470,20 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
  */
 int salvo_batch_patch_grid(struct salvo_batch *batch, unsigned int command, unsigned int dims,
 			   const uint32_t *items, const uint32_t *group);
+/**
+ * salvo_batch_patch_local() - Change the size of a local argument of a dispatch in the batch.
+ *
+ * Return: as salvo_batch_patch_value(), and -E2BIG (more local memory than the device has).
+ */
+int salvo_batch_patch_local(struct salvo_batch *batch, unsigned int command, unsigned int index,
+			    size_t bytes);
+/**
+ * salvo_batch_patch_offset() - Change the global offset of a dispatch that is in the batch.
+ *
+ * Return: as salvo_kernel_set_offset(), and -EBUSY as salvo_batch_patch_value().
+ */
+int salvo_batch_patch_offset(struct salvo_batch *batch, unsigned int command,
+			     const uint32_t offset[3]);
 /** salvo_batch_count() - Number of commands that were added. */
 unsigned int salvo_batch_count(const struct salvo_batch *batch);
 /** salvo_batch_error() - The error message of the last failed call on this batch, one line. */
@@ -764,5 +768,7 @@ const char *salvo_error_name(uint32_t kind);
 #if defined(__cplusplus)
 }
 #endif
+
+#include "salvo_image.h"
 
 #endif /* SALVO_H */

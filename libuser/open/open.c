@@ -42,6 +42,22 @@ static void set_timeout_from_environment(struct salvo_device *device)
 		salvo_device_set_timeout(device, milliseconds * 1000000ll);
 }
 
+int salvo_device_enumerate(unsigned int index, char *name, size_t size)
+{
+	const char *found = "soft";
+	char node[SALVO_NODE_BYTES];
+	int err = salvo_drm_find(&index, node);
+
+	if (!err)
+		found = node;
+	else if (index)
+		return -ENOENT;
+	if (strlen(found) >= size)
+		return -ENOSPC;
+	strcpy(name, found);
+	return 0;
+}
+
 int salvo_device_open(const char *name, struct salvo_device **out)
 {
 	int err;

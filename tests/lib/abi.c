@@ -34,6 +34,21 @@ TEST(structs_of_devices)
 	EXPECT_PLACE(32, salvo_device_stats, busy_ns);
 }
 
+TEST(structs_of_kernels)
+{
+	EXPECT_EQ(40, sizeof(struct salvo_kernel_properties));
+	EXPECT_PLACE(8, salvo_kernel_properties, argument_count);
+	EXPECT_PLACE(12, salvo_kernel_properties, flags);
+	EXPECT_PLACE(16, salvo_kernel_properties, required_group);
+	EXPECT_PLACE(28, salvo_kernel_properties, local_bytes);
+	EXPECT_PLACE(32, salvo_kernel_properties, private_bytes);
+	EXPECT_EQ(32, sizeof(struct salvo_argument_info));
+	EXPECT_PLACE(8, salvo_argument_info, type);
+	EXPECT_PLACE(16, salvo_argument_info, kind);
+	EXPECT_PLACE(20, salvo_argument_info, access);
+	EXPECT_PLACE(24, salvo_argument_info, size);
+}
+
 TEST(structs_of_batches)
 {
 	EXPECT_EQ(40, sizeof(struct salvo_hazard));
