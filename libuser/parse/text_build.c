@@ -9,11 +9,15 @@
 #include "text_build.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "io.h"
 #include "drm/salvo_drm.h"
 
 #define PATH_BYTES 4096
@@ -102,22 +106,28 @@ static int fill_data(const struct salvo_text_buffer *buffer, uint8_t *map,
 static int read_file(const char *name, const char *dir, uint8_t *out, uint64_t room,
 		     uint64_t *count, unsigned int line, struct salvo_text_error *error)
 {
-	char path[PATH_BYTES];
-	int err = 0;
-	FILE *file;
+	char path[PATH_BYTES], *data;
+	size_t bytes;
+	int fd, err;
 
 	snprintf(path, sizeof(path), "%s%s%s", name[0] == '/' ? "" : dir,
 		 name[0] == '/' ? "" : "/", name);
-	file = fopen(path, "rbe");
-	if (!file)
+	/* A FIFO is refused, not waited for. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
 		return fail(error, -errno, line, "%s: %s", name, strerror(errno));
-	*count = fread(out, 1, room, file);
-	if (*count == room && fgetc(file) != EOF)
-		err = fail(error, -EINVAL, line, "%s: does not fit in the buffer", name);
-	if (ferror(file))
-		err = fail(error, -EIO, line, "%s: cannot be read", name);
-	fclose(file);
-	return err;
+	err = salvo_read_regular(fd, room, &data, &bytes);
+	close(fd);
+	if (err == -EFBIG)
+		return fail(error, -EINVAL, line, "%s: does not fit in the buffer: more than %" PRIu64
+			    " bytes", name, room);
+	if (err)
+		return fail(error, err, line, "%s: %s", name,
+			    err == -EINVAL ? "not a regular file" : strerror(-err));
+	memcpy(out, data, bytes);
+	*count = bytes;
+	free(data);
+	return 0;
 }
 
 static int fill_buffer(const struct salvo_text_buffer *buffer, uint8_t *map, const char *dir,

@@ -123,6 +123,17 @@ run 1 --device /nowhere tools/examples/pipeline.batch
 has err '/nowhere: No such file'
 check "a device that is not there" "$problem"
 
+mkfifo "$dir/fifo"
+problem=
+for line in 'buffer a 16 file "fifo"' 'program k "fifo"' 'expect b[0] = file "fifo"'; do
+	printf 'buffer b 16\n%s\nfill b 16 1\n' "$line" >"$dir/bad.batch"
+	timeout 20 "$submit" --device soft "$dir/bad.batch" >"$dir/out" 2>"$dir/err"
+	code=$?
+	[ $code -eq 2 ] || problem="$problem; exit code $code: $line"
+	grep -q 'bad.batch:2: .*fifo: ' "$dir/err" || problem="$problem; $(cat "$dir/err")"
+done
+check "a FIFO in the place of a file is refused" "$problem"
+
 cat >"$dir/file.batch" <<'END'
 buffer a 16 data u8 1 2 3 4 5 6 7 8
 buffer b 16
