@@ -17,6 +17,7 @@
 
 #include "array.h"
 #include "bo.h"
+#include "deferred.h"
 #include "device.h"
 
 #define FIRST_COMMANDS	64u
@@ -35,6 +36,7 @@ void salvo_batch_destroy(struct salvo_batch *batch)
 {
 	if (!batch)
 		return;
+	salvo_deferred_resolve(batch, NULL);
 	salvo_bo_destroy(batch->profile);
 	salvo_bo_destroy(batch->print);
 	salvo_hazards_destroy(batch->hazards);
@@ -52,6 +54,7 @@ void salvo_batch_destroy(struct salvo_batch *batch)
 
 void salvo_batch_reset(struct salvo_batch *batch)
 {
+	salvo_deferred_resolve(batch, NULL);
 	batch->count = 0;
 	batch->args_size = 0;
 	batch->region_count = 0;

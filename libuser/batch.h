@@ -13,6 +13,7 @@
 /** define SALVO_ERROR_BYTES - Room for the message of salvo_batch_error(). */
 #define SALVO_ERROR_BYTES 192
 
+struct salvo_deferred;
 struct salvo_kernel_info;
 
 /**
@@ -67,6 +68,8 @@ struct salvo_batch {
 	struct salvo_print_buffer *printed;
 	/** @flight: Fences of submissions that may not be done. */
 	struct salvo_flight flight;
+	/** @deferred: Fences of submissions that were captured in it. */
+	struct salvo_deferred *deferred;
 	/** @labels: For the fences of submissions; NULL when the batch has changed. */
 	struct salvo_labels *labels;
 	struct salvo_validated validated;

@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "salvo_hw.h"
+#include "deadline.h"
 #include "device.h"
 #include "labels.h"
 #include "winsys.h"
@@ -20,7 +22,7 @@ void salvo_fence_put(struct salvo_fence *fence)
 	if (!fence || atomic_fetch_sub(&fence->refs, 1) != 1)
 		return;
 	salvo_labels_put(fence->labels);
-	fence->device->winsys->fence_free(fence);
+	fence->winsys->fence_free(fence);
 }
 
 void salvo_fence_destroy(struct salvo_fence *fence)
@@ -30,7 +32,7 @@ void salvo_fence_destroy(struct salvo_fence *fence)
 
 int salvo_fence_wait(struct salvo_fence *fence, int64_t timeout_ns)
 {
-	return fence->device->winsys->fence_wait(fence, timeout_ns);
+	return fence->winsys->fence_wait(fence, timeout_ns);
 }
 
 bool salvo_fence_is_done(struct salvo_fence *fence)
@@ -56,6 +58,50 @@ static bool fences_are_sane(struct salvo_fence *const *fences, unsigned int coun
 	return true;
 }
 
+/* Does the back end know all of them? Not the deferred ones. */
+static bool are_of_back_end(struct salvo_fence *const *fences, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (fences[i]->winsys != fences[0]->device->winsys)
+			return false;
+	return true;
+}
+
+/* Of fences of different kinds: poll. Return: 0 or -ETIME. */
+static int poll_any(struct salvo_fence *const *fences, unsigned int count, int64_t timeout_ns,
+		    unsigned int *first)
+{
+	const struct timespec interval = { .tv_nsec = 100000 };
+	const int64_t deadline = salvo_deadline_ns(timeout_ns);
+	unsigned int i;
+
+	for (;;) {
+		for (i = 0; i < count; i++) {
+			if (!salvo_fence_is_done(fences[i]))
+				continue;
+			*first = i;
+			return 0;
+		}
+		if (!salvo_remaining_ns(deadline))
+			return -ETIME;
+		nanosleep(&interval, NULL);
+	}
+}
+
+/* Return: 0 or -ETIME. */
+static int wait_each(struct salvo_fence *const *fences, unsigned int count, int64_t timeout_ns)
+{
+	const int64_t deadline = salvo_deadline_ns(timeout_ns);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (salvo_fence_wait(fences[i], salvo_remaining_ns(deadline)) == -ETIME)
+			return -ETIME;
+	return 0;
+}
+
 int salvo_fence_wait_any(struct salvo_fence *const *fences, unsigned int count,
 			 int64_t timeout_ns, unsigned int *index)
 {
@@ -64,8 +110,11 @@ int salvo_fence_wait_any(struct salvo_fence *const *fences, unsigned int count,
 
 	if (!fences_are_sane(fences, count))
 		return -EINVAL;
-	err = fences[0]->device->winsys->fence_wait_many(fences[0]->device, fences, count, false,
+	if (are_of_back_end(fences, count))
+		err = fences[0]->winsys->fence_wait_many(fences[0]->device, fences, count, false,
 							 timeout_ns, &first);
+	else
+		err = poll_any(fences, count, timeout_ns, &first);
 	if (!err && index)
 		*index = first;
 	return err;
@@ -79,8 +128,11 @@ int salvo_fence_wait_all(struct salvo_fence *const *fences, unsigned int count,
 
 	if (!fences_are_sane(fences, count))
 		return -EINVAL;
-	err = fences[0]->device->winsys->fence_wait_many(fences[0]->device, fences, count, true,
+	if (are_of_back_end(fences, count))
+		err = fences[0]->winsys->fence_wait_many(fences[0]->device, fences, count, true,
 							 timeout_ns, &first);
+	else
+		err = wait_each(fences, count, timeout_ns);
 	for (i = 0; i < count && !err; i++)
 		err = salvo_fence_wait(fences[i], -1);
 	return err;
@@ -89,7 +141,7 @@ int salvo_fence_wait_all(struct salvo_fence *const *fences, unsigned int count,
 int salvo_fence_get_fd(struct salvo_fence *fence, int *out)
 {
 	*out = -1;
-	return fence->device->winsys->fence_get_fd(fence, out);
+	return fence->winsys->fence_get_fd(fence, out);
 }
 
 int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fence **out)
@@ -150,7 +202,7 @@ int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
 		return -EBUSY;
 	error->error = err;
 	if (err)
-		fence->device->winsys->fence_get_error(fence, error);
+		fence->winsys->fence_get_error(fence, error);
 	/* The GPU gives the address of the instruction where there was no access. */
 	if (!error->access)
 		error->address = 0;

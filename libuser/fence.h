@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "salvo.h"
+#include "device.h"
 
 struct salvo_labels;
 
@@ -18,6 +19,8 @@ struct salvo_labels;
  */
 struct salvo_fence {
 	struct salvo_device *device;
+	/** @winsys: Of the device, or the functions of a deferred fence (deferred.c). */
+	const struct salvo_winsys *winsys;
 	atomic_uint refs;
 	/** @value: On the timeline of its queue. */
 	uint64_t value;
@@ -28,6 +31,7 @@ struct salvo_fence {
 static inline void salvo_fence_init(struct salvo_fence *fence, struct salvo_device *device)
 {
 	fence->device = device;
+	fence->winsys = device->winsys;
 	atomic_init(&fence->refs, 1);
 	fence->value = 0;
 	fence->labels = NULL;

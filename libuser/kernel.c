@@ -70,12 +70,6 @@ void salvo_kernel_destroy(struct salvo_kernel *kernel)
 	free(kernel);
 }
 
-const struct salvo_note_arg *salvo_kernel_argument(const struct salvo_kernel *kernel,
-						   unsigned int index)
-{
-	return index < kernel->info->note.arg_count ? &kernel->info->args[index] : NULL;
-}
-
 void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const void *value)
 {
 	const struct salvo_note_arg *arg = &kernel->info->args[index];

@@ -74,8 +74,11 @@ static inline bool salvo_arg_is_pointer(const struct salvo_note_arg *arg)
 }
 
 /** salvo_kernel_argument() - The description of argument @index, or NULL. */
-const struct salvo_note_arg *salvo_kernel_argument(const struct salvo_kernel *kernel,
-						   unsigned int index);
+static inline const struct salvo_note_arg *
+salvo_kernel_argument(const struct salvo_kernel *kernel, unsigned int index)
+{
+	return index < kernel->info->note.arg_count ? &kernel->info->args[index] : NULL;
+}
 
 /** salvo_kernel_store() - Set an argument: as many bytes of @value as it has. */
 void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const void *value);

@@ -9,10 +9,12 @@
 #include "queue.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "batch.h"
 #include "cancel.h"
 #include "deadline.h"
+#include "deferred.h"
 #include "device.h"
 #include "fence.h"
 #include "observer.h"
@@ -75,16 +77,32 @@ int salvo_queue_capture(struct salvo_queue *queue, struct salvo_batch *batch)
 	return 0;
 }
 
+/* A captured submission may wait for what comes before it in @into, or is done. */
+static int check_captured_waits(const struct salvo_batch *into, struct salvo_batch *batch,
+				struct salvo_fence *const *waits, unsigned int wait_count)
+{
+	unsigned int i;
+
+	for (i = 0; i < wait_count; i++)
+		if (!salvo_deferred_is_of(waits[i], into) && !salvo_fence_is_done(waits[i]))
+			return salvo_batch_fail(batch, -EINVAL,
+						"capture: waits[%u] is neither done nor of a submission that was captured before",
+						i);
+	return 0;
+}
+
 /* Batches of a queue run one after another, hence the barrier between them. */
-static int capture(struct salvo_queue *queue, struct salvo_batch *batch, unsigned int wait_count,
+static int capture(struct salvo_queue *queue, struct salvo_batch *batch,
+		   struct salvo_fence *const *waits, unsigned int wait_count,
 		   struct salvo_fence **out)
 {
 	struct salvo_batch *into = queue->capture;
+	struct salvo_fence *fence = NULL;
 	int err;
 
-	if (wait_count || out)
-		return salvo_batch_fail(batch, -EINVAL,
-					"capture: a captured submission has no fences to wait for or to return");
+	err = check_captured_waits(into, batch, waits, wait_count);
+	if (err)
+		return err;
 	if (!batch->count)
 		return salvo_batch_fail(batch, -EINVAL, "the batch is empty");
 	if (into->count && !into->tracked) {
@@ -92,8 +110,21 @@ static int capture(struct salvo_queue *queue, struct salvo_batch *batch, unsigne
 		if (err < 0)
 			return salvo_batch_fail(batch, err, "capture: %s", into->error);
 	}
+	if (out) {
+		fence = salvo_deferred_create(queue->device);
+		if (!fence)
+			return salvo_batch_fail(batch, -ENOMEM, "out of memory");
+	}
 	err = salvo_batch_append(into, batch);
-	return err < 0 ? salvo_batch_fail(batch, err, "capture: %s", into->error) : 0;
+	if (err < 0) {
+		salvo_fence_put(fence);
+		return salvo_batch_fail(batch, err, "capture: %s", into->error);
+	}
+	if (out) {
+		salvo_deferred_attach(fence, into, err, into->count - err);
+		*out = fence;
+	}
+	return 0;
 }
 
 static int check_waits(const struct salvo_queue *queue, struct salvo_batch *batch,
@@ -128,6 +159,49 @@ static int fail_banned(struct salvo_queue *queue, struct salvo_batch *batch)
 				salvo_error_name(error.kind));
 }
 
+/* Replace deferred fences by those behind them. @out: As many as there are @waits. */
+static int resolve_waits(struct salvo_batch *batch, struct salvo_winsys_submit *submission,
+			 struct salvo_fence **out)
+{
+	struct salvo_fence *const *waits = submission->waits;
+	const unsigned int wait_count = submission->wait_count;
+	struct salvo_fence *wait;
+	unsigned int i;
+
+	submission->waits = out;
+	submission->wait_count = 0;
+	for (i = 0; i < wait_count; i++) {
+		wait = waits[i];
+		if (salvo_fence_is_deferred(wait) && salvo_deferred_target(wait, &wait))
+			return salvo_batch_fail(batch, -EBUSY,
+						"waits[%u] is of a captured submission whose batch has not been submitted",
+						i);
+		if (wait)
+			out[submission->wait_count++] = wait;
+	}
+	return 0;
+}
+
+static int submit_waiting(struct salvo_queue *queue, struct salvo_batch *batch,
+			  struct salvo_winsys_submit *submission, struct salvo_fence **out)
+{
+	struct salvo_fence **resolved = NULL;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < submission->wait_count; i++)
+		if (salvo_fence_is_deferred(submission->waits[i]))
+			break;
+	if (i < submission->wait_count) {
+		resolved = calloc(submission->wait_count, sizeof(*resolved));
+		err = resolved ? resolve_waits(batch, submission, resolved) : -ENOMEM;
+	}
+	if (!err)
+		err = queue->device->winsys->queue_submit(queue, submission, out);
+	free(resolved);
+	return err;
+}
+
 static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		  struct salvo_fence *const *waits, unsigned int wait_count,
 		  struct salvo_fence **out)
@@ -149,7 +223,7 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 	if (err)
 		return err;
 	if (queue->capture)
-		return capture(queue, batch, wait_count, out);
+		return capture(queue, batch, waits, wait_count, out);
 	err = salvo_batch_finish(batch, &submission.batch);
 	if (err)
 		return err;
@@ -158,12 +232,14 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 
 	if (observer)
 		cookie = observer->ops->submit_begin(observer, &submission.batch);
-	err = queue->device->winsys->queue_submit(queue, &submission, &fence);
+	err = submit_waiting(queue, batch, &submission, &fence);
 	if (cookie)
 		observer->ops->submit_end(observer, cookie, err ? NULL : fence);
 	if (err) {
 		if (err == -EIO)
 			return fail_banned(queue, batch);
+		if (err == -EBUSY)
+			return err;
 		if ((err == -EINVAL || err == -E2BIG) && !submission.why.field)
 			explain(queue->device, &submission);
 		return salvo_batch_reject(batch, err, &submission.why);

@@ -11,6 +11,7 @@
 
 #include "batch.h"
 #include "bo.h"
+#include "deferred.h"
 #include "device.h"
 #include "fence.h"
 
@@ -128,4 +129,6 @@ void salvo_batch_submitted(struct salvo_batch *batch, const struct salvo_batch_d
 		batch->recorded = desc->count;
 	fence->labels = salvo_labels_get(batch->labels);
 	salvo_flight_add(&batch->flight, fence);
+	if (batch->deferred)
+		salvo_deferred_resolve(batch, fence);
 }

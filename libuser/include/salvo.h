@@ -616,7 +616,8 @@ void salvo_queue_destroy(struct salvo_queue *queue);
  * patch it or to read its profile, wait for the fence.
  *
  * Return: 0, -EINVAL or -E2BIG (an empty or invalid batch, see salvo_batch_error()),
- * -EIO (the queue is banned because a batch of it faulted or hung), -ENODEV, -ENOMEM.
+ * -EIO (the queue is banned because a batch of it faulted or hung), -EBUSY (it waits for a captured
+ * submission whose batch has not been submitted), -ENODEV, -ENOMEM.
  */
 int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		       struct salvo_fence *const *waits, unsigned int wait_count,
@@ -628,8 +629,10 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
  *
  * So code that submits many small batches records one large batch, which can be submitted once
  * or often. Barriers keep the captured batches in order or, if @batch has
- * salvo_batch_enable_hazards(), the pipe controls that are needed. A captured submission
- * neither waits for fences nor returns one.
+ * salvo_batch_enable_hazards(), the pipe controls that are needed. The fence of a captured
+ * submission is done when the first later submission of @batch is; a wait for it sleeps until then.
+ * If @batch is reset or destroyed before, it fails with -ECANCELED. A captured submission may wait
+ * for such fences of the same @batch, and for fences that are done.
  *
  * Return: 0, -EINVAL (the queue is captured already, or a batch of another device).
  */
@@ -686,7 +689,8 @@ uint64_t salvo_fence_value(const struct salvo_fence *fence);
  * On the driver it is a sync_file, which other drivers accept; on the embedded GPU an
  * eventfd. Both may be sent to another process. It does not tell whether the batch failed.
  *
- * Return: 0, -EMFILE, -ENFILE, -ENOMEM.
+ * Return: 0, -EBUSY (of a captured submission whose batch has not been submitted), -EMFILE,
+ * -ENFILE, -ENOMEM.
  */
 int salvo_fence_get_fd(struct salvo_fence *fence, int *out);
 /**
@@ -708,7 +712,8 @@ int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fenc
  *
  * The fence may be destroyed before.
  *
- * Return: 0, -EINVAL (no function), -EMFILE, -EAGAIN (no thread), -ENOMEM.
+ * Return: 0, -EINVAL (no function), -EBUSY (as salvo_fence_get_fd()), -EMFILE, -EAGAIN (no
+ * thread), -ENOMEM.
  */
 int salvo_fence_set_callback(struct salvo_fence *fence, void (*function)(void *data, int error),
 			     void *data);
