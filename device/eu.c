@@ -116,6 +116,7 @@ static void begin_accounting(struct salvo_eu *eu, struct salvo_gpu_job *job)
 	uint64_t none = 0;
 
 	flush(eu);
+	salvo_fiber_reset_fpu();
 	salvo_gpu_job_get(job);
 	eu->job = job;
 	eu->since = salvo_clock();

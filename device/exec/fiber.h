@@ -75,4 +75,16 @@ int salvo_fiber_call(void **save, void (*fn)(void *arg), void *arg);
  */
 __attribute__((noreturn)) void salvo_fiber_escape(void *saved, int value);
 
+/**
+ * salvo_fiber_reset_flags() - Clear the direction and alignment check flags.
+ *
+ * salvo_fiber_call() does it too. For code that interrupts a kernel.
+ */
+void salvo_fiber_reset_flags(void);
+
+/**
+ * salvo_fiber_reset_fpu() - Set x87 and SSE control and status as in a new process.
+ */
+void salvo_fiber_reset_fpu(void);
+
 #endif /* SALVO_FIBER_H */

@@ -8,6 +8,8 @@
  */
 	.text
 
+#define FLAG_AC	0x40000
+
 /* void salvo_fiber_switch(void **save, void *load) */
 	.globl	salvo_fiber_switch
 	.hidden	salvo_fiber_switch
@@ -70,7 +72,13 @@ salvo_fiber_call:
 	call	*%rsi
 	xorl	%eax, %eax
 .Lleave:
-	addq	$8, %rsp
+	/* The alignment check flag makes unaligned accesses of any code fault. */
+	cld
+	pushfq
+	testl	$FLAG_AC, (%rsp)
+	jnz	.Lclear
+	addq	$16, %rsp
+.Lreturn:
 	popq	%r15
 	popq	%r14
 	popq	%r13
@@ -79,6 +87,12 @@ salvo_fiber_call:
 	popq	%rbp
 	.cfi_def_cfa rsp, 8
 	ret
+	.cfi_def_cfa rbp, 16
+.Lclear:
+	andl	$~FLAG_AC, (%rsp)
+	popfq
+	addq	$8, %rsp
+	jmp	.Lreturn
 	.cfi_endproc
 	.size	salvo_fiber_call, . - salvo_fiber_call
 
@@ -91,9 +105,43 @@ salvo_fiber_escape:
 	.cfi_startproc
 	movq	%rdi, %rsp
 	movl	%esi, %eax
-	cld
 	jmp	.Lleave
 	.cfi_endproc
 	.size	salvo_fiber_escape, . - salvo_fiber_escape
+
+/* void salvo_fiber_reset_flags(void) */
+	.globl	salvo_fiber_reset_flags
+	.hidden	salvo_fiber_reset_flags
+	.type	salvo_fiber_reset_flags, @function
+	.p2align 4
+salvo_fiber_reset_flags:
+	.cfi_startproc
+	cld
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	andl	$~FLAG_AC, (%rsp)
+	popfq
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	salvo_fiber_reset_flags, . - salvo_fiber_reset_flags
+
+/* void salvo_fiber_reset_fpu(void) */
+	.globl	salvo_fiber_reset_fpu
+	.hidden	salvo_fiber_reset_fpu
+	.type	salvo_fiber_reset_fpu, @function
+	.p2align 4
+salvo_fiber_reset_fpu:
+	.cfi_startproc
+	fninit
+	ldmxcsr	.Lmxcsr(%rip)
+	ret
+	.cfi_endproc
+	.size	salvo_fiber_reset_fpu, . - salvo_fiber_reset_fpu
+
+	.section .rodata
+	.p2align 2
+.Lmxcsr:
+	.long	0x1f80
 
 	.section .note.GNU-stack, "", @progbits

@@ -340,6 +340,7 @@ bool salvo_runner_run(struct salvo_runner *runner, const struct salvo_gcq_chunk 
 	if (!salvo_fiber_call(&runner->trap.saved, run_chunk, &run))
 		return true;
 	salvo_asan_frames_were_left();
+	salvo_fiber_reset_fpu();
 	complete_fault(runner);
 	return false;
 }

@@ -139,7 +139,8 @@ static void locate(struct salvo_trap *trap)
 	salvo_fiber_escape(trap->saved, 1);
 }
 
-#define EFLAGS_DIRECTION 0x400
+#define EFLAGS_DIRECTION	0x400
+#define EFLAGS_ALIGNMENT	0x40000
 
 /* The thread continues in locate(). */
 static void start_locate(struct salvo_trap *trap, greg_t *gregs)
@@ -155,7 +156,7 @@ static void start_locate(struct salvo_trap *trap, greg_t *gregs)
 	gregs[REG_RDI] = (greg_t)(uintptr_t)trap;
 	/* As after a call. */
 	gregs[REG_RSP] = (greg_t)((uintptr_t)trap->stack_end & ~(uintptr_t)15) - 8;
-	gregs[REG_EFL] &= ~EFLAGS_DIRECTION;
+	gregs[REG_EFL] &= ~(EFLAGS_DIRECTION | EFLAGS_ALIGNMENT);
 }
 
 static void leave(struct salvo_trap *trap, greg_t *gregs)
@@ -173,6 +174,8 @@ static void handler(int signal, siginfo_t *info, void *context)
 	/* Sent by salvo_trap_stop(); to the whole process: the application's. */
 	const bool stop = trap && signal == STOP_SIGNAL && info->si_code == SI_TKILL;
 
+	/* The kernel may have set the alignment check, which stays set in a handler. */
+	salvo_fiber_reset_flags();
 	if (stop && (!trap->armed || !atomic_load(trap->given_up)))
 		return;
 	if (!trap || !trap->armed ||
