@@ -74,8 +74,8 @@ static int differing(uint32_t seed)
 			if (cc_run(programs[m], name, &args, &ranges[r]))
 				wrong++;
 			if (m && memcmp(out[0], out[m], sizeof(out[0]))) {
-				fprintf(stderr, "# %s with %s differs in range %u\n", name, modes[m],
-					r);
+				fprintf(stderr, "# %s with %s differs in range %u\n", name,
+					modes[m], r);
 				wrong++;
 			}
 		}

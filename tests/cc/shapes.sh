@@ -79,6 +79,36 @@ END
 	has code 'vgatherdps.*zmm'
 	has code 'vscatterdps.*zmm')"
 
+check "M4 few active lanes and no vector form: one active lane after the other" "$(
+	compile "" <<'END'
+kernel void k(global const char *active, global const int *first, global const int *next,
+	      global const char *seen, global int *cost)
+{
+	int x = get_global_id(0);
+
+	if (!active[x])
+		return;
+	for (int i = first[x]; i < first[x + 1]; i++)
+		if (!seen[next[i]])
+			cost[next[i]] = cost[x] + 1;
+}
+END
+	has code 'tzcnt|bsf'
+	lacks code 'vpinsr|vinsertps')"
+
+check "M4 a branch that saves little: all lanes at once" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] > 0)
+		b[x] = a[x] * 2;
+}
+END
+	has code 'vmaskmovps.*ymm'
+	lacks code 'tzcnt|bsf')"
+
 check "M4 lanes that part: a masked store" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)

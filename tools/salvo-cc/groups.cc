@@ -149,6 +149,7 @@ static Function *make_lanes(const items &of, Function &item, TargetMachine &targ
 		return nullptr;
 	}
 	canonicalise(*copy, target);
+	outline_regions(*copy, *of.id(*copy, 0), lanes, target);
 	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes, target);
 	copy->eraseFromParent();
 	return wide;

@@ -28,6 +28,10 @@ struct items {
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */
 items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
 
+/* vector_cost.cc: moves what lanes do not gain from into functions of one work-item. */
+void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		     llvm::TargetMachine &target);
+
 /* vector_flow.cc: the function of @lanes items side by side, or NULL. */
 llvm::Function *vectorise(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 			  const llvm::TargetMachine &target);

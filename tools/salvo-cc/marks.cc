@@ -53,6 +53,16 @@ void end_index(IRBuilder<> &b, unsigned d)
 	add_mark(b, d, PoisonValue::get(b.getInt64Ty()), 0);
 }
 
+Value *keep_index(IRBuilder<> &b, Value *index)
+{
+	Type *number = index->getType();
+	auto *copy = FunctionType::get(number, { number }, false);
+	CallInst *kept = b.CreateCall(InlineAsm::get(copy, "", "=r,0", true), { index });
+
+	kept->setDoesNotThrow();
+	return kept;
+}
+
 static uint64_t access_bytes(const Instruction &access)
 {
 	Type *type = access.getType();
@@ -258,7 +268,7 @@ static void keep_indices(Function &f)
 			Value *index = record.getVariableLocationOp(0);
 			if (record.isKillLocation())
 				ends.push_back({ &record, d, nullptr, &inst });
-			else if (isa<PHINode>(index) && index->getType() == number &&
+			else if (isa<Instruction>(index) && index->getType() == number &&
 				 record.getExpression()->getNumElements() == 0)
 				begins.push_back({ &record, d, index, &inst });
 		}

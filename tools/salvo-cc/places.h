@@ -16,6 +16,8 @@
  */
 void begin_index(llvm::IRBuilder<> &b, unsigned d, llvm::Value *index, unsigned lanes);
 void end_index(llvm::IRBuilder<> &b, unsigned d);
+/* A copy of @index that the optimiser does not see through, where it would take another form. */
+llvm::Value *keep_index(llvm::IRBuilder<> &b, llvm::Value *index);
 
 /* What is known of an access that several lanes' code makes: more than that it is one of theirs. */
 struct lane_tag {

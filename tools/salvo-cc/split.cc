@@ -218,7 +218,7 @@ void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
 {
 	IRBuilder<> at_start(&f.getEntryBlock(), f.getEntryBlock().begin());
 	IRBuilder<> b(f.getContext());
-	/* A byte for each truth value, so that those of several work-items are a vector of bytes. */
+	/* A byte for each truth value: those of several work-items are a vector of bytes. */
 	const bool is_bool = value.getType()->isIntegerTy(1);
 	AllocaInst *memory = at_start.CreateAlloca(is_bool ? b.getInt8Ty() : value.getType(),
 						   nullptr, value.getName() + ".carried");
@@ -228,8 +228,8 @@ void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
 		auto *user = cast<Instruction>(use->getUser());
 
 		b.SetInsertPoint(isa<PHINode>(user) ? block_of(*use)->getTerminator() : user);
-		Value *again = b.CreateLoad(memory->getAllocatedType(), memory, value.getName());
-		use->set(is_bool ? b.CreateTrunc(again, value.getType()) : again);
+		Value *loaded = b.CreateLoad(memory->getAllocatedType(), memory, value.getName());
+		use->set(is_bool ? b.CreateTrunc(loaded, value.getType()) : loaded);
 	}
 	b.SetInsertPoint(value.getParent(), *value.getInsertionPointAfterDef());
 	b.CreateStore(is_bool ? b.CreateZExt(&value, b.getInt8Ty()) : &value, memory);

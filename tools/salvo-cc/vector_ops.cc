@@ -332,6 +332,8 @@ void vectoriser::emit(Instruction &inst)
 		emit_alloca(*alloca);
 	} else if (auto *store = dyn_cast<StoreInst>(&inst); store && !store->isAtomic()) {
 		emit_store(*store);
+	} else if (is_outlined(inst)) {
+		emit_lane_loop(cast<CallInst>(inst));
 	} else if (isa<FenceInst>(inst)) {
 		b.Insert(inst.clone());
 	} else if (needs_lanes(inst)) {

@@ -61,6 +61,8 @@ public:
 	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		   const llvm::TargetTransformInfo &target);
 
+	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
+	bool outline();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
 
@@ -81,6 +83,16 @@ private:
 	shape find_binary_shape(Instruction &inst);
 	shape find_address_shape(llvm::GetElementPtrInst &gep);
 	shape shape_of(const Value *v) const;
+
+	/* vector_cost.cc */
+	static bool is_outlined(const Instruction &inst);
+	double registers_of(const Type *type) const;
+	double access_cost(Instruction &inst, bool masked);
+	double vector_cost(Instruction &inst, bool masked);
+	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part);
+	llvm::SmallVector<BasicBlock *> find_outlined();
+	void emit_lane_loop(llvm::CallInst &call);
 
 	/* vector_flow.cc */
 	void find_order();

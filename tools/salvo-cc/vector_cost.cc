@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_cost.cc - parts of a work-item that lanes do not gain from
+ *
+ * Branches behind which few lanes are active, loops that lanes leave at different times, and
+ * accesses without a vector form cost more on lanes than they save. Such a part is a region with
+ * one entry and one exit: all that one way of a divergent branch leads to, or a loop. If its cost
+ * for all lanes at once is above that for one active lane after the other it is outlined: the
+ * vectoriser then calls it in a loop over the set bits of the mask (emit_lane_loop()).
+ *
+ *	if (mask[x])			m = mask[x..] != 0
+ *		visit(x)		while (m) visit(x + cttz(m)), m &= m - 1
+ *
+ * The region whose outlining saves most goes first, until none is left that saves something. Costs
+ * are estimates in instructions; a loop's body counts eight times.
+ */
+#include "places.h"
+#include "vectoriser.h"
+
+#include <cmath>
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/CodeExtractor.h>
+
+using namespace llvm;
+
+static const char outlined[] = "salvo-one-lane";
+static const double loop_weight = 8, division = 10, lane_overhead = 6;
+static const unsigned max_outlined = 8;
+
+bool vectoriser::is_outlined(const Instruction &inst)
+{
+	auto *call = dyn_cast<CallInst>(&inst);
+
+	const Function *callee = call ? call->getCalledFunction() : nullptr;
+
+	return callee && callee->hasFnAttribute(outlined);
+}
+
+static bool is_free(const Instruction &inst)
+{
+	return inst.isLifetimeStartOrEnd() || isa<AssumeInst>(inst) || isa<AllocaInst>(inst) ||
+	       isa<NoAliasScopeDeclInst>(inst) || isa<DbgInfoIntrinsic>(inst);
+}
+
+/* For one work-item. */
+static double scalar_cost(const Instruction &inst)
+{
+	if (is_free(inst))
+		return 0;
+	if (isa<PHINode>(inst) || isa<GetElementPtrInst>(inst) || isa<CastInst>(inst))
+		return .5;
+	if (inst.isIntDivRem())
+		return division;
+	if (isa<CallBase>(inst))
+		return isa<IntrinsicInst>(inst) ? 2 : 20;
+	return inst.getOpcode() == Instruction::FDiv ? 4 : 1;
+}
+
+/* Registers that a value of all lanes takes. */
+double vectoriser::registers_of(const Type *type) const
+{
+	const double bits = target.getRegisterBitWidth(
+		TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+	const unsigned element = std::max(type->isPtrOrPtrVectorTy() ? 64 :
+					  type->getScalarSizeInBits(), 8u);
+	auto *vector = dyn_cast<FixedVectorType>(type);
+
+	return std::max(1., lanes * element * (vector ? vector->getNumElements() : 1) / bits);
+}
+
+double vectoriser::access_cost(Instruction &inst, bool masked)
+{
+	auto *load = dyn_cast<LoadInst>(&inst);
+	Value *pointer = getLoadStorePointerOperand(&inst);
+	Type *type = getLoadStoreType(&inst);
+	const Align align = getLoadStoreAlignment(&inst);
+
+	if (shape_of(pointer).kind == shape::UNIFORM &&
+	    (load || shape_of(inst.getOperand(0)).kind == shape::UNIFORM))
+		return masked ? 3 : 1;
+	if (is_contiguous(pointer, type)) {
+		if (!masked)
+			return registers_of(type);
+		if (load ? target.isLegalMaskedLoad(widen(type), align) :
+			   target.isLegalMaskedStore(widen(type), align))
+			return 2 * registers_of(type);
+		return 4 * lanes;
+	}
+	if (load ? can_gather(type, align) : can_scatter(type, align))
+		return lanes;
+	return lanes * (masked ? 4.5 : 2.5);
+}
+
+/* For all lanes at once. */
+double vectoriser::vector_cost(Instruction &inst, bool masked)
+{
+	const double one = scalar_cost(inst);
+
+	if (is_free(inst))
+		return 0;
+	if (is_outlined(inst))
+		return lanes * (one + lane_overhead);
+	if ((isa<LoadInst>(inst) || isa<StoreInst>(inst)) && !inst.isAtomic() && !inst.isVolatile())
+		return access_cost(inst, masked);
+	if (needs_lanes(inst))
+		return lanes * (one + (masked ? 3 : 1));
+	if (auto *branch = dyn_cast<BranchInst>(&inst))
+		return branch->isConditional() && splits(inst.getParent()) ?
+			4 : 1;
+	if (inst.getType()->isVoidTy() || shape_of(&inst).kind != shape::VARYING)
+		return one;
+	if (inst.isIntDivRem())
+		return lanes * (division + 3);
+	return std::max(one, 1.) * registers_of(inst.getType());
+}
+
+/* The only block outside of @blocks that they lead to, or NULL. */
+static BasicBlock *only_exit(const SmallPtrSetImpl<BasicBlock *> &blocks)
+{
+	BasicBlock *exit = nullptr;
+
+	for (BasicBlock *block : blocks)
+		for (BasicBlock *next : successors(block)) {
+			if (blocks.contains(next))
+				continue;
+			if (exit && exit != next)
+				return nullptr;
+			exit = next;
+		}
+	return exit;
+}
+
+/* Can each lane have its own copies of what goes in and comes out? */
+bool vectoriser::can_outline(ArrayRef<BasicBlock *> blocks) const
+{
+	for (BasicBlock *block : blocks)
+		for (Instruction &inst : *block) {
+			if (is_outlined(inst) || isa<ReturnInst>(inst) || isa<AllocaInst>(inst) ||
+			    inst.getType()->isStructTy())
+				return false;
+			for (Value *operand : inst.operands())
+				if (operand->getType()->isStructTy())
+					return false;
+		}
+	return true;
+}
+
+/* What outlining @blocks saves, if @part of the lanes are active on average. */
+double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part)
+{
+	double at_once = 0, one = 0;
+
+	for (BasicBlock *block : blocks) {
+		const double times = std::pow(loop_weight, loops.getLoopDepth(block));
+
+		for (Instruction &inst : *block) {
+			at_once += times * vector_cost(inst, true);
+			one += times * scalar_cost(inst);
+		}
+	}
+	const double overhead = lane_overhead *
+		std::pow(loop_weight, loops.getLoopDepth(blocks[0]));
+	return at_once - part * lanes * (one + overhead);
+}
+
+/* The region that gains most, its first block first, or none. */
+SmallVector<BasicBlock *> vectoriser::find_outlined()
+{
+	SmallVector<BasicBlock *> best;
+	double most = 0;
+	auto consider = [&](ArrayRef<BasicBlock *> blocks, double part) {
+		SmallPtrSet<BasicBlock *, 16> set(blocks.begin(), blocks.end());
+
+		if (!only_exit(set) || !can_outline(blocks))
+			return;
+		const double gain = gain_of(blocks, part);
+		if (gain > most) {
+			most = gain;
+			best.assign(blocks.begin(), blocks.end());
+		}
+	};
+
+	for (BasicBlock &block : item)
+		for (BasicBlock *next : successors(&block)) {
+			SmallVector<BasicBlock *> inside;
+
+			if (!splits(&block) || next->getSinglePredecessor() != &block)
+				continue;
+			dt.getDescendants(next, inside);
+			consider(inside, .5);
+		}
+	for (Loop *loop : loops.getLoopsInPreorder())
+		if (is_divergent_loop(loop))
+			consider(loop->getBlocks(), .75);
+	return best;
+}
+
+bool vectoriser::outline()
+{
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (!can_run())
+		return false;
+	pdt.recalculate(item);
+	find_shapes();
+	find_divergent_loops();
+	SmallVector<BasicBlock *> blocks = find_outlined();
+	if (blocks.empty())
+		return false;
+
+	CodeExtractorAnalysisCache cache(item);
+	CodeExtractor extractor(blocks, &dt);
+	Function *made = extractor.isEligible() ? extractor.extractCodeRegion(cache) : nullptr;
+	if (!made)
+		return false;
+	made->addFnAttr(outlined);
+	made->addFnAttr(Attribute::AlwaysInline);
+	made->setLinkage(GlobalValue::InternalLinkage);
+	return true;
+}
+
+void outline_regions(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	for (unsigned i = 0; i < max_outlined; i++) {
+		if (!vectoriser(item, x, lanes, costs).outline())
+			return;
+		canonicalise(item, target);
+	}
+}
+
+/*
+ * A call of an outlined region, for one active lane after the other. What varies goes through
+ * memory, from where each lane takes its own.
+ */
+void vectoriser::emit_lane_loop(CallInst &call)
+{
+	LLVMContext &context = b.getContext();
+	SmallVector<Value *> from;
+	Type *bits_type = b.getIntNTy(lanes);
+
+	for (Value *arg : call.args()) {
+		shape s = shape_of(arg);
+		Value *slot = nullptr;
+
+		if (s.kind == shape::VARYING || s.address_only) {
+			Value *all = vector(arg);
+			if (arg->getType()->isIntOrIntVectorTy(1))
+				all = b.CreateZExt(all, all->getType()->getWithNewBitWidth(8));
+			slot = make_slot(all->getType(), "lanes");
+			b.CreateStore(all, slot);
+		}
+		from.push_back(slot);
+	}
+
+	BasicBlock *before = b.GetInsertBlock();
+	BasicBlock *body = BasicBlock::Create(context, "lane", out);
+	BasicBlock *after = BasicBlock::Create(context, "lanes.end", out);
+	Value *set = b.CreateBitCast(full(mask), bits_type);
+	b.CreateCondBr(b.CreateIsNotNull(set), body, after);
+	b.SetInsertPoint(body);
+	PHINode *left = b.CreatePHI(bits_type, 2, "left");
+	left->addIncoming(set, before);
+	Value *i = b.CreateZExt(b.CreateBinaryIntrinsic(Intrinsic::cttz, left, b.getTrue()),
+				b.getInt64Ty(), "lane");
+	begin_index(b, 0, keep_index(b, b.CreateAdd(scalar(&x), i)), 1);
+
+	SmallVector<Value *> args;
+	for (unsigned n = 0; n < call.arg_size(); n++) {
+		Value *arg = call.getArgOperand(n), *base = scalar(arg);
+		Type *type = arg->getType();
+		shape s = shape_of(arg);
+
+		if (from[n]) {
+			const bool is_bool = type->isIntOrIntVectorTy(1);
+			Type *as = is_bool ? type->getWithNewType(b.getInt8Ty()) : type;
+			const uint64_t bytes = layout.getTypeSizeInBits(as) / 8;
+			Value *at = b.CreateGEP(b.getInt8Ty(), from[n],
+						b.CreateMul(i, b.getInt64(bytes)));
+			Value *one = b.CreateAlignedLoad(as, at, Align(1));
+			args.push_back(is_bool ? b.CreateTrunc(one, type) : one);
+		} else if (s.kind == shape::UNIFORM) {
+			args.push_back(base);
+		} else if (type->isPointerTy()) {
+			args.push_back(b.CreateGEP(b.getInt8Ty(), base,
+						   b.CreateMul(i, b.getInt64(s.stride))));
+		} else {
+			Value *step = b.CreateMul(i, b.getInt64(s.stride));
+			args.push_back(b.CreateAdd(base, b.CreateZExtOrTrunc(step, type)));
+		}
+	}
+	b.CreateCall(call.getCalledFunction(), args);
+	end_index(b, 0);
+	Value *rest = b.CreateAnd(left, b.CreateSub(left, ConstantInt::get(bits_type, 1)));
+	left->addIncoming(rest, b.GetInsertBlock());
+	b.CreateCondBr(b.CreateIsNotNull(rest), body, after);
+	b.SetInsertPoint(after);
+	begin_index(b, 0, scalar(&x), lanes);
+}
