@@ -28,6 +28,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -41,6 +42,9 @@
 
 /* Every job may have the largest packet, and twice that, since buffers grow by doubling. */
 #define HEAP_BYTES	(SALVO_JOBS * (4ul << 20))
+
+/* Larger than what the host accepts as command line and environment */
+#define STRINGS_MOST	(8 << 20)
 
 /* Placeholder in the filter for the pid, which is not known when the filter is built */
 #define OWN_PROCESS	0x7e57ab1eu
@@ -140,6 +144,24 @@ static void volunteer_for_oom(void)
 	close(fd);
 }
 
+/*
+ * Kernels must not read the command line and environment of the device's user. The strings that the
+ * program was started with are contiguous, from argv[0] to the program's path behind the
+ * environment; those that were added later are on the heap.
+ */
+static void wipe_strings(void)
+{
+	char *start = program_invocation_name, **string;
+	char *path = (char *)(uintptr_t)getauxval(AT_EXECFN);
+
+	for (string = environ; string && *string; string++)
+		explicit_bzero(*string, strlen(*string));
+	clearenv();
+	/* Unless the program has given itself another name. */
+	if (path && start < path && path - start < STRINGS_MOST)
+		explicit_bzero(start, path + strlen(path) - start);
+}
+
 void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 {
 	const struct salvo_gpu_config *config = &sandbox->config;
@@ -151,6 +173,7 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 	if (config->system_base)
 		munmap(config->system_base, config->system_bytes);
 	reserve_heap();
+	wipe_strings();
 	setrlimit(RLIMIT_CORE, &none);
 	volunteer_for_oom();
 	if (!prepare_filter())

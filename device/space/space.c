@@ -322,11 +322,34 @@ void salvo_space_end(struct salvo_space *space)
 	kick(space);
 }
 
+/* Has the process jobs of no context but this one? */
+static bool has_only_sent(struct salvo_space *space, uint32_t ctx)
+{
+	unsigned int r;
+	uint64_t s;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			const struct salvo_gpu_job *job = salvo_space_sent_at(channel, s)->job;
+
+			if (job && job->entry.ctx != ctx)
+				return false;
+		}
+	}
+	return true;
+}
+
 void salvo_space_kill(struct salvo_space *space, uint32_t ctx)
 {
 	const uint32_t request = space->spaces->gpu->kill_request;
 	struct salvo_space_block *block = space->block;
 
+	/*
+	 * The process is killed at once if that hurts no other context. With many hostile
+	 * processes on each core, each of them would take long to handle a request.
+	 */
 	if (block && salvo_space_has_sent(space, ctx)) {
 		if (space->kill_request != request) {
 			space->kill_request = request;
@@ -336,10 +359,10 @@ void salvo_space_kill(struct salvo_space *space, uint32_t ctx)
 			block->regs.kill_ctx = ctx;
 			__atomic_store_n(&block->regs.kill_request, request, __ATOMIC_RELEASE);
 		}
-		if (salvo_clock() - space->kill_since < KILL_NS)
-			salvo_space_ring(space);
-		else
+		if (salvo_clock() - space->kill_since >= KILL_NS || has_only_sent(space, ctx))
 			stop_process(space);
+		else
+			salvo_space_ring(space);
 	}
 	kick(space);
 }

@@ -2,7 +2,11 @@
 /*
  * kill.c - one context is killed, all others go on
  */
+#include "gpu.h"
 #include "gpu_fixture.h"
+#include "sanitizer.h"
+#include "space.h"
+#include "spaces.h"
 
 #include <string.h>
 #include <time.h>
@@ -30,15 +34,19 @@ RIG_KERNEL static void slow(RIG_KERNEL_ARGS)
 		*word += 1;
 }
 
-/* As salvo-gpu does it: a request, a doorbell, heartbeats until it is done. */
-static bool kill_ctx(struct rig *rig, uint32_t ctx)
+static void request_kill(struct rig *rig, uint32_t ctx)
+{
+	rig->regs->kill_ctx = ctx;
+	__atomic_store_n(&rig->regs->kill_request, rig->regs->kill_ack + 1, __ATOMIC_RELEASE);
+	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
+}
+
+/* As salvo-gpu does it: heartbeats until it is done. */
+static bool finish_kill(struct rig *rig)
 {
 	const time_t deadline = time(NULL) + 20;
-	const uint32_t request = rig->regs->kill_ack + 1;
+	const uint32_t request = rig->regs->kill_request;
 
-	rig->regs->kill_ctx = ctx;
-	__atomic_store_n(&rig->regs->kill_request, request, __ATOMIC_RELEASE);
-	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
 	while (__atomic_load_n(&rig->regs->kill_ack, __ATOMIC_ACQUIRE) != request) {
 		const struct timespec beat = { .tv_nsec = 5000000 };
 
@@ -48,6 +56,12 @@ static bool kill_ctx(struct rig *rig, uint32_t ctx)
 		salvo_gpu_heartbeat(rig->gpu);
 	}
 	return true;
+}
+
+static bool kill_ctx(struct rig *rig, uint32_t ctx)
+{
+	request_kill(rig, ctx);
+	return finish_kill(rig);
 }
 
 static uint64_t submit_one(struct rig *rig, uint32_t ctx, const struct drm_salvo_command *command,
@@ -154,6 +168,52 @@ TEST_F(gpu, reset_takes_a_kill_with_it)
 	self->rig->regs->kill_request = self->rig->regs->kill_ack + 1;
 	rig_reset(self->rig);
 	EXPECT_EQ(self->rig->regs->kill_ack, self->rig->regs->kill_request);
+}
+
+static bool is_process_stopped(struct rig *rig)
+{
+	struct salvo_space *space = rig->gpu->spaces->list;
+	bool stopped;
+
+	pthread_mutex_lock(&space->lock);
+	stopped = space->stopped;
+	pthread_mutex_unlock(&space->lock);
+	return stopped;
+}
+
+/*
+ * On a machine that is busy with many hostile processes each would take a second to comply. The
+ * process need not: it has no batch of another context.
+ */
+TEST(process_of_nothing_but_the_killed_context_is_ended_at_once)
+{
+	struct drm_salvo_command forever, other;
+	volatile uint64_t *data;
+	struct rig *rig;
+	uint64_t seqno;
+
+	NEED_SANDBOX();
+	rig = rig_create_isolated(1);
+	data = (volatile uint64_t *)rig->data;
+	forever = rig_dispatch(rig, endless, 1, 1, 0, 8);
+	other = rig_dispatch(rig, slow, 1, 1, 0, 8);
+	seqno = submit_one(rig, GUILTY, &forever, rig->data_address);
+	wait_until(data);
+	request_kill(rig, GUILTY);
+	EXPECT_TRUE(is_process_stopped(rig));
+	EXPECT_TRUE(finish_kill(rig));
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, seqno)->status);
+
+	/* One with a batch of another context is asked. */
+	data[0] = 0;
+	submit_one(rig, GUILTY, &forever, rig->data_address);
+	wait_until(data);
+	seqno = submit_one(rig, INNOCENT, &other, rig->data_address + 64);
+	EXPECT_TRUE(kill_ctx(rig, GUILTY));
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
+	rig_destroy(rig);
 }
 
 TEST_HARNESS_MAIN

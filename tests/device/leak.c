@@ -4,7 +4,8 @@
  *
  * One fills its local memory, its stacks and its registers with a pattern, on every unit. Another
  * looks for it in its own, and so does an address space that gets the number of
- * the first when that has ended. That buffers come zeroed is the driver's business
+ * the first when that has ended. Nor can a kernel read the command line and the environment of
+ * the device. That buffers come zeroed is the driver's business
  * (tests/uapi/bo.c); that the memory of another is not there, escape.c's.
  */
 #include "spaces_fixture.h"
@@ -137,6 +138,75 @@ TEST_F(spaces, next_address_space_of_the_same_number_sees_nothing)
 					       OTHER_AT, rw));
 	run_everywhere(_metadata, rig, RIG_ASID, look, 0);
 	expect_nothing(_metadata, rig, 0);
+}
+
+struct range_args {
+	uint64_t *out;
+	uint64_t start, bytes;
+};
+
+/* Counts the bytes of a range that are not zero. */
+RIG_KERNEL static void count_bytes(RIG_KERNEL_ARGS)
+{
+	const struct range_args *a = args;
+	const volatile uint8_t *at = (const volatile uint8_t *)a->start;
+	uint64_t i, count = 0;
+
+	for (i = 0; i < a->bytes; i++)
+		count += !!at[i];
+	a->out[0] = count;
+	a->out[1] = 1;
+}
+
+/* Where the strings of the command line begin, and where those of the environment end */
+static bool find_strings(uint64_t *start, uint64_t *end)
+{
+	char line[4096], *at;
+	uint64_t between[2];
+	unsigned int field;
+	FILE *file = fopen("/proc/self/stat", "r");
+
+	at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (file)
+		fclose(file);
+	/* Fields 48 to 51. */
+	for (field = 2; at && field < 48; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%lu %lu %lu %lu", start, &between[0], &between[1], end) == 4;
+}
+
+static void expect_zero(struct __test_metadata *_metadata, struct rig *rig, uint64_t start,
+			uint64_t bytes)
+{
+	const struct range_args args = { (void *)(uintptr_t)rig->data_address, start, bytes };
+	const struct drm_salvo_command command = rig_dispatch(rig, count_bytes, 1, 1, 0,
+							      sizeof(args));
+	const uint64_t *found = (const void *)rig->data;
+
+	memset(rig->data, 0, 16);
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+	EXPECT_EQ(1, found[1]);
+	EXPECT_EQ(0, found[0]);
+}
+
+TEST(command_line_and_environment_of_the_device_are_not_seen)
+{
+	uint64_t start, end;
+	const char *added;
+	struct rig *rig;
+
+	NEED_SANDBOX();
+	/* The C library copies this one to the heap. */
+	setenv("SALVO_TEST_SECRET", "not for kernels", 1);
+	added = getenv("SALVO_TEST_SECRET");
+	ASSERT_TRUE(find_strings(&start, &end));
+	ASSERT_LT(start, end);
+	rig = rig_create_isolated(1);
+	expect_zero(_metadata, rig, start, end - start);
+	expect_zero(_metadata, rig, (uintptr_t)added, strlen(added));
+	/* The device has them still. */
+	EXPECT_STREQ("not for kernels", added);
+	rig_destroy(rig);
 }
 
 TEST_HARNESS_MAIN
