@@ -83,14 +83,37 @@ int salvo_batch_fail(struct salvo_batch *batch, int err, const char *format, ...
 	return err;
 }
 
+int salvo_batch_set_label(struct salvo_batch *batch, unsigned int command, const char *label)
+{
+	const char *kept = NULL;
+
+	if (command >= batch->count)
+		return salvo_batch_fail(batch, -EINVAL, "label: there is no command %u", command);
+	if (label) {
+		kept = salvo_device_intern(batch->device, label);
+		if (!kept)
+			return salvo_batch_fail(batch, -ENOMEM, "out of memory");
+	}
+	batch->notes[command].label = kept;
+	salvo_batch_unlabel(batch);
+	return 0;
+}
+
+const char *salvo_batch_get_label(const struct salvo_batch *batch, unsigned int command)
+{
+	return command < batch->count ? batch->notes[command].label : NULL;
+}
+
 int salvo_batch_reject(struct salvo_batch *batch, int err, const struct salvo_reject *why)
 {
-	char where[32] = "the batch";
+	const char *label = salvo_batch_get_label(batch, why->command);
+	char where[80] = "the batch";
 
 	if (!why->field)
 		return salvo_batch_fail(batch, err, "submit: %s", strerror(-err));
 	if (why->command != ~0u)
-		snprintf(where, sizeof(where), "command %u", why->command);
+		snprintf(where, sizeof(where), "command %u%s%.40s%s", why->command,
+			 label ? " (" : "", label ? label : "", label ? ")" : "");
 	return salvo_batch_fail(batch, err, "%s: %s is %llu (0x%llx), must be %s", where,
 				why->field, (unsigned long long)why->value,
 				(unsigned long long)why->value, why->expected);

@@ -24,6 +24,8 @@ struct salvo_command_note {
 	const struct salvo_kernel_info *kernel;
 	/** @name: The kernel's; lives as long as the device. */
 	const char *name;
+	/** @label: Of the application, or NULL; lives as long as the device. */
+	const char *label;
 };
 
 /**

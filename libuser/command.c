@@ -31,7 +31,7 @@ struct drm_salvo_command *salvo_batch_next_command(struct salvo_batch *batch,
 		return NULL;
 	salvo_batch_changed(batch);
 	batch->spans[batch->count] = (struct salvo_region_span){ batch->region_count, 0 };
-	batch->notes[batch->count] = (struct salvo_command_note){ NULL, NULL };
+	batch->notes[batch->count] = (struct salvo_command_note){ .kernel = NULL };
 	command = &batch->commands[batch->count];
 	memset(command, 0, sizeof(*command));
 	return command;
@@ -106,7 +106,9 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 		       kernel->region_count * sizeof(*kernel->regions));
 	batch->spans[batch->count].count = kernel->region_count;
 	batch->region_count += kernel->region_count;
-	batch->notes[batch->count] = (struct salvo_command_note){ kernel->info, kernel->name };
+	batch->notes[batch->count] = (struct salvo_command_note){
+		.kernel = kernel->info, .name = kernel->name,
+	};
 	salvo_print_place(batch, batch->count);
 	return batch->count++;
 }

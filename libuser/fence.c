@@ -152,6 +152,13 @@ int salvo_fence_import_fd(struct salvo_device *device, int fd, struct salvo_fenc
 	return device->winsys->fence_import_fd(device, fd, out);
 }
 
+const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int command)
+{
+	if (!fence->labels || command >= fence->labels->count)
+		return NULL;
+	return fence->labels->at[command].label;
+}
+
 /* Name and position, from the labels of the submission. */
 static void add_label(const struct salvo_fence *fence, struct salvo_error *error)
 {

@@ -21,6 +21,8 @@ struct salvo_labels {
 	struct salvo_label {
 		/** @kernel: Its name, or NULL if the command is no dispatch. */
 		const char *kernel;
+		/** @label: Of the application, or NULL. */
+		const char *label;
 		uint32_t items[3];
 		uint32_t group[3];
 	} at[];

@@ -18,6 +18,7 @@ struct salvo_batch_desc;
 struct salvo_bo;
 struct salvo_fence;
 struct salvo_kernel_info;
+struct salvo_labels;
 struct salvo_observer;
 struct salvo_program;
 
@@ -35,9 +36,13 @@ struct salvo_observer_ops {
 			       const void *image, size_t bytes);
 	void (*program_destroyed)(struct salvo_observer *observer,
 				  const struct salvo_program *program);
-	/* Return: a cookie for submit_end(); NULL: that is not called. */
+	/*
+	 * @labels: Of the commands but for the pipe controls that the library has inserted at the
+	 * end. Return: a cookie for submit_end(); NULL: that is not called.
+	 */
 	void *(*submit_begin)(struct salvo_observer *observer,
-			      const struct salvo_batch_desc *batch);
+			      const struct salvo_batch_desc *batch,
+			      const struct salvo_labels *labels);
 	/* @fence: NULL if the submission failed. */
 	void (*submit_end)(struct salvo_observer *observer, void *cookie,
 			   struct salvo_fence *fence);

@@ -363,7 +363,7 @@ int salvo_batch_append(struct salvo_batch *batch, struct salvo_batch *part)
 
 		*cmd = part->commands[i];
 		batch->spans[first + i] = (struct salvo_region_span){ batch->region_count, 0 };
-		batch->notes[first + i] = (struct salvo_command_note){ NULL, NULL };
+		batch->notes[first + i] = (struct salvo_command_note){ .kernel = NULL };
 		if (i < part->count) {
 			batch->notes[first + i] = part->notes[i];
 			batch->spans[first + i] = part->spans[i];

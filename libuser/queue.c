@@ -147,14 +147,17 @@ static int check_waits(const struct salvo_queue *queue, struct salvo_batch *batc
 static int fail_banned(struct salvo_queue *queue, struct salvo_batch *batch)
 {
 	struct salvo_error error;
+	const char *label;
 
 	/* This finds it if it is not known yet. */
 	salvo_flight_is_busy(&queue->flight);
 	if (!queue->flight.failed || salvo_fence_get_error(queue->flight.failed, &error))
 		return salvo_batch_fail(batch, -EIO, "submit: the queue is banned");
+	label = salvo_fence_get_label(queue->flight.failed, error.command);
 	return salvo_batch_fail(batch, -EIO,
-				"submit: the queue is banned since its batch %llu failed: command %u, kernel %.60s: %s",
+				"submit: the queue is banned since its batch %llu failed: command %u%s%.40s%s, kernel %.40s: %s",
 				(unsigned long long)queue->flight.failed->value, error.command,
+				label ? " (" : "", label ? label : "", label ? ")" : "",
 				error.kernel ? error.kernel : "none",
 				salvo_error_name(error.kind));
 }
@@ -231,7 +234,7 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
 
 	if (observer)
-		cookie = observer->ops->submit_begin(observer, &submission.batch);
+		cookie = observer->ops->submit_begin(observer, &submission.batch, batch->labels);
 	err = submit_waiting(queue, batch, &submission, &fence);
 	if (cookie)
 		observer->ops->submit_end(observer, cookie, err ? NULL : fence);

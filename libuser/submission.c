@@ -80,6 +80,7 @@ static int make_labels(struct salvo_batch *batch)
 	labels->count = batch->count;
 	for (i = 0; i < batch->count; i++) {
 		labels->at[i].kernel = batch->notes[i].name;
+		labels->at[i].label = batch->notes[i].label;
 		memcpy(labels->at[i].items, batch->commands[i].items,
 		       sizeof(labels->at[i].items));
 		memcpy(labels->at[i].group, batch->commands[i].group,

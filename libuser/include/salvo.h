@@ -486,6 +486,20 @@ int salvo_batch_patch_offset(struct salvo_batch *batch, unsigned int command,
 			     const uint32_t offset[3]);
 /** salvo_batch_count() - Number of commands that were added. */
 unsigned int salvo_batch_count(const struct salvo_batch *batch);
+/**
+ * salvo_batch_set_label() - Name a command, for messages and dumps.
+ * @label: Copied, and kept until the device is closed: use the same ones for each frame. NULL
+ *         removes it.
+ *
+ * Labels are in the messages of salvo_batch_error(), in the batches of SALVO_DUMP and so in the
+ * pictures of salvo-submit, and in salvo_fence_get_label() and salvo_batch_get_label(), for errors
+ * and profiles.
+ *
+ * Return: 0, -EINVAL (no such command), -ENOMEM.
+ */
+int salvo_batch_set_label(struct salvo_batch *batch, unsigned int command, const char *label);
+/** salvo_batch_get_label() - The label of a command, or NULL. */
+const char *salvo_batch_get_label(const struct salvo_batch *batch, unsigned int command);
 /** salvo_batch_error() - The error message of the last failed call on this batch, one line. */
 const char *salvo_batch_error(const struct salvo_batch *batch);
 
@@ -767,6 +781,8 @@ struct salvo_error {
  * Return: 0, -EBUSY (the batch is not done).
  */
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
+/** salvo_fence_get_label() - The label of a command when it was submitted, or NULL. */
+const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int command);
 /** salvo_error_name() - Describe a kind of error in a few words; never NULL. */
 const char *salvo_error_name(uint32_t kind);
 

@@ -22,9 +22,10 @@
  *
  *	[LABEL:] dispatch PROGRAM.KERNEL items X[,Y[,Z]] [offset X[,Y[,Z]]]
  *		[group X[,Y[,Z]]] [args ARG...]
- *		ARG: BUFFER | BUFFER[OFFSET] | BUFFER[OFFSET:BYTES] | null | local:BYTES |
- *		     TYPE:VALUE[,VALUE...] | IMAGE | sampler:[normalized,][ADDRESS,]FILTER |
- *		     sampler:NUMBER
+ *		ARG: [NAME=]WHAT, with the argument's NAME in the kernel's source
+ *		WHAT: BUFFER | BUFFER[OFFSET] | BUFFER[OFFSET:BYTES] | null | local:BYTES |
+ *		      TYPE:VALUE[,VALUE...] | IMAGE | sampler:[normalized,][ADDRESS,]FILTER |
+ *		      sampler:NUMBER
  *		ADDRESS: clamp_to_edge | clamp | repeat | mirrored_repeat
  *		FILTER: nearest | linear
  *	[LABEL:] copy BUFFER[OFFSET] BUFFER[OFFSET] BYTES	(to, from)
@@ -57,6 +58,7 @@
  */
 #include "parse.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,10 +237,26 @@ static bool parse_offset(struct salvo_text_parser *p, struct salvo_text_command 
 	return true;
 }
 
+/* NAME= in front of an argument, if it is there. */
+static bool parse_arg_name(struct salvo_text_parser *p, struct salvo_text_arg *arg)
+{
+	const char *end = p->at;
+
+	while (end < p->end && (isalnum((unsigned char)*end) || *end == '_'))
+		end++;
+	if (end == p->at || end == p->end || *end != '=')
+		return true;
+	return salvo_text_need_new_name(p, &arg->name, "the argument's name") &&
+	       salvo_text_need(p, '=');
+}
+
 static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 {
-	const char *start = p->at;
+	const char *start;
 
+	if (!parse_arg_name(p, arg))
+		return false;
+	start = p->at;
 	if (salvo_text_take_type(p, &arg->type) && salvo_text_take(p, ':')) {
 		arg->kind = SALVO_TEXT_ARG_VALUE;
 		do {

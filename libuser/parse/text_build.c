@@ -241,6 +241,20 @@ static int set_argument(struct salvo_text_build *build, struct salvo_kernel *ker
 	return -EINVAL;
 }
 
+/* Is the name that the text gives argument @index that of the kernel's source? */
+static int check_name(const struct salvo_kernel *kernel, const struct salvo_text_command *command,
+		      unsigned int index, struct salvo_text_error *error)
+{
+	struct salvo_argument_info info;
+
+	if (!command->args[index].name ||
+	    salvo_kernel_get_argument(kernel, index, &info) ||
+	    !strcmp(info.name, command->args[index].name))
+		return 0;
+	return fail(error, -EINVAL, command->line, "argument %u of kernel %s is %s, not %s", index,
+		    command->kernel, info.name, command->args[index].name);
+}
+
 static int add_dispatch(struct salvo_text_build *build, const struct salvo_text_command *command,
 			struct salvo_text_error *error)
 {
@@ -253,11 +267,13 @@ static int add_dispatch(struct salvo_text_build *build, const struct salvo_text_
 		return fail(error, err, command->line, "there is no kernel %s in program %s",
 			    command->kernel, build->text->programs[command->program].name);
 	for (i = 0; i < command->arg_count && !err; i++) {
+		err = check_name(kernel, command, i, error);
+		if (err)
+			break;
 		err = set_argument(build, kernel, &command->args[i], i);
 		if (err)
-			fail(error, err, command->line,
-			     "argument %u does not fit kernel %s: its kind, size, offset or shape is wrong",
-			     i, command->kernel);
+			fail(error, err, command->line, "kernel %s: %s", command->kernel,
+			     salvo_kernel_error(kernel));
 	}
 	if (!err && command->has_offset) {
 		err = salvo_kernel_set_offset(kernel, command->offset);
@@ -413,8 +429,12 @@ int salvo_text_build(const struct salvo_text *text, struct salvo_device *device,
 		err = load_program(build, i, device, program_dirs, error);
 	if (!err && text->hazards && salvo_batch_enable_hazards(build->batch))
 		err = fail(error, -ENOMEM, 0, "out of memory");
-	for (i = 0; i < text->command_count && err >= 0; i++)
+	for (i = 0; i < text->command_count && err >= 0; i++) {
 		err = add_command(build, &text->commands[i], error);
+		if (err >= 0 && text->commands[i].label &&
+		    salvo_batch_set_label(build->batch, i, text->commands[i].label))
+			err = fail(error, -ENOMEM, 0, "out of memory");
+	}
 	if (err < 0) {
 		salvo_text_build_destroy(build);
 		return err;

@@ -32,6 +32,7 @@
 #include "container_of.h"
 #include "dump_text.h"
 #include "io.h"
+#include "labels.h"
 
 #define WAIT_NS		10000000000ll
 #define PATH_BYTES	4096
@@ -153,7 +154,8 @@ static void free_batch(struct dump_batch *batch)
 
 /* Keeps @lock until dump_submit_end(). */
 static void *dump_submit_begin(struct salvo_observer *observer,
-			       const struct salvo_batch_desc *desc)
+			       const struct salvo_batch_desc *desc,
+			       const struct salvo_labels *labels)
 {
 	struct dump *dump = to_dump(observer);
 	struct dump_batch *batch;
@@ -173,7 +175,8 @@ static void *dump_submit_begin(struct salvo_observer *observer,
 	batch->text->command_count = desc->count;
 	pthread_mutex_lock(&dump->lock);
 	for (i = 0; i < desc->count; i++)
-		salvo_dump_take_command(batch, i, &desc->commands[i], desc->args);
+		salvo_dump_take_command(batch, i, &desc->commands[i], desc->args,
+					i < labels->count ? labels->at[i].label : NULL);
 	return batch;
 }
 

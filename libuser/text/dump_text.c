@@ -8,6 +8,7 @@
  */
 #include "dump_text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include "kernel.h"
 
 static const char no_memory[] = "no memory";
+static const char name_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 char *salvo_dump_format(const char *format, ...)
 {
@@ -125,26 +128,66 @@ static const struct salvo_kernel_info *find_kernel(const struct dump_batch *batc
 
 /* --- commands ------------------------------------------------------------------- */
 
-/* Its type is not known: the widest elements that fit; a size that fits none is not written. */
-static void take_value(struct dump_batch *batch, struct salvo_text_arg *arg,
+/* The element type of an OpenCL type, "float4" for instance. */
+static bool element_type(const char *name, enum salvo_text_type *type)
+{
+	static const struct {
+		const char *name;
+		enum salvo_text_type type;
+	} types[] = {
+		{ "char", SALVO_TEXT_I8 }, { "uchar", SALVO_TEXT_U8 }, { "short", SALVO_TEXT_I16 },
+		{ "ushort", SALVO_TEXT_U16 }, { "int", SALVO_TEXT_I32 }, { "uint", SALVO_TEXT_U32 },
+		{ "long", SALVO_TEXT_I64 }, { "ulong", SALVO_TEXT_U64 }, { "float", SALVO_TEXT_F32 },
+		{ "double", SALVO_TEXT_F64 },
+	};
+	const size_t length = strcspn(name, "0123456789");
+	unsigned int i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (strlen(types[i].name) != length || memcmp(name, types[i].name, length))
+			continue;
+		*type = types[i].type;
+		return !name[length + strspn(name + length, "0123456789")];
+	}
+	return false;
+}
+
+/* @size bytes as elements of @type, unless they do not fit or would not read back as they are. */
+static bool take_elements(struct salvo_text_arg *arg, const uint8_t *from, uint32_t size,
+			  enum salvo_text_type type)
+{
+	const size_t width = salvo_text_type_bytes(type);
+
+	if (size % width || size / width > SALVO_TEXT_MAX_VECTOR)
+		return false;
+	arg->type = type;
+	for (arg->lanes = 0; arg->lanes < size / width; arg->lanes++) {
+		arg->bits[arg->lanes] = 0;
+		memcpy(&arg->bits[arg->lanes], from + arg->lanes * width, width);
+		/* The bits of a NaN are not written. */
+		if (salvo_text_type_is_float(type) &&
+		    isnan(salvo_text_to_double(type, arg->bits[arg->lanes])))
+			return false;
+	}
+	return true;
+}
+
+/* By the type in the source; of another type, a struct for instance, the widest that fits. */
+static void take_value(struct dump_batch *batch, struct salvo_text_arg *arg, const char *name,
 		       const uint8_t *from, uint32_t size)
 {
 	static const enum salvo_text_type types[] = {
 		SALVO_TEXT_U32, SALVO_TEXT_U64, SALVO_TEXT_U16, SALVO_TEXT_U8,
 	};
+	enum salvo_text_type type;
 	unsigned int i;
-	size_t width;
 
 	arg->kind = SALVO_TEXT_ARG_VALUE;
-	for (i = 0; i < 4; i++) {
-		width = salvo_text_type_bytes(types[i]);
-		if (size % width || size / width > SALVO_TEXT_MAX_VECTOR)
-			continue;
-		arg->type = types[i];
-		for (arg->lanes = 0; arg->lanes < size / width; arg->lanes++)
-			memcpy(&arg->bits[arg->lanes], from + arg->lanes * width, width);
+	if (element_type(name, &type) && take_elements(arg, from, size, type))
 		return;
-	}
+	for (i = 0; i < 4; i++)
+		if (take_elements(arg, from, size, types[i]))
+			return;
 	batch->failed = "an argument by value is too long";
 }
 
@@ -210,13 +253,24 @@ static void take_image(struct dump_batch *batch, struct salvo_text_arg *arg,
 		buffer->image = info;
 }
 
+/* Can the text have it as a name? */
+static bool is_name(const char *name)
+{
+	const size_t length = strlen(name);
+
+	return length && length <= SALVO_TEXT_MAX_NAME && strspn(name, name_characters) == length;
+}
+
 static void take_argument(struct dump_batch *batch, struct salvo_text_arg *arg,
 			  const struct salvo_kernel_info *kernel, const struct salvo_note_arg *note,
 			  const uint8_t *args, uint32_t local_size)
 {
+	const char *name = note->name ? kernel->text + note->name : "";
 	struct salvo_image_view view;
 	uint64_t word = 0;
 
+	if (is_name(name))
+		arg->name = strdup(name);
 	if (note->kind == SALVO_ARG_IMAGE && note->size == sizeof(view)) {
 		memcpy(&view, args + note->offset, sizeof(view));
 		take_image(batch, arg, &view);
@@ -228,7 +282,8 @@ static void take_argument(struct dump_batch *batch, struct salvo_text_arg *arg,
 		return;
 	}
 	if (note->kind == SALVO_ARG_VALUE) {
-		take_value(batch, arg, args + note->offset, note->size);
+		take_value(batch, arg, note->type ? kernel->text + note->type : "",
+			   args + note->offset, note->size);
 		return;
 	}
 	if (note->size == sizeof(word))
@@ -326,11 +381,25 @@ static void take_pattern(struct dump_batch *batch, struct salvo_text_values *val
 	}
 }
 
+/* The application's label and the index, which makes it unique; other characters become '_'. */
+static char *make_label(const char *label, unsigned int index)
+{
+	char *made = salvo_dump_format("%.50s_%u", label, index), *at;
+
+	for (at = made; at && *at; at++)
+		if (!strchr(name_characters, *at))
+			*at = '_';
+	return made;
+}
+
 void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
-			     const struct drm_salvo_command *from, const uint8_t *args)
+			     const struct drm_salvo_command *from, const uint8_t *args,
+			     const char *label)
 {
 	struct salvo_text_command *to = &batch->text->commands[index];
 
+	if (label && from->type != DRM_SALVO_PIPE_CONTROL)
+		to->label = make_label(label, index);
 	to->type = from->type;
 	to->size = from->size;
 	to->pattern = from->pattern;

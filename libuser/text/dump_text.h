@@ -60,10 +60,12 @@ char *salvo_dump_format(const char *format, ...) __attribute__((format(printf, 1
 
 /**
  * salvo_dump_take_command() - Command @index of the text from that of a batch.
+ * @label: Of the application, or NULL.
  *
  * Sets @batch->failed if the form cannot express it.
  */
 void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
-			     const struct drm_salvo_command *from, const uint8_t *args);
+			     const struct drm_salvo_command *from, const uint8_t *args,
+			     const char *label);
 
 #endif /* SALVO_DUMP_TEXT_H */

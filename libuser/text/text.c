@@ -61,7 +61,7 @@ double salvo_text_to_double(enum salvo_text_type type, uint64_t bits)
 
 void salvo_text_destroy(struct salvo_text *text)
 {
-	unsigned int i;
+	unsigned int i, j;
 
 	if (!text)
 		return;
@@ -77,6 +77,8 @@ void salvo_text_destroy(struct salvo_text *text)
 	for (i = 0; i < text->command_count; i++) {
 		free(text->commands[i].label);
 		free(text->commands[i].kernel);
+		for (j = 0; text->commands[i].args && j < text->commands[i].arg_count; j++)
+			free(text->commands[i].args[j].name);
 		free(text->commands[i].args);
 		free(text->commands[i].values.runs);
 	}

@@ -89,6 +89,8 @@ enum salvo_text_arg_kind {
 };
 
 struct salvo_text_arg {
+	/** @name: Of the argument in the kernel's source, or NULL. */
+	char *name;
 	enum salvo_text_arg_kind kind;
 	struct salvo_text_place place;
 	enum salvo_text_type type;

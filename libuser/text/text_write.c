@@ -43,12 +43,19 @@ static void write_values(const struct salvo_text_values *values, FILE *file)
 	}
 }
 
+static void write_name(const struct salvo_text *text, const struct salvo_text_place *place,
+		       FILE *file)
+{
+	fputs(text->buffers[place->buffer].name, file);
+	if (place->offset)
+		fprintf(file, "[%" PRIu64 "]", place->offset);
+}
+
 static void write_place(const struct salvo_text *text, const struct salvo_text_place *place,
 			FILE *file)
 {
-	fprintf(file, " %s", text->buffers[place->buffer].name);
-	if (place->offset)
-		fprintf(file, "[%" PRIu64 "]", place->offset);
+	fputc(' ', file);
+	write_name(text, place, file);
 }
 
 static void write_buffer(const struct salvo_text_buffer *buffer, FILE *file)
@@ -97,31 +104,34 @@ static void write_arg(const struct salvo_text *text, const struct salvo_text_arg
 {
 	unsigned int i;
 
+	fputc(' ', file);
+	if (arg->name)
+		fprintf(file, "%s=", arg->name);
 	switch (arg->kind) {
 	case SALVO_TEXT_ARG_BUFFER:
 		if (arg->place.buffer == SALVO_TEXT_MAX_BUFFERS)
-			fputs(" null", file);
+			fputs("null", file);
 		else if (arg->range)
-			fprintf(file, " %s[%" PRIu64 ":%" PRIu64 "]",
+			fprintf(file, "%s[%" PRIu64 ":%" PRIu64 "]",
 				text->buffers[arg->place.buffer].name, arg->place.offset,
 				arg->range);
 		else if (!arg->place.offset && text->buffers[arg->place.buffer].image.order)
-			fprintf(file, " %s[0]", text->buffers[arg->place.buffer].name);
+			fprintf(file, "%s[0]", text->buffers[arg->place.buffer].name);
 		else
-			write_place(text, &arg->place, file);
+			write_name(text, &arg->place, file);
 		break;
 	case SALVO_TEXT_ARG_IMAGE:
-		write_place(text, &arg->place, file);
+		write_name(text, &arg->place, file);
 		break;
 	case SALVO_TEXT_ARG_SAMPLER:
-		fputs(" sampler:", file);
+		fputs("sampler:", file);
 		salvo_text_write_sampler(arg->sampler, file);
 		break;
 	case SALVO_TEXT_ARG_LOCAL:
-		fprintf(file, " local:%" PRIu64, arg->local_bytes);
+		fprintf(file, "local:%" PRIu64, arg->local_bytes);
 		break;
 	case SALVO_TEXT_ARG_VALUE:
-		fprintf(file, " %s", salvo_text_type_name(arg->type));
+		fputs(salvo_text_type_name(arg->type), file);
 		for (i = 0; i < arg->lanes; i++) {
 			fputc(i ? ',' : ':', file);
 			salvo_text_write_value(arg->type, arg->bits[i], file);

@@ -370,6 +370,8 @@ TEST(what_only_the_device_can_tell)
 		{ HEAD "dispatch k.nothing items 1\n", 4, 0, "no kernel nothing" },
 		{ HEAD "dispatch k.store items 1 args a\n", 4, 0, "argument 1 is not set" },
 		{ HEAD "dispatch k.store items 1 args u32:1\n", 4, 0, "argument 0" },
+		{ HEAD "dispatch k.store items 1 args in=a u32:1 u32:1\n", 4, 0,
+		  "argument 0 of kernel store is out, not in" },
 		{ HEAD "dispatch k.store items 1 args a[4K] u32:1 u32:1\n", 4, 0, "argument 0" },
 		{ HEAD "dispatch k.store items 1 args a u64:1 u32:1\n", 4, 0, "argument 1" },
 		{ HEAD "dispatch k.store items 1 args a u32:1 u32:1 u32:1\n", 4, 0, "argument 3" },
