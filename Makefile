@@ -259,7 +259,7 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	ln -sf libsalvo.so.1 $(DESTDIR)$(LIBDIR)/libsalvo.so
 	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
-	install -m 644 $(wildcard libuser/include/*.h) $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(wildcard libuser/include/*.h libuser/include/*.hpp) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -d $(DESTDIR)$(SHARE)/bash-completion/completions
 	for tool in $(notdir $(filter $(BUILD)/bin/%,$(TOOLS))); do \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tutorial.sh - the program of Documentation/libsalvo.md compiles, in C and C++, with the shared and the
-# static library, and prints what the page says
+# tutorial.sh - the programs of Documentation/libsalvo.md compile, in C and C++, with the shared and the
+# static library, and print what the page says
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
@@ -59,4 +59,12 @@ ln -s "$build/lib/libsalvo.so" "$dir/libsalvo.so.1"
 		g++ -std=c++11 -Wno-unused-result $flags -x c++ -o "$dir/main" "$dir/main.c" -x none \
 		"$dir/libsalvo.so.1" -Wl,-rpath,"$dir"
 }
+pieces cpp >"$dir/main.cc"
+pieces cpp-output >"$dir/expected"
+for std in 11 20; do
+	# shellcheck disable=SC2086 # a list of options
+	run "the C++ program of the tutorial, in C++$std" \
+		g++ -std=c++$std -pedantic $flags -o "$dir/main" "$dir/main.cc" \
+		"$dir/libsalvo.so.1" -Wl,-rpath,"$dir"
+done
 finish
