@@ -1,50 +1,134 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_compat.h - differences between kernels
+ * salvo_compat.h - what the newest kernel has and an older one lacks
  *
- * Distributions backport changes, so versions are not compared: Kbuild searches the
- * kernel's headers and defines the symbols that are tested here. No other file of the
- * driver depends on the kernel.
+ * The driver is written for the interfaces of the newest kernel and knows no other.
+ * Kbuild includes this file before each source; a copy in a kernel tree does without.
+ *
+ * The kernel's version says little where distributions carry backports, so
+ * Kbuild looks into the kernel's headers and defines the symbols tested here.
  */
 #ifndef SALVO_COMPAT_H
 #define SALVO_COMPAT_H
 
-#include <linux/sched.h>
+#include <linux/fs.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
 
+#include <drm/drm_drv.h>
 #include <drm/gpu_scheduler.h>
 
-/**
- * salvo_compat_sched_init() - Call drm_sched_init(), without a timeout.
- * @sched: The scheduler.
- * @ops: Its backend operations.
- * @limit: Number of jobs that may be on the hardware at once.
- * @name: Name of the thread, for debugging.
- * @dev: Device, for debugging.
- */
-static inline int salvo_compat_sched_init(struct drm_gpu_scheduler *sched,
-					  const struct drm_sched_backend_ops *ops,
-					  u32 limit, const char *name, struct device *dev)
-{
-#ifdef SALVO_HAVE_SCHED_INIT_ARGS
-	const struct drm_sched_init_args args = {
-		.ops = ops,
-		.credit_limit = limit,
-		.timeout = MAX_SCHEDULE_TIMEOUT,
-		.name = name,
-		.dev = dev,
-	};
+/* --- memory management -------------------------------------------------------- */
 
-	return drm_sched_init(sched, &args);
-#else
-	return drm_sched_init(sched, ops, limit, 0, MAX_SCHEDULE_TIMEOUT, NULL, NULL, name, dev);
-#endif
+#ifndef SALVO_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
 }
 
-/* The backend operation that returns further dependencies was renamed. */
-#ifdef SALVO_HAVE_SCHED_PREPARE_JOB
-#define SALVO_SCHED_PREPARE_JOB prepare_job
-#else
-#define SALVO_SCHED_PREPARE_JOB dependency
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+#ifndef SALVO_HAVE_VMA_IS_COW_MAPPING
+static inline bool vma_is_cow_mapping(const struct vm_area_struct *vma)
+{
+	return is_cow_mapping(vma->vm_flags);
+}
+#endif
+
+/* --- files, modules, work ------------------------------------------------------ */
+
+#ifndef SALVO_HAVE_FOP_FLAGS
+/* Another member that is 0. */
+#define fop_flags mmap_supported_flags
+#define FOP_UNSIGNED_OFFSET 0
+#endif
+
+#ifndef SALVO_HAVE_IMPORT_NS_STRING
+#undef MODULE_IMPORT_NS
+#define MODULE_IMPORT_NS(ns) MODULE_INFO(import_ns, ns)
+#endif
+
+#ifndef SALVO_HAVE_SYSTEM_DFL_WQ
+#define system_dfl_wq system_unbound_wq
+#endif
+
+/* --- DRM's core ---------------------------------------------------------------- */
+
+#ifdef SALVO_HAVE_DRIVER_DATE
+const struct drm_driver *salvo_compat_driver(const struct drm_driver *driver);
+
+/* What has become the default must be said to an older kernel. */
+#undef devm_drm_dev_alloc
+#define devm_drm_dev_alloc(parent, driver, type, member) \
+	((type *)__devm_drm_dev_alloc(parent, salvo_compat_driver(driver), sizeof(type), \
+				      offsetof(type, member)))
+#endif
+
+#ifndef SALVO_HAVE_WEDGE_TASK_INFO
+struct drm_wedge_task_info;
+
+#undef DRM_WEDGE_RECOVERY_REBIND
+#define DRM_WEDGE_RECOVERY_REBIND	BIT(1)
+
+int salvo_compat_wedged_event(struct drm_device *drm, unsigned long method,
+			      struct drm_wedge_task_info *info);
+#define drm_dev_wedged_event salvo_compat_wedged_event
+#endif
+
+/* --- the scheduler ------------------------------------------------------------- */
+
+#ifndef SALVO_HAVE_SCHED_PREPARE_JOB
+#define prepare_job dependency
+#endif
+
+#ifndef SALVO_HAVE_SCHED_PRIORITY_LOW
+#define DRM_SCHED_PRIORITY_LOW DRM_SCHED_PRIORITY_MIN
+#endif
+
+#ifndef SALVO_HAVE_SCHED_CREDITS
+#define drm_sched_job_init(job, entity, credits, owner, client) \
+	drm_sched_job_init(job, entity, owner)
+#elif !defined(SALVO_HAVE_SCHED_CLIENT_ID)
+#define drm_sched_job_init(job, entity, credits, owner, client) \
+	drm_sched_job_init(job, entity, credits, owner)
+#endif
+
+#ifndef SALVO_HAVE_SCHED_WQUEUE
+static inline void drm_sched_wqueue_stop(struct drm_gpu_scheduler *sched)
+{
+	kthread_park(sched->thread);
+}
+
+static inline void drm_sched_wqueue_start(struct drm_gpu_scheduler *sched)
+{
+	kthread_unpark(sched->thread);
+}
+#endif
+
+#ifndef SALVO_HAVE_SCHED_NUM_RQS
+struct salvo_compat_sched_init_args {
+	const struct drm_sched_backend_ops *ops;
+	struct workqueue_struct *timeout_wq;
+	u32 num_rqs;
+	u32 credit_limit;
+	unsigned int hang_limit;
+	long timeout;
+	atomic_t *score;
+	const char *name;
+	struct device *dev;
+};
+
+int salvo_compat_sched_init(struct drm_gpu_scheduler *sched,
+			    const struct salvo_compat_sched_init_args *args);
+#define drm_sched_init_args salvo_compat_sched_init_args
+#define drm_sched_init salvo_compat_sched_init
 #endif
 
 #endif /* SALVO_COMPAT_H */

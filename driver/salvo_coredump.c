@@ -281,5 +281,5 @@ void salvo_coredump_capture(struct salvo_dev *sdev, struct salvo_job *job, const
 	}
 	if (job)
 		salvo_coredump_capture_job(s, job);
-	queue_work(system_unbound_wq, &dump->work);
+	queue_work(system_dfl_wq, &dump->work);
 }

@@ -107,7 +107,7 @@ static enum drm_sched_priority salvo_ctx_sched_priority(u32 priority)
 {
 	switch (priority) {
 	case DRM_SALVO_PRIORITY_LOW:
-		return DRM_SCHED_PRIORITY_MIN;
+		return DRM_SCHED_PRIORITY_LOW;
 	case DRM_SALVO_PRIORITY_HIGH:
 		return DRM_SCHED_PRIORITY_HIGH;
 	default:

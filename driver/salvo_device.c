@@ -77,8 +77,8 @@ static int salvo_device_init_pci(struct salvo_dev *sdev, struct pci_dev *pdev)
 	if (ret)
 		return ret;
 	/* Segments of imported buffers may be of any length. */
-	ret = dma_set_max_seg_size(&pdev->dev, UINT_MAX) ?:
-	      dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (ret)
 		return dev_err_probe(&pdev->dev, ret, "no 64-bit DMA\n");
 	return 0;

@@ -131,6 +131,7 @@ static long salvo_compat_ioctl(struct file *f, unsigned int cmd, unsigned long a
 
 static const struct file_operations salvo_fops = {
 	.owner = THIS_MODULE,
+	.fop_flags = FOP_UNSIGNED_OFFSET,
 	.open = drm_open,
 	.release = drm_release,
 	.unlocked_ioctl = salvo_ioctl,
@@ -150,14 +151,10 @@ static const struct drm_driver salvo_driver = {
 	.ioctls = salvo_ioctls,
 	.num_ioctls = ARRAY_SIZE(salvo_ioctls),
 	.fops = &salvo_fops,
-	.prime_handle_to_fd = drm_gem_prime_handle_to_fd,
-	.prime_fd_to_handle = drm_gem_prime_fd_to_handle,
 	.gem_prime_import = salvo_prime_import,
 	.gem_prime_import_sg_table = salvo_prime_import_sg_table,
-	.gem_prime_mmap = drm_gem_prime_mmap,
 	.name = "salvo",
 	.desc = "Salvo batch GPU",
-	.date = "20261121",
 	.major = SALVO_DRIVER_MAJOR,
 	.minor = SALVO_DRIVER_MINOR,
 };
@@ -181,7 +178,7 @@ static int salvo_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	}
 	/* Lost before the minor existed: send the uevent now. */
 	if (salvo_device_is_gone(sdev))
-		queue_work(system_unbound_wq, &sdev->wedged);
+		queue_work(system_dfl_wq, &sdev->wedged);
 	drm_info(&sdev->drm, "%u execution units, %llu MiB of VRAM\n", sdev->mmio.units,
 		 sdev->mmio.vram_bytes >> 20);
 	return 0;
@@ -254,4 +251,4 @@ module_exit(salvo_module_exit);
 MODULE_DESCRIPTION("Salvo batch GPU");
 MODULE_AUTHOR("The Salvo developers");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(DMA_BUF);
+MODULE_IMPORT_NS("DMA_BUF");

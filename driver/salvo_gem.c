@@ -150,13 +150,13 @@ static int salvo_gem_mmap(struct drm_gem_object *base, struct vm_area_struct *vm
 	struct salvo_dev *sdev = to_salvo(base->dev);
 	int ret;
 
-	ret = salvo_refuse_if(sdev, is_cow_mapping(vma->vm_flags), -EINVAL,
+	ret = salvo_refuse_if(sdev, vma_is_cow_mapping(vma), -EINVAL,
 			      "the mapping is private");
 	if (ret)
 		return ret;
 	if (to_salvo_gem(base)->flags & DRM_SALVO_BO_IMPORTED)
 		return salvo_prime_mmap(base, vma);
-	vma->vm_flags |= VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP;
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_page_prot = pgprot_writecombine(vm_get_page_prot(vma->vm_flags));
 	vma->vm_page_prot = pgprot_decrypted(vma->vm_page_prot);
 	return 0;

@@ -185,7 +185,7 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 				      "the dma-buf is read-only");
 		if (ret)
 			return ret;
-		vma->vm_flags &= ~VM_MAYWRITE;
+		vm_flags_clear(vma, VM_MAYWRITE);
 	}
 	/* GEM has set these; the exporter expects them unset. */
 	vma->vm_private_data = NULL;
@@ -194,7 +194,7 @@ int salvo_prime_mmap(struct drm_gem_object *base, struct vm_area_struct *vma)
 	if (ret)
 		return ret;
 	/* drm_gem_mmap_obj() warns without it. */
-	vma->vm_flags |= VM_DONTEXPAND;
+	vm_flags_set(vma, VM_DONTEXPAND);
 	drm_gem_object_put(base);
 	return 0;
 }

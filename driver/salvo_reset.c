@@ -21,7 +21,6 @@
  * lets lockdep verify that.
  */
 #include <linux/interrupt.h>
-#include <linux/kobject.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -76,18 +75,16 @@ static int salvo_reset_all(struct salvo_dev *sdev)
  * salvo_reset_wedged_work() - Ask userspace by a uevent to bind the driver again.
  * @work: sdev->wedged.
  *
- * The variable is that of drm_dev_wedged_event() in later kernels. Not on sdev->wq, since
- * it allocates.
+ * Not on sdev->wq, since it allocates.
  */
 void salvo_reset_wedged_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, wedged);
-	char *env[2] = { "WEDGED=rebind" };
 	int idx;
 
 	if (!drm_dev_enter(&sdev->drm, &idx))
 		return;
-	kobject_uevent_env(&sdev->drm.render->kdev->kobj, KOBJ_CHANGE, env);
+	drm_dev_wedged_event(&sdev->drm, DRM_WEDGE_RECOVERY_REBIND, NULL);
 	drm_dev_exit(idx);
 }
 
@@ -117,7 +114,7 @@ void salvo_reset_wedge(struct salvo_dev *sdev)
 void salvo_reset_declare_wedged(struct salvo_dev *sdev)
 {
 	salvo_reset_wedge(sdev);
-	queue_work(system_unbound_wq, &sdev->wedged);
+	queue_work(system_dfl_wq, &sdev->wedged);
 }
 
 /*

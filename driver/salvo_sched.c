@@ -17,7 +17,6 @@
 #include <linux/kthread.h>
 #include <linux/slab.h>
 
-#include "salvo_compat.h"
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
@@ -70,7 +69,7 @@ static void salvo_sched_free_job(struct drm_sched_job *base)
 }
 
 static const struct drm_sched_backend_ops salvo_sched_ops = {
-	.SALVO_SCHED_PREPARE_JOB = salvo_sched_prepare_job,
+	.prepare_job = salvo_sched_prepare_job,
 	.run_job = salvo_sched_run_job,
 	.free_job = salvo_sched_free_job,
 };
@@ -79,6 +78,13 @@ static const struct drm_sched_backend_ops salvo_sched_ops = {
 
 static int salvo_sched_init(struct salvo_ring *ring)
 {
+	struct drm_sched_init_args args = {
+		.ops = &salvo_sched_ops,
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+		.credit_limit = SALVO_RING_BATCHES,
+		.timeout = MAX_SCHEDULE_TIMEOUT,
+		.dev = ring->sdev->drm.dev,
+	};
 	struct salvo_sched *sched;
 	int ret;
 
@@ -87,8 +93,8 @@ static int salvo_sched_init(struct salvo_ring *ring)
 		return -ENOMEM;
 	kref_init(&sched->ref);
 	snprintf(sched->name, sizeof(sched->name), "salvo-ring%u", ring->index);
-	ret = salvo_compat_sched_init(&sched->base, &salvo_sched_ops, SALVO_RING_BATCHES,
-				      sched->name, ring->sdev->drm.dev);
+	args.name = sched->name;
+	ret = drm_sched_init(&sched->base, &args);
 	if (ret) {
 		salvo_sched_put(sched);
 		return ret;

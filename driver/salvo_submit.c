@@ -341,6 +341,7 @@ static void salvo_submit_cleanup(struct salvo_submit_state *s)
 
 static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
 {
+	struct salvo_file *file = s->filp->driver_priv;
 	int ret;
 
 	ret = salvo_refuse_if(s->sdev, args->flags, -EINVAL, "flags %#x are unknown",
@@ -350,7 +351,7 @@ static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_s
 			      "the GPU is gone");
 	if (ret)
 		return ret;
-	s->ctx = salvo_ctx_find(s->filp->driver_priv, args->ctx_id);
+	s->ctx = salvo_ctx_find(file, args->ctx_id);
 	ret = salvo_refuse_if(s->sdev, !s->ctx, -ENOENT, "context %u does not exist",
 			      args->ctx_id) ?:
 	      salvo_refuse_if(s->sdev, salvo_ctx_is_banned(s->ctx), -EIO, "context %u is banned",
@@ -367,7 +368,8 @@ static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_s
 	ret = salvo_submit_copy(s, args) ?:
 	      salvo_submit_validate(s) ?:
 	      salvo_submit_pack(s) ?:
-	      drm_sched_job_init(&s->job->base, &s->ctx->entity, s->ctx->vm);
+	      drm_sched_job_init(&s->job->base, &s->ctx->entity, 1, s->ctx->vm,
+				 file->client);
 	if (ret)
 		return ret;
 	return salvo_submit_waits(s, &args->waits) ?:
