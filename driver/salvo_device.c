@@ -33,10 +33,8 @@
 static void salvo_device_release(struct drm_device *drm, void *unused)
 {
 	struct salvo_dev *sdev = to_salvo(drm);
-	struct salvo_ring *ring;
 
-	salvo_for_each_ring(sdev, ring)
-		salvo_sched_put(ring->sched);
+	salvo_sched_fini_all(sdev);
 	salvo_vram_fini(sdev);
 	salvo_gem_fini_list(sdev);
 	ida_destroy(&sdev->hw_ctxs);
@@ -162,13 +160,11 @@ int salvo_device_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 	ret = salvo_ring_start_all(sdev);
 	if (ret) {
 		dev_err_probe(&pdev->dev, ret, "the GPU does not start its rings\n");
-		goto err_sched_fini;
+		goto err_irq_fini;
 	}
 	salvo_watchdog_start(sdev);
 	return 0;
 
-err_sched_fini:
-	salvo_sched_fini_all(sdev);
 err_irq_fini:
 	salvo_irq_fini(sdev, pdev);
 	/* The "device lost" interrupt may have fired. */
@@ -207,7 +203,6 @@ void salvo_device_fini(struct salvo_dev *sdev)
 	/* Batches on the rings fail here, queued ones when the scheduler runs them. */
 	salvo_reset_wedge(sdev);
 	wait_event(sdev->jobs_idle, !atomic_read(&sdev->jobs));
-	salvo_sched_fini_all(sdev);
 	destroy_workqueue(sdev->wq);
 	cancel_work_sync(&sdev->wedged);
 	salvo_coredump_fini(sdev);

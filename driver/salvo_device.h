@@ -84,8 +84,8 @@ struct salvo_dev {
 	 * still write to imported memory.
 	 */
 	bool dma_unconfirmed;
-	/** @parked: The schedulers are parked; owned by suspend and resume. */
-	bool parked;
+	/** @suspended: The schedulers and the GPU are stopped; owned by suspend and resume. */
+	bool suspended;
 	/** @jobs: Number of struct salvo_job that exist. */
 	atomic_t jobs;
 	/** @jobs_idle: Woken when @jobs drops to 0. */

@@ -2,13 +2,13 @@
 /*
  * salvo_pm.c - system suspend and resume
  *
- * Suspend parks the schedulers when no batch is on a ring, then stops the GPU. Batches
+ * Suspend stops the schedulers when no batch is on a ring, then stops the GPU. Batches
  * on the rings end first, a hung one by its timeout; batches that wait for fences stay
  * in their entities until resume. VRAM keeps its contents. Resume starts the GPU and
  * the rings, and restores all address spaces.
  *
- * The schedulers are parked by work on the ordered sdev->wq, since a reset stops and
- * starts them there. sdev->parked belongs to suspend and resume, which the PM core
+ * The schedulers are stopped by work on the ordered sdev->wq, since a reset stops and
+ * starts them there. sdev->suspended belongs to suspend and resume, which the PM core
  * serializes.
  */
 #include <linux/delay.h>
@@ -27,26 +27,26 @@
 #define SALVO_PM_POLLS		1000
 
 /**
- * struct salvo_pm_park - An attempt to park the schedulers.
+ * struct salvo_pm_stop - An attempt to stop the schedulers.
  */
-struct salvo_pm_park {
+struct salvo_pm_stop {
 	/** @work: Runs on sdev->wq. */
 	struct work_struct work;
 	/** @sdev: The device. */
 	struct salvo_dev *sdev;
-	/** @parked: No batch was on a ring: the schedulers are parked. */
-	bool parked;
+	/** @stopped: No batch was on a ring: the schedulers are stopped. */
+	bool stopped;
 };
 
-static void salvo_pm_park_work(struct work_struct *work)
+static void salvo_pm_stop_work(struct work_struct *work)
 {
-	struct salvo_pm_park *park = container_of(work, struct salvo_pm_park, work);
-	struct salvo_dev *sdev = park->sdev;
+	struct salvo_pm_stop *stop = container_of(work, struct salvo_pm_stop, work);
+	struct salvo_dev *sdev = stop->sdev;
 
-	salvo_sched_park_all(sdev);
-	park->parked = salvo_ring_all_idle(sdev);
-	if (!park->parked)
-		salvo_sched_unpark_all(sdev);
+	salvo_sched_stop_all(sdev);
+	stop->stopped = salvo_ring_all_idle(sdev);
+	if (!stop->stopped)
+		salvo_sched_start_all(sdev);
 }
 
 /**
@@ -57,22 +57,22 @@ static void salvo_pm_park_work(struct work_struct *work)
  */
 int salvo_pm_suspend(struct salvo_dev *sdev)
 {
-	struct salvo_pm_park park = { .sdev = sdev };
+	struct salvo_pm_stop stop = { .sdev = sdev };
 	unsigned int polls;
 
 	if (salvo_device_is_gone(sdev))
 		return 0;
-	INIT_WORK_ONSTACK(&park.work, salvo_pm_park_work);
-	for (polls = 0; polls < SALVO_PM_POLLS && !park.parked; polls++) {
+	INIT_WORK_ONSTACK(&stop.work, salvo_pm_stop_work);
+	for (polls = 0; polls < SALVO_PM_POLLS && !stop.stopped; polls++) {
 		if (polls)
 			msleep(SALVO_PM_POLL_MS);
-		queue_work(sdev->wq, &park.work);
-		flush_work(&park.work);
+		queue_work(sdev->wq, &stop.work);
+		flush_work(&stop.work);
 	}
-	destroy_work_on_stack(&park.work);
-	if (!park.parked)
+	destroy_work_on_stack(&stop.work);
+	if (!stop.stopped)
 		return salvo_refuse(sdev, -EBUSY, "a batch on a ring does not end");
-	sdev->parked = true;
+	sdev->suspended = true;
 	cancel_delayed_work_sync(&sdev->reclaim);
 	cancel_delayed_work_sync(&sdev->watchdog);
 	salvo_ring_stop_all(sdev);
@@ -110,16 +110,16 @@ int salvo_pm_resume(struct salvo_dev *sdev)
 {
 	int ret;
 
-	if (!sdev->parked)
+	if (!sdev->suspended)
 		return 0;
-	sdev->parked = false;
+	sdev->suspended = false;
 	/* Queued batches of a device that is gone fail when the schedulers run. */
 	ret = salvo_device_is_gone(sdev) ? -ENODEV : salvo_pm_restart(sdev);
 	if (ret)
 		salvo_reset_declare_wedged(sdev);
 	else
 		salvo_watchdog_start(sdev);
-	salvo_sched_unpark_all(sdev);
+	salvo_sched_start_all(sdev);
 	mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
 	return ret;
 }

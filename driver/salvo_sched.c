@@ -10,11 +10,13 @@
  * drm_sched's timeout is not used: it measures for how long a job has been the oldest
  * of its scheduler, not for how long it has run. salvo_watchdog.c detects hangs.
  *
- * Locks: none of its own. A scheduler's thread calls its backend operations; only work
- * on the ordered sdev->wq stops, starts, parks and unparks schedulers, or bring-up and
- * teardown.
+ * A context's entity is on a run queue of its scheduler until its file is closed, which
+ * may be after the driver was unbound. So schedulers end with the last reference to the
+ * device; without jobs they do nothing.
+ *
+ * Locks: none of its own. One work item at a time calls a scheduler's backend operations;
+ * only work on the ordered sdev->wq stops and starts schedulers.
  */
-#include <linux/kthread.h>
 #include <linux/slab.h>
 
 #include "salvo_ctx.h"
@@ -57,7 +59,7 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 		salvo_job_end(job, ret);
 		return ERR_PTR(ret);
 	}
-	/* The job is still valid: only this thread frees it. */
+	/* The job is still valid: it is not freed while this runs. */
 	dma_fence_put(job->ctx->newest);
 	job->ctx->newest = dma_fence_get(&job->fence->base);
 	return dma_fence_get(&job->fence->base);
@@ -103,7 +105,12 @@ static int salvo_sched_init(struct salvo_ring *ring)
 	return 0;
 }
 
-/** salvo_sched_init_all() - Create a scheduler for each ring. */
+/**
+ * salvo_sched_init_all() - Create a scheduler for each ring.
+ * @sdev: The device; its release calls salvo_sched_fini_all(), also after a failure.
+ *
+ * Return: 0, or -ENOMEM.
+ */
 int salvo_sched_init_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
@@ -111,43 +118,34 @@ int salvo_sched_init_all(struct salvo_dev *sdev)
 
 	salvo_for_each_ring(sdev, ring)
 		ret = ret ?: salvo_sched_init(ring);
-	if (ret)
-		salvo_sched_fini_all(sdev);
 	return ret;
 }
 
-/** salvo_sched_fini_all() - Stop the schedulers. No job is left; contexts may be. */
+/** salvo_sched_fini_all() - End the schedulers. No job and no context is left. */
 void salvo_sched_fini_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
-	salvo_for_each_ring(sdev, ring)
-		if (ring->sched)
-			drm_sched_fini(&ring->sched->base);
+	salvo_for_each_ring(sdev, ring) {
+		if (!ring->sched)
+			continue;
+		drm_sched_fini(&ring->sched->base);
+		salvo_sched_put(ring->sched);
+	}
 }
 
-/*
- * drm_sched_stop() drops the hardware fence of each pending job, and drm_sched_start()
- * completes a job that has none. The jobs that are still on the ring get theirs back.
+/**
+ * salvo_sched_stop_all() - Run and free no jobs until salvo_sched_start_all().
+ * @sdev: The device.
+ *
+ * Those on the rings may complete meanwhile, but stay valid.
  */
-static void salvo_sched_restore_parents(struct salvo_sched *sched)
-{
-	struct drm_sched_job *base;
-
-	list_for_each_entry(base, &sched->base.pending_list, list)
-		if (!base->s_fence->parent)
-			base->s_fence->parent = dma_fence_get(&to_salvo_job(base)->fence->base);
-}
-
-/** salvo_sched_stop_all() - Run and free no jobs until salvo_sched_start_all(). */
 void salvo_sched_stop_all(struct salvo_dev *sdev)
 {
 	struct salvo_ring *ring;
 
-	salvo_for_each_ring(sdev, ring) {
-		drm_sched_stop(&ring->sched->base, NULL);
-		salvo_sched_restore_parents(ring->sched);
-	}
+	salvo_for_each_ring(sdev, ring)
+		drm_sched_wqueue_stop(&ring->sched->base);
 }
 
 /** salvo_sched_start_all() - Undo salvo_sched_stop_all(). */
@@ -156,25 +154,7 @@ void salvo_sched_start_all(struct salvo_dev *sdev)
 	struct salvo_ring *ring;
 
 	salvo_for_each_ring(sdev, ring)
-		drm_sched_start(&ring->sched->base, true);
-}
-
-/** salvo_sched_park_all() - Park the schedulers' threads for a suspend. */
-void salvo_sched_park_all(struct salvo_dev *sdev)
-{
-	struct salvo_ring *ring;
-
-	salvo_for_each_ring(sdev, ring)
-		kthread_park(ring->sched->base.thread);
-}
-
-/** salvo_sched_unpark_all() - Undo salvo_sched_park_all(). */
-void salvo_sched_unpark_all(struct salvo_dev *sdev)
-{
-	struct salvo_ring *ring;
-
-	salvo_for_each_ring(sdev, ring)
-		kthread_unpark(ring->sched->base.thread);
+		drm_sched_wqueue_start(&ring->sched->base);
 }
 
 /** salvo_sched_is_ours() - Is a scheduler one of this device's? */

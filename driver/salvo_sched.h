@@ -36,8 +36,6 @@ int salvo_sched_init_all(struct salvo_dev *sdev);
 void salvo_sched_fini_all(struct salvo_dev *sdev);
 void salvo_sched_stop_all(struct salvo_dev *sdev);
 void salvo_sched_start_all(struct salvo_dev *sdev);
-void salvo_sched_park_all(struct salvo_dev *sdev);
-void salvo_sched_unpark_all(struct salvo_dev *sdev);
 bool salvo_sched_is_ours(struct salvo_dev *sdev, const struct drm_gpu_scheduler *base);
 void salvo_sched_put(struct salvo_sched *sched);
 
