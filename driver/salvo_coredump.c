@@ -80,11 +80,11 @@ struct salvo_snapshot {
 	u32 ring_count;
 	/** @rings: The rings. */
 	struct {
-		/** @submitted: Last entry. */
+		/** @rings.submitted: Last entry. */
 		u64 submitted;
-		/** @retired: Last entry that is done. */
+		/** @rings.retired: Last entry that is done. */
 		u64 retired;
-		/** @entries: All entries. */
+		/** @rings.entries: All entries. */
 		struct salvo_ring_entry entries[SALVO_RING_ENTRIES];
 	} rings[SALVO_MAX_RINGS];
 	/** @packet: Beginning of the packet. */

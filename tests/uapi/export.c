@@ -216,7 +216,8 @@ TEST_F(export, other_devices_are_refused)
 	if (vgem < 0)
 		SKIP(return, "there is no vgem");
 	EXPECT_NE(drmPrimeFDToHandle(vgem, self->dmabuf, &handle), 0);
-	EXPECT_EQ(errno, EOPNOTSUPP);
+	/* By the driver, or by a kernel that asks first whether there are pages. */
+	EXPECT_TRUE(errno == EOPNOTSUPP || errno == ENOSYS);
 	close(vgem);
 }
 

@@ -125,7 +125,9 @@ TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
 	for (i = 0; i < 2; i++) {
 		status = fence_status(sync_file[i], timeline, sizeof(timeline));
 		EXPECT_TRUE(status == 1 || status == -ENODEV);
-		EXPECT_STREQ(timeline, "salvo-ring0");
+		/* Newer kernels do not ask the driver for the name of a fence that has signalled. */
+		if (strcmp(timeline, "signaled-timeline"))
+			EXPECT_STREQ(timeline, "salvo-ring0");
 		/* Their code is there too. */
 		EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
 		close(sync_file[i]);
@@ -226,7 +228,7 @@ TEST_F_TIMEOUT(unplug, exported_buffer_of_an_unbound_driver, TIMEOUT)
 	ASSERT_GE(other, 0);
 	/* To the new device it is a stranger's, and has no pages. */
 	EXPECT_NE(drmPrimeFDToHandle(other, dmabuf, &handle), 0);
-	EXPECT_EQ(errno, EOPNOTSUPP);
+	EXPECT_TRUE(errno == EOPNOTSUPP || errno == ENOSYS);
 	close(other);
 	munmap(map, self->bo.size);
 	close(dmabuf);
