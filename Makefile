@@ -72,6 +72,11 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built o
 			--append kasan_multi_shot --append kmemleak=on,-a $(arg)) \
 			$(patsubst %,tests/vm/%.sh,uapi lost inject lib faces)
 
+check-kernels: ## the driver's tests on Linux 6.1, 6.12 and the newest; fetched into ~/.cache
+	@tools/deps
+	@$(MAKE) -j$(JOBS) all tests
+	@tests/vm/check-kernels
+
 lint: ## sparse, checkpatch, kernel-doc, cppcheck and the rules for the tree
 	@tools/deps
 	@tests/run tests/lint/lint.sh tests/docs/tree.sh
