@@ -55,7 +55,7 @@ simulation: $(BUILD)/tests/bench/queues ## the queues on 16 to 4,096 units, into
 		-e '/^<!-- tables -->$$/ r $(BUILD)/queues.table' Documentation/queues.md
 
 ##@ Tests
-.PHONY: check check-debug lint
+.PHONY: check check-debug check-kernels lint
 check: ## every test; the last line is "N passed, M failed, K skipped"
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
@@ -64,7 +64,7 @@ check: ## every test; the last line is "N passed, M failed, K skipped"
 check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built once in ~/.cache
 	@tools/deps
 	@$(MAKE) -j$(JOBS) all tests
-	@tree=$$(tests/vm/debug-kernel) && \
+	@tree=$$(tests/vm/debug-kernel $(KERNEL_SOURCE)) && \
 		$(MAKE) MODULE_DIR=$(BUILD)/module-debug KDIR=$$tree modules kunit && \
 		tests/run -t 1800 $(foreach arg,--kernel $$tree -m $(BUILD)/module-debug/salvo.ko \
 			-t 1800 --boot-time 180 --program-time 400 --with kunit \
@@ -174,6 +174,10 @@ $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 MODULE_DIR ?= $(BUILD)/module
 MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) $(patsubst %,device/include/salvo_%.h,hw rect)
 
+.PHONY: print-module-sources
+print-module-sources: # for tests/vm/check-kernels
+	@echo $(MODULE_SOURCES)
+
 modules: $(MODULE_DIR)/salvo.ko ## build salvo.ko for Debian's kernel
 $(MODULE_DIR)/salvo.ko: $(MODULE_SOURCES)
 	@mkdir -p $(@D)
@@ -192,6 +196,9 @@ $(MODULE_DIR)/tests/kunit/salvo-kunit.ko: $(MODULE_DIR)/salvo.ko tests/kunit/Kbu
 
 # --- tests -------------------------------------------------------------------
 
+# Asked for when first used, after tools/deps.
+KERNEL_SOURCE = $(lastword $(sort $(wildcard /usr/src/linux-source-*.tar.xz)))
+
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
 HOST_TESTS := unit device spin cc lib libuser steal tools faces docs lint install
@@ -209,7 +216,7 @@ tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs $(FUZZ_IOCTL) $(B
 
 $(KSELFTEST):
 	@mkdir -p $(@D)
-	$(call run,TAR)tar -xf /usr/src/linux-source-6.1.tar.xz -C $(@D) --strip-components=4 --wildcards \
+	$(call run,TAR)tar -xf $(KERNEL_SOURCE) -C $(@D) --strip-components=4 --wildcards \
 		'*/tools/testing/selftests/kselftest.h' '*/tools/testing/selftests/kselftest_harness.h'
 	@touch $@
 

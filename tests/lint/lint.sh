@@ -3,7 +3,7 @@
 # Static analysis, each tool with no remark: sparse and checkpatch --strict on the driver,
 # kernel-doc on the interfaces, cppcheck on all of the C code.
 #
-# The kernel's own scripts come out of linux-source-6.1 once, into build/. What is
+# The kernel's own scripts come out of its source package once, into build/. What is
 # ignored is listed here with its reason, nowhere else.
 # limit: 600
 set -u
@@ -15,7 +15,7 @@ build=${BUILD:-build}
 scripts=$build/lint/scripts
 if [ ! -e "$scripts/.done" ]; then
 	mkdir -p "$build/lint"
-	tar -xf /usr/src/linux-source-6.1.tar.xz -C "$build/lint" --strip-components=1 --wildcards \
+	tar -xf "$(printf '%s\n' /usr/src/linux-source-*.tar.xz | sort -V | tail -n 1)" -C "$build/lint" --strip-components=1 --wildcards \
 		'*/scripts/checkpatch.pl' '*/scripts/spelling.txt' \
 		'*/scripts/const_structs.checkpatch' '*/scripts/kernel-doc' && touch "$scripts/.done"
 fi
