@@ -29,7 +29,7 @@ $(SANITIZERS):
 	@$(MAKE) -j$(JOBS) BUILD=$(BUILD)/$@ -o $(BUILD)/$@/bin/salvo-cc \
 		WARN=-w CFLAGS='-O1 -g -fPIC -pthread $(SANITIZE.$@)' sanitize-programs
 	@cd $(BUILD)/$@/tree && \
-		ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_stack_use_after_return=0 \
+		ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_stack_use_after_return=0:use_sigaltstack=0 \
 		UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66 \
 		tests/run -t 900 $(patsubst $(BUILD)/%,build/%,$(sort $(SANITIZE_PROGRAMS))) $(SANITIZE_SCRIPTS)
 

@@ -5,19 +5,28 @@
 #ifndef TEST_SANITIZER_H
 #define TEST_SANITIZER_H
 
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZER_RUNS	1
+#else
+#define SANITIZER_RUNS	0
+#endif
+
 /*
  * A process of an address space maps nothing but its bindings: the shadow memory of
- * AddressSanitizer and ThreadSanitizer is gone, and instrumented code faults.
+ * AddressSanitizer and ThreadSanitizer is gone, and instrumented code faults. In a test or
+ * FIXTURE_SETUP() of the harness, which goes on to the test after a SKIP(return).
  */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANDBOX_RUNS	0
-#else
-#define SANDBOX_RUNS	1
-#endif
-/* In a test or FIXTURE_SETUP() of the harness */
 #define NEED_SANDBOX()	do { \
-	if (!SANDBOX_RUNS) \
-		SKIP(return, "a sandboxed process has no memory of the sanitizer"); \
+	if (SANITIZER_RUNS) \
+		SKIP(_exit(255), "a sandboxed process has no memory of the sanitizer"); \
+} while (0)
+
+/* The sanitizers' allocators may stay locked in the child of a process with threads. */
+#define NEED_MALLOC_AFTER_FORK() do { \
+	if (SANITIZER_RUNS) \
+		SKIP(return, "the sanitizer's allocator may be locked after fork()"); \
 } while (0)
 
 #endif /* TEST_SANITIZER_H */

@@ -7,6 +7,7 @@
 
 #include "kselftest_harness.h"
 #include "lib_test.h"
+#include "sanitizer.h"
 
 FIXTURE(author) {
 	struct bench b;
@@ -258,6 +259,7 @@ TEST_F_TIMEOUT(author, a_child_loads_programs_while_its_parent_did, 120)
 
 	if (!is_embedded(&self->b))
 		SKIP(return, "programs are registered with the debugger on the embedded GPU alone");
+	NEED_MALLOC_AFTER_FORK();
 	kernel_path("lib.salvo");
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, load_again_and_again, &loader));
