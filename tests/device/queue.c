@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "aligned.h"
 #include "element.h"
 #include "gcq.h"
 #include "kselftest_harness.h"
@@ -324,7 +325,7 @@ TEST(N4_N5_under_contention_every_item_is_taken_once)
 	unsigned int i, j, seed = 1;
 
 	ASSERT_EQ(0, salvo_gcq_init(&s.gcq, 16, 1));
-	s.elements = calloc(STRESS_ELEMENTS, sizeof(s.elements[0]));
+	s.elements = aligned_zalloc(STRESS_ELEMENTS, sizeof(s.elements[0]));
 	s.runs = calloc(STRESS_ELEMENTS * STRESS_WIDTH, sizeof(s.runs[0]));
 	ASSERT_TRUE(s.elements && s.runs);
 	for (i = 0; i < STRESS_ELEMENTS; i++) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "aligned.h"
 #include "element.h"
 #include "gpu.h"
 #include "kselftest_harness.h"
@@ -507,10 +508,10 @@ TEST(a_held_unit_does_not_hold_the_others)
 	const struct salvo_topology topology = {
 		.units = 2, .nodes = 1, .node[0] = { .units = 3 },
 	};
-	struct salvo_element *elements = calloc(HELD_ELEMENTS, sizeof(*elements));
+	struct salvo_element *elements = aligned_zalloc(HELD_ELEMENTS, sizeof(*elements));
 	struct salvo_prio_table *table = salvo_prio_table_create();
 	const struct salvo_prio_slot slot = { table, 0 }, other = { table, 1 };
-	struct salvo_queues *queues = calloc(1, sizeof(*queues));
+	struct salvo_queues *queues = aligned_zalloc(1, sizeof(*queues));
 	const uint32_t size[3] = { 2, 1, 1 };
 	struct salvo_worker_events events;
 	struct salvo_worker_queue free_unit, held_unit;
