@@ -110,17 +110,20 @@ sources = $(foreach room,$(filter $(1) $(1)/%,$(ROOMS)),$(wildcard $(room)/*.c $
 DEVICE_OBJS := $(call obj,$(call sources,device))
 SHARED_OBJS := $(call obj,$(patsubst %,driver/salvo_%.c,validate pack hang))
 PARSE_OBJS  := $(call obj,$(call sources,libuser/parse))
-USER_OBJS   := $(filter-out $(PARSE_OBJS),$(call obj,$(call sources,libuser) $(call sources,common))) \
+AGILE_OBJS  := $(call obj,$(call sources,libuser/agile))
+USER_OBJS   := $(filter-out $(PARSE_OBJS) $(AGILE_OBJS),$(call obj,$(call sources,libuser) $(call sources,common))) \
 	       $(SHARED_OBJS)
 
 .PHONY: libs
-libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so
+libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so \
+	$(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo-agile.so
 # The human-readable form, read: for salvo-submit, the GStreamer elements and tests, not installed.
 PARSE_LIB   := $(BUILD)/lib/libsalvoparse.a
 
 $(BUILD)/lib/libsalvogpu.a: $(DEVICE_OBJS)
 $(BUILD)/lib/libsalvo.a: $(USER_OBJS) $(DEVICE_OBJS)
 $(PARSE_LIB): $(PARSE_OBJS)
+$(BUILD)/lib/libsalvo-agile.a: $(AGILE_OBJS)
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -132,6 +135,12 @@ $(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(filter-out $(SPACE_OBJS),$(DEVICE_OBJS)
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
 		-Wl,-z,defs -o $@ $(filter %.o,$^) $(LIBS)
+
+AGILE_MAP   := libuser/agile/libsalvo-agile.map
+$(BUILD)/lib/libsalvo-agile.so: $(AGILE_OBJS) $(AGILE_MAP) $(BUILD)/lib/libsalvo.so
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo-agile.so.1 -Wl,--version-script,$(AGILE_MAP) \
+		-Wl,-z,defs -o $@ $(AGILE_OBJS) $(BUILD)/lib/libsalvo.so
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -201,7 +210,7 @@ KERNEL_SOURCE = $(lastword $(sort $(wildcard /usr/src/linux-source-*.tar.xz)))
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device spin cc lib libuser steal tools faces docs lint install
+HOST_TESTS := unit device spin cc lib libuser steal agile tools faces docs lint install
 VM_TESTS   := uapi lost inject
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
@@ -227,6 +236,9 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	$(call run,CC)$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(BUILD)/tests/cc/ulp: TEST_LIBS := -lmpfr -lgmp
+AGILE_TESTS := $(filter $(BUILD)/tests/agile/%,$(TEST_PROGRAMS))
+$(AGILE_TESTS): $(BUILD)/lib/libsalvo-agile.a
+$(AGILE_TESTS): TEST_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a
 $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(PARSE_LIB) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
@@ -266,9 +278,10 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) \
 		$(addprefix $(DESTDIR)$(SHARE)/man/man,1 3 7) $(DESTDIR)$(PREFIX)/lib/salvo/kernels
 	install -m 755 $(filter $(BUILD)/bin/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(BUILD)/lib/libsalvo.a $(DESTDIR)$(LIBDIR)
-	install -m 755 $(BUILD)/lib/libsalvo.so $(DESTDIR)$(LIBDIR)/libsalvo.so.1
-	ln -sf libsalvo.so.1 $(DESTDIR)$(LIBDIR)/libsalvo.so
+	install -m 644 $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo-agile.a $(DESTDIR)$(LIBDIR)
+	for lib in libsalvo libsalvo-agile; do \
+		install -m 755 $(BUILD)/lib/$$lib.so $(DESTDIR)$(LIBDIR)/$$lib.so.1 && \
+		ln -sf $$lib.so.1 $(DESTDIR)$(LIBDIR)/$$lib.so || exit; done
 	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
 		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
 	install -m 644 $(wildcard libuser/include/*.h libuser/include/*.hpp) $(DESTDIR)$(INCLUDEDIR)

@@ -9,7 +9,7 @@
 
 ROOMS := device/queue device/exec device device/space \
 	 common libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
-	 libuser/parse libuser/steal
+	 libuser/parse libuser/steal libuser/agile
 
 sees.device/queue  := uapi device/include
 sees.device/exec   := $(sees.device/queue) device/queue
@@ -24,6 +24,7 @@ sees.libuser/text  := $(sees.libuser) libuser
 sees.libuser/open  := $(sees.libuser) libuser libuser/text
 sees.libuser/parse := $(sees.libuser) libuser libuser/text
 sees.libuser/steal := libuser/include
+sees.libuser/agile := libuser/include
 
 sees.driver        := uapi device/include
 

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+/*
+ * forall.c - statements: a kernel over the tasks of its result (A5, A8 of CN102609244)
+ *
+ * The node that stores the result of a task computes it. For each node that has some a batch is
+ * made: for each task the transfers of what its operands lack there, the dispatch, and a pipe
+ * control from each of these to it, so that the transfers of one task run beside the kernels of
+ * others. The batches of a statement are submitted one after the other and run at once.
+ *
+ * With stealing the tasks come from queues (tasks.c) a few at a time: a node that has finished its
+ * batch gets the next one. The result of a stolen task is made in a tile and copied to its owner.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "move.h"
+#include "tasks.h"
+
+#define MOST_OPERANDS	8u
+#define MOST_VALUES	8u
+/* Tasks that a node gets at a time where others may take them */
+#define STEAL_CHUNK	2u
+
+/* Return: 0 with what an operand's task reads, cut off at the field's ends. */
+static int find_region(const struct salvo_agile_operand *operand,
+		       const struct salvo_agile_grid *task, struct salvo_agile_grid *region)
+{
+	struct salvo_agile *agile = operand->field->agile;
+
+	*region = *task;
+	if (operand->region)
+		operand->region(operand->data, task, region);
+	if (region->rank != operand->field->map->grid.rank ||
+	    !salvo_agile_grid_intersect(region, &operand->field->map->grid, region))
+		return agile_fail(agile, -EINVAL,
+				  "field %s: the task at %llu, %llu reads nothing inside of map %s",
+				  operand->field->name, (unsigned long long)task->offset[0],
+				  (unsigned long long)task->offset[1], operand->field->map->name);
+	return 0;
+}
+
+static int check_statement(struct salvo_agile *agile, const struct salvo_agile_statement *s)
+{
+	unsigned int i;
+
+	if (!s->result || s->operand_count > MOST_OPERANDS || s->value_count > MOST_VALUES ||
+	    s->flags & ~SALVO_AGILE_STEAL)
+		return agile_fail(agile, -EINVAL,
+				  "statement: no result, over %u operands, over %u values, or unknown flags 0x%x",
+				  MOST_OPERANDS, MOST_VALUES, s->flags & ~SALVO_AGILE_STEAL);
+	if (!s->kernel && !agile->planning)
+		return agile_fail(agile, -EINVAL, "statement: no kernel");
+	for (i = 0; i < s->operand_count; i++)
+		if (!s->operands[i].field ||
+		    (s->operands[i].field == s->result &&
+		     (s->operands[i].region || s->flags & SALVO_AGILE_STEAL)))
+			return agile_fail(agile, -EINVAL,
+					  "statement: operand %u is no field, or it is the result with other indices or stealing",
+					  i);
+	return 0;
+}
+
+static int set_vector(struct salvo_kernel *kernel, unsigned int index, const uint64_t *from,
+		      unsigned int rank)
+{
+	uint32_t vector[SALVO_AGILE_RANKS] = { 0 };
+	unsigned int d;
+
+	for (d = 0; d < rank; d++)
+		vector[d] = from[d];
+	return salvo_kernel_set_value(kernel, index, vector, sizeof(vector));
+}
+
+/* The four arguments of a part. */
+static int set_part(struct salvo_kernel *kernel, unsigned int index, const struct agile_part *part)
+{
+	int err = salvo_kernel_set_bo(kernel, index, part->bo, part->offset);
+
+	if (!err)
+		err = set_vector(kernel, index + 1, part->stride, part->grid.rank);
+	if (!err)
+		err = set_vector(kernel, index + 2, part->grid.offset, part->grid.rank);
+	if (!err)
+		err = set_vector(kernel, index + 3, part->grid.extent, part->grid.rank);
+	return err;
+}
+
+static int set_grid(struct salvo_kernel *kernel, const struct salvo_agile_grid *task)
+{
+	uint32_t items[3] = { 1, 1, 1 };
+	unsigned int d, x = 0;
+
+	for (d = task->rank; d--; x += x < 2)
+		items[x] *= task->extent[d];
+	return salvo_kernel_set_grid(kernel, task->rank < 3 ? task->rank : 3, items, NULL);
+}
+
+static int dispatch(struct agile_batch *b, const struct salvo_agile_statement *s,
+		    const struct agile_part *parts, const struct salvo_agile_grid *task)
+{
+	struct salvo_kernel *kernel = agile_kernel_of(s->kernel, b->node);
+	unsigned int i;
+	int err = set_grid(kernel, task);
+
+	for (i = 0; i <= s->operand_count && !err; i++)
+		err = set_part(kernel, 4 * i, &parts[i]);
+	for (i = 0; i < s->value_count && !err; i++)
+		err = salvo_kernel_set_value(kernel, 4 * (s->operand_count + 1) + i,
+					     s->values[i].value, s->values[i].size);
+	if (err)
+		return agile_fail(b->agile, err,
+				  "kernel %s does not take these arguments or this grid",
+				  agile_kernel_name(s->kernel));
+	return agile_batch_check(b, salvo_batch_dispatch(b->batch, kernel));
+}
+
+/* Where the result goes: its owner's memory, or a tile if that is another node. */
+static int find_result(struct agile_batch *b, struct salvo_agile_field *result, uint32_t block,
+		       const struct salvo_agile_grid *task, struct agile_part *home,
+		       struct agile_part *part)
+{
+	const unsigned int owner = agile_block_node(result, block);
+	int err = agile_block_part(result, block, b->node, home);
+
+	if (err || b->agile->planning)
+		return err;
+	agile_use(b, result, owner, SALVO_AGILE_WRITE);
+	home->offset += agile_offset(&home->grid, task, home->stride) * result->info.element_bytes;
+	home->grid = *task;
+	*part = *home;
+	if (owner == b->node)
+		return 0;
+	part->offset = 0;
+	agile_strides(task, part->stride);
+	return agile_batch_memory(b, salvo_agile_grid_count(task) * result->info.element_bytes,
+				  &part->bo);
+}
+
+static void count_task(struct agile_batch *b, const struct salvo_agile_field *result,
+		       uint32_t block, const struct salvo_agile_grid *task)
+{
+	struct salvo_agile_stats *stats = &b->agile->nodes[b->node].stats;
+
+	stats->tasks++;
+	if (agile_block_node(result, block) == b->node)
+		return;
+	stats->stolen++;
+	stats->returned_bytes += salvo_agile_grid_count(task) * result->info.element_bytes;
+}
+
+static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s, uint32_t number)
+{
+	struct agile_producers producers = { .serial = b->serial };
+	struct agile_part parts[MOST_OPERANDS + 1], home;
+	struct salvo_agile_grid task, region;
+	unsigned int i;
+	uint32_t block;
+	int err = 0, index;
+
+	agile_task_grid(s->result, number, &task, &block);
+	for (i = 0; i < s->operand_count && !err; i++) {
+		err = find_region(&s->operands[i], &task, &region);
+		if (!err)
+			err = agile_region(b, s->operands[i].field, &region, &parts[i + 1],
+					   &producers);
+	}
+	if (!err && !b->agile->planning)
+		err = agile_batch_room(b, producers.count + 4);
+	if (!err)
+		err = find_result(b, s->result, block, &task, &home, &parts[0]);
+	if (err)
+		return err;
+	count_task(b, s->result, block, &task);
+	agile_invalidate(s->result, block);
+	if (b->agile->planning)
+		return 0;
+	index = dispatch(b, s, parts, &task);
+	if (index < 0)
+		return index;
+	err = agile_order(b, &producers, index);
+	if (err || agile_block_node(s->result, block) == b->node)
+		return err;
+	producers = (struct agile_producers){ b->serial, 1, { index } };
+	err = agile_copy_part(b, &home, &parts[0], &task, s->result->info.element_bytes);
+	return err ? err : agile_order(b, &producers, salvo_batch_count(b->batch) - 1);
+}
+
+static int run_node(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+		    struct agile_tasks *tasks, unsigned int node)
+{
+	struct agile_batch b = { .agile = agile, .node = node };
+	uint32_t task;
+	int err = 0;
+
+	if (tasks->queues[node].top == tasks->queues[node].bottom)
+		return 0;
+	if (!agile->planning)
+		err = agile_batch_init(&b, agile, node, false);
+	while (!err && agile_tasks_take(tasks, node, false, NULL, NULL, &task))
+		err = add_task(&b, s, task);
+	if (!err && !agile->planning)
+		err = agile_batch_flush(&b);
+	if (agile->planning) {
+		free(b.fresh);
+		return err;
+	}
+	agile_batch_fini(&b);
+	return err;
+}
+
+/* --- with stealing ------------------------------------------------------------------ */
+
+struct lack {
+	const struct salvo_agile_statement *s;
+	const struct salvo_agile_field *field;
+	unsigned int node;
+	uint64_t bytes;
+};
+
+static int add_lack(void *data, uint32_t block, const struct salvo_agile_grid *common)
+{
+	struct lack *lack = data;
+	const struct salvo_agile_field *field = lack->field;
+	uint32_t i = field->blocks[block].copies;
+
+	(void)common;
+	if (agile_block_node(field, block) == lack->node)
+		return 0;
+	for (; i != AGILE_NO_COPY; i = field->copies[i].next)
+		if (field->copies[i].node == lack->node && field->copies[i].valid)
+			return 0;
+	lack->bytes += salvo_agile_grid_count(&field->blocks[block].grid) *
+		       field->info.element_bytes;
+	return 0;
+}
+
+/* What the operands of a task lack on a node. */
+static uint64_t missing(void *data, uint32_t number, unsigned int node)
+{
+	const struct salvo_agile_statement *s = data;
+	struct lack lack = { .s = s, .node = node };
+	struct salvo_agile_grid task, region;
+	uint32_t block;
+	unsigned int i;
+
+	agile_task_grid(s->result, number, &task, &block);
+	for (i = 0; i < s->operand_count; i++) {
+		lack.field = s->operands[i].field;
+		if (!find_region(&s->operands[i], &task, &region))
+			agile_each_block(lack.field, &region, add_lack, &lack);
+	}
+	return lack.bytes;
+}
+
+/*
+ * Give a node its next few tasks. Return: 1 if there were some, with @fd that says when they end.
+ */
+static int feed_node(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+		     struct agile_tasks *tasks, unsigned int node, int *fd)
+{
+	struct agile_batch b;
+	unsigned int count;
+	uint32_t task;
+	int err = 0;
+
+	if (!tasks->left)
+		return 0;
+	err = agile_batch_init(&b, agile, node, false);
+	for (count = 0; count < STEAL_CHUNK && !err &&
+	     agile_tasks_take(tasks, node, true, missing, (void *)s, &task); count++)
+		err = add_task(&b, s, task);
+	if (!err)
+		err = agile_batch_flush(&b);
+	if (!err)
+		err = salvo_fence_get_fd(agile->nodes[node].next[0], fd);
+	agile_batch_fini(&b);
+	return err ? err : 1;
+}
+
+static int run_stealing(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+			struct agile_tasks *tasks)
+{
+	struct pollfd *fds = calloc(agile->count, sizeof(*fds));
+	unsigned int n, busy = 0;
+	int err = 0, got;
+
+	if (!fds)
+		return agile_fail(agile, -ENOMEM, "out of memory");
+	for (n = 0; n < agile->count; n++)
+		fds[n] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	do {
+		for (n = 0; n < agile->count && !err; n++) {
+			if (fds[n].fd >= 0 && !fds[n].revents)
+				continue;
+			if (fds[n].fd >= 0) {
+				close(fds[n].fd);
+				busy--;
+			}
+			fds[n] = (struct pollfd){ .fd = -1, .events = POLLIN };
+			got = feed_node(agile, s, tasks, n, &fds[n].fd);
+			busy += got > 0;
+			err = got < 0 ? got : 0;
+		}
+	} while (!err && busy && (poll(fds, agile->count, -1) >= 0 || errno == EINTR));
+	for (n = 0; n < agile->count; n++)
+		if (fds[n].fd >= 0)
+			close(fds[n].fd);
+	free(fds);
+	agile_end_statement(agile);
+	n = salvo_agile_wait(agile);
+	return err ? err : (int)n;
+}
+
+int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_statement *s)
+{
+	struct agile_tasks tasks = { 0 };
+	unsigned int n;
+	int err = check_statement(agile, s);
+
+	if (err)
+		return err;
+	err = agile_tasks_init(&tasks, s->result);
+	if (!err && s->flags & SALVO_AGILE_STEAL && !agile->planning)
+		err = run_stealing(agile, s, &tasks);
+	else
+		for (n = 0; n < agile->count && !err; n++)
+			err = run_node(agile, s, &tasks, n);
+	agile_end_statement(agile);
+	agile_tasks_fini(&tasks);
+	return err;
+}
+
+int salvo_agile_schedule(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+			 const double *speeds, struct salvo_agile_schedule *nodes)
+{
+	struct agile_tasks tasks = { 0 };
+	struct salvo_agile_grid grid;
+	uint32_t task, block, i;
+	unsigned int n, next;
+	int err = check_statement(agile, s);
+
+	if (!err && !agile->planning)
+		err = agile_fail(agile, -EINVAL, "schedule: the nodes have devices");
+	if (!err)
+		err = agile_tasks_init(&tasks, s->result);
+	memset(nodes, 0, agile->count * sizeof(*nodes));
+	for (n = 0; n < s->operand_count && !err; n++)
+		for (i = 0; i < s->operands[n].field->copy_count; i++)
+			s->operands[n].field->copies[i].valid = false;
+	for (n = 0; n < agile->count && !err; n++)
+		nodes[n].queued = tasks.queues[n].bottom - tasks.queues[n].top;
+	while (!err && tasks.left) {
+		struct agile_batch b = { .agile = agile };
+
+		/* The node that is free first and finds a task. */
+		for (n = 0, next = agile->count; n < agile->count; n++)
+			if ((s->flags & SALVO_AGILE_STEAL ||
+			     tasks.queues[n].top < tasks.queues[n].bottom) &&
+			    (next == agile->count || nodes[n].finish < nodes[next].finish))
+				next = n;
+		agile_tasks_take(&tasks, next, s->flags & SALVO_AGILE_STEAL, missing, (void *)s,
+				 &task);
+		agile_task_grid(s->result, task, &grid, &block);
+		b.node = next;
+		nodes[next].moved_bytes -= agile->nodes[next].stats.moved_bytes;
+		err = add_task(&b, s, task);
+		nodes[next].moved_bytes += agile->nodes[next].stats.moved_bytes;
+		free(b.fresh);
+		nodes[next].tasks++;
+		nodes[next].stolen += agile_block_node(s->result, block) != next;
+		nodes[next].finish += salvo_agile_grid_count(&grid) /
+				      (speeds ? speeds[next] : 1.0);
+	}
+	agile_tasks_fini(&tasks);
+	return err;
+}
+
+/* --- ahead of a statement (A7) --------------------------------------------------------- */
+
+static int move_block(void *data, uint32_t block, const struct salvo_agile_grid *common)
+{
+	void **args = data;
+	struct agile_producers producers = { 0 };
+	struct agile_part part;
+
+	(void)common;
+	if (agile_block_node(args[1], block) == ((struct agile_batch *)args[0])->node)
+		return 0;
+	return agile_bring(args[0], args[1], block, &part, &producers);
+}
+
+static int move_node(struct salvo_agile *agile, struct salvo_agile_field *result,
+		     const struct salvo_agile_operand *operand, struct agile_queue *queue,
+		     unsigned int node)
+{
+	struct agile_batch b = { .agile = agile, .node = node, .mover = true };
+	void *args[2] = { &b, operand->field };
+	struct salvo_agile_grid task, region;
+	uint32_t i, block;
+	int err = agile->planning ? 0 : agile_batch_init(&b, agile, node, true);
+
+	for (i = queue->top; i < queue->bottom && !err; i++) {
+		agile_task_grid(result, queue->tasks[i], &task, &block);
+		err = find_region(operand, &task, &region);
+		if (!err)
+			err = agile_each_block(operand->field, &region, move_block, args);
+	}
+	if (agile->planning) {
+		free(b.fresh);
+		return err;
+	}
+	if (!err)
+		err = agile_batch_flush(&b);
+	agile_batch_fini(&b);
+	return err;
+}
+
+int salvo_agile_move_memory(struct salvo_agile *agile, struct salvo_agile_field *result,
+			    const struct salvo_agile_operand *operand)
+{
+	struct agile_tasks tasks = { 0 };
+	unsigned int n;
+	int err = agile_tasks_init(&tasks, result);
+
+	for (n = 0; n < agile->count && !err; n++)
+		if (tasks.queues[n].top < tasks.queues[n].bottom)
+			err = move_node(agile, result, operand, &tasks.queues[n], n);
+	agile_end_statement(agile);
+	agile_tasks_fini(&tasks);
+	return err;
+}

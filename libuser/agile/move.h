@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * move.h - parts of fields to where they are needed
+ */
+#ifndef SALVO_AGILE_INTERNAL_MOVE_H
+#define SALVO_AGILE_INTERNAL_MOVE_H
+
+#include "field.h"
+
+#define AGILE_MOST_PRODUCERS 1024u
+
+/** struct agile_producers - Commands of a batch that what comes next must wait for. */
+struct agile_producers {
+	unsigned int serial;
+	unsigned int count;
+	unsigned int at[AGILE_MOST_PRODUCERS];
+};
+
+/** agile_copy_part() - Copy a box between two parts, as one command if its rank is at most 3. */
+int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
+		    const struct agile_part *from, const struct salvo_agile_grid *grid,
+		    size_t element);
+
+/** agile_bring() - See to it that a memory block is on the batch's node. */
+int agile_bring(struct agile_batch *b, struct salvo_agile_field *field, uint32_t block,
+		struct agile_part *part, struct agile_producers *producers);
+
+/** agile_region() - A region of a field in one buffer on the batch's node. */
+int agile_region(struct agile_batch *b, struct salvo_agile_field *field,
+		 const struct salvo_agile_grid *region, struct agile_part *part,
+		 struct agile_producers *producers);
+
+/** agile_order() - @consumer waits for the producers that are in the same batch. */
+int agile_order(struct agile_batch *b, struct agile_producers *producers, int consumer);
+
+/** agile_use() - The batch reads or writes the memory of @owner: wait, and have others wait. */
+void agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned int owner,
+	       int access);
+
+#endif
