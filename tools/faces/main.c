@@ -243,7 +243,7 @@ static void show_progress(const struct session *s, bool end)
 
 static int handle_file(struct session *s, const char *file)
 {
-	struct faces_error error;
+	struct faces_error error = { "" };
 	struct source *source;
 	struct image image;
 	int r;
@@ -275,7 +275,7 @@ out:
 static int set_up(struct session *s)
 {
 	const struct options *o = &s->options;
-	struct faces_error error;
+	struct faces_error error = { "" };
 	int mode;
 
 	if (cascade_load(o->cascade, &s->cascade, &error)) {

@@ -163,7 +163,7 @@ static int parse_option(struct options *o, int option)
 
 int options_parse(int argc, char **argv, struct options *o)
 {
-	struct faces_error error;
+	struct faces_error error = { "" };
 	int option, code;
 
 	cli_start(argc, argv);

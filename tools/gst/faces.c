@@ -93,7 +93,7 @@ static gboolean stop(GstBaseTransform *base)
 static gboolean start(GstBaseTransform *base)
 {
 	SalvoFaces *self = SALVO_FACES(base);
-	struct faces_error error;
+	struct faces_error error = { "" };
 
 	self->frames = 0;
 	self->in_place = 0;
@@ -123,7 +123,7 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in, GstVideoInfo *in_i
 		.max_height = height / 2,
 	};
 	struct pyramid *pyramid = g_new0(struct pyramid, 1);
-	struct faces_error error;
+	struct faces_error error = { "" };
 	int err;
 
 	drop_detector(self);
@@ -223,7 +223,7 @@ static GstFlowReturn transform_frame_ip(GstVideoFilter *filter, GstVideoFrame *f
 {
 	SalvoFaces *self = SALVO_FACES(filter);
 	struct face *faces = NULL;
-	struct faces_error error;
+	struct faces_error error = { "" };
 	int i, count;
 
 	count = find_faces(self, frame, &faces, &error);
