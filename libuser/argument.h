@@ -18,7 +18,7 @@ void salvo_argument_describe(const struct salvo_kernel_info *info, unsigned int 
 int salvo_kernel_fail(struct salvo_kernel *kernel, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** salvo_kernel_fail_argument() - The same, after the description of an argument. Return: -EINVAL. */
+/** salvo_kernel_fail_argument() - The same, after the argument's description. Return: -EINVAL. */
 int salvo_kernel_fail_argument(struct salvo_kernel *kernel, unsigned int index,
 			       const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -195,8 +195,8 @@ public:
 	/* One argument: a value, a buffer or an image. */
 	template <typename type> kernel &set(unsigned int index, const type &value)
 	{
-		static_assert(std::is_trivially_copyable<type>::value && !std::is_pointer<type>::value,
-			      "an argument by value is copied byte by byte");
+		static_assert(std::is_trivially_copyable<type>::value &&
+			      !std::is_pointer<type>::value, "values are copied byte by byte");
 		return done(salvo_kernel_set_value(get(), index, &value, sizeof(value)));
 	}
 	kernel &set(unsigned int index, const buffer &buffer)
@@ -292,8 +292,8 @@ public:
 	template <typename type>
 	void patch(unsigned int command, unsigned int index, const type &value)
 	{
-		static_assert(std::is_trivially_copyable<type>::value && !std::is_pointer<type>::value,
-			      "an argument by value is copied byte by byte");
+		static_assert(std::is_trivially_copyable<type>::value &&
+			      !std::is_pointer<type>::value, "values are copied byte by byte");
 		done(salvo_batch_patch_value(get(), command, index, &value, sizeof(value)));
 	}
 	void patch(unsigned int command, unsigned int index, const buffer &buffer,

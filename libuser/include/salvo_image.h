@@ -80,7 +80,7 @@ int salvo_image_create_from_bo(struct salvo_bo *bo, uint64_t offset,
 			       const struct salvo_image_info *info, struct salvo_image **out);
 /** salvo_image_destroy() - Destroy an image, as salvo_bo_destroy() a buffer; may be NULL. */
 void salvo_image_destroy(struct salvo_image *image);
-/** salvo_image_bo() - The buffer that holds the pixels, row by row; it belongs to an image of salvo_image_create(). */
+/** salvo_image_bo() - The buffer of the pixels; that of salvo_image_create() is the image's. */
 struct salvo_bo *salvo_image_bo(const struct salvo_image *image);
 /** salvo_image_row_pitch() - Bytes from a row to the next, or from a slice to the next. */
 uint64_t salvo_image_row_pitch(const struct salvo_image *image);

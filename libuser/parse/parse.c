@@ -256,6 +256,8 @@ static bool parse_arg(struct salvo_text_parser *p, struct salvo_text_arg *arg)
 
 	if (!parse_arg_name(p, arg))
 		return false;
+	/* Going back to the start must not count the lines of this space twice. */
+	salvo_text_skip_space(p);
 	start = p->at;
 	if (salvo_text_take_type(p, &arg->type) && salvo_text_take(p, ':')) {
 		arg->kind = SALVO_TEXT_ARG_VALUE;

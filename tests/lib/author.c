@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* author.c - what the author of an application meets: messages, threads that are cancelled, fork() */
+/* author.c - what the author of an application meets: messages, cancelled threads, fork() */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -298,6 +298,7 @@ TEST_F_TIMEOUT(author, a_cancelled_thread_leaves_the_device_usable, 60)
 	unsigned int i, j;
 	pthread_t thread;
 
+	NEED_CANCEL();
 	ASSERT_EQ(0, bench_store(&self->b, store, 0, 1));
 	for (j = 0; j < 20; j++)
 		ASSERT_LT(0, bench_store(&self->b, store, j, 1));

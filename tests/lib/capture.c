@@ -39,7 +39,7 @@ static int submit_captured(struct _test_data_capture *self, struct salvo_fence *
 
 TEST_F(capture, a_fence_is_done_when_its_batch_was_submitted)
 {
-	struct salvo_fence *first, *second, *fence;
+	struct salvo_fence *first, *second, *fence, *fences[2];
 	struct salvo_error error;
 	unsigned int index;
 	struct pollfd fd;
@@ -62,8 +62,10 @@ TEST_F(capture, a_fence_is_done_when_its_batch_was_submitted)
 	EXPECT_EQ(0, salvo_fence_wait(second, 20 * SECOND_NS));
 	EXPECT_EQ(10, self->b.map[1]);
 	EXPECT_EQ(20, self->b.map[2]);
-	EXPECT_EQ(0, salvo_fence_wait_any((struct salvo_fence *[]){ fence, second }, 2, -1, &index));
-	EXPECT_EQ(0, salvo_fence_wait_all((struct salvo_fence *[]){ fence, second }, 2, -1));
+	fences[0] = fence;
+	fences[1] = second;
+	EXPECT_EQ(0, salvo_fence_wait_any(fences, 2, -1, &index));
+	EXPECT_EQ(0, salvo_fence_wait_all(fences, 2, -1));
 	EXPECT_EQ(0, salvo_fence_get_error(first, &error));
 	EXPECT_EQ(0, error.error);
 	fd.events = POLLIN;
