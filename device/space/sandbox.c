@@ -43,6 +43,8 @@
 /* Every job may have the largest packet, and twice that, since buffers grow by doubling. */
 #define HEAP_BYTES	(SALVO_JOBS * (4ul << 20))
 
+/* Added to the nice value of the device */
+#define NICE		5
 /* Larger than what the host accepts as command line and environment */
 #define STRINGS_MOST	(8 << 20)
 
@@ -175,6 +177,8 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 	reserve_heap();
 	wipe_strings();
 	setrlimit(RLIMIT_CORE, &none);
+	/* The device's own threads, as its heartbeat, must run beside any number of busy units. */
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
 	volunteer_for_oom();
 	if (!prepare_filter())
 		_exit(1);

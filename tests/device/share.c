@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "aligned.h"
@@ -498,6 +499,28 @@ TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
 	before = all_cpu_ns(zygote, &count);
 	nanosleep(&second, NULL);
 	EXPECT_LT(all_cpu_ns(zygote, &count) - before, 2000000);
+}
+
+/* So that the heartbeat goes on beside any number of batches that do not end. */
+TEST_F(share, processes_have_less_weight_than_the_device)
+{
+	struct args args = args_of(self, RIG_ASID);
+	struct salvo_space *space;
+	uint64_t seqno;
+	pid_t pid = 0;
+
+	if (getpriority(PRIO_PROCESS, 0) > 14)
+		SKIP(return, "the test has hardly any weight itself");
+	args.limit = 0;
+	seqno = submit(self->rig, RIG_ASID, SALVO_PRIORITY_NORMAL, 0, 1, &args);
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	space = self->rig->gpu->spaces->list;
+	while (!pid) {
+		pthread_mutex_lock(&space->lock);
+		pid = space->pid;
+		pthread_mutex_unlock(&space->lock);
+	}
+	EXPECT_LT(getpriority(PRIO_PROCESS, 0), getpriority(PRIO_PROCESS, pid));
 }
 
 #define HELD_ELEMENTS	2000u
