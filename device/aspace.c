@@ -240,6 +240,7 @@ static bool insert(struct salvo_aspaces *aspaces, size_t at,
 			(aspaces->count - at) * sizeof(*binding));
 		aspaces->bindings[at] = *binding;
 		aspaces->count++;
+		atomic_fetch_add(&aspaces->changes, 1);
 	}
 	pthread_mutex_unlock(&aspaces->lock);
 	return ok;
@@ -263,6 +264,7 @@ static void remove_range(struct salvo_aspaces *aspaces, uint32_t asid, size_t fi
 	memmove(&aspaces->bindings[kept], &aspaces->bindings[last],
 		(aspaces->count - last) * sizeof(aspaces->bindings[0]));
 	aspaces->count -= last - kept;
+	atomic_fetch_add(&aspaces->changes, 1);
 	pthread_mutex_unlock(&aspaces->lock);
 }
 
@@ -396,6 +398,7 @@ void salvo_aspaces_clear(struct salvo_aspaces *aspaces)
 {
 	pthread_mutex_lock(&aspaces->lock);
 	aspaces->count = 0;
+	atomic_fetch_add(&aspaces->changes, 1);
 	pthread_mutex_unlock(&aspaces->lock);
 	if (!aspaces->mapped)
 		return;
@@ -429,6 +432,22 @@ bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_
 		best = distance;
 		*start = binding->address;
 		*size = binding->size;
+	}
+	pthread_mutex_unlock(&aspaces->lock);
+	return found;
+}
+
+bool salvo_aspaces_is_code(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address)
+{
+	bool found = false;
+	size_t i;
+
+	pthread_mutex_lock(&aspaces->lock);
+	for (i = 0; i < aspaces->count && !found; i++) {
+		const struct salvo_aspace_binding *binding = &aspaces->bindings[i];
+
+		found = binding->asid == asid && binding->access & SALVO_ACCESS_EXEC &&
+			address - binding->address < binding->size;
 	}
 	pthread_mutex_unlock(&aspaces->lock);
 	return found;

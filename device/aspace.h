@@ -6,6 +6,7 @@
 #define SALVO_ASPACE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,8 @@ struct salvo_aspaces {
 	int system_fd;
 	/** @lock: Protects the bindings. Readers may hold the command processor's lock instead. */
 	pthread_mutex_t lock;
+	/** @changes: Incremented under @lock with each change of the bindings. */
+	_Atomic uint64_t changes;
 	/** @bindings: Sorted by address; @count of @capacity. */
 	struct salvo_aspace_binding *bindings;
 	size_t count;
@@ -137,6 +140,11 @@ bool salvo_aspaces_in_vram(const struct salvo_aspaces *aspaces, uint64_t address
  */
 bool salvo_aspaces_nearest(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			   uint64_t *start, uint64_t *size);
+
+/**
+ * salvo_aspaces_is_code() - Is an address bound for execution? Any thread.
+ */
+bool salvo_aspaces_is_code(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address);
 
 /**
  * salvo_aspaces_export() - List the ranges of an address space. Any thread.

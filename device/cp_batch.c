@@ -14,6 +14,7 @@
 #include "cp_parser.h"
 
 #include "aspace.h"
+#include "dispatch.h"
 #include "element.h"
 #include "job.h"
 #include "queues.h"
@@ -135,32 +136,10 @@ static bool has_arguments(const struct salvo_cp_parser *p, uint32_t offset, uint
 static bool parse_dispatch(struct salvo_cp_parser *p, const struct salvo_op_dispatch *op)
 {
 	const uint64_t mask = op->eu_mask ? op->eu_mask & p->eu_mask : p->eu_mask;
-	uint64_t group_items = 1, groups = 1;
 	uint32_t size[3];
-	unsigned int d;
 
-	if (op->flags & ~SALVO_DISPATCH_BARRIERS || op->reserved || op->dims < 1 || op->dims > 3)
-		return salvo_cp_bad(p);
-	for (d = op->dims; d < 3; d++) {
-		if (op->items[d] != 1 || op->group[d] != 1)
-			return salvo_cp_bad(p);
-		size[d] = 1;
-	}
-	for (d = 0; d < op->dims; d++) {
-		const uint32_t items = op->items[d], group = op->group[d];
-
-		if (!items || items > SALVO_MAX_ITEMS || !group)
-			return salvo_cp_bad(p);
-		size[d] = group == 1 ? items : (items - 1) / group + 1;
-		group_items *= group;
-		groups *= size[d];
-		if (group_items > SALVO_MAX_GROUP_ITEMS || groups > SALVO_MAX_GROUPS)
-			return salvo_cp_bad(p);
-	}
-	if (op->eu_mask & ~p->cp->units || !mask ||
-	    op->args_size > SALVO_MAX_DISPATCH_ARGUMENT_BYTES ||
-	    !has_arguments(p, op->args_offset, op->args_size) ||
-	    op->local_size > SALVO_MAX_LOCAL_BYTES)
+	if (!salvo_dispatch_is_valid(op, size) || op->eu_mask & ~p->cp->units || !mask ||
+	    !has_arguments(p, op->args_offset, op->args_size))
 		return salvo_cp_bad(p);
 	if ((!op->entry || op->entry != p->entry) &&
 	    !check_address(p, op->entry, 1, SALVO_ACCESS_EXEC))

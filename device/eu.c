@@ -42,6 +42,7 @@
 #include "group.h"
 #include "irq.h"
 #include "job.h"
+#include "leaf.h"
 #include "prio_table.h"
 #include "queues.h"
 #include "salvo_gpu.h"
@@ -255,9 +256,11 @@ static void park_until_work(struct salvo_eu *eu)
 	 * Not while the entry at the cursor is being written: entries behind it may be
 	 * there already, and its writer wakes only a unit that is approved for it.
 	 */
+	salvo_leaf_slots_sleep(eus->slots, unit, true);
 	while (salvo_worker_queue_may_sleep(&eu->queue) && !atomic_load(&eus->stop) &&
-	       salvo_parking_wait(parking, unit))
+	       !salvo_leaf_slots_ring(eus->slots, unit) && salvo_parking_wait(parking, unit))
 		;
+	salvo_leaf_slots_sleep(eus->slots, unit, false);
 	salvo_parking_finish_wait(parking, unit);
 	/* It may have been woken for a doorbell, and there may be work too. */
 	poll_doorbell(eus);
@@ -279,12 +282,14 @@ static void wait_for_work(struct salvo_eu *eu)
 	const uint64_t deadline = salvo_clock() + SPIN_NS;
 	unsigned int polls = 0;
 
-	if (!eu->polling) {
+	/* A push relies on a unit that polls; one that serves slots may be busy with leaves. */
+	if (!eu->polling && !salvo_leaf_slots_serves(eus->slots, eu->queue.unit)) {
 		eu->polling = true;
 		atomic_fetch_or(&eus->queues->parking->polling, eu->bit);
 	}
 	do {
 		if (salvo_worker_queue_has_work(&eu->queue) || poll_doorbell(eus) ||
+		    salvo_leaf_slots_ring(eus->slots, eu->queue.unit) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
 			return;
 		if (++polls < SPIN_POLLS)
@@ -293,6 +298,19 @@ static void wait_for_work(struct salvo_eu *eu)
 			sched_yield();
 	} while (polls < SPIN_POLLS || salvo_clock() < deadline);
 	park_until_work(eu);
+}
+
+/* Leaves of workers, between two chunks; those of low priority only if there is no chunk. */
+static void serve_slots(struct salvo_eu *eu, bool idle)
+{
+	struct salvo_leaf_slots *slots = eu->eus->slots;
+
+	if (!salvo_leaf_slots_ring(slots, eu->queue.unit))
+		return;
+	flush(eu);
+	if (eu->polling)
+		stop_polling(eu);
+	salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
 }
 
 static void *unit_main(void *arg)
@@ -304,8 +322,10 @@ static void *unit_main(void *arg)
 	atomic_fetch_add(&eu->eus->ready, 1);
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
 		struct salvo_worker_events events;
-		const struct salvo_gcq_chunk chunk = salvo_worker_queue_take(&eu->queue, &events);
+		struct salvo_gcq_chunk chunk;
 
+		serve_slots(eu, false);
+		chunk = salvo_worker_queue_take(&eu->queue, &events);
 		if (events.admitted) {
 			atomic_thread_fence(memory_order_seq_cst);
 			salvo_parking_wake_all(eu->eus->queues->parking);
@@ -322,6 +342,7 @@ static void *unit_main(void *arg)
 		if (flush(eu))
 			sched_yield();
 		salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
+		serve_slots(eu, true);
 		if (events.yield)
 			yield_core(eu);
 		else

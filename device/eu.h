@@ -14,6 +14,7 @@ struct salvo_aspaces;
 struct salvo_eu;
 struct salvo_gpu_recording;
 struct salvo_irqs;
+struct salvo_leaf_slots;
 struct salvo_prio_slot;
 struct salvo_queues;
 
@@ -21,11 +22,12 @@ struct salvo_queues;
  * struct salvo_eus - The execution units of a GPU.
  */
 struct salvo_eus {
-	/** @regs, @queues, @aspaces, @irqs, @prio_slot: Set by the owner before init. */
+	/** @regs, @queues, @aspaces, @irqs, @slots, @prio_slot: Set by the owner before init. */
 	struct salvo_regs *regs;
 	struct salvo_queues *queues;
 	struct salvo_aspaces *aspaces;
 	struct salvo_irqs *irqs;
+	struct salvo_leaf_slots *slots;
 	const struct salvo_prio_slot *prio_slot;
 	/**
 	 * @poll_doorbell: Handle doorbells that have come as a word in memory. Return: whether one

@@ -438,6 +438,8 @@ static void connect_parts(struct salvo_gpu *gpu, bool inside)
 	gpu->eus.poll_doorbell = inside ? poll_doorbell : NULL;
 	gpu->eus.run_rings = run_rings;
 	gpu->eus.cookie = gpu;
+	gpu->eus.slots = &gpu->slots;
+	gpu->slots.aspaces = &gpu->aspaces;
 }
 
 static int init_aspaces(struct salvo_gpu *gpu, const struct salvo_inside *inside)
@@ -468,11 +470,14 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	if (ret)
 		goto err_aspaces;
 	gpu->cp.units = gpu->queues.all;
+	gpu->slots.all = gpu->queues.all;
+	gpu->slots.parking = gpu->queues.parking;
 	ret = salvo_gpu_jobs_init(&gpu->jobs);
 	if (ret)
 		goto err_queues;
 	salvo_faults_init(&gpu->faults, gpu->regs);
 	pthread_mutex_init(&gpu->cp_lock, NULL);
+	salvo_leaf_slots_init(&gpu->slots);
 	ret = init_units(gpu);
 	if (ret)
 		goto err_faults;
@@ -481,6 +486,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	return 0;
 
 err_faults:
+	salvo_leaf_slots_fini(&gpu->slots);
 	pthread_mutex_destroy(&gpu->cp_lock);
 	salvo_faults_fini(&gpu->faults);
 	salvo_gpu_jobs_fini(&gpu->jobs);
@@ -512,6 +518,15 @@ int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
 	return create(config, inside->topology, inside, out);
 }
 
+/* Their units are running, and their kernels may not end by themselves. */
+static void end_leaves(struct salvo_gpu *gpu)
+{
+	salvo_leaf_slots_close(&gpu->slots);
+	if (!gpu->spaces && gpu->config.contain_faults)
+		salvo_eus_stop_kernels(&gpu->eus);
+	salvo_leaf_slots_fini(&gpu->slots);
+}
+
 void salvo_gpu_destroy(struct salvo_gpu *gpu)
 {
 	unsigned int i;
@@ -519,6 +534,7 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu)
 	if (!gpu)
 		return;
 	gpu->regs->magic = 0;
+	end_leaves(gpu);
 	pthread_mutex_lock(&gpu->cp_lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++)
 		gpu->ring[i].halted = true;

@@ -18,6 +18,7 @@
 #include "fault.h"
 #include "irq.h"
 #include "jobs.h"
+#include "leaf.h"
 #include "prio_table.h"
 #include "queues.h"
 #include "salvo_gpu.h"
@@ -56,6 +57,7 @@ struct salvo_gpu {
 	struct salvo_queues queues;
 	struct salvo_eus eus;
 	struct salvo_gpu_jobs jobs;
+	struct salvo_leaf_slots slots;
 
 	/** @rung: Mask of rings whose doorbell was rung. */
 	_Atomic uint32_t rung;

@@ -168,6 +168,53 @@ struct salvo_gpu_mapping {
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
 
 /**
+ * struct salvo_gpu_slot_config - A slot that units are to be attached to; see salvo_leaf.h.
+ */
+struct salvo_gpu_slot_config {
+	/** @asid: Address space of the kernels. */
+	uint32_t asid;
+	/** @priority: As of a ring entry: below 0, 0, or above. */
+	int32_t priority;
+	/** @units: Cores that a task is divided among; the lowest is the primary one. */
+	uint64_t units;
+	/** @address: GPU address of SALVO_SLOT_BYTES in VRAM, page aligned, bound for writing. */
+	uint64_t address;
+	/**
+	 * @ended: Called by a unit when the doorbell is 0 again and the worker has asked for it by
+	 * salvo_slot_regs.waiting. It must not wait, and not call the GPU.
+	 */
+	void (*ended)(void *cookie);
+	void *cookie;
+};
+
+/**
+ * salvo_gpu_slot_attach() - Attach units to a slot (W3, W4 of US11340942).
+ * @gpu: The GPU. With @isolation it cannot.
+ * @config: Copied.
+ *
+ * The units use the slot until they have been told to disconnect, or salvo_gpu_slot_detach().
+ *
+ * Return: a number for the slot, -EINVAL (no such unit, or the memory is not bound), -ENOSPC (too
+ * many slots), -ENOTSUP, -ENOMEM.
+ */
+int salvo_gpu_slot_attach(struct salvo_gpu *gpu, const struct salvo_gpu_slot_config *config);
+/**
+ * salvo_gpu_slot_detach() - Wait until the units have left a slot; they leave after its leaf.
+ */
+void salvo_gpu_slot_detach(struct salvo_gpu *gpu, unsigned int slot);
+/**
+ * salvo_gpu_slot_wake() - Wake the unit: the doorbell was rung, and the slot says that it sleeps.
+ */
+void salvo_gpu_slot_wake(struct salvo_gpu *gpu, unsigned int slot);
+/**
+ * salvo_gpu_slot_sample() - Look which leaves run; give up those that ran in @limit samples.
+ *
+ * They end as SALVO_SLOT_FAILED, with parts of SALVO_FAULT_NONE. The owner calls it at equal
+ * intervals to have a time limit.
+ */
+void salvo_gpu_slot_sample(struct salvo_gpu *gpu, uint32_t limit);
+
+/**
  * salvo_gpu_heartbeat() - Count a heartbeat in the registers, and continue kills and late fences.
  * @gpu: The GPU.
  */
