@@ -159,20 +159,12 @@ const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int 
 	return fence->labels->at[command].label;
 }
 
-/* Name and position, from the labels of the submission. */
-static void add_label(const struct salvo_fence *fence, struct salvo_error *error)
+void salvo_error_set_label(struct salvo_error *error, const struct salvo_label *label)
 {
-	const struct salvo_label *label;
 	uint64_t group = error->group, groups, extent;
 	uint64_t item = error->item & ((1u << SALVO_FAULT_MORE_SHIFT) - 1);
 	unsigned int d;
 
-	if (!fence->labels)
-		return;
-	error->count = fence->labels->count;
-	if (error->command >= fence->labels->count)
-		return;
-	label = &fence->labels->at[error->command];
 	error->kernel = label->kernel;
 	if (!label->kernel)
 		return;
@@ -189,6 +181,16 @@ static void add_label(const struct salvo_fence *fence, struct salvo_error *error
 		error->item_id[d] = item % extent;
 		item /= extent;
 	}
+}
+
+/* Name and position, from the labels of the submission. */
+static void add_label(const struct salvo_fence *fence, struct salvo_error *error)
+{
+	if (!fence->labels)
+		return;
+	error->count = fence->labels->count;
+	if (error->command < fence->labels->count)
+		salvo_error_set_label(error, &fence->labels->at[error->command]);
 }
 
 /* @item as the GPU tells it: see struct salvo_fault_regs. */

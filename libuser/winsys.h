@@ -61,6 +61,21 @@ struct salvo_winsys_submit {
 };
 
 /**
+ * struct salvo_winsys_slot - A slot and the units that are attached to it.
+ */
+struct salvo_winsys_slot {
+	struct salvo_queue *queue;
+	uint64_t units;
+	/** @bo: SALVO_SLOT_BYTES. */
+	struct salvo_bo *bo;
+	/** @ended: Called with @cookie by a unit when a task has ended and waiting is set. */
+	void (*ended)(void *cookie);
+	void *cookie;
+	/** @number: The back end's name for it. */
+	unsigned int number;
+};
+
+/**
  * struct salvo_winsys - The functions of a back end. A create function allocates the object
  * with its own data around the base (device.h, bo.h, queue.h, fence.h).
  */
@@ -97,6 +112,10 @@ struct salvo_winsys {
 	void (*fence_get_error)(struct salvo_fence *fence, struct salvo_error *error);
 	/* The last reference was dropped. */
 	void (*fence_free)(struct salvo_fence *fence);
+	/* NULL if the back end has no slots. All of @slot is set but its number. */
+	int (*slot_attach)(struct salvo_winsys_slot *slot);
+	void (*slot_detach)(struct salvo_winsys_slot *slot);
+	void (*slot_wake)(struct salvo_winsys_slot *slot);
 };
 
 /** salvo_soft_open() - An embedded GPU. Return: 0, -EINVAL (SALVO_TOPOLOGY), or another errno. */

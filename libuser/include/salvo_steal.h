@@ -46,7 +46,10 @@
 extern "C" {
 #endif
 
+struct salvo_device;
+struct salvo_error;
 struct salvo_fence;
+struct salvo_kernel;
 struct salvo_pool;
 struct salvo_worker;
 
@@ -64,10 +67,11 @@ typedef int (*salvo_range_function)(struct salvo_worker *worker, void *data, uin
  */
 struct salvo_pool_options {
 	uint32_t workers;		/* 0: one for each core that the process may use */
-	uint32_t reserved0;		/* 0 */
+	uint32_t units;			/* of each worker, see salvo_worker_leaf(); needs @device */
 	uint64_t cutoff;		/* indices of a leaf, see salvo_worker_for() */
 	uint64_t stack_bytes;		/* of a worker, 0: 8 MiB; at least 64 KiB */
-	uint64_t reserved[5];		/* 0 */
+	struct salvo_device *device;	/* for kernels as leaves, or NULL; outlives the pool */
+	uint64_t reserved[4];		/* 0 */
 };
 
 /**
@@ -77,7 +81,8 @@ struct salvo_pool_stats {
 	uint64_t roots;			/* tasks of salvo_pool_run() that were begun */
 	uint64_t steals;		/* tasks that ran on another worker than their parent */
 	uint64_t sleeps;		/* how often a worker found nothing to do and slept */
-	uint64_t reserved[5];
+	uint64_t leaves;		/* kernels that ran as leaves on workers' units */
+	uint64_t reserved[4];
 };
 
 /**
@@ -88,8 +93,9 @@ struct salvo_pool_stats {
  * More workers than cores share the cores. A worker that finds nothing to do looks again for
  * 50 us and then sleeps until there is work: an idle pool uses no CPU.
  *
- * Return: 0, -EINVAL (more than SALVO_POOL_MAX_WORKERS, a stack below 64 KiB, a reserved field that
- * is not 0), -EAGAIN (no threads), -ENOMEM.
+ * Return: 0, -EINVAL (more than SALVO_POOL_MAX_WORKERS, a stack below 64 KiB, more units than the
+ * device has or units without a device, a reserved field that is not 0), -EAGAIN (no threads),
+ * -ENOTSUP, -ENOSPC (as salvo_slot_attach()), -ENOMEM.
  */
 int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_pool **out);
 /**
@@ -212,6 +218,23 @@ int salvo_worker_reduce(struct salvo_worker *worker, uint64_t count, uint64_t cu
  * Return: as salvo_fence_wait() without a timeout.
  */
 int salvo_worker_wait(struct salvo_worker *worker, struct salvo_fence *fence);
+/**
+ * salvo_worker_leaf() - Run a kernel as a leaf task on the worker's units (W3 of US11340942).
+ * @worker: The caller's.
+ * @kernel: Of the device of the pool's options, with its arguments and grid as set now.
+ * @error: How it failed, as salvo_fence_get_error() tells; may be NULL.
+ *
+ * Each worker has the options' number of units: the first worker the first ones, and so on,
+ * beginning again where the device has no more. The kernel is handed over through a slot, without
+ * a system call, and its work-groups are divided among the units. The worker runs other tasks
+ * until it has ended. With 0 units, or if the kernel prints, the kernel is submitted as a
+ * batch; the results are the same.
+ *
+ * Return: 0, -ECANCELED (it failed), -EINVAL (the pool has no device, an argument or the grid is
+ * not set, or a kernel of another device), -E2BIG (too much local memory), -ENOMEM.
+ */
+int salvo_worker_leaf(struct salvo_worker *worker, const struct salvo_kernel *kernel,
+		      struct salvo_error *error);
 
 #if defined(__cplusplus)
 }

@@ -200,6 +200,9 @@ static const struct salvo_winsys soft_winsys = {
 	.fence_import_fd = salvo_soft_fence_import_fd,
 	.fence_get_error = salvo_soft_fence_get_error,
 	.fence_free = salvo_soft_fence_free,
+	.slot_attach = salvo_soft_slot_attach,
+	.slot_detach = salvo_soft_slot_detach,
+	.slot_wake = salvo_soft_slot_wake,
 };
 
 int salvo_soft_record(struct salvo_device *device, struct salvo_gpu_recording *recording)

@@ -216,6 +216,11 @@ int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_winsys_submi
  */
 unsigned int salvo_soft_run_held_locked(struct soft_device *dev, struct soft_job **done);
 
+/* soft_slot.c */
+int salvo_soft_slot_attach(struct salvo_winsys_slot *slot);
+void salvo_soft_slot_detach(struct salvo_winsys_slot *slot);
+void salvo_soft_slot_wake(struct salvo_winsys_slot *slot);
+
 /* soft_ring.c */
 void salvo_soft_queue_put_locked(struct soft_queue *queue);
 struct soft_job *salvo_soft_job_get_locked(struct soft_device *dev);

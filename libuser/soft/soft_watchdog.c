@@ -152,6 +152,7 @@ static void *watch(void *cookie)
 		ctx = ban_hung(dog->dev);
 		if (ctx)
 			kill_context(dog, ctx);
+		salvo_gpu_slot_sample(dog->dev->gpu, SAMPLES);
 	} while (sleep_ns(dog, timeout ? timeout / SAMPLES + 1 : -1));
 	return NULL;
 }

@@ -168,7 +168,7 @@ static bool options_valid(const struct salvo_pool_options *options)
 {
 	static const struct salvo_pool_options none;
 
-	return options->workers <= SALVO_POOL_MAX_WORKERS && !options->reserved0 &&
+	return options->workers <= SALVO_POOL_MAX_WORKERS && (options->device || !options->units) &&
 	       (!options->stack_bytes || (options->stack_bytes >= STACK_MIN_BYTES &&
 					  options->stack_bytes <= STACK_MAX_BYTES)) &&
 	       !memcmp(options->reserved, none.reserved, sizeof(none.reserved));
@@ -197,7 +197,10 @@ int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_poo
 	pthread_mutex_init(&pool->roots_lock, NULL);
 	pool->roots_end = &pool->roots;
 	salvo_idle_init(pool);
+	pool->device = options->device;
 	ret = init_workers(pool);
+	if (!ret)
+		ret = salvo_leaf_init(pool, options->units);
 	if (!ret)
 		ret = start_workers(pool, cores, core_count,
 				    options->stack_bytes ? options->stack_bytes : STACK_BYTES);
@@ -222,6 +225,7 @@ void salvo_pool_destroy(struct salvo_pool *pool)
 		pthread_join(pool->workers[i].thread, NULL);
 	while (atomic_load(&pool->wakers))
 		sched_yield();
+	salvo_leaf_fini(pool);
 	for (i = 0; pool->workers && i < pool->count; i++)
 		salvo_deque_fini(&pool->workers[i].deque);
 	pthread_mutex_destroy(&pool->roots_lock);
@@ -245,6 +249,7 @@ void salvo_pool_get_stats(const struct salvo_pool *pool, struct salvo_pool_stats
 		const struct salvo_worker *worker = &pool->workers[i];
 
 		stats->steals += atomic_load_explicit(&worker->steals, memory_order_relaxed);
+		stats->leaves += atomic_load_explicit(&worker->leaves, memory_order_relaxed);
 		stats->sleeps += atomic_load_explicit(&worker->sleeps, memory_order_relaxed);
 	}
 }

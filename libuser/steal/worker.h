@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "deque.h"
+#include "salvo.h"
+#include "salvo_slot.h"
 #include "salvo_steal.h"
 
 /* struct salvo_task.state */
@@ -31,8 +33,15 @@ struct salvo_worker {
 	unsigned int index;
 	/** @searching: It counts in the pool's @searching. Its own thread's. */
 	bool searching;
-	/** @steals, @sleeps: For the statistics; written by its own thread. */
+	/** @slot: To its units, or NULL. */
+	struct salvo_slot *slot;
+	/** @leaf: That runs on them, or NULL. Its own thread's. */
+	struct leaf_wait *leaf;
+	/** @queue: For its slot, and for leaves that are batches, or NULL. */
+	struct salvo_queue *queue;
+	/** @steals, @sleeps, @leaves: For the statistics; written by its own thread. */
 	_Atomic uint64_t steals;
+	_Atomic uint64_t leaves;
 	_Atomic uint64_t sleeps;
 	pthread_t thread;
 	/** @asleep: Futex: 1 from before its last search until it is woken. */
@@ -44,6 +53,8 @@ struct salvo_pool {
 	unsigned int count;
 	unsigned int started;
 	uint64_t cutoff;
+	/** @device: For leaves, or NULL. */
+	struct salvo_device *device;
 	/** @membarrier: A worker that goes to sleep issues the barrier for those that fork. */
 	bool membarrier;
 	/** @idle: Workers that sleep and can run anything. */
@@ -111,6 +122,12 @@ void salvo_worker_wake(struct salvo_worker *worker);
 void salvo_pool_begin_wake(struct salvo_pool *pool);
 /** salvo_pool_end_wake() - Wake the worker; the pool is not used any more by this thread. */
 void salvo_pool_end_wake(struct salvo_pool *pool, struct salvo_worker *worker);
+
+/* --- leaf.c */
+
+/** salvo_leaf_init() - Queues, and slots with @units each, for the workers of a pool. */
+int salvo_leaf_init(struct salvo_pool *pool, unsigned int units);
+void salvo_leaf_fini(struct salvo_pool *pool);
 
 /* --- place.c */
 

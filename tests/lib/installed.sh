@@ -29,7 +29,7 @@ lib=$dir/opt/salvo/lib/libsalvo.so.1
 problem=$(nm -D --defined-only "$lib" | awk '$3 !~ /^(salvo_[a-z_]*|__jit_debug_[a-z_]*)@@SALVO_1.0$/ &&
 	$3 !~ /^SALVO_1.0/ { print "exports " $3 }')
 # salvo_agile.h is of a library of its own.
-declared=$(grep -ohE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo{,_image,_steal}.h | tr -d '(' | sort -u)
+declared=$(grep -ohE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo{,_image,_slot,_steal}.h | tr -d '(' | sort -u)
 exported=$(nm -D --defined-only "$lib" | sed -n 's/.* \(salvo_[a-z_]*\)@@.*/\1/p' | sort -u)
 [ "$declared" = "$exported" ] ||
 	problem="$problem $(diff <(echo "$declared") <(echo "$exported"))"

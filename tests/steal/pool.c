@@ -43,10 +43,10 @@ TEST(options_are_checked)
 {
 	static const struct salvo_pool_options wrong[] = {
 		{ .workers = SALVO_POOL_MAX_WORKERS + 1 },
-		{ .reserved0 = 1 },
+		{ .units = 1 },
 		{ .stack_bytes = 65535 },
 		{ .stack_bytes = ~0ull },
-		{ .reserved = { [4] = 1 } },
+		{ .reserved = { [3] = 1 } },
 	};
 	const struct salvo_pool_options most = { .workers = SALVO_POOL_MAX_WORKERS };
 	struct salvo_pool *pool;
