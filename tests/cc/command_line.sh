@@ -115,8 +115,8 @@ check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-
 	expect 2 'x86_64 or aarch64' --target riscv a.cl
 	expect 2 'for x86_64' --target aarch64 --march all a.cl)"
 check "-o without a file is wrong usage" "$(expect 2 '-o needs a file' a.cl -o)"
-check "--help tells the options" "$(expect 0 'usage: salvo-cc' --help)"
-check "--version tells the program format" "$(expect 0 'program format 2' --version)"
+check "--help lists the options" "$(expect 0 'usage: salvo-cc' --help)"
+check "--version prints the program format" "$(expect 0 'program format 2' --version)"
 
 # Every program of the build: nothing to resolve, nothing but relative relocations.
 for program in "${BUILD:-build}"/kernels/*.salvo; do
@@ -165,7 +165,7 @@ check "a program for aarch64" "$(
 check "from standard input to standard output" "$(
 	"$cc" -DN=7 -o - - <"$good" >"$dir/piped.salvo" || echo "exit code $?"
 	expect 0 'kernel good' --inspect "$dir/piped.salvo")"
-check "standard input needs -o" "$(expect 2 'say -o' - </dev/null)"
+check "standard input needs -o" "$(expect 2 'use -o' - </dev/null)"
 check "-E preprocesses, -U forgets" "$(expect 0 'get_global_id\(0\)\] = 5' -DN=5 -E "$good"
 	expect 0 'get_global_id\(0\)\] = N' -DN=5 -UN -E "$good")"
 check "-W options go to clang" "$(expect 0 'unused variable' -Wunused -o "$dir/x.salvo" "$(
@@ -175,7 +175,7 @@ for option in -cl-single-precision-constant -cl-denorms-are-zero -cl-mad-enable 
 	-cl-fp32-correctly-rounded-divide-sqrt -cl-no-signed-zeros -cl-kernel-arg-info \
 	-cl-unsafe-math-optimizations -cl-finite-math-only -cl-std=CL1.0 -cl-std=CL1.1 \
 	-cl-strict-aliasing -cl-uniform-work-group-size -cl-fast-relaxed-math; do
-	check "takes $option without a word" "$(expect 0 '^$' "$option" -DN=1 -o "$dir/x.salvo" "$good")"
+	check "takes $option silently" "$(expect 0 '^$' "$option" -DN=1 -o "$dir/x.salvo" "$good")"
 done
 for level in 0 1 2; do
 	check "-O$level compiles" "$(

@@ -4,7 +4,7 @@
  *
  * Lays out the argument block and finds how each pointer argument is accessed:
  * every use of it is followed to the load, store or atomic operation at the end.
- * Where the pointer gets out of sight (stored, converted to an integer) the "const" of
+ * Where the pointer escapes (stored, converted to an integer) the "const" of
  * the source decides. A kernel has barriers if a call of one is left in it.
  */
 #include "salvo_cc.h"

@@ -2,9 +2,9 @@
 /*
  * async.cc - async_work_group_copy(), its strided form and wait_group_events()
  *
- * Every work-item of a group calls the copy and may use the result only after it
- * has waited. So each copies its share at once, elements in the order of the local
- * ids, and to wait is a barrier:
+ * Every work-item of a group calls the copy and may use the result only after the
+ * wait. So each copies its share at the call, element by element in the order of the local
+ * ids, and the wait is a barrier:
  *
  *	for (i = get_local_linear_id(); i < count; i += items of the group)
  *		to[i * to_stride] = from[i * from_stride];
@@ -51,7 +51,7 @@ static Type *element_type(LLVMContext &context, StringRef mangled)
 	case 'f': type = Type::getFloatTy(context); break;
 	case 'd': type = Type::getDoubleTy(context); break;
 	}
-	/* Three elements lie in the room of four. */
+	/* A vector of three has the size of four. */
 	return type && lanes > 1 ? FixedVectorType::get(type, lanes == 3 ? 4 : lanes) : type;
 }
 

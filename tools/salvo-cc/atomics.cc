@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * atomics.cc - atomic_add() and its kind, made to measure
+ * atomics.cc - atomic_add() and the like, generated on demand
  *
  * For 32 and 64 bits in global and local memory, under both their names (atomic_
  * and the older atom_). The order is relaxed, as OpenCL C 1.2 has it.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * convert.cc - convert_TYPE[_sat][_rte|_rtz|_rtp|_rtn]() made to measure
+ * convert.cc - convert_TYPE[_sat][_rte|_rtz|_rtp|_rtn](), generated on demand
  *
- * OpenCL C has some six thousand of them. The mangled name says all there is to
- * know, so the one that is called gets its body here.
+ * OpenCL C has some six thousand of them. The mangled name determines the function, so
+ * bodies are generated for those that are called.
  *
- * The processor's rounding mode is never touched. A conversion to a floating-point type
- * that rounds otherwise than to nearest is made by hand: of an integer, by cutting off
- * the digits that do not fit; of a floating-point number, by comparing the nearest
- * result with the argument and taking its neighbour where that lies on the wrong side.
+ * The processor's rounding mode is never changed. A conversion to a floating-point type
+ * that does not round to nearest is computed: of an integer, by truncating the digits
+ * that do not fit; of a floating-point number, by comparing the nearest
+ * result with the argument and taking its neighbour where that is on the wrong side.
  */
 #include "salvo_cc.h"
 
@@ -66,7 +66,7 @@ static Value *int_to_int(IRBuilder<> &b, Value *x, element from, element to, Typ
 		APInt low = to.is_signed ? APInt::getSignedMinValue(to.bits) : APInt(to.bits, 0);
 		APInt high = to.is_signed ? APInt::getSignedMaxValue(to.bits) :
 					    APInt::getMaxValue(to.bits);
-		/* Limits as signed numbers of 66 bits hold any of both types. */
+		/* Signed integers of 66 bits hold the limits of both types. */
 		APInt low_wide = to.is_signed ? low.sext(66) : low.zext(66);
 		APInt high_wide = to.is_signed ? high.sext(66) : high.zext(66);
 		APInt min = from.is_signed ? APInt::getSignedMinValue(from.bits).sext(66) :
@@ -134,7 +134,7 @@ static Value *round_directed(IRBuilder<> &b, Value *near, Value *exact, StringRe
 	return step_where(b, near, b.CreateAnd(wrong, b.CreateNot(away)), false);
 }
 
-/* @x without the digits that a significand of @digits has no room for. */
+/* @x truncated to the digits that a significand of @digits holds. */
 static Value *int_to_float_directed(IRBuilder<> &b, Value *x, element from, unsigned digits,
 				    Type *type, StringRef rounding)
 {
@@ -163,7 +163,7 @@ Value *round_to_half(IRBuilder<> &b, Value *x, StringRef rounding)
 		t->getWithNewType(b.getFloatTy());
 	Value *narrow = x;
 
-	/* By way of a float that is cut off, with its last bit telling whether something was. */
+	/* By way of a truncated float whose last bit is sticky. */
 	if (t->getScalarType()->isDoubleTy()) {
 		Type *bits = t->getWithNewType(b.getInt32Ty());
 		narrow = round_directed(b, b.CreateFPTrunc(x, single), x, "_rtz");

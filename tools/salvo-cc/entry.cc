@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * entry.cc - gives a kernel the signature that a unit calls (salvo_kernel_fn)
+ * entry.cc - changes a kernel to the signature that the device calls (salvo_kernel_fn)
  *
  * The body moves unchanged into a new function (args, group, item). Its new first
- * block reads each argument and each field of the group once, as plain values, so
- * that no store of the kernel can make them look changed. Static local variables
+ * block loads each argument and each field of the group once, so that no store of the
+ * kernel can alias them. Static local variables
  * get fixed offsets from group->local; a structure argument is copied for each
  * work-item, because the kernel may write to it.
  */

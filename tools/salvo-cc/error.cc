@@ -2,9 +2,8 @@
 /*
  * error.cc - messages, in the form in which clang prints its own
  *
- * Code always carries line numbers up to the end of the passes (they are stripped
- * later when no debug information was asked for), so that an error found late
- * still names the line it comes from.
+ * Line tables are kept until the passes have run and stripped then without -g, so that an
+ * error that is found late names its line.
  */
 #include "salvo_cc.h"
 

@@ -3,9 +3,9 @@
  * fibers.cc - a kernel with barriers runs one work-item (M2, M3 of CN102576314)
  *
  * The unit calls the function once for each work-item, each time on a stack of its
- * own. A barrier becomes a call of group->barrier, which comes back when all
- * work-items have arrived. To the optimiser that call may change any memory, which
- * is just what a barrier does; ids and arguments are values on the stack and stay.
+ * own. A barrier becomes a call of group->barrier, which returns when all
+ * work-items have arrived. For the optimiser that call may change any memory, as a barrier
+ * must; ids and arguments are values and not affected.
  */
 #include "salvo_cc.h"
 

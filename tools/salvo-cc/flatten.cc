@@ -2,16 +2,15 @@
 /*
  * flatten.cc - inlines functions into the kernels that call them
  *
- * A function that asks for its work-item's ids, waits at a barrier or uses static local
- * memory needs the context of its kernel. Inlined, it has it; so is every function
- * that is not large, because the vectoriser sees through no call. A large one
- * without need of context stays a function, or a few of them called from many
- * places would make kernels of millions of instructions. So do the library's functions
- * whose names say so.
+ * A function that reads ids, waits at a barrier or uses static local memory depends on its
+ * kernel and must be inlined. So is every other function that is not large, as the vectoriser
+ * replicates calls for each lane. Large ones stay functions, because inlining a few of them at
+ * many call sites makes kernels of millions of instructions. So do the library's functions
+ * whose names begin with salvo_outline.
  *
- * OpenCL C forbids recursion and function pointers, so this always ends; recursion
- * is looked for first. A kernel that another kernel calls is inlined from a copy:
- * it keeps its own entry for the host.
+ * OpenCL C forbids recursion and function pointers, so this terminates; recursion is checked
+ * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
+ * for the host.
  */
 #include "salvo_cc.h"
 
@@ -27,7 +26,7 @@ using namespace llvm;
 
 enum visit { NEW, OPEN, DONE };
 
-/* Depth-first over the calls of @f; meeting an open function is recursion. */
+/* Depth-first search of the call graph; a back edge is recursion. */
 static bool check_function(Function &f, DenseMap<Function *, visit> &state)
 {
 	state[&f] = OPEN;
@@ -70,7 +69,7 @@ static bool is_kernel(const Function &f)
 	return !f.isDeclaration() && f.getCallingConv() == CallingConv::SPIR_KERNEL;
 }
 
-/* Sends calls of kernel @f to a copy of it that is no kernel. */
+/* Redirects calls of kernel @f to a copy of it that is a plain function. */
 static void split_called_kernel(Function &f)
 {
 	SmallVector<CallBase *> calls;
@@ -91,19 +90,19 @@ static void split_called_kernel(Function &f)
 	}
 }
 
-/* Instructions of a function and of all that it calls; more than that is large. */
+/* Instructions of a function and its callees above which it is large */
 static const uint64_t large = 3000;
 
-struct shape {
+struct call_size {
 	uint64_t size = 0;
 	bool needs_context = false;
 };
 
-/* Each function is measured once, after those that it calls. */
-static shape measure(Function &f, DenseMap<Function *, shape> &known)
+/* Each function is measured once, after its callees. */
+static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 {
 	auto found = known.find(&f);
-	shape result;
+	call_size result;
 
 	if (found != known.end())
 		return found->second;
@@ -123,7 +122,7 @@ static shape measure(Function &f, DenseMap<Function *, shape> &known)
 			result.needs_context = true;
 			continue;
 		}
-		shape inner = measure(*callee, known);
+		call_size inner = measure(*callee, known);
 		result.size += inner.size;
 		result.needs_context |= inner.needs_context;
 	}
@@ -138,7 +137,7 @@ static bool is_outline(const Function &f)
 
 void flatten_calls(Module &m)
 {
-	DenseMap<Function *, shape> known;
+	DenseMap<Function *, call_size> known;
 	SmallVector<Function *> kernels;
 
 	for (Function &f : m)
@@ -153,7 +152,7 @@ void flatten_calls(Module &m)
 		f.setLinkage(GlobalValue::InternalLinkage);
 		f.removeFnAttr(Attribute::NoInline);
 		f.removeFnAttr(Attribute::OptimizeNone);
-		shape seen = measure(f, known);
+		call_size seen = measure(f, known);
 		if (!seen.needs_context && (seen.size > large || is_outline(f)))
 			continue;
 		f.addFnAttr(Attribute::AlwaysInline);

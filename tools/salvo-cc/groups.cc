@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * groups.cc - a work-group from its items: loops over z, y and x
+ * groups.cc - work-item loops: a function that runs a whole work-group
  *
- * In a row the function of several work-items is called as long as so many are
- * left, then that of one for each of the rest. The inner part of the row, if its
- * borders can be reckoned (interior.cc), has a function of its own.
+ * In a row the function of several work-items is called while that many are left, then the
+ * scalar one for the remainder. The interior of the row, if its bounds can be computed
+ * (interior.cc), has a version of its own.
  *
  *	for z, y:	x = 0
  *			while (x + 16 <= length)	twice(x, y, z), x += 16		(short ones)
  *			while (x + 8 <= length)		lanes(x, y, z), x += 8
  *			while (x < length)		item(x, y, z), x += 1
  *
- * A kernel that cannot tell a row of work-groups from a long one (items.cc) runs all
- * that its unit lets it run at once, so that rows are long even where work-groups are
- * small.
+ * A kernel that cannot distinguish a row of work-groups from one long work-group (items.cc)
+ * runs as many of them in a call as its unit allows, a strip, so that rows are long even where
+ * work-groups are small.
  *
  * A kernel with barriers runs as regions (split.cc), one after the other.
  */
@@ -35,8 +35,8 @@
 using namespace llvm;
 
 /*
- * What is left of a row is not worth more code, and lanes are as many as pay. Each turn
- * is kept to itself, so that an instruction works for one work-item or set of lanes (marks.cc).
+ * LLVM shall neither vectorise nor unroll work-item loops: the remainder of a row is short, the
+ * others are vector code, and an instruction must belong to one iteration (marks.cc).
  */
 static MDNode *keep_simple(LLVMContext &context)
 {
@@ -52,8 +52,8 @@ static MDNode *keep_simple(LLVMContext &context)
 }
 
 /*
- * for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run, which
- * is reckoned before so that nothing of the loop has to be kept for it.
+ * for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run. It is
+ * computed before the loop, so that no value of the loop is live after it.
  */
 static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
 			function_ref<void(Value *)> each)
@@ -90,7 +90,7 @@ static unsigned lanes_of(const options &opts)
 	return opts.isa_level >= 4 ? 16 : opts.isa_level == 3 ? 8 : 4;
 }
 
-/* Work-items of the row, and the strip's length to the unit. */
+/* Work-items of the row; stores for the unit how many work-groups the strip has. */
 static Value *row_length(IRBuilder<> &b, const items &of, const group_values &v)
 {
 	if (!of.strips)
@@ -116,12 +116,12 @@ static void inline_calls(Function &callee)
 	callee.eraseFromParent();
 }
 
-/* Private memory of a work-item that is worth to have once for each lane */
+/* Private arrays of a work-item, in bytes, up to which it is vectorised */
 static const uint64_t max_private = 1024;
 
 /*
- * A kernel that works on long vectors of its own has nothing to gain from more lanes.
- * Lanes with much private memory would fetch it element by element.
+ * A kernel that uses long vector types has nothing to gain from lanes. Accesses to large private
+ * arrays would be gathers.
  */
 static bool gains_from_lanes(const Function &f)
 {
@@ -155,12 +155,12 @@ static Function *make_lanes(const items &of, Function &item, TargetMachine &targ
 	return wide;
 }
 
-/* Instructions of a work-item that can be had for twice the lanes too, and regions of its kernel */
+/* Limits for a version with twice the lanes: instructions of a work-item, regions of its kernel */
 static const unsigned max_twice = 150, max_twice_regions = 6;
 
 /*
- * In a loop each step waits for the one before, and a second vector's steps go in between.
- * A row of its own work-group is often 16 long. Others wait for memory, more than for each other.
+ * Loops are bound by the latency of their dependence chains, which a second vector hides. Rows
+ * of 16 are common where a work-group is not part of a strip. Other code is bound by memory.
  */
 static bool gains_from_twice(const Function &f, bool short_rows, const options &opts)
 {
@@ -171,7 +171,7 @@ static bool gains_from_twice(const Function &f, bool short_rows, const options &
 	       (!back.empty() || short_rows);
 }
 
-/* A row's work-items from x on, several at a time: the inner ones by @inner, others by @wide. */
+/* The vector part of a row: in the interior by @inner, outside of it by @wide. */
 static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 			 function_ref<Value *(Value *, Value *)> inner,
 			 function_ref<void(Value *)> wide)
@@ -224,7 +224,7 @@ struct row {
 	}
 };
 
-/* @skip: work-items that do nothing need not be called. @short_rows: they may be of 16. */
+/* @skip: work-items that do nothing need not be called. @short_rows: rows may be short. */
 static row make_row(const items &of, Function &item, bool skip, bool short_rows,
 		    TargetMachine &target, const options &opts)
 {
@@ -269,7 +269,7 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 			x = emit_lanes(b, range, lanes, inner, wide);
 		} else {
 			x = range.first;
-			/* Where all tests are guards nothing is run before the interior. */
+			/* If all tests are guards nothing is run before the interior. */
 			if (r.range->has_borders())
 				x = make_loop(b, x, range.low, 1, "border", one);
 			x = inner(x, range.high);
@@ -280,7 +280,7 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 	make_loop(b, x, end, 1, "x", one);
 }
 
-/* Calls for all work-items; @tail follows their ids, made from y and z. */
+/* Calls for all work-items; @tail makes the arguments after the ids from y and z. */
 static void emit_rows(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
 		      const group_values &v, Value *length,
 		      function_ref<SmallVector<Value *>(Value *, Value *)> tail, Value *result)
@@ -334,7 +334,7 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 	inline_row(r);
 }
 
-/* Stack that the arrays of a split kernel may take in all */
+/* Stack, in bytes, for all arrays of a split kernel */
 static const uint64_t max_frames = 256 << 10;
 
 static bool fits_stack(const kernel &k, const regions &split)
@@ -349,7 +349,7 @@ static bool fits_stack(const kernel &k, const regions &split)
 	return bytes <= max_frames;
 }
 
-/* Region after region, each for all work-items. */
+/* Runs region after region, each for all work-items. */
 static void build_split(kernel &k, const items &of, const regions &split, const group_values &v,
 			TargetMachine &target, const options &opts)
 {
@@ -418,7 +418,7 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 	of.function->eraseFromParent();
 }
 
-/* What split_items() refuses: a user-level thread for each work-item. */
+/* The fallback where split_items() fails: a user-level thread for each work-item. */
 static void build_thread(kernel &k, const items &of, const group_values &v)
 {
 	IRBuilder<> b(&k.function->front());
@@ -433,7 +433,7 @@ static void build_thread(kernel &k, const items &of, const group_values &v)
 	call_barriers(*k.function, v);
 }
 
-/* A work-group never leaves its core, so nobody else sees its local memory. */
+/* A work-group runs on one core: atomics on local memory need no locked instruction. */
 static void relax_local_atomics(Function &f)
 {
 	SmallVector<Instruction *> atomics;

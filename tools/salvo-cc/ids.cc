@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * ids.cc - get_global_id() and its kind
+ * ids.cc - get_global_id() and the other work-item functions
  *
- * Each call becomes a call of a placeholder, one for each function and dimension,
- * that depends on nothing and carries the range of its value (SALVO_MAX_ITEMS,
- * SALVO_MAX_GROUP_ITEMS). The simplification that follows knows by that range that
- * an id survives "int x = get_global_id(0)", so that out[x] is seen to be
- * contiguous. Afterwards the placeholders are replaced by values of the entry and
- * of the loops.
+ * Each call becomes a call of a placeholder, one for each function and dimension, without
+ * memory effects and with a range attribute (SALVO_MAX_ITEMS, SALVO_MAX_GROUP_ITEMS). By
+ * that range simplify() knows that "int x = get_global_id(0)" does not truncate, so that
+ * out[x] is found to be contiguous. Afterwards the placeholders are replaced by values of the
+ * entry and of the loops.
  */
 #include "salvo_cc.h"
 
@@ -74,7 +73,7 @@ static Value *placeholder(IRBuilder<> &b, Type *type, const Twine &name, uint64_
 	return b.CreateCall(f);
 }
 
-/* With an offset a global id reaches as far again. */
+/* With an offset the range of a global id is twice as large. */
 static Value *one_dimension(IRBuilder<> &b, const id_function &id, unsigned dim,
 			    const options &opts)
 {
@@ -153,8 +152,7 @@ void lower_ids(Module &m, const options &opts)
 }
 
 /*
- * A global id is the group's first id plus the local one. Neither it nor any part
- * of it overflows, and LLVM is told so.
+ * A global id is the group's first id plus the local one; no step of it overflows (nuw, nsw).
  */
 static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 		       Value *const local_id[3])

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * interior.cc - splits a row where tests on x change their outcome
+ * interior.cc - index-set splitting of a row by comparisons of x
  *
  * Image kernels test x against the border and clamp what they read to it:
  *
  *	if (x < 1 || x >= w - 1) return;	a[x - 1] + a[x + 1]
  *	a[clamp(x + k, 0, w - 1)]		a[x + k]
  *
- * For nearly all of a row the outcome is the same. A test compares x plus something
- * that is the same for the whole row with something of that kind, so the part of
- * the row in which it holds is a range that can be reckoned before. Where all
- * hold, a copy of the work-item runs in which they are constants: no lane is masked
- * and what lies side by side is seen to. A guard is a test whose other outcome means
- * that the work-item does nothing: there nothing is run.
+ * For nearly all of a row the outcome is the same. A test compares x plus a value that is
+ * invariant in the row with another invariant value, so it holds in a range of x that is
+ * computed before the row is run. Where all tests hold, the interior, a specialised copy of the
+ * work-item runs in which they are constants: no lane is masked, and clamped addresses are
+ * contiguous. A guard is a test whose other outcome means that the work-item does nothing:
+ * there nothing is run.
  *
- * The reckoning is in 64 bits and looks whether x + something could wrap around in its
- * own; then the interior is empty and everything is run.
+ * The range is computed in 64 bits, with a check for x + invariant wrapping around in its own
+ * type; if it may, the interior is empty and the whole row runs the general code.
  */
 #include "interior.h"
 
@@ -31,7 +31,7 @@ using namespace llvm::PatternMatch;
 
 static const unsigned max_depth = 12, max_tests = 64;
 
-/* Is it the same for the whole row, and plain arithmetic? */
+/* Is it invariant in the row and free of side effects? */
 bool interior::can_evaluate(Value *v, unsigned depth)
 {
 	auto *inst = dyn_cast<Instruction>(v);
@@ -50,7 +50,7 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 	return true;
 }
 
-/* Does it grow by one with x, where the tests hold? */
+/* Is it x plus an invariant, where the tests hold? */
 bool interior::is_step(Value *v, unsigned depth)
 {
 	auto *inst = dyn_cast<Instruction>(v);
@@ -244,7 +244,7 @@ Value *interior::evaluate(IRBuilder<> &b, Value *v)
 		copy->dropPoisonGeneratingFlags();
 		made = b.Insert(copy);
 		if ((isa<SExtInst>(inst) || isa<ZExtInst>(inst)) && is_step(inst, max_depth)) {
-			/* It must not wrap around before it is made longer. */
+			/* It must not wrap around before it is extended. */
 			Value *from = b.CreateSExt(copy->getOperand(0), b.getInt64Ty());
 			Value *last = b.CreateAdd(from, length);
 			holds = b.CreateAnd(holds, b.CreateICmpSLT(last, b.getInt64(INT32_MAX)));
@@ -308,7 +308,7 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 			from = at;
 			break;
 		case CmpInst::ICMP_NE:
-			/* From behind that one on, or up to it if it is not the first. */
+			/* The part after that x, or before it if it is not the first. */
 			from = b.CreateSelect(b.CreateICmpEQ(at, zero), after, zero);
 			to = b.CreateSelect(b.CreateICmpSGT(at, zero), at, row_length);
 			break;

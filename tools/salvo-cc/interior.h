@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interior.h - the part of a row where tests on x have a known outcome
+ * interior.h - the part of a row where comparisons of x have a known outcome
  */
 #ifndef SALVO_CC_INTERIOR_H
 #define SALVO_CC_INTERIOR_H
@@ -11,7 +11,7 @@
 #include "items.h"
 
 /**
- * struct row_test - An instruction that compares x + something with something else.
+ * struct row_test - A comparison of x + invariant with an invariant, or a clamp.
  * @predicate: That holds in the interior, of @step and @bound.
  * @guard: Where it does not hold the work-item does nothing.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * intrinsics.cc - built-in functions that are one or two instructions of LLVM
+ * intrinsics.cc - built-in functions that map to one or two LLVM instructions
  *
  * For every element type and width alike. The mangled name tells whether the
  * elements are signed; a scalar beside vectors stands for a vector of it.

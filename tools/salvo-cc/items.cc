@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * items.cc - the function of one work-item, and the loops that call it
+ * items.cc - outlines the body of a kernel into a function of one work-item
  *
- * build_items() moves the body of a kernel into a function of its own: what the
- * entry found out once (arguments, sizes) and the work-item's local ids are its
- * arguments.
+ * Its arguments are the values that the entry has loaded (arguments, sizes) and the
+ * local ids of the work-item.
  *
  *	kernel void k(...) { body }	item(values..., x, y, z) { body }
  *					k(args, group) { entry; for z, y, x: item(..., x, y, z); }
  *
- * The vectoriser makes from it the function of several work-items, and the loop
- * over x calls that as long as so many are left, then the other for the rest. All calls
- * are inlined in the end.
+ * The vectoriser makes the function of several work-items from it; groups.cc calls both in
+ * loops, where they are inlined in the end.
  */
 #include "salvo_cc.h"
 #include "items.h"
@@ -27,9 +25,8 @@
 using namespace llvm;
 
 /*
- * Work-groups of a row may be run as one long group, a strip, by a kernel that cannot
- * tell: one that asks for no local id, group id or group size of dimension 0, and
- * has no local memory.
+ * Work-groups of a row may be run as one long group, a strip, if the kernel reads no local id,
+ * group id or group size of dimension 0 and has no local memory.
  */
 static bool can_strip(const kernel &k)
 {
@@ -50,7 +47,7 @@ static bool can_strip(const kernel &k)
 	return true;
 }
 
-/* An alignment that the source asks for may be more than that of the type: then bytes follow. */
+/* Padded where the source asks for more alignment than the type has. */
 Type *private_type(const AllocaInst &alloca)
 {
 	Type *type = ArrayType::get(alloca.getAllocatedType(),

@@ -11,7 +11,7 @@
  * struct items - The work-items of a kernel.
  * @function: Of one of them: (values..., x, y, z).
  * @values: What its first arguments are, computed in the kernel's entry.
- * @strips: A row of work-groups may be run as if it were one.
+ * @strips: A row of work-groups may be run as one.
  */
 struct items {
 	llvm::Function *function = nullptr;

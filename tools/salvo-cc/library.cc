@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * library.cc - built-in functions: only those that are called get linked in
+ * library.cc - links the built-in functions that are called
  *
- * The library is OpenCL C (builtins/), compiled once to bitcode for spir64 and kept
- * inside this program, read lazily. Conversions, vector loads and stores and their
- * like are made to measure. What then is still undefined does not exist, and is named.
+ * The library is OpenCL C (builtins/), compiled to bitcode for spir64, embedded in this
+ * program and read lazily. Conversions, vector loads and stores and the like are generated on
+ * demand. What is still undefined then is an error.
  */
 #include "salvo_cc.h"
 

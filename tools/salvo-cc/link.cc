@@ -2,9 +2,8 @@
 /*
  * link.cc - objects to a program, by lld, and the program to its file
  *
- * lld gets its input as memory files and writes the program to a pipe. The
- * output file appears whole under its name or not at all: it is written under a
- * temporary name beside it, then renamed.
+ * lld reads memfds and writes the program to a pipe. The output file is replaced
+ * atomically: it is written under a temporary name in the same folder, then renamed.
  */
 #include "salvo_cc.h"
 

@@ -2,9 +2,8 @@
 /*
  * loops.cc - a kernel without barriers runs a whole work-group (M2 of CN102576314)
  *
- * Three loops go around the body, x innermost; a return goes on with the next
- * work-item. This is the way without optimisation, where the code stays as
- * the source has it; groups.cc is the other.
+ * Wraps the body in three loops, x innermost; a return branches to the latch. Used without
+ * optimisation, so that the code stays close to the source; groups.cc is the optimised form.
  */
 #include "places.h"
 

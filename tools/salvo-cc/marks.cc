@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * marks.cc - which work-items code works for, kept through the optimiser
+ * marks.cc - keeps the ids of work-items available through the optimiser
  *
- * Whoever makes a loop over work-items marks where its body begins and ends:
+ * The code of a loop over work-items is marked where its body begins and ends:
  *
  *	for (x = 0; x < end; x += 8)	begin_index(0, x, 8), lanes(x, y, z), end_index(0)
  *
- * The optimiser sees a mark as the debug information of a variable, which has no effect on
- * the code. After it has run an empty instruction at the end of each body uses the index, so that
- * it lies in a register or on the stack as long as the body runs. It also parts one
- * turn of the loop from the next: the code generator moves no access across it. LLVM
- * does not unroll these loops (groups.cc), so a turn is all that the body does once.
+ * For the optimiser a mark is the debug information of a variable, which has no effect on
+ * the code. After the optimiser an empty inline assembly statement at the end of each body uses the
+ * index, so that it is in a register or on the stack while the body runs. It also separates
+ * iterations: the code generator moves no access across it. LLVM does not unroll these
+ * loops (groups.cc).
  *
- * An access by one lane's code alone, or by lanes that lie side by side, has a tag that says
- * so. It is metadata of a kind that LLVM does not know, and so drops when it makes one
- * instruction from several.
+ * An access by one lane, or by contiguous lanes, has a tag that says so: metadata of a kind
+ * that LLVM does not know, and so drops when it merges instructions.
  */
 #include "places.h"
 
@@ -125,7 +124,7 @@ void set_tag(Value &pointer, MDNode *tag)
 			inst->setMetadata(tag_name, tag);
 }
 
-/* A function without debug information gets what variables must have to belong to. */
+/* A scope for variables in a function without debug information. */
 static DISubprogram *make_subprogram(DIBuilder &info, DICompileUnit *unit, Function &f)
 {
 	DISubprogram *made = info.createFunction(
@@ -149,7 +148,7 @@ static void lower_marks(Function &f, DIBuilder &info, DISubprogram &scope)
 						    scope.getFile(), 0, type, 0,
 						    DINode::FlagArtificial, 0, nullptr);
 	for (Instruction &inst : instructions(f)) {
-		/* Variables of a scope without a live instruction are taken for dead. */
+		/* LLVM drops variables of a scope without instructions. */
 		if (isa<ReturnInst>(inst) && !inst.getDebugLoc())
 			inst.setDebugLoc(where);
 		if (auto *call = dyn_cast<CallInst>(&inst))
@@ -171,7 +170,7 @@ static void lower_marks(Function &f, DIBuilder &info, DISubprogram &scope)
 	}
 }
 
-/* What ends at a kernel's entry: the way to the table (places.cc). */
+/* Data before a kernel's entry: the offset of the table (places.cc). */
 static void link_items(Function &f)
 {
 	IRBuilder<> b(f.getContext());
@@ -233,7 +232,7 @@ struct mark {
 
 } /* namespace */
 
-/* An empty instruction that takes @index, before the marks at @where. */
+/* An empty inline assembly statement that uses @index, before the marks at @where. */
 static CallInst *add_use(FunctionType *type, const char *constraints, Value *index,
 			 Instruction &where)
 {
@@ -247,8 +246,8 @@ static CallInst *add_use(FunctionType *type, const char *constraints, Value *ind
 }
 
 /*
- * The innermost loops' indices are at the mercy of LSR, which makes something else of them that it
- * finds more useful: there a copy is kept of which it knows nothing.
+ * Loop strength reduction replaces the indices of innermost loops by others: there a copy is kept
+ * that is opaque to it.
  */
 static void keep_indices(Function &f)
 {

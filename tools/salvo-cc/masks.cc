@@ -2,11 +2,11 @@
 /*
  * masks.cc - the bits of a vector comparison in one instruction
  *
- * OpenCL C has no word for "lane i's result as bit i", so kernels that want it write
+ * OpenCL C has no operation for "element i's result as bit i", so kernels write
  * (mask & (1, 2, 4, 8, ...)) and combine the elements with "or", in halves or one
- * by one. That is a choice between powers of two and zero, followed by a tree of
- * extracts, shuffles and ors. Where such a tree takes in every lane it is
- * replaced by the mask itself as an integer, which is one movmsk.
+ * by one. That is a select between powers of two and zero, followed by a tree of
+ * extracts, shuffles and ors. Where such a tree covers every element it is
+ * replaced by a bitcast of the mask to an integer, which is one movmsk.
  */
 #include "salvo_cc.h"
 
@@ -18,13 +18,13 @@
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
-/* Lanes of one choice that an element is the "or" of. */
-struct lanes {
+/* The elements of one select that a value is the "or" of. */
+struct element_set {
 	Value *choice = nullptr;
 	uint64_t set = 0;
 	bool ok = true;
 
-	void add(const lanes &other)
+	void add(const element_set &other)
 	{
 		ok = ok && other.ok && (!choice || !other.choice || choice == other.choice);
 		choice = choice ? choice : other.choice;
@@ -32,7 +32,7 @@ struct lanes {
 	}
 };
 
-/* @v chooses 1 << i or 0 in lane i, by @mask. */
+/* Does @v select 1 << i or 0 in element i, by @mask? */
 static bool is_choice(Value *v, Value *&mask)
 {
 	Constant *powers;
@@ -50,11 +50,11 @@ static bool is_choice(Value *v, Value *&mask)
 	return true;
 }
 
-static lanes find_lanes(Value *v, unsigned element, unsigned depth)
+static element_set find_elements(Value *v, unsigned element, unsigned depth)
 {
 	Value *a, *b, *mask;
 	ArrayRef<int> shuffle;
-	lanes found;
+	element_set found;
 
 	auto *type = dyn_cast<FixedVectorType>(v->getType());
 	if (depth == 0 || !type || element >= type->getNumElements()) {
@@ -63,15 +63,15 @@ static lanes find_lanes(Value *v, unsigned element, unsigned depth)
 		found.choice = v;
 		found.set = 1ull << element;
 	} else if (match(v, m_Or(m_Value(a), m_Value(b)))) {
-		found = find_lanes(a, element, depth - 1);
+		found = find_elements(a, element, depth - 1);
 		if (found.ok)
-			found.add(find_lanes(b, element, depth - 1));
+			found.add(find_elements(b, element, depth - 1));
 	} else if (match(v, m_Shuffle(m_Value(a), m_Value(b), m_Mask(shuffle))) &&
 		   shuffle[element] >= 0) {
 		unsigned count = cast<FixedVectorType>(a->getType())->getNumElements();
 		unsigned from = shuffle[element];
-		found = from < count ? find_lanes(a, from, depth - 1) :
-				       find_lanes(b, from - count, depth - 1);
+		found = from < count ? find_elements(a, from, depth - 1) :
+				       find_elements(b, from - count, depth - 1);
 	} else {
 		found.ok = false;
 	}
@@ -79,18 +79,18 @@ static lanes find_lanes(Value *v, unsigned element, unsigned depth)
 }
 
 /* The same for a scalar: an "or" of extracted elements. */
-static lanes find_scalar_lanes(Value *v, unsigned depth)
+static element_set find_scalar_elements(Value *v, unsigned depth)
 {
 	Value *a, *b;
 	uint64_t element;
-	lanes found;
+	element_set found;
 
 	if (depth && match(v, m_Or(m_Value(a), m_Value(b)))) {
-		found = find_scalar_lanes(a, depth - 1);
+		found = find_scalar_elements(a, depth - 1);
 		if (found.ok)
-			found.add(find_scalar_lanes(b, depth - 1));
+			found.add(find_scalar_elements(b, depth - 1));
 	} else if (match(v, m_ExtractElt(m_Value(a), m_ConstantInt(element)))) {
-		found = find_lanes(a, element, 8);
+		found = find_elements(a, element, 8);
 	} else {
 		found.ok = false;
 	}
@@ -99,7 +99,7 @@ static lanes find_scalar_lanes(Value *v, unsigned depth)
 
 static bool replace(Instruction &root)
 {
-	lanes found = find_scalar_lanes(&root, 16);
+	element_set found = find_scalar_elements(&root, 16);
 	Value *mask;
 
 	if (!found.ok || !found.choice || !is_choice(found.choice, mask))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * memory.cc - functions on vectors and memory, made to measure
+ * memory.cc - vector loads, stores and shuffles, generated on demand
  *
  * vloadN() and vstoreN(), also of half: one for each element type, number of elements,
  * address space and rounding; each is one load or store that needs no more than the
@@ -36,7 +36,7 @@ static void build_access(IRBuilder<> &b, Function &f, const memory_access &a)
 	Value *index = f.getArg(a.load ? 0 : 1), *pointer = f.getArg(a.load ? 1 : 2);
 	Type *type = a.half ? value->getWithNewType(b.getHalfTy()) : value;
 	Type *element = type->getScalarType();
-	/* Only the aligned forms leave room for a fourth element. */
+	/* Only the aligned forms have the stride of four elements. */
 	unsigned stride = a.aligned && a.lanes == 3 ? 4 : a.lanes;
 	Align align(element->getScalarSizeInBits() / 8);
 

@@ -2,8 +2,8 @@
 /*
  * note.cc - the ELF note that describes each kernel (device/include/salvo_kernel.h)
  *
- * The notes make a module of their own because they tell the stack that a kernel
- * needs, which is known only once its code has been made.
+ * The notes are a module of their own because they contain the stack size of a kernel,
+ * which is known only after code generation.
  */
 #include "salvo_cc.h"
 

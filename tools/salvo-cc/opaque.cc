@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * opaque.cc - images, samplers and events become plain values
+ * opaque.cc - lowers images, samplers and events to plain types
  *
- * clang gives them types of their own, target("spirv.Image", ...) and so on, which only
- * an allocation, a load, a store or a call handles. Here, in every function:
+ * clang gives them target extension types, target("spirv.Image", ...) and so on. In every
+ * function they are replaced:
  *
  *	image	a pointer to its struct salvo_image_view, which lies among the arguments
  *	sampler	its 32 bits
- *	event	32 bits that say nothing
+ *	event	32 bits without a meaning
  *
  * The library's image functions get at them through salvo_image() and salvo_sampler(),
  * which are the identity from then on. Runs after linking and before inlining.

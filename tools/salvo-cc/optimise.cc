@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * optimise.cc - LLVM's own passes, before and after ours, and its code generator
+ * optimise.cc - LLVM's passes before and after ours, and its code generator
  *
- * simplify() brings a flat kernel into a form in which ids, accesses and loops are
- * plain to see, and does not yet unroll or vectorise. optimise() is clang's
+ * simplify() canonicalises an inlined kernel, so that the analysis of ids, accesses and loops
+ * need only handle canonical forms; it does not vectorise. optimise() is clang's
  * pipeline over the work-item loops.
  */
 #include "places.h"
@@ -36,7 +36,7 @@
 
 using namespace llvm;
 
-/* LLVM's pass managers, wired to each other. */
+/* LLVM's analysis managers with their proxies. */
 struct managers {
 	PassBuilder builder;
 	LoopAnalysisManager lam;
@@ -67,7 +67,7 @@ void simplify(Module &m, TargetMachine &target)
 	passes.addPass(CorrelatedValuePropagationPass());
 	passes.addPass(SimplifyCFGPass());
 	passes.addPass(InstCombinePass());
-	/* Short loops of known length go before work-items become lanes. */
+	/* Short loops with a constant trip count are unrolled before work-items become lanes. */
 	LoopPassManager hoist, unroll;
 	hoist.addPass(LoopRotatePass());
 	hoist.addPass(LICMPass(LICMOptions()));
@@ -84,7 +84,7 @@ void simplify(Module &m, TargetMachine &target)
 			passes.run(f, all.fam);
 }
 
-/* The shape in which the vectoriser wants a work-item: branches, one return, simple loops. */
+/* The form that the vectoriser requires: no switch, one return, simplified loops, LCSSA. */
 void canonicalise(Function &f, TargetMachine &target)
 {
 	managers all(target, PipelineTuningOptions());
@@ -98,8 +98,8 @@ void canonicalise(Function &f, TargetMachine &target)
 }
 
 /*
- * After passes of ours that leave values in memory and constants in branches. Without
- * InstCombine, which would make a riddle of ids whose range is no longer known.
+ * Cleans up after passes of ours that leave values in memory and constant branches. Without
+ * InstCombine, which obscures ids once their range is no longer known (extensions.cc).
  */
 void tidy(Function &f, TargetMachine &target)
 {
@@ -123,7 +123,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	PipelineTuningOptions tuning;
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
-	/* A call of memset() for all work-items of a row could not tell which of them is astray. */
+	/* The report of a stray access could not name the work-item within a call of memset(). */
 	DisableLIRP::Memset = true;
 	managers all(target, tuning);
 	ModulePassManager passes = opts.opt_level ?
@@ -133,8 +133,8 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 }
 
 /*
- * As LLVMTargetMachine::addPassesToEmitFile() does, but that a pass of ours sees the finished code
- * before it is written.
+ * As LLVMTargetMachine::addPassesToEmitFile(), with a pass of ours on the final machine code
+ * before it is printed.
  */
 bool emit_code(Module &m, TargetMachine &target, const options &opts, bytes &object)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * options.cc - the command line; tools/salvo-cc/salvo-cc.1 tells the same at length
+ * options.cc - the command line, which salvo-cc.1 documents
  */
 #include "salvo_cc.h"
 
@@ -16,8 +16,8 @@ static const char usage[] =
 	"\n"
 	"  -o FILE           write the program to FILE (default: INPUT.salvo; - is standard output)\n"
 	"  -D NAME[=VALUE]   define a macro\n"
-	"  -U NAME           forget a macro\n"
-	"  -I FOLDER         look for included files there\n"
+	"  -U NAME           undefine a macro\n"
+	"  -I FOLDER         search included files there\n"
 	"  -cl-...           OpenCL options: -cl-std=CL1.2 (default), -cl-fast-relaxed-math,\n"
 	"                    -cl-mad-enable, -cl-single-precision-constant, -cl-opt-disable, ...\n"
 	"  -w, -Werror, -W.. no warnings; warnings are errors; clang's own warning options\n"
@@ -36,15 +36,15 @@ static const char usage[] =
 
 static const StringRef versions[] = { "CL1.0", "CL1.1", "CL1.2", "CL2.0" };
 
-/* What OpenCL lets a compiler do that clang knows about. */
-static const StringRef handed_on[] = {
+/* Passed to clang. */
+static const StringRef passed_on[] = {
 	"-cl-single-precision-constant", "-cl-mad-enable", "-cl-no-signed-zeros",
 	"-cl-unsafe-math-optimizations", "-cl-finite-math-only", "-cl-fast-relaxed-math",
 	"-cl-uniform-work-group-size",
 };
 
-/* What asks for something that is always so, or allows something that is never done. */
-static const StringRef already_so[] = {
+/* Accepted without effect: always on, or a permission that is not used. */
+static const StringRef ignored[] = {
 	"-cl-denorms-are-zero", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-kernel-arg-info",
 	"-cl-strict-aliasing", "-cl-no-subgroup-ifp",
 };
@@ -154,10 +154,10 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			if (!is_listed(word, versions))
 				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2 or CL2.0");
 			opts.front_end.push_back(("-cl-std=" + word).str());
-		} else if (is_listed(word, handed_on) || word == "-w" ||
+		} else if (is_listed(word, passed_on) || word == "-w" ||
 			   (word.starts_with("-W") && !word.contains(','))) {
 			opts.front_end.push_back(word.str());
-		} else if (is_listed(word, already_so)) {
+		} else if (is_listed(word, ignored)) {
 			continue;
 		} else if (word.starts_with("-") && word != "-") {
 			return wrong_usage("unknown option '" + word + "'");
@@ -182,7 +182,7 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 	if (opts.preprocess)
 		return -1;
 	if (opts.output.empty() && opts.input == "-")
-		return wrong_usage("standard input has no name: say -o FILE");
+		return wrong_usage("the output of standard input needs a name: use -o FILE");
 	if (opts.output.empty())
 		opts.output = default_output(opts.input);
 	return -1;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * places.cc - the table that tells of each instruction which work-item it works for
+ * places.cc - the table that maps each instruction to its work-items
  *
- * LLVM follows the marks' variables (marks.cc) as it does those of the source: at each
- * instruction of the finished machine code it is known in which register, at which place on the
- * stack, or as which constant each index lies, or that it does not. The pass below
- * runs last, reads that, and puts a label wherever something changes. When all
- * functions have been written it writes the table (device/include/salvo_kernel.h): labels, and what
- * holds from there on. The marks themselves leave nothing in the program.
+ * LLVM tracks the variables of the marks (marks.cc) like those of the source: for each
+ * machine instruction the debug values say in which register, in which stack slot, or as which
+ * constant each index is available, if at all. The pass below runs last, reads them, and emits a
+ * label wherever a location changes. After the last function it writes the table
+ * (device/include/salvo_kernel.h): labels, and the locations that are valid from there on. The
+ * marks themselves leave nothing in the program.
  *
- * What one lane accesses is known by its pointer: code generation keeps with each access
- * which pointer of the representation it was made from, and how many bytes are
- * touched. If those are not the lane's it was merged with others, and is one of many.
+ * The lane of an access is found by its memory operand, which names the IR pointer and the
+ * size. If the size is not that of the tag the access was merged with others, and may be of
+ * any lane.
  */
 #include "places.h"
 
@@ -78,7 +78,7 @@ struct table {
 	}
 };
 
-/* Writes the table when all code has been written. */
+/* Writes the table after the last function. */
 class table_writer : public AsmPrinterHandler {
 public:
 	table_writer(AsmPrinter &printer, std::shared_ptr<table> all)
@@ -154,7 +154,7 @@ void place_finder::read_tags(const Function &f)
 	}
 }
 
-/* Registers have DWARF's numbers in the table; those with more than 8 bits are of no use. */
+/* DWARF's number of a register, if it fits the table's 8 bits. */
 bool place_finder::number_of(MCRegister reg, uint8_t &number)
 {
 	const int found = registers->getDwarfRegNum(reg, false);
@@ -180,7 +180,7 @@ static void add_constant(std::string &to, int64_t n)
 	encodeSLEB128(n, out);
 }
 
-/* The expression for argument @n of a debug value: what it adds to, and uses. */
+/* Adds argument @n of a debug value to the expression, and the register that it uses. */
 bool place_finder::add_argument(const MachineInstr &value, unsigned n, location &to)
 {
 	uint8_t reg;
@@ -258,7 +258,7 @@ void place_finder::forget_changed(const MachineInstr &inst, location at[MARKS])
 
 	for (unsigned d = 0; d < MARKS; d++)
 		for (MCRegister reg : at[d].uses)
-			/* A call leaves the stack pointer as it was; a function's end does not. */
+			/* A call preserves the stack pointer; an epilogue does not. */
 			if (inst.modifiesRegister(reg, registers) &&
 			    !(inst.isCall() && reg == stack)) {
 				at[d] = location();
@@ -279,7 +279,7 @@ const lane_tag *place_finder::tag_of(const MachineMemOperand &access) const
 	for (const lane_tag &tag : found->second) {
 		if (tag.row ? access.getOffset() < 0 : access.getOffset() || bytes != tag.bytes)
 			continue;
-		/* Of equal accesses each is to blame. */
+		/* Equal tags may all have caused the fault. */
 		if (fits && fits->row != tag.row)
 			return nullptr;
 		fits = &tag;
@@ -287,7 +287,7 @@ const lane_tag *place_finder::tag_of(const MachineMemOperand &access) const
 	return fits;
 }
 
-/* Says of an access by many lanes which of them it is, if that is known. */
+/* Adds the lanes of an access, if they are known. */
 bool place_finder::add_access(const MachineInstr &inst, salvo_item_place &to)
 {
 	if (!inst.hasOneMemOperand())

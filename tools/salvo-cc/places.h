@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - which work-item an instruction of a kernel works for
+ * places.h - maps the instructions of a kernel to work-items
  */
 #ifndef SALVO_CC_PLACES_H
 #define SALVO_CC_PLACES_H
@@ -11,17 +11,17 @@
 #include <llvm/CodeGen/MachineFunctionPass.h>
 
 /*
- * marks.cc: from here on, until end_index(), code works for the @lanes work-items that have
- * @index and those after it as their ids in dimension @d.
+ * marks.cc: code from here to end_index() runs the @lanes work-items with the ids @index,
+ * @index + 1, ... in dimension @d.
  */
 void begin_index(llvm::IRBuilder<> &b, unsigned d, llvm::Value *index, unsigned lanes);
 void end_index(llvm::IRBuilder<> &b, unsigned d);
 /* A copy of @index that the optimiser does not see through, where it would take another form. */
 llvm::Value *keep_index(llvm::IRBuilder<> &b, llvm::Value *index);
 
-/* What is known of an access that several lanes' code makes: more than that it is one of theirs. */
+/* Which lanes an access in the code of several lanes is for. */
 struct lane_tag {
-	bool row;		/* all lanes, @bytes each, side by side; else @lane alone */
+	bool row;		/* all lanes, contiguous, @bytes each; else @lane alone */
 	unsigned lane;
 	uint64_t bytes;
 };
@@ -35,7 +35,7 @@ void set_tag(llvm::Value &pointer, llvm::MDNode *tag);
 
 /* Marks become debug information that the optimiser leaves alone; before it runs. */
 void lower_marks(llvm::Module &m, const std::vector<kernel> &kernels);
-/* What they tell stays to be found in registers or on the stack; after it has run. */
+/* Keeps the indices in registers or on the stack; after it has run. */
 void keep_indices(llvm::Module &m);
 
 /* The dimension that a variable of lower_marks() stands for, MARK_LANES, or -1. */

@@ -38,7 +38,7 @@ static CallInst *call_library(IRBuilder<> &b, const char *name, Type *type, Arra
 	return call;
 }
 
-/* A number as 64 bits: a floating-point one as double, an integer with zeros before it. */
+/* A number as 64 bits: a floating-point one as double, an integer zero-extended. */
 static Value *widen(IRBuilder<> &b, Value *x)
 {
 	if (x->getType()->isFloatingPointTy())

@@ -2,9 +2,8 @@
 /*
  * process.cc - runs another program and takes what it writes to stdout
  *
- * Its stderr is ours, so that its messages reach the user unchanged. Files that
- * it needs are handed over as memory files (/proc/self/fd/N), therefore nothing
- * is left behind whenever either of us is killed.
+ * The child inherits stderr, so its messages reach the user unchanged. Input files are
+ * memfds (/proc/self/fd/N), so no temporary file is left behind if a process is killed.
  */
 #include "salvo_cc.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * retype.cc - a function gets another type
+ * retype.cc - replaces a function by one of another type
  *
- * LLVM's functions keep the type they were made with. Here a new one takes the name,
- * attributes, debug info and body of the old one; what it has more or other arguments
- * for is the caller's, as is the end of the old one, whose arguments the body still uses.
+ * The type of an LLVM function is fixed. A new one takes name, attributes, debug info and
+ * body of the old one. The caller maps the arguments, which the body still uses, and erases
+ * the old function.
  */
 #include "salvo_cc.h"
 

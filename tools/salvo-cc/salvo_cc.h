@@ -30,10 +30,10 @@ enum address_space { PRIVATE = 0, GLOBAL = 1, CONSTANT = 2, LOCAL = 3, GENERIC =
 struct options {
 	std::string input;
 	std::string output;
-	std::vector<std::string> front_end;	/* handed on to clang: -D, -I, -cl-* */
+	std::vector<std::string> front_end;	/* passed to clang: -D, -I, -cl-* */
 	unsigned opt_level = 3;
 	std::vector<unsigned> isa_levels = { 3 };	/* x86-64-v2 to v4, in rising order */
-	unsigned isa_level = 3;			/* the one that is being compiled for */
+	unsigned isa_level = 3;			/* the current one of them */
 	bool aarch64 = false;
 	bool preprocess = false;
 	bool debug = false;
@@ -61,7 +61,7 @@ struct kernel {
 	bool prints = false;			/* its last argument is the print buffer */
 };
 
-/* Values that a kernel reads once at its entry. */
+/* Values that a kernel loads at its entry. */
 struct group_values {
 	llvm::Value *args, *group, *item;
 	llvm::Value *global_size[3], *local_size[3], *num_groups[3], *group_id[3], *extent[3];
@@ -104,7 +104,7 @@ llvm::Function *retype(llvm::Function &old, llvm::FunctionType *type);
 /* opaque.cc */
 void lower_opaque_types(llvm::Module &m);
 
-/* convert.cc, memory.cc, async.cc, intrinsics.cc, atomics.cc: functions made to measure */
+/* convert.cc, memory.cc, async.cc, intrinsics.cc, atomics.cc: functions generated on demand */
 llvm::Value *round_to_half(llvm::IRBuilder<> &b, llvm::Value *x, llvm::StringRef rounding);
 bool define_conversion(llvm::Function &f);
 bool define_async(llvm::Function &f);
@@ -151,14 +151,14 @@ bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels)
 /* entry.cc */
 llvm::BasicBlock *build_entry(kernel &k, group_values &v);
 
-/* groups.cc: with optimisation */
+/* groups.cc: the optimised form */
 void build_groups(kernel &k, llvm::BasicBlock *body, const group_values &v,
 		  llvm::TargetMachine &target, const options &opts);
 
-/* items.cc: what an array holds that has @alloca for each work-item */
+/* items.cc: the element of an array that holds @alloca of each work-item */
 llvm::Type *private_type(const llvm::AllocaInst &alloca);
 
-/* loops.cc, fibers.cc: without */
+/* loops.cc, fibers.cc: without optimisation */
 void build_loops(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);

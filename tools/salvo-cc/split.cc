@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * split.cc - a kernel with barriers as regions that have none (M2 of CN102576314)
+ * split.cc - splits a kernel at its barriers into regions without (M2 of CN102576314)
  *
- * A region is what a work-item does from its start, or from a barrier, to the next
- * barrier or its end. Each becomes a function of one work-item that returns where
- * it ended: 0 at the end of the kernel, else the number of the region that begins at
+ * A region is the code from the start of the kernel, or from a barrier, to the next
+ * barrier or the end. Each becomes a function of one work-item that returns the region
+ * that follows: 0 at the end of the kernel, else the number of the region that begins at
  * the barrier. groups.cc runs a region for all work-items, then the next.
  *
  *	a = f(x); barrier(); out[x] = g(a);
@@ -12,17 +12,16 @@
  *	region 0:  frame_a[item] = f(x); return 1;
  *	region 1:  out[x] = g(frame_a[item]); return 0;
  *
- * Regions may overlap, as those of a loop with two barriers do: each is a copy of
- * all that can be reached from its start.
+ * Regions may overlap, as those of a loop with two barriers do: each is a copy of all
+ * blocks that are reachable from its start.
  *
- * A value that is used in a region that does not compute it is computed again if it
- * takes but arithmetic on ids and arguments. Else it goes through memory: one that
- * is the same for all work-items through one variable, which a region gets as it was
- * when the region began; one that differs through an array with an element for
- * each work-item, as do private variables in memory.
+ * A value that is live across a barrier is rematerialised if that takes only arithmetic
+ * on ids and arguments. Else it is spilled: a uniform one to one variable, whose value at the
+ * start of a region is an argument of it; a divergent one to an array with an element for
+ * each work-item, as are private variables in memory.
  *
- * All work-items must come to the same barrier. Where that is not plain to see
- * the kernel is refused: user-level threads run it, and find out if it is wrong.
+ * All work-items must reach the same barrier. Where uniformity analysis cannot prove that the
+ * kernel is not split: user-level threads run it and detect barriers that some miss.
  */
 #include "split.h"
 
@@ -40,8 +39,8 @@
 using namespace llvm;
 
 /*
- * Instructions that computing a value again may take: those that differ between work-items, and
- * uniform ones, which are hoisted out of the loops over work-items.
+ * Instructions that rematerialising a value may take: divergent ones, and uniform ones, which are
+ * hoisted out of the loops over work-items.
  */
 struct budget {
 	unsigned divergent = 16, uniform = 64;
@@ -85,7 +84,7 @@ private:
 
 } /* namespace */
 
-/* Do all work-items run @block, and equally often? */
+/* Is @block control-dependent on uniform branches alone? */
 bool splitter::is_uniform(BasicBlock *block)
 {
 	SmallSetVector<BasicBlock *, 16> seen;
@@ -136,7 +135,7 @@ void splitter::find_starts()
 	}
 }
 
-/* Blocks that a region can come to without running @def. */
+/* Blocks that are reachable from the start of a region without passing @def. */
 const SmallPtrSetImpl<BasicBlock *> &splitter::without(BasicBlock *def)
 {
 	auto [found, is_new] = reached.try_emplace(def);
@@ -169,7 +168,7 @@ static BasicBlock *block_of(const Use &use)
 	return user->getParent();
 }
 
-/* Is a value used in a region that need not have computed it? */
+/* May @use be in a region that does not contain the definition? */
 bool splitter::crosses(const Use &use)
 {
 	BasicBlock *def = cast<Instruction>(use.get())->getParent();
@@ -183,7 +182,7 @@ bool splitter::can_compute_again(Value *v, budget &left)
 
 	if (!inst)
 		return true;
-	/* What freeze makes of poison may be something else the next time. */
+	/* freeze may choose another value for poison the next time. */
 	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
 	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst))
 		return false;
@@ -213,7 +212,7 @@ Value *splitter::compute_again(Value *v, Instruction *before, ValueToValueMapTy 
 	return copy;
 }
 
-/* Through memory to those @uses of @value that another region makes. */
+/* Spills @value, and reloads it for @uses in other regions. */
 void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
 {
 	IRBuilder<> at_start(&f.getEntryBlock(), f.getEntryBlock().begin());
@@ -268,7 +267,7 @@ void splitter::carry_values()
 	}
 }
 
-/* The copy of what can be reached from start @number. */
+/* The function of region @number: a copy of the blocks reachable from its start. */
 void splitter::make_region(unsigned number, TargetMachine &target, regions &made)
 {
 	LLVMContext &context = f.getContext();
@@ -309,7 +308,7 @@ void splitter::make_region(unsigned number, TargetMachine &target, regions &made
 			memory->eraseFromParent();
 			continue;
 		}
-		/* Other work-items must not see what this one writes: they get a copy. */
+		/* A region reads the value at its start: stores must not be seen by other items. */
 		AllocaInst *own = b.CreateAlloca(memory->getAllocatedType());
 		b.CreateStore(r.function->getArg(at++), own);
 		SmallVector<StoreInst *> stores;
@@ -348,7 +347,7 @@ bool splitter::run(TargetMachine &target, regions &made)
 	SmallVector<Instruction *> lifetimes;
 
 	canonicalise(f, target);
-	/* Private memory now lives from the first region to the last. */
+	/* Private memory is live from the first region to the last. */
 	for (Instruction &inst : instructions(f))
 		if (inst.isLifetimeStartOrEnd())
 			lifetimes.push_back(&inst);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split.h - a kernel with barriers as regions without
+ * split.h - a kernel split at its barriers into regions
  */
 #ifndef SALVO_CC_SPLIT_H
 #define SALVO_CC_SPLIT_H
@@ -12,8 +12,8 @@
 /**
  * struct region - A part of a kernel between barriers.
  * @function: Of one work-item: (values..., x, y, z, first, then for each variable its memory
- *	and, if it is uniform, its value). The row's work-items are first + x. Returns what is
- *	to be run next.
+ *	and, if it is uniform, its value). The row's work-items are first + x. Returns the
+ *	region that follows.
  * @next: All that it may return: 0 for nothing, else the number of a region.
  */
 struct region {
@@ -22,7 +22,7 @@ struct region {
 };
 
 /**
- * struct carried - A value that regions share.
+ * struct carried - A value that is live across a barrier.
  * @uniform: One for all work-items, else an array of them.
  * @bytes: Of one.
  */

@@ -4,9 +4,8 @@
  *
  * LLVM writes the size of each function's frame into a section .stack_sizes, as
  * pairs of an address (a relocation against the function's section) and a number.
- * A kernel needs its own frame and the deepest of those that it calls, for which the
- * module tells who calls whom. For group->barrier the caller of a kernel leaves room
- * itself, and the runtime's functions need none.
+ * A kernel needs its own frame and the deepest chain of frames in its call graph. The caller of a
+ * kernel reserves stack for group->barrier, and the runtime's functions need none.
  */
 #include "salvo_cc.h"
 

@@ -2,10 +2,9 @@
 /*
  * target.cc - from spir64 to x86-64
  *
- * The two lay out memory alike, so only the names change: triple, data layout,
- * calling convention, and on each function the processor it is made for. Debug
- * information names address spaces, which no debugger for x86-64 knows: every
- * "xderef" becomes nothing.
+ * Both have the same data layout, so only triple, layout string, calling convention and the
+ * target-cpu of each function change. Debug information for spir64 uses address spaces, which
+ * debuggers for x86-64 do not know: every "xderef" is removed.
  */
 #include "salvo_cc.h"
 

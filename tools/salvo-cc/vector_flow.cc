@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * vector_flow.cc - branches, loops and masks of the vectoriser
+ * vector_flow.cc - control flow and masks of the vectoriser
  *
- * Partial linearisation (Moll and Hack, PLDI 2018). Blocks are made in an order
- * that keeps loops together and what a block dominates behind it in one piece. A
- * branch that splits the lanes goes on to the first of its targets in that
- * order; the others are deferred: remembered at the block where it went, and
- * gone to from there on, again first things first. A branch that does not split
- * them stays one, and each of its ways takes the deferred targets along. What
- * dominated a block before does so afterwards, so values need no repair.
+ * Partial linearisation (Moll and Hack, PLDI 2018). Blocks are emitted in an order in
+ * which each loop, and each dominator subtree, is contiguous. A divergent branch goes to
+ * the first of its successors in that order; the others are deferred: recorded at the
+ * block where it went, which later branches to the first of them in turn. A uniform branch
+ * stays a branch, and both of its edges inherit the deferred successors. Dominance is
+ * preserved, so SSA form needs no repair.
  *
  *	   a			a	m = mask(a) & c
  *	  / \  if (c)		|
@@ -16,10 +15,10 @@
  *	  \ /			c	mask mask(a) & ~c
  *	   d			d	mask(a)
  *
- * Phis are in memory until the end: an edge stores what its lanes bring. A block
- * that several edges lead to adds up its mask in the same way, unless it is one that
- * all lanes of a dominator come to. Lanes that leave a loop that others go on with
- * are deferred from its latch.
+ * Phis are stack slots until SROA: an edge stores the incoming values of its lanes. A block
+ * with several predecessors accumulates its mask in the same way, unless it has that of
+ * a dominator whose lanes all reach it. Lanes that leave a divergent loop early are deferred
+ * from its latch.
  */
 #include "vectoriser.h"
 
@@ -31,7 +30,7 @@ using namespace llvm;
 
 using target_set = SmallSetVector<BasicBlock *, 4>;
 
-/* The block or the loop in which @b lies, seen from the loop @level; as its first block. */
+/* The header of the outermost loop inside of @level that contains @b, or @b itself. */
 static BasicBlock *seen_from(const LoopInfo &loops, const Loop *level, BasicBlock *b)
 {
 	Loop *loop = loops.getLoopFor(b);
@@ -43,13 +42,13 @@ static BasicBlock *seen_from(const LoopInfo &loops, const Loop *level, BasicBloc
 	return loop ? loop->getHeader() : nullptr;
 }
 
-/* Appends the blocks of @level from @head on, each followed by those that it dominates. */
+/* Appends the blocks of @level from @head on, each followed by its dominator subtree. */
 void vectoriser::order_level(const Loop *level, BasicBlock *head)
 {
 	auto contains = [&](BasicBlock *block) { return !level || level->contains(block); };
 	DenseMap<BasicBlock *, SmallVector<BasicBlock *>> children;
 
-	/* The tree of dominators, inner loops as one node. */
+	/* The dominator tree, inner loops as one node. */
 	ReversePostOrderTraversal<Function *> blocks(&item);
 	for (BasicBlock *block : blocks) {
 		if (!contains(block) || seen_from(loops, level, block) != block)
@@ -61,7 +60,7 @@ void vectoriser::order_level(const Loop *level, BasicBlock *head)
 		children[above].push_back(block);
 	}
 
-	/* Children come in order if every edge between their subtrees goes forwards. */
+	/* Reverse post-order keeps edges between sibling subtrees forward. */
 	std::function<void(BasicBlock *)> append = [&](BasicBlock *node) {
 		Loop *inner = loops.getLoopFor(node);
 
@@ -84,8 +83,8 @@ void vectoriser::find_order()
 }
 
 /*
- * Does the terminator of @b send lanes different ways? One that leaves a divergent
- * loop does: lanes that left before are not with it.
+ * Is the terminator of @b divergent? An exit of a divergent loop is: lanes that have left before
+ * are inactive.
  */
 bool vectoriser::splits(BasicBlock *block)
 {
@@ -100,8 +99,8 @@ bool vectoriser::splits(BasicBlock *block)
 }
 
 /*
- * Lanes leave a loop at different times if a block that leaves it splits them, or
- * may be run by some of them only.
+ * A loop is divergent if one of its exiting blocks has a divergent terminator, or may run with
+ * only some of the lanes.
  */
 void vectoriser::find_divergent_loops()
 {
@@ -126,7 +125,7 @@ void vectoriser::find_divergent_loops()
 	}
 }
 
-/* The nearest dominator of @b in the very loop that it lies in. */
+/* The nearest dominator of @b in the same loop. */
 BasicBlock *vectoriser::level_dominator(BasicBlock *block) const
 {
 	const Loop *level = loops.getLoopFor(block);
@@ -137,7 +136,7 @@ BasicBlock *vectoriser::level_dominator(BasicBlock *block) const
 	return node ? node->getBlock() : nullptr;
 }
 
-/* Does no block on the ways @from to @to, loops apart, split the lanes? */
+/* Has no block on the paths from @from to @to, back edges aside, a divergent terminator? */
 bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
 {
 	SmallSetVector<BasicBlock *, 16> seen;
@@ -158,7 +157,7 @@ bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
 /* The lanes of @mask (NULL for all) for which @condition holds. */
 Value *vectoriser::combine(Value *lanes_in, Value *condition)
 {
-	/* Not "and": of a lane that does not run the condition may be poison. */
+	/* Not "and": the condition of an inactive lane may be poison. */
 	return lanes_in ? b.CreateLogicalAnd(lanes_in, condition) : condition;
 }
 
@@ -176,7 +175,7 @@ Value *vectoriser::full(Value *lanes_in)
 		Constant::getAllOnesValue(FixedVectorType::get(b.getInt1Ty(), lanes));
 }
 
-/* Where an edge that leaves @from for @to really goes: first to the latch of a divergent loop. */
+/* The target of an exit edge from @from to @to: the latch, if the loop is divergent. */
 BasicBlock *vectoriser::route(const Loop *from, BasicBlock *to) const
 {
 	for (; from && !from->contains(to); from = from->getParentLoop())
@@ -223,7 +222,7 @@ BasicBlock *vectoriser::next_of(const target_set &targets)
 	return start[next];
 }
 
-/* What the lanes of @lanes_in bring along from @from to @to; @real: nobody goes elsewhere. */
+/* Mask and incoming values of the edge from @from to @to; @real: all active lanes take it. */
 void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bool real)
 {
 	Loop *loop = loops.getLoopFor(to);
@@ -266,7 +265,7 @@ void vectoriser::load_phis(BasicBlock *block)
 	}
 }
 
-/* Is it likely cheaper to test for lanes than to run @b and what it dominates without any? */
+/* Is a test for active lanes cheaper than running @b and its dominator subtree without any? */
 bool vectoriser::is_worth_skipping(BasicBlock *block) const
 {
 	SmallVector<BasicBlock *> inside;
@@ -301,7 +300,7 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 	BasicBlock *first = first_of(targets);
 	target_set others = targets;
 	others.remove(first);
-	/* Lanes that left a loop wait behind its latch, which cannot be skipped then. */
+	/* Lanes that have left a loop are deferred from its latch, which must not be skipped. */
 	BasicBlock *way[] = { route(loop, branch->getSuccessor(0)),
 			      route(loop, branch->getSuccessor(1)) };
 	if (way[0] != way[1] && !others.empty() && first->getSinglePredecessor() == block &&
@@ -313,7 +312,7 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 	}
 }
 
-/* Back while a lane goes on; then to where the lanes went that left, at whatever time. */
+/* Loops while a lane is active; then goes to the exits, whenever lanes have left for them. */
 void vectoriser::emit_divergent_latch(BasicBlock *block, Loop *loop)
 {
 	auto *branch = cast<BranchInst>(block->getTerminator());
@@ -358,7 +357,7 @@ void vectoriser::emit_uniform_branch(BasicBlock *block)
 		return;
 	}
 
-	/* Without a lane in it the condition may be anything, but a loop must end. */
+	/* With no active lane the condition is arbitrary, but a loop must end. */
 	Value *condition = scalar(branch->getCondition());
 	if (mask) {
 		condition = b.CreateFreeze(condition);

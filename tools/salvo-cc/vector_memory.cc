@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * vector_memory.cc - loads, stores and all that is done lane by lane
+ * vector_memory.cc - loads, stores and operations that are replicated for each lane
  *
- * Lanes side by side in memory are one wide access, with a mask if not all of them
- * are active. Others are a gather or a scatter where the target has those (AVX-512), else one
+ * Contiguous lanes are one wide access, with a mask if not all of them are
+ * active. Others are a gather or a scatter where the target has those (AVX-512), else one
  * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
  * branch; only calls are branched around.
  *
- * Private arrays lie lane after lane. Atomic operations keep the order of the lanes.
+ * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes.
  */
 #include "places.h"
 #include "vectoriser.h"
@@ -18,13 +18,13 @@ bool vectoriser::needs_lanes(const Instruction &inst)
 {
 	if (isa<LoadInst>(inst))
 		return cast<LoadInst>(inst).isAtomic() || cast<LoadInst>(inst).isVolatile();
-	/* Of a function all that is known is that lanes that do not run must not call it. */
+	/* Inactive lanes must not call a function, whatever it does. */
 	if (isa<CallBase>(inst) && (inst.mayReadOrWriteMemory() || !isa<IntrinsicInst>(inst)))
 		return true;
 	return inst.mayHaveSideEffects() && !isa<FenceInst>(inst);
 }
 
-/* @pointer if @condition, else memory that does not matter. */
+/* @pointer if @condition, else the scratch buffer. */
 Value *vectoriser::safe_pointer(Value *pointer, Value *condition)
 {
 	return b.CreateSelect(condition, pointer,
@@ -41,7 +41,7 @@ void vectoriser::emit_alloca(AllocaInst &alloca)
 	scalars[&alloca] = all;
 }
 
-/* Do the lanes lie side by side? */
+/* Are the lanes contiguous in memory? */
 bool vectoriser::is_contiguous(Value *pointer, Type *type) const
 {
 	shape s = shape_of(pointer);
@@ -53,7 +53,7 @@ bool vectoriser::is_contiguous(Value *pointer, Type *type) const
 	return s.stride > 0 && (uint64_t)s.stride * 8 == bits.getFixedValue();
 }
 
-/* A small vector is moved like a number of its size, as processors know masks of those. */
+/* A small vector is accessed as an integer of its size, for which masked accesses exist. */
 static Type *masked_unit(Type *type)
 {
 	unsigned bits = type->getPrimitiveSizeInBits();
@@ -69,7 +69,7 @@ bool vectoriser::can_gather(Type *type, Align align) const
 	return !type->isVectorTy() && target.isLegalMaskedGather(widen(type), align);
 }
 
-/* Where addresses are equal the last lane's value stays, as if lanes went one by one. */
+/* Where addresses are equal the last lane's value stays, as in a sequence of stores. */
 bool vectoriser::can_scatter(Type *type, Align align) const
 {
 	return !type->isVectorTy() && target.isLegalMaskedScatter(widen(type), align);
@@ -135,13 +135,13 @@ void vectoriser::emit_store(StoreInst &store)
 	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
 }
 
-/* A load or store that is the same in all lanes. */
+/* A uniform load or store. */
 void vectoriser::emit_scalar_memory(Instruction &inst)
 {
 	const unsigned at = isa<LoadInst>(inst) ? 0 : 1;
 
 	emit_scalar(inst);
-	/* Stores have no value to find them by later. */
+	/* A store defines no value, but is found under its instruction. */
 	auto *copy = cast<Instruction>(scalars[&inst]);
 	copy->setMetadata(LLVMContext::MD_tbaa, inst.getMetadata(LLVMContext::MD_tbaa));
 	copy->setMetadata(LLVMContext::MD_invariant_load,
@@ -157,7 +157,7 @@ void vectoriser::emit_scalar_memory(Instruction &inst)
 	b.SetInsertPoint(copy->getParent());
 }
 
-/* The instruction for each lane; returns the vector of results. */
+/* Replicates the instruction for each lane; returns the vector of results. */
 Value *vectoriser::emit_lanes(Instruction &inst)
 {
 	const bool memory = isa<LoadInst>(inst) || isa<StoreInst>(inst) ||

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * vector_ops.cc - instructions of the vectoriser: the same for all lanes at once
+ * vector_ops.cc - widening of instructions other than memory accesses
  *
- * Arithmetic on a varying value becomes the same instruction on a vector of all
- * lanes. A vector of the kernel's own, such as float4, keeps its elements together, lane
- * after lane; so arithmetic does not care, and shuffles only count on.
+ * An operation on a varying value becomes the same operation on a vector of all lanes. A
+ * vector type of the source, such as float4, keeps its elements together, lane after lane:
+ * element-wise operations need no change, shuffles are repeated for each lane.
  *
  *	float4 v = in[x] * 2;		<32 x float> v = load(in + x) * 2
  *	out[x] = v.x + v.y;		v[0, 4, 8, ...] + v[1, 5, 9, ...]
@@ -134,7 +134,7 @@ Value *vectoriser::insert_lane(Value *all, Value *one, unsigned i)
 	return all;
 }
 
-/* Each lane's bit @times over. */
+/* Each lane's bit repeated @times. */
 Value *vectoriser::repeat_mask(Value *bits, unsigned times)
 {
 	SmallVector<int> pick;
@@ -217,7 +217,7 @@ Value *vectoriser::emit_insert(InsertElementInst &insert)
 	return b.CreateShuffleVector(vector(insert.getOperand(0)), elements, pick);
 }
 
-/* NULL if there is no form of it for vectors. */
+/* NULL if the intrinsic has no vector form. */
 Value *vectoriser::emit_intrinsic(IntrinsicInst &call)
 {
 	Intrinsic::ID id = call.getIntrinsicID();
@@ -283,17 +283,17 @@ Value *vectoriser::emit_vector(Instruction &inst)
 	return emit_lanes(inst);
 }
 
-/* Once for all lanes: uniform values, bases of strided ones. */
+/* The scalar form: a uniform value, or the base of a strided one. */
 void vectoriser::emit_scalar(Instruction &inst)
 {
 	const bool strided = shape_of(&inst).kind == shape::STRIDED;
-	/* Below the first lane that runs, what is a sum elsewhere may have bits in common. */
+	/* The base is that of lane 0; if that is inactive the operands need not be disjoint. */
 	Instruction *copy = strided && inst.getOpcode() == Instruction::Or ?
 		BinaryOperator::CreateAdd(inst.getOperand(0), inst.getOperand(1)) : inst.clone();
 
 	for (unsigned i = 0; i < inst.getNumOperands(); i++)
 		copy->setOperand(i, scalar(inst.getOperand(i)));
-	/* The base is that of lane 0, which need not be one that runs. */
+	/* The base is that of lane 0, which may be inactive. */
 	if (mask || strided)
 		copy->dropPoisonGeneratingFlags();
 	if (mask && inst.isIntDivRem()) {
@@ -306,8 +306,8 @@ void vectoriser::emit_scalar(Instruction &inst)
 	shape s = shape_of(&inst);
 	if (strided && isa<ZExtInst>(copy) && s.stride > 0) {
 		/*
-		 * Below the first lane that runs a number may be less than zero, where zext()
-		 * wraps around: reckon from the last lane.
+		 * The value of an inactive lane 0 may be negative, where zext wraps around:
+		 * extend the value of the last lane.
 		 */
 		Value *from = copy->getOperand(0);
 		int64_t step = s.stride * (lanes - 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * vector_shape.cc - what the vectoriser knows of a work-item before it begins
+ * vector_shape.cc - shapes of values: uniform, strided or varying
  *
- * Which values differ between work-items is LLVM's uniformity analysis, told where
- * differences come from. Of those that differ, the strided ones are found here, by
- * the rules of arithmetic: x is strided by 1, x + u and x * c again strided.
- * Strides of the phis of loop headers are assumed, then checked, until all hold.
+ * LLVM's uniformity analysis finds which values are divergent, given the sources of
+ * divergence. Of the divergent ones the strided ones are found here: x has stride 1, the sum with a
+ * uniform value and the product with a constant are strided too. The strides of header
+ * phis are assumed, then checked, until a fixed point is reached.
  */
 #include "vectoriser.h"
 
@@ -84,9 +84,9 @@ vectoriser::vectoriser(Function &item, Argument &x, unsigned lanes,
 }
 
 /*
- * Does an atomic operation or a volatile access decide when to leave @loop? It may wait for
- * another work-item: the lane that has the lock would wait at the loop's end for those that
- * want it.
+ * Does an exit condition of @loop depend on an atomic operation or a volatile access? It may
+ * spin until another work-item makes progress: the lane that holds a lock would wait at the
+ * latch for the lanes that want it.
  */
 static bool may_wait(const Loop &loop)
 {
@@ -190,7 +190,7 @@ shape vectoriser::find_binary_shape(Instruction &inst)
 	}
 }
 
-/* Strided if the lanes differ in constant multiples of bytes. */
+/* Strided if the lanes are a constant number of bytes apart. */
 shape vectoriser::find_address_shape(GetElementPtrInst &gep)
 {
 	shape base = shape_of(gep.getPointerOperand());
@@ -230,7 +230,7 @@ shape vectoriser::find_shape(Instruction &inst)
 		return from;
 	case Instruction::SExt:
 	case Instruction::ZExt:
-		/* Fewer bits, or larger steps, may well wrap around from lane to lane. */
+		/* A narrower index, or a larger stride, may wrap around between lanes. */
 		if (!is_strided(from) || std::abs(from.stride) > 4096 ||
 		    inst.getOperand(0)->getType()->getScalarSizeInBits() < 32)
 			return {};
@@ -238,7 +238,7 @@ shape vectoriser::find_shape(Instruction &inst)
 	case Instruction::PHI:
 		if (!loops.isLoopHeader(inst.getParent()))
 			return {};
-		/* Assumed before. */
+		/* Assumed by find_shapes(). */
 		return shapes.count(&inst) ? shapes[&inst] : shape();
 	default:
 		return {};
@@ -255,7 +255,7 @@ void vectoriser::find_shapes()
 	differing = std::make_unique<divergence>(item, sources);
 	shapes[&x] = make_strided(1, false);
 
-	/* Header phis that were found not to be strided stay so. */
+	/* A header phi whose assumption failed stays varying. */
 	SmallPtrSet<const Instruction *, 8> refuted;
 	do {
 		all_hold = true;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vectoriser.h - several work-items of a row as the lanes of vectors (M4 of CN102576314)
+ * vectoriser.h - whole-function vectorisation: work-items of a row as lanes (M4 of CN102576314)
  *
- * From the function of one work-item, whose x is an argument, to the function of
- * the work-items x to x + lanes - 1. Each value of the work-item has a shape:
+ * Makes from the function of one work-item, whose x is an argument, the function of the
+ * work-items x to x + lanes - 1. Each value of the work-item has a shape:
  *
- *	UNIFORM		the same in all lanes: stays one scalar
+ *	UNIFORM		the same in all lanes: stays a scalar
  *	STRIDED		lane i has base + i * stride: the base is a scalar
  *	VARYING		a vector; of a vector of k elements, lane after lane, as in memory
  *
- * Branches that all lanes take alike stay branches. Around others the code is made
- * one line (partial linearisation, Moll and Hack 2018) whose blocks have masks: the
- * lanes that would run there. Loops that lanes leave at different times run until
- * none is left. Stores, and loads that could fault, obey the mask.
+ * Uniform branches stay branches. Divergent control flow is linearised (partial
+ * linearisation, Moll and Hack 2018): its blocks run one after the other, each under the mask
+ * of its active lanes. A divergent loop runs until no lane is active. Stores and loads
+ * that could fault are predicated.
  *
  *	if (v[x] < 0)			m = v[x..] < 0
  *		out[x] = f(v[x]);	masked_store(out + x, f(v[x..]), m)
@@ -33,7 +33,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
-/* Which values differ between work-items: those that come from @sources, and private memory. */
+/* Divergence analysis: what depends on @sources or on private memory differs between work-items. */
 class divergence {
 public:
 	divergence(llvm::Function &f, const llvm::SmallPtrSetImpl<const llvm::Value *> &sources);
@@ -50,8 +50,8 @@ struct shape {
 	enum kind { UNIFORM, STRIDED, VARYING } kind = VARYING;
 	int64_t stride = 0;
 	/*
-	 * The lanes are base + i * stride only as parts of an address, where no lane that
-	 * is used can wrap around: an index of fewer bits was made longer on the way.
+	 * The lanes are base + i * stride only as parts of an address, where no active lane
+	 * wraps around: a narrower index was extended on the way.
 	 */
 	bool address_only = false;
 };
@@ -66,7 +66,7 @@ public:
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
 
-	/* vector_memory.cc: must it be done for each lane by itself, even if all do the same? */
+	/* vector_memory.cc: must it be replicated for each lane, even with uniform operands? */
 	static bool needs_lanes(const llvm::Instruction &inst);
 
 private:
@@ -162,20 +162,20 @@ private:
 	std::vector<BasicBlock *> order;
 	llvm::DenseMap<const BasicBlock *, unsigned> index;
 	llvm::SmallPtrSet<const Loop *, 8> divergent_loops;
-	/* Targets that lanes still have to go to when the block runs. */
+	/* Successors that are still pending when the block runs. */
 	llvm::DenseMap<const BasicBlock *, llvm::SmallSetVector<BasicBlock *, 4>> deferred;
 	llvm::DenseMap<const BasicBlock *, BasicBlock *> start;
 	llvm::DenseMap<const BasicBlock *, Value *> masks;
 	llvm::DenseMap<std::pair<const BasicBlock *, const BasicBlock *>, Value *> edge_masks;
-	/* Where edges add up the mask of a block, and which blocks begin by clearing it. */
+	/* Where edges accumulate the mask of a block, and which blocks begin by clearing it. */
 	llvm::DenseMap<const BasicBlock *, llvm::AllocaInst *> mask_slots;
 	llvm::DenseMap<const BasicBlock *, llvm::SmallVector<BasicBlock *, 2>> clears;
 	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots;
 
 	llvm::DenseMap<const Value *, Value *> scalars, vectors;
-	llvm::AllocaInst *nowhere = nullptr;	/* what lanes that do not run read and write */
-	Value *mask = nullptr;			/* of the block that is made; NULL is all lanes */
-	Value *any_lane = nullptr;		/* whether @mask has one, once asked for */
+	llvm::AllocaInst *nowhere = nullptr;	/* scratch that inactive lanes read and write */
+	Value *mask = nullptr;			/* of the current block; NULL: all lanes active */
+	Value *any_lane = nullptr;		/* whether @mask has a bit set; made on demand */
 	llvm::IRBuilder<> b;
 };
 
