@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * salvo_error.h - how a batch has failed; salvo.h includes it
+ */
+#ifndef SALVO_ERROR_H
+#define SALVO_ERROR_H
+
+#include "salvo.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* struct salvo_error.kind */
+#define SALVO_ERROR_NONE	0	/* it was cancelled because of another batch */
+#define SALVO_ERROR_RING	1	/* the GPU could not read its ring */
+#define SALVO_ERROR_DMA		2	/* an access to system memory failed */
+#define SALVO_ERROR_PACKET	3	/* the GPU rejected the packet */
+#define SALVO_ERROR_PAGE	4	/* an address outside all buffers, or a forbidden access */
+#define SALVO_ERROR_KERNEL	5	/* any other fault of a kernel */
+#define SALVO_ERROR_STACK	6	/* a work-item overflowed its private memory */
+#define SALVO_ERROR_LOCAL	7	/* an access past local memory */
+#define SALVO_ERROR_ARITHMETIC	8	/* division by zero, or overflow of one */
+#define SALVO_ERROR_INSTRUCTION	9	/* illegal or privileged instruction */
+#define SALVO_ERROR_BARRIER	10	/* a barrier that not all work-items of a group reached */
+#define SALVO_ERROR_SYSCALL	11	/* a kernel called the operating system */
+#define SALVO_ERROR_HANG	256	/* it ran longer than the time limit */
+
+/* struct salvo_error.access */
+#define SALVO_ERROR_READ	(1u << 0)
+#define SALVO_ERROR_WRITE	(1u << 1)
+#define SALVO_ERROR_EXEC	(1u << 2)
+
+/**
+ * struct salvo_error - How a batch failed; unknown fields are 0, or ~0 where it says so.
+ */
+struct salvo_error {
+	int32_t error;		/* as salvo_fence_wait(); 0: nothing failed */
+	uint32_t kind;		/* SALVO_ERROR_* */
+	uint32_t command;	/* index of the command that failed, or ~0 */
+	uint32_t done;		/* commands of the batch that completed */
+	uint32_t count;		/* commands of the batch, as salvo_batch_count() */
+	uint32_t access;	/* SALVO_ERROR_READ, _WRITE or _EXEC that was attempted, or 0 */
+	uint64_t address;	/* GPU address of the access, or 0 */
+	const char *kernel;	/* name, valid until the device is closed; or NULL */
+	uint64_t group;		/* number of the work-group, x fastest */
+	uint32_t group_id[3];	/* the same as a position in the grid */
+	uint32_t item;		/* number of the work-item in the work-group, or ~0 if not known */
+	uint32_t item_id[3];	/* the same as a position; of the first if @items is more than 1 */
+	uint32_t items;		/* so many consecutive work-items may have caused it, or 0 */
+};
+
+/**
+ * salvo_fence_get_error() - The error of a batch: command, work-item, kind and address.
+ *
+ * The batch and its program may have been destroyed.
+ *
+ * Return: 0, -EBUSY (the batch is not done).
+ */
+int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
+/** salvo_fence_get_label() - The label of a command when it was submitted, or NULL. */
+const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int command);
+/** salvo_error_name() - Describe a kind of error in a few words; never NULL. */
+const char *salvo_error_name(uint32_t kind);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* SALVO_ERROR_H */
