@@ -44,6 +44,8 @@ int salvo_slot_attach(struct salvo_queue *queue, uint64_t units, void (*ended)(v
 	int err;
 
 	*out = NULL;
+	if (salvo_device_is_inherited(queue->device))
+		return -ENODEV;
 	if (!winsys->slot_attach)
 		return -ENOTSUP;
 	if (!units)
@@ -95,7 +97,7 @@ static bool is_busy(const struct salvo_slot *slot)
 
 void salvo_slot_detach(struct salvo_slot *slot)
 {
-	if (!slot)
+	if (!slot || salvo_device_is_inherited(slot->device))
 		return;
 	while (is_busy(slot))
 		sched_yield();
@@ -108,6 +110,8 @@ void salvo_slot_detach(struct salvo_slot *slot)
 
 static int check_kernel(const struct salvo_slot *slot, const struct salvo_kernel *kernel)
 {
+	if (salvo_device_is_inherited(slot->device))
+		return -ENODEV;
 	if (kernel->device != slot->device || kernel->unset || !kernel->grid.dims)
 		return -EINVAL;
 	if (kernel->local_size > slot->device->info.max_local_bytes)
@@ -143,6 +147,8 @@ int salvo_slot_start(struct salvo_slot *slot, const struct salvo_kernel *kernel)
 
 int salvo_slot_poll(const struct salvo_slot *slot)
 {
+	if (salvo_device_is_inherited(slot->device))
+		return -ENODEV;
 	if (is_busy(slot))
 		return -EBUSY;
 	return slot->regs->status == SALVO_SLOT_DONE ? 0 : -ECANCELED;

@@ -8,7 +8,8 @@
  * task at a time. Work-stealing pools have a slot for each worker: see salvo_worker_leaf() in
  * salvo_steal.h, which most programs want instead of this.
  *
- * Slots exist on the embedded GPU. A slot belongs to one thread at a time.
+ * Slots exist on the embedded GPU. A slot belongs to one thread at a time. In a child of fork() the
+ * slots of the parent give -ENODEV, and to detach one does nothing.
  */
 #ifndef SALVO_SLOT_H
 #define SALVO_SLOT_H
@@ -36,7 +37,7 @@ struct salvo_slot;
  * unit without work sleeps after 50 us.
  *
  * Return: 0, -EINVAL (units that the queue may not use, or none), -ENOSPC (64 slots exist, or
- * no video memory is left), -ENOTSUP (the device is the driver's), -ENOMEM.
+ * no video memory is left), -ENOTSUP (the device is the driver's), -ENODEV, -ENOMEM.
  */
 int salvo_slot_attach(struct salvo_queue *queue, uint64_t units, void (*ended)(void *data),
 		      void *data, struct salvo_slot **out);

@@ -33,7 +33,8 @@
  * passes on any other number too. They do not throw C++ exceptions, and do not end their thread.
  *
  * Threads: a pool may be used from any thread, a struct salvo_worker only by the task that it was
- * given to, before that returns. A pool's threads block all signals but those that their own
+ * given to, before that returns. In a child of fork() the parent's pools have no threads:
+ * salvo_pool_run() gives -ENODEV there, and salvo_pool_destroy() does nothing. A pool's threads block all signals but those that their own
  * instructions cause.
  */
 #ifndef SALVO_STEAL_H
@@ -114,7 +115,7 @@ void salvo_pool_get_stats(const struct salvo_pool *pool, struct salvo_pool_stats
  * @function: Runs on one of the pool's workers. Tasks that it forks, it joins.
  * @data: For @function.
  *
- * Return: what @function returned.
+ * Return: what @function returned, or -ENODEV (in a child of fork()).
  */
 int salvo_pool_run(struct salvo_pool *pool, struct salvo_worker *worker,
 		   salvo_task_function function, void *data);

@@ -75,6 +75,8 @@ int salvo_pool_run(struct salvo_pool *pool, struct salvo_worker *worker,
 	struct salvo_task task = { .function = function, .data = data, .owner = worker };
 	struct salvo_wait wait = { .done = root_done, .task = &task };
 
+	if (pool->process != getpid())
+		return -ENODEV;
 	add_root(pool, &task);
 	if (worker)
 		salvo_worker_until(worker, &wait);
@@ -174,7 +176,7 @@ static bool options_valid(const struct salvo_pool_options *options)
 	       !memcmp(options->reserved, none.reserved, sizeof(none.reserved));
 }
 
-int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_pool **out)
+static int create(const struct salvo_pool_options *options, struct salvo_pool **out)
 {
 	static const struct salvo_pool_options defaults;
 	int cores[SALVO_POOL_MAX_WORKERS];
@@ -182,7 +184,6 @@ int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_poo
 	unsigned int core_count;
 	int ret;
 
-	*out = NULL;
 	if (!options)
 		options = &defaults;
 	if (!options_valid(options))
@@ -193,6 +194,7 @@ int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_poo
 	memset(pool, 0, sizeof(*pool));
 	core_count = salvo_place_cores(cores, SALVO_POOL_MAX_WORKERS);
 	pool->count = options->workers ? options->workers : core_count ? core_count : 1;
+	pool->process = getpid();
 	pool->cutoff = options->cutoff;
 	pthread_mutex_init(&pool->roots_lock, NULL);
 	pool->roots_end = &pool->roots;
@@ -212,11 +214,23 @@ int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_poo
 	return 0;
 }
 
+int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_pool **out)
+{
+	int state, ret;
+
+	*out = NULL;
+	/* A thread that is cancelled in here would leave half a pool. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	ret = create(options, out);
+	pthread_setcancelstate(state, NULL);
+	return ret;
+}
+
 void salvo_pool_destroy(struct salvo_pool *pool)
 {
 	unsigned int i;
 
-	if (!pool)
+	if (!pool || pool->process != getpid())
 		return;
 	atomic_store(&pool->stop, true);
 	for (i = 0; i < pool->started; i++)

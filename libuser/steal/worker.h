@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "deque.h"
 #include "salvo.h"
 #include "salvo_slot.h"
@@ -52,6 +53,8 @@ struct salvo_pool {
 	struct salvo_worker *workers;
 	unsigned int count;
 	unsigned int started;
+	/** @process: That has its threads. */
+	pid_t process;
 	uint64_t cutoff;
 	/** @device: For leaves, or NULL. */
 	struct salvo_device *device;

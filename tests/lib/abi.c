@@ -82,9 +82,12 @@ TEST(structs_of_pools)
 {
 	EXPECT_EQ(64, sizeof(struct salvo_pool_options));
 	EXPECT_PLACE(8, salvo_pool_options, cutoff);
+	EXPECT_PLACE(4, salvo_pool_options, units);
 	EXPECT_PLACE(16, salvo_pool_options, stack_bytes);
+	EXPECT_PLACE(24, salvo_pool_options, device);
 	EXPECT_EQ(64, sizeof(struct salvo_pool_stats));
 	EXPECT_PLACE(16, salvo_pool_stats, sleeps);
+	EXPECT_PLACE(24, salvo_pool_stats, leaves);
 	EXPECT_EQ(64, sizeof(struct salvo_task));
 	EXPECT_EQ(32, sizeof(struct salvo_reduction));
 	EXPECT_PLACE(24, salvo_reduction, combine);

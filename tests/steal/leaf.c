@@ -2,6 +2,7 @@
 /* leaf.c - kernels as leaf tasks: on slots alone, and as leaves of a pool with 0 units and more */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -332,6 +333,28 @@ TEST_F(leaf, misuse_is_refused)
 	while (i--)
 		salvo_slot_detach(slots[i]);
 	salvo_kernel_destroy(unset);
+	salvo_kernel_destroy(kernel);
+}
+
+TEST_F(leaf, child_of_a_fork_leaves_slots_alone)
+{
+	struct salvo_kernel *kernel = store_of(&self->b, 3, 1);
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &self->slot));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		status = salvo_slot_start(self->slot, kernel) == -ENODEV &&
+			 salvo_slot_poll(self->slot) == -ENODEV;
+		salvo_slot_detach(self->slot);
+		_exit(status ? 0 : 1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, run_slot(self->slot, kernel));
+	EXPECT_EQ(1, self->b.map[3]);
 	salvo_kernel_destroy(kernel);
 }
 

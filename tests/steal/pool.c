@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -644,6 +645,31 @@ TEST(threads_share_a_pool_and_use_several)
 	}
 	salvo_pool_destroy(pools[0]);
 	salvo_pool_destroy(pools[1]);
+}
+
+/* --- fork */
+
+TEST(child_of_a_fork_leaves_the_pool_alone)
+{
+	struct salvo_pool *pool = pool_of(2, 0);
+	struct number n = { .n = 10 };
+	int status;
+	pid_t pid;
+
+	ASSERT_NE(NULL, pool);
+	ASSERT_EQ(0, salvo_pool_run(pool, NULL, fib, &n));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		status = salvo_pool_run(pool, NULL, fib, &n) == -ENODEV;
+		salvo_pool_destroy(pool);
+		_exit(status ? 0 : 1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, salvo_pool_run(pool, NULL, fib, &n));
+	EXPECT_EQ(55, n.value);
+	salvo_pool_destroy(pool);
 }
 
 /* --- without membarrier */
