@@ -72,6 +72,11 @@ struct salvo_agile_field {
 	unsigned int copy_capacity;
 };
 
+/** agile_partials() - A field with what @kernel makes of each task of @field, one element each. */
+int agile_partials(struct salvo_agile_kernel *kernel, struct salvo_agile_field *field,
+		   const struct salvo_agile_value *values, unsigned int value_count, size_t bytes,
+		   struct salvo_agile_field **out);
+
 /** struct agile_part - A part of a field in one buffer. */
 struct agile_part {
 	struct salvo_bo *bo;

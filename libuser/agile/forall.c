@@ -48,10 +48,10 @@ static int check_statement(struct salvo_agile *agile, const struct salvo_agile_s
 	unsigned int i;
 
 	if (!s->result || s->operand_count > MOST_OPERANDS || s->value_count > MOST_VALUES ||
-	    s->flags & ~SALVO_AGILE_STEAL)
+	    s->flags & ~(SALVO_AGILE_STEAL | SALVO_AGILE_SERIAL))
 		return agile_fail(agile, -EINVAL,
 				  "statement: no result, over %u operands, over %u values, or unknown flags 0x%x",
-				  MOST_OPERANDS, MOST_VALUES, s->flags & ~SALVO_AGILE_STEAL);
+				  MOST_OPERANDS, MOST_VALUES, s->flags);
 	if (!s->kernel && !agile->planning)
 		return agile_fail(agile, -EINVAL, "statement: no kernel");
 	for (i = 0; i < s->operand_count; i++)
@@ -89,11 +89,13 @@ static int set_part(struct salvo_kernel *kernel, unsigned int index, const struc
 	return err;
 }
 
-static int set_grid(struct salvo_kernel *kernel, const struct salvo_agile_grid *task)
+static int set_grid(struct salvo_kernel *kernel, const struct salvo_agile_grid *task, bool serial)
 {
 	uint32_t items[3] = { 1, 1, 1 };
 	unsigned int d, x = 0;
 
+	if (serial)
+		return salvo_kernel_set_grid(kernel, 1, items, NULL);
 	for (d = task->rank; d--; x += x < 2)
 		items[x] *= task->extent[d];
 	return salvo_kernel_set_grid(kernel, task->rank < 3 ? task->rank : 3, items, NULL);
@@ -104,7 +106,7 @@ static int dispatch(struct agile_batch *b, const struct salvo_agile_statement *s
 {
 	struct salvo_kernel *kernel = agile_kernel_of(s->kernel, b->node);
 	unsigned int i;
-	int err = set_grid(kernel, task);
+	int err = set_grid(kernel, task, s->flags & SALVO_AGILE_SERIAL);
 
 	for (i = 0; i <= s->operand_count && !err; i++)
 		err = set_part(kernel, 4 * i, &parts[i]);

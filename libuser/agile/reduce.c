@@ -53,27 +53,42 @@ static int make_partials(struct salvo_agile_field *field, size_t bytes,
 	return err;
 }
 
+int agile_partials(struct salvo_agile_kernel *kernel, struct salvo_agile_field *field,
+		   const struct salvo_agile_value *values, unsigned int value_count, size_t bytes,
+		   struct salvo_agile_field **out)
+{
+	const struct salvo_agile_operand operand = { field, task_region, field };
+	struct salvo_agile_statement statement = {
+		.kernel = kernel, .operands = &operand, .operand_count = 1,
+		.values = values, .value_count = value_count,
+	};
+	int err = make_partials(field, bytes, out);
+
+	if (err)
+		return err;
+	statement.result = *out;
+	err = salvo_agile_forall(field->agile, &statement);
+	if (!err)
+		return 0;
+	salvo_agile_field_destroy(*out);
+	*out = NULL;
+	return err;
+}
+
 int salvo_agile_reduce(struct salvo_agile *agile, struct salvo_agile_kernel *kernel,
 		       struct salvo_agile_field *field, const struct salvo_agile_value *values,
 		       unsigned int value_count, size_t bytes,
 		       void (*combine)(void *accumulated, const void *partial), void *accumulated)
 {
 	const struct salvo_agile_grid grid = { 1, { 0 }, { field->task_count } };
-	const struct salvo_agile_operand operand = { field, task_region, field };
-	struct salvo_agile_statement statement = {
-		.kernel = kernel, .operands = &operand, .operand_count = 1,
-		.values = values, .value_count = value_count,
-	};
 	struct salvo_agile_field *partials;
 	struct salvo_agile_tile tile;
 	uint32_t i;
-	int err = make_partials(field, bytes, &partials);
+	int err = agile_partials(kernel, field, values, value_count, bytes, &partials);
 
 	if (err)
 		return err;
-	statement.result = partials;
-	err = salvo_agile_forall(agile, &statement);
-	if (!err && !agile->planning) {
+	if (!agile->planning) {
 		err = salvo_agile_tile_open(partials, 0, &grid, SALVO_AGILE_READ, &tile);
 		for (i = 0; i < field->task_count && !err; i++)
 			combine(accumulated, (uint8_t *)tile.data + i * bytes);

@@ -310,6 +310,7 @@ struct salvo_agile_value {
 };
 
 #define SALVO_AGILE_STEAL	(1u << 0)	/* nodes without tasks take those of others (A8) */
+#define SALVO_AGILE_SERIAL	(1u << 1)	/* one work-item for each task */
 
 /** struct salvo_agile_statement - Compute @result with @kernel. */
 struct salvo_agile_statement {
@@ -319,7 +320,7 @@ struct salvo_agile_statement {
 	const struct salvo_agile_value *values;
 	unsigned int operand_count;	/* at most 8 */
 	unsigned int value_count;	/* at most 8 */
-	uint32_t flags;			/* SALVO_AGILE_STEAL */
+	uint32_t flags;			/* SALVO_AGILE_STEAL, SALVO_AGILE_SERIAL */
 };
 
 /**
@@ -374,6 +375,41 @@ int salvo_agile_reduce(struct salvo_agile *agile, struct salvo_agile_kernel *ker
 		       struct salvo_agile_field *field, const struct salvo_agile_value *values,
 		       unsigned int value_count, size_t bytes,
 		       void (*combine)(void *accumulated, const void *partial), void *accumulated);
+
+/** struct salvo_agile_scan - How elements are combined, for salvo_agile_scan(). */
+struct salvo_agile_scan {
+	struct salvo_agile_kernel *total;	/* as for salvo_agile_reduce() */
+	struct salvo_agile_kernel *scan;	/* reads elements, and what is before */
+	void (*combine)(void *accumulated, const void *partial);
+	const void *identity;			/* what is before the first element */
+	size_t bytes;				/* of a partial result */
+};
+
+/**
+ * salvo_agile_scan() - Combine all elements up to each one; of fields of rank 1.
+ * @from: The elements.
+ * @to: The result; of the same map and blocks.
+ *
+ * The kernels run with one work-item for each task.
+ *
+ * Return: 0, -EINVAL, -ENOTSUP (nodes that are there to plan only), and as salvo_agile_reduce().
+ */
+int salvo_agile_scan(struct salvo_agile *agile, const struct salvo_agile_scan *scan,
+		     struct salvo_agile_field *from, struct salvo_agile_field *to);
+
+/**
+ * salvo_agile_sort() - Sort a field of rank 1, in ascending order.
+ * @kernel: Sorts its result, the part of a task, in place, with one work-item.
+ * @compare: The same order for the application, as for qsort().
+ *
+ * Elements that belong to another node move there directly, each once. If @kernel is stable
+ * so is the sort.
+ *
+ * Return: 0, -EINVAL, -E2BIG (more than 4096 tasks), -ENOTSUP, -ENOSPC, -ENOMEM, or how a batch
+ * failed.
+ */
+int salvo_agile_sort(struct salvo_agile *agile, struct salvo_agile_kernel *kernel,
+		     int (*compare)(const void *a, const void *b), struct salvo_agile_field *field);
 
 /** struct salvo_agile_schedule - How tasks go to the nodes, without running them. */
 struct salvo_agile_schedule {

@@ -42,7 +42,7 @@ static struct salvo_agile_grid random_grid(uint64_t *seed)
 
 	for (unsigned int d = 0; d < grid.rank; d++) {
 		grid.offset[d] = pick(seed, 3) ? 0 : pick(seed, 50);
-		grid.extent[d] = 1 + pick(seed, grid.rank > 2 ? 7 : 40);
+		grid.extent[d] = 1 + pick(seed, grid.rank > 2 ? 5 : 20);
 	}
 	return grid;
 }

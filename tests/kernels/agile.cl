@@ -117,3 +117,33 @@ kernel void gated(PART(uint, c), PART(volatile uint, gate))
 	}
 	c[get_global_id(0)] = gate[1];
 }
+
+kernel void sum1(PART(uint, out), PART(const uint, a))
+{
+	uint sum = 0;
+
+	for (uint i = 0; i < a_extent.x; i++)
+		sum += a[i];
+	out[0] = sum;
+}
+
+kernel void scan1(PART(uint, out), PART(const uint, a), PART(const uint, before))
+{
+	uint sum = before[0];
+
+	for (uint i = 0; i < a_extent.x; i++)
+		out[i] = sum += a[i];
+}
+
+// By the upper 16 bits, so that the lower ones show whether it is stable.
+kernel void sort1(PART(uint, a))
+{
+	for (uint i = 1; i < a_extent.x; i++) {
+		const uint value = a[i];
+		uint at = i;
+
+		for (; at && a[at - 1] >> 16 > value >> 16; at--)
+			a[at] = a[at - 1];
+		a[at] = value;
+	}
+}
