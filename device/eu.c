@@ -368,17 +368,33 @@ static void block_signals(sigset_t *old)
 	pthread_sigmask(SIG_SETMASK, &set, old);
 }
 
-static int start_unit(struct salvo_eu *eu, const pthread_attr_t *attr)
+/* Not pinned if the core is not known, or a sandbox does not allow to pin it. */
+static int create_thread(struct salvo_eu *eu, pthread_attr_t *attr)
+{
+	const int core = eu->eus->queues->core[eu->queue.unit];
+	cpu_set_t one;
+
+	if (core >= 0) {
+		CPU_ZERO(&one);
+		CPU_SET(core, &one);
+		pthread_attr_setaffinity_np(attr, sizeof(one), &one);
+		if (!pthread_create(&eu->thread, attr, unit_main, eu))
+			return 0;
+		pthread_attr_setaffinity_np(attr, 0, &one);
+	}
+	return pthread_create(&eu->thread, attr, unit_main, eu) ? -EAGAIN : 0;
+}
+
+static int start_unit(struct salvo_eu *eu, pthread_attr_t *attr)
 {
 	int ret = salvo_runner_init(&eu->runner);
 
 	if (ret)
 		return ret;
-	if (pthread_create(&eu->thread, attr, unit_main, eu)) {
+	ret = create_thread(eu, attr);
+	if (ret)
 		salvo_runner_fini(&eu->runner);
-		return -EAGAIN;
-	}
-	return 0;
+	return ret;
 }
 
 static void init_unit(struct salvo_eus *eus, unsigned int number)
@@ -397,7 +413,6 @@ int salvo_eus_init(struct salvo_eus *eus)
 	const unsigned int count = eus->queues->topology.units;
 	pthread_attr_t attr;
 	unsigned int i;
-	cpu_set_t one;
 	sigset_t old;
 	int ret = 0;
 
@@ -413,9 +428,6 @@ int salvo_eus_init(struct salvo_eus *eus)
 	block_signals(&old);
 	for (i = 0; i < count && !ret; i++) {
 		init_unit(eus, i);
-		CPU_ZERO(&one);
-		CPU_SET(eus->queues->core[i], &one);
-		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
 		ret = start_unit(&eus->units[i], &attr);
 		if (!ret)
 			eus->count++;

@@ -210,8 +210,25 @@ static void handler(int signal, siginfo_t *info, void *context)
 		leave(trap, gregs);
 }
 
+static void lock_traps(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void unlock_traps(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child must not find the lock taken by a thread that it does not have. */
+static void register_fork(void)
+{
+	pthread_atfork(lock_traps, unlock_traps, unlock_traps);
+}
+
 void salvo_traps_get(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct sigaction action = {
 		.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART,
 	};
@@ -219,6 +236,7 @@ void salvo_traps_get(void)
 
 	/* Not nested: the handler always returns. */
 	sigfillset(&action.sa_mask);
+	pthread_once(&once, register_fork);
 	pthread_mutex_lock(&lock);
 	if (!users++)
 		for (i = 0; i < SIGNALS; i++)

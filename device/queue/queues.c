@@ -56,32 +56,29 @@ static int core_of(const cpu_set_t *allowed, int wanted, unsigned int index)
 			return core;
 }
 
-static int find_cores(struct salvo_queues *queues)
+/* Where a sandbox does not allow to read the affinity, units are not pinned. */
+static void find_cores(struct salvo_queues *queues)
 {
 	const struct salvo_topology *topology = &queues->topology;
 	cpu_set_t allowed;
+	const bool known = !sched_getaffinity(0, sizeof(allowed), &allowed);
 	unsigned int i;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return -EAGAIN;
 	for (i = 0; i < topology->units; i++)
-		queues->core[i] = core_of(&allowed, topology->core[i], i);
-	return 0;
+		queues->core[i] = known ? core_of(&allowed, topology->core[i], i) : -1;
 }
 
 int salvo_queues_init(struct salvo_queues *queues, const struct salvo_topology *topology,
 		      struct salvo_parking *parking)
 {
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
 	memset(queues, 0, sizeof(*queues));
 	queues->topology = *topology;
 	queues->all = ~0ull >> (64 - topology->units);
 	queues->parking = parking ? parking : &queues->own_parking;
-	ret = find_cores(queues);
-	if (ret)
-		return ret;
+	find_cores(queues);
 	for (i = 0; i < SALVO_PRIOS && !ret; i++)
 		ret = prio_queue_init(&queues->prio[i], topology);
 	if (ret)

@@ -34,7 +34,7 @@ struct salvo_queues {
 	struct salvo_topology topology;
 	/** @all: Mask of all units. */
 	uint64_t all;
-	/** @core: Core that each unit is pinned to. */
+	/** @core: Core that each unit is pinned to, or -1. */
 	int core[SALVO_MAX_UNITS];
 	/** @parking: @own_parking, or memory shared with a waker in another process. */
 	struct salvo_parking *parking;
@@ -48,7 +48,7 @@ struct salvo_queues {
  * @topology: Copied.
  * @parking: Zeroed memory shared with another process, or NULL.
  *
- * Return: 0, -ENOMEM, or -EAGAIN (the affinity of the process cannot be read).
+ * Return: 0 or -ENOMEM.
  */
 int salvo_queues_init(struct salvo_queues *queues, const struct salvo_topology *topology,
 		      struct salvo_parking *parking);

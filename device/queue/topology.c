@@ -9,16 +9,19 @@
  * machine. As most machines have one node only, a text can specify any other arrangement,
  * with a latency that is added to the accesses of far nodes.
  *
- * No state is kept: callers own the result.
+ * No state is kept: callers own the result. One thread at a time uses hwloc, and no process is
+ * forked meanwhile: a child would find hwloc's lock taken for ever.
  */
 #include "topology.h"
 
 #include <errno.h>
 #include <hwloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "cursor.h"
 #include "salvo_gpu.h"
 
@@ -105,7 +108,26 @@ static void fill(struct salvo_topology *topology, const struct place *places, un
 	}
 }
 
-int salvo_topology_detect(struct salvo_topology *topology, unsigned int units)
+/* Protects hwloc's own lock across fork(): held while a thread may be inside hwloc. */
+static pthread_mutex_t hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t hwloc_once = PTHREAD_ONCE_INIT;
+
+static void lock_hwloc(void)
+{
+	pthread_mutex_lock(&hwloc_lock);
+}
+
+static void unlock_hwloc(void)
+{
+	pthread_mutex_unlock(&hwloc_lock);
+}
+
+static void register_fork(void)
+{
+	pthread_atfork(lock_hwloc, unlock_hwloc, unlock_hwloc);
+}
+
+static int ask_hwloc(struct salvo_topology *topology, unsigned int units)
 {
 	static const struct place any = { .cpu = -1 };
 	struct place places[SALVO_MAX_UNITS];
@@ -114,11 +136,41 @@ int salvo_topology_detect(struct salvo_topology *topology, unsigned int units)
 
 	if (!machine)
 		return -ENOMEM;
-	memset(topology, 0, sizeof(*topology));
 	count = find_places(machine, places);
 	topology->units = units ? units : count ? count : 1;
 	fill(topology, count ? places : &any, count ? count : 1);
 	hwloc_topology_destroy(machine);
+	return 0;
+}
+
+/* hwloc does not return where a sandbox does not allow to read the affinity. */
+static bool can_ask_hwloc(void)
+{
+	cpu_set_t allowed;
+
+	return !sched_getaffinity(0, sizeof(allowed), &allowed) || errno == EINVAL;
+}
+
+int salvo_topology_detect(struct salvo_topology *topology, unsigned int units)
+{
+	static const struct place any = { .cpu = -1 };
+	long processors;
+	int ret;
+
+	memset(topology, 0, sizeof(*topology));
+	if (can_ask_hwloc()) {
+		pthread_once(&hwloc_once, register_fork);
+		lock_hwloc();
+		ret = ask_hwloc(topology, units);
+		unlock_hwloc();
+		return ret;
+	}
+	processors = sysconf(_SC_NPROCESSORS_ONLN);
+	if (processors < 1)
+		processors = 1;
+	topology->units = units ? units :
+			  processors < SALVO_MAX_UNITS ? processors : SALVO_MAX_UNITS;
+	fill(topology, &any, 1);
 	return 0;
 }
 

@@ -2,11 +2,17 @@
 /*
  * application.c - a GPU whose units are threads of an application that has ways of its own
  */
+#include <errno.h>
 #include <pthread.h>
+#include <seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "kselftest_harness.h"
 #include "rig.h"
 
@@ -99,6 +105,100 @@ TEST(kernels_have_their_stack_whatever_threads_of_the_application_have)
 	command = rig_dispatch(rig, deep, 1, 1, 0, 0);
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, NULL, 0));
 	rig_destroy(rig);
+}
+
+static void *submit_cancelled(void *arg)
+{
+	struct rig *rig = arg;
+	const struct drm_salvo_command all = rig_all();
+	const struct salvo_batch_desc batch = {
+		.commands = &all, .count = 1, .profile = rig->data_address,
+	};
+
+	/* Acted on at the next cancellation point. The batch has no work: it ends in this thread. */
+	pthread_cancel(pthread_self());
+	rig_submit(rig, 1, &batch);
+	return rig;
+}
+
+TEST(thread_that_is_cancelled_in_a_doorbell_leaves_a_gpu_that_works)
+{
+	const struct drm_salvo_command all = rig_all();
+	struct rig *rig = rig_create(1);
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit_cancelled, rig));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_run(rig, &all, 1, NULL, 0));
+	rig_destroy(rig);
+}
+
+static bool refuse_calls(int first, int second)
+{
+	scmp_filter_ctx rules = seccomp_init(SCMP_ACT_ALLOW);
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && rules &&
+	       !seccomp_rule_add(rules, SCMP_ACT_ERRNO(EPERM), first, 0) &&
+	       (second < 0 || !seccomp_rule_add(rules, SCMP_ACT_ERRNO(EPERM), second, 0)) &&
+	       !seccomp_load(rules);
+}
+
+static void expect_gpu(struct __test_metadata *_metadata)
+{
+	const struct drm_salvo_command all = rig_all();
+	struct rig *rig = rig_create(2);
+
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_run(rig, &all, 1, NULL, 0));
+	rig_destroy(rig);
+	rig = rig_create(0);
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_run(rig, &all, 1, NULL, 0));
+	rig_destroy(rig);
+}
+
+/* As systemd's SystemCallFilter=~@resources */
+TEST(gpu_runs_where_the_affinity_cannot_be_set)
+{
+	ASSERT_TRUE(refuse_calls(SCMP_SYS(sched_setaffinity), -1));
+	expect_gpu(_metadata);
+}
+
+TEST(gpu_runs_where_the_affinity_cannot_be_read_either)
+{
+	ASSERT_TRUE(refuse_calls(SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_getaffinity)));
+	expect_gpu(_metadata);
+}
+
+static _Atomic bool forking;
+
+static void *create_gpus(void *arg)
+{
+	while (atomic_load(&forking))
+		rig_destroy(rig_create(0));
+	return arg;
+}
+
+/* The child has the locks as the other thread held them. */
+TEST(child_creates_a_gpu_whatever_another_thread_was_doing)
+{
+	pthread_t thread;
+	unsigned int i;
+
+	atomic_store(&forking, true);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, create_gpus, NULL));
+	for (i = 0; i < 50; i++) {
+		const pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			alarm(20);
+			rig_destroy(rig_create(0));
+			_exit(0);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_EQ(0, status);
+	}
+	atomic_store(&forking, false);
+	pthread_join(thread, NULL);
 }
 
 TEST_HARNESS_MAIN
