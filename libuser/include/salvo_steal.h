@@ -34,8 +34,8 @@
  *
  * Threads: a pool may be used from any thread, a struct salvo_worker only by the task that it was
  * given to, before that returns. In a child of fork() the parent's pools have no threads:
- * salvo_pool_run() gives -ENODEV there, and salvo_pool_destroy() does nothing. A pool's threads block all signals but those that their own
- * instructions cause.
+ * salvo_pool_run() gives -ENODEV there, and salvo_pool_destroy() does nothing. A pool's threads
+ * block all signals but those that their own instructions cause.
  */
 #ifndef SALVO_STEAL_H
 #define SALVO_STEAL_H

@@ -4,8 +4,8 @@
  *
  * The input is a list of writes to the slot: two bytes say where, one how many bytes, and the
  * highest bit of the first that the doorbell is rung afterwards. The writes that follow a ring
- * happen while the units are at it. VRAM is small and its code is full of return instructions; a leaf
- * that takes long is given up. Two units share the slot.
+ * happen while the units are at it. VRAM is small and its code is full of return instructions; a
+ * leaf that takes long is given up. Two units share the slot.
  */
 #include <sched.h>
 #include <stddef.h>
