@@ -83,7 +83,7 @@ TEST_F(leaf, W4_task_goes_through_the_slot_without_a_packet)
 	salvo_kernel_destroy(kernel);
 }
 
-TEST_F(leaf, W5_task_is_divided_among_the_cores_which_all_meet_before_it_ends)
+TEST_F_TIMEOUT(leaf, W5_task_is_divided_among_the_cores_which_all_meet_before_it_ends, 120)
 {
 	static const uint64_t units[] = { 1, 2, 3, 5, 15 };
 	static const uint32_t items[] = { 1, 3, 64, 1000, 4096 };
@@ -113,7 +113,7 @@ TEST_F(leaf, W5_task_is_divided_among_the_cores_which_all_meet_before_it_ends)
 	}
 }
 
-TEST_F(leaf, W5_unit_that_sleeps_is_woken)
+TEST_F_TIMEOUT(leaf, W5_unit_that_sleeps_is_woken, 120)
 {
 	struct salvo_kernel *kernel;
 	uint32_t i;
@@ -417,7 +417,7 @@ static int run_with(struct bench *b, unsigned int workers, unsigned int units, s
 	return err;
 }
 
-TEST_F(leaf, W3_leaves_run_on_the_units_of_their_workers)
+TEST_F_TIMEOUT(leaf, W3_leaves_run_on_the_units_of_their_workers, 120)
 {
 	struct program p = { .b = &self->b };
 	struct salvo_device_stats before, after;
