@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bench_styles.cl - kernels that are not images: irregular, sparse, dynamic programming, for
+ * tests/bench/styles
+ *
+ * All have the same arguments: two inputs and an output of integers, their length and a
+ * number that each kernel uses as it likes.
+ */
+#define ARGS global const int *a, global const int *b, global int *out, int n, int m
+
+/* Breadth-first search: each active node, one of 64, marks its m neighbours. */
+kernel void visit(ARGS)
+{
+	int node = get_global_id(0);
+
+	if (node < n / m && (a[node] & 63) == 0)
+		for (int i = node * m; i < (node + 1) * m; i++)
+			if (a[b[i]] & 1)
+				out[b[i]] = 1;
+}
+
+/* A sparse matrix with up to m entries a row times a vector. */
+kernel void sparse(ARGS)
+{
+	int row = get_global_id(0), sum = 0;
+
+	if (row >= n / m)
+		return;
+	for (int i = row * m; i < row * m + a[row] % m; i++)
+		sum += a[i] * a[b[i]];
+	out[row] = sum;
+}
+
+#define TILE 16
+
+/* Alignment of two sequences: a tile's antidiagonals one after the other, in local memory. */
+kernel void align(ARGS)
+{
+	local int score[TILE + 1][TILE + 1], weight[TILE][TILE];
+	int x = get_local_id(0), from = (int)get_group_id(0) * TILE * TILE;
+
+	for (int y = 0; y < TILE; y++)
+		weight[y][x] = a[from + y * TILE + x] & 15;
+	score[0][x + 1] = score[x + 1][0] = -m * (x + 1);
+	if (x == 0)
+		score[0][0] = 0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int d = 0; d < 2 * TILE - 1; d++) {
+		int y = d - x;
+
+		if (y >= 0 && y < TILE)
+			score[y + 1][x + 1] = max(score[y][x] + weight[y][x],
+						  max(score[y][x + 1], score[y + 1][x]) - m);
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	for (int y = 0; y < TILE; y++)
+		out[from + y * TILE + x] = score[y + 1][x + 1];
+}
+
+/* Two steps of diffusion along a row in a tile with a halo; neighbours are clamped to the row. */
+kernel void diffuse(ARGS)
+{
+	local int old[256], new[256];
+	int x = get_local_id(0), at = 252 * (int)get_group_id(0) - 2;
+	int low = at < 0 ? -at : 0, high = at + 255 > n - 1 ? 255 - (at + 255 - n + 1) : 255;
+	int left = max(x - 1, low), right = min(x + 1, high);
+	bool inside = false;
+
+	if (at + x >= 0 && at + x < n)
+		old[x] = a[at + x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int i = 0; i < 2; i++) {
+		inside = x > i && x < 255 - i && x >= low && x <= high;
+		if (inside)
+			new[x] = (old[left] + m * old[x] + old[right]) >> 2;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (inside)
+			old[x] = new[x];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	if (inside)
+		out[at + x] = old[x];
+}
+
+/* One pass of a bitonic sort, at distance m. */
+kernel void exchange(ARGS)
+{
+	int i = get_global_id(0), left = i % m + i / m * 2 * m, right = left + m;
+	int l = out[left], r = out[right];
+
+	if ((l > r) != ((i >> 8) & 1)) {
+		out[left] = r;
+		out[right] = l;
+	}
+}
+
+/* A rare branch: most elements are below the threshold. */
+kernel void suppress(ARGS)
+{
+	int i = get_global_id(0), result = 0;
+
+	if (i >= n)
+		return;
+	if ((a[i] & 127) > 125) {
+		int step = b[i] & 1 ? 1 : m;
+		int before = a[max(i - step, 0)], after = a[min(i + step, n - 1)];
+
+		result = a[i] >= before && a[i] >= after ? 255 : 128;
+	}
+	out[i] = result;
+}
+
+/* A table, for a grid of a few work-groups. */
+kernel void lookup(ARGS)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	out[y * m + x] = b[a[y * m + x] & 255];
+}
