@@ -295,14 +295,16 @@ static void *submit_again_and_again(void *data)
 TEST_F_TIMEOUT(author, a_cancelled_thread_leaves_the_device_usable, 60)
 {
 	struct salvo_kernel *store = bench_kernel(&self->b, "store");
-	unsigned int i, j;
+	unsigned int i, j, rounds;
 	pthread_t thread;
 
 	NEED_CANCEL();
 	ASSERT_EQ(0, bench_store(&self->b, store, 0, 1));
 	for (j = 0; j < 20; j++)
 		ASSERT_LT(0, bench_store(&self->b, store, j, 1));
-	for (i = 0; i < 200; i++) {
+	/* A virtual machine is slow, and the driver has no such state in this process. */
+	rounds = is_embedded(&self->b) ? 200 : 20;
+	for (i = 0; i < rounds; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, submit_again_and_again, &self->b));
 		usleep(200 + i * 7);
 		pthread_cancel(thread);
