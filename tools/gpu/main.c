@@ -20,6 +20,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -35,6 +36,35 @@
 #include "supervisor.h"
 #include "worker.h"
 
+/* Removes a FIFO of this user that nobody reads, which a killed salvo-gpu has left. */
+static bool remove_stale_fifo(const char *path)
+{
+	struct stat status;
+	bool unread;
+	int fd;
+
+	if (lstat(path, &status) || !S_ISFIFO(status.st_mode) || status.st_uid != geteuid())
+		return false;
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	unread = fd < 0 && errno == ENXIO;
+	if (fd >= 0)
+		close(fd);
+	return unread && !unlink(path);
+}
+
+static int make_fifo(const char *path)
+{
+	int ret = mkfifo(path, 0600);
+
+	if (ret && errno == EEXIST) {
+		if (remove_stale_fifo(path))
+			ret = mkfifo(path, 0600);
+		else
+			errno = EEXIST;
+	}
+	return ret;
+}
+
 /* Opened for writing too, so that it always has a writer, and lines wait for the next worker. */
 static int control_start(struct supervisor *sv)
 {
@@ -42,7 +72,7 @@ static int control_start(struct supervisor *sv)
 
 	if (!path)
 		return 0;
-	if (mkfifo(path, 0600) < 0) {
+	if (make_fifo(path)) {
 		log_error("--control %s: %s", path, strerror(errno));
 		sv->options.control_path = NULL;
 		return -1;

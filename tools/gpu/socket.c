@@ -7,9 +7,11 @@
 #include "socket.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "log.h"
@@ -17,6 +19,48 @@
 #include "supervisor.h"
 
 #define SEND_TIMEOUT_SECONDS 5
+
+/* Removes a socket that nobody listens on, which a killed salvo-gpu has left. */
+static bool remove_stale(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct stat status;
+	bool refused;
+	int fd;
+
+	if (lstat(path, &status) || !S_ISSOCK(status.st_mode))
+		return false;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	refused = connect(fd, (struct sockaddr *)&address, sizeof(address)) &&
+		  errno == ECONNREFUSED;
+	close(fd);
+	return refused && !unlink(path);
+}
+
+static int bind_to(int fd, const struct sockaddr_un *address)
+{
+	int ret = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+
+	if (ret && errno == EADDRINUSE && remove_stale(address->sun_path))
+		ret = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+	return ret;
+}
+
+static int link_to(const char *from, const char *path)
+{
+	int ret = link(from, path);
+
+	if (ret && errno == EEXIST) {
+		if (remove_stale(path))
+			ret = link(from, path);
+		else
+			errno = EEXIST;
+	}
+	return ret;
+}
 
 /*
  * A client that waits for the path may connect as soon as it exists, so the socket is bound to
@@ -34,19 +78,20 @@ int socket_listen(struct supervisor *sv)
 	}
 	strcat(strcpy(address.sun_path, path), "~");
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+	if (fd < 0 || bind_to(fd, &address)) {
 		log_error("%s: %s", address.sun_path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
-	if (listen(fd, 1) < 0 || link(address.sun_path, path) < 0) {
+	if (listen(fd, 1) < 0 || link_to(address.sun_path, path)) {
 		log_error("%s: %s", path, strerror(errno));
 		unlink(address.sun_path);
 		close(fd);
 		return -1;
 	}
 	unlink(address.sun_path);
+	log_info("listening on %s", path);
 	sv->listen_fd = fd;
 	return 0;
 }
