@@ -250,6 +250,8 @@ $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/l
 # oneTBB is C++ alone.
 $(BUILD)/tests/bench/steal: $(BUILD)/obj/tests/bench/steal_tbb.o
 $(BUILD)/tests/bench/steal: BENCH_LIBS := -fopenmp -ltbb -lstdc++
+$(BUILD)/tests/bench/agile: $(BUILD)/lib/libsalvo-agile.a
+$(BUILD)/tests/bench/agile: BENCH_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a
 $(BUILD)/obj/tests/bench/steal.o: CFLAGS += -fopenmp
 $(BUILD)/obj/tests/bench/%.o: tests/bench/%.cc
 	@mkdir -p $(@D)

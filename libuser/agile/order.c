@@ -115,7 +115,9 @@ static int add_up(const struct runs *runs, const struct salvo_agile_scan *scan,
 int salvo_agile_scan(struct salvo_agile *agile, const struct salvo_agile_scan *scan,
 		     struct salvo_agile_field *from, struct salvo_agile_field *to)
 {
-	struct salvo_agile_operand operands[2] = { { from, NULL, NULL }, { NULL, carry_region, to } };
+	struct salvo_agile_operand operands[2] = {
+		{ from, NULL, NULL }, { NULL, carry_region, to },
+	};
 	const struct salvo_agile_statement statement = {
 		.kernel = scan->scan, .result = to, .operands = operands, .operand_count = 2,
 		.flags = SALVO_AGILE_SERIAL,

@@ -180,6 +180,54 @@ TEST_F(statement, A5_the_owner_computes_and_blocks_move_whole_and_once)
 	salvo_agile_kernel_destroy(plain);
 }
 
+/* Nodes may be execution units of one GPU: the same program, the same bytes. */
+TEST(A5_nodes_of_one_device)
+{
+	const struct salvo_agile_decomposition how = {
+		.kind = SALVO_AGILE_BLOCK_CYCLIC, .block = { 16, 16 } };
+	static float in_a[SIDE * SIDE], in_b[SIDE * SIDE], out[SIDE * SIDE];
+	struct salvo_agile_node nodes[3] = { { NULL, 1 } };
+	struct salvo_agile_field *a, *b, *c;
+	struct salvo_device_info info;
+	struct salvo_agile_stats stats;
+	struct salvo_agile_map *map;
+	struct cluster one;
+	unsigned int i;
+
+	ASSERT_EQ(0, cluster_open(&one, 1));
+	salvo_agile_destroy(one.agile);
+	salvo_device_get_info(one.devices[0], &info);
+	for (i = 0; i < 3; i++)
+		nodes[i] = (struct salvo_agile_node){ one.devices[0], 1ull << i % info.units };
+	ASSERT_EQ(0, salvo_agile_create(nodes, 3, &one.agile));
+	ASSERT_EQ(0, salvo_agile_map_create(one.agile, "M", &square, &how, &map));
+	a = make_field(one.agile, map, 4, 8, 8);
+	b = make_field(one.agile, map, 4, 8, 8);
+	c = make_field(one.agile, map, 4, 8, 8);
+	struct salvo_agile_operand operands[] = {
+		{ a, NULL, NULL }, { b, salvo_agile_transposed, NULL } };
+	struct salvo_agile_statement s = {
+		cluster_kernel(&one, "add_transposed"), c, operands, NULL, 2, 0, 0 };
+
+	fill(in_a, 5);
+	fill(in_b, 6);
+	ASSERT_EQ(0, field_access(a, &square, in_a, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(b, &square, in_b, 4, SALVO_AGILE_WRITE));
+	stats = all_stats(one.agile, 3);
+	ASSERT_EQ(0, salvo_agile_forall(one.agile, &s)) TH_LOG("%s", salvo_agile_error(one.agile));
+	/* Three nodes in turn: each column is of one node, so that all but the diagonal moves. */
+	EXPECT_EQ(stats.moved_bytes + 6 * 16 * 16 * 4, all_stats(one.agile, 3).moved_bytes);
+	ASSERT_EQ(0, field_access(c, &square, out, 4, SALVO_AGILE_READ));
+	for (i = 0; i < SIDE * SIDE; i++)
+		ASSERT_EQ(in_a[i] + in_b[i % SIDE * SIDE + i / SIDE], out[i]);
+	salvo_agile_field_destroy(a);
+	salvo_agile_field_destroy(b);
+	salvo_agile_field_destroy(c);
+	salvo_agile_map_destroy(map);
+	salvo_agile_kernel_destroy(s.kernel);
+	cluster_close(&one);
+}
+
 TEST_F(statement, A5_wrong_statements_are_refused)
 {
 	struct salvo_agile_kernel *kernel = cluster_kernel(&self->c, "add");
