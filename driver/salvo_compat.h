@@ -92,12 +92,19 @@ int salvo_compat_wedged_event(struct drm_device *drm, unsigned long method,
 #define DRM_SCHED_PRIORITY_LOW DRM_SCHED_PRIORITY_MIN
 #endif
 
-#ifndef SALVO_HAVE_SCHED_CREDITS
-#define drm_sched_job_init(job, entity, credits, owner, client) \
-	drm_sched_job_init(job, entity, owner)
-#elif !defined(SALVO_HAVE_SCHED_CLIENT_ID)
-#define drm_sched_job_init(job, entity, credits, owner, client) \
-	drm_sched_job_init(job, entity, credits, owner)
+#ifndef SALVO_HAVE_SCHED_CLIENT_ID
+static inline int salvo_compat_sched_job_init(struct drm_sched_job *job,
+					      struct drm_sched_entity *entity, u32 credits,
+					      void *owner, u64 client)
+{
+#ifdef SALVO_HAVE_SCHED_CREDITS
+	return drm_sched_job_init(job, entity, credits, owner);
+#else
+	return drm_sched_job_init(job, entity, owner);
+#endif
+}
+
+#define drm_sched_job_init salvo_compat_sched_job_init
 #endif
 
 #ifndef SALVO_HAVE_SCHED_WQUEUE
