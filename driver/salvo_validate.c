@@ -282,10 +282,11 @@ static int check_rect(const struct drm_salvo_rect *rect, __u32 index, struct sal
 		{ "rect.depth", rect->depth, 1 },
 		{ "rect.dst_row_pitch", rect->dst_row_pitch, rect->width },
 		{ "rect.src_row_pitch", rect->src_row_pitch, rect->width },
+		{ NULL },
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+	for (i = 0; checks[i].name; i++)
 		if (checks[i].value < checks[i].least)
 			return reject(why, -EINVAL, index, checks[i].name, checks[i].value,
 				      i < 3 ? "not zero" : "at least width");
