@@ -243,26 +243,38 @@ unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object 
 	return count;
 }
 
+/** salvo_bind_has() - Is a buffer bound in an address space, or was it until a moment ago? */
+bool salvo_bind_has(struct salvo_vm *vm, struct salvo_gem_object *bo)
+{
+	struct salvo_vma *vma;
+
+	lockdep_assert_held(&vm->sdev->space_lock);
+	if (salvo_bind_find_locked(vm, bo->address))
+		return true;
+	/* Batches in flight may use a buffer whose handle was closed. */
+	list_for_each_entry(vma, &vm->retiring, node)
+		if (vma->bo == bo)
+			return true;
+	return false;
+}
+
 /**
  * salvo_bind_share() - Note in an address space that a buffer is shared from now on.
  * @vm: The address space.
- * @bo: The buffer.
- *
- * Return: whether the buffer is bound there.
+ * @bo: The buffer, which may have been unbound meanwhile.
  */
-bool salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo)
+void salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo)
 {
 	struct salvo_vma *vma;
 
 	lockdep_assert_held(&vm->sdev->space_lock);
 	vma = salvo_bind_find_locked(vm, bo->address);
 	if (!vma)
-		return false;
+		return;
 	spin_lock(&vm->lock);
 	if (list_empty(&vma->shared))
 		list_add_tail(&vma->shared, &vm->shared);
 	spin_unlock(&vm->lock);
-	return true;
 }
 
 /* --- freeing ----------------------------------------------------------------- */

@@ -16,7 +16,8 @@ int salvo_bind_covers(void *vm, u64 address, u64 size, u32 access);
 
 unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object **bos,
 				   unsigned int limit);
-bool salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo);
+bool salvo_bind_has(struct salvo_vm *vm, struct salvo_gem_object *bo);
+void salvo_bind_share(struct salvo_vm *vm, struct salvo_gem_object *bo);
 
 bool salvo_bind_reclaim(struct salvo_vm *vm, u64 oldest_use, u64 retired);
 void salvo_bind_drop_retiring(struct salvo_vm *vm);

@@ -14,10 +14,12 @@
  *
  * SUBMIT locks all reservations after everything else that can fail, and unlocks them
  * after the batch was pushed and its fence added. salvo_implicit_share() adds the fences
- * of batches that were submitted before a buffer was first exported.
+ * of batches that were submitted before a buffer was first exported. vm->share_lock
+ * keeps the two apart: a batch that does not find the buffer among the shared ones has its
+ * fence in vm->uses before the export collects the fences there.
  *
- * Locks: reservations > space_lock > vm->lock. References to buffers are dropped after
- * the reservations were unlocked, since the last put may lock them again.
+ * Locks: vm->share_lock > reservations > space_lock > vm->lock. References to buffers are
+ * dropped after the reservations were unlocked, since the last put may lock them again.
  */
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
@@ -83,36 +85,63 @@ static int salvo_implicit_add_in_flight(struct salvo_vm *vm, struct salvo_gem_ob
 	return ret;
 }
 
+/*
+ * The address space of the one file that has a buffer which is not shared, or NULL. A
+ * buffer that no file has, as its handle was closed meanwhile, becomes shared here.
+ */
+static struct salvo_vm *salvo_implicit_get_owner(struct salvo_dev *sdev,
+						 struct salvo_gem_object *bo)
+{
+	struct salvo_vm *owner = NULL, *vm;
+
+	mutex_lock(&sdev->space_lock);
+	if (!bo->shared) {
+		list_for_each_entry(vm, &sdev->spaces, node) {
+			if (!salvo_bind_has(vm, bo))
+				continue;
+			owner = salvo_vm_get(vm);
+			break;
+		}
+		bo->shared = !owner;
+	}
+	mutex_unlock(&sdev->space_lock);
+	return owner;
+}
+
 /**
  * salvo_implicit_share() - Mark a buffer as shared before it is exported.
  * @bo: The buffer. Unless it is shared already, one file has it.
  *
- * Return: 0, -ENOMEM.
+ * DRM serializes calls for one buffer.
+ *
+ * Return: 0, -ENOMEM, -EINTR.
  */
 int salvo_implicit_share(struct salvo_gem_object *bo)
 {
 	struct salvo_dev *sdev = to_salvo(bo->base.dev);
-	struct salvo_vm *owner = NULL, *vm;
-	int ret;
+	struct salvo_vm *owner;
+	int ret = 0;
 
-	mutex_lock(&sdev->space_lock);
-	if (!bo->shared) {
-		bo->shared = true;
-		list_for_each_entry(vm, &sdev->spaces, node)
-			if (salvo_bind_share(vm, bo))
-				owner = salvo_vm_get(vm);
-	}
-	mutex_unlock(&sdev->space_lock);
+	owner = salvo_implicit_get_owner(sdev, bo);
 	if (!owner)
 		return 0;
-	ret = salvo_implicit_add_in_flight(owner, bo);
-	salvo_vm_put(owner);
-	if (ret) {
-		/* Let the next attempt start over. */
+	if (down_write_killable(&owner->share_lock)) {
+		ret = -EINTR;
+	} else {
 		mutex_lock(&sdev->space_lock);
-		bo->shared = false;
+		bo->shared = true;
+		salvo_bind_share(owner, bo);
 		mutex_unlock(&sdev->space_lock);
+		ret = salvo_implicit_add_in_flight(owner, bo);
+		if (ret) {
+			/* Let the next attempt start over. */
+			mutex_lock(&sdev->space_lock);
+			bo->shared = false;
+			mutex_unlock(&sdev->space_lock);
+		}
+		up_write(&owner->share_lock);
 	}
+	salvo_vm_put(owner);
 	return ret;
 }
 
@@ -243,9 +272,14 @@ int salvo_implicit_lock(struct salvo_implicit *implicit, struct salvo_job *job)
 	unsigned int i;
 	int ret;
 
+	if (down_read_interruptible(&job->ctx->vm->share_lock))
+		return -ERESTARTSYS;
+	implicit->vm = job->ctx->vm;
 	ret = salvo_implicit_collect(implicit, job->ctx->vm);
-	if (ret || !implicit->count)
+	if (ret)
 		goto err_put;
+	if (!implicit->count)
+		return 0;
 	ret = salvo_implicit_lock_all(implicit);
 	if (ret)
 		goto err_put;
@@ -260,6 +294,8 @@ int salvo_implicit_lock(struct salvo_implicit *implicit, struct salvo_job *job)
 
 err_put:
 	salvo_implicit_put(implicit);
+	up_read(&implicit->vm->share_lock);
+	implicit->vm = NULL;
 	return ret;
 }
 
@@ -276,9 +312,13 @@ void salvo_implicit_publish(struct salvo_implicit *implicit, struct dma_fence *f
 /** salvo_implicit_unlock() - Unlock after the batch was pushed or failed; may be called twice. */
 void salvo_implicit_unlock(struct salvo_implicit *implicit)
 {
-	if (!implicit->count)
+	if (!implicit->vm)
 		return;
-	salvo_implicit_unlock_all(implicit);
-	ww_acquire_fini(&implicit->ticket);
+	if (implicit->count) {
+		salvo_implicit_unlock_all(implicit);
+		ww_acquire_fini(&implicit->ticket);
+	}
 	salvo_implicit_put(implicit);
+	up_read(&implicit->vm->share_lock);
+	implicit->vm = NULL;
 }

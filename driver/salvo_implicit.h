@@ -11,11 +11,14 @@
 struct dma_fence;
 struct salvo_gem_object;
 struct salvo_job;
+struct salvo_vm;
 
 /**
  * struct salvo_implicit - The shared buffers of one submission.
  */
 struct salvo_implicit {
+	/** @vm: Address space of the file, whose share_lock is held for reading, or NULL. */
+	struct salvo_vm *vm;
 	/** @bos: The buffers; holds references. */
 	struct salvo_gem_object **bos;
 	/** @count: Number of elements of @bos and @locked. */

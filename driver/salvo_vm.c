@@ -81,6 +81,7 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 	INIT_LIST_HEAD(&vm->shared);
 	INIT_LIST_HEAD(&vm->uses);
 	spin_lock_init(&vm->lock);
+	init_rwsem(&vm->share_lock);
 	vm->vmas = RB_ROOT;
 
 	vm->end.bytes = SALVO_PACK_SPACE_BYTES;

@@ -8,6 +8,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/rbtree.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
@@ -73,6 +74,13 @@ struct salvo_vm {
 	/** @charged: Packet memory of all batches in bytes. */
 	size_t charged;
 
+	/**
+	 * @share_lock: Held for reading by SUBMIT from collecting the shared buffers to
+	 * setting the batch's fence, for writing while a buffer becomes shared. So each
+	 * batch either finds the buffer in @shared, or has its fence in @uses. Taken before
+	 * reservation locks.
+	 */
+	struct rw_semaphore share_lock;
 	/** @bytes: Bound VRAM in bytes. */
 	atomic64_t bytes;
 	/** @counters: Cost of the file's batches. */

@@ -316,4 +316,84 @@ TEST_F(implicit, refused_batch_leaves_no_fence)
 	EXPECT_TRUE(dmabuf_poll(self->frame.fd, true, 0));
 }
 
+/* What a thread submits while another one exports a buffer. */
+struct racing {
+	int fd, err;
+	struct batch batch;
+	pthread_barrier_t *start;
+	unsigned int delay_us;
+};
+
+static void *submit_at_start(void *cookie)
+{
+	struct racing *race = cookie;
+
+	pthread_barrier_wait(race->start);
+	if (race->delay_us)
+		usleep(race->delay_us);
+	race->err = submit(race->fd, &race->batch);
+	return NULL;
+}
+
+#define SHARED_BUFFERS	1000u
+#define RACES	40u
+
+/*
+ * Whichever is first, SUBMIT or the first export of a buffer: the batch's fence is in the
+ * dma-buf. Many shared buffers make the window wide in which SUBMIT locks them.
+ */
+TEST_F_TIMEOUT(implicit, batch_under_submission_has_its_fence_in_a_first_export, 120)
+{
+	struct drm_salvo_sync held = { .handle = syncobj_create(self->fd) };
+	const struct drm_salvo_command command = fill(self->vram.address, 64, 1);
+	pthread_barrier_t start;
+	struct vgem_bo gate;
+	struct bo bo;
+	unsigned int i;
+	int dmabuf;
+
+	for (i = 0; i < SHARED_BUFFERS; i++) {
+		ASSERT_EQ(bo_create(self->fd, 4096, 0, &bo), 0);
+		ASSERT_EQ(drmPrimeHandleToFD(self->fd, bo.handle, DRM_CLOEXEC, &dmabuf), 0);
+		close(dmabuf);
+	}
+	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
+	ASSERT_EQ(pthread_barrier_init(&start, NULL, 2), 0);
+	for (i = 0; i < RACES; i++) {
+		struct racing race = {
+			.fd = self->fd, .start = &start, .delay_us = i % 4 * 100,
+			.batch = {
+				.ctx = self->ctx, .commands = &command, .count = 1,
+				.waits = &held, .wait_count = 1,
+				.signals = &self->done, .signal_count = 1,
+			},
+		};
+		pthread_t thread;
+		uint32_t fence;
+		int sync_file;
+
+		ASSERT_EQ(bo_create(self->fd, 4096, 0, &bo), 0);
+		ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
+		sync_file = dmabuf_sync_file(gate.fd, true);
+		ASSERT_GE(sync_file, 0);
+		ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
+		close(sync_file);
+		ASSERT_EQ(pthread_create(&thread, NULL, submit_at_start, &race), 0);
+		pthread_barrier_wait(&start);
+		usleep(i * 50);
+		EXPECT_EQ(drmPrimeHandleToFD(self->fd, bo.handle, DRM_CLOEXEC, &dmabuf), 0);
+		pthread_join(thread, NULL);
+		ASSERT_EQ(race.err, 0);
+		EXPECT_FALSE(dmabuf_poll(dmabuf, true, 0)) {
+			TH_LOG("race %u: the buffer has no fence", i);
+		}
+		EXPECT_EQ(vgem_fence_signal(self->vgem, fence), 0);
+		EXPECT_EQ(syncobj_wait(self->fd, self->done.handle, 20), 0);
+		close(dmabuf);
+		bo_close(self->fd, &bo);
+	}
+	pthread_barrier_destroy(&start);
+	vgem_destroy(self->vgem, &gate);
+}
+
 TEST_HARNESS_MAIN
