@@ -232,7 +232,7 @@ void salvo_coredump_fini(struct salvo_dev *sdev)
 	sdev->dump.snapshot = NULL;
 }
 
-static void salvo_coredump_capture_job(struct salvo_snapshot *s, const struct salvo_job *job)
+static void salvo_coredump_capture_job(struct salvo_snapshot *s, struct salvo_job *job)
 {
 	const struct salvo_ctx *ctx = job->ctx;
 
@@ -250,7 +250,7 @@ static void salvo_coredump_capture_job(struct salvo_snapshot *s, const struct sa
 	s->packet_bytes = job->packet_bytes;
 	s->packet_copied = min_t(size_t, job->packet_bytes, sizeof(s->packet));
 	memcpy(s->packet, job->packet, s->packet_copied);
-	s->result = *job->result;
+	salvo_job_copy_result(job, &s->result);
 }
 
 /**

@@ -54,7 +54,7 @@ static const struct dma_fence_ops salvo_hw_fence_ops = {
  */
 struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ring *ring, struct salvo_job *job)
 {
-	struct salvo_hw_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL);
+	struct salvo_hw_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
 	if (!fence)
 		return NULL;

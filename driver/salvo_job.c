@@ -11,6 +11,10 @@
  * (salvo_reset.c). A job that run_job refuses never reaches the ring and ends there
  * with salvo_job_end(). After either one the scheduler may free the job.
  *
+ * A packet can be as large as a mebibyte and more. Its pages are allocated to the page,
+ * while dma_alloc_coherent() would round up to a power of two, and are charged to the
+ * memory cgroup of the process that submits.
+ *
  * Locks: none of its own. Until the job is pushed only the ioctl uses it, then the
  * scheduler's thread, and from the ring on whoever took it off the ring's list.
  */
@@ -39,7 +43,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 	struct salvo_dev *sdev = ctx->vm->sdev;
 	struct salvo_job *job;
 
-	job = kzalloc(sizeof(*job), GFP_KERNEL);
+	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
 	if (!job)
 		return ERR_PTR(-ENOMEM);
 	job->fence = salvo_hw_fence_create(ctx->ring, job);
@@ -65,19 +69,42 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes)
 {
 	struct salvo_dev *sdev = job->ctx->vm->sdev;
-	size_t total = bytes + sizeof(struct salvo_packet_result);
+	size_t total = PAGE_ALIGN(bytes + sizeof(struct salvo_packet_result));
+	void *packet;
 	int ret;
 
-	ret = salvo_vm_charge(job->ctx->vm, &job->use, PAGE_ALIGN(total));
+	ret = salvo_vm_charge(job->ctx->vm, &job->use, total);
 	if (ret)
 		return ret;
-	job->packet = dma_alloc_coherent(sdev->drm.dev, total, &job->packet_address,
-					 GFP_KERNEL | __GFP_NOWARN);
-	if (!job->packet)
+	packet = alloc_pages_exact(total, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO);
+	if (!packet)
 		return -ENOMEM;
+	job->packet_address = dma_map_single(sdev->drm.dev, packet, total, DMA_BIDIRECTIONAL);
+	if (dma_mapping_error(sdev->drm.dev, job->packet_address)) {
+		free_pages_exact(packet, total);
+		return -ENOMEM;
+	}
+	job->packet = packet;
+	job->alloc_bytes = total;
 	job->packet_bytes = bytes;
 	job->result = job->packet + bytes;
 	return 0;
+}
+
+static void salvo_job_free_packet(struct salvo_job *job)
+{
+	if (!job->packet)
+		return;
+	dma_unmap_single(job->ctx->vm->sdev->drm.dev, job->packet_address, job->alloc_bytes,
+			 DMA_BIDIRECTIONAL);
+	free_pages_exact(job->packet, job->alloc_bytes);
+}
+
+/** salvo_job_sync_packet() - Pass the packet to the device, before its ring entry is written. */
+void salvo_job_sync_packet(struct salvo_job *job)
+{
+	dma_sync_single_for_device(job->ctx->vm->sdev->drm.dev, job->packet_address,
+				   job->alloc_bytes, DMA_BIDIRECTIONAL);
 }
 
 /**
@@ -103,10 +130,7 @@ void salvo_job_destroy(struct salvo_job *job)
 		drm_sched_job_cleanup(&job->base);
 	}
 	dma_fence_put(&job->fence->base);
-	if (job->packet)
-		dma_free_coherent(sdev->drm.dev,
-				  job->packet_bytes + sizeof(struct salvo_packet_result),
-				  job->packet, job->packet_address);
+	salvo_job_free_packet(job);
 	salvo_ctx_put(job->ctx);
 	salvo_vm_end_use(vm, &job->use);
 	kfree(job);
@@ -221,6 +245,21 @@ static void salvo_job_ban(struct salvo_job *job, const struct salvo_packet_resul
 }
 
 /**
+ * salvo_job_copy_result() - Copy the result as the device has written it so far.
+ * @job: The job, which has a packet.
+ * @result: Filled in.
+ */
+void salvo_job_copy_result(struct salvo_job *job, struct salvo_packet_result *result)
+{
+	dma_sync_single_for_cpu(job->ctx->vm->sdev->drm.dev,
+				job->packet_address + job->packet_bytes, sizeof(*result),
+				DMA_BIDIRECTIONAL);
+	/* Copied once: the device may still write to it. */
+	memcpy(result, job->result, sizeof(*result));
+	barrier();
+}
+
+/**
  * salvo_job_read_result() - Read the result of a job that the ring's fence has passed.
  * @job: The job.
  *
@@ -233,10 +272,7 @@ int salvo_job_read_result(struct salvo_job *job)
 	struct salvo_dev *sdev = job->ctx->vm->sdev;
 	struct salvo_packet_result result;
 
-	/* Copied once: the device may still write to it. */
-	memcpy(&result, job->result, sizeof(result));
-	barrier();
-
+	salvo_job_copy_result(job, &result);
 	atomic64_add(result.busy_ns, &job->ctx->vm->counters.busy_ns);
 	atomic64_add(result.busy_ns, &sdev->counters.busy_ns);
 	switch (result.status) {

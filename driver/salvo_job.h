@@ -35,12 +35,14 @@ struct salvo_job {
 	struct salvo_hw_fence *fence;
 	/** @commands: Number of commands in the batch. */
 	u32 commands;
-	/** @packet: DMA packet, followed by its result, in coherent memory. */
+	/** @packet: DMA packet, followed by its result; streaming DMA memory. */
 	void *packet;
 	/** @packet_address: DMA address of @packet. */
 	dma_addr_t packet_address;
 	/** @packet_bytes: Length of the packet without the result. */
 	u32 packet_bytes;
+	/** @alloc_bytes: Size of the memory at @packet. */
+	size_t alloc_bytes;
 	/** @result: Result that the device writes. */
 	struct salvo_packet_result *result;
 	/** @hang: Run time since the batch was put on the ring; protected by the ring's lock. */
@@ -59,6 +61,8 @@ void salvo_job_destroy(struct salvo_job *job);
 void salvo_job_begin(struct salvo_job *job);
 void salvo_job_end(struct salvo_job *job, int error);
 void salvo_job_complete(struct salvo_job *job, int error);
+void salvo_job_sync_packet(struct salvo_job *job);
+void salvo_job_copy_result(struct salvo_job *job, struct salvo_packet_result *result);
 int salvo_job_read_result(struct salvo_job *job);
 
 #endif /* SALVO_JOB_H */

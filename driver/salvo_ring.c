@@ -161,6 +161,7 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	}
 	entry.seqno = ring->submitted + 1;
 	salvo_pack_set_fence(job->packet, entry.seqno);
+	salvo_job_sync_packet(job);
 	fence->seqno = entry.seqno;
 	job->hang.ctx = entry.ctx;
 	job->hang.seqno = entry.seqno;

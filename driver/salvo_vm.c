@@ -70,7 +70,7 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 	struct salvo_vm *vm;
 	int ret;
 
-	vm = kzalloc(sizeof(*vm), GFP_KERNEL);
+	vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&vm->ref);
@@ -86,7 +86,7 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 
 	vm->end.bytes = SALVO_PACK_SPACE_BYTES;
 	vm->end.packet = dma_alloc_coherent(sdev->drm.dev, SALVO_END_BYTES, &vm->end.address,
-					    GFP_KERNEL);
+					    GFP_KERNEL_ACCOUNT);
 	if (!vm->end.packet) {
 		ret = -ENOMEM;
 		goto err_free;

@@ -112,7 +112,7 @@ static int salvo_vma_pack(struct salvo_dev *sdev, struct salvo_vma *vma,
 		vma->memory_bytes += (size_t)full * salvo_pack_system_bytes(SALVO_MAX_COMMANDS) +
 				     salvo_pack_system_bytes(rest);
 	vma->memory = dma_alloc_coherent(sdev->drm.dev, vma->memory_bytes, &vma->dma,
-					 GFP_KERNEL | __GFP_NOWARN);
+					 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!vma->memory)
 		return -ENOMEM;
 	vma->unbind = salvo_vma_packet(vma, SALVO_VMA_UNBIND, SALVO_PACK_SPACE_BYTES);
