@@ -2,10 +2,12 @@
 /*
  * salvo_submit.c - SUBMIT: copy, validate, pack, dependencies, arm, push
  *
- * All user memory is copied once, then validated, then packed into one DMA packet (B1 of
- * CN105940388) that userspace cannot access; so what was validated is what runs. All
- * steps that can fail or allocate precede drm_sched_job_arm(). A job is armed and pushed
- * under ctx->lock, so that the order of fences is the order of batches.
+ * All user memory is copied once, outside of the DRM critical section: a page fault may take
+ * for ever (userfaultfd), and an unplug waits for the section. The copy is validated, then
+ * packed into one DMA packet (B1 of CN105940388) that userspace cannot access; so what was
+ * validated is what runs. All steps that can fail or allocate precede drm_sched_job_arm(). A
+ * job is armed and pushed under ctx->lock, so that the order of fences is the order of
+ * batches.
  */
 #include <linux/dma-fence-chain.h>
 #include <linux/mm.h>
@@ -42,6 +44,16 @@ struct salvo_signal {
 };
 
 /**
+ * struct salvo_syncs - A copied array of syncobjs.
+ */
+struct salvo_syncs {
+	/** @syncs: The array, or NULL. */
+	struct drm_salvo_sync *syncs;
+	/** @count: Number of elements. */
+	u32 count;
+};
+
+/**
  * struct salvo_submit_state - State of one SUBMIT ioctl.
  */
 struct salvo_submit_state {
@@ -55,6 +67,10 @@ struct salvo_submit_state {
 	struct salvo_job *job;
 	/** @batch: The batch as validated and packed; owns its arrays. */
 	struct salvo_batch_desc batch;
+	/** @waits: Syncobjs to wait for. */
+	struct salvo_syncs waits;
+	/** @signal_syncs: Syncobjs to signal, as userspace names them. */
+	struct salvo_syncs signal_syncs;
 	/** @implicit: Shared buffers of the file, locked at the end of the preparation. */
 	struct salvo_implicit implicit;
 	/** @signals: Syncobjs to signal. */
@@ -111,17 +127,37 @@ static void *salvo_copy_array(struct salvo_dev *sdev, const struct drm_salvo_arr
 	return to;
 }
 
+static int salvo_submit_copy_syncs(struct salvo_submit_state *s,
+				   const struct drm_salvo_array *array, struct salvo_syncs *to)
+{
+	void *copy = salvo_copy_array(s->sdev, array, sizeof(*to->syncs), SALVO_MAX_SYNCS);
+
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	to->syncs = copy;
+	to->count = array->count;
+	return 0;
+}
+
+/* Copy everything from user memory. */
 static int salvo_submit_copy(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
 {
 	void *copy;
 	int ret;
 
-	ret = salvo_refuse_if(s->sdev, !args->commands.count, -EINVAL, "there are no commands") ?:
+	ret = salvo_refuse_if(s->sdev, args->flags, -EINVAL, "flags %#x are unknown",
+			      args->flags) ?:
+	      salvo_refuse_if(s->sdev, args->pad, -EINVAL, "pad is not zero") ?:
+	      salvo_refuse_if(s->sdev, !args->commands.count, -EINVAL, "there are no commands") ?:
 	      salvo_refuse_if(s->sdev, args->args && !args->args_size, -EINVAL,
 			      "args is set but args_size is zero") ?:
 	      salvo_refuse_if(s->sdev, args->args_size > SALVO_MAX_ARGUMENT_BYTES, -E2BIG,
 			      "args_size %u exceeds %u", args->args_size,
 			      SALVO_MAX_ARGUMENT_BYTES);
+	if (ret)
+		return ret;
+	ret = salvo_submit_copy_syncs(s, &args->waits, &s->waits) ?:
+	      salvo_submit_copy_syncs(s, &args->signals, &s->signal_syncs);
 	if (ret)
 		return ret;
 
@@ -230,18 +266,13 @@ static int salvo_submit_add_wait(struct salvo_submit_state *s, const struct drm_
 	return drm_sched_job_add_dependency(&s->job->base, fence);
 }
 
-static int salvo_submit_waits(struct salvo_submit_state *s, const struct drm_salvo_array *array)
+static int salvo_submit_add_waits(struct salvo_submit_state *s)
 {
-	struct drm_salvo_sync *syncs;
 	u32 i;
 	int ret = 0;
 
-	syncs = salvo_copy_array(s->sdev, array, sizeof(*syncs), SALVO_MAX_SYNCS);
-	if (IS_ERR_OR_NULL(syncs))
-		return PTR_ERR_OR_ZERO(syncs);
-	for (i = 0; i < array->count && !ret; i++)
-		ret = salvo_submit_add_wait(s, &syncs[i]);
-	kvfree(syncs);
+	for (i = 0; i < s->waits.count && !ret; i++)
+		ret = salvo_submit_add_wait(s, &s->waits.syncs[i]);
 	return ret;
 }
 
@@ -268,21 +299,18 @@ static int salvo_submit_add_signal(struct salvo_submit_state *s, const struct dr
 	return 0;
 }
 
-static int salvo_submit_signals(struct salvo_submit_state *s, const struct drm_salvo_array *array)
+static int salvo_submit_add_signals(struct salvo_submit_state *s)
 {
-	struct drm_salvo_sync *syncs;
 	u32 i;
 	int ret = 0;
 
-	syncs = salvo_copy_array(s->sdev, array, sizeof(*syncs), SALVO_MAX_SYNCS);
-	if (IS_ERR_OR_NULL(syncs))
-		return PTR_ERR_OR_ZERO(syncs);
-	s->signals = kvcalloc(array->count, sizeof(*s->signals), GFP_KERNEL);
+	if (!s->signal_syncs.count)
+		return 0;
+	s->signals = kvcalloc(s->signal_syncs.count, sizeof(*s->signals), GFP_KERNEL);
 	if (!s->signals)
-		ret = -ENOMEM;
-	for (i = 0; i < array->count && !ret; i++)
-		ret = salvo_submit_add_signal(s, &syncs[i]);
-	kvfree(syncs);
+		return -ENOMEM;
+	for (i = 0; i < s->signal_syncs.count && !ret; i++)
+		ret = salvo_submit_add_signal(s, &s->signal_syncs.syncs[i]);
 	return ret;
 }
 
@@ -334,9 +362,15 @@ static void salvo_submit_cleanup(struct salvo_submit_state *s)
 	}
 	kvfree(s->signals);
 	salvo_job_destroy(s->job);
+	salvo_ctx_put(s->ctx);
+}
+
+static void salvo_submit_free_copies(struct salvo_submit_state *s)
+{
 	kvfree(s->batch.args);
 	kvfree(s->batch.commands);
-	salvo_ctx_put(s->ctx);
+	kvfree(s->signal_syncs.syncs);
+	kvfree(s->waits.syncs);
 }
 
 static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
@@ -344,10 +378,7 @@ static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_s
 	struct salvo_file *file = s->filp->driver_priv;
 	int ret;
 
-	ret = salvo_refuse_if(s->sdev, args->flags, -EINVAL, "flags %#x are unknown",
-			      args->flags) ?:
-	      salvo_refuse_if(s->sdev, args->pad, -EINVAL, "pad is not zero") ?:
-	      salvo_refuse_if(s->sdev, salvo_device_is_gone(s->sdev), -ENODEV,
+	ret = salvo_refuse_if(s->sdev, salvo_device_is_gone(s->sdev), -ENODEV,
 			      "the GPU is gone");
 	if (ret)
 		return ret;
@@ -365,16 +396,23 @@ static int salvo_submit_prepare(struct salvo_submit_state *s, const struct drm_s
 		s->job = NULL;
 		return ret;
 	}
-	ret = salvo_submit_copy(s, args) ?:
-	      salvo_submit_validate(s) ?:
-	      salvo_submit_pack(s) ?:
-	      drm_sched_job_init(&s->job->base, &s->ctx->entity, 1, s->ctx->vm,
-				 file->client);
-	if (ret)
-		return ret;
-	return salvo_submit_waits(s, &args->waits) ?:
-	       salvo_submit_signals(s, &args->signals) ?:
+	return salvo_submit_validate(s) ?:
+	       salvo_submit_pack(s) ?:
+	       drm_sched_job_init(&s->job->base, &s->ctx->entity, 1, s->ctx->vm, file->client) ?:
+	       salvo_submit_add_waits(s) ?:
+	       salvo_submit_add_signals(s) ?:
 	       salvo_implicit_lock(&s->implicit, s->job);
+}
+
+/* The part inside of the DRM critical section. */
+static int salvo_submit_entered(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
+{
+	int ret = salvo_submit_prepare(s, args);
+
+	if (!ret)
+		salvo_submit_push(s);
+	salvo_submit_cleanup(s);
+	return ret;
 }
 
 int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
@@ -385,12 +423,14 @@ int salvo_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *filp
 	};
 	int idx, ret;
 
-	if (!drm_dev_enter(drm, &idx))
-		return salvo_refuse(s.sdev, -ENODEV, "the device is unplugged");
-	ret = salvo_submit_prepare(&s, data);
-	if (!ret)
-		salvo_submit_push(&s);
-	salvo_submit_cleanup(&s);
-	drm_dev_exit(idx);
+	ret = salvo_refuse_if(s.sdev, salvo_device_is_gone(s.sdev), -ENODEV, "the GPU is gone") ?:
+	      salvo_submit_copy(&s, data);
+	if (!ret && !drm_dev_enter(drm, &idx)) {
+		ret = salvo_refuse(s.sdev, -ENODEV, "the device is unplugged");
+	} else if (!ret) {
+		ret = salvo_submit_entered(&s, data);
+		drm_dev_exit(idx);
+	}
+	salvo_submit_free_copies(&s);
 	return ret;
 }
