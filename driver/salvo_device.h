@@ -8,6 +8,7 @@
 #include <linux/idr.h>
 #include <linux/mutex.h>
 #include <linux/ratelimit.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -86,6 +87,10 @@ struct salvo_dev {
 	bool dma_unconfirmed;
 	/** @suspended: The schedulers and the GPU are stopped; owned by suspend and resume. */
 	bool suspended;
+	/** @waits_lock: Protects @waits and the waits of each job. */
+	spinlock_t waits_lock;
+	/** @waits: All struct salvo_wait. */
+	struct list_head waits;
 	/** @jobs: Number of struct salvo_job that exist. */
 	atomic_t jobs;
 	/** @jobs_idle: Woken when @jobs drops to 0. */

@@ -35,6 +35,7 @@
 #include "salvo_job.h"
 #include "salvo_sched.h"
 #include "salvo_vm.h"
+#include "salvo_wait.h"
 
 /* The strongest use that a batch may make of a shared buffer. */
 static enum dma_resv_usage salvo_implicit_usage(const struct salvo_gem_object *bo)
@@ -251,8 +252,7 @@ static int salvo_implicit_wait(struct salvo_job *job, struct salvo_gem_object *b
 	dma_resv_for_each_fence(&cursor, bo->base.resv, usage, fence) {
 		if (salvo_implicit_is_own(job, fence))
 			continue;
-		/* Consumes the reference, also when it fails. */
-		ret = drm_sched_job_add_dependency(&job->base, dma_fence_get(fence));
+		ret = salvo_wait_add(job, dma_fence_get(fence));
 		if (ret)
 			return ret;
 	}

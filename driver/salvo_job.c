@@ -28,6 +28,7 @@
 #include "salvo_job.h"
 #include "salvo_ring.h"
 #include "salvo_trace.h"
+#include "salvo_wait.h"
 
 /**
  * salvo_job_create() - Create a job without a packet.
@@ -51,6 +52,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 		kfree(job);
 		return ERR_PTR(-ENOMEM);
 	}
+	INIT_LIST_HEAD(&job->waits);
 	job->ctx = salvo_ctx_get(ctx);
 	atomic_inc(&sdev->jobs);
 	salvo_vm_begin_use(ctx->vm, &job->use);
@@ -129,6 +131,7 @@ void salvo_job_destroy(struct salvo_job *job)
 			job->base.s_fence->parent = dma_fence_get(&job->fence->base);
 		drm_sched_job_cleanup(&job->base);
 	}
+	salvo_wait_end_all(job);
 	dma_fence_put(&job->fence->base);
 	salvo_job_free_packet(job);
 	salvo_ctx_put(job->ctx);

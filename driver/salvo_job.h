@@ -5,6 +5,7 @@
 #ifndef SALVO_JOB_H
 #define SALVO_JOB_H
 
+#include <linux/list.h>
 #include <linux/types.h>
 
 #include <drm/gpu_scheduler.h>
@@ -31,6 +32,8 @@ struct salvo_job {
 	u64 number;
 	/** @use: Keeps the buffers of the address space bound until the batch is freed. */
 	struct salvo_vm_use use;
+	/** @waits: Waits for foreign fences; protected by sdev->waits_lock. */
+	struct list_head waits;
 	/** @fence: Hardware fence. */
 	struct salvo_hw_fence *fence;
 	/** @commands: Number of commands in the batch. */

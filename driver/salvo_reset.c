@@ -34,6 +34,7 @@
 #include "salvo_ring.h"
 #include "salvo_sched.h"
 #include "salvo_vm.h"
+#include "salvo_wait.h"
 
 static void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
 {
@@ -106,6 +107,8 @@ void salvo_reset_wedge(struct salvo_dev *sdev)
 	WRITE_ONCE(sdev->detached, true);
 	/* The interrupt thread completes the batches that it has taken already. */
 	salvo_reset_fail_rings(sdev, -ENODEV);
+	/* Queued batches fail when the scheduler runs them, which waits for nobody now. */
+	salvo_wait_abort_all(sdev);
 	salvo_vm_reclaim_gone(sdev);
 	dma_fence_end_signalling(signalling);
 }

@@ -27,6 +27,7 @@
 #include "salvo_pack.h"
 #include "salvo_trace.h"
 #include "salvo_vm.h"
+#include "salvo_wait.h"
 
 /* Maximum size of an array element, also of later versions. */
 #define SALVO_MAX_STRIDE	4096u
@@ -262,8 +263,7 @@ static int salvo_submit_add_wait(struct salvo_submit_state *s, const struct drm_
 	if (ret)
 		return salvo_refuse(s->sdev, ret, "syncobj %u has no fence at %llu", sync->handle,
 				    sync->point);
-	/* Consumes the reference, also on error. */
-	return drm_sched_job_add_dependency(&s->job->base, fence);
+	return salvo_wait_add(s->job, fence);
 }
 
 static int salvo_submit_add_waits(struct salvo_submit_state *s)
