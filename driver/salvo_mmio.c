@@ -16,15 +16,16 @@
 
 #include "salvo_device.h"
 #include "salvo_mmio.h"
+#include "salvo_watchdog.h"
 
 /*
  * The device acknowledges a request within a heartbeat, but on a loaded host it may have
- * to wait for processes to exit. It fails after 1.5 s without a heartbeat, or 15 s in all.
- * Polls are counted instead of time, so that a paused VM does not expire the limit.
+ * to wait for processes to exit. The request fails after heartbeat_timeout_ms without a
+ * heartbeat, or after 15 s in all. Polls are counted instead of time, so that a paused VM
+ * does not expire the limit.
  */
 #define SALVO_ACK_POLL_US	200
-#define SALVO_ACK_SILENT_POLLS	(3 * USEC_PER_SEC / 2 / SALVO_ACK_POLL_US)
-#define SALVO_ACK_POLLS	(10 * SALVO_ACK_SILENT_POLLS)
+#define SALVO_ACK_POLLS		(15 * USEC_PER_SEC / SALVO_ACK_POLL_US)
 
 static int salvo_mmio_reject(struct pci_dev *pdev, const char *name, u64 value)
 {
@@ -150,10 +151,11 @@ void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
 
 static int salvo_mmio_wait_ack(struct salvo_mmio *mmio, u32 __iomem *ack, u32 request)
 {
+	unsigned int limit = salvo_watchdog_heartbeat_ms() * (USEC_PER_MSEC / SALVO_ACK_POLL_US);
 	u32 heartbeat = salvo_mmio_read_heartbeat(mmio);
 	unsigned int polls, silent = 0;
 
-	for (polls = 0; polls < SALVO_ACK_POLLS && silent < SALVO_ACK_SILENT_POLLS; polls++) {
+	for (polls = 0; polls < SALVO_ACK_POLLS && silent < limit; polls++) {
 		u32 now = salvo_mmio_read_heartbeat(mmio);
 
 		if (readl(ack) == request)

@@ -10,5 +10,6 @@ struct work_struct;
 
 void salvo_watchdog_work(struct work_struct *work);
 void salvo_watchdog_start(struct salvo_dev *sdev);
+unsigned int salvo_watchdog_heartbeat_ms(void);
 
 #endif /* SALVO_WATCHDOG_H */

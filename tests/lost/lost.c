@@ -206,6 +206,32 @@ TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
+/* As on a starved host: no heartbeat for two seconds, and nothing is lost or hung. */
+TEST_F_TIMEOUT(lost, worker_that_pauses_is_not_given_up, TIMEOUT)
+{
+	const struct drm_salvo_command command = fill(self->bo.address, 4096, 5);
+	const struct drm_salvo_sync signal = { .handle = self->syncobj };
+	const struct batch batch = {
+		.ctx = self->ctx, .commands = &command, .count = 1,
+		.signals = &signal, .signal_count = 1,
+	};
+	const long long kills = device_counter("kills"), resets = device_counter("resets");
+	int i;
+
+	ask_host("stop for 2 s");
+	/* Batches before, in and after the pause. */
+	for (i = 0; i < 30; i++) {
+		ASSERT_EQ(submit(self->fd, &batch), 0);
+		ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
+		ASSERT_EQ(syncobj_error(self->fd, self->syncobj), 0);
+		usleep(100000);
+	}
+	EXPECT_EQ(((uint32_t *)self->bo.map)[0], 5);
+	EXPECT_EQ(device_counter("kills"), kills);
+	EXPECT_EQ(device_counter("resets"), resets);
+	EXPECT_EQ(device_counter("gone"), 0);
+}
+
 TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, TIMEOUT)
 {
 	ask_host("stop");

@@ -36,6 +36,7 @@ obey() {
 	'kill later') (sleep 0.5; kill -KILL "$worker") & ;;
 	'kill in 2 s') (sleep 2; kill -KILL "$worker") & ;;
 	stop) kill -STOP "$worker" ;;
+	'stop for 2 s') (kill -STOP "$worker"; sleep 2; kill -CONT "$worker") & ;;
 	'end no process for 5 s') (
 		zygote=$(pgrep -P "$worker" | head -n 1)
 		kill -STOP "$zygote"
