@@ -47,6 +47,7 @@ static int salvo_device_init_software(struct salvo_dev *sdev)
 	atomic_set(&sdev->jobs, 0);
 	init_waitqueue_head(&sdev->jobs_idle);
 	init_waitqueue_head(&sdev->progress);
+	init_rwsem(&sdev->aperture_lock);
 	spin_lock_init(&sdev->waits_lock);
 	INIT_LIST_HEAD(&sdev->waits);
 	mutex_init(&sdev->space_lock);

@@ -8,6 +8,7 @@
 #include <linux/idr.h>
 #include <linux/mutex.h>
 #include <linux/ratelimit.h>
+#include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -93,6 +94,11 @@ struct salvo_dev {
 	struct list_head waits;
 	/** @jobs: Number of struct salvo_job that exist. */
 	atomic_t jobs;
+	/**
+	 * @aperture_lock: Held for reading by CPU accesses to VRAM, for writing while the PCI
+	 * function is being reset.
+	 */
+	struct rw_semaphore aperture_lock;
 	/** @jobs_idle: Woken when @jobs drops to 0. */
 	wait_queue_head_t jobs_idle;
 	/** @progress: Woken when ring slots, VRAM or packet memory come free. */

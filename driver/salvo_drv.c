@@ -212,6 +212,21 @@ static int salvo_pci_resume(struct device *dev)
 
 static DEFINE_SIMPLE_DEV_PM_OPS(salvo_pm_ops, salvo_pci_suspend, salvo_pci_resume);
 
+static void salvo_pci_reset_prepare(struct pci_dev *pdev)
+{
+	salvo_pm_reset_prepare(pci_get_drvdata(pdev));
+}
+
+static void salvo_pci_reset_done(struct pci_dev *pdev)
+{
+	salvo_pm_reset_done(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers salvo_pci_err_handlers = {
+	.reset_prepare = salvo_pci_reset_prepare,
+	.reset_done = salvo_pci_reset_done,
+};
+
 static const struct pci_device_id salvo_pci_ids[] = {
 	{ PCI_DEVICE(SALVO_PCI_VENDOR, SALVO_PCI_DEVICE) },
 	{ }
@@ -225,6 +240,7 @@ static struct pci_driver salvo_pci_driver = {
 	.remove = salvo_pci_remove,
 	.shutdown = salvo_pci_shutdown,
 	.driver.pm = pm_sleep_ptr(&salvo_pm_ops),
+	.err_handler = &salvo_pci_err_handlers,
 };
 
 static int __init salvo_module_init(void)

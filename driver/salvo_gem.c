@@ -121,6 +121,7 @@ static vm_fault_t salvo_gem_fault(struct vm_fault *vmf)
 	first = vmf->pgoff - drm_vma_node_start(&bo->base.vma_node);
 	if (first >= pages)
 		goto exit;
+	down_read(&sdev->aperture_lock);
 	last = min(pages, (first | (SALVO_FAULT_AROUND - 1)) + 1);
 	pfn = (sdev->mmio.vram_start + bo->place.start) >> PAGE_SHIFT;
 	ret = vmf_insert_pfn(vma, address, pfn + first);
@@ -130,6 +131,7 @@ static vm_fault_t salvo_gem_fault(struct vm_fault *vmf)
 			break;
 		ret = vmf_insert_pfn(vma, address, pfn + page);
 	}
+	up_read(&sdev->aperture_lock);
 exit:
 	drm_dev_exit(idx);
 	return ret;

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * salvo_pm.c - system suspend and resume
+ * salvo_pm.c - system suspend and resume, and resets of the PCI function
  *
  * Suspend stops the schedulers when no batch is on a ring, then stops the GPU. Batches
  * on the rings end first, a hung one by its timeout; batches that wait for fences stay
  * in their entities until resume. VRAM keeps its contents. Resume starts the GPU and
  * the rings, and restores all address spaces.
  *
+ * A reset of the PCI function (/sys/bus/pci/devices/.../reset) is handled like a suspend and
+ * a resume around it, so that no batch is lost, except for batches that do not end in
+ * time: these fail with ECANCELED. Meanwhile the BARs cannot be accessed: CPU mappings are
+ * zapped, and page faults and the zeroing of VRAM wait for sdev->aperture_lock.
+ *
  * The schedulers are stopped by work on the ordered sdev->wq, since a reset stops and
  * starts them there. sdev->suspended belongs to suspend and resume, which the PM core
- * serializes.
+ * serializes, or to the reset: the PCI core holds the device lock around it.
  */
 #include <linux/delay.h>
+#include <linux/mm.h>
 #include <linux/pci.h>
 
 #include "salvo_device.h"
@@ -27,26 +33,56 @@
 #define SALVO_PM_POLLS		1000
 
 /**
- * struct salvo_pm_stop - An attempt to stop the schedulers.
+ * struct salvo_pm_attempt - An attempt to stop the schedulers.
  */
-struct salvo_pm_stop {
+struct salvo_pm_attempt {
 	/** @work: Runs on sdev->wq. */
 	struct work_struct work;
 	/** @sdev: The device. */
 	struct salvo_dev *sdev;
-	/** @stopped: No batch was on a ring: the schedulers are stopped. */
+	/** @force: Stop them even if a batch is on a ring. */
+	bool force;
+	/** @stopped: The schedulers are stopped. */
 	bool stopped;
 };
 
-static void salvo_pm_stop_work(struct work_struct *work)
+static void salvo_pm_attempt_work(struct work_struct *work)
 {
-	struct salvo_pm_stop *stop = container_of(work, struct salvo_pm_stop, work);
-	struct salvo_dev *sdev = stop->sdev;
+	struct salvo_pm_attempt *attempt = container_of(work, struct salvo_pm_attempt, work);
+	struct salvo_dev *sdev = attempt->sdev;
 
 	salvo_sched_stop_all(sdev);
-	stop->stopped = salvo_ring_all_idle(sdev);
-	if (!stop->stopped)
+	attempt->stopped = attempt->force || salvo_ring_all_idle(sdev);
+	if (!attempt->stopped)
 		salvo_sched_start_all(sdev);
+}
+
+/* Returns whether the schedulers are stopped. */
+static bool salvo_pm_stop_schedulers(struct salvo_dev *sdev, bool force)
+{
+	struct salvo_pm_attempt attempt = { .sdev = sdev, .force = force };
+	unsigned int polls;
+
+	INIT_WORK_ONSTACK(&attempt.work, salvo_pm_attempt_work);
+	for (polls = 0; polls < SALVO_PM_POLLS && !attempt.stopped; polls++) {
+		if (polls)
+			msleep(SALVO_PM_POLL_MS);
+		queue_work(sdev->wq, &attempt.work);
+		flush_work(&attempt.work);
+	}
+	destroy_work_on_stack(&attempt.work);
+	return attempt.stopped;
+}
+
+/* Stop the GPU. The schedulers are stopped. */
+static void salvo_pm_stop(struct salvo_dev *sdev)
+{
+	sdev->suspended = true;
+	cancel_delayed_work_sync(&sdev->reclaim);
+	cancel_delayed_work_sync(&sdev->watchdog);
+	salvo_ring_stop_all(sdev);
+	if (salvo_device_stop_hw(sdev))
+		drm_notice(&sdev->drm, "the GPU does not answer\n");
 }
 
 /**
@@ -57,27 +93,11 @@ static void salvo_pm_stop_work(struct work_struct *work)
  */
 int salvo_pm_suspend(struct salvo_dev *sdev)
 {
-	struct salvo_pm_stop stop = { .sdev = sdev };
-	unsigned int polls;
-
 	if (salvo_device_is_gone(sdev))
 		return 0;
-	INIT_WORK_ONSTACK(&stop.work, salvo_pm_stop_work);
-	for (polls = 0; polls < SALVO_PM_POLLS && !stop.stopped; polls++) {
-		if (polls)
-			msleep(SALVO_PM_POLL_MS);
-		queue_work(sdev->wq, &stop.work);
-		flush_work(&stop.work);
-	}
-	destroy_work_on_stack(&stop.work);
-	if (!stop.stopped)
+	if (!salvo_pm_stop_schedulers(sdev, false))
 		return salvo_refuse(sdev, -EBUSY, "a batch on a ring does not end");
-	sdev->suspended = true;
-	cancel_delayed_work_sync(&sdev->reclaim);
-	cancel_delayed_work_sync(&sdev->watchdog);
-	salvo_ring_stop_all(sdev);
-	if (salvo_device_stop_hw(sdev))
-		drm_notice(&sdev->drm, "the GPU does not answer\n");
+	salvo_pm_stop(sdev);
 	return 0;
 }
 
@@ -122,4 +142,32 @@ int salvo_pm_resume(struct salvo_dev *sdev)
 	salvo_sched_start_all(sdev);
 	mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
 	return ret;
+}
+
+/**
+ * salvo_pm_reset_prepare() - Stop the GPU before its PCI function is reset.
+ * @sdev: The device.
+ *
+ * Batches on the rings end first, or fail if they do not.
+ */
+void salvo_pm_reset_prepare(struct salvo_dev *sdev)
+{
+	if (!salvo_device_is_gone(sdev)) {
+		if (!salvo_pm_stop_schedulers(sdev, false))
+			salvo_pm_stop_schedulers(sdev, true);
+		salvo_pm_stop(sdev);
+		salvo_reset_fail_rings(sdev, -ECANCELED);
+	}
+	down_write(&sdev->aperture_lock);
+	unmap_mapping_range(sdev->drm.anon_inode->i_mapping, 0, 0, 1);
+}
+
+/**
+ * salvo_pm_reset_done() - Start the GPU after its PCI function was reset.
+ * @sdev: The device.
+ */
+void salvo_pm_reset_done(struct salvo_dev *sdev)
+{
+	up_write(&sdev->aperture_lock);
+	salvo_pm_resume(sdev);
 }

@@ -36,7 +36,12 @@
 #include "salvo_vm.h"
 #include "salvo_wait.h"
 
-static void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
+/**
+ * salvo_reset_fail_rings() - Fail all batches on the rings, which are stopped.
+ * @sdev: The device.
+ * @error: Negative errno of their fences.
+ */
+void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
 {
 	u64 resets = atomic64_read(&sdev->resets) + 1;
 	struct salvo_hw_fence *fence;

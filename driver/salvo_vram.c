@@ -165,7 +165,9 @@ int salvo_vram_zero(struct salvo_dev *sdev, const struct drm_mm_node *node)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		step = min_t(u64, node->size - done, SALVO_VRAM_ZERO_STEP);
+		down_read(&sdev->aperture_lock);
 		salvo_vram_zero_step(base + done, step);
+		up_read(&sdev->aperture_lock);
 		cond_resched();
 	}
 	return 0;

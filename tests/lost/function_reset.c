@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * function_reset.c - the PCI function is reset under the driver, through sysfs
+ *
+ * Runs in the VM with the GPU behind a root port, whose bus reset is the only one that an
+ * ivshmem function has.
+ */
+#include "kselftest_harness.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "binding.h"
+#include "rendernode.h"
+#include "system.h"
+
+#define TIMEOUT	200
+#define RESETS	12
+
+FIXTURE(function_reset) {
+	char path[128];
+	int fd;
+	uint32_t ctx;
+	struct bo bo;
+};
+
+FIXTURE_SETUP(function_reset)
+{
+	char pci[32];
+	int i;
+
+	for (i = 0; i < 200 && !node_path(); i++)
+		usleep(50000);
+	ASSERT_EQ(driver_function(pci, sizeof(pci)), 0);
+	snprintf(self->path, sizeof(self->path), "/sys/bus/pci/devices/%s/reset", pci);
+	if (access(self->path, W_OK))
+		SKIP_TEST("the function has no reset");
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 1 << 20, 0, &self->bo), 0);
+	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
+}
+
+FIXTURE_TEARDOWN(function_reset)
+{
+	close(self->fd);
+}
+
+/* Batches one after the other until told to stop. */
+struct worker {
+	int fd, err;
+	uint32_t ctx;
+	struct bo bo;
+	atomic_bool stop;
+	unsigned int batches;
+};
+
+static void *work(void *cookie)
+{
+	struct worker *worker = cookie;
+	const struct drm_salvo_command command = fill(worker->bo.address, worker->bo.size, 9);
+
+	while (!worker->stop && !worker->err) {
+		worker->err = run(worker->fd, worker->ctx, &command, 1);
+		worker->batches++;
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(function_reset, batches_survive_resets, TIMEOUT)
+{
+	const struct drm_salvo_command command = fill(self->bo.address, 4096, 3);
+	struct worker worker = { .fd = self->fd };
+	const long long resets = device_counter("resets"), kills = device_counter("kills");
+	volatile uint32_t *map = self->bo.map;
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(ctx_create(self->fd, &worker.ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 8 << 20, 0, &worker.bo), 0);
+	map[100000] = 77;
+	ASSERT_EQ(pthread_create(&thread, NULL, work, &worker), 0);
+	for (i = 0; i < RESETS; i++) {
+		usleep(i * 7000);
+		EXPECT_EQ(write_file(self->path, "1"), 0);
+		EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
+		/* What was in VRAM is there, and the mapping works. */
+		EXPECT_EQ(map[0], 3);
+		EXPECT_EQ(map[100000], 77);
+		map[0] = 0;
+	}
+	worker.stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(worker.err, 0);
+	EXPECT_GT(worker.batches, 0);
+	EXPECT_EQ(device_counter("gone"), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+	EXPECT_EQ(device_counter("kills"), kills);
+}
+
+TEST_HARNESS_MAIN
