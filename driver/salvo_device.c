@@ -47,6 +47,8 @@ static int salvo_device_init_software(struct salvo_dev *sdev)
 	atomic_set(&sdev->jobs, 0);
 	init_waitqueue_head(&sdev->jobs_idle);
 	init_waitqueue_head(&sdev->progress);
+	spin_lock_init(&sdev->clients_lock);
+	INIT_LIST_HEAD(&sdev->client_list);
 	init_rwsem(&sdev->aperture_lock);
 	spin_lock_init(&sdev->waits_lock);
 	INIT_LIST_HEAD(&sdev->waits);

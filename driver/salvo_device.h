@@ -137,6 +137,11 @@ struct salvo_dev {
 	/** @hw_ctxs: Hardware context identifiers in use. */
 	struct ida hw_ctxs;
 
+	/** @clients_lock: Protects @client_list. */
+	spinlock_t clients_lock;
+	/** @client_list: All struct salvo_client. */
+	struct list_head client_list;
+
 	/** @counters: Sum over all files; interrupts counts all fence interrupts. */
 	struct salvo_counters counters;
 	/** @space_packets: Address space packets put on ring 0. */

@@ -21,6 +21,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
 
+#include "salvo_client.h"
 #include "salvo_ctx.h"
 #include "salvo_decode.h"
 #include "salvo_device.h"
@@ -146,12 +147,13 @@ void salvo_job_destroy(struct salvo_job *job)
  * salvo_job_begin() - Count a job that is about to be pushed to its entity.
  * @job: The job.
  *
- * A context is busy on its ring from its first queued job to the end of its last.
+ * Context and client are busy on a ring from their first queued job to the end of their last.
  */
 void salvo_job_begin(struct salvo_job *job)
 {
 	if (atomic_inc_return(&job->ctx->queued) == 1)
 		atomic_inc(&job->ctx->ring->busy_ctxs);
+	salvo_client_begin_job(job->ctx->vm->client, job->ctx->ring);
 }
 
 /**
@@ -163,6 +165,7 @@ void salvo_job_end(struct salvo_job *job, int error)
 {
 	if (atomic_dec_and_test(&job->ctx->queued))
 		atomic_dec(&job->ctx->ring->busy_ctxs);
+	salvo_client_end_job(job->ctx->vm->client, job->ctx->ring);
 	if (error)
 		atomic64_inc(&job->ctx->failed);
 	atomic64_inc(&job->ctx->completed);

@@ -48,6 +48,8 @@ struct salvo_job {
 	size_t alloc_bytes;
 	/** @result: Result that the device writes. */
 	struct salvo_packet_result *result;
+	/** @samples: Watchdog samples since the batch was put on the ring; ring's lock. */
+	u32 samples;
 	/** @hang: Run time since the batch was put on the ring; protected by the ring's lock. */
 	struct salvo_hang hang;
 };

@@ -23,6 +23,7 @@
  */
 #include <linux/dma-mapping.h>
 
+#include "salvo_client.h"
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
@@ -382,6 +383,22 @@ bool salvo_ring_is_oldest(const struct salvo_job *job)
 	return oldest;
 }
 
+/*
+ * Does a batch hang, after a sample has been counted? One that was on the ring together with
+ * a hung batch of its client, for the timeout like that one, is not given the timeout once
+ * more if a unit works for it and other clients wait.
+ */
+static bool salvo_ring_is_hung(struct salvo_job *job, u32 samples, u32 limit)
+{
+	const struct salvo_ring *ring = job->ctx->ring;
+
+	if (samples >= limit)
+		return true;
+	return ++job->samples >= limit && samples &&
+	       job->fence->base.seqno <= job->ctx->vm->client->rings[ring->index].hung &&
+	       atomic_read(&ring->busy_clients) > 1;
+}
+
 /**
  * salvo_ring_sample_hang() - Take a watchdog sample of each pending batch.
  * @ring: The ring.
@@ -395,18 +412,22 @@ bool salvo_ring_is_oldest(const struct salvo_job *job)
 bool salvo_ring_sample_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
 			    u32 limit, struct salvo_hang *guilty)
 {
-	struct salvo_hang *found = NULL;
+	struct salvo_job *found = NULL;
 	struct salvo_hw_fence *fence;
 
 	spin_lock_irq(&ring->lock);
-	list_for_each_entry(fence, &ring->pending, node)
-		if (salvo_hang_sample(&fence->job->hang,
-				      list_is_first(&fence->node, &ring->pending), units,
-				      ring->sdev->mmio.units) >= limit)
-			found = found ?: &fence->job->hang;
+	list_for_each_entry(fence, &ring->pending, node) {
+		u32 samples = salvo_hang_sample(&fence->job->hang,
+						list_is_first(&fence->node, &ring->pending),
+						units, ring->sdev->mmio.units);
+
+		if (salvo_ring_is_hung(fence->job, samples, limit))
+			found = found ?: fence->job;
+	}
 	if (found) {
-		*guilty = *found;
-		found->half_samples = 0;
+		*guilty = found->hang;
+		found->hang.half_samples = 0;
+		found->ctx->vm->client->rings[ring->index].hung = ring->fences;
 	}
 	spin_unlock_irq(&ring->lock);
 	return found;

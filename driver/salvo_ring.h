@@ -38,6 +38,8 @@ struct salvo_ring {
 	struct salvo_sched *sched;
 	/** @busy_ctxs: Number of contexts with batches that have not ended. */
 	atomic_t busy_ctxs;
+	/** @busy_clients: Number of clients with batches that have not ended. */
+	atomic_t busy_clients;
 	/**
 	 * @lock: Protects all fields below and the ring's registers; taken in the hard
 	 * interrupt handler.

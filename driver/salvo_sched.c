@@ -19,30 +19,33 @@
  */
 #include <linux/slab.h>
 
+#include "salvo_client.h"
 #include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_fence.h"
 #include "salvo_job.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
+#include "salvo_vm.h"
 
 /* --- backend operations -------------------------------------------------------- */
 
 /*
  * Fences retire in ring order, so a context with many batches on the ring would delay
  * the fence of every other context's batch by all of them. While contexts compete for
- * a ring, each has one batch on it. A context that has the ring to itself may fill it,
- * so that the GPU does not idle.
+ * a ring, each has one batch on it, and each client as many as salvo_client.c allows. A
+ * context that has the ring to itself may fill it, so that the GPU does not idle.
  */
 static struct dma_fence *salvo_sched_prepare_job(struct drm_sched_job *base,
 						 struct drm_sched_entity *entity)
 {
 	struct salvo_ctx *ctx = to_salvo_job(base)->ctx;
 
-	if (!ctx->newest || dma_fence_is_signaled(ctx->newest) ||
-	    !salvo_ring_is_contended(ctx->ring))
+	if (!salvo_ring_is_contended(ctx->ring))
 		return NULL;
-	return dma_fence_get(ctx->newest);
+	if (ctx->newest && !dma_fence_is_signaled(ctx->newest))
+		return dma_fence_get(ctx->newest);
+	return salvo_client_wait_for_turn(ctx->vm->client, ctx->ring);
 }
 
 static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
@@ -62,6 +65,7 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 	/* The job is still valid: it is not freed while this runs. */
 	dma_fence_put(job->ctx->newest);
 	job->ctx->newest = dma_fence_get(&job->fence->base);
+	salvo_client_add_fence(job->ctx->vm->client, job->ctx->ring, &job->fence->base);
 	return dma_fence_get(&job->fence->base);
 }
 

@@ -23,6 +23,7 @@
 #include <drm/drm_drv.h>
 
 #include "salvo_bind.h"
+#include "salvo_client.h"
 #include "salvo_device.h"
 #include "salvo_pack.h"
 #include "salvo_ring.h"
@@ -50,6 +51,7 @@ static void salvo_vm_release(struct kref *ref)
 	struct salvo_vm *vm = container_of(ref, struct salvo_vm, ref);
 
 	WARN_ON(!list_empty(&vm->uses) || !list_empty(&vm->retiring));
+	salvo_client_put(vm->sdev, vm->client);
 	kfree(vm);
 }
 
@@ -73,6 +75,11 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 	vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
+	vm->client = salvo_client_get(sdev);
+	if (!vm->client) {
+		ret = -ENOMEM;
+		goto err_free;
+	}
 	kref_init(&vm->ref);
 	vm->sdev = sdev;
 	vm->pid = task_tgid_nr(current);
@@ -89,7 +96,7 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 					    GFP_KERNEL_ACCOUNT);
 	if (!vm->end.packet) {
 		ret = -ENOMEM;
-		goto err_free;
+		goto err_put_client;
 	}
 	salvo_pack_space(SALVO_OP_SPACE_END, 0, 0, 0, vm->end.address + SALVO_PACK_SPACE_BYTES,
 			 vm->end.packet);
@@ -108,6 +115,8 @@ struct salvo_vm *salvo_vm_create(struct salvo_dev *sdev)
 
 err_free_end:
 	salvo_vm_free_end_packet(vm);
+err_put_client:
+	salvo_client_put(sdev, vm->client);
 err_free:
 	kfree(vm);
 	return ERR_PTR(ret);

@@ -15,6 +15,7 @@
 #include "salvo_device.h"
 
 struct dma_fence;
+struct salvo_client;
 
 /**
  * struct salvo_vm_use - A batch that may access the buffers of an address space.
@@ -38,6 +39,8 @@ struct salvo_vm {
 	struct kref ref;
 	/** @sdev: The device. */
 	struct salvo_dev *sdev;
+	/** @client: Process that opened the file; holds a reference. */
+	struct salvo_client *client;
 	/** @asid: Address space identifier on the device; not zero. */
 	u32 asid;
 	/** @pid: Process that opened the file. */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/*
+ * isolation.c - endless batches of one process hold up another process for a bounded time
+ *
+ * The bound is counted in contexts that the driver kills before the innocent batch is done,
+ * not in seconds: each costs the timeout or less, whatever the speed of the machine.
+ */
+#include "kselftest_harness.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rendernode.h"
+
+#define FILES		12
+/* What a process may have on a ring: salvo_client.h. */
+#define ON_RING		4
+#define TIMEOUT		200
+
+/* Opens a file with an endless batch. */
+static int submit_endless(void)
+{
+	struct drm_salvo_command command = {
+		.type = DRM_SALVO_DISPATCH, .dims = 1,
+		.items = { 1, 1, 1 }, .group = { 1, 1, 1 },
+	};
+	struct batch batch = { .commands = &command, .count = 1 };
+	int fd = node_open();
+	struct bo exec;
+
+	if (fd < 0 || ctx_create(fd, &batch.ctx) ||
+	    bo_create(fd, 4096, DRM_SALVO_BO_EXEC, &exec) || bo_map(fd, &exec))
+		return -1;
+	/* jmp to itself */
+	memcpy(exec.map, "\xeb\xfe", 2);
+	command.entry = exec.address;
+	return submit(fd, &batch);
+}
+
+/* A process with @files of them, which then waits to be killed. */
+static pid_t attack(int files)
+{
+	int ready[2], i;
+	pid_t pid;
+	char byte;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(ready[0]);
+		for (i = 0; i < files; i++)
+			if (submit_endless())
+				_exit(1);
+		close(ready[1]);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	while (read(ready[0], &byte, 1) > 0)
+		;
+	close(ready[0]);
+	return pid;
+}
+
+FIXTURE(isolation) {
+	int fd;
+	uint32_t ctx;
+	struct bo bo;
+};
+
+FIXTURE_SETUP(isolation)
+{
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 4096, 0, &self->bo), 0);
+}
+
+FIXTURE_TEARDOWN(isolation)
+{
+	close(self->fd);
+	EXPECT_TRUE(settle("jobs", 0));
+}
+
+TEST_F_TIMEOUT(isolation, batch_waits_for_few_of_the_endless_batches_of_another_process, TIMEOUT)
+{
+	const struct drm_salvo_command command = fill(self->bo.address, 64, 1);
+	const long long kills = device_counter("kills"), resets = device_counter("resets");
+	long long killed;
+	pid_t pid = attack(FILES);
+	int i;
+
+	ASSERT_GT(pid, 0);
+	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
+	killed = device_counter("kills") - kills;
+	printf("# %lld contexts of %d were killed before\n", killed, FILES);
+	EXPECT_LE(killed, ON_RING);
+	/* Now the clients compete, and each batch waits for one of the others at most. */
+	for (i = 0; i < 3; i++) {
+		const long long before = device_counter("kills");
+
+		EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
+		EXPECT_LE(device_counter("kills") - before, ON_RING);
+	}
+	EXPECT_EQ(device_counter("gone"), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+	kill(pid, SIGKILL);
+	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+	/* The others are found hung one after the other. */
+	for (i = 0; i < 1200 && device_counter("jobs"); i++)
+		usleep(100000);
+	EXPECT_EQ(device_counter("jobs"), 0);
+}
+
+TEST_HARNESS_MAIN
