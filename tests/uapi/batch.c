@@ -3,7 +3,7 @@
  * batch.c - what a batch costs and how batches run, with kernels (B of systems.md)
  *
  * Interrupts are those that the kernel counted in /proc/interrupts; packets,
- * doorbells and completions those that the driver tells for this file.
+ * doorbells and completions those that the driver reports for this file.
  */
 #include "kselftest_harness.h"
 
@@ -72,7 +72,7 @@ static int add_tiny(FIXTURE_DATA(batch) *self, uint32_t at, uint32_t items, uint
 	return ret;
 }
 
-/* Adds "spin": says so in word @arrived and waits for word @go to become 1. */
+/* Adds "spin": sets word @arrived, then waits until word @go is 1. */
 static int add_spin(FIXTURE_DATA(batch) *self, uint32_t arrived, uint32_t go)
 {
 	const uint32_t one = 1;
@@ -119,7 +119,7 @@ static int run_batch(FIXTURE_DATA(batch) *self)
 	return ret;
 }
 
-/* What a piece of work added to the counters. */
+/* The change of the counters by a piece of work. */
 struct cost {
 	uint64_t packets, doorbells, interrupts, completions, irqs;
 };
@@ -241,7 +241,7 @@ TEST_F(batch, B1_each_workload_has_a_command_of_its_own)
 	}
 }
 
-/* The context's units reach the GPU as set-up state of the packet. */
+/* The packet's set-up state carries the units of the context. */
 TEST_F(batch, B8_set_up_state_holds_the_units_of_the_context)
 {
 	struct salvo_profile profile, last = { 0 };
@@ -255,7 +255,7 @@ TEST_F(batch, B8_set_up_state_holds_the_units_of_the_context)
 		ASSERT_EQ(add_tiny(self, i * 4096, 4096, i), i);
 	ASSERT_EQ(salvo_queue_submit(narrow, self->batch, NULL, 0, &fence), 0);
 	ASSERT_EQ(salvo_fence_wait(fence, SECONDS(20)), 0);
-	/* One unit runs one after the other. */
+	/* A single unit runs them in sequence. */
 	for (i = 0; i < WORKLOADS; i++) {
 		ASSERT_EQ(salvo_batch_get_profile(self->batch, i, &profile), 0);
 		EXPECT_NE(profile.started, 0);
@@ -283,7 +283,7 @@ TEST_F(batch, B5_the_fence_waits_for_every_command)
 	salvo_fence_destroy(fence);
 }
 
-/* Each batch's result depends on the one before it. */
+/* The result of each batch depends on the previous one. */
 TEST_F(batch, B11_batches_of_a_context_run_first_in_first_out)
 {
 	const uint32_t rounds = 100, one = 1, items = ITEMS;
@@ -299,7 +299,7 @@ TEST_F(batch, B11_batches_of_a_context_run_first_in_first_out)
 	ASSERT_EQ(salvo_kernel_set_grid(kernel, 1, &items, NULL), 0);
 	read_cost(self->device, &before);
 	for (i = 0; i < rounds; i++) {
-		/* Word 0 of the kernel: salt + 3 * what was there. */
+		/* The kernel sets word 0 to salt + 3 * its old value. */
 		expected = i + expected * 3;
 		ASSERT_EQ(salvo_kernel_set_value(kernel, 6, &i, 4), 0);
 		salvo_batch_reset(self->batch);
@@ -313,7 +313,7 @@ TEST_F(batch, B11_batches_of_a_context_run_first_in_first_out)
 	salvo_fence_destroy(fence);
 	salvo_kernel_destroy(kernel);
 
-	/* Interrupts may coalesce; a completion is for each batch. */
+	/* Interrupts may coalesce, but there is one completion for each batch. */
 	read_cost(self->device, &cost);
 	subtract_cost(&cost, &before);
 	EXPECT_EQ(cost.packets, rounds);
@@ -332,7 +332,7 @@ TEST_F(batch, B11_a_batch_retires_by_its_own_fence)
 	ASSERT_EQ(add_spin(self, 2, 3), 0);
 	ASSERT_EQ(salvo_queue_submit(self->queue, self->batch, NULL, 0, &second), 0);
 	ASSERT_TRUE(becomes(&self->words[0], 1));
-	/* The second runs after the first, as they are of one context. */
+	/* Batches of one context run in order. */
 	EXPECT_EQ(self->words[2], 0);
 	__atomic_store_n(&self->words[1], 1, __ATOMIC_RELEASE);
 	EXPECT_EQ(salvo_fence_wait(first, SECONDS(20)), 0);
@@ -354,7 +354,7 @@ TEST_F(batch, batches_of_two_contexts_overlap)
 	ASSERT_EQ(salvo_queue_submit(self->queue, self->batch, NULL, 0, &first), 0);
 	ASSERT_TRUE(becomes(&self->words[0], 1));
 	salvo_batch_reset(self->batch);
-	/* What the first waits for. */
+	/* Let the first one go on. */
 	ASSERT_EQ(add_tiny(self, 1, 1, 1), 0);
 	ASSERT_EQ(salvo_queue_submit(self->other, self->batch, NULL, 0, &second), 0);
 	EXPECT_EQ(salvo_fence_wait(first, SECONDS(20)), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bo.c - BO_CREATE, BO_MMAP_OFFSET, GEM_CLOSE: memory and one wrong field per case */
+/* bo.c - BO_CREATE, BO_MMAP_OFFSET, GEM_CLOSE: memory, and one invalid field per case */
 #include "kselftest_harness.h"
 
 #include <string.h>
@@ -215,7 +215,7 @@ TEST_F(bo, mmap_is_refused_to_another_file)
 	close(other);
 }
 
-/* Nobody can copy a page of device memory at the first write. */
+/* Device memory has no struct pages that a write could copy. */
 TEST_F(bo, mmap_private_is_refused)
 {
 	struct drm_salvo_bo_mmap_offset args = { .handle = self->bo.handle };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bo_label.c - BO_SET_LABEL: what debugfs shows of it, and one wrong field per case */
+/* bo_label.c - BO_SET_LABEL: labels in debugfs, and one invalid field per case */
 #include "kselftest_harness.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ TEST_F(bo_label, is_shown_until_it_changes_or_the_buffer_goes)
 	EXPECT_FALSE(buffer_listed("to be closed"));
 }
 
-/* It goes to people's terminals. */
+/* debugfs is printed on terminals, so control characters are escaped. */
 TEST_F(bo_label, shows_no_control_characters)
 {
 	self->args.label = (uintptr_t)"one\ntwo\x1b[2J";

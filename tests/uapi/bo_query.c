@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bo_query.c - BO_QUERY: what it tells, and one wrong field per case */
+/* bo_query.c - BO_QUERY: its results, and one invalid field per case */
 #include "kselftest_harness.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * crowd.c - many processes at once, and what each of them gets
+ * crowd.c - many processes at once, and their shares of the GPU
  *
  * SALVO_TEST_SECONDS makes the measurement of shares longer; it is a ratio, so the
  * machine's speed does not count.
@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(crowd)
 	EXPECT_TRUE(settle("vram-used", 0));
 }
 
-/* Reads 0 bytes when the parent has closed the other end: all start together. */
+/* Blocks until the parent closes the other end, so that all start together. */
 static void wait_for_start(int start)
 {
 	char byte;
@@ -96,16 +96,16 @@ TEST_F_TIMEOUT(crowd, sixty_four_processes_at_once, 200)
 	}
 }
 
-/* What the measured processes and their parent tell each other. */
+/* Shared memory of the measured processes and their parent. */
 struct shares {
 	volatile uint32_t over;
 	_Atomic uint32_t ready;
 	volatile uint64_t ended[SHARERS];
-	/* How often all of its batches had ended before it came with the next. */
+	/* How often it was too late with the next batch: all others had ended. */
 	volatile uint64_t idle[SHARERS];
 };
 
-/* Keeps @depth batches of one size under way, and tells how many have ended. */
+/* Keeps @depth batches of one size in flight, and counts those that have ended. */
 static void keep_busy(int start, uint32_t depth, struct shares *shares, uint32_t me)
 {
 	struct drm_salvo_ctx_query query;
@@ -142,8 +142,8 @@ static void keep_busy(int start, uint32_t depth, struct shares *shares, uint32_t
 }
 
 /*
- * However many batches a context has in the queue, it gets as much of the GPU as the
- * others of its priority: within a fifth of the mean.
+ * A context's share does not depend on the number of its queued batches: each share is
+ * within a fifth of the mean.
  */
 TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 {
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		}
 	}
 	close(self->start[1]);
-	/* Past the beginning, when queues fill: who comes first may have all the GPU until then. */
+	/* Skip the beginning, when queues fill: the first process has the whole GPU then. */
 	while (shares->ready < SHARERS)
 		usleep(10000);
 	for (i = 0; i < SHARERS; i++)
@@ -175,7 +175,7 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		before[i] = shares->ended[i];
 		idle[i] = shares->idle[i];
 	}
-	/* On a slow kernel for longer: one batch more or less is to be no matter. */
+	/* Measure longer on a slow kernel, so that a single batch does not matter. */
 	sleep(seconds ? atoi(seconds) : 3);
 	while (shares->ended[0] - before[0] < ENOUGH)
 		usleep(10000);
@@ -193,7 +193,7 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		       (unsigned long long)got[i], (double)got[i] / mean);
 		fflush(stdout);
 	}
-	/* A context with nothing to run has no share of it. */
+	/* A context that was idle at times has a smaller share. */
 	if (missed > mean / 20)
 		SKIP(return, "this machine is too slow to keep the queues full");
 	for (i = 0; i < SHARERS; i++) {

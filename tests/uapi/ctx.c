@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ctx.c - CTX_CREATE, CTX_DESTROY, CTX_QUERY: one wrong field per case */
+/* ctx.c - CTX_CREATE, CTX_DESTROY, CTX_QUERY: one invalid field per case */
 #include "kselftest_harness.h"
 
 #include <linux/capability.h>
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(ctx, as_many_as_the_limit_says, 200)
 	uint32_t i;
 
 	ASSERT_EQ(device_info(self->fd, &info), 0);
-	/* The fixture has one. */
+	/* The fixture has created one. */
 	for (i = 1; i < info.max_contexts; i++)
 		ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_CTX_CREATE, &args), 0);
 	last = (struct drm_salvo_ctx_destroy){ .id = args.id };

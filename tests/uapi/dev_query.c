@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* dev_query.c - DEV_QUERY: what it tells, and one wrong field per case */
+/* dev_query.c - DEV_QUERY: its results, and one invalid field per case */
 #include "kselftest_harness.h"
 
 #include <string.h>

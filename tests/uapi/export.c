@@ -157,14 +157,14 @@ TEST_F(export, lives_as_long_as_anyone_has_it)
 	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, self->dmabuf, 0);
 	ASSERT_NE(map, MAP_FAILED);
 	EXPECT_EQ(map[SIZE / 4 - 1], 15);
-	/* And comes back from the dma-buf alone. */
+	/* The dma-buf alone keeps it and can be imported again. */
 	ASSERT_EQ(import(self->other, self->dmabuf, &there), 0);
 	EXPECT_EQ(there.address, self->bo.address);
 	ASSERT_EQ(run(self->other, self->other_ctx, &command, 1), 0);
 	munmap(map, SIZE);
 }
 
-/* Opened again while the old binding is on its way out, batches in flight or not. */
+/* Imported again while the old vma is retiring, with and without batches in flight. */
 TEST_F(export, closed_and_opened_again_at_once)
 {
 	struct drm_salvo_sync done = { .handle = syncobj_create(self->other) };

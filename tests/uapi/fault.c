@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * fault.c - what CTX_QUERY tells of a batch that could not go on
+ * fault.c - the fault that CTX_QUERY reports
  *
  * The kernels are a few bytes of machine code each. A kernel without barriers is called
  * for a work-group, so the linear number of the work-group is what they can choose.
@@ -78,7 +78,7 @@ static struct drm_salvo_command dispatch(const struct bo *code, uint32_t kernel)
 	};
 }
 
-/* A good batch, then one whose third command is @kernel, then what the context says. */
+/* Runs a valid batch, then one whose third command is @kernel; then queries the context. */
 static int run_faulting(FIXTURE_DATA(fault) *self, uint32_t kernel, uint64_t address)
 {
 	int err;
@@ -155,7 +155,7 @@ TEST_F(fault, illegal_instruction)
 	EXPECT_FAULT(KERNEL_ILLEGAL, 0, DRM_SALVO_FAULT_INSTRUCTION, 0);
 }
 
-/* The first fault banned the context: batches behind it do not hide it. */
+/* Faults of later batches do not replace the first one. */
 TEST_F(fault, first_one_is_kept)
 {
 	uint64_t address = self->data.address + (128 << 20);
@@ -178,7 +178,7 @@ TEST_F(fault, first_one_is_kept)
 	EXPECT_EQ(submit(self->fd, &self->batch), -EIO);
 }
 
-/* The GPU itself makes sure of what the driver has checked. */
+/* The GPU validates again what the driver has validated. */
 TEST_F(fault, other_contexts_go_on)
 {
 	struct drm_salvo_command command = fill(self->data.address, 4096, 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * fdinfo.c - what a file costs, in the form of the kernel's drm-usage-stats
+ * fdinfo.c - usage statistics, in the format of the kernel's drm-usage-stats
  */
 #include "kselftest_harness.h"
 
@@ -101,7 +101,7 @@ TEST_F(fdinfo, names_driver_and_device)
 	EXPECT_STREQ(text, pci);
 }
 
-/* Tools add up descriptors, so those of one file must be known as one. */
+/* Tools sum over descriptors, so those of one file have the same client id. */
 TEST_F(fdinfo, client_is_the_open_file)
 {
 	int copy = dup(self->fd), other = node_open();
@@ -155,7 +155,7 @@ TEST_F(fdinfo, memory_is_that_of_the_file)
 	close(other);
 }
 
-/* In another driver's memory: it counts, but not as ours. */
+/* Imported memory counts as system memory, not as VRAM. */
 TEST_F(fdinfo, imported_memory_is_the_systems)
 {
 	const uint64_t size = self->bo.size >> 10;

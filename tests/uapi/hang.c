@@ -2,8 +2,8 @@
 /*
  * hang.c - batches that never end and batches that fault
  *
- * The driver takes a batch for hung after its timeout (two seconds), has the GPU kill
- * its context, and goes on; what it saw is a devcoredump.
+ * After the timeout, two seconds, the driver considers a batch hung, has the GPU kill its
+ * context, and writes a devcoredump; everything else continues.
  */
 #include "kselftest_harness.h"
 
@@ -95,7 +95,7 @@ static int fill_and_wait(FIXTURE_DATA(hang) *self, struct salvo_queue *queue,
 	return ret;
 }
 
-/* All that is known of the files survives: buffers, contexts, programs. */
+/* Buffers, contexts and programs of all files survive. */
 TEST_F(hang, endless_kernel_costs_its_context_alone)
 {
 	struct salvo_fence *endless, *queued, *good;
@@ -106,7 +106,7 @@ TEST_F(hang, endless_kernel_costs_its_context_alone)
 	ASSERT_EQ(salvo_bo_create(self->device, 4096, 0, &closed), 0);
 	ASSERT_EQ(salvo_queue_create(self->device, 0, &third), 0);
 	ASSERT_EQ(submit_kernel(self, "endless", &endless), 0);
-	/* Two that wait for it, of the same context and of another. */
+	/* Two batches wait for it, one of the same context and one of another. */
 	salvo_batch_reset(self->batch);
 	ASSERT_GE(salvo_batch_fill(self->batch, self->later, 0, 4096, 1), 0);
 	ASSERT_EQ(salvo_queue_submit(self->queue, self->batch, &endless, 1, &queued), 0);
@@ -114,7 +114,7 @@ TEST_F(hang, endless_kernel_costs_its_context_alone)
 	ASSERT_GE(salvo_batch_fill(self->batch, closed, 0, 4096, 2), 0);
 	ASSERT_GE(salvo_batch_fill(self->batch, self->later, 0, 4096, 2), 0);
 	ASSERT_EQ(salvo_queue_submit(third, self->batch, &endless, 1, &good), 0);
-	/* Closed, but needed by a batch that has not started. */
+	/* A closed buffer that a queued batch uses. */
 	salvo_bo_destroy(closed);
 
 	EXPECT_EQ(salvo_fence_wait(endless, SECONDS(30)), -ECANCELED);
@@ -132,7 +132,7 @@ TEST_F(hang, endless_kernel_costs_its_context_alone)
 	salvo_queue_destroy(third);
 }
 
-/* A file that has nothing to do with it notices nothing. */
+/* A file that is not involved is not affected. */
 TEST_F(hang, other_file_goes_on)
 {
 	struct drm_salvo_command command;
@@ -156,8 +156,8 @@ TEST_F(hang, other_file_goes_on)
 }
 
 /*
- * Batches of other contexts are on the ring with the hung one, before it and behind it,
- * more than the units can run: each of them ends well, and did all that it had to do.
+ * Batches of other contexts are on the ring before and behind the hung one, more than the
+ * units can run at once: each succeeds and has done all of its work.
  */
 TEST_F(hang, batches_of_other_contexts_are_not_lost)
 {
@@ -201,8 +201,8 @@ TEST_F(hang, batches_of_other_contexts_are_not_lost)
 }
 
 /*
- * The batch at the head of the ring waits for units that another one took while it was
- * between two commands. It is not to blame for that.
+ * The oldest batch of the ring waits for units that another batch took between two of its
+ * commands. That time does not count against it.
  */
 TEST_F(hang, batch_that_waits_for_a_hung_one_is_not_taken_for_it)
 {
@@ -349,8 +349,8 @@ static bool force_reset(void)
 }
 
 /*
- * What the driver does if a kill fails, too: what is on the ring is lost, but nobody is
- * banned for it, and the GPU knows all address spaces again.
+ * A reset, as after a failed kill: batches on the ring are lost, but no context is banned,
+ * and all address spaces are restored.
  */
 TEST_F(hang, reset_takes_what_is_on_the_ring)
 {
@@ -376,7 +376,7 @@ TEST_F(hang, reset_takes_what_is_on_the_ring)
 	EXPECT_EQ(fill_and_wait(self, self->queue, self->later, 3), 0);
 	EXPECT_EQ(fill_and_wait(self, self->other, self->bo, 5), 0);
 	EXPECT_EQ(self->words[1023], 5);
-	/* With nothing on the ring nothing is lost. */
+	/* With an empty ring nothing is lost. */
 	ASSERT_TRUE(force_reset());
 	command = fill(bo.address, 4096, 1);
 	err = run(fd, ctx, &command, 1);
@@ -426,7 +426,7 @@ static bool irq_set_cpus(int irq, const char *cpus)
 	return !fclose(file) && ok;
 }
 
-/* Take a processor from all threads, kernel threads too, until killed. */
+/* Occupy a CPU with real-time priority, until killed. */
 static pid_t seize_cpu(int cpu)
 {
 	const struct sched_param highest = { .sched_priority = 99 };
@@ -457,8 +457,8 @@ static pid_t seize_cpu(int cpu)
 }
 
 /*
- * A batch is done, but its completion comes after the timeout: that batch ends well,
- * and what else is on the ring goes on until it ends or hangs itself.
+ * A batch is done, but its completion is delayed beyond the timeout: the batch succeeds,
+ * and other batches on the ring continue.
  */
 TEST_F(hang, late_completion_ends_no_other_batch)
 {
@@ -502,7 +502,7 @@ TEST_F(hang, late_completion_ends_no_other_batch)
 	salvo_fence_destroy(late);
 }
 
-/* Does the kernel's log hold a line with all of these words? */
+/* Does a line of the kernel's log contain all of these words? */
 static bool log_has(const char *const *words, size_t count)
 {
 	char record[2048];
@@ -523,7 +523,7 @@ static bool log_has(const char *const *words, size_t count)
 	return found;
 }
 
-/* An argument that is no address of this file: the driver cannot see it, the GPU does. */
+/* A pointer in the arguments, which the driver does not validate, to another file's buffer. */
 TEST_F(hang, fault_costs_its_context_alone)
 {
 	/* mov (%rdi),%rax; movl $1,(%rax); ret: writes where its argument points. */

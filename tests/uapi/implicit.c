@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * implicit.c - fences of shared buffers: those of others are waited for, ours are seen
+ * implicit.c - implicit fences of shared buffers, in both directions
  */
 #include "kselftest_harness.h"
 
@@ -69,7 +69,7 @@ static int submit_one(int fd, uint32_t ctx, struct drm_salvo_command command,
 	return submit(fd, &batch);
 }
 
-/* Nothing has happened so far, and will not before the fence is signalled. */
+/* The batch has not run, since the fence is not signalled. */
 #define EXPECT_HELD(syncobj) EXPECT_EQ(syncobj_wait(self->fd, syncobj, 0.1), -ETIME)
 
 TEST_F(implicit, batch_waits_for_the_writer)
@@ -125,7 +125,7 @@ TEST_F(implicit, our_fence_is_on_the_buffer)
 	uint32_t fence;
 	int sync_file;
 
-	/* A fence that is ours to signal, as a syncobj. */
+	/* A syncobj with a fence that the test signals. */
 	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
 	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
 	sync_file = dmabuf_sync_file(gate.fd, true);
@@ -196,7 +196,7 @@ TEST_F(implicit, batches_of_the_same_file_do_not_wait_for_each_other)
 	vgem_destroy(self->vgem, &gate);
 }
 
-/* Two files of our own driver know each other's batches by the buffer alone. */
+/* Files of this driver synchronize with each other through the buffer alone. */
 TEST_F(implicit, files_that_share_vram_are_ordered)
 {
 	int other = node_open(), dmabuf;
@@ -225,7 +225,7 @@ TEST_F(implicit, files_that_share_vram_are_ordered)
 	close(other);
 }
 
-/* When they were submitted, nobody else could know the buffer. */
+/* They were submitted before the buffer was shared. */
 TEST_F(implicit, batches_from_before_the_export_count)
 {
 	struct drm_salvo_sync held = { .handle = syncobj_create(self->fd) };
@@ -273,7 +273,7 @@ static void *submit_many(void *cookie)
 
 /*
  * Two files share many buffers but list them in opposite orders, and submit at the same
- * time: whoever loses a reservation to the other has to start again.
+ * time: the one that loses a reservation to the other has to back off.
  */
 TEST_F_TIMEOUT(implicit, files_lock_the_same_buffers_in_any_order, 200)
 {

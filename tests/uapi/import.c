@@ -25,7 +25,7 @@ FIXTURE(import) {
 	struct drm_salvo_memory_info before;
 };
 
-/* All GPU addresses come back, a moment after the last holder is gone. */
+/* All GPU addresses are free again shortly after the last reference was dropped. */
 static bool window_is_whole(int fd)
 {
 	struct drm_salvo_memory_info now = { 0 };
@@ -46,7 +46,7 @@ FIXTURE_SETUP(import)
 		SKIP_TEST("there is no vgem");
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
-	/* The program before this one may have ended just now. */
+	/* The previous test program may have ended a moment ago. */
 	ASSERT_TRUE(window_is_whole(self->fd));
 	ASSERT_TRUE(settle("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &self->before), 0);
@@ -69,7 +69,7 @@ FIXTURE_TEARDOWN(import)
 	close(fd);
 }
 
-/* A handle of a dma-buf, with what BO_QUERY tells of it. */
+/* Imports a dma-buf and queries it. */
 static int import(int fd, int dmabuf, struct bo *bo, uint32_t *flags)
 {
 	struct drm_salvo_bo_query query = { 0 };
@@ -132,7 +132,7 @@ TEST_F(import, gpu_reads_and_writes_in_place)
 	ASSERT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 	EXPECT_EQ(wrong_words(frame.map, 2), 0);
 
-	/* What the CPU writes later is seen: nothing was copied at import. */
+	/* Later writes of the CPU are visible: the import did not copy. */
 	frame.map[WORDS - 1] = 77;
 	command = copy(self->vram.address, bo.address + SIZE - 4, 4);
 	ASSERT_EQ(run(self->fd, self->ctx, &command, 1), 0);
@@ -140,7 +140,7 @@ TEST_F(import, gpu_reads_and_writes_in_place)
 	vgem_destroy(self->vgem, &frame);
 }
 
-/* Not only copies: what a kernel loads and stores by itself. */
+/* Loads and stores of a kernel, not only COPY commands. */
 TEST_F(import, kernels_work_on_it)
 {
 	/*
@@ -178,7 +178,7 @@ TEST_F(import, kernels_work_on_it)
 	ASSERT_EQ(syncobj_error(self->fd, done.handle), 0);
 	EXPECT_EQ(wrong_words(frame.map, 8), 0);
 
-	/* Closed, it is out of reach of the kernel too. */
+	/* After it was closed a kernel cannot access it either. */
 	ASSERT_EQ(bo_close(self->fd, &bo), 0);
 	ASSERT_TRUE(settle("reclaiming", 0));
 	ASSERT_EQ(submit(self->fd, &batch), 0);
@@ -210,14 +210,14 @@ TEST_F(import, same_buffer_same_handle_in_a_file_and_one_more_in_another)
 	ASSERT_EQ(run(other, ctx, &command, 1), 0);
 	EXPECT_EQ(frame.map[WORDS / 2 - 1], 5);
 	EXPECT_EQ(frame.map[WORDS / 2], 6);
-	/* The address is the other file's. */
+	/* The address belongs to the other file. */
 	if (a.address != c.address)
 		EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -EINVAL);
 	close(other);
 	vgem_destroy(self->vgem, &frame);
 }
 
-/* Each round is a process for the address space: long on a kernel with all checks. */
+/* Each round starts another process for the address space, which is slow on a debug kernel. */
 TEST_F_TIMEOUT(import, comes_and_goes_many_times, 120)
 {
 	struct drm_salvo_command command;
@@ -237,7 +237,7 @@ TEST_F_TIMEOUT(import, comes_and_goes_many_times, 120)
 	vgem_destroy(self->vgem, &frame);
 }
 
-/* The batch holds what it may access, whatever handles are closed. */
+/* A batch keeps its buffers although their handles are closed. */
 TEST_F(import, handles_may_be_closed_while_a_batch_runs)
 {
 	struct drm_salvo_sync done = { .handle = syncobj_create(self->fd) };
@@ -300,7 +300,7 @@ TEST_F(import, can_be_mapped_through_the_render_node)
 	ASSERT_EQ(bo_map(self->fd, &bo), 0);
 	write_words(bo.map, 9);
 	EXPECT_EQ(wrong_words(frame.map, 9), 0);
-	/* The mapping outlives the handle and the exporter's. */
+	/* The mapping outlives both handles. */
 	vgem_destroy(self->vgem, &frame);
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_GEM_CLOSE,
 		       &(struct drm_gem_close){ .handle = bo.handle }), 0);
@@ -338,7 +338,7 @@ TEST_F(import, what_is_not_writable_is_not_written)
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 	command = fill(bo.address, 4096, 1);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -EINVAL);
-	/* Nor is it mapped for that. */
+	/* It cannot be mapped for writing either. */
 	EXPECT_EQ(bo_map(self->fd, &bo), -EACCES);
 	vgem_destroy(self->vgem, &frame);
 }

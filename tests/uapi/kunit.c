@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * kunit.c - runs the KUnit module where there is one, and passes its results on
+ * kunit.c - runs the KUnit module, if there is one, and prints its results
  *
  * make check-debug puts salvo-kunit.ko into the guest; Debian's kernel has no KUnit.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * node.c - what the driver does not offer: a primary node, a master, ioctls beyond its own
+ * node.c - unsupported: a primary node, DRM master, unknown ioctls
  */
 #include "kselftest_harness.h"
 
@@ -37,7 +37,7 @@ TEST_F(node, driver_is_called_salvo)
 	drmFreeVersion(version);
 }
 
-/* DRM makes it for every driver. */
+/* DRM creates it for every driver. */
 TEST_F(node, primary_node_cannot_be_opened)
 {
 	char pattern[96], path[64];
@@ -69,7 +69,7 @@ TEST_F(node, there_is_no_master_and_no_name_for_all)
 	EXPECT_EQ(call(self->fd, DRM_IOCTL_GEM_OPEN, &named), -EACCES);
 }
 
-/* Numbers that a driver may have; user memory is no buffer, so there is no ioctl for that. */
+/* All driver-specific ioctl numbers that are not defined. */
 TEST_F(node, other_ioctls_are_refused)
 {
 	unsigned int nr;

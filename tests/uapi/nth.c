@@ -4,9 +4,8 @@
  *
  * On a kernel with fault injection /proc/thread-self/fail-nth makes the nth thing
  * that can fail in the next system call fail. Each operation is done with n = 1, 2, ...
- * until there is no nth. It must succeed, or fail with an errno that says why, and
- * leave nothing behind: the driver's counters are back where they were, and kmemleak
- * looks when all tests are done.
+ * nothing fails. It must succeed, or fail with an appropriate errno, and leak nothing: the
+ * driver's counters return to their previous values, and kmemleak scans at the end.
  */
 #include "kselftest_harness.h"
 
@@ -25,10 +24,10 @@
 
 #define FAIL_NTH	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"
-/* No operation has so many; there is a bug if one does. */
+/* More failure points than any operation has. */
 #define MOST		2000
 
-/* Sleeping allocations fail too, those of single pages too, and nothing is printed. */
+/* Let sleeping and single-page allocations fail as well, without a message. */
 static void prepare_injection(void)
 {
 	write_file(DEBUGFS "failslab/ignore-gfp-wait", "N");
@@ -41,7 +40,7 @@ static void prepare_injection(void)
 }
 
 /*
- * struct state - What the operations work with, and what one of them made.
+ * struct state - Objects that the operations use, and the result of one.
  */
 struct state {
 	int fd;
@@ -85,7 +84,7 @@ FIXTURE_TEARDOWN(nth)
 	EXPECT_TRUE(settle("vram-used", 0));
 }
 
-/* Does @op with the nth failure. Returns whether there was one; *result is what @op gave. */
+/* Runs @op with the nth failure. Returns whether there was one; *result is that of @op. */
 static bool inject(int nth, int n, int (*op)(struct state *), struct state *s, int *result)
 {
 	char number[16], left[16] = "";
@@ -98,7 +97,7 @@ static bool inject(int nth, int n, int (*op)(struct state *), struct state *s, i
 	got = pread(nth, left, sizeof(left) - 1, 0);
 	if (write(nth, "0", 1) < 0)
 		return false;
-	/* A failed read was itself the victim: the operation had less than n. */
+	/* If the read itself failed, the operation had fewer than n failure points. */
 	return got > 0 && !atoi(left);
 }
 
@@ -116,7 +115,7 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(nth) *self, co
 		/* Imports end a moment later, and DMA_API_DEBUG counts to seven of a page. */
 		EXPECT_TRUE(settle("reclaiming", 0));
 	}
-	/* The last time nothing failed. */
+	/* Without a failure it succeeds. */
 	EXPECT_EQ(result, 0) TH_LOG("%s: %s", name, strerror(-result));
 	if (!result && undo)
 		undo(&self->state);
@@ -221,7 +220,7 @@ static int op_ctx_query(struct state *s)
 	return ctx_query(s->fd, s->ctx, &query);
 }
 
-/* Everything that a batch can have; it waits for the one before. */
+/* A batch with everything; it waits for the previous one. */
 static int op_submit(struct state *s)
 {
 	const struct drm_salvo_sync waits[] = { { .handle = s->other } };
@@ -317,14 +316,14 @@ TEST_F_TIMEOUT(nth, import, 300)
 		      &(struct drm_salvo_command){ .type = DRM_SALVO_FILL, .size = 4096,
 						   .dst = self->state.bo.address }, 1), 0);
 	ASSERT_EQ(vgem_fence_attach(vgem, &self->state.frame, true, &fence), 0);
-	/* The one that op_submit() waits for. */
+	/* op_submit() waits for this one. */
 	ASSERT_EQ(drmSyncobjSignal(self->state.fd, &self->state.other, 1), 0);
 	sweep(_metadata, self, "SUBMIT with an imported buffer", op_submit, undo_submit);
 	vgem_destroy(vgem, &self->state.frame);
 	close(vgem);
 }
 
-/* Closing cannot fail but for the copy of its arguments. */
+/* Only the copy of the arguments of GEM_CLOSE can fail. */
 TEST_F_TIMEOUT(nth, close, 300)
 {
 	int n, result = 0;

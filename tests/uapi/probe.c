@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * probe.c - what the driver refuses to drive
+ * probe.c - devices that the driver refuses
  *
- * The registers are memory, so with the driver unbound a test can write what a
- * wrong device would show there. Each case spoils one register, all else valid;
- * at the end the driver is bound again.
+ * The registers are memory, so a test can write invalid values while the driver is unbound.
+ * Each case changes one register; at the end the driver is bound again.
  */
 #include "kselftest_harness.h"
 
@@ -25,8 +24,8 @@ FIXTURE(probe) {
 };
 
 /*
- * The registers of the unbound function, or NULL. A bind takes the mapping away, so
- * each access has one of its own.
+ * Maps the registers of the unbound function; NULL on failure. Binding the driver zaps the
+ * mapping, so each access maps them again.
  */
 static struct salvo_regs *map_regs(const char *pci)
 {
@@ -82,7 +81,7 @@ FIXTURE_TEARDOWN(probe)
 	EXPECT_NE(node_path(), NULL);
 }
 
-/* The driver refuses while the register holds the value. */
+/* The driver refuses to bind while the register has the value. */
 #define EXPECT_REFUSED(field, value) do {						\
 	const size_t at = offsetof(struct salvo_regs, field);				\
 	__typeof__(self->saved.field) wrong = value;					\

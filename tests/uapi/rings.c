@@ -2,8 +2,8 @@
 /*
  * rings.c - batches of high priority have a ring of their own
  *
- * A fence retires in the order of its ring. So what is shown here is states, not times: a
- * batch that waits for the test to open its gate has not ended, and others have or not.
+ * Fences retire in ring order. The tests check states instead of times: while one batch waits
+ * for the test to open its gate, others have or have not ended.
  */
 #include "kselftest_harness.h"
 
@@ -31,7 +31,7 @@ FIXTURE(rings) {
 	struct salvo_batch *batch;
 	struct salvo_bo *bo, *control;
 	uint32_t *words;
-	/* Of the gate: how many have come to it, and whether it is open */
+	/* The gate: number of batches that have reached it, and whether it is open */
 	volatile uint32_t *gate;
 	long long kills, resets;
 };
@@ -112,7 +112,7 @@ static int submit_kernel(FIXTURE_DATA(rings) *self, const char *name, struct sal
 	return ret < 0 ? ret : salvo_queue_submit(queue, self->batch, NULL, 0, fence);
 }
 
-/* A batch that fills 64 bytes of bo with 1 when the gate opens, and is at the gate now. */
+/* Submits a batch that fills 64 bytes of bo when the gate opens; returns once it waits there. */
 static int submit_gate(FIXTURE_DATA(rings) *self, struct salvo_queue *queue,
 		       struct salvo_fence **fence)
 {
@@ -219,7 +219,7 @@ TEST_F(rings, a_high_batch_waits_for_the_fences_it_is_given)
 	salvo_batch_reset(self->batch);
 	ASSERT_GE(salvo_batch_copy(self->batch, self->bo, 128, self->bo, 0, 64), 0);
 	ASSERT_EQ(salvo_queue_submit(self->queue[HIGH], self->batch, &normal, 1, &high), 0);
-	/* One of its own queue, so behind it, and one of another queue. */
+	/* A later batch of the same queue, and one of another queue. */
 	ASSERT_EQ(submit_fill(self->batch, self->queue[HIGH], self->bo, 192, 5, &next), 0);
 	ASSERT_EQ(salvo_queue_create_priority(self->device, 0, SALVO_QUEUE_HIGH, &other), 0);
 	EXPECT_EQ(run_fill(self->batch, other, self->control, 64, 6), 0);
@@ -234,7 +234,7 @@ TEST_F(rings, a_high_batch_waits_for_the_fences_it_is_given)
 	salvo_queue_destroy(other);
 }
 
-/* Buffers come and go between batches of all priorities; each finds its own bound. */
+/* Buffers are created and closed between batches of all priorities; each finds its own bound. */
 TEST_F_TIMEOUT(rings, batches_find_what_was_bound_before_them, 120)
 {
 	struct salvo_fence *fences[CLASSES][EACH];
@@ -261,7 +261,7 @@ TEST_F_TIMEOUT(rings, batches_find_what_was_bound_before_them, 120)
 	}
 }
 
-/* B6 holds on each ring, and one interrupt may tell of both. */
+/* B6 holds on each ring; one interrupt may retire batches of both. */
 TEST_F(rings, each_ring_counts_one_interrupt_for_a_batch)
 {
 	struct salvo_device_stats before, now;
@@ -288,7 +288,7 @@ TEST_F(rings, each_ring_counts_one_interrupt_for_a_batch)
 	EXPECT_LE(before.interrupts - now.interrupts, CLASSES * EACH);
 }
 
-/* Each hangs, on a ring of its own: both are found, and nobody else loses anything. */
+/* A hung batch on each ring: both are killed, and other batches succeed. */
 TEST_F_TIMEOUT(rings, a_batch_that_hangs_on_either_ring_is_found, 120)
 {
 	struct salvo_fence *normal, *high;
@@ -330,7 +330,7 @@ TEST_F_TIMEOUT(rings, a_reset_empties_all_of_them, 120)
 			ASSERT_EQ(submit_kernel(self, "endless", self->queue[c], &fences[c][i]), 0);
 	ASSERT_TRUE(force_reset());
 	EXPECT_EQ(end(normal), -ECANCELED);
-	/* Who has not come to the ring before the reset comes to it after; so once more. */
+	/* A batch that was queued during the reset runs after it. */
 	for (c = 0; c < CLASSES; c++)
 		salvo_queue_destroy(self->queue[c]);
 	for (i = 0; i < 200 && device_counter("jobs"); i++)

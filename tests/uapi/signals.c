@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * signals.c - signals come all the time, at every wait
+ * signals.c - signals interrupt every wait
  *
- * An ioctl that waits is left for a signal and leaves nothing behind: with SA_RESTART
- * the kernel starts it again and user space sees nothing; without, it gets EINTR
- * and calls again.
+ * A signal interrupts an ioctl that waits, without side effects: with SA_RESTART the kernel
+ * restarts it transparently; without, userspace gets EINTR and restarts it.
  */
 #include "kselftest_harness.h"
 
@@ -21,7 +20,7 @@
 #include "rendernode.h"
 
 #define BIG_ARGS	(1 << 20)
-/* More packets of that size than a file may have at once. */
+/* More packets of that size than a file may have in flight. */
 #define BIG_BATCHES	72
 
 FIXTURE(signals) {
@@ -37,7 +36,7 @@ static void on_alarm(int signal)
 	alarms++;
 }
 
-/* Every millisecond, until stop_alarms(). */
+/* A signal every millisecond, until stop_alarms(). */
 static void start_alarms(int flags)
 {
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = flags };
@@ -64,14 +63,14 @@ FIXTURE_SETUP(signals)
 FIXTURE_TEARDOWN(signals)
 {
 	stop_alarms();
-	/* The harness has an alarm of its own, which is gone. */
+	/* The alarm of the harness is cancelled. */
 	signal(SIGALRM, SIG_DFL);
 	close(self->fd);
 	EXPECT_TRUE(settle("jobs", 0));
 	EXPECT_TRUE(settle("vram-used", 0));
 }
 
-/* Fills one after the other, so that what comes later waits. */
+/* A slow batch, so that later batches have to wait. */
 static int submit_slow(FIXTURE_DATA(signals) *self, uint32_t syncobj)
 {
 	const struct drm_salvo_sync signal = { .handle = syncobj };
@@ -88,7 +87,7 @@ static int submit_slow(FIXTURE_DATA(signals) *self, uint32_t syncobj)
 	return submit(self->fd, &batch);
 }
 
-/* One ioctl, not started again by libdrm. */
+/* One ioctl, which libdrm does not restart. */
 static int raw(int fd, unsigned long request, void *arg)
 {
 	return ioctl(fd, request, arg) ? -errno : 0;
@@ -125,7 +124,7 @@ static void submit_more_than_fits(struct __test_metadata *_metadata,
 	EXPECT_GT(alarms, 0);
 	ASSERT_EQ(syncobj_wait(self->fd, syncobj, 30), 0);
 	EXPECT_EQ(syncobj_error(self->fd, syncobj), 0);
-	/* Each counts once, whatever the number of calls. */
+	/* Each batch counts once, however often the ioctl was restarted. */
 	ASSERT_EQ(ctx_query(self->fd, self->ctx, &query), 0);
 	EXPECT_EQ(query.submitted, BIG_BATCHES + 1);
 	EXPECT_EQ(query.failed, 0);
@@ -142,7 +141,7 @@ TEST_F_TIMEOUT(signals, submit_can_be_called_again, 100)
 	submit_more_than_fits(_metadata, self, 0);
 }
 
-/* The memory is in use by a batch: who creates waits until it comes free. */
+/* A batch uses the memory: BO_CREATE waits until it is free. */
 static void create_what_is_in_use(struct __test_metadata *_metadata,
 				  FIXTURE_DATA(signals) *self, int flags)
 {
@@ -166,10 +165,10 @@ static void create_what_is_in_use(struct __test_metadata *_metadata,
 			create = (struct drm_salvo_bo_create){ .size = 200 << 20 };
 			err = raw(self->fd, DRM_IOCTL_SALVO_BO_CREATE, &create);
 			interrupted += err == -EINTR;
-			/* Clearing it takes longer than the time between two signals. */
+			/* Zeroing takes longer than the interval between signals. */
 			if (interrupted > 20)
 				stop_alarms();
-			/* On a slow machine the batch takes longer than the driver waits. */
+			/* On a slow machine the batch outlasts the wait of the driver. */
 		} while ((err == -EINTR && !flags) || err == -ENOSPC);
 		stop_alarms();
 		ASSERT_EQ(err, 0);

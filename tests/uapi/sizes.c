@@ -2,8 +2,7 @@
 /*
  * sizes.c - every ioctl with a structure shorter and longer than the driver's
  *
- * Of a longer one all that the driver does not know must be zero; what a shorter one
- * lacks is taken as zero.
+ * The unknown tail of a longer one must be zero; the missing tail of a shorter one is zero.
  */
 #include "kselftest_harness.h"
 
@@ -21,7 +20,7 @@ FIXTURE(sizes) {
 	uint32_t ctx;
 	struct bo bo;
 	struct drm_salvo_command command;
-	/* So that the argument can end where memory ends. */
+	/* The argument can end at the end of mapped memory. */
 	unsigned char *room;
 };
 
@@ -111,7 +110,7 @@ TEST_F(sizes, longer_with_anything_else_is_refused)
 	self->room[known + 8] = 0;
 	self->room[known] = 1;
 	EXPECT_EQ(call(self->fd, resized(variant->request, known + 9), self->room), -EINVAL);
-	/* Nothing was done: it still can be. */
+	/* The failed call had no effect: the valid one succeeds. */
 	EXPECT_EQ(call(self->fd, variant->request, self->room), 0);
 }
 
@@ -127,13 +126,13 @@ TEST_F(sizes, longer_than_memory_is_refused)
 
 TEST_F(sizes, no_structure_at_all)
 {
-	/* All of them zero: what it means depends on the ioctl, it may do no harm. */
+	/* All zeros: the result depends on the ioctl, but it must do no harm. */
 	const int err = call(self->fd, resized(variant->request, 0), NULL);
 
 	EXPECT_TRUE(err == 0 || err == -EINVAL || err == -ENOENT);
 }
 
-/* What the first version knew of the structures that have grown since. */
+/* Sizes in version 1.0 of the structures that have grown since. */
 FIXTURE(version) {
 	int fd;
 };

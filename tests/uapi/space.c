@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * space.c - address spaces: whose buffers a batch may name, and when they go away
+ * space.c - address spaces: which buffers a batch may access, and for how long
  *
- * A batch that runs for as long as the test wants is a kernel that spins on a
- * word of a mapped buffer.
+ * A batch whose duration the test controls is a kernel that spins on a word of a mapped
+ * buffer.
  */
 #include "kselftest_harness.h"
 
@@ -46,7 +46,7 @@ FIXTURE_SETUP(space)
 	ASSERT_EQ(salvo_batch_create(self->device, &self->batch), 0);
 	ASSERT_EQ(salvo_bo_create(self->device, 4096, 0, &self->control), 0);
 	ASSERT_EQ(salvo_bo_map(self->control, (void **)&self->words), 0);
-	/* Each test's batch starts by waiting for word 1 to become 1. */
+	/* The batch of each test first waits until word 1 is 1. */
 	ASSERT_EQ(salvo_kernel_create(self->program, "spin", &kernel), 0);
 	ASSERT_EQ(salvo_kernel_set_bo(kernel, 0, self->control, 0), 0);
 	ASSERT_EQ(salvo_kernel_set_bo(kernel, 1, self->control, 4), 0);
@@ -114,7 +114,7 @@ TEST_F(space, addresses_of_another_file_are_refused)
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 }
 
-/* Also after its owner was killed, and looked at by the GPU as well as by the CPU. */
+/* Also after its owner was killed; read by the GPU as well as by the CPU. */
 TEST_F(space, memory_of_another_file_comes_back_as_zeros)
 {
 	struct drm_salvo_command commands[2];
@@ -154,7 +154,7 @@ TEST_F(space, memory_of_another_file_comes_back_as_zeros)
 
 	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &fresh), 0);
 	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &seen), 0);
-	/* Else the test would show nothing. */
+	/* Otherwise the test would prove nothing. */
 	EXPECT_TRUE(fresh.address == addresses[0] || fresh.address == addresses[1]);
 	ASSERT_EQ(bo_map(self->fd, &fresh), 0);
 	ASSERT_EQ(bo_map(self->fd, &seen), 0);
@@ -180,7 +180,7 @@ TEST_F(space, address_of_a_closed_buffer_is_refused)
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -EINVAL);
 }
 
-/* The batch writes to a buffer whose handle was closed; nobody may get that memory. */
+/* While a batch writes to a closed buffer, its memory must not be reused. */
 TEST_F(space, buffer_lives_until_the_batch_that_uses_it_is_done)
 {
 	struct salvo_fence *fence;
@@ -217,8 +217,8 @@ TEST_F(space, buffer_lives_until_the_batch_that_uses_it_is_done)
 }
 
 /*
- * On a file of its own: a batch that takes a good while, and one of another context
- * that waits for it. Nobody waits for either.
+ * Submits on a file of its own a slow batch, and one of another context that waits for it,
+ * and waits for neither.
  */
 static int leave_batches(int fd)
 {

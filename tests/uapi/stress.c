@@ -3,8 +3,8 @@
  * stress.c - threads that share files, contexts, buffers and syncobjs
  *
  * Each thread makes and closes buffers and contexts, and submits batches that wait
- * for each other's, in an order given by its seed. What each batch wrote is looked
- * at; at the end nothing may be left.
+ * for each other's, in an order given by its seed. The results of each batch are checked,
+ * and nothing may be left at the end.
  */
 #include "kselftest_harness.h"
 
@@ -32,7 +32,7 @@ struct worker {
 	pthread_t thread;
 	unsigned int number, seed;
 	int file;
-	/* First thing that went wrong, or NULL, and with which value. */
+	/* First failure, or NULL, and its value. */
 	const char *wrong;
 	long value;
 };
@@ -127,7 +127,7 @@ FIXTURE_TEARDOWN(stress)
 {
 }
 
-/* A slow kernel on a loaded machine takes its time. */
+/* Long enough for a slow kernel on a loaded machine. */
 TEST_F_TIMEOUT(stress, threads_share_everything, 300)
 {
 	struct worker workers[FILES][THREADS] = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * submit.c - SUBMIT: one wrong field per case, all else valid
+ * submit.c - SUBMIT: one invalid field per case
  *
- * The fixture's arguments are a batch that runs; each test spoils one field. After
- * a refusal no job may be left and no packet may have gone out.
+ * The fixture's arguments are a valid batch; each test makes one field invalid. After a
+ * failure no job may be left, and no packet may have been put on a ring.
  */
 #include "kselftest_harness.h"
 
@@ -22,7 +22,7 @@ FIXTURE(submit) {
 	uint32_t timeline;
 	struct bo bo, readonly;
 	struct counters before;
-	/* Room for a longer stride than the structure's. */
+	/* Room for a stride that is longer than the structure. */
 	struct {
 		struct drm_salvo_command command;
 		uint64_t tail;
@@ -67,7 +67,7 @@ FIXTURE_TEARDOWN(submit)
 
 #define TRY() call(self->fd, DRM_IOCTL_SALVO_SUBMIT, &self->submit)
 
-/* The batch is refused with @err and nothing is left of it. */
+/* SUBMIT fails with @err and has no effect. */
 #define EXPECT_REFUSED(err) do {							\
 	struct counters after;								\
 											\
@@ -202,8 +202,8 @@ TEST_F(submit, args_wrong_size)
 }
 
 /*
- * A chain of 1,024 dispatches, each of which needs the one before: the kernel adds one to
- * a word, without atomics, so that two at once or in the wrong place would be seen.
+ * A chain of 1,024 dispatches, each of which depends on the previous one: the kernel increments
+ * a word without atomics, so that a dispatch out of order would change the result.
  */
 TEST_F(submit, B10_1024_dispatches_with_pipe_controls)
 {
@@ -282,7 +282,7 @@ TEST_F(submit, signals_ ## name)							\
 static void name(struct __test_metadata *_metadata, FIXTURE_DATA(submit) *self,		\
 		 struct drm_salvo_array *array, struct drm_salvo_sync *sync)
 
-/* As above; the syncobj to signal is not the one that is wrong. */
+/* The same for waits; the syncobj to signal is valid. */
 #define EXPECT_SYNC_REFUSED(err) do {							\
 	struct counters after;								\
 											\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * suspend.c - the system goes to sleep and wakes up with batches around
+ * suspend.c - the system suspends and resumes with batches in flight
  *
  * The kernel's own test mode freezes user space, suspends all devices, waits a second
- * and goes back: all that the driver sees of a suspend to idle. Where the host says, by
- * SALVO_HOST_WAKES, that it will press a key, the system really sleeps until then.
+ * and resumes, which is all that the driver sees of a suspend to idle. With SALVO_HOST_WAKES
+ * the system really sleeps until the host presses a key.
  */
 #include "kselftest_harness.h"
 
@@ -21,7 +21,7 @@
 #include "system.h"
 
 #define CHILDREN	4
-/* Keys that come while the system is on its way to sleep keep it awake. */
+/* A key that is pressed while the system suspends aborts the suspend. */
 #define TRIES		5
 
 #define KEYBOARD	"/sys/devices/platform/i8042/serio0"
@@ -83,7 +83,7 @@ static int go_to_sleep(void)
 	return err ?: times_asleep() == before + 1 ? 0 : -EAGAIN;
 }
 
-/* Buffers, address spaces and contexts are as they were. */
+/* Buffers, address spaces and contexts are unchanged. */
 TEST_F_TIMEOUT(suspend, all_is_as_before, 60)
 {
 	struct drm_salvo_command command = fill(self->bo.address, self->bo.size, 7);
@@ -124,7 +124,7 @@ static void submit_until_told(int stop)
 	_exit(0);
 }
 
-/* Processes that submit at the moment when they are frozen go on as if nothing had been. */
+/* Processes that are frozen while they submit continue afterwards. */
 TEST_F_TIMEOUT(suspend, batches_under_way_end_well, 60)
 {
 	int stop[2], i, status;

@@ -57,7 +57,7 @@ static int submit_one(int fd, uint32_t ctx, struct drm_salvo_command command,
 	return submit(fd, &batch);
 }
 
-/* Word of the copy that is not @value, or the number of words. */
+/* Index of the first word of the copy that is not @value, or the number of words. */
 static size_t first_not(const struct bo *bo, uint32_t value)
 {
 	const uint32_t *words = bo->map;
@@ -69,8 +69,8 @@ static size_t first_not(const struct bo *bo, uint32_t value)
 }
 
 /*
- * The scheduler must not let the second batch start when the first is only on the
- * ring, for the GPU overlaps batches of different contexts.
+ * The scheduler must not run the second batch as soon as the first is on the ring, since
+ * the GPU overlaps batches of different contexts.
  */
 TEST_F(sync, batch_of_another_context_waits_for_the_end)
 {
@@ -169,7 +169,7 @@ TEST_F(sync, syncobj_goes_to_another_file)
 	close(other);
 }
 
-/* What leaves the driver and comes back is the same fence. */
+/* A fence that is exported and imported again is the same. */
 TEST_F(sync, sync_file_of_a_batch_is_waited_for_by_another)
 {
 	const struct drm_salvo_sync made = binary(syncobj_create(self->fd));
@@ -208,7 +208,7 @@ TEST_F(sync, sync_file_of_a_point_of_a_timeline)
 	EXPECT_EQ(syncobj_wait(self->fd, one, 20), 0);
 }
 
-/* A point stands for all before it, and one that nobody promised is refused. */
+/* A point includes all earlier ones; a point without a fence is refused. */
 TEST_F(sync, points_of_a_timeline)
 {
 	uint32_t timeline = syncobj_create(self->fd);
@@ -230,7 +230,7 @@ TEST_F(sync, points_of_a_timeline)
 	EXPECT_EQ(first_not(&self->to, 6), SIZE / 4);
 }
 
-/* The CPU's own points order batches too. */
+/* Points that the CPU signals order batches as well. */
 TEST_F(sync, batch_waits_for_a_point_that_the_cpu_has_signalled)
 {
 	uint32_t timeline = syncobj_create(self->fd);

@@ -43,7 +43,7 @@ FIXTURE_TEARDOWN(trace)
 }
 
 /*
- * "NAME: ..." of an event of our context or of none: the value of a field, or -1. Lines of
+ * The value of a field of event NAME, of our context or of none; else -1. Lines of
  * the trace are "task-pid [cpu] flags time: name: fields".
  */
 static long long field(const char *line, const char *name, const char *key)
@@ -58,7 +58,7 @@ static long long field(const char *line, const char *name, const char *key)
 	return at ? atoll(at + strlen(pattern)) : -1;
 }
 
-/* A batch passes all five points in this order, and each names it. */
+/* A batch passes all five tracepoints in this order, and each identifies it. */
 TEST_F(trace, batch_is_seen_from_submit_to_completion)
 {
 	static const char *const names[] = {
@@ -82,7 +82,7 @@ TEST_F(trace, batch_is_seen_from_submit_to_completion)
 	file = fopen(INSTANCE "/trace", "re");
 	ASSERT_NE(file, NULL);
 	while (fgets(line, sizeof(line), file)) {
-		/* Address space packets ring, too. */
+		/* Address space packets ring doorbells as well. */
 		if (stage > 4 || field(line, names[stage], stage == 0 ? "ctx" : "fence") < 0)
 			continue;
 		if (stage == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * unplug.c - the driver goes away: unbound under an open file, unloaded, loaded again
+ * unplug.c - the driver is unbound, unloaded and loaded again, with files open
  *
  * Every test leaves the driver bound, for the programs that follow.
  */
@@ -21,7 +21,7 @@
 #include "rendernode.h"
 #include "system.h"
 
-/* Seconds: to load a module takes a slow kernel on a loaded machine many of them. */
+/* Seconds; loading a module is slow on a debug kernel and a loaded machine. */
 #define TIMEOUT	150
 
 FIXTURE(unplug) {
@@ -94,7 +94,7 @@ TEST_F_TIMEOUT(unplug, module_unloads_when_batches_of_a_closed_file_have_ended, 
 	ASSERT_EQ(load_module(MODULE), 0);
 }
 
-/* What a sync_file says of its only fence: 1 or how it ended, and whose it is. */
+/* Status and timeline of the only fence of a sync_file. */
 static int fence_status(int sync_file, char *timeline, size_t bytes)
 {
 	struct sync_fence_info fence = { 0 };
@@ -108,7 +108,7 @@ static int fence_status(int sync_file, char *timeline, size_t bytes)
 	return fence.status;
 }
 
-/* Neither file nor device are there any more, but what a fence tells of itself is. */
+/* File and device are gone, but status and timeline of a fence can still be read. */
 TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
 {
 	uint32_t syncobj[2] = { syncobj_create(self->fd), syncobj_create(self->fd) };
@@ -128,7 +128,7 @@ TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
 		/* Newer kernels have a name of their own for those that have signalled. */
 		if (strcmp(timeline, "signaled-timeline"))
 			EXPECT_STREQ(timeline, "salvo-ring0");
-		/* Their code is there too. */
+		/* They keep the module loaded. */
 		EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);
 		close(sync_file[i]);
 	}
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(unplug, open_file_of_an_unbound_driver_gets_ENODEV, TIMEOUT)
 	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -ENODEV);
 	EXPECT_EQ(driver_bind(self->pci), 0);
-	/* The old file stays dead beside the new device. */
+	/* The old file stays unusable beside the new device. */
 	ASSERT_TRUE(driver_wait());
 	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
 }
@@ -168,7 +168,7 @@ TEST_F_TIMEOUT(unplug, batches_in_flight_end_when_the_driver_is_unbound, TIMEOUT
 	ASSERT_EQ(driver_unbind(self->pci), 0);
 	ASSERT_EQ(driver_bind(self->pci), 0);
 	ASSERT_TRUE(driver_wait());
-	/* The old file answers nothing; the fences are seen through the new device. */
+	/* The old file is unusable; query the fences through the new device. */
 	other = node_open();
 	ASSERT_GE(other, 0);
 	ASSERT_EQ(drmSyncobjFDToHandle(other, shared[0], &handles[0]), 0);
@@ -183,7 +183,7 @@ TEST_F_TIMEOUT(unplug, batches_in_flight_end_when_the_driver_is_unbound, TIMEOUT
 	close(other);
 }
 
-/* What lies there means nothing any more, but nobody dies of it. */
+/* The content of mappings is meaningless, but accessing them is safe. */
 TEST_F_TIMEOUT(unplug, mapping_of_an_unbound_driver_can_be_touched, TIMEOUT)
 {
 	volatile uint32_t *words;
@@ -200,12 +200,12 @@ TEST_F_TIMEOUT(unplug, mapping_of_an_unbound_driver_can_be_touched, TIMEOUT)
 	words[2048] = 5;
 	EXPECT_EQ(words[2048], 5);
 	ASSERT_EQ(driver_bind(self->pci), 0);
-	/* Nor does the new device see it. */
+	/* The new device does not see it either. */
 	words[4096] = 7;
 	self->bo.map = NULL;
 }
 
-/* The buffer is there as long as anyone has it, its memory in the GPU is not. */
+/* The buffer object exists while it is referenced, its VRAM does not. */
 TEST_F_TIMEOUT(unplug, exported_buffer_of_an_unbound_driver, TIMEOUT)
 {
 	uint32_t *map, handle;
@@ -226,7 +226,7 @@ TEST_F_TIMEOUT(unplug, exported_buffer_of_an_unbound_driver, TIMEOUT)
 	ASSERT_TRUE(driver_wait());
 	other = node_open();
 	ASSERT_GE(other, 0);
-	/* To the new device it is a stranger's, and has no pages. */
+	/* For the new device it is a foreign dma-buf, without pages. */
 	EXPECT_NE(drmPrimeFDToHandle(other, dmabuf, &handle), 0);
 	EXPECT_TRUE(errno == EOPNOTSUPP || errno == ENOSYS);
 	close(other);
@@ -251,7 +251,7 @@ TEST_F_TIMEOUT(unplug, unbound_while_a_buffer_is_imported, TIMEOUT)
 	bo = (struct bo){ query.size, query.address, query.handle, NULL };
 	ASSERT_EQ(submit_long(self->fd, self->ctx, &bo, done), 0);
 	ASSERT_EQ(driver_unbind(self->pci), 0);
-	/* No fence of ours is left, and the memory is the exporter's alone. */
+	/* No fence of this driver is pending, and it is detached from the memory. */
 	EXPECT_TRUE(dmabuf_poll(frame.fd, true, 20000));
 	frame.map[0] = 77;
 	usleep(10000);
@@ -272,8 +272,8 @@ TEST_F_TIMEOUT(unplug, unbound_while_a_buffer_is_imported, TIMEOUT)
 #define CHILDREN	4
 
 /*
- * Opens, creates, submits, maps, closes, over and over, whatever comes of it: the device
- * goes and comes back meanwhile. Ends well unless an error has no reason.
+ * Opens, creates, submits, maps and closes in a loop while the device is unbound and bound.
+ * Fails if an error other than that of an unplugged device occurs.
  */
 static void load_until_told(int stop)
 {
@@ -373,7 +373,7 @@ TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, TIMEOUT)
 	stop_load(_metadata, children, stop);
 }
 
-/* Refused while somebody has it open, clean when for a moment nobody has. */
+/* Unloading fails while the node is open, and succeeds when it is not for a moment. */
 TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, TIMEOUT)
 {
 	pid_t children[CHILDREN];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * vram.c - buffers as large as all VRAM, and what happens when there is none left
+ * vram.c - buffers as large as VRAM, and allocation when VRAM is full
  */
 #include "kselftest_harness.h"
 
@@ -34,7 +34,7 @@ FIXTURE_TEARDOWN(vram)
 	EXPECT_TRUE(settle("vram-used", 0));
 }
 
-/* Much memory to be zeroed, on a machine that may be slow. */
+/* Zeroing much memory is slow on a loaded machine. */
 TEST_F_TIMEOUT(vram, one_buffer_takes_all_of_it, 100)
 {
 	struct drm_salvo_command command;
@@ -49,7 +49,7 @@ TEST_F_TIMEOUT(vram, one_buffer_takes_all_of_it, 100)
 	EXPECT_EQ(full.vram_largest, 0);
 	EXPECT_EQ(bo_create(self->fd, 1, 0, &more), -ENOSPC);
 
-	/* All of it is there, for the GPU and for the CPU. */
+	/* GPU and CPU can access all of it. */
 	ASSERT_EQ(bo_map(self->fd, &all), 0);
 	words = all.map;
 	words[0] = 21;
@@ -80,7 +80,7 @@ TEST_F_TIMEOUT(vram, fragments_are_told_and_grow_together_again, 100)
 	ASSERT_EQ(memory_info(self->fd, &now), 0);
 	EXPECT_GE(now.vram_free, piece * PIECES / 2);
 	EXPECT_LT(now.vram_largest, 2 * piece);
-	/* Half of it is free, but not in one piece. */
+	/* Half of it is free, but not contiguous. */
 	EXPECT_EQ(bo_create(self->fd, 2 * piece, 0, &big), -ENOSPC);
 	ASSERT_EQ(bo_create(self->fd, now.vram_largest, 0, &big), 0);
 	ASSERT_EQ(bo_close(self->fd, &big), 0);
