@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * inject.c - the driver with a GPU that lies, is late or dies, and with a second one beside it
+ * inject.c - the driver with a faulty GPU, and with a second one beside it
  *
  * Runs in the VM; tests/vm/inject.sh on the host does what the lines "# host: ..." ask for:
- * it writes faults into the control FIFO of a GPU, or kills the worker of the first one.
- * That a GPU has taken them is seen by its interrupt.
+ * it writes faults into the control FIFO of a GPU, or kills the worker of the first one. A
+ * GPU confirms them by an interrupt.
  */
 #include "kselftest_harness.h"
 
@@ -21,7 +21,7 @@
 #include "host.h"
 #include "rendernode.h"
 
-/* A file of a GPU with what a batch needs. */
+/* A file of a GPU, with the objects for a batch. */
 struct user {
 	int fd;
 	uint32_t ctx, syncobj;
@@ -69,7 +69,7 @@ FIXTURE_TEARDOWN(inject)
 	close(self->user[1].fd);
 }
 
-/* Of the fault vectors of all GPUs. */
+/* Interrupts of the fault vectors of all GPUs. */
 static uint64_t fault_irqs(void)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -87,7 +87,7 @@ static uint64_t fault_irqs(void)
 	return irqs;
 }
 
-/* Batches are counted from now on. */
+/* The batches that faults name are counted from now on. */
 static bool inject_into(const char *what, const char *faults)
 {
 	const uint64_t before = fault_irqs();
@@ -126,7 +126,7 @@ static int submit_fill(struct user *user, uint32_t pattern)
 	return submit(user->fd, &batch);
 }
 
-/* How it ended; -EILSEQ if that was well but not all is there. */
+/* Status of the batch; -EILSEQ if it succeeded with a wrong result. */
 static int wait_fill(struct user *user, uint32_t pattern)
 {
 	int err = syncobj_wait(user->fd, user->syncobj, 30), i;
@@ -146,7 +146,7 @@ static int run_fill(struct user *user, uint32_t pattern)
 	return err ? err : wait_fill(user, pattern);
 }
 
-/* Binds the driver to the first GPU again and gives the user a file of it. */
+/* Binds the driver to the first GPU again, and opens it for the user. */
 static int bind_again(struct user *user)
 {
 	char path[PATH_MAX] = "", *pci;
@@ -161,7 +161,7 @@ static int bind_again(struct user *user)
 	err = driver_unbind(pci);
 	if (err)
 		return err;
-	/* The next worker may not be up yet. */
+	/* The new worker may not be ready yet. */
 	for (i = 0; i < 100; i++) {
 		err = driver_bind(pci);
 		if (!err)
@@ -177,7 +177,7 @@ TEST_F_TIMEOUT(inject, a_lost_interrupt_costs_a_timeout_at_most_and_no_batch, 60
 	struct user *user = &self->user[0];
 	uint64_t irqs;
 
-	/* The interrupt of the last one is all that could tell of it. */
+	/* Without later batches only its own interrupt could retire the batch. */
 	ASSERT_TRUE(inject("lost-irq@1,lost-irq@4"));
 	irqs = fence_irqs();
 	EXPECT_EQ(run_fill(user, 1), 0);
@@ -206,7 +206,7 @@ TEST_F_TIMEOUT(inject, a_late_fence_is_late, 60)
 	EXPECT_EQ(device_counter("kills"), kills);
 }
 
-/* The GPU has nothing to kill, so the driver resets it. */
+/* A kill does not help, since the batch is done, so the driver resets the GPU. */
 TEST_F_TIMEOUT(inject, a_fence_later_than_the_timeout_is_not_waited_for, 60)
 {
 	const long long resets = device_counter("resets");
@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(inject, a_wrong_seqno_is_ignored, 60)
 	const long long resets = device_counter("resets");
 	struct user *user = &self->user[0], other;
 
-	/* The fence of the next one tells of both. */
+	/* The fence of the next batch retires both. */
 	ASSERT_EQ(open_user(0, &other), 0);
 	ASSERT_TRUE(inject("wrong-seqno@1,wrong-seqno@3:-1,wrong-seqno@5:+1"));
 	EXPECT_EQ(submit_fill(user, 1), 0);
@@ -235,14 +235,14 @@ TEST_F_TIMEOUT(inject, a_wrong_seqno_is_ignored, 60)
 	EXPECT_EQ(run_fill(&other, 4), 0);
 	EXPECT_EQ(wait_fill(user, 3), 0);
 	EXPECT_EQ(device_counter("resets"), resets);
-	/* With no next one, the batch never ends for the driver. */
+	/* Without a next batch it is never retired. */
 	EXPECT_EQ(run_fill(user, 5), -ECANCELED);
 	EXPECT_EQ(device_counter("resets"), resets + 1);
 	EXPECT_EQ(run_fill(&other, 6), 0);
 	close(other.fd);
 }
 
-/* What it says of the fault goes to user space only as far as it can be true. */
+/* The driver passes only plausible values of a fault to userspace. */
 TEST_F_TIMEOUT(inject, a_result_that_cannot_be_true_costs_its_context_alone, 60)
 {
 	struct user *user = &self->user[0], other;
@@ -262,7 +262,7 @@ TEST_F_TIMEOUT(inject, a_result_that_cannot_be_true_costs_its_context_alone, 60)
 	close(other.fd);
 }
 
-/* A batch whose fence does not come has its time and no more, whatever they say. */
+/* False claims of units do not extend the timeout of a batch without a fence. */
 TEST_F_TIMEOUT(inject, units_that_name_no_batch_hold_none, 60)
 {
 	struct user *user = &self->user[0], other;
@@ -296,7 +296,7 @@ TEST_F_TIMEOUT(inject, without_its_magic_the_gpu_is_given_up, 60)
 	struct user *user = &self->user[0];
 	int i;
 
-	/* With its interrupt the batch has ended before anybody looks. */
+	/* With its interrupt the batch would complete before the watchdog samples. */
 	ASSERT_TRUE(inject("corrupt@1:magic,lost-irq@1"));
 	EXPECT_EQ(run_fill(user, 1), -ENODEV);
 	for (i = 0; i < 600 && run_fill(user, 2) != -ENODEV; i++)
@@ -312,7 +312,7 @@ TEST_F_TIMEOUT(inject, a_crash_ends_one_gpu_and_not_the_other, 60)
 {
 	struct user *user = self->user;
 
-	/* Both at once */
+	/* Both GPUs at once */
 	EXPECT_EQ(submit_fill(&user[0], 1), 0);
 	EXPECT_EQ(submit_fill(&user[1], 2), 0);
 	EXPECT_EQ(wait_fill(&user[0], 1), 0);
@@ -333,8 +333,8 @@ TEST_F_TIMEOUT(inject, a_crash_ends_one_gpu_and_not_the_other, 60)
 #define CRASH_BATCHES	8
 
 /*
- * Of two contexts in turn, some of them after the crash: what was done before it is
- * done, the rest is not, and nothing waits for ever.
+ * Batches of two contexts in turn, some of them after the crash: those before it succeed, the
+ * others fail, and no fence stays pending.
  */
 static void crash_at(struct __test_metadata *_metadata, struct user *user, unsigned int at)
 {
@@ -368,7 +368,7 @@ TEST_F_TIMEOUT(inject, a_crash_at_any_batch_loses_no_fence, 150)
 	unsigned int at;
 
 	for (at = 1; at <= CRASH_BATCHES; at++) {
-		/* salvo-gpu gives up when several in a row live for less than a second. */
+		/* salvo-gpu exits when several workers in a row live for less than a second. */
 		usleep(1100000);
 		crash_at(_metadata, &self->user[0], at);
 		ASSERT_EQ(bind_again(&self->user[0]), 0);
@@ -376,7 +376,7 @@ TEST_F_TIMEOUT(inject, a_crash_at_any_batch_loses_no_fence, 150)
 	}
 }
 
-/* A late fence of the second GPU is no matter of the first. */
+/* A late fence of the second GPU does not delay the first. */
 TEST_F_TIMEOUT(inject, a_gpu_does_not_wait_for_the_other, 60)
 {
 	struct user *user = self->user;

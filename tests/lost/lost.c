@@ -28,7 +28,7 @@
 #include "rendernode.h"
 #include "system.h"
 
-/* Seconds: the next worker and binding the driver take a slow kernel on a loaded machine many. */
+/* Seconds; a new worker and a bind are slow on a debug kernel and a loaded machine. */
 #define TIMEOUT	200
 
 FIXTURE(lost) {
@@ -37,7 +37,7 @@ FIXTURE(lost) {
 	struct bo bo, exec;
 };
 
-/* Until a new file cannot be opened any more. */
+/* Waits until the node cannot be opened any more. */
 static bool becomes_gone(void)
 {
 	int i;
@@ -84,7 +84,7 @@ static void tell_noticed(double since)
 	fflush(stdout);
 }
 
-/* Attachments of all devices to dma-bufs. */
+/* Number of attachments of all devices to dma-bufs. */
 static int attachments(void)
 {
 	FILE *file = fopen("/sys/kernel/debug/dma_buf/bufinfo", "re");
@@ -124,13 +124,13 @@ static void expect_gone(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *s
 	EXPECT_EQ(bo_create(self->fd, 4096, 0, &bo), -ENODEV);
 	EXPECT_EQ(ctx_create(self->fd, &ctx), -ENODEV);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), -ENODEV);
-	/* Mapped before and touched only now, and touched before. */
+	/* A mapping that was not touched before, and one that was. */
 	EXPECT_GE(*(volatile int *)self->bo.map, 0);
 	*(volatile int *)self->exec.map = 1;
 	EXPECT_EQ(bo_close(self->fd, &self->bo), 0);
 }
 
-/* A new worker is a new GPU: bound again, it works. */
+/* The driver works when it is bound again to the new worker. */
 static void expect_works_when_bound_again(struct __test_metadata *_metadata)
 {
 	struct drm_salvo_command command;
@@ -166,7 +166,7 @@ TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
-/* Of each priority, on the rings and waiting for a place there: all fences signal. */
+/* Batches of each priority, on the rings and queued: all fences signal. */
 TEST_F_TIMEOUT(lost, worker_dies_with_batches_on_all_rings, TIMEOUT)
 {
 	struct drm_salvo_ctx_create ctx[6] = { 0 };
@@ -206,7 +206,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
-/* As on a starved host: no heartbeat for two seconds, and nothing is lost or hung. */
+/* As on a starved host, there is no heartbeat for two seconds; no batch fails. */
 TEST_F_TIMEOUT(lost, worker_that_pauses_is_not_given_up, TIMEOUT)
 {
 	const struct drm_salvo_command command = fill(self->bo.address, 4096, 5);
@@ -240,7 +240,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_nothing_to_do, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
-/* A GPU that is alive gets the time that a reset takes on a loaded host. */
+/* While the heartbeat continues, a reset may take as long as it does on a loaded host. */
 TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, TIMEOUT)
 {
 	struct drm_salvo_command command = fill(self->bo.address, 64, 1);
@@ -259,12 +259,12 @@ TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, TIMEOUT)
 	fflush(stdout);
 	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ECANCELED);
 	ASSERT_NE(node_path(), NULL);
-	/* Where the machine is slow, the batch was taken for hung before that. */
+	/* On a slow machine the batch was found hung before that. */
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
 	EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
 }
 
-/* Woken up again it could write there: its importers' memory is kept until it is dead. */
+/* A stopped worker could write to imported memory later, so it stays attached until it is dead. */
 TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, TIMEOUT)
 {
 	struct drm_salvo_bo_query query = { 0 };
@@ -292,7 +292,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, TIMEOUT)
 	close(vgem);
 }
 
-/* Whatever the driver is doing at the moment: batches, buffers and contexts come and go. */
+/* While batches are submitted, and buffers and contexts are created and destroyed. */
 TEST_F_TIMEOUT(lost, worker_dies_under_load, TIMEOUT)
 {
 	static const useconds_t delays[] = { 1000, 20000, 70000 };
@@ -330,7 +330,7 @@ TEST_F_TIMEOUT(lost, worker_dies_under_load, TIMEOUT)
 	}
 }
 
-/* It dies while the driver comes and goes. */
+/* The worker dies while the driver is bound and unbound. */
 TEST_F_TIMEOUT(lost, worker_dies_as_the_driver_is_bound, TIMEOUT)
 {
 	double until;
@@ -350,7 +350,7 @@ TEST_F_TIMEOUT(lost, worker_dies_as_the_driver_is_bound, TIMEOUT)
 	}
 }
 
-/* Asleep, nobody takes the loss of the GPU; awake again, no batch waits for it for ever. */
+/* The GPU is lost while the system sleeps; after resume no batch waits for ever. */
 TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, TIMEOUT)
 {
 	const struct drm_salvo_sync signal = { .handle = self->syncobj };
@@ -366,7 +366,7 @@ TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, TIMEOUT)
 
 	if (vgem < 0 || access("/sys/power/pm_test", W_OK))
 		SKIP(return, "there is no vgem, or the kernel cannot test suspend");
-	/* The batch waits for the frame, in the scheduler. */
+	/* The batch is queued and waits for the fence of the frame. */
 	ASSERT_EQ(vgem_create(vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
 	ASSERT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &query.handle), 0);
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_QUERY, &query), 0);
@@ -389,7 +389,7 @@ TEST_F_TIMEOUT(lost, worker_dies_while_the_system_sleeps, TIMEOUT)
 	close(vgem);
 }
 
-/* What udev hears, so that it can bind the driver again by itself. */
+/* The uevent that lets udev bind the driver again. */
 TEST_F_TIMEOUT(lost, user_space_is_told, TIMEOUT)
 {
 	const struct sockaddr_nl all = { .nl_family = AF_NETLINK, .nl_groups = 1 };
@@ -420,7 +420,7 @@ TEST_F_TIMEOUT(lost, user_space_is_told, TIMEOUT)
 
 #define UDEVD	"/lib/systemd/systemd-udevd"
 
-/* packaging/60-salvo.rules: udev binds the driver to the next GPU, for the group of lost.sh. */
+/* packaging/60-salvo.rules: udev binds the driver again, and sets the group of lost.sh. */
 TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, TIMEOUT)
 {
 	struct stat node;
@@ -439,7 +439,7 @@ TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, TIMEOUT)
 		execl(UDEVD, UDEVD, NULL);
 		_exit(1);
 	}
-	/* It listens from the moment that its control socket is there. */
+	/* udevd is ready when its control socket exists. */
 	for (i = 0; i < 200 && access("/run/udev/control", F_OK); i++)
 		usleep(50000);
 	ask_host("kill");
@@ -475,7 +475,7 @@ TEST_F_TIMEOUT(lost, module_unloads, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
-/* Nobody starts another worker. The last test: there is no GPU afterwards. */
+/* No worker is started again. This must be the last test, since there is no GPU afterwards. */
 TEST_F_TIMEOUT(lost, supervisor_dies, TIMEOUT)
 {
 	ASSERT_EQ(submit_endless(self), 0);

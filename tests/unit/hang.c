@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hang.c - salvo_hang.c: when a batch runs, and when it only waits
+ * hang.c - salvo_hang.c: which samples count as run time of a batch
  */
 #include "kselftest_harness.h"
 #include "salvo_hang.h"

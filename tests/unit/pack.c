@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * pack.c - salvo_pack.c: what stands where in a packet
+ * pack.c - salvo_pack.c: layout of packets
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The GStreamer elements on dma-bufs through salvo.ko: another driver's (vgem, in the part of a camera), and video
-# memory that they offer to the elements upstream. No frame is copied. One boot.
+# The GStreamer elements on dma-bufs through salvo.ko: those of another driver (vgem, instead of a camera), and video
+# memory that they offer to upstream elements. No frame is copied. One boot.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1

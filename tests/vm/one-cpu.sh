@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# With one possible CPU the kernel patches its barriers out, so the driver must not bind. One boot.
+# With one possible CPU the kernel patches SMP barriers out, so the driver must refuse to bind. One boot.
 # limit: 120
 set -u
 cd "$(dirname "$0")/../.." || exit 1

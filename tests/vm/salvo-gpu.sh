@@ -12,7 +12,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export TMPDIR=$tmp
 
-# Tells the supervisor's process id; the worker is its only child.
+# Prints the supervisor's process id; the worker is its only child.
 cat >"$tmp/salvo-gpu" <<END
 #!/bin/sh
 echo \$\$ >"$tmp/pid"
@@ -46,7 +46,7 @@ code=${PIPESTATUS[0]}
 check "the guest lives on" "$([ "$code" -eq 0 ] || cat "$tmp/stderr")"
 check "the supervisor tells of the crash" "$(grep -q 'generation 1 of the GPU died: Segmentation fault' "$tmp/stderr" ||
 	cat "$tmp/stderr")"
-# By the vector of the supervisor, or by the registers if it looks at them just then.
+# By the "device lost" interrupt, or by the registers if the watchdog samples them first.
 check "the driver notices" "$(grep -qE 'the GPU (was lost|does not answer)' "$tmp/out/dmesg" || cat "$tmp/out/dmesg")"
 check "the render node goes when the driver is unbound" "$(! grep render "$tmp/out/unbound")"
 check "the driver binds to the next generation" "$(

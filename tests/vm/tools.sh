@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The tools and the examples through salvo.ko: what salvo-info, -top, -bench and -submit say of the driver; gbm with
+# The tools and the examples through salvo.ko: the output of salvo-info, -top, -bench and -submit; gbm with
 # this machine's Mesa; and a program that is compiled in the guest. One boot.
 # limit: 240
 set -u

@@ -2,11 +2,10 @@
 /*
  * grammar.c - one case of the ioctl fuzzer: bytes that become a sequence of system calls
  *
- * Each decision takes the next bytes of the case: which call, which of the objects that
- * the case has made so far, and for each field whether it is right, an edge case or
- * noise. So most calls get past the first check, a mutation of one byte changes one
- * decision, and the same bytes are the same calls. When the bytes are used up the case is
- * over and what it made is closed.
+ * Each decision consumes the next bytes of the case: which call, which of the objects that
+ * the case has created so far, and for each field whether it is valid, an edge case or
+ * noise. So most calls pass the first checks, a mutation of one byte changes one decision, and
+ * a case is reproducible. It ends when its bytes are used up; its objects are closed then.
  */
 #include "grammar.h"
 

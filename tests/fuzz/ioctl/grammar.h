@@ -11,10 +11,10 @@
 #define CASE_BYTES	1024
 
 /**
- * grammar_run() - Do what a case says, then undo it.
- * @bytes: @size of them; each decision takes the next.
- * @shared: A file of the render node that other processes use, too.
- * @wrong: Where to put a description of a result that must not be.
+ * grammar_run() - Run a case and close its objects.
+ * @bytes: The case, @size bytes; each decision consumes the next ones.
+ * @shared: A file of the render node that other processes use as well.
+ * @wrong: Set to a description of an invalid result.
  *
  * Return: the number of calls, or -1 with @wrong filled in.
  */

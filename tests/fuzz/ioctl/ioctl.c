@@ -2,16 +2,15 @@
 /*
  * ioctl.c - fuzz the driver's ioctls, in the virtual machine
  *
- * Processes run cases (grammar.c) beside each other, on files of their own and on one
- * that they share. Where the kernel has KCOV and salvo.ko was built with it, a case that
- * reaches code which none before it reached is kept, and later cases are mutations of
- * those; else cases are random. The kernel's own checks find what goes wrong: the VM's
- * harness looks for reports, and kmemleak for leaks. We look for results without a meaning,
- * for processes that are killed, for a GPU that does not work any more and for what was
- * left behind.
+ * Several processes run cases (grammar.c) concurrently, on files of their own and on a shared
+ * one. With KCOV in the kernel and in salvo.ko, a case that reaches new code is kept, and
+ * later cases are mutations of those; otherwise cases are random. Bugs are reported by the
+ * kernel's own checks: the VM's harness searches the log, and kmemleak finds leaks. This
+ * program checks for invalid results, killed processes, a GPU that has stopped working, and
+ * leftover objects.
  *
- * A case that went wrong is printed in hexadecimal; as seeds/NAME.hex it is run first
- * from then on.
+ * A failing case is printed in hexadecimal; saved as seeds/NAME.hex it is run first in later
+ * runs.
  *
  * SALVO_FUZZ_SECONDS: how long (4). SALVO_FUZZ_SEED: of the random numbers (1).
  */
@@ -44,7 +43,7 @@
 #define KCOV_TRACE_PC	0
 
 /**
- * struct shared - What the processes tell each other; written without a lock, as a lost
+ * struct shared - Shared memory of the processes; written without a lock, since a lost
  * case or bit does no harm.
  */
 struct shared {
