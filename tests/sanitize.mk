@@ -8,7 +8,8 @@ SANITIZERS := asan ubsan tsan
 
 SANITIZE.asan  := -fsanitize=address -fno-omit-frame-pointer
 SANITIZE.ubsan := -fsanitize=undefined -fno-sanitize-recover=all
-# Fences are not known to it, but what they order is atomic here.
+# Fences are not known to it, but what they order is atomic here. A fault leaves its signal handler
+# by siglongjmp(), so that all that follows seems to be inside of a signal.
 SANITIZE.tsan  := -fsanitize=thread
 
 SANITIZE_PROGRAMS := $(filter-out $(VM_TESTS:%=$(BUILD)/tests/%/%),$(TEST_PROGRAMS))
@@ -30,7 +31,7 @@ $(SANITIZERS):
 		WARN=-w CFLAGS='-O1 -g -fPIC -pthread $(SANITIZE.$@)' sanitize-programs
 	@cd $(BUILD)/$@/tree && \
 		ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:detect_stack_use_after_return=0:use_sigaltstack=0 \
-		UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66 \
+		UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=exitcode=66:report_signal_unsafe=0:suppressions=tests/tsan.supp \
 		tests/run -t 900 $(patsubst $(BUILD)/%,build/%,$(sort $(SANITIZE_PROGRAMS))) $(SANITIZE_SCRIPTS)
 
 .PHONY: sanitize-programs

@@ -23,6 +23,17 @@
 		SKIP(_exit(255), "a sandboxed process has no memory of the sanitizer"); \
 } while (0)
 
+/* ThreadSanitizer delivers signals at calls of libc: a kernel that calls none is not ended. */
+#ifdef __SANITIZE_THREAD__
+#define SIGNALS_ARE_LATE 1
+#else
+#define SIGNALS_ARE_LATE 0
+#endif
+#define NEED_SIGNALS()	do { \
+	if (SIGNALS_ARE_LATE) \
+		SKIP(return, "ThreadSanitizer delays signals to kernels"); \
+} while (0)
+
 /* The sanitizers' allocators may stay locked in the child of a process with threads. */
 #define NEED_MALLOC_AFTER_FORK() do { \
 	if (SANITIZER_RUNS) \

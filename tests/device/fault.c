@@ -10,6 +10,9 @@
 #include "fault.h"
 #include "gpu_fixture.h"
 
+/* The GPU writes it meanwhile. */
+#define READ(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
 struct bad_args {
 	uint8_t *address;
 	uint32_t how;
@@ -224,12 +227,12 @@ TEST_F(gpu, unit_registers_say_what_a_unit_runs)
 		sched_yield();
 	/* Units of another process show with the heartbeat. */
 	salvo_gpu_heartbeat(rig->gpu);
-	EXPECT_EQ(SALVO_UNIT_BUSY, unit->state);
-	EXPECT_EQ(6, unit->ctx);
-	EXPECT_EQ(RIG_ASID, unit->asid);
-	EXPECT_EQ(seqno, unit->seqno);
-	EXPECT_EQ(1, unit->command);
-	EXPECT_EQ(0, unit->group);
+	EXPECT_EQ(SALVO_UNIT_BUSY, READ(unit->state));
+	EXPECT_EQ(6, READ(unit->ctx));
+	EXPECT_EQ(RIG_ASID, READ(unit->asid));
+	EXPECT_EQ(seqno, READ(unit->seqno));
+	EXPECT_EQ(1, READ(unit->command));
+	EXPECT_EQ(0, READ(unit->group));
 	__atomic_store_n(&self->data[0], 1, __ATOMIC_SEQ_CST);
 	ASSERT_TRUE(rig_wait(rig, seqno));
 	rig_stop(rig);

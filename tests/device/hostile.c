@@ -10,6 +10,7 @@
 #include <string.h>
 #include "dma.h"
 #include "gpu_fixture.h"
+#include "sanitizer.h"
 
 struct touch_args {
 	uint64_t *out;
@@ -676,6 +677,7 @@ TEST_F(gpu, reset_leaves_a_kernel_that_never_ends)
 {
 	unsigned int i;
 
+	NEED_SIGNALS();
 	for (i = 0; i < 5; i++)
 		reset_in_flight(_metadata, self->rig, 64, ~0ull);
 }

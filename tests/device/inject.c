@@ -177,10 +177,10 @@ TEST_F(gpu, a_new_list_leaves_alone_what_was_counted)
 
 	EXPECT_EQ(0, inject(rig, "late-fence@1:1000ms,corrupt@1:magic"));
 	seqno = submit_fill(rig, 1);
-	while (!*(volatile uint32_t *)&rig->gpu->jobs.inject.batches)
+	while (!__atomic_load_n(&rig->gpu->jobs.inject.batches, __ATOMIC_RELAXED))
 		usleep(1000);
 	EXPECT_EQ(0, inject(rig, "late-fence@9:1ms,wrong-seqno@9:-1000000000"));
-	for (i = 0; i < 500 && rig->regs->magic == SALVO_MAGIC; i++) {
+	for (i = 0; i < 500 && __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED) == SALVO_MAGIC; i++) {
 		salvo_gpu_heartbeat(rig->gpu);
 		usleep(10000);
 	}
@@ -203,9 +203,9 @@ TEST_F(gpu, a_seqno_and_registers_are_wrong)
 	EXPECT_TRUE(wait_result(rig, seqno));
 	seqno = submit_fill(rig, 3);
 	EXPECT_TRUE(wait_result(rig, seqno));
-	for (i = 0; i < 2000 && rig->regs->magic == SALVO_MAGIC; i++)
+	for (i = 0; i < 2000 && __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED) == SALVO_MAGIC; i++)
 		usleep(10000);
-	EXPECT_NE(SALVO_MAGIC, rig->regs->magic);
+	EXPECT_NE(SALVO_MAGIC, __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED));
 	rig_stop(rig);
 	EXPECT_EQ(seqno, rig_fence(rig, 0));
 }

@@ -87,6 +87,7 @@ TEST_F(gpu, kill_takes_all_of_a_context_and_nothing_else)
 	uint64_t hung, queued, before, after;
 	uint32_t i;
 
+	NEED_SIGNALS();
 	before = submit_one(self->rig, INNOCENT, &work, (uintptr_t)self->gpu_data);
 	hung = submit_one(self->rig, GUILTY, &forever, (uintptr_t)(self->gpu_data + 1024));
 	wait_until(&self->data[1024]);
@@ -115,6 +116,7 @@ TEST_F(gpu, kernels_of_others_run_to_their_end)
 	uint64_t seqno;
 	uint32_t round, i;
 
+	NEED_SIGNALS();
 	if (self->rig->regs->units < 2)
 		SKIP(return, "one unit only");
 	forever.eu_mask = 1;
