@@ -151,6 +151,7 @@ TEST_F(gpu, context_of_a_killed_number_runs)
 	const struct drm_salvo_command work = rig_dispatch(self->rig, slow, GROUPS, 1, 0, 8);
 	uint64_t seqno;
 
+	NEED_SIGNALS();
 	submit_one(self->rig, GUILTY, &forever, (uintptr_t)self->gpu_data);
 	wait_until(&self->data[0]);
 	ASSERT_TRUE(kill_ctx(self->rig, GUILTY));
@@ -164,6 +165,7 @@ TEST_F(gpu, reset_takes_a_kill_with_it)
 {
 	const struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 1, 1, 0, 8);
 
+	NEED_SIGNALS();
 	submit_one(self->rig, GUILTY, &forever, (uintptr_t)self->gpu_data);
 	wait_until(&self->data[0]);
 	self->rig->regs->kill_ctx = GUILTY;
