@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * application.c - a GPU whose units are threads of an application that has ways of its own
+ * application.c - a GPU in an application that has its own signal handlers and cancels threads
  */
 #include <errno.h>
 #include <pthread.h>
@@ -41,11 +41,11 @@ static jmp_buf back;
 static void leaving_handler(int signal)
 {
 	(void)signal;
-	/* The mask stays as it is here. */
+	/* The jump does not restore the signal mask. */
 	_longjmp(back, 1);
 }
 
-/* An application may leave its handler by a jump, or wait in it for another signal. */
+/* A handler of the application may leave by longjmp(), or wait for another signal. */
 TEST(handler_of_the_application_runs_with_the_signals_blocked_that_it_wishes)
 {
 	const struct sigaction action = { .sa_handler = leaving_handler, .sa_flags = SA_NODEFER };
@@ -65,7 +65,7 @@ TEST(handler_of_the_application_runs_with_the_signals_blocked_that_it_wishes)
 	rig_destroy(rig);
 }
 
-/* Whoever sends a signal that the application ignores takes nothing from the GPU. */
+/* Sending a signal that the application ignores does not remove the GPU's handler. */
 TEST(signal_that_the_application_ignores_leaves_the_handler_of_the_gpu)
 {
 	struct sigaction before, now;
@@ -82,7 +82,7 @@ TEST(signal_that_the_application_ignores_leaves_the_handler_of_the_gpu)
 	EXPECT_TRUE(now.sa_handler == SIG_IGN);
 }
 
-/* Uses 200 KiB of stack, from its top to its bottom. */
+/* Uses 200 KiB of stack. */
 RIG_KERNEL static void deep(RIG_KERNEL_ARGS)
 {
 	volatile uint8_t private[200 << 10];
@@ -115,7 +115,7 @@ static void *submit_cancelled(void *arg)
 		.commands = &all, .count = 1, .profile = rig->data_address,
 	};
 
-	/* Acted on at the next cancellation point. The batch has no work: it ends in this thread. */
+	/* Takes effect at the next cancellation point. The empty batch completes in this thread. */
 	pthread_cancel(pthread_self());
 	rig_submit(rig, 1, &batch);
 	return rig;
@@ -177,7 +177,7 @@ static void *create_gpus(void *arg)
 	return arg;
 }
 
-/* The child has the locks as the other thread held them. */
+/* The child inherits the locks in the state that the other thread left them in. */
 TEST(child_creates_a_gpu_whatever_another_thread_was_doing)
 {
 	pthread_t thread;

@@ -10,7 +10,7 @@
 #include "gcq.h"
 #include "gpu_fixture.h"
 
-/* So long that only a GPU that does not do what it should waits to the end. */
+/* Long enough that only a broken GPU reaches the limit */
 #define LONG_SPIN (1u << 29)
 
 struct meet_args {
@@ -20,7 +20,7 @@ struct meet_args {
 	uint64_t limit;
 };
 
-/* Says that it is here and waits for the other. */
+/* Sets its own word and waits for the other's. */
 RIG_KERNEL static void meet(RIG_KERNEL_ARGS)
 {
 	const struct meet_args *a = args;
@@ -85,7 +85,7 @@ TEST_F(gpu, B2_two_dispatches_of_a_batch_run_at_once)
 	EXPECT_EQ(1, self->data[17]);
 }
 
-/* Elements of one work-group share an entry of the queue; one that takes long keeps no other. */
+/* Elements of one work-group share a queue entry; a long one must not delay the others. */
 TEST_F(gpu, B2_all_others_run_while_one_takes_long)
 {
 	struct rig *rig = self->rig;
@@ -155,7 +155,7 @@ TEST_F(gpu, B6_one_interrupt_for_a_batch_of_33)
 		};
 	for (i = 0; i < 10; i++)
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, commands, 33, NULL, 0));
-	/* The units have ended: nothing can come late. */
+	/* The units are stopped: no interrupt can come late. */
 	rig_stop(rig);
 	EXPECT_EQ(before + 10, rig->fence_irqs);
 	EXPECT_EQ(0, rig->fault_irqs);
@@ -233,7 +233,7 @@ TEST_F(gpu, sleeping_unit_is_woken_while_the_others_are_busy)
 		SKIP(return, "needs two execution units");
 	rig_submit(rig, 1, &first);
 	await(&self->data[0]);
-	/* Far longer than a unit looks for work before it sleeps. */
+	/* Far longer than a unit polls before it sleeps. */
 	usleep(50000);
 	seqno = rig_submit(rig, 2, &second);
 	await(&self->data[8]);
@@ -266,20 +266,20 @@ TEST_F(gpu, unit_that_sleeps_is_woken_when_an_element_enters_late)
 
 	if (rig->regs->units < 2)
 		SKIP(return, "needs two execution units");
-	/* Of two work-groups, as elements of one may share an entry. */
+	/* Two work-groups each: elements of one work-group may be coalesced into one entry. */
 	for (i = 0; i < SALVO_GCQ_ENTRIES; i++)
 		many[i] = rig_dispatch(rig, count_up, 2, 1, 0, sizeof(count));
 	slow.eu_mask = 2;
 	late.eu_mask = 1;
 
-	/* Unit 1 is busy and sees none of the entries that fill the queue. */
+	/* Unit 1 is busy and has not passed any of the entries that fill the queue. */
 	rig_submit(rig, 1, &first);
 	await(&self->data[0]);
 	rig_submit(rig, 2, &full);
 	while (__atomic_load_n(&self->data[8], __ATOMIC_SEQ_CST) != 2 * SALVO_GCQ_ENTRIES)
 		sched_yield();
 	seqno = rig_submit(rig, 3, &last);
-	/* Far longer than unit 0 looks for work before it sleeps. */
+	/* Far longer than unit 0 polls before it sleeps. */
 	usleep(50000);
 	set(&self->data[1]);
 	ASSERT_TRUE(rig_wait(rig, seqno));
@@ -292,7 +292,7 @@ TEST_F(gpu, B3_consumer_waits_for_its_producer_only)
 	uint64_t *g = self->gpu_data;
 	const struct meet_args args = { &g[0], &g[1], &g[2], ~0ull };
 	const struct drm_salvo_command commands[] = {
-		/* Written first, though the producers stand behind it. */
+		/* Stands first, although its producers follow it. */
 		rig_pair(3, 1), rig_dispatch(rig, gate, 1, 1, 0, sizeof(args)),
 		{ .type = DRM_SALVO_FILL, .dst = (uintptr_t)&g[16], .size = 8, .pattern = 1 },
 		{ .type = DRM_SALVO_COPY, .dst = (uintptr_t)&g[8], .src = (uintptr_t)&g[2],
@@ -387,7 +387,7 @@ TEST_F(gpu, more_packets_than_the_device_holds_wait_in_the_ring)
 	uint64_t seqno;
 	unsigned int i;
 
-	/* One ring is smaller than the device; the test needs both full. */
+	/* One ring holds fewer jobs than the device; the test must fill both. */
 	ASSERT_EQ(0, rig->regs->ring[1].enable);
 	rig->regs->ring[1].base = 8192 + 4096;
 	rig->regs->ring[1].entries = 256;

@@ -2,12 +2,12 @@
 /*
  * block.c - kernels in native code that corrupt what their process shares with the device
  *
- * The block (space_block.h) is all of the device that a kernel can write. Every word of
- * it gets every value that may hurt, while packets are on their way. The liar's own batch
- * may end in any way, or has to be killed as the driver would; the other address space computes
- * what it should, no fault is put down to it, and the device goes on. Which words and values
- * there are: all in the end, if the environment variable SALVO_ROUNDS is at least their number;
- * else every n-th, so that ROUNDS are made, or SALVO_ROUNDS.
+ * The block (space_block.h) is the only memory of the device that a kernel can write. The hostile
+ * kernel writes every harmful value to every word while packets are in flight. Its own batch may
+ * end with any status, or is killed as the driver would do it. The other address space must compute
+ * the right result, no fault may be attributed to it, and the device must keep working. If the
+ * environment variable SALVO_ROUNDS is at least the number of combinations, all are tested;
+ * otherwise every n-th, for ROUNDS or SALVO_ROUNDS rounds.
  */
 #include <linux/futex.h>
 #include <stddef.h>
@@ -19,16 +19,16 @@
 #include "spaces_fixture.h"
 
 #define ROUNDS	300u
-/* Of an area for packets: as many words as the packets of this test take, and some more */
+/* Words of the packet area that are overwritten: more than the packets of this test take */
 #define PACKET_WORDS	256u
 #define GOODS	10u
 
 struct lie_args {
-	/* Words of 32 bits from @at on, @words of them, get @value, @times times. */
+	/* Write @value to @words 32-bit words from @at on, @times times. */
 	uint64_t at, words;
 	uint64_t value;
 	uint64_t times;
-	/* Afterwards it never ends. */
+	/* Then loop forever. */
 	uint64_t stays;
 };
 
@@ -50,7 +50,7 @@ RIG_KERNEL static void lie(RIG_KERNEL_ARGS)
 		__builtin_ia32_pause();
 }
 
-/* Scribbles all over the block, for as long as is asked for. */
+/* Overwrites the whole block again and again, as often as asked. */
 RIG_KERNEL static void scribble(RIG_KERNEL_ARGS)
 {
 	const struct salvo_runner *runner =
@@ -66,11 +66,11 @@ RIG_KERNEL static void scribble(RIG_KERNEL_ARGS)
 }
 
 struct desert_args {
-	/* How its batch ended, if that is not 0; on the first slot of the ring. */
+	/* Result to report in the first slot of the ring, unless 0 */
 	uint64_t status, fault, command;
 };
 
-/* Says that all is done, in time and with a wake-up, and goes on for ever on all units. */
+/* Reports all batches as done and wakes the device, then loops forever on all units. */
 RIG_KERNEL static void desert(RIG_KERNEL_ARGS)
 {
 	const struct salvo_runner *runner =
@@ -100,14 +100,14 @@ static uint64_t submit_lie(struct rig *rig, salvo_kernel_fn fn, const struct lie
 	return submit_to(rig, RIG_ASID, &command, args, sizeof(*args));
 }
 
-/* Whatever became of the liar, faults are put down to it alone. */
+/* Every fault is attributed to the hostile address space. */
 static void expect_only_the_liar_blamed(struct __test_metadata *_metadata, struct rig *rig)
 {
 	if (rig->regs->fault.sequence)
 		ASSERT_EQ(RIG_ASID, rig->regs->fault.asid);
 }
 
-/* The next batch of the liar finds a new process: its bindings have changed. */
+/* The next batch of the hostile address space runs in a new process: its bindings have changed. */
 static void start_anew(struct __test_metadata *_metadata, struct rig *rig)
 {
 	const uint64_t page = rig->data_address + OTHER_AT;
@@ -134,7 +134,7 @@ static const struct part {
 };
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
-/* 0, 1, all ones, the sign bit, a random one; and all ones in two words at a time */
+/* 0, 1, all ones, the sign bit, a random value; and all ones in two adjacent words */
 #define VALUES 6u
 
 static unsigned int count_words(void)
@@ -216,13 +216,13 @@ TEST_F(spaces, all_of_the_block_may_change_all_the_time)
 	unsigned int round, i;
 
 	for (round = 0; round < 8; round++) {
-		/* Registers, bell and rings; or the rest too. */
+		/* Registers, doorbell and rings; in odd rounds the whole block. */
 		args.words = round % 2 ? sizeof(struct salvo_space_block) / 4 :
 					 offsetof(struct salvo_space_block, packets) / 4;
 		liar = submit_lie(rig, scribble, &args);
 		for (i = 0; i < GOODS; i++)
 			good[i] = submit_good(rig, round);
-		/* Fences come in the order of the ring. */
+		/* Fences retire in the order of the ring. */
 		end_somehow(_metadata, rig, liar);
 		for (i = 0; i < GOODS; i++)
 			expect_good(_metadata, rig, good[i], round);
@@ -244,7 +244,7 @@ static bool beat_until_spaces(struct rig *rig, unsigned int count)
 	return count_spaces() == count;
 }
 
-/* Its batch is over, so nobody asks for a kill. */
+/* Its batch is done, so the driver does not request a kill. */
 TEST_F(spaces, who_says_that_it_is_done_and_goes_on_is_ended)
 {
 	const struct desert_args args = { 0 };
@@ -257,7 +257,7 @@ TEST_F(spaces, who_says_that_it_is_done_and_goes_on_is_ended)
 	ASSERT_NE(~0u, run_in(rig, RIG_ASID, &command, &args, sizeof(args)));
 	ASSERT_EQ(2, count_spaces());
 	EXPECT_TRUE(beat_until_spaces(rig, 1));
-	/* The other one does nothing, and stays. */
+	/* The other process is idle and must survive. */
 	for (i = 0; i < 10; i++) {
 		usleep(20000);
 		salvo_gpu_heartbeat(rig->gpu);
@@ -267,7 +267,7 @@ TEST_F(spaces, who_says_that_it_is_done_and_goes_on_is_ended)
 	expect_only_the_liar_blamed(_metadata, rig);
 }
 
-/* What a process says of a batch counts only if it can be true. */
+/* A result that a process reports counts only where it is possible. */
 TEST_F(spaces, who_lies_about_how_a_batch_ended_is_believed_only_what_can_be)
 {
 	static const struct {

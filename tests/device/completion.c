@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * completion.c - completion is told by a callback that schedules the next (M8 of CN102576314)
+ * completion.c - completion runs a callback that schedules the next work (M8 of CN102576314)
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void item(void *arg, uint32_t number)
 		salvo_fibers_barrier(trail->fibers);
 		trail->step[trail->steps++] = number;
 	}
-	/* What the last item left is seen by the first only when all have ended. */
+	/* The first item sees the last one's value only after all have ended. */
 	trail->step[trail->steps++] = number | trail->fibers->finished << 16;
 }
 
@@ -79,7 +79,7 @@ struct add_args {
 	uint64_t add;
 };
 
-/* sum = 2 * sum + add: the order counts. */
+/* sum = 2 * sum + add: depends on the order. */
 RIG_KERNEL static void twice_and(RIG_KERNEL_ARGS)
 {
 	const struct add_args *a = args;
@@ -89,7 +89,7 @@ RIG_KERNEL static void twice_and(RIG_KERNEL_ARGS)
 
 #define CHAIN 500u
 
-/* Nobody rings a doorbell meanwhile: whoever ends a dispatch starts the one that waits for it. */
+/* No doorbell is rung meanwhile: the unit that ends a dispatch starts its consumer. */
 TEST_F(gpu, M8_the_end_of_a_dispatch_starts_the_next)
 {
 	struct rig *rig = self->rig;
@@ -111,14 +111,14 @@ TEST_F(gpu, M8_the_end_of_a_dispatch_starts_the_next)
 		expected = 2 * expected + i;
 		commands[i] = rig_dispatch(rig, twice_and, 1, 1, i * sizeof(args[0]),
 					   sizeof(args[0]));
-		/* From one unit to the other and back, if there are two. */
+		/* Alternates between two units, if there are two. */
 		commands[i].eu_mask = 1ull << i % (rig->regs->units < 2 ? 1 : 2);
 	}
 	for (i = 1; i < CHAIN; i++)
 		commands[CHAIN + i - 1] = rig_pair(i, i - 1);
 	*self->data = 0;
 	seqno = rig_submit(rig, 1, &batch);
-	/* All of the ring is read by now. */
+	/* The device has consumed the whole ring. */
 	EXPECT_EQ(rig->tail, rig_head(rig, 0));
 	ASSERT_TRUE(rig_wait(rig, seqno));
 	EXPECT_EQ(expected, *self->data);
@@ -142,7 +142,7 @@ struct relay {
 	uint32_t left;
 };
 
-/* Called by the GPU when a fence has moved. */
+/* Called by the GPU when a fence register has changed. */
 static void submit_next(struct rig *rig, void *cookie)
 {
 	struct relay *relay = cookie;

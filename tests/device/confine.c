@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * confine.c - the device without the system calls that it does not need
+ * confine.c - the device under its system call filter
  *
- * A whole GPU runs inside of the filter that salvo-gpu puts on its worker, with all that makes
- * processes and threads come and go; and what a hole in it could be used for is refused.
+ * A complete GPU runs under the filter that salvo-gpu installs in its worker, and creates and ends
+ * processes and threads there. System calls that an exploit would need are refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ TEST(threads_run_confined)
 
 	confine(_metadata, true);
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
-	/* Page faults are contained, and bindings come and go. */
+	/* Page faults are contained, and bindings can change. */
 	args.out = NULL;
 	ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, &command, 1, &args, sizeof(args)));
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, rig->code_address,
@@ -119,7 +119,7 @@ TEST(what_a_device_does_not_do_is_refused)
 	EXPECT_REFUSED(syscall(SYS_bpf, 0, page, 0));
 	EXPECT_REFUSED(syscall(SYS_ioctl, 0, 0, 0));
 
-	/* And still has what it needs. */
+	/* What it needs is still allowed. */
 	ASSERT_EQ(0, pthread_create(&thread, NULL, run_thread, NULL));
 	EXPECT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(0, kill(getpid(), 0));

@@ -2,10 +2,10 @@
 /*
  * escape.c - kernels in native code that try to leave their address space
  *
- * Address spaces are processes here. Whatever a kernel does, its own batch fails and
- * nothing else: another address space computes the right result in between, the device lives, and
- * in the end no process, descriptor or memory is left over. ROUNDS rounds, or as many
- * as the environment variable SALVO_ROUNDS says.
+ * Address spaces are processes here. Whatever a kernel does, only its own batch fails: another
+ * address space computes the right result meanwhile, the device survives, and no process,
+ * descriptor or memory leaks. The environment variable SALVO_ROUNDS replaces the default of ROUNDS
+ * rounds.
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -54,7 +54,7 @@ RIG_KERNEL static void hostile(RIG_KERNEL_ARGS)
 		call_system(h->a[0], h->a[1], h->a[2], h->a[3], h->a[4]);
 		break;
 	case OLD_CALL:
-		/* As programs of 32 bits do it: the same numbers mean other calls. */
+		/* The 32-bit entry: the same numbers name other system calls. */
 		__asm__ volatile("int $0x80" :: "a"(h->a[0]), "b"(h->a[1]), "c"(h->a[2]) : "memory");
 		break;
 	case DEEP:
@@ -71,7 +71,7 @@ RIG_KERNEL static void hostile(RIG_KERNEL_ARGS)
 		__asm__ volatile("xor %%ecx, %%ecx; div %%ecx" ::: "eax", "ecx", "edx");
 		break;
 	case SMASH:
-		/* Whatever the unit keeps beside what the kernel sees. */
+		/* Overwrites the unit's state behind struct salvo_group. */
 		for (i = 0;; i++)
 			((volatile uint64_t *)group)[i] = h->a[0];
 		break;
@@ -108,7 +108,7 @@ TEST_F(spaces, memory_of_others_is_not_there)
 		{ WRITE, rig->code_address, SALVO_FAULT_PAGE },
 		{ EXECUTE, rig->data_address, SALVO_FAULT_PAGE },
 		{ READ, rig->regs->va_base + rig->regs->vram_bytes, SALVO_FAULT_PAGE },
-		/* What the device has mapped is not mapped in the process. */
+		/* Mappings of the device do not exist in the process. */
 		{ READ, (uintptr_t)rig->vram, SALVO_FAULT_PAGE },
 		{ READ, (uintptr_t)rig->system, SALVO_FAULT_PAGE },
 		{ WRITE, (uintptr_t)rig->regs, SALVO_FAULT_PAGE },
@@ -156,7 +156,7 @@ TEST_F(spaces, system_calls_are_faults_and_have_no_effect)
 		{ SYS_sigaltstack, 0, 0 }, { SYS_arch_prctl, 0x1002, 0 },
 		{ SYS_modify_ldt, 0, 0, 0 }, { SYS_seccomp, 0, 0, 0 }, { SYS_shmget, 0, PAGE, 0 },
 		{ SYS_set_robust_list, 0, 24 },
-		/* Of futexes no more than to wait and to wake: FUTEX_REQUEUE, _LOCK_PI, _WAKE_OP */
+		/* Futex operations other than wait and wake: FUTEX_REQUEUE, _LOCK_PI, _WAKE_OP */
 		{ SYS_futex, rig->data_address, 3, 1, 1 },
 		{ SYS_futex, rig->data_address, 6, 0, 0 },
 		{ SYS_futex, rig->data_address, 5 | 128, 1, 1 }, { SYS_futex_waitv, 0, 0, 0, 0 },
@@ -180,7 +180,7 @@ TEST_F(spaces, system_calls_are_faults_and_have_no_effect)
 	}
 }
 
-/* Where the kernel knows them not it is a wild access; either way no call was made. */
+/* A host kernel without this entry raises a fault instead; either way no system call is made. */
 TEST_F(spaces, system_calls_of_32_bits_have_no_effect)
 {
 	struct rig *rig = self->rig;
@@ -199,9 +199,9 @@ TEST_F(spaces, system_calls_of_32_bits_have_no_effect)
 
 struct privileges {
 	unsigned int filtered, bound, capable;
-	/* It goes first when the host runs out of memory. */
+	/* The OOM killer selects it first. */
 	unsigned int volunteers;
-	/* Mappings that are writable and executable; descriptors; were they to be seen? */
+	/* Writable and executable mappings; open descriptors; whether this test could read them */
 	unsigned int writable_code, files;
 	bool seen;
 };
@@ -229,7 +229,7 @@ static void look_at(void *cookie, const char *pid)
 		all->volunteers += fscanf(file, "%llu", &value) == 1 && value == 1000;
 		fclose(file);
 	}
-	/* Of these the kernel tells root only. */
+	/* The host's kernel shows these to root only. */
 	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
 	file = fopen(path, "r");
 	while (file && fgets(line, sizeof(line), file)) {
@@ -302,7 +302,7 @@ static void send_signal(void *cookie, const char *pid)
 	kill(atoi(pid), *(const int *)cookie);
 }
 
-/* Here nobody ends the process for a while, as the zygote sleeps. */
+/* Exiting processes are not reaped for a while: the zygote is stopped. */
 TEST_F(spaces, fence_of_an_unbind_waits_until_no_process_has_the_memory)
 {
 	const uint64_t at = self->rig->data_address + OTHER_AT;
@@ -324,7 +324,7 @@ TEST_F(spaces, fence_of_an_unbind_waits_until_no_process_has_the_memory)
 static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsigned int round,
 		      unsigned int *seed)
 {
-	/* To be killed takes long, so it is a rare one that does not end. */
+	/* Killing takes long, so only every 32nd kernel is endless. */
 	struct hostile_args args = { round % 32 ? rand_r(seed) % ENDLESS : ENDLESS, { 0 } };
 	const struct drm_salvo_command command = rig_dispatch(rig, hostile, 1 + round % 4, 1, 0,
 							      sizeof(args));
@@ -332,7 +332,9 @@ static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsign
 
 	args.a[0] = rand_r(seed) % 2 ? rig->data_address + OTHER_AT : rand_r(seed) * 4096ull;
 	if (args.how == CALL || args.how == OLD_CALL) {
-		/* Not those that a unit needs itself: they harm nobody, but do not fail. */
+		/*
+		 * Not the system calls that a unit needs itself: they do no harm, but do not fail.
+		 */
 		args.a[0] = 1 + rand_r(seed) % 13;
 		args.a[1] = rand_r(seed) % 4;
 	}
@@ -343,7 +345,7 @@ static void one_round(struct __test_metadata *_metadata, struct rig *rig, unsign
 	ASSERT_NE(SALVO_STATUS_PENDING, rig_result(rig, seqno)->status);
 }
 
-/* What a leak would show in: of the device, which is this process, and of its zygote */
+/* Resources that may leak: of the device, which is this process, and of its zygote */
 struct holdings {
 	unsigned int descriptors, threads, zygotes, zygote_descriptors;
 	long memory, zygote_memory;
@@ -354,7 +356,7 @@ static void look_at_zygote(void *cookie, const char *pid)
 	struct holdings *all = cookie;
 	char path[64];
 
-	/* Only root sees the descriptors. */
+	/* Only root can read the descriptors. */
 	snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
 	all->zygote_descriptors += count_entries(path);
 	all->zygote_memory += kilobytes(pid);
@@ -379,7 +381,7 @@ TEST_F_TIMEOUT(spaces, hostile_kernels_hurt_only_themselves_and_leave_nothing, 7
 	struct holdings before, after;
 	unsigned int i, seed = 11;
 
-	/* Until all memory that is kept is there. */
+	/* Until every cache is filled. */
 	for (i = 0; i < 100; i++)
 		one_round(_metadata, rig, i, &seed);
 	before = take_stock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * fault.c - what a fault of a kernel is told to be, and what a batch's result says of it
+ * fault.c - how faults of kernels are classified and reported in a batch's result
  */
 #include <pthread.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include "fault.h"
 #include "gpu_fixture.h"
 
-/* The GPU writes it meanwhile. */
+/* Written by the GPU */
 #define READ(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 struct bad_args {
@@ -19,7 +19,7 @@ struct bad_args {
 	uint32_t item;
 };
 
-/* Item @item of each group does something that it may not. */
+/* Item @item of each group executes an invalid operation. */
 RIG_KERNEL static void bad(RIG_KERNEL_ARGS)
 {
 	const struct bad_args *a = args;
@@ -78,7 +78,7 @@ TEST_F(gpu, each_kind_of_fault_has_a_name)
 		uint64_t address;
 	} cases[] = {
 		{ 0, SALVO_FAULT_PAGE, 0x10000 }, { 1, SALVO_FAULT_PAGE, 0x10000 },
-		/* No such address can exist: the processor does not say which it was. */
+		/* A non-canonical address: the processor does not report it. */
 		{ 0, SALVO_FAULT_PAGE, 1ull << 55 },
 		{ 2, SALVO_FAULT_ARITHMETIC, 0 }, { 3, SALVO_FAULT_INSTRUCTION, 0 },
 		{ 4, SALVO_FAULT_INSTRUCTION, 0 }, { 5, SALVO_FAULT_INSTRUCTION, 0 },
@@ -96,7 +96,10 @@ TEST_F(gpu, each_kind_of_fault_has_a_name)
 			const struct drm_salvo_command command = bad_command(rig, barriers);
 			const struct salvo_packet_result *result = rig_result(rig, rig->seqno + 1);
 
-			/* Item 0 has no other below its stack; for others the word there tells. */
+			/*
+			 * Below item 0's stack there is no other stack; for other items the canary
+			 * shows it.
+			 */
 			ASSERT_EQ(SALVO_STATUS_FAULT,
 				  rig_run(rig, &command, 1, &args, sizeof(args)))
 				TH_LOG("case %u", i);
@@ -173,7 +176,7 @@ TEST_F(gpu, result_counts_the_commands_that_ended_well)
 	ASSERT_EQ(SALVO_STATUS_FAULT, rig_run(rig, commands, 40, &args, sizeof(args)));
 	EXPECT_EQ(20, rig_result(rig, seqno)->done);
 
-	/* Among others in one entry of the queue: those before it on its unit ended. */
+	/* Coalesced with others into one queue entry: those before it on its unit have ended. */
 	for (i = 0; i < 40; i++)
 		commands[i] = (struct drm_salvo_command){
 			.type = DRM_SALVO_FILL, .dst = rig->data_address + 4 * i, .size = 4,
@@ -225,7 +228,7 @@ TEST_F(gpu, unit_registers_say_what_a_unit_runs)
 	seqno = rig_submit(rig, 6, &batch);
 	while (!__atomic_load_n(&self->data[1], __ATOMIC_SEQ_CST))
 		sched_yield();
-	/* Units of another process show with the heartbeat. */
+	/* Units of another process are sampled at the heartbeat. */
 	salvo_gpu_heartbeat(rig->gpu);
 	EXPECT_EQ(SALVO_UNIT_BUSY, READ(unit->state));
 	EXPECT_EQ(6, READ(unit->ctx));
@@ -244,7 +247,7 @@ struct writer {
 	_Atomic bool stop;
 };
 
-/* One fault after the other, each with its own number in all fields. */
+/* Writes faults one after the other, each with its number in every field. */
 static void *write_faults(void *arg)
 {
 	struct writer *writer = arg;
@@ -263,7 +266,7 @@ static void *write_faults(void *arg)
 	return NULL;
 }
 
-/* As the manual says: whole if the fault that was begun last is the one that was there first. */
+/* As hardware.rst says: the copy is consistent if both sequence numbers are equal. */
 static bool read_record(const struct salvo_fault_regs *record, struct salvo_fault_regs *copy)
 {
 	const uint64_t sequence = __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE);

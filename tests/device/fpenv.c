@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * fpenv.c - the floating-point environment and the flags that a batch finds
+ * fpenv.c - the floating-point environment and flags at the start of a batch
  *
- * They are those of a new process, whatever the thread that created the GPU has, and whatever the
- * batch before has left on the unit, by returning or by a fault (Documentation/hardware.rst).
+ * They are those of a new process. Neither the thread that created the GPU nor a previous batch on
+ * the unit, whether it returned or faulted, changes them (Documentation/hardware.rst).
  */
 #include <fenv.h>
 #include "kselftest_harness.h"
@@ -50,11 +50,11 @@ RIG_KERNEL static void spoil_environment(RIG_KERNEL_ARGS)
 	__asm__ volatile("ldmxcsr %0; fldcw %1; fldpi; fldpi" :: "m"(mxcsr), "m"(x87));
 	if (a->fault)
 		*(volatile uint32_t *)a->fault = 0;
-	/* Last: nothing that the compiler emits after this depends on either. */
+	/* Last: no code that the compiler emits after this depends on either. */
 	__asm__ volatile("std; pushfq; orq $0x40000, (%%rsp); popfq" ::: "memory", "cc");
 }
 
-/* As above, but the flags are set when it faults. */
+/* As above, but it faults with the flags set. */
 RIG_KERNEL static void spoil_and_fault(RIG_KERNEL_ARGS)
 {
 	const uint32_t mxcsr = 0xffc0;
@@ -96,7 +96,7 @@ FIXTURE(unit)
 
 FIXTURE_SETUP(unit)
 {
-	/* Units are threads, which inherit this. */
+	/* The units' threads inherit this. */
 	fesetround(FE_UPWARD);
 	self->rig = rig_create(1);
 	fesetround(FE_TONEAREST);

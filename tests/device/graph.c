@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * graph.c - graphs of commands give what the host computes (B3 of WO2015/123840)
+ * graph.c - graphs of commands compute the same as the host (B3 of WO2015/123840)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ struct graph {
 	uint64_t seqno;
 };
 
-/* Which nodes a new node may read without a pair: those before the last ALL. */
+/* A new node may read the first @settled nodes, which are before the last ALL, without a pair. */
 static void add_node(struct rig *rig, struct graph *graph, uint32_t n, uint32_t settled,
 		     uint64_t area, unsigned int *seed)
 {
@@ -179,7 +179,9 @@ TEST_F(gpu, B3_many_to_many_through_ALL)
 	free(args);
 }
 
-/* Elements of one work-group, alone, side by side or with other masks, before and after an ALL. */
+/*
+ * Elements of one work-group, single, coalesced or with different masks, on both sides of an ALL.
+ */
 TEST_F(gpu, B3_each_tiny_command_runs_once_and_on_its_side_of_an_ALL)
 {
 	struct rig *rig = self->rig;

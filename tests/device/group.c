@@ -25,7 +25,9 @@ static const struct salvo_fault_regs *fault(const struct rig *rig)
 	return &rig->regs->fault;
 }
 
-/* Threads of this process that are units, and the cores of all together and the sum of each's. */
+/*
+ * Counts the unit threads of this process; @all is the union of their cores, @cores_each the sum.
+ */
 static unsigned int unit_threads(cpu_set_t *all, unsigned int *cores_each)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -77,7 +79,7 @@ static inline __attribute__((always_inline)) uint64_t thread_address(void)
 	return address;
 }
 
-/* out[0]: groups that were disturbed; then for each item the thread it ran on. */
+/* out[0]: groups that another one interrupted; then the thread that each item ran on. */
 RIG_KERNEL static void whole_group(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
@@ -106,7 +108,7 @@ TEST_F(gpu, M1_work_group_runs_from_start_to_end_on_one_thread)
 			ASSERT_EQ(self->data[1 + 16 * g], self->data[1 + 16 * g + i]);
 }
 
-/* A log of who was where: item << 8 | phase. */
+/* Logs the order in which items run: item << 8 | phase. */
 RIG_KERNEL static void phases(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
@@ -154,7 +156,7 @@ TEST_F(gpu, M2_items_stop_at_the_barrier_until_all_have_arrived)
 	}
 }
 
-/* Has more live values than registers, across barriers that others run between. */
+/* Keeps more values live than there are registers, across barriers where other items run. */
 RIG_KERNEL static void state(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
@@ -264,10 +266,10 @@ TEST_F(gpu, M2_barrier_that_not_all_items_reach_is_a_fault)
 		ASSERT_EQ(i < 3 ? SALVO_STATUS_FAULT : SALVO_STATUS_DONE,
 			  rig_run(rig, &command, 1, &args, sizeof(args)));
 		ASSERT_EQ(faults + (i < 3), fault(rig)->sequence);
-		/* No item was run twice, and no group after the one that failed. */
+		/* No item ran twice, and no group ran after the one that failed. */
 		EXPECT_EQ(i < 3 ? 16 : 64, self->data[0]);
 		EXPECT_EQ(SALVO_FAULT_BARRIER, fault(rig)->kind);
-		/* The first item that waits for the one that returned. */
+		/* The first item that was waiting for the one that returned */
 		EXPECT_EQ(who[0] == who[i] ? 1 : 0, fault(rig)->item);
 	}
 	EXPECT_EQ(0, fault(rig)->group);
@@ -287,7 +289,7 @@ TEST_F(gpu, M2_barrier_in_a_kernel_that_declared_none_is_a_fault)
 	EXPECT_EQ(SALVO_FAULT_KERNEL, fault(rig)->kind);
 }
 
-/* For each group: the thread, its local memory, and the stacks of the first two items. */
+/* Reports for each group: the thread, its local memory, the stacks of the first two items. */
 RIG_KERNEL static void memory_of(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
@@ -317,10 +319,10 @@ TEST_F(gpu, M5_memory_is_one_block_and_one_series_for_each_core)
 	for (g = 0; g < 3000; g++) {
 		out = self->data + 4 * g;
 		EXPECT_EQ(0, out[1] % 64);
-		/* The same core means the same memory, another core another. */
+		/* Groups on one core share its memory; other cores have their own. */
 		ASSERT_EQ(out[0] == first[0], out[1] == first[1]);
 		ASSERT_EQ(out[0] == first[0], out[2] == first[2]);
-		/* Neighbours in the series: stacks apart by pages and a skew. */
+		/* Stacks of adjacent items are whole pages and a skew apart. */
 		ASSERT_EQ(192, (out[3] - out[2]) % 4096);
 		ASSERT_EQ(first[3] - first[2], out[3] - out[2]);
 	}
@@ -356,7 +358,7 @@ TEST_F(gpu, M6_access_past_local_memory_is_caught_with_its_address)
 	}
 }
 
-/* Uses much stack, without a check of its own. */
+/* Uses much stack without a stack check. */
 RIG_KERNEL static void deep(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
@@ -382,7 +384,7 @@ TEST_F(gpu, M6_item_that_runs_over_its_stack_is_caught)
 	EXPECT_EQ(0, fault(rig)->item);
 }
 
-/* The last item goes on from its stack towards what lies behind all stacks. */
+/* The last item writes from its stack towards the end of the series of stacks. */
 RIG_KERNEL static void past_the_series(RIG_KERNEL_ARGS)
 {
 	const struct out_args *a = args;
@@ -396,7 +398,7 @@ RIG_KERNEL static void past_the_series(RIG_KERNEL_ARGS)
 	a->out[0] = 1;
 }
 
-/* What lies behind is the stack of the unit's signals, which no kernel may reach. */
+/* Behind the stacks lies the unit's signal stack, which no kernel may access. */
 TEST_F(gpu, M6_access_past_private_memory_is_caught)
 {
 	struct rig *rig = self->rig;
@@ -480,7 +482,7 @@ TEST_F(gpu, fault_of_a_kernel_fails_its_batch_alone)
 		EXPECT_EQ(seqno, fault(rig)->seqno);
 		if (cases[i / 2].kind == SALVO_FAULT_PAGE)
 			EXPECT_EQ(0x1234567000, fault(rig)->address);
-		/* What waited for it did not run. */
+		/* Its consumer did not run. */
 		EXPECT_EQ(0, self->data[0]);
 
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &commands[3], 1, args, sizeof(args)));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * hostile.c - packets, ring entries and registers with one thing wrong
+ * hostile.c - packets, ring entries and registers with one invalid field
  *
- * The device must not trust the driver: a packet with anything wrong fails its
- * own fence, leaves a fault record, runs nothing, and the next packet works.
+ * The device must not trust the driver: an invalid packet fails its own fence, writes a fault
+ * record, runs nothing, and the next packet works.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct touch_args {
 	uint64_t pad;
 };
 
-/* Leaves a trace of whatever ran. */
+/* Leaves a trace if it ran. */
 RIG_KERNEL static void touch(RIG_KERNEL_ARGS)
 {
 	const struct touch_args *a = args;
@@ -25,7 +25,7 @@ RIG_KERNEL static void touch(RIG_KERNEL_ARGS)
 	*a->out = 1;
 }
 
-/* One command of each type; the packet that the tests spoil. */
+/* The valid packet, which has one command of each type, and which the tests modify */
 enum { DISPATCH, COPY, FILL, TIMESTAMP, PAIR, ALL, DISPATCH2, RECT, PATTERN, COMMANDS };
 
 /* The shape of the RECT is not in the packet's heap, but in its command. */
@@ -91,11 +91,11 @@ static bool traced(const struct rig *rig)
 
 struct spoil {
 	const char *name;
-	uint16_t code;		/* of the command to spoil, 0 for the head */
+	uint16_t code;		/* offset in the command, or in the head */
 	uint8_t n;		/* which of them */
 	uint16_t offset, bytes;
 	uint64_t value;
-	bool no_result;		/* the packet cannot be told how it ended */
+	bool no_result;		/* the packet's result cannot be written */
 };
 
 #define HEAD_FIELD(field, value, lost) \
@@ -221,7 +221,7 @@ TEST_F(gpu, every_field_of_a_packet_is_checked_and_nothing_of_it_runs)
 		ASSERT_FALSE(traced(rig))
 			TH_LOG("%s", spoils[i].name);
 
-		/* The same packet unspoiled. */
+		/* The same packet unmodified */
 		pack_good(rig, &args);
 		{
 			const struct salvo_ring_entry good = rig_next_entry(rig, 1, bytes);
@@ -255,7 +255,7 @@ TEST_F(gpu, fault_record_names_the_command_and_the_address)
 	EXPECT_EQ(1, rig->regs->fault.ctx);
 }
 
-/* A unit copies blocks in any order, so source and target may touch but not overlap. */
+/* Blocks are copied in any order, so source and destination may be adjacent but not overlap. */
 TEST_F(gpu, copies_that_overlap_are_refused_and_adjacent_ones_are_not)
 {
 	static const struct { int64_t distance; bool good; } cases[] = {
@@ -304,7 +304,7 @@ TEST_F(gpu, packet_is_parsed_from_a_copy)
 	unsigned int i;
 	void *packet;
 
-	/* The CPU wipes the packet as soon as the doorbell returns. */
+	/* The packet is overwritten as soon as the doorbell call returns. */
 	for (i = 0; i < 500; i++) {
 		entry = rig_next_entry(rig, 1, pack_good(rig, &args));
 		packet = rig_next_packet(rig);
@@ -318,8 +318,8 @@ TEST_F(gpu, packet_is_parsed_from_a_copy)
 }
 
 /*
- * What the table above covers and what must stay for the test's own sake: where
- * the kernel starts, how often it runs, and its pointers.
+ * Fields that the table above covers, or that the test needs: the kernel's entry, the number of
+ * groups, its pointers.
  */
 static bool may_damage(const void *packet, const uint8_t *at)
 {
@@ -387,10 +387,10 @@ TEST_F(gpu, bindings_are_checked)
 		{ 9, SALVO_OP_BIND, base + RIG_VRAM_BYTES, 4096, rw },
 		{ 9, SALVO_OP_BIND, base + RIG_VRAM_BYTES - 4096, 8192, rw },
 		{ 9, SALVO_OP_BIND, ~4095ull, 4096, rw },
-		/* In part the range of another address space, or the same twice. */
+		/* Overlaps a range of another address space in part, or is bound twice. */
 		{ 9, SALVO_OP_BIND, data, 4096, rw }, { 9, SALVO_OP_BIND, data + 4096, 4096, rw },
 		{ RIG_ASID, SALVO_OP_BIND, data, RIG_DATA_BYTES, rw },
-		/* Code that another may write. */
+		/* Code that another address space can write. */
 		{ 9, SALVO_OP_BIND, data, RIG_DATA_BYTES, rx },
 		{ 9, SALVO_OP_BIND, base, RIG_CODE_BYTES, rw },
 		{ 9, SALVO_OP_UNBIND, data, RIG_DATA_BYTES, 0 },
@@ -407,7 +407,7 @@ TEST_F(gpu, bindings_are_checked)
 				    bad[i].access))
 			TH_LOG("case %u", i);
 
-	/* A shared buffer: the whole range, in two address spaces. */
+	/* A shared buffer: the same range bound in two address spaces. */
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_space(rig, 9, SALVO_OP_BIND, data, RIG_DATA_BYTES,
 					       SALVO_ACCESS_READ));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, data,
@@ -468,7 +468,7 @@ TEST(dma_is_bounded_by_the_window)
 	EXPECT_FALSE(salvo_dma_read(&dma, copy, 0, 64));
 	EXPECT_FALSE(salvo_dma_write(&dma, 0, copy, 64));
 
-	/* System addresses that are pointers: only wrapping and null are wrong. */
+	/* System addresses are pointers here: only null and those that wrap are invalid. */
 	dma.base = NULL;
 	dma.bytes = 0;
 	EXPECT_TRUE(salvo_dma_covers(&dma, (uintptr_t)memory, 64));
@@ -509,7 +509,7 @@ TEST_F(gpu, fields_of_ring_entries_are_checked)
 		rig_push(rig, &entry);
 		rig_ring(rig);
 		ASSERT_TRUE(rig_wait(rig, entry.seqno));
-		/* From the eighth on they do not keep the packet from being found. */
+		/* From the eighth case on the packet can be found, so its result is written. */
 		EXPECT_EQ(i < 7 ? SALVO_STATUS_PENDING : SALVO_STATUS_BAD_PACKET,
 			  rig_result(rig, entry.seqno)->status)
 			TH_LOG("case %u", i);
@@ -601,7 +601,7 @@ TEST_F(gpu, no_dma_without_handshake_and_bus_master)
 	EXPECT_FALSE(traced(rig));
 	EXPECT_EQ(SALVO_STATUS_PENDING, rig_result(rig, entry.seqno)->status);
 
-	/* A new GPU whose driver enables a ring at once. */
+	/* A new GPU whose driver enables a ring right after the handshake. */
 	rig_stop(rig);
 	memset(rig->regs, 0, SALVO_REGS_BYTES);
 	ASSERT_EQ(0, salvo_gpu_create(&rig->config, &rig->gpu));
@@ -655,7 +655,7 @@ static void reset_in_flight(struct __test_metadata *_metadata, struct rig *rig, 
 	for (i = 0; i < 10; i++)
 		EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, seqno[i])->status);
 
-	/* As new: nothing is bound, and what is bound again works. */
+	/* The initial state: nothing is bound, and binding works again. */
 	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, rig_run(rig, &command, 1, &args, sizeof(args)));
 	EXPECT_EQ(SALVO_STATUS_DONE,
 		  rig_space(rig, RIG_ASID, SALVO_OP_BIND, rig->code_address, RIG_CODE_BYTES,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * inject.c - faults that somebody wishes for: the text, and what the GPU then tells
+ * inject.c - fault injection: the text, and what the GPU then reports
  */
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static int inject(struct rig *rig, const char *text)
 	return salvo_gpu_inject(rig->gpu, text, why);
 }
 
-/* A wrong fence register is no sign of the end of the batch: its result is. */
+/* The fence register may be wrong, so wait for the batch's result. */
 static bool wait_result(struct rig *rig, uint64_t seqno)
 {
 	int i;
@@ -147,7 +147,7 @@ TEST_F(gpu, a_fence_is_late_and_so_are_those_after_it)
 	EXPECT_TRUE(rig_wait(rig, first));
 	submit_fill(rig, 2);
 	last = submit_fill(rig, 3);
-	/* However late the heartbeat is, nothing but it brings the fence. */
+	/* The fence is delayed until a heartbeat comes, however late that is. */
 	usleep(150000);
 	EXPECT_EQ(first, rig_fence(rig, 0));
 	for (i = 0; i < 200 && rig_fence(rig, 0) != last; i++) {
@@ -168,7 +168,7 @@ TEST_F(gpu, a_reset_does_not_wait_for_a_late_fence)
 	EXPECT_EQ(0, rig_fence(rig, 0));
 }
 
-/* What a batch has to suffer is its own: another list meanwhile is for those after it. */
+/* Faults of a batch are fixed when it is counted: a new list applies to later batches only. */
 TEST_F(gpu, a_new_list_leaves_alone_what_was_counted)
 {
 	struct rig *rig = self->rig;

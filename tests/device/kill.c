@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * kill.c - one context is killed, all others go on
+ * kill.c - one context is killed, all others keep running
  */
 #include "gpu.h"
 #include "gpu_fixture.h"
@@ -15,7 +15,7 @@
 #define INNOCENT	4u
 #define GROUPS		256u
 
-/* Never ends, and tells that it runs. */
+/* Never ends, and reports that it runs. */
 RIG_KERNEL static void endless(RIG_KERNEL_ARGS)
 {
 	volatile uint64_t *running = *(uint64_t *const *)args;
@@ -24,7 +24,7 @@ RIG_KERNEL static void endless(RIG_KERNEL_ARGS)
 		*running = 1;
 }
 
-/* Each group counts its own word up, slowly. */
+/* Each group increments its own word, slowly. */
 RIG_KERNEL static void slow(RIG_KERNEL_ARGS)
 {
 	volatile uint64_t *word = *(uint64_t *const *)args + group->group_id[0];
@@ -41,7 +41,7 @@ static void request_kill(struct rig *rig, uint32_t ctx)
 	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
 }
 
-/* As salvo-gpu does it: heartbeats until it is done. */
+/* As salvo-gpu does: heartbeats until the kill is done. */
 static bool finish_kill(struct rig *rig)
 {
 	const time_t deadline = time(NULL) + 20;
@@ -108,7 +108,7 @@ TEST_F(gpu, kill_takes_all_of_a_context_and_nothing_else)
 	EXPECT_EQ(self->rig->regs->fault.sequence, 0);
 }
 
-/* A unit is told to stop while it runs another context's kernel: it takes no notice. */
+/* The signal to stop reaches a unit that runs another context's kernel, which is not stopped. */
 TEST_F(gpu, kernels_of_others_run_to_their_end)
 {
 	struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 1, 1, 0, 8);
@@ -144,7 +144,7 @@ TEST_F(gpu, kill_of_an_idle_context_is_done_at_once)
 	EXPECT_EQ(self->rig->regs->kill_ack, request);
 }
 
-/* The number may be used again: a kill is for what was on the ring before it. */
+/* The context number may be reused: a kill covers only what was on the ring before it. */
 TEST_F(gpu, context_of_a_killed_number_runs)
 {
 	const struct drm_salvo_command forever = rig_dispatch(self->rig, endless, 1, 1, 0, 8);
@@ -186,8 +186,8 @@ static bool is_process_stopped(struct rig *rig)
 }
 
 /*
- * On a machine that is busy with many hostile processes each would take a second to comply. The
- * process need not: it has no batch of another context.
+ * With many hostile processes on a busy machine, each would take a second to handle the kill. A
+ * process without a batch of another context is killed at once instead.
  */
 TEST(process_of_nothing_but_the_killed_context_is_ended_at_once)
 {
@@ -209,7 +209,7 @@ TEST(process_of_nothing_but_the_killed_context_is_ended_at_once)
 	ASSERT_TRUE(rig_wait(rig, seqno));
 	EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, seqno)->status);
 
-	/* One with a batch of another context is asked. */
+	/* A process that has a batch of another context is asked to kill this one. */
 	data[0] = 0;
 	submit_one(rig, GUILTY, &forever, rig->data_address);
 	wait_until(data);

@@ -11,7 +11,7 @@
 #include "kselftest_harness.h"
 #include "lcq.h"
 
-/* Ten units: 0 to 5 are near, 6 to 9 are a far node. */
+/* Ten units: 0 to 5 are near, 6 to 9 form a far node. */
 #define NEAR	6u
 #define FAR	0x3c0ull
 
@@ -61,7 +61,7 @@ static uint64_t counters(const struct salvo_gcq *gcq, unsigned int n)
 	return gcq->entries[n % gcq->size].counters;
 }
 
-/* A fetch that takes @latency; returns how many items it brought, 0 if there was none. */
+/* Fetches with @latency; returns the number of items, 0 if there were none. */
 static uint32_t fetch(struct salvo_lcq *lcq, struct salvo_gcq *gcq, uint64_t *now,
 		      uint64_t latency)
 {
@@ -89,7 +89,7 @@ TEST_F(node, N6_one_fetch_serves_the_units_of_the_node)
 		first += chunk.count;
 	}
 	EXPECT_EQ(brought, first);
-	/* The units did not touch the global queue meanwhile. */
+	/* The units took nothing from the global queue meanwhile. */
 	EXPECT_EQ(48, salvo_gcq_wir(counters(&self->gcq, 0)));
 	EXPECT_EQ(0, salvo_lcq_take(self->lcq, 3).count);
 }
@@ -123,7 +123,7 @@ TEST_F(node, N6_entries_for_a_part_of_the_node_are_not_fetched)
 	ASSERT_NE(0, fetch(self->lcq, &self->gcq, &self->now, 10));
 	chunk = salvo_lcq_take(self->lcq, 1);
 	EXPECT_EQ(&whole, chunk.element);
-	/* The unit takes of the one that names it, and leaves the other to its node. */
+	/* The unit takes from the entry that names it, and leaves the other to its node. */
 	chunk = salvo_gcq_take(&self->gcq, &unit, 8);
 	EXPECT_EQ(&part, chunk.element);
 	EXPECT_EQ(8, chunk.count);
@@ -167,7 +167,7 @@ TEST_F(node, N7_flag_keeps_others_from_fetching_and_they_take_what_is_left)
 	EXPECT_NE(0, salvo_lcq_take(self->lcq, 10).count);
 }
 
-/* The node drains an item in @item_ns and a fetch takes @latency: what becomes of the chunk? */
+/* Items take @item_ns each and a fetch takes @latency: to what size does the chunk converge? */
 static uint32_t settle(struct salvo_lcq *lcq, struct salvo_gcq *gcq, uint64_t *now,
 		       uint64_t item_ns, uint64_t latency)
 {
@@ -185,8 +185,8 @@ static uint32_t settle(struct salvo_lcq *lcq, struct salvo_gcq *gcq, uint64_t *n
 }
 
 /*
- * A fetch that takes long and items that do not: the threshold speaks for more items than there
- * are slots. Small elements fill a slot each.
+ * Fetches are slow and items are fast: the threshold asks for more items than there are slots. Each
+ * small element fills a slot.
  */
 TEST_F(node, N7_full_queue_is_not_refilled)
 {
@@ -203,7 +203,7 @@ TEST_F(node, N7_full_queue_is_not_refilled)
 	ASSERT_EQ(SALVO_LCQ_SLOTS, fetched);
 	EXPECT_TRUE(salvo_lcq_has_work(self->lcq, &self->gcq));
 
-	/* Each slot that comes free is filled again. */
+	/* Each slot that becomes free is filled again. */
 	while (salvo_lcq_lwir(self->lcq)) {
 		const struct salvo_gcq_chunk chunk = salvo_lcq_take(self->lcq, 0);
 
@@ -224,7 +224,7 @@ TEST_F(node, N8_large_chunk_follows_drain_rate_and_latency)
 	fast = settle(self->lcq, &self->gcq, &self->now, 500, 10000);
 	distant = settle(self->lcq, &self->gcq, &self->now, 500, 20000);
 	back = settle(self->lcq, &self->gcq, &self->now, 1000, 10000);
-	/* Eight latencies: 80 us / 1 us, ... The history remembers a little. */
+	/* Eight latencies: 80 us / 1 us, ... The moving average still includes older values. */
 	EXPECT_GE(slow, 75);
 	EXPECT_LE(slow, 85);
 	EXPECT_GE(fast, 145);
@@ -254,7 +254,7 @@ TEST_F(node, N8_history_is_not_spoilt_by_one_slow_fetch_nor_by_idleness)
 	EXPECT_GT(after, before);
 	EXPECT_LT(after, 3 * before);
 
-	/* All is drained; long after more comes. */
+	/* The queue is drained; more work comes much later. */
 	before = settle(self->lcq, &self->gcq, &self->now, 1000, 10000);
 	for (;;) {
 		const struct salvo_gcq_chunk chunk = salvo_lcq_take(self->lcq, 1u << 20);
@@ -277,7 +277,7 @@ TEST_F(node, N8_global_queue_shrinks_the_chunk_by_what_remains)
 	struct salvo_gcq_chunk chunk;
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
-	/* Half of what falls to 4 of the 8 units: 20 of 80, 15 of 60, 11 of 45. */
+	/* Half of the share of 4 of the 8 units: 20 of 80, 15 of 60, 11 of 45. */
 	chunk = salvo_gcq_take_large(&self->gcq, &self->lcq->taker, 1000);
 	EXPECT_EQ(20, chunk.count);
 	chunk = salvo_gcq_take_large(&self->gcq, &self->lcq->taker, 1000);
@@ -287,7 +287,7 @@ TEST_F(node, N8_global_queue_shrinks_the_chunk_by_what_remains)
 	chunk = salvo_gcq_take_large(&self->gcq, &self->lcq->taker, 5);
 	EXPECT_EQ(5, chunk.count);
 	ASSERT_EQ(25, salvo_gcq_take(&self->gcq, &self->near[0], 25).count);
-	/* But one for each unit, if there is. */
+	/* But at least one for each unit, as long as there are any. */
 	chunk = salvo_gcq_take_large(&self->gcq, &self->lcq->taker, 1000);
 	EXPECT_EQ(4, chunk.count);
 	EXPECT_EQ(0, salvo_gcq_wir(counters(&self->gcq, 0)));
@@ -310,7 +310,7 @@ TEST_F(node, N9_seen_drops_by_the_units_of_the_node_at_once)
 	EXPECT_EQ(0, salvo_gcq_take(&self->gcq, &self->near[1], 1).count);
 	EXPECT_EQ(0, counters(&self->gcq, 0));
 
-	/* Also if the node comes too late for items. */
+	/* Also if no items are left when the node comes. */
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
 	ASSERT_EQ(10, salvo_gcq_take(&self->gcq, &self->near[0], 10).count);
 	EXPECT_EQ(5, salvo_gcq_seen(counters(&self->gcq, 1)));
@@ -347,13 +347,13 @@ TEST_F(node, N10_100_items_7_approved_units_a_near_one_takes_10_a_far_node_40)
 	EXPECT_EQ(10, chunk.count);
 	EXPECT_EQ(90, salvo_gcq_wir(counters(&self->gcq, 0)));
 
-	/* A node's large chunk is for its four units: 10 each. */
+	/* A node's large chunk is shared by its four units: 10 each. */
 	chunk = salvo_gcq_take(&self->gcq, &self->lcq->taker, 40);
 	EXPECT_EQ(10, chunk.first);
 	EXPECT_EQ(40, chunk.count);
 	EXPECT_EQ(50, salvo_gcq_wir(counters(&self->gcq, 0)));
 
-	/* Units that are not approved get nothing. */
+	/* Units that are not approved get no items. */
 	EXPECT_EQ(0, salvo_gcq_take(&self->gcq, &self->near[4], 10).count);
 	EXPECT_EQ(50, salvo_gcq_wir(counters(&self->gcq, 0)));
 	EXPECT_EQ(7, salvo_gcq_seen(counters(&self->gcq, 0)));
@@ -384,7 +384,9 @@ struct crowd {
 	struct salvo_gcq gcq;
 	struct salvo_lcq *lcq[NODES];
 	struct salvo_element element[ELEMENTS];
-	/* Sums over the items of each element: they tell of any item taken twice or never. */
+	/*
+	 * Sums over the items of each element: they detect any item that is taken twice or never.
+	 */
 	_Atomic uint64_t items[ELEMENTS];
 	_Atomic uint64_t sum[ELEMENTS];
 	_Atomic uint64_t square[ELEMENTS];
@@ -457,7 +459,7 @@ static void *unit_main(void *arg)
 	return NULL;
 }
 
-/* One to three dimensions, up to 2^31 items; huge ones are rare enough to count. */
+/* One to three dimensions, up to 2^31 items; huge ranges are rare, so that counting stays quick. */
 static void random_range(struct salvo_element *element, unsigned int *seed)
 {
 	uint32_t size[3] = { 1, 1, 1 };

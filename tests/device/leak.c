@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * leak.c - nothing that one address space leaves behind can be read by another
+ * leak.c - no address space can read what another one left behind
  *
- * One fills its local memory, its stacks and its registers with a pattern, on every unit. Another
- * looks for it in its own, and so does an address space that gets the number of
- * the first when that has ended. Nor can a kernel read the command line and the environment of
- * the device. That buffers come zeroed is the driver's business
- * (tests/uapi/bo.c); that the memory of another is not there, escape.c's.
+ * One address space fills its local memory, stacks and registers with a pattern, on every unit.
+ * Another one searches its own for the pattern, and so does one that reuses the first one's number
+ * after it has ended. Nor can a kernel read the command line and the environment of the device.
+ * tests/uapi/bo.c checks that new buffers are zeroed, escape.c that memory of other address spaces
+ * is not mapped.
  */
 #include "spaces_fixture.h"
 
@@ -42,7 +42,7 @@ RIG_KERNEL static void leave(RIG_KERNEL_ARGS)
 			 : "xmm0", "xmm1", "xmm7", "xmm15", "r8", "r9", "r10", "r11");
 }
 
-/* Volatile: what was never written may be read. */
+/* Volatile, as it reads memory that was never written. */
 RIG_KERNEL static void look(RIG_KERNEL_ARGS)
 {
 	uint64_t registers[12];
@@ -119,7 +119,7 @@ TEST_F(spaces, local_memory_stacks_and_registers_of_others_are_not_seen)
 	run_everywhere(_metadata, rig, OTHER, look, OTHER_AT);
 	expect_nothing(_metadata, rig, OTHER_AT);
 
-	/* The test can fail: who left it finds it. */
+	/* Control: the address space that wrote the pattern finds it. */
 	run_everywhere(_metadata, rig, RIG_ASID, look, 0);
 	EXPECT_EQ((uint64_t)LOCAL_WORDS * rig->regs->units, sum(rig, 0).local);
 }
@@ -204,7 +204,7 @@ TEST(command_line_and_environment_of_the_device_are_not_seen)
 	rig = rig_create_isolated(1);
 	expect_zero(_metadata, rig, start, end - start);
 	expect_zero(_metadata, rig, (uintptr_t)added, strlen(added));
-	/* The device has them still. */
+	/* The device still has them. */
 	EXPECT_STREQ("not for kernels", added);
 	rig_destroy(rig);
 }

@@ -2,10 +2,9 @@
 /*
  * link_pci.c - salvo-gpu as QEMU and a guest's driver see it
  *
- * Each test starts build/bin/salvo-gpu with a RAM file of its own and takes the
- * place of QEMU (socket, eventfds) and of the driver (registers, ring, packets).
- * Waiting means polling with a generous limit: it decides only between a result
- * and a hang, never between fast and slow.
+ * Each test starts build/bin/salvo-gpu with a RAM file of its own and plays QEMU (socket, eventfds)
+ * and the driver (registers, ring, packets). Waits poll with a generous limit, which only tells a
+ * result from a hang.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +34,7 @@
 #define BAR_BYTES	(16ul << 20)
 #define LIMIT_MS	10000
 
-/* Where the driver's side of the tests puts things in the guest's RAM */
+/* Where the tests place the driver's structures in the guest's RAM */
 #define RING_ADDRESS	0x1000
 #define RING_ENTRIES	16
 #define PACKET_ADDRESS	0x10000
@@ -70,7 +69,7 @@ static void salvo_gpu_path(char *path)
 	strcat(path, "/bin/salvo-gpu");
 }
 
-/* Runs salvo-gpu with the arguments; with @quiet its complaints are not shown. */
+/* Runs salvo-gpu with the arguments; @quiet hides its messages. */
 static pid_t gpu_exec(char *const argv[], bool quiet)
 {
 	char path[PATH_MAX + 32];
@@ -462,7 +461,7 @@ TEST_F(link, crashed_worker_is_followed_by_the_next_generation)
 	EXPECT_EQ('x', guest->bar[guest->regs->vram_offset]);
 	EXPECT_NE(first, gpu_worker(&self->gpu));
 
-	/* The same connection, a working GPU. */
+	/* The connection is the same, and the GPU works. */
 	ASSERT_TRUE(reset(guest, 2));
 	ring_enable(guest);
 	ASSERT_TRUE(bind_page(guest, va));
@@ -480,7 +479,7 @@ TEST_F(link, worker_that_stops_is_followed_too)
 	EXPECT_EQ(2, self->guest.regs->generation);
 }
 
-/* Without it no batch could run any more, of whatever context. */
+/* Without a zygote no batch of any context could run. */
 TEST_F(link, worker_goes_with_its_zygote)
 {
 	const pid_t worker = gpu_worker(&self->gpu), zygote = worker ? child_of(worker) : 0;
@@ -500,8 +499,8 @@ TEST_F(link, worker_goes_with_its_zygote)
 }
 
 /*
- * What is left of the last worker could still write to VRAM and to the guest's memory. Its zygote
- * is a zombie here that cannot be buried before we let it.
+ * A process that the last worker left could still write to VRAM and to the guest's memory. Here its
+ * zygote is a zombie that is not reaped before the test allows it.
  */
 TEST_F(link, next_worker_waits_until_all_of_the_last_is_gone)
 {
@@ -520,7 +519,10 @@ TEST_F(link, next_worker_waits_until_all_of_the_last_is_gone)
 	EXPECT_TRUE(WAIT_FOR(self->guest.regs->generation == 2));
 }
 
-/* On a loaded machine a worker may live for a second until we kill it: the count starts again. */
+/*
+ * On a loaded machine a worker may live for a second before the test kills it, which resets the
+ * count of restarts.
+ */
 TEST_F(link, gives_up_when_no_worker_lives)
 {
 	const pid_t supervisor = self->gpu.pid;
@@ -545,7 +547,7 @@ TEST_F(link, ends_with_qemu_and_leaves_nothing)
 {
 	pid_t worker = gpu_worker(&self->gpu);
 
-	/* The socket goes as soon as QEMU has it. */
+	/* The socket is unlinked as soon as QEMU has connected. */
 	EXPECT_EQ(-1, access(self->gpu.socket, F_OK));
 	close(self->guest.sock);
 	EXPECT_EQ(0, gpu_wait(&self->gpu));
@@ -670,7 +672,7 @@ TEST_F(process, ram_file_must_be_whole_pages)
 	}
 }
 
-/* By option in the first generation, by the FIFO in the second; the third is well. */
+/* The first worker gets the fault by option, the second by the FIFO; the third has none. */
 TEST_F(process, faults_come_when_they_are_wished_for)
 {
 	char control[128];
@@ -686,7 +688,7 @@ TEST_F(process, faults_come_when_they_are_wished_for)
 	ASSERT_TRUE(WAIT_FOR(access(self->gpu.socket, F_OK) == 0));
 	ASSERT_EQ(0, guest_attach(&guest, &self->gpu));
 	va = guest.regs->va_base;
-	/* The FAULT vector is rung for the option too. */
+	/* The option raises the FAULT vector, too. */
 	ASSERT_TRUE(wait_vector(&guest, SALVO_VECTOR_FAULT));
 	for (uint32_t generation = 1; generation <= 3; generation++) {
 		ASSERT_EQ(generation, guest.regs->generation);
@@ -698,7 +700,7 @@ TEST_F(process, faults_come_when_they_are_wished_for)
 			ASSERT_LE(0, fifo);
 			EXPECT_EQ(8, write(fifo, "crash@1\n", 8));
 			EXPECT_TRUE(wait_vector(&guest, SALVO_VECTOR_FAULT));
-			/* A wrong line changes nothing, a right one all. */
+			/* An invalid line changes nothing, a valid one replaces the list. */
 			EXPECT_EQ(16, write(fifo, "crash@0\ncrash@2\n", 16));
 			EXPECT_TRUE(wait_vector(&guest, SALVO_VECTOR_FAULT));
 			close(fifo);

@@ -16,7 +16,7 @@
 #include "worker_queue.h"
 
 #define SPANS	(1u << 16)
-/* So long that only a GPU that does not do what it should waits to the end. */
+/* Long enough that only a broken GPU reaches the limit */
 #define LONG_SPIN (1u << 29)
 
 FIXTURE(units)
@@ -58,7 +58,7 @@ struct mark_args {
 	uint64_t pad;
 };
 
-/* Counts each item at its own place of the whole range. */
+/* Counts each item in its own word. */
 RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
 {
 	const struct mark_args *a = args;
@@ -77,7 +77,7 @@ RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
 }
 
 #define COMMANDS	12u
-#define ITEMS		6000u	/* of a command, at most; one more place stays free */
+#define ITEMS		6000u	/* at most, of a command; one more word stays 0 */
 
 struct work {
 	struct drm_salvo_command commands[COMMANDS];
@@ -165,7 +165,7 @@ static bool on_units(const struct salvo_gpu_recording *recording, uint32_t comma
 	return found;
 }
 
-/* The ring entry's mask, the packet's, the dispatch's; copies and fills have that of the packet. */
+/* Masks of the ring entry, the packet and the dispatch; copies and fills use the packet's. */
 TEST_F(units, N3_masks_of_context_batch_and_dispatch_hold_together)
 {
 	const uint64_t all = self->rig->gpu->queues.all;
@@ -174,7 +174,7 @@ TEST_F(units, N3_masks_of_context_batch_and_dispatch_hold_together)
 	unsigned int state = 3, i;
 
 	for (i = 0; i < 40; i++) {
-		/* Each lies in the one before; zero stands for all of that. */
+		/* Each mask is a subset of the one before; 0 means all of that one. */
 		const uint64_t entry_mask = i % 4 ? rand_r(&state) & all : 0;
 		const uint64_t context = entry_mask ? entry_mask : all;
 		const uint64_t packet_mask = i % 3 ? rand_r(&state) & context : 0;
@@ -230,7 +230,7 @@ TEST_F(units, N6_a_far_node_works_through_its_local_queue)
 		ASSERT_EQ(0, lcq->fetches);
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
 		EXPECT_NE(0, lcq->fetches);
-		/* A fetch was for many chunks. */
+		/* A fetch brings work for many chunks. */
 		EXPECT_LT(lcq->fetches, self->recording.next);
 		for (i = 0; i < self->recording.next && i < SPANS; i++)
 			ASSERT_NE(0, units & (1ull << self->recording.spans[i].unit));
@@ -302,7 +302,7 @@ struct gate_args {
 	uint64_t limit;
 };
 
-/* The first group waits until the gate is open; each counts itself. */
+/* The first group waits until the gate is open; each group counts itself. */
 RIG_KERNEL static void gate(RIG_KERNEL_ARGS)
 {
 	const struct gate_args *a = args;
@@ -324,7 +324,7 @@ TEST_F(units, batches_of_several_contexts_share_the_units)
 {
 	struct rig *rig = self->rig;
 	uint64_t *g = self->gpu_data;
-	/* Each opens the gate of the other. */
+	/* Each batch opens the gate of the other. */
 	const struct gate_args args[2] = {
 		{ &g[0], &g[24], &g[8], LONG_SPIN }, { &g[8], &g[32], &g[0], LONG_SPIN },
 	};
@@ -366,7 +366,7 @@ static uint64_t submit(struct rig *rig, uint32_t ctx, int32_t priority, uint32_t
 
 #define GROUPS 4096u
 
-/* One unit: only then the order of all follows from that of the queues. */
+/* With one unit the execution order is that of the queues. */
 FIXTURE(unit)
 {
 	struct rig *rig;
@@ -392,7 +392,7 @@ FIXTURE_TEARDOWN(unit)
 	free(self->recording.spans);
 }
 
-/* Which of the two contexts ended first, when the second came while the first was running? */
+/* Which of two contexts ends first, if the second is submitted while the first runs? */
 static uint64_t first_to_end(struct __test_metadata *_metadata, FIXTURE_DATA(unit) *self,
 			     int32_t first, int32_t second)
 {
@@ -447,7 +447,7 @@ TEST_F(unit, priorities_start_in_their_order)
 	const struct gate_args args = { &g[0], &g[8], &g[16], LONG_SPIN };
 	unsigned int i;
 
-	/* The unit is busy; what is submitted then has to wait. */
+	/* The unit is busy, so what is submitted now must wait. */
 	seqno[0] = submit(rig, 1, SALVO_PRIORITY_LOW, 1, &args);
 	await(&self->data[0]);
 	seqno[1] = submit(rig, 2, SALVO_PRIORITY_LOW, 1, &args);
@@ -474,7 +474,7 @@ RIG_KERNEL static void burn(RIG_KERNEL_ARGS)
 		__builtin_ia32_pause();
 }
 
-/* A chunk that the unit has no experience for may be long; those after it are not. */
+/* The first chunk, before there is an estimate, may be long; later ones may not. */
 TEST_F(unit, long_work_groups_make_short_chunks_and_short_ones_long)
 {
 	const struct burn_args args[2] = { { 6000000, 0 }, { 1, 0 } };
@@ -486,7 +486,7 @@ TEST_F(unit, long_work_groups_make_short_chunks_and_short_ones_long)
 	for (i = 1; i < self->recording.next; i++)
 		EXPECT_LE(self->recording.spans[i].count, 2);
 
-	/* Nor does the experience with long ones stick. */
+	/* The estimate adapts back to short items. */
 	self->recording.next = 0;
 	command.items[0] = 100000;
 	command.args_offset = sizeof(args[0]);
@@ -495,8 +495,8 @@ TEST_F(unit, long_work_groups_make_short_chunks_and_short_ones_long)
 }
 
 /*
- * The next batch of a frame finds units that look for it; later they sleep. A unit may lose its
- * core at any time, so once in many times has to do.
+ * The next batch of a frame finds the units polling; later they sleep. A unit may lose its core at
+ * any time, so one success in many tries is enough.
  */
 TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
 {
@@ -537,7 +537,7 @@ TEST_F(units, idle_gpu_uses_no_cpu)
 	uint64_t before;
 
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
-	/* Units look for more for a while, and may have to wait for a core to do so. */
+	/* Units poll for a while after the batch, and may have to wait for a core to do so. */
 	do {
 		before = cpu_ns();
 		usleep(10000);

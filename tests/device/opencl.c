@@ -124,7 +124,7 @@ TEST_F(soft, M3_item_reads_after_the_barrier_what_another_wrote_before_it)
 			  self->out_map[i]);
 }
 
-/* How often an item comes to the barrier depends on the item, so each has a stack of its own. */
+/* The number of barriers that an item reaches depends on the item, so each needs its own stack. */
 TEST_F(soft, M2_1024_items_meet_at_barriers_in_a_loop)
 {
 	const uint32_t group = 1024, rounds = 300;
@@ -154,7 +154,7 @@ TEST_F(soft, M2_barrier_that_one_of_1024_items_reaches_once_more_is_reported)
 		EXPECT_EQ(odd[i], error.item);
 		EXPECT_STREQ("rotate_down", error.kernel);
 		salvo_fence_destroy(fence);
-		/* The queue of a batch that faulted takes no more. */
+		/* The context of a batch that faulted is banned. */
 		salvo_queue_destroy(self->queue);
 		ASSERT_EQ(0, salvo_queue_create(self->device, 0, &self->queue));
 	}

@@ -94,7 +94,7 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 	return salvo_gcq_take(gcq, &takers[unit], chunk);
 }
 
-/* The counters of the n-th entry ever pushed. */
+/* The counters of the n-th entry that was pushed. */
 static uint64_t counters(const struct salvo_gcq *gcq, unsigned int n)
 {
 	return gcq->entries[n % gcq->size].counters;
@@ -121,7 +121,7 @@ TEST(N3_elements_of_one_item_side_by_side_make_a_run)
 		element[i] = make_element(1, 1, 1, 0x3);
 		element[i].coalesced = 1;
 	}
-	/* Upwards, as a job starts, and downwards, as consumers are released. */
+	/* In ascending order, as a job starts, and descending, as consumers are released. */
 	EXPECT_EQ(NULL, salvo_element_coalesce(NULL, &element[2]));
 	EXPECT_EQ(&element[2], salvo_element_coalesce(&element[2], &element[3]));
 	EXPECT_EQ(&element[1], salvo_element_coalesce(&element[2], &element[1]));
@@ -155,7 +155,7 @@ TEST_F(gcq, N4_items_of_a_run_are_its_elements)
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &plain));
 	EXPECT_EQ(40, salvo_gcq_wir(counters(&self->gcq, 0)));
 
-	/* A unit asks for fewer of them than of other items. */
+	/* A unit takes fewer coalesced elements than other items. */
 	for (i = 0; i < 40; i += chunk.count) {
 		chunk = salvo_gcq_take_share(&self->gcq, &self->taker[0], 1000, 2);
 		ASSERT_EQ(&run[0], chunk.element);
@@ -240,12 +240,12 @@ TEST_F(gcq, N5_entry_is_reused_only_when_all_have_seen_it)
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(&element[i], take(&self->gcq, self->taker, 0, 1).element);
 
-	/* Unit 1 has seen none: nothing enters. */
+	/* Unit 1 has passed no entry: no element can enter the queue. */
 	ASSERT_FALSE(salvo_gcq_push(&self->gcq, &element[8]));
 	ASSERT_FALSE(salvo_gcq_push(&self->gcq, &element[9]));
 	EXPECT_EQ(0, take(&self->gcq, self->taker, 0, 1).count);
 
-	/* It passes all eight; the waiting ones enter in their order. */
+	/* It passes all eight; the waiting elements enter in order. */
 	chunk = take(&self->gcq, self->taker, 1, 1);
 	EXPECT_EQ(&element[8], chunk.element);
 	chunk = take(&self->gcq, self->taker, 0, 1);
@@ -311,7 +311,7 @@ static void *stress_unit(void *arg)
 		if (!chunk.count)
 			sched_yield();
 	}
-	/* Passes what is left, so that nothing stays in use. */
+	/* Passes the remaining entries, so that none stays in use. */
 	while (take(&s->gcq, s->taker, unit->number, 1).count)
 		atomic_fetch_add(&s->wrong, 1);
 	return NULL;

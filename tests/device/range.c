@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * range.c - ranges, copies and fills touch exactly what they should
+ * range.c - ranges, copies and fills write exactly the bytes that they should
  */
 #include <string.h>
 #include "gpu_fixture.h"
@@ -9,7 +9,7 @@ struct mark_args {
 	uint32_t *out;
 };
 
-/* Counts each item at its own place of the whole range. */
+/* Counts each item in its own word. */
 RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
 {
 	const struct mark_args *a = args;
@@ -29,7 +29,7 @@ RIG_KERNEL static void mark(RIG_KERNEL_ARGS)
 			}
 }
 
-/* The same for up to three work-groups of a row at once. */
+/* The same for up to three work-groups of a row in one call. */
 RIG_KERNEL static void mark_strip(RIG_KERNEL_ARGS)
 {
 	const struct mark_args *a = args;
@@ -97,7 +97,7 @@ TEST_F(gpu, N2_strips_run_every_item_once_and_none_outside)
 	check_ranges(_metadata, self, mark_strip, 0);
 }
 
-/* Where groups have local memory a unit takes a chunk in bands. */
+/* With local memory a unit runs a chunk in bands. */
 TEST_F(gpu, N2_bands_run_every_item_once_and_none_outside)
 {
 	check_ranges(_metadata, self, mark, 64);
@@ -110,14 +110,14 @@ struct sum_args {
 	uint64_t *square;
 };
 
-/* Adds up the linear numbers of the work-groups, a whole strip at once. */
+/* Adds up the linear numbers of the work-groups, one strip per call. */
 RIG_KERNEL static void add_strip(RIG_KERNEL_ARGS)
 {
 	const struct sum_args *a = args;
 	const uint64_t first = (group->group_id[2] * group->num_groups[1] + group->group_id[1]) *
 			       group->num_groups[0] + group->group_id[0], n = group->run;
 
-	/* Below n, and of their squares; modulo 2^64, as n is at most 2^31. */
+	/* Sums of the numbers below n and of their squares; modulo 2^64, as n is at most 2^31. */
 	const uint64_t sum = n * (n - 1) / 2;
 	const uint64_t squares = sum % 3 ? sum * ((2 * n - 1) / 3) : sum / 3 * (2 * n - 1);
 
@@ -159,7 +159,7 @@ TEST_F(gpu, N2_ranges_of_2_to_31_work_groups_run_each_once)
 	}
 }
 
-/* Leaves which group was the how manieth. */
+/* Records in which order the groups ran. */
 RIG_KERNEL static void number(RIG_KERNEL_ARGS)
 {
 	const struct mark_args *a = args;
@@ -191,7 +191,7 @@ struct who_args {
 	uint64_t *out;
 };
 
-/* Leaves the thread's own address, which tells the units apart. */
+/* Stores the thread pointer, which identifies the unit. */
 RIG_KERNEL static void who(RIG_KERNEL_ARGS)
 {
 	const struct who_args *a = args;

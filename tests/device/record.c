@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * record.c - the recording of what the units ran
+ * record.c - the recording of the spans that the units ran
  */
 #include <stdlib.h>
 #include "gpu_fixture.h"

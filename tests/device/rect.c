@@ -43,7 +43,7 @@ static void copy_model(uint8_t *dst, const uint8_t *src, const struct drm_salvo_
 			       src + z * r->src_slice_pitch + y * r->src_row_pitch, r->width);
 }
 
-/* Rows shorter than a block, as long, longer; few and many of them. */
+/* Rows shorter than a block, as long and longer; few and many of them */
 static struct drm_salvo_rect random_rect(void)
 {
 	static const uint32_t widths[] = { 1, 3, 64, 1000, 65535, 65536, 65537, 200001 };
@@ -98,7 +98,7 @@ TEST_F(gpu, boxes_that_overlap_are_refused_by_the_device_too)
 	struct rig *rig = self->rig;
 	const struct drm_salvo_rect rects[] = {
 		{ 16, 4, 2, 32, 256, 32, 256 },		/* shares bytes */
-		{ 16, 4, 2, 64, 256, 32, 256 },		/* would not, but pitches differ */
+		{ 16, 4, 2, 64, 256, 32, 256 },		/* would not overlap with equal pitches */
 	};
 	unsigned int i;
 
@@ -119,7 +119,7 @@ TEST_F(gpu, patterns_of_every_length)
 	for (n = 0; n < sizeof(pattern); n++)
 		pattern[n] = n * 37 + 1;
 	for (bytes = 1; bytes <= sizeof(pattern); bytes++) {
-		/* Blocks end inside of a pattern. */
+		/* Blocks end within a pattern. */
 		const uint64_t size = (bytes % 3 ? 1 + pick(40) : 70000u * 3 / bytes) * bytes;
 		const uint32_t at = 1 + pick(70);
 		const struct drm_salvo_command command = {

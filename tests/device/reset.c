@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * reset.c - resets, whatever the processes of the address spaces are just doing
+ * reset.c - resets in every state of the processes of address spaces
  *
- * A reset ends all processes: those that run endless kernels, those that are starting,
- * those on their way out with the next one started beside them. Each must be
- * acknowledged, leave no process behind, and work must be possible afterwards.
- * SALVO_ROUNDS says how many rounds, if not ROUNDS.
+ * A reset ends all processes: those that run endless kernels, those that are starting, and those
+ * that are exiting while their successor starts. Each reset must be acknowledged and leave no
+ * process behind, and the GPU must work afterwards. The environment variable SALVO_ROUNDS replaces
+ * the default of ROUNDS rounds.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@
 #define ROUNDS		150u
 #define SPACES		3u
 #define PAGE		4096u
-/* The driver waits no longer than that; it is a matter of milliseconds on a quiet machine. */
+/* The driver's time-out; a reset takes milliseconds on a quiet machine. */
 #define LIMIT_NS	20000000000ull
 
 FIXTURE(reset)
@@ -36,7 +36,7 @@ FIXTURE_SETUP(reset)
 {
 	NEED_SANDBOX();
 	self->rig = rig_create_isolated(0);
-	/* Nothing is bound: a test binds what it needs. */
+	/* Nothing is bound: each test binds what it needs. */
 	rig_reset(self->rig);
 }
 
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(reset)
 	rig_destroy(self->rig);
 }
 
-/* Never ends, and tells that it runs. */
+/* Never ends, and reports that it runs. */
 RIG_KERNEL static void endless(RIG_KERNEL_ARGS)
 {
 	volatile uint64_t *running = *(uint64_t *const *)args;
@@ -78,7 +78,7 @@ static uint64_t submit_kernel(struct rig *rig, uint32_t asid, uint32_t ctx, salv
 	return rig_submit_to(rig, asid, ctx, &batch);
 }
 
-/* Code, and a page of data beside it that may go again. */
+/* Binds the code, and a page of data that a test may unbind. */
 static void bind_space(struct rig *rig, uint32_t asid)
 {
 	const uint64_t data = rig->data_address + asid * PAGE;
@@ -89,7 +89,7 @@ static void bind_space(struct rig *rig, uint32_t asid)
 			 SALVO_ACCESS_READ | SALVO_ACCESS_WRITE);
 }
 
-/* One thing of those that a driver sends, without a wait for its end. */
+/* Sends a random request that a driver may send, without waiting for its end. */
 static void send_something(struct rig *rig, unsigned int *seed)
 {
 	const uint32_t asid = 1 + rand_r(seed) % SPACES, ctx = 10 * asid + rand_r(seed) % 2;
@@ -119,7 +119,10 @@ static void send_something(struct rig *rig, unsigned int *seed)
 	}
 }
 
-/* Sends a signal, or none with 0, to the children of a process and counts them; @last is one. */
+/*
+ * Sends a signal, or none if 0, to the children of a process and counts them; @last is the last
+ * one.
+ */
 static unsigned int signal_children(int parent, int signal, int *last)
 {
 	struct dirent *entry;
@@ -153,7 +156,9 @@ static unsigned int count_children(int parent, int *last)
 	return signal_children(parent, 0, last);
 }
 
-/* Processes of address spaces, which are the zygote's; it is our only child. */
+/*
+ * The processes of address spaces are children of the zygote, which is the only child of this one.
+ */
 static unsigned int count_spaces(int *zygote)
 {
 	int last;
@@ -204,8 +209,8 @@ static void *reset_main(void *rig)
 }
 
 /*
- * On a loaded machine processes take their time to end. The driver must not take the GPU for
- * dead meanwhile: its heart beats. Here nobody ends the process, as the zygote sleeps.
+ * Processes take long to exit on a loaded machine. The heartbeat must continue meanwhile, or the
+ * driver takes the GPU for dead. Here no process is reaped: the zygote is stopped.
  */
 TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 {
@@ -237,9 +242,9 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
 #define MANY	SALVO_SPACES_MOST
 
 /*
- * As many address spaces as there may be. The zygote's socket holds some hundred messages in
- * either direction. Here both ends have more to say: all processes end by themselves while the
- * device asks the zygote, which sleeps, to end them.
+ * The largest number of address spaces. The zygote's socket holds some hundred messages in each
+ * direction, and here both ends send more: all processes exit by themselves while the device asks
+ * the zygote, which is stopped, to kill them.
  */
 TEST(many_processes_may_end_at_the_moment_of_a_reset)
 {
@@ -261,7 +266,7 @@ TEST(many_processes_may_end_at_the_moment_of_a_reset)
 							rig->data_address + asid * PAGE)));
 	}
 	ASSERT_EQ(MANY, count_spaces(&zygote));
-	/* One more than there may be fails, and one that has a process goes on. */
+	/* One address space too many fails, and one that has a process still works. */
 	bind_space(rig, asid);
 	ASSERT_TRUE(rig_wait(rig, submit_kernel(rig, asid, 1, set,
 						rig->data_address + asid * PAGE)));
@@ -280,7 +285,9 @@ TEST(many_processes_may_end_at_the_moment_of_a_reset)
 	rig_destroy(rig);
 }
 
-/* A process that gets no processor for a moment cannot obey: others in it must not suffer. */
+/*
+ * A process without CPU time cannot handle the kill at once: other contexts in it must not suffer.
+ */
 TEST_F(reset, slow_process_is_not_ended_for_one_context)
 {
 	struct rig *rig = self->rig;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * rings.c - a GPU with two command rings: what they share and what not
+ * rings.c - a GPU with two command rings: what they share and what they do not
  *
- * The rig drives ring 0; here ring 1 stands beside it, with packets and results of its own.
+ * The rig drives ring 0; here ring 1 is added, with its own packets and results.
  */
 #include <sched.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 #define RING_AT		12288u
 #define ENTRIES		SALVO_RING_MIN_ENTRIES
-/* Slots and results that ring 0 does not come to */
+/* Slots and results that ring 0 does not use */
 #define SLOT		32u
 #define RESULT		3000u
-/* Ring 1 has numbers of its own. */
+/* Ring 1 has its own sequence numbers. */
 #define FIRST_SEQNO	100000u
 #define LONG_SPIN	(1ull << 29)
 
@@ -107,7 +107,7 @@ static void submit_command(struct rig *rig, uint32_t n, uint32_t asid, uint32_t 
 		     &(struct salvo_batch_desc){ .commands = command, .count = 1 });
 }
 
-/* The same: it stores the clock at self->data[8 + n]. */
+/* The same for a timestamp, which is stored at self->data[8 + n]. */
 static void submit_stamp(FIXTURE_DATA(gpu) *self, uint32_t n, uint32_t ctx, uint64_t seqno)
 {
 	const struct drm_salvo_command command = {
@@ -147,7 +147,7 @@ TEST_F(gpu, each_ring_retires_its_own_fences)
 		ASSERT_EQ(SALVO_STATUS_DONE, result_of(rig, n)->status);
 		ASSERT_NE(0, self->data[8 + n]);
 	}
-	/* Not in the order of the other ring, where a batch before them is not done. */
+	/* Fences of ring 1 do not wait for those of ring 0, where an earlier batch still runs. */
 	EXPECT_EQ(seqno - 1, rig_fence(rig, 0));
 	EXPECT_EQ(2 * ENTRIES, rig_head(rig, 1));
 	open_gate(self);
@@ -172,7 +172,7 @@ TEST_F(gpu, a_context_on_two_rings_runs_one_batch_after_the_other)
 	EXPECT_LE(rig_result(self->rig, seqno)->ended, self->data[8]);
 }
 
-/* Nobody has rung for ring 0, and batch and binding come by different rings all the same. */
+/* No doorbell was rung for ring 0, and batch and binding are on different rings. */
 TEST_F(gpu, what_was_put_on_a_lower_ring_before_is_read_before)
 {
 	enum { ASID = RIG_ASID + 1 };
@@ -197,7 +197,7 @@ TEST_F(gpu, what_was_put_on_a_lower_ring_before_is_read_before)
 	EXPECT_EQ(5, *(uint32_t *)self->data);
 }
 
-/* Ring 0 has all the packets in the device that it may have, and none of them ends. */
+/* Ring 0 has as many jobs in the device as it may have, and none of them ends. */
 TEST_F(gpu, a_ring_that_is_full_leaves_room_for_the_other)
 {
 	const struct drm_salvo_command command = {
@@ -223,7 +223,7 @@ TEST_F(gpu, a_ring_that_is_full_leaves_room_for_the_other)
 	ASSERT_TRUE(rig_wait(rig, seqno));
 }
 
-/* What ring 0 retires meanwhile is no room for ring 1, which waits on. */
+/* A job that ring 0 retires meanwhile gives ring 1 no free job: ring 1 still waits. */
 TEST_F(gpu, a_ring_that_was_full_goes_on_when_its_own_packets_have_ended)
 {
 	const struct gate_args args = gate_args(self);
@@ -246,7 +246,7 @@ TEST_F(gpu, a_ring_that_was_full_goes_on_when_its_own_packets_have_ended)
 	EXPECT_TRUE(wait_ring(rig, FIRST_SEQNO + SALVO_RING_JOBS));
 }
 
-/* A binding is done when it is read, though its fence comes behind a batch that runs. */
+/* A binding is done when it is parsed, though its fence waits for a running batch before it. */
 TEST_F(gpu, bindings_behind_a_batch_do_not_keep_the_other_ring_waiting)
 {
 	struct rig *rig = self->rig;
@@ -286,7 +286,7 @@ TEST_F(gpu, a_ring_that_is_halted_leaves_the_other_alone)
 	enable(rig);
 	submit_stamp(self, 0, 2, FIRST_SEQNO);
 	ASSERT_TRUE(wait_ring(rig, FIRST_SEQNO));
-	/* A number was left out. */
+	/* One sequence number was skipped. */
 	submit_stamp(self, 1, 2, FIRST_SEQNO + 2);
 	EXPECT_EQ(faults + 1, rig->regs->fault.sequence);
 	EXPECT_EQ(SALVO_FAULT_RING, rig->regs->fault.kind);
@@ -295,7 +295,7 @@ TEST_F(gpu, a_ring_that_is_halted_leaves_the_other_alone)
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_run(rig, &fill, 1, NULL, 0));
 	EXPECT_EQ(FIRST_SEQNO, rig_fence(rig, 1));
 
-	/* After a reset both start anew. */
+	/* A reset returns both rings to their initial state. */
 	rig_reset(rig);
 	EXPECT_EQ(0, rig_fence(rig, 1));
 	EXPECT_EQ(0, rig->regs->ring[1].enable);

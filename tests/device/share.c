@@ -2,9 +2,9 @@
 /*
  * share.c - batches of several address spaces, which are processes, share the units
  *
- * What nodes.c shows of the contexts of one address space holds between address spaces:
- * all may run at the same time, masks are obeyed, priorities pre-empt at the end of chunks; and
- * none of the processes uses a CPU when there is nothing to do.
+ * As nodes.c tests it for the contexts of one address space: all address spaces may run at the same
+ * time, masks are obeyed, priorities pre-empt at chunk boundaries; and no idle process uses CPU
+ * time.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "worker_queue.h"
 
 #define OTHER	(RIG_ASID + 1)
-/* So long that only a GPU that does not do what it should waits to the end. */
+/* Long enough that only a broken GPU reaches the limit */
 #define LONG_SPIN (1ull << 29)
 
 FIXTURE(share)
@@ -66,14 +66,14 @@ FIXTURE_TEARDOWN(share)
 }
 
 struct args {
-	/* Of the batch: it has begun, groups that have ended, and when and where each began. */
+	/* Results of the batch: it has begun; groups that ended; when and where each group began */
 	uint64_t *begun;
 	uint64_t *ended;
 	struct begin {
 		uint64_t when;
 		uint64_t core;
 	} *begin;
-	/* A group takes so many ticks, and waits until this is not 0. */
+	/* Each group runs for @ticks and waits until @open is not 0. */
 	uint64_t ticks;
 	const uint64_t *open;
 	uint64_t limit;
@@ -96,7 +96,7 @@ RIG_KERNEL static void work(RIG_KERNEL_ARGS)
 	__atomic_fetch_add(a->ended, 1, __ATOMIC_SEQ_CST);
 }
 
-#define CORE		0xfff		/* of what rdtscp tells: above are the bits of the node */
+#define CORE		0xfff		/* in the result of rdtscp: above is the node */
 #define BEGINS_AT	(1u << 16)	/* in words, of the first address space */
 #define BEGINS_OF(asid)	(BEGINS_AT * ((asid) - RIG_ASID + 1))
 
@@ -143,7 +143,7 @@ static struct salvo_space_block *block_of(struct rig *rig)
 	return rig->gpu->spaces->list->block;
 }
 
-/* Submits a batch and looks for its end, or not. Returns its fence. */
+/* Submits a batch and polls for its end if @stay. Returns its fence. */
 static uint64_t submit_and_poll(struct rig *rig, const struct args *args, bool stay)
 {
 	const uint64_t seqno = submit(rig, RIG_ASID, 0, 0, 1, args);
@@ -154,7 +154,7 @@ static uint64_t submit_and_poll(struct rig *rig, const struct args *args, bool s
 	return salvo_gpu_poll(rig->gpu, true) && salvo_gpu_poll(rig->gpu, stay) ? seqno : 0;
 }
 
-/* The thread that raises the interrupt */
+/* The thread that raises the interrupts */
 static void note_thread(struct rig *rig, void *cookie)
 {
 	(void)rig;
@@ -202,7 +202,7 @@ TEST_F(share, batches_of_two_address_spaces_run_at_the_same_time)
 	struct args args = args_of(self, RIG_ASID), other = args_of(self, OTHER);
 	uint64_t seqno;
 
-	/* Each opens the other's gate. */
+	/* Each batch opens the other's gate. */
 	args.open = other.begun;
 	other.open = args.begun;
 	submit(self->rig, RIG_ASID, SALVO_PRIORITY_NORMAL, 0, 1, &args);
@@ -214,7 +214,7 @@ TEST_F(share, batches_of_two_address_spaces_run_at_the_same_time)
 	EXPECT_EQ(1, words_of(self, OTHER)[8]);
 }
 
-/* Two processes on one core; the driver is to see the one that may hang. */
+/* Two processes share a core; the driver must see the job that may hang. */
 TEST_F(share, a_unit_shows_who_has_been_there_for_longest)
 {
 	static const uint32_t asids[] = { RIG_ASID, OTHER, RIG_ASID };
@@ -277,8 +277,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * On a core that was given @few groups of the second address space: how many of the first
- * began there meanwhile, but for the time that it may take to the end of a chunk?
+ * On a core that ran @few groups of the second address space: how many groups of the first began
+ * there meanwhile, without those of the chunk that was running?
  */
 static uint32_t began_on(FIXTURE_DATA(share) *self, uint64_t core, uint32_t groups, uint32_t few)
 {
@@ -298,7 +298,7 @@ static uint32_t began_on(FIXTURE_DATA(share) *self, uint64_t core, uint32_t grou
 	return count;
 }
 
-/* The most of that for any core, when the second comes while the first is running. */
+/* The largest count on any core, if the second is submitted while the first runs. */
 static uint32_t began_meanwhile(struct __test_metadata *_metadata, FIXTURE_DATA(share) *self,
 				unsigned int units, int32_t first, int32_t second)
 {
@@ -314,7 +314,7 @@ static uint32_t began_meanwhile(struct __test_metadata *_metadata, FIXTURE_DATA(
 	args.ticks = TICKS;
 	other.limit = 0;
 	other.ticks = TICKS;
-	/* So that the other process is there, and units know how long the groups take. */
+	/* So that the other process exists, and units have estimated the time of the groups. */
 	ASSERT_TRUE(rig_wait(self->rig, submit(self->rig, OTHER, second, 0, 1, &other)));
 	for (i = 0; i < units; i++)
 		submit(self->rig, RIG_ASID, first, 1ull << i, 8, &args);
@@ -349,7 +349,7 @@ TEST_F(share, priorities_pre_empt_across_address_spaces)
 				     SALVO_PRIORITY_NORMAL));
 }
 
-/* A unit of the other process holds the unit of the same number only. */
+/* A unit of the other process blocks only the unit of the same number. */
 TEST_F(share, a_high_priority_holds_only_the_units_it_runs_on)
 {
 	struct args args = args_of(self, RIG_ASID), other = args_of(self, OTHER);
@@ -357,7 +357,7 @@ TEST_F(share, a_high_priority_holds_only_the_units_it_runs_on)
 
 	if (variant->units < 2)
 		SKIP(return, "one unit");
-	/* The high one ends only when all of the low one have. */
+	/* The high-priority batch ends only after all groups of the low-priority one. */
 	other.open = args.ended;
 	args.limit = 0;
 	args.ticks = TICKS;
@@ -376,18 +376,18 @@ TEST(a_unit_yields_to_slots_whose_batches_the_device_confirms)
 	const struct salvo_prio_slot late = { table, SALVO_PRIO_NO_SLOT };
 
 	ASSERT_NE(NULL, table);
-	/* Who only says so holds nobody. */
+	/* A published priority without a pending batch blocks no unit. */
 	salvo_prio_slot_publish(&one, 5, 0);
 	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 2));
 	salvo_prio_table_set_pending(table, one.index, 0, 1);
 	EXPECT_TRUE(salvo_prio_slot_must_yield(&two, 5, 1));
 	EXPECT_TRUE(salvo_prio_slot_must_yield(&two, 5, 2));
 	EXPECT_TRUE(salvo_prio_slot_must_yield(&late, 5, 1));
-	/* Not what is as high, not another unit, not itself. */
+	/* An equal priority, another unit and the unit itself do not block. */
 	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 0));
 	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 4, 2));
 	EXPECT_FALSE(salvo_prio_slot_must_yield(&one, 5, 2));
-	/* Of a process with batches of two lanes the one that the unit works for counts. */
+	/* If a process has batches of two priorities, the one that the unit runs counts. */
 	salvo_prio_table_set_pending(table, one.index, 1, 3);
 	salvo_prio_slot_publish(&one, 5, 1);
 	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 1));
@@ -398,7 +398,7 @@ TEST(a_unit_yields_to_slots_whose_batches_the_device_confirms)
 	salvo_prio_table_clear(table, one.index);
 	EXPECT_FALSE(salvo_prio_slot_must_yield(&two, 5, 2));
 
-	/* There may be more processes than places: those without are not seen. */
+	/* There may be more processes than slots: those without a slot are not seen. */
 	salvo_prio_slot_publish(&late, 5, 0);
 	salvo_prio_table_set_pending(table, late.index, 0, 1);
 	salvo_prio_table_clear(table, late.index);
@@ -428,7 +428,7 @@ TEST_F(share, a_process_writes_only_its_own_page_of_the_prio_table)
 	uint32_t slot, i;
 
 	args[0] = (struct spoil_args){ .pad = 0 };
-	/* The first address space with a process has the first place. */
+	/* The first address space with a process has the first slot. */
 	for (i = 0; i < 3; i++) {
 		const struct drm_salvo_command command = rig_dispatch(self->rig, spoil, 1, 1, 0,
 								      sizeof(args[0]));
@@ -446,7 +446,7 @@ TEST_F(share, a_process_writes_only_its_own_page_of_the_prio_table)
 	EXPECT_EQ(1, table->page[0].prio[40]);
 }
 
-/* Of a process, or of this one. */
+/* CPU time of a process; 0 is this one. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	struct timespec used = { 0 };
@@ -457,7 +457,7 @@ static uint64_t cpu_ns(pid_t pid)
 	return used.tv_sec * 1000000000ull + used.tv_nsec;
 }
 
-/* Of the device, the zygote and the processes of the address spaces, which are @count. */
+/* CPU time of the device, the zygote and the @count processes of address spaces. */
 static uint64_t all_cpu_ns(pid_t zygote, unsigned int *count)
 {
 	uint64_t ns = cpu_ns(0) + cpu_ns(zygote);
@@ -490,7 +490,7 @@ TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
 		seqno = submit(self->rig, asid, SALVO_PRIORITY_NORMAL, 0, 64, &args);
 		ASSERT_TRUE(rig_wait(self->rig, seqno));
 	}
-	/* Units look for more for a while, and may have to wait for a core to do so. */
+	/* Units poll for a while after the batch, and may have to wait for a core to do so. */
 	do {
 		before = all_cpu_ns(zygote, &count);
 		usleep(10000);
@@ -501,7 +501,7 @@ TEST_F(share, an_idle_gpu_uses_no_cpu_in_any_process)
 	EXPECT_LT(all_cpu_ns(zygote, &count) - before, 2000000);
 }
 
-/* So that the heartbeat goes on beside any number of batches that do not end. */
+/* So that the heartbeat continues beside any number of endless batches. */
 TEST_F(share, processes_have_less_weight_than_the_device)
 {
 	struct args args = args_of(self, RIG_ASID);
@@ -525,7 +525,7 @@ TEST_F(share, processes_have_less_weight_than_the_device)
 
 #define HELD_ELEMENTS	2000u
 
-/* What is left when all but a held unit have seen it keeps no entry and nobody awake. */
+/* Entries that all but a yielding unit have passed keep no other unit awake and are reused. */
 TEST(a_held_unit_does_not_hold_the_others)
 {
 	const struct salvo_topology topology = {

@@ -2,8 +2,8 @@
 /*
  * spaces_fixture.h - a GPU with two address spaces that are processes, for tests
  *
- * RIG_ASID is the hostile one. OTHER has memory of its own and computes with good(), and
- * nothing that the first does may change what comes out.
+ * RIG_ASID is the hostile one. OTHER has its own memory and runs good(), whose result must stay
+ * right whatever the first one does.
  *
  * Included once by a test program; brings the harness.
  */
@@ -35,7 +35,7 @@ static inline uint32_t unbind(struct rig *rig, uint64_t address, uint64_t size)
 	return rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, address, size, 0);
 }
 
-/* Two address spaces: the code is shared, the rest is not. */
+/* Two address spaces that share the code and nothing else. */
 FIXTURE_SETUP(spaces)
 {
 	const uint32_t rw = SALVO_ACCESS_READ | SALVO_ACCESS_WRITE;
@@ -99,7 +99,7 @@ static inline uint64_t submit_good(struct rig *rig, uint64_t value)
 	return submit_to(rig, OTHER, &command, &args, sizeof(args));
 }
 
-/* The other address space computed what it should. */
+/* The other address space computed the right result. */
 static inline void expect_good(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno,
 			uint64_t value)
 {
@@ -131,7 +131,7 @@ static inline unsigned int count_entries(const char *path)
 	return count;
 }
 
-/* Calls back for each process of a name that is ours: in the process group of this test. */
+/* Calls @call for each process of that name in the process group of this test. */
 static inline unsigned int for_processes(const char *wanted,
 					 void (*call)(void *cookie, const char *pid), void *cookie)
 {
@@ -181,7 +181,7 @@ static inline long kilobytes(const char *pid)
 	return pages * (PAGE / 1024);
 }
 
-/* A batch that a kernel of this kind is part of ends somehow, or is killed like by the driver. */
+/* A batch with a hostile kernel ends with any status, or is killed as the driver does it. */
 static inline void end_somehow(struct __test_metadata *_metadata, struct rig *rig, uint64_t seqno)
 {
 	unsigned int i;

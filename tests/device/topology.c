@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * topology.c - units and nodes: those of the machine and those of a text
+ * topology.c - units and nodes: those of the machine and those of a specification
  */
 #include <errno.h>
 #include <sched.h>
@@ -99,7 +99,7 @@ TEST(a_unit_for_each_core_that_we_may_run_on)
 	EXPECT_EQ(t.units == 64 ? ~0ull : (1ull << t.units) - 1, all);
 }
 
-/* hwloc makes up machines for tests. */
+/* hwloc can describe synthetic machines. */
 TEST(nodes_follow_from_caches_and_memory)
 {
 	struct salvo_topology t;
@@ -111,19 +111,19 @@ TEST(nodes_follow_from_caches_and_memory)
 	ASSERT_EQ(4, t.nodes);
 	for (i = 0; i < 4; i++) {
 		EXPECT_EQ(3ull << 2 * i, t.node[i].units);
-		/* The queue is in the first half of the memory. */
+		/* The queue is assumed in the first half of the memory. */
 		EXPECT_EQ(i >= 2, t.node[i].far);
 		EXPECT_EQ(0, t.node[i].latency_ns);
 	}
 
-	/* More units than cores go round. */
+	/* With more units than cores, cores are used several times. */
 	ASSERT_EQ(0, salvo_topology_detect(&t, 10));
 	EXPECT_EQ(10, t.units);
 	ASSERT_EQ(4, t.nodes);
 	EXPECT_EQ(0x303, t.node[0].units);
 	EXPECT_EQ(t.core[1], t.core[9]);
 
-	/* Fewer take the first. */
+	/* With fewer units the first cores are used. */
 	ASSERT_EQ(0, salvo_topology_detect(&t, 3));
 	EXPECT_EQ(3, t.units);
 	EXPECT_EQ(2, t.nodes);

@@ -10,7 +10,7 @@
 
 #define PAGE 4096u
 #define RW (SALVO_ACCESS_READ | SALVO_ACCESS_WRITE)
-/* Of system memory, past the ring, the results and the first packets */
+/* System memory behind the ring, the results and the first packets */
 #define PAGES_AT (RIG_SYSTEM_BYTES - 16 * PAGE)
 
 static uint64_t window(const struct rig *rig)
@@ -103,13 +103,13 @@ TEST_F(gpu, kernels_and_commands_use_scattered_system_pages_as_one_buffer)
 		ASSERT_EQ(system[(i + 2 * PAGE / 8) % count], self->data[i]);
 	}
 
-	/* One UNBIND hides both; then neither kernels nor commands get there. */
+	/* One UNBIND removes both; afterwards neither kernels nor commands can access them. */
 	ASSERT_EQ(SALVO_STATUS_DONE, rig_space(rig, RIG_ASID, SALVO_OP_UNBIND, window(rig),
 					       3 * PAGE, 0));
 	EXPECT_EQ(SALVO_STATUS_FAULT, run_add(rig, window(rig), rig->data_address, 1));
 	EXPECT_EQ(window(rig), rig->regs->fault.address);
 	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, rig_run(rig, &copy, 1, NULL, 0));
-	/* The place can be used again. */
+	/* The range can be bound again. */
 	EXPECT_EQ(SALVO_STATUS_DONE, bind_system(rig, RIG_ASID, binds, 1));
 }
 
@@ -126,7 +126,7 @@ TEST_F(gpu, system_pages_that_are_read_only_cannot_be_written)
 	EXPECT_EQ(SALVO_STATUS_DONE, run_add(rig, window(rig), rig->data_address, 1));
 	EXPECT_EQ(SALVO_STATUS_FAULT, run_add(rig, rig->data_address, window(rig), 1));
 
-	/* Another address space may see the same pages there, but no others. */
+	/* Another address space may bind the same pages there, but no others. */
 	writable.access = RW;
 	EXPECT_EQ(SALVO_STATUS_DONE, bind_system(rig, RIG_ASID + 1, &writable, 1));
 	writable.system += PAGE;
