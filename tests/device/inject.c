@@ -118,6 +118,11 @@ static bool wait_result(struct rig *rig, uint64_t seqno)
 	return false;
 }
 
+static bool magic_is_right(const struct rig *rig)
+{
+	return __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED) == SALVO_MAGIC;
+}
+
 TEST_F(gpu, an_interrupt_is_lost)
 {
 	struct rig *rig = self->rig;
@@ -180,7 +185,7 @@ TEST_F(gpu, a_new_list_leaves_alone_what_was_counted)
 	while (!__atomic_load_n(&rig->gpu->jobs.inject.batches, __ATOMIC_RELAXED))
 		usleep(1000);
 	EXPECT_EQ(0, inject(rig, "late-fence@9:1ms,wrong-seqno@9:-1000000000"));
-	for (i = 0; i < 500 && __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED) == SALVO_MAGIC; i++) {
+	for (i = 0; i < 500 && magic_is_right(rig); i++) {
 		salvo_gpu_heartbeat(rig->gpu);
 		usleep(10000);
 	}
@@ -203,9 +208,9 @@ TEST_F(gpu, a_seqno_and_registers_are_wrong)
 	EXPECT_TRUE(wait_result(rig, seqno));
 	seqno = submit_fill(rig, 3);
 	EXPECT_TRUE(wait_result(rig, seqno));
-	for (i = 0; i < 2000 && __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED) == SALVO_MAGIC; i++)
+	for (i = 0; i < 2000 && magic_is_right(rig); i++)
 		usleep(10000);
-	EXPECT_NE(SALVO_MAGIC, __atomic_load_n(&rig->regs->magic, __ATOMIC_RELAXED));
+	EXPECT_FALSE(magic_is_right(rig));
 	rig_stop(rig);
 	EXPECT_EQ(seqno, rig_fence(rig, 0));
 }
