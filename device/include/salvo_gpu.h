@@ -184,6 +184,7 @@ struct salvo_gpu_slot_config {
 	 * salvo_slot_regs.waiting. It must not wait, and not call the GPU.
 	 */
 	void (*ended)(void *cookie);
+	/** @cookie: For @ended. */
 	void *cookie;
 };
 
@@ -200,14 +201,20 @@ struct salvo_gpu_slot_config {
 int salvo_gpu_slot_attach(struct salvo_gpu *gpu, const struct salvo_gpu_slot_config *config);
 /**
  * salvo_gpu_slot_detach() - Wait until the units have left a slot; they leave after its leaf.
+ * @gpu: The GPU.
+ * @slot: As salvo_gpu_slot_attach() returned it.
  */
 void salvo_gpu_slot_detach(struct salvo_gpu *gpu, unsigned int slot);
 /**
- * salvo_gpu_slot_wake() - Wake the unit: the doorbell was rung, and the slot says that it sleeps.
+ * salvo_gpu_slot_wake() - Wake a unit that sleeps, after a store to its slot's doorbell.
+ * @gpu: The GPU.
+ * @slot: As salvo_gpu_slot_attach() returned it.
  */
 void salvo_gpu_slot_wake(struct salvo_gpu *gpu, unsigned int slot);
 /**
- * salvo_gpu_slot_sample() - Look which leaves run; give up those that ran in @limit samples.
+ * salvo_gpu_slot_sample() - Sample which leaves run; end those that ran in @limit samples.
+ * @gpu: The GPU.
+ * @limit: Samples in a row that a leaf may run.
  *
  * They end as SALVO_SLOT_FAILED, with parts of SALVO_FAULT_NONE. The owner calls it at equal
  * intervals to have a time limit.
