@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aligned.h - zeroed memory for structures with an alignment of their own
+ * aligned.h - zeroed memory with the alignment that structures need
  */
 #ifndef TEST_ALIGNED_H
 #define TEST_ALIGNED_H
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** aligned_zalloc() - As calloc(), at a multiple of 64 bytes; free() it. */
+/** aligned_zalloc() - Allocate zeroed memory aligned to 64 bytes; release it with free(). */
 static inline void *aligned_zalloc(size_t count, size_t size)
 {
 	const size_t bytes = (count * size + 63) / 64 * 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * binding.c - the driver as root has it: bound to a GPU and unbound, loaded and unloaded
+ * binding.c - bind and unbind the driver, load and unload the module, as root
  */
 #include "binding.h"
 
@@ -50,7 +50,7 @@ int driver_rebind(void)
 		strcpy(function, found);
 		err = driver_unbind(function);
 	} else if (function[0]) {
-		/* The last time it could not be bound. */
+		/* The last attempt to bind has failed. */
 		err = 0;
 	}
 	return err ? err : driver_bind(function);

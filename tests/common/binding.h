@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binding.h - the driver as root has it: bound to a GPU and unbound, loaded and unloaded
+ * binding.h - bind and unbind the driver, load and unload the module, as root
  *
  * Functions return 0 or a negative errno.
  */
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** MODULE - What run-vm has loaded. */
+/** MODULE - The module that run-vm has loaded. */
 #define MODULE	"/modules/salvo.ko"
 #define DRIVER	"/sys/bus/pci/drivers/salvo"
 
@@ -20,10 +20,10 @@ int driver_unbind(const char *function);
 int driver_bind(const char *function);
 /** driver_rebind() - Unbind and bind. */
 int driver_rebind(void);
-/** driver_wait() - Until there is a render node again; false after five seconds. */
+/** driver_wait() - Wait for a render node; false after five seconds. */
 bool driver_wait(void);
 
-/** module_unload_soon() - unload_module(), for a module that is used for some seconds yet. */
+/** module_unload_soon() - unload_module() for a module that may be in use for some seconds. */
 int module_unload_soon(void);
 
 #endif /* BINDING_H */

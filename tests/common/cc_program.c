@@ -2,9 +2,9 @@
 /*
  * cc_program.c - runs compiled kernels in the test itself, without a device
  *
- * Work-items of a kernel with barriers are ucontexts on one thread. Barrier and
- * end both switch to the scheduler, which goes round until all have ended; a
- * work-item that ends while others wait at a barrier is an error of the kernel.
+ * Work-items of a kernel with barriers are ucontexts on one thread. Barrier and end both switch to
+ * the scheduler, which runs them in turn until all have ended; a work-item that ends while others
+ * wait at a barrier is an error of the kernel.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -125,7 +125,7 @@ struct work_item {
 	bool ended;
 };
 
-/* A work-group in flight; barrier() finds it by the struct salvo_group in it. */
+/* A work-group that is running; barrier() finds it by its member struct salvo_group. */
 struct work_group {
 	struct salvo_group group;
 	salvo_kernel_fn function;
@@ -229,7 +229,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 			group->extent[d] = left < group->local_size[d] ? left :
 					   group->local_size[d];
 		}
-		/* Strips of one to five work-groups in turn. */
+		/* Strips of one to five work-groups */
 		group->run = 1 + i % 5;
 		if (group->run > group->num_groups[0] - group->group_id[0])
 			group->run = group->num_groups[0] - group->group_id[0];

@@ -17,19 +17,19 @@
 
 struct cc_program;
 
-/* Path of a file in the build folder that this test program lies in. */
+/* Path of a file in the build folder of this test program */
 const char *cc_build_path(const char *file);
 
-/* NULL if it cannot be loaded; says why on stderr. */
+/* Loads a program. Prints an error and returns NULL if that fails. */
 struct cc_program *cc_program_open(const char *path);
 void cc_program_close(struct cc_program *program);
 
-/* The note of a kernel, or NULL; strings in it by cc_note_string(). */
+/* The note of a kernel, or NULL; cc_note_string() reads its strings. */
 const struct salvo_note_kernel *cc_note(const struct cc_program *program, const char *kernel);
 const struct salvo_note_arg *cc_note_args(const struct salvo_note_kernel *note);
 const char *cc_note_string(const struct salvo_note_kernel *note, uint32_t offset);
 
-/* Does this processor run programs for x86-64-v4, which have gathers and scatters? */
+/* Can this processor run programs for x86-64-v4, which have gathers and scatters? */
 static inline bool cc_runs_v4(void)
 {
 	return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -39,17 +39,17 @@ static inline bool cc_runs_v4(void)
 struct cc_range {
 	uint64_t global[3], local[3];
 	uint32_t dims;
-	size_t local_bytes;	/* for local arguments, after the static variables */
+	size_t local_bytes;	/* for local arguments; behind the static variables */
 };
 
-/* Runs every work-group, the last ones of a ragged range too. */
+/* Runs every work-group, including the partial ones of a ragged range. */
 int cc_run(const struct cc_program *program, const char *kernel, const void *args,
 	   const struct cc_range *range);
 
-/* Runs salvo-cc; its exit code, what it prints in @output (always ends in 0). */
+/* Runs salvo-cc. Returns its exit code; @output gets what it prints, terminated by 0. */
 int cc_compile(const char *arguments, char *output, size_t size);
 
-/* Compiles the file @source and opens the program, or says on stderr why not and returns NULL. */
+/* Compiles the file @source and opens the program. Prints an error and returns NULL on failure. */
 struct cc_program *cc_build(const char *options, const char *source);
 
 #endif /* CC_PROGRAM_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * cc_random.c - random kernels, each from a number, out of tables of forms
+ * cc_random.c - random kernels, generated from a seed and tables of forms
  *
- * Arithmetic, branches, loops, switches, private arrays, vectors, conversions, atomic
- * operations, and in every other kernel local memory with barriers, also inside of loops and
- * branches that all work-items take alike. What is undefined in C, or depends on the order of
- * the work-items, does not occur. The same number gives the same kernel on every machine, so a
- * form may only be added for kernels of a new kind.
+ * Arithmetic, branches, loops, switches, private arrays, vectors, conversions, atomic operations,
+ * and in every other kernel local memory with barriers, also inside of loops and branches that are
+ * uniform over the work-group. Kernels have no undefined behaviour and do not depend on the order
+ * of work-items. A seed gives the same kernel on every machine, so a form may only be added for
+ * kernels of a new kind.
  */
 #include "cc_random.h"
 
@@ -97,13 +97,13 @@ static void fill(struct text *t, const char *form, unsigned int depth)
 	}
 }
 
-/* One of @forms: of the first @few, or for kernels of the second kind of all. */
+/* Picks one of @forms: one of the first @few, or for kernels of the second kind any. */
 static void choose(struct text *t, const char *const *forms, unsigned int few, unsigned int all,
 		   unsigned int depth)
 {
 	const char *form = forms[number(t, t->second ? all : few)];
 
-	/* Long vectors keep work-items from becoming lanes: not in every kernel. */
+	/* Long vectors prevent vectorisation over work-items, so not every kernel has them. */
 	fill(t, !t->wide && strstr(form, "wide") ? forms[0] : form, depth);
 }
 
@@ -162,7 +162,7 @@ static void condition(struct text *t)
 		"any(v == (uchar4)(#255))",
 	};
 
-	/* They may hold each other without end. */
+	/* Conditions may nest: this ends the recursion. */
 	if (t->conditions > 2) {
 		say(t, "x != 7u");
 		return;
@@ -193,7 +193,7 @@ static void branch(struct text *t)
 	}
 }
 
-/* What a loop has between its braces, and a way out of it. */
+/* The body of a loop, and a way to leave it early */
 static void rounds(struct text *t)
 {
 	t->depth++;
@@ -227,7 +227,7 @@ static void loop_backwards(struct text *t)
 	say(t, "}\n");
 }
 
-/* Its end is a test, with a bound on the rounds. */
+/* The loop ends by a test, with a bound on the iterations. */
 static void loop_until(struct text *t)
 {
 	const unsigned int i = t->loops++;
@@ -269,7 +269,7 @@ static void leave(struct text *t)
 static void (*const structures[])(struct text *t) = {
 	branch, branch, loop, choice, loop_backwards, loop_until, leave,
 };
-/* Atomic operations that do not commute have words of their own. */
+/* Atomic operations that do not commute use separate words. */
 static const char *const simple[] = {
 	"p[(@1) & 3u] = @2;\n",
 	"q = #99u * q.`yyxw;wxzy` + (uint4)(@1);\n",
@@ -320,7 +320,7 @@ static void statements(struct text *t, unsigned int count)
 
 #define BARRIER	"barrier(CLK_LOCAL_MEM_FENCE);\n"
 
-/* Work-items read what others of their group have written, between barriers. */
+/* Between barriers work-items read what others of their group have written. */
 static void exchange(struct text *t)
 {
 	static const char *const more[] = {
@@ -400,7 +400,7 @@ static void make_kernel(struct text *t, uint32_t seed)
 	t->barriers = seed & 1;
 	t->second = seed >= CC_RANDOM_SECOND;
 	t->wide = t->second && seed % 8 < 2;
-	/* What asks for nothing of its work-group may run in strips of them. */
+	/* Kernels that use no local memory or barriers may run in strips of work-groups. */
 	strips = t->second && !t->barriers && seed & 2;
 	t->variable = 'a';
 	say(t, "kernel void k%u(global const uint *in, global uint *out, uint n, uint w%s)\n{\n", seed,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cc_random.h - makes random kernels
+ * cc_random.h - generates random kernels
  */
 #ifndef CC_RANDOM_H
 #define CC_RANDOM_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Kernels from here on draw from all forms, those before only from the first. */
+/* Seeds from here on draw from all forms, lower ones only from the first. */
 #define CC_RANDOM_SECOND	1000000u
 
-/* Words that they use beyond the four of each work-item */
+/* Output words that kernels use besides the four of each work-item */
 #define CC_RANDOM_ATOMICS	48u
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * dmabuf.c - dma-bufs, and vgem, the driver of memory that others can import
+ * dmabuf.c - dma-bufs from udmabuf and vgem
  */
 #include "dmabuf.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <xf86drm.h>
 
-/* As in the kernel's vgem_drm.h, which libdrm does not have. */
+/* From the kernel's vgem_drm.h, which libdrm lacks. */
 struct vgem_fence_attach_args {
 	uint32_t handle;
 	uint32_t flags;
@@ -39,7 +39,7 @@ int vgem_open(void)
 	int minor, fd;
 	bool found;
 
-	/* The primary node: dumb buffers are not for render nodes. */
+	/* Dumb buffers need the primary node. */
 	for (minor = 0; minor < 16; minor++) {
 		snprintf(path, sizeof(path), "/dev/dri/card%d", minor);
 		fd = open(path, O_RDWR | O_CLOEXEC);
@@ -57,7 +57,7 @@ int vgem_open(void)
 
 int vgem_create(int vgem, uint64_t size, uint32_t flags, struct vgem_bo *bo)
 {
-	/* Rows of 4096 bytes. */
+	/* Rows of 4096 bytes */
 	struct drm_mode_create_dumb create = { .width = 1024, .bpp = 32 };
 	void *map;
 

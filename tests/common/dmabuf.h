@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dmabuf.h - dma-bufs, and vgem, the driver of memory that others can import
+ * dmabuf.h - dma-bufs from udmabuf and vgem
  *
- * Functions return 0 or a negative errno, as the ioctl gave it.
+ * Functions return 0 or a negative errno, as the ioctl returned it.
  */
 #ifndef DMABUF_H
 #define DMABUF_H
@@ -10,34 +10,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** struct vgem_bo - A buffer of vgem. */
+/** struct vgem_bo - A vgem buffer. */
 struct vgem_bo {
 	uint64_t size;
 	uint32_t handle;
 	/** @fd: Its dma-buf. */
 	int fd;
-	/** @map: Mapped through @fd; NULL if that was opened for reading. */
+	/** @map: Mapping of @fd; NULL if that is read-only. */
 	uint32_t *map;
 };
 
-/** vgem_open() - A file of vgem, or -1 if there is none. */
+/** vgem_open() - Open the vgem device; -1 if there is none. */
 int vgem_open(void);
-/** vgem_create() - A buffer with its dma-buf; @flags as drmPrimeHandleToFD() takes them. */
+/** vgem_create() - Create a buffer and its dma-buf; @flags are those of drmPrimeHandleToFD(). */
 int vgem_create(int vgem, uint64_t size, uint32_t flags, struct vgem_bo *bo);
 void vgem_destroy(int vgem, struct vgem_bo *bo);
 
-/** vgem_fence_attach() - Put a fence on a buffer; vgem signals it within ten seconds. */
+/** vgem_fence_attach() - Attach a fence to a buffer; vgem signals it within ten seconds. */
 int vgem_fence_attach(int vgem, const struct vgem_bo *bo, bool write, uint32_t *fence);
 int vgem_fence_signal(int vgem, uint32_t fence);
 
-/** udmabuf_create() - The dma-buf of a new memfd, which is mapped at @map; or a negative errno. */
+/** udmabuf_create() - Create a dma-buf of a new memfd, mapped at @map; or a negative errno. */
 int udmabuf_create(uint64_t size, uint32_t **map);
 
-/** dmabuf_poll() - Is access to the memory free of fences within some milliseconds? */
+/** dmabuf_poll() - Do all fences of the buffer signal within some milliseconds? */
 bool dmabuf_poll(int fd, bool write, int milliseconds);
-/** dmabuf_sync_file() - A sync_file of who accesses the memory. */
+/** dmabuf_sync_file() - Export the fences of the buffer as a sync_file. */
 int dmabuf_sync_file(int fd, bool write);
-/** dmabuf_sync() - Begin or end access of the CPU. */
+/** dmabuf_sync() - Begin or end CPU access. */
 int dmabuf_sync(int fd, uint64_t flags);
 
 #endif /* DMABUF_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * host.c - a test in the VM asks the script that runs it for something
+ * host.c - a test in the VM sends a request to the script that runs it
  *
- * Standard output goes through another process of the guest, which may be frozen before
- * it passes the line on; so it goes to the serial port directly.
+ * Standard output goes through another process of the guest, which may be frozen before it forwards
+ * the line; so the request goes to the serial port directly.
  */
 #include "host.h"
 

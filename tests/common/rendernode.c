@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * rendernode.c - the driver's ioctls as a test needs them, without libsalvo
+ * rendernode.c - wrappers of the driver's ioctls for tests, without libsalvo
  */
 #include "rendernode.h"
 
@@ -213,7 +213,7 @@ uint64_t fence_irqs(void)
 		if (!strstr(line, "salvo-fence"))
 			continue;
 		at = strchr(line, ':') + 1;
-		/* One number for each CPU, then words. */
+		/* One number for each CPU, then the name */
 		for (;;) {
 			uint64_t number = strtoull(at, &end, 10);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rendernode.h - the driver's ioctls as a test needs them, without libsalvo
+ * rendernode.h - wrappers of the driver's ioctls for tests, without libsalvo
  *
- * Functions return 0 or a negative errno, as the ioctl gave it.
+ * Functions return 0 or a negative errno, as the ioctl returned it.
  */
 #ifndef RENDERNODE_H
 #define RENDERNODE_H
@@ -21,7 +21,7 @@ struct bo {
 	void *map;
 };
 
-/** struct counters - What fdinfo and /proc/interrupts tell. */
+/** struct counters - Values from fdinfo and /proc/interrupts. */
 struct counters {
 	uint64_t packets;
 	uint64_t doorbells;
@@ -33,7 +33,7 @@ struct counters {
 	uint64_t irqs;
 };
 
-/** struct batch - What submit() takes. */
+/** struct batch - Arguments of submit(). */
 struct batch {
 	uint32_t ctx;
 	const struct drm_salvo_command *commands;
@@ -47,11 +47,11 @@ struct batch {
 	uint64_t profile;
 };
 
-/** node_path() - The first Salvo render node, or NULL. */
+/** node_path() - Path of the first Salvo render node, or NULL. */
 const char *node_path(void);
-/** node_open() - A new file of it, or -1. */
+/** node_open() - Open it; -1 on failure. */
 int node_open(void);
-/** call() - An ioctl. */
+/** call() - Call an ioctl. */
 int call(int fd, unsigned long request, void *arg);
 
 int device_info(int fd, struct drm_salvo_device_info *info);
@@ -67,21 +67,21 @@ int ctx_query(int fd, uint32_t id, struct drm_salvo_ctx_query *query);
 
 int submit(int fd, const struct batch *batch);
 uint32_t syncobj_create(int fd);
-/** syncobj_wait() - Seconds; 0 or -ETIME. */
+/** syncobj_wait() - Wait for some seconds; 0 or -ETIME. */
 int syncobj_wait(int fd, uint32_t syncobj, double seconds);
-/** syncobj_error() - How the fence in a signalled binary syncobj ended: 0 or a negative errno. */
+/** syncobj_error() - Status of the fence in a signalled binary syncobj: 0 or a negative errno. */
 int syncobj_error(int fd, uint32_t syncobj);
-/** run() - Submit, wait and return how the batch ended. */
+/** run() - Submit, wait and return the status of the batch. */
 int run(int fd, uint32_t ctx, const struct drm_salvo_command *commands, uint32_t count);
 
 /** fence_irqs() - Interrupts of the fence vector on all CPUs, as the kernel counts them. */
 uint64_t fence_irqs(void);
 int read_counters(int fd, struct counters *counters);
-/** device_counter() - A line of the driver's debugfs file, or -1. */
+/** device_counter() - Value of a line of the driver's debugfs file, or -1. */
 long long device_counter(const char *name);
 /** buffer_listed() - Does a line of the list of buffers in debugfs end with @label? */
 bool buffer_listed(const char *label);
-/** settle() - Wait until a line of the debugfs file has a value; false after five seconds. */
+/** settle() - Wait until a line of the debugfs file has @value; false after five seconds. */
 bool settle(const char *name, long long value);
 
 struct drm_salvo_command fill(uint64_t dst, uint64_t size, uint32_t pattern);
@@ -90,8 +90,8 @@ struct drm_salvo_command pipe_control(uint32_t consumer, uint32_t producer);
 struct drm_salvo_command pipe_control_all(void);
 
 /*
- * SKIP() for a set-up, which alone would let the body of the test run: 255 is what the
- * harness takes a skipped test's exit code to be.
+ * SKIP() for a FIXTURE_SETUP(), after which the harness would run the test's body all the same. The
+ * harness takes exit code 255 for a skipped test.
  */
 #define SKIP_TEST(...)	SKIP(_exit(255), __VA_ARGS__)
 

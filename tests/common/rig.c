@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * rig.c - a GPU on the bench: plays the driver for libsalvogpu
+ * rig.c - a GPU of libsalvogpu with a minimal driver for tests
  *
  * System memory is a window of slots: the first holds the ring and the results,
  * each of the others the packet of one ring entry.
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Present in every program that is linked with this file, even without kernels. */
+/* Every program that is linked with this file has a kernel section, even without kernels. */
 RIG_KERNEL static void nothing(RIG_KERNEL_ARGS)
 {
 	(void)args;
@@ -88,7 +88,7 @@ static struct rig *create(unsigned int units, const char *topology,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	need(rig->vram != MAP_FAILED && rig->system != MAP_FAILED &&
 	     (void *)rig->regs != MAP_FAILED, "mmap");
-	/* What is mapped here is no business of a GPU's processes. */
+	/* The GPU's processes must not inherit this mapping. */
 	need(!madvise(rig->vram, RIG_VRAM_BYTES, MADV_DONTFORK), "madvise");
 	rig->config = (struct salvo_gpu_config) {
 		.regs = rig->regs, .vram_fd = fd, .vram_bytes = RIG_VRAM_BYTES, .units = units,

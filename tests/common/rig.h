@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rig.h - a GPU on the bench: plays the driver for libsalvogpu
+ * rig.h - a GPU of libsalvogpu with a minimal driver for tests
  *
- * Owns registers, VRAM, a window of system memory and the GPU, and does what the
- * driver would do: handshake, ring 0, binding, packets. Not thread-safe, but for
- * waiting.
+ * Owns registers, VRAM, a window of system memory and the GPU, and does what the driver does:
+ * handshake, ring 0, binding, packets. Only waiting is thread-safe.
  */
 #ifndef RIG_H
 #define RIG_H
@@ -28,7 +27,7 @@
 #define RIG_CODE_BYTES	(1u << 20)
 #define RIG_DATA_BYTES	(RIG_VRAM_BYTES - RIG_CODE_BYTES)
 
-/* Functions for the GPU: copied into VRAM as they are, so they must refer to nothing outside. */
+/* Functions for the GPU are copied into VRAM, so they must refer to nothing outside. */
 #define RIG_KERNEL __attribute__((section("rig_kernels"), noinline, used, \
 				  optimize("O1", "no-jump-tables"), \
 				  no_sanitize("address", "thread", "undefined"), \
@@ -47,8 +46,8 @@ struct rig {
 	uint64_t code_address;
 	uint64_t seqno;			/* of the last packet */
 	uint64_t tail;
-	bool polls;			/* rig_wait() ends what is done, as a device's thread */
-	/* Called at a fence's interrupt, by a thread of the GPU; may submit if nobody else does. */
+	bool polls;			/* rig_wait() polls the GPU, as salvo-gpu does */
+	/* Called by a GPU thread at a fence's interrupt; may submit if no other thread does. */
 	void (*on_fence)(struct rig *rig, void *cookie);
 	void *on_fence_cookie;
 	_Atomic uint32_t fence_irqs;
@@ -56,19 +55,19 @@ struct rig {
 };
 
 /*
- * A GPU after the handshake, with code and data bound in RIG_ASID. Ends the test on failure.
- * With 0 units SALVO_TOPOLOGY counts, so that a test can be tried on any arrangement.
+ * Creates a GPU after the handshake, with code and data bound in RIG_ASID. Ends the test on
+ * failure. With 0 units the environment variable SALVO_TOPOLOGY specifies them.
  */
 struct rig *rig_create(unsigned int units);
-/* The same with units and nodes in the words of topology.h. */
+/* The same with a topology in the format of topology.h. */
 struct rig *rig_create_nodes(const char *topology);
-/* With address spaces that are processes; SALVO_ISOLATION=processes does it in rig_create(). */
+/* The same with address spaces as processes; rig_create() does it if SALVO_ISOLATION=processes. */
 struct rig *rig_create_isolated(unsigned int units);
 void rig_destroy(struct rig *rig);
-/* Destroys the GPU only: nothing changes any more in what the rig shows. */
+/* Destroys the GPU only, after which the memory that the rig shows no longer changes. */
 void rig_stop(struct rig *rig);
 
-/* The handshake, then ring 0 enabled; nothing is bound afterwards. */
+/* The handshake, then ring 0 is enabled; afterwards nothing is bound. */
 void rig_reset(struct rig *rig);
 
 /* GPU address of a RIG_KERNEL function. */
@@ -80,9 +79,9 @@ uint64_t rig_next_packet_address(struct rig *rig);
 uint64_t rig_result_address(uint64_t seqno);
 struct salvo_packet_result *rig_result(struct rig *rig, uint64_t seqno);
 
-/* A ring entry for a packet of @bytes in rig_next_packet(). */
+/* Returns a ring entry for a packet of @bytes in rig_next_packet(). */
 struct salvo_ring_entry rig_next_entry(struct rig *rig, uint32_t ctx, uint32_t bytes);
-/* Writes the entry into the ring and counts it; rings no doorbell. Returns its seqno. */
+/* Writes the entry into the ring and moves the tail; rings no doorbell. Returns its seqno. */
 uint64_t rig_push(struct rig *rig, const struct salvo_ring_entry *entry);
 void rig_ring(struct rig *rig);
 
@@ -90,7 +89,7 @@ void rig_ring(struct rig *rig);
 uint32_t rig_pack(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch);
 uint32_t rig_pack_for(struct rig *rig, uint32_t asid, uint32_t ctx,
 		      const struct salvo_batch_desc *batch);
-/* Packs, pushes and rings. Returns the seqno. */
+/* Packs and pushes a batch and rings the doorbell. Returns the seqno. */
 uint64_t rig_submit(struct rig *rig, uint32_t ctx, const struct salvo_batch_desc *batch);
 uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,
 		       const struct salvo_batch_desc *batch);
@@ -101,7 +100,7 @@ uint64_t rig_submit_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_
 uint32_t rig_space(struct rig *rig, uint32_t asid, uint16_t code, uint64_t address, uint64_t size,
 		   uint32_t access);
 
-/* The fence and the head of a ring, as they are now. */
+/* The current fence and head of a ring */
 uint64_t rig_fence(struct rig *rig, unsigned int ring);
 uint64_t rig_head(struct rig *rig, unsigned int ring);
 /* Waits for a fence; false after 20 s. */

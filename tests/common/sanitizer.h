@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sanitizer.h - what tests cannot do under a sanitizer
+ * sanitizer.h - skips tests that cannot run under a sanitizer
  */
 #ifndef TEST_SANITIZER_H
 #define TEST_SANITIZER_H
@@ -14,16 +14,16 @@
 #endif
 
 /*
- * A process of an address space maps nothing but its bindings: the shadow memory of
- * AddressSanitizer and ThreadSanitizer is gone, and instrumented code faults. In a test or
- * FIXTURE_SETUP() of the harness, which goes on to the test after a SKIP(return).
+ * The process of an address space maps nothing but its bindings, so the shadow memory of
+ * AddressSanitizer and ThreadSanitizer is missing and instrumented code faults. For a test or a
+ * FIXTURE_SETUP() of the harness, which runs the test's body after a SKIP(return).
  */
 #define NEED_SANDBOX()	do { \
 	if (SANITIZER_RUNS) \
 		SKIP(_exit(255), "a sandboxed process has no memory of the sanitizer"); \
 } while (0)
 
-/* ThreadSanitizer delivers signals at calls of libc: a kernel that calls none is not ended. */
+/* ThreadSanitizer delivers signals in libc calls only: a kernel without one cannot be stopped. */
 #ifdef __SANITIZE_THREAD__
 #define SIGNALS_ARE_LATE 1
 #else
@@ -34,13 +34,13 @@
 		SKIP(return, "ThreadSanitizer delays signals to kernels"); \
 } while (0)
 
-/* The sanitizers' allocators may stay locked in the child of a process with threads. */
+/* After fork() in a process with threads the sanitizers' allocators may stay locked. */
 #define NEED_MALLOC_AFTER_FORK() do { \
 	if (SANITIZER_RUNS) \
 		SKIP(return, "the sanitizer's allocator may be locked after fork()"); \
 } while (0)
 
-/* gcc's AddressSanitizer takes the stack of a cancelled thread for one in use. */
+/* gcc's AddressSanitizer considers the stack of a cancelled thread to be in use. */
 #define NEED_CANCEL() do { \
 	if (SANITIZER_RUNS) \
 		SKIP(return, "the sanitizer does not know pthread_cancel()"); \

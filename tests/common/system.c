@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * system.c - files of the kernel, and its modules
+ * system.c - files in sysfs, debugfs and /proc, and kernel modules
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 /*
  * packet.c - fuzz the command processor: any bytes as a packet
  *
- * The first byte of the input says what is put right in the packet, so that the
- * fuzzer gets past the head; the rest is the packet. VRAM is small and its code is
- * full of return instructions, so that whatever the packet starts ends; a reset ends
- * what would take long. The GPU stays, the handshake makes it as new for each input.
+ * The first byte of the input selects the fields of the packet that are corrected, so that the
+ * fuzzer gets past the head; the rest is the packet. VRAM is small and its code is full of return
+ * instructions, so that every kernel ends; a reset ends batches that would take long. All inputs
+ * use the same GPU; the handshake restores its initial state.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@
 #define MAX_PACKET	(SYSTEM_BYTES - PACKET_AT)
 #define VA_BASE		0x200000000000ull
 
-/* What the first byte puts right */
+/* What the first byte corrects */
 #define FIX_HEAD	(1u << 0)
 #define SPACE_PACKET	(1u << 1)
 #define FIX_CLOSE	(1u << 2)
@@ -54,7 +54,7 @@ static void create(void)
 	need(!salvo_gpu_create(&config, &gpu));
 }
 
-/* The handshake, then an empty ring. */
+/* The handshake, then an empty ring */
 static void reset(void)
 {
 	regs->bus_master = 1;
@@ -79,7 +79,7 @@ static void push(uint32_t ctx, uint32_t bytes)
 	salvo_gpu_doorbell(gpu, SALVO_DOORBELL_RING(0));
 }
 
-/* Code, and data behind it. */
+/* Code, followed by data */
 static void bind(void)
 {
 	struct {

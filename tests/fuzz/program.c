@@ -2,8 +2,8 @@
 /*
  * program.c - fuzz the program loader: any bytes as a program file
  *
- * The whole way of salvo_program_load() on an embedded GPU: structure, notes, relocation,
- * and the copy of the image that is made for a debugger.
+ * All of salvo_program_load() on an embedded GPU: structure, notes, relocation, and the copy of the
+ * image for a debugger.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,10 +2,9 @@
 /*
  * ring.c - fuzz registers, ring entries and doorbells: any order, any values
  *
- * The input is a list of steps: one byte says what to do, then come its operands. The
- * driver's side may write any register and any system memory and ring any doorbell at
- * any time; the device must neither crash nor hang, and a handshake must always bring
- * it back.
+ * The input is a list of steps: one byte selects the operation, its operands follow. The driver's
+ * side may write any register and any system memory and ring any doorbell at any time; the device
+ * must neither crash nor hang, and a handshake must always restore it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -28,9 +27,9 @@ enum step {
 	STEP_ENTRY,		/* 1 byte of slot, 64 of entry */
 	STEP_MEMORY,		/* 2 bytes of offset, 1 of length, data */
 	STEP_DOORBELL,		/* 1 byte */
-	STEP_GOOD_ENTRY,	/* the next entry as the device wants it: 1 byte of context */
+	STEP_GOOD_ENTRY,	/* the next entry with valid fields: 1 byte of context */
 	STEP_TAIL,		/* 1 byte to add */
-	STEP_RING,		/* enable a ring properly: 1 byte of which */
+	STEP_RING,		/* enable a ring with valid registers: 1 byte of which */
 	STEP_HANDSHAKE,
 	STEP_HEARTBEAT,
 	STEPS,
@@ -65,7 +64,7 @@ static void handshake(void)
 	need(regs->reset_ack == request);
 }
 
-/* What is left of the input */
+/* The rest of the input */
 static const uint8_t *at, *end;
 
 static void take(void *to, size_t bytes)
@@ -85,7 +84,7 @@ static uint8_t take_byte(void)
 	return byte;
 }
 
-/* The registers that the device goes by are its own copies: others may be spoiled too. */
+/* The device uses its own copies of ring registers, so those may be overwritten too. */
 static void write_register(void)
 {
 	uint16_t offset;
@@ -179,7 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	handshake();
 	while (at < end)
 		run_step(*at++);
-	/* Whatever was done to it, it comes back. */
+	/* The device works again after a handshake. */
 	handshake();
 	memset(system_memory, 0, PACKET_AT);
 	return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * slot.c - fuzz the slot of a worker: any bytes as a task, also while units read it
+ * slot.c - fuzz the slot of a worker: any bytes as a task, also written while units read it
  *
- * The input is a list of writes to the slot: two bytes say where, one how many bytes, and the
- * highest bit of the first that the doorbell is rung afterwards. The writes that follow a ring
- * happen while the units are at it. VRAM is small and its code is full of return instructions; a
- * leaf that takes long is given up. Two units share the slot.
+ * The input is a list of writes to the slot: two bytes of offset, one of length; the highest bit of
+ * the first byte rings the doorbell afterwards. Writes after that race with the units. VRAM is
+ * small and its code is full of return instructions; a leaf that takes long is abandoned. Two units
+ * share the slot.
  */
 #include <sched.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void ended(void *cookie)
 	++*(unsigned int *)cookie;
 }
 
-/* Code, and data behind it. */
+/* Code, followed by data */
 static void bind(void)
 {
 	struct {
@@ -106,7 +106,7 @@ static void init_slot(struct salvo_slot_regs *slot)
 	};
 }
 
-/* Until the doorbell is 0, or the unit has left. */
+/* Waits until the doorbell is 0 or the unit has left the slot. */
 static void wait_for_end(struct salvo_slot_regs *slot, unsigned int number)
 {
 	unsigned int i;
@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	wait_for_end(slot, number);
-	/* Unless it left, or the input wrote to the doorbell, the unit takes the next task. */
+	/* The unit must take the next task, unless it left or the input wrote to the doorbell. */
 	salvo_gpu_slot_detach(gpu, number);
 	return 0;
 }

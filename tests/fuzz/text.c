@@ -2,8 +2,8 @@
 /*
  * text.c - fuzz the human-readable form: any bytes as a batch
  *
- * What is read must be written as something that reads as the same: writing it
- * again gives the same text. An error must lie inside the text.
+ * Text that parses is written out, parsed and written again, which must give the same text. The
+ * position of an error must be within the text.
  */
 #include <stddef.h>
 #include <stdint.h>
