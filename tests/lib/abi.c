@@ -2,9 +2,9 @@
 /*
  * abi.c - what programs that were built with SALVO_1.0 rely on
  *
- * Sizes, places and numbers of salvo.h. None of them changes: whoever needs another one adds a
- * version of the symbol that uses it (libsalvo.map), and tests that here too. The names are
- * compared with the header in installed.sh.
+ * Sizes, offsets and constants of salvo.h, none of which may change. An incompatible change needs a
+ * new version of the symbol that uses it (libsalvo.map), and a test here. installed.sh compares the
+ * names with the header.
  */
 #include <stddef.h>
 

@@ -148,7 +148,7 @@ TEST_F(arguments, an_image_over_a_buffer)
 	struct salvo_image_info info = four;
 	struct salvo_image *image;
 
-	/* 3 rows of 80 bytes, and 64 of the last. */
+	/* 3 rows of 80 bytes, and 64 bytes of the last row */
 	EXPECT_EQ(-EINVAL, salvo_image_create_from_bo(self->b.bo, 8, &info, &image));
 	EXPECT_EQ(NULL, image);
 	EXPECT_EQ(-EINVAL, salvo_image_create_from_bo(self->b.bo, 65536 - 304 + 16, &info, &image));
@@ -159,11 +159,13 @@ TEST_F(arguments, an_image_over_a_buffer)
 	salvo_image_destroy(image);
 	info.width = 0;
 	EXPECT_EQ(-EINVAL, salvo_image_create_from_bo(self->b.bo, 0, &info, &image));
-	/* The buffer is still there. */
+	/* The buffer still exists. */
 	self->b.map[0] = 1;
 }
 
-/* A dispatch of "sample" at the middle of pixel 1, 2: the buffer has the points, then results. */
+/*
+ * Dispatches "sample" at the middle of pixel 1, 2; the buffer holds the points, then the results.
+ */
 static int add_sample(struct bench *b, struct salvo_kernel *sample, const struct salvo_image *image,
 		      unsigned int result)
 {
@@ -192,7 +194,7 @@ TEST_F(arguments, images_and_samplers_of_a_dispatch_are_patched)
 	struct salvo_image_info info = four;
 	float *frames;
 
-	/* Two frames of one buffer, as a camera's ring may have. */
+	/* Two frames in one buffer, as in a camera's ring */
 	frames = (float *)self->b.map + 4096;
 	ASSERT_EQ(0, salvo_image_create_from_bo(self->b.bo, 16384, &info, &first));
 	ASSERT_EQ(0, salvo_image_create_from_bo(self->b.bo, 16384 + 1024, &info, &second));
@@ -207,7 +209,7 @@ TEST_F(arguments, images_and_samplers_of_a_dispatch_are_patched)
 	ASSERT_EQ(0, salvo_batch_patch_image(self->b.batch, 0, 0, second));
 	ASSERT_EQ(0, bench_run(&self->b));
 	EXPECT_EQ(22, result_of(&self->b, 0)[0]);
-	/* The point is 1.5, 2.5 of an image of 1 x 1 now: outside, so the border. */
+	/* The point 1.5, 2.5 is now outside of the image of 1 x 1: the border colour. */
 	ASSERT_EQ(0, salvo_batch_patch_sampler(self->b.batch, 0, 1, SALVO_SAMPLER_NORMALIZED |
 					       SALVO_SAMPLER_CLAMP | SALVO_SAMPLER_NEAREST));
 	ASSERT_EQ(0, bench_run(&self->b));
@@ -269,7 +271,7 @@ TEST_F(arguments, local_sizes_of_a_dispatch_are_patched)
 	salvo_kernel_set_grid(mixed, 1, &items, groups);
 	ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, mixed));
 	for (round = 0; round < 3; round++) {
-		/* a[0] + b[1] + k[1] = 0 + 101 + 0, wherever they are. */
+		/* a[0] + b[1] + k[1] = 0 + 101 + 0, wherever the buffers are */
 		self->b.map[256] = 0;
 		ASSERT_EQ(0, bench_run(&self->b));
 		EXPECT_EQ(101, self->b.map[256]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* author.c - what the author of an application meets: messages, cancelled threads, fork() */
+/* author.c - common mistakes of applications: messages, cancelled threads, fork() */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ static bool is_embedded(const struct bench *b)
 	return !strcmp(b->info.name, "soft");
 }
 
-/* One dispatch of a kernel with one work-item. Return: of the submission; @error: of the batch. */
+/* Runs one work-item of a kernel. Returns the result of the submission; @error is the batch's. */
 static int run_one(struct bench *b, struct salvo_kernel *kernel, struct salvo_error *error)
 {
 	const uint32_t one = 1;
@@ -111,14 +111,14 @@ TEST_F(author, a_banned_queue_names_the_batch_that_banned_it)
 		EXPECT_NE(NULL, strstr(salvo_batch_error(self->b.batch), "batch 41"))
 			TH_LOG("%s", salvo_batch_error(self->b.batch));
 		EXPECT_NE(NULL, strstr(salvo_batch_error(self->b.batch), "wild"));
-		/* The queue forgets fences that are done; not this one. */
+		/* The queue drops fences that are done, but not this one. */
 		salvo_queue_completed(self->b.queue);
 	}
 	salvo_kernel_destroy(store);
 	salvo_kernel_destroy(wild);
 }
 
-/* What salvo_device_open() writes to standard error with SALVO_TIMEOUT_MS=@value. */
+/* Returns what salvo_device_open() writes to standard error with SALVO_TIMEOUT_MS=@value. */
 static bool timeout_is_reported(const char *value)
 {
 	char text[512] = "";
@@ -163,7 +163,7 @@ TEST_F(author, a_pipe_control_needs_a_consumer_that_is_there)
 
 /* --- fork --------------------------------------------------------------------- */
 
-/* Run @child in a child process, for 10 s at most. Return: its exit code, or -1. */
+/* Runs @child in a child process, for 10 s at most. Returns its exit code, or -1. */
 static int in_child(int (*child)(void *data), void *data)
 {
 	pid_t pid = fork();
@@ -216,7 +216,9 @@ TEST_F(author, a_child_gets_an_error_from_its_parents_objects)
 	salvo_kernel_destroy(store);
 }
 
-/* The library's is weak, for gdb. This one keeps the lock of the list of programs for a while. */
+/*
+ * Overrides the library's weak symbol for gdb; holds the lock of the list of programs for a while.
+ */
 void __jit_debug_register_code(void)
 {
 	usleep(1000);
@@ -283,7 +285,7 @@ static void *submit_again_and_again(void *data)
 		if (salvo_queue_submit(b->queue, b->batch, NULL, 0, &fence))
 			return NULL;
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-		/* With an eventfd the fence is signalled by a write(). */
+		/* With an eventfd a write() signals the fence. */
 		if (!salvo_fence_get_fd(fence, &fd))
 			close(fd);
 		salvo_fence_destroy(fence);
@@ -302,7 +304,7 @@ TEST_F_TIMEOUT(author, a_cancelled_thread_leaves_the_device_usable, 60)
 	ASSERT_EQ(0, bench_store(&self->b, store, 0, 1));
 	for (j = 0; j < 20; j++)
 		ASSERT_LT(0, bench_store(&self->b, store, j, 1));
-	/* A virtual machine is slow, and the driver has no such state in this process. */
+	/* A virtual machine is slow, and through the driver this process holds no such state. */
 	rounds = is_embedded(&self->b) ? 200 : 20;
 	for (i = 0; i < rounds; i++) {
 		ASSERT_EQ(0, pthread_create(&thread, NULL, submit_again_and_again, &self->b));

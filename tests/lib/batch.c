@@ -21,7 +21,7 @@ FIXTURE_TEARDOWN(batch)
 	bench_close(&self->b);
 }
 
-/* The call fails as it should, adds nothing, and says why. */
+/* The call must fail, add nothing, and set an error message. */
 #define EXPECT_REFUSED(err, call) do { \
 	unsigned int count = salvo_batch_count(self->b.batch); \
 	EXPECT_EQ(err, call); \
@@ -70,7 +70,7 @@ TEST_F(batch, wrong_pipe_controls)
 	EXPECT_REFUSED(-EINVAL, salvo_batch_pipe_control(self->b.batch, ~0u, 0));
 	EXPECT_EQ(0, bench_store(&self->b, self->store, 0, 1));
 	EXPECT_REFUSED(-EINVAL, salvo_batch_pipe_control(self->b.batch, 1, 0));
-	/* A pipe control that waits for another is found at submission. */
+	/* A pipe control that waits for another one is rejected at submission. */
 	salvo_batch_reset(self->b.batch);
 	EXPECT_EQ(0, bench_store(&self->b, self->store, 0, 1));
 	EXPECT_EQ(1, bench_store(&self->b, self->store, 0, 1));
@@ -164,7 +164,7 @@ TEST_F(batch, B9_each_workload_has_its_own_arguments_and_thread_space)
 	unsigned int i, j, wrong = 0;
 	uint32_t items, value;
 
-	/* One kernel object, changed between the dispatches: each has what was set then. */
+	/* One kernel object, changed between dispatches: each dispatch has its own snapshot. */
 	for (i = 0; i < 33; i++) {
 		items = i + 1;
 		value = 1000 + i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bo.c - buffers: size, contents, reuse, space, life beyond destruction */
+/* bo.c - buffers: size, contents, reuse, space, lifetime after destruction */
 #include "kselftest_harness.h"
 #include "lib_test.h"
 
@@ -59,7 +59,7 @@ TEST_F(bo, no_space)
 	}
 	EXPECT_EQ(-ENOSPC, err);
 	EXPECT_GE(n, 12);
-	/* One comes free: one fits. */
+	/* After one is destroyed, one more fits. */
 	salvo_bo_destroy(bo[n / 2]);
 	EXPECT_EQ(0, salvo_bo_create(self->b.device, self->b.info.vram_bytes / 16, 0,
 				     &bo[n / 2]));
@@ -121,7 +121,7 @@ TEST_F(bo, buffers_do_not_overlap)
 	}
 }
 
-/* The memory of a destroyed buffer stays until the batches that may use it are done. */
+/* The memory of a destroyed buffer is kept until the batches that may use it are done. */
 TEST_F(bo, destroyed_while_a_batch_uses_it)
 {
 	struct salvo_kernel *store = bench_kernel(&self->b, "store");

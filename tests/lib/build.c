@@ -2,9 +2,8 @@
 /*
  * build.c - programs built at run time: options, messages, the cache, many builders at once
  *
- * The cache lies in a folder of the test's own. That a build came out of it is told by
- * the compiler's absence: SALVO_CC then names a file that is no compiler any more, but has
- * the same path, size and time.
+ * Each test has its own cache folder. To show that a build came from the cache the compiler is
+ * replaced by a file that is not a compiler but has the same path, size and time.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@ FIXTURE(build) {
 	char folder[64], compiler[128];
 };
 
-/* A script that runs the true compiler and counts how often it was run. */
+/* A script that runs the real compiler and counts its runs */
 static int write_script(const char *path, const char *folder)
 {
 	const char *real = kernel_path("../bin/salvo-cc");
@@ -48,7 +47,7 @@ static bool has_compiler(void)
 		SKIP(return, "no salvo-cc here"); \
 } while (0)
 
-/* In the virtual machine it takes a hundred times as long: one test has to do. */
+/* In the virtual machine it takes a hundred times as long, so only one test compiles. */
 #define NEED_FAST_COMPILER() do { \
 	NEED_COMPILER(); \
 	if (getenv("SALVO_SLOW")) \
@@ -80,7 +79,7 @@ FIXTURE_TEARDOWN(build)
 	bench_close(&self->b);
 }
 
-/* How often the compiler was run. */
+/* Number of compiler runs */
 static int runs(const char *folder)
 {
 	char path[128];
@@ -90,7 +89,7 @@ static int runs(const char *folder)
 	return stat(path, &st) ? 0 : st.st_size / 4;
 }
 
-/* What kernel store() of @program leaves at index 3, or -1. */
+/* Returns what the kernel store() of @program writes to index 3, or -1. */
 static int stored(struct bench *b, struct salvo_program *program)
 {
 	const uint32_t items = 16;
@@ -143,7 +142,7 @@ TEST_F(build, other_options_are_another_program)
 	salvo_program_destroy(program);
 }
 
-/* One file for three processors; the best of them that this one is gets picked. */
+/* One file for three processors; the best one for this processor is selected. */
 TEST_F(build, several_instruction_sets)
 {
 	struct salvo_program *program;
@@ -156,7 +155,7 @@ TEST_F(build, several_instruction_sets)
 					 "--march x86-64-v4,x86-64-v2 -g", NULL, &program));
 	EXPECT_EQ(4, stored(&self->b, program));
 	salvo_program_destroy(program);
-	/* Of another processor altogether. */
+	/* For another architecture */
 	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, source, 0, "--target aarch64",
 						NULL, &program));
 }
@@ -175,7 +174,7 @@ TEST_F(build, messages)
 	EXPECT_NE(NULL, strstr(log, ":2:11: error:")) TH_LOG("%s", log);
 	free(log);
 	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, bad, 0, NULL, NULL, &program));
-	/* Warnings come with the program, out of the cache too. */
+	/* Warnings are reported with the program, also from the cache. */
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, salvo_program_build(self->b.device, odd, 0, NULL, &log, &program));
 		EXPECT_NE(NULL, strstr(log, "look here")) TH_LOG("%s", log);
@@ -217,14 +216,14 @@ TEST_F(build, a_changed_header_is_noticed)
 		EXPECT_EQ(number, stored(&self->b, program));
 		salvo_program_destroy(program);
 	}
-	/* Twice preprocessed and compiled; the third time preprocessed alone. */
+	/* Preprocessed and compiled twice; the third time only preprocessed. */
 	EXPECT_EQ(4, runs(self->folder));
 	ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, options, NULL, &program));
 	EXPECT_EQ(5, runs(self->folder));
 	salvo_program_destroy(program);
 }
 
-/* Cut off or spoil every file of the cache. */
+/* Truncates or corrupts every file of the cache. */
 static int spoil_cache(const char *folder, bool cut)
 {
 	char path[512];
@@ -264,14 +263,14 @@ TEST_F(build, a_damaged_cache_is_no_matter)
 		salvo_program_destroy(program);
 		EXPECT_EQ(1, spoil_cache(self->folder, i == 0));
 	}
-	/* Without a place for it everything works, only slower. */
+	/* Without a folder for the cache everything works, but slower. */
 	setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
 	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
 	EXPECT_EQ(4, stored(&self->b, program));
 	salvo_program_destroy(program);
 }
 
-/* What is in the cache is run: of a folder that others can write nothing is taken. */
+/* Cached code is executed, so the cache is not used if others can write to its folder. */
 TEST_F(build, a_cache_that_others_can_write_is_not_used)
 {
 	char path[128], link[128];
@@ -286,7 +285,7 @@ TEST_F(build, a_cache_that_others_can_write_is_not_used)
 		EXPECT_EQ(1 + i, runs(self->folder));
 		ASSERT_EQ(0, chmod(path, 0770));
 	}
-	/* Where it lies does not matter: a link may lead there. */
+	/* The folder may be reached through a symbolic link. */
 	ASSERT_EQ(0, chmod(path, 0700));
 	snprintf(link, sizeof(link), "%s/elsewhere", self->folder);
 	ASSERT_EQ(0, rename(path, link));
@@ -340,11 +339,13 @@ TEST_F(build, builders_at_once)
 		pthread_join(threads[i], NULL);
 		EXPECT_EQ(0, builders[i].failures);
 	}
-	/* Two programs, nothing half done beside them. */
+	/* Two programs, and no partial files. */
 	EXPECT_EQ(2, spoil_cache(self->folder, true));
 }
 
-/* A file of @bytes in the cache, last used @ago seconds ago, with a name of 64 digits and @tail. */
+/*
+ * Creates a file of @bytes in the cache, last used @ago seconds ago; 64 digits and @tail name it.
+ */
 static int put_file(const char *folder, char digit, const char *tail, off_t bytes, int ago)
 {
 	struct timespec times[2] = { { .tv_sec = time(NULL) - ago } };
@@ -383,7 +384,10 @@ TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
 	ASSERT_EQ(0, put_file(self->folder, 'a', "", 400 << 10, 300));
 	ASSERT_EQ(0, put_file(self->folder, 'b', "", 400 << 10, 500));
 	ASSERT_EQ(0, put_file(self->folder, 'c', "", 400 << 10, 400));
-	/* What a writer left that died, and one that has not; and what is not of the cache. */
+	/*
+	 * Temporary files of a writer that died and of one that runs, and a file that is not the
+	 * cache's
+	 */
 	ASSERT_EQ(0, put_file(self->folder, 'd', ".aaaaaa", 10, 9999));
 	ASSERT_EQ(0, put_file(self->folder, 'd', ".bbbbbb", 10, 9));
 	ASSERT_EQ(0, put_file(self->folder, 'e', ".txt", 2 << 20, 99999));
@@ -396,7 +400,7 @@ TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
 	EXPECT_TRUE(has_file(self->folder, 'd', ".bbbbbb"));
 	EXPECT_TRUE(has_file(self->folder, 'e', ".txt"));
 
-	/* To use an entry makes it the last to go. */
+	/* An entry that was just used is evicted last. */
 	ASSERT_EQ(0, put_file(self->folder, 'f', "", 800 << 10, 0));
 	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
 	salvo_program_destroy(program);
@@ -408,7 +412,7 @@ TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
 	salvo_program_destroy(program);
 	EXPECT_EQ(2, runs(self->folder));
 
-	/* A limit of 0 keeps nothing. */
+	/* A limit of 0 keeps no files. */
 	setenv("SALVO_CACHE_MIB", "0", 1);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "-DN=3", NULL, &program));

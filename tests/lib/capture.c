@@ -46,7 +46,7 @@ TEST_F(capture, a_fence_is_done_when_its_batch_was_submitted)
 
 	first = submit_store(&self->b, self->store, self->b.queue, 1, 10, NULL, 0);
 	ASSERT_NE(NULL, first);
-	/* Waits for what was captured before are allowed: the barrier is there. */
+	/* Waits for batches that were captured before are allowed: the capture has the barrier. */
 	second = submit_store(&self->b, self->store, self->b.queue, 2, 20, &first, 1);
 	ASSERT_NE(NULL, second);
 	EXPECT_EQ(-ETIME, salvo_fence_wait(first, 0));

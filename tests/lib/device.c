@@ -39,7 +39,7 @@ TEST(close_nothing)
 	salvo_fence_destroy(NULL);
 }
 
-/* The lowest free descriptor is where it was. */
+/* Returns the lowest free file descriptor. */
 static int next_file(void)
 {
 	const int fd = dup(0);
@@ -48,7 +48,7 @@ static int next_file(void)
 	return fd;
 }
 
-/* Also after a buffer has come and gone. */
+/* Also after a buffer was created and destroyed. */
 TEST(close_leaves_no_files_open)
 {
 	const int before = next_file();
@@ -126,11 +126,11 @@ TEST(close_while_a_batch_runs_that_never_ends)
 	ASSERT_EQ(0, bench_gate(&b, 0, 1, 5));
 	ASSERT_EQ(0, salvo_queue_submit(b.queue, b.batch, NULL, 0, NULL));
 	bench_close(&b);
-	/* The next one finds a GPU that works. */
+	/* The next device handle finds a working GPU. */
 	ASSERT_EQ(0, bench_open(&b));
 	ASSERT_EQ(0, salvo_batch_fill(b.batch, b.bo, 0, 4, 7));
 	err = bench_run(&b);
-	/* The driver resets the GPU after a while, and all that is on it is killed. */
+	/* The driver resets the GPU after a while, which kills all batches on it. */
 	if (err == -ECANCELED)
 		err = bench_run(&b);
 	EXPECT_EQ(0, err);
@@ -165,7 +165,7 @@ TEST(a_child_may_open_a_device_of_its_own)
 	bench_close(&b);
 }
 
-/* The device is used by all threads at once; all else belongs to one thread. */
+/* All threads use one device; all other objects belong to one thread each. */
 #define THREADS 4
 #define ROUNDS 200
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* fence.c - wait for batches in every way, and learn how they ended */
+/* fence.c - every way to wait for batches and to read their status */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -74,11 +74,11 @@ TEST_F(fence, wait_any_and_all)
 	unsigned int index = 99;
 	int i;
 
-	/* The first is submitted last: fences retire in the order of the ring. */
+	/* The first one is submitted last: fences retire in the order of the ring. */
 	for (i = QUEUES; i--; ) {
 		fences[i] = submit_gate(&self->b, self->queues[i], i, 8 + i);
 		ASSERT_NE(NULL, fences[i]);
-		/* As few as two units: do not keep them all busy. */
+		/* There may be only two units: do not keep all of them busy. */
 		if (i)
 			open_gate(&self->b, i);
 	}
@@ -136,7 +136,7 @@ static int64_t thread_cpu_us(void)
 	       usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
 }
 
-/* Every kind of wait sleeps through the 300 ms that a batch takes. */
+/* Every kind of wait sleeps during the 300 ms that a batch takes. */
 TEST_F(fence, waiting_takes_no_processor)
 {
 	struct salvo_fence *fence;
@@ -171,7 +171,7 @@ TEST_F(fence, waiting_takes_no_processor)
 	}
 }
 
-/* Times that this thread went to sleep by itself */
+/* Number of voluntary context switches of this thread */
 static long sleeps(void)
 {
 	struct rusage usage;
@@ -268,7 +268,7 @@ TEST_F(fence, priorities)
 	}
 }
 
-/* Fences signal in the order of their ring, and high priority has one of its own. */
+/* Fences signal in the order of their ring, and high priority has its own ring. */
 TEST_F(fence, high_priority_waits_for_no_fences_of_others)
 {
 	struct salvo_fence *gate, *behind, *high[2];
@@ -278,7 +278,10 @@ TEST_F(fence, high_priority_waits_for_no_fences_of_others)
 	ASSERT_EQ(0, salvo_queue_create_priority(self->b.device, 0, SALVO_QUEUE_HIGH, &queue));
 	gate = submit_gate(&self->b, self->queues[0], 4, 5);
 	ASSERT_NE(NULL, gate);
-	/* More than the GPU takes from a ring at a time; the driver limits the gate's time. */
+	/*
+	 * More than the GPU fetches from a ring at once; the driver's timeout limits the gate's
+	 * time.
+	 */
 	for (i = 0; i < (self->soft ? 150 : 3); i++) {
 		behind = submit_store(&self->b, self->store, self->queues[1], 0, 1, NULL, 0);
 		ASSERT_NE(NULL, behind);
@@ -294,7 +297,7 @@ TEST_F(fence, high_priority_waits_for_no_fences_of_others)
 		salvo_fence_destroy(high[i]);
 	}
 	EXPECT_EQ(-ETIME, salvo_fence_wait(behind, 0));
-	/* One that waits for another ring's batch runs after it. */
+	/* A batch that waits for one on another ring runs after it. */
 	high[0] = submit_store(&self->b, self->store, queue, 0, 4, &behind, 1);
 	ASSERT_NE(NULL, high[0]);
 	EXPECT_EQ(-ETIME, salvo_fence_wait(high[0], SECOND_NS / 50));
@@ -392,7 +395,7 @@ TEST_F(fence, an_imported_fence_may_be_left_behind)
 	salvo_fence_destroy(held);
 	salvo_fence_destroy(imported);
 	close(fd);
-	/* The device is closed with all of it on its way. */
+	/* The device is closed with all of them in flight. */
 }
 
 struct called {
@@ -489,7 +492,7 @@ TEST_F(fence, callbacks_may_submit)
 	salvo_kernel_destroy(add);
 }
 
-/* Waits for a batch that waits for a file descriptor, and destroys all that it was called for. */
+/* Waits for a batch that waits for a file descriptor, then destroys all objects involved. */
 static void wait_and_destroy(void *data, int error)
 {
 	const int64_t second = 1000000000;
@@ -570,7 +573,7 @@ TEST_F(fence, errors_say_which_dispatch_where_and_why)
 	ASSERT_NE(NULL, behind);
 	ASSERT_NE(NULL, good);
 	EXPECT_EQ(-EBUSY, salvo_fence_get_error(bad, &error));
-	/* What the batch was is known even when it has gone. */
+	/* The error report describes the batch even after that was reset. */
 	salvo_batch_reset(self->b.batch);
 	open_gate(&self->b, 0);
 	EXPECT_EQ(-ECANCELED, salvo_fence_wait(bad, 20 * SECOND_NS));
@@ -617,7 +620,7 @@ struct waiter {
 	int failed;
 };
 
-/* Wait for one fence in one of the ways, then submit batches to a queue of our own. */
+/* Waits for a fence in one of the ways, then submits batches to its own queue. */
 static void *wait_and_submit(void *cookie)
 {
 	struct waiter *w = cookie;
@@ -683,7 +686,7 @@ TEST_F(fence, one_fence_and_many_threads)
 	salvo_fence_destroy(gate);
 }
 
-/* Everything that a batch in flight uses is destroyed; only the device stays. */
+/* Every object that a batch in flight uses is destroyed; only the device remains. */
 TEST_F(fence, destroying_what_is_in_flight)
 {
 	const uint32_t one = 1, value = 5;

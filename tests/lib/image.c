@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * image.c - images: samplers against a reference, formats there and back, arguments
+ * image.c - images: samplers against a reference, format conversion both ways, arguments
  *
- * The reference follows 8.2 of the OpenCL specification in double; float arithmetic in
- * the kernel may differ by rounding alone, so coordinates on which a pixel's choice
- * hangs by a rounding error are kept away from.
+ * The reference follows 8.2 of the OpenCL specification in double; float arithmetic in the kernel
+ * may differ by rounding alone, so coordinates where a rounding error selects another pixel are
+ * avoided.
  */
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void *pixels(const struct salvo_image *image)
 	return salvo_bo_map(salvo_image_bo(image), &map) ? NULL : map;
 }
 
-/* The pixel for index @i of @size, or -1 for the border. */
+/* Returns the pixel for index @i of @size, or -1 for the border. */
 static int wrap(int i, int size, uint32_t sampler)
 {
 	switch (sampler & 0xe) {
@@ -123,7 +123,7 @@ static float random_unit(void)
 	return (random_state >> 8) * 0x1p-24f;
 }
 
-/* A coordinate from -1.5 to 2.5 sizes, a hundredth off every border of pixels. */
+/* A coordinate from -1.5 to 2.5 sizes, at least a hundredth away from every pixel boundary */
 static float coordinate(int size, bool normalized)
 {
 	float pixels = (random_unit() * 4 - 1.5f) * size, part = pixels - floorf(pixels);
@@ -150,7 +150,7 @@ static const uint32_t addresses[] = {
 	SALVO_SAMPLER_NORMALIZED | SALVO_SAMPLER_MIRRORED_REPEAT,
 };
 
-/* Every addressing mode with either filter, in @dims dimensions. */
+/* Every addressing mode with both filters, in @dims dimensions */
 static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image) *self,
 			   const char *name, int dims)
 {
@@ -239,7 +239,7 @@ static const struct {
 	{ SALVO_IMAGE_RGBA, SALVO_IMAGE_UNSIGNED_INT32, "copy_ui", 16 },
 };
 
-/* Small numbers of the type: 1 is 1 in an integer, 1/255 in UNORM_INT8 and so on. */
+/* Small numbers of the type: 1 is 1 as an integer, 1/255 as UNORM_INT8 and so on */
 static void fill(void *data, uint32_t type, unsigned int count)
 {
 	unsigned int i;
@@ -278,7 +278,7 @@ TEST_F(image, formats_there_and_back)
 			.order = formats[f].order, .type = formats[f].type, .width = WIDTH,
 			.height = HEIGHT,
 		};
-		/* Two more than the image: what lies outside is not written. */
+		/* Two more than the image has: writes outside are dropped. */
 		const uint32_t grid[2] = { WIDTH + 2, HEIGHT + 2 };
 		struct salvo_kernel *kernel = find(self->program, formats[f].kernel);
 		struct salvo_image *from, *to;
@@ -383,7 +383,7 @@ TEST_F(image, wrong_shapes)
 		EXPECT_EQ(NULL, image); \
 	} while (0)
 	WRONG(order, 0);
-	WRONG(order, 0x10b4);		/* RGB goes with packed types alone */
+	WRONG(order, 0x10b4);		/* RGB needs packed types */
 	WRONG(type, 0);
 	WRONG(type, 0x10df);
 	WRONG(width, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* interop.c - memory of others in batches, ours for others, and a time limit for kernels */
+/* interop.c - imported and exported memory, and a time limit for kernels */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <xf86drm.h>
@@ -74,7 +74,7 @@ TEST_F(interop, a_memfd_is_read_and_written_in_place)
 			wrong += theirs[i] != i + 1000 || self->b.map[i] != i + 1000;
 		EXPECT_EQ(0, wrong);
 		salvo_bo_destroy(bo);
-		/* The memory is still theirs; the address is no buffer's any more. */
+		/* The exporter's memory still exists, but the address belongs to no buffer. */
 		EXPECT_EQ(1000, theirs[0]);
 		EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
 		munmap(theirs, BYTES);
@@ -151,7 +151,7 @@ TEST_F(interop, an_exported_buffer_comes_back_as_itself)
 	close(fd);
 	EXPECT_EQ(salvo_bo_address(bo), salvo_bo_address(again));
 	EXPECT_EQ(BYTES, salvo_bo_size(again));
-	/* Each of them keeps the memory. */
+	/* Each handle keeps the memory. */
 	salvo_bo_destroy(bo);
 	salvo_bo_destroy(twice);
 	ASSERT_EQ(0, salvo_batch_fill(self->b.batch, again, 0, 64, 9));
@@ -190,7 +190,7 @@ TEST_F(interop, a_dmabuf_that_can_only_be_read)
 	salvo_bo_destroy(bo);
 	vgem_destroy(vgem, &theirs);
 
-	/* The driver has no way to bind this one for reading alone. */
+	/* The driver cannot import this buffer read-only. */
 	ASSERT_EQ(0, vgem_create(vgem, BYTES, DRM_CLOEXEC | DRM_RDWR, &open));
 	EXPECT_EQ(-ENOTSUP, salvo_bo_import_dmabuf(self->b.device, open.fd, SALVO_BO_READONLY,
 						   &bo));

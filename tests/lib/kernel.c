@@ -162,7 +162,7 @@ TEST_F(kernel, M7_private_memory_bounds_the_work_group)
 	ASSERT_EQ(0, salvo_kernel_set_value(kernel, 1, &step, sizeof(step)));
 	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 1, &items, &groups[0]));
 	EXPECT_EQ(-E2BIG, salvo_kernel_set_grid(kernel, 1, &items, &groups[1]));
-	/* The last time the library chooses. */
+	/* The last iteration lets the library choose. */
 	for (g = 2; g < 6; g++) {
 		ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &items, g < 5 ? &groups[g] : NULL));
 		salvo_batch_reset(self->b.batch);
@@ -224,7 +224,7 @@ TEST_F(kernel, M1_group_size_is_chosen_for_the_units)
 		groups = (self->b.map[counts[i] - 1] >> 16) + 1;
 		EXPECT_LE(size, self->b.info.max_group_items);
 		EXPECT_GE(size, 1);
-		/* Enough work for every unit, once the range allows it. */
+		/* Every unit gets work if the range is large enough. */
 		if (counts[i] >= 64 * self->b.info.units)
 			EXPECT_GE(groups, self->b.info.units);
 	}

@@ -84,7 +84,7 @@ TEST_F(labels, errors_and_fences_have_labels)
 	salvo_kernel_destroy(wild);
 }
 
-/* Does the dump have a line with this? */
+/* Does a line of the dump contain this? */
 static bool dump_has(const char *dir, const char *text)
 {
 	char path[64], line[512];

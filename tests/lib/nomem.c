@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * nomem.c - the library without memory: every allocation of each call fails once
+ * nomem.c - failure of every single allocation of each call
  *
- * The allocator is replaced by one that can be told to fail the nth allocation of this thread.
- * A call that fails must say -ENOMEM (or what stands for it), leave nothing behind, and
- * work when it is called again.
+ * The allocator is replaced by one that can fail the nth allocation of this thread. A call that
+ * fails must return -ENOMEM (or its equivalent), leak nothing, and succeed when it is called again.
  */
 #include "kselftest_harness.h"
 #include "lib_test.h"
@@ -21,7 +20,7 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
-/* Allocations until one fails; negative: none does. */
+/* Allocations until one fails; negative for none */
 static _Thread_local int fail_after = -1;
 static _Thread_local int fail_aligned = -1;
 
@@ -45,7 +44,7 @@ void *realloc(void *memory, size_t bytes)
 	return fails() ? NULL : __libc_realloc(memory, bytes);
 }
 
-/* The library has its packets from here, but so has the GPU, which ends a batch then. */
+/* Allocates packets for the library, but also for the GPU, where a failure ends the batch. */
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
 	return fail_aligned >= 0 && fail_aligned-- == 0 ? NULL : __libc_memalign(alignment, bytes);
@@ -76,8 +75,8 @@ FIXTURE_TEARDOWN(nomem)
 }
 
 /*
- * Call with the 1st, 2nd, ... allocation failing, until none does. Counts the failures;
- * each must be @err. The last result, of the call that worked, is in @result.
+ * Calls with the 1st, 2nd, ... allocation failing, until none fails. Counts the failures, each of
+ * which must return @err. @result is that of the call that succeeded.
  */
 #define FAIL_EACH(err, call) ({ \
 	int failures_ = 0, result_; \
@@ -126,7 +125,7 @@ TEST_F(nomem, batches)
 
 	NEED_ALLOCATOR();
 	ASSERT_EQ(0, salvo_batch_create(self->b.device, &large));
-	/* All of them grow now and then. */
+	/* Each of the arrays grows now and then. */
 	for (i = 0; i < 300; i++) {
 		unsigned int count = salvo_batch_count(batch);
 
@@ -137,7 +136,7 @@ TEST_F(nomem, batches)
 	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_get_hazard(batch, 0, &hazard)));
 	EXPECT_EQ(1, hazard.consumer);
 	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_append(large, batch)));
-	/* Each writes to the buffer, so each waits for the one before. */
+	/* Each writes to the buffer, so each waits for the previous one. */
 	EXPECT_EQ(599, salvo_batch_count(large));
 	EXPECT_LT(0, FAIL_EACH(-ENOMEM, salvo_batch_enable_profile(batch)));
 	EXPECT_EQ(0, bench_run(&self->b));
@@ -174,7 +173,7 @@ TEST_F(nomem, submissions)
 	EXPECT_EQ(7, self->b.map[0]);
 }
 
-/* The packet of a batch is kept from the second submission on, but not that of a longer batch. */
+/* A batch keeps its packet from the second submission on, but not that of a longer batch. */
 TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
 {
 	struct salvo_fence *fence;
@@ -195,7 +194,9 @@ TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
 		EXPECT_EQ(i + 1, self->b.map[i]);
 }
 
-/* The GPU reads it in our thread, without memory for its copy, then for elements and for edges. */
+/*
+ * The GPU parses in this thread; it has no memory for the packet's copy, then elements, then edges.
+ */
 TEST_F(nomem, a_batch_that_the_gpu_has_no_memory_for_costs_nothing_else)
 {
 	struct salvo_fence *fence;
@@ -209,7 +210,7 @@ TEST_F(nomem, a_batch_that_the_gpu_has_no_memory_for_costs_nothing_else)
 		ASSERT_EQ(i, bench_store(&self->b, self->store, i, i + 1));
 	fail_aligned = 0;
 	EXPECT_EQ(-ENOMEM, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
-	/* What was got before is kept, so each time another one is the second. */
+	/* Earlier allocations are kept, so each time the second one is another one. */
 	for (i = 0; i < 3; i++) {
 		fail_aligned = 1;
 		ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));

@@ -27,7 +27,7 @@ FIXTURE_TEARDOWN(print)
 	bench_close(&self->b);
 }
 
-/* All that was printed so far; free it. */
+/* Returns all that was printed so far; the caller frees it. */
 static char *printed(int fd)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -74,7 +74,7 @@ TEST_F(print, conversions)
 	EXPECT_STREQ(want, got);
 	free(got);
 
-	/* Printed once; a second run prints again. */
+	/* Printed once per run */
 	ASSERT_EQ(0, salvo_batch_print(self->b.batch, self->fd));
 	ASSERT_EQ(0, bench_run(&self->b));
 	ASSERT_EQ(0, salvo_batch_print(self->b.batch, self->fd));
@@ -84,7 +84,7 @@ TEST_F(print, conversions)
 	salvo_kernel_destroy(kernel);
 }
 
-/* Each third number below @count once, in any order? */
+/* Is each third number below @count there once, in any order? */
 static bool each_third(const char *text, unsigned int count)
 {
 	unsigned int found = 0, i;
@@ -121,7 +121,7 @@ TEST_F(print, from_every_work_item)
 		ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &count, &group));
 		salvo_batch_reset(self->b.batch);
 		ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, kernel));
-		/* By way of another batch, whose print buffer it is then. */
+		/* Appended to another batch, whose print buffer is used then. */
 		salvo_batch_reset(outer);
 		ASSERT_EQ(0, salvo_batch_append(outer, self->b.batch));
 		ASSERT_EQ(0, salvo_queue_submit(self->b.queue, outer, NULL, 0, &fence));

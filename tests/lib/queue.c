@@ -93,8 +93,8 @@ TEST_F(queue, B6_one_packet_one_interrupt_one_completion_for_a_batch)
 }
 
 /*
- * Records a dispatch that sets the word @mine of the buffer and waits until it sees the
- * word @theirs set, @patience times at most. Returns the command's index or -errno.
+ * Records a dispatch that sets the word @mine of the buffer and polls until the word @theirs is
+ * set, @patience times at most. Returns the command's index or -errno.
  */
 static int meet(struct bench *b, uint32_t mine, uint32_t theirs, uint32_t patience)
 {
@@ -114,7 +114,7 @@ static int meet(struct bench *b, uint32_t mine, uint32_t theirs, uint32_t patien
 	return index;
 }
 
-/* Each of two dispatches of a batch waits until it has seen the other one run. */
+/* Two dispatches of a batch wait until each has seen the other one run. */
 TEST_F(queue, B2_dispatches_without_pipe_controls_run_at_the_same_time)
 {
 	struct salvo_profile first, second;
@@ -133,7 +133,7 @@ TEST_F(queue, B2_dispatches_without_pipe_controls_run_at_the_same_time)
 	EXPECT_LT(second.started, first.ended);
 }
 
-/* A pipe control keeps the same two from meeting: the first one's patience ends. */
+/* A pipe control prevents the two from overlapping: the first one reaches its poll limit. */
 TEST_F(queue, B3_a_consumer_starts_after_its_producer_has_ended)
 {
 	struct salvo_profile a, b;
@@ -155,7 +155,7 @@ TEST_F(queue, B5_the_fence_waits_for_every_command)
 	struct salvo_fence *fence;
 	int i;
 
-	/* The first command is the last to end, and nothing waits for it but the fence. */
+	/* The first command ends last, and only the fence waits for it. */
 	ASSERT_EQ(0, bench_gate(&self->b, 0, 1, 5));
 	for (i = 1; i < 33; i++)
 		ASSERT_EQ(i, bench_store(&self->b, self->store, 1 + i, i));
@@ -181,7 +181,9 @@ TEST_F(queue, B11_fences_of_a_queue_end_in_the_order_of_submission)
 	gate = submit_gate(&self->b, self->b.queue, 0, 1);
 	ASSERT_NE(NULL, gate);
 	for (i = 0; i < COUNT; i++) {
-		/* Every batch writes the same word: the last one wins if they stay in order. */
+		/*
+		 * Every batch writes the same word: it gets the last value if they stay in order.
+		 */
 		fences[i] = submit_store(&self->b, self->store, self->b.queue, 2, i, NULL, 0);
 		ASSERT_NE(NULL, fences[i]);
 	}
@@ -206,7 +208,7 @@ TEST_F(queue, a_batch_waits_for_fences_of_other_queues)
 	ASSERT_NE(NULL, gate);
 	held = submit_store(&self->b, self->store, self->second, 2, 7, &gate, 1);
 	ASSERT_NE(NULL, held);
-	/* Its queue stays in order. */
+	/* Batches of its queue stay in order. */
 	behind = submit_store(&self->b, self->store, self->second, 2, 8, NULL, 0);
 	ASSERT_NE(NULL, behind);
 	EXPECT_EQ(-ETIME, salvo_fence_wait(held, SECOND_NS / 50));
@@ -239,7 +241,7 @@ TEST_F(queue, fences_may_be_destroyed_before_their_batch_has_run)
 	salvo_fence_destroy(last);
 }
 
-/* Two queues take turns: each batch waits for the one before, in the other queue. */
+/* Two queues alternate: each batch waits for the previous one, in the other queue. */
 TEST_F(queue, a_long_chain_across_queues)
 {
 	enum { COUNT = 500 };
@@ -273,7 +275,7 @@ TEST_F(queue, a_long_chain_across_queues)
 	salvo_kernel_destroy(chain);
 }
 
-/* Each batch works on the result of an earlier one, of whatever queue, and waits for it. */
+/* Each batch uses the result of an earlier one, of any queue, and waits for it. */
 TEST_F(queue, random_graphs_across_queues)
 {
 	enum { QUEUES = 6, BATCHES = 400 };
@@ -338,7 +340,7 @@ TEST_F(queue, many_batches_in_flight)
 
 	gate = submit_gate(&self->b, self->b.queue, 0, 1);
 	ASSERT_NE(NULL, gate);
-	/* The driver takes the gate for hung after 2 s, and a virtual machine is slow. */
+	/* The driver's timeout resets the GPU after 2 s, and a virtual machine is slow. */
 	for (i = 0; i < (soft ? 1500 : 300) && (soft || now_ns() - since < SECOND_NS); i++) {
 		salvo_fence_destroy(last);
 		last = submit_store(&self->b, self->store, self->b.queue, 2 + i, i + 1, NULL, 0);
@@ -376,7 +378,7 @@ TEST_F(queue, a_fault_bans_its_queue_and_no_other)
 {
 	struct salvo_fence *gate, *bad, *behind, *other;
 
-	/* Hold the bad batch back, so that one is behind it for certain. */
+	/* Delay the bad batch, so that another one is certainly behind it. */
 	gate = submit_gate(&self->b, self->b.queue, 0, 1);
 	ASSERT_NE(NULL, gate);
 	bad = submit_wild(&self->b, self->b.queue);
@@ -391,7 +393,7 @@ TEST_F(queue, a_fault_bans_its_queue_and_no_other)
 	EXPECT_EQ(-ECANCELED, salvo_fence_wait(behind, 20 * SECOND_NS));
 	EXPECT_EQ(-ECANCELED, salvo_fence_wait(bad, 0));
 	EXPECT_EQ(-EIO, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
-	/* Waits are for order alone. */
+	/* A wait only orders: it does not propagate the error. */
 	EXPECT_EQ(0, salvo_fence_wait(other, 20 * SECOND_NS));
 	EXPECT_EQ(8, self->b.map[3]);
 	salvo_fence_destroy(gate);
@@ -416,7 +418,7 @@ TEST_F(queue, held_batches_of_a_banned_queue_are_cancelled)
 	ASSERT_NE(NULL, bad);
 	held = submit_store(&self->b, self->store, self->b.queue, 2, 7, &gate, 1);
 	if (!held) {
-		/* The fault was faster: submission says so already. */
+		/* The fault came first: submission already fails. */
 		EXPECT_EQ(-EIO, salvo_queue_submit(self->b.queue, self->b.batch, &gate, 1, NULL));
 		open_gate(&self->b, 0);
 	} else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* rect.c - boxes and patterns through the library */
+/* rect.c - box copies and pattern fills through the library */
 #include "kselftest_harness.h"
 #include "lib_test.h"
 
@@ -136,7 +136,7 @@ TEST_F(rect, patched_and_appended)
 	ASSERT_EQ(0, salvo_batch_create(self->b.device, &part));
 	ASSERT_EQ(0, salvo_batch_copy_rect(part, bo, 8192, bo, 0, &box));
 	ASSERT_EQ(1, salvo_batch_fill_pattern(part, bo, 12000, 6, "xyz", 3));
-	/* Their arguments move in the blob. */
+	/* Append moves their arguments in the blob. */
 	ASSERT_EQ(0, salvo_batch_fill_pattern(self->b.batch, bo, 16001, 10, "ab", 2));
 	ASSERT_EQ(1, salvo_batch_append(self->b.batch, part));
 	salvo_batch_destroy(part);
@@ -147,7 +147,7 @@ TEST_F(rect, patched_and_appended)
 		memcpy(self->expected + 8192 + 16 * y, self->expected + 8 * y, 8);
 	EXPECT_EQ(0, memcmp(self->expected, self->bytes, sizeof(self->expected)));
 
-	/* The last row ends with the buffer; one byte more is refused. */
+	/* The last row ends at the end of the buffer; one byte more is rejected. */
 	EXPECT_EQ(-EINVAL, salvo_batch_patch_bo(self->b.batch, 1, 0, bo, 65536 - 55, 0));
 	ASSERT_EQ(0, salvo_batch_patch_bo(self->b.batch, 1, 0, bo, 65536 - 56, 0));
 	ASSERT_EQ(0, salvo_batch_patch_bo(self->b.batch, 1, 1, bo, 64, 0));
@@ -155,7 +155,7 @@ TEST_F(rect, patched_and_appended)
 	for (y = 0; y < 4; y++)
 		memcpy(self->expected + 65536 - 56 + 16 * y, self->expected + 64 + 8 * y, 8);
 	EXPECT_EQ(0, memcmp(self->expected, self->bytes, sizeof(self->expected)));
-	/* What a patch cannot see, the submission does. */
+	/* Errors that a patch cannot detect are reported at submission. */
 	ASSERT_EQ(0, salvo_batch_patch_bo(self->b.batch, 1, 1, bo, 65536 - 50, 0));
 	EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
 	EXPECT_NE(NULL, strstr(salvo_batch_error(self->b.batch), "that of dst"));

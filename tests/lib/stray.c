@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * stray.c - a stray access is reported with its work-item, whatever the compiler made of the kernel
+ * stray.c - a stray access is reported with its work-item, however the kernel was compiled
  *
- * In each run one work-item of a kernel touches memory that is not there. The report must name that
- * very one, or a few side by side of which it is one; never another. How often it is which is
- * printed. SALVO_STRAY_ROUNDS makes more runs.
+ * In each run one work-item of a kernel accesses unmapped memory. The report must name that
+ * work-item, or a short range that includes it, and never another one. The test prints how often it
+ * was exact. The environment variable SALVO_STRAY_ROUNDS sets the number of runs.
  */
 #include "kselftest_harness.h"
 #include "lib_test.h"
 
 #define MAX_ITEMS	8192u
-/* Away from all buffers, in ints, and not so far that the processor does not tell the address. */
+/* Outside of all buffers, in ints, but within the addresses that the processor reports. */
 #define ASTRAY		(-(1ll << 33))
 
 struct score {
@@ -59,7 +59,7 @@ static uint32_t draw(struct _test_data_stray *self, uint32_t below)
 	return (uint64_t)(self->random >> 8) * below >> 24;
 }
 
-/* One dispatch on a queue of its own, as the context will be banned. */
+/* Runs one dispatch on a new queue, as its context will be banned. */
 static int run_stray(struct _test_data_stray *self, struct salvo_kernel *kernel,
 		     const struct shape *shape, struct salvo_error *error)
 {
@@ -82,7 +82,7 @@ static int run_stray(struct _test_data_stray *self, struct salvo_kernel *kernel,
 	return err;
 }
 
-/* The global id in dimension @d of the item that @error names, or the first of them. */
+/* Global id in dimension @d of the item that @error names, or of the first one */
 static uint32_t id_of(const struct salvo_error *error, const struct shape *shape, unsigned int d)
 {
 	return error->group_id[d] * shape->group[d] + error->item_id[d];
@@ -185,7 +185,7 @@ TEST_F_TIMEOUT(stray, M6_stray_access_names_its_work_item, 200)
 	EXPECT_LT(10 * all.range, all.exact);
 }
 
-/* As it is for other processors, without lanes, and without optimisation. */
+/* As compiled for other processors, without vectors, and without optimisation */
 TEST_F_TIMEOUT(stray, M6_however_the_kernel_was_compiled, 200)
 {
 	static const char *const options[] = { "--march x86-64-v2", "-O1", "-O0", "-g" };
@@ -213,7 +213,7 @@ TEST_F_TIMEOUT(stray, M6_however_the_kernel_was_compiled, 200)
 	EXPECT_LT(10 * all.range, all.exact);
 }
 
-/* All work-items from the end of a buffer on are astray, and one of them is told. */
+/* All work-items past the end of a buffer fault; one of them is reported. */
 TEST_F(stray, M6_access_past_the_end_names_a_work_item_beyond_it)
 {
 	static const struct {
