@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hazard.c - the pipe controls that the library finds itself (B4 of CN105940388) */
+/* hazard.c - the pipe controls that the library inserts itself (B4 of CN105940388) */
 #include "kselftest_harness.h"
 #include "salvo_validate.h"
 #include "hazard.h"
@@ -31,7 +31,7 @@ static bool is_work(const struct random_batch *b, unsigned int i)
 	return b->commands[i].type != DRM_SALVO_PIPE_CONTROL;
 }
 
-/* Few addresses, many, or aligned ranges that often are the same ones; near or far apart. */
+/* Few addresses, many, or aligned ranges that often coincide; adjacent or far apart */
 static void make_region(struct salvo_region *region, unsigned int style, uint64_t apart)
 {
 	const uint32_t space = style == 0 ? 16 : style == 1 ? 4096 : 256;
@@ -96,7 +96,7 @@ static bool conflict(const struct random_batch *b, unsigned int i, unsigned int 
 	return false;
 }
 
-/* needs[i][j]: j must wait for i. given: what the application ordered. */
+/* needs[i][j]: j must wait for i. given: the application's own order. */
 static void all_orders(const struct random_batch *b, bool needs[][MOST_COMMANDS],
 		       bool given[][MOST_COMMANDS])
 {
@@ -124,7 +124,7 @@ static void all_orders(const struct random_batch *b, bool needs[][MOST_COMMANDS]
 			needs[i][j] = given[i][j] || conflict(b, i, j);
 }
 
-/* The transitive reduction, less what was given: O(n^3). */
+/* The transitive reduction without @given, in O(n^3) */
 static unsigned int brute_force(const struct random_batch *b, bool edges[][MOST_COMMANDS])
 {
 	static bool needs[MOST_COMMANDS][MOST_COMMANDS], given[MOST_COMMANDS][MOST_COMMANDS];
@@ -242,7 +242,7 @@ static int add_chain(struct bench *b, struct salvo_kernel *chain, unsigned int i
 	return salvo_batch_dispatch(b->batch, chain);
 }
 
-/* Is cause @index of this kind, between these commands and arguments? */
+/* Has cause @index this kind, commands and arguments? */
 #define EXPECT_HAZARD(index, kind_, consumer_, argument_, producer_, argument2_) do { \
 	struct salvo_hazard h_; \
 	ASSERT_EQ(0, salvo_batch_get_hazard(self->b.batch, index, &h_)); \
@@ -299,7 +299,7 @@ TEST_F(hazard, B4_transitive_ones_are_left_out_and_given_ones_count)
 	struct salvo_batch *batch = self->b.batch;
 	int i;
 
-	/* Each reads what the one before wrote, and writes the same word as all: a line. */
+	/* Each reads the previous one's result, and all write the same word: a chain. */
 	for (i = 0; i < 6; i++)
 		ASSERT_EQ(i, add_chain(&self->b, self->chain, 1, 1, 3, i));
 	ASSERT_EQ(6, salvo_batch_pipe_control(batch, 2, 1));
@@ -387,7 +387,7 @@ TEST_F(hazard, B4_a_batch_that_grows_is_looked_at_again)
 		ASSERT_EQ(i, add_chain(&self->b, self->chain, i, i + 1, 1, 1));
 		if (i % 10 == 9)
 			ASSERT_EQ(0, bench_run(&self->b));
-		/* A second time nothing has changed. */
+		/* Unchanged when it is submitted a second time. */
 		if (i % 20 == 19)
 			ASSERT_EQ(0, bench_run(&self->b));
 	}
@@ -395,7 +395,7 @@ TEST_F(hazard, B4_a_batch_that_grows_is_looked_at_again)
 	ASSERT_EQ(0, salvo_batch_get_profile(self->b.batch, 98, &first));
 	ASSERT_EQ(0, salvo_batch_get_profile(self->b.batch, 99, &second));
 	EXPECT_GE(second.started, first.ended);
-	/* 99 pipe controls were added behind them. */
+	/* 99 pipe controls were appended. */
 	EXPECT_EQ(0, salvo_batch_get_profile(self->b.batch, 198, &first));
 	EXPECT_EQ(-EINVAL, salvo_batch_get_profile(self->b.batch, 199, &first));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* patch.c - batches that live on: submitted again, patched, put together, captured */
+/* patch.c - reuse of batches: submitted again, patched, appended, captured */
 #include "kselftest_harness.h"
 #include "batch.h"
 #include "salvo_hw.h"
@@ -30,7 +30,7 @@ FIXTURE_TEARDOWN(patch)
 	bench_close(&self->b);
 }
 
-/* The call fails as it should and says why. */
+/* The call must fail and set an error message. */
 #define EXPECT_REFUSED(err, call) do { \
 	EXPECT_EQ(err, call); \
 	EXPECT_NE(0, strlen(salvo_batch_error(self->b.batch))); \
@@ -61,10 +61,10 @@ TEST_F(patch, values_buffers_and_grids)
 		ASSERT_EQ(0, bench_run(&self->b));
 		EXPECT_EQ(1 + round, self->b.map[100]);
 	}
-	/* Of the first words each even round added to one buffer, each odd one to the other. */
+	/* Of the first words each even round was added to one buffer, each odd one to the other. */
 	EXPECT_EQ(17 * 17, self->b.map[0]);
 	EXPECT_EQ(16 * 17, ((uint32_t *)map)[0]);
-	/* Word 35 was in the last grid only. */
+	/* Only the last grid had word 35. */
 	for (i = 36; i < 64; i++)
 		EXPECT_EQ(0, self->b.map[i]);
 	EXPECT_EQ(33, self->b.map[35]);
@@ -95,7 +95,7 @@ TEST_F(patch, transfers)
 	EXPECT_REFUSED(-EINVAL, salvo_batch_patch_bo(batch, 0, 1, self->b.bo, 0, 0));
 	EXPECT_REFUSED(-EINVAL, salvo_batch_patch_bo(batch, 0, 0, self->b.bo, 65532, 0));
 	EXPECT_REFUSED(-EINVAL, salvo_batch_patch_bo(batch, 0, 0, self->b.bo, 0, 4));
-	/* What a patch cannot see, the submission does. */
+	/* Errors that a patch cannot detect are reported at submission. */
 	ASSERT_EQ(0, salvo_batch_patch_bo(batch, 2, 0, self->b.bo, 1032, 0));
 	EXPECT_REFUSED(-EINVAL, salvo_queue_submit(self->b.queue, batch, NULL, 0, NULL));
 	ASSERT_EQ(0, salvo_batch_patch_bo(batch, 2, 0, self->b.bo, 2048, 0));
@@ -136,7 +136,7 @@ TEST_F(patch, a_batch_in_flight_is_not_patched)
 	int i;
 
 	ASSERT_EQ(0, bench_gate(&self->b, 0, 1, 5));
-	/* Several submissions are in flight at once; the library keeps an eye on each. */
+	/* Several submissions are in flight at once; the library tracks each. */
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, salvo_queue_submit(self->b.queue, batch, NULL, 0, &fences[i]));
 	EXPECT_REFUSED(-EBUSY, salvo_batch_patch_value(batch, 0, 2, &value, sizeof(value)));
@@ -154,7 +154,7 @@ TEST_F(patch, a_batch_in_flight_is_not_patched)
 	EXPECT_EQ(9, self->b.map[1]);
 }
 
-/* The library leaves out the check of a batch that has not changed: not when it must not. */
+/* The library skips validation of an unchanged batch, but not after a buffer was destroyed. */
 TEST_F(patch, a_buffer_that_has_gone_is_noticed)
 {
 	struct salvo_bo *gone;
@@ -216,9 +216,9 @@ TEST_F(patch, a_batch_is_appended_to_another)
 	EXPECT_EQ(10, salvo_batch_count(self->b.batch));
 	EXPECT_EQ(10, salvo_batch_barrier(self->b.batch));
 	EXPECT_EQ(11, salvo_batch_append(self->b.batch, self->other));
-	/* The part is neither kept nor changed. */
+	/* The part is not referenced and not changed. */
 	salvo_batch_reset(self->other);
-	/* What was appended can be patched as if it had been built here. */
+	/* Appended commands can be patched like those that were built here. */
 	EXPECT_EQ(0, salvo_batch_patch_value(self->b.batch, 15, 1, &later, sizeof(later)));
 	ASSERT_EQ(0, bench_run(&self->b));
 	for (i = 0; i < 4; i++)
@@ -281,7 +281,7 @@ TEST_F(patch, submissions_are_captured)
 		EXPECT_EQ(-EINVAL, salvo_queue_capture(self->b.queue, self->b.batch));
 		ASSERT_EQ(0, salvo_device_get_stats(self->b.device, &before));
 		for (i = 0; i < 20; i++) {
-			/* All write the same word, and one its own. */
+			/* All batches write the same word, and each one its own. */
 			salvo_batch_reset(self->b.batch);
 			ASSERT_EQ(0, bench_store(&self->b, self->store, 0, i));
 			ASSERT_EQ(1, bench_store(&self->b, self->store, 1 + i, i));
@@ -303,11 +303,11 @@ TEST_F(patch, submissions_are_captured)
 	}
 }
 
-/* What a command of a random batch is to be. */
+/* A command of a random batch */
 struct wanted {
 	unsigned int kind;	/* 0 add, 1 chain, 2 fill, 3 copy */
-	uint32_t offsets[2];	/* of its ranges: written and read */
-	uint32_t size;		/* of the range that "add" stands for */
+	uint32_t offsets[2];	/* offsets of the ranges written and read */
+	uint32_t size;		/* of the range that "add" uses */
 	uint32_t value;
 	uint32_t items;
 };
@@ -380,7 +380,7 @@ static int change(struct salvo_batch *batch, struct salvo_bo *bo, unsigned int i
 	return err;
 }
 
-/* Are the packets that are kept the same, but for the result's place and the number? */
+/* Are the cached packets equal, except for the address of the result and the seqno? */
 static bool same_commands(const struct salvo_validated *a, const struct salvo_validated *b)
 {
 	const struct salvo_packet *head = a->packet;
@@ -412,7 +412,7 @@ TEST_F(patch, a_patched_batch_is_as_if_it_had_been_built_so)
 			choose(&wanted[i]);
 			ASSERT_EQ(i, build(&self->b, kernels, &wanted[i]));
 		}
-		/* In most rounds there is a packet already, in some nothing but grids changes. */
+		/* In most rounds a packet exists already; in some only grids change. */
 		for (i = 0; i < round % 4; i++)
 			ASSERT_EQ(0, bench_run(&self->b));
 		for (i = 0; i < count; i++) {
@@ -461,7 +461,7 @@ TEST_F(patch, the_profile_of_a_refused_submission_is_not_that_of_the_one_before)
 	EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
 	EXPECT_REFUSED(-EINVAL, salvo_batch_get_profile(self->b.batch, 0, &profile));
 
-	/* Nor is that of a batch in flight. */
+	/* Nor of a batch in flight. */
 	salvo_batch_reset(self->b.batch);
 	ASSERT_EQ(0, bench_gate(&self->b, 4, 5, 5));
 	ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* program.c - load programs, good ones and damaged ones */
+/* program.c - load valid and damaged programs */
 #include <elf.h>
 
 #include "kselftest_harness.h"
@@ -45,7 +45,7 @@ static int load(struct salvo_device *device, const void *image, size_t bytes)
 	return err;
 }
 
-/* Section @type of the image, or NULL. */
+/* Section @type of the image, or NULL */
 static Elf64_Shdr *find_section(uint8_t *image, uint32_t type)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)image;
@@ -58,7 +58,7 @@ static Elf64_Shdr *find_section(uint8_t *image, uint32_t type)
 	return NULL;
 }
 
-/* The first kernel's description. */
+/* The first kernel's note */
 static struct salvo_note_kernel *find_note(uint8_t *image)
 {
 	Elf64_Shdr *notes = find_section(image, SHT_NOTE);
@@ -73,7 +73,7 @@ TEST_F(program, good)
 
 	EXPECT_EQ(0, load(self->device, self->image, self->bytes));
 	ASSERT_EQ(0, salvo_program_load(self->device, self->image, self->bytes, &program));
-	/* The image is not needed any more. */
+	/* The image is no longer needed. */
 	memset(self->image, 0, self->bytes);
 	EXPECT_EQ(0, salvo_kernel_create(program, "chain", &kernel));
 	salvo_kernel_destroy(kernel);
@@ -106,7 +106,7 @@ TEST_F(program, not_a_program)
 	EXPECT_EQ(-ENOEXEC, load(self->device, text, sizeof(text)));
 }
 
-/* One wrong thing at a time, all else right. */
+/* One invalid field at a time, everything else valid */
 TEST_F(program, wrong_header_fields)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)self->copy;
@@ -164,7 +164,7 @@ TEST_F(program, wrong_segments_and_sections)
 	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
 }
 
-/* Where address @address of the program lies in the image. */
+/* Where address @address of the program is in the image */
 static uint64_t offset_of(const uint8_t *image, uint64_t address)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
@@ -298,7 +298,7 @@ TEST_F(program, instruction_set_the_gpu_lacks)
 {
 	struct salvo_note_kernel *note = find_note(self->copy);
 
-	/* There may be no higher level than the GPU's, so lower the GPU's. */
+	/* No higher level than the GPU's may exist, so lower the GPU's. */
 	note->isa_level = 3;
 	self->device->info.isa_level = 3;
 	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
@@ -306,7 +306,7 @@ TEST_F(program, instruction_set_the_gpu_lacks)
 	EXPECT_EQ(-ENOTSUP, load(self->device, self->copy, self->bytes));
 }
 
-/* Each length in a block of its own, so that ASan sees a read past its end. */
+/* Each length is a separate block, so that ASan detects a read past its end. */
 TEST_F(program, every_truncation)
 {
 	unsigned int loaded = 0;
@@ -324,13 +324,13 @@ TEST_F(program, every_truncation)
 }
 
 /*
- * Each byte, but for the code, with some of its bits changed: it loads or not, but
- * nothing breaks, and what it says of its kernels can be used.
+ * Each byte outside of the code, with some of its bits changed: loading may succeed or fail, but
+ * must not crash, and the kernels' descriptions must be usable.
  */
 TEST_F_TIMEOUT(program, every_byte_changed, 200)
 {
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
-	/* A virtual machine is slow, and what is tested runs in this process. */
+	/* A virtual machine is slow, and the code under test runs in this process anyway. */
 	const size_t step = self->device->embedded ? 1 : 31;
 	unsigned int refused = 0, loaded = 0, i;
 	struct salvo_program *program;

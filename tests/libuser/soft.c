@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* soft.c - what an embedded GPU shows of itself to salvo-top */
+/* soft.c - what an embedded GPU exports to salvo-top */
 #include <sys/mman.h>
 
 #include "kselftest_harness.h"

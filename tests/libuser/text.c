@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* text.c - the human-readable form: round trip, errors with their place, B7 */
+/* text.c - the human-readable form: round trip, errors with their position, B7 */
 #include "kselftest_harness.h"
 
 #include "salvo_pack.h"
@@ -183,7 +183,7 @@ TEST(errors_say_where_and_what)
 		{ HEAD "dispatch k.store items 4 args sampler:normalized,9\n", 4, 50,
 		  "'nearest' or 'linear'" },
 		{ "\\\n\\\nbogus\n", 3, 1, "unknown" },
-		/* What is wrong began before the line went on. */
+		/* The error is in the line before the continuation. */
 		{ "buffer a 4K \\\n data u8 5*\\\n\\\n0\n", 2, 10, "count of 0" },
 		{ "buffer a 4K data u8 5*\\\n0\n", 1, 21, "count of 0" },
 	};
@@ -228,7 +228,7 @@ TEST(limits)
 	free(source);
 }
 
-/* Cut and changed at every byte, each in a block of its own for ASan's sake. */
+/* Truncated and changed at every byte, each as a separate block so that ASan detects overreads. */
 TEST(damaged_text_breaks_nothing)
 {
 	static const char source[] =
@@ -266,7 +266,7 @@ TEST(damaged_text_breaks_nothing)
 	EXPECT_GT(parsed, 100);
 }
 
-/* The commands of a packet, as they stand in it. */
+/* The commands of a packet, in its order */
 static unsigned int read_packet(const void *packet, const struct salvo_op **ops, unsigned int most)
 {
 	const struct salvo_packet *head = packet;
@@ -422,7 +422,7 @@ TEST(what_only_the_device_can_tell)
 	salvo_device_close(device);
 }
 
-/* Two halves of other memory, in turns, in the place of a buffer. */
+/* Binds two halves of other memory in turn, in place of a buffer. */
 TEST(memory_from_elsewhere_takes_a_buffers_place)
 {
 	static const char source[] =
@@ -462,7 +462,7 @@ TEST(memory_from_elsewhere_takes_a_buffers_place)
 	EXPECT_EQ(-EINVAL, salvo_text_bind(build, 0, bo, ~0ull));
 	EXPECT_EQ(-ENOTSUP, salvo_text_bind(build, 2, bo, 0));
 	for (half = 0; half < 3; half++) {
-		/* The last time the buffer itself again. */
+		/* In the last round the original buffer */
 		ASSERT_EQ(0, salvo_text_bind(build, 0, half < 2 ? bo : NULL,
 					     half < 2 ? half * 4096 : 0));
 		ASSERT_EQ(0, salvo_queue_submit(b.queue, build->batch, NULL, 0, &fence));

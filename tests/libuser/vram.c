@@ -37,7 +37,7 @@ TEST(M6_a_page_stays_free_between_buffers)
 	ASSERT_EQ(0, salvo_vram_alloc(&vram, PAGE, 1, &c));
 	EXPECT_EQ(NULL, salvo_vram_find(&vram, a + PAGE));
 	EXPECT_EQ(NULL, salvo_vram_find(&vram, b + PAGE));
-	/* A hole of three pages takes one page and its guards, not two. */
+	/* A hole of three pages holds one page and its guards, not two. */
 	salvo_vram_free(&vram, b);
 	ASSERT_EQ(0, salvo_vram_alloc(&vram, 2 * PAGE, 1, &b));
 	EXPECT_GT(b, c);
@@ -63,7 +63,7 @@ TEST(all_of_it_and_no_more)
 	salvo_vram_fini(&vram);
 }
 
-/* Against a map of pages, for many steps. */
+/* Compares with a map of pages, for many steps. */
 TEST(random_steps_keep_ranges_apart)
 {
 	enum { PAGES = 512, SLOTS = 64 };
