@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * cascade.c - cascade files, good ones and damaged ones
+ * cascade.c - valid and damaged cascade files
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int parse(const char *text, struct cascade **out)
 	struct faces_error error = { "" };
 	int r = cascade_parse(text, strlen(text), out, &error);
 
-	/* Failure comes with a message, success without. */
+	/* A failure sets a message, success does not. */
 	if (!r != !error.text[0])
 		return 1;
 	return r;
@@ -109,7 +109,7 @@ TEST(tree_with_a_loop)
 				"0 0 8 8")));
 }
 
-/* A tree whose nodes are a chain, of which each window may take all. */
+/* A tree that is a chain of nodes, any number of which a window may pass. */
 static int load_chain(unsigned int nodes)
 {
 	char *text = NULL;
@@ -193,7 +193,9 @@ TEST(deep_nesting_is_refused)
 	free(text);
 }
 
-/* A real file cut at many places, and with single bytes changed: no crash, no half cascade. */
+/*
+ * A real file truncated at many places, and with single bytes changed: no crash, no partial result.
+ */
 TEST(damaged_files)
 {
 	static const char path[] = "/usr/share/opencv4/lbpcascades/lbpcascade_frontalface.xml";

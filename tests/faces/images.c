@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * images.c - picture readers and writers, with good files and damaged ones
+ * images.c - picture readers and writers, with valid and damaged files
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int refused(const void *data, size_t size)
 
 #define REFUSED(text)	refused(text, sizeof(text) - 1)
 
-/* A file that holds these bytes; the caller closes it and removes the name. */
+/* A file with these bytes; the caller closes it and removes it. */
 static int temporary(char *name, const void *data, size_t size)
 {
 	int fd;
@@ -107,7 +107,7 @@ TEST(no_picture)
 
 TEST(png_that_claims_to_be_huge)
 {
-	/* A right header, with its checksum, of 65536 x 65536. */
+	/* A valid header with checksum, of 65536 x 65536 pixels */
 	EXPECT_TRUE(REFUSED("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\1\0\0\0\1\0\0\x08\0\0\0\0\x49\xef\x6f\x3f"));
 }
 
@@ -172,7 +172,7 @@ TEST_F(file, cut_off_is_refused)
 		EXPECT_TRUE(refused(self->data, size));
 }
 
-/* Random damage may go unnoticed, but must not crash. */
+/* Random damage may go undetected, but must not crash. */
 TEST_F(file, damage_does_not_crash)
 {
 	uint8_t *copy = malloc(self->size);
@@ -181,7 +181,7 @@ TEST_F(file, damage_does_not_crash)
 	srand(3);
 	for (i = 0; i < 60; i++) {
 		memcpy(copy, self->data, self->size);
-		/* Half of the time in the headers. */
+		/* In every other iteration only the headers are damaged. */
 		for (k = 0; k < 4; k++)
 			copy[rand() % (i % 2 ? self->size : 800)] = rand();
 		refused(copy, self->size);
@@ -189,7 +189,7 @@ TEST_F(file, damage_does_not_crash)
 	free(copy);
 }
 
-/* The grey pictures in tests/data were made from these files with the same weights. */
+/* The grey pictures in tests/data were converted from these files with the same weights. */
 TEST(png_to_grey_is_exact)
 {
 	static const char *const names[][2] = {
@@ -218,7 +218,7 @@ TEST(png_to_grey_is_exact)
 	}
 }
 
-/* Reads a video of these bytes; returns the number of frames, or -1. */
+/* Reads a video from these bytes; returns the number of frames, or -1. */
 static int count_frames(const void *data, size_t size, struct image *last)
 {
 	struct faces_error error;
@@ -286,7 +286,7 @@ TEST(y4m_sizes_are_not_cut_to_32_bits)
 	EXPECT_EQ(1, FRAMES("YUV4MPEG2 W2 H2 Cmono\nFRAME\naaaa"));
 }
 
-/* A JPEG file of 8 x 8 pixels with one scan for each frequency. */
+/* A JPEG file of 8 x 8 pixels with one scan for each frequency */
 static unsigned long make_scans(unsigned char **out)
 {
 	struct jpeg_compress_struct jpeg;
@@ -317,7 +317,7 @@ static unsigned long make_scans(unsigned char **out)
 	return bytes;
 }
 
-/* Each scan is a pass over the picture, so what is accepted depends on its size. */
+/* Each scan is a pass over the picture, so the limit on scans depends on its size. */
 TEST(jpeg_with_many_scans)
 {
 	struct faces_error error = { "" };
@@ -352,7 +352,7 @@ TEST(exif_orientation)
 	EXPECT_EQ(1, ORIENTATION(""));
 }
 
-/* A picture of 2 x 3, numbered row by row, turned each way. */
+/* A picture of 2 x 3 pixels, numbered row by row, in each orientation */
 TEST(pictures_are_turned)
 {
 	static const char *const turned[9] = {
@@ -390,7 +390,7 @@ TEST(rectangles_are_drawn_and_cut)
 	image_fini(&i);
 }
 
-/* What was written is read back: exactly, but for JPEG. */
+/* What was written is read back: exactly, except for JPEG. */
 TEST(writers)
 {
 	static const char *const endings[] = { ".png", ".ppm", ".jpg" };

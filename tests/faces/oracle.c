@@ -46,7 +46,7 @@ TEST_F_TIMEOUT(oracle, equals_opencv, 120)
 		struct cascade *cascade;
 		struct image image;
 
-		/* The finer scale factor takes long and shows nothing more. */
+		/* The finer scale factor takes long and covers nothing more. */
 		if (e->options.scale_factor < 1.15)
 			continue;
 		if (!last || !entry_same_pyramid(e, last)) {
@@ -84,7 +84,7 @@ FIXTURE_TEARDOWN(device)
 	salvo_device_close(self->device);
 }
 
-/* Compare device and oracle on a cut of the picture; returns the rectangles, or -1. */
+/* Compares device and oracle on a crop of the picture; returns the rectangles, or -1. */
 static int compare(struct salvo_device *device, const struct image *image,
 		   const struct cascade *cascade, int x, int y, int width, int height,
 		   double scale_factor)
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(device, equals_oracle_with_every_cascade, 120)
 		total += count;
 		cascade_free(cascade);
 	}
-	/* Or nothing was compared. */
+	/* Otherwise nothing was compared. */
 	EXPECT_LE(100, total);
 }
 
