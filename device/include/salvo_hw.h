@@ -2,14 +2,14 @@
 /*
  * salvo_hw.h - the hardware manual in C: registers, ring and packets
  *
- * The driver and the device both include this file and nothing else of each
- * other. All values are little-endian, as on the only hosts there are.
+ * This is the only file that the driver and the device share. All values are
+ * little-endian, as on all supported hosts.
  *
  * BAR0 doorbell, BAR1 MSI-X, BAR2 the registers and then VRAM (the layout of
  * QEMU's ivshmem-doorbell, with the device as peer 0). The registers are plain
- * memory: nothing happens when one is written until a doorbell is rung, and
- * doorbells and interrupts coalesce in both directions, so each side compares
- * sequence numbers and never counts events.
+ * memory: a write has no effect until the driver rings a doorbell. Doorbells and
+ * interrupts coalesce in both directions, so each side compares sequence numbers
+ * and never counts events.
  *
  * Bring-up: the driver checks @magic and @version, sets @bus_master, writes a
  * new value to @reset_request, rings SALVO_DOORBELL_RESET and polls until
@@ -19,12 +19,12 @@
  *
  * A context that hangs is killed alone: the driver writes its number to @kill_ctx and a
  * new value to @kill_request, and rings SALVO_DOORBELL_KILL. The context's packets that
- * were on the ring by then end with SALVO_STATUS_KILLED, those of others go on, and all
- * fences retire in ring order as ever. @kill_ack holds the request when no unit works
- * for any of them; the driver asks for nothing else before, but it may reset.
+ * were on any ring by then end with SALVO_STATUS_KILLED, those of other contexts continue,
+ * and all fences retire in ring order. @kill_ack holds the request when no unit works for
+ * any of them; until then the driver makes no other kill request, but it may reset.
  *
  * Memory: a GPU address of VRAM is @va_base plus the offset in VRAM, in every
- * address space. Address spaces differ in what they have bound: BIND makes a range
+ * address space. Address spaces differ in their bindings: BIND makes a range
  * accessible to one address space, with access rights, and UNBIND undoes it. Behind VRAM,
  * up to @va_base + @va_bytes, lies the window for system memory: BIND_SYSTEM maps
  * pages of the guest's memory there, at an address that the driver chooses. Two address
@@ -41,7 +41,7 @@
 #define SALVO_BAR_MEMORY	2
 
 /* BAR0 of ivshmem-doorbell */
-#define SALVO_BAR0_IV_POSITION	0x08	/* read: our own peer id */
+#define SALVO_BAR0_IV_POSITION	0x08	/* read: the driver's own peer id */
 #define SALVO_BAR0_DOORBELL	0x0c	/* write: peer << 16 | doorbell */
 #define SALVO_PEER_DEVICE	0
 
@@ -51,7 +51,7 @@
 #define SALVO_DOORBELL_RESET	3	/* a new reset request */
 
 /* Interrupt vectors, from the device to the driver */
-#define SALVO_VECTOR_FENCE	0	/* a ring's fence has moved */
+#define SALVO_VECTOR_FENCE	0	/* a ring's fence has advanced */
 #define SALVO_VECTOR_FAULT	1	/* the fault record has a new sequence number */
 #define SALVO_VECTOR_LOST	2	/* the generation has changed: the worker was lost */
 #define SALVO_VECTORS		4
@@ -82,15 +82,15 @@ struct salvo_ring_regs {
 	__u64 base;
 	/** @entries: Number of entries, a power of two. */
 	__u32 entries;
-	/** @enable: 1 makes the ring live; written last. */
+	/** @enable: 1 enables the ring; written last. */
 	__u32 enable;
 	/** @tail: Driver: entries written so far, free-running. */
 	__u64 tail;
 	/** @head: Device: entries consumed so far, free-running. */
 	__u64 head;
 	/**
-	 * @fence: Device: highest seqno of which it and all before it are done.
-	 * Fences retire in ring order whatever order the batches end in.
+	 * @fence: Device: the highest seqno such that its packet and all before it are done.
+	 * Fences retire in ring order, in whatever order the batches end.
 	 */
 	__u64 fence;
 	/** @reserved: Zero. */
@@ -106,7 +106,7 @@ struct salvo_ring_regs {
 #define SALVO_FAULT_KERNEL	5	/* any other error of a kernel */
 #define SALVO_FAULT_STACK	6	/* a work-item overran its private memory */
 #define SALVO_FAULT_LOCAL	7	/* a work-item overran local memory */
-#define SALVO_FAULT_ARITHMETIC	8	/* division by zero or overflow of one */
+#define SALVO_FAULT_ARITHMETIC	8	/* division by zero or overflow of a division */
 #define SALVO_FAULT_INSTRUCTION	9	/* illegal or privileged instruction */
 #define SALVO_FAULT_BARRIER	10	/* a barrier that not all work-items of the group reached */
 #define SALVO_FAULT_SYSCALL	11	/* a kernel made a system call */
@@ -136,14 +136,14 @@ struct salvo_fault_regs {
 	__u32 command;
 	/** @group: Linear number of the work-group. */
 	__u64 group;
-	/** @access: SALVO_ACCESS_* that was tried. */
+	/** @access: SALVO_ACCESS_* that was attempted. */
 	__u32 access;
 	/**
 	 * @item: Bits 0 to 15: linear number of the work-item in its group. Bits 16 to 31: zero, or
 	 * the number of items after it in the row that may be meant as well. ~0 if unknown.
 	 */
 	__u32 item;
-	/** @nearest: Page faults: range bound in the address space that is nearest to @address. */
+	/** @nearest: Page faults: address of the bound range that is nearest to @address. */
 	__u64 nearest;
 	/** @nearest_bytes: Its size; 0 if there is none. */
 	__u64 nearest_bytes;
@@ -161,7 +161,7 @@ struct salvo_fault_regs {
 struct salvo_unit_regs {
 	/** @state: SALVO_UNIT_*. */
 	__u32 state;
-	/** @ctx: Context of the batch it works for. */
+	/** @ctx: Context of the batch that it runs. */
 	__u32 ctx;
 	/** @seqno: Fence of that batch. */
 	__u64 seqno;
@@ -169,7 +169,7 @@ struct salvo_unit_regs {
 	__u32 command;
 	/** @asid: Address space. */
 	__u32 asid;
-	/** @group: First work-group of the chunk it took last. */
+	/** @group: First work-group of the chunk that it took last. */
 	__u64 group;
 };
 
@@ -185,7 +185,7 @@ struct salvo_regs {
 	__u32 version;
 	/** @generation: Device: counts starts of the GPU worker. */
 	__u32 generation;
-	/** @heartbeat: Device: moves at least ten times a second. */
+	/** @heartbeat: Device: changes at least ten times a second. */
 	__u32 heartbeat;
 
 	/** @units: Device: execution units. */
@@ -297,19 +297,19 @@ struct salvo_ring_entry {
 /* Kinds of packets */
 #define SALVO_PACKET_BATCH	1	/* no pipe controls: all work is independent */
 #define SALVO_PACKET_BATCH_SYNC	2	/* has pipe controls */
-#define SALVO_PACKET_SPACE	3	/* BIND, BIND_SYSTEM, UNBIND and SPACE_END only */
+#define SALVO_PACKET_SPACE	3	/* address space commands only */
 
 /**
  * struct salvo_packet - Head of a packet, 64 bytes.
  *
- * Then come, back to back, the set-up commands, one command for each command of
- * the batch and the closing pipe control; then, at the place that SETUP_ARGS
- * tells, the argument heap.
+ * The set-up commands, one command for each command of the batch and the closing
+ * pipe control follow without gaps; then, at the offset in SETUP_ARGS, the
+ * argument heap.
  */
 struct salvo_packet {
 	/** @magic: SALVO_PACKET_MAGIC. */
 	__u32 magic;
-	/** @bytes: Length of the packet with everything. */
+	/** @bytes: Length of the whole packet. */
 	__u32 bytes;
 	/** @fence_id: The seqno of its ring entry. */
 	__u64 fence_id;
@@ -328,8 +328,8 @@ struct salvo_packet {
 };
 
 /*
- * How a packet ended. A packet that could not be fetched, or whose head does not tell
- * where the result is, leaves it as the driver wrote it; its fence moves all the same.
+ * How a packet ended. If the packet cannot be fetched, or its head gives no valid address
+ * for the result, the device writes no result, but the fence retires.
  */
 #define SALVO_STATUS_PENDING	0	/* as the driver wrote it */
 #define SALVO_STATUS_DONE	1
@@ -338,20 +338,23 @@ struct salvo_packet {
 #define SALVO_STATUS_KILLED	4	/* context killed, GPU reset, or no memory */
 
 /**
- * struct salvo_packet_result - Written by the device before the fence moves.
+ * struct salvo_packet_result - Written by the device before the fence retires.
  */
 struct salvo_packet_result {
 	/** @status: SALVO_STATUS_*. */
 	__u32 status;
 	/** @command: Index of the command that failed, or ~0. */
 	__u32 command;
-	/** @started: When the first unit took work of it, in ticks. */
+	/** @started: When the first unit took work of the packet, in ticks. */
 	__u64 started;
 	/** @ended: When the closing pipe control was reached. */
 	__u64 ended;
-	/** @busy_ns: Time that all units together spent on it. */
+	/** @busy_ns: Time that all units together spent on the packet. */
 	__u64 busy_ns;
-	/** @done: Commands that ended well, pipe controls not counted; all if SALVO_STATUS_DONE. */
+	/**
+	 * @done: Commands that completed without a fault, pipe controls not counted;
+	 * @command_count of the packet if SALVO_STATUS_DONE.
+	 */
 	__u32 done;
 	/** @fault: SALVO_FAULT_*, if @status is SALVO_STATUS_FAULT or _BAD_PACKET. */
 	__u32 fault;
@@ -464,9 +467,9 @@ struct salvo_op_dispatch {
 	__u32 items[3];
 	/** @group: Work-items of a full work-group in x, y and z. */
 	__u32 group[3];
-	/** @args_offset: In the argument heap. */
+	/** @args_offset: Offset of its arguments in the argument heap. */
 	__u32 args_offset;
-	/** @args_size: Bytes of its arguments. */
+	/** @args_size: Size of its arguments in bytes. */
 	__u32 args_size;
 	/** @local_size: Bytes of local memory for each work-group. */
 	__u32 local_size;
@@ -482,7 +485,7 @@ struct salvo_op_dispatch {
 #define SALVO_PIPE_CONTROL_ALL	(1u << 0)
 
 /**
- * struct salvo_op_pipe_control - Order two commands, or all before against all after.
+ * struct salvo_op_pipe_control - Order two commands, or all work before it and all work after it.
  */
 struct salvo_op_pipe_control {
 	/** @op: Head. */
@@ -543,18 +546,18 @@ struct salvo_op_copy_rect {
 	__u64 height;
 	/** @depth: Slices, not zero. */
 	__u64 depth;
-	/** @dst_row_pitch: Bytes from row to row where it is written, at least @width. */
+	/** @dst_row_pitch: Bytes between rows of the destination, at least @width. */
 	__u64 dst_row_pitch;
-	/** @dst_slice_pitch: Bytes from slice to slice there, at least @height rows. */
+	/** @dst_slice_pitch: Bytes between slices of the destination, at least @height rows. */
 	__u64 dst_slice_pitch;
-	/** @src_row_pitch: Bytes from row to row where it is read, at least @width. */
+	/** @src_row_pitch: Bytes between rows of the source, at least @width. */
 	__u64 src_row_pitch;
-	/** @src_slice_pitch: Bytes from slice to slice there, at least @height rows. */
+	/** @src_slice_pitch: Bytes between slices of the source, at least @height rows. */
 	__u64 src_slice_pitch;
 };
 
 /**
- * struct salvo_op_fill_pattern - Fill @size bytes with a pattern, over and over.
+ * struct salvo_op_fill_pattern - Fill @size bytes with a repeated pattern.
  */
 struct salvo_op_fill_pattern {
 	/** @op: Head. */
@@ -565,7 +568,7 @@ struct salvo_op_fill_pattern {
 	__u64 size;
 	/** @args_offset: The pattern, in the argument heap, a multiple of 16. */
 	__u32 args_offset;
-	/** @args_size: Its bytes, 1 to SALVO_MAX_PATTERN_BYTES. */
+	/** @args_size: Size of the pattern, 1 to SALVO_MAX_PATTERN_BYTES bytes. */
 	__u32 args_size;
 };
 
@@ -600,8 +603,9 @@ struct salvo_op_bind {
  *
  * UNBIND unbinds them.
  *
- * A buffer whose pages are scattered takes several, back to back in the window; one
- * UNBIND may unbind them all. Refused if system memory is not a file (the embedded GPU).
+ * A buffer whose pages are scattered takes several commands, with adjacent ranges of the
+ * window; one UNBIND may unbind them all. Refused if system memory is not a file (the
+ * embedded GPU).
  */
 struct salvo_op_bind_system {
 	/** @op: Head. */
