@@ -4,10 +4,10 @@
  *
  * A program is an ELF shared object for x86-64: position independent, no
  * imports, only R_X86_64_RELATIVE relocations. Each kernel is an exported
- * function of the kernel's name with the type salvo_kernel_fn, and one ELF note
- * (owner SALVO_NOTE_OWNER, type SALVO_NOTE_KERNEL). A program may hold a kernel several
- * times, for several instruction sets: as many notes with one name, each with the name
- * of its own function.
+ * function of the kernel's name with the type salvo_kernel_fn, and has one ELF note
+ * (owner SALVO_NOTE_OWNER, type SALVO_NOTE_KERNEL). A program may contain variants of a
+ * kernel for several instruction sets: then there are several notes with the kernel's
+ * name, each with the symbol of its own function.
  *
  * A kernel without barriers runs a whole work-group in one call, or a strip of them,
  * and ignores @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
@@ -30,16 +30,16 @@
 #include "salvo_hw.h"
 
 /*
- * Private memory lies on the stack: that of the unit's thread, or with SALVO_KERNEL_BARRIERS
- * the work-item's own, which is larger in smaller work-groups. Of either the unit needs
- * SALVO_STACK_RESERVE itself.
+ * Private memory lies on the stack of the unit's thread, or with SALVO_KERNEL_BARRIERS on
+ * the work-item's own stack, which is larger in smaller work-groups. The unit itself uses
+ * SALVO_STACK_RESERVE bytes of the stack.
  */
 #define SALVO_UNIT_STACK_BYTES	(8u << 20)
 #define SALVO_ITEM_STACK_LEAST	(16u << 10)
 #define SALVO_ITEM_STACK_MOST	(256u << 10)
 #define SALVO_STACK_RESERVE	1024u
 
-/* The stack of a work-item in a work-group of @items, 1 to SALVO_MAX_GROUP_ITEMS. */
+/* Bytes of the stack of a work-item in a work-group of @items, 1 to SALVO_MAX_GROUP_ITEMS. */
 static inline uint32_t salvo_item_stack(uint32_t items)
 {
 	const uint32_t stack = SALVO_MAX_GROUP_ITEMS / items * SALVO_ITEM_STACK_LEAST;
@@ -66,7 +66,7 @@ struct salvo_group {
 	void (*barrier)(struct salvo_group *group);
 	uint32_t dims;
 	uint32_t run;			/* work-groups that the call may run, at least 1 */
-	uint32_t ran;			/* out: that it ran, 1 if it stores nothing */
+	uint32_t ran;			/* out: work-groups that it ran; set to 1 before */
 	uint32_t reserved;
 };
 
@@ -86,7 +86,7 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 
 /* struct salvo_note_kernel.flags */
 #define SALVO_KERNEL_BARRIERS	(1u << 0)	/* a call runs a work-item */
-#define SALVO_KERNEL_SPLIT	(1u << 1)	/* there are barriers, but not for the unit */
+#define SALVO_KERNEL_SPLIT	(1u << 1)	/* the compiler split it at its barriers */
 #define SALVO_KERNEL_PRINTS	(1u << 2)	/* see struct salvo_print_buffer */
 #define SALVO_KERNEL_OFFSET	(1u << 3)	/* see struct salvo_global_offset */
 
@@ -99,12 +99,12 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_ARG_SAMPLER	5	/* uint32_t */
 
 /**
- * struct salvo_items_link - Where a program tells whom its code works for; it ends where each
- * kernel's entry begins.
+ * struct salvo_items_link - Reference to the table of work-items; it lies directly before the
+ * entry of each kernel.
  */
 struct salvo_items_link {
 	uint64_t magic;		/* SALVO_ITEMS_MAGIC */
-	int32_t items;		/* of a struct salvo_items, from the entry on */
+	int32_t items;		/* offset of the struct salvo_items from the entry */
 	uint32_t reserved;
 };
 
@@ -112,48 +112,49 @@ struct salvo_items_link {
 #define SALVO_ITEMS_VERSION	1
 
 /**
- * struct salvo_items - Which work-item an instruction works for, so that its faults can be told.
+ * struct salvo_items - Table that maps instructions to work-items, for the reports of faults.
  *
- * This, then @points struct salvo_items_point by rising address, then @places struct
- * salvo_item_place, then @bytes of expressions. What a point says holds from its address on
- * to the next one's.
+ * After this structure follow @points struct salvo_items_point by rising address, @places
+ * struct salvo_item_place, and @bytes of expressions. A point applies from its address up to
+ * the address of the next point.
  *
- * An expression is a byte with its length, then so many bytes of a DWARF expression (DWARF 5,
- * 2.5), whose result is an index: breg0 to breg15, constu, consts, plus, minus, mul, div, deref and
- * plus_uconst alone.
+ * An expression is a byte with its length, then as many bytes of a DWARF expression (DWARF 5,
+ * 2.5), whose result is an index. Only breg0 to breg15, constu, consts, plus, minus, mul, div,
+ * deref and plus_uconst are allowed.
  */
 struct salvo_items {
 	uint32_t version;	/* SALVO_ITEMS_VERSION */
 	uint32_t points;
 	uint32_t places;
 	uint32_t bytes;
-	int32_t code;		/* where the points' addresses begin, from this structure on */
+	int32_t code;		/* base of the points' addresses, as an offset from here */
 };
 
 struct salvo_items_point {
-	uint32_t at;		/* address */
-	uint32_t place;		/* number of a place */
+	uint32_t at;		/* address, from @code */
+	uint32_t place;		/* index of a place */
 };
 
 /* struct salvo_item_place.what */
-#define SALVO_ITEM_NONE		0	/* not known */
+#define SALVO_ITEM_NONE		0	/* unknown */
 #define SALVO_ITEM_ANY		1	/* any of the lanes */
 #define SALVO_ITEM_LANE		2	/* @lane */
-#define SALVO_ITEM_ROW		3	/* all lanes, side by side in memory */
+#define SALVO_ITEM_ROW		3	/* all lanes, contiguous in memory */
 
 /* Registers have the numbers that DWARF gives them. */
 #define SALVO_ITEM_REGISTERS	16
 #define SALVO_ITEM_NO_REGISTER	255
 
 /**
- * struct salvo_item_place - Whom an instruction works for.
+ * struct salvo_item_place - The work-items of an instruction.
  *
- * For @lanes work-items, the first of which has the indices @at, as in local ids but that
- * the first counts on into the work-groups that follow in a strip. The lanes of a row have
- * @each bytes, from @base + @index * @scale + @displacement on.
+ * The instruction runs for @lanes work-items. The expressions @at give the indices of the
+ * first one: its local ids, except that in a strip x continues into the following work-groups.
+ * For SALVO_ITEM_ROW each lane accesses @each bytes, and the first lane's begin at
+ * @base + @index * @scale + @displacement.
  */
 struct salvo_item_place {
-	uint16_t at[3];		/* expressions, by where they begin */
+	uint16_t at[3];		/* offsets of expressions */
 	uint16_t lanes;
 	uint8_t what;		/* SALVO_ITEM_NONE to _ROW */
 	uint8_t lane;
@@ -167,7 +168,7 @@ struct salvo_item_place {
 /**
  * struct salvo_global_offset - Where the global ids of a dispatch begin.
  *
- * It lies at the start of the argument block; no argument of the note speaks of it.
+ * It lies at the start of the argument block; the note does not list it as an argument.
  */
 struct salvo_global_offset {
 	uint32_t first[3];	/* at most SALVO_MAX_ITEMS */
@@ -177,29 +178,29 @@ struct salvo_global_offset {
 /**
  * struct salvo_image_view - An image as its kernel sees it.
  *
- * The image functions of OpenCL C are software; coordinates are brought into range
- * before memory is touched, by these numbers.
+ * The image functions of OpenCL C are software; they check or clamp coordinates
+ * by these sizes before they access memory.
  */
 struct salvo_image_view {
 	uint64_t address;	/* of the pixel (0, 0, 0), a GPU address */
-	uint64_t row_pitch;	/* bytes from a row to the next */
-	uint64_t slice_pitch;	/* and from a slice or layer to the next */
+	uint64_t row_pitch;	/* bytes between rows */
+	uint64_t slice_pitch;	/* bytes between slices or layers */
 	uint32_t width, height, depth;	/* 1 where it has no such dimension */
 	uint32_t layers;	/* of an array, else 0 */
-	uint32_t order, type;	/* of channels, as OpenCL numbers them */
+	uint32_t order, type;	/* channel order and type, values of OpenCL */
 };
 
 /**
- * struct salvo_print_buffer - Where printf() of a kernel leaves what it prints.
+ * struct salvo_print_buffer - Output of a kernel's printf().
  *
- * Its GPU address is the last 8 bytes of the argument block, of which no argument
- * speaks. A record is: its bytes (uint32_t, a multiple of 8), the bytes of the format
- * (uint32_t, so too), the format, and for each argument, or each element of a vector, 8
- * bytes: a double, or an integer with zeros before it; a string lies there itself, with its
- * 0 and filled up to a multiple of 8.
+ * Its GPU address is in the last 8 bytes of the argument block; the note does not list it
+ * as an argument. A record consists of its size (uint32_t, a multiple of 8), the size of the
+ * format (likewise), the format, and 8 bytes for each argument, or for each element of a
+ * vector: a double, or a zero-extended integer. A string is stored in place, with its
+ * terminating 0, padded to a multiple of 8.
  */
 struct salvo_print_buffer {
-	uint64_t used;		/* bytes asked for; more than @capacity if some were refused */
+	uint64_t used;		/* bytes requested; more than @capacity if some did not fit */
 	uint32_t capacity;	/* of the records */
 	uint32_t lost;		/* records that did not fit */
 	uint8_t records[];
@@ -210,7 +211,7 @@ struct salvo_print_buffer {
  */
 struct salvo_note_arg {
 	uint32_t kind;		/* SALVO_ARG_* */
-	uint32_t access;	/* 1 read, 2 write, 3 both; of what a pointer or image refers to */
+	uint32_t access;	/* to the memory of a pointer or image: 1 read, 2 write, 3 both */
 	uint32_t offset;	/* in the argument block */
 	uint32_t size;		/* in the argument block; 8 for pointers */
 	uint32_t name;		/* offset of its name in the description, 0 if unknown */
@@ -219,7 +220,7 @@ struct salvo_note_arg {
 
 /**
  * struct salvo_note_kernel - Description of a kernel: this, then @arg_count
- * struct salvo_note_arg, then strings that end in 0.
+ * struct salvo_note_arg, then zero-terminated strings.
  */
 struct salvo_note_kernel {
 	uint32_t version;	/* SALVO_NOTE_VERSION */
