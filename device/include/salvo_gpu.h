@@ -20,7 +20,7 @@ struct salvo_isolation;
 struct salvo_items;
 struct salvo_regs;
 
-/* Enough for every message of a function with a @why */
+/* Size of the buffer @why, enough for every message */
 #define SALVO_GPU_WHY	160u
 
 /* Each address space is a process of its own, in a sandbox. Needs libseccomp. */
@@ -42,7 +42,7 @@ struct salvo_gpu_config {
 	struct salvo_regs *regs;
 	/** @vram_fd: File that holds VRAM; the GPU maps it itself, at GPU addresses. */
 	int vram_fd;
-	/** @vram_offset: Where VRAM starts in it; also in the registers. */
+	/** @vram_offset: Offset of VRAM in the file; also in the registers. */
 	uint64_t vram_offset;
 	/** @vram_bytes: Size of VRAM, whole pages. */
 	uint64_t vram_bytes;
@@ -56,7 +56,7 @@ struct salvo_gpu_config {
 	 * salvo_gpu_create().
 	 */
 	const char *topology;
-	/** @generation: For the register. */
+	/** @generation: Value of the register @generation. */
 	uint32_t generation;
 	/**
 	 * @system_base: Address of system address 0. NULL with
@@ -66,21 +66,20 @@ struct salvo_gpu_config {
 	void *system_base;
 	/** @system_bytes: Size of system memory. */
 	uint64_t system_bytes;
-	/** @system_fd: Holds system memory, for BIND_SYSTEM; unused if @system_bytes is 0. */
+	/** @system_fd: File of system memory, for BIND_SYSTEM; unused if @system_bytes is 0. */
 	int system_fd;
 	/**
 	 * @contain_faults: A fault in a kernel (SIGSEGV, SIGBUS, SIGFPE, SIGILL
-	 * on a unit) fails its batch. If not set the process gets the signal, for
-	 * a debugger or the application's own handlers. It also lets a
-	 * reset or kill stop a kernel that never ends (with SIGURG); otherwise a reset waits
-	 * for running work-groups.
+	 * on a unit) fails its batch, and a reset or kill stops a kernel that never
+	 * ends (with SIGURG). If not set, the process gets the signal, for a debugger
+	 * or the application's own handlers, and a reset waits for running work-groups.
 	 */
 	bool contain_faults;
 	/**
 	 * @isolation: NULL: the units are threads of this process, and a kernel can access
 	 * what any address space has bound. &salvo_processes: each address space is
-	 * a process that sees its own memory only; @system_base is not NULL, and @regs is
-	 * whole pages. The process that creates such a GPU should have no threads yet.
+	 * a process that can access its own memory only; then @system_base is not NULL, and
+	 * @regs is whole pages. The process that creates such a GPU should have no threads yet.
 	 */
 	const struct salvo_isolation *isolation;
 	/**
@@ -95,7 +94,7 @@ struct salvo_gpu_config {
 	 * fail.
 	 */
 	void (*lost)(void *cookie);
-	/** @cookie: Handed to @interrupt and @lost. */
+	/** @cookie: First argument of @interrupt and @lost. */
 	void *cookie;
 };
 
@@ -115,23 +114,24 @@ int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **o
 void salvo_gpu_destroy(struct salvo_gpu *gpu);
 
 /**
- * salvo_gpu_doorbell() - Ring SALVO_DOORBELL_RING(r), _KILL or _RESET; others do nothing.
+ * salvo_gpu_doorbell() - Ring a doorbell.
  * @gpu: The GPU.
- * @doorbell: Which.
+ * @doorbell: SALVO_DOORBELL_RING(r), _KILL or _RESET; others have no effect.
  *
  * Reads new ring entries, fetches and parses their packets and starts their
  * work in the calling thread, and does not wait for the work. Publication: the packets may run,
- * and their fences may have moved, before it returns. Any thread may call it.
+ * and their fences may have retired, before it returns. Any thread may call it.
  */
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell);
 
 /**
  * salvo_gpu_poll() - Retire batches that processes of address spaces have completed.
  * @gpu: The GPU.
- * @stay: The caller will soon call again, so that no other thread need be woken meanwhile.
+ * @stay: The caller will soon call again, so the GPU need not wake another thread until then.
  *
- * The GPU does this by itself. The call saves a wake-up if the caller is awake anyway, for
- * example after a doorbell. Any thread may call it.
+ * The call is optional: otherwise a thread of the GPU retires the batches. It saves waking
+ * that thread if the caller is awake anyway, for example after a doorbell. Any thread may
+ * call it.
  *
  * Return: whether more are in flight. Then a caller that set @stay has to
  * call again, the last time without @stay.
@@ -152,14 +152,14 @@ struct salvo_gpu_mapping {
 	uint64_t size;
 	/** @fd: The file, open for @access. It can be closed afterwards. */
 	int fd;
-	/** @offset: Of the first page in it. */
+	/** @offset: Offset of the first page in the file. */
 	uint64_t offset;
 };
 
 /**
  * salvo_gpu_map_fd() - Bind pages of a file; an UNBIND packet unbinds them.
  * @gpu: A GPU whose system addresses are pointers; others take BIND_SYSTEM.
- * @mapping: What, and where.
+ * @mapping: The pages and their GPU address.
  *
  * For a memfd, or a dma-buf of another device.
  *
@@ -168,7 +168,7 @@ struct salvo_gpu_mapping {
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
 
 /**
- * struct salvo_gpu_slot_config - A slot that units are to be attached to; see salvo_leaf.h.
+ * struct salvo_gpu_slot_config - A slot to attach units to; see salvo_leaf.h.
  */
 struct salvo_gpu_slot_config {
 	/** @asid: Address space of the kernels. */
@@ -180,8 +180,8 @@ struct salvo_gpu_slot_config {
 	/** @address: GPU address of SALVO_SLOT_BYTES in VRAM, page aligned, bound for writing. */
 	uint64_t address;
 	/**
-	 * @ended: Called by a unit when the doorbell is 0 again and the worker has asked for it by
-	 * salvo_slot_regs.waiting. It must not wait, and not call the GPU.
+	 * @ended: Called by a unit when it has cleared the doorbell and the worker has set
+	 * salvo_slot_regs.waiting. It must not wait or call the GPU.
 	 */
 	void (*ended)(void *cookie);
 	/** @cookie: For @ended. */
@@ -190,10 +190,10 @@ struct salvo_gpu_slot_config {
 
 /**
  * salvo_gpu_slot_attach() - Attach units to a slot (W3, W4 of US11340942).
- * @gpu: The GPU. With @isolation it cannot.
+ * @gpu: A GPU without @isolation.
  * @config: Copied.
  *
- * The units use the slot until they have been told to disconnect, or salvo_gpu_slot_detach().
+ * The units use the slot until the worker requests a disconnect, or salvo_gpu_slot_detach().
  *
  * Return: a number for the slot, -EINVAL (no such unit, or the memory is not bound), -ENOSPC (too
  * many slots), -ENOTSUP, -ENOMEM.
@@ -222,13 +222,13 @@ void salvo_gpu_slot_wake(struct salvo_gpu *gpu, unsigned int slot);
 void salvo_gpu_slot_sample(struct salvo_gpu *gpu, uint32_t limit);
 
 /**
- * salvo_gpu_heartbeat() - Count a heartbeat in the registers, and continue kills and late fences.
+ * salvo_gpu_heartbeat() - Advance the heartbeat register, pending kills and late fences.
  * @gpu: The GPU.
  */
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
 
 /**
- * salvo_gpu_check_topology() - Is a text a topology?
+ * salvo_gpu_check_topology() - Check the text of a topology.
  * @text: Groups of nodes, then latencies:
  *
  *	topology = group { "+" group } { "," far }
@@ -239,15 +239,15 @@ void salvo_gpu_heartbeat(struct salvo_gpu *gpu);
  * nodes of 4, of which node 1 is far: each of its accesses to the global command queue takes
  * 2 us longer; "4+2x2,far=1,far=2:1us" a node of 4 and two far ones of 2.
  * There may be more units than cores.
- * @why: Gets what is wrong; SALVO_GPU_WHY bytes.
+ * @why: Receives the error message; SALVO_GPU_WHY bytes.
  *
  * Return: 0 or -EINVAL.
  */
 int salvo_gpu_check_topology(const char *text, char *why);
 
 /**
- * salvo_gpu_check_inject() - Is a text a list of faults for salvo_gpu_inject()?
- * @text: Faults, each with the batch that has it. Batches are counted from 1 in the order in
+ * salvo_gpu_check_inject() - Check the text of a list of faults for salvo_gpu_inject().
+ * @text: Faults, each with its batch. Batches are counted from 1 in the order in
  *	  which they retire, without packets that change address spaces.
  *
  *	faults   = [ fault { "," fault } ]
@@ -258,29 +258,31 @@ int salvo_gpu_check_topology(const char *text, char *why);
  *	         | "bad-result@" batch
  *	         | "stuck-units@" batch
  *	         | "crash@" batch
- * @why: Gets what is wrong; SALVO_GPU_WHY bytes.
+ * @why: Receives the error message; SALVO_GPU_WHY bytes.
  *
  * Return: 0 or -EINVAL.
  */
 int salvo_gpu_check_inject(const char *text, char *why);
 
 /**
- * salvo_gpu_inject() - Inject faults from now on, in place of those before.
+ * salvo_gpu_inject() - Replace the list of injected faults.
  * @gpu: The GPU.
  * @text: As for salvo_gpu_check_inject(); empty for none.
- * @why: Gets what is wrong with @text; SALVO_GPU_WHY bytes.
+ * @why: Receives the error message for @text; SALVO_GPU_WHY bytes.
  *
- * Raises SALVO_VECTOR_FAULT without a new fault, which tells the guest that batches are
- * counted from now on. Late fences need heartbeats to retire.
+ * Raises SALVO_VECTOR_FAULT without a new fault, which notifies the guest that batches are
+ * counted from 1 again. Late fences retire at heartbeats.
  *
  * Return: 0, or -EINVAL: nothing has changed.
  */
 int salvo_gpu_inject(struct salvo_gpu *gpu, const char *text, char *why);
 
 /**
- * salvo_items_check() - Is a program's table of work-items complete, with references within?
+ * salvo_items_check() - Check that a program's table of work-items is complete and consistent.
  * @items: The table.
- * @bytes: How many may be read from @items on.
+ * @bytes: Number of readable bytes at @items.
+ *
+ * Return: whether the table is not truncated and all its references lie within it.
  */
 bool salvo_items_check(const struct salvo_items *items, size_t bytes);
 
@@ -290,7 +292,7 @@ bool salvo_items_check(const struct salvo_items *items, size_t bytes);
 struct salvo_gpu_span {
 	/** @started: The unit took the chunk. */
 	uint64_t started;
-	/** @ended: The unit was done with it. */
+	/** @ended: The unit finished the chunk. */
 	uint64_t ended;
 	/** @seqno: Fence of the batch. */
 	uint64_t seqno;
@@ -308,9 +310,9 @@ struct salvo_gpu_span {
  * struct salvo_gpu_recording - What the units ran, for timelines.
  */
 struct salvo_gpu_recording {
-	/** @spans: Array of @capacity. A unit writes those that it claimed from @next. */
+	/** @spans: Array of @capacity. A unit claims an index from @next, then writes it. */
 	struct salvo_gpu_span *spans;
-	/** @capacity: Of @spans. */
+	/** @capacity: Number of elements of @spans. */
 	uint32_t capacity;
 	/** @next: Number of spans so far; those beyond @capacity were dropped. */
 	_Atomic uint32_t next;
