@@ -34,7 +34,7 @@ static struct salvo_agile_field *make(struct salvo_agile *agile, const struct sa
 	return field;
 }
 
-/* The machine may be busy with other things: the shortest time is the one to compare. */
+/* The machine may be busy: compare the shortest times. */
 static double least(double *times, unsigned int rounds)
 {
 	median(times, rounds);
@@ -106,7 +106,7 @@ static double transpose(struct salvo_agile *agile, const void *image, size_t byt
 	return least(times, rounds);
 }
 
-/* @tasks in each direction, of 64 x 64. Return: CPU us of a plan. */
+/* @tasks tasks in each dimension, of 64 x 64 elements. Returns the CPU us of a plan. */
 static double plan(unsigned int count, unsigned int tasks, bool steal, double *bytes, double *apart)
 {
 	const struct salvo_agile_grid whole = { 2, { 0, 0 }, { tasks * 64, tasks * 64 } };

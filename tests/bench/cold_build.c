@@ -2,9 +2,9 @@
 /*
  * cold_build.c - how long does an application wait for a kernel that was never built?
  *
- * salvo_program_build() of each kernel of bench_kernels.cl by itself, without a cache:
- * compiler, linker and loading. CPU counts the processes that it starts too, and is what
- * tells most on a busy machine. The target is 300 ms for one kernel.
+ * salvo_program_build() of each kernel of bench_kernels.cl by itself, without a cache: compiler,
+ * linker and loading. CPU time includes the child processes; on a busy machine it is the most
+ * reliable figure. The target is 300 ms for one kernel.
  *
  * usage: cold_build [--json] [--rounds N]
  */
@@ -25,8 +25,8 @@ static char *read_text(const char *path)
 }
 
 /*
- * Kernel @number of @source with the definitions before it; false if there are fewer. Other
- * lines outside of kernels are comments or empty.
+ * Extracts kernel @number of @source with the definitions before it; false if there are fewer.
+ * Other lines outside of kernels are comments or empty.
  */
 static bool take_kernel(const char *source, unsigned int number, char *out, char *name)
 {
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	cpu = calloc(2 * rounds, sizeof(*cpu));
 	need(text && cpu, "malloc");
 	wall = cpu + rounds;
-	/* No folder for a cache: everything is built. */
+	/* No cache folder: everything is built. */
 	unsetenv("XDG_CACHE_HOME");
 	unsetenv("HOME");
 	setenv("SALVO_CC", cc_build_path("bin/salvo-cc"), 1);

@@ -2,12 +2,11 @@
 /*
  * dispatch.c - what does a tiny dispatch cost?
  *
- * Microseconds for each of N tiny independent dispatches, from the first call that
- * submits to the end of the wait: one batch on Salvo's embedded GPU, beside PoCL's
- * in-order queue with one clFinish. For Salvo there are two figures: "build" counts
- * building the batch too (as an enqueue of OpenCL does), "submit" starts with
- * salvo_queue_submit(). The two take turns in one run, so that a noisy machine
- * hurts both; figures are medians.
+ * Microseconds for each of N tiny independent dispatches, from the first call that submits to the
+ * end of the wait: one batch on Salvo's embedded GPU, beside PoCL's in-order queue with one
+ * clFinish. For Salvo there are two figures: "build" counts building the batch too (as an enqueue
+ * of OpenCL does), "submit" starts with salvo_queue_submit(). The two alternate in one run, so that
+ * noise affects both; figures are medians.
  *
  * usage: dispatch [--json] [--rounds N] [PROGRAM.salvo]
  */
@@ -16,7 +15,7 @@
 #include "opencl.h"
 #include "salvo.h"
 
-/* Runs of one kind before the other takes its turn */
+/* Consecutive runs of one kind before they alternate */
 #define TURN 20u
 
 static const unsigned int counts[] = { 1, 8, 33, 100, 1000 };
@@ -70,7 +69,7 @@ static void salvo_fini(struct salvo_side *s)
 	salvo_device_close(s->device);
 }
 
-/* Returns microseconds of all; *submit gets those from the submission on. */
+/* Returns the total in microseconds; *submit gets the part from the submission on. */
 static double salvo_run(struct salvo_side *s, unsigned int n, uint32_t value, double *submit)
 {
 	const double start = clock_us(CLOCK_MONOTONIC);
@@ -139,7 +138,7 @@ static struct figures measure(struct salvo_side *s, struct pocl_side *p, unsigne
 
 	need(build, "calloc");
 	for (i = 0; i < rounds; i += TURN) {
-		/* The first of a turn wakes the threads and does not count. */
+		/* The first run of a turn wakes the threads and is not counted. */
 		salvo_run(s, n, i, &submit[i]);
 		for (j = i; j < i + TURN; j++)
 			build[j] = salvo_run(s, n, j, &submit[j]);

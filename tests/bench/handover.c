@@ -2,9 +2,9 @@
 /*
  * handover.c - how soon does a dispatch start after the one that it waits for?
  *
- * Chains of dispatches of one batch, each waiting for the one before by a pipe control;
- * from the end of one to the start of the next as the units record it, in microseconds:
- * on the unit that ended the first, and on another that is awake and looking.
+ * Chains of dispatches of one batch, each waiting for the one before by a pipe control; from the
+ * end of one to the start of the next as the units record it, in microseconds: on the unit that
+ * ended the first, and on another one that is polling.
  *
  * usage: handover [--json] [ROUNDS]
  */

@@ -2,9 +2,9 @@
 /*
  * isolation.c - what do address spaces that are processes cost?
  *
- * The same GPU twice, with threads and with processes; they take turns, also in who is the
- * first, so that a noisy machine hurts both. Figures are medians, and beside them the first
- * decile, which is what comes out when nobody else wants the cores:
+ * The same GPU twice, with threads and with processes; they alternate, also in which one runs
+ * first, so that noise affects both. Figures are medians, and the first decile, which is close to
+ * the value on an idle machine:
  *
  * - warm: microseconds of one batch in an address space that runs already, from the
  *   doorbell to the fence, for a batch of one tiny dispatch, of a frame of 33, of 1000, and
@@ -12,7 +12,7 @@
  * - bind: from a BIND to the end of the first batch that sees it, less a warm batch
  * - switch: a batch in each of two address spaces in turn, less a warm batch
  *
- * The thread that rings waits and takes what is done, as that of salvo-gpu does (salvo_gpu_poll()).
+ * The thread that rings the doorbell also polls for completion, as in salvo-gpu (salvo_gpu_poll()).
  *
  * usage: isolation [ROUNDS]
  */
@@ -22,7 +22,7 @@
 
 #define FRAME	33u
 #define MANY	1000u
-/* Of each figure in a round, but for those that take long */
+/* Samples of each figure in a round, except those that take long */
 #define TIMES	5u
 #define OTHER	(RIG_ASID + 1)
 #define PAGE	4096u
@@ -43,7 +43,7 @@ RIG_KERNEL static void work(RIG_KERNEL_ARGS)
 		*out += i;
 }
 
-/* One batch of @count dispatches in @asid. Returns microseconds. */
+/* Runs one batch of @count dispatches in @asid. Returns microseconds. */
 static double run(struct rig *rig, uint32_t asid, unsigned int count, uint64_t loops)
 {
 	const struct work_args args = { (void *)(uintptr_t)rig->data_address, loops };
@@ -72,7 +72,7 @@ static double run(struct rig *rig, uint32_t asid, unsigned int count, uint64_t l
 	return clock_us(CLOCK_MONOTONIC) - start;
 }
 
-/* A second address space with the same memory. */
+/* Binds the same memory in a second address space. */
 static void bind_other(struct rig *rig)
 {
 	rig_space(rig, OTHER, SALVO_OP_BIND, rig->code_address, RIG_CODE_BYTES,
@@ -80,7 +80,7 @@ static void bind_other(struct rig *rig)
 	rig_space(rig, OTHER, SALVO_OP_BIND, rig->data_address, RIG_DATA_BYTES, RW);
 }
 
-/* Binds a page past what rig_create() bound, runs a batch, and hides it again. */
+/* Binds a page behind those of rig_create(), runs a batch, and unbinds it. */
 static double bind_and_run(struct rig *rig)
 {
 	const uint64_t window = rig->regs->va_base + rig->regs->vram_bytes;
@@ -148,7 +148,7 @@ static void measure(struct figures *f, unsigned int round)
 	struct rig *rig = f->rig;
 	unsigned int i;
 
-	/* Warm, as within a frame. */
+	/* Warm, as within a frame */
 	for (i = 0; i < 5; i++)
 		run(rig, RIG_ASID, 1, 1);
 	for (i = 0; i < TIMES; i++)
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	struct figures f[2] = { 0 };
 	unsigned int i, k;
 
-	/* The zygote takes over what malloc() has made for threads: there must be none before. */
+	/* The zygote inherits the malloc() arenas of threads, so it must be created first. */
 	f[1].rig = rig_create_isolated(0);
 	f[0].rig = rig_create(0);
 	for (k = 0; k < 2; k++) {

@@ -2,12 +2,11 @@
 /*
  * kernels.c - how good is the code of salvo-cc?
  *
- * Common image kernels at 1920x1080, compiled by salvo-cc and by PoCL from the same
- * text and run with the same ranges and work-groups, both on all cores. The
- * figure that counts is the CPU time of the whole process, so threads that wait
- * cost nothing and threads that spin do. The two take turns in one run, so that a
- * noisy machine hurts both; figures are medians of a dispatch, and each result is
- * checked against one made here.
+ * Common image kernels at 1920x1080, compiled by salvo-cc and by PoCL from the same text and run
+ * with the same ranges and work-groups, both on all cores. The figure to compare is the CPU time of
+ * the whole process, which includes threads that spin but not those that sleep. The two alternate
+ * in one run, so that noise affects both; figures are medians for a dispatch, and each result is
+ * checked against one computed here.
  *
  * usage: kernels [--json] [--rounds N] [--only NAME] [PROGRAM.salvo KERNELS.cl]
  */
@@ -26,7 +25,7 @@
 #define SUMS	64u
 #define BINS	256u
 
-/* Weights of gauss_rows and gauss_columns. */
+/* Weights of gauss_rows and gauss_columns */
 static const float weights[9] = { .02f, .06f, .11f, .19f, .24f, .19f, .11f, .06f, .02f };
 
 enum input { FLOATS, BYTES, WORDS, NONE };
@@ -37,9 +36,9 @@ struct bench {
 	/* Arguments after the buffers: none, the number of elements, width, or width and height. */
 	enum { ELEMENTS, WIDTH, SIZE, WEIGHTED } values;
 	uint32_t dims, items[2], group[2];
-	/* Bytes of the result. */
+	/* Size of the result in bytes */
 	size_t bytes;
-	/* What element @i should be, give or take @slack; histogram adds up over dispatches. */
+	/* Expected value of element @i, within @slack; histogram accumulates over dispatches. */
 	double (*expect)(const void *in, unsigned int i);
 	double slack;
 	bool is_float;
@@ -143,7 +142,7 @@ static double expect_scan(const void *in, unsigned int i)
 {
 	static uint32_t sum;
 
-	/* Elements are asked for in order. */
+	/* Called for elements in order. */
 	sum = (i % W ? sum : 0) + ((const uint32_t *)in)[i];
 	return sum;
 }
@@ -173,7 +172,7 @@ static double expect_histogram(const void *in, unsigned int i)
 	return count;
 }
 
-/* Rows of work-groups of 16 x 16 reach beyond the image, as OpenCL 1.2 makes everyone do. */
+/* Rows of work-groups of 16 x 16 extend beyond the image, as OpenCL 1.2 requires. */
 #define GRID	2, { W, 1088 }, { 16, 16 }, 4 * PIXELS
 
 static const struct bench benches[] = {
@@ -353,7 +352,7 @@ static void pocl_run(struct pocl_side *p, const struct bench *b, cl_kernel kerne
 	need(!clFinish(p->cl.queue), "clFinish");
 }
 
-/* Says what is wrong; a few pixels of mandelbrot differ by how products are rounded. */
+/* Prints the first error; a few pixels of mandelbrot differ by the rounding of products. */
 static bool check(const struct bench *b, const char *side, const void *in, const void *out,
 		  unsigned int times)
 {
@@ -373,7 +372,7 @@ static bool check(const struct bench *b, const char *side, const void *in, const
 	return wrong <= (b->slack == 64 ? n / 500 : 0);
 }
 
-/* Of a dispatch, in milliseconds. */
+/* For one dispatch, in milliseconds */
 static double figure(double *values, unsigned int rounds)
 {
 	return median(values, rounds) / TURN / 1e3;
@@ -403,7 +402,7 @@ static struct figures measure(struct salvo_side *s, struct pocl_side *p, const s
 	memset(s->out_map, 0, 4 * PIXELS);
 	salvo_fill(s, b);
 
-	/* The first run also wakes the threads and builds PoCL's kernel. */
+	/* The first run wakes the threads and builds PoCL's kernel. */
 	salvo_run(s);
 	f.right &= check(b, "salvo", s->in_map, s->out_map, times);
 	pocl_run(p, b, kernel);
@@ -416,7 +415,7 @@ static struct figures measure(struct salvo_side *s, struct pocl_side *p, const s
 		salvo_run(s);
 		values[i] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 		values[rounds + i] = clock_us(CLOCK_MONOTONIC) - wall;
-		/* Units look for more work for a moment, which is not PoCL's time. */
+		/* Units poll for more work for a moment, which must not count for PoCL. */
 		usleep(300);
 		cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 		wall = clock_us(CLOCK_MONOTONIC);

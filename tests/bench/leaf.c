@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * leaf.c - how long does it take to hand an empty kernel to a unit and to see its end?
+ * leaf.c - how long does it take to pass an empty kernel to a unit and to see its completion?
  *
- * Through a slot to one unit, and as a batch of one by submit and wait, in turns. The unit is
- * awake. Shown are the median, and the fastest 5 % of the rounds, since other programs on
- * the machine take the cores away.
+ * Alternately through a slot of one unit, and as a batch of one dispatch by submit and wait. The
+ * unit is awake. Prints the median, and the fastest 5 % of the rounds, since other programs may
+ * preempt.
  *
  * usage: leaf [--json] [--rounds N]
  */
@@ -38,7 +38,7 @@ static void create(void)
 	need(salvo_batch_dispatch(batch, kernel) == 0, "salvo_batch_dispatch");
 }
 
-/* The last core is not the first unit's. */
+/* Pins this thread to the last core, which is not the first unit's. */
 static void pin(void)
 {
 	cpu_set_t allowed, one;
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	pin();
 	need(!salvo_slot_attach(queue, 1, NULL, NULL, &slot), "salvo_slot_attach");
 	for (i = 0; i < rounds; i++) {
-		/* The first one finds the unit's caches full of the batch. */
+		/* The first round finds the unit's caches filled by the batch. */
 		through_slot(slot);
 		us[0][i] = through_slot(slot);
 		us[1][i] = as_batch();

@@ -7,10 +7,10 @@
  * and submitting it again; and finding the pipe controls of 1,024 dispatches with three
  * arguments each (B4).
  *
- * Of a submission that is the time that the calls take, not what comes after them until
- * the fence is done. The embedded GPU reads a packet in the thread that submits it, so
- * that is in it, and so is what it takes to wake a unit if all sleep. What it takes to read
- * the clock, a system call as long as a third of the rest, is taken off.
+ * A submission is timed until its calls return, not until the fence is signalled. It includes
+ * parsing, as the embedded GPU parses a packet in the thread that submits it, and waking a unit if
+ * all sleep. The cost of reading the clock, a system call that takes a third of the rest, is
+ * subtracted.
  *
  * usage: library [--json] [--rounds N] [--only NAME]
  *
@@ -69,7 +69,7 @@ static double clock_cost(void)
 	return median(values, 1001);
 }
 
-/* @run returns the microseconds that count. */
+/* @run returns the microseconds to record. */
 static void measure(struct bench *b, const char *name, double (*run)(struct bench *b),
 		    double target)
 {
@@ -127,7 +127,7 @@ static double resubmit(struct bench *b)
 	return submit(b, start_now());
 }
 
-/* Patches each dispatch of the frame, in turns one way and the other. */
+/* Patches each dispatch of the frame, alternating between two values. */
 static double patch(struct bench *b, int (*one)(struct bench *b, unsigned int i))
 {
 	double start;
@@ -176,7 +176,7 @@ static double patch_grids(struct bench *b)
 
 /* --- hazards ---------------------------------------------------------------- */
 
-/* Three ranges of @size bytes for each dispatch: it reads two and writes the third. */
+/* Three ranges of @size bytes for each dispatch: two are read, the third is written. */
 static double find(struct bench *b, uint64_t (*place)(unsigned int dispatch, unsigned int arg),
 		   unsigned int size)
 {
@@ -208,7 +208,7 @@ static double find(struct bench *b, uint64_t (*place)(unsigned int dispatch, uns
 	return since(b, start);
 }
 
-/* Chains of three, as in a frame: each reads what the one before wrote, and a table. */
+/* Chains of three, as in a frame: each reads the result of the previous one, and a table. */
 static uint64_t chain_place(unsigned int dispatch, unsigned int arg)
 {
 	const unsigned int input = dispatch % 3 ? dispatch - 1 : MANY + dispatch;

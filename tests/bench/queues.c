@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * queues.c - what do the command queues cost on machines that we do not have?
+ * queues.c - simulates the cost of the command queues on large machines
  *
- * A simulation with discrete events. The queues are those of the device (gcq.c, lcq.c)
- * with all their policies; only time, units and work are made up:
+ * A discrete event simulation. The queues are those of the device (gcq.c, lcq.c) with all their
+ * policies; only time, units and work are simulated:
  *
  * - A unit asks for a chunk, runs it, reports it, asks again.
  * - An atomic operation on a line of memory travels to it and back (near or far) and
@@ -37,9 +37,9 @@
 #define PHASES		8u
 #define DISPATCHES	4u	/* of a phase */
 #define ELEMENTS	(PHASES * DISPATCHES)
-#define UNIT_ITEMS	16u	/* of a dispatch for each unit */
+#define UNIT_ITEMS	16u	/* for each unit in a dispatch */
 
-/* Nanoseconds: there and back, and how long an operation has a line for itself */
+/* Nanoseconds: a round trip, and how long an operation occupies a cache line */
 #define NEAR_NS		100u
 #define FAR_NS		1000u
 #define LOCAL_NS	50u
@@ -60,20 +60,20 @@ struct unit {
 	struct salvo_gcq_chunk chunk;
 	uint64_t busy;
 	uint32_t node;
-	/* Nothing to do: woken by a push or by the end of a fetch of its node. */
+	/* Idle: woken by a push, or when a fetch of its node ends */
 	bool parked;
 };
 
 struct node {
 	struct salvo_lcq *lcq;	/* NULL: its units take from the global queue */
-	uint64_t line;		/* of the local queue: free from then on */
+	uint64_t line;		/* cache line of the local queue: when it becomes free */
 	uint32_t latency;	/* to the global queue */
 };
 
 struct sim {
 	struct salvo_gcq gcq;
 	struct salvo_element element[ELEMENTS];
-	/* Lines of an entry and of its element: free from then on. */
+	/* Cache lines of an entry and of its element: when they become free */
 	uint64_t entry_line[ELEMENTS];
 	uint64_t left_line[ELEMENTS];
 	struct unit unit[MAX_UNITS];
@@ -95,7 +95,7 @@ struct figures {
 	uint32_t units;
 	uint32_t nodes;
 	double ops;	/* on the global queue for each work-item */
-	double idle;	/* part of the units' time */
+	double idle;	/* as a fraction of the units' time */
 	double fairness;	/* Jain's index of the units' busy time */
 	double us;
 };
@@ -154,7 +154,7 @@ static struct event next_event(struct sim *s)
 
 /* --- memory --------------------------------------------------------------------- */
 
-/* An atomic operation. Returns when its result is back. */
+/* Simulates an atomic operation. Returns when its result arrives. */
 static uint64_t reach(uint64_t *line, uint64_t now, uint32_t latency, uint32_t hold)
 {
 	const uint64_t arrival = now + latency / 2;
@@ -197,7 +197,7 @@ static void start_phase(struct sim *s, uint64_t now)
 		     now + s->node[n].latency / 2);
 }
 
-/* Items take from half of the mean to one and a half, always the same for the same item. */
+/* Items take 0.5 to 1.5 times the mean, always the same time for the same item. */
 static uint64_t item_ns(const struct sim *s, const struct salvo_element *element, uint32_t item)
 {
 	uint64_t x = ((uint64_t)element->index << 32 | item) * 0x9e3779b97f4a7c15ull;
@@ -221,8 +221,8 @@ static void run(struct sim *s, uint32_t number, const struct salvo_gcq_chunk *ch
 }
 
 /*
- * Operations of the taker that came from @cursor to where it is now: one for each entry
- * that it passed, and one for a chunk of an entry that it did not pass by that.
+ * Charges the operations of a taker whose cursor was at @cursor: one for each entry that it passed,
+ * and one for a chunk of an entry that it has not passed.
  */
 static uint64_t pay(struct sim *s, const struct node *node, const struct salvo_gcq_taker *taker,
 		    uint64_t cursor, const struct salvo_gcq_chunk *chunk, uint64_t now)
@@ -270,7 +270,7 @@ static uint64_t clock_of(void *cookie)
 	return *(uint64_t *)cookie;
 }
 
-/* The way is paid already; what is left to pay is the turn at the lines. */
+/* The latency is charged already; what remains is the wait for the cache lines. */
 static void fetched(struct sim *s, uint32_t number, uint64_t now)
 {
 	const uint32_t n = s->unit[number].node;
@@ -385,7 +385,7 @@ static struct figures simulate(uint32_t units, uint32_t node_units, uint32_t ite
 	}
 	need(s->phase == PHASES && !s->phase_left &&
 	     s->items == (uint64_t)ELEMENTS * UNIT_ITEMS * units, "items were lost");
-	/* All entries were seen by all units. */
+	/* All units have passed all entries. */
 	for (i = 0; i < s->gcq.size; i++)
 		need(!s->gcq.entries[i].counters, "an entry is still in use");
 	f = figures_of(s);
@@ -427,7 +427,7 @@ struct curve {
 	double value[COUNT(scales)];
 };
 
-/* One diagram: units from left to right, doubling; @most is the upper end. */
+/* One diagram: the number of units doubles from left to right; @most is the upper end. */
 static void draw(FILE *out, double x, const char *title, const char *unit, double most,
 		 const struct curve *curves, unsigned int count, size_t points)
 {

@@ -4,9 +4,9 @@
  *
  * fib: two tasks fork and join at each level, nothing is computed. queens: an irregular graph.
  * skynet: ten children at each level, a million leaves. items: a million stores in a parallel loop.
- * A round runs each program on each of the three, one after the other, so that load from elsewhere
- * meets all alike. Shown is the median of the rounds: CPU time of all threads, and wall time, by
- * task (by item for items).
+ * A round runs each program on each of the three, one after the other, so that other load affects
+ * all alike. Prints the median of the rounds: CPU time of all threads, and wall time, per task (per
+ * item for items).
  *
  * usage: steal [--json] [--rounds N] [--threads N]
  */
@@ -236,7 +236,7 @@ static const struct {
 
 static const struct {
 	const char *name;
-	/* Tasks, or items; and the result. */
+	/* Number of tasks or items; expected result */
 	double tasks;
 	long result;
 } programs[] = {
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 				const double cpu0 = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 				const double wall0 = clock_us(CLOCK_MONOTONIC);
 
-				/* None is always the first, which finds the caches cold. */
+				/* The order rotates, as the first one finds the caches cold. */
 				s = (i + round) % SYSTEMS;
 				need(systems[s].run(programs[p].name, items) == programs[p].result,
 				     programs[p].name);

@@ -4,8 +4,8 @@
  *
  * Irregular, sparse, dynamic programming, a stencil with a halo, a sort, a rare branch and a tiny
  * grid, built from the same text by salvo-cc, for the instruction set of this machine, and by PoCL.
- * As in kernels.c both take turns in one run and CPU time counts. The results of the two
- * must be equal.
+ * As in kernels.c both alternate in one run and CPU time is compared. The two results must be
+ * equal.
  *
  * usage: styles [--json] [--rounds N]
  */
@@ -92,7 +92,7 @@ static void fini(struct bench *b)
 	salvo_device_close(b->device);
 }
 
-/* The same numbers for both: values, indices, and an output that starts as the values. */
+/* The same input for both: values, indices, and an output that is initialised with the values. */
 static void fill(struct bench *b)
 {
 	uint32_t state = 1, i;
@@ -164,7 +164,7 @@ static void run_pocl(struct bench *b, const struct style *s, cl_kernel kernel, u
 	need(!clFinish(b->cl.queue), "clFinish");
 }
 
-/* One dispatch on each side gives the same. */
+/* One dispatch on each side must give the same result. */
 static bool check(struct bench *b, const struct style *s, cl_kernel kernel)
 {
 	struct salvo_batch *one = make_batch(b, s, 1);
@@ -202,7 +202,7 @@ static bool measure(struct bench *b, const struct style *s, unsigned int rounds,
 
 		run_salvo(b, batch);
 		ours[i] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-		/* Units poll for more work for a moment, which is not PoCL's time. */
+		/* Units poll for more work for a moment, which must not count for PoCL. */
 		usleep(300);
 		cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID);
 		run_pocl(b, s, kernel, TURN);

@@ -2,10 +2,10 @@
 /*
  * submit_insns.c - the calls of a frame of 33 workloads, marked for insn_count.c
  *
- * Runs in the virtual machine; tests/bench/results shows what comes out. Span 0 is
- * the submission of one batch of 33 dispatches, span 1 that of one dispatch; span 2
- * and 3 are the waits for them when they are done already. User space and kernel
- * count, and what interrupts that CPU meanwhile; hence the medians.
+ * Runs in the virtual machine; tests/bench/results prints the results. Span 0 is the submission of
+ * one batch of 33 dispatches, span 1 that of one dispatch; span 2 and 3 are waits for the two after
+ * they are done. The counts include user space, kernel and interrupts on that CPU; hence the
+ * medians.
  *
  * usage: submit_insns DEVICE PROGRAM.salvo
  */
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 		INSN_SPAN_START(0);
 		need(!salvo_queue_submit(queue, batch, NULL, 0, &fence), "salvo_queue_submit");
 		INSN_SPAN_END(0);
-		/* Long after the end, so that only the call itself counts. */
+		/* Long after completion, so that only the call itself is counted. */
 		usleep(5000);
 		INSN_SPAN_START(2);
 		need(!salvo_fence_wait(fence, -1), "salvo_fence_wait");

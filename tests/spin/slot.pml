@@ -3,23 +3,23 @@
  * slot.pml - a worker hands tasks to a unit of two cores through a slot, as in libuser/slot.c and
  * device/leaf.c
  *
- * The worker stores a task and 1 in the doorbell, then reads whether the primary core sleeps. That
- * one tells the other core by a number, both do their parts, and the primary one stores the
- * completion and 0, then reads whether the worker is to be notified. Whoever waits may sleep:
- * it says so and looks once more. A release store makes all that was stored before it visible, so
- * plain words are only checked for their values; fences are the order of a store and a load.
+ * The worker stores a task and 1 in the doorbell, then reads whether the primary core sleeps. The
+ * primary core starts the other core by a number, both run their parts, and the primary one stores
+ * the completion and 0, then reads whether the worker must be notified. A waiter may sleep: it sets
+ * its flag and polls once more. A release store makes all earlier stores visible, so plain words
+ * are only checked for their values; a fence orders a store before a load.
  *
- * In the end all tasks are done, and nobody sleeps over one.
+ * In the end all tasks are done, and nobody sleeps while there is one.
  *
  * Mutants, each of which must fail:
  *	RING_EARLY	the doorbell is rung before the task is stored
  *	WAKE_EARLY	the worker has no fence: it reads whether the unit sleeps before it rings
- *	SLEEP_BLIND	the unit sleeps without another look after it said so
+ *	SLEEP_BLIND	the unit sleeps without polling again after it set its flag
  *	NO_BARRIER	the primary core does not wait for the other one
  *	BACK_EARLY	the task is handed back before the completion is stored
  *	NOTIFY_EARLY	the unit has no fence: it reads whether to notify before it hands back
- *	WAIT_BLIND	the worker sleeps without another look after it asked to be notified
- *	START_EARLY	the primary core has no fence: it looks whether the other sleeps before it starts it
+ *	WAIT_BLIND	the worker sleeps without polling again after it asked to be notified
+ *	START_EARLY	the primary core has no fence: it reads the flag of the other before it starts it
  */
 #define TASKS	2
 
@@ -32,7 +32,7 @@ bool wake_unit, wake_worker, wake_other;
 
 byte go, done;		/* of the other core */
 bool other_sleeps;
-byte other_part;	/* what it did last */
+byte other_part;	/* the last one that it ran */
 bool finished;
 
 proctype worker()
@@ -83,7 +83,7 @@ proctype worker()
 	finished = true
 }
 
-/* Tells the other core, and wakes it if it sleeps. */
+/* Starts the other core, and wakes it if it sleeps. */
 inline start_other(n)
 {
 #ifdef START_EARLY
