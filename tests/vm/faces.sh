@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The rectangles of every entry of opencv-4.6-rects.json, through salvo.ko: the host's test in one boot.
+# tests/faces/rects.c with every entry of opencv-4.6-rects.json, through salvo.ko. One boot.
 # Options go to run-vm.
 # limit: 400
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The harness itself: what comes out of the guest, and that faults and hangs are noticed. One boot.
+# Tests of run-vm: the output of the guest, and the detection of faults and hangs. One boot.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1

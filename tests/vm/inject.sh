@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# GPUs with injected faults, and two of them under one driver: build/tests/inject/* in one boot. Options go to run-vm.
+# Fault injection, and one driver with two GPUs: build/tests/inject/* in one boot. Options go to run-vm.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -12,7 +12,7 @@ clean_up() {
 	rm -rf "$tmp"
 }
 
-# Does what a line of the test asks for.
+# Handles a request line of the test.
 obey() {
 	local gpus gpu
 	case $1 in
@@ -25,7 +25,7 @@ obey() {
 	esac
 }
 
-# The second batch of all has a fault from the start.
+# The second batch has a fault that was set at the start.
 coproc VM { exec tests/vm/run-vm -t 200 --gpus 2 --units 2 --inject late-fence@2:50ms --control "$tmp/control" \
 	"$@" "${BUILD:-build}"/tests/inject/*; }
 pid=$VM_PID

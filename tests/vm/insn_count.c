@@ -2,18 +2,16 @@
 /*
  * insn_count.c - a plugin for QEMU's TCG: how many guest instructions does a call take?
  *
- * The guest marks a span of its code with two NOPs that nothing else has
- * (insn_marker.h). When a virtual CPU executes the first, the plugin starts to count
- * what that CPU executes, kernel and interrupts included; at the second it notes the
- * sum. At the end it writes the number of spans and their median for each id. The
- * program in the guest stays on one CPU.
+ * The guest marks a span of its code with two unique NOPs (insn_marker.h). When a virtual CPU
+ * executes the first one, the plugin starts to count the instructions of that CPU, kernel and
+ * interrupts included; at the second one it records the sum. At exit it writes the number of spans
+ * and their median for each id. The program in the guest must be pinned to one CPU.
  *
  * usage: qemu-system-x86_64 -plugin insn_count.so,out=FILE
  *
- * A translation block without a marker is counted as a whole when it is entered, one
- * with a marker instruction by instruction. Each CPU writes to its own counters only.
- * The declarations are the part of QEMU's plugin interface, version 1, that is used:
- * Debian does not package its header.
+ * A translation block without a marker is counted as a whole when it is entered, one with a marker
+ * instruction by instruction. Each CPU writes to its own counters only. Debian does not package the
+ * header of QEMU's plugin interface, so the part of version 1 that is used is declared here.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,7 +66,7 @@ static struct cpu {
 	uint64_t insns;
 } cpus[MAX_CPUS];
 
-/* Indexed by the marker's id; only the CPU that the marked program runs on writes. */
+/* Indexed by the marker's id; written only by the CPU that the marked program runs on. */
 static struct spans spans[MAX_IDS];
 static char out_path[4096];
 
@@ -97,7 +95,7 @@ static void span_ends(unsigned int cpu, void *id)
 		s->insns[s->count++] = cpus[cpu].insns;
 }
 
-/* Is it a marker? Its id and whether it starts or ends a span. */
+/* Is the instruction a marker? Returns its id and whether it starts or ends a span. */
 static bool is_marker(const struct qemu_plugin_insn *insn, uintptr_t *id, bool *start)
 {
 	static const uint8_t nop[] = INSN_MARKER_BYTES;

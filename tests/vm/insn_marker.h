@@ -2,8 +2,8 @@
 /*
  * insn_marker.h - the NOPs that mark a span of code for insn_count.c
  *
- * nopl disp32(%rax,%rax,1): 0f 1f 84 00 and four bytes of displacement, of which two
- * are a signature, one is the span's id (0 to 7) and one says start or end.
+ * nopl disp32(%rax,%rax,1): 0f 1f 84 00 and four bytes of displacement: two are a signature, one is
+ * the span's id (0 to 7), one is start or end.
  */
 #ifndef INSN_MARKER_H
 #define INSN_MARKER_H

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# libsalvo's tests once more, with the render node instead of the embedded GPU. One boot. Those that compile
-# take long in the guest; tools.sh runs one of them. Options go to run-vm.
+# libsalvo's tests on the render node instead of the embedded GPU. One boot. Tests that compile take long in the
+# guest; tools.sh runs one of them. Options go to run-vm.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1

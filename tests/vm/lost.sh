@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The GPU's worker process dies and stops under the driver, its PCI function is reset, and the system really sleeps:
+# The GPU's worker process dies and stops under the driver, its PCI function is reset, and the system is suspended:
 # build/tests/lost/* and build/tests/uapi/suspend in one boot. Options go to run-vm.
 # limit: 360
 set -u
@@ -9,19 +9,19 @@ cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d)
 mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
 waker=
-# For the test of our udev rule, if there is udev.
+# For the test of the udev rule, if udev is installed.
 udevd=/lib/systemd/systemd-udevd udev=()
 if [ -x $udevd ]; then
 	echo render:x:104: >"$tmp/group"
 	udev=(-f "$udevd:$udevd" -f packaging/60-salvo.rules:/lib/udev/rules.d/60-salvo.rules -f "$tmp/group:/etc/group")
 fi
 
-# Does what a line of the test asks for to the worker of the salvo-gpu of this run.
+# Handles a request line of the test, for the worker of this run's salvo-gpu.
 obey() {
 	local gpu worker
 	case $2 in
 	wake)
-		# Until told: the first key may come too early.
+		# Repeated until the test stops it: the first key may come too early.
 		(while sleep 2; do echo sendkey a; done) 1<>"$tmp/monitor.in" &
 		waker=$!
 		return ;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The GStreamer elements on dma-bufs through salvo.ko: those of another driver (vgem, instead of a camera), and video
-# memory that they offer to upstream elements. No frame is copied. One boot.
+# memory that upstream elements allocate from them. No frame is copied. One boot.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,7 +16,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 python=$(command -v python3)
 
-# The guest uses the registry of plugins that is made here.
+# The guest uses the plugin registry that is built here.
 export GST_REGISTRY=$dir/registry GST_PLUGIN_PATH=$build/gst GST_REGISTRY_FORK=no
 for element in salvofaces rawvideoparse appsrc; do
 	if [ -z "$python" ] || ! gst-inspect-1.0 $element >/dev/null 2>&1; then
@@ -40,7 +40,7 @@ buffer next 160000
 copy next frame 160000
 END
 
-# The same on this side, with the embedded GPU.
+# The same on the host, with the embedded GPU.
 # shellcheck disable=SC2086 # words
 timeout 60 gst-launch-1.0 -m $clip ! salvofaces device=soft draw=false ! filesink "location=$dir/soft" \
 	>"$dir/wanted" 2>&1 || cat "$dir/wanted"
@@ -63,7 +63,7 @@ cmp $DIR/clip /tmp/next >>/out/next' >"$dir/log" 2>&1
 code=$?
 check "the guest ran without a report of the kernel" "$([ $code -eq 0 ] || { echo "exit code $code"; tail -n 40 "$dir/log"; })"
 
-# wrong FILE PATTERN - all of what a pipeline said, if it is an error or lacks the pattern
+# wrong FILE PATTERN - prints the output of a pipeline if it has an error or lacks the pattern
 wrong() {
 	if grep -qiE 'error|differ|EOF on|warning' "$dir/$1" || ! grep -qE "$2" "$dir/$1"; then
 		cat "$dir/$1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a batch saves through the driver (B12), with few frames: counts only, no times. Two boots.
+# tests/bench/results (B12) with few frames: counts only, no times. Two boots.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -11,7 +11,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 tests/bench/results 3 "$dir" >"$dir/log" 2>&1 || echo "exit code $?" >>"$dir/log"
 
-# row LABEL - its two figures
+# row LABEL - prints the two figures of a row
 row() {
 	sed -n "s/^| $1 | \([0-9.]*\) | \([0-9.]*\) |.*/\1 \2/p" "$dir/results.md" 2>/dev/null
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A GPU that crashes under a running guest: the driver notices, and binds again to the next generation. One boot.
+# A GPU crashes under a running guest: the driver detects it and binds to the next generation. One boot.
 # limit: 120
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The tools and the examples through salvo.ko: the output of salvo-info, -top, -bench and -submit; gbm with
-# this machine's Mesa; and a program that is compiled in the guest. One boot.
+# this machine's Mesa; and run-time compilation in the guest. One boot.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,7 +16,7 @@ python=$(command -v python3)
 
 # shellcheck disable=SC2016 # the guest expands it
 tests/vm/run-vm -t 220 --with vgem --host-root -e BUILD="$build" -o "$out" "$@" -- '
-node=/dev/dri/renderD129 # the first is that of vgem
+node=/dev/dri/renderD129 # the first one belongs to vgem
 PATH=$BUILD/bin:$PATH
 salvo-info >/out/info; echo $? >/out/info.code
 salvo-info --json --device $node >/out/info.json
@@ -34,7 +34,7 @@ SALVO_DEVICE=$node SALVO_SLOW=1 $BUILD/tests/lib/build >/out/build; echo $? >/ou
 code=$?
 check "the guest ran without a report of the kernel" "$([ $code -eq 0 ] || { echo "exit code $code"; tail -n 40 "$out/log"; })"
 
-# has FILE PATTERN... - each pattern is in the file
+# has FILE PATTERN... - checks that each pattern is in the file
 has() {
 	local file=$1 pattern
 	shift
@@ -43,7 +43,7 @@ has() {
 	done
 }
 
-# python_check NAME FILE - the Python on standard input finds nothing wrong with the JSON
+# python_check NAME FILE - the Python on standard input checks the JSON in FILE
 python_check() {
 	if [ -n "$python" ]; then
 		check "$1" "$("$python" -c "import json
