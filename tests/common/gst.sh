@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# gst.sh - for tests of the GStreamer elements: a clip, an OpenCL kernel, and what salvofaces says of faces
+# gst.sh - for tests of the GStreamer elements: a clip, an OpenCL kernel, and the faces that salvofaces reports
 #
 # make_clip DIR FRAMES makes DIR/clip and sets the array "source", elements of gst-launch-1.0 that
 # deliver it; DIR/frameN.pgm are its frames. DIR/invert.salvo has the kernel invert().

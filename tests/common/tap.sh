@@ -3,7 +3,7 @@
 # tap.sh - for shell tests: print results as TAP
 #
 #   check NAME PROBLEM     one result; it passes if PROBLEM is empty, else PROBLEM is shown
-#   skip NAME REASON       a test that cannot run here
+#   skip NAME REASON       report a test that cannot run here
 #   finish                 print the plan and exit: 1 if a check failed
 
 tap_count=0

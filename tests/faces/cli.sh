@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# cli.sh - salvo-faces as a user meets it: options, errors, exit codes, output
+# cli.sh - the command line of salvo-faces: options, errors, exit codes, output
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -11,7 +11,7 @@ data=tests/data
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# run EXPECTED-CODE ARGUMENT... - standard input as it is; output in $dir/out and $dir/err
+# run EXPECTED-CODE ARGUMENT... - passes standard input on; output in $dir/out and $dir/err
 run() {
 	local expected=$1
 	shift
@@ -21,7 +21,7 @@ run() {
 	[ "$code" -eq "$expected" ]
 }
 
-# result NAME - the verdict of the command before it
+# result NAME - reports the result of the previous command
 result() {
 	local status=$?
 	check "$1" "$([ "$status" -eq 0 ] || cat <(echo "the command printed:") "$dir/out" "$dir/err")"

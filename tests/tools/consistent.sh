@@ -63,7 +63,7 @@ _salvo_complete "$bin/salvo-submit" tools/examples/pipeline.b tools
 [ "${COMPREPLY[*]}" = tools/examples/pipeline.batch ] || problem="$problem a file: ${COMPREPLY[*]}"
 check "completion of devices and files" "$problem"
 
-# What gst-inspect-1.0 shows, if the plugin was built, and the fields of the message.
+# The manual page lists what gst-inspect-1.0 shows, if the plugin was built, and the message's fields.
 problem=
 page=$(sed 's,[\]f[BIPR],,g; s,[\],,g' tools/gst/salvo-gst.7 2>&1)
 for property in $(sed -n 's/.*\(g_param_spec\|install_string\).*"\([a-z-]*\)", .*/\2/p' tools/gst/*.c) \

@@ -50,7 +50,7 @@ timeout 60 gst-launch-1.0 -q "${source[@]}" ! salvofaces device=soft draw=false 
 cmp -s "$dir/plain" "$dir/clip" || problem="$problem draw=false changes the frames"
 check "salvofaces draws, or does not" "$problem"
 
-# videoconvert writes into the memory that salvofaces offers, and the GPU reads it there.
+# videoconvert writes into memory that salvofaces has allocated, and the GPU reads it in place.
 problem=
 timeout 60 gst-launch-1.0 -m "${source[@]}" ! videoconvert ! video/x-raw,format=I420 ! \
 	salvofaces device=soft ! fakesink >"$dir/out" 2>&1 || problem="exit code $?: $(cat "$dir/out")"
@@ -72,8 +72,8 @@ a, b = open('$dir/clip', 'rb').read(), open('$dir/inverted', 'rb').read()
 assert b == bytes(255 - x for x in a), 'not inverted'" 2>&1)"
 check "salvobatch runs a batch on each frame" "$problem"
 
-# videoconvert writes into the memory that salvobatch offers. in_place NAME TEXT WANTED PROPERTY... - run the batch
-# TEXT on I420 frames of 240000 bytes; WANTED is a Python expression of what each byte x becomes; all is in place.
+# videoconvert writes into memory that salvobatch has allocated. in_place NAME TEXT WANTED PROPERTY... - run the batch
+# TEXT on I420 frames of 240000 bytes; WANTED is a Python expression for the new value of each byte x. No frame is copied.
 source=("${source[@]}" ! videoconvert ! "video/x-raw,format=I420")
 timeout 60 gst-launch-1.0 -q "${source[@]}" ! filesink "location=$dir/i420" >"$dir/out" 2>&1
 in_place() {
@@ -110,7 +110,7 @@ problem=
 for wrong in "salvobatch" "salvobatch location=/nowhere" "salvobatch location=$dir/invert.batch input=none" \
 	"salvofaces device=/nowhere" "salvofaces cascade=/nowhere" "salvobatch location=$dir/small.batch"; do
 	echo "buffer frame 100" >"$dir/small.batch"
-	# gst-launch-1.0 may miss the error and wait, when caps are refused while it starts.
+	# gst-launch-1.0 may miss the error and hang if caps are rejected while it starts.
 	# shellcheck disable=SC2086 # an element and its properties
 	timeout 10 gst-launch-1.0 -q "${source[@]}" ! $wrong ! fakesink >"$dir/out" 2>&1 &&
 		problem="$problem $wrong goes through;"

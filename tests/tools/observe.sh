@@ -10,7 +10,7 @@ bench=
 trap 'rm -rf "$dir"; [ -z "$bench" ] || kill "$bench" 2>/dev/null' EXIT
 python=$(command -v python3)
 
-# python_check NAME FILE - the Python on standard input finds nothing wrong with the JSON
+# python_check NAME FILE - the Python on standard input checks the JSON in FILE
 python_check() {
 	if [ -z "$python" ]; then
 		skip "$1" "no python3"
@@ -68,7 +68,7 @@ problem=
 [ "$(grep -cE '^ +[0-9]+ ' "$dir/out")" = 2 ] || problem="$problem $(cat "$dir/out")"
 check "salvo-bench: a table" "$problem"
 
-# The tools that answer in JSON answer so when they fail, too.
+# Tools with --json report failures as JSON, too.
 problem=
 json_error() {
 	local wanted=$1 expected=$2
@@ -120,7 +120,7 @@ for wrong in "-d x" "-d 0" "-n 0" "-n -1" more; do
 done
 check "wrong options are named" "$problem"
 
-# A GPU to look at: busy until we have seen it.
+# A GPU for salvo-top: busy until it was listed.
 "$bin/salvo-bench" --device soft --rounds 100000 --dispatches 1000 >/dev/null 2>&1 &
 bench=$!
 for _ in $(seq 50); do
@@ -152,7 +152,7 @@ problem=$(grep -o "\"pid\":$bench," "$dir/out")
 bench=
 check "salvo-top: what has ended is not shown" "$problem"
 
-# A command's name is bytes of any kind.
+# A command's name may contain any bytes.
 problem=
 cp "$bin/salvo-bench" "$dir/"$'b\xff"\\\xc3\xa9'
 "$dir/"$'b\xff"\\\xc3\xa9' --device soft --rounds 100000 --dispatches 1000 >/dev/null 2>&1 &
@@ -169,7 +169,7 @@ END
 wait "$bench" 2>/dev/null
 bench=
 
-# Another process may write what it likes into a memfd of that name.
+# Another process may write anything into a memfd of that name.
 problem=
 cat >"$dir/liar.py" <<'END'
 import os, sys

@@ -9,7 +9,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 python=$(command -v python3)
 
-# python_check NAME - the Python on standard input finds nothing wrong
+# python_check NAME - the Python on standard input reports no error
 python_check() {
 	if [ -n "$python" ]; then
 		check "$1" "$problem$("$python" - "$dir" 2>&1)"
@@ -61,7 +61,7 @@ for e in root.iter("{http://www.w3.org/2000/svg}rect"):
         assert 0 <= float(e.get("x")) and float(e.get("x")) + float(e.get("width")) <= width
 END
 
-# A name is what the file system holds, in no encoding for certain.
+# A file name may contain any bytes, in no known encoding.
 odd=$dir/$'a\xffb<\x01\xed\xa0\x80\xc3\xa9]]>\xef\xbf\xbf.batch'
 cp tools/examples/transfer.batch "$odd"
 problem=$("$submit" --device soft --kernels build/kernels --trace "$dir/trace" --timeline "$dir/svg" \
@@ -107,7 +107,7 @@ pairs = {(h["consumer"], h["producer"]) for h in got["hazards"]}
 assert pairs == {(2, 0), (3, 1), (4, 2), (5, 3)}, got
 END
 
-# A range makes two halves of one buffer independent.
+# Ranges of a buffer that do not overlap are independent.
 cat >"$dir/halves.batch" <<'END'
 hazards
 program k "transfer.salvo"
@@ -126,7 +126,7 @@ sed 's/4096:4096/4092:4096/' "$dir/halves.batch" >"$dir/overlap.batch"
 grep -q 'both, bytes 4092 to 4095$' "$dir/out" || problem="$problem $(cat "$dir/out")"
 check "B4_overlap_is_exact_to_the_byte" "$problem"
 
-# Batches of an application, written and run again.
+# Batches of an application are captured and run again.
 problem=$("$submit" --dump "$dir/dump" build/bin/salvo-faces --device soft \
 	tests/data/frame640.pgm 2>&1 >"$dir/faces")
 grep -q '1 face$' "$dir/faces" || problem="$problem $(cat "$dir/faces")"
@@ -141,7 +141,7 @@ problem=
 cmp -s "$dir/listed" "$dir/dump/0001.batch" || problem="$problem $(diff "$dir/listed" "$dir/dump/0001.batch")"
 check "B7_what_is_dumped_is_what_print_of_parse_gives" "$problem"
 
-# What each command is, from a batch on standard input.
+# Prints the kind of each command of the batch on standard input.
 commands() {
 	sed -nE 's/^([a-z_0-9]+: )?(dispatch|copy|fill|timestamp|pipe_control|barrier)\b.*/\2/p'
 }
@@ -152,7 +152,7 @@ for example in independent pipeline shrink transfer; do
 		>"$dir/out" 2>&1 || problem="$problem $example: $(cat "$dir/out")"
 	"$submit" --device soft "$dir/$example/0001.batch" >"$dir/out" 2>&1 ||
 		problem="$problem $example again: $(cat "$dir/out")"
-	# Index by index the same commands.
+	# The captured batch has the same commands at the same indices.
 	"$submit" --list "tools/examples/$example.batch" | commands >"$dir/written"
 	commands <"$dir/$example/0001.batch" | diff "$dir/written" - >"$dir/out" ||
 		problem="$problem $example: $(cat "$dir/out")"

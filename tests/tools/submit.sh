@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# submit.sh - salvo-submit as a user meets it: examples, output, errors, exit codes
+# submit.sh - the command line of salvo-submit: examples, output, errors, exit codes
 set -u
 . tests/common/tap.sh
 
@@ -21,7 +21,7 @@ run() {
 	fi
 }
 
-# has FILE PATTERN... - each pattern is in the file
+# has FILE PATTERN... - checks that each pattern is in the file
 has() {
 	local file=$1 pattern
 	shift
