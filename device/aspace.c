@@ -57,7 +57,7 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	memset(aspaces, 0, sizeof(*aspaces));
 	if (!bytes || bytes % PAGE || offset % PAGE || config->va_base % PAGE)
 		return -EINVAL;
-	/* Guards on both sides: memory beyond the GPU's addresses is not ours. */
+	/* Guards on both sides: addresses outside of the GPU's range belong to others. */
 	base = mmap(pointer(config->va_base ? config->va_base - SALVO_GPU_GUARD_BYTES : 0),
 		    bytes + SALVO_GPU_WINDOW_BYTES + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |

@@ -113,7 +113,7 @@ static bool run_ring(struct salvo_gpu *gpu, unsigned int number)
 	for (i = 0; i < number; i++)
 		if (run_ring(gpu, i))
 			return true;
-	/* A unit takes about as long to wake up as the parsing of a large packet. */
+	/* Waking a unit takes about as long as parsing a large packet. */
 	if (!gpu->spaces)
 		salvo_queues_expect(&gpu->queues);
 	while (ring->head != tail && run_entry(gpu, number))
@@ -164,7 +164,7 @@ static void reset(struct salvo_gpu *gpu)
 		memset(gpu->ring, 0, sizeof(gpu->ring));
 		memset(regs->ring, 0, sizeof(regs->ring));
 		gpu->was_reset = true;
-		/* The context to be killed is gone, and its number may be reused. */
+		/* No job of the killed context is left, and its number may be reused. */
 		gpu->kill_request = __atomic_load_n(&regs->kill_request, __ATOMIC_RELAXED);
 		__atomic_store_n(&regs->kill_ack, gpu->kill_request, __ATOMIC_RELEASE);
 		__atomic_store_n(&regs->reset_ack, request, __ATOMIC_RELEASE);

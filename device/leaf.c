@@ -4,15 +4,15 @@
  *
  * A slot is memory that a worker and a unit share (salvo_leaf.h; W4, W5 of US11340942). A unit that
  * is awake polls the slots that it serves between chunks of batches, by priority, and while it
- * waits for work. The primary core copies the task into its own memory, checks the copy and
- * divides it into one part for each core of the unit: an equal share of the work-groups, in
- * order. It tells the others by a number in a word of their own, runs its own part, and waits
- * until each has stored the same number: the barrier. While it waits it does its parts of other
- * slots, so that two units that share cores cannot wait for each other.
+ * waits for work. The primary core copies the task into its own memory, checks the copy and divides
+ * it into one part for each core of the unit: an equal share of the work-groups, in order. It
+ * starts the others by storing a number in a word of each, runs its own part, and waits until each
+ * has stored the same number: the barrier. While it waits it does its parts of other slots, so that
+ * two units that share cores cannot wait for each other.
  *
- * Before a unit sleeps it says so in the slots (and in its parts), issues a fence and looks once
- * more; who rings issues a fence and reads that. So only a ring for a sleeping unit takes a
- * system call.
+ * Before a unit sleeps it sets a flag in its slots and parts, issues a fence and polls once more; a
+ * worker that rings a doorbell issues a fence and then reads the flag. So only a doorbell for a
+ * sleeping unit takes a system call.
  *
  * There is no lock and no locked instruction in this file: each word has one writer, and is
  * handed over by release and acquire (tests/spin/slot.pml). Checking the entry of a kernel takes
@@ -45,7 +45,7 @@ static uint32_t read_once(const __u32 *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* Is there something for the core to do? */
+/* Does the core have a task or a part to run? */
 static bool rings(const struct salvo_leaf_slot *slot, unsigned int unit)
 {
 	const unsigned int core = core_number(slot, unit);
@@ -110,11 +110,11 @@ static void serve_part(struct salvo_leaf_slots *slots, unsigned int number, unsi
 		salvo_leaf_slots_leave(slots, unit, number);
 	else
 		run_part(slot, core, runner);
-	/* If it left, the slot may be gone from here on. */
+	/* If the primary core left, the slot may be freed from here on. */
 	atomic_store_explicit(&part->done, go, memory_order_release);
 }
 
-/* The parts that this core does for other primary cores; these never wait. */
+/* Runs the parts of this core for other primary cores; these never wait. */
 static void serve_parts(struct salvo_leaf_slots *slots, unsigned int unit,
 			struct salvo_runner *runner)
 {
@@ -128,7 +128,7 @@ static void serve_parts(struct salvo_leaf_slots *slots, unsigned int unit,
 	}
 }
 
-/* Tell the other cores to run their parts, or to leave. */
+/* Starts the parts of the other cores, or makes them leave. */
 static void start_parts(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot, bool leave)
 {
 	uint64_t rest = slot->units & (slot->units - 1);
@@ -202,7 +202,7 @@ static bool take_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *sl
 	return true;
 }
 
-/* Stores what came of the parts (W6 of US11340942). */
+/* Stores the result of the parts (W6 of US11340942). */
 static void store_completion(struct salvo_leaf_slot *slot)
 {
 	const unsigned int cores = __builtin_popcountll(slot->units);
@@ -219,7 +219,7 @@ static void store_completion(struct salvo_leaf_slot *slot)
 	regs->status = well == (~0ull >> (64 - cores)) ? SALVO_SLOT_DONE : SALVO_SLOT_FAILED;
 }
 
-/* The task is the worker's again. */
+/* Return the task to the worker. */
 static void hand_back(struct salvo_leaf_slot *slot)
 {
 	struct salvo_slot_regs *regs = slot->regs;
@@ -255,7 +255,7 @@ static void run_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slo
 		slot->regs->status = SALVO_SLOT_REFUSED;
 		return;
 	}
-	/* Not when the GPU is closed: that stops this one, too. */
+	/* While the GPU is being closed @stop stays set. */
 	if (!atomic_load_explicit(&slot->leave, memory_order_acquire))
 		atomic_store_explicit(&slot->stop, 0, memory_order_relaxed);
 	start_parts(slots, slot, false);

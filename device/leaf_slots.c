@@ -2,8 +2,8 @@
 /*
  * leaf_slots.c - attach units to slots and detach them
  *
- * A core serves the slots in its mask. Attaching sets its bit; only the core itself clears it,
- * when it leaves the slot (leaf.c), so that a slot can be freed once its primary core says that all
+ * A core serves the slots in its mask. Attaching sets its bit; only the core itself clears it, when
+ * it leaves the slot (leaf.c), so that a slot can be freed once its primary core reports that all
  * have left. Both are rare: they take a lock.
  */
 #include "leaf.h"
@@ -82,7 +82,7 @@ int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
 	if (number >= 0) {
 		atomic_store(&slots->slots[number], slot);
 		atomic_fetch_or(&slots->prio[slot->prio], 1ull << number);
-		/* The primary core last: the others serve the slot when it starts them. */
+		/* The primary core last: the others can serve the slot when it starts them. */
 		for (rest = slot->units & (slot->units - 1); rest; rest &= rest - 1)
 			atomic_fetch_or(&slots->member[__builtin_ctzll(rest)], 1ull << number);
 		atomic_fetch_or(&slots->member[salvo_leaf_primary(slot)], 1ull << number);
@@ -91,7 +91,7 @@ int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
 	if (number < 0)
 		free(slot);
 	else
-		/* From now on they say in the slot that they sleep. */
+		/* From now on the cores set their flags in the slot before they sleep. */
 		wake_units(slots, slot->units);
 	return number;
 }
@@ -140,7 +140,7 @@ void salvo_leaf_slots_close(struct salvo_leaf_slots *slots)
 
 		if (!slot)
 			continue;
-		/* First, or the next leaf would go on. */
+		/* First, or the next leaf would start. */
 		atomic_store(&slot->leave, true);
 		atomic_store(&slot->stop, 1);
 	}
@@ -157,7 +157,7 @@ static bool sample(struct salvo_leaf_slot *slot, uint32_t limit)
 	if (!running || ++slot->samples < limit)
 		return false;
 	atomic_store(&slot->stop, 1);
-	/* It may have ended just now; the next one is not meant. */
+	/* The leaf may have ended just now; do not stop the next one. */
 	if (atomic_load(&slot->running) != running)
 		atomic_store(&slot->stop, 0);
 	return true;
@@ -168,7 +168,7 @@ bool salvo_leaf_slots_sample(struct salvo_leaf_slots *slots, uint32_t limit)
 	bool found = false;
 	unsigned int i;
 
-	/* One that detaches waits for a leaf with the lock held. */
+	/* A detaching thread waits for a leaf with the lock held. */
 	if (pthread_mutex_trylock(&slots->lock))
 		return false;
 	for (i = 0; i < SALVO_MAX_SLOTS; i++) {

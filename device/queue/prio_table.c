@@ -107,7 +107,7 @@ bool salvo_prio_slot_must_yield(const struct salvo_prio_slot *slot, unsigned int
 			continue;
 		if (any_runs(table, others, unit, above))
 			return true;
-		/* Its unit may have been woken and still wait for the core. */
+		/* The other process's unit may have been woken and still wait for the core. */
 		sched_yield();
 		if (any_runs(table, others, unit, above))
 			return true;
