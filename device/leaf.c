@@ -305,6 +305,10 @@ static bool serve_prio(struct salvo_leaf_slots *slots, unsigned int unit, unsign
 	for (; mask; mask &= mask - 1) {
 		const unsigned int number = __builtin_ctzll(mask);
 
+		/* At the barrier of an earlier slot it may have left this one, which is gone then. */
+		if (!(atomic_load_explicit(&slots->member[unit], memory_order_acquire) &
+		      (1ull << number)))
+			continue;
 		if (core_number(slot_at(slots, number), unit))
 			serve_part(slots, number, unit, runner);
 		else

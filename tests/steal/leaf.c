@@ -264,6 +264,31 @@ TEST_F(leaf, W7_disconnect_while_a_task_runs_waits_for_its_end)
 	salvo_kernel_destroy(kernel);
 }
 
+/* Unit 1 leaves the other slot while it waits for unit 2 at the barrier of this one. */
+TEST_F(leaf, W7_disconnect_while_a_core_is_at_the_barrier_of_another_slot)
+{
+	struct salvo_kernel *kernel = bench_kernel(&self->b, "wait_for_host");
+	const uint32_t one = 1, value = 9;
+	struct salvo_slot *other;
+
+	salvo_kernel_set_bo(kernel, 0, self->b.bo, 0);
+	salvo_kernel_set_bo(kernel, 1, self->b.bo, 4);
+	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
+	/* One group is the last core's. */
+	salvo_kernel_set_grid(kernel, 1, &one, NULL);
+	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 6, NULL, NULL, &self->slot));
+	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &other));
+	ASSERT_EQ(0, salvo_slot_start(self->slot, kernel));
+	salvo_slot_detach(other);
+	EXPECT_EQ(-EBUSY, salvo_slot_poll(self->slot));
+	open_gate(&self->b, 0);
+	while (salvo_slot_poll(self->slot) == -EBUSY)
+		sched_yield();
+	EXPECT_EQ(0, run_slot(self->slot, kernel));
+	EXPECT_EQ(9, self->b.map[1]);
+	salvo_kernel_destroy(kernel);
+}
+
 TEST(W7_closing_the_device_ends_a_task_that_does_not_end_by_itself)
 {
 	const uint32_t one = 1, value = 9;
