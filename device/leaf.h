@@ -91,7 +91,7 @@ struct salvo_leaf_slots {
 	struct salvo_aspaces *aspaces;
 	struct salvo_parking *parking;
 	uint64_t all;
-	/** @lock: Protects attaching and detaching. */
+	/** @lock: Protects what follows against others that attach or detach; keeps slots there. */
 	pthread_mutex_t lock;
 	/** @slots: Those that are attached. */
 	struct salvo_leaf_slot *_Atomic slots[SALVO_MAX_SLOTS];
@@ -150,7 +150,7 @@ void salvo_leaf_slots_fini(struct salvo_leaf_slots *slots);
 int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
 			    const struct salvo_gpu_slot_config *config,
 			    struct salvo_slot_regs *regs);
-/** salvo_leaf_slots_detach() - Wait until the units have left a slot, and forget it. */
+/** salvo_leaf_slots_detach() - Wait until the units have left a slot, and free it; once a slot. */
 void salvo_leaf_slots_detach(struct salvo_leaf_slots *slots, unsigned int number);
 /** salvo_leaf_slots_wake() - The worker has seen that the unit sleeps. */
 void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number);

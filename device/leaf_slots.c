@@ -4,7 +4,7 @@
  *
  * A core serves the slots in its mask. Attaching sets its bit; only the core itself clears it, when
  * it leaves the slot (leaf.c), so that a slot can be freed once its primary core reports that all
- * have left. Both are rare: they take a lock.
+ * have left. Both are rare: they take a lock, but a detach does not hold it while it waits.
  */
 #include "leaf.h"
 
@@ -106,20 +106,21 @@ void salvo_leaf_slots_detach(struct salvo_leaf_slots *slots, unsigned int number
 {
 	struct salvo_leaf_slot *slot;
 
-	pthread_mutex_lock(&slots->lock);
 	slot = atomic_load(&slots->slots[number]);
-	if (slot) {
-		atomic_store(&slot->leave, true);
-		while (!atomic_load(&slot->left)) {
-			wake_units(slots, slot->units);
-			sched_yield();
-		}
-		atomic_fetch_and(&slots->prio[slot->prio], ~(1ull << number));
-		atomic_store(&slots->slots[number], NULL);
-		munmap(slot->regs, SALVO_SLOT_BYTES);
-		free(slot);
+	if (!slot)
+		return;
+	atomic_store(&slot->leave, true);
+	/* Not with the lock held: a core may run a leaf that salvo_leaf_slots_sample() gives up. */
+	while (!atomic_load(&slot->left)) {
+		wake_units(slots, slot->units);
+		sched_yield();
 	}
+	pthread_mutex_lock(&slots->lock);
+	atomic_fetch_and(&slots->prio[slot->prio], ~(1ull << number));
+	atomic_store(&slots->slots[number], NULL);
 	pthread_mutex_unlock(&slots->lock);
+	munmap(slot->regs, SALVO_SLOT_BYTES);
+	free(slot);
 }
 
 void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number)
@@ -168,9 +169,7 @@ bool salvo_leaf_slots_sample(struct salvo_leaf_slots *slots, uint32_t limit)
 	bool found = false;
 	unsigned int i;
 
-	/* A detaching thread waits for a leaf with the lock held. */
-	if (pthread_mutex_trylock(&slots->lock))
-		return false;
+	pthread_mutex_lock(&slots->lock);
 	for (i = 0; i < SALVO_MAX_SLOTS; i++) {
 		struct salvo_leaf_slot *slot = atomic_load(&slots->slots[i]);
 

@@ -335,6 +335,32 @@ TEST_F(leaf, W7_task_that_exceeds_the_time_limit_is_given_up)
 	salvo_kernel_destroy(good);
 }
 
+/* Who detaches a slot waits for the unit, which is given back only by the watchdog. */
+TEST_F(leaf, W7_disconnect_while_the_task_of_another_slot_exceeds_the_time_limit)
+{
+	struct salvo_kernel *kernel = bench_kernel(&self->b, "wait_for_host");
+	const uint32_t one = 1, value = 9;
+	struct salvo_slot *other;
+
+#ifdef __SANITIZE_THREAD__
+	SKIP(return, "ThreadSanitizer holds signals back while a kernel runs");
+#endif
+	salvo_kernel_set_bo(kernel, 0, self->b.bo, 0);
+	salvo_kernel_set_bo(kernel, 1, self->b.bo, 4);
+	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
+	salvo_kernel_set_grid(kernel, 1, &one, NULL);
+	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &self->slot));
+	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &other));
+	ASSERT_EQ(0, salvo_device_set_timeout(self->b.device, 50000000));
+	ASSERT_EQ(0, salvo_slot_start(self->slot, kernel));
+	salvo_slot_detach(other);
+	while (salvo_slot_poll(self->slot) == -EBUSY)
+		sched_yield();
+	EXPECT_EQ(-ECANCELED, salvo_slot_poll(self->slot));
+	EXPECT_EQ(0, self->b.map[1]);
+	salvo_kernel_destroy(kernel);
+}
+
 TEST_F(leaf, misuse_is_refused)
 {
 	struct salvo_kernel *unset = bench_kernel(&self->b, "store");
