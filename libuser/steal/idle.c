@@ -4,14 +4,18 @@
  *
  * A worker without a task searches for a while and then sleeps on its futex @asleep. A fork wakes
  * one that sleeps only if none is searching, as that one will find the task. A worker that stops
- * searching because it found a task wakes the next if there is more to see, as forks may have
- * relied on it.
+ * searching, because it found a task or what it waits for is done, wakes the next if there is more
+ * to see, as forks and roots may have relied on it. So does one that was woken, which counts as
+ * searching from then on.
  *
  * Who forks stores the task and then reads @idle and @searching; who goes to sleep stores these
  * and then reads the deques. On both sides the store must come before the load, which takes a
  * full barrier each. As forks are frequent and sleeping is rare, the sleeper issues the barrier
  * for all of them with membarrier(2), and a fork is but plain loads and stores. Where the system
- * has no membarrier (a seccomp filter, an old kernel) each fork pays for a fence.
+ * has no membarrier (a seccomp filter, an old kernel) each fork pays for a fence. A worker that
+ * stops searching issues none: it may miss a fork of the same moment, which then is left to the
+ * next one that searches, or to its own worker's join. A root is added by a locked instruction
+ * and is not missed.
  */
 #include "worker.h"
 
@@ -87,8 +91,11 @@ void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool
 	while (may_sleep(worker, wait, any_task))
 		syscall(SYS_futex, &worker->asleep, FUTEX_WAIT_PRIVATE, 1, NULL);
 	atomic_store(&worker->asleep, 0);
-	if (any_task)
-		atomic_fetch_and(&pool->idle, ~bit);
+	if (!any_task)
+		return;
+	/* If its wait is over it goes on with its own: salvo_idle_end() wakes another one then. */
+	salvo_idle_begin(worker);
+	atomic_fetch_and(&pool->idle, ~bit);
 }
 
 void salvo_worker_wake(struct salvo_worker *worker)
