@@ -422,7 +422,7 @@ int salvo_eus_init(struct salvo_eus *eus)
 	memset(eus->units, 0, count * sizeof(eus->units[0]));
 
 	pthread_attr_init(&attr);
-	/* Whatever other threads of this process have. */
+	/* Fixed sizes, independent of the process's defaults. */
 	pthread_attr_setstacksize(&attr, SALVO_UNIT_STACK_BYTES);
 	pthread_attr_setguardsize(&attr, SALVO_GUARD_BYTES);
 	block_signals(&old);

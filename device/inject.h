@@ -84,7 +84,7 @@ void salvo_inject_count(struct salvo_inject *inject, struct salvo_injected *inje
 void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_regs *regs);
 
 /**
- * salvo_inject_spoil() - Make a result say that the batch faulted, with impossible details.
+ * salvo_inject_spoil() - Change a result to a fault with impossible details.
  */
 void salvo_inject_spoil(struct salvo_packet_result *result);
 

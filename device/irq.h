@@ -2,8 +2,8 @@
 /*
  * irq.h - interrupts that are due
  *
- * Code that holds a lock counts an interrupt; whoever drops the last lock raises them, since the
- * owner's callback may ring doorbells.
+ * Code that holds a lock counts an interrupt; the thread that drops the last lock raises them,
+ * since the owner's callback may ring doorbells.
  */
 #ifndef SALVO_IRQ_H
 #define SALVO_IRQ_H

@@ -60,7 +60,7 @@ struct salvo_leaf_slot {
 	_Atomic bool leave;
 	/** @left: No core uses the slot any more. */
 	_Atomic bool left;
-	/** @stop: Not zero: the running leaf is given up. */
+	/** @stop: Not zero: the running leaf is stopped. */
 	_Atomic uint32_t stop;
 	/** @running: Number of the leaf that runs, or 0. Written by the primary core. */
 	_Atomic uint32_t running;
@@ -137,7 +137,7 @@ void salvo_leaf_slots_init(struct salvo_leaf_slots *slots);
 /** salvo_leaf_slots_leave() - By a unit: it does not serve a slot any more. */
 void salvo_leaf_slots_leave(struct salvo_leaf_slots *slots, unsigned int unit,
 			    unsigned int number);
-/** salvo_leaf_slots_fini() - Detach all slots, whose leaves were given up. Units are running. */
+/** salvo_leaf_slots_fini() - Detach all slots, whose leaves were stopped. Units are running. */
 void salvo_leaf_slots_fini(struct salvo_leaf_slots *slots);
 
 /**
@@ -154,10 +154,10 @@ int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
 void salvo_leaf_slots_detach(struct salvo_leaf_slots *slots, unsigned int number);
 /** salvo_leaf_slots_wake() - The worker has seen that the unit sleeps. */
 void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number);
-/** salvo_leaf_slots_close() - Give up all leaves; the units leave all slots. */
+/** salvo_leaf_slots_close() - Stop all leaves; the units leave all slots. */
 void salvo_leaf_slots_close(struct salvo_leaf_slots *slots);
 /**
- * salvo_leaf_slots_sample() - Give up leaves that were running in so many samples.
+ * salvo_leaf_slots_sample() - Stop leaves that were running in @limit samples in a row.
  *
  * Return: whether there was one.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan.h - tell AddressSanitizer about stacks that are left without returning
+ * asan.h - annotations for AddressSanitizer: stacks that are left without returning
  *
  * It poisons stack frames and unpoisons them on return. A kernel that is stopped
  * never returns, and its stack is reused.

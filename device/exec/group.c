@@ -6,11 +6,10 @@
  * CN102576314). A kernel without barriers runs the whole group in one call; one
  * with barriers has a user-level thread for each item (M2, fiber.c).
  *
- * Memory is allocated once, when the unit is created (M5): one block of local memory
- * that all groups of the core use one after the other, so that it stays in the
- * core's cache, and one series of private stacks. Inaccessible guards lie
- * before, between and behind them, so that a stray access faults at once (M6), and
- * its address tells which allocation was overrun:
+ * Memory is allocated once, when the unit is created (M5): one block of local memory that all
+ * groups of the core use one after the other, so that it stays in the core's cache, and one series
+ * of private stacks. Inaccessible guards lie before, between and behind them, so that a stray
+ * access faults at once (M6), and its address identifies the allocation that was overrun:
  *
  *	guard | local | guard, guard | private | guard | signal stack | guard
  *
@@ -298,7 +297,7 @@ static void place_items(struct salvo_runner *runner)
 }
 
 /*
- * Adds what the trap cannot know. In a group without barriers only the program's table tells
+ * Adds what the trap cannot know. In a group without barriers only the program's table identifies
  * the item, unless it is a group of one.
  */
 static void complete_fault(struct salvo_runner *runner)

@@ -32,8 +32,8 @@ struct salvo_trap {
 	/** @address: Address of the access, or of the instruction. */
 	uint64_t address;
 	/**
-	 * @locate: Finds the work-item of a fault, from @machine and the kernel's stack. Ended by
-	 * a fault of its own.
+	 * @locate: Finds the work-item of a fault, from @machine and the kernel's stack. A fault of
+	 * its own ends it.
 	 */
 	void (*locate)(struct salvo_trap *trap);
 	/** @locating: @locate runs. */
@@ -57,7 +57,7 @@ void salvo_traps_put(void);
 void salvo_trap_attach(struct salvo_trap *trap, void *stack, size_t bytes);
 
 /**
- * salvo_trap_stop() - Make a thread leave its kernel, if @given_up says so.
+ * salvo_trap_stop() - Make a thread leave its kernel, if @given_up is not zero.
  *
  * Needs the handlers of salvo_traps_get().
  */

@@ -17,11 +17,12 @@
  *	(acquire) loads 0 from doorbell			(release) stores 0 in doorbell
  *	reads completion, parts				fence, reads waiting: 1: notifies
  *
- * Plain loads and stores hand the task over: neither side uses a locked instruction. Who goes to
- * sleep stores 1 in its word (sleeping, waiting), issues a fence and reads the doorbell once more.
+ * Plain loads and stores hand the task over: neither side uses a locked instruction. A side that is
+ * going to sleep stores 1 in its word (sleeping, waiting), issues a fence and reads the doorbell
+ * once more.
  *
- * The worker's side may be anything: the unit reads each word of a task once, into memory of its
- * own, and checks it there. A task that is not valid is refused, as a batch would be.
+ * The unit does not trust the worker: it reads each word of a task once, into its own memory, and
+ * checks it there. An invalid task is refused, as a batch would be.
  */
 #ifndef SALVO_LEAF_HW_H
 #define SALVO_LEAF_HW_H

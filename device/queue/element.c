@@ -14,7 +14,7 @@
  * that become ready together and are adjacent in memory are coalesced: they enter the queue as one
  * entry, whose items are the elements. Units take their share of it as of any other entry.
  *
- * No locks: eu.c tells which thread may access an element when.
+ * No locks: eu.c describes which thread may access an element when.
  */
 #include "element.h"
 

@@ -17,9 +17,9 @@
  * Time in which there was nothing to fetch is not counted. Near the end of an element
  * large chunks get smaller: salvo_gcq_take_large().
  *
- * One update for all (N9). The node passes a GCQ entry as one taker: its seen counter
- * drops by the number of the node's units in one operation. And when the last item of
- * a large chunk is done, one report tells the element of all of them.
+ * One update for all (N9). The node passes a GCQ entry as one taker: its seen counter drops by the
+ * number of the node's units in one operation. And when the last item of a large chunk is done, one
+ * update of the element's counter accounts for all of them.
  *
  * No locks. The unit that has the flag fills a slot and publishes the bit in @open and then
  * @counters. A slot is free again when all its items are done. A unit that claims items by a
@@ -120,7 +120,7 @@ bool salvo_lcq_begin(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_
 	}
 	if (atomic_exchange(&lcq->fetching, true))
 		return false;
-	/* Nobody else sets bits now. */
+	/* Only this unit sets bits now. */
 	if (!~atomic_load_explicit(&lcq->used, memory_order_relaxed)) {
 		atomic_store(&lcq->fetching, false);
 		return false;

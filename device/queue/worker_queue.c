@@ -230,9 +230,9 @@ bool salvo_worker_queue_may_sleep(const struct salvo_worker_queue *queue)
 }
 
 /*
- * Units in @mask that are approved for entries at one cursor or shortly after it. An entry that
- * the taker is approved for and that has items left is never before its cursor; for other entries
- * nobody relies on the taker.
+ * Units in @mask that are approved for entries at one cursor or shortly after it. An entry that the
+ * taker is approved for and that has items left is never before its cursor; other entries do not
+ * depend on the taker.
  */
 static uint64_t others_from(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
 			    uint64_t mask)

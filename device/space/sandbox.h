@@ -33,7 +33,7 @@ struct salvo_sandbox {
 };
 
 /**
- * salvo_sandbox_prepare() - In the zygote: give up all that no process may have.
+ * salvo_sandbox_prepare() - In the zygote: drop all privileges that no process may have.
  * @sock: The zygote's socket, which stays open.
  */
 void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock);

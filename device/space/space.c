@@ -7,10 +7,9 @@
  * UNBIND packet is done when no process has the range mapped any more. Both wait until the
  * batches of the old process are done.
  *
- * Each address space has a thread. It collects jobs that are done, reaps the process,
- * starts the next one, and sends jobs that had to wait. The command processor sends a job
- * itself if nothing is in the way, so that a batch in a warm address space goes straight
- * to the process.
+ * Each address space has a thread. It collects jobs that are done, reaps the process, starts the
+ * next one, and sends jobs that had to wait. The command processor sends a job itself if nothing is
+ * in the way, so that a batch in a warm address space is sent directly to the process.
  *
  * The thread sleeps. Waking it takes longer than a small batch, and it would compete
  * with units for a core. So a thread of the owner that is awake anyway, because it has just
