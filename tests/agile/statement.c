@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* statement.c - statements over several embedded GPUs: what moves, when, and what comes out */
+/* statement.c - statements over several embedded GPUs: data movement, order and results */
 #include "kselftest_harness.h"
 
 #include <errno.h>
@@ -421,7 +421,7 @@ TEST_F(statement, A8_stolen_tasks_give_the_same_result)
 		TH_LOG("%s", salvo_agile_error(self->agile));
 	now = all_stats(self->agile, NODES);
 	EXPECT_EQ(before.tasks + 144, now.tasks);
-	/* Nodes 2 and 3 have no tasks of their own. */
+	/* Nodes 2 and 3 were assigned no tasks. */
 	EXPECT_GE(now.stolen, before.stolen + 4);
 	EXPECT_EQ((now.stolen - before.stolen) * 64, now.returned_bytes - before.returned_bytes);
 	ASSERT_EQ(0, field_access(c, &square, out, 4, SALVO_AGILE_READ));

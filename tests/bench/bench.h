@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A bench that cannot go on says what it lacks. */
+/* Exits with a message that @what failed, unless @ok. */
 static inline void need(bool ok, const char *what)
 {
 	if (ok)

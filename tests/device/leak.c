@@ -17,7 +17,7 @@ struct leak_args {
 	uint64_t *out;
 };
 
-/* What a look found */
+/* Results of a search */
 struct found {
 	uint64_t local, stack, registers;
 	/* Non-zero words in local memory */

@@ -2,8 +2,8 @@
 /*
  * bytes.c - the ring entry and the packet that Documentation/hardware.rst shows byte by byte
  *
- * What the packer makes of the same batch has to be what the manual shows. After a change of
- * the format the first line that differs says what to write there.
+ * The packer's output for the same batch must be equal to the manual. After a change of the format
+ * the first line that differs is the one to update there.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -152,7 +152,7 @@ static void salvo_kunit_decode_lines(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, salvo_kunit_decode(test, packet, packet->bytes), expected);
 }
 
-/* Every beginning of a packet, each in memory of its own size. */
+/* Every prefix of a packet, each in an allocation of exactly its size */
 static void salvo_kunit_decode_cut_off(struct kunit *test)
 {
 	struct salvo_kunit_batch *batch = salvo_kunit_batch(test);

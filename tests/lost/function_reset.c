@@ -49,7 +49,7 @@ FIXTURE_TEARDOWN(function_reset)
 	close(self->fd);
 }
 
-/* Batches one after the other until told to stop. */
+/* A thread that submits batches one after the other until @stop is set */
 struct worker {
 	int fd, err;
 	uint32_t ctx;

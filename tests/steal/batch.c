@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* batch.c - tasks submit batches and wait for them, and their worker goes on meanwhile */
+/* batch.c - tasks submit batches and wait for them, and their worker runs other tasks meanwhile */
 #include <pthread.h>
 #include <sched.h>
 
@@ -71,7 +71,7 @@ struct opener {
 	pthread_t thread;
 };
 
-/* Opens the gate when the worker has gone to sleep. */
+/* Opens the gate once the worker sleeps. */
 static void *open_when_asleep(void *arg)
 {
 	struct opener *opener = arg;

@@ -85,7 +85,7 @@ static void combine(void *data, void *left, const void *right)
 	*(uint64_t *)left = mix(*(uint64_t *)left, *(const uint64_t *)right);
 }
 
-/* What salvo_worker_reduce() says that it does. */
+/* The documented result of salvo_worker_reduce(), computed serially */
 static int serial_reduce(struct node *node, uint64_t begin, uint64_t end, uint64_t cutoff,
 			 uint64_t *result)
 {

@@ -215,7 +215,7 @@ TEST_F(leaf, W6_completion_has_a_bit_for_each_core_and_a_fault_for_each_failed_p
 	EXPECT_EQ(1, error.count);
 	EXPECT_EQ(-ECANCELED, run_slot(self->slot, all_wild));
 	EXPECT_EQ(0, salvo_slot_completion(self->slot));
-	/* The unit goes on, and the queue is not banned. */
+	/* The unit keeps working, and the queue is not banned. */
 	EXPECT_EQ(0, run_slot(self->slot, good));
 	EXPECT_EQ(15, salvo_slot_completion(self->slot));
 	ASSERT_EQ(0, salvo_slot_get_error(self->slot, &error));

@@ -125,7 +125,7 @@ TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
 	for (i = 0; i < 2; i++) {
 		status = fence_status(sync_file[i], timeline, sizeof(timeline));
 		EXPECT_TRUE(status == 1 || status == -ENODEV);
-		/* Newer kernels have a name of their own for those that have signalled. */
+		/* Newer kernels use another name for signalled fences. */
 		if (strcmp(timeline, "signaled-timeline"))
 			EXPECT_STREQ(timeline, "salvo-ring0");
 		/* They keep the module loaded. */

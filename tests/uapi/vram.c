@@ -104,7 +104,7 @@ TEST_F_TIMEOUT(vram, another_file_has_no_part_reserved, 100)
 	ASSERT_EQ(bo_create(self->fd, self->info.vram_bytes, 0, &all), 0);
 	EXPECT_EQ(bo_create(other, PAGE, 0, &more), -ENOSPC);
 	close(self->fd);
-	/* It waits for what is on its way out. */
+	/* The allocation waits for pending frees. */
 	EXPECT_EQ(bo_create(other, PAGE, 0, &more), 0);
 	self->fd = other;
 }

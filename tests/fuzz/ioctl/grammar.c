@@ -142,7 +142,10 @@ static int fuzz_call(struct run *r, unsigned long request, void *arg)
 	return err;
 }
 
-/* The only call that writes where the case says: to a page of its own, or nowhere. */
+/*
+ * The only ioctl that writes to an address in the test case: to a mapped page, or to an invalid
+ * one.
+ */
 static void do_dev_query(struct run *r)
 {
 	static const int16_t offsets[] = { 0, 0, 0, 0, 8, 3, 2048, 4000, 4095, -1, -4096 };
@@ -450,7 +453,10 @@ static void do_raw(struct run *r)
 	uint8_t arg[512];
 	uint32_t i;
 
-	/* Not what blocks, what gives descriptors that nobody closes, and what writes anywhere. */
+	/*
+	 * Skips ioctls that block, return descriptors that are never closed, or write to any
+	 * address.
+	 */
 	if (number <= DRM_COMMAND_BASE + DRM_SALVO_DEV_QUERY || number >= DRM_COMMAND_BASE + 0x60)
 		return;
 	memset(arg, 0, sizeof(arg));
