@@ -88,6 +88,22 @@ static uint64_t block_number(const uint64_t *block, const struct salvo_agile_gri
 	return salvo_agile_grid_number(&numbers, &at);
 }
 
+/* Where a segment ends in its node's storage, aligned for the next one. */
+static int end_of_segment(const struct salvo_agile_field *field, unsigned int s, uint64_t *end)
+{
+	const struct salvo_agile_segment *segment = &field->map->segments[s];
+	uint64_t bytes;
+
+	if (!__builtin_mul_overflow(salvo_agile_grid_count(&segment->grid),
+				    (uint64_t)field->info.element_bytes, &bytes) &&
+	    !__builtin_add_overflow(bytes, ALIGN - 1, &bytes) &&
+	    !__builtin_add_overflow(field->storage[segment->node].bytes, bytes / ALIGN * ALIGN, end))
+		return 0;
+	return agile_fail(field->agile, -E2BIG,
+			  "field %s: segment %u of map %s ends past 2^64 bytes on node %u",
+			  field->name, s, field->map->name, segment->node);
+}
+
 static int make_blocks(struct salvo_agile_field *field)
 {
 	const struct salvo_agile_map *map = field->map;
@@ -113,9 +129,11 @@ static int make_blocks(struct salvo_agile_field *field)
 	for (s = 0; s < map->count; s++) {
 		const struct salvo_agile_grid *grid = &map->segments[s].grid;
 		struct agile_storage *storage = &field->storage[map->segments[s].node];
-		const uint64_t bytes = salvo_agile_grid_count(grid) * field->info.element_bytes;
-		uint64_t stride[SALVO_AGILE_RANKS];
+		uint64_t stride[SALVO_AGILE_RANKS], end = 0;
+		const int err = end_of_segment(field, s, &end);
 
+		if (err)
+			return err;
 		agile_strides(grid, stride);
 		count_blocks(field->info.memory_block, grid, &numbers);
 		for (i = field->first_block[s]; i < field->first_block[s + 1]; i++) {
@@ -136,7 +154,7 @@ static int make_blocks(struct salvo_agile_field *field)
 						  "field %s: segment %u of map %s ends past %u tasks",
 						  field->name, s, map->name, AGILE_MOST);
 		}
-		storage->bytes += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+		storage->bytes = end;
 	}
 	field->block_count = blocks;
 	field->task_count = tasks;

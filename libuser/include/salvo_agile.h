@@ -190,7 +190,7 @@ struct salvo_agile_field_info {
 /**
  * salvo_agile_field_create() - An array with elements of 0 where a map says.
  *
- * Return: 0, -EINVAL, -E2BIG (more than 2^24 tasks), -ENOSPC, -ENOMEM.
+ * Return: 0, -EINVAL, -E2BIG (more than 2^24 tasks, or 2^64 bytes), -ENOSPC, -ENOMEM.
  */
 int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 			     struct salvo_agile_map *map, const struct salvo_agile_field_info *info,

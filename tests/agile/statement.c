@@ -261,6 +261,29 @@ TEST_F(statement, A5_wrong_statements_are_refused)
 	salvo_agile_kernel_destroy(kernel);
 }
 
+/* Over 2^64 bytes: what is left of them is no size. */
+TEST_F(statement, A4_field_of_too_many_bytes_is_refused)
+{
+	static const struct salvo_agile_grid huge = { 2, { 0, 0 }, { 1 << 17, 1 << 17 } };
+	const struct salvo_agile_segment one = { huge, 0 };
+	const struct salvo_agile_segment two[2] = {
+		{ { 2, { 0, 0 }, { 1 << 16, 1 << 17 } }, 0 },
+		{ { 2, { 1 << 16, 0 }, { 1 << 16, 1 << 17 } }, 0 },
+	};
+	const struct salvo_agile_field_info info = { 1 << 30, { 0 }, { 0 } };
+	struct salvo_agile_field *field;
+	struct salvo_agile_map *map;
+
+	ASSERT_EQ(0, salvo_agile_map_create_segments(self->agile, "M", &huge, &one, 1, &map));
+	EXPECT_EQ(-E2BIG, salvo_agile_field_create(self->agile, "F", map, &info, &field));
+	EXPECT_NE(NULL, strstr(salvo_agile_error(self->agile), "2^64 bytes"));
+	EXPECT_EQ(NULL, field);
+	salvo_agile_map_destroy(map);
+	ASSERT_EQ(0, salvo_agile_map_create_segments(self->agile, "M", &huge, two, 2, &map));
+	EXPECT_EQ(-E2BIG, salvo_agile_field_create(self->agile, "F", map, &info, &field));
+	salvo_agile_map_destroy(map);
+}
+
 TEST_F(statement, A6_full_view_looks_up_a_segment_only_when_it_changes)
 {
 	struct salvo_agile_kernel *kernel = cluster_kernel(&self->c, "where2");
