@@ -305,7 +305,7 @@ static bool serve_prio(struct salvo_leaf_slots *slots, unsigned int unit, unsign
 	for (; mask; mask &= mask - 1) {
 		const unsigned int number = __builtin_ctzll(mask);
 
-		/* At the barrier of an earlier slot it may have left this one, which is gone then. */
+		/* The unit may have left this slot at an earlier barrier: it may be freed. */
 		if (!(atomic_load_explicit(&slots->member[unit], memory_order_acquire) &
 		      (1ull << number)))
 			continue;
