@@ -97,7 +97,8 @@ static int end_of_segment(const struct salvo_agile_field *field, unsigned int s,
 	if (!__builtin_mul_overflow(salvo_agile_grid_count(&segment->grid),
 				    (uint64_t)field->info.element_bytes, &bytes) &&
 	    !__builtin_add_overflow(bytes, ALIGN - 1, &bytes) &&
-	    !__builtin_add_overflow(field->storage[segment->node].bytes, bytes / ALIGN * ALIGN, end))
+	    !__builtin_add_overflow(field->storage[segment->node].bytes,
+				    bytes / ALIGN * ALIGN, end))
 		return 0;
 	return agile_fail(field->agile, -E2BIG,
 			  "field %s: segment %u of map %s ends past 2^64 bytes on node %u",

@@ -295,7 +295,7 @@ bool buffer_listed(const char *label)
 	return found;
 }
 
-bool settle(const char *name, long long value)
+bool wait_value(const char *name, long long value)
 {
 	int i;
 

@@ -81,8 +81,8 @@ int read_counters(int fd, struct counters *counters);
 long long device_counter(const char *name);
 /** buffer_listed() - Does a line of the list of buffers in debugfs end with @label? */
 bool buffer_listed(const char *label);
-/** settle() - Wait until a line of the debugfs file has @value; false after five seconds. */
-bool settle(const char *name, long long value);
+/** wait_value() - Wait until a line of the debugfs file has @value; false after five seconds. */
+bool wait_value(const char *name, long long value);
 
 struct drm_salvo_command fill(uint64_t dst, uint64_t size, uint32_t pattern);
 struct drm_salvo_command copy(uint64_t dst, uint64_t src, uint64_t size);

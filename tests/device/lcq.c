@@ -168,8 +168,8 @@ TEST_F(node, N7_flag_keeps_others_from_fetching_and_they_take_what_is_left)
 }
 
 /* Items take @item_ns each and a fetch takes @latency: to what size does the chunk converge? */
-static uint32_t settle(struct salvo_lcq *lcq, struct salvo_gcq *gcq, uint64_t *now,
-		       uint64_t item_ns, uint64_t latency)
+static uint32_t converged_chunk(struct salvo_lcq *lcq, struct salvo_gcq *gcq, uint64_t *now,
+				uint64_t item_ns, uint64_t latency)
 {
 	unsigned int i;
 
@@ -220,10 +220,10 @@ TEST_F(node, N8_large_chunk_follows_drain_rate_and_latency)
 	uint32_t slow, fast, distant, back;
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
-	slow = settle(self->lcq, &self->gcq, &self->now, 1000, 10000);
-	fast = settle(self->lcq, &self->gcq, &self->now, 500, 10000);
-	distant = settle(self->lcq, &self->gcq, &self->now, 500, 20000);
-	back = settle(self->lcq, &self->gcq, &self->now, 1000, 10000);
+	slow = converged_chunk(self->lcq, &self->gcq, &self->now, 1000, 10000);
+	fast = converged_chunk(self->lcq, &self->gcq, &self->now, 500, 10000);
+	distant = converged_chunk(self->lcq, &self->gcq, &self->now, 500, 20000);
+	back = converged_chunk(self->lcq, &self->gcq, &self->now, 1000, 10000);
 	/* Eight latencies: 80 us / 1 us, ... The moving average still includes older values. */
 	EXPECT_GE(slow, 75);
 	EXPECT_LE(slow, 85);
@@ -243,7 +243,7 @@ TEST_F(node, N8_history_is_not_spoilt_by_one_slow_fetch_nor_by_idleness)
 	uint32_t before, after;
 
 	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element[0]));
-	before = settle(self->lcq, &self->gcq, &self->now, 1000, 10000);
+	before = converged_chunk(self->lcq, &self->gcq, &self->now, 1000, 10000);
 	while (!fetch(self->lcq, &self->gcq, &self->now, 100000)) {
 		const struct salvo_gcq_chunk chunk = salvo_lcq_take(self->lcq, 4);
 
@@ -255,7 +255,7 @@ TEST_F(node, N8_history_is_not_spoilt_by_one_slow_fetch_nor_by_idleness)
 	EXPECT_LT(after, 3 * before);
 
 	/* The queue is drained; more work comes much later. */
-	before = settle(self->lcq, &self->gcq, &self->now, 1000, 10000);
+	before = converged_chunk(self->lcq, &self->gcq, &self->now, 1000, 10000);
 	for (;;) {
 		const struct salvo_gcq_chunk chunk = salvo_lcq_take(self->lcq, 1u << 20);
 

@@ -197,7 +197,7 @@ TEST_F(batch, B6_buffers_come_and_go_without_an_interrupt)
 		ASSERT_EQ(salvo_bo_create(self->device, 4096, 0, &bo), 0);
 		salvo_bo_destroy(bo);
 	}
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	read_cost(self->device, &cost);
 	subtract_cost(&cost, &before);
 	EXPECT_EQ(cost.packets, 0);

@@ -94,13 +94,13 @@ TEST_F(bo, is_zeroed_also_when_the_memory_was_used_before)
 {
 	struct bo first, second;
 
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(bo_create(self->fd, 1 << 20, 0, &first), 0);
 	ASSERT_EQ(bo_map(self->fd, &first), 0);
 	EXPECT_EQ(nonzero_bytes(&first), 0);
 	memset(first.map, 0xa5, first.size);
 	ASSERT_EQ(bo_close(self->fd, &first), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(bo_create(self->fd, 1 << 20, 0, &second), 0);
 	EXPECT_EQ(second.address, first.address);
 	ASSERT_EQ(bo_map(self->fd, &second), 0);
@@ -113,12 +113,12 @@ TEST_F(bo, closing_gives_memory_back)
 	struct bo other;
 	long long used;
 
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	used = device_counter("vram-used");
 	ASSERT_EQ(bo_create(self->fd, 5 * PAGE, 0, &other), 0);
 	EXPECT_EQ(device_counter("vram-used"), used + 5 * PAGE);
 	ASSERT_EQ(bo_close(self->fd, &other), 0);
-	EXPECT_TRUE(settle("vram-used", used));
+	EXPECT_TRUE(wait_value("vram-used", used));
 }
 
 TEST_F(bo, mapping_outlives_the_handle)
@@ -130,7 +130,7 @@ TEST_F(bo, mapping_outlives_the_handle)
 	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
 	map = self->bo.map;
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_GEM_CLOSE, &gem_close), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	map[PAGE] = 7;
 	ASSERT_EQ(bo_create(self->fd, 3 * PAGE, 0, &other), 0);
 	EXPECT_NE(other.address, self->bo.address);
@@ -151,7 +151,7 @@ TEST_F(bo, many_come_and_go)
 		for (i = 0; i < 64; i++)
 			ASSERT_EQ(bo_close(self->fd, &many[i * 37 % 64]), 0);
 	}
-	EXPECT_TRUE(settle("reclaiming", 0));
+	EXPECT_TRUE(wait_value("reclaiming", 0));
 }
 
 TEST_F(bo, all_of_vram_again_right_after_closing_it)

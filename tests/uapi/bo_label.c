@@ -48,7 +48,7 @@ TEST_F(bo_label, is_shown_until_it_changes_or_the_buffer_goes)
 	self->args.label = (uintptr_t)"to be closed";
 	ASSERT_EQ(TRY(), 0);
 	ASSERT_EQ(bo_close(self->fd, &self->bo), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	EXPECT_FALSE(buffer_listed("to be closed"));
 }
 

@@ -35,8 +35,8 @@ FIXTURE_SETUP(crowd)
 FIXTURE_TEARDOWN(crowd)
 {
 	close(self->start[0]);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 /* Blocks until the parent closes the other end, so that all start together. */

@@ -97,7 +97,7 @@ TEST_F(query, tells_how_full_memory_is)
 	struct drm_salvo_memory_info before, full, after;
 	struct bo bo;
 
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &before), 0);
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_DEV_QUERY, &self->args), 0);
 	EXPECT_EQ(before.vram_bytes, self->info.vram_bytes);
@@ -108,7 +108,7 @@ TEST_F(query, tells_how_full_memory_is)
 	EXPECT_EQ(full.vram_free, before.vram_free - (1 << 20));
 	EXPECT_LE(full.vram_largest, full.vram_free);
 	ASSERT_EQ(bo_close(self->fd, &bo), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &after), 0);
 	EXPECT_EQ(after.vram_free, before.vram_free);
 }

@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(export)
 	close(self->dmabuf);
 	close(self->other);
 	close(self->fd);
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 static int import(int fd, int dmabuf, struct bo *bo)
@@ -152,7 +152,7 @@ TEST_F(export, lives_as_long_as_anyone_has_it)
 	ASSERT_EQ(bo_close(self->fd, &self->bo), 0);
 	ASSERT_EQ(run(self->other, self->other_ctx, &command, 1), 0);
 	ASSERT_EQ(bo_close(self->other, &there), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	EXPECT_EQ(device_counter("vram-used"), SIZE);
 	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, self->dmabuf, 0);
 	ASSERT_NE(map, MAP_FAILED);
@@ -182,12 +182,12 @@ TEST_F(export, closed_and_opened_again_at_once)
 		if (round % 3 == 0)
 			ASSERT_EQ(syncobj_wait(self->other, done.handle, 20), 0);
 		if (round % 7 == 0)
-			ASSERT_TRUE(settle("reclaiming", 0));
+			ASSERT_TRUE(wait_value("reclaiming", 0));
 		ASSERT_EQ(bo_close(self->other, &there), 0);
 	}
 	ASSERT_EQ(syncobj_wait(self->other, done.handle, 20), 0);
 	EXPECT_EQ(syncobj_error(self->other, done.handle), 0);
-	EXPECT_TRUE(settle("reclaiming", 0));
+	EXPECT_TRUE(wait_value("reclaiming", 0));
 }
 
 TEST_F(export, read_only_and_executable_stay_so)

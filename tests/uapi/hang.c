@@ -55,8 +55,8 @@ FIXTURE_TEARDOWN(hang)
 	salvo_queue_destroy(self->other);
 	salvo_queue_destroy(self->queue);
 	salvo_device_close(self->device);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 static int submit_kernel(FIXTURE_DATA(hang) *self, const char *name, struct salvo_fence **fence)
@@ -579,7 +579,7 @@ TEST_F(hang, fault_costs_its_context_alone)
 	EXPECT_EQ(query.submitted, 2);
 	EXPECT_EQ(query.completed, 2);
 	EXPECT_EQ(query.failed, 1);
-	EXPECT_TRUE(settle("faults", faults + 1));
+	EXPECT_TRUE(wait_value("faults", faults + 1));
 	snprintf(where, sizeof(where), "%#llx,", (unsigned long long)address);
 	EXPECT_TRUE(log_has(words, sizeof(words) / sizeof(words[0])));
 	EXPECT_EQ(device_counter("resets"), resets);

@@ -48,7 +48,7 @@ FIXTURE_SETUP(import)
 	ASSERT_GE(self->fd, 0);
 	/* The previous test program may have ended a moment ago. */
 	ASSERT_TRUE(window_is_whole(self->fd));
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &self->before), 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
 	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &self->vram), 0);
@@ -180,7 +180,7 @@ TEST_F(import, kernels_work_on_it)
 
 	/* After it was closed a kernel cannot access it either. */
 	ASSERT_EQ(bo_close(self->fd, &bo), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(submit(self->fd, &batch), 0);
 	ASSERT_EQ(syncobj_wait(self->fd, done.handle, 20), 0);
 	EXPECT_EQ(syncobj_error(self->fd, done.handle), -ECANCELED);

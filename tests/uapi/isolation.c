@@ -83,7 +83,7 @@ FIXTURE_SETUP(isolation)
 FIXTURE_TEARDOWN(isolation)
 {
 	close(self->fd);
-	EXPECT_TRUE(settle("jobs", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
 }
 
 TEST_F_TIMEOUT(isolation, batch_waits_for_few_of_the_endless_batches_of_another_process, TIMEOUT)

@@ -80,8 +80,8 @@ FIXTURE_TEARDOWN(nth)
 {
 	close(self->state.fd);
 	close(self->nth);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 /* Runs @op with the nth failure. Returns whether there was one; *result is that of @op. */
@@ -113,7 +113,7 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(nth) *self, co
 		if (!result && undo)
 			undo(&self->state);
 		/* Imports end a moment later, and DMA_API_DEBUG counts to seven of a page. */
-		EXPECT_TRUE(settle("reclaiming", 0));
+		EXPECT_TRUE(wait_value("reclaiming", 0));
 	}
 	/* Without a failure it succeeds. */
 	EXPECT_EQ(result, 0) TH_LOG("%s: %s", name, strerror(-result));
@@ -358,7 +358,7 @@ TEST_F_TIMEOUT(nth, submit, 300)
 
 	ASSERT_EQ(submit(self->state.fd, &first), 0);
 	sweep(_metadata, self, "SUBMIT", op_submit, undo_submit);
-	ASSERT_TRUE(settle("jobs", 0));
+	ASSERT_TRUE(wait_value("jobs", 0));
 	ASSERT_EQ(ctx_query(self->state.fd, self->state.ctx, &query), 0);
 	EXPECT_EQ(query.failed, 0);
 	EXPECT_EQ(query.submitted, query.completed);

@@ -66,8 +66,8 @@ FIXTURE_TEARDOWN(rings)
 	for (i = 0; i < CLASSES; i++)
 		salvo_queue_destroy(self->queue[i]);
 	salvo_device_close(self->device);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 static bool is_done(struct salvo_fence *fence)

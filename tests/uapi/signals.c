@@ -66,8 +66,8 @@ FIXTURE_TEARDOWN(signals)
 	/* The alarm of the harness is cancelled. */
 	signal(SIGALRM, SIG_DFL);
 	close(self->fd);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 /* A slow batch, so that later batches have to wait. */

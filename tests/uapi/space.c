@@ -35,8 +35,8 @@ FIXTURE_SETUP(space)
 	const uint32_t one = 1;
 	struct salvo_kernel *kernel;
 
-	ASSERT_TRUE(settle("reclaiming", 0));
-	ASSERT_TRUE(settle("jobs", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
+	ASSERT_TRUE(wait_value("jobs", 0));
 	self->vram = device_counter("vram-used");
 	self->resets = device_counter("resets");
 	ASSERT_EQ(salvo_device_open(node_path(), &self->device), 0);
@@ -69,8 +69,8 @@ FIXTURE_TEARDOWN(space)
 	salvo_program_destroy(self->program);
 	salvo_queue_destroy(self->queue);
 	salvo_device_close(self->device);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", self->vram));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", self->vram));
 	EXPECT_EQ(device_counter("resets"), self->resets);
 }
 
@@ -150,7 +150,7 @@ TEST_F(space, memory_of_another_file_comes_back_as_zeros)
 	ASSERT_EQ(waitpid(child, &status, 0), child);
 	ASSERT_EQ(got, sizeof(addresses));
 	ASSERT_TRUE(WIFSIGNALED(status));
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 
 	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &fresh), 0);
 	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &seen), 0);
@@ -210,7 +210,7 @@ TEST_F(space, buffer_lives_until_the_batch_that_uses_it_is_done)
 		EXPECT_EQ(count_words(&next[i], 0), SIZE / 4);
 	for (i = 0; i < 8; i++)
 		ASSERT_EQ(bo_close(self->fd, &next[i]), 0);
-	EXPECT_TRUE(settle("reclaiming", 0));
+	EXPECT_TRUE(wait_value("reclaiming", 0));
 	/* Now it is free again. */
 	ASSERT_EQ(bo_create(self->fd, SIZE, 0, &next[0]), 0);
 	EXPECT_EQ(next[0].address, address);
@@ -259,7 +259,7 @@ TEST_F(space, file_may_be_closed_while_its_batches_run)
 	EXPECT_EQ(device_counter("jobs"), 2);
 	close(fd);
 	EXPECT_EQ(device_counter("jobs"), 2);
-	EXPECT_TRUE(settle("jobs", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
 }
 
 TEST_F(space, process_may_be_killed_while_its_batches_run)
@@ -282,7 +282,7 @@ TEST_F(space, process_may_be_killed_while_its_batches_run)
 	ASSERT_EQ(kill(child, SIGKILL), 0);
 	ASSERT_EQ(waitpid(child, &status, 0), child);
 	EXPECT_TRUE(WIFSIGNALED(status));
-	EXPECT_TRUE(settle("jobs", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
 }
 
 TEST_F(space, memory_of_a_closed_file_comes_back)
@@ -295,7 +295,7 @@ TEST_F(space, memory_of_a_closed_file_comes_back)
 		ASSERT_EQ(bo_create(fd, SIZE, 0, &bo), 0);
 	EXPECT_GE(device_counter("vram-used"), 100 * (long long)SIZE);
 	close(fd);
-	EXPECT_TRUE(settle("reclaiming", 0));
+	EXPECT_TRUE(wait_value("reclaiming", 0));
 }
 
 TEST_F(space, files_come_and_go)

@@ -135,8 +135,8 @@ TEST_F_TIMEOUT(stress, threads_share_everything, 300)
 	long long vram;
 	int f, t;
 
-	ASSERT_TRUE(settle("reclaiming", 0));
-	ASSERT_TRUE(settle("jobs", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
+	ASSERT_TRUE(wait_value("jobs", 0));
 	vram = device_counter("vram-used");
 	pthread_barrier_init(&shared.start, NULL, FILES * THREADS);
 	for (f = 0; f < FILES; f++) {
@@ -170,9 +170,9 @@ TEST_F_TIMEOUT(stress, threads_share_everything, 300)
 		}
 		close(shared.fd[f]);
 	}
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", vram));
-	EXPECT_TRUE(settle("reclaiming", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", vram));
+	EXPECT_TRUE(wait_value("reclaiming", 0));
 }
 
 TEST_HARNESS_MAIN

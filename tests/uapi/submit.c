@@ -350,7 +350,7 @@ SYNC_TEST(none)
 {
 	*array = (struct drm_salvo_array){ 0 };
 	EXPECT_EQ(TRY(), 0);
-	EXPECT_TRUE(settle("jobs", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
 }
 
 TEST_F(submit, wait_for_a_syncobj_without_a_fence)

@@ -54,7 +54,7 @@ FIXTURE_TEARDOWN(suspend)
 	bo_close(self->fd, &self->bo);
 	close(self->fd);
 	EXPECT_EQ(write_file("/sys/power/pm_test", "none"), 0);
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 static int times_asleep(void)

@@ -352,7 +352,7 @@ TEST_F_TIMEOUT(unplug, unbound_and_bound_under_load, TIMEOUT)
 		ASSERT_TRUE(driver_wait());
 	}
 	stop_load(_metadata, children, stop);
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, TIMEOUT)

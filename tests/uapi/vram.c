@@ -23,7 +23,7 @@ FIXTURE_SETUP(vram)
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &self->info), 0);
 	ASSERT_EQ(self->info.vram_free, self->info.vram_bytes);
 }
@@ -31,7 +31,7 @@ FIXTURE_SETUP(vram)
 FIXTURE_TEARDOWN(vram)
 {
 	close(self->fd);
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
 /* Zeroing much memory is slow on a loaded machine. */
@@ -76,7 +76,7 @@ TEST_F_TIMEOUT(vram, fragments_are_told_and_grow_together_again, 100)
 		ASSERT_EQ(bo_create(self->fd, piece, 0, &pieces[i]), 0);
 	for (i = 0; i < PIECES; i += 2)
 		ASSERT_EQ(bo_close(self->fd, &pieces[i]), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	ASSERT_EQ(memory_info(self->fd, &now), 0);
 	EXPECT_GE(now.vram_free, piece * PIECES / 2);
 	EXPECT_LT(now.vram_largest, 2 * piece);
@@ -86,7 +86,7 @@ TEST_F_TIMEOUT(vram, fragments_are_told_and_grow_together_again, 100)
 	ASSERT_EQ(bo_close(self->fd, &big), 0);
 
 	ASSERT_EQ(bo_close(self->fd, &pieces[5]), 0);
-	ASSERT_TRUE(settle("reclaiming", 0));
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	EXPECT_EQ(bo_create(self->fd, 3 * piece, 0, &big), 0);
 	for (i = 1; i < PIECES; i += 2)
 		if (i != 5)

@@ -77,8 +77,8 @@ FIXTURE_SETUP(fuzz)
 FIXTURE_TEARDOWN(fuzz)
 {
 	close(self->fd);
-	EXPECT_TRUE(settle("jobs", 0));
-	EXPECT_TRUE(settle("vram-used", 0));
+	EXPECT_TRUE(wait_value("jobs", 0));
+	EXPECT_TRUE(wait_value("vram-used", 0));
 	EXPECT_EQ(device_counter("gone"), 0);
 }
 
