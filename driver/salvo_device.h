@@ -86,7 +86,10 @@ struct salvo_dev {
 	 * still write to imported memory.
 	 */
 	bool dma_unconfirmed;
-	/** @suspended: The schedulers and the GPU are stopped; owned by suspend and resume. */
+	/**
+	 * @suspended: The schedulers are stopped, and the GPU is or is about to be. Set by work
+	 * on @wq; work there leaves both alone meanwhile.
+	 */
 	bool suspended;
 	/** @waits_lock: Protects @waits and the waits of each job. */
 	spinlock_t waits_lock;

@@ -12,9 +12,10 @@
  * time: these fail with ECANCELED. Meanwhile the BARs cannot be accessed: CPU mappings are
  * zapped, and page faults and the zeroing of VRAM wait for sdev->aperture_lock.
  *
- * The schedulers are stopped by work on the ordered sdev->wq, since a reset stops and
- * starts them there. sdev->suspended belongs to suspend and resume, which the PM core
- * serializes, or to the reset: the PCI core holds the device lock around it.
+ * The schedulers are stopped by work on the ordered sdev->wq, since a reset of the GPU stops
+ * and starts them there. The same work sets sdev->suspended, so that what runs on sdev->wq
+ * after it neither starts them again nor resets the GPU. Resume clears it at its end. The PM
+ * core serializes suspend and resume, and the PCI core holds the device lock around a reset.
  */
 #include <linux/delay.h>
 #include <linux/mm.h>
@@ -53,6 +54,7 @@ static void salvo_pm_attempt_work(struct work_struct *work)
 
 	salvo_sched_stop_all(sdev);
 	attempt->stopped = attempt->force || salvo_ring_all_idle(sdev);
+	WRITE_ONCE(sdev->suspended, attempt->stopped);
 	if (!attempt->stopped)
 		salvo_sched_start_all(sdev);
 }
@@ -77,7 +79,6 @@ static bool salvo_pm_stop_schedulers(struct salvo_dev *sdev, bool force)
 /* Stop the GPU. The schedulers are stopped. */
 static void salvo_pm_stop(struct salvo_dev *sdev)
 {
-	sdev->suspended = true;
 	cancel_delayed_work_sync(&sdev->reclaim);
 	cancel_delayed_work_sync(&sdev->watchdog);
 	salvo_ring_stop_all(sdev);
@@ -132,14 +133,14 @@ int salvo_pm_resume(struct salvo_dev *sdev)
 
 	if (!sdev->suspended)
 		return 0;
-	sdev->suspended = false;
 	/* Queued batches of a device that is gone fail when the schedulers run. */
 	ret = salvo_device_is_gone(sdev) ? -ENODEV : salvo_pm_restart(sdev);
 	if (ret)
 		salvo_reset_declare_wedged(sdev);
-	else
-		salvo_watchdog_start(sdev);
 	salvo_sched_start_all(sdev);
+	WRITE_ONCE(sdev->suspended, false);
+	if (!ret)
+		salvo_watchdog_start(sdev);
 	mod_delayed_work(sdev->wq, &sdev->reclaim, 0);
 	return ret;
 }

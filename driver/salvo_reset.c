@@ -197,7 +197,7 @@ void salvo_reset_forced_work(struct work_struct *work)
 	bool signalling;
 	int ret;
 
-	if (salvo_device_is_gone(sdev))
+	if (salvo_device_is_gone(sdev) || READ_ONCE(sdev->suspended))
 		return;
 	drm_notice(&sdev->drm, "reset requested through debugfs\n");
 	signalling = dma_fence_begin_signalling();

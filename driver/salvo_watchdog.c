@@ -93,7 +93,7 @@ void salvo_watchdog_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, watchdog.work);
 
-	if (salvo_device_is_gone(sdev))
+	if (salvo_device_is_gone(sdev) || READ_ONCE(sdev->suspended))
 		return;
 	if (!salvo_watchdog_is_alive(sdev)) {
 		salvo_reset_unresponsive(sdev);
