@@ -44,10 +44,12 @@
 void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
 {
 	u64 resets = atomic64_read(&sdev->resets) + 1;
-	struct salvo_hw_fence *fence;
+	struct salvo_hw_fence *fence, *next;
+	LIST_HEAD(fences);
 
-	salvo_ring_abandon_all(sdev);
-	while ((fence = salvo_ring_next_done(sdev))) {
+	salvo_ring_abandon_all(sdev, &fences);
+	list_for_each_entry_safe(fence, next, &fences, node) {
+		list_del_init(&fence->node);
 		salvo_ctx_count_innocent(fence->job->ctx, resets);
 		salvo_job_complete(fence->job, error);
 	}

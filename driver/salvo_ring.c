@@ -248,14 +248,22 @@ struct salvo_hw_fence *salvo_ring_next_done(struct salvo_dev *sdev)
 	return fence;
 }
 
-/** salvo_ring_abandon_all() - Move all pending batches to the done lists, after a reset. */
-void salvo_ring_abandon_all(struct salvo_dev *sdev)
+/**
+ * salvo_ring_abandon_all() - Take all batches off the rings, which are stopped.
+ * @sdev: The device.
+ * @fences: The fences of the batches are added to this list.
+ *
+ * The interrupt thread may run meanwhile: it must not find them on the done lists, since it
+ * would take a batch without a result for a faulty one.
+ */
+void salvo_ring_abandon_all(struct salvo_dev *sdev, struct list_head *fences)
 {
 	struct salvo_ring *ring;
 
 	salvo_for_each_ring(sdev, ring) {
 		spin_lock_irq(&ring->lock);
-		list_splice_tail_init(&ring->pending, &ring->done);
+		list_splice_tail_init(&ring->done, fences);
+		list_splice_tail_init(&ring->pending, fences);
 		spin_unlock_irq(&ring->lock);
 	}
 }

@@ -107,7 +107,7 @@ int salvo_ring_init_all(struct salvo_dev *sdev);
 void salvo_ring_fini_all(struct salvo_dev *sdev);
 int salvo_ring_start_all(struct salvo_dev *sdev);
 void salvo_ring_stop_all(struct salvo_dev *sdev);
-void salvo_ring_abandon_all(struct salvo_dev *sdev);
+void salvo_ring_abandon_all(struct salvo_dev *sdev, struct list_head *fences);
 bool salvo_ring_all_idle(struct salvo_dev *sdev);
 struct salvo_hw_fence *salvo_ring_next_done(struct salvo_dev *sdev);
 struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno);
