@@ -76,6 +76,18 @@ static bool salvo_pm_stop_schedulers(struct salvo_dev *sdev, bool force)
 	return attempt.stopped;
 }
 
+/* Wait for the batches on the rings, to which none is added: the schedulers are stopped. */
+static void salvo_pm_drain(struct salvo_dev *sdev)
+{
+	unsigned int polls;
+
+	for (polls = 0; polls < SALVO_PM_POLLS; polls++) {
+		if (salvo_device_is_gone(sdev) || salvo_ring_all_idle(sdev))
+			return;
+		msleep(SALVO_PM_POLL_MS);
+	}
+}
+
 /* Stop the GPU. The schedulers are stopped. */
 static void salvo_pm_stop(struct salvo_dev *sdev)
 {
@@ -154,8 +166,11 @@ int salvo_pm_resume(struct salvo_dev *sdev)
 void salvo_pm_reset_prepare(struct salvo_dev *sdev)
 {
 	if (!salvo_device_is_gone(sdev)) {
-		if (!salvo_pm_stop_schedulers(sdev, false))
+		/* Hung batches are found meanwhile, but a busy ring may never be seen idle. */
+		if (!salvo_pm_stop_schedulers(sdev, false)) {
 			salvo_pm_stop_schedulers(sdev, true);
+			salvo_pm_drain(sdev);
+		}
 		salvo_pm_stop(sdev);
 		salvo_reset_fail_rings(sdev, -ECANCELED);
 	}

@@ -18,6 +18,9 @@
 
 #define TIMEOUT	200
 #define RESETS	12
+/* Batches of many lengths, which never end together, so that the ring is never idle. */
+#define BUSY_CONTEXTS	8
+#define BUSY_FILLS	160
 
 FIXTURE(function_reset) {
 	char path[128];
@@ -52,7 +55,7 @@ FIXTURE_TEARDOWN(function_reset)
 /* A thread that submits batches one after the other until @stop is set */
 struct worker {
 	int fd, err;
-	uint32_t ctx;
+	uint32_t ctx, fills;
 	struct bo bo;
 	atomic_bool stop;
 	unsigned int batches;
@@ -61,10 +64,13 @@ struct worker {
 static void *work(void *cookie)
 {
 	struct worker *worker = cookie;
-	const struct drm_salvo_command command = fill(worker->bo.address, worker->bo.size, 9);
+	struct drm_salvo_command commands[BUSY_FILLS];
+	uint32_t i;
 
+	for (i = 0; i < worker->fills; i++)
+		commands[i] = fill(worker->bo.address, worker->bo.size, 9);
 	while (!worker->stop && !worker->err) {
-		worker->err = run(worker->fd, worker->ctx, &command, 1);
+		worker->err = run(worker->fd, worker->ctx, commands, worker->fills);
 		worker->batches++;
 	}
 	return NULL;
@@ -73,7 +79,7 @@ static void *work(void *cookie)
 TEST_F_TIMEOUT(function_reset, batches_survive_resets, TIMEOUT)
 {
 	const struct drm_salvo_command command = fill(self->bo.address, 4096, 3);
-	struct worker worker = { .fd = self->fd };
+	struct worker worker = { .fd = self->fd, .fills = 1 };
 	const long long resets = device_counter("resets"), kills = device_counter("kills");
 	volatile uint32_t *map = self->bo.map;
 	pthread_t thread;
@@ -98,6 +104,34 @@ TEST_F_TIMEOUT(function_reset, batches_survive_resets, TIMEOUT)
 	EXPECT_GT(worker.batches, 0);
 	EXPECT_EQ(device_counter("gone"), 0);
 	EXPECT_EQ(device_counter("resets"), resets);
+	EXPECT_EQ(device_counter("kills"), kills);
+}
+
+TEST_F_TIMEOUT(function_reset, busy_ring_is_drained, TIMEOUT)
+{
+	const long long kills = device_counter("kills");
+	struct worker workers[BUSY_CONTEXTS] = {};
+	pthread_t threads[BUSY_CONTEXTS];
+	struct bo bo;
+	int i;
+
+	ASSERT_EQ(bo_create(self->fd, 8 << 20, 0, &bo), 0);
+	for (i = 0; i < BUSY_CONTEXTS; i++) {
+		workers[i].fd = self->fd;
+		workers[i].fills = BUSY_FILLS >> i % 4;
+		workers[i].bo = bo;
+		ASSERT_EQ(ctx_create(self->fd, &workers[i].ctx), 0);
+		ASSERT_EQ(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+	}
+	usleep(200000);
+	EXPECT_EQ(write_file(self->path, "1"), 0);
+	for (i = 0; i < BUSY_CONTEXTS; i++)
+		workers[i].stop = true;
+	for (i = 0; i < BUSY_CONTEXTS; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(workers[i].err, 0);
+	}
+	EXPECT_EQ(device_counter("gone"), 0);
 	EXPECT_EQ(device_counter("kills"), kills);
 }
 
