@@ -558,7 +558,7 @@ void salvo_gpu_destroy(struct salvo_gpu *gpu)
 
 	if (!gpu)
 		return;
-	gpu->regs->magic = 0;
+	__atomic_store_n(&gpu->regs->magic, 0, __ATOMIC_RELAXED);
 	end_leaves(gpu);
 	pthread_mutex_lock(&gpu->cp_lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++)

@@ -222,9 +222,17 @@ void salvo_inject_corrupt(const struct salvo_injected *injected, struct salvo_re
 {
 	uint32_t i;
 
-	for (i = 0; i < REGISTERS; i++)
-		if (injected->corrupt & (1u << i))
-			memset((char *)regs + registers[i].offset, 0xa5, registers[i].bytes);
+	/* Atomic: other threads write the same registers. */
+	for (i = 0; i < REGISTERS; i++) {
+		void *reg = (char *)regs + registers[i].offset;
+
+		if (!(injected->corrupt & (1u << i)))
+			continue;
+		if (registers[i].bytes == sizeof(uint64_t))
+			__atomic_store_n((uint64_t *)reg, 0xa5a5a5a5a5a5a5a5, __ATOMIC_RELAXED);
+		else
+			__atomic_store_n((uint32_t *)reg, 0xa5a5a5a5, __ATOMIC_RELAXED);
+	}
 }
 
 void salvo_inject_spoil(struct salvo_packet_result *result)

@@ -168,6 +168,12 @@ struct salvo_packet_result *rig_result(struct rig *rig, uint64_t seqno)
 	return (void *)(rig->system + rig_result_address(seqno));
 }
 
+__attribute__((no_sanitize("thread")))
+uint32_t rig_peek_status(struct rig *rig, uint64_t seqno)
+{
+	return *(volatile uint32_t *)&rig_result(rig, seqno)->status;
+}
+
 struct salvo_ring_entry rig_next_entry(struct rig *rig, uint32_t ctx, uint32_t bytes)
 {
 	return (struct salvo_ring_entry) {

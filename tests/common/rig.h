@@ -78,6 +78,8 @@ void *rig_next_packet(struct rig *rig);
 uint64_t rig_next_packet_address(struct rig *rig);
 uint64_t rig_result_address(uint64_t seqno);
 struct salvo_packet_result *rig_result(struct rig *rig, uint64_t seqno);
+/* Its status, before the fence says that it is written. ThreadSanitizer does not see the read. */
+uint32_t rig_peek_status(struct rig *rig, uint64_t seqno);
 
 /* Returns a ring entry for a packet of @bytes in rig_next_packet(). */
 struct salvo_ring_entry rig_next_entry(struct rig *rig, uint32_t ctx, uint32_t bytes);

@@ -111,7 +111,7 @@ static bool wait_result(struct rig *rig, uint64_t seqno)
 	int i;
 
 	for (i = 0; i < 20000; i++) {
-		if (__atomic_load_n(&rig_result(rig, seqno)->status, __ATOMIC_ACQUIRE))
+		if (rig_peek_status(rig, seqno))
 			return true;
 		usleep(1000);
 	}
@@ -173,6 +173,17 @@ TEST_F(gpu, a_reset_does_not_wait_for_a_late_fence)
 	EXPECT_EQ(0, rig_fence(rig, 0));
 }
 
+static uint32_t batches_counted(struct rig *rig)
+{
+	struct salvo_gpu_jobs *jobs = &rig->gpu->jobs;
+	uint32_t count;
+
+	pthread_mutex_lock(&jobs->lock);
+	count = jobs->inject.batches;
+	pthread_mutex_unlock(&jobs->lock);
+	return count;
+}
+
 /* Faults of a batch are fixed when it is counted: a new list applies to later batches only. */
 TEST_F(gpu, a_new_list_leaves_alone_what_was_counted)
 {
@@ -182,7 +193,7 @@ TEST_F(gpu, a_new_list_leaves_alone_what_was_counted)
 
 	EXPECT_EQ(0, inject(rig, "late-fence@1:1000ms,corrupt@1:magic"));
 	seqno = submit_fill(rig, 1);
-	while (!__atomic_load_n(&rig->gpu->jobs.inject.batches, __ATOMIC_RELAXED))
+	while (!batches_counted(rig))
 		usleep(1000);
 	EXPECT_EQ(0, inject(rig, "late-fence@9:1ms,wrong-seqno@9:-1000000000"));
 	for (i = 0; i < 500 && magic_is_right(rig); i++) {
