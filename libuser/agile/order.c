@@ -166,10 +166,18 @@ static uint64_t rank_in(const struct run *run, const uint8_t *pivot, bool equal,
 	return low;
 }
 
-/* Cut all runs so that @rank elements are in front of the cuts, equal ones by the order of runs. */
-static void cut_runs(struct runs *runs, uint64_t rank, uint64_t *cuts, compare_fn compare)
+/*
+ * Cut all runs so that @rank elements are in front of the cuts, equal ones by the order of runs.
+ * @cuts are behind those of the rank before, which lie a row in front of them.
+ *
+ * Return: false if @compare is no order: a step leaves the runs as they were, or the cuts do not
+ * divide them.
+ */
+static bool cut_runs(struct runs *runs, uint64_t rank, uint64_t *cuts, compare_fn compare)
 {
+	const uint64_t *last = cuts - runs->count;
 	const size_t element = runs->field->info.element_bytes;
+	uint64_t open, left = ~0ull, sum = 0;
 	unsigned int i, widest;
 
 	for (i = 0; i < runs->count; i++) {
@@ -180,12 +188,19 @@ static void cut_runs(struct runs *runs, uint64_t rank, uint64_t *cuts, compare_f
 		uint64_t before = 0, until = 0, spare;
 		const uint8_t *pivot;
 
-		for (i = 1, widest = 0; i < runs->count; i++)
+		for (i = 0, widest = 0, open = 0; i < runs->count; i++) {
+			if (runs->all[i].high < runs->all[i].low)
+				return false;
+			open += runs->all[i].high - runs->all[i].low;
 			if (runs->all[i].high - runs->all[i].low >
 			    runs->all[widest].high - runs->all[widest].low)
 				widest = i;
-		if (runs->all[widest].high == runs->all[widest].low)
+		}
+		if (!open)
 			break;
+		if (open >= left)
+			return false;
+		left = open;
 		pivot = runs->all[widest].data +
 			(runs->all[widest].low + runs->all[widest].high) / 2 * element;
 		for (i = 0; i < runs->count; i++) {
@@ -210,8 +225,13 @@ static void cut_runs(struct runs *runs, uint64_t rank, uint64_t *cuts, compare_f
 			}
 		}
 	}
-	for (i = 0; i < runs->count; i++)
+	for (i = 0; i < runs->count; i++) {
 		cuts[i] = runs->all[i].low;
+		sum += cuts[i];
+		if (cuts[i] < last[i])
+			return false;
+	}
+	return sum == rank;
 }
 
 /* The elements of all runs, for the application to compare. */
@@ -314,7 +334,9 @@ static int exchange(struct salvo_agile *agile, struct runs *runs, compare_fn com
 		return agile_fail(agile, -ENOMEM, "out of memory");
 	for (i = 0; i < row && !err; i++) {
 		rank += runs->all[i].grid.extent[0];
-		cut_runs(runs, rank, runs->cuts + (i + 1) * row, compare);
+		if (!cut_runs(runs, rank, runs->cuts + (i + 1) * row, compare))
+			err = agile_fail(agile, -EINVAL, "field %s: the comparison is no order",
+					 runs->field->name);
 	}
 	for (i = 0; i < agile->count && !err; i++)
 		if (to->storage[i].bytes)

@@ -405,8 +405,8 @@ int salvo_agile_scan(struct salvo_agile *agile, const struct salvo_agile_scan *s
  * Elements that belong to another node move there directly, each once. If @kernel is stable
  * so is the sort.
  *
- * Return: 0, -EINVAL, -E2BIG (more than 4096 tasks), -ENOTSUP, -ENOSPC, -ENOMEM, or how a batch
- * failed.
+ * Return: 0, -EINVAL (also: @compare is no order), -E2BIG (more than 4096 tasks), -ENOTSUP,
+ * -ENOSPC, -ENOMEM, or how a batch failed.
  */
 int salvo_agile_sort(struct salvo_agile *agile, struct salvo_agile_kernel *kernel,
 		     int (*compare)(const void *a, const void *b), struct salvo_agile_field *field);

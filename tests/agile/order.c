@@ -111,4 +111,22 @@ TEST_F(order, A5_sort_is_stable_and_moves_an_element_once)
 	salvo_agile_kernel_destroy(kernel);
 }
 
+static int never_first(const void *a, const void *b)
+{
+	(void)a;
+	(void)b;
+	return 1;
+}
+
+/* Floats with NaNs among them, for example. */
+TEST_F(order, A5_sort_by_what_is_no_order_is_refused)
+{
+	struct salvo_agile_kernel *kernel = cluster_kernel(&self->c, "sort1");
+
+	OK(field_access(self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
+	EXPECT_EQ(-EINVAL, salvo_agile_sort(self->agile, kernel, never_first, self->from));
+	EXPECT_NE(NULL, strstr(salvo_agile_error(self->agile), "no order"));
+	salvo_agile_kernel_destroy(kernel);
+}
+
 TEST_HARNESS_MAIN
