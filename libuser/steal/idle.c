@@ -57,7 +57,7 @@ void salvo_idle_end(struct salvo_worker *worker)
 		salvo_idle_wake_one(pool);
 }
 
-static bool may_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool any_task)
+static bool may_sleep(struct salvo_worker *worker, struct salvo_condition *wait, bool any_task)
 {
 	struct salvo_pool *pool = worker->pool;
 
@@ -68,7 +68,7 @@ static bool may_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool
 	return !any_task || !salvo_pool_has_work(pool);
 }
 
-void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool any_task)
+void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_condition *wait, bool any_task)
 {
 	struct salvo_pool *pool = worker->pool;
 	const uint64_t bit = 1ull << worker->index;

@@ -15,7 +15,7 @@
 #include "worker.h"
 
 struct leaf_wait {
-	struct salvo_wait wait;
+	struct salvo_condition wait;
 	struct salvo_worker *worker;
 	struct salvo_error *error;
 	int result;
@@ -40,7 +40,7 @@ static void collect(struct salvo_worker *worker)
 	worker->leaf = NULL;
 }
 
-static bool leaf_done(struct salvo_wait *wait)
+static bool leaf_done(struct salvo_condition *wait)
 {
 	struct leaf_wait *leaf = (struct leaf_wait *)wait;
 
@@ -48,7 +48,7 @@ static bool leaf_done(struct salvo_wait *wait)
 	return leaf->done;
 }
 
-static bool slot_free(struct salvo_wait *wait)
+static bool slot_free(struct salvo_condition *wait)
 {
 	struct leaf_wait *leaf = (struct leaf_wait *)wait;
 
@@ -61,7 +61,7 @@ static void wake(void *data)
 	salvo_worker_wake(data);
 }
 
-static void slot_arm(struct salvo_wait *wait)
+static void slot_arm(struct salvo_condition *wait)
 {
 	struct leaf_wait *leaf = (struct leaf_wait *)wait;
 

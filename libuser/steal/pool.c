@@ -64,7 +64,7 @@ static void sleep_until_done(struct salvo_task *task)
 		syscall(SYS_futex, &task->state, FUTEX_WAIT_PRIVATE, TASK_AWAITED, NULL);
 }
 
-static bool root_done(struct salvo_wait *wait)
+static bool root_done(struct salvo_condition *wait)
 {
 	return __atomic_load_n(&wait->task->state, __ATOMIC_ACQUIRE) == TASK_DONE;
 }
@@ -73,7 +73,7 @@ int salvo_pool_run(struct salvo_pool *pool, struct salvo_worker *worker,
 		   salvo_task_function function, void *data)
 {
 	struct salvo_task task = { .function = function, .data = data, .owner = worker };
-	struct salvo_wait wait = { .done = root_done, .task = &task };
+	struct salvo_condition wait = { .done = root_done, .task = &task };
 
 	if (pool->process != getpid())
 		return -ENODEV;

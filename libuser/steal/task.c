@@ -130,7 +130,7 @@ static bool has_stack(const struct salvo_worker *worker)
 }
 
 /* What a worker can run by now. */
-static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_wait *wait)
+static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_condition *wait)
 {
 	struct salvo_task *task = salvo_deque_take(&worker->deque);
 	struct salvo_worker *thief = NULL;
@@ -153,7 +153,7 @@ static int64_t now_ns(void)
 }
 
 /* Searches for a while. Return: a task, or NULL if there is none or the wait is over. */
-static struct salvo_task *search(struct salvo_worker *worker, struct salvo_wait *wait)
+static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condition *wait)
 {
 	const int64_t deadline = now_ns() + SPIN_NS;
 	unsigned int searches = 0;
@@ -173,7 +173,7 @@ static struct salvo_task *search(struct salvo_worker *worker, struct salvo_wait 
 	return NULL;
 }
 
-void salvo_worker_until(struct salvo_worker *worker, struct salvo_wait *wait)
+void salvo_worker_until(struct salvo_worker *worker, struct salvo_condition *wait)
 {
 	while (wait ? !wait->done(wait) : !atomic_load(&worker->pool->stop)) {
 		struct salvo_task *task = find(worker, wait);
@@ -190,14 +190,14 @@ void salvo_worker_until(struct salvo_worker *worker, struct salvo_wait *wait)
 	salvo_idle_end(worker);
 }
 
-static bool task_done(struct salvo_wait *wait)
+static bool task_done(struct salvo_condition *wait)
 {
 	return is_done(wait->task);
 }
 
 int salvo_task_join(struct salvo_worker *worker, struct salvo_task *task)
 {
-	struct salvo_wait wait = { .done = task_done, .task = task };
+	struct salvo_condition wait = { .done = task_done, .task = task };
 	struct salvo_task *mine;
 
 	if (unlikely(is_done(task)))

@@ -11,7 +11,7 @@
 #include "worker.h"
 
 struct fence_wait {
-	struct salvo_wait wait;
+	struct salvo_condition wait;
 	struct salvo_fence *fence;
 	struct salvo_worker *worker;
 	bool armed;
@@ -20,7 +20,7 @@ struct fence_wait {
 	_Atomic bool done;
 };
 
-static bool fence_done(struct salvo_wait *wait)
+static bool fence_done(struct salvo_condition *wait)
 {
 	struct fence_wait *w = (struct fence_wait *)wait;
 
@@ -42,7 +42,7 @@ static void called_back(void *data, int error)
 	salvo_pool_end_wake(pool, worker);
 }
 
-static void fence_arm(struct salvo_wait *wait)
+static void fence_arm(struct salvo_condition *wait)
 {
 	struct fence_wait *w = (struct fence_wait *)wait;
 

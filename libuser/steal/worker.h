@@ -77,13 +77,13 @@ struct salvo_pool {
 };
 
 /**
- * struct salvo_wait - What a worker waits for while it runs other tasks.
+ * struct salvo_condition - What a worker waits for while it runs other tasks.
  */
-struct salvo_wait {
+struct salvo_condition {
 	/** @done: Is it over? */
-	bool (*done)(struct salvo_wait *wait);
+	bool (*done)(struct salvo_condition *wait);
 	/** @arm: Before it sleeps: see to it that salvo_worker_wake() is called. May be NULL. */
-	void (*arm)(struct salvo_wait *wait);
+	void (*arm)(struct salvo_condition *wait);
 	/** @task: The task that it waits for, or NULL. */
 	struct salvo_task *task;
 };
@@ -91,7 +91,7 @@ struct salvo_wait {
 /* --- task.c */
 
 /** salvo_worker_until() - Run tasks until @wait is done. */
-void salvo_worker_until(struct salvo_worker *worker, struct salvo_wait *wait);
+void salvo_worker_until(struct salvo_worker *worker, struct salvo_condition *wait);
 /** salvo_pool_has_work() - Is there a task in sight that a worker of the pool could run? */
 bool salvo_pool_has_work(struct salvo_pool *pool);
 
@@ -111,7 +111,7 @@ void salvo_idle_end(struct salvo_worker *worker);
  * salvo_idle_sleep() - Sleep until there may be a task, or @wait is done; NULL: or the pool stops.
  * @any_task: The worker can run any task, not only what it waits for.
  */
-void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_wait *wait, bool any_task);
+void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_condition *wait, bool any_task);
 /** salvo_idle_wake_one() - There is a task: wake a worker that sleeps, if one does. */
 void salvo_idle_wake_one(struct salvo_pool *pool);
 /** salvo_worker_wake() - Wake a worker if it sleeps, after what it waits for was stored. */

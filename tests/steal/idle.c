@@ -9,7 +9,7 @@
 #include "worker.h"
 
 struct wait_for_root {
-	struct salvo_wait wait;
+	struct salvo_condition wait;
 	struct salvo_pool *pool;
 	pthread_t thread;
 	bool added;
@@ -34,7 +34,7 @@ static void *add_root(void *data)
 }
 
 /* While the worker searches a root is added, which wakes nobody as the worker will find it. */
-static bool add_root_and_end(struct salvo_wait *wait)
+static bool add_root_and_end(struct salvo_condition *wait)
 {
 	struct wait_for_root *w = (struct wait_for_root *)wait;
 
