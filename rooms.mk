@@ -7,13 +7,13 @@
 #
 # What is left of a colon depends on what is right of it, and the lists are in that order.
 
-ROOMS := device/queue device/exec device device/space \
-	 common libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
+ROOMS := common device/queue device/exec device device/space \
+	 libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
 	 libuser/parse libuser/steal libuser/agile
 
 sees.device/queue  := uapi device/include
 sees.device/exec   := $(sees.device/queue) device/queue
-sees.device        := $(sees.device/exec) device/exec
+sees.device        := $(sees.device/exec) device/exec common
 sees.device/space  := $(sees.device) device
 
 sees.libuser       := uapi common libuser/include device/include driver

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "cancel.h"
 #include "clock.h"
 #include "isolation.h"
 #include "trap.h"
@@ -231,26 +232,10 @@ static void kill_context(struct salvo_gpu *gpu)
 	salvo_gpu_run_rings(gpu, 0);
 }
 
-/*
- * The thread of an application may be cancelled. It must not end while it holds a lock, nor within
- * the owner's callback, so calls that take locks are no cancellation points.
- */
-static int disable_cancel(void)
-{
-	int state;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	return state;
-}
-
-static void restore_cancel(int state)
-{
-	pthread_setcancelstate(state, NULL);
-}
-
+/* Calls that take locks or call the owner back are no cancellation points. */
 void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 {
-	const int state = disable_cancel();
+	const int state = salvo_cancel_disable();
 
 	if (doorbell < SALVO_MAX_RINGS)
 		salvo_gpu_run_rings(gpu, 1u << doorbell);
@@ -259,7 +244,7 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 	else if (doorbell == SALVO_DOORBELL_RESET)
 		reset(gpu);
 	salvo_irqs_raise(&gpu->irqs);
-	restore_cancel(state);
+	salvo_cancel_restore(state);
 }
 
 void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recording)
@@ -269,7 +254,7 @@ void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recordi
 
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping)
 {
-	const int state = disable_cancel();
+	const int state = salvo_cancel_disable();
 	bool ok;
 
 	pthread_mutex_lock(&gpu->cp_lock);
@@ -278,7 +263,7 @@ int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapp
 	/* Doorbells that came while the lock was held. */
 	salvo_gpu_run_rings(gpu, 0);
 	salvo_irqs_raise(&gpu->irqs);
-	restore_cancel(state);
+	salvo_cancel_restore(state);
 	return ok ? 0 : -EINVAL;
 }
 
@@ -294,10 +279,10 @@ bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay)
 
 	if (!gpu->spaces)
 		return false;
-	state = disable_cancel();
+	state = salvo_cancel_disable();
 	busy = gpu->config.isolation->poll(gpu->spaces, stay);
 	salvo_irqs_raise(&gpu->irqs);
-	restore_cancel(state);
+	salvo_cancel_restore(state);
 	return busy;
 }
 

@@ -2,11 +2,11 @@
 /*
  * cancel.h - keep pthread_cancel() out of a section
  *
- * A thread that is cancelled in write() or close() inside the library would leave a lock locked or
- * an interrupt half handled.
+ * A thread of the application that is cancelled in write() or close() inside library or GPU would
+ * leave a lock locked or an interrupt half handled.
  */
-#ifndef SALVO_LIB_CANCEL_H
-#define SALVO_LIB_CANCEL_H
+#ifndef SALVO_CANCEL_H
+#define SALVO_CANCEL_H
 
 #include <pthread.h>
 
@@ -24,4 +24,4 @@ static inline void salvo_cancel_restore(int state)
 	pthread_setcancelstate(state, NULL);
 }
 
-#endif /* SALVO_LIB_CANCEL_H */
+#endif /* SALVO_CANCEL_H */
