@@ -531,8 +531,7 @@ int salvo_gpu_create_inside(const struct salvo_gpu_config *config,
 /* Their units are running, and their kernels may not end by themselves. */
 static void end_leaves(struct salvo_gpu *gpu)
 {
-	salvo_leaf_slots_close(&gpu->slots);
-	if (!gpu->spaces && gpu->config.contain_faults)
+	if (salvo_leaf_slots_close(&gpu->slots) && !gpu->spaces && gpu->config.contain_faults)
 		salvo_eus_stop_kernels(&gpu->eus);
 	salvo_leaf_slots_fini(&gpu->slots);
 }

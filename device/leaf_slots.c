@@ -131,8 +131,9 @@ void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number)
 		salvo_parking_wake(slots->parking, salvo_leaf_primary(slot));
 }
 
-void salvo_leaf_slots_close(struct salvo_leaf_slots *slots)
+bool salvo_leaf_slots_close(struct salvo_leaf_slots *slots)
 {
+	bool any = false;
 	unsigned int i;
 
 	pthread_mutex_lock(&slots->lock);
@@ -144,8 +145,10 @@ void salvo_leaf_slots_close(struct salvo_leaf_slots *slots)
 		/* First, or the next leaf would start. */
 		atomic_store(&slot->leave, true);
 		atomic_store(&slot->stop, 1);
+		any = true;
 	}
 	pthread_mutex_unlock(&slots->lock);
+	return any;
 }
 
 static bool sample(struct salvo_leaf_slot *slot, uint32_t limit)
