@@ -103,9 +103,10 @@ static void add_edge(struct salvo_gpu_job *job, uint32_t producer, uint32_t cons
 	job->elements[consumer].root = false;
 }
 
-/* Makes the element of a work command. */
-static void add_work(struct salvo_cp_parser *p, uint32_t kind, const void *op, uint64_t mask,
-		     const uint32_t size[3])
+/* Makes the element of a work command. Inlined: most commands of a batch are dispatches. */
+__attribute__((always_inline))
+static inline void add_work(struct salvo_cp_parser *p, uint32_t kind, const void *op,
+			    uint64_t mask, const uint32_t size[3])
 {
 	struct salvo_element *element = &p->job->elements[p->index];
 
