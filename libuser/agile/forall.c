@@ -307,7 +307,9 @@ static int run_stealing(struct salvo_agile *agile, const struct salvo_agile_stat
 			busy += got > 0;
 			err = got < 0 ? got : 0;
 		}
-	} while (!err && busy && (poll(fds, agile->count, -1) >= 0 || errno == EINTR));
+		if (!err && busy && poll(fds, agile->count, -1) < 0 && errno != EINTR)
+			err = agile_fail(agile, -errno, "statement: poll: %s", strerror(errno));
+	} while (!err && busy);
 	for (n = 0; n < agile->count; n++)
 		if (fds[n].fd >= 0)
 			close(fds[n].fd);

@@ -15,14 +15,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void note(struct agile_batch *b, struct agile_producers *producers, unsigned int first,
-		 unsigned int end)
+/* Commands that the consumer of @producers waits for; if they are too many they go out before. */
+static int note(struct agile_batch *b, struct agile_producers *producers, unsigned int first,
+		unsigned int end)
 {
 	if (producers->serial != b->serial)
 		producers->count = 0;
 	producers->serial = b->serial;
-	for (; first < end && producers->count < AGILE_MOST_PRODUCERS; first++)
+	if (end - first > AGILE_MOST_PRODUCERS - producers->count)
+		return agile_batch_flush(b);
+	for (; first < end; first++)
 		producers->at[producers->count++] = first;
+	return 0;
 }
 
 int agile_order(struct agile_batch *b, struct agile_producers *producers, int consumer)
@@ -263,9 +267,7 @@ int agile_bring(struct agile_batch *b, struct salvo_agile_field *field, uint32_t
 		return err;
 	if (copy->ahead && !b->mover && !b->agile->planning)
 		b->needs[b->node] = true;
-	if (copy->serial == b->serial)
-		note(b, producers, copy->first, copy->end);
-	return 0;
+	return copy->serial == b->serial ? note(b, producers, copy->first, copy->end) : 0;
 }
 
 /* --- regions ---------------------------------------------------------------------- */
@@ -314,10 +316,9 @@ static int gather_block(void *data, uint32_t block, const struct salvo_agile_gri
 	if (err)
 		return err;
 	end = salvo_batch_count(b->batch);
-	note(b, gather->producers, first, end);
 	for (i = first; i < end && !err; i++)
 		err = agile_order(b, &own, i);
-	return err;
+	return err ? err : note(b, gather->producers, first, end);
 }
 
 int agile_region(struct agile_batch *b, struct salvo_agile_field *field,

@@ -147,3 +147,17 @@ kernel void sort1(PART(uint, a))
 		a[at] = value;
 	}
 }
+
+// Rank 4, one work-item; from the last row to the first, as the last are copied last.
+kernel void sum4(PART(ulong, out), PART(const uint, a))
+{
+	ulong sum = 0;
+
+	for (uint w = a_extent.x; w-- > 0;)
+		for (uint z = 0; z < a_extent.y; z++)
+			for (uint y = 0; y < a_extent.z; y++)
+				for (uint x = 0; x < a_extent.w; x++)
+					sum += a[w * a_stride.x + z * a_stride.y +
+						 y * a_stride.z + x * a_stride.w];
+	out[0] = sum;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/* limits.c - very many commands for one task, and system calls that fail */
+#include "kselftest_harness.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include "agile_test.h"
+
+#define ROWS 1500u
+
+/* How many calls of poll() for the nodes of a statement fail. */
+static unsigned int polls_to_fail;
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	if (count == NODES && polls_to_fail) {
+		polls_to_fail--;
+		errno = ENOMEM;
+		return -1;
+	}
+	return syscall(SYS_poll, fds, count, timeout);
+}
+
+/*
+ * Of rank 4, so that each row of dimension 0 is a command: a block of the other node comes by
+ * ROWS of them, and ROWS more put it into the tile, which must not start before.
+ */
+TEST(A5_a_tile_of_very_many_commands_waits_for_the_blocks_in_it)
+{
+	const struct salvo_agile_grid grid = { 4, { 0 }, { ROWS, 6, 6, 6 } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK, .columns = 1 };
+	const struct salvo_agile_decomposition one = { .kind = SALVO_AGILE_BLOCK, .nodes = 1 };
+	const struct salvo_agile_grid part = { 4, { 0, 1, 1, 0 }, { ROWS, 4, 4, 6 } };
+	const struct salvo_agile_field_info info = { 4, { 0 }, { 0 } };
+	const struct salvo_agile_field_info total_info = { 8, { 0 }, { 0 } };
+	const struct salvo_agile_grid single = { 1, { 0 }, { 1 } };
+	const size_t count = salvo_agile_grid_count(&grid);
+	uint32_t *in = malloc(count * sizeof(*in));
+	struct salvo_agile_field *field, *sum;
+	struct salvo_agile_kernel *kernel;
+	struct salvo_agile_map *map, *to;
+	uint64_t total, expected, i;
+	struct cluster c;
+	unsigned int round;
+
+	ASSERT_EQ(0, cluster_open(&c, 2));
+	kernel = cluster_kernel(&c, "sum4");
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "columns", &grid, &how, &map));
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "one", &single, &one, &to));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "a", map, &info, &field));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "sum", to, &total_info, &sum));
+	for (round = 1; round <= 5; round++) {
+		struct salvo_agile_operand operand = {
+			field, salvo_agile_fixed, (void *)&part };
+		struct salvo_agile_statement s = { kernel, sum, &operand, NULL, 1, 0,
+						   SALVO_AGILE_SERIAL };
+
+		for (i = 0, expected = 0; i < count; i++) {
+			const struct salvo_agile_index at = salvo_agile_grid_index(&grid, i);
+
+			in[i] = i * round;
+			if (salvo_agile_grid_contains(&part, &at))
+				expected += in[i];
+		}
+		ASSERT_EQ(0, field_access(field, &grid, in, 4, SALVO_AGILE_WRITE))
+			TH_LOG("%s", salvo_agile_error(c.agile));
+		ASSERT_EQ(0, salvo_agile_forall(c.agile, &s))
+			TH_LOG("%s", salvo_agile_error(c.agile));
+		ASSERT_EQ(0, field_access(sum, &single, &total, 8, SALVO_AGILE_READ));
+		ASSERT_EQ(expected, total) TH_LOG("round %u", round);
+	}
+	salvo_agile_field_destroy(field);
+	salvo_agile_field_destroy(sum);
+	salvo_agile_map_destroy(map);
+	salvo_agile_map_destroy(to);
+	salvo_agile_kernel_destroy(kernel);
+	cluster_close(&c);
+	free(in);
+}
+
+/* A failed poll() is an error of the statement, not its end. */
+TEST(A8_a_statement_whose_nodes_cannot_be_polled_fails)
+{
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { 64, 64 } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_field_info info = { 4, { 8, 8 }, { 8, 8 } };
+	struct salvo_agile_field *field;
+	struct salvo_agile_kernel *kernel;
+	struct salvo_agile_map *map;
+	struct cluster c;
+	uint32_t salt = 0;
+	struct salvo_agile_value value = { &salt, sizeof(salt) };
+
+	ASSERT_EQ(0, cluster_open(&c, NODES));
+	kernel = cluster_kernel(&c, "where2");
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "rows", &grid, &how, &map));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "a", map, &info, &field));
+	struct salvo_agile_statement s = { kernel, field, NULL, &value, 0, 1,
+					   SALVO_AGILE_STEAL };
+
+	polls_to_fail = 1;
+	EXPECT_EQ(-ENOMEM, salvo_agile_forall(c.agile, &s));
+	EXPECT_NE(NULL, strstr(salvo_agile_error(c.agile), "poll"));
+	EXPECT_EQ(0, polls_to_fail);
+	EXPECT_EQ(0, salvo_agile_forall(c.agile, &s)) TH_LOG("%s", salvo_agile_error(c.agile));
+	salvo_agile_field_destroy(field);
+	salvo_agile_map_destroy(map);
+	salvo_agile_kernel_destroy(kernel);
+	cluster_close(&c);
+}
+
+TEST_HARNESS_MAIN
