@@ -111,12 +111,14 @@ DEVICE_OBJS := $(call obj,$(call sources,device))
 SHARED_OBJS := $(call obj,$(patsubst %,driver/salvo_%.c,validate pack hang))
 PARSE_OBJS  := $(call obj,$(call sources,libuser/parse))
 AGILE_OBJS  := $(call obj,$(call sources,libuser/agile))
-USER_OBJS   := $(filter-out $(PARSE_OBJS) $(AGILE_OBJS),$(call obj,$(call sources,libuser) $(call sources,common))) \
+OPENCL_OBJS := $(call obj,$(call sources,libuser/opencl))
+USER_OBJS   := $(filter-out $(PARSE_OBJS) $(AGILE_OBJS) $(OPENCL_OBJS),$(call obj,$(call sources,libuser) $(call sources,common))) \
 	       $(SHARED_OBJS)
 
 .PHONY: libs
 libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so \
-	$(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo-agile.so
+	$(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo-agile.so \
+	$(BUILD)/lib/libsalvo-opencl.so $(BUILD)/lib/salvo.icd
 # The human-readable form, read: for salvo-submit, the GStreamer elements and tests, not installed.
 PARSE_LIB   := $(BUILD)/lib/libsalvoparse.a
 
@@ -141,6 +143,17 @@ $(BUILD)/lib/libsalvo-agile.so: $(AGILE_OBJS) $(AGILE_MAP) $(BUILD)/lib/libsalvo
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo-agile.so.1 -Wl,--version-script,$(AGILE_MAP) \
 		-Wl,-z,defs -o $@ $(AGILE_OBJS) $(BUILD)/lib/libsalvo.so
+
+# The OpenCL driver, for ocl-icd: OCL_ICD_VENDORS=build/lib/salvo.icd
+OPENCL_MAP  := libuser/opencl/libsalvo-opencl.map
+$(BUILD)/lib/libsalvo-opencl.so: $(OPENCL_OBJS) $(OPENCL_MAP) $(BUILD)/lib/libsalvo.so
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo-opencl.so.1 -Wl,--version-script,$(OPENCL_MAP) \
+		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(OPENCL_OBJS) $(BUILD)/lib/libsalvo.so -pthread
+$(BUILD)/lib/libsalvo.so.1: $(BUILD)/lib/libsalvo.so
+	@ln -sf $(<F) $@
+$(BUILD)/lib/salvo.icd: $(BUILD)/lib/libsalvo-opencl.so $(BUILD)/lib/libsalvo.so.1
+	@echo $(abspath $<) >$@
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -210,7 +223,7 @@ KERNEL_SOURCE = $(lastword $(sort $(wildcard /usr/src/linux-source-*.tar.xz)))
 
 KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
-HOST_TESTS := unit device spin cc lib libuser steal agile tools faces docs lint install
+HOST_TESTS := unit device spin cc lib libuser steal agile opencl tools faces docs lint install
 VM_TESTS   := uapi lost inject
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
@@ -239,6 +252,9 @@ $(BUILD)/tests/cc/ulp: TEST_LIBS := -lmpfr -lgmp
 AGILE_TESTS := $(filter $(BUILD)/tests/agile/%,$(TEST_PROGRAMS))
 $(AGILE_TESTS): $(BUILD)/lib/libsalvo-agile.a
 $(AGILE_TESTS): TEST_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a
+OPENCL_TESTS := $(filter $(BUILD)/tests/opencl/%,$(TEST_PROGRAMS))
+$(OPENCL_TESTS): TEST_LIBS := -lOpenCL
+$(OPENCL_TESTS): | $(BUILD)/lib/salvo.icd
 $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(PARSE_LIB) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)

@@ -9,7 +9,7 @@
 
 ROOMS := common device/queue device/exec device device/space \
 	 libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
-	 libuser/parse libuser/steal libuser/agile
+	 libuser/parse libuser/steal libuser/agile libuser/opencl
 
 sees.device/queue  := uapi device/include
 sees.device/exec   := $(sees.device/queue) device/queue
@@ -25,6 +25,7 @@ sees.libuser/open  := $(sees.libuser) libuser libuser/text
 sees.libuser/parse := $(sees.libuser) libuser libuser/text
 sees.libuser/steal := libuser/include
 sees.libuser/agile := libuser/include
+sees.libuser/opencl := libuser/include
 
 sees.driver        := uapi device/include
 
@@ -42,6 +43,7 @@ sees.tests/faces   := $(sees.tests) tools/faces
 sees.tests/lib     := uapi libuser/include tests/common
 sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse \
 		      libuser/observe
+sees.tests/opencl  := tests/common
 sees.tests/steal   := $(sees.tests) libuser/steal tests/lib tests/faces/oracle tools/faces
 sees.tests/fuzz    := $(sees.tests) libuser/text libuser/parse
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

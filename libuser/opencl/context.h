@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * context.h - contexts
+ */
+#ifndef SALVO_CL_CONTEXT_H
+#define SALVO_CL_CONTEXT_H
+
+#include <pthread.h>
+
+#include "device.h"
+
+struct salvo_cl_worker;
+
+/** struct salvo_cl_notify - A callback of clSet*DestructorCallback(), the last one first. */
+struct salvo_cl_notify {
+	struct salvo_cl_notify *next;
+	void (CL_CALLBACK *function)(void *object, void *data);
+	void *data;
+};
+
+/**
+ * salvo_cl_notify_add() - Add a destructor callback to a list.
+ * Return: CL_SUCCESS, CL_OUT_OF_HOST_MEMORY. The caller holds what protects @list.
+ */
+cl_int salvo_cl_notify_add(struct salvo_cl_notify **list,
+			   void (CL_CALLBACK *function)(void *object, void *data), void *data);
+/** salvo_cl_notify_run() - Call them all with @object, and free them. */
+void salvo_cl_notify_run(struct salvo_cl_notify *list, void *object);
+
+/**
+ * struct _cl_context - A context.
+ */
+struct _cl_context {
+	struct salvo_cl_object base;
+	cl_device_id *devices;
+	unsigned int device_count;
+	/** @gpus: The open GPUs of the devices, each once; most contexts have one. */
+	struct salvo_device **gpus;
+	unsigned int gpu_count;
+	/** @properties: As they were given, with the 0 at the end, or NULL. */
+	cl_context_properties *properties;
+	size_t property_count;
+	void (CL_CALLBACK *notify)(const char *message, const void *data, size_t size, void *user);
+	void *notify_data;
+	/** @lock: Protects @destructors, and queues and events of the context: see queue.h. */
+	pthread_mutex_t lock;
+	struct salvo_cl_notify *destructors;
+	/** @worker: The thread for callbacks and transfers, or NULL before it is needed. */
+	struct salvo_cl_worker *worker;
+};
+
+/** salvo_cl_context_gpu() - Which of @gpus a device of the context is. */
+unsigned int salvo_cl_context_gpu(cl_context context, cl_device_id device);
+/** salvo_cl_context_has() - Is the device one of the context's? */
+bool salvo_cl_context_has(cl_context context, cl_device_id device);
+/** salvo_cl_context_tell() - CL_CONTEXT_NOTIFY: call the application's function, if there is one. */
+void salvo_cl_context_tell(cl_context context, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* SALVO_CL_CONTEXT_H */

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/*
+ * extensions.c - the extensions that platform and devices have, with their versions
+ *
+ * Who implements one adds a line here, and its entry points to the list in icd.c.
+ */
+#include "extensions.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXTENSION(name, major, minor, patch) { CL_MAKE_VERSION(major, minor, patch), name }
+
+const cl_name_version salvo_cl_extension_list[] = {
+	EXTENSION("cl_khr_icd", 1, 0, 0),
+	EXTENSION("cl_khr_extended_versioning", 1, 0, 0),
+	EXTENSION("cl_khr_byte_addressable_store", 1, 0, 0),
+	EXTENSION("cl_khr_global_int32_base_atomics", 1, 0, 0),
+	EXTENSION("cl_khr_global_int32_extended_atomics", 1, 0, 0),
+	EXTENSION("cl_khr_local_int32_base_atomics", 1, 0, 0),
+	EXTENSION("cl_khr_local_int32_extended_atomics", 1, 0, 0),
+	EXTENSION("cl_khr_fp64", 1, 0, 0),
+};
+
+#define COUNT (sizeof(salvo_cl_extension_list) / sizeof(salvo_cl_extension_list[0]))
+
+static char names[COUNT * CL_NAME_VERSION_MAX_NAME_SIZE];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void join_names(void)
+{
+	size_t i, used = 0;
+
+	for (i = 0; i < COUNT; i++)
+		used += snprintf(names + used, sizeof(names) - used, "%s%s", i ? " " : "",
+				 salvo_cl_extension_list[i].name);
+}
+
+size_t salvo_cl_extension_bytes(void)
+{
+	return sizeof(salvo_cl_extension_list);
+}
+
+const char *salvo_cl_extension_names(void)
+{
+	pthread_once(&once, join_names);
+	return names;
+}

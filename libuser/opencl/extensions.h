@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * extensions.h - the extensions that platform and devices have
+ */
+#ifndef SALVO_CL_EXTENSIONS_H
+#define SALVO_CL_EXTENSIONS_H
+
+#include "object.h"
+
+/** salvo_cl_extension_list - The answer to CL_DEVICE_EXTENSIONS_WITH_VERSION. */
+extern const cl_name_version salvo_cl_extension_list[];
+size_t salvo_cl_extension_bytes(void);
+/** salvo_cl_extension_names() - The answer to CL_DEVICE_EXTENSIONS. Any thread. */
+const char *salvo_cl_extension_names(void);
+
+#endif /* SALVO_CL_EXTENSIONS_H */

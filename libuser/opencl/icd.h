@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * icd.h - the entry points of the driver, and the table through which the ICD loader calls them
+ *
+ * The entry point of clFoo() is salvo_clFoo(), which has its type.
+ */
+#ifndef SALVO_CL_ICD_H
+#define SALVO_CL_ICD_H
+
+#include "cl_khronos.h"
+
+#include <CL/cl_icd.h>
+
+/* What is deprecated has to be there all the same. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+extern const struct _cl_icd_dispatch salvo_cl_dispatch;
+
+#define SALVO_CL_ENTRY(name)	extern __typeof__(name) salvo_##name;
+#define SALVO_CL_LATER(name)
+#define SALVO_CL_LATER_OBJECT(name, errcode_place)
+#include "entries_queue.h"
+#include "entries_memory.h"
+#include "entries_program.h"
+#undef SALVO_CL_ENTRY
+#undef SALVO_CL_LATER
+#undef SALVO_CL_LATER_OBJECT
+
+#endif /* SALVO_CL_ICD_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue.h - command queues
+ */
+#ifndef SALVO_CL_QUEUE_H
+#define SALVO_CL_QUEUE_H
+
+#include "context.h"
+
+struct salvo_cl_submission;
+
+/**
+ * struct _cl_command_queue - A command queue.
+ */
+struct _cl_command_queue {
+	struct salvo_cl_object base;
+	cl_context context;
+	cl_device_id device;
+	/** @gpu: Which of the context's GPUs it is, an index. */
+	unsigned int gpu;
+	cl_command_queue_properties flags;
+	/** @properties: As they were given, with the 0 at the end, or NULL. */
+	cl_queue_properties *properties;
+	size_t property_count;
+	/** @priority: SALVO_QUEUE_*. */
+	int priority;
+	/** @salvo: A new one after a batch of it has failed. The context's lock protects the rest. */
+	struct salvo_queue *salvo;
+	/** @first: Submissions that are not done, in the order of enqueueing. */
+	struct salvo_cl_submission *first;
+	struct salvo_cl_submission *last;
+	/** @spare: Submissions to use again. */
+	struct salvo_cl_submission *spare;
+};
+
+/** salvo_cl_queue_is_ordered() - Is it an in-order queue? */
+static inline bool salvo_cl_queue_is_ordered(const struct _cl_command_queue *queue)
+{
+	return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+#endif /* SALVO_CL_QUEUE_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ocl.h - a test program of the OpenCL driver, through the ICD loader
+ *
+ * The loader is pointed at the salvo.icd of this build, so that Salvo is the only platform.
+ */
+#ifndef TEST_OCL_H
+#define TEST_OCL_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* build/tests/opencl/NAME -> build/lib/salvo.icd */
+__attribute__((constructor)) static inline void ocl_use_salvo(void)
+{
+	char path[4096], icd[4200];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	unsigned int up;
+
+	path[length > 0 ? length : 0] = 0;
+	for (up = 0; up < 3 && strrchr(path, '/'); up++)
+		*strrchr(path, '/') = 0;
+	snprintf(icd, sizeof(icd), "%s/lib/salvo.icd", path);
+	setenv("OCL_ICD_VENDORS", icd, 1);
+}
+
+/* The platform's last device: the embedded GPU. NULL on failure. */
+static inline cl_device_id ocl_device(void)
+{
+	cl_device_id devices[16];
+	cl_platform_id platform;
+	cl_uint count;
+
+	if (clGetPlatformIDs(1, &platform, NULL) ||
+	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices, &count))
+		return NULL;
+	return devices[count - 1];
+}
+
+#endif /* TEST_OCL_H */
