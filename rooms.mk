@@ -11,9 +11,9 @@ ROOMS := common device/queue device/exec device device/space \
 	 libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
 	 libuser/parse libuser/steal libuser/agile libuser/opencl
 
-sees.device/queue  := uapi device/include
+sees.device/queue  := uapi device/include common
 sees.device/exec   := $(sees.device/queue) device/queue
-sees.device        := $(sees.device/exec) device/exec common
+sees.device        := $(sees.device/exec) device/exec
 sees.device/space  := $(sees.device) device
 
 sees.libuser       := uapi common libuser/include device/include driver
@@ -38,7 +38,7 @@ sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/parse li
 sees.tools/top     := $(sees.tools) device/include libuser/observe
 sees.tests         := uapi libuser/include device/include driver tests/common
 sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
-sees.tests/device  := $(sees.tests) device/queue device/exec device device/space
+sees.tests/device  := $(sees.tests) common device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces
 sees.tests/lib     := uapi libuser/include tests/common
 sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse \

@@ -15,7 +15,8 @@
  *
  * A unit without work polls for a short while, since the next batch of
  * a frame usually follows soon and a wake-up costs more than a small batch. It yields its
- * core meanwhile, as the thread that submits may need it. Then it sleeps (parking.c).
+ * core meanwhile, as the thread that submits may need it, unless another program wants the core
+ * as well (yield.h). Then it sleeps (parking.c).
  *
  * A push wakes no unit if an approved one is polling. So a unit that stops polling
  * because it took work wakes the next one if there is more. A unit of a far node may sleep
@@ -47,6 +48,7 @@
 #include "queues.h"
 #include "salvo_gpu.h"
 #include "worker_queue.h"
+#include "yield.h"
 
 /* How long a unit polls for work before it sleeps */
 #define SPIN_NS		50000u
@@ -73,6 +75,8 @@ struct salvo_eu {
 	uint64_t since;
 	/** @polling: Its bit in the mask of that name is set. */
 	bool polling;
+	/** @yield: Whether another program wants its core. */
+	struct salvo_yield yield;
 	pthread_t thread;
 	struct salvo_runner runner;
 } __attribute__((aligned(64)));
@@ -279,8 +283,9 @@ static void yield_core(struct salvo_eu *eu)
 static void wait_for_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
-	const uint64_t deadline = salvo_clock() + SPIN_NS;
+	const uint64_t start = salvo_clock();
 	unsigned int polls = 0;
+	uint64_t now = start;
 
 	/* A push relies on a unit that polls; one that serves slots may be busy with leaves. */
 	if (!eu->polling && !salvo_leaf_slots_serves(eus->slots, eu->queue.unit)) {
@@ -294,9 +299,11 @@ static void wait_for_work(struct salvo_eu *eu)
 			return;
 		if (++polls < SPIN_POLLS)
 			__builtin_ia32_pause();
+		else if (salvo_yield_is_crowded(&eu->yield, now))
+			break;
 		else
-			sched_yield();
-	} while (polls < SPIN_POLLS || salvo_clock() < deadline);
+			now = salvo_yield(&eu->yield);
+	} while (now - start < SPIN_NS);
 	park_until_work(eu);
 }
 
@@ -339,8 +346,8 @@ static void *unit_main(void *arg)
 			continue;
 		}
 		/* A thread that waits for the job may need this core. */
-		if (flush(eu))
-			sched_yield();
+		if (flush(eu) && !salvo_yield_is_crowded(&eu->yield, salvo_clock()))
+			salvo_yield(&eu->yield);
 		salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
 		serve_slots(eu, true);
 		if (events.yield)

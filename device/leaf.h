@@ -154,7 +154,7 @@ int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
 void salvo_leaf_slots_detach(struct salvo_leaf_slots *slots, unsigned int number);
 /** salvo_leaf_slots_wake() - The worker has seen that the unit sleeps. */
 void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number);
-/** salvo_leaf_slots_close() - Stop all leaves; the units leave all slots. Return: were there any? */
+/** salvo_leaf_slots_close() - Stop all leaves, the units leave all slots. Return: had it any? */
 bool salvo_leaf_slots_close(struct salvo_leaf_slots *slots);
 /**
  * salvo_leaf_slots_sample() - Stop leaves that were running in @limit samples in a row.

@@ -4,14 +4,11 @@
  */
 #include "deadline.h"
 
-#include <time.h>
+#include "clock.h"
 
 int64_t salvo_now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+	return salvo_clock();
 }
 
 int64_t salvo_deadline_ns(int64_t timeout_ns)

@@ -111,7 +111,8 @@ int salvo_device_get_stats(struct salvo_device *device, struct salvo_device_stat
  * @nanoseconds: 0 sleeps at once; negative polls until the fence is done, which occupies a
  *               core. The default is 30,000 on the embedded GPU and 0 on the driver.
  *
- * For short batches polling saves the wake-up latency of 10 to 40 us.
+ * For short batches polling saves the wake-up latency of 10 to 40 us. Where other programs
+ * compute on all cores, waits on the embedded GPU sleep earlier, unless @nanoseconds is negative.
  */
 void salvo_device_set_polling(struct salvo_device *device, int64_t nanoseconds);
 

@@ -24,6 +24,7 @@
 #include "soft_public.h"
 #include "vram.h"
 #include "winsys.h"
+#include "yield.h"
 
 #define SOFT_RING_ENTRIES 4096u
 /*
@@ -157,6 +158,8 @@ struct soft_device {
 	/** @epoch: Incremented when a range of addresses is freed; starts at 1. */
 	uint64_t epoch;
 
+	/** @yield: Whether other programs want the cores of waiters. */
+	struct salvo_yield yield;
 	/** @completed: Number of completions; @awaited: of threads that sleep on it. */
 	atomic_uint completed;
 	atomic_uint awaited;

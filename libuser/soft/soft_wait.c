@@ -2,17 +2,16 @@
 /*
  * soft_wait.c - wait for fences of the embedded GPU
  *
- * A waiter first polls the fence for a few microseconds and yields in between: units are pinned,
- * and the waiter may run on the core of one. Then it sleeps on the fence's word. Who waits for any
- * of several fences sleeps on the device's count of completions instead, and counts itself in
- * awaited.
+ * A waiter first polls the fence for a few microseconds and yields in between (yield.h): units are
+ * pinned, and the waiter may run on the core of one. Then it sleeps on the fence's word. Who waits
+ * for any of several fences sleeps on the device's count of completions instead, and counts itself
+ * in awaited.
  *
  * An imported fence is signalled by the device's importer thread, which polls the file descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,9 +47,17 @@ static int64_t poll_until(const struct soft_device *dev, int64_t deadline)
 	return until < deadline ? until : deadline;
 }
 
-/* Poll until the fence is done or @until. */
-static bool poll_fence(struct soft_fence *fence, int64_t until)
+/* Sleep instead, as another program wants the core? Not if asked to poll to the end. */
+static bool is_crowded(struct soft_device *dev, int64_t now)
 {
+	return salvo_yield_is_crowded(&dev->yield, now) &&
+	       atomic_load_explicit(&dev->base.polling_ns, memory_order_relaxed) >= 0;
+}
+
+/* Poll until the fence is done, or @until, or another program wants the core. */
+static bool poll_fence(struct soft_device *dev, struct soft_fence *fence, int64_t until)
+{
+	int64_t now = until ? salvo_now_ns() : 0;
 	unsigned int i;
 
 	if (!until)
@@ -61,8 +68,10 @@ static bool poll_fence(struct soft_fence *fence, int64_t until)
 				return true;
 			__builtin_ia32_pause();
 		}
-		sched_yield();
-	} while (salvo_now_ns() < until);
+		if (is_crowded(dev, now))
+			break;
+		now = salvo_yield(&dev->yield);
+	} while (now < until);
 	return salvo_soft_fence_is_done(fence);
 }
 
@@ -93,7 +102,7 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 		if (salvo_device_is_inherited(&dev->base))
 			return -ENODEV;
 		deadline = salvo_deadline_ns(timeout_ns);
-		if (!poll_fence(fence, poll_until(dev, deadline)) &&
+		if (!poll_fence(dev, fence, poll_until(dev, deadline)) &&
 		    sleep_on_fence(fence, deadline))
 			return -ETIME;
 	}
@@ -118,13 +127,14 @@ static int wait_any(struct soft_device *dev, struct salvo_fence *const *fences,
 		    unsigned int count, int64_t deadline, unsigned int *first)
 {
 	const int64_t until = poll_until(dev, deadline);
+	int64_t now = until ? salvo_now_ns() : 0;
 	unsigned int completed;
 	int err = 0;
 
-	while (until && salvo_now_ns() < until) {
+	while (now < until && !is_crowded(dev, now)) {
 		if (find_done(fences, count, first))
 			return 0;
-		sched_yield();
+		now = salvo_yield(&dev->yield);
 	}
 	atomic_fetch_add(&dev->awaited, 1);
 	for (;;) {

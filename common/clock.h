@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.h - the GPU's clock: nanoseconds of CLOCK_MONOTONIC
+ * clock.h - nanoseconds of CLOCK_MONOTONIC, the clock of timestamps and deadlines
  */
 #ifndef SALVO_CLOCK_H
 #define SALVO_CLOCK_H
