@@ -52,6 +52,7 @@ static void destroy(struct salvo_cl_object *object)
 	salvo_cl_worker_stop(context->worker);
 	for (i = 0; i < context->device_count; i++)
 		salvo_cl_device_put(context->devices[i]);
+	pthread_cond_destroy(&context->changed);
 	pthread_mutex_destroy(&context->lock);
 	free(context->properties);
 	free(context->devices);
@@ -129,6 +130,7 @@ static cl_context create(const cl_context_properties *properties, size_t propert
 	}
 	salvo_cl_object_init(&context->base, SALVO_CL_CONTEXT, destroy);
 	pthread_mutex_init(&context->lock, NULL);
+	pthread_cond_init(&context->changed, NULL);
 	*err = open_devices(context, devices, num_devices);
 	if (!*err && property_count) {
 		context->properties = malloc(property_count * sizeof(*properties));
@@ -217,6 +219,13 @@ unsigned int salvo_cl_context_gpu(cl_context context, cl_device_id device)
 		if (context->gpus[i] == device->root->salvo)
 			return i;
 	return 0;
+}
+
+cl_int salvo_cl_context_worker(cl_context context)
+{
+	if (!context->worker)
+		context->worker = salvo_cl_worker_start();
+	return context->worker ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 void salvo_cl_context_tell(cl_context context, const char *format, ...)

@@ -9,6 +9,7 @@
 
 #include "device.h"
 
+struct salvo_cl_submission;
 struct salvo_cl_worker;
 
 /** struct salvo_cl_notify - A callback of clSet*DestructorCallback(), the last one first. */
@@ -42,17 +43,28 @@ struct _cl_context {
 	size_t property_count;
 	void (CL_CALLBACK *notify)(const char *message, const void *data, size_t size, void *user);
 	void *notify_data;
-	/** @lock: Protects @destructors, and queues and events of the context: see queue.h. */
+	/** @lock: Protects what follows, and queues and events of the context: see submission.c. */
 	pthread_mutex_t lock;
 	struct salvo_cl_notify *destructors;
 	/** @worker: The thread for callbacks and transfers, or NULL before it is needed. */
 	struct salvo_cl_worker *worker;
+	/** @serial: Of the submission that was made last. */
+	uint64_t serial;
+	/** @ready: Queues in which something may have become ready. */
+	cl_command_queue ready;
+	/** @finished: Submissions whose references are dropped once the lock is free. */
+	struct salvo_cl_submission *finished;
+	/** @changed: Signalled for the @sleepers when a submission or event changes. */
+	pthread_cond_t changed;
+	unsigned int sleepers;
 };
 
 /** salvo_cl_context_gpu() - Which of @gpus a device of the context is. */
 unsigned int salvo_cl_context_gpu(cl_context context, cl_device_id device);
 /** salvo_cl_context_has() - Is the device one of the context's? */
 bool salvo_cl_context_has(cl_context context, cl_device_id device);
+/** salvo_cl_context_worker() - Start the worker, if it is not there. The lock is held. */
+cl_int salvo_cl_context_worker(cl_context context);
 /** salvo_cl_context_tell() - CL_CONTEXT_NOTIFY: call the application's function, if there is one. */
 void salvo_cl_context_tell(cl_context context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

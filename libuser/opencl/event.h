@@ -8,6 +8,7 @@
 #include "queue.h"
 
 struct salvo_cl_callback;
+struct salvo_cl_waiter;
 
 /**
  * struct _cl_event - An event of a command, or a user event. The context's lock protects it.
@@ -20,6 +21,9 @@ struct _cl_event {
 	cl_command_type type;
 	/** @status: CL_QUEUED to CL_COMPLETE, or the negative code of an error. */
 	cl_int status;
+	/** @judged: It failed, or not, whatever the others of its batch; @result: its last status. */
+	bool judged;
+	cl_int result;
 	/** @submission: Of its command while that is not done. */
 	struct salvo_cl_submission *submission;
 	/** @next: In the list of the submission. */
@@ -28,6 +32,7 @@ struct _cl_event {
 	unsigned int first;
 	unsigned int count;
 	struct salvo_cl_callback *callbacks;
+	struct salvo_cl_waiter *waiters;
 	/** @queued, ...: Times of CL_PROFILING_COMMAND_*, in ns; 0: not known. */
 	cl_ulong queued;
 	cl_ulong submitted;

@@ -21,6 +21,8 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_local_int32_base_atomics", 1, 0, 0),
 	EXTENSION("cl_khr_local_int32_extended_atomics", 1, 0, 0),
 	EXTENSION("cl_khr_fp64", 1, 0, 0),
+	EXTENSION("cl_khr_create_command_queue", 1, 0, 0),
+	EXTENSION("cl_khr_priority_hints", 1, 0, 0),
 };
 
 #define COUNT (sizeof(salvo_cl_extension_list) / sizeof(salvo_cl_extension_list[0]))

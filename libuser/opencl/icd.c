@@ -55,6 +55,8 @@ static const struct extension {
 	void *entry;
 } extensions[] = {
 	{ "clIcdGetPlatformIDsKHR", (void *)salvo_clGetPlatformIDs },
+	{ "clCreateCommandQueueWithPropertiesKHR",
+	  (void *)salvo_clCreateCommandQueueWithProperties },
 };
 
 void *salvo_clGetExtensionFunctionAddress(const char *name)

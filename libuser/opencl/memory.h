@@ -31,4 +31,16 @@ static inline bool salvo_cl_mem_is_idle(const struct _cl_mem *mem)
 	return !atomic_load_explicit(&mem->root->pending, memory_order_acquire);
 }
 
+/**
+ * salvo_cl_mem_migrate() - Let a GPU of the context have the contents of a memory object.
+ * @gpu: Which of the context's GPUs will run commands that access it.
+ * @access: SALVO_ARGUMENT_READ, _WRITE; after a write the other GPUs' contents are stale.
+ *
+ * Called before a batch is submitted, in contexts of several GPUs only, with the context's lock held;
+ * commands of other GPUs that access it are done.
+ *
+ * Return: 0 or a negative errno.
+ */
+int salvo_cl_mem_migrate(cl_mem mem, unsigned int gpu, uint32_t access);
+
 #endif /* SALVO_CL_MEMORY_H */

@@ -26,11 +26,18 @@ struct _cl_command_queue {
 	int priority;
 	/** @salvo: A new one after a batch of it has failed. The context's lock protects the rest. */
 	struct salvo_queue *salvo;
+	/** @generation: Counts these. */
+	unsigned int generation;
+	/** @failed: A command has failed since the last clFinish(). */
+	bool failed;
 	/** @first: Submissions that are not done, in the order of enqueueing. */
 	struct salvo_cl_submission *first;
 	struct salvo_cl_submission *last;
 	/** @spare: Submissions to use again. */
 	struct salvo_cl_submission *spare;
+	/** @next_ready, @is_ready: In the context's list of queues to examine. */
+	cl_command_queue next_ready;
+	bool is_ready;
 };
 
 /** salvo_cl_queue_is_ordered() - Is it an in-order queue? */

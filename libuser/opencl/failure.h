@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * failure.h - commands that fail: their events' status, and the context's notification
+ */
+#ifndef SALVO_CL_FAILURE_H
+#define SALVO_CL_FAILURE_H
+
+#include "submission.h"
+
+/** define SALVO_CL_CANCELLED - The status of a command that failed because another one did. */
+#define SALVO_CL_CANCELLED	CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+
+/** salvo_cl_failure_rejected() - The library did not accept a batch: notify the application. */
+void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int err);
+/**
+ * salvo_cl_failure_found() - A batch has failed: notify the application, and set the status of the
+ * event whose command it was, and of those that completed.
+ *
+ * Return: The status of the others.
+ */
+cl_int salvo_cl_failure_found(struct salvo_cl_submission *submission,
+			      const struct salvo_error *error);
+
+#endif /* SALVO_CL_FAILURE_H */

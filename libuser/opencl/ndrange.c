@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ndrange.c - enqueue kernels
+ *
+ * The kernel's arguments are copied into the batch; the grid is 32 bits wide in each dimension.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "icd.h"
+#include "kernel.h"
+#include "ndrange.h"
+#include "submission.h"
+
+static cl_int check_group(const struct salvo_device_info *info,
+			  const struct salvo_kernel_properties *properties, bool uniform,
+			  const struct salvo_cl_grid *grid)
+{
+	uint64_t items = 1;
+	unsigned int d;
+
+	for (d = 0; d < grid->dims; d++) {
+		if (!grid->group[d])
+			return CL_INVALID_WORK_GROUP_SIZE;
+		if (grid->group[d] > info->max_group_items)
+			return CL_INVALID_WORK_ITEM_SIZE;
+		items *= grid->group[d];
+		if (uniform && grid->items[d] % grid->group[d])
+			return CL_INVALID_WORK_GROUP_SIZE;
+	}
+	if (items > info->max_group_items)
+		return CL_INVALID_WORK_GROUP_SIZE;
+	for (d = 0; d < 3 && properties->required_group[0]; d++)
+		if (properties->required_group[d] != (d < grid->dims ? grid->group[d] : 1))
+			return CL_INVALID_WORK_GROUP_SIZE;
+	return CL_SUCCESS;
+}
+
+cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_kernel kernel,
+			  struct salvo_kernel *salvo, cl_uint dims, const size_t *offset,
+			  const size_t *items, const size_t *group)
+{
+	const struct salvo_device_info *info = salvo_cl_device_limits(device);
+	struct salvo_kernel_properties properties;
+	unsigned int d;
+
+	if (dims < 1 || dims > 3)
+		return CL_INVALID_WORK_DIMENSION;
+	*grid = (struct salvo_cl_grid){ .dims = dims, .empty = !items, .chosen = !group };
+	for (d = 0; d < dims; d++) {
+		const size_t size = items ? items[d] : 0, start = offset ? offset[d] : 0;
+
+		if (size + start < size)
+			return CL_INVALID_GLOBAL_OFFSET;
+		if (size > info->max_items || start > info->max_items)
+			return CL_OUT_OF_RESOURCES;
+		if (group && group[d] > UINT32_MAX)
+			return CL_INVALID_WORK_ITEM_SIZE;
+		grid->empty |= !size;
+		grid->items[d] = size;
+		grid->offset[d] = start;
+		grid->group[d] = group ? group[d] : 0;
+	}
+	salvo_kernel_get_info(salvo, &properties);
+	if (group)
+		return check_group(info, &properties, kernel->uniform, grid);
+	return CL_SUCCESS;
+}
+
+int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_kernel *salvo)
+{
+	int err;
+
+	err = salvo_kernel_set_offset(salvo, grid->offset);
+	if (err == -EINVAL && !grid->offset[0] && !grid->offset[1] && !grid->offset[2])
+		err = 0;
+	if (err)
+		return err;
+	return salvo_kernel_set_grid(salvo, grid->dims, grid->items,
+				     grid->chosen ? NULL : grid->group);
+}
+
+static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel kernel, cl_uint dims,
+		      const size_t *offset, const size_t *items, const size_t *group,
+		      cl_uint wait_count, const cl_event *waits, cl_event *event)
+{
+	struct salvo_cl_command command;
+	struct salvo_kernel *salvo;
+	struct salvo_cl_grid grid;
+	cl_int err;
+	int index = 0;
+
+	if (!salvo_cl_is(queue, SALVO_CL_QUEUE))
+		return CL_INVALID_COMMAND_QUEUE;
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	if (kernel->program->context != queue->context)
+		return CL_INVALID_CONTEXT;
+	err = salvo_cl_command_check(queue, wait_count, waits);
+	if (!err)
+		err = salvo_cl_kernel_ready(kernel, queue, &salvo);
+	if (!err)
+		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items, group);
+	if (!err)
+		err = salvo_cl_command_begin(&command, queue, type, wait_count, waits, event);
+	if (err)
+		return err;
+	if (!grid.empty) {
+		index = salvo_cl_grid_set(&grid, salvo);
+		if (!index) {
+			do {
+				index = salvo_batch_dispatch(command.batch, salvo);
+			} while (salvo_cl_command_again(&command, index));
+			salvo_cl_kernel_use(kernel, &command);
+			command.submission->work += (uint64_t)grid.items[0] *
+				(dims > 1 ? grid.items[1] : 1) * (dims > 2 ? grid.items[2] : 1);
+		}
+	}
+	return salvo_cl_command_end(&command, index == -E2BIG ? CL_INVALID_WORK_GROUP_SIZE :
+				    index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
+}
+
+cl_int salvo_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
+				    const size_t *offset, const size_t *items, const size_t *group,
+				    cl_uint wait_count, const cl_event *waits, cl_event *event)
+{
+	return enqueue(queue, CL_COMMAND_NDRANGE_KERNEL, kernel, dims, offset, items, group,
+		       wait_count, waits, event);
+}
+
+cl_int salvo_clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
+			   const cl_event *waits, cl_event *event)
+{
+	const size_t one = 1;
+
+	return enqueue(queue, CL_COMMAND_TASK, kernel, 1, NULL, &one, &one, wait_count, waits, event);
+}
+
+cl_int salvo_clEnqueueNativeKernel(cl_command_queue queue, void (CL_CALLBACK *function)(void *),
+				   void *args, size_t args_size, cl_uint mem_count,
+				   const cl_mem *mems, const void **places, cl_uint wait_count,
+				   const cl_event *waits, cl_event *event)
+{
+	(void)function;
+	(void)args;
+	(void)args_size;
+	(void)mem_count;
+	(void)mems;
+	(void)places;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	/* No device has CL_EXEC_NATIVE_KERNEL. */
+	return salvo_cl_is(queue, SALVO_CL_QUEUE) ? CL_INVALID_OPERATION :
+						    CL_INVALID_COMMAND_QUEUE;
+}

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+/*
+ * submission.c - submissions: from collecting to completion
+ *
+ * The commands of a queue are in submissions: a batch with any number of GPU commands, or one command of
+ * the host. A submission is open while it collects or is held back, then it runs, then it is done. It
+ * may run when it is wanted (by a flush, a wait, or because the GPU has nothing to do), no event blocks it
+ * and its queue allows it: an in-order queue runs submissions in order, where batches only wait until
+ * those before them are submitted, since the GPU runs them one after another; an out-of-order
+ * queue only keeps barriers.
+ *
+ * Nobody watches a batch that runs, unless somebody depends on it on the host: who waits for the
+ * fence or polls it finishes all submissions that are done. For those that a callback, a transfer or
+ * another device depends on, the fence calls back.
+ *
+ * The context's lock protects all queues, submissions and events of a context. What the application or
+ * others have written (callbacks, destructors) is called without it: callbacks by the worker,
+ * references of finished submissions are dropped in salvo_cl_unlock().
+ */
+#include "submission.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "failure.h"
+#include "memory.h"
+
+cl_ulong salvo_cl_host_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* --- objects ---------------------------------------------------------------------- */
+
+void salvo_cl_queue_examine(cl_command_queue queue)
+{
+	if (queue->is_ready)
+		return;
+	queue->is_ready = true;
+	queue->next_ready = queue->context->ready;
+	queue->context->ready = queue;
+}
+
+static struct salvo_cl_submission *allocate(cl_command_queue queue)
+{
+	struct salvo_cl_submission *submission = queue->spare;
+	struct salvo_device *gpu = queue->context->gpus[queue->gpu];
+
+	if (submission) {
+		queue->spare = submission->next;
+		return submission;
+	}
+	submission = calloc(1, sizeof(*submission));
+	if (!submission || salvo_batch_create(gpu, &submission->batch)) {
+		free(submission);
+		return NULL;
+	}
+	if ((salvo_cl_queue_is_ordered(queue) && salvo_batch_enable_hazards(submission->batch)) ||
+	    (queue->flags & CL_QUEUE_PROFILING_ENABLE &&
+	     salvo_batch_enable_profile(submission->batch))) {
+		salvo_batch_destroy(submission->batch);
+		free(submission);
+		return NULL;
+	}
+	return submission;
+}
+
+struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue)
+{
+	struct salvo_cl_submission *submission = allocate(queue);
+
+	if (!submission)
+		return NULL;
+	salvo_cl_object_get(&queue->base);
+	submission->queue = queue;
+	submission->refs = 1;
+	submission->serial = ++queue->context->serial;
+	submission->next = NULL;
+	submission->prev = queue->last;
+	*(queue->last ? &queue->last->next : &queue->first) = submission;
+	queue->last = submission;
+	return submission;
+}
+
+static void unlink_submission(struct salvo_cl_submission *submission)
+{
+	cl_command_queue queue = submission->queue;
+
+	*(submission->prev ? &submission->prev->next : &queue->first) = submission->next;
+	*(submission->next ? &submission->next->prev : &queue->last) = submission->prev;
+}
+
+void salvo_cl_submission_destroy(struct salvo_cl_submission *submission)
+{
+	salvo_batch_destroy(submission->batch);
+	free(submission->waits);
+	free(submission->uses);
+	free(submission);
+}
+
+void salvo_cl_submission_put(struct salvo_cl_submission *submission)
+{
+	cl_context context = submission->queue->context;
+
+	if (--submission->refs)
+		return;
+	submission->next = context->finished;
+	context->finished = submission;
+}
+
+/* Without the lock: what the references lead to may call the application. */
+static void release(struct salvo_cl_submission *submission)
+{
+	cl_command_queue queue = submission->queue;
+	cl_context context = queue->context;
+	cl_event event, next;
+	unsigned int i;
+
+	for (i = 0; i < submission->use_count; i++)
+		salvo_cl_object_put(submission->uses[i].object);
+	for (event = submission->first_event; event; event = next) {
+		next = event->next;
+		salvo_cl_object_put(&event->base);
+	}
+	if (submission->host && submission->host->release)
+		submission->host->release(submission->host);
+	for (i = 0; i < submission->attempts && i < SALVO_CL_ATTEMPTS; i++)
+		salvo_fence_destroy(submission->stale[i]);
+	salvo_fence_destroy(submission->fence);
+	salvo_batch_reset(submission->batch);
+	*submission = (struct salvo_cl_submission){
+		.batch = submission->batch,
+		.waits = submission->waits, .wait_capacity = submission->wait_capacity,
+		.uses = submission->uses, .use_capacity = submission->use_capacity,
+	};
+	pthread_mutex_lock(&context->lock);
+	submission->next = queue->spare;
+	queue->spare = submission;
+	pthread_mutex_unlock(&context->lock);
+	salvo_cl_object_put(&queue->base);
+}
+
+void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
+{
+	unlink_submission(submission);
+	salvo_cl_submission_put(submission);
+}
+
+int salvo_cl_submission_use(struct salvo_cl_submission *submission,
+			    struct salvo_cl_object *object, cl_mem mem, uint32_t access)
+{
+	struct salvo_cl_use *uses;
+
+	/* With several GPUs each access counts, for the migration. */
+	if (object->mark == submission->serial &&
+	    (!mem || submission->queue->context->gpu_count == 1))
+		return 0;
+	if (submission->use_count == submission->use_capacity) {
+		const unsigned int capacity = submission->use_capacity * 2 + 8;
+
+		uses = realloc(submission->uses, capacity * sizeof(*uses));
+		if (!uses)
+			return -ENOMEM;
+		submission->uses = uses;
+		submission->use_capacity = capacity;
+	}
+	salvo_cl_object_get(object);
+	object->mark = submission->serial;
+	if (mem)
+		atomic_fetch_add_explicit(&mem->root->pending, 1, memory_order_relaxed);
+	submission->uses[submission->use_count++] = (struct salvo_cl_use){ object, access };
+	return 0;
+}
+
+int salvo_cl_submission_wait_for(struct salvo_cl_submission *submission,
+				 struct salvo_cl_submission *producer)
+{
+	struct salvo_cl_submission **waits;
+	unsigned int i;
+
+	for (i = 0; i < submission->wait_count; i++)
+		if (submission->waits[i] == producer)
+			return 0;
+	if (submission->wait_count == submission->wait_capacity) {
+		const unsigned int capacity = submission->wait_capacity * 2 + 4;
+
+		waits = realloc(submission->waits, capacity * sizeof(*waits));
+		if (!waits)
+			return -ENOMEM;
+		submission->waits = waits;
+		submission->wait_capacity = capacity;
+	}
+	producer->refs++;
+	submission->waits[submission->wait_count++] = producer;
+	return 0;
+}
+
+/* --- the lock ----------------------------------------------------------------------- */
+
+void salvo_cl_lock(cl_context context)
+{
+	pthread_mutex_lock(&context->lock);
+}
+
+void salvo_cl_unlock(cl_context context)
+{
+	struct salvo_cl_submission *finished, *next;
+
+	salvo_cl_run_ready(context);
+	finished = context->finished;
+	context->finished = NULL;
+	pthread_mutex_unlock(&context->lock);
+	for (; finished; finished = next) {
+		next = finished->next;
+		release(finished);
+	}
+}
+
+void salvo_cl_sleep(cl_context context)
+{
+	salvo_cl_run_ready(context);
+	context->sleepers++;
+	pthread_cond_wait(&context->changed, &context->lock);
+	context->sleepers--;
+}
+
+void salvo_cl_wake(cl_context context)
+{
+	if (context->sleepers)
+		pthread_cond_broadcast(&context->changed);
+}
+
+/* --- running -------------------------------------------------------------------------- */
+
+void salvo_cl_submission_finish(struct salvo_cl_submission *submission, cl_int status)
+{
+	cl_command_queue queue = submission->queue;
+	unsigned int i;
+	cl_event event;
+
+	submission->state = SALVO_CL_DONE;
+	unlink_submission(submission);
+	for (i = 0; i < submission->use_count; i++)
+		if (submission->uses[i].object->kind == SALVO_CL_MEM)
+			atomic_fetch_sub_explicit(&((cl_mem)submission->uses[i].object)->root->pending,
+						  1, memory_order_release);
+	for (i = 0; i < submission->wait_count; i++)
+		salvo_cl_submission_put(submission->waits[i]);
+	submission->wait_count = 0;
+	for (event = submission->first_event; event; event = event->next) {
+		event->submission = NULL;
+		salvo_cl_event_stamp(event);
+		salvo_cl_event_change(event, event->judged ? event->result : status);
+	}
+	if (status < 0)
+		queue->failed = true;
+	salvo_cl_queue_examine(queue);
+	salvo_cl_wake(queue->context);
+	salvo_cl_submission_put(submission);
+}
+
+/* A new GPU queue in place of one that is banned. */
+static void replace_queue(cl_command_queue queue)
+{
+	struct salvo_queue *fresh;
+
+	if (salvo_queue_create_priority(queue->context->gpus[queue->gpu], queue->device->eu_mask,
+					queue->priority, &fresh))
+		return;
+	salvo_queue_destroy(queue->salvo);
+	queue->salvo = fresh;
+	queue->generation++;
+}
+
+static int submit_batch(struct salvo_cl_submission *submission)
+{
+	struct salvo_fence *fences[64] = { NULL }, **waits = fences;
+	unsigned int i, count = 0;
+	int err;
+
+	if (submission->wait_count > 64)
+		waits = malloc(submission->wait_count * sizeof(struct salvo_fence *));
+	if (!waits)
+		return -ENOMEM;
+	for (i = 0; i < submission->wait_count; i++)
+		if (submission->waits[i]->fence && submission->waits[i]->state != SALVO_CL_DONE)
+			waits[count++] = submission->waits[i]->fence;
+	err = salvo_queue_submit(submission->queue->salvo, submission->batch, waits, count,
+				 &submission->fence);
+	if (waits != fences)
+		free(waits);
+	return err;
+}
+
+static int migrate(const struct salvo_cl_submission *submission)
+{
+	cl_command_queue queue = submission->queue;
+	const struct salvo_cl_use *use;
+	unsigned int i;
+	int err = 0;
+
+	if (queue->context->gpu_count == 1)
+		return 0;
+	for (i = 0; !err && i < submission->use_count; i++) {
+		use = &submission->uses[i];
+		if (use->object->kind == SALVO_CL_MEM)
+			err = salvo_cl_mem_migrate((cl_mem)use->object, queue->gpu, use->access);
+	}
+	return err;
+}
+
+static void start_batch(struct salvo_cl_submission *submission)
+{
+	cl_command_queue queue = submission->queue;
+	cl_event event;
+	int err;
+
+	if (queue->flags & CL_QUEUE_PROFILING_ENABLE)
+		submission->submitted = salvo_cl_host_time();
+	err = migrate(submission);
+	if (!err)
+		err = submit_batch(submission);
+	if (err == -EIO) {
+		replace_queue(queue);
+		err = submit_batch(submission);
+	}
+	if (err) {
+		salvo_cl_failure_rejected(submission, err);
+		salvo_cl_submission_finish(submission, salvo_cl_error(err));
+		return;
+	}
+	submission->state = SALVO_CL_RUNNING;
+	submission->generation = queue->generation;
+	for (event = submission->first_event; event; event = event->next)
+		salvo_cl_event_change(event, CL_SUBMITTED);
+	if (!atomic_load_explicit(&queue->base.external, memory_order_relaxed))
+		salvo_cl_submission_watch(submission);
+	salvo_cl_wake(queue->context);
+}
+
+static void run_task(struct salvo_cl_task *task)
+{
+	struct salvo_cl_submission *submission =
+		(void *)((char *)task - offsetof(struct salvo_cl_submission, task));
+	cl_context context = submission->queue->context;
+
+	salvo_cl_lock(context);
+	salvo_cl_submission_run_host(submission);
+	salvo_cl_submission_put(submission);
+	salvo_cl_unlock(context);
+}
+
+cl_int salvo_cl_submission_run_host(struct salvo_cl_submission *submission)
+{
+	cl_command_queue queue = submission->queue;
+	cl_event event = submission->first_event;
+	cl_ulong started;
+	cl_int status;
+
+	submission->state = SALVO_CL_RUNNING;
+	submission->refs++;
+	for (; event; event = event->next)
+		salvo_cl_event_change(event, CL_RUNNING);
+	pthread_mutex_unlock(&queue->context->lock);
+	started = salvo_cl_host_time();
+	status = submission->host->run(submission->host);
+	pthread_mutex_lock(&queue->context->lock);
+	event = submission->first_event;
+	if (event) {
+		event->submitted = event->submitted ? event->submitted : started;
+		event->started = started;
+		event->ended = salvo_cl_host_time();
+	}
+	salvo_cl_submission_finish(submission, status);
+	salvo_cl_submission_put(submission);
+	return status;
+}
+
+/* A submission that records nothing is done when it may run. */
+static bool is_empty(const struct salvo_cl_submission *submission)
+{
+	return !submission->host && !salvo_batch_count(submission->batch);
+}
+
+bool salvo_cl_submission_is_ready(const struct salvo_cl_submission *submission)
+{
+	const bool on_host = submission->host || is_empty(submission);
+	const struct salvo_cl_submission *before = submission->prev;
+
+	if (submission->blockers)
+		return false;
+	/* In order: all before the last one were submitted before it. */
+	if (salvo_cl_queue_is_ordered(submission->queue))
+		return !before || !(on_host || before->host || before->state == SALVO_CL_OPEN);
+	for (; before; before = before->prev)
+		if ((submission->after_all || before->before_all) &&
+		    (on_host || before->host || before->state == SALVO_CL_OPEN))
+			return false;
+	return true;
+}
+
+static void start(struct salvo_cl_submission *submission)
+{
+	if (submission->error) {
+		salvo_cl_submission_finish(submission, submission->error);
+	} else if (submission->host) {
+		submission->state = SALVO_CL_RUNNING;
+		submission->refs++;
+		submission->task.run = run_task;
+		salvo_cl_worker_add(submission->queue->context->worker, &submission->task);
+	} else if (is_empty(submission)) {
+		salvo_cl_submission_finish(submission, CL_COMPLETE);
+	} else {
+		start_batch(submission);
+	}
+}
+
+/* What is wanted on the host waits for those that run, so these must report. */
+static void watch_before(struct salvo_cl_submission *submission)
+{
+	struct salvo_cl_submission *before;
+
+	if (!submission->host && !is_empty(submission))
+		return;
+	for (before = submission->prev; before; before = before->prev)
+		if (before->state == SALVO_CL_RUNNING && !before->host) {
+			salvo_cl_submission_watch(before);
+			if (salvo_cl_queue_is_ordered(submission->queue))
+				return;
+		}
+}
+
+static void run_ready_of(cl_command_queue queue)
+{
+	struct salvo_cl_submission *submission, *next;
+
+	for (submission = queue->first; submission; submission = next) {
+		next = submission->next;
+		if (submission->state != SALVO_CL_OPEN || !submission->wanted)
+			continue;
+		if (!salvo_cl_submission_is_ready(submission)) {
+			if (!submission->blocking)
+				watch_before(submission);
+			if (salvo_cl_queue_is_ordered(queue))
+				return;
+		} else if (!submission->blocking) {
+			start(submission);
+		} else {
+			salvo_cl_wake(queue->context);
+		}
+	}
+}
+
+void salvo_cl_run_ready(cl_context context)
+{
+	cl_command_queue queue;
+
+	while (context->ready) {
+		queue = context->ready;
+		context->ready = queue->next_ready;
+		queue->is_ready = false;
+		run_ready_of(queue);
+	}
+}
+
+void salvo_cl_queue_flush(cl_command_queue queue)
+{
+	struct salvo_cl_submission *submission;
+
+	for (submission = queue->last; submission; submission = submission->prev) {
+		if (submission->state != SALVO_CL_OPEN || submission->wanted)
+			continue;
+		submission->wanted = true;
+		salvo_cl_queue_examine(queue);
+	}
+	salvo_cl_run_ready(queue->context);
+}
+
+/* --- completion ------------------------------------------------------------------------- */
+
+/* Was it cancelled because of another one, so that it may run again? */
+static bool run_again(struct salvo_cl_submission *submission, const struct salvo_error *error)
+{
+	const bool watched = submission->watched;
+
+	if (error->error != -ECANCELED || error->kind != SALVO_ERROR_NONE || error->done ||
+	    submission->attempts == SALVO_CL_ATTEMPTS)
+		return false;
+	/* Other threads may wait for the fence. */
+	submission->stale[submission->attempts++] = submission->fence;
+	submission->fence = NULL;
+	submission->watched = false;
+	start_batch(submission);
+	if (watched)
+		salvo_cl_submission_watch(submission);
+	return true;
+}
+
+static void complete(struct salvo_cl_submission *submission, int err)
+{
+	cl_command_queue queue = submission->queue;
+	cl_int status = CL_COMPLETE;
+	struct salvo_error error;
+
+	if (err) {
+		if (salvo_fence_get_error(submission->fence, &error))
+			error = (struct salvo_error){ .error = err, .command = ~0u };
+		if (submission->generation == queue->generation)
+			replace_queue(queue);
+		if (run_again(submission, &error))
+			return;
+		status = salvo_cl_failure_found(submission, &error);
+	}
+	salvo_batch_print(submission->batch, 1);
+	salvo_cl_event_times(submission);
+	salvo_cl_submission_finish(submission, status);
+}
+
+void salvo_cl_queue_retire(cl_command_queue queue)
+{
+	struct salvo_cl_submission *submission, *next;
+	int err;
+
+	for (submission = queue->first; submission; submission = next) {
+		next = submission->next;
+		if (submission->state != SALVO_CL_RUNNING || submission->host)
+			continue;
+		/* On a GPU queue that is banned all are cancelled, and run again in their order. */
+		err = salvo_fence_wait(submission->fence,
+				       submission->generation == queue->generation ? 0 : -1);
+		if (err != -ETIME)
+			complete(submission, err);
+		else if (salvo_cl_queue_is_ordered(queue))
+			return;
+	}
+}
+
+static void fence_done(void *data, int error)
+{
+	struct salvo_cl_submission *submission = data;
+	cl_context context = submission->queue->context;
+
+	(void)error;
+	salvo_cl_lock(context);
+	salvo_cl_queue_retire(submission->queue);
+	salvo_cl_submission_put(submission);
+	salvo_cl_unlock(context);
+}
+
+void salvo_cl_submission_watch(struct salvo_cl_submission *submission)
+{
+	if (submission->watched || submission->state != SALVO_CL_RUNNING || submission->host)
+		return;
+	submission->watched = true;
+	submission->refs++;
+	if (salvo_fence_set_callback(submission->fence, fence_done, submission))
+		submission->refs--;
+}
+
+void salvo_cl_queue_wait(struct salvo_cl_submission *submission)
+{
+	cl_context context = submission->queue->context;
+	struct salvo_fence *fence;
+
+	if (submission->state == SALVO_CL_RUNNING && !submission->host) {
+		fence = submission->fence;
+		submission->refs++;
+		/* Others have to go on meanwhile. */
+		salvo_cl_run_ready(context);
+		pthread_mutex_unlock(&context->lock);
+		salvo_fence_wait(fence, -1);
+		pthread_mutex_lock(&context->lock);
+		salvo_cl_queue_retire(submission->queue);
+		salvo_cl_run_ready(context);
+		salvo_cl_submission_put(submission);
+	} else if (submission->state != SALVO_CL_DONE) {
+		salvo_cl_sleep(context);
+	}
+}
