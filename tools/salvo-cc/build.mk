@@ -11,9 +11,19 @@ CC_OBJS     := $(patsubst tools/salvo-cc/%.cc,$(CC_OBJ)/%.o,$(wildcard tools/sal
 	       $(CC_OBJ)/embed.o
 CC_BUILTINS := tools/salvo-cc/builtins
 
+# clang, lld and LLVM are linked statically: at fixed addresses they need no relocation at the
+# start, which takes longer than compiling a small kernel.
+CC_LIBS := $(patsubst %,-lclang%,CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis \
+	   Edit ASTMatchers AST Support Lex Basic) -llldELF -llldCommon
+CC_LLVM := x86codegen aarch64codegen passes lto linker option windowsdriver coverage instrumentation \
+	   frontendopenmp frontendhlsl frontendoffloading frontenddriver
+
 $(BUILD)/bin/salvo-cc: $(CC_OBJS)
 	@mkdir -p $(@D)
-	$(call run,LD)$(CXX) -o $@ $^ $$($(LLVM_CONFIG) --ldflags --link-shared --libs)
+	$(call run,LD)$(CXX) -B$(LLVM_BIN) -fuse-ld=lld -no-pie -Wl,--gc-sections -o $@ $^ \
+		-L$$($(LLVM_CONFIG) --libdir) -Wl,--start-group $(CC_LIBS) -Wl,--end-group \
+		$$($(LLVM_CONFIG) --link-static --libs $(CC_LLVM) | sed "s,-lPolly[A-Z]*,,g") \
+		-lz -lzstd
 
 $(CC_OBJ)/%.o: tools/salvo-cc/%.cc
 	@mkdir -p $(@D)

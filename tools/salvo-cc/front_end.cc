@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: MIT
 /*
- * front_end.cc - OpenCL C to LLVM bitcode, by clang
+ * front_end.cc - OpenCL C to LLVM's representation, by clang
  *
- * clang does no optimisation but prepares for it (lifetimes, type-based alias
- * information). Line tables are always made, for our own error messages.
+ * clang is linked into this program: another process would cost more than a small kernel, for
+ * loading LLVM a second time. clang does no optimisation but prepares for it (lifetimes, type-based
+ * alias information). Line tables are always made, for our own error messages.
  */
 #include "salvo_cc.h"
 
-#include <unistd.h>
-
-#include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/Support/MemoryBuffer.h>
+#include <clang/Basic/Diagnostic.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Driver/Compilation.h>
+#include <clang/Driver/Driver.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendActions.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
 
 using namespace llvm;
 
+/* The words of a command line for clang. Its path is where clang's own headers are found. */
 static std::vector<std::string> make_command(const options &opts)
 {
 	std::vector<std::string> command = {
@@ -40,28 +48,60 @@ static std::vector<std::string> make_command(const options &opts)
 	return command;
 }
 
+/* What clang's driver makes of that command line. */
+static bool make_invocation(const options &opts, clang::CompilerInstance &compiler)
+{
+	const std::vector<std::string> command = make_command(opts);
+	SmallVector<const char *> words;
+	auto *printer = new clang::TextDiagnosticPrinter(errs(), new clang::DiagnosticOptions());
+	clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs(),
+					     new clang::DiagnosticOptions(), printer);
+
+	for (const std::string &word : command)
+		words.push_back(word.c_str());
+	clang::driver::Driver driver(words[0], sys::getDefaultTargetTriple(), diagnostics);
+	std::unique_ptr<clang::driver::Compilation> compilation(driver.BuildCompilation(words));
+	if (!compilation || compilation->containsError() || compilation->getJobs().size() != 1)
+		return false;
+	return clang::CompilerInvocation::CreateFromArgs(
+		compiler.getInvocation(), compilation->getJobs().begin()->getArguments(),
+		diagnostics, words[0]);
+}
+
+static bool run(const options &opts, clang::FrontendAction &action)
+{
+	CrashRecoveryContext guard;
+	bool done = false;
+
+	CrashRecoveryContext::Enable();
+	if (!guard.RunSafely([&] {
+		clang::CompilerInstance compiler;
+
+		if (!make_invocation(opts, compiler))
+			return;
+		compiler.createDiagnostics();
+		done = compiler.ExecuteAction(action);
+	}))
+		print_error("clang crashed");
+	CrashRecoveryContext::Disable();
+	return done;
+}
+
 bool preprocess(const options &opts)
 {
-	bytes text;
+	clang::PrintPreprocessedAction action;
 
-	return run_process(make_command(opts), text) &&
-	       write_all(STDOUT_FILENO, StringRef(text.data(), text.size()));
+	return run(opts, action);
 }
 
 std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 {
-	bytes bitcode;
+	clang::EmitLLVMOnlyAction action(&context);
+	std::unique_ptr<Module> m;
 
-	if (!run_process(make_command(opts), bitcode))
+	if (!run(opts, action))
 		return nullptr;
-
-	StringRef text(bitcode.data(), bitcode.size());
-	Expected<std::unique_ptr<Module>> m =
-		parseBitcodeFile(MemoryBufferRef(text, opts.input), context);
-	if (!m) {
-		print_error("clang's output: " + toString(m.takeError()));
-		return nullptr;
-	}
-	(*m)->setSourceFileName(opts.input);
-	return std::move(*m);
+	m = action.takeModule();
+	m->setSourceFileName(opts.input);
+	return m;
 }

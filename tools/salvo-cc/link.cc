@@ -2,8 +2,9 @@
 /*
  * link.cc - objects to a program, by lld, and the program to its file
  *
- * lld reads memfds and writes the program to a pipe. The output file is replaced
- * atomically: it is written under a temporary name in the same folder, then renamed.
+ * lld is linked into this program. It reads and writes memfds, so that no temporary file is left
+ * behind if this process is killed. The output file is replaced atomically: it is written under a
+ * temporary name in the same folder, then renamed.
  */
 #include "salvo_cc.h"
 
@@ -15,9 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <lld/Common/Driver.h>
+#include <llvm/Support/raw_ostream.h>
+
+LLD_HAS_DRIVER(elf)
+
 using namespace llvm;
 
-bool write_all(int fd, StringRef data)
+static bool write_all(int fd, StringRef data)
 {
 	while (!data.empty()) {
 		ssize_t n = write(fd, data.data(), data.size());
@@ -30,10 +36,10 @@ bool write_all(int fd, StringRef data)
 	return true;
 }
 
-/* A file in memory that a child process opens by the path in @path. */
+/* A file in memory, which lld opens by the path in @path. */
 static int make_memory_file(StringRef data, std::string &path)
 {
-	int fd = memfd_create("salvo-cc", 0);
+	int fd = memfd_create("salvo-cc", MFD_CLOEXEC);
 
 	if (fd < 0 || !write_all(fd, data)) {
 		print_error(Twine("cannot make a memory file: ") + strerror(errno));
@@ -71,36 +77,63 @@ static bool write_output(const std::string &path, StringRef data)
 	return done;
 }
 
-bool link_program(const std::vector<bytes> &objects, const options &opts)
+/*
+ * lld, which prints its own errors. It handles files by their paths only, and writes no file but
+ * a new one or standard output, which therefore is @out meanwhile. One link needs no threads.
+ */
+static bool run_lld(ArrayRef<std::string> inputs, int out, const options &opts)
 {
-	std::vector<std::string> command = {
-		SALVO_CC_LLVM_BIN "/ld.lld", "-m", opts.aarch64 ? "aarch64linux" : "elf_x86_64",
-		"-shared", "-o", "-", "--gc-sections", "-z", "defs", "-z", "norelro",
-		"-z", "noexecstack", "--hash-style=both", "--build-id=sha1",
+	static const lld::DriverDef drivers[] = { { lld::Gnu, &lld::elf::link } };
+	std::vector<const char *> command = {
+		"ld.lld", "-m", opts.aarch64 ? "aarch64linux" : "elf_x86_64", "-shared",
+		"-o", "-", "--gc-sections", "-z", "defs", "-z", "norelro", "-z", "noexecstack",
+		"--hash-style=both", "--build-id=sha1", "--threads=1",
 	};
-	std::vector<int> fds;
-	bytes program;
-	bool ok = true;
+	int standard = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 
 	/* libsalvo moves the addresses in debug sections to where it loads the program. */
-	if (opts.debug)
-		command.push_back("--emit-relocs");
-	else
-		command.push_back("--strip-debug");
-
-	for (const bytes &object : objects) {
-		std::string path;
-		int fd = make_memory_file(StringRef(object.data(), object.size()), path);
-		if (fd < 0) {
-			ok = false;
-			break;
-		}
-		fds.push_back(fd);
-		command.push_back(path);
+	command.push_back(opts.debug ? "--emit-relocs" : "--strip-debug");
+	for (const std::string &input : inputs)
+		command.push_back(input.c_str());
+	bool ok = dup2(out, STDOUT_FILENO) >= 0 &&
+		  !lld::lldMain(command, outs(), errs(), drivers).retCode;
+	outs().flush();
+	if (standard >= 0) {
+		dup2(standard, STDOUT_FILENO);
+		close(standard);
 	}
-	ok = ok && run_process(command, program);
+	return ok;
+}
+
+static bool read_memory_file(int fd, bytes &data)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (size <= 0)
+		return false;
+	data.resize_for_overwrite(size);
+	return pread(fd, data.data(), size, 0) == size;
+}
+
+bool link_program(const std::vector<bytes> &objects, const options &opts)
+{
+	std::vector<std::string> inputs(objects.size());
+	std::vector<int> fds;
+	std::string path;
+	bytes program;
+	int out = make_memory_file("", path);
+	bool ok = out >= 0;
+
+	for (size_t i = 0; ok && i < objects.size(); i++) {
+		fds.push_back(make_memory_file(StringRef(objects[i].data(), objects[i].size()),
+					       inputs[i]));
+		ok = fds.back() >= 0;
+	}
+	ok = ok && run_lld(inputs, out, opts) && read_memory_file(out, program);
+	fds.push_back(out);
 	for (int fd : fds)
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 	if (ok && opts.output == "-")
 		return write_all(STDOUT_FILENO, StringRef(program.data(), program.size()));
 	return ok && write_output(opts.output, StringRef(program.data(), program.size()));

@@ -77,10 +77,6 @@ void print_error(const llvm::Twine &message);
 void print_error_at(const llvm::DebugLoc &where, const llvm::Module &m, const llvm::Twine &message);
 void print_error_in(const llvm::Function &f, const llvm::Twine &message);
 
-/* process.cc */
-bool run_process(const std::vector<std::string> &command, bytes &output);
-bool write_all(int fd, llvm::StringRef data);
-
 /* options.cc: -1 to go on, else an exit code */
 enum { EXIT_USAGE = 2 };
 int read_command_line(llvm::ArrayRef<char *> words, options &opts);
