@@ -110,14 +110,21 @@ sources = $(foreach room,$(filter $(1) $(1)/%,$(ROOMS)),$(wildcard $(room)/*.c $
 DEVICE_OBJS := $(call obj,$(call sources,device))
 SHARED_OBJS := $(call obj,$(patsubst %,driver/salvo_%.c,validate pack hang))
 PARSE_OBJS  := $(call obj,$(call sources,libuser/parse))
-AGILE_OBJS  := $(call obj,$(call sources,libuser/agile))
+MPI_OBJS    := $(call obj,$(wildcard libuser/agile/mpi/*.c))
+AGILE_OBJS  := $(filter-out $(MPI_OBJS),$(call obj,$(call sources,libuser/agile)))
 OPENCL_OBJS := $(call obj,$(call sources,libuser/opencl))
-USER_OBJS   := $(filter-out $(PARSE_OBJS) $(AGILE_OBJS) $(OPENCL_OBJS),$(call obj,$(call sources,libuser) $(call sources,common))) \
+USER_OBJS   := $(filter-out $(PARSE_OBJS) $(AGILE_OBJS) $(MPI_OBJS) $(OPENCL_OBJS),\
+	       $(call obj,$(call sources,libuser) $(call sources,common))) \
 	       $(SHARED_OBJS)
+
+# A plugin of libsalvo-agile, built where there is an MPI; nothing else needs one.
+MPI_PLUGIN  := $(if $(shell pkg-config --exists ompi-c && echo yes),$(BUILD)/lib/libsalvo-agile-mpi.so.1)
+MPI_CFLAGS   = $(eval MPI_CFLAGS := $$(shell pkg-config --cflags ompi-c))$(MPI_CFLAGS)
+MPI_LIBS     = $(eval MPI_LIBS := $$(shell pkg-config --libs ompi-c))$(MPI_LIBS)
 
 .PHONY: libs
 libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.so \
-	$(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo-agile.so \
+	$(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo-agile.so $(MPI_PLUGIN) \
 	$(BUILD)/lib/libsalvo-opencl.so $(BUILD)/lib/salvo.icd
 # The human-readable form, read: for salvo-submit, the GStreamer elements and tests, not installed.
 PARSE_LIB   := $(BUILD)/lib/libsalvoparse.a
@@ -154,6 +161,12 @@ $(BUILD)/lib/libsalvo.so.1: $(BUILD)/lib/libsalvo.so
 	@ln -sf $(<F) $@
 $(BUILD)/lib/salvo.icd: $(BUILD)/lib/libsalvo-opencl.so $(BUILD)/lib/libsalvo.so.1
 	@echo $(abspath $<) >$@
+
+$(MPI_OBJS): CPPFLAGS += $(MPI_CFLAGS)
+$(MPI_PLUGIN): $(MPI_OBJS) libuser/agile/mpi/mpi.map
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script,libuser/agile/mpi/mpi.map \
+		-Wl,-z,defs -o $@ $(MPI_OBJS) $(MPI_LIBS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -300,8 +313,10 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	for lib in libsalvo libsalvo-agile; do \
 		install -m 755 $(BUILD)/lib/$$lib.so $(DESTDIR)$(LIBDIR)/$$lib.so.1 && \
 		ln -sf $$lib.so.1 $(DESTDIR)$(LIBDIR)/$$lib.so || exit; done
-	sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
-		libuser/salvo.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/salvo.pc
+	$(if $(MPI_PLUGIN),install -m 755 $(MPI_PLUGIN) $(DESTDIR)$(LIBDIR))
+	for pc in salvo salvo-agile; do \
+		sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
+			libuser/$$pc.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$pc.pc || exit; done
 	install -m 644 $(wildcard libuser/include/*.h libuser/include/*.hpp) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -d $(DESTDIR)$(SHARE)/bash-completion/completions

@@ -9,7 +9,7 @@
 
 ROOMS := common device/queue device/exec device device/space \
 	 libuser libuser/soft libuser/drm libuser/build libuser/text libuser/open \
-	 libuser/parse libuser/steal libuser/agile libuser/opencl
+	 libuser/parse libuser/steal libuser/agile libuser/opencl libuser/agile/mpi
 
 sees.device/queue  := uapi device/include common
 sees.device/exec   := $(sees.device/queue) device/queue
@@ -26,6 +26,7 @@ sees.libuser/parse := $(sees.libuser) libuser libuser/text
 sees.libuser/steal := libuser/include
 sees.libuser/agile := libuser/include
 sees.libuser/opencl := libuser/include
+sees.libuser/agile/mpi := $(sees.libuser/agile) libuser/agile
 
 sees.driver        := uapi device/include
 

@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ranks.h"
+
 #define ALIGN 256u
 
 void agile_strides(const struct salvo_agile_grid *grid, uint64_t stride[SALVO_AGILE_RANKS])
@@ -186,9 +188,36 @@ static int make_storage(struct salvo_agile_field *field, unsigned int n)
 		      -errno : salvo_bo_import_dmabuf(agile->nodes[n].device, storage->fd, 0,
 						      &storage->bos[n]);
 	}
+	if (!err && agile->ranks)
+		err = salvo_bo_map(storage->bos[n], &storage->map);
 	return err ? agile_fail(agile, err, "field %s: no memory for %llu bytes on node %u: %s",
 				field->name, (unsigned long long)storage->bytes, n,
 				strerror(-err)) : 0;
+}
+
+static void free_field(struct salvo_agile_field *field)
+{
+	unsigned int n, i;
+
+	agile_hide(field);
+	for (i = 0; i < field->copy_count; i++)
+		salvo_bo_destroy(field->copies[i].bo);
+	for (n = 0; field->storage && n < field->agile->count; n++) {
+		struct agile_storage *storage = &field->storage[n];
+
+		for (i = 0; storage->bos && i < field->agile->count; i++)
+			salvo_bo_destroy(storage->bos[i]);
+		free(storage->bos);
+		free(storage->read);
+		if (storage->fd >= 0)
+			close(storage->fd);
+	}
+	free(field->storage);
+	free(field->copies);
+	free(field->first_block);
+	free(field->blocks);
+	salvo_agile_map_destroy(field->map);
+	free(field);
 }
 
 int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
@@ -215,11 +244,19 @@ int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 	err = make_blocks(field);
 	for (n = 0; n < agile->count && field->storage; n++)
 		field->storage[n].fd = -1;
-	for (n = 0; n < agile->count && !agile->planning && !err; n++)
+	for (n = agile->first; n < agile->first + agile->local && !agile->planning && !err; n++)
 		if (field->storage[n].bytes)
 			err = make_storage(field, n);
+	if (agile->ranks && !err) {
+		field->windows = calloc(agile->ranks->most, sizeof(*field->windows));
+		if (!field->windows)
+			err = agile_fail(agile, -ENOMEM, "out of memory");
+	}
+	err = agile_agree(agile, AGILE_CALL_FIELD_CREATE, err, NULL);
+	if (!err && agile->ranks)
+		err = agile_expose(field);
 	if (err) {
-		salvo_agile_field_destroy(field);
+		free_field(field);
 		return err;
 	}
 	*out = field;
@@ -228,33 +265,25 @@ int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 
 void salvo_agile_field_destroy(struct salvo_agile_field *field)
 {
-	unsigned int n, i;
-
 	if (!field)
 		return;
-	for (i = 0; i < field->copy_count; i++)
-		salvo_bo_destroy(field->copies[i].bo);
-	for (n = 0; field->storage && n < field->agile->count; n++) {
-		struct agile_storage *storage = &field->storage[n];
-
-		for (i = 0; storage->bos && i < field->agile->count; i++)
-			salvo_bo_destroy(storage->bos[i]);
-		free(storage->bos);
-		free(storage->read);
-		if (storage->fd >= 0)
-			close(storage->fd);
-	}
-	free(field->storage);
-	free(field->copies);
-	free(field->first_block);
-	free(field->blocks);
-	salvo_agile_map_destroy(field->map);
-	free(field);
+	/* Of an error the next call tells; what others may still access is not waited for. */
+	agile_agree(field->agile, AGILE_CALL_FIELD_DESTROY, 0, NULL);
+	free_field(field);
 }
 
 unsigned int salvo_agile_field_tasks(const struct salvo_agile_field *field)
 {
 	return field->task_count;
+}
+
+void agile_block_place(const struct salvo_agile_field *field, uint32_t block,
+		       struct agile_part *part)
+{
+	part->grid = field->blocks[block].grid;
+	part->offset = field->blocks[block].offset;
+	agile_strides(&field->map->segments[field->blocks[block].segment].grid, part->stride);
+	part->bo = NULL;
 }
 
 int agile_block_part(struct salvo_agile_field *field, uint32_t block, unsigned int node,
@@ -266,10 +295,7 @@ int agile_block_part(struct salvo_agile_field *field, uint32_t block, unsigned i
 	unsigned int same = node;
 	int err;
 
-	part->grid = field->blocks[block].grid;
-	part->offset = field->blocks[block].offset;
-	agile_strides(&field->map->segments[field->blocks[block].segment].grid, part->stride);
-	part->bo = NULL;
+	agile_block_place(field, block, part);
 	if (agile->planning)
 		return 0;
 	if (agile->nodes[node].device == agile->nodes[owner].device)

@@ -32,6 +32,12 @@ struct agile_copy {
 	uint32_t node;
 	uint32_t next;
 	bool valid;
+	/** @pending: It is being fetched from another rank. */
+	bool pending;
+	/** @fetched: It was, and nobody has used it yet. */
+	bool fetched;
+	/** @filled: It was at least once. */
+	bool filled;
 	/** @ahead: It came by the node's mover: who uses it waits for that. */
 	bool ahead;
 	/** @serial: Of the batch whose commands from @first to before @end bring it. */
@@ -47,6 +53,8 @@ struct agile_storage {
 	/** @bos: For each node that accesses it the buffer; of the owner always, if @bytes. */
 	struct salvo_bo **bos;
 	int fd;
+	/** @map: The owner's buffer in this process, for other ranks. */
+	void *map;
 	/** @written: When the owner, or a task for it, will have written it. */
 	struct agile_time written;
 	/** @read: For each node when it will have read it. */
@@ -67,6 +75,11 @@ struct salvo_agile_field {
 	/** @first_block: For each segment, and one more for the end. */
 	uint32_t *first_block;
 	struct agile_storage *storage;
+	/**
+	 * @windows: Through which the ranks access each other's storage: of the first node of
+	 * each rank, of the second, and so on. NULL if there is one process.
+	 */
+	void **windows;
 	struct agile_copy *copies;
 	unsigned int copy_count;
 	unsigned int copy_capacity;
@@ -98,6 +111,9 @@ uint64_t agile_offset(const struct salvo_agile_grid *whole, const struct salvo_a
 /** agile_block_part() - Where the owner stores a block, seen by @node. Return: 0 or an error. */
 int agile_block_part(struct salvo_agile_field *field, uint32_t block, unsigned int node,
 		     struct agile_part *part);
+/** agile_block_place() - Where in its node's storage a block is; @part without a buffer. */
+void agile_block_place(const struct salvo_agile_field *field, uint32_t block,
+		       struct agile_part *part);
 /** agile_task_grid() - What a task computes; @block: the memory block that holds it. */
 void agile_task_grid(const struct salvo_agile_field *field, uint32_t task,
 		     struct salvo_agile_grid *grid, uint32_t *block);

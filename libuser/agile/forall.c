@@ -7,6 +7,9 @@
  * control from each of these to it, so that the transfers of one task run beside the kernels of
  * others. The batches of a statement are submitted one after the other and run at once.
  *
+ * Over several ranks (ranks.c) a node first runs the tasks that find all they read on their own
+ * rank; beside these what the others lack is fetched, and then they run.
+ *
  * With stealing the tasks come from queues (tasks.c) a few at a time: a node that has finished its
  * batch gets the next one. The result of a stolen task is made in a tile and copied to its owner.
  */
@@ -18,6 +21,7 @@
 
 #include "kernel.h"
 #include "move.h"
+#include "ranks.h"
 #include "tasks.h"
 
 #define MOST_OPERANDS	8u
@@ -191,18 +195,20 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	return err ? err : agile_order(b, &producers, salvo_batch_count(b->batch) - 1);
 }
 
+/* Run the tasks of a node up to number @end of its queue. */
 static int run_node(struct salvo_agile *agile, const struct salvo_agile_statement *s,
-		    struct agile_tasks *tasks, unsigned int node)
+		    struct agile_tasks *tasks, unsigned int node, uint32_t end)
 {
 	struct agile_batch b = { .agile = agile, .node = node };
 	uint32_t task;
 	int err = 0;
 
-	if (tasks->queues[node].top == tasks->queues[node].bottom)
+	if (tasks->queues[node].top == end)
 		return 0;
 	if (!agile->planning)
 		err = agile_batch_init(&b, agile, node, false);
-	while (!err && agile_tasks_take(tasks, node, false, NULL, NULL, &task))
+	while (!err && tasks->queues[node].top < end &&
+	       agile_tasks_take(tasks, node, false, NULL, NULL, &task))
 		err = add_task(&b, s, task);
 	if (!err && !agile->planning)
 		err = agile_batch_flush(&b);
@@ -211,6 +217,93 @@ static int run_node(struct salvo_agile *agile, const struct salvo_agile_statemen
 		return err;
 	}
 	agile_batch_fini(&b);
+	return err;
+}
+
+/* --- over several ranks ------------------------------------------------------------- */
+
+/* Is everything on the node that computes it, as all maps are the same? */
+static bool stays_home(const struct salvo_agile_statement *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->operand_count; i++)
+		if (s->operands[i].region || s->operands[i].field->map != s->result->map)
+			return false;
+	return true;
+}
+
+/* What a task lacks. Return: 1 if it must wait for other ranks, 0, or an error. */
+static int fetch_for_task(struct agile_fetches *fetches, const struct salvo_agile_statement *s,
+			  uint32_t task, unsigned int node)
+{
+	struct salvo_agile_grid grid, region;
+	unsigned int i;
+	uint32_t block;
+	int waits = 0, err = 0;
+
+	agile_task_grid(s->result, task, &grid, &block);
+	for (i = 0; i < s->operand_count && err >= 0; i++) {
+		err = find_region(&s->operands[i], &grid, &region);
+		if (!err)
+			err = agile_fetch_region(fetches, s->operands[i].field, &region, node);
+		waits |= err > 0;
+	}
+	return err < 0 ? err : waits;
+}
+
+/*
+ * Put the tasks of a node that find everything on this rank in front of its queue, in their order,
+ * and behind them the others. Return: how many are in front, or an error.
+ */
+static int split_queue(struct agile_fetches *fetches, const struct salvo_agile_statement *s,
+		       struct agile_queue *queue, unsigned int node)
+{
+	const uint32_t count = queue->bottom;
+	uint32_t *later = calloc(count ? count : 1, sizeof(*later));
+	uint32_t i, front = 0, back = 0;
+	int waits = 0;
+
+	if (!later)
+		return agile_fail(s->result->agile, -ENOMEM, "out of memory");
+	for (i = 0; i < count && waits >= 0; i++) {
+		const uint32_t task = queue->tasks[i];
+
+		waits = fetch_for_task(fetches, s, task, node);
+		if (waits > 0)
+			later[back++] = task;
+		else
+			queue->tasks[front++] = task;
+	}
+	if (waits >= 0 && back)
+		memcpy(queue->tasks + front, later, back * sizeof(*later));
+	free(later);
+	return waits < 0 ? waits : (int)front;
+}
+
+static int run_ranks(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+		     struct agile_tasks *tasks, int err)
+{
+	struct salvo_agile_field *fields[MOST_OPERANDS];
+	struct agile_fetches fetches = { 0 };
+	unsigned int i, n;
+
+	for (n = agile->first; n < agile->first + agile->local && !err; n++) {
+		const int front = split_queue(&fetches, s, &tasks->queues[n], n);
+
+		err = front < 0 ? front : run_node(agile, s, tasks, n, front);
+	}
+	for (i = 0; i < s->operand_count; i++)
+		fields[i] = s->operands[i].field;
+	if (!stays_home(s))
+		err = agile_fetch_run(agile, AGILE_CALL_FORALL, err, &fetches, fields,
+				      s->operand_count);
+	for (n = agile->first; n < agile->first + agile->local && !err; n++)
+		err = run_node(agile, s, tasks, n, tasks->queues[n].bottom);
+	/* Other ranks write their parts. */
+	for (i = 0; i < s->result->block_count; i++)
+		agile_invalidate(s->result, i);
+	agile_fetch_fini(&fetches);
 	return err;
 }
 
@@ -328,11 +421,13 @@ int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_state
 	if (err)
 		return err;
 	err = agile_tasks_init(&tasks, s->result);
-	if (!err && s->flags & SALVO_AGILE_STEAL && !agile->planning)
+	if (agile->ranks)
+		err = run_ranks(agile, s, &tasks, err);
+	else if (!err && s->flags & SALVO_AGILE_STEAL && !agile->planning)
 		err = run_stealing(agile, s, &tasks);
 	else
 		for (n = 0; n < agile->count && !err; n++)
-			err = run_node(agile, s, &tasks, n);
+			err = run_node(agile, s, &tasks, n, tasks.queues[n].bottom);
 	agile_end_statement(agile);
 	agile_tasks_fini(&tasks);
 	return err;
@@ -392,14 +487,17 @@ static int move_block(void *data, uint32_t block, const struct salvo_agile_grid 
 	struct agile_part part;
 
 	(void)common;
-	if (agile_block_node(args[1], block) == ((struct agile_batch *)args[0])->node)
+	/* What other ranks store is fetched. */
+	if (agile_block_node(args[1], block) == ((struct agile_batch *)args[0])->node ||
+	    !agile_is_local(((struct agile_batch *)args[0])->agile,
+			    agile_block_node(args[1], block)))
 		return 0;
 	return agile_bring(args[0], args[1], block, &part, &producers);
 }
 
 static int move_node(struct salvo_agile *agile, struct salvo_agile_field *result,
 		     const struct salvo_agile_operand *operand, struct agile_queue *queue,
-		     unsigned int node)
+		     unsigned int node, struct agile_fetches *fetches)
 {
 	struct agile_batch b = { .agile = agile, .node = node, .mover = true };
 	void *args[2] = { &b, operand->field };
@@ -412,6 +510,9 @@ static int move_node(struct salvo_agile *agile, struct salvo_agile_field *result
 		err = find_region(operand, &task, &region);
 		if (!err)
 			err = agile_each_block(operand->field, &region, move_block, args);
+		if (!err && agile->ranks)
+			err = agile_fetch_region(fetches, operand->field, &region, node);
+		err = err < 0 ? err : 0;
 	}
 	if (agile->planning) {
 		free(b.fresh);
@@ -426,14 +527,19 @@ static int move_node(struct salvo_agile *agile, struct salvo_agile_field *result
 int salvo_agile_move_memory(struct salvo_agile *agile, struct salvo_agile_field *result,
 			    const struct salvo_agile_operand *operand)
 {
+	struct agile_fetches fetches = { 0 };
 	struct agile_tasks tasks = { 0 };
 	unsigned int n;
 	int err = agile_tasks_init(&tasks, result);
 
 	for (n = 0; n < agile->count && !err; n++)
 		if (tasks.queues[n].top < tasks.queues[n].bottom)
-			err = move_node(agile, result, operand, &tasks.queues[n], n);
+			err = move_node(agile, result, operand, &tasks.queues[n], n, &fetches);
 	agile_end_statement(agile);
+	if (agile->ranks)
+		err = agile_fetch_run(agile, AGILE_CALL_MOVE_MEMORY, err, &fetches,
+				      &operand->field, 1);
+	agile_fetch_fini(&fetches);
 	agile_tasks_fini(&tasks);
 	return err;
 }

@@ -52,7 +52,7 @@ int salvo_agile_kernel_create(struct salvo_agile *agile, const void *image, size
 	snprintf(kernel->name, sizeof(kernel->name), "%s", name);
 	if (!kernel->programs || !kernel->kernels)
 		err = agile_fail(agile, -ENOMEM, "out of memory");
-	for (n = 0; n < agile->count && !agile->planning && !err; n++) {
+	for (n = agile->first; n < agile->first + agile->local && !agile->planning && !err; n++) {
 		err = load(agile, kernel, n, image, bytes);
 		if (err)
 			agile_fail(agile, err, "kernel %s on node %u: %s", name, n,

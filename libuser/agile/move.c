@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ranks.h"
+
 /* Commands that the consumer of @producers waits for; if they are too many they go out before. */
 static int note(struct agile_batch *b, struct agile_producers *producers, unsigned int first,
 		unsigned int end)
@@ -85,19 +87,14 @@ void agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned 
 
 /* --- boxes ---------------------------------------------------------------------- */
 
-struct box {
-	uint64_t width;
-	unsigned int dims;
-	uint64_t count[SALVO_AGILE_RANKS], to[SALVO_AGILE_RANKS], from[SALVO_AGILE_RANKS];
-};
-
 /* From the last dimension to the first: what is contiguous on both sides is one. */
-static void make_box(struct box *box, const struct agile_part *to, const struct agile_part *from,
-		     const struct salvo_agile_grid *grid, size_t element)
+void agile_make_box(struct agile_box *box, const struct agile_part *to,
+		    const struct agile_part *from, const struct salvo_agile_grid *grid,
+		    size_t element)
 {
 	unsigned int d;
 
-	*box = (struct box){ .width = element };
+	*box = (struct agile_box){ .width = element };
 	for (d = grid->rank; d--;) {
 		const uint64_t a = to->stride[d] * element, c = from->stride[d] * element;
 		const unsigned int k = box->dims;
@@ -129,13 +126,13 @@ int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
 	uint64_t dst = to->offset + agile_offset(&to->grid, grid, to->stride) * element;
 	uint64_t src = from->offset + agile_offset(&from->grid, grid, from->stride) * element;
 	struct salvo_rect rect;
-	struct box box;
+	struct agile_box box;
 	uint64_t i;
 	int err = 0;
 
 	if (b->agile->planning)
 		return 0;
-	make_box(&box, to, from, grid, element);
+	agile_make_box(&box, to, from, grid, element);
 	rect = (struct salvo_rect){
 		.width = box.width, .height = box.count[0], .depth = box.count[1],
 		.dst_row_pitch = box.to[0], .src_row_pitch = box.from[0],
@@ -153,41 +150,50 @@ int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
 
 /* --- memory blocks ---------------------------------------------------------------- */
 
-static int find_copy(struct agile_batch *b, struct salvo_agile_field *field, uint32_t block,
-		     uint32_t *out)
+int agile_copy_find(struct salvo_agile_field *field, uint32_t block, unsigned int node,
+		    uint32_t *out)
 {
 	const size_t element = field->info.element_bytes;
+	struct salvo_agile *agile = field->agile;
 	struct agile_copy *copy;
 	int err;
 
 	for (*out = field->blocks[block].copies; *out != AGILE_NO_COPY;
 	     *out = field->copies[*out].next)
-		if (field->copies[*out].node == b->node)
+		if (field->copies[*out].node == node)
 			return 0;
 	if (field->copy_count == field->copy_capacity) {
 		const unsigned int capacity = 2 * field->copy_capacity + 64;
 
 		copy = realloc(field->copies, capacity * sizeof(*copy));
 		if (!copy)
-			return agile_fail(b->agile, -ENOMEM, "out of memory");
+			return agile_fail(agile, -ENOMEM, "out of memory");
 		field->copies = copy;
 		field->copy_capacity = capacity;
 	}
 	copy = &field->copies[field->copy_count];
-	*copy = (struct agile_copy){ .node = b->node };
-	if (!b->agile->planning) {
-		err = salvo_bo_create(b->agile->nodes[b->node].device, element *
+	*copy = (struct agile_copy){ .node = node };
+	if (!agile->planning) {
+		err = salvo_bo_create(agile->nodes[node].device, element *
 				      salvo_agile_grid_count(&field->blocks[block].grid), 0,
 				      &copy->bo);
 		if (err)
-			return agile_fail(b->agile, err,
+			return agile_fail(agile, err,
 					  "field %s: no memory on node %u for block %u", field->name,
-					  b->node, block);
+					  node, block);
 	}
 	*out = field->copy_count++;
 	copy->next = field->blocks[block].copies;
 	field->blocks[block].copies = *out;
 	return 0;
+}
+
+void agile_copy_filled(struct agile_copy *copy)
+{
+	copy->pending = false;
+	copy->filled = copy->fetched = true;
+	copy->ahead = false;
+	copy->serial = 0;
 }
 
 static int note_fresh(struct agile_batch *b, struct salvo_agile_field *field, uint32_t copy)
@@ -230,7 +236,7 @@ static int fill_copy(struct agile_batch *b, struct salvo_agile_field *field, uin
 	if (err)
 		return err;
 	copy->end = b->agile->planning ? 0 : salvo_batch_count(b->batch);
-	copy->valid = true;
+	copy->valid = copy->filled = true;
 	copy->ahead = b->mover;
 	copy->serial = b->serial;
 	b->agile->nodes[b->node].stats.moved_blocks++;
@@ -251,7 +257,7 @@ int agile_bring(struct agile_batch *b, struct salvo_agile_field *field, uint32_t
 			agile_use(b, field, b->node, SALVO_AGILE_READ);
 		return agile_block_part(field, block, b->node, part);
 	}
-	err = find_copy(b, field, block, &number);
+	err = agile_copy_find(field, block, b->node, &number);
 	if (err)
 		return err;
 	copy = &field->copies[number];
@@ -260,11 +266,12 @@ int agile_bring(struct agile_batch *b, struct salvo_agile_field *field, uint32_t
 	part->grid = field->blocks[block].grid;
 	agile_strides(&part->grid, part->stride);
 	if (copy->valid)
-		b->agile->nodes[b->node].stats.reused_blocks++;
+		b->agile->nodes[b->node].stats.reused_blocks += !copy->fetched;
 	else
 		err = fill_copy(b, field, block, number, part);
 	if (err)
 		return err;
+	copy->fetched = false;
 	if (copy->ahead && !b->mover && !b->agile->planning)
 		b->needs[b->node] = true;
 	return copy->serial == b->serial ? note(b, producers, copy->first, copy->end) : 0;
@@ -357,6 +364,7 @@ struct redistribution {
 	struct agile_batch *b;
 	struct salvo_agile_field *from;
 	const struct agile_part *to;
+	struct agile_fetches *fetches;
 };
 
 static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid *common)
@@ -365,8 +373,12 @@ static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid
 	const unsigned int owner = agile_block_node(r->from, block);
 	struct agile_batch *b = r->b;
 	struct agile_part part;
-	int err = agile_block_part(r->from, block, b->node, &part);
+	int err;
 
+	if (!agile_is_local(b->agile, owner))
+		return agile_fetch_add(r->fetches, &(struct agile_fetch){
+			r->from, block, *common, *r->to, b->node, AGILE_NO_COPY });
+	err = agile_block_part(r->from, block, b->node, &part);
 	if (owner != b->node)
 		b->agile->nodes[b->node].stats.moved_bytes += salvo_agile_grid_count(common) *
 							      r->from->info.element_bytes;
@@ -378,7 +390,8 @@ static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid
 }
 
 static int fill_node(struct salvo_agile *agile, struct salvo_agile_field *to,
-		     struct salvo_agile_field *from, unsigned int node)
+		     struct salvo_agile_field *from, unsigned int node,
+		     struct agile_fetches *fetches)
 {
 	struct agile_batch b = { .agile = agile, .node = node };
 	struct agile_part part;
@@ -386,7 +399,7 @@ static int fill_node(struct salvo_agile *agile, struct salvo_agile_field *to,
 	int err = agile->planning ? 0 : agile_batch_init(&b, agile, node, false);
 
 	for (block = 0; block < to->block_count && !err; block++) {
-		struct redistribution r = { &b, from, &part };
+		struct redistribution r = { &b, from, &part, fetches };
 
 		if (agile_block_node(to, block) != node)
 			continue;
@@ -409,7 +422,8 @@ int salvo_agile_redistribute(struct salvo_agile *agile, struct salvo_agile_field
 			     struct salvo_agile_field *from)
 {
 	const struct salvo_agile_grid *a = &to->map->grid, *c = &from->map->grid;
-	unsigned int d, n;
+	struct agile_fetches fetches = { 0 };
+	unsigned int d, n, i;
 	int err = 0;
 
 	if (to == from || a->rank != c->rank ||
@@ -422,9 +436,21 @@ int salvo_agile_redistribute(struct salvo_agile *agile, struct salvo_agile_field
 			return agile_fail(agile, -EINVAL,
 					  "redistribute %s to %s: dimension %u is not the same",
 					  from->name, to->name, d);
-	for (n = 0; n < agile->count && !err; n++)
+	/* Other ranks' parts are written by this thread, so they must not be in use. */
+	for (n = agile->first; n < agile->first + agile->local && agile->ranks && !err; n++) {
+		err = agile_wait_time(agile, n, &to->storage[n].written);
+		for (i = 0; i < agile->count && to->storage[n].bytes && !err; i++)
+			err = agile_wait_time(agile, i, &to->storage[n].read[i]);
+	}
+	for (n = agile->first; n < agile->first + agile->local && !err; n++)
 		if (to->storage[n].bytes)
-			err = fill_node(agile, to, from, n);
+			err = fill_node(agile, to, from, n, &fetches);
 	agile_end_statement(agile);
+	if (agile->ranks)
+		err = agile_fetch_run(agile, AGILE_CALL_REDISTRIBUTE, err, &fetches, &from, 1);
+	/* What other ranks stored of it is written too. */
+	for (i = 0; i < to->block_count && agile->ranks; i++)
+		agile_invalidate(to, i);
+	agile_fetch_fini(&fetches);
 	return err;
 }

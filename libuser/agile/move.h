@@ -6,6 +6,7 @@
 #define SALVO_AGILE_INTERNAL_MOVE_H
 
 #include "field.h"
+#include "transport.h"
 
 #define AGILE_MOST_PRODUCERS 1024u
 
@@ -16,10 +17,21 @@ struct agile_producers {
 	unsigned int at[AGILE_MOST_PRODUCERS];
 };
 
+/** agile_make_box() - The box that a grid is in two parts, of as few dimensions as can be. */
+void agile_make_box(struct agile_box *box, const struct agile_part *to,
+		    const struct agile_part *from, const struct salvo_agile_grid *grid,
+		    size_t element);
+
 /** agile_copy_part() - Copy a box between two parts, as one command if its rank is at most 3. */
 int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
 		    const struct agile_part *from, const struct salvo_agile_grid *grid,
 		    size_t element);
+
+/** agile_copy_find() - The copy of a block on a node, made if there is none; may be not valid. */
+int agile_copy_find(struct salvo_agile_field *field, uint32_t block, unsigned int node,
+		    uint32_t *out);
+/** agile_copy_filled() - A copy has come from another rank. */
+void agile_copy_filled(struct agile_copy *copy);
 
 /** agile_bring() - See to it that a memory block is on the batch's node. */
 int agile_bring(struct agile_batch *b, struct salvo_agile_field *field, uint32_t block,

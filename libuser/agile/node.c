@@ -17,9 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "field.h"
-
-#define MOST_NODES 4096u
+#include "ranks.h"
 
 int agile_fail(struct salvo_agile *agile, int err, const char *format, ...)
 {
@@ -31,27 +29,17 @@ int agile_fail(struct salvo_agile *agile, int err, const char *format, ...)
 	return err;
 }
 
-int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
-		       struct salvo_agile **out)
+/* The nodes of this process. */
+static int make_nodes(struct salvo_agile *agile, const struct salvo_agile_node *nodes)
 {
-	struct salvo_agile *agile;
 	unsigned int i;
 	int err = 0;
 
-	*out = NULL;
-	if (!count || count > MOST_NODES)
-		return -EINVAL;
-	agile = calloc(1, sizeof(*agile));
-	if (!agile)
-		return -ENOMEM;
-	agile->planning = !nodes;
-	agile->nodes = calloc(count, sizeof(*agile->nodes));
+	agile->nodes = calloc(agile->count, sizeof(*agile->nodes));
 	if (!agile->nodes)
-		err = -ENOMEM;
-	else
-		agile->count = count;
-	for (i = 0; nodes && i < count && !err; i++) {
-		struct agile_node *node = &agile->nodes[i];
+		return -ENOMEM;
+	for (i = 0; nodes && i < agile->local && !err; i++) {
+		struct agile_node *node = &agile->nodes[agile->first + i];
 		struct salvo_device_info info;
 
 		node->device = nodes[i].device;
@@ -61,6 +49,27 @@ int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
 		if (!err)
 			err = salvo_queue_create(node->device, nodes[i].eu_mask, &node->mover);
 	}
+	return err;
+}
+
+static int create(const struct salvo_agile_node *nodes, unsigned int count, const char *plugin,
+		  struct salvo_agile **out)
+{
+	struct salvo_agile *agile;
+	int err = 0;
+
+	*out = NULL;
+	if (!count || count > AGILE_MOST_NODES)
+		return -EINVAL;
+	agile = calloc(1, sizeof(*agile));
+	if (!agile)
+		return -ENOMEM;
+	agile->planning = !nodes;
+	agile->count = agile->local = count;
+	if (plugin)
+		err = agile_ranks_join(agile, plugin, count);
+	if (!err)
+		err = agile_agree(agile, AGILE_CALL_CREATE, make_nodes(agile, nodes), NULL);
 	if (err) {
 		salvo_agile_destroy(agile);
 		return err;
@@ -69,14 +78,57 @@ int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
 	return 0;
 }
 
+int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
+		       struct salvo_agile **out)
+{
+	return create(nodes, count, NULL, out);
+}
+
+int salvo_agile_create_ranks(const char *plugin, const struct salvo_agile_node *nodes,
+			     unsigned int count, struct salvo_agile **out)
+{
+	if (!plugin)
+		plugin = secure_getenv("SALVO_AGILE_PLUGIN");
+	if (!nodes && plugin) {
+		*out = NULL;
+		return -EINVAL;
+	}
+	return create(nodes, count, plugin, out);
+}
+
+unsigned int salvo_agile_ranks(const struct salvo_agile *agile)
+{
+	return agile->ranks ? agile->ranks->count : 1;
+}
+
+unsigned int salvo_agile_rank(const struct salvo_agile *agile)
+{
+	return agile->ranks ? agile->ranks->rank : 0;
+}
+
+unsigned int salvo_agile_nodes(const struct salvo_agile *agile, unsigned int *first,
+			       unsigned int *local)
+{
+	if (first)
+		*first = agile->first;
+	if (local)
+		*local = agile->local;
+	return agile->count;
+}
+
 void salvo_agile_destroy(struct salvo_agile *agile)
 {
 	unsigned int i, q;
 
 	if (!agile)
 		return;
-	salvo_agile_wait(agile);
-	for (i = 0; i < agile->count; i++) {
+	for (i = 0; agile->nodes && i < agile->count; i++)
+		for (q = 0; q < 2; q++)
+			if (agile->nodes[i].last[q])
+				salvo_fence_wait(agile->nodes[i].last[q], -1);
+	agile_agree(agile, AGILE_CALL_DESTROY, 0, NULL);
+	agile_ranks_leave(agile);
+	for (i = 0; agile->nodes && i < agile->count; i++) {
 		for (q = 0; q < 2; q++)
 			if (agile->nodes[i].last[q])
 				salvo_fence_destroy(agile->nodes[i].last[q]);
@@ -120,9 +172,40 @@ static int wait_queues(struct salvo_agile *agile, unsigned int first)
 	return err;
 }
 
+/* What the nodes of other ranks have done. */
+static int gather_stats(struct salvo_agile *agile, struct salvo_agile_stats *all)
+{
+	const struct agile_ranks *ranks = agile->ranks;
+	const size_t bytes = ranks->most * sizeof(struct salvo_agile_stats);
+	struct salvo_agile_stats *mine = all + (size_t)ranks->count * ranks->most;
+	unsigned int r, n;
+	int err;
+
+	for (n = 0; n < agile->local; n++)
+		mine[n] = agile->nodes[agile->first + n].stats;
+	err = agile_gather(agile, mine, bytes, all);
+	for (r = 0; r < ranks->count && !err; r++)
+		for (n = ranks->first[r]; n < ranks->first[r + 1]; n++)
+			agile->nodes[n].stats = all[(size_t)r * ranks->most + n - ranks->first[r]];
+	return err;
+}
+
 int salvo_agile_wait(struct salvo_agile *agile)
 {
-	return wait_queues(agile, 0);
+	const struct agile_ranks *ranks = agile->ranks;
+	struct salvo_agile_stats *all = NULL;
+	int err = wait_queues(agile, 0);
+
+	if (!ranks)
+		return err;
+	all = calloc((size_t)(ranks->count + 1) * ranks->most, sizeof(*all));
+	if (!all)
+		err = agile_fail(agile, -ENOMEM, "out of memory");
+	err = agile_agree(agile, AGILE_CALL_WAIT, err, NULL);
+	if (!err)
+		err = gather_stats(agile, all);
+	free(all);
+	return err;
 }
 
 int salvo_agile_wait_moves(struct salvo_agile *agile)

@@ -10,6 +10,9 @@
 #include "salvo_agile.h"
 
 struct salvo_agile_field;
+struct agile_ranks;
+
+#define AGILE_MOST_NODES 4096u
 
 /**
  * struct agile_node - A compute node.
@@ -31,12 +34,17 @@ struct agile_node {
 };
 
 /**
- * struct salvo_agile - Nodes; @nodes[].device is NULL if they are there to plan only.
+ * struct salvo_agile - Nodes; @nodes[].device is NULL if they are there to plan only, or of
+ * another rank.
  */
 struct salvo_agile {
 	struct agile_node *nodes;
 	unsigned int count;
+	/** @first, @local: The nodes of this process: @local of them. */
+	unsigned int first, local;
 	bool planning;
+	/** @ranks: The other processes of the program, or NULL. */
+	struct agile_ranks *ranks;
 	/** @serial: Number of the last batch that was begun. */
 	unsigned int serial;
 	char error[256];

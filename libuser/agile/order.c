@@ -43,7 +43,7 @@ static int by_offset(const void *a, const void *b)
 	return x->grid.offset[0] < y->grid.offset[0] ? -1 : 1;
 }
 
-static int runs_init(struct runs *runs, struct salvo_agile_field *field)
+static int runs_init(struct runs *runs, struct salvo_agile_field *field, bool sort)
 {
 	unsigned int i;
 
@@ -53,6 +53,10 @@ static int runs_init(struct runs *runs, struct salvo_agile_field *field)
 				  field->name, field->map->grid.rank);
 	if (field->agile->planning)
 		return agile_fail(field->agile, -ENOTSUP, "the nodes are there to plan only");
+	if (field->agile->ranks && sort)
+		return agile_fail(field->agile, -ENOTSUP,
+				  "field %s: a sort over several ranks is not possible",
+				  field->name);
 	runs->all = calloc(runs->count, sizeof(*runs->all));
 	if (!runs->all)
 		return agile_fail(field->agile, -ENOMEM, "out of memory");
@@ -98,7 +102,8 @@ static int add_up(const struct runs *runs, const struct salvo_agile_scan *scan,
 	if (!sum)
 		return agile_fail(runs->field->agile, -ENOMEM, "out of memory");
 	memcpy(sum, scan->identity, bytes);
-	err = salvo_agile_tile_open(partials, 0, &grid, SALVO_AGILE_WRITE, &tile);
+	err = salvo_agile_tile_open(partials, partials->agile->first, &grid, SALVO_AGILE_WRITE,
+				    &tile);
 	for (i = 0; i < runs->count && !err; i++) {
 		uint8_t *partial = (uint8_t *)tile.data + runs->all[i].task * bytes;
 
@@ -131,7 +136,7 @@ int salvo_agile_scan(struct salvo_agile *agile, const struct salvo_agile_scan *s
 		return agile_fail(agile, -EINVAL,
 				  "scan of %s to %s: not two fields of one map and the same tasks, or no partial result",
 				  from->name, to->name);
-	err = runs_init(&runs, from);
+	err = runs_init(&runs, from, false);
 	if (!err)
 		err = agile_partials(scan->total, from, NULL, 0, scan->bytes, &partials);
 	if (!err)
@@ -350,7 +355,7 @@ int salvo_agile_sort(struct salvo_agile *agile, struct salvo_agile_kernel *kerne
 {
 	struct salvo_agile_field *other = NULL;
 	struct runs runs;
-	int err = runs_init(&runs, field);
+	int err = runs_init(&runs, field, true);
 
 	if (!err && runs.count > 4096)
 		err = agile_fail(agile, -E2BIG, "field %s: a sort of %u tasks, at most 4096",

@@ -89,7 +89,7 @@ int salvo_agile_reduce(struct salvo_agile *agile, struct salvo_agile_kernel *ker
 	if (err)
 		return err;
 	if (!agile->planning) {
-		err = salvo_agile_tile_open(partials, 0, &grid, SALVO_AGILE_READ, &tile);
+		err = salvo_agile_tile_open(partials, agile->first, &grid, SALVO_AGILE_READ, &tile);
 		for (i = 0; i < field->task_count && !err; i++)
 			combine(accumulated, (uint8_t *)tile.data + i * bytes);
 		if (!err)

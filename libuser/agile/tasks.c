@@ -38,8 +38,7 @@ int agile_tasks_init(struct agile_tasks *tasks, const struct salvo_agile_field *
 		tasks->queues[n].top = 0;
 	}
 	for (i = 0; i < field->block_count; i++) {
-		struct agile_queue *queue =
-			&tasks->queues[map->segments[field->blocks[i].segment].node];
+		struct agile_queue *queue = &tasks->queues[agile_block_node(field, i)];
 		const uint32_t end = i + 1 < field->block_count ? field->blocks[i + 1].first_task :
 								  field->task_count;
 		uint32_t task;
@@ -47,6 +46,12 @@ int agile_tasks_init(struct agile_tasks *tasks, const struct salvo_agile_field *
 		for (task = field->blocks[i].first_task; task < end; task++)
 			queue->tasks[queue->bottom++] = task;
 	}
+	/* Other ranks run their own. */
+	for (n = 0; n < tasks->nodes; n++)
+		if (n - field->agile->first >= field->agile->local) {
+			tasks->left -= tasks->queues[n].bottom;
+			tasks->queues[n].bottom = 0;
+		}
 	return 0;
 }
 

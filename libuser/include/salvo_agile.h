@@ -82,11 +82,48 @@ struct salvo_agile_node {
  */
 int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
 		       struct salvo_agile **out);
+/**
+ * salvo_agile_create_ranks() - Bring compute nodes of several processes together, the ranks.
+ * @plugin: What connects them: "mpi" loads libsalvo-agile-mpi and needs a start by mpirun; NULL:
+ *          the one that the environment names in SALVO_AGILE_PLUGIN, or if there is none this
+ *          process alone, as by salvo_agile_create().
+ * @nodes: @count nodes of this rank; another rank may have another number.
+ *
+ * All ranks run one program: each makes the same calls in the same order, from this one to
+ * salvo_agile_destroy(), with the same maps, sizes and statements; only nodes, and the grids of
+ * tiles, are its own. Nodes are numbered through all ranks. What a statement reads of other
+ * ranks' memory is fetched before the tasks that need it start; other tasks run meanwhile.
+ *
+ * If a call fails on one rank it fails on all that meet there. If ranks make different calls,
+ * both return -EPROTO, and all further calls do so, too. If a process dies, mpirun ends
+ * all of them.
+ *
+ * Not over several ranks: salvo_agile_sort(), views that write, tasks stolen from other ranks.
+ *
+ * Return: 0, -EINVAL (also: no valid name), -ENOENT (no such plugin), -ELIBBAD (the plugin has
+ * another version), -EIO (no other ranks can be reached), and as salvo_agile_create().
+ */
+int salvo_agile_create_ranks(const char *plugin, const struct salvo_agile_node *nodes,
+			     unsigned int count, struct salvo_agile **out);
+/** salvo_agile_ranks() - How many processes there are. */
+unsigned int salvo_agile_ranks(const struct salvo_agile *agile);
+/** salvo_agile_rank() - The number of this process, from 0. */
+unsigned int salvo_agile_rank(const struct salvo_agile *agile);
+/**
+ * salvo_agile_nodes() - How many nodes there are, of all ranks.
+ * @first, @local: Those of this rank: @local of them, from number @first. May be NULL.
+ */
+unsigned int salvo_agile_nodes(const struct salvo_agile *agile, unsigned int *first,
+			       unsigned int *local);
 /** salvo_agile_destroy() - Wait for all nodes and forget them. */
 void salvo_agile_destroy(struct salvo_agile *agile);
 /** salvo_agile_error() - What was wrong with the last call that failed, one line. */
 const char *salvo_agile_error(const struct salvo_agile *agile);
-/** salvo_agile_wait() - Wait until all nodes are idle. Return: 0, or how a batch failed. */
+/**
+ * salvo_agile_wait() - Wait until all nodes are idle, those of other ranks too.
+ *
+ * Return: 0, or how a batch failed.
+ */
 int salvo_agile_wait(struct salvo_agile *agile);
 
 /**
@@ -108,7 +145,13 @@ struct salvo_agile_stats {
 	uint64_t commands;
 };
 
-/** salvo_agile_get_stats() - Counters of a node. Return: 0, -EINVAL (no such node). */
+/**
+ * salvo_agile_get_stats() - Counters of a node.
+ *
+ * Those of other ranks' nodes are from the last salvo_agile_wait().
+ *
+ * Return: 0, -EINVAL (no such node).
+ */
 int salvo_agile_get_stats(const struct salvo_agile *agile, unsigned int node,
 			  struct salvo_agile_stats *stats);
 
@@ -220,6 +263,10 @@ int salvo_agile_field_task(const struct salvo_agile_field *field, unsigned int n
 /**
  * salvo_agile_view_create() - See a field as if it were on one node (A6: full global view).
  *
+ * Over several ranks @node is one of this rank, and a view can only be read. A block of another
+ * rank comes as it is: between salvo_agile_wait() and the next statement that writes it.
+ * It does not arrive before that rank makes a call that meets others.
+ *
  * Return: 0, -EINVAL, -ENOTSUP (the nodes are there to plan only), -ENOMEM.
  */
 int salvo_agile_view_create(struct salvo_agile_field *field, unsigned int node,
@@ -255,13 +302,23 @@ struct salvo_agile_tile {
  * salvo_agile_tile_open() - Move a part of a field to a node; elements are then accessed unchecked.
  * @access: SALVO_AGILE_READ or SALVO_AGILE_WRITE.
  *
+ * Over several ranks each opens a tile on a node of its own, of any part of the field, or with
+ * @grid NULL takes part without one. If tiles that are written overlap, what a rank owns comes from
+ * its own tile, and else from that of the first rank that has all of the block's part.
+ *
  * Return: 0, -EINVAL (the grid is not inside the field), -ENOTSUP, -ENOSPC, -ENOMEM, or how the
  * batch that moves it failed.
  */
 int salvo_agile_tile_open(struct salvo_agile_field *field, unsigned int node,
 			  const struct salvo_agile_grid *grid, int access,
 			  struct salvo_agile_tile *tile);
-/** salvo_agile_tile_close() - Bring what was written to its owners. Return: 0 or an error. */
+/**
+ * salvo_agile_tile_close() - Bring what was written to its owners.
+ *
+ * With SALVO_AGILE_WRITE all ranks meet here.
+ *
+ * Return: 0 or an error.
+ */
 int salvo_agile_tile_close(struct salvo_agile_tile *tile);
 
 /**

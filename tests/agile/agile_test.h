@@ -47,7 +47,8 @@ static inline int cluster_open(struct cluster *c, unsigned int nodes)
 		err = salvo_device_open("soft", &c->devices[i]);
 		node[i].device = c->devices[i];
 	}
-	return err ? err : salvo_agile_create(node, nodes, &c->agile);
+	/* Alone, or with other ranks if the environment says so. */
+	return err ? err : salvo_agile_create_ranks(NULL, node, nodes, &c->agile);
 }
 
 static inline void cluster_close(struct cluster *c)
@@ -89,20 +90,27 @@ static inline struct salvo_agile_stats all_stats(const struct salvo_agile *agile
 	return all;
 }
 
-/* Copy a whole field to or from an array, row by row. */
-static inline int field_access(struct salvo_agile_field *field,
+/*
+ * Copy a whole field to or from an array, row by row. Of several ranks the first writes, and all
+ * read.
+ */
+static inline int field_access(struct salvo_agile *agile, struct salvo_agile_field *field,
 			       const struct salvo_agile_grid *grid, void *data, size_t element,
 			       int access)
 {
 	const size_t bytes = salvo_agile_grid_count(grid) * element;
 	struct salvo_agile_tile tile;
-	int err = salvo_agile_tile_open(field, 0, grid, access, &tile);
+	unsigned int first;
+	int err;
 
+	salvo_agile_nodes(agile, &first, NULL);
+	err = salvo_agile_tile_open(field, first, access == SALVO_AGILE_WRITE && first ?
+				    NULL : grid, access, &tile);
 	if (err)
 		return err;
-	if (access == SALVO_AGILE_WRITE)
+	if (access == SALVO_AGILE_WRITE && tile.data)
 		memcpy(tile.data, data, bytes);
-	else
+	else if (access == SALVO_AGILE_READ)
 		memcpy(data, tile.data, bytes);
 	return salvo_agile_tile_close(&tile);
 }

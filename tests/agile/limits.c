@@ -64,11 +64,11 @@ TEST(A5_a_tile_of_very_many_commands_waits_for_the_blocks_in_it)
 			if (salvo_agile_grid_contains(&part, &at))
 				expected += in[i];
 		}
-		ASSERT_EQ(0, field_access(field, &grid, in, 4, SALVO_AGILE_WRITE))
+		ASSERT_EQ(0, field_access(c.agile, field, &grid, in, 4, SALVO_AGILE_WRITE))
 			TH_LOG("%s", salvo_agile_error(c.agile));
 		ASSERT_EQ(0, salvo_agile_forall(c.agile, &s))
 			TH_LOG("%s", salvo_agile_error(c.agile));
-		ASSERT_EQ(0, field_access(sum, &single, &total, 8, SALVO_AGILE_READ));
+		ASSERT_EQ(0, field_access(c.agile, sum, &single, &total, 8, SALVO_AGILE_READ));
 		ASSERT_EQ(expected, total) TH_LOG("round %u", round);
 	}
 	salvo_agile_field_destroy(field);

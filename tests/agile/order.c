@@ -61,9 +61,9 @@ TEST_F(order, A5_scan)
 
 	for (i = 0; i < N; i++)
 		self->in[i] = pick(&seed, 1000);
-	OK(field_access(self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
+	OK(field_access(self->agile, self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
 	OK(salvo_agile_scan(self->agile, &scan, self->from, self->to));
-	OK(field_access(self->to, &line, self->out, 4, SALVO_AGILE_READ));
+	OK(field_access(self->agile, self->to, &line, self->out, 4, SALVO_AGILE_READ));
 	for (i = 0; i < N; i++)
 		ASSERT_EQ(sum += self->in[i], self->out[i]);
 	EXPECT_EQ(-EINVAL, salvo_agile_scan(self->agile, &scan, self->from, self->from));
@@ -97,14 +97,14 @@ TEST_F(order, A5_sort_is_stable_and_moves_an_element_once)
 	for (k = 0; k < 5; k++) {
 		for (i = 0; i < N; i++)
 			self->in[i] = (k < 4 ? pick(&seed, kinds[k]) : N - i) << 16 | i;
-		OK(field_access(self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
+		OK(field_access(self->agile, self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
 		before = all_stats(self->agile, NODES);
 		OK(salvo_agile_sort(self->agile, kernel, by_upper, self->from));
 		now = all_stats(self->agile, NODES);
 		EXPECT_LE(now.moved_bytes, before.moved_bytes + N * 4);
 		if (!k)
 			EXPECT_EQ(now.moved_bytes, before.moved_bytes);
-		OK(field_access(self->from, &line, self->out, 4, SALVO_AGILE_READ));
+		OK(field_access(self->agile, self->from, &line, self->out, 4, SALVO_AGILE_READ));
 		qsort(self->in, N, sizeof(self->in[0]), by_all);
 		ASSERT_EQ(0, memcmp(self->in, self->out, sizeof(self->in))) TH_LOG("kind %u", k);
 	}
@@ -123,7 +123,7 @@ TEST_F(order, A5_sort_by_what_is_no_order_is_refused)
 {
 	struct salvo_agile_kernel *kernel = cluster_kernel(&self->c, "sort1");
 
-	OK(field_access(self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
+	OK(field_access(self->agile, self->from, &line, self->in, 4, SALVO_AGILE_WRITE));
 	EXPECT_EQ(-EINVAL, salvo_agile_sort(self->agile, kernel, never_first, self->from));
 	EXPECT_NE(NULL, strstr(salvo_agile_error(self->agile), "no order"));
 	salvo_agile_kernel_destroy(kernel);

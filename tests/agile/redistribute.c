@@ -122,14 +122,14 @@ TEST(A5_data_arrives_where_the_other_map_says)
 		ASSERT_LE(bytes, sizeof(in));
 		for (k = 0; k < bytes; k++)
 			in[k] = pick(&seed, 256);
-		ASSERT_EQ(0, field_access(a, &grid, in, element, SALVO_AGILE_WRITE))
+		ASSERT_EQ(0, field_access(c.agile, a, &grid, in, element, SALVO_AGILE_WRITE))
 			TH_LOG("%s", salvo_agile_error(c.agile));
 		before = all_stats(c.agile, NODES).moved_bytes;
 		expected = model_bytes(&grid, a, b, element);
 		ASSERT_EQ(0, salvo_agile_redistribute(c.agile, b, a))
 			TH_LOG("%s", salvo_agile_error(c.agile));
 		ASSERT_EQ(before + expected, all_stats(c.agile, NODES).moved_bytes);
-		ASSERT_EQ(0, field_access(b, &grid, out, element, SALVO_AGILE_READ))
+		ASSERT_EQ(0, field_access(c.agile, b, &grid, out, element, SALVO_AGILE_READ))
 			TH_LOG("%s", salvo_agile_error(c.agile));
 		ASSERT_EQ(0, memcmp(in, out, bytes)) TH_LOG("round %u", i);
 		salvo_agile_field_destroy(a);
@@ -159,12 +159,12 @@ TEST(A5_a_map_of_very_many_segments)
 	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "b", to, &info, &b));
 	for (i = 0; i < 20000; i++)
 		in[i] = i * 7;
-	ASSERT_EQ(0, field_access(a, &grid, in, 4, SALVO_AGILE_WRITE))
+	ASSERT_EQ(0, field_access(c.agile, a, &grid, in, 4, SALVO_AGILE_WRITE))
 		TH_LOG("%s", salvo_agile_error(c.agile));
 	ASSERT_EQ(0, salvo_agile_redistribute(c.agile, b, a));
 	ASSERT_EQ(0, salvo_agile_get_stats(c.agile, 0, &stats));
 	EXPECT_GE(stats.batches, 5);
-	ASSERT_EQ(0, field_access(b, &grid, out, 4, SALVO_AGILE_READ));
+	ASSERT_EQ(0, field_access(c.agile, b, &grid, out, 4, SALVO_AGILE_READ));
 	EXPECT_EQ(0, memcmp(in, out, sizeof(in)));
 	salvo_agile_field_destroy(a);
 	salvo_agile_field_destroy(b);

@@ -136,8 +136,8 @@ TEST_F(statement, A5_the_owner_computes_and_blocks_move_whole_and_once)
 
 	fill(in_a, 1);
 	fill(in_b, 2);
-	ASSERT_EQ(0, field_access(a, &square, in_a, 4, SALVO_AGILE_WRITE));
-	ASSERT_EQ(0, field_access(b, &square, in_b, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(self->agile, a, &square, in_a, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(self->agile, b, &square, in_b, 4, SALVO_AGILE_WRITE));
 	before = all_stats(self->agile, NODES);
 	ASSERT_EQ(0, salvo_agile_forall(self->agile, &s))
 		TH_LOG("%s", salvo_agile_error(self->agile));
@@ -165,12 +165,12 @@ TEST_F(statement, A5_the_owner_computes_and_blocks_move_whole_and_once)
 	EXPECT_EQ(before.moved_bytes, now.moved_bytes);
 	EXPECT_EQ(before.reused_blocks + 64, now.reused_blocks);
 	fill(in_b, 3);
-	ASSERT_EQ(0, field_access(b, &square, in_b, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(self->agile, b, &square, in_b, 4, SALVO_AGILE_WRITE));
 	before = all_stats(self->agile, NODES);
 	ASSERT_EQ(0, salvo_agile_forall(self->agile, &s));
 	now = all_stats(self->agile, NODES);
 	EXPECT_EQ(before.moved_blocks + 16, now.moved_blocks);
-	ASSERT_EQ(0, field_access(c, &square, out, 4, SALVO_AGILE_READ));
+	ASSERT_EQ(0, field_access(self->agile, c, &square, out, 4, SALVO_AGILE_READ));
 	for (i = 0; i < SIDE * SIDE; i++)
 		ASSERT_EQ(in_a[i] + in_b[i % SIDE * SIDE + i / SIDE], out[i]) TH_LOG("at %u", i);
 	salvo_agile_field_destroy(a);
@@ -211,13 +211,13 @@ TEST(A5_nodes_of_one_device)
 
 	fill(in_a, 5);
 	fill(in_b, 6);
-	ASSERT_EQ(0, field_access(a, &square, in_a, 4, SALVO_AGILE_WRITE));
-	ASSERT_EQ(0, field_access(b, &square, in_b, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(one.agile, a, &square, in_a, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(one.agile, b, &square, in_b, 4, SALVO_AGILE_WRITE));
 	stats = all_stats(one.agile, 3);
 	ASSERT_EQ(0, salvo_agile_forall(one.agile, &s)) TH_LOG("%s", salvo_agile_error(one.agile));
 	/* Three nodes in turn: each column is of one node, so that all but the diagonal moves. */
 	EXPECT_EQ(stats.moved_bytes + 6 * 16 * 16 * 4, all_stats(one.agile, 3).moved_bytes);
-	ASSERT_EQ(0, field_access(c, &square, out, 4, SALVO_AGILE_READ));
+	ASSERT_EQ(0, field_access(one.agile, c, &square, out, 4, SALVO_AGILE_READ));
 	for (i = 0; i < SIDE * SIDE; i++)
 		ASSERT_EQ(in_a[i] + in_b[i % SIDE * SIDE + i / SIDE], out[i]);
 	salvo_agile_field_destroy(a);
@@ -337,7 +337,7 @@ TEST_F(statement, A6_a_tile_is_decided_once)
 
 	for (x = 0; x < SIDE * SIDE; x++)
 		in[x] = x;
-	ASSERT_EQ(0, field_access(f, &square, in, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(self->agile, f, &square, in, 4, SALVO_AGILE_WRITE));
 	ASSERT_EQ(0, salvo_agile_tile_open(f, 3, &part, SALVO_AGILE_WRITE, &tile))
 		TH_LOG("%s", salvo_agile_error(self->agile));
 	for (y = 0; y < 30; y++)
@@ -351,7 +351,7 @@ TEST_F(statement, A6_a_tile_is_decided_once)
 	ASSERT_EQ(0, salvo_agile_tile_close(&tile));
 	for (x = 0; x < SIDE * SIDE; x++)
 		in[x] = x / SIDE - 5 < 30 && x % SIDE - 11 < 20 ? 3 * x : x;
-	ASSERT_EQ(0, field_access(f, &square, out, 4, SALVO_AGILE_READ));
+	ASSERT_EQ(0, field_access(self->agile, f, &square, out, 4, SALVO_AGILE_READ));
 	EXPECT_EQ(0, memcmp(in, out, sizeof(in)));
 	EXPECT_EQ(-EINVAL, salvo_agile_tile_open(f, 0, &(struct salvo_agile_grid){
 		2, { 40, 40 }, { 9, 1 } }, 0, &tile));
@@ -382,7 +382,7 @@ TEST_F(statement, A7_move_memory_runs_beside_a_kernel)
 	unsigned int n;
 
 	fill(in, 9);
-	ASSERT_EQ(0, field_access(a, &square, in, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(self->agile, a, &square, in, 4, SALVO_AGILE_WRITE));
 	ASSERT_EQ(0, salvo_agile_map_create_segments(self->agile, "one", &one.grid, &one, 1, &map));
 	ASSERT_EQ(0, salvo_agile_field_create(self->agile, "gate", map, &gate_info, &gate));
 	ASSERT_EQ(0, salvo_agile_field_create(self->agile, "done", map, &info, &done));
@@ -406,7 +406,7 @@ TEST_F(statement, A7_move_memory_runs_beside_a_kernel)
 	now = all_stats(self->agile, NODES);
 	EXPECT_EQ(moved.moved_bytes, now.moved_bytes);
 	EXPECT_EQ(moved.reused_blocks + 16, now.reused_blocks);
-	ASSERT_EQ(0, field_access(c, &square, out, 4, SALVO_AGILE_READ));
+	ASSERT_EQ(0, field_access(self->agile, c, &square, out, 4, SALVO_AGILE_READ));
 	for (n = 0; n < SIDE * SIDE; n++)
 		ASSERT_EQ(in[n] + in[n % SIDE * SIDE + n / SIDE], out[n]);
 	salvo_agile_view_destroy(view);
@@ -438,7 +438,7 @@ TEST_F(statement, A8_stolen_tasks_give_the_same_result)
 	struct salvo_agile_statement add = { kernel, c, both, NULL, 2, 0, SALVO_AGILE_STEAL };
 
 	fill(in, 4);
-	ASSERT_EQ(0, field_access(a, &square, in, 4, SALVO_AGILE_WRITE));
+	ASSERT_EQ(0, field_access(self->agile, a, &square, in, 4, SALVO_AGILE_WRITE));
 	before = all_stats(self->agile, NODES);
 	ASSERT_EQ(0, salvo_agile_forall(self->agile, &add))
 		TH_LOG("%s", salvo_agile_error(self->agile));
@@ -447,7 +447,7 @@ TEST_F(statement, A8_stolen_tasks_give_the_same_result)
 	/* Nodes 2 and 3 were assigned no tasks. */
 	EXPECT_GE(now.stolen, before.stolen + 4);
 	EXPECT_EQ((now.stolen - before.stolen) * 64, now.returned_bytes - before.returned_bytes);
-	ASSERT_EQ(0, field_access(c, &square, out, 4, SALVO_AGILE_READ));
+	ASSERT_EQ(0, field_access(self->agile, c, &square, out, 4, SALVO_AGILE_READ));
 	for (n = 0; n < SIDE * SIDE; n++)
 		ASSERT_EQ(in[n] + in[n % SIDE * SIDE + n / SIDE], out[n]);
 	salvo_agile_field_destroy(a);

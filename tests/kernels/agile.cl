@@ -13,6 +13,14 @@ kernel void where2(PART(uint, c), uint salt)
 	AT(c, y, x) = (c_first.x + y) * 65536 + c_first.y + x + salt;
 }
 
+// Values that tell where they are.
+kernel void ramp(PART(float, c), uint rows, uint columns)
+{
+	const uint x = get_global_id(0), y = get_global_id(1);
+
+	AT(c, y, x) = (float)(((c_first.x + y) * rows + (c_first.y + x) * columns) % 4096);
+}
+
 kernel void add(PART(float, c), PART(const float, a), PART(const float, b))
 {
 	const uint x = get_global_id(0), y = get_global_id(1);

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ranks.c - one program in several processes, the ranks, each with nodes of its own
+ *
+ * Each rank runs the same calls in the same order and knows all maps, so that it can tell who
+ * stores and who computes what; it keeps the memory, the queues and the copies of its own nodes
+ * alone. A node numbers all ranks' nodes, those of rank 0 first.
+ *
+ * Blocks of other ranks are fetched: the ranks meet (agile_agree()), each waits until what it
+ * stores of the fields in question is written, then each copies what it lacks out of the memory
+ * of the others, and then they meet again, so that nobody writes what is still being read. A
+ * statement whose tasks find everything on their own rank does not meet anybody.
+ *
+ * Wherever ranks meet they exchange at which call they are, how often they have met and whether
+ * one has failed. So an error of one rank is returned by all, and ranks that are at different calls
+ * get an error instead of waiting for each other for ever; the group is broken then, and
+ * nothing waits for other ranks any more.
+ */
+#include "ranks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "move.h"
+
+static const char *const call_names[] = {
+	[AGILE_CALL_CREATE] = "salvo_agile_create_ranks()",
+	[AGILE_CALL_DESTROY] = "salvo_agile_destroy()",
+	[AGILE_CALL_WAIT] = "salvo_agile_wait()",
+	[AGILE_CALL_FIELD_CREATE] = "salvo_agile_field_create()",
+	[AGILE_CALL_FIELD_DESTROY] = "salvo_agile_field_destroy()",
+	[AGILE_CALL_FORALL] = "salvo_agile_forall()",
+	[AGILE_CALL_MOVE_MEMORY] = "salvo_agile_move_memory()",
+	[AGILE_CALL_REDISTRIBUTE] = "salvo_agile_redistribute()",
+	[AGILE_CALL_TILE_OPEN] = "salvo_agile_tile_open()",
+	[AGILE_CALL_TILE_CLOSE] = "salvo_agile_tile_close()",
+};
+
+/** struct meeting - What a rank says of itself where ranks meet. */
+struct meeting {
+	uint64_t serial;
+	uint32_t call;
+	int32_t err;
+	uint32_t flags;
+	char text[172];
+};
+
+static int broken(struct salvo_agile *agile, int err)
+{
+	agile->ranks->broken = true;
+	return agile_fail(agile, err, "rank %u: %s", agile->ranks->rank,
+			  agile->ranks->ops->error(agile->ranks->group));
+}
+
+/* --- joining -------------------------------------------------------------------- */
+
+static int load(const char *plugin, const struct agile_transport **out)
+{
+	char name[64];
+	void *library;
+
+	if (!*plugin || strchr(plugin, '/') ||
+	    snprintf(name, sizeof(name), "libsalvo-agile-%s.so.1", plugin) >= (int)sizeof(name))
+		return -EINVAL;
+	/* Never unloaded: what it uses has exit handlers and threads. */
+	library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	*out = library ? dlsym(library, "salvo_agile_plugin") : NULL;
+	if (!*out)
+		return -ENOENT;
+	return (*out)->version == AGILE_TRANSPORT_VERSION ? 0 : -ELIBBAD;
+}
+
+int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int nodes)
+{
+	struct agile_ranks *ranks = calloc(1, sizeof(*ranks));
+	uint32_t mine = nodes, *all;
+	unsigned int r;
+	int err;
+
+	if (!ranks)
+		return -ENOMEM;
+	err = load(plugin, &ranks->ops);
+	if (!err)
+		err = ranks->ops->open(&ranks->group, &ranks->rank, &ranks->count);
+	if (err) {
+		free(ranks);
+		return err;
+	}
+	agile->ranks = ranks;
+	all = calloc(ranks->count, sizeof(*all));
+	ranks->first = calloc(ranks->count + 1, sizeof(*ranks->first));
+	err = ranks->first && all ? ranks->ops->gather(ranks->group, &mine, sizeof(mine), all) :
+				    -ENOMEM;
+	ranks->broken = err;
+	for (r = 0; r < ranks->count && !err; r++) {
+		if (!all[r] || all[r] > AGILE_MOST_NODES - ranks->first[r])
+			err = -EINVAL;
+		ranks->first[r + 1] = ranks->first[r] + all[r];
+		ranks->most = all[r] > ranks->most ? all[r] : ranks->most;
+	}
+	free(all);
+	if (err) {
+		agile_ranks_leave(agile);
+		return err;
+	}
+	agile->first = ranks->first[ranks->rank];
+	agile->count = ranks->first[ranks->count];
+	return 0;
+}
+
+void agile_ranks_leave(struct salvo_agile *agile)
+{
+	struct agile_ranks *ranks = agile->ranks;
+
+	if (!ranks)
+		return;
+	agile->ranks = NULL;
+	ranks->ops->close(ranks->group, ranks->broken);
+	free(ranks->first);
+	free(ranks);
+}
+
+/* --- meeting -------------------------------------------------------------------- */
+
+static int compare_meetings(struct salvo_agile *agile, const struct meeting *all, int err,
+			    uint32_t *flags)
+{
+	struct agile_ranks *ranks = agile->ranks;
+	const struct meeting *mine = &all[ranks->rank];
+	unsigned int r;
+
+	for (r = 0; r < ranks->count; r++) {
+		if (all[r].call == mine->call && all[r].serial == mine->serial)
+			continue;
+		ranks->broken = true;
+		return agile_fail(agile, -EPROTO, "rank %u is at %s, rank %u at %s%s%s",
+				  ranks->rank, call_names[mine->call], r,
+				  all[r].call <= AGILE_CALL_TILE_CLOSE ?
+				  call_names[all[r].call] : "?",
+				  *all[r].text ? ": " : "", all[r].text);
+	}
+	for (r = 0; r < ranks->count && !err; r++)
+		if (all[r].err)
+			return agile_fail(agile, all[r].err, "rank %u: %s", r,
+					  *all[r].text ? all[r].text : strerror(-all[r].err));
+	for (r = 0; r < ranks->count && flags; r++)
+		*flags |= all[r].flags;
+	return err;
+}
+
+int agile_agree(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags)
+{
+	struct agile_ranks *ranks = agile->ranks;
+	struct meeting mine = { .call = call, .err = err, .flags = flags ? *flags : 0 }, *all;
+
+	if (!ranks)
+		return err;
+	if (ranks->broken)
+		return err ? err : agile_fail(agile, -EPROTO,
+					      "%s: the ranks are not together any more",
+					      call_names[call]);
+	mine.serial = ++ranks->serial;
+	/* The last message may explain why this rank is at another call than the others. */
+	snprintf(mine.text, sizeof(mine.text), "%.*s", (int)sizeof(mine.text) - 1, agile->error);
+	all = calloc(ranks->count, sizeof(*all));
+	if (!all) {
+		ranks->broken = true;
+		return agile_fail(agile, -ENOMEM, "out of memory");
+	}
+	if (ranks->ops->gather(ranks->group, &mine, sizeof(mine), all))
+		err = broken(agile, -EIO);
+	else
+		err = compare_meetings(agile, all, err, flags);
+	free(all);
+	return err;
+}
+
+int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void *all)
+{
+	return agile->ranks->ops->gather(agile->ranks->group, mine, bytes, all) ?
+	       broken(agile, -EIO) : 0;
+}
+
+/* --- windows ---------------------------------------------------------------------- */
+
+int agile_expose(struct salvo_agile_field *field)
+{
+	struct salvo_agile *agile = field->agile;
+	struct agile_ranks *ranks = agile->ranks;
+	unsigned int k;
+	int err;
+
+	for (k = 0; k < ranks->most; k++) {
+		struct agile_storage *storage = k < agile->local ?
+						&field->storage[agile->first + k] : NULL;
+
+		err = ranks->ops->expose(ranks->group, storage ? storage->map : NULL,
+					 storage ? storage->bytes : 0, &field->windows[k]);
+		if (err)
+			return broken(agile, err);
+	}
+	return 0;
+}
+
+void agile_hide(struct salvo_agile_field *field)
+{
+	struct agile_ranks *ranks = field->agile->ranks;
+	unsigned int k;
+
+	for (k = 0; field->windows && k < ranks->most; k++)
+		if (field->windows[k])
+			ranks->ops->hide(ranks->group, field->windows[k], ranks->broken);
+	free(field->windows);
+	field->windows = NULL;
+}
+
+int agile_fence(struct salvo_agile_field *field, bool begin)
+{
+	struct agile_ranks *ranks = field->agile->ranks;
+	unsigned int k;
+	int err = 0;
+
+	for (k = 0; k < ranks->most && !err; k++)
+		err = ranks->ops->fence(ranks->group, field->windows[k], begin);
+	return err ? broken(field->agile, err) : 0;
+}
+
+static unsigned int rank_of(const struct agile_ranks *ranks, unsigned int node)
+{
+	unsigned int low = 0, high = ranks->count;
+
+	while (high - low > 1) {
+		const unsigned int middle = (low + high) / 2;
+
+		if (ranks->first[middle] <= node)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Where an owner on another rank stores a grid of a block. */
+static unsigned int find_remote(struct salvo_agile_field *field, uint32_t block,
+				const struct salvo_agile_grid *grid, void **window,
+				struct agile_part *part)
+{
+	const struct agile_ranks *ranks = field->agile->ranks;
+	const unsigned int owner = agile_block_node(field, block), rank = rank_of(ranks, owner);
+
+	*window = field->windows[owner - ranks->first[rank]];
+	agile_block_place(field, block, part);
+	part->offset += agile_offset(&part->grid, grid, part->stride) * field->info.element_bytes;
+	return rank;
+}
+
+static uint64_t offset_in(const struct agile_part *part, const struct salvo_agile_grid *grid,
+			  size_t element)
+{
+	return part->offset + agile_offset(&part->grid, grid, part->stride) * element;
+}
+
+int agile_put(struct salvo_agile_field *field, uint32_t block,
+	      const struct salvo_agile_grid *grid, const struct agile_part *from,
+	      const void *memory)
+{
+	const struct agile_ranks *ranks = field->agile->ranks;
+	const size_t element = field->info.element_bytes;
+	struct agile_part to;
+	struct agile_box box;
+	unsigned int rank;
+	void *window;
+	int err;
+
+	rank = find_remote(field, block, grid, &window, &to);
+	agile_make_box(&box, &to, from, grid, element);
+	err = ranks->ops->put(ranks->group, window, rank, &box, to.offset,
+			      (const uint8_t *)memory + offset_in(from, grid, element));
+	return err ? broken(field->agile, err) : 0;
+}
+
+/* --- fetching --------------------------------------------------------------------- */
+
+int agile_fetch_add(struct agile_fetches *fetches, const struct agile_fetch *fetch)
+{
+	if (fetches->count == fetches->capacity) {
+		const unsigned int capacity = 2 * fetches->capacity + 16;
+		struct agile_fetch *all = realloc(fetches->all, capacity * sizeof(*all));
+
+		if (!all)
+			return agile_fail(fetch->field->agile, -ENOMEM, "out of memory");
+		fetches->all = all;
+		fetches->capacity = capacity;
+	}
+	fetches->all[fetches->count++] = *fetch;
+	return 0;
+}
+
+struct wanted {
+	struct agile_fetches *fetches;
+	struct salvo_agile_field *field;
+	unsigned int node;
+	int pending;
+};
+
+static int want_block(void *data, uint32_t block, const struct salvo_agile_grid *common)
+{
+	struct wanted *wanted = data;
+	struct salvo_agile_field *field = wanted->field;
+	struct agile_fetch fetch = { .field = field, .block = block, .node = wanted->node };
+	struct agile_copy *copy;
+	int err;
+
+	(void)common;
+	if (agile_is_local(field->agile, agile_block_node(field, block)))
+		return 0;
+	err = agile_copy_find(field, block, wanted->node, &fetch.copy);
+	if (err)
+		return err;
+	copy = &field->copies[fetch.copy];
+	if (copy->valid) {
+		wanted->pending |= copy->pending;
+		return 0;
+	}
+	fetch.grid = field->blocks[block].grid;
+	fetch.to = (struct agile_part){ .bo = copy->bo, .grid = fetch.grid };
+	agile_strides(&fetch.grid, fetch.to.stride);
+	err = agile_fetch_add(wanted->fetches, &fetch);
+	if (err)
+		return err;
+	/* Others of this statement that want it find it. */
+	copy->valid = copy->pending = true;
+	wanted->pending = 1;
+	return 0;
+}
+
+int agile_fetch_region(struct agile_fetches *fetches, struct salvo_agile_field *field,
+		       const struct salvo_agile_grid *region, unsigned int node)
+{
+	struct wanted wanted = { fetches, field, node, 0 };
+	const int err = agile_each_block(field, region, want_block, &wanted);
+
+	return err ? err : wanted.pending;
+}
+
+/* Until what others will read is written, and until nobody reads a copy as it was. */
+static int wait_for_all(struct salvo_agile *agile, const struct agile_fetches *fetches,
+			struct salvo_agile_field *const *fields, unsigned int count,
+			uint32_t flags)
+{
+	unsigned int i, n, q;
+	int err = 0;
+
+	for (i = 0; i < count; i++)
+		for (n = agile->first; flags >> i & 1 && n < agile->first + agile->local &&
+		     !err; n++)
+			err = agile_wait_time(agile, n, &fields[i]->storage[n].written);
+	for (i = 0; i < fetches->count && !err; i++) {
+		const struct agile_fetch *f = &fetches->all[i];
+		const struct agile_node *node = &agile->nodes[f->node];
+
+		if (f->copy == AGILE_NO_COPY || !f->field->copies[f->copy].filled)
+			continue;
+		for (q = 0; q < 2 && !err; q++)
+			err = node->last[q] ? salvo_fence_wait(node->last[q], -1) : 0;
+		if (err)
+			err = agile_fail(agile, err, "node %u: %s", f->node, strerror(-err));
+	}
+	return err;
+}
+
+static int start(const struct agile_fetch *f, bool now)
+{
+	struct salvo_agile *agile = f->field->agile;
+	const struct agile_ranks *ranks = agile->ranks;
+	const size_t element = f->field->info.element_bytes;
+	struct agile_part from;
+	struct agile_box box;
+	unsigned int rank;
+	void *window, *map;
+	int err = salvo_bo_map(f->to.bo, &map);
+
+	if (err)
+		return agile_fail(agile, err, "field %s: no access to memory of node %u: %s",
+				  f->field->name, f->node, strerror(-err));
+	rank = find_remote(f->field, f->block, &f->grid, &window, &from);
+	agile_make_box(&box, &f->to, &from, &f->grid, element);
+	err = (now ? ranks->ops->get_now : ranks->ops->get)(ranks->group, window, rank, &box,
+		from.offset, (uint8_t *)map + offset_in(&f->to, &f->grid, element));
+	return err ? broken(agile, err) : 0;
+}
+
+static void finish(const struct agile_fetch *f)
+{
+	struct salvo_agile_stats *stats = &f->field->agile->nodes[f->node].stats;
+
+	stats->moved_bytes += salvo_agile_grid_count(&f->grid) * f->field->info.element_bytes;
+	if (f->copy == AGILE_NO_COPY)
+		return;
+	stats->moved_blocks++;
+	agile_copy_filled(&f->field->copies[f->copy]);
+}
+
+int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err,
+		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
+		    unsigned int count)
+{
+	uint32_t flags = 0;
+	unsigned int i, f;
+
+	/* A field that is there twice counts where it is first. */
+	for (f = 0; f < fetches->count; f++)
+		for (i = 0; i < count; i++)
+			if (fetches->all[f].field == fields[i]) {
+				flags |= 1u << i;
+				break;
+			}
+	err = agile_agree(agile, call, err, &flags);
+	if (err || !flags)
+		return err;
+	err = agile_agree(agile, call, wait_for_all(agile, fetches, fields, count, flags), NULL);
+	if (err)
+		return err;
+	for (i = 0; i < count && !err; i++)
+		if (flags >> i & 1)
+			err = agile_fence(fields[i], true);
+	for (f = 0; f < fetches->count && !err; f++)
+		err = start(&fetches->all[f], false);
+	if (agile->ranks->broken)
+		return err;
+	/* Also if a start failed: the others are at the fence. */
+	for (i = 0; i < count; i++)
+		if (flags >> i & 1 && agile_fence(fields[i], false))
+			return -EIO;
+	for (f = 0; f < fetches->count && !err; f++)
+		finish(&fetches->all[f]);
+	if (!err)
+		fetches->count = 0;
+	return err;
+}
+
+int agile_fetch_now(struct salvo_agile *agile, const struct agile_fetch *fetch)
+{
+	int err = agile->ranks->broken ?
+		  agile_fail(agile, -EPROTO, "the ranks are not together any more") :
+		  start(fetch, true);
+
+	if (!err)
+		finish(fetch);
+	return err;
+}
+
+void agile_fetch_fini(struct agile_fetches *fetches)
+{
+	while (fetches->count) {
+		const struct agile_fetch *f = &fetches->all[--fetches->count];
+
+		if (f->copy != AGILE_NO_COPY)
+			f->field->copies[f->copy].valid = f->field->copies[f->copy].pending = false;
+	}
+	free(fetches->all);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ranks.h - one program in several processes, the ranks, each with nodes of its own
+ */
+#ifndef SALVO_AGILE_INTERNAL_RANKS_H
+#define SALVO_AGILE_INTERNAL_RANKS_H
+
+#include "field.h"
+#include "transport.h"
+
+/** enum agile_call - The calls at which ranks meet. */
+enum agile_call {
+	AGILE_CALL_CREATE,
+	AGILE_CALL_DESTROY,
+	AGILE_CALL_WAIT,
+	AGILE_CALL_FIELD_CREATE,
+	AGILE_CALL_FIELD_DESTROY,
+	AGILE_CALL_FORALL,
+	AGILE_CALL_MOVE_MEMORY,
+	AGILE_CALL_REDISTRIBUTE,
+	AGILE_CALL_TILE_OPEN,
+	AGILE_CALL_TILE_CLOSE,
+};
+
+/**
+ * struct agile_ranks - The processes of a program.
+ */
+struct agile_ranks {
+	const struct agile_transport *ops;
+	void *group;
+	unsigned int rank;
+	unsigned int count;
+	/** @first: For each rank its first node, and one more for the end. */
+	unsigned int *first;
+	/** @most: Nodes of the rank that has most of them. */
+	unsigned int most;
+	/** @serial: How often they met. */
+	uint64_t serial;
+	/** @broken: They did not meet at the same call, or cannot reach each other. */
+	bool broken;
+};
+
+/** struct agile_fetch - A part of a block of another rank, to be copied to a node of this one. */
+struct agile_fetch {
+	struct salvo_agile_field *field;
+	uint32_t block;
+	struct salvo_agile_grid grid;
+	struct agile_part to;
+	/** @node: Where @to is. */
+	unsigned int node;
+	/** @copy: Number of the copy that it fills, or AGILE_NO_COPY. */
+	uint32_t copy;
+};
+
+struct agile_fetches {
+	struct agile_fetch *all;
+	unsigned int count;
+	unsigned int capacity;
+};
+
+/** agile_ranks_join() - Find the nodes of all ranks. Return: 0, or an error without a message. */
+int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int nodes);
+/** agile_ranks_leave() - Undo agile_ranks_join(). */
+void agile_ranks_leave(struct salvo_agile *agile);
+
+/** agile_is_local() - Is it a node of this process? */
+static inline bool agile_is_local(const struct salvo_agile *agile, unsigned int node)
+{
+	return node - agile->first < agile->local;
+}
+
+/**
+ * agile_agree() - Meet all ranks at @call.
+ * @err: How far this rank came.
+ * @flags: Of this rank; then of any rank. May be NULL.
+ *
+ * Return: @err, or the error of another rank, or -EPROTO if a rank is at another call. For one
+ * process alone @err.
+ */
+int agile_agree(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags);
+/** agile_gather() - @bytes of each rank to all. For after agile_agree(). */
+int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void *all);
+
+/** agile_expose() - Let the other ranks access what this one stores of a field. */
+int agile_expose(struct salvo_agile_field *field);
+/** agile_hide() - Undo agile_expose(). */
+void agile_hide(struct salvo_agile_field *field);
+/** agile_fence() - Begin or complete accesses to a field. */
+int agile_fence(struct salvo_agile_field *field, bool begin);
+/** agile_put() - Start to copy a grid of a block to its owner on another rank. */
+int agile_put(struct salvo_agile_field *field, uint32_t block,
+	      const struct salvo_agile_grid *grid, const struct agile_part *from,
+	      const void *memory);
+
+/** agile_fetch_add() - Remember to copy @grid of a block to @to. */
+int agile_fetch_add(struct agile_fetches *fetches, const struct agile_fetch *fetch);
+/**
+ * agile_fetch_region() - Remember what of a region @node has no valid copy of.
+ * Return: 1 if something of it must be fetched, also for others before; 0; or an error.
+ */
+int agile_fetch_region(struct agile_fetches *fetches, struct salvo_agile_field *field,
+		       const struct salvo_agile_grid *region, unsigned int node);
+/**
+ * agile_fetch_run() - Meet at @call, copy what all ranks remember, and wait for it.
+ * @err: How far this rank came before.
+ * @fields: @count of them, the same for each rank, at most 32: those that may be fetched.
+ */
+int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err,
+		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
+		    unsigned int count);
+/** agile_fetch_now() - Copy one part, without the other ranks. */
+int agile_fetch_now(struct salvo_agile *agile, const struct agile_fetch *fetch);
+/** agile_fetch_fini() - Forget them; copies that were not filled are not valid. */
+void agile_fetch_fini(struct agile_fetches *fetches);
+
+#endif

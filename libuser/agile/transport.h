@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transport.h - what a plugin does for agile arrays over several ranks
+ *
+ * A plugin is a shared library libsalvo-agile-NAME.so.1 that exports salvo_agile_plugin. It moves
+ * bytes between ranks and knows nothing of fields. All functions but get_now() and error() are
+ * collective: each rank calls them, in the same order. They return 0 or a negative errno; after an
+ * error the group cannot be used any more.
+ */
+#ifndef SALVO_AGILE_TRANSPORT_H
+#define SALVO_AGILE_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "salvo_agile.h"
+
+#define AGILE_TRANSPORT_VERSION 1u
+
+/**
+ * struct agile_box - Bytes of a box in two memories.
+ *
+ * @count[0] rows of @width bytes, @count[1] of these, and so on; of dimensions from @dims on
+ * there is one. @to and @from are the bytes from one row to the next in each memory.
+ */
+struct agile_box {
+	uint64_t width;
+	unsigned int dims;
+	uint64_t count[SALVO_AGILE_RANKS], to[SALVO_AGILE_RANKS], from[SALVO_AGILE_RANKS];
+};
+
+/** struct agile_transport - A plugin. */
+struct agile_transport {
+	unsigned int version;
+	/** @open: Join the other ranks. */
+	int (*open)(void **group, unsigned int *rank, unsigned int *ranks);
+	/** @close: Leave them; @broken: they do not all leave, do not wait for them. */
+	void (*close)(void *group, bool broken);
+	/** @gather: @bytes of each rank, in order, to all of them. Waits for all ranks. */
+	int (*gather)(void *group, const void *mine, size_t bytes, void *all);
+	/** @expose: Let others access memory where it lies; @bytes may be 0. */
+	int (*expose)(void *group, void *memory, uint64_t bytes, void **window);
+	/** @hide: Undo @expose; @broken: do not wait for others. */
+	void (*hide)(void *group, void *window, bool broken);
+	/** @fence: Begin accesses, or complete those of all ranks. */
+	int (*fence)(void *group, void *window, bool begin);
+	/** @get: Start to copy from @offset of a rank's window to @to. */
+	int (*get)(void *group, void *window, unsigned int rank, const struct agile_box *box,
+		   uint64_t offset, void *to);
+	/** @put: Start to copy from @from to @offset of a rank's window. */
+	int (*put)(void *group, void *window, unsigned int rank, const struct agile_box *box,
+		   uint64_t offset, const void *from);
+	/** @get_now: As @get, not collective, outside of fences, complete on return. */
+	int (*get_now)(void *group, void *window, unsigned int rank,
+		       const struct agile_box *box, uint64_t offset, void *to);
+	/** @error: What was wrong, one line. */
+	const char *(*error)(const void *group);
+};
+
+extern const struct agile_transport salvo_agile_plugin;
+
+#endif

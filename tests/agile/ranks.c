@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ranks.c - agile arrays over several ranks: one program, alone or under mpirun (ranks.sh)
+ *
+ * usage: ranks [NODES [TEST]]: NODES nodes in each process, 2 if it is not said; only TEST
+ *
+ * Rank 0 prints TAP. What fails on another rank goes to its stderr and is its exit status.
+ */
+#include <signal.h>
+
+#include "examples.h"
+
+#define MOST 3000u
+
+static struct salvo_agile_map *random_map(struct salvo_agile *agile, uint64_t *seed,
+					  const struct salvo_agile_grid *grid)
+{
+	struct salvo_agile_segment segments[12];
+	const unsigned int nodes = salvo_agile_nodes(agile, NULL, NULL);
+	unsigned int count = 1, tries;
+	struct salvo_agile_map *map;
+
+	segments[0] = (struct salvo_agile_segment){ *grid, pick(seed, nodes) };
+	for (tries = 2 + pick(seed, 10); tries && count < 12; tries--) {
+		struct salvo_agile_grid *part = &segments[pick(seed, count)].grid;
+		const unsigned int d = pick(seed, grid->rank);
+		uint64_t at;
+
+		if (part->extent[d] < 2)
+			continue;
+		at = 1 + pick(seed, part->extent[d] - 1);
+		segments[count] = (struct salvo_agile_segment){ *part, pick(seed, nodes) };
+		segments[count].grid.offset[d] += at;
+		segments[count++].grid.extent[d] -= at;
+		part->extent[d] = at;
+	}
+	return salvo_agile_map_create_segments(agile, "random", grid, segments, count, &map) ?
+	       NULL : map;
+}
+
+static struct salvo_agile_field *random_field(struct salvo_agile *agile, uint64_t *seed,
+					      const struct salvo_agile_grid *grid, size_t element)
+{
+	struct salvo_agile_map *map = random_map(agile, seed, grid);
+	struct salvo_agile_field_info info = { .element_bytes = element };
+	struct salvo_agile_field *field = NULL;
+
+	for (unsigned int d = 0; d < grid->rank; d++)
+		info.memory_block[d] = pick(seed, 9);
+	if (map)
+		salvo_agile_field_create(agile, "F", map, &info, &field);
+	salvo_agile_map_destroy(map);
+	return field;
+}
+
+/* Elements whose owners differ, and all of them arrive, of any rank of array. */
+static int redistribute(struct example *e)
+{
+	static uint8_t in[MOST * 24], out[MOST * 24];
+	struct salvo_agile_stats before, now;
+	struct salvo_agile_place from, to;
+	uint64_t seed = 6;
+
+	for (unsigned int i = 0; i < 60; i++) {
+		struct salvo_agile_grid grid = { .rank = 1 + pick(&seed, 4) };
+		const size_t element = 1 + pick(&seed, 24);
+		struct salvo_agile_field *a, *b;
+		uint64_t bytes, moved = 0, n;
+
+		for (unsigned int d = 0; d < grid.rank; d++) {
+			grid.offset[d] = pick(&seed, 3) ? 0 : pick(&seed, 50);
+			grid.extent[d] = 1 + pick(&seed, grid.rank > 2 ? 6 : 20);
+		}
+		bytes = salvo_agile_grid_count(&grid) * element;
+		a = random_field(e->agile, &seed, &grid, element);
+		b = random_field(e->agile, &seed, &grid, element);
+		for (n = 0; n < bytes; n++)
+			in[n] = pick(&seed, 256);
+		WRITE(a, &grid, in, element);
+		for (n = 0; n < salvo_agile_grid_count(&grid); n++) {
+			const struct salvo_agile_index at = salvo_agile_grid_index(&grid, n);
+
+			salvo_agile_field_locate(a, &at, &from);
+			salvo_agile_field_locate(b, &at, &to);
+			moved += from.node != to.node ? element : 0;
+		}
+		STATS(before);
+		OK(salvo_agile_redistribute(e->agile, b, a));
+		STATS(now);
+		SAME(before.moved_bytes + moved, now.moved_bytes);
+		READ(b, &grid, out, element);
+		SAME(0, memcmp(in, out, bytes) != 0);
+		salvo_agile_field_destroy(a);
+		salvo_agile_field_destroy(b);
+	}
+	return 0;
+}
+
+static void add_uint(void *accumulated, const void *partial)
+{
+	*(uint32_t *)accumulated += *(const uint32_t *)partial;
+}
+
+/* A reduction and a scan: partial results of all ranks, in the order of the tasks. */
+static int reduce_and_scan(struct example *e)
+{
+	enum { N = 5000 };
+	const struct salvo_agile_grid grid = { 1, { 0 }, { N } };
+	const struct salvo_agile_decomposition how = {
+		.kind = SALVO_AGILE_BLOCK_CYCLIC, .block = { 300 } };
+	const uint64_t block[] = { 100 };
+	struct salvo_agile_kernel *sum = cluster_kernel(e->c, "sum1");
+	struct salvo_agile_kernel *scan = cluster_kernel(e->c, "scan1");
+	const uint32_t zero = 0;
+	struct salvo_agile_scan s = { sum, scan, add_uint, &zero, sizeof(zero) };
+	struct salvo_agile_field_info info = { 4, { 100 }, { 100 } };
+	struct salvo_agile_field *from, *to;
+	static uint32_t in[N], out[N];
+	uint32_t total = 7, expected = 0;
+	struct salvo_agile_map *map;
+
+	OK(salvo_agile_map_create(e->agile, "cyclic", &grid, &how, &map));
+	OK(salvo_agile_field_create(e->agile, "from", map, &info, &from));
+	OK(salvo_agile_field_create(e->agile, "to", map, &info, &to));
+	for (uint32_t i = 0; i < N; i++)
+		expected += in[i] = i * 2654435761u >> 20;
+	WRITE(from, &grid, in, 4);
+	OK(salvo_agile_reduce(e->agile, sum, from, NULL, 0, 4, add_uint, &total));
+	SAME(expected + 7, total);
+	OK(salvo_agile_scan(e->agile, &s, from, to));
+	READ(to, &grid, out, 4);
+	for (uint32_t i = 0, before = 0; i < N; i++) {
+		before += in[i];
+		SAME(before, out[i]);
+	}
+	SAME(100, block[0]);
+	salvo_agile_field_destroy(from);
+	salvo_agile_field_destroy(to);
+	salvo_agile_map_destroy(map);
+	salvo_agile_kernel_destroy(sum);
+	salvo_agile_kernel_destroy(scan);
+	return 0;
+}
+
+/* Each rank writes a band of its own, which others own; all see all of them, by a view too. */
+static int tiles_and_views(struct example *e)
+{
+	enum { N = 60 };
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { N, N } };
+	const struct salvo_agile_decomposition how = {
+		.kind = SALVO_AGILE_BLOCK, .columns = 1 };
+	const uint64_t block[] = { 10, 0 };
+	struct salvo_agile_field *f = make(e->agile, &grid, &how, 4, block, block);
+	const unsigned int ranks = salvo_agile_ranks(e->agile);
+	const unsigned int rank = salvo_agile_rank(e->agile);
+	struct salvo_agile_grid band = { 2, { N * rank / ranks, 0 }, { 0, N } };
+	struct salvo_agile_view *view;
+	static uint32_t out[N * N];
+	struct salvo_agile_tile tile;
+	unsigned int first, x, y, round;
+
+	band.extent[0] = N * (rank + 1) / ranks - band.offset[0];
+	salvo_agile_nodes(e->agile, &first, NULL);
+	OK(salvo_agile_view_create(f, first, &view));
+	for (round = 1; round < 4; round++) {
+		OK(salvo_agile_tile_open(f, first, &band, SALVO_AGILE_WRITE, &tile));
+		for (y = 0; y < band.extent[0]; y++)
+			for (x = 0; x < N; x++)
+				((uint32_t *)tile.data)[y * N + x] =
+					round * 100000 + (band.offset[0] + y) * N + x;
+		OK(salvo_agile_tile_close(&tile));
+		OK(salvo_agile_wait(e->agile));
+		for (y = 0; y < N; y += 7)
+			for (x = 0; x < N; x++) {
+				const struct salvo_agile_index at = { { y, x } };
+				uint32_t *element = salvo_agile_view_at(view, &at, SALVO_AGILE_READ);
+
+				if (!element)
+					return example_fails(e, "view", "%s",
+							     salvo_agile_error(e->agile));
+				SAME(round * 100000 + y * N + x, *element);
+			}
+		READ(f, &grid, out, 4);
+		for (x = 0; x < N * N; x++)
+			SAME(round * 100000 + x, out[x]);
+	}
+	salvo_agile_view_destroy(view);
+	salvo_agile_field_destroy(f);
+	return 0;
+}
+
+static int steal(struct example *e)
+{
+	enum { N = 96 };
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { N, N } };
+	uint32_t weights[16] = { 5, 1 };
+	const struct salvo_agile_decomposition how = {
+		.kind = SALVO_AGILE_BLOCK, .weights = weights };
+	const uint64_t block[] = { 8, 8 };
+	struct salvo_agile_kernel *kernel = cluster_kernel(e->c, "add_transposed");
+	struct salvo_agile_field *a = make(e->agile, &grid, &how, 4, block, block);
+	struct salvo_agile_field *c = make(e->agile, &grid, &how, 4, block, block);
+	struct salvo_agile_operand both[] = {
+		{ a, NULL, NULL }, { a, salvo_agile_transposed, NULL } };
+	struct salvo_agile_statement add = { kernel, c, both, NULL, 2, 0, SALVO_AGILE_STEAL };
+	static float in[N * N], out[N * N];
+	struct salvo_agile_stats before, now;
+	unsigned int i;
+
+	for (i = 0; i < N * N; i++)
+		in[i] = i % 1000;
+	WRITE(a, &grid, in, 4);
+	STATS(before);
+	OK(salvo_agile_forall(e->agile, &add));
+	STATS(now);
+	SAME(before.tasks + 144, now.tasks);
+	READ(c, &grid, out, 4);
+	for (i = 0; i < N * N; i++)
+		SAME(in[i] + in[i % N * N + i / N], out[i]);
+	salvo_agile_field_destroy(a);
+	salvo_agile_field_destroy(c);
+	salvo_agile_kernel_destroy(kernel);
+	return 0;
+}
+
+/* What cannot be, and what only one rank does wrong. */
+static int errors(struct example *e)
+{
+	enum { N = 64 };
+	const struct salvo_agile_grid grid = { 1, { 0 }, { N } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK };
+	const uint64_t block[] = { 0 };
+	struct salvo_agile_field *f = make(e->agile, &grid, &how, 4, block, block);
+	const unsigned int ranks = salvo_agile_ranks(e->agile);
+	struct salvo_agile_field_info bad = { 4, { 0 }, { 0 } };
+	struct salvo_agile_field *other;
+	struct salvo_agile_tile tile;
+	struct salvo_agile_map *map;
+	unsigned int first;
+
+	salvo_agile_nodes(e->agile, &first, NULL);
+	OK(salvo_agile_map_create(e->agile, "m", &grid, &how, &map));
+	/* Only the last rank asks for what is not there: the error is that of all. */
+	SAME(-EINVAL, salvo_agile_tile_open(f, salvo_agile_rank(e->agile) + 1 == ranks ?
+					    first + 1000 : first, &grid, SALVO_AGILE_READ,
+					    &tile));
+	if (ranks > 1 && !salvo_agile_rank(e->agile))
+		SAME(1, strstr(salvo_agile_error(e->agile), "there is no node") != NULL);
+	if (ranks > 1) {
+		SAME(-EINVAL, salvo_agile_tile_open(f, first ? 0 : e->nodes - 1, &grid,
+						    SALVO_AGILE_READ, &tile));
+		SAME(-ENOTSUP, salvo_agile_sort(e->agile, NULL, NULL, f));
+	}
+	/* And all goes on. */
+	OK(salvo_agile_field_create(e->agile, "g", map, &bad, &other));
+	salvo_agile_field_destroy(other);
+	salvo_agile_field_destroy(f);
+	salvo_agile_map_destroy(map);
+	return 0;
+}
+
+/* --- what ends a program: alone, as the last argument ----------------------------------- */
+
+/* Statement after statement, until this rank has been killed. */
+static int killed(struct example *e)
+{
+	for (unsigned int i = 0; i < 1000; i++) {
+		if (i == 3 && salvo_agile_rank(e->agile) + 1 == salvo_agile_ranks(e->agile))
+			raise(SIGKILL);
+		OK(salvo_agile_wait(e->agile));
+	}
+	return 0;
+}
+
+/* One rank leaves in good order while the others go on. */
+static int leaves(struct example *e)
+{
+	for (unsigned int i = 0; i < 1000; i++) {
+		if (i == 3 && salvo_agile_rank(e->agile) + 1 == salvo_agile_ranks(e->agile))
+			return example_fails(e, "rank", "has had enough");
+		OK(salvo_agile_wait(e->agile));
+	}
+	return 0;
+}
+
+/* One rank exits without a word, and with a status of success. */
+static int exits(struct example *e)
+{
+	for (unsigned int i = 0; i < 1000; i++) {
+		if (i == 3 && salvo_agile_rank(e->agile) + 1 == salvo_agile_ranks(e->agile))
+			exit(0);
+		OK(salvo_agile_wait(e->agile));
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct example *e);
+} tests[] = {
+	{ "A5 C = A + transpose(B)", example_c_is_a_plus_transposed_b },
+	{ "A5 stencil with halo", example_stencil_with_halo },
+	{ "A6 k-means of a photo", example_k_means_of_a_photo },
+	{ "A7 SUMMA", example_summa_matrix_multiply },
+	{ "A5 Fourier transform of two dimensions", example_fourier_transform_of_two_dimensions },
+	{ "A2 A5 redistributions between random maps", redistribute },
+	{ "A5 reduce and scan", reduce_and_scan },
+	{ "A6 tiles and views", tiles_and_views },
+	{ "A8 stealing gives the same result", steal },
+	{ "errors are those of all ranks", errors },
+	/* The rest only by name. */
+	{ "A8 transpose add at 6144", example_transpose_add_6144 },
+	{ "killed", killed },
+	{ "leaves", leaves },
+	{ "exits", exits },
+};
+
+#define BY_NAME 4u
+#define COUNT (sizeof(tests) / sizeof(tests[0]))
+
+int main(int argc, char **argv)
+{
+	const unsigned int nodes = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
+	const char *only = argc > 2 ? argv[2] : NULL;
+	struct cluster c;
+	struct example e = { .c = &c };
+	unsigned int i, done = 0, failed = 0, rank;
+	int err;
+
+	if (!nodes || nodes > NODES) {
+		fprintf(stderr, "ranks: %u nodes, must be 1 to %u\n", nodes, NODES);
+		return 2;
+	}
+	err = cluster_open(&c, nodes);
+	if (err) {
+		fprintf(stderr, "ranks: %s\n", strerror(-err));
+		return 1;
+	}
+	e.agile = c.agile;
+	e.nodes = salvo_agile_nodes(c.agile, NULL, NULL);
+	rank = salvo_agile_rank(c.agile);
+	for (i = 0; i < COUNT && !failed; i++) {
+		if (only ? strcmp(only, tests[i].name) : i >= COUNT - BY_NAME)
+			continue;
+		failed = tests[i].run(&e);
+		done++;
+		if (failed && rank)
+			fprintf(stderr, "rank %u: %s: %s\n", rank, tests[i].name, e.why);
+		if (rank)
+			continue;
+		printf("%sok %u - %s, %u nodes of %u ranks\n", failed ? "not " : "", done,
+		       tests[i].name, e.nodes, salvo_agile_ranks(c.agile));
+		if (failed)
+			printf("# %s\n", e.why);
+		fflush(stdout);
+	}
+	if (!rank)
+		printf("1..%u\n", done);
+	cluster_close(&c);
+	return failed || !done;
+}

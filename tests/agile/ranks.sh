@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# ranks.sh - agile arrays over several ranks: the program tests/agile/ranks.c under mpirun, and what
+# happens when one of its ranks ends
+set -u
+. tests/common/tap.sh
+
+if ! command -v mpirun >/dev/null || [ ! -e build/lib/libsalvo-agile-mpi.so.1 ]; then
+	skip "several ranks" "mpirun or libsalvo-agile-mpi is missing (openmpi-bin, libopenmpi-dev)"
+	finish
+fi
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export LD_LIBRARY_PATH=build/lib SALVO_AGILE_PLUGIN=mpi
+
+# run RANKS NODES [TEST]: the output goes to $dir/out
+run() {
+	timeout 240 mpirun --allow-run-as-root --oversubscribe -n "$1" build/tests/agile/ranks \
+		"${@:2}" >"$dir/out" 2>&1
+}
+
+for ranks in 1 2 4; do
+	run "$ranks" 2
+	status=$?
+	sed -n 's/^ok [0-9]* - //p' "$dir/out" >"$dir/passed"
+	while read -r name; do
+		check "$name" ""
+	done <"$dir/passed"
+	check "A5_the_same_program_over_several_ranks: all tests ran, mpirun -n $ranks with 2 nodes each" "$(
+		[ "$status" -eq 0 ] && [ "$(wc -l <"$dir/passed")" -eq 10 ] || {
+			echo "status $status"
+			cat "$dir/out"
+		})"
+done
+
+run 4 1 "A8 transpose add at 6144"
+check "A8_transpose_add_over_four_ranks: 6144 x 6144" "$([ $? -eq 0 ] || cat "$dir/out")"
+
+# The program ends by itself, with an error: 124 is a hang.
+for how in killed leaves exits; do
+	run 3 1 $how
+	status=$?
+	check "one rank $how: the program ends with an error" "$(
+		[ "$status" -ne 0 ] && [ "$status" -ne 124 ] || {
+			echo "status $status"
+			cat "$dir/out"
+		})"
+	[ $how != leaves ] || check "the others say where each rank is" "$(
+		grep -q 'rank 0 is at salvo_agile_wait(), rank 2 at salvo_agile_destroy()' "$dir/out" ||
+			cat "$dir/out")"
+done
+
+SALVO_AGILE_PLUGIN=nothing build/tests/agile/ranks >"$dir/out" 2>&1
+check "a plugin that is not there is an error" "$(
+	grep -q 'No such file or directory' "$dir/out" || cat "$dir/out")"
+
+needed=$(objdump -p build/lib/libsalvo.so build/lib/libsalvo-agile.so | grep -i 'NEEDED.*mpi')
+check "libsalvo and libsalvo-agile need no MPI" "$needed"
+
+finish
