@@ -18,6 +18,7 @@ problem=$(make -s -o all-user install install-dkms GST=$gst PREFIX=/usr LIBDIR=/
 	DESTDIR="$dir" 2>&1 >/dev/null)
 # Which files the packages take, by the patterns of debian/*.install.
 for list in debian/*.install; do
+	[ -e build/lib/libsalvo-agile-mpi.so.1 ] || [ "$list" != debian/libsalvo-agile-mpi.install ] || continue
 	[ $gst = yes ] || [ "$list" != debian/gstreamer1.0-salvo.install ] || continue
 	while read -r pattern; do
 		found=$(cd "$dir" && compgen -G "$pattern")

@@ -13,7 +13,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 problem=$(make -s -o all-user install PREFIX=/opt/salvo DESTDIR="$dir" 2>&1 >/dev/null)
 for file in bin/salvo-submit bin/salvo-cc lib/libsalvo.so.1 lib/libsalvo.a include/salvo.h include/salvo_error.h include/salvo_image.h include/salvo.hpp include/salvo_steal.h \
 	share/man/man3/salvo_queue_submit.3 share/man/man3/salvo_pool_run.3 \
-	lib/pkgconfig/salvo.pc share/man/man1/salvo-submit.1 share/man/man7/libsalvo.7 \
+	lib/libsalvo-agile.so.1 lib/pkgconfig/salvo-agile.pc share/man/man3/salvo_agile_forall.3 lib/pkgconfig/salvo.pc share/man/man1/salvo-submit.1 share/man/man7/libsalvo.7 \
 	lib/salvo/kernels/transfer.salvo share/man/man1/salvo-top.1 \
 	share/bash-completion/completions/salvo-submit share/salvo/examples/transfer.batch; do
 	[ -s "$dir/opt/salvo/$file" ] || problem="$problem no $file;"
