@@ -40,6 +40,29 @@ cl_device_id salvo_cl_device_create(const char *name)
 	return device;
 }
 
+cl_device_id salvo_cl_device_create_part(cl_device_id device, uint64_t eu_mask, unsigned int units,
+					 const cl_device_partition_property *partition,
+					 size_t partition_count)
+{
+	cl_device_id part = salvo_cl_device_create(device->name);
+
+	if (!part)
+		return NULL;
+	part->partition = malloc(partition_count * sizeof(*partition));
+	if (!part->partition) {
+		salvo_cl_object_put(&part->base);
+		return NULL;
+	}
+	memcpy(part->partition, partition, partition_count * sizeof(*partition));
+	part->partition_count = partition_count;
+	part->parent = device;
+	part->root = device->root;
+	part->eu_mask = eu_mask;
+	part->units = units;
+	salvo_cl_device_get(device);
+	return part;
+}
+
 /* The caller holds the lock. */
 static void learn_limits(cl_device_id device, struct salvo_device *salvo)
 {

@@ -38,6 +38,17 @@ struct _cl_device_id {
 /** salvo_cl_device_create() - A root device by the name of salvo_device_enumerate(), or NULL. */
 cl_device_id salvo_cl_device_create(const char *name);
 /**
+ * salvo_cl_device_create_part() - A sub-device.
+ * @partition: How it was made, @partition_count elements; copied.
+ *
+ * Return: it, with a reference of @device, or NULL.
+ */
+cl_device_id salvo_cl_device_create_part(cl_device_id device, uint64_t eu_mask, unsigned int units,
+					 const cl_device_partition_property *partition,
+					 size_t partition_count);
+/** salvo_cl_device_nodes() - NUMA nodes that it can be divided into; 1: it cannot. */
+unsigned int salvo_cl_device_nodes(const struct _cl_device_id *device);
+/**
  * salvo_cl_device_open() - Open the GPU of a device; it stays open until the process ends.
  * @out: The same for a root device and all its sub-devices.
  *

@@ -224,19 +224,20 @@ static cl_int answer_partition(const struct salvo_cl_answer *answer, cl_device_i
 		CL_DEVICE_PARTITION_EQUALLY, CL_DEVICE_PARTITION_BY_COUNTS,
 		CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
 	};
+	const bool domains = salvo_cl_device_nodes(device) > 1;
 
 	switch (name) {
 	case CL_DEVICE_PARENT_DEVICE:
 		return SALVO_CL_ANSWER(answer, cl_device_id, device->parent);
 	case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
-		return SALVO_CL_ANSWER(answer, cl_uint, device->units);
+		return SALVO_CL_ANSWER(answer, cl_uint, device->units < 2 ? 0 : device->units);
 	case CL_DEVICE_PARTITION_PROPERTIES:
 		if (device->units < 2)
 			return SALVO_CL_ANSWER(answer, cl_device_partition_property, 0);
-		return salvo_cl_answer(answer, kinds, sizeof(kinds));
+		return salvo_cl_answer(answer, kinds, (domains ? 3 : 2) * sizeof(*kinds));
 	case CL_DEVICE_PARTITION_AFFINITY_DOMAIN:
 		return SALVO_CL_ANSWER(answer, cl_device_affinity_domain,
-				       device->units < 2 ? 0 : CL_DEVICE_AFFINITY_DOMAIN_NUMA |
+				       !domains ? 0 : CL_DEVICE_AFFINITY_DOMAIN_NUMA |
 				       CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE);
 	case CL_DEVICE_PARTITION_TYPE:
 		return salvo_cl_answer(answer, device->partition,
