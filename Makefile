@@ -327,7 +327,7 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	install -m 644 $(wildcard libuser/man/*.7) $(if $(filter $(GST_PLUGIN),$(TOOLS)),tools/gst/salvo-gst.7) \
 		$(DESTDIR)$(SHARE)/man/man7
 	install -d $(DESTDIR)$(SHARE)/salvo/examples
-	install -m 644 tools/examples/*.batch tools/examples/*.cl $(DESTDIR)$(SHARE)/salvo/examples
+	install -m 644 tools/examples/*.batch tools/examples/*.cl tools/examples/*.json $(DESTDIR)$(SHARE)/salvo/examples
 	install -m 644 $(filter $(BUILD)/kernels/%,$(TOOLS)) $(DESTDIR)$(PREFIX)/lib/salvo/kernels
 	$(if $(filter $(GST_PLUGIN),$(TOOLS)),install -D -m 644 $(GST_PLUGIN) \
 		$(DESTDIR)$(LIBDIR)/gstreamer-1.0/$(notdir $(GST_PLUGIN)))

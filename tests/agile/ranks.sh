@@ -20,6 +20,12 @@ run() {
 		"${@:2}" >"$dir/out" 2>&1
 }
 
+# What went wrong, if @1 is not the status that it should be.
+show() {
+	echo "status $1"
+	cat "$dir/out"
+}
+
 for ranks in 1 2 4; do
 	run "$ranks" 2
 	status=$?
@@ -27,25 +33,20 @@ for ranks in 1 2 4; do
 	while read -r name; do
 		check "$name" ""
 	done <"$dir/passed"
-	check "A5_the_same_program_over_several_ranks: all tests ran, mpirun -n $ranks with 2 nodes each" "$(
-		[ "$status" -eq 0 ] && [ "$(wc -l <"$dir/passed")" -eq 10 ] || {
-			echo "status $status"
-			cat "$dir/out"
-		})"
+	check "A5_the_same_program_over_several_ranks: all tests ran, mpirun -n $ranks with 2 nodes each" \
+		"$(if [ $status -ne 0 ] || [ "$(wc -l <"$dir/passed")" -ne 10 ]; then show $status; fi)"
 done
 
 run 4 1 "A8 transpose add at 6144"
-check "A8_transpose_add_over_four_ranks: 6144 x 6144" "$([ $? -eq 0 ] || cat "$dir/out")"
+status=$?
+check "A8_transpose_add_over_four_ranks: 6144 x 6144" "$(if [ $status -ne 0 ]; then show $status; fi)"
 
-# The program ends by itself, with an error: 124 is a hang.
 for how in killed leaves exits; do
 	run 3 1 $how
 	status=$?
+	# It ends by itself: 124 is a hang.
 	check "one rank $how: the program ends with an error" "$(
-		[ "$status" -ne 0 ] && [ "$status" -ne 124 ] || {
-			echo "status $status"
-			cat "$dir/out"
-		})"
+		if [ $status -eq 0 ] || [ $status -eq 124 ]; then show $status; fi)"
 	[ $how != leaves ] || check "the others say where each rank is" "$(
 		grep -q 'rank 0 is at salvo_agile_wait(), rank 2 at salvo_agile_destroy()' "$dir/out" ||
 			cat "$dir/out")"

@@ -14,7 +14,7 @@ options() {
 		tr -d ' ' | tr ',' '\n' | grep . | sort -u
 }
 
-for tool in info top bench submit faces gpu; do
+for tool in agile info top bench submit faces gpu; do
 	tool=salvo-$tool
 	problem=$("$bin/$tool" --help 2>&1 >/dev/null) || problem="exit code $? $problem"
 	"$bin/$tool" --help | grep -q "^usage: $tool " || problem="$problem no usage;"

@@ -36,4 +36,4 @@ _salvo_complete() {
 }
 
 complete -o filenames -F _salvo_complete \
-	salvo-info salvo-top salvo-bench salvo-submit salvo-faces salvo-cc salvo-gpu
+	salvo-agile salvo-info salvo-top salvo-bench salvo-submit salvo-faces salvo-cc salvo-gpu
