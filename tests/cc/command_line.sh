@@ -86,8 +86,7 @@ refused pipe2 "argument 'p' of type" 'kernel void f(read_only pipe int p) { }' -
 refused pointer 'pointers to functions' 'int g(int x) { return x; } kernel void f(global int *o) { int (*p)(int) = g; *o = p(1); }'
 refused generic 'changes address space' 'void g(int *p) { *p = 1; } kernel void f(global int *o) { g(o); }'
 refused half "declaring variable of type '__private half'" 'kernel void f(global half *o) { half h = *o; *o = h + h; }'
-refused written_3d 'requires cl_khr_3d_image_writes' 'kernel void f(write_only image3d_t o) { write_imagef(o, (int4)(1), (float4)(1)); }'
-refused read_write "write_imagef.*is not available" 'kernel void f(read_write image2d_t o) { write_imagef(o, (int2)(1), (float4)(1)); }' -cl-std=CL2.0
+refused read_write "no matching function for call to 'read_imagef'" 'kernel void f(read_write image2d_t o, sampler_t s) { write_imagef(o, (int2)(1), read_imagef(o, s, (int2)(1))); }' -cl-std=CL3.0
 refused enqueue 'get_default_queue.*is not available' 'kernel void f(global int *o) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ *o = 1; }); }' -cl-std=CL2.0
 refused cxx "unknown type name 'template'" 'template<class T> T g(T a) { return a; } kernel void f(global int *o) { *o = g(*o); }'
 refused variable 'must reside in constant address space' 'int n = 3; kernel void f(global int *o) { *o = n++; }'

@@ -100,7 +100,11 @@ static uint32_t arg_access(const Argument &arg, bool is_const)
 	return found ? found : READ;
 }
 
-/* An image's qualifier is its access: OpenCL C 1.2 has no image that is both. */
+static unsigned image_access(StringRef qualifier)
+{
+	return qualifier == "write_only" ? WRITE : qualifier == "read_write" ? READ | WRITE : READ;
+}
+
 static bool analyse_opaque(const Function &f, unsigned i, kernel_arg &a)
 {
 	LLVMContext &context = f.getContext();
@@ -110,7 +114,7 @@ static bool analyse_opaque(const Function &f, unsigned i, kernel_arg &a)
 		a.kind = SALVO_ARG_SAMPLER;
 	} else if (type.starts_with("image")) {
 		a.kind = SALVO_ARG_IMAGE;
-		a.access = arg_string(f, "kernel_arg_access_qual", i) == "write_only" ? WRITE : READ;
+		a.access = image_access(arg_string(f, "kernel_arg_access_qual", i));
 		a.value = ArrayType::get(Type::getInt64Ty(context), sizeof(salvo_image_view) / 8);
 	} else {
 		return false;

@@ -10,6 +10,8 @@ CC_OBJ      := $(BUILD)/obj/tools/salvo-cc
 CC_OBJS     := $(patsubst tools/salvo-cc/%.cc,$(CC_OBJ)/%.o,$(wildcard tools/salvo-cc/*.cc)) \
 	       $(CC_OBJ)/embed.o
 CC_BUILTINS := tools/salvo-cc/builtins
+# What the library is written in: OpenCL C 3.0 without its generic address space
+CC_FEATURES := -all,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics
 
 # clang, lld and LLVM are linked statically: at fixed addresses they need no relocation at the
 # start, which takes longer than compiling a small kernel.
@@ -39,7 +41,8 @@ $(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime
 
 $(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*)
 	@mkdir -p $(@D)
-	$(call run,CL)$(LLVM_BIN)/clang -x cl -cl-std=CL1.2 --target=spir64 -O2 -cl-no-stdinc \
+	$(call run,CL)$(LLVM_BIN)/clang -x cl -cl-std=CL3.0 --target=spir64 -O2 -cl-no-stdinc \
+		-Xclang -cl-ext=$(CC_FEATURES) \
 		-include $$($(LLVM_BIN)/clang -print-resource-dir)/include/opencl-c-base.h \
 		-Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function -Wno-bitwise-conditional-parentheses \
 		-emit-llvm -c -o $@ $<

@@ -27,10 +27,12 @@ static std::vector<std::string> make_command(const options &opts)
 	std::vector<std::string> command = {
 		SALVO_CC_LLVM_BIN "/clang", "-x", "cl", "-cl-std=CL1.2", "--target=spir64",
 		"-cl-kernel-arg-info", "-fgnu89-inline", "-fomit-frame-pointer", "-Xclang",
-		"-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,"
+		"-cl-ext=-all,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_byte_addressable_store,"
 		"+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,"
 		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
-		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
+		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
+		"+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_images,"
+		"+__opencl_c_read_write_images",
 		"-D__SALVO__=1", "-o", "-",
 	};
 

@@ -34,7 +34,7 @@ static const char usage[] =
 	"\n"
 	"Exit code: 0 done, 1 the program cannot be compiled or read, 2 wrong usage.\n";
 
-static const StringRef versions[] = { "CL1.0", "CL1.1", "CL1.2", "CL2.0" };
+static const StringRef versions[] = { "CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0" };
 
 /* Passed to clang. */
 static const StringRef passed_on[] = {
@@ -152,7 +152,7 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			opts.opt_level = 0;
 		} else if (word.consume_front("-cl-std=")) {
 			if (!is_listed(word, versions))
-				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2 or CL2.0");
+				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2, CL2.0 or CL3.0");
 			opts.front_end.push_back(("-cl-std=" + word).str());
 		} else if (is_listed(word, passed_on) || word == "-w" ||
 			   (word.starts_with("-W") && !word.contains(','))) {

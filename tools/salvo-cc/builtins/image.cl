@@ -176,9 +176,11 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 #define WIDE_2(c) (c, 0, 0)
 #define WIDE_4(c) (c)
 
-/* IMAGE: its type; CI and CF: types of coordinates; WIDE: to four elements. */
+/*
+ * IMAGE: its type; CI and CF: types of coordinates; WIDE: to four elements. ACCESS: of the
+ * image; one that is read and written has no functions with a sampler.
+ */
 #define READ(IMAGE, CI, CF, WIDE, DIMS, LAYER) \
-	OVERLOAD image_t salvo_image(read_only IMAGE image); \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CF s) \
 	{ \
 		return sample_f(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, \
@@ -190,17 +192,16 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 				     DIMS, LAYER); \
 		return texel(salvo_image(image), at.x, at.y, at.z); \
 	} \
-	READ_WHOLE(IMAGE, CI, WIDE, DIMS, LAYER) \
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, int4, read_imagei) \
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, uint4, read_imageui)
-#define READ_WHOLE(IMAGE, CI, WIDE, DIMS, LAYER) \
-	OVERLOAD float4 read_imagef(read_only IMAGE image, CI s) \
+#define READ_WHOLE(ACCESS, IMAGE, CI, WIDE, DIMS, LAYER) \
+	OVERLOAD float4 read_imagef(ACCESS IMAGE image, CI s) \
 	{ return load_f(salvo_image(image), \
 			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
-	OVERLOAD int4 read_imagei(read_only IMAGE image, CI s) \
+	OVERLOAD int4 read_imagei(ACCESS IMAGE image, CI s) \
 	{ return load_i(salvo_image(image), \
 			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
-	OVERLOAD uint4 read_imageui(read_only IMAGE image, CI s) \
+	OVERLOAD uint4 read_imageui(ACCESS IMAGE image, CI s) \
 	{ return as_uint4(read_imagei(image, s)); }
 #define READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, T, NAME) \
 	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CF s) \
@@ -214,9 +215,8 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 		return __builtin_astype(texel_i(salvo_image(image), pick_whole(salvo_image(image), \
 			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)), T); \
 	}
-#define WRITE(IMAGE, CI, WIDE, DIMS, LAYER) \
-	OVERLOAD image_t salvo_image(write_only IMAGE image); \
-	OVERLOAD void write_imagef(write_only IMAGE image, CI s, float4 color) \
+#define WRITE(ACCESS, IMAGE, CI, WIDE, DIMS, LAYER) \
+	OVERLOAD void write_imagef(ACCESS IMAGE image, CI s, float4 color) \
 	{ \
 		image_t i = salvo_image(image); \
 		if (!inside(i, (int4)WIDE(s), DIMS, LAYER)) \
@@ -227,14 +227,14 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 		else \
 			salvo_outline_store_f(p, i->order, i->type, color); \
 	} \
-	OVERLOAD void write_imagei(write_only IMAGE image, CI s, int4 color) \
+	OVERLOAD void write_imagei(ACCESS IMAGE image, CI s, int4 color) \
 	{ \
 		image_t i = salvo_image(image); \
 		if (inside(i, (int4)WIDE(s), DIMS, LAYER)) \
 			salvo_outline_store_i(texel_address(i, layered((int4)WIDE(s), LAYER)), \
 					      i->order, i->type, color); \
 	} \
-	OVERLOAD void write_imageui(write_only IMAGE image, CI s, uint4 color) \
+	OVERLOAD void write_imageui(ACCESS IMAGE image, CI s, uint4 color) \
 	{ write_imagei(image, s, as_int4(color)); }
 #define ASK(ACCESS, IMAGE) \
 	OVERLOAD int get_image_width(ACCESS IMAGE image) { return salvo_image(image)->width; } \
@@ -251,36 +251,41 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	OVERLOAD size_t get_image_array_size(ACCESS IMAGE image) \
 	{ return salvo_image(image)->layers; }
 
+#define ASK_DEPTH(ACCESS, IMAGE) \
+	OVERLOAD int get_image_depth(ACCESS IMAGE image) { return salvo_image(image)->depth; } \
+	OVERLOAD int4 get_image_dim(ACCESS IMAGE image) \
+	{ \
+		image_t i = salvo_image(image); \
+		return (int4)(i->width, i->height, i->depth, 0); \
+	}
+
+/* All that an image of one kind has, for each access; ASKS: what it can be asked. */
+#define IMAGE_OF(IMAGE, CI, WIDE, DIMS, LAYER, ASKS) \
+	OVERLOAD image_t salvo_image(read_only IMAGE image); \
+	OVERLOAD image_t salvo_image(write_only IMAGE image); \
+	OVERLOAD image_t salvo_image(read_write IMAGE image); \
+	READ_WHOLE(read_only, IMAGE, CI, WIDE, DIMS, LAYER) \
+	READ_WHOLE(read_write, IMAGE, CI, WIDE, DIMS, LAYER) \
+	WRITE(write_only, IMAGE, CI, WIDE, DIMS, LAYER) \
+	WRITE(read_write, IMAGE, CI, WIDE, DIMS, LAYER) \
+	ASKS(read_only, IMAGE) \
+	ASKS(write_only, IMAGE) \
+	ASKS(read_write, IMAGE)
+#define ASK_1D_ARRAY(ACCESS, IMAGE) ASK(ACCESS, IMAGE) ASK_LAYERS(ACCESS, IMAGE)
+#define ASK_2D(ACCESS, IMAGE) \
+	ASK(ACCESS, IMAGE) ASK_HEIGHT(ACCESS, IMAGE) ASK_DIM(ACCESS, IMAGE)
+#define ASK_2D_ARRAY(ACCESS, IMAGE) ASK_2D(ACCESS, IMAGE) ASK_LAYERS(ACCESS, IMAGE)
+#define ASK_3D(ACCESS, IMAGE) \
+	ASK(ACCESS, IMAGE) ASK_HEIGHT(ACCESS, IMAGE) ASK_DEPTH(ACCESS, IMAGE)
+
+IMAGE_OF(image1d_t, int, WIDE_1, 1, 0, ASK)
+IMAGE_OF(image1d_buffer_t, int, WIDE_1, 1, 0, ASK)
+IMAGE_OF(image1d_array_t, int2, WIDE_2, 1, 1, ASK_1D_ARRAY)
+IMAGE_OF(image2d_t, int2, WIDE_2, 2, 0, ASK_2D)
+IMAGE_OF(image2d_array_t, int4, WIDE_4, 2, 2, ASK_2D_ARRAY)
+IMAGE_OF(image3d_t, int4, WIDE_4, 3, 0, ASK_3D)
 READ(image1d_t, int, float, WIDE_1, 1, 0)
 READ(image1d_array_t, int2, float2, WIDE_2, 1, 1)
 READ(image2d_t, int2, float2, WIDE_2, 2, 0)
 READ(image2d_array_t, int4, float4, WIDE_4, 2, 2)
 READ(image3d_t, int4, float4, WIDE_4, 3, 0)
-OVERLOAD image_t salvo_image(read_only image1d_buffer_t image);
-READ_WHOLE(image1d_buffer_t, int, WIDE_1, 1, 0)
-WRITE(image1d_t, int, WIDE_1, 1, 0)
-WRITE(image1d_buffer_t, int, WIDE_1, 1, 0)
-WRITE(image1d_array_t, int2, WIDE_2, 1, 1)
-WRITE(image2d_t, int2, WIDE_2, 2, 0)
-WRITE(image2d_array_t, int4, WIDE_4, 2, 2)
-
-#define ASK_BOTH(ASK, IMAGE) ASK(read_only, IMAGE) ASK(write_only, IMAGE)
-ASK_BOTH(ASK, image1d_t)
-ASK_BOTH(ASK, image1d_buffer_t)
-ASK_BOTH(ASK, image1d_array_t)
-ASK_BOTH(ASK_LAYERS, image1d_array_t)
-ASK_BOTH(ASK, image2d_t)
-ASK_BOTH(ASK_HEIGHT, image2d_t)
-ASK_BOTH(ASK_DIM, image2d_t)
-ASK_BOTH(ASK, image2d_array_t)
-ASK_BOTH(ASK_HEIGHT, image2d_array_t)
-ASK_BOTH(ASK_DIM, image2d_array_t)
-ASK_BOTH(ASK_LAYERS, image2d_array_t)
-ASK(read_only, image3d_t)
-ASK_HEIGHT(read_only, image3d_t)
-OVERLOAD int get_image_depth(read_only image3d_t image) { return salvo_image(image)->depth; }
-OVERLOAD int4 get_image_dim(read_only image3d_t image)
-{
-	image_t i = salvo_image(image);
-	return (int4)(i->width, i->height, i->depth, 0);
-}

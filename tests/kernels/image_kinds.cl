@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/* image_kinds.cl - every kind of image, read, written and both, for tests/lib/image_kinds.c */
+
+#define AT_1D (int)get_global_id(0)
+#define AT_2D (int2)(get_global_id(0), get_global_id(1))
+#define AT_3D (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0)
+#define ONE get_image_width
+#define TWO(i) get_image_width(i) + 100 * get_image_height(i)
+#define THREE(i) TWO(i) + 10000 * get_image_depth(i)
+#define LINES(i) get_image_width(i) + 10000 * (int)get_image_array_size(i)
+#define PLANES(i) TWO(i) + 10000 * (int)get_image_array_size(i)
+
+/* from -> to, and both = both + 1; out: what each is asked for */
+#define KIND(NAME, IMAGE, AT, ASK) \
+	kernel void NAME(read_only IMAGE from, write_only IMAGE to, read_write IMAGE both, \
+			 global int *out) \
+	{ \
+		write_imagei(to, AT, read_imagei(from, AT)); \
+		write_imagei(both, AT, read_imagei(both, AT) + 1); \
+		if (get_global_linear_id()) \
+			return; \
+		out[0] = ASK(from); \
+		out[1] = ASK(to); \
+		out[2] = ASK(both); \
+		out[3] = get_image_channel_order(both) << 16 | get_image_channel_data_type(both); \
+	}
+
+KIND(kind_1d, image1d_t, AT_1D, ONE)
+KIND(kind_1d_buffer, image1d_buffer_t, AT_1D, ONE)
+KIND(kind_1d_array, image1d_array_t, AT_2D, LINES)
+KIND(kind_2d, image2d_t, AT_2D, TWO)
+KIND(kind_2d_array, image2d_array_t, AT_3D, PLANES)
+KIND(kind_3d, image3d_t, AT_3D, THREE)
+
+/* A row of pixels of any format to four channels, and back to an image of the same format */
+#define FORMAT(NAME, T, READ, WRITE) \
+	kernel void NAME(read_only image1d_t from, read_write image1d_t to, global T *out) \
+	{ \
+		int i = get_global_id(0); \
+		out[i] = READ(from, i); \
+		WRITE(to, i, out[i]); \
+		out[i + get_global_size(0)] = READ(to, i); \
+	}
+
+FORMAT(format_f, float4, read_imagef, write_imagef)
+FORMAT(format_i, int4, read_imagei, write_imagei)
+FORMAT(format_ui, uint4, read_imageui, write_imageui)
