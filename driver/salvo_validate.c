@@ -201,7 +201,7 @@ static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
 
 	if (cmd->args_size > SALVO_MAX_DISPATCH_ARGUMENT_BYTES)
 		return reject(why, -E2BIG, index, "args_size", cmd->args_size,
-			      "at most 4096 bytes");
+			      "at most 16384 bytes");
 	ret = check_arguments(batch, index, why);
 	if (ret)
 		return ret;

@@ -67,7 +67,7 @@
 /* Limits of one packet; the driver reports them through DEV_QUERY */
 #define SALVO_MAX_COMMANDS		4096u
 #define SALVO_MAX_ARGUMENT_BYTES	(1u << 20)
-#define SALVO_MAX_DISPATCH_ARGUMENT_BYTES 4096u
+#define SALVO_MAX_DISPATCH_ARGUMENT_BYTES 16384u
 #define SALVO_MAX_GROUP_ITEMS		1024u
 #define SALVO_MAX_PATTERN_BYTES		128u
 #define SALVO_MAX_LOCAL_BYTES		(64u << 10)

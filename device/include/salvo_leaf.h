@@ -86,7 +86,7 @@ struct salvo_slot_regs {
 };
 
 /* Bytes of a slot's buffer, whole pages */
-#define SALVO_SLOT_BYTES	8192u
+#define SALVO_SLOT_BYTES	20480u
 
 _Static_assert(sizeof(struct salvo_slot_regs) <= SALVO_SLOT_BYTES, "a slot fits in its pages");
 

@@ -68,8 +68,8 @@ kernel void f(global int *out) { out[0] = even(out[1]); }')")"
 check "a program without kernels is refused" \
 	"$(expect 1 "no kernel in" -o "$dir/x.salvo" "$(kernel_file empty 'int f(void) { return 1; }')")"
 check "too large an argument block is refused" \
-	"$(expect 1 "large\.cl:1: error: .*more than 4096 bytes of arguments" -o "$dir/x.salvo" "$(
-	kernel_file large 'struct s { int x[2000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
+	"$(expect 1 "large\.cl:1: error: .*more than 16384 bytes of arguments" -o "$dir/x.salvo" "$(
+	kernel_file large 'struct s { int x[5000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
 check "too much local memory is refused" \
 	"$(expect 1 "local\.cl:1: error: kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
 	kernel_file local 'kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }')")"

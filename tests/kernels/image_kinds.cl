@@ -45,3 +45,26 @@ KIND(kind_3d, image3d_t, AT_3D, THREE)
 FORMAT(format_f, float4, read_imagef, write_imagef)
 FORMAT(format_i, int4, read_imagei, write_imagei)
 FORMAT(format_ui, uint4, read_imageui, write_imageui)
+
+/* M(n) for 64 names that begin with n */
+#define TIMES_4(M, n) M(n##0) M(n##1) M(n##2) M(n##3)
+#define TIMES_16(M, n) TIMES_4(M, n##0) TIMES_4(M, n##1) TIMES_4(M, n##2) TIMES_4(M, n##3)
+#define TIMES_64(M, n) TIMES_16(M, n##0) TIMES_16(M, n##1) TIMES_16(M, n##2) TIMES_16(M, n##3)
+#define PARAM_READ(n) read_only image1d_t i##n,
+#define PARAM_BOTH(n) read_write image1d_t i##n,
+#define ADD(n) *sum += read_imagei(i##n, 0).x;
+#define INCREMENT(n) write_imagei(i##n, 0, read_imagei(i##n, 0) + 1);
+
+kernel void many_read(TIMES_64(PARAM_READ, 0) TIMES_64(PARAM_READ, 1) global int *sum)
+{
+	*sum = 0;
+	TIMES_64(ADD, 0)
+	TIMES_64(ADD, 1)
+}
+
+kernel void many_both(TIMES_64(PARAM_BOTH, 0) global int *sum)
+{
+	*sum = 0;
+	TIMES_64(ADD, 0)
+	TIMES_64(INCREMENT, 0)
+}

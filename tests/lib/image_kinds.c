@@ -271,4 +271,44 @@ TEST_F(kinds, every_format_read_and_written)
 			check_format(_metadata, self, o, t);
 }
 
+/* A full-profile device takes 128 images that a kernel reads, and 64 that it writes. */
+static void check_many(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) *self,
+		       const char *name, unsigned int count)
+{
+	const struct salvo_image_info info = {
+		.order = SALVO_IMAGE_R, .type = SALVO_IMAGE_SIGNED_INT32, .width = 1,
+	};
+	struct salvo_image *images[128];
+	struct salvo_kernel *kernel;
+	const uint32_t one = 1;
+	unsigned int i, sum = 0;
+	uint32_t *map;
+
+	ASSERT_EQ(0, salvo_kernel_create(self->program, name, &kernel));
+	for (i = 0; i < count; i++) {
+		ASSERT_EQ(0, salvo_image_create(self->b.device, &info, 0, &images[i]));
+		ASSERT_EQ(0, salvo_bo_map(salvo_image_bo(images[i]), (void **)&map));
+		*map = i * i + 1;
+		sum += *map;
+		ASSERT_EQ(0, salvo_kernel_set_image(kernel, i, images[i]));
+	}
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, count, self->b.bo, 0));
+	ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &one, NULL));
+	ASSERT_EQ(0, run(&self->b, kernel));
+	EXPECT_EQ(sum, self->b.map[0]);
+	for (i = 0; i < count; i++) {
+		ASSERT_EQ(0, salvo_bo_map(salvo_image_bo(images[i]), (void **)&map));
+		if (count < 128)
+			EXPECT_EQ(i * i + 2, *map);
+		salvo_image_destroy(images[i]);
+	}
+	salvo_kernel_destroy(kernel);
+}
+
+TEST_F(kinds, as_many_arguments_as_full_profile_takes)
+{
+	check_many(_metadata, self, "many_read", 128);
+	check_many(_metadata, self, "many_both", 64);
+}
+
 TEST_HARNESS_MAIN
