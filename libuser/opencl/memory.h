@@ -8,6 +8,39 @@
 #include "context.h"
 
 /**
+ * struct salvo_cl_mapping - A region that the application has mapped.
+ */
+struct salvo_cl_mapping {
+	struct salvo_cl_mapping *next;
+	/** @pointer: What the application got. */
+	void *pointer;
+	cl_map_flags flags;
+	/** @offset, @width, ...: The region, from the start of the memory object. */
+	size_t offset;
+	size_t width;	/* bytes */
+	size_t height;
+	size_t depth;
+};
+
+/**
+ * struct salvo_cl_image - What an image is beyond its memory.
+ */
+struct salvo_cl_image {
+	cl_image_format format;
+	/** @desc: As it was given, but for the pitches, which are those of the memory. */
+	cl_image_desc desc;
+	size_t pixel_bytes;
+	/** @size: Width, height or layers, depth or layers; 1 for those that it has not. */
+	size_t size[3];
+	/** @dims: Coordinates that a pixel has. */
+	unsigned int dims;
+	/** @pitch: Bytes from one to the next in each coordinate. */
+	size_t pitch[3];
+	/** @views: For each GPU of the context. */
+	struct salvo_image **views;
+};
+
+/**
  * struct _cl_mem - A buffer, sub-buffer or image.
  */
 struct _cl_mem {
@@ -18,10 +51,29 @@ struct _cl_mem {
 	size_t size;
 	/** @root: The buffer of a sub-buffer or of an image made from one; else itself. */
 	cl_mem root;
+	/** @parent: What it was made from, CL_MEM_ASSOCIATED_MEMOBJECT, or NULL. */
+	cl_mem parent;
 	/** @origin: Bytes from the start of @root. */
 	size_t origin;
 	/** @pending: Of a root: submissions with commands that access it. */
 	atomic_uint pending;
+	/** @host_ptr: Of CL_MEM_USE_HOST_PTR. */
+	void *host_ptr;
+	cl_mem_properties *properties;
+	size_t property_count;
+	/** @bos: Of a root: its memory on each GPU of the context. */
+	struct salvo_bo **bos;
+	/** @data: Of a root: where the CPU has @bos[0]. */
+	void *data;
+	/** @owner: Of a root: the GPU that has the contents; see salvo_cl_mem_migrate(). */
+	unsigned int owner;
+	/** @shadowed: Of a root: @host_ptr is not @data; maps copy. */
+	bool shadowed;
+	/** @image: NULL for a buffer. */
+	struct salvo_cl_image *image;
+	/** @mappings, @map_count, @destructors: Protected by the context's lock. */
+	struct salvo_cl_mapping *mappings;
+	cl_uint map_count;
 	struct salvo_cl_notify *destructors;
 };
 
@@ -31,16 +83,53 @@ static inline bool salvo_cl_mem_is_idle(const struct _cl_mem *mem)
 	return !atomic_load_explicit(&mem->root->pending, memory_order_acquire);
 }
 
+/** salvo_cl_mem_bo() - Its memory on a GPU of the context; it begins @mem->origin bytes into it. */
+static inline struct salvo_bo *salvo_cl_mem_bo(const struct _cl_mem *mem, unsigned int gpu)
+{
+	return mem->root->bos[gpu];
+}
+
+/** salvo_cl_mem_view() - The image on a GPU of the context, for salvo_kernel_set_image(). */
+static inline struct salvo_image *salvo_cl_mem_view(const struct _cl_mem *mem, unsigned int gpu)
+{
+	return mem->image->views[gpu];
+}
+
 /**
  * salvo_cl_mem_migrate() - Let a GPU of the context have the contents of a memory object.
- * @gpu: Which of the context's GPUs will run commands that access it.
- * @access: SALVO_ARGUMENT_READ, _WRITE; after a write the other GPUs' contents are stale.
+ * @gpu: Which of the context's GPUs will run commands that access it. The CPU's accesses count as
+ *       those of GPU 0, whose memory the application maps.
+ * @access: SALVO_ARGUMENT_READ, _WRITE.
  *
- * Called before a batch is submitted, in contexts of several GPUs only, with the context's lock held;
- * commands of other GPUs that access it are done.
+ * Commands of other GPUs that access it are done, and no other thread does. Called before a batch is
+ * submitted in contexts of several GPUs, with the context's lock held, and by commands of the host.
  *
  * Return: 0 or a negative errno.
  */
 int salvo_cl_mem_migrate(cl_mem mem, unsigned int gpu, uint32_t access);
+
+/** salvo_cl_mem_data() - Where the CPU has it, after salvo_cl_mem_migrate() to GPU 0. */
+static inline char *salvo_cl_mem_data(const struct _cl_mem *mem)
+{
+	return (char *)mem->root->data + mem->origin;
+}
+
+/** salvo_cl_mem_check_flags() - CL_INVALID_VALUE for flags that exclude each other or are unknown. */
+cl_int salvo_cl_mem_check_flags(cl_mem_flags flags);
+/**
+ * salvo_cl_mem_create() - A memory object with memory of its own, or the application's.
+ * @host_ptr: As @flags say; NULL: none is copied, for an image that copies it itself.
+ */
+cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
+			   size_t size, void *host_ptr, cl_int *err);
+/** salvo_cl_mem_create_part() - A memory object that is a part of another one's. */
+cl_mem salvo_cl_mem_create_part(cl_mem parent, cl_mem_object_type type, cl_mem_flags flags,
+				size_t origin, size_t size, cl_int *err);
+/** salvo_cl_mem_inherit_flags() - The flags of a part: those that it lacks are its parent's. */
+cl_mem_flags salvo_cl_mem_inherit_flags(cl_mem_flags flags, cl_mem_flags parent);
+/** salvo_cl_mem_set_properties() - Keep what CL_MEM_PROPERTIES answers. */
+cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties);
+/** salvo_cl_image_fini() - Free what an image has beyond its memory; may be NULL. */
+void salvo_cl_image_fini(cl_mem mem);
 
 #endif /* SALVO_CL_MEMORY_H */

@@ -184,7 +184,7 @@ for level in 0 1 2; do
 done
 check "-cl options go to clang" "$(expect 0 '' -cl-fast-relaxed-math -cl-std=CL2.0 -DN=1 -o "$dir/x.salvo" "$good")"
 check "another language or an unknown -cl option is wrong usage" "$(
-	for version in CL9 CL3.0 CLC++ clc++ CLC++2021; do
+	for version in CL9 CL4.0 CLC++ clc++ CLC++2021; do
 		expect 2 'error: -cl-std is CL1.0' "-cl-std=$version" "$good"
 	done
 	for option in -cl-frobnicate -cl-ext=+cl_khr_fp16 -cl- -cl-no-stdinc; do

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/*
+ * memory.c - memory objects: buffers and sub-buffers, their memory, references and infos
+ *
+ * A memory object has a buffer of libsalvo on each GPU of its context; a sub-buffer, and an image made
+ * from a buffer, is a part of its root's. In a context of several GPUs one of them, the owner, has
+ * the contents. The CPU accesses the memory of the context's first GPU where it lies: reads, writes and
+ * maps need no copy beyond their own.
+ *
+ * The memory of CL_MEM_USE_HOST_PTR is the GPU's memory where libsalvo can do that. Elsewhere the
+ * object is shadowed: its contents are copied to and from the application's memory by maps.
+ *
+ * The context's lock protects mappings and destructor callbacks; the rest does not change, or belongs to
+ * the command that accesses the object.
+ */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "icd.h"
+
+/* The alignment of CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes */
+#define ORIGIN_ALIGN	128
+#define ACCESS_FLAGS	(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
+#define POINTER_FLAGS	(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
+#define HOST_FLAGS	(CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
+
+static bool has_many(cl_mem_flags flags)
+{
+	return flags & (flags - 1);
+}
+
+cl_int salvo_cl_mem_check_flags(cl_mem_flags flags)
+{
+	const cl_mem_flags known = ACCESS_FLAGS | POINTER_FLAGS | HOST_FLAGS |
+				   CL_MEM_KERNEL_READ_AND_WRITE;
+
+	if ((flags & ~known) || has_many(flags & ACCESS_FLAGS) || has_many(flags & HOST_FLAGS) ||
+	    ((flags & CL_MEM_USE_HOST_PTR) &&
+	     (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))))
+		return CL_INVALID_VALUE;
+	return CL_SUCCESS;
+}
+
+/* --- creation ----------------------------------------------------------------------- */
+
+static void destroy(struct salvo_cl_object *object)
+{
+	cl_mem mem = (cl_mem)object;
+	struct salvo_cl_mapping *mapping, *next;
+	cl_context context = mem->context;
+	unsigned int i;
+
+	salvo_cl_image_fini(mem);
+	for (i = 0; mem->bos && i < context->gpu_count; i++)
+		salvo_bo_destroy(mem->bos[i]);
+	for (mapping = mem->mappings; mapping; mapping = next) {
+		next = mapping->next;
+		free(mapping);
+	}
+	salvo_cl_notify_run(mem->destructors, mem);
+	if (mem->parent)
+		salvo_cl_object_put(&mem->parent->base);
+	free(mem->properties);
+	free(mem->bos);
+	free(mem);
+	salvo_cl_object_put(&context->base);
+}
+
+static cl_mem allocate(cl_context context, cl_mem_object_type type, cl_mem_flags flags, size_t size)
+{
+	cl_mem mem = calloc(1, sizeof(*mem));
+
+	if (!mem)
+		return NULL;
+	salvo_cl_object_init(&mem->base, SALVO_CL_MEM, destroy);
+	salvo_cl_object_get(&context->base);
+	mem->context = context;
+	mem->type = type;
+	mem->flags = flags & ACCESS_FLAGS ? flags : flags | CL_MEM_READ_WRITE;
+	mem->size = size;
+	mem->root = mem;
+	return mem;
+}
+
+static int create_bo(cl_mem mem, unsigned int gpu)
+{
+	struct salvo_device *device = mem->context->gpus[gpu];
+
+	return salvo_bo_create(device, mem->size, 0, &mem->bos[gpu]);
+}
+
+cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
+			   size_t size, void *host_ptr, cl_int *err)
+{
+	cl_mem mem = allocate(context, type, flags, size);
+	unsigned int i;
+	int result = 0;
+
+	if (mem)
+		mem->bos = calloc(context->gpu_count, sizeof(struct salvo_bo *));
+	if (!mem || !mem->bos) {
+		if (mem)
+			salvo_cl_object_put(&mem->base);
+		*err = CL_OUT_OF_HOST_MEMORY;
+		return NULL;
+	}
+	mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
+	for (i = 0; !result && i < context->gpu_count; i++)
+		result = create_bo(mem, i);
+	if (!result)
+		result = salvo_bo_map(mem->bos[0], &mem->data);
+	if (result) {
+		salvo_cl_object_put(&mem->base);
+		*err = salvo_cl_error(result);
+		return NULL;
+	}
+	mem->shadowed = mem->host_ptr && mem->host_ptr != mem->data;
+	if (host_ptr && host_ptr != mem->data)
+		memcpy(mem->data, host_ptr, size);
+	*err = CL_SUCCESS;
+	return mem;
+}
+
+cl_mem salvo_cl_mem_create_part(cl_mem parent, cl_mem_object_type type, cl_mem_flags flags,
+				size_t origin, size_t size, cl_int *err)
+{
+	cl_mem mem = allocate(parent->context, type,
+			      salvo_cl_mem_inherit_flags(flags, parent->flags), size);
+
+	if (!mem) {
+		*err = CL_OUT_OF_HOST_MEMORY;
+		return NULL;
+	}
+	salvo_cl_object_get(&parent->base);
+	mem->parent = parent;
+	mem->root = parent->root;
+	mem->origin = parent->origin + origin;
+	if (parent->host_ptr)
+		mem->host_ptr = (char *)parent->host_ptr + origin;
+	*err = CL_SUCCESS;
+	return mem;
+}
+
+cl_mem_flags salvo_cl_mem_inherit_flags(cl_mem_flags flags, cl_mem_flags parent)
+{
+	if (!(flags & ACCESS_FLAGS))
+		flags |= parent & ACCESS_FLAGS;
+	if (!(flags & HOST_FLAGS))
+		flags |= parent & HOST_FLAGS;
+	return flags | (parent & POINTER_FLAGS);
+}
+
+cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties)
+{
+	size_t count = 0;
+
+	if (!properties)
+		return CL_SUCCESS;
+	while (properties[count])
+		count += 2;
+	mem->properties = malloc((count + 1) * sizeof(*properties));
+	if (!mem->properties)
+		return CL_OUT_OF_HOST_MEMORY;
+	memcpy(mem->properties, properties, (count + 1) * sizeof(*properties));
+	mem->property_count = count + 1;
+	return CL_SUCCESS;
+}
+
+/* There is one owner at a time, for reads too. */
+int salvo_cl_mem_migrate(cl_mem mem, unsigned int gpu, uint32_t access)
+{
+	cl_mem root = mem->root;
+	void *from, *to;
+	int err;
+
+	(void)access;
+	if (root->owner == gpu)
+		return 0;
+	err = salvo_bo_map(root->bos[root->owner], &from);
+	if (!err)
+		err = salvo_bo_map(root->bos[gpu], &to);
+	if (err)
+		return err;
+	memcpy(to, from, root->size);
+	root->owner = gpu;
+	return 0;
+}
+
+static size_t max_alloc(cl_context context)
+{
+	cl_ulong least = ~0ull, bytes;
+	unsigned int i;
+
+	for (i = 0; i < context->device_count; i++)
+		if (!salvo_clGetDeviceInfo(context->devices[i], CL_DEVICE_MAX_MEM_ALLOC_SIZE,
+					   sizeof(bytes), &bytes, NULL) && bytes < least)
+			least = bytes;
+	return least;
+}
+
+static cl_mem create_buffer(cl_context context, const cl_mem_properties *properties,
+			    cl_mem_flags flags, size_t size, void *host_ptr, cl_int *err)
+{
+	cl_mem mem;
+
+	if (!salvo_cl_is(context, SALVO_CL_CONTEXT))
+		*err = CL_INVALID_CONTEXT;
+	else if (properties && properties[0])
+		*err = CL_INVALID_PROPERTY;
+	else if (salvo_cl_mem_check_flags(flags))
+		*err = CL_INVALID_VALUE;
+	else if (!size || size > max_alloc(context))
+		*err = CL_INVALID_BUFFER_SIZE;
+	else if (!host_ptr != !(flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)))
+		*err = CL_INVALID_HOST_PTR;
+	else
+		*err = CL_SUCCESS;
+	if (*err)
+		return NULL;
+	mem = salvo_cl_mem_create(context, CL_MEM_OBJECT_BUFFER, flags, size, host_ptr, err);
+	if (mem)
+		*err = salvo_cl_mem_set_properties(mem, properties);
+	if (mem && *err) {
+		salvo_cl_object_put(&mem->base);
+		mem = NULL;
+	}
+	return mem;
+}
+
+cl_mem salvo_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
+			    cl_int *errcode_ret)
+{
+	return salvo_clCreateBufferWithProperties(context, NULL, flags, size, host_ptr, errcode_ret);
+}
+
+cl_mem salvo_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
+					  cl_mem_flags flags, size_t size, void *host_ptr,
+					  cl_int *errcode_ret)
+{
+	cl_int err;
+	cl_mem mem = create_buffer(context, properties, flags, size, host_ptr, &err);
+
+	salvo_cl_report(errcode_ret, err);
+	return mem;
+}
+
+/* Do the flags of a sub-buffer allow no more than its buffer's? */
+static bool may_inherit(cl_mem_flags flags, cl_mem_flags parent)
+{
+	if ((parent & CL_MEM_WRITE_ONLY) && (flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)))
+		return false;
+	if ((parent & CL_MEM_READ_ONLY) && (flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)))
+		return false;
+	if ((parent & CL_MEM_HOST_WRITE_ONLY) && (flags & CL_MEM_HOST_READ_ONLY))
+		return false;
+	if ((parent & CL_MEM_HOST_READ_ONLY) && (flags & CL_MEM_HOST_WRITE_ONLY))
+		return false;
+	return !(parent & CL_MEM_HOST_NO_ACCESS) ||
+	       !(flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY));
+}
+
+static cl_int check_region(cl_mem buffer, const cl_buffer_region *region)
+{
+	if (region->origin > buffer->size || region->size > buffer->size - region->origin)
+		return CL_INVALID_VALUE;
+	if (!region->size)
+		return CL_INVALID_BUFFER_SIZE;
+	return region->origin % ORIGIN_ALIGN ? CL_MISALIGNED_SUB_BUFFER_OFFSET : CL_SUCCESS;
+}
+
+cl_mem salvo_clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
+			       const void *info, cl_int *errcode_ret)
+{
+	const cl_buffer_region *region = info;
+	cl_mem mem = NULL;
+	cl_int err;
+
+	if (!salvo_cl_is(buffer, SALVO_CL_MEM) || buffer->type != CL_MEM_OBJECT_BUFFER ||
+	    buffer->parent)
+		err = CL_INVALID_MEM_OBJECT;
+	else if (salvo_cl_mem_check_flags(flags) || (flags & POINTER_FLAGS) ||
+		 !may_inherit(flags, buffer->flags) || type != CL_BUFFER_CREATE_TYPE_REGION || !region)
+		err = CL_INVALID_VALUE;
+	else
+		err = check_region(buffer, region);
+	if (!err)
+		mem = salvo_cl_mem_create_part(buffer, CL_MEM_OBJECT_BUFFER, flags, region->origin,
+					       region->size, &err);
+	salvo_cl_report(errcode_ret, err);
+	return mem;
+}
+
+/* --- references and infos --------------------------------------------------------------- */
+
+cl_int salvo_clRetainMemObject(cl_mem mem)
+{
+	if (!salvo_cl_is(mem, SALVO_CL_MEM))
+		return CL_INVALID_MEM_OBJECT;
+	salvo_cl_object_retain(&mem->base);
+	return CL_SUCCESS;
+}
+
+cl_int salvo_clReleaseMemObject(cl_mem mem)
+{
+	if (!salvo_cl_is(mem, SALVO_CL_MEM) || !salvo_cl_object_release(&mem->base))
+		return CL_INVALID_MEM_OBJECT;
+	return CL_SUCCESS;
+}
+
+cl_int salvo_clSetMemObjectDestructorCallback(cl_mem mem, void (CL_CALLBACK *notify)(cl_mem, void *),
+					      void *user_data)
+{
+	cl_int err;
+
+	if (!salvo_cl_is(mem, SALVO_CL_MEM))
+		return CL_INVALID_MEM_OBJECT;
+	if (!notify)
+		return CL_INVALID_VALUE;
+	pthread_mutex_lock(&mem->context->lock);
+	err = salvo_cl_notify_add(&mem->destructors, (void (*)(void *, void *))(void *)notify,
+				  user_data);
+	pthread_mutex_unlock(&mem->context->lock);
+	return err;
+}
+
+cl_int salvo_clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t size, void *value,
+				size_t *size_ret)
+{
+	const struct salvo_cl_answer answer = { size, value, size_ret };
+
+	if (!salvo_cl_is(mem, SALVO_CL_MEM))
+		return CL_INVALID_MEM_OBJECT;
+	switch (name) {
+	case CL_MEM_TYPE:
+		return SALVO_CL_ANSWER(&answer, cl_mem_object_type, mem->type);
+	case CL_MEM_FLAGS:
+		return SALVO_CL_ANSWER(&answer, cl_mem_flags, mem->flags);
+	case CL_MEM_SIZE:
+		return SALVO_CL_ANSWER(&answer, size_t, mem->size);
+	case CL_MEM_HOST_PTR:
+		return SALVO_CL_ANSWER(&answer, void *, mem->host_ptr);
+	case CL_MEM_MAP_COUNT:
+		return SALVO_CL_ANSWER(&answer, cl_uint, mem->map_count);
+	case CL_MEM_REFERENCE_COUNT:
+		return SALVO_CL_ANSWER(&answer, cl_uint, salvo_cl_object_count(&mem->base));
+	case CL_MEM_CONTEXT:
+		return SALVO_CL_ANSWER(&answer, cl_context, mem->context);
+	case CL_MEM_ASSOCIATED_MEMOBJECT:
+		return SALVO_CL_ANSWER(&answer, cl_mem, mem->parent);
+	case CL_MEM_OFFSET:
+		return SALVO_CL_ANSWER(&answer, size_t, mem->parent && !mem->image ?
+				       mem->origin - mem->parent->origin : 0);
+	case CL_MEM_USES_SVM_POINTER:
+		return SALVO_CL_ANSWER(&answer, cl_bool, CL_FALSE);
+	case CL_MEM_PROPERTIES:
+		return salvo_cl_answer(&answer, mem->properties,
+				       mem->property_count * sizeof(*mem->properties));
+	default:
+		return CL_INVALID_VALUE;
+	}
+}

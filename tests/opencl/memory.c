@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/*
+ * memory.c - memory objects of the OpenCL driver: creation, flags, parts, infos, destruction
+ */
+#include "ocl.h"
+#include "kselftest_harness.h"
+
+#define BYTES 4096
+
+FIXTURE(memory) {
+	cl_context context;
+};
+
+FIXTURE_SETUP(memory)
+{
+	cl_device_id device = ocl_device();
+	cl_int err;
+
+	ASSERT_NE(NULL, device);
+	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	EXPECT_EQ(0, clReleaseContext(self->context));
+}
+
+static cl_int create(cl_context context, cl_mem_flags flags, size_t size, void *pointer)
+{
+	cl_int err = 1;
+	cl_mem mem = clCreateBuffer(context, flags, size, pointer, &err);
+
+	if (!mem != (err != CL_SUCCESS))
+		return 1;
+	if (mem)
+		clReleaseMemObject(mem);
+	return err;
+}
+
+TEST_F(memory, creation_checks_flags_size_and_pointer)
+{
+	char data[BYTES] = { 0 };
+
+	EXPECT_EQ(CL_SUCCESS, create(self->context, 0, 1, NULL));
+	EXPECT_EQ(CL_SUCCESS, create(self->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES,
+				     data));
+	EXPECT_EQ(CL_SUCCESS, create(self->context, CL_MEM_USE_HOST_PTR, BYTES, data));
+	EXPECT_EQ(CL_SUCCESS, create(self->context, CL_MEM_ALLOC_HOST_PTR, BYTES, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, create(self->context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+					   BYTES, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, create(self->context, CL_MEM_HOST_READ_ONLY |
+					   CL_MEM_HOST_NO_ACCESS, BYTES, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, create(self->context, CL_MEM_USE_HOST_PTR |
+					   CL_MEM_COPY_HOST_PTR, BYTES, data));
+	EXPECT_EQ(CL_INVALID_VALUE, create(self->context, CL_MEM_USE_HOST_PTR |
+					   CL_MEM_ALLOC_HOST_PTR, BYTES, data));
+	EXPECT_EQ(CL_INVALID_VALUE, create(self->context, 1u << 30, BYTES, NULL));
+	EXPECT_EQ(CL_INVALID_BUFFER_SIZE, create(self->context, 0, 0, NULL));
+	EXPECT_EQ(CL_INVALID_BUFFER_SIZE, create(self->context, 0, SIZE_MAX, NULL));
+	EXPECT_EQ(CL_INVALID_HOST_PTR, create(self->context, 0, BYTES, data));
+	EXPECT_EQ(CL_INVALID_HOST_PTR, create(self->context, CL_MEM_USE_HOST_PTR, BYTES, NULL));
+	EXPECT_EQ(CL_INVALID_HOST_PTR, create(self->context, CL_MEM_COPY_HOST_PTR, BYTES, NULL));
+	EXPECT_EQ(CL_INVALID_CONTEXT, create(NULL, 0, BYTES, NULL));
+}
+
+static cl_int create_part(cl_mem mem, cl_mem_flags flags, size_t origin, size_t size)
+{
+	const cl_buffer_region region = { origin, size };
+	cl_int err = 1;
+	cl_mem part = clCreateSubBuffer(mem, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+
+	if (part)
+		clReleaseMemObject(part);
+	return err;
+}
+
+TEST_F(memory, parts_are_checked)
+{
+	const cl_buffer_region region = { 128, 256 };
+	cl_mem mem, part, readonly;
+	cl_int err;
+
+	mem = clCreateBuffer(self->context, 0, BYTES, NULL, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(CL_SUCCESS, create_part(mem, 0, 128, BYTES - 128));
+	EXPECT_EQ(CL_INVALID_VALUE, create_part(mem, 0, 128, BYTES));
+	EXPECT_EQ(CL_INVALID_VALUE, create_part(mem, 0, SIZE_MAX, 2));
+	EXPECT_EQ(CL_INVALID_BUFFER_SIZE, create_part(mem, 0, 128, 0));
+	EXPECT_EQ(CL_MISALIGNED_SUB_BUFFER_OFFSET, create_part(mem, 0, 4, 128));
+	EXPECT_EQ(CL_INVALID_VALUE, create_part(mem, CL_MEM_ALLOC_HOST_PTR, 0, 128));
+	readonly = clCreateBuffer(self->context, CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY, BYTES,
+				  NULL, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(CL_INVALID_VALUE, create_part(readonly, CL_MEM_WRITE_ONLY, 0, 128));
+	EXPECT_EQ(CL_INVALID_VALUE, create_part(readonly, CL_MEM_HOST_WRITE_ONLY, 0, 128));
+	EXPECT_EQ(CL_SUCCESS, create_part(readonly, CL_MEM_HOST_NO_ACCESS, 0, 128));
+	part = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(CL_INVALID_MEM_OBJECT, create_part(part, 0, 0, 128));
+	EXPECT_EQ(CL_INVALID_MEM_OBJECT, create_part((cl_mem)self->context, 0, 0, 128));
+	EXPECT_EQ(0, clReleaseMemObject(part));
+	EXPECT_EQ(0, clReleaseMemObject(mem));
+	EXPECT_EQ(0, clReleaseMemObject(readonly));
+}
+
+TEST_F(memory, infos)
+{
+	const cl_buffer_region region = { 256, 512 };
+	const cl_mem_properties none[] = { 0 };
+	cl_mem_properties properties[3];
+	cl_mem mem, part, parent;
+	cl_mem_flags flags;
+	cl_uint count;
+	size_t size;
+	cl_int err;
+
+	mem = clCreateBufferWithProperties(self->context, none, CL_MEM_WRITE_ONLY, BYTES, NULL,
+					   &err);
+	ASSERT_EQ(0, err);
+	part = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clGetMemObjectInfo(part, CL_MEM_FLAGS, sizeof(flags), &flags, NULL));
+	EXPECT_EQ(CL_MEM_WRITE_ONLY, flags);
+	ASSERT_EQ(0, clGetMemObjectInfo(part, CL_MEM_OFFSET, sizeof(size), &size, NULL));
+	EXPECT_EQ(256, size);
+	ASSERT_EQ(0, clGetMemObjectInfo(part, CL_MEM_SIZE, sizeof(size), &size, NULL));
+	EXPECT_EQ(512, size);
+	ASSERT_EQ(0, clGetMemObjectInfo(part, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent,
+					NULL));
+	EXPECT_EQ(mem, parent);
+	ASSERT_EQ(0, clGetMemObjectInfo(mem, CL_MEM_PROPERTIES, sizeof(properties), properties,
+					&size));
+	EXPECT_EQ(sizeof(none), size);
+	ASSERT_EQ(0, clRetainMemObject(part));
+	ASSERT_EQ(0, clGetMemObjectInfo(part, CL_MEM_REFERENCE_COUNT, sizeof(count), &count, NULL));
+	EXPECT_EQ(2, count);
+	EXPECT_EQ(CL_INVALID_VALUE, clGetMemObjectInfo(part, CL_MEM_SIZE, 4, &count, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, clGetMemObjectInfo(part, 0, 4, &count, NULL));
+	EXPECT_EQ(0, clReleaseMemObject(part));
+	EXPECT_EQ(0, clReleaseMemObject(part));
+	EXPECT_EQ(0, clReleaseMemObject(mem));
+}
+
+static char order[8];
+
+static void CL_CALLBACK note(cl_mem mem, void *data)
+{
+	order[strlen(order)] = *(const char *)data;
+}
+
+TEST_F(memory, destructor_callbacks_run_last_first_when_no_part_is_left)
+{
+	const cl_buffer_region region = { 0, 128 };
+	cl_mem mem, part;
+	cl_int err;
+
+	mem = clCreateBuffer(self->context, 0, BYTES, NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clSetMemObjectDestructorCallback(mem, note, "a"));
+	ASSERT_EQ(0, clSetMemObjectDestructorCallback(mem, note, "b"));
+	EXPECT_EQ(CL_INVALID_VALUE, clSetMemObjectDestructorCallback(mem, NULL, NULL));
+	part = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, clReleaseMemObject(mem));
+	EXPECT_STREQ("", order);
+	EXPECT_EQ(0, clReleaseMemObject(part));
+	EXPECT_STREQ("ba", order);
+}
+
+TEST_HARNESS_MAIN
