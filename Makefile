@@ -303,6 +303,8 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 SHARE      := $(PREFIX)/share
+# Where OpenCL loaders look for drivers, whatever PREFIX is.
+ICDDIR     ?= /etc/OpenCL/vendors
 
 ##@ Housekeeping
 .PHONY: install
@@ -318,6 +320,9 @@ install: all-user ## install programs, library, manual pages below PREFIX (/usr/
 	for pc in salvo salvo-agile; do \
 		sed 's,@prefix@,$(PREFIX),; s,@libdir@,$(LIBDIR),; s,@includedir@,$(INCLUDEDIR),; s,@version@,$(VERSION),' \
 			libuser/$$pc.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$$pc.pc || exit; done
+	install -m 755 $(BUILD)/lib/libsalvo-opencl.so $(DESTDIR)$(LIBDIR)/libsalvo-opencl.so.1
+	install -d $(DESTDIR)$(ICDDIR)
+	echo $(LIBDIR)/libsalvo-opencl.so.1 >$(DESTDIR)$(ICDDIR)/salvo.icd
 	install -m 644 $(wildcard libuser/include/*.h libuser/include/*.hpp) $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(wildcard libuser/man/*.1 tools/*/*.1) $(DESTDIR)$(SHARE)/man/man1
 	install -d $(DESTDIR)$(SHARE)/bash-completion/completions
