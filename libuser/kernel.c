@@ -13,6 +13,7 @@
 #include "argument.h"
 #include "bo.h"
 #include "device.h"
+#include "group.h"
 #include "kernel.h"
 
 int salvo_kernel_create(struct salvo_program *program, const char *name,
@@ -178,49 +179,6 @@ int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size
 	return 0;
 }
 
-/*
- * Choose a work-group size (M1 of CN102576314). Each unit should get several groups, for load
- * balance, and a group should fill the vector lanes, x first. A kernel with barriers has a
- * stack for each work-item: smaller groups.
- */
-static void choose_group(const struct salvo_device_info *info, uint32_t flags,
-			 unsigned int dims, const uint32_t items[3], uint32_t group[3])
-{
-	const uint32_t lanes = info->isa_level >= 4 ? 16 : info->isa_level == 3 ? 8 : 4;
-	uint32_t most = flags & SALVO_KERNEL_BARRIERS ? 64 : 1024;
-	uint64_t total = 1, want;
-	unsigned int d;
-
-	if (most > info->max_group_items)
-		most = info->max_group_items;
-	for (d = 0; d < dims; d++)
-		total = total > UINT32_MAX ? total : total * items[d];
-	if (total <= lanes) {
-		memcpy(group, items, 3 * sizeof(*group));
-		return;
-	}
-	want = total / (info->units * 8ull);
-	if (want < lanes)
-		want = lanes;
-	if (want > most)
-		want = most;
-
-	for (d = 0; d < 3; d++) {
-		uint64_t pieces, size;
-
-		if (d >= dims || want <= 1) {
-			group[d] = 1;
-			continue;
-		}
-		pieces = (items[d] + want - 1) / want;
-		size = (items[d] + pieces - 1) / pieces;
-		if (d == 0 && pieces > 1 && (size + lanes - 1) / lanes * lanes <= want)
-			size = (size + lanes - 1) / lanes * lanes;
-		group[d] = size;
-		want /= size;
-	}
-}
-
 int salvo_offset_check(const struct salvo_device *device, const struct salvo_kernel_info *info,
 		       const uint32_t offset[3])
 {
@@ -298,7 +256,7 @@ int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_
 		new_items[d] = items[d];
 	}
 	if (!group && !required[0])
-		choose_group(info, kernel->note.flags, dims, new_items, new_group);
+		salvo_group_choose(info, kernel->note.flags, dims, new_items, new_group);
 	else
 		for (d = 0; d < dims; d++)
 			new_group[d] = group ? group[d] : required[d];

@@ -321,6 +321,19 @@ int salvo_kernel_set_local(struct salvo_kernel *kernel, unsigned int index, size
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group);
 
+/** define SALVO_GROUP_UNIFORM - Of salvo_kernel_suggest_group(): all work-groups have one size. */
+#define SALVO_GROUP_UNIFORM	(1u << 0)
+/**
+ * salvo_kernel_suggest_group() - The work-group size that the library would choose.
+ * @dims, @items: As for salvo_kernel_set_grid().
+ * @flags: 0: as salvo_kernel_set_grid() chooses; or SALVO_GROUP_UNIFORM: one that divides @items.
+ * @group: In each of 3 dimensions; 1 past @dims.
+ *
+ * Return: 0, -EINVAL (a zero, @dims or @flags).
+ */
+int salvo_kernel_suggest_group(const struct salvo_kernel *kernel, unsigned int dims,
+			       const uint32_t *items, uint32_t flags, uint32_t group[3]);
+
 /**
  * salvo_kernel_set_offset() - The global offset in x, y and z; 0 by default.
  *

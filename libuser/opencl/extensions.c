@@ -23,6 +23,7 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_fp64", 1, 0, 0),
 	EXTENSION("cl_khr_create_command_queue", 1, 0, 0),
 	EXTENSION("cl_khr_priority_hints", 1, 0, 0),
+	EXTENSION("cl_khr_suggested_local_work_size", 1, 0, 0),
 };
 
 #define COUNT (sizeof(salvo_cl_extension_list) / sizeof(salvo_cl_extension_list[0]))

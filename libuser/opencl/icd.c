@@ -50,11 +50,13 @@ const struct _cl_icd_dispatch salvo_cl_dispatch = {
 #undef SALVO_CL_LATER_OBJECT
 };
 
+#define EXTENSION(name) { #name, (void *)salvo_##name }
 static const struct extension {
 	const char *name;
 	void *entry;
 } extensions[] = {
 	{ "clIcdGetPlatformIDsKHR", (void *)salvo_clGetPlatformIDs },
+	EXTENSION(clGetKernelSuggestedLocalWorkSizeKHR),
 	{ "clCreateCommandQueueWithPropertiesKHR",
 	  (void *)salvo_clCreateCommandQueueWithProperties },
 };

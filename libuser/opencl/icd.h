@@ -26,4 +26,7 @@ extern const struct _cl_icd_dispatch salvo_cl_dispatch;
 #undef SALVO_CL_LATER
 #undef SALVO_CL_LATER_OBJECT
 
+/* Entry points of extensions, which no table has */
+extern __typeof__(clGetKernelSuggestedLocalWorkSizeKHR) salvo_clGetKernelSuggestedLocalWorkSizeKHR;
+
 #endif /* SALVO_CL_ICD_H */

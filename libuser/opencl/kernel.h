@@ -16,6 +16,9 @@ struct _cl_kernel {
 	cl_program program;
 	/** @uniform: Work-groups must have one size: before OpenCL C 2.0, or by an option. */
 	bool uniform;
+	/** @chosen: The work-group that ndrange.c chose last, for the grid of @chosen_for. */
+	uint32_t chosen_for[3];
+	uint32_t chosen[3];
 };
 
 /*

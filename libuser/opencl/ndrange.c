@@ -36,6 +36,26 @@ static cl_int check_group(const struct salvo_device_info *info,
 	return CL_SUCCESS;
 }
 
+/* The same grid is enqueued again and again. The caller may be one of several threads. */
+static cl_int choose_group(cl_kernel kernel, const struct salvo_kernel *salvo,
+			   struct salvo_cl_grid *grid)
+{
+	const uint32_t flags = kernel->uniform ? SALVO_GROUP_UNIFORM : 0;
+	cl_int err = CL_SUCCESS;
+
+	pthread_mutex_lock(&kernel->program->context->lock);
+	if (memcmp(kernel->chosen_for, grid->items, sizeof(grid->items))) {
+		memcpy(kernel->chosen_for, grid->items, sizeof(grid->items));
+		err = salvo_cl_error(salvo_kernel_suggest_group(salvo, grid->dims, grid->items, flags,
+								kernel->chosen));
+		if (err)
+			memset(kernel->chosen_for, 0, sizeof(kernel->chosen_for));
+	}
+	memcpy(grid->group, kernel->chosen, sizeof(grid->group));
+	pthread_mutex_unlock(&kernel->program->context->lock);
+	return err;
+}
+
 cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_kernel kernel,
 			  struct salvo_kernel *salvo, cl_uint dims, const size_t *offset,
 			  const size_t *items, const size_t *group)
@@ -43,10 +63,11 @@ cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_ke
 	const struct salvo_device_info *info = salvo_cl_device_limits(device);
 	struct salvo_kernel_properties properties;
 	unsigned int d;
+	cl_int err;
 
 	if (dims < 1 || dims > 3)
 		return CL_INVALID_WORK_DIMENSION;
-	*grid = (struct salvo_cl_grid){ .dims = dims, .empty = !items, .chosen = !group };
+	*grid = (struct salvo_cl_grid){ .dims = dims, .empty = !items };
 	for (d = 0; d < dims; d++) {
 		const size_t size = items ? items[d] : 0, start = offset ? offset[d] : 0;
 
@@ -61,10 +82,15 @@ cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_ke
 		grid->offset[d] = start;
 		grid->group[d] = group ? group[d] : 0;
 	}
+	if (!group && !grid->empty) {
+		err = choose_group(kernel, salvo, grid);
+		if (err)
+			return err;
+	}
+	if (!group && grid->empty)
+		return CL_SUCCESS;
 	salvo_kernel_get_info(salvo, &properties);
-	if (group)
-		return check_group(info, &properties, kernel->uniform, grid);
-	return CL_SUCCESS;
+	return check_group(info, &properties, kernel->uniform, grid);
 }
 
 int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_kernel *salvo)
@@ -76,8 +102,7 @@ int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_kernel *sal
 		err = 0;
 	if (err)
 		return err;
-	return salvo_kernel_set_grid(salvo, grid->dims, grid->items,
-				     grid->chosen ? NULL : grid->group);
+	return salvo_kernel_set_grid(salvo, grid->dims, grid->items, grid->group);
 }
 
 static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel kernel, cl_uint dims,
@@ -126,6 +151,35 @@ cl_int salvo_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl
 {
 	return enqueue(queue, CL_COMMAND_NDRANGE_KERNEL, kernel, dims, offset, items, group,
 		       wait_count, waits, event);
+}
+
+cl_int salvo_clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_kernel kernel,
+						  cl_uint dims, const size_t *offset,
+						  const size_t *items, size_t *group)
+{
+	struct salvo_kernel *salvo;
+	struct salvo_cl_grid grid;
+	cl_int err;
+	cl_uint d;
+
+	if (!salvo_cl_is(queue, SALVO_CL_QUEUE))
+		return CL_INVALID_COMMAND_QUEUE;
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	if (kernel->program->context != queue->context)
+		return CL_INVALID_CONTEXT;
+	err = salvo_cl_kernel_ready(kernel, queue, &salvo);
+	if (!err)
+		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items, NULL);
+	if (err)
+		return err;
+	if (grid.empty)
+		return CL_INVALID_GLOBAL_WORK_SIZE;
+	if (!group)
+		return CL_INVALID_VALUE;
+	for (d = 0; d < dims; d++)
+		group[d] = grid.group[d];
+	return CL_SUCCESS;
 }
 
 cl_int salvo_clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,

@@ -14,8 +14,6 @@ struct salvo_cl_grid {
 	unsigned int dims;
 	/** @empty: It has no work-items. */
 	bool empty;
-	/** @chosen: The library chooses @group. */
-	bool chosen;
 	uint32_t offset[3];
 	uint32_t items[3];
 	uint32_t group[3];

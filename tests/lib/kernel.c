@@ -231,4 +231,34 @@ TEST_F(kernel, M1_group_size_is_chosen_for_the_units)
 	salvo_kernel_destroy(kernel);
 }
 
+TEST_F(kernel, M1_a_uniform_group_divides_the_grid)
+{
+	static const uint32_t grids[][3] = {
+		{ 1, 1, 1 }, { 7, 1, 1 }, { 1024, 1, 1 }, { 4096, 3, 1 }, { 1000, 1, 1 }, { 4099, 1, 1 },
+		{ 1920, 1080, 1 }, { 17, 19, 23 }, { 65536, 2, 2 }, { 1 << 20, 1, 1 },
+	};
+	struct salvo_kernel *kernel = bench_kernel(&self->b, "mixed");
+	uint32_t group[3], i, d;
+	uint64_t items;
+
+	ASSERT_NE(NULL, kernel);
+	for (i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
+		ASSERT_EQ(0, salvo_kernel_suggest_group(kernel, 3, grids[i], SALVO_GROUP_UNIFORM,
+							group));
+		for (d = 0, items = 1; d < 3; d++) {
+			ASSERT_LT(0, group[d]);
+			EXPECT_EQ(0, grids[i][d] % group[d]);
+			items *= group[d];
+		}
+		EXPECT_GE(self->b.info.max_group_items, items);
+	}
+	/* A grid with good divisors gets groups that fill the lanes. */
+	ASSERT_EQ(0, salvo_kernel_suggest_group(kernel, 3, grids[6], SALVO_GROUP_UNIFORM, group));
+	EXPECT_EQ(0, group[0] % 4);
+	EXPECT_EQ(-EINVAL, salvo_kernel_suggest_group(kernel, 0, grids[0], 0, group));
+	EXPECT_EQ(-EINVAL, salvo_kernel_suggest_group(kernel, 4, grids[0], 0, group));
+	EXPECT_EQ(-EINVAL, salvo_kernel_suggest_group(kernel, 1, grids[0], 2, group));
+	salvo_kernel_destroy(kernel);
+}
+
 TEST_HARNESS_MAIN
