@@ -231,13 +231,13 @@ bool salvo_cl_command_again(struct salvo_cl_command *command, int result)
 
 void salvo_cl_command_hold(struct salvo_cl_command *command, struct salvo_cl_object *object)
 {
-	if (salvo_cl_submission_use(command->submission, object, NULL, 0))
+	if (salvo_cl_submission_use(command->submission, object, 0))
 		command->err = CL_OUT_OF_HOST_MEMORY;
 }
 
 void salvo_cl_command_use(struct salvo_cl_command *command, cl_mem mem, uint32_t access)
 {
-	if (salvo_cl_submission_use(command->submission, &mem->base, mem, access))
+	if (salvo_cl_submission_use(command->submission, &mem->base, access))
 		command->err = CL_OUT_OF_HOST_MEMORY;
 }
 
@@ -370,8 +370,7 @@ static struct salvo_cl_submission *enqueue_host(struct salvo_cl_host *host, cl_c
 	submission->host = host;
 	for (i = 0; i < 2 && !err; i++)
 		if (host->mems[i])
-			err = salvo_cl_submission_use(submission, &host->mems[i]->base,
-						      host->mems[i], 0);
+			err = salvo_cl_submission_use(submission, &host->mems[i]->base, 0);
 	if (!err)
 		err = wait_for_all(submission, wait_count, waits);
 	if (!err)

@@ -150,7 +150,7 @@ int salvo_cl_event_add_waiter(cl_event event, struct salvo_cl_submission *submis
 	if (!waiter)
 		return -ENOMEM;
 	/* The application may release the event before it is complete. */
-	if (salvo_cl_submission_use(submission, &event->base, NULL, 0)) {
+	if (salvo_cl_submission_use(submission, &event->base, 0)) {
 		free(waiter);
 		return -ENOMEM;
 	}

@@ -145,20 +145,33 @@ static void release(struct salvo_cl_submission *submission)
 	salvo_cl_object_put(&queue->base);
 }
 
+/* It accesses memory objects no more. */
+static void end_uses(const struct salvo_cl_submission *submission)
+{
+	unsigned int i;
+
+	for (i = 0; i < submission->use_count; i++)
+		if (submission->uses[i].object->kind == SALVO_CL_MEM)
+			atomic_fetch_sub_explicit(&((cl_mem)submission->uses[i].object)->root->pending,
+						  1, memory_order_release);
+}
+
 void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
 {
+	end_uses(submission);
 	unlink_submission(submission);
 	salvo_cl_submission_put(submission);
 }
 
 int salvo_cl_submission_use(struct salvo_cl_submission *submission,
-			    struct salvo_cl_object *object, cl_mem mem, uint32_t access)
+			    struct salvo_cl_object *object, uint32_t access)
 {
+	const bool is_mem = object->kind == SALVO_CL_MEM;
 	struct salvo_cl_use *uses;
 
 	/* With several GPUs each access counts, for the migration. */
 	if (object->mark == submission->serial &&
-	    (!mem || submission->queue->context->gpu_count == 1))
+	    (!is_mem || submission->queue->context->gpu_count == 1))
 		return 0;
 	if (submission->use_count == submission->use_capacity) {
 		const unsigned int capacity = submission->use_capacity * 2 + 8;
@@ -171,8 +184,9 @@ int salvo_cl_submission_use(struct salvo_cl_submission *submission,
 	}
 	salvo_cl_object_get(object);
 	object->mark = submission->serial;
-	if (mem)
-		atomic_fetch_add_explicit(&mem->root->pending, 1, memory_order_relaxed);
+	if (is_mem)
+		atomic_fetch_add_explicit(&((cl_mem)object)->root->pending, 1,
+					  memory_order_relaxed);
 	submission->uses[submission->use_count++] = (struct salvo_cl_use){ object, access };
 	return 0;
 }
@@ -245,10 +259,7 @@ void salvo_cl_submission_finish(struct salvo_cl_submission *submission, cl_int s
 
 	submission->state = SALVO_CL_DONE;
 	unlink_submission(submission);
-	for (i = 0; i < submission->use_count; i++)
-		if (submission->uses[i].object->kind == SALVO_CL_MEM)
-			atomic_fetch_sub_explicit(&((cl_mem)submission->uses[i].object)->root->pending,
-						  1, memory_order_release);
+	end_uses(submission);
 	for (i = 0; i < submission->wait_count; i++)
 		salvo_cl_submission_put(submission->waits[i]);
 	submission->wait_count = 0;

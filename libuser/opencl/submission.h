@@ -104,9 +104,9 @@ cl_ulong salvo_cl_host_time(void);
 /** salvo_cl_submission_create() - A new one at the end of a queue's list, or NULL. */
 struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue);
 void salvo_cl_submission_put(struct salvo_cl_submission *submission);
-/** salvo_cl_submission_use() - Keep an object until it is done; @mem: which that is, or NULL. */
+/** salvo_cl_submission_use() - Keep an object until it is done; @access: of a memory object. */
 int salvo_cl_submission_use(struct salvo_cl_submission *submission,
-			    struct salvo_cl_object *object, cl_mem mem, uint32_t access);
+			    struct salvo_cl_object *object, uint32_t access);
 /** salvo_cl_submission_wait_for() - Wait for the fence of one of another queue. */
 int salvo_cl_submission_wait_for(struct salvo_cl_submission *submission,
 				 struct salvo_cl_submission *producer);

@@ -199,32 +199,6 @@ TEST_F(events, a_queue_may_be_released_before_its_commands_are_done)
 	EXPECT_EQ(0, clReleaseEvent(marker));
 }
 
-TEST_F(events, an_out_of_order_marker_does_not_hold_back_what_follows)
-{
-	cl_event user, held, all, free_marker;
-	cl_int err;
-
-	if (!(variant->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
-		SKIP(return, "only of an out-of-order queue");
-	user = clCreateUserEvent(self->context, &err);
-	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, 1, &user, &held));
-	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, 0, NULL, &all));
-	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->other, 0, NULL, &free_marker));
-	EXPECT_EQ(0, clWaitForEvents(1, &free_marker));
-	EXPECT_EQ(0, clReleaseEvent(free_marker));
-	/* One that waits for another queue is not after "held" */
-	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->other, 0, NULL, &free_marker));
-	EXPECT_EQ(0, clWaitForEvents(1, &free_marker));
-	EXPECT_LT(CL_COMPLETE, status_of(all));
-	EXPECT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
-	EXPECT_EQ(0, clFinish(self->queue));
-	EXPECT_EQ(CL_COMPLETE, status_of(all));
-	EXPECT_EQ(0, clReleaseEvent(user));
-	EXPECT_EQ(0, clReleaseEvent(held));
-	EXPECT_EQ(0, clReleaseEvent(all));
-	EXPECT_EQ(0, clReleaseEvent(free_marker));
-}
-
 TEST_F(events, bad_wait_lists_are_refused)
 {
 	cl_event event = NULL;
@@ -240,6 +214,59 @@ TEST_F(events, bad_wait_lists_are_refused)
 		  clEnqueueMarkerWithWaitList(self->queue, 1, &wrong, &event));
 	EXPECT_EQ(CL_INVALID_VALUE, clWaitForEvents(0, NULL));
 	EXPECT_EQ(CL_INVALID_EVENT, clWaitForEvents(1, &wrong));
+}
+
+FIXTURE(out_of_order) {
+	cl_context context;
+	cl_command_queue queue;
+	cl_command_queue other;
+};
+
+FIXTURE_SETUP(out_of_order)
+{
+	const cl_queue_properties properties[] = {
+		CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0,
+	};
+	cl_device_id device = ocl_device();
+	cl_int err;
+
+	ASSERT_NE(NULL, device);
+	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	self->queue = clCreateCommandQueueWithProperties(self->context, device, properties, &err);
+	ASSERT_EQ(0, err);
+	self->other = clCreateCommandQueueWithProperties(self->context, device, NULL, &err);
+	ASSERT_EQ(0, err);
+}
+
+FIXTURE_TEARDOWN(out_of_order)
+{
+	EXPECT_EQ(0, clReleaseCommandQueue(self->queue));
+	EXPECT_EQ(0, clReleaseCommandQueue(self->other));
+	EXPECT_EQ(0, clReleaseContext(self->context));
+}
+
+TEST_F(out_of_order, a_marker_waits_for_all_and_holds_back_nothing)
+{
+	cl_event user, held, all, elsewhere, follows;
+	cl_int err;
+
+	user = clCreateUserEvent(self->context, &err);
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, 1, &user, &held));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, 0, NULL, &all));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->other, 0, NULL, &elsewhere));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, 1, &elsewhere, &follows));
+	EXPECT_EQ(0, clWaitForEvents(1, &follows));
+	EXPECT_LT(CL_COMPLETE, status_of(held));
+	EXPECT_LT(CL_COMPLETE, status_of(all));
+	EXPECT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
+	EXPECT_EQ(0, clFinish(self->queue));
+	EXPECT_EQ(CL_COMPLETE, status_of(all));
+	EXPECT_EQ(0, clReleaseEvent(user));
+	EXPECT_EQ(0, clReleaseEvent(held));
+	EXPECT_EQ(0, clReleaseEvent(all));
+	EXPECT_EQ(0, clReleaseEvent(elsewhere));
+	EXPECT_EQ(0, clReleaseEvent(follows));
 }
 
 TEST_HARNESS_MAIN
