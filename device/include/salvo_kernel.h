@@ -237,4 +237,23 @@ struct salvo_note_kernel {
 	uint32_t hinted_type;	/* offset of the name in vec_type_hint, 0 if there is none */
 };
 
+#define SALVO_OBJECT_MAGIC	"SALVOOBJ"
+#define SALVO_OBJECT_VERSION	1
+
+/* struct salvo_object_head.kind */
+#define SALVO_OBJECT_IS_COMPILED	1
+#define SALVO_OBJECT_IS_LIBRARY		2
+
+/**
+ * struct salvo_object_head - Start of an object or library of salvo-cc; LLVM bitcode follows.
+ *
+ * No GPU reads it: the link step makes a program of objects.
+ */
+struct salvo_object_head {
+	char magic[8];		/* SALVO_OBJECT_MAGIC, without the 0 */
+	uint32_t version;	/* SALVO_OBJECT_VERSION */
+	uint32_t kind;		/* SALVO_OBJECT_IS_* */
+	uint64_t bytes;		/* of the object, this included */
+};
+
 #endif /* SALVO_KERNEL_H */

@@ -5,6 +5,9 @@
  * clang is linked into this program: another process would cost more than a small kernel, for
  * loading LLVM a second time. clang does no optimisation but prepares for it (lifetimes, type-based
  * alias information). Line tables are always made, for our own error messages.
+ *
+ * clang's header claims every extension of OpenCL C 2 and 3 for SPIR targets, hence the
+ * -U__SPIR__; what the device has is defined here.
  */
 #include "salvo_cc.h"
 
@@ -25,16 +28,22 @@ using namespace llvm;
 static std::vector<std::string> make_command(const options &opts)
 {
 	std::vector<std::string> command = {
-		SALVO_CC_LLVM_BIN "/clang", "-x", "cl", "-cl-std=CL1.2", "--target=spir64",
+		SALVO_CC_LLVM_BIN "/clang", "-x", "cl", "-cl-std=" + opts.standard,
+		"--target=spir64", "-U__SPIR__", "-U__SPIRV__",
 		"-cl-kernel-arg-info", "-fgnu89-inline", "-fomit-frame-pointer", "-Xclang",
 		"-cl-ext=-all,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_byte_addressable_store,"
 		"+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,"
 		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
 		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
 		"+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_images,"
-		"+__opencl_c_read_write_images",
+		"+__opencl_c_read_write_images,"
+		"+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst",
 		"-D__SALVO__=1", "-o", "-",
 	};
+
+	/* A feature that clang knows from its header only. */
+	if (opts.standard == "CL3.0")
+		command.push_back("-D__opencl_c_atomic_scope_device=1");
 
 	if (opts.opt_level)
 		command.insert(command.end(), { "-O2", "-Xclang", "-disable-llvm-passes" });

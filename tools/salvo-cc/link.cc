@@ -77,6 +77,13 @@ static bool write_output(const std::string &path, StringRef data)
 	return done;
 }
 
+/* To the file that the command line names, or standard output. */
+bool write_result(const options &opts, StringRef data)
+{
+	return opts.output == "-" ? write_all(STDOUT_FILENO, data) :
+				    write_output(opts.output, data);
+}
+
 /*
  * lld, which prints its own errors. It handles files by their paths only, and writes no file but
  * a new one or standard output, which therefore is @out meanwhile. One link needs no threads.
@@ -134,7 +141,5 @@ bool link_program(const std::vector<bytes> &objects, const options &opts)
 	for (int fd : fds)
 		if (fd >= 0)
 			close(fd);
-	if (ok && opts.output == "-")
-		return write_all(STDOUT_FILENO, StringRef(program.data(), program.size()));
-	return ok && write_output(opts.output, StringRef(program.data(), program.size()));
+	return ok && write_result(opts, StringRef(program.data(), program.size()));
 }

@@ -115,10 +115,13 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 static bool compile(options &opts)
 {
 	LLVMContext context;
-	std::unique_ptr<Module> m = run_front_end(opts, context);
+	std::unique_ptr<Module> m = opts.link_only ? read_objects(opts, context) :
+						     run_front_end(opts, context);
 	StringRef runtime = runtime_object(opts);
 	std::vector<bytes> objects(1);
 
+	if (m && (opts.compile_only || opts.library))
+		return write_object(*m, opts);
 	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) ||
 	    !link_library(*m))
 		return false;

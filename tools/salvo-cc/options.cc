@@ -10,6 +10,7 @@ using namespace llvm;
 
 static const char usage[] =
 	"usage: salvo-cc [options] INPUT.cl\n"
+	"       salvo-cc --link [--library] [options] OBJECT...\n"
 	"       salvo-cc --inspect [--json] PROGRAM.salvo\n"
 	"\n"
 	"Compiles OpenCL C kernels to a program for the Salvo GPU. INPUT may be - (standard input).\n"
@@ -18,10 +19,13 @@ static const char usage[] =
 	"  -D NAME[=VALUE]   define a macro\n"
 	"  -U NAME           undefine a macro\n"
 	"  -I FOLDER         search included files there\n"
-	"  -cl-...           OpenCL options: -cl-std=CL1.2 (default), -cl-fast-relaxed-math,\n"
-	"                    -cl-mad-enable, -cl-single-precision-constant, -cl-opt-disable, ...\n"
+	"  -cl-...           OpenCL options: -cl-std=CL1.2 (default) or CL3.0, -cl-mad-enable,\n"
+	"                    -cl-fast-relaxed-math, -cl-single-precision-constant, -cl-opt-disable, ...\n"
 	"  -w, -Werror, -W.. no warnings; warnings are errors; clang's own warning options\n"
 	"  -E                only preprocess, to standard output\n"
+	"  -c                only compile, to an object (default: INPUT.o)\n"
+	"  --link            link objects and libraries to a program\n"
+	"  --library         link them to a library\n"
 	"  -O0 .. -O3        optimisation (default -O3)\n"
 	"  -g                keep debug information, so that gdb steps through the source\n"
 	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4, or several with commas\n"
@@ -83,12 +87,37 @@ static bool set_march(options &opts, StringRef list)
 	return true;
 }
 
-static std::string default_output(StringRef input)
+static std::string default_output(const options &opts)
 {
-	StringRef base = input;
+	StringRef base = opts.input;
 
-	base.consume_back(".cl");
-	return (base + ".salvo").str();
+	base.consume_back(opts.link_only ? ".o" : ".cl");
+	return (base + (opts.compile_only ? ".o" : ".salvo")).str();
+}
+
+/* What only shows with the whole command line read; -1 to go on. */
+static int check_options(options &opts, bool marched)
+{
+	if (opts.inputs.size() > 1 && !opts.link_only)
+		return wrong_usage("more than one input: '" + opts.inputs[0] + "' and '" +
+				   opts.inputs[1] + "'");
+	if (opts.library && !opts.link_only)
+		return wrong_usage("--library goes with --link");
+	if (opts.link_only && (opts.compile_only || opts.preprocess))
+		return wrong_usage("--link takes objects: it does not go with -c or -E");
+	if (opts.aarch64 && marched)
+		return wrong_usage("--march is for x86_64");
+	if (opts.aarch64)
+		opts.isa_levels = { 0 };
+	if (opts.preprocess)
+		return -1;
+	if (opts.output.empty() && opts.input == "-")
+		return wrong_usage("the output of standard input needs a name: use -o FILE");
+	if (opts.output.empty() && opts.library)
+		return wrong_usage("a library needs a name: use -o FILE");
+	if (opts.output.empty())
+		opts.output = default_output(opts);
+	return -1;
 }
 
 int read_command_line(ArrayRef<char *> words, options &opts)
@@ -120,6 +149,12 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			opts.global_offset = true;
 		} else if (word == "-g") {
 			opts.debug = true;
+		} else if (word == "-c") {
+			opts.compile_only = true;
+		} else if (word == "--link") {
+			opts.link_only = true;
+		} else if (word == "--library") {
+			opts.library = true;
 		} else if (word == "-E") {
 			opts.preprocess = true;
 		} else if (word == "--inspect") {
@@ -153,7 +188,7 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 		} else if (word.consume_front("-cl-std=")) {
 			if (!is_listed(word, versions))
 				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2, CL2.0 or CL3.0");
-			opts.front_end.push_back(("-cl-std=" + word).str());
+			opts.standard = word;
 		} else if (is_listed(word, passed_on) || word == "-w" ||
 			   (word.starts_with("-W") && !word.contains(','))) {
 			opts.front_end.push_back(word.str());
@@ -161,29 +196,17 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			continue;
 		} else if (word.starts_with("-") && word != "-") {
 			return wrong_usage("unknown option '" + word + "'");
-		} else if (opts.input.empty()) {
-			opts.input = word;
 		} else {
-			return wrong_usage("more than one input: '" + opts.input + "' and '" +
-					   word + "'");
+			opts.inputs.push_back(word.str());
 		}
 	}
 
-	if (opts.input.empty())
+	if (opts.inputs.empty())
 		return wrong_usage("no input");
+	opts.input = opts.inputs[0];
 	if (inspecting)
 		return inspect(opts.input, json);
 	if (json)
 		return wrong_usage("--json goes with --inspect");
-	if (opts.aarch64 && marched)
-		return wrong_usage("--march is for x86_64");
-	if (opts.aarch64)
-		opts.isa_levels = { 0 };
-	if (opts.preprocess)
-		return -1;
-	if (opts.output.empty() && opts.input == "-")
-		return wrong_usage("the output of standard input needs a name: use -o FILE");
-	if (opts.output.empty())
-		opts.output = default_output(opts.input);
-	return -1;
+	return check_options(opts, marched);
 }

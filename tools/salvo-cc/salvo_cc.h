@@ -28,14 +28,19 @@
 enum address_space { PRIVATE = 0, GLOBAL = 1, CONSTANT = 2, LOCAL = 3, GENERIC = 4 };
 
 struct options {
-	std::string input;
+	std::vector<std::string> inputs;	/* one, or the objects to link */
+	std::string input;			/* the first of them */
 	std::string output;
+	std::string standard = "CL1.2";
 	std::vector<std::string> front_end;	/* passed to clang: -D, -I, -cl-* */
 	unsigned opt_level = 3;
 	std::vector<unsigned> isa_levels = { 3 };	/* x86-64-v2 to v4, in rising order */
 	unsigned isa_level = 3;			/* the current one of them */
 	bool aarch64 = false;
 	bool preprocess = false;
+	bool compile_only = false;		/* make an object */
+	bool link_only = false;			/* inputs are objects */
+	bool library = false;			/* make a library of them */
 	bool debug = false;
 	bool fibers = false;			/* user-level threads for every kernel */
 	bool global_offset = false;		/* kernels take a struct salvo_global_offset */
@@ -84,6 +89,10 @@ int read_command_line(llvm::ArrayRef<char *> words, options &opts);
 /* front_end.cc */
 bool preprocess(const options &opts);
 std::unique_ptr<llvm::Module> run_front_end(const options &opts, llvm::LLVMContext &context);
+
+/* object.cc: bitcode between the compile step and the link step */
+bool write_object(const llvm::Module &m, const options &opts);
+std::unique_ptr<llvm::Module> read_objects(const options &opts, llvm::LLVMContext &context);
 
 /* library.cc: definitions for the built-in functions that are called */
 bool link_library(llvm::Module &m);
@@ -164,6 +173,7 @@ void call_barriers(llvm::Function &f, const group_values &v);
 void add_notes(llvm::Module &m, const std::vector<kernel> &kernels, unsigned isa_level);
 
 /* link.cc */
+bool write_result(const options &opts, llvm::StringRef data);
 bool link_program(const std::vector<bytes> &objects, const options &opts);
 
 /* inspect.cc */
