@@ -115,6 +115,31 @@ int salvo_kernel_get_argument(const struct salvo_kernel *kernel, unsigned int in
 		.kind = arg->kind,
 		.access = salvo_arg_is_pointer(arg) ? arg->access : 0,
 		.size = arg->kind == SALVO_ARG_VALUE ? arg->size : 0,
+		.qualifiers = arg->qualifiers,
 	};
 	return 0;
+}
+
+/* Where the next part goes, and the room that is left there. */
+static int add_sizes(const char *name, const uint32_t sizes[3], char *text, size_t size, int length)
+{
+	if (!sizes[0])
+		return length;
+	return length + snprintf((size_t)length < size ? text + length : NULL,
+				 (size_t)length < size ? size - length : 0, "%s%s(%u,%u,%u)",
+				 length ? " " : "", name, sizes[0], sizes[1], sizes[2]);
+}
+
+int salvo_kernel_attributes(const struct salvo_kernel *kernel, char *text, size_t size)
+{
+	const struct salvo_note_kernel *note = &kernel->info->note;
+	const char *hint = note->hinted_type ? string_of(kernel->info, note->hinted_type) : "";
+	int length = 0;
+
+	if (size)
+		*text = 0;
+	if (*hint)
+		length = snprintf(text, size, "vec_type_hint(%s)", hint);
+	length = add_sizes("work_group_size_hint", note->hinted_group, text, size, length);
+	return add_sizes("reqd_work_group_size", note->required_group, text, size, length);
 }

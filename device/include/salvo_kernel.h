@@ -98,6 +98,11 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_ARG_IMAGE		4	/* struct salvo_image_view */
 #define SALVO_ARG_SAMPLER	5	/* uint32_t */
 
+/* struct salvo_note_arg.qualifiers: of what a pointer refers to, and restrict */
+#define SALVO_ARG_IS_CONST	(1u << 0)
+#define SALVO_ARG_IS_RESTRICT	(1u << 1)
+#define SALVO_ARG_IS_VOLATILE	(1u << 2)
+
 /**
  * struct salvo_items_link - Reference to the table of work-items; it lies directly before the
  * entry of each kernel.
@@ -211,7 +216,8 @@ struct salvo_print_buffer {
  */
 struct salvo_note_arg {
 	uint32_t kind;		/* SALVO_ARG_* */
-	uint32_t access;	/* to the memory of a pointer or image: 1 read, 2 write, 3 both */
+	uint16_t access;	/* to the memory of a pointer or image: 1 read, 2 write, 3 both */
+	uint16_t qualifiers;	/* SALVO_ARG_IS_* */
 	uint32_t offset;	/* in the argument block */
 	uint32_t size;		/* in the argument block; 8 for pointers */
 	uint32_t name;		/* offset of its name in the description, 0 if unknown */

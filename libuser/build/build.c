@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * build.c - from OpenCL C to a program at run time, through the compiler or the cache
+ * build.c - one run of the compiler: of OpenCL C or of objects, or from the cache
  *
- * The key of a build is the hash of the source, the options, the instruction set and the
- * compiler's file. A source that includes others is preprocessed first, and the output is
- * hashed, so that a changed header changes the key. No locks: processes share only the cache,
- * which is safe by itself.
+ * The key of a build is the hash of the input, the command line and the compiler's file. A source
+ * that includes others is preprocessed first, and the output is hashed, so that a changed header
+ * changes the key. No locks: processes share only the cache, which is safe by itself.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build.h"
 #include "cache.h"
 #include "device.h"
-#include "compiler.h"
+#include "headers.h"
 
-static const char key_version[] = "salvo build 1";
+static const char key_version[] = "salvo build 2";
 
 /* Does the word "include" occur, also over a line continuation? */
 static bool includes_others(const char *source, size_t bytes)
@@ -47,9 +47,10 @@ static void add_string(SHA2_CTX *hash, const char *text)
 	salvo_cache_hash(hash, text, strlen(text) + 1);
 }
 
-static void make_key(const struct salvo_compiler *compiler, const char *march, const char *options,
-		     const char *source, size_t bytes, uint8_t *key)
+static void make_key(const struct salvo_compiler *compiler, const struct salvo_build *build,
+		     const char *text, size_t bytes, uint8_t *key)
 {
+	const char *const *word;
 	SHA2_CTX hash;
 
 	SHA256Init(&hash);
@@ -57,9 +58,10 @@ static void make_key(const struct salvo_compiler *compiler, const char *march, c
 	add_string(&hash, compiler->path);
 	salvo_cache_hash(&hash, &compiler->size, sizeof(compiler->size));
 	salvo_cache_hash(&hash, &compiler->changed_ns, sizeof(compiler->changed_ns));
-	add_string(&hash, march);
-	add_string(&hash, options ? options : "");
-	salvo_cache_hash(&hash, source, bytes);
+	for (word = build->words; *word; word++)
+		add_string(&hash, *word);
+	add_string(&hash, build->options ? build->options : "");
+	salvo_cache_hash(&hash, text, bytes);
 	SHA256Final(key, &hash);
 }
 
@@ -69,21 +71,46 @@ static void free_block(struct salvo_text_block *block)
 	memset(block, 0, sizeof(*block));
 }
 
-/* The key, or an error of the preprocessor, which compiling will report again. */
-static int find_key(const struct salvo_compiler *compiler, const char *march, const char *options,
-		    const char *source, size_t bytes, uint8_t *key)
+#define MAX_WORDS 8
+
+/* Run the compiler with the words of the build, the folder of its headers, and @after. */
+static int run(const struct salvo_compiler *compiler, const struct salvo_build *build,
+	       const struct salvo_header_folder *folder, const char *const *after,
+	       struct salvo_text_block *out, struct salvo_text_block *messages)
 {
-	static const char *const before[] = { NULL }, *const after[] = { "-E", "-", NULL };
+	const char *before[MAX_WORDS] = { NULL }, *const *word;
+	size_t count = 0;
+	int err;
+
+	if (folder->path[0]) {
+		before[count++] = "-I";
+		before[count++] = folder->path;
+	}
+	for (word = build->words; *word && count < MAX_WORDS - 1; word++)
+		before[count++] = *word;
+	err = salvo_compiler_run(compiler, build->input, build->bytes, before, build->options,
+				 after, out, messages);
+	salvo_headers_hide(folder, messages);
+	return err;
+}
+
+/* The key, or an error of the preprocessor, which compiling will report again. */
+static int find_key(const struct salvo_compiler *compiler, const struct salvo_build *build,
+		    const struct salvo_header_folder *folder, uint8_t *key)
+{
+	static const char *const after[] = { "-E", "-", NULL };
 	struct salvo_text_block text, messages;
 	int err;
 
-	if (!includes_others(source, bytes)) {
-		make_key(compiler, march, options, source, bytes, key);
+	if (!build->is_source || !includes_others(build->input, build->bytes)) {
+		make_key(compiler, build, build->input, build->bytes, key);
 		return 0;
 	}
-	err = salvo_compiler_run(compiler, source, bytes, before, options, after, &text, &messages);
-	if (!err)
-		make_key(compiler, march, options, text.data, text.bytes, key);
+	err = run(compiler, build, folder, after, &text, &messages);
+	if (!err) {
+		salvo_headers_hide(folder, &text);
+		make_key(compiler, build, text.data, text.bytes, key);
+	}
 	free_block(&text);
 	free_block(&messages);
 	return err;
@@ -94,15 +121,12 @@ static char *message(const char *text)
 	return strdup(text);
 }
 
-static int compile(const struct salvo_device *device, const char *source, size_t bytes,
-		   const char *options, struct salvo_text_block *program,
-		   struct salvo_text_block *messages)
+static int compile(const struct salvo_build *build, const struct salvo_header_folder *folder,
+		   struct salvo_text_block *out, struct salvo_text_block *messages)
 {
 	static const char *const after[] = { "-o", "-", "-", NULL };
-	const char *before[] = { "--march", NULL, NULL };
 	uint8_t key[SHA256_DIGEST_LENGTH];
 	struct salvo_compiler compiler;
-	char march[16];
 	bool has_key;
 	int err;
 
@@ -111,42 +135,42 @@ static int compile(const struct salvo_device *device, const char *source, size_t
 		messages->data = message("salvo-cc was not found: set SALVO_CC to its path\n");
 		return err;
 	}
-	snprintf(march, sizeof(march), "x86-64-v%u", device->info.isa_level);
-	before[1] = march;
-	has_key = !find_key(&compiler, march, options, source, bytes, key);
-	if (has_key && !salvo_cache_read(key, program, messages))
+	has_key = !find_key(&compiler, build, folder, key);
+	if (has_key && !salvo_cache_read(key, out, messages))
 		return 0;
-	free_block(program);
+	free_block(out);
 	free_block(messages);
-	err = salvo_compiler_run(&compiler, source, bytes, before, options, after, program,
-				 messages);
+	err = run(&compiler, build, folder, after, out, messages);
 	if (err == -EINVAL && !messages->data)
 		messages->data = message("unterminated quote in the options\n");
 	if (!err && has_key)
-		salvo_cache_write(key, program, messages);
+		salvo_cache_write(key, out, messages);
 	return err;
 }
 
-int salvo_program_build(struct salvo_device *device, const char *source, size_t bytes,
-			const char *options, char **log, struct salvo_program **out)
+int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_text_block *out)
 {
-	struct salvo_text_block program = { 0 }, messages = { 0 };
+	struct salvo_text_block messages = { 0 };
+	struct salvo_header_folder folder;
 	int err;
 
-	*out = NULL;
-	if (log)
-		*log = NULL;
-	if (!source)
-		return -EINVAL;
-	if (!bytes)
-		bytes = strlen(source);
-	err = compile(device, source, bytes, options, &program, &messages);
+	memset(out, 0, sizeof(*out));
+	err = salvo_headers_write(&folder, build->headers, build->header_count);
 	if (!err)
-		err = salvo_program_load(device, program.data, program.bytes, out);
-	free(program.data);
+		err = compile(build, &folder, out, &messages);
+	else if (err == -EINVAL)
+		messages.data = message("a header's name is no path inside its folder\n");
+	salvo_headers_remove(&folder);
+	if (err)
+		free_block(out);
 	if (log)
 		*log = messages.data ? messages.data : strdup("");
 	else
 		free(messages.data);
 	return err;
+}
+
+void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH_BYTES])
+{
+	snprintf(march, SALVO_MARCH_BYTES, "x86-64-v%u", device->info.isa_level);
 }

@@ -131,14 +131,16 @@ static void free_words(struct words *words)
 	free(words->at);
 }
 
-/* @fds become the child's standard input, output and error. */
-static int run_child(char **words, const int fds[3])
+/* @fds become the child's standard input, output and error. @status: as waitpid() has it. */
+static int run_child(char **words, const int fds[3], int *status)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
-	int err, i, status;
+	int err, i;
 	pid_t pid;
+
+	*status = 0;
 
 	if (posix_spawn_file_actions_init(&actions))
 		return -ENOMEM;
@@ -161,10 +163,24 @@ static int run_child(char **words, const int fds[3])
 	posix_spawn_file_actions_destroy(&actions);
 	if (err)
 		return -err;
-	while (waitpid(pid, &status, 0) < 0)
+	while (waitpid(pid, status, 0) < 0)
 		if (errno != EINTR)
 			return 0;	/* SIGCHLD is ignored: judge by the output */
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -ENOEXEC;
+	return WIFEXITED(*status) && !WEXITSTATUS(*status) ? 0 : -ENOEXEC;
+}
+
+/* A compiler that crashed says nothing itself. */
+static void report_death(struct salvo_text_block *messages, int status)
+{
+	char *text;
+
+	if (!WIFSIGNALED(status) ||
+	    asprintf(&text, "%ssalvo-cc died: %s\n", messages->data ? messages->data : "",
+		     strsignal(WTERMSIG(status))) < 0)
+		return;
+	free(messages->data);
+	messages->data = text;
+	messages->bytes = strlen(text);
 }
 
 int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source, size_t bytes,
@@ -172,7 +188,7 @@ int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source
 		       struct salvo_text_block *out, struct salvo_text_block *messages)
 {
 	struct words words = { 0 };
-	int fds[3] = { -1, -1, -1 }, err, i, other;
+	int fds[3] = { -1, -1, -1 }, err, i, other, status;
 
 	memset(out, 0, sizeof(*out));
 	memset(messages, 0, sizeof(*messages));
@@ -198,12 +214,13 @@ int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source
 	if (!err && lseek(fds[0], 0, SEEK_SET) < 0)
 		err = -errno;
 	if (!err) {
-		err = run_child(words.at, fds);
+		err = run_child(words.at, fds, &status);
 		other = salvo_read_regular(fds[1], MAX_OUTPUT, &out->data, &out->bytes);
 		err = err ? err : other;
 		other = salvo_read_regular(fds[2], MAX_OUTPUT, &messages->data,
 					   &messages->bytes);
 		err = err ? err : other;
+		report_death(messages, status);
 	}
 	for (i = 0; i < 3; i++)
 		if (fds[i] >= 0)

@@ -261,6 +261,10 @@ struct salvo_kernel_properties {
 #define SALVO_ARGUMENT_SAMPLER	5	/* salvo_kernel_set_sampler() */
 #define SALVO_ARGUMENT_READ	(1u << 0)
 #define SALVO_ARGUMENT_WRITE	(1u << 1)
+/* .qualifiers: of what a pointer refers to, and restrict */
+#define SALVO_ARGUMENT_CONST	(1u << 0)
+#define SALVO_ARGUMENT_RESTRICT	(1u << 1)
+#define SALVO_ARGUMENT_VOLATILE	(1u << 2)
 
 /**
  * struct salvo_argument_info - What an argument of a kernel is.
@@ -271,12 +275,20 @@ struct salvo_argument_info {
 	uint32_t kind;		/* SALVO_ARGUMENT_VALUE to _SAMPLER */
 	uint32_t access;	/* of what a pointer or image refers to */
 	uint32_t size;		/* bytes of a value, else 0 */
-	uint32_t reserved;
+	uint32_t qualifiers;	/* SALVO_ARGUMENT_CONST, _RESTRICT, _VOLATILE */
 };
 
 /** salvo_kernel_get_info() - What a kernel is. */
 void salvo_kernel_get_info(const struct salvo_kernel *kernel,
 			   struct salvo_kernel_properties *properties);
+/**
+ * salvo_kernel_attributes() - The attributes in the source, as OpenCL C writes them.
+ * @text: @size bytes; "vec_type_hint(float4) reqd_work_group_size(8,8,1)", cut off where it does
+ *        not fit.
+ *
+ * Return: the length of the whole text, as snprintf().
+ */
+int salvo_kernel_attributes(const struct salvo_kernel *kernel, char *text, size_t size);
 /** salvo_kernel_get_argument() - What an argument is. Return: 0, -ENOENT (there are no more). */
 int salvo_kernel_get_argument(const struct salvo_kernel *kernel, unsigned int index,
 			      struct salvo_argument_info *argument);
@@ -754,5 +766,6 @@ void salvo_fence_destroy(struct salvo_fence *fence);
 
 #include "salvo_error.h"
 #include "salvo_image.h"
+#include "salvo_object.h"
 
 #endif /* SALVO_H */

@@ -100,6 +100,7 @@ static uint32_t arg_access(const Argument &arg, bool is_const)
 	return found ? found : READ;
 }
 
+/* An image's qualifier is its access. */
 static unsigned image_access(StringRef qualifier)
 {
 	return qualifier == "write_only" ? WRITE : qualifier == "read_write" ? READ | WRITE : READ;
@@ -122,6 +123,13 @@ static bool analyse_opaque(const Function &f, unsigned i, kernel_arg &a)
 	return true;
 }
 
+static uint16_t read_qualifiers(StringRef names)
+{
+	return (names.contains("const") ? SALVO_ARG_IS_CONST : 0) |
+	       (names.contains("restrict") ? SALVO_ARG_IS_RESTRICT : 0) |
+	       (names.contains("volatile") ? SALVO_ARG_IS_VOLATILE : 0);
+}
+
 static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout)
 {
 	const Function &f = *arg.getParent();
@@ -130,6 +138,7 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 
 	a.name = arg_string(f, "kernel_arg_name", i);
 	a.type = arg_string(f, "kernel_arg_type", i);
+	a.qualifiers = read_qualifiers(arg_string(f, "kernel_arg_type_qual", i));
 	a.value = arg.getType();
 	bool opaque = analyse_opaque(f, i, a);
 	if (arg.hasByValAttr()) {

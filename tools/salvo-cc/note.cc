@@ -48,7 +48,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	note.hinted_type = add_string(k.hinted_type);
 	for (size_t i = 0; i < args.size(); i++) {
 		const kernel_arg &a = k.args[i];
-		args[i] = { a.kind, a.access, a.offset, a.size, add_string(a.name),
+		args[i] = { a.kind, a.access, a.qualifiers, a.offset, a.size, add_string(a.name),
 			    add_string(a.type) };
 	}
 

@@ -49,7 +49,8 @@ struct options {
 struct kernel_arg {
 	std::string name, type;
 	llvm::Type *value = nullptr;		/* what lies in the argument block */
-	uint32_t kind = 0, access = 0, offset = 0, size = 0;
+	uint32_t kind = 0, offset = 0, size = 0;
+	uint16_t access = 0, qualifiers = 0;
 	bool by_reference = false;		/* a structure: the kernel gets a copy's address */
 };
 

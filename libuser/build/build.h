@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * build.h - one run of the compiler, or its result from the cache
+ */
+#ifndef SALVO_LIB_BUILD_H
+#define SALVO_LIB_BUILD_H
+
+#include <stdbool.h>
+
+#include "compiler.h"
+#include "salvo.h"
+
+/**
+ * struct salvo_build - What to run.
+ */
+struct salvo_build {
+	/** @words: Of the command line, before @options; NULL at the end. */
+	const char *const *words;
+	/** @options: Of the application, or NULL. */
+	const char *options;
+	/** @input, @bytes: The compiler's standard input: a source, or objects. */
+	const char *input;
+	size_t bytes;
+	bool is_source;
+	const struct salvo_header *headers;
+	unsigned int header_count;
+};
+
+/**
+ * salvo_build_run() - Run the compiler, or take what it made of the same input before.
+ * @log: Receives its messages, if not NULL; free() it. Set in any case.
+ *
+ * Return: as salvo_object_compile().
+ */
+int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_text_block *out);
+
+/** define SALVO_MARCH_BYTES - Room for salvo_build_march(). */
+#define SALVO_MARCH_BYTES 16
+/** salvo_build_march() - The value of --march for a device. */
+void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH_BYTES]);
+
+#endif /* SALVO_LIB_BUILD_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * salvo_object.h - objects: compile, link and keep programs in steps; included by salvo.h
+ *
+ * salvo_program_build() does all at once. In steps, sources are compiled to objects, objects are
+ * linked to libraries or to the image of a program, and salvo_program_load() loads that. An
+ * object is immutable and may be used from any thread; it belongs to no device, except that the
+ * image of a program is for the instruction set of the device that it was made for.
+ */
+#ifndef SALVO_OBJECT_H
+#define SALVO_OBJECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "salvo.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+struct salvo_object;
+
+#define SALVO_OBJECT_COMPILED	1	/* by salvo_object_compile() */
+#define SALVO_OBJECT_LIBRARY	2	/* by salvo_object_link() */
+#define SALVO_OBJECT_PROGRAM	3	/* for salvo_program_load() */
+
+/**
+ * struct salvo_header - A file that a source includes.
+ */
+struct salvo_header {
+	const char *name;	/* as in its #include: a relative path without ".." */
+	const char *text;
+	size_t bytes;		/* 0: up to its final 0 */
+};
+
+/**
+ * salvo_object_compile() - Compile OpenCL C to an object.
+ * @source: The source, @bytes long; 0: up to its final 0.
+ * @headers: Found before the files in the folders of -I; @header_count of them, may be NULL.
+ * @options: As on salvo-cc's command line; may be NULL.
+ * @log: Messages of the compiler, including warnings, or ""; free() it. May be NULL.
+ *
+ * Uses the compiler and the cache as salvo_program_build() does. Headers are written to a folder
+ * in $TMPDIR or /tmp while the compiler runs.
+ *
+ * Return: 0, -ENOEXEC (it does not compile, or the compiler died, see @log), -ENOENT (no
+ * compiler), -EINVAL (no source, the name of a header, or a quote in @options without its end),
+ * -ENOMEM, an error of writing the headers.
+ */
+int salvo_object_compile(const char *source, size_t bytes, const struct salvo_header *headers,
+			 unsigned int header_count, const char *options, char **log,
+			 struct salvo_object **out);
+/**
+ * salvo_object_build() - Compile OpenCL C and link it to the image of a program.
+ * @device: The device that is to run it.
+ *
+ * Return: as salvo_object_compile().
+ */
+int salvo_object_build(struct salvo_device *device, const char *source, size_t bytes,
+		       const char *options, char **log, struct salvo_object **out);
+/**
+ * salvo_object_link() - Link objects and libraries.
+ * @device: The device that is to run the program; NULL for a library.
+ * @kind: SALVO_OBJECT_PROGRAM or _LIBRARY.
+ * @objects: @count of them, at least one; compiled ones and libraries.
+ * @log: As for salvo_object_compile().
+ *
+ * Return: 0, -ENOEXEC (a function is missing or defined twice, or an object is damaged, see
+ * @log), -EINVAL (@kind, @count, a program among @objects), and as salvo_object_compile().
+ */
+int salvo_object_link(struct salvo_device *device, uint32_t kind,
+		      struct salvo_object *const *objects, unsigned int count,
+		      const char *options, char **log, struct salvo_object **out);
+/**
+ * salvo_object_load() - An object of any kind from the bytes of salvo_object_image().
+ * @image: Not kept.
+ *
+ * Only its head is checked; a damaged object is refused when it is linked or loaded.
+ *
+ * Return: 0, -ENOEXEC (no object of this version), -ENOMEM.
+ */
+int salvo_object_load(const void *image, size_t bytes, struct salvo_object **out);
+/** salvo_object_destroy() - Destroy an object; what was made of it stays. May be NULL. */
+void salvo_object_destroy(struct salvo_object *object);
+/** salvo_object_kind() - SALVO_OBJECT_*. */
+uint32_t salvo_object_kind(const struct salvo_object *object);
+/** salvo_object_image() - Its bytes, to keep; valid as long as the object. @bytes: their number. */
+const void *salvo_object_image(const struct salvo_object *object, size_t *bytes);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* SALVO_OBJECT_H */
