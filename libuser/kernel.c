@@ -71,6 +71,39 @@ void salvo_kernel_destroy(struct salvo_kernel *kernel)
 	free(kernel);
 }
 
+static void *copy_of(const void *data, size_t bytes)
+{
+	void *copy = malloc(bytes);
+
+	return copy ? memcpy(copy, data, bytes) : NULL;
+}
+
+int salvo_kernel_clone(const struct salvo_kernel *kernel, struct salvo_kernel **out)
+{
+	const struct salvo_kernel_info *info = kernel->info;
+	const unsigned int count = info->note.arg_count;
+	struct salvo_kernel *clone;
+
+	*out = NULL;
+	clone = calloc(1, sizeof(*clone));
+	if (!clone)
+		return -ENOMEM;
+	*clone = *kernel;
+	clone->args = copy_of(kernel->args, info->note.args_bytes + 1);
+	clone->local_sizes = copy_of(kernel->local_sizes,
+					(count + 1) * sizeof(*kernel->local_sizes));
+	clone->set = copy_of(kernel->set, (count + 1) * sizeof(*kernel->set));
+	clone->regions = copy_of(kernel->regions,
+				    (kernel->region_count + 1) * sizeof(*kernel->regions));
+	clone->slots = copy_of(kernel->slots, (count + 1) * sizeof(*kernel->slots));
+	if (!clone->args || !clone->local_sizes || !clone->set || !clone->regions || !clone->slots) {
+		salvo_kernel_destroy(clone);
+		return -ENOMEM;
+	}
+	*out = clone;
+	return 0;
+}
+
 void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const void *value)
 {
 	const struct salvo_note_arg *arg = &kernel->info->args[index];
@@ -234,6 +267,18 @@ static bool fits_stack(const struct salvo_note_kernel *note, uint32_t items)
 								     SALVO_UNIT_STACK_BYTES;
 
 	return note->private_bytes <= stack - SALVO_STACK_RESERVE;
+}
+
+uint32_t salvo_kernel_max_group(const struct salvo_kernel *kernel)
+{
+	const uint32_t *required = kernel->info->note.required_group;
+	uint32_t most = kernel->device->info.max_group_items;
+
+	if (required[0])
+		return required[0] * required[1] * required[2];
+	while (most > 1 && !fits_stack(&kernel->info->note, most))
+		most /= 2;
+	return most;
 }
 
 int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_info *kernel,

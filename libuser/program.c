@@ -150,6 +150,8 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 		return -ENOMEM;
 	memcpy(info->text, desc, bytes);
 	memcpy(info->args, desc + sizeof(note), note.arg_count * sizeof(*info->args));
+	if (!note_string(desc, bytes, note.hinted_type))
+		info->note.hinted_type = 0;
 	for (i = 0; i < note.arg_count; i++) {
 		struct salvo_note_arg *arg = &info->args[i];
 

@@ -230,6 +230,12 @@ const char *salvo_program_kernel_name(const struct salvo_program *program, unsig
  */
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out);
+/**
+ * salvo_kernel_clone() - A kernel with the same arguments and thread space.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int salvo_kernel_clone(const struct salvo_kernel *kernel, struct salvo_kernel **out);
 /** salvo_kernel_destroy() - Destroy a kernel; dispatches of it stay in their batches. */
 void salvo_kernel_destroy(struct salvo_kernel *kernel);
 /** salvo_kernel_error() - The error message of the last failed call on this kernel, one line. */
@@ -345,6 +351,13 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
  */
 int salvo_kernel_suggest_group(const struct salvo_kernel *kernel, unsigned int dims,
 			       const uint32_t *items, uint32_t flags, uint32_t group[3]);
+
+/**
+ * salvo_kernel_max_group() - Work-items of the largest work-group that salvo_kernel_set_grid() takes.
+ *
+ * It is less than max_group_items if the kernel needs much private memory.
+ */
+uint32_t salvo_kernel_max_group(const struct salvo_kernel *kernel);
 
 /**
  * salvo_kernel_set_offset() - The global offset in x, y and z; 0 by default.

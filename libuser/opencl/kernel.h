@@ -9,6 +9,31 @@
 #include "program.h"
 
 /**
+ * struct salvo_cl_kernel_on - A kernel on one of its program's devices.
+ */
+struct salvo_cl_kernel_on {
+	cl_device_id device;
+	/** @gpu: Of the context, an index. */
+	unsigned int gpu;
+	struct salvo_cl_code *code;
+	struct salvo_kernel *salvo;
+};
+
+/**
+ * struct salvo_cl_arg - An argument.
+ */
+struct salvo_cl_arg {
+	struct salvo_argument_info info;
+	bool set;
+	/** @mem: Of a pointer or image; NULL: a null pointer. No reference: that is the application's. */
+	cl_mem mem;
+	/** @sampler: Likewise. */
+	cl_sampler sampler;
+	/** @local_bytes: Of a local argument. */
+	size_t local_bytes;
+};
+
+/**
  * struct _cl_kernel - A kernel.
  */
 struct _cl_kernel {
@@ -19,20 +44,30 @@ struct _cl_kernel {
 	/** @chosen: The work-group that ndrange.c chose last, for the grid of @chosen_for. */
 	uint32_t chosen_for[3];
 	uint32_t chosen[3];
+	struct salvo_cl_kernel_on *on;
+	unsigned int device_count;
+	struct salvo_cl_arg *args;
+	unsigned int arg_count;
+	/** @unset: Arguments that have not been set. */
+	unsigned int unset;
+	/** @local_bytes: Of all local arguments that have been set. */
+	cl_ulong local_bytes;
+	struct salvo_kernel_properties properties;
 };
 
-/*
- * What kernel.c gives to clEnqueueNDRangeKernel() and to command buffers:
+/** salvo_cl_kernel_on() - The kernel on a device, or NULL. */
+struct salvo_cl_kernel_on *salvo_cl_kernel_on(cl_kernel kernel, cl_device_id device);
+/**
+ * salvo_cl_kernel_ready() - The kernel for a queue's GPU, with all arguments set.
+ * @out: For salvo_kernel_set_grid(), salvo_kernel_set_offset() and salvo_batch_dispatch().
  *
- * cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue, struct salvo_kernel **out);
- *	The kernel for the queue's GPU, with all arguments set, for salvo_kernel_set_grid(),
- *	salvo_kernel_set_offset() (kernels are compiled so that they take one) and
- *	salvo_batch_dispatch(). CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_ARGS.
- * void salvo_cl_kernel_use(cl_kernel kernel, struct salvo_cl_command *command);
- *	Call salvo_cl_command_use() for its memory objects, and _hold() for its samplers and for
- *	what owns its code.
+ * Return: CL_SUCCESS, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_ARGS.
  */
 cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue, struct salvo_kernel **out);
+/**
+ * salvo_cl_kernel_use() - Call salvo_cl_command_use() for its memory objects, and
+ * salvo_cl_command_hold() for its samplers and its code.
+ */
 void salvo_cl_kernel_use(cl_kernel kernel, struct salvo_cl_command *command);
 
 #endif /* SALVO_CL_KERNEL_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kernel_info.c - clGetKernelInfo(), clGetKernelArgInfo(), clGetKernelWorkGroupInfo() and
+ * clGetKernelSubGroupInfo()
+ */
+#include <string.h>
+
+#include "icd.h"
+#include "kernel.h"
+
+/* Work-items of a group should be a multiple of the lanes of a vector. */
+static size_t preferred_multiple(const struct salvo_device_info *info)
+{
+	return info->isa_level >= 4 ? 16 : info->isa_level == 3 ? 8 : 4;
+}
+
+cl_int salvo_clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void *value,
+			     size_t *size_ret)
+{
+	const struct salvo_cl_answer answer = { size, value, size_ret };
+	char attributes[256];
+
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	switch (name) {
+	case CL_KERNEL_FUNCTION_NAME:
+		return salvo_cl_answer_string(&answer, kernel->properties.name);
+	case CL_KERNEL_NUM_ARGS:
+		return SALVO_CL_ANSWER(&answer, cl_uint, kernel->arg_count);
+	case CL_KERNEL_REFERENCE_COUNT:
+		return SALVO_CL_ANSWER(&answer, cl_uint, salvo_cl_object_count(&kernel->base));
+	case CL_KERNEL_CONTEXT:
+		return SALVO_CL_ANSWER(&answer, cl_context, kernel->program->context);
+	case CL_KERNEL_PROGRAM:
+		return SALVO_CL_ANSWER(&answer, cl_program, kernel->program);
+	case CL_KERNEL_ATTRIBUTES:
+		salvo_kernel_attributes(kernel->on[0].salvo, attributes, sizeof(attributes));
+		return salvo_cl_answer_string(&answer, attributes);
+	default:
+		return CL_INVALID_VALUE;
+	}
+}
+
+static cl_int answer_address(const struct salvo_cl_answer *answer, uint32_t kind)
+{
+	static const cl_kernel_arg_address_qualifier qualifiers[] = {
+		[SALVO_ARGUMENT_VALUE] = CL_KERNEL_ARG_ADDRESS_PRIVATE,
+		[SALVO_ARGUMENT_GLOBAL] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
+		[SALVO_ARGUMENT_CONSTANT] = CL_KERNEL_ARG_ADDRESS_CONSTANT,
+		[SALVO_ARGUMENT_LOCAL] = CL_KERNEL_ARG_ADDRESS_LOCAL,
+		[SALVO_ARGUMENT_IMAGE] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
+		[SALVO_ARGUMENT_SAMPLER] = CL_KERNEL_ARG_ADDRESS_PRIVATE,
+	};
+
+	return salvo_cl_answer(answer, &qualifiers[kind], sizeof(qualifiers[kind]));
+}
+
+static cl_int answer_access(const struct salvo_cl_answer *answer,
+			    const struct salvo_argument_info *info)
+{
+	cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+
+	if (info->kind == SALVO_ARGUMENT_IMAGE)
+		access = info->access == SALVO_ARGUMENT_READ ? CL_KERNEL_ARG_ACCESS_READ_ONLY :
+			 info->access == SALVO_ARGUMENT_WRITE ? CL_KERNEL_ARG_ACCESS_WRITE_ONLY :
+								CL_KERNEL_ARG_ACCESS_READ_WRITE;
+	return salvo_cl_answer(answer, &access, sizeof(access));
+}
+
+static cl_int answer_qualifiers(const struct salvo_cl_answer *answer, uint32_t qualifiers)
+{
+	return SALVO_CL_ANSWER(answer, cl_kernel_arg_type_qualifier,
+		(qualifiers & SALVO_ARGUMENT_CONST ? CL_KERNEL_ARG_TYPE_CONST : 0) |
+		(qualifiers & SALVO_ARGUMENT_RESTRICT ? CL_KERNEL_ARG_TYPE_RESTRICT : 0) |
+		(qualifiers & SALVO_ARGUMENT_VOLATILE ? CL_KERNEL_ARG_TYPE_VOLATILE : 0));
+}
+
+cl_int salvo_clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name,
+				size_t size, void *value, size_t *size_ret)
+{
+	const struct salvo_cl_answer answer = { size, value, size_ret };
+	const struct salvo_argument_info *info;
+
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	if (index >= kernel->arg_count)
+		return CL_INVALID_ARG_INDEX;
+	info = &kernel->args[index].info;
+	switch (name) {
+	case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+		return answer_address(&answer, info->kind);
+	case CL_KERNEL_ARG_ACCESS_QUALIFIER:
+		return answer_access(&answer, info);
+	case CL_KERNEL_ARG_TYPE_NAME:
+		return salvo_cl_answer_string(&answer, info->type);
+	case CL_KERNEL_ARG_TYPE_QUALIFIER:
+		return answer_qualifiers(&answer, info->qualifiers);
+	case CL_KERNEL_ARG_NAME:
+		return salvo_cl_answer_string(&answer, info->name);
+	default:
+		return CL_INVALID_VALUE;
+	}
+}
+
+/* The kernel on a device; NULL is the only one that there is. */
+static const struct salvo_cl_kernel_on *find_device(cl_kernel kernel, cl_device_id device)
+{
+	if (!device)
+		return kernel->device_count == 1 ? &kernel->on[0] : NULL;
+	return salvo_cl_is(device, SALVO_CL_DEVICE) ? salvo_cl_kernel_on(kernel, device) : NULL;
+}
+
+cl_int salvo_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+				      cl_kernel_work_group_info name, size_t size, void *value,
+				      size_t *size_ret)
+{
+	const struct salvo_cl_answer answer = { size, value, size_ret };
+	const struct salvo_kernel_properties *properties;
+	const struct salvo_cl_kernel_on *on;
+	size_t group[3];
+
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	on = find_device(kernel, device);
+	if (!on)
+		return CL_INVALID_DEVICE;
+	properties = &kernel->properties;
+	switch (name) {
+	case CL_KERNEL_WORK_GROUP_SIZE:
+		return SALVO_CL_ANSWER(&answer, size_t, salvo_kernel_max_group(on->salvo));
+	case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
+		group[0] = properties->required_group[0];
+		group[1] = properties->required_group[1];
+		group[2] = properties->required_group[2];
+		return salvo_cl_answer(&answer, group, sizeof(group));
+	case CL_KERNEL_LOCAL_MEM_SIZE:
+		return SALVO_CL_ANSWER(&answer, cl_ulong,
+				       properties->local_bytes + kernel->local_bytes);
+	case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
+		return SALVO_CL_ANSWER(&answer, size_t,
+				       preferred_multiple(salvo_cl_device_limits(on->device)));
+	case CL_KERNEL_PRIVATE_MEM_SIZE:
+		return SALVO_CL_ANSWER(&answer, cl_ulong, properties->private_bytes);
+	default:	/* CL_KERNEL_GLOBAL_WORK_SIZE: of built-in kernels only */
+		return CL_INVALID_VALUE;
+	}
+}
+
+/* There are no sub-groups. */
+cl_int salvo_clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
+				     cl_kernel_sub_group_info name, size_t input_size,
+				     const void *input, size_t size, void *value, size_t *size_ret)
+{
+	(void)name;
+	(void)input_size;
+	(void)input;
+	(void)size;
+	(void)value;
+	(void)size_ret;
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	return find_device(kernel, device) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
+}
+
+cl_int salvo_clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device,
+					cl_kernel_sub_group_info name, size_t input_size,
+					const void *input, size_t size, void *value,
+					size_t *size_ret)
+{
+	return salvo_clGetKernelSubGroupInfo(kernel, device, name, input_size, input, size, value,
+					     size_ret);
+}
