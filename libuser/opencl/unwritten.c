@@ -4,19 +4,10 @@
  *
  * Who writes one deletes it here.
  */
-#include "kernel.h"
+#include "sampler.h"
 
-__attribute__((weak)) cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue,
-						   struct salvo_kernel **out)
+__attribute__((weak)) uint32_t salvo_cl_sampler_bits(cl_sampler sampler)
 {
-	(void)kernel;
-	(void)queue;
-	(void)out;
-	return CL_INVALID_KERNEL;
-}
-
-__attribute__((weak)) void salvo_cl_kernel_use(cl_kernel kernel, struct salvo_cl_command *command)
-{
-	(void)kernel;
-	(void)command;
+	(void)sampler;
+	return 0;
 }
