@@ -19,7 +19,8 @@ static cl_int missing(void)
 }
 
 #define MISSING(place)									\
-__attribute__((unused)) static void *missing_##place(void *a1, void *a2, void *a3, void *a4, void *a5, void *a6,	\
+__attribute__((unused))									\
+static void *missing_##place(void *a1, void *a2, void *a3, void *a4, void *a5, void *a6,	\
 			     void *a7, void *a8, void *a9, void *a10, void *a11, void *a12)	\
 {											\
 	cl_int *const errcode[] = { NULL, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12 };	\

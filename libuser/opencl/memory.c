@@ -48,17 +48,13 @@ cl_int salvo_cl_mem_check_flags(cl_mem_flags flags)
 static void destroy(struct salvo_cl_object *object)
 {
 	cl_mem mem = (cl_mem)object;
-	struct salvo_cl_mapping *mapping, *next;
 	cl_context context = mem->context;
 	unsigned int i;
 
 	salvo_cl_image_fini(mem);
 	for (i = 0; mem->bos && i < context->gpu_count; i++)
 		salvo_bo_destroy(mem->bos[i]);
-	for (mapping = mem->mappings; mapping; mapping = next) {
-		next = mapping->next;
-		free(mapping);
-	}
+	salvo_cl_mappings_free(mem->mappings);
 	salvo_cl_notify_run(mem->destructors, mem);
 	if (mem->parent)
 		salvo_cl_object_put(&mem->parent->base);

@@ -7,38 +7,8 @@
 
 #include "context.h"
 
-/**
- * struct salvo_cl_mapping - A region that the application has mapped.
- */
-struct salvo_cl_mapping {
-	struct salvo_cl_mapping *next;
-	/** @pointer: What the application got. */
-	void *pointer;
-	cl_map_flags flags;
-	/** @offset, @width, ...: The region, from the start of the memory object. */
-	size_t offset;
-	size_t width;	/* bytes */
-	size_t height;
-	size_t depth;
-};
-
-/**
- * struct salvo_cl_image - What an image is beyond its memory.
- */
-struct salvo_cl_image {
-	cl_image_format format;
-	/** @desc: As it was given, but for the pitches, which are those of the memory. */
-	cl_image_desc desc;
-	size_t pixel_bytes;
-	/** @size: Width, height or layers, depth or layers; 1 for those that it has not. */
-	size_t size[3];
-	/** @dims: Coordinates that a pixel has. */
-	unsigned int dims;
-	/** @pitch: Bytes from one to the next in each coordinate. */
-	size_t pitch[3];
-	/** @views: For each GPU of the context. */
-	struct salvo_image **views;
-};
+struct salvo_cl_image;
+struct salvo_cl_mapping;
 
 /**
  * struct _cl_mem - A buffer, sub-buffer or image.
@@ -89,12 +59,6 @@ static inline struct salvo_bo *salvo_cl_mem_bo(const struct _cl_mem *mem, unsign
 	return mem->root->bos[gpu];
 }
 
-/** salvo_cl_mem_view() - The image on a GPU of the context, for salvo_kernel_set_image(). */
-static inline struct salvo_image *salvo_cl_mem_view(const struct _cl_mem *mem, unsigned int gpu)
-{
-	return mem->image->views[gpu];
-}
-
 /**
  * salvo_cl_mem_migrate() - Let a GPU of the context have the contents of a memory object.
  * @gpu: Which of the context's GPUs will run commands that access it. The CPU's accesses count as
@@ -129,6 +93,8 @@ cl_mem salvo_cl_mem_create_part(cl_mem parent, cl_mem_object_type type, cl_mem_f
 cl_mem_flags salvo_cl_mem_inherit_flags(cl_mem_flags flags, cl_mem_flags parent);
 /** salvo_cl_mem_set_properties() - Keep what CL_MEM_PROPERTIES answers. */
 cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties);
+/** salvo_cl_mappings_free() - Of an object that is destroyed while it is mapped. */
+void salvo_cl_mappings_free(struct salvo_cl_mapping *mapping);
 /** salvo_cl_image_fini() - Free what an image has beyond its memory; may be NULL. */
 void salvo_cl_image_fini(cl_mem mem);
 
