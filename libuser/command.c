@@ -127,6 +127,12 @@ int salvo_batch_pipe_control(struct salvo_batch *batch, unsigned int consumer,
 		return salvo_batch_fail(batch, -EINVAL,
 					"pipe control: there is no consumer %u, the batch has %u commands",
 					consumer, batch->count);
+	if (batch->commands[consumer].type == DRM_SALVO_PIPE_CONTROL ||
+	    batch->commands[producer].type == DRM_SALVO_PIPE_CONTROL)
+		return salvo_batch_fail(batch, -EINVAL,
+					"pipe control: command %u is a pipe control itself",
+					batch->commands[consumer].type == DRM_SALVO_PIPE_CONTROL ?
+					consumer : producer);
 	command = salvo_batch_next_command(batch, 0, &err);
 	if (!command)
 		return err;

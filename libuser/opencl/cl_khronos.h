@@ -21,4 +21,35 @@
 #define CL_PLATFORM_ICD_SUFFIX_KHR 0x0920
 #endif
 
+/* cl_khr_command_buffer 0.9.8 and cl_khr_command_buffer_mutable_dispatch 0.9.5 */
+#define CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR	0x129A
+#define CL_INVALID_SYNC_POINT_WAIT_LIST_KHR			-1139
+#define CL_INCOMPATIBLE_COMMAND_QUEUE_KHR			-1140
+#define CL_INVALID_MUTABLE_COMMAND_KHR				-1141
+#define CL_COMMAND_BUFFER_STATE_FINALIZED_KHR			2
+#define CL_COMMAND_BUFFER_CONTEXT_KHR				0x1299
+#define CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR		0x12B7
+#define CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR			0x12A2
+#define CL_MUTABLE_DISPATCH_ASSERTS_KHR				0x12B8
+#define CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR (1 << 0)
+
+typedef cl_properties cl_command_properties_khr;
+typedef cl_uint cl_command_buffer_update_type_khr;
+#define SALVO_CL_UPDATE_DISPATCH				0
+
+/* cl_mutable_dispatch_config_khr, as it is since 0.9.2; Debian's header has an older one. */
+struct salvo_cl_dispatch_config {
+	cl_mutable_command_khr command;
+	cl_uint num_args;
+	cl_uint num_svm_args;
+	cl_uint num_exec_infos;
+	cl_uint work_dim;
+	const cl_mutable_dispatch_arg_khr *arg_list;
+	const cl_mutable_dispatch_arg_khr *arg_svm_list;
+	const cl_mutable_dispatch_exec_info_khr *exec_info_list;
+	const size_t *global_work_offset;
+	const size_t *global_work_size;
+	const size_t *local_work_size;
+};
+
 #endif /* SALVO_CL_KHRONOS_H */

@@ -144,7 +144,8 @@ static bool may_join(const struct salvo_cl_submission *submission, cl_command_qu
 			return false;
 		/* Of markers and barriers there is nothing that a pipe control could name. */
 		if (waits[i]->submission == submission && !salvo_cl_queue_is_ordered(queue) &&
-		    (!waits[i]->count || waits[i]->type == CL_COMMAND_BARRIER))
+		    (!waits[i]->count || waits[i]->type == CL_COMMAND_BARRIER ||
+		     waits[i]->type == CL_COMMAND_COMMAND_BUFFER_KHR))
 			return false;
 	}
 	return true;
@@ -174,6 +175,9 @@ static int choose(struct salvo_cl_command *command)
 			     !salvo_cl_queue_is_ordered(command->queue);
 	cl_command_queue queue = command->queue;
 
+	command->submission = queue->recording;
+	if (command->submission)
+		return 0;
 	flush_producers(queue, command->wait_count, command->waits);
 	command->submission = queue->last;
 	if (may_join(queue->last, queue, command->wait_count, command->waits) &&
@@ -216,7 +220,7 @@ bool salvo_cl_command_again(struct salvo_cl_command *command, int result)
 {
 	struct salvo_cl_submission *fresh;
 
-	if (result != -E2BIG || !command->start)
+	if (result != -E2BIG || !command->start || command->queue->recording)
 		return false;
 	fresh = salvo_cl_submission_create(command->queue);
 	if (!fresh)
@@ -259,7 +263,8 @@ static int order(const struct salvo_cl_command *command, unsigned int end)
 			for (consumer = command->start; consumer < end; consumer++) {
 				err = salvo_batch_pipe_control(command->batch, consumer,
 							       event->first + producer);
-				if (err < 0)
+				/* Commands may have pipe controls of their own. */
+				if (err < 0 && err != -EINVAL)
 					return err;
 			}
 		}
@@ -337,6 +342,10 @@ cl_int salvo_cl_command_end(struct salvo_cl_command *command, cl_int err)
 	bool attached = true;
 
 	err = err ? err : command->err;
+	if (command->queue->recording) {
+		salvo_cl_unlock(context);
+		return err;
+	}
 	if (!err && end > command->start && !salvo_cl_queue_is_ordered(command->queue))
 		err = salvo_cl_error(order(command, end));
 	if (end == command->start)

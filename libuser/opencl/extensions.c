@@ -23,6 +23,8 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_fp64", 1, 0, 0),
 	EXTENSION("cl_khr_create_command_queue", 1, 0, 0),
 	EXTENSION("cl_khr_priority_hints", 1, 0, 0),
+	EXTENSION("cl_khr_command_buffer", 0, 9, 8),
+	EXTENSION("cl_khr_command_buffer_mutable_dispatch", 0, 9, 5),
 	EXTENSION("cl_khr_suggested_local_work_size", 1, 0, 0),
 };
 

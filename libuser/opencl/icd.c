@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "command_buffer.h"
 #include "platform.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -62,9 +63,19 @@ static const struct extension {
 	  (void *)salvo_clCreateCommandQueueWithProperties },
 };
 
+static const struct salvo_cl_extension_entry *const lists[] = {
+	salvo_cl_buffer_entries, salvo_cl_buffer_command_entries, salvo_cl_mutable_entries,
+};
+
 void *salvo_clGetExtensionFunctionAddress(const char *name)
 {
+	const struct salvo_cl_extension_entry *entry;
 	size_t i;
+
+	for (i = 0; name && i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (entry = lists[i]; entry->name; entry++)
+			if (!strcmp(name, entry->name))
+				return entry->entry;
 
 	for (i = 0; name && i < sizeof(extensions) / sizeof(extensions[0]); i++)
 		if (!strcmp(name, extensions[i].name))

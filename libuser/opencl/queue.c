@@ -22,6 +22,8 @@ static void destroy(struct salvo_cl_object *object)
 		queue->spare = submission->next;
 		salvo_cl_submission_destroy(submission);
 	}
+	if (queue->recording)
+		salvo_cl_recording_destroy(queue->recording);
 	salvo_queue_destroy(queue->salvo);
 	salvo_cl_device_put(queue->device);
 	salvo_cl_object_put(&queue->context->base);
@@ -152,6 +154,26 @@ salvo_clCreateCommandQueueWithProperties(cl_context context, cl_device_id device
 		queue = create(context, device, properties, &settings, &err);
 	salvo_cl_report(errcode_ret, err);
 	return queue;
+}
+
+cl_command_queue salvo_cl_queue_create_recording(cl_command_queue like)
+{
+	cl_command_queue queue = calloc(1, sizeof(*queue));
+
+	if (!queue)
+		return NULL;
+	salvo_cl_object_init(&queue->base, SALVO_CL_QUEUE, destroy);
+	salvo_cl_object_get(&like->context->base);
+	salvo_cl_device_get(like->device);
+	queue->context = like->context;
+	queue->device = like->device;
+	queue->gpu = like->gpu;
+	queue->flags = like->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	queue->recording = salvo_cl_recording_create(queue);
+	if (queue->recording)
+		return queue;
+	salvo_cl_object_put(&queue->base);
+	return NULL;
 }
 
 cl_command_queue salvo_clCreateCommandQueue(cl_context context, cl_device_id device,

@@ -35,6 +35,8 @@ struct _cl_command_queue {
 	struct salvo_cl_submission *last;
 	/** @spare: Submissions to use again. */
 	struct salvo_cl_submission *spare;
+	/** @recording: Of the queue through which a command buffer is recorded: it gets all commands. */
+	struct salvo_cl_submission *recording;
 	/** @next_ready, @is_ready: In the context's list of queues to examine. */
 	cl_command_queue next_ready;
 	bool is_ready;
@@ -45,5 +47,13 @@ static inline bool salvo_cl_queue_is_ordered(const struct _cl_command_queue *que
 {
 	return !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
+
+/**
+ * salvo_cl_queue_create_recording() - A queue that records what is enqueued, and runs nothing.
+ * @like: The queue for which it records: context, device, order.
+ *
+ * Return: it, or NULL.
+ */
+cl_command_queue salvo_cl_queue_create_recording(cl_command_queue like);
 
 #endif /* SALVO_CL_QUEUE_H */

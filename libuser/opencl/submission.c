@@ -87,6 +87,29 @@ struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue)
 	return submission;
 }
 
+struct salvo_cl_submission *salvo_cl_recording_create(cl_command_queue queue)
+{
+	struct salvo_cl_submission *recording = allocate(queue);
+
+	if (!recording)
+		return NULL;
+	recording->queue = queue;
+	recording->recording = true;
+	pthread_mutex_lock(&queue->context->lock);
+	recording->serial = ++queue->context->serial;
+	pthread_mutex_unlock(&queue->context->lock);
+	return recording;
+}
+
+void salvo_cl_recording_destroy(struct salvo_cl_submission *recording)
+{
+	unsigned int i;
+
+	for (i = 0; i < recording->use_count; i++)
+		salvo_cl_object_put(recording->uses[i].object);
+	salvo_cl_submission_destroy(recording);
+}
+
 static void unlink_submission(struct salvo_cl_submission *submission)
 {
 	cl_command_queue queue = submission->queue;
@@ -166,7 +189,7 @@ void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
 int salvo_cl_submission_use(struct salvo_cl_submission *submission,
 			    struct salvo_cl_object *object, uint32_t access)
 {
-	const bool is_mem = object->kind == SALVO_CL_MEM;
+	const bool is_mem = object->kind == SALVO_CL_MEM && !submission->recording;
 	struct salvo_cl_use *uses;
 
 	/* With several GPUs each access counts, for the migration. */

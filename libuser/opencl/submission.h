@@ -49,6 +49,8 @@ struct salvo_cl_submission {
 	uint64_t work;
 	/** @check: At so many commands it is checked whether the GPU runs dry. */
 	unsigned int check;
+	/** @recording: It is that of a command buffer: it runs never, and is no use of memory objects. */
+	bool recording;
 	/** @wanted: It is to run as soon as it can; else it goes on collecting. */
 	bool wanted;
 	/** @closed: Nothing may be added. */
@@ -103,6 +105,9 @@ cl_ulong salvo_cl_host_time(void);
 
 /** salvo_cl_submission_create() - A new one at the end of a queue's list, or NULL. */
 struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue);
+/** salvo_cl_recording_create() - One on no list, which a command buffer records into, or NULL. */
+struct salvo_cl_submission *salvo_cl_recording_create(cl_command_queue queue);
+void salvo_cl_recording_destroy(struct salvo_cl_submission *recording);
 void salvo_cl_submission_put(struct salvo_cl_submission *submission);
 /** salvo_cl_submission_use() - Keep an object until it is done; @access: of a memory object. */
 int salvo_cl_submission_use(struct salvo_cl_submission *submission,
