@@ -293,7 +293,8 @@ static bool is_salvo(int fd)
 	return ours;
 }
 
-static int open_node(const char *path, int *out)
+/* Returns a descriptor, or a negative errno. */
+static int open_node(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
@@ -303,8 +304,7 @@ static int open_node(const char *path, int *out)
 		close(fd);
 		return -ENODEV;
 	}
-	*out = fd;
-	return 0;
+	return fd;
 }
 
 static int query_info(struct drm_device *dev, const char *path)
@@ -342,7 +342,8 @@ int salvo_drm_find(unsigned int *index, char path[SALVO_NODE_BYTES])
 
 	for (i = FIRST_RENDER; i <= LAST_RENDER; i++) {
 		snprintf(path, SALVO_NODE_BYTES, "/dev/dri/renderD%d", i);
-		if (open_node(path, &fd))
+		fd = open_node(path);
+		if (fd < 0)
 			continue;
 		close(fd);
 		if (!*index)
@@ -364,9 +365,9 @@ int salvo_drm_open(const char *path, struct salvo_device **out)
 			return -ENODEV;
 		path = found;
 	}
-	err = open_node(path, &fd);
-	if (err)
-		return err;
+	fd = open_node(path);
+	if (fd < 0)
+		return fd;
 	dev = calloc(1, sizeof(*dev));
 	if (!dev) {
 		close(fd);
