@@ -169,6 +169,48 @@ END
 wait "$bench" 2>/dev/null
 bench=
 
+# The registers of a GPU of a virtual machine, in which one ring is for high priority. A process that has
+# the memory and threads of units is all that salvo-top goes by.
+cat >"$dir/gpu.py" <<'END'
+import os, struct, sys, threading
+def unit():
+    open("/proc/self/task/%d/comm" % threading.get_native_id(), "w").write("salvo-eu")
+    ready.set()
+    end.wait()
+regs = bytearray(8192)
+struct.pack_into("<IIIIIII", regs, 0, 0x4f564c53, 0x10000, 1, 1, 1, 1, 2)
+struct.pack_into("<Q", regs, 512 + 24, 300)
+struct.pack_into("<Q", regs, 512 + 64 + 24, 40)
+os.write(os.memfd_create("salvo-bar2"), regs)
+ready, end = threading.Event(), threading.Event()
+thread = threading.Thread(target=unit)
+thread.start()
+ready.wait()
+print("ready", flush=True)
+sys.stdin.read()
+end.set()
+END
+if [ -n "$python" ]; then
+	mkfifo "$dir/gpu.hold"
+	"$python" "$dir/gpu.py" <"$dir/gpu.hold" >"$dir/ready" &
+	gpu=$!
+	exec 9>"$dir/gpu.hold"
+	for _ in $(seq 100); do
+		[ -s "$dir/ready" ] && break
+		sleep 0.05
+	done
+	"$bin/salvo-top" --json -n 1 -d 0.01 >"$dir/top" 2>&1
+	exec 9>&-
+	wait "$gpu"
+	python_check "salvo-top: packets of all rings" "$dir/top" <<END
+entry, = [e for e in got["entries"] if e["pid"] == $gpu]
+assert entry["kind"] == "gpu" and entry["packets"] == 340, entry
+END
+	rm "$dir/ready"
+else
+	skip "salvo-top: packets of all rings" "no python3"
+fi
+
 # Another process may write anything into a memfd of that name.
 problem=
 cat >"$dir/liar.py" <<'END'

@@ -182,9 +182,10 @@ static void take_registers(struct top_entry *entry, const struct salvo_regs *reg
 {
 	uint32_t i;
 
+	for (i = 0; i < SALVO_MAX_RINGS; i++)
+		entry->counters.packets += regs->ring[i].head;
 	entry->units = regs->units <= TOP_MAX_UNITS ? regs->units : TOP_MAX_UNITS;
 	entry->counters.busy_ns = regs->busy_ns;
-	entry->counters.packets = regs->ring[0].head;
 	read_units(entry);
 	for (i = 0; i < entry->unit_count; i++) {
 		entry->unit[i].busy = regs->unit[i].state == SALVO_UNIT_BUSY;
