@@ -75,7 +75,7 @@ json_error() {
 	shift 2
 	"$@" >"$dir/out" 2>"$dir/err"
 	[ $? -eq "$expected" ] || problem="$problem $*: wrong exit code;"
-	grep -qFe "$wanted" "$dir/err" || problem="$problem $*: $(cat "$dir/err");"
+	grep -qFe "${said:-$wanted}" "$dir/err" || problem="$problem $*: $(cat "$dir/err");"
 	[ -z "$python" ] || "$python" - "$dir/out" "$wanted" >"$dir/py" 2>&1 <<'END' ||
 import json, sys
 for line in open(sys.argv[1]):
@@ -105,7 +105,26 @@ json_error "no commands" 2 "$bin/salvo-submit" --json "$dir/bad.batch"
 json_error "No such file or directory" 1 "$bin/salvo-faces" --json /nowhere.png
 json_error "/nowhere.xml: No such file" 1 "$bin/salvo-faces" --json --cascade /nowhere.xml x.png
 json_error "--repeat 0: must be" 2 "$bin/salvo-faces" --json --repeat 0 x.png
+# What getopt_long() prints is in other words.
+for tool in info bench top submit faces; do
+	said=--nonsense json_error "--nonsense is no option" 2 "$bin/salvo-$tool" --json --nonsense
+	said="'!'" json_error "-! is no option" 2 "$bin/salvo-$tool" --json -!
+	said=--device json_error "--device is no option, or lacks its value" 2 "$bin/salvo-$tool" --json --device
+done
+json_error "unknown option '--nonsense'" 2 "$bin/salvo-cc" --inspect --json --nonsense
+json_error "--json goes with --inspect" 2 "$bin/salvo-cc" --json x.cl
+json_error "'/nowhere.salvo': No such file" 1 "$bin/salvo-cc" --inspect --json /nowhere.salvo
+json_error "not a Salvo program" 1 "$bin/salvo-cc" --inspect --json "$bin/salvo-info"
 check "--json: errors are JSON too" "$problem"
+
+problem=
+"$bin/salvo-cc" --inspect --json build/kernels/basic.salvo >"$dir/inspect" 2>&1
+python_check "salvo-cc --inspect --json" "$dir/inspect" <<'END'
+add, = [k for k in got["kernels"] if k["name"] == "vadd"]
+assert [a["name"] for a in add["args"]] == ["a", "b", "out"], add
+assert [a["offset"] for a in add["args"]] == [0, 8, 16] and add["args_bytes"] == 24, add
+assert add["args"][2]["access"] == "write" and add["args"][0]["type"] == "float*", add
+END
 
 problem=
 for wrong in "--dispatches 0" "--dispatches x" "--dispatches 9999" "--queues 17" "--rounds 0" more; do

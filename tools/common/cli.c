@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,13 @@
 /* The last error, if errors are to be written as JSON and it is not written yet. */
 static bool errors_as_json;
 static char pending[512];
+static char **arguments;
 
 void cli_start(int argc, char **argv)
 {
 	int i;
 
+	arguments = argv;
 	/* getopt_long() takes the start of an option's name for the whole. */
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
 		errors_as_json |= strlen(argv[i]) > 2 &&
@@ -57,14 +60,32 @@ int cli_version(const char *tool)
 	return cli_finish(tool, EXIT_OK);
 }
 
-int cli_usage(const char *tool, const char *usage)
+static int print_usage(const char *tool, const char *usage)
 {
 	const char *end = strstr(usage, "\n\n");
 
 	fprintf(stderr, "%.*s\nTry '%s --help'.\n", (int)(end - usage), usage, tool);
+	return cli_finish(tool, EXIT_USAGE);
+}
+
+int cli_usage(const char *tool, const char *usage)
+{
 	if (errors_as_json)
 		snprintf(pending, sizeof(pending), "%.*s", (int)strcspn(usage, "\n"), usage);
-	return cli_finish(tool, EXIT_USAGE);
+	return print_usage(tool, usage);
+}
+
+/* getopt_long() has printed what is wrong. A letter is perhaps one of several in an argument. */
+static int refuse_option(const char *tool, const char *usage)
+{
+	const char letter[] = { '-', optopt, 0 }, *name = letter;
+
+	if (errors_as_json) {
+		if (!strncmp(arguments[optind - 1], "--", 2))
+			name = arguments[optind - 1];
+		snprintf(pending, sizeof(pending), "%s is no option, or lacks its value", name);
+	}
+	return print_usage(tool, usage);
 }
 
 int cli_other(const char *tool, const char *usage, int option)
@@ -76,7 +97,7 @@ int cli_other(const char *tool, const char *usage, int option)
 	case 'V':
 		return cli_version(tool);
 	default:
-		return cli_usage(tool, usage);
+		return refuse_option(tool, usage);
 	}
 }
 

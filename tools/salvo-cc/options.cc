@@ -2,6 +2,7 @@
 /*
  * options.cc - the command line, which salvo-cc.1 documents
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <llvm/Support/raw_ostream.h>
@@ -124,6 +125,8 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 {
 	bool inspecting = false, json = false, marched = false;
 
+	if (any_of(words, [](StringRef word) { return word == "--json"; }))
+		print_errors_as_json();
 	for (size_t i = 0; i < words.size(); i++) {
 		StringRef word = words[i];
 		auto value = [&](StringRef &rest) {
