@@ -13,7 +13,8 @@
  *
  * A packet can be as large as a mebibyte and more. Its pages are allocated to the page,
  * while dma_alloc_coherent() would round up to a power of two, and are charged to the
- * memory cgroup of the process that submits.
+ * memory cgroup of the process that submits. Where the kernel bounces DMA (swiotlb, in a
+ * confidential guest), that maps 256 KiB at most: larger packets are coherent memory there.
  *
  * Locks: none of its own. Until the job is pushed only the ioctl uses it, then the
  * scheduler's thread, and from the ring on whoever took it off the ring's list.
@@ -60,6 +61,31 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 	return job;
 }
 
+static int salvo_job_alloc_streaming(struct salvo_job *job, size_t bytes)
+{
+	struct device *dev = job->ctx->vm->sdev->drm.dev;
+	void *packet;
+
+	packet = alloc_pages_exact(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO);
+	if (!packet)
+		return -ENOMEM;
+	job->packet_address = dma_map_single(dev, packet, bytes, DMA_BIDIRECTIONAL);
+	if (dma_mapping_error(dev, job->packet_address)) {
+		free_pages_exact(packet, bytes);
+		return -ENOMEM;
+	}
+	job->packet = packet;
+	return 0;
+}
+
+static int salvo_job_alloc_coherent(struct salvo_job *job, size_t bytes)
+{
+	job->packet = dma_alloc_coherent(job->ctx->vm->sdev->drm.dev, bytes, &job->packet_address,
+					 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	job->coherent = true;
+	return job->packet ? 0 : -ENOMEM;
+}
+
 /**
  * salvo_job_alloc_packet() - Allocate memory for the packet and its result.
  * @job: The job.
@@ -73,21 +99,15 @@ int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes)
 {
 	struct salvo_dev *sdev = job->ctx->vm->sdev;
 	size_t total = PAGE_ALIGN(bytes + sizeof(struct salvo_packet_result));
-	void *packet;
 	int ret;
 
 	ret = salvo_vm_charge(job->ctx->vm, &job->use, total);
 	if (ret)
 		return ret;
-	packet = alloc_pages_exact(total, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO);
-	if (!packet)
-		return -ENOMEM;
-	job->packet_address = dma_map_single(sdev->drm.dev, packet, total, DMA_BIDIRECTIONAL);
-	if (dma_mapping_error(sdev->drm.dev, job->packet_address)) {
-		free_pages_exact(packet, total);
-		return -ENOMEM;
-	}
-	job->packet = packet;
+	ret = total <= dma_max_mapping_size(sdev->drm.dev) ?
+	      salvo_job_alloc_streaming(job, total) : salvo_job_alloc_coherent(job, total);
+	if (ret)
+		return ret;
 	job->alloc_bytes = total;
 	job->packet_bytes = bytes;
 	job->result = job->packet + bytes;
@@ -96,18 +116,24 @@ int salvo_job_alloc_packet(struct salvo_job *job, u32 bytes)
 
 static void salvo_job_free_packet(struct salvo_job *job)
 {
+	struct device *dev = job->ctx->vm->sdev->drm.dev;
+
 	if (!job->packet)
 		return;
-	dma_unmap_single(job->ctx->vm->sdev->drm.dev, job->packet_address, job->alloc_bytes,
-			 DMA_BIDIRECTIONAL);
+	if (job->coherent) {
+		dma_free_coherent(dev, job->alloc_bytes, job->packet, job->packet_address);
+		return;
+	}
+	dma_unmap_single(dev, job->packet_address, job->alloc_bytes, DMA_BIDIRECTIONAL);
 	free_pages_exact(job->packet, job->alloc_bytes);
 }
 
 /** salvo_job_sync_packet() - Pass the packet to the device, before its ring entry is written. */
 void salvo_job_sync_packet(struct salvo_job *job)
 {
-	dma_sync_single_for_device(job->ctx->vm->sdev->drm.dev, job->packet_address,
-				   job->alloc_bytes, DMA_BIDIRECTIONAL);
+	if (!job->coherent)
+		dma_sync_single_for_device(job->ctx->vm->sdev->drm.dev, job->packet_address,
+					   job->alloc_bytes, DMA_BIDIRECTIONAL);
 }
 
 /**
@@ -257,9 +283,10 @@ static void salvo_job_ban(struct salvo_job *job, const struct salvo_packet_resul
  */
 void salvo_job_copy_result(struct salvo_job *job, struct salvo_packet_result *result)
 {
-	dma_sync_single_for_cpu(job->ctx->vm->sdev->drm.dev,
-				job->packet_address + job->packet_bytes, sizeof(*result),
-				DMA_BIDIRECTIONAL);
+	if (!job->coherent)
+		dma_sync_single_for_cpu(job->ctx->vm->sdev->drm.dev,
+					job->packet_address + job->packet_bytes, sizeof(*result),
+					DMA_BIDIRECTIONAL);
 	/* Copied once: the device may still write to it. */
 	memcpy(result, job->result, sizeof(*result));
 	barrier();

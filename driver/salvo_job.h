@@ -38,8 +38,10 @@ struct salvo_job {
 	struct salvo_hw_fence *fence;
 	/** @commands: Number of commands in the batch. */
 	u32 commands;
-	/** @packet: DMA packet, followed by its result; streaming DMA memory. */
+	/** @packet: DMA packet, followed by its result. */
 	void *packet;
+	/** @coherent: @packet is coherent DMA memory, not streaming. */
+	bool coherent;
 	/** @packet_address: DMA address of @packet. */
 	dma_addr_t packet_address;
 	/** @packet_bytes: Length of the packet without the result. */

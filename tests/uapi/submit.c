@@ -186,6 +186,18 @@ TEST_F(submit, most_commands)
 	free(many);
 }
 
+/* Where DMA bounces (tests/vm/swiotlb.sh) this packet is larger than what can be mapped. */
+TEST_F(submit, most_argument_bytes)
+{
+	void *args = calloc(1, SALVO_MAX_ARGUMENT_BYTES);
+
+	ASSERT_NE(args, NULL);
+	self->submit.args = (uintptr_t)args;
+	self->submit.args_size = SALVO_MAX_ARGUMENT_BYTES;
+	EXPECT_RUNS();
+	free(args);
+}
+
 TEST_F(submit, args_wrong_pointer)
 {
 	self->submit.args = 1ull << 63;
