@@ -91,7 +91,7 @@ static int salvo_device_init_pci(struct salvo_dev *sdev, struct pci_dev *pdev)
  * salvo_device_start_hw() - Reset the GPU and allow it DMA and interrupts.
  * @sdev: The device.
  *
- * Return: 0, or -ETIMEDOUT.
+ * Return: 0, -ENODEV or -ETIMEDOUT.
  */
 int salvo_device_start_hw(struct salvo_dev *sdev)
 {
@@ -108,7 +108,7 @@ int salvo_device_start_hw(struct salvo_dev *sdev)
  * salvo_device_stop_hw() - Reset the GPU and forbid it DMA and interrupts.
  * @sdev: The device.
  *
- * Return: 0 if the GPU makes no more access to system memory, or -ETIMEDOUT.
+ * Return: 0 if the GPU makes no more access to system memory, -ENODEV or -ETIMEDOUT.
  */
 int salvo_device_stop_hw(struct salvo_dev *sdev)
 {

@@ -21,11 +21,12 @@
 /*
  * The device acknowledges a request within a heartbeat, but on a loaded host it may have
  * to wait for processes to exit. The request fails after heartbeat_timeout_ms without a
- * heartbeat, or after 15 s in all. Polls are counted instead of time, so that a paused VM
- * does not expire the limit.
+ * heartbeat, or after 15 s in all. A poll counts for SALVO_ACK_STEP_US at most, so that a
+ * paused VM does not expire the limit.
  */
 #define SALVO_ACK_POLL_US	200
-#define SALVO_ACK_POLLS		(15 * USEC_PER_SEC / SALVO_ACK_POLL_US)
+#define SALVO_ACK_STEP_US	2000
+#define SALVO_ACK_LIMIT_US	(15 * USEC_PER_SEC)
 
 static int salvo_mmio_reject(struct pci_dev *pdev, const char *name, u64 value)
 {
@@ -149,23 +150,34 @@ void salvo_mmio_set_bus_master(struct salvo_mmio *mmio, bool on)
 	writel(on, &mmio->regs->bus_master);
 }
 
+/* Returns 0, -ENODEV if the GPU does not run, or -ETIMEDOUT. */
 static int salvo_mmio_wait_ack(struct salvo_mmio *mmio, u32 __iomem *ack, u32 request)
 {
-	unsigned int limit = salvo_watchdog_heartbeat_ms() * (USEC_PER_MSEC / SALVO_ACK_POLL_US);
+	s64 limit = (s64)salvo_watchdog_heartbeat_ms() * USEC_PER_MSEC;
 	u32 heartbeat = salvo_mmio_read_heartbeat(mmio);
-	unsigned int polls, silent = 0;
+	ktime_t last = ktime_get();
+	s64 waited = 0, silent = 0;
 
-	for (polls = 0; polls < SALVO_ACK_POLLS && silent < limit; polls++) {
-		u32 now = salvo_mmio_read_heartbeat(mmio);
+	while (readl(ack) != request) {
+		u32 next_heartbeat;
+		ktime_t now;
+		s64 step;
 
-		if (readl(ack) == request)
-			return 0;
 		/* The heartbeat of a new GPU process does not count. */
-		silent = now == heartbeat || salvo_mmio_is_lost(mmio) ? silent + 1 : 0;
-		heartbeat = now;
+		if (silent >= limit || salvo_mmio_is_lost(mmio))
+			return -ENODEV;
+		if (waited >= SALVO_ACK_LIMIT_US)
+			return -ETIMEDOUT;
 		usleep_range(SALVO_ACK_POLL_US, 2 * SALVO_ACK_POLL_US);
+		now = ktime_get();
+		step = min_t(s64, ktime_us_delta(now, last), SALVO_ACK_STEP_US);
+		last = now;
+		next_heartbeat = salvo_mmio_read_heartbeat(mmio);
+		silent = next_heartbeat == heartbeat ? silent + step : 0;
+		heartbeat = next_heartbeat;
+		waited += step;
 	}
-	return -ETIMEDOUT;
+	return 0;
 }
 
 /**
@@ -175,7 +187,7 @@ static int salvo_mmio_wait_ack(struct salvo_mmio *mmio, u32 __iomem *ack, u32 re
  * Afterwards the device has no batch in flight, no address space and no live ring, and
  * makes no access to system memory.
  *
- * Return: 0 or -ETIMEDOUT.
+ * Return: 0, -ENODEV if the GPU does not run, or -ETIMEDOUT.
  */
 int salvo_mmio_reset(struct salvo_mmio *mmio)
 {
@@ -198,7 +210,7 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
  * Afterwards no unit works for the context, and its packets on the rings end with
  * SALVO_STATUS_KILLED when the packets before them are done.
  *
- * Return: 0 or -ETIMEDOUT.
+ * Return: 0, -ENODEV if the GPU does not run, or -ETIMEDOUT.
  */
 int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx)
 {

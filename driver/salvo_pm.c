@@ -53,7 +53,9 @@ static void salvo_pm_attempt_work(struct work_struct *work)
 	struct salvo_dev *sdev = attempt->sdev;
 
 	salvo_sched_stop_all(sdev);
-	attempt->stopped = attempt->force || salvo_ring_all_idle(sdev);
+	/* Those of a lost GPU have failed. */
+	attempt->stopped = attempt->force || salvo_device_is_gone(sdev) ||
+			   salvo_ring_all_idle(sdev);
 	WRITE_ONCE(sdev->suspended, attempt->stopped);
 	if (!attempt->stopped)
 		salvo_sched_start_all(sdev);
@@ -88,12 +90,14 @@ static void salvo_pm_drain(struct salvo_dev *sdev)
 	}
 }
 
-/* Stop the GPU. The schedulers are stopped. */
+/* Stop the GPU, unless it was lost meanwhile. The schedulers are stopped. */
 static void salvo_pm_stop(struct salvo_dev *sdev)
 {
 	cancel_delayed_work_sync(&sdev->reclaim);
 	cancel_delayed_work_sync(&sdev->watchdog);
 	salvo_ring_stop_all(sdev);
+	if (salvo_device_is_gone(sdev))
+		return;
 	if (salvo_device_stop_hw(sdev))
 		drm_notice(&sdev->drm, "the GPU does not answer\n");
 }

@@ -140,12 +140,17 @@ static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 		.item = ~0u,
 	};
 	struct salvo_ctx *ctx = guilty->ctx;
+	int ret;
 
 	drm_notice(&sdev->drm, "a batch of context %u of %s[%d] hung, killing the context\n",
 		   ctx->hw_id, ctx->vm->comm, ctx->vm->pid);
 	salvo_coredump_capture(sdev, guilty, "a batch hung");
 	salvo_ctx_ban(ctx, &hang);
-	if (!salvo_mmio_kill(&sdev->mmio, ctx->hw_id)) {
+	ret = salvo_mmio_kill(&sdev->mmio, ctx->hw_id);
+	/* A GPU that does not run would not acknowledge a reset either. */
+	if (ret == -ENODEV)
+		return ret;
+	if (!ret) {
 		atomic64_inc(&sdev->kills);
 		salvo_irq_complete(sdev);
 		if (!salvo_ring_is_oldest(guilty))

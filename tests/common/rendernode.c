@@ -308,6 +308,18 @@ bool wait_value(const char *name, long long value)
 	return false;
 }
 
+bool ring_wait_busy(unsigned int ring)
+{
+	char submitted[32], retired[32];
+	int i;
+
+	snprintf(submitted, sizeof(submitted), "ring%u-submitted", ring);
+	snprintf(retired, sizeof(retired), "ring%u-retired", ring);
+	for (i = 0; i < 500 && device_counter(submitted) == device_counter(retired); i++)
+		usleep(10000);
+	return i < 500;
+}
+
 struct drm_salvo_command fill(uint64_t dst, uint64_t size, uint32_t pattern)
 {
 	return (struct drm_salvo_command){

@@ -84,6 +84,9 @@ bool buffer_listed(const char *label);
 /** wait_value() - Wait until a line of the debugfs file has @value; false after five seconds. */
 bool wait_value(const char *name, long long value);
 
+/** ring_wait_busy() - Wait until a packet is on a ring; false after five seconds. */
+bool ring_wait_busy(unsigned int ring);
+
 struct drm_salvo_command fill(uint64_t dst, uint64_t size, uint32_t pattern);
 struct drm_salvo_command copy(uint64_t dst, uint64_t src, uint64_t size);
 struct drm_salvo_command pipe_control(uint32_t consumer, uint32_t producer);

@@ -22,13 +22,13 @@ int write_file(const char *path, const char *text)
 	return err;
 }
 
-int load_module(const char *path)
+int load_module(const char *path, const char *parameters)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (syscall(SYS_finit_module, fd, "", 0))
+	if (syscall(SYS_finit_module, fd, parameters, 0))
 		err = -errno;
 	close(fd);
 	return err;

@@ -10,7 +10,8 @@
 /** write_file() - Write a string into a file of sysfs, debugfs or /proc. */
 int write_file(const char *path, const char *text);
 
-int load_module(const char *path);
+/** load_module() - Load a module with @parameters, separated by spaces. */
+int load_module(const char *path, const char *parameters);
 /** unload_module() - Remove a module, without waiting; fails if it is in use. */
 int unload_module(const char *name);
 

@@ -24,7 +24,7 @@ TEST(every_case_in_the_kernel_passes)
 
 	if (access(MODULE, R_OK))
 		SKIP(return, "no " MODULE);
-	ASSERT_EQ(load_module(MODULE), 0);
+	ASSERT_EQ(load_module(MODULE, ""), 0);
 	file = fopen(RESULTS, "re");
 	ASSERT_NE(file, NULL);
 	while (fgets(line, sizeof(line), file)) {

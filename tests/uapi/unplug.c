@@ -74,7 +74,7 @@ TEST_F_TIMEOUT(unplug, module_unloads_and_loads, TIMEOUT)
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(unload_module("salvo"), 0);
 		EXPECT_EQ(node_path(), NULL);
-		ASSERT_EQ(load_module(MODULE), 0);
+		ASSERT_EQ(load_module(MODULE, ""), 0);
 		ASSERT_TRUE(driver_wait());
 	}
 }
@@ -91,7 +91,7 @@ TEST_F_TIMEOUT(unplug, module_unloads_when_batches_of_a_closed_file_have_ended, 
 	close(self->fd);
 	self->fd = -1;
 	ASSERT_EQ(module_unload_soon(), 0);
-	ASSERT_EQ(load_module(MODULE), 0);
+	ASSERT_EQ(load_module(MODULE, ""), 0);
 }
 
 /* Status and timeline of the only fence of a sync_file. */
@@ -133,7 +133,7 @@ TEST_F_TIMEOUT(unplug, fences_outlive_the_driver, TIMEOUT)
 		close(sync_file[i]);
 	}
 	EXPECT_EQ(unload_module("salvo"), 0);
-	ASSERT_EQ(load_module(MODULE), 0);
+	ASSERT_EQ(load_module(MODULE, ""), 0);
 }
 
 TEST_F_TIMEOUT(unplug, open_file_of_an_unbound_driver_gets_ENODEV, TIMEOUT)
@@ -386,7 +386,7 @@ TEST_F_TIMEOUT(unplug, module_unloads_under_load_or_is_refused, TIMEOUT)
 			EXPECT_EQ(err, -EWOULDBLOCK);
 			refused++;
 		} else {
-			ASSERT_EQ(load_module(MODULE), 0);
+			ASSERT_EQ(load_module(MODULE, ""), 0);
 			ASSERT_TRUE(driver_wait());
 		}
 		usleep(5000);
