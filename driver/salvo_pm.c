@@ -176,7 +176,8 @@ void salvo_pm_reset_prepare(struct salvo_dev *sdev)
 			salvo_pm_drain(sdev);
 		}
 		salvo_pm_stop(sdev);
-		salvo_reset_fail_rings(sdev, -ECANCELED);
+		if (salvo_reset_fail_rings(sdev, -ECANCELED))
+			atomic64_inc(&sdev->resets);
 	}
 	down_write(&sdev->aperture_lock);
 	unmap_mapping_range(sdev->drm.anon_inode->i_mapping, 0, 0, 1);

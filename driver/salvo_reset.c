@@ -40,19 +40,24 @@
  * salvo_reset_fail_rings() - Fail all batches on the rings, which are stopped.
  * @sdev: The device.
  * @error: Negative errno of their fences.
+ *
+ * Return: whether there were any; then the caller counts the reset.
  */
-void salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
+bool salvo_reset_fail_rings(struct salvo_dev *sdev, int error)
 {
 	u64 resets = atomic64_read(&sdev->resets) + 1;
 	struct salvo_hw_fence *fence, *next;
 	LIST_HEAD(fences);
+	bool any;
 
 	salvo_ring_abandon_all(sdev, &fences);
+	any = !list_empty(&fences);
 	list_for_each_entry_safe(fence, next, &fences, node) {
 		list_del_init(&fence->node);
 		salvo_ctx_count_innocent(fence->job->ctx, resets);
 		salvo_job_complete(fence->job, error);
 	}
+	return any;
 }
 
 static int salvo_reset_restart(struct salvo_dev *sdev)

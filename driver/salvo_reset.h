@@ -9,7 +9,7 @@ struct salvo_dev;
 struct salvo_hang;
 struct work_struct;
 
-void salvo_reset_fail_rings(struct salvo_dev *sdev, int error);
+bool salvo_reset_fail_rings(struct salvo_dev *sdev, int error);
 void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty);
 void salvo_reset_unresponsive(struct salvo_dev *sdev);
 void salvo_reset_wedge(struct salvo_dev *sdev);

@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "binding.h"
@@ -133,6 +135,53 @@ TEST_F_TIMEOUT(function_reset, busy_ring_is_drained, TIMEOUT)
 	}
 	EXPECT_EQ(device_counter("gone"), 0);
 	EXPECT_EQ(device_counter("kills"), kills);
+}
+
+/* Without a time limit a batch that does not end holds a reset up, then fails by it, and the reset counts. */
+TEST_F_TIMEOUT(function_reset, batch_that_does_not_end_fails, TIMEOUT)
+{
+	struct drm_salvo_command command = {
+		.type = DRM_SALVO_DISPATCH, .dims = 1, .items = { 1, 1, 1 }, .group = { 1, 1, 1 },
+	};
+	struct drm_salvo_sync signal = {};
+	struct batch batch = {
+		.commands = &command, .count = 1, .signals = &signal, .signal_count = 1,
+	};
+	struct drm_salvo_ctx_query query;
+	struct bo exec;
+	int i;
+
+	munmap(self->bo.map, self->bo.size);
+	close(self->fd);
+	ASSERT_EQ(module_unload_soon(), 0);
+	ASSERT_EQ(load_module(MODULE, "timeout_ms=0"), 0);
+	ASSERT_TRUE(driver_wait());
+	self->fd = node_open();
+	ASSERT_GE(self->fd, 0);
+	ASSERT_EQ(ctx_create(self->fd, &batch.ctx), 0);
+	ASSERT_EQ(bo_create(self->fd, 4096, DRM_SALVO_BO_EXEC, &exec), 0);
+	ASSERT_EQ(bo_map(self->fd, &exec), 0);
+	/* jmp to itself */
+	memcpy(exec.map, "\xeb\xfe", 2);
+	command.entry = exec.address;
+	signal.handle = syncobj_create(self->fd);
+	for (i = 1; i <= 2; i++) {
+		ASSERT_EQ(submit(self->fd, &batch), 0);
+		ASSERT_TRUE(ring_wait_busy(0));
+		EXPECT_EQ(write_file(self->path, "1"), 0);
+		EXPECT_EQ(syncobj_wait(self->fd, signal.handle, 0), 0);
+		EXPECT_EQ(syncobj_error(self->fd, signal.handle), -ECANCELED);
+		EXPECT_EQ(device_counter("resets"), i);
+		ASSERT_EQ(ctx_query(self->fd, batch.ctx, &query), 0);
+		EXPECT_EQ(query.innocent, i);
+	}
+	EXPECT_EQ(device_counter("gone"), 0);
+	munmap(exec.map, exec.size);
+	close(self->fd);
+	ASSERT_EQ(module_unload_soon(), 0);
+	ASSERT_EQ(load_module(MODULE, ""), 0);
+	ASSERT_TRUE(driver_wait());
+	self->fd = node_open();
 }
 
 TEST_HARNESS_MAIN
