@@ -14,6 +14,7 @@
 
 #include "command_buffer.h"
 #include "icd.h"
+#include "image.h"
 #include "memory.h"
 #include "sampler.h"
 
