@@ -14,6 +14,9 @@
  * is never writable: a range bound for execution in one address space cannot be
  * bound for writing in another.
  *
+ * A GPU in the process of the application may also have memory of that process bound, at its own
+ * address. Such a binding only lets commands name it: it was mapped before and stays.
+ *
  * Functions that do not say otherwise are called with the command processor's
  * lock held. The table is changed only with its own lock held too, so that a unit can
  * find the range that is nearest to a stray access.
@@ -131,6 +134,16 @@ static bool in_window(const struct salvo_aspaces *aspaces, uint64_t address, uin
 			 aspaces->window_bytes);
 }
 
+/* Is it memory of the process, outside of all that is the GPU's, guards included? */
+static bool is_host(const struct salvo_aspaces *aspaces, uint64_t address, uint64_t size)
+{
+	const uint64_t first = (uintptr_t)aspaces->base - SALVO_GPU_GUARD_BYTES;
+	const uint64_t last = (uintptr_t)aspaces->base + aspaces->bytes + aspaces->window_bytes +
+			      SALVO_GPU_GUARD_BYTES;
+
+	return address + size >= address && (address + size <= first || address >= last);
+}
+
 /* First binding at or after @address. */
 static size_t lower_bound(const struct salvo_aspaces *aspaces, uint64_t address)
 {
@@ -212,6 +225,8 @@ static bool protect(const struct salvo_aspaces *aspaces, const struct salvo_aspa
 static void withdraw(const struct salvo_aspaces *aspaces,
 		     const struct salvo_aspace_binding *binding, uint32_t access)
 {
+	if (is_host(aspaces, binding->address, binding->size))
+		return;
 	if (access || salvo_aspaces_in_vram(aspaces, binding->address, binding->size))
 		protect(aspaces, binding, access);
 	else if (aspaces->mapped)
@@ -363,6 +378,29 @@ bool salvo_aspaces_map_fd(struct salvo_aspaces *aspaces, const struct salvo_gpu_
 	       fits_window(aspaces, mapping->address, mapping->size, mapping->offset,
 			   mapping->access) &&
 	       bind(aspaces, &binding, mapping->fd, mapping->offset);
+}
+
+bool salvo_aspaces_bind_host(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+			     uint64_t size, uint32_t access)
+{
+	const struct salvo_aspace_binding binding = {
+		.address = address,
+		.size = size,
+		.asid = asid,
+		.access = access,
+		.place = SALVO_PLACE_NONE,
+	};
+	const size_t at = lower_bound(aspaces, address);
+
+	if (!asid || !aspaces->mapped || !access ||
+	    access & ~(SALVO_ACCESS_READ | SALVO_ACCESS_WRITE) || !size ||
+	    !is_host(aspaces, address, size))
+		return false;
+	if (at && aspaces->bindings[at - 1].address + aspaces->bindings[at - 1].size > address)
+		return false;
+	if (at < aspaces->count && aspaces->bindings[at].address < address + size)
+		return false;
+	return insert(aspaces, at, &binding);
 }
 
 bool salvo_aspaces_unbind(struct salvo_aspaces *aspaces, uint32_t asid,

@@ -107,6 +107,15 @@ bool salvo_aspaces_bind(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t a
 bool salvo_aspaces_bind_system(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
 			       uint64_t size, uint64_t system, uint32_t access);
 /**
+ * salvo_aspaces_bind_host() - Bind memory of this process at its own address.
+ *
+ * It is mapped already, and not a part of VRAM or the window; there is no alignment.
+ *
+ * Return: as salvo_aspaces_bind(), and false if a part of it is bound.
+ */
+bool salvo_aspaces_bind_host(struct salvo_aspaces *aspaces, uint32_t asid, uint64_t address,
+			     uint64_t size, uint32_t access);
+/**
  * salvo_aspaces_map_fd() - Bind pages of any file in the window.
  *
  * Return: as salvo_aspaces_bind().

@@ -252,19 +252,31 @@ void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recordi
 	atomic_store(&gpu->eus.recording, recording);
 }
 
-int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping)
+static int map(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping, bool is_memory)
 {
 	const int state = salvo_cancel_disable();
 	bool ok;
 
 	pthread_mutex_lock(&gpu->cp_lock);
-	ok = salvo_aspaces_map_fd(&gpu->aspaces, mapping);
+	ok = is_memory ? salvo_aspaces_bind_host(&gpu->aspaces, mapping->asid, mapping->address,
+						 mapping->size, mapping->access) :
+			 salvo_aspaces_map_fd(&gpu->aspaces, mapping);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* Doorbells that came while the lock was held. */
 	salvo_gpu_run_rings(gpu, 0);
 	salvo_irqs_raise(&gpu->irqs);
 	salvo_cancel_restore(state);
 	return ok ? 0 : -EINVAL;
+}
+
+int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping)
+{
+	return map(gpu, mapping, false);
+}
+
+int salvo_gpu_map_memory(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping)
+{
+	return map(gpu, mapping, true);
 }
 
 void salvo_gpu_beat(struct salvo_gpu *gpu)

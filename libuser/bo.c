@@ -62,6 +62,28 @@ int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 	return err;
 }
 
+int salvo_bo_create_from_memory(struct salvo_device *device, void *memory, uint64_t size,
+				uint32_t flags, struct salvo_bo **out)
+{
+	int err, state;
+
+	*out = NULL;
+	if (!memory || !size || size > UINTPTR_MAX - (uintptr_t)memory ||
+	    (flags & ~SALVO_BO_READONLY))
+		return -EINVAL;
+	if (!device->winsys->bo_from_memory)
+		return -ENOTSUP;
+	if (salvo_device_is_inherited(device))
+		return -ENODEV;
+	state = salvo_cancel_disable();
+	err = device->winsys->bo_from_memory(device, memory, size,
+					     flags ? DRM_SALVO_BO_READONLY : 0, out);
+	if (!err)
+		observe_created(*out, flags & SALVO_BO_READONLY);
+	salvo_cancel_restore(state);
+	return err;
+}
+
 int salvo_bo_export_dmabuf(struct salvo_bo *bo, int *out)
 {
 	*out = -1;

@@ -90,6 +90,9 @@ struct salvo_winsys {
 	/* NULL if the back end cannot. @flags: DRM_SALVO_BO_READONLY; @fd stays the caller's. */
 	int (*bo_import)(struct salvo_device *device, int fd, uint32_t flags,
 			 struct salvo_bo **out);
+	/* NULL if the back end cannot. @flags: as above. */
+	int (*bo_from_memory)(struct salvo_device *device, void *memory, uint64_t size,
+			      uint32_t flags, struct salvo_bo **out);
 	int (*bo_export)(struct salvo_bo *bo, int *out);
 	int (*set_timeout)(struct salvo_device *device, int64_t timeout_ns);
 	int (*queue_create)(struct salvo_device *device, const struct salvo_queue_config *config,

@@ -168,6 +168,17 @@ struct salvo_gpu_mapping {
 int salvo_gpu_map_fd(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
 
 /**
+ * salvo_gpu_map_memory() - Bind memory of this process; an UNBIND packet unbinds it.
+ * @gpu: As for salvo_gpu_map_fd().
+ * @mapping: Its address is a pointer, without alignment; fd and offset are not used.
+ *
+ * Kernels reach all memory of their process anyway: the binding is what commands may name.
+ *
+ * Return: 0, or -EINVAL: a field is invalid, or the range is in use.
+ */
+int salvo_gpu_map_memory(struct salvo_gpu *gpu, const struct salvo_gpu_mapping *mapping);
+
+/**
  * struct salvo_gpu_slot_config - A slot to attach units to; see salvo_leaf.h.
  */
 struct salvo_gpu_slot_config {

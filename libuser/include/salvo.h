@@ -174,6 +174,21 @@ uint64_t salvo_bo_address(const struct salvo_bo *bo);
 int salvo_bo_import_dmabuf(struct salvo_device *device, int fd, uint32_t flags,
 			   struct salvo_bo **out);
 /**
+ * salvo_bo_create_from_memory() - Make memory of the application a buffer; no copy.
+ * @memory: @size bytes that can be read, and written unless @flags has SALVO_BO_READONLY. There is
+ *          no alignment but that of the types that kernels access there.
+ * @out: salvo_bo_map() gives @memory.
+ *
+ * Only the embedded GPU accesses the application's memory. It stays the caller's, and must remain
+ * until the buffer is destroyed and the batches that use it are done. Buffers must not overlap,
+ * those included that are destroyed but still in use by a batch.
+ *
+ * Return: 0, -EINVAL (NULL, 0, or memory of the device's own), -EBUSY (a part of it is a buffer
+ * already), -ENOTSUP (a render node: import a dma-buf there), -ENOMEM.
+ */
+int salvo_bo_create_from_memory(struct salvo_device *device, void *memory, uint64_t size,
+				uint32_t flags, struct salvo_bo **out);
+/**
  * salvo_bo_export_dmabuf() - Export a buffer as a dma-buf, for other drivers and processes.
  * @out: The caller closes it. It holds a reference on the memory beyond the buffer's end.
  *

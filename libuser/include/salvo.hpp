@@ -122,6 +122,16 @@ public:
 		      "salvo_bo_import_dmabuf");
 		return imported;
 	}
+	/* Memory of the application, on the embedded GPU. */
+	static buffer from_memory(const device &device, void *memory, uint64_t bytes,
+				  uint32_t flags = 0)
+	{
+		buffer made;
+
+		check(salvo_bo_create_from_memory(device.get(), memory, bytes, flags, out(made)),
+		      "salvo_bo_create_from_memory");
+		return made;
+	}
 
 	uint64_t size() const { return salvo_bo_size(get()); }
 	template <typename type> type *map() const

@@ -22,6 +22,7 @@
 
 /* The alignment of CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes */
 #define ORIGIN_ALIGN	128
+#define HOST_ALIGN	64
 #define ACCESS_FLAGS	(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 #define POINTER_FLAGS	(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 #define HOST_FLAGS	(CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -80,10 +81,17 @@ static cl_mem allocate(cl_context context, cl_mem_object_type type, cl_mem_flags
 	return mem;
 }
 
+/*
+ * The application's memory is the GPU's where libsalvo can do that, and where it is aligned for
+ * all types: a pointer to double16 in a kernel is one of 64 bytes to the CPU.
+ */
 static int create_bo(cl_mem mem, unsigned int gpu)
 {
 	struct salvo_device *device = mem->context->gpus[gpu];
 
+	if (!gpu && mem->host_ptr && !((uintptr_t)mem->host_ptr % HOST_ALIGN) &&
+	    !salvo_bo_create_from_memory(device, mem->host_ptr, mem->size, 0, &mem->bos[gpu]))
+		return 0;
 	return salvo_bo_create(device, mem->size, 0, &mem->bos[gpu]);
 }
 

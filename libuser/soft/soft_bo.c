@@ -84,10 +84,13 @@ static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t byt
 		memset(dev->vram_map + offset, 0, bytes);
 }
 
-static void free_range(struct soft_device *dev, const struct soft_bo *bo)
+static void free_range(struct soft_device *dev, struct soft_bo *bo)
 {
 	pthread_mutex_lock(&dev->lock);
-	salvo_vram_free(bo->imported ? &dev->window : &dev->vram, bo->offset);
+	if (bo->host)
+		salvo_soft_host_remove_locked(dev, bo);
+	else
+		salvo_vram_free(bo->imported ? &dev->window : &dev->vram, bo->offset);
 	dev->epoch++;
 	pthread_mutex_unlock(&dev->lock);
 }
@@ -122,7 +125,7 @@ void salvo_soft_reap(struct soft_device *dev)
 		atomic_fetch_sub(&dev->zombie_count, 1);
 		if (bo->imported) {
 			munmap(bo->map, bo->bytes);
-		} else {
+		} else if (!bo->host) {
 			release_pages(dev, bo->offset, bo->bytes);
 			__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
 		}
@@ -132,6 +135,8 @@ void salvo_soft_reap(struct soft_device *dev)
 		 */
 		if (!space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
 			free_range(dev, bo);
+		else if (bo->host)
+			continue;	/* it stays in the list */
 		free(bo);
 	}
 	salvo_cancel_restore(state);

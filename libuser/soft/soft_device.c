@@ -190,6 +190,7 @@ static const struct salvo_winsys soft_winsys = {
 	.bo_destroy = salvo_soft_bo_destroy,
 	.bo_map = salvo_soft_bo_map,
 	.bo_import = salvo_soft_bo_import,
+	.bo_from_memory = salvo_soft_bo_from_memory,
 	.set_timeout = salvo_soft_set_timeout,
 	.queue_create = salvo_soft_queue_create,
 	.queue_destroy = salvo_soft_queue_destroy,

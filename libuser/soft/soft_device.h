@@ -101,6 +101,11 @@ struct soft_bo {
 	struct salvo_bo base;
 	/** @imported: It is in the window, not in video memory. */
 	bool imported;
+	/** @host: It is memory of the application. */
+	bool host;
+	uint32_t access;	/* to such memory: SALVO_ACCESS_* */
+	/** @next_host: In the device's list of them. */
+	struct soft_bo *next_host;
 	uint64_t offset;	/* in video memory or in the window */
 	uint64_t bytes;		/* whole pages */
 	void *map;
@@ -141,6 +146,8 @@ struct soft_device {
 	/** @lock: Protects all below it but the atomics. */
 	pthread_mutex_t lock;
 	struct salvo_vram vram;
+	/** @hosts: Memory of the application, until it is unbound. */
+	struct soft_bo *hosts;
 	/** @window: GPU addresses behind video memory, for imported buffers. */
 	struct salvo_vram window;
 	struct soft_watchdog *watchdog;
@@ -265,6 +272,15 @@ void salvo_soft_reap(struct soft_device *dev);
 /* soft_import.c */
 int salvo_soft_bo_import(struct salvo_device *device, int fd, uint32_t flags,
 			 struct salvo_bo **out);
+
+/* soft_host.c */
+int salvo_soft_bo_from_memory(struct salvo_device *device, void *memory, uint64_t size,
+			      uint32_t flags, struct salvo_bo **out);
+/** salvo_soft_host_covers_locked() - May commands access the range? @access: SALVO_ACCESS_*. */
+bool salvo_soft_host_covers_locked(const struct soft_device *dev, uint64_t address, uint64_t size,
+				   uint32_t access);
+/** salvo_soft_host_remove_locked() - Take a buffer that was unbound off the list. */
+void salvo_soft_host_remove_locked(struct soft_device *dev, struct soft_bo *bo);
 
 /* soft_fence.c */
 struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx);

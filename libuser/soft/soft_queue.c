@@ -30,6 +30,8 @@ static int covers(void *cookie, __u64 address, __u64 size, __u32 access)
 	const struct salvo_vram_range *range;
 	uint64_t offset = address - dev->regs->va_base;
 
+	if (salvo_soft_host_covers_locked(dev, address, size, access))
+		return true;
 	if (offset < dev->vram_bytes) {
 		range = salvo_vram_find(&dev->vram, offset);
 	} else {

@@ -170,4 +170,92 @@ TEST_F(bo, commands_must_not_write_a_readonly_buffer)
 	salvo_bo_destroy(bo);
 }
 
+/* Memory of the application is a buffer where it lies, whatever its address. */
+TEST_F(bo, memory_of_the_application)
+{
+	static const unsigned int offsets[] = { 0, 4, 100 };
+	struct salvo_kernel *add = bench_kernel(&self->b, "add");
+	const uint32_t items = 1000, value = 7;
+	const bool soft = !strcmp(self->b.info.name, "soft");
+	uint32_t *memory = calloc(3, 4096), i, k;
+	struct salvo_bo *bo, *other;
+	void *map;
+
+	ASSERT_NE(NULL, memory);
+	if (!soft) {
+		EXPECT_EQ(-ENOTSUP, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
+		EXPECT_EQ(NULL, bo);
+		goto out;
+	}
+	for (k = 0; k < 3; k++) {
+		uint32_t *words = memory + offsets[k];
+
+		for (i = 0; i < items; i++)
+			words[i] = i;
+		words[items] = 99;
+		ASSERT_EQ(0, salvo_bo_create_from_memory(self->b.device, words, 4 * items, 0, &bo));
+		ASSERT_EQ(0, salvo_bo_map(bo, &map));
+		EXPECT_EQ(words, map);
+		EXPECT_EQ(4 * items, salvo_bo_size(bo));
+		EXPECT_EQ(-EBUSY, salvo_bo_create_from_memory(self->b.device, words + items - 1, 8, 0,
+							      &other));
+		ASSERT_EQ(0, salvo_kernel_set_bo(add, 0, bo, 0));
+		ASSERT_EQ(0, salvo_kernel_set_value(add, 1, &value, sizeof(value)));
+		ASSERT_EQ(0, salvo_kernel_set_grid(add, 1, &items, NULL));
+		salvo_batch_reset(self->b.batch);
+		ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, add));
+		ASSERT_EQ(1, salvo_batch_barrier(self->b.batch));
+		ASSERT_EQ(2, salvo_batch_copy(self->b.batch, self->b.bo, 0, bo, 0, 4 * items));
+		ASSERT_EQ(3, salvo_batch_fill_pattern(self->b.batch, self->b.bo, 8192, 1, "x", 1));
+		ASSERT_EQ(0, bench_run(&self->b));
+		for (i = 0; i < items; i++) {
+			ASSERT_EQ(i + 7, words[i]);
+			ASSERT_EQ(i + 7, self->b.map[i]);
+		}
+		EXPECT_EQ(99, words[items]);
+		/* A copy may not leave it, and the memory belongs to nobody afterwards. */
+		salvo_batch_reset(self->b.batch);
+		EXPECT_EQ(-EINVAL, salvo_batch_copy(self->b.batch, self->b.bo, 0, bo, 4, 4 * items));
+		salvo_bo_destroy(bo);
+		ASSERT_EQ(0, salvo_bo_create_from_memory(self->b.device, words, 4 * items,
+							 SALVO_BO_READONLY, &bo));
+		ASSERT_EQ(0, salvo_batch_fill(self->b.batch, bo, 0, 4, 1));
+		EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
+		salvo_bo_destroy(bo);
+		EXPECT_EQ(7, words[0]);
+	}
+	EXPECT_EQ(-EINVAL, salvo_bo_create_from_memory(self->b.device, NULL, 4096, 0, &bo));
+	EXPECT_EQ(-EINVAL, salvo_bo_create_from_memory(self->b.device, memory, 0, 0, &bo));
+	EXPECT_EQ(-EINVAL, salvo_bo_create_from_memory(self->b.device, memory, 4096, 1, &bo));
+	EXPECT_EQ(-EINVAL, salvo_bo_create_from_memory(self->b.device, memory, UINT64_MAX, 0, &bo));
+out:
+	salvo_kernel_destroy(add);
+	free(memory);
+}
+
+/* It is unbound when the batches that use it are done, and cannot be a buffer again before. */
+TEST_F(bo, memory_of_the_application_destroyed_while_a_batch_uses_it)
+{
+	uint32_t *memory = calloc(1, 4096);
+	struct salvo_fence *fence;
+	struct salvo_bo *bo;
+
+	if (strcmp(self->b.info.name, "soft"))
+		SKIP(return, "only the embedded GPU takes memory of the application");
+	ASSERT_EQ(0, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
+	ASSERT_EQ(0, bench_gate(&self->b, 0, 1, 5));
+	ASSERT_EQ(1, salvo_batch_barrier(self->b.batch));
+	ASSERT_EQ(2, salvo_batch_fill(self->b.batch, bo, 0, 4096, 3));
+	ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
+	salvo_bo_destroy(bo);
+	EXPECT_EQ(-EBUSY, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
+	open_gate(&self->b, 0);
+	EXPECT_EQ(0, salvo_fence_wait(fence, 20 * SECOND_NS));
+	EXPECT_EQ(3, memory[1023]);
+	EXPECT_EQ(0, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
+	salvo_bo_destroy(bo);
+	salvo_fence_destroy(fence);
+	free(memory);
+}
+
 TEST_HARNESS_MAIN

@@ -96,6 +96,27 @@ TEST_F(map, memory_of_the_application)
 	check(_metadata, self, CL_MEM_USE_HOST_PTR, self->odd);
 }
 
+/* What is aligned is not copied: the GPU's work is in the application's memory without a map. */
+TEST_F(map, aligned_memory_of_the_application_is_the_gpus)
+{
+	const cl_uint pattern = 9;
+	cl_mem mem, other;
+	cl_int err;
+	int i;
+
+	mem = clCreateBuffer(self->context, CL_MEM_USE_HOST_PTR, BYTES, self->memory, &err);
+	ASSERT_EQ(0, err);
+	/* The same memory again is undefined, but may not fail. */
+	other = clCreateBuffer(self->context, CL_MEM_USE_HOST_PTR, BYTES, self->memory, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, mem, &pattern, 4, 0, BYTES, 0, NULL, NULL));
+	ASSERT_EQ(0, clFinish(self->queue));
+	for (i = 0; i < WORDS; i++)
+		EXPECT_EQ(9, ((cl_uint *)self->memory)[i]);
+	EXPECT_EQ(0, clReleaseMemObject(mem));
+	EXPECT_EQ(0, clReleaseMemObject(other));
+}
+
 TEST_F(map, checks)
 {
 	cl_mem mem, hidden;
