@@ -245,6 +245,9 @@ TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$
 TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) fuzz vm))
 TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl)))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+ifeq ($(and $(MPI_PLUGIN),$(wildcard /usr/include/ga.h)),)
+BENCH         := $(filter-out %/agile_ranks,$(BENCH))
+endif
 
 include tests/sanitize.mk tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
@@ -282,6 +285,12 @@ $(BUILD)/tests/bench/steal: $(BUILD)/obj/tests/bench/steal_tbb.o
 $(BUILD)/tests/bench/steal: BENCH_LIBS := -fopenmp -ltbb -lstdc++
 $(BUILD)/tests/bench/agile: $(BUILD)/lib/libsalvo-agile.a
 $(BUILD)/tests/bench/agile: BENCH_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a
+# Against MPI and Global Arrays, where these are.
+$(BUILD)/tests/bench/agile_ranks: $(BUILD)/lib/libsalvo-agile.a $(MPI_PLUGIN)
+$(BUILD)/tests/bench/agile_ranks: BENCH_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a \
+	-lga-openmpi -larmci-openmpi -lscalapack-openmpi -llapack -lblas -l:libgfortran.so.5
+$(BUILD)/tests/bench/agile_ranks: BENCH_LIBS += $(MPI_LIBS)
+$(BUILD)/obj/tests/bench/agile_ranks.o: CPPFLAGS += $(MPI_CFLAGS)
 $(BUILD)/obj/tests/bench/steal.o: CFLAGS += -fopenmp
 $(BUILD)/obj/tests/bench/%.o: tests/bench/%.cc
 	@mkdir -p $(@D)

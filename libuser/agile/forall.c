@@ -296,7 +296,7 @@ static int run_ranks(struct salvo_agile *agile, const struct salvo_agile_stateme
 	for (i = 0; i < s->operand_count; i++)
 		fields[i] = s->operands[i].field;
 	if (!stays_home(s))
-		err = agile_fetch_run(agile, AGILE_CALL_FORALL, err, &fetches, fields,
+		err = agile_fetch_run(agile, AGILE_CALL_FORALL, err, false, &fetches, fields,
 				      s->operand_count);
 	for (n = agile->first; n < agile->first + agile->local && !err; n++)
 		err = run_node(agile, s, tasks, n, tasks->queues[n].bottom);
@@ -537,7 +537,7 @@ int salvo_agile_move_memory(struct salvo_agile *agile, struct salvo_agile_field 
 			err = move_node(agile, result, operand, &tasks.queues[n], n, &fetches);
 	agile_end_statement(agile);
 	if (agile->ranks)
-		err = agile_fetch_run(agile, AGILE_CALL_MOVE_MEMORY, err, &fetches,
+		err = agile_fetch_run(agile, AGILE_CALL_MOVE_MEMORY, err, false, &fetches,
 				      &operand->field, 1);
 	agile_fetch_fini(&fetches);
 	agile_tasks_fini(&tasks);

@@ -447,7 +447,8 @@ int salvo_agile_redistribute(struct salvo_agile *agile, struct salvo_agile_field
 			err = fill_node(agile, to, from, n, &fetches);
 	agile_end_statement(agile);
 	if (agile->ranks)
-		err = agile_fetch_run(agile, AGILE_CALL_REDISTRIBUTE, err, &fetches, &from, 1);
+		err = agile_fetch_run(agile, AGILE_CALL_REDISTRIBUTE, err, true, &fetches,
+				      &from, 1);
 	/* What other ranks stored of it is written too. */
 	for (i = 0; i < to->block_count && agile->ranks; i++)
 		agile_invalidate(to, i);

@@ -172,18 +172,17 @@ static int wait_queues(struct salvo_agile *agile, unsigned int first)
 	return err;
 }
 
-/* What the nodes of other ranks have done. */
-static int gather_stats(struct salvo_agile *agile, struct salvo_agile_stats *all)
+/* Meet the others, and learn what their nodes have done. */
+static int meet_idle(struct salvo_agile *agile, int err, struct salvo_agile_stats *all)
 {
 	const struct agile_ranks *ranks = agile->ranks;
 	const size_t bytes = ranks->most * sizeof(struct salvo_agile_stats);
 	struct salvo_agile_stats *mine = all + (size_t)ranks->count * ranks->most;
 	unsigned int r, n;
-	int err;
 
 	for (n = 0; n < agile->local; n++)
 		mine[n] = agile->nodes[agile->first + n].stats;
-	err = agile_gather(agile, mine, bytes, all);
+	err = agile_agree_with(agile, AGILE_CALL_WAIT, err, NULL, mine, bytes, all);
 	for (r = 0; r < ranks->count && !err; r++)
 		for (n = ranks->first[r]; n < ranks->first[r + 1]; n++)
 			agile->nodes[n].stats = all[(size_t)r * ranks->most + n - ranks->first[r]];
@@ -199,11 +198,9 @@ int salvo_agile_wait(struct salvo_agile *agile)
 	if (!ranks)
 		return err;
 	all = calloc((size_t)(ranks->count + 1) * ranks->most, sizeof(*all));
-	if (!all)
-		err = agile_fail(agile, -ENOMEM, "out of memory");
-	err = agile_agree(agile, AGILE_CALL_WAIT, err, NULL);
-	if (!err)
-		err = gather_stats(agile, all);
+	err = all ? meet_idle(agile, err, all) :
+		    agile_agree(agile, AGILE_CALL_WAIT,
+				agile_fail(agile, -ENOMEM, "out of memory"), NULL);
 	free(all);
 	return err;
 }

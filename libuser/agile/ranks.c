@@ -106,6 +106,9 @@ int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int
 		agile_ranks_leave(agile);
 		return err;
 	}
+	ranks->extra = ranks->most * sizeof(struct salvo_agile_stats);
+	if (ranks->extra < sizeof(struct salvo_agile_grid))
+		ranks->extra = sizeof(struct salvo_agile_grid);
 	agile->first = ranks->first[ranks->rank];
 	agile->count = ranks->first[ranks->count];
 	return 0;
@@ -125,36 +128,54 @@ void agile_ranks_leave(struct salvo_agile *agile)
 
 /* --- meeting -------------------------------------------------------------------- */
 
-static int compare_meetings(struct salvo_agile *agile, const struct meeting *all, int err,
-			    uint32_t *flags)
+/* What rank @r said. */
+static const struct meeting *said(const struct meeting *all, size_t size, unsigned int r)
+{
+	return (const struct meeting *)((const uint8_t *)all + r * size);
+}
+
+static int compare_meetings(struct salvo_agile *agile, const struct meeting *all, size_t size,
+			    int err, uint32_t *flags)
 {
 	struct agile_ranks *ranks = agile->ranks;
-	const struct meeting *mine = &all[ranks->rank];
+	const struct meeting *mine = said(all, size, ranks->rank), *other;
 	unsigned int r;
 
 	for (r = 0; r < ranks->count; r++) {
-		if (all[r].call == mine->call && all[r].serial == mine->serial)
+		other = said(all, size, r);
+		if (other->call == mine->call && other->serial == mine->serial)
 			continue;
 		ranks->broken = true;
 		return agile_fail(agile, -EPROTO, "rank %u is at %s, rank %u at %s%s%s",
 				  ranks->rank, call_names[mine->call], r,
-				  all[r].call <= AGILE_CALL_TILE_CLOSE ?
-				  call_names[all[r].call] : "?",
-				  *all[r].text ? ": " : "", all[r].text);
+				  other->call <= AGILE_CALL_TILE_CLOSE ?
+				  call_names[other->call] : "?",
+				  *other->text ? ": " : "", other->text);
 	}
-	for (r = 0; r < ranks->count && !err; r++)
-		if (all[r].err)
-			return agile_fail(agile, all[r].err, "rank %u: %s", r,
-					  *all[r].text ? all[r].text : strerror(-all[r].err));
-	for (r = 0; r < ranks->count && flags; r++)
-		*flags |= all[r].flags;
+	for (r = 0; r < ranks->count && !err; r++) {
+		other = said(all, size, r);
+		if (other->err)
+			return agile_fail(agile, other->err, "rank %u: %s", r,
+					  *other->text ? other->text : strerror(-other->err));
+		if (flags)
+			*flags |= other->flags;
+	}
 	return err;
 }
 
 int agile_agree(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags)
 {
+	return agile_agree_with(agile, call, err, flags, NULL, 0, NULL);
+}
+
+int agile_agree_with(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags,
+		     const void *mine, size_t bytes, void *all)
+{
 	struct agile_ranks *ranks = agile->ranks;
-	struct meeting mine = { .call = call, .err = err, .flags = flags ? *flags : 0 }, *all;
+	struct meeting meeting = { .call = call, .err = err, .flags = flags ? *flags : 0 };
+	struct meeting *sent = NULL, *got = NULL;
+	size_t size;
+	unsigned int r;
 
 	if (!ranks)
 		return err;
@@ -162,26 +183,32 @@ int agile_agree(struct salvo_agile *agile, enum agile_call call, int err, uint32
 		return err ? err : agile_fail(agile, -EPROTO,
 					      "%s: the ranks are not together any more",
 					      call_names[call]);
-	mine.serial = ++ranks->serial;
+	meeting.serial = ++ranks->serial;
 	/* The last message may explain why this rank is at another call than the others. */
-	snprintf(mine.text, sizeof(mine.text), "%.*s", (int)sizeof(mine.text) - 1, agile->error);
-	all = calloc(ranks->count, sizeof(*all));
-	if (!all) {
+	snprintf(meeting.text, sizeof(meeting.text), "%.*s", (int)sizeof(meeting.text) - 1,
+		 agile->error);
+	/* All ranks send as much, whatever their call is. */
+	size = sizeof(meeting) + ranks->extra;
+	sent = calloc(1, size);
+	got = calloc(ranks->count, size);
+	if (!sent || !got) {
 		ranks->broken = true;
-		return agile_fail(agile, -ENOMEM, "out of memory");
+		err = agile_fail(agile, -ENOMEM, "out of memory");
+		goto out;
 	}
-	if (ranks->ops->gather(ranks->group, &mine, sizeof(mine), all))
+	*sent = meeting;
+	if (bytes)
+		memcpy(sent + 1, mine, bytes);
+	if (ranks->ops->gather(ranks->group, sent, size, got))
 		err = broken(agile, -EIO);
 	else
-		err = compare_meetings(agile, all, err, flags);
-	free(all);
+		err = compare_meetings(agile, got, size, err, flags);
+	for (r = 0; r < ranks->count && bytes && !err; r++)
+		memcpy((uint8_t *)all + r * bytes, said(got, size, r) + 1, bytes);
+out:
+	free(sent);
+	free(got);
 	return err;
-}
-
-int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void *all)
-{
-	return agile->ranks->ops->gather(agile->ranks->group, mine, bytes, all) ?
-	       broken(agile, -EIO) : 0;
 }
 
 /* --- windows ---------------------------------------------------------------------- */
@@ -404,7 +431,7 @@ static void finish(const struct agile_fetch *f)
 	agile_copy_filled(&f->field->copies[f->copy]);
 }
 
-int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err,
+int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bool all,
 		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
 		    unsigned int count)
 {
@@ -418,10 +445,14 @@ int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err,
 				flags |= 1u << i;
 				break;
 			}
+	if (!err && all)
+		err = wait_for_all(agile, fetches, fields, count, ~0u);
 	err = agile_agree(agile, call, err, &flags);
 	if (err || !flags)
 		return err;
-	err = agile_agree(agile, call, wait_for_all(agile, fetches, fields, count, flags), NULL);
+	if (!all)
+		err = agile_agree(agile, call,
+				  wait_for_all(agile, fetches, fields, count, flags), NULL);
 	if (err)
 		return err;
 	for (i = 0; i < count && !err; i++)

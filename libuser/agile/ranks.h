@@ -34,6 +34,8 @@ struct agile_ranks {
 	unsigned int *first;
 	/** @most: Nodes of the rank that has most of them. */
 	unsigned int most;
+	/** @extra: Bytes that they can tell each other where they meet: agile_agree_with(). */
+	size_t extra;
 	/** @serial: How often they met. */
 	uint64_t serial;
 	/** @broken: They did not meet at the same call, or cannot reach each other. */
@@ -78,8 +80,12 @@ static inline bool agile_is_local(const struct salvo_agile *agile, unsigned int 
  * process alone @err.
  */
 int agile_agree(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags);
-/** agile_gather() - @bytes of each rank to all. For after agile_agree(). */
-int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void *all);
+/**
+ * agile_agree_with() - The same, with @bytes of each rank for all.
+ * @all: Of each rank in order, if it returns 0.
+ */
+int agile_agree_with(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags,
+		     const void *mine, size_t bytes, void *all);
 
 /** agile_expose() - Let the other ranks access what this one stores of a field. */
 int agile_expose(struct salvo_agile_field *field);
@@ -103,9 +109,11 @@ int agile_fetch_region(struct agile_fetches *fetches, struct salvo_agile_field *
 /**
  * agile_fetch_run() - Meet at @call, copy what all ranks remember, and wait for it.
  * @err: How far this rank came before.
+ * @all: All ranks need something: they meet once, when all is written; else they meet first to
+ *       find out who needs something, if anybody does.
  * @fields: @count of them, the same for each rank, at most 32: those that may be fetched.
  */
-int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err,
+int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bool all,
 		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
 		    unsigned int count);
 /** agile_fetch_now() - Copy one part, without the other ranks. */

@@ -319,9 +319,8 @@ static int store_ranks(struct salvo_agile_tile *tile)
 
 	for (n = agile->first; n < agile->first + agile->local && !err; n++)
 		err = wait_storage(field, n, SALVO_AGILE_WRITE);
-	err = agile_agree(agile, AGILE_CALL_TILE_CLOSE, err, NULL);
-	if (!err)
-		err = agile_gather(agile, &tile->grid, sizeof(*grids), grids);
+	err = agile_agree_with(agile, AGILE_CALL_TILE_CLOSE, err, NULL, &tile->grid,
+			       sizeof(*grids), grids);
 	if (err) {
 		free(grids);
 		return err;
@@ -355,8 +354,8 @@ static int fetch_tile(struct salvo_agile_field *field, unsigned int node,
 		return err;
 	if (!err && grid)
 		err = agile_fetch_region(&fetches, field, grid, node);
-	err = agile_fetch_run(field->agile, AGILE_CALL_TILE_OPEN, err < 0 ? err : 0, &fetches,
-			      &field, 1);
+	err = agile_fetch_run(field->agile, AGILE_CALL_TILE_OPEN, err < 0 ? err : 0, false,
+			      &fetches, &field, 1);
 	agile_fetch_fini(&fetches);
 	return err;
 }

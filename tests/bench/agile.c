@@ -5,7 +5,9 @@
  * In one run, the shortest wall times of all rounds unless CPU time is said:
  * - a field redistributed from bands of rows to bands of columns over two embedded GPUs, against
  *   memcpy() of as many bytes by one thread;
- * - C = A + transpose(B) over two embedded GPUs, when all is there, against the same over one;
+ * - C = A + transpose(B) over two embedded GPUs, with B written anew each time, so that half of
+ *   it moves, against the same kernel over one GPU and undivided arrays, and the time that memcpy()
+ *   takes for the bytes that move;
  * - CPU time to plan a statement of 1,024 tasks;
  * - and plans for 4 to 1,024 nodes of unequal speed: CPU time, bytes that move, and how far apart
  *   the nodes end.
@@ -79,14 +81,30 @@ static double copy(unsigned int rounds)
 	return least(times, rounds);
 }
 
-static double transpose(struct salvo_agile *agile, const void *image, size_t bytes,
-			unsigned int rounds)
+static uint64_t moved_bytes(const struct salvo_agile *agile)
 {
+	struct salvo_agile_stats stats;
+	uint64_t bytes = 0;
+
+	for (unsigned int n = 0; !salvo_agile_get_stats(agile, n, &stats); n++)
+		bytes += stats.moved_bytes;
+	return bytes;
+}
+
+/* @undivided: one segment and one task. @moved: bytes of a round. */
+static double transpose(struct salvo_agile *agile, const void *image, size_t bytes, bool undivided,
+			unsigned int rounds, uint64_t *moved)
+{
+	/* Bands of rows: each node reads half of the other's. */
 	const struct salvo_agile_decomposition how = {
-		.kind = SALVO_AGILE_BLOCK_CYCLIC, .block = { 512, 512 } };
-	struct salvo_agile_field *a = make(agile, &grid, how, 256);
-	struct salvo_agile_field *b = make(agile, &grid, how, 256);
-	struct salvo_agile_field *c = make(agile, &grid, how, 256);
+		.kind = undivided ? SALVO_AGILE_BLOCK : SALVO_AGILE_BLOCK_CYCLIC,
+		.block = { SIDE / 2, SIDE } };
+	struct salvo_agile_field *a = make(agile, &grid, how, undivided ? 0 : 256);
+	struct salvo_agile_field *b = make(agile, &grid, how, undivided ? 0 : 256);
+	struct salvo_agile_field *c = make(agile, &grid, how, undivided ? 0 : 256);
+	const uint32_t factors[2] = { 3, 5 };
+	const struct salvo_agile_value values[] = { { &factors[0], 4 }, { &factors[1], 4 } };
+	struct salvo_agile_statement fill = { NULL, b, NULL, values, 0, 2, 0 };
 	struct salvo_agile_operand operands[] = {
 		{ a, NULL, NULL }, { b, salvo_agile_transposed, NULL } };
 	struct salvo_agile_statement s = { NULL, c, operands, NULL, 2, 0, 0 };
@@ -94,12 +112,18 @@ static double transpose(struct salvo_agile *agile, const void *image, size_t byt
 
 	need(!salvo_agile_kernel_create(agile, image, bytes, "add_transposed", &s.kernel),
 	     "salvo_agile_kernel_create");
+	need(!salvo_agile_kernel_create(agile, image, bytes, "ramp", &fill.kernel),
+	     "salvo_agile_kernel_create");
 	for (unsigned int i = 0; i < rounds; i++) {
+		need(!salvo_agile_forall(agile, &fill) && !salvo_agile_wait(agile), "forall");
+		*moved = moved_bytes(agile);
 		start = clock_us(CLOCK_MONOTONIC);
 		need(!salvo_agile_forall(agile, &s) && !salvo_agile_wait(agile), "forall");
 		times[i] = clock_us(CLOCK_MONOTONIC) - start;
+		*moved = moved_bytes(agile) - *moved;
 	}
 	salvo_agile_kernel_destroy(s.kernel);
+	salvo_agile_kernel_destroy(fill.kernel);
 	salvo_agile_field_destroy(a);
 	salvo_agile_field_destroy(b);
 	salvo_agile_field_destroy(c);
@@ -170,6 +194,7 @@ int main(int argc, char **argv)
 {
 	struct salvo_agile_node nodes[2] = { { NULL, 0 } };
 	double moved, copied, two, one, planned, unused;
+	uint64_t two_bytes, one_bytes;
 	static char image[1 << 22];
 	unsigned int rounds = 21;
 	struct salvo_agile *agile;
@@ -189,15 +214,15 @@ int main(int argc, char **argv)
 	need(!salvo_agile_create(nodes, 2, &agile), "salvo_agile_create");
 	moved = redistribute(agile, rounds);
 	copied = copy(rounds);
-	two = transpose(agile, image, bytes, rounds);
+	two = transpose(agile, image, bytes, false, rounds, &two_bytes);
 	salvo_agile_destroy(agile);
 	need(!salvo_agile_create(nodes, 1, &agile), "salvo_agile_create");
-	one = transpose(agile, image, bytes, rounds);
+	one = transpose(agile, image, bytes, true, rounds, &one_bytes);
 	salvo_agile_destroy(agile);
 	planned = plan(4, 32, false, &unused, &unused);
-	printf(json ? "{ \"redistribute_us\": %.0f, \"memcpy_us\": %.0f, \"transpose_2_us\": %.0f, \"transpose_1_us\": %.0f, \"plan_1024_us\": %.0f" :
-		      "redistribute 16 MiB: %.0f us, memcpy %.0f us\nC = A + transpose(B): 2 nodes %.0f us, 1 node %.0f us\nplan of 1,024 tasks: %.0f us of CPU\n",
-	       moved, copied, two, one, planned);
+	printf(json ? "{ \"redistribute_us\": %.0f, \"memcpy_us\": %.0f, \"transpose_2_us\": %.0f, \"transpose_undivided_us\": %.0f, \"memcpy_of_moved_us\": %.0f, \"plan_1024_us\": %.0f" :
+		      "redistribute 16 MiB: %.0f us, memcpy %.0f us\nC = A + transpose(B): 2 nodes %.0f us; undivided %.0f us and memcpy of what moves %.0f us\nplan of 1,024 tasks: %.0f us of CPU\n",
+	       moved, copied, two, one, copied * two_bytes / (SIDE * SIDE * 4.0), planned);
 	simulate(json);
 	if (json)
 		puts(" }");
