@@ -271,7 +271,7 @@ static cl_int check_queue(cl_command_buffer_khr buffer, cl_uint num_queues,
 		return CL_INVALID_COMMAND_QUEUE;
 	if (queues[0]->context != own->context)
 		return CL_INVALID_CONTEXT;
-	if (queues[0]->device != own->device || queues[0]->flags != own->flags)
+	if (queues[0]->device != own->device)
 		return CL_INCOMPATIBLE_COMMAND_QUEUE_KHR;
 	return CL_SUCCESS;
 }

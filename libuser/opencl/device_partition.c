@@ -67,20 +67,10 @@ static cl_int divide_by_domain(const struct _cl_device_id *device,
 {
 	const unsigned int nodes = salvo_cl_device_nodes(device);
 
-	switch (domain) {
-	case CL_DEVICE_AFFINITY_DOMAIN_NUMA:
-	case CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE:
-		break;
-	case CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE:
-	case CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE:
-	case CL_DEVICE_AFFINITY_DOMAIN_L3_CACHE:
-	case CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE:
-		return CL_DEVICE_PARTITION_FAILED;
-	default:
+	/* CL_DEVICE_PARTITION_AFFINITY_DOMAIN answers which there are. */
+	if (nodes < 2 || (domain != CL_DEVICE_AFFINITY_DOMAIN_NUMA &&
+			  domain != CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE))
 		return CL_INVALID_VALUE;
-	}
-	if (nodes < 2)
-		return CL_DEVICE_PARTITION_FAILED;
 	while (partition->parts < nodes)
 		partition->counts[partition->parts++] = device->units / nodes;
 	partition->length = 3;

@@ -251,9 +251,6 @@ static cl_int check_change(const struct salvo_cl_dispatch_config *config,
 		return CL_INVALID_VALUE;
 	if (config->work_dim && config->work_dim != command->grid.dims)
 		return CL_INVALID_VALUE;
-	if ((config->global_work_offset || config->global_work_size || config->local_work_size) &&
-	    !config->work_dim)
-		return CL_INVALID_VALUE;
 	fields |= config->global_work_offset ? CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR : 0;
 	fields |= config->global_work_size ? CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR : 0;
 	fields |= config->local_work_size ? CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR : 0;
@@ -330,7 +327,7 @@ static cl_int change_grid(cl_mutable_command_khr command,
 	int result;
 	unsigned int d;
 
-	if (!config->work_dim)
+	if (!config->global_work_offset && !config->global_work_size && !config->local_work_size)
 		return CL_SUCCESS;
 	for (d = 0; d < command->grid.dims; d++) {
 		offset[d] = config->global_work_offset ? config->global_work_offset[d] :

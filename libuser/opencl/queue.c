@@ -243,6 +243,9 @@ cl_int salvo_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info
 	case CL_QUEUE_PROPERTIES_ARRAY:
 		return salvo_cl_answer(&answer, queue->properties,
 				       queue->property_count * sizeof(*queue->properties));
+	case CL_QUEUE_SIZE:
+		/* Of queues on the device */
+		return CL_INVALID_COMMAND_QUEUE;
 	case CL_QUEUE_DEVICE_DEFAULT:
 		return SALVO_CL_ANSWER(&answer, cl_command_queue, NULL);
 	default:

@@ -291,8 +291,6 @@ void salvo_cl_submission_finish(struct salvo_cl_submission *submission, cl_int s
 		salvo_cl_event_stamp(event);
 		salvo_cl_event_change(event, event->judged ? event->result : status);
 	}
-	if (status < 0)
-		queue->failed = true;
 	salvo_cl_queue_examine(queue);
 	salvo_cl_wake(queue->context);
 	salvo_cl_submission_put(submission);
@@ -365,6 +363,7 @@ static void start_batch(struct salvo_cl_submission *submission)
 	}
 	if (err) {
 		salvo_cl_failure_rejected(submission, err);
+		queue->failed = true;
 		salvo_cl_submission_finish(submission, salvo_cl_error(err));
 		return;
 	}
@@ -549,6 +548,7 @@ static void complete(struct salvo_cl_submission *submission, int err)
 		if (run_again(submission, &error))
 			return;
 		status = salvo_cl_failure_found(submission, &error);
+		queue->failed = true;
 	}
 	salvo_batch_print(submission->batch, 1);
 	salvo_cl_event_times(submission);
