@@ -137,7 +137,10 @@ TEST_F_TIMEOUT(function_reset, busy_ring_is_drained, TIMEOUT)
 	EXPECT_EQ(device_counter("kills"), kills);
 }
 
-/* Without a time limit a batch that does not end holds a reset up, then fails by it, and the reset counts. */
+/*
+ * Without a time limit a batch that does not end holds a reset up, then fails by it, and the
+ * reset is counted.
+ */
 TEST_F_TIMEOUT(function_reset, batch_that_does_not_end_fails, TIMEOUT)
 {
 	struct drm_salvo_command command = {

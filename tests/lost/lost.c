@@ -250,8 +250,8 @@ TEST_F_TIMEOUT(lost, worker_that_pauses_is_not_given_up, TIMEOUT)
 }
 
 /*
- * The GPU stops before its PCI function is reset: the reset waits until the GPU is found dead, and not once more
- * for its answer, nor for batches that have failed then.
+ * The GPU stops before its PCI function is reset: the reset waits until the GPU is found dead, and
+ * not once more for its answer, nor for batches that have failed then.
  */
 TEST_F_TIMEOUT(lost, worker_stops_before_a_reset_of_the_function, TIMEOUT)
 {
