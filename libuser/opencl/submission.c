@@ -534,6 +534,12 @@ static bool run_again(struct salvo_cl_submission *submission, const struct salvo
 	return true;
 }
 
+/* It was done before the other one's failure cancelled it. */
+static bool was_done(const struct salvo_error *error)
+{
+	return error->kind == SALVO_ERROR_NONE && error->count && error->done >= error->count;
+}
+
 static void complete(struct salvo_cl_submission *submission, int err)
 {
 	cl_command_queue queue = submission->queue;
@@ -547,8 +553,10 @@ static void complete(struct salvo_cl_submission *submission, int err)
 			replace_queue(queue);
 		if (run_again(submission, &error))
 			return;
-		status = salvo_cl_failure_found(submission, &error);
-		queue->failed = true;
+		if (!was_done(&error)) {
+			status = salvo_cl_failure_found(submission, &error);
+			queue->failed = true;
+		}
 	}
 	salvo_batch_print(submission->batch, 1);
 	salvo_cl_event_times(submission);

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kernels.c - dispatches: bursts, chains, times, failures, queues of several threads
+ */
+#include "ocl.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include "kselftest_harness.h"
+
+static const char source[] =
+	"kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }\n"
+	"kernel void sizes(global uint *out) {\n"
+	"	size_t i = get_group_id(0) * get_local_size(0) + get_local_id(0);\n"
+	"	if (i == get_global_id(0)) out[i] = get_local_size(0);\n"
+	"}\n"
+	"kernel void stray(global uint *out, ulong far) { out[far + get_global_id(0)] = 1; }\n";
+
+FIXTURE(kernels) {
+	cl_context context;
+	cl_device_id device;
+	cl_command_queue queue;
+	cl_program program;
+	cl_mem buffer;
+	char notified[512];
+	atomic_bool told;
+};
+
+FIXTURE_VARIANT(kernels) {
+	cl_command_queue_properties properties;
+};
+
+FIXTURE_VARIANT_ADD(kernels, in_order) { .properties = 0 };
+FIXTURE_VARIANT_ADD(kernels, profiled) { .properties = CL_QUEUE_PROFILING_ENABLE };
+
+static void CL_CALLBACK note(const char *message, const void *data, size_t size, void *user)
+{
+	FIXTURE_DATA(kernels) *self = user;
+
+	snprintf(self->notified, sizeof(self->notified), "%s", message);
+	atomic_store(&self->told, true);
+}
+
+FIXTURE_SETUP(kernels)
+{
+	const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, variant->properties, 0 };
+	const char *text = source;
+	cl_int err;
+
+	self->device = ocl_device();
+	ASSERT_NE(NULL, self->device);
+	self->context = clCreateContext(NULL, 1, &self->device, note, self, &err);
+	ASSERT_EQ(0, err);
+	self->queue = clCreateCommandQueueWithProperties(self->context, self->device, properties,
+							 &err);
+	ASSERT_EQ(0, err);
+	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, "", NULL, NULL));
+	self->buffer = clCreateBuffer(self->context, 0, 65536, NULL, &err);
+	ASSERT_EQ(0, err);
+}
+
+FIXTURE_TEARDOWN(kernels)
+{
+	EXPECT_EQ(0, clReleaseMemObject(self->buffer));
+	EXPECT_EQ(0, clReleaseProgram(self->program));
+	EXPECT_EQ(0, clReleaseCommandQueue(self->queue));
+	EXPECT_EQ(0, clReleaseContext(self->context));
+}
+
+static cl_int add(cl_kernel kernel, cl_command_queue queue, cl_mem buffer, cl_uint value,
+		  size_t items, cl_event *event)
+{
+	clSetKernelArg(kernel, 0, sizeof(buffer), &buffer);
+	clSetKernelArg(kernel, 1, sizeof(value), &value);
+	return clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, event);
+}
+
+static cl_uint first_word(cl_command_queue queue, cl_mem buffer)
+{
+	cl_uint value = ~0u;
+
+	clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(value), &value, 0, NULL, NULL);
+	return value;
+}
+
+TEST_F(kernels, a_long_burst_keeps_its_order)
+{
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	unsigned int i;
+
+	ASSERT_NE(NULL, kernel);
+	for (i = 0; i < 5000; i++)
+		ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 1, 1, NULL));
+	EXPECT_EQ(5000, first_word(self->queue, self->buffer));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+TEST_F(kernels, objects_may_be_released_while_they_are_used)
+{
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	cl_event event;
+	cl_mem buffer;
+	cl_int err;
+
+	ASSERT_NE(NULL, kernel);
+	buffer = clCreateBuffer(self->context, 0, 1 << 20, NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, add(kernel, self->queue, buffer, 1, 1 << 18, &event));
+	EXPECT_EQ(0, clReleaseMemObject(buffer));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clWaitForEvents(1, &event));
+	EXPECT_EQ(0, clReleaseEvent(event));
+}
+
+TEST_F(kernels, groups_that_the_library_chooses_divide_the_grid)
+{
+	static const size_t grids[] = { 1, 7, 64, 1000, 1024, 1021, 16384 };
+	cl_kernel kernel = clCreateKernel(self->program, "sizes", NULL);
+	static cl_uint out[16384];
+	size_t i, j;
+
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
+	for (i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
+		ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &grids[i], NULL, 0,
+						    NULL, NULL));
+		ASSERT_EQ(0, clEnqueueReadBuffer(self->queue, self->buffer, CL_TRUE, 0,
+						 grids[i] * sizeof(*out), out, 0, NULL, NULL));
+		for (j = 0; j < grids[i]; j++)
+			ASSERT_EQ(out[0], out[j]);
+		EXPECT_EQ(0, grids[i] % out[0]);
+	}
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+TEST_F(kernels, an_empty_range_is_a_marker)
+{
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	cl_event event;
+
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 1, 0, &event));
+	EXPECT_EQ(0, clWaitForEvents(1, &event));
+	EXPECT_EQ(0, first_word(self->queue, self->buffer));
+	EXPECT_EQ(0, clReleaseEvent(event));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+TEST_F(kernels, times_are_in_order)
+{
+	static const cl_profiling_info names[] = {
+		CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+		CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END,
+	};
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	cl_ulong times[4] = { 0 };
+	cl_event event;
+	unsigned int i;
+	cl_int err;
+
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 1, 16384, &event));
+	ASSERT_EQ(0, clWaitForEvents(1, &event));
+	for (i = 0; i < 4; i++) {
+		err = clGetEventProfilingInfo(event, names[i], sizeof(times[i]), &times[i], NULL);
+		EXPECT_EQ(variant->properties ? 0 : CL_PROFILING_INFO_NOT_AVAILABLE, err);
+		if (i)
+			EXPECT_LE(times[i - 1], times[i]);
+	}
+	if (variant->properties)
+		EXPECT_LT(times[2], times[3]);
+	EXPECT_EQ(0, clReleaseEvent(event));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+TEST_F(kernels, a_failed_command_fails_its_event_tells_the_context_and_leaves_the_queue_usable)
+{
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	const cl_ulong far = 1ull << 45;
+	const size_t items = 8;
+	cl_event failed, later;
+	cl_int status = 0;
+	unsigned int i;
+
+	ASSERT_NE(NULL, stray);
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, clSetKernelArg(stray, 0, sizeof(self->buffer), &self->buffer));
+	ASSERT_EQ(0, clSetKernelArg(stray, 1, sizeof(far), &far));
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, stray, 1, NULL, &items, NULL, 0, NULL,
+					    &failed));
+	EXPECT_EQ(0, clFlush(self->queue));
+	ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 5, 1, &later));
+	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, &failed));
+	EXPECT_EQ(0, clGetEventInfo(failed, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+				    &status, NULL));
+	EXPECT_GT(0, status);
+	EXPECT_EQ(0, clWaitForEvents(1, &later));
+	EXPECT_EQ(5, first_word(self->queue, self->buffer));
+	for (i = 0; i < 10000 && !atomic_load(&self->told); i++)
+		usleep(1000);
+	ASSERT_TRUE(atomic_load(&self->told));
+	EXPECT_NE(NULL, strstr(self->notified, "stray")) {
+		TH_LOG("notified: %s", self->notified);
+	}
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clFinish(self->queue));
+	EXPECT_EQ(0, clFinish(self->queue));
+	EXPECT_EQ(0, clReleaseEvent(failed));
+	EXPECT_EQ(0, clReleaseEvent(later));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+TEST_F(kernels, bad_ranges_are_refused)
+{
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	const size_t items[] = { 10, 1, 1 }, three[] = { 3, 1, 1 }, big[] = { 1 << 20, 1, 1 };
+	const cl_uint value = 1;
+
+	ASSERT_NE(NULL, kernel);
+	EXPECT_EQ(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, items,
+								 NULL, 0, NULL, NULL));
+	ASSERT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
+	ASSERT_EQ(0, clSetKernelArg(kernel, 1, sizeof(value), &value));
+	EXPECT_EQ(CL_INVALID_WORK_DIMENSION, clEnqueueNDRangeKernel(self->queue, kernel, 4, NULL,
+								    items, NULL, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL,
+								     items, three, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_WORK_ITEM_SIZE, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL,
+								    big, big, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_KERNEL, clEnqueueNDRangeKernel(self->queue, (cl_kernel)self->buffer, 1,
+							    NULL, items, NULL, 0, NULL, NULL));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+struct worker {
+	FIXTURE_DATA(kernels) *self;
+	bool good;
+};
+
+static void *work(void *data)
+{
+	struct worker *worker = data;
+	cl_context context = worker->self->context;
+	cl_command_queue queue;
+	cl_kernel kernel;
+	cl_mem buffer;
+	unsigned int i;
+	cl_int err;
+
+	queue = clCreateCommandQueueWithProperties(context, worker->self->device, NULL, &err);
+	buffer = clCreateBuffer(context, 0, 4096, NULL, &err);
+	kernel = clCreateKernel(worker->self->program, "add", &err);
+	worker->good = queue && buffer && kernel;
+	for (i = 0; i < 500 && worker->good; i++) {
+		worker->good = !add(kernel, queue, buffer, 1, 4, NULL);
+		if (i % 50 == 49)
+			clFinish(queue);
+	}
+	worker->good = worker->good && first_word(queue, buffer) == 500;
+	clReleaseKernel(kernel);
+	clReleaseMemObject(buffer);
+	clReleaseCommandQueue(queue);
+	return NULL;
+}
+
+TEST_F(kernels, threads_use_a_context_at_the_same_time)
+{
+	struct worker workers[4];
+	pthread_t threads[4];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		workers[i].self = self;
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &workers[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_TRUE(workers[i].good);
+	}
+}
+
+TEST_HARNESS_MAIN
