@@ -3,9 +3,10 @@
  * enqueue.c - what do commands cost that a program of OpenCL enqueues?
  *
  * Salvo's OpenCL driver beside PoCL, in one process through the ICD loader, taking turns. Microseconds
- * for each kernel from the first call to the end of the last clFinish(): N tiny kernels in an
- * in-order queue with one clFinish(), the same with clFinish() after each, and a graph of 11 chains of
- * 3 kernels in an in-order queue. Figures are medians; the last column is the ratio.
+ * for each kernel from the first call to the end of the last clFinish(), in an in-order queue: N tiny
+ * kernels, each on a buffer of its own, with one clFinish(); N on one buffer, which wait for each
+ * other; N with clFinish() after each; and a graph of 11 chains of 3 kernels. Figures are medians;
+ * the last column is the ratio.
  *
  * usage: enqueue [--json] [--rounds N] [--only salvo|pocl]
  */
@@ -22,6 +23,7 @@
 #define TURN	10u
 #define CHAINS	11u
 #define LENGTH	3u
+#define BUFFERS	1000u
 
 static const char source[] =
 	"kernel void tiny(global uint *out, uint value) { out[get_global_id(0)] += value; }";
@@ -32,7 +34,7 @@ struct side {
 	cl_command_queue queue;
 	cl_program program;
 	cl_kernel kernel;
-	cl_mem buffers[CHAINS];
+	cl_mem buffers[BUFFERS];
 };
 
 /* The loader reads a folder: link the drivers' files into one of our own. */
@@ -92,8 +94,8 @@ static void side_open(struct side *side, const char *platform_name)
 	need(!err && !clBuildProgram(side->program, 1, &device, "", NULL, NULL), "clBuildProgram");
 	side->kernel = clCreateKernel(side->program, "tiny", &err);
 	need(!err, "clCreateKernel");
-	for (i = 0; i < CHAINS; i++) {
-		side->buffers[i] = clCreateBuffer(side->context, 0, 4096, NULL, &err);
+	for (i = 0; i < BUFFERS; i++) {
+		side->buffers[i] = clCreateBuffer(side->context, 0, 64, NULL, &err);
 		need(!err, "clCreateBuffer");
 	}
 }
@@ -102,7 +104,7 @@ static void side_close(struct side *side)
 {
 	unsigned int i;
 
-	for (i = 0; i < CHAINS; i++)
+	for (i = 0; i < BUFFERS; i++)
 		clReleaseMemObject(side->buffers[i]);
 	clReleaseKernel(side->kernel);
 	clReleaseProgram(side->program);
@@ -120,12 +122,12 @@ static void enqueue(struct side *side, cl_mem buffer, cl_uint value)
 	     "clEnqueueNDRangeKernel");
 }
 
-static void reset(struct side *side)
+static void reset(struct side *side, unsigned int count)
 {
 	const cl_uint zero = 0;
 	unsigned int i;
 
-	for (i = 0; i < CHAINS; i++)
+	for (i = 0; i < count; i++)
 		clEnqueueWriteBuffer(side->queue, side->buffers[i], CL_TRUE, 0, sizeof(zero), &zero, 0,
 				     NULL, NULL);
 }
@@ -138,14 +140,14 @@ static void verify(struct side *side, unsigned int chain, cl_uint want)
 				  NULL, NULL) && got == want, "the result of the kernels");
 }
 
-enum kind { ONE_FINISH, FINISH_EACH, GRAPH };
+enum kind { OWN_BUFFER, ONE_BUFFER, FINISH_EACH, GRAPH };
 
 static double run(struct side *side, enum kind kind, unsigned int n)
 {
 	unsigned int i, c;
 	double start;
 
-	reset(side);
+	reset(side, kind == GRAPH ? CHAINS : kind == OWN_BUFFER ? n : 1);
 	start = clock_us(CLOCK_MONOTONIC);
 	if (kind == GRAPH) {
 		for (i = 0; i < LENGTH; i++)
@@ -153,7 +155,7 @@ static double run(struct side *side, enum kind kind, unsigned int n)
 				enqueue(side, side->buffers[c], c + 1);
 	} else {
 		for (i = 0; i < n; i++) {
-			enqueue(side, side->buffers[0], 1);
+			enqueue(side, side->buffers[kind == OWN_BUFFER ? i : 0], 1);
 			if (kind == FINISH_EACH)
 				clFinish(side->queue);
 		}
@@ -163,6 +165,9 @@ static double run(struct side *side, enum kind kind, unsigned int n)
 	if (kind == GRAPH)
 		for (c = 0; c < CHAINS; c++)
 			verify(side, c, LENGTH * (c + 1));
+	else if (kind == OWN_BUFFER)
+		for (i = 0; i < n; i++)
+			verify(side, i, 1);
 	else
 		verify(side, 0, n);
 	return start / n;
@@ -234,8 +239,12 @@ int main(int argc, char **argv)
 		printf("%-20s %6s %10s %10s %8s\n", "us a kernel", "N", side[0].name,
 		       only ? "" : side[1].name, only ? "" : "ratio");
 	for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
-		measure(side, sides, ONE_FINISH, counts[n], rounds, us);
+		measure(side, sides, OWN_BUFFER, counts[n], rounds, us);
 		show(json, false, "one clFinish", counts[n], us, sides);
+	}
+	for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
+		measure(side, sides, ONE_BUFFER, counts[n], rounds, us);
+		show(json, false, "one buffer", counts[n], us, sides);
 	}
 	for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
 		measure(side, sides, FINISH_EACH, counts[n], rounds / (counts[n] / 100 + 1), us);
