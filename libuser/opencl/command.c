@@ -18,8 +18,7 @@
 
 /* A batch of so many commands is full; the rest is for pipe controls. */
 #define MOST_COMMANDS	1024u
-/* A batch is first checked against an idle GPU at so many commands, or at so much work. */
-#define FIRST_CHECK	16u
+/* A batch is checked against an idle GPU at so much work. */
 #define MUCH_WORK	(1u << 15)
 
 cl_int salvo_cl_command_check(cl_command_queue queue, cl_uint wait_count, const cl_event *waits)
@@ -191,7 +190,7 @@ static int choose(struct salvo_cl_command *command)
 		return -ENOMEM;
 	command->submission->before_all = barrier;
 	command->submission->after_all = waits_for_all(command);
-	command->submission->check = FIRST_CHECK;
+	command->submission->check = queue->patience;
 	/* Commands may follow a barrier, but not a marker. */
 	if (command->submission->after_all && !barrier)
 		close_submission(command->submission);
@@ -226,7 +225,7 @@ bool salvo_cl_command_again(struct salvo_cl_command *command, int result)
 	if (!fresh)
 		return false;
 	close_submission(command->submission);
-	fresh->check = FIRST_CHECK;
+	fresh->check = command->queue->patience;
 	command->submission = fresh;
 	command->batch = fresh->batch;
 	command->start = 0;
@@ -274,8 +273,8 @@ static int order(const struct salvo_cl_command *command, unsigned int end)
 
 /*
  * Would the GPU run dry if this batch went on collecting? A packet costs as much as some tiny
- * dispatches, so a batch is first checked when it has some of them, or much work, and then each time it
- * has doubled.
+ * dispatches, so a batch is first checked when it has some of them, or much work. Each one that goes
+ * so shows a long burst: the next one may be twice as long.
  */
 static bool hungry(struct salvo_cl_submission *submission)
 {
@@ -292,6 +291,8 @@ static bool hungry(struct salvo_cl_submission *submission)
 	for (before = submission->prev; before; before = before->prev)
 		if (before->state == SALVO_CL_RUNNING)
 			return false;
+	if (queue->patience < MOST_COMMANDS)
+		queue->patience *= 2;
 	return true;
 }
 

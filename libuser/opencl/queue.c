@@ -119,6 +119,7 @@ static cl_command_queue create(cl_context context, cl_device_id device,
 	queue->device = device;
 	queue->gpu = salvo_cl_context_gpu(context, device);
 	queue->flags = settings->flags;
+	queue->patience = SALVO_CL_PATIENCE;
 	queue->priority = settings->priority;
 	*err = salvo_cl_error(create_salvo(queue));
 	if (!*err && settings->count) {

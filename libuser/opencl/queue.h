@@ -9,6 +9,9 @@
 
 struct salvo_cl_submission;
 
+/** define SALVO_CL_PATIENCE - The first value of a queue's patience, and that after a flush. */
+#define SALVO_CL_PATIENCE 64u
+
 /**
  * struct _cl_command_queue - A command queue.
  */
@@ -35,6 +38,8 @@ struct _cl_command_queue {
 	struct salvo_cl_submission *last;
 	/** @spare: Submissions to use again. */
 	struct salvo_cl_submission *spare;
+	/** @patience: Commands of a batch before it is checked whether the GPU runs dry. */
+	unsigned int patience;
 	/** @recording: Of the queue through which a command buffer is recorded: it gets all commands. */
 	struct salvo_cl_submission *recording;
 	/** @next_ready, @is_ready: In the context's list of queues to examine. */

@@ -505,6 +505,7 @@ void salvo_cl_queue_flush(cl_command_queue queue)
 {
 	struct salvo_cl_submission *submission;
 
+	queue->patience = SALVO_CL_PATIENCE;
 	for (submission = queue->last; submission; submission = submission->prev) {
 		if (submission->state != SALVO_CL_OPEN || submission->wanted)
 			continue;
