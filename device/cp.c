@@ -137,6 +137,8 @@ const struct salvo_op *salvo_cp_next_op(struct salvo_cp_parser *p)
 		[SALVO_OP_UNBIND] = sizeof(struct salvo_op_bind),
 		[SALVO_OP_SPACE_END] = sizeof(struct salvo_op_space_end),
 		[SALVO_OP_BIND_SYSTEM] = sizeof(struct salvo_op_bind_system),
+		[SALVO_OP_ATTACH] = sizeof(struct salvo_op_attach),
+		[SALVO_OP_DETACH] = sizeof(struct salvo_op_detach),
 		[SALVO_OP_CLOSE] = sizeof(struct salvo_op_close),
 	};
 	const struct salvo_op *op = (const struct salvo_op *)p->at;

@@ -10,6 +10,7 @@
 #include "dma.h"
 #include "isolation.h"
 #include "job.h"
+#include "salvo_leaf.h"
 
 static bool bind_system(struct salvo_cp_parser *p, const struct salvo_op_bind_system *op)
 {
@@ -17,6 +18,31 @@ static bool bind_system(struct salvo_cp_parser *p, const struct salvo_op_bind_sy
 		salvo_aspaces_bind_system(p->cp->aspaces, p->job->entry.asid, op->address, op->size,
 					  op->system, op->access)) ||
 	       salvo_cp_refuse(p, SALVO_FAULT_PACKET, op->address);
+}
+
+static bool attach(struct salvo_cp_parser *p, const struct salvo_op_attach *op)
+{
+	struct salvo_cp *cp = p->cp;
+	const uint32_t asid = p->job->entry.asid;
+
+	if (!cp->spaces || !op->units || op->units & ~cp->units || op->slot >= SALVO_MAX_SLOTS ||
+	    !op->ctx || op->priority < SALVO_PRIORITY_LOW || op->priority > SALVO_PRIORITY_HIGH ||
+	    op->address % 4096 ||
+	    !salvo_aspaces_in_vram(cp->aspaces, op->address, SALVO_SLOT_BYTES) ||
+	    !salvo_aspaces_covers(cp->aspaces, asid, op->address, SALVO_SLOT_BYTES,
+				  SALVO_ACCESS_READ | SALVO_ACCESS_WRITE))
+		return salvo_cp_refuse(p, SALVO_FAULT_PACKET, op->address);
+	return cp->isolation->attach(cp->spaces, asid, op) ||
+	       salvo_cp_refuse(p, SALVO_FAULT_PACKET, op->address);
+}
+
+static bool detach(struct salvo_cp_parser *p, const struct salvo_op_detach *op)
+{
+	if (!p->cp->spaces || op->slot >= SALVO_MAX_SLOTS)
+		return salvo_cp_bad(p);
+	p->job->unbinds = true;
+	p->cp->isolation->detach(p->cp->spaces, p->job->entry.asid, op->slot);
+	return true;
 }
 
 static bool run_space_command(struct salvo_cp_parser *p, const struct salvo_op *op)
@@ -36,9 +62,15 @@ static bool run_space_command(struct salvo_cp_parser *p, const struct salvo_op *
 		       salvo_cp_refuse(p, SALVO_FAULT_PACKET, range->address);
 	case SALVO_OP_BIND_SYSTEM:
 		return bind_system(p, (const void *)op);
+	case SALVO_OP_ATTACH:
+		return attach(p, (const void *)op);
+	case SALVO_OP_DETACH:
+		return detach(p, (const void *)op);
 	default:
 		p->job->unbinds = true;
 		p->job->ends_space = true;
+		if (p->cp->spaces)
+			p->cp->isolation->end_slots(p->cp->spaces, asid);
 		salvo_aspaces_end(aspaces, asid);
 		return true;
 	}
@@ -57,6 +89,10 @@ static bool check_space_command(struct salvo_cp_parser *p, const struct salvo_op
 		return (!range->reserved && !range->access) || salvo_cp_bad(p);
 	case SALVO_OP_BIND_SYSTEM:
 		return !((const struct salvo_op_bind_system *)op)->reserved || salvo_cp_bad(p);
+	case SALVO_OP_ATTACH:
+		return !((const struct salvo_op_attach *)op)->reserved || salvo_cp_bad(p);
+	case SALVO_OP_DETACH:
+		return !((const struct salvo_op_detach *)op)->reserved || salvo_cp_bad(p);
 	default:
 		return op->code == SALVO_OP_SPACE_END || salvo_cp_bad(p);
 	}

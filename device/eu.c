@@ -54,6 +54,8 @@
 #define SPIN_NS		50000u
 /* Polls before the unit starts to yield its core in between */
 #define SPIN_POLLS	64u
+/* Leaves are counted in the registers after this time, or when the unit is idle. */
+#define LEAF_FLUSH_NS	1000000u
 /* How long it leaves the core to another process before it checks again */
 #define YIELD_NS	500000u
 
@@ -73,6 +75,8 @@ struct salvo_eu {
 	uint32_t well;
 	/** @since: When accounting began. */
 	uint64_t since;
+	/** @leaf_ns: Time in leaves that is not counted in @eus->leaf_ns yet. */
+	uint64_t leaf_ns;
 	/** @polling: Its bit in the mask of that name is set. */
 	bool polling;
 	/** @yield: Whether another program wants its core. */
@@ -114,6 +118,14 @@ static bool flush(struct salvo_eu *eu)
 		eus->run_rings(eus->cookie);
 	salvo_irqs_raise(eus->irqs);
 	return events;
+}
+
+static void flush_leaves(struct salvo_eu *eu)
+{
+	if (!eu->leaf_ns)
+		return;
+	__atomic_fetch_add(eu->eus->leaf_ns, eu->leaf_ns, __ATOMIC_RELAXED);
+	eu->leaf_ns = 0;
 }
 
 static void begin_accounting(struct salvo_eu *eu, struct salvo_gpu_job *job)
@@ -254,6 +266,7 @@ static void park_until_work(struct salvo_eu *eu)
 	struct salvo_parking *parking = eus->queues->parking;
 	const unsigned int unit = eu->queue.unit;
 
+	flush_leaves(eu);
 	salvo_parking_prepare_wait(parking, unit);
 	stop_polling(eu);
 	/*
@@ -307,17 +320,26 @@ static void wait_for_work(struct salvo_eu *eu)
 	park_until_work(eu);
 }
 
-/* Leaves of workers, between two chunks; those of low priority only if there is no chunk. */
-static void serve_slots(struct salvo_eu *eu, bool idle)
+/*
+ * Leaves of workers, between two chunks; those of low priority only if there is no chunk. Returns
+ * whether the unit has to yield its core.
+ */
+static bool serve_slots(struct salvo_eu *eu, bool idle)
 {
 	struct salvo_leaf_slots *slots = eu->eus->slots;
+	struct salvo_leaf_served served;
 
 	if (!salvo_leaf_slots_ring(slots, eu->queue.unit))
-		return;
+		return false;
 	flush(eu);
 	if (eu->polling)
 		stop_polling(eu);
-	salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
+	served = salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
+	salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
+	eu->leaf_ns += served.busy_ns;
+	if (eu->leaf_ns > LEAF_FLUSH_NS)
+		flush_leaves(eu);
+	return served.yield;
 }
 
 static void *unit_main(void *arg)
@@ -330,6 +352,7 @@ static void *unit_main(void *arg)
 	while (!atomic_load_explicit(&eu->eus->stop, memory_order_relaxed)) {
 		struct salvo_worker_events events;
 		struct salvo_gcq_chunk chunk;
+		bool yield;
 
 		serve_slots(eu, false);
 		chunk = salvo_worker_queue_take(&eu->queue, &events);
@@ -349,8 +372,8 @@ static void *unit_main(void *arg)
 		if (flush(eu) && !salvo_yield_is_crowded(&eu->yield, salvo_clock()))
 			salvo_yield(&eu->yield);
 		salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
-		serve_slots(eu, true);
-		if (events.yield)
+		yield = serve_slots(eu, true);
+		if (events.yield || yield)
 			yield_core(eu);
 		else
 			wait_for_work(eu);

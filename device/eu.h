@@ -39,6 +39,8 @@ struct salvo_eus {
 	/** @cookie: Handed to @poll_doorbell and @run_rings. */
 	void *cookie;
 
+	/** @leaf_ns: Where time in leaves is added; set by the owner. */
+	__u64 *leaf_ns;
 	/** @recording: Where the units record what they run, or NULL. */
 	struct salvo_gpu_recording *_Atomic recording;
 	struct salvo_eu *units;

@@ -197,13 +197,20 @@ static bool kill_has_unread(const struct salvo_gpu *gpu)
 	return false;
 }
 
-/* Jobs of a context were marked as killed; units that work for others ignore the signal. */
-static void stop_killed(struct salvo_gpu *gpu, uint32_t ctx)
+/*
+ * Ends the jobs and slots of a context; units that work for others ignore the signal. Returns
+ * whether any is left.
+ */
+static bool kill_step(struct salvo_gpu *gpu, uint32_t ctx)
 {
+	bool left = salvo_gpu_jobs_kill(&gpu->jobs, ctx);
+
 	if (gpu->spaces)
-		gpu->config.isolation->kill(gpu->spaces, ctx);
-	else if (gpu->config.contain_faults)
+		return gpu->config.isolation->kill(gpu->spaces, ctx, left);
+	left |= salvo_leaf_slots_kill(&gpu->slots, ctx);
+	if (left && gpu->config.contain_faults)
 		salvo_eus_stop_kernels(&gpu->eus);
+	return left;
 }
 
 /*
@@ -223,9 +230,7 @@ static void kill_context(struct salvo_gpu *gpu)
 	if (request != gpu->kill_request)
 		begin_kill(gpu, request);
 	ctx = __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED);
-	if (salvo_gpu_jobs_kill(&gpu->jobs, ctx))
-		stop_killed(gpu, ctx);
-	else if (!kill_has_unread(gpu))
+	if (!kill_step(gpu, ctx) && !kill_has_unread(gpu))
 		__atomic_store_n(&regs->kill_ack, request, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* Doorbells that came while the lock was held. */
@@ -237,12 +242,15 @@ void salvo_gpu_doorbell(struct salvo_gpu *gpu, unsigned int doorbell)
 {
 	const int state = salvo_cancel_disable();
 
-	if (doorbell < SALVO_MAX_RINGS)
+	if (doorbell < SALVO_MAX_RINGS) {
 		salvo_gpu_run_rings(gpu, 1u << doorbell);
-	else if (doorbell == SALVO_DOORBELL_KILL)
+		if (gpu->spaces)
+			gpu->config.isolation->wake_slots(gpu->spaces);
+	} else if (doorbell == SALVO_DOORBELL_KILL) {
 		kill_context(gpu);
-	else if (doorbell == SALVO_DOORBELL_RESET)
+	} else if (doorbell == SALVO_DOORBELL_RESET) {
 		reset(gpu);
+	}
 	salvo_irqs_raise(&gpu->irqs);
 	salvo_cancel_restore(state);
 }
@@ -372,6 +380,8 @@ static void init_regs(struct salvo_gpu *gpu)
 	regs->units = gpu->queues.topology.units;
 	regs->nodes = gpu->queues.topology.nodes;
 	regs->rings = SALVO_MAX_RINGS;
+	/* Others attach slots by calls. */
+	regs->slots = gpu->spaces ? SALVO_MAX_SLOTS : 0;
 	regs->isa_level = salvo_gpu_isa_level();
 	regs->vram_offset = gpu->config.vram_offset;
 	regs->vram_bytes = gpu->config.vram_bytes;
@@ -461,7 +471,11 @@ static void connect_parts(struct salvo_gpu *gpu, bool inside)
 	gpu->eus.run_rings = run_rings;
 	gpu->eus.cookie = gpu;
 	gpu->eus.slots = &gpu->slots;
+	gpu->eus.leaf_ns = &config->regs->busy_ns;
 	gpu->slots.aspaces = &gpu->aspaces;
+	gpu->slots.regs = config->regs->unit;
+	gpu->slots.recording = &gpu->eus.recording;
+	gpu->slots.prio_slot = &gpu->prio_slot;
 }
 
 static int init_aspaces(struct salvo_gpu *gpu, const struct salvo_inside *inside)

@@ -20,9 +20,10 @@ struct salvo_irqs {
 	/** @interrupt, @cookie: Of struct salvo_gpu_config; @interrupt may be NULL. */
 	void (*interrupt)(void *cookie, unsigned int vector);
 	void *cookie;
-	/** @fence, @fault: Interrupts to raise when no lock is held. */
+	/** @fence, @fault, @slot: Interrupts to raise when no lock is held. */
 	_Atomic uint32_t fence;
 	_Atomic uint32_t fault;
+	_Atomic uint32_t slot;
 };
 
 /**
@@ -40,6 +41,9 @@ static inline void salvo_irqs_raise(struct salvo_irqs *irqs)
 	if (atomic_load(&irqs->fence))
 		for (count = atomic_exchange(&irqs->fence, 0); count; count--)
 			irqs->interrupt(irqs->cookie, SALVO_VECTOR_FENCE);
+	/* It only says to check: one is enough for any number. */
+	if (atomic_load(&irqs->slot) && atomic_exchange(&irqs->slot, 0))
+		irqs->interrupt(irqs->cookie, SALVO_VECTOR_SLOT);
 }
 
 #endif /* SALVO_IRQ_H */

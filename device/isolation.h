@@ -10,12 +10,13 @@
 
 struct salvo_gpu;
 struct salvo_gpu_job;
+struct salvo_op_attach;
 struct salvo_spaces;
 
 /**
  * struct salvo_isolation - How a GPU's batches run outside of its process; spaces.c does it.
  *
- * All but @poll and @sample are called with the command processor's lock held.
+ * All but @poll, @sample and @wake_slots are called with the command processor's lock held.
  */
 struct salvo_isolation {
 	/** @create: Called before the GPU has a thread. Return: 0 or -errno. */
@@ -26,8 +27,23 @@ struct salvo_isolation {
 	void (*submit)(struct salvo_spaces *spaces, struct salvo_gpu_job *job);
 	/** @changed: The bindings of an address space have changed, for jobs from now on. */
 	void (*changed)(struct salvo_spaces *spaces, uint32_t asid);
-	/** @kill: Jobs of a context were marked as killed. Repeated until none is left. */
-	void (*kill)(struct salvo_spaces *spaces, uint32_t ctx);
+	/**
+	 * @attach: Attach units to a slot; the command is checked but for its address. Return:
+	 * false if its number is in use, its memory is not bound, or there is no memory.
+	 */
+	bool (*attach)(struct salvo_spaces *spaces, uint32_t asid,
+		       const struct salvo_op_attach *op);
+	/** @detach: Detach a slot of an address space; a job that @unbinds waits for it. */
+	void (*detach)(struct salvo_spaces *spaces, uint32_t asid, uint32_t slot);
+	/** @end_slots: An address space ends: no slot of it is used any more. */
+	void (*end_slots)(struct salvo_spaces *spaces, uint32_t asid);
+	/** @wake_slots: Wake the units of slots whose slot_wake has changed. No lock is held. */
+	void (*wake_slots)(struct salvo_spaces *spaces);
+	/**
+	 * @kill: End what runs of a context, and its slots. @jobs: Some of its jobs were marked as
+	 * killed and have not ended. Return: whether anything is left; then it is repeated.
+	 */
+	bool (*kill)(struct salvo_spaces *spaces, uint32_t ctx, bool jobs);
 	/** @stop: All jobs were marked as killed: end all processes, return when they are gone. */
 	void (*stop)(struct salvo_spaces *spaces);
 	/**

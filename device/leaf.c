@@ -14,6 +14,11 @@
  * worker that rings a doorbell issues a fence and then reads the flag. So only a doorbell for a
  * sleeping unit takes a system call.
  *
+ * The process of an address space is replaced when its bindings change (device/space/space.c). A
+ * unit shows that it runs a leaf, issues a fence and reads @draining; the device sets that, issues
+ * a fence and reads what runs. So either the unit leaves the task to the next process, or the
+ * device waits until the leaf has ended.
+ *
  * There is no lock and no locked instruction in this file: each word has one writer, and is
  * handed over by release and acquire (tests/spin/slot.pml). Checking the entry of a kernel takes
  * a lock the first time.
@@ -23,9 +28,11 @@
 #include <sched.h>
 #include <string.h>
 #include "aspace.h"
+#include "clock.h"
 #include "dispatch.h"
 #include "group.h"
 #include "parking.h"
+#include "prio_table.h"
 
 /* Polls of a barrier before the core is yielded in between */
 #define BARRIER_POLLS	256u
@@ -45,14 +52,21 @@ static uint32_t read_once(const __u32 *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
+static bool is_draining(const struct salvo_leaf_slots *slots)
+{
+	return slots->draining && atomic_load_explicit(slots->draining, memory_order_relaxed);
+}
+
 /* Does the core have a task or a part to run? */
-static bool rings(const struct salvo_leaf_slot *slot, unsigned int unit)
+static bool rings(const struct salvo_leaf_slots *slots, const struct salvo_leaf_slot *slot,
+		  unsigned int unit)
 {
 	const unsigned int core = core_number(slot, unit);
 	const struct salvo_leaf_part *part = &slot->parts[core];
 
 	if (!core)
-		return __atomic_load_n(&slot->regs->doorbell, __ATOMIC_ACQUIRE) == 1 ||
+		return (__atomic_load_n(&slot->regs->doorbell, __ATOMIC_ACQUIRE) == 1 &&
+			!is_draining(slots)) ||
 		       atomic_load_explicit(&slot->leave, memory_order_acquire);
 	return atomic_load_explicit(&part->go, memory_order_acquire) !=
 	       atomic_load_explicit(&part->done, memory_order_relaxed);
@@ -63,13 +77,18 @@ bool salvo_leaf_slots_ring(struct salvo_leaf_slots *slots, unsigned int unit)
 	uint64_t mask = atomic_load_explicit(&slots->member[unit], memory_order_acquire);
 
 	for (; mask; mask &= mask - 1)
-		if (rings(slot_at(slots, __builtin_ctzll(mask)), unit))
+		if (rings(slots, slot_at(slots, __builtin_ctzll(mask)), unit))
 			return true;
 	return false;
 }
 
+static void show(uint32_t *field, uint32_t value)
+{
+	__atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
 /* The core's share of the work-groups. */
-static void run_part(struct salvo_leaf_slot *slot, unsigned int core, struct salvo_runner *runner)
+static void run_groups(struct salvo_leaf_slot *slot, unsigned int core, struct salvo_runner *runner)
 {
 	const uint64_t cores = __builtin_popcountll(slot->units);
 	const uint64_t total = slot->element.total;
@@ -95,37 +114,67 @@ static void run_part(struct salvo_leaf_slot *slot, unsigned int core, struct sal
 							.group = runner->at };
 }
 
+/* The same, shown in the unit's registers and in a recording. Returns the time that it took. */
+static uint64_t run_part(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot,
+			 unsigned int unit, struct salvo_runner *runner)
+{
+	struct salvo_unit_regs *regs = &slots->regs[unit];
+	const uint64_t started = salvo_clock();
+	uint64_t ended;
+
+	show(&regs->ctx, slot->ctx);
+	show(&regs->asid, slot->asid);
+	__atomic_store_n(&regs->seqno, 0, __ATOMIC_RELAXED);
+	show(&regs->state, SALVO_UNIT_BUSY);
+	salvo_prio_slot_publish(slots->prio_slot, unit, SALVO_LEAF_PRIOS - 1 - slot->prio);
+	run_groups(slot, core_number(slot, unit), runner);
+	show(&regs->state, SALVO_UNIT_IDLE);
+	ended = salvo_clock();
+	if (atomic_load_explicit(slots->recording, memory_order_relaxed))
+		salvo_leaf_slots_record(slots, slot, unit, started, ended);
+	return ended - started;
+}
+
 /* A core that is not the primary one. */
-static void serve_part(struct salvo_leaf_slots *slots, unsigned int number, unsigned int unit,
-		       struct salvo_runner *runner)
+static uint64_t serve_part(struct salvo_leaf_slots *slots, unsigned int number, unsigned int unit,
+			   struct salvo_runner *runner)
 {
 	struct salvo_leaf_slot *slot = slot_at(slots, number);
 	const unsigned int core = core_number(slot, unit);
 	struct salvo_leaf_part *part = &slot->parts[core];
 	const uint32_t go = atomic_load_explicit(&part->go, memory_order_acquire);
+	uint64_t busy = 0;
 
 	if (go == atomic_load_explicit(&part->done, memory_order_relaxed))
-		return;
+		return 0;
 	if (part->leave)
 		salvo_leaf_slots_leave(slots, unit, number);
 	else
-		run_part(slot, core, runner);
+		busy = run_part(slots, slot, unit, runner);
 	/* If the primary core left, the slot may be freed from here on. */
 	atomic_store_explicit(&part->done, go, memory_order_release);
+	return busy;
 }
 
 /* Runs the parts of this core for other primary cores; these never wait. */
-static void serve_parts(struct salvo_leaf_slots *slots, unsigned int unit,
-			struct salvo_runner *runner)
+static uint64_t serve_parts(struct salvo_leaf_slots *slots, unsigned int unit,
+			    struct salvo_runner *runner)
 {
-	uint64_t mask = atomic_load_explicit(&slots->member[unit], memory_order_acquire);
+	uint64_t busy = 0, mask = atomic_load_explicit(&slots->member[unit], memory_order_acquire);
 
 	for (; mask; mask &= mask - 1) {
 		const unsigned int number = __builtin_ctzll(mask);
 
 		if (core_number(slot_at(slots, number), unit))
-			serve_part(slots, number, unit, runner);
+			busy += serve_part(slots, number, unit, runner);
 	}
+	return busy;
+}
+
+/* 0 is no leaf. */
+static void count_leaf(struct salvo_leaf_slot *slot)
+{
+	slot->serial += slot->serial == UINT32_MAX ? 2 : 1;
 }
 
 /* Starts the parts of the other cores, or makes them leave. */
@@ -134,7 +183,6 @@ static void start_parts(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *
 	uint64_t rest = slot->units & (slot->units - 1);
 	unsigned int core;
 
-	slot->serial++;
 	if (!rest)
 		return;
 	for (core = 1; core < (unsigned int)__builtin_popcountll(slot->units); core++) {
@@ -148,21 +196,23 @@ static void start_parts(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *
 }
 
 /* The barrier of W5: returns when all other cores have done their parts. */
-static void meet(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot, unsigned int unit,
-		 struct salvo_runner *runner)
+static uint64_t meet(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot,
+		     unsigned int unit, struct salvo_runner *runner)
 {
 	const unsigned int cores = __builtin_popcountll(slot->units);
 	unsigned int core, polls = 0;
+	uint64_t busy = 0;
 
 	for (core = 1; core < cores; core++)
 		while (atomic_load_explicit(&slot->parts[core].done, memory_order_acquire) !=
 		       slot->serial) {
-			serve_parts(slots, unit, runner);
+			busy += serve_parts(slots, unit, runner);
 			if (++polls < BARRIER_POLLS)
 				__builtin_ia32_pause();
 			else
 				sched_yield();
 		}
+	return busy;
 }
 
 static bool is_code(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot, uint64_t entry)
@@ -219,17 +269,23 @@ static void store_completion(struct salvo_leaf_slot *slot)
 	regs->status = well == (~0ull >> (64 - cores)) ? SALVO_SLOT_DONE : SALVO_SLOT_FAILED;
 }
 
-/* Return the task to the worker. */
-static void hand_back(struct salvo_leaf_slot *slot)
+/*
+ * Return the task to the worker. The doorbell first: once nothing runs, the process may be killed.
+ * The device then notifies the workers.
+ */
+static void hand_back(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot)
 {
 	struct salvo_slot_regs *regs = slot->regs;
 
 	__atomic_store_n(&regs->doorbell, 0, __ATOMIC_RELEASE);
+	atomic_store_explicit(slot->running, 0, memory_order_release);
 	salvo_slot_fence();
-	if (__atomic_load_n(&regs->waiting, __ATOMIC_ACQUIRE)) {
+	if (__atomic_load_n(&regs->waiting, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&regs->waiting, 0, __ATOMIC_RELAXED);
 		slot->ended(slot->cookie);
 	}
+	if (is_draining(slots))
+		slots->drained(slots->cookie);
 }
 
 /* W7: afterwards no core touches the slot. */
@@ -238,37 +294,57 @@ static void leave_slot(struct salvo_leaf_slots *slots, unsigned int number, unsi
 {
 	struct salvo_leaf_slot *slot = slot_at(slots, number);
 
+	count_leaf(slot);
 	start_parts(slots, slot, true);
 	meet(slots, slot, unit, runner);
 	slot->regs->completion = 0;
 	slot->regs->status = SALVO_SLOT_DETACHED;
-	hand_back(slot);
+	hand_back(slots, slot);
 	salvo_leaf_slots_leave(slots, unit, number);
 	atomic_store_explicit(&slot->left, true, memory_order_release);
 }
 
-static void run_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot,
-		     unsigned int unit, struct salvo_runner *runner)
+/*
+ * Shows that the leaf runs, unless no leaf may begin. While the GPU is being closed, or its context
+ * killed, it is stopped at once.
+ */
+static bool begin_leaf(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot)
+{
+	atomic_store_explicit(slot->running, slot->serial, memory_order_relaxed);
+	atomic_store_explicit(&slot->state, (uint64_t)slot->serial << 32, memory_order_relaxed);
+	salvo_slot_fence();
+	if (atomic_load_explicit(&slot->closing, memory_order_relaxed))
+		atomic_store_explicit(&slot->stop, 1, memory_order_relaxed);
+	if (!is_draining(slots))
+		return true;
+	atomic_store_explicit(slot->running, 0, memory_order_release);
+	return false;
+}
+
+/* Returns false if the task stays in the slot. */
+static bool run_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot,
+		     unsigned int unit, struct salvo_runner *runner, uint64_t *busy)
 {
 	if (!take_task(slots, slot)) {
 		slot->regs->completion = 0;
 		slot->regs->status = SALVO_SLOT_REFUSED;
-		return;
+		hand_back(slots, slot);
+		return true;
 	}
-	/* While the GPU is being closed @stop stays set. */
-	if (!atomic_load_explicit(&slot->leave, memory_order_acquire))
-		atomic_store_explicit(&slot->stop, 0, memory_order_relaxed);
+	count_leaf(slot);
+	if (!begin_leaf(slots, slot))
+		return false;
 	start_parts(slots, slot, false);
-	atomic_store_explicit(&slot->running, slot->serial, memory_order_relaxed);
-	run_part(slot, 0, runner);
-	meet(slots, slot, unit, runner);
-	atomic_store_explicit(&slot->running, 0, memory_order_relaxed);
+	*busy += run_part(slots, slot, unit, runner);
+	*busy += meet(slots, slot, unit, runner);
 	store_completion(slot);
+	hand_back(slots, slot);
+	return true;
 }
 
 /* Returns whether there was a task. */
 static bool serve_primary(struct salvo_leaf_slots *slots, unsigned int number, unsigned int unit,
-			  struct salvo_runner *runner)
+			  struct salvo_runner *runner, uint64_t *busy)
 {
 	struct salvo_leaf_slot *slot = slot_at(slots, number);
 	uint32_t opcode;
@@ -277,26 +353,24 @@ static bool serve_primary(struct salvo_leaf_slots *slots, unsigned int number, u
 		leave_slot(slots, number, unit, runner);
 		return true;
 	}
-	if (__atomic_load_n(&slot->regs->doorbell, __ATOMIC_ACQUIRE) != 1)
+	if (__atomic_load_n(&slot->regs->doorbell, __ATOMIC_ACQUIRE) != 1 || is_draining(slots))
 		return false;
 	opcode = read_once(&slot->regs->opcode);
 	if (opcode == SALVO_SLOT_DISCONNECT) {
 		leave_slot(slots, number, unit, runner);
 		return true;
 	}
-	if (opcode == SALVO_SLOT_RUN) {
-		run_task(slots, slot, unit, runner);
-	} else {
-		slot->regs->completion = 0;
-		slot->regs->status = SALVO_SLOT_REFUSED;
-	}
-	hand_back(slot);
+	if (opcode == SALVO_SLOT_RUN)
+		return run_task(slots, slot, unit, runner, busy);
+	slot->regs->completion = 0;
+	slot->regs->status = SALVO_SLOT_REFUSED;
+	hand_back(slots, slot);
 	return true;
 }
 
 /* Serves the slots of one priority. Returns whether there was a task. */
 static bool serve_prio(struct salvo_leaf_slots *slots, unsigned int unit, unsigned int prio,
-		       struct salvo_runner *runner)
+		       struct salvo_runner *runner, uint64_t *busy)
 {
 	uint64_t mask = atomic_load_explicit(&slots->member[unit], memory_order_acquire) &
 			atomic_load_explicit(&slots->prio[prio], memory_order_relaxed);
@@ -310,23 +384,41 @@ static bool serve_prio(struct salvo_leaf_slots *slots, unsigned int unit, unsign
 		      (1ull << number)))
 			continue;
 		if (core_number(slot_at(slots, number), unit))
-			serve_part(slots, number, unit, runner);
+			*busy += serve_part(slots, number, unit, runner);
 		else
-			found |= serve_primary(slots, number, unit, runner);
+			found |= serve_primary(slots, number, unit, runner, busy);
 	}
 	return found;
 }
 
-void salvo_leaf_slots_serve(struct salvo_leaf_slots *slots, unsigned int unit,
-			    unsigned int lowest, struct salvo_runner *runner)
+/* Does another process run a higher priority than that of slots of @prio? */
+static bool must_yield(const struct salvo_leaf_slots *slots, unsigned int unit, unsigned int prio)
 {
+	const unsigned int index = SALVO_LEAF_PRIOS - 1 - prio;
+
+	return slots->prio_slot->table && salvo_prio_slot_may_yield(slots->prio_slot, index) &&
+	       salvo_prio_slot_must_yield(slots->prio_slot, unit, index);
+}
+
+struct salvo_leaf_served salvo_leaf_slots_serve(struct salvo_leaf_slots *slots, unsigned int unit,
+						unsigned int lowest, struct salvo_runner *runner)
+{
+	struct salvo_leaf_served served = { 0 };
 	unsigned int prio = SALVO_LEAF_PRIOS - 1;
 
-	while (serve_prio(slots, unit, prio, runner))
+	while (serve_prio(slots, unit, prio, runner, &served.busy_ns))
 		;
-	while (prio-- > lowest)
-		if (serve_prio(slots, unit, prio, runner))
-			return;
+	while (prio-- > lowest) {
+		/* Parts are those of leaves that have begun. */
+		if (must_yield(slots, unit, prio)) {
+			served.busy_ns += serve_parts(slots, unit, runner);
+			served.yield = true;
+			break;
+		}
+		if (serve_prio(slots, unit, prio, runner, &served.busy_ns))
+			break;
+	}
+	return served;
 }
 
 void salvo_leaf_slots_sleep(struct salvo_leaf_slots *slots, unsigned int unit, bool sleeping)

@@ -15,10 +15,11 @@
 
 struct salvo_aspaces;
 struct salvo_gpu_slot_config;
+struct salvo_gpu_recording;
 struct salvo_parking;
+struct salvo_prio_slot;
 struct salvo_runner;
 
-#define SALVO_MAX_SLOTS		64u
 /* Of slots: low, normal, high */
 #define SALVO_LEAF_PRIOS	3u
 /* Entries of kernels that a slot remembers as checked; a power of two */
@@ -46,12 +47,19 @@ struct salvo_leaf_part {
  */
 struct salvo_leaf_slot {
 	/* Fixed while it is attached. */
-	/** @regs: Mapped by us, so that an unbind cannot take it away. */
+	/**
+	 * @regs: @mapped for the slot alone, so that an unbind cannot take it away; in the process
+	 * of an address space, which keeps its bindings, the memory that is bound.
+	 */
 	struct salvo_slot_regs *regs;
+	bool mapped;
 	/** @units: Cores; the lowest is the primary one. */
 	uint64_t units;
 	uint32_t asid;
+	uint32_t ctx;
 	uint32_t prio;
+	/** @number: The owner's number for the slot. */
+	uint32_t number;
 	/** @ended: Called if the worker is to be notified. */
 	void (*ended)(void *cookie);
 	void *cookie;
@@ -60,10 +68,18 @@ struct salvo_leaf_slot {
 	_Atomic bool leave;
 	/** @left: No core uses the slot any more. */
 	_Atomic bool left;
-	/** @stop: Not zero: the running leaf is stopped. */
-	_Atomic uint32_t stop;
+	/** @closing: Leaves are stopped from now on. Set before @stop. */
+	_Atomic bool closing;
+	union {
+		/** @state: The primary core stores the number of a leaf << 32 before it runs. */
+		_Atomic uint64_t state;
+		/** @stop: The lower half; not zero: the leaf of the upper half is stopped. */
+		_Atomic uint32_t stop;
+	};
 	/** @running: Number of the leaf that runs, or 0. Written by the primary core. */
-	_Atomic uint32_t running;
+	_Atomic uint32_t *running;
+	/** @own_running: What @running is, unless the owner passes a word. */
+	_Atomic uint32_t own_running;
 	/** @sampled, @samples: It was running so often in salvo_leaf_slots_sample(). */
 	uint32_t sampled;
 	uint32_t samples;
@@ -91,6 +107,19 @@ struct salvo_leaf_slots {
 	struct salvo_aspaces *aspaces;
 	struct salvo_parking *parking;
 	uint64_t all;
+	/** @regs, @recording: Where the owner's units show what they run. */
+	struct salvo_unit_regs *regs;
+	struct salvo_gpu_recording *_Atomic *recording;
+	/** @prio_slot: Where units publish the priority that they run. */
+	const struct salvo_prio_slot *prio_slot;
+	/**
+	 * @draining: NULL, or a word of the owner's: while it is not 0 no leaf begins. Whoever sets
+	 * it issues a fence and reads @running of all slots; @drained is called with @cookie when a
+	 * leaf ends after that.
+	 */
+	const _Atomic uint32_t *draining;
+	void (*drained)(void *cookie);
+	void *cookie;
 	/** @lock: Protects what follows against others that attach or detach; keeps slots there. */
 	pthread_mutex_t lock;
 	/** @slots: Those that are attached. */
@@ -101,7 +130,17 @@ struct salvo_leaf_slots {
 	_Atomic uint64_t member[SALVO_MAX_UNITS];
 };
 
-/* --- leaf.c: on units; no locked instruction there, see tests/device/leaf_asm.sh */
+/**
+ * struct salvo_leaf_served - What a unit did for slots.
+ */
+struct salvo_leaf_served {
+	/** @busy_ns: Time in leaves and parts of them. */
+	uint64_t busy_ns;
+	/** @yield: Another process runs a higher priority on this core. */
+	bool yield;
+};
+
+/* --- leaf.c: on units; no locked instruction there, see tests/steal/instructions.sh */
 
 /** salvo_leaf_slots_ring() - Is there something to serve for @unit? */
 bool salvo_leaf_slots_ring(struct salvo_leaf_slots *slots, unsigned int unit);
@@ -110,8 +149,8 @@ bool salvo_leaf_slots_ring(struct salvo_leaf_slots *slots, unsigned int unit);
  *
  * All leaves of high priority that are there, then at most one other one.
  */
-void salvo_leaf_slots_serve(struct salvo_leaf_slots *slots, unsigned int unit,
-			    unsigned int lowest, struct salvo_runner *runner);
+struct salvo_leaf_served salvo_leaf_slots_serve(struct salvo_leaf_slots *slots, unsigned int unit,
+						unsigned int lowest, struct salvo_runner *runner);
 /**
  * salvo_leaf_slots_sleep() - The unit goes to sleep, or has woken up.
  *
@@ -134,6 +173,9 @@ static inline unsigned int salvo_leaf_primary(const struct salvo_leaf_slot *slot
 /* --- leaf_slots.c */
 
 void salvo_leaf_slots_init(struct salvo_leaf_slots *slots);
+/** salvo_leaf_slots_record() - By a unit: it has run its part of a leaf. */
+void salvo_leaf_slots_record(struct salvo_leaf_slots *slots, const struct salvo_leaf_slot *slot,
+			     unsigned int unit, uint64_t started, uint64_t ended);
 /** salvo_leaf_slots_leave() - By a unit: it does not serve a slot any more. */
 void salvo_leaf_slots_leave(struct salvo_leaf_slots *slots, unsigned int unit,
 			    unsigned int number);
@@ -141,21 +183,38 @@ void salvo_leaf_slots_leave(struct salvo_leaf_slots *slots, unsigned int unit,
 void salvo_leaf_slots_fini(struct salvo_leaf_slots *slots);
 
 /**
- * salvo_leaf_slots_attach() - Attach units to a slot.
- * @config: Checked, but for the units and the address.
- * @regs: The slot's memory, mapped; unmapped by salvo_leaf_slots_detach().
- *
- * Return: its number, -EINVAL, -ENOSPC, -ENOMEM.
+ * struct salvo_leaf_attach - What the owner of the GPU says of a slot.
  */
-int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
-			    const struct salvo_gpu_slot_config *config,
-			    struct salvo_slot_regs *regs);
+struct salvo_leaf_attach {
+	/** @config: Checked, but for the units and the address. */
+	const struct salvo_gpu_slot_config *config;
+	/** @regs: The slot's memory; unmapped by salvo_leaf_slots_detach() if @mapped. */
+	struct salvo_slot_regs *regs;
+	bool mapped;
+	/** @ctx: Its context, for salvo_leaf_slots_kill(). */
+	uint32_t ctx;
+	/** @running: Gets the number of the leaf that runs; may be NULL. */
+	_Atomic uint32_t *running;
+};
+
+/**
+ * salvo_leaf_slots_attach() - Attach units to a slot.
+ *
+ * Return: its number, -ENOSPC, -ENOMEM.
+ */
+int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots, const struct salvo_leaf_attach *attach);
 /** salvo_leaf_slots_detach() - Wait until the units have left a slot, and free it; once a slot. */
 void salvo_leaf_slots_detach(struct salvo_leaf_slots *slots, unsigned int number);
 /** salvo_leaf_slots_wake() - The worker has seen that the unit sleeps. */
 void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number);
 /** salvo_leaf_slots_close() - Stop all leaves, the units leave all slots. Return: had it any? */
 bool salvo_leaf_slots_close(struct salvo_leaf_slots *slots);
+/**
+ * salvo_leaf_slots_kill() - Stop the leaves of a context; the units leave its slots.
+ *
+ * Return: whether a unit has yet to leave one. The caller stops kernels and asks again later.
+ */
+bool salvo_leaf_slots_kill(struct salvo_leaf_slots *slots, uint32_t ctx);
 /**
  * salvo_leaf_slots_sample() - Stop leaves that were running in @limit samples in a row.
  *

@@ -53,33 +53,44 @@ static void wake_units(struct salvo_leaf_slots *slots, uint64_t units)
 		salvo_parking_wake(slots->parking, __builtin_ctzll(units));
 }
 
-int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
-			    const struct salvo_gpu_slot_config *config,
-			    struct salvo_slot_regs *regs)
+static struct salvo_leaf_slot *create_slot(const struct salvo_leaf_attach *attach)
 {
+	const struct salvo_gpu_slot_config *config = attach->config;
 	struct salvo_leaf_slot *slot;
-	uint64_t rest;
-	int number;
 
 	slot = aligned_alloc(64, (sizeof(*slot) + 63) / 64 * 64);
 	if (!slot)
-		return -ENOMEM;
+		return NULL;
 	memset(slot, 0, sizeof(*slot));
-	slot->regs = regs;
+	slot->regs = attach->regs;
+	slot->mapped = attach->mapped;
 	slot->units = config->units;
 	slot->asid = config->asid;
+	slot->ctx = attach->ctx;
 	slot->prio = prio_of(config->priority);
 	slot->ended = config->ended;
 	slot->cookie = config->cookie;
+	slot->running = attach->running ? attach->running : &slot->own_running;
 	slot->element.kind = SALVO_ELEMENT_DISPATCH;
 	slot->element.op = &slot->op;
 	slot->element.args = slot->args;
 	/* The number of the first change is 0. */
 	slot->changes = ~0ull;
+	return slot;
+}
 
+int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots, const struct salvo_leaf_attach *attach)
+{
+	struct salvo_leaf_slot *slot = create_slot(attach);
+	uint64_t rest;
+	int number;
+
+	if (!slot)
+		return -ENOMEM;
 	pthread_mutex_lock(&slots->lock);
 	number = free_number(slots);
 	if (number >= 0) {
+		slot->number = number;
 		atomic_store(&slots->slots[number], slot);
 		atomic_fetch_or(&slots->prio[slot->prio], 1ull << number);
 		/* The primary core last: the others can serve the slot when it starts them. */
@@ -94,6 +105,26 @@ int salvo_leaf_slots_attach(struct salvo_leaf_slots *slots,
 		/* From now on the cores set their flags in the slot before they sleep. */
 		wake_units(slots, slot->units);
 	return number;
+}
+
+void salvo_leaf_slots_record(struct salvo_leaf_slots *slots, const struct salvo_leaf_slot *slot,
+			     unsigned int unit, uint64_t started, uint64_t ended)
+{
+	const uint64_t cores = __builtin_popcountll(slot->units);
+	const uint64_t core = __builtin_popcountll(slot->units & ((1ull << unit) - 1));
+	const uint64_t first = slot->element.total * core / cores;
+	const struct salvo_gpu_span span = {
+		.started = started, .ended = ended, .unit = unit, .command = slot->number,
+		.group = first, .count = slot->element.total * (core + 1) / cores - first,
+	};
+	struct salvo_gpu_recording *recording = atomic_load(slots->recording);
+	uint32_t place;
+
+	if (!recording || !span.count)
+		return;
+	place = atomic_fetch_add_explicit(&recording->next, 1, memory_order_relaxed);
+	if (place < recording->capacity)
+		recording->spans[place] = span;
 }
 
 void salvo_leaf_slots_leave(struct salvo_leaf_slots *slots, unsigned int unit,
@@ -119,7 +150,8 @@ void salvo_leaf_slots_detach(struct salvo_leaf_slots *slots, unsigned int number
 	atomic_fetch_and(&slots->prio[slot->prio], ~(1ull << number));
 	atomic_store(&slots->slots[number], NULL);
 	pthread_mutex_unlock(&slots->lock);
-	munmap(slot->regs, SALVO_SLOT_BYTES);
+	if (slot->mapped)
+		munmap(slot->regs, SALVO_SLOT_BYTES);
 	free(slot);
 }
 
@@ -129,6 +161,14 @@ void salvo_leaf_slots_wake(struct salvo_leaf_slots *slots, unsigned int number)
 
 	if (slot)
 		salvo_parking_wake(slots->parking, salvo_leaf_primary(slot));
+}
+
+/* A leaf of the primary core either sees @closing, or has stored its state before. */
+static void close_slot(struct salvo_leaf_slot *slot)
+{
+	atomic_store(&slot->closing, true);
+	atomic_store(&slot->stop, 1);
+	atomic_store(&slot->leave, true);
 }
 
 bool salvo_leaf_slots_close(struct salvo_leaf_slots *slots)
@@ -142,28 +182,44 @@ bool salvo_leaf_slots_close(struct salvo_leaf_slots *slots)
 
 		if (!slot)
 			continue;
-		/* First, or the next leaf would start. */
-		atomic_store(&slot->leave, true);
-		atomic_store(&slot->stop, 1);
+		close_slot(slot);
 		any = true;
 	}
 	pthread_mutex_unlock(&slots->lock);
 	return any;
 }
 
+bool salvo_leaf_slots_kill(struct salvo_leaf_slots *slots, uint32_t ctx)
+{
+	bool found = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&slots->lock);
+	for (i = 0; i < SALVO_MAX_SLOTS; i++) {
+		struct salvo_leaf_slot *slot = atomic_load(&slots->slots[i]);
+
+		if (!slot || slot->ctx != ctx || atomic_load(&slot->left))
+			continue;
+		close_slot(slot);
+		wake_units(slots, slot->units);
+		found = true;
+	}
+	pthread_mutex_unlock(&slots->lock);
+	return found;
+}
+
 static bool sample(struct salvo_leaf_slot *slot, uint32_t limit)
 {
-	const uint32_t running = atomic_load(&slot->running);
+	const uint32_t running = atomic_load(slot->running);
+	uint64_t state = (uint64_t)running << 32;
 
 	if (!running || running != slot->sampled)
 		slot->samples = 0;
 	slot->sampled = running;
 	if (!running || ++slot->samples < limit)
 		return false;
-	atomic_store(&slot->stop, 1);
-	/* The leaf may have ended just now; do not stop the next one. */
-	if (atomic_load(&slot->running) != running)
-		atomic_store(&slot->stop, 0);
+	/* Unless it has ended just now: the next one has another number. */
+	atomic_compare_exchange_strong(&slot->state, &state, state | 1);
 	return true;
 }
 
@@ -188,6 +244,7 @@ bool salvo_leaf_slots_sample(struct salvo_leaf_slots *slots, uint32_t limit)
 int salvo_gpu_slot_attach(struct salvo_gpu *gpu, const struct salvo_gpu_slot_config *config)
 {
 	const uint64_t offset = config->address - (uintptr_t)gpu->aspaces.base;
+	struct salvo_leaf_attach attach = { .config = config, .mapped = true };
 	struct salvo_slot_regs *regs;
 	bool covered;
 	int ret;
@@ -209,7 +266,8 @@ int salvo_gpu_slot_attach(struct salvo_gpu *gpu, const struct salvo_gpu_slot_con
 		    gpu->config.vram_fd, (off_t)(gpu->config.vram_offset + offset));
 	if (regs == MAP_FAILED)
 		return -ENOMEM;
-	ret = salvo_leaf_slots_attach(&gpu->slots, config, regs);
+	attach.regs = regs;
+	ret = salvo_leaf_slots_attach(&gpu->slots, &attach);
 	if (ret < 0)
 		munmap(regs, SALVO_SLOT_BYTES);
 	return ret;

@@ -212,12 +212,10 @@ void salvo_pack_set_fence(void *packet, __u64 fence_id)
 	close->fence_id = fence_id;
 }
 
-void salvo_pack_space(__u16 code, __u64 address, __u64 size, __u32 access, __u64 result,
-		      void *packet)
+/* The head of a packet with one address space command of @bytes. Returns where that goes. */
+static __u8 *begin_space(__u32 bytes, __u64 result, void *packet)
 {
-	const __u32 bytes = code == SALVO_OP_SPACE_END ? sizeof(struct salvo_op_space_end) :
-							 sizeof(struct salvo_op_bind);
-	struct salvo_packet head = {
+	const struct salvo_packet head = {
 		.magic = SALVO_PACKET_MAGIC,
 		.bytes = SALVO_PACK_SPACE_BYTES,
 		.kind = SALVO_PACKET_SPACE,
@@ -225,17 +223,49 @@ void salvo_pack_space(__u16 code, __u64 address, __u64 size, __u32 access, __u64
 		.command_bytes = bytes + sizeof(struct salvo_op_close),
 		.result = result,
 	};
-	__u8 *at = packet;
 
-	memcpy(at, &head, sizeof(head));
-	at += sizeof(head);
-	if (code == SALVO_OP_SPACE_END)
-		EMIT(at, salvo_op_space_end, code, 0);
-	else
-		EMIT(at, salvo_op_bind, code, 0,
-		     .address = address, .size = size, .access = access);
+	memcpy(packet, &head, sizeof(head));
+	return (__u8 *)packet + sizeof(head);
+}
+
+static void end_space(__u8 *at, void *packet)
+{
 	EMIT(at, salvo_op_close, SALVO_OP_CLOSE, 0, .fence_id = 0);
 	memset(at, 0, (__u8 *)packet + SALVO_PACK_SPACE_BYTES - at);
+}
+
+void salvo_pack_space(__u16 code, __u64 address, __u64 size, __u32 access, __u64 result,
+		      void *packet)
+{
+	__u8 *at;
+
+	if (code == SALVO_OP_SPACE_END) {
+		at = begin_space(sizeof(struct salvo_op_space_end), result, packet);
+		EMIT(at, salvo_op_space_end, code, 0);
+	} else {
+		at = begin_space(sizeof(struct salvo_op_bind), result, packet);
+		EMIT(at, salvo_op_bind, code, 0,
+		     .address = address, .size = size, .access = access);
+	}
+	end_space(at, packet);
+}
+
+void salvo_pack_attach(const struct salvo_pack_slot *slot, __u64 result, void *packet)
+{
+	__u8 *at = begin_space(sizeof(struct salvo_op_attach), result, packet);
+
+	EMIT(at, salvo_op_attach, SALVO_OP_ATTACH, 0,
+	     .address = slot->address, .units = slot->units, .slot = slot->number,
+	     .ctx = slot->ctx, .priority = slot->priority);
+	end_space(at, packet);
+}
+
+void salvo_pack_detach(__u32 number, __u64 result, void *packet)
+{
+	__u8 *at = begin_space(sizeof(struct salvo_op_detach), result, packet);
+
+	EMIT(at, salvo_op_detach, SALVO_OP_DETACH, 0, .slot = number);
+	end_space(at, packet);
 }
 
 __u32 salvo_pack_system_bytes(__u32 count)

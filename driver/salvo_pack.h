@@ -76,6 +76,38 @@ void salvo_pack_space(__u16 code, __u64 address, __u64 size, __u32 access,
 		      __u64 result, void *packet);
 
 /**
+ * struct salvo_pack_slot - A slot to attach units to.
+ */
+struct salvo_pack_slot {
+	/** @number: Number of the slot on the device. */
+	__u32 number;
+	/** @ctx: Hardware context. */
+	__u32 ctx;
+	/** @priority: SALVO_PRIORITY_*. */
+	__s32 priority;
+	/** @units: Execution units. */
+	__u64 units;
+	/** @address: GPU address of the slot. */
+	__u64 address;
+};
+
+/**
+ * salvo_pack_attach() - Pack one ATTACH.
+ * @slot: The slot.
+ * @result: DMA address of the struct salvo_packet_result.
+ * @packet: SALVO_PACK_SPACE_BYTES bytes, aligned to 64.
+ */
+void salvo_pack_attach(const struct salvo_pack_slot *slot, __u64 result, void *packet);
+
+/**
+ * salvo_pack_detach() - Pack one DETACH.
+ * @number: Number of the slot on the device.
+ * @result: DMA address of the struct salvo_packet_result.
+ * @packet: SALVO_PACK_SPACE_BYTES bytes, aligned to 64.
+ */
+void salvo_pack_detach(__u32 number, __u64 result, void *packet);
+
+/**
  * struct salvo_pack_run - A contiguous range of system memory.
  */
 struct salvo_pack_run {

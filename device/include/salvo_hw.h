@@ -29,6 +29,12 @@
  * up to @va_base + @va_bytes, lies the window for system memory: BIND_SYSTEM maps
  * pages of the guest's memory there, at an address that the driver chooses. Two address
  * spaces may use the same address for the same pages only.
+ *
+ * Slots: ATTACH attaches execution units to a slot, memory of an address space through which a
+ * context's single kernels reach them without a packet (salvo_leaf.h); DETACH undoes it. @slot_task
+ * shows whether a task runs there. To wake a unit that sleeps the driver writes a new value to
+ * @slot_wake and rings the doorbell of ring 0. SALVO_VECTOR_SLOT says that a task has ended
+ * whose worker asked for it. To kill a context detaches its slots, and stops a task that runs.
  */
 #ifndef SALVO_HW_H
 #define SALVO_HW_H
@@ -54,6 +60,7 @@
 #define SALVO_VECTOR_FENCE	0	/* a ring's fence has advanced */
 #define SALVO_VECTOR_FAULT	1	/* the fault record has a new sequence number */
 #define SALVO_VECTOR_LOST	2	/* the generation has changed: the worker was lost */
+#define SALVO_VECTOR_SLOT	3	/* a task of a slot has ended whose worker waits */
 #define SALVO_VECTORS		4
 
 #define SALVO_MAGIC		0x4f564c53	/* "SLVO" */
@@ -61,6 +68,7 @@
 
 #define SALVO_MAX_RINGS		2
 #define SALVO_MAX_UNITS		64
+#define SALVO_MAX_SLOTS		64
 #define SALVO_RING_MIN_ENTRIES	16
 #define SALVO_RING_MAX_ENTRIES	4096
 
@@ -212,8 +220,8 @@ struct salvo_regs {
 	__u32 reset_request;
 	/** @reset_ack: Device: the last request that was carried out. */
 	__u32 reset_ack;
-	/** @reserved0: Zero. */
-	__u32 reserved0;
+	/** @slots: Device: slots that it has, at most SALVO_MAX_SLOTS; 0 if it knows no ATTACH. */
+	__u32 slots;
 
 	/** @busy_ns: Device: time that all units together spent in work-groups. */
 	__u64 busy_ns;
@@ -237,11 +245,18 @@ struct salvo_regs {
 
 	/** @ring: One for each command ring, at 0x200. */
 	struct salvo_ring_regs ring[SALVO_MAX_RINGS];
+	/** @slot_wake: Driver: a new value asks to wake the units of a slot, at 0x280. */
+	__u32 slot_wake[SALVO_MAX_SLOTS];
 	/** @reserved3: Zero. */
-	__u64 reserved3[48];
+	__u64 reserved3[16];
 
 	/** @unit: Device: one for each execution unit, at 0x400. */
 	struct salvo_unit_regs unit[SALVO_MAX_UNITS];
+	/**
+	 * @slot_task: Device: the number of the task that runs in a slot, another one for each
+	 * task; 0 if none runs. A hint that may be late. At 0xc00.
+	 */
+	__u32 slot_task[SALVO_MAX_SLOTS];
 };
 
 #define SALVO_REGS_BYTES	4096	/* BAR2 bytes kept for registers */
@@ -384,6 +399,8 @@ struct salvo_packet_result {
 #define SALVO_OP_UNBIND		0x31
 #define SALVO_OP_SPACE_END	0x32
 #define SALVO_OP_BIND_SYSTEM	0x33
+#define SALVO_OP_ATTACH		0x34
+#define SALVO_OP_DETACH		0x35
 #define SALVO_OP_CLOSE		0x3f
 
 /**
@@ -628,6 +645,44 @@ struct salvo_op_bind_system {
 struct salvo_op_space_end {
 	/** @op: Head. */
 	struct salvo_op op;
+};
+
+/**
+ * struct salvo_op_attach - ATTACH: attach execution units to a slot.
+ *
+ * The units see what was bound when a task starts. To UNBIND and SPACE_END, a task that runs is
+ * work of the address space: they wait for it, or end it.
+ */
+struct salvo_op_attach {
+	/** @op: Head. */
+	struct salvo_op op;
+	/** @address: GPU address of the slot, page aligned, two pages bound for writing. */
+	__u64 address;
+	/** @units: Units that a task is divided among, not zero; the lowest polls the slot. */
+	__u64 units;
+	/** @slot: Number of the slot, below @slots and not attached. */
+	__u32 slot;
+	/** @ctx: Its context, not zero. */
+	__u32 ctx;
+	/** @priority: SALVO_PRIORITY_*. */
+	__s32 priority;
+	/** @reserved: Zero. */
+	__u32 reserved;
+};
+
+/**
+ * struct salvo_op_detach - DETACH: detach the units from a slot of the address space.
+ *
+ * A task that runs ends before, one that was not begun stays in the slot. Done when no unit
+ * uses the slot any more. A slot that is not attached, as its context was killed, is no error.
+ */
+struct salvo_op_detach {
+	/** @op: Head. */
+	struct salvo_op op;
+	/** @slot: Number of the slot. */
+	__u32 slot;
+	/** @reserved: Zero. */
+	__u32 reserved;
 };
 
 /**

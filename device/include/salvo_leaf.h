@@ -90,10 +90,12 @@ struct salvo_slot_regs {
 
 _Static_assert(sizeof(struct salvo_slot_regs) <= SALVO_SLOT_BYTES, "a slot fits in its pages");
 
+#ifndef __KERNEL__
 /* The order of a store before a load, without a locked instruction */
 static inline void salvo_slot_fence(void)
 {
 	__builtin_ia32_mfence();
 }
+#endif
 
 #endif /* SALVO_LEAF_HW_H */

@@ -233,16 +233,57 @@ static void map_ranges(const struct salvo_sandbox *sandbox,
 	map_range(sandbox, &whole);
 }
 
-/* A fence has moved. The device checks it. */
-static void on_interrupt(void *cookie, unsigned int vector)
+static void notify(struct salvo_space_block *block)
 {
-	struct salvo_space_block *block = cookie;
-
-	if (vector != SALVO_VECTOR_FENCE)
-		return;
 	atomic_fetch_add(&block->completion_seq, 1);
 	if (atomic_load(&block->wants_wake))
 		syscall(SYS_futex, &block->completion_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* A fence has moved. The device checks it. */
+static void on_interrupt(void *cookie, unsigned int vector)
+{
+	if (vector == SALVO_VECTOR_FENCE)
+		notify(cookie);
+}
+
+/* A leaf has ended: the device waits for it, as it is going to replace the process. */
+static void on_drained(void *cookie)
+{
+	notify(cookie);
+}
+
+/* A leaf has ended, and its worker waits. */
+static void on_ended(void *cookie)
+{
+	struct salvo_space_block *block = cookie;
+
+	atomic_store(&block->slot_events, 1);
+	notify(block);
+}
+
+static void attach_slots(struct salvo_gpu *gpu, struct salvo_space_block *block)
+{
+	unsigned int i;
+
+	gpu->slots.draining = &block->draining;
+	gpu->slots.drained = on_drained;
+	gpu->slots.cookie = block;
+	gpu->eus.leaf_ns = &block->leaf_ns;
+	for (i = 0; i < SALVO_MAX_SLOTS; i++) {
+		struct salvo_block_slot *slot = &block->slots[i];
+		const struct salvo_gpu_slot_config config = {
+			.asid = block->asid, .priority = slot->priority, .units = slot->units,
+			.ended = on_ended, .cookie = block,
+		};
+		const struct salvo_leaf_attach attach = {
+			.config = &config, .regs = (void *)(uintptr_t)slot->address,
+			.ctx = slot->ctx, .running = &slot->running,
+		};
+
+		if (slot->ctx)
+			need(salvo_leaf_slots_attach(&gpu->slots, &attach) >= 0);
+	}
 }
 
 /* For all threads. */
@@ -300,6 +341,7 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 		munmap(ranges, ranges_bytes);
 	drop_system_calls();
 	/* Kernels may run from now on. */
+	attach_slots(gpu, block);
 	salvo_gpu_enable_doorbell(gpu, &block->doorbell_seq);
 
 	/* Handles doorbells while all units are busy. */

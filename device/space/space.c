@@ -34,6 +34,7 @@
 #include "clock.h"
 #include "gpu.h"
 #include "space_jobs.h"
+#include "space_slots.h"
 #include "spaces.h"
 
 /*
@@ -116,6 +117,7 @@ static bool start_process(struct salvo_space *space)
 	if (space->block) {
 		space->block->prio_slot = space->prio_slot;
 		space->block->asid = space->asid;
+		salvo_space_slots_give(space);
 		salvo_prio_table_clear(space->spaces->prio_table, space->prio_slot);
 		space->id = atomic_fetch_add(&space->spaces->ids, 1) + 1;
 		space->stopped = false;
@@ -154,9 +156,13 @@ static void stop_process(struct salvo_space *space)
 /* Kills a process without jobs and does not wait. Returns false if too many are exiting. */
 static bool leave_process(struct salvo_space *space)
 {
-	stop_process(space);
+	/* It is not stopped yet then: that would detach its slots. */
 	if (space->gone || space->leaving_count == SALVO_SPACE_LEAVING)
 		return false;
+	stop_process(space);
+	/* The last leaves may have ended a moment ago. */
+	if (space->given)
+		salvo_space_slots_notify(space);
 	space->leaving[space->leaving_count++] = space->id;
 	munmap(space->block, sizeof(*space->block));
 	space->block = NULL;
@@ -187,7 +193,8 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 			continue;
 		}
 		if (space->block && (!job->entry.ctx || space->stale)) {
-			if (salvo_space_has_sent(space, 0))
+			if (salvo_space_has_sent(space, 0) ||
+			    (!job->ends_space && !salvo_space_slots_are_drained(space)))
 				return;
 			if (!leave_process(space))
 				return;
@@ -207,6 +214,19 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 			return;
 		take_waiting(space, NULL);
 	}
+}
+
+/* Slots need a process that knows what is bound, also without jobs. */
+static void serve_slots(struct salvo_space *space)
+{
+	if (space->waiting || space->ending || !(space->slot_mask | space->given))
+		return;
+	if (space->block && space->stale &&
+	    (space->stopped || salvo_space_has_sent(space, 0) ||
+	     !salvo_space_slots_are_drained(space) || !leave_process(space)))
+		return;
+	if (!space->block && space->slot_mask && !start_process(space))
+		salvo_space_slots_lost(space, space->slot_mask);
 }
 
 /* Sleeps until something may have happened. Drops the lock meanwhile. */
@@ -236,6 +256,7 @@ bool salvo_space_is_over(const struct salvo_space *space)
 static void *space_main(void *arg)
 {
 	struct salvo_space *space = arg;
+	struct salvo_irqs *irqs = &space->spaces->gpu->irqs;
 
 	for (;;) {
 		const uint32_t kicked = atomic_load(&space->kick);
@@ -252,14 +273,14 @@ static void *space_main(void *arg)
 		if (space->ending && space->block && !salvo_space_has_sent(space, 0))
 			stop_process(space);
 		advance(space, &done);
+		serve_slots(space);
 		over = salvo_space_is_over(space);
-		if (!done && !over)
+		if (!done && !over && !atomic_load(&irqs->slot))
 			wait_for_events(space, kicked);
 		pthread_mutex_unlock(&space->lock);
-		if (done) {
-			salvo_spaces_end_jobs(space->spaces, done);
-			salvo_irqs_raise(&space->spaces->gpu->irqs);
-		} else if (over && salvo_spaces_remove(space)) {
+		salvo_spaces_end_jobs(space->spaces, done);
+		salvo_irqs_raise(irqs);
+		if (over && !done && salvo_spaces_remove(space)) {
 			break;
 		}
 	}
@@ -314,15 +335,24 @@ void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job)
 	kick(space);
 }
 
+void salvo_space_changed(struct salvo_space *space)
+{
+	space->stale = true;
+	salvo_space_slots_drain(space);
+	if (space->slot_mask | space->given)
+		kick(space);
+}
+
 void salvo_space_end(struct salvo_space *space)
 {
 	space->ending = true;
+	salvo_space_slots_remove(space, ~0ull);
 	stop_process(space);
 	kick(space);
 }
 
-/* Has the process jobs of no context but this one? */
-static bool has_only_sent(struct salvo_space *space, uint32_t ctx)
+/* Has the process jobs and slots of no context but this one? */
+static bool is_alone(struct salvo_space *space, uint32_t ctx)
 {
 	unsigned int r;
 	uint64_t s;
@@ -337,19 +367,28 @@ static bool has_only_sent(struct salvo_space *space, uint32_t ctx)
 				return false;
 		}
 	}
-	return true;
+	return !salvo_space_slots_given_to(space, ctx, true);
 }
 
-void salvo_space_kill(struct salvo_space *space, uint32_t ctx)
+bool salvo_space_kill(struct salvo_space *space, uint32_t ctx)
 {
 	const uint32_t request = space->spaces->gpu->kill_request;
+	const uint64_t slots = salvo_space_slots_of(space, ctx);
 	struct salvo_space_block *block = space->block;
+	bool left;
+
+	if (slots) {
+		salvo_space_slots_remove(space, slots);
+		salvo_space_changed(space);
+	}
+	left = block && (salvo_space_has_sent(space, ctx) ||
+			 salvo_space_slots_given_to(space, ctx, false));
 
 	/*
 	 * The process is killed at once if that hurts no other context. With many hostile
 	 * processes on each core, each of them would take long to handle a request.
 	 */
-	if (block && salvo_space_has_sent(space, ctx)) {
+	if (left) {
 		if (space->kill_request != request) {
 			space->kill_request = request;
 			space->kill_ctx = ctx;
@@ -358,12 +397,13 @@ void salvo_space_kill(struct salvo_space *space, uint32_t ctx)
 			block->regs.kill_ctx = ctx;
 			__atomic_store_n(&block->regs.kill_request, request, __ATOMIC_RELEASE);
 		}
-		if (salvo_clock() - space->kill_since >= KILL_NS || has_only_sent(space, ctx))
+		if (salvo_clock() - space->kill_since >= KILL_NS || is_alone(space, ctx))
 			stop_process(space);
 		else
 			salvo_space_ring(space);
 	}
 	kick(space);
+	return left;
 }
 
 bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job **done)
@@ -380,7 +420,7 @@ bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job
 		return busy || space->waiting;
 	salvo_space_collect(space, done);
 	/* Its thread does the rest. */
-	if (space->waiting || space->killing || space->ending)
+	if (space->waiting || space->killing || space->ending || space->given)
 		kick(space);
 	if (salvo_space_has_sent(space, 0))
 		return true;
@@ -406,6 +446,12 @@ void salvo_space_check_idle(struct salvo_space *space)
 
 	if (!space->block || !space->pid || space->stopped)
 		return;
+	/* Its units poll the slots, and run leaves. */
+	if (space->given) {
+		if (!salvo_space_slots_sample(space))
+			stop_process(space);
+		return;
+	}
 	cpu = cpu_time(space->pid);
 	for (r = 0; r < SALVO_MAX_RINGS; r++)
 		sent += space->channel[r].next;
@@ -430,6 +476,11 @@ void salvo_space_sample_unit(struct salvo_space *space, unsigned int number, uin
 	__asm__ volatile("" : "+m"(unit));
 	if (unit.state != SALVO_UNIT_BUSY)
 		return;
+	if (!unit.seqno && !*since && salvo_space_slots_given_to(space, unit.ctx, false)) {
+		unit.asid = space->asid;
+		*out = unit;
+		return;
+	}
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		struct salvo_channel *channel = &space->channel[r];
 

@@ -50,6 +50,18 @@ struct salvo_channel {
 };
 
 /**
+ * struct salvo_space_slot - A slot of an address space; no slot if @ctx is 0.
+ */
+struct salvo_space_slot {
+	uint32_t ctx;
+	int32_t priority;
+	uint64_t units;
+	uint64_t address;
+	/** @wake_seen: Value of slot_wake in the registers for which its unit was woken last. */
+	uint32_t wake_seen;
+};
+
+/**
  * struct salvo_space - One address space.
  */
 struct salvo_space {
@@ -96,8 +108,19 @@ struct salvo_space {
 	/** @kill_request: The last request of the GPU's registers that concerned a job here. */
 	uint32_t kill_request;
 	struct salvo_channel channel[SALVO_MAX_RINGS];
-	/** @jobs: Jobs in the process, by priority, for the prio table. */
+	/** @jobs: Jobs in the process and slots, by priority, for the prio table. */
 	uint32_t jobs[SALVO_PRIOS];
+	/** @slots: By number; @slot_mask are those that are attached. */
+	struct salvo_space_slot slots[SALVO_MAX_SLOTS];
+	uint64_t slot_mask;
+	/** @given: Slots that the process was started with, with the contexts @given_ctx. */
+	uint64_t given;
+	uint32_t given_ctx[SALVO_MAX_SLOTS];
+	/** @drained_from: The leaves that ran when the process was told to begin no more. */
+	uint32_t drained_from[SALVO_MAX_SLOTS];
+	/** @leaf_ns, @leaf_at: The block's leaf_ns when it was read last, and when that was. */
+	uint64_t leaf_ns;
+	uint64_t leaf_at;
 	/** @waiting: Jobs that could not be sent yet, in order, linked by @ctx_next. */
 	struct salvo_gpu_job *waiting;
 	struct salvo_gpu_job *last_waiting;
@@ -119,8 +142,15 @@ struct salvo_space *salvo_space_create(struct salvo_spaces *spaces, uint32_t asi
 /** salvo_space_submit() - Send a job to the process, or let the thread do it once it can. */
 void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job);
 
-/** salvo_space_kill() - Have the jobs of a context killed; end a process that does not comply. */
-void salvo_space_kill(struct salvo_space *space, uint32_t ctx);
+/** salvo_space_changed() - The bindings or slots have changed: the process must be replaced. */
+void salvo_space_changed(struct salvo_space *space);
+
+/**
+ * salvo_space_kill() - Have what runs of a context killed; end a process that does not comply.
+ *
+ * Return: whether the process has jobs or slots of it.
+ */
+bool salvo_space_kill(struct salvo_space *space, uint32_t ctx);
 
 /** salvo_space_end() - The address space ends, with its jobs. */
 void salvo_space_end(struct salvo_space *space);

@@ -22,6 +22,19 @@
 #define SALVO_BLOCK_PACKETS	(4u << 20)
 
 /**
+ * struct salvo_block_slot - A slot that the process serves from its start.
+ */
+struct salvo_block_slot {
+	/** @ctx: Its context; 0 if there is no slot of this number. */
+	uint32_t ctx;
+	int32_t priority;
+	uint64_t units;
+	uint64_t address;
+	/** @running: Number of the leaf that runs, or 0; written by the process. */
+	_Atomic uint32_t running;
+} __attribute__((aligned(64)));
+
+/**
  * struct salvo_space_block - The memory; offsets are the process's system addresses.
  */
 struct salvo_space_block {
@@ -39,6 +52,14 @@ struct salvo_space_block {
 	_Atomic uint32_t completion_seq __attribute__((aligned(64)));
 	/** @wants_wake: The device sleeps on @completion_seq instead of polling it. */
 	_Atomic uint32_t wants_wake;
+	/** @draining: Not 0: no leaf may begin, as the process will be replaced. */
+	_Atomic uint32_t draining;
+	/** @slot_events: Set by the process: a leaf has ended whose worker is to be notified. */
+	_Atomic uint32_t slot_events;
+	/** @leaf_ns: Time that units spent in leaves. */
+	__u64 leaf_ns;
+	/** @slots: By number; but for @running written before the process is forked. */
+	struct salvo_block_slot slots[SALVO_MAX_SLOTS];
 	/** @entries: The rings. */
 	struct salvo_ring_entry entries[SALVO_MAX_RINGS][SALVO_BLOCK_ENTRIES]
 		__attribute__((aligned(4096)));

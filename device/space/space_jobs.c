@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "gpu.h"
+#include "space_slots.h"
 #include "spaces.h"
 
 struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t seqno)
@@ -215,6 +216,9 @@ void salvo_space_collect(struct salvo_space *space, struct salvo_gpu_job **done)
 
 	/* Before the fences: the process increments it after them. */
 	space->completion_seen = atomic_load(&space->block->completion_seq);
+	if (atomic_load(&space->block->slot_events) &&
+	    atomic_exchange(&space->block->slot_events, 0))
+		salvo_space_slots_notify(space);
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		struct salvo_channel *channel = &space->channel[r];
 		const uint64_t fence = __atomic_load_n(&space->block->regs.ring[r].fence,
@@ -255,16 +259,21 @@ static void end_killed(struct salvo_space *space, struct salvo_gpu_job **done)
 /* Once all jobs have ended the request is over, and new jobs can be sent. */
 void salvo_space_end_kill(struct salvo_space *space, struct salvo_gpu_job **done)
 {
-	if (space->killing && __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
-			      space->kill_request)
+	const bool acknowledged = __atomic_load_n(&space->block->regs.kill_ack, __ATOMIC_ACQUIRE) ==
+				  space->kill_request;
+
+	if (space->killing && acknowledged) {
 		end_killed(space, done);
-	if (!space->killing || salvo_space_has_sent(space, space->kill_ctx))
+		salvo_space_slots_forget(space, space->kill_ctx);
+	}
+	if (!space->killing || salvo_space_has_sent(space, space->kill_ctx) ||
+	    salvo_space_slots_given_to(space, space->kill_ctx, false))
 		return;
 	space->killing = false;
 	__atomic_store_n(&space->block->regs.kill_ack, space->kill_request, __ATOMIC_RELEASE);
 }
 
-/* The process has exited: its jobs fail. */
+/* The process has exited: its jobs fail, its slots are detached. */
 void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done)
 {
 	const struct salvo_packet_result nothing = { .item = SALVO_FAULT_NO_ITEM };
@@ -290,6 +299,8 @@ void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done)
 			salvo_space_add_done(done, job);
 		}
 	}
+	/* So that a process that dies of its kernels is not forked again and again. */
+	salvo_space_slots_lost(space, space->given);
 	munmap(space->block, sizeof(*space->block));
 	space->block = NULL;
 }

@@ -17,11 +17,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "clock.h"
 #include "gpu.h"
 #include "isolation.h"
 #include "space.h"
 #include "space_jobs.h"
+#include "space_slots.h"
 
 /* The heartbeat continues while processes exit, which takes long on a loaded machine. */
 #define BEAT_NS		50000000u
@@ -125,23 +127,94 @@ static void changed(struct salvo_spaces *spaces, uint32_t asid)
 	space = find_locked(spaces, asid);
 	if (space) {
 		pthread_mutex_lock(&space->lock);
-		space->stale = true;
+		salvo_space_changed(space);
 		pthread_mutex_unlock(&space->lock);
 	}
 	pthread_mutex_unlock(&spaces->lock);
 }
 
-static void kill_context(struct salvo_spaces *spaces, uint32_t ctx)
+static bool is_free_locked(struct salvo_spaces *spaces, uint32_t slot)
+{
+	struct salvo_space *space;
+	bool found = false;
+
+	for (space = spaces->list; space && !found; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		found = space->slot_mask >> slot & 1;
+		pthread_mutex_unlock(&space->lock);
+	}
+	return !found;
+}
+
+static bool attach(struct salvo_spaces *spaces, uint32_t asid, const struct salvo_op_attach *op)
 {
 	struct salvo_space *space;
 
 	pthread_mutex_lock(&spaces->lock);
-	for (space = spaces->list; space; space = space->next) {
+	space = is_free_locked(spaces, op->slot) ? find_locked(spaces, asid) : NULL;
+	if (!space && is_free_locked(spaces, op->slot))
+		space = create_locked(spaces, asid);
+	if (space) {
 		pthread_mutex_lock(&space->lock);
-		salvo_space_kill(space, ctx);
+		salvo_space_slots_add(space, op);
 		pthread_mutex_unlock(&space->lock);
 	}
 	pthread_mutex_unlock(&spaces->lock);
+	return space;
+}
+
+static void remove_slots(struct salvo_spaces *spaces, uint32_t asid, uint64_t mask)
+{
+	struct salvo_space *space;
+
+	pthread_mutex_lock(&spaces->lock);
+	space = find_locked(spaces, asid);
+	if (space) {
+		pthread_mutex_lock(&space->lock);
+		salvo_space_slots_remove(space, mask);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+}
+
+static void detach(struct salvo_spaces *spaces, uint32_t asid, uint32_t slot)
+{
+	remove_slots(spaces, asid, 1ull << slot);
+}
+
+static void end_slots(struct salvo_spaces *spaces, uint32_t asid)
+{
+	remove_slots(spaces, asid, ~0ull);
+}
+
+static void wake_slots(struct salvo_spaces *spaces)
+{
+	struct salvo_space *space;
+
+	if (!atomic_load(&spaces->slots))
+		return;
+	pthread_mutex_lock(&spaces->lock);
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		salvo_space_slots_wake(space);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+}
+
+static bool kill_context(struct salvo_spaces *spaces, uint32_t ctx, bool jobs)
+{
+	struct salvo_space *space;
+	bool left = jobs;
+
+	pthread_mutex_lock(&spaces->lock);
+	for (space = spaces->list; space; space = space->next) {
+		pthread_mutex_lock(&space->lock);
+		left |= salvo_space_kill(space, ctx);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+	return left;
 }
 
 static bool poll_all(struct salvo_spaces *spaces, bool stay)
@@ -171,6 +244,7 @@ static void sample(struct salvo_spaces *spaces)
 	pthread_mutex_lock(&spaces->lock);
 	for (i = 0; i < gpu->queues.topology.units; i++)
 		gpu->regs->unit[i].state = SALVO_UNIT_IDLE;
+	memset(gpu->regs->slot_task, 0, sizeof(gpu->regs->slot_task));
 	for (space = spaces->list; space; space = space->next) {
 		pthread_mutex_lock(&space->lock);
 		for (i = 0; space->block && i < gpu->queues.topology.units; i++)
@@ -288,6 +362,10 @@ const struct salvo_isolation salvo_processes = {
 	.destroy = destroy,
 	.submit = submit,
 	.changed = changed,
+	.attach = attach,
+	.detach = detach,
+	.end_slots = end_slots,
+	.wake_slots = wake_slots,
 	.kill = kill_context,
 	.stop = stop,
 	.poll = poll_all,

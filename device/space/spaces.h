@@ -39,6 +39,8 @@ struct salvo_spaces {
 	struct salvo_space *list;
 	/** @count: Of @list. */
 	unsigned int count;
+	/** @slots: Number of slots that are attached; each is under its address space's lock. */
+	_Atomic unsigned int slots;
 	/** @prio_slots: Mask of those in use; under the lock. */
 	uint64_t prio_slots;
 	_Atomic uint64_t ids;
