@@ -208,7 +208,7 @@ $(BUILD)/kernels/image_kinds.salvo: KERNEL_OPTIONS := -cl-std=CL3.0
 # --- kernel module: built in a copy, so that the tree stays clean -------------
 
 MODULE_DIR ?= $(BUILD)/module
-MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) $(patsubst %,device/include/salvo_%.h,hw rect)
+MODULE_SOURCES := Kbuild $(wildcard driver/*.[ch] uapi/drm/*.h) $(patsubst %,device/include/salvo_%.h,hw leaf rect)
 
 .PHONY: print-module-sources
 print-module-sources: # for tests/vm/check-kernels

@@ -106,6 +106,22 @@ static bool salvo_bind_reuse(struct salvo_vm *vm, struct salvo_gem_object *bo)
 	return false;
 }
 
+/**
+ * salvo_bind_wait_for_room() - Wait a moment for slots of ring 0.
+ * @sdev: The device.
+ *
+ * Return: 0, -ENODEV, -ERESTARTSYS.
+ */
+int salvo_bind_wait_for_room(struct salvo_dev *sdev)
+{
+	if (salvo_device_is_gone(sdev))
+		return salvo_refuse(sdev, -ENODEV, "the GPU is gone");
+	if (signal_pending(current))
+		return -ERESTARTSYS;
+	schedule_timeout_interruptible(SALVO_BIND_POLL_JIFFIES);
+	return 0;
+}
+
 /* Return: 1 if @vma is now bound, 0 if it is not needed, -EAGAIN if the ring is full. */
 static int salvo_bind_try(struct salvo_vm *vm, struct salvo_vma *vma)
 {
@@ -132,7 +148,8 @@ static int salvo_bind_try(struct salvo_vm *vm, struct salvo_vma *vma)
  * @vm: The address space.
  * @bo: The buffer.
  *
- * Blocks while the ring is full.
+ * Blocks while the ring is full. While the address space has slots, it returns when the GPU has
+ * read BIND: a task that is stored in a slot later may use the buffer.
  *
  * Return: 0, -ENOMEM, -ENODEV, -ERESTARTSYS.
  */
@@ -144,15 +161,11 @@ int salvo_bind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 
 	if (IS_ERR(vma))
 		return PTR_ERR(vma);
-	while ((ret = salvo_bind_try(vm, vma)) == -EAGAIN) {
-		if (salvo_device_is_gone(sdev))
-			ret = salvo_refuse(sdev, -ENODEV, "the GPU is gone");
-		else if (signal_pending(current))
-			ret = -ERESTARTSYS;
-		if (ret != -EAGAIN)
-			break;
-		schedule_timeout_interruptible(SALVO_BIND_POLL_JIFFIES);
-	}
+	do {
+		ret = salvo_bind_try(vm, vma);
+	} while (ret == -EAGAIN && !(ret = salvo_bind_wait_for_room(sdev)));
+	if (ret >= 0 && READ_ONCE(vm->slots))
+		salvo_ring_wait_read(sdev);
 	if (ret > 0)
 		return 0;
 	salvo_vma_destroy(sdev, vma);
@@ -190,6 +203,36 @@ void salvo_unbind(struct salvo_vm *vm, struct salvo_gem_object *bo)
 	mutex_unlock(&sdev->space_lock);
 	if (retiring)
 		salvo_vm_queue_reclaim(sdev);
+}
+
+/**
+ * salvo_bind_pin() - Keep a buffer bound, whether its handle is closed or not.
+ * @vm: The address space.
+ * @bo: The buffer.
+ *
+ * Return: false if it is not bound.
+ */
+bool salvo_bind_pin(struct salvo_vm *vm, struct salvo_gem_object *bo)
+{
+	struct salvo_vma *vma = salvo_bind_find_locked(vm, bo->address);
+
+	lockdep_assert_held(&vm->sdev->space_lock);
+	if (!vma || vma->bo != bo)
+		return false;
+	vma->handles++;
+	return true;
+}
+
+/**
+ * salvo_bind_unpin() - Undo salvo_bind_pin().
+ * @vm: The address space.
+ * @bo: The buffer.
+ *
+ * Return: whether it is now retiring, so that the caller must queue the reclaim.
+ */
+bool salvo_bind_unpin(struct salvo_vm *vm, struct salvo_gem_object *bo)
+{
+	return salvo_bind_retire(vm, salvo_bind_find_locked(vm, bo->address));
 }
 
 /**

@@ -7,11 +7,15 @@
 
 #include <linux/types.h>
 
+struct salvo_dev;
 struct salvo_gem_object;
 struct salvo_vm;
 
 int salvo_bind(struct salvo_vm *vm, struct salvo_gem_object *bo);
 void salvo_unbind(struct salvo_vm *vm, struct salvo_gem_object *bo);
+int salvo_bind_wait_for_room(struct salvo_dev *sdev);
+bool salvo_bind_pin(struct salvo_vm *vm, struct salvo_gem_object *bo);
+bool salvo_bind_unpin(struct salvo_vm *vm, struct salvo_gem_object *bo);
 int salvo_bind_covers(void *vm, u64 address, u64 size, u32 access);
 
 unsigned int salvo_bind_get_shared(struct salvo_vm *vm, struct salvo_gem_object **bos,

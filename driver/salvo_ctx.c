@@ -18,6 +18,7 @@
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_sched.h"
+#include "salvo_slot.h"
 #include "salvo_vm.h"
 
 static void salvo_ctx_release(struct kref *ref)
@@ -74,6 +75,9 @@ void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault)
 		ctx->fault = *fault;
 	spin_unlock(&ctx->fault_lock);
 	WRITE_ONCE(ctx->banned, true);
+	/* Its slots are detached there. */
+	if (READ_ONCE(ctx->vm->slots))
+		salvo_vm_queue_reclaim(ctx->vm->sdev);
 }
 
 /**
@@ -217,9 +221,11 @@ int salvo_ctx_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	if (ret)
 		return ret;
 	ctx = xa_erase(&file->ctxs, args->id);
-	ret = salvo_refuse_if(sdev, !ctx, -ENOENT, "context %u does not exist", args->id);
+	if (!ctx)
+		return salvo_refuse(sdev, -ENOENT, "context %u does not exist", args->id);
+	salvo_slot_detach_ctx(file, ctx);
 	salvo_ctx_put(ctx);
-	return ret;
+	return 0;
 }
 
 int salvo_ctx_query_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)

@@ -40,6 +40,7 @@ static int salvo_debugfs_show(struct seq_file *m, void *unused)
 	seq_printf(m, "jobs: %d\n", atomic_read(&sdev->jobs));
 	seq_printf(m, "vram-used: %llu\n", vram_used);
 	seq_printf(m, "reclaiming: %u\n", READ_ONCE(sdev->reclaiming));
+	seq_printf(m, "slots: %u\n", READ_ONCE(sdev->slot_count));
 	seq_printf(m, "gone: %d\n", salvo_device_is_gone(sdev));
 	salvo_for_each_ring(sdev, ring) {
 		seq_printf(m, "ring%u-submitted: %llu\n", ring->index, READ_ONCE(ring->submitted));

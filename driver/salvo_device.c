@@ -47,6 +47,7 @@ static int salvo_device_init_software(struct salvo_dev *sdev)
 	atomic_set(&sdev->jobs, 0);
 	init_waitqueue_head(&sdev->jobs_idle);
 	init_waitqueue_head(&sdev->progress);
+	init_waitqueue_head(&sdev->slot_events);
 	spin_lock_init(&sdev->clients_lock);
 	INIT_LIST_HEAD(&sdev->client_list);
 	init_rwsem(&sdev->aperture_lock);
@@ -54,6 +55,7 @@ static int salvo_device_init_software(struct salvo_dev *sdev)
 	INIT_LIST_HEAD(&sdev->waits);
 	mutex_init(&sdev->space_lock);
 	INIT_LIST_HEAD(&sdev->spaces);
+	INIT_LIST_HEAD(&sdev->slots);
 	xa_init_flags(&sdev->asids, XA_FLAGS_ALLOC1);
 	ida_init(&sdev->hw_ctxs);
 	INIT_DELAYED_WORK(&sdev->reclaim, salvo_vm_reclaim_work);

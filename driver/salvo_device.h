@@ -104,6 +104,8 @@ struct salvo_dev {
 	struct rw_semaphore aperture_lock;
 	/** @jobs_idle: Woken when @jobs drops to 0. */
 	wait_queue_head_t jobs_idle;
+	/** @slot_events: Woken when a task of a slot has ended, or a slot is detached. */
+	wait_queue_head_t slot_events;
 	/** @progress: Woken when ring slots, VRAM or packet memory come free. */
 	wait_queue_head_t progress;
 
@@ -125,12 +127,16 @@ struct salvo_dev {
 
 	/**
 	 * @space_lock: Serializes address space packets with each other and with resets;
-	 * protects @spaces and @reclaiming. A reset takes it, so nothing may be allocated
-	 * under it.
+	 * protects @spaces, @slots, @slot_count and @reclaiming. A reset takes it, so nothing
+	 * may be allocated under it.
 	 */
 	struct mutex space_lock;
 	/** @spaces: All struct salvo_vm that the device may know. */
 	struct list_head spaces;
+	/** @slots: All struct salvo_slot that the device may know. */
+	struct list_head slots;
+	/** @slot_count: Length of @slots. */
+	unsigned int slot_count;
 	/** @reclaiming: Number of bindings that wait to be freed. */
 	unsigned int reclaiming;
 	/** @asids: Address space identifiers in use. */

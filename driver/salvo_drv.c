@@ -24,10 +24,11 @@
 #include "salvo_gem.h"
 #include "salvo_pm.h"
 #include "salvo_prime.h"
+#include "salvo_slot.h"
 #include "salvo_vm.h"
 
 #define SALVO_DRIVER_MAJOR	1
-#define SALVO_DRIVER_MINOR	2
+#define SALVO_DRIVER_MINOR	3
 
 /* --- files ------------------------------------------------------------------- */
 
@@ -51,6 +52,7 @@ static int salvo_file_open_entered(struct salvo_dev *sdev, struct drm_file *filp
 		return ret;
 	}
 	xa_init_flags(&file->ctxs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&file->slots, XA_FLAGS_ALLOC1);
 	file->client = atomic64_inc_return(&sdev->clients);
 	filp->driver_priv = file;
 	return 0;
@@ -72,6 +74,7 @@ static void salvo_file_close(struct drm_device *drm, struct drm_file *filp)
 {
 	struct salvo_file *file = filp->driver_priv;
 
+	salvo_slot_close(file);
 	salvo_ctx_put_all(file);
 	salvo_vm_close(file->vm);
 	kfree(file);
@@ -89,6 +92,10 @@ static const struct drm_ioctl_desc salvo_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(SALVO_SUBMIT, salvo_submit_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(SALVO_BO_QUERY, salvo_bo_query_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(SALVO_BO_SET_LABEL, salvo_bo_set_label_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_SLOT_ATTACH, salvo_slot_attach_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_SLOT_DETACH, salvo_slot_detach_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_SLOT_WAKE, salvo_slot_wake_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(SALVO_SLOT_WAIT, salvo_slot_wait_ioctl, DRM_RENDER_ALLOW),
 };
 
 /*
@@ -191,6 +198,7 @@ static void salvo_pci_remove(struct pci_dev *pdev)
 	/* drm_dev_unplug() waits for ioctls, which may wait for @progress. */
 	WRITE_ONCE(sdev->gone, true);
 	wake_up_all(&sdev->progress);
+	wake_up_all(&sdev->slot_events);
 	drm_dev_unplug(&sdev->drm);
 	salvo_device_fini(sdev);
 }

@@ -30,6 +30,8 @@ struct salvo_file {
 	struct salvo_vm *vm;
 	/** @ctxs: Contexts, by id. */
 	struct xarray ctxs;
+	/** @slots: Slots, by id. */
+	struct xarray slots;
 	/** @client: Client id in fdinfo. */
 	u64 client;
 };

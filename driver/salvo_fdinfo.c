@@ -16,6 +16,7 @@
 #include "salvo_device.h"
 #include "salvo_drv.h"
 #include "salvo_gem.h"
+#include "salvo_slot.h"
 #include "salvo_vm.h"
 
 /**
@@ -83,6 +84,7 @@ void salvo_fdinfo_show(struct seq_file *m, struct file *f)
 	seq_printf(m, "drm-total-system:\t%llu KiB\n", stats.system >> 10);
 	seq_printf(m, "drm-shared-system:\t%llu KiB\n", stats.system >> 10);
 	seq_printf(m, "salvo-contexts:\t%u\n", salvo_fdinfo_contexts(file));
+	seq_printf(m, "salvo-slots:\t%u\n", salvo_slot_count(file));
 	seq_printf(m, "salvo-packets:\t%lld\n", atomic64_read(&counters->packets));
 	seq_printf(m, "salvo-doorbells:\t%lld\n", atomic64_read(&counters->doorbells));
 	seq_printf(m, "salvo-interrupts:\t%lld\n", atomic64_read(&counters->interrupts));

@@ -114,6 +114,15 @@ static irqreturn_t salvo_irq_lost(int irq, void *cookie)
 	return IRQ_HANDLED;
 }
 
+/* Workers check their slots. */
+static irqreturn_t salvo_irq_slot(int irq, void *cookie)
+{
+	struct salvo_dev *sdev = cookie;
+
+	wake_up_all(&sdev->slot_events);
+	return IRQ_HANDLED;
+}
+
 static const struct {
 	unsigned int vector;
 	const char *name;
@@ -123,6 +132,7 @@ static const struct {
 	{ SALVO_VECTOR_FENCE, "salvo-fence", salvo_irq_fence, salvo_irq_fence_thread },
 	{ SALVO_VECTOR_FAULT, "salvo-fault", salvo_irq_fault, salvo_irq_fault_thread },
 	{ SALVO_VECTOR_LOST, "salvo-lost", salvo_irq_lost, NULL },
+	{ SALVO_VECTOR_SLOT, "salvo-slot", salvo_irq_slot, NULL },
 };
 
 static void salvo_irq_free(struct salvo_dev *sdev, unsigned int count)
@@ -147,10 +157,10 @@ int salvo_irq_init(struct salvo_dev *sdev, struct pci_dev *pdev)
 
 	ratelimit_state_init(&sdev->fault_ratelimit, DEFAULT_RATELIMIT_INTERVAL,
 			     DEFAULT_RATELIMIT_BURST);
-	ret = pci_alloc_irq_vectors(pdev, SALVO_VECTOR_LOST + 1, SALVO_VECTORS, PCI_IRQ_MSIX);
+	ret = pci_alloc_irq_vectors(pdev, SALVO_VECTORS, SALVO_VECTORS, PCI_IRQ_MSIX);
 	if (ret < 0)
 		return dev_err_probe(&pdev->dev, ret, "%u MSI-X vectors are needed\n",
-				     SALVO_VECTOR_LOST + 1);
+				     SALVO_VECTORS);
 	for (i = 0; i < ARRAY_SIZE(salvo_irqs); i++) {
 		unsigned int vector = salvo_irqs[i].vector;
 

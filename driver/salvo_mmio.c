@@ -52,6 +52,7 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 	mmio->units = readl(&regs->units);
 	mmio->nodes = readl(&regs->nodes);
 	mmio->rings = min_t(u32, readl(&regs->rings), SALVO_MAX_RINGS);
+	mmio->slots = min_t(u32, readl(&regs->slots), SALVO_MAX_SLOTS);
 	mmio->isa_level = readl(&regs->isa_level);
 	mmio->generation = readl(&regs->generation);
 	mmio->clock_hz = readq(&regs->clock_hz);
@@ -268,6 +269,36 @@ void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail)
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring)
 {
 	return readq(&mmio->regs->ring[ring].fence);
+}
+
+/** salvo_mmio_read_head() - Read how many entries of a ring the device has read, unvalidated. */
+u64 salvo_mmio_read_head(struct salvo_mmio *mmio, unsigned int ring)
+{
+	return readq(&mmio->regs->ring[ring].head);
+}
+
+/** salvo_mmio_read_slot_task() - Read which task runs in a slot, which is only a hint. */
+u32 salvo_mmio_read_slot_task(struct salvo_mmio *mmio, unsigned int slot)
+{
+	return readl(&mmio->regs->slot_task[slot]);
+}
+
+/** salvo_mmio_read_slot_wake() - Read the last request to wake the units of a slot. */
+u32 salvo_mmio_read_slot_wake(struct salvo_mmio *mmio, unsigned int slot)
+{
+	return readl(&mmio->regs->slot_wake[slot]);
+}
+
+/**
+ * salvo_mmio_wake_slot() - Wake the units of a slot.
+ * @mmio: The registers.
+ * @slot: Number of the slot.
+ * @wake: Another value than the last.
+ */
+void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot, u32 wake)
+{
+	writel(wake, &mmio->regs->slot_wake[slot]);
+	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_RING(0));
 }
 
 /** salvo_mmio_read_heartbeat() - Read the heartbeat, which changes while the device runs. */

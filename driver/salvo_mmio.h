@@ -45,6 +45,8 @@ struct salvo_mmio {
 	u32 nodes;
 	/** @rings: Number of command rings in use, at most SALVO_MAX_RINGS. */
 	u32 rings;
+	/** @slots: Number of slots; 0 if the device has none. */
+	u32 slots;
 	/** @isa_level: x86-64 level of the units. */
 	u32 isa_level;
 	/** @stopped: A reset was acknowledged, and no ring was started since. */
@@ -62,6 +64,10 @@ void salvo_mmio_read_units(struct salvo_mmio *mmio, struct salvo_unit_regs *unit
 int salvo_mmio_start_ring(struct salvo_mmio *mmio, unsigned int index, u64 base, u32 entries);
 void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail);
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring);
+u64 salvo_mmio_read_head(struct salvo_mmio *mmio, unsigned int ring);
+u32 salvo_mmio_read_slot_task(struct salvo_mmio *mmio, unsigned int slot);
+u32 salvo_mmio_read_slot_wake(struct salvo_mmio *mmio, unsigned int slot);
+void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot, u32 wake);
 u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio);
 bool salvo_mmio_is_lost(struct salvo_mmio *mmio);
 bool salvo_mmio_is_stopped(struct salvo_mmio *mmio);

@@ -5,7 +5,7 @@
  * Suspend stops the schedulers when no batch is on a ring, then stops the GPU. Batches
  * on the rings end first, a hung one by its timeout; batches that wait for fences stay
  * in their entities until resume. VRAM keeps its contents. Resume starts the GPU and
- * the rings, and restores all address spaces.
+ * the rings, and restores all address spaces. Slots are detached and attached again.
  *
  * A reset of the PCI function (/sys/bus/pci/devices/.../reset) is handled like a suspend and
  * a resume around it, so that no batch is lost, except for batches that do not end in
@@ -26,6 +26,7 @@
 #include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
+#include "salvo_slot.h"
 #include "salvo_vm.h"
 #include "salvo_watchdog.h"
 
@@ -102,6 +103,20 @@ static void salvo_pm_stop(struct salvo_dev *sdev)
 		drm_notice(&sdev->drm, "the GPU does not answer\n");
 }
 
+static void salvo_pm_unpause(struct salvo_dev *sdev)
+{
+	mutex_lock(&sdev->space_lock);
+	salvo_slot_resume_all(sdev, false);
+	mutex_unlock(&sdev->space_lock);
+}
+
+static void salvo_pm_drop_slots(struct salvo_dev *sdev)
+{
+	mutex_lock(&sdev->space_lock);
+	salvo_slot_drop_all(sdev);
+	mutex_unlock(&sdev->space_lock);
+}
+
 /**
  * salvo_pm_suspend() - Stop the GPU for a system suspend.
  * @sdev: The device.
@@ -112,8 +127,11 @@ int salvo_pm_suspend(struct salvo_dev *sdev)
 {
 	if (salvo_device_is_gone(sdev))
 		return 0;
-	if (!salvo_pm_stop_schedulers(sdev, false))
+	salvo_slot_pause_all(sdev);
+	if (!salvo_pm_stop_schedulers(sdev, false)) {
+		salvo_pm_unpause(sdev);
 		return salvo_refuse(sdev, -EBUSY, "a batch on a ring does not end");
+	}
 	salvo_pm_stop(sdev);
 	return 0;
 }
@@ -132,7 +150,8 @@ static int salvo_pm_restart(struct salvo_dev *sdev)
 	if (ret)
 		return ret;
 	mutex_lock(&sdev->space_lock);
-	ret = salvo_ring_start_all(sdev) ?: salvo_vm_restore(sdev);
+	ret = salvo_ring_start_all(sdev) ?: salvo_vm_restore(sdev) ?:
+	      salvo_slot_resume_all(sdev, true);
 	mutex_unlock(&sdev->space_lock);
 	return ret;
 }
@@ -170,10 +189,13 @@ int salvo_pm_resume(struct salvo_dev *sdev)
 void salvo_pm_reset_prepare(struct salvo_dev *sdev)
 {
 	if (!salvo_device_is_gone(sdev)) {
+		salvo_slot_pause_all(sdev);
 		/* Hung batches are found meanwhile, but a busy ring may never be seen idle. */
 		if (!salvo_pm_stop_schedulers(sdev, false)) {
 			salvo_pm_stop_schedulers(sdev, true);
 			salvo_pm_drain(sdev);
+			/* A task that is cut off must not run again. */
+			salvo_pm_drop_slots(sdev);
 		}
 		salvo_pm_stop(sdev);
 		if (salvo_reset_fail_rings(sdev, -ECANCELED))

@@ -57,6 +57,7 @@ static int salvo_query_device(struct salvo_dev *sdev, struct drm_salvo_dev_query
 		.max_contexts = SALVO_MAX_CONTEXTS,
 		.max_label_bytes = SALVO_MAX_LABEL_BYTES,
 		.page_bytes = PAGE_SIZE,
+		.max_slots = sdev->mmio.slots,
 	};
 
 	return salvo_query_reply(sdev, args, &info, sizeof(info));

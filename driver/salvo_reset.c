@@ -2,7 +2,7 @@
 /*
  * salvo_reset.c - hung batches and a lost GPU
  *
- * When salvo_watchdog.c finds a hung batch, the schedulers are stopped, a dump is
+ * When salvo_watchdog.c finds a hung batch or task, the schedulers are stopped, a dump is
  * captured, the guilty context is banned, and the GPU is asked to kill that context
  * alone. The context's batches fail with ECANCELED, all others on the rings continue, and
  * the schedulers are started again. No batch is resubmitted.
@@ -33,6 +33,7 @@
 #include "salvo_reset.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
+#include "salvo_slot.h"
 #include "salvo_vm.h"
 #include "salvo_wait.h"
 
@@ -71,6 +72,7 @@ static int salvo_reset_restart(struct salvo_dev *sdev)
 	if (ret)
 		return ret;
 	atomic64_inc(&sdev->resets);
+	salvo_slot_drop_all(sdev);
 	return salvo_ring_start_all(sdev) ?: salvo_vm_restore(sdev);
 }
 
@@ -132,35 +134,49 @@ void salvo_reset_declare_wedged(struct salvo_dev *sdev)
 	queue_work(system_dfl_wq, &sdev->wedged);
 }
 
+static void salvo_reset_ban(struct salvo_dev *sdev, struct salvo_ctx *ctx,
+			    struct salvo_job *guilty, const char *what)
+{
+	const struct drm_salvo_fault hang = {
+		.kind = DRM_SALVO_FAULT_HANG,
+		.batch = guilty ? guilty->number : 0,
+		.command = ~0u,
+		.item = ~0u,
+	};
+
+	drm_notice(&sdev->drm, "%s of context %u of %s[%d] hung, killing the context\n", what,
+		   ctx->hw_id, ctx->vm->comm, ctx->vm->pid);
+	salvo_coredump_capture(sdev, guilty, guilty ? "a batch hung" : "a task in a slot hung");
+	salvo_ctx_ban(ctx, &hang);
+}
+
+/* Return: 0, or what salvo_mmio_kill() does. */
+static int salvo_reset_kill_ctx(struct salvo_dev *sdev, struct salvo_ctx *ctx)
+{
+	int ret = salvo_mmio_kill(&sdev->mmio, ctx->hw_id);
+
+	if (ret)
+		return ret;
+	atomic64_inc(&sdev->kills);
+	salvo_irq_complete(sdev);
+	salvo_slot_drop_ctx(sdev, ctx);
+	return 0;
+}
+
 /*
  * Kill the context of a hung batch, or reset the GPU if that fails. A kill that leaves
  * the batch as the oldest of its ring has failed, since the ring cannot advance.
  */
 static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 {
-	const struct drm_salvo_fault hang = {
-		.kind = DRM_SALVO_FAULT_HANG,
-		.batch = guilty->number,
-		.command = ~0u,
-		.item = ~0u,
-	};
 	struct salvo_ctx *ctx = guilty->ctx;
 	int ret;
 
-	drm_notice(&sdev->drm, "a batch of context %u of %s[%d] hung, killing the context\n",
-		   ctx->hw_id, ctx->vm->comm, ctx->vm->pid);
-	salvo_coredump_capture(sdev, guilty, "a batch hung");
-	salvo_ctx_ban(ctx, &hang);
-	ret = salvo_mmio_kill(&sdev->mmio, ctx->hw_id);
+	salvo_reset_ban(sdev, ctx, guilty, "a batch");
+	ret = salvo_reset_kill_ctx(sdev, ctx);
 	/* A GPU that does not run would not acknowledge a reset either. */
-	if (ret == -ENODEV)
+	if (ret == -ENODEV || (!ret && !salvo_ring_is_oldest(guilty)))
 		return ret;
-	if (!ret) {
-		atomic64_inc(&sdev->kills);
-		salvo_irq_complete(sdev);
-		if (!salvo_ring_is_oldest(guilty))
-			return 0;
-	}
 	drm_notice(&sdev->drm, "context %u was not killed, resetting the GPU\n", ctx->hw_id);
 	return salvo_reset_all(sdev);
 }
@@ -198,6 +214,28 @@ void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty)
 	job = salvo_ring_find(sdev, guilty->ctx, guilty->seqno);
 	if (job)
 		ret = salvo_reset_kill(sdev, job);
+	salvo_reset_end(sdev, ret);
+	dma_fence_end_signalling(signalling);
+}
+
+/**
+ * salvo_reset_hung_slot() - Kill a context, a task of which hangs in a slot.
+ * @sdev: The device.
+ * @ctx: The context.
+ */
+void salvo_reset_hung_slot(struct salvo_dev *sdev, struct salvo_ctx *ctx)
+{
+	bool signalling = dma_fence_begin_signalling();
+	int ret;
+
+	salvo_reset_begin(sdev);
+	salvo_reset_ban(sdev, ctx, NULL, "a task in a slot");
+	ret = salvo_reset_kill_ctx(sdev, ctx);
+	if (ret && ret != -ENODEV) {
+		drm_notice(&sdev->drm, "context %u was not killed, resetting the GPU\n",
+			   ctx->hw_id);
+		ret = salvo_reset_all(sdev);
+	}
 	salvo_reset_end(sdev, ret);
 	dma_fence_end_signalling(signalling);
 }

@@ -6,7 +6,7 @@
  * in coherent memory. The seqno of an entry is also the fence id of its packet. The
  * driver writes the entry, issues a write barrier, writes the tail and rings the
  * doorbell. The device advances the ring's fence register in ring order. A slot is free
- * once the fence register has passed it; the head register is not used.
+ * once the fence register has passed it; the head register only tells what has been read.
  *
  * Since fences retire in ring order, batches of high priority use a ring of their own,
  * the last one, so that their fences wait for no others. All other batches and all
@@ -21,7 +21,9 @@
  * The fence register is untrusted: its value is ignored unless it lies between the last
  * retired and the last submitted seqno. ring->lock protects everything.
  */
+#include <linux/delay.h>
 #include <linux/dma-mapping.h>
+#include <linux/sched/signal.h>
 
 #include "salvo_client.h"
 #include "salvo_ctx.h"
@@ -36,6 +38,8 @@
 
 /* A ring counts as contended for this long after its last change of context. */
 #define SALVO_RING_CONTENDED_JIFFIES	max(1, HZ / 20)
+/* Polls, of at least 20 us, for the device to read the ring. */
+#define SALVO_RING_READ_POLLS	50000
 #define SALVO_RING_BYTES	(SALVO_RING_ENTRIES * sizeof(struct salvo_ring_entry))
 
 /* --- all rings ---------------------------------------------------------------- */
@@ -319,6 +323,35 @@ u64 salvo_ring_space_retired(struct salvo_dev *sdev)
 	retired = ring->retired;
 	spin_unlock_irq(&ring->lock);
 	return retired;
+}
+
+/**
+ * salvo_ring_wait_read() - Wait until the device has read what is on ring 0 now.
+ * @sdev: The device.
+ *
+ * It always reads it soon, as it has room for all batches that may be there. The register is not
+ * trusted: the wait is bounded.
+ */
+void salvo_ring_wait_read(struct salvo_dev *sdev)
+{
+	struct salvo_ring *ring = &sdev->rings[0];
+	unsigned int polls;
+	u64 submitted;
+	bool live;
+
+	spin_lock_irq(&ring->lock);
+	submitted = ring->submitted;
+	spin_unlock_irq(&ring->lock);
+	for (polls = 0; polls < SALVO_RING_READ_POLLS; polls++) {
+		spin_lock_irq(&ring->lock);
+		/* A ring that was restarted is empty. */
+		live = ring->live && ring->submitted >= submitted &&
+		       salvo_mmio_read_head(&sdev->mmio, 0) < submitted;
+		spin_unlock_irq(&ring->lock);
+		if (!live || salvo_device_is_gone(sdev) || fatal_signal_pending(current))
+			return;
+		usleep_range(20, 50);
+	}
 }
 
 /* --- state of a ring ---------------------------------------------------------- */

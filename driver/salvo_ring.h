@@ -124,5 +124,6 @@ void salvo_ring_copy(struct salvo_ring *ring, struct salvo_ring_entry *entries,
 u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 			  const struct salvo_space_packet *packets, u32 count);
 u64 salvo_ring_space_retired(struct salvo_dev *sdev);
+void salvo_ring_wait_read(struct salvo_dev *sdev);
 
 #endif /* SALVO_RING_H */

@@ -27,6 +27,7 @@
 #include "salvo_device.h"
 #include "salvo_pack.h"
 #include "salvo_ring.h"
+#include "salvo_slot.h"
 #include "salvo_vm.h"
 
 /* Limit of the packet memory of one file; a single batch may always run. */
@@ -296,6 +297,7 @@ static void salvo_vm_finish(struct salvo_vm *vm)
 	struct salvo_dev *sdev = vm->sdev;
 
 	lockdep_assert_held(&sdev->space_lock);
+	salvo_slot_drop_vm(vm);
 	salvo_bind_drop_retiring(vm);
 	salvo_vm_free_end_packet(vm);
 	xa_erase(&sdev->asids, vm->asid);
@@ -321,11 +323,12 @@ void salvo_vm_reclaim_work(struct work_struct *work)
 {
 	struct salvo_dev *sdev = container_of(work, struct salvo_dev, reclaim.work);
 	struct salvo_vm *vm, *next;
-	bool again = false;
+	bool again;
 	u64 retired;
 
 	mutex_lock(&sdev->space_lock);
 	retired = salvo_ring_space_retired(sdev);
+	again = salvo_slot_reclaim(sdev, retired);
 	list_for_each_entry_safe(vm, next, &sdev->spaces, node)
 		again |= vm->closed ? salvo_vm_reclaim_closed(vm, retired) :
 				      salvo_bind_reclaim(vm, salvo_vm_oldest_use(vm), retired);
@@ -341,6 +344,7 @@ void salvo_vm_reclaim_gone(struct salvo_dev *sdev)
 	struct salvo_vm *vm, *next;
 
 	mutex_lock(&sdev->space_lock);
+	salvo_slot_drop_all(sdev);
 	list_for_each_entry_safe(vm, next, &sdev->spaces, node) {
 		salvo_bind_drop_retiring(vm);
 		if (vm->closed && salvo_vm_is_idle(vm))

@@ -58,6 +58,8 @@ struct salvo_vm {
 	u64 end_seqno;
 	/** @end: SPACE_END packet; protected by sdev->space_lock. */
 	struct salvo_space_packet end;
+	/** @slots: Number of its slots; written under sdev->space_lock. */
+	unsigned int slots;
 	/** @retiring: Vmas that wait for UNBIND; protected by sdev->space_lock. */
 	struct list_head retiring;
 

@@ -6,17 +6,20 @@
  * GPU whose heartbeat stops for heartbeat_timeout_ms, or whose generation changes, is wedged;
  * after half of that time the GPU's doorbell is rung, in case that it sleeps. From the activity of
  * the execution units salvo_hang.c counts for how many samples each batch on the rings has
- * run; one that exceeds the timeout is killed. salvo_reset.c does both.
+ * run; one that exceeds the timeout is killed. salvo_reset.c does both. Tasks of slots have the
+ * same limit (salvo_slot.c).
  *
  * Locks: runs on the ordered sdev->wq, which protects all of its state.
  */
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 
+#include "salvo_ctx.h"
 #include "salvo_device.h"
 #include "salvo_hang.h"
 #include "salvo_reset.h"
 #include "salvo_ring.h"
+#include "salvo_slot.h"
 #include "salvo_watchdog.h"
 
 #define SALVO_WATCHDOG_JIFFIES	max(1, HZ / 5)
@@ -78,6 +81,7 @@ static void salvo_watchdog_check_hang(struct salvo_dev *sdev)
 	u32 limit = salvo_watchdog_samples(timeout_ms);
 	struct salvo_hang guilty;
 	struct salvo_ring *ring;
+	struct salvo_ctx *ctx;
 
 	/* Units that did not run, as the host was starved, do not count either. */
 	if (!limit || sdev->heartbeat_misses)
@@ -86,6 +90,11 @@ static void salvo_watchdog_check_hang(struct salvo_dev *sdev)
 	salvo_for_each_ring(sdev, ring)
 		if (salvo_ring_sample_hang(ring, sdev->units, limit, &guilty))
 			salvo_reset_hung(sdev, &guilty);
+	ctx = salvo_slot_sample_hang(sdev, limit);
+	if (ctx) {
+		salvo_reset_hung_slot(sdev, ctx);
+		salvo_ctx_put(ctx);
+	}
 }
 
 /** salvo_watchdog_work() - Take a sample. */

@@ -22,7 +22,7 @@ fi
 
 driver=(driver/*.[ch])
 # Also read by user space, where BIT() and ARRAY_SIZE() do not exist; the lists of fields in them are macros.
-shared=(uapi/drm/*.h device/include/salvo_{hw,rect}.h driver/salvo_validate.[ch] driver/salvo_pack.[ch] driver/salvo_hang.[ch])
+shared=(uapi/drm/*.h device/include/salvo_{hw,leaf,rect}.h driver/salvo_validate.[ch] driver/salvo_pack.[ch] driver/salvo_hang.[ch])
 kernel_only=()
 for f in "${driver[@]}"; do
 	# TRACE_EVENT() headers are read several times and have a layout of their own.
@@ -37,7 +37,7 @@ checkpatch() {
 sparse_module() {
 	local dir
 	dir=$(mktemp -d) || return
-	cp --parents Kbuild driver/*.[ch] uapi/drm/*.h device/include/salvo_{hw,rect}.h "$dir"
+	cp --parents Kbuild driver/*.[ch] uapi/drm/*.h device/include/salvo_{hw,leaf,rect}.h "$dir"
 	make -s -C "$KDIR" M="$dir" C=2 CF=-D__CHECK_ENDIAN__ modules 2>&1 |
 		sed "s,$dir/,,; /^Skipping BTF generation/d"
 	rm -rf "$dir"
@@ -51,7 +51,7 @@ check "checkpatch --strict has no remark on the driver" \
 check "checkpatch --strict has no remark on what user space reads too" \
 	"$(checkpatch --ignore ARRAY_SIZE,BIT_MACRO,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE -f "${shared[@]}")"
 check "kernel-doc has no remark on the interfaces" "$(
-	perl "$scripts/kernel-doc" -none "${driver[@]}" uapi/drm/*.h device/include/salvo_{hw,rect,gpu}.h 2>&1)"
+	perl "$scripts/kernel-doc" -none "${driver[@]}" uapi/drm/*.h device/include/salvo_{hw,leaf,rect,gpu}.h 2>&1)"
 mapfile -t paths < <(make -s print-rooms | cut -d: -f2 | tr ' ' '\n' | sed -n 's/./-I&/p' | sort -u)
 check "cppcheck has no remark" "$(
 	git ls-files '*.c' | grep -E '^(driver|libuser|device|tools)/' >"$build/lint/files"

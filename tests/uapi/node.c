@@ -75,7 +75,7 @@ TEST_F(node, other_ioctls_are_refused)
 	unsigned int nr;
 	char args[64] = { 0 };
 
-	for (nr = DRM_SALVO_BO_SET_LABEL + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
+	for (nr = DRM_SALVO_SLOT_WAIT + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
 		EXPECT_EQ(call(self->fd, DRM_IOWR(DRM_COMMAND_BASE + nr, args), args), -EINVAL);
 }
 

@@ -190,6 +190,33 @@ static int op_bo_set_label(struct state *s)
 	return call(s->fd, DRM_IOCTL_SALVO_BO_SET_LABEL, &label);
 }
 
+static int op_slot_attach(struct state *s)
+{
+	struct drm_salvo_slot_attach attach = {
+		.ctx_id = s->ctx, .handle = s->bo.handle, .units = 1,
+	};
+	int err = call(s->fd, DRM_IOCTL_SALVO_SLOT_ATTACH, &attach);
+
+	s->made_id = attach.id;
+	return err;
+}
+
+static void undo_slot_attach(struct state *s)
+{
+	struct drm_salvo_slot_detach detach = { .id = s->made_id };
+
+	call(s->fd, DRM_IOCTL_SALVO_SLOT_DETACH, &detach);
+}
+
+static int op_slot_wait(struct state *s)
+{
+	struct drm_salvo_slot_wake wake = { .id = s->made_id };
+	struct drm_salvo_slot_wait wait = { .id = s->made_id };
+
+	return call(s->fd, DRM_IOCTL_SALVO_SLOT_WAKE, &wake) ?:
+	       call(s->fd, DRM_IOCTL_SALVO_SLOT_WAIT, &wait);
+}
+
 static int op_export(struct state *s)
 {
 	return drmPrimeHandleToFD(s->fd, s->made.handle, DRM_CLOEXEC | DRM_RDWR, &s->made_fd) ?
@@ -344,6 +371,13 @@ TEST_F_TIMEOUT(nth, ctx, 300)
 {
 	sweep(_metadata, self, "CTX_CREATE", op_ctx_create, undo_ctx_create);
 	sweep(_metadata, self, "CTX_QUERY", op_ctx_query, NULL);
+}
+
+TEST_F_TIMEOUT(nth, slot, 300)
+{
+	sweep(_metadata, self, "SLOT_ATTACH", op_slot_attach, undo_slot_attach);
+	ASSERT_EQ(op_slot_attach(&self->state), 0);
+	sweep(_metadata, self, "SLOT_WAKE and SLOT_WAIT", op_slot_wait, NULL);
 }
 
 TEST_F_TIMEOUT(nth, submit, 300)

@@ -18,6 +18,7 @@
 FIXTURE(sizes) {
 	int fd;
 	uint32_t ctx;
+	uint32_t slot;
 	struct bo bo;
 	struct drm_salvo_command command;
 	/* The argument can end at the end of mapped memory. */
@@ -26,10 +27,17 @@ FIXTURE(sizes) {
 
 FIXTURE_SETUP(sizes)
 {
+	struct drm_salvo_slot_attach attach;
+
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
-	ASSERT_EQ(bo_create(self->fd, 4096, 0, &self->bo), 0);
+	ASSERT_EQ(bo_create(self->fd, 8192, 0, &self->bo), 0);
+	attach = (struct drm_salvo_slot_attach){
+		.ctx_id = self->ctx, .handle = self->bo.handle, .units = 1,
+	};
+	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_SLOT_ATTACH, &attach), 0);
+	self->slot = attach.id;
 	self->command = fill(self->bo.address, 64, 1);
 	self->room = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
@@ -59,6 +67,10 @@ VARIANT(CTX_CREATE);
 VARIANT(CTX_DESTROY);
 VARIANT(CTX_QUERY);
 VARIANT(SUBMIT);
+VARIANT(SLOT_ATTACH);
+VARIANT(SLOT_DETACH);
+VARIANT(SLOT_WAKE);
+VARIANT(SLOT_WAIT);
 
 /* Arguments with which the ioctl succeeds. */
 static void make_valid(struct _test_data_sizes *self, unsigned long request, void *args)
@@ -77,6 +89,16 @@ static void make_valid(struct _test_data_sizes *self, unsigned long request, voi
 	case DRM_SALVO_CTX_DESTROY:
 	case DRM_SALVO_CTX_QUERY:
 		*(uint32_t *)args = self->ctx;
+		break;
+	case DRM_SALVO_SLOT_ATTACH:
+		*(struct drm_salvo_slot_attach *)args = (struct drm_salvo_slot_attach){
+			.ctx_id = self->ctx, .handle = self->bo.handle, .units = 1,
+		};
+		break;
+	case DRM_SALVO_SLOT_DETACH:
+	case DRM_SALVO_SLOT_WAKE:
+	case DRM_SALVO_SLOT_WAIT:
+		*(uint32_t *)args = self->slot;
 		break;
 	case DRM_SALVO_SUBMIT:
 		*(struct drm_salvo_submit *)args = (struct drm_salvo_submit){

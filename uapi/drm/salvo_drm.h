@@ -34,12 +34,14 @@
  *     DEV_QUERY returns more limits, and DRM_SALVO_QUERY_MEMORY. The tail of a structure
  *     that is longer than the driver's must be zero.
  * 1.2 COPY_RECT, FILL_PATTERN.
+ * 1.3 SLOT_ATTACH, SLOT_DETACH, SLOT_WAKE, SLOT_WAIT; @max_slots of DEV_QUERY.
  *
- * Each errno has one meaning: EINVAL a field is invalid, ENOENT no such handle or
- * context, E2BIG a limit of DEV_QUERY is exceeded, ENOSPC no VRAM or no GPU addresses
- * left, EACCES a privilege is missing, EFAULT an invalid user pointer, ECANCELED a batch
- * of this context was killed, EIO the context is banned, ENODEV the GPU is gone, ENOMEM
- * no kernel memory. A fence always signals.
+ * Each errno has one meaning: EINVAL a field is invalid, ENOENT no such handle, context or slot,
+ * E2BIG a limit of DEV_QUERY is exceeded, ENOSPC no VRAM, GPU addresses or slots left,
+ * EOPNOTSUPP the GPU cannot, ETIME a timeout has passed, EACCES a privilege is missing,
+ * EFAULT an invalid user pointer, ECANCELED a batch of this context was killed, EIO the
+ * context is banned, ENODEV the GPU is gone, ENOMEM no kernel memory. A fence always
+ * signals.
  */
 #ifndef _SALVO_DRM_H_
 #define _SALVO_DRM_H_
@@ -59,6 +61,10 @@ extern "C" {
 #define DRM_SALVO_SUBMIT		0x06
 #define DRM_SALVO_BO_QUERY		0x07
 #define DRM_SALVO_BO_SET_LABEL		0x08
+#define DRM_SALVO_SLOT_ATTACH		0x09
+#define DRM_SALVO_SLOT_DETACH		0x0a
+#define DRM_SALVO_SLOT_WAKE		0x0b
+#define DRM_SALVO_SLOT_WAIT		0x0c
 
 /**
  * struct drm_salvo_array - An array of structures in user memory.
@@ -147,6 +153,12 @@ struct drm_salvo_device_info {
 
 	/** @page_bytes: Page size: sizes and GPU addresses of buffers are multiples of it. */
 	__u32 page_bytes;
+
+	/** @max_slots: Number of slots of the GPU, of all processes; zero if it has none. */
+	__u32 max_slots;
+
+	/** @pad: Zero. */
+	__u32 pad;
 };
 
 /**
@@ -637,6 +649,86 @@ struct drm_salvo_submit {
 	__u64 profile;
 };
 
+/**
+ * struct drm_salvo_slot_attach - SLOT_ATTACH: attach execution units to a slot.
+ *
+ * A slot is memory through which single kernels reach execution units without a system
+ * call. Its layout and protocol are those of struct salvo_slot_regs in salvo_leaf.h, 8192
+ * bytes. The kernels run in the file's address space, with the priority of the context and
+ * its time limit; a task that exceeds that bans the context. Tasks are not ordered with
+ * batches, and one that faults does not ban the context.
+ *
+ * The buffer stays bound while the slot is attached. A slot is detached by SLOT_DETACH, with
+ * its context, when the context is banned, and when the GPU is reset or gone. Then the status
+ * in the slot is SALVO_SLOT_DETACHED and its doorbell 0. A process may have as many slots as
+ * are left to others, else ENOSPC.
+ */
+struct drm_salvo_slot_attach {
+	/** @ctx_id: The context. */
+	__u32 ctx_id;
+
+	/** @handle: GEM handle of a buffer in VRAM that was created without flags. */
+	__u32 handle;
+
+	/** @offset: Where the slot starts in the buffer, a multiple of the page size. */
+	__u64 offset;
+
+	/**
+	 * @units: Execution units, of the context's, that each task is divided among; not zero.
+	 * The lowest polls the slot.
+	 */
+	__u64 units;
+
+	/** @flags: Must be zero. */
+	__u32 flags;
+
+	/** @id: Identifier of the slot, never zero, out. */
+	__u32 id;
+};
+
+/**
+ * struct drm_salvo_slot_detach - SLOT_DETACH: detach the execution units from a slot.
+ *
+ * Does not wait: a task that runs ends first, one that was not begun does not run.
+ */
+struct drm_salvo_slot_detach {
+	/** @id: The slot. */
+	__u32 id;
+
+	/** @pad: Must be zero. */
+	__u32 pad;
+};
+
+/**
+ * struct drm_salvo_slot_wake - SLOT_WAKE: wake the unit that polls a slot.
+ *
+ * After a task was stored, if the slot says that the unit sleeps.
+ */
+struct drm_salvo_slot_wake {
+	/** @id: The slot. */
+	__u32 id;
+
+	/** @pad: Must be zero. */
+	__u32 pad;
+};
+
+/**
+ * struct drm_salvo_slot_wait - SLOT_WAIT: sleep until a task has ended.
+ *
+ * Returns when the doorbell in the slot is 0, also if it was before the call, or the slot is
+ * detached. It fails with ETIME when the time has come.
+ */
+struct drm_salvo_slot_wait {
+	/** @id: The slot. */
+	__u32 id;
+
+	/** @pad: Must be zero. */
+	__u32 pad;
+
+	/** @timeout_ns: Absolute time of CLOCK_MONOTONIC; 0 or the past only checks. */
+	__s64 timeout_ns;
+};
+
 #define DRM_IOCTL_SALVO_DEV_QUERY \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_SALVO_DEV_QUERY, struct drm_salvo_dev_query)
 #define DRM_IOCTL_SALVO_BO_CREATE \
@@ -655,6 +747,14 @@ struct drm_salvo_submit {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_SALVO_BO_QUERY, struct drm_salvo_bo_query)
 #define DRM_IOCTL_SALVO_BO_SET_LABEL \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_SALVO_BO_SET_LABEL, struct drm_salvo_bo_set_label)
+#define DRM_IOCTL_SALVO_SLOT_ATTACH \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_SALVO_SLOT_ATTACH, struct drm_salvo_slot_attach)
+#define DRM_IOCTL_SALVO_SLOT_DETACH \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_SALVO_SLOT_DETACH, struct drm_salvo_slot_detach)
+#define DRM_IOCTL_SALVO_SLOT_WAKE \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_SALVO_SLOT_WAKE, struct drm_salvo_slot_wake)
+#define DRM_IOCTL_SALVO_SLOT_WAIT \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_SALVO_SLOT_WAIT, struct drm_salvo_slot_wait)
 
 #if defined(__cplusplus)
 }

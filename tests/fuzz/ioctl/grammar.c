@@ -419,6 +419,44 @@ static void do_submit(struct run *r)
 	fuzz_call(r, DRM_IOCTL_SALVO_SUBMIT, &submit);
 }
 
+/* Attach a slot, write any bytes there, wake its unit, and mostly detach it. */
+static void do_slot(struct run *r)
+{
+	struct object object = bo(r);
+	struct drm_salvo_slot_attach attach = {
+		.ctx_id = maybe(r, ctx(r)), .handle = maybe(r, object.handle),
+		.offset = maybe(r, 4096 * choose(r, 3)), .units = maybe(r, 1 + choose(r, 3)),
+		.flags = maybe(r, 0),
+	};
+	struct drm_salvo_bo_mmap_offset offset = { .handle = object.handle };
+	struct drm_salvo_slot_wake wake = { .pad = maybe(r, 0) };
+	struct drm_salvo_slot_wait wait = { .pad = maybe(r, 0), .timeout_ns = maybe(r, 0) };
+	struct drm_salvo_slot_detach detach = { .pad = maybe(r, 0) };
+	uint32_t *words;
+
+	if (!fuzz_call(r, DRM_IOCTL_SALVO_SLOT_ATTACH, &attach) &&
+	    !fuzz_call(r, DRM_IOCTL_SALVO_BO_MMAP_OFFSET, &offset)) {
+		words = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r->file->fd,
+			     offset.offset);
+		if (words != MAP_FAILED) {
+			/* The opcode is at byte 256. */
+			memset(words + 64, byte(r), choose(r, 200));
+			words[64] = choose(r, 4);
+			__atomic_store_n(words, choose(r, 3), __ATOMIC_RELEASE);
+			munmap(words, 4096);
+		}
+	}
+	wake.id = maybe(r, attach.id);
+	wait.id = maybe(r, attach.id);
+	detach.id = maybe(r, attach.id);
+	fuzz_call(r, DRM_IOCTL_SALVO_SLOT_WAKE, &wake);
+	/* Not for long: at most until the past. */
+	if (wait.timeout_ns <= 0xffffffff)
+		fuzz_call(r, DRM_IOCTL_SALVO_SLOT_WAIT, &wait);
+	if (choose(r, 4))
+		fuzz_call(r, DRM_IOCTL_SALVO_SLOT_DETACH, &detach);
+}
+
 static void do_prime(struct run *r)
 {
 	struct drm_prime_handle export = {
@@ -448,7 +486,7 @@ static void do_prime(struct run *r)
 /* Any number, any size, any bytes: the table and the copying of arguments. */
 static void do_raw(struct run *r)
 {
-	unsigned long number = choose(r, 8) ? DRM_COMMAND_BASE + choose(r, 12) : choose(r, 256);
+	unsigned long number = choose(r, 8) ? DRM_COMMAND_BASE + choose(r, 16) : choose(r, 256);
 	unsigned long size = maybe(r, choose(r, 160)) % 512;
 	uint8_t arg[512];
 	uint32_t i;
@@ -457,7 +495,8 @@ static void do_raw(struct run *r)
 	 * Skips ioctls that block, return descriptors that are never closed, or write to any
 	 * address.
 	 */
-	if (number <= DRM_COMMAND_BASE + DRM_SALVO_DEV_QUERY || number >= DRM_COMMAND_BASE + 0x60)
+	if (number <= DRM_COMMAND_BASE + DRM_SALVO_DEV_QUERY ||
+	    number == DRM_COMMAND_BASE + DRM_SALVO_SLOT_WAIT || number >= DRM_COMMAND_BASE + 0x60)
 		return;
 	memset(arg, 0, sizeof(arg));
 	for (i = 0; i < size && i < 32; i++)
@@ -510,7 +549,7 @@ int grammar_run(const uint8_t *bytes, size_t size, int shared, char *wrong, size
 		do_submit, do_submit, do_submit, do_submit, do_submit, do_submit,
 		do_bo_create, do_bo_create, do_bo_create, do_bo_close, do_bo_map, do_bo_query,
 		do_bo_label, do_ctx_create, do_ctx_create, do_ctx_destroy, do_ctx_query,
-		do_syncobj, do_syncobj, do_wait, do_prime, do_raw, do_dev_query, do_reopen,
+		do_syncobj, do_syncobj, do_wait, do_slot, do_slot, do_prime, do_raw, do_dev_query, do_reopen,
 		do_fdinfo,
 	};
 	struct run r = {
