@@ -4,7 +4,8 @@
  *
  * salvo_leaf.h in device/include describes the memory and the order of loads and stores (W5 of
  * US11340942). Here is the worker's side: there is no locked instruction in this file
- * (tests/steal/instructions.sh), and no system call but to wake a unit that sleeps.
+ * (tests/steal/instructions.sh), and no system call but to wake a unit that sleeps, and to
+ * be notified by the driver.
  */
 #include "salvo_slot.h"
 
@@ -16,6 +17,7 @@
 #include "bo.h"
 #include "device.h"
 #include "fence.h"
+#include "fork.h"
 #include "kernel.h"
 #include "labels.h"
 #include "queue.h"
@@ -26,9 +28,17 @@ struct salvo_slot {
 	struct salvo_winsys_slot base;
 	struct salvo_device *device;
 	struct salvo_slot_regs *regs;
+	/** @fork_generation: Of the process that attached it. */
+	unsigned int fork_generation;
 	/** @label: Of the last task, for its error. */
 	struct salvo_label label;
 };
+
+/* A child of fork() must not use the parent's slots, on either back end. */
+static bool is_inherited(const struct salvo_slot *slot)
+{
+	return slot->fork_generation != salvo_fork_generation();
+}
 
 static void ignore(void *data)
 {
@@ -46,14 +56,13 @@ int salvo_slot_attach(struct salvo_queue *queue, uint64_t units, void (*ended)(v
 	*out = NULL;
 	if (salvo_device_is_inherited(queue->device))
 		return -ENODEV;
-	if (!winsys->slot_attach)
-		return -ENOTSUP;
 	if (!units)
 		return -EINVAL;
 	slot = calloc(1, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	slot->device = queue->device;
+	slot->fork_generation = salvo_fork_generation();
 	slot->base.queue = queue;
 	slot->base.units = units;
 	slot->base.ended = ended ? ended : ignore;
@@ -95,14 +104,25 @@ static bool is_busy(const struct salvo_slot *slot)
 	return __atomic_load_n(&slot->regs->doorbell, __ATOMIC_ACQUIRE);
 }
 
+/*
+ * The driver stores the status and then 0 in the doorbell. So a task that is stored at the same
+ * time is either taken back here, or there.
+ */
+static bool is_detached(const struct salvo_slot *slot)
+{
+	return __atomic_load_n(&slot->regs->status, __ATOMIC_RELAXED) == SALVO_SLOT_DETACHED;
+}
+
 void salvo_slot_detach(struct salvo_slot *slot)
 {
-	if (!slot || salvo_device_is_inherited(slot->device))
+	if (!slot || is_inherited(slot))
 		return;
 	while (is_busy(slot))
 		sched_yield();
-	slot->regs->opcode = SALVO_SLOT_DISCONNECT;
-	ring(slot);
+	if (!is_detached(slot)) {
+		slot->regs->opcode = SALVO_SLOT_DISCONNECT;
+		ring(slot);
+	}
 	slot->device->winsys->slot_detach(&slot->base);
 	salvo_bo_destroy(slot->base.bo);
 	free(slot);
@@ -110,7 +130,7 @@ void salvo_slot_detach(struct salvo_slot *slot)
 
 static int check_kernel(const struct salvo_slot *slot, const struct salvo_kernel *kernel)
 {
-	if (salvo_device_is_inherited(slot->device))
+	if (is_inherited(slot))
 		return -ENODEV;
 	if (kernel->device != slot->device || kernel->unset || !kernel->grid.dims)
 		return -EINVAL;
@@ -129,6 +149,8 @@ int salvo_slot_start(struct salvo_slot *slot, const struct salvo_kernel *kernel)
 		return err;
 	if (is_busy(slot))
 		return -EBUSY;
+	if (is_detached(slot))
+		return -ENOTCONN;
 	slot->label.kernel = kernel->name;
 	memcpy(slot->label.items, kernel->grid.items, sizeof(slot->label.items));
 	memcpy(slot->label.group, kernel->grid.group, sizeof(slot->label.group));
@@ -142,12 +164,15 @@ int salvo_slot_start(struct salvo_slot *slot, const struct salvo_kernel *kernel)
 	regs->dispatch.flags = note->flags & SALVO_KERNEL_BARRIERS ? SALVO_DISPATCH_BARRIERS : 0;
 	regs->opcode = SALVO_SLOT_RUN;
 	ring(slot);
-	return 0;
+	if (!is_detached(slot))
+		return 0;
+	__atomic_store_n(&regs->doorbell, 0, __ATOMIC_RELAXED);
+	return -ENOTCONN;
 }
 
 int salvo_slot_poll(const struct salvo_slot *slot)
 {
-	if (salvo_device_is_inherited(slot->device))
+	if (is_inherited(slot))
 		return -ENODEV;
 	if (is_busy(slot))
 		return -EBUSY;
@@ -156,8 +181,12 @@ int salvo_slot_poll(const struct salvo_slot *slot)
 
 void salvo_slot_notify(struct salvo_slot *slot)
 {
+	const struct salvo_winsys *winsys = slot->device->winsys;
+
 	__atomic_store_n(&slot->regs->waiting, 1, __ATOMIC_RELEASE);
 	salvo_slot_fence();
+	if (winsys->slot_notify && is_busy(slot))
+		winsys->slot_notify(&slot->base);
 }
 
 uint64_t salvo_slot_completion(const struct salvo_slot *slot)
@@ -180,10 +209,12 @@ int salvo_slot_get_error(const struct salvo_slot *slot, struct salvo_error *erro
 	error->done = !error->error;
 	if (!error->error)
 		return 0;
-	if (regs->status != SALVO_SLOT_FAILED) {
+	if (is_detached(slot) && slot->device->winsys->slot_why)
+		error->kind = slot->device->winsys->slot_why(&slot->base);
+	else if (regs->status != SALVO_SLOT_FAILED)
 		error->kind = SALVO_ERROR_PACKET;
+	if (regs->status != SALVO_SLOT_FAILED)
 		return 0;
-	}
 	part = &regs->parts[__builtin_ctzll(~regs->completion)];
 	error->command = 0;
 	error->kind = part->kind == SALVO_FAULT_NONE ? SALVO_ERROR_HANG : part->kind;

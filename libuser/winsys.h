@@ -71,8 +71,9 @@ struct salvo_winsys_slot {
 	/** @ended: Called with @cookie by a unit when a task has ended and waiting is set. */
 	void (*ended)(void *cookie);
 	void *cookie;
-	/** @number: The back end's name for it. */
+	/** @number, @private: The back end's. */
 	unsigned int number;
+	void *private;
 };
 
 /**
@@ -115,10 +116,14 @@ struct salvo_winsys {
 	void (*fence_get_error)(struct salvo_fence *fence, struct salvo_error *error);
 	/* The last reference was dropped. */
 	void (*fence_free)(struct salvo_fence *fence);
-	/* NULL if the back end has no slots. All of @slot is set but its number. */
+	/* All of @slot is set but what is the back end's. */
 	int (*slot_attach)(struct salvo_winsys_slot *slot);
 	void (*slot_detach)(struct salvo_winsys_slot *slot);
 	void (*slot_wake)(struct salvo_winsys_slot *slot);
+	/* The worker has set waiting; NULL if its unit calls it back. */
+	void (*slot_notify)(struct salvo_winsys_slot *slot);
+	/* Why the slot was detached: SALVO_ERROR_*; NULL if that cannot be. */
+	unsigned int (*slot_why)(const struct salvo_winsys_slot *slot);
 };
 
 /** salvo_soft_open() - An embedded GPU. Return: 0, -EINVAL (SALVO_TOPOLOGY), or another errno. */

@@ -2,9 +2,9 @@
 /*
  * drm_device.c - the kernel driver's back end
  *
- * Each function is one ioctl; drm_queue.c has those of queues and fences. Counters are read from
- * the fdinfo of the open file. All state is constant after open, locked by the kernel, or under
- * the device's lock.
+ * Each function is one ioctl; drm_queue.c has those of queues and fences, drm_slot.c those of
+ * slots. Counters are read from the fdinfo of the open file. All state is constant after open,
+ * locked by the kernel, or under the device's lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +49,11 @@ struct drm_bo {
 static struct drm_bo *to_drm_bo(struct salvo_bo *bo)
 {
 	return container_of(bo, struct drm_bo, base);
+}
+
+uint32_t salvo_drm_bo_handle(struct salvo_bo *bo)
+{
+	return to_drm_bo(bo)->handle->handle;
 }
 
 /* --- buffers ---------------------------------------------------------------- */
@@ -280,6 +285,11 @@ static const struct salvo_winsys drm_winsys = {
 	.fence_import_fd = salvo_drm_fence_import_fd,
 	.fence_get_error = salvo_drm_fence_get_error,
 	.fence_free = salvo_drm_fence_free,
+	.slot_attach = salvo_drm_slot_attach,
+	.slot_detach = salvo_drm_slot_detach,
+	.slot_wake = salvo_drm_slot_wake,
+	.slot_notify = salvo_drm_slot_notify,
+	.slot_why = salvo_drm_slot_why,
 };
 
 /* Is the file a render node of our driver? */
@@ -332,6 +342,7 @@ static int query_info(struct drm_device *dev, const char *path)
 		.vram_bytes = info.vram_bytes,
 		.clock_hz = info.clock_hz,
 	};
+	dev->max_slots = info.max_slots;
 	snprintf(dev->base.info.name, sizeof(dev->base.info.name), "%s", path);
 	return 0;
 }

@@ -22,6 +22,8 @@ struct drm_device {
 	unsigned int pool_capacity;
 	/** @handles: GEM handles of buffers. */
 	struct drm_handle *handles;
+	/** @max_slots: As of DEV_QUERY. */
+	uint32_t max_slots;
 };
 
 static inline struct drm_device *to_drm(struct salvo_device *device)
@@ -32,7 +34,19 @@ static inline struct drm_device *to_drm(struct salvo_device *device)
 /** salvo_drm_call() - An ioctl. Return: 0 or -errno. */
 int salvo_drm_call(struct drm_device *dev, unsigned long request, void *arg);
 
+/** salvo_drm_bo_handle() - The GEM handle of a buffer. */
+uint32_t salvo_drm_bo_handle(struct salvo_bo *bo);
+
+/* drm_slot.c */
+int salvo_drm_slot_attach(struct salvo_winsys_slot *slot);
+void salvo_drm_slot_detach(struct salvo_winsys_slot *slot);
+void salvo_drm_slot_wake(struct salvo_winsys_slot *slot);
+void salvo_drm_slot_notify(struct salvo_winsys_slot *slot);
+unsigned int salvo_drm_slot_why(const struct salvo_winsys_slot *slot);
+
 /* drm_queue.c */
+/** salvo_drm_queue_context() - The context of a queue. */
+uint32_t salvo_drm_queue_context(struct salvo_queue *queue);
 int salvo_drm_queue_create(struct salvo_device *device, const struct salvo_queue_config *config,
 			   struct salvo_queue **out);
 void salvo_drm_queue_destroy(struct salvo_queue *queue);

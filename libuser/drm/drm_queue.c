@@ -55,6 +55,11 @@ static struct drm_fence *to_drm_fence(struct salvo_fence *fence)
 	return container_of(fence, struct drm_fence, base);
 }
 
+uint32_t salvo_drm_queue_context(struct salvo_queue *queue)
+{
+	return to_drm_queue(queue)->context->id;
+}
+
 int salvo_drm_call(struct drm_device *dev, unsigned long request, void *arg)
 {
 	return drmIoctl(dev->fd, request, arg) ? -errno : 0;

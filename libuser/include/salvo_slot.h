@@ -8,7 +8,10 @@
  * task at a time. Work-stealing pools have a slot for each worker: see salvo_worker_leaf() in
  * salvo_steal.h, which most programs want instead of this.
  *
- * Slots exist on the embedded GPU. A slot belongs to one thread at a time. In a child of fork() the
+ * The driver detaches a slot by itself when a task exceeds its time limit, when a batch of the
+ * queue faults, and when the GPU is reset or lost.
+ *
+ * A slot belongs to one thread at a time. In a child of fork() the
  * slots of the parent give -ENODEV, and to detach one does nothing.
  */
 #ifndef SALVO_SLOT_H
@@ -36,8 +39,9 @@ struct salvo_slot;
  * those of a queue of high priority first, those of low priority when there are no batches. A
  * unit without work sleeps after 50 us.
  *
- * Return: 0, -EINVAL (units that the queue may not use, or none), -ENOSPC (64 slots exist, or
- * no video memory is left), -ENOTSUP (the device is the driver's), -ENODEV, -ENOMEM.
+ * Return: 0, -EINVAL (units that the queue may not use, or none), -ENOSPC (the GPU has no more
+ * slots, or as many are left to other processes as this one has, or no video memory is left),
+ * -ENOTSUP (the GPU or its driver has no slots), -EIO (the queue is banned), -ENODEV, -ENOMEM.
  */
 int salvo_slot_attach(struct salvo_queue *queue, uint64_t units, void (*ended)(void *data),
 		      void *data, struct salvo_slot **out);
@@ -54,7 +58,8 @@ void salvo_slot_detach(struct salvo_slot *slot);
  * live until the task has ended.
  *
  * Return: 0, -EBUSY (the task before has not ended), -EINVAL (an argument or the grid is not
- * set, or a kernel of another device), -E2BIG (too much local memory), -ENOTSUP (it prints).
+ * set, or a kernel of another device), -E2BIG (too much local memory), -ENOTSUP (it prints),
+ * -ENOTCONN (the driver has detached the slot).
  */
 int salvo_slot_start(struct salvo_slot *slot, const struct salvo_kernel *kernel);
 /**

@@ -130,8 +130,8 @@ int salvo_worker_leaf(struct salvo_worker *worker, const struct salvo_kernel *ke
 		return -EINVAL;
 	if (worker->slot)
 		err = run_on_units(worker, kernel, error);
-	/* No units, or not for this kernel. */
-	return err == -ENOTSUP ? run_as_batch(worker, kernel, error) : err;
+	/* No units, not for this kernel, or the driver has detached them. */
+	return err == -ENOTSUP || err == -ENOTCONN ? run_as_batch(worker, kernel, error) : err;
 }
 
 int salvo_leaf_init(struct salvo_pool *pool, unsigned int units)

@@ -55,6 +55,11 @@ static struct salvo_kernel *add_of(struct bench *b, uint32_t first, uint32_t ite
 	return kernel;
 }
 
+static bool on_driver(void)
+{
+	return getenv("SALVO_DEVICE");
+}
+
 static int run_slot(struct salvo_slot *slot, const struct salvo_kernel *kernel)
 {
 	int err = salvo_slot_start(slot, kernel);
@@ -323,6 +328,8 @@ TEST_F(leaf, W7_task_that_exceeds_the_time_limit_is_given_up)
 	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
 	salvo_kernel_set_grid(kernel, 1, &one, NULL);
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &self->slot));
+	if (on_driver())
+		SKIP(return, "the driver has a time limit of its own: see tests/uapi/slot.c");
 	ASSERT_EQ(0, salvo_device_set_timeout(self->b.device, 20000000));
 	EXPECT_EQ(-ECANCELED, run_slot(self->slot, kernel));
 	ASSERT_EQ(0, salvo_slot_get_error(self->slot, &error));
@@ -351,6 +358,8 @@ TEST_F(leaf, W7_disconnect_while_the_task_of_another_slot_exceeds_the_time_limit
 	salvo_kernel_set_grid(kernel, 1, &one, NULL);
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &self->slot));
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &other));
+	if (on_driver())
+		SKIP(return, "the driver has a time limit of its own: see tests/uapi/slot.c");
 	ASSERT_EQ(0, salvo_device_set_timeout(self->b.device, 50000000));
 	ASSERT_EQ(0, salvo_slot_start(self->slot, kernel));
 	salvo_slot_detach(other);
@@ -378,9 +387,10 @@ TEST_F(leaf, misuse_is_refused)
 	for (i = 0; i < 65 && !err; i++)
 		err = salvo_slot_attach(self->b.queue, 1 << i % 4, NULL, NULL, &slots[i]);
 	EXPECT_EQ(-ENOSPC, err);
-	EXPECT_EQ(65, i);
+	/* The driver leaves as many to other processes. */
+	EXPECT_EQ(on_driver() ? 33 : 65, i);
 	EXPECT_EQ(-EINVAL, salvo_slot_start(slots[0], unset));
-	EXPECT_EQ(0, run_slot(slots[63], kernel));
+	EXPECT_EQ(0, run_slot(slots[i - 2], kernel));
 	while (i--)
 		salvo_slot_detach(slots[i]);
 	salvo_kernel_destroy(unset);
