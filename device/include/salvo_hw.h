@@ -656,7 +656,7 @@ struct salvo_op_space_end {
 struct salvo_op_attach {
 	/** @op: Head. */
 	struct salvo_op op;
-	/** @address: GPU address of the slot, page aligned, two pages bound for writing. */
+	/** @address: GPU address of the slot, page aligned, five pages bound for writing. */
 	__u64 address;
 	/** @units: Units that a task is divided among, not zero; the lowest polls the slot. */
 	__u64 units;

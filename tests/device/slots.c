@@ -11,7 +11,7 @@
 #include "salvo_leaf.h"
 #include "spaces_fixture.h"
 
-/* In the data of RIG_ASID: a slot every two pages from here on, and words that kernels write */
+/* In the data of RIG_ASID: slots from here on, and words that kernels write */
 #define SLOT_AT		(1u << 20)
 #define WORDS_AT	(2u << 20)
 

@@ -32,7 +32,7 @@ FIXTURE_SETUP(sizes)
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &self->ctx), 0);
-	ASSERT_EQ(bo_create(self->fd, 8192, 0, &self->bo), 0);
+	ASSERT_EQ(bo_create(self->fd, 5 * 4096, 0, &self->bo), 0);
 	attach = (struct drm_salvo_slot_attach){
 		.ctx_id = self->ctx, .handle = self->bo.handle, .units = 1,
 	};

@@ -237,9 +237,9 @@ TEST_F(slot, attach_wrong_fields)
 	};
 	struct drm_salvo_slot_attach args;
 
-	ASSERT_EQ(bo_create(c->fd, 4 * 4096, 0, &bo), 0);
-	ASSERT_EQ(bo_create(c->fd, 4096, 0, &small), 0);
-	ASSERT_EQ(bo_create(c->fd, 8192, DRM_SALVO_BO_EXEC, &exec), 0);
+	ASSERT_EQ(bo_create(c->fd, SALVO_SLOT_BYTES + 2 * 4096, 0, &bo), 0);
+	ASSERT_EQ(bo_create(c->fd, SALVO_SLOT_BYTES - 4096, 0, &small), 0);
+	ASSERT_EQ(bo_create(c->fd, SALVO_SLOT_BYTES, DRM_SALVO_BO_EXEC, &exec), 0);
 	ASSERT_EQ(call(c->fd, DRM_IOCTL_SALVO_CTX_CREATE, &create), 0);
 	masked = create.id;
 #define WRONG(error, assignment) \
@@ -317,7 +317,8 @@ TEST_F_TIMEOUT(slot, tasks_use_new_buffers, 100)
 		ASSERT_EQ(((uint64_t *)bo.map)[1], i + 1);
 		ASSERT_EQ(bo_close(self->c.fd, &bo), 0);
 	}
-	/* That buffer is gone. */
+	/* That buffer is gone when it is unbound. */
+	ASSERT_TRUE(wait_value("reclaiming", 0));
 	start_at(&self->c, add_word, bo.address, 1);
 	ASSERT_EQ(wait_ns(&self->c, 30 * SECONDS), 0);
 	EXPECT_EQ(self->c.slot->status, SALVO_SLOT_FAILED);

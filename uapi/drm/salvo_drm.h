@@ -653,7 +653,7 @@ struct drm_salvo_submit {
  * struct drm_salvo_slot_attach - SLOT_ATTACH: attach execution units to a slot.
  *
  * A slot is memory through which single kernels reach execution units without a system
- * call. Its layout and protocol are those of struct salvo_slot_regs in salvo_leaf.h, 8192
+ * call. Its layout and protocol are those of struct salvo_slot_regs in salvo_leaf.h, 20480
  * bytes. The kernels run in the file's address space, with the priority of the context and
  * its time limit; a task that exceeds that bans the context. Tasks are not ordered with
  * batches, and one that faults does not ban the context.
