@@ -15,6 +15,7 @@
 #include "image.h"
 
 #define MAX_SIDE	(1u << 16)
+#define MAX_LINE	(1u << 27)
 #define SAMPLER_BITS	0x3fu
 
 struct salvo_image {
@@ -79,7 +80,7 @@ static unsigned int pixel_bytes(uint32_t order, uint32_t type)
 int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_view *view,
 		      uint64_t *bytes)
 {
-	unsigned int pixel = pixel_bytes(info->order, info->type);
+	unsigned int pixel = pixel_bytes(info->order, info->type), most;
 
 	memset(view, 0, sizeof(*view));
 	view->width = info->width;
@@ -88,7 +89,9 @@ int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_vi
 	view->layers = info->layers;
 	view->order = info->order;
 	view->type = info->type;
-	if (!pixel || !view->width || view->width > MAX_SIDE || view->height > MAX_SIDE ||
+	/* An image of one row may be a whole buffer. */
+	most = view->height > 1 || view->depth > 1 || view->layers ? MAX_SIDE : MAX_LINE;
+	if (!pixel || !view->width || view->width > most || view->height > MAX_SIDE ||
 	    view->depth > MAX_SIDE || view->layers > MAX_SIDE ||
 	    (view->layers && view->depth > 1))
 		return -EINVAL;

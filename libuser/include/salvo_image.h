@@ -52,7 +52,7 @@ extern "C" {
 struct salvo_image_info {
 	uint32_t order;			/* SALVO_IMAGE_R to SALVO_IMAGE_LUMINANCE */
 	uint32_t type;			/* SALVO_IMAGE_SNORM_INT8 to SALVO_IMAGE_FLOAT */
-	uint32_t width, height, depth;	/* up to 65536 */
+	uint32_t width, height, depth;	/* up to 65536; the width of a single row up to 2^27 */
 	uint32_t layers;
 	uint64_t row_pitch;		/* bytes, a multiple of a pixel's */
 	uint64_t slice_pitch;		/* bytes, a multiple of @row_pitch */

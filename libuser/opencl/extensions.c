@@ -21,6 +21,8 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_local_int32_base_atomics", 1, 0, 0),
 	EXTENSION("cl_khr_local_int32_extended_atomics", 1, 0, 0),
 	EXTENSION("cl_khr_fp64", 1, 0, 0),
+	EXTENSION("cl_khr_3d_image_writes", 1, 0, 0),
+	EXTENSION("cl_khr_image2d_from_buffer", 1, 0, 0),
 	EXTENSION("cl_khr_create_command_queue", 1, 0, 0),
 	EXTENSION("cl_khr_priority_hints", 1, 0, 0),
 	EXTENSION("cl_khr_command_buffer", 0, 9, 8),

@@ -46,6 +46,15 @@ FORMAT(format_f, float4, read_imagef, write_imagef)
 FORMAT(format_i, int4, read_imagei, write_imagei)
 FORMAT(format_ui, uint4, read_imageui, write_imageui)
 
+typedef struct {
+	int n;
+} image_data;
+
+kernel void no_image(global image_data *image)
+{
+	image->n = 1;
+}
+
 /* M(n) for 64 names that begin with n */
 #define TIMES_4(M, n) M(n##0) M(n##1) M(n##2) M(n##3)
 #define TIMES_16(M, n) TIMES_4(M, n##0) TIMES_4(M, n##1) TIMES_4(M, n##2) TIMES_4(M, n##3)

@@ -305,6 +305,33 @@ static void check_many(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) *s
 	salvo_kernel_destroy(kernel);
 }
 
+TEST_F(kinds, an_image_of_one_row_may_be_longer_than_a_side)
+{
+	struct salvo_image_info info = {
+		.order = SALVO_IMAGE_R, .type = SALVO_IMAGE_UNSIGNED_INT8, .width = 1u << 27,
+	};
+	struct salvo_image *image;
+
+	ASSERT_EQ(0, salvo_image_create(self->b.device, &info, 0, &image));
+	salvo_image_destroy(image);
+	info.width++;
+	EXPECT_EQ(-EINVAL, salvo_image_create(self->b.device, &info, 0, &image));
+	info.width = 65537;
+	info.layers = 1;
+	EXPECT_EQ(-EINVAL, salvo_image_create(self->b.device, &info, 0, &image));
+}
+
+TEST_F(kinds, a_pointer_to_a_structure_called_image_is_a_pointer)
+{
+	struct salvo_argument_info arg;
+	struct salvo_kernel *kernel;
+
+	ASSERT_EQ(0, salvo_kernel_create(self->program, "no_image", &kernel));
+	ASSERT_EQ(0, salvo_kernel_get_argument(kernel, 0, &arg));
+	EXPECT_EQ(SALVO_ARGUMENT_GLOBAL, arg.kind);
+	salvo_kernel_destroy(kernel);
+}
+
 TEST_F(kinds, as_many_arguments_as_full_profile_takes)
 {
 	check_many(_metadata, self, "many_read", 128);

@@ -101,6 +101,13 @@ static uint32_t arg_access(const Argument &arg, bool is_const)
 }
 
 /* An image's qualifier is its access. */
+/* "image2d_t" and its like, but not a structure of that beginning or a pointer to one. */
+static bool is_image(StringRef type)
+{
+	return (type.starts_with("image1d_") || type.starts_with("image2d_") ||
+		type.starts_with("image3d_")) && type.ends_with("_t");
+}
+
 static unsigned image_access(StringRef qualifier)
 {
 	return qualifier == "write_only" ? WRITE : qualifier == "read_write" ? READ | WRITE : READ;
@@ -113,7 +120,7 @@ static bool analyse_opaque(const Function &f, unsigned i, kernel_arg &a)
 
 	if (type == "sampler_t") {
 		a.kind = SALVO_ARG_SAMPLER;
-	} else if (type.starts_with("image")) {
+	} else if (is_image(type)) {
 		a.kind = SALVO_ARG_IMAGE;
 		a.access = image_access(arg_string(f, "kernel_arg_access_qual", i));
 		a.value = ArrayType::get(Type::getInt64Ty(context), sizeof(salvo_image_view) / 8);

@@ -6,7 +6,8 @@
  * kernel and must be inlined. So is every other function that is not large, as the vectoriser
  * replicates calls for each lane. Large ones stay functions, because inlining a few of them at
  * many call sites makes kernels of millions of instructions. So do the library's functions
- * whose names begin with salvo_outline.
+ * whose names begin with salvo_outline, which LLVM must not inline later either: a kernel that reads
+ * 128 images has 128 calls of those that know all formats.
  *
  * OpenCL C forbids recursion and function pointers, so this terminates; recursion is checked
  * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
@@ -153,6 +154,8 @@ void flatten_calls(Module &m)
 		f.removeFnAttr(Attribute::NoInline);
 		f.removeFnAttr(Attribute::OptimizeNone);
 		call_size seen = measure(f, known);
+		if (!seen.needs_context && is_outline(f))
+			f.addFnAttr(Attribute::NoInline);
 		if (!seen.needs_context && (seen.size > large || is_outline(f)))
 			continue;
 		f.addFnAttr(Attribute::AlwaysInline);
