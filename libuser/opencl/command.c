@@ -319,11 +319,32 @@ static cl_int finish_event(struct salvo_cl_command *command, unsigned int end, b
 	return CL_SUCCESS;
 }
 
+/* No batch waits for fences in its place. */
+static cl_int wait_on_host(struct salvo_cl_command *command)
+{
+	const bool ordered = salvo_cl_queue_is_ordered(command->queue);
+	cl_uint i;
+
+	for (i = 0; i < command->wait_count; i++) {
+		cl_event event = command->waits[i];
+
+		if (event->status <= CL_COMPLETE || (ordered && event->queue == command->queue))
+			continue;
+		if (salvo_cl_event_add_waiter(event, command->submission, true))
+			return CL_OUT_OF_HOST_MEMORY;
+		close_submission(command->submission);
+	}
+	return CL_SUCCESS;
+}
+
 /* Nothing was recorded in a submission of its own: which one completes the command? */
 static bool attach(struct salvo_cl_command *command)
 {
 	struct salvo_cl_submission *submission = command->submission;
 	struct salvo_cl_submission *before;
+
+	if (!submission->commands)
+		command->err = wait_on_host(command);
 
 	if (submission->commands || submission->first_event || submission->blockers ||
 	    submission->error || submission->wait_count || submission->before_all ||
@@ -349,8 +370,10 @@ cl_int salvo_cl_command_end(struct salvo_cl_command *command, cl_int err)
 	}
 	if (!err && end > command->start && !salvo_cl_queue_is_ordered(command->queue))
 		err = salvo_cl_error(order(command, end));
-	if (end == command->start)
+	if (end == command->start) {
 		attached = attach(command);
+		err = err ? err : command->err;
+	}
 	if (!err)
 		err = finish_event(command, end, attached);
 	if (attached && end > command->start) {
