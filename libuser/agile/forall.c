@@ -163,7 +163,7 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	struct agile_producers producers = { .serial = b->serial };
 	struct agile_part parts[MOST_OPERANDS + 1], home;
 	struct salvo_agile_grid task, region;
-	unsigned int i;
+	unsigned int i, end;
 	uint32_t block;
 	int err = 0, index;
 
@@ -174,8 +174,9 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 			err = agile_region(b, s->operands[i].field, &region, &parts[i + 1],
 					   &producers);
 	}
+	/* The copies of a stolen result wait for its dispatch, each. */
 	if (!err && !b->agile->planning)
-		err = agile_batch_room(b, producers.count + 4);
+		err = agile_batch_room(b, producers.count + 4 + 2 * agile_copy_commands(&task));
 	if (!err)
 		err = find_result(b, s->result, block, &task, &home, &parts[0]);
 	if (err)
@@ -191,8 +192,12 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	if (err || agile_block_node(s->result, block) == b->node)
 		return err;
 	producers = (struct agile_producers){ b->serial, 1, { index } };
+	i = salvo_batch_count(b->batch);
 	err = agile_copy_part(b, &home, &parts[0], &task, s->result->info.element_bytes);
-	return err ? err : agile_order(b, &producers, salvo_batch_count(b->batch) - 1);
+	end = salvo_batch_count(b->batch);
+	for (; i < end && !err; i++)
+		err = agile_order(b, &producers, i);
+	return err;
 }
 
 /* Run the tasks of a node up to number @end of its queue. */

@@ -207,12 +207,6 @@ static int note_fresh(struct agile_batch *b, struct salvo_agile_field *field, ui
 	return 0;
 }
 
-/* Outer dimensions of a box that take a command each. */
-static unsigned int commands_of(const struct salvo_agile_grid *grid)
-{
-	return grid->rank < 4 ? 1 : grid->extent[0];
-}
-
 static int fill_copy(struct agile_batch *b, struct salvo_agile_field *field, uint32_t block,
 		     uint32_t number, const struct agile_part *to)
 {
@@ -224,7 +218,7 @@ static int fill_copy(struct agile_batch *b, struct salvo_agile_field *field, uin
 	if (!err)
 		err = agile_block_part(field, block, b->node, &from);
 	if (!err && !b->agile->planning) {
-		err = agile_batch_room(b, commands_of(&to->grid) + 2);
+		err = agile_batch_room(b, agile_copy_commands(&to->grid) + 2);
 		agile_use(b, field, owner, SALVO_AGILE_READ);
 		/* What still reads the copy as it was is on the node's other queue. */
 		if (copy->serial && (b->mover || copy->ahead))
@@ -313,7 +307,7 @@ static int gather_block(void *data, uint32_t block, const struct salvo_agile_gri
 
 	if (err || b->agile->planning)
 		return err;
-	err = agile_batch_room(b, commands_of(common) * (1 + own.count) + 4);
+	err = agile_batch_room(b, agile_copy_commands(common) * (1 + own.count) + 4);
 	if (!err)
 		err = make_room(b, gather->producers);
 	first = salvo_batch_count(b->batch);
@@ -384,7 +378,7 @@ static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid
 							      r->from->info.element_bytes;
 	if (err || b->agile->planning)
 		return err;
-	err = agile_batch_room(b, commands_of(common) + 1);
+	err = agile_batch_room(b, agile_copy_commands(common) + 1);
 	agile_use(b, r->from, owner, SALVO_AGILE_READ);
 	return err ? err : agile_copy_part(b, r->to, &part, common, r->from->info.element_bytes);
 }

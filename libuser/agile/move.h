@@ -22,6 +22,13 @@ void agile_make_box(struct agile_box *box, const struct agile_part *to,
 		    const struct agile_part *from, const struct salvo_agile_grid *grid,
 		    size_t element);
 
+/** agile_copy_commands() - How many commands agile_copy_part() needs at most. */
+static inline unsigned int agile_copy_commands(const struct salvo_agile_grid *grid)
+{
+	/* The outermost of four dimensions takes a command each. */
+	return grid->rank < 4 ? 1 : grid->extent[0];
+}
+
 /** agile_copy_part() - Copy a box between two parts, as one command if its rank is at most 3. */
 int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
 		    const struct agile_part *from, const struct salvo_agile_grid *grid,

@@ -394,7 +394,8 @@ static int fill_tile(struct agile_batch *b, struct salvo_agile_tile *tile)
 				      field->info.element_bytes, 0, &tile->bo);
 	own = part_of_tile(tile);
 	if (!err)
-		err = agile_batch_room(b, producers.count + 4);
+		err = agile_batch_room(b, agile_copy_commands(&tile->grid) *
+				       (1 + producers.count) + 4);
 	if (err)
 		return err;
 	first = salvo_batch_count(b->batch);

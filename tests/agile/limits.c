@@ -80,6 +80,36 @@ TEST(A5_a_tile_of_very_many_commands_waits_for_the_blocks_in_it)
 	free(in);
 }
 
+/* The result of a stolen task of rank 4 goes to its owner by several commands, when it is made. */
+TEST(A8_stolen_results_of_rank_4_return_whole)
+{
+	const struct salvo_agile_grid grid = { 4, { 0 }, { 8, 8, 8, 8 } };
+	const struct salvo_agile_decomposition how = {
+		.kind = SALVO_AGILE_BLOCK, .weights = (uint32_t[]){ 1, 0, 0, 0 } };
+	const struct salvo_agile_field_info info = { 4, { 0 }, { 8, 4, 4, 4 } };
+	static uint32_t out[8 * 8 * 8 * 8];
+	struct salvo_agile_kernel *kernel;
+	struct salvo_agile_field *field;
+	struct salvo_agile_map *map;
+	struct cluster c;
+
+	ASSERT_EQ(0, cluster_open(&c, NODES));
+	kernel = cluster_kernel(&c, "where4");
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "one", &grid, &how, &map));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "a", map, &info, &field));
+	struct salvo_agile_statement s = { kernel, field, NULL, NULL, 0, 0, SALVO_AGILE_STEAL };
+
+	ASSERT_EQ(0, salvo_agile_forall(c.agile, &s)) TH_LOG("%s", salvo_agile_error(c.agile));
+	EXPECT_GT(all_stats(c.agile, NODES).stolen, 0);
+	ASSERT_EQ(0, field_access(c.agile, field, &grid, out, 4, SALVO_AGILE_READ));
+	for (uint32_t i = 0; i < 8 * 8 * 8 * 8; i++)
+		ASSERT_EQ(((i / 512 * 100 + i / 64 % 8) * 100 + i / 8 % 8) * 100 + i % 8, out[i]);
+	salvo_agile_field_destroy(field);
+	salvo_agile_map_destroy(map);
+	salvo_agile_kernel_destroy(kernel);
+	cluster_close(&c);
+}
+
 /* A failed poll() is an error of the statement, not its end. */
 TEST(A8_a_statement_whose_nodes_cannot_be_polled_fails)
 {

@@ -22,4 +22,19 @@ done
 grep -lE 'dispatch .*sum4 ' "$dir"/*.batch >/dev/null || echo "no batch has the dispatch")
 check "A5 a dispatch waits for all copies that fill its tile" "$problem"
 
+# Of stolen tasks (where4) the copies to the owner, all that such a batch has, wait for a dispatch.
+problem=$(for batch in "$dir"/*.batch; do
+	awk -v batch="${batch##*/}" '
+		/(^|: )copy_rect / { copies++; sub(":", "", $1); copy[$1] = 1 }
+		/: dispatch .*where4 / { dispatches++; sub(":", "", $1); dispatch[$1] = 1 }
+		$1 == "pipe_control" && copy[$2] && dispatch[$3] { waits++ }
+		END {
+			if (dispatches && copies != waits)
+				printf "%s: %u copies, %u wait for a dispatch; ", batch, copies, waits
+		}' "$batch"
+done
+grep -lE 'dispatch .*where4 ' "$dir"/*.batch | xargs grep -hE '(^|: )copy_rect ' | grep -q . ||
+	echo "no stolen task")
+check "A8 all copies of a stolen result wait for the kernel" "$problem"
+
 finish

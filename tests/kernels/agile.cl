@@ -156,6 +156,17 @@ kernel void sort1(PART(uint, a))
 	}
 }
 
+// Rank 4: each element says where it is.
+kernel void where4(PART(uint, c))
+{
+	const uint x = get_global_id(0), y = get_global_id(1);
+	const uint z = get_global_id(2) % c_extent.y, w = get_global_id(2) / c_extent.y;
+
+	c[w * c_stride.x + z * c_stride.y + y * c_stride.z + x * c_stride.w] =
+		(((c_first.x + w) * 100 + c_first.y + z) * 100 + c_first.z + y) * 100 +
+		c_first.w + x;
+}
+
 // Rank 4, one work-item; from the last row to the first, as the last are copied last.
 kernel void sum4(PART(ulong, out), PART(const uint, a))
 {
