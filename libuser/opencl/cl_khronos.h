@@ -52,4 +52,9 @@ struct salvo_cl_dispatch_config {
 	const size_t *local_work_size;
 };
 
+/* cl_khr_external_memory 1.0.1 */
+#ifndef CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
+#define CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR 0x2052
+#endif
+
 #endif /* SALVO_CL_KHRONOS_H */

@@ -80,6 +80,11 @@ static cl_int answer_images(const struct salvo_cl_answer *answer, cl_device_info
 		return SALVO_CL_ANSWER(answer, cl_uint, 1);
 	case CL_DEVICE_MAX_SAMPLERS:
 		return SALVO_CL_ANSWER(answer, cl_uint, 32);
+	case CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:
+		return SALVO_CL_ANSWER(answer, cl_external_memory_handle_type_khr,
+				       CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+	case CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR:
+		return salvo_cl_answer(answer, NULL, 0);
 	default:
 		return CL_INVALID_VALUE;
 	}

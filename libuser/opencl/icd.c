@@ -59,6 +59,8 @@ static const struct extension {
 } extensions[] = {
 	{ "clIcdGetPlatformIDsKHR", (void *)salvo_clGetPlatformIDs },
 	EXTENSION(clGetKernelSuggestedLocalWorkSizeKHR),
+	EXTENSION(clEnqueueAcquireExternalMemObjectsKHR),
+	EXTENSION(clEnqueueReleaseExternalMemObjectsKHR),
 	{ "clCreateCommandQueueWithPropertiesKHR",
 	  (void *)salvo_clCreateCommandQueueWithProperties },
 };

@@ -27,6 +27,10 @@ extern const struct _cl_icd_dispatch salvo_cl_dispatch;
 #undef SALVO_CL_LATER_OBJECT
 
 /* Entry points of extensions, which no table has */
+extern __typeof__(clEnqueueAcquireExternalMemObjectsKHR)
+	salvo_clEnqueueAcquireExternalMemObjectsKHR;
+extern __typeof__(clEnqueueReleaseExternalMemObjectsKHR)
+	salvo_clEnqueueReleaseExternalMemObjectsKHR;
 extern __typeof__(clGetKernelSuggestedLocalWorkSizeKHR) salvo_clGetKernelSuggestedLocalWorkSizeKHR;
 
 #endif /* SALVO_CL_ICD_H */

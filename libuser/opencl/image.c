@@ -251,13 +251,14 @@ static cl_mem create_memory(cl_context context, cl_mem_flags flags, struct salvo
 	if (parent)
 		return salvo_cl_mem_create_part(parent, desc->image_type, flags, 0, bytes, err);
 	if (flags & CL_MEM_USE_HOST_PTR)
-		return salvo_cl_mem_create(context, desc->image_type, flags, bytes, host_ptr, err);
+		return salvo_cl_mem_create(context, desc->image_type, flags, bytes, host_ptr, -1,
+					   err);
 	/* Memory of its own has no gaps. */
 	image->desc.image_row_pitch = 0;
 	image->desc.image_slice_pitch = 0;
 	set_pitches(image, true);
 	mem = salvo_cl_mem_create(context, desc->image_type, flags,
-				  image->pitch[2] * image->size[2], NULL, err);
+				  image->pitch[2] * image->size[2], NULL, -1, err);
 	if (mem && host_ptr) {
 		box.mem_row = image->pitch[1];
 		box.mem_slice = image->pitch[2];
@@ -293,7 +294,7 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
 	mem->image = image;
 	*err = create_views(mem, image);
 	if (!*err)
-		*err = salvo_cl_mem_set_properties(mem, properties);
+		*err = salvo_cl_mem_set_properties(mem, properties, properties ? 1 : 0);
 	if (*err) {
 		salvo_cl_object_put(&mem->base);
 		return NULL;

@@ -13,6 +13,7 @@
 
 #include "icd.h"
 #include "image.h"
+#include "map.h"
 #include "transfer.h"
 
 #define REQUEST(command, is_blocking) {						\
@@ -75,6 +76,15 @@ static cl_int enqueue(const struct salvo_cl_request *request, cl_mem mem,
 	return salvo_cl_host_enqueue(&command->host, request->queue, request->type,
 				     request->blocking, request->wait_count, request->waits,
 				     request->event);
+}
+
+cl_int salvo_cl_bring_to_host(const struct salvo_cl_request *request, cl_mem mem)
+{
+	const struct salvo_cl_box none = { 0 };
+
+	if (mem->context->gpu_count == 1)
+		return salvo_cl_nothing(request, mem);
+	return enqueue(request, mem, &none, false, false);
 }
 
 void salvo_cl_mappings_free(struct salvo_cl_mapping *mapping)

@@ -15,9 +15,11 @@
  */
 #include "memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "external.h"
 #include "icd.h"
 
 /* The alignment of CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes */
@@ -85,10 +87,20 @@ static cl_mem allocate(cl_context context, cl_mem_object_type type, cl_mem_flags
  * The application's memory is the GPU's where libsalvo can do that, and where it is aligned for
  * all types: a pointer to double16 in a kernel is one of 64 bytes to the CPU.
  */
-static int create_bo(cl_mem mem, unsigned int gpu)
+static int create_bo(cl_mem mem, unsigned int gpu, int fd)
 {
 	struct salvo_device *device = mem->context->gpus[gpu];
+	int err;
 
+	if (!gpu && fd >= 0) {
+		mem->external = true;
+		err = salvo_bo_import_dmabuf(device, fd, 0, &mem->bos[gpu]);
+		if (err == -EACCES && (mem->flags & CL_MEM_READ_ONLY))
+			err = salvo_bo_import_dmabuf(device, fd, SALVO_BO_READONLY, &mem->bos[gpu]);
+		if (!err && salvo_bo_size(mem->bos[gpu]) < mem->size)
+			err = -EINVAL;
+		return err;
+	}
 	if (!gpu && mem->host_ptr && !((uintptr_t)mem->host_ptr % HOST_ALIGN) &&
 	    !salvo_bo_create_from_memory(device, mem->host_ptr, mem->size, 0, &mem->bos[gpu]))
 		return 0;
@@ -96,7 +108,7 @@ static int create_bo(cl_mem mem, unsigned int gpu)
 }
 
 cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
-			   size_t size, void *host_ptr, cl_int *err)
+			   size_t size, void *host_ptr, int fd, cl_int *err)
 {
 	cl_mem mem = allocate(context, type, flags, size);
 	unsigned int i;
@@ -112,7 +124,7 @@ cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_f
 	}
 	mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
 	for (i = 0; !result && i < context->gpu_count; i++)
-		result = create_bo(mem, i);
+		result = create_bo(mem, i, fd);
 	if (!result)
 		result = salvo_bo_map(mem->bos[0], &mem->data);
 	if (result) {
@@ -156,19 +168,15 @@ cl_mem_flags salvo_cl_mem_inherit_flags(cl_mem_flags flags, cl_mem_flags parent)
 	return flags | (parent & POINTER_FLAGS);
 }
 
-cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties)
+cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties, size_t count)
 {
-	size_t count = 0;
-
-	if (!properties)
+	if (!count)
 		return CL_SUCCESS;
-	while (properties[count])
-		count += 2;
-	mem->properties = malloc((count + 1) * sizeof(*properties));
+	mem->properties = malloc(count * sizeof(*properties));
 	if (!mem->properties)
 		return CL_OUT_OF_HOST_MEMORY;
-	memcpy(mem->properties, properties, (count + 1) * sizeof(*properties));
-	mem->property_count = count + 1;
+	memcpy(mem->properties, properties, count * sizeof(*properties));
+	mem->property_count = count;
 	return CL_SUCCESS;
 }
 
@@ -207,13 +215,17 @@ static size_t max_alloc(cl_context context)
 static cl_mem create_buffer(cl_context context, const cl_mem_properties *properties,
 			    cl_mem_flags flags, size_t size, void *host_ptr, cl_int *err)
 {
+	size_t count;
 	cl_mem mem;
+	int fd;
 
+	*err = CL_INVALID_CONTEXT;
 	if (!salvo_cl_is(context, SALVO_CL_CONTEXT))
-		*err = CL_INVALID_CONTEXT;
-	else if (properties && properties[0])
-		*err = CL_INVALID_PROPERTY;
-	else if (salvo_cl_mem_check_flags(flags))
+		return NULL;
+	*err = salvo_cl_external_read(context, properties, &fd, &count);
+	if (*err)
+		return NULL;
+	if (salvo_cl_mem_check_flags(flags) || (fd >= 0 && (flags & POINTER_FLAGS)))
 		*err = CL_INVALID_VALUE;
 	else if (!size || size > max_alloc(context))
 		*err = CL_INVALID_BUFFER_SIZE;
@@ -223,9 +235,9 @@ static cl_mem create_buffer(cl_context context, const cl_mem_properties *propert
 		*err = CL_SUCCESS;
 	if (*err)
 		return NULL;
-	mem = salvo_cl_mem_create(context, CL_MEM_OBJECT_BUFFER, flags, size, host_ptr, err);
+	mem = salvo_cl_mem_create(context, CL_MEM_OBJECT_BUFFER, flags, size, host_ptr, fd, err);
 	if (mem)
-		*err = salvo_cl_mem_set_properties(mem, properties);
+		*err = salvo_cl_mem_set_properties(mem, properties, count);
 	if (mem && *err) {
 		salvo_cl_object_put(&mem->base);
 		mem = NULL;

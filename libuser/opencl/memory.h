@@ -39,6 +39,8 @@ struct _cl_mem {
 	unsigned int owner;
 	/** @shadowed: Of a root: @host_ptr is not @data; maps copy. */
 	bool shadowed;
+	/** @external: Of a root: its memory on GPU 0 is another driver's. */
+	bool external;
 	/** @image: NULL for a buffer. */
 	struct salvo_cl_image *image;
 	/** @mappings, @map_count, @destructors: Protected by the context's lock. */
@@ -83,16 +85,17 @@ cl_int salvo_cl_mem_check_flags(cl_mem_flags flags);
 /**
  * salvo_cl_mem_create() - A memory object with memory of its own, or the application's.
  * @host_ptr: As @flags say; NULL: none is copied, for an image that copies it itself.
+ * @fd: A dma-buf that has its memory, or -1.
  */
 cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
-			   size_t size, void *host_ptr, cl_int *err);
+			   size_t size, void *host_ptr, int fd, cl_int *err);
 /** salvo_cl_mem_create_part() - A memory object that is a part of another one's. */
 cl_mem salvo_cl_mem_create_part(cl_mem parent, cl_mem_object_type type, cl_mem_flags flags,
 				size_t origin, size_t size, cl_int *err);
 /** salvo_cl_mem_inherit_flags() - The flags of a part: those that it lacks are its parent's. */
 cl_mem_flags salvo_cl_mem_inherit_flags(cl_mem_flags flags, cl_mem_flags parent);
 /** salvo_cl_mem_set_properties() - Keep what CL_MEM_PROPERTIES answers. */
-cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties);
+cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properties, size_t count);
 /** salvo_cl_mappings_free() - Of an object that is destroyed while it is mapped. */
 void salvo_cl_mappings_free(struct salvo_cl_mapping *mapping);
 /** salvo_cl_image_fini() - Free what an image has beyond its memory; may be NULL. */

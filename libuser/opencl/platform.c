@@ -83,6 +83,9 @@ cl_int salvo_clGetPlatformInfo(cl_platform_id id, cl_platform_info name, size_t 
 		return salvo_cl_answer(&answer, salvo_cl_extension_list, salvo_cl_extension_bytes());
 	case CL_PLATFORM_HOST_TIMER_RESOLUTION:
 		return SALVO_CL_ANSWER(&answer, cl_ulong, 1);
+	case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:
+		return SALVO_CL_ANSWER(&answer, cl_external_memory_handle_type_khr,
+				       CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
 	case CL_PLATFORM_ICD_SUFFIX_KHR:
 		return salvo_cl_answer_string(&answer, "SALVO");
 	default:

@@ -146,7 +146,8 @@ cl_int salvo_cl_nothing(const struct salvo_cl_request *request, cl_mem mem)
 
 	if (err)
 		return err;
-	salvo_cl_command_hold(&command, &mem->base);
+	if (mem)
+		salvo_cl_command_hold(&command, &mem->base);
 	return salvo_cl_command_end(&command, CL_SUCCESS);
 }
 

@@ -76,7 +76,7 @@ cl_int salvo_cl_copy(const struct salvo_cl_request *request, cl_mem dst, cl_mem 
  */
 cl_int salvo_cl_fill(const struct salvo_cl_request *request, cl_mem mem,
 		     const struct salvo_cl_box *box, const void *pattern, size_t bytes);
-/** salvo_cl_nothing() - Enqueue a command that does nothing to @mem, but in its turn. */
+/** salvo_cl_nothing() - Enqueue a command that does nothing to @mem, or NULL, but in its turn. */
 cl_int salvo_cl_nothing(const struct salvo_cl_request *request, cl_mem mem);
 
 #endif /* SALVO_CL_TRANSFER_H */
