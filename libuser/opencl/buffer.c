@@ -40,8 +40,8 @@ static cl_int check_line(const struct salvo_cl_request *request, cl_mem mem, siz
 	return check_host_access(mem, writes);
 }
 
-cl_int salvo_clEnqueueReadBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset,
-				 size_t size, void *pointer, cl_uint wait_count,
+cl_int salvo_clEnqueueReadBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking,
+				 size_t offset, size_t size, void *pointer, cl_uint wait_count,
 				 const cl_event *waits, cl_event *event)
 {
 	const struct salvo_cl_request request = REQUEST(CL_COMMAND_READ_BUFFER, blocking);
@@ -61,7 +61,8 @@ cl_int salvo_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_bool bl
 
 	if (err)
 		return err;
-	return size ? salvo_cl_write(&request, mem, &box, pointer) : salvo_cl_nothing(&request, mem);
+	return size ? salvo_cl_write(&request, mem, &box, pointer)
+		    : salvo_cl_nothing(&request, mem);
 }
 
 cl_int salvo_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset,
@@ -97,8 +98,9 @@ cl_int salvo_clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void 
 
 	if (err)
 		return err;
-	if (!pattern || !pattern_size || pattern_size > 128 || (pattern_size & (pattern_size - 1)) ||
-	    !fits(mem, offset, size) || offset % pattern_size || size % pattern_size)
+	if (!pattern || !pattern_size || pattern_size > 128 ||
+	    (pattern_size & (pattern_size - 1)) || !fits(mem, offset, size) ||
+	    offset % pattern_size || size % pattern_size)
 		return CL_INVALID_VALUE;
 	return size ? salvo_cl_fill(&request, mem, &box, pattern, pattern_size) :
 		      salvo_cl_nothing(&request, mem);

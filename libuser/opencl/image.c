@@ -36,7 +36,8 @@ static size_t limit(cl_context context, cl_device_info name)
 	unsigned int i;
 
 	for (i = 0; i < context->device_count; i++)
-		if (!salvo_clGetDeviceInfo(context->devices[i], name, sizeof(value), &value, NULL) &&
+		if (!salvo_clGetDeviceInfo(context->devices[i], name, sizeof(value), &value,
+					   NULL) &&
 		    value < least)
 			least = value;
 	return least;
@@ -193,7 +194,8 @@ static cl_int check_parent(cl_context context, const cl_image_desc *desc,
 /* Do the flags of an image over memory of another object allow no more than its? */
 static bool may_share(cl_mem_flags flags, cl_mem_flags parent)
 {
-	const cl_mem_flags read = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_KERNEL_READ_AND_WRITE;
+	const cl_mem_flags read =
+		CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_KERNEL_READ_AND_WRITE;
 	const cl_mem_flags write = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY |
 				   CL_MEM_KERNEL_READ_AND_WRITE;
 
@@ -334,7 +336,8 @@ cl_mem salvo_clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_im
 	cl_int err;
 	cl_mem mem = salvo_clCreateImage(context, flags, format, &desc, host_ptr, &err);
 
-	salvo_cl_report(errcode_ret, err == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : err);
+	salvo_cl_report(errcode_ret,
+			err == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : err);
 	return mem;
 }
 
@@ -350,7 +353,8 @@ cl_mem salvo_clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_im
 	cl_int err;
 	cl_mem mem = salvo_clCreateImage(context, flags, format, &desc, host_ptr, &err);
 
-	salvo_cl_report(errcode_ret, err == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : err);
+	salvo_cl_report(errcode_ret,
+			err == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : err);
 	return mem;
 }
 

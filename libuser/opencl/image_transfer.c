@@ -133,7 +133,8 @@ cl_int salvo_clEnqueueCopyImage(cl_command_queue queue, cl_mem src, cl_mem dst,
 	if (err)
 		return err;
 	if (src->image->format.image_channel_order != dst->image->format.image_channel_order ||
-	    src->image->format.image_channel_data_type != dst->image->format.image_channel_data_type)
+	    src->image->format.image_channel_data_type !=
+		    dst->image->format.image_channel_data_type)
 		return CL_IMAGE_FORMAT_MISMATCH;
 	if (!salvo_cl_image_box(src, src_origin, region, &from) ||
 	    !salvo_cl_image_box(dst, dst_origin, region, &box))
@@ -169,8 +170,9 @@ static cl_int check_buffer(cl_mem buffer, size_t offset, struct salvo_cl_box *si
 	side->mem_at = offset;
 	side->mem_row = pixels->width;
 	side->mem_slice = pixels->width * pixels->height;
-	return offset > buffer->size ||
-	       side->mem_slice * pixels->depth > buffer->size - offset ? CL_INVALID_VALUE : CL_SUCCESS;
+	return offset > buffer->size || side->mem_slice * pixels->depth > buffer->size - offset
+		       ? CL_INVALID_VALUE
+		       : CL_SUCCESS;
 }
 
 cl_int salvo_clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem src, cl_mem dst,

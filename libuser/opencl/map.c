@@ -2,8 +2,8 @@
 /*
  * map.c - map and unmap memory objects, migrate them
  *
- * A map is a command of the host that copies nothing: the application gets the address of the memory
- * itself, which is complete when everything before the map is done. Only a shadowed object
+ * A map is a command of the host that copies nothing: the application gets the address of the
+ * memory itself, which is complete when everything before the map is done. Only a shadowed object
  * (memory.c) is copied, to the application's memory by the map and from it by the unmap.
  *
  * The list of mappings is what clEnqueueUnmapMemObject() checks a pointer by; the context's
@@ -104,9 +104,11 @@ static cl_int check_flags(cl_mem mem, cl_map_flags flags)
 	if ((flags & ~known) ||
 	    ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE))))
 		return CL_INVALID_VALUE;
-	if ((flags & CL_MAP_READ) && (mem->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)))
+	if ((flags & CL_MAP_READ) &&
+	    (mem->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)))
 		return CL_INVALID_OPERATION;
-	if ((flags & ~CL_MAP_READ) && (mem->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)))
+	if ((flags & ~CL_MAP_READ) &&
+	    (mem->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)))
 		return CL_INVALID_OPERATION;
 	return CL_SUCCESS;
 }

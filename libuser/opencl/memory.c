@@ -2,16 +2,16 @@
 /*
  * memory.c - memory objects: buffers and sub-buffers, their memory, references and infos
  *
- * A memory object has a buffer of libsalvo on each GPU of its context; a sub-buffer, and an image made
- * from a buffer, is a part of its root's. In a context of several GPUs one of them, the owner, has
- * the contents. The CPU accesses the memory of the context's first GPU where it lies: reads, writes and
- * maps need no copy beyond their own.
+ * A memory object has a buffer of libsalvo on each GPU of its context; a sub-buffer, and an image
+ * made from a buffer, is a part of its root's. In a context of several GPUs one of them, the owner,
+ * has the contents. The CPU accesses the memory of the context's first GPU where it lies: reads,
+ * writes and maps need no copy beyond their own.
  *
  * The memory of CL_MEM_USE_HOST_PTR is the GPU's memory where libsalvo can do that. Elsewhere the
  * object is shadowed: its contents are copied to and from the application's memory by maps.
  *
- * The context's lock protects mappings and destructor callbacks; the rest does not change, or belongs to
- * the command that accesses the object.
+ * The context's lock protects mappings and destructor callbacks; the rest does not change, or
+ * belongs to the command that accesses the object.
  */
 #include "memory.h"
 
@@ -248,7 +248,8 @@ static cl_mem create_buffer(cl_context context, const cl_mem_properties *propert
 cl_mem salvo_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr,
 			    cl_int *errcode_ret)
 {
-	return salvo_clCreateBufferWithProperties(context, NULL, flags, size, host_ptr, errcode_ret);
+	return salvo_clCreateBufferWithProperties(context, NULL, flags, size, host_ptr,
+						  errcode_ret);
 }
 
 cl_mem salvo_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -297,7 +298,8 @@ cl_mem salvo_clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_crea
 	    buffer->parent)
 		err = CL_INVALID_MEM_OBJECT;
 	else if (salvo_cl_mem_check_flags(flags) || (flags & POINTER_FLAGS) ||
-		 !may_inherit(flags, buffer->flags) || type != CL_BUFFER_CREATE_TYPE_REGION || !region)
+		 !may_inherit(flags, buffer->flags) || type != CL_BUFFER_CREATE_TYPE_REGION ||
+		 !region)
 		err = CL_INVALID_VALUE;
 	else
 		err = check_region(buffer, region);
@@ -325,7 +327,7 @@ cl_int salvo_clReleaseMemObject(cl_mem mem)
 	return CL_SUCCESS;
 }
 
-cl_int salvo_clSetMemObjectDestructorCallback(cl_mem mem, void (CL_CALLBACK *notify)(cl_mem, void *),
+cl_int salvo_clSetMemObjectDestructorCallback(cl_mem mem, void(CL_CALLBACK *notify)(cl_mem, void *),
 					      void *user_data)
 {
 	cl_int err;

@@ -52,8 +52,8 @@ static cl_int set_bits(cl_sampler sampler)
 		return CL_INVALID_VALUE;
 	}
 	sampler->bits = bits;
-	return sampler->normalized == CL_TRUE || sampler->normalized == CL_FALSE ? CL_SUCCESS :
-										    CL_INVALID_VALUE;
+	return sampler->normalized == CL_TRUE || sampler->normalized == CL_FALSE ? CL_SUCCESS
+										 : CL_INVALID_VALUE;
 }
 
 static cl_int read_properties(cl_sampler sampler, const cl_sampler_properties *properties)

@@ -2,13 +2,13 @@
 /*
  * transfer.c - transfers between memory objects and the application, for buffers and images alike
  *
- * Reads are commands of the host: a copy by the CPU when everything before them that writes the object
- * is done. Writes go one of four ways, the first that is possible:
+ * Reads are commands of the host: a copy by the CPU when everything before them that writes the
+ * object is done. Writes go one of four ways, the first that is possible:
  *
  *	at once			nothing pending accesses the object, and no event is waited for
  *	a fill			of up to 128 bytes, which are part of the batch
  *	a staging buffer	the data is copied there at once, and the batch copies it
- *	a command of the host	the data is read when the events are complete
+ *	a command of the host	it waits for a user event: the data is read when that is complete
  *
  * Copies and fills are commands of the GPU. A staging buffer is an object of its own, which the
  * command holds until it is done.
@@ -18,6 +18,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "event.h"
 
 #define MAX_PATTERN_BYTES 128
 
@@ -82,7 +84,7 @@ static struct salvo_rect rect_of(const struct salvo_cl_box *box)
 	};
 }
 
-/* A copy between buffers; @dst_at, @src_at: where the objects begin. Return: as salvo_batch_copy(). */
+/* A copy between buffers; @dst_at, @src_at: where the objects begin. Return: a command's index. */
 static int record_copy(struct salvo_batch *batch, const struct salvo_cl_box *box,
 		       struct salvo_bo *dst, size_t dst_at, struct salvo_bo *src, size_t src_at)
 {
@@ -213,7 +215,7 @@ static cl_int write_inline(const struct salvo_cl_request *request, cl_mem mem,
 	return salvo_cl_command_end(&command, index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 }
 
-/* Return: CL_MEM_OBJECT_ALLOCATION_FAILURE if there is no memory for the data; then nothing is done. */
+/* CL_MEM_OBJECT_ALLOCATION_FAILURE: there is no memory for the data, nothing is enqueued. */
 static cl_int write_staged(const struct salvo_cl_request *request, cl_mem mem,
 			   const struct salvo_cl_box *box, const char *pointer)
 {
@@ -243,10 +245,23 @@ static cl_int write_staged(const struct salvo_cl_request *request, cl_mem mem,
 		} while (salvo_cl_command_again(&command, index));
 		salvo_cl_command_hold(&command, &staging->base);
 		salvo_cl_command_use(&command, mem, SALVO_ARGUMENT_WRITE);
-		err = salvo_cl_command_end(&command, index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
+		err = salvo_cl_command_end(&command,
+					   index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 	}
 	salvo_cl_object_put(&staging->base);
 	return err;
+}
+
+/* The application may go on to change the data until it completes its event. */
+static bool waits_for_user(const struct salvo_cl_request *request)
+{
+	cl_uint i;
+
+	for (i = 0; i < request->wait_count; i++)
+		if (!request->waits[i]->queue &&
+		    !salvo_cl_command_is_ready(1, &request->waits[i]))
+			return true;
+	return false;
 }
 
 cl_int salvo_cl_write(const struct salvo_cl_request *request, cl_mem mem,
@@ -254,9 +269,10 @@ cl_int salvo_cl_write(const struct salvo_cl_request *request, cl_mem mem,
 {
 	cl_int err;
 
-	if (!salvo_cl_command_is_ready(request->wait_count, request->waits))
+	if (waits_for_user(request))
 		return enqueue_transfer(request, mem, box, (char *)pointer, true);
-	if (salvo_cl_mem_is_idle(mem) && !salvo_cl_mem_migrate(mem, 0, SALVO_ARGUMENT_WRITE)) {
+	if (salvo_cl_command_is_ready(request->wait_count, request->waits) &&
+	    salvo_cl_mem_is_idle(mem) && !salvo_cl_mem_migrate(mem, 0, SALVO_ARGUMENT_WRITE)) {
 		salvo_cl_box_copy(box, salvo_cl_mem_data(mem), (char *)pointer, true);
 		return salvo_cl_nothing(request, mem);
 	}
@@ -340,7 +356,8 @@ cl_int salvo_cl_fill(const struct salvo_cl_request *request, cl_mem mem,
 		if (staging)
 			salvo_cl_command_hold(&command, &staging->base);
 		salvo_cl_command_use(&command, mem, SALVO_ARGUMENT_WRITE);
-		err = salvo_cl_command_end(&command, index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
+		err = salvo_cl_command_end(&command,
+					   index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 	}
 	if (staging)
 		salvo_cl_object_put(&staging->base);

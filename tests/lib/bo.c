@@ -183,7 +183,8 @@ TEST_F(bo, memory_of_the_application)
 
 	ASSERT_NE(NULL, memory);
 	if (!soft) {
-		EXPECT_EQ(-ENOTSUP, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
+		EXPECT_EQ(-ENOTSUP,
+			  salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
 		EXPECT_EQ(NULL, bo);
 		goto out;
 	}
@@ -197,8 +198,8 @@ TEST_F(bo, memory_of_the_application)
 		ASSERT_EQ(0, salvo_bo_map(bo, &map));
 		EXPECT_EQ(words, map);
 		EXPECT_EQ(4 * items, salvo_bo_size(bo));
-		EXPECT_EQ(-EBUSY, salvo_bo_create_from_memory(self->b.device, words + items - 1, 8, 0,
-							      &other));
+		EXPECT_EQ(-EBUSY, salvo_bo_create_from_memory(self->b.device, words + items - 1, 8,
+							      0, &other));
 		ASSERT_EQ(0, salvo_kernel_set_bo(add, 0, bo, 0));
 		ASSERT_EQ(0, salvo_kernel_set_value(add, 1, &value, sizeof(value)));
 		ASSERT_EQ(0, salvo_kernel_set_grid(add, 1, &items, NULL));
@@ -215,7 +216,8 @@ TEST_F(bo, memory_of_the_application)
 		EXPECT_EQ(99, words[items]);
 		/* A copy may not leave it, and the memory belongs to nobody afterwards. */
 		salvo_batch_reset(self->b.batch);
-		EXPECT_EQ(-EINVAL, salvo_batch_copy(self->b.batch, self->b.bo, 0, bo, 4, 4 * items));
+		EXPECT_EQ(-EINVAL,
+			  salvo_batch_copy(self->b.batch, self->b.bo, 0, bo, 4, 4 * items));
 		salvo_bo_destroy(bo);
 		ASSERT_EQ(0, salvo_bo_create_from_memory(self->b.device, words, 4 * items,
 							 SALVO_BO_READONLY, &bo));

@@ -127,8 +127,9 @@ TEST_F(external, devices_say_what_they_import)
 	cl_external_memory_handle_type_khr type = 0;
 	size_t size;
 
-	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
-				     sizeof(type), &type, &size));
+	ASSERT_EQ(0,
+		  clGetDeviceInfo(self->device, CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+				  sizeof(type), &type, &size));
 	EXPECT_EQ(sizeof(type), size);
 	EXPECT_EQ(CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, type);
 	ASSERT_EQ(0, clGetPlatformInfo(self->platform,

@@ -86,18 +86,20 @@ TEST_F(image, transfers_of_every_kind)
 		part_of(size, origin, region);
 		for (x = 0; x < count; x++)
 			data[x] = 3 * x;
-		a = clCreateImage(self->context, CL_MEM_COPY_HOST_PTR, &rg, &kinds[k].desc, data, &err);
+		a = clCreateImage(self->context, CL_MEM_COPY_HOST_PTR, &rg, &kinds[k].desc, data,
+				  &err);
 		ASSERT_EQ(0, err) TH_LOG("kind %zu", k);
 		b = clCreateImage(self->context, 0, &rg, &kinds[k].desc, NULL, &err);
 		ASSERT_EQ(0, err);
-		ASSERT_EQ(0, clEnqueueReadImage(self->queue, a, CL_TRUE, zero, size, 0, 0, back, 0, NULL,
-						NULL));
+		ASSERT_EQ(0, clEnqueueReadImage(self->queue, a, CL_TRUE, zero, size, 0, 0, back, 0,
+						NULL, NULL));
 		EXPECT_EQ(0, memcmp(data, back, 4 * count));
 		/* b = part of a at the origin; the rest is filled before */
 		ASSERT_EQ(0, clEnqueueFillImage(self->queue, b, color, zero, size, 0, NULL, NULL));
-		ASSERT_EQ(0, clEnqueueCopyImage(self->queue, a, b, origin, zero, region, 0, NULL, NULL));
-		map = clEnqueueMapImage(self->queue, b, CL_TRUE, CL_MAP_READ, zero, size, &row, &slice,
-					0, NULL, NULL, &err);
+		ASSERT_EQ(0, clEnqueueCopyImage(self->queue, a, b, origin, zero, region, 0, NULL,
+						NULL));
+		map = clEnqueueMapImage(self->queue, b, CL_TRUE, CL_MAP_READ, zero, size, &row,
+					&slice, 0, NULL, NULL, &err);
 		ASSERT_EQ(0, err);
 		EXPECT_EQ(4 * size[0], row);
 		EXPECT_EQ(kinds[k].slice_pitch, slice);
@@ -114,20 +116,23 @@ TEST_F(image, transfers_of_every_kind)
 						TH_LOG("kind %zu at %zu %zu %zu", k, x, y, z);
 				}
 		ASSERT_EQ(0, clEnqueueUnmapMemObject(self->queue, b, map, 0, NULL, NULL));
-		EXPECT_EQ(CL_INVALID_VALUE, clEnqueueUnmapMemObject(self->queue, b, map, 0, NULL, NULL));
+		EXPECT_EQ(CL_INVALID_VALUE,
+			  clEnqueueUnmapMemObject(self->queue, b, map, 0, NULL, NULL));
 		/* Fill a part, and through a buffer to the other image */
-		ASSERT_EQ(0, clEnqueueFillImage(self->queue, a, color, origin, region, 0, NULL, NULL));
+		ASSERT_EQ(0,
+			  clEnqueueFillImage(self->queue, a, color, origin, region, 0, NULL, NULL));
 		buffer = clCreateBuffer(self->context, 0, 4 * count + 8, NULL, &err);
 		ASSERT_EQ(0, err);
-		ASSERT_EQ(0, clEnqueueCopyImageToBuffer(self->queue, a, buffer, zero, size, 8, 0, NULL,
-							NULL));
-		ASSERT_EQ(0, clEnqueueCopyBufferToImage(self->queue, buffer, b, 8, zero, size, 0, NULL,
-							NULL));
+		ASSERT_EQ(0, clEnqueueCopyImageToBuffer(self->queue, a, buffer, zero, size, 8, 0,
+							NULL, NULL));
+		ASSERT_EQ(0, clEnqueueCopyBufferToImage(self->queue, buffer, b, 8, zero, size, 0,
+							NULL, NULL));
 		/* Behind commands that have not run, with pitches */
-		ASSERT_EQ(0, clEnqueueWriteImage(self->queue, a, CL_TRUE, origin, region, 4 * size[0],
-						 kinds[k].slice_pitch, data, 0, NULL, NULL));
-		ASSERT_EQ(0, clEnqueueReadImage(self->queue, b, CL_TRUE, zero, size, 0, 0, back, 0, NULL,
-						NULL));
+		ASSERT_EQ(0,
+			  clEnqueueWriteImage(self->queue, a, CL_TRUE, origin, region, 4 * size[0],
+					      kinds[k].slice_pitch, data, 0, NULL, NULL));
+		ASSERT_EQ(0, clEnqueueReadImage(self->queue, b, CL_TRUE, zero, size, 0, 0, back, 0,
+						NULL, NULL));
 		for (z = 0; z < size[2]; z++)
 			for (y = 0; y < size[1]; y++)
 				for (x = 0; x < size[0]; x++) {
@@ -138,17 +143,18 @@ TEST_F(image, transfers_of_every_kind)
 						  back[index_of(size, x, y, z)]);
 				}
 		memset(back, 0, 4 * count);
-		ASSERT_EQ(0, clEnqueueReadImage(self->queue, a, CL_TRUE, origin, region, 4 * size[0],
-						kinds[k].slice_pitch, back, 0, NULL, NULL));
+		ASSERT_EQ(0,
+			  clEnqueueReadImage(self->queue, a, CL_TRUE, origin, region, 4 * size[0],
+					     kinds[k].slice_pitch, back, 0, NULL, NULL));
 		for (z = 0; z < region[2]; z++)
 			for (y = 0; y < region[1]; y++)
 				for (x = 0; x < region[0]; x++)
 					ASSERT_EQ(data[index_of(size, x, y, z)],
 						  back[index_of(size, x, y, z)]);
-		EXPECT_EQ(CL_INVALID_VALUE, clEnqueueReadImage(self->queue, a, CL_TRUE, origin, size, 0,
-							       0, back, 0, NULL, NULL));
-		EXPECT_EQ(CL_MEM_COPY_OVERLAP, clEnqueueCopyImage(self->queue, a, a, origin, zero, region,
-								  0, NULL, NULL));
+		EXPECT_EQ(CL_INVALID_VALUE, clEnqueueReadImage(self->queue, a, CL_TRUE, origin,
+							       size, 0, 0, back, 0, NULL, NULL));
+		EXPECT_EQ(CL_MEM_COPY_OVERLAP, clEnqueueCopyImage(self->queue, a, a, origin, zero,
+								  region, 0, NULL, NULL));
 		EXPECT_EQ(0, clReleaseMemObject(a));
 		EXPECT_EQ(0, clReleaseMemObject(b));
 		EXPECT_EQ(0, clReleaseMemObject(buffer));
@@ -187,7 +193,8 @@ TEST_F(image, over_a_buffer)
 	image = clCreateImage(self->context, 0, &rg, &desc, NULL, &err);
 	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, clEnqueueFillImage(self->queue, image, zero, zero, plane, 0, NULL, NULL));
-	ASSERT_EQ(0, clEnqueueReadBuffer(self->queue, buffer, CL_TRUE, 0, 256, words, 0, NULL, NULL));
+	ASSERT_EQ(0,
+		  clEnqueueReadBuffer(self->queue, buffer, CL_TRUE, 0, 256, words, 0, NULL, NULL));
 	for (i = 0; i < 64; i++)
 		EXPECT_EQ(i % 16 < 5 ? 0 : 0x20001, words[i]) TH_LOG("word %u", i);
 	EXPECT_EQ(0, clReleaseMemObject(image));
@@ -230,8 +237,8 @@ TEST_F(image, creation_is_checked)
 	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, create(self->context, 0, &rg, &desc, NULL));
 	EXPECT_EQ(CL_SUCCESS, create(self->context, CL_MEM_USE_HOST_PTR, &rg, &desc, data));
 	desc.image_row_pitch = WIDTH * 4 - 4;
-	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, create(self->context, CL_MEM_COPY_HOST_PTR, &rg, &desc,
-						      data));
+	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR,
+		  create(self->context, CL_MEM_COPY_HOST_PTR, &rg, &desc, data));
 	desc = kinds[2].desc;
 	desc.num_samples = 1;
 	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, create(self->context, 0, &rg, &desc, NULL));
@@ -260,19 +267,23 @@ TEST_F(image, formats_and_infos)
 			;
 		EXPECT_LT(f, count) TH_LOG("format %u", w);
 	}
-	EXPECT_EQ(CL_INVALID_VALUE, clGetSupportedImageFormats(self->context, 0, CL_MEM_OBJECT_BUFFER,
-							       256, formats, &count));
-	EXPECT_EQ(CL_INVALID_VALUE, clGetSupportedImageFormats(self->context, 0, CL_MEM_OBJECT_IMAGE2D,
-							       0, formats, &count));
+	EXPECT_EQ(CL_INVALID_VALUE,
+		  clGetSupportedImageFormats(self->context, 0, CL_MEM_OBJECT_BUFFER, 256, formats,
+					     &count));
+	EXPECT_EQ(CL_INVALID_VALUE,
+		  clGetSupportedImageFormats(self->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, formats,
+					     &count));
 	for (k = 0; k < KINDS; k++) {
 		const cl_image_desc *desc = &kinds[k].desc;
 		const struct {
 			cl_image_info name;
 			size_t value;
 		} infos[] = {
-			{ CL_IMAGE_ELEMENT_SIZE, 4 }, { CL_IMAGE_ROW_PITCH, WIDTH * 4 },
+			{ CL_IMAGE_ELEMENT_SIZE, 4 },
+			{ CL_IMAGE_ROW_PITCH, WIDTH * 4 },
 			{ CL_IMAGE_SLICE_PITCH, kinds[k].slice_pitch },
-			{ CL_IMAGE_WIDTH, desc->image_width }, { CL_IMAGE_HEIGHT, desc->image_height },
+			{ CL_IMAGE_WIDTH, desc->image_width },
+			{ CL_IMAGE_HEIGHT, desc->image_height },
 			{ CL_IMAGE_DEPTH, desc->image_depth },
 			{ CL_IMAGE_ARRAY_SIZE, desc->image_array_size },
 		};
@@ -280,7 +291,8 @@ TEST_F(image, formats_and_infos)
 		mem = clCreateImage(self->context, 0, &rg, desc, NULL, &err);
 		ASSERT_EQ(0, err);
 		for (f = 0; f < sizeof(infos) / sizeof(infos[0]); f++) {
-			ASSERT_EQ(0, clGetImageInfo(mem, infos[f].name, sizeof(value), &value, NULL));
+			ASSERT_EQ(0,
+				  clGetImageInfo(mem, infos[f].name, sizeof(value), &value, NULL));
 			EXPECT_EQ(infos[f].value, value) TH_LOG("kind %zu info %u", k, f);
 		}
 		EXPECT_EQ(0, clReleaseMemObject(mem));
@@ -289,9 +301,8 @@ TEST_F(image, formats_and_infos)
 
 TEST_F(image, samplers)
 {
-	const cl_sampler_properties twice[] = {
-		CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0
-	};
+	const cl_sampler_properties twice[] = { CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR,
+						CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0 };
 	const cl_sampler_properties wrong[] = { CL_SAMPLER_FILTER_MODE, 0, 0 };
 	const cl_sampler_properties good[] = { CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0 };
 	cl_sampler_properties back[8];
@@ -302,20 +313,23 @@ TEST_F(image, samplers)
 
 	sampler = clCreateSamplerWithProperties(self->context, good, &err);
 	ASSERT_EQ(0, err);
-	ASSERT_EQ(0, clGetSamplerInfo(sampler, CL_SAMPLER_ADDRESSING_MODE, sizeof(mode), &mode, NULL));
+	ASSERT_EQ(0,
+		  clGetSamplerInfo(sampler, CL_SAMPLER_ADDRESSING_MODE, sizeof(mode), &mode, NULL));
 	EXPECT_EQ(CL_ADDRESS_CLAMP, mode);
 	ASSERT_EQ(0, clGetSamplerInfo(sampler, CL_SAMPLER_PROPERTIES, sizeof(back), back, &size));
 	EXPECT_EQ(sizeof(good), size);
 	EXPECT_EQ(0, memcmp(good, back, sizeof(good)));
 	EXPECT_EQ(0, clReleaseSampler(sampler));
-	sampler = clCreateSampler(self->context, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST, &err);
+	sampler =
+		clCreateSampler(self->context, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST, &err);
 	ASSERT_EQ(0, err);
 	EXPECT_EQ(0, clReleaseSampler(sampler));
 	EXPECT_EQ(NULL, clCreateSamplerWithProperties(self->context, twice, &err));
 	EXPECT_EQ(CL_INVALID_VALUE, err);
 	EXPECT_EQ(NULL, clCreateSamplerWithProperties(self->context, wrong, &err));
 	EXPECT_EQ(CL_INVALID_VALUE, err);
-	EXPECT_EQ(NULL, clCreateSampler(self->context, 2, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST, &err));
+	EXPECT_EQ(NULL,
+		  clCreateSampler(self->context, 2, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST, &err));
 	EXPECT_EQ(CL_INVALID_VALUE, err);
 	EXPECT_EQ(NULL, clCreateSampler(NULL, 0, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &err));
 	EXPECT_EQ(CL_INVALID_CONTEXT, err);

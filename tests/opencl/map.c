@@ -65,7 +65,8 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(map) *self, cl
 		words[i] = i;
 	ASSERT_EQ(0, clEnqueueUnmapMemObject(self->queue, mem, words, 0, NULL, NULL));
 	ASSERT_EQ(0, clEnqueueCopyBuffer(self->queue, mem, copy, 0, 0, BYTES, 0, NULL, NULL));
-	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, mem, &pattern, 4, 0, BYTES / 2, 0, NULL, NULL));
+	ASSERT_EQ(0,
+		  clEnqueueFillBuffer(self->queue, mem, &pattern, 4, 0, BYTES / 2, 0, NULL, NULL));
 	words = map_all(self->queue, mem, CL_MAP_READ | CL_MAP_WRITE);
 	ASSERT_NE(NULL, words);
 	for (i = 0; i < WORDS; i++)
@@ -127,7 +128,8 @@ TEST_F(map, checks)
 	hidden = clCreateBuffer(self->context, CL_MEM_HOST_NO_ACCESS, BYTES, NULL, &err);
 	ASSERT_EQ(0, err);
 #define MAP(mem, flags, offset, size) \
-	(clEnqueueMapBuffer(self->queue, mem, CL_TRUE, flags, offset, size, 0, NULL, NULL, &err), err)
+	(clEnqueueMapBuffer(self->queue, mem, CL_TRUE, flags, offset, size, 0, NULL, NULL, &err), \
+	 err)
 	EXPECT_EQ(CL_INVALID_VALUE, MAP(mem, CL_MAP_READ, 0, BYTES + 1));
 	EXPECT_EQ(CL_INVALID_VALUE, MAP(mem, CL_MAP_READ, SIZE_MAX, 2));
 	EXPECT_EQ(CL_INVALID_VALUE, MAP(mem, CL_MAP_READ, 0, 0));
@@ -136,12 +138,15 @@ TEST_F(map, checks)
 	EXPECT_EQ(CL_INVALID_OPERATION, MAP(hidden, CL_MAP_READ, 0, 4));
 	EXPECT_EQ(CL_INVALID_OPERATION, MAP(hidden, CL_MAP_WRITE, 0, 4));
 	EXPECT_EQ(CL_INVALID_MEM_OBJECT, MAP(NULL, CL_MAP_READ, 0, 4));
-	EXPECT_EQ(CL_INVALID_VALUE, clEnqueueUnmapMemObject(self->queue, mem, &word, 0, NULL, NULL));
-	EXPECT_EQ(CL_INVALID_VALUE, clEnqueueMigrateMemObjects(self->queue, 0, NULL, 0, 0, NULL, NULL));
-	EXPECT_EQ(CL_INVALID_VALUE, clEnqueueMigrateMemObjects(self->queue, 1, &mem, 1u << 9, 0, NULL,
-							       NULL));
-	EXPECT_EQ(CL_SUCCESS, clEnqueueMigrateMemObjects(self->queue, 1, &mem,
-							 CL_MIGRATE_MEM_OBJECT_HOST, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE,
+		  clEnqueueUnmapMemObject(self->queue, mem, &word, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE,
+		  clEnqueueMigrateMemObjects(self->queue, 0, NULL, 0, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE,
+		  clEnqueueMigrateMemObjects(self->queue, 1, &mem, 1u << 9, 0, NULL, NULL));
+	EXPECT_EQ(CL_SUCCESS,
+		  clEnqueueMigrateMemObjects(self->queue, 1, &mem, CL_MIGRATE_MEM_OBJECT_HOST, 0,
+					     NULL, NULL));
 	EXPECT_EQ(0, clReleaseMemObject(mem));
 	EXPECT_EQ(0, clReleaseMemObject(hidden));
 }
@@ -153,8 +158,8 @@ TEST_F(map, no_shared_virtual_memory_and_no_pipes)
 
 	EXPECT_EQ(NULL, clSVMAlloc(self->context, CL_MEM_READ_WRITE, 64, 0));
 	clSVMFree(self->context, NULL);
-	EXPECT_EQ(CL_INVALID_OPERATION, clEnqueueSVMMemFill(self->queue, &byte, &byte, 1, 1, 0, NULL,
-							    NULL));
+	EXPECT_EQ(CL_INVALID_OPERATION,
+		  clEnqueueSVMMemFill(self->queue, &byte, &byte, 1, 1, 0, NULL, NULL));
 	EXPECT_EQ(NULL, clCreatePipe(self->context, 0, 4, 4, NULL, &err));
 	EXPECT_EQ(CL_INVALID_OPERATION, err);
 }
