@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/common/tap.sh
 
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+cache=$(mktemp -d)
+trap 'rm -rf "$dir" "$cache"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # Installed for where it lies, so that what is in the files is what is there.
@@ -28,6 +29,19 @@ if command -v clinfo >/dev/null; then
 		grep -q 'Platform #0: Salvo' "$dir/out" || cat "$dir/out")"
 else
 	skip "a loader finds the driver" "clinfo is not installed"
+fi
+
+# A program that compiles a kernel: with the compiler that was installed.
+if [ -e /usr/lib/python3/dist-packages/pyopencl ]; then
+	check "a program runs on it" "$(
+		env -u SALVO_CC PATH=/usr/bin:/bin OCL_ICD_VENDORS="$dir/vendors/" XDG_CACHE_HOME="$cache" \
+			/usr/bin/python3 -c "
+import numpy as np, pyopencl as cl, pyopencl.array as array
+queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+x = array.to_device(queue, np.arange(1000, dtype=np.float32))
+assert np.all((x + x).get() == 2 * np.arange(1000)), 'wrong'" 2>&1)"
+else
+	skip "a program runs on it" "python3-pyopencl is not installed"
 fi
 
 problem=$(make -s -o all-user uninstall PREFIX="$dir" ICDDIR="$dir/vendors" 2>&1 >/dev/null)
