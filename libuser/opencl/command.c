@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "statistics.h"
 #include "submission.h"
 
 /* A batch of so many commands is full; the rest is for pipe controls. */
@@ -378,6 +379,7 @@ cl_int salvo_cl_command_end(struct salvo_cl_command *command, cl_int err)
 		err = finish_event(command, end, attached);
 	if (attached && end > command->start) {
 		command->submission->commands++;
+		salvo_cl_count(&salvo_cl_gpu_commands);
 		if (!command->submission->wanted && hungry(command->submission)) {
 			command->submission->wanted = true;
 			salvo_cl_queue_examine(command->queue);
@@ -457,6 +459,7 @@ cl_int salvo_cl_host_enqueue(struct salvo_cl_host *host, cl_command_queue queue,
 			host->release(host);
 		return CL_OUT_OF_HOST_MEMORY;
 	}
+	salvo_cl_count(&salvo_cl_host_commands);
 	if (event) {
 		*event = salvo_cl_event_create(queue, type, submission);
 		err = *event ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;

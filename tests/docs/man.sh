@@ -27,9 +27,9 @@ check "no page stands for another one than its own, or one that is there" "$(
 		*) grep -q "^$name" "$page" || echo "$name: its page does not name it" ;;
 		esac
 	done)"
-check "libsalvo(7) has every environment variable that the library reads" "$(
+check "libsalvo(7) or salvo-opencl(7) has every environment variable that the libraries read" "$(
 	for name in $(git grep -ohE 'getenv\("(SALVO|XDG)_[A-Z_]+"\)' -- libuser | grep -oE '[A-Z_]{4,}' | sort -u); do
-		sed -n '/^.SH ENVIRONMENT/,$p' libuser/man/libsalvo.7 | grep -qE "^\.[BI]R? (\\$)?$name" || echo "$name"
+		sed -n '/^.SH ENVIRONMENT/,$p' libuser/man/libsalvo.7 libuser/man/salvo-opencl.7 | grep -qE "^\.[BI]R? (\\$)?$name" || echo "$name"
 	done)"
 check "functions that can fail say how" "$(
 	for name in $declared; do
