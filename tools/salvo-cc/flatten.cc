@@ -21,6 +21,9 @@
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 using namespace llvm;
@@ -92,7 +95,7 @@ static void split_called_kernel(Function &f)
 }
 
 /* Instructions of a function and its callees above which it is large */
-static const uint64_t large = 3000;
+static const uint64_t large = 1500;
 
 struct call_size {
 	uint64_t size = 0;
@@ -136,21 +139,54 @@ static bool is_outline(const Function &f)
 	return f.getName().starts_with("salvo_outline");
 }
 
-void flatten_calls(Module &m)
+/*
+ * Functions that no kernel calls go first, as headers define thousands of them; the others are
+ * simplified before they are copied into their callers.
+ */
+static void prepare(Module &m, ModuleAnalysisManager &mam, const options &opts)
+{
+	ModulePassManager passes;
+	FunctionPassManager each;
+
+	for (Function &f : m)
+		if (!f.isDeclaration() && !is_kernel(f))
+			f.setLinkage(GlobalValue::InternalLinkage);
+	passes.addPass(GlobalDCEPass());
+	if (opts.opt_level) {
+		each.addPass(SROAPass(SROAOptions::ModifyCFG));
+		each.addPass(EarlyCSEPass());
+		each.addPass(SimplifyCFGPass());
+		passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
+	}
+	passes.run(m, mam);
+}
+
+void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
 	SmallVector<Function *> kernels;
+	PassBuilder builder;
+	LoopAnalysisManager lam;
+	FunctionAnalysisManager fam;
+	CGSCCAnalysisManager cgam;
+	ModuleAnalysisManager mam;
 
+	builder.registerModuleAnalyses(mam);
+	builder.registerFunctionAnalyses(fam);
+	builder.registerLoopAnalyses(lam);
+	builder.registerCGSCCAnalyses(cgam);
+	builder.crossRegisterProxies(lam, fam, cgam, mam);
 	for (Function &f : m)
 		if (is_kernel(f))
 			kernels.push_back(&f);
 	for (Function *f : kernels)
 		split_called_kernel(*f);
+	prepare(m, mam, opts);
+	mam.clear();
 
 	for (Function &f : m) {
 		if (f.isDeclaration() || is_kernel(f))
 			continue;
-		f.setLinkage(GlobalValue::InternalLinkage);
 		f.removeFnAttr(Attribute::NoInline);
 		f.removeFnAttr(Attribute::OptimizeNone);
 		call_size seen = measure(f, known);
@@ -163,17 +199,6 @@ void flatten_calls(Module &m)
 			if (auto *call = dyn_cast<CallBase>(user))
 				call->removeFnAttr(Attribute::NoInline);
 	}
-
-	PassBuilder builder;
-	ModuleAnalysisManager mam;
-	FunctionAnalysisManager fam;
-	LoopAnalysisManager lam;
-	CGSCCAnalysisManager cgam;
-	builder.registerModuleAnalyses(mam);
-	builder.registerCGSCCAnalyses(cgam);
-	builder.registerFunctionAnalyses(fam);
-	builder.registerLoopAnalyses(lam);
-	builder.crossRegisterProxies(lam, fam, cgam, mam);
 
 	ModulePassManager passes;
 	passes.addPass(AlwaysInlinerPass());

@@ -9,7 +9,6 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "salvo_hw.h"
 
@@ -125,21 +124,14 @@ static bool compile(options &opts)
 	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) ||
 	    !link_library(*m))
 		return false;
-	flatten_calls(*m);
+	flatten_calls(*m, opts);
 	add_print_buffers(*m);
 	lower_ids(*m, opts);
 	if (!check_defined(*m))
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());
-	for (unsigned level : opts.isa_levels) {
-		bool first = level == opts.isa_levels.front();
-		bool last = level == opts.isa_levels.back();
-		std::unique_ptr<Module> copy = last ? std::move(m) : CloneModule(*m);
-
-		opts.isa_level = level;
-		if (!compile_for(*copy, opts, first, objects))
-			return false;
-	}
+	if (!compile_parts(std::move(m), opts, compile_for, objects))
+		return false;
 	return link_program(objects, opts);
 }
 

@@ -8,7 +8,8 @@
  * type salvo_kernel_fn. x86-64 treats address spaces below 256 as plain memory, so
  * they stay to the end and tell the passes what may alias what.
  *
- * A pass returns false after it has printed an error. The compiler has one thread.
+ * A pass returns false after it has printed an error. The compiler has one thread; it compiles the
+ * kernels of a large program in several processes (parts.cc).
  */
 #ifndef SALVO_CC_H
 #define SALVO_CC_H
@@ -120,7 +121,7 @@ bool define_atomic(llvm::Function &f);
 
 /* flatten.cc */
 bool check_calls(llvm::Module &m);
-void flatten_calls(llvm::Module &m);
+void flatten_calls(llvm::Module &m, const options &opts);
 
 /* target.cc */
 std::unique_ptr<llvm::TargetMachine> make_target(const options &opts);
@@ -169,6 +170,12 @@ void build_loops(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);
 void call_barriers(llvm::Function &f, const group_values &v);
+
+/* parts.cc: several processes compile the kernels of a module, each with @compile */
+using compile_function = bool (*)(llvm::Module &m, const options &opts, bool first,
+				  std::vector<bytes> &objects);
+bool compile_parts(std::unique_ptr<llvm::Module> m, const options &opts, compile_function compile,
+		   std::vector<bytes> &objects);
 
 /* note.cc */
 void add_notes(llvm::Module &m, const std::vector<kernel> &kernels, unsigned isa_level);
