@@ -117,3 +117,23 @@ kernel void lookup(ARGS)
 
 	out[y * m + x] = b[a[y * m + x] & 255];
 }
+
+/* A step of Gauss's elimination on an m x m matrix: x is the row, so that lanes are m apart. */
+kernel void eliminate(ARGS)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < m - 1 && y < m)
+		out[m * (x + 1) + y] -= (b[m * (x + 1)] & 255) * a[y];
+}
+
+/* The sum of the bytes of a row, with a work-item for each row. */
+kernel void total(ARGS)
+{
+	global const uchar *row = (global const uchar *)a + get_global_id(0) * m;
+	int sum = 0;
+
+	for (int i = 0; i < m; i++)
+		sum += row[i];
+	out[get_global_id(0)] = sum;
+}

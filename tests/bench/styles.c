@@ -2,10 +2,10 @@
 /*
  * styles.c - how good is the code of salvo-cc for kernels that are not images?
  *
- * Irregular, sparse, dynamic programming, a stencil with a halo, a sort, a rare branch and a tiny
- * grid, built from the same text by salvo-cc, for the instruction set of this machine, and by PoCL.
- * As in kernels.c both alternate in one run and CPU time is compared. The two results must be
- * equal.
+ * Irregular, sparse, dynamic programming, a stencil with a halo, a sort, a rare branch, a tiny
+ * grid, a matrix by columns and by rows, built from the same text by salvo-cc, for the
+ * instruction set of this machine, and by PoCL. As in kernels.c both alternate in one run and CPU
+ * time is compared. The two results must be equal.
  *
  * usage: styles [--json] [--rounds N]
  */
@@ -33,6 +33,8 @@ static const struct style {
 	{ "exchange", 1, { LENGTH / 2 }, { 256 }, 16 },
 	{ "suppress", 1, { LENGTH }, { 256 }, 512 },
 	{ "lookup", 2, { 160, 120 }, { 16, 8 }, 160 },
+	{ "eliminate", 2, { 512, 512 }, { 16, 16 }, 512 },
+	{ "total", 1, { 1024 }, { 64 }, 1024 },
 };
 
 #define STYLES (sizeof(styles) / sizeof(styles[0]))

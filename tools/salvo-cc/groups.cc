@@ -11,6 +11,9 @@
  *			while (x + 8 <= length)		lanes(x, y, z), x += 8
  *			while (x < length)		item(x, y, z), x += 1
  *
+ * A kernel that accesses contiguous memory along y but not along x has a second version, with x and
+ * y exchanged, for work-groups that are not flat.
+ *
  * A kernel that cannot distinguish a row of work-groups from one long work-group (items.cc)
  * runs as many of them in a call as its unit allows, a strip, so that rows are long even where
  * work-groups are small.
@@ -137,7 +140,8 @@ static bool gains_from_lanes(const Function &f)
 	return bytes <= max_private;
 }
 
-static Function *make_lanes(const items &of, Function &item, TargetMachine &target,
+/* @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. */
+static Function *make_lanes(const items &of, Function &item, unsigned d, TargetMachine &target,
 			    unsigned lanes)
 {
 	ValueToValueMapTy map;
@@ -149,8 +153,9 @@ static Function *make_lanes(const items &of, Function &item, TargetMachine &targ
 		return nullptr;
 	}
 	canonicalise(*copy, target);
-	outline_regions(*copy, *of.id(*copy, 0), lanes, target);
-	Function *wide = vectorise(*copy, *of.id(*copy, 0), lanes, target);
+	if (d == 0)
+		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
+	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);
 	copy->eraseFromParent();
 	return wide;
 }
@@ -224,23 +229,43 @@ struct row {
 	}
 };
 
-/* @skip: work-items that do nothing need not be called. @short_rows: rows may be short. */
-static row make_row(const items &of, Function &item, bool skip, bool short_rows,
+/* Does the work-item gain more from its own loops than from lanes? */
+static bool prefers_loops(const items &of, Function &item, unsigned d, TargetMachine &target,
+			  unsigned lanes)
+{
+	ValueToValueMapTy map;
+	Function *copy = CloneFunction(&item, map);
+
+	tidy(*copy, target);
+	canonicalise(*copy, target);
+	const bool prefers = gains_from_inner_loops(*copy, *of.id(*copy, d), lanes, target);
+	copy->eraseFromParent();
+	return prefers;
+}
+
+/*
+ * @d: The dimension of the row. @skip: work-items that do nothing need not be called. @short_rows:
+ * rows may be short.
+ */
+static row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_rows,
 		    TargetMachine &target, const options &opts)
 {
 	row made = { .item = &item, .range = nullptr };
-	auto range = std::make_unique<interior>(item, *of.id(item, 0), skip);
+	auto range = std::make_unique<interior>(item, *of.id(item, d), skip);
 	const unsigned lanes = lanes_of(opts);
+
+	if (prefers_loops(of, item, d, target, lanes))
+		return made;
 	Function *special = range->is_whole() ? &item : range->specialise();
 
 	if (range->is_whole() || range->has_borders())
-		made.wide = make_lanes(of, item, target, lanes);
+		made.wide = make_lanes(of, item, d, target, lanes);
 	if (special != &item)
-		made.inner = make_lanes(of, *special, target, lanes);
+		made.inner = make_lanes(of, *special, d, target, lanes);
 	if (made.inner)
 		made.range = std::move(range);
 	if ((made.inner || special == &item) && gains_from_twice(*special, short_rows, opts))
-		made.twice = make_lanes(of, *special, target, 2 * lanes);
+		made.twice = make_lanes(of, *special, d, target, 2 * lanes);
 	if (special != &item)
 		special->eraseFromParent();
 	return made;
@@ -322,16 +347,90 @@ static void inline_row(const row &r)
 	inline_calls(*r.item);
 }
 
+/*
+ * Work-items along y from which on that version is used. If they are fewer than lanes they run one
+ * after the other, which still is faster than lanes that gather and scatter.
+ */
+static const unsigned least_columns = 4;
+
+/* Lanes along y must cost less than this part of what lanes along x cost. */
+static const double gain_of_columns = .6;
+
+/* A kernel that accesses contiguous memory along y, and along x does not */
+static bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
+{
+	ValueToValueMapTy map;
+	double cost[2];
+
+	if (of.id(*of.function, 1)->use_empty())
+		return false;
+	Function *copy = CloneFunction(of.function, map);
+	tidy(*copy, target);
+	canonicalise(*copy, target);
+	for (unsigned d = 0; d < 2; d++)
+		cost[d] = cost_of_lanes(*copy, *of.id(*copy, d), lanes, target);
+	copy->eraseFromParent();
+	return cost[1] > 0 && cost[1] < gain_of_columns * cost[0];
+}
+
+/*
+ * Calls for all work-items with lanes along y, for each x. Without marks: their lanes are work-items
+ * of a row, so that a fault in this code is reported without its work-item.
+ */
+static void emit_columns(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
+			 const group_values &v, Value *length)
+{
+	Value *zero = b.getInt64(0);
+
+	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
+		make_loop(b, zero, length, 1, "x", [&](Value *x) {
+			auto args = [&](Value *y) {
+				SmallVector<Value *> all(of.values);
+				all.append({ x, y, z });
+				return all;
+			};
+			emit_row(b, r, lanes, v.extent[1],
+				 [&](Function *f, Value *y) { b.CreateCall(f, args(y)); }, args);
+		});
+	});
+}
+
+/* A version with lanes along y, for work-groups that are not flat; @b goes on with the others. */
+static row build_columns(IRBuilder<> &b, const items &of, const group_values &v, Value *length,
+			 TargetMachine &target, const options &opts)
+{
+	Function &f = *b.GetInsertBlock()->getParent();
+	const unsigned lanes = lanes_of(opts);
+	BasicBlock *columns = BasicBlock::Create(f.getContext(), "columns", &f);
+	BasicBlock *rows = BasicBlock::Create(f.getContext(), "rows", &f);
+	ValueToValueMapTy map;
+	row r = make_row(of, *CloneFunction(of.function, map), 1, true, true, target, opts);
+
+	b.CreateCondBr(b.CreateICmpUGE(v.extent[1], b.getInt64(least_columns)), columns, rows);
+	b.SetInsertPoint(columns);
+	emit_columns(b, of, r, lanes, v, length);
+	b.CreateRetVoid();
+	b.SetInsertPoint(rows);
+	return r;
+}
+
 static void build_plain(kernel &k, const items &of, const group_values &v, TargetMachine &target,
 			const options &opts)
 {
 	IRBuilder<> b(&k.function->front());
-	row r = make_row(of, *of.function, true, !of.strips, target, opts);
+	const unsigned lanes = lanes_of(opts);
+	Value *length = row_length(b, of, v);
+	row columns = { .item = nullptr, .range = nullptr };
 
-	emit_rows(b, of, r, lanes_of(opts), v, row_length(b, of, v),
+	if (gains_from_columns(of, target, lanes))
+		columns = build_columns(b, of, v, length, target, opts);
+	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
+	emit_rows(b, of, r, lanes, v, length,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
 	inline_row(r);
+	if (columns.item)
+		inline_row(columns);
 }
 
 /* Stack, in bytes, for all arrays of a split kernel */
@@ -378,7 +477,7 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 		const region &r = split.all[i];
 		SmallVector<Value *> shared;
 
-		rows.push_back(make_row(of, *r.function, r.next.size() == 1,
+		rows.push_back(make_row(of, *r.function, 0, r.next.size() == 1,
 					split.all.size() <= max_twice_regions, target, opts));
 
 		b.SetInsertPoint(blocks[i]);

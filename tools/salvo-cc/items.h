@@ -32,6 +32,17 @@ items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
+/* vector_cost.cc: an estimate of instructions for @lanes items side by side, 0 if they cannot run. */
+double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		     llvm::TargetMachine &target);
+
+/*
+ * vector_loops.cc: does LLVM, which vectorises the loops inside a work-item, make better code than
+ * lanes would be?
+ */
+bool gains_from_inner_loops(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+			    llvm::TargetMachine &target);
+
 /* vector_flow.cc: the function of @lanes items side by side, or NULL. */
 llvm::Function *vectorise(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 			  const llvm::TargetMachine &target);

@@ -44,7 +44,7 @@ static bool is_free(const Instruction &inst)
 }
 
 /* For one work-item. */
-static double scalar_cost(const Instruction &inst)
+double vectoriser::scalar_cost(const Instruction &inst)
 {
 	if (is_free(inst))
 		return 0;
@@ -55,6 +55,11 @@ static double scalar_cost(const Instruction &inst)
 	if (isa<CallBase>(inst))
 		return isa<IntrinsicInst>(inst) ? 2 : 20;
 	return inst.getOpcode() == Instruction::FDiv ? 4 : 1;
+}
+
+double vectoriser::weight_of(unsigned depth)
+{
+	return std::pow(loop_weight, depth);
 }
 
 /* Registers that a value of all lanes takes. */
@@ -152,15 +157,14 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part)
 	double at_once = 0, one = 0;
 
 	for (BasicBlock *block : blocks) {
-		const double times = std::pow(loop_weight, loops.getLoopDepth(block));
+		const double times = weight_of(loops.getLoopDepth(block));
 
 		for (Instruction &inst : *block) {
 			at_once += times * vector_cost(inst, true);
 			one += times * scalar_cost(inst);
 		}
 	}
-	const double overhead = lane_overhead *
-		std::pow(loop_weight, loops.getLoopDepth(blocks[0]));
+	const double overhead = lane_overhead * weight_of(loops.getLoopDepth(blocks[0]));
 	return at_once - part * lanes * (one + overhead);
 }
 
@@ -218,6 +222,31 @@ bool vectoriser::outline()
 	made->addFnAttr(Attribute::AlwaysInline);
 	made->setLinkage(GlobalValue::InternalLinkage);
 	return true;
+}
+
+double vectoriser::cost()
+{
+	double sum = 0;
+
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (!can_run())
+		return 0;
+	pdt.recalculate(item);
+	find_shapes();
+	find_divergent_loops();
+	for (BasicBlock &block : item)
+		for (Instruction &inst : block)
+			sum += weight_of(loops.getLoopDepth(&block)) *
+			       vector_cost(inst, false);
+	return sum;
+}
+
+double cost_of_lanes(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).cost();
 }
 
 void outline_regions(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

@@ -33,6 +33,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+namespace llvm { class ScalarEvolution; class TargetLibraryInfo; }
+
 /* Divergence analysis: what depends on @sources or on private memory differs between work-items. */
 class divergence {
 public:
@@ -63,6 +65,10 @@ public:
 
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
 	bool outline();
+	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
+	double cost();
+	/* vector_loops.cc: the same for one work-item after the other, 0 if no loop gains from it. */
+	double cost_of_loops();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
 
@@ -86,6 +92,10 @@ private:
 
 	/* vector_cost.cc */
 	static bool is_outlined(const Instruction &inst);
+	static double scalar_cost(const Instruction &inst);
+	static double weight_of(unsigned depth);
+	bool is_vector_loop(const Loop &loop, llvm::ScalarEvolution &evolution,
+			    const llvm::TargetLibraryInfo &library);
 	double registers_of(const Type *type) const;
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_loops.cc - work-items with loops that LLVM vectorises
+ *
+ * A work-item that walks along a row of a matrix accesses contiguous memory from iteration to
+ * iteration, while lanes would gather from as many rows. Such a kernel stays scalar, and LLVM's loop
+ * vectoriser finds the loop. It does not reorder additions of floating-point numbers, so a
+ * loop that sums them up is not one of these.
+ */
+#include "vectoriser.h"
+#include "items.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopAccessAnalysis.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Triple.h>
+
+using namespace llvm;
+
+/* What loops must cost at most, as a part of what lanes cost */
+static const double gain_of_loops = .7;
+
+/* Loads and stores of @loop, in each iteration the next or previous element or always the same. */
+static bool is_regular(Instruction &inst, const Loop &loop, ScalarEvolution &evolution)
+{
+	Value *pointer = getLoadStorePointerOperand(&inst);
+	const SCEV *address = evolution.getSCEV(pointer);
+	auto *moving = dyn_cast<SCEVAddRecExpr>(address);
+
+	if (evolution.isLoopInvariant(address, &loop))
+		return isa<LoadInst>(inst);
+	if (!moving || moving->getLoop() != &loop || !moving->isAffine())
+		return false;
+	auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
+	return step && step->getAPInt().abs() ==
+		inst.getDataLayout().getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue();
+}
+
+/* Will LLVM vectorise it, and would lanes gather in it? */
+bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
+				const TargetLibraryInfo &library)
+{
+	bool gathers = false, stores = false;
+
+	if (!loop.isInnermost() || !loop.getLoopPreheader() || is_divergent_loop(&loop) ||
+	    isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop)))
+		return false;
+	for (BasicBlock *block : loop.blocks())
+		for (Instruction &inst : *block) {
+			if (isa<LoadInst>(inst) || isa<StoreInst>(inst)) {
+				Value *pointer = getLoadStorePointerOperand(&inst);
+
+				if (!is_regular(inst, loop, evolution))
+					return false;
+				stores |= isa<StoreInst>(inst);
+				gathers |= shape_of(pointer).kind != shape::UNIFORM &&
+					   !is_contiguous(pointer, getLoadStoreType(&inst));
+			} else if (isa<PHINode>(inst) && block == loop.getHeader()) {
+				if (inst.getType()->isFPOrFPVectorTy())
+					return false;
+			} else if (inst.mayReadOrWriteMemory()) {
+				return false;
+			}
+		}
+	if (!gathers || !stores)
+		return gathers;
+	AAResults aliases(library);
+	return LoopAccessInfo(const_cast<Loop *>(&loop), &evolution, &target, &library, &aliases,
+			      &dt, &loops).canVectorizeMemory();
+}
+
+double vectoriser::cost_of_loops()
+{
+	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
+	TargetLibraryInfo library(names);
+	AssumptionCache assumptions(item);
+	bool found = false;
+	double sum = 0;
+
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (!can_run())
+		return 0;
+	pdt.recalculate(item);
+	find_shapes();
+	find_divergent_loops();
+	ScalarEvolution evolution(item, library, assumptions, dt, loops);
+	SmallPtrSet<const Loop *, 8> vector_loops;
+	for (const Loop *loop : loops.getLoopsInPreorder())
+		if (is_vector_loop(*loop, evolution, library))
+			vector_loops.insert(loop);
+	for (BasicBlock &block : item) {
+		const bool fast = vector_loops.contains(loops.getLoopFor(&block));
+
+		found |= fast;
+		for (Instruction &inst : block)
+			sum += weight_of(loops.getLoopDepth(&block)) * scalar_cost(inst) *
+			       (fast ? 1 : lanes);
+	}
+	return found ? sum : 0;
+}
+
+bool gains_from_inner_loops(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+	const double one = vectoriser(item, x, lanes, costs).cost_of_loops();
+
+	return one > 0 && one < gain_of_loops * vectoriser(item, x, lanes, costs).cost();
+}
