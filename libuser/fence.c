@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "salvo_hw.h"
+#include "salvo_kernel.h"
 #include "deadline.h"
 #include "device.h"
 #include "labels.h"
@@ -200,6 +201,26 @@ void salvo_error_set_item(struct salvo_error *error, uint32_t item)
 	error->items = item == ~0u ? 0 : (item >> SALVO_FAULT_MORE_SHIFT) + 1;
 }
 
+void salvo_error_find_bounds(struct salvo_error *error)
+{
+	if (error->kind == SALVO_ERROR_PAGE && error->access && error->address >= SALVO_STRAY_BASE)
+		error->kind = SALVO_ERROR_BOUNDS;
+}
+
+int salvo_error_get_bounds(const struct salvo_error *error, struct salvo_error_bounds *bounds)
+{
+	const uint64_t place = error->address - SALVO_STRAY_BASE;
+	const unsigned int size = (place >> SALVO_STRAY_SIZE_SHIFT) & 7;
+
+	memset(bounds, 0, sizeof(*bounds));
+	if (error->kind != SALVO_ERROR_BOUNDS)
+		return -EINVAL;
+	bounds->argument = place >> SALVO_STRAY_ARGUMENT_SHIFT;
+	bounds->size = 1u << size;
+	bounds->offset = (int64_t)(place & (2 * SALVO_STRAY_ZERO - 1)) - (int64_t)SALVO_STRAY_ZERO;
+	return 0;
+}
+
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
 {
 	const int err = salvo_fence_wait(fence, 0);
@@ -215,6 +236,7 @@ int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
 	/* The GPU gives the address of the instruction where there was no access. */
 	if (!error->access)
 		error->address = 0;
+	salvo_error_find_bounds(error);
 	add_label(fence, error);
 	if (error->items > 1)
 		error->item = ~0u;
@@ -240,6 +262,8 @@ const char *salvo_error_name(uint32_t kind)
 		[SALVO_ERROR_SYSCALL] = "a system call in the kernel",
 	};
 
+	if (kind == SALVO_ERROR_BOUNDS)
+		return "access outside of the buffer of an argument";
 	if (kind == SALVO_ERROR_HANG)
 		return "it exceeded the time limit";
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown fault";

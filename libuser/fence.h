@@ -52,6 +52,8 @@ bool salvo_fence_is_done(struct salvo_fence *fence);
 
 /** salvo_error_set_item() - The work-item as struct salvo_fault_regs encodes it. */
 void salvo_error_set_item(struct salvo_error *error, uint32_t item);
+/** salvo_error_find_bounds() - Is a page fault that of a checked kernel? */
+void salvo_error_find_bounds(struct salvo_error *error);
 /** salvo_error_set_label() - Kernel and positions, after group and item were set. */
 void salvo_error_set_label(struct salvo_error *error, const struct salvo_label *label);
 

@@ -142,6 +142,38 @@ int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *b
 	return 0;
 }
 
+/* Does a checked kernel have a size for the argument? */
+static bool has_size(const struct salvo_note_arg *arg)
+{
+	return arg->kind == SALVO_ARG_GLOBAL || arg->kind == SALVO_ARG_CONSTANT ||
+	       arg->kind == SALVO_ARG_LOCAL;
+}
+
+/* Bytes at the end of the argument block of a checked kernel, from the size of @first on. */
+static uint64_t size_tail(const struct salvo_kernel_info *info, unsigned int first)
+{
+	uint64_t bytes = info->note.flags & SALVO_KERNEL_PRINTS ? sizeof(uint64_t) : 0;
+	unsigned int i;
+
+	for (i = first; i < info->note.arg_count; i++)
+		bytes += has_size(&info->args[i]) ? sizeof(uint64_t) : 0;
+	return bytes;
+}
+
+bool salvo_sizes_fit(const struct salvo_kernel_info *info)
+{
+	return !(info->note.flags & SALVO_KERNEL_CHECKED) ||
+	       size_tail(info, 0) <= info->note.args_bytes;
+}
+
+void salvo_size_place(const struct salvo_kernel_info *info, uint8_t *args, unsigned int index,
+		      uint64_t bytes)
+{
+	if (info->note.flags & SALVO_KERNEL_CHECKED)
+		memcpy(args + info->note.args_bytes - size_tail(info, index), &bytes,
+		       sizeof(bytes));
+}
+
 static int fail_buffer(struct salvo_kernel *kernel, unsigned int index, const struct salvo_bo *bo,
 		       uint64_t offset, uint64_t size)
 {
@@ -175,6 +207,7 @@ int salvo_kernel_set_bo_range(struct salvo_kernel *kernel, unsigned int index,
 	if (salvo_region_set(kernel->device, bo, offset, size, region))
 		return fail_buffer(kernel, index, bo, offset, size);
 	salvo_kernel_store(kernel, index, &region->start);
+	salvo_size_place(kernel->info, kernel->args, index, region->end - region->start);
 	return 0;
 }
 
@@ -193,6 +226,7 @@ uint32_t salvo_locals_place(const struct salvo_kernel_info *info, uint8_t *args,
 			continue;
 		offset = (end + SALVO_LOCAL_ALIGN - 1) & ~(uint64_t)(SALVO_LOCAL_ALIGN - 1);
 		memcpy(args + info->args[i].offset, &offset, sizeof(offset));
+		salvo_size_place(info, args, i, sizes[i]);
 		end = offset + sizes[i];
 	}
 	return end > UINT32_MAX ? UINT32_MAX : end;

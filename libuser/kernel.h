@@ -103,6 +103,13 @@ int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *b
 uint32_t salvo_locals_place(const struct salvo_kernel_info *info, uint8_t *args,
 			    const uint32_t *sizes);
 
+/** salvo_size_place() - Store the size of the buffer of argument @index, if the kernel is checked. */
+void salvo_size_place(const struct salvo_kernel_info *info, uint8_t *args, unsigned int index,
+		      uint64_t bytes);
+
+/** salvo_sizes_fit() - Is there room for the sizes in the argument block of a checked kernel? */
+bool salvo_sizes_fit(const struct salvo_kernel_info *info);
+
 /** salvo_offset_check() - Check a global offset. Return: as salvo_kernel_set_offset(). */
 int salvo_offset_check(const struct salvo_device *device, const struct salvo_kernel_info *info,
 		       const uint32_t offset[3]);

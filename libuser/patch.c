@@ -277,6 +277,8 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 	*region = fresh;
 	memcpy(batch->args + batch->commands[command].args_offset + kernel->args[index].offset,
 	       &fresh.start, sizeof(fresh.start));
+	salvo_size_place(kernel, batch->args + batch->commands[command].args_offset, index,
+			 fresh.end - fresh.start);
 	salvo_batch_moved(batch);
 	return 0;
 }

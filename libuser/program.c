@@ -27,7 +27,7 @@
 #define MAX_KERNELS	4096u
 #define MAX_ARGS	1024u
 #define KNOWN_FLAGS	(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT | SALVO_KERNEL_PRINTS | \
-			 SALVO_KERNEL_OFFSET)
+			 SALVO_KERNEL_OFFSET | SALVO_KERNEL_CHECKED)
 
 struct salvo_program {
 	struct salvo_device *device;
@@ -160,7 +160,7 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 		arg->name = note_string(desc, bytes, arg->name) ? arg->name : 0;
 		arg->type = note_string(desc, bytes, arg->type) ? arg->type : 0;
 	}
-	return 0;
+	return salvo_sizes_fit(info) ? 0 : -ENOEXEC;
 }
 
 /*

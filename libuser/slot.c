@@ -221,6 +221,7 @@ int salvo_slot_get_error(const struct salvo_slot *slot, struct salvo_error *erro
 	error->address = part->address;
 	error->access = part->access;
 	error->group = part->group;
+	salvo_error_find_bounds(error);
 	salvo_error_set_item(error, part->item);
 	salvo_error_set_label(error, &slot->label);
 	if (error->items > 1)

@@ -47,6 +47,16 @@ static void add_string(SHA2_CTX *hash, const char *text)
 	salvo_cache_hash(hash, text, strlen(text) + 1);
 }
 
+static const char checked[] = "--checked";
+
+/* SALVO_CHECKED: every program is built in the checked mode. */
+static bool wants_checks(void)
+{
+	const char *text = secure_getenv("SALVO_CHECKED");
+
+	return text && *text && strcmp(text, "0");
+}
+
 static void make_key(const struct salvo_compiler *compiler, const struct salvo_build *build,
 		     const char *text, size_t bytes, uint8_t *key)
 {
@@ -60,6 +70,8 @@ static void make_key(const struct salvo_compiler *compiler, const struct salvo_b
 	salvo_cache_hash(&hash, &compiler->changed_ns, sizeof(compiler->changed_ns));
 	for (word = build->words; *word; word++)
 		add_string(&hash, *word);
+	if (wants_checks())
+		add_string(&hash, checked);
 	add_string(&hash, build->options ? build->options : "");
 	salvo_cache_hash(&hash, text, bytes);
 	SHA256Final(key, &hash);
@@ -71,7 +83,7 @@ static void free_block(struct salvo_text_block *block)
 	memset(block, 0, sizeof(*block));
 }
 
-#define MAX_WORDS 8
+#define MAX_WORDS 9
 
 /* Run the compiler with the words of the build, the folder of its headers, and @after. */
 static int run(const struct salvo_compiler *compiler, const struct salvo_build *build,
@@ -86,6 +98,8 @@ static int run(const struct salvo_compiler *compiler, const struct salvo_build *
 		before[count++] = "-I";
 		before[count++] = folder->path;
 	}
+	if (wants_checks())
+		before[count++] = checked;
 	for (word = build->words; *word && count < MAX_WORDS - 1; word++)
 		before[count++] = *word;
 	err = salvo_compiler_run(compiler, build->input, build->bytes, before, build->options,

@@ -25,6 +25,7 @@ extern "C" {
 #define SALVO_ERROR_BARRIER	10	/* a barrier that not all work-items of a group reached */
 #define SALVO_ERROR_SYSCALL	11	/* a kernel called the operating system */
 #define SALVO_ERROR_HANG	256	/* it ran longer than the time limit */
+#define SALVO_ERROR_BOUNDS	257	/* an access outside of the buffer that an argument names */
 
 /* struct salvo_error.access */
 #define SALVO_ERROR_READ	(1u << 0)
@@ -41,7 +42,7 @@ struct salvo_error {
 	uint32_t done;		/* commands of the batch that completed */
 	uint32_t count;		/* commands of the batch, as salvo_batch_count() */
 	uint32_t access;	/* SALVO_ERROR_READ, _WRITE or _EXEC that was attempted, or 0 */
-	uint64_t address;	/* GPU address of the access, or 0 */
+	uint64_t address;	/* GPU address of the access, or 0; see salvo_error_get_bounds() */
 	const char *kernel;	/* name, valid until the device is closed; or NULL */
 	uint64_t group;		/* number of the work-group, x fastest */
 	uint32_t group_id[3];	/* the same as a position in the grid */
@@ -60,6 +61,26 @@ struct salvo_error {
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
 /** salvo_fence_get_label() - The label of a command when it was submitted, or NULL. */
 const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int command);
+/**
+ * struct salvo_error_bounds - An access outside of the buffer of an argument.
+ */
+struct salvo_error_bounds {
+	uint32_t argument;	/* its index */
+	uint32_t size;		/* bytes of the access, rounded up to a power of 2; 1: or unknown */
+	int64_t offset;		/* of the access from the argument's address */
+};
+
+/**
+ * salvo_error_get_bounds() - Details of SALVO_ERROR_BOUNDS, the error of a checked kernel.
+ *
+ * A kernel is checked if it was compiled with salvo-cc --checked, or by salvo_program_build()
+ * while the environment variable SALVO_CHECKED is set, to anything but 0. The buffer of an argument
+ * ends where salvo_kernel_set_bo_range() says, else at the end of the buffer object. Several
+ * work-items may access memory at once: then @size is that of them all.
+ *
+ * Return: 0, -EINVAL (another error).
+ */
+int salvo_error_get_bounds(const struct salvo_error *error, struct salvo_error_bounds *bounds);
 /** salvo_error_name() - Describe a kind of error in a few words; never NULL. */
 const char *salvo_error_name(uint32_t kind);
 

@@ -137,6 +137,13 @@ static uint16_t read_qualifiers(StringRef names)
 	       (names.contains("volatile") ? SALVO_ARG_IS_VOLATILE : 0);
 }
 
+static bool too_many_bytes(const kernel &k)
+{
+	print_error_in(*k.function, "kernel '" + k.function->getName() + "': more than " +
+		       Twine(SALVO_MAX_DISPATCH_ARGUMENT_BYTES) + " bytes of arguments");
+	return false;
+}
+
 static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout)
 {
 	const Function &f = *arg.getParent();
@@ -172,11 +179,8 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 	a.size = layout.getTypeAllocSize(a.value);
 	a.offset = alignTo(k.args_bytes, std::min(align, Align(16)));
 	k.args_bytes = a.offset + a.size;
-	if (k.args_bytes > SALVO_MAX_DISPATCH_ARGUMENT_BYTES) {
-		print_error_in(f, "kernel '" + f.getName() + "': more than " +
-			       Twine(SALVO_MAX_DISPATCH_ARGUMENT_BYTES) + " bytes of arguments");
-		return false;
-	}
+	if (k.args_bytes > SALVO_MAX_DISPATCH_ARGUMENT_BYTES)
+		return too_many_bytes(k);
 	k.args.push_back(std::move(a));
 	return true;
 }
@@ -212,6 +216,20 @@ static std::string hinted_type(const Function &f)
 	return name;
 }
 
+/* Room for the sizes of buffers (struct kernel, sizes_at). */
+static void place_sizes(kernel &k)
+{
+	uint32_t count = 0;
+
+	for (const kernel_arg &a : k.args)
+		count += a.kind == SALVO_ARG_GLOBAL || a.kind == SALVO_ARG_CONSTANT ||
+			 a.kind == SALVO_ARG_LOCAL;
+	k.checked = count;
+	k.sizes_at = alignTo(k.args_bytes, 8);
+	if (count)
+		k.args_bytes = k.sizes_at + 8 * count;
+}
+
 static bool analyse_kernel(kernel &k, const options &opts)
 {
 	Function &f = *k.function;
@@ -219,9 +237,18 @@ static bool analyse_kernel(kernel &k, const options &opts)
 
 	k.global_offset = opts.global_offset;
 	k.args_bytes = k.global_offset ? sizeof(salvo_global_offset) : 0;
-	for (const Argument &arg : f.args())
+	k.prints = f.hasFnAttribute("salvo-prints");
+	for (const Argument &arg : f.args()) {
+		/* The address of the print buffer is the last argument. */
+		if (opts.checked && k.prints && arg.getArgNo() + 1 == f.arg_size())
+			place_sizes(k);
 		if (!analyse_arg(k, arg, f.getDataLayout()))
 			return false;
+	}
+	if (opts.checked && !k.prints)
+		place_sizes(k);
+	if (k.args_bytes > SALVO_MAX_DISPATCH_ARGUMENT_BYTES)
+		return too_many_bytes(k);
 	read_sizes(f, "reqd_work_group_size", k.required_group);
 	read_sizes(f, "work_group_size_hint", k.hinted_group);
 	k.hinted_type = hinted_type(f);
@@ -232,7 +259,6 @@ static bool analyse_kernel(kernel &k, const options &opts)
 			       Twine(most) + " work-items");
 		return false;
 	}
-	k.prints = f.hasFnAttribute("salvo-prints");
 	k.barriers = opts.fibers;
 	for (const Instruction &inst : instructions(f))
 		if (auto *call = dyn_cast<CallInst>(&inst))

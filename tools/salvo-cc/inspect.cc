@@ -88,6 +88,7 @@ static json::Value to_json(const description &d)
 		{ "hinted_group", sizes(d.kernel.hinted_group) },
 		{ "hinted_type", d.string(d.kernel.hinted_type).str() },
 		{ "global_offset", (d.kernel.flags & SALVO_KERNEL_OFFSET) != 0 },
+		{ "checked", (d.kernel.flags & SALVO_KERNEL_CHECKED) != 0 },
 		{ "args", std::move(args) } };
 }
 
@@ -109,6 +110,8 @@ static void print(const description &d)
 		outs() << "unknown\n";
 	if (k.flags & SALVO_KERNEL_PRINTS)
 		outs() << "  prints         by printf()\n";
+	if (k.flags & SALVO_KERNEL_CHECKED)
+		outs() << "  checked        accesses outside of buffers are faults\n";
 	print_group("  group size     ", k.required_group);
 	print_group("  group hint     ", k.hinted_group);
 	if (k.hinted_type)

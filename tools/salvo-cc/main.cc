@@ -87,6 +87,9 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		if (!first)
 			k.function->setName(k.name + ".v" + Twine(opts.isa_level));
 	}
+	for (kernel &k : kernels)
+		if (k.checked)
+			check_bounds(k);
 	if (!opts.debug)
 		StripDebugInfo(m);
 	if (verifyModule(m, &errs())) {

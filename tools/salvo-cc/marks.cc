@@ -116,6 +116,14 @@ MDNode *get_tag(const Instruction &access)
 	return access.getMetadata(tag_name);
 }
 
+void drop_row_tag(Instruction &access)
+{
+	lane_tag tag;
+
+	if (read_tag(access, tag) && tag.row)
+		access.setMetadata(tag_name, nullptr);
+}
+
 void set_tag(Value &pointer, MDNode *tag)
 {
 	for (User *user : pointer.users())

@@ -38,6 +38,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	note.flags = k.split ? SALVO_KERNEL_SPLIT : k.barriers ? SALVO_KERNEL_BARRIERS : 0;
 	note.flags |= k.prints ? SALVO_KERNEL_PRINTS : 0;
 	note.flags |= k.global_offset ? SALVO_KERNEL_OFFSET : 0;
+	note.flags |= k.checked ? SALVO_KERNEL_CHECKED : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();
 	note.args_bytes = k.args_bytes;

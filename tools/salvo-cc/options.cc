@@ -33,6 +33,7 @@ static const char usage[] =
 	"                    between, or all: one program for each, the library takes the best\n"
 	"  --target NAME     x86_64 (default) or aarch64\n"
 	"  --global-offset   kernels take an offset of their global ids (salvo_kernel_set_offset())\n"
+	"  --checked         an access outside of the buffer of its argument is a fault\n"
 	"  --fibers          a user-level thread for each work-item, also without barriers\n"
 	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
 	"  --help, --version\n"
@@ -148,6 +149,8 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			json = true;
 		} else if (word == "--fibers") {
 			opts.fibers = true;
+		} else if (word == "--checked") {
+			opts.checked = true;
 		} else if (word == "--global-offset") {
 			opts.global_offset = true;
 		} else if (word == "-g") {

@@ -30,6 +30,8 @@ void tag_lane(llvm::Instruction &access, unsigned lane);
 void tag_row(llvm::Instruction &access, unsigned lanes);
 bool read_tag(const llvm::Instruction &access, lane_tag &tag);
 llvm::MDNode *get_tag(const llvm::Instruction &access);
+/* The addresses of the lanes of a row no longer follow from that of the access. */
+void drop_row_tag(llvm::Instruction &access);
 /* For the loads and stores through @pointer that have none; @tag may be NULL. */
 void set_tag(llvm::Value &pointer, llvm::MDNode *tag);
 

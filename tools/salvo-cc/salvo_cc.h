@@ -45,6 +45,7 @@ struct options {
 	bool debug = false;
 	bool fibers = false;			/* user-level threads for every kernel */
 	bool global_offset = false;		/* kernels take a struct salvo_global_offset */
+	bool checked = false;			/* an access outside of its argument's buffer faults */
 };
 
 struct kernel_arg {
@@ -66,6 +67,8 @@ struct kernel {
 	bool barriers = false;
 	bool split = false;			/* at its barriers: a call runs a work-group */
 	bool prints = false;			/* its last argument is the print buffer */
+	bool checked = false;
+	uint32_t sizes_at = 0;			/* of the buffers' sizes in the block, if checked */
 };
 
 /* Values that a kernel loads at its entry. */
@@ -170,6 +173,9 @@ void build_loops(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);
 void call_barriers(llvm::Function &f, const group_values &v);
+
+/* bounds.cc: lets accesses outside of the buffers of arguments fault */
+void check_bounds(kernel &k);
 
 /* parts.cc: several processes compile the kernels of a module, each with @compile */
 using compile_function = bool (*)(llvm::Module &m, const options &opts, bool first,

@@ -246,6 +246,7 @@ void report_error(const struct options *options, unsigned int line, unsigned int
 static void write_failure(const struct salvo_error *error, const char *why)
 {
 	struct json json = { .file = stdout };
+	struct salvo_error_bounds bounds;
 
 	json_object(&json, NULL);
 	json_object(&json, "error");
@@ -264,8 +265,13 @@ static void write_failure(const struct salvo_error *error, const char *why)
 			write_id(&json, "item", error->item_id);
 		if (error->kernel && error->items > 1)
 			json_count(&json, "items", error->items);
-		if (error->access)
+		if (!salvo_error_get_bounds(error, &bounds)) {
+			json_count(&json, "argument", bounds.argument);
+			json_real(&json, "offset", bounds.offset, 0);
+			json_count(&json, "size", bounds.size);
+		} else if (error->access) {
 			json_count(&json, "address", error->address);
+		}
 	}
 	json_object_end(&json);
 	json_object_end(&json);
@@ -276,6 +282,7 @@ void report_failure(const struct options *options, struct salvo_fence *fence, in
 {
 	const char *why = err == -ETIME ? "it did not end in time" : strerror(-err);
 	const char *file = options->file;
+	struct salvo_error_bounds bounds;
 	struct salvo_error error;
 
 	if (salvo_fence_get_error(fence, &error))
@@ -300,7 +307,11 @@ void report_failure(const struct options *options, struct salvo_fence *fence, in
 	if (error.kernel && error.items > 1)
 		fprintf(stderr, " on");
 	fprintf(stderr, ": %s", salvo_error_name(error.kind));
-	if (error.access)
+	if (!salvo_error_get_bounds(&error, &bounds))
+		fprintf(stderr, " (%s of %u bytes at offset %lld of argument %u)",
+			error.access & SALVO_ERROR_WRITE ? "write" : "read", bounds.size,
+			(long long)bounds.offset, bounds.argument);
+	else if (error.access)
 		fprintf(stderr, " (%s 0x%llx)", error.access & SALVO_ERROR_WRITE ? "write to" :
 						error.access & SALVO_ERROR_EXEC ? "jump to" : "read of",
 			(unsigned long long)error.address);

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+/*
+ * checked.c - the checked mode: accesses outside of the buffer of an argument, to the byte
+ *
+ * All buffers of a kernel are ranges of one large buffer, so that without checks no access would
+ * fault.
+ */
+#include "kselftest_harness.h"
+#include "lib_test.h"
+
+static const char source[] =
+	"kernel void put(global int *out, int n)\n"
+	"{ int i = get_global_id(0); if (i < n) out[i] = i; }\n"
+	"kernel void before(global int *out, global const int *in)\n"
+	"{ int i = get_global_id(0); out[i] = in[i - 1]; }\n"
+	"kernel void pick(global int *out, global const int *in, constant int *at)\n"
+	"{ int i = get_global_id(0); out[i] = in[at[i]]; }\n"
+	"kernel void some(global int *out, global const int *in)\n"
+	"{ int i = get_global_id(0); if (in[i] > 0) out[i] = 1; }\n"
+	"kernel void choose(global int *out, global int *other, int n)\n"
+	"{ int i = get_global_id(0); global int *to = i < n ? out : other; to[i] = i; }\n"
+	"kernel void turn(global int *out, local int *shared, int n)\n"
+	"{ int i = get_local_id(0); shared[i + n] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
+	"  out[i] = shared[get_local_size(0) - 1 - i + n]; }\n"
+	"kernel void count(global int *out, int n)\n"
+	"{ atomic_inc(out + get_global_id(0) % 4 * n); }\n"
+	"kernel void walk(global int *out, int n)\n"
+	"{ global int *p = out + get_global_id(0) * n; for (int i = 0; i < n; i++) *p++ = i; }\n"
+	"kernel void vectors(global float *out, int n)\n"
+	"{ vstore4((float4)(1), get_global_id(0), out + n); }\n"
+	"struct pair { int a[6]; };\n"
+	"kernel void whole(global struct pair *out, global struct pair *in)\n"
+	"{ out[get_global_id(0)] = in[get_global_id(0)]; }\n";
+
+FIXTURE(checked) {
+	struct bench b;
+	struct salvo_program *program;
+	struct salvo_kernel *kernel;
+	struct salvo_error error;
+	struct salvo_error_bounds bounds;
+};
+
+FIXTURE_VARIANT(checked) {
+	const char *options;
+};
+
+FIXTURE_VARIANT_ADD(checked, optimised) {
+	.options = "--checked",
+};
+
+FIXTURE_VARIANT_ADD(checked, for_debugging) {
+	.options = "--checked -O0",
+};
+
+FIXTURE_VARIANT_ADD(checked, as_threads) {
+	.options = "--checked --fibers",
+};
+
+FIXTURE_SETUP(checked)
+{
+	char *log = NULL;
+
+	ASSERT_EQ(0, bench_open(&self->b));
+	EXPECT_EQ(0, salvo_program_build(self->b.device, source, 0, variant->options, &log,
+					 &self->program)) {
+		TH_LOG("%s", log);
+	}
+	free(log);
+	ASSERT_NE(NULL, self->program);
+}
+
+FIXTURE_TEARDOWN(checked)
+{
+	salvo_kernel_destroy(self->kernel);
+	salvo_program_destroy(self->program);
+	bench_close(&self->b);
+}
+
+static void take(FIXTURE_DATA(checked) *self, const char *name)
+{
+	salvo_kernel_destroy(self->kernel);
+	self->kernel = NULL;
+	salvo_kernel_create(self->program, name, &self->kernel);
+}
+
+static void set_value(FIXTURE_DATA(checked) *self, unsigned int index, int value)
+{
+	salvo_kernel_set_value(self->kernel, index, &value, sizeof(value));
+}
+
+static int set_range(FIXTURE_DATA(checked) *self, unsigned int index, uint64_t offset,
+		     uint64_t size)
+{
+	return salvo_kernel_set_bo_range(self->kernel, index, self->b.bo, offset, size);
+}
+
+/* Runs the kernel; the error, if it is one of bounds, is in @self->bounds. */
+static int run(FIXTURE_DATA(checked) *self, uint32_t items)
+{
+	struct salvo_fence *fence = NULL;
+	int err;
+
+	salvo_queue_destroy(self->b.queue);
+	self->b.queue = NULL;
+	salvo_batch_reset(self->b.batch);
+	err = salvo_queue_create(self->b.device, 0, &self->b.queue);
+	if (!err)
+		err = salvo_kernel_set_grid(self->kernel, 1, &items, &items);
+	if (!err)
+		err = salvo_batch_dispatch(self->b.batch, self->kernel);
+	if (err >= 0)
+		err = salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence);
+	if (!err)
+		err = salvo_fence_wait(fence, 10 * SECOND_NS);
+	if (fence)
+		salvo_fence_get_error(fence, &self->error);
+	salvo_error_get_bounds(&self->error, &self->bounds);
+	salvo_fence_destroy(fence);
+	return err;
+}
+
+#define EXPECT_BOUNDS(argument_, low, high, access_) do { \
+	EXPECT_EQ(SALVO_ERROR_BOUNDS, self->error.kind); \
+	EXPECT_EQ(argument_, self->bounds.argument); \
+	EXPECT_LE(low, self->bounds.offset); \
+	EXPECT_GE(high, self->bounds.offset); \
+	EXPECT_EQ(access_, self->error.access); \
+} while (0)
+
+TEST_F(checked, the_end_of_a_buffer_counts_to_the_byte)
+{
+	take(self, "put");
+	ASSERT_EQ(0, set_range(self, 0, 4096, 100));
+	set_value(self, 1, 25);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(24, self->b.map[1024 + 24]);
+	set_value(self, 1, 26);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 64, 100, SALVO_ERROR_WRITE);
+	EXPECT_EQ(0, self->b.map[1024 + 25]);
+	/* 1,024 ints into a buffer of 100 bytes */
+	set_value(self, 1, 1024);
+	EXPECT_EQ(-ECANCELED, run(self, 1024));
+	EXPECT_BOUNDS(0, 64, 100, SALVO_ERROR_WRITE);
+	EXPECT_STREQ("put", self->error.kernel);
+	/* Not even one byte less */
+	ASSERT_EQ(0, set_range(self, 0, 4096, 99));
+	set_value(self, 1, 25);
+	EXPECT_EQ(-ECANCELED, run(self, 25));
+	EXPECT_BOUNDS(0, 64, 96, SALVO_ERROR_WRITE);
+}
+
+TEST_F(checked, a_buffer_object_ends_where_it_ends)
+{
+	struct salvo_bo *bo;
+
+	take(self, "put");
+	ASSERT_EQ(0, salvo_bo_create(self->b.device, 100, 0, &bo));
+	ASSERT_EQ(0, salvo_kernel_set_bo(self->kernel, 0, bo, 40));
+	set_value(self, 1, 15);
+	EXPECT_EQ(0, run(self, 64));
+	set_value(self, 1, 16);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 0, 60, SALVO_ERROR_WRITE);
+	salvo_bo_destroy(bo);
+}
+
+TEST_F(checked, an_access_before_the_buffer_is_caught)
+{
+	take(self, "before");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 512, 256));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, -4, -4, SALVO_ERROR_READ);
+}
+
+TEST_F(checked, a_null_pointer_has_no_bytes)
+{
+	take(self, "put");
+	ASSERT_EQ(0, salvo_kernel_set_bo(self->kernel, 0, NULL, 0));
+	set_value(self, 1, 64);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 0, 0, SALVO_ERROR_WRITE);
+}
+
+TEST_F(checked, an_index_out_of_a_table_is_caught)
+{
+	int i;
+
+	take(self, "pick");
+	for (i = 0; i < 64; i++)
+		self->b.map[256 + i] = 63 - i;
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 512, 256));
+	ASSERT_EQ(0, set_range(self, 2, 1024, 256));
+	EXPECT_EQ(0, run(self, 64));
+	self->b.map[256 + 37] = 1000;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 4000, 4000, SALVO_ERROR_READ);
+	EXPECT_EQ(4, self->bounds.size);
+}
+
+TEST_F(checked, items_that_do_not_access_memory_are_not_checked)
+{
+	int i;
+
+	take(self, "some");
+	for (i = 0; i < 64; i++)
+		self->b.map[512 + i] = i < 20 && i % 3;
+	ASSERT_EQ(0, set_range(self, 0, 0, 80));
+	ASSERT_EQ(0, set_range(self, 1, 2048, 256));
+	EXPECT_EQ(0, run(self, 64));
+	self->b.map[512 + 22] = 1;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 64, 88, SALVO_ERROR_WRITE);
+}
+
+TEST_F(checked, a_pointer_may_be_of_several_arguments)
+{
+	take(self, "choose");
+	ASSERT_EQ(0, set_range(self, 0, 0, 128));
+	ASSERT_EQ(0, set_range(self, 1, 1024, 256));
+	set_value(self, 2, 32);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(63, self->b.map[256 + 63]);
+	ASSERT_EQ(0, set_range(self, 1, 1024, 252));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_EQ(SALVO_ERROR_BOUNDS, self->error.kind);
+}
+
+TEST_F(checked, local_memory_is_checked_too)
+{
+	take(self, "turn");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, salvo_kernel_set_local(self->kernel, 1, 256));
+	set_value(self, 2, 0);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(63, self->b.map[0]);
+	set_value(self, 2, 1);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 196, 256, SALVO_ERROR_WRITE);
+}
+
+TEST_F(checked, atomics_loops_vectors_and_structures_are_checked)
+{
+	take(self, "count");
+	ASSERT_EQ(0, set_range(self, 0, 0, 16));
+	set_value(self, 1, 1);
+	EXPECT_EQ(0, run(self, 64));
+	set_value(self, 1, 2);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 16, 24, SALVO_ERROR_WRITE);
+	take(self, "walk");
+	ASSERT_EQ(0, set_range(self, 0, 0, 4 * 64 * 5));
+	set_value(self, 1, 5);
+	EXPECT_EQ(0, run(self, 64));
+	ASSERT_EQ(0, set_range(self, 0, 0, 4 * 64 * 5 - 4));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 4 * 64 * 5 - 64, 4 * 64 * 5 - 4, SALVO_ERROR_WRITE);
+	take(self, "vectors");
+	ASSERT_EQ(0, set_range(self, 0, 0, 64 * 16));
+	set_value(self, 1, 0);
+	EXPECT_EQ(0, run(self, 64));
+	set_value(self, 1, 1);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 64 * 16 - 256, 64 * 16, SALVO_ERROR_WRITE);
+	take(self, "whole");
+	ASSERT_EQ(0, set_range(self, 0, 0, 64 * 24));
+	ASSERT_EQ(0, set_range(self, 1, 4096, 64 * 24));
+	EXPECT_EQ(0, run(self, 64));
+	ASSERT_EQ(0, set_range(self, 1, 4096, 64 * 24 - 1));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 0, 64 * 24 - 1, SALVO_ERROR_READ);
+}
+
+TEST_F(checked, a_patch_changes_the_size)
+{
+	struct salvo_fence *fence;
+	const uint32_t items = 64;
+
+	take(self, "put");
+	ASSERT_EQ(0, set_range(self, 0, 0, 100));
+	set_value(self, 1, 64);
+	ASSERT_EQ(0, salvo_kernel_set_grid(self->kernel, 1, &items, NULL));
+	salvo_batch_reset(self->b.batch);
+	ASSERT_EQ(0, salvo_batch_dispatch(self->b.batch, self->kernel));
+	ASSERT_EQ(0, salvo_batch_patch_bo(self->b.batch, 0, 0, self->b.bo, 0, 256));
+	ASSERT_EQ(0, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, &fence));
+	EXPECT_EQ(0, salvo_fence_wait(fence, 10 * SECOND_NS));
+	salvo_fence_destroy(fence);
+}
+
+TEST(the_environment_asks_for_checks)
+{
+	FIXTURE_DATA(checked) data = { .kernel = NULL }, *self = &data;
+
+	ASSERT_EQ(0, bench_open(&self->b));
+	setenv("SALVO_CHECKED", "1", 1);
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &self->program));
+	take(self, "put");
+	ASSERT_EQ(0, set_range(self, 0, 0, 100));
+	set_value(self, 1, 64);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_EQ(SALVO_ERROR_BOUNDS, self->error.kind);
+	salvo_program_destroy(self->program);
+	setenv("SALVO_CHECKED", "0", 1);
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &self->program));
+	take(self, "put");
+	ASSERT_EQ(0, set_range(self, 0, 0, 100));
+	set_value(self, 1, 64);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(-EINVAL, salvo_error_get_bounds(&self->error, &self->bounds));
+	salvo_kernel_destroy(self->kernel);
+	salvo_program_destroy(self->program);
+	bench_close(&self->b);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bounds.cc - the checked mode: an access outside of the buffer of its argument faults
+ *
+ * The argument block has the size of each buffer (SALVO_KERNEL_CHECKED in salvo_kernel.h). For each
+ * access the arguments are found that its address may be derived from. Where the access is not
+ * inside the buffer of one of them, its address is replaced by one that is never mapped and
+ * tells the argument and the offset:
+ *
+ *	store(p)	offset = p - argument
+ *			store(offset < size - 3 ? p : SALVO_STRAY + offset)
+ *
+ * The fault is reported in the usual way. This runs on the loops over work-items, after the
+ * vectoriser, so that a contiguous access by several lanes needs one check. Addresses that
+ * were loaded from memory have no argument and are not checked, nor are functions that are too
+ * large to be inlined.
+ */
+#include "places.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallSet.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/MathExtras.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "salvo_kernel.h"
+
+using namespace llvm;
+
+namespace {
+
+/* The arguments that an address may come from; not all if @unknown. */
+struct origin {
+	SmallSet<unsigned, 4> args;
+	bool unknown = false;
+};
+
+class checker {
+public:
+	checker(kernel &k);
+	void run();
+
+private:
+	void find_bases();
+	void find_origin(Value *pointer, SmallPtrSetImpl<Value *> &seen, origin &found);
+	void find_stored(AllocaInst &slot, SmallPtrSetImpl<Value *> &seen, origin &found);
+	void check(Instruction &access, unsigned operand, Value *bytes, Value *mask);
+	void check(Instruction &access);
+
+	kernel &k;
+	Function &f;
+	const DataLayout &layout;
+	DenseMap<const Value *, unsigned> argument_of;	/* pointers in the entry */
+	DenseMap<unsigned, Value *> bases, sizes;
+};
+
+} /* namespace */
+
+checker::checker(kernel &k) : k(k), f(*k.function), layout(f.getDataLayout())
+{
+}
+
+/* What the entry has loaded of the argument block (entry.cc). */
+void checker::find_bases()
+{
+	IRBuilder<> b(f.getContext());
+	uint32_t at = k.sizes_at;
+
+	for (unsigned i = 0; i < k.args.size(); i++) {
+		const kernel_arg &a = k.args[i];
+		const bool local = a.kind == SALVO_ARG_LOCAL;
+
+		if (a.kind != SALVO_ARG_GLOBAL && a.kind != SALVO_ARG_CONSTANT && !local)
+			continue;
+		for (Instruction &inst : f.front()) {
+			auto *load = dyn_cast<LoadInst>(&inst);
+			APInt offset(64, 0);
+			Instruction *base = load;
+
+			if (!load || load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+					layout, offset, true) != f.getArg(0) || offset != a.offset)
+				continue;
+			if (local)
+				base = load->hasOneUse() ?
+					dyn_cast<GetElementPtrInst>(load->user_back()) : nullptr;
+			if (!base || argument_of.contains(base))
+				continue;
+			b.SetInsertPoint(base->getNextNode());
+			Value *size = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.getArg(0), at);
+			argument_of[base] = i;
+			bases[i] = base;
+			sizes[i] = b.CreateLoad(b.getInt64Ty(), size, "size");
+			break;
+		}
+		at += 8;
+	}
+}
+
+/* All that is stored to private memory. */
+void checker::find_stored(AllocaInst &slot, SmallPtrSetImpl<Value *> &seen, origin &found)
+{
+	SmallVector<Value *> addresses = { &slot };
+
+	while (!addresses.empty())
+		for (User *user : addresses.pop_back_val()->users()) {
+			auto *store = dyn_cast<StoreInst>(user);
+
+			if (store && store->getValueOperand()->getType()->isPtrOrPtrVectorTy())
+				find_origin(store->getValueOperand(), seen, found);
+			else if (isa<GetElementPtrInst>(user) || isa<AddrSpaceCastInst>(user))
+				addresses.push_back(user);
+			else if (!isa<LoadInst>(user) && !user->getType()->isVoidTy())
+				found.unknown = true;
+		}
+}
+
+void checker::find_origin(Value *pointer, SmallPtrSetImpl<Value *> &seen, origin &found)
+{
+	auto known = argument_of.find(pointer);
+
+	if (!seen.insert(pointer).second || isa<ConstantPointerNull>(pointer) ||
+	    isa<UndefValue>(pointer) || isa<ConstantAggregateZero>(pointer))
+		return;
+	if (known != argument_of.end()) {
+		found.args.insert(known->second);
+	} else if (auto *gep = dyn_cast<GetElementPtrInst>(pointer)) {
+		find_origin(gep->getPointerOperand(), seen, found);
+	} else if (auto *load = dyn_cast<LoadInst>(pointer)) {
+		auto *slot = dyn_cast<AllocaInst>(getUnderlyingObject(load->getPointerOperand()));
+		if (slot)
+			find_stored(*slot, seen, found);
+		else
+			found.unknown = true;
+	} else if (auto *select = dyn_cast<SelectInst>(pointer)) {
+		find_origin(select->getTrueValue(), seen, found);
+		find_origin(select->getFalseValue(), seen, found);
+	} else if (auto *phi = dyn_cast<PHINode>(pointer)) {
+		for (Value *value : phi->incoming_values())
+			find_origin(value, seen, found);
+	} else if (isa<InsertElementInst>(pointer) || isa<ShuffleVectorInst>(pointer)) {
+		find_origin(cast<User>(pointer)->getOperand(0), seen, found);
+		find_origin(cast<User>(pointer)->getOperand(1), seen, found);
+	} else if (isa<ExtractElementInst>(pointer) || isa<AddrSpaceCastInst>(pointer) ||
+		   isa<FreezeInst>(pointer) || isa<BitCastInst>(pointer)) {
+		find_origin(cast<User>(pointer)->getOperand(0), seen, found);
+	} else if (!pointer->getType()->isPtrOrPtrVectorTy()) {
+		return;		/* the lane of an insertion */
+	} else {
+		found.unknown = true;
+	}
+}
+
+/*
+ * @bytes: Of the access, or of each lane of a gather or scatter. @mask: Of a contiguous access by
+ * lanes, or NULL.
+ */
+void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *mask)
+{
+	Value *pointer = access.getOperand(operand);
+	SmallPtrSet<Value *, 16> seen;
+	origin from;
+
+	find_origin(pointer, seen, from);
+	if (from.unknown || from.args.empty())
+		return;
+
+	IRBuilder<> b(&access);
+	Type *number = b.getInt64Ty();
+	auto *lanes = dyn_cast<VectorType>(pointer->getType());
+	auto all = [&](Value *v) {
+		return lanes ? b.CreateVectorSplat(lanes->getElementCount(), v) : v;
+	};
+	Value *address = b.CreatePtrToInt(pointer, lanes ? VectorType::get(number, lanes) : number);
+	Value *inside = nullptr, *skipped = b.getInt64(0), *none = nullptr;
+
+	if (mask) {
+		/* From the first active lane to the last. */
+		const unsigned count = cast<FixedVectorType>(mask->getType())->getNumElements();
+		Type *bits_type = b.getIntNTy(count);
+		Value *bits = b.CreateBitCast(mask, bits_type);
+		Value *each = b.CreateUDiv(bytes, b.getInt64(count));
+		auto zeros = [&](Intrinsic::ID end) {
+			return b.CreateMul(each, b.CreateZExt(b.CreateBinaryIntrinsic(
+				end, bits, b.getFalse()), number));
+		};
+
+		skipped = zeros(Intrinsic::cttz);
+		bytes = b.CreateSub(b.CreateSub(bytes, skipped), zeros(Intrinsic::ctlz));
+		none = b.CreateIsNull(bits);
+	}
+	auto *constant = dyn_cast<ConstantInt>(bytes);
+	if (!constant)
+		none = none ? none : b.CreateIsNull(bytes);
+	const uint64_t size_code = constant ? std::min(Log2_64_Ceil(constant->getZExtValue()), 7u) :
+				   0;
+	for (unsigned i : from.args) {
+		Value *offset = b.CreateAdd(b.CreateSub(address, all(b.CreatePtrToInt(bases[i],
+								     number))), all(skipped));
+		Value *room = b.CreateBinaryIntrinsic(Intrinsic::usub_sat, sizes[i],
+						      b.CreateSub(bytes, b.getInt64(1)));
+		Value *fits = b.CreateICmpULT(offset, all(room));
+		inside = inside ? b.CreateOr(inside, fits) : fits;
+	}
+	if (none)
+		inside = b.CreateOr(inside, none);
+
+	const unsigned first = *std::min_element(from.args.begin(), from.args.end());
+	const uint64_t stray = SALVO_STRAY_BASE | (uint64_t)first << SALVO_STRAY_ARGUMENT_SHIFT |
+			       size_code << SALVO_STRAY_SIZE_SHIFT;
+	Value *offset = b.CreateAdd(b.CreateSub(address, all(b.CreatePtrToInt(bases[first],
+									       number))),
+				    all(b.getInt64(SALVO_STRAY_ZERO)));
+	offset = b.CreateAnd(offset, all(b.getInt64(2 * SALVO_STRAY_ZERO - 1)));
+	Value *outside = b.CreateIntToPtr(b.CreateAdd(offset, all(b.getInt64(stray))),
+					  pointer->getType());
+	access.setOperand(operand, b.CreateSelect(inside, pointer, outside));
+	drop_row_tag(access);
+}
+
+void checker::check(Instruction &access)
+{
+	IRBuilder<> b(f.getContext());
+	auto size_of = [&](Type *type) {
+		return b.getInt64(layout.getTypeStoreSize(type).getFixedValue());
+	};
+	auto *call = dyn_cast<IntrinsicInst>(&access);
+
+	if (auto *load = dyn_cast<LoadInst>(&access)) {
+		check(access, load->getPointerOperandIndex(), size_of(load->getType()), nullptr);
+	} else if (auto *store = dyn_cast<StoreInst>(&access)) {
+		check(access, store->getPointerOperandIndex(),
+		      size_of(store->getValueOperand()->getType()), nullptr);
+	} else if (isa<AtomicRMWInst>(access) || isa<AtomicCmpXchgInst>(access)) {
+		check(access, 0, size_of(access.getOperand(1)->getType()), nullptr);
+	} else if (auto *memory = dyn_cast<MemIntrinsic>(&access)) {
+		Value *length = memory->getLength();
+
+		if (!length->getType()->isIntegerTy(64))
+			return;
+		check(access, 0, length, nullptr);
+		if (isa<MemTransferInst>(memory))
+			check(access, 1, length, nullptr);
+	} else if (call && call->getIntrinsicID() == Intrinsic::masked_load) {
+		check(access, 0, size_of(call->getType()), call->getArgOperand(2));
+	} else if (call && call->getIntrinsicID() == Intrinsic::masked_store) {
+		check(access, 1, size_of(call->getArgOperand(0)->getType()),
+		      call->getArgOperand(3));
+	} else if (call && call->getIntrinsicID() == Intrinsic::masked_gather) {
+		check(access, 0, size_of(call->getType()->getScalarType()), nullptr);
+	} else if (call && call->getIntrinsicID() == Intrinsic::masked_scatter) {
+		check(access, 1, size_of(call->getArgOperand(0)->getType()->getScalarType()),
+		      nullptr);
+	}
+}
+
+/* Parts of work-items that vector_cost.cc has outlined */
+static bool inline_one(Function &f)
+{
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallInst>(&inst);
+		Function *callee = call ? call->getCalledFunction() : nullptr;
+		InlineFunctionInfo info;
+
+		if (callee && !callee->isDeclaration() &&
+		    callee->hasFnAttribute(Attribute::AlwaysInline))
+			return InlineFunction(*call, info).isSuccess();
+	}
+	return false;
+}
+
+void checker::run()
+{
+	SmallVector<Instruction *> all;
+
+	while (inline_one(f))
+		;
+	find_bases();
+	for (Instruction &inst : instructions(f))
+		if (inst.mayReadOrWriteMemory())
+			all.push_back(&inst);
+	for (Instruction *inst : all)
+		check(*inst);
+}
+
+void check_bounds(kernel &k)
+{
+	checker(k).run();
+}
