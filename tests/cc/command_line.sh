@@ -128,6 +128,19 @@ for program in "${BUILD:-build}"/kernels/*.salvo; do
 	check "$name has no stack or data that is executable" "$(
 		readelf -lW "$program" | grep -E 'RWE|GNU_STACK.*E ')"
 done
+large=$(kernel_file large_program "$(for i in $(seq 12); do
+	echo "kernel void k$i(global float *o) {
+	int i = get_global_id(0); o[i] = pow(sin(o[i]), $i.5f) + tgamma(o[i] * $i.25f); }"
+done)")
+check "a program that is compiled in parts has all kernels and is the same on one core" "$(
+	expect 0 '' --march all -o "$dir/large.salvo" "$large"
+	[ "$("$cc" --inspect "$dir/large.salvo" | grep -c '^kernel ')" -eq 36 ] || echo 'not 36 kernels'
+	taskset -c 0 "$cc" --march all -o "$dir/large1.salvo" "$large"
+	cmp "$dir/large.salvo" "$dir/large1.salvo")"
+check "an error in any part fails" "$(
+	expect 1 'large_error\.cl:25: error: .*80000 bytes of local memory' -o "$dir/x.salvo" \
+		"$(kernel_file large_error "$(cat "$large")
+kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }")")"
 table=$(kernel_file table 'constant int a[] = {3, 1, 2}; constant int *constant p[] = {a, a + 1};
 kernel void f(global int *out) { size_t i = get_global_id(0); out[i] = *p[i & 1]; }')
 check "constant pointers become relative relocations" "$(
