@@ -55,6 +55,7 @@ void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int
 
 static void describe(const struct salvo_error *error, char *text, size_t size)
 {
+	struct salvo_error_bounds bounds;
 	size_t used;
 
 	used = snprintf(text, size, "Salvo: %s", salvo_error_name(error->kind));
@@ -66,7 +67,10 @@ static void describe(const struct salvo_error *error, char *text, size_t size)
 		used += snprintf(text + used, size - used, ", work-item %u,%u,%u%s",
 				 error->item_id[0], error->item_id[1], error->item_id[2],
 				 error->items > 1 ? " or one next to it" : "");
-	if (error->address && used < size)
+	if (!salvo_error_get_bounds(error, &bounds) && used < size)
+		snprintf(text + used, size - used, ", %u bytes at offset %lld of argument %u",
+			 bounds.size, (long long)bounds.offset, bounds.argument);
+	else if (error->address && used < size)
 		snprintf(text + used, size - used, ", address 0x%llx",
 			 (unsigned long long)error->address);
 }
