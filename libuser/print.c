@@ -18,7 +18,7 @@
 #include "kernel.h"
 #include "print.h"
 
-#define PRINT_BYTES	(1u << 20)
+#define PRINT_BYTES	(4u << 20)
 #define MAX_WIDTH	4096
 
 int salvo_print_prepare(struct salvo_batch *batch)

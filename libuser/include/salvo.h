@@ -641,7 +641,7 @@ int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
  * salvo_batch_print() - Write what the batch's kernels printed by printf(), and clear it.
  * @fd: The file descriptor to write to, for instance 1.
  *
- * The print buffer holds 1 MiB. The output of different work-items is in no particular order.
+ * The print buffer holds 4 MiB. The output of different work-items is in no particular order.
  *
  * Return: the number of printf() calls that were dropped because the buffer was full, -EBUSY
  * (the batch is in flight), -ENOMEM, or the error of write().

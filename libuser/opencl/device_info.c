@@ -18,7 +18,7 @@
 #define IMAGE_3D_SIZE		2048
 #define IMAGE_LAYERS		2048
 #define IMAGE_BUFFER_PIXELS	(1u << 27)
-#define PRINTF_BYTES		(1u << 20)
+#define PRINTF_BYTES		(4u << 20)
 /* Pages, so that sub-buffers of mapped memory can be mapped, too */
 #define BASE_ALIGN_BITS		1024
 

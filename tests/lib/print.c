@@ -142,7 +142,7 @@ TEST_F(print, from_every_work_item)
 
 TEST_F(print, a_full_buffer_loses_the_rest)
 {
-	const uint32_t count = 30000;
+	const uint32_t count = 120000;
 	struct salvo_kernel *kernel;
 	unsigned int lines = 0;
 	char *text, *at;
