@@ -2,9 +2,9 @@
 /*
  * group.c - choose a work-group size (M1 of CN102576314)
  *
- * Each unit should get several groups, for load balance, and a group should fill the vector lanes, x
- * first. A kernel with barriers has a stack for each work-item: smaller groups. Where all groups must
- * have one size, it is the largest divisor that the same goals allow.
+ * Each unit should get several groups, for load balance, and a group should fill the vector lanes,
+ * x first. A kernel with barriers has a stack for each work-item: smaller groups. Where all groups
+ * must have one size, it is the largest divisor that the same goals allow.
  */
 #include <errno.h>
 #include <string.h>
@@ -70,7 +70,9 @@ void salvo_group_choose(const struct salvo_device_info *info, uint32_t flags, un
 	}
 }
 
-/* The largest divisor up to @most; one that is a multiple of @step, unless that is a lot smaller. */
+/*
+ * The largest divisor up to @most; one that is a multiple of @step, unless that is a lot smaller.
+ */
 static uint32_t divisor(uint32_t number, uint32_t most, uint32_t step)
 {
 	uint32_t size, stepped = most / step * step;

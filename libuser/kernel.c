@@ -96,7 +96,8 @@ int salvo_kernel_clone(const struct salvo_kernel *kernel, struct salvo_kernel **
 	clone->regions = copy_of(kernel->regions,
 				    (kernel->region_count + 1) * sizeof(*kernel->regions));
 	clone->slots = copy_of(kernel->slots, (count + 1) * sizeof(*kernel->slots));
-	if (!clone->args || !clone->local_sizes || !clone->set || !clone->regions || !clone->slots) {
+	if (!clone->args || !clone->local_sizes || !clone->set || !clone->regions ||
+	    !clone->slots) {
 		salvo_kernel_destroy(clone);
 		return -ENOMEM;
 	}

@@ -368,7 +368,8 @@ int salvo_kernel_suggest_group(const struct salvo_kernel *kernel, unsigned int d
 			       const uint32_t *items, uint32_t flags, uint32_t group[3]);
 
 /**
- * salvo_kernel_max_group() - Work-items of the largest work-group that salvo_kernel_set_grid() takes.
+ * salvo_kernel_max_group() - Work-items of the largest work-group that salvo_kernel_set_grid()
+ * takes.
  *
  * It is less than max_group_items if the kernel needs much private memory.
  */

@@ -4,8 +4,8 @@
  *
  * A command joins the last submission of its queue, if that still collects and if the command waits
  * for nothing that the submission does not wait for; else it begins another one. Events of the same
- * submission order its commands by pipe controls (out of order), or need nothing (in order: there the
- * library inserts the pipe controls that the arguments demand). The batch is submitted by a
+ * submission order its commands by pipe controls (out of order), or need nothing (in order: there
+ * the library inserts the pipe controls that the arguments demand). The batch is submitted by a
  * flush, when it is full, or at once when the GPU would run dry: see hungry().
  */
 #include "command.h"
@@ -274,8 +274,8 @@ static int order(const struct salvo_cl_command *command, unsigned int end)
 
 /*
  * Would the GPU run dry if this batch went on collecting? A packet costs as much as some tiny
- * dispatches, so a batch is first checked when it has some of them, or much work. Each one that goes
- * so shows a long burst: the next one may be twice as long.
+ * dispatches, so a batch is first checked when it has some of them, or much work. Each one that
+ * goes so shows a long burst: the next one may be twice as long.
  */
 static bool hungry(struct salvo_cl_submission *submission)
 {

@@ -6,7 +6,8 @@
  *
  *	err = salvo_cl_command_check(queue, wait_count, waits);
  *	...
- *	err = salvo_cl_command_begin(&command, queue, CL_COMMAND_COPY_BUFFER, wait_count, waits, event);
+ *	err = salvo_cl_command_begin(&command, queue, CL_COMMAND_COPY_BUFFER, wait_count, waits,
+ *				     event);
  *	if (err)
  *		return err;
  *	do {
@@ -16,9 +17,9 @@
  *	salvo_cl_command_use(&command, dst, SALVO_ARGUMENT_WRITE);
  *	return salvo_cl_command_end(&command, salvo_cl_error(index));
  *
- * From begin to end the context's lock is held. What is recorded in the batch runs after the commands
- * that it has to wait for; when, is the queue's business. A command that records nothing is
- * complete when those are that it waits for.
+ * From begin to end the context's lock is held. What is recorded in the batch runs after the
+ * commands that it has to wait for; when, is the queue's business. A command that records nothing
+ * is complete when those are that it waits for.
  */
 #ifndef SALVO_CL_COMMAND_H
 #define SALVO_CL_COMMAND_H

@@ -2,10 +2,10 @@
 /*
  * command_buffer.c - command buffers: cl_khr_command_buffer
  *
- * A command buffer is a batch. Its commands are recorded by the entry points of clEnqueue*(), on a queue
- * that only records; sync points are pipe controls, or nothing where the queue is in order. To enqueue
- * a command buffer is to append its batch to that of the queue, so that it may be enqueued again
- * at once, and changed, while earlier ones run.
+ * A command buffer is a batch. Its commands are recorded by the entry points of clEnqueue*(), on a
+ * queue that only records; sync points are pipe controls, or nothing where the queue is in order.
+ * To enqueue a command buffer is to append its batch to that of the queue, so that it may be
+ * enqueued again at once, and changed, while earlier ones run.
  */
 #include "command_buffer.h"
 
@@ -52,7 +52,8 @@ static cl_int read_properties(const cl_command_buffer_properties_khr *properties
 			*is_mutable = value & CL_COMMAND_BUFFER_MUTABLE_KHR;
 		} else if (properties[i] == CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR &&
 			   !asserts) {
-			if (value & ~(cl_bitfield)CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR)
+			if (value &
+			    ~(cl_bitfield)CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR)
 				return CL_INVALID_VALUE;
 			asserts = true;
 		} else {
@@ -123,7 +124,8 @@ static cl_int retain(cl_command_buffer_khr buffer)
 
 static cl_int release(cl_command_buffer_khr buffer)
 {
-	if (!salvo_cl_is(buffer, SALVO_CL_COMMAND_BUFFER) || !salvo_cl_object_release(&buffer->base))
+	if (!salvo_cl_is(buffer, SALVO_CL_COMMAND_BUFFER) ||
+	    !salvo_cl_object_release(&buffer->base))
 		return CL_INVALID_COMMAND_BUFFER_KHR;
 	return CL_SUCCESS;
 }

@@ -44,8 +44,8 @@ static cl_int copy_buffer(cl_command_buffer_khr buffer, cl_command_queue queue,
 			  const cl_command_properties_khr *properties, cl_mem src, cl_mem dst,
 			  size_t src_offset, size_t dst_offset, size_t size, SYNC_PARAMETERS)
 {
-	RECORD(salvo_clEnqueueCopyBuffer(buffer->recorder, src, dst, src_offset, dst_offset, size, 0,
-					 NULL, NULL));
+	RECORD(salvo_clEnqueueCopyBuffer(buffer->recorder, src, dst, src_offset, dst_offset, size,
+					 0, NULL, NULL));
 }
 
 static cl_int copy_buffer_rect(cl_command_buffer_khr buffer, cl_command_queue queue,
@@ -100,8 +100,8 @@ static cl_int fill_image(cl_command_buffer_khr buffer, cl_command_queue queue,
 			 const void *color, const size_t *origin, const size_t *region,
 			 SYNC_PARAMETERS)
 {
-	RECORD(salvo_cl_dispatch.clEnqueueFillImage(buffer->recorder, image, color, origin, region, 0,
-						    NULL, NULL));
+	RECORD(salvo_cl_dispatch.clEnqueueFillImage(buffer->recorder, image, color, origin, region,
+						    0, NULL, NULL));
 }
 
 /* No device has shared virtual memory. */

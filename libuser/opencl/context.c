@@ -150,7 +150,8 @@ static cl_context create(const cl_context_properties *properties, size_t propert
 
 cl_context salvo_clCreateContext(const cl_context_properties *properties, cl_uint num_devices,
 				 const cl_device_id *devices,
-				 void (CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+				 void (CL_CALLBACK *notify)(const char *, const void *, size_t,
+							   void *),
 				 void *user_data, cl_int *errcode_ret)
 {
 	cl_context context = NULL;
@@ -187,8 +188,9 @@ salvo_clCreateContextFromType(const cl_context_properties *properties, cl_device
 	err = salvo_clGetDeviceIDs(salvo_cl_platform(), type, 0, NULL, &count);
 	if (!err) {
 		devices = calloc(count, sizeof(*devices));
-		err = devices ? salvo_clGetDeviceIDs(salvo_cl_platform(), type, count, devices, NULL) :
-				CL_OUT_OF_HOST_MEMORY;
+		err = devices ? salvo_clGetDeviceIDs(salvo_cl_platform(), type, count, devices,
+						     NULL)
+			      : CL_OUT_OF_HOST_MEMORY;
 	}
 	if (err)
 		salvo_cl_report(errcode_ret, err);

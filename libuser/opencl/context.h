@@ -65,7 +65,9 @@ unsigned int salvo_cl_context_gpu(cl_context context, cl_device_id device);
 bool salvo_cl_context_has(cl_context context, cl_device_id device);
 /** salvo_cl_context_worker() - Start the worker, if it is not there. The lock is held. */
 cl_int salvo_cl_context_worker(cl_context context);
-/** salvo_cl_context_tell() - CL_CONTEXT_NOTIFY: call the application's function, if there is one. */
+/**
+ * salvo_cl_context_tell() - CL_CONTEXT_NOTIFY: call the application's function, if there is one.
+ */
 void salvo_cl_context_tell(cl_context context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -2,10 +2,10 @@
 /*
  * device.c - devices: found, opened, kept
  *
- * A root device opens its GPU for a moment to learn its limits, and for good with the first context:
- * the last reference of a context may be dropped by a callback, which must not close a device.
- * Root devices live as long as the process, sub-devices are counted. The lock of the root device
- * protects its limits and its open GPU.
+ * A root device opens its GPU for a moment to learn its limits, and for good with the first
+ * context: the last reference of a context may be dropped by a callback, which must not close a
+ * device. Root devices live as long as the process, sub-devices are counted. The lock of the root
+ * device protects its limits and its open GPU.
  */
 #include "device.h"
 

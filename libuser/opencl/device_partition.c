@@ -133,9 +133,9 @@ static cl_int create_parts(cl_device_id device, const cl_device_partition_proper
 	if (!left)
 		left = device->units < 64 ? (1ull << device->units) - 1 : ~0ull;
 	for (i = 0; i < partition->parts; i++) {
-		out[i] = salvo_cl_device_create_part(device, take_units(&left, partition->counts[i]),
-						     partition->counts[i], properties,
-						     partition->length);
+		out[i] = salvo_cl_device_create_part(
+			device, take_units(&left, partition->counts[i]), partition->counts[i],
+			properties, partition->length);
 		if (out[i])
 			continue;
 		while (i--)

@@ -3,9 +3,9 @@
  * event.c - events: status, callbacks, who waits for them, user events, times
  *
  * An event belongs to a submission until that is done. Its status only falls: CL_QUEUED,
- * CL_SUBMITTED, CL_RUNNING, CL_COMPLETE, or a negative code. Each step hands the callbacks that were
- * registered for it to the context's worker, and counts down the blockers of the submissions that
- * wait for it. The context's lock protects all of it.
+ * CL_SUBMITTED, CL_RUNNING, CL_COMPLETE, or a negative code. Each step hands the callbacks that
+ * were registered for it to the context's worker, and counts down the blockers of the submissions
+ * that wait for it. The context's lock protects all of it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -21,7 +21,9 @@ struct _cl_event {
 	cl_command_type type;
 	/** @status: CL_QUEUED to CL_COMPLETE, or the negative code of an error. */
 	cl_int status;
-	/** @judged: It failed, or not, whatever the others of its batch; @result: its last status. */
+	/**
+	 * @judged: It failed, or not, whatever the others of its batch; @result: its last status.
+	 */
 	bool judged;
 	cl_int result;
 	/** @submission: Of its command while that is not done. */

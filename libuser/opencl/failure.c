@@ -2,8 +2,8 @@
 /*
  * failure.c - commands that fail: their events' status, and the context's notification
  *
- * The notification is called by the context's worker, in order, without locks: an application may call
- * OpenCL in it. If there is no memory for it the events still tell.
+ * The notification is called by the context's worker, in order, without locks: an application may
+ * call OpenCL in it. If there is no memory for it the events still tell.
  */
 #include "failure.h"
 

@@ -2,8 +2,9 @@
 /*
  * icd.c - the driver as the ICD loader sees it: a table of entry points, and those of extensions
  *
- * The loader finds the table at the head of each handle, and the platform by clIcdGetPlatformIDsKHR(),
- * one of three symbols that the library exports. Entry points of extensions are found by name.
+ * The loader finds the table at the head of each handle, and the platform by
+ * clIcdGetPlatformIDsKHR(), one of three symbols that the library exports. Entry points of
+ * extensions are found by name.
  */
 #include "icd.h"
 
@@ -87,8 +88,8 @@ void *salvo_clGetExtensionFunctionAddress(const char *name)
 
 void *salvo_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
 {
-	return salvo_cl_is(platform, SALVO_CL_PLATFORM) ? salvo_clGetExtensionFunctionAddress(name) :
-							  NULL;
+	return salvo_cl_is(platform, SALVO_CL_PLATFORM) ? salvo_clGetExtensionFunctionAddress(name)
+							: NULL;
 }
 
 /* --- what the library exports ----------------------------------------------------- */

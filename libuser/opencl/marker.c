@@ -2,8 +2,8 @@
 /*
  * marker.c - markers and barriers
  *
- * In an in-order queue both are only events. In an out-of-order queue a barrier is one in the batch, if all
- * that it orders is there or on the GPU; else it holds back a submission.
+ * In an in-order queue both are only events. In an out-of-order queue a barrier is one in the
+ * batch, if all that it orders is there or on the GPU; else it holds back a submission.
  */
 #include "command.h"
 #include "icd.h"

@@ -2,11 +2,11 @@
 /*
  * mutable_dispatch.c - kernels in command buffers, and changes of them
  *
- * A dispatch that may change has a clone of its kernel, whose arguments are checked and set as those of
- * any kernel; what changes is patched in the command buffer's batch. Enqueueing has copied that batch,
- * so that a change does not touch what runs. Arguments that are not set yet, as a dispatch whose
- * arguments may change allows, are null pointers until they are: the command buffer cannot be
- * enqueued before.
+ * A dispatch that may change has a clone of its kernel, whose arguments are checked and set as
+ * those of any kernel; what changes is patched in the command buffer's batch. Enqueueing has copied
+ * that batch, so that a change does not touch what runs. Arguments that are not set yet, as a
+ * dispatch whose arguments may change allows, are null pointers until they are: the command buffer
+ * cannot be enqueued before.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static cl_int read_properties(const cl_command_properties_khr *properties, size_
 			has_fields = true;
 			*fields = value;
 		} else if (properties[i] == CL_MUTABLE_DISPATCH_ASSERTS_KHR && !has_asserts) {
-			if (value & ~(cl_bitfield)CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR)
+			if (value &
+			    ~(cl_bitfield)CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR)
 				return CL_INVALID_VALUE;
 			has_asserts = true;
 		} else {
@@ -149,8 +150,8 @@ static cl_int record(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 	if (!err && command->grid.empty)
 		err = CL_INVALID_GLOBAL_WORK_SIZE;
 	if (!err)
-		err = salvo_cl_command_begin(&recorded, buffer->recorder, CL_COMMAND_NDRANGE_KERNEL, 0,
-					     NULL, NULL);
+		err = salvo_cl_command_begin(&recorded, buffer->recorder, CL_COMMAND_NDRANGE_KERNEL,
+					     0, NULL, NULL);
 	if (err)
 		return err;
 	command->given = dispatch->group;
@@ -188,7 +189,9 @@ static cl_int command_ndrange(cl_command_buffer_khr buffer, cl_command_queue que
 			      const cl_sync_point_khr *sync_waits, cl_sync_point_khr *point,
 			      cl_mutable_command_khr *handle)
 {
-	const struct salvo_cl_sync sync = { queue, properties, sync_count, sync_waits, point, handle };
+	const struct salvo_cl_sync sync = {
+		queue, properties, sync_count, sync_waits, point, handle
+	};
 	const struct dispatch dispatch = { kernel, dims, offset, items, group };
 	cl_mutable_dispatch_fields_khr fields;
 	cl_mutable_command_khr command;
@@ -246,7 +249,8 @@ static cl_int check_change(const struct salvo_cl_dispatch_config *config,
 
 	if (!salvo_cl_is(command, SALVO_CL_MUTABLE_COMMAND) || command->buffer != buffer)
 		return CL_INVALID_MUTABLE_COMMAND_KHR;
-	if (!config->num_args != !config->arg_list || !config->num_svm_args != !config->arg_svm_list ||
+	if (!config->num_args != !config->arg_list ||
+	    !config->num_svm_args != !config->arg_svm_list ||
 	    !config->num_exec_infos != !config->exec_info_list)
 		return CL_INVALID_VALUE;
 	if (config->work_dim && config->work_dim != command->grid.dims)
@@ -286,8 +290,9 @@ static int patch_arg(cl_mutable_command_khr command, const cl_mutable_dispatch_a
 					       salvo_cl_mem_view(arg->mem, gpu));
 	case SALVO_ARGUMENT_SAMPLER:
 		err = salvo_cl_submission_use(recording, (struct salvo_cl_object *)arg->sampler, 0);
-		return err ? err : salvo_batch_patch_sampler(batch, command->index, change->arg_index,
-							     salvo_cl_sampler_bits(arg->sampler));
+		return err ? err
+			   : salvo_batch_patch_sampler(batch, command->index, change->arg_index,
+						       salvo_cl_sampler_bits(arg->sampler));
 	default:
 		return salvo_batch_patch_bo(batch, command->index, change->arg_index,
 					    arg->mem ? salvo_cl_mem_bo(arg->mem, gpu) : NULL,
@@ -391,8 +396,8 @@ static cl_int answer_sizes(const struct salvo_cl_answer *answer, const uint32_t 
 	return salvo_cl_answer(answer, wide, dims * sizeof(*wide));
 }
 
-static cl_int get_info(cl_mutable_command_khr command, cl_mutable_command_info_khr name, size_t size,
-		       void *value, size_t *size_ret)
+static cl_int get_info(cl_mutable_command_khr command, cl_mutable_command_info_khr name,
+		       size_t size, void *value, size_t *size_ret)
 {
 	const struct salvo_cl_answer answer = { size, value, size_ret };
 	static const uint32_t none[3];

@@ -46,8 +46,8 @@ static cl_int choose_group(cl_kernel kernel, const struct salvo_kernel *salvo,
 	pthread_mutex_lock(&kernel->program->context->lock);
 	if (memcmp(kernel->chosen_for, grid->items, sizeof(grid->items))) {
 		memcpy(kernel->chosen_for, grid->items, sizeof(grid->items));
-		err = salvo_cl_error(salvo_kernel_suggest_group(salvo, grid->dims, grid->items, flags,
-								kernel->chosen));
+		err = salvo_cl_error(salvo_kernel_suggest_group(salvo, grid->dims, grid->items,
+								flags, kernel->chosen));
 		if (err)
 			memset(kernel->chosen_for, 0, sizeof(kernel->chosen_for));
 	}
@@ -125,7 +125,8 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
 	if (!err)
 		err = salvo_cl_kernel_ready(kernel, queue, &salvo);
 	if (!err)
-		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items, group);
+		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items,
+					 group);
 	if (!err)
 		err = salvo_cl_command_begin(&command, queue, type, wait_count, waits, event);
 	if (err)
@@ -170,7 +171,8 @@ cl_int salvo_clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_ker
 		return CL_INVALID_CONTEXT;
 	err = salvo_cl_kernel_ready(kernel, queue, &salvo);
 	if (!err)
-		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items, NULL);
+		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items,
+					 NULL);
 	if (err)
 		return err;
 	if (grid.empty)
@@ -187,7 +189,8 @@ cl_int salvo_clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint wai
 {
 	const size_t one = 1;
 
-	return enqueue(queue, CL_COMMAND_TASK, kernel, 1, NULL, &one, &one, wait_count, waits, event);
+	return enqueue(queue, CL_COMMAND_TASK, kernel, 1, NULL, &one, &one, wait_count, waits,
+		       event);
 }
 
 cl_int salvo_clEnqueueNativeKernel(cl_command_queue queue, void (CL_CALLBACK *function)(void *),

@@ -2,10 +2,10 @@
 /*
  * object.c - handles and their references, and the answers of clGet*Info()
  *
- * A handle is the address of a struct that begins with struct salvo_cl_object. Its kind is checked by
- * every entry point and cleared when the object is destroyed. References are those of the application
- * (clRetain*, clRelease*) and those of other objects; the object lives until all are gone. They are
- * atomic, no lock is needed.
+ * A handle is the address of a struct that begins with struct salvo_cl_object. Its kind is checked
+ * by every entry point and cleared when the object is destroyed. References are those of the
+ * application (clRetain*, clRelease*) and those of other objects; the object lives until all are
+ * gone. They are atomic, no lock is needed.
  */
 #include "object.h"
 
@@ -40,7 +40,8 @@ bool salvo_cl_object_release(struct salvo_cl_object *object)
 		if (!external)
 			return false;
 	} while (!atomic_compare_exchange_weak_explicit(&object->external, &external, external - 1,
-							memory_order_acq_rel, memory_order_relaxed));
+							memory_order_acq_rel,
+							memory_order_relaxed));
 	salvo_cl_object_put(object);
 	return true;
 }

@@ -48,7 +48,8 @@ cl_platform_id salvo_cl_platform(void)
 	return &platform;
 }
 
-cl_int salvo_clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
+cl_int salvo_clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms,
+			      cl_uint *num_platforms)
 {
 	if ((!num_entries && platforms) || (!platforms && !num_platforms))
 		return CL_INVALID_VALUE;
@@ -80,7 +81,8 @@ cl_int salvo_clGetPlatformInfo(cl_platform_id id, cl_platform_info name, size_t 
 	case CL_PLATFORM_EXTENSIONS:
 		return salvo_cl_answer_string(&answer, salvo_cl_extension_names());
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
-		return salvo_cl_answer(&answer, salvo_cl_extension_list, salvo_cl_extension_bytes());
+		return salvo_cl_answer(&answer, salvo_cl_extension_list,
+				       salvo_cl_extension_bytes());
 	case CL_PLATFORM_HOST_TIMER_RESOLUTION:
 		return SALVO_CL_ANSWER(&answer, cl_ulong, 1);
 	case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:

@@ -27,7 +27,9 @@ struct _cl_command_queue {
 	size_t property_count;
 	/** @priority: SALVO_QUEUE_*. */
 	int priority;
-	/** @salvo: A new one after a batch of it has failed. The context's lock protects the rest. */
+	/**
+	 * @salvo: A new one after a batch of it has failed. The context's lock protects the rest.
+	 */
 	struct salvo_queue *salvo;
 	/** @generation: Counts these. */
 	unsigned int generation;
@@ -40,7 +42,10 @@ struct _cl_command_queue {
 	struct salvo_cl_submission *spare;
 	/** @patience: Commands of a batch before it is checked whether the GPU runs dry. */
 	unsigned int patience;
-	/** @recording: Of the queue through which a command buffer is recorded: it gets all commands. */
+	/**
+	 * @recording: Of the queue through which a command buffer is recorded: it gets all
+	 * commands.
+	 */
 	struct salvo_cl_submission *recording;
 	/** @next_ready, @is_ready: In the context's list of queues to examine. */
 	cl_command_queue next_ready;

@@ -2,19 +2,19 @@
 /*
  * submission.c - submissions: from collecting to completion
  *
- * The commands of a queue are in submissions: a batch with any number of GPU commands, or one command of
- * the host. A submission is open while it collects or is held back, then it runs, then it is done. It
- * may run when it is wanted (by a flush, a wait, or because the GPU has nothing to do), no event blocks it
- * and its queue allows it: an in-order queue runs submissions in order, where batches only wait until
- * those before them are submitted, since the GPU runs them one after another; an out-of-order
- * queue only keeps barriers.
+ * The commands of a queue are in submissions: a batch with any number of GPU commands, or one
+ * command of the host. A submission is open while it collects or is held back, then it runs, then
+ * it is done. It may run when it is wanted (by a flush, a wait, or because the GPU has nothing to
+ * do), no event blocks it and its queue allows it: an in-order queue runs submissions in order,
+ * where batches only wait until those before them are submitted, since the GPU runs them one after
+ * another; an out-of-order queue only keeps barriers.
  *
  * Nobody watches a batch that runs, unless somebody depends on it on the host: who waits for the
- * fence or polls it finishes all submissions that are done. For those that a callback, a transfer or
- * another device depends on, the fence calls back.
+ * fence or polls it finishes all submissions that are done. For those that a callback, a transfer
+ * or another device depends on, the fence calls back.
  *
- * The context's lock protects all queues, submissions and events of a context. What the application or
- * others have written (callbacks, destructors) is called without it: callbacks by the worker,
+ * The context's lock protects all queues, submissions and events of a context. What the application
+ * or others have written (callbacks, destructors) is called without it: callbacks by the worker,
  * references of finished submissions are dropped in salvo_cl_unlock().
  */
 #include "submission.h"
@@ -175,8 +175,9 @@ static void end_uses(const struct salvo_cl_submission *submission)
 
 	for (i = 0; i < submission->use_count; i++)
 		if (submission->uses[i].object->kind == SALVO_CL_MEM)
-			atomic_fetch_sub_explicit(&((cl_mem)submission->uses[i].object)->root->pending,
-						  1, memory_order_release);
+			atomic_fetch_sub_explicit(
+				&((cl_mem)submission->uses[i].object)->root->pending, 1,
+				memory_order_release);
 }
 
 void salvo_cl_submission_discard(struct salvo_cl_submission *submission)

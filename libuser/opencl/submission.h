@@ -49,7 +49,10 @@ struct salvo_cl_submission {
 	uint64_t work;
 	/** @check: At so many commands it is checked whether the GPU runs dry. */
 	unsigned int check;
-	/** @recording: It is that of a command buffer: it runs never, and is no use of memory objects. */
+	/**
+	 * @recording: It is that of a command buffer: it runs never, and is no use of memory
+	 * objects.
+	 */
 	bool recording;
 	/** @wanted: It is to run as soon as it can; else it goes on collecting. */
 	bool wanted;

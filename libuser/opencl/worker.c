@@ -3,8 +3,8 @@
  * worker.c - the thread of a context that runs callbacks and transfers
  *
  * One thread takes tasks from a list, in order. It runs the application's callbacks, which may hold
- * locks of the application, and transfers that are not blocking: neither may run in a thread that waits
- * for a queue. @lock protects the list.
+ * locks of the application, and transfers that are not blocking: neither may run in a thread that
+ * waits for a queue. @lock protects the list.
  */
 #include "worker.h"
 

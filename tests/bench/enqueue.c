@@ -2,11 +2,11 @@
 /*
  * enqueue.c - what do commands cost that a program of OpenCL enqueues?
  *
- * Salvo's OpenCL driver beside PoCL, in one process through the ICD loader, taking turns. Microseconds
- * for each kernel from the first call to the end of the last clFinish(), in an in-order queue: N tiny
- * kernels, each on a buffer of its own, with one clFinish(); N on one buffer, which wait for each
- * other; N with clFinish() after each; and a graph of 11 chains of 3 kernels. Figures are medians;
- * the last column is the ratio.
+ * Salvo's OpenCL driver beside PoCL, in one process through the ICD loader, taking turns.
+ * Microseconds for each kernel from the first call to the end of the last clFinish(), in an
+ * in-order queue: N tiny kernels, each on a buffer of its own, with one clFinish(); N on one
+ * buffer, which wait for each other; N with clFinish() after each; and a graph of 11 chains of 3
+ * kernels. Figures are medians; the last column is the ratio.
  *
  * usage: enqueue [--json] [--rounds N] [--only salvo|pocl]
  */
@@ -128,16 +128,18 @@ static void reset(struct side *side, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		clEnqueueWriteBuffer(side->queue, side->buffers[i], CL_TRUE, 0, sizeof(zero), &zero, 0,
-				     NULL, NULL);
+		clEnqueueWriteBuffer(side->queue, side->buffers[i], CL_TRUE, 0, sizeof(zero), &zero,
+				     0, NULL, NULL);
 }
 
 static void verify(struct side *side, unsigned int chain, cl_uint want)
 {
 	cl_uint got;
 
-	need(!clEnqueueReadBuffer(side->queue, side->buffers[chain], CL_TRUE, 0, sizeof(got), &got, 0,
-				  NULL, NULL) && got == want, "the result of the kernels");
+	need(!clEnqueueReadBuffer(side->queue, side->buffers[chain], CL_TRUE, 0, sizeof(got), &got,
+				  0, NULL, NULL) &&
+		     got == want,
+	     "the result of the kernels");
 }
 
 enum kind { OWN_BUFFER, ONE_BUFFER, FINISH_EACH, GRAPH };
@@ -224,7 +226,8 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--only") && argv[i + 1]) {
 			only = argv[++i];
 		} else if (!bench_option(argv, &i, &json, &rounds)) {
-			fprintf(stderr, "usage: enqueue [--json] [--rounds N] [--only salvo|pocl]\n");
+			fprintf(stderr,
+				"usage: enqueue [--json] [--rounds N] [--only salvo|pocl]\n");
 			return 2;
 		}
 	}

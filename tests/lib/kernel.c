@@ -234,8 +234,9 @@ TEST_F(kernel, M1_group_size_is_chosen_for_the_units)
 TEST_F(kernel, M1_a_uniform_group_divides_the_grid)
 {
 	static const uint32_t grids[][3] = {
-		{ 1, 1, 1 }, { 7, 1, 1 }, { 1024, 1, 1 }, { 4096, 3, 1 }, { 1000, 1, 1 }, { 4099, 1, 1 },
-		{ 1920, 1080, 1 }, { 17, 19, 23 }, { 65536, 2, 2 }, { 1 << 20, 1, 1 },
+		{ 1, 1, 1 },	 { 7, 1, 1 },	    { 1024, 1, 1 },    { 4096, 3, 1 },
+		{ 1000, 1, 1 },	 { 4099, 1, 1 },    { 1920, 1080, 1 }, { 17, 19, 23 },
+		{ 65536, 2, 2 }, { 1 << 20, 1, 1 },
 	};
 	struct salvo_kernel *kernel = bench_kernel(&self->b, "mixed");
 	uint32_t group[3], i, d;

@@ -124,8 +124,8 @@ TEST_F(kernels, groups_that_the_library_chooses_divide_the_grid)
 	ASSERT_NE(NULL, kernel);
 	ASSERT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
 	for (i = 0; i < sizeof(grids) / sizeof(grids[0]); i++) {
-		ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &grids[i], NULL, 0,
-						    NULL, NULL));
+		ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &grids[i], NULL,
+						    0, NULL, NULL));
 		ASSERT_EQ(0, clEnqueueReadBuffer(self->queue, self->buffer, CL_TRUE, 0,
 						 grids[i] * sizeof(*out), out, 0, NULL, NULL));
 		for (j = 0; j < grids[i]; j++)
@@ -256,8 +256,8 @@ TEST_F(kernels, bad_ranges_are_refused)
 	const cl_uint value = 1;
 
 	ASSERT_NE(NULL, kernel);
-	EXPECT_EQ(CL_INVALID_KERNEL_ARGS, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, items,
-								 NULL, 0, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_KERNEL_ARGS,
+		  clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, items, NULL, 0, NULL, NULL));
 	ASSERT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
 	ASSERT_EQ(0, clSetKernelArg(kernel, 1, sizeof(value), &value));
 	EXPECT_EQ(CL_INVALID_WORK_DIMENSION, clEnqueueNDRangeKernel(self->queue, kernel, 4, NULL,

@@ -2,8 +2,8 @@
 /*
  * order.c - random fills, copies, reads and writes give what one after the other would give
  *
- * In an in-order queue without events; in out-of-order queues, and across several queues, with events
- * between the commands that access the same buffer. Some wait for a user event that the test
+ * In an in-order queue without events; in out-of-order queues, and across several queues, with
+ * events between the commands that access the same buffer. Some wait for a user event that the test
  * completes later, by another thread or after some more commands.
  */
 #include "ocl.h"
@@ -117,8 +117,8 @@ struct read {
 	cl_uint want[WORDS];
 };
 
-static cl_int enqueue(FIXTURE_DATA(order) *self, cl_command_queue queue, unsigned int kind, int from,
-		      int to, struct read *read, cl_uint count, const cl_event *waits,
+static cl_int enqueue(FIXTURE_DATA(order) *self, cl_command_queue queue, unsigned int kind,
+		      int from, int to, struct read *read, cl_uint count, const cl_event *waits,
 		      cl_event *event)
 {
 	const size_t at = pick(&self->seed, WORDS), n = 1 + pick(&self->seed, WORDS - at);
@@ -129,8 +129,8 @@ static cl_int enqueue(FIXTURE_DATA(order) *self, cl_command_queue queue, unsigne
 	case 0:
 		for (i = 0; i < n; i++)
 			self->model[to][at + i] = value;
-		return clEnqueueFillBuffer(queue, self->buffers[to], &value, 4, at * 4, n * 4, count,
-					   waits, event);
+		return clEnqueueFillBuffer(queue, self->buffers[to], &value, 4, at * 4, n * 4,
+					   count, waits, event);
 	case 1:
 		memmove(&self->model[to][at], &self->model[from][src], n * 4);
 		return clEnqueueCopyBuffer(queue, self->buffers[from], self->buffers[to], src * 4,
@@ -210,12 +210,13 @@ TEST_F(order, as_one_after_the_other)
 
 	for (round = 0; round < 20; round++) {
 		for (b = 0; b < BUFFERS; b++) {
-			self->buffers[b] = clCreateBuffer(self->context, 0, sizeof(got), NULL, &err);
+			self->buffers[b] =
+				clCreateBuffer(self->context, 0, sizeof(got), NULL, &err);
 			ASSERT_EQ(0, err);
 			memset(self->model[b], 0, sizeof(self->model[b]));
-			ASSERT_EQ(0, clEnqueueWriteBuffer(self->queues[0], self->buffers[b], CL_TRUE,
-							  0, sizeof(got), self->model[b], 0, NULL,
-							  NULL));
+			ASSERT_EQ(0, clEnqueueWriteBuffer(self->queues[0], self->buffers[b],
+							  CL_TRUE, 0, sizeof(got), self->model[b],
+							  0, NULL, NULL));
 			self->writer[b] = -1;
 			self->reader_count[b] = 0;
 		}
@@ -223,8 +224,8 @@ TEST_F(order, as_one_after_the_other)
 			TH_LOG("round %u", round);
 		}
 		for (b = 0; b < BUFFERS; b++) {
-			ASSERT_EQ(0, clEnqueueReadBuffer(self->queues[0], self->buffers[b], CL_TRUE, 0,
-							 sizeof(got), got, 0, NULL, NULL));
+			ASSERT_EQ(0, clEnqueueReadBuffer(self->queues[0], self->buffers[b], CL_TRUE,
+							 0, sizeof(got), got, 0, NULL, NULL));
 			ASSERT_EQ(0, memcmp(got, self->model[b], sizeof(got))) {
 				TH_LOG("round %u buffer %u", round, b);
 			}

@@ -54,7 +54,8 @@ TEST(counts_give_each_part_its_units)
 	ASSERT_EQ(0, clCreateSubDevices(device, good, 2, parts, NULL));
 	EXPECT_EQ(1, units_of(parts[0]));
 	EXPECT_EQ(3, units_of(parts[1]));
-	EXPECT_EQ(0, clGetDeviceInfo(parts[1], CL_DEVICE_PARTITION_TYPE, sizeof(kind), kind, &size));
+	EXPECT_EQ(0,
+		  clGetDeviceInfo(parts[1], CL_DEVICE_PARTITION_TYPE, sizeof(kind), kind, &size));
 	EXPECT_EQ(sizeof(good), size);
 	EXPECT_EQ(0, memcmp(kind, good, sizeof(good)));
 	EXPECT_EQ(0, clReleaseDevice(parts[0]));

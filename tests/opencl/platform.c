@@ -48,7 +48,8 @@ TEST(info_refuses_what_does_not_fit)
 	EXPECT_EQ(CL_INVALID_VALUE, clGetDeviceInfo(device, 0x9999, 8, &number, NULL));
 	EXPECT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, 0, NULL, &size));
 	EXPECT_EQ(sizeof(number), size);
-	EXPECT_EQ(CL_INVALID_DEVICE_TYPE, clGetDeviceIDs(NULL, 1u << 20, 0, NULL, (cl_uint *)&size));
+	EXPECT_EQ(CL_INVALID_DEVICE_TYPE,
+		  clGetDeviceIDs(NULL, 1u << 20, 0, NULL, (cl_uint *)&size));
 }
 
 static void CL_CALLBACK note(cl_context context, void *data)
