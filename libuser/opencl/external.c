@@ -3,8 +3,8 @@
  * external.c - memory of other drivers: cl_khr_external_memory_dma_buf
  *
  * A dma-buf is imported as the buffer's memory on the first GPU of the context, and stays the
- * application's descriptor. The embedded GPU imports what can be mapped, a memfd too. In a context of
- * several GPUs, acquiring and releasing bring the contents there.
+ * application's descriptor. The embedded GPU imports what can be mapped, a memfd too. In a context
+ * of several GPUs, acquiring and releasing bring the contents there.
  */
 #include "external.h"
 

@@ -2,8 +2,8 @@
 /*
  * image_format.c - which image formats there are, their sizes, and pixels from colors
  *
- * The formats are those of libsalvo that OpenCL allows, for images of every kind and access: more than
- * the list that full profile demands.
+ * The formats are those of libsalvo that OpenCL allows, for images of every kind and access: more
+ * than the list that full profile demands.
  */
 #include <math.h>
 #include <string.h>

@@ -67,8 +67,9 @@ static inline struct salvo_bo *salvo_cl_mem_bo(const struct _cl_mem *mem, unsign
  *       those of GPU 0, whose memory the application maps.
  * @access: SALVO_ARGUMENT_READ, _WRITE.
  *
- * Commands of other GPUs that access it are done, and no other thread does. Called before a batch is
- * submitted in contexts of several GPUs, with the context's lock held, and by commands of the host.
+ * Commands of other GPUs that access it are done, and no other thread does. Called before a batch
+ * is submitted in contexts of several GPUs, with the context's lock held, and by commands of the
+ * host.
  *
  * Return: 0 or a negative errno.
  */
@@ -80,7 +81,7 @@ static inline char *salvo_cl_mem_data(const struct _cl_mem *mem)
 	return (char *)mem->root->data + mem->origin;
 }
 
-/** salvo_cl_mem_check_flags() - CL_INVALID_VALUE for flags that exclude each other or are unknown. */
+/** salvo_cl_mem_check_flags() - CL_INVALID_VALUE: flags that exclude each other, or unknown ones. */
 cl_int salvo_cl_mem_check_flags(cl_mem_flags flags);
 /**
  * salvo_cl_mem_create() - A memory object with memory of its own, or the application's.

@@ -6,8 +6,8 @@
  * kernel and must be inlined. So is every other function that is not large, as the vectoriser
  * replicates calls for each lane. Large ones stay functions, because inlining a few of them at
  * many call sites makes kernels of millions of instructions. So do the library's functions
- * whose names begin with salvo_outline, which LLVM must not inline later either: a kernel that reads
- * 128 images has 128 calls of those that know all formats.
+ * whose names begin with salvo_outline, which LLVM must not inline later either: a kernel that
+ * reads 128 images has 128 calls of those that know all formats.
  *
  * OpenCL C forbids recursion and function pointers, so this terminates; recursion is checked
  * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
