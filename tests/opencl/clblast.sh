@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # clblast.sh - CLBlast's own tests of some routines, in each precision: no result is wrong, no kernel fails to compile
+# limit: 600
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # clfft.sh - clFFT's client finds its transforms right: sizes, dimensions, precisions, layouts
+# limit: 600
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # clpeak.sh - clpeak, whose kernels are long rows of multiply-adds of each vector width, gets a figure for each
+# limit: 600
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # pyopencl.sh - pyopencl's arrays, functions, reductions, scans and sorts compute what numpy does
+# limit: 600
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

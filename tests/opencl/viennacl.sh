@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # viennacl.sh - ViennaCL, a library of templates that generates its kernels, against the host
+# limit: 600
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
