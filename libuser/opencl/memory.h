@@ -81,7 +81,7 @@ static inline char *salvo_cl_mem_data(const struct _cl_mem *mem)
 	return (char *)mem->root->data + mem->origin;
 }
 
-/** salvo_cl_mem_check_flags() - CL_INVALID_VALUE: flags that exclude each other, or unknown ones. */
+/** salvo_cl_mem_check_flags() - CL_INVALID_VALUE: unknown flags, or that exclude each other. */
 cl_int salvo_cl_mem_check_flags(cl_mem_flags flags);
 /**
  * salvo_cl_mem_create() - A memory object with memory of its own, or the application's.
