@@ -181,8 +181,11 @@ static int choose(struct salvo_cl_command *command)
 	flush_producers(queue, command->wait_count, command->waits);
 	command->submission = queue->last;
 	if (may_join(queue->last, queue, command->wait_count, command->waits) &&
-	    ((!waits_for_all(command) && !barrier) || last_covers_all(queue)))
+	    ((!waits_for_all(command) && !barrier) || last_covers_all(queue))) {
+		/* Commands of the host that follow have no pipe control. */
+		queue->last->before_all |= barrier;
 		return 0;
+	}
 	/* What collected so far goes on its own now. */
 	if (queue->last && queue->last->state == SALVO_CL_OPEN && !queue->last->closed)
 		close_submission(queue->last);

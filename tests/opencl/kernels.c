@@ -249,6 +249,28 @@ TEST_F(kernels, a_marker_in_any_queue_waits_for_a_kernel_that_runs)
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+TEST_F(kernels, a_barrier_holds_back_a_read_of_an_out_of_order_queue)
+{
+	const cl_queue_properties properties[] = {
+		CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0,
+	};
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	cl_command_queue loose;
+	unsigned int i;
+	cl_int err;
+
+	ASSERT_NE(NULL, kernel);
+	loose = clCreateCommandQueueWithProperties(self->context, self->device, properties, &err);
+	ASSERT_EQ(0, err);
+	for (i = 1; i <= 20; i++) {
+		ASSERT_EQ(0, add(kernel, loose, self->buffer, 1, 16384, NULL));
+		ASSERT_EQ(0, clEnqueueBarrierWithWaitList(loose, 0, NULL, NULL));
+		ASSERT_EQ(i, first_word(loose, self->buffer));
+	}
+	EXPECT_EQ(0, clReleaseCommandQueue(loose));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
 TEST_F(kernels, bad_ranges_are_refused)
 {
 	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
