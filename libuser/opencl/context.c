@@ -177,7 +177,8 @@ cl_context salvo_clCreateContext(const cl_context_properties *properties, cl_uin
 
 cl_context
 salvo_clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
-			      void (CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+			      void (CL_CALLBACK *notify)(const char *, const void *, size_t,
+							 void *),
 			      void *user_data, cl_int *errcode_ret)
 {
 	cl_device_id *devices = NULL;

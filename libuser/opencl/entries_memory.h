@@ -2,8 +2,7 @@
 /*
  * entries_memory.h - entry points of buffers, images, samplers and transfers
  *
- * A list, without a guard: icd.h declares them by it, icd.c makes the table. Those that are not written
- * yet are LATER; the number is the place of their errcode_ret.
+ * A list, without a guard: icd.h declares them by it, icd.c makes the table.
  */
 SALVO_CL_ENTRY(clCreateBuffer)
 SALVO_CL_ENTRY(clCreateBufferWithProperties)
@@ -44,9 +43,9 @@ SALVO_CL_ENTRY(clEnqueueUnmapMemObject)
 SALVO_CL_ENTRY(clEnqueueMigrateMemObjects)
 SALVO_CL_ENTRY(clSVMAlloc)
 SALVO_CL_ENTRY(clSVMFree)
-SALVO_CL_LATER(clEnqueueSVMFree)
-SALVO_CL_LATER(clEnqueueSVMMemcpy)
-SALVO_CL_LATER(clEnqueueSVMMemFill)
-SALVO_CL_LATER(clEnqueueSVMMap)
-SALVO_CL_LATER(clEnqueueSVMUnmap)
-SALVO_CL_LATER(clEnqueueSVMMigrateMem)
+SALVO_CL_ENTRY(clEnqueueSVMFree)
+SALVO_CL_ENTRY(clEnqueueSVMMemcpy)
+SALVO_CL_ENTRY(clEnqueueSVMMemFill)
+SALVO_CL_ENTRY(clEnqueueSVMMap)
+SALVO_CL_ENTRY(clEnqueueSVMUnmap)
+SALVO_CL_ENTRY(clEnqueueSVMMigrateMem)

@@ -2,8 +2,7 @@
 /*
  * entries_queue.h - entry points of platform, devices, contexts, queues and events
  *
- * A list, without a guard: icd.h declares them by it, icd.c makes the table. Those that are not
- * written yet are LATER; the number is the place of their errcode_ret.
+ * A list, without a guard: icd.h declares them by it, icd.c makes the table.
  */
 SALVO_CL_ENTRY(clGetPlatformIDs)
 SALVO_CL_ENTRY(clGetPlatformInfo)

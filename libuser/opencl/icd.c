@@ -15,42 +15,49 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static cl_int missing(void)
+/* Entry points of extensions that share objects with OpenGL and EGL, which no device has. */
+static cl_int refuse(void)
 {
 	return CL_INVALID_OPERATION;
 }
 
-#define MISSING(place)									\
-__attribute__((unused))									\
-static void *missing_##place(void *a1, void *a2, void *a3, void *a4, void *a5, void *a6,	\
-			     void *a7, void *a8, void *a9, void *a10, void *a11, void *a12)	\
+/* The same where the result is an object: @place is that of errcode_ret among the parameters. */
+#define REFUSE_OBJECT(place)								\
+static void *refuse_object_##place(void *a1, void *a2, void *a3, void *a4, void *a5, void *a6)	\
 {											\
-	cl_int *const errcode[] = { NULL, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12 };	\
+	cl_int *const errcode[] = { NULL, a1, a2, a3, a4, a5, a6 };			\
 											\
 	salvo_cl_report(errcode[place], CL_INVALID_OPERATION);				\
 	return NULL;									\
 }
-MISSING(2)
-MISSING(3)
-MISSING(4)
-MISSING(5)
-MISSING(6)
-MISSING(7)
-MISSING(8)
-MISSING(9)
-MISSING(10)
-MISSING(12)
+REFUSE_OBJECT(3)
+REFUSE_OBJECT(4)
+REFUSE_OBJECT(6)
 
 #define SALVO_CL_ENTRY(name)	.name = salvo_##name,
-#define SALVO_CL_LATER(name)	.name = (void *)missing,
-#define SALVO_CL_LATER_OBJECT(name, errcode_place) .name = (void *)missing_##errcode_place,
 const struct _cl_icd_dispatch salvo_cl_dispatch = {
 #include "entries_queue.h"
 #include "entries_memory.h"
 #include "entries_program.h"
 #undef SALVO_CL_ENTRY
-#undef SALVO_CL_LATER
-#undef SALVO_CL_LATER_OBJECT
+	.clCreateFromGLBuffer = (void *)refuse_object_4,
+	.clCreateFromGLTexture2D = (void *)refuse_object_6,
+	.clCreateFromGLTexture3D = (void *)refuse_object_6,
+	.clCreateFromGLTexture = (void *)refuse_object_6,
+	.clCreateFromGLRenderbuffer = (void *)refuse_object_4,
+	.clGetGLObjectInfo = (void *)refuse,
+	.clGetGLTextureInfo = (void *)refuse,
+	.clEnqueueAcquireGLObjects = (void *)refuse,
+	.clEnqueueReleaseGLObjects = (void *)refuse,
+	.clGetGLContextInfoKHR = (void *)refuse,
+	.clCreateEventFromGLsyncKHR = (void *)refuse_object_3,
+	.clCreateFromEGLImageKHR = (void *)refuse_object_6,
+	.clEnqueueAcquireEGLObjectsKHR = (void *)refuse,
+	.clEnqueueReleaseEGLObjectsKHR = (void *)refuse,
+	.clCreateEventFromEGLSyncKHR = (void *)refuse_object_4,
+	.clCreateSubDevicesEXT = (void *)refuse,
+	.clRetainDeviceEXT = salvo_clRetainDevice,
+	.clReleaseDeviceEXT = salvo_clReleaseDevice,
 };
 
 #define EXTENSION(name) { #name, (void *)salvo_##name }

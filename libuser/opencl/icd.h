@@ -17,14 +17,10 @@
 extern const struct _cl_icd_dispatch salvo_cl_dispatch;
 
 #define SALVO_CL_ENTRY(name)	extern __typeof__(name) salvo_##name;
-#define SALVO_CL_LATER(name)
-#define SALVO_CL_LATER_OBJECT(name, errcode_place)
 #include "entries_queue.h"
 #include "entries_memory.h"
 #include "entries_program.h"
 #undef SALVO_CL_ENTRY
-#undef SALVO_CL_LATER
-#undef SALVO_CL_LATER_OBJECT
 
 /* Entry points of extensions, which no table has */
 extern __typeof__(clEnqueueAcquireExternalMemObjectsKHR)

@@ -45,3 +45,93 @@ cl_int salvo_clGetPipeInfo(cl_mem pipe, cl_pipe_info name, size_t size, void *va
 	(void)size_ret;
 	return CL_INVALID_MEM_OBJECT;
 }
+
+/* --- commands on shared virtual memory: of no queue ------------------------------------- */
+
+static cl_int refuse(cl_command_queue queue)
+{
+	return salvo_cl_is(queue, SALVO_CL_QUEUE) ? CL_INVALID_OPERATION :
+						    CL_INVALID_COMMAND_QUEUE;
+}
+
+cl_int salvo_clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void *pointers[],
+			      void (CL_CALLBACK *free_function)(cl_command_queue, cl_uint, void *[],
+								void *),
+			      void *data, cl_uint wait_count, const cl_event *waits,
+			      cl_event *event)
+{
+	(void)count;
+	(void)pointers;
+	(void)free_function;
+	(void)data;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	return refuse(queue);
+}
+
+cl_int salvo_clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *dst,
+				const void *src, size_t size, cl_uint wait_count,
+				const cl_event *waits, cl_event *event)
+{
+	(void)blocking;
+	(void)dst;
+	(void)src;
+	(void)size;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	return refuse(queue);
+}
+
+cl_int salvo_clEnqueueSVMMemFill(cl_command_queue queue, void *pointer, const void *pattern,
+				 size_t pattern_size, size_t size, cl_uint wait_count,
+				 const cl_event *waits, cl_event *event)
+{
+	(void)pointer;
+	(void)pattern;
+	(void)pattern_size;
+	(void)size;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	return refuse(queue);
+}
+
+cl_int salvo_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags,
+			     void *pointer, size_t size, cl_uint wait_count, const cl_event *waits,
+			     cl_event *event)
+{
+	(void)blocking;
+	(void)flags;
+	(void)pointer;
+	(void)size;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	return refuse(queue);
+}
+
+cl_int salvo_clEnqueueSVMUnmap(cl_command_queue queue, void *pointer, cl_uint wait_count,
+			       const cl_event *waits, cl_event *event)
+{
+	(void)pointer;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	return refuse(queue);
+}
+
+cl_int salvo_clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count, const void **pointers,
+				    const size_t *sizes, cl_mem_migration_flags flags,
+				    cl_uint wait_count, const cl_event *waits, cl_event *event)
+{
+	(void)count;
+	(void)pointers;
+	(void)sizes;
+	(void)flags;
+	(void)wait_count;
+	(void)waits;
+	(void)event;
+	return refuse(queue);
+}

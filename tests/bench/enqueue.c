@@ -203,8 +203,8 @@ static void show(bool json, bool last, const char *what, unsigned int n, const d
 		 unsigned int count)
 {
 	if (json)
-		printf("  { \"run\": \"%s\", \"n\": %u, \"first_us\": %.3f, \"second_us\": %.3f }%s\n",
-		       what, n, median[0], count > 1 ? median[1] : 0, last ? "" : ",");
+		printf("  { \"run\": \"%s\", \"n\": %u, \"us\": [ %.3f, %.3f ] }%s\n", what, n,
+		       median[0], count > 1 ? median[1] : 0, last ? "" : ",");
 	else if (count > 1)
 		printf("%-20s %6u %10.3f %10.3f %8.2f\n", what, n, median[0], median[1],
 		       median[0] / median[1]);

@@ -55,7 +55,9 @@ FIXTURE_VARIANT_ADD(command_buffer, out_of_order) {
 FIXTURE_SETUP(command_buffer)
 {
 	const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, variant->properties, 0 };
-	const cl_command_buffer_properties_khr flags[] = { CL_COMMAND_BUFFER_FLAGS_KHR, MUTABLE, 0 };
+	const cl_command_buffer_properties_khr flags[] = {
+		CL_COMMAND_BUFFER_FLAGS_KHR, MUTABLE, 0
+	};
 	cl_device_id device = ocl_device();
 	const char *text = source;
 	cl_platform_id platform;
@@ -119,11 +121,11 @@ static cl_int record(FIXTURE_DATA(command_buffer) *self, cl_mutable_command_khr 
 	err = self->fill(self->buffer, NULL, NULL, self->mem, &ten, 4, 0, 4096, 0, NULL, &points[0],
 			 NULL);
 	if (!err)
-		err = self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL, 1,
-				    &points[0], &points[1], NULL);
+		err = self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL,
+				    1, &points[0], &points[1], NULL);
 	if (!err)
-		err = self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL, 1,
-				    &points[1], NULL, handle);
+		err = self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL,
+				    1, &points[1], NULL, handle);
 	return err ? err : self->finalize(self->buffer);
 }
 
@@ -168,14 +170,16 @@ TEST_F(command_buffer, bad_use_is_refused)
 	const cl_uint zero = 0;
 
 	EXPECT_EQ(CL_INVALID_OPERATION, self->enqueue(0, NULL, self->buffer, 0, NULL, NULL));
-	EXPECT_EQ(-1139, self->fill(self->buffer, NULL, NULL, self->mem, &zero, 4, 0, 4, 1, &unknown,
-				    NULL, NULL));
-	EXPECT_EQ(CL_INVALID_COMMAND_QUEUE, self->fill(self->buffer, self->queue, NULL, self->mem, &zero,
-						       4, 0, 4, 0, NULL, NULL, NULL));
+	EXPECT_EQ(-1139, self->fill(self->buffer, NULL, NULL, self->mem, &zero, 4, 0, 4, 1,
+				    &unknown, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_COMMAND_QUEUE,
+		  self->fill(self->buffer, self->queue, NULL, self->mem, &zero, 4, 0, 4, 0, NULL,
+			     NULL, NULL));
 	ASSERT_EQ(0, record(self, NULL));
 	EXPECT_EQ(CL_INVALID_OPERATION, self->finalize(self->buffer));
-	EXPECT_EQ(CL_INVALID_OPERATION, self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL,
-						      &items, NULL, 0, NULL, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_OPERATION,
+		  self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL, 0,
+				NULL, NULL, NULL));
 	EXPECT_EQ(-1138, self->enqueue(0, NULL, (cl_command_buffer_khr)self->queue, 0, NULL, NULL));
 }
 

@@ -13,7 +13,9 @@ static const char source[] =
 	"	size_t i = get_group_id(0) * get_local_size(0) + get_local_id(0);\n"
 	"	if (i == get_global_id(0)) out[i] = get_local_size(0);\n"
 	"}\n"
-	"kernel void spin(global volatile uint *out) { for (int i = 0; i < 100000000; i++) *out += i; }\n"
+	"kernel void spin(global volatile uint *out) {\n"
+	"	for (int i = 0; i < 100000000; i++) *out += i;\n"
+	"}\n"
 	"kernel void stray(global uint *out, ulong far) { out[far + get_global_id(0)] = 1; }\n";
 
 FIXTURE(kernels) {
