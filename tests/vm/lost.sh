@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The GPU's worker process dies and stops under the driver, its PCI function is reset, and the system is suspended:
 # build/tests/lost/* and build/tests/uapi/suspend in one boot. Options go to run-vm.
-# limit: 360
+# limit: 500
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -46,7 +46,7 @@ obey() {
 	esac
 }
 
-coproc VM { exec tests/vm/run-vm -t 320 --program-time 240 --root-port --with vgem -e SALVO_HOST_WAKES=1 "${udev[@]}" \
+coproc VM { exec tests/vm/run-vm -t 460 --program-time 300 --root-port --with vgem -e SALVO_HOST_WAKES=1 "${udev[@]}" \
 	--qemu "-chardev pipe,id=monitor,path=$tmp/monitor -mon chardev=monitor,mode=readline" "$@" \
 	"${BUILD:-build}"/tests/uapi/suspend "${BUILD:-build}"/tests/lost/*; }
 pid=$VM_PID
