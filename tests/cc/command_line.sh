@@ -113,6 +113,13 @@ check "an unknown option is wrong usage" "$(expect 2 "unknown option '--frobnica
 check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-64-v5 a.cl
 	expect 2 'x86_64 or aarch64' --target riscv a.cl
 	expect 2 'for x86_64' --target aarch64 --march all a.cl)"
+check "-o does not replace what is no regular file" "$(
+	mkfifo "$dir/pipe"
+	cat "$dir/pipe" >"$dir/through" &
+	expect 0 '' -DN=1 -o "$dir/pipe" "$good"
+	[ -p "$dir/pipe" ] || { echo "it is replaced"; kill $!; }
+	wait $!
+	expect 0 'kernel good' --inspect "$dir/through")"
 check "-o without a file is wrong usage" "$(expect 2 '-o needs a file' a.cl -o)"
 check "--help lists the options" "$(expect 0 'usage: salvo-cc' --help)"
 check "--version prints the program format" "$(expect 0 'program format 2' --version)"

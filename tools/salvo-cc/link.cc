@@ -4,7 +4,8 @@
  *
  * lld is linked into this program. It reads and writes memfds, so that no temporary file is left
  * behind if this process is killed. The output file is replaced atomically: it is written under a
- * temporary name in the same folder, then renamed.
+ * temporary name in the same folder, then renamed. What is no regular file, as /dev/null, is not
+ * replaced but written to.
  */
 #include "salvo_cc.h"
 
@@ -77,11 +78,28 @@ static bool write_output(const std::string &path, StringRef data)
 	return done;
 }
 
+static bool write_special(const std::string &path, StringRef data)
+{
+	int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write_all(fd, data);
+
+	if (!done)
+		print_error("cannot write '" + path + "': " + strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
 /* To the file that the command line names, or standard output. */
 bool write_result(const options &opts, StringRef data)
 {
-	return opts.output == "-" ? write_all(STDOUT_FILENO, data) :
-				    write_output(opts.output, data);
+	struct stat st;
+
+	if (opts.output == "-")
+		return write_all(STDOUT_FILENO, data);
+	if (!stat(opts.output.c_str(), &st) && !S_ISREG(st.st_mode))
+		return write_special(opts.output, data);
+	return write_output(opts.output, data);
 }
 
 /*
