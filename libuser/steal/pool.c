@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cancel.h"
+
 #define STACK_BYTES	(8u << 20)
 #define STACK_MIN_BYTES	(64u << 10)
 #define STACK_MAX_BYTES	(1ull << 40)
@@ -220,9 +222,9 @@ int salvo_pool_create(const struct salvo_pool_options *options, struct salvo_poo
 
 	*out = NULL;
 	/* A thread that is cancelled in here would leave half a pool. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	state = salvo_cancel_disable();
 	ret = create(options, out);
-	pthread_setcancelstate(state, NULL);
+	salvo_cancel_restore(state);
 	return ret;
 }
 

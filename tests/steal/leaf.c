@@ -55,6 +55,19 @@ static struct salvo_kernel *add_of(struct bench *b, uint32_t first, uint32_t ite
 	return kernel;
 }
 
+/* "wait_for_host": it ends when word 0 is set, and stores 9 in word 1. */
+static struct salvo_kernel *waiting_of(struct bench *b)
+{
+	struct salvo_kernel *kernel = bench_kernel(b, "wait_for_host");
+	const uint32_t one = 1, value = 9;
+
+	salvo_kernel_set_bo(kernel, 0, b->bo, 0);
+	salvo_kernel_set_bo(kernel, 1, b->bo, 4);
+	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
+	salvo_kernel_set_grid(kernel, 1, &one, NULL);
+	return kernel;
+}
+
 /* There each attaching starts a process, and a test takes longer. */
 static bool on_driver(void)
 {
@@ -243,15 +256,10 @@ static void *open_soon(void *b)
 
 TEST_F_TIMEOUT(leaf, W7_disconnect_while_a_task_runs_waits_for_its_end, 120)
 {
-	struct salvo_kernel *kernel = bench_kernel(&self->b, "wait_for_host");
-	const uint32_t one = 1, value = 9;
+	struct salvo_kernel *kernel = waiting_of(&self->b);
 	pthread_t thread;
 	int i;
 
-	salvo_kernel_set_bo(kernel, 0, self->b.bo, 0);
-	salvo_kernel_set_bo(kernel, 1, self->b.bo, 4);
-	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
-	salvo_kernel_set_grid(kernel, 1, &one, NULL);
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &self->slot));
 	ASSERT_EQ(0, salvo_slot_start(self->slot, kernel));
 	EXPECT_EQ(-EBUSY, salvo_slot_poll(self->slot));
@@ -274,15 +282,9 @@ TEST_F_TIMEOUT(leaf, W7_disconnect_while_a_task_runs_waits_for_its_end, 120)
 /* Unit 1 leaves the other slot while it waits for unit 2 at the barrier of this one. */
 TEST_F(leaf, W7_disconnect_while_a_core_is_at_the_barrier_of_another_slot)
 {
-	struct salvo_kernel *kernel = bench_kernel(&self->b, "wait_for_host");
-	const uint32_t one = 1, value = 9;
+	struct salvo_kernel *kernel = waiting_of(&self->b);
 	struct salvo_slot *other;
 
-	salvo_kernel_set_bo(kernel, 0, self->b.bo, 0);
-	salvo_kernel_set_bo(kernel, 1, self->b.bo, 4);
-	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
-	/* One group is the last core's. */
-	salvo_kernel_set_grid(kernel, 1, &one, NULL);
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 6, NULL, NULL, &self->slot));
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &other));
 	ASSERT_EQ(0, salvo_slot_start(self->slot, kernel));
@@ -298,17 +300,12 @@ TEST_F(leaf, W7_disconnect_while_a_core_is_at_the_barrier_of_another_slot)
 
 TEST(W7_closing_the_device_ends_a_task_that_does_not_end_by_itself)
 {
-	const uint32_t one = 1, value = 9;
 	struct salvo_kernel *kernel;
 	struct salvo_slot *slot;
 	struct bench b;
 
 	ASSERT_EQ(0, bench_open(&b));
-	kernel = bench_kernel(&b, "wait_for_host");
-	salvo_kernel_set_bo(kernel, 0, b.bo, 0);
-	salvo_kernel_set_bo(kernel, 1, b.bo, 4);
-	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
-	salvo_kernel_set_grid(kernel, 1, &one, NULL);
+	kernel = waiting_of(&b);
 	ASSERT_EQ(0, salvo_slot_attach(b.queue, 1, NULL, NULL, &slot));
 	ASSERT_EQ(0, salvo_slot_start(slot, kernel));
 	/* It uses what would have to be destroyed before. */
@@ -317,18 +314,13 @@ TEST(W7_closing_the_device_ends_a_task_that_does_not_end_by_itself)
 
 TEST_F(leaf, W7_task_that_exceeds_the_time_limit_is_given_up)
 {
-	struct salvo_kernel *kernel = bench_kernel(&self->b, "wait_for_host");
+	struct salvo_kernel *kernel = waiting_of(&self->b);
 	struct salvo_kernel *good = store_of(&self->b, 3, 5);
-	const uint32_t one = 1, value = 9;
 	struct salvo_error error;
 
 #ifdef __SANITIZE_THREAD__
 	SKIP(return, "ThreadSanitizer holds signals back while a kernel runs");
 #endif
-	salvo_kernel_set_bo(kernel, 0, self->b.bo, 0);
-	salvo_kernel_set_bo(kernel, 1, self->b.bo, 4);
-	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
-	salvo_kernel_set_grid(kernel, 1, &one, NULL);
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &self->slot));
 	if (on_driver())
 		SKIP(return, "the driver has a time limit of its own: see tests/uapi/slot.c");
@@ -347,17 +339,12 @@ TEST_F(leaf, W7_task_that_exceeds_the_time_limit_is_given_up)
 /* Who detaches a slot waits for the unit, which is given back only by the watchdog. */
 TEST_F(leaf, W7_disconnect_while_the_task_of_another_slot_exceeds_the_time_limit)
 {
-	struct salvo_kernel *kernel = bench_kernel(&self->b, "wait_for_host");
-	const uint32_t one = 1, value = 9;
+	struct salvo_kernel *kernel = waiting_of(&self->b);
 	struct salvo_slot *other;
 
 #ifdef __SANITIZE_THREAD__
 	SKIP(return, "ThreadSanitizer holds signals back while a kernel runs");
 #endif
-	salvo_kernel_set_bo(kernel, 0, self->b.bo, 0);
-	salvo_kernel_set_bo(kernel, 1, self->b.bo, 4);
-	salvo_kernel_set_value(kernel, 2, &value, sizeof(value));
-	salvo_kernel_set_grid(kernel, 1, &one, NULL);
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &self->slot));
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &other));
 	if (on_driver())
