@@ -450,15 +450,17 @@ TEST_F(patch, the_profile_of_a_refused_submission_is_not_that_of_the_one_before)
 {
 	struct salvo_profile profile;
 	struct salvo_fence *fence;
+	struct salvo_bo *readonly;
 
 	ASSERT_EQ(0, salvo_batch_enable_profile(self->b.batch));
 	ASSERT_EQ(0, bench_store(&self->b, self->store, 0, 7));
 	ASSERT_EQ(1, bench_store(&self->b, self->store, 1, 7));
 	ASSERT_EQ(0, bench_run(&self->b));
 	EXPECT_EQ(0, salvo_batch_get_profile(self->b.batch, 1, &profile));
-	ASSERT_EQ(2, salvo_batch_pipe_control(self->b.batch, 1, 0));
-	ASSERT_EQ(3, salvo_batch_pipe_control(self->b.batch, 2, 0));
+	ASSERT_EQ(0, salvo_bo_create(self->b.device, 4096, SALVO_BO_READONLY, &readonly));
+	ASSERT_EQ(2, salvo_batch_fill(self->b.batch, readonly, 0, 16, 1));
 	EXPECT_EQ(-EINVAL, salvo_queue_submit(self->b.queue, self->b.batch, NULL, 0, NULL));
+	salvo_bo_destroy(readonly);
 	EXPECT_REFUSED(-EINVAL, salvo_batch_get_profile(self->b.batch, 0, &profile));
 
 	/* Nor of a batch in flight. */
