@@ -33,7 +33,9 @@ static cl_int divide_equally(const struct _cl_device_id *device, cl_device_parti
 
 	if (each < 1)
 		return CL_INVALID_VALUE;
-	if ((uint64_t)each >= units)
+	if ((uint64_t)each > units)
+		return CL_INVALID_DEVICE_PARTITION_COUNT;
+	if ((uint64_t)each == units)
 		return CL_DEVICE_PARTITION_FAILED;
 	while (partition->parts < units / each)
 		partition->counts[partition->parts++] = each;

@@ -24,6 +24,7 @@ TEST(equally_leaves_out_the_rest)
 {
 	const cl_device_partition_property threes[] = { CL_DEVICE_PARTITION_EQUALLY, 3, 0 };
 	const cl_device_partition_property fours[] = { CL_DEVICE_PARTITION_EQUALLY, 4, 0 };
+	const cl_device_partition_property fives[] = { CL_DEVICE_PARTITION_EQUALLY, 5, 0 };
 	cl_device_id device = open_2x2(), part, parent;
 	cl_uint count;
 
@@ -36,6 +37,8 @@ TEST(equally_leaves_out_the_rest)
 	EXPECT_EQ(device, parent);
 	EXPECT_EQ(0, clReleaseDevice(part));
 	EXPECT_EQ(CL_DEVICE_PARTITION_FAILED, clCreateSubDevices(device, fours, 1, &part, NULL));
+	EXPECT_EQ(CL_INVALID_DEVICE_PARTITION_COUNT,
+		  clCreateSubDevices(device, fives, 1, &part, NULL));
 }
 
 TEST(counts_give_each_part_its_units)
