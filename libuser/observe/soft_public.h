@@ -39,6 +39,8 @@ struct soft_public {
 	uint64_t batches;
 	/** @vram_used: Bytes of buffers. */
 	uint64_t vram_used;
+	/** @slots: That units are attached to. */
+	uint64_t slots;
 };
 
 #endif /* SALVO_SOFT_PUBLIC_H */

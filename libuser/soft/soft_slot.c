@@ -4,6 +4,13 @@
 
 #include "soft_device.h"
 
+static void count_slots(struct soft_device *dev, int by)
+{
+	pthread_mutex_lock(&dev->lock);
+	dev->public->slots += by;
+	pthread_mutex_unlock(&dev->lock);
+}
+
 int salvo_soft_slot_attach(struct salvo_winsys_slot *slot)
 {
 	const struct soft_queue *queue = to_soft_queue(slot->queue);
@@ -25,12 +32,16 @@ int salvo_soft_slot_attach(struct salvo_winsys_slot *slot)
 	if (number < 0)
 		return number;
 	slot->number = number;
+	count_slots(dev, 1);
 	return 0;
 }
 
 void salvo_soft_slot_detach(struct salvo_winsys_slot *slot)
 {
-	salvo_gpu_slot_detach(to_soft_device(slot->queue->device)->gpu, slot->number);
+	struct soft_device *dev = to_soft_device(slot->queue->device);
+
+	salvo_gpu_slot_detach(dev->gpu, slot->number);
+	count_slots(dev, -1);
 }
 
 void salvo_soft_slot_wake(struct salvo_winsys_slot *slot)

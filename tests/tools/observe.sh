@@ -154,7 +154,7 @@ python_check "salvo-top: an embedded GPU, its units, queues and interrupts" "$di
 assert len(lines) == 2, lines
 entry, = [e for e in lines[1]["entries"] if e["pid"] == $bench]
 assert entry["kind"] == entry["device"] == "soft" and entry["command"] == "salvo-bench", entry
-assert entry["queues"] == 16 and entry["vram_bytes"] >= 4096 * 64, entry
+assert entry["queues"] == 16 and entry["slots"] == 0 and entry["vram_bytes"] >= 4096 * 64, entry
 assert entry["units"] == len(entry["unit"]) >= 1, entry
 assert entry["packets_per_s"] > 0 and entry["interrupts_per_s"] > 0, entry
 assert entry["completions"] > 0 and entry["busy_ns"] > 0, entry

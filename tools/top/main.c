@@ -154,6 +154,7 @@ static void write_entry(struct json *json, const struct rates *rates)
 	}
 	if (entry->has_queues) {
 		json_count(json, "queues", entry->queues);
+		json_count(json, "slots", entry->slots);
 		json_count(json, "batches", entry->batches);
 	}
 	json_array(json, "unit");

@@ -162,6 +162,7 @@ static void sample_client(struct top_sample *sample, pid_t pid, const char *fd)
 	entry.vram_bytes = find_number(text, "drm-memory-vram") << 10;
 	entry.has_queues = find_value(text, "salvo-contexts");
 	entry.queues = find_number(text, "salvo-contexts");
+	entry.slots = find_number(text, "salvo-slots");
 	entry.counters = (struct top_counters){
 		.busy_ns = find_number(text, "drm-engine-eu"),
 		.packets = find_number(text, "salvo-packets"),
@@ -203,6 +204,7 @@ static bool take_public(struct top_entry *entry, int fd)
 		return false;
 	entry->has_queues = true;
 	entry->queues = public.queues;
+	entry->slots = public.slots;
 	entry->batches = public.batches;
 	entry->vram_bytes = public.vram_used;
 	entry->counters.packets = public.packets;

@@ -49,8 +49,9 @@ struct top_entry {
 	char device[32];
 	uint64_t client;		/* number that the driver gave it */
 	uint32_t units;
-	bool has_queues;		/* @queues and @batches are known */
+	bool has_queues;		/* @queues, @slots and @batches are known */
 	uint64_t queues;
+	uint64_t slots;			/* of work-stealing pools and others */
 	uint64_t batches;		/* in flight */
 	uint64_t vram_bytes;
 	struct top_counters counters;
