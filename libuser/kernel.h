@@ -103,7 +103,7 @@ int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *b
 uint32_t salvo_locals_place(const struct salvo_kernel_info *info, uint8_t *args,
 			    const uint32_t *sizes);
 
-/** salvo_size_place() - Store the size of the buffer of argument @index, if the kernel is checked. */
+/** salvo_size_place() - Store the size of argument @index's buffer, if the kernel is checked. */
 void salvo_size_place(const struct salvo_kernel_info *info, uint8_t *args, unsigned int index,
 		      uint64_t bytes);
 

@@ -374,8 +374,8 @@ static bool gains_from_columns(const items &of, TargetMachine &target, unsigned 
 }
 
 /*
- * Calls for all work-items with lanes along y, for each x. Without marks: their lanes are work-items
- * of a row, so that a fault in this code is reported without its work-item.
+ * Calls for all work-items with lanes along y, for each x. There are no marks, whose lanes are
+ * work-items of a row: a fault in this code is reported without its work-item.
  */
 static void emit_columns(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
 			 const group_values &v, Value *length)

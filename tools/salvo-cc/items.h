@@ -32,7 +32,7 @@ items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
-/* vector_cost.cc: an estimate of instructions for @lanes items side by side, 0 if they cannot run. */
+/* vector_cost.cc: estimated instructions of @lanes items side by side, 0 if they cannot run. */
 double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 

@@ -45,7 +45,7 @@ struct options {
 	bool debug = false;
 	bool fibers = false;			/* user-level threads for every kernel */
 	bool global_offset = false;		/* kernels take a struct salvo_global_offset */
-	bool checked = false;			/* an access outside of its argument's buffer faults */
+	bool checked = false;			/* accesses outside of arguments' buffers fault */
 };
 
 struct kernel_arg {

@@ -3,8 +3,8 @@
  * vector_loops.cc - work-items with loops that LLVM vectorises
  *
  * A work-item that walks along a row of a matrix accesses contiguous memory from iteration to
- * iteration, while lanes would gather from as many rows. Such a kernel stays scalar, and LLVM's loop
- * vectoriser finds the loop. It does not reorder additions of floating-point numbers, so a
+ * iteration, while lanes would gather from as many rows. Such a kernel stays scalar, and LLVM's
+ * loop vectoriser finds the loop. It does not reorder additions of floating-point numbers, so a
  * loop that sums them up is not one of these.
  */
 #include "vectoriser.h"
