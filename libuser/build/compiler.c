@@ -100,7 +100,10 @@ static int add_words(struct words *words, const char *const *list)
 	return err;
 }
 
-/* Words that white space separates; quotes of either kind keep it inside a word. */
+/*
+ * Words that white space separates; quotes of either kind keep it inside a word. A backslash before
+ * a quote makes it a character like others.
+ */
 static int split_words(struct words *words, const char *text)
 {
 	char *word = malloc(strlen(text) + 1);
@@ -111,7 +114,9 @@ static int split_words(struct words *words, const char *text)
 		char quote = 0;
 
 		for (; *text && (quote || !strchr(" \t\r\n", *text)); text++) {
-			if (quote ? *text == quote : *text == '"' || *text == '\'')
+			if (*text == '\\' && (text[1] == '"' || text[1] == '\''))
+				word[length++] = *++text;
+			else if (quote ? *text == quote : *text == '"' || *text == '\'')
 				quote = quote ? 0 : *text;
 			else
 				word[length++] = *text;

@@ -35,13 +35,18 @@ static bool is_word(const char *word, size_t length, const char *const *list)
 	return false;
 }
 
-/* The end of the word at @text; quotes of either kind keep white space inside. NULL: no end. */
+/*
+ * The end of the word at @text, NULL if a quote has no end. Quotes of either kind keep white space
+ * inside, but not those after a backslash.
+ */
 static char *end_of_word(char *text)
 {
 	char quote = 0;
 
 	for (; *text && (quote || !strchr(spaces, *text)); text++)
-		if (quote ? *text == quote : *text == '"' || *text == '\'')
+		if (*text == '\\' && (text[1] == '"' || text[1] == '\''))
+			text++;
+		else if (quote ? *text == quote : *text == '"' || *text == '\'')
 			quote = quote ? 0 : *text;
 	return quote ? NULL : text;
 }
