@@ -60,18 +60,30 @@ static void free_task(struct task *task)
 	free(task);
 }
 
-/* The devices of a call: a list, or all of the program. */
+/* Is the device, or one that it is a part of, in the list? */
+static bool is_meant(cl_device_id device, cl_uint count, const cl_device_id *devices)
+{
+	cl_uint i;
+
+	for (; device; device = device->parent)
+		for (i = 0; i < count; i++)
+			if (devices[i] == device)
+				return true;
+	return false;
+}
+
+/* The devices of a call: all of the program, or those in a list and their sub-devices. */
 static cl_int set_devices(struct task *task, cl_program program, cl_uint count,
 			  const cl_device_id *devices)
 {
 	unsigned int i;
 
-	task->device_count = devices ? count : program->build_count;
-	task->devices = calloc(task->device_count, sizeof(*task->devices));
+	task->devices = calloc(program->build_count, sizeof(*task->devices));
 	if (!task->devices)
 		return CL_OUT_OF_HOST_MEMORY;
-	for (i = 0; i < task->device_count; i++)
-		task->devices[i] = devices ? devices[i] : program->builds[i].device;
+	for (i = 0; i < program->build_count; i++)
+		if (!devices || is_meant(program->builds[i].device, count, devices))
+			task->devices[task->device_count++] = program->builds[i].device;
 	return CL_SUCCESS;
 }
 
