@@ -169,12 +169,18 @@ static cl_int answer_optional(const struct salvo_cl_answer *answer,
 	case CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES:
 		return SALVO_CL_ANSWER(answer, cl_device_atomic_capabilities,
 				       CL_DEVICE_ATOMIC_ORDER_RELAXED |
-				       CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP);
+				       CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
+				       CL_DEVICE_ATOMIC_ORDER_SEQ_CST |
+				       CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP |
+				       CL_DEVICE_ATOMIC_SCOPE_DEVICE);
 	case CL_DEVICE_ATOMIC_FENCE_CAPABILITIES:
 		return SALVO_CL_ANSWER(answer, cl_device_atomic_capabilities,
 				       CL_DEVICE_ATOMIC_ORDER_RELAXED |
 				       CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
-				       CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP);
+				       CL_DEVICE_ATOMIC_ORDER_SEQ_CST |
+				       CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM |
+				       CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP |
+				       CL_DEVICE_ATOMIC_SCOPE_DEVICE);
 	default:
 		return answer_memory(answer, info, name);
 	}
@@ -193,6 +199,11 @@ static cl_int answer_compiler(const struct salvo_cl_answer *answer,
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_acq_rel" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device" },
 	};
 	const cl_device_fp_config fp = CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM |
 				       CL_FP_FMA;
