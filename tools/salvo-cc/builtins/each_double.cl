@@ -480,7 +480,7 @@ OVERLOAD D atan(D x)
 
 OVERLOAD D atanpi(D x)
 {
-	return x == (D)0 ? x : signed_as(atan_size(ABS(x)) * (1 / PI_D), x);
+	return x == (D)0 ? x : signed_as(atan_size(ABS(x)) / PI_D, x);
 }
 
 /* The angle of (x, y) for y >= 0. */
@@ -494,7 +494,7 @@ static OVERLOAD D angle(D y, D x)
 }
 
 OVERLOAD D atan2(D y, D x) { return signed_as(angle(ABS(y), x), y); }
-OVERLOAD D atan2pi(D y, D x) { return signed_as(angle(ABS(y), x) * (1 / PI_D), y); }
+OVERLOAD D atan2pi(D y, D x) { return signed_as(angle(ABS(y), x) / PI_D, y); }
 
 OVERLOAD D asin(D x)
 {
@@ -504,8 +504,8 @@ OVERLOAD D asin(D x)
 }
 
 OVERLOAD D acos(D x) { return angle(SQRT((1 - x) * (1 + x)), x); }
-OVERLOAD D asinpi(D x) { return asin(x) * (1 / PI_D); }
-OVERLOAD D acospi(D x) { return acos(x) * (1 / PI_D); }
+OVERLOAD D asinpi(D x) { return asin(x) / PI_D; }
+OVERLOAD D acospi(D x) { return acos(x) / PI_D; }
 
 /* erf(x) for |x| <= 1 */
 static OVERLOAD D erf_series(D x)

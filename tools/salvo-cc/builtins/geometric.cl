@@ -11,7 +11,10 @@
 	OVERLOAD T dot(T##2 a, T##2 b) { return a.x * b.x + a.y * b.y; } \
 	OVERLOAD T dot(T##3 a, T##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; } \
 	OVERLOAD T dot(T##4 a, T##4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
-/* A sum of squares that overflows or vanishes is taken of a scaled vector. */
+/*
+ * A sum of squares that overflows or vanishes is taken of a scaled vector. Of infinite elements
+ * normalize() takes the signs, and 0 for the others. Scaling down must not lose small elements.
+ */
 #define LENGTH(T, S, LIMIT, UP) \
 	OVERLOAD S length(T v) \
 	{ \
@@ -28,7 +31,19 @@
 	OVERLOAD S distance(T a, T b) { return length(a - b); } \
 	OVERLOAD T normalize(T v) \
 	{ \
-		S size = length(v); \
+		S squares = dot(v, v), size; \
+		if (squares > LIMIT) { \
+			if (squares == (S)INFINITY && dot(v / UP, v / UP) == (S)INFINITY) \
+				v = __builtin_elementwise_abs(v) == (T)INFINITY ? \
+				    __builtin_elementwise_copysign((T)1, v) : v * (S)0; \
+			else \
+				return v / __builtin_elementwise_sqrt(dot(v / UP, v / UP)) / UP; \
+			squares = dot(v, v); \
+		} else if (squares < (S)1 / LIMIT) { \
+			v *= UP; \
+			squares = dot(v, v); \
+		} \
+		size = __builtin_elementwise_sqrt(squares); \
 		return size == (S)0 ? v : v / size; \
 	}
 #define GEOMETRIC(T, LIMIT, UP) CROSS(T) DOT(T) LENGTH(T, T, LIMIT, UP) \
