@@ -277,7 +277,7 @@ bool analyse(Module &m, const options &opts, std::vector<kernel> &kernels)
 			return false;
 	}
 	if (kernels.empty()) {
-		print_error("no kernel in '" + opts.input + "'");
+		print_error("no kernel in '" + source_name(opts) + "'");
 		return false;
 	}
 	return true;

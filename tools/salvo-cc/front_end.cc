@@ -6,19 +6,25 @@
  * loading LLVM a second time. clang does no optimisation but prepares for it (lifetimes, type-based
  * alias information). Line tables are always made, for our own error messages.
  *
+ * Standard input is read here, so that messages can name it, and so that it can be compiled twice
+ * (mixed.cc). Messages are kept until it is known which time counts.
+ *
  * clang's header claims every extension of OpenCL C 2 and 3 for SPIR targets, hence the
  * -U__SPIR__; what the device has is defined here.
  */
 #include "salvo_cc.h"
 
 #include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -79,9 +85,47 @@ static bool make_invocation(const options &opts, clang::CompilerInstance &compil
 		diagnostics, words[0]);
 }
 
-static bool run(const options &opts, clang::FrontendAction &action)
+/* Prints messages to a string, and notes whether a call was ambiguous. */
+class message_printer : public clang::TextDiagnosticPrinter {
+public:
+	message_printer(raw_ostream &out, clang::DiagnosticOptions *diagnostic_options)
+		: TextDiagnosticPrinter(out, diagnostic_options)
+	{
+	}
+
+	void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+			      const clang::Diagnostic &info) override
+	{
+		ambiguous |= info.getID() == clang::diag::err_ovl_ambiguous_call;
+		TextDiagnosticPrinter::HandleDiagnostic(level, info);
+	}
+
+	bool ambiguous = false;
+};
+
+/* One run of clang. */
+struct attempt {
+	bool mixed = false;		/* in: with the overloads of mixed.cc */
+	bool ambiguous = false;		/* out: a call was */
+	std::string messages;		/* out */
+};
+
+static void add_mixed_overloads(clang::CompilerInstance &compiler)
+{
+	clang::PreprocessorOptions &preprocessor = compiler.getPreprocessorOpts();
+	static const char path[] = "/salvo-cc/mixed.h";
+
+	preprocessor.addRemappedFile(
+		path, MemoryBuffer::getMemBufferCopy(mixed_overloads(), path).release());
+	preprocessor.Includes.push_back(path);
+}
+
+/* @source: of standard input, else NULL. */
+static bool run(const options &opts, const MemoryBuffer *source, clang::FrontendAction &action,
+		attempt &how)
 {
 	CrashRecoveryContext guard;
+	raw_string_ostream messages(how.messages);
 	bool done = false;
 
 	CrashRecoveryContext::Enable();
@@ -90,29 +134,64 @@ static bool run(const options &opts, clang::FrontendAction &action)
 
 		if (!make_invocation(opts, compiler))
 			return;
-		compiler.createDiagnostics();
+		auto *printer = new message_printer(messages, &compiler.getDiagnosticOpts());
+		compiler.createDiagnostics(printer);
+		compiler.setVerboseOutputStream(messages);
+		if (source)
+			compiler.getFrontendOpts().Inputs = { clang::FrontendInputFile(
+				source->getMemBufferRef(),
+				clang::InputKind(clang::Language::OpenCL)) };
+		if (how.mixed)
+			add_mixed_overloads(compiler);
 		done = compiler.ExecuteAction(action);
+		how.ambiguous = printer->ambiguous;
 	}))
 		print_error("clang crashed");
 	CrashRecoveryContext::Disable();
 	return done;
 }
 
+/* Standard input under a name for messages; NULL if the input is a file, or cannot be read. */
+static std::unique_ptr<MemoryBuffer> read_source(const options &opts)
+{
+	if (opts.input != "-")
+		return nullptr;
+	ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getSTDIN();
+	if (!file)
+		return nullptr;
+	return MemoryBuffer::getMemBufferCopy((*file)->getBuffer(), source_name(opts));
+}
+
+std::string source_name(const options &opts)
+{
+	return opts.input == "-" ? "program.cl" : opts.input;
+}
+
 bool preprocess(const options &opts)
 {
+	std::unique_ptr<MemoryBuffer> source = read_source(opts);
 	clang::PrintPreprocessedAction action;
+	attempt once;
+	const bool done = run(opts, source.get(), action, once);
 
-	return run(opts, action);
+	errs() << once.messages;
+	return done;
 }
 
 std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 {
-	clang::EmitLLVMOnlyAction action(&context);
+	std::unique_ptr<MemoryBuffer> source = read_source(opts);
+	clang::EmitLLVMOnlyAction action(&context), second(&context);
+	attempt plain, mixed;
 	std::unique_ptr<Module> m;
 
-	if (!run(opts, action))
-		return nullptr;
-	m = action.takeModule();
-	m->setSourceFileName(opts.input);
+	mixed.mixed = true;
+	if (run(opts, source.get(), action, plain))
+		m = action.takeModule();
+	else if (plain.ambiguous && run(opts, source.get(), second, mixed))
+		m = second.takeModule();
+	errs() << (m && plain.ambiguous ? mixed.messages : plain.messages);
+	if (m)
+		m->setSourceFileName(source_name(opts));
 	return m;
 }

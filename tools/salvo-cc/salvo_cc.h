@@ -92,8 +92,12 @@ enum { EXIT_USAGE = 2 };
 int read_command_line(llvm::ArrayRef<char *> words, options &opts);
 
 /* front_end.cc */
+std::string source_name(const options &opts);	/* as messages name it */
 bool preprocess(const options &opts);
 std::unique_ptr<llvm::Module> run_front_end(const options &opts, llvm::LLVMContext &context);
+
+/* mixed.cc */
+std::string mixed_overloads();
 
 /* object.cc: bitcode between the compile step and the link step */
 bool write_object(const llvm::Module &m, const options &opts);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/*
+ * object.c - programs in steps: compile with headers in memory, libraries, link, keep, load
+ */
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "lib_test.h"
+
+static const char user[] =
+	"#include \"more/twice.h\"\n"
+	"kernel void store(global int *restrict out, const volatile global int *in)\n"
+	"{ size_t i = get_global_id(0); out[i] = twice(in[i]) + N; }\n";
+static const char twice[] = "int twice(int x) { return 2 * x; }\n";
+static const struct salvo_header header = {
+	.name = "more/twice.h", .text = "int twice(int x);\n",
+};
+
+FIXTURE(object) {
+	struct bench b;
+	struct salvo_object *user, *twice;
+	char *log;
+};
+
+#define NEED_COMPILER() do { \
+	if (access(kernel_path("../bin/salvo-cc"), X_OK) || getenv("SALVO_SLOW")) \
+		SKIP(return, "no salvo-cc here, or compiling is slow"); \
+} while (0)
+
+FIXTURE_SETUP(object)
+{
+	ASSERT_EQ(0, bench_open(&self->b));
+	if (access(kernel_path("../bin/salvo-cc"), X_OK) || getenv("SALVO_SLOW"))
+		return;
+	EXPECT_EQ(0, salvo_object_compile(user, 0, &header, 1, "-DN=3", &self->log, &self->user));
+	EXPECT_STREQ("", self->log);
+	EXPECT_EQ(0, salvo_object_compile(twice, 0, NULL, 0, NULL, NULL, &self->twice));
+}
+
+FIXTURE_TEARDOWN(object)
+{
+	salvo_object_destroy(self->user);
+	salvo_object_destroy(self->twice);
+	free(self->log);
+	bench_close(&self->b);
+}
+
+/* Link, load, and look at the kernel. */
+static int link_and_load(struct bench *b, struct salvo_object *const *objects, unsigned int count,
+			 struct salvo_program **out)
+{
+	struct salvo_object *program;
+	const void *image;
+	size_t bytes;
+	int err;
+
+	err = salvo_object_link(b->device, SALVO_OBJECT_PROGRAM, objects, count, NULL, NULL,
+				&program);
+	if (err)
+		return err;
+	image = salvo_object_image(program, &bytes);
+	err = salvo_program_load(b->device, image, bytes, out);
+	salvo_object_destroy(program);
+	return err;
+}
+
+TEST_F(object, two_objects_make_a_program)
+{
+	struct salvo_object *objects[2] = { self->user, self->twice };
+	struct salvo_argument_info argument;
+	struct salvo_program *program;
+	struct salvo_kernel *kernel;
+
+	NEED_COMPILER();
+	EXPECT_EQ(SALVO_OBJECT_COMPILED, salvo_object_kind(self->user));
+	ASSERT_EQ(0, link_and_load(&self->b, objects, 2, &program));
+	ASSERT_EQ(0, salvo_kernel_create(program, "store", &kernel));
+	ASSERT_EQ(0, salvo_kernel_get_argument(kernel, 0, &argument));
+	EXPECT_EQ(SALVO_ARGUMENT_RESTRICT, argument.qualifiers);
+	EXPECT_EQ(SALVO_ARGUMENT_WRITE, argument.access);
+	ASSERT_EQ(0, salvo_kernel_get_argument(kernel, 1, &argument));
+	EXPECT_EQ(SALVO_ARGUMENT_CONST | SALVO_ARGUMENT_VOLATILE, argument.qualifiers);
+	salvo_kernel_destroy(kernel);
+	salvo_program_destroy(program);
+}
+
+TEST_F(object, a_library_is_linked_and_kept)
+{
+	struct salvo_object *library, *again, *objects[2];
+	struct salvo_program *program;
+	const void *image;
+	size_t bytes;
+
+	NEED_COMPILER();
+	ASSERT_EQ(0, salvo_object_link(NULL, SALVO_OBJECT_LIBRARY, &self->twice, 1, NULL, NULL,
+				       &library));
+	EXPECT_EQ(SALVO_OBJECT_LIBRARY, salvo_object_kind(library));
+	image = salvo_object_image(library, &bytes);
+	ASSERT_EQ(0, salvo_object_load(image, bytes, &again));
+	salvo_object_destroy(library);
+	objects[0] = again;
+	objects[1] = self->user;
+	ASSERT_EQ(0, link_and_load(&self->b, objects, 2, &program));
+	EXPECT_STREQ("store", salvo_program_kernel_name(program, 0));
+	salvo_program_destroy(program);
+	salvo_object_destroy(again);
+}
+
+TEST_F(object, errors_of_linking_name_the_function)
+{
+	struct salvo_object *objects[3] = { self->user, self->twice, self->twice };
+	struct salvo_object *program;
+	char *log;
+
+	NEED_COMPILER();
+	EXPECT_EQ(-ENOEXEC, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, objects, 1,
+					      NULL, &log, &program));
+	EXPECT_NE(NULL, strstr(log, "'twice' is not available"));
+	EXPECT_EQ(NULL, program);
+	free(log);
+	EXPECT_EQ(-ENOEXEC, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, objects, 3,
+					      NULL, &log, &program));
+	EXPECT_NE(NULL, strstr(log, "'twice': symbol multiply defined"));
+	free(log);
+}
+
+TEST_F(object, messages_have_the_names_of_headers_and_source)
+{
+	const struct salvo_header bad = { .name = "a/bad.h", .text = "int x = ;\n" };
+	struct salvo_object *object;
+	char *log;
+
+	NEED_COMPILER();
+	EXPECT_EQ(-ENOEXEC, salvo_object_compile("#include <a/bad.h>\n", 0, &bad, 1, NULL, &log,
+						 &object));
+	EXPECT_NE(NULL, strstr(log, "a/bad.h:1:9: error:"));
+	EXPECT_EQ(NULL, strstr(log, "salvo-"));
+	free(log);
+	EXPECT_EQ(-ENOEXEC, salvo_object_compile("int x = ;\n", 0, NULL, 0, NULL, &log, &object));
+	EXPECT_NE(NULL, strstr(log, "program.cl:1:9: error:"));
+	free(log);
+}
+
+TEST_F(object, bad_input_is_refused)
+{
+	static const char *const names[] = { "", "/etc/passwd", "../x.h", "a/../../x.h", NULL };
+	struct salvo_header outside = { .text = "" };
+	struct salvo_object *object;
+	const char *const *name;
+	const char *image;
+	char *copy;
+	size_t bytes;
+
+	NEED_COMPILER();
+	for (name = names; *name; name++) {
+		outside.name = *name;
+		EXPECT_EQ(-EINVAL, salvo_object_compile(twice, 0, &outside, 1, NULL, NULL, &object));
+	}
+	EXPECT_EQ(-EINVAL, salvo_object_compile(NULL, 0, NULL, 0, NULL, NULL, &object));
+	EXPECT_EQ(-EINVAL, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, NULL, 0, NULL,
+					     NULL, &object));
+	EXPECT_EQ(-EINVAL, salvo_object_link(NULL, SALVO_OBJECT_PROGRAM, &self->user, 1, NULL, NULL,
+					     &object));
+	EXPECT_EQ(-EINVAL, salvo_object_link(NULL, SALVO_OBJECT_COMPILED, &self->user, 1, NULL,
+					     NULL, &object));
+	image = salvo_object_image(self->twice, &bytes);
+	EXPECT_EQ(-ENOEXEC, salvo_object_load(image, bytes - 1, &object));
+	EXPECT_EQ(-ENOEXEC, salvo_object_load(image, 8, &object));
+	EXPECT_EQ(-ENOEXEC, salvo_object_load(NULL, 0, &object));
+	copy = malloc(bytes);
+	ASSERT_NE(NULL, copy);
+	memcpy(copy, image, bytes);
+	memset(copy + bytes / 2, 0x5a, bytes / 4);
+	ASSERT_EQ(0, salvo_object_load(copy, bytes, &object));
+	free(copy);
+	salvo_object_destroy(self->twice);
+	EXPECT_EQ(-ENOEXEC, salvo_object_link(NULL, SALVO_OBJECT_LIBRARY, &object, 1, NULL, NULL,
+					      &self->twice));
+	salvo_object_destroy(object);
+}
+
+/* The compiler is a process of its own; that it died is in the log. */
+TEST_F(object, a_crash_of_the_compiler_is_an_error)
+{
+	char path[] = "/tmp/salvo-crash-XXXXXX";
+	const int fd = mkstemp(path);
+	struct salvo_object *object;
+	char *log;
+
+	NEED_COMPILER();
+	ASSERT_LE(0, fd);
+	dprintf(fd, "#!/bin/sh\nkill -SEGV $$\n");
+	fchmod(fd, 0700);
+	close(fd);
+	setenv("SALVO_CC", path, 1);
+	EXPECT_EQ(-ENOEXEC, salvo_object_compile(twice, 0, NULL, 0, NULL, &log, &object));
+	EXPECT_NE(NULL, strstr(log, "salvo-cc died: Segmentation fault"));
+	free(log);
+	unsetenv("SALVO_CC");
+	unlink(path);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+/*
+ * program.c - programs and kernels: build, compile, link, binaries, arguments, what can be asked
+ */
+#include <pthread.h>
+
+#include "ocl.h"
+#include "kselftest_harness.h"
+
+FIXTURE(program) {
+	cl_device_id device;
+	cl_context context;
+	cl_command_queue queue;
+	cl_mem buffer;
+};
+
+FIXTURE_SETUP(program)
+{
+	cl_int err;
+
+	self->device = ocl_device();
+	ASSERT_NE(NULL, self->device);
+	self->context = clCreateContext(NULL, 1, &self->device, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	self->queue = clCreateCommandQueueWithProperties(self->context, self->device, NULL, &err);
+	ASSERT_EQ(0, err);
+	self->buffer = clCreateBuffer(self->context, 0, 64, NULL, &err);
+	ASSERT_EQ(0, err);
+}
+
+FIXTURE_TEARDOWN(program)
+{
+	clReleaseMemObject(self->buffer);
+	clReleaseCommandQueue(self->queue);
+	EXPECT_EQ(0, clReleaseContext(self->context));
+}
+
+static cl_program from_source(cl_context context, const char *source)
+{
+	return clCreateProgramWithSource(context, 1, &source, NULL, NULL);
+}
+
+/* The first word of @buffer after @kernel ran with (buffer, value). */
+static int run_kernel(cl_command_queue queue, cl_kernel kernel, cl_mem buffer, int value)
+{
+	const size_t items = 16;
+	int result = -1;
+
+	if (clSetKernelArg(kernel, 0, sizeof(buffer), &buffer) ||
+	    clSetKernelArg(kernel, 1, sizeof(value), &value) ||
+	    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL) ||
+	    clEnqueueReadBuffer(queue, buffer, CL_TRUE, 4, sizeof(result), &result, 0, NULL, NULL))
+		return -1;
+	return result;
+}
+
+static const char store[] =
+	"kernel void store(global int *out, int n) { out[get_global_id(0)] = n + K; }\n";
+
+TEST_F(program, build_and_run)
+{
+	cl_program program = from_source(self->context, store);
+	cl_kernel kernel;
+	cl_build_status status;
+	cl_int err;
+
+	clCreateKernel(program, "store", &err);
+	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE, err);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-D K=30 -cl-std=CL3.0", NULL, NULL));
+	EXPECT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_STATUS,
+					   sizeof(status), &status, NULL));
+	EXPECT_EQ(CL_BUILD_SUCCESS, status);
+	clCreateKernel(program, "other", &err);
+	EXPECT_EQ(CL_INVALID_KERNEL_NAME, err);
+	kernel = clCreateKernel(program, "store", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(35, run_kernel(self->queue, kernel, self->buffer, 5));
+	/* It has a kernel, so it stays as it is. */
+	EXPECT_EQ(CL_INVALID_OPERATION, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
+TEST_F(program, errors_are_in_the_log)
+{
+	cl_program program = from_source(self->context, store);
+	char log[512];
+
+	EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(program, 0, NULL, "", NULL, NULL));
+	ASSERT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, sizeof(log),
+					   log, NULL));
+	EXPECT_EQ(0, strncmp(log, "program.cl:1:", 13));
+	EXPECT_NE(NULL, strstr(log, ": error: use of undeclared identifier 'K'"));
+	clReleaseProgram(program);
+}
+
+TEST_F(program, options_of_the_compiler_itself_are_refused)
+{
+	static const char *const bad[] = {
+		"--inspect", "-o /tmp/x", "-c", "--link", "-cl-std=CL9", "-D", "-I", "-D \"A",
+		"-create-library", "file.cl", "-", "-cl-frobnicate", NULL,
+	};
+	cl_program program = from_source(self->context, store);
+	const char *const *option;
+
+	for (option = bad; *option; option++)
+		EXPECT_EQ(CL_INVALID_BUILD_OPTIONS,
+			  clBuildProgram(program, 0, NULL, *option, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_COMPILER_OPTIONS,
+		  clCompileProgram(program, 0, NULL, "-bad", 0, NULL, NULL, NULL, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, clBuildProgram(program, 1, NULL, "", NULL, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, clBuildProgram(program, 0, &self->device, "", NULL, NULL));
+	EXPECT_EQ(CL_INVALID_VALUE, clBuildProgram(program, 0, NULL, "", NULL, &option));
+	EXPECT_EQ(0, clBuildProgram(program, 0, NULL,
+				    "  -DK=1 -w -cl-mad-enable -cl-fast-relaxed-math -Werror "
+				    "-cl-kernel-arg-info -cl-opt-disable -I \"/tmp\"", NULL, NULL));
+	clReleaseProgram(program);
+}
+
+TEST_F(program, compile_with_headers_link_with_a_library)
+{
+	cl_program part = from_source(self->context, "#include \"a.h\"\n"
+		"kernel void k(global int *out, int n) { out[get_global_id(0)] = twice(n); }\n");
+	cl_program header = from_source(self->context, "int twice(int);\n");
+	cl_program twice = from_source(self->context, "int twice(int x) { return 2 * x; }\n");
+	cl_program library, program, both[2];
+	const char *name = "a.h";
+	cl_program_binary_type type;
+	cl_kernel kernel;
+	cl_int err;
+
+	ASSERT_EQ(0, clCompileProgram(part, 0, NULL, NULL, 1, &header, &name, NULL, NULL));
+	clLinkProgram(self->context, 0, NULL, "", 1, &twice, NULL, NULL, &err);
+	EXPECT_EQ(CL_INVALID_OPERATION, err);
+	ASSERT_EQ(0, clCompileProgram(twice, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+	clLinkProgram(self->context, 0, NULL, "-cl-mad-enable=x", 1, &twice, NULL, NULL, &err);
+	EXPECT_EQ(CL_INVALID_LINKER_OPTIONS, err);
+	library = clLinkProgram(self->context, 0, NULL, "-create-library -enable-link-options", 1,
+				&twice, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, clGetProgramBuildInfo(library, self->device, CL_PROGRAM_BINARY_TYPE,
+					   sizeof(type), &type, NULL));
+	EXPECT_EQ(CL_PROGRAM_BINARY_TYPE_LIBRARY, type);
+	both[0] = part;
+	both[1] = library;
+	program = clLinkProgram(self->context, 0, NULL, "", 2, both, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(CL_INVALID_OPERATION, clBuildProgram(program, 0, NULL, "", NULL, NULL));
+	kernel = clCreateKernel(program, "k", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(42, run_kernel(self->queue, kernel, self->buffer, 21));
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+	/* Without the library: a program is returned for its log. */
+	program = clLinkProgram(self->context, 0, NULL, "", 1, &part, NULL, NULL, &err);
+	EXPECT_EQ(CL_LINK_PROGRAM_FAILURE, err);
+	EXPECT_EQ(0, clReleaseProgram(program));
+	clReleaseProgram(library);
+	clReleaseProgram(twice);
+	clReleaseProgram(header);
+	clReleaseProgram(part);
+}
+
+TEST_F(program, a_binary_runs_a_damaged_one_does_not)
+{
+	cl_program program = from_source(self->context, store);
+	const unsigned char *image;
+	unsigned char *binary;
+	cl_kernel kernel;
+	cl_int status, err;
+	size_t bytes;
+
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=1", NULL, NULL));
+	ASSERT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL));
+	binary = malloc(bytes);
+	ASSERT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
+	clReleaseProgram(program);
+	image = binary;
+	program = clCreateProgramWithBinary(self->context, 1, &self->device, &bytes, &image, &status,
+					    &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "", NULL, NULL));
+	kernel = clCreateKernel(program, "store", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(8, run_kernel(self->queue, kernel, self->buffer, 7));
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+	memset(binary + 16, 0xff, 64);
+	program = clCreateProgramWithBinary(self->context, 1, &self->device, &bytes, &image, &status,
+					    &err);
+	EXPECT_EQ(CL_INVALID_BINARY, err);
+	EXPECT_EQ(CL_INVALID_BINARY, status);
+	EXPECT_EQ(NULL, program);
+	free(binary);
+}
+
+TEST_F(program, arguments_are_checked)
+{
+	cl_program program = from_source(self->context,
+		"kernel __attribute__((reqd_work_group_size(4, 2, 1))) __attribute__((vec_type_hint("
+		"float4)))\nvoid k(global const int *in, constant float *c, local int *l, int n) { }\n");
+	const cl_mem none = NULL;
+	cl_kernel kernel, clone;
+	cl_ulong local_bytes;
+	char text[128];
+	size_t group[3];
+	cl_int err, n = 1;
+
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	kernel = clCreateKernel(program, "k", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(CL_INVALID_ARG_INDEX, clSetKernelArg(kernel, 4, sizeof(n), &n));
+	EXPECT_EQ(CL_INVALID_ARG_SIZE, clSetKernelArg(kernel, 0, 4, &self->buffer));
+	EXPECT_EQ(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 0, sizeof(cl_mem), &self->context));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(cl_mem), &none));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(cl_mem), NULL));
+	EXPECT_EQ(CL_INVALID_ARG_VALUE, clSetKernelArg(kernel, 2, 16, &n));
+	EXPECT_EQ(CL_INVALID_ARG_SIZE, clSetKernelArg(kernel, 2, 0, NULL));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 2, 160, NULL));
+	EXPECT_EQ(CL_INVALID_ARG_SIZE, clSetKernelArg(kernel, 3, 8, &n));
+	EXPECT_EQ(CL_INVALID_ARG_VALUE, clSetKernelArg(kernel, 3, 4, NULL));
+	EXPECT_EQ(0, clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof(text), text, NULL));
+	EXPECT_STREQ("vec_type_hint(float4) reqd_work_group_size(4,2,1)", text);
+	EXPECT_EQ(0, clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof(text), text,
+					NULL));
+	EXPECT_STREQ("int*", text);
+	EXPECT_EQ(CL_INVALID_VALUE, clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_TYPE_NAME, 4, text,
+						       NULL));
+	EXPECT_EQ(0, clGetKernelWorkGroupInfo(kernel, self->device,
+					      CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group),
+					      group, NULL));
+	EXPECT_EQ(4u, group[0]);
+	EXPECT_EQ(0, clGetKernelWorkGroupInfo(kernel, NULL, CL_KERNEL_LOCAL_MEM_SIZE,
+					      sizeof(local_bytes), &local_bytes, NULL));
+	EXPECT_EQ(160u, local_bytes);
+	clone = clCloneKernel(kernel, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, clSetKernelArg(clone, 3, sizeof(n), &n));
+	EXPECT_EQ(0, clReleaseKernel(clone));
+	EXPECT_EQ(CL_INVALID_KERNEL, clSetKernelArg((cl_kernel)self->context, 0, 0, NULL));
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+}
+
+struct done {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int count;
+};
+
+static void CL_CALLBACK count_built(cl_program program, void *data)
+{
+	struct done *done = data;
+
+	(void)program;
+	pthread_mutex_lock(&done->lock);
+	done->count++;
+	pthread_cond_signal(&done->changed);
+	pthread_mutex_unlock(&done->lock);
+}
+
+TEST_F(program, several_builds_at_once_call_back)
+{
+	struct done done = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 };
+	cl_program programs[4];
+	cl_build_status status;
+	char options[32];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		snprintf(options, sizeof(options), "-DK=%d", i);
+		programs[i] = from_source(self->context, store);
+		EXPECT_EQ(0, clBuildProgram(programs[i], 0, NULL, options, count_built, &done));
+	}
+	pthread_mutex_lock(&done.lock);
+	while (done.count < 4)
+		pthread_cond_wait(&done.changed, &done.lock);
+	pthread_mutex_unlock(&done.lock);
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(0, clGetProgramBuildInfo(programs[i], self->device,
+						   CL_PROGRAM_BUILD_STATUS, sizeof(status), &status,
+						   NULL));
+		EXPECT_EQ(CL_BUILD_SUCCESS, status);
+		clReleaseProgram(programs[i]);
+	}
+}
+
+TEST_HARNESS_MAIN
