@@ -72,6 +72,13 @@ static float4 texel(image_t image, int x, int y, int z)
 	return load_f(image, (int4)(x, y, z, 0));
 }
 
+static float4 texel_one(image_t image, int4 at)
+{
+	if ((at.x | at.y | at.z) < 0)
+		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
+	return load_one_f(image, at);
+}
+
 static float4 between(float4 a, float4 b, float part)
 {
 	return a * (1.0f - part) + b * part;
@@ -104,10 +111,8 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
 	float px, py = 0.0f, pz = 0.0f;
 	float4 row, far;
 
-	if (!(sampler & CLK_FILTER_LINEAR)) {
-		int4 at = pick_nearest(image, sampler, s, dims, layer);
-		return texel(image, at.x, at.y, at.z);
-	}
+	if (!(sampler & CLK_FILTER_LINEAR))
+		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
 	linear(s.x, image->width, sampler, &x0, &x1, &px);
 	if (dims > 1)
 		linear(s.y, image->height, sampler, &y0, &y1, &py);
@@ -188,15 +193,14 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	} \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
-		int4 at = pick_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), \
-				     DIMS, LAYER); \
-		return texel(salvo_image(image), at.x, at.y, at.z); \
+		return texel_one(salvo_image(image), pick_whole(salvo_image(image), \
+			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)); \
 	} \
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, int4, read_imagei) \
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, uint4, read_imageui)
 #define READ_WHOLE(ACCESS, IMAGE, CI, WIDE, DIMS, LAYER) \
 	OVERLOAD float4 read_imagef(ACCESS IMAGE image, CI s) \
-	{ return load_f(salvo_image(image), \
+	{ return load_one_f(salvo_image(image), \
 			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
 	OVERLOAD int4 read_imagei(ACCESS IMAGE image, CI s) \
 	{ return load_i(salvo_image(image), \
@@ -219,13 +223,8 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	OVERLOAD void write_imagef(ACCESS IMAGE image, CI s, float4 color) \
 	{ \
 		image_t i = salvo_image(image); \
-		if (!inside(i, (int4)WIDE(s), DIMS, LAYER)) \
-			return; \
-		global uchar *p = texel_address(i, layered((int4)WIDE(s), LAYER)); \
-		if (is_float_rgba(i)) \
-			*(global float4 *)p = color; \
-		else \
-			salvo_outline_store_f(p, i->order, i->type, color); \
+		if (inside(i, (int4)WIDE(s), DIMS, LAYER)) \
+			store_f(i, layered((int4)WIDE(s), LAYER), color); \
 	} \
 	OVERLOAD void write_imagei(ACCESS IMAGE image, CI s, int4 color) \
 	{ \

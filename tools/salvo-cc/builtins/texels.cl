@@ -5,7 +5,7 @@
  * An image is the struct salvo_image_view of device/include/salvo_kernel.h. Channel by channel a
  * pixel is read as its type says and put in place as the order says. The functions are
  * large and stay functions (names that begin with salvo_outline); the most usual
- * format has a short cut before the call.
+ * formats have short cuts before the call.
  */
 struct image {
 	ulong address, row_pitch, slice_pitch;
@@ -198,25 +198,69 @@ void salvo_outline_store_i(global uchar *p, uint order, uint type, int4 color)
 	STORE(v, put_i, p, order, type);
 }
 
-static global uchar *texel_address(image_t image, int4 at)
+/* With a constant number of bytes neighbours are seen to be contiguous. */
+static global uchar *address_of(image_t image, int4 at, uint bytes)
 {
-	uint bytes = channels_of(image->order) * channel_bytes(image->type);
-
 	return (global uchar *)image->address + (ulong)at.x * bytes +
 	       (ulong)at.y * image->row_pitch + (ulong)at.z * image->slice_pitch;
 }
 
-static bool is_float_rgba(image_t image)
+static global uchar *texel_address(image_t image, int4 at)
 {
-	return image->order == CLK_RGBA && image->type == CLK_FLOAT;
+	return address_of(image, at, channels_of(image->order) * channel_bytes(image->type));
+}
+
+static bool has_format(image_t image, uint order, uint type)
+{
+	return image->order == order && image->type == type;
 }
 
 static float4 load_f(image_t image, int4 at)
 {
-	if (is_float_rgba(image))
-		return *(global const float4 *)((global uchar *)image->address + (ulong)at.x * 16 +
-			(ulong)at.y * image->row_pitch + (ulong)at.z * image->slice_pitch);
+	if (has_format(image, CLK_RGBA, CLK_FLOAT))
+		return *(global const float4 *)address_of(image, at, 16);
 	return salvo_outline_load_f(texel_address(image, at), image->order, image->type);
+}
+
+/* The same with short cuts for bytes, too: in a function that reads one texel only. */
+static float4 load_one_f(image_t image, int4 at)
+{
+	if (has_format(image, CLK_RGBA, CLK_UNORM_INT8)) {
+		uint v = *(global const uint *)address_of(image, at, 4);
+
+		return (float4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24) *
+		       (1.0f / 255.0f);
+	}
+	if (has_format(image, CLK_R, CLK_UNORM_INT8))
+		return (float4)(*address_of(image, at, 1) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
+	if (has_format(image, CLK_RG, CLK_UNORM_INT8)) {
+		uint v = *(global const ushort *)address_of(image, at, 2);
+
+		return (float4)((v & 0xff) * (1.0f / 255.0f), (v >> 8) * (1.0f / 255.0f), 0.0f,
+				1.0f);
+	}
+	return load_f(image, at);
+}
+
+static uint to_unorm(float x)
+{
+	return convert_uchar_sat_rte(x * 255.0f);
+}
+
+static void store_f(image_t image, int4 at, float4 color)
+{
+	if (has_format(image, CLK_RGBA, CLK_FLOAT))
+		*(global float4 *)address_of(image, at, 16) = color;
+	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT8))
+		*(global uint *)address_of(image, at, 4) = to_unorm(color.x) |
+			to_unorm(color.y) << 8 | to_unorm(color.z) << 16 | to_unorm(color.w) << 24;
+	else if (has_format(image, CLK_R, CLK_UNORM_INT8))
+		*address_of(image, at, 1) = to_unorm(color.x);
+	else if (has_format(image, CLK_RG, CLK_UNORM_INT8))
+		*(global ushort *)address_of(image, at, 2) =
+			to_unorm(color.x) | to_unorm(color.y) << 8;
+	else
+		salvo_outline_store_f(texel_address(image, at), image->order, image->type, color);
 }
 
 static int4 load_i(image_t image, int4 at)
