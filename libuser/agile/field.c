@@ -3,8 +3,9 @@
  * field.c - fields: segments of memory blocks of tasks (A4 of CN102609244)
  *
  * A node stores its segments one after the other, each row by row. That memory is one that several
- * devices can use: a dma-buf of a GPU, or a memfd for embedded GPUs. Each node that accesses it
- * imports it once, so that a block goes from one node's memory to another's without a stop.
+ * devices can use: a dma-buf of the GPU, a memfd for embedded GPUs, or what shared.c provides.
+ * Each node that accesses it imports it once, so that a block goes from one node's memory to
+ * another's without a stop.
  *
  * A segment is divided into memory blocks from its first index on, and each of these into tasks.
  * Blocks are numbered by segment, and tasks by block, so that each can find what is around it.
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "ranks.h"
+#include "shared.h"
 
 #define ALIGN 256u
 
@@ -176,9 +178,21 @@ static int make_storage(struct salvo_agile_field *field, unsigned int n)
 	storage->read = calloc(agile->count, sizeof(*storage->read));
 	if (!storage->bos || !storage->read)
 		return agile_fail(agile, -ENOMEM, "out of memory");
-	err = salvo_bo_create(agile->nodes[n].device, storage->bytes, 0, &storage->bos[n]);
-	if (!err)
-		err = salvo_bo_export_dmabuf(storage->bos[n], &storage->fd);
+	if (agile->shared) {
+		err = agile_shared_create(storage->bytes, &storage->fd);
+		if (!err)
+			err = salvo_bo_import_dmabuf(agile->nodes[n].device, storage->fd, 0,
+						     &storage->bos[n]);
+		if (err == -ENODEV)
+			return agile_fail(agile, err,
+					  "field %s: several GPUs share memory by /dev/udmabuf or the module vgem, and there is neither",
+					  field->name);
+	} else {
+		err = salvo_bo_create(agile->nodes[n].device, storage->bytes, 0,
+				      &storage->bos[n]);
+		if (!err)
+			err = salvo_bo_export_dmabuf(storage->bos[n], &storage->fd);
+	}
 	if (err == -ENOTSUP) {
 		salvo_bo_destroy(storage->bos[n]);
 		storage->bos[n] = NULL;

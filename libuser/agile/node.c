@@ -6,7 +6,7 @@
  * transfers ahead of a statement go to the other, beside it. Between nodes fences order batches.
  * What a batch waits for is the last fence that a node had before the statement began, so that
  * the batches of one statement do not wait for each other. A fence of another device goes there
- * as a file descriptor.
+ * as a file descriptor; one of an embedded GPU is waited for before a batch for the driver.
  */
 #include "node.h"
 
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "ranks.h"
+#include "shared.h"
 
 int agile_fail(struct salvo_agile *agile, int err, const char *format, ...)
 {
@@ -49,6 +50,9 @@ static int make_nodes(struct salvo_agile *agile, const struct salvo_agile_node *
 		if (!err)
 			err = salvo_queue_create(node->device, nodes[i].eu_mask, &node->mover);
 	}
+	if (nodes && !err)
+		err = agile_shared_needed(agile->nodes + agile->first, agile->local,
+					  &agile->shared);
 	return err;
 }
 
@@ -210,6 +214,11 @@ int salvo_agile_wait_moves(struct salvo_agile *agile)
 	return wait_queues(agile, 1);
 }
 
+int agile_wait_queues(struct salvo_agile *agile)
+{
+	return wait_queues(agile, 0);
+}
+
 bool agile_reached(struct agile_node *node, const struct agile_time *time)
 {
 	return (!time->main || salvo_queue_completed(node->queue) >= time->main) &&
@@ -335,7 +344,10 @@ static int gather_waits(struct agile_batch *b, struct salvo_fence **waits, unsig
 				err = salvo_fence_import_fd(device, fd, &waits[*count]);
 				close(fd);
 			}
-			if (!err)
+			/* Of another kind of GPU, which this one cannot wait for. */
+			if (err == -EINVAL || err == -ENOTSUP)
+				err = salvo_fence_wait(fence, -1);
+			else if (!err)
 				(*count)++;
 		}
 		/* Later batches of the queue are behind this one. */

@@ -43,6 +43,8 @@ struct salvo_agile {
 	/** @first, @local: The nodes of this process: @local of them. */
 	unsigned int first, local;
 	bool planning;
+	/** @shared: Segments are in system memory: there are devices that cannot share theirs. */
+	bool shared;
 	/** @ranks: The other processes of the program, or NULL. */
 	struct agile_ranks *ranks;
 	/** @serial: Number of the last batch that was begun. */
@@ -60,6 +62,24 @@ struct agile_time {
 struct agile_fresh {
 	struct salvo_agile_field *field;
 	uint32_t copy;
+};
+
+#define AGILE_STEAL_CHUNK 2u
+
+/** struct agile_away - The result of a task of another rank, to be put there when it is made. */
+struct agile_away {
+	struct salvo_bo *bo;
+	struct salvo_agile_grid task;
+	uint32_t block;
+};
+
+/**
+ * struct agile_aways - Those of a node, which gets so many tasks at a time where others may take
+ * them.
+ */
+struct agile_aways {
+	struct agile_away all[AGILE_STEAL_CHUNK];
+	unsigned int count;
 };
 
 /**
@@ -82,6 +102,8 @@ struct agile_batch {
 	unsigned int bo_count;
 	struct agile_fresh *fresh;
 	unsigned int fresh_count;
+	/** @aways: Results for other ranks; NULL if there are none. */
+	struct agile_aways *aways;
 };
 
 /** agile_fail() - Keep a message. Return: @err. */
@@ -109,6 +131,8 @@ int agile_batch_check(struct agile_batch *b, int result);
 bool agile_reached(struct agile_node *node, const struct agile_time *time);
 /** agile_wait_time() - Wait until it has. */
 int agile_wait_time(struct salvo_agile *agile, unsigned int node, const struct agile_time *time);
+/** agile_wait_queues() - Wait for this rank's nodes. */
+int agile_wait_queues(struct salvo_agile *agile);
 /** agile_end_statement() - Fences of this statement are those that the next one waits for. */
 void agile_end_statement(struct salvo_agile *agile);
 

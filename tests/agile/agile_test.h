@@ -2,7 +2,8 @@
 /*
  * agile_test.h - nodes, kernels and fields for the tests of agile arrays
  *
- * The nodes are embedded GPUs, each a device of its own.
+ * The nodes are embedded GPUs, each a device of its own, or those that SALVO_AGILE_DEVICES
+ * names, separated by commas, in turn.
  */
 #ifndef AGILE_TEST_H
 #define AGILE_TEST_H
@@ -24,6 +25,24 @@ struct cluster {
 	size_t bytes;
 };
 
+/* The device of node @i. */
+static inline int cluster_device(unsigned int i, struct salvo_device **out)
+{
+	const char *names = getenv("SALVO_AGILE_DEVICES");
+	char list[256] = "soft", *name, *next;
+	unsigned int count = 1;
+
+	if (names)
+		snprintf(list, sizeof(list), "%s", names);
+	for (next = list; (next = strchr(next, ',')); next++)
+		count++;
+	next = list;
+	name = strsep(&next, ",");
+	for (i %= count; i; i--)
+		name = strsep(&next, ",");
+	return salvo_device_open(name, out);
+}
+
 static inline int cluster_open(struct cluster *c, unsigned int nodes)
 {
 	struct salvo_agile_node node[NODES] = { { NULL, 0 } };
@@ -44,7 +63,7 @@ static inline int cluster_open(struct cluster *c, unsigned int nodes)
 	c->bytes = fread(c->image, 1, 1 << 22, file);
 	fclose(file);
 	for (i = 0; i < nodes && !err; i++) {
-		err = salvo_device_open("soft", &c->devices[i]);
+		err = cluster_device(i, &c->devices[i]);
 		node[i].device = c->devices[i];
 	}
 	/* Alone, or with other ranks if the environment says so. */

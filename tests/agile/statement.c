@@ -381,6 +381,8 @@ TEST_F(statement, A7_move_memory_runs_beside_a_kernel)
 	uint32_t *word;
 	unsigned int n;
 
+	if (getenv("SALVO_AGILE_DEVICES"))
+		SKIP(return, "the driver ends kernels that wait");
 	fill(in, 9);
 	ASSERT_EQ(0, field_access(self->agile, a, &square, in, 4, SALVO_AGILE_WRITE));
 	ASSERT_EQ(0, salvo_agile_map_create_segments(self->agile, "one", &one.grid, &one, 1, &map));
