@@ -26,8 +26,6 @@
 
 #define MOST_OPERANDS	8u
 #define MOST_VALUES	8u
-/* Tasks that a node gets at a time where others may take them */
-#define STEAL_CHUNK	2u
 
 /* Return: 0 with what an operand's task reads, cut off at the field's ends. */
 static int find_region(const struct salvo_agile_operand *operand,
@@ -129,9 +127,25 @@ static int find_result(struct agile_batch *b, struct salvo_agile_field *result, 
 		       const struct salvo_agile_grid *task, struct agile_part *home,
 		       struct agile_part *part)
 {
+	const uint64_t bytes = salvo_agile_grid_count(task) * result->info.element_bytes;
 	const unsigned int owner = agile_block_node(result, block);
-	int err = agile_block_part(result, block, b->node, home);
+	struct agile_away *away;
+	int err;
 
+	if (!agile_is_local(b->agile, owner)) {
+		away = &b->aways->all[b->aways->count];
+		err = salvo_bo_create(b->agile->nodes[b->node].device, bytes, 0, &away->bo);
+		if (err)
+			return agile_fail(b->agile, err, "node %u: no memory for a result of %llu bytes",
+					  b->node, (unsigned long long)bytes);
+		b->aways->count++;
+		away->task = *task;
+		away->block = block;
+		*part = (struct agile_part){ .bo = away->bo, .grid = *task };
+		agile_strides(task, part->stride);
+		return 0;
+	}
+	err = agile_block_part(result, block, b->node, home);
 	if (err || b->agile->planning)
 		return err;
 	agile_use(b, result, owner, SALVO_AGILE_WRITE);
@@ -142,8 +156,7 @@ static int find_result(struct agile_batch *b, struct salvo_agile_field *result, 
 		return 0;
 	part->offset = 0;
 	agile_strides(task, part->stride);
-	return agile_batch_memory(b, salvo_agile_grid_count(task) * result->info.element_bytes,
-				  &part->bo);
+	return agile_batch_memory(b, bytes, &part->bo);
 }
 
 static void count_task(struct agile_batch *b, const struct salvo_agile_field *result,
@@ -189,7 +202,8 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	if (index < 0)
 		return index;
 	err = agile_order(b, &producers, index);
-	if (err || agile_block_node(s->result, block) == b->node)
+	if (err || agile_block_node(s->result, block) == b->node ||
+	    !agile_is_local(b->agile, agile_block_node(s->result, block)))
 		return err;
 	producers = (struct agile_producers){ b->serial, 1, { index } };
 	i = salvo_batch_count(b->batch);
@@ -293,6 +307,8 @@ static int run_ranks(struct salvo_agile *agile, const struct salvo_agile_stateme
 	struct agile_fetches fetches = { 0 };
 	unsigned int i, n;
 
+	if (!err)
+		agile_tasks_keep(tasks, agile->first, agile->local);
 	for (n = agile->first; n < agile->first + agile->local && !err; n++) {
 		const int front = split_queue(&fetches, s, &tasks->queues[n], n);
 
@@ -356,44 +372,88 @@ static uint64_t missing(void *data, uint32_t number, unsigned int node)
 	return lack.bytes;
 }
 
+/* The next task for a node, with what it reads of other ranks. Return: 1, 0, or an error. */
+static int take_task(const struct salvo_agile_statement *s, struct agile_tasks *tasks,
+		     unsigned int node, uint32_t *task)
+{
+	struct salvo_agile *agile = s->result->agile;
+	struct agile_fetches fetches = { 0 };
+	int err;
+
+	if (!agile->ranks)
+		return agile_tasks_take(tasks, node, true, missing, (void *)s, task);
+	err = agile_steal_take(agile, tasks, node, task);
+	if (err <= 0)
+		return err;
+	err = fetch_for_task(&fetches, s, *task, node);
+	if (err > 0)
+		err = agile_steal_fetch(&fetches);
+	agile_fetch_fini(&fetches);
+	return err ? err : 1;
+}
+
 /*
  * Give a node its next few tasks. Return: 1 if there were some, with @fd that says when they end.
  */
 static int feed_node(struct salvo_agile *agile, const struct salvo_agile_statement *s,
-		     struct agile_tasks *tasks, unsigned int node, int *fd)
+		     struct agile_tasks *tasks, unsigned int node, struct agile_aways *aways,
+		     int *fd)
 {
 	struct agile_batch b;
 	unsigned int count;
 	uint32_t task;
-	int err = 0;
+	int err = agile_batch_init(&b, agile, node, false);
+	int got = 1;
 
-	if (!tasks->left)
-		return 0;
-	err = agile_batch_init(&b, agile, node, false);
-	for (count = 0; count < STEAL_CHUNK && !err &&
-	     agile_tasks_take(tasks, node, true, missing, (void *)s, &task); count++)
+	b.aways = aways;
+	for (count = 0; count < AGILE_STEAL_CHUNK && !err; count++) {
+		got = take_task(s, tasks, node, &task);
+		if (got <= 0)
+			break;
 		err = add_task(&b, s, task);
-	if (!err)
+	}
+	if (!err && got < 0)
+		err = got;
+	if (!err && count)
 		err = agile_batch_flush(&b);
-	if (!err)
+	if (!err && count)
 		err = salvo_fence_get_fd(agile->nodes[node].next[0], fd);
 	agile_batch_fini(&b);
-	return err ? err : 1;
+	return err ? err : count > 0;
 }
 
-static int run_stealing(struct salvo_agile *agile, const struct salvo_agile_statement *s,
-			struct agile_tasks *tasks)
+/* Results of other ranks' tasks go there; @err: they are forgotten. */
+static int give_back(const struct salvo_agile_statement *s, struct agile_aways *aways, int err)
 {
-	struct pollfd *fds = calloc(agile->count, sizeof(*fds));
+	struct salvo_agile_field *result = s->result;
+	unsigned int i;
+	void *map;
+
+	for (i = 0; i < aways->count && !err; i++) {
+		const struct agile_away *away = &aways->all[i];
+		struct agile_part part = { .bo = away->bo, .grid = away->task };
+
+		agile_strides(&away->task, part.stride);
+		err = salvo_bo_map(away->bo, &map);
+		if (!err)
+			err = agile_put(result, away->block, &away->task, &part, map);
+	}
+	if (aways->count && !err)
+		err = agile_steal_flush(result);
+	while (aways->count)
+		salvo_bo_destroy(aways->all[--aways->count].bo);
+	return err;
+}
+
+/* Feed the nodes of this rank until no queue has tasks, and they are idle. */
+static int feed_nodes(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+		      struct agile_tasks *tasks, struct pollfd *fds, struct agile_aways *aways)
+{
 	unsigned int n, busy = 0;
 	int err = 0, got;
 
-	if (!fds)
-		return agile_fail(agile, -ENOMEM, "out of memory");
-	for (n = 0; n < agile->count; n++)
-		fds[n] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	do {
-		for (n = 0; n < agile->count && !err; n++) {
+		for (n = agile->first; n < agile->first + agile->local && !err; n++) {
 			if (fds[n].fd >= 0 && !fds[n].revents)
 				continue;
 			if (fds[n].fd >= 0) {
@@ -401,20 +461,63 @@ static int run_stealing(struct salvo_agile *agile, const struct salvo_agile_stat
 				busy--;
 			}
 			fds[n] = (struct pollfd){ .fd = -1, .events = POLLIN };
-			got = feed_node(agile, s, tasks, n, &fds[n].fd);
+			err = give_back(s, &aways[n], 0);
+			if (err)
+				break;
+			got = feed_node(agile, s, tasks, n, &aways[n], &fds[n].fd);
 			busy += got > 0;
 			err = got < 0 ? got : 0;
 		}
-		if (!err && busy && poll(fds, agile->count, -1) < 0 && errno != EINTR)
+		if (!err && agile->ranks)
+			err = agile_steal_progress(agile);
+		/* Other ranks are served now and then. */
+		if (!err && busy && poll(fds, agile->count, agile->ranks ? 1 : -1) < 0 &&
+		    errno != EINTR)
 			err = agile_fail(agile, -errno, "statement: poll: %s", strerror(errno));
 	} while (!err && busy);
+	return err;
+}
+
+static int run_stealing(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+			struct agile_tasks *tasks, int err)
+{
+	struct agile_aways *aways = calloc(agile->count, sizeof(*aways));
+	struct pollfd *fds = calloc(agile->count, sizeof(*fds));
+	struct salvo_agile_field *fields[MOST_OPERANDS + 1];
+	unsigned int n;
+	int ended;
+
+	if (!err && (!fds || !aways))
+		err = agile_fail(agile, -ENOMEM, "out of memory");
+	for (n = 0; n < s->operand_count; n++)
+		fields[n] = s->operands[n].field;
+	fields[n] = s->result;
+	if (agile->ranks) {
+		if (!err)
+			err = agile_wait_queues(agile);
+		err = agile_steal_begin(agile, err, tasks, fields, n + 1);
+	}
+	if (err)
+		goto out;
 	for (n = 0; n < agile->count; n++)
+		fds[n] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	err = feed_nodes(agile, s, tasks, fds, aways);
+	agile_end_statement(agile);
+	ended = agile_wait_queues(agile);
+	err = err ? err : ended;
+	for (n = 0; n < agile->count; n++) {
 		if (fds[n].fd >= 0)
 			close(fds[n].fd);
+		give_back(s, &aways[n], -ECANCELED);
+	}
+	if (agile->ranks)
+		err = agile_steal_end(agile, err, fields, s->operand_count + 1);
+	for (n = 0; n < s->result->block_count; n++)
+		agile_invalidate(s->result, n);
+out:
+	free(aways);
 	free(fds);
-	agile_end_statement(agile);
-	n = salvo_agile_wait(agile);
-	return err ? err : (int)n;
+	return err;
 }
 
 int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_statement *s)
@@ -426,10 +529,10 @@ int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_state
 	if (err)
 		return err;
 	err = agile_tasks_init(&tasks, s->result);
-	if (agile->ranks)
+	if (s->flags & SALVO_AGILE_STEAL && !agile->planning)
+		err = run_stealing(agile, s, &tasks, err);
+	else if (agile->ranks)
 		err = run_ranks(agile, s, &tasks, err);
-	else if (!err && s->flags & SALVO_AGILE_STEAL && !agile->planning)
-		err = run_stealing(agile, s, &tasks);
 	else
 		for (n = 0; n < agile->count && !err; n++)
 			err = run_node(agile, s, &tasks, n, tasks.queues[n].bottom);
@@ -537,6 +640,8 @@ int salvo_agile_move_memory(struct salvo_agile *agile, struct salvo_agile_field 
 	unsigned int n;
 	int err = agile_tasks_init(&tasks, result);
 
+	if (!err)
+		agile_tasks_keep(&tasks, agile->first, agile->local);
 	for (n = 0; n < agile->count && !err; n++)
 		if (tasks.queues[n].top < tasks.queues[n].bottom)
 			err = move_node(agile, result, operand, &tasks.queues[n], n, &fetches);

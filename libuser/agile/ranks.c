@@ -48,7 +48,7 @@ struct meeting {
 	char text[172];
 };
 
-static int broken(struct salvo_agile *agile, int err)
+int agile_ranks_broken(struct salvo_agile *agile, int err)
 {
 	agile->ranks->broken = true;
 	return agile_fail(agile, err, "rank %u: %s", agile->ranks->rank,
@@ -71,6 +71,20 @@ static int load(const char *plugin, const struct agile_transport **out)
 	if (!*out)
 		return -ENOENT;
 	return (*out)->version == AGILE_TRANSPORT_VERSION ? 0 : -ELIBBAD;
+}
+
+/* Which others can take tasks from. */
+static int make_queues(struct salvo_agile *agile)
+{
+	struct agile_ranks *ranks = agile->ranks;
+	int err;
+
+	ranks->queues = calloc(ranks->most, sizeof(*ranks->queues));
+	err = ranks->queues ? ranks->ops->expose(ranks->group, ranks->queues,
+						 ranks->most * sizeof(*ranks->queues),
+						 &ranks->queue_window) : -ENOMEM;
+	ranks->broken = err;
+	return err;
 }
 
 int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int nodes)
@@ -109,6 +123,11 @@ int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int
 	ranks->extra = ranks->most * sizeof(struct salvo_agile_stats);
 	if (ranks->extra < sizeof(struct salvo_agile_grid))
 		ranks->extra = sizeof(struct salvo_agile_grid);
+	err = make_queues(agile);
+	if (err) {
+		agile_ranks_leave(agile);
+		return err;
+	}
 	agile->first = ranks->first[ranks->rank];
 	agile->count = ranks->first[ranks->count];
 	return 0;
@@ -121,6 +140,9 @@ void agile_ranks_leave(struct salvo_agile *agile)
 	if (!ranks)
 		return;
 	agile->ranks = NULL;
+	if (ranks->queue_window)
+		ranks->ops->hide(ranks->group, ranks->queue_window, ranks->broken);
+	free(ranks->queues);
 	ranks->ops->close(ranks->group, ranks->broken);
 	free(ranks->first);
 	free(ranks);
@@ -200,7 +222,7 @@ int agile_agree_with(struct salvo_agile *agile, enum agile_call call, int err, u
 	if (bytes)
 		memcpy(sent + 1, mine, bytes);
 	if (ranks->ops->gather(ranks->group, sent, size, got))
-		err = broken(agile, -EIO);
+		err = agile_ranks_broken(agile, -EIO);
 	else
 		err = compare_meetings(agile, got, size, err, flags);
 	for (r = 0; r < ranks->count && bytes && !err; r++)
@@ -227,7 +249,7 @@ int agile_expose(struct salvo_agile_field *field)
 		err = ranks->ops->expose(ranks->group, storage ? storage->map : NULL,
 					 storage ? storage->bytes : 0, &field->windows[k]);
 		if (err)
-			return broken(agile, err);
+			return agile_ranks_broken(agile, err);
 	}
 	return 0;
 }
@@ -252,10 +274,10 @@ int agile_fence(struct salvo_agile_field *field, bool begin)
 
 	for (k = 0; k < ranks->most && !err; k++)
 		err = ranks->ops->fence(ranks->group, field->windows[k], begin);
-	return err ? broken(field->agile, err) : 0;
+	return err ? agile_ranks_broken(field->agile, err) : 0;
 }
 
-static unsigned int rank_of(const struct agile_ranks *ranks, unsigned int node)
+unsigned int agile_rank_of(const struct agile_ranks *ranks, unsigned int node)
 {
 	unsigned int low = 0, high = ranks->count;
 
@@ -276,7 +298,8 @@ static unsigned int find_remote(struct salvo_agile_field *field, uint32_t block,
 				struct agile_part *part)
 {
 	const struct agile_ranks *ranks = field->agile->ranks;
-	const unsigned int owner = agile_block_node(field, block), rank = rank_of(ranks, owner);
+	const unsigned int owner = agile_block_node(field, block);
+	const unsigned int rank = agile_rank_of(ranks, owner);
 
 	*window = field->windows[owner - ranks->first[rank]];
 	agile_block_place(field, block, part);
@@ -306,7 +329,7 @@ int agile_put(struct salvo_agile_field *field, uint32_t block,
 	agile_make_box(&box, &to, from, grid, element);
 	err = ranks->ops->put(ranks->group, window, rank, &box, to.offset,
 			      (const uint8_t *)memory + offset_in(from, grid, element));
-	return err ? broken(field->agile, err) : 0;
+	return err ? agile_ranks_broken(field->agile, err) : 0;
 }
 
 /* --- fetching --------------------------------------------------------------------- */
@@ -399,7 +422,7 @@ static int wait_for_all(struct salvo_agile *agile, const struct agile_fetches *f
 	return err;
 }
 
-static int start(const struct agile_fetch *f, bool now)
+int agile_fetch_start(const struct agile_fetch *f, bool now)
 {
 	struct salvo_agile *agile = f->field->agile;
 	const struct agile_ranks *ranks = agile->ranks;
@@ -417,10 +440,10 @@ static int start(const struct agile_fetch *f, bool now)
 	agile_make_box(&box, &f->to, &from, &f->grid, element);
 	err = (now ? ranks->ops->get_now : ranks->ops->get)(ranks->group, window, rank, &box,
 		from.offset, (uint8_t *)map + offset_in(&f->to, &f->grid, element));
-	return err ? broken(agile, err) : 0;
+	return err ? agile_ranks_broken(agile, err) : 0;
 }
 
-static void finish(const struct agile_fetch *f)
+void agile_fetch_finish(const struct agile_fetch *f)
 {
 	struct salvo_agile_stats *stats = &f->field->agile->nodes[f->node].stats;
 
@@ -459,7 +482,7 @@ int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bo
 		if (flags >> i & 1)
 			err = agile_fence(fields[i], true);
 	for (f = 0; f < fetches->count && !err; f++)
-		err = start(&fetches->all[f], false);
+		err = agile_fetch_start(&fetches->all[f], false);
 	if (agile->ranks->broken)
 		return err;
 	/* Also if a start failed: the others are at the fence. */
@@ -467,7 +490,7 @@ int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bo
 		if (flags >> i & 1 && agile_fence(fields[i], false))
 			return -EIO;
 	for (f = 0; f < fetches->count && !err; f++)
-		finish(&fetches->all[f]);
+		agile_fetch_finish(&fetches->all[f]);
 	if (!err)
 		fetches->count = 0;
 	return err;
@@ -477,10 +500,10 @@ int agile_fetch_now(struct salvo_agile *agile, const struct agile_fetch *fetch)
 {
 	int err = agile->ranks->broken ?
 		  agile_fail(agile, -EPROTO, "the ranks are not together any more") :
-		  start(fetch, true);
+		  agile_fetch_start(fetch, true);
 
 	if (!err)
-		finish(fetch);
+		agile_fetch_finish(fetch);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #define SALVO_AGILE_INTERNAL_RANKS_H
 
 #include "field.h"
+#include "tasks.h"
 #include "transport.h"
 
 /** enum agile_call - The calls at which ranks meet. */
@@ -36,6 +37,13 @@ struct agile_ranks {
 	unsigned int most;
 	/** @extra: Bytes that they can tell each other where they meet: agile_agree_with(). */
 	size_t extra;
+	/**
+	 * @queues: For statements that steal: of each of this rank's nodes the tasks that are
+	 * left, the number of the first one in the upper half and that behind the last in the lower
+	 * one.
+	 */
+	uint64_t *queues;
+	void *queue_window;
 	/** @serial: How often they met. */
 	uint64_t serial;
 	/** @broken: They did not meet at the same call, or cannot reach each other. */
@@ -116,8 +124,37 @@ int agile_fetch_region(struct agile_fetches *fetches, struct salvo_agile_field *
 int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bool all,
 		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
 		    unsigned int count);
+/** agile_fetch_start() - Start one; @now: complete on return, outside of fences and locks. */
+int agile_fetch_start(const struct agile_fetch *fetch, bool now);
+/** agile_fetch_finish() - It has come. */
+void agile_fetch_finish(const struct agile_fetch *fetch);
+/** agile_ranks_broken() - The plugin failed. Return: @err. */
+int agile_ranks_broken(struct salvo_agile *agile, int err);
+/** agile_rank_of() - The rank of a node. */
+unsigned int agile_rank_of(const struct agile_ranks *ranks, unsigned int node);
+
 /** agile_fetch_now() - Copy one part, without the other ranks. */
 int agile_fetch_now(struct salvo_agile *agile, const struct agile_fetch *fetch);
+/**
+ * agile_steal_begin() - Begin a statement that steals: all ranks meet.
+ * @err: How far this rank came.
+ * @fields: @count of them, the same for each rank, that others may read or write.
+ */
+int agile_steal_begin(struct salvo_agile *agile, int err, const struct agile_tasks *tasks,
+		      struct salvo_agile_field *const *fields, unsigned int count);
+/** agile_steal_end() - All ranks are done. */
+int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field *const *fields,
+		    unsigned int count);
+/** agile_steal_take() - A task from the queues of all ranks. Return: 1, 0 if there is none. */
+int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
+		     unsigned int node, uint32_t *task);
+/** agile_steal_fetch() - Get what is remembered, and wait for it, without the other ranks. */
+int agile_steal_fetch(struct agile_fetches *fetches);
+/** agile_steal_flush() - Wait for what was put to a field. */
+int agile_steal_flush(struct salvo_agile_field *field);
+/** agile_steal_progress() - Serve others while this rank waits for its nodes. */
+int agile_steal_progress(struct salvo_agile *agile);
+
 /** agile_fetch_fini() - Forget them; copies that were not filled are not valid. */
 void agile_fetch_fini(struct agile_fetches *fetches);
 

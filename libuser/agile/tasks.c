@@ -46,13 +46,18 @@ int agile_tasks_init(struct agile_tasks *tasks, const struct salvo_agile_field *
 		for (task = field->blocks[i].first_task; task < end; task++)
 			queue->tasks[queue->bottom++] = task;
 	}
-	/* Other ranks run their own. */
+	return 0;
+}
+
+void agile_tasks_keep(struct agile_tasks *tasks, unsigned int first, unsigned int local)
+{
+	unsigned int n;
+
 	for (n = 0; n < tasks->nodes; n++)
-		if (n - field->agile->first >= field->agile->local) {
+		if (n - first >= local) {
 			tasks->left -= tasks->queues[n].bottom;
 			tasks->queues[n].bottom = 0;
 		}
-	return 0;
 }
 
 void agile_tasks_fini(struct agile_tasks *tasks)

@@ -26,6 +26,8 @@ struct agile_tasks {
 
 /** agile_tasks_init() - Each node gets the tasks of its own segments. Return: 0 or -ENOMEM. */
 int agile_tasks_init(struct agile_tasks *tasks, const struct salvo_agile_field *field);
+/** agile_tasks_keep() - Forget the tasks of other ranks' nodes: these run them. */
+void agile_tasks_keep(struct agile_tasks *tasks, unsigned int first, unsigned int local);
 void agile_tasks_fini(struct agile_tasks *tasks);
 
 /**

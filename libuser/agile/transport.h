@@ -3,9 +3,9 @@
  * transport.h - what a plugin does for agile arrays over several ranks
  *
  * A plugin is a shared library libsalvo-agile-NAME.so.1 that exports salvo_agile_plugin. It moves
- * bytes between ranks and knows nothing of fields. All functions but get_now() and error() are
- * collective: each rank calls them, in the same order. They return 0 or a negative errno; after an
- * error the group cannot be used any more.
+ * bytes between ranks and knows nothing of fields. Functions from open() to put() are collective:
+ * each rank calls them, in the same order; get() and put() between fences are not. They return 0
+ * or a negative errno; after an error the group cannot be used any more.
  */
 #ifndef SALVO_AGILE_TRANSPORT_H
 #define SALVO_AGILE_TRANSPORT_H
@@ -16,7 +16,7 @@
 
 #include "salvo_agile.h"
 
-#define AGILE_TRANSPORT_VERSION 1u
+#define AGILE_TRANSPORT_VERSION 2u
 
 /**
  * struct agile_box - Bytes of a box in two memories.
@@ -54,6 +54,23 @@ struct agile_transport {
 	/** @get_now: As @get, not collective, outside of fences, complete on return. */
 	int (*get_now)(void *group, void *window, unsigned int rank,
 		       const struct agile_box *box, uint64_t offset, void *to);
+	/**
+	 * @lock: From here to @unlock get() and put() need no fence: each access is complete after
+	 * @flush.
+	 */
+	int (*lock)(void *group, void *window);
+	int (*unlock)(void *group, void *window);
+	/** @flush: Wait for this rank's accesses to a window. */
+	int (*flush)(void *group, void *window);
+	/**
+	 * @swap: If the 8 bytes at @offset of a rank's window are @expected let them be @desired,
+	 * atomically among all ranks; @seen is what they were. Complete on return. Not in a window
+	 * that is locked.
+	 */
+	int (*swap)(void *group, void *window, unsigned int rank, uint64_t offset,
+		    uint64_t expected, uint64_t desired, uint64_t *seen);
+	/** @progress: Serve accesses of others; for a rank that waits for something else. */
+	int (*progress)(void *group);
 	/** @error: What was wrong, one line. */
 	const char *(*error)(const void *group);
 };

@@ -384,7 +384,7 @@ static int fill_tile(struct agile_batch *b, struct salvo_agile_tile *tile)
 {
 	struct salvo_agile_field *field = tile->field;
 	struct agile_producers producers = { 0 };
-	struct agile_part part, own;
+	struct agile_part part = { .bo = NULL }, own;
 	unsigned int first, i;
 	int err = agile_region(b, field, &tile->grid, &part, &producers);
 

@@ -98,7 +98,7 @@ int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
  * both return -EPROTO, and all further calls do so, too. If a process dies, mpirun ends
  * all of them.
  *
- * Not over several ranks: salvo_agile_sort(), views that write, tasks stolen from other ranks.
+ * Not over several ranks: salvo_agile_sort(), views that write.
  *
  * Return: 0, -EINVAL (also: no valid name), -ENOENT (no such plugin), -ELIBBAD (the plugin has
  * another version), -EIO (no other ranks can be reached), and as salvo_agile_create().

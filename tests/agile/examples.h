@@ -490,8 +490,8 @@ static EXAMPLE int example_fourier_transform_of_two_dimensions(struct example *e
 
 
 /*
- * C = A + transpose(B) at the published size: 6144 x 6144 in blocks of 1024, of segments of 2048. On
- * 4 nodes the queues have 12, 8, 8 and 8 tasks. A and B are made by kernels, and C is checked in
+ * C = A + transpose(B) at the published size: 6144 x 6144 in blocks of 1024, of segments of 2048.
+ * On 4 nodes the queues have 12, 8, 8 and 8 tasks. A and B are made by kernels, and C is checked in
  * tiles, so that no array is whole anywhere.
  */
 static EXAMPLE int example_transpose_add_6144(struct example *e)

@@ -17,32 +17,31 @@ if [ -z "$batch" ]; then
 	finish
 fi
 
-# How units share the cores is the kernel's affair: they overlap in one of ten runs.
-for run in {1..10}; do
-	SALVO_TOPOLOGY=2 build/bin/salvo-submit --device soft --trace "$dir/trace" \
-		--timeline "$dir/timeline.svg" "$batch" >"$dir/out" 2>&1 || break
-	python3 - "$dir/trace" >"$dir/problem" 2>&1 <<'END' && break
+SALVO_TOPOLOGY=2 build/bin/salvo-submit --device soft --trace "$dir/trace" \
+	--timeline "$dir/timeline.svg" "$batch" >"$dir/out" 2>&1
+# What a command waits for is in the times when it was ready; when a unit took it is the cores' affair.
+python3 - "$dir/trace" >"$dir/problem" 2>&1 <<'END'
 import json, sys
 spans = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X" and e["pid"] == 2]
 kernels = [e for e in spans if e["name"].startswith("add")]
 copies = [e for e in spans if not e["name"].startswith("add")]
 end = lambda e: e["ts"] + e["dur"]
+ready = lambda e: e["args"]["ready_us"]
 assert len(kernels) >= 6 and len(copies) >= 6, spans
 for kernel in kernels:
+    # A chain is a task: its transfer, then its kernel.
     for copy in copies:
-        # A chain is a task: its transfer, then its kernel.
         if copy["tid"] == kernel["tid"] and copy["ts"] < kernel["ts"]:
-            assert end(copy) <= kernel["ts"] + 0.002, (copy, kernel)
-if not any(c["tid"] != k["tid"] and c["ts"] < end(k) and k["ts"] < end(c)
-           for c in copies for k in kernels):
-    print("no transfer runs beside a kernel", spans)
-    sys.exit(1)
+            assert end(copy) <= ready(kernel) + 0.5, (copy, kernel)
+for copy in copies:
+    assert ready(copy) < min(k["ts"] for k in kernels), (copy, "waits for a kernel")
+last = max(end(c) for c in copies)
+assert any(ready(k) < last for k in kernels), (spans, "kernels wait for all transfers")
 END
-done
 check "A7_transfers_run_beside_kernels_of_other_tasks" "$(
 	grep -q 'expectations met' "$dir/out" || cat "$dir/out"
 	cat "$dir/problem")"
-check "A7_the_timeline_shows_transfers_and_kernels (run $run)" "$(
+check "A7_the_timeline_shows_transfers_and_kernels" "$(
 	for name in add_transposed copy_rect; do
 		grep -q "$name" "$dir/timeline.svg" || echo "no $name"
 	done)"

@@ -173,7 +173,8 @@ static int tiles_and_views(struct example *e)
 		for (y = 0; y < N; y += 7)
 			for (x = 0; x < N; x++) {
 				const struct salvo_agile_index at = { { y, x } };
-				uint32_t *element = salvo_agile_view_at(view, &at, SALVO_AGILE_READ);
+				uint32_t *element =
+					salvo_agile_view_at(view, &at, SALVO_AGILE_READ);
 
 				if (!element)
 					return example_fails(e, "view", "%s",
@@ -189,6 +190,7 @@ static int tiles_and_views(struct example *e)
 	return 0;
 }
 
+/* The last node is assigned no tasks: of many rounds it computes some in one at least. */
 static int steal(struct example *e)
 {
 	enum { N = 96 };
@@ -204,19 +206,36 @@ static int steal(struct example *e)
 		{ a, NULL, NULL }, { a, salvo_agile_transposed, NULL } };
 	struct salvo_agile_statement add = { kernel, c, both, NULL, 2, 0, SALVO_AGILE_STEAL };
 	static float in[N * N], out[N * N];
-	struct salvo_agile_stats before, now;
-	unsigned int i;
+	struct salvo_agile_stats before, now, last;
+	uint64_t old_tasks, old_stolen;
+	unsigned int i, round;
 
-	for (i = 0; i < N * N; i++)
-		in[i] = i % 1000;
-	WRITE(a, &grid, in, 4);
-	STATS(before);
-	OK(salvo_agile_forall(e->agile, &add));
-	STATS(now);
-	SAME(before.tasks + 144, now.tasks);
-	READ(c, &grid, out, 4);
-	for (i = 0; i < N * N; i++)
-		SAME(in[i] + in[i % N * N + i / N], out[i]);
+	OK(salvo_agile_wait(e->agile));
+	salvo_agile_get_stats(e->agile, e->nodes - 1, &last);
+	old_tasks = last.tasks;
+	old_stolen = last.stolen;
+	for (round = 0; round < 20; round++) {
+		/* B moves again each time. */
+		for (i = 0; i < N * N; i++)
+			in[i] = (i + round) % 1000;
+		WRITE(a, &grid, in, 4);
+		STATS(before);
+		OK(salvo_agile_forall(e->agile, &add));
+		STATS(now);
+		SAME(before.tasks + 144, now.tasks);
+		SAME((now.stolen - before.stolen) * 64 * 4,
+		     now.returned_bytes - before.returned_bytes);
+		READ(c, &grid, out, 4);
+		for (i = 0; i < N * N; i++)
+			SAME(in[i] + in[i % N * N + i / N], out[i]);
+		salvo_agile_get_stats(e->agile, e->nodes - 1, &last);
+		if (last.tasks > old_tasks && round > 3)
+			break;
+	}
+	if (e->nodes > 2) {
+		SAME(1, last.stolen > old_stolen);
+		SAME(last.tasks - old_tasks, last.stolen - old_stolen);
+	}
 	salvo_agile_field_destroy(a);
 	salvo_agile_field_destroy(c);
 	salvo_agile_kernel_destroy(kernel);

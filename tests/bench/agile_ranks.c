@@ -2,8 +2,8 @@
 /*
  * agile_ranks.c - one exchange between processes, by agile arrays, by MPI and by Global Arrays
  *
- * A square of floats goes from bands of rows to bands of columns, over the ranks of an mpirun. In one
- * run, each from one barrier to the next, the shortest wall times of all rounds:
+ * A square of floats goes from bands of rows to bands of columns, over the ranks of an mpirun. In
+ * one run, each from one barrier to the next, the shortest wall times of all rounds:
  * - salvo_agile_redistribute(), one embedded GPU in each rank, with libsalvo-agile-mpi;
  * - the same between as many embedded GPUs of rank 0, while the other ranks wait;
  * - MPI_Alltoallw() with derived datatypes between arrays of the program;

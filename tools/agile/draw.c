@@ -3,10 +3,10 @@
  * draw.c - a plan as a picture
  *
  * A panel for the result and for each operand: segments in the colour of the node that stores
- * them and with its number, memory blocks in lines, task blocks in dotted lines. A memory block that moves has a bar in
- * the colour of each node that it moves to. Below are the nodes with their tasks and bytes, and the bytes
- * from each node to each. Arrays of rank 3 and 4 are drawn as the plane of their last two dimensions
- * at the first index of the others.
+ * them and with its number, memory blocks in lines, task blocks in dotted lines. A memory block
+ * that moves has a bar in the colour of each node that it moves to. Below are the nodes with their
+ * tasks and bytes, and the bytes from each node to each. Arrays of rank 3 and 4 are drawn as the
+ * plane of their last two dimensions at the first index of the others.
  */
 #include <stdlib.h>
 #include <string.h>

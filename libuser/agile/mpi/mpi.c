@@ -30,6 +30,7 @@ struct group {
 struct window {
 	/** @win: MPI_WIN_NULL in a group of one rank, for which Open MPI 4.1 has no windows. */
 	MPI_Win win;
+	void *memory;
 };
 
 /** @open_groups: Groups that were not closed by all ranks. */
@@ -126,6 +127,7 @@ static int expose(void *data, void *memory, uint64_t bytes, void **out)
 	if (!window)
 		return -ENOMEM;
 	window->win = MPI_WIN_NULL;
+	window->memory = memory;
 	*out = window;
 	if (group->count == 1)
 		return 0;
@@ -264,6 +266,61 @@ static int get_now(void *data, void *opaque, unsigned int rank, const struct agi
 	return err;
 }
 
+static int lock(void *data, void *opaque)
+{
+	struct window *window = opaque;
+
+	return window->win == MPI_WIN_NULL ? 0 : check(data, MPI_Win_lock_all(0, window->win));
+}
+
+static int unlock(void *data, void *opaque)
+{
+	struct window *window = opaque;
+
+	return window->win == MPI_WIN_NULL ? 0 : check(data, MPI_Win_unlock_all(window->win));
+}
+
+static int flush(void *data, void *opaque)
+{
+	struct window *window = opaque;
+
+	return window->win == MPI_WIN_NULL ? 0 : check(data, MPI_Win_flush_all(window->win));
+}
+
+static int swap(void *data, void *opaque, unsigned int rank, uint64_t offset, uint64_t expected,
+		uint64_t desired, uint64_t *seen)
+{
+	struct window *window = opaque;
+	uint64_t *own;
+
+	if (window->win == MPI_WIN_NULL) {
+		own = (uint64_t *)((uint8_t *)window->memory + offset);
+		*seen = *own;
+		*own = *seen == expected ? desired : *seen;
+		return 0;
+	}
+	/* Open MPI 4.1 crashes in MPI_Compare_and_swap() on the rank's own memory. */
+	if (check(data, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window->win)) ||
+	    check(data, MPI_Get(seen, 1, MPI_UINT64_T, rank, offset, 1, MPI_UINT64_T,
+				window->win)) ||
+	    check(data, MPI_Win_flush(rank, window->win)))
+		return -EIO;
+	if (*seen == expected && desired != expected &&
+	    check(data, MPI_Put(&desired, 1, MPI_UINT64_T, rank, offset, 1, MPI_UINT64_T,
+				window->win)))
+		return -EIO;
+	return check(data, MPI_Win_unlock(rank, window->win));
+}
+
+static int progress(void *data)
+{
+	struct group *group = data;
+	int there;
+
+	return check(group, MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, group->comm, &there,
+				       MPI_STATUS_IGNORE));
+}
+
 static const char *error(const void *group)
 {
 	return ((const struct group *)group)->error;
@@ -280,5 +337,10 @@ const struct agile_transport salvo_agile_plugin = {
 	.get = get,
 	.put = put,
 	.get_now = get_now,
+	.lock = lock,
+	.unlock = unlock,
+	.flush = flush,
+	.swap = swap,
+	.progress = progress,
 	.error = error,
 };

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/*
+ * steal.c - tasks for the nodes of several ranks (A8 of CN102609244)
+ *
+ * All ranks know which tasks each queue has, as they know the map. What is left of a queue is two
+ * numbers in one word of its owner's memory, which owner and thieves change by compare and swap:
+ * the owner the top, thieves the bottom. A thief of another rank gets what it lacks, computes the
+ * task and puts the result where it belongs, while the owner goes on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ranks.h"
+
+#define WORD(top, bottom) ((uint64_t)(top) << 32 | (bottom))
+
+/* Each window of the fields once. */
+static int each_window(struct salvo_agile *agile, struct salvo_agile_field *const *fields,
+		       unsigned int count, int (*call)(void *group, void *window))
+{
+	const struct agile_ranks *ranks = agile->ranks;
+	unsigned int i, k;
+	int err = 0;
+
+	for (i = 0; i < count; i++) {
+		for (k = 0; k < i && fields[k] != fields[i]; k++)
+			;
+		if (k < i)
+			continue;
+		for (k = 0; k < ranks->most && !err; k++)
+			err = call(ranks->group, fields[i]->windows[k]);
+	}
+	return err ? agile_ranks_broken(agile, err) : 0;
+}
+
+static int swap(struct salvo_agile *agile, unsigned int node, uint64_t expected, uint64_t desired,
+		uint64_t *seen)
+{
+	const struct agile_ranks *ranks = agile->ranks;
+	const unsigned int rank = agile_rank_of(ranks, node);
+
+	return ranks->ops->swap(ranks->group, ranks->queue_window, rank,
+				(node - ranks->first[rank]) * sizeof(uint64_t), expected, desired,
+				seen) ? agile_ranks_broken(agile, -EIO) : 0;
+}
+
+int agile_steal_begin(struct salvo_agile *agile, int err, const struct agile_tasks *tasks,
+		      struct salvo_agile_field *const *fields, unsigned int count)
+{
+	unsigned int n;
+
+	/* Nobody accesses a queue before all have met. */
+	for (n = 0; n < agile->local && !err; n++)
+		agile->ranks->queues[n] = WORD(0, tasks->queues[agile->first + n].bottom);
+	err = agile_agree(agile, AGILE_CALL_FORALL, err, NULL);
+	return err ? err : each_window(agile, fields, count, agile->ranks->ops->lock);
+}
+
+int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field *const *fields,
+		    unsigned int count)
+{
+	int ended;
+
+	if (agile->ranks->broken)
+		return err;
+	ended = agile_agree(agile, AGILE_CALL_FORALL, err, NULL);
+	if (agile->ranks->broken)
+		return ended;
+	err = each_window(agile, fields, count, agile->ranks->ops->unlock);
+	return ended ? ended : err;
+}
+
+/* Take from one queue, if it has tasks. Return: 1, 0, or an error. */
+static int take(struct salvo_agile *agile, unsigned int node, bool own, uint64_t word,
+		uint32_t *number)
+{
+	uint64_t seen;
+	int err;
+
+	for (; word >> 32 < (uint32_t)word; word = seen) {
+		const uint32_t top = word >> 32, bottom = word;
+		const uint64_t next = own ? WORD(top + 1, bottom) : WORD(top, bottom - 1);
+
+		err = swap(agile, node, word, next, &seen);
+		if (err)
+			return err;
+		if (seen == word) {
+			*number = own ? top : bottom - 1;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
+		     unsigned int node, uint32_t *task)
+{
+	unsigned int n, best = node;
+	uint64_t word, most_word = 0;
+	uint32_t number, left, most;
+	int got;
+
+	for (;;) {
+		got = swap(agile, node, 0, 0, &word);
+		if (!got)
+			got = take(agile, node, true, word, &number);
+		if (got) {
+			best = node;
+			break;
+		}
+		/* The longest queue; one may be empty when it is its turn. */
+		for (n = 0, most = 0; n < agile->count && !got; n++) {
+			got = swap(agile, n, 0, 0, &word);
+			left = (uint32_t)word - (uint32_t)(word >> 32);
+			if (!got && word >> 32 < (uint32_t)word && left > most) {
+				most = left;
+				most_word = word;
+				best = n;
+			}
+		}
+		if (got < 0 || !most)
+			return got;
+		got = take(agile, best, false, most_word, &number);
+		if (got)
+			break;
+	}
+	if (got > 0)
+		*task = tasks->queues[best].tasks[number];
+	return got;
+}
+
+int agile_steal_fetch(struct agile_fetches *fetches)
+{
+	unsigned int f;
+	int err = 0;
+
+	for (f = 0; f < fetches->count && !err; f++)
+		err = agile_fetch_start(&fetches->all[f], false);
+	for (f = 0; f < fetches->count && !err; f++)
+		err = agile_steal_flush(fetches->all[f].field);
+	for (f = 0; f < fetches->count && !err; f++)
+		agile_fetch_finish(&fetches->all[f]);
+	if (!err)
+		fetches->count = 0;
+	return err;
+}
+
+int agile_steal_flush(struct salvo_agile_field *field)
+{
+	struct salvo_agile *agile = field->agile;
+	const struct agile_ranks *ranks = agile->ranks;
+	unsigned int k;
+	int err = 0;
+
+	for (k = 0; k < ranks->most && !err; k++)
+		err = ranks->ops->flush(ranks->group, field->windows[k]);
+	return err ? agile_ranks_broken(agile, err) : 0;
+}
+
+int agile_steal_progress(struct salvo_agile *agile)
+{
+	return agile->ranks->ops->progress(agile->ranks->group) ?
+	       agile_ranks_broken(agile, -EIO) : 0;
+}
