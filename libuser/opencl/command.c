@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "memory.h"
+#include "cl_memory.h"
 #include "statistics.h"
 #include "submission.h"
 

@@ -12,7 +12,7 @@
 
 #include "icd.h"
 #include "map.h"
-#include "memory.h"
+#include "cl_memory.h"
 
 /* The devices of a list that is ended by 0. Return: false if one is not of the context. */
 static bool skip_devices(cl_context context, const cl_mem_properties *properties, size_t *n)

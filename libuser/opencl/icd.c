@@ -36,9 +36,9 @@ REFUSE_OBJECT(6)
 
 #define SALVO_CL_ENTRY(name)	.name = salvo_##name,
 const struct _cl_icd_dispatch salvo_cl_dispatch = {
-#include "entries_queue.h"
-#include "entries_memory.h"
-#include "entries_program.h"
+#include "entries_queue.def"
+#include "entries_memory.def"
+#include "entries_program.def"
 #undef SALVO_CL_ENTRY
 	.clCreateFromGLBuffer = (void *)refuse_object_4,
 	.clCreateFromGLTexture2D = (void *)refuse_object_6,

@@ -17,9 +17,9 @@
 extern const struct _cl_icd_dispatch salvo_cl_dispatch;
 
 #define SALVO_CL_ENTRY(name)	extern __typeof__(name) salvo_##name;
-#include "entries_queue.h"
-#include "entries_memory.h"
-#include "entries_program.h"
+#include "entries_queue.def"
+#include "entries_memory.def"
+#include "entries_program.def"
 #undef SALVO_CL_ENTRY
 
 /* Entry points of extensions, which no table has */

@@ -5,7 +5,7 @@
 #ifndef SALVO_CL_IMAGE_H
 #define SALVO_CL_IMAGE_H
 
-#include "memory.h"
+#include "cl_memory.h"
 #include "transfer.h"
 
 /**

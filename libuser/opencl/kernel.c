@@ -2,10 +2,10 @@
 /*
  * kernel.c - kernels: creation, arguments, and what a command needs of them
  *
- * A kernel has a kernel of libsalvo for each device on which its program can run. Arguments are set
- * in all of them at once, so enqueueing sets none. A kernel keeps no references of its arguments, as
- * the specification says; commands do. No locks: clSetKernelArg() is for one thread at a time, and
- * enqueueing locks the context before it uses the kernel of libsalvo.
+ * A kernel has a kernel of libsalvo for each device on which its program can run. Arguments are
+ * set in all of them at once, so enqueueing sets none. A kernel keeps no references of its
+ * arguments, as the specification says; commands do. No locks: clSetKernelArg() is for one thread
+ * at a time, and enqueueing locks the context before it uses the kernel of libsalvo.
  */
 #include "kernel.h"
 
@@ -15,7 +15,7 @@
 
 #include "icd.h"
 #include "image.h"
-#include "memory.h"
+#include "cl_memory.h"
 #include "sampler.h"
 
 /* --- creation -------------------------------------------------------------------------- */
@@ -151,7 +151,8 @@ static struct salvo_cl_code *first_code(cl_program program)
 	return NULL;
 }
 
-static cl_int create_all(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count_ret)
+static cl_int create_all(cl_program program, cl_uint capacity, cl_kernel *kernels,
+			 cl_uint *count_ret)
 {
 	struct salvo_cl_code *code = first_code(program);
 	cl_int err = CL_SUCCESS;

@@ -25,7 +25,7 @@ struct salvo_cl_kernel_on {
 struct salvo_cl_arg {
 	struct salvo_argument_info info;
 	bool set;
-	/** @mem: Of a pointer or image; NULL: a null pointer. No reference: that is the application's. */
+	/** @mem: Of a pointer or image; NULL: none. The reference is the application's. */
 	cl_mem mem;
 	/** @sampler: Likewise. */
 	cl_sampler sampler;

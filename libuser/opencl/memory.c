@@ -13,7 +13,7 @@
  * The context's lock protects mappings and destructor callbacks; the rest does not change, or
  * belongs to the command that accesses the object.
  */
-#include "memory.h"
+#include "cl_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

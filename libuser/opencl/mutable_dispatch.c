@@ -15,7 +15,7 @@
 #include "command_buffer.h"
 #include "icd.h"
 #include "image.h"
-#include "memory.h"
+#include "cl_memory.h"
 #include "sampler.h"
 
 #define ALL_FIELDS ((cl_mutable_dispatch_fields_khr)(CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR | \

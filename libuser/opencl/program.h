@@ -59,7 +59,7 @@ struct salvo_cl_build *salvo_cl_program_build_for(cl_program program, cl_device_
 cl_program salvo_cl_program_create(cl_context context, cl_uint count, const cl_device_id *devices);
 /** salvo_cl_build_reset() - Forget what was built. The program's lock is held, or nobody has it. */
 void salvo_cl_build_reset(struct salvo_cl_build *build);
-/** salvo_cl_build_load() - Load the program that @build->object is. Return: 0 or a negative errno. */
+/** salvo_cl_build_load() - Load the program in @build->object. Return: 0 or a negative errno. */
 int salvo_cl_build_load(struct salvo_cl_build *build);
 /** salvo_cl_build_type() - CL_PROGRAM_BINARY_TYPE_*. */
 cl_program_binary_type salvo_cl_build_type(const struct salvo_cl_build *build);

@@ -2,8 +2,8 @@
 /*
  * statistics.c - what batching did: commands enqueued, beside packets, interrupts and completions
  *
- * A program that uses OpenCL ends without a word to its driver, so the figures are printed when the process
- * runs its destructors. Those of a device are of all contexts in this process.
+ * A program that uses OpenCL ends without a word to its driver, so the figures are printed when the
+ * process runs its destructors. Those of a device are of all contexts in this process.
  */
 #include "statistics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * statistics.h - with SALVO_OPENCL_STATS: count the commands that are enqueued, print at exit what they cost
+ * statistics.h - SALVO_OPENCL_STATS: count commands that are enqueued, print what they cost
  */
 #ifndef SALVO_CL_STATISTICS_H
 #define SALVO_CL_STATISTICS_H

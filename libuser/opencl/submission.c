@@ -25,7 +25,7 @@
 #include <time.h>
 
 #include "failure.h"
-#include "memory.h"
+#include "cl_memory.h"
 
 cl_ulong salvo_cl_host_time(void)
 {

@@ -6,7 +6,7 @@
 #define SALVO_CL_SUBMISSION_H
 
 #include "command.h"
-#include "event.h"
+#include "cl_event.h"
 #include "worker.h"
 
 /** define SALVO_CL_ATTEMPTS - How often a batch is submitted that others' failures cancel. */

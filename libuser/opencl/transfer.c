@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event.h"
+#include "cl_event.h"
 
 #define MAX_PATTERN_BYTES 128
 

@@ -6,7 +6,7 @@
 #define SALVO_CL_TRANSFER_H
 
 #include "command.h"
-#include "memory.h"
+#include "cl_memory.h"
 
 /**
  * struct salvo_cl_box - Rows of bytes, and how they lie on the two sides of a transfer.

@@ -154,7 +154,8 @@ TEST_F(object, bad_input_is_refused)
 	NEED_COMPILER();
 	for (name = names; *name; name++) {
 		outside.name = *name;
-		EXPECT_EQ(-EINVAL, salvo_object_compile(twice, 0, &outside, 1, NULL, NULL, &object));
+		EXPECT_EQ(-EINVAL,
+			  salvo_object_compile(twice, 0, &outside, 1, NULL, NULL, &object));
 	}
 	EXPECT_EQ(-EINVAL, salvo_object_compile(NULL, 0, NULL, 0, NULL, NULL, &object));
 	EXPECT_EQ(-EINVAL, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, NULL, 0, NULL,

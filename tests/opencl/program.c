@@ -172,13 +172,14 @@ TEST_F(program, a_binary_runs_a_damaged_one_does_not)
 	size_t bytes;
 
 	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=1", NULL, NULL));
-	ASSERT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL));
+	ASSERT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes,
+				      NULL));
 	binary = malloc(bytes);
 	ASSERT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
 	clReleaseProgram(program);
 	image = binary;
-	program = clCreateProgramWithBinary(self->context, 1, &self->device, &bytes, &image, &status,
-					    &err);
+	program = clCreateProgramWithBinary(self->context, 1, &self->device, &bytes, &image,
+					    &status, &err);
 	ASSERT_EQ(0, err);
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "", NULL, NULL));
@@ -188,8 +189,8 @@ TEST_F(program, a_binary_runs_a_damaged_one_does_not)
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);
 	memset(binary + 16, 0xff, 64);
-	program = clCreateProgramWithBinary(self->context, 1, &self->device, &bytes, &image, &status,
-					    &err);
+	program = clCreateProgramWithBinary(self->context, 1, &self->device, &bytes, &image,
+					    &status, &err);
 	EXPECT_EQ(CL_INVALID_BINARY, err);
 	EXPECT_EQ(CL_INVALID_BINARY, status);
 	EXPECT_EQ(NULL, program);

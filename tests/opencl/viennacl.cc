@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * viennacl.cc - ViennaCL on the only OpenCL device: vectors, matrices, solvers, each against the host
+ * viennacl.cc - ViennaCL on the only OpenCL device: vectors, matrices, solvers, against the host
  *
  * Prints a line "ok" or "not ok" for each. tests/opencl/viennacl.sh compiles and runs it.
  */
@@ -59,7 +59,8 @@ static void vectors()
 	report("axpy", far, 1e-6);
 }
 
-template <typename T> static void matrices(const char *product_name, const char *solve_name, double limit)
+template <typename T>
+static void matrices(const char *product_name, const char *solve_name, double limit)
 {
 	const size_t n = 150;
 	auto x = numbers<T>(n * n, 3), y = numbers<T>(n * n, 4), r = numbers<T>(n, 5);
@@ -113,7 +114,8 @@ static void sparse()
 	}
 	viennacl::copy(rows, a);
 	viennacl::copy(r, v);
-	viennacl::vector<float> x = viennacl::linalg::solve(a, v, viennacl::linalg::cg_tag(1e-6, 200));
+	viennacl::linalg::cg_tag tag(1e-6, 200);
+	viennacl::vector<float> x = viennacl::linalg::solve(a, v, tag);
 	viennacl::vector<float> rest = viennacl::linalg::prod(a, x);
 	rest -= v;
 	report("conjugate gradients on a sparse matrix", float(viennacl::linalg::norm_2(rest)), 1e-3);

@@ -55,7 +55,7 @@ static int add_move(struct plan *plan, const struct plan_move *move)
 /*
  * The next index at which to look for a block; false behind the last one. @step ends where the
  * last dimension goes on. In the others, in which blocks need not be in line, steps are as large as
- * the smallest block, and the last one ends at the region's last index, so that no block is between.
+ * the smallest block, and the last one ends at the region's last index, so that none is between.
  */
 static bool next_block(const struct salvo_agile_grid *region, const struct salvo_agile_grid *step,
 		       struct salvo_agile_index *at)

@@ -128,7 +128,8 @@ static Value *make_ordered(IRBuilder<> &b, StringRef name, Function &f, bool is_
 	}
 	if (name == "flag_clear") {
 		done = true;
-		make_store(b, pointer, b.getInt32(0), has_order && count > 1 ? f.getArg(1) : nullptr);
+		make_store(b, pointer, b.getInt32(0),
+			   has_order && count > 1 ? f.getArg(1) : nullptr);
 		return nullptr;
 	}
 	if (name == "flag_test_and_set")

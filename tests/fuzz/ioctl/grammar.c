@@ -549,8 +549,8 @@ int grammar_run(const uint8_t *bytes, size_t size, int shared, char *wrong, size
 		do_submit, do_submit, do_submit, do_submit, do_submit, do_submit,
 		do_bo_create, do_bo_create, do_bo_create, do_bo_close, do_bo_map, do_bo_query,
 		do_bo_label, do_ctx_create, do_ctx_create, do_ctx_destroy, do_ctx_query,
-		do_syncobj, do_syncobj, do_wait, do_slot, do_slot, do_prime, do_raw, do_dev_query, do_reopen,
-		do_fdinfo,
+		do_syncobj, do_syncobj, do_wait, do_slot, do_slot, do_prime, do_raw, do_dev_query,
+		do_reopen, do_fdinfo,
 	};
 	struct run r = {
 		.at = bytes, .end = bytes + size, .wrong = wrong, .room = room,

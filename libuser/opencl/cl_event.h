@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - events: the state of a command as the application sees it
+ * cl_event.h - events: the state of a command as the application sees it
  */
 #ifndef SALVO_CL_EVENT_H
 #define SALVO_CL_EVENT_H

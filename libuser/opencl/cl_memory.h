@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - memory objects, as queues and kernels see them
+ * cl_memory.h - memory objects, as queues and kernels see them
  */
 #ifndef SALVO_CL_MEMORY_H
 #define SALVO_CL_MEMORY_H
