@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,9 @@
 #include "gpu.h"
 #include "parking.h"
 #include "salvo_gpu.h"
+
+_Static_assert(sizeof(struct salvo_slot_regs) <= SALVO_SLOT_BYTES, "a slot fits in its pages");
+_Static_assert(offsetof(struct salvo_slot_regs, args) % 64 == 0, "arguments are aligned");
 
 void salvo_leaf_slots_init(struct salvo_leaf_slots *slots)
 {

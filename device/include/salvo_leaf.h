@@ -61,34 +61,40 @@ struct salvo_slot_part {
 struct salvo_slot_regs {
 	/** @doorbell: 1: the task is the unit's; 0: it is the worker's. */
 	__u32 doorbell;
+	/** @pad0: Unused, so that what follows has its own cache line. */
 	__u32 pad0[15];
 	/** @sleeping: 1: the unit must be woken after the doorbell was rung. Written by it. */
 	__u32 sleeping;
+	/** @pad1: Unused, so that what follows has its own cache line. */
 	__u32 pad1[15];
 	/** @waiting: 1: the worker must be notified when the doorbell is 0. Both write it. */
 	__u32 waiting;
+	/** @pad2: Unused, so that what follows has its own cache line. */
 	__u32 pad2[15];
 	/** @completion: Bit i: core i of the unit has done its part (W6). */
 	__u64 completion;
 	/** @status: SALVO_SLOT_DONE, ... */
 	__u32 status;
+	/** @pad3: Unused. */
 	__u32 pad3[13];
 	/** @opcode: SALVO_SLOT_RUN or SALVO_SLOT_DISCONNECT. */
 	__u32 opcode;
+	/** @pad4: Unused. */
 	__u32 pad4[3];
 	/** @dispatch: The task. Its head, eu_mask and args_offset are 0. */
 	struct salvo_op_dispatch dispatch;
+	/** @pad5: Unused. */
 	__u32 pad5[4];
 	/** @parts: Of the cores whose part failed. */
 	struct salvo_slot_part parts[SALVO_MAX_UNITS];
-	/** @args: Arguments, dispatch.args_size bytes. */
-	__u8 args[SALVO_MAX_DISPATCH_ARGUMENT_BYTES] __attribute__((aligned(64)));
+	/** @pad6: Unused. */
+	__u32 pad6[6];
+	/** @args: Arguments, dispatch.args_size bytes; aligned to 64 bytes. */
+	__u8 args[SALVO_MAX_DISPATCH_ARGUMENT_BYTES];
 };
 
 /* Bytes of a slot's buffer, whole pages */
 #define SALVO_SLOT_BYTES	20480u
-
-_Static_assert(sizeof(struct salvo_slot_regs) <= SALVO_SLOT_BYTES, "a slot fits in its pages");
 
 #ifndef __KERNEL__
 /* The order of a store before a load, without a locked instruction */

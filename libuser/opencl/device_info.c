@@ -365,7 +365,7 @@ static cl_int answer_identity(const struct salvo_cl_answer *answer, cl_device_id
 		return SALVO_CL_ANSWER(answer, cl_version, CL_MAKE_VERSION(3, 0, 0));
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
 		/* None was passed by Khronos' process. */
-		return salvo_cl_answer_string(answer, "v0000-00-00-00");
+		return salvo_cl_answer_string(answer, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS:
 		return salvo_cl_answer_string(answer, salvo_cl_extension_names());
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION:

@@ -49,7 +49,7 @@ bool salvo_text_need_image(struct salvo_text_parser *p, struct salvo_image_info 
 	}
 	return !salvo_image_shape(info, &view, bytes) ||
 	       salvo_text_fail_at(p, start,
-				  "no image: a size over 65536, layers with a depth, or a pitch that does not fit");
+				  "no image: a size over 65536 (of one row 2^27), layers with a depth, or a pitch that does not fit");
 }
 
 /* Words in this order, with commas between them; or a number. */

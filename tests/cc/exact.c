@@ -29,13 +29,10 @@ struct result {
 
 static double fract_of(double x, double *whole, double below_one)
 {
-	double r;
-
 	*whole = floor(x);
-	if (isinf(x))
+	if (isinf(x) || x == 0)
 		return copysign(0, x);
-	r = isnan(x) ? x : fmin(x - floor(x), below_one);
-	return copysign(r, x);
+	return isnan(x) ? x : fmin(x - floor(x), below_one);
 }
 
 static void reference(const char *name, double x, double y, bool is_double, struct result *r)

@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 # All is built already: as part of "make check" nothing may be built again, or wait for it.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 problem=$(make -s -o all-user install PREFIX=/opt/salvo DESTDIR="$dir" 2>&1 >/dev/null)
-for file in bin/salvo-submit bin/salvo-cc lib/libsalvo.so.1 lib/libsalvo.a include/salvo.h include/salvo_error.h include/salvo_image.h include/salvo.hpp include/salvo_steal.h \
+for file in bin/salvo-submit bin/salvo-cc lib/libsalvo.so.1 lib/libsalvo.a include/salvo.h include/salvo_error.h include/salvo_image.h include/salvo_object.h include/salvo.hpp include/salvo_steal.h \
 	share/man/man3/salvo_queue_submit.3 share/man/man3/salvo_pool_run.3 \
 	lib/libsalvo-agile.so.1 lib/pkgconfig/salvo-agile.pc share/man/man3/salvo_agile_forall.3 lib/pkgconfig/salvo.pc share/man/man1/salvo-submit.1 share/man/man7/libsalvo.7 \
 	lib/salvo/kernels/transfer.salvo share/man/man1/salvo-top.1 \
@@ -29,7 +29,7 @@ lib=$dir/opt/salvo/lib/libsalvo.so.1
 problem=$(nm -D --defined-only "$lib" | awk '$3 !~ /^(salvo_[a-z_]*|__jit_debug_[a-z_]*)@@SALVO_1.0$/ &&
 	$3 !~ /^SALVO_1.0/ { print "exports " $3 }')
 # salvo_agile.h is of a library of its own.
-declared=$(grep -ohE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo{,_error,_image,_slot,_steal}.h | tr -d '(' | sort -u)
+declared=$(grep -ohE '\bsalvo_[a-z]+_[a-z_]+\(' libuser/include/salvo{,_error,_image,_object,_slot,_steal}.h | tr -d '(' | sort -u)
 exported=$(nm -D --defined-only "$lib" | sed -n 's/.* \(salvo_[a-z_]*\)@@.*/\1/p' | sort -u)
 [ "$declared" = "$exported" ] ||
 	problem="$problem $(diff <(echo "$declared") <(echo "$exported"))"
@@ -117,7 +117,7 @@ if [ -z "$problem" ]; then
 fi
 check "B13_host_program_follows_the_order_of_calls" "$problem"
 
-problem=$(printf '#include <%s>\n' salvo.h salvo_error.h salvo_image.h salvo_steal.h | g++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
+problem=$(printf '#include <%s>\n' salvo.h salvo_error.h salvo_image.h salvo_object.h salvo_steal.h | g++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
 	-I"$dir/opt/salvo/include" - 2>&1)
 check "the headers compile as C++" "$problem"
 

@@ -172,7 +172,7 @@ TEST(errors_say_where_and_what)
 		{ "image a 4 u8\n", 1, 11, "order of channels is missing" },
 		{ "image a 4 rgb u8\n", 1, 11, "order of channels is missing" },
 		{ "image a 4 rgba u64\n", 1, 16, "format of channels is missing" },
-		{ "image a 65537 r u8\n", 1, 9, "over 65536" },
+		{ "image a 65537,2 r u8\n", 1, 9, "over 65536" },
 		{ "image a 4,4,4 r u8 layers 2\n", 1, 9, "layers with a depth" },
 		{ "image a 4 r u8 layers\n", 1, 22, "layers is missing" },
 		{ "image a 4,4 rgba u8 pitch 15\n", 1, 9, "pitch that does not fit" },

@@ -252,8 +252,8 @@ OVERLOAD T remainder(T x, T y)
 		T w = __builtin_elementwise_floor(x), r = x - w; \
 		*whole = w; \
 		r = r >= (T)1 ? (T)BELOW_ONE : r; \
-		r = __builtin_elementwise_abs(x) == (T)INFINITY ? (T)0 : r; \
-		return __builtin_elementwise_copysign(r, x); \
+		B signed_zero = (x == (T)0) | (__builtin_elementwise_abs(x) == (T)INFINITY); \
+		return signed_zero ? __builtin_elementwise_copysign((T)0, x) : r; \
 	}
 RESULT_POINTERS(global)
 RESULT_POINTERS(local)
