@@ -52,7 +52,11 @@ struct salvo_cl_dispatch_config {
 	const size_t *local_work_size;
 };
 
-/* cl_khr_external_memory 1.0.1 */
+/* cl_khr_external_memory 1.0.1; before, the list of devices had another name */
+#ifndef CL_MEM_DEVICE_HANDLE_LIST_KHR
+#define CL_MEM_DEVICE_HANDLE_LIST_KHR		0x2051
+#define CL_MEM_DEVICE_HANDLE_LIST_END_KHR	0
+#endif
 #ifndef CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
 #define CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR 0x2052
 #endif

@@ -44,7 +44,7 @@ cl_int salvo_cl_external_read(cl_context context, const cl_mem_properties *prope
 				return CL_INVALID_PROPERTY;
 			*fd = properties[n++];
 			break;
-		case CL_DEVICE_HANDLE_LIST_KHR:
+		case CL_MEM_DEVICE_HANDLE_LIST_KHR:
 			if (devices)
 				return CL_INVALID_PROPERTY;
 			devices = true;

@@ -51,8 +51,8 @@ TEST_F(external, a_file_is_read_and_written_in_place)
 {
 	const cl_mem_properties properties[] = {
 		CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, self->fd,
-		CL_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)(uintptr_t)self->device,
-		CL_DEVICE_HANDLE_LIST_END_KHR, 0,
+		CL_MEM_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)(uintptr_t)self->device,
+		CL_MEM_DEVICE_HANDLE_LIST_END_KHR, 0,
 	};
 	clEnqueueAcquireExternalMemObjectsKHR_fn acquire =
 		clGetExtensionFunctionAddressForPlatform(self->platform,
@@ -101,11 +101,11 @@ TEST_F(external, properties_are_checked)
 	};
 	const cl_mem_properties unknown[] = { 0x1234, self->fd, 0 };
 	const cl_mem_properties alone[] = {
-		CL_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)(uintptr_t)self->device, 0, 0,
+		CL_MEM_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)(uintptr_t)self->device, 0, 0,
 	};
 	const cl_mem_properties stranger[] = {
 		CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, self->fd,
-		CL_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)(uintptr_t)self->context, 0, 0,
+		CL_MEM_DEVICE_HANDLE_LIST_KHR, (cl_mem_properties)(uintptr_t)self->context, 0, 0,
 	};
 	const cl_mem_properties good[] = { CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, self->fd, 0 };
 	const cl_mem_properties closed[] = { CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, 9999, 0 };

@@ -20,6 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Its name before cl_khr_external_memory 1.0.1 */
+#ifndef CL_MEM_DEVICE_HANDLE_LIST_KHR
+#define CL_MEM_DEVICE_HANDLE_LIST_KHR		CL_DEVICE_HANDLE_LIST_KHR
+#define CL_MEM_DEVICE_HANDLE_LIST_END_KHR	CL_DEVICE_HANDLE_LIST_END_KHR
+#endif
+
 /* build/tests/opencl/NAME -> build/lib/salvo.icd */
 __attribute__((constructor)) static inline void ocl_use_salvo(void)
 {
