@@ -128,12 +128,13 @@ void salvo_cl_event_change(cl_event event, cl_int status)
 {
 	struct salvo_cl_waiter *waiter;
 
-	/* Only commands of the GPU have waiters for less than completion. */
 	event->status = status;
 	if (event->callbacks)
 		call_back(event);
+	/* Only commands of the GPU have waiters for less than completion: for the submission. */
 	if (event->waiters && (status <= CL_COMPLETE ||
-			       (event->submission && !event->submission->host)))
+			       (status < CL_QUEUED && event->submission &&
+				!event->submission->host)))
 		count_down(event);
 	if (status <= CL_COMPLETE || !event->submission)
 		return;

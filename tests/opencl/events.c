@@ -156,6 +156,39 @@ TEST_F(events, callbacks_are_called_in_the_order_of_the_states)
 	EXPECT_EQ(0, clReleaseEvent(marker));
 }
 
+TEST_F(events, a_callback_lets_nothing_run_that_waits_for_its_event)
+{
+	const cl_uint zero = 0, seven = 7;
+	static struct calls calls;
+	cl_event user, filled, copied;
+	cl_mem from, to;
+	cl_uint value;
+	cl_int err;
+
+	memset(&calls, 0, sizeof(calls));
+	user = clCreateUserEvent(self->context, &err);
+	ASSERT_EQ(0, err);
+	from = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&zero, &err);
+	ASSERT_EQ(0, err);
+	to = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&zero, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, from, &seven, 4, 0, 4, 1, &user, &filled));
+	ASSERT_EQ(0, clEnqueueCopyBuffer(self->other, from, to, 0, 0, 4, 1, &filled, &copied));
+	ASSERT_EQ(0, clSetEventCallback(filled, CL_COMPLETE, note, &calls));
+	EXPECT_EQ(0, clFlush(self->other));
+	usleep(10000);
+	EXPECT_EQ(CL_QUEUED, status_of(copied));
+	EXPECT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->other, to, CL_TRUE, 0, 4, &value, 0, NULL, NULL));
+	EXPECT_EQ(7, value);
+	EXPECT_TRUE(wait_calls(&calls, 1));
+	EXPECT_EQ(0, clReleaseEvent(user));
+	EXPECT_EQ(0, clReleaseEvent(filled));
+	EXPECT_EQ(0, clReleaseEvent(copied));
+	EXPECT_EQ(0, clReleaseMemObject(from));
+	EXPECT_EQ(0, clReleaseMemObject(to));
+}
+
 static void *complete_later(void *data)
 {
 	usleep(20000);
