@@ -236,6 +236,18 @@ static cl_int check(cl_context context, const cl_mem_properties *properties, cl_
 	return salvo_cl_format_is_supported(format) ? CL_SUCCESS : CL_IMAGE_FORMAT_NOT_SUPPORTED;
 }
 
+/* Does it lie in its parent? The last row has no padding. */
+static bool fits_parent(const struct salvo_cl_image *image, const struct _cl_mem *parent)
+{
+	const size_t row = image->size[0] * image->pixel_bytes;
+	size_t up, over, bytes;
+
+	return !__builtin_mul_overflow(image->size[2] - 1, image->pitch[2], &up) &&
+	       !__builtin_mul_overflow(image->size[1] - 1, image->pitch[1], &over) &&
+	       !__builtin_add_overflow(up, over, &bytes) &&
+	       !__builtin_add_overflow(bytes, row, &bytes) && bytes <= parent->size;
+}
+
 /* The memory of an image: its own, filled from @host_ptr, or its parent's. */
 static cl_mem create_memory(cl_context context, cl_mem_flags flags, struct salvo_cl_image *image,
 			    void *host_ptr, cl_int *err)
@@ -287,6 +299,8 @@ static cl_mem create(cl_context context, const cl_mem_properties *properties, cl
 	if (desc->mem_object && desc->mem_object->image && !desc->image_row_pitch)
 		image->desc.image_row_pitch = desc->mem_object->image->desc.image_row_pitch;
 	*err = set_pitches(image, host_ptr || desc->mem_object);
+	if (!*err && desc->mem_object && !fits_parent(image, desc->mem_object))
+		*err = CL_INVALID_IMAGE_SIZE;
 	if (!*err)
 		mem = create_memory(context, flags, image, host_ptr, err);
 	if (!mem) {

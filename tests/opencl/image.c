@@ -204,6 +204,33 @@ TEST_F(image, over_a_buffer)
 	EXPECT_EQ(0, clReleaseMemObject(buffer));
 }
 
+TEST_F(image, an_image_over_a_sub_buffer_stays_inside_it)
+{
+	const cl_buffer_region region = { 0, 256 };
+	cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 64 };
+	cl_mem buffer, part, image;
+	cl_int err;
+
+	buffer = clCreateBuffer(self->context, 0, 4096, NULL, &err);
+	ASSERT_EQ(0, err);
+	part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+	ASSERT_EQ(0, err);
+	desc.mem_object = part;
+	image = clCreateImage(self->context, 0, &rg, &desc, NULL, &err);
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(0, clReleaseMemObject(image));
+	desc.image_width = 65;
+	EXPECT_EQ(NULL, clCreateImage(self->context, 0, &rg, &desc, NULL, &err));
+	EXPECT_EQ(CL_INVALID_IMAGE_SIZE, err);
+	desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+	desc.image_width = 8;
+	desc.image_height = 9;
+	EXPECT_EQ(NULL, clCreateImage(self->context, 0, &rg, &desc, NULL, &err));
+	EXPECT_EQ(CL_INVALID_IMAGE_SIZE, err);
+	EXPECT_EQ(0, clReleaseMemObject(part));
+	EXPECT_EQ(0, clReleaseMemObject(buffer));
+}
+
 static cl_int create(cl_context context, cl_mem_flags flags, const cl_image_format *format,
 		     const cl_image_desc *desc, void *pointer)
 {
