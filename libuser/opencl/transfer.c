@@ -8,7 +8,8 @@
  *	at once			nothing pending accesses the object, and no event is waited for
  *	a fill			of up to 128 bytes, which are part of the batch
  *	a staging buffer	the data is copied there at once, and the batch copies it
- *	a command of the host	it waits for a user event: the data is read when that is complete
+ *	a command of the host	it waits for a user event, or a read stores the data: the data is
+ *				read when that is complete
  *
  * Copies and fills are commands of the GPU. A staging buffer is an object of its own, which the
  * command holds until it is done.
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cl_event.h"
+#include "submission.h"
 
 #define MAX_PATTERN_BYTES 128
 
@@ -264,12 +265,55 @@ static bool waits_for_user(const struct salvo_cl_request *request)
 	return false;
 }
 
+/* Bytes of the application's memory from the first to the last of a box. */
+static size_t other_span(const struct salvo_cl_box *box)
+{
+	return (box->depth - 1) * box->other_slice + (box->height - 1) * box->other_row +
+	       box->width;
+}
+
+/* Does a read of the queue that is not done store what the box has? The lock is held. */
+static bool is_read_into(const struct _cl_command_queue *queue, const struct salvo_cl_box *box,
+			 const char *pointer)
+{
+	const struct salvo_cl_submission *submission;
+
+	for (submission = queue->first; submission; submission = submission->next) {
+		const struct transfer *read = (const struct transfer *)submission->host;
+		const char *at, *from = pointer + box->other_at;
+
+		if (!read || read->host.run != run || read->to_mem)
+			continue;
+		at = read->pointer + read->box.other_at;
+		if (from < at + other_span(&read->box) && at < from + other_span(box))
+			return true;
+	}
+	return false;
+}
+
+/* Reads that come before the write have to store its data first. */
+static bool waits_for_read(const struct salvo_cl_request *request, const struct salvo_cl_box *box,
+			   const char *pointer)
+{
+	cl_context context = request->queue->context;
+	bool found;
+	cl_uint i;
+
+	pthread_mutex_lock(&context->lock);
+	found = is_read_into(request->queue, box, pointer);
+	for (i = 0; i < request->wait_count && !found; i++)
+		if (request->waits[i]->queue)
+			found = is_read_into(request->waits[i]->queue, box, pointer);
+	pthread_mutex_unlock(&context->lock);
+	return found;
+}
+
 cl_int salvo_cl_write(const struct salvo_cl_request *request, cl_mem mem,
 		      const struct salvo_cl_box *box, const void *pointer)
 {
 	cl_int err;
 
-	if (waits_for_user(request))
+	if (waits_for_user(request) || waits_for_read(request, box, pointer))
 		return enqueue_transfer(request, mem, box, (char *)pointer, true);
 	if (salvo_cl_command_is_ready(request->wait_count, request->waits) &&
 	    salvo_cl_mem_is_idle(mem) && !salvo_cl_mem_migrate(mem, 0, SALVO_ARGUMENT_WRITE)) {

@@ -63,7 +63,7 @@ cl_int salvo_cl_read(const struct salvo_cl_request *request, cl_mem mem,
  *
  * If nothing pending accesses the object it is copied at once. Otherwise it is copied to a buffer
  * of its own, which a command of the GPU copies from, so that the queue's batch goes on; unless the
- * write waits for a user event, after which the memory is read.
+ * write waits for a user event, or for a read that stores the data, after which the memory is read.
  */
 cl_int salvo_cl_write(const struct salvo_cl_request *request, cl_mem mem,
 		      const struct salvo_cl_box *box, const void *pointer);

@@ -189,6 +189,59 @@ TEST_F(events, a_callback_lets_nothing_run_that_waits_for_its_event)
 	EXPECT_EQ(0, clReleaseMemObject(to));
 }
 
+TEST_F(events, a_write_takes_what_a_read_before_it_stores)
+{
+	const cl_uint zero = 0, seven = 7;
+	cl_uint value = 0, result = 0;
+	cl_event user, read;
+	cl_mem from, to;
+	cl_int err;
+
+	user = clCreateUserEvent(self->context, &err);
+	ASSERT_EQ(0, err);
+	from = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&seven, &err);
+	ASSERT_EQ(0, err);
+	to = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&zero, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->queue, from, CL_FALSE, 0, 4, &value, 1, &user,
+					 &read));
+	ASSERT_EQ(0, clEnqueueWriteBuffer(self->other, to, CL_FALSE, 0, 4, &value, 1, &read,
+					  NULL));
+	EXPECT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->other, to, CL_TRUE, 0, 4, &result, 0, NULL, NULL));
+	EXPECT_EQ(7, result);
+	EXPECT_EQ(0, clReleaseEvent(user));
+	EXPECT_EQ(0, clReleaseEvent(read));
+	EXPECT_EQ(0, clReleaseMemObject(from));
+	EXPECT_EQ(0, clReleaseMemObject(to));
+}
+
+TEST_F(events, a_write_takes_what_its_queue_reads_before)
+{
+	const cl_uint zero = 0, seven = 7;
+	const bool ordered = !(variant->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	const cl_command_queue queue = ordered ? self->queue : self->other;
+	cl_uint value = 0, result = 0;
+	cl_event user;
+	cl_mem from, to;
+	cl_int err;
+
+	user = clCreateUserEvent(self->context, &err);
+	ASSERT_EQ(0, err);
+	from = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&seven, &err);
+	ASSERT_EQ(0, err);
+	to = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&zero, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueReadBuffer(queue, from, CL_FALSE, 0, 4, &value, 1, &user, NULL));
+	ASSERT_EQ(0, clEnqueueWriteBuffer(queue, to, CL_FALSE, 0, 4, &value, 0, NULL, NULL));
+	EXPECT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
+	ASSERT_EQ(0, clEnqueueReadBuffer(queue, to, CL_TRUE, 0, 4, &result, 0, NULL, NULL));
+	EXPECT_EQ(7, result);
+	EXPECT_EQ(0, clReleaseEvent(user));
+	EXPECT_EQ(0, clReleaseMemObject(from));
+	EXPECT_EQ(0, clReleaseMemObject(to));
+}
+
 static void *complete_later(void *data)
 {
 	usleep(20000);
