@@ -193,7 +193,9 @@ void salvo_cl_event_times(struct salvo_cl_submission *submission)
 	if (!salvo_batch_get_profile(submission->batch, 0, &profile))
 		origin = profile.queued;
 	for (event = submission->first_event; event; event = event->next) {
-		event->submitted = submission->submitted;
+		/* Markers that came while it ran have a time of their own. */
+		if (!event->submitted)
+			event->submitted = submission->submitted;
 		for (i = 0; i < event->count; i++) {
 			if (salvo_batch_get_profile(submission->batch, event->first + i, &profile))
 				break;

@@ -392,23 +392,23 @@ static void run_task(struct salvo_cl_task *task)
 cl_int salvo_cl_submission_run_host(struct salvo_cl_submission *submission)
 {
 	cl_command_queue queue = submission->queue;
-	cl_event event = submission->first_event;
+	/* Its own, or that of a marker; more may come while it runs. */
+	cl_event first = submission->first_event, event;
 	cl_ulong started;
 	cl_int status;
 
 	submission->state = SALVO_CL_RUNNING;
 	submission->refs++;
-	for (; event; event = event->next)
+	for (event = first; event; event = event->next)
 		salvo_cl_event_change(event, CL_RUNNING);
 	pthread_mutex_unlock(&queue->context->lock);
 	started = salvo_cl_host_time();
 	status = submission->host->run(submission->host);
 	pthread_mutex_lock(&queue->context->lock);
-	event = submission->first_event;
-	if (event) {
-		event->submitted = event->submitted ? event->submitted : started;
-		event->started = started;
-		event->ended = salvo_cl_host_time();
+	if (first) {
+		first->submitted = first->submitted ? first->submitted : started;
+		first->started = started;
+		first->ended = salvo_cl_host_time();
 	}
 	salvo_cl_submission_finish(submission, status);
 	salvo_cl_submission_put(submission);

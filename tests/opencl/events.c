@@ -242,6 +242,38 @@ TEST_F(events, a_write_takes_what_its_queue_reads_before)
 	EXPECT_EQ(0, clReleaseMemObject(to));
 }
 
+TEST_F(events, a_marker_behind_what_runs_has_times_in_order)
+{
+	static const cl_profiling_info names[] = {
+		CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+		CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END,
+	};
+	const size_t bytes = 64 << 20;
+	const cl_uint seven = 7;
+	cl_ulong times[4] = { 0 };
+	unsigned int i;
+	cl_event marker;
+	cl_mem mem;
+	cl_int err;
+
+	if (!(variant->properties & CL_QUEUE_PROFILING_ENABLE))
+		return;
+	mem = clCreateBuffer(self->context, 0, bytes, NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, mem, &seven, 4, 0, bytes, 0, NULL, NULL));
+	EXPECT_EQ(0, clFlush(self->queue));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, 0, NULL, &marker));
+	ASSERT_EQ(0, clWaitForEvents(1, &marker));
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(0, clGetEventProfilingInfo(marker, names[i], sizeof(times[i]), &times[i],
+						     NULL));
+		if (i)
+			EXPECT_LE(times[i - 1], times[i]);
+	}
+	EXPECT_EQ(0, clReleaseEvent(marker));
+	EXPECT_EQ(0, clReleaseMemObject(mem));
+}
+
 static void *complete_later(void *data)
 {
 	usleep(20000);
