@@ -436,21 +436,31 @@ cl_int salvo_clCompileProgram(cl_program program, cl_uint count, const cl_device
 	return start_task(task);
 }
 
-/* Each input has an object or library on each of the devices, or none has one on it. */
+/* Has the program an object or library on the device? Another thread may compile it. */
+static bool can_be_linked(cl_program input, cl_device_id device)
+{
+	const struct salvo_cl_build *build = salvo_cl_program_build_for(input, device);
+	bool can;
+
+	if (!build)
+		return false;
+	pthread_mutex_lock(&input->lock);
+	can = build->status != CL_BUILD_IN_PROGRESS && build->object &&
+	      salvo_object_kind(build->object) != SALVO_OBJECT_PROGRAM;
+	pthread_mutex_unlock(&input->lock);
+	return can;
+}
+
+/* Each input has an object or library on each of the devices. */
 static cl_int check_inputs(cl_uint device_count, const cl_device_id *devices, cl_uint input_count,
 			   const cl_program *inputs)
 {
 	cl_uint d, i;
 
 	for (d = 0; d < device_count; d++)
-		for (i = 0; i < input_count; i++) {
-			const struct salvo_cl_build *build =
-				salvo_cl_program_build_for(inputs[i], devices[d]);
-
-			if (!build || build->status == CL_BUILD_IN_PROGRESS || !build->object ||
-			    salvo_object_kind(build->object) == SALVO_OBJECT_PROGRAM)
+		for (i = 0; i < input_count; i++)
+			if (!can_be_linked(inputs[i], devices[d]))
 				return CL_INVALID_OPERATION;
-		}
 	return CL_SUCCESS;
 }
 
