@@ -602,8 +602,10 @@ void salvo_cl_submission_watch(struct salvo_cl_submission *submission)
 		return;
 	submission->watched = true;
 	submission->refs++;
-	if (salvo_fence_set_callback(submission->fence, fence_done, submission))
+	if (salvo_fence_set_callback(submission->fence, fence_done, submission)) {
+		submission->watched = false;
 		submission->refs--;
+	}
 }
 
 void salvo_cl_queue_wait(struct salvo_cl_submission *submission)
