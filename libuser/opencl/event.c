@@ -128,7 +128,8 @@ void salvo_cl_event_change(cl_event event, cl_int status)
 {
 	struct salvo_cl_waiter *waiter;
 
-	event->status = status;
+	/* salvo_cl_command_is_ready() reads it without the lock. */
+	__atomic_store_n(&event->status, status, __ATOMIC_RELEASE);
 	if (event->callbacks)
 		call_back(event);
 	/* Only commands of the GPU have waiters for less than completion: for the submission. */
