@@ -56,14 +56,17 @@ static bool has_value(const char *word)
 	return !strncmp(word, "-D", 2) || !strncmp(word, "-I", 2);
 }
 
-/* One option of the compile step, at @word; @end moves on to its value. */
+/*
+ * One option of the compile step, at @word; @end moves on to its value. -D"" is one without a value
+ * to the compiler, which would take the next option for it.
+ */
 static int read_compiler_option(struct salvo_cl_options *options, char *word, char **end)
 {
 	const size_t length = *end - word;
 
 	if (has_value(word)) {
 		if (length > 2)
-			return 0;
+			return 2 + strspn(word + 2, "\"'") < length ? 0 : -EINVAL;
 		word = *end + strspn(*end, spaces);
 		*end = end_of_word(word);
 		return *end && *end > word ? 0 : -EINVAL;

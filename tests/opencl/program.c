@@ -99,7 +99,8 @@ TEST_F(program, options_of_the_compiler_itself_are_refused)
 {
 	static const char *const bad[] = {
 		"--inspect", "-o /tmp/x", "-c", "--link", "-cl-std=CL9", "-D", "-I", "-D \"A",
-		"-create-library", "file.cl", "-", "-cl-frobnicate", NULL,
+		"-create-library", "file.cl", "-", "-cl-frobnicate",
+		"-D\"\" -D --inspect", "-I'' -D --inspect", NULL,
 	};
 	cl_program program = from_source(self->context, store);
 	const char *const *option;
