@@ -80,7 +80,7 @@ static int get_member(const struct reader *reader, const cJSON *object, const ch
 		      const char *name, double least, double most, uint64_t *out)
 {
 	const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
-	char path[128];
+	char path[256];
 
 	snprintf(path, sizeof(path), "%s%s%s", where, *where ? "." : "", name);
 	return value ? get_number(reader, value, path, least, most, out) : EXIT_OK;
