@@ -415,6 +415,7 @@ static struct salvo_cl_submission *enqueue_host(struct salvo_cl_host *host, cl_c
 		return submission;
 	submission->host = NULL;
 	submission->error = CL_OUT_OF_HOST_MEMORY;
+	close_submission(submission);
 	return NULL;
 }
 
