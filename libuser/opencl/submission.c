@@ -187,6 +187,20 @@ void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
 	salvo_cl_submission_put(submission);
 }
 
+/* Marks are of no use to a recording: each time it is enqueued its objects get others. */
+static bool is_recorded(struct salvo_cl_submission *recording,
+			const struct salvo_cl_object *object, uint32_t access)
+{
+	unsigned int i;
+
+	for (i = 0; i < recording->use_count; i++)
+		if (recording->uses[i].object == object) {
+			recording->uses[i].access |= access;
+			return true;
+		}
+	return false;
+}
+
 int salvo_cl_submission_use(struct salvo_cl_submission *submission,
 			    struct salvo_cl_object *object, uint32_t access)
 {
@@ -196,6 +210,8 @@ int salvo_cl_submission_use(struct salvo_cl_submission *submission,
 	/* With several GPUs each access counts, for the migration. */
 	if (object->mark == submission->serial &&
 	    (!is_mem || submission->queue->context->gpu_count == 1))
+		return 0;
+	if (submission->recording && is_recorded(submission, object, access))
 		return 0;
 	if (submission->use_count == submission->use_capacity) {
 		const unsigned int capacity = submission->use_capacity * 2 + 8;
