@@ -5,6 +5,7 @@
 #include "kselftest_harness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
