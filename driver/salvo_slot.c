@@ -25,6 +25,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_utils.h>
 
@@ -157,17 +158,25 @@ static void salvo_slot_mark_detached(struct salvo_slot *slot)
 	writel(0, &regs->doorbell);
 }
 
-/* Ask to be notified, and check whether the task has ended already. */
+/*
+ * Ask to be notified, and check whether the task has ended already. Only this is in a DRM critical
+ * section, and not the whole wait: an unplug of any DRM device waits for those of all.
+ */
 static bool salvo_slot_is_idle(struct salvo_slot *slot)
 {
 	struct salvo_slot_regs __iomem *regs = salvo_slot_regs(slot);
+	bool idle;
+	int idx;
 
-	if (READ_ONCE(slot->state) == SALVO_SLOT_GONE)
+	if (READ_ONCE(slot->state) == SALVO_SLOT_GONE ||
+	    !drm_dev_enter(&salvo_slot_dev(slot)->drm, &idx))
 		return true;
 	writel(1, &regs->waiting);
 	/* The unit clears the doorbell before it reads this. */
 	mb();
-	return !readl(&regs->doorbell);
+	idle = !readl(&regs->doorbell);
+	drm_dev_exit(idx);
+	return idle;
 }
 
 /* --- state ---------------------------------------------------------------------- */
@@ -575,10 +584,9 @@ err_put:
 	return ret;
 }
 
-int salvo_slot_attach_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+static int salvo_slot_attach_entered(struct salvo_dev *sdev, struct drm_salvo_slot_attach *args,
+				     struct drm_file *filp)
 {
-	struct salvo_dev *sdev = to_salvo(drm);
-	struct drm_salvo_slot_attach *args = data;
 	struct drm_gem_object *base;
 	struct salvo_ctx *ctx;
 	int ret;
@@ -597,6 +605,17 @@ int salvo_slot_attach_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	if (base)
 		drm_gem_object_put(base);
 	salvo_ctx_put(ctx);
+	return ret;
+}
+
+int salvo_slot_attach_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	int idx, ret;
+
+	if (!drm_dev_enter(drm, &idx))
+		return salvo_refuse(to_salvo(drm), -ENODEV, "the device is unplugged");
+	ret = salvo_slot_attach_entered(to_salvo(drm), data, filp);
+	drm_dev_exit(idx);
 	return ret;
 }
 
@@ -621,10 +640,9 @@ int salvo_slot_detach_ioctl(struct drm_device *drm, void *data, struct drm_file 
 
 /* --- wake and wait ----------------------------------------------------------------- */
 
-int salvo_slot_wake_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+static int salvo_slot_wake_entered(struct salvo_dev *sdev, const struct drm_salvo_slot_wake *args,
+				   struct drm_file *filp)
 {
-	struct salvo_dev *sdev = to_salvo(drm);
-	struct drm_salvo_slot_wake *args = data;
 	struct salvo_slot *slot;
 	int ret;
 
@@ -640,6 +658,17 @@ int salvo_slot_wake_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 		salvo_mmio_wake_slot(&sdev->mmio, slot->number, atomic_inc_return(&slot->wakes));
 	salvo_slot_put(slot);
 	return 0;
+}
+
+int salvo_slot_wake_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
+{
+	int idx, ret;
+
+	if (!drm_dev_enter(drm, &idx))
+		return salvo_refuse(to_salvo(drm), -ENODEV, "the device is unplugged");
+	ret = salvo_slot_wake_entered(to_salvo(drm), data, filp);
+	drm_dev_exit(idx);
+	return ret;
 }
 
 int salvo_slot_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *filp)
