@@ -80,9 +80,7 @@ struct salvo_slot {
 	struct list_head node;
 	/** @state: State; read by waiting workers without the lock. */
 	enum salvo_slot_state state;
-	/** @paused: Attached, but DETACH was put on the ring for a suspend. */
-	bool paused;
-	/** @detach_seqno: Ring seqno of DETACH, or 0. */
+	/** @detach_seqno: Ring seqno of DETACH, also while it is paused for a suspend; or 0. */
 	u64 detach_seqno;
 	/** @memory: Coherent memory of both packets and their result, or NULL. */
 	void *memory;
@@ -224,6 +222,9 @@ bool salvo_slot_reclaim(struct salvo_dev *sdev, u64 retired)
 	bool again = false;
 
 	lockdep_assert_held(&sdev->space_lock);
+	/* VRAM may not be accessible. Resume queues the reclaim. */
+	if (READ_ONCE(sdev->suspended))
+		return false;
 	list_for_each_entry_safe(slot, next, &sdev->slots, node) {
 		struct salvo_vm *vm = slot->ctx->vm;
 
@@ -353,7 +354,7 @@ static u64 salvo_slot_push_wait(struct salvo_slot *slot, const struct salvo_spac
 	unsigned int polls;
 	u64 seqno;
 
-	for (polls = 0; polls < SALVO_SLOT_POLLS; polls++) {
+	for (polls = 0; polls < SALVO_SLOT_POLLS && !salvo_device_is_gone(sdev); polls++) {
 		seqno = salvo_ring_push_space(sdev, slot->ctx->vm->asid, packet, 1);
 		if (seqno)
 			return seqno;
@@ -374,13 +375,13 @@ void salvo_slot_pause_all(struct salvo_dev *sdev)
 
 	mutex_lock(&sdev->space_lock);
 	list_for_each_entry(slot, &sdev->slots, node)
-		if (slot->state == SALVO_SLOT_ATTACHED && !slot->paused)
-			slot->paused = salvo_slot_push_wait(slot, &slot->detach);
+		if (slot->state == SALVO_SLOT_ATTACHED && !slot->detach_seqno)
+			slot->detach_seqno = salvo_slot_push_wait(slot, &slot->detach);
 	mutex_unlock(&sdev->space_lock);
 }
 
 /**
- * salvo_slot_resume_all() - Attach all slots again that were paused.
+ * salvo_slot_resume_all() - Attach all slots again that were paused and are not being detached.
  * @sdev: The device.
  * @was_reset: It has no slots, so that those that were being detached are.
  *
@@ -392,13 +393,14 @@ int salvo_slot_resume_all(struct salvo_dev *sdev, bool was_reset)
 
 	lockdep_assert_held(&sdev->space_lock);
 	list_for_each_entry_safe(slot, next, &sdev->slots, node) {
-		if (was_reset && slot->state == SALVO_SLOT_DETACHING) {
-			salvo_slot_finish(slot);
+		if (slot->state == SALVO_SLOT_DETACHING) {
+			if (was_reset)
+				salvo_slot_finish(slot);
 			continue;
 		}
-		if (!slot->paused && !was_reset)
+		if (!slot->detach_seqno && !was_reset)
 			continue;
-		slot->paused = false;
+		slot->detach_seqno = 0;
 		if (!salvo_slot_push_wait(slot, &slot->attach))
 			return -ETIMEDOUT;
 	}
