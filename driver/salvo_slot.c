@@ -13,8 +13,9 @@
  * has retired, when no unit uses the slot any more; then the driver marks the slot as
  * detached. A slot is detached by its ioctl, with its context, and when the context is banned. A
  * context that is killed, a reset, and a GPU that is gone detach slots at once, and end a task
- * that runs. Suspend detaches all slots and resume attaches them again: a task that was not begun
- * stays in its slot.
+ * that runs. After a kill the packets may still be on the ring, and the GPU writes their result
+ * when they retire: their memory is kept until DETACH has retired all the same. Suspend detaches
+ * all slots and resume attaches them again: a task that was not begun stays in its slot.
  *
  * Locks: sdev->space_lock protects sdev->slots and the slots' state. Nothing is allocated
  * under it, since a reset takes it.
@@ -55,6 +56,8 @@ enum salvo_slot_state {
 	SALVO_SLOT_ATTACHED,
 	/** @SALVO_SLOT_DETACHING: DETACH is or will be put on the ring. */
 	SALVO_SLOT_DETACHING,
+	/** @SALVO_SLOT_KILLED: No unit uses it, but its packets may be on the ring. */
+	SALVO_SLOT_KILLED,
 	/** @SALVO_SLOT_GONE: No unit uses it, its buffer is not kept bound. */
 	SALVO_SLOT_GONE,
 };
@@ -166,7 +169,7 @@ static bool salvo_slot_is_idle(struct salvo_slot *slot)
 	bool idle;
 	int idx;
 
-	if (READ_ONCE(slot->state) == SALVO_SLOT_GONE ||
+	if (READ_ONCE(slot->state) >= SALVO_SLOT_KILLED ||
 	    !drm_dev_enter(&salvo_slot_dev(slot)->drm, &idx))
 		return true;
 	writel(1, &regs->waiting);
@@ -186,7 +189,8 @@ static bool salvo_slot_finish(struct salvo_slot *slot)
 	bool retiring;
 
 	lockdep_assert_held(&sdev->space_lock);
-	salvo_slot_mark_detached(slot);
+	if (slot->state != SALVO_SLOT_KILLED)
+		salvo_slot_mark_detached(slot);
 	WRITE_ONCE(slot->state, SALVO_SLOT_GONE);
 	list_del_init(&slot->node);
 	salvo_slot_free_packets(slot);
@@ -244,35 +248,42 @@ bool salvo_slot_reclaim(struct salvo_dev *sdev, u64 retired)
 	return again;
 }
 
-static void salvo_slot_drop(struct salvo_dev *sdev, const struct salvo_vm *vm,
-			    const struct salvo_ctx *ctx)
+static void salvo_slot_drop(struct salvo_dev *sdev, const struct salvo_vm *vm)
 {
 	struct salvo_slot *slot, *next;
 
 	lockdep_assert_held(&sdev->space_lock);
 	list_for_each_entry_safe(slot, next, &sdev->slots, node)
-		if ((!vm || slot->ctx->vm == vm) && (!ctx || slot->ctx == ctx))
+		if (!vm || slot->ctx->vm == vm)
 			salvo_slot_finish(slot);
 }
 
 /** salvo_slot_drop_vm() - The device does not know an address space any more: drop its slots. */
 void salvo_slot_drop_vm(struct salvo_vm *vm)
 {
-	salvo_slot_drop(vm->sdev, vm, NULL);
+	salvo_slot_drop(vm->sdev, vm);
 }
 
 /** salvo_slot_drop_all() - The device was reset or is gone: drop all slots. */
 void salvo_slot_drop_all(struct salvo_dev *sdev)
 {
-	salvo_slot_drop(sdev, NULL, NULL);
+	salvo_slot_drop(sdev, NULL);
 }
 
-/** salvo_slot_drop_ctx() - The device has killed a context: drop its slots. */
+/** salvo_slot_drop_ctx() - The device has killed a context: its slots are detached. */
 void salvo_slot_drop_ctx(struct salvo_dev *sdev, const struct salvo_ctx *ctx)
 {
+	struct salvo_slot *slot;
+
 	mutex_lock(&sdev->space_lock);
-	salvo_slot_drop(sdev, NULL, ctx);
+	list_for_each_entry(slot, &sdev->slots, node) {
+		if (slot->ctx != ctx || slot->state == SALVO_SLOT_KILLED)
+			continue;
+		salvo_slot_mark_detached(slot);
+		WRITE_ONCE(slot->state, SALVO_SLOT_KILLED);
+	}
 	mutex_unlock(&sdev->space_lock);
+	wake_up_all(&sdev->slot_events);
 	salvo_vm_queue_reclaim(sdev);
 }
 
@@ -393,7 +404,7 @@ int salvo_slot_resume_all(struct salvo_dev *sdev, bool was_reset)
 
 	lockdep_assert_held(&sdev->space_lock);
 	list_for_each_entry_safe(slot, next, &sdev->slots, node) {
-		if (slot->state == SALVO_SLOT_DETACHING) {
+		if (slot->state != SALVO_SLOT_ATTACHED) {
 			if (was_reset)
 				salvo_slot_finish(slot);
 			continue;
@@ -656,7 +667,7 @@ static int salvo_slot_wake_entered(struct salvo_dev *sdev, const struct drm_salv
 	if (!slot)
 		return salvo_refuse(sdev, -ENOENT, "slot %u does not exist", args->id);
 	/* The number of a slot that is gone may be another's, whose units then wake in vain. */
-	if (READ_ONCE(slot->state) != SALVO_SLOT_GONE)
+	if (READ_ONCE(slot->state) < SALVO_SLOT_KILLED)
 		salvo_mmio_wake_slot(&sdev->mmio, slot->number, atomic_inc_return(&slot->wakes));
 	salvo_slot_put(slot);
 	return 0;
