@@ -83,6 +83,8 @@ static int salvo_reset_all(struct salvo_dev *sdev)
 	mutex_lock(&sdev->space_lock);
 	ret = salvo_reset_restart(sdev);
 	mutex_unlock(&sdev->space_lock);
+	/* Buffers of slots that were dropped may be retiring now. */
+	salvo_vm_queue_reclaim(sdev);
 	return ret;
 }
 
