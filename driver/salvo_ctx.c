@@ -75,9 +75,8 @@ void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault)
 		ctx->fault = *fault;
 	spin_unlock(&ctx->fault_lock);
 	WRITE_ONCE(ctx->banned, true);
-	/* Its slots are detached there. */
-	if (READ_ONCE(ctx->vm->slots))
-		salvo_vm_queue_reclaim(ctx->vm->sdev);
+	/* Its slots are detached there, also one that is being attached, under space_lock. */
+	salvo_vm_queue_reclaim(ctx->vm->sdev);
 }
 
 /**
