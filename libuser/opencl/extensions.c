@@ -24,7 +24,6 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_int64_extended_atomics", 1, 0, 0),
 	EXTENSION("cl_khr_3d_image_writes", 1, 0, 0),
 	EXTENSION("cl_khr_fp64", 1, 0, 0),
-	EXTENSION("cl_khr_3d_image_writes", 1, 0, 0),
 	EXTENSION("cl_khr_image2d_from_buffer", 1, 0, 0),
 	EXTENSION("cl_khr_external_memory", 1, 0, 1),
 	EXTENSION("cl_khr_external_memory_dma_buf", 1, 0, 1),

@@ -34,6 +34,13 @@ FIXTURE_TEARDOWN(oracle)
 	entries_free(self->entries, self->count);
 }
 
+/* The name that newer packages of OpenCV have for a cascade */
+static const char *spelt_anew(const char *name)
+{
+	return strcmp(name, "haarcascade_licence_plate_rus_16stages") ? name :
+		"haarcascade_license_plate_rus_16stages";
+}
+
 TEST_F_TIMEOUT(oracle, equals_opencv, 120)
 {
 	const struct entry *last = NULL;
@@ -142,7 +149,8 @@ TEST_F_TIMEOUT(device, equals_oracle_with_every_cascade, 120)
 		struct cascade *cascade;
 		int count;
 
-		ASSERT_EQ(0, test_cascade(names[i], &cascade));
+		if (test_cascade(names[i], &cascade))
+			ASSERT_EQ(0, test_cascade(spelt_anew(names[i]), &cascade));
 		count = compare(self->device, &self->image, cascade, 40, 60, 223, 191, 1.3);
 		EXPECT_LE(0, count)
 			TH_LOG("%s", names[i]);

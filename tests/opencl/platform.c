@@ -66,6 +66,21 @@ static void CL_CALLBACK note_b(cl_context context, void *data)
 	*(*end)++ = 'b';
 }
 
+TEST(an_extension_is_listed_once)
+{
+	cl_name_version list[64];
+	unsigned int i, j, count;
+	size_t bytes;
+
+	ASSERT_EQ(0, clGetDeviceInfo(ocl_device(), CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof(list),
+				     list, &bytes));
+	count = bytes / sizeof(list[0]);
+	ASSERT_LE(10, count);
+	for (i = 0; i < count; i++)
+		for (j = 0; j < i; j++)
+			EXPECT_STRNE(list[i].name, list[j].name);
+}
+
 TEST(context_destructors_run_in_reverse_order_with_the_last_reference)
 {
 	cl_device_id device = ocl_device();
