@@ -343,10 +343,7 @@ static cl_int answer_identity(const struct salvo_cl_answer *answer, cl_device_id
 {
 	switch (name) {
 	case CL_DEVICE_TYPE:
-		return SALVO_CL_ANSWER(answer, cl_device_type, device->root ==
-				       salvo_cl_platform()->devices[0] ?
-				       CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT :
-				       CL_DEVICE_TYPE_GPU);
+		return SALVO_CL_ANSWER(answer, cl_device_type, CL_DEVICE_TYPE_GPU);
 	case CL_DEVICE_VENDOR_ID:
 		return SALVO_CL_ANSWER(answer, cl_uint, 0x1af4);
 	case CL_DEVICE_MAX_COMPUTE_UNITS:

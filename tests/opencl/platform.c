@@ -21,7 +21,10 @@ TEST(the_loader_finds_one_platform_of_opencl_3)
 TEST(the_embedded_gpu_is_a_device)
 {
 	cl_device_id device = ocl_device();
+	cl_device_id standard = NULL;
 	cl_bool available = CL_FALSE;
+	cl_platform_id platform;
+	cl_device_type type = 0;
 	cl_uint units = 0;
 	char name[64];
 
@@ -34,6 +37,13 @@ TEST(the_embedded_gpu_is_a_device)
 	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units,
 				     NULL));
 	EXPECT_LT(0, units);
+	/* One type; that it is the default, clGetDeviceIDs() says. */
+	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, NULL));
+	EXPECT_EQ(CL_DEVICE_TYPE_GPU, type);
+	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform,
+				     NULL));
+	ASSERT_EQ(0, clGetDeviceIDs(platform, CL_DEVICE_TYPE_DEFAULT, 1, &standard, NULL));
+	EXPECT_EQ(device, standard);
 }
 
 TEST(info_refuses_what_does_not_fit)
