@@ -33,14 +33,14 @@ struct salvo_client {
 	struct pid *pid;
 	/** @rings: State for each ring. */
 	struct {
-		/** @queued: Number of batches that have not ended. */
+		/** @rings.queued: Number of batches that have not ended. */
 		atomic_t queued;
-		/** @last: Fences of the last batches put on the ring; owned by its scheduler. */
+		/** @rings.last: Fences of the last batches put on the ring; owned by its scheduler. */
 		struct dma_fence *last[SALVO_CLIENT_BATCHES];
-		/** @next: Index in @last of the next batch; owned by the scheduler. */
+		/** @rings.next: Index in @rings.last of the next batch; owned by the scheduler. */
 		unsigned int next;
 		/**
-		 * @hung: Fence seqno of the last batch that was on the ring when a batch of
+		 * @rings.hung: Fence seqno of the last batch that was on the ring when a batch of
 		 * the client was found hung; protected by the ring's lock.
 		 */
 		u64 hung;

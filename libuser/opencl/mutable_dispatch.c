@@ -324,7 +324,7 @@ static cl_int change_args(cl_mutable_command_khr command,
 static cl_int change_grid(cl_mutable_command_khr command,
 			  const struct salvo_cl_dispatch_config *config)
 {
-	size_t offset[3], items[3], group[3];
+	size_t offset[3] = {}, items[3] = {}, group[3] = {};
 	struct salvo_batch *batch = command->buffer->recorder->recording->batch;
 	const bool given = config->local_work_size || command->given;
 	struct salvo_cl_grid grid;

@@ -35,7 +35,7 @@ fi
 if [ -e /usr/lib/python3/dist-packages/pyopencl ]; then
 	check "a program runs on it" "$(
 		env -u SALVO_CC PATH=/usr/bin:/bin OCL_ICD_VENDORS="$dir/vendors/" XDG_CACHE_HOME="$cache" \
-			/usr/bin/python3 -c "
+			/usr/bin/python3 -W ignore -c "
 import numpy as np, pyopencl as cl, pyopencl.array as array
 queue = cl.CommandQueue(cl.create_some_context(interactive=False))
 x = array.to_device(queue, np.arange(1000, dtype=np.float32))
