@@ -35,7 +35,7 @@ struct salvo_client {
 	struct {
 		/** @rings.queued: Number of batches that have not ended. */
 		atomic_t queued;
-		/** @rings.last: Fences of the last batches put on the ring; owned by its scheduler. */
+		/** @rings.last: Fences of the last batches on the ring; owned by its scheduler. */
 		struct dma_fence *last[SALVO_CLIENT_BATCHES];
 		/** @rings.next: Index in @rings.last of the next batch; owned by the scheduler. */
 		unsigned int next;
