@@ -7,7 +7,8 @@
  * another program computes, a yield hands it a whole time slice of some milliseconds, and a batch
  * that arrives meanwhile is not looked at. There a sleeping thread is better off, as the scheduler
  * runs it as soon as it is woken. So after a yield that took long, the caller should sleep instead
- * of yielding for a period, which doubles while yields keep taking long.
+ * of yielding for a period, which doubles while nearly all yields take long. Where few do, as beside
+ * programs of lower priority, the period stays short.
  */
 #ifndef SALVO_YIELD_H
 #define SALVO_YIELD_H
@@ -21,8 +22,11 @@
 /* A yield that takes longer handed the core to another program. */
 #define SALVO_YIELD_LONG_NS	500000u
 /* The shortest and the longest period without yields after that */
-#define SALVO_CROWDED_MIN_NS	10000000u
+#define SALVO_CROWDED_MIN_NS	4000000u
 #define SALVO_CROWDED_MAX_NS	1000000000u
+
+/* So many short yields between two long ones show that the core is mostly free. */
+#define SALVO_YIELD_MANY	256u
 
 /**
  * struct salvo_yield - What is known of the cores that its users yield; initially zero.
@@ -34,6 +38,8 @@ struct salvo_yield {
 	_Atomic uint64_t until;
 	/** @period: The last period without yields. */
 	_Atomic uint64_t period;
+	/** @shorts: Number of short yields since the last long one. */
+	_Atomic uint32_t shorts;
 };
 
 /** salvo_yield_is_crowded() - Should the caller sleep instead of yielding at time @now? */
@@ -45,17 +51,20 @@ static inline bool salvo_yield_is_crowded(struct salvo_yield *yield, uint64_t no
 /** salvo_yield_account() - Learn from a yield that began at @before and returned at @after. */
 static inline void salvo_yield_account(struct salvo_yield *yield, uint64_t before, uint64_t after)
 {
-	uint64_t period, until;
+	const uint32_t shorts = atomic_load_explicit(&yield->shorts, memory_order_relaxed);
+	uint64_t period;
 
-	if (after - before < SALVO_YIELD_LONG_NS)
+	if (after - before < SALVO_YIELD_LONG_NS) {
+		if (shorts < SALVO_YIELD_MANY)
+			atomic_store_explicit(&yield->shorts, shorts + 1, memory_order_relaxed);
 		return;
+	}
 	period = atomic_load_explicit(&yield->period, memory_order_relaxed);
-	until = atomic_load_explicit(&yield->until, memory_order_relaxed);
-	/* If the core was free for as long as the last period, begin again. */
-	if (!period || before > until + period)
+	if (!period || shorts == SALVO_YIELD_MANY)
 		period = SALVO_CROWDED_MIN_NS;
 	else if (2 * period <= SALVO_CROWDED_MAX_NS)
 		period *= 2;
+	atomic_store_explicit(&yield->shorts, 0, memory_order_relaxed);
 	atomic_store_explicit(&yield->period, period, memory_order_relaxed);
 	atomic_store_explicit(&yield->until, after + period, memory_order_relaxed);
 }

@@ -14,7 +14,7 @@ TEST(short_yields_go_on)
 	struct salvo_yield yield = {};
 	uint64_t now;
 
-	for (now = MAX; now < MAX + 100 * LONG; now += LONG - 1) {
+	for (now = MAX; now < MAX + 1000ull * LONG; now += LONG - 1) {
 		salvo_yield_account(&yield, now, now + LONG - 1);
 		ASSERT_FALSE(salvo_yield_is_crowded(&yield, now + LONG - 1));
 	}
@@ -48,17 +48,18 @@ TEST(the_period_doubles_up_to_a_limit)
 	EXPECT_GT(2 * period, MAX);
 }
 
-TEST(a_core_that_was_free_for_a_period_begins_with_the_shortest)
+TEST(many_short_yields_make_the_period_short_again)
 {
 	struct salvo_yield yield = {};
 	uint64_t now = MAX;
+	unsigned int i;
 
+	for (i = 0; i < 2; i++, now += MAX)
+		salvo_yield_account(&yield, now, now + LONG);
+	for (i = 0; i < SALVO_YIELD_MANY; i++)
+		salvo_yield_account(&yield, now, now + 1);
 	salvo_yield_account(&yield, now, now + LONG);
-	now += LONG + MIN;
-	salvo_yield_account(&yield, now, now + LONG);
-	now += LONG + 2 * MIN;
-	now += 2 * MIN + 1;
-	salvo_yield_account(&yield, now, now + LONG);
+	EXPECT_TRUE(salvo_yield_is_crowded(&yield, now + LONG + MIN - 1));
 	EXPECT_FALSE(salvo_yield_is_crowded(&yield, now + LONG + MIN));
 }
 
