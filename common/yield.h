@@ -7,8 +7,8 @@
  * another program computes, a yield hands it a whole time slice of some milliseconds, and a batch
  * that arrives meanwhile is not looked at. There a sleeping thread is better off, as the scheduler
  * runs it as soon as it is woken. So after a yield that took long, the caller should sleep instead
- * of yielding for a period, which doubles while nearly all yields take long. Where few do, as beside
- * programs of lower priority, the period stays short.
+ * of yielding for a period, which doubles while nearly all yields take long. Where few do, as
+ * beside programs of lower priority, the period stays short.
  */
 #ifndef SALVO_YIELD_H
 #define SALVO_YIELD_H
