@@ -69,15 +69,19 @@ static inline void salvo_yield_account(struct salvo_yield *yield, uint64_t befor
 	atomic_store_explicit(&yield->until, after + period, memory_order_relaxed);
 }
 
-/** salvo_yield() - Yield the core. Return: the time after it. */
-static inline uint64_t salvo_yield(struct salvo_yield *yield)
+/**
+ * salvo_yield() - Yield the core.
+ * @now: The time, as the caller read it last.
+ *
+ * Return: the time after it.
+ */
+static inline uint64_t salvo_yield(struct salvo_yield *yield, uint64_t now)
 {
-	const uint64_t before = salvo_clock();
 	uint64_t after;
 
 	sched_yield();
 	after = salvo_clock();
-	salvo_yield_account(yield, before, after);
+	salvo_yield_account(yield, now, after);
 	return after;
 }
 

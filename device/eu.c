@@ -315,7 +315,7 @@ static void wait_for_work(struct salvo_eu *eu)
 		else if (salvo_yield_is_crowded(&eu->yield, now))
 			break;
 		else
-			now = salvo_yield(&eu->yield);
+			now = salvo_yield(&eu->yield, now);
 	} while (now - start < SPIN_NS);
 	park_until_work(eu);
 }
@@ -369,8 +369,12 @@ static void *unit_main(void *arg)
 			continue;
 		}
 		/* A thread that waits for the job may need this core. */
-		if (flush(eu) && !salvo_yield_is_crowded(&eu->yield, salvo_clock()))
-			salvo_yield(&eu->yield);
+		if (flush(eu)) {
+			const uint64_t now = salvo_clock();
+
+			if (!salvo_yield_is_crowded(&eu->yield, now))
+				salvo_yield(&eu->yield, now);
+		}
 		salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
 		yield = serve_slots(eu, true);
 		if (events.yield || yield)

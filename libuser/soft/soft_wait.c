@@ -70,7 +70,7 @@ static bool poll_fence(struct soft_device *dev, struct soft_fence *fence, int64_
 		}
 		if (is_crowded(dev, now))
 			break;
-		now = salvo_yield(&dev->yield);
+		now = salvo_yield(&dev->yield, now);
 	} while (now < until);
 	return salvo_soft_fence_is_done(fence);
 }
@@ -134,7 +134,7 @@ static int wait_any(struct soft_device *dev, struct salvo_fence *const *fences,
 	while (now < until && !is_crowded(dev, now)) {
 		if (find_done(fences, count, first))
 			return 0;
-		now = salvo_yield(&dev->yield);
+		now = salvo_yield(&dev->yield, now);
 	}
 	atomic_fetch_add(&dev->awaited, 1);
 	for (;;) {
