@@ -17,15 +17,10 @@ FIXTURE(buffer) {
 
 FIXTURE_SETUP(buffer)
 {
-	cl_device_id device = ocl_device();
 	cl_int err;
 	int i;
 
-	ASSERT_NE(NULL, device);
-	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	ASSERT_EQ(0, err);
-	self->queue = clCreateCommandQueueWithProperties(self->context, device, NULL, &err);
-	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
 	self->data = malloc(BYTES);
 	self->back = calloc(1, BYTES);
 	for (i = 0; i < WORDS; i++)

@@ -26,15 +26,10 @@ FIXTURE_VARIANT_ADD(events, profiled) { .properties = CL_QUEUE_PROFILING_ENABLE 
 FIXTURE_SETUP(events)
 {
 	const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, variant->properties, 0 };
-	cl_device_id device = ocl_device();
 	cl_int err;
 
-	ASSERT_NE(NULL, device);
-	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	ASSERT_EQ(0, err);
-	self->queue = clCreateCommandQueueWithProperties(self->context, device, properties, &err);
-	ASSERT_EQ(0, err);
-	self->other = clCreateCommandQueueWithProperties(self->context, device, NULL, &err);
+	ASSERT_EQ(0, ocl_open(properties, &self->context, &self->queue));
+	self->other = clCreateCommandQueueWithProperties(self->context, ocl_device(), NULL, &err);
 	ASSERT_EQ(0, err);
 }
 
@@ -345,15 +340,10 @@ FIXTURE_SETUP(out_of_order)
 	const cl_queue_properties properties[] = {
 		CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0,
 	};
-	cl_device_id device = ocl_device();
 	cl_int err;
 
-	ASSERT_NE(NULL, device);
-	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	ASSERT_EQ(0, err);
-	self->queue = clCreateCommandQueueWithProperties(self->context, device, properties, &err);
-	ASSERT_EQ(0, err);
-	self->other = clCreateCommandQueueWithProperties(self->context, device, NULL, &err);
+	ASSERT_EQ(0, ocl_open(properties, &self->context, &self->queue));
+	self->other = clCreateCommandQueueWithProperties(self->context, ocl_device(), NULL, &err);
 	ASSERT_EQ(0, err);
 }
 

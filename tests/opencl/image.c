@@ -16,14 +16,7 @@ FIXTURE(image) {
 
 FIXTURE_SETUP(image)
 {
-	cl_device_id device = ocl_device();
-	cl_int err;
-
-	ASSERT_NE(NULL, device);
-	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	ASSERT_EQ(0, err);
-	self->queue = clCreateCommandQueueWithProperties(self->context, device, NULL, &err);
-	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
 }
 
 FIXTURE_TEARDOWN(image)

@@ -17,14 +17,7 @@ FIXTURE(map) {
 
 FIXTURE_SETUP(map)
 {
-	cl_device_id device = ocl_device();
-	cl_int err;
-
-	ASSERT_NE(NULL, device);
-	self->context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
-	ASSERT_EQ(0, err);
-	self->queue = clCreateCommandQueueWithProperties(self->context, device, NULL, &err);
-	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
 	self->memory = aligned_alloc(4096, 4 * BYTES);
 	memset(self->memory, 0, 4 * BYTES);
 	self->odd = self->memory + 2 * BYTES + 4;

@@ -53,4 +53,19 @@ static inline cl_device_id ocl_device(void)
 	return devices[count - 1];
 }
 
+/* A context of the device and a queue on it. Return: CL_SUCCESS or what was refused. */
+static inline cl_int ocl_open(const cl_queue_properties *properties, cl_context *context,
+			      cl_command_queue *queue)
+{
+	cl_device_id device = ocl_device();
+	cl_int err = CL_DEVICE_NOT_FOUND;
+
+	if (!device)
+		return err;
+	*context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	if (!err)
+		*queue = clCreateCommandQueueWithProperties(*context, device, properties, &err);
+	return err;
+}
+
 #endif /* TEST_OCL_H */
