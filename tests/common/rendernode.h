@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "drm/salvo_drm.h"
+#include "skip.h"
 
 struct bo {
 	uint64_t size;
@@ -91,11 +92,5 @@ struct drm_salvo_command fill(uint64_t dst, uint64_t size, uint32_t pattern);
 struct drm_salvo_command copy(uint64_t dst, uint64_t src, uint64_t size);
 struct drm_salvo_command pipe_control(uint32_t consumer, uint32_t producer);
 struct drm_salvo_command pipe_control_all(void);
-
-/*
- * SKIP() for a FIXTURE_SETUP(), after which the harness would run the test's body all the same. The
- * harness takes exit code 255 for a skipped test.
- */
-#define SKIP_TEST(...)	SKIP(_exit(255), __VA_ARGS__)
 
 #endif /* RENDERNODE_H */

@@ -5,7 +5,7 @@
 #ifndef TEST_SANITIZER_H
 #define TEST_SANITIZER_H
 
-#include <unistd.h>
+#include "skip.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZER_RUNS	1
@@ -16,11 +16,11 @@
 /*
  * The process of an address space maps nothing but its bindings, so the shadow memory of
  * AddressSanitizer and ThreadSanitizer is missing and instrumented code faults. For a test or a
- * FIXTURE_SETUP() of the harness, which runs the test's body after a SKIP(return).
+ * FIXTURE_SETUP().
  */
 #define NEED_SANDBOX()	do { \
 	if (SANITIZER_RUNS) \
-		SKIP(_exit(255), "a sandboxed process has no memory of the sanitizer"); \
+		SKIP_TEST("a sandboxed process has no memory of the sanitizer"); \
 } while (0)
 
 /* ThreadSanitizer delivers signals in libc calls only: a kernel without one cannot be stopped. */

@@ -11,7 +11,8 @@
  *
  * A translation block without a marker is counted as a whole when it is entered, one with a marker
  * instruction by instruction. Each CPU writes to its own counters only. Debian does not package the
- * header of QEMU's plugin interface, so the part of version 1 that is used is declared here.
+ * header of QEMU's plugin interface, so the part that is used is declared here: version 1 for QEMU
+ * 7.2 of Debian 12, version 3 for QEMU 9.1 and later, which do not take version 1.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,8 +48,11 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+/* Version 1 returns a pointer to the bytes and has one argument; version 3 copies them. */
+uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t size);
+/* Is there since version 3. */
+const void *qemu_plugin_request_time_control(void) __attribute__((weak));
 
 /* --- counting ------------------------------------------------------------------- */
 
@@ -71,6 +75,13 @@ static struct spans spans[MAX_IDS];
 static char out_path[4096];
 
 int qemu_plugin_version = 1;
+
+/* Runs before QEMU reads qemu_plugin_version. */
+static __attribute__((constructor)) void choose_version(void)
+{
+	if (qemu_plugin_request_time_control)
+		qemu_plugin_version = 3;
+}
 
 static void executed(unsigned int cpu, void *insns)
 {
@@ -99,10 +110,17 @@ static void span_ends(unsigned int cpu, void *id)
 static bool is_marker(const struct qemu_plugin_insn *insn, uintptr_t *id, bool *start)
 {
 	static const uint8_t nop[] = INSN_MARKER_BYTES;
-	const uint8_t *bytes = qemu_plugin_insn_data(insn);
 	const size_t size = qemu_plugin_insn_size(insn);
+	uint8_t copy[sizeof(nop) + 2];
+	const uint8_t *bytes = copy;
+	uintptr_t data;
 
-	if (size != sizeof(nop) + 2 || memcmp(bytes, nop, sizeof(nop)) ||
+	if (size != sizeof(copy))
+		return false;
+	data = qemu_plugin_insn_data(insn, copy, sizeof(copy));
+	if (qemu_plugin_version == 1)
+		bytes = (const uint8_t *)data;
+	if (memcmp(bytes, nop, sizeof(nop)) ||
 	    bytes[size - 2] >= MAX_IDS || bytes[size - 1] > 1)
 		return false;
 	*id = bytes[size - 2];
