@@ -191,5 +191,7 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 	     !salvo_write_all(fd, messages->data, messages->bytes);
 	if (close(fd) || !ok || renameat(folder, temporary, folder, name))
 		unlinkat(folder, temporary, 0);
-	salvo_cache_clean(folder);
+	else
+		salvo_cache_account(folder, sizeof(head) + program->bytes + messages->bytes);
+	close(folder);
 }

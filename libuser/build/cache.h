@@ -28,7 +28,11 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 /** salvo_cache_limit() - Bytes that all entries may take: SALVO_CACHE_MIB, or 256 MiB. */
 uint64_t salvo_cache_limit(void);
 
-/** salvo_cache_clean() - Remove the least recently used entries of @folder, which it closes. */
-void salvo_cache_clean(int folder);
+/**
+ * salvo_cache_account() - An entry of @bytes was written to @folder
+ *
+ * Removes the least recently used entries if they are over the limit.
+ */
+void salvo_cache_account(int folder, uint64_t bytes);
 
 #endif /* SALVO_LIB_CACHE_H */

@@ -2,11 +2,17 @@
 /*
  * cache_limit.c - keeps the cache of compiled programs below a size
  *
- * The time of a file is that of its last use: reading an entry sets it. Who has written an entry
- * adds all of them up, and if they are over the limit removes those not used for longest,
- * until a quarter of it is free. No locks: a file that is gone or is being read by others may
- * be removed without harm, and two that clean up at once only clean up more. What a
- * writer that died left behind goes after an hour. Files of other names are not touched.
+ * The time of a file is that of its last use: reading an entry sets it. The file ".usage" has
+ * the size of all entries and how many were written since it was measured: a cache of small
+ * programs has tens of thousands of entries, and to measure them takes longer than a compilation.
+ * A writer adds its entry; if they are over the limit, after MAX_WRITES entries, or without a valid
+ * ".usage" it measures all of them, and removes those not used for longest until a quarter of the
+ * limit is free. What a writer that died left behind goes then, after an hour. Files of other
+ * names are not touched.
+ *
+ * No locks: a file that is gone or is being read by others may be removed without harm, two that
+ * clean up at once only clean up more, and an addition that is lost in ".usage" is found by the
+ * next measurement.
  */
 #include "array.h"
 #include "cache.h"
@@ -22,11 +28,19 @@
 
 #define DEFAULT_MIB	256u
 #define MAX_ENTRIES	65536u
+#define MAX_WRITES	256u
+#define USAGE_FILE	".usage"
 
 struct entry {
 	char name[2 * SHA256_DIGEST_LENGTH + sizeof(".XXXXXX")];
 	uint64_t bytes;
 	struct timespec used;
+};
+
+/* Contents of USAGE_FILE */
+struct usage {
+	uint64_t bytes;		/* of all entries */
+	uint64_t writes;	/* of entries, since @bytes was measured */
 };
 
 struct entries {
@@ -100,17 +114,22 @@ static int by_use(const void *p, const void *q)
 	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-void salvo_cache_clean(int folder)
+/*
+ * Measure all entries of @folder, and remove some if they are over @limit.
+ * Return: their bytes, 0 if there are none or the folder cannot be read.
+ */
+static uint64_t clean(int folder, uint64_t limit)
 {
-	const uint64_t limit = salvo_cache_limit();
 	struct entries entries = { 0 };
 	unsigned int i;
 	DIR *dir;
 
-	dir = fdopendir(folder);
+	folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = folder < 0 ? NULL : fdopendir(folder);
 	if (!dir) {
-		close(folder);
-		return;
+		if (folder >= 0)
+			close(folder);
+		return 0;
 	}
 	find_entries(dir, &entries);
 	if (entries.bytes > limit) {
@@ -122,4 +141,31 @@ void salvo_cache_clean(int folder)
 	}
 	closedir(dir);
 	free(entries.all);
+	return entries.bytes;
+}
+
+void salvo_cache_account(int folder, uint64_t bytes)
+{
+	const uint64_t limit = salvo_cache_limit();
+	struct usage usage;
+	int fd;
+
+	fd = openat(folder, USAGE_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (fd >= 0 && pread(fd, &usage, sizeof(usage), 0) == sizeof(usage)) {
+		usage.writes++;
+		if (__builtin_add_overflow(usage.bytes, bytes, &usage.bytes))
+			usage.bytes = UINT64_MAX;
+	} else {
+		usage.writes = MAX_WRITES;
+	}
+	if (usage.writes >= MAX_WRITES || usage.bytes > limit) {
+		usage.bytes = clean(folder, limit);
+		usage.writes = 0;
+	}
+	if (fd < 0)
+		return;
+	/* Without it the next writer measures. */
+	if (pwrite(fd, &usage, sizeof(usage), 0) != sizeof(usage))
+		unlinkat(folder, USAGE_FILE, 0);
+	close(fd);
 }

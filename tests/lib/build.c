@@ -377,6 +377,7 @@ static bool has_file(const char *folder, char digit, const char *tail)
 TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
 {
 	struct salvo_program *program;
+	char path[256];
 	int i;
 
 	NEED_FAST_COMPILER();
@@ -400,8 +401,10 @@ TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
 	EXPECT_TRUE(has_file(self->folder, 'd', ".bbbbbb"));
 	EXPECT_TRUE(has_file(self->folder, 'e', ".txt"));
 
-	/* An entry that was just used is evicted last. */
+	/* An entry that was just used is evicted last. Without .usage the entries are measured. */
 	ASSERT_EQ(0, put_file(self->folder, 'f', "", 800 << 10, 0));
+	snprintf(path, sizeof(path), "%s/salvo/.usage", self->folder);
+	ASSERT_EQ(0, unlink(path));
 	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
 	salvo_program_destroy(program);
 	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "-DN=2", NULL, &program));
@@ -420,6 +423,44 @@ TEST_F(build, what_was_not_used_for_longest_leaves_a_full_cache)
 	}
 	EXPECT_EQ(4, runs(self->folder));
 	unsetenv("SALVO_CACHE_MIB");
+}
+
+/*
+ * A cache of many small programs takes long to measure, so that not every build does it. Measuring
+ * removes the old temporary file.
+ */
+TEST_F(build, the_size_of_the_cache_is_kept)
+{
+	/* Bytes and writes; the last one is too short. */
+	static const struct {
+		uint64_t usage[2];
+		size_t bytes;
+		bool measures;
+	} cases[] = {
+		{ { 0, 0 }, 16, false }, { { 300 << 20, 0 }, 16, true }, { { UINT64_MAX, 0 }, 16, true },
+		{ { 0, 254 }, 16, false }, { { 0, 255 }, 16, true }, { { 0, UINT64_MAX }, 15, true },
+	};
+	struct salvo_program *program;
+	char path[256], options[16];
+	unsigned int i;
+
+	NEED_FAST_COMPILER();
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	salvo_program_destroy(program);
+	snprintf(path, sizeof(path), "%s/salvo/.usage", self->folder);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		FILE *file = fopen(path, "w");
+
+		ASSERT_NE(NULL, file);
+		ASSERT_EQ(cases[i].bytes, fwrite(cases[i].usage, 1, cases[i].bytes, file));
+		fclose(file);
+		ASSERT_EQ(0, put_file(self->folder, 'd', ".aaaaaa", 10, 9999));
+		snprintf(options, sizeof(options), "-DN=%d", i);
+		ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, options, NULL,
+						 &program));
+		salvo_program_destroy(program);
+		EXPECT_EQ(cases[i].measures, !has_file(self->folder, 'd', ".aaaaaa"));
+	}
 }
 
 TEST_F(build, a_global_offset)
