@@ -37,6 +37,7 @@ static const char *const call_names[] = {
 	[AGILE_CALL_REDISTRIBUTE] = "salvo_agile_redistribute()",
 	[AGILE_CALL_TILE_OPEN] = "salvo_agile_tile_open()",
 	[AGILE_CALL_TILE_CLOSE] = "salvo_agile_tile_close()",
+	[AGILE_CALL_SORT] = "salvo_agile_sort()",
 };
 
 /** struct meeting - What a rank says of itself where ranks meet. */
@@ -170,7 +171,7 @@ static int compare_meetings(struct salvo_agile *agile, const struct meeting *all
 		ranks->broken = true;
 		return agile_fail(agile, -EPROTO, "rank %u is at %s, rank %u at %s%s%s",
 				  ranks->rank, call_names[mine->call], r,
-				  other->call <= AGILE_CALL_TILE_CLOSE ?
+				  other->call < AGILE_CALLS ?
 				  call_names[other->call] : "?",
 				  *other->text ? ": " : "", other->text);
 	}
@@ -231,6 +232,18 @@ out:
 	free(sent);
 	free(got);
 	return err;
+}
+
+int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void *all)
+{
+	struct agile_ranks *ranks = agile->ranks;
+
+	if (!ranks) {
+		memcpy(all, mine, bytes);
+		return 0;
+	}
+	return ranks->ops->gather(ranks->group, mine, bytes, all) ?
+	       agile_ranks_broken(agile, -EIO) : 0;
 }
 
 /* --- windows ---------------------------------------------------------------------- */

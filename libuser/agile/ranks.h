@@ -21,6 +21,8 @@ enum agile_call {
 	AGILE_CALL_REDISTRIBUTE,
 	AGILE_CALL_TILE_OPEN,
 	AGILE_CALL_TILE_CLOSE,
+	AGILE_CALL_SORT,
+	AGILE_CALLS,
 };
 
 /**
@@ -94,6 +96,14 @@ int agile_agree(struct salvo_agile *agile, enum agile_call call, int err, uint32
  */
 int agile_agree_with(struct salvo_agile *agile, enum agile_call call, int err, uint32_t *flags,
 		     const void *mine, size_t bytes, void *all);
+
+/**
+ * agile_gather() - Exchange @bytes with all ranks, after a meeting that found them together.
+ * @all: Of each rank in order.
+ *
+ * Return: 0 or an error, which breaks the group.
+ */
+int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void *all);
 
 /** agile_expose() - Let the other ranks access what this one stores of a field. */
 int agile_expose(struct salvo_agile_field *field);

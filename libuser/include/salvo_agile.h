@@ -98,7 +98,7 @@ int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
  * both return -EPROTO, and all further calls do so, too. If a process dies, mpirun ends
  * all of them.
  *
- * Not over several ranks: salvo_agile_sort(), views that write.
+ * Not over several ranks: views that write.
  *
  * Return: 0, -EINVAL (also: no valid name), -ENOENT (no such plugin), -ELIBBAD (the plugin has
  * another version), -EIO (no other ranks can be reached), and as salvo_agile_create().
@@ -460,7 +460,7 @@ int salvo_agile_scan(struct salvo_agile *agile, const struct salvo_agile_scan *s
  * @compare: The same order for the application, as for qsort().
  *
  * Elements that belong to another node move there directly, each once. If @kernel is stable
- * so is the sort.
+ * so is the sort. Over several ranks all must compare alike.
  *
  * Return: 0, -EINVAL (also: @compare is no order), -E2BIG (more than 4096 tasks), -ENOTSUP,
  * -ENOSPC, -ENOMEM, or how a batch failed.
