@@ -10,6 +10,12 @@
 struct salvo_cl_image;
 struct salvo_cl_mapping;
 
+/** struct salvo_cl_extent - Bytes of a root, up to @end, whose contents a GPU has. */
+struct salvo_cl_extent {
+	size_t end;
+	unsigned int owner;
+};
+
 /**
  * struct _cl_mem - A buffer, sub-buffer or image.
  */
@@ -35,8 +41,9 @@ struct _cl_mem {
 	struct salvo_bo **bos;
 	/** @data: Of a root: where the CPU has @bos[0]. */
 	void *data;
-	/** @owner: Of a root: the GPU that has the contents; see salvo_cl_mem_migrate(). */
-	unsigned int owner;
+	/** @extents: Of a root in a context of several GPUs: which of them has what, in order. */
+	struct salvo_cl_extent *extents;
+	unsigned int extent_count;
 	/** @shadowed: Of a root: @host_ptr is not @data; maps copy. */
 	bool shadowed;
 	/** @external: Of a root: its memory on GPU 0 is another driver's. */
@@ -67,15 +74,16 @@ static inline struct salvo_bo *salvo_cl_mem_bo(const struct _cl_mem *mem, unsign
  *       those of GPU 0, whose memory the application maps.
  * @access: SALVO_ARGUMENT_READ, _WRITE.
  *
- * Commands of other GPUs that access it are done, and no other thread does. Called before a batch
- * is submitted in contexts of several GPUs, with the context's lock held, and by commands of the
- * host.
+ * Commands of other GPUs that access these bytes are done, and no other thread accesses them. The
+ * context's lock is held.
  *
  * Return: 0 or a negative errno.
  */
 int salvo_cl_mem_migrate(cl_mem mem, unsigned int gpu, uint32_t access);
+/** salvo_cl_mem_fetch() - Migrate it to GPU 0, for the CPU; the context's lock is not held. */
+int salvo_cl_mem_fetch(cl_mem mem);
 
-/** salvo_cl_mem_data() - Where the CPU has it, after salvo_cl_mem_migrate() to GPU 0. */
+/** salvo_cl_mem_data() - Where the CPU has it, after salvo_cl_mem_fetch(). */
 static inline char *salvo_cl_mem_data(const struct _cl_mem *mem)
 {
 	return (char *)mem->root->data + mem->origin;

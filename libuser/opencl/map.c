@@ -49,7 +49,7 @@ static cl_int run(struct salvo_cl_host *host)
 	struct mapping_command *command = (struct mapping_command *)host;
 	cl_mem mem = command->mem;
 
-	if (salvo_cl_mem_migrate(mem, 0, SALVO_ARGUMENT_READ | SALVO_ARGUMENT_WRITE))
+	if (salvo_cl_mem_fetch(mem))
 		return CL_OUT_OF_RESOURCES;
 	if (command->copies)
 		salvo_cl_box_copy(&command->box, salvo_cl_mem_data(mem), mem->host_ptr,

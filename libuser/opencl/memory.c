@@ -3,14 +3,14 @@
  * memory.c - memory objects: buffers and sub-buffers, their memory, references and infos
  *
  * A memory object has a buffer of libsalvo on each GPU of its context; a sub-buffer, and an image
- * made from a buffer, is a part of its root's. In a context of several GPUs one of them, the owner,
- * has the contents. The CPU accesses the memory of the context's first GPU where it lies: reads,
+ * made from a buffer, is a part of its root's. In a context of several GPUs each byte has an owner,
+ * the GPU that has the contents: extents of a root tell which. The CPU accesses the memory of the context's first GPU where it lies: reads,
  * writes and maps need no copy beyond their own.
  *
  * The memory of CL_MEM_USE_HOST_PTR is the GPU's memory where libsalvo can do that. Elsewhere the
  * object is shadowed: its contents are copied to and from the application's memory by maps.
  *
- * The context's lock protects mappings and destructor callbacks; the rest does not change, or
+ * The context's lock protects extents, mappings and destructor callbacks; the rest does not change, or
  * belongs to the command that accesses the object.
  */
 #include "cl_memory.h"
@@ -62,6 +62,7 @@ static void destroy(struct salvo_cl_object *object)
 	if (mem->parent)
 		salvo_cl_object_put(&mem->parent->base);
 	free(mem->properties);
+	free(mem->extents);
 	free(mem->bos);
 	free(mem);
 	salvo_cl_object_put(&context->base);
@@ -114,14 +115,18 @@ cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_f
 	unsigned int i;
 	int result = 0;
 
-	if (mem)
+	if (mem) {
 		mem->bos = calloc(context->gpu_count, sizeof(struct salvo_bo *));
-	if (!mem || !mem->bos) {
+		mem->extents = malloc(sizeof(*mem->extents));
+	}
+	if (!mem || !mem->bos || !mem->extents) {
 		if (mem)
 			salvo_cl_object_put(&mem->base);
 		*err = CL_OUT_OF_HOST_MEMORY;
 		return NULL;
 	}
+	mem->extents[0] = (struct salvo_cl_extent){ .end = size };
+	mem->extent_count = 1;
 	mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
 	for (i = 0; !result && i < context->gpu_count; i++)
 		result = create_bo(mem, i, fd);
@@ -180,24 +185,88 @@ cl_int salvo_cl_mem_set_properties(cl_mem mem, const cl_mem_properties *properti
 	return CL_SUCCESS;
 }
 
-/* There is one owner at a time, for reads too. */
+/* Let an extent end at @at. Return: the index of the one that begins there. */
+static int split_extents(cl_mem root, size_t at)
+{
+	struct salvo_cl_extent *extents;
+	unsigned int i = 0;
+
+	if (!at)
+		return 0;
+	while (root->extents[i].end < at)
+		i++;
+	if (root->extents[i].end == at)
+		return i + 1;
+	extents = realloc(root->extents, (root->extent_count + 1) * sizeof(*extents));
+	if (!extents)
+		return -ENOMEM;
+	memmove(extents + i + 1, extents + i, (root->extent_count - i) * sizeof(*extents));
+	extents[i].end = at;
+	root->extents = extents;
+	root->extent_count++;
+	return i + 1;
+}
+
+static void merge_extents(cl_mem root)
+{
+	unsigned int i, count = 1;
+
+	for (i = 1; i < root->extent_count; i++) {
+		if (root->extents[i].owner != root->extents[count - 1].owner)
+			count++;
+		root->extents[count - 1] = root->extents[i];
+	}
+	root->extent_count = count;
+}
+
+static int copy_between(cl_mem root, unsigned int from, unsigned int to, size_t at, size_t bytes)
+{
+	void *src, *dst;
+	int err = salvo_bo_map(root->bos[from], &src);
+
+	if (!err)
+		err = salvo_bo_map(root->bos[to], &dst);
+	if (!err)
+		memcpy((char *)dst + at, (char *)src + at, bytes);
+	return err;
+}
+
+/* Bytes have one owner at a time, for reads too; parts of a buffer may have different ones. */
 int salvo_cl_mem_migrate(cl_mem mem, unsigned int gpu, uint32_t access)
 {
 	cl_mem root = mem->root;
-	void *from, *to;
-	int err;
+	int err = 0, i, end;
 
 	(void)access;
-	if (root->owner == gpu)
+	if (mem->context->gpu_count == 1)
 		return 0;
-	err = salvo_bo_map(root->bos[root->owner], &from);
-	if (!err)
-		err = salvo_bo_map(root->bos[gpu], &to);
-	if (err)
-		return err;
-	memcpy(to, from, root->size);
-	root->owner = gpu;
-	return 0;
+	i = split_extents(root, mem->origin);
+	end = i < 0 ? i : split_extents(root, mem->origin + mem->size);
+	if (end < 0)
+		return end;
+	for (; !err && i < end; i++) {
+		struct salvo_cl_extent *extent = &root->extents[i];
+		const size_t at = i ? extent[-1].end : 0;
+
+		if (extent->owner != gpu)
+			err = copy_between(root, extent->owner, gpu, at, extent->end - at);
+		if (!err)
+			extent->owner = gpu;
+	}
+	merge_extents(root);
+	return err;
+}
+
+int salvo_cl_mem_fetch(cl_mem mem)
+{
+	int err;
+
+	if (mem->context->gpu_count == 1)
+		return 0;
+	pthread_mutex_lock(&mem->context->lock);
+	err = salvo_cl_mem_migrate(mem, 0, SALVO_ARGUMENT_READ | SALVO_ARGUMENT_WRITE);
+	pthread_mutex_unlock(&mem->context->lock);
+	return err;
 }
 
 static size_t max_alloc(cl_context context)

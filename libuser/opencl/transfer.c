@@ -160,7 +160,7 @@ static cl_int run(struct salvo_cl_host *host)
 {
 	struct transfer *transfer = (struct transfer *)host;
 
-	if (salvo_cl_mem_migrate(transfer->mem, 0, SALVO_ARGUMENT_READ | SALVO_ARGUMENT_WRITE))
+	if (salvo_cl_mem_fetch(transfer->mem))
 		return CL_OUT_OF_RESOURCES;
 	salvo_cl_box_copy(&transfer->box, salvo_cl_mem_data(transfer->mem), transfer->pointer,
 			  transfer->to_mem);
@@ -316,7 +316,7 @@ cl_int salvo_cl_write(const struct salvo_cl_request *request, cl_mem mem,
 	if (waits_for_user(request) || waits_for_read(request, box, pointer))
 		return enqueue_transfer(request, mem, box, (char *)pointer, true);
 	if (salvo_cl_command_is_ready(request->wait_count, request->waits) &&
-	    salvo_cl_mem_is_idle(mem) && !salvo_cl_mem_migrate(mem, 0, SALVO_ARGUMENT_WRITE)) {
+	    salvo_cl_mem_is_idle(mem) && !salvo_cl_mem_fetch(mem)) {
 		salvo_cl_box_copy(box, salvo_cl_mem_data(mem), (char *)pointer, true);
 		return salvo_cl_nothing(request, mem);
 	}
