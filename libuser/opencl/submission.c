@@ -539,8 +539,10 @@ static bool run_again(struct salvo_cl_submission *submission, const struct salvo
 {
 	const bool watched = submission->watched;
 
+	/* The kernel's driver does not say whether a batch ran before it was cancelled. */
 	if (error->error != -ECANCELED || error->kind != SALVO_ERROR_NONE || error->done ||
-	    submission->attempts == SALVO_CL_ATTEMPTS)
+	    submission->attempts == SALVO_CL_ATTEMPTS ||
+	    !salvo_cl_device_is_embedded(submission->queue->device))
 		return false;
 	/* Other threads may wait for the fence. */
 	submission->stale[submission->attempts++] = submission->fence;
