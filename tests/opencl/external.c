@@ -2,10 +2,12 @@
 /*
  * external.c - buffers over memory of others: cl_khr_external_memory_dma_buf
  *
- * The embedded GPU imports a memfd as it does a dma-buf.
+ * The embedded GPU imports a memfd as it does a dma-buf; a render node imports a buffer of vgem.
  */
+#include <fcntl.h>
 #include <sys/mman.h>
 
+#include "dmabuf.h"
 #include "ocl.h"
 #include "kselftest_harness.h"
 
@@ -18,6 +20,7 @@ FIXTURE(external) {
 	cl_context context;
 	cl_command_queue queue;
 	int fd;
+	int vgem;
 	cl_uint *theirs;
 };
 
@@ -32,11 +35,22 @@ FIXTURE_SETUP(external)
 	ASSERT_EQ(0, err);
 	self->queue = clCreateCommandQueueWithProperties(self->context, self->device, NULL, &err);
 	ASSERT_EQ(0, err);
-	self->fd = memfd_create("test", MFD_CLOEXEC);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, ftruncate(self->fd, BYTES));
-	self->theirs = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->theirs);
+	self->vgem = -1;
+	if (getenv("SALVO_DEVICE")) {
+		struct vgem_bo bo;
+
+		self->vgem = vgem_open();
+		ASSERT_LE(0, self->vgem);
+		ASSERT_EQ(0, vgem_create(self->vgem, BYTES, O_RDWR | O_CLOEXEC, &bo));
+		self->fd = bo.fd;
+		self->theirs = bo.map;
+	} else {
+		self->fd = memfd_create("test", MFD_CLOEXEC);
+		ASSERT_LE(0, self->fd);
+		ASSERT_EQ(0, ftruncate(self->fd, BYTES));
+		self->theirs = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
+		ASSERT_NE(MAP_FAILED, self->theirs);
+	}
 }
 
 FIXTURE_TEARDOWN(external)
@@ -45,6 +59,8 @@ FIXTURE_TEARDOWN(external)
 	EXPECT_EQ(0, clReleaseContext(self->context));
 	munmap(self->theirs, BYTES);
 	close(self->fd);
+	if (self->vgem >= 0)
+		close(self->vgem);
 }
 
 TEST_F(external, a_file_is_read_and_written_in_place)

@@ -40,17 +40,36 @@ __attribute__((constructor)) static inline void ocl_use_salvo(void)
 	setenv("OCL_ICD_VENDORS", icd, 1);
 }
 
-/* The platform's last device: the embedded GPU. NULL on failure. */
+/* Is it the one that SALVO_DEVICE names, the path of a render node? */
+static inline bool ocl_is_chosen(cl_device_id device, const char *path)
+{
+	const char *node = strrchr(path, '/');
+	char name[128] = "";
+	size_t length;
+
+	node = node ? node + 1 : path;
+	clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name), name, NULL);
+	length = strlen(name);
+	return length >= strlen(node) && !strcmp(name + length - strlen(node), node);
+}
+
+/* The device that SALVO_DEVICE names, or else the platform's last: the embedded GPU; or NULL. */
 static inline cl_device_id ocl_device(void)
 {
+	const char *path = getenv("SALVO_DEVICE");
 	cl_device_id devices[16];
 	cl_platform_id platform;
-	cl_uint count;
+	cl_uint count, i;
 
 	if (clGetPlatformIDs(1, &platform, NULL) ||
 	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices, &count))
 		return NULL;
-	return devices[count - 1];
+	if (!path)
+		return devices[count - 1];
+	for (i = 0; i < count; i++)
+		if (ocl_is_chosen(devices[i], path))
+			return devices[i];
+	return NULL;
 }
 
 /* A context of the device and a queue on it. Return: CL_SUCCESS or what was refused. */
