@@ -4,14 +4,14 @@
  *
  * A memory object has a buffer of libsalvo on each GPU of its context; a sub-buffer, and an image
  * made from a buffer, is a part of its root's. In a context of several GPUs each byte has an owner,
- * the GPU that has the contents: extents of a root tell which. The CPU accesses the memory of the context's first GPU where it lies: reads,
- * writes and maps need no copy beyond their own.
+ * the GPU that has the contents: extents of a root tell which. The CPU accesses the memory of the
+ * context's first GPU where it lies: reads, writes and maps need no copy beyond their own.
  *
  * The memory of CL_MEM_USE_HOST_PTR is the GPU's memory where libsalvo can do that. Elsewhere the
  * object is shadowed: its contents are copied to and from the application's memory by maps.
  *
- * The context's lock protects extents, mappings and destructor callbacks; the rest does not change, or
- * belongs to the command that accesses the object.
+ * The context's lock protects extents, mappings and destructor callbacks; the rest does not
+ * change, or belongs to the command that accesses the object.
  */
 #include "cl_memory.h"
 
