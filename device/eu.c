@@ -7,6 +7,9 @@
  * unit that finishes the last group of an element pushes the elements that
  * depend on it; the command processor is not involved.
  *
+ * A consumer of one item, as in a chain of tiny dispatches, is run by the unit that has finished its
+ * last producer, without the queue, up to MOST_CHAINED of them after each other.
+ *
  * While its chunks are of the same job the unit counts finished elements and busy time
  * locally, and flushes the counts to the job when it changes to another job or finds
  * no work. So many small dispatches do not contend for the job's counters, and
@@ -56,6 +59,8 @@
 #define SPIN_POLLS	64u
 /* Leaves are counted in the registers after this time, or when the unit is idle. */
 #define LEAF_FLUSH_NS	1000000u
+/* Elements of one item that a unit runs after their producer without asking for other work */
+#define MOST_CHAINED	16u
 /* How long it leaves the core to another process before it checks again */
 #define YIELD_NS	500000u
 
@@ -203,15 +208,32 @@ static void run_items(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 		report_fault(eu, element);
 }
 
-/* All items of the element are done. */
-static void end_element(struct salvo_eu *eu, struct salvo_element *element)
+/* All items of the element are done. Returns a consumer to run, or to push. */
+static struct salvo_element *end_element(struct salvo_eu *eu, struct salvo_element *element)
 {
 	struct salvo_gpu_job *job = element->job;
 
 	if (!atomic_load_explicit(&job->status, memory_order_relaxed))
 		eu->well++;
-	salvo_gpu_job_release(job, element);
 	eu->finished++;
+	return salvo_gpu_job_release(job, element);
+}
+
+/* The same, with the consumers of one item each that it leads to. */
+static void end_chain(struct salvo_eu *eu, struct salvo_element *element)
+{
+	struct salvo_gcq_chunk one = { .element = end_element(eu, element), .count = 1 };
+	unsigned int i;
+
+	for (i = 0; one.element && i < MOST_CHAINED; i++) {
+		if (!(one.element->apu_mask & eu->bit) ||
+		    !salvo_worker_queue_may_continue(&eu->queue, one.element->prio))
+			break;
+		run_items(eu, &one);
+		one.element = end_element(eu, one.element);
+	}
+	if (one.element)
+		salvo_queues_push(eu->eus->queues, one.element);
 }
 
 /* The items of the chunk are coalesced elements. */
@@ -222,7 +244,7 @@ static void run_elements(struct salvo_eu *eu, const struct salvo_gcq_chunk *chun
 
 	for (; one.element != end; one.element++) {
 		run_items(eu, &one);
-		end_element(eu, one.element);
+		end_chain(eu, one.element);
 	}
 	salvo_worker_queue_done(&eu->queue, chunk);
 }
@@ -244,7 +266,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	if (done && (done == element->total ||
 		     atomic_fetch_sub_explicit(&element->left, done,
 					       memory_order_acq_rel) == done))
-		end_element(eu, element);
+		end_chain(eu, element);
 }
 
 static bool poll_doorbell(const struct salvo_eus *eus)

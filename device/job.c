@@ -153,7 +153,8 @@ unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
 	return events;
 }
 
-void salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element)
+struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job,
+					    struct salvo_element *element)
 {
 	struct salvo_element *head = NULL;
 	uint32_t at;
@@ -169,12 +170,14 @@ void salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *elem
 			consumer->ready = salvo_clock();
 		/* The consumers of a join have items: the recursion is one deep. */
 		if (consumer->kind == SALVO_ELEMENT_JOIN)
-			salvo_gpu_job_release(job, consumer);
-		else
+			consumer = salvo_gpu_job_release(job, consumer);
+		if (consumer)
 			head = push_coalesced(job, head, consumer);
 	}
-	if (head)
-		salvo_queues_push(job->jobs->queues, head);
+	if (!head || salvo_element_entry_items(head) == 1)
+		return head;
+	salvo_queues_push(job->jobs->queues, head);
+	return NULL;
 }
 
 void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,

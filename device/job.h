@@ -114,8 +114,11 @@ void salvo_gpu_job_start(struct salvo_gpu_job *job);
 
 /**
  * salvo_gpu_job_release() - An element is done: push the consumers that waited for it last.
+ *
+ * Return: the one of them that is not pushed, since it has only one item: the caller runs it, or
+ * pushes it; or NULL.
  */
-void salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element);
+struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element);
 
 /**
  * salvo_gpu_job_get() - Take a reference to a job that cannot end meanwhile.

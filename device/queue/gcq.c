@@ -171,14 +171,23 @@ enum bound {
 	LARGE,	/* half of a node's share, for the same reason */
 };
 
+/*
+ * To take a chunk costs about as much as a tiny element: a share of coalesced elements is at least
+ * this part of the most that may be taken.
+ */
+#define LEAST_PART 16u
+
 static uint32_t wanted(const struct salvo_gcq *gcq, const struct salvo_gcq_taker *taker,
-		       uint64_t mask, uint32_t wir, uint32_t chunk, enum bound bound)
+		       uint64_t mask, uint32_t wir, uint32_t chunk, uint32_t least,
+		       enum bound bound)
 {
 	const uint32_t units = units_of(gcq, mask);
 	uint64_t part = wir;
 
 	if (bound == SHARE) {
 		part = 1 + wir / (4 * units);
+		if (part < least)
+			part = least;
 	} else if (bound == LARGE) {
 		part = (uint64_t)wir * taker->units / (2 * units);
 		if (part < taker->units)
@@ -234,11 +243,12 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 		/* Approved: the entry is not reused until this taker has counted it as seen. */
 		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
 		uint64_t counters, after;
-		uint32_t wir, most;
+		uint32_t wir, most = chunk, least = 0;
 
-		most = chunk;
-		if (atomic_load_explicit(&entry->is_coalesced, memory_order_relaxed))
+		if (atomic_load_explicit(&entry->is_coalesced, memory_order_relaxed)) {
 			most = elements;
+			least = elements / LEAST_PART;
+		}
 		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
 		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
 		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
@@ -246,7 +256,7 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 			wir = salvo_gcq_wir(counters);
 			if (!wir)
 				break;
-			got.count = wanted(gcq, taker, mask, wir, most, bound);
+			got.count = wanted(gcq, taker, mask, wir, most, least, bound);
 			after = counters - ((uint64_t)got.count << 32) -
 				(got.count == wir ? taker->units : 0);
 		} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, after,

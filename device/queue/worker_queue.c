@@ -212,6 +212,18 @@ bool salvo_worker_queue_has_work(const struct salvo_worker_queue *queue)
 	return false;
 }
 
+bool salvo_worker_queue_may_continue(const struct salvo_worker_queue *queue, unsigned int prio)
+{
+	unsigned int i;
+
+	if (queue->slot && salvo_prio_slot_may_yield(queue->slot, prio))
+		return false;
+	for (i = 0; i < prio; i++)
+		if (prio_has_work(queue, i))
+			return false;
+	return true;
+}
+
 bool salvo_worker_queue_may_sleep(const struct salvo_worker_queue *queue)
 {
 	unsigned int i;

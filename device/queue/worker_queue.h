@@ -82,6 +82,13 @@ uint32_t salvo_worker_queue_done(struct salvo_worker_queue *queue,
 bool salvo_worker_queue_has_work(const struct salvo_worker_queue *queue);
 
 /**
+ * salvo_worker_queue_may_continue() - Is there no work of a higher priority than @prio?
+ *
+ * Neither for the unit, nor in another process.
+ */
+bool salvo_worker_queue_may_continue(const struct salvo_worker_queue *queue, unsigned int prio);
+
+/**
  * salvo_worker_queue_may_sleep() - Has the unit passed all entries?
  *
  * False also while an entry, or a slot of the local queue, is being written.
