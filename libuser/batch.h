@@ -107,9 +107,9 @@ int salvo_batch_reserve_regions(struct salvo_batch *batch, unsigned int more);
 struct drm_salvo_command *salvo_batch_next_command(struct salvo_batch *batch,
 						   unsigned int regions, int *err);
 
-/** salvo_batch_add_region() - Note what the command of salvo_batch_next_command() touches. */
-void salvo_batch_add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
-			    uint32_t argument, uint32_t access);
+/** salvo_batch_add_region() - Note what the command of salvo_batch_next_command() accesses. */
+void salvo_batch_add_region(struct salvo_batch *batch, const struct salvo_bo *bo, uint64_t start,
+			    uint64_t size, uint32_t argument, uint32_t access);
 
 /** salvo_batch_reserve_args() - Room for @bytes of arguments at the next aligned @offset. */
 int salvo_batch_reserve_args(struct salvo_batch *batch, uint32_t bytes, uint32_t *offset);

@@ -5,6 +5,7 @@
 #ifndef SALVO_LIB_BO_H
 #define SALVO_LIB_BO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct salvo_device;
@@ -17,6 +18,14 @@ struct salvo_bo {
 	uint64_t size;
 	/** @address: On the GPU. */
 	uint64_t address;
+	/** @shares: Other buffers may have the same addresses. */
+	bool shares;
 };
+
+/** salvo_bo_memory() - Names its memory, of which no other buffer has a part; 0: others may. */
+static inline uint64_t salvo_bo_memory(const struct salvo_bo *bo)
+{
+	return bo->shares ? 0 : bo->address;
+}
 
 #endif /* SALVO_LIB_BO_H */

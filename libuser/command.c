@@ -37,11 +37,11 @@ struct drm_salvo_command *salvo_batch_next_command(struct salvo_batch *batch,
 	return command;
 }
 
-void salvo_batch_add_region(struct salvo_batch *batch, uint64_t start, uint64_t size,
-			    uint32_t argument, uint32_t access)
+void salvo_batch_add_region(struct salvo_batch *batch, const struct salvo_bo *bo, uint64_t start,
+			    uint64_t size, uint32_t argument, uint32_t access)
 {
 	batch->regions[batch->region_count++] = (struct salvo_region){
-		start, start + size, argument, access,
+		start, start + size, argument, access, salvo_bo_memory(bo),
 	};
 	batch->spans[batch->count].count++;
 }
@@ -175,8 +175,8 @@ int salvo_batch_copy(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t d
 	command->dst = dst->address + dst_offset;
 	command->src = src->address + src_offset;
 	command->size = size;
-	salvo_batch_add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
-	salvo_batch_add_region(batch, command->src, size, 1, SALVO_REGION_READ);
+	salvo_batch_add_region(batch, dst, command->dst, size, 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, src, command->src, size, 1, SALVO_REGION_READ);
 	return batch->count++;
 }
 
@@ -199,7 +199,7 @@ int salvo_batch_fill(struct salvo_batch *batch, struct salvo_bo *dst, uint64_t o
 	command->dst = dst->address + offset;
 	command->size = size;
 	command->pattern = pattern;
-	salvo_batch_add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, dst, command->dst, size, 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }
 
@@ -219,6 +219,6 @@ int salvo_batch_timestamp(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 		return err;
 	command->type = DRM_SALVO_TIMESTAMP;
 	command->dst = dst->address + offset;
-	salvo_batch_add_region(batch, command->dst, sizeof(uint64_t), 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, dst, command->dst, sizeof(uint64_t), 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }

@@ -26,6 +26,8 @@ struct salvo_region {
 	uint32_t argument;
 	/** @access: SALVO_REGION_*, as in struct salvo_note_arg. */
 	uint32_t access;
+	/** @memory: Of its buffer, as salvo_bo_memory() names it; 0 if that is not known. */
+	uint64_t memory;
 };
 
 /**

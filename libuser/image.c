@@ -221,6 +221,7 @@ int salvo_image_argument(const struct salvo_device *device, const struct salvo_k
 		return -EINVAL;
 	region->start = image->view.address;
 	region->end = image->view.address + image->extent;
+	region->memory = salvo_bo_memory(image->bo);
 	*view = &image->view;
 	return 0;
 }
@@ -243,6 +244,7 @@ int salvo_kernel_set_image(struct salvo_kernel *kernel, unsigned int index,
 						  "an image of 1 dimension");
 	kernel->regions[kernel->slots[index]].start = region.start;
 	kernel->regions[kernel->slots[index]].end = region.end;
+	kernel->regions[kernel->slots[index]].memory = region.memory;
 	salvo_kernel_store(kernel, index, view);
 	return 0;
 }

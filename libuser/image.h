@@ -24,7 +24,7 @@ int salvo_image_shape(const struct salvo_image_info *info, struct salvo_image_vi
 
 /**
  * salvo_image_argument() - Check an image for an argument of a kernel.
- * @region: Its @start and @end are set.
+ * @region: Its @start, @end and @memory are set.
  * @view: What the argument is set to.
  *
  * Return: 0 or -EINVAL.

@@ -8,6 +8,10 @@
  * each place where an interval starts, and a second one a bit for each word of the first that
  * is not zero, so the interval of a place is found in two or three words, without a search.
  *
+ * Most batches access each buffer as one range only, which is disjoint from all others, as
+ * buffers share no memory. Then nothing is sorted: a hash table numbers the buffers, and each has
+ * an interval of its own from the start.
+ *
  * A read adds its command to the readers of the intervals in its range; a write replaces
  * these by one interval with itself as the writer and no readers. Both split intervals that
  * extend over their ends. Lists of readers are immutable but for prepending, so a split copies
@@ -16,6 +20,7 @@
 #include "interval.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +41,18 @@ struct salvo_address_key {
 	uint32_t index;
 };
 
+/**
+ * struct salvo_interval_buffer - A buffer in the hash table.
+ */
+struct salvo_interval_buffer {
+	/** @memory: Its name, of struct salvo_region. */
+	uint64_t memory;
+	/** @run: The entry is free if this is not the run of the table. */
+	uint32_t run;
+	/** @region: The first region in it. */
+	uint32_t region;
+};
+
 void salvo_intervals_init(struct salvo_intervals *set)
 {
 	memset(set, 0, sizeof(*set));
@@ -48,11 +65,13 @@ static void free_places(struct salvo_intervals *set)
 	free(set->starts);
 	free(set->any);
 	free(set->keys);
+	free(set->buffers);
 	set->places = NULL;
 	set->at = NULL;
 	set->starts = NULL;
 	set->any = NULL;
 	set->keys = NULL;
+	set->buffers = NULL;
 	set->capacity = 0;
 }
 
@@ -70,6 +89,8 @@ static size_t words(uint32_t bits)
 
 static int reserve_places(struct salvo_intervals *set, uint32_t count)
 {
+	const unsigned int bits = 32 - __builtin_clz(count);
+
 	if (count <= set->capacity)
 		return 0;
 	free_places(set);
@@ -78,12 +99,66 @@ static int reserve_places(struct salvo_intervals *set, uint32_t count)
 	set->starts = malloc(words(count) * sizeof(*set->starts));
 	set->any = malloc(words(words(count)) * sizeof(*set->any));
 	set->keys = malloc(2 * (size_t)count * sizeof(*set->keys));
-	if (!set->places || !set->at || !set->starts || !set->any || !set->keys) {
+	set->buffers = calloc((size_t)1 << bits, sizeof(*set->buffers));
+	if (!set->places || !set->at || !set->starts || !set->any || !set->keys || !set->buffers) {
 		free_places(set);
 		return -ENOMEM;
 	}
 	set->capacity = count;
+	set->buffer_bits = bits;
+	set->run = 0;
 	return 0;
+}
+
+/* The entry of a buffer, or the free one where it belongs. Half of the table is free. */
+static struct salvo_interval_buffer *find_buffer(const struct salvo_intervals *set, uint64_t memory)
+{
+	const uint32_t mask = (1u << set->buffer_bits) - 1;
+	/* Addresses of buffers are multiples of a page; the factor spreads them. */
+	uint32_t at = (memory >> 12) * 0x9e3779b97f4a7c15ull >> (64 - set->buffer_bits);
+
+	while (set->buffers[at].run == set->run && set->buffers[at].memory != memory)
+		at = (at + 1) & mask;
+	return &set->buffers[at];
+}
+
+/* Give each buffer two places. Return: false if one is accessed as several ranges. */
+static bool place_buffers(struct salvo_intervals *set, const struct salvo_region *regions,
+			  uint32_t count)
+{
+	struct salvo_interval_buffer *buffer;
+	uint32_t i, places = 0;
+
+	if (!++set->run) {
+		memset(set->buffers, 0, sizeof(*set->buffers) << set->buffer_bits);
+		set->run = 1;
+	}
+	for (i = 0; i < count; i++) {
+		const struct salvo_region *region = &regions[i], *first;
+
+		if (region->start >= region->end)
+			continue;
+		if (!region->memory)
+			return false;
+		buffer = find_buffer(set, region->memory);
+		if (buffer->run != set->run) {
+			*buffer = (struct salvo_interval_buffer){ region->memory, set->run, i };
+			set->places[2 * i] = places;
+			set->places[2 * i + 1] = places + 1;
+			places += 2;
+			continue;
+		}
+		first = &regions[buffer->region];
+		if (region->start != first->start || region->end != first->end)
+			return false;
+		set->places[2 * i] = set->places[2 * buffer->region];
+		set->places[2 * i + 1] = set->places[2 * i] + 1;
+	}
+	memset(set->starts, 0xff, words(places) * sizeof(*set->starts));
+	memset(set->any, 0xff, words(words(places)) * sizeof(*set->any));
+	/* SALVO_NOBODY in both members */
+	memset(set->at, 0xff, places * sizeof(*set->at));
+	return true;
 }
 
 /*
@@ -129,10 +204,14 @@ int salvo_intervals_start(struct salvo_intervals *set, const struct salvo_region
 	uint64_t differ = 0, last;
 	uint32_t i, place = 0;
 
+	set->reader_count = 0;
+	set->reader = SALVO_NOBODY;
 	if (!count)
 		return 0;
 	if (reserve_places(set, 2 * count))
 		return -ENOMEM;
+	if (place_buffers(set, regions, count))
+		return 0;
 	for (i = 0; i < count; i++) {
 		const uint64_t start = regions[i].start, end = regions[i].end;
 
@@ -152,8 +231,6 @@ int salvo_intervals_start(struct salvo_intervals *set, const struct salvo_region
 	set->starts[0] = 1;
 	set->any[0] = 1;
 	set->at[0] = (struct salvo_interval){ SALVO_NOBODY, SALVO_NOBODY };
-	set->reader_count = 0;
-	set->reader = SALVO_NOBODY;
 	return 0;
 }
 

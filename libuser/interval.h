@@ -70,6 +70,10 @@ struct salvo_intervals {
 	uint64_t *any;
 	/** @keys: For sorting: twice as many as places. */
 	struct salvo_address_key *keys;
+	/** @buffers: Hash table of buffers with 2^@buffer_bits entries, those of @run in use. */
+	struct salvo_interval_buffer *buffers;
+	unsigned int buffer_bits;
+	uint32_t run;
 	/** @capacity: Places that there is room for. */
 	uint32_t capacity;
 	struct salvo_reader *readers;

@@ -140,6 +140,7 @@ int salvo_region_set(const struct salvo_device *device, const struct salvo_bo *b
 		return -EINVAL;
 	region->start = bo->address + offset;
 	region->end = size ? region->start + size : bo->address + bo->size;
+	region->memory = salvo_bo_memory(bo);
 	return 0;
 }
 

@@ -86,7 +86,7 @@ void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const v
 /**
  * salvo_region_set() - Check a buffer argument and compute its range.
  * @size: Bytes that the kernel accesses, or 0 for the rest of the buffer.
- * @region: Its @start and @end are set.
+ * @region: Its @start, @end and @memory are set.
  *
  * Return: 0 or -EINVAL.
  */

@@ -232,6 +232,7 @@ static int patch_transfer(struct salvo_batch *batch, unsigned int command, unsig
 		return err;
 	region->start = bo->address + offset;
 	region->end = region->start + size;
+	region->memory = salvo_bo_memory(bo);
 	if (index)
 		cmd->src = region->start;
 	else
@@ -272,7 +273,8 @@ int salvo_batch_patch_bo(struct salvo_batch *batch, unsigned int command, unsign
 					"patch: argument %u: not a buffer of this device, or offset %llu and size %llu are outside it",
 					index, (unsigned long long)offset,
 					(unsigned long long)size);
-	if (fresh.start == region->start && fresh.end == region->end)
+	if (fresh.start == region->start && fresh.end == region->end &&
+	    fresh.memory == region->memory)
 		return 0;
 	*region = fresh;
 	memcpy(batch->args + batch->commands[command].args_offset + kernel->args[index].offset,

@@ -101,8 +101,8 @@ int salvo_batch_copy_rect(struct salvo_batch *batch, struct salvo_bo *dst, uint6
 	err = add_arguments(batch, command, &rect, sizeof(rect));
 	if (err)
 		return err;
-	salvo_batch_add_region(batch, command->dst, to, 0, SALVO_REGION_WRITE);
-	salvo_batch_add_region(batch, command->src, from, 1, SALVO_REGION_READ);
+	salvo_batch_add_region(batch, dst, command->dst, to, 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, src, command->src, from, 1, SALVO_REGION_READ);
 	return batch->count++;
 }
 
@@ -132,6 +132,6 @@ int salvo_batch_fill_pattern(struct salvo_batch *batch, struct salvo_bo *dst, ui
 	err = add_arguments(batch, command, pattern, pattern_size);
 	if (err)
 		return err;
-	salvo_batch_add_region(batch, command->dst, size, 0, SALVO_REGION_WRITE);
+	salvo_batch_add_region(batch, dst, command->dst, size, 0, SALVO_REGION_WRITE);
 	return batch->count++;
 }

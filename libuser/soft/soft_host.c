@@ -87,6 +87,7 @@ int salvo_soft_bo_from_memory(struct salvo_device *device, void *memory, uint64_
 	bo->base.device = device;
 	bo->base.size = size;
 	bo->base.address = (uintptr_t)memory;
+	bo->base.shares = true;
 	bo->bytes = size;
 	bo->host = true;
 	bo->access = SALVO_ACCESS_READ | (readonly ? 0 : SALVO_ACCESS_WRITE);

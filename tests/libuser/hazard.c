@@ -31,12 +31,34 @@ static bool is_work(const struct random_batch *b, unsigned int i)
 	return b->commands[i].type != DRM_SALVO_PIPE_CONTROL;
 }
 
+#define STYLES	5
+
+/* Whole buffers; in the last style sometimes a part of one, or of a buffer that is not known */
+static void make_buffer_region(struct salvo_region *region, bool parts)
+{
+	const uint32_t buffer = pick(16), pages = 1 + buffer % 3;
+
+	region->memory = 0x100000000ull + buffer * 3 * 4096ull;
+	region->start = region->memory;
+	region->end = region->start + (pick(20) ? pages * 4096 - buffer : 0);
+	region->access = pick(8) ? 1 + pick(3) : 0;
+	region->argument = 0;
+	if (parts && !pick(30))
+		region->start += pick(region->end - region->start + 1);
+	if (parts && !pick(60))
+		region->memory = 0;
+}
+
 /* Few addresses, many, or aligned ranges that often coincide; adjacent or far apart */
 static void make_region(struct salvo_region *region, unsigned int style, uint64_t apart)
 {
 	const uint32_t space = style == 0 ? 16 : style == 1 ? 4096 : 256;
 	uint32_t size = 1 + pick(style == 1 ? 300 : style == 2 ? 4 : 6);
 
+	if (style > 2) {
+		make_buffer_region(region, style > 3);
+		return;
+	}
 	region->start = pick(space);
 	if (style == 2) {
 		region->start = region->start / 8 * 8;
@@ -163,7 +185,8 @@ TEST(B4_pipe_controls_are_the_least_set_on_random_batches)
 	ASSERT_NE(NULL, hazards);
 	for (round = 0; round < rounds; round++) {
 		seed = round;
-		make_batch(&b, 1 + pick(round % 16 ? 40 : MOST_COMMANDS - 1), round % 3);
+		make_batch(&b, 1 + pick(round % 16 ? 40 : MOST_COMMANDS - 1),
+			   round % STYLES);
 		count = brute_force(&b, edges);
 		const struct salvo_hazard_input input = {
 			b.commands, b.spans, b.regions, b.region_count, b.count, count,
