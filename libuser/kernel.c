@@ -109,7 +109,13 @@ void salvo_kernel_store(struct salvo_kernel *kernel, unsigned int index, const v
 {
 	const struct salvo_note_arg *arg = &kernel->info->args[index];
 
-	memcpy(kernel->args + arg->offset, value, arg->size);
+	/* Most have one of two sizes: no call of a function then. */
+	if (arg->size == sizeof(uint32_t))
+		memcpy(kernel->args + arg->offset, value, sizeof(uint32_t));
+	else if (arg->size == sizeof(uint64_t))
+		memcpy(kernel->args + arg->offset, value, sizeof(uint64_t));
+	else
+		memcpy(kernel->args + arg->offset, value, arg->size);
 	kernel->unset -= !kernel->set[index];
 	kernel->set[index] = true;
 }

@@ -201,15 +201,14 @@ static int choose(struct salvo_cl_command *command)
 	return wait_for_all(command->submission, command->wait_count, command->waits);
 }
 
-cl_int salvo_cl_command_begin(struct salvo_cl_command *command, cl_command_queue queue,
-			      cl_command_type type, cl_uint wait_count, const cl_event *waits,
-			      cl_event *event)
+cl_int salvo_cl_command_begin_locked(struct salvo_cl_command *command, cl_command_queue queue,
+				     cl_command_type type, cl_uint wait_count,
+				     const cl_event *waits, cl_event *event)
 {
 	*command = (struct salvo_cl_command){
 		.queue = queue, .type = type, .wait_count = wait_count, .waits = waits,
 		.event = event,
 	};
-	salvo_cl_lock(queue->context);
 	if (choose(command)) {
 		salvo_cl_unlock(queue->context);
 		return CL_OUT_OF_HOST_MEMORY;
@@ -217,6 +216,14 @@ cl_int salvo_cl_command_begin(struct salvo_cl_command *command, cl_command_queue
 	command->batch = command->submission->batch;
 	command->start = salvo_batch_count(command->batch);
 	return CL_SUCCESS;
+}
+
+cl_int salvo_cl_command_begin(struct salvo_cl_command *command, cl_command_queue queue,
+			      cl_command_type type, cl_uint wait_count, const cl_event *waits,
+			      cl_event *event)
+{
+	salvo_cl_lock(queue->context);
+	return salvo_cl_command_begin_locked(command, queue, type, wait_count, waits, event);
 }
 
 bool salvo_cl_command_again(struct salvo_cl_command *command, int result)

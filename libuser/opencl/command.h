@@ -60,6 +60,13 @@ cl_int salvo_cl_command_begin(struct salvo_cl_command *command, cl_command_queue
 			      cl_command_type type, cl_uint wait_count, const cl_event *waits,
 			      cl_event *event);
 /**
+ * salvo_cl_command_begin_locked() - The same, where the caller has locked the context.
+ * Return: as salvo_cl_command_begin(), which unlocks on an error.
+ */
+cl_int salvo_cl_command_begin_locked(struct salvo_cl_command *command, cl_command_queue queue,
+				     cl_command_type type, cl_uint wait_count,
+				     const cl_event *waits, cl_event *event);
+/**
  * salvo_cl_command_again() - Was there no room in the batch, and is there now?
  * @result: What recording gave. On -E2BIG the batch is submitted, unless it is empty, and @batch is
  *          another one.

@@ -392,21 +392,18 @@ struct salvo_cl_kernel_on *salvo_cl_kernel_on(cl_kernel kernel, cl_device_id dev
 	return NULL;
 }
 
-cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue, struct salvo_kernel **out)
+cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue,
+			     struct salvo_cl_kernel_on **out)
 {
-	const struct salvo_cl_kernel_on *on = salvo_cl_kernel_on(kernel, queue->device);
-
-	if (!on)
+	*out = salvo_cl_kernel_on(kernel, queue->device);
+	if (!*out)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
-	if (kernel->unset)
-		return CL_INVALID_KERNEL_ARGS;
-	*out = on->salvo;
-	return CL_SUCCESS;
+	return kernel->unset ? CL_INVALID_KERNEL_ARGS : CL_SUCCESS;
 }
 
-void salvo_cl_kernel_use(cl_kernel kernel, struct salvo_cl_command *command)
+void salvo_cl_kernel_use(cl_kernel kernel, const struct salvo_cl_kernel_on *on,
+			 struct salvo_cl_command *command)
 {
-	const struct salvo_cl_kernel_on *on = salvo_cl_kernel_on(kernel, command->queue->device);
 	unsigned int i;
 
 	salvo_cl_command_hold(command, &on->code->base);

@@ -9,6 +9,19 @@
 #include "program.h"
 
 /**
+ * struct salvo_cl_given - The thread space that was enqueued last, as the application gave it.
+ */
+struct salvo_cl_given {
+	/** @dims: 0: none. */
+	cl_uint dims;
+	/** @grouped: With a work-group. */
+	bool grouped;
+	size_t offset[3];
+	size_t items[3];
+	size_t group[3];
+};
+
+/**
  * struct salvo_cl_kernel_on - A kernel on one of its program's devices.
  */
 struct salvo_cl_kernel_on {
@@ -17,6 +30,8 @@ struct salvo_cl_kernel_on {
 	unsigned int gpu;
 	struct salvo_cl_code *code;
 	struct salvo_kernel *salvo;
+	/** @last: Is set in @salvo, if there is one; the context's lock protects it. */
+	struct salvo_cl_given last;
 };
 
 /**
@@ -59,15 +74,16 @@ struct _cl_kernel {
 struct salvo_cl_kernel_on *salvo_cl_kernel_on(cl_kernel kernel, cl_device_id device);
 /**
  * salvo_cl_kernel_ready() - The kernel for a queue's GPU, with all arguments set.
- * @out: For salvo_kernel_set_grid(), salvo_kernel_set_offset() and salvo_batch_dispatch().
  *
  * Return: CL_SUCCESS, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_ARGS.
  */
-cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue, struct salvo_kernel **out);
+cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue,
+			     struct salvo_cl_kernel_on **out);
 /**
  * salvo_cl_kernel_use() - Call salvo_cl_command_use() for its memory objects, and
  * salvo_cl_command_hold() for its samplers and its code.
  */
-void salvo_cl_kernel_use(cl_kernel kernel, struct salvo_cl_command *command);
+void salvo_cl_kernel_use(cl_kernel kernel, const struct salvo_cl_kernel_on *on,
+			 struct salvo_cl_command *command);
 
 #endif /* SALVO_CL_KERNEL_H */

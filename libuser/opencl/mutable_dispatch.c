@@ -140,6 +140,7 @@ void salvo_cl_mutable_destroy(cl_mutable_command_khr command)
 static cl_int record(cl_command_buffer_khr buffer, cl_mutable_command_khr command,
 		     const struct dispatch *dispatch)
 {
+	struct salvo_cl_kernel_on *on = salvo_cl_kernel_on(command->kernel, buffer->queue->device);
 	struct salvo_cl_command recorded;
 	cl_int err;
 	int index;
@@ -155,12 +156,12 @@ static cl_int record(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 	if (err)
 		return err;
 	command->given = dispatch->group;
-	index = salvo_cl_grid_set(&command->grid, command->salvo);
+	index = salvo_cl_grid_set(&command->grid, on);
 	if (!index)
 		index = salvo_batch_dispatch(recorded.batch, command->salvo);
 	if (index >= 0) {
 		command->index = index;
-		salvo_cl_kernel_use(command->kernel, &recorded);
+		salvo_cl_kernel_use(command->kernel, on, &recorded);
 	}
 	return salvo_cl_command_end(&recorded, index == -E2BIG ? CL_INVALID_WORK_GROUP_SIZE :
 				    index < 0 ? salvo_cl_error(index) : CL_SUCCESS);

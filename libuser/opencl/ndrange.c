@@ -93,25 +93,71 @@ cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_ke
 	return check_group(info, &properties, kernel->uniform, grid);
 }
 
-int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_kernel *salvo)
+int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_cl_kernel_on *on)
 {
 	int err;
 
-	err = salvo_kernel_set_offset(salvo, grid->offset);
+	on->last.dims = 0;
+	err = salvo_kernel_set_offset(on->salvo, grid->offset);
 	if (err == -EINVAL && !grid->offset[0] && !grid->offset[1] && !grid->offset[2])
 		err = 0;
 	if (err)
 		return err;
-	return salvo_kernel_set_grid(salvo, grid->dims, grid->items, grid->group);
+	return salvo_kernel_set_grid(on->salvo, grid->dims, grid->items, grid->group);
+}
+
+/* The same grid is enqueued again and again: then nothing has to be checked and set. */
+static bool is_last(const struct salvo_cl_given *last, cl_uint dims, const size_t *offset,
+		    const size_t *items, const size_t *group)
+{
+	cl_uint d;
+
+	if (!last->dims || dims != last->dims || !items || !group == last->grouped)
+		return false;
+	for (d = 0; d < dims; d++)
+		if (items[d] != last->items[d] || (offset ? offset[d] : 0) != last->offset[d] ||
+		    (group && group[d] != last->group[d]))
+			return false;
+	return true;
+}
+
+static void remember(struct salvo_cl_given *last, cl_uint dims, const size_t *offset,
+		     const size_t *items, const size_t *group)
+{
+	cl_uint d;
+
+	last->dims = dims;
+	last->grouped = group;
+	for (d = 0; d < dims; d++) {
+		last->offset[d] = offset ? offset[d] : 0;
+		last->items[d] = items[d];
+		last->group[d] = group ? group[d] : 0;
+	}
+}
+
+static int record(struct salvo_cl_command *command, cl_kernel kernel,
+		  const struct salvo_cl_kernel_on *on)
+{
+	const struct salvo_cl_given *given = &on->last;
+	int index;
+
+	do {
+		index = salvo_batch_dispatch(command->batch, on->salvo);
+	} while (salvo_cl_command_again(command, index));
+	salvo_cl_kernel_use(kernel, on, command);
+	command->submission->work += given->items[0] * (given->dims > 1 ? given->items[1] : 1) *
+				     (given->dims > 2 ? given->items[2] : 1);
+	return index;
 }
 
 static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel kernel, cl_uint dims,
 		      const size_t *offset, const size_t *items, const size_t *group,
 		      cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
+	struct salvo_cl_kernel_on *on;
 	struct salvo_cl_command command;
-	struct salvo_kernel *salvo;
-	struct salvo_cl_grid grid;
+	struct salvo_cl_grid grid = { .empty = false };
+	bool again;
 	cl_int err;
 	int index = 0;
 
@@ -123,25 +169,29 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
 		return CL_INVALID_CONTEXT;
 	err = salvo_cl_command_check(queue, wait_count, waits);
 	if (!err)
-		err = salvo_cl_kernel_ready(kernel, queue, &salvo);
-	if (!err)
-		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items,
-					 group);
-	if (!err)
-		err = salvo_cl_command_begin(&command, queue, type, wait_count, waits, event);
+		err = salvo_cl_kernel_ready(kernel, queue, &on);
 	if (err)
 		return err;
-	if (!grid.empty) {
-		index = salvo_cl_grid_set(&grid, salvo);
-		if (!index) {
-			do {
-				index = salvo_batch_dispatch(command.batch, salvo);
-			} while (salvo_cl_command_again(&command, index));
-			salvo_cl_kernel_use(kernel, &command);
-			command.submission->work += (uint64_t)grid.items[0] *
-				(dims > 1 ? grid.items[1] : 1) * (dims > 2 ? grid.items[2] : 1);
-		}
+	salvo_cl_lock(queue->context);
+	again = is_last(&on->last, dims, offset, items, group);
+	if (!again) {
+		salvo_cl_unlock(queue->context);
+		err = salvo_cl_grid_read(&grid, queue->device, kernel, on->salvo, dims, offset,
+					 items, group);
+		if (err)
+			return err;
+		salvo_cl_lock(queue->context);
 	}
+	err = salvo_cl_command_begin_locked(&command, queue, type, wait_count, waits, event);
+	if (err)
+		return err;
+	if (!again && !grid.empty) {
+		index = salvo_cl_grid_set(&grid, on);
+		if (!index)
+			remember(&on->last, dims, offset, items, group);
+	}
+	if (!index && !grid.empty)
+		index = record(&command, kernel, on);
 	return salvo_cl_command_end(&command, index == -E2BIG ? CL_INVALID_WORK_GROUP_SIZE :
 				    index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 }
@@ -158,7 +208,7 @@ cl_int salvo_clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_ker
 						  cl_uint dims, const size_t *offset,
 						  const size_t *items, size_t *group)
 {
-	struct salvo_kernel *salvo;
+	struct salvo_cl_kernel_on *on;
 	struct salvo_cl_grid grid;
 	cl_int err;
 	cl_uint d;
@@ -169,10 +219,10 @@ cl_int salvo_clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue queue, cl_ker
 		return CL_INVALID_KERNEL;
 	if (kernel->program->context != queue->context)
 		return CL_INVALID_CONTEXT;
-	err = salvo_cl_kernel_ready(kernel, queue, &salvo);
+	err = salvo_cl_kernel_ready(kernel, queue, &on);
 	if (!err)
-		err = salvo_cl_grid_read(&grid, queue->device, kernel, salvo, dims, offset, items,
-					 NULL);
+		err = salvo_cl_grid_read(&grid, queue->device, kernel, on->salvo, dims, offset,
+					 items, NULL);
 	if (err)
 		return err;
 	if (grid.empty)

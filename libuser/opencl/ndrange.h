@@ -30,7 +30,10 @@ struct salvo_cl_grid {
 cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_kernel kernel,
 			  struct salvo_kernel *salvo, cl_uint dims, const size_t *offset,
 			  const size_t *items, const size_t *group);
-/** salvo_cl_grid_set() - Set the grid of a kernel. Return: 0 or a negative errno. */
-int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_kernel *salvo);
+/**
+ * salvo_cl_grid_set() - Set the grid of a kernel. The context's lock is held.
+ * Return: 0 or a negative errno.
+ */
+int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_cl_kernel_on *on);
 
 #endif /* SALVO_CL_NDRANGE_H */
