@@ -5,6 +5,7 @@
 #ifndef SALVO_CL_COMMAND_BUFFER_H
 #define SALVO_CL_COMMAND_BUFFER_H
 
+#include "extensions.h"
 #include "ndrange.h"
 #include "submission.h"
 
@@ -81,11 +82,6 @@ bool salvo_cl_buffer_is_complete(const struct _cl_command_buffer_khr *buffer);
 void salvo_cl_mutable_destroy(cl_mutable_command_khr command);
 
 /* Entry points of the two extensions; Debian's header declares older ones. */
-struct salvo_cl_extension_entry {
-	const char *name;
-	void *entry;
-};
-
 extern const struct salvo_cl_extension_entry salvo_cl_buffer_entries[];
 extern const struct salvo_cl_extension_entry salvo_cl_buffer_command_entries[];
 extern const struct salvo_cl_extension_entry salvo_cl_mutable_entries[];

@@ -83,6 +83,13 @@ static cl_int answer_images(const struct salvo_cl_answer *answer, cl_device_info
 				       CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
 	case CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR:
 		return salvo_cl_answer(answer, NULL, 0);
+	case CL_DEVICE_SEMAPHORE_TYPES_KHR:
+		return SALVO_CL_ANSWER(answer, cl_semaphore_type_khr,
+				       CL_SEMAPHORE_TYPE_BINARY_KHR);
+	case CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR:
+	case CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR:
+		return SALVO_CL_ANSWER(answer, cl_external_semaphore_handle_type_khr,
+				       CL_SEMAPHORE_HANDLE_SYNC_FD_KHR);
 	default:
 		return CL_INVALID_VALUE;
 	}

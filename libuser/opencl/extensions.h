@@ -13,4 +13,10 @@ size_t salvo_cl_extension_bytes(void);
 /** salvo_cl_extension_names() - The answer to CL_DEVICE_EXTENSIONS. Any thread. */
 const char *salvo_cl_extension_names(void);
 
+/** struct salvo_cl_extension_entry - An entry point that is found by its name. */
+struct salvo_cl_extension_entry {
+	const char *name;
+	void *entry;
+};
+
 #endif /* SALVO_CL_EXTENSIONS_H */

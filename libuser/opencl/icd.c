@@ -12,6 +12,7 @@
 
 #include "command_buffer.h"
 #include "platform.h"
+#include "semaphore.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -75,6 +76,7 @@ static const struct extension {
 
 static const struct salvo_cl_extension_entry *const lists[] = {
 	salvo_cl_buffer_entries, salvo_cl_buffer_command_entries, salvo_cl_mutable_entries,
+	salvo_cl_semaphore_entries, salvo_cl_semaphore_fd_entries,
 };
 
 void *salvo_clGetExtensionFunctionAddress(const char *name)

@@ -88,6 +88,13 @@ cl_int salvo_clGetPlatformInfo(cl_platform_id id, cl_platform_info name, size_t 
 	case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:
 		return SALVO_CL_ANSWER(&answer, cl_external_memory_handle_type_khr,
 				       CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR);
+	case CL_PLATFORM_SEMAPHORE_TYPES_KHR:
+		return SALVO_CL_ANSWER(&answer, cl_semaphore_type_khr,
+				       CL_SEMAPHORE_TYPE_BINARY_KHR);
+	case CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR:
+	case CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR:
+		return SALVO_CL_ANSWER(&answer, cl_external_semaphore_handle_type_khr,
+				       CL_SEMAPHORE_HANDLE_SYNC_FD_KHR);
 	case CL_PLATFORM_ICD_SUFFIX_KHR:
 		return salvo_cl_answer_string(&answer, "SALVO");
 	default:
