@@ -61,7 +61,7 @@ struct salvo_cl_dispatch_config {
 #define CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR 0x2052
 #endif
 
-/* cl_khr_semaphore 1.0.0, cl_khr_external_semaphore 1.0.1, cl_khr_external_semaphore_sync_fd 1.0.0 */
+/* cl_khr_semaphore 1.0.0 and cl_khr_external_semaphore 1.0.1 */
 #ifndef CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR
 #define CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR	0x2053
 #define CL_SEMAPHORE_EXPORTABLE_KHR		0x2054

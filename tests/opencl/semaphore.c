@@ -319,18 +319,19 @@ TEST_F(semaphore, a_sync_fd_is_that_of_the_signal)
 
 	semaphore = self->create(self->context, exportable, &err);
 	ASSERT_EQ(0, err);
-#define HANDLE(device, type) self->handle(semaphore, device, type, sizeof(fd), &fd, &size)
-	EXPECT_EQ(CL_INVALID_OPERATION, HANDLE(self->device, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR));
+#define HANDLE(device, type) \
+	self->handle(semaphore, device, CL_SEMAPHORE_HANDLE_##type##_KHR, sizeof(fd), &fd, &size)
+	EXPECT_EQ(CL_INVALID_OPERATION, HANDLE(self->device, SYNC_FD));
 	for (round = 0; round < 4; round++) {
 		ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, self->buffer, &pattern, 4, 0, BYTES,
 						 0, NULL, &filled));
 		ASSERT_EQ(0, self->signal(self->queue, 1, &semaphore, NULL, 1, &filled, NULL));
-		EXPECT_EQ(CL_INVALID_DEVICE, HANDLE(NULL, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR));
-		EXPECT_EQ(CL_INVALID_VALUE, HANDLE(self->device, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR));
+		EXPECT_EQ(CL_INVALID_DEVICE, HANDLE(NULL, SYNC_FD));
+		EXPECT_EQ(CL_INVALID_VALUE, HANDLE(self->device, OPAQUE_FD));
 		/* Also of what is complete */
 		if (round % 2)
 			ASSERT_EQ(0, clFinish(self->queue));
-		ASSERT_EQ(0, HANDLE(self->device, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR));
+		ASSERT_EQ(0, HANDLE(self->device, SYNC_FD));
 		EXPECT_EQ(sizeof(fd), size);
 		ASSERT_LE(0, fd);
 		EXPECT_TRUE(is_readable(fd, 30000));
