@@ -48,6 +48,8 @@ struct _cl_mem {
 	bool shadowed;
 	/** @external: Of a root: its memory on GPU 0 is another driver's. */
 	bool external;
+	/** @foreign: Of a root: its memory on GPU 0 is another driver's, or the application's. */
+	bool foreign;
 	/** @image: NULL for a buffer. */
 	struct salvo_cl_image *image;
 	/** @mappings, @map_count, @destructors: Protected by the context's lock. */

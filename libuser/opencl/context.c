@@ -14,6 +14,7 @@
 
 #include "icd.h"
 #include "platform.h"
+#include "pool.h"
 #include "worker.h"
 
 /* --- destructor callbacks --------------------------------------------------------- */
@@ -50,6 +51,9 @@ static void destroy(struct salvo_cl_object *object)
 
 	salvo_cl_notify_run(context->destructors, context);
 	salvo_cl_worker_stop(context->worker);
+	for (i = 0; context->pools && i < context->gpu_count; i++)
+		salvo_cl_pool_destroy(context->pools[i]);
+	free(context->pools);
 	for (i = 0; i < context->device_count; i++)
 		salvo_cl_device_put(context->devices[i]);
 	pthread_cond_destroy(&context->changed);
@@ -93,6 +97,21 @@ static cl_int count_properties(const cl_context_properties *properties, size_t *
 	return CL_SUCCESS;
 }
 
+static cl_int create_pools(cl_context context)
+{
+	unsigned int i;
+
+	context->pools = calloc(context->gpu_count, sizeof(struct salvo_cl_pool *));
+	if (!context->pools)
+		return CL_OUT_OF_HOST_MEMORY;
+	for (i = 0; i < context->gpu_count; i++) {
+		context->pools[i] = salvo_cl_pool_create(context->gpus[i]);
+		if (!context->pools[i])
+			return CL_OUT_OF_HOST_MEMORY;
+	}
+	return CL_SUCCESS;
+}
+
 static cl_int open_devices(cl_context context, const cl_device_id *devices, cl_uint count)
 {
 	struct salvo_device *gpu;
@@ -116,7 +135,7 @@ static cl_int open_devices(cl_context context, const cl_device_id *devices, cl_u
 		if (g == context->gpu_count)
 			context->gpus[context->gpu_count++] = gpu;
 	}
-	return CL_SUCCESS;
+	return create_pools(context);
 }
 
 static cl_context create(const cl_context_properties *properties, size_t property_count,

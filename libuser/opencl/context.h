@@ -9,6 +9,7 @@
 
 #include "device.h"
 
+struct salvo_cl_pool;
 struct salvo_cl_submission;
 struct salvo_cl_worker;
 
@@ -38,6 +39,8 @@ struct _cl_context {
 	/** @gpus: The open GPUs of the devices, each once; most contexts have one. */
 	struct salvo_device **gpus;
 	unsigned int gpu_count;
+	/** @pools: Memory of each of @gpus to use again. */
+	struct salvo_cl_pool **pools;
 	/** @properties: As they were given, with the 0 at the end, or NULL. */
 	cl_context_properties *properties;
 	size_t property_count;

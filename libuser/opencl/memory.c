@@ -21,6 +21,7 @@
 
 #include "external.h"
 #include "icd.h"
+#include "pool.h"
 
 /* The alignment of CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes */
 #define ORIGIN_ALIGN	128
@@ -56,7 +57,10 @@ static void destroy(struct salvo_cl_object *object)
 
 	salvo_cl_image_fini(mem);
 	for (i = 0; mem->bos && i < context->gpu_count; i++)
-		salvo_bo_destroy(mem->bos[i]);
+		if (!i && mem->foreign)
+			salvo_bo_destroy(mem->bos[i]);
+		else
+			salvo_cl_pool_put(context->pools[i], mem->bos[i]);
 	salvo_cl_mappings_free(mem->mappings);
 	salvo_cl_notify_run(mem->destructors, mem);
 	if (mem->parent)
@@ -95,6 +99,7 @@ static int create_bo(cl_mem mem, unsigned int gpu, int fd)
 
 	if (!gpu && fd >= 0) {
 		mem->external = true;
+		mem->foreign = true;
 		err = salvo_bo_import_dmabuf(device, fd, 0, &mem->bos[gpu]);
 		if (err == -EACCES && (mem->flags & CL_MEM_READ_ONLY))
 			err = salvo_bo_import_dmabuf(device, fd, SALVO_BO_READONLY, &mem->bos[gpu]);
@@ -103,9 +108,11 @@ static int create_bo(cl_mem mem, unsigned int gpu, int fd)
 		return err;
 	}
 	if (!gpu && mem->host_ptr && !((uintptr_t)mem->host_ptr % HOST_ALIGN) &&
-	    !salvo_bo_create_from_memory(device, mem->host_ptr, mem->size, 0, &mem->bos[gpu]))
+	    !salvo_bo_create_from_memory(device, mem->host_ptr, mem->size, 0, &mem->bos[gpu])) {
+		mem->foreign = true;
 		return 0;
-	return salvo_bo_create(device, mem->size, 0, &mem->bos[gpu]);
+	}
+	return salvo_cl_pool_get(mem->context->pools[gpu], mem->size, &mem->bos[gpu]);
 }
 
 cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags,

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pool.h"
 #include "submission.h"
 
 #define MAX_PATTERN_BYTES 128
@@ -29,6 +30,7 @@
  */
 struct staging {
 	struct salvo_cl_object base;
+	struct salvo_cl_pool *pool;
 	struct salvo_bo *bo;
 };
 
@@ -104,7 +106,7 @@ static void destroy_staging(struct salvo_cl_object *object)
 {
 	struct staging *staging = (struct staging *)object;
 
-	salvo_bo_destroy(staging->bo);
+	salvo_cl_pool_put(staging->pool, staging->bo);
 	free(staging);
 }
 
@@ -115,7 +117,8 @@ static struct staging *create_staging(cl_command_queue queue, size_t bytes, void
 	if (!staging)
 		return NULL;
 	salvo_cl_object_init(&staging->base, SALVO_CL_STAGING, destroy_staging);
-	if (salvo_bo_create(queue->context->gpus[queue->gpu], bytes, 0, &staging->bo) ||
+	staging->pool = queue->context->pools[queue->gpu];
+	if (salvo_cl_pool_get(staging->pool, bytes, &staging->bo) ||
 	    salvo_bo_map(staging->bo, map)) {
 		salvo_cl_object_put(&staging->base);
 		return NULL;

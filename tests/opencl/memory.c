@@ -168,4 +168,63 @@ TEST_F(memory, destructor_callbacks_run_last_first_when_no_part_is_left)
 	EXPECT_STREQ("ba", order);
 }
 
+#define POOL_BUFFERS 64
+#define POOL_BYTES (1u << 20)
+
+/* Objects that are there at the same time have memory of their own, whatever was there before. */
+TEST_F(memory, of_released_objects_is_used_again_by_one_at_a_time)
+{
+	cl_mem mems[8];
+	unsigned int i, round;
+	cl_uint word;
+	cl_command_queue queue;
+	cl_int err;
+
+	queue = clCreateCommandQueue(self->context, ocl_device(), 0, &err);
+	ASSERT_EQ(0, err);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < 8; i++) {
+			mems[i] = clCreateBuffer(self->context, 0, BYTES * (1 + i % 3), NULL, &err);
+			ASSERT_EQ(0, err);
+			word = round * 8 + i;
+			EXPECT_EQ(0, clEnqueueFillBuffer(queue, mems[i], &word, sizeof(word), 0,
+							 BYTES, 0, NULL, NULL));
+		}
+		for (i = 0; i < 8; i++) {
+			EXPECT_EQ(0, clEnqueueReadBuffer(queue, mems[i], CL_TRUE, BYTES / 2,
+							 sizeof(word), &word, 0, NULL, NULL));
+			EXPECT_EQ(round * 8 + i, word);
+			EXPECT_EQ(0, clReleaseMemObject(mems[i]));
+		}
+	}
+	EXPECT_EQ(0, clReleaseCommandQueue(queue));
+}
+
+/* What the context keeps of them is freed for a new object that needs the room. */
+TEST_F(memory, of_released_objects_makes_room_for_new_ones)
+{
+	cl_mem mems[POOL_BUFFERS];
+	unsigned int i, count;
+	cl_ulong all, most;
+	cl_int err = 0;
+
+	clGetDeviceInfo(ocl_device(), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(all), &all, NULL);
+	clGetDeviceInfo(ocl_device(), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most), &most, NULL);
+	for (i = 0; i < POOL_BUFFERS; i++) {
+		mems[i] = clCreateBuffer(self->context, 0, POOL_BYTES, NULL, &err);
+		ASSERT_EQ(0, err);
+	}
+	for (i = 0; i < POOL_BUFFERS; i++)
+		EXPECT_EQ(0, clReleaseMemObject(mems[i]));
+	/* All but a hundredth, in large objects; programs and profiles need some. */
+	most = most < all / 2 ? most : all / 2;
+	most -= most / 100;
+	for (count = 0; count < 2; count++) {
+		mems[count] = clCreateBuffer(self->context, 0, most, NULL, &err);
+		EXPECT_EQ(0, err);
+	}
+	while (count--)
+		EXPECT_EQ(0, clReleaseMemObject(mems[count]));
+}
+
 TEST_HARNESS_MAIN

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pool.c - memory of objects that are gone, to be used again
+ *
+ * A buffer of libsalvo costs two packets, which bind and unbind it, system calls that free its
+ * pages, and a page fault for each page that is used again. Programs create and release objects of
+ * the same sizes for each call of a library, or for each write that is staged. So a context keeps
+ * the memory of some that were released. Sizes are rounded up to classes that are at most an eighth
+ * apart, and a buffer is used again for its own class only. What is kept is bounded in
+ * bytes and number; the oldest go first, and all if there is no room for a new buffer.
+ */
+#include "pool.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BYTES	4096u
+/* The part of the GPU's memory that is kept at most, and that a buffer may have to be kept */
+#define MOST_SHARE	16u
+#define BUFFER_SHARE	4u
+/* The part of the GPU's memory above which a buffer is large */
+#define LARGE_SHARE	4u
+
+struct salvo_cl_pool *salvo_cl_pool_create(struct salvo_device *gpu)
+{
+	struct salvo_cl_pool *pool = calloc(1, sizeof(*pool));
+	struct salvo_device_info info;
+
+	if (!pool)
+		return NULL;
+	salvo_device_get_info(gpu, &info);
+	pool->gpu = gpu;
+	pool->most = info.vram_bytes / MOST_SHARE;
+	pthread_mutex_init(&pool->lock, NULL);
+	return pool;
+}
+
+/* Eight classes between two powers of two, all of whole pages */
+static size_t round_up(size_t bytes)
+{
+	size_t step = PAGE_BYTES;
+
+	while (step < bytes / 16 + 1)
+		step *= 2;
+	return bytes > SIZE_MAX - step ? bytes : (bytes + step - 1) / step * step;
+}
+
+/* The lock is held. */
+static struct salvo_bo *remove_at(struct salvo_cl_pool *pool, unsigned int i)
+{
+	struct salvo_bo *bo = pool->buffers[i].bo;
+
+	pool->bytes -= pool->buffers[i].bytes;
+	pool->count--;
+	memmove(&pool->buffers[i], &pool->buffers[i + 1],
+		(pool->count - i) * sizeof(*pool->buffers));
+	return bo;
+}
+
+/* Make room for a buffer of @bytes, by destroying the oldest. The lock is held. */
+static void trim(struct salvo_cl_pool *pool, size_t bytes, unsigned int most)
+{
+	while (pool->count && (pool->count > most || pool->bytes + bytes > pool->most))
+		salvo_bo_destroy(remove_at(pool, 0));
+}
+
+void salvo_cl_pool_destroy(struct salvo_cl_pool *pool)
+{
+	if (!pool)
+		return;
+	trim(pool, 0, 0);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+static void empty(struct salvo_cl_pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	trim(pool, 0, 0);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo **out)
+{
+	const size_t rounded = round_up(bytes);
+	unsigned int i;
+	int err;
+
+	*out = NULL;
+	pthread_mutex_lock(&pool->lock);
+	/* The newest first: it may be in the cache. */
+	for (i = pool->count; i-- && !*out;)
+		if (pool->buffers[i].bytes == rounded)
+			*out = remove_at(pool, i);
+	pthread_mutex_unlock(&pool->lock);
+	if (*out)
+		return 0;
+	/* What is kept must not stand in the middle of the room for a large one. */
+	if (bytes > pool->most * MOST_SHARE / LARGE_SHARE)
+		empty(pool);
+	err = salvo_bo_create(pool->gpu, rounded, 0, out);
+	if (!err)
+		return 0;
+	empty(pool);
+	return salvo_bo_create(pool->gpu, bytes, 0, out);
+}
+
+void salvo_cl_pool_put(struct salvo_cl_pool *pool, struct salvo_bo *bo)
+{
+	const size_t bytes = bo ? salvo_bo_size(bo) : 0;
+
+	if (!bo)
+		return;
+	if (bytes > pool->most / BUFFER_SHARE || bytes != round_up(bytes)) {
+		salvo_bo_destroy(bo);
+		return;
+	}
+	pthread_mutex_lock(&pool->lock);
+	trim(pool, bytes, SALVO_CL_POOLED - 1);
+	pool->buffers[pool->count++] = (struct salvo_cl_pooled){ bo, bytes };
+	pool->bytes += bytes;
+	pthread_mutex_unlock(&pool->lock);
+}
