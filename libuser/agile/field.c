@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ranks.h"
+#include "direct.h"
 #include "shared.h"
 
 #define ALIGN 256u
@@ -266,21 +266,29 @@ int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 		if (!field->windows)
 			err = agile_fail(agile, -ENOMEM, "out of memory");
 	}
-	err = agile_agree(agile, AGILE_CALL_FIELD_CREATE, err, NULL);
-	if (!err && agile->ranks)
+	err = agile_direct_share(field, err);
+	if (!err && agile->ranks && !field->direct)
 		err = agile_expose(field);
 	if (err) {
 		free_field(field);
 		return err;
 	}
+	field->number = ++agile->field_serial;
+	field->next = agile->fields;
+	agile->fields = field;
 	*out = field;
 	return 0;
 }
 
 void salvo_agile_field_destroy(struct salvo_agile_field *field)
 {
+	struct salvo_agile_field **at;
+
 	if (!field)
 		return;
+	for (at = &field->agile->fields; *at != field; at = &(*at)->next)
+		;
+	*at = field->next;
 	/* Of an error the next call tells; what others may still access is not waited for. */
 	agile_agree(field->agile, AGILE_CALL_FIELD_DESTROY, 0, NULL);
 	free_field(field);
@@ -300,30 +308,40 @@ void agile_block_place(const struct salvo_agile_field *field, uint32_t block,
 	part->bo = NULL;
 }
 
+/* One import serves all nodes of a device. */
+int agile_storage_bo(struct salvo_agile_field *field, unsigned int owner, unsigned int node,
+		     struct salvo_bo **bo)
+{
+	struct agile_storage *storage = &field->storage[owner];
+	const struct salvo_agile *agile = field->agile;
+	const struct salvo_device *device = agile->nodes[node].device;
+	unsigned int same = agile->first;
+	int err = 0;
+
+	while (agile->nodes[same].device != device)
+		same++;
+	if (agile->nodes[owner].device == device)
+		same = owner;
+	if (!storage->bos[same])
+		err = salvo_bo_import_dmabuf(agile->nodes[node].device, storage->fd, 0,
+					     &storage->bos[same]);
+	*bo = storage->bos[same];
+	return err;
+}
+
 int agile_block_part(struct salvo_agile_field *field, uint32_t block, unsigned int node,
 		     struct agile_part *part)
 {
 	const unsigned int owner = agile_block_node(field, block);
-	struct agile_storage *storage = &field->storage[owner];
-	struct salvo_agile *agile = field->agile;
-	unsigned int same = node;
 	int err;
 
 	agile_block_place(field, block, part);
-	if (agile->planning)
+	if (field->agile->planning)
 		return 0;
-	if (agile->nodes[node].device == agile->nodes[owner].device)
-		same = owner;
-	if (!storage->bos[same]) {
-		err = salvo_bo_import_dmabuf(agile->nodes[node].device, storage->fd, 0,
-					     &storage->bos[same]);
-		if (err)
-			return agile_fail(agile, err,
-					  "field %s: node %u cannot use the memory of node %u: %s",
-					  field->name, node, owner, strerror(-err));
-	}
-	part->bo = storage->bos[same];
-	return 0;
+	err = agile_storage_bo(field, owner, node, &part->bo);
+	return err ? agile_fail(field->agile, err,
+				"field %s: node %u cannot use the memory of node %u: %s",
+				field->name, node, owner, strerror(-err)) : 0;
 }
 
 void agile_task_grid(const struct salvo_agile_field *field, uint32_t task,

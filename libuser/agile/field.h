@@ -18,6 +18,8 @@ struct agile_block {
 	uint32_t segment;
 	/** @first_task: Number of its first task. */
 	uint32_t first_task;
+	/** @written: By a view, and other ranks do not know. */
+	bool written;
 	/** @copies: First of a list. */
 	uint32_t copies;
 	/** @offset: Bytes from the start of its node's storage. */
@@ -66,6 +68,9 @@ struct agile_storage {
  */
 struct salvo_agile_field {
 	struct salvo_agile *agile;
+	struct salvo_agile_field *next;
+	/** @number: The same on all ranks. */
+	uint32_t number;
 	struct salvo_agile_map *map;
 	struct salvo_agile_field_info info;
 	char name[64];
@@ -75,9 +80,14 @@ struct salvo_agile_field {
 	/** @first_block: For each segment, and one more for the end. */
 	uint32_t *first_block;
 	struct agile_storage *storage;
+	/** @direct: All ranks are on one machine and use each other's storage: direct.c. */
+	bool direct;
+	/** @dirty, @lent: When it was used last: agile_dirty(), agile_lent(). */
+	uint64_t dirty, lent;
 	/**
 	 * @windows: Through which the ranks access each other's storage: of the first node of
-	 * each rank, of the second, and so on. NULL if there is one process.
+	 * each rank, of the second, and so on. NULL if there is one process, not used if
+	 * @direct.
 	 */
 	void **windows;
 	struct agile_copy *copies;
@@ -111,6 +121,9 @@ uint64_t agile_offset(const struct salvo_agile_grid *whole, const struct salvo_a
 /** agile_block_part() - Where the owner stores a block, seen by @node. Return: 0 or an error. */
 int agile_block_part(struct salvo_agile_field *field, uint32_t block, unsigned int node,
 		     struct agile_part *part);
+/** agile_storage_bo() - What @owner stores of a field, as a buffer of @node's device. */
+int agile_storage_bo(struct salvo_agile_field *field, unsigned int owner, unsigned int node,
+		     struct salvo_bo **bo);
 /** agile_block_place() - Where in its node's storage a block is; @part without a buffer. */
 void agile_block_place(const struct salvo_agile_field *field, uint32_t block,
 		       struct agile_part *part);

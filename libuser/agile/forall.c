@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "direct.h"
 #include "kernel.h"
 #include "move.h"
-#include "ranks.h"
 #include "tasks.h"
 
 #define MOST_OPERANDS	8u
@@ -132,7 +132,7 @@ static int find_result(struct agile_batch *b, struct salvo_agile_field *result, 
 	struct agile_away *away;
 	int err;
 
-	if (!agile_is_local(b->agile, owner)) {
+	if (!agile_reaches(result, owner)) {
 		away = &b->aways->all[b->aways->count];
 		err = salvo_bo_create(b->agile->nodes[b->node].device, bytes, 0, &away->bo);
 		if (err)
@@ -203,7 +203,7 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 		return index;
 	err = agile_order(b, &producers, index);
 	if (err || agile_block_node(s->result, block) == b->node ||
-	    !agile_is_local(b->agile, agile_block_node(s->result, block)))
+	    !agile_reaches(s->result, agile_block_node(s->result, block)))
 		return err;
 	producers = (struct agile_producers){ b->serial, 1, { index } };
 	i = salvo_batch_count(b->batch);
@@ -305,22 +305,34 @@ static int run_ranks(struct salvo_agile *agile, const struct salvo_agile_stateme
 {
 	struct salvo_agile_field *fields[MOST_OPERANDS];
 	struct agile_fetches fetches = { 0 };
+	bool fetch = false, away = !stays_home(s);
 	unsigned int i, n;
 
+	for (i = 0; i < s->operand_count; i++) {
+		fields[i] = s->operands[i].field;
+		fetch |= away && !fields[i]->direct;
+	}
 	if (!err)
 		agile_tasks_keep(tasks, agile->first, agile->local);
+	/* Tasks write at once, but first do only those that find all they read on their rank. */
+	if (agile_lent(s->result))
+		err = agile_settle(agile, AGILE_CALL_FORALL, err, fields,
+				   away ? s->operand_count : 0, s->result);
 	for (n = agile->first; n < agile->first + agile->local && !err; n++) {
 		const int front = split_queue(&fetches, s, &tasks->queues[n], n);
 
 		err = front < 0 ? front : run_node(agile, s, tasks, n, front);
 	}
-	for (i = 0; i < s->operand_count; i++)
-		fields[i] = s->operands[i].field;
-	if (!stays_home(s))
+	if (away)
+		err = agile_settle(agile, AGILE_CALL_FORALL, err, fields, s->operand_count, NULL);
+	if (fetch)
 		err = agile_fetch_run(agile, AGILE_CALL_FORALL, err, false, &fetches, fields,
 				      s->operand_count);
 	for (n = agile->first; n < agile->first + agile->local && !err; n++)
 		err = run_node(agile, s, tasks, n, tasks->queues[n].bottom);
+	for (i = 0; i < s->operand_count && away; i++)
+		agile_lend(fields[i]);
+	agile_written(s->result);
 	/* Other ranks write their parts. */
 	for (i = 0; i < s->result->block_count; i++)
 		agile_invalidate(s->result, i);
@@ -597,8 +609,7 @@ static int move_block(void *data, uint32_t block, const struct salvo_agile_grid 
 	(void)common;
 	/* What other ranks store is fetched. */
 	if (agile_block_node(args[1], block) == ((struct agile_batch *)args[0])->node ||
-	    !agile_is_local(((struct agile_batch *)args[0])->agile,
-			    agile_block_node(args[1], block)))
+	    !agile_reaches(args[1], agile_block_node(args[1], block)))
 		return 0;
 	return agile_bring(args[0], args[1], block, &part, &producers);
 }
@@ -638,17 +649,20 @@ int salvo_agile_move_memory(struct salvo_agile *agile, struct salvo_agile_field 
 	struct agile_fetches fetches = { 0 };
 	struct agile_tasks tasks = { 0 };
 	unsigned int n;
+	struct salvo_agile_field *field = operand->field;
 	int err = agile_tasks_init(&tasks, result);
 
 	if (!err)
 		agile_tasks_keep(&tasks, agile->first, agile->local);
+	err = agile_settle(agile, AGILE_CALL_MOVE_MEMORY, err, &field, 1, NULL);
 	for (n = 0; n < agile->count && !err; n++)
 		if (tasks.queues[n].top < tasks.queues[n].bottom)
 			err = move_node(agile, result, operand, &tasks.queues[n], n, &fetches);
 	agile_end_statement(agile);
-	if (agile->ranks)
-		err = agile_fetch_run(agile, AGILE_CALL_MOVE_MEMORY, err, false, &fetches,
-				      &operand->field, 1);
+	agile_lend(field);
+	if (agile->ranks && !field->direct)
+		err = agile_fetch_run(agile, AGILE_CALL_MOVE_MEMORY, err, false, &fetches, &field,
+				      1);
 	agile_fetch_fini(&fetches);
 	agile_tasks_fini(&tasks);
 	return err;

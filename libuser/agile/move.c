@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ranks.h"
+#include "direct.h"
 
 /* Commands that the consumer of @producers waits for; if they are too many they go out before. */
 static int note(struct agile_batch *b, struct agile_producers *producers, unsigned int first,
@@ -369,7 +369,7 @@ static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid
 	struct agile_part part;
 	int err;
 
-	if (!agile_is_local(b->agile, owner))
+	if (!agile_reaches(r->from, owner))
 		return agile_fetch_add(r->fetches, &(struct agile_fetch){
 			r->from, block, *common, *r->to, b->node, AGILE_NO_COPY });
 	err = agile_block_part(r->from, block, b->node, &part);
@@ -431,16 +431,20 @@ int salvo_agile_redistribute(struct salvo_agile *agile, struct salvo_agile_field
 					  "redistribute %s to %s: dimension %u is not the same",
 					  from->name, to->name, d);
 	/* Other ranks' parts are written by this thread, so they must not be in use. */
-	for (n = agile->first; n < agile->first + agile->local && agile->ranks && !err; n++) {
+	for (n = agile->first; n < agile->first + agile->local && !err && agile->ranks &&
+	     !from->direct; n++) {
 		err = agile_wait_time(agile, n, &to->storage[n].written);
 		for (i = 0; i < agile->count && to->storage[n].bytes && !err; i++)
 			err = agile_wait_time(agile, i, &to->storage[n].read[i]);
 	}
+	err = agile_settle(agile, AGILE_CALL_REDISTRIBUTE, err, &from, 1, to);
 	for (n = agile->first; n < agile->first + agile->local && !err; n++)
 		if (to->storage[n].bytes)
 			err = fill_node(agile, to, from, n, &fetches);
 	agile_end_statement(agile);
-	if (agile->ranks)
+	agile_lend(from);
+	agile_written(to);
+	if (agile->ranks && !from->direct)
 		err = agile_fetch_run(agile, AGILE_CALL_REDISTRIBUTE, err, true, &fetches,
 				      &from, 1);
 	/* What other ranks stored of it is written too. */

@@ -17,8 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ranks.h"
+#include "direct.h"
 #include "shared.h"
+#include "view.h"
 
 int agile_fail(struct salvo_agile *agile, int err, const char *format, ...)
 {
@@ -69,6 +70,7 @@ static int create(const struct salvo_agile_node *nodes, unsigned int count, cons
 	if (!agile)
 		return -ENOMEM;
 	agile->planning = !nodes;
+	agile->idle = 1;
 	agile->count = agile->local = count;
 	if (plugin)
 		err = agile_ranks_join(agile, plugin, count);
@@ -141,6 +143,7 @@ void salvo_agile_destroy(struct salvo_agile *agile)
 		if (agile->nodes[i].mover)
 			salvo_queue_destroy(agile->nodes[i].mover);
 	}
+	free(agile->written);
 	free(agile->nodes);
 	free(agile);
 }
@@ -182,11 +185,16 @@ static int meet_idle(struct salvo_agile *agile, int err, struct salvo_agile_stat
 	const struct agile_ranks *ranks = agile->ranks;
 	const size_t bytes = ranks->most * sizeof(struct salvo_agile_stats);
 	struct salvo_agile_stats *mine = all + (size_t)ranks->count * ranks->most;
+	uint32_t flags = agile->written_count > 0;
 	unsigned int r, n;
 
 	for (n = 0; n < agile->local; n++)
 		mine[n] = agile->nodes[agile->first + n].stats;
-	err = agile_agree_with(agile, AGILE_CALL_WAIT, err, NULL, mine, bytes, all);
+	err = agile_agree_with(agile, AGILE_CALL_WAIT, err, &flags, mine, bytes, all);
+	if (!err && flags)
+		err = agile_tell_written(agile);
+	if (!err)
+		agile_idle(agile);
 	for (r = 0; r < ranks->count && !err; r++)
 		for (n = ranks->first[r]; n < ranks->first[r + 1]; n++)
 			agile->nodes[n].stats = all[(size_t)r * ranks->most + n - ranks->first[r]];
@@ -201,6 +209,8 @@ int salvo_agile_wait(struct salvo_agile *agile)
 
 	if (!ranks)
 		return err;
+	if (!err)
+		err = agile_views_put(agile);
 	all = calloc((size_t)(ranks->count + 1) * ranks->most, sizeof(*all));
 	err = all ? meet_idle(agile, err, all) :
 		    agile_agree(agile, AGILE_CALL_WAIT,

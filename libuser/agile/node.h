@@ -10,6 +10,7 @@
 #include "salvo_agile.h"
 
 struct salvo_agile_field;
+struct salvo_agile_view;
 struct agile_ranks;
 
 #define AGILE_MOST_NODES 4096u
@@ -33,6 +34,11 @@ struct agile_node {
 	struct salvo_agile_stats stats;
 };
 
+/** struct agile_written - A block that a view has written. */
+struct agile_written {
+	uint32_t field, block;
+};
+
 /**
  * struct salvo_agile - Nodes; @nodes[].device is NULL if they are there to plan only, or of
  * another rank.
@@ -47,6 +53,15 @@ struct salvo_agile {
 	bool shared;
 	/** @ranks: The other processes of the program, or NULL. */
 	struct agile_ranks *ranks;
+	/** @idle: How often all nodes of all ranks were idle, and 1: direct.c. */
+	uint64_t idle;
+	/** @fields, @views: All of them; @field_serial: the number of the last field. */
+	struct salvo_agile_field *fields;
+	struct salvo_agile_view *views;
+	uint32_t field_serial;
+	/** @written: @written_count blocks that views wrote, for other ranks: written.c. */
+	struct agile_written *written;
+	uint32_t written_count;
 	/** @serial: Number of the last batch that was begun. */
 	unsigned int serial;
 	char error[256];

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "direct.h"
 #include "move.h"
 
 static const char *const call_names[] = {
@@ -124,7 +125,9 @@ int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int
 	ranks->extra = ranks->most * sizeof(struct salvo_agile_stats);
 	if (ranks->extra < sizeof(struct salvo_agile_grid))
 		ranks->extra = sizeof(struct salvo_agile_grid);
-	err = make_queues(agile);
+	err = agile_direct_init(agile);
+	if (!err)
+		err = make_queues(agile);
 	if (err) {
 		agile_ranks_leave(agile);
 		return err;
@@ -146,6 +149,7 @@ void agile_ranks_leave(struct salvo_agile *agile)
 	free(ranks->queues);
 	ranks->ops->close(ranks->group, ranks->broken);
 	free(ranks->first);
+	free(ranks->pids);
 	free(ranks);
 }
 
@@ -345,6 +349,28 @@ int agile_put(struct salvo_agile_field *field, uint32_t block,
 	return err ? agile_ranks_broken(field->agile, err) : 0;
 }
 
+int agile_put_begin(struct salvo_agile_field *field, uint32_t block)
+{
+	const struct agile_ranks *ranks = field->agile->ranks;
+	struct agile_part part;
+	void *window;
+
+	find_remote(field, block, &field->blocks[block].grid, &window, &part);
+	return ranks->ops->lock(ranks->group, window) ? agile_ranks_broken(field->agile, -EIO) : 0;
+}
+
+int agile_put_end(struct salvo_agile_field *field, uint32_t block)
+{
+	const struct agile_ranks *ranks = field->agile->ranks;
+	struct agile_part part;
+	void *window;
+
+	find_remote(field, block, &field->blocks[block].grid, &window, &part);
+	return ranks->ops->flush(ranks->group, window) ||
+	       ranks->ops->unlock(ranks->group, window) ?
+	       agile_ranks_broken(field->agile, -EIO) : 0;
+}
+
 /* --- fetching --------------------------------------------------------------------- */
 
 int agile_fetch_add(struct agile_fetches *fetches, const struct agile_fetch *fetch)
@@ -384,6 +410,11 @@ static int want_block(void *data, uint32_t block, const struct salvo_agile_grid 
 	if (err)
 		return err;
 	copy = &field->copies[fetch.copy];
+	/* Its GPU copies it, when it is written. */
+	if (field->direct) {
+		wanted->pending |= !copy->valid && agile_dirty(field);
+		return 0;
+	}
 	if (copy->valid) {
 		wanted->pending |= copy->pending;
 		return 0;

@@ -37,6 +37,9 @@ struct agile_ranks {
 	unsigned int *first;
 	/** @most: Nodes of the rank that has most of them. */
 	unsigned int most;
+	/** @one_machine: They can take each other's files; @pids: by their process numbers. */
+	bool one_machine;
+	int32_t *pids;
 	/** @extra: Bytes that they can tell each other where they meet: agile_agree_with(). */
 	size_t extra;
 	/**
@@ -115,6 +118,11 @@ int agile_fence(struct salvo_agile_field *field, bool begin);
 int agile_put(struct salvo_agile_field *field, uint32_t block,
 	      const struct salvo_agile_grid *grid, const struct agile_part *from,
 	      const void *memory);
+
+/** agile_put_begin() - Before agile_put() without other ranks. */
+int agile_put_begin(struct salvo_agile_field *field, uint32_t block);
+/** agile_put_end() - All of it is there. */
+int agile_put_end(struct salvo_agile_field *field, uint32_t block);
 
 /** agile_fetch_add() - Remember to copy @grid of a block to @to. */
 int agile_fetch_add(struct agile_fetches *fetches, const struct agile_fetch *fetch);

@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "direct.h"
 #include "move.h"
 #include "order.h"
-#include "ranks.h"
 
 #define MOST_RUNS	4096u
 /* As many cuts at once as the ranks exchange so many bytes for, but one at least. */
@@ -388,7 +388,7 @@ static int collect_run(struct agile_batch *b, const struct agile_runs *runs,
 			continue;
 		dst.grid = (struct salvo_agile_grid){
 			1, { from->grid.offset[0] + cuts[i] }, { count } };
-		if (!agile_is_local(b->agile, owner)) {
+		if (!agile_reaches(runs->field, owner)) {
 			err = agile_fetch_add(fetches, &(struct agile_fetch){
 				runs->field, from->block, dst.grid, dst, b->node, AGILE_NO_COPY });
 			dst.offset += count * element;
@@ -458,7 +458,9 @@ static int exchange(struct salvo_agile *agile, struct agile_runs *runs, compare_
 		if (to->storage[n].bytes)
 			err = collect_node(agile, runs, cuts, n, to, &fetches);
 	agile_end_statement(agile);
-	if (agile->ranks)
+	agile_lend(runs->field);
+	agile_written(to);
+	if (agile->ranks && !runs->field->direct)
 		err = agile_fetch_run(agile, AGILE_CALL_SORT, err, true, &fetches, &runs->field,
 				      1);
 	agile_fetch_fini(&fetches);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ranks.h"
+#include "direct.h"
 
 #define WORD(top, bottom) ((uint64_t)(top) << 32 | (bottom))
 
@@ -25,7 +25,7 @@ static int each_window(struct salvo_agile *agile, struct salvo_agile_field *cons
 	for (i = 0; i < count; i++) {
 		for (k = 0; k < i && fields[k] != fields[i]; k++)
 			;
-		if (k < i)
+		if (k < i || fields[i]->direct)
 			continue;
 		for (k = 0; k < ranks->most && !err; k++)
 			err = call(ranks->group, fields[i]->windows[k]);
@@ -53,6 +53,8 @@ int agile_steal_begin(struct salvo_agile *agile, int err, const struct agile_tas
 	for (n = 0; n < agile->local && !err; n++)
 		agile->ranks->queues[n] = WORD(0, tasks->queues[agile->first + n].bottom);
 	err = agile_agree(agile, AGILE_CALL_FORALL, err, NULL);
+	if (!err)
+		agile_idle(agile);
 	return err ? err : each_window(agile, fields, count, agile->ranks->ops->lock);
 }
 
@@ -64,6 +66,8 @@ int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field
 	if (agile->ranks->broken)
 		return err;
 	ended = agile_agree(agile, AGILE_CALL_FORALL, err, NULL);
+	if (!ended)
+		agile_idle(agile);
 	if (agile->ranks->broken)
 		return ended;
 	err = each_window(agile, fields, count, agile->ranks->ops->unlock);

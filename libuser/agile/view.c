@@ -6,31 +6,36 @@
  * comparison for each dimension and no more. Another one is looked up, its block moves to the
  * view's node if there is no valid copy, and the application waits for that.
  *
- * The partial global view, a tile, is decided once: all blocks of a region move, and what is in
- * several of them is put together. Then the elements are plain memory.
- *
- * Over several ranks a tile is opened by all of them, and so is one that was written closed. A
- * view fetches blocks of other ranks without these.
- *
- * Writing goes to the owners' memory, after all that reads or writes it.
+ * Writing goes to the owner's memory. If that is on another machine it goes to the copy of the
+ * view's node, and what has changed is put to the owner when another block is seen, and at
+ * salvo_agile_wait(). There the ranks tell each other which blocks were written, so that copies of
+ * them are not valid any more.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "direct.h"
 #include "move.h"
-#include "ranks.h"
+#include "view.h"
 
 struct salvo_agile_view {
+	struct salvo_agile *agile;
+	struct salvo_agile_view *next;
 	struct salvo_agile_field *field;
 	unsigned int node;
+	uint32_t block;
+	/** @twin: The block as it came, if it is written in a copy that must be put to its owner. */
+	void *twin;
 	/** @data: Of the first element of @grid, or NULL; @bo stays until another block is seen. */
 	uint8_t *data;
 	struct salvo_agile_grid grid;
 	uint64_t stride[SALVO_AGILE_RANKS];	/* bytes */
 	int access;
-	/** @batches: The node's batches when @data was found: a statement may write it again. */
-	uint64_t batches;
+	/**
+	 * @batches, @idle: When @data was found: a statement, or another rank, may write it again.
+	 */
+	uint64_t batches, idle;
 	uint64_t lookups;
 };
 
@@ -45,7 +50,7 @@ static uint64_t all_batches(const struct salvo_agile *agile)
 }
 
 /* Wait until the application may access what a node stores of a field. */
-static int wait_storage(struct salvo_agile_field *field, unsigned int owner, int access)
+int agile_wait_storage(struct salvo_agile_field *field, unsigned int owner, int access)
 {
 	struct agile_storage *storage = &field->storage[owner];
 	unsigned int n;
@@ -58,7 +63,7 @@ static int wait_storage(struct salvo_agile_field *field, unsigned int owner, int
 }
 
 /* Run what there is and wait for it. */
-static int finish(struct agile_batch *b)
+int agile_batch_finish(struct agile_batch *b)
 {
 	struct salvo_agile *agile = b->agile;
 	struct salvo_fence *fence;
@@ -72,7 +77,7 @@ static int finish(struct agile_batch *b)
 	return err ? agile_fail(agile, err, "node %u: %s", b->node, strerror(-err)) : 0;
 }
 
-static int check_node(struct salvo_agile *agile, unsigned int node)
+int agile_check_node(struct salvo_agile *agile, unsigned int node)
 {
 	if (agile->planning)
 		return agile_fail(agile, -ENOTSUP, "the nodes are there to plan only");
@@ -89,7 +94,7 @@ static int check_node(struct salvo_agile *agile, unsigned int node)
 int salvo_agile_view_create(struct salvo_agile_field *field, unsigned int node,
 			    struct salvo_agile_view **out)
 {
-	int err = check_node(field->agile, node);
+	int err = agile_check_node(field->agile, node);
 
 	*out = NULL;
 	if (err)
@@ -97,13 +102,103 @@ int salvo_agile_view_create(struct salvo_agile_field *field, unsigned int node,
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return agile_fail(field->agile, -ENOMEM, "out of memory");
+	(*out)->agile = field->agile;
 	(*out)->field = field;
 	(*out)->node = node;
+	(*out)->next = field->agile->views;
+	field->agile->views = *out;
 	return 0;
+}
+
+/* Put the elements of a row that are not as they were: @row is one of the block's. */
+static int put_row(struct salvo_agile_view *view, const struct agile_part *part,
+		   struct salvo_agile_grid row)
+{
+	const size_t element = view->field->info.element_bytes;
+	const unsigned int last = row.rank - 1;
+	const uint64_t first = agile_offset(&part->grid, &row, part->stride), end = row.extent[last];
+	const uint8_t *now = view->data + first * element;
+	const uint8_t *was = (uint8_t *)view->twin + first * element;
+	const uint64_t from = row.offset[last];
+	uint64_t i = 0, k;
+	int err = 0;
+
+	while (i < end && !err) {
+		for (k = i; k < end && memcmp(now + k * element, was + k * element, element); k++)
+			;
+		row.offset[last] = from + i;
+		row.extent[last] = k - i;
+		if (k > i)
+			err = agile_put(view->field, view->block, &row, part, view->data);
+		i = k + 1;
+	}
+	return err;
+}
+
+static int put_rows(struct salvo_agile_view *view)
+{
+	const struct salvo_agile_grid *grid = &view->field->blocks[view->block].grid;
+	struct salvo_agile_grid rows = *grid, row = *grid;
+	struct agile_part part = { .grid = *grid };
+	uint64_t i;
+	int err = 0;
+
+	agile_strides(grid, part.stride);
+	rows.extent[grid->rank - 1] = 1;
+	for (i = 0; i < salvo_agile_grid_count(&rows) && !err; i++) {
+		const struct salvo_agile_index at = salvo_agile_grid_index(&rows, i);
+
+		memcpy(row.offset, at.at, grid->rank * sizeof(*row.offset));
+		memset(row.extent, 0, sizeof(row.extent));
+		for (unsigned int d = 0; d < grid->rank; d++)
+			row.extent[d] = d < grid->rank - 1 ? 1 : grid->extent[d];
+		err = put_row(view, &part, row);
+	}
+	return err;
+}
+
+/* What was written in a copy goes to its owner, and is there. */
+static int put_changes(struct salvo_agile_view *view)
+{
+	int err;
+
+	if (!view->twin || view->agile->ranks->broken)
+		return 0;
+	err = agile_put_begin(view->field, view->block);
+	if (!err) {
+		const int put = put_rows(view);
+
+		err = agile_put_end(view->field, view->block);
+		err = put ? put : err;
+	}
+	free(view->twin);
+	view->twin = NULL;
+	view->data = NULL;
+	return err;
+}
+
+int agile_views_put(struct salvo_agile *agile)
+{
+	struct salvo_agile_view *view;
+	int err = 0;
+
+	for (view = agile->views; view && !err; view = view->next)
+		err = put_changes(view);
+	return err;
 }
 
 void salvo_agile_view_destroy(struct salvo_agile_view *view)
 {
+	struct salvo_agile_view **at;
+
+	if (!view)
+		return;
+	/* Of an error the next meeting tells. */
+	put_changes(view);
+	free(view->twin);
+	for (at = &view->agile->views; *at != view; at = &(*at)->next)
+		;
+	*at = view->next;
 	free(view);
 }
 
@@ -141,7 +236,7 @@ static int bring_block(struct salvo_agile_view *view, uint32_t block, struct agi
 	const unsigned int owner = agile_block_node(view->field, block);
 	struct agile_producers producers = { 0 };
 	struct agile_batch b;
-	int err = agile_is_local(view->field->agile, owner) ? 0 : fetch_block(view, block);
+	int err = agile_reaches(view->field, owner) ? 0 : fetch_block(view, block);
 
 	if (err)
 		return err;
@@ -149,10 +244,47 @@ static int bring_block(struct salvo_agile_view *view, uint32_t block, struct agi
 	if (!err)
 		err = agile_bring(&b, view->field, block, part, &producers);
 	if (!err)
-		err = finish(&b);
+		err = agile_batch_finish(&b);
 	agile_batch_fini(&b);
 	if (!err)
-		err = wait_storage(view->field, owner, SALVO_AGILE_READ);
+		err = agile_wait_storage(view->field, owner, SALVO_AGILE_READ);
+	return err;
+}
+
+/* Where a block can be written: its owner's memory, or the copy of the view's node. */
+static int open_block(struct salvo_agile_view *view, const struct salvo_agile_place *place,
+		      struct agile_part *part)
+{
+	struct salvo_agile_field *field = view->field;
+	const size_t bytes = salvo_agile_grid_count(&place->block_grid) *
+			     field->info.element_bytes;
+	uint32_t copy;
+	void *map;
+	int err;
+
+	if (agile_reaches(field, place->node)) {
+		err = agile_block_part(field, place->block, view->node, part);
+		if (!err)
+			err = agile_wait_storage(field, place->node, SALVO_AGILE_WRITE);
+		agile_invalidate(field, place->block);
+		return err ? err : agile_block_written(field, place->block);
+	}
+	err = bring_block(view, place->block, part);
+	if (!err)
+		err = salvo_bo_map(part->bo, &map);
+	if (!err)
+		err = agile_block_written(field, place->block);
+	if (err)
+		return err;
+	view->twin = malloc(bytes);
+	if (!view->twin)
+		return agile_fail(field->agile, -ENOMEM, "out of memory");
+	memcpy(view->twin, (uint8_t *)map + part->offset, bytes);
+	agile_invalidate(field, place->block);
+	/* This one is as the owner's will be. */
+	err = agile_copy_find(field, place->block, view->node, &copy);
+	if (!err)
+		field->copies[copy].valid = true;
 	return err;
 }
 
@@ -164,26 +296,19 @@ static int see_block(struct salvo_agile_view *view, const struct salvo_agile_ind
 	struct agile_part part;
 	unsigned int d;
 	void *map;
-	int err;
+	int err = put_changes(view);
 
 	view->data = NULL;
 	view->lookups++;
-	if (access == SALVO_AGILE_WRITE && field->agile->ranks)
-		return agile_fail(field->agile, -ENOTSUP,
-				  "field %s: over several ranks a view cannot be written, only a tile",
-				  field->name);
+	if (err)
+		return err;
 	err = salvo_agile_field_locate(field, index, &place);
 	if (err)
 		return agile_fail(field->agile, err, "field %s: the index is outside of map %s",
 				  field->name, field->map->name);
-	if (access == SALVO_AGILE_WRITE) {
-		err = agile_block_part(field, place.block, view->node, &part);
-		if (!err)
-			err = wait_storage(field, place.node, access);
-		agile_invalidate(field, place.block);
-	} else {
-		err = bring_block(view, place.block, &part);
-	}
+	view->block = place.block;
+	err = access == SALVO_AGILE_WRITE ? open_block(view, &place, &part) :
+					    bring_block(view, place.block, &part);
 	if (!err)
 		err = salvo_bo_map(part.bo, &map);
 	if (err)
@@ -192,6 +317,7 @@ static int see_block(struct salvo_agile_view *view, const struct salvo_agile_ind
 	view->grid = part.grid;
 	view->access = access;
 	view->batches = all_batches(field->agile);
+	view->idle = field->agile->idle;
 	for (d = 0; d < part.grid.rank; d++)
 		view->stride[d] = part.stride[d] * field->info.element_bytes;
 	return 0;
@@ -205,250 +331,12 @@ void *salvo_agile_view_at(struct salvo_agile_view *view, const struct salvo_agil
 
 	if (!view->data || view->access < access ||
 	    !salvo_agile_grid_contains(&view->grid, index) ||
-	    view->batches != all_batches(view->field->agile))
+	    view->batches != all_batches(view->field->agile) ||
+	    view->idle != view->field->agile->idle)
 		if (see_block(view, index, access))
 			return NULL;
 	at = view->data;
 	for (d = 0; d < view->grid.rank; d++)
 		at += (index->at[d] - view->grid.offset[d]) * view->stride[d];
 	return at;
-}
-
-/* --- tiles ---------------------------------------------------------------------------- */
-
-/*
- * A rank stores what it owns itself, if that is in its tile; else the first rank does whose tile
- * has all of it. @grids are those of all ranks; one that takes part without a tile has rank 0.
- */
-struct store {
-	struct salvo_agile_tile *tile;
-	const struct salvo_agile_grid *grids;
-	/** @remote: What others own; or what this rank owns. */
-	bool remote;
-};
-
-static bool has_all(const struct salvo_agile_grid *grid, const struct salvo_agile_grid *of)
-{
-	struct salvo_agile_grid common;
-
-	return grid->rank == of->rank && salvo_agile_grid_intersect(grid, of, &common) &&
-	       salvo_agile_grid_count(&common) == salvo_agile_grid_count(of);
-}
-
-static struct agile_part part_of_tile(const struct salvo_agile_tile *tile)
-{
-	struct agile_part part = { .bo = tile->bo, .grid = tile->grid };
-
-	agile_strides(&tile->grid, part.stride);
-	return part;
-}
-
-static int store_remote(const struct store *store, uint32_t block,
-			const struct salvo_agile_grid *common)
-{
-	struct salvo_agile_field *field = store->tile->field;
-	const struct agile_ranks *ranks = field->agile->ranks;
-	const struct agile_part from = part_of_tile(store->tile);
-	const unsigned int owner = agile_block_node(field, block);
-	unsigned int r;
-
-	for (r = 0; r < ranks->count; r++)
-		if ((r < ranks->rank ||
-		     (owner >= ranks->first[r] && owner < ranks->first[r + 1])) &&
-		    has_all(&store->grids[r], common))
-			return 0;
-	return agile_put(field, block, common, &from, store->tile->data);
-}
-
-/* Rows of a block out of the tile, into the owner's memory. */
-static int store_block(void *data, uint32_t block, const struct salvo_agile_grid *common)
-{
-	const struct store *store = data;
-	struct salvo_agile_field *field = store->tile->field;
-	const size_t element = field->info.element_bytes;
-	const unsigned int owner = agile_block_node(field, block), last = common->rank - 1;
-	const uint64_t row = common->extent[last], count = salvo_agile_grid_count(common) / row;
-	struct agile_part part;
-	uint8_t *map;
-	uint64_t i;
-	int err;
-
-	if (store->remote == agile_is_local(field->agile, owner))
-		return 0;
-	if (store->remote)
-		return store_remote(store, block, common);
-	err = agile_block_part(field, block, owner, &part);
-	if (!err)
-		err = wait_storage(field, owner, SALVO_AGILE_WRITE);
-	if (!err)
-		err = salvo_bo_map(part.bo, (void **)&map);
-	if (err)
-		return err;
-	for (i = 0; i < count; i++) {
-		const struct salvo_agile_index at = salvo_agile_grid_index(common, i * row);
-		const uint8_t *from = store->tile->data;
-		uint8_t *to = map + part.offset;
-		unsigned int d;
-
-		for (d = 0; d < common->rank; d++) {
-			from += (at.at[d] - store->tile->grid.offset[d]) * store->tile->stride[d];
-			to += (at.at[d] - part.grid.offset[d]) * part.stride[d] * element;
-		}
-		memcpy(to, from, row * element);
-	}
-	agile_invalidate(field, block);
-	return 0;
-}
-
-static int invalidate(void *data, uint32_t block, const struct salvo_agile_grid *common)
-{
-	(void)common;
-	agile_invalidate(data, block);
-	return 0;
-}
-
-/* All ranks write what they have. */
-static int store_ranks(struct salvo_agile_tile *tile)
-{
-	struct salvo_agile_field *field = tile->field;
-	struct salvo_agile *agile = field->agile;
-	struct salvo_agile_grid *grids = calloc(agile->ranks->count, sizeof(*grids));
-	struct store store = { tile, grids, false };
-	unsigned int r, n;
-	int err = grids ? 0 : agile_fail(agile, -ENOMEM, "out of memory");
-
-	for (n = agile->first; n < agile->first + agile->local && !err; n++)
-		err = wait_storage(field, n, SALVO_AGILE_WRITE);
-	err = agile_agree_with(agile, AGILE_CALL_TILE_CLOSE, err, NULL, &tile->grid,
-			       sizeof(*grids), grids);
-	if (err) {
-		free(grids);
-		return err;
-	}
-	if (tile->bo)
-		err = agile_each_block(field, &tile->grid, store_block, &store);
-	store.remote = true;
-	/* Also if this rank failed alone: the others are at the fence. */
-	if (agile_fence(field, true)) {
-		err = -EIO;
-	} else {
-		if (!err && tile->bo)
-			err = agile_each_block(field, &tile->grid, store_block, &store);
-		if (agile_fence(field, false))
-			err = -EIO;
-	}
-	for (r = 0; r < agile->ranks->count && !err; r++)
-		if (grids[r].rank)
-			err = agile_each_block(field, &grids[r], invalidate, field);
-	free(grids);
-	return err;
-}
-
-/* What the tile lacks from other ranks. */
-static int fetch_tile(struct salvo_agile_field *field, unsigned int node,
-		      const struct salvo_agile_grid *grid, int err)
-{
-	struct agile_fetches fetches = { 0 };
-
-	if (!field->agile->ranks)
-		return err;
-	if (!err && grid)
-		err = agile_fetch_region(&fetches, field, grid, node);
-	err = agile_fetch_run(field->agile, AGILE_CALL_TILE_OPEN, err < 0 ? err : 0, false,
-			      &fetches, &field, 1);
-	agile_fetch_fini(&fetches);
-	return err;
-}
-
-static int check_tile(struct salvo_agile_field *field, unsigned int node,
-		      const struct salvo_agile_grid *grid)
-{
-	struct salvo_agile_grid inside;
-	const int err = check_node(field->agile, node);
-
-	if (err)
-		return err;
-	if (grid && (grid->rank != field->map->grid.rank ||
-		     !salvo_agile_grid_intersect(grid, &field->map->grid, &inside) ||
-		     salvo_agile_grid_count(&inside) != salvo_agile_grid_count(grid)))
-		return agile_fail(field->agile, -EINVAL, "field %s: the tile is not inside of map %s",
-				  field->name, field->map->name);
-	if (!grid && !field->agile->ranks)
-		return agile_fail(field->agile, -EINVAL, "field %s: no grid for a tile",
-				  field->name);
-	return 0;
-}
-
-/* A tile of its own, so that the field may change while it is open. */
-static int fill_tile(struct agile_batch *b, struct salvo_agile_tile *tile)
-{
-	struct salvo_agile_field *field = tile->field;
-	struct agile_producers producers = { 0 };
-	struct agile_part part = { .bo = NULL }, own;
-	unsigned int first, i;
-	int err = agile_region(b, field, &tile->grid, &part, &producers);
-
-	if (!err)
-		err = salvo_bo_create(field->agile->nodes[b->node].device,
-				      salvo_agile_grid_count(&tile->grid) *
-				      field->info.element_bytes, 0, &tile->bo);
-	own = part_of_tile(tile);
-	if (!err)
-		err = agile_batch_room(b, agile_copy_commands(&tile->grid) *
-				       (1 + producers.count) + 4);
-	if (err)
-		return err;
-	first = salvo_batch_count(b->batch);
-	err = agile_copy_part(b, &own, &part, &tile->grid, field->info.element_bytes);
-	for (i = salvo_batch_count(b->batch); i-- > first && !err;)
-		err = agile_order(b, &producers, i);
-	return err;
-}
-
-int salvo_agile_tile_open(struct salvo_agile_field *field, unsigned int node,
-			  const struct salvo_agile_grid *grid, int access,
-			  struct salvo_agile_tile *tile)
-{
-	struct agile_batch b;
-	unsigned int d, n;
-	int err = fetch_tile(field, node, grid, check_tile(field, node, grid));
-
-	*tile = (struct salvo_agile_tile){ .field = field, .access = err ? 0 : access };
-	if (err || !grid)
-		return err;
-	tile->grid = *grid;
-	err = agile_batch_init(&b, field->agile, node, false);
-	if (!err)
-		err = fill_tile(&b, tile);
-	/* The node's queue orders its own memory; what others wrote is waited for. */
-	for (n = 0; n < field->agile->count && !err; n++)
-		if (field->storage[n].bytes)
-			err = agile_wait_time(field->agile, n, &field->storage[n].written);
-	if (!err)
-		err = finish(&b);
-	agile_batch_fini(&b);
-	if (!err)
-		err = salvo_bo_map(tile->bo, &tile->data);
-	agile_strides(grid, tile->stride);
-	for (d = 0; d < grid->rank; d++)
-		tile->stride[d] *= field->info.element_bytes;
-	if (err) {
-		salvo_bo_destroy(tile->bo);
-		*tile = (struct salvo_agile_tile){ .field = field };
-	}
-	return err;
-}
-
-int salvo_agile_tile_close(struct salvo_agile_tile *tile)
-{
-	struct store store = { tile, NULL, false };
-	int err = 0;
-
-	if (tile->access == SALVO_AGILE_WRITE && tile->field->agile->ranks)
-		err = store_ranks(tile);
-	else if (tile->access == SALVO_AGILE_WRITE && tile->bo)
-		err = agile_each_block(tile->field, &tile->grid, store_block, &store);
-	salvo_bo_destroy(tile->bo);
-	*tile = (struct salvo_agile_tile){ .field = tile->field };
-	return err;
 }

@@ -98,8 +98,6 @@ int salvo_agile_create(const struct salvo_agile_node *nodes, unsigned int count,
  * both return -EPROTO, and all further calls do so, too. If a process dies, mpirun ends
  * all of them.
  *
- * Not over several ranks: views that write.
- *
  * Return: 0, -EINVAL (also: no valid name), -ENOENT (no such plugin), -ELIBBAD (the plugin has
  * another version), -EIO (no other ranks can be reached), and as salvo_agile_create().
  */
@@ -263,9 +261,11 @@ int salvo_agile_field_task(const struct salvo_agile_field *field, unsigned int n
 /**
  * salvo_agile_view_create() - See a field as if it were on one node (A6: full global view).
  *
- * Over several ranks @node is one of this rank, and a view can only be read. A block of another
- * rank comes as it is: between salvo_agile_wait() and the next statement that writes it.
- * It does not arrive before that rank makes a call that meets others.
+ * Over several ranks @node is one of this rank. A block of another rank comes as it is: a view is
+ * used between salvo_agile_wait() and the next statement that writes the field, or, if the view
+ * writes, that reads it. What it writes is there for all ranks after the next salvo_agile_wait();
+ * ranks may write different elements of one block. A block of another machine does not arrive before
+ * that rank makes a call that meets others.
  *
  * Return: 0, -EINVAL, -ENOTSUP (the nodes are there to plan only), -ENOMEM.
  */

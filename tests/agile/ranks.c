@@ -96,6 +96,30 @@ static int redistribute(struct example *e)
 	return 0;
 }
 
+/* On one machine the GPUs copy from each other's memory: a command for each pair of nodes. */
+static int direct(struct example *e)
+{
+	const char *allowed = getenv("SALVO_AGILE_DIRECT");
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { 64, 64 } };
+	const struct salvo_agile_decomposition rows = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_decomposition columns = {
+		.kind = SALVO_AGILE_BLOCK, .columns = 1 };
+	const uint64_t block[] = { 0, 0 };
+	struct salvo_agile_field *a = make(e->agile, &grid, &rows, 4, block, block);
+	struct salvo_agile_field *b = make(e->agile, &grid, &columns, 4, block, block);
+	const unsigned int local = e->nodes / salvo_agile_ranks(e->agile);
+	struct salvo_agile_stats before, now;
+
+	STATS(before);
+	OK(salvo_agile_redistribute(e->agile, b, a));
+	STATS(now);
+	SAME(e->nodes * (allowed && !strcmp(allowed, "0") ? local : e->nodes),
+	     now.commands - before.commands);
+	salvo_agile_field_destroy(a);
+	salvo_agile_field_destroy(b);
+	return 0;
+}
+
 static void add_uint(void *accumulated, const void *partial)
 {
 	*(uint32_t *)accumulated += *(const uint32_t *)partial;
@@ -252,6 +276,65 @@ static int tiles_and_views(struct example *e)
 	return 0;
 }
 
+/*
+ * Each rank writes every so-manieth element through a view, wherever it is stored, of blocks that
+ * others write too and have copies of.
+ */
+static int views_that_write(struct example *e)
+{
+	enum { N = 40 };
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { N, N } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK };
+	const uint64_t block[] = { 9, 16 };
+	struct salvo_agile_kernel *kernel = cluster_kernel(e->c, "add_transposed");
+	struct salvo_agile_field *a = make(e->agile, &grid, &how, 4, block, block);
+	struct salvo_agile_field *c = make(e->agile, &grid, &how, 4, block, block);
+	struct salvo_agile_operand both[] = {
+		{ a, NULL, NULL }, { a, salvo_agile_transposed, NULL } };
+	struct salvo_agile_statement add = { kernel, c, both, NULL, 2, 0, 0 };
+	const unsigned int ranks = salvo_agile_ranks(e->agile);
+	static float in[N * N], out[N * N];
+	struct salvo_agile_view *view;
+	unsigned int first, i, round;
+
+	salvo_agile_nodes(e->agile, &first, NULL);
+	OK(salvo_agile_view_create(a, first, &view));
+	for (round = 1; round < 4; round++) {
+		OK(salvo_agile_wait(e->agile));
+		for (i = 0; i < N * N; i++) {
+			const struct salvo_agile_index at = { { i / N, i % N } };
+			float *element;
+
+			/* The last round leaves most of them as they are. */
+			if (round == 3 && i % 7)
+				continue;
+			in[i] = round * 10000 + i;
+			if (i % ranks != salvo_agile_rank(e->agile))
+				continue;
+			element = salvo_agile_view_at(view, &at, SALVO_AGILE_WRITE);
+			if (!element)
+				return example_fails(e, "view", "%s", salvo_agile_error(e->agile));
+			*element = in[i];
+		}
+		OK(salvo_agile_wait(e->agile));
+		for (i = 0; i < N * N; i += 3) {
+			const struct salvo_agile_index at = { { i / N, i % N } };
+			const float *element = salvo_agile_view_at(view, &at, SALVO_AGILE_READ);
+
+			SAME(1, element && *element == in[i]);
+		}
+		OK(salvo_agile_forall(e->agile, &add));
+		READ(c, &grid, out, 4);
+		for (i = 0; i < N * N; i++)
+			SAME(in[i] + in[i % N * N + i / N], out[i]);
+	}
+	salvo_agile_view_destroy(view);
+	salvo_agile_field_destroy(a);
+	salvo_agile_field_destroy(c);
+	salvo_agile_kernel_destroy(kernel);
+	return 0;
+}
+
 /* The last node is assigned no tasks: of many rounds it computes some in one at least. */
 static int steal(struct example *e)
 {
@@ -383,9 +466,11 @@ static const struct {
 	{ "A7 SUMMA", example_summa_matrix_multiply },
 	{ "A5 Fourier transform of two dimensions", example_fourier_transform_of_two_dimensions },
 	{ "A2 A5 redistributions between random maps", redistribute },
+	{ "A5 ranks of one machine copy directly", direct },
 	{ "A5 reduce and scan", reduce_and_scan },
 	{ "A5 sort is stable and moves an element once", sort },
 	{ "A6 tiles and views", tiles_and_views },
+	{ "A6 views that write", views_that_write },
 	{ "A8 stealing gives the same result", steal },
 	{ "errors are those of all ranks", errors },
 	/* The rest only by name. */
