@@ -26,7 +26,7 @@ int salvo_batch_enable_hazards(struct salvo_batch *batch)
 
 int salvo_batch_track(struct salvo_batch *batch)
 {
-	const struct salvo_hazard_input input = {
+	struct salvo_hazard_input input = {
 		.commands = batch->commands,
 		.spans = batch->spans,
 		.regions = batch->regions,
@@ -39,12 +39,17 @@ int salvo_batch_track(struct salvo_batch *batch)
 
 	if (batch->analysed)
 		return 0;
-	found = salvo_hazards_find(batch->hazards, &input, &edges);
+	/* Fewer pipe controls order more than need be. */
+	for (input.segment = 0; ; input.segment = input.segment ? input.segment / 8 : 64) {
+		found = salvo_hazards_find(batch->hazards, &input, &edges);
+		if (found != -E2BIG || input.segment == 1)
+			break;
+	}
 	err = found < 0 ? found : salvo_batch_reserve(batch, batch->count + found);
 	if (err == -E2BIG)
 		return salvo_batch_fail(batch, err,
-					"hazards: more than %u pipe controls are needed; a barrier saves many",
-					input.most);
+					"hazards: %u commands need more than %u pipe controls",
+					batch->count, input.most);
 	if (err)
 		return salvo_batch_fail(batch, err, "out of memory");
 	for (i = 0; i < found; i++)

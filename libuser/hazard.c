@@ -13,6 +13,9 @@
  * controls is minimal. Pipe controls of the application are candidates that exist already.
  * A barrier orders everything, so nothing before it is a candidate.
  *
+ * n producers and m consumers of all of their results need n * m pipe controls. If these are
+ * too many the batch is divided into segments: their first commands order the segments.
+ *
  * Memory is kept from one run to the next. No locks: a batch belongs to one thread.
  */
 #include <errno.h>
@@ -53,6 +56,9 @@ struct salvo_hazards {
 	uint64_t *ordered;
 	/** @words: Words in a row, a multiple of PIECE. */
 	uint32_t words;
+	/** @first: The first command of the current segment, or NONE; @in_segment: its commands. */
+	uint32_t first;
+	uint32_t in_segment;
 	uint32_t capacity;	/* commands */
 	uint32_t command;
 	struct salvo_hazard_edge *edges;
@@ -196,6 +202,23 @@ static int reduce(struct salvo_hazards *h, uint32_t most)
 	return err;
 }
 
+/* Candidates for the order of segments; those before a barrier are none. */
+static void order_segments(struct salvo_hazards *h, const struct salvo_hazard_input *in)
+{
+	uint32_t i;
+
+	if (h->first != NONE && h->in_segment < in->segment) {
+		salvo_candidates_add(&h->candidates, h->first);
+	} else {
+		for (i = h->first; i < h->command; i++)
+			if (in->commands[i].type != DRM_SALVO_PIPE_CONTROL)
+				salvo_candidates_add(&h->candidates, i);
+		h->first = h->command;
+		h->in_segment = 0;
+	}
+	h->in_segment++;
+}
+
 static int add_command(struct salvo_hazards *h, const struct salvo_hazard_input *in)
 {
 	const struct salvo_region_span *span = &in->spans[h->command];
@@ -211,6 +234,8 @@ static int add_command(struct salvo_hazards *h, const struct salvo_hazard_input 
 		if (producer >= h->candidates.floor)
 			h->ordered[producer / 64] |= 1ull << producer % 64;
 	}
+	if (in->segment)
+		order_segments(h, in);
 	for (i = 0; i < span->count && !err; i++)
 		err = access_region(h, in->regions, span->first + i);
 	return err ? err : reduce(h, in->most);
@@ -229,6 +254,7 @@ int salvo_hazards_find(struct salvo_hazards *h, const struct salvo_hazard_input 
 		return err;
 	list_given(h, in);
 	h->edge_count = 0;
+	h->first = NONE;
 	h->candidates.floor = 0;
 	for (i = 0; i < in->count && !err; i++) {
 		const struct drm_salvo_command *cmd = &in->commands[i];

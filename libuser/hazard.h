@@ -51,6 +51,11 @@ struct salvo_hazard_input {
 	uint32_t count;
 	/** @most: The most pipe controls that are accepted. */
 	uint32_t most;
+	/**
+	 * @segment: 0, or: the first of each so many commands waits for all before it and all that
+	 * follow wait for it, which takes fewer pipe controls; 1: one for each command.
+	 */
+	uint32_t segment;
 };
 
 /**
@@ -66,7 +71,8 @@ struct salvo_hazards *salvo_hazards_create(void);
 void salvo_hazards_destroy(struct salvo_hazards *hazards);
 
 /**
- * salvo_hazards_find() - The minimal set of pipe controls that a batch lacks.
+ * salvo_hazards_find() - The minimal set of pipe controls that a batch lacks; with
+ * @input->segment a set that is not minimal.
  * @edges: Sorted by consumer; valid until the next call.
  *
  * Return: their number, -E2BIG (more than @input->most), -ENOMEM.

@@ -570,11 +570,12 @@ const char *salvo_batch_error(const struct salvo_batch *batch);
  * buffer) is not tracked.
  *
  * The pipe controls are placed after the last command, so that indices do not change, and
- * count towards the device's max_commands. They are computed again only if the batch has
- * changed. May be called at any time before the submission.
+ * count towards the device's max_commands. If the minimal set does not fit, a smaller one orders
+ * more than is needed; a well-placed barrier avoids that. They are computed again only if the
+ * batch has changed. May be called at any time before the submission.
  *
- * Return: 0, -ENOMEM. salvo_queue_submit() returns -E2BIG if the pipe controls do
- * not fit in the batch; a well-placed barrier makes most of them redundant.
+ * Return: 0, -ENOMEM. salvo_queue_submit() returns -E2BIG if not even a pipe control for each
+ * command fits, which is never so for half of max_commands.
  */
 int salvo_batch_enable_hazards(struct salvo_batch *batch);
 

@@ -137,7 +137,7 @@ static bool may_join(const struct salvo_cl_submission *submission, cl_command_qu
 	cl_uint i;
 
 	if (!submission || submission->state != SALVO_CL_OPEN || submission->closed ||
-	    submission->commands >= MOST_COMMANDS)
+	    salvo_batch_count(submission->batch) >= MOST_COMMANDS)
 		return false;
 	for (i = 0; i < wait_count; i++) {
 		if (!is_satisfied(waits[i], queue, submission, false))
@@ -292,7 +292,7 @@ static bool hungry(struct salvo_cl_submission *submission)
 	cl_command_queue queue = submission->queue;
 	const struct salvo_cl_submission *before;
 
-	if (submission->commands >= MOST_COMMANDS)
+	if (salvo_batch_count(submission->batch) >= MOST_COMMANDS)
 		return true;
 	if (submission->commands < submission->check && submission->work < MUCH_WORK)
 		return false;

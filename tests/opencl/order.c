@@ -236,4 +236,31 @@ TEST_F(order, as_one_after_the_other)
 	}
 }
 
+/* n producers and n consumers of all their results: n * n dependences in one batch. */
+TEST_F(order, many_dependences)
+{
+	enum { N = 100 };
+	static cl_uint result[(N + 1) * N];
+	unsigned int i, j;
+	cl_mem buffer;
+	cl_int err;
+
+	if (variant->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+		SKIP(return, "nothing is ordered without events");
+	buffer = clCreateBuffer(self->context, 0, sizeof(result), NULL, &err);
+	ASSERT_EQ(0, err);
+	for (i = 0; i < N; i++)
+		ASSERT_EQ(0, clEnqueueFillBuffer(self->queues[0], buffer, &i, 4, 4 * i, 4, 0, NULL,
+						 NULL));
+	for (i = 1; i <= N; i++)
+		ASSERT_EQ(0, clEnqueueCopyBuffer(self->queues[0], buffer, buffer, 0, 4 * N * i,
+						 4 * N, 0, NULL, NULL));
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->queues[0], buffer, CL_TRUE, 0, sizeof(result),
+					 result, 0, NULL, NULL));
+	for (i = 0; i <= N; i++)
+		for (j = 0; j < N; j++)
+			ASSERT_EQ(j, result[i * N + j]);
+	EXPECT_EQ(0, clReleaseMemObject(buffer));
+}
+
 TEST_HARNESS_MAIN
