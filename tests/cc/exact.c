@@ -191,6 +191,42 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(exact) *self, 
 	}
 }
 
+/* 7.5.1: angles in units of pi are exact where they are simple fractions, with their signs. */
+TEST_F(exact, angles_in_units_of_pi)
+{
+	static const struct {
+		double y, x, result;
+	} cases[] = {
+		{ 0.0, -0.0, 1 }, { -0.0, -0.0, -1 }, { 0.0, 0.0, 0.0 }, { -0.0, 0.0, -0.0 },
+		{ 0.0, -1, 1 }, { -0.0, -1, -1 }, { 0.0, 1, 0.0 }, { -0.0, 1, -0.0 },
+		{ -1, 0.0, -0.5 }, { -1, -0.0, -0.5 }, { 1, 0.0, 0.5 }, { 1, -0.0, 0.5 },
+		{ 1, -INFINITY, 1 }, { -1, -INFINITY, -1 }, { 1, INFINITY, 0.0 },
+		{ -1, INFINITY, -0.0 }, { INFINITY, 1, 0.5 }, { -INFINITY, 1, -0.5 },
+		{ INFINITY, -INFINITY, 0.75 }, { -INFINITY, -INFINITY, -0.75 },
+		{ INFINITY, INFINITY, 0.25 }, { -INFINITY, INFINITY, -0.25 },
+		{ 1, 1, 0.25 }, { 1, -1, 0.75 }, { -3, -3, -0.75 },
+	};
+	struct {
+		void *y, *x, *out;
+	} args = { self->a, self->b, self->out };
+	struct cc_range range = {
+		.global = { ARRAY_SIZE(cases) }, .local = { ARRAY_SIZE(cases) }, .dims = 1,
+	};
+	const double *out = self->out;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		((double *)self->a)[i] = cases[i].y;
+		((double *)self->b)[i] = cases[i].x;
+	}
+	ASSERT_EQ(0, cc_run(self->program, "angles", &args, &range));
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		for (j = 0; j < 2; j++)
+			EXPECT_EQ(0, memcmp(&cases[i].result, &out[2 * i + j], sizeof(double)))
+				TH_LOG("atan2pi(%a, %a) is %a", cases[i].y, cases[i].x,
+				       out[2 * i + j]);
+}
+
 TEST_F(exact, functions_on_float) { check(_metadata, self, false, 1); }
 TEST_F(exact, functions_on_float3) { check(_metadata, self, false, 3); }
 TEST_F(exact, functions_on_double) { check(_metadata, self, true, 1); }

@@ -217,6 +217,7 @@ static const double special[] = {
 	0x1p52 + 0.5, 0x1.fffffep-1, 0x1.000002p+0, 0x1.fffffffffffffp-1, 0x1.0000000000001p+0,
 	88.72284, -103.97, 709.78, -745.13, 1e6, 4e9, 1e22, 0x1.921fb6p+0, 0x1.921fb54442d18p+0,
 	0x1.6ac5b262ca1ffp+849, 0x1p-60, -0x1p-60, 171.6, -170.5, 26.5, -4.5, 100,
+	-0x1.5a000000002p+7, -0x1.5a4p+7, -0x1.630000001p+7,
 };
 
 #define SPECIALS (sizeof(special) / sizeof(special[0]))

@@ -45,3 +45,12 @@ ALL(float, 1)
 ALL(float, 3)
 ALL(double, 1)
 ALL(double, 4)
+
+/* Double, then float */
+kernel void angles(global const double *y, global const double *x, global double *out)
+{
+	const size_t i = get_global_id(0);
+
+	out[2 * i] = atan2pi(y[i], x[i]);
+	out[2 * i + 1] = atan2pi((float)y[i], (float)x[i]);
+}

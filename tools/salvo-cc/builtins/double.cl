@@ -148,8 +148,9 @@ OVERLOAD double tgamma(double x)
 	high = log_gamma_sum(size, &low, &factor);
 	if (x > 0)
 		return exp_sum(high, low) / factor;
-	/* Gamma(x) Gamma(-x) = -pi / (x sin(pi x)) */
-	return exp_sum(-high, -low) * (factor * (PI_D / (x * sinpi(size))));
+	/* Gamma(x) Gamma(-x) = -pi / (x sin(pi x)); 1 / Gamma(-x) alone may be subnormal. */
+	high = exp_sum(high * -0.5, low * -0.5);
+	return high * (factor * (PI_D / (x * sinpi(size)))) * high;
 }
 
 #define EACH		"each_special.cl"

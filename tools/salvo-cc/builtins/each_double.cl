@@ -483,18 +483,30 @@ OVERLOAD D atanpi(D x)
 	return x == (D)0 ? x : signed_as(atan_size(ABS(x)) / PI_D, x);
 }
 
+/* The angle of (|x|, y) for y >= 0. */
+static OVERLOAD D right_angle(D y, D x)
+{
+	D ax = ABS(x), ratio = y == ax ? (y == (D)0 ? (D)0 : (D)1) : y / ax;
+
+	return (x != x) | (y != y) ? (D)NAN : atan_size(ratio);
+}
+
 /* The angle of (x, y) for y >= 0. */
 static OVERLOAD D angle(D y, D x)
 {
-	D ax = ABS(x), ratio = y == ax ? (y == (D)0 ? (D)0 : (D)1) : y / ax;
-	D a = atan_size(ratio);
+	D a = right_angle(y, x);
 
-	a = BITS(x) < 0 ? PI_D - (a - PI_LOW) : a;
-	return (x != x) | (y != y) ? (D)NAN : a;
+	return BITS(x) < 0 ? PI_D - (a - PI_LOW) : a;
 }
 
 OVERLOAD D atan2(D y, D x) { return signed_as(angle(ABS(y), x), y); }
-OVERLOAD D atan2pi(D y, D x) { return signed_as(angle(ABS(y), x) / PI_D, y); }
+
+OVERLOAD D atan2pi(D y, D x)
+{
+	D a = right_angle(ABS(y), x) / PI_D;
+
+	return signed_as(BITS(x) < 0 ? 1 - a : a, y);
+}
 
 OVERLOAD D asin(D x)
 {
