@@ -214,12 +214,21 @@ static int load_code(struct salvo_program *program, const struct salvo_elf *elf)
 	return 0;
 }
 
+static int is_empty(void *cookie, const uint8_t *desc, size_t bytes)
+{
+	(void)desc;
+	(void)bytes;
+	*(bool *)cookie = true;
+	return 0;
+}
+
 int salvo_program_load(struct salvo_device *device, const void *image, size_t bytes,
 		       struct salvo_program **out)
 {
 	struct salvo_program *program;
 	struct note_walk walk;
 	struct salvo_elf elf;
+	bool empty = false;
 	int err;
 
 	*out = NULL;
@@ -235,6 +244,8 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 	walk.too_new = 0;
 	err = salvo_elf_notes(&elf, SALVO_NOTE_OWNER, SALVO_NOTE_KERNEL, add_kernel, &walk);
 	if (!err && !program->count)
+		err = salvo_elf_notes(&elf, SALVO_NOTE_OWNER, SALVO_NOTE_EMPTY, is_empty, &empty);
+	if (!err && !program->count && !empty)
 		err = walk.too_new ? -ENOTSUP : -ENOEXEC;
 	if (!err)
 		err = load_code(program, &elf);

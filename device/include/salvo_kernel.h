@@ -82,6 +82,8 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 
 #define SALVO_NOTE_OWNER	"Salvo"
 #define SALVO_NOTE_KERNEL	1
+/** define SALVO_NOTE_EMPTY - Type of the note, without contents, of a program without kernels. */
+#define SALVO_NOTE_EMPTY	2
 #define SALVO_NOTE_VERSION	3
 
 /* struct salvo_note_kernel.flags */

@@ -82,6 +82,32 @@ TEST_F(program, build_and_run)
 	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
+TEST_F(program, without_a_kernel)
+{
+	cl_program program = from_source(self->context, "int f(int x) { return x + 1; }\n");
+	cl_program_binary_type type;
+	char names[8] = "?";
+	size_t count = 1;
+	cl_uint kernels = 1;
+	cl_int err;
+
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	EXPECT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BINARY_TYPE,
+					   sizeof(type), &type, NULL));
+	EXPECT_EQ(CL_PROGRAM_BINARY_TYPE_EXECUTABLE, type);
+	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(count), &count,
+				      NULL));
+	EXPECT_EQ(0, count);
+	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof(names), names,
+				      NULL));
+	EXPECT_STREQ("", names);
+	EXPECT_EQ(0, clCreateKernelsInProgram(program, 0, NULL, &kernels));
+	EXPECT_EQ(0, kernels);
+	clCreateKernel(program, "f", &err);
+	EXPECT_EQ(CL_INVALID_KERNEL_NAME, err);
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_F(program, errors_are_in_the_log)
 {
 	cl_program program = from_source(self->context, store);

@@ -276,9 +276,5 @@ bool analyse(Module &m, const options &opts, std::vector<kernel> &kernels)
 		if (!analyse_kernel(kernels.back(), opts))
 			return false;
 	}
-	if (kernels.empty()) {
-		print_error("no kernel in '" + source_name(opts) + "'");
-		return false;
-	}
 	return true;
 }

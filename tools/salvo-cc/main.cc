@@ -68,6 +68,9 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	}
 	if (!analyse(m, opts, kernels))
 		return false;
+	/* OpenCL programs build that are only functions. */
+	if (kernels.empty() && first)
+		errs() << source_name(opts) << ": warning: no kernel in this program\n";
 	for (kernel &k : kernels) {
 		group_values values;
 		BasicBlock *body = build_entry(k, values);

@@ -59,23 +59,27 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	return out;
 }
 
+static void add_note(Module &m, uint32_t type, StringRef text)
+{
+	const uint32_t head[3] = { sizeof(SALVO_NOTE_OWNER), (uint32_t)text.size(), type };
+	std::string note(reinterpret_cast<const char *>(head), sizeof(head));
+
+	note.append(SALVO_NOTE_OWNER, sizeof(SALVO_NOTE_OWNER));
+	note.resize(alignTo(note.size(), 4));
+	note += text;
+	note.resize(alignTo(note.size(), 4));
+	Constant *data = ConstantDataArray::getString(m.getContext(), note, false);
+	auto *g = new GlobalVariable(m, data->getType(), true, GlobalValue::PrivateLinkage, data,
+				     "note");
+	g->setSection(".note.salvo");
+	g->setAlignment(Align(4));
+	appendToCompilerUsed(m, { g });
+}
+
 void add_notes(Module &m, const std::vector<kernel> &kernels, unsigned isa_level)
 {
-	for (const kernel &k : kernels) {
-		std::string text = describe(k, isa_level);
-		const uint32_t head[3] = { sizeof(SALVO_NOTE_OWNER), (uint32_t)text.size(),
-					   SALVO_NOTE_KERNEL };
-		std::string note(reinterpret_cast<const char *>(head), sizeof(head));
-
-		note.append(SALVO_NOTE_OWNER, sizeof(SALVO_NOTE_OWNER));
-		note.resize(alignTo(note.size(), 4));
-		note += text;
-		note.resize(alignTo(note.size(), 4));
-		Constant *data = ConstantDataArray::getString(m.getContext(), note, false);
-		auto *g = new GlobalVariable(m, data->getType(), true, GlobalValue::PrivateLinkage,
-					     data, "note");
-		g->setSection(".note.salvo");
-		g->setAlignment(Align(4));
-		appendToCompilerUsed(m, { g });
-	}
+	for (const kernel &k : kernels)
+		add_note(m, SALVO_NOTE_KERNEL, describe(k, isa_level));
+	if (kernels.empty())
+		add_note(m, SALVO_NOTE_EMPTY, "");
 }
