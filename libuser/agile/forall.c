@@ -148,7 +148,9 @@ static int find_result(struct agile_batch *b, struct salvo_agile_field *result, 
 	err = agile_block_part(result, block, b->node, home);
 	if (err || b->agile->planning)
 		return err;
-	agile_use(b, result, owner, SALVO_AGILE_WRITE);
+	err = agile_use(b, result, owner, SALVO_AGILE_WRITE);
+	if (err)
+		return err;
 	home->offset += agile_offset(&home->grid, task, home->stride) * result->info.element_bytes;
 	home->grid = *task;
 	*part = *home;
@@ -176,7 +178,8 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	struct agile_producers producers = { .serial = b->serial };
 	struct agile_part parts[MOST_OPERANDS + 1], home;
 	struct salvo_agile_grid task, region;
-	unsigned int i, end;
+	struct agile_span span;
+	unsigned int i;
 	uint32_t block;
 	int err = 0, index;
 
@@ -187,9 +190,8 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 			err = agile_region(b, s->operands[i].field, &region, &parts[i + 1],
 					   &producers);
 	}
-	/* The copies of a stolen result wait for its dispatch, each. */
 	if (!err && !b->agile->planning)
-		err = agile_batch_room(b, producers.count + 4 + 2 * agile_copy_commands(&task));
+		err = agile_batch_room(b, producers.count + 4);
 	if (!err)
 		err = find_result(b, s->result, block, &task, &home, &parts[0]);
 	if (err)
@@ -206,12 +208,8 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	    !agile_reaches(s->result, agile_block_node(s->result, block)))
 		return err;
 	producers = (struct agile_producers){ b->serial, 1, { index } };
-	i = salvo_batch_count(b->batch);
-	err = agile_copy_part(b, &home, &parts[0], &task, s->result->info.element_bytes);
-	end = salvo_batch_count(b->batch);
-	for (; i < end && !err; i++)
-		err = agile_order(b, &producers, i);
-	return err;
+	return agile_copy_part(b, &home, &parts[0], &task, s->result->info.element_bytes,
+			       &producers, &span);
 }
 
 /* Run the tasks of a node up to number @end of its queue. */

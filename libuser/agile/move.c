@@ -25,7 +25,7 @@ static int note(struct agile_batch *b, struct agile_producers *producers, unsign
 		producers->count = 0;
 	producers->serial = b->serial;
 	if (end - first > AGILE_MOST_PRODUCERS - producers->count)
-		return agile_batch_flush(b);
+		return agile_batch_next(b);
 	for (; first < end; first++)
 		producers->at[producers->count++] = first;
 	return 0;
@@ -48,12 +48,30 @@ int agile_order(struct agile_batch *b, struct agile_producers *producers, int co
 static int make_room(struct agile_batch *b, struct agile_producers *producers)
 {
 	if (producers->serial == b->serial && producers->count >= AGILE_MOST_PRODUCERS - 4)
-		return agile_batch_flush(b);
+		return agile_batch_next(b);
 	return agile_batch_room(b, 2 + (producers->serial == b->serial ? producers->count : 0));
 }
 
-void agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned int owner,
-	       int access)
+static int note_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned int owner,
+		    int access)
+{
+	struct agile_use *uses;
+	unsigned int i;
+
+	for (i = 0; i < b->use_count; i++)
+		if (b->uses[i].field == field && b->uses[i].owner == owner &&
+		    b->uses[i].access == access)
+			return 0;
+	uses = realloc(b->uses, (b->use_count + 1) * sizeof(*uses));
+	if (!uses)
+		return agile_fail(b->agile, -ENOMEM, "out of memory");
+	b->uses = uses;
+	uses[b->use_count++] = (struct agile_use){ field, owner, access };
+	return 0;
+}
+
+int agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned int owner,
+	      int access)
 {
 	struct agile_storage *storage = &field->storage[owner];
 	struct agile_node *nodes = b->agile->nodes;
@@ -83,6 +101,7 @@ void agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned 
 		else
 			storage->read[b->node].mover = next.mover;
 	}
+	return note_use(b, field, owner, access);
 }
 
 /* --- boxes ---------------------------------------------------------------------- */
@@ -119,33 +138,60 @@ void agile_make_box(struct agile_box *box, const struct agile_part *to,
 		box->count[d] = 1;
 }
 
-int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
-		    const struct agile_part *from, const struct salvo_agile_grid *grid,
-		    size_t element)
+/* Commands @from to before @end of a copy, in one batch, and then what they wait for. */
+static int copy_rows(struct agile_batch *b, const struct agile_box *box, struct salvo_bo *to,
+		     uint64_t dst, struct salvo_bo *from, uint64_t src, uint64_t i, uint64_t end,
+		     struct agile_producers *after, struct agile_span *span)
 {
-	uint64_t dst = to->offset + agile_offset(&to->grid, grid, to->stride) * element;
-	uint64_t src = from->offset + agile_offset(&from->grid, grid, from->stride) * element;
-	struct salvo_rect rect;
-	struct agile_box box;
-	uint64_t i;
+	const struct salvo_rect rect = {
+		.width = box->width, .height = box->count[0], .depth = box->count[1],
+		.dst_row_pitch = box->to[0], .src_row_pitch = box->from[0],
+		.dst_slice_pitch = box->to[1], .src_slice_pitch = box->from[1],
+	};
+	unsigned int c;
 	int err = 0;
 
+	span->first = salvo_batch_count(b->batch);
+	for (; i < end && err >= 0; i++) {
+		const uint64_t z = i % box->count[2], w = i / box->count[2];
+
+		err = agile_batch_check(b, salvo_batch_copy_rect(b->batch, to,
+			dst + z * box->to[2] + w * box->to[3], from,
+			src + z * box->from[2] + w * box->from[3], &rect));
+	}
+	span->end = salvo_batch_count(b->batch);
+	for (c = span->first; after && c < span->end && err >= 0; c++)
+		err = agile_order(b, after, c);
+	return err < 0 ? err : 0;
+}
+
+int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
+		    const struct agile_part *from, const struct salvo_agile_grid *grid,
+		    size_t element, struct agile_producers *after, struct agile_span *span)
+{
+	const uint64_t dst = to->offset + agile_offset(&to->grid, grid, to->stride) * element;
+	const uint64_t src = from->offset + agile_offset(&from->grid, grid, from->stride) * element;
+	const unsigned int waits = after && after->serial == b->serial ? after->count : 0;
+	struct agile_box box;
+	uint64_t i, end, part;
+	int err;
+
+	*span = (struct agile_span){ 0, 0 };
 	if (b->agile->planning)
 		return 0;
 	agile_make_box(&box, to, from, grid, element);
-	rect = (struct salvo_rect){
-		.width = box.width, .height = box.count[0], .depth = box.count[1],
-		.dst_row_pitch = box.to[0], .src_row_pitch = box.from[0],
-		.dst_slice_pitch = box.to[1], .src_slice_pitch = box.from[1],
-	};
-	for (i = 0; i < box.count[2] * box.count[3] && err >= 0; i++) {
-		const uint64_t z = i % box.count[2], w = i / box.count[2];
-
-		err = agile_batch_check(b, salvo_batch_copy_rect(b->batch, to->bo,
-			dst + z * box.to[2] + w * box.to[3], from->bo,
-			src + z * box.from[2] + w * box.from[3], &rect));
+	end = box.count[2] * box.count[3];
+	part = b->agile->nodes[b->node].max_commands / (1 + waits);
+	part = part < end ? part : end;
+	err = agile_batch_room(b, part * (1 + waits));
+	for (i = 0; i < end && !err; i += part) {
+		if (i)
+			err = agile_batch_next(b);
+		if (!err)
+			err = copy_rows(b, &box, to->bo, dst, from->bo, src, i,
+					end - i < part ? end : i + part, after, span);
 	}
-	return err < 0 ? err : 0;
+	return err;
 }
 
 /* --- memory blocks ---------------------------------------------------------------- */
@@ -212,24 +258,27 @@ static int fill_copy(struct agile_batch *b, struct salvo_agile_field *field, uin
 {
 	struct agile_copy *copy = &field->copies[number];
 	const unsigned int owner = agile_block_node(field, block);
+	struct agile_span span;
 	struct agile_part from;
-	int err = note_fresh(b, field, number);
+	int err = agile_block_part(field, block, b->node, &from);
 
-	if (!err)
-		err = agile_block_part(field, block, b->node, &from);
 	if (!err && !b->agile->planning) {
-		err = agile_batch_room(b, agile_copy_commands(&to->grid) + 2);
-		agile_use(b, field, owner, SALVO_AGILE_READ);
+		err = agile_batch_room(b, 1);
+		if (!err)
+			err = agile_use(b, field, owner, SALVO_AGILE_READ);
 		/* What still reads the copy as it was is on the node's other queue. */
 		if (copy->serial && (b->mover || copy->ahead))
 			b->needs[b->node] = true;
 	}
-	copy->first = b->agile->planning ? 0 : salvo_batch_count(b->batch);
 	if (!err)
-		err = agile_copy_part(b, to, &from, &to->grid, field->info.element_bytes);
+		err = agile_copy_part(b, to, &from, &to->grid, field->info.element_bytes, NULL,
+				      &span);
+	if (!err)
+		err = note_fresh(b, field, number);
 	if (err)
 		return err;
-	copy->end = b->agile->planning ? 0 : salvo_batch_count(b->batch);
+	copy->first = span.first;
+	copy->end = span.end;
 	copy->valid = copy->filled = true;
 	copy->ahead = b->mover;
 	copy->serial = b->serial;
@@ -247,9 +296,8 @@ int agile_bring(struct agile_batch *b, struct salvo_agile_field *field, uint32_t
 	int err;
 
 	if (agile_block_node(field, block) == b->node) {
-		if (!b->agile->planning)
-			agile_use(b, field, b->node, SALVO_AGILE_READ);
-		return agile_block_part(field, block, b->node, part);
+		err = b->agile->planning ? 0 : agile_use(b, field, b->node, SALVO_AGILE_READ);
+		return err ? err : agile_block_part(field, block, b->node, part);
 	}
 	err = agile_copy_find(field, block, b->node, &number);
 	if (err)
@@ -302,24 +350,16 @@ static int gather_block(void *data, uint32_t block, const struct salvo_agile_gri
 	struct agile_producers own = { .serial = gather->b->serial };
 	struct agile_batch *b = gather->b;
 	struct agile_part from;
-	unsigned int first, end, i;
+	struct agile_span span;
 	int err = agile_bring(b, gather->field, block, &from, &own);
 
 	if (err || b->agile->planning)
 		return err;
-	err = agile_batch_room(b, agile_copy_commands(common) * (1 + own.count) + 4);
-	if (!err)
-		err = make_room(b, gather->producers);
-	first = salvo_batch_count(b->batch);
+	err = make_room(b, gather->producers);
 	if (!err)
 		err = agile_copy_part(b, gather->tile, &from, common,
-				      gather->field->info.element_bytes);
-	if (err)
-		return err;
-	end = salvo_batch_count(b->batch);
-	for (i = first; i < end && !err; i++)
-		err = agile_order(b, &own, i);
-	return err ? err : note(b, gather->producers, first, end);
+				      gather->field->info.element_bytes, &own, &span);
+	return err ? err : note(b, gather->producers, span.first, span.end);
 }
 
 int agile_region(struct agile_batch *b, struct salvo_agile_field *field,
@@ -366,6 +406,7 @@ static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid
 	const struct redistribution *r = data;
 	const unsigned int owner = agile_block_node(r->from, block);
 	struct agile_batch *b = r->b;
+	struct agile_span span;
 	struct agile_part part;
 	int err;
 
@@ -378,9 +419,11 @@ static int copy_common(void *data, uint32_t block, const struct salvo_agile_grid
 							      r->from->info.element_bytes;
 	if (err || b->agile->planning)
 		return err;
-	err = agile_batch_room(b, agile_copy_commands(common) + 1);
-	agile_use(b, r->from, owner, SALVO_AGILE_READ);
-	return err ? err : agile_copy_part(b, r->to, &part, common, r->from->info.element_bytes);
+	err = agile_batch_room(b, 1);
+	if (!err)
+		err = agile_use(b, r->from, owner, SALVO_AGILE_READ);
+	return err ? err : agile_copy_part(b, r->to, &part, common, r->from->info.element_bytes,
+					   NULL, &span);
 }
 
 static int fill_node(struct salvo_agile *agile, struct salvo_agile_field *to,
@@ -398,8 +441,9 @@ static int fill_node(struct salvo_agile *agile, struct salvo_agile_field *to,
 		if (agile_block_node(to, block) != node)
 			continue;
 		if (!agile->planning)
-			agile_use(&b, to, node, SALVO_AGILE_WRITE);
-		err = agile_block_part(to, block, node, &part);
+			err = agile_use(&b, to, node, SALVO_AGILE_WRITE);
+		if (!err)
+			err = agile_block_part(to, block, node, &part);
 		if (!err)
 			err = agile_each_block(from, &part.grid, copy_common, &r);
 		agile_invalidate(to, block);

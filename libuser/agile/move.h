@@ -22,17 +22,21 @@ void agile_make_box(struct agile_box *box, const struct agile_part *to,
 		    const struct agile_part *from, const struct salvo_agile_grid *grid,
 		    size_t element);
 
-/** agile_copy_commands() - How many commands agile_copy_part() needs at most. */
-static inline unsigned int agile_copy_commands(const struct salvo_agile_grid *grid)
-{
-	/* The outermost of four dimensions takes a command each. */
-	return grid->rank < 4 ? 1 : grid->extent[0];
-}
+/** struct agile_span - Commands of the batch that is being made: from @first to before @end. */
+struct agile_span {
+	unsigned int first, end;
+};
 
-/** agile_copy_part() - Copy a box between two parts, as one command if its rank is at most 3. */
+/**
+ * agile_copy_part() - Copy a box between two parts, as one command if its rank is at most 3.
+ * @after: What each of the commands waits for; NULL: nothing.
+ * @span: Those of the commands that have not gone out.
+ *
+ * What it reads and writes has been said to agile_use() before.
+ */
 int agile_copy_part(struct agile_batch *b, const struct agile_part *to,
 		    const struct agile_part *from, const struct salvo_agile_grid *grid,
-		    size_t element);
+		    size_t element, struct agile_producers *after, struct agile_span *span);
 
 /** agile_copy_find() - The copy of a block on a node, made if there is none; may be not valid. */
 int agile_copy_find(struct salvo_agile_field *field, uint32_t block, unsigned int node,
@@ -52,8 +56,11 @@ int agile_region(struct agile_batch *b, struct salvo_agile_field *field,
 /** agile_order() - @consumer waits for the producers that are in the same batch. */
 int agile_order(struct agile_batch *b, struct agile_producers *producers, int consumer);
 
-/** agile_use() - The batch reads or writes the memory of @owner: wait, and have others wait. */
-void agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned int owner,
-	       int access);
+/**
+ * agile_use() - The batch reads or writes the memory of @owner: wait, and have others wait.
+ * Return: 0 or -ENOMEM.
+ */
+int agile_use(struct agile_batch *b, struct salvo_agile_field *field, unsigned int owner,
+	      int access);
 
 #endif

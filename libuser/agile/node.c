@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "direct.h"
+#include "move.h"
 #include "shared.h"
 #include "view.h"
 
@@ -302,6 +303,7 @@ void agile_batch_fini(struct agile_batch *b)
 		fresh->field->copies[fresh->copy].valid = false;
 	}
 	free(b->fresh);
+	free(b->uses);
 	free(b->needs);
 	salvo_batch_destroy(b->batch);
 }
@@ -406,9 +408,19 @@ int agile_batch_flush(struct agile_batch *b)
 	return 0;
 }
 
+int agile_batch_next(struct agile_batch *b)
+{
+	unsigned int i;
+	int err = agile_batch_flush(b);
+
+	for (i = 0; i < b->use_count && !err; i++)
+		err = agile_use(b, b->uses[i].field, b->uses[i].owner, b->uses[i].access);
+	return err;
+}
+
 int agile_batch_room(struct agile_batch *b, unsigned int commands)
 {
 	if (salvo_batch_count(b->batch) + commands <= b->agile->nodes[b->node].max_commands)
 		return 0;
-	return agile_batch_flush(b);
+	return agile_batch_next(b);
 }

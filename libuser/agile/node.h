@@ -79,6 +79,13 @@ struct agile_fresh {
 	uint32_t copy;
 };
 
+/** struct agile_use - Memory of @owner that a batch reads or writes: agile_use(). */
+struct agile_use {
+	struct salvo_agile_field *field;
+	unsigned int owner;
+	int access;
+};
+
 #define AGILE_STEAL_CHUNK 2u
 
 /** struct agile_away - The result of a task of another rank, to be put there when it is made. */
@@ -117,6 +124,9 @@ struct agile_batch {
 	unsigned int bo_count;
 	struct agile_fresh *fresh;
 	unsigned int fresh_count;
+	/** @uses: Of all commands so far; what follows when a batch goes out may be part of them. */
+	struct agile_use *uses;
+	unsigned int use_count;
 	/** @aways: Results for other ranks; NULL if there are none. */
 	struct agile_aways *aways;
 };
@@ -130,10 +140,12 @@ int agile_batch_init(struct agile_batch *b, struct salvo_agile *agile, unsigned 
 		     bool mover);
 /** agile_batch_fini() - Free it; what was not flushed does not run. */
 void agile_batch_fini(struct agile_batch *b);
-/** agile_batch_room() - Room for @commands more; flushes if there is none. */
+/** agile_batch_room() - Room for @commands more; agile_batch_next() if there is none. */
 int agile_batch_room(struct agile_batch *b, unsigned int commands);
 /** agile_batch_flush() - Submit what there is. */
 int agile_batch_flush(struct agile_batch *b);
+/** agile_batch_next() - Submit what there is, and go on with a batch that uses the same memory. */
+int agile_batch_next(struct agile_batch *b);
 /** agile_batch_memory() - Memory that is the batch's own, freed when it is done. */
 int agile_batch_memory(struct agile_batch *b, uint64_t bytes, struct salvo_bo **out);
 /**

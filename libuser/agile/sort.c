@@ -374,10 +374,12 @@ static int collect_run(struct agile_batch *b, const struct agile_runs *runs,
 {
 	const size_t element = to->info.element_bytes;
 	struct agile_part dst, src;
+	struct agile_span span;
 	unsigned int i;
 	int err = agile_block_part(to, run->block, b->node, &dst);
 
-	agile_use(b, to, b->node, SALVO_AGILE_WRITE);
+	if (!err)
+		err = agile_use(b, to, b->node, SALVO_AGILE_WRITE);
 	dst.offset += (run->grid.offset[0] - dst.grid.offset[0]) * element;
 	for (i = 0; i < runs->count && !err; i++) {
 		const struct agile_run *from = &runs->all[i];
@@ -396,11 +398,11 @@ static int collect_run(struct agile_batch *b, const struct agile_runs *runs,
 		}
 		err = agile_block_part(runs->field, from->block, b->node, &src);
 		if (!err)
-			err = agile_batch_room(b, 2);
-		if (err)
-			break;
-		agile_use(b, runs->field, owner, SALVO_AGILE_READ);
-		err = agile_copy_part(b, &dst, &src, &dst.grid, element);
+			err = agile_batch_room(b, 1);
+		if (!err)
+			err = agile_use(b, runs->field, owner, SALVO_AGILE_READ);
+		if (!err)
+			err = agile_copy_part(b, &dst, &src, &dst.grid, element, NULL, &span);
 		dst.offset += count * element;
 		if (owner != b->node)
 			b->agile->nodes[b->node].stats.moved_bytes += count * element;

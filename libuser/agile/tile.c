@@ -204,7 +204,7 @@ static int fill_tile(struct agile_batch *b, struct salvo_agile_tile *tile)
 	struct salvo_agile_field *field = tile->field;
 	struct agile_producers producers = { 0 };
 	struct agile_part part = { .bo = NULL }, own;
-	unsigned int first, i;
+	struct agile_span span;
 	int err = agile_region(b, field, &tile->grid, &part, &producers);
 
 	if (!err)
@@ -212,16 +212,8 @@ static int fill_tile(struct agile_batch *b, struct salvo_agile_tile *tile)
 				      salvo_agile_grid_count(&tile->grid) *
 				      field->info.element_bytes, 0, &tile->bo);
 	own = part_of_tile(tile);
-	if (!err)
-		err = agile_batch_room(b, agile_copy_commands(&tile->grid) *
-				       (1 + producers.count) + 4);
-	if (err)
-		return err;
-	first = salvo_batch_count(b->batch);
-	err = agile_copy_part(b, &own, &part, &tile->grid, field->info.element_bytes);
-	for (i = salvo_batch_count(b->batch); i-- > first && !err;)
-		err = agile_order(b, &producers, i);
-	return err;
+	return err ? err : agile_copy_part(b, &own, &part, &tile->grid, field->info.element_bytes,
+					   &producers, &span);
 }
 
 int salvo_agile_tile_open(struct salvo_agile_field *field, unsigned int node,

@@ -80,6 +80,41 @@ TEST(A5_a_tile_of_very_many_commands_waits_for_the_blocks_in_it)
 	free(in);
 }
 
+/* A block of rank 4 whose copy takes more commands than a batch may have: it goes out as several. */
+TEST(A5_a_block_of_rank_4_with_more_rows_than_a_batch)
+{
+	const struct salvo_agile_grid grid = { 4, { 0 }, { 5000, 4, 4, 4 } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK, .nodes = 1 };
+	const struct salvo_agile_field_info info = { 4, { 0, 3, 3, 3 }, { 0 } };
+	const struct salvo_agile_grid part = { 4, { 1, 0, 0, 0 }, { 4900, 3, 3, 4 } };
+	struct salvo_agile_field *field;
+	struct salvo_agile_tile tile;
+	struct salvo_agile_map *map;
+	static uint32_t in[5000 * 64];
+	struct cluster c;
+	uint64_t i;
+
+	ASSERT_EQ(0, cluster_open(&c, 2));
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "one", &grid, &how, &map));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "a", map, &info, &field));
+	for (i = 0; i < 5000 * 64; i++)
+		in[i] = i * 2654435761u;
+	ASSERT_EQ(0, field_access(c.agile, field, &grid, in, 4, SALVO_AGILE_WRITE))
+		TH_LOG("%s", salvo_agile_error(c.agile));
+	ASSERT_EQ(0, salvo_agile_tile_open(field, 1, &part, SALVO_AGILE_READ, &tile))
+		TH_LOG("%s", salvo_agile_error(c.agile));
+	for (i = 0; i < salvo_agile_grid_count(&part); i++) {
+		const struct salvo_agile_index at = salvo_agile_grid_index(&part, i);
+
+		ASSERT_EQ(in[salvo_agile_grid_number(&grid, &at)], ((uint32_t *)tile.data)[i]);
+	}
+	EXPECT_GE(all_stats(c.agile, 2).batches, 4);
+	EXPECT_EQ(0, salvo_agile_tile_close(&tile));
+	salvo_agile_field_destroy(field);
+	salvo_agile_map_destroy(map);
+	cluster_close(&c);
+}
+
 /* The result of a stolen task of rank 4 goes to its owner by several commands, when it is made. */
 TEST(A8_stolen_results_of_rank_4_return_whole)
 {

@@ -2,39 +2,9 @@
 /* redistribute.c - from one random map to another: bytes against a model, data through real GPUs */
 #include "kselftest_harness.h"
 
-#include "agile_test.h"
+#include "random_field.h"
 
 #define MOST 2500u
-
-/* Cut the grid in two at random, again and again. */
-static struct salvo_agile_map *random_map(struct salvo_agile *agile, uint64_t *seed,
-					  const struct salvo_agile_grid *grid)
-{
-	struct salvo_agile_segment segments[12] = { { .grid = *grid, .node = pick(seed, NODES) } };
-	unsigned int count = 1, tries;
-	struct salvo_agile_map *map;
-
-	for (tries = pick(seed, 12); tries; tries--) {
-		struct salvo_agile_grid *part = &segments[pick(seed, count)].grid;
-		const unsigned int d = pick(seed, grid->rank);
-		uint64_t at;
-
-		if (part->extent[d] < 2)
-			continue;
-		at = 1 + pick(seed, part->extent[d] - 1);
-		segments[count].node = pick(seed, NODES);
-		segments[count].grid = *part;
-		segments[count].grid.offset[d] += at;
-		segments[count++].grid.extent[d] -= at;
-		part->extent[d] = at;
-		if (count == 12)
-			break;
-	}
-	if (!salvo_agile_map_create_segments(agile, "random", grid, segments, count, &map))
-		return map;
-	printf("# %s\n", salvo_agile_error(agile));
-	return NULL;
-}
 
 static struct salvo_agile_grid random_grid(uint64_t *seed)
 {
@@ -45,21 +15,6 @@ static struct salvo_agile_grid random_grid(uint64_t *seed)
 		grid.extent[d] = 1 + pick(seed, grid.rank > 2 ? 5 : 20);
 	}
 	return grid;
-}
-
-static struct salvo_agile_field *random_field(struct salvo_agile *agile, uint64_t *seed,
-					      const struct salvo_agile_grid *grid, size_t element)
-{
-	struct salvo_agile_map *map = random_map(agile, seed, grid);
-	struct salvo_agile_field_info info = { .element_bytes = element };
-	struct salvo_agile_field *field = NULL;
-
-	for (unsigned int d = 0; d < grid->rank; d++)
-		info.memory_block[d] = pick(seed, 9);
-	if (salvo_agile_field_create(agile, "F", map, &info, &field))
-		printf("# %s\n", salvo_agile_error(agile));
-	salvo_agile_map_destroy(map);
-	return field;
 }
 
 /* Elements whose owners differ, found one by one. */
