@@ -23,7 +23,7 @@ sees.libuser/build := $(sees.libuser) libuser
 sees.libuser/text  := $(sees.libuser) libuser
 sees.libuser/open  := $(sees.libuser) libuser libuser/text
 sees.libuser/parse := $(sees.libuser) libuser libuser/text
-sees.libuser/steal := common libuser/include
+sees.libuser/steal := common libuser/include libuser/observe
 sees.libuser/agile := libuser/include
 sees.libuser/opencl := libuser/include
 sees.libuser/agile/mpi := $(sees.libuser/agile) libuser/agile
@@ -34,6 +34,7 @@ sees.driver        := uapi device/include
 # embedded GPU shows of itself beyond the API, to salvo-top and salvo-submit:
 sees.tools         := uapi common libuser/include tools/common
 sees.tools/gpu     := $(sees.tools) device/include
+sees.tools/info    := $(sees.tools) device/include
 sees.tools/gst     := $(sees.tools) libuser/text libuser/parse tools/faces
 sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/parse libuser/observe
 sees.tools/top     := $(sees.tools) device/include libuser/observe
@@ -45,6 +46,6 @@ sees.tests/lib     := uapi libuser/include tests/common
 sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse \
 		      libuser/observe
 sees.tests/opencl  := tests/common
-sees.tests/steal   := $(sees.tests) libuser/steal tests/lib tests/faces/oracle tools/faces
+sees.tests/steal   := $(sees.tests) libuser/steal libuser/observe tests/lib tests/faces/oracle tools/faces
 sees.tests/fuzz    := $(sees.tests) libuser/text libuser/parse
 PROGRAM_ROOMS := tools tests $(patsubst sees.%,%,$(filter sees.tools/% sees.tests/%,$(.VARIABLES)))

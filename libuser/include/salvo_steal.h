@@ -72,7 +72,8 @@ struct salvo_pool_options {
 	uint64_t cutoff;		/* indices of a leaf, see salvo_worker_for() */
 	uint64_t stack_bytes;		/* of a worker, 0: 8 MiB; at least 64 KiB */
 	struct salvo_device *device;	/* for kernels as leaves, or NULL; outlives the pool */
-	uint64_t reserved[4];		/* 0 */
+	const char *name;		/* for salvo-top, copied, 31 bytes count; NULL: "pool" */
+	uint64_t reserved[3];		/* 0 */
 };
 
 /**
@@ -83,7 +84,8 @@ struct salvo_pool_stats {
 	uint64_t steals;		/* tasks that ran on another worker than their parent */
 	uint64_t sleeps;		/* how often a worker found nothing to do and slept */
 	uint64_t leaves;		/* kernels that ran as leaves on workers' units */
-	uint64_t reserved[4];
+	uint64_t leaf_ns;		/* from their hand-over until workers saw their end */
+	uint64_t reserved[3];
 };
 
 /**

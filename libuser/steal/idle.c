@@ -86,11 +86,14 @@ void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_condition *wait,
 		atomic_thread_fence(memory_order_seq_cst);
 	if (wait && wait->arm)
 		wait->arm(wait);
-	if (may_sleep(worker, wait, any_task))
-		atomic_fetch_add_explicit(&worker->sleeps, 1, memory_order_relaxed);
+	if (may_sleep(worker, wait, any_task)) {
+		salvo_count(&worker->public->sleeps, 1);
+		__atomic_store_n(&worker->public->asleep, 1, __ATOMIC_RELAXED);
+	}
 	while (may_sleep(worker, wait, any_task))
 		syscall(SYS_futex, &worker->asleep, FUTEX_WAIT_PRIVATE, 1, NULL);
 	atomic_store(&worker->asleep, 0);
+	__atomic_store_n(&worker->public->asleep, 0, __ATOMIC_RELAXED);
 	if (!any_task)
 		return;
 	/* If its wait is over it goes on with its own: salvo_idle_end() wakes another one then. */

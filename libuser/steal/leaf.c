@@ -14,8 +14,12 @@
 #include <string.h>
 #include "worker.h"
 
+#include "clock.h"
+
 struct leaf_wait {
 	struct salvo_condition wait;
+	/** @started: When it was handed over. */
+	uint64_t started;
 	struct salvo_worker *worker;
 	struct salvo_error *error;
 	int result;
@@ -35,6 +39,8 @@ static void collect(struct salvo_worker *worker)
 		return;
 	if (leaf->error)
 		salvo_slot_get_error(worker->slot, leaf->error);
+	salvo_count(&worker->public->leaf_ns, salvo_clock() - leaf->started);
+	__atomic_store_n(&worker->public->in_leaf, 0, __ATOMIC_RELAXED);
 	leaf->result = result;
 	leaf->done = true;
 	worker->leaf = NULL;
@@ -82,7 +88,9 @@ static int run_on_units(struct salvo_worker *worker, const struct salvo_kernel *
 	err = salvo_slot_start(worker->slot, kernel);
 	if (err)
 		return err;
-	atomic_fetch_add_explicit(&worker->leaves, 1, memory_order_relaxed);
+	leaf.started = salvo_clock();
+	salvo_count(&worker->public->leaves, 1);
+	__atomic_store_n(&worker->public->in_leaf, 1, __ATOMIC_RELAXED);
 	/* Until collect(), before this function returns. */
 	/* cppcheck-suppress autoVariables */
 	worker->leaf = &leaf;
@@ -154,6 +162,8 @@ int salvo_leaf_init(struct salvo_pool *pool, unsigned int units)
 		err = salvo_queue_create(pool->device, 0, &worker->queue);
 		if (!err && mask)
 			err = salvo_slot_attach(worker->queue, mask, wake, worker, &worker->slot);
+		if (worker->slot)
+			worker->public->units = mask;
 	}
 	return err;
 }

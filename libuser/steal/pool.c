@@ -38,7 +38,7 @@ struct salvo_task *salvo_pool_take_root(struct salvo_pool *pool)
 		if (!pool->roots)
 			pool->roots_end = &pool->roots;
 		atomic_fetch_sub(&pool->root_count, 1);
-		atomic_fetch_add_explicit(&pool->roots_begun, 1, memory_order_relaxed);
+		salvo_count(&pool->public->roots, 1);
 	}
 	pthread_mutex_unlock(&pool->roots_lock);
 	return task;
@@ -148,11 +148,14 @@ static int start_workers(struct salvo_pool *pool, const int *cores, unsigned int
 	return -ret;
 }
 
-static int init_workers(struct salvo_pool *pool)
+static int init_workers(struct salvo_pool *pool, const char *name)
 {
 	unsigned int i;
 	int ret;
 
+	ret = salvo_pool_public_init(pool, name);
+	if (ret)
+		return ret;
 	pool->workers = aligned_alloc(64, pool->count * sizeof(pool->workers[0]));
 	if (!pool->workers)
 		return -ENOMEM;
@@ -160,6 +163,7 @@ static int init_workers(struct salvo_pool *pool)
 	for (i = 0; i < pool->count; i++) {
 		pool->workers[i].pool = pool;
 		pool->workers[i].index = i;
+		pool->workers[i].public = &pool->public->worker[i];
 		pool->workers[i].random = 0x9e3779b97f4a7c15ull * (i + 1);
 		ret = salvo_deque_init(&pool->workers[i].deque, DEQUE_TASKS);
 		if (ret)
@@ -198,11 +202,12 @@ static int create(const struct salvo_pool_options *options, struct salvo_pool **
 	pool->count = options->workers ? options->workers : core_count ? core_count : 1;
 	pool->process = getpid();
 	pool->cutoff = options->cutoff;
+	pool->public_fd = -1;
 	pthread_mutex_init(&pool->roots_lock, NULL);
 	pool->roots_end = &pool->roots;
 	salvo_idle_init(pool);
 	pool->device = options->device;
-	ret = init_workers(pool);
+	ret = init_workers(pool, options->name);
 	if (!ret)
 		ret = salvo_leaf_init(pool, options->units);
 	if (!ret)
@@ -246,6 +251,7 @@ void salvo_pool_destroy(struct salvo_pool *pool)
 		salvo_deque_fini(&pool->workers[i].deque);
 	pthread_mutex_destroy(&pool->roots_lock);
 	free(pool->workers);
+	salvo_pool_public_fini(pool);
 	free(pool);
 }
 
@@ -259,14 +265,15 @@ void salvo_pool_get_stats(const struct salvo_pool *pool, struct salvo_pool_stats
 	unsigned int i;
 
 	*stats = (struct salvo_pool_stats){
-		.roots = atomic_load_explicit(&pool->roots_begun, memory_order_relaxed),
+		.roots = __atomic_load_n(&pool->public->roots, __ATOMIC_RELAXED),
 	};
 	for (i = 0; i < pool->count; i++) {
-		const struct salvo_worker *worker = &pool->workers[i];
+		const struct pool_public_worker *public = &pool->public->worker[i];
 
-		stats->steals += atomic_load_explicit(&worker->steals, memory_order_relaxed);
-		stats->leaves += atomic_load_explicit(&worker->leaves, memory_order_relaxed);
-		stats->sleeps += atomic_load_explicit(&worker->sleeps, memory_order_relaxed);
+		stats->steals += __atomic_load_n(&public->steals, __ATOMIC_RELAXED);
+		stats->leaves += __atomic_load_n(&public->leaves, __ATOMIC_RELAXED);
+		stats->leaf_ns += __atomic_load_n(&public->leaf_ns, __ATOMIC_RELAXED);
+		stats->sleeps += __atomic_load_n(&public->sleeps, __ATOMIC_RELAXED);
 	}
 }
 

@@ -16,8 +16,9 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 /* How long a worker looks for a task before it sleeps */
 #define SPIN_NS		50000
@@ -95,7 +96,7 @@ static struct salvo_task *steal_from(struct salvo_worker *worker, struct salvo_w
 		task = salvo_deque_steal(&victim->deque, &lost);
 	} while (lost);
 	if (task && victim != worker)
-		atomic_fetch_add_explicit(&worker->steals, 1, memory_order_relaxed);
+		salvo_count(&worker->public->steals, 1);
 	return task;
 }
 
@@ -144,18 +145,10 @@ static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_c
 	return task;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 /* Searches for a while. Return: a task, or NULL if there is none or the wait is over. */
 static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condition *wait)
 {
-	const int64_t deadline = now_ns() + SPIN_NS;
+	const uint64_t deadline = salvo_clock() + SPIN_NS;
 	unsigned int searches = 0;
 	struct salvo_task *task;
 
@@ -169,7 +162,7 @@ static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condi
 			__builtin_ia32_pause();
 		else
 			sched_yield();
-	} while (searches < SPIN_SEARCHES || now_ns() < deadline);
+	} while (searches < SPIN_SEARCHES || salvo_clock() < deadline);
 	return NULL;
 }
 

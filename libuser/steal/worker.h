@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "deque.h"
+#include "pool_public.h"
 #include "salvo.h"
 #include "salvo_slot.h"
 #include "salvo_steal.h"
@@ -40,10 +41,8 @@ struct salvo_worker {
 	struct leaf_wait *leaf;
 	/** @queue: For its slot, and for leaves that are batches, or NULL. */
 	struct salvo_queue *queue;
-	/** @steals, @sleeps, @leaves: For the statistics; written by its own thread. */
-	_Atomic uint64_t steals;
-	_Atomic uint64_t leaves;
-	_Atomic uint64_t sleeps;
+	/** @public: Its counters; written by its own thread. */
+	struct pool_public_worker *public;
 	pthread_t thread;
 	/** @asleep: Futex: 1 from before its last search until it is woken. */
 	_Atomic uint32_t asleep __attribute__((aligned(64)));
@@ -73,8 +72,16 @@ struct salvo_pool {
 	struct salvo_task **roots_end;
 	/** @root_count: Tasks in @roots; written under @roots_lock. */
 	_Atomic uint32_t root_count;
-	_Atomic uint64_t roots_begun;
+	/** @public: Counters of the pool and its workers; @public_fd: its memory, or -1. */
+	struct pool_public *public;
+	int public_fd;
 };
+
+/* A counter that only this thread writes, or under a lock, and that others read */
+static inline void salvo_count(uint64_t *counter, uint64_t more)
+{
+	__atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
+}
 
 /**
  * struct salvo_condition - What a worker waits for while it runs other tasks.
@@ -99,6 +106,12 @@ bool salvo_pool_has_work(struct salvo_pool *pool);
 
 /** salvo_pool_take_root() - The oldest task of salvo_pool_run() that none has begun, or NULL. */
 struct salvo_task *salvo_pool_take_root(struct salvo_pool *pool);
+
+/* --- public.c */
+
+/** salvo_pool_public_init() - The counters of a pool, whose number of workers is known. */
+int salvo_pool_public_init(struct salvo_pool *pool, const char *name);
+void salvo_pool_public_fini(struct salvo_pool *pool);
 
 /* --- idle.c */
 

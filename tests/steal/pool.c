@@ -47,7 +47,7 @@ TEST(options_are_checked)
 		{ .units = 1 },
 		{ .stack_bytes = 65535 },
 		{ .stack_bytes = ~0ull },
-		{ .reserved = { [3] = 1 } },
+		{ .reserved = { [2] = 1 } },
 	};
 	const struct salvo_pool_options most = { .workers = SALVO_POOL_MAX_WORKERS };
 	struct salvo_pool *pool;

@@ -25,7 +25,8 @@ $(cat)" 2>&1)"
 problem=
 "$bin/salvo-info" >"$dir/out" 2>&1 || problem="exit code $?"
 for pattern in '^soft: the GPU embedded' 'execution units .* x86-64-v[234]' 'unit 0 .*core [0-9]' \
-	'video memory .*[MG]iB' 'a batch  .* commands'; do
+	'video memory .*[MG]iB' 'a batch  .* commands' \
+	'work stealing  .* workers? in a pool by default, 64 slots'; do
 	grep -qE "$pattern" "$dir/out" || problem="$problem no '$pattern'"
 done
 check "salvo-info" "${problem:+$problem $(cat "$dir/out")}"
@@ -36,6 +37,7 @@ python_check "salvo-info --json" "$dir/info" <<'END'
 device, = got["devices"]
 assert device["name"] == "soft" and device["embedded"], device
 assert len(device["cores"]) == device["units"] >= 1, device
+assert device["pool_workers"] >= 1 and device["slots"] == 64, device
 assert device["max_commands"] >= 1024 and device["vram_bytes"] >= 16 << 20, device
 END
 

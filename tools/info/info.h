@@ -39,6 +39,10 @@ struct info_device {
 	struct info_driver driver;
 	struct info_core cores[INFO_MAX_UNITS];
 	unsigned int core_count;
+	/** @workers: Of a work-stealing pool by default; 0 if none can be created. */
+	unsigned int workers;
+	/** @slots: Of the GPU, through which workers reach its units; 0 if it has none. */
+	unsigned int slots;
 };
 
 /** info_query() - Open and query a device; prints an error if that fails. Return: 0 or -errno. */

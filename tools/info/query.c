@@ -11,6 +11,8 @@
 
 #include "cli.h"
 #include "info.h"
+#include "salvo_hw.h"
+#include "salvo_steal.h"
 
 void info_query_driver(const char *path, struct info_driver *driver)
 {
@@ -45,6 +47,19 @@ void info_query_driver(const char *path, struct info_driver *driver)
 	close(fd);
 }
 
+/* A pool as a program gets it that asks for nothing. */
+static unsigned int default_workers(void)
+{
+	struct salvo_pool *pool;
+	unsigned int workers;
+
+	if (salvo_pool_create(NULL, &pool))
+		return 0;
+	workers = salvo_pool_workers(pool);
+	salvo_pool_destroy(pool);
+	return workers;
+}
+
 int info_query(const char *name, struct info_device *device)
 {
 	struct salvo_device *opened;
@@ -61,5 +76,7 @@ int info_query(const char *name, struct info_device *device)
 	else
 		info_query_driver(device->info.name, &device->driver);
 	salvo_device_close(opened);
+	device->slots = device->embedded ? SALVO_MAX_SLOTS : device->driver.info.max_slots;
+	device->workers = default_workers();
 	return 0;
 }

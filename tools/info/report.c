@@ -74,6 +74,12 @@ void info_print(const struct info_device *device)
 	printf(" of arguments\n  a work-group         %u work-items, ", info->max_group_items);
 	print_bytes(info->max_local_bytes);
 	puts(" of local memory");
+	printf("  work stealing        %u worker%s in a pool by default, ", device->workers,
+	       device->workers == 1 ? "" : "s");
+	if (device->slots)
+		printf("%u slots for their leaves\n", device->slots);
+	else
+		puts("no slots: leaves are batches");
 }
 
 static void write_driver(struct json *json, const struct info_driver *driver)
@@ -133,6 +139,8 @@ void info_write(struct json *json, const struct info_device *device)
 	json_count(json, "max_items", info->max_items);
 	json_count(json, "max_group_items", info->max_group_items);
 	json_count(json, "max_local_bytes", info->max_local_bytes);
+	json_count(json, "pool_workers", device->workers);
+	json_count(json, "slots", device->slots);
 	json_object_end(json);
 }
 

@@ -21,6 +21,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "pool.h"
 #include "sample.h"
 
 #define TOOL "salvo-top"
@@ -35,6 +36,8 @@ struct options {
 /* What an entry did between two samples, per second. */
 struct rates {
 	const struct top_entry *entry;
+	const struct top_entry *old;	/* the same at the sample before, or NULL */
+	double seconds;		/* between the two */
 	double busy;		/* percent of its units */
 	double packets;
 	double doorbells;
@@ -49,7 +52,8 @@ static const char usage[] =
 	"usage: salvo-top [options]\n"
 	"\n"
 	"Show who uses Salvo GPUs: clients of the driver, embedded GPUs, and GPUs of virtual\n"
-	"machines, of the processes that may be inspected. Press q or ^C to quit.\n"
+	"machines, and work-stealing pools, of the processes that may be inspected. Press q or\n"
+	"^C to quit.\n"
 	"\n"
 	"  -d, --delay SEC   seconds between two samples (default 1)\n"
 	"  -n, --count N     exit after N samples\n"
@@ -77,7 +81,9 @@ static void compute(struct rates *rates, const struct top_sample *before,
 
 	memset(rates, 0, sizeof(*rates));
 	rates->entry = entry;
-	if (!old)
+	rates->old = old;
+	rates->seconds = seconds;
+	if (!old || entry->kind == TOP_POOL)
 		return;
 	rates->packets = rate(old->counters.packets, entry->counters.packets, seconds);
 	rates->doorbells = rate(old->counters.doorbells, entry->counters.doorbells, seconds);
@@ -121,6 +127,8 @@ static const char *kind_name(enum top_kind kind)
 		return "client";
 	case TOP_SOFT:
 		return "soft";
+	case TOP_POOL:
+		return "pool";
 	default:
 		return "gpu";
 	}
@@ -136,6 +144,11 @@ static void write_entry(struct json *json, const struct rates *rates)
 	json_string(json, "device", entry->device);
 	json_count(json, "pid", entry->pid);
 	json_string(json, "command", entry->command);
+	if (entry->kind == TOP_POOL) {
+		pool_write(json, entry, rates->old, rates->seconds);
+		json_object_end(json);
+		return;
+	}
 	if (entry->kind == TOP_CLIENT)
 		json_count(json, "client", entry->client);
 	json_count(json, "units", entry->units);
@@ -208,9 +221,10 @@ static void print_entry(const struct rates *rates)
 	else
 		print_bytes(entry->vram_bytes);
 	if (entry->has_queues)
-		printf(" %6" PRIu64 " %7" PRIu64, entry->queues, entry->batches);
+		printf(" %6" PRIu64 " %5" PRIu64 " %7" PRIu64, entry->queues, entry->slots,
+		       entry->batches);
 	else
-		printf(" %6s %7s", "-", "-");
+		printf(" %6s %5s %7s", "-", "-", "-");
 	printf(" %9.0f", rates->packets);
 	if (entry->kind == TOP_GPU)
 		printf(" %6s %6s", "-", "-");
@@ -226,25 +240,49 @@ static void print_entry(const struct rates *rates)
 		putchar('\n');
 }
 
+/* Pools, if there are any, in the lines that are left. */
+static void print_pools(const struct rates *all, unsigned int count, unsigned int lines)
+{
+	unsigned int i, used = 2;
+
+	for (i = 0; i < count; i++) {
+		if (all[i].entry->kind != TOP_POOL)
+			continue;
+		if (used == 2 && lines > 2) {
+			putchar('\n');
+			pool_print_head();
+		}
+		used += pool_lines(all[i].entry);
+		if (used > lines)
+			break;
+		pool_print(all[i].entry, all[i].old, all[i].seconds);
+	}
+}
+
 static void print_text(const struct rates *all, unsigned int count, double seconds,
 		       unsigned int lines)
 {
 	const time_t now = time(NULL);
 	char clock[16];
 	struct tm tm;
-	unsigned int i, used = 2;
+	unsigned int i, used = 2, pools = 0;
 
+	for (i = 0; i < count; i++)
+		pools += all[i].entry->kind == TOP_POOL;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&now, &tm));
-	printf("salvo-top %s, %u client%s, sampled over %.1f s\n", clock, count,
-	       count == 1 ? "" : "s", seconds);
-	printf("%7s %-13s %5s %6s %8s %6s %7s %9s %6s %6s  %s\n", "PID", "DEVICE", "UNITS", "BUSY%",
-	       "VRAM", "QUEUES", "BATCHES", "PACKETS/s", "IRQ/s", "DONE/s", "COMMAND");
+	printf("salvo-top %s, %u client%s, %u pool%s, sampled over %.1f s\n", clock, count - pools,
+	       count - pools == 1 ? "" : "s", pools, pools == 1 ? "" : "s", seconds);
+	printf("%7s %-13s %5s %6s %8s %6s %5s %7s %9s %6s %6s  %s\n", "PID", "DEVICE", "UNITS",
+	       "BUSY%", "VRAM", "QUEUES", "SLOTS", "BATCHES", "PACKETS/s", "IRQ/s", "DONE/s", "COMMAND");
 	for (i = 0; i < count; i++) {
+		if (all[i].entry->kind == TOP_POOL)
+			continue;
 		used += 1 + (all[i].entry->unit_count + 5) / 6;
 		if (used > lines)
 			break;
 		print_entry(&all[i]);
 	}
+	print_pools(all, count, used < lines ? lines - used : 0);
 }
 
 /* --- the loop ----------------------------------------------------------------- */

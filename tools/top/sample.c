@@ -25,6 +25,7 @@
 
 #include "array.h"
 #include "file.h"
+#include "pool.h"
 #include "soft_public.h"
 
 #define MAX_ENTRIES	4096u
@@ -44,16 +45,17 @@ const struct top_entry *top_sample_find(const struct top_sample *sample,
 	return NULL;
 }
 
-/* Several descriptors may belong to one entry: the first one counts. */
-static void add_entry(struct top_sample *sample, const struct top_entry *entry)
+/* Several descriptors may belong to one entry: the first one counts. Return: was it added? */
+static bool add_entry(struct top_sample *sample, const struct top_entry *entry)
 {
 	struct top_entry *added;
 
 	if (sample->count == MAX_ENTRIES || top_sample_find(sample, entry))
-		return;
+		return false;
 	added = salvo_array_append(&sample->entries, &sample->count, sizeof(*added));
 	if (added)
 		*added = *entry;
+	return added;
 }
 
 /* --- a process -------------------------------------------------------------- */
@@ -241,6 +243,29 @@ static void sample_memory(struct top_sample *sample, pid_t pid, const char *path
 	close(fd);
 }
 
+/* --- work-stealing pools -------------------------------------------------------- */
+
+static void sample_pool(struct top_sample *sample, pid_t pid, const char *path)
+{
+	struct top_entry entry = { .kind = TOP_POOL, .pid = pid, .device = "pool" };
+	struct stat stat;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &stat))
+		entry.pool = pool_read(fd, pid, &entry.units);
+	close(fd);
+	if (!entry.pool)
+		return;
+	entry.id[0] = stat.st_dev;
+	entry.id[1] = stat.st_ino;
+	read_command(pid, entry.command);
+	if (!add_entry(sample, &entry))
+		free(entry.pool);
+}
+
 /* --- all of them -------------------------------------------------------------- */
 
 /* Is @target the memfd @name? */
@@ -275,6 +300,8 @@ static void sample_process(struct top_sample *sample, pid_t pid)
 			sample_memory(sample, pid, path, TOP_SOFT);
 		else if (is_memfd(target, "salvo-bar2"))
 			sample_memory(sample, pid, path, TOP_GPU);
+		else if (is_memfd(target, POOL_PUBLIC_NAME))
+			sample_pool(sample, pid, path);
 	}
 	closedir(dir);
 }
@@ -299,6 +326,10 @@ int top_sample_take(struct top_sample *sample)
 
 void top_sample_free(struct top_sample *sample)
 {
+	unsigned int i;
+
+	for (i = 0; i < sample->count; i++)
+		free(sample->entries[i].pool);
 	free(sample->entries);
 	memset(sample, 0, sizeof(*sample));
 }

@@ -15,6 +15,7 @@ enum top_kind {
 	TOP_CLIENT,	/* a file of a render node, from its fdinfo */
 	TOP_SOFT,	/* an embedded GPU, from its public page */
 	TOP_GPU,	/* a salvo-gpu process: the GPU of a virtual machine */
+	TOP_POOL,	/* a work-stealing pool, from its public page */
 };
 
 /**
@@ -48,7 +49,8 @@ struct top_entry {
 	char command[32];
 	char device[32];
 	uint64_t client;		/* number that the driver gave it */
-	uint32_t units;
+	uint32_t units;			/* of a TOP_POOL its workers */
+	struct top_pool *pool;		/* of a TOP_POOL, else NULL */
 	bool has_queues;		/* @queues, @slots and @batches are known */
 	uint64_t queues;
 	uint64_t slots;			/* of work-stealing pools and others */
