@@ -6,6 +6,7 @@
  *
  * Rank 0 prints TAP. What fails on another rank goes to its stderr and is its exit status.
  */
+#include <pthread.h>
 #include <signal.h>
 
 #include "examples.h"
@@ -394,6 +395,48 @@ static int killed(struct example *e)
 	return 0;
 }
 
+static void *kill_soon(void *unused)
+{
+	(void)unused;
+	usleep(20000);
+	raise(SIGKILL);
+	return NULL;
+}
+
+/* The last rank is killed while all do the same again and again. */
+static int killed_in(struct example *e, int (*again)(struct example *e))
+{
+	pthread_t killer;
+
+	if (salvo_agile_rank(e->agile) + 1 == salvo_agile_ranks(e->agile) &&
+	    pthread_create(&killer, NULL, kill_soon, NULL))
+		return example_fails(e, "pthread_create", "no thread");
+	for (unsigned int i = 0; i < 100000; i++)
+		if (again(e))
+			return 1;
+	return 0;
+}
+
+static int killed_moving(struct example *e)
+{
+	return killed_in(e, redistribute);
+}
+
+static int killed_putting(struct example *e)
+{
+	return killed_in(e, tiles_and_views);
+}
+
+static int killed_stealing(struct example *e)
+{
+	return killed_in(e, steal);
+}
+
+static int killed_sorting(struct example *e)
+{
+	return killed_in(e, sort);
+}
+
 /* One rank leaves in good order while the others go on. */
 static int leaves(struct example *e)
 {
@@ -436,17 +479,22 @@ static const struct {
 	/* The rest only by name. */
 	{ "A8 transpose add at 6144", example_transpose_add_6144 },
 	{ "killed", killed },
+	{ "killed moving", killed_moving },
+	{ "killed putting", killed_putting },
+	{ "killed stealing", killed_stealing },
+	{ "killed sorting", killed_sorting },
 	{ "leaves", leaves },
 	{ "exits", exits },
 };
 
-#define BY_NAME 4u
+#define BY_NAME 8u
 #define COUNT (sizeof(tests) / sizeof(tests[0]))
 
 int main(int argc, char **argv)
 {
 	const unsigned int nodes = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
 	const char *only = argc > 2 ? argv[2] : NULL;
+	const char *own = getenv("OMPI_COMM_WORLD_RANK");
 	struct cluster c;
 	struct example e = { .c = &c };
 	unsigned int i, done = 0, failed = 0, rank;
@@ -456,6 +504,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "ranks: %u nodes, must be 1 to %u\n", nodes, NODES);
 		return 2;
 	}
+	/* The others wait for it in MPI_Init(). */
+	if (only && !strcmp(only, "killed at first") && own && !strcmp(own, "2"))
+		raise(SIGKILL);
 	err = cluster_open(&c, nodes);
 	if (err) {
 		fprintf(stderr, "ranks: %s\n", strerror(-err));

@@ -45,15 +45,25 @@ run 4 1 "A8 transpose add at 6144"
 status=$?
 check "A8_transpose_add_over_four_ranks: 6144 x 6144" "$(if [ $status -ne 0 ]; then show $status; fi)"
 
-for how in killed leaves exits; do
-	run 3 1 $how
+for how in "killed at first" killed leaves exits; do
+	run 3 1 "$how"
 	status=$?
 	# It ends by itself: 124 is a hang.
 	check "one rank $how: the program ends with an error" "$(
 		if [ $status -eq 0 ] || [ $status -eq 124 ]; then show $status; fi)"
-	[ $how != leaves ] || check "the others say where each rank is" "$(
+	[ "$how" != leaves ] || check "the others say where each rank is" "$(
 		grep -q 'rank 0 is at salvo_agile_wait(), rank 2 at salvo_agile_destroy()' "$dir/out" ||
 			cat "$dir/out")"
+done
+
+# In whatever they do, by each other's memory and by MPI.
+for direct in 1 0; do
+	for how in moving putting stealing sorting; do
+		SALVO_AGILE_DIRECT=$direct run 3 1 "killed $how"
+		status=$?
+		check "one rank killed $how, direct: $direct: the program ends with an error" "$(
+			if [ $status -eq 0 ] || [ $status -eq 124 ]; then show $status; fi)"
+	done
 done
 
 SALVO_AGILE_PLUGIN=nothing build/tests/agile/ranks >"$dir/out" 2>&1
