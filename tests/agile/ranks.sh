@@ -30,6 +30,8 @@ show() {
 for how in "1 1" "2 1" "2 0" "4 1" "4 0"; do
 	ranks=${how% *}
 	export SALVO_AGILE_DIRECT=${how#* }
+	unset AGILE_TEST_WINDOWS
+	[ "$SALVO_AGILE_DIRECT" = 1 ] || export AGILE_TEST_WINDOWS=1
 	run "$ranks" 2
 	status=$?
 	sed -n 's/^ok [0-9]* - //p' "$dir/out" >"$dir/passed"
@@ -39,7 +41,7 @@ for how in "1 1" "2 1" "2 0" "4 1" "4 0"; do
 	check "A5_the_same_program_over_several_ranks: all tests ran, mpirun -n $ranks with 2 nodes each, direct: $SALVO_AGILE_DIRECT" \
 		"$(if [ $status -ne 0 ] || [ "$(wc -l <"$dir/passed")" -ne 13 ]; then show $status; fi)"
 done
-unset SALVO_AGILE_DIRECT
+unset SALVO_AGILE_DIRECT AGILE_TEST_WINDOWS
 
 run 4 1 "A8 transpose add at 6144"
 status=$?

@@ -69,6 +69,11 @@ static int start_mpi(void)
 		return -EIO;
 	if (initialized)
 		return 0;
+	/*
+	 * Debian's configuration of Open MPI forbids osc/pt2pt, without which there are no windows
+	 * between machines that are connected by TCP. It is used where nothing better is there.
+	 */
+	setenv("OMPI_MCA_osc", "^ucx", 0);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level))
 		return -EIO;
 	return atexit(end_mpi) ? -ENOMEM : 0;
@@ -134,6 +139,9 @@ static int expose(void *data, void *memory, uint64_t bytes, void **out)
 	err = check(group, MPI_Win_create(memory, bytes, 1, MPI_INFO_NULL, group->comm,
 					  &window->win));
 	if (err) {
+		fprintf(stderr,
+			"libsalvo-agile-mpi: MPI_Win_create: %s. Does mpirun --mca osc ^ucx help?\n",
+			group->error);
 		*out = NULL;
 		free(window);
 		return err;
