@@ -266,8 +266,10 @@ static cl_int set_buffer(cl_kernel kernel, cl_uint index, size_t size, const voi
 						      salvo_cl_mem_bo(mem, kernel->on[i].gpu),
 						      mem->origin, mem->size) :
 			    salvo_kernel_set_bo(kernel->on[i].salvo, index, NULL, 0);
+	if (err)
+		return salvo_cl_error(err);
 	arg->mem = mem;
-	return salvo_cl_error(err);
+	return CL_SUCCESS;
 }
 
 static cl_int set_image(cl_kernel kernel, cl_uint index, size_t size, const void *value)
@@ -303,7 +305,7 @@ static cl_int set_sampler(cl_kernel kernel, cl_uint index, size_t size, const vo
 		return CL_INVALID_ARG_SIZE;
 	if (value)
 		memcpy(&sampler, value, sizeof(sampler));
-	if (!salvo_cl_is(sampler, SALVO_CL_SAMPLER))
+	if (!salvo_cl_is(sampler, SALVO_CL_SAMPLER) || sampler->context != kernel->program->context)
 		return CL_INVALID_SAMPLER;
 	for (i = 0; i < kernel->device_count; i++)
 		if (salvo_kernel_set_sampler(kernel->on[i].salvo, index,

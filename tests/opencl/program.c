@@ -315,4 +315,32 @@ TEST_F(program, several_builds_at_once_call_back)
 	}
 }
 
+TEST_F(program, a_sampler_of_another_context_is_refused)
+{
+	cl_program program = from_source(self->context,
+		"kernel void k(sampler_t s, read_only image2d_t i, global float4 *o)\n"
+		"{ *o = read_imagef(i, s, (int2)(0)); }\n");
+	cl_sampler foreign, own;
+	cl_context context;
+	cl_kernel kernel;
+	cl_int err;
+
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	kernel = clCreateKernel(program, "k", &err);
+	ASSERT_EQ(0, err);
+	context = clCreateContext(NULL, 1, &self->device, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	foreign = clCreateSampler(context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err);
+	ASSERT_EQ(0, err);
+	own = clCreateSampler(self->context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(CL_INVALID_SAMPLER, clSetKernelArg(kernel, 0, sizeof(foreign), &foreign));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(own), &own));
+	EXPECT_EQ(0, clReleaseSampler(own));
+	EXPECT_EQ(0, clReleaseSampler(foreign));
+	EXPECT_EQ(0, clReleaseContext(context));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_HARNESS_MAIN
