@@ -110,7 +110,7 @@ static cl_int set_pitches(struct salvo_cl_image *image, bool given)
 	const cl_image_desc *desc = &image->desc;
 	const bool line = desc->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
 	const bool slices = line || sizes_of(desc, (size_t[3]){ 0 }) == 3;
-	size_t row = image->size[0] * image->pixel_bytes, slice;
+	size_t row = image->size[0] * image->pixel_bytes, slice, all;
 
 	if (!given && (desc->image_row_pitch || desc->image_slice_pitch))
 		return CL_INVALID_IMAGE_DESCRIPTOR;
@@ -119,15 +119,19 @@ static cl_int set_pitches(struct salvo_cl_image *image, bool given)
 			return CL_INVALID_IMAGE_DESCRIPTOR;
 		row = desc->image_row_pitch;
 	}
-	slice = line ? row : row * image->size[1];
+	if (__builtin_mul_overflow(row, line ? 1 : image->size[1], &slice))
+		return CL_INVALID_IMAGE_DESCRIPTOR;
 	if (desc->image_slice_pitch && slices) {
 		if (desc->image_slice_pitch < slice || desc->image_slice_pitch % row)
 			return CL_INVALID_IMAGE_DESCRIPTOR;
 		slice = desc->image_slice_pitch;
 	}
+	/* All of it */
+	if (__builtin_mul_overflow(slice, image->size[line ? 1 : 2], &all))
+		return CL_INVALID_IMAGE_DESCRIPTOR;
 	image->pitch[0] = image->pixel_bytes;
 	image->pitch[1] = line ? slice : row;
-	image->pitch[2] = line ? slice * image->size[1] : slice;
+	image->pitch[2] = line ? all : slice;
 	image->desc.image_row_pitch = row;
 	image->desc.image_slice_pitch = slices ? slice : 0;
 	return CL_SUCCESS;

@@ -267,6 +267,33 @@ TEST_F(image, creation_is_checked)
 	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, create(self->context, 0, &rg, &desc, NULL));
 }
 
+TEST_F(image, pitches_that_wrap_are_refused)
+{
+	const cl_image_format format = { CL_RGBA, CL_UNORM_INT8 };
+	cl_image_desc desc = {
+		.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4,
+		.image_row_pitch = (size_t)1 << 62,
+	};
+	static char data[4096];
+	cl_int err;
+
+	EXPECT_EQ(NULL, clCreateImage(self->context, CL_MEM_USE_HOST_PTR, &format, &desc, data,
+				      &err));
+	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, err);
+	desc.image_type = CL_MEM_OBJECT_IMAGE3D;
+	desc.image_depth = 4;
+	desc.image_row_pitch = 16;
+	desc.image_slice_pitch = (size_t)1 << 62;
+	EXPECT_EQ(NULL, clCreateImage(self->context, CL_MEM_USE_HOST_PTR, &format, &desc, data,
+				      &err));
+	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, err);
+	desc.image_type = CL_MEM_OBJECT_IMAGE1D_ARRAY;
+	desc.image_array_size = 4;
+	EXPECT_EQ(NULL, clCreateImage(self->context, CL_MEM_COPY_HOST_PTR, &format, &desc, data,
+				      &err));
+	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, err);
+}
+
 TEST_F(image, formats_and_infos)
 {
 	static const cl_image_format wanted[] = {
