@@ -298,6 +298,8 @@ void salvo_cl_submission_finish(struct salvo_cl_submission *submission, cl_int s
 	cl_event event;
 
 	submission->state = SALVO_CL_DONE;
+	if (status < 0)
+		submission->error = status;
 	unlink_submission(submission);
 	end_uses(submission);
 	for (i = 0; i < submission->wait_count; i++)
@@ -336,9 +338,14 @@ static int submit_batch(struct salvo_cl_submission *submission)
 		waits = malloc(submission->wait_count * sizeof(struct salvo_fence *));
 	if (!waits)
 		return -ENOMEM;
-	for (i = 0; i < submission->wait_count; i++)
-		if (submission->waits[i]->fence && submission->waits[i]->state != SALVO_CL_DONE)
-			waits[count++] = submission->waits[i]->fence;
+	for (i = 0; i < submission->wait_count; i++) {
+		struct salvo_cl_submission *producer = submission->waits[i];
+
+		if (!producer->fence || producer->state == SALVO_CL_DONE)
+			continue;
+		waits[count++] = producer->fence;
+		producer->awaited = true;
+	}
 	err = salvo_queue_submit(submission->queue->salvo, submission->batch, waits, count,
 				 &submission->fence);
 	if (waits != fences)
@@ -539,8 +546,11 @@ static bool run_again(struct salvo_cl_submission *submission, const struct salvo
 {
 	const bool watched = submission->watched;
 
-	/* The kernel's driver does not say whether a batch ran before it was cancelled. */
-	if (error->error != -ECANCELED || error->kind != SALVO_ERROR_NONE || error->done ||
+	/*
+	 * The kernel's driver does not say whether a batch ran before it was cancelled. Those that
+	 * wait for its fence run once it is cancelled: they would not wait for another attempt.
+	 */
+	if (submission->awaited || error->error != -ECANCELED || error->kind != SALVO_ERROR_NONE || error->done ||
 	    submission->attempts == SALVO_CL_ATTEMPTS ||
 	    !salvo_cl_device_is_embedded(submission->queue->device))
 		return false;
@@ -560,6 +570,25 @@ static bool was_done(const struct salvo_error *error)
 	return error->kind == SALVO_ERROR_NONE && error->count && error->done >= error->count;
 }
 
+/* Has one failed for which it waited by its fence? Then it ran all the same. */
+static bool producers_failed(const struct salvo_cl_submission *submission)
+{
+	const struct salvo_cl_submission *producer;
+	struct salvo_error error;
+	unsigned int i;
+
+	for (i = 0; i < submission->wait_count; i++) {
+		producer = submission->waits[i];
+		if (producer->error)
+			return true;
+		if (producer->state != SALVO_CL_DONE && producer->fence &&
+		    !salvo_fence_get_error(producer->fence, &error) && error.error &&
+		    !was_done(&error))
+			return true;
+	}
+	return false;
+}
+
 static void complete(struct salvo_cl_submission *submission, int err)
 {
 	cl_command_queue queue = submission->queue;
@@ -577,6 +606,8 @@ static void complete(struct salvo_cl_submission *submission, int err)
 			status = salvo_cl_failure_found(submission, &error);
 			queue->failed = true;
 		}
+	} else if (producers_failed(submission)) {
+		status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 	}
 	salvo_batch_print(submission->batch, 1);
 	salvo_cl_event_times(submission);

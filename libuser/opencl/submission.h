@@ -67,8 +67,10 @@ struct salvo_cl_submission {
 	bool watched;
 	/** @blockers: Events that it waits for on the host. */
 	unsigned int blockers;
-	/** @error: An event that it waits for has failed. */
+	/** @error: An event that it waits for has failed, or it has. */
 	cl_int error;
+	/** @awaited: A batch of another queue was submitted that waits for its fence. */
+	bool awaited;
 	/** @attempts: How often it was submitted; @stale: fences of earlier attempts. */
 	unsigned int attempts;
 	struct salvo_fence *stale[SALVO_CL_ATTEMPTS];

@@ -16,7 +16,8 @@ static const char source[] =
 	"kernel void spin(global volatile uint *out) {\n"
 	"	for (int i = 0; i < 100000000; i++) *out += i;\n"
 	"}\n"
-	"kernel void stray(global uint *out, ulong far) { out[far + get_global_id(0)] = 1; }\n";
+	"kernel void stray(global uint *out, ulong far) { out[far + get_global_id(0)] = 1; }\n"
+	"kernel void hang(global volatile uint *out, uint n) { while (n) out[0]++; }\n";
 
 FIXTURE(kernels) {
 	cl_context context;
@@ -348,6 +349,59 @@ TEST_F(kernels, threads_use_a_context_at_the_same_time)
 		pthread_join(threads[i], NULL);
 		EXPECT_TRUE(workers[i].good);
 	}
+}
+
+/* What is cancelled because of a batch that hangs runs again: others have to wait for that. */
+TEST(what_is_cancelled_runs_again_before_those_that_wait_for_it)
+{
+	cl_event produced, consumed;
+	cl_command_queue queue, other;
+	cl_kernel hang, kernel;
+	cl_mem scratch, buffer, copy;
+	const char *text = source;
+	cl_program program;
+	cl_context context;
+	cl_uint zero = 0;
+	cl_int err;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the time limit is the embedded GPU's");
+	setenv("SALVO_TIMEOUT_MS", "200", 1);
+	ASSERT_EQ(0, ocl_open(NULL, &context, &queue));
+	other = clCreateCommandQueueWithProperties(context, ocl_device(), NULL, &err);
+	ASSERT_EQ(0, err);
+	program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	hang = clCreateKernel(program, "hang", &err);
+	ASSERT_EQ(0, err);
+	kernel = clCreateKernel(program, "add", &err);
+	ASSERT_EQ(0, err);
+	scratch = clCreateBuffer(context, 0, 64, NULL, &err);
+	buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, 4, &zero, &err);
+	copy = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, 4, &zero, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, add(hang, queue, scratch, 1, 1, NULL));
+	ASSERT_EQ(0, clFlush(queue));
+	ASSERT_EQ(0, add(kernel, queue, buffer, 5, 1, &produced));
+	ASSERT_EQ(0, clFlush(queue));
+	ASSERT_EQ(0, clEnqueueCopyBuffer(other, buffer, copy, 0, 0, 4, 1, &produced, &consumed));
+	ASSERT_EQ(0, clFlush(other));
+	if (!clWaitForEvents(1, &consumed))
+		EXPECT_EQ(5, first_word(other, copy));
+	if (!clWaitForEvents(1, &produced))
+		EXPECT_EQ(5, first_word(queue, buffer));
+	clFinish(queue);
+	EXPECT_EQ(0, clReleaseEvent(produced));
+	EXPECT_EQ(0, clReleaseEvent(consumed));
+	EXPECT_EQ(0, clReleaseMemObject(scratch));
+	EXPECT_EQ(0, clReleaseMemObject(buffer));
+	EXPECT_EQ(0, clReleaseMemObject(copy));
+	EXPECT_EQ(0, clReleaseKernel(hang));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+	EXPECT_EQ(0, clReleaseCommandQueue(queue));
+	EXPECT_EQ(0, clReleaseCommandQueue(other));
+	EXPECT_EQ(0, clReleaseContext(context));
 }
 
 TEST_HARNESS_MAIN
