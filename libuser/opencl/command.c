@@ -19,6 +19,10 @@
 
 /* A batch of so many commands is full; the rest is for pipe controls. */
 #define MOST_COMMANDS	1024u
+/* Out of order: pipe controls before a command; if it needs more, it gets a barrier. */
+#define MOST_CONTROLS	8u
+/* Room for those of one command */
+#define CONTROL_ROOM	512u
 /* A batch is checked against an idle GPU at so much work. */
 #define MUCH_WORK	(1u << 15)
 
@@ -131,6 +135,14 @@ static int wait_for_all(struct salvo_cl_submission *submission, cl_uint wait_cou
 	return err;
 }
 
+static bool has_room(const struct salvo_cl_submission *submission)
+{
+	const unsigned int most =
+		salvo_cl_device_limits(submission->queue->device)->max_commands;
+
+	return salvo_batch_count(submission->batch) + CONTROL_ROOM <= most;
+}
+
 static bool may_join(const struct salvo_cl_submission *submission, cl_command_queue queue,
 		     cl_uint wait_count, const cl_event *waits)
 {
@@ -138,6 +150,8 @@ static bool may_join(const struct salvo_cl_submission *submission, cl_command_qu
 
 	if (!submission || submission->state != SALVO_CL_OPEN || submission->closed ||
 	    salvo_batch_count(submission->batch) >= MOST_COMMANDS)
+		return false;
+	if (wait_count && !salvo_cl_queue_is_ordered(queue) && !has_room(submission))
 		return false;
 	for (i = 0; i < wait_count; i++) {
 		if (!is_satisfied(waits[i], queue, submission, false))
@@ -149,6 +163,24 @@ static bool may_join(const struct salvo_cl_submission *submission, cl_command_qu
 			return false;
 	}
 	return true;
+}
+
+/* Out of order: a barrier in place of many pipe controls. Return: 0 or a negative errno. */
+static int limit_controls(struct salvo_cl_command *command)
+{
+	unsigned int controls = 0;
+	cl_uint i;
+	int index;
+
+	for (i = 0; i < command->wait_count; i++)
+		if (command->waits[i]->submission == command->submission)
+			controls += command->waits[i]->count;
+	if (!controls || (controls <= MOST_CONTROLS &&
+			  command->type != CL_COMMAND_COMMAND_BUFFER_KHR))
+		return 0;
+	index = salvo_batch_barrier(command->submission->batch);
+	command->ordered = true;
+	return index < 0 ? index : 0;
 }
 
 /* Is all that was enqueued done when the last submission is? */
@@ -184,7 +216,7 @@ static int choose(struct salvo_cl_command *command)
 	    ((!waits_for_all(command) && !barrier) || last_covers_all(queue))) {
 		/* Commands of the host that follow have no pipe control. */
 		queue->last->before_all |= barrier;
-		return 0;
+		return salvo_cl_queue_is_ordered(queue) ? 0 : limit_controls(command);
 	}
 	/* What collected so far goes on its own now. */
 	if (queue->last && queue->last->state == SALVO_CL_OPEN && !queue->last->closed)
@@ -354,7 +386,7 @@ static bool attach(struct salvo_cl_command *command)
 	struct salvo_cl_submission *submission = command->submission;
 	struct salvo_cl_submission *before;
 
-	if (!submission->commands)
+	if (!submission->commands && !command->err)
 		command->err = wait_on_host(command);
 
 	if (submission->commands || submission->first_event || submission->blockers ||
@@ -379,7 +411,8 @@ cl_int salvo_cl_command_end(struct salvo_cl_command *command, cl_int err)
 		salvo_cl_unlock(context);
 		return err;
 	}
-	if (!err && end > command->start && !salvo_cl_queue_is_ordered(command->queue))
+	if (!err && end > command->start && !command->ordered &&
+	    !salvo_cl_queue_is_ordered(command->queue))
 		err = salvo_cl_error(order(command, end));
 	if (end == command->start) {
 		attached = attach(command);

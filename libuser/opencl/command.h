@@ -41,6 +41,8 @@ struct salvo_cl_command {
 	struct salvo_cl_submission *submission;
 	/** @start: Number of commands in @batch before this one. */
 	unsigned int start;
+	/** @ordered: A barrier before it does what pipe controls for @waits would do. */
+	bool ordered;
 	/** @err: Of salvo_cl_command_use() and salvo_cl_command_hold(). */
 	cl_int err;
 };

@@ -377,4 +377,26 @@ TEST_F(out_of_order, a_marker_waits_for_all_and_holds_back_nothing)
 	EXPECT_EQ(0, clReleaseEvent(follows));
 }
 
+/* More pipe controls than a batch has room for */
+TEST_F(out_of_order, a_command_may_wait_for_all_commands_before_it)
+{
+	static cl_event events[700];
+	const cl_uint count = sizeof(events) / sizeof(events[0]);
+	cl_uint i, word = 0;
+	cl_mem buffer;
+	cl_int err;
+
+	buffer = clCreateBuffer(self->context, 0, 65536, NULL, &err);
+	ASSERT_EQ(0, err);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, buffer, &i, sizeof(i), 0, 65536, i,
+						 i ? events : NULL, &events[i]));
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->queue, buffer, CL_TRUE, 32768, sizeof(word), &word,
+					 count, events, NULL));
+	EXPECT_EQ(count - 1, word);
+	for (i = 0; i < count; i++)
+		EXPECT_EQ(0, clReleaseEvent(events[i]));
+	EXPECT_EQ(0, clReleaseMemObject(buffer));
+}
+
 TEST_HARNESS_MAIN
