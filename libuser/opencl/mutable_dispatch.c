@@ -157,14 +157,15 @@ static cl_int record(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 		return err;
 	command->given = dispatch->group;
 	index = salvo_cl_grid_set(&command->grid, on);
+	if (index == -E2BIG)
+		return salvo_cl_command_end(&recorded, CL_INVALID_WORK_GROUP_SIZE);
 	if (!index)
 		index = salvo_batch_dispatch(recorded.batch, command->salvo);
 	if (index >= 0) {
 		command->index = index;
 		salvo_cl_kernel_use(command->kernel, on, &recorded);
 	}
-	return salvo_cl_command_end(&recorded, index == -E2BIG ? CL_INVALID_WORK_GROUP_SIZE :
-				    index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
+	return salvo_cl_command_end(&recorded, index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 }
 
 static cl_int prepare(cl_command_buffer_khr buffer, cl_mutable_command_khr command)

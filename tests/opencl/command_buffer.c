@@ -141,6 +141,22 @@ TEST_F(command_buffer, runs_each_time_in_the_order_of_its_sync_points)
 	}
 }
 
+TEST_F(command_buffer, a_full_one_says_so)
+{
+	const size_t items = 1;
+	const cl_uint one = 1;
+	cl_int err = 0;
+	int i;
+
+	clSetKernelArg(self->kernel, 0, sizeof(self->mem), &self->mem);
+	clSetKernelArg(self->kernel, 1, sizeof(one), &one);
+	for (i = 0; !err && i < 5000; i++)
+		err = self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL,
+				    0, NULL, NULL, NULL);
+	EXPECT_LT(1000, i);
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, err);
+}
+
 TEST_F(command_buffer, changes_count_from_the_next_time_on)
 {
 	const cl_uint hundred = 100, kind = 0;
