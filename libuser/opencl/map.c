@@ -113,6 +113,15 @@ static cl_int check_flags(cl_mem mem, cl_map_flags flags)
 	return CL_SUCCESS;
 }
 
+static void add_mapping(cl_mem mem, struct salvo_cl_mapping *mapping)
+{
+	pthread_mutex_lock(&mem->context->lock);
+	mapping->next = mem->mappings;
+	mem->mappings = mapping;
+	mem->map_count++;
+	pthread_mutex_unlock(&mem->context->lock);
+}
+
 static void *map(const struct salvo_cl_request *request, cl_mem mem, cl_map_flags flags,
 		 const struct salvo_cl_box *box, cl_int *err)
 {
@@ -133,11 +142,7 @@ static void *map(const struct salvo_cl_request *request, cl_mem mem, cl_map_flag
 		free(mapping);
 		return NULL;
 	}
-	pthread_mutex_lock(&mem->context->lock);
-	mapping->next = mem->mappings;
-	mem->mappings = mapping;
-	mem->map_count++;
-	pthread_mutex_unlock(&mem->context->lock);
+	add_mapping(mem, mapping);
 	return pointer;
 }
 
@@ -224,7 +229,11 @@ cl_int salvo_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *p
 		err = enqueue(&request, mem, &mapping->box, true, true);
 	else
 		err = salvo_cl_nothing(&request, mem);
-	free(mapping);
+	/* What was not enqueued leaves it mapped. */
+	if (err)
+		add_mapping(mem, mapping);
+	else
+		free(mapping);
 	return err;
 }
 
