@@ -7,6 +7,7 @@ FUZZ_CC     ?= clang-19
 FUZZ_FLAGS  := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -pthread
 FUZZ_BUILD  := $(BUILD)/fuzz
 FUZZ_OBJS   := $(patsubst $(BUILD)/obj/%,$(FUZZ_BUILD)/%,$(USER_OBJS) $(PARSE_OBJS) $(DEVICE_OBJS))
+FUZZ_OPENCL := $(patsubst $(BUILD)/obj/%,$(FUZZ_BUILD)/%,$(OPENCL_OBJS))
 FUZZ        := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
 
 $(FUZZ_BUILD)/%.o: %.c
@@ -17,6 +18,8 @@ $(FUZZ_BUILD)/%.o: %.c
 $(FUZZ_BUILD)/%.o: %.S
 	@mkdir -p $(@D)
 	$(call run,AS)$(FUZZ_CC) $(CPPFLAGS) -c -o $@ $<
+
+$(BUILD)/tests/fuzz/opencl: $(FUZZ_OPENCL)
 
 $(FUZZ): $(BUILD)/tests/fuzz/%: $(FUZZ_BUILD)/tests/fuzz/%.o $(FUZZ_OBJS)
 	@mkdir -p $(@D)

@@ -1,0 +1,671 @@
+// SPDX-License-Identifier: MIT
+/*
+ * opencl.c - fuzz the OpenCL driver: any sequence of calls, with valid, foreign and missing handles
+ *
+ * The input is a list of calls: a byte chooses the call, those after it its arguments. Objects are
+ * kept in a table; an argument names one by a byte, which may be of the wrong kind or NULL. Only what
+ * the specification leaves undefined is kept out: handles that are gone, memory of the host that is
+ * too small, waiting for what nobody completes. At the end everything is released, in any order, with
+ * commands in flight.
+ */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl_icd.h>
+#include <CL/cl_ext.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_OBJECTS 48u
+#define MAX_WAITS   3u
+/* Host memory that calls may access, and the largest size in a call that may access it */
+#define HOST_BYTES (256u << 10)
+#define MAX_BYTES  (16u << 10)
+#define MAX_DIM	   64u
+
+enum kind { NONE, CONTEXT, QUEUE, MEM, EVENT, SAMPLER, PROGRAM, KERNEL, SEMAPHORE };
+
+struct object {
+	enum kind kind;
+	void *handle;
+	/* Of a user event: nobody has completed it yet; of a semaphore: a wait came first. */
+	bool open;
+	/* Signals of a semaphore without those that waits took */
+	int signals;
+};
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+static const char *const source =
+	"kernel void twice(global uint *x, uint n)\n"
+	"{ size_t i = get_global_id(0); if (i < n) x[i] *= 2; }\n"
+	"kernel void sum(global const uint *x, global uint *y, local uint *s, uint n)\n"
+	"{ uint l = get_local_id(0); s[l] = get_global_id(0) < n ? x[get_global_id(0)] : 0;\n"
+	"  barrier(CLK_LOCAL_MEM_FENCE); if (!l) atomic_add(y, s[0]); }\n"
+	"kernel void draw(write_only image2d_t m)\n"
+	"{ write_imagef(m, (int2)(get_global_id(0), get_global_id(1)), 1); }\n";
+
+/* The loader's part: the driver's entry point, and the table that every handle begins with. */
+cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id *platforms, cl_uint *found);
+
+static const struct _cl_icd_dispatch *cl;
+static clCreateSemaphoreWithPropertiesKHR_fn create_semaphore;
+static clReleaseSemaphoreKHR_fn release_semaphore;
+static clEnqueueSignalSemaphoresKHR_fn enqueue_signal;
+static clEnqueueWaitSemaphoresKHR_fn enqueue_wait;
+static clGetSemaphoreHandleForTypeKHR_fn get_semaphore_fd;
+static cl_platform_id platform;
+static cl_device_id device;
+static struct object objects[MAX_OBJECTS];
+static unsigned int object_count;
+static uint8_t host[HOST_BYTES] __attribute__((aligned(4096)));
+
+static uint32_t take(struct input *in, unsigned int bytes)
+{
+	uint32_t value = 0;
+
+	while (bytes--) {
+		value = value << 8 | (in->size ? *in->data : 0);
+		if (in->size) {
+			in->data++;
+			in->size--;
+		}
+	}
+	return value;
+}
+
+/* Mostly an object of the kind, sometimes any, or NULL */
+static void *handle(struct input *in, enum kind kind)
+{
+	const uint32_t which = take(in, 1);
+	unsigned int i, of_kind = 0, n;
+
+	if (which >= 0xf8 || !object_count)
+		return NULL;
+	if (which >= 0xf0)
+		return objects[which % object_count].handle;
+	for (i = 0; i < object_count; i++)
+		of_kind += objects[i].kind == kind;
+	if (!of_kind)
+		return NULL;
+	n = which % of_kind;
+	for (i = 0; objects[i].kind != kind || n--;)
+		i++;
+	return objects[i].handle;
+}
+
+static void keep(enum kind kind, void *new, bool open)
+{
+	if (new)
+		objects[object_count++] = (struct object){ kind, new, open, 0 };
+}
+
+static struct object *find(enum kind kind, const void *handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < object_count; i++)
+		if (objects[i].kind == kind && objects[i].handle == handle)
+			return &objects[i];
+	return NULL;
+}
+
+static cl_int release(struct object *object)
+{
+	switch (object->kind) {
+	case CONTEXT:
+		return cl->clReleaseContext(object->handle);
+	case QUEUE:
+		return cl->clReleaseCommandQueue(object->handle);
+	case MEM:
+		return cl->clReleaseMemObject(object->handle);
+	case EVENT:
+		if (object->open)
+			cl->clSetUserEventStatus(object->handle, CL_COMPLETE);
+		return cl->clReleaseEvent(object->handle);
+	case SAMPLER:
+		return cl->clReleaseSampler(object->handle);
+	case PROGRAM:
+		return cl->clReleaseProgram(object->handle);
+	case KERNEL:
+		return cl->clReleaseKernel(object->handle);
+	case SEMAPHORE:
+		return release_semaphore(object->handle);
+	default:
+		return CL_SUCCESS;
+	}
+}
+
+static void release_at(unsigned int i)
+{
+	if (release(&objects[i]))
+		abort();
+	objects[i] = objects[--object_count];
+}
+
+/* Is there a user event that could make a blocking call wait for ever? */
+static bool may_block(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < object_count; i++)
+		if (objects[i].open)
+			return false;
+	return true;
+}
+
+static cl_bool blocking(struct input *in)
+{
+	return take(in, 1) & 1 && may_block();
+}
+
+struct waits {
+	cl_event events[MAX_WAITS];
+	cl_uint count;
+	const cl_event *list;
+	cl_event *out, event;
+};
+
+static void take_waits(struct input *in, struct waits *waits)
+{
+	const uint32_t how = take(in, 1);
+	cl_uint i;
+
+	memset(waits, 0, sizeof(*waits));
+	waits->count = how & 3;
+	for (i = 0; i < waits->count; i++)
+		waits->events[i] = handle(in, EVENT);
+	waits->list = how & 64 ? NULL : waits->events;
+	if (!waits->count && !(how & 8))
+		waits->list = NULL;
+	waits->out = how & 16 ? &waits->event : NULL;
+}
+
+static size_t length(struct input *in)
+{
+	return take(in, 2) % (MAX_BYTES + 2);
+}
+
+static void sizes(struct input *in, size_t out[3], unsigned int limit)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		out[i] = take(in, 1) % (limit + 1);
+}
+
+static void create(struct input *in)
+{
+	const uint32_t what = take(in, 1) % 8;
+	cl_context context = handle(in, CONTEXT);
+	cl_image_format format = { CL_R + take(in, 1) % 16, CL_SNORM_INT8 + take(in, 1) % 16 };
+	cl_image_desc desc = { .image_type = CL_MEM_OBJECT_BUFFER + take(in, 1) % 8 };
+	cl_mem_flags flags = take(in, 1) | take(in, 1) << 7;
+	cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, take(in, 1) % 5, 0 };
+	cl_int err = 1;
+	void *new = NULL;
+
+	switch (what) {
+	case 0:
+		keep(QUEUE,
+		     cl->clCreateCommandQueueWithProperties(context, device, properties, &err),
+		     false);
+		return;
+	case 1:
+	case 2:
+		new = cl->clCreateBuffer(
+			context, flags, length(in),
+			flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? host : NULL, &err);
+		break;
+	case 3: {
+		cl_buffer_region region = { take(in, 2), length(in) };
+
+		new = cl->clCreateSubBuffer(handle(in, MEM), flags, CL_BUFFER_CREATE_TYPE_REGION,
+					    &region, &err);
+		break;
+	}
+	case 4:
+		desc.image_width = take(in, 1) % (MAX_DIM / 4);
+		desc.image_height = take(in, 1) % (MAX_DIM / 4);
+		desc.image_depth = take(in, 1) % 8;
+		desc.image_array_size = take(in, 1) % 8;
+		desc.mem_object = take(in, 1) & 1 ? handle(in, MEM) : NULL;
+		new = cl->clCreateImage(
+			context, flags, &format, &desc,
+			flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? host : NULL, &err);
+		break;
+	case 5:
+		new = cl->clCreateUserEvent(context, &err);
+		keep(EVENT, new, true);
+		return;
+	case 6:
+		keep(SAMPLER,
+		     cl->clCreateSampler(context, take(in, 1) & 1,
+					 CL_ADDRESS_NONE + take(in, 1) % 6,
+					 CL_FILTER_NEAREST + take(in, 1) % 3, &err),
+		     false);
+		return;
+	case 7:
+		keep(KERNEL,
+		     cl->clCreateKernel(handle(in, PROGRAM),
+					(const char *const[]){ "twice", "sum", "draw",
+							       "none" }[take(in, 1) % 4],
+					&err),
+		     false);
+		return;
+	}
+	if (!new != !!err)
+		abort();
+	keep(MEM, new, false);
+}
+
+/* Kernels access no more than the smallest buffer's bytes, as out of it lies host memory. */
+static void launch(struct input *in, cl_command_queue queue, struct waits *waits)
+{
+	cl_kernel kernel = handle(in, KERNEL);
+	cl_mem a = handle(in, MEM), b = handle(in, MEM);
+	size_t global[3], local[3], offset[3], bytes = 0;
+	cl_uint count = take(in, 1), dims = take(in, 1) % 4;
+	char name[16] = "";
+
+	cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL);
+	cl->clGetMemObjectInfo(a, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
+	count = count * 4 <= bytes ? count : bytes / 4;
+	cl->clSetKernelArg(kernel, 0, sizeof(a), &a);
+	if (!strcmp(name, "twice"))
+		cl->clSetKernelArg(kernel, 1, sizeof(count), &count);
+	if (!strcmp(name, "sum")) {
+		bytes = 0;
+		cl->clGetMemObjectInfo(b, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
+		if (bytes < 4)
+			return;
+		cl->clSetKernelArg(kernel, 1, sizeof(b), &b);
+		cl->clSetKernelArg(kernel, 2, MAX_DIM * 4, NULL);
+		cl->clSetKernelArg(kernel, 3, sizeof(count), &count);
+	}
+	sizes(in, global, MAX_DIM);
+	/* A local size over the local argument's would be a fault of the kernel. */
+	sizes(in, local, 3);
+	sizes(in, offset, MAX_DIM);
+	cl->clEnqueueNDRangeKernel(queue, kernel, dims, take(in, 1) & 1 ? offset : NULL,
+				   take(in, 1) & 15 ? global : NULL, take(in, 1) & 1 ? local : NULL,
+				   waits->count, waits->list, waits->out);
+}
+
+static void transfer_buffer(struct input *in, cl_command_queue queue, struct waits *w)
+{
+	const uint32_t what = take(in, 1) % 7;
+	cl_mem a = handle(in, MEM), b = handle(in, MEM);
+	size_t at = take(in, 2), to = take(in, 2), bytes = length(in);
+	size_t origin[3], other[3], region[3];
+
+	sizes(in, origin, 8);
+	sizes(in, other, 8);
+	sizes(in, region, 8);
+	switch (what) {
+	case 0:
+		cl->clEnqueueReadBuffer(queue, a, blocking(in), at, bytes, host + to, w->count,
+					w->list, w->out);
+		break;
+	case 1:
+		cl->clEnqueueWriteBuffer(queue, a, blocking(in), at, bytes, host + to, w->count,
+					 w->list, w->out);
+		break;
+	case 2:
+		cl->clEnqueueCopyBuffer(queue, a, b, at, to, bytes, w->count, w->list, w->out);
+		break;
+	case 3:
+		cl->clEnqueueFillBuffer(queue, a, host, 1u << take(in, 1) % 9, at, bytes, w->count,
+					w->list, w->out);
+		break;
+	case 4:
+		cl->clEnqueueReadBufferRect(queue, a, blocking(in), origin, other, region,
+					    take(in, 1), take(in, 2) % 4096, take(in, 1),
+					    take(in, 2) % 4096, host, w->count, w->list, w->out);
+		break;
+	case 5:
+		cl->clEnqueueWriteBufferRect(queue, a, blocking(in), origin, other, region,
+					     take(in, 1), take(in, 2) % 4096, take(in, 1),
+					     take(in, 2) % 4096, host, w->count, w->list, w->out);
+		break;
+	case 6:
+		cl->clEnqueueCopyBufferRect(queue, a, b, origin, other, region, take(in, 1),
+					    take(in, 2), take(in, 1), take(in, 2), w->count,
+					    w->list, w->out);
+		break;
+	}
+}
+
+static void transfer_image(struct input *in, cl_command_queue queue, struct waits *w)
+{
+	const uint32_t what = take(in, 1) % 6;
+	cl_mem a = handle(in, MEM), b = handle(in, MEM);
+	size_t origin[3], other[3], region[3];
+
+	sizes(in, origin, MAX_DIM / 4);
+	sizes(in, other, MAX_DIM / 4);
+	sizes(in, region, MAX_DIM / 4);
+	region[2] %= 8;
+	switch (what) {
+	case 0:
+		cl->clEnqueueReadImage(queue, a, blocking(in), origin, region, take(in, 2) % 512,
+				       take(in, 2) % 8192, host, w->count, w->list, w->out);
+		break;
+	case 1:
+		cl->clEnqueueWriteImage(queue, a, blocking(in), origin, region, take(in, 2) % 512,
+					take(in, 2) % 8192, host, w->count, w->list, w->out);
+		break;
+	case 2:
+		cl->clEnqueueCopyImage(queue, a, b, origin, other, region, w->count, w->list,
+				       w->out);
+		break;
+	case 3:
+		cl->clEnqueueFillImage(queue, a, host, origin, region, w->count, w->list, w->out);
+		break;
+	case 4:
+		cl->clEnqueueCopyImageToBuffer(queue, a, b, origin, region, take(in, 2), w->count,
+					       w->list, w->out);
+		break;
+	case 5:
+		cl->clEnqueueCopyBufferToImage(queue, a, b, take(in, 2), origin, region, w->count,
+					       w->list, w->out);
+		break;
+	}
+}
+
+/* Maps are unmapped at once, or never: then the release of the object ends them. */
+static void map(struct input *in, cl_command_queue queue, struct waits *w)
+{
+	cl_mem mem = handle(in, MEM);
+	cl_map_flags flags = take(in, 1) % 6;
+	size_t at = take(in, 2), bytes = length(in), origin[3], region[3], row, slice;
+	cl_bool wait = blocking(in);
+	cl_int err;
+	void *mapped;
+
+	sizes(in, origin, 16);
+	sizes(in, region, 16);
+	if (take(in, 1) & 1)
+		mapped = cl->clEnqueueMapBuffer(queue, mem, wait, flags, at, bytes, w->count,
+						w->list, w->out, &err);
+	else
+		mapped = cl->clEnqueueMapImage(queue, mem, wait, flags, origin, region, &row,
+					       &slice, w->count, w->list, w->out, &err);
+	if (!mapped != !!err)
+		abort();
+	if (mapped && wait)
+		*(volatile uint8_t *)mapped;
+	if (take(in, 1) & 3)
+		cl->clEnqueueUnmapMemObject(queue, mem, mapped, 0, NULL, NULL);
+}
+
+static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
+{
+	(void)event;
+	(void)status;
+	__atomic_add_fetch((unsigned int *)data, 1, __ATOMIC_RELAXED);
+}
+
+static void order(struct input *in, cl_command_queue queue, struct waits *w)
+{
+	static unsigned int calls;
+	cl_event event = handle(in, EVENT);
+	cl_mem mems[2] = { handle(in, MEM), handle(in, MEM) };
+	struct object *object;
+
+	switch (take(in, 1) % 8) {
+	case 0:
+		cl->clEnqueueMarkerWithWaitList(queue, w->count, w->list, w->out);
+		break;
+	case 1:
+		cl->clEnqueueBarrierWithWaitList(queue, w->count, w->list, w->out);
+		break;
+	case 2:
+		cl->clEnqueueMigrateMemObjects(queue, take(in, 1) % 3, mems, take(in, 1) % 4,
+					       w->count, w->list, w->out);
+		break;
+	case 3:
+		cl->clFlush(queue);
+		break;
+	case 4:
+		if (may_block())
+			cl->clFinish(queue);
+		break;
+	case 5:
+		if (may_block())
+			cl->clWaitForEvents(w->count, w->list);
+		break;
+	case 6:
+		cl->clSetEventCallback(event, take(in, 1) % 4, called, &calls);
+		break;
+	case 7:
+		object = find(EVENT, event);
+		if (object && object->open) {
+			cl->clSetUserEventStatus(event, -(cl_int)take(in, 1) % 3);
+			object->open = false;
+		}
+		break;
+	}
+}
+
+/* A wait that comes before its signal may wait for ever. */
+static void use_semaphore(struct input *in, cl_command_queue queue, struct waits *w)
+{
+	static const cl_semaphore_properties_khr properties[] = {
+		CL_SEMAPHORE_TYPE_KHR,
+		CL_SEMAPHORE_TYPE_BINARY_KHR,
+		CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+		CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+		0,
+		0,
+	};
+	const uint32_t what = take(in, 1) % 4;
+	cl_semaphore_khr semaphore = handle(in, SEMAPHORE);
+	struct object *object = find(SEMAPHORE, semaphore);
+	int fd = -1;
+
+	switch (what) {
+	case 0:
+		keep(SEMAPHORE, create_semaphore(handle(in, CONTEXT), properties, NULL), false);
+		break;
+	case 1:
+		/* After a wait it could wait for itself. */
+		if ((!object || !object->open) &&
+		    !enqueue_signal(queue, 1, &semaphore, NULL, w->count, w->list, w->out))
+			object->signals = 1;
+		break;
+	case 2:
+		if (enqueue_wait(queue, 1, &semaphore, NULL, w->count, w->list, w->out))
+			break;
+		object->open |= !object->signals;
+		object->signals = 0;
+		break;
+	case 3:
+		if (object && may_block() &&
+		    !get_semaphore_fd(semaphore, device, CL_SEMAPHORE_HANDLE_SYNC_FD_KHR,
+				      sizeof(fd), &fd, NULL)) {
+			object->signals = 0;
+			close(fd);
+		}
+		break;
+	}
+}
+
+/* An answer is no longer than it says, and fits where it was said to fit. */
+static void ask(struct input *in)
+{
+	const uint32_t what = take(in, 1) % 9;
+	const cl_uint name = 0x1000 + take(in, 2) % 0x400;
+	const size_t capacity = take(in, 1);
+	void *answer = malloc(capacity ? capacity : 1);
+	size_t needed = 0;
+	cl_int err = CL_INVALID_VALUE;
+
+	switch (what) {
+	case 0:
+		err = cl->clGetDeviceInfo(device, name, capacity, answer, &needed);
+		break;
+	case 1:
+		err = cl->clGetContextInfo(handle(in, CONTEXT), name, capacity, answer, &needed);
+		break;
+	case 2:
+		err = cl->clGetCommandQueueInfo(handle(in, QUEUE), name, capacity, answer, &needed);
+		break;
+	case 3:
+		err = cl->clGetMemObjectInfo(handle(in, MEM), name, capacity, answer, &needed);
+		break;
+	case 4:
+		err = cl->clGetImageInfo(handle(in, MEM), name, capacity, answer, &needed);
+		break;
+	case 5:
+		err = cl->clGetEventInfo(handle(in, EVENT), name, capacity, answer, &needed);
+		break;
+	case 6:
+		err = cl->clGetKernelInfo(handle(in, KERNEL), name, capacity, answer, &needed);
+		break;
+	case 7:
+		err = cl->clGetKernelArgInfo(handle(in, KERNEL), take(in, 1), name, capacity,
+					     answer, &needed);
+		break;
+	case 8:
+		err = cl->clGetProgramInfo(handle(in, PROGRAM), CL_PROGRAM_SOURCE, capacity, answer,
+					   &needed);
+		break;
+	}
+	if (!err && needed > capacity)
+		abort();
+	free(answer);
+}
+
+static void call(struct input *in)
+{
+	const uint32_t what = take(in, 1) % 9;
+	cl_command_queue queue;
+	struct waits waits;
+
+	if (what < 2) {
+		create(in);
+		return;
+	}
+	if (what == 2) {
+		if (take(in, 1) & 1)
+			ask(in);
+		else if (object_count)
+			release_at(take(in, 1) % object_count);
+		return;
+	}
+	queue = handle(in, QUEUE);
+	take_waits(in, &waits);
+	switch (what) {
+	case 3:
+		launch(in, queue, &waits);
+		break;
+	case 4:
+		transfer_buffer(in, queue, &waits);
+		break;
+	case 5:
+		transfer_image(in, queue, &waits);
+		break;
+	case 6:
+		map(in, queue, &waits);
+		break;
+	case 7:
+		order(in, queue, &waits);
+		break;
+	case 8:
+		use_semaphore(in, queue, &waits);
+		break;
+	}
+	keep(EVENT, waits.event, false);
+}
+
+static void *entry(const char *name)
+{
+	return cl->clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+static void open_device(void)
+{
+	/* The compiler, if this is run from the root of the tree and it was built. */
+	if (!access("build/bin/salvo-cc", X_OK))
+		setenv("SALVO_CC", "build/bin/salvo-cc", 0);
+	setenv("SALVO_TOPOLOGY", "2", 0);
+	if (clIcdGetPlatformIDsKHR(1, &platform, NULL))
+		abort();
+	cl = *(const struct _cl_icd_dispatch **)platform;
+	if (cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
+		abort();
+	create_semaphore = entry("clCreateSemaphoreWithPropertiesKHR");
+	release_semaphore = entry("clReleaseSemaphoreKHR");
+	enqueue_signal = entry("clEnqueueSignalSemaphoresKHR");
+	enqueue_wait = entry("clEnqueueWaitSemaphoresKHR");
+	get_semaphore_fd = entry("clGetSemaphoreHandleForTypeKHR");
+}
+
+/* Two contexts, so that handles can be foreign to each other. */
+static void begin(void)
+{
+	static const char *text;
+	static unsigned char *binary;
+	static size_t binary_bytes;
+	unsigned int i;
+
+	text = source;
+	for (i = 0; i < 2; i++) {
+		cl_context context = cl->clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+		cl_program program;
+
+		if (!context)
+			abort();
+		keep(CONTEXT, context, false);
+		/* Compiled once: an input takes no time in the compiler. */
+		program = binary_bytes
+				  ? cl->clCreateProgramWithBinary(
+					    context, 1, &device, &binary_bytes,
+					    (const unsigned char **)&binary, NULL, NULL)
+				  : cl->clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+		if (!program)
+			continue;
+		keep(PROGRAM, program, false);
+		if (cl->clBuildProgram(program, 1, &device, NULL, NULL, NULL) || binary_bytes)
+			continue;
+		if (!cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(binary_bytes),
+					  &binary_bytes, NULL)) {
+			binary = malloc(binary_bytes);
+			cl->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary,
+					     NULL);
+		}
+	}
+	keep(QUEUE, cl->clCreateCommandQueue(objects[0].handle, device, 0, NULL), false);
+	for (i = 0; i < 2; i++)
+		keep(MEM,
+		     cl->clCreateBuffer(objects[0].handle, CL_MEM_READ_WRITE, 4096, NULL, NULL),
+		     false);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, size };
+	unsigned int calls = 0, i;
+
+	if (!cl)
+		open_device();
+	begin();
+	while (in.size && object_count < MAX_OBJECTS - 1 && ++calls < 200)
+		call(&in);
+	/* What is in flight may wait for a user event: none may be left that nobody completes. */
+	for (i = 0; i < object_count; i++)
+		if (objects[i].kind == EVENT && objects[i].open) {
+			cl->clSetUserEventStatus(objects[i].handle, CL_COMPLETE);
+			objects[i].open = false;
+		}
+	while (object_count)
+		release_at((size_t)(size * 7 + object_count * 5) % object_count);
+	return 0;
+}
