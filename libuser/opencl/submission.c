@@ -550,7 +550,8 @@ static bool run_again(struct salvo_cl_submission *submission, const struct salvo
 	 * The kernel's driver does not say whether a batch ran before it was cancelled. Those that
 	 * wait for its fence run once it is cancelled: they would not wait for another attempt.
 	 */
-	if (submission->awaited || error->error != -ECANCELED || error->kind != SALVO_ERROR_NONE || error->done ||
+	if (submission->awaited || error->error != -ECANCELED ||
+	    error->kind != SALVO_ERROR_NONE || error->done ||
 	    submission->attempts == SALVO_CL_ATTEMPTS ||
 	    !salvo_cl_device_is_embedded(submission->queue->device))
 		return false;

@@ -3,10 +3,10 @@
  * opencl.c - fuzz the OpenCL driver: any sequence of calls, with valid, foreign and missing handles
  *
  * The input is a list of calls: a byte chooses the call, those after it its arguments. Objects are
- * kept in a table; an argument names one by a byte, which may be of the wrong kind or NULL. Only what
- * the specification leaves undefined is kept out: handles that are gone, memory of the host that is
- * too small, waiting for what nobody completes. At the end everything is released, in any order, with
- * commands in flight.
+ * kept in a table; an argument names one by a byte, which may be of the wrong kind or NULL. Only
+ * what the specification leaves undefined is kept out: handles that are gone, memory of the host
+ * that is too small, waiting for what nobody completes. At the end everything is released, in any
+ * order, with commands in flight.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS

@@ -311,6 +311,7 @@ struct worker {
 
 static void *work(void *data)
 {
+	static cl_uint zeros[1024];
 	struct worker *worker = data;
 	cl_context context = worker->self->context;
 	cl_command_queue queue;
@@ -320,7 +321,7 @@ static void *work(void *data)
 	cl_int err;
 
 	queue = clCreateCommandQueueWithProperties(context, worker->self->device, NULL, &err);
-	buffer = clCreateBuffer(context, 0, 4096, NULL, &err);
+	buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof(zeros), zeros, &err);
 	kernel = clCreateKernel(worker->self->program, "add", &err);
 	worker->good = queue && buffer && kernel;
 	for (i = 0; i < 500 && worker->good; i++) {
