@@ -94,7 +94,9 @@ static bool check_entry(struct salvo_cp_parser *p)
 {
 	const struct salvo_ring_entry *entry = &p->job->entry;
 
-	if (entry->flags & ~SALVO_RING_IRQ || !entry->asid || entry->eu_mask & ~p->cp->units ||
+	const uint32_t flags = SALVO_RING_IRQ | (entry->ctx ? SALVO_RING_OVERLAP : 0);
+
+	if (entry->flags & ~flags || !entry->asid || entry->eu_mask & ~p->cp->units ||
 	    entry->priority < SALVO_PRIORITY_LOW || entry->priority > SALVO_PRIORITY_HIGH ||
 	    entry->reserved0 || entry->reserved[0] || entry->reserved[1])
 		return salvo_cp_refuse(p, SALVO_FAULT_RING, entry->packet);

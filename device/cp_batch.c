@@ -17,6 +17,7 @@
 #include "dispatch.h"
 #include "element.h"
 #include "job.h"
+#include "overlap.h"
 #include "queues.h"
 #include "salvo_rect.h"
 #include "transfer.h"
@@ -230,13 +231,18 @@ static void add_join(struct salvo_cp_parser *p)
 	struct salvo_gpu_job *job = p->job;
 	uint32_t i;
 
+	const bool waits = job->overlaps && p->join == SALVO_FAULT_NO_COMMAND;
+
 	/* With no work since the join before there is nothing new to wait for. */
-	if (!p->segment_work)
+	if (!p->segment_work && !waits)
 		return;
 	for (i = p->segment; i < p->index; i++)
 		if (job->elements[i].kind >= SALVO_ELEMENT_DISPATCH)
 			add_edge(job, i, p->index);
 	job->elements[p->index].kind = SALVO_ELEMENT_JOIN;
+	/* Work of the batches before is before it, too. */
+	if (waits)
+		salvo_gpu_overlap_add_turn(job, &job->elements[p->index]);
 	p->join = p->index;
 	p->segment = p->index + 1;
 	p->segment_work = 0;
@@ -245,15 +251,19 @@ static void add_join(struct salvo_cp_parser *p)
 static bool parse_pipe_control(struct salvo_cp_parser *p, const struct salvo_op_pipe_control *op)
 {
 	p->pipe_controls++;
-	if (op->flags & ~SALVO_PIPE_CONTROL_ALL || op->reserved)
+	if (op->flags & (op->flags - 1) || op->reserved ||
+	    op->flags & ~(SALVO_PIPE_CONTROL_ALL | SALVO_PIPE_CONTROL_PREVIOUS))
 		return salvo_cp_bad(p);
-	if (op->flags & SALVO_PIPE_CONTROL_ALL) {
+	if (op->flags == SALVO_PIPE_CONTROL_ALL) {
 		if (op->consumer || op->producer)
 			return salvo_cp_bad(p);
 		add_join(p);
 		return true;
 	}
-	if (op->producer >= op->consumer || op->consumer >= p->head->command_count)
+	if (op->consumer >= p->head->command_count)
+		return salvo_cp_bad(p);
+	if (op->flags ? !p->job->overlaps || op->producer >= SALVO_MAX_COMMANDS :
+			op->producer >= op->consumer)
 		return salvo_cp_bad(p);
 	/* Linked later: the commands may stand behind it. */
 	p->job->elements[p->index].op = op;
@@ -275,6 +285,7 @@ static bool parse_command(struct salvo_cp_parser *p, const struct salvo_op *op)
 	element->first_edge = SALVO_EDGE_NONE;
 	element->op = NULL;
 	atomic_init(&element->producers, 0);
+	atomic_init(&element->followers, NULL);
 	atomic_init(&element->started, 0);
 	element->ready = 0;
 	element->ended = 0;
@@ -311,8 +322,13 @@ static bool link_pairs(struct salvo_cp_parser *p)
 		if (job->elements[i].kind != SALVO_ELEMENT_NONE || !op)
 			continue;
 		p->index = i;
-		if (job->elements[op->producer].kind < SALVO_ELEMENT_DISPATCH ||
-		    job->elements[op->consumer].kind < SALVO_ELEMENT_DISPATCH)
+		if (job->elements[op->consumer].kind < SALVO_ELEMENT_DISPATCH)
+			return salvo_cp_bad(p);
+		if (op->flags) {
+			salvo_gpu_overlap_add_previous(job, &job->elements[i]);
+			continue;
+		}
+		if (job->elements[op->producer].kind < SALVO_ELEMENT_DISPATCH)
 			return salvo_cp_bad(p);
 		add_edge(job, op->producer, op->consumer);
 	}
@@ -326,6 +342,7 @@ bool salvo_cp_parse_batch(struct salvo_cp_parser *p)
 	const uint32_t count = p->head->command_count;
 	const struct salvo_op *op = salvo_cp_next_op(p);
 
+	job->overlaps = job->entry.flags & SALVO_RING_OVERLAP;
 	for (; op && op->code >= SALVO_OP_SETUP_STATE && op->code <= SALVO_OP_CACHE;
 	     op = salvo_cp_next_op(p))
 		if (!parse_setup(p, op))

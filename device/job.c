@@ -21,6 +21,7 @@
 #include "element.h"
 #include "irq.h"
 #include "jobs.h"
+#include "overlap.h"
 #include "queues.h"
 #include "drm/salvo_drm.h"
 
@@ -99,13 +100,9 @@ static void write_profile(const struct salvo_gpu_job *job)
 	}
 }
 
-/*
- * Coalesces an element that became ready with those before it, if they can enter the queue as
- * one entry; else pushes those. Returns the elements that are not pushed yet.
- */
-static struct salvo_element *push_coalesced(const struct salvo_gpu_job *job,
-					    struct salvo_element *head,
-					    struct salvo_element *element)
+struct salvo_element *salvo_gpu_job_push(const struct salvo_gpu_job *job,
+					 struct salvo_element *head,
+					 struct salvo_element *element)
 {
 	struct salvo_element *both = salvo_element_coalesce(head, element);
 
@@ -116,20 +113,35 @@ static struct salvo_element *push_coalesced(const struct salvo_gpu_job *job,
 	return element;
 }
 
-void salvo_gpu_job_start(struct salvo_gpu_job *job)
+void salvo_gpu_job_set_ready(struct salvo_gpu_job *job)
 {
 	const uint64_t now = job->profile ? salvo_clock() : 0;
+	uint32_t i;
+
+	for (i = 0; job->profile && i < job->commands; i++)
+		job->elements[i].ready = now;
+}
+
+void salvo_gpu_job_push_roots(struct salvo_gpu_job *job)
+{
 	struct salvo_element *head = NULL;
 	uint32_t i;
 
-	/* Before the first push: from then on units change elements. */
-	for (i = 0; job->profile && i < job->commands; i++)
-		job->elements[i].ready = now;
 	for (i = 0; i < job->commands; i++)
 		if (job->elements[i].root)
-			head = push_coalesced(job, head, &job->elements[i]);
+			head = salvo_gpu_job_push(job, head, &job->elements[i]);
 	if (head)
 		salvo_queues_push(job->jobs->queues, head);
+}
+
+void salvo_gpu_job_start(struct salvo_gpu_job *job)
+{
+	if (!job->early) {
+		salvo_gpu_job_set_ready(job);
+		salvo_gpu_job_push_roots(job);
+	}
+	if (job->overlaps)
+		salvo_gpu_overlap_take_turn(job);
 }
 
 unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
@@ -139,15 +151,19 @@ unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
 	while (job && atomic_fetch_sub_explicit(&job->left, count,
 						memory_order_acq_rel) == count) {
 		uint32_t pending = SALVO_STATUS_PENDING;
+		struct salvo_gpu_job *early;
 
 		atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
 		if (job->profile)
 			write_profile(job);
 		events |= SALVO_GPU_JOB_ENDED;
-		if (salvo_gpu_jobs_finish(job, &job))
+		if (salvo_gpu_jobs_finish(job, &job, &early))
 			events |= SALVO_GPU_JOB_STARVED;
 		if (job)
 			salvo_gpu_job_start(job);
+		/* It cannot end before the one that was just started. */
+		if (early)
+			events |= salvo_gpu_overlap_start(early);
 		count = 1;
 	}
 	return events;
@@ -172,8 +188,10 @@ struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job,
 		if (consumer->kind == SALVO_ELEMENT_JOIN)
 			consumer = salvo_gpu_job_release(job, consumer);
 		if (consumer)
-			head = push_coalesced(job, head, consumer);
+			head = salvo_gpu_job_push(job, head, consumer);
 	}
+	if (job->overlaps)
+		salvo_gpu_overlap_release(element);
 	if (!head || salvo_element_entry_items(head) == 1)
 		return head;
 	salvo_queues_push(job->jobs->queues, head);

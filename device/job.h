@@ -45,6 +45,12 @@ struct salvo_gpu_job {
 	bool ends_space;
 	/** @work: Elements that have items. */
 	uint32_t work;
+	/** @overlaps: It may overlap those of its context that have this set, too. */
+	bool overlaps;
+	/** @previous: Its pipe controls for commands of the job before, linked by @next. */
+	struct salvo_element *previous;
+	/** @turn: Pipe controls and joins that wait for the end of the job before. */
+	struct salvo_element *turn;
 	/** @edges: @edge_count of @edge_capacity. */
 	struct salvo_edge *edges;
 	uint32_t edge_count;
@@ -70,6 +76,12 @@ struct salvo_gpu_job {
 	uint32_t irqs;
 	/** @done: Ready to retire. */
 	bool done;
+	/** @has_turn: All jobs before it in its context are done. */
+	bool has_turn;
+	/** @early: It was started before it had its turn. */
+	bool early;
+	/** @sealed: The batch after it in the context was refused. */
+	bool sealed;
 	/** @injected: Faults that it has when it retires. */
 	struct salvo_injected injected;
 	/** @ring_next: Next in its ring, or in the list of free jobs. */
@@ -106,11 +118,34 @@ bool salvo_gpu_job_reserve_elements(struct salvo_gpu_job *job, uint32_t elements
 void salvo_gpu_job_free_buffers(struct salvo_gpu_job *job);
 
 /**
- * salvo_gpu_job_start() - Push the elements without producers. Publishes the job to the units.
+ * salvo_gpu_job_start() - All jobs before it in its context are done: push what is ready.
  *
- * The caller holds a reference.
+ * Publishes the job to the units, unless it was started early. The caller holds a reference.
  */
 void salvo_gpu_job_start(struct salvo_gpu_job *job);
+
+/**
+ * salvo_gpu_job_push_roots() - Push the elements without producers.
+ */
+void salvo_gpu_job_push_roots(struct salvo_gpu_job *job);
+
+/**
+ * salvo_gpu_job_set_ready() - Note for the profile that all elements are ready.
+ *
+ * Before the first push: from then on units change elements.
+ */
+void salvo_gpu_job_set_ready(struct salvo_gpu_job *job);
+
+/**
+ * salvo_gpu_job_push() - Coalesce an element with others of the job, or push those.
+ * @head: Elements that are not pushed yet, or NULL.
+ * @element: An element that became ready.
+ *
+ * Return: The elements that are not pushed yet.
+ */
+struct salvo_element *salvo_gpu_job_push(const struct salvo_gpu_job *job,
+					 struct salvo_element *head,
+					 struct salvo_element *element);
 
 /**
  * salvo_gpu_job_release() - An element is done: push the consumers that waited for it last.

@@ -3,7 +3,8 @@
  * jobs.c - all packets in the device: order of rings and contexts, fences
  *
  * A job is in two orders. Jobs of one context run one after the other, in the
- * order of the ring; jobs of different contexts overlap. Fences retire in the
+ * order of the ring, unless they allow the next one to start early (overlap.c);
+ * jobs of different contexts overlap. Fences retire in the
  * order of the ring, whatever order the jobs end in (B11 of WO2015/123840).
  *
  * A job that is done retires when all before it in the ring have. To retire is
@@ -22,6 +23,7 @@
 #include "dma.h"
 #include "irq.h"
 #include "isolation.h"
+#include "overlap.h"
 
 int salvo_gpu_jobs_init(struct salvo_gpu_jobs *jobs)
 {
@@ -88,6 +90,12 @@ struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned 
 	job->busy_ns = 0;
 	job->ended = 0;
 	job->done = false;
+	job->overlaps = false;
+	job->previous = NULL;
+	job->turn = NULL;
+	job->has_turn = false;
+	job->early = false;
+	job->sealed = false;
 	memset(&job->injected, 0, sizeof(job->injected));
 	job->ring_next = NULL;
 	job->ctx_next = NULL;
@@ -117,23 +125,43 @@ static uint64_t context_key(const struct salvo_gpu_job *job)
 	return (uint64_t)job->entry.asid << 32 | job->entry.ctx;
 }
 
-/* Returns whether the job is the first of its context. */
-static bool join_context_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
+/* Returns the place of the job's context; that after the last one if it has no job in flight. */
+static unsigned int find_context_locked(const struct salvo_gpu_jobs *jobs,
+					const struct salvo_gpu_job *job)
 {
 	const uint64_t key = context_key(job);
 	unsigned int i;
 
-	for (i = 0; i < jobs->context_count; i++) {
-		if (jobs->contexts[i].key != key)
-			continue;
-		jobs->contexts[i].last->ctx_next = job;
-		jobs->contexts[i].last = job;
-		return false;
+	for (i = 0; i < jobs->context_count && jobs->contexts[i].key != key; i++)
+		;
+	return i;
+}
+
+/* Returns the job before it in its context, or NULL if the job is the first. */
+static struct salvo_gpu_job *join_context_locked(struct salvo_gpu_jobs *jobs,
+						 struct salvo_gpu_job *job)
+{
+	const unsigned int i = find_context_locked(jobs, job);
+	struct salvo_gpu_job *before = NULL;
+
+	if (i < jobs->context_count) {
+		before = jobs->contexts[i].last;
+		before->ctx_next = job;
+	} else {
+		jobs->contexts[i].key = context_key(job);
+		jobs->context_count++;
 	}
-	jobs->contexts[i].key = key;
 	jobs->contexts[i].last = job;
-	jobs->context_count++;
-	return true;
+	return before;
+}
+
+/* The job is refused: what follows it has no job before it to overlap with. */
+static void seal_context_locked(struct salvo_gpu_jobs *jobs, const struct salvo_gpu_job *job)
+{
+	const unsigned int i = find_context_locked(jobs, job);
+
+	if (i < jobs->context_count)
+		jobs->contexts[i].last->sealed = true;
 }
 
 /* Returns the next job of the context. */
@@ -230,14 +258,21 @@ static bool done_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 	return retire_ring_locked(jobs, job->ring);
 }
 
-bool salvo_gpu_jobs_finish(struct salvo_gpu_job *job, struct salvo_gpu_job **next)
+bool salvo_gpu_jobs_finish(struct salvo_gpu_job *job, struct salvo_gpu_job **next,
+			   struct salvo_gpu_job **early)
 {
 	struct salvo_gpu_jobs *jobs = job->jobs;
 	bool starved;
 
+	*early = NULL;
 	pthread_mutex_lock(&jobs->lock);
 	job->ended = salvo_clock();
 	*next = leave_context_locked(jobs, job);
+	if (*next) {
+		(*next)->has_turn = true;
+		if ((*next)->ctx_next && salvo_gpu_overlap_begin(*next, (*next)->ctx_next))
+			*early = (*next)->ctx_next;
+	}
 	starved = done_locked(jobs, job);
 	pthread_mutex_unlock(&jobs->lock);
 	return starved;
@@ -267,7 +302,8 @@ void salvo_gpu_jobs_submit(struct salvo_gpu_job *job)
 	const bool over =
 		job->entry.ctx ? job->status != SALVO_STATUS_PENDING : !(spaces && job->unbinds);
 	const unsigned int ring = job->ring;
-	bool first = false;
+	struct salvo_gpu_job *before;
+	bool early = false, has_turn;
 
 	/* One for each element, and one for the thread that starts the job. */
 	job->left = job->work + 1;
@@ -292,20 +328,26 @@ void salvo_gpu_jobs_submit(struct salvo_gpu_job *job)
 		jobs->ring[ring].first = job;
 	jobs->ring[ring].last = job;
 	if (over) {
+		seal_context_locked(jobs, job);
 		/* Its ring is not starved: this job was just taken from it. */
 		done_locked(jobs, job);
 	} else if (!spaces) {
-		first = join_context_locked(jobs, job);
+		before = join_context_locked(jobs, job);
+		job->has_turn = !before;
+		early = before && salvo_gpu_overlap_begin(before, job);
 	}
+	has_turn = job->has_turn;
 	pthread_mutex_unlock(&jobs->lock);
 
 	if (!over && spaces)
 		jobs->isolation->submit(spaces, job);
 
-	if (first) {
+	/* Nor is it here, and this thread runs the rings already. */
+	if (has_turn) {
 		salvo_gpu_job_start(job);
-		/* Nor is it here, and this thread runs the rings already. */
 		salvo_gpu_job_put(job, 1);
+	} else if (early) {
+		salvo_gpu_overlap_start(job);
 	}
 }
 

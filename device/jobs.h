@@ -89,17 +89,19 @@ void salvo_gpu_jobs_discard(struct salvo_gpu_job *job);
  * salvo_gpu_jobs_submit() - Put a job into the order of its ring and context.
  *
  * A job with a status, or of context 0, is done at once, unless it unmaps memory of a process.
- * Others start when the previous job of their context is done.
+ * Others start when the previous job of their context is done, or overlap with it.
  */
 void salvo_gpu_jobs_submit(struct salvo_gpu_job *job);
 
 /**
  * salvo_gpu_jobs_finish() - The last reference to a job that ran on @queues is gone: retire it.
  * @next: Gets the next job of its context, which the caller starts; or NULL.
+ * @early: Gets the one after that if it may start early: the caller starts it, too; or NULL.
  *
  * Return: whether the job's ring was starved and has a free job now.
  */
-bool salvo_gpu_jobs_finish(struct salvo_gpu_job *job, struct salvo_gpu_job **next);
+bool salvo_gpu_jobs_finish(struct salvo_gpu_job *job, struct salvo_gpu_job **next,
+			   struct salvo_gpu_job **early);
 
 /**
  * salvo_gpu_jobs_end() - A job that another process ran is done: retire it.

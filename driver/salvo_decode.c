@@ -83,6 +83,9 @@ static void salvo_decode_pipe_control(struct drm_printer *p,
 {
 	if (op->flags & SALVO_PIPE_CONTROL_ALL)
 		drm_puts(p, "pipe_control all\n");
+	else if (op->flags & SALVO_PIPE_CONTROL_PREVIOUS)
+		drm_printf(p, "pipe_control %u %u of the batch before\n", op->consumer,
+			   op->producer);
 	else
 		drm_printf(p, "pipe_control %u %u\n", op->consumer, op->producer);
 }

@@ -42,6 +42,8 @@ struct salvo_job {
 	void *packet;
 	/** @coherent: @packet is coherent DMA memory, not streaming. */
 	bool coherent;
+	/** @overlaps: It may start before the batch before it in the context is done. */
+	bool overlaps;
 	/** @packet_address: DMA address of @packet. */
 	dma_addr_t packet_address;
 	/** @packet_bytes: Length of the packet without the result. */

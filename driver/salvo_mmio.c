@@ -52,6 +52,7 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 	mmio->units = readl(&regs->units);
 	mmio->nodes = readl(&regs->nodes);
 	mmio->rings = min_t(u32, readl(&regs->rings), SALVO_MAX_RINGS);
+	mmio->features = readl(&regs->features);
 	mmio->slots = min_t(u32, readl(&regs->slots), SALVO_MAX_SLOTS);
 	mmio->isa_level = readl(&regs->isa_level);
 	mmio->generation = readl(&regs->generation);

@@ -47,6 +47,8 @@ struct salvo_mmio {
 	u32 rings;
 	/** @slots: Number of slots; 0 if the device has none. */
 	u32 slots;
+	/** @features: SALVO_FEATURE_* of the device. */
+	u32 features;
 	/** @isa_level: x86-64 level of the units. */
 	u32 isa_level;
 	/** @stopped: A reset was acknowledged, and no ring was started since. */

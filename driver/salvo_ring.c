@@ -151,7 +151,7 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	struct salvo_ring_entry entry = {
 		.packet = job->packet_address,
 		.packet_bytes = job->packet_bytes,
-		.flags = SALVO_RING_IRQ,
+		.flags = SALVO_RING_IRQ | (job->overlaps ? SALVO_RING_OVERLAP : 0),
 		.asid = job->ctx->vm->asid,
 		.ctx = job->ctx->hw_id,
 		.eu_mask = job->ctx->eu_mask,

@@ -143,11 +143,15 @@ static int salvo_submit_copy_syncs(struct salvo_submit_state *s,
 /* Copy everything from user memory. */
 static int salvo_submit_copy(struct salvo_submit_state *s, const struct drm_salvo_submit *args)
 {
+	bool overlaps = args->flags & DRM_SALVO_SUBMIT_OVERLAP;
 	void *copy;
 	int ret;
 
-	ret = salvo_refuse_if(s->sdev, args->flags, -EINVAL, "flags %#x are unknown",
-			      args->flags) ?:
+	ret = salvo_refuse_if(s->sdev, args->flags & ~DRM_SALVO_SUBMIT_OVERLAP, -EINVAL,
+			      "flags %#x are unknown", args->flags) ?:
+	      salvo_refuse_if(s->sdev,
+			      overlaps && !(s->sdev->mmio.features & SALVO_FEATURE_OVERLAP),
+			      -EOPNOTSUPP, "the GPU cannot overlap batches of a context") ?:
 	      salvo_refuse_if(s->sdev, args->pad, -EINVAL, "pad is not zero") ?:
 	      salvo_refuse_if(s->sdev, !args->commands.count, -EINVAL, "there are no commands") ?:
 	      salvo_refuse_if(s->sdev, args->args && !args->args_size, -EINVAL,
@@ -169,6 +173,7 @@ static int salvo_submit_copy(struct salvo_submit_state *s, const struct drm_salv
 	s->batch.commands = copy;
 	s->batch.count = args->commands.count;
 	s->batch.profile = args->profile;
+	s->batch.flags = args->flags;
 	if (!args->args_size)
 		return 0;
 
@@ -236,6 +241,7 @@ static int salvo_submit_pack(struct salvo_submit_state *s)
 	if (ret)
 		return ret;
 	job->commands = s->batch.count;
+	job->overlaps = s->batch.flags & DRM_SALVO_SUBMIT_OVERLAP;
 	target.result = job->packet_address + job->packet_bytes;
 	salvo_pack_batch(&s->batch, &target, job->packet);
 	return 0;

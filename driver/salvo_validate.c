@@ -220,10 +220,14 @@ static int check_pipe_control(const struct salvo_batch_desc *batch, __u32 index,
 {
 	const struct drm_salvo_command *cmd = &batch->commands[index];
 
-	if (cmd->flags & ~(__u32)DRM_SALVO_PIPE_CONTROL_ALL)
+	if (cmd->flags > DRM_SALVO_PIPE_CONTROL_PREVIOUS)
 		return reject(why, -EINVAL, index, "flags", cmd->flags,
-			      "DRM_SALVO_PIPE_CONTROL_*");
-	if (cmd->flags & DRM_SALVO_PIPE_CONTROL_ALL) {
+			      "one of DRM_SALVO_PIPE_CONTROL_*");
+	if (cmd->flags == DRM_SALVO_PIPE_CONTROL_PREVIOUS &&
+	    !(batch->flags & DRM_SALVO_SUBMIT_OVERLAP))
+		return reject(why, -EINVAL, index, "flags", cmd->flags,
+			      "without PREVIOUS: the batch does not overlap");
+	if (cmd->flags == DRM_SALVO_PIPE_CONTROL_ALL) {
 		if (cmd->consumer)
 			return reject(why, -EINVAL, index, "consumer", cmd->consumer,
 				      "zero with DRM_SALVO_PIPE_CONTROL_ALL");
@@ -237,6 +241,12 @@ static int check_pipe_control(const struct salvo_batch_desc *batch, __u32 index,
 	    batch->commands[cmd->consumer].type == DRM_SALVO_PIPE_CONTROL)
 		return reject(why, -EINVAL, index, "consumer", cmd->consumer,
 			      "index of a work command");
+	if (cmd->flags) {
+		if (cmd->producer >= SALVO_MAX_COMMANDS)
+			return reject(why, -EINVAL, index, "producer", cmd->producer,
+				      "index of a command of a batch, below 4096");
+		return 0;
+	}
 	if (cmd->producer >= cmd->consumer ||
 	    batch->commands[cmd->producer].type == DRM_SALVO_PIPE_CONTROL)
 		return reject(why, -EINVAL, index, "producer", cmd->producer,

@@ -27,6 +27,8 @@ struct salvo_batch_desc {
 	const void *args;
 	/** @profile: GPU address of the profile, or zero. */
 	__u64 profile;
+	/** @flags: DRM_SALVO_SUBMIT_*. */
+	__u32 flags;
 };
 
 /**

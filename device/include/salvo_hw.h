@@ -233,8 +233,8 @@ struct salvo_regs {
 	__u32 kill_request;
 	/** @kill_ack: Device: the last request that was carried out. */
 	__u32 kill_ack;
-	/** @reserved4: Zero. */
-	__u32 reserved4;
+	/** @features: Device: SALVO_FEATURE_*. */
+	__u32 features;
 	/** @reserved1: Zero. */
 	__u64 reserved1[18];
 
@@ -266,8 +266,12 @@ struct salvo_regs {
 #define SALVO_ACCESS_WRITE	(1u << 1)
 #define SALVO_ACCESS_EXEC	(1u << 2)	/* never together with write */
 
+/* struct salvo_regs.features */
+#define SALVO_FEATURE_OVERLAP	(1u << 0)	/* batches of a context can overlap */
+
 /* Flags of a ring entry */
 #define SALVO_RING_IRQ		(1u << 0)	/* SALVO_VECTOR_FENCE when the fence retires */
+#define SALVO_RING_OVERLAP	(1u << 1)	/* it may overlap others of its context */
 
 /*
  * Priority of a packet's work against that of other contexts: a unit that has finished a
@@ -499,7 +503,8 @@ struct salvo_op_dispatch {
 };
 
 /* struct salvo_op_pipe_control.flags: the same bits as DRM_SALVO_PIPE_CONTROL_* */
-#define SALVO_PIPE_CONTROL_ALL	(1u << 0)
+#define SALVO_PIPE_CONTROL_ALL		(1u << 0)
+#define SALVO_PIPE_CONTROL_PREVIOUS	(1u << 1)	/* the producer is of the batch before */
 
 /**
  * struct salvo_op_pipe_control - Order two commands, or all work before it and all work after it.
@@ -511,7 +516,7 @@ struct salvo_op_pipe_control {
 	__u32 consumer;
 	/** @producer: Index of the command that it waits for. */
 	__u32 producer;
-	/** @flags: SALVO_PIPE_CONTROL_*. */
+	/** @flags: One of SALVO_PIPE_CONTROL_*, or zero. */
 	__u32 flags;
 	/** @reserved: Zero. */
 	__u32 reserved;

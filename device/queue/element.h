@@ -80,7 +80,9 @@ struct salvo_element {
 	uint64_t ready;
 	_Atomic uint64_t started;
 	uint64_t ended;
-	/** @next: In the list of elements that wait for a free entry. */
+	/** @followers: Pipe controls of the next job that wait for it; see overlap.c. */
+	struct salvo_element *_Atomic followers;
+	/** @next: In the list of elements that wait for a free entry, or in one of overlap.c. */
 	struct salvo_element *next;
 };
 

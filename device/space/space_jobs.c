@@ -118,7 +118,7 @@ bool salvo_space_send(struct salvo_space *space, struct salvo_gpu_job *job)
 
 	entry.packet = (uint8_t *)head - (uint8_t *)block;
 	entry.seqno = seqno;
-	entry.flags = SALVO_RING_IRQ;
+	entry.flags = SALVO_RING_IRQ | (job->entry.flags & SALVO_RING_OVERLAP);
 	block->entries[r][slot] = entry;
 	channel->sent[slot] = (struct salvo_sent){
 		.job = job, .at = salvo_clock(), .packets_end = channel->packets_next,

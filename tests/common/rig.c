@@ -227,6 +227,8 @@ uint64_t rig_submit_to(struct rig *rig, uint32_t asid, uint32_t ctx,
 	struct salvo_ring_entry entry = rig_next_entry(rig, ctx, bytes);
 
 	entry.asid = asid;
+	if (batch->flags & DRM_SALVO_SUBMIT_OVERLAP)
+		entry.flags |= SALVO_RING_OVERLAP;
 	rig_push(rig, &entry);
 	rig_ring(rig);
 	return entry.seqno;
@@ -304,6 +306,14 @@ struct drm_salvo_command rig_pair(uint32_t consumer, uint32_t producer)
 {
 	return (struct drm_salvo_command) {
 		.type = DRM_SALVO_PIPE_CONTROL, .consumer = consumer, .producer = producer,
+	};
+}
+
+struct drm_salvo_command rig_link(uint32_t consumer, uint32_t producer)
+{
+	return (struct drm_salvo_command) {
+		.type = DRM_SALVO_PIPE_CONTROL, .flags = DRM_SALVO_PIPE_CONTROL_PREVIOUS,
+		.consumer = consumer, .producer = producer,
 	};
 }
 

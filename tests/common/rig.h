@@ -116,5 +116,7 @@ struct drm_salvo_command rig_dispatch(struct rig *rig, salvo_kernel_fn fn, uint3
 				      uint32_t group, uint32_t args_offset, uint32_t args_size);
 struct drm_salvo_command rig_pair(uint32_t consumer, uint32_t producer);
 struct drm_salvo_command rig_all(void);
+/* The producer is of the batch before. */
+struct drm_salvo_command rig_link(uint32_t consumer, uint32_t producer);
 
 #endif /* RIG_H */

@@ -104,7 +104,7 @@ TEST_F(submit, wrong_ctx_id)
 
 TEST_F(submit, wrong_flags)
 {
-	self->submit.flags = 1;
+	self->submit.flags = DRM_SALVO_SUBMIT_OVERLAP << 1;
 	EXPECT_REFUSED(-EINVAL);
 }
 

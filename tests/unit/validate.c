@@ -107,6 +107,23 @@ FIXTURE_TEARDOWN(batch)
 		EXPECT_REJECT(error, #field, number); \
 	}
 
+/* A pipe control for a command of the batch before */
+TEST_F(batch, previous)
+{
+	self->cmd[PAIR].flags = DRM_SALVO_PIPE_CONTROL_PREVIOUS;
+	self->cmd[PAIR].producer = SALVO_MAX_COMMANDS - 1;
+	EXPECT_REJECT(-EINVAL, "flags", PAIR);
+	self->desc.flags = DRM_SALVO_SUBMIT_OVERLAP;
+	EXPECT_EQ(0, salvo_validate_batch(&self->desc, &self->space, &self->why));
+	self->cmd[PAIR].producer++;
+	EXPECT_REJECT(-EINVAL, "producer", PAIR);
+	self->cmd[PAIR].producer = 0;
+	self->cmd[PAIR].consumer = ALL;
+	EXPECT_REJECT(-EINVAL, "consumer", PAIR);
+	self->cmd[PAIR].flags |= DRM_SALVO_PIPE_CONTROL_ALL;
+	EXPECT_REJECT(-EINVAL, "flags", PAIR);
+}
+
 CASE(type_zero, COPY, type, 0, -EINVAL)
 CASE(type_unknown, COPY, type, 8, -EINVAL)
 CASE(type_shift, COPY, type, 0xffffffff, -EINVAL)

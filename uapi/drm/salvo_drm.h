@@ -35,6 +35,7 @@
  *     that is longer than the driver's must be zero.
  * 1.2 COPY_RECT, FILL_PATTERN.
  * 1.3 SLOT_ATTACH, SLOT_DETACH, SLOT_WAKE, SLOT_WAIT; @max_slots of DEV_QUERY.
+ * 1.4 DRM_SALVO_SUBMIT_OVERLAP, DRM_SALVO_PIPE_CONTROL_PREVIOUS; @features of DEV_QUERY.
  *
  * Each errno has one meaning: EINVAL a field is invalid, ENOENT no such handle, context or slot,
  * E2BIG a limit of DEV_QUERY is exceeded, ENOSPC no VRAM, GPU addresses or slots left,
@@ -157,9 +158,12 @@ struct drm_salvo_device_info {
 	/** @max_slots: Number of slots of the GPU, of all processes; zero if it has none. */
 	__u32 max_slots;
 
-	/** @pad: Zero. */
-	__u32 pad;
+	/** @features: DRM_SALVO_FEATURE_*; other bits may be set by newer drivers. */
+	__u32 features;
 };
+
+/** define DRM_SALVO_FEATURE_OVERLAP - SUBMIT accepts DRM_SALVO_SUBMIT_OVERLAP. */
+#define DRM_SALVO_FEATURE_OVERLAP	(1 << 0)
 
 /**
  * struct drm_salvo_memory_info - Current use of memory.
@@ -499,6 +503,8 @@ struct drm_salvo_rect {
 #define DRM_SALVO_DISPATCH_BARRIERS	(1 << 0)
 /** define DRM_SALVO_PIPE_CONTROL_ALL - All work after the command waits for all work before it. */
 #define DRM_SALVO_PIPE_CONTROL_ALL	(1 << 0)
+/** define DRM_SALVO_PIPE_CONTROL_PREVIOUS - The producer is of the batch before in the context. */
+#define DRM_SALVO_PIPE_CONTROL_PREVIOUS	(1 << 1)
 
 /**
  * struct drm_salvo_command - One command of a batch.
@@ -510,7 +516,7 @@ struct drm_salvo_command {
 	/** @type: One of enum drm_salvo_command_type. */
 	__u32 type;
 
-	/** @flags: DRM_SALVO_DISPATCH_* or DRM_SALVO_PIPE_CONTROL_*. */
+	/** @flags: DRM_SALVO_DISPATCH_*, or one of DRM_SALVO_PIPE_CONTROL_*. */
 	__u32 flags;
 
 	/** @entry: DISPATCH: GPU address of the kernel's entry in an executable buffer. */
@@ -549,7 +555,12 @@ struct drm_salvo_command {
 	/** @consumer: PIPE_CONTROL: index of the command that waits. */
 	__u32 consumer;
 
-	/** @producer: PIPE_CONTROL: index of the command that it waits for, below @consumer. */
+	/**
+	 * @producer: PIPE_CONTROL: index of the command that it waits for, below @consumer. With
+	 * DRM_SALVO_PIPE_CONTROL_PREVIOUS any index below @max_commands of struct
+	 * drm_salvo_device_info; if the batch before has no such work, the consumer waits for
+	 * all of that batch.
+	 */
 	__u32 producer;
 
 	/**
@@ -611,6 +622,17 @@ struct drm_salvo_profile {
 };
 
 /**
+ * define DRM_SALVO_SUBMIT_OVERLAP - The batch may overlap the one before it in the context.
+ *
+ * If both have the flag, the batch may start when all batches before that one are done. A
+ * command with a PIPE_CONTROL for it that has DRM_SALVO_PIPE_CONTROL_PREVIOUS waits for the
+ * named command of the batch before, and work after a DRM_SALVO_PIPE_CONTROL_ALL for the end of
+ * that batch. Batches of a context still end in order. Needs DRM_SALVO_FEATURE_OVERLAP, else
+ * EOPNOTSUPP.
+ */
+#define DRM_SALVO_SUBMIT_OVERLAP	(1 << 0)
+
+/**
  * struct drm_salvo_submit - SUBMIT: one batch, one packet, one interrupt.
  *
  * In addition to @waits, the batch waits for the fences that other users have added to all
@@ -621,7 +643,7 @@ struct drm_salvo_submit {
 	/** @ctx_id: The context. */
 	__u32 ctx_id;
 
-	/** @flags: Must be zero. */
+	/** @flags: DRM_SALVO_SUBMIT_*. */
 	__u32 flags;
 
 	/** @commands: Array of struct drm_salvo_command, at least one. */

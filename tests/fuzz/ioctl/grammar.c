@@ -327,7 +327,7 @@ static struct drm_salvo_command command(struct run *r, uint32_t index)
 		c.eu_mask = maybe(r, choose(r, 4));
 		break;
 	case DRM_SALVO_PIPE_CONTROL:
-		c.flags = maybe(r, choose(r, 2));
+		c.flags = maybe(r, choose(r, 3));
 		if (!c.flags && index) {
 			c.producer = maybe(r, choose(r, index));
 			c.consumer = maybe(r, index + 1);
@@ -408,7 +408,7 @@ static void do_submit(struct run *r)
 	for (i = 0; i < count; i++)
 		commands[i] = command(r, i);
 	submit.ctx_id = maybe(r, ctx(r));
-	submit.flags = maybe(r, 0);
+	submit.flags = maybe(r, choose(r, 2));
 	submit.commands = array(r, commands, count, sizeof(commands[0]));
 	submit.waits = array(r, waits, fill_syncs(r, waits), sizeof(waits[0]));
 	submit.signals = array(r, signals, fill_syncs(r, signals), sizeof(signals[0]));
