@@ -15,6 +15,7 @@
 
 struct salvo_deferred;
 struct salvo_kernel_info;
+struct salvo_overlap;
 
 /**
  * struct salvo_command_note - What a command was recorded from.
@@ -51,6 +52,14 @@ struct salvo_batch {
 	/** @analysed: The @found pipe controls are up to date. */
 	bool analysed;
 	unsigned int found;
+	/** @analysis: Number of the last analysis, of all batches. */
+	uint64_t analysis;
+	/**
+	 * @links: Pipe controls after those, for the batch with the analysis @linked_to, which is
+	 * the one before it on a queue; 0 if none.
+	 */
+	unsigned int links;
+	uint64_t linked_to;
 	struct salvo_hazards *hazards;
 	/** @causes: For salvo_batch_get_hazard(); up to date if @explained. */
 	struct salvo_hazard *causes;
@@ -80,9 +89,12 @@ struct salvo_batch {
 
 /**
  * salvo_batch_finish() - Describe the batch for the back end.
+ * @overlap: Of the queue, or NULL.
+ *
  * Return: 0, -EINVAL, -E2BIG, -ENOSPC, -ENOMEM.
  */
-int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc);
+int salvo_batch_finish(struct salvo_batch *batch, struct salvo_overlap *overlap,
+		       struct salvo_batch_desc *desc);
 
 /** salvo_batch_submitted() - The back end has accepted the batch. */
 void salvo_batch_submitted(struct salvo_batch *batch, const struct salvo_batch_desc *desc,

@@ -8,11 +8,15 @@
  * arguments of the two commands.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "array.h"
 #include "batch.h"
 #include "device.h"
+
+/* Numbers of analyses, of all threads */
+static _Atomic uint64_t analyses;
 
 int salvo_batch_enable_hazards(struct salvo_batch *batch)
 {
@@ -59,6 +63,9 @@ int salvo_batch_track(struct salvo_batch *batch)
 			.producer = edges[i].producer,
 		};
 	batch->found = found;
+	batch->links = 0;
+	batch->linked_to = 0;
+	batch->analysis = atomic_fetch_add(&analyses, 1) + 1;
 	batch->validated.epoch = 0;
 	batch->analysed = true;
 	return 0;

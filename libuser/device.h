@@ -25,6 +25,8 @@ struct salvo_device {
 	struct salvo_device_info info;
 	/** @embedded: GPU addresses are addresses of this process. */
 	bool embedded;
+	/** @overlaps: Batches of a queue can overlap. */
+	bool overlaps;
 	/** @generation: salvo_fork_generation() when it was opened. */
 	unsigned int generation;
 	/** @observer: Sees buffers, programs and submissions, or NULL. */

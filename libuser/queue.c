@@ -18,6 +18,7 @@
 #include "device.h"
 #include "fence.h"
 #include "observer.h"
+#include "overlap.h"
 #include "winsys.h"
 
 static int covers_any(void *cookie, __u64 address, __u64 size, __u32 access)
@@ -64,6 +65,7 @@ void salvo_queue_destroy(struct salvo_queue *queue)
 	if (!queue)
 		return;
 	salvo_flight_fini(&queue->flight);
+	salvo_overlap_destroy(queue->overlap);
 	queue->device->winsys->queue_destroy(queue);
 }
 
@@ -227,14 +229,19 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		return err;
 	if (queue->capture)
 		return capture(queue, batch, waits, wait_count, out);
-	err = salvo_batch_finish(batch, &submission.batch);
+	err = salvo_batch_finish(batch, queue->overlap, &submission.batch);
 	if (err)
 		return err;
 	if (salvo_flight_reserve(&queue->flight))
 		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
 
-	if (observer)
-		cookie = observer->ops->submit_begin(observer, &submission.batch, batch->labels);
+	if (observer) {
+		/* It sees the batch alone. */
+		struct salvo_batch_desc alone = submission.batch;
+
+		alone.count -= batch->links;
+		cookie = observer->ops->submit_begin(observer, &alone, batch->labels);
+	}
 	err = submit_waiting(queue, batch, &submission, &fence);
 	if (cookie)
 		observer->ops->submit_end(observer, cookie, err ? NULL : fence);
@@ -247,6 +254,8 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 			explain(queue->device, &submission);
 		return salvo_batch_reject(batch, err, &submission.why);
 	}
+	if (queue->overlap)
+		salvo_overlap_submitted(queue->overlap, batch);
 	fence->value = ++queue->value;
 	salvo_batch_submitted(batch, &submission.batch, fence);
 	salvo_flight_add(&queue->flight, fence);

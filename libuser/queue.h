@@ -9,6 +9,7 @@
 
 struct salvo_batch;
 struct salvo_device;
+struct salvo_overlap;
 
 /**
  * struct salvo_queue - Base of a back end's queue.
@@ -19,6 +20,8 @@ struct salvo_queue {
 	uint64_t value;
 	/** @flight: Fences of batches that may not be done. */
 	struct salvo_flight flight;
+	/** @overlap: For batches that overlap, or NULL. */
+	struct salvo_overlap *overlap;
 	/** @capture: The batch that submissions are appended to instead, or NULL. */
 	struct salvo_batch *capture;
 };

@@ -14,6 +14,7 @@
 #include "deferred.h"
 #include "device.h"
 #include "fence.h"
+#include "overlap.h"
 
 _Static_assert(sizeof(struct salvo_profile) == sizeof(struct drm_salvo_profile),
 	       "profiles are handed out as the GPU wrote them");
@@ -90,7 +91,8 @@ static int make_labels(struct salvo_batch *batch)
 	return 0;
 }
 
-int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
+int salvo_batch_finish(struct salvo_batch *batch, struct salvo_overlap *overlap,
+		       struct salvo_batch_desc *desc)
 {
 	unsigned int count;
 	int err = 0;
@@ -103,9 +105,10 @@ int salvo_batch_finish(struct salvo_batch *batch, struct salvo_batch_desc *desc)
 		err = salvo_batch_track(batch);
 	if (err)
 		return err;
+	desc->flags = salvo_overlap_link(overlap, batch);
 	if (make_labels(batch) || salvo_flight_reserve(&batch->flight))
 		return salvo_batch_fail(batch, -ENOMEM, "out of memory");
-	count = batch->count + (batch->tracked ? batch->found : 0);
+	count = batch->count + (batch->tracked ? batch->found + batch->links : 0);
 	desc->profile = 0;
 	if (batch->profiled) {
 		err = reserve_profile(batch, count);

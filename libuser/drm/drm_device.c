@@ -343,6 +343,7 @@ static int query_info(struct drm_device *dev, const char *path)
 		.clock_hz = info.clock_hz,
 	};
 	dev->max_slots = info.max_slots;
+	dev->base.overlaps = info.features & DRM_SALVO_FEATURE_OVERLAP;
 	snprintf(dev->base.info.name, sizeof(dev->base.info.name), "%s", path);
 	return 0;
 }

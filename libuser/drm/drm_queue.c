@@ -187,6 +187,7 @@ int salvo_drm_queue_submit(struct salvo_queue *base, struct salvo_winsys_submit 
 		.args = batch->args_size ? (uintptr_t)batch->args : 0,
 		.args_size = batch->args_size,
 		.profile = batch->profile,
+		.flags = batch->flags,
 	};
 	struct drm_fence *fence;
 	unsigned int i;

@@ -638,7 +638,6 @@ int salvo_batch_enable_profile(struct salvo_batch *batch);
  */
 int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
 			    struct salvo_profile *profile);
-
 /**
  * salvo_batch_print() - Write what the batch's kernels printed by printf(), and clear it.
  * @fd: The file descriptor to write to, for instance 1.
@@ -649,12 +648,9 @@ int salvo_batch_get_profile(struct salvo_batch *batch, unsigned int index,
  * (the batch is in flight), -ENOMEM, or the error of write().
  */
 int salvo_batch_print(struct salvo_batch *batch, int fd);
-
 /**
- * salvo_queue_create() - A queue; its batches run one after another.
+ * salvo_queue_create() - A queue: its batches run one after another, beside those of others.
  * @eu_mask: Execution units that its batches may use, bit 0 is unit 0; 0: all.
- *
- * Batches of different queues may overlap.
  *
  * Return: as salvo_queue_create_priority().
  */
@@ -674,6 +670,15 @@ int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct sal
  */
 int salvo_queue_create_priority(struct salvo_device *device, uint64_t eu_mask, int priority,
 				struct salvo_queue **out);
+/**
+ * salvo_queue_enable_overlap() - Let a batch start before the one before it is done.
+ *
+ * If the hazards of both are tracked, its commands wait for those that they conflict with, as in
+ * one batch. Memory that no argument names is not ordered. Batches still end in their order.
+ *
+ * Return: 0, -EOPNOTSUPP (the GPU or the driver cannot), -ENOMEM.
+ */
+int salvo_queue_enable_overlap(struct salvo_queue *queue);
 /** salvo_queue_destroy() - Destroy a queue; batches in flight are not affected. */
 void salvo_queue_destroy(struct salvo_queue *queue);
 /**
@@ -707,12 +712,7 @@ int salvo_queue_submit(struct salvo_queue *queue, struct salvo_batch *batch,
  * Return: 0, -EINVAL (the queue is captured already, or a batch of another device).
  */
 int salvo_queue_capture(struct salvo_queue *queue, struct salvo_batch *batch);
-
-/**
- * salvo_queue_submitted() - The queue's timeline: number of the batch submitted last.
- *
- * Batches of a queue are numbered from 1 in the order of submission, and complete in it.
- */
+/** salvo_queue_submitted() - Number of the batch submitted last, counted from 1 on each queue. */
 uint64_t salvo_queue_submitted(const struct salvo_queue *queue);
 /** salvo_queue_completed() - Number of the last batch that is done; so are all before it. */
 uint64_t salvo_queue_completed(struct salvo_queue *queue);
@@ -724,7 +724,6 @@ uint64_t salvo_queue_completed(struct salvo_queue *queue);
  * Return: 0 (done, successfully or not), -ETIME, -EINVAL (no such batch yet).
  */
 int salvo_queue_wait(struct salvo_queue *queue, uint64_t value, int64_t timeout_ns);
-
 /**
  * salvo_fence_wait() - Wait until a batch is done.
  * @timeout_ns: Nanoseconds from now, 0 to poll once, negative for no timeout.

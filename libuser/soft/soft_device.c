@@ -242,6 +242,7 @@ int salvo_soft_open(struct salvo_device **out)
 	salvo_device_init(&dev->base);
 	dev->base.winsys = &soft_winsys;
 	dev->base.embedded = true;
+	dev->base.overlaps = true;
 	atomic_init(&dev->base.polling_ns, SOFT_POLLING_NS);
 	dev->epoch = 1;
 	dev->zombies_end = &dev->zombies;

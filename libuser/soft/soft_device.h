@@ -82,6 +82,8 @@ struct soft_job {
 	int error;
 	/** @hang: How long it has run, since it was pushed to the ring. */
 	struct salvo_hang hang;
+	/** @overlaps: It may start before the batch before it in its queue is done. */
+	bool overlaps;
 	/** @hung: The watchdog killed it, in this command and near this work-group. */
 	bool hung;
 	uint32_t hung_command;

@@ -238,6 +238,7 @@ int salvo_soft_queue_submit(struct salvo_queue *base, struct salvo_winsys_submit
 
 	pthread_mutex_lock(&dev->lock);
 	job->queue = queue;
+	job->overlaps = submission->batch.flags & DRM_SALVO_SUBMIT_OVERLAP;
 	queue->refs++;
 	salvo_soft_job_account_locked(dev, job);
 	held = queue->held || !may_start_locked(dev, job);

@@ -127,6 +127,7 @@ void salvo_soft_ring_push_locked(struct soft_device *dev, struct soft_job *job)
 	if (job->queue || seqno - ring->retired > SOFT_RING_BATCHES / 2)
 		entry->flags = SALVO_RING_IRQ;
 	if (job->queue) {
+		entry->flags |= job->overlaps ? SALVO_RING_OVERLAP : 0;
 		entry->ctx = job->queue->ctx;
 		entry->eu_mask = job->queue->eu_mask;
 		entry->priority = job->queue->priority;

@@ -322,7 +322,7 @@ TEST(B7_each_command_of_the_text_is_one_of_the_packet)
 	ASSERT_EQ(0, parse(source, &text, &error)) TH_LOG("%u: %s", error.line, error.message);
 	ASSERT_EQ(0, salvo_text_build(text, device, dirs, ".", &build, &error))
 		TH_LOG("%u: %s", error.line, error.message);
-	ASSERT_EQ(0, salvo_batch_finish(build->batch, &desc));
+	ASSERT_EQ(0, salvo_batch_finish(build->batch, NULL, &desc));
 	packet = aligned_alloc(64, salvo_pack_bytes(&desc));
 	salvo_pack_batch(&desc, &target, packet);
 
