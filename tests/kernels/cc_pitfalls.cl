@@ -759,3 +759,20 @@ kernel void own_writes(PLAIN)
 	vstore2((uchar2)(b[3], b[0]), 0, b + (x & 2));
 	out[ITEM] += b[0];
 }
+
+/* By zero, and of the least number by -1: any result, but no fault. */
+kernel void bad_divisions(PLAIN)
+{
+	int x = in[ITEM], next = in[ITEM + 1], y = next % 5 - 2, r;
+	long wide = (long)x << 32, z = (next & 3) - 1;
+	char4 bytes = as_char4(x), divisors = as_char4(next);
+
+	r = x / y + x % y * 3 + x / next * 5 + x % next * 7;
+	r += (uint)x / (uint)y * 11 + (uint)x % (uint)(next & 3) * 13;
+	r += (int)(wide / z) + (int)(wide / z >> 32) * 17 + (int)(wide % z >> 32) * 19;
+	r += (int)((ulong)wide / (ulong)(z & 1) >> 32) * 23;
+	r += as_int(bytes / divisors) * 29 + as_int(bytes % (divisors & (char4)1)) * 31;
+	if (n > 5)
+		r += x / (x & 1);
+	out[ITEM] = r;
+}

@@ -83,13 +83,6 @@ kernel void pairs(ARGS)
 	p->y = i + 1;
 }
 
-kernel void divides(ARGS)
-{
-	size_t i = GLOBAL_ITEM();
-
-	data[i] = (int)i / (1 + (int)(where[i] >> 33));
-}
-
 kernel void split(ARGS)
 {
 	local int part[1024];

@@ -68,6 +68,7 @@ TEST_F(author, a_write_to_a_readonly_buffer_is_not_called_outside_alone)
 	salvo_kernel_destroy(store);
 }
 
+/* In checked mode; else it does not fault. */
 static const char divide[] = "kernel void divide(global int *a) { a[0] /= a[1]; }\n";
 
 TEST_F_TIMEOUT(author, a_division_by_zero_has_no_address, 200)
@@ -77,7 +78,7 @@ TEST_F_TIMEOUT(author, a_division_by_zero_has_no_address, 200)
 	struct salvo_error error;
 	int err;
 
-	err = salvo_program_build(self->b.device, divide, 0, NULL, NULL, &program);
+	err = salvo_program_build(self->b.device, divide, 0, "--checked", NULL, &program);
 	if (err == -ENOENT)
 		SKIP(return, "no compiler");
 	ASSERT_EQ(0, err);

@@ -2,6 +2,7 @@
 /*
  * main.cc - salvo-cc, from the source to the program, pass by pass
  */
+#include "division.h"
 #include "places.h"
 
 #include <cstdlib>
@@ -125,6 +126,8 @@ static bool compile(options &opts)
 	StringRef runtime = runtime_object(opts);
 	std::vector<bytes> objects(1);
 
+	if (m && !opts.link_only && !opts.checked)
+		guard_divisions(*m);
 	if (m && (opts.compile_only || opts.library))
 		return write_object(*m, opts);
 	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) ||

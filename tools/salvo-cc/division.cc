@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/*
+ * division.cc - integer divisions that never fault
+ *
+ * OpenCL C, 6.3: a division by zero, or of the least number by -1, causes no exception but has an
+ * unspecified result. x86-64 raises one, and to LLVM both are undefined. So the divisor is made 1
+ * where it is 0, and in signed divisions where it is -1:
+ *
+ *	x / d	d' = d + 1 < 2 (unsigned) ? 1 : d, x / d' or, where d is -1, 0 - x / d'
+ *	x % d	x % d'
+ *
+ * LLVM removes what it can prove unnecessary. Constant divisors other than 0 and -1 stay. In checked
+ * mode divisions fault, so that their work-item is found.
+ */
+#include "division.h"
+#include "salvo_cc.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/PatternMatch.h>
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+static bool is_signed(const BinaryOperator &division)
+{
+	return division.getOpcode() == Instruction::SDiv ||
+	       division.getOpcode() == Instruction::SRem;
+}
+
+/* A constant, each of its elements neither 0 nor, if it is signed, -1. */
+static bool is_harmless(const BinaryOperator &division)
+{
+	const bool both = is_signed(division);
+
+	auto is_good = [both](const APInt &divisor) {
+		return !divisor.isZero() && !(both && divisor.isAllOnes());
+	};
+
+	return match(division.getOperand(1), m_CheckedInt(is_good));
+}
+
+static void guard(BinaryOperator &division)
+{
+	IRBuilder<> b(&division);
+	Value *divisor = division.getOperand(1);
+	Type *type = divisor->getType();
+	Value *zero = Constant::getNullValue(type), *one = ConstantInt::get(type, 1);
+
+	Value *bad = is_signed(division) ?
+		b.CreateICmpULT(b.CreateAdd(divisor, one), ConstantInt::get(type, 2)) :
+		b.CreateICmpEQ(divisor, zero);
+	division.setOperand(1, b.CreateSelect(bad, one, divisor));
+	if (division.getOpcode() != Instruction::SDiv)
+		return;
+	b.SetInsertPoint(division.getNextNode());
+	b.SetCurrentDebugLocation(division.getDebugLoc());
+	Value *negative = b.CreateNeg(&division);
+	Value *minus = b.CreateICmpEQ(divisor, Constant::getAllOnesValue(type));
+	Value *result = b.CreateSelect(minus, negative, &division);
+	division.replaceUsesWithIf(result, [&](const Use &use) {
+		return use.getUser() != negative && use.getUser() != result;
+	});
+}
+
+void guard_divisions(Module &m)
+{
+	SmallVector<BinaryOperator *> divisions;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f)) {
+			auto *division = dyn_cast<BinaryOperator>(&inst);
+			if (division && division->isIntDivRem() && !is_harmless(*division))
+				divisions.push_back(division);
+		}
+	for (BinaryOperator *division : divisions)
+		guard(*division);
+}
