@@ -159,6 +159,72 @@ public:
 	salvo_bo *bo() const { return salvo_image_bo(get()); }
 };
 
+class object : public handle<salvo_object, salvo_object_destroy> {
+public:
+	object() = default;
+	/* From the bytes of image(). */
+	explicit object(const std::string &image)
+	{
+		check(salvo_object_load(image.data(), image.size(), out(*this)),
+		      "salvo_object_load");
+	}
+	/* From OpenCL C; the error has the compiler's messages. */
+	static object compile(const std::string &source, const std::string &options = "")
+	{
+		object compiled;
+		char *log = nullptr;
+		const int err = salvo_object_compile(source.data(), source.size(), nullptr, 0,
+						     options.c_str(), &log, out(compiled));
+
+		finish(err, log);
+		return compiled;
+	}
+	static object library(std::initializer_list<const object *> objects)
+	{
+		return link(nullptr, SALVO_OBJECT_LIBRARY, objects, "");
+	}
+	/* The image of a program for @device. */
+	static object link(const device &device, std::initializer_list<const object *> objects,
+			   const std::string &options = "")
+	{
+		return link(device.get(), SALVO_OBJECT_PROGRAM, objects, options);
+	}
+	uint32_t kind() const { return salvo_object_kind(get()); }
+	std::string image() const
+	{
+		size_t bytes = 0;
+		const void *image = salvo_object_image(get(), &bytes);
+
+		return std::string(static_cast<const char *>(image), bytes);
+	}
+
+private:
+	static object link(salvo_device *device, uint32_t kind,
+			   std::initializer_list<const object *> objects,
+			   const std::string &options)
+	{
+		std::vector<salvo_object *> all;
+		char *log = nullptr;
+		object linked;
+		int err;
+
+		for (const object *one : objects)
+			all.push_back(one->get());
+		err = salvo_object_link(device, kind, all.data(), all.size(), options.c_str(), &log,
+					out(linked));
+		finish(err, log);
+		return linked;
+	}
+	static void finish(int err, char *log)
+	{
+		const std::string messages = log ? log : "";
+
+		free(log);
+		if (err < 0)
+			throw error(err, messages);
+	}
+};
+
 class program : public handle<salvo_program, salvo_program_destroy> {
 public:
 	program() = default;
@@ -166,6 +232,15 @@ public:
 	{
 		check(salvo_program_load_file(device.get(), path.c_str(), out(*this)),
 		      path.c_str());
+	}
+	/* From an object that object::link() has made. */
+	program(const device &device, const object &object)
+	{
+		size_t bytes = 0;
+		const void *image = salvo_object_image(object.get(), &bytes);
+
+		check(salvo_program_load(device.get(), image, bytes, out(*this)),
+		      "salvo_program_load");
 	}
 	/* From OpenCL C; the error has the compiler's messages. */
 	static program build(const device &device, const std::string &source,

@@ -121,4 +121,38 @@ problem=$(printf '#include <%s>\n' salvo.h salvo_error.h salvo_image.h salvo_obj
 	-I"$dir/opt/salvo/include" - 2>&1)
 check "the headers compile as C++" "$problem"
 
+cat >"$dir/host.cc" <<'END'
+#include <cstdio>
+#include <salvo.hpp>
+
+int main()
+{
+	salvo::device device("soft");
+	const salvo::object twice = salvo::object::compile("int twice(int x) { return 2 * x; }");
+	const salvo::object user = salvo::object::compile(
+		"int twice(int x);\n"
+		"kernel void k(global int *out) { out[0] = twice(N); }\n", "-DN=21");
+	const salvo::object kept(salvo::object::library({ &twice }).image());
+	salvo::program program(device, salvo::object::link(device, { &user, &kept }));
+
+	try {
+		salvo::object::compile("not C");
+		return 1;
+	} catch (const salvo::error &error) {
+		if (!*error.what())
+			return 2;
+	}
+	std::printf("%u %s\n", kept.kind(), program.kernels().at(0).c_str());
+	return 0;
+}
+END
+# shellcheck disable=SC2046 # a list of options
+problem=$(g++ -std=c++11 -Wall -Wextra -Werror -o "$dir/host.cxx" "$dir/host.cc" \
+	$(pkg-config --cflags --libs salvo) 2>&1)
+if [ -z "$problem" ]; then
+	got=$(SALVO_CC=$dir/opt/salvo/bin/salvo-cc LD_LIBRARY_PATH=$dir/opt/salvo/lib "$dir/host.cxx" 2>&1)
+	[ "$got" = "2 k" ] || problem="printed '$got', expected '2 k'"
+fi
+check "objects in C++" "$problem"
+
 finish
