@@ -94,10 +94,13 @@ static void misuse(struct salvo_runner *runner, uint32_t kind)
 	salvo_fiber_escape(runner->trap.saved, 1);
 }
 
-/* A kernel that is declared without barriers called one. */
-static void barrier_undeclared(struct salvo_group *group)
+/*
+ * A kernel that runs a whole work-group in a call has no use for this barrier, unless it found that
+ * not all work-items of the group come to the same one of its own.
+ */
+static void barrier_missed(struct salvo_group *group)
 {
-	misuse(runner_of(group), SALVO_FAULT_KERNEL);
+	misuse(runner_of(group), SALVO_FAULT_BARRIER);
 }
 
 static void barrier_fibers(struct salvo_group *group)
@@ -202,7 +205,7 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 		group->num_groups[d] = element->size[d];
 	}
 	group->local = runner->memory + LOCAL_AT;
-	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_undeclared;
+	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_missed;
 	group->dims = op->dims;
 
 	/* A fast path for tiny ones: there is only one row. */

@@ -13,7 +13,9 @@
  * and ignores @item. A kernel with barriers (SALVO_KERNEL_BARRIERS) is called once for each
  * work-item, each call on a stack of its own (a user-level thread), and calls
  * @group->barrier(@group) to wait for the others (M2, M3 of CN102576314). One that
- * the compiler split at its barriers (SALVO_KERNEL_SPLIT) runs like one without.
+ * the compiler split at its barriers (SALVO_KERNEL_SPLIT) runs like one without; it calls
+ * @group->barrier(@group), which ends the batch with a fault, if not all work-items of the group
+ * come to the same barrier.
  *
  * Arguments lie in one block, as in a C structure: each at its natural
  * alignment (at most 16), in order. A pointer to global or constant memory is a

@@ -197,4 +197,51 @@ TEST(M3_barriers_in_a_loop)
 	cc_program_close(program);
 }
 
+/* The rule is broken by work-item @who of the second work-group, or by none. */
+static int run_missed(const struct cc_program *program, const char *kernel, uint32_t who)
+{
+	uint32_t in[100] = { 0 }, out[100], i;
+	const struct {
+		const uint32_t *in;
+		uint32_t *out;
+	} args = { in, out };
+	const struct cc_range range = { { 100, 1, 1 }, { 32, 1, 1 }, 1, 0 };
+
+	for (i = 0; i < 100; i++)
+		in[i] = i / 32 % 2;
+	if (who < 32)
+		in[32 + who] ^= 1;
+	return cc_run(program, kernel, &args, &range);
+}
+
+static int count_unnoticed(const char *options)
+{
+	static const char *const kernels[] = { "missed", "missed_in_loop", "returned", "nested" };
+	struct cc_program *program = cc_build(options, "tests/kernels/missed.cl");
+	int unnoticed = 0;
+	unsigned int i;
+	uint32_t who;
+
+	if (!program)
+		return -1;
+	for (i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		if (run_missed(program, kernels[i], 99))
+			unnoticed += 1000;
+		for (who = 0; who < 32; who++)
+			unnoticed += !run_missed(program, kernels[i], who);
+	}
+	cc_program_close(program);
+	return unnoticed;
+}
+
+TEST(M2_barrier_that_not_all_work_items_reach)
+{
+	EXPECT_EQ(0, count_unnoticed("--fibers"));
+	EXPECT_EQ(0, count_unnoticed("-O3"));
+	EXPECT_EQ(0, count_unnoticed("-O1 --march x86-64-v2"));
+	if (cc_runs_v4()) {
+		EXPECT_EQ(0, count_unnoticed("--march x86-64-v4"));
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -204,13 +204,26 @@ check "M2 --fibers splits nothing" "$(
 check "M2 neither does -O0" "$(
 	compile "-O0" <<<"$barrier"
 	has notes 'a work-item a call')"
-check "M2 a barrier that work-items may miss is left to user-level threads" "$(
+check "M2 a barrier behind a condition that work-items must agree on is split" "$(
 	compile "" <<'END'
 kernel void k(global int *a)
 {
 	if (a[get_global_id(0)] > 3)
 		barrier(CLK_GLOBAL_MEM_FENCE);
 	a[get_global_id(0)] = 1;
+}
+END
+	has notes 'split at its barriers')"
+check "M2 private memory that is too large for all work-items is left to user-level threads" "$(
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	int p[1024], i;
+
+	for (i = 0; i < 1024; i++)
+		p[i] = a[i];
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	a[get_global_id(0)] = p[a[0] & 1023];
 }
 END
 	has notes 'a work-item a call')"

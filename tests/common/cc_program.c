@@ -132,6 +132,7 @@ struct work_group {
 	const void *args;
 	ucontext_t scheduler;
 	struct work_item *items, *current;
+	bool missed;
 };
 
 static struct work_group *running;
@@ -141,6 +142,12 @@ static void wait_at_barrier(struct salvo_group *group)
 	struct work_group *g = (struct work_group *)group;
 
 	swapcontext(&g->current->context, &g->scheduler);
+}
+
+/* A split kernel found that not all of its work-items come to the same barrier. */
+static void miss_barrier(struct salvo_group *group)
+{
+	((struct work_group *)group)->missed = true;
 }
 
 static void run_item(void)
@@ -192,6 +199,8 @@ static int run_group(struct work_group *g, bool barriers)
 	if (barriers)
 		return run_items(g, e[0] * e[1] * e[2]);
 	g->function(g->args, &g->group, NULL);
+	if (g->missed)
+		return -1;
 	return g->group.ran >= 1 && g->group.ran <= g->group.run ? 0 : -1;
 }
 
@@ -215,7 +224,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 		count *= group->num_groups[d];
 	}
 	group->dims = range->dims;
-	group->barrier = wait_at_barrier;
+	group->barrier = note->flags & SALVO_KERNEL_BARRIERS ? wait_at_barrier : miss_barrier;
 	group->local = aligned_alloc(64, (note->local_bytes + range->local_bytes + 127) / 64 * 64);
 	for (i = 0; i < count && !err; i += group->ran) {
 		uint64_t rest = i;

@@ -4,9 +4,9 @@
  *
  * Arithmetic, branches, loops, switches, private arrays, vectors, conversions, atomic operations,
  * and in every other kernel local memory with barriers, also inside of loops and branches that are
- * uniform over the work-group. Kernels have no undefined behaviour and do not depend on the order
- * of work-items. A seed gives the same kernel on every machine, so a form may only be added for
- * kernels of a new kind.
+ * uniform over the work-group, for the compiler or in truth alone. Kernels have no undefined
+ * behaviour and do not depend on the order of work-items. A seed gives the same kernel on every
+ * machine, so a form may only be added for kernels of a new kind.
  */
 #include "cc_random.h"
 
@@ -23,7 +23,7 @@ struct text {
 	uint32_t state;
 	unsigned int depth, loops, conditions;
 	char variable;			/* of the statement */
-	bool barriers, second, wide;
+	bool barriers, second, third, wide;
 };
 
 static void say(struct text *t, const char *format, ...)
@@ -359,11 +359,106 @@ static void meet_in_loop(struct text *t)
 	say(t, "a += u%u;\n}\n", i);
 }
 
+static void meet(struct text *t, unsigned int depth);
+
+/* A condition that depends on work-items, but has the same outcome for all of a work-group */
+static void agreement(struct text *t)
+{
+	static const char *const forms[] = {
+		"((same & 1u) == #2u)", "(same % 5u < #5u)",
+		"((x & 1u) || same < n + 1000u)", "(same - x == n - x || ((same >> #5) & 1u))",
+		"(same < n + #50u ? (same & 2u) : (same & 1u))",
+	};
+
+	fill(t, forms[number(t, ARRAY_SIZE(forms))], 0);
+}
+
+static void meet_in_branch(struct text *t, unsigned int depth)
+{
+	say(t, "if (");
+	agreement(t);
+	say(t, ") {\n");
+	meet(t, depth);
+	if (number(t, 2)) {
+		say(t, "} else {\n");
+		if (number(t, 2))
+			meet(t, depth);
+		else
+			statements(t, 1);
+	}
+	say(t, "}\n");
+}
+
+/* Each work-item counts on its own from where it begins. */
+static void meet_in_rounds(struct text *t, unsigned int depth)
+{
+	const unsigned int i = t->loops++;
+	const bool first = number(t, 2);
+
+	say(t, "uint r%u = x, t%u = x + ((same >> %u) & 3u)%s;\n", i, i, number(t, 4),
+	    first ? "" : " + 1u");
+	say(t, first ? "while (r%u < t%u) {\n" : "do {\n", i, i);
+	meet(t, depth);
+	if (number(t, 2)) {
+		say(t, "if (r%u - x == ((same >> 2) & 3u)) {\n", i);
+		if (number(t, 2))
+			exchange(t);
+		if (first && number(t, 2))
+			say(t, "r%u++;\ncontinue;\n}\n", i);
+		else
+			say(t, "break;\n}\n");
+		exchange(t);
+	}
+	say(t, "r%u++;\n%s", i, first ? "}\n" : "");
+	if (!first)
+		say(t, "} while (r%u < t%u);\n", i, i);
+	say(t, "b += r%u;\n", i);
+}
+
+static void meet_in_choice(struct text *t, unsigned int depth)
+{
+	unsigned int i;
+
+	say(t, "switch ((same >> %u) & 3u) {\n", number(t, 4));
+	for (i = 0; i < 3; i++) {
+		say(t, "case %u:\n{\n", i);
+		meet(t, depth);
+		say(t, "}\n%s", number(t, 3) ? "break;\n" : "");
+	}
+	say(t, "default: c++;\n}\n");
+}
+
+static void meet(struct text *t, unsigned int depth)
+{
+	static void (*const forms[])(struct text *t, unsigned int depth) = {
+		meet_in_branch, meet_in_rounds, meet_in_branch, meet_in_choice,
+	};
+	const unsigned int form = number(t, 6);
+
+	statements(t, number(t, 2));
+	if (number(t, 2))
+		exchange(t);
+	if (depth && form < ARRAY_SIZE(forms)) {
+		t->depth++;
+		forms[form](t, depth - 1);
+		t->depth--;
+	} else if (depth && form == 4) {
+		say(t, "if (");
+		agreement(t);
+		say(t, " && same %% 7u == 0)\nreturn;\n");
+	}
+	exchange(t);
+}
+
 static void section(struct text *t)
 {
 	statements(t, 1 + number(t, 3));
 	if (!t->barriers)
 		return;
+	if (t->third && number(t, 4)) {
+		meet(t, 2);
+		return;
+	}
 	switch (number(t, t->second ? 6 : 4)) {
 	case 0:
 		meet_in_loop(t);
@@ -397,8 +492,9 @@ static void make_kernel(struct text *t, uint32_t seed)
 	t->state = seed * 2654435761u + 12345;
 	number(t, 2);
 	t->depth = t->loops = t->conditions = 0;
-	t->barriers = seed & 1;
 	t->second = seed >= CC_RANDOM_SECOND;
+	t->third = seed >= CC_RANDOM_THIRD;
+	t->barriers = seed & 1 || t->third;
 	t->wide = t->second && seed % 8 < 2;
 	/* Kernels that use no local memory or barriers may run in strips of work-groups. */
 	strips = t->second && !t->barriers && seed & 2;
@@ -422,6 +518,9 @@ static void make_kernel(struct text *t, uint32_t seed)
 		if (t->wide)
 			say(t, "ushort16 wide = (ushort16)((ushort)a);\n");
 	}
+	if (t->third)
+		say(t, "s[l] = n + 3 * get_group_id(0);\n" BARRIER
+		       "uint same = s[size - 1 - l];\n" BARRIER);
 	if (!t->barriers && !number(t, 2))
 		fill(t, "if (!)\nreturn;\n", 0);
 	for (i = 2 + number(t, 3); i; i--)

@@ -10,6 +10,8 @@
 
 /* Seeds from here on draw from all forms, lower ones only from the first. */
 #define CC_RANDOM_SECOND	1000000u
+/* From here on all have barriers, behind conditions that only at run time are uniform. */
+#define CC_RANDOM_THIRD		2000000u
 
 /* Output words that kernels use besides the four of each work-item */
 #define CC_RANDOM_ATOMICS	48u

@@ -286,7 +286,7 @@ TEST_F(gpu, M2_barrier_in_a_kernel_that_declared_none_is_a_fault)
 	const struct drm_salvo_command command = rig_dispatch(rig, plain_barrier, 8, 4, 0, 0);
 
 	EXPECT_EQ(SALVO_STATUS_FAULT, rig_run(rig, &command, 1, NULL, 0));
-	EXPECT_EQ(SALVO_FAULT_KERNEL, fault(rig)->kind);
+	EXPECT_EQ(SALVO_FAULT_BARRIER, fault(rig)->kind);
 }
 
 /* Reports for each group: the thread, its local memory, the stacks of the first two items. */

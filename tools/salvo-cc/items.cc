@@ -8,7 +8,7 @@
  *	kernel void k(...) { body }	item(values..., x, y, z) { body }
  *					k(args, group) { entry; for z, y, x: item(..., x, y, z); }
  *
- * The vectoriser makes the function of several work-items from it; groups.cc calls both in
+ * The vectoriser makes the function of several work-items from it; rows.cc calls both in
  * loops, where they are inlined in the end.
  */
 #include "salvo_cc.h"

@@ -10,7 +10,7 @@
  * the code. After the optimiser an empty inline assembly statement at the end of each body uses the
  * index, so that it is in a register or on the stack while the body runs. It also separates
  * iterations: the code generator moves no access across it. LLVM does not unroll these
- * loops (groups.cc).
+ * loops (rows.cc).
  *
  * An access by one lane, or by contiguous lanes, has a tag that says so: metadata of a kind
  * that LLVM does not know, and so drops when it merges instructions.

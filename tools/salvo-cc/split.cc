@@ -5,7 +5,8 @@
  * A region is the code from the start of the kernel, or from a barrier, to the next
  * barrier or the end. Each becomes a function of one work-item that returns the region
  * that follows: 0 at the end of the kernel, else the number of the region that begins at
- * the barrier. groups.cc runs a region for all work-items, then the next.
+ * the barrier (or rather a bit for it, so that lanes and rows can merge what they return).
+ * groups.cc runs a region for all work-items, then the next.
  *
  *	a = f(x); barrier(); out[x] = g(a);
  *
@@ -20,12 +21,15 @@
  * start of a region is an argument of it; a divergent one to an array with an element for
  * each work-item, as are private variables in memory.
  *
- * All work-items must reach the same barrier. Where uniformity analysis cannot prove that the
- * kernel is not split: user-level threads run it and detect barriers that some miss.
+ * All work-items must reach the same barrier, so those that come to a branch whose ways lead to
+ * different barriers must agree on its condition (agree.cc). Where uniformity analysis cannot
+ * prove that, the condition is checked when it is evaluated: a work-group that breaks the rule ends
+ * with a fault at the end of the region.
  */
 #include "split.h"
 
-#include <llvm/Analysis/PostDominators.h>
+#include <llvm/ADT/BitVector.h>
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -34,6 +38,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "agree.h"
 #include "vectoriser.h"
 
 using namespace llvm;
@@ -46,6 +51,7 @@ struct budget {
 	unsigned divergent = 16, uniform = 64;
 };
 static const unsigned max_blocks = 2000;
+static const unsigned max_next = 31;	/* regions that may follow one; see disagreed */
 
 namespace {
 
@@ -56,21 +62,21 @@ public:
 	bool run(TargetMachine &target, regions &made);
 
 private:
-	bool find_barriers();
-	bool is_uniform(BasicBlock *block);
+	void find_barriers();
 	void find_starts();
+	void find_divergence();
+	void find_agreements();
 	const SmallPtrSetImpl<BasicBlock *> &without(BasicBlock *def);
 	bool crosses(const Use &use);
 	bool can_compute_again(Value *v, budget &left);
 	Value *compute_again(Value *v, Instruction *before, ValueToValueMapTy &done);
 	void carry(Instruction &value, ArrayRef<Use *> uses);
 	void carry_values();
-	void make_region(unsigned start, TargetMachine &target, regions &made);
+	bool make_region(unsigned start, TargetMachine &target, regions &made);
 
 	items &of;
 	Function &f;
 	std::unique_ptr<divergence> differing;
-	PostDominatorTree pdt;
 	SmallVector<CallInst *> barriers;
 	SmallVector<BasicBlock *> starts;	/* of regions */
 	SmallPtrSet<BasicBlock *, 8> ends;	/* blocks that begin with a barrier */
@@ -84,44 +90,22 @@ private:
 
 } /* namespace */
 
-/* Is @block control-dependent on uniform branches alone? */
-bool splitter::is_uniform(BasicBlock *block)
+void splitter::find_barriers()
 {
-	SmallSetVector<BasicBlock *, 16> seen;
-
-	seen.insert(block);
-	for (unsigned i = 0; i < seen.size(); i++)
-		for (BasicBlock &branch : f) {
-			bool decides = false;
-
-			for (BasicBlock *way : successors(&branch))
-				decides |= pdt.dominates(seen[i], way);
-			if (!decides || pdt.properlyDominates(seen[i], &branch))
-				continue;
-			if (differing->splits(branch))
-				return false;
-			seen.insert(&branch);
-		}
-	return true;
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallInst>(&inst);
+		if (call && call->getCalledFunction() && is_barrier(*call))
+			barriers.push_back(call);
+	}
 }
 
-bool splitter::find_barriers()
+void splitter::find_divergence()
 {
 	SmallPtrSet<const Value *, 3> ids;
 
 	for (unsigned d = 0; d < 3; d++)
 		ids.insert(of.id(f, d));
 	differing = std::make_unique<divergence>(f, ids);
-	pdt.recalculate(f);
-	for (Instruction &inst : instructions(f)) {
-		auto *call = dyn_cast<CallInst>(&inst);
-		if (!call || !call->getCalledFunction() || !is_barrier(*call))
-			continue;
-		if (!is_uniform(call->getParent()))
-			return false;
-		barriers.push_back(call);
-	}
-	return f.size() <= max_blocks;
 }
 
 void splitter::find_starts()
@@ -133,6 +117,48 @@ void splitter::find_starts()
 		ends.insert(end);
 		starts.push_back(end->splitBasicBlock(barrier->getNextNode(), "region"));
 	}
+}
+
+/*
+ * Marks the conditions on which work-items must agree: those of branches whose ways have no end of
+ * a region in common.
+ */
+void splitter::find_agreements()
+{
+	DenseMap<BasicBlock *, BitVector> ends_of;	/* barriers, and 0 for the end */
+	SmallVector<BranchInst *> agreed;
+	bool changed = true;
+
+	for (BasicBlock &block : f)
+		ends_of[&block].resize(barriers.size() + 1);
+	for (unsigned i = 0; i < barriers.size(); i++)
+		ends_of[barriers[i]->getParent()].set(i + 1);
+	while (changed) {
+		changed = false;
+		for (BasicBlock *block : post_order(&f)) {
+			BitVector &ends_here = ends_of[block];
+			const unsigned before = ends_here.count();
+
+			if (ends.contains(block))
+				continue;
+			if (isa<ReturnInst>(block->getTerminator()))
+				ends_here.set(0);
+			for (BasicBlock *next : successors(block))
+				ends_here |= ends_of[next];
+			changed |= ends_here.count() != before;
+		}
+	}
+	for (BasicBlock &block : f) {
+		auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+
+		if (branch && branch->isConditional() && differing->splits(block) &&
+		    !ends_of[branch->getSuccessor(0)].anyCommon(ends_of[branch->getSuccessor(1)]))
+			agreed.push_back(branch);
+	}
+	for (BranchInst *branch : agreed)
+		agree(*branch);
+	if (!agreed.empty())
+		find_divergence();
 }
 
 /* Blocks that are reachable from the start of a region without passing @def. */
@@ -267,8 +293,11 @@ void splitter::carry_values()
 	}
 }
 
-/* The function of region @number: a copy of the blocks reachable from its start. */
-void splitter::make_region(unsigned number, TargetMachine &target, regions &made)
+/*
+ * The function of region @number: a copy of the blocks reachable from its start. False if too many
+ * regions may follow.
+ */
+bool splitter::make_region(unsigned number, TargetMachine &target, regions &made)
 {
 	LLVMContext &context = f.getContext();
 	Type *number_type = Type::getInt32Ty(context), *pointer = PointerType::get(context, 0);
@@ -334,12 +363,23 @@ void splitter::make_region(unsigned number, TargetMachine &target, regions &made
 		ReturnInst::Create(context, b.getInt32(i + 1), end);
 	}
 	removeUnreachableBlocks(*r.function);
+	returns.clear();
 	for (BasicBlock &block : *r.function)
 		if (auto *ret = dyn_cast<ReturnInst>(block.getTerminator()))
-			r.next.insert(cast<ConstantInt>(ret->getReturnValue())->getZExtValue());
+			returns.push_back(ret);
+	auto number_of = [](ReturnInst *ret) {
+		return cast<ConstantInt>(ret->getReturnValue())->getZExtValue();
+	};
+	for (ReturnInst *ret : returns)
+		r.next.insert(number_of(ret));
+	for (ReturnInst *ret : returns) {
+		auto bit = std::distance(r.next.begin(), r.next.find(number_of(ret)));
+		ret->setOperand(0, b.getInt32(1u << bit % max_next));
+	}
 	/* What the region shares is in memory, and much is computed more than once. */
 	tidy(*r.function, target);
 	made.all.push_back(std::move(r));
+	return made.all.back().next.size() <= max_next;
 }
 
 bool splitter::run(TargetMachine &target, regions &made)
@@ -358,9 +398,12 @@ bool splitter::run(TargetMachine &target, regions &made)
 			if (!isa<ConstantInt>(alloca->getArraySize()) ||
 			    alloca->getParent() != &f.getEntryBlock())
 				return false;
-	if (!find_barriers())
+	find_barriers();
+	if (f.size() > max_blocks)
 		return false;
 	find_starts();
+	find_divergence();
+	find_agreements();
 	carry_values();
 
 	const DataLayout &layout = f.getDataLayout();
@@ -368,7 +411,8 @@ bool splitter::run(TargetMachine &target, regions &made)
 		made.variables.push_back({ v.memory->getAllocatedType(), v.uniform,
 					   layout.getTypeAllocSize(private_type(*v.memory)) });
 	for (unsigned i = 0; i < starts.size(); i++)
-		make_region(i, target, made);
+		if (!make_region(i, target, made))
+			return false;
 	return true;
 }
 

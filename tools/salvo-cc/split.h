@@ -12,9 +12,9 @@
 /**
  * struct region - A part of a kernel between barriers.
  * @function: Of one work-item: (values..., x, y, z, first, then for each variable its memory
- *	and, if it is uniform, its value). The row's work-items are first + x. Returns the
- *	region that follows.
- * @next: All that it may return: 0 for nothing, else the number of a region.
+ *	and, if it is uniform, its value). The row's work-items are first + x. Returns bit i
+ *	if the region that follows is the i-th of @next, and other bits if work-items disagree.
+ * @next: All that may follow: 0 for nothing, else the number of a region.
  */
 struct region {
 	llvm::Function *function = nullptr;

@@ -14,6 +14,7 @@
  * The region whose outlining saves most goes first, until none is left that saves something. Costs
  * are estimates in instructions; a loop's body counts eight times.
  */
+#include "agree.h"
 #include "places.h"
 #include "vectoriser.h"
 
@@ -52,6 +53,8 @@ double vectoriser::scalar_cost(const Instruction &inst)
 		return .5;
 	if (inst.isIntDivRem())
 		return division;
+	if (is_agreement(inst))
+		return 4;
 	if (isa<CallBase>(inst))
 		return isa<IntrinsicInst>(inst) ? 2 : 20;
 	return inst.getOpcode() == Instruction::FDiv ? 4 : 1;
@@ -141,8 +144,8 @@ bool vectoriser::can_outline(ArrayRef<BasicBlock *> blocks) const
 {
 	for (BasicBlock *block : blocks)
 		for (Instruction &inst : *block) {
-			if (is_outlined(inst) || isa<ReturnInst>(inst) || isa<AllocaInst>(inst) ||
-			    inst.getType()->isStructTy())
+			if (is_outlined(inst) || is_agreement(inst) || isa<ReturnInst>(inst) ||
+			    isa<AllocaInst>(inst) || inst.getType()->isStructTy())
 				return false;
 			for (Value *operand : inst.operands())
 				if (operand->getType()->isStructTy())

@@ -22,6 +22,7 @@
  */
 #include "vectoriser.h"
 
+#include "agree.h"
 #include "items.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
@@ -383,16 +384,45 @@ void vectoriser::emit_uniform_branch(BasicBlock *block)
 	}
 }
 
+/* The outcome of @condition; ends the region if the active lanes do not agree on it. */
+Value *vectoriser::emit_agreement(Value *condition)
+{
+	BasicBlock *split, *agreed;
+
+	if (shape_of(condition).kind == shape::UNIFORM)
+		return scalar(condition);
+	Value *bits = vector(condition);
+	Value *holds = any(combine(mask, bits)), *fails = any(combine(mask, b.CreateNot(bits)));
+
+	split = BasicBlock::Create(out->getContext(), "disagreed", out);
+	agreed = BasicBlock::Create(out->getContext(), "agreed", out);
+	b.CreateCondBr(b.CreateAnd(holds, fails), split, agreed,
+		       MDBuilder(out->getContext()).createUnlikelyBranchWeights());
+	b.SetInsertPoint(split);
+	b.CreateRet(b.getInt32(disagreed));
+	b.SetInsertPoint(agreed);
+	return holds;
+}
+
+/* What a region returns has a bit for what follows it (split.h). */
+void vectoriser::emit_return(ReturnInst &ret)
+{
+	Value *value = ret.getReturnValue();
+
+	if (!value)
+		b.CreateRetVoid();
+	else if (shape_of(value).kind == shape::UNIFORM)
+		b.CreateRet(scalar(value));
+	else
+		b.CreateRet(b.CreateOrReduce(vector(value)));
+}
+
 void vectoriser::emit_terminator(BasicBlock *block)
 {
 	Loop *loop = loops.getLoopFor(block);
 
 	if (auto *ret = dyn_cast<ReturnInst>(block->getTerminator())) {
-		if (Value *value = ret->getReturnValue())
-			b.CreateRet(shape_of(value).kind == shape::VARYING ? lane(value, 0) :
-									    scalar(value));
-		else
-			b.CreateRetVoid();
+		emit_return(*ret);
 	} else if (loop && is_divergent_loop(loop) && loop->getLoopLatch() == block) {
 		emit_divergent_latch(block, loop);
 	} else if (splits(block)) {

@@ -10,6 +10,7 @@
  * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes.
  */
 #include "places.h"
+#include "agree.h"
 #include "vectoriser.h"
 
 using namespace llvm;
@@ -18,6 +19,8 @@ bool vectoriser::needs_lanes(const Instruction &inst)
 {
 	if (isa<LoadInst>(inst))
 		return cast<LoadInst>(inst).isAtomic() || cast<LoadInst>(inst).isVolatile();
+	if (is_agreement(inst))
+		return false;
 	/* Inactive lanes must not call a function, whatever it does. */
 	if (isa<CallBase>(inst) && (inst.mayReadOrWriteMemory() || !isa<IntrinsicInst>(inst)))
 		return true;

@@ -9,6 +9,7 @@
  *	float4 v = in[x] * 2;		<32 x float> v = load(in + x) * 2
  *	out[x] = v.x + v.y;		v[0, 4, 8, ...] + v[1, 5, 9, ...]
  */
+#include "agree.h"
 #include "vectoriser.h"
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -334,6 +335,8 @@ void vectoriser::emit(Instruction &inst)
 		emit_store(*store);
 	} else if (is_outlined(inst)) {
 		emit_lane_loop(cast<CallInst>(inst));
+	} else if (is_agreement(inst)) {
+		scalars[&inst] = emit_agreement(inst.getOperand(0));
 	} else if (isa<FenceInst>(inst)) {
 		b.Insert(inst.clone());
 	} else if (needs_lanes(inst)) {

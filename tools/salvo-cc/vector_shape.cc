@@ -7,6 +7,7 @@
  * uniform value and the product with a constant are strided too. The strides of header
  * phis are assumed, then checked, until a fixed point is reached.
  */
+#include "agree.h"
 #include "vectoriser.h"
 
 #include <llvm/Analysis/CFG.h>
@@ -37,6 +38,13 @@ public:
 			return true;
 		return inst && !inst->getType()->isVoidTy() &&
 		       (isa<AllocaInst>(inst) || vectoriser::needs_lanes(*inst));
+	}
+
+	bool isAlwaysUniform(const Value *v) const
+	{
+		auto *inst = dyn_cast<Instruction>(v);
+
+		return inst && is_agreement(*inst);
 	}
 
 private:

@@ -127,6 +127,8 @@ private:
 	Value *combine(Value *mask, Value *condition);
 	Value *any(Value *mask);
 	Value *full(Value *mask);
+	Value *emit_agreement(Value *condition);
+	void emit_return(llvm::ReturnInst &ret);
 
 	/* vector_ops.cc */
 	Type *widen(Type *type) const;

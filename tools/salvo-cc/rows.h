@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - loops over the rows of a work-group
+ */
+#ifndef SALVO_CC_ROWS_H
+#define SALVO_CC_ROWS_H
+
+#include "interior.h"
+#include "items.h"
+
+/**
+ * struct row - The functions that run a row.
+ * @item: Of one work-item.
+ * @wide: Of several, or NULL.
+ * @inner: Of several in the interior.
+ * @twice: Of twice as many in the interior (everywhere, if there is no interior).
+ * @range: The interior, if @inner exists.
+ */
+struct row {
+	llvm::Function *item, *wide = nullptr, *inner = nullptr, *twice = nullptr;
+	std::unique_ptr<interior> range;
+
+	unsigned lanes_of(const llvm::Function *f, unsigned lanes) const
+	{
+		return f == item ? 1 : f == twice ? 2 * lanes : lanes;
+	}
+};
+
+/* Work-items that run side by side. */
+unsigned lanes_of(const options &opts);
+
+/*
+ * @d: The dimension of the row. @skip: work-items that do nothing need not be called. @short_rows:
+ * rows may be short.
+ */
+row make_row(const items &of, llvm::Function &item, unsigned d, bool skip, bool short_rows,
+	     llvm::TargetMachine &target, const options &opts);
+
+using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Value *z);
+
+/*
+ * Calls for all work-items; @tail makes the arguments after the ids. What they return is added to
+ * the bits of *@result, which may be NULL.
+ */
+void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
+	       const group_values &v, llvm::Value *length, llvm::function_ref<tail_function> tail,
+	       llvm::Value *result);
+
+bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
+
+/* A version with lanes along y, for work-groups that are not flat; @b goes on with the others. */
+row build_columns(llvm::IRBuilder<> &b, const items &of, const group_values &v,
+		  llvm::Value *length, llvm::TargetMachine &target, const options &opts);
+
+/* Inline all calls, and remove the functions. */
+void inline_calls(llvm::Function &callee);
+void inline_row(const row &r);
+
+#endif /* SALVO_CC_ROWS_H */
