@@ -177,6 +177,8 @@ static void *dump_submit_begin(struct salvo_observer *observer,
 	for (i = 0; i < desc->count; i++)
 		salvo_dump_take_command(batch, i, &desc->commands[i], desc->args,
 					i < labels->count ? labels->at[i].label : NULL);
+	if (!batch->failed)
+		salvo_dump_check_images(batch);
 	return batch;
 }
 

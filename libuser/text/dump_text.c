@@ -245,12 +245,49 @@ static void take_image(struct dump_batch *batch, struct salvo_text_arg *arg,
 		return;
 	}
 	buffer = &batch->text->buffers[arg->place.buffer];
-	if (salvo_image_shape(&info, &again, &bytes) || bytes != buffer->bytes)
+	if (salvo_image_shape(&info, &again, &bytes) || bytes > buffer->bytes) {
 		batch->failed = "an image does not fit its buffer";
-	else if (buffer->image.order && memcmp(&buffer->image, &info, sizeof(info)))
+	} else if (buffer->image.order && memcmp(&buffer->image, &info, sizeof(info))) {
 		batch->failed = "a buffer is two different images";
-	else
+	} else {
+		/* What its memory has beyond the pixels; salvo_dump_check_images() */
 		buffer->image = info;
+		buffer->bytes = bytes;
+	}
+}
+
+static bool is_inside(const struct salvo_text *text, const struct salvo_text_place *place,
+		      uint64_t size)
+{
+	const struct salvo_text_buffer *buffer;
+
+	if (place->buffer >= text->buffer_count)
+		return true;
+	buffer = &text->buffers[place->buffer];
+	return !buffer->image.order ||
+	       (place->offset <= buffer->bytes && size <= buffer->bytes - place->offset);
+}
+
+void salvo_dump_check_images(struct dump_batch *batch)
+{
+	const struct salvo_text *text = batch->text;
+	unsigned int i, k;
+	bool inside = true;
+
+	for (i = 0; i < text->command_count; i++) {
+		const struct salvo_text_command *command = &text->commands[i];
+
+		if (command->type == DRM_SALVO_COPY)
+			inside &= is_inside(text, &command->src, command->size);
+		if (command->type == DRM_SALVO_COPY || command->type == DRM_SALVO_FILL ||
+		    command->type == DRM_SALVO_FILL_PATTERN)
+			inside &= is_inside(text, &command->dst, command->size);
+		for (k = 0; k < command->arg_count; k++)
+			if (command->args[k].kind == SALVO_TEXT_ARG_BUFFER)
+				inside &= is_inside(text, &command->args[k].place, 0);
+	}
+	if (!inside)
+		batch->failed = "a command accesses memory behind an image";
 }
 
 /* Can the text have it as a name? */

@@ -67,5 +67,11 @@ char *salvo_dump_format(const char *format, ...) __attribute__((format(printf, 1
 void salvo_dump_take_command(struct dump_batch *batch, unsigned int index,
 			     const struct drm_salvo_command *from, const uint8_t *args,
 			     const char *label);
+/**
+ * salvo_dump_check_images() - Fail if a command accesses what lies behind an image in its buffer.
+ *
+ * The buffer of an image may be larger than its pixels, which are all that the text has.
+ */
+void salvo_dump_check_images(struct dump_batch *batch);
 
 #endif /* SALVO_DUMP_TEXT_H */
