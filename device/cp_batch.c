@@ -135,13 +135,23 @@ static bool has_arguments(const struct salvo_cp_parser *p, uint32_t offset, uint
 	return offset % 16 == 0 && offset <= p->args_bytes && size <= p->args_bytes - offset;
 }
 
+/* Many dispatches have the grid of the one before. */
+static bool check_grid(struct salvo_cp_parser *p, const struct salvo_op_dispatch *op)
+{
+	if (p->dispatch && salvo_dispatch_is_same_grid(op, p->dispatch))
+		return true;
+	if (!salvo_dispatch_has_grid(op, p->size))
+		return false;
+	p->dispatch = op;
+	return true;
+}
+
 static bool parse_dispatch(struct salvo_cp_parser *p, const struct salvo_op_dispatch *op)
 {
 	const uint64_t mask = op->eu_mask ? op->eu_mask & p->eu_mask : p->eu_mask;
-	uint32_t size[3];
 
-	if (!salvo_dispatch_is_valid(op, size) || op->eu_mask & ~p->cp->units || !mask ||
-	    !has_arguments(p, op->args_offset, op->args_size))
+	if (!check_grid(p, op) || !salvo_dispatch_has_limits(op) || op->eu_mask & ~p->cp->units ||
+	    !mask || !has_arguments(p, op->args_offset, op->args_size))
 		return salvo_cp_bad(p);
 	if ((!op->entry || op->entry != p->entry) &&
 	    !check_address(p, op->entry, 1, SALVO_ACCESS_EXEC))
@@ -149,7 +159,7 @@ static bool parse_dispatch(struct salvo_cp_parser *p, const struct salvo_op_disp
 	p->entry = op->entry;
 
 	p->job->elements[p->index].args = p->args + op->args_offset;
-	add_work(p, SALVO_ELEMENT_DISPATCH, op, mask, size);
+	add_work(p, SALVO_ELEMENT_DISPATCH, op, mask, p->size);
 	return true;
 }
 

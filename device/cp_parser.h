@@ -32,6 +32,9 @@ struct salvo_cp_parser {
 	uint32_t args_bytes;
 	/** @entry: Kernel of the last dispatch, which has been checked; 0 before the first. */
 	uint64_t entry;
+	/** @dispatch: The last one whose grid was checked, or NULL; @size: its work-groups. */
+	const struct salvo_op_dispatch *dispatch;
+	uint32_t size[3];
 	/** @pipe_controls: Number so far. */
 	uint32_t pipe_controls;
 	/** @join: Element of the last join, or SALVO_FAULT_NO_COMMAND. */

@@ -245,7 +245,8 @@ static bool take_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *sl
 		words[i] = from[i];
 	memcpy(&slot->op, words, sizeof(slot->op));
 	if (slot->op.op.code || slot->op.op.index || slot->op.eu_mask || slot->op.args_offset ||
-	    !salvo_dispatch_is_valid(&slot->op, size) || !is_code(slots, slot, slot->op.entry))
+	    !salvo_dispatch_has_grid(&slot->op, size) ||
+	    !salvo_dispatch_has_limits(&slot->op) || !is_code(slots, slot, slot->op.entry))
 		return false;
 	memcpy(slot->args, slot->regs->args, slot->op.args_size);
 	salvo_element_set_range(&slot->element, size);

@@ -20,23 +20,6 @@
 
 #include <stddef.h>
 
-struct salvo_element *salvo_element_coalesce(struct salvo_element *head,
-					     struct salvo_element *element)
-{
-	if (!head || head->total != 1 || element->total != 1 ||
-	    head->apu_mask != element->apu_mask)
-		return NULL;
-	if (element == head + head->coalesced) {
-		head->coalesced++;
-		return head;
-	}
-	if (element + 1 == head) {
-		element->coalesced = head->coalesced + 1;
-		return element;
-	}
-	return NULL;
-}
-
 void salvo_element_position(const struct salvo_element *element, uint32_t item,
 			    uint32_t position[3])
 {

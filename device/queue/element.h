@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct salvo_gpu_job;
@@ -104,8 +105,22 @@ static inline void salvo_element_set_range(struct salvo_element *element, const 
  *
  * Return: the head of all of them, or NULL if @element cannot be added.
  */
-struct salvo_element *salvo_element_coalesce(struct salvo_element *head,
-					     struct salvo_element *element);
+static inline struct salvo_element *salvo_element_coalesce(struct salvo_element *head,
+							    struct salvo_element *element)
+{
+	if (!head || head->total != 1 || element->total != 1 ||
+	    head->apu_mask != element->apu_mask)
+		return NULL;
+	if (element == head + head->coalesced) {
+		head->coalesced++;
+		return head;
+	}
+	if (element + 1 == head) {
+		element->coalesced = head->coalesced + 1;
+		return element;
+	}
+	return NULL;
+}
 
 /**
  * salvo_element_entry_items() - Items that its entry in a queue has.

@@ -184,7 +184,7 @@ static double find(struct bench *b, uint64_t (*place)(unsigned int dispatch, uns
 	static struct salvo_region_span spans[MANY];
 	static struct salvo_region regions[MANY * ARGS];
 	const struct salvo_hazard_input input = {
-		commands, spans, regions, MANY * ARGS, MANY, MANY * MANY,
+		commands, spans, regions, MANY * ARGS, MANY, MANY * MANY, 0,
 	};
 	const struct salvo_hazard_edge *edges;
 	unsigned int i, j;
