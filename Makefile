@@ -142,20 +142,20 @@ $(BUILD)/lib/%.a:
 SPACE_OBJS := $(call obj,$(wildcard device/space/*.c))
 $(BUILD)/lib/libsalvo.so: $(USER_OBJS) $(filter-out $(SPACE_OBJS),$(DEVICE_OBJS)) libuser/libsalvo.map
 	@mkdir -p $(@D)
-	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,libsalvo.so.1 -Wl,--version-script,libuser/libsalvo.map \
 		-Wl,-z,defs -o $@ $(filter %.o,$^) $(LIBS)
 
 AGILE_MAP   := libuser/agile/libsalvo-agile.map
 $(BUILD)/lib/libsalvo-agile.so: $(AGILE_OBJS) $(AGILE_MAP) $(BUILD)/lib/libsalvo.so
 	@mkdir -p $(@D)
-	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo-agile.so.1 -Wl,--version-script,$(AGILE_MAP) \
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,libsalvo-agile.so.1 -Wl,--version-script,$(AGILE_MAP) \
 		-Wl,-z,defs -o $@ $(AGILE_OBJS) $(BUILD)/lib/libsalvo.so
 
 # The OpenCL driver, for ocl-icd: OCL_ICD_VENDORS=build/lib/salvo.icd
 OPENCL_MAP  := libuser/opencl/libsalvo-opencl.map
 $(BUILD)/lib/libsalvo-opencl.so: $(OPENCL_OBJS) $(OPENCL_MAP) $(BUILD)/lib/libsalvo.so
 	@mkdir -p $(@D)
-	$(call run,LD)$(CC) -shared -Wl,-soname,libsalvo-opencl.so.1 -Wl,--version-script,$(OPENCL_MAP) \
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,libsalvo-opencl.so.1 -Wl,--version-script,$(OPENCL_MAP) \
 		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(OPENCL_OBJS) $(BUILD)/lib/libsalvo.so -pthread
 $(BUILD)/lib/libsalvo.so.1: $(BUILD)/lib/libsalvo.so
 	@ln -sf $(<F) $@
@@ -165,7 +165,7 @@ $(BUILD)/lib/salvo.icd: $(BUILD)/lib/libsalvo-opencl.so $(BUILD)/lib/libsalvo.so
 $(MPI_OBJS): CPPFLAGS += $(MPI_CFLAGS)
 $(MPI_PLUGIN): $(MPI_OBJS) libuser/agile/mpi/mpi.map
 	@mkdir -p $(@D)
-	$(call run,LD)$(CC) -shared -Wl,-soname,$(@F) -Wl,--version-script,libuser/agile/mpi/mpi.map \
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,libuser/agile/mpi/mpi.map \
 		-Wl,-z,defs -o $@ $(MPI_OBJS) $(MPI_LIBS)
 
 $(BUILD)/obj/%.o: %.c

@@ -11,6 +11,7 @@
 
 #include "kselftest_harness.h"
 #include "cc_program.h"
+#include "sanitizer.h"
 
 #define WORDS 1024
 
@@ -88,6 +89,7 @@ static int differing(const char *options)
 
 TEST(M2_user_level_threads)
 {
+	NEED_SHALLOW_STACKS();
 	EXPECT_EQ(0, differing("-w --fibers"));
 }
 

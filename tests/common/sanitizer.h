@@ -34,10 +34,28 @@
 		SKIP(return, "ThreadSanitizer delays signals to kernels"); \
 } while (0)
 
+/* Switches between user-level threads look to it as calls that never return. */
+#define NEED_SHALLOW_STACKS() do { \
+	if (SIGNALS_ARE_LATE) \
+		SKIP(return, "ThreadSanitizer keeps at most 65,536 frames of a thread"); \
+} while (0)
+
 /* After fork() in a process with threads the sanitizers' allocators may stay locked. */
 #define NEED_MALLOC_AFTER_FORK() do { \
 	if (SANITIZER_RUNS) \
 		SKIP(return, "the sanitizer's allocator may be locked after fork()"); \
+} while (0)
+
+/* With the AC flag set an unaligned access faults. */
+#define NEED_ALIGNED_ACCESSES() do { \
+	if (SANITIZER_RUNS) \
+		SKIP(return, "the sanitizer's memory is accessed without alignment"); \
+} while (0)
+
+/* The sanitizers read the affinity to find the stack of a new thread. */
+#define NEED_NO_AFFINITY() do { \
+	if (SANITIZER_RUNS) \
+		SKIP(return, "the sanitizer reads the affinity of each new thread"); \
 } while (0)
 
 /* gcc's AddressSanitizer considers the stack of a cancelled thread to be in use. */

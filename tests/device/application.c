@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "kselftest_harness.h"
 #include "rig.h"
+#include "sanitizer.h"
 
 static void own_handler(int signal)
 {
@@ -164,6 +165,7 @@ TEST(gpu_runs_where_the_affinity_cannot_be_set)
 
 TEST(gpu_runs_where_the_affinity_cannot_be_read_either)
 {
+	NEED_NO_AFFINITY();
 	ASSERT_TRUE(refuse_calls(SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_getaffinity)));
 	expect_gpu(_metadata);
 }
@@ -183,6 +185,7 @@ TEST(child_creates_a_gpu_whatever_another_thread_was_doing)
 	pthread_t thread;
 	unsigned int i;
 
+	NEED_MALLOC_AFTER_FORK();
 	atomic_store(&forking, true);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, create_gpus, NULL));
 	for (i = 0; i < 50; i++) {

@@ -8,6 +8,7 @@
 #include <fenv.h>
 #include "kselftest_harness.h"
 #include "rig.h"
+#include "sanitizer.h"
 
 #define NEW_MXCSR	0x1f80u
 #define NEW_X87		0x37fu
@@ -114,6 +115,7 @@ TEST_F(unit, the_thread_that_created_the_gpu_does_not_matter)
 
 TEST_F(unit, nothing_of_a_batch_that_returned_is_left)
 {
+	NEED_ALIGNED_ACCESSES();
 	ASSERT_EQ(SALVO_STATUS_DONE, run(self->rig, 1, spoil_environment, 0));
 	expect_new(_metadata, self->rig);
 }
