@@ -25,7 +25,8 @@ static const char *const kernels[] = {
 	"pointers_across_barriers", "shared_count", "hidden_uniform", "return_after_barrier",
 	"values_across", "float_bits", "small_vectors", "three_wide", "switches", "irreducible",
 	"wild", "bits", "meet_in_functions", "lock_inside", "local_atomics", "structures",
-	"odd_loops", "narrow_private", "own_writes", "bad_divisions",
+	"odd_loops", "narrow_private", "own_writes", "merged_atomics", "tickets",
+	"tables_of_bytes", "bad_divisions",
 };
 
 static const struct cc_range ranges[] = {

@@ -776,3 +776,57 @@ kernel void bad_divisions(PLAIN)
 		r += x / (x & 1);
 	out[ITEM] = r;
 }
+
+/* Atomic operations of all lanes at one address; no result depends on the order of work-items. */
+kernel void merged_atomics(ARGS)
+{
+	uint v = in[ITEM];
+
+	atomic_add(&out[900], v);
+	atomic_sub(&out[901], v);
+	atomic_inc(&out[902]);
+	atomic_max((global int *)&out[903], (int)v);
+	if (v & n) {
+		atomic_max(&out[904], v);
+		atomic_min((global int *)&out[905], (int)v);
+		atomic_xor(&out[906], v);
+		atomic_or(&out[907], v & 0x0f0f0f0f);
+		atomic_dec(&out[908]);
+	}
+	for (uint i = 0; i < (v & 3); i++)
+		atomic_add(&out[909 + i], v + i);
+	s[LID] = 0xffffffff;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	atomic_and(&s[0], v | n);
+	if (v & 4)
+		atomic_min(&s[SIZE - 1], v);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[ITEM] = s[0] ^ s[SIZE - 1];
+}
+
+/* Each work-item gets a ticket of its own; the counter may be 0. */
+kernel void tickets(ARGS)
+{
+	uint v = in[ITEM], t = atomic_inc(&out[900]);
+
+	out[400 + t] += 1;
+	if (v & n) {
+		t = atomic_add(&out[901], 2);
+		out[t] |= 0x10000;
+		out[t + 1] |= 0x20000;
+	}
+}
+
+kernel void tables_of_bytes(ARGS)
+{
+	global const uchar *bytes = (global const uchar *)in;
+	global const short *shorts = (global const short *)in;
+	uint v = in[ITEM], r = bytes[v % 4093] * 3;
+
+	r += shorts[v % 2047];
+	if (v & n)
+		r ^= ((global const char *)bytes)[(v * 7) % 4096] << 5;
+	for (uint i = 0; i < (v & 3); i++)
+		r = r * 5 + bytes[(r + i) % 1000] - shorts[(r >> 3) % 999];
+	out[ITEM] = r;
+}

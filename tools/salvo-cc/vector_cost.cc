@@ -97,6 +97,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	}
 	if (load ? can_gather(type, align) : can_scatter(type, align))
 		return lanes;
+	if (load && can_gather_words(*load))
+		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	return lanes * (masked ? 4.5 : 2.5);
 }
 
@@ -111,6 +113,8 @@ double vectoriser::vector_cost(Instruction &inst, bool masked)
 		return lanes * (one + lane_overhead);
 	if ((isa<LoadInst>(inst) || isa<StoreInst>(inst)) && !inst.isAtomic() && !inst.isVolatile())
 		return access_cost(inst, masked);
+	if (can_merge(inst))
+		return one + 5 * registers_of(inst.getType());
 	if (needs_lanes(inst))
 		return lanes * (one + (masked ? 3 : 1));
 	if (auto *branch = dyn_cast<BranchInst>(&inst))

@@ -5,12 +5,13 @@
  * Contiguous lanes are one wide access, with a mask if not all of them are
  * active. Others are a gather or a scatter where the target has those (AVX-512), else one
  * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
- * branch; only calls are branched around.
+ * branch; only calls and locked operations are branched around.
  *
- * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes.
+ * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes; those
+ * on one address for all lanes become one operation.
  */
-#include "places.h"
 #include "agree.h"
+#include "places.h"
 #include "vectoriser.h"
 
 using namespace llvm;
@@ -25,6 +26,13 @@ bool vectoriser::needs_lanes(const Instruction &inst)
 	if (isa<CallBase>(inst) && (inst.mayReadOrWriteMemory() || !isa<IntrinsicInst>(inst)))
 		return true;
 	return inst.mayHaveSideEffects() && !isa<FenceInst>(inst);
+}
+
+/* Atomic operations on local memory are none in the end (groups.cc). */
+static bool is_locked(const Instruction &inst)
+{
+	return (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) &&
+	       inst.getOperand(0)->getType()->getPointerAddressSpace() != LOCAL;
 }
 
 /* @pointer if @condition, else the scratch buffer. */
@@ -78,6 +86,34 @@ bool vectoriser::can_scatter(Type *type, Align align) const
 	return !type->isVectorTy() && target.isLegalMaskedScatter(widen(type), align);
 }
 
+/*
+ * Bytes and shorts of a table are gathered as parts of aligned words: such a word is in the same
+ * page as its part. Private arrays are not, as they were just written in smaller parts.
+ */
+bool vectoriser::can_gather_words(const LoadInst &load) const
+{
+	Type *type = load.getType(), *word = Type::getInt32Ty(item.getContext());
+	const unsigned space = load.getPointerAddressSpace();
+
+	return (type->isIntegerTy(8) || (type->isIntegerTy(16) && load.getAlign() >= 2)) &&
+	       (space == GLOBAL || space == CONSTANT) && can_gather(word, Align(4));
+}
+
+Value *vectoriser::gather_words(LoadInst &load)
+{
+	Type *type = load.getType();
+	Value *pointer = vector(load.getPointerOperand());
+	Type *number = widen(b.getInt64Ty()), *word = widen(b.getInt32Ty());
+
+	Value *address = b.CreatePtrToInt(pointer, number);
+	Value *start = b.CreateAnd(address, ConstantInt::get(number, ~3ull));
+	Value *words = b.CreateMaskedGather(word, b.CreateIntToPtr(start, pointer->getType()),
+					    Align(4), full(mask), Constant::getNullValue(word),
+					    load.getName());
+	Value *shift = b.CreateShl(b.CreateAnd(b.CreateTrunc(address, word), 3), 3);
+	return b.CreateTrunc(b.CreateLShr(words, shift), widen(type));
+}
+
 Value *vectoriser::emit_load(LoadInst &load)
 {
 	Type *type = load.getType(), *wide = widen(type);
@@ -85,6 +121,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 	Instruction *made;
 
 	if (!is_contiguous(pointer, type)) {
+		if (can_gather_words(load))
+			return gather_words(load);
 		if (!can_gather(type, load.getAlign()))
 			return emit_lanes(load);
 		made = b.CreateMaskedGather(wide, vector(pointer), load.getAlign(), full(mask),
@@ -160,12 +198,128 @@ void vectoriser::emit_scalar_memory(Instruction &inst)
 	b.SetInsertPoint(copy->getParent());
 }
 
+/* Can one atomic operation do those of all lanes? They are at one address, and in any order. */
+bool vectoriser::can_merge(const Instruction &inst) const
+{
+	auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
+
+	if (!rmw || rmw->isVolatile() || !rmw->getType()->isIntegerTy() ||
+	    shape_of(rmw->getPointerOperand()).kind != shape::UNIFORM)
+		return false;
+	switch (rmw->getOperation()) {
+	case AtomicRMWInst::Add:
+		return true;
+	case AtomicRMWInst::And:
+	case AtomicRMWInst::Or:
+	case AtomicRMWInst::Xor:
+	case AtomicRMWInst::Max:
+	case AtomicRMWInst::Min:
+	case AtomicRMWInst::UMax:
+	case AtomicRMWInst::UMin:
+		return rmw->use_empty();
+	default:
+		return false;
+	}
+}
+
+/* For each lane the sum of @values of the lanes before it. */
+Value *vectoriser::sum_before(Value *values)
+{
+	Value *zero = Constant::getNullValue(values->getType()), *sum = values;
+
+	for (unsigned step = 1; step < lanes; step *= 2) {
+		SmallVector<int> pick;
+
+		for (unsigned i = 0; i < lanes; i++)
+			pick.push_back(i < step ? lanes : i - step);
+		sum = b.CreateAdd(sum, b.CreateShuffleVector(sum, zero, pick));
+	}
+	return b.CreateSub(sum, values);
+}
+
+static Value *reduce(IRBuilder<> &b, AtomicRMWInst::BinOp operation, Value *values)
+{
+	switch (operation) {
+	case AtomicRMWInst::Add:
+		return b.CreateAddReduce(values);
+	case AtomicRMWInst::And:
+		return b.CreateAndReduce(values);
+	case AtomicRMWInst::Or:
+		return b.CreateOrReduce(values);
+	case AtomicRMWInst::Xor:
+		return b.CreateXorReduce(values);
+	case AtomicRMWInst::Max:
+	case AtomicRMWInst::Min:
+		return operation == AtomicRMWInst::Max ? b.CreateIntMaxReduce(values, true) :
+							 b.CreateIntMinReduce(values, true);
+	default:
+		return operation == AtomicRMWInst::UMax ? b.CreateIntMaxReduce(values) :
+							  b.CreateIntMinReduce(values);
+	}
+}
+
+/* An operand that changes nothing */
+static APInt neutral(AtomicRMWInst::BinOp operation, unsigned bits)
+{
+	switch (operation) {
+	case AtomicRMWInst::And:
+	case AtomicRMWInst::UMin:
+		return APInt::getAllOnes(bits);
+	case AtomicRMWInst::Max:
+		return APInt::getSignedMinValue(bits);
+	case AtomicRMWInst::Min:
+		return APInt::getSignedMaxValue(bits);
+	default:
+		return APInt::getZero(bits);
+	}
+}
+
+/* One operation for all active lanes, whose results are those of one lane after the other. */
+Value *vectoriser::emit_merged(AtomicRMWInst &rmw)
+{
+	const AtomicRMWInst::BinOp operation = rmw.getOperation();
+	Value *values = vector(rmw.getValOperand()), *none;
+	BasicBlock *before = nullptr, *after = nullptr;
+	auto *copy = cast<AtomicRMWInst>(rmw.clone());
+
+	none = ConstantInt::get(values->getType(),
+				neutral(operation, rmw.getType()->getIntegerBitWidth()));
+	if (mask) {
+		BasicBlock *now = BasicBlock::Create(out->getContext(), "merged", out);
+
+		values = b.CreateSelect(mask, values, none);
+		after = BasicBlock::Create(out->getContext(), "next", out);
+		before = b.GetInsertBlock();
+		b.CreateCondBr(any(mask), now, after);
+		b.SetInsertPoint(now);
+	}
+	copy->setOperand(0, scalar(rmw.getPointerOperand()));
+	copy->setOperand(1, reduce(b, operation, values));
+	copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa });
+	b.Insert(copy);
+	Value *old = copy;
+	if (mask) {
+		BasicBlock *now = b.GetInsertBlock();
+
+		b.CreateBr(after);
+		b.SetInsertPoint(after);
+		PHINode *phi = b.CreatePHI(rmw.getType(), 2);
+		phi->addIncoming(Constant::getNullValue(rmw.getType()), before);
+		phi->addIncoming(copy, now);
+		old = phi;
+	}
+	if (rmw.use_empty())
+		return PoisonValue::get(values->getType());
+	return b.CreateAdd(splat(old), sum_before(values));
+}
+
 /* Replicates the instruction for each lane; returns the vector of results. */
 Value *vectoriser::emit_lanes(Instruction &inst)
 {
 	const bool memory = isa<LoadInst>(inst) || isa<StoreInst>(inst) ||
 			    isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst);
-	const bool branch = mask && isa<CallBase>(inst) && needs_lanes(inst);
+	/* A locked operation on scratch memory costs more than a branch. */
+	const bool branch = mask && (isa<CallBase>(inst) ? needs_lanes(inst) : is_locked(inst));
 	const unsigned at = isa<StoreInst>(inst) ? 1 : 0;
 	Type *type = inst.getType();
 	Value *all = type->isVoidTy() ? nullptr : PoisonValue::get(widen(type));
@@ -188,7 +342,7 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 			if (!isa<Function>(operand) && !isa<MetadataAsValue>(operand))
 				copy->setOperand(o, lane(operand, i));
 		}
-		if (memory && mask)
+		if (memory && mask && !branch)
 			copy->setOperand(at, safe_pointer(copy->getOperand(at), runs));
 		if (mask && inst.isIntDivRem())
 			copy->setOperand(1, b.CreateSelect(runs, copy->getOperand(1),

@@ -340,7 +340,8 @@ void vectoriser::emit(Instruction &inst)
 	} else if (isa<FenceInst>(inst)) {
 		b.Insert(inst.clone());
 	} else if (needs_lanes(inst)) {
-		Value *made = emit_lanes(inst);
+		Value *made = can_merge(inst) ? emit_merged(cast<AtomicRMWInst>(inst)) :
+						emit_lanes(inst);
 		if (!inst.getType()->isVoidTy())
 			vectors[&inst] = made;
 	} else if (auto *load = dyn_cast<LoadInst>(&inst)) {

@@ -150,6 +150,11 @@ private:
 
 	/* vector_memory.cc */
 	Value *emit_lanes(Instruction &inst);
+	bool can_gather_words(const llvm::LoadInst &load) const;
+	Value *gather_words(llvm::LoadInst &load);
+	bool can_merge(const Instruction &inst) const;
+	Value *emit_merged(llvm::AtomicRMWInst &rmw);
+	Value *sum_before(Value *values);
 	Value *emit_load(llvm::LoadInst &load);
 	void emit_store(llvm::StoreInst &store);
 	bool can_gather(Type *type, llvm::Align align) const;
