@@ -392,7 +392,7 @@ static int take_task(const struct salvo_agile_statement *s, struct agile_tasks *
 
 	if (!agile->ranks)
 		return agile_tasks_take(tasks, node, true, missing, (void *)s, task);
-	err = agile_steal_take(agile, tasks, node, task);
+	err = agile_steal_take(agile, tasks, node, missing, (void *)s, task);
 	if (err <= 0)
 		return err;
 	err = fetch_for_task(&fetches, s, *task, node);

@@ -165,7 +165,7 @@ int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field
 		    unsigned int count);
 /** agile_steal_take() - A task from the queues of all ranks. Return: 1, 0 if there is none. */
 int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
-		     unsigned int node, uint32_t *task);
+		     unsigned int node, agile_missing_fn missing, void *data, uint32_t *task);
 /** agile_steal_fetch() - Get what is remembered, and wait for it, without the other ranks. */
 int agile_steal_fetch(struct agile_fetches *fetches);
 /** agile_steal_flush() - Wait for what was put to a field. */

@@ -96,40 +96,64 @@ static int take(struct salvo_agile *agile, unsigned int node, bool own, uint64_t
 	return 0;
 }
 
-int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
-		     unsigned int node, uint32_t *task)
+/* How many tasks a word says are left. */
+static uint32_t left_in(uint64_t word)
 {
-	unsigned int n, best = node;
-	uint64_t word, most_word = 0;
-	uint32_t number, left, most;
-	int got;
+	return word >> 32 < (uint32_t)word ? (uint32_t)word - (uint32_t)(word >> 32) : 0;
+}
 
-	for (;;) {
-		got = swap(agile, node, 0, 0, &word);
-		if (!got)
-			got = take(agile, node, true, word, &number);
-		if (got) {
-			best = node;
-			break;
+/*
+ * As agile_tasks_take() chooses: of the queues at least half as long as the longest the one whose
+ * last task lacks the fewest bytes. @words: what is left of all. Return: false if nothing is.
+ */
+static bool choose_queue(const struct agile_tasks *tasks, const uint64_t *words, unsigned int node,
+			 agile_missing_fn missing, void *data, unsigned int *best)
+{
+	uint64_t least = 0;
+	uint32_t most = 0;
+	bool found = false;
+	unsigned int n;
+
+	for (n = 0; n < tasks->nodes; n++)
+		most = left_in(words[n]) > most ? left_in(words[n]) : most;
+	for (n = 0; n < tasks->nodes; n++) {
+		const uint32_t left = left_in(words[n]);
+		uint64_t lacks;
+
+		if (!left || 2 * left < most)
+			continue;
+		lacks = missing(data, tasks->queues[n].tasks[(uint32_t)words[n] - 1], node);
+		if (!found || lacks < least) {
+			*best = n;
+			least = lacks;
 		}
-		/* The longest queue; one may be empty when it is its turn. */
-		for (n = 0, most = 0; n < agile->count && !got; n++) {
-			got = swap(agile, n, 0, 0, &word);
-			left = (uint32_t)word - (uint32_t)(word >> 32);
-			if (!got && word >> 32 < (uint32_t)word && left > most) {
-				most = left;
-				most_word = word;
-				best = n;
-			}
-		}
-		if (got < 0 || !most)
-			return got;
-		got = take(agile, best, false, most_word, &number);
-		if (got)
-			break;
+		found = true;
 	}
+	return found;
+}
+
+int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
+		     unsigned int node, agile_missing_fn missing, void *data, uint32_t *task)
+{
+	uint64_t *words = calloc(agile->count, sizeof(*words));
+	unsigned int n, from = node;
+	uint32_t number;
+	int got = words ? swap(agile, node, 0, 0, &words[node]) :
+			  agile_fail(agile, -ENOMEM, "out of memory");
+
+	if (!got)
+		got = take(agile, node, true, words[node], &number);
+	/* A queue may be empty when it is its turn. */
+	while (!got) {
+		for (n = 0; n < agile->count && !got; n++)
+			got = swap(agile, n, 0, 0, &words[n]);
+		if (got || !choose_queue(tasks, words, node, missing, data, &from))
+			break;
+		got = take(agile, from, false, words[from], &number);
+	}
+	free(words);
 	if (got > 0)
-		*task = tasks->queues[best].tasks[number];
+		*task = tasks->queues[from].tasks[number];
 	return got;
 }
 

@@ -67,8 +67,7 @@ void agile_tasks_fini(struct agile_tasks *tasks)
 }
 
 bool agile_tasks_take(struct agile_tasks *tasks, unsigned int node, bool steal,
-		      uint64_t (*missing)(void *data, uint32_t task, unsigned int node),
-		      void *data, uint32_t *task)
+		      agile_missing_fn missing, void *data, uint32_t *task)
 {
 	struct agile_queue *own = &tasks->queues[node], *best = NULL;
 	uint64_t least = 0;

@@ -34,11 +34,13 @@ void agile_tasks_fini(struct agile_tasks *tasks);
  * agile_tasks_take() - The next task for a node: the top of its queue.
  * @steal: If that is empty, the bottom of another's.
  * @missing: Bytes that a task lacks on a node, for the choice between queues; may be NULL.
+/** agile_missing_fn - How many bytes a task lacks on a node. */
+typedef uint64_t (*agile_missing_fn)(void *data, uint32_t task, unsigned int node);
+
  *
  * Return: true with @task, or false if there is none.
  */
 bool agile_tasks_take(struct agile_tasks *tasks, unsigned int node, bool steal,
-		      uint64_t (*missing)(void *data, uint32_t task, unsigned int node),
-		      void *data, uint32_t *task);
+		      agile_missing_fn missing, void *data, uint32_t *task);
 
 #endif
