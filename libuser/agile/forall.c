@@ -27,6 +27,17 @@
 #define MOST_OPERANDS	8u
 #define MOST_VALUES	8u
 
+/* What a task computes in this statement. */
+static void task_grid(const struct salvo_agile_statement *s, uint32_t task,
+		      struct salvo_agile_grid *grid, uint32_t *block)
+{
+	const struct salvo_agile_grid *range = s->result->agile->range;
+
+	agile_task_grid(s->result, task, grid, block);
+	if (range)
+		salvo_agile_grid_intersect(grid, range, grid);
+}
+
 /* Return: 0 with what an operand's task reads, cut off at the field's ends. */
 static int find_region(const struct salvo_agile_operand *operand,
 		       const struct salvo_agile_grid *task, struct salvo_agile_grid *region)
@@ -183,7 +194,7 @@ static int add_task(struct agile_batch *b, const struct salvo_agile_statement *s
 	uint32_t block;
 	int err = 0, index;
 
-	agile_task_grid(s->result, number, &task, &block);
+	task_grid(s, number, &task, &block);
 	for (i = 0; i < s->operand_count && !err; i++) {
 		err = find_region(&s->operands[i], &task, &region);
 		if (!err)
@@ -259,7 +270,7 @@ static int fetch_for_task(struct agile_fetches *fetches, const struct salvo_agil
 	uint32_t block;
 	int waits = 0, err = 0;
 
-	agile_task_grid(s->result, task, &grid, &block);
+	task_grid(s, task, &grid, &block);
 	for (i = 0; i < s->operand_count && err >= 0; i++) {
 		err = find_region(&s->operands[i], &grid, &region);
 		if (!err)
@@ -373,7 +384,7 @@ static uint64_t missing(void *data, uint32_t number, unsigned int node)
 	uint32_t block;
 	unsigned int i;
 
-	agile_task_grid(s->result, number, &task, &block);
+	task_grid(s, number, &task, &block);
 	for (i = 0; i < s->operand_count; i++) {
 		lack.field = s->operands[i].field;
 		if (!find_region(&s->operands[i], &task, &region))
@@ -539,6 +550,8 @@ int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_state
 	if (err)
 		return err;
 	err = agile_tasks_init(&tasks, s->result);
+	if (!err && agile->range)
+		agile_tasks_within(&tasks, s->result, agile->range);
 	if (s->flags & SALVO_AGILE_STEAL && !agile->planning)
 		err = run_stealing(agile, s, &tasks, err);
 	else if (agile->ranks)
@@ -548,6 +561,26 @@ int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_state
 			err = run_node(agile, s, &tasks, n, tasks.queues[n].bottom);
 	agile_end_statement(agile);
 	agile_tasks_fini(&tasks);
+	return err;
+}
+
+int salvo_agile_forall_range(struct salvo_agile *agile, const struct salvo_agile_statement *s,
+			     const struct salvo_agile_grid *range)
+{
+	const struct salvo_agile_grid *all;
+	struct salvo_agile_grid inside;
+	int err = check_statement(agile, s);
+
+	if (err)
+		return err;
+	all = &s->result->map->grid;
+	if (range->rank != all->rank || !salvo_agile_grid_intersect(range, all, &inside) ||
+	    salvo_agile_grid_count(range) != salvo_agile_grid_count(&inside))
+		return agile_fail(agile, -EINVAL, "field %s: the range is not inside of map %s",
+				  s->result->name, s->result->map->name);
+	agile->range = range;
+	err = salvo_agile_forall(agile, s);
+	agile->range = NULL;
 	return err;
 }
 

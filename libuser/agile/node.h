@@ -62,6 +62,8 @@ struct salvo_agile {
 	/** @written: @written_count blocks that views wrote, for other ranks: written.c. */
 	struct agile_written *written;
 	uint32_t written_count;
+	/** @range: Of the statement that runs: what it computes of its result; NULL: all. */
+	const struct salvo_agile_grid *range;
 	/** @serial: Number of the last batch that was begun. */
 	unsigned int serial;
 	char error[256];

@@ -49,6 +49,26 @@ int agile_tasks_init(struct agile_tasks *tasks, const struct salvo_agile_field *
 	return 0;
 }
 
+void agile_tasks_within(struct agile_tasks *tasks, const struct salvo_agile_field *field,
+			const struct salvo_agile_grid *range)
+{
+	struct salvo_agile_grid grid;
+	uint32_t i, kept, block;
+	unsigned int n;
+
+	for (n = 0; n < tasks->nodes; n++) {
+		struct agile_queue *queue = &tasks->queues[n];
+
+		for (i = 0, kept = 0; i < queue->bottom; i++) {
+			agile_task_grid(field, queue->tasks[i], &grid, &block);
+			if (salvo_agile_grid_intersect(&grid, range, &grid))
+				queue->tasks[kept++] = queue->tasks[i];
+		}
+		tasks->left -= queue->bottom - kept;
+		queue->bottom = kept;
+	}
+}
+
 void agile_tasks_keep(struct agile_tasks *tasks, unsigned int first, unsigned int local)
 {
 	unsigned int n;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct salvo_agile_field;
+struct salvo_agile_grid;
 
 /** struct agile_queue - Tasks @tasks[@top] to before @bottom are left. */
 struct agile_queue {
@@ -26,17 +27,20 @@ struct agile_tasks {
 
 /** agile_tasks_init() - Each node gets the tasks of its own segments. Return: 0 or -ENOMEM. */
 int agile_tasks_init(struct agile_tasks *tasks, const struct salvo_agile_field *field);
+/** agile_tasks_within() - Forget the tasks that have nothing of a range. */
+void agile_tasks_within(struct agile_tasks *tasks, const struct salvo_agile_field *field,
+			const struct salvo_agile_grid *range);
 /** agile_tasks_keep() - Forget the tasks of other ranks' nodes: these run them. */
 void agile_tasks_keep(struct agile_tasks *tasks, unsigned int first, unsigned int local);
 void agile_tasks_fini(struct agile_tasks *tasks);
+
+/** agile_missing_fn - How many bytes a task lacks on a node. */
+typedef uint64_t (*agile_missing_fn)(void *data, uint32_t task, unsigned int node);
 
 /**
  * agile_tasks_take() - The next task for a node: the top of its queue.
  * @steal: If that is empty, the bottom of another's.
  * @missing: Bytes that a task lacks on a node, for the choice between queues; may be NULL.
-/** agile_missing_fn - How many bytes a task lacks on a node. */
-typedef uint64_t (*agile_missing_fn)(void *data, uint32_t task, unsigned int node);
-
  *
  * Return: true with @task, or false if there is none.
  */

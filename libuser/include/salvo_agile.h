@@ -399,6 +399,19 @@ struct salvo_agile_statement {
 int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_statement *statement);
 
 /**
+ * salvo_agile_forall_range() - Run a kernel over a part of a field.
+ * @range: The elements to compute, inside of the result's map; not kept.
+ *
+ * As salvo_agile_forall(); a task that has some of @range computes these, and its operands are what
+ * they need.
+ *
+ * Return: as salvo_agile_forall(), -EINVAL also if @range is not inside of the map.
+ */
+int salvo_agile_forall_range(struct salvo_agile *agile,
+			     const struct salvo_agile_statement *statement,
+			     const struct salvo_agile_grid *range);
+
+/**
  * salvo_agile_move_memory() - Move what a statement will read, beside what runs now (A7).
  * @result: Of the statement.
  * @operand: One of its operands.

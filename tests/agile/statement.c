@@ -421,6 +421,49 @@ TEST_F(statement, A7_move_memory_runs_beside_a_kernel)
 	salvo_agile_kernel_destroy(gated);
 }
 
+/* Only what is in the range, whatever blocks it cuts, and nothing moves for the rest. */
+TEST_F(statement, A5_a_statement_over_a_range)
+{
+	const struct salvo_agile_grid range = { 2, { 5, 17 }, { 30, 11 } };
+	const struct salvo_agile_grid outside = { 2, { 40, 0 }, { 9, 1 } };
+	struct salvo_agile_kernel *kernel = cluster_kernel(&self->c, "add_transposed");
+	struct salvo_agile_field *a = make_field(self->agile, self->cyclic, 4, 16, 4);
+	struct salvo_agile_field *c = make_field(self->agile, self->cyclic, 4, 16, 4);
+	struct salvo_agile_operand both[] = {
+		{ a, NULL, NULL }, { a, salvo_agile_transposed, NULL } };
+	struct salvo_agile_statement add = { kernel, c, both, NULL, 2, 0, 0 };
+	static float in[SIDE * SIDE], out[SIDE * SIDE], expected[SIDE * SIDE];
+	struct salvo_agile_stats before, now;
+	unsigned int i;
+
+	fill(in, 4);
+	for (i = 0; i < SIDE * SIDE; i++) {
+		const struct salvo_agile_index at = { { i / SIDE, i % SIDE } };
+
+		expected[i] = salvo_agile_grid_contains(&range, &at) ?
+			      in[i] + in[i % SIDE * SIDE + i / SIDE] : -1;
+	}
+	ASSERT_EQ(0, field_access(self->agile, a, &square, in, 4, SALVO_AGILE_WRITE));
+	for (add.flags = 0; add.flags <= SALVO_AGILE_STEAL; add.flags++) {
+		for (i = 0; i < SIDE * SIDE; i++)
+			out[i] = -1;
+		ASSERT_EQ(0, field_access(self->agile, c, &square, out, 4, SALVO_AGILE_WRITE));
+		before = all_stats(self->agile, NODES);
+		ASSERT_EQ(0, salvo_agile_forall_range(self->agile, &add, &range))
+			TH_LOG("%s", salvo_agile_error(self->agile));
+		now = all_stats(self->agile, NODES);
+		/* Task blocks of 4 x 4: rows 4 to 35, columns 16 to 27. */
+		EXPECT_EQ(8 * 3, now.tasks - before.tasks);
+		ASSERT_EQ(0, field_access(self->agile, c, &square, out, 4, SALVO_AGILE_READ));
+		ASSERT_EQ(0, memcmp(expected, out, sizeof(out)));
+	}
+	EXPECT_EQ(-EINVAL, salvo_agile_forall_range(self->agile, &add, &outside));
+	EXPECT_NE(NULL, strstr(salvo_agile_error(self->agile), "range is not inside of map"));
+	salvo_agile_field_destroy(a);
+	salvo_agile_field_destroy(c);
+	salvo_agile_kernel_destroy(kernel);
+}
+
 TEST_F(statement, A8_stolen_tasks_give_the_same_result)
 {
 	const struct salvo_agile_decomposition uneven = {
