@@ -9,11 +9,17 @@
  *   it moves, against the same kernel over one GPU and undivided arrays, and the time that memcpy()
  *   takes for the bytes that move;
  * - CPU time to plan a statement of 1,024 tasks;
+ * - Fourier transforms of 512 rows over two nodes of one unit each, of which a busy thread takes
+ *   about half of one's core: by each node alone, and by both with stealing, against the time
+ *   that both together need at least, at the speeds that they have alone;
  * - and plans for 4 to 1,024 nodes of unequal speed: CPU time, bytes that move, and how far apart
  *   the nodes end.
  *
  * usage: agile [--json] [--rounds N]
  */
+#include <pthread.h>
+#include <sched.h>
+
 #include "bench.h"
 #include "salvo_agile.h"
 
@@ -130,6 +136,72 @@ static double transpose(struct salvo_agile *agile, const void *image, size_t byt
 	return least(times, rounds);
 }
 
+static volatile bool busy;
+
+static void *be_busy(void *unused)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	while (busy)
+		;
+	return unused;
+}
+
+/* Tasks go to nodes a few at a time also where there is one, so that times can be compared. */
+static double transform(const struct salvo_agile_node *nodes, unsigned int count,
+			const void *image, size_t bytes, unsigned int rounds)
+{
+	const struct salvo_agile_grid rows = { 2, { 0, 0 }, { 512, 256 } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_field_info info = { 8, { 1, 0 }, { 1, 0 } };
+	struct salvo_agile_operand operand = { NULL, NULL, NULL };
+	struct salvo_agile_statement s = { NULL, NULL, &operand, NULL, 1, 0,
+					  SALVO_AGILE_STEAL };
+	double times[MOST_ROUNDS], start;
+	struct salvo_agile *agile;
+	struct salvo_agile_map *map;
+
+	need(!salvo_agile_create(nodes, count, &agile), "salvo_agile_create");
+	need(!salvo_agile_map_create(agile, "rows", &rows, &how, &map) &&
+	     !salvo_agile_field_create(agile, "a", map, &info, &operand.field) &&
+	     !salvo_agile_field_create(agile, "c", map, &info, &s.result) &&
+	     !salvo_agile_kernel_create(agile, image, bytes, "dft_rows", &s.kernel), "transform");
+	for (unsigned int i = 0; i < rounds; i++) {
+		start = clock_us(CLOCK_MONOTONIC);
+		need(!salvo_agile_forall(agile, &s) && !salvo_agile_wait(agile), "forall");
+		times[i] = clock_us(CLOCK_MONOTONIC) - start;
+	}
+	salvo_agile_kernel_destroy(s.kernel);
+	salvo_agile_field_destroy(operand.field);
+	salvo_agile_field_destroy(s.result);
+	salvo_agile_map_destroy(map);
+	salvo_agile_destroy(agile);
+	return least(times, rounds);
+}
+
+static void unequal(const struct salvo_agile_node *nodes, const void *image, size_t bytes,
+		    unsigned int rounds, bool json)
+{
+	const struct salvo_agile_node units[2] = {
+		{ nodes[0].device, 1 }, { nodes[1].device, 2 } };
+	double alone[2], both;
+	pthread_t thread;
+
+	busy = true;
+	need(!pthread_create(&thread, NULL, be_busy, NULL), "pthread_create");
+	for (unsigned int n = 0; n < 2; n++)
+		alone[n] = transform(&units[n], 1, image, bytes, rounds);
+	both = transform(units, 2, image, bytes, rounds);
+	busy = false;
+	pthread_join(thread, NULL);
+	printf(json ? ", \"unequal\": { \"alone_us\": [ %.0f, %.0f ], \"least_us\": %.0f, \"both_us\": %.0f }" :
+		      "nodes of unequal speed: alone %.0f us and %.0f us, so together at least %.0f us; measured %.0f us\n",
+	       alone[0], alone[1], 1 / (1 / alone[0] + 1 / alone[1]), both);
+}
+
 /* @tasks tasks in each dimension, of 64 x 64 elements. Returns the CPU us of a plan. */
 static double plan(unsigned int count, unsigned int tasks, bool steal, double *bytes, double *apart)
 {
@@ -223,6 +295,7 @@ int main(int argc, char **argv)
 	printf(json ? "{ \"redistribute_us\": %.0f, \"memcpy_us\": %.0f, \"transpose_2_us\": %.0f, \"transpose_undivided_us\": %.0f, \"memcpy_of_moved_us\": %.0f, \"plan_1024_us\": %.0f" :
 		      "redistribute 16 MiB: %.0f us, memcpy %.0f us\nC = A + transpose(B): 2 nodes %.0f us; undivided %.0f us and memcpy of what moves %.0f us\nplan of 1,024 tasks: %.0f us of CPU\n",
 	       moved, copied, two, one, copied * two_bytes / (SIDE * SIDE * 4.0), planned);
+	unequal(nodes, image, bytes, rounds, json);
 	simulate(json);
 	if (json)
 		puts(" }");
