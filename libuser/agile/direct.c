@@ -27,6 +27,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Why storage is not used directly. */
+#define NO_FILE		(1u << 0)
+#define NO_IMPORT	(1u << 1)
+
 /** struct machine - Two ranks with the same one can use each other's process numbers. */
 struct machine {
 	char boot[40];
@@ -110,39 +114,38 @@ static int take_file(int process, const struct handle *handle, int *fd)
 	return stat.st_dev == handle->device && stat.st_ino == handle->inode ? 0 : -ESTALE;
 }
 
-/* What another rank stores, for each GPU of this one. */
-static int take_storage(struct salvo_agile_field *field, unsigned int owner, int process,
+/* What another rank stores, for each GPU of this one. Return: 0, NO_FILE or NO_IMPORT. */
+static uint32_t take_storage(struct salvo_agile_field *field, unsigned int owner, int process,
 			const struct handle *handle)
 {
 	struct agile_storage *storage = &field->storage[owner];
 	struct salvo_agile *agile = field->agile;
 	struct salvo_bo *bo;
 	unsigned int n;
-	int err;
 
 	storage->bos = calloc(agile->count, sizeof(*storage->bos));
 	storage->read = calloc(agile->count, sizeof(*storage->read));
-	if (!storage->bos || !storage->read)
-		return -ENOMEM;
-	err = take_file(process, handle, &storage->fd);
-	for (n = agile->first; n < agile->first + agile->local && !err; n++)
-		err = agile_storage_bo(field, owner, n, &bo);
-	return err;
+	if (!storage->bos || !storage->read || take_file(process, handle, &storage->fd))
+		return NO_FILE;
+	for (n = agile->first; n < agile->first + agile->local; n++)
+		if (agile_storage_bo(field, owner, n, &bo))
+			return NO_IMPORT;
+	return 0;
 }
 
-static int take_rank(struct salvo_agile_field *field, unsigned int r, const struct handle *handles)
+static uint32_t take_rank(struct salvo_agile_field *field, unsigned int r, const struct handle *handles)
 {
 	const struct agile_ranks *ranks = field->agile->ranks;
 	const int process = pidfd_open(ranks->pids[r], 0);
+	uint32_t refused = process < 0 ? NO_FILE : 0;
 	unsigned int n;
-	int err = process < 0 ? -errno : 0;
 
-	for (n = ranks->first[r]; n < ranks->first[r + 1] && !err; n++)
+	for (n = ranks->first[r]; n < ranks->first[r + 1] && !refused; n++)
 		if (field->storage[n].bytes)
-			err = take_storage(field, n, process, &handles[n - ranks->first[r]]);
+			refused = take_storage(field, n, process, &handles[n - ranks->first[r]]);
 	if (process >= 0)
 		close(process);
-	return err;
+	return refused;
 }
 
 /* Files are open as long as others may take them, and mapped then. */
@@ -158,7 +161,7 @@ static void close_files(struct salvo_agile_field *field)
 		}
 }
 
-int agile_direct_share(struct salvo_agile_field *field, int err)
+int agile_direct_share(struct salvo_agile_field *field, int err, bool *foreign)
 {
 	struct salvo_agile *agile = field->agile;
 	const struct agile_ranks *ranks = agile->ranks;
@@ -180,13 +183,14 @@ int agile_direct_share(struct salvo_agile_field *field, int err)
 	make_handles(field, mine);
 	err = agile_gather(agile, mine, ranks->most * sizeof(*mine), handles);
 	for (r = 0; r < ranks->count && !err && !refused; r++)
-		if (r != ranks->rank &&
-		    take_rank(field, r, handles + (size_t)r * ranks->most))
-			refused = 1;
+		if (r != ranks->rank)
+			refused = take_rank(field, r, handles + (size_t)r * ranks->most);
 	free(handles);
 	err = agile_agree(agile, AGILE_CALL_FIELD_CREATE, err, &refused);
 	close_files(field);
 	field->direct = !err && !refused;
+	if (foreign)
+		*foreign = !err && refused == NO_IMPORT;
 	return err;
 }
 

@@ -19,11 +19,14 @@ int agile_direct_init(struct salvo_agile *agile);
  * agile_direct_share() - Use the storage of a field on all ranks, if they are on one machine.
  * @err: How far this rank came.
  *
+ * @foreign: May be NULL. Set if all that stands against it is that a GPU cannot import what is in
+ *           the memory of another.
+ *
  * All ranks meet here. @field->direct says afterwards whether it is so, on all of them.
  *
  * Return: @err, or the error of another rank.
  */
-int agile_direct_share(struct salvo_agile_field *field, int err);
+int agile_direct_share(struct salvo_agile_field *field, int err, bool *foreign);
 
 /** agile_dirty() - May a rank still write what others read directly? The same on all ranks. */
 bool agile_dirty(const struct salvo_agile_field *field);

@@ -209,13 +209,23 @@ static int make_storage(struct salvo_agile_field *field, unsigned int n)
 				strerror(-err)) : 0;
 }
 
-static void free_field(struct salvo_agile_field *field)
+/* What this rank's nodes store, and what they imported. */
+static int make_storages(struct salvo_agile_field *field)
+{
+	const struct salvo_agile *agile = field->agile;
+	unsigned int n;
+	int err = 0;
+
+	for (n = agile->first; n < agile->first + agile->local && !agile->planning && !err; n++)
+		if (field->storage[n].bytes)
+			err = make_storage(field, n);
+	return err;
+}
+
+static void drop_storages(struct salvo_agile_field *field)
 {
 	unsigned int n, i;
 
-	agile_hide(field);
-	for (i = 0; i < field->copy_count; i++)
-		salvo_bo_destroy(field->copies[i].bo);
 	for (n = 0; field->storage && n < field->agile->count; n++) {
 		struct agile_storage *storage = &field->storage[n];
 
@@ -225,13 +235,52 @@ static void free_field(struct salvo_agile_field *field)
 		free(storage->read);
 		if (storage->fd >= 0)
 			close(storage->fd);
+		*storage = (struct agile_storage){ .bytes = storage->bytes, .fd = -1 };
 	}
+}
+
+static void free_field(struct salvo_agile_field *field)
+{
+	unsigned int i;
+
+	agile_hide(field);
+	for (i = 0; i < field->copy_count; i++)
+		salvo_bo_destroy(field->copies[i].bo);
+	drop_storages(field);
 	free(field->storage);
 	free(field->copies);
 	free(field->first_block);
 	free(field->blocks);
 	salvo_agile_map_destroy(field->map);
 	free(field);
+}
+
+/*
+ * Let the other ranks access what is stored here. Where GPUs of several ranks cannot use each other's
+ * memory all move to system memory, once, and stay there if that is possible.
+ */
+static int share_storages(struct salvo_agile_field *field, int err)
+{
+	struct salvo_agile *agile = field->agile;
+	const bool shared = agile->shared;
+	bool foreign = false;
+
+	err = agile_direct_share(field, err, &foreign);
+	if (!err && foreign && !agile->ranks->moved) {
+		agile->ranks->moved = true;
+		agile->shared = true;
+		drop_storages(field);
+		err = agile_direct_share(field, make_storages(field), NULL);
+		if (err && !agile->ranks->broken) {
+			agile->shared = shared;
+			drop_storages(field);
+			err = agile_agree(agile, AGILE_CALL_FIELD_CREATE, make_storages(field),
+					  NULL);
+		}
+	}
+	if (!err && agile->ranks && !field->direct)
+		err = agile_expose(field);
+	return err;
 }
 
 int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
@@ -258,17 +307,14 @@ int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 	err = make_blocks(field);
 	for (n = 0; n < agile->count && field->storage; n++)
 		field->storage[n].fd = -1;
-	for (n = agile->first; n < agile->first + agile->local && !agile->planning && !err; n++)
-		if (field->storage[n].bytes)
-			err = make_storage(field, n);
+	if (!err)
+		err = make_storages(field);
 	if (agile->ranks && !err) {
 		field->windows = calloc(agile->ranks->most, sizeof(*field->windows));
 		if (!field->windows)
 			err = agile_fail(agile, -ENOMEM, "out of memory");
 	}
-	err = agile_direct_share(field, err);
-	if (!err && agile->ranks && !field->direct)
-		err = agile_expose(field);
+	err = share_storages(field, err);
 	if (err) {
 		free_field(field);
 		return err;

@@ -40,6 +40,8 @@ struct agile_ranks {
 	/** @one_machine: They can take each other's files; @pids: by their process numbers. */
 	bool one_machine;
 	int32_t *pids;
+	/** @moved: They have tried to have their segments in system memory. */
+	bool moved;
 	/** @extra: Bytes that they can tell each other where they meet: agile_agree_with(). */
 	size_t extra;
 	/**
