@@ -198,12 +198,12 @@ int agile_direct_share(struct salvo_agile_field *field, int err, bool *foreign)
 
 bool agile_dirty(const struct salvo_agile_field *field)
 {
-	return field->direct && field->dirty == field->agile->idle;
+	return field->agile->ranks && field->dirty == field->agile->idle;
 }
 
 bool agile_lent(const struct salvo_agile_field *field)
 {
-	return field->direct && field->lent == field->agile->idle;
+	return field->agile->ranks && field->lent == field->agile->idle;
 }
 
 void agile_written(struct salvo_agile_field *field)

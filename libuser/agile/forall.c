@@ -314,13 +314,11 @@ static int run_ranks(struct salvo_agile *agile, const struct salvo_agile_stateme
 {
 	struct salvo_agile_field *fields[MOST_OPERANDS];
 	struct agile_fetches fetches = { 0 };
-	bool fetch = false, away = !stays_home(s);
+	const bool away = !stays_home(s);
 	unsigned int i, n;
 
-	for (i = 0; i < s->operand_count; i++) {
+	for (i = 0; i < s->operand_count; i++)
 		fields[i] = s->operands[i].field;
-		fetch |= away && !fields[i]->direct;
-	}
 	if (!err)
 		agile_tasks_keep(tasks, agile->first, agile->local);
 	/* Tasks write at once, but first do only those that find all they read on their rank. */
@@ -334,9 +332,7 @@ static int run_ranks(struct salvo_agile *agile, const struct salvo_agile_stateme
 	}
 	if (away)
 		err = agile_settle(agile, AGILE_CALL_FORALL, err, fields, s->operand_count, NULL);
-	if (fetch)
-		err = agile_fetch_run(agile, AGILE_CALL_FORALL, err, false, &fetches, fields,
-				      s->operand_count);
+	err = agile_fetch_run(agile, err, &fetches);
 	for (n = agile->first; n < agile->first + agile->local && !err; n++)
 		err = run_node(agile, s, tasks, n, tasks->queues[n].bottom);
 	for (i = 0; i < s->operand_count && away; i++)
@@ -691,9 +687,7 @@ int salvo_agile_move_memory(struct salvo_agile *agile, struct salvo_agile_field 
 			err = move_node(agile, result, operand, &tasks.queues[n], n, &fetches);
 	agile_end_statement(agile);
 	agile_lend(field);
-	if (agile->ranks && !field->direct)
-		err = agile_fetch_run(agile, AGILE_CALL_MOVE_MEMORY, err, false, &fetches, &field,
-				      1);
+	err = agile_fetch_run(agile, err, &fetches);
 	agile_fetch_fini(&fetches);
 	agile_tasks_fini(&tasks);
 	return err;

@@ -488,9 +488,7 @@ int salvo_agile_redistribute(struct salvo_agile *agile, struct salvo_agile_field
 	agile_end_statement(agile);
 	agile_lend(from);
 	agile_written(to);
-	if (agile->ranks && !from->direct)
-		err = agile_fetch_run(agile, AGILE_CALL_REDISTRIBUTE, err, true, &fetches,
-				      &from, 1);
+	err = agile_fetch_run(agile, err, &fetches);
 	/* What other ranks stored of it is written too. */
 	for (i = 0; i < to->block_count && agile->ranks; i++)
 		agile_invalidate(to, i);

@@ -6,9 +6,8 @@
  * stores and who computes what; it keeps the memory, the queues and the copies of its own nodes
  * alone. A node numbers all ranks' nodes, those of rank 0 first.
  *
- * Blocks of other ranks are fetched: the ranks meet (agile_agree()), each waits until what it
- * stores of the fields in question is written, then each copies what it lacks out of the memory
- * of the others, and then they meet again, so that nobody writes what is still being read. A
+ * Blocks of other ranks are fetched: if others may still be writing them the ranks meet
+ * (agile_settle()), and then each copies what it lacks out of the memory of the others. A
  * statement whose tasks find everything on their own rank does not meet anybody.
  *
  * Wherever ranks meet they exchange at which call they are, how often they have met and whether
@@ -283,15 +282,25 @@ void agile_hide(struct salvo_agile_field *field)
 	field->windows = NULL;
 }
 
-int agile_fence(struct salvo_agile_field *field, bool begin)
+static int each_window(struct salvo_agile_field *field, int (*call)(void *group, void *window))
 {
-	struct agile_ranks *ranks = field->agile->ranks;
+	const struct agile_ranks *ranks = field->agile->ranks;
 	unsigned int k;
 	int err = 0;
 
-	for (k = 0; k < ranks->most && !err; k++)
-		err = ranks->ops->fence(ranks->group, field->windows[k], begin);
+	for (k = 0; !field->direct && k < ranks->most && !err; k++)
+		err = call(ranks->group, field->windows[k]);
 	return err ? agile_ranks_broken(field->agile, err) : 0;
+}
+
+int agile_access_begin(struct salvo_agile_field *field)
+{
+	return each_window(field, field->agile->ranks->ops->lock);
+}
+
+int agile_access_end(struct salvo_agile_field *field)
+{
+	return each_window(field, field->agile->ranks->ops->unlock);
 }
 
 unsigned int agile_rank_of(const struct agile_ranks *ranks, unsigned int node)
@@ -347,28 +356,6 @@ int agile_put(struct salvo_agile_field *field, uint32_t block,
 	err = ranks->ops->put(ranks->group, window, rank, &box, to.offset,
 			      (const uint8_t *)memory + offset_in(from, grid, element));
 	return err ? agile_ranks_broken(field->agile, err) : 0;
-}
-
-int agile_put_begin(struct salvo_agile_field *field, uint32_t block)
-{
-	const struct agile_ranks *ranks = field->agile->ranks;
-	struct agile_part part;
-	void *window;
-
-	find_remote(field, block, &field->blocks[block].grid, &window, &part);
-	return ranks->ops->lock(ranks->group, window) ? agile_ranks_broken(field->agile, -EIO) : 0;
-}
-
-int agile_put_end(struct salvo_agile_field *field, uint32_t block)
-{
-	const struct agile_ranks *ranks = field->agile->ranks;
-	struct agile_part part;
-	void *window;
-
-	find_remote(field, block, &field->blocks[block].grid, &window, &part);
-	return ranks->ops->flush(ranks->group, window) ||
-	       ranks->ops->unlock(ranks->group, window) ?
-	       agile_ranks_broken(field->agile, -EIO) : 0;
 }
 
 /* --- fetching --------------------------------------------------------------------- */
@@ -440,18 +427,12 @@ int agile_fetch_region(struct agile_fetches *fetches, struct salvo_agile_field *
 	return err ? err : wanted.pending;
 }
 
-/* Until what others will read is written, and until nobody reads a copy as it was. */
-static int wait_for_all(struct salvo_agile *agile, const struct agile_fetches *fetches,
-			struct salvo_agile_field *const *fields, unsigned int count,
-			uint32_t flags)
+/* Until nobody reads a copy as it was. */
+static int wait_for_copies(struct salvo_agile *agile, const struct agile_fetches *fetches)
 {
-	unsigned int i, n, q;
+	unsigned int i, q;
 	int err = 0;
 
-	for (i = 0; i < count; i++)
-		for (n = agile->first; flags >> i & 1 && n < agile->first + agile->local &&
-		     !err; n++)
-			err = agile_wait_time(agile, n, &fields[i]->storage[n].written);
 	for (i = 0; i < fetches->count && !err; i++) {
 		const struct agile_fetch *f = &fetches->all[i];
 		const struct agile_node *node = &agile->nodes[f->node];
@@ -462,6 +443,22 @@ static int wait_for_all(struct salvo_agile *agile, const struct agile_fetches *f
 			err = node->last[q] ? salvo_fence_wait(node->last[q], -1) : 0;
 		if (err)
 			err = agile_fail(agile, err, "node %u: %s", f->node, strerror(-err));
+	}
+	return err;
+}
+
+/* Begin or end accesses to all fields of which something is fetched, each once. */
+static int each_field(const struct agile_fetches *fetches,
+		      int (*call)(struct salvo_agile_field *field))
+{
+	unsigned int f, i;
+	int err = 0;
+
+	for (f = 0; f < fetches->count && !err; f++) {
+		for (i = 0; i < f && fetches->all[i].field != fetches->all[f].field; i++)
+			;
+		if (i == f)
+			err = call(fetches->all[f].field);
 	}
 	return err;
 }
@@ -498,41 +495,25 @@ void agile_fetch_finish(const struct agile_fetch *f)
 	agile_copy_filled(&f->field->copies[f->copy]);
 }
 
-int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bool all,
-		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
-		    unsigned int count)
+int agile_fetch_run(struct salvo_agile *agile, int err, struct agile_fetches *fetches)
 {
-	uint32_t flags = 0;
-	unsigned int i, f;
+	const struct agile_ranks *ranks = agile->ranks;
+	unsigned int f;
+	int ended;
 
-	/* A field that is there twice counts where it is first. */
-	for (f = 0; f < fetches->count; f++)
-		for (i = 0; i < count; i++)
-			if (fetches->all[f].field == fields[i]) {
-				flags |= 1u << i;
-				break;
-			}
-	if (!err && all)
-		err = wait_for_all(agile, fetches, fields, count, ~0u);
-	err = agile_agree(agile, call, err, &flags);
-	if (err || !flags)
+	if (!ranks || err || !fetches->count)
 		return err;
-	if (!all)
-		err = agile_agree(agile, call,
-				  wait_for_all(agile, fetches, fields, count, flags), NULL);
+	if (ranks->broken)
+		return agile_fail(agile, -EPROTO, "the ranks are not together any more");
+	err = wait_for_copies(agile, fetches);
+	if (!err)
+		err = each_field(fetches, agile_access_begin);
 	if (err)
 		return err;
-	for (i = 0; i < count && !err; i++)
-		if (flags >> i & 1)
-			err = agile_fence(fields[i], true);
 	for (f = 0; f < fetches->count && !err; f++)
 		err = agile_fetch_start(&fetches->all[f], false);
-	if (agile->ranks->broken)
-		return err;
-	/* Also if a start failed: the others are at the fence. */
-	for (i = 0; i < count; i++)
-		if (flags >> i & 1 && agile_fence(fields[i], false))
-			return -EIO;
+	ended = each_field(fetches, agile_access_end);
+	err = err ? err : ended;
 	for (f = 0; f < fetches->count && !err; f++)
 		agile_fetch_finish(&fetches->all[f]);
 	if (!err)

@@ -114,17 +114,14 @@ int agile_gather(struct salvo_agile *agile, const void *mine, size_t bytes, void
 int agile_expose(struct salvo_agile_field *field);
 /** agile_hide() - Undo agile_expose(). */
 void agile_hide(struct salvo_agile_field *field);
-/** agile_fence() - Begin or complete accesses to a field. */
-int agile_fence(struct salvo_agile_field *field, bool begin);
+/** agile_access_begin() - Before what other ranks store is copied through windows, if at all. */
+int agile_access_begin(struct salvo_agile_field *field);
+/** agile_access_end() - All of it is done, here and there. */
+int agile_access_end(struct salvo_agile_field *field);
 /** agile_put() - Start to copy a grid of a block to its owner on another rank. */
 int agile_put(struct salvo_agile_field *field, uint32_t block,
 	      const struct salvo_agile_grid *grid, const struct agile_part *from,
 	      const void *memory);
-
-/** agile_put_begin() - Before agile_put() without other ranks. */
-int agile_put_begin(struct salvo_agile_field *field, uint32_t block);
-/** agile_put_end() - All of it is there. */
-int agile_put_end(struct salvo_agile_field *field, uint32_t block);
 
 /** agile_fetch_add() - Remember to copy @grid of a block to @to. */
 int agile_fetch_add(struct agile_fetches *fetches, const struct agile_fetch *fetch);
@@ -135,16 +132,11 @@ int agile_fetch_add(struct agile_fetches *fetches, const struct agile_fetch *fet
 int agile_fetch_region(struct agile_fetches *fetches, struct salvo_agile_field *field,
 		       const struct salvo_agile_grid *region, unsigned int node);
 /**
- * agile_fetch_run() - Meet at @call, copy what all ranks remember, and wait for it.
- * @err: How far this rank came before.
- * @all: All ranks need something: they meet once, when all is written; else they meet first to
- *       find out who needs something, if anybody does.
- * @fields: @count of them, the same for each rank, at most 32: those that may be fetched.
+ * agile_fetch_run() - Copy what is remembered, and wait for it, after agile_settle().
+ * @err: How far this rank came before: if not 0 nothing is copied.
  */
-int agile_fetch_run(struct salvo_agile *agile, enum agile_call call, int err, bool all,
-		    struct agile_fetches *fetches, struct salvo_agile_field *const *fields,
-		    unsigned int count);
-/** agile_fetch_start() - Start one; @now: complete on return, outside of fences and locks. */
+int agile_fetch_run(struct salvo_agile *agile, int err, struct agile_fetches *fetches);
+/** agile_fetch_start() - Start one; @now: complete on return, and without access_begin(). */
 int agile_fetch_start(const struct agile_fetch *fetch, bool now);
 /** agile_fetch_finish() - It has come. */
 void agile_fetch_finish(const struct agile_fetch *fetch);

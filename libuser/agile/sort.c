@@ -462,9 +462,7 @@ static int exchange(struct salvo_agile *agile, struct agile_runs *runs, compare_
 	agile_end_statement(agile);
 	agile_lend(runs->field);
 	agile_written(to);
-	if (agile->ranks && !runs->field->direct)
-		err = agile_fetch_run(agile, AGILE_CALL_SORT, err, true, &fetches, &runs->field,
-				      1);
+	err = agile_fetch_run(agile, err, &fetches);
 	agile_fetch_fini(&fetches);
 	search_fini(&search);
 	free(cuts);

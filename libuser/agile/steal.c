@@ -14,23 +14,19 @@
 
 #define WORD(top, bottom) ((uint64_t)(top) << 32 | (bottom))
 
-/* Each window of the fields once. */
-static int each_window(struct salvo_agile *agile, struct salvo_agile_field *const *fields,
-		       unsigned int count, int (*call)(void *group, void *window))
+static int each_field(struct salvo_agile_field *const *fields, unsigned int count,
+		      int (*call)(struct salvo_agile_field *field))
 {
-	const struct agile_ranks *ranks = agile->ranks;
 	unsigned int i, k;
 	int err = 0;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && !err; i++) {
 		for (k = 0; k < i && fields[k] != fields[i]; k++)
 			;
-		if (k < i || fields[i]->direct)
-			continue;
-		for (k = 0; k < ranks->most && !err; k++)
-			err = call(ranks->group, fields[i]->windows[k]);
+		if (k == i)
+			err = call(fields[i]);
 	}
-	return err ? agile_ranks_broken(agile, err) : 0;
+	return err;
 }
 
 static int swap(struct salvo_agile *agile, unsigned int node, uint64_t expected, uint64_t desired,
@@ -55,7 +51,7 @@ int agile_steal_begin(struct salvo_agile *agile, int err, const struct agile_tas
 	err = agile_agree(agile, AGILE_CALL_FORALL, err, NULL);
 	if (!err)
 		agile_idle(agile);
-	return err ? err : each_window(agile, fields, count, agile->ranks->ops->lock);
+	return err ? err : each_field(fields, count, agile_access_begin);
 }
 
 int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field *const *fields,
@@ -70,7 +66,7 @@ int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field
 		agile_idle(agile);
 	if (agile->ranks->broken)
 		return ended;
-	err = each_window(agile, fields, count, agile->ranks->ops->unlock);
+	err = each_field(fields, count, agile_access_end);
 	return ended ? ended : err;
 }
 

@@ -135,20 +135,16 @@ static int store_ranks(struct salvo_agile_tile *tile)
 	if (tile->bo)
 		err = agile_each_block(field, &tile->grid, store_block, &store);
 	store.remote = true;
-	/* Also if this rank failed alone: the others are at the fence. */
-	if (field->direct) {
-		if (!err && tile->bo)
-			err = agile_each_block(field, &tile->grid, store_block, &store);
-		err = agile_agree(agile, AGILE_CALL_TILE_CLOSE, err, NULL);
-		field->dirty = field->lent = 0;
-	} else if (agile_fence(field, true)) {
-		err = -EIO;
-	} else {
-		if (!err && tile->bo)
-			err = agile_each_block(field, &tile->grid, store_block, &store);
-		if (agile_fence(field, false))
-			err = -EIO;
+	if (!err && tile->bo)
+		err = agile_access_begin(field);
+	if (!err && tile->bo) {
+		const int stored = agile_each_block(field, &tile->grid, store_block, &store);
+
+		err = agile_access_end(field);
+		err = stored ? stored : err;
 	}
+	err = agile_agree(agile, AGILE_CALL_TILE_CLOSE, err, NULL);
+	field->dirty = field->lent = 0;
 	for (r = 0; r < agile->ranks->count && !err; r++)
 		if (grids[r].rank)
 			err = agile_each_block(field, &grids[r], invalidate, field);
@@ -167,13 +163,12 @@ static int fetch_tile(struct salvo_agile_field *field, unsigned int node,
 	if (!err && grid)
 		err = agile_fetch_region(&fetches, field, grid, node);
 	err = err < 0 ? err : 0;
+	/* All ranks meet here, also if nothing is to be waited for. */
 	if (agile_dirty(field))
 		err = agile_settle(field->agile, AGILE_CALL_TILE_OPEN, err, &field, 1, NULL);
-	else if (field->direct)
-		err = agile_agree(field->agile, AGILE_CALL_TILE_OPEN, err, NULL);
 	else
-		err = agile_fetch_run(field->agile, AGILE_CALL_TILE_OPEN, err, false, &fetches,
-				      &field, 1);
+		err = agile_agree(field->agile, AGILE_CALL_TILE_OPEN, err, NULL);
+	err = agile_fetch_run(field->agile, err, &fetches);
 	agile_lend(field);
 	agile_fetch_fini(&fetches);
 	return err;

@@ -3,9 +3,9 @@
  * transport.h - what a plugin does for agile arrays over several ranks
  *
  * A plugin is a shared library libsalvo-agile-NAME.so.1 that exports salvo_agile_plugin. It moves
- * bytes between ranks and knows nothing of fields. Functions from open() to put() are collective:
- * each rank calls them, in the same order; get() and put() between fences are not. They return 0
- * or a negative errno; after an error the group cannot be used any more.
+ * bytes between ranks and knows nothing of fields. Functions from open() to hide() are
+ * collective: each rank calls them, in the same order; the others are not. They return 0 or a
+ * negative errno; after an error the group cannot be used any more.
  */
 #ifndef SALVO_AGILE_TRANSPORT_H
 #define SALVO_AGILE_TRANSPORT_H
@@ -16,7 +16,7 @@
 
 #include "salvo_agile.h"
 
-#define AGILE_TRANSPORT_VERSION 2u
+#define AGILE_TRANSPORT_VERSION 3u
 
 /**
  * struct agile_box - Bytes of a box in two memories.
@@ -43,21 +43,16 @@ struct agile_transport {
 	int (*expose)(void *group, void *memory, uint64_t bytes, void **window);
 	/** @hide: Undo @expose; @broken: do not wait for others. */
 	void (*hide)(void *group, void *window, bool broken);
-	/** @fence: Begin accesses, or complete those of all ranks. */
-	int (*fence)(void *group, void *window, bool begin);
 	/** @get: Start to copy from @offset of a rank's window to @to. */
 	int (*get)(void *group, void *window, unsigned int rank, const struct agile_box *box,
 		   uint64_t offset, void *to);
 	/** @put: Start to copy from @from to @offset of a rank's window. */
 	int (*put)(void *group, void *window, unsigned int rank, const struct agile_box *box,
 		   uint64_t offset, const void *from);
-	/** @get_now: As @get, not collective, outside of fences, complete on return. */
+	/** @get_now: As @get, complete on return; not in a window that is locked. */
 	int (*get_now)(void *group, void *window, unsigned int rank,
 		       const struct agile_box *box, uint64_t offset, void *to);
-	/**
-	 * @lock: From here to @unlock get() and put() need no fence: each access is complete after
-	 * @flush.
-	 */
+	/** @lock: Before get() and put(), which are complete after @flush or @unlock. */
 	int (*lock)(void *group, void *window);
 	int (*unlock)(void *group, void *window);
 	/** @flush: Wait for this rank's accesses to a window. */

@@ -164,11 +164,11 @@ static int put_changes(struct salvo_agile_view *view)
 
 	if (!view->twin || view->agile->ranks->broken)
 		return 0;
-	err = agile_put_begin(view->field, view->block);
+	err = agile_access_begin(view->field);
 	if (!err) {
 		const int put = put_rows(view);
 
-		err = agile_put_end(view->field, view->block);
+		err = agile_access_end(view->field);
 		err = put ? put : err;
 	}
 	free(view->twin);

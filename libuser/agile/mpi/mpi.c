@@ -160,16 +160,6 @@ static void hide(void *data, void *opaque, bool broken)
 	free(window);
 }
 
-static int fence(void *data, void *opaque, bool begin)
-{
-	struct window *window = opaque;
-
-	if (window->win == MPI_WIN_NULL)
-		return 0;
-	return check(data, MPI_Win_fence(begin ? MPI_MODE_NOPRECEDE : MPI_MODE_NOSUCCEED,
-					 window->win));
-}
-
 /* --- boxes ------------------------------------------------------------------------- */
 
 /* The rows of a box in one of its memories, by its strides. */
@@ -341,7 +331,6 @@ const struct agile_transport salvo_agile_plugin = {
 	.gather = gather,
 	.expose = expose,
 	.hide = hide,
-	.fence = fence,
 	.get = get,
 	.put = put,
 	.get_now = get_now,
