@@ -116,7 +116,7 @@ static int take_file(int process, const struct handle *handle, int *fd)
 
 /* What another rank stores, for each GPU of this one. Return: 0, NO_FILE or NO_IMPORT. */
 static uint32_t take_storage(struct salvo_agile_field *field, unsigned int owner, int process,
-			const struct handle *handle)
+			     const struct handle *handle)
 {
 	struct agile_storage *storage = &field->storage[owner];
 	struct salvo_agile *agile = field->agile;
@@ -133,7 +133,8 @@ static uint32_t take_storage(struct salvo_agile_field *field, unsigned int owner
 	return 0;
 }
 
-static uint32_t take_rank(struct salvo_agile_field *field, unsigned int r, const struct handle *handles)
+static uint32_t take_rank(struct salvo_agile_field *field, unsigned int r,
+			  const struct handle *handles)
 {
 	const struct agile_ranks *ranks = field->agile->ranks;
 	const int process = pidfd_open(ranks->pids[r], 0);

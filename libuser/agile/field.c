@@ -256,8 +256,8 @@ static void free_field(struct salvo_agile_field *field)
 }
 
 /*
- * Let the other ranks access what is stored here. Where GPUs of several ranks cannot use each other's
- * memory all move to system memory, once, and stay there if that is possible.
+ * Let the other ranks access what is stored here. Where GPUs of several ranks cannot use each
+ * other's memory all move to system memory, once, and stay there if that is possible.
  */
 static int share_storages(struct salvo_agile_field *field, int err)
 {

@@ -25,7 +25,7 @@ struct salvo_agile_view {
 	struct salvo_agile_field *field;
 	unsigned int node;
 	uint32_t block;
-	/** @twin: The block as it came, if it is written in a copy that must be put to its owner. */
+	/** @twin: The block as it came, if what is written must be put to its owner. */
 	void *twin;
 	/** @data: Of the first element of @grid, or NULL; @bo stays until another block is seen. */
 	uint8_t *data;
@@ -116,7 +116,8 @@ static int put_row(struct salvo_agile_view *view, const struct agile_part *part,
 {
 	const size_t element = view->field->info.element_bytes;
 	const unsigned int last = row.rank - 1;
-	const uint64_t first = agile_offset(&part->grid, &row, part->stride), end = row.extent[last];
+	const uint64_t first = agile_offset(&part->grid, &row, part->stride);
+	const uint64_t end = row.extent[last];
 	const uint8_t *now = view->data + first * element;
 	const uint8_t *was = (uint8_t *)view->twin + first * element;
 	const uint64_t from = row.offset[last];

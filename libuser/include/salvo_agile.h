@@ -264,8 +264,8 @@ int salvo_agile_field_task(const struct salvo_agile_field *field, unsigned int n
  * Over several ranks @node is one of this rank. A block of another rank comes as it is: a view is
  * used between salvo_agile_wait() and the next statement that writes the field, or, if the view
  * writes, that reads it. What it writes is there for all ranks after the next salvo_agile_wait();
- * ranks may write different elements of one block. A block of another machine does not arrive before
- * that rank makes a call that meets others.
+ * ranks may write different elements of one block. A block of another machine does not arrive
+ * before that rank makes a call that meets others.
  *
  * Return: 0, -EINVAL, -ENOTSUP (the nodes are there to plan only), -ENOMEM.
  */

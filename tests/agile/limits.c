@@ -80,7 +80,7 @@ TEST(A5_a_tile_of_very_many_commands_waits_for_the_blocks_in_it)
 	free(in);
 }
 
-/* A block of rank 4 whose copy takes more commands than a batch may have: it goes out as several. */
+/* A block of rank 4 whose copy takes more commands than a batch may have: it takes several. */
 TEST(A5_a_block_of_rank_4_with_more_rows_than_a_batch)
 {
 	const struct salvo_agile_grid grid = { 4, { 0 }, { 5000, 4, 4, 4 } };

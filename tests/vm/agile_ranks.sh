@@ -26,18 +26,24 @@ done
 nodes=\${nodes#,}
 export SALVO_AGILE_PLUGIN=mpi LD_LIBRARY_PATH=$build/lib HOME=/root
 
-# ranks DEVICES NODES DIRECT
+# ranks DEVICES NODES [TEST]
 ranks() {
-	echo \"# 2 processes with \$2 nodes of \$1 each, direct: \$3\"
-	export SALVO_AGILE_DEVICES=\$1 SALVO_AGILE_DIRECT=\$3
+	echo \"# 2 processes with \$2 nodes of \$1 each\"
+	export SALVO_AGILE_DEVICES=\$1
+	shift
 	mpirun --allow-run-as-root --oversubscribe -n 2 --mca btl_vader_single_copy_mechanism none \
-		$build/tests/agile/ranks \$2 2>&1 || echo \"not ok - mpirun ends with \$?\"
+		$build/tests/agile/ranks \"\$@\" 2>&1 || echo \"not ok - mpirun ends with \$?\"
 }
-ranks \${nodes%,*} 1 1
-AGILE_TEST_WINDOWS=1 ranks \${nodes%,*} 1 0
-ranks \$nodes 2 1
-# A GPU for each of them.
+ranks \${nodes%,*} 1
+ranks \$nodes 2 'A5 C = A + transpose(B)'
+ranks \$nodes 2 'A5 ranks of one machine copy directly'
+export AGILE_TEST_WINDOWS=1 SALVO_AGILE_DIRECT=0
+ranks \${nodes%,*} 1 'A5 C = A + transpose(B)'
+ranks \${nodes%,*} 1 'A5 ranks of one machine copy directly'
+unset AGILE_TEST_WINDOWS SALVO_AGILE_DIRECT
 echo '# 2 processes with a GPU each'
-mpirun --allow-run-as-root --oversubscribe -n 1 -x SALVO_AGILE_DEVICES=\${nodes%,*} $build/tests/agile/ranks 1 : \
-	-n 1 -x SALVO_AGILE_DEVICES=\${nodes#*,} $build/tests/agile/ranks 1 2>&1 ||
-	echo \"not ok - mpirun ends with \$?\""
+for test in 'A5 C = A + transpose(B)' 'A5 ranks of one machine copy directly'; do
+	mpirun --allow-run-as-root --oversubscribe -n 1 -x SALVO_AGILE_DEVICES=\${nodes%,*} \
+		$build/tests/agile/ranks 1 \"\$test\" : -n 1 -x SALVO_AGILE_DEVICES=\${nodes#*,} \
+		$build/tests/agile/ranks 1 \"\$test\" 2>&1 || echo \"not ok - mpirun ends with \$?\"
+done"
