@@ -126,7 +126,7 @@ struct agile_batch {
 	unsigned int bo_count;
 	struct agile_fresh *fresh;
 	unsigned int fresh_count;
-	/** @uses: Of all commands so far; what follows a batch that went out may be part of them. */
+	/** @uses: Of all commands so far; those that follow a flush may be part of them. */
 	struct agile_use *uses;
 	unsigned int use_count;
 	/** @aways: Results for other ranks; NULL if there are none. */
