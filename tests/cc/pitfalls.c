@@ -88,28 +88,40 @@ static int differing(const char *options)
 	return wrong;
 }
 
-TEST(M2_user_level_threads)
+FIXTURE(pitfalls) {
+	int unused;
+};
+
+FIXTURE_SETUP(pitfalls)
+{
+}
+
+FIXTURE_TEARDOWN(pitfalls)
+{
+}
+
+TEST_F_TIMEOUT(pitfalls, M2_user_level_threads, 300)
 {
 	NEED_SHALLOW_STACKS();
 	EXPECT_EQ(0, differing("-w --fibers"));
 }
 
-TEST(M4_lanes)
+TEST_F_TIMEOUT(pitfalls, M4_lanes, 300)
 {
 	EXPECT_EQ(0, differing("-w -O3"));
 }
 
-TEST(M4_lanes_less_optimised)
+TEST_F_TIMEOUT(pitfalls, M4_lanes_less_optimised, 300)
 {
 	EXPECT_EQ(0, differing("-w -O1"));
 }
 
-TEST(M4_lanes_of_the_oldest_processor)
+TEST_F_TIMEOUT(pitfalls, M4_lanes_of_the_oldest_processor, 300)
 {
 	EXPECT_EQ(0, differing("-w --march x86-64-v2"));
 }
 
-TEST(M4_lanes_with_gathers)
+TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 {
 	if (!cc_runs_v4())
 		SKIP(return, "the processor has no AVX-512");

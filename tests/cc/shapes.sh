@@ -183,6 +183,38 @@ kernel void k(global const float *a, global float *b)
 END
 	has code 'mulps')"
 
+check "a private array whose indices are constants once loops are unrolled is in registers" "$(
+	compile "" <<'END'
+void mix(uchar *s)
+{
+	for (int i = 0; i < 4; i++) {
+		uchar a[4], b[4], c;
+
+		for (c = 0; c < 4; c++) {
+			a[c] = s[4 * i + c];
+			b[c] = a[c] << 1;
+			if (a[c] & 0x80)
+				b[c] ^= 0x1b;
+		}
+		for (c = 0; c < 4; c++)
+			s[4 * i + c] = b[c] ^ a[(c + 3) & 3] ^ a[(c + 2) & 3] ^ b[(c + 1) & 3];
+	}
+}
+
+kernel void k(global uchar *out, uint n)
+{
+	uchar s[16];
+
+	for (int i = 0; i < 16; i++)
+		s[i] = out[i * n + get_global_id(0)];
+	for (uint r = 0; r < n; r++)
+		mix(s);
+	for (int i = 0; i < 16; i++)
+		out[i * n + get_global_id(0)] = s[i];
+}
+END
+	times code 'p(ext|ins)rb' 0 100)"
+
 barrier='kernel void k(global float *a, local float *l)
 {
 	int x = get_local_id(0), s;

@@ -55,6 +55,32 @@ struct managers {
 	}
 };
 
+/* Unrolls short loops with a constant trip count, before work-items become lanes. */
+static void add_unrolling(FunctionPassManager &passes, int level)
+{
+	LoopPassManager hoist, unroll;
+
+	hoist.addPass(LoopRotatePass());
+	hoist.addPass(LICMPass(LICMOptions()));
+	unroll.addPass(IndVarSimplifyPass(false));
+	unroll.addPass(LoopFullUnrollPass(level));
+	passes.addPass(createFunctionToLoopPassAdaptor(std::move(hoist), true));
+	passes.addPass(createFunctionToLoopPassAdaptor(std::move(unroll)));
+	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+	passes.addPass(EarlyCSEPass(true));
+	passes.addPass(InstCombinePass());
+	passes.addPass(SimplifyCFGPass());
+}
+
+static bool has_arrays(const Function &f)
+{
+	for (const Instruction &inst : f.getEntryBlock())
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			if (alloca->getAllocatedType()->isAggregateType())
+				return true;
+	return false;
+}
+
 void simplify(Module &m, TargetMachine &target)
 {
 	managers all(target, PipelineTuningOptions());
@@ -67,21 +93,17 @@ void simplify(Module &m, TargetMachine &target)
 	passes.addPass(CorrelatedValuePropagationPass());
 	passes.addPass(SimplifyCFGPass());
 	passes.addPass(InstCombinePass());
-	/* Short loops with a constant trip count are unrolled before work-items become lanes. */
-	LoopPassManager hoist, unroll;
-	hoist.addPass(LoopRotatePass());
-	hoist.addPass(LICMPass(LICMOptions()));
-	unroll.addPass(IndVarSimplifyPass(false));
-	unroll.addPass(LoopFullUnrollPass(2));
-	passes.addPass(createFunctionToLoopPassAdaptor(std::move(hoist), true));
-	passes.addPass(createFunctionToLoopPassAdaptor(std::move(unroll)));
-	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-	passes.addPass(EarlyCSEPass(true));
-	passes.addPass(InstCombinePass());
-	passes.addPass(SimplifyCFGPass());
-	for (Function &f : m)
-		if (!f.isDeclaration())
-			passes.run(f, all.fam);
+	add_unrolling(passes, 2);
+	FunctionPassManager again;
+	add_unrolling(again, 3);
+	for (Function &f : m) {
+		if (f.isDeclaration())
+			continue;
+		passes.run(f, all.fam);
+		/* Lanes cannot keep an array in registers, unless its indices are constants. */
+		if (has_arrays(f))
+			again.run(f, all.fam);
+	}
 }
 
 /* The form that the vectoriser requires: no switch, one return, simplified loops, LCSSA. */
