@@ -298,6 +298,92 @@ static int views_that_write(struct example *e)
 	return 0;
 }
 
+/*
+ * Two fields are computed from each other, again and again without a wait: each statement reads what
+ * other ranks have just written, and writes what they have just read. So do redistributions.
+ */
+static int again_and_again(struct example *e)
+{
+	enum { N = 96, ROUNDS = 16 };
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { N, N } };
+	const struct salvo_agile_decomposition rows = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_decomposition columns = {
+		.kind = SALVO_AGILE_BLOCK, .columns = 1 };
+	const uint64_t block[] = { 16, 16 };
+	struct salvo_agile_kernel *kernel = cluster_kernel(e->c, "add_transposed");
+	struct salvo_agile_field *f[2] = { make(e->agile, &grid, &rows, 4, block, block),
+					   make(e->agile, &grid, &rows, 4, block, block) };
+	struct salvo_agile_field *other = make(e->agile, &grid, &columns, 4, block, block);
+	static float in[2][N * N], out[N * N];
+	unsigned int i, round;
+
+	for (i = 0; i < N * N; i++)
+		in[0][i] = i % 7;
+	WRITE(f[0], &grid, in[0], 4);
+	for (round = 0; round < ROUNDS; round++) {
+		const float *from = in[round % 2];
+		struct salvo_agile_operand both[] = {
+			{ f[round % 2], NULL, NULL },
+			{ f[round % 2], salvo_agile_transposed, NULL } };
+		const struct salvo_agile_statement add = {
+			kernel, f[1 - round % 2], both, NULL, 2, 0, 0 };
+
+		OK(salvo_agile_forall(e->agile, &add));
+		for (i = 0; i < N * N; i++)
+			in[1 - round % 2][i] = from[i] + from[i % N * N + i / N];
+		if (round % 3)
+			continue;
+		OK(salvo_agile_redistribute(e->agile, other, f[1 - round % 2]));
+		OK(salvo_agile_redistribute(e->agile, f[1 - round % 2], other));
+	}
+	READ(f[ROUNDS % 2], &grid, out, 4);
+	SAME(0, memcmp(in[ROUNDS % 2], out, sizeof(out)) != 0);
+	READ(f[1 - ROUNDS % 2], &grid, out, 4);
+	SAME(0, memcmp(in[1 - ROUNDS % 2], out, sizeof(out)) != 0);
+	for (i = 0; i < 2; i++)
+		salvo_agile_field_destroy(f[i]);
+	salvo_agile_field_destroy(other);
+	salvo_agile_kernel_destroy(kernel);
+	return 0;
+}
+
+/* Each rank writes what it stores, while one that is late has not read it yet. */
+static int late_reader(struct example *e)
+{
+	enum { N = 64 };
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { N, N } };
+	const struct salvo_agile_decomposition rows = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_decomposition columns = {
+		.kind = SALVO_AGILE_BLOCK, .columns = 1 };
+	const uint64_t block[] = { 0, 0 };
+	struct salvo_agile_kernel *kernel = cluster_kernel(e->c, "where2");
+	struct salvo_agile_field *from = make(e->agile, &grid, &rows, 4, block, block);
+	struct salvo_agile_field *to = make(e->agile, &grid, &columns, 4, block, block);
+	static uint32_t out[N * N];
+	uint32_t salt, i;
+
+	for (salt = 0; salt < 5; salt++) {
+		struct salvo_agile_value value = { &salt, sizeof(salt) };
+		struct salvo_agile_statement fill = { kernel, from, NULL, &value, 0, 1, 0 };
+		const uint32_t other = salt + 1000;
+
+		OK(salvo_agile_forall(e->agile, &fill));
+		OK(salvo_agile_wait(e->agile));
+		if (salvo_agile_rank(e->agile) == 1)
+			usleep(20000);
+		OK(salvo_agile_redistribute(e->agile, to, from));
+		value.value = &other;
+		OK(salvo_agile_forall(e->agile, &fill));
+		READ(to, &grid, out, 4);
+		for (i = 0; i < N * N; i++)
+			SAME(i / N * 65536 + i % N + salt, out[i]);
+	}
+	salvo_agile_field_destroy(from);
+	salvo_agile_field_destroy(to);
+	salvo_agile_kernel_destroy(kernel);
+	return 0;
+}
+
 /* The last node is assigned no tasks: of many rounds it computes some in one at least. */
 static int steal(struct example *e)
 {
@@ -472,6 +558,8 @@ static const struct {
 	{ "A5 Fourier transform of two dimensions", example_fourier_transform_of_two_dimensions },
 	{ "A2 A5 redistributions between random maps", redistribute },
 	{ "A5 ranks of one machine copy directly", direct },
+	{ "A5 statements read what others have just written", again_and_again },
+	{ "A5 what a late rank reads is not overwritten", late_reader },
 	{ "A5 reduce and scan", reduce_and_scan },
 	{ "A5 sort is stable and moves an element once", sort },
 	{ "A6 tiles and views", tiles_and_views },

@@ -39,7 +39,7 @@ for how in "1 1" "2 1" "2 0" "4 1" "4 0"; do
 		check "$name" ""
 	done <"$dir/passed"
 	check "A5_the_same_program_over_several_ranks: all tests ran, mpirun -n $ranks with 2 nodes each, direct: $SALVO_AGILE_DIRECT" \
-		"$(if [ $status -ne 0 ] || [ "$(wc -l <"$dir/passed")" -ne 13 ]; then show $status; fi)"
+		"$(if [ $status -ne 0 ] || [ "$(wc -l <"$dir/passed")" -ne 15 ]; then show $status; fi)"
 done
 unset SALVO_AGILE_DIRECT AGILE_TEST_WINDOWS
 
