@@ -5,188 +5,16 @@
  */
 #include "kselftest_harness.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "binding.h"
-#include "rendernode.h"
-#include "salvo_kernel.h"
-#include "salvo_leaf.h"
+#include "slot_client.h"
 #include "system.h"
-
-#define SECONDS		INT64_C(1000000000)
-
-/* Kernels, as in example.c: they call nothing and use no global data. */
-#define KERNEL(name) \
-	__attribute__((section("kernel"), noinline, used)) \
-	static void name(const void *args, struct salvo_group *group, const struct salvo_item *item)
-
-struct word_args {
-	uint64_t word;
-	uint64_t value;
-};
-
-KERNEL(add_word)
-{
-	const struct word_args *a = args;
-
-	*(volatile uint64_t *)a->word += a->value;
-}
-
-/* Until the word is not 0. */
-KERNEL(spin)
-{
-	const struct word_args *a = args;
-
-	while (!*(volatile uint64_t *)a->word)
-		;
-}
-
-extern const char __start_kernel[], __stop_kernel[];
-
-/* An open file with a context, code, a slot and words. */
-struct client {
-	int fd;
-	uint32_t ctx;
-	struct bo code, slot_bo, words_bo;
-	volatile uint64_t *words;
-	struct salvo_slot_regs *slot;
-	uint32_t id;
-};
-
-static int attach_to(struct client *c, uint32_t ctx, struct bo *bo, uint64_t offset, uint64_t units,
-		     uint32_t *id)
-{
-	struct drm_salvo_slot_attach attach = {
-		.ctx_id = ctx, .handle = bo->handle, .offset = offset, .units = units,
-	};
-	int err = call(c->fd, DRM_IOCTL_SALVO_SLOT_ATTACH, &attach);
-
-	*id = attach.id;
-	return err;
-}
-
-static int attach(struct client *c)
-{
-	return attach_to(c, c->ctx, &c->slot_bo, 0, 1, &c->id);
-}
-
-static int detach(struct client *c, uint32_t id)
-{
-	struct drm_salvo_slot_detach args = { .id = id };
-
-	return call(c->fd, DRM_IOCTL_SALVO_SLOT_DETACH, &args);
-}
-
-static int wake(struct client *c)
-{
-	struct drm_salvo_slot_wake args = { .id = c->id };
-
-	return call(c->fd, DRM_IOCTL_SALVO_SLOT_WAKE, &args);
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * SECONDS + time.tv_nsec;
-}
-
-static int wait_ns(struct client *c, int64_t ns)
-{
-	struct drm_salvo_slot_wait args = { .id = c->id, .timeout_ns = ns ? now_ns() + ns : 0 };
-
-	return call(c->fd, DRM_IOCTL_SALVO_SLOT_WAIT, &args);
-}
-
-static int client_open(struct client *c)
-{
-	int err;
-
-	memset(c, 0, sizeof(*c));
-	c->fd = node_open();
-	err = c->fd < 0 ? -ENODEV : ctx_create(c->fd, &c->ctx);
-	if (!err)
-		err = bo_create(c->fd, __stop_kernel - __start_kernel, DRM_SALVO_BO_EXEC, &c->code);
-	if (!err)
-		err = bo_map(c->fd, &c->code);
-	if (!err)
-		memcpy(c->code.map, __start_kernel, __stop_kernel - __start_kernel);
-	if (!err)
-		err = bo_create(c->fd, SALVO_SLOT_BYTES, 0, &c->slot_bo);
-	if (!err)
-		err = bo_map(c->fd, &c->slot_bo);
-	if (!err)
-		err = bo_create(c->fd, 4096, 0, &c->words_bo);
-	if (!err)
-		err = bo_map(c->fd, &c->words_bo);
-	c->slot = c->slot_bo.map;
-	c->words = c->words_bo.map;
-	return err;
-}
-
-/* A mapping would keep the file open. */
-static void client_close(struct client *c)
-{
-	munmap(c->code.map, c->code.size);
-	munmap(c->slot_bo.map, c->slot_bo.size);
-	munmap(c->words_bo.map, c->words_bo.size);
-	close(c->fd);
-}
-
-static void start_at(struct client *c, salvo_kernel_fn fn, uint64_t word, uint64_t value)
-{
-	const struct word_args args = { word, value };
-
-	c->slot->dispatch = (struct salvo_op_dispatch){
-		.entry = c->code.address + ((const char *)fn - __start_kernel),
-		.items = { 1, 1, 1 }, .group = { 1, 1, 1 }, .args_size = sizeof(args), .dims = 1,
-	};
-	memcpy(c->slot->args, &args, sizeof(args));
-	c->slot->opcode = SALVO_SLOT_RUN;
-	__atomic_store_n(&c->slot->doorbell, 1, __ATOMIC_RELEASE);
-	salvo_slot_fence();
-	if (__atomic_load_n(&c->slot->sleeping, __ATOMIC_RELAXED))
-		wake(c);
-}
-
-static void start(struct client *c, salvo_kernel_fn fn, unsigned int word, uint64_t value)
-{
-	start_at(c, fn, c->words_bo.address + 8 * word, value);
-}
-
-/* Waits for its end. Returns the status in the slot. */
-static int run_task(struct client *c, salvo_kernel_fn fn, unsigned int word, uint64_t value)
-{
-	int err;
-
-	start(c, fn, word, value);
-	err = wait_ns(c, 30 * SECONDS);
-	return err ? err : (int)c->slot->status;
-}
-
-/* Waits until it is detached by the driver. */
-static bool is_detached(struct client *c)
-{
-	const int64_t end = now_ns() + 30 * SECONDS;
-
-	while (__atomic_load_n(&c->slot->doorbell, __ATOMIC_ACQUIRE) ||
-	       c->slot->status != SALVO_SLOT_DETACHED) {
-		if (now_ns() > end)
-			return false;
-		usleep(1000);
-	}
-	return true;
-}
 
 FIXTURE(slot) {
 	struct client c;
@@ -365,30 +193,14 @@ TEST_F(slot, ends_with_its_context)
 
 TEST_F(slot, ends_when_a_batch_bans_its_context)
 {
-	struct drm_salvo_command command = {
-		.type = DRM_SALVO_DISPATCH, .items = { 1, 1, 1 }, .group = { 1, 1, 1 }, .dims = 1,
-		.entry = self->c.code.address + ((const char *)add_word - __start_kernel),
-		.args_size = sizeof(struct word_args),
-	};
-	const struct word_args args = { 0, 1 };
 	uint32_t done = syncobj_create(self->c.fd), id;
-	const struct drm_salvo_sync signal = { .handle = done };
-	const struct batch batch = {
-		.ctx = self->c.ctx, .commands = &command, .count = 1, .args = &args,
-		.args_size = sizeof(args), .signals = &signal, .signal_count = 1,
-	};
 
-	ASSERT_EQ(submit(self->c.fd, &batch), 0);
+	/* It faults. */
+	ASSERT_EQ(submit_task(&self->c, self->c.ctx, add_word, (struct word_args){ 0, 1 }, 0,
+			      done), 0);
 	ASSERT_EQ(syncobj_wait(self->c.fd, done, 20), 0);
 	EXPECT_TRUE(is_detached(&self->c));
 	EXPECT_EQ(attach_to(&self->c, self->c.ctx, &self->c.slot_bo, 0, 1, &id), -EIO);
-}
-
-static int batch_runs(struct client *c)
-{
-	const struct drm_salvo_command command = fill(c->words_bo.address + 2048, 64, 7);
-
-	return run(c->fd, c->ctx, &command, 1);
 }
 
 /* It exceeds the time limit: its context is banned, all others go on. */
@@ -508,43 +320,6 @@ TEST_F_TIMEOUT(slot, ends_with_a_reset, 60)
 	EXPECT_EQ(batch_runs(&self->c), 0);
 	ASSERT_EQ(attach(&self->c), 0);
 	EXPECT_EQ(run_task(&self->c, add_word, 1, 1), SALVO_SLOT_DONE);
-}
-
-/* A task that is stored while the units are detached runs after the resume. */
-TEST_F_TIMEOUT(slot, system_suspends_and_resumes, 100)
-{
-	unsigned int i;
-
-	if (access("/sys/power/pm_test", W_OK))
-		SKIP(return, "the kernel cannot test suspend");
-	ASSERT_EQ(write_file("/sys/power/pm_test", "devices"), 0);
-	write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
-	for (i = 1; i <= 2; i++) {
-		ASSERT_EQ(run_task(&self->c, add_word, 0, 1), SALVO_SLOT_DONE);
-		/* It ends meanwhile, or the suspend waits. */
-		start(&self->c, add_word, 1, 1);
-		ASSERT_EQ(write_file("/sys/power/state", "freeze"), 0);
-		ASSERT_EQ(wait_ns(&self->c, 30 * SECONDS), 0);
-		EXPECT_EQ(self->c.slot->status, SALVO_SLOT_DONE);
-		ASSERT_EQ(run_task(&self->c, add_word, 2, 1), SALVO_SLOT_DONE);
-		EXPECT_EQ(self->c.words[0], i);
-		EXPECT_EQ(self->c.words[1], i);
-		EXPECT_EQ(self->c.words[2], i);
-	}
-	EXPECT_EQ(write_file("/sys/power/pm_test", "none"), 0);
-}
-
-/* An endless task does not prevent it: the time limit ends it. */
-TEST_F_TIMEOUT(slot, system_suspends_with_an_endless_task, 100)
-{
-	if (access("/sys/power/pm_test", W_OK))
-		SKIP(return, "the kernel cannot test suspend");
-	ASSERT_EQ(write_file("/sys/power/pm_test", "devices"), 0);
-	start(&self->c, spin, 0, 0);
-	usleep(100000);
-	EXPECT_EQ(write_file("/sys/power/state", "freeze"), 0);
-	EXPECT_EQ(write_file("/sys/power/pm_test", "none"), 0);
-	EXPECT_TRUE(is_detached(&self->c));
 }
 
 TEST_F_TIMEOUT(slot, ends_when_the_driver_is_unbound, 100)
