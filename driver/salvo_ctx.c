@@ -222,7 +222,7 @@ int salvo_ctx_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	ctx = xa_erase(&file->ctxs, args->id);
 	if (!ctx)
 		return salvo_refuse(sdev, -ENOENT, "context %u does not exist", args->id);
-	salvo_slot_detach_ctx(file, ctx);
+	salvo_slot_detach_ctx(ctx);
 	salvo_ctx_put(ctx);
 	return 0;
 }

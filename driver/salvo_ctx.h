@@ -44,6 +44,8 @@ struct salvo_ctx {
 	struct drm_sched_entity entity;
 	/** @banned: A batch hung or faulted; later ones are refused. Set once. */
 	bool banned;
+	/** @destroyed: No slot may be attached; protected by sdev->space_lock. */
+	bool destroyed;
 	/** @fault_lock: Protects @fault and @guilty. */
 	spinlock_t fault_lock;
 	/** @fault: The first fault. */

@@ -287,21 +287,24 @@ void salvo_slot_drop_ctx(struct salvo_dev *sdev, const struct salvo_ctx *ctx)
 	salvo_vm_queue_reclaim(sdev);
 }
 
-/** salvo_slot_detach_ctx() - Detach the slots of a context that is being destroyed. */
-void salvo_slot_detach_ctx(struct salvo_file *file, const struct salvo_ctx *ctx)
+/**
+ * salvo_slot_detach_ctx() - Detach the slots of a context that is being destroyed.
+ * @ctx: The context.
+ *
+ * SLOT_ATTACH may have looked it up before: either its slot is found here, or it is refused.
+ */
+void salvo_slot_detach_ctx(struct salvo_ctx *ctx)
 {
+	struct salvo_dev *sdev = ctx->vm->sdev;
 	struct salvo_slot *slot;
-	unsigned long id;
 
-	xa_for_each(&file->slots, id, slot) {
-		/* Another thread may detach it. */
-		slot = salvo_slot_find(file, id);
-		if (!slot)
-			continue;
-		if (slot->ctx == ctx)
-			salvo_slot_begin_detach(slot);
-		salvo_slot_put(slot);
-	}
+	mutex_lock(&sdev->space_lock);
+	ctx->destroyed = true;
+	list_for_each_entry(slot, &sdev->slots, node)
+		if (slot->ctx == ctx && slot->state == SALVO_SLOT_ATTACHED)
+			slot->state = SALVO_SLOT_DETACHING;
+	mutex_unlock(&sdev->space_lock);
+	salvo_vm_queue_reclaim(sdev);
 }
 
 /** salvo_slot_close() - Detach all slots of a file that is being closed. */
@@ -502,7 +505,9 @@ static int salvo_slot_try_attach(struct salvo_slot *slot, u64 units)
 	lockdep_assert_held(&sdev->space_lock);
 	ret = salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone") ?:
 	      salvo_refuse_if(sdev, salvo_ctx_is_banned(slot->ctx), -EIO,
-			      "context %u is banned", slot->ctx->hw_id);
+			      "context %u is banned", slot->ctx->hw_id) ?:
+	      salvo_refuse_if(sdev, slot->ctx->destroyed, -ENOENT,
+			      "context %u was destroyed", slot->ctx->hw_id);
 	if (ret)
 		return ret;
 	ret = salvo_slot_find_number(sdev, slot);

@@ -14,7 +14,7 @@ struct salvo_dev;
 struct salvo_file;
 struct salvo_vm;
 
-void salvo_slot_detach_ctx(struct salvo_file *file, const struct salvo_ctx *ctx);
+void salvo_slot_detach_ctx(struct salvo_ctx *ctx);
 void salvo_slot_close(struct salvo_file *file);
 unsigned int salvo_slot_count(struct salvo_file *file);
 
