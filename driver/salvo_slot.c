@@ -471,18 +471,21 @@ static void salvo_slot_pack(struct salvo_slot *slot, u64 units)
 
 /*
  * Find a free number. A client may have as many slots as are then left to others, so that a
- * single one cannot take all. Those that are being detached do not count, but their numbers are in
- * use for a moment.
+ * single one cannot take all. If it has fewer attached, but some that are being detached, it waits
+ * for these: their tasks may run until the time limit.
  */
 static int salvo_slot_find_number(struct salvo_dev *sdev, const struct salvo_slot *wanted)
 {
 	DECLARE_BITMAP(used, SALVO_MAX_SLOTS) = {};
-	unsigned int own = 0, attached = 0, number;
+	unsigned int own = 0, attached = 0, own_used = 0;
 	struct salvo_slot *slot;
 
 	lockdep_assert_held(&sdev->space_lock);
 	list_for_each_entry(slot, &sdev->slots, node) {
+		bool is_own = slot->ctx->vm->client == wanted->ctx->vm->client;
+
 		__set_bit(slot->number, used);
+		own_used += is_own;
 		if (slot->state != SALVO_SLOT_ATTACHED)
 			continue;
 		attached++;
@@ -491,8 +494,9 @@ static int salvo_slot_find_number(struct salvo_dev *sdev, const struct salvo_slo
 	if (own >= sdev->mmio.slots - attached)
 		return salvo_refuse(sdev, -ENOSPC, "%u slots of %u are in use, %u by this process",
 				    attached, sdev->mmio.slots, own);
-	number = find_first_zero_bit(used, sdev->mmio.slots);
-	return number < sdev->mmio.slots ? number : -EAGAIN;
+	if (own_used >= sdev->mmio.slots - sdev->slot_count)
+		return -EAGAIN;
+	return find_first_zero_bit(used, sdev->mmio.slots);
 }
 
 /* Return: 0, -EAGAIN (no room on the ring, or a number will come free), or another errno. */
