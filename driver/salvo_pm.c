@@ -127,10 +127,9 @@ int salvo_pm_suspend(struct salvo_dev *sdev)
 {
 	if (salvo_device_is_gone(sdev))
 		return 0;
-	salvo_slot_pause_all(sdev);
-	if (!salvo_pm_stop_schedulers(sdev, false)) {
+	if (!salvo_slot_pause_all(sdev) || !salvo_pm_stop_schedulers(sdev, false)) {
 		salvo_pm_unpause(sdev);
-		return salvo_refuse(sdev, -EBUSY, "a batch on a ring does not end");
+		return salvo_refuse(sdev, -EBUSY, "batches on a ring do not end");
 	}
 	salvo_pm_stop(sdev);
 	return 0;
@@ -188,16 +187,20 @@ int salvo_pm_resume(struct salvo_dev *sdev)
  */
 void salvo_pm_reset_prepare(struct salvo_dev *sdev)
 {
+	bool paused, stopped;
+
 	if (!salvo_device_is_gone(sdev)) {
-		salvo_slot_pause_all(sdev);
+		paused = salvo_slot_pause_all(sdev);
 		/* Hung batches are found meanwhile, but a busy ring may never be seen idle. */
-		if (!salvo_pm_stop_schedulers(sdev, false)) {
+		stopped = salvo_pm_stop_schedulers(sdev, false);
+		if (!stopped) {
 			salvo_pm_stop_schedulers(sdev, true);
 			salvo_pm_drain(sdev);
-			/* A task that is cut off must not run again. */
-			salvo_pm_drop_slots(sdev);
 		}
 		salvo_pm_stop(sdev);
+		/* A task that is cut off must not run again. */
+		if (!paused || !stopped)
+			salvo_pm_drop_slots(sdev);
 		if (salvo_reset_fail_rings(sdev, -ECANCELED))
 			atomic64_inc(&sdev->resets);
 	}

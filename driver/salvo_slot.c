@@ -382,16 +382,25 @@ static u64 salvo_slot_push_wait(struct salvo_slot *slot, const struct salvo_spac
 /**
  * salvo_slot_pause_all() - Detach all slots for a suspend, when their tasks have ended.
  * @sdev: The device; its rings are idle when that is done.
+ *
+ * Return: false if the ring stays full: a task may run, also when the rings are idle.
  */
-void salvo_slot_pause_all(struct salvo_dev *sdev)
+bool salvo_slot_pause_all(struct salvo_dev *sdev)
 {
 	struct salvo_slot *slot;
+	bool paused = true;
 
 	mutex_lock(&sdev->space_lock);
-	list_for_each_entry(slot, &sdev->slots, node)
-		if (slot->state == SALVO_SLOT_ATTACHED && !slot->detach_seqno)
-			slot->detach_seqno = salvo_slot_push_wait(slot, &slot->detach);
+	list_for_each_entry(slot, &sdev->slots, node) {
+		if (slot->state != SALVO_SLOT_ATTACHED || slot->detach_seqno)
+			continue;
+		slot->detach_seqno = salvo_slot_push_wait(slot, &slot->detach);
+		paused = slot->detach_seqno;
+		if (!paused)
+			break;
+	}
 	mutex_unlock(&sdev->space_lock);
+	return paused;
 }
 
 /**

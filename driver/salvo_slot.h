@@ -23,7 +23,7 @@ void salvo_slot_drop_vm(struct salvo_vm *vm);
 void salvo_slot_drop_all(struct salvo_dev *sdev);
 void salvo_slot_drop_ctx(struct salvo_dev *sdev, const struct salvo_ctx *ctx);
 struct salvo_ctx *salvo_slot_sample_hang(struct salvo_dev *sdev, u32 limit);
-void salvo_slot_pause_all(struct salvo_dev *sdev);
+bool salvo_slot_pause_all(struct salvo_dev *sdev);
 int salvo_slot_resume_all(struct salvo_dev *sdev, bool was_reset);
 
 int salvo_slot_attach_ioctl(struct drm_device *drm, void *data, struct drm_file *filp);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "binding.h"
-#include "rendernode.h"
+#include "slot_client.h"
 #include "system.h"
 
 #define TIMEOUT	200
@@ -137,6 +137,133 @@ TEST_F_TIMEOUT(function_reset, busy_ring_is_drained, TIMEOUT)
 	EXPECT_EQ(device_counter("kills"), kills);
 }
 
+/* A thread that attaches a slot, runs a task in it and detaches it */
+static void *attach_and_run(void *cookie)
+{
+	struct worker *worker = cookie;
+	struct client client;
+
+	worker->err = client_open(&client);
+	while (!worker->stop && !worker->err) {
+		worker->err = attach(&client);
+		if (worker->err)
+			break;
+		worker->err = run_task(&client, add_word, 0, 1) == SALVO_SLOT_DONE ? 0 : -EIO;
+		if (!worker->err)
+			worker->err = detach(&client, client.id);
+		if (!worker->err && !is_detached(&client))
+			worker->err = -ETIME;
+		worker->batches++;
+	}
+	if (!worker->err && client.words[0] != worker->batches)
+		worker->err = -EILSEQ;
+	client_close(&client);
+	return NULL;
+}
+
+/* Each task runs once, in slots that stay attached and in those that come and go meanwhile. */
+TEST_F_TIMEOUT(function_reset, slots_survive_resets, TIMEOUT)
+{
+	struct worker worker = {};
+	struct client client;
+	pthread_t thread;
+	int i;
+
+	ASSERT_EQ(client_open(&client), 0);
+	ASSERT_EQ(attach(&client), 0);
+	ASSERT_EQ(pthread_create(&thread, NULL, attach_and_run, &worker), 0);
+	for (i = 1; i <= RESETS; i++) {
+		usleep(i * 7000);
+		start(&client, add_word, 0, 1);
+		EXPECT_EQ(write_file(self->path, "1"), 0);
+		EXPECT_EQ(wait_ns(&client, 30 * SECONDS), 0);
+		EXPECT_EQ(client.slot->status, SALVO_SLOT_DONE);
+		EXPECT_EQ(client.words[0], i);
+	}
+	worker.stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(worker.err, 0);
+	EXPECT_GT(worker.batches, 0);
+	client_close(&client);
+	EXPECT_EQ(device_counter("gone"), 0);
+}
+
+static int load_again(const char *parameters)
+{
+	int err = module_unload_soon();
+
+	return err ? err : load_module(MODULE, parameters) ?: driver_wait() ? 0 : -ENODEV;
+}
+
+/* A thread that creates buffers, which puts packets on ring 0, until @stop is set */
+static void *create_buffers(void *cookie)
+{
+	struct worker *worker = cookie;
+	struct bo bo;
+
+	while (!worker->stop && !worker->err) {
+		worker->err = bo_create(worker->fd, 4096, 0, &bo);
+		worker->batches++;
+	}
+	return NULL;
+}
+
+static void *release_later(void *cookie)
+{
+	volatile uint64_t *word = cookie;
+
+	sleep(6);
+	*word = 1;
+	return NULL;
+}
+
+/*
+ * If there is no room on the ring for DETACH, a task may run when the GPU is stopped: it is cut
+ * off, and does not run again.
+ */
+TEST_F_TIMEOUT(function_reset, task_runs_once_when_the_ring_is_full, TIMEOUT)
+{
+	/* Not on the unit of the slot */
+	struct drm_salvo_ctx_create other = { .eu_mask = 2 };
+	struct worker worker = {};
+	struct client client;
+	pthread_t threads[2];
+	unsigned int before;
+
+	munmap(self->bo.map, self->bo.size);
+	close(self->fd);
+	ASSERT_EQ(load_again("timeout_ms=0"), 0);
+	ASSERT_EQ(client_open(&client), 0);
+	ASSERT_EQ(attach(&client), 0);
+	ASSERT_EQ(call(client.fd, DRM_IOCTL_SALVO_CTX_CREATE, &other), 0);
+	ASSERT_EQ(submit_task(&client, other.id, spin,
+			      (struct word_args){ client.words_bo.address, 0 }, 0, 0), 0);
+	ASSERT_TRUE(ring_wait_busy(0));
+	worker.fd = node_open();
+	ASSERT_EQ(pthread_create(&threads[0], NULL, create_buffers, &worker), 0);
+	do {
+		before = worker.batches;
+		usleep(300000);
+	} while (worker.batches != before);
+	ASSERT_GT(before, 100);
+	start(&client, add_and_spin, 1, 1);
+	while (!client.words[1])
+		usleep(1000);
+	ASSERT_EQ(pthread_create(&threads[1], NULL, release_later, (void *)client.words), 0);
+	EXPECT_EQ(write_file(self->path, "1"), 0);
+	pthread_join(threads[1], NULL);
+	EXPECT_TRUE(is_detached(&client));
+	EXPECT_EQ(client.words[1], 1);
+	client.words[2] = 1;
+	worker.stop = true;
+	pthread_join(threads[0], NULL);
+	EXPECT_EQ(device_counter("gone"), 0);
+	close(worker.fd);
+	client_close(&client);
+	ASSERT_EQ(load_again(""), 0);
+	self->fd = node_open();
+}
+
 /*
  * Without a time limit a batch that does not end holds a reset up, then fails by it, and the
  * reset is counted.
@@ -155,9 +282,7 @@ TEST_F_TIMEOUT(function_reset, batch_that_does_not_end_fails, TIMEOUT)
 
 	munmap(self->bo.map, self->bo.size);
 	close(self->fd);
-	ASSERT_EQ(module_unload_soon(), 0);
-	ASSERT_EQ(load_module(MODULE, "timeout_ms=0"), 0);
-	ASSERT_TRUE(driver_wait());
+	ASSERT_EQ(load_again("timeout_ms=0"), 0);
 	self->fd = node_open();
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(ctx_create(self->fd, &batch.ctx), 0);
@@ -178,9 +303,7 @@ TEST_F_TIMEOUT(function_reset, batch_that_does_not_end_fails, TIMEOUT)
 	EXPECT_EQ(device_counter("gone"), 0);
 	munmap(exec.map, exec.size);
 	close(self->fd);
-	ASSERT_EQ(module_unload_soon(), 0);
-	ASSERT_EQ(load_module(MODULE, ""), 0);
-	ASSERT_TRUE(driver_wait());
+	ASSERT_EQ(load_again(""), 0);
 	self->fd = node_open();
 }
 
