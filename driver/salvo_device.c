@@ -81,6 +81,11 @@ static int salvo_device_init_pci(struct salvo_dev *sdev, struct pci_dev *pdev)
 	ret = salvo_mmio_init(sdev, pdev);
 	if (ret)
 		return ret;
+	/* As many vectors as ivshmem has, it has doorbells: without the last it cannot be reset. */
+	ret = pci_msix_vec_count(pdev);
+	if (ret < SALVO_VECTORS)
+		return dev_err_probe(&pdev->dev, -ENOSPC, "%d MSI-X vectors, but %u are needed\n",
+				     ret, SALVO_VECTORS);
 	/* Segments of imported buffers may be of any length. */
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Tests of run-vm: the output of the guest, and the detection of faults and hangs. One boot.
+# Tests of run-vm: the output of the guest, and the detection of faults and hangs. Two boots.
 # limit: 240
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,6 +27,9 @@ tests/vm/run-vm -m none --gpu none -t 1 -- true >"$tmp/stdout" 2>&1
 code=$?
 check "the time limit ends a run" "$([ $code -eq 124 ] || echo "exit code $code"; grep -q '^not ok' "$tmp/stdout" ||
 	cat "$tmp/stdout")"
+tests/vm/run-vm --vectors 3 -- 'dmesg' >"$tmp/stdout" 2>&1
+check "a GPU with too few vectors is refused, with the reason" "$(
+	grep -q 'error -ENOSPC: 3 MSI-X vectors, but 4 are needed' "$tmp/stdout" || grep salvo "$tmp/stdout")"
 check "wrong usage is told by the exit code" "$(
 	for wrong in '' '--what -- true' '-m /nonexistent -- true' '-t x -- true' '-f'; do
 		# shellcheck disable=SC2086 # a list of words
