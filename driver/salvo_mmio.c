@@ -40,6 +40,7 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 	struct salvo_regs __iomem *regs = mmio->regs;
 	u64 bar = pci_resource_len(pdev, SALVO_BAR_MEMORY);
 	u64 vram_offset, va_bytes;
+	unsigned int i;
 
 	if (readl(&regs->magic) != SALVO_MAGIC)
 		return salvo_refuse(sdev, -ENODEV, "not a Salvo GPU: magic %#x",
@@ -59,6 +60,8 @@ static int salvo_mmio_check(struct salvo_dev *sdev, struct pci_dev *pdev)
 	mmio->clock_hz = readq(&regs->clock_hz);
 	mmio->va_base = readq(&regs->va_base);
 	mmio->vram_bytes = readq(&regs->vram_bytes);
+	for (i = 0; i < mmio->slots; i++)
+		atomic_set(&mmio->slot_wakes[i], readl(&regs->slot_wake[i]));
 	vram_offset = readq(&regs->vram_offset);
 	va_bytes = readq(&regs->va_bytes);
 
@@ -284,21 +287,17 @@ u32 salvo_mmio_read_slot_task(struct salvo_mmio *mmio, unsigned int slot)
 	return readl(&mmio->regs->slot_task[slot]);
 }
 
-/** salvo_mmio_read_slot_wake() - Read the last request to wake the units of a slot. */
-u32 salvo_mmio_read_slot_wake(struct salvo_mmio *mmio, unsigned int slot)
-{
-	return readl(&mmio->regs->slot_wake[slot]);
-}
-
 /**
  * salvo_mmio_wake_slot() - Wake the units of a slot.
  * @mmio: The registers.
  * @slot: Number of the slot.
- * @wake: Another value than the last.
+ *
+ * Requests for one number may race with each other, and with its next owner's: no two write the
+ * same value, so the device sees a change after the last of them.
  */
-void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot, u32 wake)
+void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot)
 {
-	writel(wake, &mmio->regs->slot_wake[slot]);
+	writel(atomic_inc_return(&mmio->slot_wakes[slot]), &mmio->regs->slot_wake[slot]);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_RING(0));
 }
 

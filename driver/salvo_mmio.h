@@ -55,6 +55,8 @@ struct salvo_mmio {
 	bool stopped;
 	/** @peer: ivshmem peer number, the upper half of each doorbell write. */
 	u32 peer;
+	/** @slot_wakes: Last values written to the registers slot_wake. */
+	atomic_t slot_wakes[SALVO_MAX_SLOTS];
 };
 
 int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev);
@@ -68,8 +70,7 @@ void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail)
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring);
 u64 salvo_mmio_read_head(struct salvo_mmio *mmio, unsigned int ring);
 u32 salvo_mmio_read_slot_task(struct salvo_mmio *mmio, unsigned int slot);
-u32 salvo_mmio_read_slot_wake(struct salvo_mmio *mmio, unsigned int slot);
-void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot, u32 wake);
+void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot);
 u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio);
 bool salvo_mmio_is_lost(struct salvo_mmio *mmio);
 bool salvo_mmio_is_stopped(struct salvo_mmio *mmio);

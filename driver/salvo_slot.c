@@ -76,8 +76,6 @@ struct salvo_slot {
 	u64 offset;
 	/** @number: Number on the device. */
 	u32 number;
-	/** @wakes: Last value written to the register slot_wake. */
-	atomic_t wakes;
 
 	/** @node: Entry in sdev->slots; protected by sdev->space_lock like all below. */
 	struct list_head node;
@@ -166,16 +164,20 @@ static void salvo_slot_mark_detached(struct salvo_slot *slot)
 static bool salvo_slot_is_idle(struct salvo_slot *slot)
 {
 	struct salvo_slot_regs __iomem *regs = salvo_slot_regs(slot);
-	bool idle;
+	struct salvo_dev *sdev = salvo_slot_dev(slot);
+	bool idle = false;
 	int idx;
 
-	if (READ_ONCE(slot->state) >= SALVO_SLOT_KILLED ||
-	    !drm_dev_enter(&salvo_slot_dev(slot)->drm, &idx))
+	if (READ_ONCE(slot->state) >= SALVO_SLOT_KILLED || !drm_dev_enter(&sdev->drm, &idx))
 		return true;
-	writel(1, &regs->waiting);
-	/* The unit clears the doorbell before it reads this. */
-	mb();
-	idle = !readl(&regs->doorbell);
+	/* While the PCI function is reset nothing runs, and VRAM cannot be accessed. */
+	if (down_read_trylock(&sdev->aperture_lock)) {
+		writel(1, &regs->waiting);
+		/* The unit clears the doorbell before it reads this. */
+		mb();
+		idle = !readl(&regs->doorbell);
+		up_read(&sdev->aperture_lock);
+	}
 	drm_dev_exit(idx);
 	return idle;
 }
@@ -498,7 +500,7 @@ static int salvo_slot_find_number(struct salvo_dev *sdev, const struct salvo_slo
 		if (slot->state != SALVO_SLOT_ATTACHED)
 			continue;
 		attached++;
-		own += slot->ctx->vm->client == wanted->ctx->vm->client;
+		own += is_own;
 	}
 	if (own >= sdev->mmio.slots - attached)
 		return salvo_refuse(sdev, -ENOSPC, "%u slots of %u are in use, %u by this process",
@@ -529,7 +531,6 @@ static int salvo_slot_try_attach(struct salvo_slot *slot, u64 units)
 	slot->number = ret;
 	if (!salvo_bind_pin(vm, slot->bo))
 		return salvo_refuse(sdev, -ENOENT, "the buffer's handle was closed");
-	atomic_set(&slot->wakes, salvo_mmio_read_slot_wake(&sdev->mmio, slot->number));
 	salvo_slot_pack(slot, units);
 	if (!salvo_ring_push_space(sdev, vm->asid, &slot->attach, 1)) {
 		salvo_bind_unpin(vm, slot->bo);
@@ -684,9 +685,12 @@ static int salvo_slot_wake_entered(struct salvo_dev *sdev, const struct drm_salv
 	slot = salvo_slot_find(filp->driver_priv, args->id);
 	if (!slot)
 		return salvo_refuse(sdev, -ENOENT, "slot %u does not exist", args->id);
+	/* The registers cannot be accessed while the PCI function is reset. */
+	down_read(&sdev->aperture_lock);
 	/* The number of a slot that is gone may be another's, whose units then wake in vain. */
 	if (READ_ONCE(slot->state) < SALVO_SLOT_KILLED)
-		salvo_mmio_wake_slot(&sdev->mmio, slot->number, atomic_inc_return(&slot->wakes));
+		salvo_mmio_wake_slot(&sdev->mmio, slot->number);
+	up_read(&sdev->aperture_lock);
 	salvo_slot_put(slot);
 	return 0;
 }
