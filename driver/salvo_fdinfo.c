@@ -4,8 +4,8 @@
  *
  * Keys and units follow Documentation/gpu/drm-usage-stats.rst, so that generic tools can
  * read them; keys that start with "salvo-" are specific to this driver. Engine time is the
- * sum over all execution units, for batches that have ended; the capacity is the number
- * of units.
+ * sum over all execution units, for batches that have ended and for tasks in slots; the
+ * capacity is the number of units.
  */
 #include <linux/idr.h>
 #include <linux/seq_file.h>

@@ -287,6 +287,12 @@ u32 salvo_mmio_read_slot_task(struct salvo_mmio *mmio, unsigned int slot)
 	return readl(&mmio->regs->slot_task[slot]);
 }
 
+/** salvo_mmio_read_slot_ns() - Read the time that units spent in tasks of a slot. */
+u64 salvo_mmio_read_slot_ns(struct salvo_mmio *mmio, unsigned int slot)
+{
+	return readq(&mmio->regs->slot_ns[slot]);
+}
+
 /**
  * salvo_mmio_wake_slot() - Wake the units of a slot.
  * @mmio: The registers.

@@ -70,6 +70,7 @@ void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail)
 u64 salvo_mmio_read_fence(struct salvo_mmio *mmio, unsigned int ring);
 u64 salvo_mmio_read_head(struct salvo_mmio *mmio, unsigned int ring);
 u32 salvo_mmio_read_slot_task(struct salvo_mmio *mmio, unsigned int slot);
+u64 salvo_mmio_read_slot_ns(struct salvo_mmio *mmio, unsigned int slot);
 void salvo_mmio_wake_slot(struct salvo_mmio *mmio, unsigned int slot);
 u32 salvo_mmio_read_heartbeat(struct salvo_mmio *mmio);
 bool salvo_mmio_is_lost(struct salvo_mmio *mmio);

@@ -95,6 +95,8 @@ struct salvo_slot {
 	u32 task;
 	/** @samples: Number of samples at which it ran. */
 	u32 samples;
+	/** @busy_ns: The register slot_ns, as far as its file's engine time includes it. */
+	u64 busy_ns;
 };
 
 static struct salvo_dev *salvo_slot_dev(const struct salvo_slot *slot)
@@ -184,6 +186,19 @@ static bool salvo_slot_is_idle(struct salvo_slot *slot)
 
 /* --- state ---------------------------------------------------------------------- */
 
+/* Add the time in tasks to the engine time of the file. */
+static void salvo_slot_count_time(struct salvo_slot *slot)
+{
+	struct salvo_dev *sdev = salvo_slot_dev(slot);
+	u64 ns = salvo_mmio_read_slot_ns(&sdev->mmio, slot->number);
+
+	if (ns > slot->busy_ns) {
+		atomic64_add(ns - slot->busy_ns, &slot->ctx->vm->counters.busy_ns);
+		atomic64_add(ns - slot->busy_ns, &sdev->counters.busy_ns);
+	}
+	slot->busy_ns = ns;
+}
+
 /* Drops the list's reference. Returns whether the buffer is now retiring. */
 static bool salvo_slot_finish(struct salvo_slot *slot)
 {
@@ -191,6 +206,7 @@ static bool salvo_slot_finish(struct salvo_slot *slot)
 	bool retiring;
 
 	lockdep_assert_held(&sdev->space_lock);
+	salvo_slot_count_time(slot);
 	if (slot->state != SALVO_SLOT_KILLED)
 		salvo_slot_mark_detached(slot);
 	WRITE_ONCE(slot->state, SALVO_SLOT_GONE);
@@ -349,6 +365,7 @@ struct salvo_ctx *salvo_slot_sample_hang(struct salvo_dev *sdev, u32 limit)
 	list_for_each_entry(slot, &sdev->slots, node) {
 		u32 task = salvo_mmio_read_slot_task(&sdev->mmio, slot->number);
 
+		salvo_slot_count_time(slot);
 		slot->samples = task && task == slot->task ? slot->samples + 1 : 0;
 		slot->task = task;
 		if (slot->samples >= limit && !found) {
@@ -531,6 +548,7 @@ static int salvo_slot_try_attach(struct salvo_slot *slot, u64 units)
 	slot->number = ret;
 	if (!salvo_bind_pin(vm, slot->bo))
 		return salvo_refuse(sdev, -ENOENT, "the buffer's handle was closed");
+	slot->busy_ns = salvo_mmio_read_slot_ns(&sdev->mmio, slot->number);
 	salvo_slot_pack(slot, units);
 	if (!salvo_ring_push_space(sdev, vm->asid, &slot->attach, 1)) {
 		salvo_bind_unpin(vm, slot->bo);

@@ -257,6 +257,12 @@ struct salvo_regs {
 	 * task; 0 if none runs. A hint that may be late. At 0xc00.
 	 */
 	__u32 slot_task[SALVO_MAX_SLOTS];
+	/**
+	 * @slot_ns: Device: time that units spent in tasks of the address space of a slot, shared
+	 * out among its slots in any way; it only grows, and may be late while the slot is
+	 * attached. At 0xd00.
+	 */
+	__u64 slot_ns[SALVO_MAX_SLOTS];
 };
 
 #define SALVO_REGS_BYTES	4096	/* BAR2 bytes kept for registers */

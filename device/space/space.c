@@ -160,6 +160,7 @@ static bool leave_process(struct salvo_space *space)
 	if (space->gone || space->leaving_count == SALVO_SPACE_LEAVING)
 		return false;
 	stop_process(space);
+	salvo_space_slots_count_time(space);
 	/* The last leaves may have ended a moment ago. */
 	if (space->given)
 		salvo_space_slots_notify(space);

@@ -299,6 +299,7 @@ void salvo_space_reap(struct salvo_space *space, struct salvo_gpu_job **done)
 			salvo_space_add_done(done, job);
 		}
 	}
+	salvo_space_slots_count_time(space);
 	/* So that a process that dies of its kernels is not forked again and again. */
 	salvo_space_slots_lost(space, space->given);
 	munmap(space->block, sizeof(*space->block));

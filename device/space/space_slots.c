@@ -178,16 +178,22 @@ void salvo_space_slots_wake(struct salvo_space *space)
 	}
 }
 
-/* Of what the process says, as much as its units can have run. */
-static void count_time(struct salvo_space *space)
+void salvo_space_slots_count_time(struct salvo_space *space)
 {
 	struct salvo_gpu *gpu = space->spaces->gpu;
-	const uint64_t now = salvo_clock();
-	const uint64_t most = (now - space->leaf_at) * gpu->queues.topology.units;
-	const uint64_t total = __atomic_load_n(&space->block->leaf_ns, __ATOMIC_RELAXED);
-	const uint64_t ns = total - space->leaf_ns;
+	uint64_t now, most, total, ns;
 
-	__atomic_fetch_add(&gpu->regs->busy_ns, ns < most ? ns : most, __ATOMIC_RELAXED);
+	if (!space->block || !space->given)
+		return;
+	now = salvo_clock();
+	most = (now - space->leaf_at) * gpu->queues.topology.units;
+	total = __atomic_load_n(&space->block->leaf_ns, __ATOMIC_RELAXED);
+	ns = total - space->leaf_ns;
+	if (ns > most)
+		ns = most;
+	__atomic_fetch_add(&gpu->regs->busy_ns, ns, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&gpu->regs->slot_ns[__builtin_ctzll(space->given)], ns,
+			   __ATOMIC_RELAXED);
 	space->leaf_ns = total;
 	space->leaf_at = now;
 }
@@ -200,7 +206,7 @@ bool salvo_space_slots_sample(struct salvo_space *space)
 
 	if (!mask)
 		return true;
-	count_time(space);
+	salvo_space_slots_count_time(space);
 	for (; mask; mask &= mask - 1) {
 		const unsigned int number = __builtin_ctzll(mask);
 		const uint32_t task = running(space, number);

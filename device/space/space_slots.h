@@ -36,6 +36,11 @@ void salvo_space_slots_notify(struct salvo_space *space);
 /** salvo_space_slots_wake() - Wake the units of the slots that the driver asks for. */
 void salvo_space_slots_wake(struct salvo_space *space);
 /**
+ * salvo_space_slots_count_time() - Count the time that the process spent in leaves since the last
+ * call: of what it says, as much as its units can have run.
+ */
+void salvo_space_slots_count_time(struct salvo_space *space);
+/**
  * salvo_space_slots_sample() - Show in the registers what runs, and count the time.
  *
  * Return: false if the process lies about it and is to be ended.
