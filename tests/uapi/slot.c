@@ -36,7 +36,7 @@ FIXTURE_TEARDOWN(slot)
 	EXPECT_TRUE(wait_value("slots", 0));
 }
 
-TEST_F(slot, tasks_run_without_packets)
+TEST_F(slot, W5_tasks_run_without_packets)
 {
 	struct counters before, after;
 	int i;
@@ -168,7 +168,7 @@ TEST_F(slot, stays_bound_when_its_handle_is_closed)
 	EXPECT_TRUE(is_detached(&self->c));
 }
 
-TEST_F_TIMEOUT(slot, detach_lets_the_task_end, 60)
+TEST_F_TIMEOUT(slot, W7_detach_lets_the_task_end, 60)
 {
 	start(&self->c, spin, 0, 0);
 	usleep(100000);
@@ -180,7 +180,7 @@ TEST_F_TIMEOUT(slot, detach_lets_the_task_end, 60)
 	EXPECT_TRUE(wait_value("slots", 0));
 }
 
-TEST_F(slot, ends_with_its_context)
+TEST_F(slot, W7_ends_with_its_context)
 {
 	struct drm_salvo_ctx_destroy destroy = { .id = self->c.ctx };
 
@@ -191,7 +191,7 @@ TEST_F(slot, ends_with_its_context)
 	EXPECT_EQ(wake(&self->c), 0);
 }
 
-TEST_F(slot, ends_when_a_batch_bans_its_context)
+TEST_F(slot, W7_ends_when_a_batch_bans_its_context)
 {
 	uint32_t done = syncobj_create(self->c.fd), id;
 
@@ -204,7 +204,7 @@ TEST_F(slot, ends_when_a_batch_bans_its_context)
 }
 
 /* It exceeds the time limit: its context is banned, all others go on. */
-TEST_F_TIMEOUT(slot, endless_task_costs_its_context_alone, 100)
+TEST_F_TIMEOUT(slot, W7_endless_task_costs_its_context_alone, 100)
 {
 	const long long kills = device_counter("kills"), resets = device_counter("resets");
 	struct client other = self->c, stranger;
@@ -290,7 +290,7 @@ static pid_t fork_spinning(struct __test_metadata *_metadata)
 	return pid;
 }
 
-TEST_F_TIMEOUT(slot, process_that_is_killed_leaves_nothing, 100)
+TEST_F_TIMEOUT(slot, W7_process_that_is_killed_leaves_nothing, 100)
 {
 	const long long kills = device_counter("kills");
 	int i, status;
@@ -307,7 +307,7 @@ TEST_F_TIMEOUT(slot, process_that_is_killed_leaves_nothing, 100)
 	EXPECT_EQ(device_counter("kills"), kills);
 }
 
-TEST_F_TIMEOUT(slot, ends_with_a_reset, 60)
+TEST_F_TIMEOUT(slot, W7_ends_with_a_reset, 60)
 {
 	char path[64];
 
@@ -322,7 +322,7 @@ TEST_F_TIMEOUT(slot, ends_with_a_reset, 60)
 	EXPECT_EQ(run_task(&self->c, add_word, 1, 1), SALVO_SLOT_DONE);
 }
 
-TEST_F_TIMEOUT(slot, ends_when_the_driver_is_unbound, 100)
+TEST_F_TIMEOUT(slot, W7_ends_when_the_driver_is_unbound, 100)
 {
 	struct client after;
 	char pci[32];

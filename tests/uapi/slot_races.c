@@ -68,7 +68,7 @@ static void *call_until_gone(void *cookie)
 }
 
 /* An ioctl either runs before the registers are unmapped or fails. */
-TEST_F_TIMEOUT(slot_races, driver_is_unbound_meanwhile, TIMEOUT)
+TEST_F_TIMEOUT(slot_races, W7_driver_is_unbound_meanwhile, TIMEOUT)
 {
 	struct caller callers[3] = {};
 	pthread_t threads[3];
@@ -144,12 +144,12 @@ static void end_context_while_attaching(struct __test_metadata *_metadata, struc
 	}
 }
 
-TEST_F_TIMEOUT(slot_races, context_is_banned_meanwhile, TIMEOUT)
+TEST_F_TIMEOUT(slot_races, W7_context_is_banned_meanwhile, TIMEOUT)
 {
 	end_context_while_attaching(_metadata, &self->c, false);
 }
 
-TEST_F_TIMEOUT(slot_races, context_is_destroyed_meanwhile, TIMEOUT)
+TEST_F_TIMEOUT(slot_races, W7_context_is_destroyed_meanwhile, TIMEOUT)
 {
 	end_context_while_attaching(_metadata, &self->c, true);
 }
