@@ -7,8 +7,8 @@
  * unit that finishes the last group of an element pushes the elements that
  * depend on it; the command processor is not involved.
  *
- * A consumer of one item, as in a chain of tiny dispatches, is run by the unit that has finished its
- * last producer, without the queue, up to MOST_CHAINED of them after each other.
+ * A consumer of one item, as in a chain of tiny dispatches, is run by the unit that has finished
+ * its last producer, without the queue, up to MOST_CHAINED of them after each other.
  *
  * While its chunks are of the same job the unit counts finished elements and busy time
  * locally, and flushes the counts to the job when it changes to another job or finds

@@ -153,7 +153,8 @@ struct salvo_element *salvo_gpu_job_push(const struct salvo_gpu_job *job,
  * Return: the one of them that is not pushed, since it has only one item: the caller runs it, or
  * pushes it; or NULL.
  */
-struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job, struct salvo_element *element);
+struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job,
+					    struct salvo_element *element);
 
 /**
  * salvo_gpu_job_get() - Take a reference to a job that cannot end meanwhile.
