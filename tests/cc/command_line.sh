@@ -212,6 +212,10 @@ check "another language or an unknown -cl option is wrong usage" "$(
 	done)"
 
 kernels=${BUILD:-build}/kernels
+check "--inspect says what is not a program" "$(
+	expect 1 'basic.cl.: a source, not a program' --inspect tests/kernels/basic.cl
+	head -c 100 /dev/zero >"$dir/zeros"
+	expect 1 'zeros.: not a program' --inspect "$dir/zeros")"
 check "--inspect prints arguments" \
 	"$(expect 0 'global read.*float\* a' --inspect "$kernels/basic.salvo")"
 hints=$(kernel_file hints '__attribute__((work_group_size_hint(64, 2, 1), vec_type_hint(float4)))

@@ -152,12 +152,26 @@ static Expected<std::vector<description>> read_notes(const object::ELF64LEFile &
 	return found;
 }
 
+/* What the file is if it is no ELF file */
+static StringRef kind_of(StringRef data)
+{
+	if (data.starts_with("BC\xc0\xde"))
+		return "LLVM bitcode, not a program: link it with --link";
+	if (data.empty() || data.contains('\0'))
+		return "not a program";
+	return "a source, not a program: compile it first";
+}
+
 int inspect(const std::string &path, bool json)
 {
 	auto file = MemoryBuffer::getFile(path);
 
 	if (!file) {
 		print_error("cannot read '" + path + "': " + file.getError().message());
+		return 1;
+	}
+	if (!(*file)->getBuffer().starts_with("\x7f" "ELF")) {
+		print_error("'" + path + "': " + kind_of((*file)->getBuffer()));
 		return 1;
 	}
 	auto elf = object::ELF64LEFile::create((*file)->getBuffer());
