@@ -129,7 +129,8 @@ static int pack(struct soft_queue *queue, const struct salvo_winsys_submit *subm
 		kept->end = 0;
 		memcpy(packet, kept->packet, kept->bytes);
 		((struct salvo_packet *)packet)->result = target.result;
-		memcpy(packet + kept->bytes, batch->args, batch->args_size);
+		if (batch->args_size)
+			memcpy(packet + kept->bytes, batch->args, batch->args_size);
 		memset(packet + kept->bytes + batch->args_size, 0, args - batch->args_size);
 		return 0;
 	}
