@@ -13,7 +13,7 @@ SANITIZE.ubsan := -fsanitize=undefined -fno-sanitize-recover=all
 SANITIZE.tsan  := -fsanitize=thread
 
 # Kernels as C, against which salvo-cc's are compared: their integers wrap as those of a GPU.
-$(BUILD)/obj/tests/cc/%.o: CFLAGS += -fno-sanitize=undefined
+$(BUILD)/obj/tests/cc/%.o: override CFLAGS += -fno-sanitize=undefined
 
 # A test may take longer there than the 30 seconds of the harness.
 $(SANITIZERS:%=$(BUILD)/%/kselftest/kselftest_harness.h): $(KSELFTEST)
