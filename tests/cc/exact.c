@@ -90,6 +90,7 @@ FIXTURE(exact) {
 	struct cc_program *program;
 	void *a, *b, *out;
 	int *whole;
+	unsigned int group;
 };
 
 FIXTURE_SETUP(exact)
@@ -100,6 +101,7 @@ FIXTURE_SETUP(exact)
 	self->b = calloc(COUNT, 8);
 	self->out = calloc(2 * COUNT, 8);
 	self->whole = calloc(COUNT, sizeof(int));
+	self->group = 64;
 }
 
 FIXTURE_TEARDOWN(exact)
@@ -135,7 +137,8 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(exact) *self, 
 	struct {
 		void *a, *b, *out, *whole;
 	} args = { self->a, self->b, self->out, self->whole };
-	struct cc_range range = { .global = { COUNT / lanes }, .local = { 64 }, .dims = 1 };
+	struct cc_range range = { .global = { COUNT / lanes }, .local = { self->group },
+				   .dims = 1 };
 	unsigned int f, i, count = COUNT / lanes * lanes;
 	float *fa = self->a, *fb = self->b, *fo = self->out;
 	double *da = self->a, *db = self->b, *d_out = self->out;
@@ -231,5 +234,20 @@ TEST_F(exact, functions_on_float) { check(_metadata, self, false, 1); }
 TEST_F(exact, functions_on_float3) { check(_metadata, self, false, 3); }
 TEST_F(exact, functions_on_double) { check(_metadata, self, true, 1); }
 TEST_F(exact, functions_on_double4) { check(_metadata, self, true, 4); }
+
+/* Work-groups of fewer work-items than lanes */
+TEST_F_TIMEOUT(exact, functions_with_avx512, 200)
+{
+	if (!cc_runs_v4())
+		SKIP(return, "the processor has no AVX-512");
+	cc_program_close(self->program);
+	self->program = cc_build("-w --march x86-64-v4", "tests/kernels/cc_exact.cl");
+	ASSERT_NE(NULL, self->program);
+	self->group = 5;
+	check(_metadata, self, false, 1);
+	check(_metadata, self, false, 3);
+	check(_metadata, self, true, 1);
+	check(_metadata, self, true, 4);
+}
 
 TEST_HARNESS_MAIN

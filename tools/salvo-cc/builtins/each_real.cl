@@ -117,7 +117,8 @@ OVERLOAD T nextafter(T x, T y)
 	B from = in_order(x), next = from + (in_order(y) > from ? (B)1 : (B)-1);
 	T result = FROM_BITS((next < 0 ? LOWEST - next : next));
 
-	result = next == (B)0 ? __builtin_elementwise_copysign(result, x) : result;
+	/* LLVM 19 compiles copysign(result, x) here to a wrong vpternlogd. */
+	result = next == (B)0 ? FROM_BITS(TO_BITS(x) & LOWEST) : result;
 	return IS_NAN(x) | IS_NAN(y) ? x + y : x == y ? y : result;
 }
 
