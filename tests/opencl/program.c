@@ -82,6 +82,19 @@ TEST_F(program, build_and_run)
 	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
+TEST_F(program, the_version_is_a_macro)
+{
+	cl_program program = from_source(self->context,
+					 "#if __OPENCL_VERSION__ != V\n"
+					 "#error\n"
+					 "#endif\n"
+					 "kernel void f(void) {}\n");
+
+	EXPECT_EQ(0, clBuildProgram(program, 0, NULL, "-cl-std=CL3.0 -D V=300", NULL, NULL));
+	EXPECT_EQ(0, clBuildProgram(program, 0, NULL, "-D V=120", NULL, NULL));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_F(program, without_a_kernel)
 {
 	cl_program program = from_source(self->context, "int f(int x) { return x + 1; }\n");

@@ -47,9 +47,12 @@ static std::vector<std::string> make_command(const options &opts)
 		"-D__SALVO__=1", "-o", "-",
 	};
 
-	/* A feature that clang knows from its header only. */
+	/* Macros that clang does not define, or from its header only. */
 	if (opts.standard == "CL3.0")
-		command.push_back("-D__opencl_c_atomic_scope_device=1");
+		command.insert(command.end(), { "-D__opencl_c_atomic_scope_device=1",
+						"-D__OPENCL_VERSION__=300" });
+	else
+		command.push_back("-D__OPENCL_VERSION__=120");
 
 	if (opts.opt_level)
 		command.insert(command.end(), { "-O2", "-Xclang", "-disable-llvm-passes" });
