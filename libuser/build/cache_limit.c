@@ -150,7 +150,8 @@ void salvo_cache_account(int folder, uint64_t bytes)
 	struct usage usage;
 	int fd;
 
-	fd = openat(folder, USAGE_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	fd = openat(folder, USAGE_FILE,
+		    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (fd >= 0 && pread(fd, &usage, sizeof(usage), 0) == sizeof(usage)) {
 		usage.writes++;
 		if (__builtin_add_overflow(usage.bytes, bytes, &usage.bytes))

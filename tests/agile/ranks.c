@@ -299,8 +299,8 @@ static int views_that_write(struct example *e)
 }
 
 /*
- * Two fields are computed from each other, again and again without a wait: each statement reads what
- * other ranks have just written, and writes what they have just read. So do redistributions.
+ * Two fields are computed from each other, again and again without a wait: each statement reads
+ * what other ranks have just written, and writes what they have just read. So do redistributions.
  */
 static int again_and_again(struct example *e)
 {

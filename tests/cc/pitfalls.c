@@ -2,7 +2,7 @@
 /*
  * pitfalls.c - shapes of code in which lanes, regions or rows once went wrong, or might
  *
- * Every kernel of tests/kernels/cc_pitfalls.cl is run without optimisation, as user-level
+ * Every kernel of tests/kernels/cc_pitfalls*.cl is run without optimisation, as user-level
  * threads, and in each of the optimiser's ways, on ranges that are ragged, short or have two
  * dimensions: the results are the same.
  */
@@ -15,18 +15,26 @@
 
 #define WORDS 1024
 
-static const char source[] = "tests/kernels/cc_pitfalls.cl";
+#define MOST_KERNELS 40
 
-static const char *const kernels[] = {
-	"disjoint_sum", "disjoint_sum2", "aligned_private", "aligned_private_barrier",
-	"aligned_struct_barrier", "const_call", "const_call_uniform", "divisions", "temporal",
-	"nested_exits", "uniform_in_divergent", "volatiles", "atomics_apart", "lock",
-	"float_atomic", "wraps", "interior_wraps", "guards", "pointers",
-	"pointers_across_barriers", "shared_count", "hidden_uniform", "return_after_barrier",
-	"values_across", "float_bits", "small_vectors", "three_wide", "switches", "irreducible",
-	"wild", "bits", "meet_in_functions", "lock_inside", "local_atomics", "structures",
-	"odd_loops", "narrow_private", "own_writes", "merged_atomics", "tickets",
-	"tables_of_bytes", "bad_divisions",
+static const struct {
+	const char *source;
+	const char *kernels[MOST_KERNELS];
+} files[] = {
+	{ "tests/kernels/cc_pitfalls.cl", {
+		"disjoint_sum", "disjoint_sum2", "aligned_private", "aligned_private_barrier",
+		"aligned_struct_barrier", "const_call", "const_call_uniform", "divisions",
+		"temporal", "nested_exits", "uniform_in_divergent", "volatiles", "wraps",
+		"interior_wraps", "guards", "pointers", "pointers_across_barriers",
+		"shared_count", "hidden_uniform", "return_after_barrier", "values_across",
+		"float_bits", "small_vectors", "three_wide", "switches", "irreducible", "wild",
+		"bits", "meet_in_functions", "structures", "odd_loops", "narrow_private",
+		"own_writes", "tables_of_bytes", "bad_divisions",
+	} },
+	{ "tests/kernels/cc_pitfalls_atomics.cl", {
+		"atomics_apart", "lock", "float_atomic", "lock_inside", "local_atomics",
+		"merged_atomics", "tickets",
+	} },
 };
 
 static const struct cc_range ranges[] = {
@@ -59,32 +67,47 @@ static int run(const struct cc_program *program, const char *kernel, uint32_t n,
 	return cc_run(program, kernel, &args, range);
 }
 
-/* How many kernels do something else with @options than without optimisation; -1 for an error. */
-static int differing(const char *options)
+/* In how many cases the kernel does something else in @other than in @plain. */
+static int compare(const struct cc_program *plain, const struct cc_program *other,
+		   const char *kernel, const char *options)
 {
 	static uint32_t want[WORDS], got[WORDS];
-	struct cc_program *plain = cc_build("-w -O0", source), *other = cc_build(options, source);
-	unsigned int k, r, n, i;
+	unsigned int r, n, i;
 	int wrong = 0;
 
-	for (k = 0; k < sizeof(kernels) / sizeof(kernels[0]) && plain && other; k++)
-		for (r = 0; r < 3; r++)
-			for (n = 3; n < 9; n++) {
-				if (run(plain, kernels[k], n, &ranges[r], want) ||
-				    run(other, kernels[k], n, &ranges[r], got))
-					wrong++;
-				for (i = 0; i < WORDS && want[i] == got[i]; i++)
-					;
-				if (i == WORDS)
-					continue;
-				fprintf(stderr, "# %s, %s, range %u, n %u: out[%u] is %#x, not %#x\n",
-					kernels[k], options, r, n, i, got[i], want[i]);
+	for (r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
+		for (n = 3; n < 9; n++) {
+			if (run(plain, kernel, n, &ranges[r], want) ||
+			    run(other, kernel, n, &ranges[r], got))
 				wrong++;
-			}
-	if (!plain || !other)
-		wrong = -1;
-	cc_program_close(plain);
-	cc_program_close(other);
+			for (i = 0; i < WORDS && want[i] == got[i]; i++)
+				;
+			if (i == WORDS)
+				continue;
+			fprintf(stderr, "# %s, %s, range %u, n %u: out[%u] is %#x, not %#x\n",
+				kernel, options, r, n, i, got[i], want[i]);
+			wrong++;
+		}
+	return wrong;
+}
+
+/* The same for all kernels with @options; -1 for an error. */
+static int differing(const char *options)
+{
+	unsigned int f, k;
+	int wrong = 0;
+
+	for (f = 0; f < sizeof(files) / sizeof(files[0]) && wrong >= 0; f++) {
+		struct cc_program *plain = cc_build("-w -O0", files[f].source);
+		struct cc_program *other = cc_build(options, files[f].source);
+
+		if (!plain || !other)
+			wrong = -1;
+		for (k = 0; wrong >= 0 && files[f].kernels[k]; k++)
+			wrong += compare(plain, other, files[f].kernels[k], options);
+		cc_program_close(plain);
+		cc_program_close(other);
+	}
 	return wrong;
 }
 

@@ -437,8 +437,9 @@ TEST_F(build, the_size_of_the_cache_is_kept)
 		size_t bytes;
 		bool measures;
 	} cases[] = {
-		{ { 0, 0 }, 16, false }, { { 300 << 20, 0 }, 16, true }, { { UINT64_MAX, 0 }, 16, true },
-		{ { 0, 254 }, 16, false }, { { 0, 255 }, 16, true }, { { 0, UINT64_MAX }, 15, true },
+		{ { 0, 0 }, 16, false }, { { 300 << 20, 0 }, 16, true },
+		{ { UINT64_MAX, 0 }, 16, true }, { { 0, 254 }, 16, false },
+		{ { 0, 255 }, 16, true }, { { 0, UINT64_MAX }, 15, true },
 	};
 	struct salvo_program *program;
 	char path[256], options[16];

@@ -39,7 +39,9 @@ check "its pipe controls are explained" "$(
 "$submit" --device soft --timeline "$dir/svg" --trace "$dir/json" "$batch" >"$dir/log" 2>&1 ||
 	echo "exit code $?" >>"$dir/svg"
 check "its timeline and trace are drawn" "$(
-	[ "$(tail -n 1 "$dir/svg")" = "</svg>" ] && grep -q add_8 "$dir/svg" || last "$dir/svg"
+	if [ "$(tail -n 1 "$dir/svg")" != "</svg>" ] || ! grep -q add_8 "$dir/svg"; then
+		last "$dir/svg"
+	fi
 	"$python" -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["traceEvents"]) >= 10' \
 		"$dir/json" 2>&1)"
 finish

@@ -9,8 +9,8 @@
  *	x / d	d' = d + 1 < 2 (unsigned) ? 1 : d, x / d' or, where d is -1, 0 - x / d'
  *	x % d	x % d'
  *
- * LLVM removes what it can prove unnecessary. Constant divisors other than 0 and -1 stay. In checked
- * mode divisions fault, so that their work-item is found.
+ * LLVM removes what it can prove unnecessary. Constant divisors other than 0 and -1 stay. In
+ * checked mode divisions fault, so that their work-item is found.
  */
 #include "division.h"
 #include "salvo_cc.h"
