@@ -8,7 +8,9 @@
  * depend on it; the command processor is not involved.
  *
  * A consumer of one item, as in a chain of tiny dispatches, is run by the unit that has finished
- * its last producer, without the queue, up to MOST_CHAINED of them after each other.
+ * its last producer, without the queue, up to MOST_CHAINED of them after each other. The unit does
+ * not do that while it has others to run: work of a higher priority, leaves, or the rest of a chunk
+ * of elements.
  *
  * While its chunks are of the same job the unit counts finished elements and busy time
  * locally, and flushes the counts to the job when it changes to another job or finds
@@ -219,15 +221,16 @@ static struct salvo_element *end_element(struct salvo_eu *eu, struct salvo_eleme
 	return salvo_gpu_job_release(job, element);
 }
 
-/* The same, with the consumers of one item each that it leads to. */
-static void end_chain(struct salvo_eu *eu, struct salvo_element *element)
+/* The same, and runs up to @most consumers of one item each that it leads to. */
+static void end_chain(struct salvo_eu *eu, struct salvo_element *element, unsigned int most)
 {
 	struct salvo_gcq_chunk one = { .element = end_element(eu, element), .count = 1 };
 	unsigned int i;
 
-	for (i = 0; one.element && i < MOST_CHAINED; i++) {
+	for (i = 0; one.element && i < most; i++) {
 		if (!(one.element->apu_mask & eu->bit) ||
-		    !salvo_worker_queue_may_continue(&eu->queue, one.element->prio))
+		    !salvo_worker_queue_may_continue(&eu->queue, one.element->prio) ||
+		    salvo_leaf_slots_ring(eu->eus->slots, eu->queue.unit))
 			break;
 		run_items(eu, &one);
 		one.element = end_element(eu, one.element);
@@ -244,7 +247,8 @@ static void run_elements(struct salvo_eu *eu, const struct salvo_gcq_chunk *chun
 
 	for (; one.element != end; one.element++) {
 		run_items(eu, &one);
-		end_chain(eu, one.element);
+		/* Nobody else can run the rest of the chunk: it does not wait for a consumer. */
+		end_chain(eu, one.element, one.element + 1 == end ? MOST_CHAINED : 0);
 	}
 	salvo_worker_queue_done(&eu->queue, chunk);
 }
@@ -266,7 +270,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	if (done && (done == element->total ||
 		     atomic_fetch_sub_explicit(&element->left, done,
 					       memory_order_acq_rel) == done))
-		end_chain(eu, element);
+		end_chain(eu, element, MOST_CHAINED);
 }
 
 static bool poll_doorbell(const struct salvo_eus *eus)
