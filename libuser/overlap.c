@@ -219,7 +219,10 @@ __u32 salvo_overlap_link(struct salvo_overlap *o, struct salvo_batch *batch)
 
 void salvo_overlap_submitted(struct salvo_overlap *o, const struct salvo_batch *batch)
 {
-	const uint64_t analysis = batch->tracked ? batch->analysis : 0;
+	const bool known = batch->tracked && batch->count <= o->command_capacity &&
+			   batch->count <= o->span_capacity &&
+			   batch->region_count <= o->region_capacity;
+	const uint64_t analysis = known ? batch->analysis : 0;
 
 	if (o->analysis == analysis)
 		return;

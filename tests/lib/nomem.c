@@ -173,6 +173,42 @@ TEST_F(nomem, submissions)
 	EXPECT_EQ(7, self->b.map[0]);
 }
 
+/* Without memory to find out what has to wait, a batch waits for all of the one before. */
+TEST_F(nomem, batches_that_overlap)
+{
+	struct salvo_batch *batch[2] = { self->b.batch };
+	struct salvo_queue *queue;
+	struct salvo_fence *fence;
+	unsigned int i, j;
+	int err;
+
+	NEED_ALLOCATOR();
+	ASSERT_EQ(0, salvo_batch_create(self->b.device, &batch[1]));
+	for (j = 0; j < 2; j++)
+		ASSERT_EQ(0, salvo_batch_enable_hazards(batch[j]));
+	for (i = 0; i < 30; i++) {
+		ASSERT_EQ(0, salvo_queue_create(self->b.device, 0, &queue));
+		ASSERT_LT(0, FAIL_EACH(-ENOMEM, salvo_queue_enable_overlap(queue)));
+		ASSERT_LE(0, bench_store(&self->b, self->store, i, i + 1));
+		ASSERT_LE(0, salvo_batch_fill(batch[1], self->b.bo, 4 * i, 4, i + 100));
+		for (j = 0; j < 4; j++) {
+			fail_after = i;
+			err = salvo_queue_submit(queue, batch[j % 2], NULL, 0, &fence);
+			fail_after = -1;
+			if (err) {
+				ASSERT_EQ(-ENOMEM, err);
+				err = salvo_queue_submit(queue, batch[j % 2], NULL, 0, &fence);
+			}
+			ASSERT_EQ(0, err);
+			ASSERT_EQ(j + 1 < 4 ? 0 : salvo_fence_wait(fence, 20 * SECOND_NS), 0);
+			salvo_fence_destroy(fence);
+		}
+		EXPECT_EQ(i + 100, self->b.map[i]);
+		salvo_queue_destroy(queue);
+	}
+	salvo_batch_destroy(batch[1]);
+}
+
 /* A batch keeps its packet from the second submission on, but not that of a longer batch. */
 TEST_F(nomem, a_packet_that_is_kept_does_not_outlive_a_failure)
 {
