@@ -16,7 +16,7 @@
 FIXTURE(soft)
 {
 	struct salvo_device *device;
-	struct salvo_program *program;
+	struct salvo_program *program, *fibers;
 	struct salvo_queue *queue;
 	struct salvo_batch *batch;
 	struct salvo_bo *in, *out;
@@ -31,6 +31,8 @@ FIXTURE_SETUP(soft)
 	ASSERT_EQ(0, salvo_device_open("soft", &self->device));
 	ASSERT_EQ(0, salvo_program_load_file(self->device, cc_build_path("kernels/barrier.salvo"),
 					     &self->program));
+	ASSERT_EQ(0, salvo_program_load_file(self->device, cc_build_path("kernels/fibers.salvo"),
+					     &self->fibers));
 	ASSERT_EQ(0, salvo_queue_create(self->device, 0, &self->queue));
 	ASSERT_EQ(0, salvo_batch_create(self->device, &self->batch));
 	ASSERT_EQ(0, salvo_bo_create(self->device, 4 * ITEMS, 0, &self->in));
@@ -49,6 +51,7 @@ FIXTURE_TEARDOWN(soft)
 	salvo_bo_destroy(self->in);
 	salvo_batch_destroy(self->batch);
 	salvo_queue_destroy(self->queue);
+	salvo_program_destroy(self->fibers);
 	salvo_program_destroy(self->program);
 	salvo_device_close(self->device);
 }
@@ -83,7 +86,7 @@ static struct salvo_fence *rotate(struct __test_metadata *_metadata, FIXTURE_DAT
 	struct salvo_kernel *kernel;
 	struct salvo_fence *fence;
 
-	ASSERT_EQ(0, salvo_kernel_create(self->program, "rotate_down", &kernel));
+	ASSERT_EQ(0, salvo_kernel_create(self->fibers, "rotate_down", &kernel));
 	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, self->in, 0));
 	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 1, self->out, 0));
 	ASSERT_EQ(0, salvo_kernel_set_value(kernel, 2, &rounds, sizeof(rounds)));
