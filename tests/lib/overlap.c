@@ -63,6 +63,11 @@ FIXTURE_SETUP(overlap)
 	ASSERT_EQ(set_word(self->gate, 1, b->bo, GATED), 0);
 	ASSERT_EQ(salvo_kernel_set_value(self->gate, 2, &value, sizeof(value)), 0);
 	ASSERT_EQ(salvo_kernel_set_grid(self->gate, 1, &one, NULL), 0);
+	/* For some time after a change of context the driver puts one batch of each on a ring. */
+	ASSERT_GE(add_copy(b, b->batch, FOURTH, FOURTH + 1), 0);
+	ASSERT_EQ(bench_run(b), 0);
+	salvo_batch_reset(b->batch);
+	usleep(100000);
 }
 
 FIXTURE_TEARDOWN(overlap)
@@ -106,7 +111,7 @@ TEST_F(overlap, the_next_frame_starts_while_the_tail_of_this_one_runs)
 	EXPECT_TRUE(await(&b->map[THIRD]));
 	EXPECT_EQ(salvo_fence_wait(first, 0), -ETIME);
 	EXPECT_EQ(salvo_fence_wait(second, 0), -ETIME);
-	EXPECT_EQ(salvo_queue_completed(b->queue), 2);
+	EXPECT_EQ(salvo_queue_completed(b->queue), 3);
 	open_gate(b, GATE);
 	EXPECT_EQ(salvo_fence_wait(second, 20 * SECOND_NS), 0);
 	EXPECT_EQ(salvo_fence_wait(first, 0), 0);
