@@ -7,7 +7,7 @@
  * its batches have to end all the same. So drm_sched does not get a foreign fence itself,
  * but a proxy, which signals when the foreign fence does or when salvo_wait_abort_all() is
  * called; the job then fails in run_job. Fences of this device are passed on as they are,
- * since they always signal.
+ * since they always signal, unless drm_sched would ignore them.
  *
  * A proxy is in the list of its job, which holds a reference to it and to the foreign fence,
  * and in sdev->waits.
@@ -119,11 +119,18 @@ static int salvo_wait_add_foreign(struct salvo_job *job, struct dma_fence *forei
 	return drm_sched_job_add_dependency(&job->base, dma_fence_get(&wait->base));
 }
 
-static bool salvo_wait_is_foreign(struct salvo_dev *sdev, struct dma_fence *fence)
+/*
+ * A foreign fence does. So does one of the job's own context if the job overlaps: drm_sched
+ * ignores it, since jobs of one entity are put on the ring in order.
+ */
+static bool salvo_wait_needs_proxy(const struct salvo_job *job, struct dma_fence *fence)
 {
 	const struct drm_sched_fence *sched_fence = to_drm_sched_fence(fence);
+	const struct salvo_ctx *ctx = job->ctx;
 
-	return !sched_fence || !salvo_sched_is_ours(sdev, sched_fence->sched);
+	if (!sched_fence || !salvo_sched_is_ours(ctx->vm->sdev, sched_fence->sched))
+		return true;
+	return job->overlaps && sched_fence->finished.context == ctx->entity.fence_context + 1;
 }
 
 /**
@@ -137,7 +144,7 @@ int salvo_wait_add(struct salvo_job *job, struct dma_fence *fence)
 {
 	int ret = 0;
 
-	if (!salvo_wait_is_foreign(job->ctx->vm->sdev, fence))
+	if (!salvo_wait_needs_proxy(job, fence))
 		return drm_sched_job_add_dependency(&job->base, fence);
 	if (!dma_fence_is_signaled(fence))
 		ret = salvo_wait_add_foreign(job, fence);

@@ -8,9 +8,10 @@
  * not validated again as long as no buffer was freed, and its packet is reused; commands with a
  * new grid are packed again.
  *
- * Waits: the GPU orders only the batches of one context. A batch that waits for a fence of
- * another queue is held until that fence is done, and so are all later batches of its queue;
- * the completion of the last fence pushes them. A batch is also held while its ring is full.
+ * Waits: the GPU orders only the batches of one context, and only those that do not overlap. A
+ * batch that waits for another fence is held until that fence is done, and so are all later
+ * batches of its queue; the completion of the last fence pushes them. A batch is also held while
+ * its ring is full.
  * Waits only order: the batch runs even if the one that it waited for has failed.
  *
  * All state is protected by the device's lock.
@@ -74,10 +75,11 @@ void salvo_soft_queue_destroy(struct salvo_queue *base)
 	pthread_mutex_unlock(&dev->lock);
 }
 
-/* Reference the fences that the order of the context does not cover. */
+/* Reference the fences that the order of the context does not cover; of all if it may overlap. */
 static int job_take_waits(struct soft_job *job, const struct salvo_winsys_submit *submission,
 			  uint32_t ctx)
 {
+	const bool ordered = !(submission->batch.flags & DRM_SALVO_SUBMIT_OVERLAP);
 	unsigned int i;
 
 	if (salvo_array_reserve(&job->waits, &job->wait_capacity, submission->wait_count,
@@ -86,7 +88,7 @@ static int job_take_waits(struct soft_job *job, const struct salvo_winsys_submit
 	for (i = 0; i < submission->wait_count; i++) {
 		struct soft_fence *fence = to_soft_fence(submission->waits[i]);
 
-		if (fence->ctx == ctx || salvo_soft_fence_is_done(fence))
+		if ((ordered && fence->ctx == ctx) || salvo_soft_fence_is_done(fence))
 			continue;
 		salvo_fence_get(&fence->base);
 		job->waits[job->wait_count++] = fence;

@@ -189,6 +189,26 @@ TEST_F(overlap, a_batch_that_faults_does_not_fail_the_one_before)
 	salvo_fence_destroy(second);
 }
 
+/* The application orders what the library does not see. */
+TEST_F(overlap, a_batch_waits_for_a_fence_of_its_own_queue)
+{
+	struct bench *b = &self->b;
+	struct salvo_fence *first, *second;
+
+	NEED_UNITS(2);
+	ASSERT_EQ(submit_first(b, self->gate, &first), 0);
+	ASSERT_GE(add_copy(b, self->second, SECOND, THIRD), 0);
+	ASSERT_EQ(salvo_queue_submit(b->queue, self->second, &first, 1, &second), 0);
+	/* Without the wait it would run now. */
+	usleep(100000);
+	EXPECT_EQ(b->map[THIRD], 0);
+	open_gate(b, GATE);
+	EXPECT_EQ(salvo_fence_wait(second, 20 * SECOND_NS), 0);
+	EXPECT_EQ(b->map[THIRD], 5);
+	salvo_fence_destroy(first);
+	salvo_fence_destroy(second);
+}
+
 /* --- random batches ----------------------------------------------------------- */
 
 #define WORDS		48u

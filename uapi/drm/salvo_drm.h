@@ -627,8 +627,8 @@ struct drm_salvo_profile {
  * If both have the flag, the batch may start when all batches before that one are done. A
  * command with a PIPE_CONTROL for it that has DRM_SALVO_PIPE_CONTROL_PREVIOUS waits for the
  * named command of the batch before, and work after a DRM_SALVO_PIPE_CONTROL_ALL for the end of
- * that batch. Batches of a context still end in order. Needs DRM_SALVO_FEATURE_OVERLAP, else
- * EOPNOTSUPP.
+ * that batch. It waits for all @waits before it starts, also for fences of its own context.
+ * Batches of a context still end in order. Needs DRM_SALVO_FEATURE_OVERLAP, else EOPNOTSUPP.
  */
 #define DRM_SALVO_SUBMIT_OVERLAP	(1 << 0)
 
