@@ -221,14 +221,15 @@ static struct salvo_element *end_element(struct salvo_eu *eu, struct salvo_eleme
 	return salvo_gpu_job_release(job, element);
 }
 
-/* The same, and runs up to @most consumers of one item each that it leads to. */
-static void end_chain(struct salvo_eu *eu, struct salvo_element *element, unsigned int most)
+/* Runs a consumer of one item, and those of one item each that it leads to. Pushes what is left. */
+static void run_chain(struct salvo_eu *eu, struct salvo_element *element)
 {
-	struct salvo_gcq_chunk one = { .element = end_element(eu, element), .count = 1 };
+	struct salvo_gcq_chunk one = { .element = element, .count = 1 };
 	unsigned int i;
 
-	for (i = 0; one.element && i < most; i++) {
-		if (!(one.element->apu_mask & eu->bit) ||
+	for (i = 0; one.element && i < MOST_CHAINED; i++) {
+		if (salvo_element_entry_items(one.element) > 1 ||
+		    !(one.element->apu_mask & eu->bit) ||
 		    !salvo_worker_queue_may_continue(&eu->queue, one.element->prio) ||
 		    salvo_leaf_slots_ring(eu->eus->slots, eu->queue.unit))
 			break;
@@ -239,18 +240,24 @@ static void end_chain(struct salvo_eu *eu, struct salvo_element *element, unsign
 		salvo_queues_push(eu->eus->queues, one.element);
 }
 
-/* The items of the chunk are coalesced elements. */
+/*
+ * The items of the chunk are coalesced elements. Nobody else can run the rest of it, so that does
+ * not wait for a consumer. Consumers are coalesced, too.
+ */
 static void run_elements(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	struct salvo_gcq_chunk one = { .element = chunk->element + chunk->first, .count = 1 };
 	const struct salvo_element *end = one.element + chunk->count;
+	struct salvo_element *head = NULL, *consumer;
 
 	for (; one.element != end; one.element++) {
 		run_items(eu, &one);
-		/* Nobody else can run the rest of the chunk: it does not wait for a consumer. */
-		end_chain(eu, one.element, one.element + 1 == end ? MOST_CHAINED : 0);
+		consumer = end_element(eu, one.element);
+		if (consumer)
+			head = salvo_gpu_job_push(consumer->job, head, consumer);
 	}
 	salvo_worker_queue_done(&eu->queue, chunk);
+	run_chain(eu, head);
 }
 
 static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
@@ -270,7 +277,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 	if (done && (done == element->total ||
 		     atomic_fetch_sub_explicit(&element->left, done,
 					       memory_order_acq_rel) == done))
-		end_chain(eu, element, MOST_CHAINED);
+		run_chain(eu, end_element(eu, element));
 }
 
 static bool poll_doorbell(const struct salvo_eus *eus)
