@@ -52,7 +52,7 @@ struct salvo_batch {
 	/** @analysed: The @found pipe controls are up to date. */
 	bool analysed;
 	unsigned int found;
-	/** @analysis: Number of the last analysis, of all batches. */
+	/** @analysis: Number of the last analysis, of all batches of the device. */
 	uint64_t analysis;
 	/**
 	 * @links: Pipe controls after those, for the batch with the analysis @linked_to, which is

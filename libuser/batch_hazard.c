@@ -15,9 +15,6 @@
 #include "batch.h"
 #include "device.h"
 
-/* Numbers of analyses, of all threads */
-static _Atomic uint64_t analyses;
-
 int salvo_batch_enable_hazards(struct salvo_batch *batch)
 {
 	if (!batch->hazards)
@@ -65,7 +62,7 @@ int salvo_batch_track(struct salvo_batch *batch)
 	batch->found = found;
 	batch->links = 0;
 	batch->linked_to = 0;
-	batch->analysis = atomic_fetch_add(&analyses, 1) + 1;
+	batch->analysis = atomic_fetch_add(&batch->device->analyses, 1) + 1;
 	batch->validated.epoch = 0;
 	batch->analysed = true;
 	return 0;

@@ -37,6 +37,8 @@ struct salvo_device {
 	struct salvo_name *names;
 	/** @polling_ns: How long a wait polls before it sleeps; negative: for ever. */
 	_Atomic int64_t polling_ns;
+	/** @analyses: Numbers the analyses of hazards, see batch_hazard.c. */
+	_Atomic uint64_t analyses;
 	/** @notifier: Watches fences that have callbacks; created with the first of them. */
 	struct salvo_notifier *notifier;
 	/** @importer: Watches the file descriptors of imported fences. */
