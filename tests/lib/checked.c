@@ -15,6 +15,12 @@ static const char source[] =
 	"{ int i = get_global_id(0); out[i] = in[i - 1]; }\n"
 	"kernel void pick(global int *out, global const int *in, constant int *at)\n"
 	"{ int i = get_global_id(0); out[i] = in[at[i]]; }\n"
+	"kernel void table(global int *out, global const uchar *in, constant int *at)\n"
+	"{ int i = get_global_id(0); out[i] = in[at[i]]; }\n"
+	"kernel void words(global int *out, global const short *in, constant int *at)\n"
+	"{ int i = get_global_id(0); if (at[i] >= 0) out[i] = in[at[i]]; }\n"
+	"kernel void one(global int *out, global const int *in, int n)\n"
+	"{ int i = get_global_id(0); if (in[i] > 0) out[i] = in[n]; }\n"
 	"kernel void some(global int *out, global const int *in)\n"
 	"{ int i = get_global_id(0); if (in[i] > 0) out[i] = 1; }\n"
 	"kernel void choose(global int *out, global int *other, int n)\n"
@@ -200,6 +206,40 @@ TEST_F(checked, an_index_out_of_a_table_is_caught)
 	EXPECT_EQ(4, self->bounds.size);
 }
 
+/* With AVX-512 the optimiser may load them as parts of words. */
+TEST_F(checked, tables_of_bytes_and_shorts_are_checked_to_the_byte)
+{
+	const char *bytes = (const char *)self->b.map + 2050;
+	int *at = (int *)self->b.map + 1024;
+	int i;
+
+	take(self, "table");
+	for (i = 0; i < 64; i++)
+		at[i] = i * 41 % 99;
+	at[40] = 98;
+	self->b.map[(2050 + 98) / 4] = 0x04030201;
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 2050, 99));
+	ASSERT_EQ(0, set_range(self, 2, 4096, 256));
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ((unsigned char)bytes[98], self->b.map[40]);
+	at[37] = 99;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 99, 99, SALVO_ERROR_READ);
+	at[37] = -1;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, -1, -1, SALVO_ERROR_READ);
+
+	take(self, "words");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 2050, 198));
+	ASSERT_EQ(0, set_range(self, 2, 4096, 256));
+	EXPECT_EQ(0, run(self, 64));
+	at[50] = 99;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 198, 198, SALVO_ERROR_READ);
+}
+
 TEST_F(checked, items_that_do_not_access_memory_are_not_checked)
 {
 	int i;
@@ -213,6 +253,26 @@ TEST_F(checked, items_that_do_not_access_memory_are_not_checked)
 	self->b.map[512 + 22] = 1;
 	EXPECT_EQ(-ECANCELED, run(self, 64));
 	EXPECT_BOUNDS(0, 64, 88, SALVO_ERROR_WRITE);
+}
+
+/* One word for all work-items, that only some of them read */
+TEST_F(checked, an_access_of_some_work_items_to_one_address_is_checked)
+{
+	int i;
+
+	take(self, "one");
+	for (i = 0; i < 64; i++)
+		self->b.map[512 + i] = i == 20;
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 2048, 256));
+	set_value(self, 2, 20);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(1, self->b.map[20]);
+	set_value(self, 2, 64);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 256, 256, SALVO_ERROR_READ);
+	self->b.map[512 + 20] = 0;
+	EXPECT_EQ(0, run(self, 64));
 }
 
 TEST_F(checked, a_pointer_may_be_of_several_arguments)

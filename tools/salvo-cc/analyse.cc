@@ -226,8 +226,10 @@ static void place_sizes(kernel &k)
 			 a.kind == SALVO_ARG_LOCAL;
 	k.checked = count;
 	k.sizes_at = alignTo(k.args_bytes, 8);
-	if (count)
-		k.args_bytes = k.sizes_at + 8 * count;
+	if (!count)
+		return;
+	k.args_bytes = k.sizes_at + 8 * count;
+	k.function->addFnAttr("salvo-checked");
 }
 
 static bool analyse_kernel(kernel &k, const options &opts)

@@ -153,13 +153,26 @@ void checker::find_origin(Value *pointer, SmallPtrSetImpl<Value *> &seen, origin
 	}
 }
 
+/* Where @access has its address, or, if inactive lanes use scratch memory, that of active ones. */
+static Use &find_address(Instruction &access, unsigned operand)
+{
+	Use &use = access.getOperandUse(operand);
+	auto *select = dyn_cast<SelectInst>(use.get());
+
+	if (select && select->hasOneUse() &&
+	    isa<AllocaInst>(select->getFalseValue()->stripPointerCasts()))
+		return select->getOperandUse(1);
+	return use;
+}
+
 /*
  * @bytes: Of the access, or of each lane of a gather or scatter. @mask: Of a contiguous access by
  * lanes, or NULL.
  */
 void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *mask)
 {
-	Value *pointer = access.getOperand(operand);
+	Use &use = find_address(access, operand);
+	Value *pointer = use.get();
 	SmallPtrSet<Value *, 16> seen;
 	origin from;
 
@@ -167,7 +180,7 @@ void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *
 	if (from.unknown || from.args.empty())
 		return;
 
-	IRBuilder<> b(&access);
+	IRBuilder<> b(cast<Instruction>(use.getUser()));
 	Type *number = b.getInt64Ty();
 	auto *lanes = dyn_cast<VectorType>(pointer->getType());
 	auto all = [&](Value *v) {
@@ -216,7 +229,7 @@ void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *
 	offset = b.CreateAnd(offset, all(b.getInt64(2 * SALVO_STRAY_ZERO - 1)));
 	Value *outside = b.CreateIntToPtr(b.CreateAdd(offset, all(b.getInt64(stray))),
 					  pointer->getType());
-	access.setOperand(operand, b.CreateSelect(inside, pointer, outside));
+	use.set(b.CreateSelect(inside, pointer, outside));
 	drop_row_tag(access);
 }
 

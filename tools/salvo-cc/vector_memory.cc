@@ -88,13 +88,16 @@ bool vectoriser::can_scatter(Type *type, Align align) const
 
 /*
  * Bytes and shorts of a table are gathered as parts of aligned words: such a word is in the same
- * page as its part. Private arrays are not, as they were just written in smaller parts.
+ * page as its part. Private arrays are not, as they were just written in smaller parts, nor
+ * is anything in checked mode, where a word may be outside of a buffer that its part is in.
  */
 bool vectoriser::can_gather_words(const LoadInst &load) const
 {
 	Type *type = load.getType(), *word = Type::getInt32Ty(item.getContext());
 	const unsigned space = load.getPointerAddressSpace();
 
+	if (item.hasFnAttribute("salvo-checked"))
+		return false;
 	return (type->isIntegerTy(8) || (type->isIntegerTy(16) && load.getAlign() >= 2)) &&
 	       (space == GLOBAL || space == CONSTANT) && can_gather(word, Align(4));
 }
