@@ -7,7 +7,8 @@
  * the same sizes for each call of a library, or for each write that is staged. So a context keeps
  * the memory of some that were released. Sizes are rounded up to classes that are at most an eighth
  * apart, and a buffer is used again for its own class only. What is kept is bounded in
- * bytes and number; the oldest go first, and all if there is no room for a new buffer.
+ * bytes and number; the oldest go first, and all if there is no room for a new buffer: those of
+ * every context of the process, as they have the GPU's memory in common.
  */
 #include "pool.h"
 
@@ -23,6 +24,10 @@
 /* The part of the GPU's memory above which a buffer is large */
 #define LARGE_SHARE	4u
 
+/* Protects the list of all pools; a pool's lock is taken below it. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct salvo_cl_pool *all_pools;
+
 struct salvo_cl_pool *salvo_cl_pool_create(struct salvo_device *gpu)
 {
 	struct salvo_cl_pool *pool = calloc(1, sizeof(*pool));
@@ -34,6 +39,10 @@ struct salvo_cl_pool *salvo_cl_pool_create(struct salvo_device *gpu)
 	pool->gpu = gpu;
 	pool->most = info.vram_bytes / MOST_SHARE;
 	pthread_mutex_init(&pool->lock, NULL);
+	pthread_mutex_lock(&list_lock);
+	pool->next = all_pools;
+	all_pools = pool;
+	pthread_mutex_unlock(&list_lock);
 	return pool;
 }
 
@@ -68,18 +77,34 @@ static void trim(struct salvo_cl_pool *pool, size_t bytes, unsigned int most)
 
 void salvo_cl_pool_destroy(struct salvo_cl_pool *pool)
 {
+	struct salvo_cl_pool **link = &all_pools;
+
 	if (!pool)
 		return;
+	pthread_mutex_lock(&list_lock);
+	while (*link != pool)
+		link = &(*link)->next;
+	*link = pool->next;
+	pthread_mutex_unlock(&list_lock);
 	trim(pool, 0, 0);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
 }
 
-static void empty(struct salvo_cl_pool *pool)
+/* Free what all contexts keep of the memory of @gpu. */
+static void empty_all(const struct salvo_device *gpu)
 {
-	pthread_mutex_lock(&pool->lock);
-	trim(pool, 0, 0);
-	pthread_mutex_unlock(&pool->lock);
+	struct salvo_cl_pool *pool;
+
+	pthread_mutex_lock(&list_lock);
+	for (pool = all_pools; pool; pool = pool->next) {
+		if (pool->gpu != gpu)
+			continue;
+		pthread_mutex_lock(&pool->lock);
+		trim(pool, 0, 0);
+		pthread_mutex_unlock(&pool->lock);
+	}
+	pthread_mutex_unlock(&list_lock);
 }
 
 int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo **out)
@@ -99,11 +124,11 @@ int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo 
 		return 0;
 	/* What is kept must not stand in the middle of the room for a large one. */
 	if (bytes > pool->most * MOST_SHARE / LARGE_SHARE)
-		empty(pool);
+		empty_all(pool->gpu);
 	err = salvo_bo_create(pool->gpu, rounded, 0, out);
 	if (!err)
 		return 0;
-	empty(pool);
+	empty_all(pool->gpu);
 	return salvo_bo_create(pool->gpu, bytes, 0, out);
 }
 

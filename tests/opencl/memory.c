@@ -229,4 +229,41 @@ TEST_F(memory, of_released_objects_makes_room_for_new_ones)
 		EXPECT_EQ(0, clReleaseMemObject(mems[count]));
 }
 
+#define OTHERS 12
+#define SHARES 64
+
+/* Other contexts keep memory of their released objects too, which is not lost for this one. */
+TEST_F(memory, of_released_objects_of_other_contexts_makes_room_too)
+{
+	cl_context others[OTHERS];
+	cl_device_id device = ocl_device();
+	cl_ulong all, most;
+	cl_mem mems[4];
+	unsigned int c, i;
+	cl_int err;
+
+	clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(all), &all, NULL);
+	clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most), &most, NULL);
+	for (c = 0; c < OTHERS; c++) {
+		others[c] = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+		ASSERT_EQ(0, err);
+		for (i = 0; i < 4; i++) {
+			mems[i] = clCreateBuffer(others[c], 0, all / SHARES, NULL, &err);
+			ASSERT_EQ(0, err);
+		}
+		for (i = 0; i < 4; i++)
+			EXPECT_EQ(0, clReleaseMemObject(mems[i]));
+	}
+	most = most < all / 2 ? most : all / 2;
+	most -= most / 100;
+	for (i = 0; i < 2; i++) {
+		mems[i] = clCreateBuffer(self->context, 0, most, NULL, &err);
+		EXPECT_EQ(0, err);
+	}
+	while (i--)
+		EXPECT_EQ(0, clReleaseMemObject(mems[i]));
+	for (c = 0; c < OTHERS; c++)
+		EXPECT_EQ(0, clReleaseContext(others[c]));
+}
+
 TEST_HARNESS_MAIN
