@@ -25,6 +25,8 @@ struct salvo_isolation {
 	void (*destroy)(struct salvo_spaces *spaces);
 	/** @submit: Run a job, or end it once what it unbinds is mapped nowhere. */
 	void (*submit)(struct salvo_spaces *spaces, struct salvo_gpu_job *job);
+	/** @refused: A batch of an address space was refused: the next one overlaps none. */
+	void (*refused)(struct salvo_spaces *spaces, uint32_t asid);
 	/** @changed: The bindings of an address space have changed, for jobs from now on. */
 	void (*changed)(struct salvo_spaces *spaces, uint32_t asid);
 	/**

@@ -82,6 +82,8 @@ struct salvo_gpu_job {
 	bool early;
 	/** @sealed: The batch after it in the context was refused. */
 	bool sealed;
+	/** @apart: It is sent to its process when that has no other job. */
+	bool apart;
 	/** @injected: Faults that it has when it retires. */
 	struct salvo_injected injected;
 	/** @ring_next: Next in its ring, or in the list of free jobs. */

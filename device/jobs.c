@@ -96,6 +96,7 @@ struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned 
 	job->has_turn = false;
 	job->early = false;
 	job->sealed = false;
+	job->apart = false;
 	memset(&job->injected, 0, sizeof(job->injected));
 	job->ring_next = NULL;
 	job->ctx_next = NULL;
@@ -315,6 +316,8 @@ void salvo_gpu_jobs_submit(struct salvo_gpu_job *job)
 		job->started = salvo_clock();
 		job->ended = job->started;
 	}
+	if (over && spaces && job->entry.ctx)
+		jobs->isolation->refused(spaces, job->entry.asid);
 
 	pthread_mutex_lock(&jobs->lock);
 	if (over && !job->entry.ctx && jobs->ring[ring].first) {

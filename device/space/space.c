@@ -177,6 +177,11 @@ static void take_waiting(struct salvo_space *space, struct salvo_gpu_job **done)
 	struct salvo_gpu_job *job = space->waiting;
 
 	space->waiting = job->ctx_next;
+	/* What follows one that is not sent is in its place. */
+	if (done && job->apart && space->waiting)
+		space->waiting->apart = true;
+	else if (done && job->apart)
+		space->refused = true;
 	if (done)
 		salvo_space_add_done(done, job);
 }
@@ -211,6 +216,8 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 			take_waiting(space, done);
 			continue;
 		}
+		if (job->apart && salvo_space_has_sent(space, 0))
+			return;
 		if (space->stopped || space->killing || !salvo_space_send(space, job))
 			return;
 		take_waiting(space, NULL);
@@ -325,7 +332,9 @@ void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job)
 {
 	/* The end of an address space may be followed by a new one of the same number. */
 	space->ending = !job->entry.ctx && job->ends_space;
-	if (!space->waiting && job->entry.ctx && space->block && !space->stale &&
+	job->apart = space->refused;
+	space->refused = false;
+	if (!space->waiting && job->entry.ctx && space->block && !space->stale && !job->apart &&
 	    !space->stopped && !space->killing && !space->gone && salvo_space_send(space, job))
 		return;
 	if (space->waiting)
@@ -334,6 +343,11 @@ void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job)
 		space->waiting = job;
 	space->last_waiting = job;
 	kick(space);
+}
+
+void salvo_space_refused(struct salvo_space *space)
+{
+	space->refused = true;
 }
 
 void salvo_space_changed(struct salvo_space *space)

@@ -121,6 +121,8 @@ struct salvo_space {
 	/** @leaf_ns, @leaf_at: The block's leaf_ns when it was read last, and when that was. */
 	uint64_t leaf_ns;
 	uint64_t leaf_at;
+	/** @refused: A batch was refused before it was sent: the next one overlaps none. */
+	bool refused;
 	/** @waiting: Jobs that could not be sent yet, in order, linked by @ctx_next. */
 	struct salvo_gpu_job *waiting;
 	struct salvo_gpu_job *last_waiting;
@@ -141,6 +143,9 @@ struct salvo_space *salvo_space_create(struct salvo_spaces *spaces, uint32_t asi
 
 /** salvo_space_submit() - Send a job to the process, or let the thread do it once it can. */
 void salvo_space_submit(struct salvo_space *space, struct salvo_gpu_job *job);
+
+/** salvo_space_refused() - A batch was refused: the next one is sent when all others have ended. */
+void salvo_space_refused(struct salvo_space *space);
 
 /** salvo_space_changed() - The bindings or slots have changed: the process must be replaced. */
 void salvo_space_changed(struct salvo_space *space);

@@ -119,6 +119,20 @@ static void submit(struct salvo_spaces *spaces, struct salvo_gpu_job *job)
 	pthread_mutex_unlock(&space->lock);
 }
 
+static void refused(struct salvo_spaces *spaces, uint32_t asid)
+{
+	struct salvo_space *space;
+
+	pthread_mutex_lock(&spaces->lock);
+	space = find_locked(spaces, asid);
+	if (space) {
+		pthread_mutex_lock(&space->lock);
+		salvo_space_refused(space);
+		pthread_mutex_unlock(&space->lock);
+	}
+	pthread_mutex_unlock(&spaces->lock);
+}
+
 static void changed(struct salvo_spaces *spaces, uint32_t asid)
 {
 	struct salvo_space *space;
@@ -361,6 +375,7 @@ const struct salvo_isolation salvo_processes = {
 	.create = create,
 	.destroy = destroy,
 	.submit = submit,
+	.refused = refused,
 	.changed = changed,
 	.attach = attach,
 	.detach = detach,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "gpu.h"
 #include "gpu_fixture.h"
 #include "sanitizer.h"
@@ -320,6 +321,35 @@ TEST_F(overlap, nothing_overlaps_across_a_refused_batch)
 	ASSERT_TRUE(rig_wait(self->rig, c));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, a)->status);
 	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, rig_result(self->rig, b)->status);
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, c)->status);
+	EXPECT_EQ(2, self->data[AFTER + 2]);
+}
+
+/* The same where the head of the packet is wrong, which the process of a space does not see. */
+TEST_F(overlap, nothing_overlaps_across_a_wrong_head)
+{
+	const struct salvo_batch_desc refused = {
+		.commands = &self->look[1], .count = 1, .args = self->args,
+		.args_size = sizeof(self->args), .flags = DRM_SALVO_SUBMIT_OVERLAP,
+	};
+	struct salvo_ring_entry entry;
+	struct salvo_packet *head;
+	uint64_t a, c;
+
+	a = submit(self->rig, self->gated, 1, self->args);
+	ASSERT_TRUE(await(&self->data[ENTERED]));
+	head = rig_next_packet(self->rig);
+	entry = rig_next_entry(self->rig, CTX, rig_pack(self->rig, CTX, &refused));
+	head->kind = 0;
+	rig_push(self->rig, &entry);
+	rig_ring(self->rig);
+	c = submit(self->rig, &self->look[2], 1, self->args);
+	/* It would run now. */
+	usleep(50000);
+	open_gate(self->data);
+	ASSERT_TRUE(rig_wait(self->rig, c));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, a)->status);
+	EXPECT_EQ(SALVO_STATUS_BAD_PACKET, rig_result(self->rig, entry.seqno)->status);
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(self->rig, c)->status);
 	EXPECT_EQ(2, self->data[AFTER + 2]);
 }
