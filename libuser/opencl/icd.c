@@ -12,7 +12,7 @@
 
 #include "command_buffer.h"
 #include "platform.h"
-#include "semaphore.h"
+#include "cl_semaphore.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

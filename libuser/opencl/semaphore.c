@@ -9,7 +9,7 @@
  *
  * The context's lock protects the events of a semaphore.
  */
-#include "semaphore.h"
+#include "cl_semaphore.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * the signal; as a wait it leaves the semaphore unsignalled. The embedded GPU gives and takes event
  * fds in place of sync fds.
  */
-#include "semaphore.h"
+#include "cl_semaphore.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * semaphore.h - semaphores: cl_khr_semaphore, cl_khr_external_semaphore, with sync fds
+ * cl_semaphore.h - semaphores: cl_khr_semaphore, cl_khr_external_semaphore, with sync fds
  */
 #ifndef SALVO_CL_SEMAPHORE_H
 #define SALVO_CL_SEMAPHORE_H
