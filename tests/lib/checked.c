@@ -28,6 +28,10 @@ static const char source[] =
 	"kernel void turn(global int *out, local int *shared, int n)\n"
 	"{ int i = get_local_id(0); shared[i + n] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
 	"  out[i] = shared[get_local_size(0) - 1 - i + n]; }\n"
+	"kernel void tally(global int *out, local int *shared, global const int *in)\n"
+	"{ int i = get_local_id(0); shared[i & 15] = 0; barrier(CLK_LOCAL_MEM_FENCE);\n"
+	"  if (in[i] > 0) atomic_add(shared + in[i], i);\n"
+	"  barrier(CLK_LOCAL_MEM_FENCE); out[i] = shared[i & 15]; }\n"
 	"kernel void count(global int *out, int n)\n"
 	"{ atomic_inc(out + get_global_id(0) % 4 * n); }\n"
 	"kernel void walk(global int *out, int n)\n"
@@ -299,6 +303,26 @@ TEST_F(checked, local_memory_is_checked_too)
 	set_value(self, 2, 1);
 	EXPECT_EQ(-ECANCELED, run(self, 64));
 	EXPECT_BOUNDS(1, 196, 256, SALVO_ERROR_WRITE);
+}
+
+/* Atomic operations on local memory are a load and a store in the end. */
+TEST_F(checked, local_atomics_of_some_work_items_are_checked)
+{
+	int i;
+
+	take(self, "tally");
+	for (i = 0; i < 64; i++)
+		self->b.map[512 + i] = i % 3 * 7;
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, salvo_kernel_set_local(self->kernel, 1, 64));
+	ASSERT_EQ(0, set_range(self, 2, 2048, 256));
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(651, self->b.map[7]);
+	self->b.map[512 + 37] = 16;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_EQ(SALVO_ERROR_BOUNDS, self->error.kind);
+	EXPECT_EQ(1, self->bounds.argument);
+	EXPECT_EQ(64, self->bounds.offset);
 }
 
 TEST_F(checked, atomics_loops_vectors_and_structures_are_checked)

@@ -153,16 +153,25 @@ void checker::find_origin(Value *pointer, SmallPtrSetImpl<Value *> &seen, origin
 	}
 }
 
-/* Where @access has its address, or, if inactive lanes use scratch memory, that of active ones. */
+/*
+ * Where @access has its address, or, if inactive lanes use scratch memory, that of active ones. The
+ * load and the store of a local atomic operation have it in common, and get one each.
+ */
 static Use &find_address(Instruction &access, unsigned operand)
 {
 	Use &use = access.getOperandUse(operand);
 	auto *select = dyn_cast<SelectInst>(use.get());
 
-	if (select && select->hasOneUse() &&
-	    isa<AllocaInst>(select->getFalseValue()->stripPointerCasts()))
-		return select->getOperandUse(1);
-	return use;
+	if (!select || !isa<AllocaInst>(select->getFalseValue()->stripPointerCasts()))
+		return use;
+	if (!select->hasOneUse()) {
+		Instruction *own = select->clone();
+
+		own->insertBefore(access.getIterator());
+		use.set(own);
+		return own->getOperandUse(1);
+	}
+	return select->getOperandUse(1);
 }
 
 /*
