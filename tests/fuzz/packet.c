@@ -20,12 +20,32 @@
 #define FIX_HEAD	(1u << 0)
 #define SPACE_PACKET	(1u << 1)
 #define FIX_CLOSE	(1u << 2)
+/* The packet is three batches that overlap */
+#define OVERLAP		(1u << 3)
+
+static void correct(struct salvo_packet *head, size_t size, uint8_t fix, uint64_t seqno)
+{
+	const struct salvo_op_close close = {
+		.op = { SALVO_OP_CLOSE, sizeof(close), 0 }, .fence_id = seqno,
+	};
+
+	if (fix & FIX_HEAD) {
+		head->magic = SALVO_PACKET_MAGIC;
+		head->bytes = size;
+		head->fence_id = seqno;
+		head->result = RESULT_AT;
+	}
+	if (fix & FIX_CLOSE && head->command_bytes >= sizeof(close) &&
+	    head->command_bytes % 8 == 0 && head->command_bytes <= size - sizeof(*head))
+		memcpy((uint8_t *)(head + 1) + head->command_bytes - sizeof(close), &close,
+		       sizeof(close));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct salvo_packet *head;
+	unsigned int i, last;
 	uint8_t fix;
-	unsigned int i;
 
 	if (!gpu)
 		create(1);
@@ -38,23 +58,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(system_memory + RESULT_AT, 0, sizeof(struct salvo_packet_result));
 	head = (struct salvo_packet *)(system_memory + PACKET_AT);
 	memcpy(head, data + 1, size);
-	if (fix & FIX_HEAD) {
-		head->magic = SALVO_PACKET_MAGIC;
-		head->bytes = size;
-		head->fence_id = 2;
-		head->result = RESULT_AT;
+	for (i = 0; i < (fix & OVERLAP ? 3 : 1); i++) {
+		correct(head, size, fix, 2 + i);
+		push(fix & SPACE_PACKET ? 0 : 1, size, fix & OVERLAP ? SALVO_RING_OVERLAP : 0);
 	}
-	if (fix & FIX_CLOSE && head->command_bytes >= sizeof(struct salvo_op_close) &&
-	    head->command_bytes % 8 == 0 && head->command_bytes <= size - sizeof(*head)) {
-		const struct salvo_op_close close = {
-			.op = { SALVO_OP_CLOSE, sizeof(close), 0 }, .fence_id = 2,
-		};
-
-		memcpy((uint8_t *)(head + 1) + head->command_bytes - sizeof(close), &close,
-		       sizeof(close));
-	}
-	push(fix & SPACE_PACKET ? 0 : 1, size);
-	for (i = 0; i < 1000 && __atomic_load_n(&regs->ring[0].fence, __ATOMIC_ACQUIRE) < 2; i++)
+	last = 1 + i;
+	for (i = 0; i < 1000 && __atomic_load_n(&regs->ring[0].fence, __ATOMIC_ACQUIRE) < last; i++)
 		__builtin_ia32_pause();
 	return 0;
 }

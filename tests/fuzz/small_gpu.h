@@ -55,12 +55,12 @@ static inline void reset(void)
 	regs->ring[0].enable = 1;
 }
 
-static inline void push(uint32_t ctx, uint32_t bytes)
+static inline void push(uint32_t ctx, uint32_t bytes, uint32_t flags)
 {
 	const uint64_t tail = regs->ring[0].tail;
 	const struct salvo_ring_entry entry = {
 		.packet = PACKET_AT, .packet_bytes = bytes, .seqno = tail + 1, .asid = 1,
-		.ctx = ctx,
+		.ctx = ctx, .flags = flags,
 	};
 
 	((struct salvo_ring_entry *)(system_memory + RING_AT))[tail] = entry;
@@ -92,7 +92,7 @@ static inline void bind(void)
 	const struct salvo_packet_result *result = (void *)(system_memory + RESULT_AT);
 
 	memcpy(system_memory + PACKET_AT, &packet, sizeof(packet));
-	push(0, sizeof(packet));
+	push(0, sizeof(packet), 0);
 	need(result->status == SALVO_STATUS_DONE);
 }
 
