@@ -217,6 +217,7 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 		.validated = &batch->validated,
 	};
 	struct salvo_observer *observer = queue->device->observer;
+	struct salvo_batch_desc alone;
 	struct salvo_fence *fence;
 	void *cookie = NULL;
 	int err;
@@ -237,8 +238,7 @@ static int submit(struct salvo_queue *queue, struct salvo_batch *batch,
 
 	if (observer) {
 		/* It sees the batch alone. */
-		struct salvo_batch_desc alone = submission.batch;
-
+		alone = submission.batch;
 		alone.count -= batch->links;
 		cookie = observer->ops->submit_begin(observer, &alone, batch->labels);
 	}

@@ -105,7 +105,8 @@ def cpu_time(driver, command):
     """Seconds of a program on a driver, and what it has printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     # OpenCV takes a CPU for a device only if it is asked to.
-    environment = dict(os.environ, OCL_ICD_VENDORS=DRIVERS[driver],
+    # OpenCV keeps programs on disk, those of an older compiler too.
+    environment = dict(os.environ, OCL_ICD_VENDORS=DRIVERS[driver], OPENCV_OPENCL_CACHE_ENABLE='0',
                        OPENCV_OPENCL_DEVICE=':CPU:0' if driver == 'pocl' else ':GPU:0')
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
