@@ -239,9 +239,8 @@ static bool parse_timestamp(struct salvo_cp_parser *p, const struct salvo_op_tim
 static void add_join(struct salvo_cp_parser *p)
 {
 	struct salvo_gpu_job *job = p->job;
-	uint32_t i;
-
 	const bool waits = job->overlaps && p->join == SALVO_FAULT_NO_COMMAND;
+	uint32_t i;
 
 	/* With no work since the join before there is nothing new to wait for. */
 	if (!p->segment_work && !waits)

@@ -140,4 +140,19 @@ static inline uint32_t pick(uint64_t *seed, uint32_t below)
 	return (*seed >> 33) % below;
 }
 
+/* Orders of 32-bit elements for sorts: by the upper half, and by all. */
+static inline int by_upper(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a >> 16, y = *(const uint32_t *)b >> 16;
+
+	return x < y ? -1 : x > y;
+}
+
+static inline int by_all(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 #endif

@@ -71,20 +71,6 @@ TEST_F(order, A5_scan)
 	salvo_agile_kernel_destroy(scan.scan);
 }
 
-static int by_upper(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a >> 16, y = *(const uint32_t *)b >> 16;
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_all(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The lower bits number the elements: a stable sort by the upper ones is one by all. */
 TEST_F(order, A5_sort_is_stable_and_moves_an_element_once)
 {

@@ -129,20 +129,6 @@ static int reduce_and_scan(struct example *e)
 	return 0;
 }
 
-static int by_upper(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a >> 16, y = *(const uint32_t *)b >> 16;
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_all(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int never_first(const void *a, const void *b)
 {
 	(void)a;
