@@ -7,15 +7,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 build=${BUILD:-build}
-# The render nodes of the driver; vgem, whose buffers GPUs share, has one too.
 exec tests/vm/run-vm -t 380 --gpus 2 --with vgem --host-root "$@" -- "
-nodes=
-for node in /sys/class/drm/renderD*; do
-	case \$(readlink \$node/device/driver) in
-	*/salvo) nodes=\$nodes,/dev/dri/\${node##*/} ;;
-	esac
-done
-nodes=\${nodes#,}
+nodes=\$(sh tests/vm/render-nodes)
 for devices in \$nodes \${nodes%,*} \${nodes%,*},soft; do
 	export SALVO_AGILE_DEVICES=\$devices
 	for test in statement order limits; do

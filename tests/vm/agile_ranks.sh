@@ -17,13 +17,7 @@ fi
 exec tests/vm/run-vm -t 380 --gpus 2 --with vgem --host-root "$@" -- "
 hostname guest
 ip link set lo up
-nodes=
-for node in /sys/class/drm/renderD*; do
-	case \$(readlink \$node/device/driver) in
-	*/salvo) nodes=\$nodes,/dev/dri/\${node##*/} ;;
-	esac
-done
-nodes=\${nodes#,}
+nodes=\$(sh tests/vm/render-nodes)
 export SALVO_AGILE_PLUGIN=mpi LD_LIBRARY_PATH=$build/lib HOME=/root
 
 # ranks DEVICES NODES [TEST]
