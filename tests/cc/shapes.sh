@@ -276,4 +276,16 @@ kernel void k(global int *g)
 END
 	has code 'lock')"
 
+check "M4 saturating conversions of floating-point vectors are vector instructions" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float16 *a, global uchar16 *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = convert_uchar16_sat_rte(a[x]);
+}
+END
+	has code 'vcvttps2dq.*zmm'
+	lacks code 'vcvttss2si|vpinsrb')"
+
 finish

@@ -12,6 +12,8 @@
  */
 #include "salvo_cc.h"
 
+#include <cmath>
+
 #include <llvm/IR/Intrinsics.h>
 
 using namespace llvm;
@@ -87,6 +89,41 @@ static Value *int_to_int(IRBuilder<> &b, Value *x, element from, element to, Typ
 	return b.CreateIntCast(x, type, from.is_signed);
 }
 
+/*
+ * LLVM's own saturating conversions are computed element by element on x86-64. A limit above which
+ * numbers are not exact is compared with the next power of two.
+ */
+static Value *float_to_int_sat(IRBuilder<> &b, Value *x, element to, Type *type)
+{
+	const unsigned digits = x->getType()->getScalarType()->isFloatTy() ? 24 : 53;
+	const unsigned limit = to.bits - to.is_signed;
+	const double power = std::ldexp(1.0, limit);
+	Constant *least = ConstantFP::get(x->getType(), to.is_signed ? -power : 0);
+	Constant *most = ConstantFP::get(x->getType(), limit <= digits ? power - 1 : power);
+	/* What fits 32 bits is converted to those: vectors have such instructions. */
+	Type *made = to.bits < 32 ? type->getWithNewBitWidth(32) : type;
+	Value *above = nullptr;
+
+	/* Of NaN @least */
+	Value *inside = b.CreateSelect(b.CreateFCmpOGT(x, least), x, least);
+	if (limit <= digits) {
+		inside = b.CreateSelect(b.CreateFCmpOLT(inside, most), inside, most);
+	} else {
+		above = b.CreateFCmpOGE(inside, most);
+		inside = b.CreateSelect(above, least, inside);
+	}
+	Value *number = to.is_signed || to.bits < 32 ? b.CreateFPToSI(inside, made) :
+						       b.CreateFPToUI(inside, made);
+	if (above)
+		number = b.CreateSelect(above, int_constant(type, to.is_signed ?
+							    APInt::getSignedMaxValue(to.bits) :
+							    APInt::getMaxValue(to.bits)), number);
+	if (to.is_signed)
+		number = b.CreateSelect(b.CreateFCmpORD(x, x), number,
+					Constant::getNullValue(made));
+	return b.CreateTrunc(number, type);
+}
+
 static Value *float_to_int(IRBuilder<> &b, Value *x, element to, Type *type, bool sat,
 			   StringRef rounding)
 {
@@ -97,8 +134,7 @@ static Value *float_to_int(IRBuilder<> &b, Value *x, element to, Type *type, boo
 	else if (rounding == "_rtn")
 		x = b.CreateUnaryIntrinsic(Intrinsic::floor, x);
 	if (sat)
-		return b.CreateIntrinsic(to.is_signed ? Intrinsic::fptosi_sat :
-					 Intrinsic::fptoui_sat, { type, x->getType() }, { x });
+		return float_to_int_sat(b, x, to, type);
 	x = to.is_signed ? b.CreateFPToSI(x, type) : b.CreateFPToUI(x, type);
 	return b.CreateFreeze(x);
 }
