@@ -7,6 +7,9 @@
  *
  * There is no eviction, since the GPU address of a buffer never changes. An allocation
  * that does not fit waits for pending frees, and fails with ENOSPC when there are none.
+ * Two rules keep free memory contiguous: large buffers are placed from the bottom of VRAM
+ * and small ones from its top, and a large one waits a moment for pending frees, so that it is
+ * not placed between two parts of VRAM of which one is free only a moment later.
  */
 #include <linux/io.h>
 #include <linux/sched/signal.h>
@@ -21,6 +24,10 @@
 
 /* Limit of the wait for pending frees. */
 #define SALVO_VRAM_WAIT_JIFFIES	(4 * HZ)
+/* Of it, the time that a large buffer waits before the first attempt. */
+#define SALVO_VRAM_LARGE_WAIT_JIFFIES	(HZ / 10)
+/* The part of VRAM from which on a buffer is large */
+#define SALVO_VRAM_LARGE_SHARE	8u
 /* Bytes zeroed between calls of cond_resched(). */
 #define SALVO_VRAM_ZERO_STEP	SZ_1M
 
@@ -42,12 +49,13 @@ void salvo_vram_fini(struct salvo_dev *sdev)
 }
 
 static bool salvo_vram_try_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *used,
-				  struct drm_mm_node *node, u64 size)
+				  struct drm_mm_node *node, u64 size, bool large)
 {
 	int ret;
 
 	mutex_lock(&sdev->vram_lock);
-	ret = drm_mm_insert_node(mm, node, size);
+	ret = drm_mm_insert_node_generic(mm, node, size, 0, 0,
+					 large ? DRM_MM_INSERT_LOW : DRM_MM_INSERT_HIGH);
 	if (!ret)
 		*used += size;
 	mutex_unlock(&sdev->vram_lock);
@@ -59,18 +67,20 @@ static bool salvo_vram_try_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64
  * wait_woken().
  */
 static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *used,
-			     struct drm_mm_node *node, u64 size)
+			     struct drm_mm_node *node, u64 size, bool large)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	long left = SALVO_VRAM_WAIT_JIFFIES;
-	bool pending;
+	bool pending, attempt;
 	int ret;
 
 	add_wait_queue(&sdev->progress, &wait);
 	for (;;) {
 		/* Read before the attempt, so that a free in between is not missed. */
 		pending = READ_ONCE(sdev->reclaiming) && !salvo_device_is_gone(sdev);
-		if (salvo_vram_try_insert(sdev, mm, used, node, size)) {
+		attempt = !large || !pending ||
+			  left <= SALVO_VRAM_WAIT_JIFFIES - SALVO_VRAM_LARGE_WAIT_JIFFIES;
+		if (attempt && salvo_vram_try_insert(sdev, mm, used, node, size, large)) {
 			ret = 0;
 			break;
 		}
@@ -99,7 +109,8 @@ static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *use
  */
 int salvo_vram_alloc(struct salvo_dev *sdev, struct drm_mm_node *node, u64 size)
 {
-	return salvo_vram_insert(sdev, &sdev->vram, &sdev->vram_used, node, size);
+	return salvo_vram_insert(sdev, &sdev->vram, &sdev->vram_used, node, size,
+				 size >= sdev->mmio.vram_bytes / SALVO_VRAM_LARGE_SHARE);
 }
 
 /**
@@ -116,7 +127,8 @@ int salvo_vram_alloc_window(struct salvo_dev *sdev, struct drm_mm_node *node, u6
 				  "size %llu exceeds the window, %llu bytes", size,
 				  sdev->mmio.window_bytes);
 
-	return ret ?: salvo_vram_insert(sdev, &sdev->window, &sdev->window_used, node, size);
+	return ret ?: salvo_vram_insert(sdev, &sdev->window, &sdev->window_used, node, size,
+					false);
 }
 
 static void salvo_vram_remove(struct salvo_dev *sdev, u64 *used, struct drm_mm_node *node)

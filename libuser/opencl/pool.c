@@ -109,7 +109,8 @@ static void empty_all(const struct salvo_device *gpu)
 
 int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo **out)
 {
-	const size_t rounded = round_up(bytes);
+	/* One that is too large to be kept takes no more than it needs. */
+	const size_t rounded = bytes > pool->most / BUFFER_SHARE ? bytes : round_up(bytes);
 	unsigned int i;
 	int err;
 

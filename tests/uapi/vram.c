@@ -95,6 +95,31 @@ TEST_F_TIMEOUT(vram, fragments_are_told_and_grow_together_again, 100)
 	EXPECT_EQ(bo_create(self->fd, self->info.vram_bytes, 0, &big), 0);
 }
 
+/* Memory whose free is pending must not end beside the first large buffer, but under it. */
+TEST_F_TIMEOUT(vram, two_large_ones_fit_right_after_a_free, 100)
+{
+	const uint64_t half = self->info.vram_bytes / 100 * 49 / PAGE * PAGE;
+	struct bo before, big[2];
+
+	ASSERT_EQ(bo_create(self->fd, self->info.vram_bytes / 4 / PAGE * PAGE, 0, &before), 0);
+	ASSERT_EQ(bo_close(self->fd, &before), 0);
+	EXPECT_EQ(bo_create(self->fd, half, 0, &big[0]), 0);
+	EXPECT_EQ(bo_create(self->fd, half, 0, &big[1]), 0);
+}
+
+TEST_F_TIMEOUT(vram, small_ones_do_not_divide_it, 100)
+{
+	const uint64_t half = self->info.vram_bytes / 100 * 49 / PAGE * PAGE;
+	struct bo before, small, big[2];
+
+	ASSERT_EQ(bo_create(self->fd, self->info.vram_bytes / 4 / PAGE * PAGE, 0, &before), 0);
+	ASSERT_EQ(bo_create(self->fd, PAGE, 0, &small), 0);
+	ASSERT_EQ(bo_close(self->fd, &before), 0);
+	ASSERT_TRUE(wait_value("reclaiming", 0));
+	EXPECT_EQ(bo_create(self->fd, half, 0, &big[0]), 0);
+	EXPECT_EQ(bo_create(self->fd, half, 0, &big[1]), 0);
+}
+
 TEST_F_TIMEOUT(vram, another_file_has_no_part_reserved, 100)
 {
 	int other = node_open();
