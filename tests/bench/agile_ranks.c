@@ -3,12 +3,16 @@
  * agile_ranks.c - one exchange between processes, by agile arrays, by MPI and by Global Arrays
  *
  * A square of floats goes from bands of rows to bands of columns, over the ranks of an mpirun. In
- * one run, each from one barrier to the next, the shortest wall times of all rounds:
+ * one run, each from one barrier to the next, the shortest and the median wall times of all
+ * rounds, once after the same exchange (warm), once after other memory was written, so that no
+ * cache has anything of it (cold):
  * - salvo_agile_redistribute(), one embedded GPU in each rank, with libsalvo-agile-mpi;
  * - the same between as many embedded GPUs of rank 0, while the other ranks wait;
  * - MPI_Alltoallw() with derived datatypes between arrays of the program;
  * - GA_Copy() of Global Arrays (on ARMCI-MPI) between two arrays of these distributions;
  * - memcpy() of each rank's part, by all ranks at once: what memory allows.
+ *
+ * Each has arrays of its own: with those of another one its data would be in the cache sooner.
  *
  * usage: mpirun -n RANKS agile_ranks [--json] [--rounds N]
  */
@@ -20,11 +24,15 @@
 
 #define SIDE	2048
 #define MOST_ROUNDS 1000u
+/* More than a cache holds of a rank's data */
+#define OTHER_BYTES (96u << 20)
 
 struct exchange {
 	int rank, ranks, band;
-	/* Bands of rows and of columns. */
-	float *rows, *columns;
+	/* Bands of rows and of columns, for MPI_Alltoallw() and for memcpy(). */
+	float *rows, *columns, *copy_from, *copy_to;
+	/* Written before what is measured cold. */
+	char *other;
 	MPI_Datatype *send, *receive;
 	int *counts, *zeros;
 	int ga_rows, ga_columns;
@@ -61,7 +69,7 @@ static void by_global_arrays(struct exchange *e)
 
 static void by_memcpy(struct exchange *e)
 {
-	memcpy(e->columns, e->rows, (size_t)SIDE * e->band * sizeof(float));
+	memcpy(e->copy_to, e->copy_from, (size_t)SIDE * e->band * sizeof(float));
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -71,25 +79,61 @@ static void (*const ways[])(struct exchange *e) = {
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
+static const char *const names[WAYS] = {
+	"agile", "agile_one_process", "MPI_Alltoallw", "global_arrays", "memcpy",
+};
+
+struct result {
+	double least, median;
+};
+
+static double measure_one(struct exchange *e, unsigned int way, bool cold)
+{
+	double start;
+
+	if (cold)
+		memset(e->other, way, OTHER_BYTES);
+	else
+		ways[way](e);
+	MPI_Barrier(MPI_COMM_WORLD);
+	start = clock_us(CLOCK_MONOTONIC);
+	ways[way](e);
+	MPI_Barrier(MPI_COMM_WORLD);
+	return clock_us(CLOCK_MONOTONIC) - start;
+}
+
 /* In turn, so that what else the machine does disturbs all of them. */
-static void measure(struct exchange *e, unsigned int rounds, double *least)
+static void measure(struct exchange *e, unsigned int rounds, bool cold, struct result *results)
 {
 	static double times[WAYS][MOST_ROUNDS];
 	unsigned int i, w;
-	double start;
 
 	for (i = 0; i < rounds; i++)
-		for (w = 0; w < WAYS; w++) {
-			MPI_Barrier(MPI_COMM_WORLD);
-			start = clock_us(CLOCK_MONOTONIC);
-			ways[w](e);
-			MPI_Barrier(MPI_COMM_WORLD);
-			times[w][i] = clock_us(CLOCK_MONOTONIC) - start;
-		}
+		for (w = 0; w < WAYS; w++)
+			times[w][i] = measure_one(e, w, cold);
 	for (w = 0; w < WAYS; w++) {
-		median(times[w], rounds);
-		least[w] = times[w][0];
+		results[w].median = median(times[w], rounds);
+		results[w].least = times[w][0];
 	}
+}
+
+static void print(const struct exchange *e, const char *state, const struct result *results)
+{
+	unsigned int w;
+
+	printf("16 MiB from rows to columns over %d ranks, %s: least (median) us\n", e->ranks, state);
+	for (w = 0; w < WAYS; w++)
+		printf("%22s %6.0f (%.0f)\n", names[w], results[w].least, results[w].median);
+}
+
+static void print_json(const struct result *results)
+{
+	unsigned int w;
+
+	for (w = 0; w < WAYS; w++)
+		printf("%s\"%s\": { \"least_us\": %.0f, \"median_us\": %.0f }",
+		       w ? ", " : "{ ", names[w], results[w].least, results[w].median);
+	printf(" }");
 }
 
 static void make_arrays(struct exchange *e)
@@ -98,6 +142,9 @@ static void make_arrays(struct exchange *e)
 
 	e->rows = malloc((size_t)SIDE * e->band * sizeof(float));
 	e->columns = malloc((size_t)SIDE * e->band * sizeof(float));
+	e->copy_from = malloc((size_t)SIDE * e->band * sizeof(float));
+	e->copy_to = malloc((size_t)SIDE * e->band * sizeof(float));
+	e->other = malloc(OTHER_BYTES);
 	e->send = calloc(e->ranks, sizeof(*e->send));
 	e->receive = calloc(e->ranks, sizeof(*e->receive));
 	e->counts = calloc(e->ranks, sizeof(*e->counts));
@@ -105,6 +152,7 @@ static void make_arrays(struct exchange *e)
 	for (int i = 0; i < SIDE * e->band; i++)
 		e->rows[i] = SIDE * e->band * e->rank + i;
 	memset(e->columns, 0, (size_t)SIDE * e->band * sizeof(float));
+	memset(e->copy_from, 1, (size_t)SIDE * e->band * sizeof(float));
 	for (int r = 0; r < e->ranks; r++) {
 		int part[] = { e->band, e->band }, of_rows[] = { 0, r * e->band };
 		int of_columns[] = { r * e->band, 0 };
@@ -168,7 +216,7 @@ static void check(struct exchange *e)
 int main(int argc, char **argv)
 {
 	struct salvo_agile_node node = { NULL, 0 }, nodes[16] = { { NULL, 0 } };
-	double least[WAYS];
+	struct result warm[WAYS], cold[WAYS];
 	unsigned int rounds = 21;
 	struct exchange e = { 0 };
 	bool json = false;
@@ -195,11 +243,18 @@ int main(int argc, char **argv)
 		e.alone_to = make_field(e.alone, 1);
 	}
 	check(&e);
-	measure(&e, rounds, least);
-	if (!e.rank)
-		printf(json ? "{ \"ranks\": %d, \"agile_us\": %.0f, \"agile_one_process_us\": %.0f, \"mpi_us\": %.0f, \"global_arrays_us\": %.0f, \"memcpy_us\": %.0f }\n" :
-			      "16 MiB from rows to columns over %d ranks: agile %.0f us, agile in one process %.0f us, MPI_Alltoallw %.0f us, Global Arrays %.0f us, memcpy %.0f us\n",
-		       e.ranks, least[0], least[1], least[2], least[3], least[4]);
+	measure(&e, rounds, false, warm);
+	measure(&e, rounds, true, cold);
+	if (!e.rank && json) {
+		printf("{ \"ranks\": %d, \"warm\": ", e.ranks);
+		print_json(warm);
+		printf(", \"cold\": ");
+		print_json(cold);
+		puts(" }");
+	} else if (!e.rank) {
+		print(&e, "warm", warm);
+		print(&e, "cold", cold);
+	}
 	salvo_agile_field_destroy(e.alone_from);
 	salvo_agile_field_destroy(e.alone_to);
 	salvo_agile_destroy(e.alone);
