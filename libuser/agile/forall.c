@@ -563,15 +563,11 @@ int salvo_agile_forall(struct salvo_agile *agile, const struct salvo_agile_state
 int salvo_agile_forall_range(struct salvo_agile *agile, const struct salvo_agile_statement *s,
 			     const struct salvo_agile_grid *range)
 {
-	const struct salvo_agile_grid *all;
-	struct salvo_agile_grid inside;
 	int err = check_statement(agile, s);
 
 	if (err)
 		return err;
-	all = &s->result->map->grid;
-	if (range->rank != all->rank || !salvo_agile_grid_intersect(range, all, &inside) ||
-	    salvo_agile_grid_count(range) != salvo_agile_grid_count(&inside))
+	if (!agile_grid_inside(range, &s->result->map->grid))
 		return agile_fail(agile, -EINVAL, "field %s: the range is not inside of map %s",
 				  s->result->name, s->result->map->name);
 	agile->range = range;

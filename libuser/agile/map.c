@@ -40,6 +40,19 @@ int agile_check_grid(struct salvo_agile *agile, const char *name,
 	return 0;
 }
 
+bool agile_grid_inside(const struct salvo_agile_grid *grid, const struct salvo_agile_grid *whole)
+{
+	unsigned int d;
+
+	if (grid->rank != whole->rank)
+		return false;
+	for (d = 0; d < whole->rank; d++)
+		if (!grid->extent[d] || grid->extent[d] > whole->extent[d] ||
+		    grid->offset[d] - whole->offset[d] > whole->extent[d] - grid->extent[d])
+			return false;
+	return true;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

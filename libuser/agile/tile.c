@@ -177,14 +177,11 @@ static int fetch_tile(struct salvo_agile_field *field, unsigned int node,
 static int check_tile(struct salvo_agile_field *field, unsigned int node,
 		      const struct salvo_agile_grid *grid)
 {
-	struct salvo_agile_grid inside;
 	const int err = agile_check_node(field->agile, node);
 
 	if (err)
 		return err;
-	if (grid && (grid->rank != field->map->grid.rank ||
-		     !salvo_agile_grid_intersect(grid, &field->map->grid, &inside) ||
-		     salvo_agile_grid_count(&inside) != salvo_agile_grid_count(grid)))
+	if (grid && !agile_grid_inside(grid, &field->map->grid))
 		return agile_fail(field->agile, -EINVAL, "field %s: the tile is not inside of map %s",
 				  field->name, field->map->name);
 	if (!grid && !field->agile->ranks)

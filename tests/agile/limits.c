@@ -176,4 +176,34 @@ TEST(A8_a_statement_whose_nodes_cannot_be_polled_fails)
 	cluster_close(&c);
 }
 
+/* The product of its extents is that of the whole, modulo 2^64. */
+TEST(A6_a_grid_of_more_than_64_bits_is_not_inside_of_a_map)
+{
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { 8, 2 } };
+	const struct salvo_agile_grid wraps = { 2, { 0, 0 }, { 8 + (1ull << 63), 2 } };
+	const struct salvo_agile_grid before = { 2, { -1ull, 0 }, { 9, 2 } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_field_info info = { 4, { 0 }, { 0 } };
+	struct salvo_agile_statement s = { 0 };
+	struct salvo_agile_field *field;
+	struct salvo_agile_tile tile;
+	struct salvo_agile_map *map;
+	struct cluster c;
+
+	ASSERT_EQ(0, cluster_open(&c, 2));
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "m", &grid, &how, &map));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "f", map, &info, &field));
+	EXPECT_EQ(-EINVAL, salvo_agile_tile_open(field, 0, &wraps, SALVO_AGILE_READ, &tile));
+	EXPECT_EQ(-EINVAL, salvo_agile_tile_open(field, 0, &before, SALVO_AGILE_READ, &tile));
+	s.kernel = cluster_kernel(&c, "where2");
+	s.result = field;
+	EXPECT_EQ(-EINVAL, salvo_agile_forall_range(c.agile, &s, &wraps));
+	EXPECT_EQ(0, salvo_agile_tile_open(field, 0, &grid, SALVO_AGILE_READ, &tile));
+	EXPECT_EQ(0, salvo_agile_tile_close(&tile));
+	salvo_agile_kernel_destroy(s.kernel);
+	salvo_agile_field_destroy(field);
+	salvo_agile_map_destroy(map);
+	cluster_close(&c);
+}
+
 TEST_HARNESS_MAIN
