@@ -271,6 +271,14 @@ $(BUILD)/tests/cc/ulp: TEST_LIBS := -lmpfr -lgmp
 AGILE_TESTS := $(filter $(BUILD)/tests/agile/%,$(TEST_PROGRAMS))
 $(AGILE_TESTS): $(BUILD)/lib/libsalvo-agile.a
 $(AGILE_TESTS): TEST_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a
+# A plugin of libsalvo-agile with a rank that lies.
+PEER_OBJ    := $(call obj,tests/agile/peer/peer.c)
+PEER_PLUGIN := $(BUILD)/tests/agile/libsalvo-agile-peer.so.1
+$(PEER_PLUGIN): $(PEER_OBJ)
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
+$(BUILD)/tests/agile/peers: LIBS += -Wl,-rpath,'$$ORIGIN'
+$(BUILD)/tests/agile/peers: | $(PEER_PLUGIN)
 OPENCL_TESTS := $(filter $(BUILD)/tests/opencl/%,$(TEST_PROGRAMS))
 $(OPENCL_TESTS): TEST_LIBS := -lOpenCL
 $(OPENCL_TESTS): | $(BUILD)/lib/salvo.icd

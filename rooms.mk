@@ -39,6 +39,7 @@ sees.tools/gst     := $(sees.tools) libuser/text libuser/parse tools/faces
 sees.tools/submit  := $(sees.tools) device/include libuser/text libuser/parse libuser/observe
 sees.tools/top     := $(sees.tools) device/include libuser/observe
 sees.tests         := uapi libuser/include device/include driver tests/common
+sees.tests/agile/peer := libuser/include libuser/agile
 sees.tests/bench   := $(sees.tests) device/queue libuser tests/vm
 sees.tests/device  := $(sees.tests) common device/queue device/exec device device/space
 sees.tests/faces   := $(sees.tests) tools/faces

@@ -74,7 +74,8 @@ int agile_direct_init(struct salvo_agile *agile)
 	err = all && ranks->pids ? agile_gather(agile, &mine, sizeof(mine), all) : -ENOMEM;
 	ranks->one_machine = true;
 	for (r = 0; r < ranks->count && !err; r++) {
-		ranks->one_machine &= !all[r].never && !strcmp(all[r].boot, mine.boot) &&
+		ranks->one_machine &= !all[r].never && 
+				      !strncmp(all[r].boot, mine.boot, sizeof(mine.boot)) &&
 				      all[r].pid_namespace == mine.pid_namespace;
 		ranks->pids[r] = all[r].pid;
 	}
@@ -127,9 +128,12 @@ static uint32_t take_storage(struct salvo_agile_field *field, unsigned int owner
 	storage->read = calloc(agile->count, sizeof(*storage->read));
 	if (!storage->bos || !storage->read || take_file(process, handle, &storage->fd))
 		return NO_FILE;
-	for (n = agile->first; n < agile->first + agile->local; n++)
+	for (n = agile->first; n < agile->first + agile->local; n++) {
 		if (agile_storage_bo(field, owner, n, &bo))
 			return NO_IMPORT;
+		if (salvo_bo_size(bo) < storage->bytes)
+			return NO_FILE;
+	}
 	return 0;
 }
 
@@ -162,6 +166,29 @@ static void close_files(struct salvo_agile_field *field)
 		}
 }
 
+/* All ranks meet, and each creates this field. */
+static int meet_at_field(struct salvo_agile_field *field, int err)
+{
+	struct salvo_agile *agile = field->agile;
+	const struct agile_ranks *ranks = agile->ranks;
+	const uint64_t mine = ranks && !err ? agile_field_layout(field) : 0;
+	uint64_t *all = ranks ? calloc(ranks->count, sizeof(*all)) : NULL;
+	unsigned int r;
+
+	if (ranks && !all && !err)
+		err = agile_fail(agile, -ENOMEM, "out of memory");
+	err = agile_agree_with(agile, AGILE_CALL_FIELD_CREATE, err, NULL, &mine,
+			       sizeof(mine), all);
+	/* Each compares with rank 0, so that all see it. */
+	for (r = 0; ranks && r < ranks->count && !err; r++)
+		if (all[r] != all[0])
+			err = agile_fail(agile, -EPROTO,
+					 "field %s: rank %u does not create it with the map, element size and blocks of rank 0",
+					 field->name, r);
+	free(all);
+	return err;
+}
+
 int agile_direct_share(struct salvo_agile_field *field, int err, bool *foreign)
 {
 	struct salvo_agile *agile = field->agile;
@@ -175,7 +202,7 @@ int agile_direct_share(struct salvo_agile_field *field, int err, bool *foreign)
 		if (!handles)
 			err = agile_fail(agile, -ENOMEM, "out of memory");
 	}
-	err = agile_agree(agile, AGILE_CALL_FIELD_CREATE, err, NULL);
+	err = meet_at_field(field, err);
 	if (err || !handles) {
 		free(handles);
 		return err;

@@ -166,6 +166,35 @@ static int make_blocks(struct salvo_agile_field *field)
 	return 0;
 }
 
+static uint64_t hash(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_grid(uint64_t sum, const struct salvo_agile_grid *grid)
+{
+	unsigned int d;
+
+	sum = hash(sum, grid->rank);
+	for (d = 0; d < grid->rank; d++)
+		sum = hash(hash(sum, grid->offset[d]), grid->extent[d]);
+	return sum;
+}
+
+uint64_t agile_field_layout(const struct salvo_agile_field *field)
+{
+	const struct salvo_agile_map *map = field->map;
+	uint64_t sum = hash_grid(hash(1, field->info.element_bytes), &map->grid);
+	unsigned int d, s;
+
+	for (d = 0; d < map->grid.rank; d++)
+		sum = hash(hash(sum, field->info.memory_block[d]), field->info.task_block[d]);
+	for (s = 0; s < map->count; s++)
+		sum = hash(hash_grid(sum, &map->segments[s].grid), map->segments[s].node);
+	return sum;
+}
+
 /* The owner's buffer, and what others import. */
 static int make_storage(struct salvo_agile_field *field, unsigned int n)
 {

@@ -113,6 +113,8 @@ static inline uint32_t agile_block_node(const struct salvo_agile_field *field, u
 	return field->map->segments[field->blocks[block].segment].node;
 }
 
+/** agile_field_layout() - A number of what is stored where: another one for other layouts. */
+uint64_t agile_field_layout(const struct salvo_agile_field *field);
 /** agile_strides() - Of the elements of a grid that is stored row by row. */
 void agile_strides(const struct salvo_agile_grid *grid, uint64_t stride[SALVO_AGILE_RANKS]);
 /** agile_offset() - Elements from the first of @whole to that of @part. */

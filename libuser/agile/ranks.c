@@ -56,6 +56,12 @@ int agile_ranks_broken(struct salvo_agile *agile, int err)
 			  agile->ranks->ops->error(agile->ranks->group));
 }
 
+int agile_ranks_refuse(struct salvo_agile *agile, unsigned int rank, const char *what)
+{
+	agile->ranks->broken = true;
+	return agile_fail(agile, -EPROTO, "rank %u says %s: is it the same program?", rank, what);
+}
+
 /* --- joining -------------------------------------------------------------------- */
 
 static int load(const char *plugin, const struct agile_transport **out)
@@ -125,6 +131,7 @@ int agile_ranks_join(struct salvo_agile *agile, const char *plugin, unsigned int
 	if (ranks->extra < sizeof(struct salvo_agile_grid))
 		ranks->extra = sizeof(struct salvo_agile_grid);
 	err = agile_direct_init(agile);
+	ranks->broken |= err;
 	if (!err)
 		err = make_queues(agile);
 	if (err) {
@@ -154,14 +161,19 @@ void agile_ranks_leave(struct salvo_agile *agile)
 
 /* --- meeting -------------------------------------------------------------------- */
 
-/* What rank @r said. */
-static const struct meeting *said(const struct meeting *all, size_t size, unsigned int r)
+/* What rank @r said, as far as it is a struct meeting at all. */
+static const struct meeting *said(struct meeting *all, size_t size, unsigned int r)
 {
-	return (const struct meeting *)((const uint8_t *)all + r * size);
+	struct meeting *meeting = (struct meeting *)((uint8_t *)all + r * size);
+
+	meeting->text[sizeof(meeting->text) - 1] = 0;
+	if (meeting->err > 0 || meeting->err == INT32_MIN)
+		meeting->err = -EPROTO;
+	return meeting;
 }
 
-static int compare_meetings(struct salvo_agile *agile, const struct meeting *all, size_t size,
-			    int err, uint32_t *flags)
+static int compare_meetings(struct salvo_agile *agile, struct meeting *all, size_t size, int err,
+			    uint32_t *flags)
 {
 	struct agile_ranks *ranks = agile->ranks;
 	const struct meeting *mine = said(all, size, ranks->rank), *other;

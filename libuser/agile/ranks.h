@@ -142,6 +142,8 @@ int agile_fetch_start(const struct agile_fetch *fetch, bool now);
 void agile_fetch_finish(const struct agile_fetch *fetch);
 /** agile_ranks_broken() - The plugin failed. Return: @err. */
 int agile_ranks_broken(struct salvo_agile *agile, int err);
+/** agile_ranks_refuse() - A rank says @what, which cannot be. Return: -EPROTO. */
+int agile_ranks_refuse(struct salvo_agile *agile, unsigned int rank, const char *what);
 /** agile_rank_of() - The rank of a node. */
 unsigned int agile_rank_of(const struct agile_ranks *ranks, unsigned int node);
 

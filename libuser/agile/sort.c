@@ -286,7 +286,7 @@ static bool finish_cut(const struct search *s, unsigned int c, uint64_t *cuts)
 			spare -= part;
 		}
 		sum += cuts[i];
-		if (cuts[i] < (cuts - row)[i])
+		if (cuts[i] < (cuts - row)[i] || cuts[i] > s->runs->all[i].grid.extent[0])
 			return false;
 	}
 	return sum == s->cuts[c].rank;

@@ -29,15 +29,18 @@ static int each_field(struct salvo_agile_field *const *fields, unsigned int coun
 	return err;
 }
 
-static int swap(struct salvo_agile *agile, unsigned int node, uint64_t expected, uint64_t desired,
-		uint64_t *seen)
+static int swap(struct salvo_agile *agile, const struct agile_tasks *tasks, unsigned int node,
+		uint64_t expected, uint64_t desired, uint64_t *seen)
 {
 	const struct agile_ranks *ranks = agile->ranks;
 	const unsigned int rank = agile_rank_of(ranks, node);
 
-	return ranks->ops->swap(ranks->group, ranks->queue_window, rank,
-				(node - ranks->first[rank]) * sizeof(uint64_t), expected, desired,
-				seen) ? agile_ranks_broken(agile, -EIO) : 0;
+	if (ranks->ops->swap(ranks->group, ranks->queue_window, rank,
+			     (node - ranks->first[rank]) * sizeof(uint64_t), expected, desired,
+			     seen))
+		return agile_ranks_broken(agile, -EIO);
+	return (uint32_t)*seen <= tasks->queues[node].bottom ? 0 :
+	       agile_ranks_refuse(agile, rank, "that it has more tasks than there are");
 }
 
 int agile_steal_begin(struct salvo_agile *agile, int err, const struct agile_tasks *tasks,
@@ -71,8 +74,8 @@ int agile_steal_end(struct salvo_agile *agile, int err, struct salvo_agile_field
 }
 
 /* Take from one queue, if it has tasks. Return: 1, 0, or an error. */
-static int take(struct salvo_agile *agile, unsigned int node, bool own, uint64_t word,
-		uint32_t *number)
+static int take(struct salvo_agile *agile, const struct agile_tasks *tasks, unsigned int node,
+		bool own, uint64_t word, uint32_t *number)
 {
 	uint64_t seen;
 	int err;
@@ -81,7 +84,7 @@ static int take(struct salvo_agile *agile, unsigned int node, bool own, uint64_t
 		const uint32_t top = word >> 32, bottom = word;
 		const uint64_t next = own ? WORD(top + 1, bottom) : WORD(top, bottom - 1);
 
-		err = swap(agile, node, word, next, &seen);
+		err = swap(agile, tasks, node, word, next, &seen);
 		if (err)
 			return err;
 		if (seen == word) {
@@ -134,18 +137,18 @@ int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
 	uint64_t *words = calloc(agile->count, sizeof(*words));
 	unsigned int n, from = node;
 	uint32_t number;
-	int got = words ? swap(agile, node, 0, 0, &words[node]) :
+	int got = words ? swap(agile, tasks, node, 0, 0, &words[node]) :
 			  agile_fail(agile, -ENOMEM, "out of memory");
 
 	if (!got)
-		got = take(agile, node, true, words[node], &number);
+		got = take(agile, tasks, node, true, words[node], &number);
 	/* A queue may be empty when it is its turn. */
 	while (!got) {
 		for (n = 0; n < agile->count && !got; n++)
-			got = swap(agile, n, 0, 0, &words[n]);
+			got = swap(agile, tasks, n, 0, 0, &words[n]);
 		if (got || !choose_queue(tasks, words, node, missing, data, &from))
 			break;
-		got = take(agile, from, false, words[from], &number);
+		got = take(agile, tasks, from, false, words[from], &number);
 	}
 	free(words);
 	if (got > 0)

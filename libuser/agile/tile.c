@@ -128,6 +128,9 @@ static int store_ranks(struct salvo_agile_tile *tile)
 		err = agile_wait_lent(field);
 	err = agile_agree_with(agile, AGILE_CALL_TILE_CLOSE, err, NULL, &tile->grid,
 			       sizeof(*grids), grids);
+	for (r = 0; r < agile->ranks->count && !err; r++)
+		if (grids[r].rank && !agile_grid_inside(&grids[r], &field->map->grid))
+			err = agile_ranks_refuse(agile, r, "a tile that is not inside of the map");
 	if (err) {
 		free(grids);
 		return err;

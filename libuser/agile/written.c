@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ranks.h"
 #include "view.h"
@@ -18,6 +19,10 @@ int agile_block_written(struct salvo_agile_field *field, uint32_t block)
 
 	if (!agile->ranks || field->blocks[block].written)
 		return 0;
+	if (agile->written_count == AGILE_MOST)
+		return agile_fail(agile, -E2BIG,
+				  "field %s: views have written %u blocks since salvo_agile_wait()",
+				  field->name, AGILE_MOST);
 	all = realloc(agile->written, (agile->written_count + 1) * sizeof(*all));
 	if (!all)
 		return agile_fail(agile, -ENOMEM, "out of memory");
@@ -27,7 +32,8 @@ int agile_block_written(struct salvo_agile_field *field, uint32_t block)
 	return 0;
 }
 
-static void forget(struct salvo_agile *agile, const struct agile_written *written)
+static int forget(struct salvo_agile *agile, unsigned int rank,
+		  const struct agile_written *written)
 {
 	struct salvo_agile_field *field = agile->fields;
 
@@ -35,9 +41,12 @@ static void forget(struct salvo_agile *agile, const struct agile_written *writte
 		field = field->next;
 	/* It may be destroyed. */
 	if (!field)
-		return;
+		return 0;
+	if (written->block >= field->block_count)
+		return agile_ranks_refuse(agile, rank, "that it wrote a block that is not there");
 	field->blocks[written->block].written = false;
 	agile_invalidate(field, written->block);
+	return 0;
 }
 
 int agile_tell_written(struct salvo_agile *agile)
@@ -49,17 +58,23 @@ int agile_tell_written(struct salvo_agile *agile)
 	int err = counts ? agile_gather(agile, &agile->written_count, sizeof(*counts), counts) :
 			   -ENOMEM;
 
-	for (r = 0; r < ranks && !err; r++)
+	for (r = 0; r < ranks && !err; r++) {
 		most = counts[r] > most ? counts[r] : most;
-	mine = realloc(agile->written, (most + 1) * sizeof(*mine));
-	if (mine)
+		if (most > AGILE_MOST)
+			err = agile_ranks_refuse(agile, r, "that it wrote too many blocks");
+	}
+	mine = err ? NULL : realloc(agile->written, ((size_t)most + 1) * sizeof(*mine));
+	if (mine) {
 		agile->written = mine;
-	all = calloc((size_t)ranks * most + 1, sizeof(*all));
+		memset(mine + agile->written_count, 0,
+		       (most - agile->written_count) * sizeof(*mine));
+	}
+	all = err ? NULL : calloc((size_t)ranks * most + 1, sizeof(*all));
 	if (!err)
 		err = mine && all ? agile_gather(agile, mine, most * sizeof(*mine), all) : -ENOMEM;
 	for (r = 0; r < ranks && !err; r++)
-		for (i = 0; i < counts[r]; i++)
-			forget(agile, &all[(size_t)r * most + i]);
+		for (i = 0; i < counts[r] && !err; i++)
+			err = forget(agile, r, &all[(size_t)r * most + i]);
 	agile->written_count = 0;
 	free(counts);
 	free(all);

@@ -43,6 +43,14 @@ for how in "1 1" "2 1" "2 0" "4 1" "4 0"; do
 done
 unset SALVO_AGILE_DIRECT AGILE_TEST_WINDOWS
 
+# Where a rank may not trace the others all use windows; neither may Open MPI read their memory.
+AGILE_TEST_NO_TRACING=1 AGILE_TEST_WINDOWS=1 OMPI_MCA_btl_vader_single_copy_mechanism=none \
+	timeout 240 setpriv --bounding-set -sys_ptrace mpirun --allow-run-as-root --oversubscribe \
+	-n 2 build/tests/agile/ranks 2 >"$dir/out" 2>&1
+status=$?
+check "A5_ranks_that_may_not_trace_each_other_use_windows" "$(
+	if [ $status -ne 0 ] || [ "$(grep -c '^ok' "$dir/out")" -ne 15 ]; then show $status; fi)"
+
 run 4 1 "A8 transpose add at 6144"
 status=$?
 check "A8_transpose_add_over_four_ranks: 6144 x 6144" "$(if [ $status -ne 0 ]; then show $status; fi)"
