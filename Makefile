@@ -277,7 +277,8 @@ PEER_PLUGIN := $(BUILD)/tests/agile/libsalvo-agile-peer.so.1
 $(PEER_PLUGIN): $(PEER_OBJ)
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
-$(BUILD)/tests/agile/peers: LIBS += -Wl,-rpath,'$$ORIGIN'
+# As an RPATH, since that is for dlopen() of a sanitizer's library, too.
+$(BUILD)/tests/agile/peers: LIBS += -Wl,--disable-new-dtags,-rpath,'$$ORIGIN'
 $(BUILD)/tests/agile/peers: | $(PEER_PLUGIN)
 OPENCL_TESTS := $(filter $(BUILD)/tests/opencl/%,$(TEST_PROGRAMS))
 $(OPENCL_TESTS): TEST_LIBS := -lOpenCL
