@@ -231,7 +231,8 @@ struct salvo_agile_field_info {
 /**
  * salvo_agile_field_create() - An array with elements of 0 where a map says.
  *
- * Return: 0, -EINVAL, -E2BIG (more than 2^24 tasks, or 2^64 bytes), -ENOSPC, -ENOMEM.
+ * Return: 0, -EINVAL, -E2BIG (more than 2^24 tasks, or 2^64 bytes), -ENOSPC, -ENOMEM, -EPROTO (ranks
+ * create it with different maps, element sizes or blocks; the next call finds them together again).
  */
 int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 			     struct salvo_agile_map *map, const struct salvo_agile_field_info *info,
@@ -281,7 +282,8 @@ void salvo_agile_view_destroy(struct salvo_agile_view *view);
  * block is looked up, and moves to the node if it is not there. The address is good until the next
  * statement or access to the field.
  *
- * Return: the address, or NULL: the index is outside, or the block cannot be moved.
+ * Return: the address, or NULL: the index is outside, the block cannot be moved, or, over several
+ * ranks, views have written 2^24 blocks since salvo_agile_wait().
  */
 void *salvo_agile_view_at(struct salvo_agile_view *view, const struct salvo_agile_index *index,
 			  int access);
