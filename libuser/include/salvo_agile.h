@@ -231,8 +231,9 @@ struct salvo_agile_field_info {
 /**
  * salvo_agile_field_create() - An array with elements of 0 where a map says.
  *
- * Return: 0, -EINVAL, -E2BIG (more than 2^24 tasks, or 2^64 bytes), -ENOSPC, -ENOMEM, -EPROTO (ranks
- * create it with different maps, element sizes or blocks; the next call finds them together again).
+ * Return: 0, -EINVAL, -E2BIG (more than 2^24 tasks, or 2^64 bytes), -ENOSPC, -ENOMEM, -EPROTO
+ * (ranks create it with different maps, element sizes or blocks; the next call finds them together
+ * again).
  */
 int salvo_agile_field_create(struct salvo_agile *agile, const char *name,
 			     struct salvo_agile_map *map, const struct salvo_agile_field_info *info,
