@@ -12,7 +12,7 @@
  * with the first one after one more sample each (salvo_ring.c).
  *
  * Locks: sdev->clients_lock protects the list of clients and the last put. The scheduler of
- * a ring owns the fences of that ring.
+ * a ring owns the fences of that ring, and the turn while the client is busy.
  */
 #include <linux/dma-fence.h>
 #include <linux/pid.h>
@@ -84,8 +84,11 @@ void salvo_client_put(struct salvo_dev *sdev, struct salvo_client *client)
 /** salvo_client_begin_job() - Count a batch that is about to be queued for a ring. */
 void salvo_client_begin_job(struct salvo_client *client, struct salvo_ring *ring)
 {
-	if (atomic_inc_return(&client->rings[ring->index].queued) == 1)
-		atomic_inc(&ring->busy_clients);
+	if (atomic_inc_return(&client->rings[ring->index].queued) > 1)
+		return;
+	atomic_inc(&ring->busy_clients);
+	/* A client that was idle is not ahead of those that wait since. */
+	WRITE_ONCE(client->rings[ring->index].turn, READ_ONCE(ring->fences));
 }
 
 /** salvo_client_end_job() - Count a batch that has ended. */
@@ -96,21 +99,21 @@ void salvo_client_end_job(struct salvo_client *client, struct salvo_ring *ring)
 }
 
 /**
- * salvo_client_wait_for_turn() - May a client put one more batch on a ring?
+ * salvo_client_limit() - May a client put one more batch on a ring?
  * @client: The client.
  * @ring: The ring, for which contexts compete.
  *
- * Return: NULL, or a fence that must signal before.
+ * Return: NULL, or a fence of the client that must signal before.
  */
-struct dma_fence *salvo_client_wait_for_turn(struct salvo_client *client,
-					     const struct salvo_ring *ring)
+struct dma_fence *salvo_client_limit(const struct salvo_client *client,
+				     const struct salvo_ring *ring)
 {
 	unsigned int limit = atomic_read(&ring->busy_clients) > 1 ? 1 : SALVO_CLIENT_BATCHES;
 	unsigned int i = client->rings[ring->index].next + SALVO_CLIENT_BATCHES - limit;
 	struct dma_fence *fence = client->rings[ring->index].last[i % SALVO_CLIENT_BATCHES];
 
 	/* Fences of a ring signal in order, so it is the oldest that counts. */
-	return fence && !dma_fence_is_signaled(fence) ? dma_fence_get(fence) : NULL;
+	return fence && !dma_fence_is_signaled(fence) ? fence : NULL;
 }
 
 /**
@@ -126,4 +129,5 @@ void salvo_client_add_fence(struct salvo_client *client, const struct salvo_ring
 
 	dma_fence_put(client->rings[ring->index].last[i]);
 	client->rings[ring->index].last[i] = dma_fence_get(fence);
+	WRITE_ONCE(client->rings[ring->index].turn, fence->seqno);
 }

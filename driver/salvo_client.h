@@ -37,6 +37,11 @@ struct salvo_client {
 		atomic_t queued;
 		/** @rings.last: Fences of the last batches on the ring; owned by its scheduler. */
 		struct dma_fence *last[SALVO_CLIENT_BATCHES];
+		/**
+		 * @rings.turn: Hardware fence seqno of its last batch on the ring, or of the last
+		 * one of others when it became busy. The smallest is next.
+		 */
+		u64 turn;
 		/** @rings.next: Index in @rings.last of the next batch; owned by the scheduler. */
 		unsigned int next;
 		/**
@@ -53,8 +58,8 @@ void salvo_client_put(struct salvo_dev *sdev, struct salvo_client *client);
 void salvo_client_begin_job(struct salvo_client *client, struct salvo_ring *ring);
 void salvo_client_end_job(struct salvo_client *client, struct salvo_ring *ring);
 
-struct dma_fence *salvo_client_wait_for_turn(struct salvo_client *client,
-					     const struct salvo_ring *ring);
+struct dma_fence *salvo_client_limit(const struct salvo_client *client,
+				     const struct salvo_ring *ring);
 void salvo_client_add_fence(struct salvo_client *client, const struct salvo_ring *ring,
 			    struct dma_fence *fence);
 

@@ -26,6 +26,7 @@ static void salvo_ctx_release(struct kref *ref)
 	struct salvo_ctx *ctx = container_of(ref, struct salvo_ctx, ref);
 
 	drm_sched_entity_fini(&ctx->entity);
+	salvo_sched_forget_ctx(ctx);
 	dma_fence_put(ctx->newest);
 	ida_free(&ctx->vm->sdev->hw_ctxs, ctx->hw_id);
 	mutex_destroy(&ctx->lock);
@@ -160,6 +161,7 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 	kref_init(&ctx->ref);
 	mutex_init(&ctx->lock);
 	spin_lock_init(&ctx->fault_lock);
+	INIT_LIST_HEAD(&ctx->waiting);
 	ctx->vm = salvo_vm_get(vm);
 	ctx->ring = ring;
 	ctx->eu_mask = args->eu_mask;

@@ -58,6 +58,12 @@ struct salvo_ctx {
 	u64 last_reset;
 	/** @newest: Hardware fence of the last batch put on the ring, or NULL; owned by run_job. */
 	struct dma_fence *newest;
+	/** @waiting: Entry in its scheduler's list; protected by that one's lock. */
+	struct list_head waiting;
+	/** @next: Scheduled fence of its next batch, while that waits for its turn; likewise. */
+	struct dma_fence *next;
+	/** @until: The fence that this batch waits for at the moment, or NULL; likewise. */
+	struct dma_fence *until;
 	/** @queued: Number of batches submitted that have not ended. */
 	atomic_t queued;
 	/** @submitted: Number of batches submitted. */

@@ -3,9 +3,13 @@
  * salvo_sched.c - one drm_sched scheduler for each ring
  *
  * A scheduler runs a job when all of its dependencies have signalled: in order within
- * a context, and round-robin between the contexts of one priority. On the ring the GPU
- * orders the batches of one context, while batches of different contexts overlap;
+ * a context, and in turns between the contexts of one priority that compete. On the ring
+ * the GPU orders the batches of one context, while batches of different contexts overlap;
  * therefore salvo_submit.c forbids drm_sched to pipeline dependencies.
+ *
+ * drm_sched itself puts the batch on the ring that was submitted first, or goes round; a
+ * parameter of its module decides. With the former a context with a long queue would
+ * overtake the others whenever batches of both end together.
  *
  * drm_sched's timeout is not used: it measures for how long a job has been the oldest
  * of its scheduler, not for how long it has run. salvo_watchdog.c detects hangs.
@@ -14,8 +18,10 @@
  * may be after the driver was unbound. So schedulers end with the last reference to the
  * device; without jobs they do nothing.
  *
- * Locks: none of its own. One work item at a time calls a scheduler's backend operations;
- * only work on the ordered sdev->wq stops and starts schedulers.
+ * Locks: one work item at a time calls prepare_job and run_job of a scheduler, and owns
+ * what they read of contexts and clients. sched->lock protects the list of contexts that
+ * wait for their turn, because contexts end at any time. Only work on the ordered sdev->wq
+ * stops and starts schedulers.
  */
 #include <linux/slab.h>
 
@@ -28,24 +34,116 @@
 #include "salvo_sched.h"
 #include "salvo_vm.h"
 
-/* --- backend operations -------------------------------------------------------- */
+/* --- turns ---------------------------------------------------------------------- */
 
 /*
  * Fences retire in ring order, so a context with many batches on the ring would delay
  * the fence of every other context's batch by all of them. While contexts compete for
  * a ring, each has one batch on it, and each client as many as salvo_client.c allows. A
  * context that has the ring to itself may fill it, so that the GPU does not idle.
+ *
+ * Return: NULL, or the fence that keeps the context's next batch off the ring.
  */
+static struct dma_fence *salvo_sched_limit(const struct salvo_ctx *ctx)
+{
+	if (ctx->newest && !dma_fence_is_signaled(ctx->newest))
+		return ctx->newest;
+	return salvo_client_limit(ctx->vm->client, ctx->ring);
+}
+
+/* Does a context with the priority of @ctx wait for nothing but its turn? */
+static bool salvo_sched_is_ready(const struct salvo_ctx *other, const struct salvo_ctx *ctx)
+{
+	/* The first fence has also signalled if the batch was killed. */
+	return other->entity.priority == ctx->entity.priority &&
+	       !dma_fence_is_signaled(other->next) &&
+	       (!other->until || dma_fence_is_signaled(other->until)) &&
+	       !salvo_sched_limit(other);
+}
+
+static u64 salvo_sched_turn_of(const struct salvo_ctx *ctx)
+{
+	return READ_ONCE(ctx->vm->client->rings[ctx->ring->index].turn);
+}
+
+/*
+ * The turn is that of the client whose last batch was put on the ring before those of the
+ * others, and of its contexts that of the one which has waited longest. Once others wait
+ * for it, it stays theirs, so that contexts that arrive later do not delay them.
+ */
+static struct salvo_ctx *salvo_sched_choose(struct salvo_sched *sched, struct salvo_ctx *ctx)
+{
+	struct salvo_ctx *best = NULL, *other;
+
+	lockdep_assert_held(&sched->lock);
+	if (sched->turn && salvo_sched_is_ready(sched->turn, ctx))
+		return sched->turn;
+	list_for_each_entry(other, &sched->waiting, waiting)
+		if (salvo_sched_is_ready(other, ctx) &&
+		    (!best || salvo_sched_turn_of(other) < salvo_sched_turn_of(best)))
+			best = other;
+	return best;
+}
+
+/*
+ * What the next job of a context must wait for on a contended ring.
+ *
+ * Return: NULL if it may run, or a fence with a reference. That of another context's batch
+ * signals when it has been put on the ring.
+ */
+static struct dma_fence *salvo_sched_wait_for_turn(struct salvo_sched *sched,
+						   struct salvo_job *job)
+{
+	struct dma_fence *scheduled = &job->base.s_fence->scheduled, *fence;
+	struct salvo_ctx *ctx = job->ctx;
+
+	spin_lock(&sched->lock);
+	if (ctx->next != scheduled) {
+		dma_fence_put(ctx->next);
+		ctx->next = dma_fence_get(scheduled);
+		list_move_tail(&ctx->waiting, &sched->waiting);
+	}
+	fence = salvo_sched_limit(ctx);
+	if (!fence) {
+		sched->turn = salvo_sched_choose(sched, ctx);
+		if (sched->turn && sched->turn != ctx)
+			fence = sched->turn->next;
+	}
+	dma_fence_put(ctx->until);
+	ctx->until = dma_fence_get(fence);
+	dma_fence_get(fence);
+	spin_unlock(&sched->lock);
+	return fence;
+}
+
+/**
+ * salvo_sched_forget_ctx() - No job of a context waits for its turn any more.
+ * @ctx: The context; its next job runs, or it has ended.
+ */
+void salvo_sched_forget_ctx(struct salvo_ctx *ctx)
+{
+	struct salvo_sched *sched = ctx->ring->sched;
+
+	spin_lock(&sched->lock);
+	list_del_init(&ctx->waiting);
+	if (sched->turn == ctx)
+		sched->turn = NULL;
+	dma_fence_put(ctx->next);
+	dma_fence_put(ctx->until);
+	ctx->next = NULL;
+	ctx->until = NULL;
+	spin_unlock(&sched->lock);
+}
+
+/* --- backend operations -------------------------------------------------------- */
+
 static struct dma_fence *salvo_sched_prepare_job(struct drm_sched_job *base,
 						 struct drm_sched_entity *entity)
 {
-	struct salvo_ctx *ctx = to_salvo_job(base)->ctx;
+	struct salvo_job *job = to_salvo_job(base);
+	struct salvo_ring *ring = job->ctx->ring;
 
-	if (!salvo_ring_is_contended(ctx->ring))
-		return NULL;
-	if (ctx->newest && !dma_fence_is_signaled(ctx->newest))
-		return dma_fence_get(ctx->newest);
-	return salvo_client_wait_for_turn(ctx->vm->client, ctx->ring);
+	return salvo_ring_is_contended(ring) ? salvo_sched_wait_for_turn(ring->sched, job) : NULL;
 }
 
 static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
@@ -54,6 +152,7 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 	struct salvo_dev *sdev = job->ctx->vm->sdev;
 	int ret;
 
+	salvo_sched_forget_ctx(job->ctx);
 	ret = salvo_refuse_if(sdev, salvo_device_is_gone(sdev), -ENODEV, "the GPU is gone") ?:
 	      salvo_refuse_if(sdev, salvo_ctx_is_banned(job->ctx), -ECANCELED,
 			      "context %u is banned", job->ctx->hw_id) ?:
@@ -98,6 +197,8 @@ static int salvo_sched_init(struct salvo_ring *ring)
 	if (!sched)
 		return -ENOMEM;
 	kref_init(&sched->ref);
+	spin_lock_init(&sched->lock);
+	INIT_LIST_HEAD(&sched->waiting);
 	snprintf(sched->name, sizeof(sched->name), "salvo-ring%u", ring->index);
 	args.name = sched->name;
 	ret = drm_sched_init(&sched->base, &args);

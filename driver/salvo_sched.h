@@ -6,9 +6,12 @@
 #define SALVO_SCHED_H
 
 #include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
 
 #include <drm/gpu_scheduler.h>
 
+struct salvo_ctx;
 struct salvo_dev;
 
 /**
@@ -24,6 +27,12 @@ struct salvo_sched {
 	struct kref ref;
 	/** @name: Name of its thread and of the fences' timeline. */
 	char name[16];
+	/** @lock: Protects @waiting and @turn. */
+	spinlock_t lock;
+	/** @waiting: Contexts that wait for their turn, since the longest first. */
+	struct list_head waiting;
+	/** @turn: The one of them that others wait for, or NULL. */
+	struct salvo_ctx *turn;
 };
 
 static inline struct salvo_sched *salvo_sched_get(struct salvo_sched *sched)
@@ -36,6 +45,7 @@ int salvo_sched_init_all(struct salvo_dev *sdev);
 void salvo_sched_fini_all(struct salvo_dev *sdev);
 void salvo_sched_stop_all(struct salvo_dev *sdev);
 void salvo_sched_start_all(struct salvo_dev *sdev);
+void salvo_sched_forget_ctx(struct salvo_ctx *ctx);
 bool salvo_sched_is_ours(struct salvo_dev *sdev, const struct drm_gpu_scheduler *base);
 void salvo_sched_put(struct salvo_sched *sched);
 
