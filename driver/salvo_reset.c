@@ -18,7 +18,8 @@
  * All of this runs on the ordered sdev->wq, or after that was drained. The fence interrupt
  * is disabled while batches are taken off the rings. Nothing allocates, since memory
  * reclaim may wait for the fences that are signalled here; dma_fence_begin_signalling()
- * lets lockdep verify that.
+ * lets lockdep verify that. Stopping the schedulers is not part of such a section: it
+ * waits for their work, which has sections of its own.
  */
 #include <linux/interrupt.h>
 
@@ -183,15 +184,16 @@ static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 	return salvo_reset_all(sdev);
 }
 
-static void salvo_reset_begin(struct salvo_dev *sdev)
+static bool salvo_reset_begin(struct salvo_dev *sdev)
 {
 	disable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
 	/* Batches that have finished complete, even if their interrupt is late or lost. */
 	salvo_irq_complete(sdev);
 	salvo_sched_stop_all(sdev);
+	return dma_fence_begin_signalling();
 }
 
-static void salvo_reset_end(struct salvo_dev *sdev, int ret)
+static void salvo_reset_end(struct salvo_dev *sdev, bool signalling, int ret)
 {
 	salvo_sched_start_all(sdev);
 	enable_irq(sdev->irqs[SALVO_VECTOR_FENCE]);
@@ -199,6 +201,7 @@ static void salvo_reset_end(struct salvo_dev *sdev, int ret)
 		drm_notice(&sdev->drm, "the reset failed: %d\n", ret);
 		salvo_reset_declare_wedged(sdev);
 	}
+	dma_fence_end_signalling(signalling);
 }
 
 /**
@@ -208,16 +211,14 @@ static void salvo_reset_end(struct salvo_dev *sdev, int ret)
  */
 void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty)
 {
-	bool signalling = dma_fence_begin_signalling();
+	bool signalling = salvo_reset_begin(sdev);
 	struct salvo_job *job;
 	int ret = 0;
 
-	salvo_reset_begin(sdev);
 	job = salvo_ring_find(sdev, guilty->ctx, guilty->seqno);
 	if (job)
 		ret = salvo_reset_kill(sdev, job);
-	salvo_reset_end(sdev, ret);
-	dma_fence_end_signalling(signalling);
+	salvo_reset_end(sdev, signalling, ret);
 }
 
 /**
@@ -227,10 +228,9 @@ void salvo_reset_hung(struct salvo_dev *sdev, const struct salvo_hang *guilty)
  */
 void salvo_reset_hung_slot(struct salvo_dev *sdev, struct salvo_ctx *ctx)
 {
-	bool signalling = dma_fence_begin_signalling();
+	bool signalling = salvo_reset_begin(sdev);
 	int ret;
 
-	salvo_reset_begin(sdev);
 	salvo_reset_ban(sdev, ctx, NULL, "a task in a slot");
 	ret = salvo_reset_kill_ctx(sdev, ctx);
 	if (ret && ret != -ENODEV) {
@@ -238,8 +238,7 @@ void salvo_reset_hung_slot(struct salvo_dev *sdev, struct salvo_ctx *ctx)
 			   ctx->hw_id);
 		ret = salvo_reset_all(sdev);
 	}
-	salvo_reset_end(sdev, ret);
-	dma_fence_end_signalling(signalling);
+	salvo_reset_end(sdev, signalling, ret);
 }
 
 /** salvo_reset_forced_work() - Reset the GPU on request of debugfs. */
@@ -252,11 +251,9 @@ void salvo_reset_forced_work(struct work_struct *work)
 	if (salvo_device_is_gone(sdev) || READ_ONCE(sdev->suspended))
 		return;
 	drm_notice(&sdev->drm, "reset requested through debugfs\n");
-	signalling = dma_fence_begin_signalling();
-	salvo_reset_begin(sdev);
+	signalling = salvo_reset_begin(sdev);
 	ret = salvo_reset_all(sdev);
-	salvo_reset_end(sdev, ret);
-	dma_fence_end_signalling(signalling);
+	salvo_reset_end(sdev, signalling, ret);
 }
 
 /** salvo_reset_lost_work() - Handle the "device lost" interrupt: the GPU process was replaced. */
