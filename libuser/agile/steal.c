@@ -136,7 +136,7 @@ int agile_steal_take(struct salvo_agile *agile, const struct agile_tasks *tasks,
 {
 	uint64_t *words = calloc(agile->count, sizeof(*words));
 	unsigned int n, from = node;
-	uint32_t number;
+	uint32_t number = 0;
 	int got = words ? swap(agile, tasks, node, 0, 0, &words[node]) :
 			  agile_fail(agile, -ENOMEM, "out of memory");
 
