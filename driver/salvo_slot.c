@@ -352,7 +352,8 @@ unsigned int salvo_slot_count(struct salvo_file *file)
  * @limit: Number of samples that a task may run for.
  *
  * The device may report any task. One that reports a new task in each sample is taken for one that
- * runs many: it uses no more than its share of the cores.
+ * runs many: it uses no more than its share of the cores. Our device ends those of a process that
+ * makes tasks up (device/space/space_slots.c).
  *
  * Return: a reference to the context of a task that has reached @limit, or NULL.
  */

@@ -465,6 +465,8 @@ void salvo_space_check_idle(struct salvo_space *space)
 	if (space->given) {
 		if (!salvo_space_slots_sample(space))
 			stop_process(space);
+		else if (salvo_space_slots_is_audit_due(space, cpu_time(space->pid)))
+			salvo_space_changed(space);
 		return;
 	}
 	cpu = cpu_time(space->pid);

@@ -9,16 +9,24 @@
  * runs the old process is killed, and the next one finds the tasks that were not begun.
  *
  * The process can write all of that. One that hides a leaf loses it, one that makes leaves up is
- * found by their numbers while it drains, or by the driver's time limit.
+ * found by their numbers while it drains, or by the driver's time limit. So that a leaf cannot
+ * evade the limit by making up a new number now and then, an audit: a process that has used
+ * AUDIT_NS of CPU time is replaced, as if its bindings had changed. Other leaves wait until those
+ * that run have ended. If these are long, audits are rare: at most a tenth of the time is waited.
  */
 #include "space_slots.h"
 
 #include <stddef.h>
+#include <string.h>
 #include "clock.h"
 #include "gpu.h"
 #include "salvo_leaf.h"
 #include "space.h"
 #include "spaces.h"
+
+/* CPU time of a process between audits, and how often its longest leaf at least */
+#define AUDIT_NS	(2 * SALVO_CLOCK_HZ)
+#define AUDIT_LEAVES	10
 
 static void count_slot(struct salvo_space *space, const struct salvo_space_slot *slot, int by)
 {
@@ -72,6 +80,8 @@ void salvo_space_slots_give(struct salvo_space *space)
 	space->given = mask;
 	space->leaf_ns = 0;
 	space->leaf_at = salvo_clock();
+	space->longest_leaf = 0;
+	memset(space->shown, 0, sizeof(space->shown));
 	for (; mask; mask &= mask - 1) {
 		const unsigned int number = __builtin_ctzll(mask);
 		const struct salvo_space_slot *slot = &space->slots[number];
@@ -198,6 +208,22 @@ void salvo_space_slots_count_time(struct salvo_space *space)
 	space->leaf_at = now;
 }
 
+static void note_length(struct salvo_space *space, unsigned int number, uint32_t task)
+{
+	const uint64_t now = salvo_clock();
+
+	if (!task || task != space->shown[number])
+		space->shown_since[number] = now;
+	space->shown[number] = task;
+	if (now - space->shown_since[number] > space->longest_leaf)
+		space->longest_leaf = now - space->shown_since[number];
+}
+
+bool salvo_space_slots_is_audit_due(const struct salvo_space *space, uint64_t cpu_ns)
+{
+	return !space->stale && cpu_ns > AUDIT_NS + AUDIT_LEAVES * space->longest_leaf;
+}
+
 bool salvo_space_slots_sample(struct salvo_space *space)
 {
 	struct salvo_regs *regs = space->spaces->gpu->regs;
@@ -212,6 +238,7 @@ bool salvo_space_slots_sample(struct salvo_space *space)
 		const uint32_t task = running(space, number);
 
 		__atomic_store_n(&regs->slot_task[number], task, __ATOMIC_RELAXED);
+		note_length(space, number, task);
 		if (!task || !atomic_load(&space->block->draining))
 			continue;
 		/* A unit may show one more leaf, before it sees that none may begin. */

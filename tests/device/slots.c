@@ -7,8 +7,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "salvo_leaf.h"
+#include "space_block.h"
 #include "spaces_fixture.h"
 
 /* In the data of RIG_ASID: slots from here on, and words that kernels write */
@@ -419,6 +421,146 @@ TEST_F_TIMEOUT(spaces, process_that_dies_loses_its_slots, 120)
 	EXPECT_EQ(SALVO_STATUS_DONE, detach(rig, 0));
 	ASSERT_EQ(SALVO_STATUS_DONE, attach(rig, 0));
 	EXPECT_EQ(SALVO_SLOT_DONE, run_task(rig, 0, add_word, 3, 3));
+}
+
+/* --- a process that does not show what runs */
+
+struct forger {
+	struct salvo_space_block *block;
+	/** @hides: It shows that nothing runs, instead of one task after the other. */
+	bool hides;
+	_Atomic bool stop;
+	pthread_t thread;
+};
+
+/* What a kernel can do that has found the block of its process. */
+static void *forge(void *arg)
+{
+	struct forger *forger = arg;
+	uint32_t number = 1;
+
+	while (!atomic_load(&forger->stop)) {
+		atomic_store(&forger->block->slots[0].running, forger->hides ? 0 : ++number);
+		usleep(100);
+	}
+	return NULL;
+}
+
+/* A mapping of the block of the process that runs a task of slot 0, which outlives it. */
+static struct salvo_space_block *map_block(void)
+{
+	struct salvo_space_block *block = NULL;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from, to;
+	char line[256];
+
+	while (!block && maps && fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "salvo-block") || sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		if (!atomic_load(&((struct salvo_space_block *)from)->slots[0].running))
+			continue;
+		block = mremap((void *)from, 0, sizeof(*block), MREMAP_MAYMOVE);
+	}
+	if (maps)
+		fclose(maps);
+	return block == MAP_FAILED ? NULL : block;
+}
+
+static void start_forger(struct __test_metadata *_metadata, struct forger *forger)
+{
+	forger->block = map_block();
+	ASSERT_NE(NULL, forger->block);
+	ASSERT_EQ(0, pthread_create(&forger->thread, NULL, forge, forger));
+}
+
+static void stop_forger(struct forger *forger)
+{
+	atomic_store(&forger->stop, true);
+	pthread_join(forger->thread, NULL);
+	munmap(forger->block, sizeof(*forger->block));
+}
+
+/* Counts how often it begins, and does not end until the second word is not 0. */
+RIG_KERNEL static void count_and_spin(RIG_KERNEL_ARGS)
+{
+	volatile uint64_t *word = ((const struct word_args *)args)->word;
+
+	word[0]++;
+	while (!word[1])
+		;
+}
+
+/* The driver would take it for many tasks, each within the time limit. */
+TEST_F_TIMEOUT(spaces, W7_task_that_makes_up_numbers_ends, 200)
+{
+	struct forger forger = { .hides = false };
+	const time_t deadline = time(NULL) + 150;
+	struct rig *rig = self->rig;
+
+	ASSERT_EQ(SALVO_STATUS_DONE, attach(rig, 0));
+	start(rig, 0, spin, 0, 0);
+	ASSERT_TRUE(wait_for_task(rig, 0));
+	start_forger(_metadata, &forger);
+	while (slot_at(rig, 0)->status != SALVO_SLOT_DETACHED && time(NULL) < deadline) {
+		salvo_gpu_heartbeat(rig->gpu);
+		usleep(10000);
+	}
+	EXPECT_EQ(SALVO_SLOT_DETACHED, slot_at(rig, 0)->status);
+	stop_forger(&forger);
+	expect_others_right(_metadata, rig, 1);
+}
+
+TEST_F_TIMEOUT(spaces, W7_task_that_is_hidden_is_lost, 200)
+{
+	volatile uint64_t *word = word_at(self->rig, 0);
+	struct forger forger = { .hides = true };
+	const time_t deadline = time(NULL) + 150;
+	struct rig *rig = self->rig;
+
+	ASSERT_EQ(SALVO_STATUS_DONE, attach(rig, 0));
+	start(rig, 0, count_and_spin, 0, 0);
+	ASSERT_TRUE(wait_for_task(rig, 0));
+	start_forger(_metadata, &forger);
+	while (word[0] < 2 && time(NULL) < deadline) {
+		salvo_gpu_heartbeat(rig->gpu);
+		usleep(10000);
+	}
+	EXPECT_EQ(2, word[0]);
+	stop_forger(&forger);
+	/* The next process shows it. */
+	EXPECT_TRUE(wait_for_task(rig, 0));
+	word[1] = 1;
+	ASSERT_TRUE(wait_idle(rig, 0));
+	EXPECT_EQ(SALVO_SLOT_DONE, slot_at(rig, 0)->status);
+}
+
+/* Tasks run on, each once, in one process after the other. */
+TEST_F_TIMEOUT(spaces, tasks_and_audits, 200)
+{
+	const time_t deadline = time(NULL) + 150;
+	struct rig *rig = self->rig;
+	uint32_t seq = 0, last = 0;
+	unsigned int processes = 1;
+	uint64_t tasks = 0;
+
+	ASSERT_EQ(SALVO_STATUS_DONE, attach(rig, 0));
+	while (processes < 3 && time(NULL) < deadline) {
+		ASSERT_EQ(SALVO_SLOT_DONE, run_task(rig, 0, add_word, 0, 1));
+		ASSERT_EQ(++tasks, *word_at(rig, 0));
+		if (++seq % 1000)
+			continue;
+		salvo_gpu_heartbeat(rig->gpu);
+		start(rig, 0, spin, 1, 0);
+		ASSERT_TRUE(wait_for_task(rig, 0));
+		/* Each process counts from 1. */
+		processes += rig->regs->slot_task[0] < last;
+		last = rig->regs->slot_task[0];
+		*word_at(rig, 1) = 1;
+		ASSERT_TRUE(wait_idle(rig, 0));
+		*word_at(rig, 1) = 0;
+	}
+	EXPECT_EQ(3, processes);
+	expect_others_right(_metadata, rig, 1);
 }
 
 TEST_F_TIMEOUT(spaces, end_of_the_address_space_and_reset_end_tasks, 120)
