@@ -43,6 +43,22 @@ static inline double median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/*
+ * Waits until no thread of this process runs any more: threads of a pool that spin after their last
+ * task would take cores from what is measured next, and their CPU time would be charged to that.
+ */
+static inline void bench_settle(void)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	double before, after = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+
+	do {
+		before = after;
+		nanosleep(&pause, NULL);
+		after = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+	} while (after - before > 100);
+}
+
 /* Takes --json or --rounds N at argv[*i]. Returns false if there is something else. */
 static inline bool bench_option(char **argv, int *i, bool *json, unsigned int *rounds)
 {

@@ -644,6 +644,7 @@ int main(int argc, char **argv)
 				fj = systems[s];
 				results[s] = programs[p].run();
 				wall[p][s][round] = clock_us(CLOCK_MONOTONIC) - wall0;
+				bench_settle();
 				cpu[p][s][round] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
 			}
 			for (s = 0; s < SYSTEMS; s++)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * steal.c - what a task costs: libsalvo's pools, oneTBB and OpenMP in one run
+ * steal.c - what a task costs: libsalvo's pools, oneTBB, OpenMP and no tasks at all in one run
  *
  * fib: two tasks fork and join at each level, nothing is computed. queens: an irregular graph.
  * skynet: ten children at each level, a million leaves. items: a million stores in a parallel loop.
- * A round runs each program on each of the three, one after the other, so that other load affects
- * all alike. Prints the median of the rounds: CPU time of all threads, and wall time, per task (per
- * item for items).
+ * A round runs each program on each system, one after the other, so that other load affects all
+ * alike. The next one starts when the threads of the one before sleep: OpenMP's spin for
+ * milliseconds after a loop, and until then its CPU time counts. Prints the median of the rounds:
+ * CPU time of all threads until they sleep, and wall time, per task (per item for items).
  *
  * usage: steal [--json] [--rounds N] [--threads N]
  */
@@ -226,12 +227,59 @@ static long omp_run(const char *program, unsigned int *items)
 	return result;
 }
 
-/* --- all three */
+/* --- one thread, no tasks: what the program itself costs */
+
+static long serial_fib(long n)
+{
+	return n < 2 ? n : serial_fib(n - 1) + serial_fib(n - 2);
+}
+
+static long serial_queens(unsigned int columns, unsigned int left, unsigned int right)
+{
+	unsigned int places = ~(columns | left | right) & ((1u << QUEENS) - 1);
+	long sum = columns == (1u << QUEENS) - 1;
+
+	for (; places; places &= places - 1) {
+		const unsigned int queen = places & -places;
+
+		sum += serial_queens(columns | queen, (left | queen) << 1, (right | queen) >> 1);
+	}
+	return sum;
+}
+
+static long serial_skynet(long first, long count)
+{
+	long sum = 0, i;
+
+	if (count == 1)
+		return first;
+	for (i = 0; i < 10; i++)
+		sum += serial_skynet(first + i * (count / 10), count / 10);
+	return sum;
+}
+
+static long serial_run(const char *program, unsigned int *items)
+{
+	switch (program[0]) {
+	case 'f':
+		return serial_fib(FIB);
+	case 'q':
+		return serial_queens(0, 0, 0);
+	case 's':
+		return serial_skynet(0, LEAVES);
+	default:
+		store_items(NULL, items, 0, ITEMS);
+		return items[ITEMS - 1];
+	}
+}
+
+/* --- all of them */
 
 static const struct {
 	const char *name;
 	long (*run)(const char *program, unsigned int *items);
-} systems[] = { { "salvo", salvo_run }, { "oneTBB", tbb_run }, { "OpenMP", omp_run } };
+} systems[] = { { "salvo", salvo_run }, { "oneTBB", tbb_run }, { "OpenMP", omp_run },
+		{ "serial", serial_run } };
 #define SYSTEMS (sizeof(systems) / sizeof(systems[0]))
 
 static const struct {
@@ -298,6 +346,7 @@ int main(int argc, char **argv)
 				need(systems[s].run(programs[p].name, items) == programs[p].result,
 				     programs[p].name);
 				wall[p][s][round] = clock_us(CLOCK_MONOTONIC) - wall0;
+				bench_settle();
 				cpu[p][s][round] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
 			}
 	if (!json)
