@@ -118,21 +118,22 @@ static void run_groups(struct salvo_leaf_slot *slot, unsigned int core, struct s
 static uint64_t run_part(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slot,
 			 unsigned int unit, struct salvo_runner *runner)
 {
+	const unsigned int core = core_number(slot, unit);
+	struct salvo_leaf_part *part = &slot->parts[core];
 	struct salvo_unit_regs *regs = &slots->regs[unit];
-	const uint64_t started = salvo_clock();
-	uint64_t ended;
 
+	part->started = salvo_clock();
 	show(&regs->ctx, slot->ctx);
 	show(&regs->asid, slot->asid);
 	__atomic_store_n(&regs->seqno, 0, __ATOMIC_RELAXED);
 	show(&regs->state, SALVO_UNIT_BUSY);
 	salvo_prio_slot_publish(slots->prio_slot, unit, SALVO_LEAF_PRIOS - 1 - slot->prio);
-	run_groups(slot, core_number(slot, unit), runner);
+	run_groups(slot, core, runner);
 	show(&regs->state, SALVO_UNIT_IDLE);
-	ended = salvo_clock();
+	part->ended = salvo_clock();
 	if (atomic_load_explicit(slots->recording, memory_order_relaxed))
-		salvo_leaf_slots_record(slots, slot, unit, started, ended);
-	return ended - started;
+		salvo_leaf_slots_record(slots, slot, unit, part->started, part->ended);
+	return part->ended - part->started;
 }
 
 /* A core that is not the primary one. */
@@ -253,19 +254,33 @@ static bool take_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *sl
 	return true;
 }
 
-/* Stores the result of the parts (W6 of US11340942). */
+/* Nothing ran. */
+static void store_status(struct salvo_slot_regs *regs, uint32_t status)
+{
+	regs->started = 0;
+	regs->ended = 0;
+	regs->completion = 0;
+	regs->status = status;
+}
+
+/* Stores the result of the parts (W6 of US11340942), and when they ran. */
 static void store_completion(struct salvo_leaf_slot *slot)
 {
 	const unsigned int cores = __builtin_popcountll(slot->units);
 	struct salvo_slot_regs *regs = slot->regs;
-	uint64_t well = 0;
+	uint64_t well = 0, ended = 0;
 	unsigned int core;
 
-	for (core = 0; core < cores; core++)
+	for (core = 0; core < cores; core++) {
 		if (slot->parts[core].well)
 			well |= 1ull << core;
 		else
 			regs->parts[core] = slot->parts[core].fault;
+		if (slot->parts[core].ended > ended)
+			ended = slot->parts[core].ended;
+	}
+	regs->started = slot->parts[0].started;
+	regs->ended = ended;
 	regs->completion = well;
 	regs->status = well == (~0ull >> (64 - cores)) ? SALVO_SLOT_DONE : SALVO_SLOT_FAILED;
 }
@@ -298,8 +313,7 @@ static void leave_slot(struct salvo_leaf_slots *slots, unsigned int number, unsi
 	count_leaf(slot);
 	start_parts(slots, slot, true);
 	meet(slots, slot, unit, runner);
-	slot->regs->completion = 0;
-	slot->regs->status = SALVO_SLOT_DETACHED;
+	store_status(slot->regs, SALVO_SLOT_DETACHED);
 	hand_back(slots, slot);
 	salvo_leaf_slots_leave(slots, unit, number);
 	atomic_store_explicit(&slot->left, true, memory_order_release);
@@ -327,8 +341,7 @@ static bool run_task(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *slo
 		     unsigned int unit, struct salvo_runner *runner, uint64_t *busy)
 {
 	if (!take_task(slots, slot)) {
-		slot->regs->completion = 0;
-		slot->regs->status = SALVO_SLOT_REFUSED;
+		store_status(slot->regs, SALVO_SLOT_REFUSED);
 		hand_back(slots, slot);
 		return true;
 	}
@@ -363,8 +376,7 @@ static bool serve_primary(struct salvo_leaf_slots *slots, unsigned int number, u
 	}
 	if (opcode == SALVO_SLOT_RUN)
 		return run_task(slots, slot, unit, runner, busy);
-	slot->regs->completion = 0;
-	slot->regs->status = SALVO_SLOT_REFUSED;
+	store_status(slot->regs, SALVO_SLOT_REFUSED);
 	hand_back(slots, slot);
 	return true;
 }

@@ -37,6 +37,9 @@ struct salvo_leaf_part {
 	_Atomic uint32_t done __attribute__((aligned(64)));
 	/** @sleeping: The core must be woken after @go. */
 	_Atomic uint32_t sleeping;
+	/** @started, @ended: When the core ran its part. Stored before @done. */
+	uint64_t started;
+	uint64_t ended;
 	/** @well: It went well; else @fault. Stored before @done. */
 	bool well;
 	struct salvo_slot_part fault;

@@ -194,6 +194,24 @@ uint64_t salvo_slot_completion(const struct salvo_slot *slot)
 	return is_busy(slot) ? 0 : slot->regs->completion;
 }
 
+int salvo_slot_get_profile(const struct salvo_slot *slot, struct salvo_profile *profile)
+{
+	const struct salvo_slot_regs *regs = slot->regs;
+
+	memset(profile, 0, sizeof(*profile));
+	if (is_inherited(slot))
+		return -ENODEV;
+	if (is_busy(slot))
+		return -EBUSY;
+	if ((regs->status != SALVO_SLOT_DONE && regs->status != SALVO_SLOT_FAILED) || !regs->started)
+		return -ENOENT;
+	profile->queued = regs->started;
+	profile->ready = regs->started;
+	profile->started = regs->started;
+	profile->ended = regs->ended;
+	return 0;
+}
+
 int salvo_slot_get_error(const struct salvo_slot *slot, struct salvo_error *error)
 {
 	const struct salvo_slot_regs *regs = slot->regs;

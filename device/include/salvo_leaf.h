@@ -76,7 +76,13 @@ struct salvo_slot_regs {
 	/** @status: SALVO_SLOT_DONE, ... */
 	__u32 status;
 	/** @pad3: Unused. */
-	__u32 pad3[13];
+	__u32 pad3;
+	/** @started: When the primary core took the task, in ticks of the GPU's clock; 0: it did not. */
+	__u64 started;
+	/** @ended: When all cores had done their parts. */
+	__u64 ended;
+	/** @pad7: Unused, so that what follows has its own cache line. */
+	__u32 pad7[8];
 	/** @opcode: SALVO_SLOT_RUN or SALVO_SLOT_DISCONNECT. */
 	__u32 opcode;
 	/** @pad4: Unused. */

@@ -79,6 +79,13 @@ void salvo_slot_notify(struct salvo_slot *slot);
 /** salvo_slot_completion() - Bit i: core i of the units has done its part of the last task (W6). */
 uint64_t salvo_slot_completion(const struct salvo_slot *slot);
 /**
+ * salvo_slot_get_profile() - When the last task ran, in ticks of the device's clock.
+ * @profile: As of a command of a batch; units take a task and start it at the same time.
+ *
+ * Return: 0, -EBUSY (the task has not ended), -ENOENT (no task ran), -ENODEV.
+ */
+int salvo_slot_get_profile(const struct salvo_slot *slot, struct salvo_profile *profile);
+/**
  * salvo_slot_get_error() - How a part of the last task failed, on the first core whose part did.
  * @error: As of a batch of one command.
  *

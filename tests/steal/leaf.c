@@ -102,6 +102,37 @@ TEST_F(leaf, W4_task_goes_through_the_slot_without_a_packet)
 	salvo_kernel_destroy(kernel);
 }
 
+TEST_F(leaf, W4_profile_says_when_a_task_ran)
+{
+	struct salvo_kernel *store = store_of(&self->b, 3, 77), *add = add_of(&self->b, 0, 64, 8, 1);
+	struct salvo_kernel *waiting = waiting_of(&self->b);
+	struct salvo_profile first, second;
+
+	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &self->slot));
+	EXPECT_EQ(-ENOENT, salvo_slot_get_profile(self->slot, &first));
+	EXPECT_EQ(0, first.started | first.ended);
+	ASSERT_EQ(0, run_slot(self->slot, store));
+	ASSERT_EQ(0, salvo_slot_get_profile(self->slot, &first));
+	EXPECT_LT(0, first.started);
+	EXPECT_LT(first.started, first.ended);
+	EXPECT_EQ(first.started, first.queued);
+	EXPECT_EQ(first.started, first.ready);
+	ASSERT_EQ(0, run_slot(self->slot, add));
+	ASSERT_EQ(0, salvo_slot_get_profile(self->slot, &second));
+	EXPECT_LE(first.ended, second.started);
+	EXPECT_LT(second.started, second.ended);
+	ASSERT_EQ(0, salvo_slot_start(self->slot, waiting));
+	EXPECT_EQ(-EBUSY, salvo_slot_get_profile(self->slot, &first));
+	*(volatile uint32_t *)self->b.map = 1;
+	while (salvo_slot_poll(self->slot) == -EBUSY)
+		sched_yield();
+	EXPECT_EQ(0, salvo_slot_get_profile(self->slot, &first));
+	EXPECT_LE(second.ended, first.started);
+	salvo_kernel_destroy(waiting);
+	salvo_kernel_destroy(add);
+	salvo_kernel_destroy(store);
+}
+
 TEST_F_TIMEOUT(leaf, W5_task_is_divided_among_the_cores_which_all_meet_before_it_ends, 120)
 {
 	static const uint64_t units[] = { 1, 2, 3, 5, 15 };
