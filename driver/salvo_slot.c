@@ -39,6 +39,7 @@
 #include "salvo_leaf.h"
 #include "salvo_pack.h"
 #include "salvo_slot.h"
+#include "salvo_trace.h"
 #include "salvo_vm.h"
 
 /* Offsets in the packet memory of a slot. */
@@ -76,6 +77,8 @@ struct salvo_slot {
 	u64 offset;
 	/** @number: Number on the device. */
 	u32 number;
+	/** @units: Units that it is divided among, as a mask. */
+	u64 units;
 
 	/** @node: Entry in sdev->slots; protected by sdev->space_lock like all below. */
 	struct list_head node;
@@ -212,6 +215,7 @@ static bool salvo_slot_finish(struct salvo_slot *slot)
 	WRITE_ONCE(slot->state, SALVO_SLOT_GONE);
 	list_del_init(&slot->node);
 	salvo_slot_free_packets(slot);
+	trace_salvo_slot_detach(slot->ctx, slot->number, slot->units);
 	slot->ctx->vm->slots--;
 	sdev->slot_count--;
 	retiring = salvo_bind_unpin(slot->ctx->vm, slot->bo);
@@ -558,6 +562,8 @@ static int salvo_slot_try_attach(struct salvo_slot *slot, u64 units)
 	kref_get(&slot->ref);
 	list_add_tail(&slot->node, &sdev->slots);
 	slot->state = SALVO_SLOT_ATTACHED;
+	slot->units = units;
+	trace_salvo_slot_attach(slot->ctx, slot->number, units);
 	vm->slots++;
 	sdev->slot_count++;
 	return 0;
@@ -691,6 +697,12 @@ int salvo_slot_detach_ioctl(struct drm_device *drm, void *data, struct drm_file 
 
 /* --- wake and wait ----------------------------------------------------------------- */
 
+static void salvo_slot_wake(struct salvo_slot *slot)
+{
+	trace_salvo_slot_wake(slot->ctx, slot->number, slot->units);
+	salvo_mmio_wake_slot(&salvo_slot_dev(slot)->mmio, slot->number);
+}
+
 static int salvo_slot_wake_entered(struct salvo_dev *sdev, const struct drm_salvo_slot_wake *args,
 				   struct drm_file *filp)
 {
@@ -708,7 +720,7 @@ static int salvo_slot_wake_entered(struct salvo_dev *sdev, const struct drm_salv
 	down_read(&sdev->aperture_lock);
 	/* The number of a slot that is gone may be another's, whose units then wake in vain. */
 	if (READ_ONCE(slot->state) < SALVO_SLOT_KILLED)
-		salvo_mmio_wake_slot(&sdev->mmio, slot->number);
+		salvo_slot_wake(slot);
 	up_read(&sdev->aperture_lock);
 	salvo_slot_put(slot);
 	return 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * salvo_trace.h - tracepoints: a batch from SUBMIT to completion
+ * salvo_trace.h - tracepoints: a batch from SUBMIT to completion, and slots
  *
  * submit (the ioctl), run (the packet is put on the ring), doorbell, interrupt,
  * complete. Context and number identify a batch in submit, run and complete; ring and
  * fence identify it from run on, and doorbell and interrupt carry these. An interrupt
- * gives one event for each ring. Documentation/tracing.md shows their use. They are not
+ * gives one event for each ring. A task in a slot does not pass through the driver: it shows
+ * attach, wake (of a unit that sleeps) and detach (no unit uses the slot any more). Documentation/tracing.md shows their use. They are not
  * a stable interface.
  */
 #undef TRACE_SYSTEM
@@ -102,6 +103,38 @@ TRACE_EVENT(salvo_complete,
 	    TP_printk("ctx=%u batch=%llu ring=%u fence=%llu error=%d busy_ns=%llu",
 		      __entry->ctx, __entry->number, __entry->ring, __entry->seqno,
 		      __entry->error, __entry->busy_ns)
+);
+
+DECLARE_EVENT_CLASS(salvo_slot,
+	TP_PROTO(const struct salvo_ctx *ctx, u32 slot, u64 units),
+	TP_ARGS(ctx, slot, units),
+	TP_STRUCT__entry(__field(u64, units)
+			 __field(u32, minor)
+			 __field(u32, ctx)
+			 __field(u32, asid)
+			 __field(u32, slot)),
+	TP_fast_assign(__entry->units = units;
+		       __entry->minor = ctx->vm->sdev->drm.render->index;
+		       __entry->ctx = ctx->hw_id;
+		       __entry->asid = ctx->vm->asid;
+		       __entry->slot = slot;),
+	TP_printk("minor=%u ctx=%u space=%u slot=%u units=%#llx", __entry->minor, __entry->ctx,
+		  __entry->asid, __entry->slot, __entry->units)
+);
+
+DEFINE_EVENT(salvo_slot, salvo_slot_attach,
+	     TP_PROTO(const struct salvo_ctx *ctx, u32 slot, u64 units),
+	     TP_ARGS(ctx, slot, units)
+);
+
+DEFINE_EVENT(salvo_slot, salvo_slot_wake,
+	     TP_PROTO(const struct salvo_ctx *ctx, u32 slot, u64 units),
+	     TP_ARGS(ctx, slot, units)
+);
+
+DEFINE_EVENT(salvo_slot, salvo_slot_detach,
+	     TP_PROTO(const struct salvo_ctx *ctx, u32 slot, u64 units),
+	     TP_ARGS(ctx, slot, units)
 );
 
 #endif /* SALVO_TRACE_H */

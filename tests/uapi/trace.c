@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "rendernode.h"
+#include "slot_client.h"
 #include "system.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
@@ -108,6 +109,59 @@ TEST_F(trace, batch_is_seen_from_submit_to_completion)
 	}
 	fclose(file);
 	EXPECT_EQ(batches, BATCHES);
+}
+
+/* Tasks run meanwhile, of which the driver sees only that a unit had to be woken. */
+TEST_F(trace, slot_is_seen_from_attach_to_detach)
+{
+	static const char *const names[] = {
+		"salvo_slot_attach", "salvo_slot_wake", "salvo_slot_detach",
+	};
+	struct drm_salvo_device_info info;
+	unsigned int found[3] = { 0 }, i;
+	long long ctx = -1, slot = -1;
+	struct client client;
+	char line[512];
+	FILE *file;
+
+	ASSERT_EQ(device_info(self->fd, &info), 0);
+	if (!info.max_slots)
+		SKIP_TEST("the GPU has no slots");
+	ASSERT_EQ(client_open(&client), 0);
+	ASSERT_EQ(write_file(INSTANCE "/events/salvo/enable", "1"), 0);
+	ASSERT_EQ(attach(&client), 0);
+	for (i = 0; i < 3; i++) {
+		usleep(20000);
+		ASSERT_EQ(run_task(&client, add_word, 0, 3), SALVO_SLOT_DONE);
+	}
+	EXPECT_EQ(wake(&client), 0);
+	client_close(&client);
+	EXPECT_TRUE(wait_value("slots", 0));
+	ASSERT_EQ(write_file(INSTANCE "/events/salvo/enable", "0"), 0);
+
+	file = fopen(INSTANCE "/trace", "re");
+	ASSERT_NE(file, NULL);
+	while (fgets(line, sizeof(line), file)) {
+		for (i = 0; i < 3 && field(line, names[i], "ctx") < 0; i++)
+			;
+		if (i == 3)
+			continue;
+		if (!i) {
+			ctx = field(line, names[0], "ctx");
+			slot = field(line, names[0], "slot");
+			EXPECT_NE(strstr(line, " units=0x1\n"), NULL);
+		}
+		EXPECT_EQ(field(line, names[i], "ctx"), ctx);
+		EXPECT_EQ(field(line, names[i], "slot"), slot);
+		/* No wake before the attach or after the detach. */
+		EXPECT_EQ(found[2], 0);
+		EXPECT_EQ(found[0], !!i);
+		found[i]++;
+	}
+	fclose(file);
+	EXPECT_EQ(found[0], 1);
+	EXPECT_LE(1, found[1]);
+	EXPECT_EQ(found[2], 1);
 }
 
 TEST_HARNESS_MAIN
