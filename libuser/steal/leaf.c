@@ -21,6 +21,7 @@ struct leaf_wait {
 	/** @started: When it was handed over. */
 	uint64_t started;
 	struct salvo_worker *worker;
+	const struct salvo_kernel *kernel;
 	struct salvo_error *error;
 	int result;
 	bool done;
@@ -30,6 +31,7 @@ struct leaf_wait {
 static void collect(struct salvo_worker *worker)
 {
 	struct leaf_wait *leaf = worker->leaf;
+	uint64_t now;
 	int result;
 
 	if (!leaf)
@@ -39,7 +41,11 @@ static void collect(struct salvo_worker *worker)
 		return;
 	if (leaf->error)
 		salvo_slot_get_error(worker->slot, leaf->error);
-	salvo_count(&worker->public->leaf_ns, salvo_clock() - leaf->started);
+	now = salvo_clock();
+	if (worker->pool->recording)
+		salvo_leaf_recording_add(worker->pool->recording, worker, leaf->kernel,
+					 leaf->started, now, result);
+	salvo_count(&worker->public->leaf_ns, now - leaf->started);
 	__atomic_store_n(&worker->public->in_leaf, 0, __ATOMIC_RELAXED);
 	leaf->result = result;
 	leaf->done = true;
@@ -80,6 +86,7 @@ static int run_on_units(struct salvo_worker *worker, const struct salvo_kernel *
 	struct leaf_wait leaf = {
 		.wait = { .done = slot_free, .arm = slot_arm },
 		.worker = worker,
+		.kernel = kernel,
 		.error = error,
 	};
 	int err;
@@ -165,6 +172,8 @@ int salvo_leaf_init(struct salvo_pool *pool, unsigned int units)
 		if (worker->slot)
 			worker->public->units = mask;
 	}
+	if (!err)
+		pool->recording = salvo_leaf_recording_open(pool->device);
 	return err;
 }
 
@@ -176,4 +185,5 @@ void salvo_leaf_fini(struct salvo_pool *pool)
 		salvo_slot_detach(pool->workers[i].slot);
 		salvo_queue_destroy(pool->workers[i].queue);
 	}
+	salvo_leaf_recording_close(pool->recording);
 }

@@ -72,6 +72,8 @@ struct salvo_pool {
 	struct salvo_task **roots_end;
 	/** @root_count: Tasks in @roots; written under @roots_lock. */
 	_Atomic uint32_t root_count;
+	/** @recording: Where leaves are recorded, or NULL. */
+	struct salvo_leaf_recording *recording;
 	/** @public: Counters of the pool and its workers; @public_fd: its memory, or -1. */
 	struct pool_public *public;
 	int public_fd;
@@ -144,6 +146,19 @@ void salvo_pool_end_wake(struct salvo_pool *pool, struct salvo_worker *worker);
 /** salvo_leaf_init() - Queues, and slots with @units each, for the workers of a pool. */
 int salvo_leaf_init(struct salvo_pool *pool, unsigned int units);
 void salvo_leaf_fini(struct salvo_pool *pool);
+
+/* --- record.c */
+
+/** salvo_leaf_recording_open() - NULL unless the environment names a file for records. */
+struct salvo_leaf_recording *salvo_leaf_recording_open(struct salvo_device *device);
+void salvo_leaf_recording_close(struct salvo_leaf_recording *recording);
+/**
+ * salvo_leaf_recording_add() - A leaf has ended on the worker's units.
+ * @handed: When it was handed over; @seen: now; both in ns.
+ */
+void salvo_leaf_recording_add(struct salvo_leaf_recording *recording,
+			      const struct salvo_worker *worker, const struct salvo_kernel *kernel,
+			      uint64_t handed, uint64_t seen, int result);
 
 /* --- place.c */
 

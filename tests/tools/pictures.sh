@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pictures.sh - salvo-submit --trace, --timeline, --explain and --dump
+# pictures.sh - salvo-submit --trace, --timeline, --explain, --leaves and --dump
 set -u
 . tests/common/tap.sh
 
@@ -73,6 +73,49 @@ assert title.endswith("/a\ufffdb<\x01\ufffd\ufffd\ufffd\u00e9]]>\uffff.batch"), 
 text = [e.text for e in tree.parse(sys.argv[1] + "/svg").getroot().iter("{http://www.w3.org/2000/svg}text")]
 assert text[0].endswith("/a\ufffdb<\ufffd\ufffd\ufffd\ufffd\u00e9]]>\ufffd.batch"), ascii(text[0])
 END
+
+# Its tests run in processes of their own, some with pools whose leaves fail.
+problem=$("$submit" --leaves --json --stats --trace "$dir/trace" --timeline "$dir/svg" \
+	build/tests/steal/leaf 2>"$dir/errors" >"$dir/leaves") || problem=$(tail -n 3 "$dir/errors")
+python_check "--leaves: when each leaf ran, on which units of which worker" <<'END'
+import json, sys, xml.etree.ElementTree as tree
+leaves = json.load(open(sys.argv[1] + "/leaves"))
+profile = leaves["profile"]
+assert leaves["lost"] == 0 and len(profile) == leaves["leaves"] > 100, leaves["leaves"]
+assert {"add", "store"} <= {e["kernel"] for e in profile}, leaves["kernels"]
+assert sum(k["leaves"] for k in leaves["kernels"]) == len(profile)
+assert 0 < sum(k["failed"] for k in leaves["kernels"]) == sum(e["failed"] for e in profile)
+busy = {}
+for e in profile:
+    assert 0 <= e["ready_us"] <= e["started_us"] < e["ended_us"], e
+    assert e["units"] and not e["units"] >> 4 and e["worker"] < 8 and e["pool"] == "pool", e
+    busy.setdefault((e["pid"], e["worker"], e["units"]), []).append((e["ready_us"], e["ended_us"]))
+for times in busy.values():
+    times.sort()
+    assert all(a[1] <= b[0] + 0.002 for a, b in zip(times, times[1:])), times
+events = json.load(open(sys.argv[1] + "/trace"))["traceEvents"]
+slices = [e for e in events if e["ph"] == "X"]
+assert sum(e["pid"] == 2 for e in slices) == len(profile)
+assert sum(e["pid"] == 1 for e in slices) == sum(bin(e["units"]).count("1") for e in profile)
+assert "pool 0" in {e["args"]["name"] for e in events if e["ph"] == "M"}
+text = [e.text for e in tree.parse(sys.argv[1] + "/svg").getroot().iter("{http://www.w3.org/2000/svg}text")]
+assert "unit 3" in text and "pool 0" in text and "chain 0" not in text, text[:20]
+END
+
+problem=
+"$submit" --leaves --json build/bin/salvo-submit --version 2>/dev/null >"$dir/leaves" &&
+	[ "$(cat "$dir/leaves")" = '{"leaves":0,"lost":0,"kernels":[]}' ] || problem=$(cat "$dir/leaves")
+check "--leaves: a command without pools" "$problem"
+problem=
+"$submit" --leaves sh -c 'exit 3' >/dev/null 2>"$dir/errors"
+[ $? = 1 ] && grep -q "sh: exit code 3" "$dir/errors" || problem=$(cat "$dir/errors")
+"$submit" --leaves sh -c 'kill -9 $$' >/dev/null 2>"$dir/errors"
+[ $? = 1 ] && grep -q "sh: ended by signal 9" "$dir/errors" || problem=$(cat "$dir/errors")
+"$submit" --leaves "$dir/missing" >/dev/null 2>"$dir/errors"
+[ $? = 2 ] && grep -q "No such file" "$dir/errors" || problem=$(cat "$dir/errors")
+"$submit" --leaves --explain true >/dev/null 2>"$dir/errors"
+[ $? = 2 ] && grep -q -- "--leaves and --explain do not go together" "$dir/errors" || problem=$(cat "$dir/errors")
+check "--leaves: commands that fail, and options that do not go with it" "$problem"
 
 problem=$("$submit" --device soft --timeline "$dir/barriers" tools/examples/transfer.batch 2>&1 >/dev/null)
 [ "$(grep -c 'class="barrier"' "$dir/barriers")" = 4 ] || problem="$problem not 4 barriers"

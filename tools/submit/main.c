@@ -17,6 +17,7 @@
 
 #include "cli.h"
 #include "file.h"
+#include "leaves.h"
 #include "options.h"
 #include "picture.h"
 #include "report.h"
@@ -164,36 +165,18 @@ static int submit(const struct options *options, struct salvo_device *device,
 	return err;
 }
 
-static int write_picture(const char *path, const struct picture *picture,
-			 void (*write)(const struct picture *picture, FILE *file))
-{
-	FILE *file = fopen(path, "we");
-	bool good;
-
-	if (!file)
-		return cli_fail(TOOL, "%s: %s", path, strerror(errno));
-	write(picture, file);
-	good = !ferror(file);
-	if (fclose(file) || !good)
-		return cli_fail(TOOL, "%s: %s", path, strerror(errno));
-	return EXIT_OK;
-}
-
 static int draw(const struct options *options, const struct salvo_text_build *build,
 		const struct salvo_device_info *info, const struct salvo_gpu_recording *recording)
 {
 	struct picture picture;
-	int code = EXIT_OK;
+	int code;
 
 	if (picture_make(&picture, options->file, build, info, recording))
 		return cli_fail(TOOL, "out of memory");
 	if (recording && recording->next > recording->capacity)
 		cli_fail(TOOL, "only the first %u chunks of work-groups are in the picture",
 			 recording->capacity);
-	if (options->trace)
-		code = write_picture(options->trace, &picture, trace_write);
-	if (options->timeline)
-		code |= write_picture(options->timeline, &picture, timeline_write);
+	code = picture_write(&picture, options->trace, options->timeline);
 	picture_fini(&picture);
 	return code;
 }
@@ -298,6 +281,8 @@ int main(int argc, char **argv)
 		return code;
 	if (options.dump)
 		return cli_finish(TOOL, dump(&options));
+	if (options.leaves)
+		return cli_finish(TOOL, leaves_run(&options));
 	err = read_text(options.file, &source, &bytes);
 	if (err) {
 		if (err == -EFBIG)

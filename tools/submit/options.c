@@ -14,10 +14,11 @@
 static const char usage[] =
 	"usage: salvo-submit [options] FILE\n"
 	"       salvo-submit --dump DIR COMMAND [ARGUMENT...]\n"
+	"       salvo-submit --leaves [options] COMMAND [ARGUMENT...]\n"
 	"\n"
 	"Submit the batch in FILE (\"-\" is standard input), check its expectations and print\n"
 	"results and statistics. Or run a command, and write each batch that it submits as such\n"
-	"a file into DIR.\n"
+	"a file into DIR, or show the kernels that its work-stealing pools run as leaves.\n"
 	"\n"
 	"  --device NAME    soft or a render node (default: a Salvo render node, else soft)\n"
 	"  --kernels DIR    where program files are, besides FILE's folder and the installed ones\n"
@@ -29,6 +30,7 @@ static const char usage[] =
 	"  --check          only check FILE, its programs and arguments; submit nothing\n"
 	"  --list           only print the parsed FILE, one command a line\n"
 	"  --dump DIR       run COMMAND and write its batches to DIR, which is created if needed\n"
+	"  --leaves         run COMMAND and print its leaves; with --stats, --trace, --timeline\n"
 	"  --timeout SEC    give up waiting after SEC seconds (default 60)\n"
 	"  --help           this text\n"
 	"  --version        the version\n"
@@ -69,6 +71,9 @@ static int parse_option(struct options *options, int option)
 	case 'D':
 		options->dump = optarg;
 		return -1;
+	case 'P':
+		options->leaves = true;
+		return -1;
 	case 't':
 		return cli_real(TOOL, "--timeout", optarg, 0, 1e9, &options->timeout) ?
 		       -1 : cli_finish(TOOL, EXIT_USAGE);
@@ -84,24 +89,27 @@ static int check_options(const struct options *o)
 		const char *name;
 		bool given;
 		bool explains;	/* goes with --explain */
+		bool leaves;	/* goes with --leaves */
 	} others[] = {
-		{ "--timeline", o->timeline, false },
-		{ "--trace", o->trace, false },
-		{ "--stats", o->stats, false },
-		{ "--check", o->check, false },
-		{ "--list", o->list, false },
-		{ "--json", o->json, true },
-		{ "--explain", o->explain, true },
-		{ "--device", o->device && o->dump, true },
-		{ "--kernels", o->kernels && o->dump, true },
+		{ "--timeline", o->timeline, false, true },
+		{ "--trace", o->trace, false, true },
+		{ "--stats", o->stats, false, true },
+		{ "--check", o->check, false, false },
+		{ "--list", o->list, false, false },
+		{ "--json", o->json, true, true },
+		{ "--explain", o->explain, true, false },
+		{ "--leaves", o->leaves, false, false },
+		{ "--device", o->device && o->command, true, false },
+		{ "--kernels", o->kernels && o->command, true, false },
 	};
-	const char *mode = o->dump ? "--dump" : o->explain ? "--explain" :
+	const char *mode = o->dump ? "--dump" : o->leaves ? "--leaves" : o->explain ? "--explain" :
 			   o->check ? "--check" : o->list ? "--list" : NULL;
 	unsigned int i;
 
 	for (i = 0; mode && i < sizeof(others) / sizeof(others[0]); i++) {
 		if (!others[i].given || !strcmp(others[i].name, mode) ||
-		    (others[i].explains && o->explain && !o->dump))
+		    (others[i].leaves && o->leaves && !o->dump) ||
+		    (others[i].explains && o->explain && !o->command))
 			continue;
 		cli_fail(TOOL, "%s and %s do not go together", mode, others[i].name);
 		return cli_finish(TOOL, EXIT_USAGE);
@@ -122,6 +130,7 @@ int options_parse(int argc, char **argv, struct options *options)
 		{ "check", no_argument, NULL, 'c' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "dump", required_argument, NULL, 'D' },
+		{ "leaves", no_argument, NULL, 'P' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -138,7 +147,7 @@ int options_parse(int argc, char **argv, struct options *options)
 		if (code >= 0)
 			return code;
 	}
-	if (options->dump) {
+	if (options->dump || options->leaves) {
 		options->command = &argv[optind];
 		return optind < argc ? check_options(options) : cli_usage(TOOL, usage);
 	}

@@ -16,7 +16,9 @@ struct options {
 	const char *trace;
 	const char *timeline;
 	const char *dump;
-	/** @command: With @dump: the program and its arguments; ends with NULL. */
+	/** @leaves: Show what the pools of @command run through slots. */
+	bool leaves;
+	/** @command: With @dump or @leaves: the program and its arguments; ends with NULL. */
 	char **command;
 	bool json;
 	bool stats;

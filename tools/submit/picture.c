@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "drm/salvo_drm.h"
+#include "options.h"
 
 const char *picture_command_name(const struct salvo_text_command *command)
 {
@@ -234,5 +236,32 @@ void picture_fini(struct picture *picture)
 	free(picture->edges);
 	free(picture->barriers);
 	free(picture->spans);
+	free(picture->lane_names);
 	memset(picture, 0, sizeof(*picture));
+}
+
+static int write_file(const char *path, const struct picture *picture,
+		      void (*write)(const struct picture *picture, FILE *file))
+{
+	FILE *file = fopen(path, "we");
+	bool good;
+
+	if (!file)
+		return cli_fail(TOOL, "%s: %s", path, strerror(errno));
+	write(picture, file);
+	good = !ferror(file);
+	if (fclose(file) || !good)
+		return cli_fail(TOOL, "%s: %s", path, strerror(errno));
+	return EXIT_OK;
+}
+
+int picture_write(const struct picture *picture, const char *trace, const char *timeline)
+{
+	int code = EXIT_OK;
+
+	if (trace)
+		code = write_file(trace, picture, trace_write);
+	if (timeline)
+		code |= write_file(timeline, picture, timeline_write);
+	return code;
 }

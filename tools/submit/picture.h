@@ -59,6 +59,8 @@ struct picture {
 	unsigned int span_count;
 	unsigned int units;
 	unsigned int lanes;
+	/** @lane_names: Lanes are workers of pools, with these names; NULL: chains of commands. */
+	char (*lane_names)[48];
 	double end;
 };
 
@@ -75,6 +77,9 @@ int picture_make(struct picture *picture, const char *title, const struct salvo_
 		 const struct salvo_device_info *info,
 		 const struct salvo_gpu_recording *recording);
 void picture_fini(struct picture *picture);
+
+/** picture_write() - Write the files that are not NULL. Return: exit code. */
+int picture_write(const struct picture *picture, const char *trace, const char *timeline);
 
 /** trace_write() - Write trace events for Perfetto and chrome://tracing. */
 void trace_write(const struct picture *picture, FILE *file);

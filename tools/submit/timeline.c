@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * timeline.c - a batch as a picture: units and chains against time
+ * timeline.c - a batch, or leaves of pools, as a picture: units and chains against time
  *
  * At the top, a row for each execution unit with the commands that it ran, if the GPU is
- * embedded. Below, a row for each chain of commands: a bar is pale while the command is
- * ready and waits for a unit, and solid while it runs; an arrow for each pipe control, a
- * dashed line for each barrier. A command has the same colour in both.
+ * embedded, or the leaves. Below, a row for each chain of commands, or for each worker: a bar is
+ * pale while the command is ready and waits for a unit, and solid while it runs; an arrow for each
+ * pipe control, a dashed line for each barrier. A command has the same colour in both.
  */
 #include <math.h>
 #include <string.h>
@@ -138,15 +138,26 @@ static void write_axis(const struct frame *frame)
 			x_of(frame, at), frame->bottom + 14, at);
 	}
 	fprintf(frame->file, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\">microseconds since the "
-		"first command was read</text>\n", LEFT + (WIDTH - LEFT - RIGHT) / 2,
-		frame->bottom + 30);
+		"%s</text>\n", LEFT + (WIDTH - LEFT - RIGHT) / 2, frame->bottom + 30,
+		frame->picture->lane_names ? "first leaf was handed over" :
+		"first command was read");
+}
+
+static void write_row(const struct frame *frame, double y, double height, const char *name)
+{
+	fprintf(frame->file, "<text class=\"row\" x=\"%.1f\" y=\"%.1f\">", LEFT - 8,
+		y + height / 2 + 3);
+	write_text(frame->file, name);
+	fputs("</text>\n", frame->file);
 }
 
 static void write_row_name(const struct frame *frame, double y, double height, const char *what,
 			   unsigned int number)
 {
-	fprintf(frame->file, "<text class=\"row\" x=\"%.1f\" y=\"%.1f\">%s %u</text>\n", LEFT - 8,
-		y + height / 2 + 3, what, number);
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s %u", what, number);
+	write_row(frame, y, height, name);
 }
 
 /* Chunks of one command that follow each other on a unit are one bar. */
@@ -192,7 +203,10 @@ static void write_chains(const struct frame *frame)
 	unsigned int i;
 
 	for (i = 0; i < picture->lanes; i++)
-		write_row_name(frame, chain_y(frame, i), CHAIN_ROW, "chain", i);
+		if (picture->lane_names)
+			write_row(frame, chain_y(frame, i), CHAIN_ROW, picture->lane_names[i]);
+		else
+			write_row_name(frame, chain_y(frame, i), CHAIN_ROW, "chain", i);
 	for (i = 0; i < picture->command_count; i++) {
 		const struct picture_command *command = &picture->commands[i];
 		const double y = chain_y(frame, command->lane) + 2;
@@ -257,6 +271,12 @@ static void write_head(const struct frame *frame)
 	write_text(frame->file, frame->picture->title);
 	fputs("</text>\n<text x=\"16\" y=\"42\">", frame->file);
 	write_text(frame->file, frame->picture->device);
+	if (frame->picture->lane_names) {
+		fprintf(frame->file, ": %u of %u worker%s, %.1f us</text>\n", work,
+			frame->picture->lanes, frame->picture->lanes == 1 ? "" : "s",
+			frame->picture->end);
+		return;
+	}
 	fprintf(frame->file, ": %u command%s of work in %u chain%s, %u pipe control%s, "
 		"%u barrier%s, %.1f us</text>\n", work, work == 1 ? "" : "s",
 		frame->picture->lanes, frame->picture->lanes == 1 ? "" : "s",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * trace.c - a batch as trace events, for Perfetto and chrome://tracing
+ * trace.c - a batch, or leaves of pools, as trace events for Perfetto and chrome://tracing
  *
  * Two groups of tracks: one track for each execution unit, if the GPU is embedded, and one
- * for each chain of commands. Pipe controls are flow arrows from the producer to the
+ * for each chain of commands, or for each worker. Pipe controls are flow arrows from the producer to the
  * consumer. An arrow must start and end inside slices, so it starts a nanosecond before
  * the producer's end, and no slice is shorter than that.
  */
@@ -30,7 +30,7 @@ static void write_name(struct json *json, const char *kind, unsigned int process
 
 static void write_names(struct json *json, const struct picture *picture)
 {
-	char name[32];
+	char name[64];
 	unsigned int i;
 
 	if (picture->span_count)
@@ -39,9 +39,13 @@ static void write_names(struct json *json, const struct picture *picture)
 		snprintf(name, sizeof(name), "unit %u", i);
 		write_name(json, "thread_name", UNITS, i, name);
 	}
-	write_name(json, "process_name", CHAINS, 0, "chains of commands");
+	write_name(json, "process_name", CHAINS, 0,
+		   picture->lane_names ? "workers" : "chains of commands");
 	for (i = 0; i < picture->lanes; i++) {
-		snprintf(name, sizeof(name), "chain %u", i);
+		if (picture->lane_names)
+			snprintf(name, sizeof(name), "%s", picture->lane_names[i]);
+		else
+			snprintf(name, sizeof(name), "chain %u", i);
 		write_name(json, "thread_name", CHAINS, i, name);
 	}
 }
@@ -118,7 +122,8 @@ void trace_write(const struct picture *picture, FILE *file)
 
 		open_slice(&json, "unit", UNITS, span->unit, &picture->commands[span->command],
 			   span->started, span->ended);
-		json_count(&json, "work_groups", span->groups);
+		if (span->groups)
+			json_count(&json, "work_groups", span->groups);
 		close_slice(&json);
 	}
 	for (i = 0; i < picture->command_count; i++) {
