@@ -5,9 +5,9 @@
  * submit (the ioctl), run (the packet is put on the ring), doorbell, interrupt,
  * complete. Context and number identify a batch in submit, run and complete; ring and
  * fence identify it from run on, and doorbell and interrupt carry these. An interrupt
- * gives one event for each ring. A task in a slot does not pass through the driver: it shows
- * attach, wake (of a unit that sleeps) and detach (no unit uses the slot any more). Documentation/tracing.md shows their use. They are not
- * a stable interface.
+ * gives one event for each ring. A task in a slot does not pass through the driver, which shows
+ * attach, wake (of a unit that sleeps) and detach (no unit uses the slot any more).
+ * Documentation/tracing.md shows their use. They are not a stable interface.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM salvo

@@ -197,13 +197,15 @@ uint64_t salvo_slot_completion(const struct salvo_slot *slot)
 int salvo_slot_get_profile(const struct salvo_slot *slot, struct salvo_profile *profile)
 {
 	const struct salvo_slot_regs *regs = slot->regs;
+	uint32_t status;
 
 	memset(profile, 0, sizeof(*profile));
 	if (is_inherited(slot))
 		return -ENODEV;
 	if (is_busy(slot))
 		return -EBUSY;
-	if ((regs->status != SALVO_SLOT_DONE && regs->status != SALVO_SLOT_FAILED) || !regs->started)
+	status = regs->status;
+	if ((status != SALVO_SLOT_DONE && status != SALVO_SLOT_FAILED) || !regs->started)
 		return -ENOENT;
 	profile->queued = regs->started;
 	profile->ready = regs->started;

@@ -77,7 +77,7 @@ struct salvo_slot_regs {
 	__u32 status;
 	/** @pad3: Unused. */
 	__u32 pad3;
-	/** @started: When the primary core took the task, in ticks of the GPU's clock; 0: it did not. */
+	/** @started: When the primary core took the task, in ticks of the GPU's clock, or 0. */
 	__u64 started;
 	/** @ended: When all cores had done their parts. */
 	__u64 ended;

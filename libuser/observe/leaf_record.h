@@ -22,7 +22,7 @@ struct leaf_record {
 	/** @started, @ended: On the units, in ticks of the device's clock. */
 	uint64_t started;
 	uint64_t ended;
-	/** @handed, @seen: When the worker stored the task and saw its end, CLOCK_MONOTONIC in ns. */
+	/** @handed, @seen: When the worker stored the task and saw its end; CLOCK_MONOTONIC. */
 	uint64_t handed;
 	uint64_t seen;
 	/** @clock_hz: Ticks of the device's clock in a second. */

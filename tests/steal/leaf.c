@@ -104,7 +104,8 @@ TEST_F(leaf, W4_task_goes_through_the_slot_without_a_packet)
 
 TEST_F(leaf, W4_profile_says_when_a_task_ran)
 {
-	struct salvo_kernel *store = store_of(&self->b, 3, 77), *add = add_of(&self->b, 0, 64, 8, 1);
+	struct salvo_kernel *store = store_of(&self->b, 3, 77);
+	struct salvo_kernel *add = add_of(&self->b, 0, 64, 8, 1);
 	struct salvo_kernel *waiting = waiting_of(&self->b);
 	struct salvo_profile first, second;
 

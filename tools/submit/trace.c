@@ -3,9 +3,9 @@
  * trace.c - a batch, or leaves of pools, as trace events for Perfetto and chrome://tracing
  *
  * Two groups of tracks: one track for each execution unit, if the GPU is embedded, and one
- * for each chain of commands, or for each worker. Pipe controls are flow arrows from the producer to the
- * consumer. An arrow must start and end inside slices, so it starts a nanosecond before
- * the producer's end, and no slice is shorter than that.
+ * for each chain of commands, or for each worker. Pipe controls are flow arrows from the
+ * producer to the consumer. An arrow must start and end inside slices, so it starts a
+ * nanosecond before the producer's end, and no slice is shorter than that.
  */
 #include "json.h"
 #include "picture.h"
