@@ -462,14 +462,14 @@ void salvo_space_check_idle(struct salvo_space *space)
 	if (!space->block || !space->pid || space->stopped)
 		return;
 	/* Its units poll the slots, and run leaves. */
+	cpu = cpu_time(space->pid);
 	if (space->given) {
-		if (!salvo_space_slots_sample(space))
+		if (!salvo_space_slots_sample(space, cpu))
 			stop_process(space);
-		else if (salvo_space_slots_is_audit_due(space, cpu_time(space->pid)))
+		else if (salvo_space_slots_is_audit_due(space, cpu))
 			salvo_space_changed(space);
 		return;
 	}
-	cpu = cpu_time(space->pid);
 	for (r = 0; r < SALVO_MAX_RINGS; r++)
 		sent += space->channel[r].next;
 	if (salvo_space_has_sent(space, 0))

@@ -118,10 +118,10 @@ struct salvo_space {
 	uint32_t given_ctx[SALVO_MAX_SLOTS];
 	/** @drained_from: The leaves that ran when the process was told to begin no more. */
 	uint32_t drained_from[SALVO_MAX_SLOTS];
-	/** @shown: The leaf that each slot showed at the last sample, first at @shown_since. */
+	/** @shown: The leaf that each slot showed last, since CPU time @shown_since of the process. */
 	uint32_t shown[SALVO_MAX_SLOTS];
 	uint64_t shown_since[SALVO_MAX_SLOTS];
-	/** @longest_leaf: The longest time for which the process showed one leaf. */
+	/** @longest_leaf: The longest CPU time for which the process showed one leaf. */
 	uint64_t longest_leaf;
 	/** @leaf_ns, @leaf_at: The block's leaf_ns when it was read last, and when that was. */
 	uint64_t leaf_ns;

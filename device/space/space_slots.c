@@ -208,15 +208,15 @@ void salvo_space_slots_count_time(struct salvo_space *space)
 	space->leaf_at = now;
 }
 
-static void note_length(struct salvo_space *space, unsigned int number, uint32_t task)
+/* In CPU time, as a process that others keep from running shows the same leaf for long. */
+static void note_length(struct salvo_space *space, unsigned int number, uint32_t task,
+			uint64_t cpu_ns)
 {
-	const uint64_t now = salvo_clock();
-
 	if (!task || task != space->shown[number])
-		space->shown_since[number] = now;
+		space->shown_since[number] = cpu_ns;
 	space->shown[number] = task;
-	if (now - space->shown_since[number] > space->longest_leaf)
-		space->longest_leaf = now - space->shown_since[number];
+	if (cpu_ns - space->shown_since[number] > space->longest_leaf)
+		space->longest_leaf = cpu_ns - space->shown_since[number];
 }
 
 bool salvo_space_slots_is_audit_due(const struct salvo_space *space, uint64_t cpu_ns)
@@ -224,7 +224,7 @@ bool salvo_space_slots_is_audit_due(const struct salvo_space *space, uint64_t cp
 	return !space->stale && cpu_ns > AUDIT_NS + AUDIT_LEAVES * space->longest_leaf;
 }
 
-bool salvo_space_slots_sample(struct salvo_space *space)
+bool salvo_space_slots_sample(struct salvo_space *space, uint64_t cpu_ns)
 {
 	struct salvo_regs *regs = space->spaces->gpu->regs;
 	uint64_t mask = space->block ? space->given : 0;
@@ -238,7 +238,7 @@ bool salvo_space_slots_sample(struct salvo_space *space)
 		const uint32_t task = running(space, number);
 
 		__atomic_store_n(&regs->slot_task[number], task, __ATOMIC_RELAXED);
-		note_length(space, number, task);
+		note_length(space, number, task, cpu_ns);
 		if (!task || !atomic_load(&space->block->draining))
 			continue;
 		/* A unit may show one more leaf, before it sees that none may begin. */

@@ -42,14 +42,12 @@ void salvo_space_slots_wake(struct salvo_space *space);
 void salvo_space_slots_count_time(struct salvo_space *space);
 /**
  * salvo_space_slots_sample() - Show in the registers what runs, and count the time.
+ * @cpu_ns: CPU time of the process.
  *
  * Return: false if the process lies about it and is to be ended.
  */
-bool salvo_space_slots_sample(struct salvo_space *space);
-/**
- * salvo_space_slots_is_audit_due() - Is the process to be replaced to see which leaves run?
- * @cpu_ns: CPU time of the process.
- */
+bool salvo_space_slots_sample(struct salvo_space *space, uint64_t cpu_ns);
+/** salvo_space_slots_is_audit_due() - Is the process to be replaced to see which leaves run? */
 bool salvo_space_slots_is_audit_due(const struct salvo_space *space, uint64_t cpu_ns);
 
 #endif /* SALVO_SPACE_SLOTS_H */
