@@ -8,6 +8,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "cc_program.h"
@@ -34,6 +36,11 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_atomics.cl", {
 		"atomics_apart", "lock", "float_atomic", "lock_inside", "local_atomics",
 		"merged_atomics", "tickets",
+	} },
+	{ "tests/kernels/cc_pitfalls_vectors.cl", {
+		"triples_uchar", "triples_short", "triples_uint", "triples_long",
+		"scattered_uchar", "scattered_short", "scattered_uint", "scattered_long",
+		"kept_uchar", "kept_short", "kept_uint", "kept_long", "float_triples",
 	} },
 };
 
@@ -149,6 +156,43 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 	if (!cc_runs_v4())
 		SKIP(return, "the processor has no AVX-512");
 	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
+}
+
+/* A lane may load a whole word for its bytes, but none of a page that has no byte of it. */
+TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
+{
+	enum { COUNT = 64 };
+	const size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t out[COUNT], at[COUNT], i;
+	struct {
+		uint32_t *out;
+		const uint8_t *end;
+		const uint32_t *at;
+	} args = { out, memory + page, at };
+	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
+
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	for (i = 0; i < page; i++)
+		memory[i] = i * 7 + i / 256;
+	ASSERT_EQ(0, mprotect(memory + page, page, PROT_NONE));
+	for (i = 0; i < COUNT; i++)
+		at[i] = (i * 5) % 16;
+	struct cc_program *program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w",
+					      files[2].source);
+	ASSERT_NE(NULL, program);
+	ASSERT_EQ(0, cc_run(program, "last_bytes", &args, &range));
+	for (i = 0; i < COUNT; i++) {
+		const uint8_t *p = args.end - at[i];
+		uint16_t six[3];
+
+		memcpy(six, args.end - 6 - 2 * at[i], sizeof(six));
+		EXPECT_EQ(p[-3] + p[-2] * 3 + p[-1] * 5 + p[-2] * 7 + p[-1] * 11 + six[0] * 13 +
+			  six[1] * 17 + six[2] * 19 + p[-1] * 23, out[i]);
+	}
+	cc_program_close(program);
+	munmap(memory, 2 * page);
 }
 
 TEST_HARNESS_MAIN

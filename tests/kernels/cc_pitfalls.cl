@@ -386,6 +386,7 @@ kernel void values_across(ARGS)
 
 	for (i = 0; i < 3 + (n & 3); i++) {
 		u = u * 5 + n + i;
+		barrier(CLK_LOCAL_MEM_FENCE);
 		s[LID] = as_uint(v.y) + u;
 		barrier(CLK_LOCAL_MEM_FENCE);
 		total += s[(LID + i) % SIZE];

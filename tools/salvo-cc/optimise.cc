@@ -7,6 +7,7 @@
  * pipeline over the work-item loops.
  */
 #include "places.h"
+#include "vectoriser.h"
 
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
@@ -22,6 +23,7 @@
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopIdiomRecognize.h>
@@ -112,6 +114,13 @@ void canonicalise(Function &f, TargetMachine &target)
 	managers all(target, PipelineTuningOptions());
 	FunctionPassManager passes;
 
+	if (needs_elements(f)) {
+		passes.addPass(ScalarizerPass(ScalarizerPassOptions{
+			.ScalarizeVariableInsertExtract = true, .ScalarizeLoadStore = false,
+			.ScalarizeMinBits = {} }));
+		passes.addPass(InstSimplifyPass());
+		passes.addPass(ADCEPass());
+	}
 	passes.addPass(LowerSwitchPass());
 	passes.addPass(UnifyFunctionExitNodesPass());
 	passes.addPass(LoopSimplifyPass());

@@ -95,6 +95,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 			return 2 * registers_of(type);
 		return 4 * lanes;
 	}
+	if (load && has_elements(*load) && can_gather_elements(*load))
+		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
 	if (load ? can_gather(type, align) : can_scatter(type, align))
 		return lanes;
 	if (load && can_gather_words(*load))

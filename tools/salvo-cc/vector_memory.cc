@@ -158,6 +158,8 @@ void vectoriser::emit_store(StoreInst &store)
 		emit_scalar_memory(store);
 		return;
 	}
+	if (!store.isVolatile() && emit_store_elements(store))
+		return;
 	const bool contiguous = is_contiguous(pointer, type);
 	if (store.isVolatile() || (!contiguous && !can_scatter(type, store.getAlign()))) {
 		emit_lanes(store);

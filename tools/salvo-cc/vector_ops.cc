@@ -192,6 +192,8 @@ Value *vectoriser::emit_extract(ExtractElementInst &extract)
 	auto *which = dyn_cast<ConstantInt>(extract.getIndexOperand());
 	SmallVector<int> pick;
 
+	if (auto apart = elements.find(extract.getVectorOperand()); apart != elements.end())
+		return apart->second[which->getZExtValue()];
 	if (!which)
 		return emit_lanes(extract);
 	for (unsigned i = 0; i < lanes; i++)
@@ -347,6 +349,8 @@ void vectoriser::emit(Instruction &inst)
 	} else if (auto *load = dyn_cast<LoadInst>(&inst)) {
 		if (s.kind == shape::UNIFORM)
 			emit_scalar_memory(inst);
+		else if (has_elements(*load))
+			emit_load_elements(*load);
 		else
 			vectors[&inst] = emit_load(*load);
 	} else if (s.kind == shape::VARYING) {

@@ -164,6 +164,19 @@ private:
 	Value *safe_pointer(Value *pointer, Value *condition);
 	bool is_contiguous(Value *pointer, Type *type) const;
 
+	/* vector_elements.cc */
+	bool can_gather_elements(const llvm::LoadInst &load) const;
+	bool has_elements(const llvm::LoadInst &load) const;
+	Value *gather_elements_word(llvm::LoadInst &load);
+	Value *element_of(Value *words, unsigned n, Type *type);
+	Value *piece_of(Value *all, unsigned from);
+	Value *element_of(llvm::ArrayRef<Value *> pieces, unsigned n);
+	Value *emit_lane_elements(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
+	void emit_load_elements(llvm::LoadInst &load);
+	Value *interleave(llvm::ArrayRef<Value *> parts, unsigned from);
+	void store_lane_elements(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
+	bool emit_store_elements(llvm::StoreInst &store);
+
 	llvm::Function &item;
 	llvm::Argument &x;
 	unsigned lanes;
@@ -190,10 +203,15 @@ private:
 	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots;
 
 	llvm::DenseMap<const Value *, Value *> scalars, vectors;
+	/* Of loads that only their elements are used of: each in all lanes */
+	llvm::DenseMap<const Value *, llvm::SmallVector<Value *>> elements;
 	llvm::AllocaInst *nowhere = nullptr;	/* scratch that inactive lanes read and write */
 	Value *mask = nullptr;			/* of the current block; NULL: all lanes active */
 	Value *any_lane = nullptr;		/* whether @mask has a bit set; made on demand */
 	llvm::IRBuilder<> b;
 };
+
+/* vector_elements.cc */
+bool needs_elements(const llvm::Function &f);
 
 #endif /* SALVO_VECTORISER_H */

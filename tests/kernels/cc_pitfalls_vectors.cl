@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cc_pitfalls_vectors.cl - vectors of three and of few bytes, whose elements lanes take apart
+ */
+#include "cc_pitfalls.h"
+
+/* Work-items of which each has three longs of @out */
+#define MOST 160
+
+#define ELEMENTS(T)									\
+kernel void triples_##T(PLAIN)								\
+{											\
+	uint i = ITEM, at = in[i] % MOST;						\
+											\
+	if (i >= MOST)									\
+		return;									\
+	T##3 near = vload3(i, (global const T *)in);					\
+	T##3 far = vload3(at, (global const T *)in);					\
+											\
+	if (far.x % 3 == 0)								\
+		near += vload3(at / 2, (global const T *)in + 1).zxy;			\
+	else if (near.y % 2)								\
+		near.z = far.y * (T)i;							\
+	vstore3(near + far.yzx, i, (global T *)out);					\
+}											\
+											\
+kernel void scattered_##T(PLAIN)							\
+{											\
+	uint i = ITEM;									\
+											\
+	if (i >= 40)									\
+		return;									\
+	T##3 v = vload3((i * 7) % 64, (global const T *)in);				\
+	T##4 w = vload4((i * 5) % 64, (global const T *)in);				\
+	T##2 p = vload2(in[i] % 64, (global const T *)in);				\
+											\
+	if (v.x != w.y)									\
+		vstore3(v + w.xyz, i ^ 5, (global T *)out);				\
+	if (p.x % 2)									\
+		vstore4((T##4)(p, v.z, w.w), i ^ 3, (global T *)out + 144);		\
+	vstore2(p.yx + v.xy, i * 3 % 40, (global T *)out + 336);			\
+}											\
+											\
+kernel void kept_##T(ARGS)								\
+{											\
+	local T##3 *l = (local T##3 *)s;						\
+	uint i = ITEM, k = LID % 4;							\
+	T##3 v = vload3(i % MOST, (global const T *)in), sum = 0;			\
+	T##3 p[3] = { v, v.zyx, v + (T)n };						\
+											\
+	if (LID < 4)									\
+		l[k] = v * (T)3;							\
+	barrier(CLK_LOCAL_MEM_FENCE);							\
+	for (uint j = 0; j < in[i] % 4; j++)						\
+		sum += p[(j + in[i]) % 3] + l[(j + k) % min(SIZE, 4u)].yzx;		\
+	if (i < MOST)									\
+		vstore3(sum, i, (global T *)out);					\
+}
+
+ELEMENTS(uchar)
+ELEMENTS(short)
+ELEMENTS(uint)
+ELEMENTS(long)
+
+kernel void float_triples(PLAIN)
+{
+	uint i = ITEM;
+
+	if (i >= MOST)
+		return;
+	float3 v = convert_float3(vload3(i, (global const ushort *)in));
+	float3 sum = 0;
+
+	for (uint j = in[i] % 5; j < 5; j++) {
+		float3 w = convert_float3(vload3(j * in[i] % 1000, (global const uchar *)in));
+		sum += w * (float)j + v;
+	}
+	vstore3(convert_uchar3_sat_rte(sum / 9), i, (global uchar *)out);
+	vstore3(select(sum, v, isgreater(v, sum)), i, (global float *)out + 300);
+}
+
+/* Uses 2, 3 and 6 bytes that end where memory ends; programs load more elements than they use. */
+kernel void last_bytes(global uint *out, global const uchar *end, global const uint *at)
+{
+	uint i = get_global_id(0);
+	uchar3 three = vload3(0, end - at[i] - 3);
+	uchar2 two = vload2(0, end - at[i] - 2);
+	ushort3 six = vload3(0, (global const ushort *)(end - 6) - at[i]);
+
+	uchar4 four = vload4(0, end - at[i] - 3);
+
+	out[i] = three.x + three.y * 3 + three.z * 5 + two.x * 7 + two.y * 11 + six.x * 13 +
+		 six.y * 17 + six.z * 19 + four.z * 23;
+}

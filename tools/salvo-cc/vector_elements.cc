@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_elements.cc - loads and stores of short vectors whose elements are used one by one
+ *
+ * If all that uses a loaded float3 are its elements, each element of all lanes becomes a vector, as
+ * if the source had scalars; so do the elements that a stored vector is made of. Only memory has
+ * them lane after lane. Vectors of up to 8 bytes are accessed as one integer for each lane.
+ *
+ *	float3 v = vload3(x, in)	<24 x float> v = load(in + 3 * x)
+ *	v.x				v[0, 3, 6, ...]
+ *
+ *	uchar3 v = vload3(at[x], in)	<8 x int> w = gather(in + 3 * at[x])
+ *	v.y				(char)(w >> 8)
+ */
+#include "places.h"
+#include "vectoriser.h"
+
+#include <llvm/IR/InstIterator.h>
+
+using namespace llvm;
+
+static unsigned bits_of(const Type *type)
+{
+	return type->getPrimitiveSizeInBits().getFixedValue();
+}
+
+/* The integer that holds @type, or NULL. */
+static Type *word_of(const Type *type)
+{
+	const unsigned bits = bits_of(type);
+
+	return bits > 64 ? nullptr : IntegerType::get(type->getContext(), bits > 32 ? 64 : 32);
+}
+
+static bool is_whole_word(const Type *type)
+{
+	return bits_of(type) == 32 || bits_of(type) == 64;
+}
+
+/* Are its only users its elements? */
+static bool is_taken_apart(const LoadInst &load)
+{
+	auto *type = dyn_cast<FixedVectorType>(load.getType());
+
+	if (!type || load.isVolatile() || load.isAtomic() || type->getScalarSizeInBits() % 8 ||
+	    type->getScalarType()->isPointerTy())
+		return false;
+	return all_of(load.users(), [&](const User *user) {
+		auto *extract = dyn_cast<ExtractElementInst>(user);
+		auto *which = extract ? dyn_cast<ConstantInt>(extract->getIndexOperand()) : nullptr;
+
+		return which && which->getValue().ult(type->getNumElements());
+	});
+}
+
+/*
+ * @load's vector up to the last element that is used: others may be outside of a buffer. Where the
+ * vector is aligned they are in the same page.
+ */
+static FixedVectorType *used_type(const LoadInst &load)
+{
+	auto *type = cast<FixedVectorType>(load.getType());
+	uint64_t count = 1;
+
+	if (load.getAlign() >= PowerOf2Ceil(bits_of(type) / 8))
+		return type;
+	for (const User *user : load.users()) {
+		auto *which = cast<ConstantInt>(cast<ExtractElementInst>(user)->getIndexOperand());
+
+		count = std::max(count, which->getZExtValue() + 1);
+	}
+	return FixedVectorType::get(type->getElementType(), count);
+}
+
+/*
+ * Can the elements be gathered? As parts of an integer, whose other bytes may be outside of a
+ * buffer that is checked, and are slow to load where they were just written; or one by one.
+ */
+bool vectoriser::can_gather_elements(const LoadInst &load) const
+{
+	Type *type = used_type(load), *word = word_of(type);
+
+	if (!word)
+		return can_gather(type->getScalarType(), load.getAlign());
+	return can_gather(word, Align(1)) &&
+	       (is_whole_word(type) || (!item.hasFnAttribute("salvo-checked") &&
+					load.getPointerAddressSpace() != PRIVATE));
+}
+
+bool vectoriser::has_elements(const LoadInst &load) const
+{
+	Value *pointer = const_cast<Value *>(load.getPointerOperand());
+
+	return is_taken_apart(load) && shape_of(pointer).kind != shape::UNIFORM;
+}
+
+/*
+ * Integers that begin at, or contain, what the lanes load. Such an integer may be larger: it begins
+ * where it is aligned if that contains all, and else where both of the pages that it may
+ * touch have bytes that are loaded.
+ */
+Value *vectoriser::gather_elements_word(LoadInst &load)
+{
+	Type *type = used_type(load), *number = widen(b.getInt64Ty()), *word = widen(word_of(type));
+	const unsigned bytes = bits_of(type) / 8, size = word->getScalarSizeInBits() / 8;
+	Value *pointer = vector(load.getPointerOperand()), *shift = nullptr;
+
+	if (bytes < size) {
+		Value *address = b.CreatePtrToInt(pointer, number);
+		Value *begin = b.CreateAnd(address, ConstantInt::get(number, size - 1));
+		Value *fits = b.CreateICmpULE(begin, ConstantInt::get(number, size - bytes));
+		shift = b.CreateSelect(fits, begin, Constant::getNullValue(number));
+		pointer = b.CreateGEP(b.getInt8Ty(), pointer, b.CreateNeg(shift));
+		shift = b.CreateZExtOrTrunc(b.CreateShl(shift, 3), word);
+	}
+	Value *words = b.CreateMaskedGather(word, pointer, Align(1), full(mask),
+					    Constant::getNullValue(word), load.getName());
+	return shift ? b.CreateLShr(words, shift) : words;
+}
+
+/* Element @n of each of @words */
+Value *vectoriser::element_of(Value *words, unsigned n, Type *type)
+{
+	const unsigned bits = type->getScalarSizeInBits();
+	Value *part = n ? b.CreateLShr(words, n * bits) : words;
+
+	part = b.CreateTrunc(part, widen(b.getIntNTy(bits)));
+	return b.CreateBitCast(part, widen(type->getScalarType()));
+}
+
+/* Lanes @from to @from + lanes - 1 of @all, as a vector of that size */
+Value *vectoriser::piece_of(Value *all, unsigned from)
+{
+	SmallVector<int> pick;
+
+	for (unsigned i = 0; i < lanes; i++)
+		pick.push_back(from + i);
+	return b.CreateShuffleVector(all, pick);
+}
+
+/*
+ * Element @n of vectors of as many elements as there are @pieces, whose lanes are one after the
+ * other in them. Two pieces at a time, as LLVM moves elements one by one between vectors of
+ * different lengths.
+ */
+Value *vectoriser::element_of(ArrayRef<Value *> pieces, unsigned n)
+{
+	const unsigned count = pieces.size();
+	Value *made = pieces[0];
+
+	for (unsigned p = 0; p < count; p++) {
+		SmallVector<int> pick;
+		bool some = false;
+
+		for (unsigned i = 0; i < lanes; i++) {
+			const unsigned at = i * count + n;
+
+			pick.push_back(at / lanes == p ? (p ? lanes : 0) + at % lanes :
+				       at / lanes < p ? (p > 1 ? i : at % lanes) : -1);
+			some |= at / lanes == p;
+		}
+		if (p == 1 || (p > 1 && some))
+			made = b.CreateShuffleVector(made, pieces[p], pick);
+	}
+	return made;
+}
+
+/* Loads one lane after the other: integers that are returned, or elements for @made. */
+Value *vectoriser::emit_lane_elements(LoadInst &load, SmallVectorImpl<Value *> &made)
+{
+	FixedVectorType *type = used_type(load);
+	Type *word = is_whole_word(type) ? word_of(type) : nullptr;
+	const unsigned count = type->getNumElements();
+	Value *words = word ? PoisonValue::get(widen(word)) : nullptr;
+
+	if (!word)
+		made.assign(count, PoisonValue::get(widen(type->getScalarType())));
+	for (unsigned i = 0; i < lanes; i++) {
+		Value *pointer = lane(load.getPointerOperand(), i);
+
+		if (mask)
+			pointer = safe_pointer(pointer, b.CreateExtractElement(mask, i));
+		LoadInst *one = b.CreateAlignedLoad(word ? word : type, pointer, load.getAlign());
+		tag_lane(*one, i);
+		if (word) {
+			words = b.CreateInsertElement(words, one, i);
+			continue;
+		}
+		for (unsigned n = 0; n < count; n++)
+			made[n] = b.CreateInsertElement(made[n], b.CreateExtractElement(one, n), i);
+	}
+	return words;
+}
+
+void vectoriser::emit_load_elements(LoadInst &load)
+{
+	Value *pointer = load.getPointerOperand(), *words = nullptr;
+	const bool contiguous = is_contiguous(pointer, load.getType());
+	FixedVectorType *type = contiguous ? cast<FixedVectorType>(load.getType()) :
+					     used_type(load);
+	SmallVector<Value *> made;
+	const unsigned count = type->getNumElements();
+
+	if (contiguous) {
+		Value *all = emit_load(load);
+
+		if (is_whole_word(type)) {
+			words = b.CreateBitCast(all, widen(word_of(type)));
+		} else {
+			SmallVector<Value *> pieces;
+			for (unsigned n = 0; n < count; n++)
+				pieces.push_back(piece_of(all, n * lanes));
+			for (unsigned n = 0; n < count; n++)
+				made.push_back(element_of(pieces, n));
+		}
+	} else if (!can_gather_elements(load)) {
+		words = emit_lane_elements(load, made);
+	} else if (word_of(type)) {
+		words = gather_elements_word(load);
+	} else {
+		Type *element = type->getScalarType(), *wide = widen(element);
+		Value *all = vector(pointer);
+		for (unsigned n = 0; n < count; n++)
+			made.push_back(b.CreateMaskedGather(wide, b.CreateConstGEP1_64(
+				element, all, n), commonAlignment(load.getAlign(),
+				n * bits_of(element) / 8), full(mask),
+				Constant::getNullValue(wide), load.getName()));
+	}
+	for (unsigned n = 0; words && n < count; n++)
+		made.push_back(element_of(words, n, type));
+	elements[&load] = std::move(made);
+}
+
+/* What a vector is made of, element by element, or nothing if it was made in another way. */
+static SmallVector<Value *> find_elements(Value *value)
+{
+	auto *type = dyn_cast<FixedVectorType>(value->getType());
+	SmallVector<Value *> made(type ? type->getNumElements() : 0);
+
+	while (auto *insert = dyn_cast<InsertElementInst>(value)) {
+		auto *which = dyn_cast<ConstantInt>(insert->getOperand(2));
+
+		if (!which || which->getValue().uge(made.size()))
+			return {};
+		Value *&element = made[which->getZExtValue()];
+		if (!element)
+			element = insert->getOperand(1);
+		value = insert->getOperand(0);
+	}
+	if (!isa<UndefValue>(value) || all_of(made, [](Value *v) { return !v; }))
+		return {};
+	for (Value *&element : made)
+		if (!element)
+			element = PoisonValue::get(type->getScalarType());
+	return made;
+}
+
+/* Elements @from to @from + lanes - 1 in memory of vectors with these elements */
+Value *vectoriser::interleave(ArrayRef<Value *> parts, unsigned from)
+{
+	const unsigned count = parts.size();
+	Value *made = parts[0];
+
+	for (unsigned n = 1; n < count; n++) {
+		SmallVector<int> pick;
+
+		for (unsigned i = from; i < from + lanes; i++)
+			pick.push_back(i % count == n ? lanes + i / count :
+				       i % count > n ? -1 : n > 1 ? i - from : i / count);
+		made = b.CreateShuffleVector(made, parts[n], pick);
+	}
+	return made;
+}
+
+/* Stores one lane after the other. */
+void vectoriser::store_lane_elements(StoreInst &store, ArrayRef<Value *> parts)
+{
+	Type *type = store.getValueOperand()->getType();
+
+	for (unsigned i = 0; i < lanes; i++) {
+		Value *pointer = lane(store.getPointerOperand(), i);
+		Value *one = PoisonValue::get(type);
+
+		for (unsigned n = 0; n < parts.size(); n++)
+			one = b.CreateInsertElement(one, b.CreateExtractElement(parts[n], i), n);
+		if (mask)
+			pointer = safe_pointer(pointer, b.CreateExtractElement(mask, i));
+		tag_lane(*b.CreateAlignedStore(one, pointer, store.getAlign()), i);
+	}
+}
+
+/* Stores what was made element by element; false if it was not. */
+bool vectoriser::emit_store_elements(StoreInst &store)
+{
+	Value *pointer = store.getPointerOperand(), *value = store.getValueOperand(), *all;
+	auto *type = dyn_cast<FixedVectorType>(value->getType());
+	SmallVector<Value *> from = find_elements(value), parts;
+	const bool contiguous = is_contiguous(pointer, value->getType());
+	Instruction *made;
+
+	if (from.empty() || type->getScalarSizeInBits() % 8 ||
+	    type->getScalarType()->isPointerTy() || shape_of(pointer).kind == shape::UNIFORM)
+		return false;
+	Type *word = word_of(type), *bits = b.getIntNTy(type->getScalarSizeInBits());
+	for (Value *element : from)
+		parts.push_back(vector(element));
+	if (!contiguous && (!is_whole_word(type) ||
+			    !target.isLegalMaskedScatter(widen(word), Align(1)))) {
+		store_lane_elements(store, parts);
+		return true;
+	}
+	if (is_whole_word(type)) {
+		all = nullptr;
+		for (unsigned n = 0; n < parts.size(); n++) {
+			if (isa<PoisonValue>(parts[n]))
+				continue;
+			Value *part = b.CreateZExt(b.CreateBitCast(parts[n], widen(bits)),
+						   widen(word));
+			part = b.CreateShl(part, n * type->getScalarSizeInBits());
+			all = all ? b.CreateOr(all, part) : part;
+		}
+	} else {
+		all = PoisonValue::get(widen(type));
+		for (unsigned n = 0; n < parts.size(); n++)
+			all = b.CreateInsertVector(all->getType(), all,
+						   interleave(parts, n * lanes),
+						   b.getInt64(n * lanes));
+	}
+	if (!contiguous) {
+		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
+	} else if (!mask) {
+		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
+		tag_row(*made, lanes);
+	} else {
+		const unsigned units = is_whole_word(type) ? 1 : parts.size();
+		made = b.CreateMaskedStore(all, scalar(pointer), store.getAlign(),
+					   repeat_mask(mask, units));
+	}
+	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+	return true;
+}
+
+/*
+ * Vectors of three elements do not fill registers, and LLVM moves their elements one by one: a
+ * function that has some computes with elements only.
+ */
+bool needs_elements(const Function &f)
+{
+	return any_of(instructions(f), [](const Instruction &inst) {
+		auto *type = dyn_cast<FixedVectorType>(inst.getType());
+
+		return type && type->getNumElements() == 3;
+	});
+}
