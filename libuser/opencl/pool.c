@@ -18,6 +18,11 @@
 #include <string.h>
 
 #define PAGE_BYTES	4096u
+/*
+ * Programs use the memory of other drivers, which ends later than a buffer: OpenCV loads the last
+ * pixel, of three bytes, as a vector of four.
+ */
+#define SLACK		16u
 /* The part of the GPU's memory that is kept at most, and that a buffer may have to be kept */
 #define MOST_SHARE	16u
 #define BUFFER_SHARE	4u
@@ -109,8 +114,9 @@ static void empty_all(const struct salvo_device *gpu)
 
 int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo **out)
 {
+	const size_t most = bytes > SIZE_MAX - SLACK ? bytes : bytes + SLACK;
 	/* One that is too large to be kept takes no more than it needs. */
-	const size_t rounded = bytes > pool->most / BUFFER_SHARE ? bytes : round_up(bytes);
+	const size_t rounded = bytes > pool->most / BUFFER_SHARE ? most : round_up(most);
 	unsigned int i;
 	int err;
 

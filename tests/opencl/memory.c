@@ -264,4 +264,41 @@ TEST_F(memory, of_released_objects_of_other_contexts_makes_room_too)
 		EXPECT_EQ(0, clReleaseContext(others[c]));
 }
 
+TEST_F(memory, may_be_read_some_bytes_past_its_end)
+{
+	static const char *source =
+		"kernel void sums(global const uchar *in, global int *out) {\n"
+		"	size_t i = get_global_id(0);\n"
+		"	uchar4 v = vload4(0, in + 3 * i);\n"
+		"	out[i] = v.x + v.y + v.z + v.w;\n"
+		"}\n";
+	enum { COUNT = 40 };
+	const size_t items = BYTES, bytes[] = { 3 * BYTES, 4 * BYTES };
+	cl_command_queue queue = clCreateCommandQueueWithProperties(self->context, ocl_device(), NULL,
+								    NULL);
+	cl_program program = clCreateProgramWithSource(self->context, 1, &source, NULL, NULL);
+	cl_mem mems[2 * COUNT];
+	cl_kernel kernel;
+	unsigned int i;
+
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	kernel = clCreateKernel(program, "sums", NULL);
+
+	/* So many that some have none that follows them in memory */
+	for (i = 0; i < 2 * COUNT; i++)
+		mems[i] = clCreateBuffer(self->context, 0, bytes[i % 2], NULL, NULL);
+	for (i = 0; i < 2 * COUNT; i += 2) {
+		EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(cl_mem), &mems[i]));
+		EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(cl_mem), &mems[i + 1]));
+		EXPECT_EQ(0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL,
+						    NULL));
+		EXPECT_EQ(0, clFinish(queue));
+	}
+	for (i = 0; i < 2 * COUNT; i++)
+		clReleaseMemObject(mems[i]);
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+	clReleaseCommandQueue(queue);
+}
+
 TEST_HARNESS_MAIN
