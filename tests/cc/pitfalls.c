@@ -41,6 +41,7 @@ static const struct {
 		"triples_uchar", "triples_short", "triples_uint", "triples_long",
 		"scattered_uchar", "scattered_short", "scattered_uint", "scattered_long",
 		"kept_uchar", "kept_short", "kept_uint", "kept_long", "float_triples",
+		"chain_uint8", "chain_uchar16", "chain_ulong8", "chain_ushort8",
 	} },
 };
 

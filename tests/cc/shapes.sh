@@ -288,4 +288,19 @@ END
 	has code 'vcvttps2dq.*zmm'
 	lacks code 'vcvttss2si|vpinsrb')"
 
+check "M4 long vectors that go through a loop: several work-items hide the latency" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *a, int n)
+{
+	float8 x = a[get_global_id(0)], y = x + 1;
+
+	for (int i = 0; i < n; i++) {
+		x = mad(x, y, x);
+		y = mad(x, x, y);
+	}
+	a[get_global_id(0)] = dot(x.lo, y.hi);
+}
+END
+	has code 'vfmadd.*zmm')"
+
 finish

@@ -79,6 +79,27 @@ kernel void float_triples(PLAIN)
 	vstore3(select(sum, v, isgreater(v, sum)), i, (global float *)out + 300);
 }
 
+/* Long vectors that go through a loop from iteration to iteration, in fewer lanes than others */
+#define CHAIN(T, N)								\
+kernel void chain_##T##N(PLAIN)							\
+{										\
+	T##N x = (T)in[ITEM], y = (T##N)((T)n) + (T)ITEM;			\
+	uint i = ITEM;								\
+										\
+	for (uint j = 0; j < in[i + 1] % 9; j++) {				\
+		x = (x & y) * (T)3 + y;						\
+		y = select(y ^ x, y + (T)j, x < y);				\
+	}									\
+	x ^= y;									\
+	if (i < 120)								\
+		vstore4(x.s0123 + x.s4567 * x.s1357, i, (global T *)out);	\
+}
+
+CHAIN(uint, 8)
+CHAIN(uchar, 16)
+CHAIN(ulong, 8)
+CHAIN(ushort, 8)
+
 /* Uses 2, 3 and 6 bytes that end where memory ends; programs load more elements than they use. */
 kernel void last_bytes(global uint *out, global const uchar *end, global const uint *at)
 {

@@ -44,12 +44,12 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 	IRBuilder<> b(&k.function->front());
 	const unsigned lanes = lanes_of(opts);
 	Value *length = row_length(b, of, v);
-	row columns = { .item = nullptr, .range = nullptr };
+	row columns;
 
 	if (gains_from_columns(of, target, lanes))
 		columns = build_columns(b, of, v, length, target, opts);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
-	emit_rows(b, of, r, lanes, v, length,
+	emit_rows(b, of, r, v, length,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
 	inline_row(r);
@@ -137,11 +137,10 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 			if (split.variables[n].uniform)
 				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
 		}
-		const unsigned lanes = lanes_of(opts);
 
 		if (r.next.size() > 1)
 			b.CreateStore(b.getInt32(0), ways);
-		emit_rows(b, of, rows.back(), lanes, v, v.extent[0], [&](Value *y, Value *z) {
+		emit_rows(b, of, rows.back(), v, v.extent[0], [&](Value *y, Value *z) {
 			SmallVector<Value *> rest;
 			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
 			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",

@@ -19,8 +19,10 @@
 #include "places.h"
 
 #include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 using namespace llvm;
@@ -97,18 +99,65 @@ void inline_calls(Function &callee)
 /* Private arrays of a work-item, in bytes, up to which it is vectorised */
 static const uint64_t max_private = 1024;
 
+/* Elements of a vector up to which there are as many lanes as of scalars */
+static const unsigned max_elements = 4;
+
+static bool is_long(const Type *type)
+{
+	auto *vector = dyn_cast<FixedVectorType>(type);
+
+	return vector && vector->getNumElements() > max_elements;
+}
+
 /*
- * A kernel that uses long vector types has nothing to gain from lanes. Accesses to large private
- * arrays would be gathers.
+ * Long vectors fill registers without lanes, which only help where a loop waits for the result of
+ * the operation before: where vectors go through it from iteration to iteration, element by element.
  */
+static bool has_long_chains(const Function &f)
+{
+	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
+	SmallPtrSet<const BasicBlock *, 8> headers;
+	bool found = false;
+
+	FindFunctionBackedges(f, back);
+	for (const auto &edge : back)
+		headers.insert(edge.second);
+	for (const Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<IntrinsicInst>(&inst);
+
+		if (!is_long(inst.getType()))
+			continue;
+		if (isa<PHINode>(inst))
+			found |= headers.contains(inst.getParent());
+		else if (isa<LoadInst>(inst) ||
+			 (isa<CallBase>(inst) &&
+			  (!call || !isTriviallyVectorizable(call->getIntrinsicID()))))
+			return false;
+	}
+	return found;
+}
+
+/* Lanes whose vectors are half of the registers, at most @lanes; 1 if lanes gain nothing. */
+static unsigned lanes_for(const Function &f, unsigned lanes, const options &opts)
+{
+	unsigned bits = 0;
+
+	for (const Instruction &inst : instructions(f))
+		if (is_long(inst.getType()))
+			bits = std::max<unsigned>(bits, inst.getType()->getPrimitiveSizeInBits());
+	if (!bits)
+		return lanes;
+	if (!has_long_chains(f))
+		return 1;
+	return std::clamp(lanes * max_elements * (opts.isa_level >= 4 ? 64 : 32) / bits, 1u, lanes);
+}
+
+/* Accesses to large private arrays would be gathers. */
 static bool gains_from_lanes(const Function &f)
 {
 	uint64_t bytes = 0;
 
 	for (const Instruction &inst : instructions(f)) {
-		if (auto *type = dyn_cast<FixedVectorType>(inst.getType()))
-			if (type->getNumElements() > 4)
-				return false;
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
 			bytes += f.getDataLayout().getTypeAllocSize(alloca->getAllocatedType());
 	}
@@ -207,11 +256,11 @@ static bool prefers_loops(const items &of, Function &item, unsigned d, TargetMac
 row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_rows,
 	     TargetMachine &target, const options &opts)
 {
-	row made = { .item = &item, .range = nullptr };
 	auto range = std::make_unique<interior>(item, *of.id(item, d), skip);
-	const unsigned lanes = lanes_of(opts);
+	const unsigned lanes = lanes_for(item, lanes_of(opts), opts);
+	row made = { .lanes = lanes, .item = &item, .range = nullptr };
 
-	if (prefers_loops(of, item, d, target, lanes))
+	if (lanes == 1 || prefers_loops(of, item, d, target, lanes))
 		return made;
 	Function *special = range->is_whole() ? &item : range->specialise();
 
@@ -228,11 +277,12 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	return made;
 }
 
-static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length,
+static void emit_row(IRBuilder<> &b, const row &r, Value *length,
 		     function_ref<void(Function *, Value *)> call,
 		     function_ref<SmallVector<Value *>(Value *)> args)
 {
 	Value *x = b.getInt64(0), *end = length;
+	const unsigned lanes = r.lanes;
 	auto wide = [&](Value *at) { call(r.wide, at); };
 	auto one = [&](Value *at) { call(r.item, at); };
 	auto inner = [&](Value *from, Value *to) {
@@ -262,9 +312,8 @@ static void emit_row(IRBuilder<> &b, const row &r, unsigned lanes, Value *length
 	make_loop(b, x, end, 1, "x", one);
 }
 
-void emit_rows(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
-	       const group_values &v, Value *length, function_ref<tail_function> tail,
-	       Value *result)
+void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values &v,
+	       Value *length, function_ref<tail_function> tail, Value *result)
 {
 	Value *zero = b.getInt64(0);
 
@@ -277,10 +326,10 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
 				all.append(rest);
 				return all;
 			};
-			emit_row(b, r, lanes, length, [&](Function *f, Value *x) {
+			emit_row(b, r, length, [&](Function *f, Value *x) {
 				begin_index(b, 2, z, 1);
 				begin_index(b, 1, y, 1);
-				begin_index(b, 0, x, r.lanes_of(f, lanes));
+				begin_index(b, 0, x, r.lanes_of(f));
 				Value *next = b.CreateCall(f, args(x));
 				end_index(b, 0);
 				if (result)
@@ -335,8 +384,8 @@ bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
  * Calls for all work-items with lanes along y, for each x. There are no marks, whose lanes are
  * work-items of a row: a fault in this code is reported without its work-item.
  */
-static void emit_columns(IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
-			 const group_values &v, Value *length)
+static void emit_columns(IRBuilder<> &b, const items &of, const row &r, const group_values &v,
+			 Value *length)
 {
 	Value *zero = b.getInt64(0);
 
@@ -347,7 +396,7 @@ static void emit_columns(IRBuilder<> &b, const items &of, const row &r, unsigned
 				all.append({ x, y, z });
 				return all;
 			};
-			emit_row(b, r, lanes, v.extent[1],
+			emit_row(b, r, v.extent[1],
 				 [&](Function *f, Value *y) { b.CreateCall(f, args(y)); }, args);
 		});
 	});
@@ -357,7 +406,6 @@ row build_columns(IRBuilder<> &b, const items &of, const group_values &v, Value 
 		  TargetMachine &target, const options &opts)
 {
 	Function &f = *b.GetInsertBlock()->getParent();
-	const unsigned lanes = lanes_of(opts);
 	BasicBlock *columns = BasicBlock::Create(f.getContext(), "columns", &f);
 	BasicBlock *rows = BasicBlock::Create(f.getContext(), "rows", &f);
 	ValueToValueMapTy map;
@@ -365,7 +413,7 @@ row build_columns(IRBuilder<> &b, const items &of, const group_values &v, Value 
 
 	b.CreateCondBr(b.CreateICmpUGE(v.extent[1], b.getInt64(least_columns)), columns, rows);
 	b.SetInsertPoint(columns);
-	emit_columns(b, of, r, lanes, v, length);
+	emit_columns(b, of, r, v, length);
 	b.CreateRetVoid();
 	b.SetInsertPoint(rows);
 	return r;

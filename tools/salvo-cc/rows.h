@@ -10,6 +10,7 @@
 
 /**
  * struct row - The functions that run a row.
+ * @lanes: Work-items that run side by side.
  * @item: Of one work-item.
  * @wide: Of several, or NULL.
  * @inner: Of several in the interior.
@@ -17,16 +18,17 @@
  * @range: The interior, if @inner exists.
  */
 struct row {
-	llvm::Function *item, *wide = nullptr, *inner = nullptr, *twice = nullptr;
+	unsigned lanes = 1;
+	llvm::Function *item = nullptr, *wide = nullptr, *inner = nullptr, *twice = nullptr;
 	std::unique_ptr<interior> range;
 
-	unsigned lanes_of(const llvm::Function *f, unsigned lanes) const
+	unsigned lanes_of(const llvm::Function *f) const
 	{
 		return f == item ? 1 : f == twice ? 2 * lanes : lanes;
 	}
 };
 
-/* Work-items that run side by side. */
+/* Work-items that run side by side, unless they have long vectors. */
 unsigned lanes_of(const options &opts);
 
 /*
@@ -42,9 +44,8 @@ using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Val
  * Calls for all work-items; @tail makes the arguments after the ids. What they return is added to
  * the bits of *@result, which may be NULL.
  */
-void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, unsigned lanes,
-	       const group_values &v, llvm::Value *length, llvm::function_ref<tail_function> tail,
-	       llvm::Value *result);
+void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_values &v,
+	       llvm::Value *length, llvm::function_ref<tail_function> tail, llvm::Value *result);
 
 bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
 
