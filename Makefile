@@ -295,7 +295,7 @@ $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/l
 $(BUILD)/tests/bench/steal: $(BUILD)/obj/tests/bench/steal_tbb.o
 $(BUILD)/tests/bench/steal: BENCH_LIBS := -fopenmp -ltbb -lstdc++
 $(BUILD)/tests/bench/examples: $(BUILD)/obj/tests/bench/examples_tbb.o $(BUILD)/obj/tests/bench/steal_tbb.o
-$(BUILD)/tests/bench/examples: BENCH_LIBS := -ltbb -lstdc++ -lm
+$(BUILD)/tests/bench/examples: BENCH_LIBS = $(BUILD)/lib/libsalvo.a $(FACES_LIBS) -lcjson -ltbb -lstdc++ -lm
 $(BUILD)/tests/bench/agile: $(BUILD)/lib/libsalvo-agile.a
 $(BUILD)/tests/bench/agile: BENCH_LIBS := $(BUILD)/lib/libsalvo-agile.a $(BUILD)/lib/libsalvo.a
 # Against MPI and Global Arrays, where these are.

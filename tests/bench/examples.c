@@ -6,18 +6,21 @@
  * functions of this file. A round runs each program on each system, one after the other, so that
  * other load affects all alike; "serial" calls the functions one after the other. Prints the median
  * of the rounds: CPU time of all threads, and wall time, in microseconds. "kernels" is the product
- * by blocks, but on libsalvo the leaves are kernels on the workers' units. "regions" scans a frame
- * with a cascade of box sums in place of the face detector's.
+ * by blocks, but on libsalvo the leaves are kernels on the workers' units. "faces" is the detector of
+ * tests/steal/faces.c on the same photo.
  *
  * usage: examples [--json] [--rounds N]
  */
 #include <complex.h>
 #include <math.h>
 #include "bench.h"
+#include "entries.h"
 #include "examples.h"
+#include "reference.h"
 #include "salvo.h"
 #include "salvo_steal.h"
 #include "steal.h"
+#include "strassen.h"
 
 #define ROUNDS_MAX	1000
 #define NUMBERS		(1 << 19)
@@ -31,6 +34,9 @@
 #define HEIGHT		1080
 #define QUEENS		10
 #define WINDOW		24
+/* Of the face detector, as tests/steal/faces.c has it */
+#define BAND_ROWS	8
+#define BANDS		256
 
 static const struct fork_join *fj;
 static struct salvo_pool *pool;
@@ -216,18 +222,6 @@ static void add(unsigned int *out, const unsigned int *x, long x_stride, int sig
 			out[i * size + j] = x[i * x_stride + j] + sign * y[i * y_stride + j];
 }
 
-/* Quarter + sign * quarter, of a and of b; the quarters of the result as sums of products */
-static const struct {
-	int a, a_sign, a_other, b, b_sign, b_other;
-} operands[7] = {
-	{ 0, 1, 3, 0, 1, 3 }, { 2, 1, 3, 0, 0, 0 }, { 0, 0, 0, 1, -1, 3 }, { 3, 0, 3, 2, -1, 0 },
-	{ 0, 1, 1, 3, 0, 3 }, { 2, -1, 0, 0, 1, 1 }, { 1, -1, 3, 2, 1, 3 },
-};
-static const int sums[4][7] = {
-	{ 1, 0, 0, 1, -1, 0, 1 }, { 0, 0, 1, 0, 1, 0, 0 },
-	{ 0, 1, 0, 1, 0, 0, 0 }, { 1, -1, 1, 0, 0, 1, 0 },
-};
-
 static void multiply_serial(const struct strassen *s)
 {
 	long i, j, k;
@@ -255,13 +249,14 @@ static void strassen(void *at, void *data)
 	room = malloc(21 * h * h * sizeof(*room));
 	need(room, "malloc");
 	for (p = 0; p < 7; p++) {
+		const struct strassen_operands *of = &strassen_operands[p];
 		unsigned int *x = room + p * 3 * h * h, *y = x + h * h;
 #define QUARTER(m, stride, q)	((m) + (q) / 2 * h * (stride) + (q) % 2 * h)
 
-		add(x, QUARTER(s->a, s->a_stride, operands[p].a), s->a_stride, operands[p].a_sign,
-		    QUARTER(s->a, s->a_stride, operands[p].a_other), s->a_stride, h);
-		add(y, QUARTER(s->b, s->b_stride, operands[p].b), s->b_stride, operands[p].b_sign,
-		    QUARTER(s->b, s->b_stride, operands[p].b_other), s->b_stride, h);
+		add(x, QUARTER(s->a, s->a_stride, of->a), s->a_stride, of->a_sign,
+		    QUARTER(s->a, s->a_stride, of->a_other), s->a_stride, h);
+		add(y, QUARTER(s->b, s->b_stride, of->b), s->b_stride, of->b_sign,
+		    QUARTER(s->b, s->b_stride, of->b_other), s->b_stride, h);
 		parts[p] = (struct strassen){ x, y, y + h * h, h, h, h };
 	}
 	fj->many(at, strassen, parts, sizeof(parts[0]), 7);
@@ -271,7 +266,7 @@ static void strassen(void *at, void *data)
 			for (j = 0; j < h; j++) {
 				sum[j] = 0;
 				for (p = 0; p < 7; p++)
-					sum[j] += sums[q][p] * parts[p].c[i * h + j];
+					sum[j] += strassen_sums[q][p] * parts[p].c[i * h + j];
 			}
 		}
 	free(room);
@@ -438,51 +433,89 @@ static double run_queens(void)
 	return board.solutions;
 }
 
-/* --- regions of a frame: windows that pass a cascade of box sums, most of which fail at once */
+/* --- a face detector that divides the levels of a frame into bands of rows */
 
-static long passed[HEIGHT];
+struct band {
+	struct face *faces;
+	int count;
+};
 
-static unsigned int box(long x, long y, long w, long h)
+struct faces_level {
+	const struct pyramid_level *level;
+	struct reference_level *reference;
+	struct band bands[BANDS];
+};
+
+static struct cascade *cascade;
+static struct image photo;
+static struct pyramid photo_levels;
+
+static void detect_bands(void *at, void *data, long begin, long end)
 {
-	const unsigned int *at = integral + y * WIDTH + x;
-
-	return at[h * WIDTH + w] - at[h * WIDTH] - at[w] + at[0];
-}
-
-static void scan_rows(void *at, void *data, long begin, long end)
-{
-	long x, stage;
+	struct faces_level *l = data;
 
 	(void)at;
-	(void)data;
-	for (; begin < end; begin++)
-		for (x = 0, passed[begin] = 0; x < WIDTH - WINDOW - 1; x++) {
-			for (stage = 1; stage < WINDOW; stage++)
-				if (box(x, begin, stage, WINDOW) * 2 <
-				    box(x + WINDOW - stage, begin, stage, WINDOW))
-					break;
-			passed[begin] += stage == WINDOW;
-		}
+	for (; begin < end; begin++) {
+		const int first = begin * BAND_ROWS, rest = l->level->rows - first;
+
+		need(!reference_level_rows(l->reference, first,
+					   first + (rest < BAND_ROWS ? rest : BAND_ROWS),
+					   &l->bands[begin].faces, &l->bands[begin].count),
+		     "reference_level_rows");
+	}
 }
 
-static void regions(void *at, void *data)
+static void detect_levels(void *at, void *data, long begin, long end)
 {
-	struct level l = { WIDTH, HEIGHT, image };
+	struct faces_level *levels = data;
 
-	fj->range(at, sum_rows, &l, HEIGHT, 16);
-	fj->range(at, sum_columns, &l, WIDTH, 64);
-	fj->range(at, scan_rows, data, HEIGHT - WINDOW - 1, 8);
+	for (; begin < end; begin++) {
+		struct faces_level *l = &levels[begin];
+
+		l->level = &photo_levels.levels[begin];
+		need(!reference_level_create(cascade, l->level, photo.pixels, photo.width,
+					     photo.height, &l->reference),
+		     "reference_level_create");
+		fj->range(at, detect_bands, l, (l->level->rows + BAND_ROWS - 1) / BAND_ROWS, 1);
+		reference_level_destroy(l->reference);
+	}
 }
 
-static double run_regions(void)
+static void detect(void *at, void *data)
 {
+	fj->range(at, detect_levels, data, photo_levels.count, 1);
+}
+
+/* A sum over all rectangles */
+static double run_faces(void)
+{
+	struct faces_level *levels = calloc(photo_levels.count, sizeof(*levels));
 	double sum = 0;
-	long i;
+	unsigned int i;
+	int b, f;
 
-	fj->run(regions, NULL);
-	for (i = 0; i < HEIGHT; i++)
-		sum += passed[i] * i;
+	need(levels, "calloc");
+	fj->run(detect, levels);
+	for (i = 0; i < photo_levels.count; i++)
+		for (b = 0; b < BANDS; b++) {
+			for (f = 0; f < levels[i].bands[b].count; f++)
+				sum += levels[i].bands[b].faces[f].x * (i + 1.0) +
+				       levels[i].bands[b].faces[f].y;
+			free(levels[i].bands[b].faces);
+		}
+	free(levels);
 	return sum;
+}
+
+static void open_faces(void)
+{
+	const struct pyramid_options options = { 1.2, 30, 30, 240, 240 };
+	struct faces_error error;
+
+	need(!test_cascade("lbpcascade_frontalface", &cascade) &&
+	     !test_picture("astronaut.pgm", &photo) &&
+	     !pyramid_plan(&photo_levels, cascade, &options, photo.width, photo.height, &error),
+	     "tests/data/astronaut.pgm, or OpenCV's cascade:");
 }
 
 /* --- leaves as kernels */
@@ -570,7 +603,7 @@ static const struct {
 } programs[] = {
 	{ "sort", run_sort, 0 }, { "blocks", run_blocks, 0 }, { "strassen", run_strassen, 0 },
 	{ "fft", run_fft, 0 }, { "pyramid", run_pyramid, 0 }, { "queens", run_queens, 0 },
-	{ "regions", run_regions, 0 }, { "kernels", run_kernels, 1e-3 },
+	{ "faces", run_faces, 0 }, { "kernels", run_kernels, 1e-3 },
 };
 #define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
@@ -633,6 +666,7 @@ int main(int argc, char **argv)
 	need(!salvo_pool_create(NULL, &pool), "salvo_pool_create");
 	tbb_threads(salvo_pool_workers(pool));
 	create_kernels();
+	open_faces();
 	for (round = 0; round < rounds; round++)
 		for (p = 0; p < PROGRAMS; p++) {
 			for (i = 0; i < (int)SYSTEMS; i++) {

@@ -2,6 +2,7 @@
 /* matrix.c - examples: products of matrices, by blocks and by Strassen's method */
 #include "kselftest_harness.h"
 #include "steal_test.h"
+#include "strassen.h"
 
 #define SIZE	192
 #define BLOCK	32
@@ -107,20 +108,6 @@ static void combine(struct square out, struct square a, int sign, struct square 
 				(sign ? sign * b.at[i * b.stride + j] : 0);
 }
 
-/* The operands of the seven products: quarter + sign * quarter, of a and of b. */
-static const struct {
-	int a, a_sign, a_other, b, b_sign, b_other;
-} operands[7] = {
-	{ 0, 1, 3, 0, 1, 3 }, { 2, 1, 3, 0, 0, 0 }, { 0, 0, 0, 1, -1, 3 }, { 3, 0, 3, 2, -1, 0 },
-	{ 0, 1, 1, 3, 0, 3 }, { 2, -1, 0, 0, 1, 1 }, { 1, -1, 3, 2, 1, 3 },
-};
-
-/* The quarters of the result as sums of products. */
-static const int sums[4][7] = {
-	{ 1, 0, 0, 1, -1, 0, 1 }, { 0, 0, 1, 0, 1, 0, 0 },
-	{ 0, 1, 0, 1, 0, 0, 0 }, { 1, -1, 1, 0, 0, 1, 0 },
-};
-
 static void add_products(const struct strassen *s, const struct strassen *parts)
 {
 	const size_t half = s->size / 2;
@@ -135,7 +122,7 @@ static void add_products(const struct strassen *s, const struct strassen *parts)
 				uint32_t sum = 0;
 
 				for (m = 0; m < 7; m++)
-					sum += sums[q][m] * parts[m].c.at[i * half + j];
+					sum += strassen_sums[q][m] * parts[m].c.at[i * half + j];
 				c.at[i * c.stride + j] = sum;
 			}
 	}
@@ -158,15 +145,14 @@ static int strassen(struct salvo_worker *worker, void *data)
 		return -ENOMEM;
 	for (m = 0; m < 7; m++) {
 		uint32_t *own = memory + m * 3 * half * half;
-		int a = operands[m].a, a2 = operands[m].a_other;
-		int b = operands[m].b, b2 = operands[m].b_other;
+		const struct strassen_operands *of = &strassen_operands[m];
 
 		parts[m] = (struct strassen){ { own, half }, { own + half * half, half },
 					      { own + 2 * half * half, half }, half };
-		combine(parts[m].a, quarter(s->a, s->size, a / 2, a % 2), operands[m].a_sign,
-			quarter(s->a, s->size, a2 / 2, a2 % 2), half);
-		combine(parts[m].b, quarter(s->b, s->size, b / 2, b % 2), operands[m].b_sign,
-			quarter(s->b, s->size, b2 / 2, b2 % 2), half);
+		combine(parts[m].a, quarter(s->a, s->size, of->a / 2, of->a % 2), of->a_sign,
+			quarter(s->a, s->size, of->a_other / 2, of->a_other % 2), half);
+		combine(parts[m].b, quarter(s->b, s->size, of->b / 2, of->b % 2), of->b_sign,
+			quarter(s->b, s->size, of->b_other / 2, of->b_other % 2), half);
 		salvo_task_fork(worker, &tasks[m], strassen, &parts[m]);
 	}
 	while (m--) {

@@ -20,4 +20,6 @@ $(BUILD)/kernels/faces.salvo: tools/faces/tables.h
 
 # The oracle is no program of its own.
 $(FACES_TESTS): $(call obj,$(wildcard tests/faces/oracle/*.c)) $(FACES_OBJS) $(TOOL_COMMON)
+FACES_BENCH := $(BUILD)/tests/bench/examples
+$(FACES_BENCH): $(call obj,$(wildcard tests/faces/oracle/*.c)) $(FACES_OBJS) $(TOOL_COMMON)
 $(FACES_TESTS): TEST_LIBS = $(TOOL_COMMON) $(BUILD)/lib/libsalvo.a $(FACES_LIBS) -lcjson
