@@ -118,7 +118,7 @@ struct salvo_space {
 	uint32_t given_ctx[SALVO_MAX_SLOTS];
 	/** @drained_from: The leaves that ran when the process was told to begin no more. */
 	uint32_t drained_from[SALVO_MAX_SLOTS];
-	/** @shown: The leaf that each slot showed last, since CPU time @shown_since of the process. */
+	/** @shown: The leaf that each slot showed last, since @shown_since of CPU time. */
 	uint32_t shown[SALVO_MAX_SLOTS];
 	uint64_t shown_since[SALVO_MAX_SLOTS];
 	/** @longest_leaf: The longest CPU time for which the process showed one leaf. */

@@ -94,7 +94,7 @@ struct salvo_pool_stats {
  * @out: The pool.
  *
  * More workers than cores share the cores. A worker that finds nothing to do looks again for
- * 50 us and then sleeps until there is work: an idle pool uses no CPU.
+ * up to 50 us and then sleeps until there is work: an idle pool uses no CPU.
  *
  * Return: 0, -EINVAL (more than SALVO_POOL_MAX_WORKERS, a stack below 64 KiB, more units than the
  * device has or units without a device, a reserved field that is not 0), -EAGAIN (no threads),

@@ -20,8 +20,9 @@
 
 #include "clock.h"
 
-/* How long a worker looks for a task before it sleeps */
+/* How long a worker looks for a task before it sleeps, at most and at least */
 #define SPIN_NS		50000
+#define SPIN_MIN_NS	3000
 /* Searches before it starts to yield its core */
 #define SPIN_SEARCHES	64u
 
@@ -145,10 +146,14 @@ static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_c
 	return task;
 }
 
-/* Searches for a while. Return: a task, or NULL if there is none or the wait is over. */
+/*
+ * Searches for a while. Return: a task, or NULL if there is none or the wait is over. A worker that
+ * finds nothing searches half as long the next time, so that work which comes seldom is not
+ * followed by a search each time; one that finds something is ready to search for long again.
+ */
 static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condition *wait)
 {
-	const uint64_t deadline = salvo_clock() + SPIN_NS;
+	const uint64_t deadline = salvo_clock() + SPIN_MIN_NS + worker->patience_ns;
 	unsigned int searches = 0;
 	struct salvo_task *task;
 
@@ -156,13 +161,16 @@ static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condi
 		salvo_idle_begin(worker);
 	do {
 		task = find(worker, wait);
-		if (task || (wait ? wait->done(wait) : atomic_load(&worker->pool->stop)))
+		if (task || (wait ? wait->done(wait) : atomic_load(&worker->pool->stop))) {
+			worker->patience_ns = SPIN_NS - SPIN_MIN_NS;
 			return task;
+		}
 		if (++searches < SPIN_SEARCHES)
 			__builtin_ia32_pause();
 		else
 			sched_yield();
 	} while (searches < SPIN_SEARCHES || salvo_clock() < deadline);
+	worker->patience_ns /= 2;
 	return NULL;
 }
 

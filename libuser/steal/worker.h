@@ -33,6 +33,8 @@ struct salvo_worker {
 	/** @random: State of the generator that picks victims. Its own thread's. */
 	uint64_t random;
 	unsigned int index;
+	/** @patience_ns: How much longer than the least time it searches. Its own thread's. */
+	uint32_t patience_ns;
 	/** @searching: It counts in the pool's @searching. Its own thread's. */
 	bool searching;
 	/** @slot: To its units, or NULL. */
