@@ -14,8 +14,8 @@
 /** define SALVO_KERNEL_ERROR_BYTES - Room for the message of salvo_kernel_error(). */
 #define SALVO_KERNEL_ERROR_BYTES 256
 
-/** define SALVO_LOCAL_ALIGN - Alignment of local memory and of each local argument. */
-#define SALVO_LOCAL_ALIGN 64u
+/** define SALVO_LOCAL_ALIGN - Alignment of local memory and its arguments: that of ulong16. */
+#define SALVO_LOCAL_ALIGN 128u
 
 /**
  * struct salvo_kernel_info - A kernel of a program, from its note; checked.

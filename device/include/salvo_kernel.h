@@ -64,7 +64,7 @@ struct salvo_group {
 	uint64_t num_groups[3];
 	uint64_t group_id[3];
 	uint64_t extent[3];		/* work-items of this work-group */
-	void *local;			/* local memory, aligned to 64 */
+	void *local;			/* local memory, aligned to 128 */
 	void (*barrier)(struct salvo_group *group);
 	uint32_t dims;
 	uint32_t run;			/* work-groups that the call may run, at least 1 */

@@ -16,6 +16,11 @@ static const char source[] =
 	"kernel void spin(global volatile uint *out) {\n"
 	"	for (int i = 0; i < 100000000; i++) *out += i;\n"
 	"}\n"
+	"kernel void place(local ulong16 *a, local char *b, local double16 *c, global ulong *out) {\n"
+	"	out[0] = (ulong)a;\n"
+	"	out[1] = (ulong)b;\n"
+	"	out[2] = (ulong)c;\n"
+	"}\n"
 	"kernel void stray(global uint *out, ulong far) { out[far + get_global_id(0)] = 1; }\n"
 	"kernel void hang(global volatile uint *out, uint n) { while (n) out[0]++; }\n";
 
@@ -403,6 +408,30 @@ TEST(what_is_cancelled_runs_again_before_those_that_wait_for_it)
 	EXPECT_EQ(0, clReleaseCommandQueue(queue));
 	EXPECT_EQ(0, clReleaseCommandQueue(other));
 	EXPECT_EQ(0, clReleaseContext(context));
+}
+
+/* Vectors of 16 numbers of 64 bits are the largest type. */
+TEST_F(kernels, local_arguments_are_aligned_to_their_types)
+{
+	const size_t one = 1;
+	cl_ulong places[3];
+	cl_kernel place;
+	cl_int err;
+
+	place = clCreateKernel(self->program, "place", &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clSetKernelArg(place, 0, 128, NULL));
+	ASSERT_EQ(0, clSetKernelArg(place, 1, 3, NULL));
+	ASSERT_EQ(0, clSetKernelArg(place, 2, 128, NULL));
+	ASSERT_EQ(0, clSetKernelArg(place, 3, sizeof(self->buffer), &self->buffer));
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, place, 1, NULL, &one, NULL, 0, NULL,
+					    NULL));
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->queue, self->buffer, CL_TRUE, 0, sizeof(places),
+					 places, 0, NULL, NULL));
+	EXPECT_EQ(0, places[0] % 128);
+	EXPECT_EQ(0, places[2] % 128);
+	EXPECT_GE(places[2], places[1] + 3);
+	EXPECT_EQ(0, clReleaseKernel(place));
 }
 
 TEST_HARNESS_MAIN
