@@ -27,6 +27,12 @@ static cl_uint lanes(const struct salvo_device_info *info, unsigned int bytes)
 	return (info->isa_level >= 4 ? 64 : info->isa_level == 3 ? 32 : 16) / bytes;
 }
 
+/* Can its processor convert from and to half? salvo-cc defines cl_khr_fp16 for the same. */
+static bool has_half(const struct salvo_device_info *info)
+{
+	return info->isa_level >= 3;
+}
+
 /* Half of the memory: more than the quarter that the profile wants, and two such buffers fit. */
 static cl_ulong max_alloc(const struct salvo_device_info *info)
 {
@@ -45,7 +51,7 @@ static cl_int answer_vectors(const struct salvo_cl_answer *answer,
 		return SALVO_CL_ANSWER(answer, cl_uint, lanes(info, 4));
 	case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF:
 	case CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF:
-		return SALVO_CL_ANSWER(answer, cl_uint, 0);
+		return SALVO_CL_ANSWER(answer, cl_uint, has_half(info));
 	default:
 		/* The compiler makes vectors of work-items. */
 		return SALVO_CL_ANSWER(answer, cl_uint, 1);
@@ -230,6 +236,9 @@ static cl_int answer_compiler(const struct salvo_cl_answer *answer,
 	case CL_DEVICE_SINGLE_FP_CONFIG:
 		return SALVO_CL_ANSWER(answer, cl_device_fp_config,
 				       fp | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
+	case CL_DEVICE_HALF_FP_CONFIG:
+		return has_half(info) ? SALVO_CL_ANSWER(answer, cl_device_fp_config, fp) :
+					CL_INVALID_VALUE;
 	case CL_DEVICE_DOUBLE_FP_CONFIG:
 		return SALVO_CL_ANSWER(answer, cl_device_fp_config,
 				       fp | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF);
@@ -348,6 +357,8 @@ static cl_int answer_execution(const struct salvo_cl_answer *answer, cl_device_i
 static cl_int answer_identity(const struct salvo_cl_answer *answer, cl_device_id device,
 			      cl_device_info name)
 {
+	const bool half = has_half(salvo_cl_device_limits(device));
+
 	switch (name) {
 	case CL_DEVICE_TYPE:
 		return SALVO_CL_ANSWER(answer, cl_device_type, CL_DEVICE_TYPE_GPU);
@@ -371,9 +382,10 @@ static cl_int answer_identity(const struct salvo_cl_answer *answer, cl_device_id
 		/* None was passed by Khronos' process. */
 		return salvo_cl_answer_string(answer, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS:
-		return salvo_cl_answer_string(answer, salvo_cl_extension_names());
+		return salvo_cl_answer_string(answer, salvo_cl_extension_names(half));
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-		return salvo_cl_answer(answer, salvo_cl_extension_list, salvo_cl_extension_bytes());
+		return salvo_cl_answer(answer, salvo_cl_extension_list,
+				       salvo_cl_extension_bytes(half));
 	case CL_DEVICE_PLATFORM:
 		return SALVO_CL_ANSWER(answer, cl_platform_id, salvo_cl_platform());
 	default:

@@ -35,29 +35,38 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_command_buffer", 0, 9, 8),
 	EXTENSION("cl_khr_command_buffer_mutable_dispatch", 0, 9, 5),
 	EXTENSION("cl_khr_suggested_local_work_size", 1, 0, 0),
+	/* The last one, since it depends on the device. */
+	EXTENSION("cl_khr_fp16", 1, 0, 0),
 };
 
 #define COUNT (sizeof(salvo_cl_extension_list) / sizeof(salvo_cl_extension_list[0]))
 
-static char names[COUNT * CL_NAME_VERSION_MAX_NAME_SIZE];
+/* Without and with half */
+static char names[2][COUNT * CL_NAME_VERSION_MAX_NAME_SIZE];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static size_t count(bool half)
+{
+	return half ? COUNT : COUNT - 1;
+}
 
 static void join_names(void)
 {
-	size_t i, used = 0;
+	size_t half, i, used;
 
-	for (i = 0; i < COUNT; i++)
-		used += snprintf(names + used, sizeof(names) - used, "%s%s", i ? " " : "",
-				 salvo_cl_extension_list[i].name);
+	for (half = 0; half < 2; half++)
+		for (i = used = 0; i < count(half); i++)
+			used += snprintf(names[half] + used, sizeof(names[half]) - used, "%s%s",
+					 i ? " " : "", salvo_cl_extension_list[i].name);
 }
 
-size_t salvo_cl_extension_bytes(void)
+size_t salvo_cl_extension_bytes(bool half)
 {
-	return sizeof(salvo_cl_extension_list);
+	return count(half) * sizeof(*salvo_cl_extension_list);
 }
 
-const char *salvo_cl_extension_names(void)
+const char *salvo_cl_extension_names(bool half)
 {
 	pthread_once(&once, join_names);
-	return names;
+	return names[half];
 }

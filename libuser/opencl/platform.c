@@ -79,10 +79,10 @@ cl_int salvo_clGetPlatformInfo(cl_platform_id id, cl_platform_info name, size_t 
 	case CL_PLATFORM_VENDOR:
 		return salvo_cl_answer_string(&answer, SALVO_CL_VENDOR);
 	case CL_PLATFORM_EXTENSIONS:
-		return salvo_cl_answer_string(&answer, salvo_cl_extension_names());
+		return salvo_cl_answer_string(&answer, salvo_cl_extension_names(false));
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
 		return salvo_cl_answer(&answer, salvo_cl_extension_list,
-				       salvo_cl_extension_bytes());
+				       salvo_cl_extension_bytes(false));
 	case CL_PLATFORM_HOST_TIMER_RESOLUTION:
 		return SALVO_CL_ANSWER(&answer, cl_ulong, 1);
 	case CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR:

@@ -50,6 +50,7 @@ static Type *element_type(LLVMContext &context, StringRef mangled)
 	case 'l': case 'm': type = Type::getInt64Ty(context); break;
 	case 'f': type = Type::getFloatTy(context); break;
 	case 'd': type = Type::getDoubleTy(context); break;
+	case 'D': type = Type::getHalfTy(context); break;
 	}
 	/* A vector of three has the size of four. */
 	return type && lanes > 1 ? FixedVectorType::get(type, lanes == 3 ? 4 : lanes) : type;

@@ -11,7 +11,7 @@ CC_OBJS     := $(patsubst tools/salvo-cc/%.cc,$(CC_OBJ)/%.o,$(wildcard tools/sal
 	       $(CC_OBJ)/embed.o
 CC_BUILTINS := tools/salvo-cc/builtins
 # What the library is written in: OpenCL C 3.0 without its generic address space
-CC_FEATURES := -all,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics
+CC_FEATURES := -all,+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics
 
 # clang, lld and LLVM are linked statically: at fixed addresses they need no relocation at the
 # start, which takes longer than compiling a small kernel.

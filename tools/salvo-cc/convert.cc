@@ -40,6 +40,16 @@ static element element_of_mangled(char c)
 	}
 }
 
+static const element half_element = { true, true, true, 16 };
+
+/* The last of @mangled, of a scalar or a vector */
+static element last_element(StringRef mangled)
+{
+	if (mangled.ends_with("Dh"))
+		return half_element;
+	return mangled.empty() ? element() : element_of_mangled(mangled.back());
+}
+
 static element take_element(StringRef &name)
 {
 	static const struct {
@@ -54,7 +64,7 @@ static element take_element(StringRef &name)
 	for (const auto &type : types)
 		if (name.consume_front(type.name))
 			return element_of_mangled(type.mangled);
-	return {};
+	return name.consume_front("half") ? half_element : element();
 }
 
 static Value *int_constant(Type *type, const APInt &value)
@@ -228,6 +238,18 @@ static Value *to_float(IRBuilder<> &b, Value *x, element from, element to, Type 
 	return from.is_signed ? b.CreateSIToFP(x, type) : b.CreateUIToFP(x, type);
 }
 
+/*
+ * An integer by way of float: those that float does not hold are beyond half's range, and rounding
+ * twice in one direction is rounding once.
+ */
+static Value *to_half(IRBuilder<> &b, Value *x, element from, StringRef rounding)
+{
+	if (!from.is_float)
+		x = to_float(b, x, from, element_of_mangled('f'),
+			     x->getType()->getWithNewType(b.getFloatTy()), rounding);
+	return round_to_half(b, x, rounding);
+}
+
 /* Defines @f if it is a conversion: _Z<length>convert_<type>[n][_sat][_mode]<from>. */
 bool define_conversion(Function &f)
 {
@@ -245,7 +267,7 @@ bool define_conversion(Function &f)
 	if (name.consumeInteger(10, lanes))
 		lanes = 1;
 	bool sat = name.consume_front("_sat");
-	element from = from_name.empty() ? element() : element_of_mangled(from_name.back());
+	element from = last_element(from_name);
 	if (!to.valid || !from.valid || f.arg_size() != 1 ||
 	    (!name.empty() && name != "_rte" && name != "_rtz" && name != "_rtp" && name != "_rtn"))
 		return false;
@@ -253,7 +275,16 @@ bool define_conversion(Function &f)
 	BasicBlock *block = BasicBlock::Create(f.getContext(), "", &f);
 	IRBuilder<> b(block);
 	Value *x = f.getArg(0), *result;
-	if (to.is_float)
+	/* Half is converted by way of float, which holds it exactly. */
+	if (from.bits == 16 && from.is_float && x->getType() != f.getReturnType()) {
+		x = b.CreateFPExt(x, x->getType()->getWithNewType(b.getFloatTy()));
+		from = element_of_mangled('f');
+	}
+	if (x->getType() == f.getReturnType() && to.is_float)
+		result = x;
+	else if (to.is_float && to.bits == 16)
+		result = to_half(b, x, from, name);
+	else if (to.is_float)
 		result = to_float(b, x, from, to, f.getReturnType(), name);
 	else if (from.is_float)
 		result = float_to_int(b, x, to, f.getReturnType(), sat, name);

@@ -30,6 +30,12 @@
 
 using namespace llvm;
 
+/* Processors of x86-64-v2 do not convert from and to half. */
+static bool has_half(const options &opts)
+{
+	return opts.aarch64 || opts.isa_levels.front() >= 3;
+}
+
 /* The words of a command line for clang. Its path is where clang's own headers are found. */
 static std::vector<std::string> make_command(const options &opts)
 {
@@ -37,13 +43,14 @@ static std::vector<std::string> make_command(const options &opts)
 		SALVO_CC_LLVM_BIN "/clang", "-x", "cl", "-cl-std=" + opts.standard,
 		"--target=spir64", "-U__SPIR__", "-U__SPIRV__",
 		"-cl-kernel-arg-info", "-fgnu89-inline", "-fomit-frame-pointer", "-Xclang",
-		"-cl-ext=-all,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_byte_addressable_store,"
+		(has_half(opts) ? "-cl-ext=-all,+cl_khr_fp16," : "-cl-ext=-all,") + std::string(
+		"+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_byte_addressable_store,"
 		"+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,"
 		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
 		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
 		"+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_images,"
 		"+__opencl_c_read_write_images,"
-		"+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst",
+		"+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"),
 		"-D__SALVO__=1", "-o", "-",
 	};
 

@@ -41,6 +41,7 @@ bool link_library(Module &m)
 		print_error("library: " + toString(library.takeError()));
 		return false;
 	}
+	define_half_functions(m);
 	if (Linker::linkModules(m, std::move(*library), Linker::LinkOnlyNeeded)) {
 		print_error("the library does not fit this program");
 		return false;
@@ -53,6 +54,7 @@ bool link_library(Module &m)
 	for (Function *f : missing)
 		(void)(define_conversion(*f) || define_memory_access(*f) || define_async(*f) ||
 		       define_intrinsic(*f) || define_atomic(*f));
+	lower_half(m);
 	return true;
 }
 

@@ -21,6 +21,10 @@ static const char head[] = R"(
 	SALVO_SCALAR(max, T)
 SALVO_ALL(char) SALVO_ALL(uchar) SALVO_ALL(short) SALVO_ALL(ushort) SALVO_ALL(int)
 SALVO_ALL(uint) SALVO_ALL(long) SALVO_ALL(ulong) SALVO_ALL(float) SALVO_ALL(double)
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+SALVO_ALL(half)
+#endif
 SALVO_EACH(mul24, int) SALVO_EACH(mul24, uint)
 #define SALVO_COMMON(A, B) __typeof__((A)0 + (B)0)
 #define SALVO_MIXED(F, T, A, B) \

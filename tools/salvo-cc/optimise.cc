@@ -161,6 +161,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
 		all.builder.buildO0DefaultPipeline(levels[0]);
 	passes.run(m, all.mam);
+	lower_half(m);
 }
 
 /*

@@ -126,6 +126,10 @@ bool define_memory_access(llvm::Function &f);
 bool define_intrinsic(llvm::Function &f);
 bool define_atomic(llvm::Function &f);
 
+/* half.cc: functions on half by way of float, and what LLVM would call a library for */
+void define_half_functions(llvm::Module &m);
+void lower_half(llvm::Module &m);
+
 /* flatten.cc */
 bool check_calls(llvm::Module &m);
 void flatten_calls(llvm::Module &m, const options &opts);

@@ -13,6 +13,7 @@
 #include "math.cl"
 #include "exact.cl"
 #include "double.cl"
+#include "half.cl"
 #include "geometric.cl"
 #include "sync.cl"
 #include "print.cl"
