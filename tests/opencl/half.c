@@ -139,7 +139,8 @@ static cl_mem upload(FIXTURE_DATA(half) *self, const void *data, size_t bytes)
 
 /* Run a kernel on @items items whose arguments are @a, @b if there is one, and the results. */
 static cl_int run(FIXTURE_DATA(half) *self, const char *name, const void *a, size_t a_bytes,
-		  const void *b, size_t out_bytes, size_t items, const void *last, size_t last_bytes)
+		  const void *b, size_t out_bytes, size_t items, const void *last,
+		  size_t last_bytes)
 {
 	cl_kernel kernel = clCreateKernel(self->program, name, NULL);
 	cl_mem mems[3] = { upload(self, a, a_bytes), b ? upload(self, b, a_bytes) : NULL,

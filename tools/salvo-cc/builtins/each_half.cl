@@ -2,8 +2,8 @@
 /*
  * each_half.cl - functions on half that depend on its format, 6.12.2 and 6.12.6
  *
- * Included once for each width. H: half, B and UB: short and ushort, all of N elements; COMPARED: the
- * type of a comparison's result.
+ * Included once for each width. H: half, B and UB: short and ushort, all of N elements; COMPARED:
+ * the type of a comparison's result.
  */
 #define MAGNITUDE(x)	(__builtin_astype(x, B) & (B)0x7fff)
 
