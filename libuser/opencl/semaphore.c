@@ -351,6 +351,32 @@ static cl_event take(cl_semaphore_khr semaphore)
 	return event;
 }
 
+/*
+ * Undo take(), of which @event came. If a signal has taken what waited meanwhile, the event is
+ * complete when that signal is, and stands for it. Else what was enqueued of the wait must not
+ * block its queue.
+ */
+static void give_back(cl_semaphore_khr semaphore, cl_event event)
+{
+	cl_event *link, old = NULL;
+
+	salvo_cl_lock(semaphore->context);
+	for (link = &semaphore->waits; *link && *link != event; link = &(*link)->next)
+		;
+	if (*link) {
+		*link = event->next;
+		event->next = NULL;
+		old = event;
+	} else if (!semaphore->signal) {
+		salvo_cl_object_get(&event->base);
+		semaphore->signal = event;
+	}
+	salvo_cl_unlock(semaphore->context);
+	if (old)
+		salvo_clSetUserEventStatus(old, CL_OUT_OF_HOST_MEMORY);
+	put_event(old);
+}
+
 static cl_int enqueue_wait(cl_command_queue queue, cl_uint count,
 			   const cl_semaphore_khr *semaphores,
 			   const cl_semaphore_payload_khr *payloads, cl_uint wait_count,
@@ -382,8 +408,11 @@ static cl_int enqueue_wait(cl_command_queue queue, cl_uint count,
 	request.wait_count = count + wait_count;
 	if (!err)
 		err = salvo_cl_nothing(&request, NULL);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		if (err)
+			give_back(semaphores[i], all[i]);
 		put_event(all[i]);
+	}
 	free(all);
 	return err;
 }
