@@ -369,6 +369,27 @@ void salvo_agile_field_destroy(struct salvo_agile_field *field)
 	free_field(field);
 }
 
+int agile_check_inside(const struct salvo_agile_field *field, const char *what,
+		       const struct salvo_agile_grid *grid)
+{
+	const struct salvo_agile_grid *all = &field->map->grid;
+	const int at = agile_grid_outside(grid, all);
+
+	if (at < 0)
+		return 0;
+	if (grid->rank != all->rank)
+		return agile_fail(field->agile, -EINVAL,
+				  "field %s: the %s is not inside of map %s: its rank is %u, not %u",
+				  field->name, what, field->map->name, grid->rank, all->rank);
+	return agile_fail(field->agile, -EINVAL,
+			  "field %s: the %s is not inside of map %s: in dimension %d it has %llu indices from %llu on, the map %llu from %llu on",
+			  field->name, what, field->map->name, at,
+			  (unsigned long long)grid->extent[at],
+			  (unsigned long long)grid->offset[at],
+			  (unsigned long long)all->extent[at],
+			  (unsigned long long)all->offset[at]);
+}
+
 unsigned int salvo_agile_field_tasks(const struct salvo_agile_field *field)
 {
 	return field->task_count;

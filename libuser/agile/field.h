@@ -113,6 +113,9 @@ static inline uint32_t agile_block_node(const struct salvo_agile_field *field, u
 	return field->map->segments[field->blocks[block].segment].node;
 }
 
+/** agile_check_inside() - Is @grid a part of a field? Return: 0, or -EINVAL with a message. */
+int agile_check_inside(const struct salvo_agile_field *field, const char *what,
+		       const struct salvo_agile_grid *grid);
 /** agile_field_layout() - A number of what is stored where: another one for other layouts. */
 uint64_t agile_field_layout(const struct salvo_agile_field *field);
 /** agile_strides() - Of the elements of a grid that is stored row by row. */

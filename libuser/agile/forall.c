@@ -60,20 +60,28 @@ static int check_statement(struct salvo_agile *agile, const struct salvo_agile_s
 {
 	unsigned int i;
 
-	if (!s->result || s->operand_count > MOST_OPERANDS || s->value_count > MOST_VALUES ||
-	    s->flags & ~(SALVO_AGILE_STEAL | SALVO_AGILE_SERIAL))
-		return agile_fail(agile, -EINVAL,
-				  "statement: no result, over %u operands, over %u values, or unknown flags 0x%x",
-				  MOST_OPERANDS, MOST_VALUES, s->flags);
+	if (!s->result)
+		return agile_fail(agile, -EINVAL, "statement: no result");
 	if (!s->kernel && !agile->planning)
 		return agile_fail(agile, -EINVAL, "statement: no kernel");
-	for (i = 0; i < s->operand_count; i++)
-		if (!s->operands[i].field ||
-		    (s->operands[i].field == s->result &&
-		     (s->operands[i].region || s->flags & SALVO_AGILE_STEAL)))
+	if (s->operand_count > MOST_OPERANDS)
+		return agile_fail(agile, -EINVAL, "statement: %u operands, at most %u",
+				  s->operand_count, MOST_OPERANDS);
+	if (s->value_count > MOST_VALUES)
+		return agile_fail(agile, -EINVAL, "statement: %u values, at most %u",
+				  s->value_count, MOST_VALUES);
+	if (s->flags & ~(SALVO_AGILE_STEAL | SALVO_AGILE_SERIAL))
+		return agile_fail(agile, -EINVAL, "statement: unknown flags 0x%x",
+				  s->flags & ~(SALVO_AGILE_STEAL | SALVO_AGILE_SERIAL));
+	for (i = 0; i < s->operand_count; i++) {
+		if (!s->operands[i].field)
+			return agile_fail(agile, -EINVAL, "statement: operand %u has no field", i);
+		if (s->operands[i].field == s->result &&
+		    (s->operands[i].region || s->flags & SALVO_AGILE_STEAL))
 			return agile_fail(agile, -EINVAL,
-					  "statement: operand %u is no field, or it is the result with other indices or stealing",
-					  i);
+					  "statement: operand %u is the result, field %s: it must have no region, and SALVO_AGILE_STEAL must not be set",
+					  i, s->result->name);
+	}
 	return 0;
 }
 
@@ -118,18 +126,31 @@ static int dispatch(struct agile_batch *b, const struct salvo_agile_statement *s
 		    const struct agile_part *parts, const struct salvo_agile_grid *task)
 {
 	struct salvo_kernel *kernel = agile_kernel_of(s->kernel, b->node);
+	const unsigned int first = 4 * (s->operand_count + 1);
+	const char *name = agile_kernel_name(s->kernel);
 	unsigned int i;
 	int err = set_grid(kernel, task, s->flags & SALVO_AGILE_SERIAL);
 
-	for (i = 0; i <= s->operand_count && !err; i++)
-		err = set_part(kernel, 4 * i, &parts[i]);
-	for (i = 0; i < s->value_count && !err; i++)
-		err = salvo_kernel_set_value(kernel, 4 * (s->operand_count + 1) + i,
-					     s->values[i].value, s->values[i].size);
 	if (err)
 		return agile_fail(b->agile, err,
-				  "kernel %s does not take these arguments or this grid",
-				  agile_kernel_name(s->kernel));
+				  "kernel %s does not run over a task of %llu elements", name,
+				  (unsigned long long)salvo_agile_grid_count(task));
+	for (i = 0; i <= s->operand_count; i++) {
+		err = set_part(kernel, 4 * i, &parts[i]);
+		if (err)
+			return agile_fail(b->agile, err,
+					  "kernel %s: arguments %u to %u must be a global pointer and three uint4, for %s",
+					  name, 4 * i, 4 * i + 3,
+					  i ? s->operands[i - 1].field->name : s->result->name);
+	}
+	for (i = 0; i < s->value_count; i++) {
+		err = salvo_kernel_set_value(kernel, first + i, s->values[i].value,
+					     s->values[i].size);
+		if (err)
+			return agile_fail(b->agile, err,
+					  "kernel %s: argument %u is not a value of %zu bytes",
+					  name, first + i, s->values[i].size);
+	}
 	return agile_batch_check(b, salvo_batch_dispatch(b->batch, kernel));
 }
 
@@ -567,9 +588,9 @@ int salvo_agile_forall_range(struct salvo_agile *agile, const struct salvo_agile
 
 	if (err)
 		return err;
-	if (!agile_grid_inside(range, &s->result->map->grid))
-		return agile_fail(agile, -EINVAL, "field %s: the range is not inside of map %s",
-				  s->result->name, s->result->map->name);
+	err = agile_check_inside(s->result, "range", range);
+	if (err)
+		return err;
 	agile->range = range;
 	err = salvo_agile_forall(agile, s);
 	agile->range = NULL;

@@ -40,17 +40,17 @@ int agile_check_grid(struct salvo_agile *agile, const char *name,
 	return 0;
 }
 
-bool agile_grid_inside(const struct salvo_agile_grid *grid, const struct salvo_agile_grid *whole)
+int agile_grid_outside(const struct salvo_agile_grid *grid, const struct salvo_agile_grid *whole)
 {
 	unsigned int d;
 
 	if (grid->rank != whole->rank)
-		return false;
+		return 0;
 	for (d = 0; d < whole->rank; d++)
 		if (!grid->extent[d] || grid->extent[d] > whole->extent[d] ||
 		    grid->offset[d] - whole->offset[d] > whole->extent[d] - grid->extent[d])
-			return false;
-	return true;
+			return d;
+	return -1;
 }
 
 static int compare(const void *a, const void *b)

@@ -5,8 +5,6 @@
 #ifndef SALVO_AGILE_INTERNAL_MAP_H
 #define SALVO_AGILE_INTERNAL_MAP_H
 
-#include <stdbool.h>
-
 #include "salvo_agile.h"
 
 #define AGILE_MOST (1u << 24)
@@ -34,8 +32,11 @@ struct salvo_agile_map {
 int agile_check_grid(struct salvo_agile *agile, const char *name,
 		     const struct salvo_agile_grid *grid);
 
-/** agile_grid_inside() - Is this a grid that @whole has all of? @grid may be anything. */
-bool agile_grid_inside(const struct salvo_agile_grid *grid, const struct salvo_agile_grid *whole);
+/**
+ * agile_grid_outside() - Has @whole all of a grid, which may be anything?
+ * Return: -1 if so, else the dimension in which it has not, or 0 if the rank is another one.
+ */
+int agile_grid_outside(const struct salvo_agile_grid *grid, const struct salvo_agile_grid *whole);
 
 /** agile_map_part() - The part of dimension @d that holds an index inside the grid. */
 unsigned int agile_map_part(const struct salvo_agile_map *map, unsigned int d, uint64_t at);

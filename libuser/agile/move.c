@@ -464,11 +464,13 @@ int salvo_agile_redistribute(struct salvo_agile *agile, struct salvo_agile_field
 	unsigned int d, n, i;
 	int err = 0;
 
-	if (to == from || a->rank != c->rank ||
-	    to->info.element_bytes != from->info.element_bytes)
+	if (to == from)
+		return agile_fail(agile, -EINVAL, "redistribute: field %s to itself", to->name);
+	if (a->rank != c->rank || to->info.element_bytes != from->info.element_bytes)
 		return agile_fail(agile, -EINVAL,
-				  "redistribute %s to %s: not two fields of one rank and element size",
-				  from->name, to->name);
+				  "redistribute %s to %s: rank %u and elements of %zu bytes, rank %u and %zu bytes",
+				  from->name, to->name, c->rank, from->info.element_bytes,
+				  a->rank, to->info.element_bytes);
 	for (d = 0; d < a->rank; d++)
 		if (a->offset[d] != c->offset[d] || a->extent[d] != c->extent[d])
 			return agile_fail(agile, -EINVAL,

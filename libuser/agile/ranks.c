@@ -219,7 +219,7 @@ int agile_agree_with(struct salvo_agile *agile, enum agile_call call, int err, u
 		return err;
 	if (ranks->broken)
 		return err ? err : agile_fail(agile, -EPROTO,
-					      "%s: the ranks are not together any more",
+					      "%s: an error before has separated the ranks",
 					      call_names[call]);
 	meeting.serial = ++ranks->serial;
 	/* The last message may explain why this rank is at another call than the others. */
@@ -516,7 +516,7 @@ int agile_fetch_run(struct salvo_agile *agile, int err, struct agile_fetches *fe
 	if (!ranks || err || !fetches->count)
 		return err;
 	if (ranks->broken)
-		return agile_fail(agile, -EPROTO, "the ranks are not together any more");
+		return agile_fail(agile, -EPROTO, "an error before has separated the ranks");
 	err = wait_for_copies(agile, fetches);
 	if (!err)
 		err = each_field(fetches, agile_access_begin);
@@ -536,7 +536,7 @@ int agile_fetch_run(struct salvo_agile *agile, int err, struct agile_fetches *fe
 int agile_fetch_now(struct salvo_agile *agile, const struct agile_fetch *fetch)
 {
 	int err = agile->ranks->broken ?
-		  agile_fail(agile, -EPROTO, "the ranks are not together any more") :
+		  agile_fail(agile, -EPROTO, "an error before has separated the ranks") :
 		  agile_fetch_start(fetch, true);
 
 	if (!err)

@@ -129,7 +129,7 @@ static int store_ranks(struct salvo_agile_tile *tile)
 	err = agile_agree_with(agile, AGILE_CALL_TILE_CLOSE, err, NULL, &tile->grid,
 			       sizeof(*grids), grids);
 	for (r = 0; r < agile->ranks->count && !err; r++)
-		if (grids[r].rank && !agile_grid_inside(&grids[r], &field->map->grid))
+		if (grids[r].rank && agile_grid_outside(&grids[r], &field->map->grid) >= 0)
 			err = agile_ranks_refuse(agile, r, "a tile that is not inside of the map");
 	if (err) {
 		free(grids);
@@ -184,10 +184,9 @@ static int check_tile(struct salvo_agile_field *field, unsigned int node,
 
 	if (err)
 		return err;
-	if (grid && !agile_grid_inside(grid, &field->map->grid))
-		return agile_fail(field->agile, -EINVAL, "field %s: the tile is not inside of map %s",
-				  field->name, field->map->name);
-	if (!grid && !field->agile->ranks)
+	if (grid)
+		return agile_check_inside(field, "tile", grid);
+	if (!field->agile->ranks)
 		return agile_fail(field->agile, -EINVAL, "field %s: no grid for a tile",
 				  field->name);
 	return 0;

@@ -305,8 +305,13 @@ static int see_block(struct salvo_agile_view *view, const struct salvo_agile_ind
 		return err;
 	err = salvo_agile_field_locate(field, index, &place);
 	if (err)
-		return agile_fail(field->agile, err, "field %s: the index is outside of map %s",
-				  field->name, field->map->name);
+		return agile_fail(field->agile, err,
+				  "field %s: the index %llu, %llu, %llu, %llu is outside of map %s, which has rank %u",
+				  field->name, (unsigned long long)index->at[0],
+				  (unsigned long long)index->at[1],
+				  (unsigned long long)index->at[2],
+				  (unsigned long long)index->at[3], field->map->name,
+				  field->map->grid.rank);
 	view->block = place.block;
 	err = access == SALVO_AGILE_WRITE ? open_block(view, &place, &part) :
 					    bring_block(view, place.block, &part);

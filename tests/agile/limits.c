@@ -176,6 +176,68 @@ TEST(A8_a_statement_whose_nodes_cannot_be_polled_fails)
 	cluster_close(&c);
 }
 
+/* What a statement does not accept is named. */
+TEST(A1_errors_of_statements_say_what_is_wrong)
+{
+	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { 8, 8 } };
+	const struct salvo_agile_grid line = { 1, { 0 }, { 8 } };
+	const struct salvo_agile_decomposition how = { .kind = SALVO_AGILE_BLOCK };
+	const struct salvo_agile_field_info info = { 4, { 0 }, { 0 } };
+	struct salvo_agile_operand operands[9] = { { NULL, NULL, NULL } };
+	struct salvo_agile_value values[2] = { { &grid, 4 }, { &grid, 4 } };
+	struct salvo_agile_field *f, *g;
+	struct salvo_agile_kernel *kernel;
+	struct salvo_agile_tile tile;
+	struct salvo_agile_view *view;
+	struct salvo_agile_map *map;
+	struct cluster c;
+
+	ASSERT_EQ(0, cluster_open(&c, 2));
+	kernel = cluster_kernel(&c, "where2");
+	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "m", &grid, &how, &map));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "f", map, &info, &f));
+	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "g", map, &info, &g));
+	const struct {
+		struct salvo_agile_statement statement;
+		const char *error;
+	} cases[] = {
+		{ { kernel, NULL, NULL, NULL, 0, 0, 0 }, "statement: no result" },
+		{ { NULL, f, NULL, NULL, 0, 0, 0 }, "statement: no kernel" },
+		{ { kernel, f, operands, NULL, 9, 0, 0 }, "statement: 9 operands, at most 8" },
+		{ { kernel, f, NULL, NULL, 0, 0, 12 }, "statement: unknown flags 0xc" },
+		{ { kernel, f, operands, NULL, 1, 0, 0 }, "statement: operand 0 has no field" },
+		{ { kernel, f, operands + 1, NULL, 1, 0, 0 },
+		  "statement: operand 0 is the result, field f" },
+		{ { kernel, f, operands + 2, NULL, 1, 0, 0 },
+		  "kernel where2: arguments 4 to 7 must be a global pointer and three uint4, for g" },
+		{ { kernel, f, NULL, values, 0, 2, 0 },
+		  "kernel where2: argument 5 is not a value of 4 bytes" },
+	};
+
+	operands[1] = (struct salvo_agile_operand){ f, salvo_agile_transposed, NULL };
+	operands[2] = (struct salvo_agile_operand){ g, NULL, NULL };
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		EXPECT_EQ(-EINVAL, salvo_agile_forall(c.agile, &cases[i].statement));
+		EXPECT_NE(NULL, strstr(salvo_agile_error(c.agile), cases[i].error))
+			TH_LOG("%u: %s", i, salvo_agile_error(c.agile));
+	}
+	EXPECT_EQ(-EINVAL, salvo_agile_tile_open(f, 0, &line, SALVO_AGILE_READ, &tile));
+	EXPECT_STREQ("field f: the tile is not inside of map m: its rank is 1, not 2",
+		     salvo_agile_error(c.agile));
+	EXPECT_EQ(-EINVAL, salvo_agile_redistribute(c.agile, f, f));
+	EXPECT_STREQ("redistribute: field f to itself", salvo_agile_error(c.agile));
+	ASSERT_EQ(0, salvo_agile_view_create(f, 0, &view));
+	EXPECT_EQ(NULL, salvo_agile_view_at(view, &(struct salvo_agile_index){ { 3, 8 } },
+					    SALVO_AGILE_READ));
+	EXPECT_NE(NULL, strstr(salvo_agile_error(c.agile), "the index 3, 8, 0, 0 is outside of map m"));
+	salvo_agile_view_destroy(view);
+	salvo_agile_kernel_destroy(kernel);
+	salvo_agile_field_destroy(f);
+	salvo_agile_field_destroy(g);
+	salvo_agile_map_destroy(map);
+	cluster_close(&c);
+}
+
 /* The product of its extents is that of the whole, modulo 2^64. */
 TEST(A6_a_grid_of_more_than_64_bits_is_not_inside_of_a_map)
 {
@@ -194,6 +256,8 @@ TEST(A6_a_grid_of_more_than_64_bits_is_not_inside_of_a_map)
 	ASSERT_EQ(0, salvo_agile_map_create(c.agile, "m", &grid, &how, &map));
 	ASSERT_EQ(0, salvo_agile_field_create(c.agile, "f", map, &info, &field));
 	EXPECT_EQ(-EINVAL, salvo_agile_tile_open(field, 0, &wraps, SALVO_AGILE_READ, &tile));
+	EXPECT_NE(NULL, strstr(salvo_agile_error(c.agile),
+			       "in dimension 0 it has 9223372036854775816 indices from 0 on, the map 8 from 0 on"));
 	EXPECT_EQ(-EINVAL, salvo_agile_tile_open(field, 0, &before, SALVO_AGILE_READ, &tile));
 	s.kernel = cluster_kernel(&c, "where2");
 	s.result = field;

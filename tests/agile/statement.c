@@ -242,12 +242,12 @@ TEST_F(statement, A5_wrong_statements_are_refused)
 	EXPECT_NE(NULL, strstr(salvo_agile_error(self->agile), words)) \
 		TH_LOG("%s", salvo_agile_error(self->agile)); \
 } while (0)
-	EXPECT_REFUSED("the result with other indices", salvo_agile_forall(self->agile, &s));
+	EXPECT_REFUSED("operand 0 is the result, field F", salvo_agile_forall(self->agile, &s));
 	s.flags = 4;
 	EXPECT_REFUSED("unknown flags 0x4", salvo_agile_forall(self->agile, &s));
 	s.flags = 0;
 	s.operand_count = 9;
-	EXPECT_REFUSED("over 8 operands", salvo_agile_forall(self->agile, &s));
+	EXPECT_REFUSED("9 operands, at most 8", salvo_agile_forall(self->agile, &s));
 	f = make_field(self->agile, self->cyclic, 4, 0, 0);
 	s = (struct salvo_agile_statement){ kernel, f, operands, NULL, 1, 0, 0 };
 	operands[0] = (struct salvo_agile_operand){ a, salvo_agile_fixed, &outside };
