@@ -42,7 +42,7 @@ struct salvo_leaf_recording *salvo_leaf_recording_open(struct salvo_device *devi
 	struct stat status;
 	int fd;
 
-	if (!path || !device)
+	if (!path || !*path || !device)
 		return NULL;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status) || status.st_size < (off_t)sizeof(*head))
