@@ -6,8 +6,8 @@
  * functions of this file. A round runs each program on each system, one after the other, so that
  * other load affects all alike; "serial" calls the functions one after the other. Prints the median
  * of the rounds: CPU time of all threads, and wall time, in microseconds. "kernels" is the product
- * by blocks, but on libsalvo the leaves are kernels on the workers' units. "faces" is the detector of
- * tests/steal/faces.c on the same photo.
+ * by blocks, but on libsalvo the leaves are kernels on the workers' units. "faces" is the detector
+ * of tests/steal/faces.c on the same photo.
  *
  * usage: examples [--json] [--rounds N]
  */
