@@ -111,7 +111,8 @@ static bool is_long(const Type *type)
 
 /*
  * Long vectors fill registers without lanes, which only help where a loop waits for the result of
- * the operation before: where vectors go through it from iteration to iteration, element by element.
+ * the operation before: where vectors go through it from iteration to iteration, element by
+ * element.
  */
 static bool has_long_chains(const Function &f)
 {
