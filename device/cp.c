@@ -93,7 +93,8 @@ static bool fetch(struct salvo_cp_parser *p)
 static bool check_entry(struct salvo_cp_parser *p)
 {
 	const struct salvo_ring_entry *entry = &p->job->entry;
-	const uint32_t flags = SALVO_RING_IRQ | (entry->ctx ? SALVO_RING_OVERLAP : 0);
+	const uint32_t flags =
+		SALVO_RING_IRQ | (entry->ctx ? SALVO_RING_OVERLAP | SALVO_RING_REPORT : 0);
 
 	if (entry->flags & ~flags || !entry->asid || entry->eu_mask & ~p->cp->units ||
 	    entry->priority < SALVO_PRIORITY_LOW || entry->priority > SALVO_PRIORITY_HIGH ||

@@ -76,6 +76,8 @@ struct salvo_gpu_job {
 	uint32_t irqs;
 	/** @done: Ready to retire. */
 	bool done;
+	/** @reported: Its result is written, and its interrupt is counted. */
+	bool reported;
 	/** @has_turn: All jobs before it in its context are done. */
 	bool has_turn;
 	/** @early: It was started before it had its turn. */

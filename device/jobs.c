@@ -11,6 +11,10 @@
  * to write the result, then the fence register, then to count one interrupt
  * (B6), which is raised when no lock is held. inject.c may modify each of these.
  *
+ * With SALVO_RING_REPORT result and interrupt do not wait for the jobs before it. Such a job then
+ * retires together with the one before it: the fence register, which has one value for both, never
+ * says that a job with a result is the oldest, so a driver can wait for the fence of the oldest.
+ *
  * The lock protects both orders and the free list. It is never held while work
  * is pushed or the owner is called. Above it: cp_lock of gpu.c; below it: none.
  */
@@ -90,6 +94,7 @@ struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned 
 	job->busy_ns = 0;
 	job->ended = 0;
 	job->done = false;
+	job->reported = false;
 	job->overlaps = false;
 	job->previous = NULL;
 	job->turn = NULL;
@@ -179,7 +184,20 @@ static struct salvo_gpu_job *leave_context_locked(struct salvo_gpu_jobs *jobs,
 	return NULL;
 }
 
-static void write_result(struct salvo_gpu_job *job)
+/* A driver that does not wait for the fence looks at the status alone, so it is written last. */
+static void write_ordered(const struct salvo_gpu_job *job, struct salvo_packet_result *result)
+{
+	const uint32_t status = result->status;
+
+	result->status = SALVO_STATUS_PENDING;
+	salvo_dma_write(job->jobs->dma, job->result, result, sizeof(*result));
+	atomic_thread_fence(memory_order_release);
+	salvo_dma_write(job->jobs->dma,
+			job->result + offsetof(struct salvo_packet_result, status), &status,
+			sizeof(status));
+}
+
+static void write_result(const struct salvo_gpu_job *job)
 {
 	struct salvo_packet_result result = {
 		.status = job->status,
@@ -195,15 +213,26 @@ static void write_result(struct salvo_gpu_job *job)
 		.access = job->fault.access,
 	};
 
+	if (!job->result || job->reported)
+		return;
 	if (job->injected.bad_result)
 		salvo_inject_spoil(&result);
-	if (job->result)
+	if (job->entry.flags & SALVO_RING_REPORT)
+		write_ordered(job, &result);
+	else
 		salvo_dma_write(job->jobs->dma, job->result, &result, sizeof(result));
 }
 
 static void retire_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
+	struct salvo_gpu_job *next = job->ring_next;
+
 	write_result(job);
+	if (next && next->reported) {
+		next->irqs += job->irqs;
+		free_locked(jobs, job);
+		return;
+	}
 	__atomic_store_n(&jobs->regs->ring[job->ring].fence, job->fence + job->injected.add,
 			 __ATOMIC_RELEASE);
 	if (job->injected.corrupt)
@@ -253,9 +282,24 @@ static bool retire_ring_locked(struct salvo_gpu_jobs *jobs, unsigned int ring)
 	return starved;
 }
 
+/* The result and the interrupt of a job that is done do not wait for those before it. */
+static void report_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
+{
+	if (!(job->entry.flags & SALVO_RING_REPORT) || !job->result || jobs->inject.count)
+		return;
+	write_result(job);
+	job->reported = true;
+	if (job->irqs) {
+		job->irqs--;
+		atomic_fetch_add(&jobs->irqs->fence, 1);
+	}
+}
+
 static bool done_locked(struct salvo_gpu_jobs *jobs, struct salvo_gpu_job *job)
 {
 	job->done = true;
+	if (jobs->ring[job->ring].first != job)
+		report_locked(jobs, job);
 	return retire_ring_locked(jobs, job->ring);
 }
 

@@ -274,10 +274,12 @@ struct salvo_regs {
 
 /* struct salvo_regs.features */
 #define SALVO_FEATURE_OVERLAP	(1u << 0)	/* batches of a context can overlap */
+#define SALVO_FEATURE_REPORT	(1u << 1)	/* SALVO_RING_REPORT */
 
 /* Flags of a ring entry */
 #define SALVO_RING_IRQ		(1u << 0)	/* SALVO_VECTOR_FENCE when the fence retires */
 #define SALVO_RING_OVERLAP	(1u << 1)	/* it may overlap others of its context */
+#define SALVO_RING_REPORT	(1u << 2)	/* its result does not wait for earlier packets */
 
 /*
  * Priority of a packet's work against that of other contexts: a unit that has finished a

@@ -496,7 +496,7 @@ TEST_F(gpu, fields_of_ring_entries_are_checked)
 		case 4: entry.packet_bytes = 0; break;
 		case 5: entry.packet_bytes = ~0u; break;
 		case 6: entry.packet_bytes -= 64; break;
-		case 7: entry.flags |= 4; break;
+		case 7: entry.flags |= 8; break;
 		case 8: entry.asid = 0; break;
 		case 9: entry.ctx = 0; break;
 		case 10: entry.eu_mask = 1ull << 63; break;

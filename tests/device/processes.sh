@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 
-for program in batch fault group hostile kill overlap rings window; do
+for program in batch fault group hostile kill overlap report rings window; do
 	problem=
 	if ! SALVO_ISOLATION=processes timeout 60 "${BUILD:-build}/tests/device/$program" >"$out" 2>&1; then
 		problem=$(grep -v '^ok\|RUN\|   OK' "$out")
