@@ -7,9 +7,9 @@
  *
  * While clients compete for a ring, each has one batch on it. While the contexts of a
  * single client compete, it has at most SALVO_CLIENT_BATCHES there, so that the GPU has
- * enough to overlap. That bounds how long a batch waits for another client whose batches do
- * not end: they are found hung after the timeout, and those that were on the ring together
- * with the first one after one more sample each (salvo_ring.c).
+ * enough to overlap. That bounds the share of the units and of the ring that a client has whose
+ * batches do not end: they are found hung after the timeout, and those that were on the ring
+ * together with the first one after one more sample each (salvo_ring.c).
  *
  * Locks: sdev->clients_lock protects the list of clients and the last put. The scheduler of
  * a ring owns the fences of that ring, and the turn while the client is busy.
@@ -88,7 +88,7 @@ void salvo_client_begin_job(struct salvo_client *client, struct salvo_ring *ring
 		return;
 	atomic_inc(&ring->busy_clients);
 	/* A client that was idle is not ahead of those that wait since. */
-	WRITE_ONCE(client->rings[ring->index].turn, READ_ONCE(ring->fences));
+	WRITE_ONCE(client->rings[ring->index].turn, READ_ONCE(ring->batches));
 }
 
 /** salvo_client_end_job() - Count a batch that has ended. */
@@ -98,22 +98,34 @@ void salvo_client_end_job(struct salvo_client *client, struct salvo_ring *ring)
 		atomic_dec(&ring->busy_clients);
 }
 
+static bool salvo_client_is_pending(struct dma_fence *fence)
+{
+	return fence && !dma_fence_is_signaled(fence);
+}
+
 /**
  * salvo_client_limit() - May a client put one more batch on a ring?
  * @client: The client.
  * @ring: The ring, for which contexts compete.
  *
- * Return: NULL, or a fence of the client that must signal before.
+ * Return: NULL, or a fence of the client that must signal before: that of its oldest batch. When
+ * it does, there is room for one of the contexts that wait, whatever others have put on the ring.
  */
 struct dma_fence *salvo_client_limit(const struct salvo_client *client,
 				     const struct salvo_ring *ring)
 {
 	unsigned int limit = atomic_read(&ring->busy_clients) > 1 ? 1 : SALVO_CLIENT_BATCHES;
-	unsigned int i = client->rings[ring->index].next + SALVO_CLIENT_BATCHES - limit;
-	struct dma_fence *fence = client->rings[ring->index].last[i % SALVO_CLIENT_BATCHES];
+	struct dma_fence *const *last = client->rings[ring->index].last;
+	struct dma_fence *oldest = NULL;
+	unsigned int pending = 0, i;
 
-	/* Fences of a ring signal in order, so it is the oldest that counts. */
-	return fence && !dma_fence_is_signaled(fence) ? fence : NULL;
+	for (i = 0; i < SALVO_CLIENT_BATCHES; i++) {
+		if (salvo_client_is_pending(last[i])) {
+			oldest = oldest ?: last[i];
+			pending++;
+		}
+	}
+	return pending >= limit ? oldest : NULL;
 }
 
 /**
@@ -121,13 +133,21 @@ struct dma_fence *salvo_client_limit(const struct salvo_client *client,
  * @client: The client.
  * @ring: The ring.
  * @fence: Hardware fence of the batch.
+ * @number: Its number on the ring.
  */
 void salvo_client_add_fence(struct salvo_client *client, const struct salvo_ring *ring,
-			    struct dma_fence *fence)
+			    struct dma_fence *fence, u64 number)
 {
-	unsigned int i = client->rings[ring->index].next++ % SALVO_CLIENT_BATCHES;
+	struct dma_fence **last = client->rings[ring->index].last;
+	unsigned int i = 0;
 
-	dma_fence_put(client->rings[ring->index].last[i]);
-	client->rings[ring->index].last[i] = dma_fence_get(fence);
-	WRITE_ONCE(client->rings[ring->index].turn, fence->seqno);
+	/* In place of one that has signalled, or of the oldest. */
+	while (i < SALVO_CLIENT_BATCHES && salvo_client_is_pending(last[i]))
+		i++;
+	i %= SALVO_CLIENT_BATCHES;
+	dma_fence_put(last[i]);
+	for (; i < SALVO_CLIENT_BATCHES - 1; i++)
+		last[i] = last[i + 1];
+	last[i] = dma_fence_get(fence);
+	WRITE_ONCE(client->rings[ring->index].turn, number);
 }

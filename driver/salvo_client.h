@@ -35,17 +35,18 @@ struct salvo_client {
 	struct {
 		/** @rings.queued: Number of batches that have not ended. */
 		atomic_t queued;
-		/** @rings.last: Fences of the last batches on the ring; owned by its scheduler. */
-		struct dma_fence *last[SALVO_CLIENT_BATCHES];
 		/**
-		 * @rings.turn: Hardware fence seqno of its last batch on the ring, or of the last
-		 * one of others when it became busy. The smallest is next.
+		 * @rings.turn: Number of its last batch on the ring, or of the last one of others
+		 * when it became busy. The smallest is next.
 		 */
 		u64 turn;
-		/** @rings.next: Index in @rings.last of the next batch; owned by the scheduler. */
-		unsigned int next;
 		/**
-		 * @rings.hung: Fence seqno of the last batch that was on the ring when a batch of
+		 * @rings.last: Fences of the last batches on the ring that were pending, oldest
+		 * first; owned by the ring's scheduler.
+		 */
+		struct dma_fence *last[SALVO_CLIENT_BATCHES];
+		/**
+		 * @rings.hung: Number of the last batch that was on the ring when a batch of
 		 * the client was found hung; protected by the ring's lock.
 		 */
 		u64 hung;
@@ -61,6 +62,6 @@ void salvo_client_end_job(struct salvo_client *client, struct salvo_ring *ring);
 struct dma_fence *salvo_client_limit(const struct salvo_client *client,
 				     const struct salvo_ring *ring);
 void salvo_client_add_fence(struct salvo_client *client, const struct salvo_ring *ring,
-			    struct dma_fence *fence);
+			    struct dma_fence *fence, u64 number);
 
 #endif /* SALVO_CLIENT_H */

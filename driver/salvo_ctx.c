@@ -164,6 +164,7 @@ static struct salvo_ctx *salvo_ctx_create(struct salvo_vm *vm,
 	INIT_LIST_HEAD(&ctx->waiting);
 	ctx->vm = salvo_vm_get(vm);
 	ctx->ring = ring;
+	ctx->fence_context = dma_fence_context_alloc(1);
 	ctx->eu_mask = args->eu_mask;
 	ctx->hw_priority = salvo_ctx_hw_priority(args->priority);
 	return ctx;

@@ -56,6 +56,12 @@ struct salvo_ctx {
 	atomic64_t innocent;
 	/** @last_reset: Number of the last such reset; owned by the reset. */
 	u64 last_reset;
+	/** @fence_context: dma_fence context of its hardware fences. */
+	u64 fence_context;
+	/** @fences: Seqno of its last hardware fence; protected by the ring's lock. */
+	u64 fences;
+	/** @held: Last scan of the ring that has seen a pending batch of it; ring's lock. */
+	u64 held;
 	/** @newest: Hardware fence of the last batch put on the ring, or NULL; owned by run_job. */
 	struct dma_fence *newest;
 	/** @waiting: Entry in its scheduler's list; protected by that one's lock. */

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "salvo_ctx.h"
 #include "salvo_fence.h"
 #include "salvo_ring.h"
 #include "salvo_sched.h"
@@ -45,14 +46,14 @@ static const struct dma_fence_ops salvo_hw_fence_ops = {
 
 /**
  * salvo_hw_fence_create() - Create the hardware fence of a job.
- * @ring: Ring that the job will be put on.
+ * @ctx: Context of the job. Its fences signal in order.
  * @job: The job.
  *
  * The caller's open file holds a reference to the module.
  *
  * Return: the fence, or NULL.
  */
-struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ring *ring, struct salvo_job *job)
+struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ctx *ctx, struct salvo_job *job)
 {
 	struct salvo_hw_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
@@ -61,8 +62,8 @@ struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ring *ring, struct sal
 	__module_get(THIS_MODULE);
 	spin_lock_init(&fence->lock);
 	INIT_LIST_HEAD(&fence->node);
-	fence->sched = salvo_sched_get(ring->sched);
+	fence->sched = salvo_sched_get(ctx->ring->sched);
 	fence->job = job;
-	dma_fence_init(&fence->base, &salvo_hw_fence_ops, &fence->lock, ring->context, 0);
+	dma_fence_init(&fence->base, &salvo_hw_fence_ops, &fence->lock, ctx->fence_context, 0);
 	return fence;
 }

@@ -9,8 +9,8 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
+struct salvo_ctx;
 struct salvo_job;
-struct salvo_ring;
 struct salvo_sched;
 
 /**
@@ -36,6 +36,6 @@ struct salvo_hw_fence {
 	struct salvo_job *job;
 };
 
-struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ring *ring, struct salvo_job *job);
+struct salvo_hw_fence *salvo_hw_fence_create(struct salvo_ctx *ctx, struct salvo_job *job);
 
 #endif /* SALVO_FENCE_H */

@@ -49,7 +49,7 @@ struct salvo_job *salvo_job_create(struct salvo_ctx *ctx)
 	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
 	if (!job)
 		return ERR_PTR(-ENOMEM);
-	job->fence = salvo_hw_fence_create(ctx->ring, job);
+	job->fence = salvo_hw_fence_create(ctx, job);
 	if (!job->fence) {
 		kfree(job);
 		return ERR_PTR(-ENOMEM);
@@ -293,7 +293,22 @@ void salvo_job_copy_result(struct salvo_job *job, struct salvo_packet_result *re
 }
 
 /**
- * salvo_job_read_result() - Read the result of a job that the ring's fence has passed.
+ * salvo_job_is_reported() - Has the device written the result of a job?
+ * @job: The job, which is on the ring.
+ *
+ * It writes the status last.
+ */
+bool salvo_job_is_reported(struct salvo_job *job)
+{
+	if (!job->coherent)
+		dma_sync_single_for_cpu(job->ctx->vm->sdev->drm.dev,
+					job->packet_address + job->packet_bytes,
+					sizeof(*job->result), DMA_BIDIRECTIONAL);
+	return READ_ONCE(job->result->status) != SALVO_STATUS_PENDING;
+}
+
+/**
+ * salvo_job_read_result() - Read the result of a job that has ended.
  * @job: The job.
  *
  * A job that itself caused the failure gets its context banned.

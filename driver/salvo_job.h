@@ -52,8 +52,12 @@ struct salvo_job {
 	size_t alloc_bytes;
 	/** @result: Result that the device writes. */
 	struct salvo_packet_result *result;
+	/** @ring_number: Position among all batches of the ring; set when it is put there. */
+	u64 ring_number;
 	/** @samples: Watchdog samples since the batch was put on the ring; ring's lock. */
 	u32 samples;
+	/** @shared: Samples in a row that did not count, as it shared the units; ring's lock. */
+	u32 shared;
 	/** @hang: Run time since the batch was put on the ring; protected by the ring's lock. */
 	struct salvo_hang hang;
 };
@@ -70,6 +74,7 @@ void salvo_job_destroy(struct salvo_job *job);
 void salvo_job_begin(struct salvo_job *job);
 void salvo_job_end(struct salvo_job *job, int error);
 void salvo_job_complete(struct salvo_job *job, int error);
+bool salvo_job_is_reported(struct salvo_job *job);
 void salvo_job_sync_packet(struct salvo_job *job);
 void salvo_job_copy_result(struct salvo_job *job, struct salvo_packet_result *result);
 int salvo_job_read_result(struct salvo_job *job);

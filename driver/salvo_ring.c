@@ -8,15 +8,20 @@
  * doorbell. The device advances the ring's fence register in ring order. A slot is free
  * once the fence register has passed it; the head register only tells what has been read.
  *
- * Since fences retire in ring order, batches of high priority use a ring of their own,
- * the last one, so that their fences wait for no others. All other batches and all
+ * Batches of high priority use a ring of their own, the last one, so that they do not wait for
+ * room on a ring that is full of others. All other batches and all
  * address space packets use ring 0. Before the device reads an entry of a ring, it has
  * read everything that was put on the rings below it earlier; so a batch on any ring
  * sees the buffers that were bound before it. On a device with one ring everything
  * shares that.
  *
- * A batch never waits for a slot: the scheduler puts at most SALVO_RING_BATCHES batches
- * on a ring, and address space packets leave that many slots free.
+ * A device with SALVO_FEATURE_REPORT writes the result of a batch, and raises the interrupt, when
+ * the batch is done, also while packets before it are not. Then the fence of the batch signals
+ * before the register passes it, unless a batch of its context before it is pending. So a batch
+ * that does not end holds up no other context, until the ring is full.
+ *
+ * A batch never waits for a slot: the scheduler limits their number, and address space packets
+ * leave SALVO_RING_RESERVED slots free.
  *
  * The fence register is untrusted: its value is ignored unless it lies between the last
  * retired and the last submitted seqno. ring->lock protects everything.
@@ -40,6 +45,8 @@
 #define SALVO_RING_CONTENDED_JIFFIES	max(1, HZ / 20)
 /* Polls, of at least 20 us, for the device to read the ring. */
 #define SALVO_RING_READ_POLLS	50000
+/* A batch that shares the units is found hung after this many times the timeout at most. */
+#define SALVO_RING_SHARES	4
 #define SALVO_RING_BYTES	(SALVO_RING_ENTRIES * sizeof(struct salvo_ring_entry))
 
 /* --- all rings ---------------------------------------------------------------- */
@@ -49,7 +56,6 @@ static int salvo_ring_init(struct salvo_ring *ring)
 	spin_lock_init(&ring->lock);
 	INIT_LIST_HEAD(&ring->pending);
 	INIT_LIST_HEAD(&ring->done);
-	ring->context = dma_fence_context_alloc(1);
 	ring->entries = dma_alloc_coherent(ring->sdev->drm.dev, SALVO_RING_BYTES, &ring->base,
 					   GFP_KERNEL);
 	return ring->entries ? 0 : -ENOMEM;
@@ -64,7 +70,7 @@ int salvo_ring_init_all(struct salvo_dev *sdev)
 	BUILD_BUG_ON(sizeof(struct salvo_ring_entry) != 64);
 	BUILD_BUG_ON(SALVO_RING_ENTRIES & (SALVO_RING_ENTRIES - 1));
 	BUILD_BUG_ON(SALVO_RING_ENTRIES > SALVO_RING_MAX_ENTRIES);
-	BUILD_BUG_ON(SALVO_RING_BATCHES >= SALVO_RING_ENTRIES);
+	BUILD_BUG_ON(SALVO_RING_RESERVED >= SALVO_RING_ENTRIES);
 
 	salvo_for_each_ring(sdev, ring) {
 		ring->sdev = sdev;
@@ -99,6 +105,8 @@ int salvo_ring_start_all(struct salvo_dev *sdev)
 		spin_lock_irq(&ring->lock);
 		ring->submitted = 0;
 		ring->retired = 0;
+		ring->reported = 0;
+		memset(ring->recent, 0, sizeof(ring->recent));
 		memset(ring->entries, 0, SALVO_RING_BYTES);
 		ret = ret ?: salvo_mmio_start_ring(&sdev->mmio, ring->index, ring->base,
 						   SALVO_RING_ENTRIES);
@@ -151,7 +159,8 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	struct salvo_ring_entry entry = {
 		.packet = job->packet_address,
 		.packet_bytes = job->packet_bytes,
-		.flags = SALVO_RING_IRQ | (job->overlaps ? SALVO_RING_OVERLAP : 0),
+		.flags = SALVO_RING_IRQ | (job->overlaps ? SALVO_RING_OVERLAP : 0) |
+			 (sdev->mmio.features & SALVO_FEATURE_REPORT ? SALVO_RING_REPORT : 0),
 		.asid = job->ctx->vm->asid,
 		.ctx = job->ctx->hw_id,
 		.eu_mask = job->ctx->eu_mask,
@@ -171,7 +180,9 @@ int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job)
 	job->hang.ctx = entry.ctx;
 	job->hang.seqno = entry.seqno;
 	job->hang.eu_mask = entry.eu_mask;
-	fence->base.seqno = ++ring->fences;
+	ring->recent[ring->batches % SALVO_RING_BATCHES] = entry.seqno;
+	job->ring_number = ++ring->batches;
+	fence->base.seqno = ++job->ctx->fences;
 	list_add_tail(&fence->node, &ring->pending);
 	if (ring->last_ctx != entry.ctx) {
 		ring->last_ctx = entry.ctx;
@@ -206,6 +217,18 @@ static void salvo_ring_poll_fence_locked(struct salvo_ring *ring)
 			     ring->index, fence, ring->retired, ring->submitted);
 }
 
+/*
+ * Has a batch ended, although the fence register has not passed it? The oldest packet waits for
+ * the register, and so does what follows a pending batch of its context in this scan.
+ */
+static bool salvo_ring_is_reported_locked(const struct salvo_ring *ring,
+					  const struct salvo_hw_fence *fence)
+{
+	return ring->live && ring->sdev->mmio.features & SALVO_FEATURE_REPORT &&
+	       fence->seqno != ring->retired + 1 && fence->job->ctx->held != ring->scans &&
+	       salvo_job_is_reported(fence->job);
+}
+
 /**
  * salvo_ring_retire() - Compare fence ids, and move finished batches to the done list.
  * @ring: The ring.
@@ -222,9 +245,15 @@ unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt)
 
 	spin_lock_irqsave(&ring->lock, flags);
 	salvo_ring_poll_fence_locked(ring);
+	ring->scans++;
 	list_for_each_entry_safe(fence, next, &ring->pending, node) {
-		if (fence->seqno > ring->retired)
-			break;
+		if (fence->seqno > ring->retired) {
+			if (!salvo_ring_is_reported_locked(ring, fence)) {
+				fence->job->ctx->held = ring->scans;
+				continue;
+			}
+			ring->reported = max(ring->reported, fence->seqno);
+		}
 		list_move_tail(&fence->node, &ring->done);
 		if (interrupt)
 			salvo_vm_count_interrupt(fence->job->ctx->vm, interrupt);
@@ -295,7 +324,7 @@ u64 salvo_ring_push_space(struct salvo_dev *sdev, u32 asid,
 
 	spin_lock_irq(&ring->lock);
 	if (ring->live &&
-	    salvo_ring_free_slots(ring->submitted, ring->retired) >= SALVO_RING_BATCHES + count) {
+	    salvo_ring_free_slots(ring->submitted, ring->retired) >= SALVO_RING_RESERVED + count) {
 		for (i = 0; i < count; i++) {
 			seqno = ring->submitted + 1;
 			salvo_pack_set_fence(packets[i].packet, seqno);
@@ -369,6 +398,36 @@ bool salvo_ring_is_contended(struct salvo_ring *ring)
 	       time_before(jiffies, READ_ONCE(ring->ctx_switched) + SALVO_RING_CONTENDED_JIFFIES);
 }
 
+static bool salvo_ring_has_room_locked(const struct salvo_ring *ring)
+{
+	return ring->recent[ring->batches % SALVO_RING_BATCHES] <= ring->retired;
+}
+
+/**
+ * salvo_ring_wait_for_room() - May one more batch be put on a ring?
+ * @ring: The ring.
+ *
+ * Batches that were reported take room until all before them have ended. If an UNBIND is the
+ * oldest packet, and all batches after it were reported, there is no fence to wait for: then one
+ * batch at a time is put on the ring, until the GPU, which counts them as well, reads no more.
+ *
+ * Return: NULL, or the fence of the oldest pending batch, which must signal before.
+ */
+struct dma_fence *salvo_ring_wait_for_room(struct salvo_ring *ring)
+{
+	struct dma_fence *fence = NULL;
+	struct salvo_hw_fence *oldest;
+
+	spin_lock_irq(&ring->lock);
+	if (!salvo_ring_has_room_locked(ring))
+		salvo_ring_poll_fence_locked(ring);
+	oldest = list_first_entry_or_null(&ring->pending, struct salvo_hw_fence, node);
+	if (oldest && !salvo_ring_has_room_locked(ring))
+		fence = dma_fence_get(&oldest->base);
+	spin_unlock_irq(&ring->lock);
+	return fence;
+}
+
 /** salvo_ring_all_idle() - Has everything on the rings been retired and completed? */
 bool salvo_ring_all_idle(struct salvo_dev *sdev)
 {
@@ -436,8 +495,23 @@ static bool salvo_ring_is_hung(struct salvo_job *job, u32 samples, u32 limit)
 	if (samples >= limit)
 		return true;
 	return ++job->samples >= limit && samples &&
-	       job->fence->base.seqno <= job->ctx->vm->client->rings[ring->index].hung &&
+	       job->ring_number <= job->ctx->vm->client->rings[ring->index].hung &&
 	       atomic_read(&ring->busy_clients) > 1;
+}
+
+/*
+ * Does a sample count for a batch? If later batches have ended since the last sample, it shares the
+ * units with them, and a unit that works for it does so only for a part of the time. Then one
+ * sample counts for each context that competes, but at least one of SALVO_RING_SHARES.
+ */
+static bool salvo_ring_counts_sample_locked(const struct salvo_ring *ring, struct salvo_job *job)
+{
+	u32 shares = clamp(atomic_read(&ring->busy_ctxs), 1, SALVO_RING_SHARES);
+
+	if (job->fence->seqno < ring->reported && ++job->shared < shares)
+		return false;
+	job->shared = 0;
+	return true;
 }
 
 /**
@@ -458,17 +532,21 @@ bool salvo_ring_sample_hang(struct salvo_ring *ring, const struct salvo_unit_reg
 
 	spin_lock_irq(&ring->lock);
 	list_for_each_entry(fence, &ring->pending, node) {
-		u32 samples = salvo_hang_sample(&fence->job->hang,
-						list_is_first(&fence->node, &ring->pending),
-						units, ring->sdev->mmio.units);
+		u32 samples;
 
+		if (!salvo_ring_counts_sample_locked(ring, fence->job))
+			continue;
+		samples = salvo_hang_sample(&fence->job->hang,
+					    list_is_first(&fence->node, &ring->pending),
+					    units, ring->sdev->mmio.units);
 		if (salvo_ring_is_hung(fence->job, samples, limit))
 			found = found ?: fence->job;
 	}
+	ring->reported = 0;
 	if (found) {
 		*guilty = found->hang;
 		found->hang.half_samples = 0;
-		found->ctx->vm->client->rings[ring->index].hung = ring->fences;
+		found->ctx->vm->client->rings[ring->index].hung = ring->batches;
 	}
 	spin_unlock_irq(&ring->lock);
 	return found;

@@ -12,6 +12,7 @@
 
 #include "salvo_hw.h"
 
+struct dma_fence;
 struct salvo_dev;
 struct salvo_hw_fence;
 struct salvo_hang;
@@ -19,12 +20,14 @@ struct salvo_job;
 struct salvo_sched;
 
 /*
- * Slots of a ring, and the number of them that batches may take. That is less than the
- * number of packets that the GPU holds at once, so that it can always read the address
- * space packets behind them.
+ * Slots of a ring, and the number of batches that may be there before their fences have retired.
+ * That is less than the number of packets that the GPU holds at once, so that it can read the
+ * address space packets behind them. See salvo_ring_wait_for_room() for what exceeds it.
  */
 #define SALVO_RING_ENTRIES	1024u
 #define SALVO_RING_BATCHES	96u
+/* Slots that address space packets leave free. */
+#define SALVO_RING_RESERVED	(2 * SALVO_RING_BATCHES)
 
 /**
  * struct salvo_ring - A command ring.
@@ -59,10 +62,14 @@ struct salvo_ring {
 	u32 last_ctx;
 	/** @ctx_switched: Time at which @last_ctx last changed, in jiffies. */
 	unsigned long ctx_switched;
-	/** @context: dma_fence context of the hardware fences. */
-	u64 context;
-	/** @fences: Seqno of the last hardware fence; does not restart with the ring. */
-	u64 fences;
+	/** @batches: Number of batches put on the ring; does not restart with it. */
+	u64 batches;
+	/** @recent: Seqnos of the last batches, by their number. */
+	u64 recent[SALVO_RING_BATCHES];
+	/** @reported: Last seqno that ended before the register passed it, since a sample; or 0. */
+	u64 reported;
+	/** @scans: Number of scans of @pending by salvo_ring_retire(). */
+	u64 scans;
 	/** @pending: Fences of batches on the ring, in ring order. */
 	struct list_head pending;
 	/** @done: Fences of retired batches that await their deferred completion. */
@@ -115,6 +122,7 @@ struct salvo_job *salvo_ring_find(struct salvo_dev *sdev, u32 ctx, u64 seqno);
 int salvo_ring_push_job(struct salvo_ring *ring, struct salvo_job *job);
 unsigned int salvo_ring_retire(struct salvo_ring *ring, u64 interrupt);
 bool salvo_ring_is_contended(struct salvo_ring *ring);
+struct dma_fence *salvo_ring_wait_for_room(struct salvo_ring *ring);
 bool salvo_ring_is_oldest(const struct salvo_job *job);
 bool salvo_ring_sample_hang(struct salvo_ring *ring, const struct salvo_unit_regs *units,
 			    u32 limit, struct salvo_hang *guilty);

@@ -14,6 +14,9 @@
  * drm_sched's timeout is not used: it measures for how long a job has been the oldest
  * of its scheduler, not for how long it has run. salvo_watchdog.c detects hangs.
  *
+ * drm_sched frees jobs in the order in which it ran them, so the memory of a batch that has ended
+ * is freed after those before it on the ring have ended as well.
+ *
  * A context's entity is on a run queue of its scheduler until its file is closed, which
  * may be after the driver was unbound. So schedulers end with the last reference to the
  * device; without jobs they do nothing.
@@ -37,8 +40,8 @@
 /* --- turns ---------------------------------------------------------------------- */
 
 /*
- * Fences retire in ring order, so a context with many batches on the ring would delay
- * the fence of every other context's batch by all of them. While contexts compete for
+ * Batches take room on the ring until those before them have ended, and units run them in that
+ * order, so a context with many would delay all others. While contexts compete for
  * a ring, each has one batch on it, and each client as many as salvo_client.c allows. A
  * context that has the ring to itself may fill it, so that the GPU does not idle.
  *
@@ -142,8 +145,11 @@ static struct dma_fence *salvo_sched_prepare_job(struct drm_sched_job *base,
 {
 	struct salvo_job *job = to_salvo_job(base);
 	struct salvo_ring *ring = job->ctx->ring;
+	struct dma_fence *fence = salvo_ring_wait_for_room(ring);
 
-	return salvo_ring_is_contended(ring) ? salvo_sched_wait_for_turn(ring->sched, job) : NULL;
+	if (fence || !salvo_ring_is_contended(ring))
+		return fence;
+	return salvo_sched_wait_for_turn(ring->sched, job);
 }
 
 static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
@@ -164,7 +170,8 @@ static struct dma_fence *salvo_sched_run_job(struct drm_sched_job *base)
 	/* The job is still valid: it is not freed while this runs. */
 	dma_fence_put(job->ctx->newest);
 	job->ctx->newest = dma_fence_get(&job->fence->base);
-	salvo_client_add_fence(job->ctx->vm->client, job->ctx->ring, &job->fence->base);
+	salvo_client_add_fence(job->ctx->vm->client, job->ctx->ring, &job->fence->base,
+			       job->ring_number);
 	return dma_fence_get(&job->fence->base);
 }
 

@@ -663,7 +663,7 @@ int salvo_queue_create(struct salvo_device *device, uint64_t eu_mask, struct sal
 /**
  * salvo_queue_create_priority() - A queue with a scheduling priority.
  * @priority: SALVO_QUEUE_*. Work-groups that run are not preempted. Fences of high priority
- *            retire in an order of their own; all others retire in the order of submission.
+ *            do not wait for others; those of one device may wait for each other.
  *
  * Return: 0, -EINVAL (@eu_mask has units that the GPU lacks, or @priority), -EACCES (no
  * permission), -E2BIG (too many queues), -ENODEV, -ENOMEM.

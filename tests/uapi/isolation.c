@@ -116,4 +116,55 @@ TEST_F_TIMEOUT(isolation, batch_waits_for_few_of_the_endless_batches_of_another_
 	EXPECT_EQ(device_counter("jobs"), 0);
 }
 
+/* Each of @count processes has a file with an endless batch. Returns how many could submit. */
+static int attack_by_fork(pid_t *pids, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		pids[i] = attack(1);
+		if (pids[i] < 0)
+			break;
+	}
+	return i;
+}
+
+/*
+ * A process that forks has as many shares as processes. None of their batches needs to be found
+ * hung before another process's batch is done, as long as the ring has room for all of them; two
+ * may be meanwhile, as the cores are busy.
+ */
+TEST_F_TIMEOUT(isolation, batch_does_not_wait_for_the_endless_batches_of_many_processes, TIMEOUT)
+{
+	static const int counts[] = { 4, 20 };
+	const struct drm_salvo_command command = fill(self->bo.address, 64, 1);
+	const long long resets = device_counter("resets");
+	pid_t pids[20];
+	unsigned int i;
+	int j, n;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		const long long before = device_counter("kills");
+		long long killed;
+
+		n = attack_by_fork(pids, counts[i]);
+		EXPECT_EQ(n, counts[i]);
+		killed = device_counter("kills");
+		EXPECT_EQ(run(self->fd, self->ctx, &command, 1), 0);
+		killed = device_counter("kills") - killed;
+		printf("# %d processes: %lld contexts were killed before it was done, %lld in all\n",
+		       n, killed, device_counter("kills") - before);
+		EXPECT_LE(killed, 2);
+		for (j = 0; j < n; j++)
+			kill(pids[j], SIGKILL);
+		for (j = 0; j < n; j++)
+			EXPECT_EQ(waitpid(pids[j], NULL, 0), pids[j]);
+		for (j = 0; j < 3000 && device_counter("jobs"); j++)
+			usleep(100000);
+		EXPECT_EQ(device_counter("jobs"), 0);
+	}
+	EXPECT_EQ(device_counter("gone"), 0);
+	EXPECT_EQ(device_counter("resets"), resets);
+}
+
 TEST_HARNESS_MAIN

@@ -289,10 +289,10 @@ struct drm_salvo_bo_set_label {
  * Queued batches are put on the GPU in the order of their contexts' priorities, and
  * round-robin between contexts of the same priority. A running work-group is not
  * preempted; but after each chunk of work-groups, which takes about 2 ms if they are short,
- * a unit continues with the highest priority on the GPU, of any file. Fences signal in the
- * order in which their batches were put on the GPU, so a fence waits for those of earlier
- * batches; on a GPU with two rings, fences of high priority and others do not wait for each
- * other.
+ * a unit continues with the highest priority on the GPU, of any file. Fences of one context
+ * signal in the order of its batches, and those of other files do not wait for them. On a GPU
+ * that cannot report batches out of order, fences signal in the order in which the batches
+ * were put on it; with two rings, those of high priority and others do not wait for each other.
  */
 enum drm_salvo_priority {
 	/** @DRM_SALVO_PRIORITY_NORMAL: Default. */
