@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "kselftest_harness.h"
+#include "sanitizer.h"
 
 static const char source[] =
 	"kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }\n"
@@ -370,6 +371,7 @@ TEST(what_is_cancelled_runs_again_before_those_that_wait_for_it)
 	cl_uint zero = 0;
 	cl_int err;
 
+	NEED_SIGNALS();
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "the time limit is the embedded GPU's");
 	setenv("SALVO_TIMEOUT_MS", "200", 1);

@@ -520,7 +520,7 @@ TEST_F_TIMEOUT(leaf, W3_leaves_run_on_the_units_of_their_workers, 120)
 		salvo_kernel_destroy(p.kernels[i]);
 }
 
-TEST_F_TIMEOUT(leaf, W8_same_results_with_0_units_and_more_and_1_to_8_workers, 120)
+TEST_F_TIMEOUT(leaf, W8_same_results_with_0_units_and_more_and_1_to_8_workers, 600)
 {
 	struct program p = { .b = &self->b };
 	struct salvo_pool_stats stats;
@@ -544,7 +544,7 @@ TEST_F_TIMEOUT(leaf, W8_same_results_with_0_units_and_more_and_1_to_8_workers, 1
 		salvo_kernel_destroy(p.kernels[i]);
 }
 
-TEST_F_TIMEOUT(leaf, W8_same_errors_with_0_units_and_more, 120)
+TEST_F_TIMEOUT(leaf, W8_same_errors_with_0_units_and_more, 600)
 {
 	struct program p = { .b = &self->b };
 	struct salvo_pool_stats stats;
