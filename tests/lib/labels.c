@@ -115,16 +115,16 @@ TEST_F(labels, dumps_keep_labels_types_and_argument_names)
 	salvo_kernel_set_value(mixed, 1, &c, 1);
 	salvo_kernel_set_value(mixed, 2, vector, 16);
 	salvo_kernel_set_value(mixed, 3, &eight, 8);
-	salvo_kernel_set_local(mixed, 4, 64);
+	salvo_kernel_set_local(mixed, 4, 128);
 	salvo_kernel_set_value(mixed, 5, &minus, 2);
-	salvo_kernel_set_local(mixed, 6, 64);
+	salvo_kernel_set_local(mixed, 6, 128);
 	salvo_kernel_set_bo(mixed, 7, self->b.bo, 0);
 	salvo_kernel_set_grid(mixed, 1, &items, &group);
 	ASSERT_EQ(1, salvo_batch_dispatch(self->b.batch, mixed));
 	ASSERT_EQ(0, bench_run(&self->b));
 	EXPECT_TRUE(dump_has(self->dir, "first__of_2_0: dispatch p0.store items 1"));
 	EXPECT_TRUE(dump_has(self->dir, "args out=b0 index=u32:7 value=u32:9"));
-	EXPECT_TRUE(dump_has(self->dir, "args out=b0[1024] c=i8:-1 v=f32:0.5,-1,0,4 l=u64:8 a=local:64 s=i16:-3 b=local:64 k=b0\n"));
+	EXPECT_TRUE(dump_has(self->dir, "args out=b0[1024] c=i8:-1 v=f32:0.5,-1,0,4 l=u64:8 a=local:128 s=i16:-3 b=local:128 k=b0\n"));
 	salvo_kernel_destroy(mixed);
 }
 

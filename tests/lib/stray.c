@@ -25,20 +25,28 @@ struct shape {
 FIXTURE(stray) {
 	struct bench b;
 	struct salvo_program *program;
-	struct salvo_bo *where, *data;
+	struct salvo_bo *where, *data, *spare;
 	int64_t *map;
 	uint32_t random;
 };
 
 FIXTURE_SETUP(stray)
 {
+	struct salvo_bo *first, *last;
 	void *map;
 
 	ASSERT_EQ(0, bench_open(&self->b));
 	ASSERT_EQ(0, salvo_program_load_file(self->b.device, kernel_path("stray.salvo"),
 					     &self->program));
+	/*
+	 * Buffers are placed upwards or downwards. Nothing that may be written follows the
+	 * higher one of these: the program's code, or nothing.
+	 */
+	ASSERT_EQ(0, salvo_bo_create(self->b.device, 4 * MAX_ITEMS, 0, &first));
 	ASSERT_EQ(0, salvo_bo_create(self->b.device, 8 * MAX_ITEMS, 0, &self->where));
-	ASSERT_EQ(0, salvo_bo_create(self->b.device, 4 * MAX_ITEMS, 0, &self->data));
+	ASSERT_EQ(0, salvo_bo_create(self->b.device, 4 * MAX_ITEMS, 0, &last));
+	self->data = salvo_bo_address(first) > salvo_bo_address(last) ? first : last;
+	self->spare = self->data == first ? last : first;
 	ASSERT_EQ(0, salvo_bo_map(self->where, &map));
 	memset(map, 0, 8 * MAX_ITEMS);
 	self->map = map;
@@ -49,6 +57,7 @@ FIXTURE_TEARDOWN(stray)
 {
 	salvo_bo_destroy(self->where);
 	salvo_bo_destroy(self->data);
+	salvo_bo_destroy(self->spare);
 	salvo_program_destroy(self->program);
 	bench_close(&self->b);
 }
