@@ -15,6 +15,7 @@ cc=${BUILD:-build}/bin/salvo-cc
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 integers=(char uchar short ushort int uint long ulong)
+reals=(float double)
 widths=('' 2 3 4 8 16)
 
 # kernel - the standard input, statements, as a kernel
@@ -25,11 +26,11 @@ kernel() {
 }
 kernels=0
 
-# missing SOURCE - what the compiler does not find, but for what cannot be there
+# missing SOURCE [OPTION] - what the compiler does not find, but for what cannot be there
 missing() {
 	cat "$1" - >"$1.cl" <<<'int __attribute__((overloadable)) nothing(int x);
 kernel void last(global int *o) { *o = nothing(1); }'
-	"$cc" -O0 -w -o "$dir/x.salvo" "$1.cl" >"$1.log" 2>&1
+	"$cc" -O0 -w "${@:2}" -o "$dir/x.salvo" "$1.cl" >"$1.log" 2>&1
 	grep -q "'nothing(int)' is not available" "$1.log" || echo "stopped early"
 	grep -E 'error|crash' "$1.log" | grep -v "'nothing(int)' is not available" | head -20
 }
@@ -83,6 +84,9 @@ real_functions() {
 	if [ "$t" = double ]; then
 		signed=long bits=ulong
 		[ -z "$w" ] || result=long$w
+	elif [ "$t" = half ]; then
+		signed=short bits=ushort
+		[ -z "$w" ] || result=short$w
 	fi
 	echo "global $T *p = o; local $T *l = s; $T a = p[n], b = p[n + 1], c = p[n + 2], q;"
 	echo "$t e = ((constant $t *)i)[n]; int$w k = ((constant int$w *)i)[n], m;"
@@ -188,7 +192,7 @@ shuffles() {
 	local t=$1 m w x
 	case $t in
 	char | uchar) m=uchar ;;
-	short | ushort) m=ushort ;;
+	short | ushort | half) m=ushort ;;
 	int | uint | float) m=uint ;;
 	*) m=ulong ;;
 	esac
@@ -204,11 +208,11 @@ conversions() {
 	local from=$1 w to r
 	for w in "${widths[@]}"; do
 		echo "{ $from$w a = *(constant $from$w *)i;"
-		for to in "${integers[@]}" float double; do
+		for to in "${integers[@]}" "${reals[@]}"; do
 			for r in '' _rte _rtz _rtp _rtn; do
 				echo "*(global $to$w *)o = convert_$to$w$r(a);"
 				case $to in
-				float | double) ;;
+				half | float | double) ;;
 				*) echo "*(global $to$w *)o = convert_$to${w}_sat$r(a);" ;;
 				esac
 			done
@@ -269,6 +273,19 @@ for t in "${integers[@]}" float double; do
 	kernel < <(conversions "$t")
 done >"$dir/conversions"
 check "conversions" "$(missing "$dir/conversions")"
+reals=(half float double)
+{
+	echo "#pragma OPENCL EXTENSION cl_khr_fp16 : enable"
+	for w in "${widths[@]}"; do
+		kernel < <(real_functions half "$w")
+	done
+	kernel < <(memory_functions half)
+	kernel < <(shuffles half)
+	for t in "${integers[@]}" "${reals[@]}"; do
+		kernel < <(conversions "$t")
+	done
+} >"$dir/half"
+check "functions on half and its conversions" "$(missing "$dir/half" --march x86-64-v3)"
 {
 	image image1d '' 1
 	image image1d_buffer '' 1
