@@ -21,6 +21,8 @@ static const char source[] =
 	"	out[3 * n + i] = x / y;\n"
 	"	out[4 * n + i] = sqrt(x);\n"
 	"	out[5 * n + i] = fma(x, y, x);\n"
+	"	out[6 * n + i] = x < 3 ? x : (half)3;\n"
+	"	out[7 * n + i] = x > y ? x : y;\n"
 	"}\n"
 	"kernel void from_float(global const float *a, global half *out) {\n"
 	"	size_t i = get_global_id(0), n = get_global_size(0);\n"
@@ -219,7 +221,7 @@ TEST_F(half, arithmetic_rounds_each_result_once)
 	if (self->skipped)
 		SKIP(return, "the processor does not convert half");
 	ASSERT_EQ(0, run(self, "arithmetic", self->a, sizeof(self->a), self->b,
-			 6 * sizeof(self->a), HALVES, NULL, 0));
+			 8 * sizeof(self->a), HALVES, NULL, 0));
 	for (i = 0; i < HALVES; i++) {
 		x = self->a[i];
 		y = self->b[i];
@@ -229,6 +231,8 @@ TEST_F(half, arithmetic_rounds_each_result_once)
 		ASSERT_TRUE(same((_Float16)(x / y), self->out[3 * HALVES + i]));
 		ASSERT_TRUE(same((_Float16)sqrt(x), self->out[4 * HALVES + i]));
 		ASSERT_TRUE(same((_Float16)(x * y + x), self->out[5 * HALVES + i]));
+		ASSERT_TRUE(same(x < 3 ? self->a[i] : 3, self->out[6 * HALVES + i]));
+		ASSERT_TRUE(same(x > y ? self->a[i] : self->b[i], self->out[7 * HALVES + i]));
 	}
 }
 

@@ -14,6 +14,7 @@
  */
 #include "salvo_cc.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -191,14 +192,35 @@ static Value *widen_intrinsic(IntrinsicInst &call)
 			       call.getType());
 }
 
+/* LLVM would call fminf() or fmaxf() where the smaller or the larger of two halves is chosen. */
+static Value *widen_choice(SelectInst &choice)
+{
+	IRBuilder<> b(&choice);
+	auto *compare = dyn_cast<FCmpInst>(choice.getCondition());
+	Value *left, *right;
+
+	if (!compare || !is_half(choice.getType()) ||
+	    !SelectPatternResult::isMinOrMax(matchSelectPattern(&choice, left, right).Flavor))
+		return nullptr;
+	Type *wide = float_type(choice.getType());
+	Value *condition = b.CreateFCmp(compare->getPredicate(),
+					b.CreateFPExt(compare->getOperand(0), wide),
+					b.CreateFPExt(compare->getOperand(1), wide));
+	return b.CreateFPTrunc(b.CreateSelect(condition, b.CreateFPExt(choice.getTrueValue(), wide),
+					      b.CreateFPExt(choice.getFalseValue(), wide)),
+			       choice.getType());
+}
+
 void lower_half(Module &m)
 {
 	for (Function &f : m)
 		for (Instruction &inst : make_early_inc_range(instructions(f))) {
 			auto *cast = dyn_cast<CastInst>(&inst);
 			auto *call = dyn_cast<IntrinsicInst>(&inst);
+			auto *choice = dyn_cast<SelectInst>(&inst);
 			Value *made = cast ? lower_cast(*cast) :
-				      call ? widen_intrinsic(*call) : nullptr;
+				      call ? widen_intrinsic(*call) :
+				      choice ? widen_choice(*choice) : nullptr;
 
 			if (!made)
 				continue;
