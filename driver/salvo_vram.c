@@ -70,6 +70,7 @@ static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *use
 			     struct drm_mm_node *node, u64 size, bool large)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	const long last = SALVO_VRAM_WAIT_JIFFIES - SALVO_VRAM_LARGE_WAIT_JIFFIES;
 	long left = SALVO_VRAM_WAIT_JIFFIES;
 	bool pending, attempt;
 	int ret;
@@ -78,8 +79,7 @@ static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *use
 	for (;;) {
 		/* Read before the attempt, so that a free in between is not missed. */
 		pending = READ_ONCE(sdev->reclaiming) && !salvo_device_is_gone(sdev);
-		attempt = !large || !pending ||
-			  left <= SALVO_VRAM_WAIT_JIFFIES - SALVO_VRAM_LARGE_WAIT_JIFFIES;
+		attempt = !large || !pending || left <= last;
 		if (attempt && salvo_vram_try_insert(sdev, mm, used, node, size, large)) {
 			ret = 0;
 			break;
@@ -93,7 +93,9 @@ static int salvo_vram_insert(struct salvo_dev *sdev, struct drm_mm *mm, u64 *use
 			ret = -ERESTARTSYS;
 			break;
 		}
-		left = wait_woken(&wait, TASK_INTERRUPTIBLE, left);
+		/* No longer than until the first attempt. */
+		left = attempt ? wait_woken(&wait, TASK_INTERRUPTIBLE, left) :
+		       last + wait_woken(&wait, TASK_INTERRUPTIBLE, left - last);
 	}
 	remove_wait_queue(&sdev->progress, &wait);
 	return ret;

@@ -310,6 +310,28 @@ TEST_F_TIMEOUT(rings, a_batch_that_hangs_on_either_ring_is_found, 120)
 	}
 }
 
+/* Memory that is free anyway need not wait for memory whose free is pending. */
+TEST_F_TIMEOUT(rings, a_large_buffer_does_not_wait_for_another_s_batch, 120)
+{
+	struct drm_salvo_memory_info info;
+	struct salvo_fence *normal;
+	struct salvo_bo *before, *large;
+	int fd = node_open();
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(memory_info(fd, &info), 0);
+	close(fd);
+	ASSERT_EQ(salvo_bo_create(self->device, SIZE, 0, &before), 0);
+	ASSERT_EQ(submit_gate(self, self->queue[NORMAL], &normal), 0);
+	salvo_bo_destroy(before);
+	EXPECT_NE(device_counter("reclaiming"), 0);
+	ASSERT_EQ(salvo_bo_create(self->device, info.vram_bytes / 4, 0, &large), 0);
+	EXPECT_NE(device_counter("reclaiming"), 0);
+	open_gate(self);
+	EXPECT_EQ(end(normal), 0);
+	salvo_bo_destroy(large);
+}
+
 static bool force_reset(void)
 {
 	char path[64];
