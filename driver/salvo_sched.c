@@ -47,21 +47,26 @@
  *
  * Return: NULL, or the fence that keeps the context's next batch off the ring.
  */
-static struct dma_fence *salvo_sched_limit(const struct salvo_ctx *ctx)
+static struct dma_fence *salvo_sched_limit(const struct salvo_sched *sched,
+					   const struct salvo_ctx *ctx)
 {
 	if (ctx->newest && !dma_fence_is_signaled(ctx->newest))
 		return ctx->newest;
+	/* Others wait for it: batches of higher priority of its client must not delay them. */
+	if (sched->turns[ctx->entity.priority] == ctx)
+		return NULL;
 	return salvo_client_limit(ctx->vm->client, ctx->ring);
 }
 
 /* Does a context with the priority of @ctx wait for nothing but its turn? */
-static bool salvo_sched_is_ready(const struct salvo_ctx *other, const struct salvo_ctx *ctx)
+static bool salvo_sched_is_ready(const struct salvo_sched *sched, const struct salvo_ctx *other,
+				 const struct salvo_ctx *ctx)
 {
 	/* The first fence has also signalled if the batch was killed. */
 	return other->entity.priority == ctx->entity.priority &&
 	       !dma_fence_is_signaled(other->next) &&
 	       (!other->until || dma_fence_is_signaled(other->until)) &&
-	       !salvo_sched_limit(other);
+	       !salvo_sched_limit(sched, other);
 }
 
 static u64 salvo_sched_turn_of(const struct salvo_ctx *ctx)
@@ -76,13 +81,14 @@ static u64 salvo_sched_turn_of(const struct salvo_ctx *ctx)
  */
 static struct salvo_ctx *salvo_sched_choose(struct salvo_sched *sched, struct salvo_ctx *ctx)
 {
-	struct salvo_ctx *best = NULL, *other;
+	struct salvo_ctx *best = sched->turns[ctx->entity.priority], *other;
 
 	lockdep_assert_held(&sched->lock);
-	if (sched->turn && salvo_sched_is_ready(sched->turn, ctx))
-		return sched->turn;
+	if (best && salvo_sched_is_ready(sched, best, ctx))
+		return best;
+	best = NULL;
 	list_for_each_entry(other, &sched->waiting, waiting)
-		if (salvo_sched_is_ready(other, ctx) &&
+		if (salvo_sched_is_ready(sched, other, ctx) &&
 		    (!best || salvo_sched_turn_of(other) < salvo_sched_turn_of(best)))
 			best = other;
 	return best;
@@ -98,7 +104,7 @@ static struct dma_fence *salvo_sched_wait_for_turn(struct salvo_sched *sched,
 						   struct salvo_job *job)
 {
 	struct dma_fence *scheduled = &job->base.s_fence->scheduled, *fence;
-	struct salvo_ctx *ctx = job->ctx;
+	struct salvo_ctx *ctx = job->ctx, *turn;
 
 	spin_lock(&sched->lock);
 	if (ctx->next != scheduled) {
@@ -106,11 +112,12 @@ static struct dma_fence *salvo_sched_wait_for_turn(struct salvo_sched *sched,
 		ctx->next = dma_fence_get(scheduled);
 		list_move_tail(&ctx->waiting, &sched->waiting);
 	}
-	fence = salvo_sched_limit(ctx);
+	fence = salvo_sched_limit(sched, ctx);
 	if (!fence) {
-		sched->turn = salvo_sched_choose(sched, ctx);
-		if (sched->turn && sched->turn != ctx)
-			fence = sched->turn->next;
+		turn = salvo_sched_choose(sched, ctx);
+		sched->turns[ctx->entity.priority] = turn;
+		if (turn && turn != ctx)
+			fence = turn->next;
 	}
 	dma_fence_put(ctx->until);
 	ctx->until = dma_fence_get(fence);
@@ -129,8 +136,8 @@ void salvo_sched_forget_ctx(struct salvo_ctx *ctx)
 
 	spin_lock(&sched->lock);
 	list_del_init(&ctx->waiting);
-	if (sched->turn == ctx)
-		sched->turn = NULL;
+	if (sched->turns[ctx->entity.priority] == ctx)
+		sched->turns[ctx->entity.priority] = NULL;
 	dma_fence_put(ctx->next);
 	dma_fence_put(ctx->until);
 	ctx->next = NULL;

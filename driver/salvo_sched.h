@@ -27,12 +27,12 @@ struct salvo_sched {
 	struct kref ref;
 	/** @name: Name of its thread and of the fences' timeline. */
 	char name[16];
-	/** @lock: Protects @waiting and @turn. */
+	/** @lock: Protects @waiting and @turns. */
 	spinlock_t lock;
 	/** @waiting: Contexts that wait for their turn, since the longest first. */
 	struct list_head waiting;
-	/** @turn: The one of them that others wait for, or NULL. */
-	struct salvo_ctx *turn;
+	/** @turns: Of each priority the one of them that others wait for, or NULL. */
+	struct salvo_ctx *turns[DRM_SCHED_PRIORITY_COUNT];
 };
 
 static inline struct salvo_sched *salvo_sched_get(struct salvo_sched *sched)
