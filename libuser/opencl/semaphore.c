@@ -367,13 +367,13 @@ static void give_back(cl_semaphore_khr semaphore, cl_event event)
 		*link = event->next;
 		event->next = NULL;
 		old = event;
-	} else if (!semaphore->signal) {
-		salvo_cl_object_get(&event->base);
-		semaphore->signal = event;
 	}
 	salvo_cl_unlock(semaphore->context);
 	if (old)
 		salvo_clSetUserEventStatus(old, CL_OUT_OF_HOST_MEMORY);
+	else
+		/* Another wait may have come meanwhile. */
+		signal_one(semaphore, event);
 	put_event(old);
 }
 
