@@ -13,6 +13,7 @@
  * evade the limit by making up a new number now and then, an audit: a process that has used
  * AUDIT_NS of CPU time is replaced, as if its bindings had changed. Other leaves wait until those
  * that run have ended. If these are long, audits are rare: at most a tenth of the time is waited.
+ * They would wait for batches as well, so an audit is put off while there are some, if not for ever.
  */
 #include "space_slots.h"
 
@@ -22,10 +23,12 @@
 #include "gpu.h"
 #include "salvo_leaf.h"
 #include "space.h"
+#include "space_jobs.h"
 #include "spaces.h"
 
 /* CPU time of a process between audits, and how often its longest leaf at least */
 #define AUDIT_NS	(2 * SALVO_CLOCK_HZ)
+#define AUDIT_BUSY_NS	(20 * SALVO_CLOCK_HZ)
 #define AUDIT_LEAVES	10
 
 static void count_slot(struct salvo_space *space, const struct salvo_space_slot *slot, int by)
@@ -219,9 +222,11 @@ static void note_length(struct salvo_space *space, unsigned int number, uint32_t
 		space->longest_leaf = cpu_ns - space->shown_since[number];
 }
 
-bool salvo_space_slots_is_audit_due(const struct salvo_space *space, uint64_t cpu_ns)
+bool salvo_space_slots_is_audit_due(struct salvo_space *space, uint64_t cpu_ns)
 {
-	return !space->stale && cpu_ns > AUDIT_NS + AUDIT_LEAVES * space->longest_leaf;
+	const uint64_t audit = salvo_space_has_sent(space, 0) ? AUDIT_BUSY_NS : AUDIT_NS;
+
+	return !space->stale && cpu_ns > audit + AUDIT_LEAVES * space->longest_leaf;
 }
 
 bool salvo_space_slots_sample(struct salvo_space *space, uint64_t cpu_ns)

@@ -48,6 +48,6 @@ void salvo_space_slots_count_time(struct salvo_space *space);
  */
 bool salvo_space_slots_sample(struct salvo_space *space, uint64_t cpu_ns);
 /** salvo_space_slots_is_audit_due() - Is the process to be replaced to see which leaves run? */
-bool salvo_space_slots_is_audit_due(const struct salvo_space *space, uint64_t cpu_ns);
+bool salvo_space_slots_is_audit_due(struct salvo_space *space, uint64_t cpu_ns);
 
 #endif /* SALVO_SPACE_SLOTS_H */

@@ -563,6 +563,30 @@ TEST_F_TIMEOUT(spaces, tasks_and_audits, 200)
 	expect_others_right(_metadata, rig, 1);
 }
 
+/* No audit meanwhile: tasks would wait for the batch, which may wait for one of them. */
+TEST_F_TIMEOUT(spaces, tasks_run_while_a_batch_runs_for_long, 200)
+{
+	const time_t end = time(NULL) + 5;
+	struct rig *rig = self->rig;
+	const struct word_args args = { (void *)(uintptr_t)word_address(rig, 1), 0 };
+	struct drm_salvo_command command = rig_dispatch(rig, spin, 1, 1, 0, sizeof(args));
+	uint64_t seqno, tasks = 0;
+
+	command.eu_mask = 2;
+	ASSERT_EQ(SALVO_STATUS_DONE, attach(rig, 0));
+	seqno = submit_to(rig, RIG_ASID, &command, &args, sizeof(args));
+	while (time(NULL) < end) {
+		ASSERT_EQ(SALVO_SLOT_DONE, run_task(rig, 0, add_word, 0, 1));
+		ASSERT_EQ(++tasks, *word_at(rig, 0));
+		if (!(tasks % 1000))
+			salvo_gpu_heartbeat(rig->gpu);
+	}
+	EXPECT_GT(seqno, rig_fence(rig, 0));
+	*word_at(rig, 1) = 1;
+	ASSERT_TRUE(rig_wait(rig, seqno));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
+}
+
 TEST_F_TIMEOUT(spaces, end_of_the_address_space_and_reset_end_tasks, 120)
 {
 	const uint32_t rw = SALVO_ACCESS_READ | SALVO_ACCESS_WRITE;
