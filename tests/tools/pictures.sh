@@ -117,6 +117,28 @@ problem=
 [ $? = 2 ] && grep -q -- "--leaves and --explain do not go together" "$dir/errors" || problem=$(cat "$dir/errors")
 check "--leaves: commands that fail, and options that do not go with it" "$problem"
 
+# It leaves a process behind that goes on truncating the file with the records.
+cat >"$dir/behind.py" <<'END'
+import os, struct, time
+file = os.open(os.environ["SALVO_LEAVES"], os.O_RDWR)
+size = os.fstat(file).st_size
+if os.fork():
+    time.sleep(0.1)
+    os._exit(0)
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    os.ftruncate(file, 64)
+    os.ftruncate(file, size)
+    os.pwrite(file, struct.pack("<Q", 1 << 18), 16)
+END
+problem=
+for _ in 1 2 3 4 5 6; do
+	"$submit" --leaves python3 "$dir/behind.py" >/dev/null 2>"$dir/errors"
+	code=$?
+	[ $code -le 1 ] || problem="exit code $code: $(cat "$dir/errors")"
+done
+check "--leaves: a process that stays behind and spoils the records" "$problem"
+
 problem=$("$submit" --device soft --timeline "$dir/barriers" tools/examples/transfer.batch 2>&1 >/dev/null)
 [ "$(grep -c 'class="barrier"' "$dir/barriers")" = 4 ] || problem="$problem not 4 barriers"
 check "--timeline: barriers" "$problem"

@@ -14,8 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,31 +118,38 @@ static unsigned int worker_of(const struct leaves *leaves, const struct leaf_rec
 /* A leaf that did not start, as its task was refused, has no time. */
 static bool is_whole(const struct leaf_record *record)
 {
-	return __atomic_load_n(&record->written, __ATOMIC_ACQUIRE) == 1 && record->started &&
+	return record->written == 1 && record->started &&
 	       record->ended >= record->started && record->clock_hz && record->worker < 64;
 }
 
-static int take(struct leaves *leaves, const struct leaf_record_head *head)
+/* Read, not mapped: a process that the command has left behind may still write to the file. */
+static int take(struct leaves *leaves, int fd)
 {
-	const struct leaf_record *from = (const struct leaf_record *)(head + 1);
-	const uint64_t next = head->next;
-	unsigned int i;
+	struct leaf_record_head head;
+	unsigned int i, count;
+	ssize_t bytes;
 
-	leaves->records = calloc(MAX_LEAVES + 1ul, sizeof(*leaves->records));
-	leaves->workers = calloc(MAX_LEAVES + 1ul, sizeof(*leaves->workers));
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head))
+		return -EIO;
+	count = head.next < MAX_LEAVES ? head.next : MAX_LEAVES;
+	leaves->records = calloc(count + 1ul, sizeof(*leaves->records));
+	leaves->workers = calloc(count + 1ul, sizeof(*leaves->workers));
 	if (!leaves->records || !leaves->workers)
 		return -ENOMEM;
-	for (i = 0; i < MAX_LEAVES && i < next; i++) {
+	bytes = pread(fd, leaves->records, count * sizeof(*leaves->records), sizeof(head));
+	if (bytes < 0 || (size_t)bytes != count * sizeof(*leaves->records))
+		return -EIO;
+	for (i = 0; i < count; i++) {
 		struct leaf_record *record = &leaves->records[leaves->count];
 
-		if (!is_whole(&from[i]))
+		if (!is_whole(&leaves->records[i]))
 			continue;
-		*record = from[i];
+		*record = leaves->records[i];
 		record->kernel[sizeof(record->kernel) - 1] = 0;
 		record->pool_name[sizeof(record->pool_name) - 1] = 0;
 		leaves->count++;
 	}
-	leaves->lost = next - leaves->count;
+	leaves->lost = head.next - leaves->count;
 	qsort(leaves->records, leaves->count, sizeof(*leaves->records), compare_start);
 	for (i = 0; i < leaves->count; i++)
 		if (worker_of(leaves, &leaves->records[i]) == leaves->worker_count)
@@ -388,13 +393,10 @@ static void print(const struct options *options, const struct leaves *leaves)
 
 static int show(const struct options *options, int fd)
 {
-	const struct leaf_record_head *head = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
 	struct leaves leaves = { .count = 0 };
-	struct stat status;
 	int code = EXIT_OK;
 
-	if (head == MAP_FAILED || fstat(fd, &status) || status.st_size < (off_t)FILE_BYTES ||
-	    take(&leaves, head)) {
+	if (take(&leaves, fd)) {
 		code = cli_fail(TOOL, "the records cannot be read");
 	} else {
 		if (leaves.lost)
@@ -402,8 +404,6 @@ static int show(const struct options *options, int fd)
 		code = draw(options, &leaves);
 		print(options, &leaves);
 	}
-	if (head != MAP_FAILED)
-		munmap((void *)head, FILE_BYTES);
 	free(leaves.records);
 	free(leaves.workers);
 	return code;
