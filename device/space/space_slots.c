@@ -13,7 +13,7 @@
  * evade the limit by making up a new number now and then, an audit: a process that has used
  * AUDIT_NS of CPU time is replaced, as if its bindings had changed. Other leaves wait until those
  * that run have ended. If these are long, audits are rare: at most a tenth of the time is waited.
- * They would wait for batches as well, so an audit is put off while there are some, if not for ever.
+ * They would wait for batches as well, so while there are some audits are ten times as rare.
  */
 #include "space_slots.h"
 
