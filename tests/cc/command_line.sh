@@ -252,4 +252,19 @@ check "--inspect survives a program cut short anywhere" "$(
 		[ $? -le 1 ] || echo "crashed at $n bytes"
 	done)"
 
+check "objects of kernels that are not optimised or inlined are linked and optimised" "$(
+	cat >"$dir/apart.cl" <<'END'
+__attribute__((noinline)) kernel void k(global float *a)
+{
+	uint i = get_global_id(0);
+	int quotient;
+
+	a[i] = remquo(a[i], 3.0f, &quotient);
+}
+END
+	"$cc" -o "$dir/apart.salvo" "$dir/apart.cl" 2>&1
+	sed -i 's/^__attribute__((noinline)) //' "$dir/apart.cl"
+	"$cc" -O0 -c -o "$dir/apart.o" "$dir/apart.cl" 2>&1
+	"$cc" --link -o "$dir/apart.salvo" "$dir/apart.o" 2>&1)"
+
 finish

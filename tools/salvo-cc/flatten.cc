@@ -185,10 +185,11 @@ void flatten_calls(Module &m, const options &opts)
 	mam.clear();
 
 	for (Function &f : m) {
-		if (f.isDeclaration() || is_kernel(f))
-			continue;
+		/* Objects may have been compiled without optimisation. */
 		f.removeFnAttr(Attribute::NoInline);
 		f.removeFnAttr(Attribute::OptimizeNone);
+		if (f.isDeclaration() || is_kernel(f))
+			continue;
 		call_size seen = measure(f, known);
 		if (!seen.needs_context && is_outline(f))
 			f.addFnAttr(Attribute::NoInline);
