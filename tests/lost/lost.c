@@ -520,17 +520,4 @@ TEST_F_TIMEOUT(lost, module_unloads, TIMEOUT)
 	expect_works_when_bound_again(_metadata);
 }
 
-/* No worker is started again. This must be the last test, since there is no GPU afterwards. */
-TEST_F_TIMEOUT(lost, supervisor_dies, TIMEOUT)
-{
-	ASSERT_EQ(submit_endless(self), 0);
-	ask_host("kill all");
-	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
-	EXPECT_EQ(syncobj_error(self->fd, self->syncobj), -ENODEV);
-	expect_gone(_metadata, self);
-	EXPECT_EQ(driver_rebind(), -ENODEV);
-	EXPECT_EQ(node_path(), NULL);
-	*(volatile int *)self->exec.map = 2;
-}
-
 TEST_HARNESS_MAIN

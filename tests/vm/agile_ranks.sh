@@ -37,7 +37,7 @@ ranks \${nodes%,*} 1 'A5 ranks of one machine copy directly'
 unset AGILE_TEST_WINDOWS SALVO_AGILE_DIRECT
 echo '# 2 processes with a GPU each'
 for test in 'A5 C = A + transpose(B)' 'A5 ranks of one machine copy directly'; do
-	mpirun --allow-run-as-root --oversubscribe -n 1 -x SALVO_AGILE_DEVICES=\${nodes%,*} \
-		$build/tests/agile/ranks 1 \"\$test\" : -n 1 -x SALVO_AGILE_DEVICES=\${nodes#*,} \
-		$build/tests/agile/ranks 1 \"\$test\" 2>&1 || echo \"not ok - mpirun ends with \$?\"
+	mpirun --allow-run-as-root --oversubscribe -n 2 sh -c '
+		export SALVO_AGILE_DEVICES=\$(echo \$0 | cut -d, -f\$((OMPI_COMM_WORLD_RANK + 1)))
+		exec $build/tests/agile/ranks 1 \"\$1\"' \$nodes \"\$test\" 2>&1 || echo \"not ok - mpirun ends with \$?\"
 done"

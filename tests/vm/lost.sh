@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The GPU's worker process dies and stops under the driver, its PCI function is reset, and the system is suspended:
-# build/tests/lost/* and build/tests/uapi/suspend in one boot. Options go to run-vm.
+# build/tests/uapi/suspend and build/tests/lost/*, supervisor last, in one boot. Options go to run-vm.
 # limit: 500
 set -u
 cd "$(dirname "$0")/../.." || exit 1
