@@ -5,44 +5,14 @@
  * The allocator is replaced by one that can fail the nth allocation of this thread. A call that
  * fails must return -ENOMEM (or its equivalent), leak nothing, and succeed when it is called again.
  */
+#include "failing_alloc.h"
 #include "kselftest_harness.h"
 #include "lib_test.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define REPLACED 0
-static _Thread_local int fail_after = -1;
 static _Thread_local int fail_aligned = -1;
-#else
-#define REPLACED 1
 
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *memory, size_t bytes);
+#if REPLACED
 void *__libc_memalign(size_t alignment, size_t bytes);
-
-/* Allocations until one fails; negative for none */
-static _Thread_local int fail_after = -1;
-static _Thread_local int fail_aligned = -1;
-
-static bool fails(void)
-{
-	return fail_after >= 0 && fail_after-- == 0;
-}
-
-void *malloc(size_t bytes)
-{
-	return fails() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-	return fails() ? NULL : __libc_calloc(count, bytes);
-}
-
-void *realloc(void *memory, size_t bytes)
-{
-	return fails() ? NULL : __libc_realloc(memory, bytes);
-}
 
 /* Allocates packets for the library, but also for the GPU, where a failure ends the batch. */
 void *aligned_alloc(size_t alignment, size_t bytes)

@@ -1,45 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * nomem.c - commands for which there is no memory, and what they leave behind
- *
- * The allocator of the process is replaced by one that can fail the nth allocation of this thread.
  */
 #include "ocl.h"
+#include "failing_alloc.h"
 #include "kselftest_harness.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define REPLACED 0
-static _Thread_local int fail_after = -1;
-#else
-#define REPLACED 1
-
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *memory, size_t bytes);
-
-/* Allocations until one fails; negative for none */
-static _Thread_local int fail_after = -1;
-
-static bool fails(void)
-{
-	return fail_after >= 0 && fail_after-- == 0;
-}
-
-void *malloc(size_t bytes)
-{
-	return fails() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-	return fails() ? NULL : __libc_calloc(count, bytes);
-}
-
-void *realloc(void *memory, size_t bytes)
-{
-	return fails() ? NULL : __libc_realloc(memory, bytes);
-}
-#endif
 
 /* More than any command here allocates */
 #define MOST 64
