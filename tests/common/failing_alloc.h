@@ -2,7 +2,8 @@
 /*
  * failing_alloc.h - an allocator that can fail the nth allocation of this thread
  *
- * It replaces the C library's in the program that includes this, in one of its files, unless a sanitizer has its own.
+ * It replaces the C library's in the program that includes this, in one of its files, unless a
+ * sanitizer has its own.
  */
 #ifndef FAILING_ALLOC_H
 #define FAILING_ALLOC_H
