@@ -461,8 +461,8 @@ void salvo_space_check_idle(struct salvo_space *space)
 
 	if (!space->block || !space->pid || space->stopped)
 		return;
-	/* Its units poll the slots, and run leaves. */
 	cpu = cpu_time(space->pid);
+	/* Its units poll the slots, and run leaves. */
 	if (space->given) {
 		if (!salvo_space_slots_sample(space, cpu))
 			stop_process(space);
