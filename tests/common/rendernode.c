@@ -153,6 +153,23 @@ int submit(int fd, const struct batch *batch)
 	return call(fd, DRM_IOCTL_SALVO_SUBMIT, &args);
 }
 
+int submit_endless(int fd, uint32_t ctx, struct bo *exec, uint32_t syncobj)
+{
+	const struct drm_salvo_command command = {
+		.type = DRM_SALVO_DISPATCH, .entry = exec->address, .dims = 1,
+		.items = { 1, 1, 1 }, .group = { 1, 1, 1 },
+	};
+	const struct drm_salvo_sync signal = { .handle = syncobj };
+	const struct batch batch = {
+		.ctx = ctx, .commands = &command, .count = 1,
+		.signals = &signal, .signal_count = 1,
+	};
+
+	/* jmp to itself */
+	memcpy(exec->map, "\xeb\xfe", 2);
+	return submit(fd, &batch);
+}
+
 uint32_t syncobj_create(int fd)
 {
 	uint32_t handle = 0;

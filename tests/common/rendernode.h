@@ -67,6 +67,12 @@ int ctx_create(int fd, uint32_t *id);
 int ctx_query(int fd, uint32_t id, struct drm_salvo_ctx_query *query);
 
 int submit(int fd, const struct batch *batch);
+/**
+ * submit_endless() - Submit a work-item that does not end.
+ * @exec: Mapped and executable; its kernel is written here.
+ * @syncobj: Signalled when the batch has ended.
+ */
+int submit_endless(int fd, uint32_t ctx, struct bo *exec, uint32_t syncobj);
 uint32_t syncobj_create(int fd);
 /** syncobj_wait() - Wait for some seconds; 0 or -ETIME. */
 int syncobj_wait(int fd, uint32_t syncobj, double seconds);

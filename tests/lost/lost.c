@@ -62,8 +62,6 @@ FIXTURE_SETUP(lost)
 	ASSERT_EQ(bo_create(self->fd, 4096, DRM_SALVO_BO_EXEC, &self->exec), 0);
 	ASSERT_EQ(bo_map(self->fd, &self->bo), 0);
 	ASSERT_EQ(bo_map(self->fd, &self->exec), 0);
-	/* jmp to itself */
-	memcpy(self->exec.map, "\xeb\xfe", 2);
 	self->syncobj = syncobj_create(self->fd);
 }
 
@@ -116,21 +114,6 @@ static int attachments(void)
 	return count;
 }
 
-static int submit_endless(FIXTURE_DATA(lost) *self)
-{
-	const struct drm_salvo_command command = {
-		.type = DRM_SALVO_DISPATCH, .entry = self->exec.address, .dims = 1,
-		.items = { 1, 1, 1 }, .group = { 1, 1, 1 },
-	};
-	const struct drm_salvo_sync signal = { .handle = self->syncobj };
-	const struct batch batch = {
-		.ctx = self->ctx, .commands = &command, .count = 1,
-		.signals = &signal, .signal_count = 1,
-	};
-
-	return submit(self->fd, &batch);
-}
-
 static void expect_gone(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
 {
 	const struct drm_salvo_command command = fill(self->bo.address, 64, 1);
@@ -174,7 +157,7 @@ TEST_F_TIMEOUT(lost, worker_dies_with_a_batch, TIMEOUT)
 {
 	double since = seconds();
 
-	ASSERT_EQ(submit_endless(self), 0);
+	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	ask_host("kill");
 	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
 	tell_noticed(since);
@@ -196,7 +179,7 @@ TEST_F_TIMEOUT(lost, worker_dies_with_batches_on_all_rings, TIMEOUT)
 	for (i = 0; i < 36; i++) {
 		self->ctx = ctx[i % 6].id;
 		self->syncobj = syncobj[i] = syncobj_create(self->fd);
-		ASSERT_EQ(submit_endless(self), 0);
+		ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	}
 	EXPECT_TRUE(ring_wait_busy(0));
 	EXPECT_TRUE(ring_wait_busy(1));
@@ -213,7 +196,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_a_batch, TIMEOUT)
 {
 	double since = seconds();
 
-	ASSERT_EQ(submit_endless(self), 0);
+	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	ask_host("stop");
 	ASSERT_EQ(syncobj_wait(self->fd, self->syncobj, 30), 0);
 	tell_noticed(since);
@@ -263,7 +246,7 @@ TEST_F_TIMEOUT(lost, worker_stops_before_a_reset_of_the_function, TIMEOUT)
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", pci);
 	if (access(path, W_OK))
 		SKIP(return, "the function has no reset");
-	ASSERT_EQ(submit_endless(self), 0);
+	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	ask_host("stop");
 	since = seconds();
 	EXPECT_EQ(write_file(path, "1"), 0);
@@ -292,7 +275,7 @@ TEST_F_TIMEOUT(lost, slow_reset_loses_no_device, TIMEOUT)
 	double since;
 	char path[64];
 
-	ASSERT_EQ(submit_endless(self), 0);
+	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	ask_host("end no process for 5 s");
 	sleep(1);
 	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/salvo_reset",
@@ -321,7 +304,7 @@ TEST_F_TIMEOUT(lost, worker_stops_with_imported_memory, TIMEOUT)
 	ASSERT_EQ(vgem_create(vgem, 4 << 20, DRM_CLOEXEC | DRM_RDWR, &frame), 0);
 	ASSERT_EQ(drmPrimeFDToHandle(self->fd, frame.fd, &query.handle), 0);
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_SALVO_BO_QUERY, &query), 0);
-	ASSERT_EQ(submit_endless(self), 0);
+	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	ask_host("stop");
 	expect_gone(_metadata, self);
 	ASSERT_EQ(call(self->fd, DRM_IOCTL_GEM_CLOSE,
@@ -507,7 +490,7 @@ TEST_F_TIMEOUT(lost, udev_binds_the_driver_again, TIMEOUT)
 
 TEST_F_TIMEOUT(lost, module_unloads, TIMEOUT)
 {
-	ASSERT_EQ(submit_endless(self), 0);
+	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
 	ask_host("kill");
 	EXPECT_TRUE(becomes_gone());
 	EXPECT_EQ(unload_module("salvo"), -EWOULDBLOCK);

@@ -7,7 +7,6 @@
  */
 #include "kselftest_harness.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "binding.h"
@@ -16,28 +15,19 @@
 
 TEST(supervisor_dies)
 {
-	struct drm_salvo_command command = {
-		.type = DRM_SALVO_DISPATCH, .dims = 1, .items = { 1, 1, 1 }, .group = { 1, 1, 1 },
-	};
-	struct drm_salvo_sync signal;
-	struct batch batch = {
-		.commands = &command, .count = 1, .signals = &signal, .signal_count = 1,
-	};
 	int fd = node_open(), i;
+	uint32_t ctx, syncobj;
 	struct bo exec, bo;
 
 	ASSERT_GE(fd, 0);
-	ASSERT_EQ(ctx_create(fd, &batch.ctx), 0);
+	ASSERT_EQ(ctx_create(fd, &ctx), 0);
 	ASSERT_EQ(bo_create(fd, 4096, DRM_SALVO_BO_EXEC, &exec), 0);
 	ASSERT_EQ(bo_map(fd, &exec), 0);
-	/* jmp to itself */
-	memcpy(exec.map, "\xeb\xfe", 2);
-	command.entry = exec.address;
-	signal = (struct drm_salvo_sync){ .handle = syncobj_create(fd) };
-	ASSERT_EQ(submit(fd, &batch), 0);
+	syncobj = syncobj_create(fd);
+	ASSERT_EQ(submit_endless(fd, ctx, &exec, syncobj), 0);
 	ask_host("kill all");
-	ASSERT_EQ(syncobj_wait(fd, signal.handle, 30), 0);
-	EXPECT_EQ(syncobj_error(fd, signal.handle), -ENODEV);
+	ASSERT_EQ(syncobj_wait(fd, syncobj, 30), 0);
+	EXPECT_EQ(syncobj_error(fd, syncobj), -ENODEV);
 	for (i = 0; i < 600 && node_path(); i++)
 		usleep(50000);
 	EXPECT_EQ(node_path(), NULL);

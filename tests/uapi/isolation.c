@@ -21,23 +21,16 @@
 #define TIMEOUT		200
 
 /* Opens a file with an endless batch. */
-static int submit_endless(void)
+static int open_endless(void)
 {
-	struct drm_salvo_command command = {
-		.type = DRM_SALVO_DISPATCH, .dims = 1,
-		.items = { 1, 1, 1 }, .group = { 1, 1, 1 },
-	};
-	struct batch batch = { .commands = &command, .count = 1 };
 	int fd = node_open();
 	struct bo exec;
+	uint32_t ctx;
 
-	if (fd < 0 || ctx_create(fd, &batch.ctx) ||
-	    bo_create(fd, 4096, DRM_SALVO_BO_EXEC, &exec) || bo_map(fd, &exec))
+	if (fd < 0 || ctx_create(fd, &ctx) || bo_create(fd, 4096, DRM_SALVO_BO_EXEC, &exec) ||
+	    bo_map(fd, &exec))
 		return -1;
-	/* jmp to itself */
-	memcpy(exec.map, "\xeb\xfe", 2);
-	command.entry = exec.address;
-	return submit(fd, &batch);
+	return submit_endless(fd, ctx, &exec, syncobj_create(fd));
 }
 
 /* A process with @files of them, which then waits to be killed. */
@@ -53,7 +46,7 @@ static pid_t attack(int files)
 	if (!pid) {
 		close(ready[0]);
 		for (i = 0; i < files; i++)
-			if (submit_endless())
+			if (open_endless())
 				_exit(1);
 		close(ready[1]);
 		for (;;)
