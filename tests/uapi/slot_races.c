@@ -20,6 +20,7 @@
 #define UNBINDS		4
 #define ROUNDS		40
 #define REUSES		300
+#define ATTEMPTS	8
 
 FIXTURE(slot_races) {
 	struct client c;
@@ -189,36 +190,66 @@ TEST_F_TIMEOUT(slot_races, number_is_used_again_while_it_is_woken, TIMEOUT)
 }
 
 /*
+ * A task that exceeds the time limit in a slot, and before that a batch of another context on the
+ * ring, which runs until words[8] is set. Then the slot is detached. Returns false if the host was
+ * too slow: the task was killed before the batch was on the ring, or the batch was as well.
+ */
+static bool kill_before_batch(struct __test_metadata *_metadata, struct client *c)
+{
+	const struct word_args until = { c->words_bo.address + 64, 0 };
+	const long long kills = device_counter("kills");
+	uint32_t other, done = syncobj_create(c->fd);
+	long long slots;
+	bool in_time;
+
+	ASSERT_EQ(attach(c), 0);
+	ASSERT_EQ(ctx_create(c->fd, &other), 0);
+	start(c, spin, 0, 0);
+	/* The task exceeds the time limit more than a second before the batch does. */
+	usleep(1200000);
+	ASSERT_EQ(submit_task(c, other, spin, until, 0, done), 0);
+	ASSERT_TRUE(ring_wait_busy(0));
+	in_time = device_counter("kills") == kills;
+	ASSERT_EQ(detach(c, c->id), 0);
+	ASSERT_TRUE(is_detached(c));
+	while (device_counter("kills") == kills)
+		usleep(1000);
+	/* The driver has dropped the slot soon after it has counted the kill. */
+	usleep(100000);
+	slots = device_counter("slots");
+	c->words[8] = 1;
+	EXPECT_EQ(syncobj_wait(c->fd, done, 30), 0);
+	in_time = in_time && device_counter("kills") == kills + 1;
+	if (in_time) {
+		EXPECT_EQ(slots, 1);
+		EXPECT_EQ(syncobj_error(c->fd, done), 0);
+	}
+	return in_time;
+}
+
+/*
  * DETACH of a slot whose context is killed waits on the ring behind a batch of another
  * context. The GPU writes its result later: its memory is kept until then.
  */
 TEST_F_TIMEOUT(slot_races, packets_of_a_killed_slot_are_kept, TIMEOUT)
 {
-	const struct word_args until = { self->c.words_bo.address + 64, 0 };
-	uint32_t other, done = syncobj_create(self->c.fd);
-	const long long kills = device_counter("kills");
 	struct client stranger;
+	bool in_time = false;
+	unsigned int i;
 
 	ASSERT_EQ(client_open(&stranger), 0);
-	ASSERT_EQ(attach(&self->c), 0);
-	ASSERT_EQ(ctx_create(self->c.fd, &other), 0);
-	start(&self->c, spin, 0, 0);
-	/* The task exceeds the time limit more than a second before the batch does. */
-	usleep(1200000);
-	ASSERT_EQ(submit_task(&self->c, other, spin, until, 0, done), 0);
-	ASSERT_TRUE(ring_wait_busy(0));
-	ASSERT_EQ(detach(&self->c, self->c.id), 0);
-	ASSERT_TRUE(is_detached(&self->c));
-	/* The driver has dropped the slot soon after it has counted the kill. */
-	ASSERT_TRUE(wait_value("kills", kills + 1));
-	usleep(100000);
-	EXPECT_EQ(device_counter("slots"), 1);
-	self->c.words[8] = 1;
-	EXPECT_EQ(syncobj_wait(self->c.fd, done, 30), 0);
-	EXPECT_EQ(syncobj_error(self->c.fd, done), 0);
-	EXPECT_TRUE(wait_value("slots", 0));
+	for (i = 0; i < ATTEMPTS && !in_time; i++) {
+		struct client c;
+
+		ASSERT_EQ(client_open(&c), 0);
+		in_time = kill_before_batch(_metadata, &c);
+		client_close(&c);
+		ASSERT_TRUE(wait_value("slots", 0));
+	}
 	EXPECT_EQ(batch_runs(&stranger), 0);
 	client_close(&stranger);
+	if (!in_time)
+		SKIP(return, "the host is too slow");
 }
 
 static int reset_gpu(void)
