@@ -9,20 +9,19 @@
  * machine. As most machines have one node only, a text can specify any other arrangement,
  * with a latency that is added to the accesses of far nodes.
  *
- * No state is kept: callers own the result. One thread at a time uses hwloc, and no process is
- * forked meanwhile: a child would find hwloc's lock taken for ever.
+ * No state is kept: callers own the result.
  */
 #include "topology.h"
 
 #include <errno.h>
 #include <hwloc.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "cursor.h"
+#include "machine.h"
 #include "salvo_gpu.h"
 
 /* --- the machine ------------------------------------------------------------ */
@@ -33,20 +32,6 @@ struct place {
 	hwloc_obj_t cache;
 	hwloc_obj_t numa;
 };
-
-static hwloc_topology_t load(void)
-{
-	hwloc_topology_t machine;
-
-	if (hwloc_topology_init(&machine))
-		return NULL;
-	hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
-	hwloc_topology_set_type_filter(machine, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
-	if (!hwloc_topology_load(machine))
-		return machine;
-	hwloc_topology_destroy(machine);
-	return NULL;
-}
 
 static hwloc_obj_t numa_of(hwloc_topology_t machine, unsigned int cpu)
 {
@@ -108,69 +93,37 @@ static void fill(struct salvo_topology *topology, const struct place *places, un
 	}
 }
 
-/* Protects hwloc's own lock across fork(): held while a thread may be inside hwloc. */
-static pthread_mutex_t hwloc_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t hwloc_once = PTHREAD_ONCE_INIT;
-
-static void lock_hwloc(void)
+/* What is known without hwloc */
+static unsigned int count_processors(void)
 {
-	pthread_mutex_lock(&hwloc_lock);
-}
+	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-static void unlock_hwloc(void)
-{
-	pthread_mutex_unlock(&hwloc_lock);
-}
-
-static void register_fork(void)
-{
-	pthread_atfork(lock_hwloc, unlock_hwloc, unlock_hwloc);
-}
-
-static int ask_hwloc(struct salvo_topology *topology, unsigned int units)
-{
-	static const struct place any = { .cpu = -1 };
-	struct place places[SALVO_MAX_UNITS];
-	hwloc_topology_t machine = load();
-	unsigned int count;
-
-	if (!machine)
-		return -ENOMEM;
-	count = find_places(machine, places);
-	topology->units = units ? units : count ? count : 1;
-	fill(topology, count ? places : &any, count ? count : 1);
-	hwloc_topology_destroy(machine);
-	return 0;
-}
-
-/* hwloc does not return where a sandbox does not allow to read the affinity. */
-static bool can_ask_hwloc(void)
-{
-	cpu_set_t allowed;
-
-	return !sched_getaffinity(0, sizeof(allowed), &allowed) || errno == EINVAL;
+	if (processors < 1)
+		return 1;
+	return processors < SALVO_MAX_UNITS ? processors : SALVO_MAX_UNITS;
 }
 
 int salvo_topology_detect(struct salvo_topology *topology, unsigned int units)
 {
 	static const struct place any = { .cpu = -1 };
-	long processors;
+	struct place places[SALVO_MAX_UNITS];
+	hwloc_topology_t machine;
+	unsigned int count;
 	int ret;
 
 	memset(topology, 0, sizeof(*topology));
-	if (can_ask_hwloc()) {
-		pthread_once(&hwloc_once, register_fork);
-		lock_hwloc();
-		ret = ask_hwloc(topology, units);
-		unlock_hwloc();
-		return ret;
+	ret = salvo_machine_load(&machine);
+	if (ret == -EPERM) {
+		topology->units = units ? units : count_processors();
+		fill(topology, &any, 1);
+		return 0;
 	}
-	processors = sysconf(_SC_NPROCESSORS_ONLN);
-	if (processors < 1)
-		processors = 1;
-	topology->units = units ? units :
-			  processors < SALVO_MAX_UNITS ? processors : SALVO_MAX_UNITS;
-	fill(topology, &any, 1);
+	if (ret)
+		return ret;
+	count = find_places(machine, places);
+	topology->units = units ? units : count ? count : 1;
+	fill(topology, count ? places : &any, count ? count : 1);
+	salvo_machine_unload(machine);
 	return 0;
 }
 

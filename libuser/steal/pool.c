@@ -187,19 +187,20 @@ static int create(const struct salvo_pool_options *options, struct salvo_pool **
 	static const struct salvo_pool_options defaults;
 	int cores[SALVO_POOL_MAX_WORKERS];
 	struct salvo_pool *pool;
-	unsigned int core_count;
-	int ret;
+	int core_count, ret;
 
 	if (!options)
 		options = &defaults;
 	if (!options_valid(options))
 		return -EINVAL;
+	core_count = salvo_place_cores(cores, SALVO_POOL_MAX_WORKERS);
+	if (core_count < 0)
+		return core_count;
 	pool = aligned_alloc(64, sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
 	memset(pool, 0, sizeof(*pool));
-	core_count = salvo_place_cores(cores, SALVO_POOL_MAX_WORKERS);
-	pool->count = options->workers ? options->workers : core_count ? core_count : 1;
+	pool->count = options->workers ? options->workers : core_count ? (uint32_t)core_count : 1;
 	pool->process = getpid();
 	pool->cutoff = options->cutoff;
 	pool->public_fd = -1;

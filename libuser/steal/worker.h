@@ -164,7 +164,11 @@ void salvo_leaf_recording_add(struct salvo_leaf_recording *recording,
 
 /* --- place.c */
 
-/** salvo_place_cores() - Numbers of the cores that this thread may run on. Return: how many. */
-unsigned int salvo_place_cores(int *cores, unsigned int room);
+/**
+ * salvo_place_cores() - Numbers of the cores that this thread may run on.
+ *
+ * Return: how many, 0 if that is unknown, -ENOMEM.
+ */
+int salvo_place_cores(int *cores, unsigned int room);
 
 #endif

@@ -8,6 +8,15 @@
 #include "failing_alloc.h"
 #include "kselftest_harness.h"
 #include "lib_test.h"
+#include "salvo_steal.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* Steps in which the heap is filled, until the C library has to ask for more */
+#define USED_BYTES	1000u
+#define USED_STEPS	140u
 
 static _Thread_local int fail_aligned = -1;
 
@@ -85,6 +94,79 @@ TEST_F(nomem, objects)
 	salvo_kernel_destroy(kernel);
 	salvo_program_destroy(program);
 	salvo_device_close(device);
+}
+
+/* Data of this process, in bytes */
+static unsigned long data_bytes(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long kib = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmData: %lu", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib << 10;
+}
+
+static int open_soft(void)
+{
+	struct salvo_device *device;
+
+	return salvo_device_open("soft", &device);
+}
+
+static int create_pool(void)
+{
+	const struct salvo_pool_options options = { .workers = 1 };
+	struct salvo_pool *pool;
+
+	return salvo_pool_create(&options, &pool);
+}
+
+/* In a process whose data cannot grow, and that has used some of what it has */
+static int call_at_limit(int (*function)(void), unsigned int used)
+{
+	struct rlimit limit = { .rlim_cur = data_bytes(), .rlim_max = RLIM_INFINITY };
+	int err;
+
+	if (setrlimit(RLIMIT_DATA, &limit))
+		return 1;
+	for (; used; used--)
+		/* Volatile, or the compiler removes it. */
+		*(void *volatile *)&(void *){ NULL } = malloc(USED_BYTES);
+	err = function();
+	/* EAGAIN: a thread has no stack. */
+	return err && err != -ENOMEM && err != -EAGAIN;
+}
+
+static void call_with_less(struct __test_metadata *_metadata, int (*function)(void))
+{
+	unsigned int used;
+
+	for (used = 0; used < USED_STEPS; used++) {
+		const pid_t pid = fork();
+		int status;
+
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(call_at_limit(function, used));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_TRUE(WIFEXITED(status)) {
+			TH_LOG("signal %d after %u bytes", WTERMSIG(status), used * USED_BYTES);
+		}
+		ASSERT_EQ(0, WEXITSTATUS(status));
+	}
+}
+
+/* hwloc, which describes the machine, does not survive it wherever it happens. */
+TEST(memory_ends_while_the_machine_is_described)
+{
+	NEED_ALLOCATOR();
+	call_with_less(_metadata, open_soft);
+	call_with_less(_metadata, create_pool);
 }
 
 TEST_F(nomem, batches)
