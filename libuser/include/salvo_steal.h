@@ -35,7 +35,8 @@
  * Threads: a pool may be used from any thread, a struct salvo_worker only by the task that it was
  * given to, before that returns. In a child of fork() the parent's pools have no threads:
  * salvo_pool_run() gives -ENODEV there, and salvo_pool_destroy() does nothing. A pool's threads
- * block all signals but those that their own instructions cause.
+ * block all signals but those that their own instructions cause; the thread that calls
+ * salvo_pool_run() may run tasks too, with the signals and the cores that it has.
  */
 #ifndef SALVO_STEAL_H
 #define SALVO_STEAL_H
@@ -70,7 +71,7 @@ struct salvo_pool_options {
 	uint32_t workers;		/* 0: one for each core that the process may use */
 	uint32_t units;			/* of each worker, see salvo_worker_leaf(); needs @device */
 	uint64_t cutoff;		/* indices of a leaf, see salvo_worker_for() */
-	uint64_t stack_bytes;		/* of a worker, 0: 8 MiB; at least 64 KiB */
+	uint64_t stack_bytes;		/* of a worker, 0: 8 MiB, 4 MiB of a caller; >= 64 KiB */
 	struct salvo_device *device;	/* for kernels as leaves, or NULL; outlives the pool */
 	const char *name;		/* for salvo-top, copied, 31 bytes count; NULL: "pool" */
 	uint64_t reserved[3];		/* 0 */
@@ -114,8 +115,14 @@ void salvo_pool_get_stats(const struct salvo_pool *pool, struct salvo_pool_stats
  * salvo_pool_run() - Run a task on a pool and wait until it has ended.
  * @worker: The caller's worker if the caller is a task, of this pool or another: it runs other
  *          tasks of its own pool meanwhile, so that pools nest. NULL in any other thread.
- * @function: Runs on one of the pool's workers. Tasks that it forks, it joins.
+ * @function: Runs on one of the pool's workers, or in the calling thread. Tasks that it forks, it
+ *            joins.
  * @data: For @function.
+ *
+ * A caller without a worker takes the place of a worker that sleeps and runs the task itself, best
+ * that of the core on which it is: no thread is woken for it. It cannot be cancelled meanwhile. For
+ * that it needs as much free stack as the pool's options say, or 4 MiB if they say nothing; one
+ * that has less, or that finds all workers awake, sleeps until a worker has run the task.
  *
  * Return: what @function returned, or -ENODEV (in a child of fork()).
  */

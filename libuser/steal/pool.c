@@ -2,9 +2,11 @@
 /*
  * pool.c - pools of workers: create, destroy, and tasks from outside
  *
- * A pool's tasks begin with a root, which salvo_pool_run() puts in a list; the lock of that list is
- * the only one, and is not taken for any other task. The root lies on the stack of the thread that
- * waits for it.
+ * A pool's tasks begin with a root. A thread of others takes the place of a worker that sleeps and
+ * runs it itself (idle.c). If there is no such worker, or the caller has not enough stack, or
+ * it is a worker, which has to wake up for tasks of its own pool too, then salvo_pool_run()
+ * puts the root in a list; the lock of that list is the only one, and is not taken for any other
+ * task. The root lies on the stack of the thread that waits for it.
  */
 #include "worker.h"
 
@@ -22,8 +24,15 @@
 #define STACK_BYTES	(8u << 20)
 #define STACK_MIN_BYTES	(64u << 10)
 #define STACK_MAX_BYTES	(1ull << 40)
+/* Free stack of a caller that takes a worker's place, if the pool's options do not say */
+#define STACK_ROOM	(STACK_BYTES / 2)
 /* Tasks that a deque has room for at first */
 #define DEQUE_TASKS	256
+
+static void count_root(struct salvo_pool *pool)
+{
+	__atomic_fetch_add(&pool->public->roots, 1, __ATOMIC_RELAXED);
+}
 
 struct salvo_task *salvo_pool_take_root(struct salvo_pool *pool)
 {
@@ -38,7 +47,7 @@ struct salvo_task *salvo_pool_take_root(struct salvo_pool *pool)
 		if (!pool->roots)
 			pool->roots_end = &pool->roots;
 		atomic_fetch_sub(&pool->root_count, 1);
-		salvo_count(&pool->public->roots, 1);
+		count_root(pool);
 	}
 	pthread_mutex_unlock(&pool->roots_lock);
 	return task;
@@ -71,6 +80,51 @@ static bool root_done(struct salvo_condition *wait)
 	return __atomic_load_n(&wait->task->state, __ATOMIC_ACQUIRE) == TASK_DONE;
 }
 
+/* Where this thread's stack ends below; ~0 if that is not known, as of a coroutine's. */
+static uintptr_t stack_end(void)
+{
+	static _Thread_local uintptr_t low, high;
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	pthread_attr_t attr;
+	size_t bytes;
+	void *base;
+
+	if (!high && !pthread_getattr_np(pthread_self(), &attr)) {
+		if (!pthread_attr_getstack(&attr, &base, &bytes)) {
+			low = (uintptr_t)base;
+			high = low + bytes;
+		}
+		pthread_attr_destroy(&attr);
+	}
+	return here >= low && here < high ? low : ~0ul;
+}
+
+/* Runs a root in the place of a worker that sleeps. Return: false if it cannot. */
+static bool take_part(struct salvo_pool *pool, salvo_task_function function, void *data,
+		      int *result)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = stack_end();
+	struct salvo_worker *worker;
+	uintptr_t stack_half;
+	int state;
+
+	if (end > here || here - end < pool->stack_room)
+		return false;
+	worker = salvo_idle_borrow(pool);
+	if (!worker)
+		return false;
+	/* A thread that is cancelled within a task would never return the place. */
+	state = salvo_cancel_disable();
+	count_root(pool);
+	stack_half = worker->stack_half;
+	worker->stack_half = end + (here - end) / 2;
+	*result = function(worker, data);
+	worker->stack_half = stack_half;
+	salvo_idle_return(worker);
+	salvo_cancel_restore(state);
+	return true;
+}
+
 int salvo_pool_run(struct salvo_pool *pool, struct salvo_worker *worker,
 		   salvo_task_function function, void *data)
 {
@@ -79,6 +133,8 @@ int salvo_pool_run(struct salvo_pool *pool, struct salvo_worker *worker,
 
 	if (pool->process != getpid())
 		return -ENODEV;
+	if (!worker && take_part(pool, function, data, &task.result))
+		return task.result;
 	add_root(pool, &task);
 	if (worker)
 		salvo_worker_until(worker, &wait);
@@ -134,8 +190,9 @@ static int start_workers(struct salvo_pool *pool, const int *cores, unsigned int
 	block_signals(&old);
 	for (; !ret && pool->started < pool->count; pool->started++) {
 		if (core_count) {
+			pool->workers[pool->started].core = cores[pool->started % core_count];
 			CPU_ZERO(&one);
-			CPU_SET(cores[pool->started % core_count], &one);
+			CPU_SET(pool->workers[pool->started].core, &one);
 			pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
 		}
 		ret = pthread_create(&pool->workers[pool->started].thread, &attr, worker_main,
@@ -163,6 +220,7 @@ static int init_workers(struct salvo_pool *pool, const char *name)
 	for (i = 0; i < pool->count; i++) {
 		pool->workers[i].pool = pool;
 		pool->workers[i].index = i;
+		pool->workers[i].core = -1;
 		pool->workers[i].public = &pool->public->worker[i];
 		pool->workers[i].random = 0x9e3779b97f4a7c15ull * (i + 1);
 		ret = salvo_deque_init(&pool->workers[i].deque, DEQUE_TASKS);
@@ -203,6 +261,7 @@ static int create(const struct salvo_pool_options *options, struct salvo_pool **
 	pool->count = options->workers ? options->workers : core_count ? (uint32_t)core_count : 1;
 	pool->process = getpid();
 	pool->cutoff = options->cutoff;
+	pool->stack_room = options->stack_bytes ? options->stack_bytes : STACK_ROOM;
 	pool->public_fd = -1;
 	pthread_mutex_init(&pool->roots_lock, NULL);
 	pool->roots_end = &pool->roots;
@@ -242,7 +301,7 @@ void salvo_pool_destroy(struct salvo_pool *pool)
 		return;
 	atomic_store(&pool->stop, true);
 	for (i = 0; i < pool->started; i++)
-		salvo_worker_wake(&pool->workers[i]);
+		salvo_idle_unpark(&pool->workers[i]);
 	for (i = 0; i < pool->started; i++)
 		pthread_join(pool->workers[i].thread, NULL);
 	while (atomic_load(&pool->wakers))

@@ -184,8 +184,10 @@ void salvo_worker_until(struct salvo_worker *worker, struct salvo_condition *wai
 		if (task) {
 			salvo_idle_end(worker);
 			run(worker, task);
-		} else {
+		} else if (wait) {
 			salvo_idle_sleep(worker, wait, has_stack(worker));
+		} else {
+			salvo_idle_park(worker);
 		}
 	}
 	salvo_idle_end(worker);

@@ -22,8 +22,15 @@
 /* A thread that is no worker sleeps until it is done. */
 #define TASK_AWAITED	2u
 
+/* struct salvo_worker.seat */
+#define SEAT_TAKEN	0u	/* The worker's thread is awake, or sleeps within a task. */
+#define SEAT_FREE	1u	/* Its thread sleeps and has begun nothing. */
+#define SEAT_LENT	2u	/* Its thread sleeps, a caller of salvo_pool_run() has its place. */
+
 /**
- * struct salvo_worker - A thread of a pool.
+ * struct salvo_worker - A thread of a pool, or a caller that has the place of one.
+ *
+ * What is said to be "its own thread's" belongs to the caller while that has the place.
  */
 struct salvo_worker {
 	struct salvo_deque deque;
@@ -46,14 +53,20 @@ struct salvo_worker {
 	/** @public: Its counters; written by its own thread. */
 	struct pool_public_worker *public;
 	pthread_t thread;
-	/** @asleep: Futex: 1 from before its last search until it is woken. */
+	/** @core: That its thread is bound to, or -1. */
+	int core;
+	/** @asleep: Futex: 1 from before its last search within a task until it is woken. */
 	_Atomic uint32_t asleep __attribute__((aligned(64)));
+	/** @seat: Futex: SEAT_*; where its thread sleeps that has begun nothing. */
+	_Atomic uint32_t seat;
 };
 
 struct salvo_pool {
 	struct salvo_worker *workers;
 	unsigned int count;
 	unsigned int started;
+	/** @stack_room: What the stack of a caller needs that is to take a worker's place. */
+	uint64_t stack_room;
 	/** @process: That has its threads. */
 	pid_t process;
 	uint64_t cutoff;
@@ -125,14 +138,26 @@ void salvo_idle_begin(struct salvo_worker *worker);
 /** salvo_idle_end() - The worker has found a task, or looks for none any more. */
 void salvo_idle_end(struct salvo_worker *worker);
 /**
- * salvo_idle_sleep() - Sleep until there may be a task, or @wait is done; NULL: or the pool stops.
+ * salvo_idle_sleep() - Sleep until there may be a task, or @wait is done.
  * @any_task: The worker can run any task, not only what it waits for.
  */
 void salvo_idle_sleep(struct salvo_worker *worker, struct salvo_condition *wait, bool any_task);
+/** salvo_idle_park() - The same without a wait, or until the pool stops; others may borrow. */
+void salvo_idle_park(struct salvo_worker *worker);
+/** salvo_idle_unpark() - Wake a worker that has parked, if it has. Return: has it? */
+bool salvo_idle_unpark(struct salvo_worker *worker);
+/** salvo_idle_borrow() - The place of a worker that has parked, of this core if it is one's. */
+struct salvo_worker *salvo_idle_borrow(struct salvo_pool *pool);
+/** salvo_idle_return() - The worker has parked again, as before salvo_idle_borrow(). */
+void salvo_idle_return(struct salvo_worker *worker);
 /** salvo_idle_wake_one() - There is a task: wake a worker that sleeps, if one does. */
 void salvo_idle_wake_one(struct salvo_pool *pool);
-/** salvo_worker_wake() - Wake a worker if it sleeps, after what it waits for was stored. */
-void salvo_worker_wake(struct salvo_worker *worker);
+/**
+ * salvo_worker_wake() - Wake a worker that sleeps within a task, after what it waits for was stored.
+ *
+ * Return: did it sleep?
+ */
+bool salvo_worker_wake(struct salvo_worker *worker);
 /**
  * salvo_pool_begin_wake() - A thread that is not of the pool is about to end a worker's wait.
  *

@@ -25,11 +25,17 @@ static int note_run(struct salvo_worker *worker, void *data)
 	return 0;
 }
 
-static void *add_root(void *data)
+/* Of another pool, as a caller that is no worker takes the place of one that sleeps. */
+static int run_root(struct salvo_worker *worker, void *data)
 {
 	struct wait_for_root *w = data;
 
-	salvo_pool_run(w->pool, NULL, note_run, w);
+	return salvo_pool_run(w->pool, worker, note_run, w);
+}
+
+static void *add_root(void *data)
+{
+	run_on(1, run_root, data);
 	return NULL;
 }
 

@@ -105,7 +105,7 @@ TEST(W1_a_worker_for_each_core_bound_to_it)
 	ASSERT_EQ(0, salvo_pool_create(NULL, &places.pool));
 	places.workers = salvo_pool_workers(places.pool);
 	ASSERT_EQ(CPU_COUNT(&allowed), places.workers);
-	ASSERT_EQ(0, salvo_pool_run(places.pool, NULL, note_places, &places));
+	ASSERT_EQ(0, run_on_threads(places.pool, note_places, &places));
 	CPU_ZERO(&seen);
 	for (i = 0; i < places.workers; i++) {
 		EXPECT_EQ(1, CPU_COUNT(&places.affinity[i]));
@@ -132,7 +132,7 @@ TEST(W1_a_pool_keeps_to_the_cores_of_the_thread_that_creates_it)
 	ASSERT_EQ(0, salvo_pool_create(NULL, &places.pool));
 	places.workers = salvo_pool_workers(places.pool);
 	EXPECT_EQ(1, places.workers);
-	ASSERT_EQ(0, salvo_pool_run(places.pool, NULL, note_places, &places));
+	ASSERT_EQ(0, run_on_threads(places.pool, note_places, &places));
 	EXPECT_TRUE(CPU_EQUAL(&one, &places.affinity[0]));
 	salvo_pool_destroy(places.pool);
 }
@@ -184,7 +184,7 @@ TEST(W1_workers_without_work_sleep_until_there_is_some)
 
 	places.pool = pool_of(2, 0);
 	ASSERT_NE(NULL, places.pool);
-	ASSERT_EQ(0, salvo_pool_run(places.pool, NULL, note_places, &places));
+	ASSERT_EQ(0, run_on_threads(places.pool, note_places, &places));
 	for (round = 0; round < 3; round++) {
 		while (!all_asleep(places.pool, &places))
 			sched_yield();
@@ -207,10 +207,13 @@ static int mask_of(struct salvo_worker *worker, void *data)
 
 TEST(W1_workers_leave_signals_to_other_threads)
 {
+	struct salvo_pool *pool = pool_of(1, 0);
 	sigset_t mask;
 
+	ASSERT_NE(NULL, pool);
 	sigemptyset(&mask);
-	ASSERT_EQ(0, run_on(1, mask_of, &mask));
+	ASSERT_EQ(0, run_on_threads(pool, mask_of, &mask));
+	salvo_pool_destroy(pool);
 	EXPECT_EQ(1, sigismember(&mask, SIGINT));
 	EXPECT_EQ(1, sigismember(&mask, SIGALRM));
 	EXPECT_EQ(0, sigismember(&mask, SIGSEGV));

@@ -37,6 +37,27 @@ static inline int run_on(unsigned int workers, salvo_task_function function, voi
 	return err;
 }
 
+struct run_on_threads {
+	struct salvo_pool *pool;
+	salvo_task_function function;
+	void *data;
+};
+
+static inline int run_on_threads_task(struct salvo_worker *worker, void *data)
+{
+	const struct run_on_threads *run = data;
+
+	return salvo_pool_run(run->pool, worker, run->function, run->data);
+}
+
+/* Runs a task on a pool's own threads: a caller that is a worker takes no other one's place. */
+static inline int run_on_threads(struct salvo_pool *pool, salvo_task_function function, void *data)
+{
+	struct run_on_threads run = { pool, function, data };
+
+	return run_on(1, run_on_threads_task, &run);
+}
+
 /* A generator of the same numbers on every machine. */
 static inline uint32_t next_number(uint64_t *state)
 {
