@@ -296,7 +296,6 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 	auto *type = dyn_cast<FixedVectorType>(value->getType());
 	SmallVector<Value *> from = find_elements(value), parts;
 	const bool contiguous = is_contiguous(pointer, value->getType());
-	Instruction *made;
 
 	if (from.empty() || type->getScalarSizeInBits() % 8 ||
 	    type->getScalarType()->isPointerTy() || shape_of(pointer).kind == shape::UNIFORM)
@@ -326,17 +325,7 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 						   interleave(parts, n * lanes),
 						   b.getInt64(n * lanes));
 	}
-	if (!contiguous) {
-		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
-	} else if (!mask) {
-		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
-		tag_row(*made, lanes);
-	} else {
-		const unsigned units = is_whole_word(type) ? 1 : parts.size();
-		made = b.CreateMaskedStore(all, scalar(pointer), store.getAlign(),
-					   repeat_mask(mask, units));
-	}
-	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+	store_lanes(store, all);
 	return true;
 }
 

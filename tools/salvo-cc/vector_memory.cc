@@ -146,13 +146,31 @@ Value *vectoriser::emit_load(LoadInst &load)
 	return b.CreateBitCast(made, wide);
 }
 
+/* @all: what the lanes store, lane after lane, a lane in one or several elements */
+void vectoriser::store_lanes(StoreInst &store, Value *all)
+{
+	Value *pointer = store.getPointerOperand();
+	const unsigned units = cast<FixedVectorType>(all->getType())->getNumElements() / lanes;
+	Instruction *made;
+
+	if (!is_contiguous(pointer, store.getValueOperand()->getType())) {
+		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
+	} else if (!mask) {
+		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
+		tag_row(*made, lanes);
+	} else {
+		made = b.CreateMaskedStore(all, scalar(pointer), store.getAlign(),
+					   repeat_mask(mask, units));
+	}
+	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+}
+
 void vectoriser::emit_store(StoreInst &store)
 {
 	Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
 	Type *type = value->getType();
 	const bool same = shape_of(pointer).kind == shape::UNIFORM &&
 			  shape_of(value).kind == shape::UNIFORM;
-	Instruction *made;
 
 	if (same && !store.isVolatile()) {
 		emit_scalar_memory(store);
@@ -166,19 +184,13 @@ void vectoriser::emit_store(StoreInst &store)
 		return;
 	}
 	Value *all = vector(value);
-	if (!contiguous) {
-		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
-	} else if (!mask) {
-		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
-		tag_row(*made, lanes);
-	} else {
+	if (contiguous && mask) {
 		Type *unit = masked_unit(type);
-		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);
+		const unsigned units = layout.getTypeSizeInBits(type) /
+				       layout.getTypeSizeInBits(unit);
 		all = b.CreateBitCast(all, FixedVectorType::get(unit, lanes * units));
-		made = b.CreateMaskedStore(all, scalar(pointer), store.getAlign(),
-					   repeat_mask(mask, units));
 	}
-	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+	store_lanes(store, all);
 }
 
 /* A uniform load or store. */

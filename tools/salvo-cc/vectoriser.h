@@ -166,6 +166,7 @@ private:
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
+	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool has_elements(const llvm::LoadInst &load) const;
 	Value *gather_elements_word(llvm::LoadInst &load);
 	Value *element_of(Value *words, unsigned n, Type *type);
