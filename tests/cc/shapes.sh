@@ -79,6 +79,63 @@ END
 	has code 'vgatherdps.*zmm'
 	has code 'vscatterdps.*zmm')"
 
+check "M4 a loop whose stride is the grid: side by side, though its index is cut to 32 bits" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	float sum = 0;
+
+	for (int i = get_global_id(0); i < n; i += get_global_size(0))
+		sum += a[i];
+	b[get_global_id(0)] = sum;
+}
+END
+		lacks code 'vgather|vinsertps|vpinsr'
+	done)"
+
+check "M4 a work-item that walks along a row of bytes: a vector of iterations" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *a, global int *b, int m)
+{
+	global const uchar *row = a + get_global_id(0) * m;
+	int sum = 0;
+
+	for (int i = 0; i < m; i++)
+		sum += row[i];
+	b[get_global_id(0)] = sum;
+}
+END
+		has code 'vpmovzxbd'
+		lacks code 'vgather|vpinsr'
+	done)"
+
+check "M4 quotients of integers: those of doubles, by a product where the divisor is uniform" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global int *a, int m)
+{
+	int x = get_global_id(0);
+
+	a[x] = a[x] / m + a[x] % m;
+}
+END
+		has code 'vmulpd'
+		# What is left of a row.
+		times code "idiv" 0 4
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global int *a, global const uint *b)
+{
+	int x = get_global_id(0);
+
+	a[x] = (uint)a[x] / b[x];
+}
+END
+		has code 'vdivpd'
+		times code " div " 0 4
+	done)"
+
 check "M4 few active lanes and no vector form: one active lane after the other" "$(
 	compile "" <<'END'
 kernel void k(global const char *active, global const int *first, global const int *next,

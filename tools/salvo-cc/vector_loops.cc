@@ -24,6 +24,9 @@ using namespace llvm;
 /* What loops must cost at most, as a part of what lanes cost */
 static const double gain_of_loops = .7;
 
+/* How often the body of such a loop is taken to run. Short loops cost little in either way. */
+static const double iterations = 64;
+
 /* Loads and stores of @loop, in each iteration the next or previous element or always the same. */
 static bool is_regular(Instruction &inst, const Loop &loop, ScalarEvolution &evolution)
 {
@@ -73,18 +76,17 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 			      &dt, &loops).canVectorizeMemory();
 }
 
-double vectoriser::cost_of_loops()
+bool vectoriser::gains_from_loops()
 {
 	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
 	TargetLibraryInfo library(names);
 	AssumptionCache assumptions(item);
-	bool found = false;
-	double sum = 0;
+	double one = 0, at_once = 0;
 
 	dt.recalculate(item);
 	loops.analyze(dt);
 	if (!can_run())
-		return 0;
+		return false;
 	pdt.recalculate(item);
 	find_shapes();
 	find_divergent_loops();
@@ -93,21 +95,25 @@ double vectoriser::cost_of_loops()
 	for (const Loop *loop : loops.getLoopsInPreorder())
 		if (is_vector_loop(*loop, evolution, library))
 			vector_loops.insert(loop);
+	if (vector_loops.empty())
+		return false;
 	for (BasicBlock &block : item) {
-		const bool fast = vector_loops.contains(loops.getLoopFor(&block));
+		const Loop *loop = loops.getLoopFor(&block);
+		const bool fast = vector_loops.contains(loop);
+		const double times = fast ? weight_of(loop->getLoopDepth() - 1) * iterations :
+					    weight_of(loops.getLoopDepth(&block));
 
-		found |= fast;
-		for (Instruction &inst : block)
-			sum += weight_of(loops.getLoopDepth(&block)) * scalar_cost(inst) *
-			       (fast ? 1 : lanes);
+		for (Instruction &inst : block) {
+			one += times * scalar_cost(inst) * (fast ? 1 : lanes);
+			at_once += times * vector_cost(inst, false);
+		}
 	}
-	return found ? sum : 0;
+	return one < gain_of_loops * at_once;
 }
 
 bool gains_from_inner_loops(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
 {
 	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
-	const double one = vectoriser(item, x, lanes, costs).cost_of_loops();
 
-	return one > 0 && one < gain_of_loops * vectoriser(item, x, lanes, costs).cost();
+	return vectoriser(item, x, lanes, costs).gains_from_loops();
 }

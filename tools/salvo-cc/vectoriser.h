@@ -67,8 +67,8 @@ public:
 	bool outline();
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
 	double cost();
-	/* vector_loops.cc: the same for one item after the other, 0 if no loop gains from it. */
-	double cost_of_loops();
+	/* vector_loops.cc: is one item after the other faster, as LLVM vectorises its loops? */
+	bool gains_from_loops();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
 
