@@ -43,6 +43,10 @@ static const struct {
 		"kept_uchar", "kept_short", "kept_uint", "kept_long", "float_triples",
 		"chain_uint8", "chain_uchar16", "chain_ulong8", "chain_ushort8",
 	} },
+	{ "tests/kernels/cc_pitfalls_numbers.cl", {
+		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
+		"quotients_int", "quotients_uint", "strided_loops",
+	} },
 };
 
 static const struct cc_range ranges[] = {

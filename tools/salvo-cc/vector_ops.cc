@@ -280,6 +280,8 @@ Value *vectoriser::emit_vector(Instruction &inst)
 	if (isa<BitCastInst>(inst) && inst.getType()->isIntegerTy() &&
 	    inst.getOperand(0)->getType()->getScalarType()->isIntegerTy(1))
 		return emit_lanes(inst);
+	if (can_divide(inst))
+		return emit_division(inst);
 	if (isa<CastInst>(inst) || isa<BinaryOperator>(inst) || isa<UnaryOperator>(inst) ||
 	    isa<CmpInst>(inst) || isa<SelectInst>(inst) || isa<FreezeInst>(inst))
 		return emit_elements(inst);

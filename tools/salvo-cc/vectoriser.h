@@ -152,6 +152,11 @@ private:
 	Value *emit_lanes(Instruction &inst);
 	bool can_gather_words(const llvm::LoadInst &load) const;
 	Value *gather_words(llvm::LoadInst &load);
+	/* vector_division.cc */
+	bool can_divide(const Instruction &inst) const;
+	double division_cost(const Instruction &inst) const;
+	Value *emit_division(Instruction &inst);
+
 	bool can_merge(const Instruction &inst) const;
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cc_pitfalls_numbers.cl - quotients just below and at whole numbers, and indices that wrap around
+ */
+#include "cc_pitfalls.h"
+
+/* Divisors from one to all bits, the same and different ones for lanes, dividends at multiples */
+#define QUOTIENTS(T)									\
+kernel void quotients_##T(PLAIN)							\
+{											\
+	uint x = ITEM, r = 0;								\
+											\
+	for (uint i = 0; i < 64; i++) {							\
+		T d = (T)(in[i + n] >> (i % 32)), e = (T)(in[x + i] >> (in[x] % 32));	\
+		T q = (T)in[(x * 3 + i) % 512] >> (i * 5 % (8 * sizeof(T)));		\
+		T##2 dividends = (T##2)(q * d + x % 3 - 1, q * e + i % 3 - 1);		\
+											\
+		if (d == 0 || d == (T)-1 || e == 0 || e == (T)-1)			\
+			continue;							\
+		T##2 v = dividends / d, w = dividends % d;				\
+		T##2 s = dividends / (T##2)(d, e), t = dividends % (T##2)(d, e);	\
+		r = r * 31 + (uint)v.x + (uint)v.y * 3 + (uint)w.x * 5 + (uint)w.y * 7;	\
+		r = r * 31 + (uint)s.x + (uint)s.y * 3 + (uint)t.x * 5 + (uint)t.y * 7;	\
+		r += (uint)(dividends.x / d) * 11 + (uint)(dividends.y % e) * 13;	\
+		if (q & 1)								\
+			r ^= (uint)(dividends.y / e) * 17 + (uint)((T)-1 / d) * 19;	\
+	}										\
+	out[x] = r;									\
+}
+
+QUOTIENTS(char)
+QUOTIENTS(uchar)
+QUOTIENTS(short)
+QUOTIENTS(ushort)
+QUOTIENTS(int)
+QUOTIENTS(uint)
+
+/* Strides of type size_t make indices of 64 bits that are cut to 32 in each iteration. */
+kernel void strided_loops(PLAIN)
+{
+	const size_t step = get_global_size(0);
+	int x = get_global_id(0);
+	uint r = 0;
+
+	for (int i = x; i < 1000; i += step)
+		r = r * 3 + in[i];
+	for (int i = 1000 - x; i > (int)n; i -= step)
+		r = r * 5 + in[i];
+	uint j = x - 7;
+	for (uint k = 0; k < 9; k++, j += step)
+		if (j < 1000)
+			r = r * 7 + in[j] + j;
+	long l = (int)(x - 7);
+	for (uint k = 0; k < 9; k++, l += step)
+		if (l >= 0 && l < 1000)
+			r = r * 9 + in[l] + l;
+	ulong m = (uint)(x - 7);
+	for (uint k = 0; k < 9; k++, m = (uint)(m + step))
+		r = r * 11 + (m < 1000 ? in[m] : (uint)(m >> 32));
+	out[ITEM] = r;
+}
