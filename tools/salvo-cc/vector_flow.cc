@@ -250,6 +250,8 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 			value = b.CreateSelect(choice, value, before);
 		}
 		b.CreateStore(value, slot);
+		if (AllocaInst *all = lane_slots.lookup(&phi))
+			b.CreateStore(vector(phi.getIncomingValueForBlock(from)), all);
 	}
 }
 
@@ -263,6 +265,8 @@ void vectoriser::load_phis(BasicBlock *block)
 			vectors[&phi] = value;
 		else
 			scalars[&phi] = value;
+		if (AllocaInst *all = lane_slots.lookup(&phi))
+			vectors[&phi] = b.CreateLoad(all->getAllocatedType(), all, phi.getName());
 	}
 }
 
@@ -474,11 +478,15 @@ Function *vectoriser::run()
 		Loop *loop = loops.getLoopFor(block);
 		const bool header = loop && loop->getHeader() == block;
 
-		for (PHINode &phi : block->phis())
+		for (PHINode &phi : block->phis()) {
+			const shape s = shape_of(&phi);
+
 			phi_slots[&phi] = make_slot(
-				shape_of(&phi).kind == shape::VARYING ? widen(phi.getType()) :
-									phi.getType(),
+				s.kind == shape::VARYING ? widen(phi.getType()) : phi.getType(),
 				phi.getName());
+			if (s.address_only)
+				lane_slots[&phi] = make_slot(widen(phi.getType()), phi.getName());
+		}
 		if (header && is_divergent_loop(loop)) {
 			mask_slots[block] = make_slot(mask_type, "mask");
 		} else if (!header && block != order[0]) {

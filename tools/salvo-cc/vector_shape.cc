@@ -4,7 +4,7 @@
  *
  * LLVM's uniformity analysis finds which values are divergent, given the sources of
  * divergence. Of the divergent ones the strided ones are found here: x has stride 1, the sum with a
- * uniform value and the product with a constant are strided too. The strides of header
+ * uniform value and the product with a constant are strided too. The shapes of header
  * phis are assumed, then checked, until a fixed point is reached.
  */
 #include "agree.h"
@@ -198,6 +198,9 @@ shape vectoriser::find_binary_shape(Instruction &inst)
 	}
 }
 
+/* Bits of an index from which on its extension is strided where it is part of an address */
+static const unsigned least_extended = 32;
+
 /* Strided if the lanes are a constant number of bytes apart. */
 shape vectoriser::find_address_shape(GetElementPtrInst &gep)
 {
@@ -231,8 +234,11 @@ shape vectoriser::find_shape(Instruction &inst)
 	shape from = inst.getNumOperands() ? shape_of(inst.getOperand(0)) : shape();
 	switch (inst.getOpcode()) {
 	case Instruction::Trunc:
-		return inst.getType()->isVectorTy() || inst.getType()->isIntegerTy(1) ?
-			shape() : from;
+		if (!is_strided(from) || inst.getType()->isIntegerTy(1))
+			return {};
+		/* Extensions to more than 32 bits, which may wrap around, keep the lower ones. */
+		return make_strided(from.stride, from.address_only &&
+				    inst.getType()->getIntegerBitWidth() > least_extended);
 	case Instruction::Freeze:
 	case Instruction::AddrSpaceCast:
 		return from;
@@ -240,7 +246,7 @@ shape vectoriser::find_shape(Instruction &inst)
 	case Instruction::ZExt:
 		/* A narrower index, or a larger stride, may wrap around between lanes. */
 		if (!is_strided(from) || std::abs(from.stride) > 4096 ||
-		    inst.getOperand(0)->getType()->getScalarSizeInBits() < 32)
+		    inst.getOperand(0)->getType()->getScalarSizeInBits() < least_extended)
 			return {};
 		return make_strided(from.stride, true);
 	case Instruction::PHI:
@@ -253,6 +259,24 @@ shape vectoriser::find_shape(Instruction &inst)
 	}
 }
 
+/* Is what has been assumed of the header @phi so? If not another assumption is chosen. */
+bool vectoriser::holds(const PHINode &phi, const Loop &loop, instruction_set &extended,
+		       instruction_set &refuted) const
+{
+	const shape now = shape_of(&phi);
+	const shape first = shape_of(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
+	const shape next = shape_of(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+
+	if (!is_strided(now))
+		return true;
+	if (!is_strided(next) || next.stride != now.stride ||
+	    (first.address_only && !next.address_only)) {
+		refuted.insert(&phi);
+		return false;
+	}
+	return !next.address_only || !extended.insert(&phi).second;
+}
+
 void vectoriser::find_shapes()
 {
 	SmallPtrSet<const Value *, 1> sources;
@@ -263,8 +287,11 @@ void vectoriser::find_shapes()
 	differing = std::make_unique<divergence>(item, sources);
 	shapes[&x] = make_strided(1, false);
 
-	/* A header phi whose assumption failed stays varying. */
-	SmallPtrSet<const Instruction *, 8> refuted;
+	/*
+	 * A header phi whose assumption failed stays varying. One that is extended in each
+	 * iteration is strided in addresses only.
+	 */
+	instruction_set refuted, extended;
 	do {
 		all_hold = true;
 		for (BasicBlock *block : blocks)
@@ -275,22 +302,17 @@ void vectoriser::find_shapes()
 				if (loop && loop->getHeader() == block && differing->differs(phi)) {
 					shape first = shape_of(phi->getIncomingValueForBlock(
 						loop->getLoopPreheader()));
-					shapes[phi] = refuted.contains(phi) || first.address_only ||
-						      !is_strided(first) ? shape() : first;
+					first.address_only = extended.contains(phi);
+					shapes[phi] = refuted.contains(phi) || !is_strided(first) ?
+						      shape() : first;
 				} else {
 					shapes[&inst] = find_shape(inst);
 				}
 			}
 		for (Loop *loop : loops.getLoopsInPreorder())
 			for (PHINode &phi : loop->getHeader()->phis()) {
-				shape now = shape_of(&phi);
-				shape next = shape_of(phi.getIncomingValueForBlock(
-					loop->getLoopLatch()));
-				if (is_strided(now) && (!is_strided(next) || next.address_only ||
-							next.stride != now.stride)) {
-					refuted.insert(&phi);
+				if (!holds(phi, *loop, extended, refuted))
 					all_hold = false;
-				}
 			}
 	} while (!all_hold);
 }

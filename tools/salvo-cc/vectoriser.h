@@ -82,9 +82,13 @@ private:
 	using Type = llvm::Type;
 	using Loop = llvm::Loop;
 
+	using instruction_set = llvm::SmallPtrSet<const Instruction *, 8>;
+
 	/* vector_shape.cc */
 	bool can_run();
 	void find_shapes();
+	bool holds(const llvm::PHINode &phi, const Loop &loop, instruction_set &extended,
+		   instruction_set &refuted) const;
 	shape find_shape(Instruction &inst);
 	shape find_binary_shape(Instruction &inst);
 	shape find_address_shape(llvm::GetElementPtrInst &gep);
@@ -148,20 +152,21 @@ private:
 	Value *emit_insert(llvm::InsertElementInst &insert);
 	Value *emit_intrinsic(llvm::IntrinsicInst &call);
 
-	/* vector_memory.cc */
-	Value *emit_lanes(Instruction &inst);
-	bool can_gather_words(const llvm::LoadInst &load) const;
-	Value *gather_words(llvm::LoadInst &load);
 	/* vector_division.cc */
 	bool can_divide(const Instruction &inst) const;
 	double division_cost(const Instruction &inst) const;
 	Value *emit_division(Instruction &inst);
 
+	/* vector_memory.cc */
+	Value *emit_lanes(Instruction &inst);
+	bool can_gather_words(const llvm::LoadInst &load) const;
+	Value *gather_words(llvm::LoadInst &load);
 	bool can_merge(const Instruction &inst) const;
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);
 	Value *emit_load(llvm::LoadInst &load);
 	void emit_store(llvm::StoreInst &store);
+	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool can_gather(Type *type, llvm::Align align) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
 	void emit_alloca(llvm::AllocaInst &alloca);
@@ -171,7 +176,6 @@ private:
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
-	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool has_elements(const llvm::LoadInst &load) const;
 	Value *gather_elements_word(llvm::LoadInst &load);
 	Value *element_of(Value *words, unsigned n, Type *type);
@@ -206,7 +210,8 @@ private:
 	/* Where edges accumulate the mask of a block, and which blocks begin by clearing it. */
 	llvm::DenseMap<const BasicBlock *, llvm::AllocaInst *> mask_slots;
 	llvm::DenseMap<const BasicBlock *, llvm::SmallVector<BasicBlock *, 2>> clears;
-	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots;
+	/* The lanes of phis that are strided in addresses only are in a slot of their own. */
+	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots, lane_slots;
 
 	llvm::DenseMap<const Value *, Value *> scalars, vectors;
 	/* Of loads that only their elements are used of: each in all lanes */
