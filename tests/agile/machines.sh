@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # machines.sh - agile arrays over two machines that share no memory: two network namespaces with
 # host names and process numbers of their own, between which Open MPI has nothing but TCP. mpirun
-# knows the second by its address: nothing is mounted, which fails where / is no mount point (chroot).
+# knows the second by its address: nothing is mounted, which fails where / is no mount point.
 set -u
 . tests/common/tap.sh
 
