@@ -176,7 +176,7 @@ static bool borrow(struct salvo_worker *worker)
 	return true;
 }
 
-/* Best of this core, as its worker could be woken meanwhile, and had to share it with the caller. */
+/* Best that of this core: its worker would have to share the core with the caller. */
 struct salvo_worker *salvo_idle_borrow(struct salvo_pool *pool)
 {
 	const uint64_t idle = atomic_load(&pool->idle);

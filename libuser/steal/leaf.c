@@ -4,8 +4,9 @@
  *
  * A worker hands a kernel to its units through its slot and runs other tasks until the doorbell is
  * 0 again. One of these may want the slot too: it waits until the leaf before it has ended, and
- * takes what came of that out of the slot before it stores its own task. A worker without units
- * submits the kernel as a batch, and waits for that in the same way.
+ * takes what came of that out of the slot before it stores its own task. It runs no tasks
+ * meanwhile, as these may be leaves as well, which workers whose units are free run sooner. A
+ * worker without units submits the kernel as a batch, and waits for that in the same way.
  *
  * Before the worker sleeps it asks to be notified, once for each leaf; the unit that ends the leaf
  * then wakes it.
@@ -84,7 +85,7 @@ static int run_on_units(struct salvo_worker *worker, const struct salvo_kernel *
 			struct salvo_error *error)
 {
 	struct leaf_wait leaf = {
-		.wait = { .done = slot_free, .arm = slot_arm },
+		.wait = { .done = slot_free, .arm = slot_arm, .runs_nothing = true },
 		.worker = worker,
 		.kernel = kernel,
 		.error = error,
@@ -102,6 +103,7 @@ static int run_on_units(struct salvo_worker *worker, const struct salvo_kernel *
 	/* cppcheck-suppress autoVariables */
 	worker->leaf = &leaf;
 	leaf.wait.done = leaf_done;
+	leaf.wait.runs_nothing = false;
 	salvo_worker_until(worker, &leaf.wait);
 	return leaf.result;
 }

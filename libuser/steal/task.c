@@ -9,7 +9,8 @@
  *
  * A worker that waits first steals from the thief of its task ("leapfrogging": Wagner and Calder,
  * PPoPP 1993), as what that one forked is what it waits for, then from any other. What it
- * steals runs on top of its own stack; when half of that is used, it only leapfrogs.
+ * steals runs on top of its own stack; when half of that is used, it only leapfrogs. One that waits
+ * for units or a batch runs its own older tasks and others', over half of its stack none.
  */
 #include "worker.h"
 
@@ -126,22 +127,28 @@ static struct salvo_task *steal_any(struct salvo_worker *worker)
 	return task ? task : salvo_pool_take_root(pool);
 }
 
-static bool has_stack(const struct salvo_worker *worker)
+/* May it run any task on top of its stack? */
+static bool runs_any(const struct salvo_worker *worker, const struct salvo_condition *wait)
 {
-	return (uintptr_t)__builtin_frame_address(0) > worker->stack_half;
+	return (uintptr_t)__builtin_frame_address(0) > worker->stack_half &&
+	       !(wait && wait->runs_nothing);
 }
 
 /* What a worker can run by now. */
 static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_condition *wait)
 {
-	struct salvo_task *task = salvo_deque_take(&worker->deque);
+	const bool any = runs_any(worker, wait);
 	struct salvo_worker *thief = NULL;
+	struct salvo_task *task = NULL;
 
+	/* If it waits for no task, its own ones are older than the wait: they nest as others do. */
+	if (any || !wait || wait->task)
+		task = salvo_deque_take(&worker->deque);
 	if (!task && wait && wait->task)
 		thief = __atomic_load_n(&wait->task->thief, __ATOMIC_RELAXED);
 	if (thief && thief != worker && thief->pool == worker->pool)
 		task = steal_from(worker, thief);
-	if (!task && has_stack(worker))
+	if (!task && any)
 		task = steal_any(worker);
 	return task;
 }
@@ -157,7 +164,7 @@ static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condi
 	unsigned int searches = 0;
 	struct salvo_task *task;
 
-	if (has_stack(worker))
+	if (runs_any(worker, wait))
 		salvo_idle_begin(worker);
 	do {
 		task = find(worker, wait);
@@ -185,7 +192,7 @@ void salvo_worker_until(struct salvo_worker *worker, struct salvo_condition *wai
 			salvo_idle_end(worker);
 			run(worker, task);
 		} else if (wait) {
-			salvo_idle_sleep(worker, wait, has_stack(worker));
+			salvo_idle_sleep(worker, wait, runs_any(worker, wait));
 		} else {
 			salvo_idle_park(worker);
 		}

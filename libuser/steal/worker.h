@@ -110,11 +110,13 @@ struct salvo_condition {
 	void (*arm)(struct salvo_condition *wait);
 	/** @task: The task that it waits for, or NULL. */
 	struct salvo_task *task;
+	/** @runs_nothing: It leaves tasks to other workers meanwhile. */
+	bool runs_nothing;
 };
 
 /* --- task.c */
 
-/** salvo_worker_until() - Run tasks until @wait is done. */
+/** salvo_worker_until() - Run tasks, if @wait does not say otherwise, until @wait is done. */
 void salvo_worker_until(struct salvo_worker *worker, struct salvo_condition *wait);
 /** salvo_pool_has_work() - Is there a task in sight that a worker of the pool could run? */
 bool salvo_pool_has_work(struct salvo_pool *pool);
@@ -153,7 +155,7 @@ void salvo_idle_return(struct salvo_worker *worker);
 /** salvo_idle_wake_one() - There is a task: wake a worker that sleeps, if one does. */
 void salvo_idle_wake_one(struct salvo_pool *pool);
 /**
- * salvo_worker_wake() - Wake a worker that sleeps within a task, after what it waits for was stored.
+ * salvo_worker_wake() - Wake a worker that sleeps within a task, as its wait may be over.
  *
  * Return: did it sleep?
  */
