@@ -175,8 +175,8 @@ struct salvo_pool *salvo_worker_pool(const struct salvo_worker *worker);
  * salvo_worker_for() - Run a function over a range of indices, in parallel.
  * @worker: The caller's.
  * @count: The range is 0 to @count - 1.
- * @cutoff: A range of no more indices is a leaf and is not divided any further (W2 of
- *          US11340942). 0: as the pool's options say; if that is 0 too, a 1024th of @count.
+ * @cutoff: Indices of a leaf, which is not divided any further (W2 of US11340942); the last leaf
+ *          may have less. 0: as the pool's options say; if that is 0 too, a 1024th of @count.
  * @function: Called with @data for each leaf; every index is in one of them.
  * @data: For @function.
  *

@@ -89,15 +89,17 @@ static void combine(void *data, void *left, const void *right)
 static int serial_reduce(struct node *node, uint64_t begin, uint64_t end, uint64_t cutoff,
 			 uint64_t *result)
 {
-	uint64_t right;
+	uint64_t right, middle;
 	int err;
 
 	if (end - begin <= cutoff) {
 		*result = 0;
 		return sum_leaf(NULL, node, begin, end, result);
 	}
-	err = serial_reduce(node, begin, begin + (end - begin) / 2, cutoff, result);
-	err |= serial_reduce(node, begin + (end - begin) / 2, end, cutoff, &right);
+	/* Half of the leaves, each of which but the last is as long as the cutoff */
+	middle = begin + (end - begin + cutoff - 1) / cutoff / 2 * cutoff;
+	err = serial_reduce(node, begin, middle, cutoff, result);
+	err |= serial_reduce(node, middle, end, cutoff, &right);
 	combine(NULL, result, &right);
 	return err;
 }
