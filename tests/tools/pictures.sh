@@ -113,6 +113,12 @@ problem=
 [ $? = 1 ] && grep -q "sh: ended by signal 9" "$dir/errors" || problem=$(cat "$dir/errors")
 "$submit" --leaves "$dir/missing" >/dev/null 2>"$dir/errors"
 [ $? = 2 ] && grep -q "No such file" "$dir/errors" || problem=$(cat "$dir/errors")
+"$submit" --leaves "$dir" >/dev/null 2>"$dir/errors"
+[ $? = 2 ] && grep -q "Permission denied" "$dir/errors" || problem=$(cat "$dir/errors")
+# A command that a shell did not find has run, and may have leaves.
+"$submit" --leaves sh -c 'exit 127' >"$dir/out" 2>"$dir/errors"
+[ $? = 1 ] && grep -q "sh: exit code 127" "$dir/errors" && grep -q "^0 leaves of 0 workers" "$dir/out" ||
+	problem=$(cat "$dir/errors")
 "$submit" --leaves --explain true >/dev/null 2>"$dir/errors"
 [ $? = 2 ] && grep -q -- "--leaves and --explain do not go together" "$dir/errors" || problem=$(cat "$dir/errors")
 check "--leaves: commands that fail, and options that do not go with it" "$problem"
@@ -138,6 +144,24 @@ for _ in 1 2 3 4 5 6; do
 	[ $code -le 1 ] || problem="exit code $code: $(cat "$dir/errors")"
 done
 check "--leaves: a process that stays behind and spoils the records" "$problem"
+
+# As many records as there is room for, each of a process and a kernel of its own. To compare each
+# with all others would take minutes of CPU time.
+cat >"$dir/forged.py" <<'END'
+import os, struct
+file = os.open(os.environ["SALVO_LEAVES"], os.O_RDWR)
+count = 1 << 18
+os.pwrite(file, b"".join(
+    struct.pack("<6Q3Ii32s44sI", i + 1, i + 5, i + 1, i + 5, 10**9, 1, 0, i % 64, i, 0,
+                b"forged", b"k%d" % i, 1) for i in range(count)), 64)
+os.pwrite(file, struct.pack("<Q", count), 16)
+END
+problem=
+(ulimit -t 40 && "$submit" --leaves --trace "$dir/trace" --timeline "$dir/svg" \
+	python3 "$dir/forged.py" >"$dir/out" 2>"$dir/errors") || problem="exit code $?"
+grep -q '^262144 leaves of 262144 workers' "$dir/out" || problem="$problem $(head -3 "$dir/out")"
+rm -f "$dir/trace" "$dir/svg"
+check "--leaves: forged records are not compared with each other" "$problem"
 
 problem=$("$submit" --device soft --timeline "$dir/barriers" tools/examples/transfer.batch 2>&1 >/dev/null)
 [ "$(grep -c 'class="barrier"' "$dir/barriers")" = 4 ] || problem="$problem not 4 barriers"

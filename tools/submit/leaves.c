@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <search.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,15 @@ struct leaves {
 	unsigned int count;
 	/** @lost: Leaves for which there was no room, or that were cut off by the end. */
 	uint64_t lost;
-	/** @workers: A leaf of each worker, and how many workers. */
-	unsigned int *workers;
+	/** @worker_of: The number of each record's worker. */
+	unsigned int *worker_of;
+	/** @workers: Each worker, by its first leaf, and how many workers. */
+	struct worker *workers;
 	unsigned int worker_count;
+};
+
+struct worker {
+	const struct leaf_record *first;
 };
 
 /* --- the command ------------------------------------------------------------ */
@@ -55,13 +62,42 @@ static int make_file(char *path)
 	return -ENOSPC;
 }
 
+/* In the child. @failed: Where the errno goes if there is no such command. */
+static void execute(char **command, bool json, int failed)
+{
+	int err;
+
+	/* Standard output is to hold one JSON object. */
+	if (json)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	execvp(command[0], command);
+	err = errno;
+	if (write(failed, &err, sizeof(err)) != sizeof(err))
+		fprintf(stderr, "%s: %s: %s\n", TOOL, command[0], strerror(err));
+	_exit(127);
+}
+
+/* Return: 0, or why the command could not be executed. The pipe is closed when it is. */
+static int read_failure(int failed)
+{
+	int err = 0;
+	ssize_t bytes;
+
+	do {
+		bytes = read(failed, &err, sizeof(err));
+	} while (bytes < 0 && errno == EINTR);
+	return bytes == sizeof(err) ? err : 0;
+}
+
 /* As a shell does: what ^C and ^\ end is the command. Return: an exit code. */
 static int run_command(char **command, bool json)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
-	int status = 0;
+	int status = 0, err, failed[2];
 	pid_t pid;
 
+	if (pipe2(failed, O_CLOEXEC))
+		return cli_fail(TOOL, "no pipe: %s", strerror(errno));
 	sigaction(SIGINT, &ignore, &interrupt);
 	sigaction(SIGQUIT, &ignore, &quit);
 	fflush(NULL);
@@ -69,23 +105,25 @@ static int run_command(char **command, bool json)
 	if (!pid) {
 		sigaction(SIGINT, &interrupt, NULL);
 		sigaction(SIGQUIT, &quit, NULL);
-		/* Standard output is to hold one JSON object. */
-		if (json)
-			dup2(STDERR_FILENO, STDOUT_FILENO);
-		execvp(command[0], command);
-		fprintf(stderr, "%s: %s: %s\n", TOOL, command[0], strerror(errno));
-		_exit(127);
+		execute(command, json, failed[1]);
 	}
+	err = pid < 0 ? errno : 0;
+	close(failed[1]);
+	if (pid > 0)
+		err = read_failure(failed[0]);
+	close(failed[0]);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGQUIT, &quit, NULL);
 	if (pid < 0)
-		return cli_fail(TOOL, "no process: %s", strerror(errno));
+		return cli_fail(TOOL, "no process: %s", strerror(err));
+	if (err) {
+		cli_fail(TOOL, "%s: %s", command[0], strerror(err));
+		return EXIT_USAGE;
+	}
 	if (WIFSIGNALED(status))
 		return cli_fail(TOOL, "%s: ended by signal %d", command[0], WTERMSIG(status));
-	if (WEXITSTATUS(status) == 127)
-		return EXIT_USAGE;
 	if (WEXITSTATUS(status))
 		return cli_fail(TOOL, "%s: exit code %d", command[0], WEXITSTATUS(status));
 	return EXIT_OK;
@@ -100,19 +138,48 @@ static int compare_start(const void *a, const void *b)
 	return (x->started > y->started) - (x->started < y->started);
 }
 
-static bool same_worker(const struct leaf_record *a, const struct leaf_record *b)
+static int compare_pool(const struct leaf_record *a, const struct leaf_record *b)
 {
-	return a->pid == b->pid && a->pool == b->pool && a->worker == b->worker;
+	return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid) :
+				  (a->pool > b->pool) - (a->pool < b->pool);
 }
 
-static unsigned int worker_of(const struct leaves *leaves, const struct leaf_record *record)
+static int compare_worker(const void *a, const void *b)
 {
-	unsigned int w;
+	const struct leaf_record *x = ((const struct worker *)a)->first;
+	const struct leaf_record *y = ((const struct worker *)b)->first;
+	const int pool = compare_pool(x, y);
 
-	for (w = 0; w < leaves->worker_count; w++)
-		if (same_worker(&leaves->records[leaves->workers[w]], record))
+	return pool ? pool : (x->worker > y->worker) - (x->worker < y->worker);
+}
+
+static void keep(void *node)
+{
+	(void)node;
+}
+
+/* Numbers the workers in the order of their first leaves. */
+static int find_workers(struct leaves *leaves)
+{
+	void *tree = NULL;
+	unsigned int i;
+
+	leaves->worker_of = calloc(leaves->count + 1ul, sizeof(*leaves->worker_of));
+	leaves->workers = calloc(leaves->count + 1ul, sizeof(*leaves->workers));
+	if (!leaves->worker_of || !leaves->workers)
+		return -ENOMEM;
+	for (i = 0; i < leaves->count; i++) {
+		struct worker *next = &leaves->workers[leaves->worker_count], **found;
+
+		next->first = &leaves->records[i];
+		found = tsearch(next, &tree, compare_worker);
+		if (!found)
 			break;
-	return w;
+		leaves->worker_count += *found == next;
+		leaves->worker_of[i] = *found - leaves->workers;
+	}
+	tdestroy(tree, keep);
+	return i < leaves->count ? -ENOMEM : 0;
 }
 
 /* A leaf that did not start, as its task was refused, has no time. */
@@ -133,8 +200,7 @@ static int take(struct leaves *leaves, int fd)
 		return -EIO;
 	count = head.next < MAX_LEAVES ? head.next : MAX_LEAVES;
 	leaves->records = calloc(count + 1ul, sizeof(*leaves->records));
-	leaves->workers = calloc(count + 1ul, sizeof(*leaves->workers));
-	if (!leaves->records || !leaves->workers)
+	if (!leaves->records)
 		return -ENOMEM;
 	bytes = pread(fd, leaves->records, count * sizeof(*leaves->records), sizeof(head));
 	if (bytes < 0 || (size_t)bytes != count * sizeof(*leaves->records))
@@ -151,10 +217,7 @@ static int take(struct leaves *leaves, int fd)
 	}
 	leaves->lost = head.next - leaves->count;
 	qsort(leaves->records, leaves->count, sizeof(*leaves->records), compare_start);
-	for (i = 0; i < leaves->count; i++)
-		if (worker_of(leaves, &leaves->records[i]) == leaves->worker_count)
-			leaves->workers[leaves->worker_count++] = i;
-	return 0;
+	return find_workers(leaves);
 }
 
 static double microseconds(const struct leaf_record *record, uint64_t origin, uint64_t at)
@@ -225,15 +288,14 @@ static int make_picture(struct picture *picture, const struct leaves *leaves, co
 	}
 	for (i = 0; i < leaves->worker_count; i++)
 		snprintf(picture->lane_names[i], sizeof(*picture->lane_names), "%s %u",
-			 leaves->records[leaves->workers[i]].pool_name,
-			 leaves->records[leaves->workers[i]].worker);
+			 leaves->workers[i].first->pool_name, leaves->workers[i].first->worker);
 	picture->lanes = leaves->worker_count;
 	for (i = 0; i < leaves->count; i++) {
 		const struct leaf_record *record = &leaves->records[i];
 
 		picture->commands[i] = (struct picture_command){
 			.name = record->kernel, .index = i, .is_work = true,
-			.lane = worker_of(leaves, record),
+			.lane = leaves->worker_of[i],
 			.ready = microseconds(record, origin, ready_of(record)),
 			.started = microseconds(record, origin, record->started),
 			.ended = microseconds(record, origin, record->ended),
@@ -267,31 +329,43 @@ struct sum {
 	double total, longest;
 };
 
-static bool same_sum(const struct leaf_record *a, const struct leaf_record *b)
+static int compare_sum(const void *a, const void *b)
 {
-	return a->pid == b->pid && a->pool == b->pool && !strcmp(a->kernel, b->kernel);
+	const struct leaf_record *x = ((const struct sum *)a)->first;
+	const struct leaf_record *y = ((const struct sum *)b)->first;
+	const int pool = compare_pool(x, y);
+
+	return pool ? pool : strcmp(x->kernel, y->kernel);
 }
 
+/* In the order of the first leaves. Return: NULL without memory. */
 static struct sum *sum_up(const struct leaves *leaves, unsigned int *count)
 {
 	struct sum *sums = calloc(leaves->count + 1ul, sizeof(*sums));
-	unsigned int i, s;
+	void *tree = NULL;
+	unsigned int i;
 
 	*count = 0;
 	for (i = 0; sums && i < leaves->count; i++) {
 		const struct leaf_record *record = &leaves->records[i];
 		const double us = microseconds(record, record->started, record->ended);
+		struct sum *next = &sums[*count], **found;
 
-		for (s = 0; s < *count && !same_sum(sums[s].first, record); s++)
-			;
-		if (s == *count)
-			sums[(*count)++].first = record;
-		sums[s].leaves++;
-		sums[s].failed += !!record->result;
-		sums[s].total += us;
-		if (us > sums[s].longest)
-			sums[s].longest = us;
+		next->first = record;
+		found = tsearch(next, &tree, compare_sum);
+		if (!found) {
+			free(sums);
+			sums = NULL;
+			break;
+		}
+		*count += *found == next;
+		(*found)->leaves++;
+		(*found)->failed += !!record->result;
+		(*found)->total += us;
+		if (us > (*found)->longest)
+			(*found)->longest = us;
 	}
+	tdestroy(tree, keep);
 	return sums;
 }
 
@@ -405,6 +479,7 @@ static int show(const struct options *options, int fd)
 		print(options, &leaves);
 	}
 	free(leaves.records);
+	free(leaves.worker_of);
 	free(leaves.workers);
 	return code;
 }
