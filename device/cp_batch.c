@@ -294,6 +294,7 @@ static bool parse_command(struct salvo_cp_parser *p, const struct salvo_op *op)
 	element->first_edge = SALVO_EDGE_NONE;
 	element->op = NULL;
 	atomic_init(&element->producers, 0);
+	atomic_init(&element->failed, false);
 	atomic_init(&element->followers, NULL);
 	atomic_init(&element->started, 0);
 	element->ready = 0;

@@ -151,7 +151,7 @@ static void begin_accounting(struct salvo_eu *eu, struct salvo_gpu_job *job)
 	show(&regs_of(eu)->state, SALVO_UNIT_BUSY);
 }
 
-static void report_fault(struct salvo_eu *eu, const struct salvo_element *element)
+static void report_fault(struct salvo_eu *eu, struct salvo_element *element)
 {
 	const struct salvo_runner *runner = &eu->runner;
 	struct salvo_fault fault = {
@@ -162,7 +162,7 @@ static void report_fault(struct salvo_eu *eu, const struct salvo_element *elemen
 	if (fault.kind == SALVO_FAULT_PAGE)
 		salvo_aspaces_nearest(eu->eus->aspaces, element->job->entry.asid, fault.address,
 				      &fault.nearest, &fault.nearest_bytes);
-	salvo_gpu_job_fail(element->job, element->index, &fault);
+	salvo_gpu_job_fault(element->job, element, &fault);
 }
 
 /* Runs the chunk and records when. Returns whether it went well. */
@@ -193,11 +193,20 @@ static bool run_recorded(struct salvo_eu *eu, const struct salvo_gcq_chunk *chun
 	return good;
 }
 
+/* Has it failed, or its job? Then what is left of it is not run. */
+static bool is_dropped(const struct salvo_element *element)
+{
+	return atomic_load_explicit(&element->failed, memory_order_relaxed) ||
+	       atomic_load_explicit(&element->job->status, memory_order_relaxed);
+}
+
 /* Runs items of one element. */
 static void run_items(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 {
 	struct salvo_element *element = chunk->element;
 
+	if (is_dropped(element))
+		return;
 	show(&regs_of(eu)->command, element->index);
 	__atomic_store_n(&regs_of(eu)->group, chunk->first, __ATOMIC_RELAXED);
 	if (element->job->profile &&
@@ -215,7 +224,7 @@ static struct salvo_element *end_element(struct salvo_eu *eu, struct salvo_eleme
 {
 	struct salvo_gpu_job *job = element->job;
 
-	if (!atomic_load_explicit(&job->status, memory_order_relaxed))
+	if (!is_dropped(element))
 		eu->well++;
 	eu->finished++;
 	return salvo_gpu_job_release(job, element);

@@ -7,6 +7,10 @@
  * last put finishes the job: it writes the profile, retires it (jobs.c) and starts the next
  * job of the context.
  *
+ * A command that faults takes along what waits for it, directly or not: @failed of an element is
+ * handed to its consumers, and failed elements are dropped. All others run, so it is known of each
+ * command whether it has run. A job that is killed drops all that is left of it.
+ *
  * Jobs keep their buffers when they become free, so a job in steady state allocates nothing.
  *
  * No locks: the counters of elements and jobs are atomic, and other fields are written before the
@@ -153,6 +157,8 @@ unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
 		uint32_t pending = SALVO_STATUS_PENDING;
 		struct salvo_gpu_job *early;
 
+		if (job->faulted)
+			job->status = job->faulted;
 		atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
 		if (job->profile)
 			write_profile(job);
@@ -172,14 +178,18 @@ unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
 struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job,
 					    struct salvo_element *element)
 {
+	const bool failed = atomic_load_explicit(&element->failed, memory_order_relaxed);
 	struct salvo_element *head = NULL;
 	uint32_t at;
 
-	if (job->profile)
+	if (job->profile && !failed &&
+	    !atomic_load_explicit(&job->status, memory_order_relaxed))
 		element->ended = salvo_clock();
 	for (at = element->first_edge; at != SALVO_EDGE_NONE; at = job->edges[at].next) {
 		struct salvo_element *consumer = &job->elements[job->edges[at].consumer];
 
+		if (failed)
+			atomic_store_explicit(&consumer->failed, true, memory_order_relaxed);
 		if (atomic_fetch_sub_explicit(&consumer->producers, 1, memory_order_acq_rel) != 1)
 			continue;
 		if (job->profile)
@@ -198,18 +208,11 @@ struct salvo_element *salvo_gpu_job_release(struct salvo_gpu_job *job,
 	return NULL;
 }
 
-void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,
-			const struct salvo_fault *fault)
+/* The result is written after the caller has dropped its reference. */
+static void record(struct salvo_gpu_job *job, uint32_t command, const struct salvo_fault *fault)
 {
-	/* Kinds up to PACKET are those of refused packets. */
-	const uint32_t status = fault->kind <= SALVO_FAULT_PACKET ? SALVO_STATUS_BAD_PACKET :
-								   SALVO_STATUS_FAULT;
-	uint32_t pending = SALVO_STATUS_PENDING;
 	struct salvo_fault record = *fault;
 
-	/* The result is written after this unit has dropped its reference. */
-	if (!atomic_compare_exchange_strong(&job->status, &pending, status))
-		return;
 	job->failed_command = command;
 	record.seqno = job->entry.seqno;
 	record.asid = job->entry.asid;
@@ -218,4 +221,27 @@ void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,
 	job->fault = record;
 	salvo_fault_record(job->jobs->faults, &record);
 	atomic_fetch_add(&job->jobs->irqs->fault, 1);
+}
+
+void salvo_gpu_job_fault(struct salvo_gpu_job *job, struct salvo_element *element,
+			 const struct salvo_fault *fault)
+{
+	uint32_t none = SALVO_STATUS_PENDING;
+
+	atomic_store_explicit(&element->failed, true, memory_order_relaxed);
+	if (!atomic_load_explicit(&job->status, memory_order_relaxed) &&
+	    atomic_compare_exchange_strong(&job->faulted, &none, SALVO_STATUS_FAULT))
+		record(job, element->index, fault);
+}
+
+void salvo_gpu_job_fail(struct salvo_gpu_job *job, uint32_t command,
+			const struct salvo_fault *fault)
+{
+	/* Kinds up to PACKET are those of refused packets. */
+	const uint32_t status = fault->kind <= SALVO_FAULT_PACKET ? SALVO_STATUS_BAD_PACKET :
+								   SALVO_STATUS_FAULT;
+	uint32_t pending = SALVO_STATUS_PENDING;
+
+	if (atomic_compare_exchange_strong(&job->status, &pending, status))
+		record(job, command, fault);
 }

@@ -55,17 +55,18 @@ struct salvo_gpu_job {
 	struct salvo_edge *edges;
 	uint32_t edge_count;
 	uint32_t edge_capacity;
-	/** @failed_command: Valid when @status is SALVO_STATUS_FAULT or BAD_PACKET. */
+	/** @failed_command, @fault: Valid if @status is SALVO_STATUS_FAULT or BAD_PACKET. */
 	uint32_t failed_command;
-	/** @fault: Valid when @status is SALVO_STATUS_FAULT or BAD_PACKET. */
 	struct salvo_fault fault;
 
 	/** @status: SALVO_STATUS_*; units drop the work of a job whose status is not PENDING. */
 	_Atomic uint32_t status __attribute__((aligned(64)));
 	/** @left: Elements not accounted for, and references. */
 	_Atomic uint32_t left __attribute__((aligned(64)));
-	/** @ended_well: Elements with items that ended before anything failed. */
+	/** @ended_well: Elements with items that ended without a fault. */
 	_Atomic uint32_t ended_well;
+	/** @faulted: SALVO_STATUS_FAULT when a command has faulted: the status that it ends with. */
+	_Atomic uint32_t faulted;
 	_Atomic uint64_t started;
 	_Atomic uint64_t busy_ns;
 
@@ -178,8 +179,17 @@ static inline void salvo_gpu_job_get(struct salvo_gpu_job *job)
 unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count);
 
 /**
- * salvo_gpu_job_fail() - A command faulted or is refused: the rest of the job is not run.
+ * salvo_gpu_job_fault() - A command faulted: it is not run further, nor is what waits for it.
  * @fault: What happened; the job's identity is filled in.
+ *
+ * The first fault of a job is recorded. The caller raises interrupts when it holds no lock.
+ */
+void salvo_gpu_job_fault(struct salvo_gpu_job *job, struct salvo_element *element,
+			 const struct salvo_fault *fault);
+
+/**
+ * salvo_gpu_job_fail() - The job is refused, or its process has failed: it is not run further.
+ * @fault: As for salvo_gpu_job_fault().
  *
  * The first failure counts. The caller raises interrupts when it holds no lock.
  */

@@ -90,6 +90,7 @@ struct salvo_gpu_job *salvo_gpu_jobs_take(struct salvo_gpu_jobs *jobs, unsigned 
 	memset(&job->fault, 0, sizeof(job->fault));
 	job->status = SALVO_STATUS_PENDING;
 	job->ended_well = 0;
+	job->faulted = SALVO_STATUS_PENDING;
 	job->started = 0;
 	job->busy_ns = 0;
 	job->ended = 0;

@@ -140,6 +140,12 @@ static uint32_t run_strip(const struct salvo_element *element, struct salvo_grou
 	return group->ran >= 1 && group->ran <= length ? group->ran : length;
 }
 
+static bool is_stopped(const struct salvo_element *element, const _Atomic uint32_t *stop)
+{
+	return atomic_load_explicit(stop, memory_order_relaxed) ||
+	       atomic_load_explicit(&element->failed, memory_order_relaxed);
+}
+
 /* Runs the work-groups from @at to before @end, in one row. Returns false if stopped. */
 static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
 		       const _Atomic uint32_t *stop)
@@ -153,7 +159,7 @@ static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
 
 	salvo_element_position(element, at, position);
 	for (; at != end; at += ran, position[0] += ran) {
-		if (atomic_load_explicit(stop, memory_order_relaxed))
+		if (is_stopped(element, stop))
 			return false;
 		runner->at = at;
 		ran = 1;
@@ -233,7 +239,7 @@ static void run_blocks(struct salvo_runner *runner, const _Atomic uint32_t *stop
 	uint32_t at;
 
 	for (at = runner->chunk.first; at != end; at++) {
-		if (atomic_load_explicit(stop, memory_order_relaxed))
+		if (is_stopped(element, stop))
 			return;
 		runner->at = at;
 		salvo_transfer_run(element, at);

@@ -58,7 +58,7 @@ void salvo_runner_attach(struct salvo_runner *runner);
 
 /**
  * salvo_runner_run() - Run the items of a chunk, one after the other.
- * @stop: Stop between two items when it is not zero.
+ * @stop: Stop between two items when it is not zero, or when the element has failed.
  *
  * Return: true, or false if one faulted: @trap, @at and @item say how and which.
  */

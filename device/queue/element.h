@@ -77,6 +77,8 @@ struct salvo_element {
 	_Atomic uint32_t producers __attribute__((aligned(64)));
 	/** @left: Items that are not done. */
 	_Atomic uint32_t left;
+	/** @failed: It has faulted, or something that it waits for has: what is left is dropped. */
+	_Atomic bool failed;
 	/** @ready, @started, @ended: For the profile. */
 	uint64_t ready;
 	_Atomic uint64_t started;

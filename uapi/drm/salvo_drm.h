@@ -397,7 +397,10 @@ struct drm_salvo_fault {
 	/** @command: Index of the command in the batch, or ~0. */
 	__u32 command;
 
-	/** @done: Number of commands of the batch that were done before. */
+	/**
+	 * @done: Number of commands of the batch that were done: after a fault all but those that
+	 * fault and those that wait for them.
+	 */
 	__u32 done;
 
 	/** @group: Linear index of the work-group, x fastest. */
