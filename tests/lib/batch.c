@@ -203,6 +203,77 @@ TEST_F(batch, a_batch_can_be_submitted_again_and_reused_at_once)
 	salvo_kernel_destroy(add);
 }
 
+static void expect_waits(struct __test_metadata *_metadata, struct salvo_batch *batch,
+			 unsigned int command, const char *expected)
+{
+	uint8_t waits[8];
+	unsigned int i;
+	int others = 0;
+
+	/* Of pipe controls the character is neither. */
+	for (i = 0; expected[i]; i++)
+		others += expected[i] == '0';
+	ASSERT_EQ(i, salvo_batch_count(batch));
+	ASSERT_EQ(others, salvo_batch_get_dependents(batch, command, waits));
+	for (i = 0; expected[i]; i++)
+		EXPECT_EQ(expected[i] == '1', waits[i]) {
+			TH_LOG("command %u", i);
+		}
+}
+
+TEST_F(batch, dependents)
+{
+	struct salvo_batch *batch = self->b.batch;
+	uint8_t waits[8];
+	int i;
+
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(i, salvo_batch_fill(batch, self->b.bo, 64 * i, 64, i));
+	/* Listed in no order */
+	ASSERT_EQ(5, salvo_batch_pipe_control(batch, 4, 2));
+	ASSERT_EQ(6, salvo_batch_pipe_control(batch, 2, 1));
+	expect_waits(_metadata, batch, 0, "10000--");
+	expect_waits(_metadata, batch, 1, "01101--");
+	expect_waits(_metadata, batch, 3, "00010--");
+	EXPECT_EQ(-EINVAL, salvo_batch_get_dependents(batch, 5, waits));
+	EXPECT_EQ(-EINVAL, salvo_batch_get_dependents(batch, 7, waits));
+
+	salvo_batch_reset(batch);
+	salvo_batch_fill(batch, self->b.bo, 0, 64, 1);
+	ASSERT_EQ(1, salvo_batch_barrier(batch));
+	salvo_batch_fill(batch, self->b.bo, 64, 64, 1);
+	expect_waits(_metadata, batch, 0, "1-1");
+	expect_waits(_metadata, batch, 2, "0-1");
+
+	/* The library's own */
+	salvo_batch_reset(batch);
+	ASSERT_EQ(0, salvo_batch_enable_hazards(batch));
+	salvo_batch_fill(batch, self->b.bo, 0, 64, 1);
+	salvo_batch_fill(batch, self->b.bo, 64, 64, 1);
+	salvo_batch_copy(batch, self->b.bo, 128, self->b.bo, 0, 64);
+	salvo_batch_copy(batch, self->b.bo, 256, self->b.bo, 128, 64);
+	expect_waits(_metadata, batch, 0, "1011");
+	expect_waits(_metadata, batch, 1, "0100");
+	expect_waits(_metadata, batch, 2, "0011");
+}
+
+TEST_F(batch, accesses)
+{
+	struct salvo_batch *batch = self->b.batch;
+	struct salvo_bo *bo = self->b.bo;
+
+	salvo_batch_copy(batch, bo, 128, bo, 0, 64);
+	salvo_batch_barrier(batch);
+	EXPECT_EQ(1, salvo_batch_accesses(batch, 0, bo, 0, 1, SALVO_ARGUMENT_READ));
+	EXPECT_EQ(0, salvo_batch_accesses(batch, 0, bo, 0, 128, SALVO_ARGUMENT_WRITE));
+	EXPECT_EQ(1, salvo_batch_accesses(batch, 0, bo, 0, 129, SALVO_ARGUMENT_WRITE));
+	EXPECT_EQ(1, salvo_batch_accesses(batch, 0, bo, 191, 9, 3));
+	EXPECT_EQ(0, salvo_batch_accesses(batch, 0, bo, 192, 9, 3));
+	EXPECT_EQ(0, salvo_batch_accesses(batch, 1, bo, 0, 256, 3));
+	EXPECT_EQ(0, salvo_batch_accesses(batch, 2, bo, 0, 256, 3));
+	EXPECT_EQ(0, salvo_batch_accesses(batch, 0, NULL, 0, 256, 3));
+}
+
 TEST_F(batch, profile)
 {
 	struct salvo_profile profile, last;
