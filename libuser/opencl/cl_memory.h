@@ -33,6 +33,15 @@ struct _cl_mem {
 	size_t origin;
 	/** @pending: Of a root: submissions with commands that access it. */
 	atomic_uint pending;
+	/**
+	 * @writer: Of a root: serial of the last submission that writes it. @damaged: that of one
+	 * that failed to, 0: none; @damaged_from, @damaged_to: which bytes. The context's lock
+	 * protects them; @damaged is read without.
+	 */
+	uint64_t writer;
+	_Atomic uint64_t damaged;
+	size_t damaged_from;
+	size_t damaged_to;
 	/** @host_ptr: Of CL_MEM_USE_HOST_PTR. */
 	void *host_ptr;
 	cl_mem_properties *properties;
@@ -62,6 +71,16 @@ struct _cl_mem {
 static inline bool salvo_cl_mem_is_idle(const struct _cl_mem *mem)
 {
 	return !atomic_load_explicit(&mem->root->pending, memory_order_acquire);
+}
+
+/** salvo_cl_mem_damage() - Submission @serial failed to write to it; the lock is held. */
+void salvo_cl_mem_damage(cl_mem mem, uint64_t serial);
+/** salvo_cl_mem_is_damaged() - Is something missing in it that was to be written last? */
+bool salvo_cl_mem_is_damaged(cl_mem mem);
+/** salvo_cl_mem_repair() - The CPU has written to it. */
+static inline void salvo_cl_mem_repair(cl_mem mem)
+{
+	atomic_store_explicit(&mem->root->damaged, 0, memory_order_relaxed);
 }
 
 /** salvo_cl_mem_bo() - Its memory on a GPU of the context; it begins @mem->origin bytes into it. */

@@ -285,6 +285,8 @@ void salvo_cl_command_use(struct salvo_cl_command *command, cl_mem mem, uint32_t
 {
 	if (salvo_cl_submission_use(command->submission, &mem->base, access))
 		command->err = CL_OUT_OF_HOST_MEMORY;
+	if (access & SALVO_ARGUMENT_WRITE && !command->submission->recording)
+		mem->root->writer = command->submission->serial;
 }
 
 /* --- the end of a command ----------------------------------------------------------------- */

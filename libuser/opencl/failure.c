@@ -2,6 +2,10 @@
 /*
  * failure.c - commands that fail: their events' status, and the context's notification
  *
+ * A command that faults takes along what waits for it, all others of its batch run and complete.
+ * What it and those would have written is not there: reads of such memory objects fail until
+ * something is written to them.
+ *
  * The notification is called by the context's worker, in order, without locks: an application may
  * call OpenCL in it. If there is no memory for it the events still tell.
  */
@@ -10,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cl_memory.h"
 
 struct notification {
 	struct salvo_cl_task task;
@@ -36,21 +42,6 @@ static void post(cl_context context, struct notification *notification)
 	notification->context = context;
 	salvo_cl_object_get(&context->base);
 	salvo_cl_worker_add(context->worker, &notification->task);
-}
-
-void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int err)
-{
-	cl_context context = submission->queue->context;
-	struct notification *notification;
-
-	if (!context->notify)
-		return;
-	notification = malloc(sizeof(*notification));
-	if (!notification)
-		return;
-	snprintf(notification->text, sizeof(notification->text), "Salvo: %s (%s)",
-		 salvo_batch_error(submission->batch), strerror(-err));
-	post(context, notification);
 }
 
 static void describe(const struct salvo_error *error, char *text, size_t size)
@@ -90,12 +81,97 @@ static bool is_complete(struct salvo_cl_submission *submission, const struct _cl
 	return true;
 }
 
+/*
+ * What the failed command took along: 1 in a new array, or NULL if that is not known. All others
+ * were done if their number says so; else another command has failed, too, or a hang was stopped.
+ */
+static uint8_t *find_lost(struct salvo_cl_submission *submission, const struct salvo_error *error)
+{
+	uint8_t *lost = malloc(salvo_batch_count(submission->batch) + 1);
+	int others;
+
+	if (!lost)
+		return NULL;
+	others = salvo_batch_get_dependents(submission->batch, error->command, lost);
+	if (others >= 0 && error->done == (unsigned int)others)
+		return lost;
+	free(lost);
+	return NULL;
+}
+
+static bool is_lost(const uint8_t *lost, const struct _cl_event *event)
+{
+	return memchr(lost + event->first, 1, event->count);
+}
+
+static void judge(struct salvo_cl_submission *submission, const struct salvo_error *error,
+		  const uint8_t *lost)
+{
+	cl_event event;
+
+	for (event = submission->first_event; event; event = event->next) {
+		if (error->command - event->first < event->count)
+			event->result = CL_OUT_OF_RESOURCES;
+		else if (lost && event->count && !is_lost(lost, event))
+			event->result = CL_COMPLETE;
+		else if (!lost && is_complete(submission, event))
+			event->result = CL_COMPLETE;
+		else
+			continue;
+		event->judged = true;
+	}
+}
+
+/* Does a command that was not done write to the object? */
+static bool is_missing(const struct salvo_cl_submission *submission, const uint8_t *lost,
+		       const struct _cl_mem *mem)
+{
+	const struct salvo_bo *bo = salvo_cl_mem_bo(mem, submission->queue->gpu);
+	const unsigned int count = salvo_batch_count(submission->batch);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if ((!lost || lost[i]) && salvo_batch_accesses(submission->batch, i, bo,
+							       mem->origin, mem->size,
+							       SALVO_ARGUMENT_WRITE))
+			return true;
+	return false;
+}
+
+static void mark_damage(const struct salvo_cl_submission *submission, const uint8_t *lost)
+{
+	unsigned int i;
+	cl_mem mem;
+
+	for (i = 0; i < submission->use_count; i++) {
+		mem = (cl_mem)submission->uses[i].object;
+		if (mem->base.kind == SALVO_CL_MEM && is_missing(submission, lost, mem))
+			salvo_cl_mem_damage(mem, submission->serial);
+	}
+}
+
+void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int err)
+{
+	cl_context context = submission->queue->context;
+	struct notification *notification;
+
+	mark_damage(submission, NULL);
+	if (!context->notify)
+		return;
+	notification = malloc(sizeof(*notification));
+	if (!notification)
+		return;
+	snprintf(notification->text, sizeof(notification->text), "Salvo: %s (%s)",
+		 salvo_batch_error(submission->batch), strerror(-err));
+	post(context, notification);
+}
+
 cl_int salvo_cl_failure_found(struct salvo_cl_submission *submission,
 			      const struct salvo_error *error)
 {
 	cl_context context = submission->queue->context;
 	struct notification *notification = NULL;
-	cl_event event;
+	uint8_t *lost = find_lost(submission, error);
 
 	if (context->notify)
 		notification = malloc(sizeof(*notification));
@@ -103,14 +179,8 @@ cl_int salvo_cl_failure_found(struct salvo_cl_submission *submission,
 		describe(error, notification->text, sizeof(notification->text));
 		post(context, notification);
 	}
-	for (event = submission->first_event; event; event = event->next) {
-		if (error->command - event->first < event->count)
-			event->result = CL_OUT_OF_RESOURCES;
-		else if (is_complete(submission, event))
-			event->result = CL_COMPLETE;
-		else
-			continue;
-		event->judged = true;
-	}
+	judge(submission, error, lost);
+	mark_damage(submission, lost);
+	free(lost);
 	return error->command == ~0u ? CL_OUT_OF_RESOURCES : SALVO_CL_CANCELLED;
 }

@@ -42,6 +42,8 @@ struct mapping_command {
 	struct salvo_cl_box box;
 	bool copies;
 	bool to_mem;
+	/** @reads: The application is going to read it. */
+	bool reads;
 };
 
 static cl_int run(struct salvo_cl_host *host)
@@ -54,7 +56,7 @@ static cl_int run(struct salvo_cl_host *host)
 	if (command->copies)
 		salvo_cl_box_copy(&command->box, salvo_cl_mem_data(mem), mem->host_ptr,
 				  command->to_mem);
-	return CL_COMPLETE;
+	return command->reads && salvo_cl_mem_is_damaged(mem) ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
 }
 
 static void release(struct salvo_cl_host *host)
@@ -63,7 +65,7 @@ static void release(struct salvo_cl_host *host)
 }
 
 static cl_int enqueue(const struct salvo_cl_request *request, cl_mem mem,
-		      const struct salvo_cl_box *box, bool copies, bool to_mem)
+		      const struct salvo_cl_box *box, bool copies, bool to_mem, bool reads)
 {
 	struct mapping_command *command = malloc(sizeof(*command));
 
@@ -71,7 +73,7 @@ static cl_int enqueue(const struct salvo_cl_request *request, cl_mem mem,
 		return CL_OUT_OF_HOST_MEMORY;
 	*command = (struct mapping_command){
 		.host = { .run = run, .release = release, .mems = { mem } },
-		.mem = mem, .box = *box, .copies = copies, .to_mem = to_mem,
+		.mem = mem, .box = *box, .copies = copies, .to_mem = to_mem, .reads = reads,
 	};
 	return salvo_cl_host_enqueue(&command->host, request->queue, request->type,
 				     request->blocking, request->wait_count, request->waits,
@@ -84,7 +86,7 @@ cl_int salvo_cl_bring_to_host(const struct salvo_cl_request *request, cl_mem mem
 
 	if (mem->context->gpu_count == 1)
 		return salvo_cl_nothing(request, mem);
-	return enqueue(request, mem, &none, false, false);
+	return enqueue(request, mem, &none, false, false, false);
 }
 
 void salvo_cl_mappings_free(struct salvo_cl_mapping *mapping)
@@ -137,7 +139,8 @@ static void *map(const struct salvo_cl_request *request, cl_mem mem, cl_map_flag
 	mapping->flags = flags;
 	mapping->box = *box;
 	*err = enqueue(request, mem, box,
-		       mem->root->shadowed && !(flags & CL_MAP_WRITE_INVALIDATE_REGION), false);
+		       mem->root->shadowed && !(flags & CL_MAP_WRITE_INVALIDATE_REGION), false,
+		       flags & CL_MAP_READ);
 	if (*err) {
 		free(mapping);
 		return NULL;
@@ -226,9 +229,11 @@ cl_int salvo_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *p
 	if (!mapping)
 		return CL_INVALID_VALUE;
 	if (mem->root->shadowed && mapping->flags != CL_MAP_READ)
-		err = enqueue(&request, mem, &mapping->box, true, true);
+		err = enqueue(&request, mem, &mapping->box, true, true, false);
 	else
 		err = salvo_cl_nothing(&request, mem);
+	if (!err && mapping->flags != CL_MAP_READ)
+		salvo_cl_mem_repair(mem);
 	/* What was not enqueued leaves it mapped. */
 	if (err)
 		add_mapping(mem, mapping);

@@ -276,6 +276,33 @@ int salvo_cl_mem_fetch(cl_mem mem)
 	return err;
 }
 
+void salvo_cl_mem_damage(cl_mem mem, uint64_t serial)
+{
+	const size_t end = mem->origin + mem->size;
+	cl_mem root = mem->root;
+
+	if (!root->damaged || mem->origin < root->damaged_from)
+		root->damaged_from = mem->origin;
+	if (!root->damaged || end > root->damaged_to)
+		root->damaged_to = end;
+	root->damaged = serial;
+}
+
+bool salvo_cl_mem_is_damaged(cl_mem mem)
+{
+	cl_mem root = mem->root;
+	bool damaged;
+
+	if (!atomic_load_explicit(&root->damaged, memory_order_relaxed))
+		return false;
+	pthread_mutex_lock(&mem->context->lock);
+	/* What was submitted later may have written it since. */
+	damaged = root->damaged && root->damaged >= root->writer &&
+		  root->damaged_from < mem->origin + mem->size && mem->origin < root->damaged_to;
+	pthread_mutex_unlock(&mem->context->lock);
+	return damaged;
+}
+
 static size_t max_alloc(cl_context context)
 {
 	cl_ulong least = ~0ull, bytes;

@@ -167,6 +167,10 @@ static cl_int run(struct salvo_cl_host *host)
 		return CL_OUT_OF_RESOURCES;
 	salvo_cl_box_copy(&transfer->box, salvo_cl_mem_data(transfer->mem), transfer->pointer,
 			  transfer->to_mem);
+	if (transfer->to_mem)
+		salvo_cl_mem_repair(transfer->mem);
+	else if (salvo_cl_mem_is_damaged(transfer->mem))
+		return CL_OUT_OF_RESOURCES;
 	return CL_COMPLETE;
 }
 
@@ -321,6 +325,7 @@ cl_int salvo_cl_write(const struct salvo_cl_request *request, cl_mem mem,
 	if (salvo_cl_command_is_ready(request->wait_count, request->waits) &&
 	    salvo_cl_mem_is_idle(mem) && !salvo_cl_mem_fetch(mem)) {
 		salvo_cl_box_copy(box, salvo_cl_mem_data(mem), (char *)pointer, true);
+		salvo_cl_mem_repair(mem);
 		return salvo_cl_nothing(request, mem);
 	}
 	if (is_line(box) && box_bytes(box) <= MAX_PATTERN_BYTES)

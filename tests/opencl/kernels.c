@@ -230,6 +230,77 @@ TEST_F(kernels, a_failed_command_fails_its_event_tells_the_context_and_leaves_th
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+static cl_int status_of(cl_event event)
+{
+	cl_int status = CL_QUEUED;
+
+	clWaitForEvents(1, &event);
+	clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+	clReleaseEvent(event);
+	return status;
+}
+
+static cl_int read_word(cl_command_queue queue, cl_mem buffer, cl_uint *value)
+{
+	return clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(*value), value, 0, NULL, NULL);
+}
+
+/* One batch: of each buffer a chain, one of which fails in its second command. */
+TEST_F(kernels, a_failed_command_takes_along_what_waits_for_it_and_nothing_else)
+{
+	enum { CHAINS = 8, LENGTH = 4, BAD = 3 };
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	cl_event events[LENGTH][CHAINS];
+	const cl_ulong far = 1ull << 45;
+	const size_t one = 1;
+	cl_mem buffers[CHAINS];
+	unsigned int c, i;
+	cl_uint value;
+	cl_int err;
+
+	ASSERT_NE(NULL, stray);
+	ASSERT_NE(NULL, kernel);
+	for (c = 0; c < CHAINS; c++) {
+		value = 0;
+		buffers[c] = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, sizeof(value),
+					    &value, &err);
+		ASSERT_EQ(0, err);
+	}
+	ASSERT_EQ(0, clSetKernelArg(stray, 0, sizeof(cl_mem), &buffers[BAD]));
+	ASSERT_EQ(0, clSetKernelArg(stray, 1, sizeof(far), &far));
+	for (i = 0; i < LENGTH; i++)
+		for (c = 0; c < CHAINS; c++)
+			ASSERT_EQ(0, c == BAD && i == 1 ?
+				  clEnqueueNDRangeKernel(self->queue, stray, 1, NULL, &one, NULL, 0,
+							 NULL, &events[i][c]) :
+				  add(kernel, self->queue, buffers[c], 1, 1, &events[i][c]));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clFinish(self->queue));
+	for (i = 0; i < LENGTH; i++)
+		for (c = 0; c < CHAINS; c++)
+			EXPECT_EQ(c != BAD || i == 0 ? CL_COMPLETE : i == 1 ? CL_OUT_OF_RESOURCES :
+				  CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+				  status_of(events[i][c])) {
+				TH_LOG("command %u of chain %u", i, c);
+			}
+	/* What would have been written last is not there, until something is. */
+	for (c = 0; c < CHAINS; c++) {
+		EXPECT_EQ(c == BAD ? CL_OUT_OF_RESOURCES : CL_SUCCESS,
+			  read_word(self->queue, buffers[c], &value));
+		EXPECT_EQ(c == BAD ? 1 : LENGTH, value);
+	}
+	EXPECT_EQ(NULL, clEnqueueMapBuffer(self->queue, buffers[BAD], CL_TRUE, CL_MAP_READ, 0, 4, 0,
+					   NULL, NULL, &err));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, err);
+	ASSERT_EQ(0, add(kernel, self->queue, buffers[BAD], 1, 1, NULL));
+	EXPECT_EQ(0, read_word(self->queue, buffers[BAD], &value));
+	EXPECT_EQ(2, value);
+	for (c = 0; c < CHAINS; c++)
+		EXPECT_EQ(0, clReleaseMemObject(buffers[c]));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
 TEST_F(kernels, a_marker_in_any_queue_waits_for_a_kernel_that_runs)
 {
 	const cl_queue_properties properties[] = {
