@@ -3,7 +3,8 @@
  * link.cc - objects to a program, by lld, and the program to its file
  *
  * lld is linked into this program. It reads and writes memfds, so that no temporary file is left
- * behind if this process is killed. The output file is replaced atomically: it is written under a
+ * behind if this process is killed; where /proc is not mounted, temporary files that are removed after the
+ * link. The output file is replaced atomically: it is written under a
  * temporary name in the same folder, then renamed. What is no regular file, as /dev/null, is not
  * replaced but written to.
  */
@@ -37,19 +38,42 @@ static bool write_all(int fd, StringRef data)
 	return true;
 }
 
-/* A file in memory, which lld opens by the path in @path. */
-static int make_memory_file(StringRef data, std::string &path)
-{
-	int fd = memfd_create("salvo-cc", MFD_CLOEXEC);
+/* A file that lld opens by @path, until close_file(). */
+struct lld_file {
+	int fd = -1;
+	std::string path;
+	bool temporary = false;
+};
 
-	if (fd < 0 || !write_all(fd, data)) {
-		print_error(Twine("cannot make a memory file: ") + strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -1;
+static void make_temporary(lld_file &file)
+{
+	const char *folder = getenv("TMPDIR");
+
+	file.path = std::string(folder && *folder ? folder : "/tmp") + "/salvo-cc.XXXXXX";
+	file.fd = mkostemp(file.path.data(), O_CLOEXEC);
+	file.temporary = file.fd >= 0;
+}
+
+static bool make_file(StringRef data, lld_file &file)
+{
+	file.fd = memfd_create("salvo-cc", MFD_CLOEXEC);
+	file.path = "/proc/self/fd/" + std::to_string(file.fd);
+	if (file.fd >= 0 && access(file.path.c_str(), R_OK)) {
+		close(file.fd);
+		make_temporary(file);
 	}
-	path = "/proc/self/fd/" + std::to_string(fd);
-	return fd;
+	if (file.fd >= 0 && write_all(file.fd, data))
+		return true;
+	print_error("cannot make a file '" + file.path + "' for the linker: " + strerror(errno));
+	return false;
+}
+
+static void close_file(const lld_file &file)
+{
+	if (file.temporary)
+		unlink(file.path.c_str());
+	if (file.fd >= 0)
+		close(file.fd);
 }
 
 static bool write_output(const std::string &path, StringRef data)
@@ -106,7 +130,7 @@ bool write_result(const options &opts, StringRef data)
  * lld, which prints its own errors. It handles files by their paths only, and writes no file but
  * a new one or standard output, which therefore is @out meanwhile. One link needs no threads.
  */
-static bool run_lld(ArrayRef<std::string> inputs, int out, const options &opts)
+static bool run_lld(ArrayRef<lld_file> inputs, int out, const options &opts)
 {
 	static const lld::DriverDef drivers[] = { { lld::Gnu, &lld::elf::link } };
 	std::vector<const char *> command = {
@@ -118,8 +142,8 @@ static bool run_lld(ArrayRef<std::string> inputs, int out, const options &opts)
 
 	/* libsalvo moves the addresses in debug sections to where it loads the program. */
 	command.push_back(opts.debug ? "--emit-relocs" : "--strip-debug");
-	for (const std::string &input : inputs)
-		command.push_back(input.c_str());
+	for (const lld_file &input : inputs)
+		command.push_back(input.path.c_str());
 	bool ok = dup2(out, STDOUT_FILENO) >= 0 &&
 		  !lld::lldMain(command, outs(), errs(), drivers).retCode;
 	outs().flush();
@@ -130,7 +154,7 @@ static bool run_lld(ArrayRef<std::string> inputs, int out, const options &opts)
 	return ok;
 }
 
-static bool read_memory_file(int fd, bytes &data)
+static bool read_whole(int fd, bytes &data)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
 
@@ -142,22 +166,16 @@ static bool read_memory_file(int fd, bytes &data)
 
 bool link_program(const std::vector<bytes> &objects, const options &opts)
 {
-	std::vector<std::string> inputs(objects.size());
-	std::vector<int> fds;
-	std::string path;
+	std::vector<lld_file> inputs(objects.size());
+	lld_file out;
 	bytes program;
-	int out = make_memory_file("", path);
-	bool ok = out >= 0;
+	bool ok = make_file("", out);
 
-	for (size_t i = 0; ok && i < objects.size(); i++) {
-		fds.push_back(make_memory_file(StringRef(objects[i].data(), objects[i].size()),
-					       inputs[i]));
-		ok = fds.back() >= 0;
-	}
-	ok = ok && run_lld(inputs, out, opts) && read_memory_file(out, program);
-	fds.push_back(out);
-	for (int fd : fds)
-		if (fd >= 0)
-			close(fd);
+	for (size_t i = 0; ok && i < objects.size(); i++)
+		ok = make_file(StringRef(objects[i].data(), objects[i].size()), inputs[i]);
+	ok = ok && run_lld(inputs, out.fd, opts) && read_whole(out.fd, program);
+	for (const lld_file &input : inputs)
+		close_file(input);
+	close_file(out);
 	return ok && write_result(opts, StringRef(program.data(), program.size()));
 }

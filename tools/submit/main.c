@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,10 +59,13 @@ static void folder_of(const char *path, char out[DIR_BYTES])
 static void own_folders(char built[DIR_BYTES], char installed[DIR_BYTES])
 {
 	char self[DIR_BYTES - 64] = ".", folder[DIR_BYTES];
+	char *run_as = (char *)(uintptr_t)getauxval(AT_EXECFN);
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (length > 0)
 		self[length] = 0;
+	else if (run_as)	/* without /proc */
+		snprintf(self, sizeof(self), "%s", run_as);
 	folder_of(self, folder);
 	snprintf(built, DIR_BYTES, "%.4000s/../kernels", folder);
 	snprintf(installed, DIR_BYTES, "%.4000s/../lib/salvo/kernels", folder);

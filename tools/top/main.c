@@ -363,7 +363,7 @@ static int loop(const struct options *options)
 	}
 	top_sample_free(&before);
 	if (err)
-		cli_fail(TOOL, "/proc: %s", strerror(-err));
+		cli_fail(TOOL, "/proc: %s", err == -ENOENT ? "it is not mounted" : strerror(-err));
 	return cli_finish(TOOL, err ? EXIT_FAILED : EXIT_OK);
 }
 

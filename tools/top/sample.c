@@ -311,6 +311,7 @@ int top_sample_take(struct top_sample *sample)
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
 	struct timespec now;
+	bool found = false;
 
 	memset(sample, 0, sizeof(*sample));
 	if (!dir)
@@ -318,10 +319,13 @@ int top_sample_take(struct top_sample *sample)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sample->time_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
 	while ((entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]))
+		if (isdigit((unsigned char)entry->d_name[0])) {
+			found = true;
 			sample_process(sample, atoi(entry->d_name));
+		}
 	closedir(dir);
-	return 0;
+	/* At least this process is there, where it is mounted. */
+	return found ? 0 : -ENOENT;
 }
 
 void top_sample_free(struct top_sample *sample)
