@@ -216,9 +216,27 @@ int salvo_error_get_bounds(const struct salvo_error *error, struct salvo_error_b
 	if (error->kind != SALVO_ERROR_BOUNDS)
 		return -EINVAL;
 	bounds->argument = place >> SALVO_STRAY_ARGUMENT_SHIFT;
+	if (bounds->argument >= SALVO_STRAY_PRIVATE)
+		bounds->argument = SALVO_BOUNDS_PRIVATE - (bounds->argument - SALVO_STRAY_PRIVATE);
 	bounds->size = 1u << size;
 	bounds->offset = (int64_t)(place & (2 * SALVO_STRAY_ZERO - 1)) - (int64_t)SALVO_STRAY_ZERO;
 	return 0;
+}
+
+const char *salvo_bounds_name(uint32_t argument)
+{
+	switch (argument) {
+	case SALVO_BOUNDS_PRIVATE:
+		return "a private variable";
+	case SALVO_BOUNDS_LOCAL:
+		return "a local variable";
+	case SALVO_BOUNDS_CONSTANT:
+		return "a constant of the program";
+	case SALVO_BOUNDS_POINTER:
+		return "a pointer from memory";
+	default:
+		return NULL;
+	}
 }
 
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error)
@@ -263,7 +281,7 @@ const char *salvo_error_name(uint32_t kind)
 	};
 
 	if (kind == SALVO_ERROR_BOUNDS)
-		return "access outside of the buffer of an argument";
+		return "access outside of its buffer or variable";
 	if (kind == SALVO_ERROR_HANG)
 		return "it exceeded the time limit";
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown fault";

@@ -30,6 +30,7 @@
 
 #include <stdint.h>
 #include "salvo_hw.h"
+#include "salvo_stray.h"
 
 /*
  * Private memory lies on the stack of the unit's thread, or with SALVO_KERNEL_BARRIERS on
@@ -94,22 +95,6 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_KERNEL_PRINTS	(1u << 2)	/* see struct salvo_print_buffer */
 #define SALVO_KERNEL_OFFSET	(1u << 3)	/* see struct salvo_global_offset */
 #define SALVO_KERNEL_CHECKED	(1u << 4)	/* see SALVO_STRAY_BASE */
-
-/*
- * A checked kernel faults at an access outside of the buffer of the argument from which the address
- * is derived. The sizes of the buffers are in the argument block, after the arguments and
- * before the address of the print buffer: a uint64_t, aligned to 8, for each pointer argument to
- * global, constant or local memory, in order. It counts the bytes that may be accessed from the
- * argument's address on.
- *
- * The address of such a fault is never mapped. From SALVO_STRAY_BASE on it has the index of the
- * argument, the logarithm of the size of the access (rounded up, at most 7; 0 if unknown) and the
- * offset from the argument's address plus SALVO_STRAY_ZERO, modulo twice that.
- */
-#define SALVO_STRAY_BASE		0xffff800000000000ull
-#define SALVO_STRAY_ARGUMENT_SHIFT	37
-#define SALVO_STRAY_SIZE_SHIFT		34
-#define SALVO_STRAY_ZERO		(1ull << 33)
 
 /* struct salvo_note_arg.kind */
 #define SALVO_ARG_VALUE		0	/* scalar, vector or structure, by value */

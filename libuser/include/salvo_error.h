@@ -25,7 +25,7 @@ extern "C" {
 #define SALVO_ERROR_BARRIER	10	/* a barrier that not all work-items of a group reached */
 #define SALVO_ERROR_SYSCALL	11	/* a kernel called the operating system */
 #define SALVO_ERROR_HANG	256	/* it ran longer than the time limit */
-#define SALVO_ERROR_BOUNDS	257	/* an access outside of the buffer that an argument names */
+#define SALVO_ERROR_BOUNDS	257	/* an access outside of its buffer or variable */
 
 /* struct salvo_error.access */
 #define SALVO_ERROR_READ	(1u << 0)
@@ -61,13 +61,19 @@ struct salvo_error {
 int salvo_fence_get_error(struct salvo_fence *fence, struct salvo_error *error);
 /** salvo_fence_get_label() - The label of a command when it was submitted, or NULL. */
 const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int command);
+/* struct salvo_error_bounds.argument of an access that none is the base of */
+#define SALVO_BOUNDS_PRIVATE	0xffffffffu	/* outside of a private variable */
+#define SALVO_BOUNDS_LOCAL	0xfffffffeu	/* outside of a local variable */
+#define SALVO_BOUNDS_CONSTANT	0xfffffffdu	/* outside of a constant of the program */
+#define SALVO_BOUNDS_POINTER	0xfffffffcu	/* through a pointer from memory: of no argument */
+
 /**
- * struct salvo_error_bounds - An access outside of the buffer of an argument.
+ * struct salvo_error_bounds - An access outside of the buffer of an argument, or of a variable.
  */
 struct salvo_error_bounds {
-	uint32_t argument;	/* its index */
+	uint32_t argument;	/* its index, or SALVO_BOUNDS_*; from 1,019 on that one or later */
 	uint32_t size;		/* bytes of the access, rounded up to a power of 2; 1: or unknown */
-	int64_t offset;		/* of the access from the argument's address */
+	int64_t offset;		/* of the access from the start; in an image, that of the pixel */
 };
 
 /**
@@ -76,11 +82,18 @@ struct salvo_error_bounds {
  * A kernel is checked if it was compiled with salvo-cc --checked, or by salvo_program_build()
  * while the environment variable SALVO_CHECKED is set, to anything but 0. The buffer of an argument
  * ends where salvo_kernel_set_bo_range() says, else at the end of the buffer object. Several
- * work-items may access memory at once: then @size is that of them all.
+ * work-items may access memory at once: then @size is that of them all. An access to a variable is
+ * reported before it is done, with the offset from the start of the variable.
  *
  * Return: 0, -EINVAL (another error).
  */
 int salvo_error_get_bounds(const struct salvo_error *error, struct salvo_error_bounds *bounds);
+/**
+ * salvo_bounds_name() - Name what @argument of a struct salvo_error_bounds stands for.
+ *
+ * Return: such as "a private variable"; NULL for the index of an argument.
+ */
+const char *salvo_bounds_name(uint32_t argument);
 /** salvo_error_name() - Describe a kind of error in a few words; never NULL. */
 const char *salvo_error_name(uint32_t kind);
 

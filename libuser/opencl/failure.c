@@ -58,10 +58,19 @@ static void describe(const struct salvo_error *error, char *text, size_t size)
 		used += snprintf(text + used, size - used, ", work-item %u,%u,%u%s",
 				 error->item_id[0], error->item_id[1], error->item_id[2],
 				 error->items > 1 ? " or one next to it" : "");
-	if (!salvo_error_get_bounds(error, &bounds) && used < size)
-		snprintf(text + used, size - used, ", %u bytes at offset %lld of argument %u",
-			 bounds.size, (long long)bounds.offset, bounds.argument);
-	else if (error->address && used < size)
+	if (!salvo_error_get_bounds(error, &bounds)) {
+		const char *memory = salvo_bounds_name(bounds.argument);
+
+		if (used < size)
+			used += snprintf(text + used, size - used, ", %u bytes at offset %lld of ",
+					 bounds.size, (long long)bounds.offset);
+		if (used < size && memory)
+			snprintf(text + used, size - used, "%s", memory);
+		else if (used < size)
+			snprintf(text + used, size - used, "argument %u", bounds.argument);
+		return;
+	}
+	if (error->address && used < size)
 		snprintf(text + used, size - used, ", address 0x%llx",
 			 (unsigned long long)error->address);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * checked.c - the checked mode: accesses outside of the buffer of an argument, to the byte
+ * checked.c - the checked mode: accesses outside of buffers, variables and images, to the byte
  *
  * All buffers of a kernel are ranges of one large buffer, so that without checks no access would
  * fault.
@@ -40,7 +40,49 @@ static const char source[] =
 	"{ vstore4((float4)(1), get_global_id(0), out + n); }\n"
 	"struct pair { int a[6]; };\n"
 	"kernel void whole(global struct pair *out, global struct pair *in)\n"
-	"{ out[get_global_id(0)] = in[get_global_id(0)]; }\n";
+	"{ out[get_global_id(0)] = in[get_global_id(0)]; }\n"
+	"kernel void array(global int *out, global const int *at, int n)\n"
+	"{ int a[12], i = get_global_id(0), j;\n"
+	"  for (j = 0; j < n; j++) a[j] = i + j;\n"
+	"  out[i] = a[at[i]] + a[0]; }\n"
+	"kernel void unrolled(global int *out)\n"
+	"{ int a[12], i = get_global_id(0), j, sum = 0;\n"
+	"  for (j = 0; j <= 12; j++) a[j] = i * j;\n"
+	"  for (j = 0; j < 12; j++) sum += a[j];\n"
+	"  out[i] = sum; }\n"
+	"void fill(int *a, int n, int x) { for (int i = 0; i < n; i++) *a++ = x; }\n"
+	"kernel void passed(global int *out, int n)\n"
+	"{ int a[12], b[4], i = get_global_id(0);\n"
+	"  fill(b, 4, 7); fill(a, n, i); out[i] = a[i & 7] + b[i & 3]; }\n"
+	"struct entry { int key; char name[6]; };\n"
+	"kernel void members(global char *out, int n)\n"
+	"{ struct entry e[3]; int i = get_global_id(0);\n"
+	"  for (int j = 0; j < 3; j++) for (int k = 0; k < 6; k++) e[j].name[k] = j + k;\n"
+	"  out[i] = e[i % 3].name[n]; }\n"
+	"kernel void fixed(global int *out, int n)\n"
+	"{ local int t[64]; int i = get_local_id(0); t[i + n] = i; barrier(CLK_LOCAL_MEM_FENCE);\n"
+	"  out[i] = t[63 - i]; }\n"
+	"kernel void two(global int *out, local int *given, int n)\n"
+	"{ local int own[16]; int i = get_local_id(0); local int *t = n < 32 ? own : given;\n"
+	"  if (i < 16) own[i] = 0;\n"
+	"  barrier(CLK_LOCAL_MEM_FENCE); t[n] = i; out[i] = n; }\n"
+	"constant short weights[5] = { 1, 2, 3, 4, 5 };\n"
+	"kernel void weigh(global int *out, global const int *at)\n"
+	"{ int i = get_global_id(0); out[i] = weights[at[i]]; }\n"
+	"kernel void connect(global int *out, global ulong *list, global int *other)\n"
+	"{ int i = get_global_id(0); list[i] = (ulong)(i % 2 ? out : other); }\n"
+	"kernel void indirect(global int *out, global ulong *list, global int *other, int n)\n"
+	"{ int i = get_global_id(0); global int *global *p = (global int *global *)list;\n"
+	"  p[i][i + n] = i; }\n"
+	"kernel void pixels(read_only image2d_t in, global float4 *out, global const int2 *at)\n"
+	"{ int i = get_global_id(0); out[i] = read_imagef(in, at[i]); }\n"
+	"kernel void sampled(read_only image2d_t in, global float4 *out, global const int2 *at,\n"
+	"		     sampler_t how)\n"
+	"{ int i = get_global_id(0); out[i] = read_imagef(in, how, convert_float2(at[i])); }\n"
+	"kernel void draw(int unused, write_only image2d_t to, global const int2 *at)\n"
+	"{ write_imagef(to, at[get_global_id(0)], (float4)(1)); }\n"
+	"kernel void layers(write_only image2d_array_t to, global const int2 *at)\n"
+	"{ int i = get_global_id(0); write_imageui(to, (int4)(at[i], 2, 0), (uint4)(9)); }\n";
 
 FIXTURE(checked) {
 	struct bench b;
@@ -355,6 +397,191 @@ TEST_F(checked, atomics_loops_vectors_and_structures_are_checked)
 	ASSERT_EQ(0, set_range(self, 1, 4096, 64 * 24 - 1));
 	EXPECT_EQ(-ECANCELED, run(self, 64));
 	EXPECT_BOUNDS(1, 0, 64 * 24 - 1, SALVO_ERROR_READ);
+}
+
+TEST_F(checked, private_arrays_end_at_their_last_byte)
+{
+	int *at = (int *)self->b.map + 512;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		at[i] = i % 12;
+	take(self, "array");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 2048, 256));
+	set_value(self, 2, 12);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(13 + 1 + 13, self->b.map[13]);
+	set_value(self, 2, 13);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_PRIVATE, 48, 48, SALVO_ERROR_WRITE);
+	EXPECT_EQ(4, self->bounds.size);
+	set_value(self, 2, 12);
+	at[37] = -2;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_PRIVATE, -8, -8, SALVO_ERROR_READ);
+	EXPECT_GE(37, self->error.item);
+}
+
+/* The compiler may not use that such an access is undefined. */
+TEST_F(checked, constant_loops_and_functions_are_checked)
+{
+	take(self, "unrolled");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_PRIVATE, 48, 48, SALVO_ERROR_WRITE);
+	take(self, "passed");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	set_value(self, 1, 12);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(20, self->b.map[13]);
+	set_value(self, 1, 13);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_PRIVATE, 48, 48, SALVO_ERROR_WRITE);
+	take(self, "members");
+	ASSERT_EQ(0, set_range(self, 0, 0, 64));
+	set_value(self, 1, 5);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(0x05070605, self->b.map[0]);
+	set_value(self, 1, 40);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_PRIVATE, 44, 68, SALVO_ERROR_READ);
+}
+
+TEST_F(checked, local_variables_and_constants_are_checked)
+{
+	int i;
+
+	take(self, "fixed");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	set_value(self, 1, 0);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(63, self->b.map[0]);
+	set_value(self, 1, 1);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_LOCAL, 256, 256, SALVO_ERROR_WRITE);
+	take(self, "two");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, salvo_kernel_set_local(self->kernel, 1, 256));
+	set_value(self, 2, 15);
+	EXPECT_EQ(0, run(self, 64));
+	set_value(self, 2, 63);
+	EXPECT_EQ(0, run(self, 64));
+	set_value(self, 2, 1000);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_EQ(SALVO_ERROR_BOUNDS, self->error.kind);
+	take(self, "weigh");
+	for (i = 0; i < 64; i++)
+		self->b.map[512 + i] = i % 5;
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 2048, 256));
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(5, self->b.map[4]);
+	self->b.map[512 + 50] = 5;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(SALVO_BOUNDS_CONSTANT, 10, 10, SALVO_ERROR_READ);
+	EXPECT_EQ(2, self->bounds.size);
+}
+
+TEST_F(checked, a_pointer_from_memory_is_of_some_argument)
+{
+	take(self, "connect");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 1024, 512));
+	ASSERT_EQ(0, set_range(self, 2, 2048, 256));
+	EXPECT_EQ(0, run(self, 64));
+	take(self, "indirect");
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 1024, 512));
+	ASSERT_EQ(0, set_range(self, 2, 2048, 256));
+	set_value(self, 3, 0);
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(31, self->b.map[31]);
+	EXPECT_EQ(32, self->b.map[512 + 32]);
+	set_value(self, 3, 1);
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_EQ(SALVO_ERROR_BOUNDS, self->error.kind);
+	EXPECT_EQ(SALVO_BOUNDS_POINTER, self->bounds.argument);
+	EXPECT_EQ(SALVO_ERROR_WRITE, self->error.access);
+}
+
+static struct salvo_image *make_image(FIXTURE_DATA(checked) *self, uint32_t type, uint32_t layers)
+{
+	const struct salvo_image_info info = {
+		.order = SALVO_IMAGE_RGBA, .type = type, .width = 8, .height = 8, .layers = layers,
+		.row_pitch = 4 * 16,
+	};
+	struct salvo_image *image = NULL;
+
+	/* In the middle of a larger buffer, with room between rows */
+	salvo_image_create_from_bo(self->b.bo, 8192, &info, &image);
+	return image;
+}
+
+TEST_F(checked, reads_outside_of_an_image_are_caught)
+{
+	struct salvo_image *image = make_image(self, SALVO_IMAGE_UNORM_INT8, 0);
+	int *at = (int *)self->b.map + 1024;
+	int i;
+
+	ASSERT_NE(NULL, image);
+	for (i = 0; i < 64; i++) {
+		at[2 * i] = i % 8;
+		at[2 * i + 1] = i / 8;
+	}
+	take(self, "pixels");
+	ASSERT_EQ(0, salvo_kernel_set_image(self->kernel, 0, image));
+	ASSERT_EQ(0, set_range(self, 1, 0, 1024));
+	ASSERT_EQ(0, set_range(self, 2, 4096, 512));
+	EXPECT_EQ(0, run(self, 64));
+	at[2 * 37] = 8;
+	at[2 * 37 + 1] = 4;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 4 * 64 + 32, 4 * 64 + 32, SALVO_ERROR_READ);
+	EXPECT_EQ(4, self->bounds.size);
+	take(self, "sampled");
+	ASSERT_EQ(0, salvo_kernel_set_image(self->kernel, 0, image));
+	ASSERT_EQ(0, set_range(self, 1, 0, 1024));
+	ASSERT_EQ(0, set_range(self, 2, 4096, 512));
+	ASSERT_EQ(0, salvo_kernel_set_sampler(self->kernel, 3, SALVO_SAMPLER_NEAREST |
+					      SALVO_SAMPLER_CLAMP_TO_EDGE));
+	EXPECT_EQ(0, run(self, 64));
+	ASSERT_EQ(0, salvo_kernel_set_sampler(self->kernel, 3, SALVO_SAMPLER_NEAREST));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 4 * 64 + 32, 4 * 64 + 32, SALVO_ERROR_READ);
+	at[2 * 37] = 7;
+	EXPECT_EQ(0, run(self, 64));
+	salvo_image_destroy(image);
+}
+
+TEST_F(checked, writes_outside_of_an_image_are_caught)
+{
+	struct salvo_image *image = make_image(self, SALVO_IMAGE_UNORM_INT8, 0);
+	struct salvo_image *array = make_image(self, SALVO_IMAGE_UNSIGNED_INT16, 2);
+	int *at = (int *)self->b.map + 1024;
+	int i;
+
+	ASSERT_NE(NULL, image);
+	ASSERT_NE(NULL, array);
+	for (i = 0; i < 64; i++)
+		at[2 * i] = at[2 * i + 1] = i % 8;
+	take(self, "draw");
+	set_value(self, 0, 0);
+	ASSERT_EQ(0, salvo_kernel_set_image(self->kernel, 1, image));
+	ASSERT_EQ(0, set_range(self, 2, 4096, 512));
+	EXPECT_EQ(0, run(self, 64));
+	at[2 * 60 + 1] = -1;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 16 - 64, 16 - 64, SALVO_ERROR_WRITE);
+	at[2 * 60 + 1] = 0;
+	take(self, "layers");
+	ASSERT_EQ(0, salvo_kernel_set_image(self->kernel, 0, array));
+	ASSERT_EQ(0, set_range(self, 1, 4096, 512));
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(0, 2 * 8 * 64, 2 * 8 * 64 + 7 * 72, SALVO_ERROR_WRITE);
+	EXPECT_EQ(8, self->bounds.size);
+	salvo_image_destroy(array);
+	salvo_image_destroy(image);
 }
 
 TEST_F(checked, a_patch_changes_the_size)

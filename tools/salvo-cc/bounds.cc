@@ -11,19 +11,18 @@
  *			store(offset < size - 3 ? p : SALVO_STRAY + offset)
  *
  * The fault is reported in the usual way. This runs on the loops over work-items, after the
- * vectoriser, so that a contiguous access by several lanes needs one check. Addresses that
- * were loaded from memory have no argument and are not checked, nor are functions that are too
- * large to be inlined.
+ * vectoriser, so that a contiguous access by several lanes needs one check. A pointer to global or
+ * local memory that was loaded from memory must be inside the buffer of any argument. Functions
+ * that are too large to be inlined are not checked. For variables and images see variables.cc.
  */
+#include "bounds.h"
 #include "places.h"
 
-#include <llvm/ADT/DenseMap.h>
-#include <llvm/ADT/SmallSet.h>
-#include <llvm/Analysis/ValueTracking.h>
+#include <cstddef>
+
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Support/MathExtras.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "salvo_kernel.h"
@@ -32,28 +31,23 @@ using namespace llvm;
 
 namespace {
 
-/* The arguments that an address may come from; not all if @unknown. */
-struct origin {
-	SmallSet<unsigned, 4> args;
-	bool unknown = false;
-};
-
 class checker {
 public:
 	checker(kernel &k);
 	void run();
 
 private:
+	Instruction *find_base(const kernel_arg &a);
 	void find_bases();
-	void find_origin(Value *pointer, SmallPtrSetImpl<Value *> &seen, origin &found);
-	void find_stored(AllocaInst &slot, SmallPtrSetImpl<Value *> &seen, origin &found);
+	void find_local();
+	SmallVector<unsigned> find_objects(Value *pointer, bool &loaded);
 	void check(Instruction &access, unsigned operand, Value *bytes, Value *mask);
 	void check(Instruction &access);
 
 	kernel &k;
 	Function &f;
 	const DataLayout &layout;
-	DenseMap<const Value *, unsigned> argument_of;	/* pointers in the entry */
+	origin_search search;		/* for pointers in the entry, by the arguments' indices */
 	DenseMap<unsigned, Value *> bases, sizes;
 };
 
@@ -64,6 +58,25 @@ checker::checker(kernel &k) : k(k), f(*k.function), layout(f.getDataLayout())
 }
 
 /* What the entry has loaded of the argument block (entry.cc). */
+Instruction *checker::find_base(const kernel_arg &a)
+{
+	for (Instruction &inst : f.front()) {
+		auto *load = dyn_cast<LoadInst>(&inst);
+		APInt offset(64, 0);
+		Instruction *base = load;
+
+		if (!load || load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+				layout, offset, true) != f.getArg(0) || offset != a.offset)
+			continue;
+		if (a.kind == SALVO_ARG_LOCAL)
+			base = load->hasOneUse() ? dyn_cast<GetElementPtrInst>(load->user_back()) :
+						   nullptr;
+		if (base && !search.objects.contains(base))
+			return base;
+	}
+	return nullptr;
+}
+
 void checker::find_bases()
 {
 	IRBuilder<> b(f.getContext());
@@ -71,86 +84,66 @@ void checker::find_bases()
 
 	for (unsigned i = 0; i < k.args.size(); i++) {
 		const kernel_arg &a = k.args[i];
-		const bool local = a.kind == SALVO_ARG_LOCAL;
 
-		if (a.kind != SALVO_ARG_GLOBAL && a.kind != SALVO_ARG_CONSTANT && !local)
+		if (a.kind != SALVO_ARG_GLOBAL && a.kind != SALVO_ARG_CONSTANT &&
+		    a.kind != SALVO_ARG_LOCAL)
 			continue;
-		for (Instruction &inst : f.front()) {
-			auto *load = dyn_cast<LoadInst>(&inst);
-			APInt offset(64, 0);
-			Instruction *base = load;
-
-			if (!load || load->getPointerOperand()->stripAndAccumulateConstantOffsets(
-					layout, offset, true) != f.getArg(0) || offset != a.offset)
-				continue;
-			if (local)
-				base = load->hasOneUse() ?
-					dyn_cast<GetElementPtrInst>(load->user_back()) : nullptr;
-			if (!base || argument_of.contains(base))
-				continue;
+		Instruction *base = find_base(a);
+		if (base) {
 			b.SetInsertPoint(base->getNextNode());
 			Value *size = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), f.getArg(0), at);
-			argument_of[base] = i;
+			search.objects[base] = i;
 			bases[i] = base;
 			sizes[i] = b.CreateLoad(b.getInt64Ty(), size, "size");
-			break;
 		}
 		at += 8;
 	}
 }
 
-/* All that is stored to private memory. */
-void checker::find_stored(AllocaInst &slot, SmallPtrSetImpl<Value *> &seen, origin &found)
+/* Local variables together: what a pointer may be of beside arguments. */
+void checker::find_local()
 {
-	SmallVector<Value *> addresses = { &slot };
+	for (Instruction &inst : f.front()) {
+		auto *load = dyn_cast<LoadInst>(&inst);
+		APInt offset(64, 0);
 
-	while (!addresses.empty())
-		for (User *user : addresses.pop_back_val()->users()) {
-			auto *store = dyn_cast<StoreInst>(user);
-
-			if (store && store->getValueOperand()->getType()->isPtrOrPtrVectorTy())
-				find_origin(store->getValueOperand(), seen, found);
-			else if (isa<GetElementPtrInst>(user) || isa<AddrSpaceCastInst>(user))
-				addresses.push_back(user);
-			else if (!isa<LoadInst>(user) && !user->getType()->isVoidTy())
-				found.unknown = true;
-		}
+		if (!load || load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+				layout, offset, true) != f.getArg(1) ||
+		    offset != offsetof(salvo_group, local) || !k.local_bytes)
+			continue;
+		for (User *user : load->users())
+			if (isa<AddrSpaceCastInst>(user)) {
+				search.objects[user] = SALVO_STRAY_LOCAL;
+				bases[SALVO_STRAY_LOCAL] = user;
+				sizes[SALVO_STRAY_LOCAL] =
+					ConstantInt::get(Type::getInt64Ty(f.getContext()),
+							 k.local_bytes);
+			}
+	}
 }
 
-void checker::find_origin(Value *pointer, SmallPtrSetImpl<Value *> &seen, origin &found)
+/*
+ * The objects that must contain an access through @pointer. A pointer from memory is of any
+ * argument of its address space.
+ */
+SmallVector<unsigned> checker::find_objects(Value *pointer, bool &loaded)
 {
-	auto known = argument_of.find(pointer);
+	const origin from = search.find(pointer);
+	const unsigned space = pointer->getType()->getScalarType()->getPointerAddressSpace();
+	SmallVector<unsigned> found(from.objects.begin(), from.objects.end());
 
-	if (!seen.insert(pointer).second || isa<ConstantPointerNull>(pointer) ||
-	    isa<UndefValue>(pointer) || isa<ConstantAggregateZero>(pointer))
-		return;
-	if (known != argument_of.end()) {
-		found.args.insert(known->second);
-	} else if (auto *gep = dyn_cast<GetElementPtrInst>(pointer)) {
-		find_origin(gep->getPointerOperand(), seen, found);
-	} else if (auto *load = dyn_cast<LoadInst>(pointer)) {
-		auto *slot = dyn_cast<AllocaInst>(getUnderlyingObject(load->getPointerOperand()));
-		if (slot)
-			find_stored(*slot, seen, found);
-		else
-			found.unknown = true;
-	} else if (auto *select = dyn_cast<SelectInst>(pointer)) {
-		find_origin(select->getTrueValue(), seen, found);
-		find_origin(select->getFalseValue(), seen, found);
-	} else if (auto *phi = dyn_cast<PHINode>(pointer)) {
-		for (Value *value : phi->incoming_values())
-			find_origin(value, seen, found);
-	} else if (isa<InsertElementInst>(pointer) || isa<ShuffleVectorInst>(pointer)) {
-		find_origin(cast<User>(pointer)->getOperand(0), seen, found);
-		find_origin(cast<User>(pointer)->getOperand(1), seen, found);
-	} else if (isa<ExtractElementInst>(pointer) || isa<AddrSpaceCastInst>(pointer) ||
-		   isa<FreezeInst>(pointer) || isa<BitCastInst>(pointer)) {
-		find_origin(cast<User>(pointer)->getOperand(0), seen, found);
-	} else if (!pointer->getType()->isPtrOrPtrVectorTy()) {
-		return;		/* the lane of an insertion */
-	} else {
-		found.unknown = true;
-	}
+	loaded = from.loaded;
+	if (from.unknown || (loaded && space != GLOBAL && space != LOCAL))
+		return {};
+	/* Each local variable is checked by itself (variables.cc). */
+	if (!loaded && found.size() == 1 && found[0] == SALVO_STRAY_LOCAL)
+		return {};
+	for (auto &[i, base] : bases)
+		if (loaded && base->getType()->getPointerAddressSpace() == space &&
+		    !is_contained(found, i))
+			found.push_back(i);
+	sort(found);
+	return found;
 }
 
 /*
@@ -182,11 +175,10 @@ void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *
 {
 	Use &use = find_address(access, operand);
 	Value *pointer = use.get();
-	SmallPtrSet<Value *, 16> seen;
-	origin from;
+	bool loaded;
+	const SmallVector<unsigned> objects = find_objects(pointer, loaded);
 
-	find_origin(pointer, seen, from);
-	if (from.unknown || from.args.empty())
+	if (objects.empty())
 		return;
 
 	IRBuilder<> b(cast<Instruction>(use.getUser()));
@@ -216,9 +208,7 @@ void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *
 	auto *constant = dyn_cast<ConstantInt>(bytes);
 	if (!constant)
 		none = none ? none : b.CreateIsNull(bytes);
-	const uint64_t size_code = constant ? std::min(Log2_64_Ceil(constant->getZExtValue()), 7u) :
-				   0;
-	for (unsigned i : from.args) {
+	for (unsigned i : objects) {
 		Value *offset = b.CreateAdd(b.CreateSub(address, all(b.CreatePtrToInt(bases[i],
 								     number))), all(skipped));
 		Value *room = b.CreateBinaryIntrinsic(Intrinsic::usub_sat, sizes[i],
@@ -229,13 +219,13 @@ void checker::check(Instruction &access, unsigned operand, Value *bytes, Value *
 	if (none)
 		inside = b.CreateOr(inside, none);
 
-	const unsigned first = *std::min_element(from.args.begin(), from.args.end());
-	const uint64_t stray = SALVO_STRAY_BASE | (uint64_t)first << SALVO_STRAY_ARGUMENT_SHIFT |
-			       size_code << SALVO_STRAY_SIZE_SHIFT;
-	Value *offset = b.CreateAdd(b.CreateSub(address, all(b.CreatePtrToInt(bases[first],
-									       number))),
-				    all(b.getInt64(SALVO_STRAY_ZERO)));
-	offset = b.CreateAnd(offset, all(b.getInt64(2 * SALVO_STRAY_ZERO - 1)));
+	const unsigned first = objects[0];
+	const uint64_t stray = stray_address(loaded ? SALVO_STRAY_POINTER : first,
+					     constant ? constant->getZExtValue() : 1);
+	Value *offset = loaded ? all(b.getInt64(0)) :
+				 b.CreateSub(address, all(b.CreatePtrToInt(bases[first], number)));
+	offset = b.CreateAnd(b.CreateAdd(offset, all(b.getInt64(SALVO_STRAY_ZERO))),
+			     all(b.getInt64(2 * SALVO_STRAY_ZERO - 1)));
 	Value *outside = b.CreateIntToPtr(b.CreateAdd(offset, all(b.getInt64(stray))),
 					  pointer->getType());
 	use.set(b.CreateSelect(inside, pointer, outside));
@@ -300,6 +290,7 @@ void checker::run()
 	while (inline_one(f))
 		;
 	find_bases();
+	find_local();
 	for (Instruction &inst : instructions(f))
 		if (inst.mayReadOrWriteMemory())
 			all.push_back(&inst);

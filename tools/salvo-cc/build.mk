@@ -39,12 +39,13 @@ $(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime
 		-DSALVO_CC_RUNTIME='"$(CC_OBJ)/runtime.o"' \
 		-DSALVO_CC_RUNTIME_AARCH64='"$(CC_OBJ)/runtime-aarch64.o"' -c -o $@ $<
 
-$(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*)
+$(CC_OBJ)/library.bc: $(CC_BUILTINS)/library.cl $(wildcard $(CC_BUILTINS)/*) \
+		device/include/salvo_stray.h
 	@mkdir -p $(@D)
 	$(call run,CL)$(LLVM_BIN)/clang -x cl -cl-std=CL3.0 --target=spir64 -O2 -cl-no-stdinc \
 		-Xclang -cl-ext=$(CC_FEATURES) \
 		-include $$($(LLVM_BIN)/clang -print-resource-dir)/include/opencl-c-base.h \
-		-Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function -Wno-bitwise-conditional-parentheses \
+		-Idevice/include -Xclang -disable-llvm-passes -fomit-frame-pointer -Wall -Werror -Wno-unused-function -Wno-bitwise-conditional-parentheses \
 		-emit-llvm -c -o $@ $<
 
 $(CC_OBJ)/runtime.o: RUNTIME_TARGET := x86_64-pc-linux-gnu -march=x86-64-v2

@@ -3,10 +3,9 @@
  * link.cc - objects to a program, by lld, and the program to its file
  *
  * lld is linked into this program. It reads and writes memfds, so that no temporary file is left
- * behind if this process is killed; where /proc is not mounted, temporary files that are removed after the
- * link. The output file is replaced atomically: it is written under a
- * temporary name in the same folder, then renamed. What is no regular file, as /dev/null, is not
- * replaced but written to.
+ * behind if this process is killed; where /proc is not mounted, temporary files, which are removed.
+ * The output file is replaced atomically: it is written under a temporary name in the same folder,
+ * then renamed. What is no regular file, as /dev/null, is not replaced but written to.
  */
 #include "salvo_cc.h"
 

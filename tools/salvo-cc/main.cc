@@ -2,6 +2,7 @@
 /*
  * main.cc - salvo-cc, from the source to the program, pass by pass
  */
+#include "bounds.h"
 #include "division.h"
 #include "places.h"
 
@@ -130,10 +131,19 @@ static bool compile(options &opts)
 		guard_divisions(*m);
 	if (m && (opts.compile_only || opts.library))
 		return write_object(*m, opts);
-	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m) ||
-	    !link_library(*m))
+	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m))
 		return false;
+	if (opts.checked) {
+		mark_variables(*m);
+		check_variable_accesses(*m);
+	}
+	if (!link_library(*m))
+		return false;
+	choose_checks(*m, opts.checked);
 	flatten_calls(*m, opts);
+	name_images(*m);
+	if (opts.checked)
+		check_variable_accesses(*m);
 	add_print_buffers(*m);
 	lower_ids(*m, opts);
 	if (!check_defined(*m))

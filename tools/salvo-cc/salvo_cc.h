@@ -182,9 +182,6 @@ void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);
 void call_barriers(llvm::Function &f, const group_values &v);
 
-/* bounds.cc: lets accesses outside of the buffers of arguments fault */
-void check_bounds(kernel &k);
-
 /* parts.cc: several processes compile the kernels of a module, each with @compile */
 using compile_function = bool (*)(llvm::Module &m, const options &opts, bool first,
 				  std::vector<bytes> &objects);

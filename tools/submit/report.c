@@ -266,7 +266,10 @@ static void write_failure(const struct salvo_error *error, const char *why)
 		if (error->kernel && error->items > 1)
 			json_count(&json, "items", error->items);
 		if (!salvo_error_get_bounds(error, &bounds)) {
-			json_count(&json, "argument", bounds.argument);
+			if (salvo_bounds_name(bounds.argument))
+				json_string(&json, "memory", salvo_bounds_name(bounds.argument));
+			else
+				json_count(&json, "argument", bounds.argument);
 			json_real(&json, "offset", bounds.offset, 0);
 			json_count(&json, "size", bounds.size);
 		} else if (error->access) {
@@ -276,6 +279,19 @@ static void write_failure(const struct salvo_error *error, const char *why)
 	json_object_end(&json);
 	json_object_end(&json);
 	json_line_end(&json);
+}
+
+static void write_bounds(const struct salvo_error *error, const struct salvo_error_bounds *bounds)
+{
+	const char *memory = salvo_bounds_name(bounds->argument);
+
+	fprintf(stderr, " (%s of %u bytes at offset %lld of ",
+		error->access & SALVO_ERROR_WRITE ? "write" : "read", bounds->size,
+		(long long)bounds->offset);
+	if (memory)
+		fprintf(stderr, "%s)", memory);
+	else
+		fprintf(stderr, "argument %u)", bounds->argument);
 }
 
 void report_failure(const struct options *options, struct salvo_fence *fence, int err)
@@ -308,9 +324,7 @@ void report_failure(const struct options *options, struct salvo_fence *fence, in
 		fprintf(stderr, " on");
 	fprintf(stderr, ": %s", salvo_error_name(error.kind));
 	if (!salvo_error_get_bounds(&error, &bounds))
-		fprintf(stderr, " (%s of %u bytes at offset %lld of argument %u)",
-			error.access & SALVO_ERROR_WRITE ? "write" : "read", bounds.size,
-			(long long)bounds.offset, bounds.argument);
+		write_bounds(&error, &bounds);
 	else if (error.access)
 		fprintf(stderr, " (%s 0x%llx)", error.access & SALVO_ERROR_WRITE ? "write to" :
 						error.access & SALVO_ERROR_EXEC ? "jump to" : "read of",

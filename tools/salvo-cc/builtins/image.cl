@@ -6,8 +6,11 @@
  * pixels. Every dimension is worked out alike and apart from the others; a
  * coordinate of -1 afterwards means the border. The layer of an array is rounded to
  * the nearest that exists and never filtered. Without a sampler a coordinate out of
- * range is undefined in OpenCL; here it is clamped, and such a write does nothing.
+ * range is undefined in OpenCL; here it is clamped, and such a write does nothing. In a checked
+ * program both fault, as does a read with CLK_ADDRESS_NONE.
  */
+#include "salvo_stray.h"
+
 #define ADDRESS_OF(SAMPLER) ((SAMPLER) & 0xe)
 
 struct pick {
@@ -169,9 +172,61 @@ static bool inside(image_t image, int4 at, uint dims, uint layer)
 	return ok;
 }
 
+/* The compiler answers these (variables.cc): is the program checked, which argument is @image? */
+bool salvo_checked(void);
+uint salvo_argument(image_t image);
+
+/* A fault that tells the pixel: see SALVO_STRAY_BASE in device/include/salvo_kernel.h. */
+static void stray(image_t image, int4 at, bool write)
+{
+	uint bytes = channels_of(image->order) * channel_bytes(image->type);
+	uint log = bytes <= 1 ? 0 : 32 - __builtin_clz(bytes - 1);
+	long offset = (long)at.x * bytes + (long)at.y * (long)image->row_pitch +
+		      (long)at.z * (long)image->slice_pitch;
+	ulong place = SALVO_STRAY_BASE |
+		      (ulong)salvo_argument(image) << SALVO_STRAY_ARGUMENT_SHIFT |
+		      (ulong)log << SALVO_STRAY_SIZE_SHIFT |
+		      ((ulong)(offset + SALVO_STRAY_ZERO) & (2 * SALVO_STRAY_ZERO - 1));
+
+	if (write)
+		*(volatile global uchar *)place = 0;
+	else
+		(void)*(volatile global uchar *)place;
+}
+
 static int4 layered(int4 at, uint layer)
 {
 	return layer == 1 ? (int4)(at.x, 0, at.y, 0) : at;
+}
+
+/* Coordinates outside of the image; its layers are clamped. */
+static void check_whole(image_t image, uint sampler, int4 at, uint dims)
+{
+	if (salvo_checked() && ADDRESS_OF(sampler) == CLK_ADDRESS_NONE &&
+	    !inside(image, at, dims, 0))
+		stray(image, at, false);
+}
+
+static void check_nearest(image_t image, uint sampler, float4 s, uint dims)
+{
+	int4 at = 0;
+
+	if (!salvo_checked())
+		return;
+	at.x = floor_index(to_pixels(s.x, image->width, sampler));
+	if (dims > 1)
+		at.y = floor_index(to_pixels(s.y, image->height, sampler));
+	if (dims > 2)
+		at.z = floor_index(to_pixels(s.z, image->depth, sampler));
+	check_whole(image, sampler, at, dims);
+}
+
+/* Without a sampler the layer has to exist, too. */
+static int4 checked(image_t image, int4 at, uint dims, uint layer)
+{
+	if (salvo_checked() && !inside(image, at, dims, layer))
+		stray(image, layered(at, layer), false);
+	return pick_whole(image, 0, at, dims, layer);
 }
 
 /* The compiler makes these the identity (opaque.cc). */
@@ -188,11 +243,13 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 #define READ(IMAGE, CI, CF, WIDE, DIMS, LAYER) \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CF s) \
 	{ \
+		check_nearest(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS); \
 		return sample_f(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, \
 				LAYER); \
 	} \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
+		check_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), DIMS); \
 		return texel_one(salvo_image(image), pick_whole(salvo_image(image), \
 			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)); \
 	} \
@@ -201,21 +258,23 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 #define READ_WHOLE(ACCESS, IMAGE, CI, WIDE, DIMS, LAYER) \
 	OVERLOAD float4 read_imagef(ACCESS IMAGE image, CI s) \
 	{ return load_one_f(salvo_image(image), \
-			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
+			checked(salvo_image(image), (int4)WIDE(s), DIMS, LAYER)); } \
 	OVERLOAD int4 read_imagei(ACCESS IMAGE image, CI s) \
 	{ return load_i(salvo_image(image), \
-			pick_whole(salvo_image(image), 0, (int4)WIDE(s), DIMS, LAYER)); } \
+			checked(salvo_image(image), (int4)WIDE(s), DIMS, LAYER)); } \
 	OVERLOAD uint4 read_imageui(ACCESS IMAGE image, CI s) \
 	{ return as_uint4(read_imagei(image, s)); }
 #define READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, T, NAME) \
 	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CF s) \
 	{ \
+		check_nearest(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS); \
 		int4 at = pick_nearest(salvo_image(image), salvo_sampler(sampler), \
 				       (float4)WIDE(s), DIMS, LAYER); \
 		return __builtin_astype(texel_i(salvo_image(image), at), T); \
 	} \
 	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
+		check_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), DIMS); \
 		return __builtin_astype(texel_i(salvo_image(image), pick_whole(salvo_image(image), \
 			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)), T); \
 	}
@@ -225,6 +284,8 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 		image_t i = salvo_image(image); \
 		if (inside(i, (int4)WIDE(s), DIMS, LAYER)) \
 			store_f(i, layered((int4)WIDE(s), LAYER), color); \
+		else if (salvo_checked()) \
+			stray(i, layered((int4)WIDE(s), LAYER), true); \
 	} \
 	OVERLOAD void write_imagei(ACCESS IMAGE image, CI s, int4 color) \
 	{ \
@@ -232,6 +293,8 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 		if (inside(i, (int4)WIDE(s), DIMS, LAYER)) \
 			salvo_outline_store_i(texel_address(i, layered((int4)WIDE(s), LAYER)), \
 					      i->order, i->type, color); \
+		else if (salvo_checked()) \
+			stray(i, layered((int4)WIDE(s), LAYER), true); \
 	} \
 	OVERLOAD void write_imageui(ACCESS IMAGE image, CI s, uint4 color) \
 	{ write_imagei(image, s, as_int4(color)); }
