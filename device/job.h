@@ -55,7 +55,7 @@ struct salvo_gpu_job {
 	struct salvo_edge *edges;
 	uint32_t edge_count;
 	uint32_t edge_capacity;
-	/** @failed_command, @fault: Valid if @status is SALVO_STATUS_FAULT or BAD_PACKET. */
+	/** @failed_command, @fault: If @status is SALVO_STATUS_FAULT or BAD_PACKET. */
 	uint32_t failed_command;
 	struct salvo_fault fault;
 
@@ -65,7 +65,7 @@ struct salvo_gpu_job {
 	_Atomic uint32_t left __attribute__((aligned(64)));
 	/** @ended_well: Elements with items that ended without a fault. */
 	_Atomic uint32_t ended_well;
-	/** @faulted: SALVO_STATUS_FAULT when a command has faulted: the status that it ends with. */
+	/** @faulted: SALVO_STATUS_FAULT if a command has faulted: the status it ends with. */
 	_Atomic uint32_t faulted;
 	_Atomic uint64_t started;
 	_Atomic uint64_t busy_ns;

@@ -611,35 +611,6 @@ int salvo_batch_get_hazard(struct salvo_batch *batch, unsigned int index,
 			   struct salvo_hazard *hazard);
 
 /**
- * salvo_batch_get_dependents() - Which commands wait for one, directly or through others.
- * @command: Index of a command that is no pipe control.
- * @waits: Room for salvo_batch_count() values: 1 for @command, and for those that wait for it by pipe
- *         controls of the application or the library, or by barriers; else 0.
- *
- * A command that faults takes them along, and all others of its batch run: if @done of struct
- * salvo_error is the number that is returned, each of those was done. If it is less, another
- * command has failed, too, or the batch was killed.
- *
- * Return: the number of commands that do not wait for it, pipe controls not counted; -EINVAL (no
- * such command, or a pipe control), -E2BIG (as for salvo_queue_submit()), -ENOMEM.
- */
-int salvo_batch_get_dependents(struct salvo_batch *batch, unsigned int command, uint8_t *waits);
-
-/**
- * salvo_batch_accesses() - Does a command access a range of a buffer?
- * @command: Index of a command; a pipe control accesses nothing.
- * @offset, @size: Bytes of the buffer.
- * @access: SALVO_ARGUMENT_READ, _WRITE, or both: any of them.
- *
- * As hazards are found: from the access of a kernel to its arguments, and their ranges.
- *
- * Return: 1 or 0.
- */
-int salvo_batch_accesses(const struct salvo_batch *batch, unsigned int command,
-			 const struct salvo_bo *bo, uint64_t offset, uint64_t size,
-			 uint32_t access);
-
-/**
  * struct salvo_profile - When a command ran, in ticks of the device's clock.
  */
 struct salvo_profile {
