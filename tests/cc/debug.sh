@@ -17,13 +17,18 @@ int twice(int x)
 	return 2 * x;
 }
 
+global int *shifted(global int *p, int n)
+{
+	return p + n;
+}
+
 kernel void step(global int *out)
 {
 	int i = get_global_id(0);
 	int j = twice(i + 20);
 
 	barrier(CLK_GLOBAL_MEM_FENCE);
-	out[i] = j;
+	*shifted(out, i) = j;
 }
 END
 cat >"$dir/host.c" <<'END'
@@ -43,7 +48,7 @@ gcc -g -D_GNU_SOURCE -Itests/common -Idevice/include -o "$dir/host" "$dir/host.c
 
 # An optimised id may be part of an address that no line is named for; the store is there.
 for level in 0 3; do
-	wanted=$([ "$level" -eq 0 ] && echo "8 9 11 12" || echo 12)
+	wanted=$([ "$level" -eq 0 ] && echo "13 14 16 17" || echo 17)
 	check "M3 line table of -O$level -g maps to the source" "$(
 		"$cc" -g "-O$level" -o "$dir/step.salvo" "$dir/step.cl" 2>&1
 		"$dir/host" "$dir/step.salvo" || echo "does not run"
@@ -62,13 +67,19 @@ if ! command -v gdb >/dev/null; then
 fi
 "$cc" -g -O0 -o "$dir/step.salvo" "$dir/step.cl"
 log=$(gdb -q -batch -nx -ex 'set debuginfod enabled off' -ex 'set breakpoint pending on' \
-	-ex 'break step.cl:9' -ex 'run' -ex 'print i' -ex 'step' -ex 'backtrace 2' -ex 'finish' -ex 'next' \
-	-ex 'next' -ex 'print j' \
+	-ex 'break step.cl:14' -ex 'run' -ex 'print i' -ex 'step' -ex 'backtrace 2' -ex 'finish' -ex 'next' \
+	-ex 'next' -ex 'print j' -ex 'ptype twice' -ex 'whatis shifted' \
 	--args "$dir/host" "$dir/step.salvo" 2>&1)
-check "M3 gdb stops at a line of a kernel" "$(grep -q 'step.cl:9' <<<"$log" || echo "$log")"
+check "M3 gdb stops at a line of a kernel" "$(grep -q 'step.cl:14' <<<"$log" || echo "$log")"
 check "M3 gdb shows a variable" "$(grep -qxF "\$1 = 0" <<<"$log" || echo "$log")"
 check "M3 gdb steps into a function of the kernel" \
 	"$(grep -qE 'twice \(x=20\)' <<<"$log" || echo "$log")"
-check "M3 gdb goes on to the next line" "$(grep -qE '^11\s' <<<"$log" || echo "$log")"
+check "M3 gdb goes on to the next line" "$(grep -qE '^16\s' <<<"$log" || echo "$log")"
+check "gdb shows the value that a function returned" \
+	"$(grep -qE 'Value returned is .* = 40' <<<"$log" || echo "$log")"
+check "gdb knows the types of functions" "$(
+	for line in '^type = int \(int\)$' '^type = int \*\(int \*, int\)$'; do
+		grep -qE -- "$line" <<<"$log" || echo "no $line in: $log"
+	done)"
 
 finish

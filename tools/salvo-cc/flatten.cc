@@ -25,6 +25,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 using namespace llvm;
 
@@ -161,6 +162,23 @@ static void prepare(Module &m, ModuleAnalysisManager &mam, const options &opts)
 	passes.run(m, mam);
 }
 
+/*
+ * A debugger knows the type of a function that has code of its own; where its calls are not inlined,
+ * it also shows the value that is returned. But the report of a stray access names the work-item
+ * only in inlined code, and structures are not returned as x86-64 does it.
+ *
+ * Return: true if calls of it stay.
+ */
+static bool keep_for_debugger(Function &f, const options &opts)
+{
+	if (!opts.debug || !f.getSubprogram() || f.hasStructRetAttr())
+		return false;
+	appendToCompilerUsed(*f.getParent(), { &f });
+	return !opts.opt_level && !opts.checked && none_of(f.args(), [](const Argument &arg) {
+		return arg.getType()->isPointerTy();
+	});
+}
+
 void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
@@ -193,7 +211,8 @@ void flatten_calls(Module &m, const options &opts)
 		call_size seen = measure(f, known);
 		if (!seen.needs_context && is_outline(f))
 			f.addFnAttr(Attribute::NoInline);
-		if (!seen.needs_context && (seen.size > large || is_outline(f)))
+		if (!seen.needs_context && (seen.size > large || is_outline(f) ||
+					    keep_for_debugger(f, opts)))
 			continue;
 		f.addFnAttr(Attribute::AlwaysInline);
 		for (User *user : f.users())

@@ -23,6 +23,8 @@
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Lex/PreprocessorOptions.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
@@ -188,6 +190,14 @@ bool preprocess(const options &opts)
 	return done;
 }
 
+/* gdb steps over prologues by line tables if "clang" comes first, which Debian's does not say. */
+static void name_producer(Module &m)
+{
+	for (DICompileUnit *unit : m.debug_compile_units())
+		unit->replaceOperandWith(1, MDString::get(m.getContext(), "clang version "
+							  LLVM_VERSION_STRING ", salvo-cc"));
+}
+
 std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 {
 	std::unique_ptr<MemoryBuffer> source = read_source(opts);
@@ -201,7 +211,9 @@ std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 	else if (plain.ambiguous && run(opts, source.get(), second, mixed))
 		m = second.takeModule();
 	errs() << (m && plain.ambiguous ? mixed.messages : plain.messages);
-	if (m)
+	if (m) {
 		m->setSourceFileName(source_name(opts));
+		name_producer(*m);
+	}
 	return m;
 }

@@ -42,7 +42,7 @@ static bool check_variables(Module &m)
 static void make_internal(Module &m)
 {
 	for (GlobalVariable &g : m.globals()) {
-		if (g.isDeclaration())
+		if (g.isDeclaration() || g.hasAppendingLinkage())
 			continue;
 		g.setLinkage(GlobalValue::InternalLinkage);
 		g.setDSOLocal(true);
