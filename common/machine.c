@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * hwloc 2.9 needs 170 KiB at most for 2 processors, 220 KiB for 64, 1.7 MiB for 1,024 and 3.9 MiB for
- * 2,048, in many small blocks.
+ * hwloc 2.9 needs 170 KiB at most for 2 processors, 220 KiB for 64, 1.7 MiB for 1,024 and 3.9 MiB
+ * for 2,048, in many small blocks.
  */
 #define BASE_BYTES	(1l << 20)
 #define PROCESSOR_BYTES	(4l << 10)

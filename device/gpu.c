@@ -198,15 +198,15 @@ static bool kill_has_unread(const struct salvo_gpu *gpu)
 }
 
 /*
- * Ends the jobs and slots of a context; units that work for others ignore the signal. Returns
- * whether any is left.
+ * Ends the jobs of a context from seqno @from on, and its slots; units that work for others ignore
+ * the signal. Returns whether any is left.
  */
-static bool kill_step(struct salvo_gpu *gpu, uint32_t ctx)
+static bool kill_step(struct salvo_gpu *gpu, uint32_t ctx, uint64_t from)
 {
-	bool left = salvo_gpu_jobs_kill(&gpu->jobs, ctx);
+	bool left = salvo_gpu_jobs_kill(&gpu->jobs, ctx, from);
 
 	if (gpu->spaces)
-		return gpu->config.isolation->kill(gpu->spaces, ctx, left);
+		return gpu->config.isolation->kill(gpu->spaces, ctx, from, left);
 	left |= salvo_leaf_slots_kill(&gpu->slots, ctx);
 	if (left && gpu->config.contain_faults)
 		salvo_eus_stop_kernels(&gpu->eus);
@@ -221,6 +221,7 @@ static void kill_context(struct salvo_gpu *gpu)
 {
 	struct salvo_regs *regs = gpu->regs;
 	const uint32_t request = __atomic_load_n(&regs->kill_request, __ATOMIC_ACQUIRE);
+	uint64_t from;
 	uint32_t ctx;
 
 	if (request == regs->kill_ack)
@@ -230,7 +231,8 @@ static void kill_context(struct salvo_gpu *gpu)
 	if (request != gpu->kill_request)
 		begin_kill(gpu, request);
 	ctx = __atomic_load_n(&regs->kill_ctx, __ATOMIC_RELAXED);
-	if (!kill_step(gpu, ctx) && !kill_has_unread(gpu))
+	from = __atomic_load_n(&regs->kill_seqno, __ATOMIC_RELAXED);
+	if (!kill_step(gpu, ctx, from) && !kill_has_unread(gpu))
 		__atomic_store_n(&regs->kill_ack, request, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&gpu->cp_lock);
 	/* Doorbells that came while the lock was held. */

@@ -42,10 +42,11 @@ struct salvo_isolation {
 	/** @wake_slots: Wake the units of slots whose slot_wake has changed. No lock is held. */
 	void (*wake_slots)(struct salvo_spaces *spaces);
 	/**
-	 * @kill: End what runs of a context, and its slots. @jobs: Some of its jobs were marked as
-	 * killed and have not ended. Return: whether anything is left; then it is repeated.
+	 * @kill: End what runs of a context from seqno @from on, and its slots. @jobs: Some of its
+	 * jobs were marked as killed and have not ended. Return: whether anything is left; then it
+	 * is repeated.
 	 */
-	bool (*kill)(struct salvo_spaces *spaces, uint32_t ctx, bool jobs);
+	bool (*kill)(struct salvo_spaces *spaces, uint32_t ctx, uint64_t from, bool jobs);
 	/** @stop: All jobs were marked as killed: end all processes, return when they are gone. */
 	void (*stop)(struct salvo_spaces *spaces);
 	/**

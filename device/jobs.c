@@ -399,14 +399,37 @@ void salvo_gpu_jobs_submit(struct salvo_gpu_job *job)
 	}
 }
 
-static void set_killed(struct salvo_gpu_job *job)
+/* Returns false if its status was set before. */
+static bool set_killed(struct salvo_gpu_job *job)
 {
 	uint32_t pending = SALVO_STATUS_PENDING;
 
-	atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_KILLED);
+	return atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_KILLED);
 }
 
-bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx)
+static bool has_unit(const struct salvo_gpu_job *job)
+{
+	const struct salvo_unit_regs *unit = job->jobs->regs->unit;
+	unsigned int i;
+
+	for (i = 0; i < SALVO_MAX_UNITS; i++)
+		if (__atomic_load_n(&unit[i].state, __ATOMIC_RELAXED) == SALVO_UNIT_BUSY &&
+		    __atomic_load_n(&unit[i].ctx, __ATOMIC_RELAXED) == job->entry.ctx &&
+		    __atomic_load_n(&unit[i].seqno, __ATOMIC_RELAXED) == job->entry.seqno)
+			return true;
+	return false;
+}
+
+/*
+ * May a unit run a kernel of a job that was killed before? One without its turn may wait long for
+ * it, if the job before it is not killed.
+ */
+static bool may_run_locked(const struct salvo_gpu_jobs *jobs, const struct salvo_gpu_job *job)
+{
+	return jobs->spaces || job->has_turn || has_unit(job);
+}
+
+bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx, uint64_t from)
 {
 	struct salvo_gpu_job *job;
 	bool left = false;
@@ -415,10 +438,11 @@ bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx)
 	pthread_mutex_lock(&jobs->lock);
 	for (i = 0; i < SALVO_MAX_RINGS; i++)
 		for (job = jobs->ring[i].first; job; job = job->ring_next) {
-			if (job->entry.ctx != ctx || job->done)
+			if (job->entry.ctx != ctx || job->entry.seqno < from || job->done)
 				continue;
-			set_killed(job);
-			left = true;
+			/* A unit that starts with it now shows that by the next time. */
+			left |= set_killed(job);
+			left |= may_run_locked(jobs, job);
 		}
 	pthread_mutex_unlock(&jobs->lock);
 	return left;

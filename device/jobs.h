@@ -111,11 +111,12 @@ bool salvo_gpu_jobs_finish(struct salvo_gpu_job *job, struct salvo_gpu_job **nex
 bool salvo_gpu_jobs_end(struct salvo_gpu_job *job);
 
 /**
- * salvo_gpu_jobs_kill() - Mark the jobs of a context as killed.
+ * salvo_gpu_jobs_kill() - Mark jobs of a context as killed.
+ * @from: Seqno of the first that is killed.
  *
- * Return: whether any is in flight. The caller stops their kernels and asks again later.
+ * Return: whether a unit may work for any. The caller stops their kernels and asks again later.
  */
-bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx);
+bool salvo_gpu_jobs_kill(struct salvo_gpu_jobs *jobs, uint32_t ctx, uint64_t from);
 
 /**
  * salvo_gpu_jobs_inject() - Replace the faults that batches are to have.

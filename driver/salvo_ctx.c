@@ -74,8 +74,11 @@ void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault)
 	spin_lock(&ctx->fault_lock);
 	if (!ctx->guilty++)
 		ctx->fault = *fault;
+	if (!ctx->banned || fault->batch < ctx->banned_from)
+		WRITE_ONCE(ctx->banned_from, fault->batch);
 	spin_unlock(&ctx->fault_lock);
-	WRITE_ONCE(ctx->banned, true);
+	/* Pairs with salvo_ctx_bans(). */
+	smp_store_release(&ctx->banned, true);
 	/* Its slots are detached there, also one that is being attached, under space_lock. */
 	salvo_vm_queue_reclaim(ctx->vm->sdev);
 }

@@ -46,7 +46,9 @@ struct salvo_ctx {
 	bool banned;
 	/** @destroyed: No slot may be attached; protected by sdev->space_lock. */
 	bool destroyed;
-	/** @fault_lock: Protects @fault and @guilty. */
+	/** @banned_from: Number of the first batch that it is banned for; 0: a task in a slot. */
+	u64 banned_from;
+	/** @fault_lock: Protects @banned_from, @fault and @guilty. */
 	spinlock_t fault_lock;
 	/** @fault: The first fault. */
 	struct drm_salvo_fault fault;
@@ -89,6 +91,12 @@ static inline struct salvo_ctx *salvo_ctx_get(struct salvo_ctx *ctx)
 static inline bool salvo_ctx_is_banned(const struct salvo_ctx *ctx)
 {
 	return READ_ONCE(ctx->banned);
+}
+
+/* Is a batch the one for which the context is banned, or a later one? */
+static inline bool salvo_ctx_bans(const struct salvo_ctx *ctx, u64 number)
+{
+	return smp_load_acquire(&ctx->banned) && number >= READ_ONCE(ctx->banned_from);
 }
 
 void salvo_ctx_ban(struct salvo_ctx *ctx, const struct drm_salvo_fault *fault);

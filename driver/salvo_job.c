@@ -326,7 +326,7 @@ int salvo_job_read_result(struct salvo_job *job)
 	switch (result.status) {
 	case SALVO_STATUS_DONE:
 		/* It may have read what an earlier, failed batch of the context left unfinished. */
-		return salvo_refuse_if(sdev, salvo_ctx_is_banned(job->ctx), -ECANCELED,
+		return salvo_refuse_if(sdev, salvo_ctx_bans(job->ctx, job->number), -ECANCELED,
 				       "context %u is banned", job->ctx->hw_id);
 	case SALVO_STATUS_KILLED:
 		return salvo_refuse(sdev, -ECANCELED, "batch %llu of context %u was killed",

@@ -211,17 +211,19 @@ int salvo_mmio_reset(struct salvo_mmio *mmio)
  * salvo_mmio_kill() - Kill one context on the device.
  * @mmio: The registers.
  * @ctx: Hardware context; the driver puts no more packets of it on a ring.
+ * @seqno: Ring seqno of its first packet that is killed; 0 for all.
  *
- * Afterwards no unit works for the context, and its packets on the rings end with
- * SALVO_STATUS_KILLED when the packets before them are done.
+ * Afterwards no unit works for these packets, and they end with SALVO_STATUS_KILLED when the
+ * packets before them are done.
  *
  * Return: 0, -ENODEV if the GPU does not run, or -ETIMEDOUT.
  */
-int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx)
+int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx, u64 seqno)
 {
 	u32 request = readl(&mmio->regs->kill_ack) + 1;
 
 	writel(ctx, &mmio->regs->kill_ctx);
+	writeq(seqno, &mmio->regs->kill_seqno);
 	writel(request, &mmio->regs->kill_request);
 	salvo_mmio_ring_doorbell(mmio, SALVO_DOORBELL_KILL);
 	return salvo_mmio_wait_ack(mmio, &mmio->regs->kill_ack, request);

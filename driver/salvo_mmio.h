@@ -63,7 +63,7 @@ int salvo_mmio_init(struct salvo_dev *sdev, struct pci_dev *pdev);
 
 void salvo_mmio_ring_doorbell(struct salvo_mmio *mmio, unsigned int doorbell);
 int salvo_mmio_reset(struct salvo_mmio *mmio);
-int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx);
+int salvo_mmio_kill(struct salvo_mmio *mmio, u32 ctx, u64 seqno);
 void salvo_mmio_read_units(struct salvo_mmio *mmio, struct salvo_unit_regs *units);
 int salvo_mmio_start_ring(struct salvo_mmio *mmio, unsigned int index, u64 base, u32 entries);
 void salvo_mmio_write_tail(struct salvo_mmio *mmio, unsigned int ring, u64 tail);

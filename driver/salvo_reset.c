@@ -4,8 +4,9 @@
  *
  * When salvo_watchdog.c finds a hung batch or task, the schedulers are stopped, a dump is
  * captured, the guilty context is banned, and the GPU is asked to kill that context
- * alone. The context's batches fail with ECANCELED, all others on the rings continue, and
- * the schedulers are started again. No batch is resubmitted.
+ * alone. That batch and later ones of the context fail with ECANCELED, all others on the rings
+ * continue, also an earlier one that it overlaps, and the schedulers are started again. No
+ * batch is resubmitted.
  *
  * If the GPU does not acknowledge the kill, it is reset: every batch on the rings fails
  * with ECANCELED, the rings restart empty, and all address spaces are restored. Root can
@@ -154,9 +155,9 @@ static void salvo_reset_ban(struct salvo_dev *sdev, struct salvo_ctx *ctx,
 }
 
 /* Return: 0, or what salvo_mmio_kill() does. */
-static int salvo_reset_kill_ctx(struct salvo_dev *sdev, struct salvo_ctx *ctx)
+static int salvo_reset_kill_ctx(struct salvo_dev *sdev, struct salvo_ctx *ctx, u64 seqno)
 {
-	int ret = salvo_mmio_kill(&sdev->mmio, ctx->hw_id);
+	int ret = salvo_mmio_kill(&sdev->mmio, ctx->hw_id, seqno);
 
 	if (ret)
 		return ret;
@@ -176,7 +177,7 @@ static int salvo_reset_kill(struct salvo_dev *sdev, struct salvo_job *guilty)
 	int ret;
 
 	salvo_reset_ban(sdev, ctx, guilty, "a batch");
-	ret = salvo_reset_kill_ctx(sdev, ctx);
+	ret = salvo_reset_kill_ctx(sdev, ctx, guilty->fence->seqno);
 	/* A GPU that does not run would not acknowledge a reset either. */
 	if (ret == -ENODEV || (!ret && !salvo_ring_is_oldest(guilty)))
 		return ret;
@@ -232,7 +233,7 @@ void salvo_reset_hung_slot(struct salvo_dev *sdev, struct salvo_ctx *ctx)
 	int ret;
 
 	salvo_reset_ban(sdev, ctx, NULL, "a task in a slot");
-	ret = salvo_reset_kill_ctx(sdev, ctx);
+	ret = salvo_reset_kill_ctx(sdev, ctx, 0);
 	if (ret && ret != -ENODEV) {
 		drm_notice(&sdev->drm, "context %u was not killed, resetting the GPU\n",
 			   ctx->hw_id);

@@ -19,9 +19,10 @@
  *
  * A context that hangs is killed alone: the driver writes its number to @kill_ctx and a
  * new value to @kill_request, and rings SALVO_DOORBELL_KILL. The context's packets that
- * were on any ring by then end with SALVO_STATUS_KILLED, those of other contexts continue,
- * and all fences retire in ring order. @kill_ack holds the request when no unit works for
- * any of them; until then the driver makes no other kill request, but it may reset.
+ * were on any ring by then end with SALVO_STATUS_KILLED, except those with a seqno below
+ * @kill_seqno; they and those of other contexts continue, and all fences retire in ring order.
+ * @kill_ack holds the request when no unit works for any packet that was killed; until then the
+ * driver makes no other kill request, but it may reset.
  *
  * Memory: a GPU address of VRAM is @va_base plus the offset in VRAM, in every
  * address space. Address spaces differ in their bindings: BIND makes a range
@@ -235,8 +236,10 @@ struct salvo_regs {
 	__u32 kill_ack;
 	/** @features: Device: SALVO_FEATURE_*. */
 	__u32 features;
+	/** @kill_seqno: Driver: packets of @kill_ctx with a lower seqno are not killed. */
+	__u64 kill_seqno;
 	/** @reserved1: Zero. */
-	__u64 reserved1[18];
+	__u64 reserved1[17];
 
 	/** @fault: Device. */
 	struct salvo_fault_regs fault;

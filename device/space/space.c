@@ -367,7 +367,7 @@ void salvo_space_end(struct salvo_space *space)
 }
 
 /* Has the process jobs and slots of no context but this one? */
-static bool is_alone(struct salvo_space *space, uint32_t ctx)
+static bool is_alone(struct salvo_space *space, uint32_t ctx, uint64_t from)
 {
 	unsigned int r;
 	uint64_t s;
@@ -378,41 +378,44 @@ static bool is_alone(struct salvo_space *space, uint32_t ctx)
 		for (s = channel->first; s != channel->next; s++) {
 			const struct salvo_gpu_job *job = salvo_space_sent_at(channel, s)->job;
 
-			if (job && job->entry.ctx != ctx)
+			if (job && (job->entry.ctx != ctx || job->entry.seqno < from))
 				return false;
 		}
 	}
 	return !salvo_space_slots_given_to(space, ctx, true);
 }
 
-bool salvo_space_kill(struct salvo_space *space, uint32_t ctx)
+bool salvo_space_kill(struct salvo_space *space, uint32_t ctx, uint64_t from)
 {
 	const uint32_t request = space->spaces->gpu->kill_request;
 	const uint64_t slots = salvo_space_slots_of(space, ctx);
 	struct salvo_space_block *block = space->block;
+	const uint64_t first = block ? salvo_space_first_sent(space, ctx, from) : 0;
 	bool left;
 
 	if (slots) {
 		salvo_space_slots_remove(space, slots);
 		salvo_space_changed(space);
 	}
-	left = block && (salvo_space_has_sent(space, ctx) ||
-			 salvo_space_slots_given_to(space, ctx, false));
+	left = first || (block && salvo_space_slots_given_to(space, ctx, false));
 
 	/*
-	 * The process is killed at once if that hurts no other context. With many hostile
+	 * The process is killed at once if that hurts no other batch. With many hostile
 	 * processes on each core, each of them would take long to handle a request.
 	 */
 	if (left) {
 		if (space->kill_request != request) {
 			space->kill_request = request;
 			space->kill_ctx = ctx;
+			space->kill_from = from;
 			space->killing = true;
 			space->kill_since = salvo_clock();
 			block->regs.kill_ctx = ctx;
+			/* Its packets have other numbers there. */
+			block->regs.kill_seqno = first ? first : ~0ull;
 			__atomic_store_n(&block->regs.kill_request, request, __ATOMIC_RELEASE);
 		}
-		if (salvo_clock() - space->kill_since >= KILL_NS || is_alone(space, ctx))
+		if (salvo_clock() - space->kill_since >= KILL_NS || is_alone(space, ctx, from))
 			stop_process(space);
 		else
 			salvo_space_ring(space);

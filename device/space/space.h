@@ -100,9 +100,10 @@ struct salvo_space {
 	bool stale;
 	/** @ending: The address space, or the GPU, ends. */
 	bool ending;
-	/** @killing: The process was asked to kill @kill_ctx and has jobs of it. */
+	/** @killing: It was asked to kill jobs of @kill_ctx from @kill_from on, and has some. */
 	bool killing;
 	uint32_t kill_ctx;
+	uint64_t kill_from;
 	/** @kill_since: When the process was asked. */
 	uint64_t kill_since;
 	/** @kill_request: The last request of the GPU's registers that concerned a job here. */
@@ -157,10 +158,11 @@ void salvo_space_changed(struct salvo_space *space);
 
 /**
  * salvo_space_kill() - Have what runs of a context killed; end a process that does not comply.
+ * @from: Seqno of the first batch that is killed.
  *
- * Return: whether the process has jobs or slots of it.
+ * Return: whether the process has such jobs, or slots of the context.
  */
-bool salvo_space_kill(struct salvo_space *space, uint32_t ctx);
+bool salvo_space_kill(struct salvo_space *space, uint32_t ctx, uint64_t from);
 
 /** salvo_space_end() - The address space ends, with its jobs. */
 void salvo_space_end(struct salvo_space *space);

@@ -48,6 +48,24 @@ bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
 	return false;
 }
 
+uint64_t salvo_space_first_sent(struct salvo_space *space, uint32_t ctx, uint64_t from)
+{
+	unsigned int r;
+	uint64_t s;
+
+	for (r = 0; r < SALVO_MAX_RINGS; r++) {
+		struct salvo_channel *channel = &space->channel[r];
+
+		for (s = channel->first; s != channel->next; s++) {
+			const struct salvo_gpu_job *job = salvo_space_sent_at(channel, s)->job;
+
+			if (job && job->entry.ctx == ctx && job->entry.seqno >= from)
+				return s;
+		}
+	}
+	return 0;
+}
+
 /* Allocates contiguous room for a packet. Returns its offset, or -1. */
 static int64_t take_room(struct salvo_channel *channel, uint32_t bytes)
 {
@@ -247,7 +265,8 @@ static void end_killed(struct salvo_space *space, struct salvo_gpu_job **done)
 		for (s = channel->first; s != channel->next; s++) {
 			struct salvo_sent *sent = salvo_space_sent_at(channel, s);
 
-			if (!sent->job || sent->job->entry.ctx != space->kill_ctx)
+			if (!sent->job || sent->job->entry.ctx != space->kill_ctx ||
+			    sent->job->entry.seqno < space->kill_from)
 				continue;
 			count_job(space, sent->job, -1);
 			salvo_space_add_done(done, sent->job);
@@ -266,7 +285,7 @@ void salvo_space_end_kill(struct salvo_space *space, struct salvo_gpu_job **done
 		end_killed(space, done);
 		salvo_space_slots_forget(space, space->kill_ctx);
 	}
-	if (!space->killing || salvo_space_has_sent(space, space->kill_ctx) ||
+	if (!space->killing || salvo_space_first_sent(space, space->kill_ctx, space->kill_from) ||
 	    salvo_space_slots_given_to(space, space->kill_ctx, false))
 		return;
 	space->killing = false;

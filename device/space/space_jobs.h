@@ -20,6 +20,13 @@ struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t s
 bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx);
 
 /**
+ * salvo_space_first_sent() - The first job of a context whose seqno is at least @from.
+ *
+ * Return: its seqno in the process, or 0.
+ */
+uint64_t salvo_space_first_sent(struct salvo_space *space, uint32_t ctx, uint64_t from);
+
+/**
  * salvo_space_ring() - Ring the process's doorbell: for its rings, and for a kill request.
  */
 void salvo_space_ring(struct salvo_space *space);

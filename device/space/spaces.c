@@ -216,7 +216,7 @@ static void wake_slots(struct salvo_spaces *spaces)
 	pthread_mutex_unlock(&spaces->lock);
 }
 
-static bool kill_context(struct salvo_spaces *spaces, uint32_t ctx, bool jobs)
+static bool kill_context(struct salvo_spaces *spaces, uint32_t ctx, uint64_t from, bool jobs)
 {
 	struct salvo_space *space;
 	bool left = jobs;
@@ -224,7 +224,7 @@ static bool kill_context(struct salvo_spaces *spaces, uint32_t ctx, bool jobs)
 	pthread_mutex_lock(&spaces->lock);
 	for (space = spaces->list; space; space = space->next) {
 		pthread_mutex_lock(&space->lock);
-		left |= salvo_space_kill(space, ctx);
+		left |= salvo_space_kill(space, ctx, from);
 		pthread_mutex_unlock(&space->lock);
 	}
 	pthread_mutex_unlock(&spaces->lock);

@@ -19,6 +19,13 @@
 #include "cancel.h"
 #include "soft_device.h"
 
+void salvo_soft_queue_ban_locked(struct soft_queue *queue, const struct soft_job *guilty)
+{
+	if (!queue->banned || guilty->hang.seqno < queue->banned_from)
+		queue->banned_from = guilty->hang.seqno;
+	queue->banned = true;
+}
+
 /* The deferred completion of one batch. */
 static void complete_locked(struct soft_device *dev, struct soft_job *job)
 {
@@ -27,8 +34,9 @@ static void complete_locked(struct soft_device *dev, struct soft_job *job)
 	const uint32_t status = job->result.status;
 
 	if (status != SALVO_STATUS_DONE && status != SALVO_STATUS_KILLED)
-		queue->banned = true;
-	job->error = status != SALVO_STATUS_DONE || queue->banned ? -ECANCELED : 0;
+		salvo_soft_queue_ban_locked(queue, job);
+	job->error = status != SALVO_STATUS_DONE ||
+		     (queue->banned && job->hang.seqno >= queue->banned_from) ? -ECANCELED : 0;
 	dev->public->completions++;
 }
 

@@ -186,8 +186,10 @@ struct soft_queue {
 	int priority;
 	/** @ring: Number of the ring that its batches go to. */
 	unsigned int ring;
-	/** @banned: A batch faulted; protected by the device's lock. */
+	/** @banned: A batch faulted or hung; protected by the device's lock. */
 	bool banned;
+	/** @banned_from: Seqno in its ring of the first such batch; likewise. */
+	uint64_t banned_from;
 	/** @held: Jobs that may not enter their ring yet, in order. */
 	struct soft_job *held;
 	struct soft_job **held_end;
@@ -221,6 +223,9 @@ int salvo_soft_queue_create(struct salvo_device *device, const struct salvo_queu
 void salvo_soft_queue_destroy(struct salvo_queue *queue);
 int salvo_soft_queue_submit(struct salvo_queue *queue, struct salvo_winsys_submit *submission,
 			    struct salvo_fence **out);
+/** salvo_soft_queue_ban_locked() - A batch faulted or hangs: it and later ones fail. */
+void salvo_soft_queue_ban_locked(struct soft_queue *queue, const struct soft_job *guilty);
+
 /**
  * salvo_soft_run_held_locked() - Push the held jobs that may run; those of banned queues: @done.
  *

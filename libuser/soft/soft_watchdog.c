@@ -6,7 +6,7 @@
  * limit, and the code that the driver uses (driver/salvo_hang.c) counts the samples for which each
  * batch in a ring has run. A batch on which no unit works is not counted: on a loaded machine its
  * units may not have been scheduled. The guilty queue is banned, as after a fault, and the
- * GPU kills only its context.
+ * GPU kills only the batch and later ones of its context.
  *
  * lock protects the time limit and the stop flag; it and the device's lock are never held
  * together.
@@ -80,14 +80,13 @@ static const struct salvo_unit_regs *unit_of(const struct soft_job *job,
 	return NULL;
 }
 
-/* Find a hung batch in a ring, and ban its queue. Return: its context, or 0. */
-static uint32_t ban_hung_locked(const struct soft_ring *ring, const struct salvo_unit_regs *units,
-			       uint32_t count)
+/* Find a hung batch in a ring, and ban its queue. */
+static bool ban_hung_locked(const struct soft_ring *ring, const struct salvo_unit_regs *units,
+			    uint32_t count, struct salvo_hang *guilty)
 {
 	uint64_t seqno;
-	uint32_t ctx = 0;
 
-	for (seqno = ring->retired; seqno < ring->seqno && !ctx; seqno++) {
+	for (seqno = ring->retired; seqno < ring->seqno; seqno++) {
 		struct soft_job *job = ring->slots[seqno % SOFT_RING_ENTRIES];
 		const struct salvo_unit_regs *unit;
 
@@ -100,33 +99,36 @@ static uint32_t ban_hung_locked(const struct soft_ring *ring, const struct salvo
 		job->hung = true;
 		job->hung_command = unit->command;
 		job->hung_group = unit->group;
-		job->queue->banned = true;
-		ctx = job->queue->ctx;
+		salvo_soft_queue_ban_locked(job->queue, job);
+		*guilty = job->hang;
+		return true;
 	}
-	return ctx;
+	return false;
 }
 
-/* Return: the context of a hung batch, or 0. */
-static uint32_t ban_hung(struct soft_device *dev)
+/* Return: whether a batch hangs. */
+static bool ban_hung(struct soft_device *dev, struct salvo_hang *guilty)
 {
 	struct salvo_unit_regs units[SALVO_MAX_UNITS];
 	const uint32_t count = read_units(dev, units);
-	uint32_t ctx = 0;
+	bool found = false;
 	unsigned int r;
 
 	pthread_mutex_lock(&dev->lock);
-	for (r = 0; r < SALVO_MAX_RINGS && !ctx; r++)
-		ctx = ban_hung_locked(&dev->ring[r], units, count);
+	for (r = 0; r < SALVO_MAX_RINGS && !found; r++)
+		found = ban_hung_locked(&dev->ring[r], units, count, guilty);
 	pthread_mutex_unlock(&dev->lock);
-	return ctx;
+	return found;
 }
 
-static void kill_context(struct soft_watchdog *dog, uint32_t ctx)
+/* Kills the batch and later ones of its context; one before that it overlaps goes on. */
+static void kill_from(struct soft_watchdog *dog, const struct salvo_hang *guilty)
 {
 	struct salvo_regs *regs = dog->dev->regs;
 	const uint32_t request = regs->kill_request + 1;
 
-	regs->kill_ctx = ctx;
+	regs->kill_ctx = guilty->ctx;
+	regs->kill_seqno = guilty->seqno;
 	__atomic_store_n(&regs->kill_request, request, __ATOMIC_RELEASE);
 	salvo_gpu_doorbell(dog->dev->gpu, SALVO_DOORBELL_KILL);
 	while (__atomic_load_n(&regs->kill_ack, __ATOMIC_ACQUIRE) != request &&
@@ -138,7 +140,7 @@ static void *watch(void *cookie)
 {
 	struct soft_watchdog *dog = cookie;
 	int64_t timeout, now, sampled = 0;
-	uint32_t ctx;
+	struct salvo_hang guilty;
 
 	do {
 		pthread_mutex_lock(&dog->lock);
@@ -149,9 +151,8 @@ static void *watch(void *cookie)
 		if (!timeout || now - sampled < timeout / SAMPLES)
 			continue;
 		sampled = now;
-		ctx = ban_hung(dog->dev);
-		if (ctx)
-			kill_context(dog, ctx);
+		if (ban_hung(dog->dev, &guilty))
+			kill_from(dog, &guilty);
 		salvo_gpu_slot_sample(dog->dev->gpu, SAMPLES);
 	} while (sleep_ns(dog, timeout ? timeout / SAMPLES + 1 : -1));
 	return NULL;

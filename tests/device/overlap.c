@@ -377,6 +377,50 @@ TEST_F(overlap, a_kill_ends_both)
 	EXPECT_EQ(0, self->data[AFTER + 2]);
 }
 
+/* From the second on, while the first waits at the gate: that is not even held up. */
+TEST_F(overlap, a_kill_from_the_second_on_leaves_the_first)
+{
+	struct drm_salvo_command first[] = { self->gated[0], self->look[1], rig_pair(1, 0) };
+	struct drm_salvo_command second[] = { self->gated[0], self->look[2], rig_pair(1, 0) };
+	struct drm_salvo_command third[] = { self->look[3] };
+	const time_t deadline = time(NULL) + 20;
+	struct rig *rig = self->rig;
+	uint64_t a, b, c;
+
+	NEED_SIGNALS();
+	self->args[6].gate = (struct gate_args){
+		&self->gpu[40], &self->gpu[41], &self->gpu[42], 0,
+	};
+	second[0].args_offset = 6 * 32;
+	/* The second one takes the unit that the first needs. */
+	second[0].eu_mask = 2;
+	first[0].eu_mask = 1;
+	first[1].eu_mask = 2;
+	a = submit(rig, first, 3, self->args);
+	b = submit(rig, second, 3, self->args);
+	c = submit(rig, third, 1, self->args);
+	ASSERT_TRUE(await(&self->data[41]));
+	ASSERT_TRUE(await(&self->data[ENTERED]));
+	rig->regs->kill_ctx = CTX;
+	rig->regs->kill_seqno = b;
+	__atomic_store_n(&rig->regs->kill_request, 1, __ATOMIC_RELEASE);
+	salvo_gpu_doorbell(rig->gpu, SALVO_DOORBELL_KILL);
+	while (__atomic_load_n(&rig->regs->kill_ack, __ATOMIC_ACQUIRE) != 1) {
+		ASSERT_LT(time(NULL), deadline);
+		salvo_gpu_heartbeat(rig->gpu);
+	}
+	EXPECT_EQ(0, peek(&self->data[BEFORE]));
+	open_gate(self->data);
+	ASSERT_TRUE(rig_wait(rig, c));
+	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, a)->status);
+	EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, b)->status);
+	EXPECT_EQ(SALVO_STATUS_KILLED, rig_result(rig, c)->status);
+	EXPECT_EQ(2, self->data[AFTER + 1]);
+	EXPECT_EQ(0, self->data[42]);
+	EXPECT_EQ(0, self->data[AFTER + 2]);
+	EXPECT_EQ(0, self->data[AFTER + 3]);
+}
+
 TEST_F(overlap, wrong_links_are_refused)
 {
 	const struct {

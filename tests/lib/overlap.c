@@ -4,12 +4,14 @@
  */
 #include "kselftest_harness.h"
 #include "lib_test.h"
+#include "sanitizer.h"
 
 #include <time.h>
 
 /* Words of the buffer: the gate, what it writes, words that commands work on */
 #define GATE		1024u
 #define GATED		1028u
+#define NEVER		1032u
 #define FIRST		1u
 #define SECOND		2u
 #define THIRD		3u
@@ -187,6 +189,53 @@ TEST_F(overlap, a_batch_that_faults_does_not_fail_the_one_before)
 	EXPECT_EQ(b->map[GATED], 7);
 	salvo_fence_destroy(first);
 	salvo_fence_destroy(second);
+}
+
+/*
+ * The second batch takes the only unit while the first one has work left, and does not end. It is
+ * the one that hangs; the first one ends when it is gone.
+ */
+TEST_F(overlap, a_batch_that_hangs_does_not_cancel_the_one_before)
+{
+	const uint32_t items = 2, group = 1, value = 1, one = 1;
+	struct salvo_fence *first, *second;
+	struct bench *b = &self->b;
+	struct salvo_kernel *never = bench_kernel(b, "wait_for_host");
+	struct salvo_queue *queue;
+	struct salvo_error error;
+	int err;
+
+	NEED_SIGNALS();
+	ASSERT_NE(never, NULL);
+	err = salvo_device_set_timeout(b->device, SECOND_NS);
+	ASSERT_TRUE(!err || err == -ENOTSUP);
+	ASSERT_EQ(salvo_queue_create(b->device, 1, &queue), 0);
+	ASSERT_EQ(salvo_queue_enable_overlap(queue), 0);
+	ASSERT_GE(salvo_batch_dispatch(b->batch, self->gate), 0);
+	ASSERT_EQ(salvo_kernel_set_bo_range(self->add, 0, b->bo, GATED * 4, 8), 0);
+	ASSERT_EQ(salvo_kernel_set_value(self->add, 1, &value, sizeof(value)), 0);
+	ASSERT_EQ(salvo_kernel_set_grid(self->add, 1, &items, &group), 0);
+	ASSERT_GE(salvo_batch_dispatch(b->batch, self->add), 0);
+	ASSERT_EQ(set_word(never, 0, b->bo, NEVER), 0);
+	ASSERT_EQ(set_word(never, 1, b->bo, NEVER + 4), 0);
+	ASSERT_EQ(salvo_kernel_set_value(never, 2, &value, sizeof(value)), 0);
+	ASSERT_EQ(salvo_kernel_set_grid(never, 1, &one, NULL), 0);
+	ASSERT_GE(salvo_batch_dispatch(self->second, never), 0);
+	ASSERT_EQ(salvo_queue_submit(queue, b->batch, NULL, 0, &first), 0);
+	ASSERT_EQ(salvo_queue_submit(queue, self->second, NULL, 0, &second), 0);
+	/* The unit is the second batch's next. */
+	usleep(50000);
+	open_gate(b, GATE);
+	EXPECT_EQ(salvo_fence_wait(second, 60 * SECOND_NS), -ECANCELED);
+	EXPECT_EQ(salvo_fence_wait(first, 60 * SECOND_NS), 0);
+	EXPECT_EQ(salvo_fence_get_error(second, &error), 0);
+	EXPECT_EQ(error.kind, SALVO_ERROR_HANG);
+	EXPECT_EQ(b->map[GATED], 8);
+	EXPECT_EQ(salvo_queue_submit(queue, b->batch, NULL, 0, NULL), -EIO);
+	salvo_fence_destroy(first);
+	salvo_fence_destroy(second);
+	salvo_queue_destroy(queue);
+	salvo_kernel_destroy(never);
 }
 
 /* The application orders what the library does not see. */
