@@ -171,7 +171,7 @@ static uint64_t ended(int fd, uint32_t ctx)
  */
 TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 {
-	static const uint32_t depths[SHARERS] = { 4, 8, 16, 64 };
+	static const uint32_t depths[SHARERS] = { 8, 16, 32, 64 };
 	const char *seconds = getenv("SALVO_TEST_SECONDS");
 	struct shares *shares = mmap(NULL, sizeof(*shares), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -222,8 +222,8 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		       (unsigned long long)got[i], (double)got[i] / mean);
 		fflush(stdout);
 	}
-	/* A context that was idle at times has a smaller share. */
-	if (missed > mean / 20)
+	/* A context that was idle has a smaller share: it loses several turns each time. */
+	if (missed > mean / 50)
 		SKIP(return, "this machine is too slow to keep the queues full");
 	for (i = 0; i < SHARERS; i++) {
 		EXPECT_GT(got[i], 0.9 * mean);
