@@ -27,18 +27,20 @@ static const double gain_of_loops = .7;
 /* How often the body of such a loop is taken to run. Short loops cost little in either way. */
 static const double iterations = 64;
 
-/* Loads and stores of @loop, in each iteration the next or previous element or always the same. */
-static bool is_regular(Instruction &inst, const Loop &loop, ScalarEvolution &evolution)
+/*
+ * Loads and stores of @loop, in each iteration the next or previous element or always the same;
+ * @evolution may assume what LLVM checks before the loop, as that an index does not wrap around.
+ */
+static bool is_regular(Instruction &inst, const Loop &loop, PredicatedScalarEvolution &evolution)
 {
 	Value *pointer = getLoadStorePointerOperand(&inst);
-	const SCEV *address = evolution.getSCEV(pointer);
-	auto *moving = dyn_cast<SCEVAddRecExpr>(address);
 
-	if (evolution.isLoopInvariant(address, &loop))
+	if (evolution.getSE()->isLoopInvariant(evolution.getSCEV(pointer), &loop))
 		return isa<LoadInst>(inst);
-	if (!moving || moving->getLoop() != &loop || !moving->isAffine())
+	const SCEVAddRecExpr *moving = evolution.getAsAddRec(pointer);
+	if (!moving || !moving->isAffine())
 		return false;
-	auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
+	auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(*evolution.getSE()));
 	return step && step->getAPInt().abs() ==
 		inst.getDataLayout().getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue();
 }
@@ -47,6 +49,7 @@ static bool is_regular(Instruction &inst, const Loop &loop, ScalarEvolution &evo
 bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 				const TargetLibraryInfo &library)
 {
+	PredicatedScalarEvolution predicated(evolution, const_cast<Loop &>(loop));
 	bool gathers = false, stores = false;
 
 	if (!loop.isInnermost() || !loop.getLoopPreheader() || is_divergent_loop(&loop) ||
@@ -57,7 +60,7 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 			if (isa<LoadInst>(inst) || isa<StoreInst>(inst)) {
 				Value *pointer = getLoadStorePointerOperand(&inst);
 
-				if (!is_regular(inst, loop, evolution))
+				if (!is_regular(inst, loop, predicated))
 					return false;
 				stores |= isa<StoreInst>(inst);
 				gathers |= shape_of(pointer).kind != shape::UNIFORM &&
