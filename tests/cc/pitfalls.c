@@ -45,7 +45,8 @@ static const struct {
 	} },
 	{ "tests/kernels/cc_pitfalls_numbers.cl", {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
-		"quotients_int", "quotients_uint", "strided_loops",
+		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
+		"steps_short", "steps_int",
 	} },
 };
 
@@ -163,7 +164,7 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
 }
 
-/* A lane may load a whole word for its bytes, but none of a page that has no byte of it. */
+/* A lane may load what is around its bytes, but nothing of a page that has no byte of it. */
 TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 {
 	enum { COUNT = 64 };
@@ -196,6 +197,14 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 		EXPECT_EQ(p[-3] + p[-2] * 3 + p[-1] * 5 + p[-2] * 7 + p[-1] * 11 + six[0] * 13 +
 			  six[1] * 17 + six[2] * 19 + p[-1] * 23, out[i]);
 	}
+	cc_program_close(program);
+
+	program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w", files[3].source);
+	ASSERT_NE(NULL, program);
+	ASSERT_EQ(0, cc_run(program, "last_steps", &args, &range));
+	for (i = 0; i < COUNT; i++)
+		EXPECT_EQ(out[i], args.end[3 * (int)i - 3 * (COUNT - 1) - 1] +
+				  args.end[-1 - 4 * (int)i] * 3);
 	cc_program_close(program);
 	munmap(memory, 2 * page);
 }

@@ -136,6 +136,21 @@ END
 		times code " div " 0 4
 	done)"
 
+check "M4 lanes a few elements apart, or in reverse order: all between them is loaded" "$(
+	for level in 2 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const float *a, global const float *c, global float *b)
+{
+	size_t x = get_global_id(0);
+
+	b[x] = a[2 * x] + a[3 * x + 1] + c[-x];
+}
+END
+		# What is left of a row is loaded by one instruction or two.
+		times code 'v?movss .*,%xmm' 0 4
+		lacks code 'gather|vinsertps'
+	done)"
+
 check "M4 few active lanes and no vector form: one active lane after the other" "$(
 	compile "" <<'END'
 kernel void k(global const char *active, global const int *first, global const int *next,

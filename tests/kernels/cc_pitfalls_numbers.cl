@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cc_pitfalls_numbers.cl - quotients just below and at whole numbers, and indices that wrap around
+ * cc_pitfalls_numbers.cl - quotients just below and at whole numbers, indices that wrap around, and
+ * lanes some elements apart
  */
 #include "cc_pitfalls.h"
 
@@ -58,4 +59,33 @@ kernel void strided_loops(PLAIN)
 	for (uint k = 0; k < 9; k++, m = (uint)(m + step))
 		r = r * 11 + (m < 1000 ? in[m] : (uint)(m >> 32));
 	out[ITEM] = r;
+}
+
+/* Every distance of lanes up to five elements, forwards and backwards, with and without a mask */
+#define STEPS(T)									\
+kernel void steps_##T(PLAIN)								\
+{											\
+	global const T *a = (global const T *)in;					\
+	uint x = ITEM % 180, r = 0;							\
+	size_t i = get_global_id(0);							\
+											\
+	r += (uint)a[2 * i + 1] + (uint)a[3 * i] * 3 + (uint)a[3 * i + 2] * 5;		\
+	r += (uint)a[4 * i + 3] * 7 + (uint)a[5 * i] * 9;				\
+	r += (uint)a[500 - i] * 11 + (uint)a[500 - 2 * i] * 13;				\
+	r += (uint)a[900 - 3 * i] * 15 + (uint)a[1000 - 4 * i] * 17;			\
+	if (r & 1)									\
+		r ^= (uint)a[2 * i] * 19 + (uint)a[700 - 3 * i] * 21;			\
+	out[ITEM] = r + (uint)a[x * 2] * 23;						\
+}
+
+STEPS(uchar)
+STEPS(short)
+STEPS(int)
+
+/* The last work-item loads the last byte before @end, and the first one. */
+kernel void last_steps(OUT, global const uchar *end)
+{
+	const size_t x = get_global_id(0), last = get_global_size(0) - 1;
+
+	out[x] = end[3 * (long)x - 3 * (long)last - 1] + end[-1 - 4 * (long)x] * 3;
 }

@@ -3,9 +3,10 @@
  * vector_memory.cc - loads, stores and operations that are replicated for each lane
  *
  * Contiguous lanes are one wide access, with a mask if not all of them are
- * active. Others are a gather or a scatter where the target has those (AVX-512), else one
- * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
- * branch; only calls and locked operations are branched around.
+ * active. Lanes a few elements apart, or in reverse order, load all that is between them. Others
+ * are a gather or a scatter where the target has those (AVX-512), else one access for each lane.
+ * There an inactive lane uses a scratch buffer, which is cheaper than a branch; only calls and
+ * locked operations are branched around.
  *
  * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes; those
  * on one address for all lanes become one operation.
@@ -62,6 +63,59 @@ bool vectoriser::is_contiguous(Value *pointer, Type *type) const
 	    type->getScalarSizeInBits() % 8)
 		return false;
 	return s.stride > 0 && (uint64_t)s.stride * 8 == bits.getFixedValue();
+}
+
+/* Elements from lane to lane up to which all between them is loaded */
+static const int64_t max_step = 4;
+
+/* The number of elements from lane to lane if loading all between them is worth it, or 0. */
+int64_t vectoriser::step_of(Value *pointer, Type *type) const
+{
+	const shape s = shape_of(pointer);
+	const int64_t bits = layout.getTypeSizeInBits(type).getFixedValue();
+
+	if (s.kind != shape::STRIDED || type->isVectorTy() || type->isPointerTy() || bits % 8 ||
+	    s.stride * 8 % bits)
+		return 0;
+	const int64_t step = s.stride * 8 / bits;
+	return std::abs(step) <= max_step && step != 1 ? step : 0;
+}
+
+/*
+ * Loads what lies between the first and the last lane, in pieces of as many elements as lanes. Each
+ * of its pages has an element of a lane. The last piece ends with the last lane.
+ *
+ *	in[3 * x]	p = load(in + 3 * x), q = load(in + 3 * x + 8), r = load(in + 3 * x + 14)
+ *			p[0], p[3], p[6], q[1], q[4], q[7], r[4], r[7]
+ */
+Value *vectoriser::load_steps(LoadInst &load, int64_t step)
+{
+	Type *type = load.getType(), *wide = widen(type);
+	const unsigned count = std::abs(step), last = (lanes - 1) * count;
+	Value *base = scalar(load.getPointerOperand()), *made = nullptr;
+
+	if (step < 0)
+		base = b.CreateConstGEP1_64(type, base, step * (int64_t)(lanes - 1));
+	for (unsigned p = 0; p < count; p++) {
+		const unsigned from = p == count - 1 ? last + 1 - lanes : p * lanes;
+		SmallVector<int> pick;
+
+		LoadInst *piece = b.CreateAlignedLoad(wide, b.CreateConstGEP1_64(type, base, from),
+						      load.getAlign(), load.getName());
+		piece->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+		for (unsigned i = 0; i < lanes; i++) {
+			const unsigned at = (step < 0 ? lanes - 1 - i : i) * count;
+			const unsigned owner = std::min(at / lanes, count - 1);
+
+			pick.push_back(owner == p ? (p ? lanes : 0) + at - from :
+				       owner < p ? (p > 1 ? i : at) : -1);
+		}
+		if (p == 0 && count > 1)
+			made = piece;
+		else
+			made = b.CreateShuffleVector(p ? made : piece, piece, pick);
+	}
+	return made;
 }
 
 /* A small vector is accessed as an integer of its size, for which masked accesses exist. */
@@ -124,6 +178,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 	Instruction *made;
 
 	if (!is_contiguous(pointer, type)) {
+		if (const int64_t step = mask ? 0 : step_of(pointer, type))
+			return load_steps(load, step);
 		if (can_gather_words(load))
 			return gather_words(load);
 		if (!can_gather(type, load.getAlign()))

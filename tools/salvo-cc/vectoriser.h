@@ -173,6 +173,8 @@ private:
 	void emit_scalar_memory(Instruction &inst);
 	Value *safe_pointer(Value *pointer, Value *condition);
 	bool is_contiguous(Value *pointer, Type *type) const;
+	int64_t step_of(Value *pointer, Type *type) const;
+	Value *load_steps(llvm::LoadInst &load, int64_t step);
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
