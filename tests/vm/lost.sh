@@ -13,7 +13,7 @@ waker=
 udevd=/lib/systemd/systemd-udevd udev=()
 if [ -x $udevd ]; then
 	echo render:x:104: >"$tmp/group"
-	udev=(-f "$udevd:$udevd" -f packaging/60-salvo.rules:/lib/udev/rules.d/60-salvo.rules -f "$tmp/group:/etc/group")
+	udev=(-f "$udevd:$udevd" -f packaging/60-salvo.rules:/etc/udev/rules.d/60-salvo.rules -f "$tmp/group:/etc/group")
 fi
 
 # Handles a request line of the test, for the worker of this run's salvo-gpu.
