@@ -33,10 +33,13 @@ static bool has_half(const struct salvo_device_info *info)
 	return info->isa_level >= 3;
 }
 
-/* Half of the memory: more than the quarter that the profile wants, and two such buffers fit. */
+/*
+ * More than the quarter that the profile wants, and two such buffers fit: half of the memory but for
+ * a small part, since programs, profiles and the bytes behind a buffer need some.
+ */
 static cl_ulong max_alloc(const struct salvo_device_info *info)
 {
-	return info->vram_bytes / 2;
+	return info->vram_bytes / 2 - info->vram_bytes / 128;
 }
 
 static cl_int answer_vectors(const struct salvo_cl_answer *answer,
