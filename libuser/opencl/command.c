@@ -275,6 +275,24 @@ bool salvo_cl_command_again(struct salvo_cl_command *command, int result)
 	return !wait_for_all(fresh, command->wait_count, command->waits);
 }
 
+int salvo_cl_command_split(struct salvo_cl_command *command)
+{
+	struct salvo_cl_submission *before = command->submission, *fresh;
+
+	fresh = salvo_cl_submission_create(command->queue);
+	if (!fresh)
+		return -ENOMEM;
+	before->commands++;
+	close_submission(before);
+	fresh->check = command->queue->patience;
+	/* The GPU runs them one after the other, once they are submitted. */
+	fresh->after_all = true;
+	command->submission = fresh;
+	command->batch = fresh->batch;
+	command->start = 0;
+	return salvo_cl_submission_wait_for(fresh, before);
+}
+
 void salvo_cl_command_hold(struct salvo_cl_command *command, struct salvo_cl_object *object)
 {
 	if (salvo_cl_submission_use(command->submission, object, 0))

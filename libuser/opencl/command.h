@@ -74,6 +74,14 @@ cl_int salvo_cl_command_begin_locked(struct salvo_cl_command *command, cl_comman
  *          another one.
  */
 bool salvo_cl_command_again(struct salvo_cl_command *command, int result);
+/**
+ * salvo_cl_command_split() - What is recorded from now on goes into another batch.
+ *
+ * It waits for the one so far and fails with it; the command's event is that of the last batch.
+ *
+ * Return: 0 or a negative errno.
+ */
+int salvo_cl_command_split(struct salvo_cl_command *command);
 /** salvo_cl_command_hold() - Keep an object until the command is done. */
 void salvo_cl_command_hold(struct salvo_cl_command *command, struct salvo_cl_object *object);
 /**

@@ -2,16 +2,25 @@
 /*
  * command_buffer.c - command buffers: cl_khr_command_buffer
  *
- * A command buffer is a batch. Its commands are recorded by the entry points of clEnqueue*(), on a
- * queue that only records; sync points are pipe controls, or nothing where the queue is in order.
+ * A command buffer is a batch, or several if it is long: its parts. Its commands are recorded by the
+ * entry points of clEnqueue*(), on a queue that only records; sync points are pipe controls, or
+ * nothing where the queue is in order.
+ *
  * To enqueue a command buffer is to append its batch to that of the queue, so that it may be
- * enqueued again at once, and changed, while earlier ones run.
+ * enqueued again at once, and changed, while earlier ones run. Parts are batches of the queue, which
+ * run one after the other; each waits for the one before.
  */
 #include "command_buffer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * A part of so many commands is full. With those that the batch of the queue may have already
+ * there is room for a pipe control each.
+ */
+#define PART_COMMANDS	1000u
 
 /* --- objects -------------------------------------------------------------------------- */
 
@@ -24,9 +33,12 @@ static void destroy(struct salvo_cl_object *object)
 		buffer->commands = command->next;
 		salvo_cl_mutable_destroy(command);
 	}
+	while (buffer->part_count)
+		salvo_cl_recording_destroy(buffer->parts[--buffer->part_count]);
 	if (buffer->recorder)
 		salvo_cl_object_put(&buffer->recorder->base);
 	salvo_cl_object_put(&buffer->queue->base);
+	free(buffer->parts);
 	free(buffer->properties);
 	free(buffer->points);
 	free(buffer);
@@ -179,6 +191,23 @@ static cl_int get_info(cl_command_buffer_khr buffer, cl_command_buffer_info_khr 
 
 /* --- recording -------------------------------------------------------------------------- */
 
+static cl_int add_part(cl_command_buffer_khr buffer)
+{
+	struct salvo_cl_submission **parts, *part;
+
+	parts = realloc(buffer->parts,
+			(buffer->part_count + 1) * sizeof(struct salvo_cl_submission *));
+	if (!parts)
+		return CL_OUT_OF_HOST_MEMORY;
+	buffer->parts = parts;
+	part = salvo_cl_recording_create(buffer->recorder);
+	if (!part)
+		return CL_OUT_OF_HOST_MEMORY;
+	parts[buffer->part_count++] = buffer->recorder->recording;
+	buffer->recorder->recording = part;
+	return CL_SUCCESS;
+}
+
 cl_int salvo_cl_buffer_check(cl_command_buffer_khr buffer, const struct salvo_cl_sync *sync)
 {
 	cl_uint i;
@@ -194,7 +223,7 @@ cl_int salvo_cl_buffer_check(cl_command_buffer_khr buffer, const struct salvo_cl
 	for (i = 0; i < sync->count; i++)
 		if (!sync->waits[i] || sync->waits[i] > buffer->point_count)
 			return CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
-	return CL_SUCCESS;
+	return salvo_cl_buffer_count(buffer) < PART_COMMANDS ? CL_SUCCESS : add_part(buffer);
 }
 
 unsigned int salvo_cl_buffer_count(cl_command_buffer_khr buffer)
@@ -202,7 +231,7 @@ unsigned int salvo_cl_buffer_count(cl_command_buffer_khr buffer)
 	return salvo_batch_count(buffer->recorder->recording->batch);
 }
 
-/* The commands from @start to @end wait for a sync point. */
+/* The commands from @start to @end wait for a sync point of their part. */
 static int wait_for(struct salvo_batch *batch, const struct salvo_cl_sync_point *point,
 		    unsigned int start, unsigned int end)
 {
@@ -232,7 +261,9 @@ static cl_int add_point(cl_command_buffer_khr buffer, unsigned int first, unsign
 		buffer->points = points;
 		buffer->point_capacity = capacity;
 	}
-	points[buffer->point_count++] = (struct salvo_cl_sync_point){ first, count };
+	points[buffer->point_count++] = (struct salvo_cl_sync_point){
+		buffer->part_count, first, count
+	};
 	return CL_SUCCESS;
 }
 
@@ -240,6 +271,7 @@ cl_int salvo_cl_buffer_add(cl_command_buffer_khr buffer, const struct salvo_cl_s
 			   unsigned int start, cl_int err)
 {
 	struct salvo_batch *batch = buffer->recorder->recording->batch;
+	const struct salvo_cl_sync_point *point;
 	unsigned int end;
 	cl_uint i;
 
@@ -247,9 +279,11 @@ cl_int salvo_cl_buffer_add(cl_command_buffer_khr buffer, const struct salvo_cl_s
 		return err;
 	salvo_cl_lock(buffer->queue->context);
 	end = salvo_batch_count(batch);
-	for (i = 0; !err && i < sync->count && !salvo_cl_queue_is_ordered(buffer->queue); i++)
-		err = salvo_cl_error(wait_for(batch, &buffer->points[sync->waits[i] - 1], start,
-					      end));
+	for (i = 0; !err && i < sync->count && !salvo_cl_queue_is_ordered(buffer->queue); i++) {
+		point = &buffer->points[sync->waits[i] - 1];
+		if (point->part == buffer->part_count)
+			err = salvo_cl_error(wait_for(batch, point, start, end));
+	}
 	if (!err)
 		err = add_point(buffer, start, end - start);
 	if (!err && sync->point)
@@ -278,15 +312,47 @@ static cl_int check_queue(cl_command_buffer_khr buffer, cl_uint num_queues,
 	return CL_SUCCESS;
 }
 
+/* Return: what recording gave. */
+static int append(struct salvo_cl_command *command, cl_command_buffer_khr buffer,
+		  const struct salvo_cl_submission *part)
+{
+	unsigned int i;
+	int index;
+
+	do {
+		index = salvo_batch_append(command->batch, part->batch);
+	} while (salvo_cl_command_again(command, index));
+	for (i = 0; i < part->use_count; i++)
+		if (part->uses[i].object->kind == SALVO_CL_MEM)
+			salvo_cl_command_use(command, (cl_mem)part->uses[i].object,
+					     part->uses[i].access);
+	salvo_cl_command_hold(command, &buffer->base);
+	return index;
+}
+
+static int append_all(struct salvo_cl_command *command, cl_command_buffer_khr buffer)
+{
+	int index = 0, err;
+	unsigned int i;
+
+	for (i = 0; i < buffer->part_count; i++) {
+		index = append(command, buffer, buffer->parts[i]);
+		err = index < 0 ? index : salvo_cl_command_split(command);
+		if (err)
+			return err;
+	}
+	if (salvo_batch_count(buffer->recorder->recording->batch))
+		index = append(command, buffer, buffer->recorder->recording);
+	return index;
+}
+
 static cl_int enqueue(cl_uint num_queues, cl_command_queue *queues, cl_command_buffer_khr buffer,
 		      cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
-	const struct salvo_cl_submission *recording;
 	struct salvo_cl_command command;
 	cl_command_queue queue;
-	unsigned int i;
-	int index = 0;
 	cl_int err;
+	int index;
 
 	if (!salvo_cl_is(buffer, SALVO_CL_COMMAND_BUFFER))
 		return CL_INVALID_COMMAND_BUFFER_KHR;
@@ -302,17 +368,7 @@ static cl_int enqueue(cl_uint num_queues, cl_command_queue *queues, cl_command_b
 					     wait_count, waits, event);
 	if (err)
 		return err;
-	recording = buffer->recorder->recording;
-	if (salvo_batch_count(recording->batch)) {
-		do {
-			index = salvo_batch_append(command.batch, recording->batch);
-		} while (salvo_cl_command_again(&command, index));
-		for (i = 0; i < recording->use_count; i++)
-			if (recording->uses[i].object->kind == SALVO_CL_MEM)
-				salvo_cl_command_use(&command, (cl_mem)recording->uses[i].object,
-						     recording->uses[i].access);
-		salvo_cl_command_hold(&command, &buffer->base);
-	}
+	index = append_all(&command, buffer);
 	return salvo_cl_command_end(&command, index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 }
 

@@ -9,8 +9,9 @@
 #include "ndrange.h"
 #include "submission.h"
 
-/** struct salvo_cl_sync_point - What a sync point stands for: commands of the batch. */
+/** struct salvo_cl_sync_point - What a sync point stands for: commands of part @part. */
 struct salvo_cl_sync_point {
+	unsigned int part;
 	unsigned int first;
 	unsigned int count;
 };
@@ -28,6 +29,9 @@ struct _cl_command_buffer_khr {
 	bool is_mutable;
 	/** @final: It is not recorded any more. The context's lock protects what follows. */
 	bool final;
+	/** @parts: That are full; what is recorded goes to the recorder's, the last part. */
+	struct salvo_cl_submission **parts;
+	unsigned int part_count;
 	struct salvo_cl_sync_point *points;
 	unsigned int point_count;
 	unsigned int point_capacity;
@@ -45,7 +49,8 @@ struct _cl_mutable_command_khr {
 	cl_kernel kernel;
 	cl_kernel original;
 	struct salvo_kernel *salvo;
-	/** @index: Of the dispatch in the batch. */
+	/** @part: In which it is recorded; @index: of the dispatch in its batch. */
+	struct salvo_cl_submission *part;
 	unsigned int index;
 	cl_command_properties_khr *properties;
 	size_t property_count;
@@ -65,7 +70,11 @@ struct salvo_cl_sync {
 	cl_mutable_command_khr *handle;
 };
 
-/** salvo_cl_buffer_check() - The checks that come first in all clCommand*KHR(). */
+/**
+ * salvo_cl_buffer_check() - The checks that come first in all clCommand*KHR().
+ *
+ * Begins another part if the last one is full: the next command goes there.
+ */
 cl_int salvo_cl_buffer_check(cl_command_buffer_khr buffer, const struct salvo_cl_sync *sync);
 /**
  * salvo_cl_buffer_add() - What was recorded from @start on is one command.
@@ -73,7 +82,7 @@ cl_int salvo_cl_buffer_check(cl_command_buffer_khr buffer, const struct salvo_cl
  */
 cl_int salvo_cl_buffer_add(cl_command_buffer_khr buffer, const struct salvo_cl_sync *sync,
 			   unsigned int start, cl_int err);
-/** salvo_cl_buffer_count() - Commands that are in the batch. */
+/** salvo_cl_buffer_count() - Commands that are in the last part. */
 unsigned int salvo_cl_buffer_count(cl_command_buffer_khr buffer);
 
 /** salvo_cl_buffer_is_complete() - Are all arguments of its kernels set? */

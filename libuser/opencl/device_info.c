@@ -34,8 +34,8 @@ static bool has_half(const struct salvo_device_info *info)
 }
 
 /*
- * More than the quarter that the profile wants, and two such buffers fit: half of the memory but for
- * a small part, since programs, profiles and the bytes behind a buffer need some.
+ * More than the quarter that the profile wants, and two such buffers fit: half of the memory but
+ * for a small part, since programs, profiles and the bytes behind a buffer need some.
  */
 static cl_ulong max_alloc(const struct salvo_device_info *info)
 {

@@ -162,6 +162,7 @@ static cl_int record(cl_command_buffer_khr buffer, cl_mutable_command_khr comman
 	if (!index)
 		index = salvo_batch_dispatch(recorded.batch, command->salvo);
 	if (index >= 0) {
+		command->part = buffer->recorder->recording;
 		command->index = index;
 		salvo_cl_kernel_use(command->kernel, on, &recorded);
 	}
@@ -270,7 +271,7 @@ static cl_int check_change(const struct salvo_cl_dispatch_config *config,
 /* @arg was set in the clone; the batch follows. */
 static int patch_arg(cl_mutable_command_khr command, const cl_mutable_dispatch_arg_khr *change)
 {
-	struct salvo_cl_submission *recording = command->buffer->recorder->recording;
+	struct salvo_cl_submission *recording = command->part;
 	const struct salvo_cl_arg *arg = &command->kernel->args[change->arg_index];
 	const unsigned int gpu = recording->queue->gpu;
 	struct salvo_batch *batch = recording->batch;
@@ -327,7 +328,7 @@ static cl_int change_grid(cl_mutable_command_khr command,
 			  const struct salvo_cl_dispatch_config *config)
 {
 	size_t offset[3] = {}, items[3] = {}, group[3] = {};
-	struct salvo_batch *batch = command->buffer->recorder->recording->batch;
+	struct salvo_batch *batch = command->part->batch;
 	const bool given = config->local_work_size || command->given;
 	struct salvo_cl_grid grid;
 	cl_int err;

@@ -141,20 +141,56 @@ TEST_F(command_buffer, runs_each_time_in_the_order_of_its_sync_points)
 	}
 }
 
-TEST_F(command_buffer, a_full_one_says_so)
+/* More than a batch holds; each command waits for the one before. */
+TEST_F(command_buffer, a_long_one_goes_in_parts)
 {
+	enum { LENGTH = 5000, BEFORE = 900 };
+	const cl_uint one = 1, hundred = 100, zero = 0, kinds[2] = { 0, 0 };
+	const cl_mutable_dispatch_arg_khr arg = { 1, sizeof(hundred), &hundred };
+	struct dispatch_config changes[2] = {
+		{ .num_args = 1, .work_dim = 1, .arg_list = &arg },
+		{ .num_args = 1, .work_dim = 1, .arg_list = &arg },
+	};
+	const void *configs[] = { &changes[0], &changes[1] };
+	cl_sync_point_khr point = 0;
+	cl_mutable_command_khr handle;
 	const size_t items = 1;
-	const cl_uint one = 1;
-	cl_int err = 0;
-	int i;
+	cl_event event = NULL;
+	cl_int status;
+	unsigned int i;
 
+	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, self->mem, &zero, 4, 0, 4, 0, NULL, &event));
 	clSetKernelArg(self->kernel, 0, sizeof(self->mem), &self->mem);
 	clSetKernelArg(self->kernel, 1, sizeof(one), &one);
-	for (i = 0; !err && i < 5000; i++)
-		err = self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items, NULL,
-				    0, NULL, NULL, NULL);
-	EXPECT_LT(1000, i);
-	EXPECT_EQ(CL_OUT_OF_RESOURCES, err);
+	for (i = 0; i < LENGTH; i++) {
+		ASSERT_EQ(0, self->ndrange(self->buffer, NULL, NULL, self->kernel, 1, NULL, &items,
+					   NULL, i ? 1 : 0, i ? &point : NULL, &point, &handle));
+		if (i == 0)
+			changes[0].command = handle;
+	}
+	changes[1].command = handle;
+	ASSERT_EQ(0, self->finalize(self->buffer));
+	for (i = 0; i < BEFORE; i++) {
+		const cl_event before = event;
+
+		ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, self->kernel, 1, NULL, &items,
+						    NULL, 1, &before, &event));
+		clReleaseEvent(before);
+	}
+	for (i = 0; i < 3; i++) {
+		const cl_event before = event;
+
+		ASSERT_EQ(0, self->enqueue(0, NULL, self->buffer, 1, &before, &event));
+		clReleaseEvent(before);
+		if (!i)
+			ASSERT_EQ(0, self->update(self->buffer, 2, kinds, configs));
+	}
+	ASSERT_EQ(0, clWaitForEvents(1, &event));
+	EXPECT_EQ(0, clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+				    &status, NULL));
+	EXPECT_EQ(CL_COMPLETE, status);
+	clReleaseEvent(event);
+	EXPECT_EQ(BEFORE + 3 * LENGTH + 2 * 2 * 99, word(self->queue, self->mem, 0));
 }
 
 TEST_F(command_buffer, changes_count_from_the_next_time_on)
