@@ -2,13 +2,13 @@
 /*
  * command_buffer.c - command buffers: cl_khr_command_buffer
  *
- * A command buffer is a batch, or several if it is long: its parts. Its commands are recorded by the
- * entry points of clEnqueue*(), on a queue that only records; sync points are pipe controls, or
+ * A command buffer is a batch, or several if it is long: its parts. Its commands are recorded by
+ * the entry points of clEnqueue*(), on a queue that only records; sync points are pipe controls, or
  * nothing where the queue is in order.
  *
  * To enqueue a command buffer is to append its batch to that of the queue, so that it may be
- * enqueued again at once, and changed, while earlier ones run. Parts are batches of the queue, which
- * run one after the other; each waits for the one before.
+ * enqueued again at once, and changed, while earlier ones run. Parts are batches of the queue,
+ * which run one after the other; each waits for the one before.
  */
 #include "command_buffer.h"
 
