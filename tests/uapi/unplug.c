@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <linux/sync_file.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -270,6 +271,7 @@ TEST_F_TIMEOUT(unplug, unbound_while_a_buffer_is_imported, TIMEOUT)
 }
 
 #define CHILDREN	4
+#define UNBINDS		10
 
 /*
  * Opens, creates, submits, maps and closes in a loop while the device is unbound and bound.
@@ -353,6 +355,45 @@ TEST_F_TIMEOUT(unplug, unbound_and_bound_under_load, TIMEOUT)
 	}
 	stop_load(_metadata, children, stop);
 	EXPECT_TRUE(wait_value("vram-used", 0));
+}
+
+/* Creates contexts until that fails; returns the error. */
+static void *create_contexts(void *cookie)
+{
+	struct drm_salvo_ctx_destroy destroy = {};
+	const int fd = *(const int *)cookie;
+	intptr_t err;
+
+	do {
+		err = ctx_create(fd, &destroy.id);
+		if (!err)
+			err = call(fd, DRM_IOCTL_SALVO_CTX_DESTROY, &destroy);
+	} while (!err);
+	return (void *)err;
+}
+
+/* Whatever CTX_CREATE does while the device goes, it does not say that memory is short. */
+TEST_F_TIMEOUT(unplug, context_is_created_or_the_device_is_gone, TIMEOUT)
+{
+	pthread_t threads[CHILDREN];
+	void *err;
+	int i, j;
+
+	for (i = 0; i < UNBINDS; i++) {
+		for (j = 0; j < CHILDREN; j++)
+			ASSERT_EQ(pthread_create(&threads[j], NULL, create_contexts, &self->fd), 0);
+		usleep(20000 + 3000 * i);
+		ASSERT_EQ(driver_unbind(self->pci), 0);
+		for (j = 0; j < CHILDREN; j++) {
+			pthread_join(threads[j], &err);
+			EXPECT_EQ((intptr_t)err, -ENODEV);
+		}
+		close(self->fd);
+		ASSERT_EQ(driver_bind(self->pci), 0);
+		ASSERT_TRUE(driver_wait());
+		self->fd = node_open();
+		ASSERT_GE(self->fd, 0);
+	}
 }
 
 TEST_F_TIMEOUT(unplug, removed_and_found_again_under_load, TIMEOUT)
