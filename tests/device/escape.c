@@ -8,8 +8,11 @@
  * rounds.
  */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include "spaces_fixture.h"
+
+#define MIB		(1ull << 20)
 
 #define ROUNDS		200u
 struct hostile_args {
@@ -203,14 +206,30 @@ struct privileges {
 	unsigned int volunteers;
 	/* Writable and executable mappings; open descriptors; whether this test could read them */
 	unsigned int writable_code, files;
+	/* Bytes that it can write, without VRAM */
+	uint64_t own;
 	bool seen;
 };
+
+/* A line of /proc/PID/maps */
+static void look_at_mapping(struct privileges *all, const char *line)
+{
+	unsigned long start, end;
+	char access[8];
+
+	all->seen = true;
+	if (sscanf(line, "%lx-%lx %7s", &start, &end, access) != 3 || access[1] != 'w')
+		return;
+	all->writable_code += access[2] == 'x';
+	if (!strstr(line, "vram"))
+		all->own += end - start;
+}
 
 static void look_at(void *cookie, const char *pid)
 {
 	struct privileges *all = cookie;
 	unsigned long long value;
-	char path[64], line[512], access[8];
+	char path[64], line[512];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
@@ -232,11 +251,8 @@ static void look_at(void *cookie, const char *pid)
 	/* The host's kernel shows these to root only. */
 	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
 	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file)) {
-		all->seen = true;
-		all->writable_code += sscanf(line, "%*s %7s", access) == 1 && access[1] == 'w' &&
-				      access[2] == 'x';
-	}
+	while (file && fgets(line, sizeof(line), file))
+		look_at_mapping(all, line);
 	if (file)
 		fclose(file);
 	/* But for . and .. */
@@ -259,6 +275,23 @@ TEST_F(spaces, process_has_a_filter_and_no_privileges_files_or_writable_code)
 		SKIP(return, "mappings and descriptors: the kernel tells them to root only");
 	EXPECT_EQ(0, all.writable_code);
 	EXPECT_EQ(0, all.files);
+}
+
+/* As much as Documentation/hardware.rst says; the main stack may grow yet. */
+TEST_F(spaces, process_can_fill_what_the_manual_says)
+{
+	struct privileges all = { 0 };
+	struct rlimit stack;
+
+	expect_others_right(_metadata, self->rig, 1);
+	ASSERT_EQ(0, getrlimit(RLIMIT_STACK, &stack));
+	ASSERT_EQ(1, for_processes("salvo-space", look_at, &all));
+	if (!all.seen)
+		SKIP(return, "the kernel shows mappings to root only");
+	if (stack.rlim_cur == RLIM_INFINITY)
+		SKIP(return, "threads have stacks of another size");
+	EXPECT_LT(1024ull * MIB, all.own);
+	EXPECT_GE(1034 * MIB + self->rig->regs->units * (17 * MIB + stack.rlim_cur), all.own);
 }
 
 TEST_F(spaces, fence_of_a_packet_that_unbinds_and_fails_waits_for_the_process)
