@@ -674,7 +674,7 @@ int salvo_queue_create_priority(struct salvo_device *device, uint64_t eu_mask, i
  * salvo_queue_enable_overlap() - Let a batch start before the one before it is done.
  *
  * If the hazards of both are tracked, its commands wait for those that they conflict with, as in
- * one batch. Memory that no argument names needs fences. Batches end in order, and fail alone.
+ * one batch. Other memory needs fences. Batches end in order; one that fails leaves those before.
  *
  * Return: 0, -EOPNOTSUPP (the GPU or the driver cannot), -ENOMEM.
  */
