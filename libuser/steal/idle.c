@@ -20,7 +20,7 @@
  * A worker that has begun nothing sleeps on its futex @seat. A thread that is not of the pool and
  * runs a root takes the place of such a worker: its deque, its units, its number. So no thread has
  * to be woken for the root, nor for its end, and no more threads run than the pool has workers. The
- * worker's thread sleeps until the place is free and there is work for it.
+ * worker's thread sleeps until the place is free and there is work for it (tests/spin/seat.pml).
  */
 #include "worker.h"
 

@@ -33,7 +33,7 @@ if ! command -v spin >/dev/null; then
 	skip "models of the queues" "no spin"
 	finish
 fi
-for model in doorbell seen parking fetch space_doorbell completion slot drain overlap; do
+for model in doorbell seen parking fetch space_doorbell completion slot drain overlap seat; do
 	found=$(verify $model)
 	check "$model.pml holds in every order of steps" \
 		"$([ "$found" = right ] || { echo "$found"; cat "$dir/log"; })"
