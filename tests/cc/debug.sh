@@ -57,6 +57,10 @@ for level in 0 3; do
 			grep -qE "step\.cl +$n " <<<"$lines" || echo "line $n is missing"
 		done)"
 done
+echo 'kernel void k(global int *p, int n) { if (n < 0) p += abs(n) * clz(n); *p = n; }' >"$dir/abs.cl"
+check "calls of built-in functions compile with -g" "$(
+	"$cc" -g -o "$dir/abs.salvo" "$dir/abs.cl" 2>&1
+	"$cc" -g -O0 -o "$dir/abs.salvo" "$dir/abs.cl" 2>&1)"
 check "without -g there is no debug information" "$(
 	"$cc" -o "$dir/plain.salvo" "$dir/step.cl" 2>&1
 	readelf -SW "$dir/plain.salvo" | grep debug)"

@@ -173,6 +173,11 @@ static bool keep_for_debugger(Function &f, const options &opts)
 {
 	if (!opts.debug || !f.getSubprogram() || f.hasStructRetAttr())
 		return false;
+	/* A built-in function: its declaration was described, then it was made to measure. */
+	if (!f.getSubprogram()->isDistinct()) {
+		f.setSubprogram(nullptr);
+		return false;
+	}
 	appendToCompilerUsed(*f.getParent(), { &f });
 	return !opts.opt_level && !opts.checked && none_of(f.args(), [](const Argument &arg) {
 		return arg.getType()->isPointerTy();
