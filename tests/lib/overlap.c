@@ -306,7 +306,7 @@ static int add_random(struct bench *b, struct salvo_batch *batch, struct salvo_k
 	}
 }
 
-TEST_F(overlap, random_batches_give_what_the_host_computes)
+TEST_F_TIMEOUT(overlap, random_batches_give_what_the_host_computes, 200)
 {
 	struct bench *b = &self->b;
 	struct salvo_batch *batches[BATCHES];
