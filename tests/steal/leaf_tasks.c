@@ -16,7 +16,7 @@ FIXTURE_SETUP(leaf_tasks)
 {
 	setenv("SALVO_TOPOLOGY", "2", 1);
 	ASSERT_EQ(0, bench_open(&self->b));
-	ASSERT_EQ(2, self->b.info.units);
+	ASSERT_LE(2, self->b.info.units);
 }
 
 FIXTURE_TEARDOWN(leaf_tasks)
@@ -135,7 +135,8 @@ TEST_F_TIMEOUT(leaf_tasks, W3_worker_whose_units_are_busy_leaves_other_leaves_to
 
 /* --- stacks */
 
-#define MANY	4000
+/* In the virtual machine a leaf takes longer. */
+#define MANY	(getenv("SALVO_DEVICE") ? 1000 : 4000)
 
 static int run_many(struct salvo_worker *worker, void *data, uint64_t begin, uint64_t end)
 {

@@ -7,4 +7,4 @@ cd "$(dirname "$0")/../.." || exit 1
 
 b=${BUILD:-build}/tests/steal
 exec tests/vm/run-vm -t 280 --units 4 -e SALVO_DEVICE=/dev/dri/renderD128 -e SALVO_KERNELS=/root/kernels \
-	-f "${BUILD:-build}"/kernels "$@" "$b"/leaf "$b"/handoff
+	-f "${BUILD:-build}"/kernels "$@" "$b"/leaf "$b"/leaf_tasks "$b"/handoff
