@@ -267,4 +267,10 @@ END
 	"$cc" -O0 -c -o "$dir/apart.o" "$dir/apart.cl" 2>&1
 	"$cc" --link -o "$dir/apart.salvo" "$dir/apart.o" 2>&1)"
 
+check "arithmetic on half names the level that has it" "$(
+	printf '%s\n' '#pragma OPENCL EXTENSION cl_khr_fp16 : enable' \
+		'kernel void k(global half *p) { p[0] = p[1] * p[2]; }' >"$dir/half.cl"
+	expect 1 'half needs x86-64-v3' --march all -o "$dir/half.salvo" "$dir/half.cl"
+	expect 0 '' --march x86-64-v3,x86-64-v4 -o "$dir/half.salvo" "$dir/half.cl")"
+
 finish

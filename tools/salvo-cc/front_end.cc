@@ -211,6 +211,9 @@ std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 	else if (plain.ambiguous && run(opts, source.get(), second, mixed))
 		m = second.takeModule();
 	errs() << (m && plain.ambiguous ? mixed.messages : plain.messages);
+	if (!m && !has_half(opts) && StringRef(plain.messages).contains("cl_khr_fp16"))
+		errs() << "salvo-cc: note: half needs x86-64-v3; the lowest level of --march is "
+			  "x86-64-v2\n";
 	if (m) {
 		m->setSourceFileName(source_name(opts));
 		name_producer(*m);
