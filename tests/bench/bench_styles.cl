@@ -137,3 +137,22 @@ kernel void total(ARGS)
 		sum += row[i];
 	out[get_global_id(0)] = sum;
 }
+
+/* Pixels of three bytes: lanes are three bytes apart. */
+kernel void luma(ARGS)
+{
+	int i = get_global_id(0);
+	global const uchar *pixel = (global const uchar *)a + 3 * i;
+
+	if (i < n)
+		out[i] = (pixel[0] * 77 + pixel[1] * 150 + pixel[2] * 29) >> 8;
+}
+
+/* Differences along a row, from its end on and in place, with a work-item for each row. */
+kernel void delta(ARGS)
+{
+	int row = get_global_id(0) * m;
+
+	for (int i = 0; i < m - 1; i++)
+		out[row + m - 1 - i] -= out[row + m - 2 - i] * b[row + m - 1 - i];
+}
