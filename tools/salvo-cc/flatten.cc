@@ -163,9 +163,9 @@ static void prepare(Module &m, ModuleAnalysisManager &mam, const options &opts)
 }
 
 /*
- * A debugger knows the type of a function that has code of its own; where its calls are not inlined,
- * it also shows the value that is returned. But the report of a stray access names the work-item
- * only in inlined code, and structures are not returned as x86-64 does it.
+ * A debugger knows the type of a function that has code of its own; where its calls are not
+ * inlined, it also shows the value that is returned. But the report of a stray access names the
+ * work-item only in inlined code, and structures are not returned as x86-64 does it.
  *
  * Return: true if calls of it stay.
  */
