@@ -82,13 +82,16 @@ static int share_leaves(struct salvo_worker *worker, void *data)
 	return err ? err : other;
 }
 
-/* The gate opens when both workers have begun leaves, or after a while in which one has not. */
+/* Begun by a worker before the gate opens: one that runs, and one that waits for the unit */
+#define BOTH	2
+
+/* The gate opens when both workers have begun these, or after a while in which one has not. */
 static void *keep_gate(void *data)
 {
 	struct leaves *leaves = data;
 	int i;
 
-	for (i = 0; i < 2000 && !(leaves->begun[0] && leaves->begun[1]); i++)
+	for (i = 0; i < 2000 && (leaves->begun[0] < BOTH || leaves->begun[1] < BOTH); i++)
 		usleep(1000);
 	let_leaves_end(leaves);
 	return NULL;
@@ -124,8 +127,8 @@ TEST_F_TIMEOUT(leaf_tasks, W3_worker_whose_units_are_busy_leaves_other_leaves_to
 	EXPECT_EQ(0, salvo_pool_run(pool, NULL, share_leaves, &leaves));
 	pthread_join(gate, NULL);
 	/* Neither has begun more than one that runs and one that waits before the other came. */
-	EXPECT_LE(2, leaves.begun[0]);
-	EXPECT_LE(2, leaves.begun[1]);
+	EXPECT_LE(BOTH, leaves.begun[0]);
+	EXPECT_LE(BOTH, leaves.begun[1]);
 	for (i = 0; i < LEAVES; i++)
 		EXPECT_EQ(i + 1, self->b.map[i]);
 	salvo_pool_destroy(pool);
