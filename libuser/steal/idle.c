@@ -152,8 +152,10 @@ void salvo_idle_park(struct salvo_worker *worker)
 	atomic_store(&worker->seat, SEAT_FREE);
 	/* The worker may be a caller's from here on: this thread uses nothing of it but @seat. */
 	begin_sleep(pool, bit, searching);
-	if (atomic_load(&pool->stop) || salvo_pool_has_work(pool))
-		change_seat(worker, SEAT_FREE, SEAT_TAKEN);
+	/* If a caller has its place by now another worker runs what was left to this one. */
+	if ((atomic_load(&pool->stop) || salvo_pool_has_work(pool)) &&
+	    !change_seat(worker, SEAT_FREE, SEAT_TAKEN))
+		salvo_idle_wake_one(pool);
 	while ((seat = atomic_load(&worker->seat)) != SEAT_TAKEN)
 		syscall(SYS_futex, &worker->seat, FUTEX_WAIT_PRIVATE, seat, NULL);
 	end_sleep(worker, true);

@@ -7,10 +7,12 @@
  * wakes a worker, unless one is searching. A place that is free again is offered to roots that came
  * meanwhile. A worker that ends its search passes on what others left to it.
  *
- * A place has one user at a time, and in the end all roots have run.
+ * A place has one user at a time, and in the end all roots have run, also if the root of one caller
+ * waits for that of the other and there are two workers.
  *
  * Mutants, each of which must fail:
  *	PARK_BLIND	a worker parks without a look at the roots after it has set its bit
+ *	PARK_LENT	a worker whose place was taken meanwhile leaves the roots that it sees
  *	RETURN_BLIND	a caller frees its place without a look at the roots
  *	TAKE_PLAIN	a caller takes a place by a load and a store
  *	WAKE_PLAIN	a thread that wakes a worker stores, whoever has its place
@@ -28,6 +30,7 @@ byte searching;
 byte roots;			/* in the list */
 byte users[WORKERS];
 byte finished;
+byte workers;
 
 inline use(w)
 {
@@ -76,7 +79,7 @@ inline wake_one(w, had, woken)
 	woken = false
 }
 
-proctype caller()
+proctype caller(bool waits)
 {
 	byte w, other, had;
 	bool woken, placed;
@@ -109,6 +112,10 @@ proctype caller()
 	if
 	:: placed ->
 		idle = idle & ~(1 << w);
+		if
+		:: waits && workers == WORKERS -> finished == CALLERS - 1
+		:: else
+		fi;
 		run_root(w);
 		seat[w] = FREE;
 		idle = idle | (1 << w);
@@ -130,7 +137,7 @@ proctype caller()
 proctype worker(byte me)
 {
 	byte w, had;
-	bool woken, root, last;
+	bool woken, root, last, lent;
 
 	searching++;
 	do
@@ -173,11 +180,18 @@ proctype worker(byte me)
 			atomic {
 				if
 				:: seat[me] == FREE -> seat[me] = TAKEN
-				:: else
+				:: else -> lent = true
 				fi
 			}
 		:: else
 		fi;
+#ifndef PARK_LENT
+		if
+		:: lent -> wake_one(w, had, woken)
+		:: else
+		fi;
+#endif
+		lent = false;
 #endif
 		seat[me] == TAKEN;
 		searching++;
@@ -192,12 +206,13 @@ init
 	atomic {
 		/* One worker or two, that have not parked yet */
 		run worker(0);
+		workers = 1;
 		if
-		:: run worker(1)
+		:: run worker(1); workers++
 		:: true
 		fi;
 		for (i : 1 .. CALLERS) {
-			run caller()
+			run caller(i == 1)
 		}
 	}
 	timeout;
