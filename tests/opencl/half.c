@@ -91,7 +91,8 @@ FIXTURE(half) {
 	cl_program program;
 	bool skipped;
 	_Float16 a[HALVES], b[HALVES];
-	_Float16 out[13 * HALVES];
+	/* Aligned for what is not half, too. */
+	_Float16 out[13 * HALVES] __attribute__((aligned(8)));
 };
 
 static bool has_half(void)
