@@ -281,9 +281,12 @@ void salvo_cl_mem_damage(cl_mem mem, uint64_t serial)
 	const size_t end = mem->origin + mem->size;
 	cl_mem root = mem->root;
 
-	if (!root->damaged || mem->origin < root->damaged_from)
+	if (serial < root->damaged)
+		return;
+	/* What failed before has been written by this submission, as far as it did not fail. */
+	if (serial > root->damaged || mem->origin < root->damaged_from)
 		root->damaged_from = mem->origin;
-	if (!root->damaged || end > root->damaged_to)
+	if (serial > root->damaged || end > root->damaged_to)
 		root->damaged_to = end;
 	root->damaged = serial;
 }

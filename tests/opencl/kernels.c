@@ -301,6 +301,51 @@ TEST_F(kernels, a_failed_command_takes_along_what_waits_for_it_and_nothing_else)
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+static cl_mem part_of(cl_mem buffer, size_t origin)
+{
+	const cl_buffer_region region = { origin, 4096 };
+
+	return clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, NULL);
+}
+
+/* Enqueues a kernel that faults and should have written to the buffer, and waits for it. */
+static cl_int fail_to_write(cl_kernel stray, cl_command_queue queue, cl_mem buffer)
+{
+	const cl_ulong far = 1ull << 45;
+	const size_t one = 1;
+	cl_int err;
+
+	clSetKernelArg(stray, 0, sizeof(buffer), &buffer);
+	clSetKernelArg(stray, 1, sizeof(far), &far);
+	err = clEnqueueNDRangeKernel(queue, stray, 1, NULL, &one, NULL, 0, NULL, NULL);
+	return err ? err : clFinish(queue);
+}
+
+TEST_F(kernels, a_part_that_was_written_since_a_failure_can_be_read)
+{
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	cl_mem first = part_of(self->buffer, 0), second = part_of(self->buffer, 4096);
+	cl_uint value;
+
+	ASSERT_NE(NULL, first);
+	ASSERT_NE(NULL, second);
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, fail_to_write(stray, self->queue, first));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, first, &value));
+	EXPECT_EQ(0, read_word(self->queue, second, &value));
+	ASSERT_EQ(0, add(kernel, self->queue, first, 1, 1, NULL));
+	EXPECT_EQ(0, read_word(self->queue, first, &value));
+	/* Another failure is none of what has been written since the first one. */
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, fail_to_write(stray, self->queue, second));
+	EXPECT_EQ(0, read_word(self->queue, first, &value));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, second, &value));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, self->buffer, &value));
+	EXPECT_EQ(0, clReleaseMemObject(first));
+	EXPECT_EQ(0, clReleaseMemObject(second));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
 TEST_F(kernels, a_marker_in_any_queue_waits_for_a_kernel_that_runs)
 {
 	const cl_queue_properties properties[] = {
