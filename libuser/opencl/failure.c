@@ -159,6 +159,11 @@ static void mark_damage(const struct salvo_cl_submission *submission, const uint
 	}
 }
 
+void salvo_cl_failure_dropped(const struct salvo_cl_submission *submission)
+{
+	mark_damage(submission, NULL);
+}
+
 void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int err)
 {
 	cl_context context = submission->queue->context;

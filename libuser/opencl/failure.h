@@ -10,6 +10,8 @@
 /** define SALVO_CL_CANCELLED - The status of a command that failed because another one did. */
 #define SALVO_CL_CANCELLED	CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 
+/** salvo_cl_failure_dropped() - A batch is not run: what it should have written is not there. */
+void salvo_cl_failure_dropped(const struct salvo_cl_submission *submission);
 /** salvo_cl_failure_rejected() - The library did not accept a batch: notify the application. */
 void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int err);
 /**

@@ -461,9 +461,27 @@ bool salvo_cl_submission_is_ready(const struct salvo_cl_submission *submission)
 	return true;
 }
 
+/* Has a batch failed that it waits for: one that was not run, or the part before it? */
+static bool has_failed_producer(const struct salvo_cl_submission *submission)
+{
+	const struct salvo_cl_submission *producer;
+	unsigned int i;
+
+	for (i = 0; i < submission->wait_count; i++) {
+		producer = submission->waits[i];
+		if (producer->error && (!producer->fence || producer->queue == submission->queue))
+			return true;
+	}
+	return false;
+}
+
 static void start(struct salvo_cl_submission *submission)
 {
+	if (!submission->error && has_failed_producer(submission))
+		submission->error = SALVO_CL_CANCELLED;
 	if (submission->error) {
+		if (!submission->host)
+			salvo_cl_failure_dropped(submission);
 		salvo_cl_submission_finish(submission, submission->error);
 	} else if (submission->host) {
 		submission->state = SALVO_CL_RUNNING;
@@ -593,6 +611,7 @@ static bool producers_failed(const struct salvo_cl_submission *submission)
 static void complete(struct salvo_cl_submission *submission, int err)
 {
 	cl_command_queue queue = submission->queue;
+	const bool failed = producers_failed(submission);
 	cl_int status = CL_COMPLETE;
 	struct salvo_error error;
 
@@ -601,14 +620,17 @@ static void complete(struct salvo_cl_submission *submission, int err)
 			error = (struct salvo_error){ .error = err, .command = ~0u };
 		if (submission->generation == queue->generation)
 			replace_queue(queue);
-		if (run_again(submission, &error))
+		if (!failed && run_again(submission, &error))
 			return;
-		if (!was_done(&error)) {
+		if (!was_done(&error) && (!failed || error.kind != SALVO_ERROR_NONE)) {
 			status = salvo_cl_failure_found(submission, &error);
 			queue->failed = true;
 		}
-	} else if (producers_failed(submission)) {
-		status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+	}
+	if (failed && status == CL_COMPLETE) {
+		status = SALVO_CL_CANCELLED;
+		if (has_failed_producer(submission) || (err && !was_done(&error)))
+			salvo_cl_failure_dropped(submission);
 	}
 	salvo_batch_print(submission->batch, 1);
 	salvo_cl_event_times(submission);

@@ -23,7 +23,8 @@ struct dispatch_config {
 };
 
 static const char source[] =
-	"kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }";
+	"kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }\n"
+	"kernel void stray(global uint *out, ulong far) { out[far] = 1; }\n";
 
 #define MUTABLE 2
 
@@ -191,6 +192,73 @@ TEST_F(command_buffer, a_long_one_goes_in_parts)
 	EXPECT_EQ(CL_COMPLETE, status);
 	clReleaseEvent(event);
 	EXPECT_EQ(BEFORE + 3 * LENGTH + 2 * 2 * 99, word(self->queue, self->mem, 0));
+}
+
+/* Commands of two parts after each other; the first one is of another kernel if there is one. */
+static cl_int record_parts(FIXTURE_DATA(command_buffer) *self, cl_kernel first)
+{
+	const size_t items = 1;
+	const cl_uint one = 1;
+	cl_sync_point_khr point = 0;
+	cl_int err = 0;
+	int i;
+
+	clSetKernelArg(self->kernel, 0, sizeof(self->mem), &self->mem);
+	clSetKernelArg(self->kernel, 1, sizeof(one), &one);
+	for (i = 0; !err && i < 1500; i++)
+		err = self->ndrange(self->buffer, NULL, NULL, !i && first ? first : self->kernel, 1,
+				    NULL, &items, NULL, i ? 1 : 0, i ? &point : NULL, &point, NULL);
+	return err ? err : self->finalize(self->buffer);
+}
+
+static cl_int status_of(cl_event event)
+{
+	cl_int status = CL_QUEUED;
+
+	clWaitForEvents(1, &event);
+	clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+	clReleaseEvent(event);
+	return status;
+}
+
+TEST_F(command_buffer, a_failure_in_its_first_part_fails_it)
+{
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	const cl_ulong far = 1ull << 45;
+	const cl_uint zero = 0;
+	cl_event event;
+	cl_uint value;
+
+	ASSERT_NE(NULL, stray);
+	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, self->mem, &zero, 4, 0, 4, 0, NULL, NULL));
+	ASSERT_EQ(0, clFinish(self->queue));
+	clSetKernelArg(stray, 0, sizeof(self->mem), &self->mem);
+	clSetKernelArg(stray, 1, sizeof(far), &far);
+	ASSERT_EQ(0, record_parts(self, stray));
+	ASSERT_EQ(0, self->enqueue(0, NULL, self->buffer, 0, NULL, &event));
+	EXPECT_GT(0, status_of(event));
+	EXPECT_GT(0, clFinish(self->queue));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clEnqueueReadBuffer(self->queue, self->mem, CL_TRUE, 0, 4,
+							   &value, 0, NULL, NULL));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+}
+
+TEST_F(command_buffer, no_part_is_run_after_an_event_that_failed)
+{
+	const cl_uint zero = 0;
+	cl_event user, event;
+	cl_int err;
+
+	ASSERT_EQ(0, clEnqueueFillBuffer(self->queue, self->mem, &zero, 4, 0, 4, 0, NULL, NULL));
+	ASSERT_EQ(0, clFinish(self->queue));
+	ASSERT_EQ(0, record_parts(self, NULL));
+	user = clCreateUserEvent(self->context, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, self->enqueue(0, NULL, self->buffer, 1, &user, &event));
+	ASSERT_EQ(0, clSetUserEventStatus(user, -1));
+	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, status_of(event));
+	EXPECT_EQ(0, word(self->queue, self->mem, 0));
+	EXPECT_EQ(0, clReleaseEvent(user));
 }
 
 TEST_F(command_buffer, changes_count_from_the_next_time_on)

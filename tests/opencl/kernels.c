@@ -346,6 +346,33 @@ TEST_F(kernels, a_part_that_was_written_since_a_failure_can_be_read)
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+/* A command that is not run, as what it waits for has failed, writes nothing. */
+TEST_F(kernels, a_command_that_is_not_run_repairs_nothing)
+{
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	const size_t one = 1;
+	cl_event user, later;
+	cl_uint value = 1;
+	cl_int err;
+
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, fail_to_write(stray, self->queue, self->buffer));
+	user = clCreateUserEvent(self->context, &err);
+	ASSERT_EQ(0, err);
+	clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer);
+	clSetKernelArg(kernel, 1, sizeof(value), &value);
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &one, NULL, 1, &user,
+					    &later));
+	ASSERT_EQ(0, clSetUserEventStatus(user, -1));
+	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, status_of(later));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, self->buffer, &value));
+	ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 1, 1, NULL));
+	EXPECT_EQ(0, read_word(self->queue, self->buffer, &value));
+	EXPECT_EQ(0, clReleaseEvent(user));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
 TEST_F(kernels, a_marker_in_any_queue_waits_for_a_kernel_that_runs)
 {
 	const cl_queue_properties properties[] = {
