@@ -46,7 +46,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_numbers.cl", {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
 		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
-		"steps_short", "steps_int",
+		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
 	} },
 };
 
@@ -59,7 +59,7 @@ static const struct cc_range ranges[] = {
 static int run(const struct cc_program *program, const char *kernel, uint32_t n,
 	       const struct cc_range *range, uint32_t *out)
 {
-	static uint32_t in[WORDS];
+	static uint32_t in[WORDS] __attribute__((aligned(64)));
 	const struct salvo_note_kernel *note = cc_note(program, kernel);
 	struct {
 		uint32_t *out;

@@ -82,6 +82,23 @@ STEPS(uchar)
 STEPS(short)
 STEPS(int)
 
+/* Elements whose alignment is larger than their size, but not that of what is between lanes */
+#define APART(T)									\
+struct apart_##T { T a, b, c, d; } __attribute__((aligned(4 * sizeof(T))));		\
+											\
+kernel void apart_##T(PLAIN)								\
+{											\
+	global const struct apart_##T *s = (global const struct apart_##T *)in;		\
+	size_t i = get_local_id(0);							\
+											\
+	out[ITEM] = (uint)s[i].a + (uint)s[i].c * 3 + (uint)s[40 - i].a * 5 +		\
+		    (uint)((global const T##2 *)in)[i].x * 7;				\
+}
+
+APART(short)
+APART(int)
+APART(long)
+
 /* The last work-item loads the last byte before @end, and the first one. */
 kernel void last_steps(OUT, global const uchar *end)
 {

@@ -83,7 +83,8 @@ int64_t vectoriser::step_of(Value *pointer, Type *type) const
 
 /*
  * Loads what lies between the first and the last lane, in pieces of as many elements as lanes. Each
- * of its pages has an element of a lane. The last piece ends with the last lane.
+ * of its pages has an element of a lane. The last piece ends with the last lane, and is aligned less
+ * than the lanes are if these have the alignment of a structure.
  *
  *	in[3 * x]	p = load(in + 3 * x), q = load(in + 3 * x + 8), r = load(in + 3 * x + 14)
  *			p[0], p[3], p[6], q[1], q[4], q[7], r[4], r[7]
@@ -92,16 +93,18 @@ Value *vectoriser::load_steps(LoadInst &load, int64_t step)
 {
 	Type *type = load.getType(), *wide = widen(type);
 	const unsigned count = std::abs(step), last = (lanes - 1) * count;
+	const uint64_t bytes = layout.getTypeStoreSize(type).getFixedValue();
 	Value *base = scalar(load.getPointerOperand()), *made = nullptr;
 
 	if (step < 0)
 		base = b.CreateConstGEP1_64(type, base, step * (int64_t)(lanes - 1));
 	for (unsigned p = 0; p < count; p++) {
 		const unsigned from = p == count - 1 ? last + 1 - lanes : p * lanes;
+		const Align align = commonAlignment(load.getAlign(), from * bytes);
 		SmallVector<int> pick;
 
 		LoadInst *piece = b.CreateAlignedLoad(wide, b.CreateConstGEP1_64(type, base, from),
-						      load.getAlign(), load.getName());
+						      align, load.getName());
 		piece->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
 		for (unsigned i = 0; i < lanes; i++) {
 			const unsigned at = (step < 0 ? lanes - 1 - i : i) * count;
