@@ -83,8 +83,8 @@ int64_t vectoriser::step_of(Value *pointer, Type *type) const
 
 /*
  * Loads what lies between the first and the last lane, in pieces of as many elements as lanes. Each
- * of its pages has an element of a lane. The last piece ends with the last lane, and is aligned less
- * than the lanes are if these have the alignment of a structure.
+ * of its pages has an element of a lane. The last piece ends with the last lane: where the lanes
+ * have the alignment of a structure it is aligned less.
  *
  *	in[3 * x]	p = load(in + 3 * x), q = load(in + 3 * x + 8), r = load(in + 3 * x + 14)
  *			p[0], p[3], p[6], q[1], q[4], q[7], r[4], r[7]
