@@ -383,6 +383,9 @@ static void start_batch(struct salvo_cl_submission *submission)
 		err = submit_batch(submission);
 	if (err == -EIO) {
 		replace_queue(queue);
+		/* In order: those that were cancelled with the old one are run again first. */
+		if (salvo_cl_queue_is_ordered(queue))
+			salvo_cl_queue_retire(queue);
 		err = submit_batch(submission);
 	}
 	if (err) {

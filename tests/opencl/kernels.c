@@ -22,6 +22,7 @@ static const char source[] =
 	"	out[1] = (ulong)b;\n"
 	"	out[2] = (ulong)c;\n"
 	"}\n"
+	"kernel void gate(global volatile uint *go) { while (!*go); }\n"
 	"kernel void stray(global uint *out, ulong far) { out[far + get_global_id(0)] = 1; }\n"
 	"kernel void hang(global volatile uint *out, uint n) { while (n) out[0]++; }\n";
 
@@ -370,6 +371,72 @@ TEST_F(kernels, a_command_that_is_not_run_repairs_nothing)
 	EXPECT_EQ(0, read_word(self->queue, self->buffer, &value));
 	EXPECT_EQ(0, clReleaseEvent(user));
 	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
+/*
+ * The second batch waits for the gate, when a failure of the first one cancels it. It is run again
+ * before the third one. They have a ring of their own, so that the first one ends before the gate
+ * opens.
+ */
+TEST_F(kernels, a_cancelled_batch_is_run_again_before_later_ones)
+{
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	cl_kernel gate = clCreateKernel(self->program, "gate", NULL);
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	const cl_queue_properties properties[] = {
+		CL_QUEUE_PROPERTIES, variant->properties,
+		CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR, 0,
+	};
+	const cl_uint zero = 0, one = 1, seven = 7;
+	const cl_ulong far = 1ull << 45;
+	volatile cl_uint *go;
+	const size_t item = 1;
+	cl_command_queue queue, other;
+	cl_event passed;
+	cl_mem stop, word;
+	cl_uint value;
+	cl_int err;
+
+	other = clCreateCommandQueueWithProperties(self->context, self->device, NULL, &err);
+	ASSERT_EQ(0, err);
+	queue = clCreateCommandQueueWithProperties(self->context, self->device, properties, &err);
+	ASSERT_EQ(0, err);
+	stop = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&zero, &err);
+	ASSERT_EQ(0, err);
+	word = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, 4, (void *)&zero, &err);
+	ASSERT_EQ(0, err);
+	go = clEnqueueMapBuffer(other, stop, CL_TRUE, CL_MAP_WRITE, 0, 4, 0, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	clSetKernelArg(gate, 0, sizeof(stop), &stop);
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(other, gate, 1, NULL, &item, NULL, 0, NULL, &passed));
+	ASSERT_EQ(0, clFlush(other));
+	clSetKernelArg(stray, 0, sizeof(self->buffer), &self->buffer);
+	clSetKernelArg(stray, 1, sizeof(far), &far);
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(queue, stray, 1, NULL, &item, NULL, 0, NULL,
+					    NULL));
+	ASSERT_EQ(0, clFlush(queue));
+	clSetKernelArg(kernel, 0, sizeof(word), &word);
+	clSetKernelArg(kernel, 1, sizeof(one), &one);
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &item, NULL, 1, &passed,
+					    NULL));
+	ASSERT_EQ(0, clFlush(queue));
+	/* The failure comes first; if not, the test still passes. */
+	usleep(200000);
+	ASSERT_EQ(0, clEnqueueFillBuffer(queue, word, &seven, 4, 0, 4, 0, NULL, NULL));
+	ASSERT_EQ(0, clFlush(queue));
+	*go = 1;
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clFinish(queue));
+	EXPECT_EQ(0, read_word(queue, word, &value));
+	EXPECT_EQ(seven, value);
+	EXPECT_EQ(0, clEnqueueUnmapMemObject(other, stop, (void *)go, 0, NULL, NULL));
+	EXPECT_EQ(0, clReleaseEvent(passed));
+	EXPECT_EQ(0, clReleaseMemObject(stop));
+	EXPECT_EQ(0, clReleaseMemObject(word));
+	EXPECT_EQ(0, clReleaseCommandQueue(queue));
+	EXPECT_EQ(0, clReleaseCommandQueue(other));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(gate));
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
