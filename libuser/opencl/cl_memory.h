@@ -77,6 +77,8 @@ static inline bool salvo_cl_mem_is_idle(const struct _cl_mem *mem)
 void salvo_cl_mem_damage(cl_mem mem, uint64_t serial);
 /** salvo_cl_mem_is_damaged() - Is something missing in it that was to be written last? */
 bool salvo_cl_mem_is_damaged(cl_mem mem);
+/** salvo_cl_mem_replace() - Others may have written what commands before have failed to write. */
+void salvo_cl_mem_replace(cl_mem mem);
 /** salvo_cl_mem_repair() - The CPU has written to it. */
 static inline void salvo_cl_mem_repair(cl_mem mem)
 {

@@ -92,8 +92,12 @@ cl_int salvo_clEnqueueAcquireExternalMemObjectsKHR(cl_command_queue queue, cl_ui
 		.queue = queue, .type = CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
 		.wait_count = wait_count, .waits = waits, .event = event,
 	};
+	cl_int err = hand_over(&request, count, mems);
+	cl_uint i;
 
-	return hand_over(&request, count, mems);
+	for (i = 0; i < count && !err; i++)
+		salvo_cl_mem_replace(mems[i]);
+	return err;
 }
 
 cl_int salvo_clEnqueueReleaseExternalMemObjectsKHR(cl_command_queue queue, cl_uint count,

@@ -291,6 +291,14 @@ void salvo_cl_mem_damage(cl_mem mem, uint64_t serial)
 	root->damaged = serial;
 }
 
+void salvo_cl_mem_replace(cl_mem mem)
+{
+	pthread_mutex_lock(&mem->context->lock);
+	/* As if a submission of its own had written it */
+	mem->root->writer = ++mem->context->serial;
+	pthread_mutex_unlock(&mem->context->lock);
+}
+
 bool salvo_cl_mem_is_damaged(cl_mem mem)
 {
 	cl_mem root = mem->root;

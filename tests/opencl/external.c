@@ -109,6 +109,46 @@ TEST_F(external, a_file_is_read_and_written_in_place)
 	EXPECT_EQ(0, clReleaseMemObject(own));
 }
 
+/* What a failed command has not written may be there after others had the memory. */
+TEST_F(external, memory_that_comes_back_from_others_can_be_read)
+{
+	const char *text = "kernel void stray(global uint *out, ulong far) { out[far] = 1; }";
+	const cl_mem_properties properties[] = {
+		CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, self->fd, 0,
+	};
+	clEnqueueAcquireExternalMemObjectsKHR_fn acquire =
+		clGetExtensionFunctionAddressForPlatform(self->platform,
+							 "clEnqueueAcquireExternalMemObjectsKHR");
+	const cl_ulong far = 1ull << 45;
+	const size_t item = 1;
+	cl_program program;
+	cl_kernel kernel;
+	cl_uint word = 0;
+	cl_mem mem;
+	cl_int err;
+
+	mem = clCreateBufferWithProperties(self->context, properties, 0, BYTES, NULL, &err);
+	ASSERT_EQ(0, err);
+	program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "", NULL, NULL));
+	kernel = clCreateKernel(program, "stray", &err);
+	ASSERT_EQ(0, err);
+	clSetKernelArg(kernel, 0, sizeof(mem), &mem);
+	clSetKernelArg(kernel, 1, sizeof(far), &far);
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &item, NULL, 0, NULL,
+					    NULL));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clEnqueueReadBuffer(self->queue, mem, CL_TRUE, 28, 4, &word,
+							   0, NULL, NULL));
+	self->theirs[7] = 77;
+	ASSERT_EQ(0, acquire(self->queue, 1, &mem, 0, NULL, NULL));
+	EXPECT_EQ(0, clEnqueueReadBuffer(self->queue, mem, CL_TRUE, 28, 4, &word, 0, NULL, NULL));
+	EXPECT_EQ(77, word);
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clFinish(self->queue));
+	EXPECT_EQ(0, clReleaseMemObject(mem));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_F(external, properties_are_checked)
 {
 	const cl_mem_properties twice[] = {
