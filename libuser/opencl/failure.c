@@ -75,24 +75,22 @@ static void describe(const struct salvo_error *error, char *text, size_t size)
 			 (unsigned long long)error->address);
 }
 
-/* With profiles it is known which commands were complete. */
-static bool is_complete(struct salvo_cl_submission *submission, const struct _cl_event *event)
+/* Profiles tell which commands were not done: 1 in @lost. */
+static void read_profiles(struct salvo_cl_submission *submission, uint8_t *lost)
 {
+	const unsigned int count = salvo_batch_count(submission->batch);
 	struct salvo_profile profile;
 	unsigned int i;
 
-	if (!(submission->queue->flags & CL_QUEUE_PROFILING_ENABLE) || !event->count)
-		return false;
-	for (i = 0; i < event->count; i++)
-		if (salvo_batch_get_profile(submission->batch, event->first + i, &profile) ||
-		    !profile.ended)
-			return false;
-	return true;
+	for (i = 0; i < count; i++)
+		lost[i] = salvo_batch_get_profile(submission->batch, i, &profile) ||
+			  !profile.ended;
 }
 
 /*
- * What the failed command took along: 1 in a new array, or NULL if that is not known. All others
- * were done if their number says so; else another command has failed, too, or a hang was stopped.
+ * What was not done: 1 in a new array, or NULL if that is not known. It is what the failed command
+ * took along if the number of the others says that they were done; else another command has failed,
+ * too, or a hang was stopped.
  */
 static uint8_t *find_lost(struct salvo_cl_submission *submission, const struct salvo_error *error)
 {
@@ -104,6 +102,10 @@ static uint8_t *find_lost(struct salvo_cl_submission *submission, const struct s
 	others = salvo_batch_get_dependents(submission->batch, error->command, lost);
 	if (others >= 0 && error->done == (unsigned int)others)
 		return lost;
+	if (submission->queue->flags & CL_QUEUE_PROFILING_ENABLE) {
+		read_profiles(submission, lost);
+		return lost;
+	}
 	free(lost);
 	return NULL;
 }
@@ -113,7 +115,7 @@ static bool is_lost(const uint8_t *lost, const struct _cl_event *event)
 	return memchr(lost + event->first, 1, event->count);
 }
 
-static void judge(struct salvo_cl_submission *submission, const struct salvo_error *error,
+static void judge(const struct salvo_cl_submission *submission, const struct salvo_error *error,
 		  const uint8_t *lost)
 {
 	cl_event event;
@@ -122,8 +124,6 @@ static void judge(struct salvo_cl_submission *submission, const struct salvo_err
 		if (error->command - event->first < event->count)
 			event->result = CL_OUT_OF_RESOURCES;
 		else if (lost && event->count && !is_lost(lost, event))
-			event->result = CL_COMPLETE;
-		else if (!lost && is_complete(submission, event))
 			event->result = CL_COMPLETE;
 		else
 			continue;

@@ -374,6 +374,45 @@ TEST_F(kernels, a_command_that_is_not_run_repairs_nothing)
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+/* Two failures in one batch: the times of a queue that profiles say what was done. */
+TEST_F(kernels, a_profile_tells_what_was_done_beside_two_failures)
+{
+	const cl_int good = variant->properties ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	const cl_ulong far = 1ull << 45;
+	const size_t one = 1;
+	cl_event events[3];
+	cl_mem buffers[3];
+	cl_uint value = 0;
+	unsigned int i;
+	cl_int err;
+
+	for (i = 0; i < 3; i++) {
+		buffers[i] = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, sizeof(value),
+					    &value, &err);
+		ASSERT_EQ(0, err);
+	}
+	clSetKernelArg(stray, 1, sizeof(far), &far);
+	for (i = 0; i < 2; i++) {
+		clSetKernelArg(stray, 0, sizeof(cl_mem), &buffers[i]);
+		ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, stray, 1, NULL, &one, NULL, 0,
+						    NULL, &events[i]));
+	}
+	ASSERT_EQ(0, add(kernel, self->queue, buffers[2], 1, 1, &events[2]));
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clFinish(self->queue));
+	for (i = 0; i < 2; i++) {
+		EXPECT_GT(0, status_of(events[i]));
+		EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, buffers[i], &value));
+	}
+	EXPECT_EQ(variant->properties != 0, status_of(events[2]) == CL_COMPLETE);
+	EXPECT_EQ(good, read_word(self->queue, buffers[2], &value));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, clReleaseMemObject(buffers[i]));
+	EXPECT_EQ(0, clReleaseKernel(stray));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
 /*
  * The second batch waits for the gate, when a failure of the first one cancels it. It is run again
  * before the third one. They have a ring of their own, so that the first one ends before the gate
