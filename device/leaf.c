@@ -381,25 +381,34 @@ static bool serve_primary(struct salvo_leaf_slots *slots, unsigned int number, u
 	return true;
 }
 
-/* Serves the slots of one priority. Returns whether there was a task. */
+static uint64_t rotate_right(uint64_t mask, unsigned int bits)
+{
+	return mask >> bits | mask << (-bits % 64);
+}
+
+/* All parts of this core, and leaves: one, unless their priority is the highest. */
 static bool serve_prio(struct salvo_leaf_slots *slots, unsigned int unit, unsigned int prio,
 		       struct salvo_runner *runner, uint64_t *busy)
 {
+	const unsigned int first = slots->turn[unit].slot[prio];
 	uint64_t mask = atomic_load_explicit(&slots->member[unit], memory_order_acquire) &
 			atomic_load_explicit(&slots->prio[prio], memory_order_relaxed);
 	bool found = false;
 
-	for (; mask; mask &= mask - 1) {
-		const unsigned int number = __builtin_ctzll(mask);
+	for (mask = rotate_right(mask, first); mask; mask &= mask - 1) {
+		const unsigned int number = (__builtin_ctzll(mask) + first) % SALVO_MAX_SLOTS;
 
 		/* The unit may have left this slot at an earlier barrier: it may be freed. */
 		if (!(atomic_load_explicit(&slots->member[unit], memory_order_acquire) &
 		      (1ull << number)))
 			continue;
-		if (core_number(slot_at(slots, number), unit))
+		if (core_number(slot_at(slots, number), unit)) {
 			*busy += serve_part(slots, number, unit, runner);
-		else
-			found |= serve_primary(slots, number, unit, runner, busy);
+		} else if ((!found || prio == SALVO_LEAF_PRIOS - 1) &&
+			   serve_primary(slots, number, unit, runner, busy)) {
+			slots->turn[unit].slot[prio] = (number + 1) % SALVO_MAX_SLOTS;
+			found = true;
+		}
 	}
 	return found;
 }

@@ -131,6 +131,10 @@ struct salvo_leaf_slots {
 	_Atomic uint64_t prio[SALVO_LEAF_PRIOS];
 	/** @member: For each core: the slots that it serves. It clears its own bits. */
 	_Atomic uint64_t member[SALVO_MAX_UNITS];
+	/** @turn: For each core, which alone uses it: the slot after its last leaf, by priority. */
+	struct {
+		uint8_t slot[SALVO_LEAF_PRIOS];
+	} __attribute__((aligned(64))) turn[SALVO_MAX_UNITS];
 };
 
 /**
@@ -150,7 +154,8 @@ bool salvo_leaf_slots_ring(struct salvo_leaf_slots *slots, unsigned int unit);
 /**
  * salvo_leaf_slots_serve() - Serve slots by priority, from the highest down to @lowest.
  *
- * All leaves of high priority that are there, then at most one other one.
+ * All leaves of high priority that are there, then at most one other one. Slots of one priority
+ * take turns.
  */
 struct salvo_leaf_served salvo_leaf_slots_serve(struct salvo_leaf_slots *slots, unsigned int unit,
 						unsigned int lowest, struct salvo_runner *runner);

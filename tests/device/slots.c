@@ -57,6 +57,25 @@ RIG_KERNEL static void number_groups(RIG_KERNEL_ARGS)
 	((volatile uint64_t *)a->word)[at] += a->value;
 }
 
+/* Tasks that ring, and words of their log: the slots that they were in */
+#define TURNS	60u
+#define TURNS_LOG	2
+
+/* Logs its slot, and rings those of a mask: the value is the slot and the mask << 8. */
+RIG_KERNEL static void take_turn(RIG_KERNEL_ARGS)
+{
+	const struct word_args *a = args;
+	volatile uint64_t *words = (volatile uint64_t *)a->word;
+	const uint64_t turn = words[0]++;
+	unsigned int i;
+
+	words[TURNS_LOG + turn] = a->value & 0xff;
+	for (i = 0; i < 8 && turn < TURNS; i++)
+		if (a->value >> (8 + i) & 1)
+			((volatile struct salvo_slot_regs *)(words[1] +
+				(uint64_t)i * SALVO_SLOT_BYTES))->doorbell = 1;
+}
+
 static struct salvo_slot_regs *slot_at(struct rig *rig, unsigned int number)
 {
 	return (void *)(rig->data + SLOT_AT + number * SALVO_SLOT_BYTES);
@@ -124,9 +143,8 @@ static uint32_t detach(struct rig *rig, unsigned int number)
 	return rig_wait(rig, seqno) ? rig_result(rig, seqno)->status : ~0u;
 }
 
-/* As the worker does, and as the driver does for it. */
-static void start(struct rig *rig, unsigned int number, salvo_kernel_fn fn, unsigned int word,
-		  uint64_t value)
+static void store_task(struct rig *rig, unsigned int number, salvo_kernel_fn fn, unsigned int word,
+		       uint64_t value)
 {
 	const uint32_t groups = fn == number_groups ? 8 : 1;
 	struct salvo_slot_regs *slot = slot_at(rig, number);
@@ -138,6 +156,15 @@ static void start(struct rig *rig, unsigned int number, salvo_kernel_fn fn, unsi
 	};
 	memcpy(slot->args, &args, sizeof(args));
 	slot->opcode = SALVO_SLOT_RUN;
+}
+
+/* As the worker does, and as the driver does for it. */
+static void start(struct rig *rig, unsigned int number, salvo_kernel_fn fn, unsigned int word,
+		  uint64_t value)
+{
+	struct salvo_slot_regs *slot = slot_at(rig, number);
+
+	store_task(rig, number, fn, word, value);
 	__atomic_store_n(&slot->doorbell, 1, __ATOMIC_RELEASE);
 	salvo_slot_fence();
 	if (__atomic_load_n(&slot->sleeping, __ATOMIC_RELAXED)) {
@@ -585,6 +612,67 @@ TEST_F_TIMEOUT(spaces, tasks_run_while_a_batch_runs_for_long, 200)
 	*word_at(rig, 1) = 1;
 	ASSERT_TRUE(rig_wait(rig, seqno));
 	EXPECT_EQ(SALVO_STATUS_DONE, rig_result(rig, seqno)->status);
+}
+
+/* --- the order in which a unit serves its slots */
+
+static uint32_t attach_with_priority(struct rig *rig, unsigned int number, int32_t priority)
+{
+	struct salvo_pack_slot slot = slot_of(rig, number);
+
+	slot.ctx = number + 1;
+	slot.priority = priority;
+	if (attach_as(rig, &slot, RIG_ASID) != SALVO_STATUS_DONE)
+		return ~0u;
+	/* Afterwards the unit serves it. */
+	return run_task(rig, number, add_word, 2, 1);
+}
+
+/* The first task keeps the unit busy until the others are there. */
+TEST_F_TIMEOUT(spaces, W5_task_of_the_highest_priority_is_next, 120)
+{
+	static const int32_t priority[] = { 0, 0, -1, 1, 0 };
+	static const unsigned int order[] = { 3, 1, 4, 2 };
+	struct rig *rig = self->rig;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(SALVO_SLOT_DONE, attach_with_priority(rig, i, priority[i]));
+	start(rig, 0, spin, 0, 0);
+	ASSERT_TRUE(wait_for_task(rig, 0));
+	for (i = 1; i < 5; i++)
+		start(rig, i, take_turn, 1, i);
+	*word_at(rig, 0) = 1;
+	for (i = 0; i < 5; i++)
+		ASSERT_TRUE(wait_idle(rig, i));
+	ASSERT_EQ(4, *word_at(rig, 1));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(order[i], word_at(rig, 1)[TURNS_LOG + i]);
+}
+
+/*
+ * Each task rings the slots of all others before the unit looks for the next one. The one of the
+ * highest priority is next each time, and the others take turns.
+ */
+TEST_F_TIMEOUT(spaces, W5_slots_of_one_priority_take_turns, 120)
+{
+	const time_t deadline = time(NULL) + 60;
+	struct rig *rig = self->rig;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(SALVO_SLOT_DONE, attach_with_priority(rig, i, i == 3));
+	word_at(rig, 1)[1] = rig->data_address + SLOT_AT;
+	for (i = 1; i < 4; i++)
+		store_task(rig, i, take_turn, 1, i | (15 & ~(1u << i)) << 8);
+	start(rig, 0, take_turn, 1, 14 << 8);
+	while (*word_at(rig, 1) <= TURNS && time(NULL) < deadline)
+		sched_yield();
+	ASSERT_LT(TURNS, *word_at(rig, 1));
+	for (i = 0; i < 4; i++)
+		ASSERT_TRUE(wait_idle(rig, i));
+	for (i = 0; i < TURNS; i++)
+		EXPECT_EQ(i % 2 ? 3 : i / 2 % 3, word_at(rig, 1)[TURNS_LOG + i]);
 }
 
 TEST_F_TIMEOUT(spaces, end_of_the_address_space_and_reset_end_tasks, 120)
