@@ -113,9 +113,11 @@ void salvo_soft_fence_get_error(struct salvo_fence *base, struct salvo_error *er
 	else
 		error->kind = result->fault;
 	error->command = result->command;
+	error->group = result->group;
+	/* Another command may have faulted before. */
+	if (fence->hung)
+		return;
 	error->address = result->address;
 	error->access = result->access;
-	error->group = result->group;
-	if (!fence->hung)
-		salvo_error_set_item(error, result->item);
+	salvo_error_set_item(error, result->item);
 }

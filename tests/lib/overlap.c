@@ -238,6 +238,39 @@ TEST_F(overlap, a_batch_that_hangs_does_not_cancel_the_one_before)
 	salvo_kernel_destroy(never);
 }
 
+/* One command faults, another one does not end: the error is that of the hang alone. */
+TEST_F(overlap, a_hang_beside_a_fault_has_no_address)
+{
+	struct bench *b = &self->b;
+	struct salvo_kernel *wild;
+	const uint32_t one = 1;
+	struct salvo_queue *queue;
+	struct salvo_fence *fence;
+	struct salvo_error error;
+	int err;
+
+	NEED_SIGNALS();
+	wild = bench_kernel(b, "wild");
+	ASSERT_NE(wild, NULL);
+	err = salvo_device_set_timeout(b->device, SECOND_NS);
+	ASSERT_TRUE(!err || err == -ENOTSUP);
+	ASSERT_EQ(salvo_queue_create(b->device, 1, &queue), 0);
+	ASSERT_EQ(salvo_kernel_set_bo(wild, 0, NULL, 0), 0);
+	ASSERT_EQ(salvo_kernel_set_grid(wild, 1, &one, NULL), 0);
+	ASSERT_GE(salvo_batch_dispatch(b->batch, wild), 0);
+	ASSERT_GE(bench_gate(b, NEVER, NEVER + 4, 1), 0);
+	ASSERT_EQ(salvo_queue_submit(queue, b->batch, NULL, 0, &fence), 0);
+	EXPECT_EQ(salvo_fence_wait(fence, 60 * SECOND_NS), -ECANCELED);
+	EXPECT_EQ(salvo_fence_get_error(fence, &error), 0);
+	EXPECT_EQ(error.kind, SALVO_ERROR_HANG);
+	EXPECT_EQ(error.access, 0);
+	EXPECT_EQ(error.address, 0);
+	EXPECT_EQ(error.done, 0);
+	salvo_fence_destroy(fence);
+	salvo_queue_destroy(queue);
+	salvo_kernel_destroy(wild);
+}
+
 /* The application orders what the library does not see. */
 TEST_F(overlap, a_batch_waits_for_a_fence_of_its_own_queue)
 {
