@@ -543,5 +543,10 @@ cl_int salvo_cl_host_enqueue(struct salvo_cl_host *host, cl_command_queue queue,
 			salvo_cl_queue_flush(queue);
 	}
 	salvo_cl_unlock(context);
+	/* The application gets none from a function that fails. */
+	if (err && blocking && event && *event) {
+		salvo_cl_object_release(&(*event)->base);
+		*event = NULL;
+	}
 	return err;
 }

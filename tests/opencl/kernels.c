@@ -324,12 +324,16 @@ TEST_F(kernels, a_part_that_was_written_since_a_failure_can_be_read)
 	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
 	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
 	cl_mem first = part_of(self->buffer, 0), second = part_of(self->buffer, 4096);
+	cl_event event = NULL;
 	cl_uint value;
 
 	ASSERT_NE(NULL, first);
 	ASSERT_NE(NULL, second);
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, fail_to_write(stray, self->queue, first));
-	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, first, &value));
+	/* Nobody releases the event of a function that has failed. */
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, clEnqueueReadBuffer(self->queue, first, CL_TRUE, 0, 4,
+							   &value, 0, NULL, &event));
+	EXPECT_EQ(NULL, event);
 	EXPECT_EQ(0, read_word(self->queue, second, &value));
 	ASSERT_EQ(0, add(kernel, self->queue, first, 1, 1, NULL));
 	EXPECT_EQ(0, read_word(self->queue, first, &value));
