@@ -109,6 +109,12 @@ check "--leaves: a command without pools" "$problem"
 problem=
 "$submit" --leaves sh -c 'exit 3' >/dev/null 2>"$dir/errors"
 [ $? = 1 ] && grep -q "sh: exit code 3" "$dir/errors" || problem=$(cat "$dir/errors")
+python3 - "$submit" >/dev/null 2>"$dir/errors" <<'END'
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], [sys.argv[1], "--leaves", "sh", "-c", "exit 3"])
+END
+[ $? = 1 ] || problem="a parent that ignores SIGCHLD: $(cat "$dir/errors")"
 "$submit" --leaves sh -c 'kill -9 $$' >/dev/null 2>"$dir/errors"
 [ $? = 1 ] && grep -q "sh: ended by signal 9" "$dir/errors" || problem=$(cat "$dir/errors")
 "$submit" --leaves "$dir/missing" >/dev/null 2>"$dir/errors"

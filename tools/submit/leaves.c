@@ -92,7 +92,8 @@ static int read_failure(int failed)
 /* As a shell does: what ^C and ^\ end is the command. Return: an exit code. */
 static int run_command(char **command, bool json)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
+	const struct sigaction ignore = { .sa_handler = SIG_IGN }, none = { .sa_handler = SIG_DFL };
+	struct sigaction interrupt, quit, child;
 	int status = 0, err, failed[2];
 	pid_t pid;
 
@@ -100,11 +101,14 @@ static int run_command(char **command, bool json)
 		return cli_fail(TOOL, "no pipe: %s", strerror(errno));
 	sigaction(SIGINT, &ignore, &interrupt);
 	sigaction(SIGQUIT, &ignore, &quit);
+	/* Where it is ignored, as some parents leave it, the exit code would be lost. */
+	sigaction(SIGCHLD, &none, &child);
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
 		sigaction(SIGINT, &interrupt, NULL);
 		sigaction(SIGQUIT, &quit, NULL);
+		sigaction(SIGCHLD, &child, NULL);
 		execute(command, json, failed[1]);
 	}
 	err = pid < 0 ? errno : 0;
@@ -116,6 +120,7 @@ static int run_command(char **command, bool json)
 		;
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGQUIT, &quit, NULL);
+	sigaction(SIGCHLD, &child, NULL);
 	if (pid < 0)
 		return cli_fail(TOOL, "no process: %s", strerror(err));
 	if (err) {
