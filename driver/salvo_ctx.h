@@ -96,6 +96,7 @@ static inline bool salvo_ctx_is_banned(const struct salvo_ctx *ctx)
 /* Is a batch the one for which the context is banned, or a later one? */
 static inline bool salvo_ctx_bans(const struct salvo_ctx *ctx, u64 number)
 {
+	/* Pairs with salvo_ctx_ban(): @banned_from was stored before. */
 	return smp_load_acquire(&ctx->banned) && number >= READ_ONCE(ctx->banned_from);
 }
 
