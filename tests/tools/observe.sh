@@ -149,7 +149,7 @@ for _ in $(seq 50); do
 	grep -q "\"pid\":$bench," "$dir/out" && break
 done
 problem=
-"$bin/salvo-top" --json -n 2 -d 0.2 >"$dir/top" 2>&1 || problem="exit code $?"
+"$bin/salvo-top" --json -n 2 -d 1 >"$dir/top" 2>&1 || problem="exit code $?"
 "$bin/salvo-top" -b -n 2 -d 0.1 >"$dir/table" 2>&1 || problem="$problem exit code $?"
 kill "$bench"
 python_check "salvo-top: an embedded GPU, its units, queues and interrupts" "$dir/top" <<END
