@@ -199,7 +199,7 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 			continue;
 		}
 		if (space->block && (!job->entry.ctx || space->stale)) {
-			if (salvo_space_has_sent(space, 0) ||
+			if (salvo_space_has_sent(space) ||
 			    (!job->ends_space && !salvo_space_slots_are_drained(space)))
 				return;
 			if (!leave_process(space))
@@ -216,7 +216,7 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 			take_waiting(space, done);
 			continue;
 		}
-		if (job->apart && salvo_space_has_sent(space, 0))
+		if (job->apart && salvo_space_has_sent(space))
 			return;
 		if (space->stopped || space->killing || !salvo_space_send(space, job))
 			return;
@@ -230,7 +230,7 @@ static void serve_slots(struct salvo_space *space)
 	if (space->waiting || space->ending || !(space->slot_mask | space->given))
 		return;
 	if (space->block && space->stale &&
-	    (space->stopped || salvo_space_has_sent(space, 0) ||
+	    (space->stopped || salvo_space_has_sent(space) ||
 	     !salvo_space_slots_are_drained(space) || !leave_process(space)))
 		return;
 	if (!space->block && space->slot_mask && !start_process(space))
@@ -278,7 +278,7 @@ static void *space_main(void *arg)
 			if (space->gone)
 				salvo_space_reap(space, &done);
 		}
-		if (space->ending && space->block && !salvo_space_has_sent(space, 0))
+		if (space->ending && space->block && !salvo_space_has_sent(space))
 			stop_process(space);
 		advance(space, &done);
 		serve_slots(space);
@@ -427,7 +427,7 @@ bool salvo_space_kill(struct salvo_space *space, uint32_t ctx, uint64_t from)
 bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job **done)
 {
 	struct salvo_space_block *block = space->block;
-	const bool busy = block && salvo_space_has_sent(space, 0);
+	const bool busy = block && salvo_space_has_sent(space);
 	const uint32_t waiting = !(busy && stay);
 
 	if (!block)
@@ -440,7 +440,7 @@ bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job
 	/* Its thread does the rest. */
 	if (space->waiting || space->killing || space->ending || space->given)
 		kick(space);
-	if (salvo_space_has_sent(space, 0))
+	if (salvo_space_has_sent(space))
 		return true;
 	atomic_store(&block->wants_wake, 1);
 	return space->waiting;
@@ -475,7 +475,7 @@ void salvo_space_check_idle(struct salvo_space *space)
 	}
 	for (r = 0; r < SALVO_MAX_RINGS; r++)
 		sent += space->channel[r].next;
-	if (salvo_space_has_sent(space, 0))
+	if (salvo_space_has_sent(space))
 		sent = ~0ull;
 	else if (sent == space->last_sent && cpu - space->last_cpu > IDLE_NS)
 		stop_process(space);

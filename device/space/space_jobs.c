@@ -30,7 +30,7 @@ struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t s
 	return &channel->sent[(seqno - 1) % SALVO_BLOCK_ENTRIES];
 }
 
-bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
+bool salvo_space_has_sent(struct salvo_space *space)
 {
 	unsigned int r;
 	uint64_t s;
@@ -38,12 +38,9 @@ bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx)
 	for (r = 0; r < SALVO_MAX_RINGS; r++) {
 		struct salvo_channel *channel = &space->channel[r];
 
-		for (s = channel->first; s != channel->next; s++) {
-			const struct salvo_gpu_job *job = salvo_space_sent_at(channel, s)->job;
-
-			if (job && (!ctx || job->entry.ctx == ctx))
+		for (s = channel->first; s != channel->next; s++)
+			if (salvo_space_sent_at(channel, s)->job)
 				return true;
-		}
 	}
 	return false;
 }

@@ -12,12 +12,8 @@
  */
 struct salvo_sent *salvo_space_sent_at(struct salvo_channel *channel, uint64_t seqno);
 
-/**
- * salvo_space_has_sent() - Has the process jobs, of context @ctx if that is not 0?
- *
- * Killed ones do not count.
- */
-bool salvo_space_has_sent(struct salvo_space *space, uint32_t ctx);
+/** salvo_space_has_sent() - Has the process jobs? Killed ones do not count. */
+bool salvo_space_has_sent(struct salvo_space *space);
 
 /**
  * salvo_space_first_sent() - The first job of a context whose seqno is at least @from.

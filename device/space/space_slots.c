@@ -224,7 +224,7 @@ static void note_length(struct salvo_space *space, unsigned int number, uint32_t
 
 bool salvo_space_slots_is_audit_due(struct salvo_space *space, uint64_t cpu_ns)
 {
-	const uint64_t audit = salvo_space_has_sent(space, 0) ? AUDIT_BUSY_NS : AUDIT_NS;
+	const uint64_t audit = salvo_space_has_sent(space) ? AUDIT_BUSY_NS : AUDIT_NS;
 
 	return !space->stale && cpu_ns > audit + AUDIT_LEAVES * space->longest_leaf;
 }
