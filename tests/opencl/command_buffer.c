@@ -211,16 +211,6 @@ static cl_int record_parts(FIXTURE_DATA(command_buffer) *self, cl_kernel first)
 	return err ? err : self->finalize(self->buffer);
 }
 
-static cl_int status_of(cl_event event)
-{
-	cl_int status = CL_QUEUED;
-
-	clWaitForEvents(1, &event);
-	clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
-	clReleaseEvent(event);
-	return status;
-}
-
 TEST_F(command_buffer, a_failure_in_its_first_part_fails_it)
 {
 	cl_kernel stray = clCreateKernel(self->program, "stray", NULL);
@@ -236,7 +226,7 @@ TEST_F(command_buffer, a_failure_in_its_first_part_fails_it)
 	clSetKernelArg(stray, 1, sizeof(far), &far);
 	ASSERT_EQ(0, record_parts(self, stray));
 	ASSERT_EQ(0, self->enqueue(0, NULL, self->buffer, 0, NULL, &event));
-	EXPECT_GT(0, status_of(event));
+	EXPECT_GT(0, ocl_end_status(event));
 	EXPECT_GT(0, clFinish(self->queue));
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, clEnqueueReadBuffer(self->queue, self->mem, CL_TRUE, 0, 4,
 							   &value, 0, NULL, NULL));
@@ -256,7 +246,7 @@ TEST_F(command_buffer, no_part_is_run_after_an_event_that_failed)
 	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, self->enqueue(0, NULL, self->buffer, 1, &user, &event));
 	ASSERT_EQ(0, clSetUserEventStatus(user, -1));
-	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, status_of(event));
+	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ocl_end_status(event));
 	EXPECT_EQ(0, word(self->queue, self->mem, 0));
 	EXPECT_EQ(0, clReleaseEvent(user));
 }

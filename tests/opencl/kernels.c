@@ -228,16 +228,6 @@ TEST_F(kernels, a_failed_command_fails_its_event_tells_the_context_and_leaves_th
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
-static cl_int status_of(cl_event event)
-{
-	cl_int status = CL_QUEUED;
-
-	clWaitForEvents(1, &event);
-	clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
-	clReleaseEvent(event);
-	return status;
-}
-
 static cl_int read_word(cl_command_queue queue, cl_mem buffer, cl_uint *value)
 {
 	return clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(*value), value, 0, NULL, NULL);
@@ -278,7 +268,7 @@ TEST_F(kernels, a_failed_command_takes_along_what_waits_for_it_and_nothing_else)
 		for (c = 0; c < CHAINS; c++)
 			EXPECT_EQ(c != BAD || i == 0 ? CL_COMPLETE : i == 1 ? CL_OUT_OF_RESOURCES :
 				  CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-				  status_of(events[i][c])) {
+				  ocl_end_status(events[i][c])) {
 				TH_LOG("command %u of chain %u", i, c);
 			}
 	/* What would have been written last is not there, until something is. */
@@ -366,7 +356,7 @@ TEST_F(kernels, a_command_that_is_not_run_repairs_nothing)
 	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &one, NULL, 1, &user,
 					    &later));
 	ASSERT_EQ(0, clSetUserEventStatus(user, -1));
-	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, status_of(later));
+	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ocl_end_status(later));
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, self->buffer, &value));
 	ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 1, 1, NULL));
 	EXPECT_EQ(0, read_word(self->queue, self->buffer, &value));
@@ -403,10 +393,10 @@ TEST_F(kernels, a_profile_tells_what_was_done_beside_two_failures)
 	ASSERT_EQ(0, add(kernel, self->queue, buffers[2], 1, 1, &events[2]));
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, clFinish(self->queue));
 	for (i = 0; i < 2; i++) {
-		EXPECT_GT(0, status_of(events[i]));
+		EXPECT_GT(0, ocl_end_status(events[i]));
 		EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->queue, buffers[i], &value));
 	}
-	EXPECT_EQ(variant->properties != 0, status_of(events[2]) == CL_COMPLETE);
+	EXPECT_EQ(variant->properties != 0, ocl_end_status(events[2]) == CL_COMPLETE);
 	EXPECT_EQ(good, read_word(self->queue, buffers[2], &value));
 	for (i = 0; i < 3; i++)
 		EXPECT_EQ(0, clReleaseMemObject(buffers[i]));

@@ -87,4 +87,15 @@ static inline cl_int ocl_open(const cl_queue_properties *properties, cl_context 
 	return err;
 }
 
+/* Waits for a command and releases its event. Return: the status that it ended with. */
+static inline cl_int ocl_end_status(cl_event event)
+{
+	cl_int status = CL_QUEUED;
+
+	clWaitForEvents(1, &event);
+	clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+	clReleaseEvent(event);
+	return status;
+}
+
 #endif /* TEST_OCL_H */
