@@ -24,6 +24,8 @@
 /* How long a worker looks for a task before it sleeps, at most and at least */
 #define SPIN_NS		50000
 #define SPIN_MIN_NS	3000
+/* A wait that a search as long as that should have covered */
+#define SHORT_NS	150000
 /* Searches before it starts to yield its core */
 #define SPIN_SEARCHES	64u
 
@@ -154,50 +156,73 @@ static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_c
 }
 
 /*
- * Searches for a while. Return: a task, or NULL if there is none or the wait is over. A worker that
- * finds nothing searches half as long the next time, so that work which comes seldom is not
- * followed by a search each time; one that finds something is ready to search for long again.
+ * A wait is over that began at @since. A worker searches half as long the next time if it was a long
+ * one, so that work which comes seldom is not followed by a search each time, and as long as it may
+ * if that would have found the task, or nearly: it counts what it takes to be woken.
  */
-static struct salvo_task *search(struct salvo_worker *worker, struct salvo_condition *wait)
+static void learn(struct salvo_worker *worker, uint64_t since)
+{
+	if (salvo_clock() - since < SHORT_NS)
+		worker->patience_ns = SPIN_NS - SPIN_MIN_NS;
+	else
+		worker->patience_ns /= 2;
+}
+
+static bool is_over(struct salvo_worker *worker, struct salvo_condition *wait)
+{
+	return wait ? wait->done(wait) : atomic_load(&worker->pool->stop);
+}
+
+/* Searches for a while, until it has a @task or the wait is over. Return: false if neither came. */
+static bool search(struct salvo_worker *worker, struct salvo_condition *wait,
+		   struct salvo_task **task)
 {
 	const uint64_t deadline = salvo_clock() + SPIN_MIN_NS + worker->patience_ns;
 	unsigned int searches = 0;
-	struct salvo_task *task;
 
 	if (runs_any(worker, wait))
 		salvo_idle_begin(worker);
 	do {
-		task = find(worker, wait);
-		if (task || (wait ? wait->done(wait) : atomic_load(&worker->pool->stop))) {
-			worker->patience_ns = SPIN_NS - SPIN_MIN_NS;
-			return task;
-		}
+		if (is_over(worker, wait))
+			return true;
+		*task = find(worker, wait);
+		if (*task)
+			return true;
 		if (++searches < SPIN_SEARCHES)
 			__builtin_ia32_pause();
 		else
 			sched_yield();
 	} while (searches < SPIN_SEARCHES || salvo_clock() < deadline);
-	worker->patience_ns /= 2;
-	return NULL;
+	return false;
+}
+
+/* Searches and sleeps until it has a task or the wait is over. Return: the task, or NULL. */
+static struct salvo_task *await(struct salvo_worker *worker, struct salvo_condition *wait)
+{
+	const uint64_t since = salvo_clock();
+	struct salvo_task *task = NULL;
+
+	while (!search(worker, wait, &task)) {
+		if (wait)
+			salvo_idle_sleep(worker, wait, runs_any(worker, wait));
+		else
+			salvo_idle_park(worker);
+	}
+	salvo_idle_end(worker);
+	learn(worker, since);
+	return task;
 }
 
 void salvo_worker_until(struct salvo_worker *worker, struct salvo_condition *wait)
 {
-	while (wait ? !wait->done(wait) : !atomic_load(&worker->pool->stop)) {
+	while (!is_over(worker, wait)) {
 		struct salvo_task *task = find(worker, wait);
 
 		if (!task)
-			task = search(worker, wait);
-		if (task) {
-			salvo_idle_end(worker);
+			task = await(worker, wait);
+		if (task)
 			run(worker, task);
-		} else if (wait) {
-			salvo_idle_sleep(worker, wait, runs_any(worker, wait));
-		} else {
-			salvo_idle_park(worker);
-		}
 	}
-	salvo_idle_end(worker);
 }
 
 static bool task_done(struct salvo_condition *wait)

@@ -89,6 +89,8 @@ TEST(W1_who_stops_searching_leaves_no_task_to_workers_that_sleep)
 static _Atomic bool hold, held;
 /* Workers that have looked for work a last time */
 static _Atomic int parked;
+/* Calls of membarrier() by this thread */
+static __thread int barriers;
 
 /*
  * The library's: a worker that goes to sleep calls membarrier() after it has stored that it sleeps
@@ -105,6 +107,7 @@ long syscall(long number, ...)
 	for (i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
+	barriers += number == SYS_membarrier;
 	if (number == SYS_membarrier && atomic_load(&hold)) {
 		atomic_store(&held, true);
 		while (atomic_load(&hold))
@@ -166,6 +169,110 @@ TEST(W1_root_left_to_a_worker_that_loses_its_place_is_run_by_another)
 	}
 	EXPECT_EQ(0, salvo_pool_run(w.pool, NULL, wait_in_place, &w));
 	salvo_pool_destroy(w.pool);
+}
+
+/* --- how long a worker searches */
+
+struct wait_for_calls {
+	struct salvo_condition wait;
+	struct salvo_worker *worker;
+	/* The wait ends with this many more calls, or when the worker is woken if there is a @thread. */
+	int calls;
+	bool armed;
+	pthread_t thread;
+	_Atomic bool woken;
+};
+
+static bool count_down(struct salvo_condition *wait)
+{
+	struct wait_for_calls *w = (struct wait_for_calls *)wait;
+
+	return !w->calls || !--w->calls;
+}
+
+/* A worker searches at least 64 times, however long that takes. */
+static int wait_for_some_searches(struct salvo_worker *worker, void *data)
+{
+	struct wait_for_calls w = { .wait = { .done = count_down }, .calls = 30 };
+	const int before = barriers;
+
+	(void)data;
+	salvo_worker_until(worker, &w.wait);
+	return barriers - before;
+}
+
+TEST(W1_wait_that_ends_while_the_worker_searches_costs_no_barrier)
+{
+	EXPECT_EQ(0, run_on(1, wait_for_some_searches, NULL));
+}
+
+static bool was_woken(struct salvo_condition *wait)
+{
+	return atomic_load(&((struct wait_for_calls *)wait)->woken);
+}
+
+static void *wake_later(void *data)
+{
+	struct wait_for_calls *w = data;
+
+	usleep(2000);
+	atomic_store(&w->woken, true);
+	salvo_worker_wake(w->worker);
+	return NULL;
+}
+
+static void arm_thread(struct salvo_condition *wait)
+{
+	struct wait_for_calls *w = (struct wait_for_calls *)wait;
+
+	if (!w->armed)
+		w->armed = !pthread_create(&w->thread, NULL, wake_later, w);
+}
+
+/* Return: how much longer than the least time it searches after a wait of 2 ms */
+static uint32_t wait_for_long(struct salvo_worker *worker)
+{
+	struct wait_for_calls w = { { .done = was_woken, .arm = arm_thread }, .worker = worker };
+
+	salvo_worker_until(worker, &w.wait);
+	pthread_join(w.thread, NULL);
+	return worker->patience_ns;
+}
+
+static void wake_at_once(struct salvo_condition *wait)
+{
+	atomic_store(&((struct wait_for_calls *)wait)->woken, true);
+}
+
+/*
+ * The wait ends just after the worker has given up its search. It may be a long one nevertheless:
+ * if another program has the core.
+ */
+static uint32_t wait_briefly(struct salvo_worker *worker, uint32_t patience_ns)
+{
+	struct wait_for_calls w = { .wait = { .done = was_woken, .arm = wake_at_once } };
+	int i;
+
+	for (i = 0; i < 1000 && worker->patience_ns <= patience_ns; i++) {
+		atomic_store(&w.woken, false);
+		salvo_worker_until(worker, &w.wait);
+	}
+	return worker->patience_ns;
+}
+
+static int wait_long_and_briefly(struct salvo_worker *worker, void *data)
+{
+	const uint32_t most = wait_briefly(worker, 0);
+
+	(void)data;
+	if (!most || wait_for_long(worker) > most / 2 || wait_for_long(worker) > most / 4)
+		return -ERANGE;
+	return wait_briefly(worker, most / 4) == most ? 0 : -ERANGE;
+}
+
+TEST(W1_worker_searches_long_after_short_waits_and_briefly_after_long_ones)
+{
+	EXPECT_EQ(0, run_on(1, wait_long_and_briefly, NULL));
 }
 
 TEST_HARNESS_MAIN
