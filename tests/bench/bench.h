@@ -59,6 +59,25 @@ static inline void bench_settle(void)
 	} while (after - before > 100);
 }
 
+/*
+ * The order of @count systems in a round: each permutation has its turn, so that each system finds
+ * the caches as often as the others left by each of them. After count! rounds all are through.
+ */
+static inline void bench_order(unsigned int round, unsigned int *order, unsigned int count)
+{
+	unsigned int i, at, first;
+
+	for (i = 0; i < count; i++)
+		order[i] = i;
+	for (i = 0; i < count; i++) {
+		at = i + round % (count - i);
+		round /= count - i;
+		first = order[i];
+		order[i] = order[at];
+		order[at] = first;
+	}
+}
+
 /* Takes --json or --rounds N at argv[*i]. Returns false if there is something else. */
 static inline bool bench_option(char **argv, int *i, bool *json, unsigned int *rounds)
 {

@@ -631,6 +631,21 @@ static void fill(void)
 		image[i] = numbers[i % NUMBERS] % 64 + i % WIDTH / 16;
 }
 
+/* Return: the result */
+static double measure(unsigned int p, unsigned int s, double *cpu, double *wall)
+{
+	const double cpu0 = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+	const double wall0 = clock_us(CLOCK_MONOTONIC);
+	double result;
+
+	fj = systems[s];
+	result = programs[p].run();
+	*wall = clock_us(CLOCK_MONOTONIC) - wall0;
+	bench_settle();
+	*cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
+	return result;
+}
+
 static void show(unsigned int p, double cpu[SYSTEMS][ROUNDS_MAX], double wall[SYSTEMS][ROUNDS_MAX],
 		 unsigned int rounds, bool json)
 {
@@ -654,7 +669,7 @@ static void show(unsigned int p, double cpu[SYSTEMS][ROUNDS_MAX], double wall[SY
 int main(int argc, char **argv)
 {
 	static double cpu[PROGRAMS][SYSTEMS][ROUNDS_MAX], wall[PROGRAMS][SYSTEMS][ROUNDS_MAX];
-	unsigned int rounds = 11, round, p, s;
+	unsigned int rounds = 12, round, p, s, order[SYSTEMS];
 	double results[SYSTEMS];
 	bool json = false;
 	int i;
@@ -667,24 +682,17 @@ int main(int argc, char **argv)
 	tbb_threads(salvo_pool_workers(pool));
 	create_kernels();
 	open_faces();
-	for (round = 0; round < rounds; round++)
+	for (round = 0; round < rounds; round++) {
+		bench_order(round, order, SYSTEMS);
 		for (p = 0; p < PROGRAMS; p++) {
-			for (i = 0; i < (int)SYSTEMS; i++) {
-				const double cpu0 = clock_us(CLOCK_PROCESS_CPUTIME_ID);
-				const double wall0 = clock_us(CLOCK_MONOTONIC);
-
-				/* The order rotates, as the first one finds the caches cold. */
-				s = (i + round) % SYSTEMS;
-				fj = systems[s];
-				results[s] = programs[p].run();
-				wall[p][s][round] = clock_us(CLOCK_MONOTONIC) - wall0;
-				bench_settle();
-				cpu[p][s][round] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
-			}
+			for (s = 0; s < SYSTEMS; s++)
+				results[order[s]] = measure(p, order[s], &cpu[p][order[s]][round],
+							    &wall[p][order[s]][round]);
 			for (s = 0; s < SYSTEMS; s++)
 				need(fabs(results[s] - results[2]) <=
 				     fabs(results[2]) * programs[p].tolerance, programs[p].name);
 		}
+	}
 	if (!json)
 		printf("%u threads             CPU us   wall us    to salvo\n",
 		       salvo_pool_workers(pool));

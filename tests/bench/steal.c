@@ -297,6 +297,17 @@ static const struct {
 };
 #define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
+static void measure(unsigned int p, unsigned int s, unsigned int *items, double *cpu, double *wall)
+{
+	const double cpu0 = clock_us(CLOCK_PROCESS_CPUTIME_ID);
+	const double wall0 = clock_us(CLOCK_MONOTONIC);
+
+	need(systems[s].run(programs[p].name, items) == programs[p].result, programs[p].name);
+	*wall = clock_us(CLOCK_MONOTONIC) - wall0;
+	bench_settle();
+	*cpu = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
+}
+
 static void show(unsigned int p, double cpu[SYSTEMS][ROUNDS_MAX], double wall[SYSTEMS][ROUNDS_MAX],
 		 unsigned int rounds, bool json)
 {
@@ -323,7 +334,7 @@ int main(int argc, char **argv)
 	static double cpu[PROGRAMS][SYSTEMS][ROUNDS_MAX], wall[PROGRAMS][SYSTEMS][ROUNDS_MAX];
 	unsigned int *items[SYSTEMS];
 	struct salvo_pool_options options = { .workers = 0 };
-	unsigned int rounds = 15, round, p, s;
+	unsigned int rounds = 24, round, p, s, order[SYSTEMS];
 	bool json = false;
 	int i;
 
@@ -341,20 +352,13 @@ int main(int argc, char **argv)
 	need(!salvo_pool_create(&options, &pool), "salvo_pool_create");
 	tbb_threads(salvo_pool_workers(pool));
 	omp_set_num_threads(salvo_pool_workers(pool));
-	for (round = 0; round < rounds; round++)
+	for (round = 0; round < rounds; round++) {
+		bench_order(round, order, SYSTEMS);
 		for (p = 0; p < PROGRAMS; p++)
-			for (i = 0; i < (int)SYSTEMS; i++) {
-				const double cpu0 = clock_us(CLOCK_PROCESS_CPUTIME_ID);
-				const double wall0 = clock_us(CLOCK_MONOTONIC);
-
-				/* The order rotates, as the first one finds the caches cold. */
-				s = (i + round) % SYSTEMS;
-				need(systems[s].run(programs[p].name, items[s]) ==
-				     programs[p].result, programs[p].name);
-				wall[p][s][round] = clock_us(CLOCK_MONOTONIC) - wall0;
-				bench_settle();
-				cpu[p][s][round] = clock_us(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
-			}
+			for (s = 0; s < SYSTEMS; s++)
+				measure(p, order[s], items[order[s]], &cpu[p][order[s]][round],
+					&wall[p][order[s]][round]);
+	}
 	if (!json)
 		printf("%u threads           CPU ns   wall ns    to salvo\n",
 		       salvo_pool_workers(pool));
