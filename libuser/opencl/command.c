@@ -4,9 +4,9 @@
  *
  * A command joins the last submission of its queue, if that still collects and if the command waits
  * for nothing that the submission does not wait for; else it begins another one. Events of the same
- * submission order its commands by pipe controls (out of order), or need nothing (in order: there
- * the library inserts the pipe controls that the arguments demand). The batch is submitted by a
- * flush, when it is full, or at once when the GPU would run dry: see hungry().
+ * submission order its commands by pipe controls; in order, the library inserts those that the
+ * arguments demand. The batch is submitted by a flush, when it is full, or at once when the GPU
+ * would run dry: see hungry(). What an event of another submission fails is dependence.c's.
  */
 #include "command.h"
 
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "cl_memory.h"
+#include "dependence.h"
 #include "statistics.h"
 #include "submission.h"
 
@@ -151,7 +152,7 @@ static bool may_join(const struct salvo_cl_submission *submission, cl_command_qu
 	if (!submission || submission->state != SALVO_CL_OPEN || submission->closed ||
 	    salvo_batch_count(submission->batch) >= MOST_COMMANDS)
 		return false;
-	if (wait_count && !salvo_cl_queue_is_ordered(queue) && !has_room(submission))
+	if (wait_count && !has_room(submission))
 		return false;
 	for (i = 0; i < wait_count; i++) {
 		if (!is_satisfied(waits[i], queue, submission, false))
@@ -165,7 +166,7 @@ static bool may_join(const struct salvo_cl_submission *submission, cl_command_qu
 	return true;
 }
 
-/* Out of order: a barrier in place of many pipe controls. Return: 0 or a negative errno. */
+/* A barrier in place of many pipe controls. Return: 0 or a negative errno. */
 static int limit_controls(struct salvo_cl_command *command)
 {
 	unsigned int controls = 0;
@@ -216,7 +217,7 @@ static int choose(struct salvo_cl_command *command)
 	    ((!waits_for_all(command) && !barrier) || last_covers_all(queue))) {
 		/* Commands of the host that follow have no pipe control. */
 		queue->last->before_all |= barrier;
-		return salvo_cl_queue_is_ordered(queue) ? 0 : limit_controls(command);
+		return limit_controls(command);
 	}
 	/* What collected so far goes on its own now. */
 	if (queue->last && queue->last->state == SALVO_CL_OPEN && !queue->last->closed)
@@ -279,6 +280,8 @@ int salvo_cl_command_split(struct salvo_cl_command *command)
 {
 	struct salvo_cl_submission *before = command->submission, *fresh;
 
+	if (salvo_cl_dependence_add_all(command))
+		return -ENOMEM;
 	fresh = salvo_cl_submission_create(command->queue);
 	if (!fresh)
 		return -ENOMEM;
@@ -287,10 +290,13 @@ int salvo_cl_command_split(struct salvo_cl_command *command)
 	fresh->check = command->queue->patience;
 	/* The GPU runs them one after the other, once they are submitted. */
 	fresh->after_all = true;
+	command->before = before;
+	command->before_start = command->start;
+	command->before_count = salvo_batch_count(command->batch) - command->start;
 	command->submission = fresh;
 	command->batch = fresh->batch;
 	command->start = 0;
-	return salvo_cl_submission_wait_for(fresh, before);
+	return 0;
 }
 
 void salvo_cl_command_hold(struct salvo_cl_command *command, struct salvo_cl_object *object)
@@ -309,7 +315,7 @@ void salvo_cl_command_use(struct salvo_cl_command *command, cl_mem mem, uint32_t
 
 /* --- the end of a command ----------------------------------------------------------------- */
 
-/* Out of order: events of the same batch are pipe controls between their commands. */
+/* Events of the same batch are pipe controls between their commands. */
 static int order(const struct salvo_cl_command *command, unsigned int end)
 {
 	const struct _cl_event *event;
@@ -431,13 +437,14 @@ cl_int salvo_cl_command_end(struct salvo_cl_command *command, cl_int err)
 		salvo_cl_unlock(context);
 		return err;
 	}
-	if (!err && end > command->start && !command->ordered &&
-	    !salvo_cl_queue_is_ordered(command->queue))
+	if (!err && end > command->start && !command->ordered)
 		err = salvo_cl_error(order(command, end));
 	if (end == command->start) {
 		attached = attach(command);
 		err = err ? err : command->err;
 	}
+	if (!err && attached)
+		err = salvo_cl_error(salvo_cl_dependence_add_all(command));
 	if (!err)
 		err = finish_event(command, end, attached);
 	if (attached && end > command->start) {

@@ -41,6 +41,13 @@ struct salvo_cl_command {
 	struct salvo_cl_submission *submission;
 	/** @start: Number of commands in @batch before this one. */
 	unsigned int start;
+	/**
+	 * @before: The part of the command in the submission before, or NULL: @before_count
+	 * commands from @before_start.
+	 */
+	struct salvo_cl_submission *before;
+	unsigned int before_start;
+	unsigned int before_count;
 	/** @ordered: A barrier before it does what pipe controls for @waits would do. */
 	bool ordered;
 	/** @err: Of salvo_cl_command_use() and salvo_cl_command_hold(). */

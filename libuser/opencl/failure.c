@@ -115,13 +115,13 @@ static bool is_lost(const uint8_t *lost, const struct _cl_event *event)
 	return memchr(lost + event->first, 1, event->count);
 }
 
-static void judge(const struct salvo_cl_submission *submission, const struct salvo_error *error,
-		  const uint8_t *lost)
+static void judge(const struct salvo_cl_submission *submission, const struct salvo_error *error)
 {
+	const uint8_t *lost = submission->lost;
 	cl_event event;
 
 	for (event = submission->first_event; event; event = event->next) {
-		if (error->command - event->first < event->count)
+		if (error && error->command - event->first < event->count)
 			event->result = CL_OUT_OF_RESOURCES;
 		else if (lost && event->count && !is_lost(lost, event))
 			event->result = CL_COMPLETE;
@@ -147,21 +147,21 @@ static bool is_missing(const struct salvo_cl_submission *submission, const uint8
 	return false;
 }
 
-static void mark_damage(const struct salvo_cl_submission *submission, const uint8_t *lost)
+static void mark_damage(const struct salvo_cl_submission *submission)
 {
 	unsigned int i;
 	cl_mem mem;
 
 	for (i = 0; i < submission->use_count; i++) {
 		mem = (cl_mem)submission->uses[i].object;
-		if (mem->base.kind == SALVO_CL_MEM && is_missing(submission, lost, mem))
+		if (mem->base.kind == SALVO_CL_MEM && is_missing(submission, submission->lost, mem))
 			salvo_cl_mem_damage(mem, submission->serial);
 	}
 }
 
 void salvo_cl_failure_dropped(const struct salvo_cl_submission *submission)
 {
-	mark_damage(submission, NULL);
+	mark_damage(submission);
 }
 
 void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int err)
@@ -169,7 +169,7 @@ void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int
 	cl_context context = submission->queue->context;
 	struct notification *notification;
 
-	mark_damage(submission, NULL);
+	mark_damage(submission);
 	if (!context->notify)
 		return;
 	notification = malloc(sizeof(*notification));
@@ -181,20 +181,31 @@ void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int
 }
 
 cl_int salvo_cl_failure_found(struct salvo_cl_submission *submission,
-			      const struct salvo_error *error)
+			      const struct salvo_error *error, bool all)
 {
 	cl_context context = submission->queue->context;
 	struct notification *notification = NULL;
-	uint8_t *lost = find_lost(submission, error);
+	uint8_t *lost = all ? NULL : find_lost(submission, error);
+	unsigned int i;
 
+	for (i = 0; lost && submission->lost && i < salvo_batch_count(submission->batch); i++)
+		lost[i] |= submission->lost[i];
+	free(submission->lost);
+	submission->lost = lost;
 	if (context->notify)
 		notification = malloc(sizeof(*notification));
 	if (notification) {
 		describe(error, notification->text, sizeof(notification->text));
 		post(context, notification);
 	}
-	judge(submission, error, lost);
-	mark_damage(submission, lost);
-	free(lost);
+	judge(submission, error);
+	mark_damage(submission);
 	return error->command == ~0u ? CL_OUT_OF_RESOURCES : SALVO_CL_CANCELLED;
+}
+
+cl_int salvo_cl_failure_inherited(const struct salvo_cl_submission *submission)
+{
+	judge(submission, NULL);
+	mark_damage(submission);
+	return SALVO_CL_CANCELLED;
 }

@@ -17,10 +17,18 @@ void salvo_cl_failure_rejected(const struct salvo_cl_submission *submission, int
 /**
  * salvo_cl_failure_found() - A batch has failed: notify the application, and set the status of the
  * event whose command it was, and of those that completed.
+ * @all: All of its commands wait for others that failed before; else those in its @lost, if any.
  *
  * Return: The status of the others.
  */
 cl_int salvo_cl_failure_found(struct salvo_cl_submission *submission,
-			      const struct salvo_error *error);
+			      const struct salvo_error *error, bool all);
+/**
+ * salvo_cl_failure_inherited() - Some commands of a batch, its @lost, wait for others that failed
+ * before: set the status of the events of those that do not.
+ *
+ * Return: The status of the others.
+ */
+cl_int salvo_cl_failure_inherited(const struct salvo_cl_submission *submission);
 
 #endif /* SALVO_CL_FAILURE_H */

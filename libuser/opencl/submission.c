@@ -24,6 +24,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dependence.h"
 #include "failure.h"
 #include "cl_memory.h"
 
@@ -122,6 +123,7 @@ void salvo_cl_submission_destroy(struct salvo_cl_submission *submission)
 {
 	salvo_batch_destroy(submission->batch);
 	free(submission->waits);
+	free(submission->dependences);
 	free(submission->uses);
 	free(submission);
 }
@@ -156,9 +158,12 @@ static void release(struct salvo_cl_submission *submission)
 		salvo_fence_destroy(submission->stale[i]);
 	salvo_fence_destroy(submission->fence);
 	salvo_batch_reset(submission->batch);
+	free(submission->lost);
 	*submission = (struct salvo_cl_submission){
 		.batch = submission->batch,
 		.waits = submission->waits, .wait_capacity = submission->wait_capacity,
+		.dependences = submission->dependences,
+		.dependence_capacity = submission->dependence_capacity,
 		.uses = submission->uses, .use_capacity = submission->use_capacity,
 	};
 	pthread_mutex_lock(&context->lock);
@@ -305,6 +310,7 @@ void salvo_cl_submission_finish(struct salvo_cl_submission *submission, cl_int s
 	for (i = 0; i < submission->wait_count; i++)
 		salvo_cl_submission_put(submission->waits[i]);
 	submission->wait_count = 0;
+	salvo_cl_dependence_clear(submission);
 	for (event = submission->first_event; event; event = event->next) {
 		event->submission = NULL;
 		salvo_cl_event_stamp(event);
@@ -370,6 +376,30 @@ static int migrate(const struct salvo_cl_submission *submission)
 	return err;
 }
 
+/* The GPU has it, or has cancelled it. */
+static bool is_on_gpu(const struct salvo_cl_submission *submission)
+{
+	return submission->state == SALVO_CL_RUNNING && submission->fence &&
+	       !submission->completing;
+}
+
+/* Was one cancelled with a GPU queue before this one that has to run again before it does? */
+static bool follows_cancelled(const struct salvo_cl_submission *submission)
+{
+	const bool ordered = salvo_cl_queue_is_ordered(submission->queue);
+	const struct salvo_cl_submission *before = submission->prev;
+
+	if (!ordered && !submission->dependence_count)
+		return false;
+	for (; before; before = before->prev) {
+		if (is_on_gpu(before) && before->generation != submission->queue->generation)
+			return true;
+		if (ordered)
+			break;
+	}
+	return false;
+}
+
 static void start_batch(struct salvo_cl_submission *submission)
 {
 	cl_command_queue queue = submission->queue;
@@ -378,13 +408,15 @@ static void start_batch(struct salvo_cl_submission *submission)
 
 	if (queue->flags & CL_QUEUE_PROFILING_ENABLE)
 		submission->submitted = salvo_cl_host_time();
+	if (follows_cancelled(submission))
+		salvo_cl_queue_retire(queue);
 	err = migrate(submission);
 	if (!err)
 		err = submit_batch(submission);
 	if (err == -EIO) {
 		replace_queue(queue);
-		/* In order: those that were cancelled with the old one are run again first. */
-		if (salvo_cl_queue_is_ordered(queue))
+		/* Those that were cancelled with the old one are run again first. */
+		if (salvo_cl_queue_is_ordered(queue) || submission->dependence_count)
 			salvo_cl_queue_retire(queue);
 		err = submit_batch(submission);
 	}
@@ -464,23 +496,20 @@ bool salvo_cl_submission_is_ready(const struct salvo_cl_submission *submission)
 	return true;
 }
 
-/* Has a batch failed that it waits for: one that was not run, or the part before it? */
-static bool has_failed_producer(const struct salvo_cl_submission *submission)
+/* Do all of its commands wait for what has failed? */
+static bool is_cancelled(struct salvo_cl_submission *submission)
 {
-	const struct salvo_cl_submission *producer;
-	unsigned int i;
+	bool all;
 
-	for (i = 0; i < submission->wait_count; i++) {
-		producer = submission->waits[i];
-		if (producer->error && (!producer->fence || producer->queue == submission->queue))
-			return true;
-	}
-	return false;
+	salvo_cl_dependence_failed(submission, &all);
+	free(submission->lost);
+	submission->lost = NULL;
+	return all;
 }
 
 static void start(struct salvo_cl_submission *submission)
 {
-	if (!submission->error && has_failed_producer(submission))
+	if (!submission->error && is_cancelled(submission))
 		submission->error = SALVO_CL_CANCELLED;
 	if (submission->error) {
 		if (!submission->host)
@@ -513,6 +542,26 @@ static void watch_before(struct salvo_cl_submission *submission)
 		}
 }
 
+/* The next one of a list that is gone through, while others are completed. */
+static void hold(struct salvo_cl_submission *next)
+{
+	if (next)
+		next->refs++;
+}
+
+/* Where to go on: with it, or at the beginning if it was completed, too. */
+static struct salvo_cl_submission *let_go(cl_command_queue queue, struct salvo_cl_submission *next)
+{
+	if (!next)
+		return NULL;
+	if (next->state != SALVO_CL_DONE) {
+		next->refs--;
+		return next;
+	}
+	salvo_cl_submission_put(next);
+	return queue->first;
+}
+
 static void run_ready_of(cl_command_queue queue)
 {
 	struct salvo_cl_submission *submission, *next;
@@ -527,7 +576,9 @@ static void run_ready_of(cl_command_queue queue)
 			if (salvo_cl_queue_is_ordered(queue))
 				return;
 		} else if (!submission->blocking) {
+			hold(next);
 			start(submission);
+			next = let_go(queue, next);
 		} else {
 			salvo_cl_wake(queue->context);
 		}
@@ -592,71 +643,100 @@ static bool was_done(const struct salvo_error *error)
 	return error->kind == SALVO_ERROR_NONE && error->count && error->done >= error->count;
 }
 
-/* Has one failed for which it waited by its fence? Then it ran all the same. */
-static bool producers_failed(const struct salvo_cl_submission *submission)
-{
-	const struct salvo_cl_submission *producer;
-	struct salvo_error error;
-	unsigned int i;
-
-	for (i = 0; i < submission->wait_count; i++) {
-		producer = submission->waits[i];
-		if (producer->error)
-			return true;
-		if (producer->state != SALVO_CL_DONE && producer->fence &&
-		    !salvo_fence_get_error(producer->fence, &error) && error.error &&
-		    !was_done(&error))
-			return true;
-	}
-	return false;
-}
+/* Those that it depends on are completed first, as far as they are done. */
+static void complete_producers(struct salvo_cl_submission *submission);
 
 static void complete(struct salvo_cl_submission *submission, int err)
 {
 	cl_command_queue queue = submission->queue;
-	const bool failed = producers_failed(submission);
 	cl_int status = CL_COMPLETE;
 	struct salvo_error error;
+	bool failed, all;
 
+	submission->completing = true;
+	complete_producers(submission);
+	submission->completing = false;
+	failed = salvo_cl_dependence_failed(submission, &all);
 	if (err) {
 		if (salvo_fence_get_error(submission->fence, &error))
 			error = (struct salvo_error){ .error = err, .command = ~0u };
 		if (submission->generation == queue->generation)
 			replace_queue(queue);
-		if (!failed && run_again(submission, &error))
+		if (!all && run_again(submission, &error)) {
+			free(submission->lost);
+			submission->lost = NULL;
 			return;
-		if (!was_done(&error) && (!failed || error.kind != SALVO_ERROR_NONE)) {
-			status = salvo_cl_failure_found(submission, &error);
+		}
+		if (!was_done(&error) && (!all || error.kind != SALVO_ERROR_NONE)) {
+			status = salvo_cl_failure_found(submission, &error, all);
 			queue->failed = true;
 		}
 	}
-	if (failed && status == CL_COMPLETE) {
-		status = SALVO_CL_CANCELLED;
-		if (has_failed_producer(submission) || (err && !was_done(&error)))
-			salvo_cl_failure_dropped(submission);
-	}
+	if (failed && status == CL_COMPLETE)
+		status = salvo_cl_failure_inherited(submission);
 	salvo_batch_print(submission->batch, 1);
 	salvo_cl_event_times(submission);
 	salvo_cl_submission_finish(submission, status);
 }
 
-void salvo_cl_queue_retire(cl_command_queue queue)
+/* Complete it, if the GPU is done with it. Return: -ETIME if it is not. */
+static int retire(struct salvo_cl_submission *submission)
 {
-	struct salvo_cl_submission *submission, *next;
+	cl_command_queue queue = submission->queue;
 	int err;
 
-	for (submission = queue->first; submission; submission = next) {
-		next = submission->next;
-		if (submission->state != SALVO_CL_RUNNING || submission->host)
+	/* On a GPU queue that is banned all are cancelled, and run again in their order. */
+	err = salvo_fence_wait(submission->fence,
+			       submission->generation == queue->generation ? 0 : -1);
+	if (err == -ETIME)
+		return err;
+	complete(submission, err);
+	return 0;
+}
+
+/* All of the queue up to @last; NULL: all. */
+static void retire_until(cl_command_queue queue, const struct salvo_cl_submission *last)
+{
+	struct salvo_cl_submission *submission, *next;
+
+	for (submission = queue->first; submission && !(last && last->state == SALVO_CL_DONE);
+	     submission = next) {
+		next = submission == last ? NULL : submission->next;
+		if (!is_on_gpu(submission))
 			continue;
-		/* On a GPU queue that is banned all are cancelled, and run again in their order. */
-		err = salvo_fence_wait(submission->fence,
-				       submission->generation == queue->generation ? 0 : -1);
-		if (err != -ETIME)
-			complete(submission, err);
-		else if (salvo_cl_queue_is_ordered(queue))
+		hold(next);
+		if (retire(submission) && salvo_cl_queue_is_ordered(queue)) {
+			let_go(queue, next);
 			return;
+		}
+		next = let_go(queue, next);
 	}
+}
+
+/*
+ * A producer was submitted before its consumer, and in an in-order queue so were all before it. So
+ * this ends, and does not come back to a submission that is at it.
+ */
+static void complete_producers(struct salvo_cl_submission *submission)
+{
+	struct salvo_cl_submission *producer;
+	unsigned int i;
+
+	for (i = 0; i < submission->wait_count + submission->dependence_count; i++) {
+		producer = i < submission->wait_count ? submission->waits[i] :
+			   salvo_cl_dependence_producer(submission, i - submission->wait_count);
+		if (!is_on_gpu(producer))
+			continue;
+		if (salvo_cl_queue_is_ordered(producer->queue))
+			retire_until(producer->queue, producer);
+		else
+			retire(producer);
+	}
+}
+
+void salvo_cl_queue_retire(cl_command_queue queue)
+{
+	retire_until(queue, NULL);
 }
 
 static void fence_done(void *data, int error)

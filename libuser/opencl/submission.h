@@ -20,6 +20,8 @@ enum salvo_cl_state {
 	SALVO_CL_DONE,
 };
 
+struct salvo_cl_dependence;
+
 /** struct salvo_cl_use - An object that a submission keeps; @access of a memory object. */
 struct salvo_cl_use {
 	struct salvo_cl_object *object;
@@ -76,6 +78,17 @@ struct salvo_cl_submission {
 	struct salvo_fence *stale[SALVO_CL_ATTEMPTS];
 	/** @generation: Of the GPU queue that it was submitted to. */
 	unsigned int generation;
+	/** @dependences: Of its commands on those of other submissions. */
+	struct salvo_cl_dependence *dependences;
+	unsigned int dependence_count;
+	unsigned int dependence_capacity;
+	/**
+	 * @lost: When it is done with an @error: 1 for each command of @batch that failed or was
+	 * not run; NULL: all.
+	 */
+	uint8_t *lost;
+	/** @completing: complete() is at it. */
+	bool completing;
 	/** @waits: Submissions of other queues whose fences it waits for, with references. */
 	struct salvo_cl_submission **waits;
 	unsigned int wait_count;

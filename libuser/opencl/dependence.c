@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/*
+ * dependence.c - commands that fail if commands of another submission do
+ *
+ * Inside a batch the GPU knows who waits for whom, and a command that fails takes along those that
+ * wait for it. Between batches, of one queue or of several, fences or the order of submission let
+ * the consumer wait; they do not tell which commands of the producer have failed. So a submission
+ * keeps, for each event that a command waits for, which of its commands depend on which ones of
+ * the event's submission. When both are done, and before a batch is submitted, this tells which
+ * commands are lost: those and what waits for them in their batch. A batch of which all are lost is
+ * not run. If only some are, it is, and their events fail although they ran.
+ *
+ * The context's lock protects all of it.
+ */
+#include "dependence.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct salvo_cl_dependence {
+	/** @producer: With a reference. */
+	struct salvo_cl_submission *producer;
+	unsigned int producer_first;
+	unsigned int producer_count;
+	/** @first, @count: The commands of the submission that has it. */
+	unsigned int first;
+	unsigned int count;
+};
+
+/* Of @producer the @count commands from @first, or all if @count is 0. */
+static int add(const struct salvo_cl_command *command, struct salvo_cl_submission *producer,
+	       unsigned int first, unsigned int count)
+{
+	struct salvo_cl_submission *submission = command->submission;
+	struct salvo_cl_dependence *dependences;
+
+	if (submission->dependence_count == submission->dependence_capacity) {
+		const unsigned int capacity = submission->dependence_capacity * 2 + 4;
+
+		dependences = realloc(submission->dependences, capacity * sizeof(*dependences));
+		if (!dependences)
+			return -ENOMEM;
+		submission->dependences = dependences;
+		submission->dependence_capacity = capacity;
+	}
+	producer->refs++;
+	submission->dependences[submission->dependence_count++] = (struct salvo_cl_dependence){
+		.producer = producer, .producer_first = first, .producer_count = count,
+		.first = command->start,
+		.count = salvo_batch_count(command->batch) - command->start,
+	};
+	return 0;
+}
+
+int salvo_cl_dependence_add_all(const struct salvo_cl_command *command)
+{
+	const struct _cl_event *event;
+	int err = 0;
+	cl_uint i;
+
+	if (command->before)
+		err = add(command, command->before, command->before_start, command->before_count);
+	for (i = 0; i < command->wait_count && !err; i++) {
+		event = command->waits[i];
+		/* An event of the host or of another GPU fails the submission that it blocks. */
+		if (!event->submission || event->submission == command->submission ||
+		    event->submission->host || event->queue->gpu != command->queue->gpu)
+			continue;
+		err = add(command, event->submission, event->first, event->count);
+	}
+	return err;
+}
+
+static bool has_failed(const struct salvo_cl_dependence *dependence)
+{
+	const struct salvo_cl_submission *producer = dependence->producer;
+
+	if (producer->state != SALVO_CL_DONE || !producer->error)
+		return false;
+	return !producer->lost || !dependence->producer_count ||
+	       memchr(producer->lost + dependence->producer_first, 1, dependence->producer_count);
+}
+
+/* Adds to @lost the commands of a dependence that failed, and what waits for them. */
+static int lose(struct salvo_cl_submission *submission,
+		const struct salvo_cl_dependence *dependence, uint8_t *lost, uint8_t *found)
+{
+	const unsigned int count = salvo_batch_count(submission->batch);
+	const unsigned int end = dependence->first + dependence->count;
+	unsigned int i, j;
+	int others;
+
+	for (i = dependence->first; i < end; i++) {
+		if (lost[i])
+			continue;
+		others = salvo_batch_get_dependents(submission->batch, i, found);
+		/* A pipe control */
+		if (others == -EINVAL)
+			continue;
+		if (others < 0)
+			return others;
+		for (j = 0; j < count; j++)
+			lost[j] |= found[j];
+	}
+	return 0;
+}
+
+static bool is_anything_left(struct salvo_cl_submission *submission, const uint8_t *lost,
+			     uint8_t *found)
+{
+	const unsigned int count = salvo_batch_count(submission->batch);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (!lost[i] && salvo_batch_get_dependents(submission->batch, i, found) != -EINVAL)
+			return true;
+	return false;
+}
+
+bool salvo_cl_dependence_failed(struct salvo_cl_submission *submission, bool *all)
+{
+	const unsigned int count = salvo_batch_count(submission->batch);
+	uint8_t *lost = NULL, *found = NULL;
+	unsigned int i;
+	int err = 0;
+
+	*all = false;
+	for (i = 0; i < submission->dependence_count && !err; i++) {
+		if (!has_failed(&submission->dependences[i]))
+			continue;
+		if (!lost) {
+			lost = calloc(2, count + 1);
+			found = lost + count + 1;
+		}
+		err = lost ? lose(submission, &submission->dependences[i], lost, found) : -ENOMEM;
+	}
+	if (!lost && !err)
+		return false;
+	*all = err || !is_anything_left(submission, lost, found);
+	if (*all) {
+		free(lost);
+		lost = NULL;
+	}
+	submission->lost = lost;
+	return true;
+}
+
+struct salvo_cl_submission *
+salvo_cl_dependence_producer(const struct salvo_cl_submission *submission, unsigned int index)
+{
+	return submission->dependences[index].producer;
+}
+
+void salvo_cl_dependence_clear(struct salvo_cl_submission *submission)
+{
+	unsigned int i;
+
+	for (i = 0; i < submission->dependence_count; i++)
+		salvo_cl_submission_put(submission->dependences[i].producer);
+	submission->dependence_count = 0;
+}
