@@ -27,11 +27,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
+#include "clock.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
 #define PAGE 4096u
+/* Linux has programs, libraries, heaps and stacks at higher addresses. */
+#define APART_START	(1ull << 44)
+#define APART_END	(1ull << 46)
 #define ACCESS_ALL (SALVO_ACCESS_READ | SALVO_ACCESS_WRITE | SALVO_ACCESS_EXEC)
 
 static void *pointer(uint64_t address)
@@ -52,6 +57,37 @@ static void release(struct salvo_aspaces *aspaces)
 	       aspaces->bytes + aspaces->window_bytes + 2 * SALVO_GPU_GUARD_BYTES);
 }
 
+static void *reserve(uint64_t address, uint64_t bytes, int flags)
+{
+	void *start = mmap(pointer(address), bytes, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+
+	return start == MAP_FAILED ? NULL : start;
+}
+
+void *salvo_aspaces_reserve(uint64_t bytes)
+{
+	uint64_t number = 0;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = salvo_clock();
+	number %= (APART_END - APART_START) / PAGE;
+	/* Elsewhere if something is there. */
+	return reserve(APART_START + number * PAGE, bytes, 0);
+}
+
+/* With guards on both sides: addresses outside of the GPU's range belong to others. */
+static void *reserve_guarded(const struct salvo_gpu_config *config)
+{
+	const uint64_t bytes = config->vram_bytes + SALVO_GPU_WINDOW_BYTES +
+			       2 * SALVO_GPU_GUARD_BYTES;
+
+	if (config->va_base)
+		return reserve(config->va_base - SALVO_GPU_GUARD_BYTES, bytes, MAP_FIXED);
+	/* Kernels in this process see where everything is. */
+	return config->isolation ? salvo_aspaces_reserve(bytes) : reserve(0, bytes, 0);
+}
+
 int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config)
 {
 	const uint64_t bytes = config->vram_bytes, offset = config->vram_offset;
@@ -60,12 +96,8 @@ int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_con
 	memset(aspaces, 0, sizeof(*aspaces));
 	if (!bytes || bytes % PAGE || offset % PAGE || config->va_base % PAGE)
 		return -EINVAL;
-	/* Guards on both sides: addresses outside of the GPU's range belong to others. */
-	base = mmap(pointer(config->va_base ? config->va_base - SALVO_GPU_GUARD_BYTES : 0),
-		    bytes + SALVO_GPU_WINDOW_BYTES + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-		    (config->va_base ? MAP_FIXED : 0), -1, 0);
-	if (base == MAP_FAILED)
+	base = reserve_guarded(config);
+	if (!base)
 		return errno == ENOMEM || errno == EEXIST ? -ENOMEM : -EINVAL;
 	base += SALVO_GPU_GUARD_BYTES;
 	aspaces->base = base;

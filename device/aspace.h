@@ -76,6 +76,15 @@ struct salvo_aspaces {
 };
 
 /**
+ * salvo_aspaces_reserve() - Reserve addresses far from all else in the process.
+ *
+ * They are random, so that who knows them does not know where anything else is.
+ *
+ * Return: the first, or NULL with errno.
+ */
+void *salvo_aspaces_reserve(uint64_t bytes);
+
+/**
  * salvo_aspaces_init() - Reserve the addresses and map VRAM; nothing is bound.
  *
  * Return: 0, -EINVAL, -ENOMEM.

@@ -28,6 +28,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "aspace.h"
 #include "clock.h"
 #include "inject.h"
 #include "message.h"
@@ -88,13 +89,8 @@ static int bar_create(struct salvo_link *link)
 		return -errno;
 	}
 	link->va_bytes = link->bar_bytes - SALVO_LINK_VRAM_OFFSET + SALVO_GPU_WINDOW_BYTES;
-	link->reserved = mmap(NULL, link->va_bytes + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (link->reserved == MAP_FAILED) {
-		link->reserved = NULL;
-		return -errno;
-	}
-	return 0;
+	link->reserved = salvo_aspaces_reserve(link->va_bytes + 2 * SALVO_GPU_GUARD_BYTES);
+	return link->reserved ? 0 : -errno;
 }
 
 static int ram_map(struct salvo_link *link, int ram_fd)

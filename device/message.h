@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Descriptors in one message, at most */
-#define SALVO_MESSAGE_FDS 2u
+#define SALVO_MESSAGE_FDS 3u
 
 /**
  * salvo_message_send() - Send bytes and @count descriptors. Blocks while the socket is full.

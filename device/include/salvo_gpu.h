@@ -79,7 +79,8 @@ struct salvo_gpu_config {
 	 * @isolation: NULL: the units are threads of this process, and a kernel can access
 	 * what any address space has bound. &salvo_processes: each address space is
 	 * a process that can access its own memory only; then @system_base is not NULL, and
-	 * @regs is whole pages. The process that creates such a GPU should have no threads yet.
+	 * @regs is whole pages. They are forked from another execution of /proc/self/exe, whose
+	 * main() does not run. The process that creates such a GPU should have no threads yet.
 	 */
 	const struct salvo_isolation *isolation;
 	/**
@@ -103,7 +104,9 @@ struct salvo_gpu_config {
  * @config: Copied.
  * @out: The GPU; destroy it with salvo_gpu_destroy().
  *
- * Return: 0, or -EINVAL (a field is invalid), -ENOMEM, -EAGAIN (no threads).
+ * Return: 0, or -EINVAL (a field is invalid), -ENOMEM, -EAGAIN (no threads). With @isolation also
+ * -ENOENT (no /proc), -EACCES (this user cannot execute the program), -ENOSYS (no seccomp), -ECHILD
+ * (the zygote has died).
  */
 int salvo_gpu_create(const struct salvo_gpu_config *config, struct salvo_gpu **out);
 

@@ -22,13 +22,28 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-struct salvo_prio_table *salvo_prio_table_create(void)
+struct salvo_prio_table *salvo_prio_table_map(int fd)
 {
 	struct salvo_prio_table *table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE,
-					      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+					      MAP_SHARED, fd, 0);
 
 	return table == MAP_FAILED ? NULL : table;
+}
+
+struct salvo_prio_table *salvo_prio_table_create(int *fd)
+{
+	struct salvo_prio_table *table = NULL;
+
+	*fd = memfd_create("salvo-prio", MFD_CLOEXEC);
+	if (*fd < 0)
+		return NULL;
+	if (!ftruncate(*fd, sizeof(*table)))
+		table = salvo_prio_table_map(*fd);
+	if (!table)
+		close(*fd);
+	return table;
 }
 
 void salvo_prio_table_destroy(struct salvo_prio_table *table)

@@ -43,11 +43,19 @@ struct salvo_prio_slot {
 };
 
 /**
- * salvo_prio_table_create() - Allocate an empty table, which processes forked later inherit.
+ * salvo_prio_table_create() - Allocate an empty table.
+ * @fd: Receives its file, for salvo_prio_table_map(); the caller closes it.
  *
  * Return: NULL if there is no memory.
  */
-struct salvo_prio_table *salvo_prio_table_create(void);
+struct salvo_prio_table *salvo_prio_table_create(int *fd);
+
+/**
+ * salvo_prio_table_map() - Map the table of another process; processes forked later inherit it.
+ *
+ * Return: NULL if there is no memory.
+ */
+struct salvo_prio_table *salvo_prio_table_map(int fd);
 void salvo_prio_table_destroy(struct salvo_prio_table *table);
 
 /**

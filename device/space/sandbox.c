@@ -36,6 +36,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "gpu.h"
+#include "prio_table.h"
 #include "salvo_confine.h"
 #include "salvo_hw.h"
 #include "space_block.h"
@@ -51,8 +52,9 @@
 /* Placeholder in the filter for the pid, which is not known when the filter is built */
 #define OWN_PROCESS	0x7e57ab1eu
 
-/* Built in the zygote, inherited by all processes */
+/* Made in the zygote, inherited by all processes */
 static struct sock_fprog filter;
+static struct salvo_prio_table *prio_table;
 
 /* The heap cannot grow later: brk() is filtered. */
 static void reserve_heap(void)
@@ -72,14 +74,13 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void close_all_but(const int *keep, unsigned int count)
+static void close_all_but(int a, int b, int c)
 {
+	int sorted[3] = { a, b, c };
 	unsigned int i, from = 0;
-	int sorted[3];
 
-	memcpy(sorted, keep, count * sizeof(sorted[0]));
-	qsort(sorted, count, sizeof(sorted[0]), compare);
-	for (i = 0; i < count; i++) {
+	qsort(sorted, 3, sizeof(sorted[0]), compare);
+	for (i = 0; i < 3; i++) {
 		if (sorted[i] > (int)from)
 			syscall(SYS_close_range, from, sorted[i] - 1, 0);
 		if (sorted[i] >= (int)from)
@@ -147,9 +148,8 @@ static void volunteer_for_oom(void)
 }
 
 /*
- * Kernels must not read the command line and environment of the device's user. The strings that the
- * program was started with are contiguous, from argv[0] to the program's path behind the
- * environment; those that were added later are on the heap.
+ * Kernels must not read even what the zygote was started with. The strings are contiguous, from
+ * argv[0] to the program's path behind the environment.
  */
 static void wipe_strings(void)
 {
@@ -164,16 +164,30 @@ static void wipe_strings(void)
 		explicit_bzero(start, path + strlen(path) - start);
 }
 
-void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
+/*
+ * Addresses that are not bound stay unmapped. A program that was just started has its libraries
+ * anywhere, also where the device has its GPU addresses.
+ */
+static int reserve_addresses(const struct salvo_sandbox *sandbox)
 {
-	const struct salvo_gpu_config *config = &sandbox->config;
-	const struct rlimit none = { 0, 0 };
+	void *const start = (void *)(uintptr_t)(sandbox->va_base - SALVO_GPU_GUARD_BYTES);
 
-	close_all_but((const int[]){ sock, config->vram_fd, config->system_fd },
-		      config->system_bytes ? 3 : 2);
-	munmap(config->regs, SALVO_REGS_BYTES);
-	if (config->system_base)
-		munmap(config->system_base, config->system_bytes);
+	return mmap(start, sandbox->va_bytes + 2 * SALVO_GPU_GUARD_BYTES, PROT_NONE, MAP_PRIVATE |
+		    MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED ?
+	       -errno : 0;
+}
+
+int salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
+{
+	const struct rlimit none = { 0, 0 };
+	int err = reserve_addresses(sandbox);
+
+	if (err)
+		return err;
+	prio_table = salvo_prio_table_map(sandbox->prio_fd);
+	if (!prio_table)
+		return -ENOMEM;
+	close_all_but(sock, sandbox->vram_fd, sandbox->system_fd);
 	reserve_heap();
 	wipe_strings();
 	setrlimit(RLIMIT_CORE, &none);
@@ -181,10 +195,10 @@ void salvo_sandbox_prepare(const struct salvo_sandbox *sandbox, int sock)
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
 	volunteer_for_oom();
 	if (!prepare_filter())
-		_exit(1);
-	if (salvo_confine_drop_user())
-		_exit(1);
+		return -ENOSYS;
+	err = salvo_confine_drop_user();
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return err;
 }
 
 static void need(bool ok)
@@ -195,7 +209,7 @@ static void need(bool ok)
 
 static void map_range(const struct salvo_sandbox *sandbox, const struct salvo_space_range *range)
 {
-	const int fd = range->system ? sandbox->config.system_fd : sandbox->config.vram_fd;
+	const int fd = range->system ? sandbox->system_fd : sandbox->vram_fd;
 	int prot = PROT_READ;
 
 	if (range->access & SALVO_ACCESS_EXEC)
@@ -208,18 +222,15 @@ static void map_range(const struct salvo_sandbox *sandbox, const struct salvo_sp
 
 /* Merges adjacent ranges into one mapping. */
 static void map_ranges(const struct salvo_sandbox *sandbox,
-		       const struct salvo_space_range *ranges)
+		       const struct salvo_space_range *ranges, uint32_t count)
 {
 	struct salvo_space_range whole;
 	uint32_t i;
 
-	/* The device's reservation may be gone; addresses that are not bound must stay unmapped. */
-	need(mmap((void *)(uintptr_t)sandbox->config.va_base, sandbox->va_bytes, PROT_NONE,
-		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED);
-	if (!sandbox->ranges)
+	if (!count)
 		return;
 	whole = ranges[0];
-	for (i = 1; i < sandbox->ranges; i++) {
+	for (i = 1; i < count; i++) {
 		const struct salvo_space_range *next = &ranges[i];
 
 		if (next->address == whole.address + whole.size && next->access == whole.access &&
@@ -297,13 +308,18 @@ static void drop_system_calls(void)
 	need(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter));
 }
 
-void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
+void salvo_sandbox_run(const struct salvo_sandbox *sandbox,
+		       const struct salvo_sandbox_files *files, pid_t parent)
 {
-	const size_t ranges_bytes = sandbox->ranges * sizeof(struct salvo_space_range);
-	struct salvo_inside inside = { .topology = sandbox->topology, .count = sandbox->ranges };
+	const size_t ranges_bytes = files->ranges * sizeof(struct salvo_space_range);
+	struct salvo_inside inside = { .topology = &sandbox->topology, .count = files->ranges };
+	struct salvo_gpu_config config = {
+		.va_base = sandbox->va_base, .vram_offset = sandbox->vram_offset,
+		.vram_bytes = sandbox->vram_bytes, .system_bytes = sizeof(struct salvo_space_block),
+		.contain_faults = true, .interrupt = on_interrupt,
+	};
 	struct salvo_space_range *ranges = NULL;
 	struct salvo_space_block *block;
-	struct salvo_gpu_config config;
 	struct salvo_gpu *gpu;
 	sigset_t none;
 
@@ -313,28 +329,22 @@ void salvo_sandbox_run(const struct salvo_sandbox *sandbox, pid_t parent)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, sandbox->block_fd,
-		     0);
+	block = mmap(NULL, sizeof(*block), PROT_READ | PROT_WRITE, MAP_SHARED, files->block_fd, 0);
 	need(block != MAP_FAILED);
 	inside.parking = &block->parking;
 	inside.asid = block->asid;
 	inside.prio_slot =
-		(struct salvo_prio_slot){ .table = sandbox->prio_table, .index = block->prio_slot };
+		(struct salvo_prio_slot){ .table = prio_table, .index = block->prio_slot };
 	need(salvo_prio_slot_attach(&inside.prio_slot));
 	if (ranges_bytes)
-		ranges = mmap(NULL, ranges_bytes, PROT_READ, MAP_PRIVATE, sandbox->ranges_fd, 0);
+		ranges = mmap(NULL, ranges_bytes, PROT_READ, MAP_PRIVATE, files->ranges_fd, 0);
 	need(ranges != MAP_FAILED);
 	inside.ranges = ranges;
-	map_ranges(sandbox, ranges);
+	map_ranges(sandbox, ranges, files->ranges);
 	need(!syscall(SYS_close_range, 0, ~0u, 0));
 
-	config = sandbox->config;
 	config.regs = &block->regs;
 	config.system_base = block;
-	config.system_bytes = sizeof(*block);
-	config.contain_faults = true;
-	config.isolation = NULL;
-	config.interrupt = on_interrupt;
 	config.cookie = block;
 	need(!salvo_gpu_create_inside(&config, &inside, &gpu));
 	if (ranges)

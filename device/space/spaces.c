@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "clock.h"
 #include "gpu.h"
 #include "isolation.h"
@@ -320,8 +321,11 @@ static void *reaper_main(void *arg)
 static int create(struct salvo_gpu *gpu, struct salvo_spaces **out)
 {
 	struct salvo_sandbox sandbox = {
-		.config = gpu->config, .topology = &gpu->queues.topology,
+		.va_base = (uintptr_t)gpu->aspaces.base,
 		.va_bytes = gpu->aspaces.bytes + gpu->aspaces.window_bytes,
+		.vram_offset = gpu->config.vram_offset, .vram_bytes = gpu->config.vram_bytes,
+		.topology = gpu->queues.topology,
+		.vram_fd = gpu->config.vram_fd, .system_fd = gpu->config.system_fd,
 	};
 	struct salvo_spaces *spaces = calloc(1, sizeof(*spaces));
 	int err;
@@ -329,14 +333,13 @@ static int create(struct salvo_gpu *gpu, struct salvo_spaces **out)
 	if (!spaces)
 		return -ENOMEM;
 	spaces->gpu = gpu;
-	spaces->prio_table = salvo_prio_table_create();
+	spaces->prio_table = salvo_prio_table_create(&sandbox.prio_fd);
 	if (!spaces->prio_table) {
 		err = -ENOMEM;
 		goto err_free;
 	}
-	sandbox.config.va_base = (uintptr_t)gpu->aspaces.base;
-	sandbox.prio_table = spaces->prio_table;
 	err = salvo_zygote_create(&spaces->zygote, &sandbox);
+	close(sandbox.prio_fd);
 	if (err)
 		goto err_board;
 	pthread_mutex_init(&spaces->lock, NULL);

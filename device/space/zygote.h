@@ -31,10 +31,10 @@ struct salvo_zygote_event {
 };
 
 /**
- * salvo_zygote_create() - Fork the zygote.
- * @sandbox: What all processes have in common; @block_fd and @ranges_fd are ignored.
+ * salvo_zygote_create() - Start the zygote.
+ * @sandbox: What all processes have in common.
  *
- * Return: 0 or -errno.
+ * Return: 0 or -errno: -ENOENT without /proc, -EACCES if this user cannot execute the program.
  */
 int salvo_zygote_create(struct salvo_zygote *zygote, const struct salvo_sandbox *sandbox);
 

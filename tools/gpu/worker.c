@@ -112,11 +112,12 @@ static int worker_run(struct supervisor *sv, pid_t parent, int ready_fd)
 	worker.stop_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
 	err = worker.stop_fd < 0 ? -errno : salvo_link_serve(sv->link, &worker);
 	salvo_link_destroy(sv->link);
-	if (err) {
+	if (err == -EACCES || err == -ENOENT)
+		log_error("cannot create the GPU: user %u cannot execute /proc/self/exe: %s",
+			  geteuid(), strerror(-err));
+	else if (err)
 		log_error("cannot create the GPU: %s", strerror(-err));
-		return EXIT_NO_GPU;
-	}
-	return EXIT_SUCCESS;
+	return err ? EXIT_NO_GPU : EXIT_SUCCESS;
 }
 
 int worker_start(struct supervisor *sv)
