@@ -154,12 +154,16 @@ unsigned int salvo_gpu_job_put(struct salvo_gpu_job *job, uint32_t count)
 
 	while (job && atomic_fetch_sub_explicit(&job->left, count,
 						memory_order_acq_rel) == count) {
+		const uint32_t status = job->faulted ? SALVO_STATUS_FAULT : SALVO_STATUS_DONE;
 		uint32_t pending = SALVO_STATUS_PENDING;
 		struct salvo_gpu_job *early;
 
-		if (job->faulted)
-			job->status = job->faulted;
-		atomic_compare_exchange_strong(&job->status, &pending, SALVO_STATUS_DONE);
+		/* A kill comes first: the batch was not done. */
+		if (!atomic_compare_exchange_strong(&job->status, &pending, status) &&
+		    pending == SALVO_STATUS_KILLED) {
+			job->failed_command = SALVO_FAULT_NO_COMMAND;
+			memset(&job->fault, 0, sizeof(job->fault));
+		}
 		if (job->profile)
 			write_profile(job);
 		events |= SALVO_GPU_JOB_ENDED;

@@ -108,6 +108,32 @@ TEST_F(gpu, kill_takes_all_of_a_context_and_nothing_else)
 	EXPECT_EQ(self->rig->regs->fault.sequence, 0);
 }
 
+/* A command of the batch has faulted, and another one runs on: the batch was not done. */
+TEST_F(gpu, batch_with_a_fault_that_is_killed_ends_as_killed)
+{
+	const uint64_t args[4] = { 8, 0, (uintptr_t)self->gpu_data, 0 };
+	struct drm_salvo_command commands[2] = {
+		rig_dispatch(self->rig, endless, 1, 1, 0, 8),
+		rig_dispatch(self->rig, endless, 1, 1, 16, 8),
+	};
+	const struct salvo_batch_desc batch = {
+		.commands = commands, .count = 2, .args = args, .args_size = sizeof(args),
+	};
+	uint64_t seqno;
+
+	NEED_SIGNALS();
+	seqno = rig_submit(self->rig, GUILTY, &batch);
+	wait_until(&self->data[0]);
+	while (!__atomic_load_n(&self->rig->regs->fault.sequence, __ATOMIC_ACQUIRE) &&
+	       !self->rig->gpu->spaces)
+		;
+	ASSERT_TRUE(kill_ctx(self->rig, GUILTY));
+	ASSERT_TRUE(rig_wait(self->rig, seqno));
+	EXPECT_EQ(rig_result(self->rig, seqno)->status, SALVO_STATUS_KILLED);
+	EXPECT_EQ(rig_result(self->rig, seqno)->fault, SALVO_FAULT_NONE);
+	EXPECT_EQ(rig_result(self->rig, seqno)->command, SALVO_FAULT_NO_COMMAND);
+}
+
 /* The signal to stop reaches a unit that runs another context's kernel, which is not stopped. */
 TEST_F(gpu, kernels_of_others_run_to_their_end)
 {
