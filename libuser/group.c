@@ -24,6 +24,8 @@ static uint64_t wanted(const struct salvo_device_info *info, uint32_t flags, uin
 	uint32_t most = flags & SALVO_KERNEL_BARRIERS ? 64 : 1024;
 	uint64_t want;
 
+	if (flags & SALVO_KERNEL_SUB_GROUPS && most > SALVO_MAX_SUB_GROUP_ITEMS)
+		most = SALVO_MAX_SUB_GROUP_ITEMS;
 	if (most > info->max_group_items)
 		most = info->max_group_items;
 	want = total / (info->units * 8ull);

@@ -298,16 +298,21 @@ int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 		return salvo_kernel_fail(kernel, err, "grid: kernel %.60s requires a work-group of %u,%u,%u",
 					 kernel->name, required[0], required[1], required[2]);
 	return salvo_kernel_fail(kernel, err,
-				 err == -E2BIG ? "grid: over max_items or max_group_items, or the kernel needs more private memory than work-items of this group have" :
+				 err == -E2BIG ? "grid: over max_items or max_group_items, the kernel has sub-groups and this group over 128 work-items, or it needs more private memory than work-items of this group have" :
 						 "grid: must have 1 to 3 dimensions and no 0");
 }
 
-/* Private memory of a work-item must not overflow into its neighbour's (M7 of CN102576314). */
-static bool fits_stack(const struct salvo_note_kernel *note, uint32_t items)
+/*
+ * Private memory of a work-item must not overflow into its neighbour's (M7 of CN102576314), and a
+ * work-group is a sub-group where the kernel has sub-groups.
+ */
+static bool fits_group(const struct salvo_note_kernel *note, uint32_t items)
 {
 	const uint32_t stack = note->flags & SALVO_KERNEL_BARRIERS ? salvo_item_stack(items) :
 								     SALVO_UNIT_STACK_BYTES;
 
+	if (note->flags & SALVO_KERNEL_SUB_GROUPS && items > SALVO_MAX_SUB_GROUP_ITEMS)
+		return false;
 	return note->private_bytes <= stack - SALVO_STACK_RESERVE;
 }
 
@@ -318,7 +323,7 @@ uint32_t salvo_kernel_max_group(const struct salvo_kernel *kernel)
 
 	if (required[0])
 		return required[0] * required[1] * required[2];
-	while (most > 1 && !fits_stack(&kernel->info->note, most))
+	while (most > 1 && !fits_group(&kernel->info->note, most))
 		most /= 2;
 	return most;
 }
@@ -358,7 +363,7 @@ int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_
 		if (in_group > info->max_group_items || groups > SALVO_MAX_GROUPS)
 			return -E2BIG;
 	}
-	if (!fits_stack(&kernel->note, in_group))
+	if (!fits_group(&kernel->note, in_group))
 		return -E2BIG;
 	grid->dims = dims;
 	memcpy(grid->items, new_items, sizeof(new_items));

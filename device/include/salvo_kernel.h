@@ -95,6 +95,13 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_KERNEL_PRINTS	(1u << 2)	/* see struct salvo_print_buffer */
 #define SALVO_KERNEL_OFFSET	(1u << 3)	/* see struct salvo_global_offset */
 #define SALVO_KERNEL_CHECKED	(1u << 4)	/* see SALVO_STRAY_BASE */
+#define SALVO_KERNEL_SUB_GROUPS	(1u << 5)	/* at most SALVO_MAX_SUB_GROUP_ITEMS in a group */
+
+/*
+ * A work-group is one sub-group. Sub-groups have no more work-items than a mask of them has bits,
+ * which is a uint4 in OpenCL C (cl_khr_subgroup_ballot).
+ */
+#define SALVO_MAX_SUB_GROUP_ITEMS	128
 
 /* struct salvo_note_arg.kind */
 #define SALVO_ARG_VALUE		0	/* scalar, vector or structure, by value */

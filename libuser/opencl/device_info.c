@@ -159,9 +159,10 @@ static cl_int answer_optional(const struct salvo_cl_answer *answer,
 		return SALVO_CL_ANSWER(answer, cl_bitfield, 0);
 	case CL_DEVICE_PIPE_SUPPORT:
 	case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
-	case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
-	case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
 		return SALVO_CL_ANSWER(answer, cl_bool, CL_FALSE);
+	/* A work-group is one sub-group, which waits for no other. */
+	case CL_DEVICE_MAX_NUM_SUB_GROUPS:
+		return SALVO_CL_ANSWER(answer, cl_uint, 1);
 	case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
 	case CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE:
 	case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
@@ -169,12 +170,13 @@ static cl_int answer_optional(const struct salvo_cl_answer *answer,
 	case CL_DEVICE_MAX_PIPE_ARGS:
 	case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
 	case CL_DEVICE_PIPE_MAX_PACKET_SIZE:
-	case CL_DEVICE_MAX_NUM_SUB_GROUPS:
 		return SALVO_CL_ANSWER(answer, cl_uint, 0);
 	case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
 	case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
 		return SALVO_CL_ANSWER(answer, size_t, 0);
 	case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
+	case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
+	case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
 		return SALVO_CL_ANSWER(answer, cl_bool, CL_TRUE);
 	case CL_DEVICE_IL_VERSION:
 	case CL_DEVICE_BUILT_IN_KERNELS:
@@ -220,6 +222,8 @@ static cl_int answer_compiler(const struct salvo_cl_answer *answer,
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_acq_rel" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_subgroups" },
 	};
 	const cl_device_fp_config fp = CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM |
 				       CL_FP_FMA;

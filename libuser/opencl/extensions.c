@@ -35,6 +35,7 @@ const cl_name_version salvo_cl_extension_list[] = {
 	EXTENSION("cl_khr_command_buffer", 0, 9, 8),
 	EXTENSION("cl_khr_command_buffer_mutable_dispatch", 0, 9, 5),
 	EXTENSION("cl_khr_suggested_local_work_size", 1, 0, 0),
+	EXTENSION("cl_khr_subgroups", 1, 0, 0),
 	/* The last one, since it depends on the device. */
 	EXTENSION("cl_khr_fp16", 1, 0, 0),
 };

@@ -146,20 +146,76 @@ cl_int salvo_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
 	}
 }
 
-/* There are no sub-groups. */
+/* Work-items of a group whose sizes in 1 to 3 dimensions are @input; 0 if it is none. */
+static size_t group_items(const void *input, size_t bytes)
+{
+	const size_t *sizes = input;
+	size_t items = 1, i;
+
+	if (!input || !bytes || bytes > 3 * sizeof(size_t) || bytes % sizeof(size_t))
+		return 0;
+	for (i = 0; i < bytes / sizeof(size_t); i++)
+		items *= sizes[i];
+	return items;
+}
+
+/*
+ * The sizes of the largest work-group of @count sub-groups, or zeros if there is none, in as many
+ * dimensions as fit.
+ */
+static cl_int answer_local_size(const struct salvo_cl_answer *answer, cl_kernel kernel,
+				const struct salvo_kernel *salvo, size_t count)
+{
+	const uint32_t *required = kernel->properties.required_group;
+	const size_t bytes = answer->value ? answer->capacity : 3 * sizeof(size_t);
+	size_t group[3] = { 0, 0, 0 };
+
+	if (!bytes || bytes > sizeof(group) || bytes % sizeof(size_t))
+		return CL_INVALID_VALUE;
+	if (count == 1 && required[0]) {
+		group[0] = required[0];
+		group[1] = required[1];
+		group[2] = required[2];
+	} else if (count == 1) {
+		group[0] = salvo_kernel_max_group(salvo);
+		group[1] = group[2] = 1;
+	}
+	return salvo_cl_answer(answer, group, bytes);
+}
+
+/* A work-group is one sub-group. */
 cl_int salvo_clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
 				     cl_kernel_sub_group_info name, size_t input_size,
 				     const void *input, size_t size, void *value, size_t *size_ret)
 {
-	(void)name;
-	(void)input_size;
-	(void)input;
-	(void)size;
-	(void)value;
-	(void)size_ret;
+	const struct salvo_cl_answer answer = { size, value, size_ret };
+	const struct salvo_cl_kernel_on *on;
+	size_t items;
+
 	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
 		return CL_INVALID_KERNEL;
-	return find_device(kernel, device) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
+	on = find_device(kernel, device);
+	if (!on)
+		return CL_INVALID_DEVICE;
+	switch (name) {
+	case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
+	case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
+		items = group_items(input, input_size);
+		if (!items)
+			return CL_INVALID_VALUE;
+		return SALVO_CL_ANSWER(&answer, size_t,
+				       name == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE ? 1 : items);
+	case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
+		if (!input || input_size != sizeof(size_t))
+			return CL_INVALID_VALUE;
+		return answer_local_size(&answer, kernel, on->salvo, *(const size_t *)input);
+	case CL_KERNEL_MAX_NUM_SUB_GROUPS:
+		return SALVO_CL_ANSWER(&answer, size_t, 1);
+	case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
+		return SALVO_CL_ANSWER(&answer, size_t, 0);
+	default:
+		return CL_INVALID_VALUE;
+	}
 }
 
 cl_int salvo_clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device,

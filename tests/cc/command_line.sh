@@ -96,7 +96,8 @@ refused array 'variable length arrays' 'kernel void f(global int *o, int n) { in
 refused extern "function 'g' is not available" 'extern int g(int); kernel void f(global int *o) { *o = g(*o); }'
 refused event "'__private event_t' cannot be used" 'kernel void f(event_t e) { }'
 refused group 'a work-group of more than 1024 work-items' '__attribute__((reqd_work_group_size(64, 64, 1))) kernel void f(global int *o) { *o = 1; }'
-refused reduce "work_group_reduce_add\(int\)' is not available" 'kernel void f(global int *o) { *o = work_group_reduce_add(*o); }' -cl-std=CL2.0
+refused sub_group 'a work-group of more than 128 work-items in a kernel with sub-groups' '__attribute__((reqd_work_group_size(256, 1, 1))) kernel void f(global int *o) { *o = sub_group_reduce_add(*o); }' -cl-std=CL3.0
+refused reduce "undeclared identifier 'work_group_reduce_add'" 'kernel void f(global int *o) { *o = work_group_reduce_add(*o); }'
 check "a missing input is an error" "$(expect 1 'no such file' "$dir/nothing.cl")"
 check "an output that cannot be written is an error" \
 	"$(expect 1 "cannot write .*/no/where" -DN=1 -o "$dir/no/where" "$good")"

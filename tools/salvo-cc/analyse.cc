@@ -7,7 +7,7 @@
  * Where the pointer escapes (stored, converted to an integer) the "const" of
  * the source decides. A kernel has barriers if a call of one is left in it.
  */
-#include "salvo_cc.h"
+#include "scratch.h"
 
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
@@ -255,10 +255,13 @@ static bool analyse_kernel(kernel &k, const options &opts)
 	read_sizes(f, "work_group_size_hint", k.hinted_group);
 	k.hinted_type = hinted_type(f);
 	/* Each is at most 2^32 - 1, two of them fit 64 bits. */
-	const uint64_t most = SALVO_MAX_GROUP_ITEMS, plane = (uint64_t)group[0] * group[1];
+	const uint64_t most = has_sub_groups(f) ? SALVO_MAX_SUB_GROUP_ITEMS :
+						  SALVO_MAX_GROUP_ITEMS;
+	const uint64_t plane = (uint64_t)group[0] * group[1];
 	if (plane > most || plane * group[2] > most) {
 		print_error_in(f, "kernel '" + f.getName() + "': a work-group of more than " +
-			       Twine(most) + " work-items");
+			       Twine(most) + " work-items" +
+			       (has_sub_groups(f) ? " in a kernel with sub-groups" : ""));
 		return false;
 	}
 	k.barriers = opts.fibers;

@@ -51,7 +51,7 @@ static std::vector<std::string> make_command(const options &opts)
 		"+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,"
 		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
 		"+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_images,"
-		"+__opencl_c_read_write_images,"
+		"+__opencl_c_read_write_images,+cl_khr_subgroups,+__opencl_c_subgroups,"
 		"+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"),
 		"-D__SALVO__=1", "-o", "-",
 	};
@@ -59,6 +59,7 @@ static std::vector<std::string> make_command(const options &opts)
 	/* Macros that clang does not define, or from its header only. */
 	if (opts.standard == "CL3.0")
 		command.insert(command.end(), { "-D__opencl_c_atomic_scope_device=1",
+						"-D__opencl_c_work_group_collective_functions=1",
 						"-D__OPENCL_VERSION__=300" });
 	else
 		command.push_back("-D__OPENCL_VERSION__=120");

@@ -89,6 +89,7 @@ static json::Value to_json(const description &d)
 		{ "hinted_type", d.string(d.kernel.hinted_type).str() },
 		{ "global_offset", (d.kernel.flags & SALVO_KERNEL_OFFSET) != 0 },
 		{ "checked", (d.kernel.flags & SALVO_KERNEL_CHECKED) != 0 },
+		{ "sub_groups", (d.kernel.flags & SALVO_KERNEL_SUB_GROUPS) != 0 },
 		{ "args", std::move(args) } };
 }
 
@@ -112,6 +113,9 @@ static void print(const description &d)
 		outs() << "  prints         by printf()\n";
 	if (k.flags & SALVO_KERNEL_CHECKED)
 		outs() << "  checked        accesses outside of buffers are faults\n";
+	if (k.flags & SALVO_KERNEL_SUB_GROUPS)
+		outs() << "  sub-groups     one a work-group, of at most "
+		       << SALVO_MAX_SUB_GROUP_ITEMS << " work-items\n";
 	print_group("  group size     ", k.required_group);
 	print_group("  group hint     ", k.hinted_group);
 	if (k.hinted_type)

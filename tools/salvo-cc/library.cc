@@ -6,7 +6,7 @@
  * program and read lazily. Conversions, vector loads and stores and the like are generated on
  * demand. What is still undefined then is an error.
  */
-#include "salvo_cc.h"
+#include "scratch.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Demangle/Demangle.h>
@@ -47,6 +47,7 @@ bool link_library(Module &m)
 		return false;
 	}
 	lower_opaque_types(m);
+	define_scratch(m);
 	SmallVector<Function *> missing;
 	for (Function &f : m)
 		if (f.isDeclaration() && !f.isIntrinsic() && !f.use_empty())

@@ -5,6 +5,7 @@
 #include "bounds.h"
 #include "division.h"
 #include "places.h"
+#include "scratch.h"
 
 #include <cstdlib>
 
@@ -146,6 +147,7 @@ static bool compile(options &opts)
 		check_variable_accesses(*m);
 	add_print_buffers(*m);
 	lower_ids(*m, opts);
+	find_sub_groups(*m);
 	if (!check_defined(*m))
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());

@@ -5,7 +5,7 @@
  * The notes are a module of their own because they contain the stack size of a kernel,
  * which is known only after code generation.
  */
-#include "salvo_cc.h"
+#include "scratch.h"
 
 #include <cstring>
 
@@ -38,6 +38,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	note.flags = k.split ? SALVO_KERNEL_SPLIT : k.barriers ? SALVO_KERNEL_BARRIERS : 0;
 	note.flags |= k.prints ? SALVO_KERNEL_PRINTS : 0;
 	note.flags |= k.global_offset ? SALVO_KERNEL_OFFSET : 0;
+	note.flags |= has_sub_groups(*k.function) ? SALVO_KERNEL_SUB_GROUPS : 0;
 	note.flags |= k.checked ? SALVO_KERNEL_CHECKED : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();

@@ -16,6 +16,7 @@
 #include "half.cl"
 #include "geometric.cl"
 #include "sync.cl"
+#include "collective.cl"
 #include "print.cl"
 #include "texels.cl"
 #include "image.cl"
