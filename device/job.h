@@ -65,7 +65,7 @@ struct salvo_gpu_job {
 	_Atomic uint32_t left __attribute__((aligned(64)));
 	/** @ended_well: Elements with items that ended without a fault. */
 	_Atomic uint32_t ended_well;
-	/** @faulted: SALVO_STATUS_FAULT if a command has faulted: its status unless it is killed. */
+	/** @faulted: SALVO_STATUS_FAULT if a command has: the status, unless it is killed. */
 	_Atomic uint32_t faulted;
 	_Atomic uint64_t started;
 	_Atomic uint64_t busy_ns;

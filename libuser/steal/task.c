@@ -156,9 +156,9 @@ static struct salvo_task *find(struct salvo_worker *worker, const struct salvo_c
 }
 
 /*
- * A wait is over that began at @since. A worker searches half as long the next time if it was a long
- * one, so that work which comes seldom is not followed by a search each time, and as long as it may
- * if that would have found the task, or nearly: it counts what it takes to be woken.
+ * A wait is over that began at @since. A worker searches half as long the next time if it was a
+ * long one, so that work which comes seldom is not followed by a search each time, and as long as
+ * it may if that would have found the task, or nearly: it counts what it takes to be woken.
  */
 static void learn(struct salvo_worker *worker, uint64_t since)
 {

@@ -177,7 +177,7 @@ TEST(W1_root_left_to_a_worker_that_loses_its_place_is_run_by_another)
 struct wait_for_calls {
 	struct salvo_condition wait;
 	struct salvo_worker *worker;
-	/* The wait ends with this many more calls, or when the worker is woken if there is a @thread. */
+	/* The wait ends with this many more calls, or when the worker is @woken. */
 	int calls;
 	bool armed;
 	pthread_t thread;
