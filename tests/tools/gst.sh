@@ -110,7 +110,8 @@ problem=
 for wrong in "salvobatch" "salvobatch location=/nowhere" "salvobatch location=$dir/invert.batch input=none" \
 	"salvofaces device=/nowhere" "salvofaces cascade=/nowhere" "salvobatch location=$dir/small.batch"; do
 	echo "buffer frame 100" >"$dir/small.batch"
-	# gst-launch-1.0 may miss the error and hang if caps are rejected while it starts.
+	# gst-launch-1.0 quits its main loop in the thread that posts an error. If the loop does not run yet, as
+	# caps are rejected while the pipeline starts, that is lost and it hangs, also with GStreamer's identity.
 	# shellcheck disable=SC2086 # an element and its properties
 	timeout 10 gst-launch-1.0 -q "${source[@]}" ! $wrong ! fakesink >"$dir/out" 2>&1 &&
 		problem="$problem $wrong goes through;"
