@@ -375,4 +375,37 @@ kernel void k(global float *a, int n)
 END
 	has code 'vfmadd.*zmm')"
 
+# scattered_bytes N: N times eight lines of accesses that lanes have no instruction for
+scattered_bytes() {
+	cat <<'END'
+#define ROW(i) o[p[16 * x + i]] = v[p[16 * X + i] + i] + i; \
+	o[p[16 * x + i] + 99] = v[p[16 * X + i] + 2 * i] * i;
+#define ROWS(i) ROW(i) ROW(i + 1) ROW(i + 2) ROW(i + 3) ROW(i + 4) ROW(i + 5) ROW(i + 6) ROW(i + 7)
+kernel void k(global uchar *o, global const ushort *p, global const uchar *v)
+{
+	int x = get_global_id(0);
+END
+	seq -f "ROWS(8 * %g)" "$1"
+	echo "}"
+}
+
+check "M4 a large work-item of which lanes would repeat most stays scalar" "$(
+	scattered_bytes 2 | compile "-DX=x"
+	has code 'ymm'
+	scattered_bytes 10 | compile "-DX=x"
+	times code 'ymm' 0 0)"
+
+check "M4 the border of a row does not get a second large version" "$(
+	scattered_bytes 4 | compile "-DX=max(x-1,0)"
+	has code 'ymm'
+	times code '^ ' 3000 9000)"
+
+check "M4 a large work-item of vector instructions has lanes, however large" "$(
+	compile "" < <(
+		echo "kernel void k(global uint *a) {"
+		echo "size_t x = get_global_id(0); uint b = a[x], c = b ^ 5;"
+		seq -f "b += (c & b) ^ (b << 3) ^ %g; c ^= (b >> 5) + (b | ~c);" 1200
+		echo "a[x] = b + c; }")
+	times code 'ymm' 8000 99999)"
+
 finish

@@ -165,9 +165,20 @@ static bool gains_from_lanes(const Function &f)
 	return bytes <= max_private;
 }
 
-/* @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. */
+/*
+ * Instructions of a vector version: LLVM takes a second for 10,000 of them. Accesses and calls that
+ * lanes have none for are repeated for each lane, so that a large work-item becomes several times
+ * as large and gains little. It stays scalar beyond the limit, unless most of its instructions are
+ * vector ones. Where the interior has a version of its own the border does not need a large one.
+ */
+static const unsigned max_version = 8000, max_border = 4000, max_growth = 2;
+
+/*
+ * @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. NULL
+ * if the version would have more than @most instructions.
+ */
 static Function *make_lanes(const items &of, Function &item, unsigned d, TargetMachine &target,
-			    unsigned lanes)
+			    unsigned lanes, unsigned most)
 {
 	ValueToValueMapTy map;
 
@@ -182,6 +193,10 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
 	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);
 	copy->eraseFromParent();
+	if (wide && wide->getInstructionCount() > most) {
+		wide->eraseFromParent();
+		return nullptr;
+	}
 	return wide;
 }
 
@@ -265,14 +280,16 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		return made;
 	Function *special = range->is_whole() ? &item : range->specialise();
 
-	if (range->is_whole() || range->has_borders())
-		made.wide = make_lanes(of, item, d, target, lanes);
+	const unsigned most = std::max(max_version, max_growth * item.getInstructionCount());
+
 	if (special != &item)
-		made.inner = make_lanes(of, *special, d, target, lanes);
+		made.inner = make_lanes(of, *special, d, target, lanes, most);
+	if (range->is_whole() || range->has_borders())
+		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
 	if (made.inner)
 		made.range = std::move(range);
 	if ((made.inner || special == &item) && gains_from_twice(*special, short_rows, opts))
-		made.twice = make_lanes(of, *special, d, target, 2 * lanes);
+		made.twice = make_lanes(of, *special, d, target, 2 * lanes, most);
 	if (special != &item)
 		special->eraseFromParent();
 	return made;
