@@ -16,6 +16,7 @@
 #include <llvm/MC/MCStreamer.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/CorrelatedValuePropagation.h>
@@ -145,6 +146,21 @@ void tidy(Function &f, TargetMachine &target)
 	passes.run(f, all.fam);
 }
 
+/*
+ * Settings of LLVM that have no programming interface, for functions of ten thousand instructions:
+ * the preparation for the code generator looks at all of such a function again after each change
+ * of a branch, unless it counts as huge. The marks (marks.cc) are a few variables in many registers,
+ * which the older analysis of variables handles faster than the one by instruction numbers.
+ */
+static void tune_llvm(const options &opts)
+{
+	static const char *const settings[] = {
+		"salvo-cc", "-cgpp-huge-func=64", "-experimental-debug-variable-locations=false",
+	};
+
+	cl::ParseCommandLineOptions(opts.debug ? 2 : 3, settings);
+}
+
 void optimise(Module &m, TargetMachine &target, const options &opts)
 {
 	static const OptimizationLevel levels[] = {
@@ -154,6 +170,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	PipelineTuningOptions tuning;
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
+	tune_llvm(opts);
 	/* The report of a stray access could not name the work-item within a call of memset(). */
 	DisableLIRP::Memset = true;
 	managers all(target, tuning);
