@@ -48,6 +48,9 @@ static const struct {
 		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
 		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
 	} },
+	{ "tests/kernels/cc_pitfalls_flow.cl", {
+		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier",
+	} },
 };
 
 static const struct cc_range ranges[] = {

@@ -119,6 +119,15 @@ TEST_F_TIMEOUT(random, M4_borders_before_an_interior_run_work_item_by_work_item,
 	EXPECT_EQ(0, differing(981));
 }
 
+/*
+ * LLVM's uniformity analysis once ended its search for joins too early, and what a region returned
+ * was that of its last block (k7310001).
+ */
+TEST_F_TIMEOUT(random, M4_ends_of_a_region_below_two_divergent_ways, 600)
+{
+	EXPECT_EQ(0, differing(7310000));
+}
+
 /* The time is for a long run, on a busy machine. */
 TEST_F_TIMEOUT(random, M4_kernels_give_the_same_bits_in_every_mode, 20000)
 {

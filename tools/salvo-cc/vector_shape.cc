@@ -2,72 +2,17 @@
 /*
  * vector_shape.cc - shapes of values: uniform, strided or varying
  *
- * LLVM's uniformity analysis finds which values are divergent, given the sources of
- * divergence. Of the divergent ones the strided ones are found here: x has stride 1, the sum with a
- * uniform value and the product with a constant are strided too. The shapes of header
+ * Of the divergent values (divergence.cc) the strided ones are found here: x has stride 1, the
+ * sum with a uniform value and the product with a constant are strided too. The shapes of header
  * phis are assumed, then checked, until a fixed point is reached.
  */
-#include "agree.h"
 #include "vectoriser.h"
 
 #include <llvm/Analysis/CFG.h>
-#include <llvm/Analysis/TargetTransformInfoImpl.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/PassInstrumentation.h>
 
 using namespace llvm;
-
-namespace {
-
-class sources_of_divergence
-	: public TargetTransformInfoImplCRTPBase<sources_of_divergence> {
-public:
-	sources_of_divergence(const DataLayout &layout,
-			      const SmallPtrSetImpl<const Value *> &sources)
-		: TargetTransformInfoImplCRTPBase(layout), sources(sources.begin(), sources.end())
-	{
-	}
-
-	bool hasBranchDivergence(const Function *f = nullptr) const { return true; }
-
-	bool isSourceOfDivergence(const Value *v) const
-	{
-		auto *inst = dyn_cast<Instruction>(v);
-
-		if (sources.contains(v))
-			return true;
-		return inst && !inst->getType()->isVoidTy() &&
-		       (isa<AllocaInst>(inst) || vectoriser::needs_lanes(*inst));
-	}
-
-	bool isAlwaysUniform(const Value *v) const
-	{
-		auto *inst = dyn_cast<Instruction>(v);
-
-		return inst && is_agreement(*inst);
-	}
-
-private:
-	SmallPtrSet<const Value *, 8> sources;
-};
-
-} /* namespace */
-
-divergence::divergence(Function &f, const SmallPtrSetImpl<const Value *> &sources)
-{
-	SmallPtrSet<const Value *, 8> copy(sources.begin(), sources.end());
-
-	analyses.registerPass([&] {
-		return TargetIRAnalysis([copy](const Function &f) {
-			return TargetTransformInfo(sources_of_divergence(f.getDataLayout(), copy));
-		});
-	});
-	analyses.registerPass([] { return DominatorTreeAnalysis(); });
-	analyses.registerPass([] { return CycleAnalysis(); });
-	analyses.registerPass([] { return UniformityInfoAnalysis(); });
-	analyses.registerPass([] { return PassInstrumentationAnalysis(); });
-	info = &analyses.getResult<UniformityInfoAnalysis>(f);
-}
 
 static bool can_widen(Type *type)
 {

@@ -35,7 +35,10 @@
 
 namespace llvm { class ScalarEvolution; class TargetLibraryInfo; }
 
-/* Divergence analysis: what depends on @sources or on private memory differs between work-items. */
+/*
+ * divergence.cc: what depends on @sources or on private memory differs between work-items. Loops
+ * must have LCSSA form.
+ */
 class divergence {
 public:
 	divergence(llvm::Function &f, const llvm::SmallPtrSetImpl<const llvm::Value *> &sources);
@@ -44,8 +47,11 @@ public:
 	bool splits(const llvm::BasicBlock &b) { return info->hasDivergentTerminator(b); }
 
 private:
+	bool add_missed(llvm::Function &f);
+
+	llvm::SmallPtrSet<const llvm::Value *, 8> sources;
 	llvm::FunctionAnalysisManager analyses;
-	llvm::UniformityInfo *info;
+	llvm::UniformityInfo *info = nullptr;
 };
 
 struct shape {

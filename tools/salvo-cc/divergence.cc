@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * divergence.cc - which values and branches differ between work-items
+ *
+ * LLVM's uniformity analysis finds what depends on the sources of divergence: through operands,
+ * and through branches. A phi differs where two disjoint paths from a divergent branch meet, and so
+ * does what leaves a loop from which some work-items go in another iteration than others.
+ *
+ * The analysis of LLVM 19 may end its search for such joins while two labels are still on their
+ * way: those of a block with both ends of the region below it,
+ *
+ *	a -> b, c	divergent
+ *	b -> t, e	c -> t, e	uniform
+ *	t .. j		e .. j		each with divergent branches on the way
+ *
+ * miss j. So the joins of each divergent branch are searched for once more here, to the end, and
+ * phis that differ but were not found are sources of divergence for another analysis.
+ */
+#include "agree.h"
+#include "vectoriser.h"
+
+#include <map>
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/TargetTransformInfoImpl.h>
+#include <llvm/IR/PassInstrumentation.h>
+
+using namespace llvm;
+
+namespace {
+
+class sources_of_divergence
+	: public TargetTransformInfoImplCRTPBase<sources_of_divergence> {
+public:
+	sources_of_divergence(const DataLayout &layout,
+			      const SmallPtrSetImpl<const Value *> &sources)
+		: TargetTransformInfoImplCRTPBase(layout), sources(sources)
+	{
+	}
+
+	bool hasBranchDivergence(const Function *f = nullptr) const { return true; }
+
+	bool isSourceOfDivergence(const Value *v) const
+	{
+		auto *inst = dyn_cast<Instruction>(v);
+
+		if (sources.contains(v))
+			return true;
+		return inst && !inst->getType()->isVoidTy() &&
+		       (isa<AllocaInst>(inst) || vectoriser::needs_lanes(*inst));
+	}
+
+	bool isAlwaysUniform(const Value *v) const
+	{
+		auto *inst = dyn_cast<Instruction>(v);
+
+		return inst && is_agreement(*inst);
+	}
+
+private:
+	const SmallPtrSetImpl<const Value *> &sources;
+};
+
+/*
+ * The joins of divergent branches. Each way of a branch has a label, which the blocks that it leads
+ * to take over; one that gets different labels is a join, and its own label from there on.
+ *
+ * Blocks are visited in an order in which all that lead to a block come before it. In the loops
+ * around the branch the header comes last, since work-items of the next iteration are those that
+ * have met in it: its label goes to the exits of the loop. An exit with another label is one that
+ * work-items leave in different iterations.
+ */
+class joins {
+public:
+	explicit joins(Function &f);
+
+	void find(BasicBlock &branching);
+
+	SmallPtrSet<BasicBlock *, 8> met;
+	SmallSetVector<std::pair<BasicBlock *, const Loop *>, 4> left;	/* exit, of which loop */
+
+private:
+	using position = std::pair<unsigned, unsigned>;
+
+	position position_of(BasicBlock *block);
+	bool label(BasicBlock *block, BasicBlock *with);
+
+	DominatorTree dt;
+	LoopInfo loops;
+	DenseMap<BasicBlock *, unsigned> index;
+	BasicBlock *from = nullptr;
+	DenseMap<BasicBlock *, BasicBlock *> labels;
+	std::map<position, BasicBlock *> open;
+};
+
+} /* namespace */
+
+joins::joins(Function &f) : dt(f), loops(dt)
+{
+	ReversePostOrderTraversal<Function *> blocks(&f);
+
+	for (BasicBlock *block : blocks)
+		index[block] = index.size();
+}
+
+/* Loops around the branch from inside to outside; in each, its header last. */
+joins::position joins::position_of(BasicBlock *block)
+{
+	const Loop *around = loops.getLoopFor(from);
+
+	while (around && !around->contains(block))
+		around = around->getParentLoop();
+	const unsigned outward = ~(around ? around->getLoopDepth() : 0);
+
+	return { outward, around && around->getHeader() == block ? ~0u : index[block] };
+}
+
+/* Returns whether @block is a join. */
+bool joins::label(BasicBlock *block, BasicBlock *with)
+{
+	BasicBlock *&now = labels[block];
+
+	if (now == with)
+		return false;
+	const bool is_join = now;
+	BasicBlock *next = is_join ? block : with;
+	if (now != next)
+		open[position_of(block)] = block;
+	now = next;
+	return is_join;
+}
+
+void joins::find(BasicBlock &branching)
+{
+	SmallVector<BasicBlock *> exits;
+
+	from = &branching;
+	labels.clear();
+	for (BasicBlock *next : successors(from)) {
+		for (Loop *loop = loops.getLoopFor(from); loop && !loop->contains(next);
+		     loop = loop->getParentLoop())
+			left.insert({ next, loop });
+		if (label(next, next))
+			met.insert(next);
+	}
+	while (!open.empty()) {
+		BasicBlock *block = open.begin()->second, *with = labels[block];
+		const Loop *loop = loops.getLoopFor(block);
+
+		open.erase(open.begin());
+		if (block == from)
+			continue;
+		if (loop && loop->getHeader() == block && loop->contains(from)) {
+			exits.clear();
+			loop->getUniqueExitBlocks(exits);
+			for (BasicBlock *exit : exits)
+				if (label(exit, with))
+					left.insert({ exit, loop });
+			continue;
+		}
+		for (BasicBlock *next : successors(block))
+			if (label(next, with))
+				met.insert(next);
+	}
+}
+
+divergence::divergence(Function &f, const SmallPtrSetImpl<const Value *> &sources)
+	: sources(sources.begin(), sources.end())
+{
+	analyses.registerPass([this] {
+		return TargetIRAnalysis([this](const Function &f) {
+			return TargetTransformInfo(sources_of_divergence(f.getDataLayout(),
+									 this->sources));
+		});
+	});
+	analyses.registerPass([] { return DominatorTreeAnalysis(); });
+	analyses.registerPass([] { return CycleAnalysis(); });
+	analyses.registerPass([] { return UniformityInfoAnalysis(); });
+	analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+	do {
+		analyses.clear();
+		info = &analyses.getResult<UniformityInfoAnalysis>(f);
+	} while (add_missed(f));
+}
+
+/* Makes phis that differ, but were not found to, sources; false if there are none. */
+bool divergence::add_missed(Function &f)
+{
+	const size_t before = sources.size();
+
+	if (none_of(f, [&](BasicBlock &block) { return splits(block); }))
+		return false;
+	joins all(f);
+	for (BasicBlock &block : f)
+		if (splits(block))
+			all.find(block);
+	for (BasicBlock *join : all.met)
+		for (PHINode &phi : join->phis())
+			if (!differs(&phi) && !phi.hasConstantOrUndefValue())
+				sources.insert(&phi);
+	for (auto [exit, loop] : all.left)
+		for (PHINode &phi : exit->phis())
+			for (Value *value : phi.incoming_values()) {
+				auto *inst = dyn_cast<Instruction>(value);
+
+				if (inst && loop->contains(inst) && !differs(&phi))
+					sources.insert(&phi);
+			}
+	return sources.size() > before;
+}
