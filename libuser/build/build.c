@@ -5,12 +5,17 @@
  * The key of a build is the hash of the input, the command line and the compiler's file. A source
  * that includes others is preprocessed first, and the output is hashed, so that a changed header
  * changes the key. No locks: processes share only the cache, which is safe by itself.
+ *
+ * A caller may go on once the compiler has announced that the program has no errors. The compiler
+ * goes on as well, without a thread that waits for it; what it makes is read when it is wanted.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "build.h"
 #include "cache.h"
@@ -85,14 +90,13 @@ static void free_block(struct salvo_text_block *block)
 
 #define MAX_WORDS 9
 
-/* Run the compiler with the words of the build, the folder of its headers, and @after. */
-static int run(const struct salvo_compiler *compiler, const struct salvo_build *build,
-	       const struct salvo_header_folder *folder, const char *const *after,
-	       struct salvo_text_block *out, struct salvo_text_block *messages)
+/* Start the compiler with the words of the build, the folder of its headers, and @after. */
+static int start(const struct salvo_compiler *compiler, const struct salvo_build *build,
+		 const struct salvo_header_folder *folder, const char *const *after, bool announces,
+		 struct salvo_compiler_run *child)
 {
 	const char *before[MAX_WORDS] = { NULL }, *const *word;
 	size_t count = 0;
-	int err;
 
 	if (folder->path[0]) {
 		before[count++] = "-I";
@@ -102,8 +106,23 @@ static int run(const struct salvo_compiler *compiler, const struct salvo_build *
 		before[count++] = checked;
 	for (word = build->words; *word && count < MAX_WORDS - 1; word++)
 		before[count++] = *word;
-	err = salvo_compiler_run(compiler, build->input, build->bytes, before, build->options,
-				 after, out, messages);
+	return salvo_compiler_start(compiler, build->input, build->bytes, before, build->options,
+				    after, announces, child);
+}
+
+/* The same, up to its end. */
+static int run(const struct salvo_compiler *compiler, const struct salvo_build *build,
+	       const struct salvo_header_folder *folder, const char *const *after,
+	       struct salvo_text_block *out, struct salvo_text_block *messages)
+{
+	struct salvo_compiler_run child;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	memset(messages, 0, sizeof(*messages));
+	err = start(compiler, build, folder, after, false, &child);
+	if (!err)
+		err = salvo_compiler_finish(&child, out, messages);
 	salvo_headers_hide(folder, messages);
 	return err;
 }
@@ -135,10 +154,69 @@ static char *message(const char *text)
 	return strdup(text);
 }
 
+struct salvo_build_rest {
+	struct salvo_compiler_run child;
+	bool has_key;
+	uint8_t key[SHA256_DIGEST_LENGTH];
+};
+
+/* Compilers whose ends nobody has waited for yet: not more than there are cores. */
+static atomic_uint rests;
+
+static bool may_leave_rest(void)
+{
+	if (atomic_fetch_add(&rests, 1) < (unsigned long)sysconf(_SC_NPROCESSORS_ONLN))
+		return true;
+	atomic_fetch_sub(&rests, 1);
+	return false;
+}
+
+int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_text_block *out)
+{
+	struct salvo_text_block messages;
+	int err = salvo_compiler_finish(&rest->child, out, &messages);
+
+	atomic_fetch_sub(&rests, 1);
+	if (!err && rest->has_key)
+		salvo_cache_write(rest->key, out, &messages);
+	free(rest);
+	if (err)
+		free_block(out);
+	if (log)
+		*log = messages.data ? messages.data : strdup("");
+	else
+		free(messages.data);
+	return err;
+}
+
+void salvo_build_cancel(struct salvo_build_rest *rest)
+{
+	salvo_compiler_cancel(&rest->child);
+	atomic_fetch_sub(&rests, 1);
+	free(rest);
+}
+
+/* Up to the end of the check, if it has no errors, else to that of the compiler. */
+static int run_checked(const struct salvo_compiler *compiler, const struct salvo_build *build,
+		       const struct salvo_header_folder *folder, const char *const *after,
+		       struct salvo_text_block *out, struct salvo_text_block *messages,
+		       struct salvo_build_rest *rest)
+{
+	int err = start(compiler, build, folder, after, true, &rest->child);
+
+	if (err || salvo_compiler_is_checked(&rest->child, messages))
+		return err;
+	free_block(messages);
+	err = salvo_compiler_finish(&rest->child, out, messages);
+	return err ? err : 1;
+}
+
 static int compile(const struct salvo_build *build, const struct salvo_header_folder *folder,
-		   struct salvo_text_block *out, struct salvo_text_block *messages)
+		   struct salvo_text_block *out, struct salvo_text_block *messages,
+		   struct salvo_build_rest **rest_out)
 {
 	static const char *const after[] = { "-o", "-", "-", NULL };
+	struct salvo_build_rest *rest = NULL;
 	uint8_t key[SHA256_DIGEST_LENGTH];
 	struct salvo_compiler compiler;
 	bool has_key;
@@ -154,7 +232,26 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 		return 0;
 	free_block(out);
 	free_block(messages);
-	err = run(&compiler, build, folder, after, out, messages);
+	if (rest_out && may_leave_rest()) {
+		rest = calloc(1, sizeof(*rest));
+		if (!rest)
+			atomic_fetch_sub(&rests, 1);
+	}
+	if (rest)
+		err = run_checked(&compiler, build, folder, after, out, messages, rest);
+	else
+		err = run(&compiler, build, folder, after, out, messages);
+	if (rest && !err) {
+		rest->has_key = has_key;
+		memcpy(rest->key, key, sizeof(key));
+		*rest_out = rest;
+		return 0;
+	}
+	if (rest) {
+		atomic_fetch_sub(&rests, 1);
+		free(rest);
+		err = err > 0 ? 0 : err;
+	}
 	if (err == -EINVAL && !messages->data)
 		messages->data = message("unterminated quote in the options\n");
 	if (!err && has_key)
@@ -162,16 +259,19 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 	return err;
 }
 
-int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_text_block *out)
+int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_text_block *out,
+		    struct salvo_build_rest **rest)
 {
 	struct salvo_text_block messages = { 0 };
 	struct salvo_header_folder folder;
 	int err;
 
 	memset(out, 0, sizeof(*out));
+	if (rest)
+		*rest = NULL;
 	err = salvo_headers_write(&folder, build->headers, build->header_count);
 	if (!err)
-		err = compile(build, &folder, out, &messages);
+		err = compile(build, &folder, out, &messages, rest);
 	else if (err == -EINVAL)
 		messages.data = message("a header's name is no path inside its folder\n");
 	salvo_headers_remove(&folder);

@@ -26,13 +26,23 @@ struct salvo_build {
 	unsigned int header_count;
 };
 
+struct salvo_build_rest;
+
 /**
  * salvo_build_run() - Run the compiler, or take what it made of the same input before.
  * @log: Receives its messages, if not NULL; free() it. Set in any case.
+ * @rest: NULL: wait for the compiler's end. Else, if the program is checked before that, return
+ *        then: *@rest is to be finished or cancelled, and nothing is in @out yet. The build has no
+ *        headers.
  *
  * Return: as salvo_object_compile().
  */
-int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_text_block *out);
+int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_text_block *out,
+		    struct salvo_build_rest **rest);
+/** salvo_build_finish() - Wait for the end; parameters and result as of salvo_build_run(). */
+int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_text_block *out);
+/** salvo_build_cancel() - Kill the compiler. */
+void salvo_build_cancel(struct salvo_build_rest *rest);
 
 /** define SALVO_MARCH_BYTES - Room for salvo_build_march(). */
 #define SALVO_MARCH_BYTES 16

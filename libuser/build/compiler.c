@@ -25,6 +25,9 @@
 #include "io.h"
 
 #define MAX_OUTPUT	(256u << 20)
+/* Where a child announces */
+#define ANNOUNCE_FD	3
+#define ANNOUNCE_TEXT	"3"
 
 extern char **environ;
 
@@ -136,16 +139,13 @@ static void free_words(struct words *words)
 	free(words->at);
 }
 
-/* @fds become the child's standard input, output and error. @status: as waitpid() has it. */
-static int run_child(char **words, const int fds[3], int *status)
+/* @fds become the child's standard input, output and error, and @announce, if any, its 3. */
+static int spawn(char **words, const int fds[3], int announce, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
 	int err, i;
-	pid_t pid;
-
-	*status = 0;
 
 	if (posix_spawn_file_actions_init(&actions))
 		return -ENOMEM;
@@ -162,16 +162,122 @@ static int run_child(char **words, const int fds[3], int *status)
 	err = 0;
 	for (i = 0; i < 3 && !err; i++)
 		err = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+	if (!err && announce >= 0)
+		err = posix_spawn_file_actions_adddup2(&actions, announce, ANNOUNCE_FD);
 	if (!err)
-		err = posix_spawn(&pid, words[0], &actions, &attributes, words, environ);
+		err = posix_spawn(pid, words[0], &actions, &attributes, words, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
+	return -err;
+}
+
+/* Above 3, or one dup2() of the child would overwrite another's source. */
+static int move_up(int fd)
+{
+	int moved;
+
+	if (fd < 0)
+		return -errno;
+	if (fd > ANNOUNCE_FD)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, ANNOUNCE_FD + 1);
+	moved = moved < 0 ? -errno : moved;
+	close(fd);
+	return moved;
+}
+
+static void close_all(struct salvo_compiler_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		if (run->fds[i] >= 0)
+			close(run->fds[i]);
+	if (run->announced >= 0)
+		close(run->announced);
+	*run = (struct salvo_compiler_run){ .fds = { -1, -1, -1 }, .announced = -1 };
+}
+
+/* The files of a run, and the end of its pipe for the child, or -1. */
+static int open_files(struct salvo_compiler_run *run, const char *source, size_t bytes,
+		      bool announces, int *announce)
+{
+	int ends[2], err = 0, i;
+
+	*announce = -1;
+	*run = (struct salvo_compiler_run){ .fds = { -1, -1, -1 }, .announced = -1 };
+	for (i = 0; i < 3 && !err; i++) {
+		run->fds[i] = move_up(memfd_create("salvo-build", MFD_CLOEXEC));
+		err = run->fds[i] < 0 ? run->fds[i] : 0;
+	}
+	if (!err && announces) {
+		if (pipe2(ends, O_CLOEXEC))
+			return -errno;
+		run->announced = ends[0];
+		*announce = move_up(ends[1]);
+		err = *announce < 0 ? *announce : 0;
+	}
+	if (!err)
+		err = salvo_write_all(run->fds[0], source, bytes);
+	return !err && lseek(run->fds[0], 0, SEEK_SET) < 0 ? -errno : err;
+}
+
+int salvo_compiler_start(const struct salvo_compiler *compiler, const char *source, size_t bytes,
+			 const char *const *before, const char *options, const char *const *after,
+			 bool announces, struct salvo_compiler_run *run)
+{
+	static const char *const announcing[] = { "--announce", ANNOUNCE_TEXT, NULL };
+	struct words words = { 0 };
+	int err, announce;
+
+	err = open_files(run, source, bytes, announces, &announce);
+	if (!err)
+		err = add_word(&words, compiler->path, strlen(compiler->path));
+	if (!err && announces)
+		err = add_words(&words, announcing);
+	if (!err)
+		err = add_words(&words, before);
+	if (!err && options)
+		err = split_words(&words, options);
+	if (!err)
+		err = add_words(&words, after);
+	if (!err)
+		err = spawn(words.at, run->fds, announce, &run->pid);
+	if (announce >= 0)
+		close(announce);
 	if (err)
-		return -err;
-	while (waitpid(pid, status, 0) < 0)
+		close_all(run);
+	free_words(&words);
+	return err;
+}
+
+/* A byte with the number of parts, and one for each that was checked; then the end. */
+bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *messages)
+{
+	unsigned char bytes[256];
+	size_t have = 0;
+	ssize_t n;
+
+	memset(messages, 0, sizeof(*messages));
+	do {
+		n = read(run->announced, bytes + have, sizeof(bytes) - have);
+		have += n > 0 ? n : 0;
+	} while ((n > 0 && have < sizeof(bytes)) || (n < 0 && errno == EINTR));
+	close(run->announced);
+	run->announced = -1;
+	return have > 1 && have == bytes[0] + 1u &&
+	       !salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
+}
+
+/* The exit status, or 0 if SIGCHLD is ignored: then the output shows what it is. */
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return 0;	/* SIGCHLD is ignored: judge by the output */
-	return WIFEXITED(*status) && !WEXITSTATUS(*status) ? 0 : -ENOEXEC;
+			return 0;
+	return status;
 }
 
 /* A compiler that crashed says nothing itself. */
@@ -188,48 +294,26 @@ static void report_death(struct salvo_text_block *messages, int status)
 	messages->bytes = strlen(text);
 }
 
-int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source, size_t bytes,
-		       const char *const *before, const char *options, const char *const *after,
-		       struct salvo_text_block *out, struct salvo_text_block *messages)
+int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,
+			  struct salvo_text_block *messages)
 {
-	struct words words = { 0 };
-	int fds[3] = { -1, -1, -1 }, err, i, other, status;
+	const int status = wait_for(run->pid);
+	int err = status ? -ENOEXEC : 0, other;
 
 	memset(out, 0, sizeof(*out));
 	memset(messages, 0, sizeof(*messages));
-	err = add_word(&words, compiler->path, strlen(compiler->path));
-	if (!err)
-		err = add_words(&words, before);
-	if (!err && options)
-		err = split_words(&words, options);
-	if (!err)
-		err = add_words(&words, after);
-	for (i = 0; i < 3 && !err; i++) {
-		/* Above 2, or one dup2() of the child would overwrite another's source. */
-		int fd = memfd_create("salvo-build", MFD_CLOEXEC);
-
-		fds[i] = fd >= 0 && fd < 3 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
-		if (fd >= 0 && fd < 3)
-			close(fd);
-		if (fds[i] < 0)
-			err = -errno;
-	}
-	if (!err)
-		err = salvo_write_all(fds[0], source, bytes);
-	if (!err && lseek(fds[0], 0, SEEK_SET) < 0)
-		err = -errno;
-	if (!err) {
-		err = run_child(words.at, fds, &status);
-		other = salvo_read_regular(fds[1], MAX_OUTPUT, &out->data, &out->bytes);
-		err = err ? err : other;
-		other = salvo_read_regular(fds[2], MAX_OUTPUT, &messages->data,
-					   &messages->bytes);
-		err = err ? err : other;
-		report_death(messages, status);
-	}
-	for (i = 0; i < 3; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	free_words(&words);
+	other = salvo_read_regular(run->fds[1], MAX_OUTPUT, &out->data, &out->bytes);
+	err = err ? err : other;
+	other = salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
+	err = err ? err : other;
+	report_death(messages, status);
+	close_all(run);
 	return err;
+}
+
+void salvo_compiler_cancel(struct salvo_compiler_run *run)
+{
+	kill(run->pid, SIGKILL);
+	wait_for(run->pid);
+	close_all(run);
 }

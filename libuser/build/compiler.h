@@ -6,6 +6,7 @@
 #define SALVO_LIB_COMPILER_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -32,16 +33,44 @@ struct salvo_compiler {
 int salvo_compiler_find(struct salvo_compiler *compiler);
 
 /**
- * salvo_compiler_run() - Run it with @source as its standard input.
+ * struct salvo_compiler_run - A compiler that runs.
+ */
+struct salvo_compiler_run {
+	pid_t pid;
+	/** @fds: Its standard input, output and error; -1: none. */
+	int fds[3];
+	/** @announced: Where it announces that a program was checked, or -1. */
+	int announced;
+};
+
+/**
+ * salvo_compiler_start() - Run it with @source as its standard input.
  * @options: Words as on its command line, may be NULL.
- * @more: Words that go before and after those, NULL at the end of each.
+ * @before, @after: Words that go before and after those, NULL at the end of each.
+ * @announces: It is to announce, for salvo_compiler_is_checked().
+ * @run: To finish or to cancel, if 0 is returned.
+ *
+ * Return: 0, -EINVAL (unterminated quote), -ENOMEM, or the error of posix_spawn().
+ */
+int salvo_compiler_start(const struct salvo_compiler *compiler, const char *source, size_t bytes,
+			 const char *const *before, const char *options, const char *const *after,
+			 bool announces, struct salvo_compiler_run *run);
+/**
+ * salvo_compiler_is_checked() - Wait until the program was checked, or the compiler has ended.
+ * @messages: What it has written to standard error so far.
+ *
+ * Return: true if all of it was checked and has no errors.
+ */
+bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *messages);
+/**
+ * salvo_compiler_finish() - Wait for its end.
  * @out, @messages: What it wrote to standard output and error.
  *
- * Return: 0, -ENOEXEC (it failed), -EINVAL (unterminated quote), -ENOMEM, or the error of
- * posix_spawn().
+ * Return: 0, -ENOEXEC (it failed), -ENOMEM.
  */
-int salvo_compiler_run(const struct salvo_compiler *compiler, const char *source, size_t bytes,
-		       const char *const *before, const char *options, const char *const *after,
-		       struct salvo_text_block *out, struct salvo_text_block *messages);
+int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,
+			  struct salvo_text_block *messages);
+/** salvo_compiler_cancel() - Kill it. */
+void salvo_compiler_cancel(struct salvo_compiler_run *run);
 
 #endif /* SALVO_LIB_COMPILER_H */

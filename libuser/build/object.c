@@ -3,11 +3,16 @@
  * object.c - compiled objects, libraries and the images of programs
  *
  * An object is its bytes: a struct salvo_object_head with LLVM bitcode, or the ELF file of a
- * program. Objects go to the compiler's standard input one after the other. No locks: an object
- * does not change.
+ * program. Objects go to the compiler's standard input one after the other.
+ *
+ * An object does not change, except that the compiler may still be at work on the image of a
+ * program that salvo_object_begin() has returned: the first one that wants the image waits for it,
+ * with the object's lock held.
  */
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +23,13 @@ struct salvo_object {
 	uint32_t kind;
 	size_t bytes;
 	char *data;
+	/** @rest: The compiler that makes @data, or NULL: it is there, or @err says why not. */
+	_Atomic(struct salvo_build_rest *) rest;
+	/** @lock: Held by who ends @rest; protects what follows, and @data until then. */
+	pthread_mutex_t lock;
+	int err;
+	/** @log: What the compiler said in all. */
+	char *log;
 };
 
 /* The kind of an object by its first bytes, or 0. */
@@ -48,24 +60,57 @@ static int make_object(char *data, size_t bytes, uint32_t kind, struct salvo_obj
 		return -ENOMEM;
 	}
 	*object = (struct salvo_object){ .kind = kind, .bytes = bytes, .data = data };
+	pthread_mutex_init(&object->lock, NULL);
 	*out = object;
 	return 0;
 }
 
-/* Run the compiler, which has to make an object of @kind. */
-static int build_object(const struct salvo_build *build, uint32_t kind, char **log,
+/* Run the compiler, which has to make an object of @kind; @early: return when it has checked it. */
+static int build_object(const struct salvo_build *build, uint32_t kind, bool early, char **log,
 			struct salvo_object **out)
 {
+	struct salvo_build_rest *rest = NULL;
 	struct salvo_text_block made;
-	int err = salvo_build_run(build, log, &made);
+	int err = salvo_build_run(build, log, &made, early ? &rest : NULL);
 
-	if (!err && find_kind(made.data, made.bytes) != kind)
+	if (!err && !rest && find_kind(made.data, made.bytes) != kind)
 		err = -ENOEXEC;
 	if (err) {
 		free(made.data);
 		return err;
 	}
-	return make_object(made.data, made.bytes, kind, out);
+	err = make_object(made.data, made.bytes, kind, out);
+	if (!err)
+		(*out)->rest = rest;
+	else if (rest)
+		salvo_build_cancel(rest);
+	return err;
+}
+
+/* Wait for the image, if the compiler is still at work on it. */
+static int finish_object(struct salvo_object *object)
+{
+	struct salvo_text_block made;
+	int err;
+
+	if (!atomic_load_explicit(&object->rest, memory_order_acquire))
+		return object->err;
+	pthread_mutex_lock(&object->lock);
+	if (object->rest) {
+		err = salvo_build_finish(object->rest, &object->log, &made);
+		if (!err && find_kind(made.data, made.bytes) != object->kind) {
+			free(made.data);
+			err = -ENOEXEC;
+		}
+		if (!err) {
+			object->data = made.data;
+			object->bytes = made.bytes;
+		}
+		object->err = err;
+		atomic_store_explicit(&object->rest, NULL, memory_order_release);
+	}
+	pthread_mutex_unlock(&object->lock);
+	return object->err;
 }
 
 int salvo_object_compile(const char *source, size_t bytes, const struct salvo_header *headers,
@@ -84,11 +129,11 @@ int salvo_object_compile(const char *source, size_t bytes, const struct salvo_he
 		*log = NULL;
 	if (!source || (header_count && !headers))
 		return -EINVAL;
-	return build_object(&build, SALVO_OBJECT_COMPILED, log, out);
+	return build_object(&build, SALVO_OBJECT_COMPILED, false, log, out);
 }
 
-int salvo_object_build(struct salvo_device *device, const char *source, size_t bytes,
-		       const char *options, char **log, struct salvo_object **out)
+static int build_program(struct salvo_device *device, const char *source, size_t bytes,
+			 const char *options, bool early, char **log, struct salvo_object **out)
 {
 	char march[SALVO_MARCH_BYTES];
 	const char *const words[] = { "--march", march, NULL };
@@ -103,7 +148,33 @@ int salvo_object_build(struct salvo_device *device, const char *source, size_t b
 	if (!source)
 		return -EINVAL;
 	salvo_build_march(device, march);
-	return build_object(&build, SALVO_OBJECT_PROGRAM, log, out);
+	return build_object(&build, SALVO_OBJECT_PROGRAM, early, log, out);
+}
+
+int salvo_object_build(struct salvo_device *device, const char *source, size_t bytes,
+		       const char *options, char **log, struct salvo_object **out)
+{
+	return build_program(device, source, bytes, options, false, log, out);
+}
+
+int salvo_object_begin(struct salvo_device *device, const char *source, size_t bytes,
+		       const char *options, char **log, struct salvo_object **out)
+{
+	return build_program(device, source, bytes, options, true, log, out);
+}
+
+bool salvo_object_is_done(const struct salvo_object *object)
+{
+	return !atomic_load_explicit(&object->rest, memory_order_acquire);
+}
+
+int salvo_object_finish(struct salvo_object *object, char **log)
+{
+	const int err = finish_object(object);
+
+	if (log)
+		*log = strdup(object->log ? object->log : "");
+	return err;
 }
 
 int salvo_object_link(struct salvo_device *device, uint32_t kind,
@@ -140,7 +211,7 @@ int salvo_object_link(struct salvo_device *device, uint32_t kind,
 	build.words = kind == SALVO_OBJECT_LIBRARY ? library : program;
 	if (device)
 		salvo_build_march(device, march);
-	err = build_object(&build, kind, log, out);
+	err = build_object(&build, kind, false, log, out);
 	free(input);
 	return err;
 }
@@ -164,6 +235,10 @@ void salvo_object_destroy(struct salvo_object *object)
 {
 	if (!object)
 		return;
+	if (object->rest)
+		salvo_build_cancel(object->rest);
+	pthread_mutex_destroy(&object->lock);
+	free(object->log);
 	free(object->data);
 	free(object);
 }
@@ -175,6 +250,7 @@ uint32_t salvo_object_kind(const struct salvo_object *object)
 
 const void *salvo_object_image(const struct salvo_object *object, size_t *bytes)
 {
+	finish_object((struct salvo_object *)object);
 	if (bytes)
 		*bytes = object->bytes;
 	return object->data;

@@ -10,6 +10,7 @@
 #ifndef SALVO_OBJECT_H
 #define SALVO_OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,27 @@ int salvo_object_compile(const char *source, size_t bytes, const struct salvo_he
 int salvo_object_build(struct salvo_device *device, const char *source, size_t bytes,
 		       const char *options, char **log, struct salvo_object **out);
 /**
+ * salvo_object_begin() - As salvo_object_build(), but return when the program has been checked.
+ *
+ * What can be wrong with a source is reported here; the compiler goes on to make the code while the
+ * caller does. salvo_object_image() waits for it. Only as many compilers as there are cores go on
+ * so in a process at a time; further builds wait for their ends here. Destroying the object ends
+ * the compiler.
+ *
+ * Return: as salvo_object_compile().
+ */
+int salvo_object_begin(struct salvo_device *device, const char *source, size_t bytes,
+		       const char *options, char **log, struct salvo_object **out);
+/** salvo_object_is_done() - Is nobody to wait for the image any more? */
+bool salvo_object_is_done(const struct salvo_object *object);
+/**
+ * salvo_object_finish() - Wait for the image of salvo_object_begin().
+ * @log: All messages of the compiler, if it had to go on; else "". free() it. May be NULL.
+ *
+ * Return: 0, -ENOEXEC (the compiler died, see @log), -ENOMEM.
+ */
+int salvo_object_finish(struct salvo_object *object, char **log);
+/**
  * salvo_object_link() - Link objects and libraries.
  * @device: The device that is to run the program; NULL for a library.
  * @kind: SALVO_OBJECT_PROGRAM or _LIBRARY.
@@ -85,7 +107,12 @@ int salvo_object_load(const void *image, size_t bytes, struct salvo_object **out
 void salvo_object_destroy(struct salvo_object *object);
 /** salvo_object_kind() - SALVO_OBJECT_*. */
 uint32_t salvo_object_kind(const struct salvo_object *object);
-/** salvo_object_image() - Its bytes, to keep; valid as long as the object. @bytes: their number. */
+/**
+ * salvo_object_image() - Its bytes, to keep; valid as long as the object.
+ * @bytes: Their number.
+ *
+ * Return: NULL if salvo_object_finish() fails.
+ */
 const void *salvo_object_image(const struct salvo_object *object, size_t *bytes);
 
 #if defined(__cplusplus)

@@ -98,9 +98,9 @@ static cl_int create(cl_program program, const char *name, cl_kernel *out)
 	if (!kernel)
 		return CL_OUT_OF_HOST_MEMORY;
 	for (i = 0; i < program->build_count && !err; i++) {
-		const struct salvo_cl_build *build = &program->builds[i];
+		struct salvo_cl_build *build = &program->builds[i];
 
-		if (!build->code || build->status != CL_BUILD_SUCCESS)
+		if (build->status != CL_BUILD_SUCCESS || !salvo_cl_build_code(build))
 			continue;
 		executable = true;
 		kernel->uniform |= build->uniform;
@@ -143,12 +143,12 @@ cl_kernel salvo_clCreateKernel(cl_program program, const char *name, cl_int *err
 
 static struct salvo_cl_code *first_code(cl_program program)
 {
+	struct salvo_cl_code *code = NULL;
 	unsigned int i;
 
-	for (i = 0; i < program->build_count; i++)
-		if (program->builds[i].code)
-			return program->builds[i].code;
-	return NULL;
+	for (i = 0; i < program->build_count && !code; i++)
+		code = salvo_cl_build_code(&program->builds[i]);
+	return code;
 }
 
 static cl_int create_all(cl_program program, cl_uint capacity, cl_kernel *kernels,

@@ -46,6 +46,27 @@ int salvo_cl_build_load(struct salvo_cl_build *build)
 	return 0;
 }
 
+struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build)
+{
+	char *log = NULL;
+
+	if (build->code || !build->object || build->status != CL_BUILD_SUCCESS ||
+	    salvo_object_kind(build->object) != SALVO_OBJECT_PROGRAM)
+		return build->code;
+	if (!salvo_object_finish(build->object, &log) && !salvo_cl_build_load(build)) {
+		free(log);
+		return build->code;
+	}
+	if (log && *log) {
+		free(build->log);
+		build->log = log;
+		log = NULL;
+	}
+	free(log);
+	build->status = CL_BUILD_ERROR;
+	return NULL;
+}
+
 void salvo_cl_build_reset(struct salvo_cl_build *build)
 {
 	free(build->options);

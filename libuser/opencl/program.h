@@ -25,7 +25,7 @@ struct salvo_cl_build {
 	char *log;
 	/** @object: What was built or loaded last, or NULL. */
 	struct salvo_object *object;
-	/** @code: Of a program that can run, or NULL. */
+	/** @code: Of a program that can run, once salvo_cl_build_code() has loaded it. */
 	struct salvo_cl_code *code;
 	/** @uniform: Work-groups must have one size. */
 	bool uniform;
@@ -59,6 +59,12 @@ struct salvo_cl_build *salvo_cl_program_build_for(cl_program program, cl_device_
 cl_program salvo_cl_program_create(cl_context context, cl_uint count, const cl_device_id *devices);
 /** salvo_cl_build_reset() - Forget what was built. The program's lock is held, or nobody has it. */
 void salvo_cl_build_reset(struct salvo_cl_build *build);
+/**
+ * salvo_cl_build_code() - The code of a program that was built, or NULL. The lock is held.
+ *
+ * Waits for the compiler, which goes on when a build is done. If it fails then, so has the build.
+ */
+struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build);
 /** salvo_cl_build_load() - Load the program in @build->object. Return: 0 or a negative errno. */
 int salvo_cl_build_load(struct salvo_cl_build *build);
 /** salvo_cl_build_type() - CL_PROGRAM_BINARY_TYPE_*. */

@@ -3,10 +3,11 @@
  * program_build.c - clBuildProgram(), clCompileProgram(), clLinkProgram()
  *
  * All three are a task: for each device of a list run the compiler, keep what it made, and load it
- * if it can run. Without a callback the task runs in the calling thread, with one in a thread of
- * its own, so that several builds use several cores; the compiler is a process anyway. While a
- * build is in progress its status says so and only the task touches it; what it made is
- * stored with the program's lock held.
+ * if it can run. A build is done when the compiler has found no error; it goes on to make the code,
+ * and who needs that waits for it: salvo_cl_build_code(). Without a callback the task runs in the
+ * calling thread, with one in a thread of its own, so that several builds use several cores; the
+ * compiler is a process anyway. While a build is in progress its status says so and only the task
+ * touches it; what it made is stored with the program's lock held.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -227,7 +228,7 @@ static int make_object(const struct task *task, unsigned int index, struct salvo
 	if (task->action == COMPILE)
 		return salvo_object_compile(source, 0, task->headers, task->input_count,
 					    task->options.words, &made->log, &made->object);
-	return salvo_object_build(build->device->root->salvo, source, 0, task->options.words,
+	return salvo_object_begin(build->device->root->salvo, source, 0, task->options.words,
 				  &made->log, &made->object);
 }
 
@@ -240,7 +241,8 @@ static int run_for(const struct task *task, unsigned int index)
 	int err;
 
 	err = make_object(task, index, build, &made);
-	if (!err && salvo_object_kind(made.object) == SALVO_OBJECT_PROGRAM)
+	if (!err && salvo_object_kind(made.object) == SALVO_OBJECT_PROGRAM &&
+	    salvo_object_is_done(made.object))
 		err = salvo_cl_build_load(&made);
 	made.options = strdup(task->text);
 	made.status = err ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;

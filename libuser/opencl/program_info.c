@@ -11,12 +11,12 @@
 /* The code of any device, to list its kernels; or NULL. */
 static struct salvo_program *any_code(cl_program program)
 {
+	struct salvo_cl_code *code = NULL;
 	unsigned int i;
 
-	for (i = 0; i < program->build_count; i++)
-		if (program->builds[i].code)
-			return program->builds[i].code->salvo;
-	return NULL;
+	for (i = 0; i < program->build_count && !code; i++)
+		code = salvo_cl_build_code(&program->builds[i]);
+	return code ? code->salvo : NULL;
 }
 
 static cl_int answer_devices(const struct salvo_cl_answer *answer, cl_program program)
@@ -34,10 +34,12 @@ static cl_int answer_devices(const struct salvo_cl_answer *answer, cl_program pr
 	return err;
 }
 
-static size_t binary_size(const struct salvo_cl_build *build)
+static size_t binary_size(struct salvo_cl_build *build)
 {
 	size_t bytes = 0;
 
+	/* If its code cannot be made the image is empty, and the build has failed. */
+	salvo_cl_build_code(build);
 	if (build->object)
 		salvo_object_image(build->object, &bytes);
 	return bytes;
@@ -67,10 +69,12 @@ static cl_int answer_binaries(const struct salvo_cl_answer *answer, cl_program p
 
 	if (to && answer->capacity < bytes)
 		return CL_INVALID_VALUE;
-	for (i = 0; to && i < program->build_count; i++)
-		if (to[i] && program->builds[i].object)
-			memcpy(to[i], salvo_object_image(program->builds[i].object, NULL),
-			       binary_size(&program->builds[i]));
+	for (i = 0; to && i < program->build_count; i++) {
+		const size_t size = to[i] ? binary_size(&program->builds[i]) : 0;
+
+		if (size)
+			memcpy(to[i], salvo_object_image(program->builds[i].object, NULL), size);
+	}
 	if (answer->size_ret)
 		*answer->size_ret = bytes;
 	return CL_SUCCESS;
@@ -104,7 +108,7 @@ static cl_int answer_names(const struct salvo_cl_answer *answer, struct salvo_pr
 static cl_int get_info(cl_program program, cl_program_info name,
 		       const struct salvo_cl_answer *answer)
 {
-	struct salvo_program *code = any_code(program);
+	struct salvo_program *code;
 
 	switch (name) {
 	case CL_PROGRAM_REFERENCE_COUNT:
@@ -124,9 +128,11 @@ static cl_int get_info(cl_program program, cl_program_info name,
 	case CL_PROGRAM_BINARIES:
 		return answer_binaries(answer, program);
 	case CL_PROGRAM_NUM_KERNELS:
+		code = any_code(program);
 		return code ? SALVO_CL_ANSWER(answer, size_t, salvo_program_kernel_count(code)) :
 			      CL_INVALID_PROGRAM_EXECUTABLE;
 	case CL_PROGRAM_KERNEL_NAMES:
+		code = any_code(program);
 		return code ? answer_names(answer, code) : CL_INVALID_PROGRAM_EXECUTABLE;
 	case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
 	case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:

@@ -3,6 +3,7 @@
  * object.c - programs in steps: compile with headers in memory, libraries, link, keep, load
  */
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "lib_test.h"
@@ -181,6 +182,112 @@ TEST_F(object, bad_input_is_refused)
 }
 
 /* The compiler is a process of its own; that it died is in the log. */
+static const char ready[] =
+	"kernel void store(global int *out, const global int *in)\n"
+	"{ size_t i = get_global_id(0); out[i] = in[i] + N; }\n";
+
+TEST_F(object, a_program_is_made_while_the_caller_goes_on)
+{
+	struct salvo_object *object, *same;
+	const void *image;
+	size_t bytes, more;
+	char *log, defined[32];
+
+	NEED_COMPILER();
+	/* A program that is in no cache */
+	snprintf(defined, sizeof(defined), "-DN=%u", (unsigned int)getpid());
+	ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, &log, &object));
+	EXPECT_STREQ("", log);
+	free(log);
+	EXPECT_FALSE(salvo_object_is_done(object));
+	EXPECT_EQ(SALVO_OBJECT_PROGRAM, salvo_object_kind(object));
+	image = salvo_object_image(object, &bytes);
+	ASSERT_NE(NULL, image);
+	EXPECT_TRUE(salvo_object_is_done(object));
+	EXPECT_EQ(0, salvo_object_finish(object, &log));
+	EXPECT_STREQ("", log);
+	free(log);
+	/* It is in the cache now, so that nothing is left to be done. */
+	ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL, &same));
+	EXPECT_TRUE(salvo_object_is_done(same));
+	EXPECT_EQ(0, memcmp(image, salvo_object_image(same, &more), bytes));
+	EXPECT_EQ(bytes, more);
+	salvo_object_destroy(same);
+	salvo_object_destroy(object);
+}
+
+TEST_F(object, what_is_wrong_with_a_source_is_known_at_once)
+{
+	static const char *const wrong[] = {
+		"kernel void f(global int *a) { a[0] = b; }\n",
+		"void g(int); kernel void f(global int *a) { g(a[0]); }\n",
+		"kernel void f(global int *a) { local int b[1 << 24]; b[a[0]] = 1; a[0] = b[a[1]]; }\n",
+	};
+	struct salvo_object *object = NULL;
+	unsigned int i;
+	char *log;
+
+	NEED_COMPILER();
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(-ENOEXEC, salvo_object_begin(self->b.device, wrong[i], 0, NULL, &log,
+						       &object));
+		EXPECT_NE(NULL, strstr(log, "error")) {
+			TH_LOG("%u: %s", i, log);
+		}
+		free(log);
+	}
+}
+
+/* More of them than cores, some destroyed while the compiler works on them. */
+TEST_F(object, many_programs_at_a_time_leave_no_process)
+{
+	enum { COUNT = 12 };
+	struct salvo_object *objects[COUNT];
+	char defined[48];
+	unsigned int i;
+
+	NEED_COMPILER();
+	for (i = 0; i < COUNT; i++) {
+		snprintf(defined, sizeof(defined), "-DN=%u+%u", (unsigned int)getpid(), i);
+		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL,
+						&objects[i]));
+	}
+	for (i = 0; i < COUNT; i++) {
+		if (i % 3)
+			EXPECT_EQ(0, salvo_object_finish(objects[i], NULL));
+		salvo_object_destroy(objects[i]);
+	}
+	EXPECT_EQ(-1, waitpid(-1, NULL, WNOHANG));
+	EXPECT_EQ(ECHILD, errno);
+}
+
+/* A compiler that has found no error, and dies. */
+TEST_F(object, a_crash_behind_the_check_is_an_error_of_the_image)
+{
+	char path[] = "/tmp/salvo-crash-XXXXXX";
+	const int fd = mkstemp(path);
+	struct salvo_object *object;
+	size_t bytes = 1;
+	char *log;
+
+	NEED_COMPILER();
+	ASSERT_LE(0, fd);
+	dprintf(fd, "#!/bin/sh\n"
+		"printf '\\002\\001\\001' >&3\nexec 3>&-\nkill -SEGV $$\n");
+	fchmod(fd, 0700);
+	close(fd);
+	setenv("SALVO_CC", path, 1);
+	ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, "-DN=0", NULL, &object));
+	EXPECT_EQ(NULL, salvo_object_image(object, &bytes));
+	EXPECT_EQ(0, bytes);
+	EXPECT_EQ(-ENOEXEC, salvo_object_finish(object, &log));
+	EXPECT_NE(NULL, strstr(log, "salvo-cc died: Segmentation fault"));
+	free(log);
+	salvo_object_destroy(object);
+	unsetenv("SALVO_CC");
+	unlink(path);
+}
+
 TEST_F(object, a_crash_of_the_compiler_is_an_error)
 {
 	char path[] = "/tmp/salvo-crash-XXXXXX";

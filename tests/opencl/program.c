@@ -3,6 +3,7 @@
  * program.c - programs and kernels: build, compile, link, binaries, arguments, what can be asked
  */
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "ocl.h"
 #include "kselftest_harness.h"
@@ -300,6 +301,42 @@ static void CL_CALLBACK count_built(cl_program program, void *data)
 	done->count++;
 	pthread_cond_signal(&done->changed);
 	pthread_mutex_unlock(&done->lock);
+}
+
+/* It dies when it has found no error: creating the kernel fails, and then the build has. */
+TEST_F(program, a_compiler_that_dies_behind_its_check_fails_the_build)
+{
+	char path[] = "/tmp/salvo-crash-XXXXXX", log[400] = "";
+	const int fd = mkstemp(path);
+	cl_build_status status;
+	cl_program program;
+	size_t size = 1;
+	cl_int err;
+
+	ASSERT_LE(0, fd);
+	dprintf(fd, "#!/bin/sh\nprintf '\\001\\001' >&3\nexec 3>&-\nkill -SEGV $$\n");
+	fchmod(fd, 0700);
+	close(fd);
+	setenv("SALVO_CC", path, 1);
+	program = from_source(self->context, store);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
+	clCreateKernel(program, "store", &err);
+	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE, err);
+	EXPECT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_STATUS,
+					   sizeof(status), &status, NULL));
+	EXPECT_EQ(CL_BUILD_ERROR, status);
+	EXPECT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG,
+					   sizeof(log), log, NULL));
+	EXPECT_NE(NULL, strstr(log, "died"));
+	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL));
+	EXPECT_EQ(0, size);
+	unsetenv("SALVO_CC");
+	unlink(path);
+	/* With another compiler it can be built again. */
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
+	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL));
+	EXPECT_LT(0, size);
+	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
 TEST_F(program, several_builds_at_once_call_back)

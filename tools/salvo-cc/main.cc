@@ -2,6 +2,7 @@
 /*
  * main.cc - salvo-cc, from the source to the program, pass by pass
  */
+#include "announce.h"
 #include "bounds.h"
 #include "division.h"
 #include "places.h"
@@ -102,6 +103,7 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		print_error("internal: a pass made invalid code");
 		return false;
 	}
+	announce_checked();
 	lower_marks(m, kernels);
 	optimise(m, *target, opts);
 	keep_indices(m);

@@ -2,6 +2,7 @@
 /*
  * options.cc - the command line, which salvo-cc.1 documents
  */
+#include "announce.h"
 #include "error.h"
 #include "salvo_cc.h"
 
@@ -34,6 +35,7 @@ static const char usage[] =
 	"  --target NAME     x86_64 (default) or aarch64\n"
 	"  --global-offset   kernels take an offset of their global ids (salvo_kernel_set_offset())\n"
 	"  --checked         an access outside of the buffer of its argument is a fault\n"
+	"  --announce FD     write to a file descriptor when the program was checked\n"
 	"  --fibers          a user-level thread for each work-item, also without barriers\n"
 	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
 	"  --help, --version\n"
@@ -165,6 +167,13 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			opts.preprocess = true;
 		} else if (word == "--inspect") {
 			inspecting = true;
+		} else if (word == "--announce") {
+			int fd;
+
+			word = "";
+			if (!value(word) || word.getAsInteger(10, fd) || fd < 0)
+				return wrong_usage("--announce takes a file descriptor");
+			announce_to(fd);
 		} else if (word.consume_front("--march")) {
 			word.consume_front("=");
 			if (!value(word) || !set_march(opts, word))

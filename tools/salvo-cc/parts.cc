@@ -11,6 +11,7 @@
  * Functions and constants that kernels of several parts use exist once in each part. Variables
  * must not: a program that has some is one part.
  */
+#include "announce.h"
 #include "salvo_cc.h"
 
 #include <cerrno>
@@ -175,6 +176,7 @@ bool compile_parts(std::unique_ptr<Module> m, const options &opts, compile_funct
 
 	/* If it were ignored no child could be waited for. */
 	signal(SIGCHLD, SIG_DFL);
+	announce_parts(parts.size());
 	/* This process counts as one; its part comes first in the program. */
 	size_t started = 1, done = 1;
 	std::vector<std::vector<bytes>> results(parts.size());
@@ -188,6 +190,8 @@ bool compile_parts(std::unique_ptr<Module> m, const options &opts, compile_funct
 	for (; done < started; done++) {
 		if (ok && started < parts.size())
 			ok = start_child(*m, opts, parts[started++], compile);
+		if (started == parts.size())
+			announce_end();
 		ok = finish_child(parts[done], results[done]) && ok;
 	}
 	for (std::vector<bytes> &result : results)

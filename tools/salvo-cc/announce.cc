@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/*
+ * announce.cc - tells a caller that the program has no errors, before its code is made
+ *
+ * Most of the time goes into LLVM's optimiser and code generator, which report no errors of a
+ * source. The caller reads a pipe to its end: a byte with the number of parts (parts.cc), and a
+ * byte for each part that was checked. The end comes when no process has the pipe any more: each
+ * closes it when its part was checked, or by exiting. So the caller never waits for a process that
+ * died, and knows from the number of bytes whether all is well so far.
+ */
+#include "announce.h"
+
+#include <unistd.h>
+
+static int announce_fd = -1;
+
+static void announce_byte(unsigned char byte)
+{
+	/* A caller that has gone does not matter. */
+	if (announce_fd >= 0 && write(announce_fd, &byte, 1) < 0)
+		announce_end();
+}
+
+void announce_to(int fd)
+{
+	announce_fd = fd;
+}
+
+void announce_parts(unsigned count)
+{
+	announce_byte(count);
+}
+
+void announce_end()
+{
+	if (announce_fd >= 0)
+		close(announce_fd);
+	announce_fd = -1;
+}
+
+void announce_checked()
+{
+	announce_byte(1);
+	announce_end();
+}
