@@ -205,6 +205,7 @@ $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 	$(call run,CL)$(BUILD)/bin/salvo-cc $(KERNEL_OPTIONS) -o $@ $<
 $(BUILD)/kernels/image_kinds.salvo $(BUILD)/kernels/cc_standard.salvo \
 $(BUILD)/kernels/cc_collective.salvo: KERNEL_OPTIONS := -cl-std=CL3.0
+$(BUILD)/kernels/variables.salvo: KERNEL_OPTIONS := -cl-std=CL3.0 --march all
 $(BUILD)/kernels/fibers.salvo: KERNEL_OPTIONS := --fibers
 
 # --- kernel module: built in a copy, so that the tree stays clean -------------

@@ -231,7 +231,7 @@ const char *salvo_bounds_name(uint32_t argument)
 	case SALVO_BOUNDS_LOCAL:
 		return "a local variable";
 	case SALVO_BOUNDS_CONSTANT:
-		return "a constant of the program";
+		return "a variable of the program";
 	case SALVO_BOUNDS_POINTER:
 		return "a pointer from memory";
 	default:

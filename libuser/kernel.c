@@ -20,6 +20,7 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out)
 {
 	const struct salvo_kernel_info *info = salvo_program_find(program, name);
+	const struct salvo_bo *variables = salvo_program_variables(program);
 	struct salvo_kernel *kernel;
 	unsigned int count, pointers = 0, i;
 
@@ -37,7 +38,7 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 	kernel->args = calloc(1, info->note.args_bytes + 1);
 	kernel->local_sizes = calloc(count + 1, sizeof(*kernel->local_sizes));
 	kernel->set = calloc(count + 1, sizeof(*kernel->set));
-	kernel->regions = calloc(pointers + 1, sizeof(*kernel->regions));
+	kernel->regions = calloc(pointers + 2, sizeof(*kernel->regions));
 	kernel->slots = calloc(count + 1, sizeof(*kernel->slots));
 	kernel->name = salvo_device_intern(kernel->device, info->name);
 	if (!kernel->name || !kernel->args || !kernel->local_sizes || !kernel->set ||
@@ -53,6 +54,13 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 			.argument = i, .access = info->args[i].access,
 		};
 	}
+	if (info->note.flags & SALVO_KERNEL_VARIABLES && variables)
+		kernel->regions[kernel->region_count++] = (struct salvo_region){
+			.start = variables->address, .end = variables->address + variables->size,
+			.argument = SALVO_HAZARD_VARIABLES,
+			.access = SALVO_REGION_READ | SALVO_REGION_WRITE,
+			.memory = salvo_bo_memory(variables),
+		};
 	kernel->unset = count;
 	kernel->local_size = info->note.local_bytes;
 	*out = kernel;

@@ -51,7 +51,10 @@ struct salvo_kernel {
 	uint8_t *args;
 	/** @local_sizes: For each argument: bytes, if it is a pointer to local memory. */
 	uint32_t *local_sizes;
-	/** @regions: Range and access of each pointer argument, in order, @region_count of them. */
+	/**
+	 * @regions: Range and access of each pointer argument, in order, and of the program's
+	 * variables if it uses them; @region_count of them.
+	 */
 	struct salvo_region *regions;
 	unsigned int region_count;
 	/** @slots: For each argument: its place in @regions, if it is a pointer. */
@@ -65,6 +68,9 @@ struct salvo_kernel {
 	struct salvo_grid grid;
 	char error[SALVO_KERNEL_ERROR_BYTES];
 };
+
+/** salvo_program_variables() - The buffer of its variables in global memory, or NULL. */
+const struct salvo_bo *salvo_program_variables(const struct salvo_program *program);
 
 /** salvo_arg_is_pointer() - Does the argument refer to global or constant memory? */
 static inline bool salvo_arg_is_pointer(const struct salvo_note_arg *arg)

@@ -21,17 +21,21 @@
 #include "kernel.h"
 #include "observer.h"
 #include "salvo_gpu.h"
+#include "variables.h"
 #include "winsys.h"
 
 #define MAX_IMAGE	(256u << 20)
 #define MAX_KERNELS	4096u
 #define MAX_ARGS	1024u
 #define KNOWN_FLAGS	(SALVO_KERNEL_BARRIERS | SALVO_KERNEL_SPLIT | SALVO_KERNEL_PRINTS | \
-			 SALVO_KERNEL_OFFSET | SALVO_KERNEL_CHECKED | SALVO_KERNEL_SUB_GROUPS)
+			 SALVO_KERNEL_OFFSET | SALVO_KERNEL_CHECKED | SALVO_KERNEL_SUB_GROUPS | \
+			 SALVO_KERNEL_VARIABLES)
 
 struct salvo_program {
 	struct salvo_device *device;
 	struct salvo_bo *code;
+	/** @variables: NULL: it has none. */
+	struct salvo_bo *variables;
 	struct salvo_jit_entry *jit;
 	struct salvo_kernel_info *kernels;
 	unsigned int count;
@@ -207,6 +211,9 @@ static int load_code(struct salvo_program *program, const struct salvo_elf *elf)
 	salvo_elf_load(elf, map, program->code->address);
 	if (!items_are_sane(program, map, elf->span))
 		return -ENOEXEC;
+	err = salvo_variables_load(device, elf, map, program->code->address, &program->variables);
+	if (err)
+		return err;
 	for (i = 0; i < program->count; i++)
 		program->kernels[i].entry += program->code->address;
 	if (device->embedded)
@@ -292,6 +299,7 @@ void salvo_program_destroy(struct salvo_program *program)
 	if (observer)
 		observer->ops->program_destroyed(observer, program);
 	salvo_jit_unregister(program->jit);
+	salvo_bo_destroy(program->variables);
 	salvo_bo_destroy(program->code);
 	for (i = 0; i < program->count; i++)
 		free_kernel(&program->kernels[i]);
@@ -323,4 +331,14 @@ const char *salvo_program_kernel_name(const struct salvo_program *program, unsig
 struct salvo_device *salvo_program_device(const struct salvo_program *program)
 {
 	return program->device;
+}
+
+const struct salvo_bo *salvo_program_variables(const struct salvo_program *program)
+{
+	return program->variables;
+}
+
+uint64_t salvo_program_variable_bytes(const struct salvo_program *program)
+{
+	return program->variables ? program->variables->size : 0;
 }

@@ -215,7 +215,9 @@ static int is_code(const struct salvo_elf *elf, uint64_t offset)
 	return 0;
 }
 
-int salvo_elf_function(const struct salvo_elf *elf, const char *name, uint64_t *offset)
+/* Offset of the exported symbol of @type; a function must be code. */
+static int find_symbol(const struct salvo_elf *elf, const char *name, unsigned int type,
+		       uint64_t *offset)
 {
 	unsigned int i;
 	uint64_t j;
@@ -229,15 +231,25 @@ int salvo_elf_function(const struct salvo_elf *elf, const char *name, uint64_t *
 		strings = section(elf, sh.sh_link);
 		for (j = 1; j < sh.sh_size / sizeof(sym); j++) {
 			memcpy(&sym, elf->image + sh.sh_offset + j * sizeof(sym), sizeof(sym));
-			if (ELF64_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
+			if (ELF64_ST_TYPE(sym.st_info) != type || sym.st_shndx == SHN_UNDEF ||
 			    strcmp((const char *)elf->image + strings.sh_offset + sym.st_name,
-				   name) || !is_code(elf, sym.st_value))
+				   name) || (type == STT_FUNC && !is_code(elf, sym.st_value)))
 				continue;
 			*offset = sym.st_value;
 			return 0;
 		}
 	}
 	return -ENOENT;
+}
+
+int salvo_elf_function(const struct salvo_elf *elf, const char *name, uint64_t *offset)
+{
+	return find_symbol(elf, name, STT_FUNC, offset);
+}
+
+int salvo_elf_object(const struct salvo_elf *elf, const char *name, uint64_t *offset)
+{
+	return find_symbol(elf, name, STT_OBJECT, offset);
 }
 
 static int note_section(const struct salvo_elf *elf, const Elf64_Shdr *sh, const char *owner,

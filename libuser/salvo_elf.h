@@ -40,6 +40,9 @@ void salvo_elf_load(const struct salvo_elf *elf, void *dst, uint64_t address);
 /** salvo_elf_function() - Offset of an exported function in the program. Return: 0, -ENOENT. */
 int salvo_elf_function(const struct salvo_elf *elf, const char *name, uint64_t *offset);
 
+/** salvo_elf_object() - Offset of an exported variable; any number. Return: 0, -ENOENT. */
+int salvo_elf_object(const struct salvo_elf *elf, const char *name, uint64_t *offset);
+
 /**
  * salvo_elf_notes() - Visit all notes of one owner and type.
  * @visit: Called with each description; may return an error, which ends the walk.

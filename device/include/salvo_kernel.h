@@ -88,6 +88,9 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 /** define SALVO_NOTE_EMPTY - Type of the note, without contents, of a program without kernels. */
 #define SALVO_NOTE_EMPTY	2
 #define SALVO_NOTE_VERSION	3
+/** define SALVO_NOTE_VARIABLES - Type of the note of a program with variables in global memory. */
+#define SALVO_NOTE_VARIABLES	3
+#define SALVO_NOTE_VARIABLES_VERSION	1
 
 /* struct salvo_note_kernel.flags */
 #define SALVO_KERNEL_BARRIERS	(1u << 0)	/* a call runs a work-item */
@@ -96,6 +99,7 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_KERNEL_OFFSET	(1u << 3)	/* see struct salvo_global_offset */
 #define SALVO_KERNEL_CHECKED	(1u << 4)	/* see SALVO_STRAY_BASE */
 #define SALVO_KERNEL_SUB_GROUPS	(1u << 5)	/* at most SALVO_MAX_SUB_GROUP_ITEMS in a group */
+#define SALVO_KERNEL_VARIABLES	(1u << 6)	/* see struct salvo_note_variables */
 
 /*
  * A work-group is one sub-group. Sub-groups have no more work-items than a mask of them has bits,
@@ -254,6 +258,30 @@ struct salvo_note_kernel {
 	uint32_t symbol;	/* offset of its function's name, 0 if that is the kernel's */
 	uint32_t hinted_group[3];	/* work_group_size_hint, or zeros */
 	uint32_t hinted_type;	/* offset of the name in vec_type_hint, 0 if there is none */
+};
+
+#define SALVO_VARIABLES_SYMBOL		"salvo_variables"
+#define SALVO_VARIABLES_INIT_SYMBOL	"salvo_variables_init"
+/* Of all variables of a program */
+#define SALVO_MAX_VARIABLE_BYTES	(64u << 20)
+/* Of the block */
+#define SALVO_VARIABLES_ALIGN		4096
+
+/**
+ * struct salvo_note_variables - The variables of a program, a block in global memory.
+ *
+ * The library allocates the block when it loads the program, and stores its address, of 8 bytes, at
+ * the symbol SALVO_VARIABLES_SYMBOL. The block begins with @init_bytes from
+ * SALVO_VARIABLES_INIT_SYMBOL, the rest is zero. After this structure follow @pointer_count
+ * offsets, of 8 bytes, of addresses in the block: what is there once the program is relocated is
+ * the address of a variable in SALVO_VARIABLES_INIT_SYMBOL, which has to become that of the
+ * variable itself.
+ */
+struct salvo_note_variables {
+	uint32_t version;	/* SALVO_NOTE_VARIABLES_VERSION */
+	uint32_t pointer_count;
+	uint64_t bytes;
+	uint64_t init_bytes;
 };
 
 #define SALVO_OBJECT_MAGIC	"SALVOOBJ"

@@ -2,31 +2,28 @@
 /*
  * salvo.h - libsalvo: submit batches of GPU workloads
  *
- * The order of calls follows the host program of WO2015/123840 (B13): open a
- * device, load a program, create kernels, set their arguments and grid, create
- * a batch, add dispatches and pipe controls to it, submit it to a queue, wait
- * for the fence.
+ * The order of calls follows the host program of WO2015/123840 (B13): open a device, load a
+ * program, create kernels, set their arguments and grid, create a batch, add dispatches and pipe
+ * controls to it, submit it to a queue, wait for the fence.
  *
- * Errors: a function that can fail returns 0 (or a count or index) or a negative errno.
- * Output parameters are set on success; on failure an output object is NULL. Destroy
- * functions accept NULL, all others need valid objects. Zero is the default of every flag
- * and field.
+ * Errors: a function that can fail returns 0 (or a count or index) or a negative errno. Output
+ * parameters are set on success; on failure an output object is NULL. Destroy functions accept
+ * NULL, all others need valid objects. Zero is the default of every flag and field.
  *
- * Threads: a struct salvo_device and a struct salvo_fence may be used from any thread;
- * every other object belongs to one thread at a time. Objects must be destroyed before
- * their device is closed; they may be destroyed while batches that use them are in
- * flight. Building and patching a batch makes no system call; salvo_queue_submit() does.
+ * Threads: a struct salvo_device and a struct salvo_fence may be used from any thread; every
+ * other object belongs to one thread at a time. Objects must be destroyed before their device is
+ * closed; they may be destroyed while batches that use them are in flight. Building and patching
+ * a batch makes no system call; salvo_queue_submit() does.
  *
  * Process state: while an embedded GPU is open, the library handles SIGSEGV, SIGBUS, SIGFPE,
- * SIGILL, SIGTRAP, SIGSYS and SIGURG. It passes signals that no kernel caused to the
- * previous handler, and restores that when the last embedded GPU is closed. Programs are
- * registered with gdb's JIT interface. After fork() the child must not use objects of the
- * parent: those of an embedded GPU give -ENODEV, and destroying them does nothing. It may
- * open a device of its own.
+ * SIGILL, SIGTRAP, SIGSYS and SIGURG. It passes signals that no kernel caused to the previous
+ * handler, and restores that when the last embedded GPU is closed. Programs are registered with
+ * gdb's JIT interface. After fork() the child must not use objects of the parent: those of an
+ * embedded GPU give -ENODEV, and destroying them does nothing. It may open a device of its own.
  *
- * ABI: within a symbol version the sizes of public structs and the meaning of functions do
- * not change; a change adds a new version beside the old one, so a program runs with every
- * later library of the same soname. Flags and kinds may get new values.
+ * ABI: within a symbol version the sizes of public structs and the meaning of functions do not
+ * change; a change adds a new version beside the old one, so a program runs with every later
+ * library of the same soname. Flags and kinds may get new values.
  */
 #ifndef SALVO_H
 #define SALVO_H
@@ -237,6 +234,8 @@ void salvo_program_destroy(struct salvo_program *program);
 unsigned int salvo_program_kernel_count(const struct salvo_program *program);
 /** salvo_program_kernel_name() - Name of a kernel, valid as long as the program; or NULL. */
 const char *salvo_program_kernel_name(const struct salvo_program *program, unsigned int index);
+/** salvo_program_variable_bytes() - Bytes of its variables in global memory, as old as it, or 0. */
+uint64_t salvo_program_variable_bytes(const struct salvo_program *program);
 
 /**
  * salvo_kernel_create() - A kernel of a program by name; the program must outlive it.
@@ -371,7 +370,7 @@ int salvo_kernel_suggest_group(const struct salvo_kernel *kernel, unsigned int d
  * salvo_kernel_max_group() - Work-items of the largest work-group that salvo_kernel_set_grid()
  * takes.
  *
- * It is less than max_group_items if the kernel needs much private memory.
+ * It is less than max_group_items if the kernel needs much private memory or has sub-groups.
  */
 uint32_t salvo_kernel_max_group(const struct salvo_kernel *kernel);
 
@@ -582,6 +581,7 @@ int salvo_batch_enable_hazards(struct salvo_batch *batch);
 #define SALVO_HAZARD_RAW	1	/* the consumer reads what the producer writes */
 #define SALVO_HAZARD_WAR	2	/* the consumer writes over what the producer reads */
 #define SALVO_HAZARD_WAW	3	/* both write */
+#define SALVO_HAZARD_VARIABLES	0xffffffffu	/* no argument: variables of the program */
 
 /**
  * struct salvo_hazard - The cause of a pipe control: two arguments that overlap.
@@ -591,7 +591,7 @@ struct salvo_hazard {
 	uint32_t kind;		/* SALVO_HAZARD_* */
 	uint32_t consumer;	/* index of the command that waits */
 	uint32_t producer;	/* index of the command that it waits for */
-	/* Which kernel argument of each; of a copy 0 is the destination and 1 the source */
+	/* Which argument of each, or SALVO_HAZARD_VARIABLES; of a copy 0 is the destination */
 	uint32_t consumer_argument;
 	uint32_t producer_argument;
 	uint64_t address;	/* GPU address of the bytes that both access */

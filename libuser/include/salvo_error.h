@@ -64,7 +64,7 @@ const char *salvo_fence_get_label(const struct salvo_fence *fence, unsigned int 
 /* struct salvo_error_bounds.argument of an access that none is the base of */
 #define SALVO_BOUNDS_PRIVATE	0xffffffffu	/* outside of a private variable */
 #define SALVO_BOUNDS_LOCAL	0xfffffffeu	/* outside of a local variable */
-#define SALVO_BOUNDS_CONSTANT	0xfffffffdu	/* outside of a constant of the program */
+#define SALVO_BOUNDS_CONSTANT	0xfffffffdu	/* outside of a variable of the program */
 #define SALVO_BOUNDS_POINTER	0xfffffffcu	/* through a pointer from memory: of no argument */
 
 /**

@@ -19,6 +19,8 @@
 #define IMAGE_LAYERS		2048
 #define IMAGE_BUFFER_PIXELS	(1u << 27)
 #define PRINTF_BYTES		(4u << 20)
+/* Of all variables of a program, less what aligns them; salvo-cc refuses more. */
+#define MAX_VARIABLE_BYTES	(63u << 20)
 /* Pages, so that sub-buffers of mapped memory can be mapped, too */
 #define BASE_ALIGN_BITS		1024
 
@@ -173,7 +175,7 @@ static cl_int answer_optional(const struct salvo_cl_answer *answer,
 		return SALVO_CL_ANSWER(answer, cl_uint, 0);
 	case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
 	case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
-		return SALVO_CL_ANSWER(answer, size_t, 0);
+		return SALVO_CL_ANSWER(answer, size_t, MAX_VARIABLE_BYTES);
 	case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
 	case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
 	case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
@@ -224,6 +226,7 @@ static cl_int answer_compiler(const struct salvo_cl_answer *answer,
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_subgroups" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_program_scope_global_variables" },
 	};
 	const cl_device_fp_config fp = CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM |
 				       CL_FP_FMA;

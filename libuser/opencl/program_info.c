@@ -185,7 +185,8 @@ cl_int salvo_clGetProgramBuildInfo(cl_program program, cl_device_id device,
 		err = SALVO_CL_ANSWER(&answer, cl_program_binary_type, salvo_cl_build_type(build));
 		break;
 	case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-		err = SALVO_CL_ANSWER(&answer, size_t, 0);
+		err = SALVO_CL_ANSWER(&answer, size_t, build->code ?
+				      salvo_program_variable_bytes(build->code->salvo) : 0);
 		break;
 	default:
 		err = CL_INVALID_VALUE;

@@ -90,7 +90,12 @@ refused read_write "no matching function for call to 'read_imagef'" 'kernel void
 refused enqueue 'get_default_queue.*is not available' 'kernel void f(global int *o) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ *o = 1; }); }' -cl-std=CL2.0
 refused cxx "unknown type name 'template'" 'template<class T> T g(T a) { return a; } kernel void f(global int *o) { *o = g(*o); }'
 refused variable 'must reside in constant address space' 'int n = 3; kernel void f(global int *o) { *o = n++; }'
-refused variable2 "variable 'n' of the program is not constant" 'global int n = 3; kernel void f(global int *o) { *o = n++; }' -cl-std=CL2.0
+refused variable2 "variable 'n' is not defined" 'extern global int n; kernel void f(global int *o) { *o = n++; }' -cl-std=CL3.0
+check "a first value that is made of an address is refused" "$(expect 1 "variable 'n' of the program: its first value is calculated" \
+	-cl-std=CL3.0 -o "$dir/x.salvo" "$(kernel_file half_address 'global int m; global struct { char c; global int *p; } __attribute__((packed)) n = { 1, &m };
+kernel void f(global int *o) { *o = *n.p; }')")"
+check "too many variables are refused" "$(expect 1 'the variables of the program take [0-9]* bytes, more than 67108864' \
+	-cl-std=CL3.0 -o "$dir/x.salvo" "$(kernel_file variables 'global char n[65 << 20]; kernel void f(global int *o) { *o = n[*o]++; }')")"
 refused conversion "printf\(\) has no conversion '%n'" 'kernel void f(global int *o) { int n; printf("a%5d %n", 1, &n); *o = n; }' -w
 refused array 'variable length arrays' 'kernel void f(global int *o, int n) { int a[n]; a[0] = 1; *o = a[0]; }'
 refused extern "function 'g' is not available" 'extern int g(int); kernel void f(global int *o) { *o = g(*o); }'

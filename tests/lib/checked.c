@@ -483,6 +483,43 @@ TEST_F(checked, local_variables_and_constants_are_checked)
 	EXPECT_EQ(2, self->bounds.size);
 }
 
+/* Also through a pointer that a variable holds */
+TEST_F(checked, variables_of_the_program_are_checked)
+{
+	static const char text[] =
+		"global int squares[24];\n"
+		"global int *global where = squares;\n"
+		"kernel void set(global int *out, int n)\n"
+		"{ int i = get_global_id(0); squares[i + n] = i * i; out[i] = squares[0]; }\n"
+		"kernel void follow(global int *out, int n)\n"
+		"{ int i = get_global_id(0); out[i] = where[i + n]; }\n";
+	char options[100], *log = NULL;
+
+	salvo_program_destroy(self->program);
+	snprintf(options, sizeof(options), "-cl-std=CL3.0 %s", variant->options);
+	EXPECT_EQ(0, salvo_program_build(self->b.device, text, 0, options, &log, &self->program)) {
+		TH_LOG("%s", log);
+	}
+	free(log);
+	take(self, "set");
+	ASSERT_EQ(0, set_range(self, 0, 0, 4096));
+	set_value(self, 1, 0);
+	EXPECT_EQ(0, run(self, 24));
+	set_value(self, 1, 1);
+	EXPECT_EQ(-ECANCELED, run(self, 24));
+	EXPECT_BOUNDS(SALVO_BOUNDS_CONSTANT, 32, 96, SALVO_ERROR_WRITE);
+	set_value(self, 1, 0);
+	EXPECT_EQ(0, run(self, 24));
+	take(self, "follow");
+	ASSERT_EQ(0, set_range(self, 0, 0, 4096));
+	set_value(self, 1, 0);
+	EXPECT_EQ(0, run(self, 24));
+	EXPECT_EQ(23 * 23, self->b.map[23]);
+	set_value(self, 1, 1 << 20);
+	EXPECT_EQ(-ECANCELED, run(self, 24));
+	EXPECT_EQ(SALVO_BOUNDS_POINTER, self->bounds.argument);
+}
+
 TEST_F(checked, a_pointer_from_memory_is_of_some_argument)
 {
 	take(self, "connect");

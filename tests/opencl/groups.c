@@ -149,8 +149,10 @@ TEST_F(groups, no_more_items_than_a_sub_group)
 	ASSERT_EQ(0, clSetKernelArg(sums, 1, sizeof(buffer), &buffer));
 	ASSERT_EQ(0, clSetKernelArg(sums, 2, 4, &(cl_uint){ 0 }));
 	EXPECT_EQ(CL_INVALID_WORK_GROUP_SIZE,
-		  clEnqueueNDRangeKernel(self->queue, sums, 1, NULL, &items, &large, 0, NULL, NULL));
-	EXPECT_EQ(0, clEnqueueNDRangeKernel(self->queue, sums, 1, NULL, &items, NULL, 0, NULL, NULL));
+		  clEnqueueNDRangeKernel(self->queue, sums, 1, NULL, &items, &large, 0, NULL,
+					 NULL));
+	EXPECT_EQ(0, clEnqueueNDRangeKernel(self->queue, sums, 1, NULL, &items, NULL, 0, NULL,
+					    NULL));
 	EXPECT_EQ(0, clEnqueueNDRangeKernel(self->queue, plain, 1, NULL, &items, &large, 0, NULL,
 					    NULL));
 	EXPECT_EQ(0, clGetKernelWorkGroupInfo(plain, self->device, CL_KERNEL_WORK_GROUP_SIZE,

@@ -16,6 +16,7 @@
  * that are too large to be inlined are not checked. For variables and images see variables.cc.
  */
 #include "bounds.h"
+#include "globals.h"
 #include "places.h"
 
 #include <cstddef>
@@ -40,6 +41,7 @@ private:
 	Instruction *find_base(const kernel_arg &a);
 	void find_bases();
 	void find_local();
+	void find_globals();
 	SmallVector<unsigned> find_objects(Value *pointer, bool &loaded);
 	void check(Instruction &access, unsigned operand, Value *bytes, Value *mask);
 	void check(Instruction &access);
@@ -120,6 +122,18 @@ void checker::find_local()
 							 k.local_bytes);
 			}
 	}
+}
+
+/* The block of the program's variables: what a pointer from memory may be of, too. */
+void checker::find_globals()
+{
+	GlobalVariable *base = find_global_base(*f.getParent());
+
+	if (!base)
+		return;
+	IRBuilder<> b(&f.front(), f.front().begin());
+	bases[SALVO_STRAY_CONSTANT] = b.CreateLoad(b.getPtrTy(GLOBAL), base);
+	sizes[SALVO_STRAY_CONSTANT] = b.getInt64(global_bytes(*f.getParent()));
 }
 
 /*
@@ -291,6 +305,7 @@ void checker::run()
 		;
 	find_bases();
 	find_local();
+	find_globals();
 	for (Instruction &inst : instructions(f))
 		if (inst.mayReadOrWriteMemory())
 			all.push_back(&inst);

@@ -46,6 +46,8 @@ private:
  */
 void mark_variables(llvm::Module &m);
 void check_variable_accesses(llvm::Module &m);
+/* Marks the address of a variable of @bytes that is no variable of LLVM (globals.cc). */
+void mark_address(llvm::Instruction &address, uint64_t bytes);
 
 /*
  * variables.cc: what the library's image functions ask. choose_checks() tells them whether the

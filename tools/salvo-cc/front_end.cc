@@ -52,6 +52,7 @@ static std::vector<std::string> make_command(const options &opts)
 		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
 		"+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_images,"
 		"+__opencl_c_read_write_images,+cl_khr_subgroups,+__opencl_c_subgroups,"
+		"+__opencl_c_program_scope_global_variables,"
 		"+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"),
 		"-D__SALVO__=1", "-o", "-",
 	};

@@ -5,6 +5,7 @@
 #include "announce.h"
 #include "bounds.h"
 #include "division.h"
+#include "globals.h"
 #include "places.h"
 #include "scratch.h"
 
@@ -27,15 +28,15 @@ static DebugLoc first_use(const GlobalVariable &g)
 	return DebugLoc();
 }
 
-/* A program lies in memory that kernels do not write. */
+/* Variables that another object of the program should have, but none has. */
 static bool check_variables(Module &m)
 {
 	bool ok = true;
 
 	for (GlobalVariable &g : m.globals())
-		if (!g.isConstant() && g.getAddressSpace() != LOCAL && !g.isDeclaration()) {
-			print_error_at(first_use(g), m, "variable '" + g.getName() +
-				       "' of the program is not constant, which OpenCL C 1.2 forbids");
+		if (g.isDeclaration() && !g.use_empty()) {
+			print_error_at(first_use(g), m,
+				       "variable '" + g.getName() + "' is not defined");
 			ok = false;
 		}
 	return ok;
@@ -44,7 +45,8 @@ static bool check_variables(Module &m)
 static void make_internal(Module &m)
 {
 	for (GlobalVariable &g : m.globals()) {
-		if (g.isDeclaration() || g.hasAppendingLinkage())
+		if (g.isDeclaration() || g.hasAppendingLinkage() ||
+		    g.getVisibility() == GlobalValue::ProtectedVisibility)
 			continue;
 		g.setLinkage(GlobalValue::InternalLinkage);
 		g.setDSOLocal(true);
@@ -65,6 +67,7 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		return false;
 	retarget(m, *target, opts);
 	make_internal(m);
+	share_globals(m, first);
 	if (opts.opt_level) {
 		simplify(m, *target);
 		combine_masks(m);
@@ -115,6 +118,8 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	notes.setDataLayout(m.getDataLayout());
 	find_stacks(object, kernels);
 	add_notes(notes, kernels, opts.isa_level);
+	if (first)
+		add_global_note(notes, describe_globals(m));
 	if (!emit_object(notes, *target, note_object))
 		return false;
 	objects.push_back(std::move(object));
@@ -134,7 +139,8 @@ static bool compile(options &opts)
 		guard_divisions(*m);
 	if (m && (opts.compile_only || opts.library))
 		return write_object(*m, opts);
-	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_printf(*m))
+	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_globals(*m) ||
+	    !lower_printf(*m))
 		return false;
 	if (opts.checked) {
 		mark_variables(*m);
@@ -150,6 +156,7 @@ static bool compile(options &opts)
 	add_print_buffers(*m);
 	lower_ids(*m, opts);
 	find_sub_groups(*m);
+	find_global_users(*m);
 	if (!check_defined(*m))
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());

@@ -5,6 +5,7 @@
  * The notes are a module of their own because they contain the stack size of a kernel,
  * which is known only after code generation.
  */
+#include "globals.h"
 #include "scratch.h"
 
 #include <cstring>
@@ -39,6 +40,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	note.flags |= k.prints ? SALVO_KERNEL_PRINTS : 0;
 	note.flags |= k.global_offset ? SALVO_KERNEL_OFFSET : 0;
 	note.flags |= has_sub_groups(*k.function) ? SALVO_KERNEL_SUB_GROUPS : 0;
+	note.flags |= uses_globals(*k.function) ? SALVO_KERNEL_VARIABLES : 0;
 	note.flags |= k.checked ? SALVO_KERNEL_CHECKED : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();
@@ -83,4 +85,10 @@ void add_notes(Module &m, const std::vector<kernel> &kernels, unsigned isa_level
 		add_note(m, SALVO_NOTE_KERNEL, describe(k, isa_level));
 	if (kernels.empty())
 		add_note(m, SALVO_NOTE_EMPTY, "");
+}
+
+void add_global_note(Module &notes, const std::string &text)
+{
+	if (!text.empty())
+		add_note(notes, SALVO_NOTE_VARIABLES, text);
 }

@@ -6,6 +6,7 @@
  * before LLVM has put them into registers, to the objects that are asked for.
  */
 #include "bounds.h"
+#include "globals.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -43,7 +44,10 @@ void origin_search::follow_load(Value *address, Type *type, SmallPtrSetImpl<Valu
 	const Value *memory = getUnderlyingObject(address);
 	const unsigned space = type->getScalarType()->getPointerAddressSpace();
 
-	if (auto *slot = dyn_cast<AllocaInst>(memory))
+	/* What is derived from it is checked by itself, as the variables of LLVM are. */
+	if (is_global_base(memory))
+		found.unknown = true;
+	else if (auto *slot = dyn_cast<AllocaInst>(memory))
 		follow_stored(*const_cast<AllocaInst *>(slot), seen, found);
 	else if (!isa<Argument>(memory) && (space == GLOBAL || space == CONSTANT || space == LOCAL))
 		found.loaded = true;

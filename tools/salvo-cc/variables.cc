@@ -55,6 +55,14 @@ void mark_variables(Module &m)
 				mark(inst, is_variable);
 }
 
+void mark_address(Instruction &address, uint64_t bytes)
+{
+	LLVMContext &context = address.getContext();
+	Constant *count = ConstantInt::get(Type::getInt64Ty(context), bytes);
+
+	address.setMetadata(is_variable, MDNode::get(context, ConstantAsMetadata::get(count)));
+}
+
 uint64_t stray_address(unsigned object, uint64_t bytes)
 {
 	/* Arguments that have no code of their own share the last. */
@@ -78,6 +86,7 @@ public:
 	void run();
 
 private:
+	void add(Value &base, uint64_t bytes, unsigned code);
 	void add(Value &base, Type *type, uint64_t count, unsigned code);
 	bool is_inside(Value *pointer, const Value *bytes) const;
 	void check(Instruction &access, Value *pointer, Value *bytes, bool write);
@@ -91,12 +100,16 @@ private:
 
 } /* namespace */
 
+void variable_checker::add(Value &base, uint64_t bytes, unsigned code)
+{
+	search.objects[&base] = variables.size();
+	variables.push_back({ &base, bytes, code });
+}
+
 void variable_checker::add(Value &base, Type *type, uint64_t count, unsigned code)
 {
-	if (!type->isSized())
-		return;
-	search.objects[&base] = variables.size();
-	variables.push_back({ &base, count * layout.getTypeAllocSize(type).getFixedValue(), code });
+	if (type->isSized())
+		add(base, count * layout.getTypeAllocSize(type).getFixedValue(), code);
 }
 
 variable_checker::variable_checker(Function &f) : f(f), layout(f.getDataLayout())
@@ -108,6 +121,11 @@ variable_checker::variable_checker(Function &f) : f(f), layout(f.getDataLayout()
 	for (Instruction &inst : instructions(f)) {
 		auto *alloca = dyn_cast<AllocaInst>(&inst);
 		auto *count = alloca ? dyn_cast<ConstantInt>(alloca->getArraySize()) : nullptr;
+		const MDNode *bytes = alloca ? nullptr : inst.getMetadata(is_variable);
+
+		if (bytes)
+			add(inst, mdconst::extract<ConstantInt>(bytes->getOperand(0))->getZExtValue(),
+			    SALVO_STRAY_CONSTANT);
 
 		if (count && alloca->hasMetadata(is_variable))
 			add(*alloca, alloca->getAllocatedType(), count->getZExtValue(),

@@ -11,9 +11,9 @@
 #include "drm/salvo_drm.h"
 
 static const char *const kinds[] = {
-	[SALVO_HAZARD_RAW] = "its argument %u reads what argument %u there writes",
-	[SALVO_HAZARD_WAR] = "its argument %u writes over what argument %u there reads",
-	[SALVO_HAZARD_WAW] = "its argument %u writes over what argument %u there writes",
+	[SALVO_HAZARD_RAW] = "its %s reads what %s there writes",
+	[SALVO_HAZARD_WAR] = "its %s writes over what %s there reads",
+	[SALVO_HAZARD_WAW] = "its %s writes over what %s there writes",
 };
 
 static const char *const kind_names[] = {
@@ -34,6 +34,15 @@ static void name_command(const struct salvo_text *text, unsigned int index, char
 		snprintf(out, bytes, "command %u (%s)", index, picture_command_name(command));
 }
 
+/* "argument 2", or what else a kernel reads and writes. */
+static void name_argument(uint32_t argument, char *out, size_t bytes)
+{
+	if (argument == SALVO_HAZARD_VARIABLES)
+		snprintf(out, bytes, "program's variables");
+	else
+		snprintf(out, bytes, "argument %u", argument);
+}
+
 /* The name of the buffer at an address of the GPU, and the offset in it. */
 static const char *find_buffer(const struct salvo_text_build *build, uint64_t address,
 			       uint64_t *offset)
@@ -52,17 +61,19 @@ static const char *find_buffer(const struct salvo_text_build *build, uint64_t ad
 static void print_hazard(const struct salvo_text_build *build, const struct salvo_hazard *hazard,
 			 bool first)
 {
-	char consumer[160], producer[160];
+	char consumer[160], producer[160], its[32], other[32];
 	const char *buffer;
 	uint64_t offset;
 
 	name_command(build->text, hazard->consumer, consumer, sizeof(consumer));
 	name_command(build->text, hazard->producer, producer, sizeof(producer));
+	name_argument(hazard->consumer_argument, its, sizeof(its));
+	name_argument(hazard->producer_argument, other, sizeof(other));
 	if (first)
 		printf("%s waits for %s:\n", consumer, producer);
 	buffer = find_buffer(build, hazard->address, &offset);
 	fputs("    ", stdout);
-	printf(kinds[hazard->kind], hazard->consumer_argument, hazard->producer_argument);
+	printf(kinds[hazard->kind], its, other);
 	printf(": %s, bytes %" PRIu64 " to %" PRIu64 "\n", buffer, offset,
 	       offset + hazard->size - 1);
 }
