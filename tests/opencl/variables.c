@@ -286,8 +286,8 @@ TEST_F(variables, sizes)
 					   sizeof(total), &total, NULL));
 	EXPECT_LE((3u << 20) + 4 * BINS + 4000, total);
 	EXPECT_GE((3u << 20) + 8192, total);
-	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof(most), &most,
-				     NULL));
+	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof(most),
+				     &most, NULL));
 	EXPECT_LE(65536u, most);
 	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE,
 				     sizeof(preferred), &preferred, NULL));

@@ -140,7 +140,8 @@ static bool find_pointers(Constant &c, uint64_t at, const DataLayout &layout, bl
 		return true;
 	}
 	to.pointers.push_back(at);
-	return layout.getTypeAllocSize(c.getType()) == sizeof(uint64_t) && at % sizeof(uint64_t) == 0;
+	return layout.getTypeAllocSize(c.getType()) == sizeof(uint64_t) &&
+	       at % sizeof(uint64_t) == 0;
 }
 
 /* salvo_variables_init; its address stands for that of the block. */
@@ -211,8 +212,9 @@ static void replace_uses(block &from, GlobalVariable &base)
 				IRBuilder<> b(load->getNextNode());
 				address = b.CreateConstInBoundsGEP1_64(
 					b.getInt8Ty(), load, from.offsets[g], g->getName());
+				const DataLayout &layout = g->getDataLayout();
 				mark_address(*cast<Instruction>(address),
-					     g->getDataLayout().getTypeAllocSize(g->getValueType()));
+					     layout.getTypeAllocSize(g->getValueType()));
 				address = b.CreateAddrSpaceCast(address, g->getType());
 			}
 			use->set(address);

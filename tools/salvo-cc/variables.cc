@@ -124,8 +124,8 @@ variable_checker::variable_checker(Function &f) : f(f), layout(f.getDataLayout()
 		const MDNode *bytes = alloca ? nullptr : inst.getMetadata(is_variable);
 
 		if (bytes)
-			add(inst, mdconst::extract<ConstantInt>(bytes->getOperand(0))->getZExtValue(),
-			    SALVO_STRAY_CONSTANT);
+			add(inst, mdconst::extract<ConstantInt>(bytes->getOperand(0))
+					  ->getZExtValue(), SALVO_STRAY_CONSTANT);
 
 		if (count && alloca->hasMetadata(is_variable))
 			add(*alloca, alloca->getAllocatedType(), count->getZExtValue(),

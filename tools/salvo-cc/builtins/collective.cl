@@ -11,9 +11,9 @@
  *
  * Those on half are made of those on float (half.cc).
  *
- * A work-group is one sub-group: its lanes are those of the work-items' loops, which have no fixed
- * number, and a barrier costs no more than the start of such a loop. The work-groups of kernels that
- * call sub-group functions have at most SALVO_MAX_SUB_GROUP_ITEMS work-items.
+ * A work-group is one sub-group: its lanes are those of the work-items' loops, which have no
+ * fixed number, and a barrier costs no more than the start of such a loop. The work-groups of
+ * kernels that call sub-group functions have at most SALVO_MAX_SUB_GROUP_ITEMS work-items.
  */
 
 /* In local memory: a T for each work-item of the largest work-group, and two more (scratch.cc). */
