@@ -3,7 +3,8 @@
  * link.cc - objects to a program, by lld, and the program to its file
  *
  * lld is linked into this program. It reads and writes memfds, so that no temporary file is left
- * behind if this process is killed; where /proc is not mounted, temporary files, which are removed.
+ * behind if this process is killed; where /proc is not mounted or memfds are refused, temporary
+ * files, which are removed.
  * The output file is replaced atomically: it is written under a temporary name in the same folder,
  * then renamed. What is no regular file, as /dev/null, is not replaced but written to.
  */
@@ -57,8 +58,9 @@ static bool make_file(StringRef data, lld_file &file)
 {
 	file.fd = memfd_create("salvo-cc", MFD_CLOEXEC);
 	file.path = "/proc/self/fd/" + std::to_string(file.fd);
-	if (file.fd >= 0 && access(file.path.c_str(), R_OK)) {
-		close(file.fd);
+	if (file.fd < 0 || access(file.path.c_str(), R_OK)) {
+		if (file.fd >= 0)
+			close(file.fd);
 		make_temporary(file);
 	}
 	if (file.fd >= 0 && write_all(file.fd, data))

@@ -16,7 +16,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -128,9 +130,22 @@ static bool read_objects(int fd, std::vector<bytes> &objects)
 	return at > 0;
 }
 
+/* A file without a name; on a disk where memfds are refused, as by a container's filter. */
+static int make_result()
+{
+	int fd = memfd_create("salvo-cc", MFD_CLOEXEC);
+
+	if (fd < 0)
+		if (FILE *file = tmpfile()) {
+			fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+			fclose(file);
+		}
+	return fd;
+}
+
 static bool start_child(Module &m, const options &opts, part &p, compile_function compile)
 {
-	p.fd = memfd_create("salvo-cc", MFD_CLOEXEC);
+	p.fd = make_result();
 	p.child = p.fd < 0 ? -1 : fork();
 	if (p.child < 0) {
 		print_error(Twine("cannot start a process: ") + strerror(errno));
