@@ -49,7 +49,7 @@ static const struct {
 		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
-		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier",
+		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",
 	} },
 };
 

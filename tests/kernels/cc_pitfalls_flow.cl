@@ -88,3 +88,19 @@ kernel void two_ways_to_a_barrier(ARGS)
 	}
 	out[ITEM] = r;
 }
+
+/* A flag is stored only where its memory holds something else (by an earlier store, or by none). */
+kernel void flags(PLAIN)
+{
+	uint x = in[ITEM];
+
+	if (x & 1)
+		out[1000] = 7;
+	if ((x & 3) == 2)
+		((global uchar *)out)[4004] = 255;
+	if (x > 0xfffffff0)
+		out[1002] = 9;
+	if (!(x & 6))
+		*(global ulong *)(out + 1004) = 0x100000000;
+	out[ITEM] = x + n;
+}

@@ -252,6 +252,20 @@ void vectoriser::emit_store(StoreInst &store)
 	store_lanes(store, all);
 }
 
+/*
+ * A flag that work-items set on a condition: the store of a constant to one address. Most of them
+ * find it set, and a store would take its cache line from the other units each time.
+ */
+static bool is_flag(const Instruction &inst)
+{
+	auto *store = dyn_cast<StoreInst>(&inst);
+	auto *value = store ? dyn_cast<ConstantInt>(store->getValueOperand()) : nullptr;
+
+	return value && store->isSimple() && store->getPointerAddressSpace() == GLOBAL &&
+	       isPowerOf2_32(value->getBitWidth()) && value->getBitWidth() >= 8 &&
+	       value->getBitWidth() <= std::min<uint64_t>(64, 8 * store->getAlign().value());
+}
+
 /* A uniform load or store. */
 void vectoriser::emit_scalar_memory(Instruction &inst)
 {
@@ -270,7 +284,16 @@ void vectoriser::emit_scalar_memory(Instruction &inst)
 	b.SetInsertPoint(copy);
 	if (!any_lane)
 		any_lane = any(mask);
-	copy->setOperand(at, safe_pointer(copy->getOperand(at), any_lane));
+	Value *pointer = safe_pointer(copy->getOperand(at), any_lane);
+	if (is_flag(inst)) {
+		auto &store = *cast<StoreInst>(copy);
+		Value *value = store.getValueOperand();
+		LoadInst *now = b.CreateAlignedLoad(value->getType(), pointer, store.getAlign());
+
+		now->setAtomic(AtomicOrdering::Unordered);	/* other units may set it */
+		pointer = safe_pointer(pointer, b.CreateICmpNE(now, value));
+	}
+	copy->setOperand(at, pointer);
 	b.SetInsertPoint(copy->getParent());
 }
 
