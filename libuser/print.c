@@ -154,7 +154,7 @@ static const char *print_conversion(FILE *out, const char *format, struct print_
 	} else if (*format == 'h') {
 		bytes = 2;
 		format++;
-	} else if (*format == 'l') {
+	} else if (*format == 'l' || *format == 'z') {
 		bytes = 8;
 		format++;
 	}

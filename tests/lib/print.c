@@ -65,7 +65,7 @@ TEST_F(print, conversions)
 	ASSERT_EQ(0, salvo_batch_print(self->b.batch, self->fd));
 
 	n += sprintf(want + n, "%d|%5d|%-5d|%05d|%+d|%x|%#X|%o|%u\n", i, i, i, i, i, i, i, i, i);
-	n += sprintf(want + n, "%ld|%lx|%d|%d|%c|%%\n", l, l, i, i, 'A' + i % 26);
+	n += sprintf(want + n, "%ld|%lx|%lu|%d|%d|%c|%%\n", l, l, l, i, i, 'A' + i % 26);
 	n += sprintf(want + n, "%f|%.2f|%8.3f|%e|%g|%a\n", f, f, f, f, f, f);
 	n += sprintf(want + n, "1,200,3,255|1.500000,-2.000000,3.250000|1.5,-2.0,3.2|-7,8|"
 		     "0x1,0xc8,0x3,0xff\n");

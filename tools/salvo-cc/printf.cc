@@ -54,7 +54,7 @@ static SmallVector<bool> find_strings(StringRef format)
 	SmallVector<bool> strings;
 
 	for (size_t at = format.find('%'); at != StringRef::npos; at = format.find('%', at)) {
-		at = format.find_first_not_of("-+ #0123456789.vhl", at + 1);
+		at = format.find_first_not_of("-+ #0123456789.vhlz", at + 1);
 		if (at == StringRef::npos)
 			break;
 		if (format[at] != '%')
@@ -68,7 +68,7 @@ static SmallVector<bool> find_strings(StringRef format)
 static char find_unknown(StringRef format)
 {
 	for (size_t at = format.find('%'); at != StringRef::npos; at = format.find('%', at + 1)) {
-		at = format.find_first_not_of("-+ #0123456789.vhl", at + 1);
+		at = format.find_first_not_of("-+ #0123456789.vhlz", at + 1);
 		if (at == StringRef::npos)
 			return '%';
 		if (!StringRef("diouxXfFeEgGaAcsp%").contains(format[at]))
