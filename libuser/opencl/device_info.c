@@ -160,7 +160,6 @@ static cl_int answer_optional(const struct salvo_cl_answer *answer,
 	case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
 		return SALVO_CL_ANSWER(answer, cl_bitfield, 0);
 	case CL_DEVICE_PIPE_SUPPORT:
-	case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
 		return SALVO_CL_ANSWER(answer, cl_bool, CL_FALSE);
 	/* A work-group is one sub-group, which waits for no other. */
 	case CL_DEVICE_MAX_NUM_SUB_GROUPS:
@@ -176,6 +175,7 @@ static cl_int answer_optional(const struct salvo_cl_answer *answer,
 	case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
 	case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
 		return SALVO_CL_ANSWER(answer, size_t, MAX_VARIABLE_BYTES);
+	case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
 	case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
 	case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
 	case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
@@ -227,6 +227,7 @@ static cl_int answer_compiler(const struct salvo_cl_answer *answer,
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_subgroups" },
 		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_program_scope_global_variables" },
+		{ CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space" },
 	};
 	const cl_device_fp_config fp = CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM |
 				       CL_FP_FMA;

@@ -6,7 +6,7 @@
 #if !defined(__opencl_c_atomic_order_seq_cst) || !defined(__opencl_c_atomic_scope_device)
 #error
 #endif
-#if defined(cl_khr_subgroup_shuffle) || defined(__opencl_c_generic_address_space)
+#if defined(cl_khr_subgroup_shuffle) || defined(__opencl_c_pipes)
 #error features that the device lacks
 #endif
 

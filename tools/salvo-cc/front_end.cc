@@ -52,11 +52,14 @@ static std::vector<std::string> make_command(const options &opts)
 		"+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
 		"+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+__opencl_c_images,"
 		"+__opencl_c_read_write_images,+cl_khr_subgroups,+__opencl_c_subgroups,"
-		"+__opencl_c_program_scope_global_variables,"
+		"+__opencl_c_program_scope_global_variables,+__opencl_c_generic_address_space,"
 		"+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"),
 		"-D__SALVO__=1", "-o", "-",
 	};
 
+	/* Functions with pointers to named address spaces stay beside those with generic ones. */
+	if (opts.standard == "CL2.0" || opts.standard == "CL3.0")
+		command.push_back("-D__opencl_c_named_address_space_builtins=1");
 	/* Macros that clang does not define, or from its header only. */
 	if (opts.standard == "CL3.0")
 		command.insert(command.end(), { "-D__opencl_c_atomic_scope_device=1",

@@ -8,7 +8,7 @@
  * out[x] is found to be contiguous. Afterwards the placeholders are replaced by values of the
  * entry and of the loops.
  */
-#include "salvo_cc.h"
+#include "generic.h"
 
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/ConstantRange.h>
@@ -71,6 +71,12 @@ static Value *placeholder(IRBuilder<> &b, Type *type, const Twine &name, uint64_
 				ConstantRange(APInt(bits, low), APInt(bits, high))));
 	}
 	return b.CreateCall(f);
+}
+
+/* The address of the work-group's local memory */
+Value *local_memory(IRBuilder<> &b)
+{
+	return placeholder(b, b.getInt64Ty(), "local", 0, UINT64_MAX);
 }
 
 /* With an offset the range of a global id is twice as large. */
@@ -159,6 +165,10 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 {
 	if (name == "dims")
 		return v.dims;
+	if (name == "local") {
+		IRBuilder<> b(call);
+		return b.CreatePtrToInt(v.local, call->getType());
+	}
 
 	unsigned dim = name.back() - '0';
 	name = name.drop_back(2);

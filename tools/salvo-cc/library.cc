@@ -6,6 +6,7 @@
  * program and read lazily. Conversions, vector loads and stores and the like are generated on
  * demand. What is still undefined then is an error.
  */
+#include "generic.h"
 #include "scratch.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -42,6 +43,7 @@ bool link_library(Module &m)
 		return false;
 	}
 	define_half_functions(m);
+	define_generic_functions(m);
 	if (Linker::linkModules(m, std::move(*library), Linker::LinkOnlyNeeded)) {
 		print_error("the library does not fit this program");
 		return false;
@@ -54,7 +56,7 @@ bool link_library(Module &m)
 			missing.push_back(&f);
 	for (Function *f : missing)
 		(void)(define_conversion(*f) || define_memory_access(*f) || define_async(*f) ||
-		       define_intrinsic(*f) || define_atomic(*f));
+		       define_intrinsic(*f) || define_atomic(*f) || define_space_query(*f));
 	lower_half(m);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "announce.h"
 #include "bounds.h"
 #include "division.h"
+#include "generic.h"
 #include "globals.h"
 #include "places.h"
 #include "scratch.h"
@@ -150,6 +151,7 @@ static bool compile(options &opts)
 		return false;
 	choose_checks(*m, opts.checked);
 	flatten_calls(*m, opts);
+	infer_spaces(*m, opts);
 	name_images(*m);
 	if (opts.checked)
 		check_variable_accesses(*m);
