@@ -148,12 +148,19 @@ static cl_int read_word(cl_command_queue queue, cl_mem word, cl_uint *value)
 	return clEnqueueReadBuffer(queue, word, CL_TRUE, 0, sizeof(*value), value, 0, NULL, NULL);
 }
 
+/* The kernel's driver cancels what was submitted after a failed batch in its queue. */
+static bool is_cancelled(enum place place)
+{
+	return getenv("SALVO_DEVICE") && place == NEXT_BATCH;
+}
+
 TEST_F(dependences, what_waits_for_a_failed_command_fails_alone)
 {
-	/* The kernel's driver cancels what was submitted after a failed batch. */
-	const bool others = !getenv("SALVO_DEVICE");
+	const bool cancelled = is_cancelled(variant->place);
+	const cl_int lost = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 	cl_event bad, good, behind[4];
-	cl_uint value;
+	cl_uint value, i;
+	cl_int status;
 
 	ASSERT_EQ(0, produce(self, &bad, &good));
 	if (variant->place != SAME_BATCH)
@@ -166,14 +173,18 @@ TEST_F(dependences, what_waits_for_a_failed_command_fails_alone)
 	ASSERT_EQ(0, clFlush(self->consumers));
 	*self->go = 1;
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, ocl_end_status(bad));
-	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ocl_end_status(behind[1]));
-	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ocl_end_status(behind[2]));
+	for (i = 1; i <= 2; i++) {
+		status = ocl_end_status(behind[i]);
+		EXPECT_TRUE(status == lost || (cancelled && status == CL_OUT_OF_RESOURCES)) {
+			TH_LOG("%u: %d", i, status);
+		}
+	}
 	EXPECT_EQ(CL_COMPLETE, ocl_end_status(good));
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->consumers, self->words[1], &value));
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->consumers, self->words[2], &value));
 	EXPECT_EQ(0, read_word(self->consumers, self->good, &value));
 	EXPECT_EQ(1, value);
-	if (others || variant->place == OTHER_QUEUE) {
+	if (!cancelled) {
 		EXPECT_EQ(CL_COMPLETE, ocl_end_status(behind[0]));
 		EXPECT_EQ(CL_COMPLETE, ocl_end_status(behind[3]));
 		EXPECT_EQ(0, read_word(self->consumers, self->words[0], &value));
@@ -209,9 +220,13 @@ TEST_F(dependences, a_command_that_waits_for_what_has_failed_is_not_run)
 	ASSERT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
 	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ocl_end_status(behind));
 	EXPECT_EQ(CL_COMPLETE, ocl_end_status(good));
-	EXPECT_EQ(CL_COMPLETE, ocl_end_status(held));
-	EXPECT_EQ(0, read_word(self->consumers, self->words[1], &value));
-	EXPECT_EQ(1, value);
+	if (!is_cancelled(variant->place)) {
+		EXPECT_EQ(CL_COMPLETE, ocl_end_status(held));
+		EXPECT_EQ(0, read_word(self->consumers, self->words[1], &value));
+		EXPECT_EQ(1, value);
+	} else {
+		clReleaseEvent(held);
+	}
 	/* It fails, but shows what is there. */
 	EXPECT_EQ(CL_OUT_OF_RESOURCES, read_word(self->consumers, self->words[0], &value));
 	EXPECT_EQ(0, value);
