@@ -103,7 +103,7 @@ kernel void k(global const int *a, global char *flag, int n)
 		*flag = 1;
 }
 END
-		has code 'cmpb +\$0x1,\('
+		has code 'cmpb +.0x1,\('
 	done)"
 
 check "M4 a work-item that walks along a row of bytes: a vector of iterations" "$(

@@ -149,8 +149,9 @@ void tidy(Function &f, TargetMachine &target)
 /*
  * Settings of LLVM that have no programming interface, for functions of ten thousand instructions:
  * the preparation for the code generator looks at all of such a function again after each change
- * of a branch, unless it counts as huge. The marks (marks.cc) are a few variables in many registers,
- * which the older analysis of variables handles faster than the one by instruction numbers.
+ * of a branch, unless it counts as huge. The marks (marks.cc) are a few variables in many
+ * registers, which the older analysis of variables handles faster than the one by instruction
+ * numbers.
  */
 static void tune_llvm(const options &opts)
 {
