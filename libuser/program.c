@@ -209,11 +209,12 @@ static int load_code(struct salvo_program *program, const struct salvo_elf *elf)
 	if (err)
 		return err;
 	salvo_elf_load(elf, map, program->code->address);
-	if (!items_are_sane(program, map, elf->span))
-		return -ENOEXEC;
 	err = salvo_variables_load(device, elf, map, program->code->address, &program->variables);
 	if (err)
 		return err;
+	/* Last: what was checked is not written any more. */
+	if (!items_are_sane(program, map, elf->span))
+		return -ENOEXEC;
 	for (i = 0; i < program->count; i++)
 		program->kernels[i].entry += program->code->address;
 	if (device->embedded)

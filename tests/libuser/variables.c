@@ -115,6 +115,39 @@ TEST_F(variables, every_byte_changed)
 	EXPECT_LT(bytes * 4, refused);
 }
 
+/* The exported symbol of that name, which the program has. */
+static Elf64_Sym *find_symbol(uint8_t *image, const char *name)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)image;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(image + header->e_shoff);
+	unsigned int i;
+	uint64_t at;
+
+	for (i = 0; i < header->e_shnum; i++) {
+		const char *names = (char *)image + sections[sections[i].sh_link].sh_offset;
+		Elf64_Sym *symbols = (Elf64_Sym *)(image + sections[i].sh_offset);
+
+		if (sections[i].sh_type != SHT_DYNSYM)
+			continue;
+		for (at = 1; at < sections[i].sh_size / sizeof(*symbols); at++)
+			if (!strcmp(names + symbols[at].st_name, name))
+				return &symbols[at];
+	}
+	return NULL;
+}
+
+/* The address of the variables is not stored over what is checked: the tables of work-items. */
+TEST_F(variables, address_over_the_tables)
+{
+	Elf64_Sym *cell = find_symbol(self->copy, SALVO_VARIABLES_SYMBOL);
+	Elf64_Sym *kernel = find_symbol(self->copy, "walk");
+
+	ASSERT_NE(NULL, cell);
+	ASSERT_NE(NULL, kernel);
+	EXPECT_NOEXEC(cell->st_value, kernel->st_value - sizeof(struct salvo_items_link));
+	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
+}
+
 static int run(struct salvo_device *device, struct salvo_batch *batch)
 {
 	struct salvo_queue *queue;
