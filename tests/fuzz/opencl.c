@@ -265,7 +265,10 @@ static void create(struct input *in)
 	keep(MEM, new, false);
 }
 
-/* Kernels access no more than the smallest buffer's bytes, as out of it lies host memory. */
+/*
+ * Kernels access no more than the smallest buffer's bytes, as out of it lies host memory. A kernel
+ * does not retain its arguments: one that cannot be set again may have been released.
+ */
 static void launch(struct input *in, cl_command_queue queue, struct waits *waits)
 {
 	cl_kernel kernel = handle(in, KERNEL);
@@ -277,7 +280,8 @@ static void launch(struct input *in, cl_command_queue queue, struct waits *waits
 	cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL);
 	cl->clGetMemObjectInfo(a, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
 	count = count * 4 <= bytes ? count : bytes / 4;
-	cl->clSetKernelArg(kernel, 0, sizeof(a), &a);
+	if (cl->clSetKernelArg(kernel, 0, sizeof(a), &a))
+		return;
 	if (!strcmp(name, "twice"))
 		cl->clSetKernelArg(kernel, 1, sizeof(count), &count);
 	if (!strcmp(name, "sum")) {
@@ -285,7 +289,8 @@ static void launch(struct input *in, cl_command_queue queue, struct waits *waits
 		cl->clGetMemObjectInfo(b, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
 		if (bytes < 4)
 			return;
-		cl->clSetKernelArg(kernel, 1, sizeof(b), &b);
+		if (cl->clSetKernelArg(kernel, 1, sizeof(b), &b))
+			return;
 		cl->clSetKernelArg(kernel, 2, MAX_DIM * 4, NULL);
 		cl->clSetKernelArg(kernel, 3, sizeof(count), &count);
 	}
