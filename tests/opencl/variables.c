@@ -240,6 +240,48 @@ TEST_F(variables, each_program_has_its_own)
 	EXPECT_EQ(0, clReleaseProgram(other));
 }
 
+/* What the compiler names the block of variables is no other one of the source. */
+TEST_F(variables, with_names_of_the_compiler)
+{
+	cl_program program = build(self->context,
+		"global int salvo_variables = 11, salvo_variables_init[2] = { 12, 13 };\n"
+		"int salvo_scratch(int n) { return n + 1; }\n"
+		"kernel void read(global double *out) {\n"
+		"	out[0] = salvo_scratch(salvo_variables++);\n"
+		"	out[1] = work_group_reduce_add(salvo_variables_init[1]);\n"
+		"}\n", variant->options);
+	cl_double out[8];
+
+	ASSERT_NE(NULL, program);
+	ASSERT_EQ(0, run_read(self, program, out));
+	EXPECT_EQ(12, out[0]);
+	EXPECT_EQ(13, out[1]);
+	ASSERT_EQ(0, run_read(self, program, out));
+	EXPECT_EQ(13, out[0]);
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
+/* Of a source, or stored by a kernel: the checked mode knows where these point to. */
+TEST_F(variables, pointers_to_constants)
+{
+	cl_program program = build(self->context,
+		"global const int six = 6, seven = 7;\n"
+		"global const int *global first = &six;\n"
+		"global const int *global second;\n"
+		"kernel void put(int n) { second = n ? &seven : &six; }\n"
+		"kernel void read(global double *out) { out[0] = *first; out[1] = *second; }\n",
+		variant->options);
+	const cl_int n = 1;
+	cl_double out[8];
+
+	ASSERT_NE(NULL, program);
+	ASSERT_EQ(0, run(self, program, "put", 1, &n, sizeof(n)));
+	ASSERT_EQ(0, run_read(self, program, out));
+	EXPECT_EQ(6, out[0]);
+	EXPECT_EQ(7, out[1]);
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_F(variables, of_several_objects)
 {
 	static const char *const texts[2] = {

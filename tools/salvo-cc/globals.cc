@@ -51,9 +51,13 @@ struct block {
 
 } /* namespace */
 
-static bool is_variable(const GlobalVariable &g)
+/*
+ * In the checked mode constants are, too: a pointer from memory may be of one, and is compared with
+ * the block (bounds.cc).
+ */
+static bool is_variable(const GlobalVariable &g, bool checked)
 {
-	return !g.isConstant() && g.getAddressSpace() == GLOBAL && !g.isDeclaration();
+	return (checked || !g.isConstant()) && g.getAddressSpace() == GLOBAL && !g.isDeclaration();
 }
 
 /* The global variables that @c contains the addresses of */
@@ -69,12 +73,12 @@ static void visit_globals(Constant &c, function_ref<void(GlobalVariable &)> visi
 }
 
 /* All variables, and the constants that hold addresses of some. */
-static void find_variables(Module &m, block &to)
+static void find_variables(Module &m, bool checked, block &to)
 {
 	bool changed = true;
 
 	for (GlobalVariable &g : m.globals())
-		if (is_variable(g))
+		if (is_variable(g, checked))
 			to.variables.insert(&g);
 	while (changed && !to.variables.empty()) {
 		changed = false;
@@ -94,8 +98,8 @@ static bool is_zero(const GlobalVariable &g)
 	return g.getInitializer()->isNullValue() || isa<UndefValue>(g.getInitializer());
 }
 
-/* Those with contents come first. */
-static void lay_out(const DataLayout &layout, block &to)
+/* Those with contents come first. False after an error. */
+static bool lay_out(const DataLayout &layout, block &to)
 {
 	for (bool zero : { false, true })
 		for (GlobalVariable *g : to.variables) {
@@ -105,12 +109,28 @@ static void lay_out(const DataLayout &layout, block &to)
 									      g->getValueType());
 			to.align = std::max(to.align, align);
 			to.offsets[g] = to.bytes = alignTo(to.bytes, align);
-			to.bytes += layout.getTypeAllocSize(g->getValueType());
+			const uint64_t bytes = layout.getTypeAllocSize(g->getValueType());
+			if (align > Align(SALVO_VARIABLES_ALIGN)) {
+				print_error("variable '" + g->getName() + "' is aligned to " +
+					    Twine(align.value()) + " bytes, more than " +
+					    Twine(SALVO_VARIABLES_ALIGN));
+				return false;
+			}
+			/* Sums of larger ones could wrap around. */
+			if (to.bytes > SALVO_MAX_VARIABLE_BYTES ||
+			    bytes > SALVO_MAX_VARIABLE_BYTES - to.bytes) {
+				print_error("the variables of the program take more than " +
+					    Twine(SALVO_MAX_VARIABLE_BYTES) + " bytes with '" +
+					    g->getName() + "'");
+				return false;
+			}
+			to.bytes += bytes;
 			if (!zero)
 				to.init_bytes = to.bytes;
 		}
 	to.init_bytes = alignTo(to.init_bytes, 8);
 	to.bytes = std::max(to.bytes, to.init_bytes);
+	return true;
 }
 
 /* Notes the addresses of variables in @c, which is @at in the block; false if one is in parts. */
@@ -238,19 +258,15 @@ static void describe(Module &m, const block &from)
 		MDNode::get(m.getContext(), MDString::get(m.getContext(), text)));
 }
 
-bool lower_globals(Module &m)
+bool lower_globals(Module &m, bool checked)
 {
 	block all;
 
-	find_variables(m, all);
+	find_variables(m, checked, all);
 	if (all.variables.empty())
 		return true;
-	lay_out(m.getDataLayout(), all);
-	if (all.bytes > SALVO_MAX_VARIABLE_BYTES || all.align > Align(SALVO_VARIABLES_ALIGN)) {
-		print_error("the variables of the program take " + Twine(all.bytes) +
-			    " bytes, more than " + Twine(SALVO_MAX_VARIABLE_BYTES));
+	if (!lay_out(m.getDataLayout(), all))
 		return false;
-	}
 	Type *pointer = PointerType::get(m.getContext(), GLOBAL);
 	auto *base = new GlobalVariable(m, pointer, false, GlobalValue::ExternalLinkage,
 					Constant::getNullValue(pointer), base_name, nullptr,

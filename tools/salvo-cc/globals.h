@@ -8,7 +8,7 @@
 #include "salvo_cc.h"
 
 /* Replaces them by memory that the library allocates; false after an error. */
-bool lower_globals(llvm::Module &m);
+bool lower_globals(llvm::Module &m, bool checked);
 
 /* Finds the kernels that use some, once functions are inlined. */
 void find_global_users(llvm::Module &m);

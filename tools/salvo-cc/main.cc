@@ -29,6 +29,30 @@ static DebugLoc first_use(const GlobalVariable &g)
 	return DebugLoc();
 }
 
+/*
+ * Functions and variables of the source with names of the library's, which the passes ask for by
+ * name, get other ones. A kernel cannot: the host knows it by its name.
+ */
+static bool clear_names(Module &m)
+{
+	bool ok = true;
+
+	for (GlobalValue &g : m.global_values()) {
+		auto *f = dyn_cast<Function>(&g);
+
+		if (!g.getName().starts_with("salvo_"))
+			continue;
+		if (f && f->getCallingConv() == CallingConv::SPIR_KERNEL) {
+			print_error_in(*f, "kernel '" + f->getName() +
+				       "': names that begin with salvo_ are reserved");
+			ok = false;
+		} else {
+			g.setName("source." + g.getName());
+		}
+	}
+	return ok;
+}
+
 /* Variables that another object of the program should have, but none has. */
 static bool check_variables(Module &m)
 {
@@ -140,8 +164,8 @@ static bool compile(options &opts)
 		guard_divisions(*m);
 	if (m && (opts.compile_only || opts.library))
 		return write_object(*m, opts);
-	if (!m || !check_calls(*m) || !check_variables(*m) || !lower_globals(*m) ||
-	    !lower_printf(*m))
+	if (!m || !clear_names(*m) || !check_calls(*m) || !check_variables(*m) ||
+	    !lower_globals(*m, opts.checked) || !lower_printf(*m))
 		return false;
 	if (opts.checked) {
 		mark_variables(*m);
