@@ -171,6 +171,14 @@ static bool may_leave_rest(void)
 	return false;
 }
 
+/* An empty output is that of a compiler which failed while the application ignores SIGCHLD. */
+static void keep(const uint8_t *key, const struct salvo_text_block *out,
+		 const struct salvo_text_block *messages)
+{
+	if (out->bytes)
+		salvo_cache_write(key, out, messages);
+}
+
 int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_text_block *out)
 {
 	struct salvo_text_block messages;
@@ -178,7 +186,7 @@ int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_t
 
 	atomic_fetch_sub(&rests, 1);
 	if (!err && rest->has_key)
-		salvo_cache_write(rest->key, out, &messages);
+		keep(rest->key, out, &messages);
 	free(rest);
 	if (err)
 		free_block(out);
@@ -255,7 +263,7 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 	if (err == -EINVAL && !messages->data)
 		messages->data = message("unterminated quote in the options\n");
 	if (!err && has_key)
-		salvo_cache_write(key, out, messages);
+		keep(key, out, messages);
 	return err;
 }
 
