@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,6 +243,7 @@ int salvo_compiler_start(const struct salvo_compiler *compiler, const char *sour
 		err = split_words(&words, options);
 	if (!err)
 		err = add_words(&words, after);
+	run->owner = getpid();
 	if (!err)
 		err = spawn(words.at, run->fds, announce, &run->pid);
 	if (announce >= 0)
@@ -251,18 +254,40 @@ int salvo_compiler_start(const struct salvo_compiler *compiler, const char *sour
 	return err;
 }
 
-/* A byte with the number of parts, and one for each that was checked; then the end. */
+/*
+ * Waits until the pipe can be read or the compiler has ended. The end of the pipe alone does not
+ * tell: a process that the application forks at the time keeps it open. Return: can it be read?
+ */
+static bool wait_for_announcement(int announced, int pidfd)
+{
+	struct pollfd polled[2] = {
+		{ .fd = announced, .events = POLLIN }, { .fd = pidfd, .events = POLLIN },
+	};
+
+	while (poll(polled, 2, -1) < 0)
+		if (errno != EINTR)
+			return true;
+	return polled[0].revents;
+}
+
+/* A byte with the number of parts, and one for each that was checked. */
 bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *messages)
 {
+	/* Without it, where the host's kernel has none: up to the end of the pipe. */
+	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
 	unsigned char bytes[256];
 	size_t have = 0;
 	ssize_t n;
 
 	memset(messages, 0, sizeof(*messages));
-	do {
+	while ((!have || have < bytes[0] + 1u) && wait_for_announcement(run->announced, pidfd)) {
 		n = read(run->announced, bytes + have, sizeof(bytes) - have);
 		have += n > 0 ? n : 0;
-	} while ((n > 0 && have < sizeof(bytes)) || (n < 0 && errno == EINTR));
+		if (!n || (n < 0 && errno != EINTR))
+			break;
+	}
+	if (pidfd >= 0)
+		close(pidfd);
 	close(run->announced);
 	run->announced = -1;
 	return have > 1 && have == bytes[0] + 1u &&
@@ -297,11 +322,16 @@ static void report_death(struct salvo_text_block *messages, int status)
 int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,
 			  struct salvo_text_block *messages)
 {
-	const int status = wait_for(run->pid);
-	int err = status ? -ENOEXEC : 0, other;
+	int status, err, other;
 
 	memset(out, 0, sizeof(*out));
 	memset(messages, 0, sizeof(*messages));
+	if (run->owner != getpid()) {
+		close_all(run);
+		return -ECHILD;
+	}
+	status = wait_for(run->pid);
+	err = status ? -ENOEXEC : 0;
 	other = salvo_read_regular(run->fds[1], MAX_OUTPUT, &out->data, &out->bytes);
 	err = err ? err : other;
 	other = salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
@@ -313,7 +343,10 @@ int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_bloc
 
 void salvo_compiler_cancel(struct salvo_compiler_run *run)
 {
-	kill(run->pid, SIGKILL);
-	wait_for(run->pid);
+	/* Others may have the number of one that has ended, if the application ignores SIGCHLD. */
+	if (run->owner == getpid() && !waitpid(run->pid, NULL, WNOHANG)) {
+		kill(run->pid, SIGKILL);
+		wait_for(run->pid);
+	}
 	close_all(run);
 }

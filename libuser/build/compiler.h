@@ -37,6 +37,8 @@ int salvo_compiler_find(struct salvo_compiler *compiler);
  */
 struct salvo_compiler_run {
 	pid_t pid;
+	/** @owner: The process that started it: a child of fork() neither waits for it nor kills it. */
+	pid_t owner;
 	/** @fds: Its standard input, output and error; -1: none. */
 	int fds[3];
 	/** @announced: Where it announces that a program was checked, or -1. */
@@ -66,7 +68,7 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
  * salvo_compiler_finish() - Wait for its end.
  * @out, @messages: What it wrote to standard output and error.
  *
- * Return: 0, -ENOEXEC (it failed), -ENOMEM.
+ * Return: 0, -ENOEXEC (it failed), -ENOMEM, -ECHILD (another process started it).
  */
 int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,
 			  struct salvo_text_block *messages);

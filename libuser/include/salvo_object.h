@@ -78,7 +78,8 @@ bool salvo_object_is_done(const struct salvo_object *object);
  * salvo_object_finish() - Wait for the image of salvo_object_begin().
  * @log: All messages of the compiler, if it had to go on; else "". free() it. May be NULL.
  *
- * Return: 0, -ENOEXEC (the compiler died, see @log), -ENOMEM.
+ * Return: 0, -ENOEXEC (the compiler died, see @log), -ENOMEM, -ECHILD (a child of fork() called it
+ * for what its parent had begun).
  */
 int salvo_object_finish(struct salvo_object *object, char **log);
 /**

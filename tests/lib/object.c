@@ -288,6 +288,106 @@ TEST_F(object, a_crash_behind_the_check_is_an_error_of_the_image)
 	unlink(path);
 }
 
+/* A compiler of @script in a file. */
+static void use_script(struct __test_metadata *_metadata, char *path, const char *script)
+{
+	const int fd = mkstemp(path);
+
+	ASSERT_LE(0, fd);
+	dprintf(fd, "#!/bin/sh\n%s\n", script);
+	fchmod(fd, 0700);
+	close(fd);
+	setenv("SALVO_CC", path, 1);
+}
+
+static void forget_script(const char *path)
+{
+	unsetenv("SALVO_CC");
+	unlink(path);
+}
+
+/* The compiler belongs to the process that began: its child has no part in it. */
+TEST_F(object, a_forked_child_leaves_the_compiler_alone)
+{
+	static const char script[] =
+		"printf '\\001\\001' >&3\nexec 3>&-\nsleep 0.5\nprintf '\\177ELF'";
+	char path[] = "/tmp/salvo-fork-XXXXXX";
+	struct salvo_object *object;
+	unsigned int i;
+	size_t bytes;
+	int status;
+	pid_t pid;
+
+	NEED_COMPILER();
+	use_script(_metadata, path, script);
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, i > 1 ? "-DN=1" : "-DN=0",
+						NULL, &object));
+		/* What the first one made is in the cache for the second one. */
+		EXPECT_EQ(i == 1, salvo_object_is_done(object));
+		pid = fork();
+		if (!pid) {
+			if (!i && salvo_object_finish(object, NULL) != -ECHILD)
+				_exit(1);
+			salvo_object_destroy(object);
+			_exit(0);
+		}
+		EXPECT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+		EXPECT_EQ(0, salvo_object_finish(object, NULL));
+		EXPECT_NE(NULL, salvo_object_image(object, &bytes));
+		EXPECT_EQ(4, bytes);
+		salvo_object_destroy(object);
+	}
+	forget_script(path);
+}
+
+/* A process that was forked at the wrong time has the pipe as long as it lives. */
+TEST_F(object, a_process_with_the_pipe_of_the_compiler_delays_nothing)
+{
+	static const char *const scripts[] = {
+		"sleep 1000 & echo $! >&2\nprintf '\\001\\001' >&3\nprintf '\\177ELF'",
+		"sleep 1000 & echo $! >&2\nexit 1",
+	};
+	struct salvo_object *object = NULL;
+	unsigned int i;
+	char *log;
+
+	NEED_COMPILER();
+	for (i = 0; i < 2; i++) {
+		char path[] = "/tmp/salvo-pipe-XXXXXX";
+
+		use_script(_metadata, path, scripts[i]);
+		EXPECT_EQ(i ? -ENOEXEC : 0, salvo_object_begin(self->b.device, ready, 0, NULL, &log,
+							       &object));
+		ASSERT_LT(1, atoi(log));
+		kill(atoi(log), SIGKILL);
+		free(log);
+		if (!i)
+			salvo_object_destroy(object);
+		forget_script(path);
+	}
+}
+
+/* Without a status nobody knows that it failed. */
+TEST_F(object, a_compiler_that_is_killed_is_in_no_cache_where_children_are_ignored)
+{
+	char path[] = "/tmp/salvo-ignore-XXXXXX", marker[64];
+	struct salvo_object *object = NULL;
+
+	NEED_COMPILER();
+	use_script(_metadata, path, "[ -e $0.again ] && exec printf '\\177ELF'\n"
+		   "touch $0.again\nkill -KILL $$");
+	signal(SIGCHLD, SIG_IGN);
+	EXPECT_EQ(-ENOEXEC, salvo_object_build(self->b.device, ready, 0, NULL, NULL, &object));
+	EXPECT_EQ(0, salvo_object_build(self->b.device, ready, 0, NULL, NULL, &object));
+	signal(SIGCHLD, SIG_DFL);
+	salvo_object_destroy(object);
+	snprintf(marker, sizeof(marker), "%s.again", path);
+	unlink(marker);
+	forget_script(path);
+}
+
 TEST_F(object, a_crash_of_the_compiler_is_an_error)
 {
 	char path[] = "/tmp/salvo-crash-XXXXXX";
