@@ -161,7 +161,8 @@ cl_int salvo_clGetProgramBuildInfo(cl_program program, cl_device_id device,
 				   size_t *size_ret)
 {
 	const struct salvo_cl_answer answer = { size, value, size_ret };
-	const struct salvo_cl_build *build;
+	const struct salvo_cl_code *code;
+	struct salvo_cl_build *build;
 	cl_int err;
 
 	if (!salvo_cl_is(program, SALVO_CL_PROGRAM))
@@ -185,8 +186,9 @@ cl_int salvo_clGetProgramBuildInfo(cl_program program, cl_device_id device,
 		err = SALVO_CL_ANSWER(&answer, cl_program_binary_type, salvo_cl_build_type(build));
 		break;
 	case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-		err = SALVO_CL_ANSWER(&answer, size_t, build->code ?
-				      salvo_program_variable_bytes(build->code->salvo) : 0);
+		code = salvo_cl_build_code(build);
+		err = SALVO_CL_ANSWER(&answer, size_t,
+				      code ? salvo_program_variable_bytes(code->salvo) : 0);
 		break;
 	default:
 		err = CL_INVALID_VALUE;

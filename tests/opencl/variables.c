@@ -3,6 +3,8 @@
  * variables.c - variables of a program in global memory: first values, and what kernels leave in
  * them for others and for later launches
  */
+#include <unistd.h>
+
 #include "ocl.h"
 #include "kselftest_harness.h"
 
@@ -343,6 +345,26 @@ TEST_F(variables, sizes)
 	EXPECT_EQ(NULL, build(self->context, "global char large[65 << 20];\n"
 			      "kernel void use(global int *out) { out[0] = large[out[1]]; }\n",
 			      variant->options));
+}
+
+/* While the compiler is at work on a program that is in no cache. */
+TEST_F(variables, size_is_known_when_the_build_is_done)
+{
+	cl_device_id device = ocl_device();
+	size_t total = 0;
+	char source[160];
+	cl_program fresh;
+
+	snprintf(source, sizeof(source), "global char some[%u];\n"
+		 "kernel void use(global int *out) { out[0] = some[out[1]] + %u; }\n",
+		 10000, (unsigned int)getpid());
+	fresh = build(self->context, source, variant->options);
+	ASSERT_NE(NULL, fresh);
+	EXPECT_EQ(0, clGetProgramBuildInfo(fresh, device,
+					   CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE,
+					   sizeof(total), &total, NULL));
+	EXPECT_LE(10000, total);
+	clReleaseProgram(fresh);
 }
 
 TEST_HARNESS_MAIN
