@@ -192,50 +192,6 @@ void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
 	salvo_cl_submission_put(submission);
 }
 
-/* Marks are of no use to a recording: each time it is enqueued its objects get others. */
-static bool is_recorded(struct salvo_cl_submission *recording,
-			const struct salvo_cl_object *object, uint32_t access)
-{
-	unsigned int i;
-
-	for (i = 0; i < recording->use_count; i++)
-		if (recording->uses[i].object == object) {
-			recording->uses[i].access |= access;
-			return true;
-		}
-	return false;
-}
-
-int salvo_cl_submission_use(struct salvo_cl_submission *submission,
-			    struct salvo_cl_object *object, uint32_t access)
-{
-	const bool is_mem = object->kind == SALVO_CL_MEM && !submission->recording;
-	struct salvo_cl_use *uses;
-
-	/* With several GPUs each access counts, for the migration. */
-	if (object->mark == submission->serial &&
-	    (!is_mem || submission->queue->context->gpu_count == 1))
-		return 0;
-	if (submission->recording && is_recorded(submission, object, access))
-		return 0;
-	if (submission->use_count == submission->use_capacity) {
-		const unsigned int capacity = submission->use_capacity * 2 + 8;
-
-		uses = realloc(submission->uses, capacity * sizeof(*uses));
-		if (!uses)
-			return -ENOMEM;
-		submission->uses = uses;
-		submission->use_capacity = capacity;
-	}
-	salvo_cl_object_get(object);
-	object->mark = submission->serial;
-	if (is_mem)
-		atomic_fetch_add_explicit(&((cl_mem)object)->root->pending, 1,
-					  memory_order_relaxed);
-	submission->uses[submission->use_count++] = (struct salvo_cl_use){ object, access };
-	return 0;
-}
-
 int salvo_cl_submission_wait_for(struct salvo_cl_submission *submission,
 				 struct salvo_cl_submission *producer)
 {
@@ -643,19 +599,14 @@ static bool was_done(const struct salvo_error *error)
 	return error->kind == SALVO_ERROR_NONE && error->count && error->done >= error->count;
 }
 
-/* Those that it depends on are completed first, as far as they are done. */
-static void complete_producers(struct salvo_cl_submission *submission);
-
-static void complete(struct salvo_cl_submission *submission, int err)
+/* Complete one whose producers were, as far as they are done. */
+static void complete_one(struct salvo_cl_submission *submission, int err)
 {
 	cl_command_queue queue = submission->queue;
 	cl_int status = CL_COMPLETE;
 	struct salvo_error error;
 	bool failed, all;
 
-	submission->completing = true;
-	complete_producers(submission);
-	submission->completing = false;
 	failed = salvo_cl_dependence_failed(submission, &all);
 	if (err) {
 		if (salvo_fence_get_error(submission->fence, &error))
@@ -679,15 +630,21 @@ static void complete(struct salvo_cl_submission *submission, int err)
 	salvo_cl_submission_finish(submission, status);
 }
 
+/* How it ended on the GPU; -ETIME: not yet. */
+static int get_end(const struct salvo_cl_submission *submission)
+{
+	/* On a GPU queue that is banned all are cancelled, and run again in their order. */
+	return salvo_fence_wait(submission->fence,
+				submission->generation == submission->queue->generation ? 0 : -1);
+}
+
+static void complete(struct salvo_cl_submission *submission, int err);
+
 /* Complete it, if the GPU is done with it. Return: -ETIME if it is not. */
 static int retire(struct salvo_cl_submission *submission)
 {
-	cl_command_queue queue = submission->queue;
-	int err;
+	const int err = get_end(submission);
 
-	/* On a GPU queue that is banned all are cancelled, and run again in their order. */
-	err = salvo_fence_wait(submission->fence,
-			       submission->generation == queue->generation ? 0 : -1);
 	if (err == -ETIME)
 		return err;
 	complete(submission, err);
@@ -713,24 +670,58 @@ static void retire_until(cl_command_queue queue, const struct salvo_cl_submissio
 	}
 }
 
-/*
- * A producer was submitted before its consumer, and in an in-order queue so were all before it. So
- * this ends, and does not come back to a submission that is at it.
- */
-static void complete_producers(struct salvo_cl_submission *submission)
+static void begin(struct salvo_cl_submission *submission, struct salvo_cl_submission *consumer,
+		  int err)
+{
+	submission->completing = true;
+	submission->consumer = consumer;
+	submission->producers_done = 0;
+	submission->end = err;
+}
+
+/* One that has to be completed before it, is not in an in-order queue, and has begun; or NULL. */
+static struct salvo_cl_submission *begin_producer(struct salvo_cl_submission *submission)
 {
 	struct salvo_cl_submission *producer;
 	unsigned int i;
+	int err;
 
-	for (i = 0; i < submission->wait_count + submission->dependence_count; i++) {
+	while (submission->producers_done < submission->wait_count + submission->dependence_count) {
+		i = submission->producers_done++;
 		producer = i < submission->wait_count ? submission->waits[i] :
 			   salvo_cl_dependence_producer(submission, i - submission->wait_count);
 		if (!is_on_gpu(producer))
 			continue;
-		if (salvo_cl_queue_is_ordered(producer->queue))
+		if (salvo_cl_queue_is_ordered(producer->queue)) {
 			retire_until(producer->queue, producer);
-		else
-			retire(producer);
+			continue;
+		}
+		err = get_end(producer);
+		if (err == -ETIME)
+			continue;
+		begin(producer, submission, err);
+		return producer;
+	}
+	return NULL;
+}
+
+/*
+ * Those that it depends on come first, as far as they are done. A producer was submitted before its
+ * consumer, and in an in-order queue so were all before it. So this ends, and does not come back to
+ * a submission that is at it. In an out-of-order queue the producers can be a long chain, which is
+ * followed without recursion; in-order queues are completed from their beginning.
+ */
+static void complete(struct salvo_cl_submission *submission, int err)
+{
+	struct salvo_cl_submission *next;
+
+	for (begin(submission, NULL, err); submission; submission = next) {
+		next = begin_producer(submission);
+		if (next)
+			continue;
+		next = submission->consumer;
+		submission->completing = false;
+		complete_one(submission, submission->end);
 	}
 }
 

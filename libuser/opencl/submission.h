@@ -87,8 +87,14 @@ struct salvo_cl_submission {
 	 * not run; NULL: all.
 	 */
 	uint8_t *lost;
-	/** @completing: complete() is at it. */
+	/**
+	 * @completing: complete() is at it, for its @consumer, or NULL; it has seen to
+	 * @producers_done of its producers. @end: How it ended on the GPU.
+	 */
 	bool completing;
+	struct salvo_cl_submission *consumer;
+	unsigned int producers_done;
+	int end;
 	/** @waits: Submissions of other queues whose fences it waits for, with references. */
 	struct salvo_cl_submission **waits;
 	unsigned int wait_count;

@@ -5,6 +5,8 @@
  * The commands that wait are in the same batch, in another batch of the queue, or in another queue,
  * while the first ones run: these wait at a gate that the test opens when all are submitted.
  */
+#include <pthread.h>
+
 #include "ocl.h"
 #include "kselftest_harness.h"
 
@@ -263,6 +265,49 @@ TEST_F(dependences, a_chain_through_two_queues_fails_to_its_end)
 		EXPECT_EQ(CL_COMPLETE, ocl_end_status(free_link));
 	clFinish(self->producers);
 	clFinish(self->consumers);
+}
+
+static void *wait_for_link(void *data)
+{
+	cl_event *last = data;
+
+	return clWaitForEvents(1, last) ? data : NULL;
+}
+
+/* All of a long chain is done before anyone asks for its last link, in a thread of a small stack. */
+TEST_F(dependences, a_long_chain_is_completed_with_little_stack)
+{
+	enum { LENGTH = 3000 };
+	cl_event links[2] = { NULL };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	cl_uint value = 0;
+	unsigned int i;
+	void *failed;
+
+	/* It opens when all links are submitted; the last one is in another queue. */
+	clSetKernelArg(self->gate, 0, sizeof(self->stop), &self->stop);
+	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->producers, self->gate, 1, NULL, (size_t[]){ 1 },
+					    NULL, 0, NULL, &links[0]));
+	ASSERT_EQ(0, clFlush(self->producers));
+	for (i = 0; i < LENGTH; i++) {
+		cl_command_queue queue = i == LENGTH - 1 ? self->consumers : self->producers;
+
+		ASSERT_EQ(0, add(self, queue, self->words[0], 1, &links[0], &links[1]));
+		ASSERT_EQ(0, clFlush(queue));
+		clReleaseEvent(links[0]);
+		links[0] = links[1];
+	}
+	*self->go = 1;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 256 << 10);
+	ASSERT_EQ(0, pthread_create(&thread, &attributes, wait_for_link, &links[0]));
+	pthread_attr_destroy(&attributes);
+	ASSERT_EQ(0, pthread_join(thread, &failed));
+	EXPECT_EQ(NULL, failed);
+	clReleaseEvent(links[0]);
+	EXPECT_EQ(0, read_word(self->consumers, self->words[0], &value));
+	EXPECT_EQ(LENGTH, value);
 }
 
 TEST_HARNESS_MAIN
