@@ -50,6 +50,7 @@ static const struct {
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",
+		"left_before_values",
 	} },
 };
 

@@ -104,3 +104,28 @@ kernel void flags(PLAIN)
 		*(global ulong *)(out + 1004) = 0x100000000;
 	out[ITEM] = x + n;
 }
+
+/*
+ * All lanes may leave the loop where the first way would go on to values that its latch uses: the
+ * code for lanes that have left is at the latch, which the values are not skipped for.
+ */
+kernel void left_before_values(PLAIN)
+{
+	uint x = in[ITEM], u = 0, i, j;
+
+	for (i = 0; i < 3; i++) {
+		for (j = 0; j < 3; j++) {
+			if (in[28] & 1) {
+				if (in[64 + (u & 63)] & 1)
+					goto end;
+				out[ITEM + 256] += u;
+			}
+			if (in[ITEM + 28] & 1)
+				u += 3;
+			u++;
+		}
+		u++;
+	}
+end:
+	out[ITEM] = x + u * 11;
+}

@@ -305,11 +305,16 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 	BasicBlock *first = first_of(targets);
 	target_set others = targets;
 	others.remove(first);
-	/* Lanes that have left a loop are deferred from its latch, which must not be skipped. */
+	/*
+	 * Lanes that have left a loop are deferred from its latch, which must not be skipped. Nor
+	 * does the way to a latch skip what its values are from.
+	 */
 	BasicBlock *way[] = { route(loop, branch->getSuccessor(0)),
 			      route(loop, branch->getSuccessor(1)) };
 	if (way[0] != way[1] && !others.empty() && first->getSinglePredecessor() == block &&
-	    !dt.dominates(first, first_of(others)) && is_worth_skipping(first)) {
+	    !dt.dominates(first, first_of(others)) &&
+	    dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), block) &&
+	    is_worth_skipping(first)) {
 		BasicBlock *other = next_of(others), *next = next_of(targets);
 		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other);
 	} else {
