@@ -421,6 +421,10 @@ static bool attach(struct salvo_cl_command *command)
 		return true;
 	salvo_cl_queue_retire(command->queue);
 	before = submission->prev;
+	/* What this one waits for must not fail a command of the host, or another marker. */
+	if (before && command->wait_count && salvo_cl_queue_is_ordered(command->queue) &&
+	    (before->host || !salvo_batch_count(before->batch)))
+		return true;
 	salvo_cl_submission_discard(submission);
 	command->submission = before;
 	return before && salvo_cl_queue_is_ordered(command->queue);

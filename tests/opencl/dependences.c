@@ -267,6 +267,27 @@ TEST_F(dependences, a_chain_through_two_queues_fails_to_its_end)
 	clFinish(self->consumers);
 }
 
+/* The marker fails: what is before it in the queue has nothing to do with that. */
+TEST_F(dependences, a_marker_fails_alone)
+{
+	cl_event bad, good, done, marker;
+	cl_uint value = 7;
+
+	ASSERT_EQ(0, produce(self, &bad, &good));
+	ASSERT_EQ(0, clFlush(self->producers));
+	ASSERT_EQ(0, clEnqueueReadBuffer(self->producers, self->good, CL_FALSE, 0, sizeof(value),
+					 &value, 1, &good, &done));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->producers, 1, &bad, &marker));
+	ASSERT_EQ(0, clFlush(self->producers));
+	*self->go = 1;
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, ocl_end_status(bad));
+	EXPECT_EQ(CL_COMPLETE, ocl_end_status(good));
+	EXPECT_EQ(CL_COMPLETE, ocl_end_status(done));
+	EXPECT_EQ(1, value);
+	EXPECT_EQ(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ocl_end_status(marker));
+	clFinish(self->producers);
+}
+
 static void *wait_for_link(void *data)
 {
 	cl_event *last = data;
@@ -274,7 +295,7 @@ static void *wait_for_link(void *data)
 	return clWaitForEvents(1, last) ? data : NULL;
 }
 
-/* All of a long chain is done before anyone asks for its last link, in a thread of a small stack. */
+/* All of it is done before anyone asks for its last link, in a thread of a small stack. */
 TEST_F(dependences, a_long_chain_is_completed_with_little_stack)
 {
 	enum { LENGTH = 3000 };
