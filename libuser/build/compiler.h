@@ -37,7 +37,7 @@ int salvo_compiler_find(struct salvo_compiler *compiler);
  */
 struct salvo_compiler_run {
 	pid_t pid;
-	/** @owner: The process that started it: a child of fork() neither waits for it nor kills it. */
+	/** @owner: Who started it: a child of fork() neither waits for it nor kills it. */
 	pid_t owner;
 	/** @fds: Its standard input, output and error; -1: none. */
 	int fds[3];
