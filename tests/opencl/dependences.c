@@ -306,6 +306,8 @@ TEST_F(dependences, a_long_chain_is_completed_with_little_stack)
 	unsigned int i;
 	void *failed;
 
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the driver ends kernels that wait");
 	/* It opens when all links are submitted; the last one is in another queue. */
 	clSetKernelArg(self->gate, 0, sizeof(self->stop), &self->stop);
 	ASSERT_EQ(0, clEnqueueNDRangeKernel(self->producers, self->gate, 1, NULL, (size_t[]){ 1 },
