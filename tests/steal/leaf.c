@@ -8,6 +8,7 @@
 #include "kselftest_harness.h"
 #include "lib_test.h"
 #include "salvo_slot.h"
+#include "sanitizer.h"
 #include "steal_test.h"
 
 FIXTURE(leaf) {
@@ -338,6 +339,7 @@ TEST(W7_closing_the_device_ends_a_task_that_does_not_end_by_itself)
 	struct salvo_slot *slot;
 	struct bench b;
 
+	NEED_SIGNALS();
 	ASSERT_EQ(0, bench_open(&b));
 	kernel = waiting_of(&b);
 	ASSERT_EQ(0, salvo_slot_attach(b.queue, 1, NULL, NULL, &slot));
