@@ -3,10 +3,9 @@
  * announce.cc - tells a caller that the program has no errors, before its code is made
  *
  * Most of the time goes into LLVM's optimiser and code generator, which report no errors of a
- * source. The caller reads a pipe to its end: a byte with the number of parts (parts.cc), and a
- * byte for each part that was checked. The end comes when no process has the pipe any more: each
- * closes it when its part was checked, or by exiting. So the caller never waits for a process that
- * died, and knows from the number of bytes whether all is well so far.
+ * source. The caller reads from a pipe a byte with the number of parts (parts.cc), and then a byte
+ * for each part that was checked. It knows from their number that all is well so far, and waits for
+ * no process that died: the compiler's end, or that of the pipe, tells that no more will come.
  */
 #include "announce.h"
 
