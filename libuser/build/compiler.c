@@ -275,12 +275,12 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
 {
 	/* Without it, where the host's kernel has none: up to the end of the pipe. */
 	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
-	unsigned char bytes[256];
+	unsigned char bytes[256] = { 0 };
 	size_t have = 0;
 	ssize_t n;
 
 	memset(messages, 0, sizeof(*messages));
-	while ((!have || have < bytes[0] + 1u) && wait_for_announcement(run->announced, pidfd)) {
+	while (have < bytes[0] + 1u && wait_for_announcement(run->announced, pidfd)) {
 		n = read(run->announced, bytes + have, sizeof(bytes) - have);
 		have += n > 0 ? n : 0;
 		if (!n || (n < 0 && errno != EINTR))
