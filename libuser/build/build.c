@@ -163,12 +163,22 @@ struct salvo_build_rest {
 /* Compilers whose ends nobody has waited for yet: not more than there are cores. */
 static atomic_uint rests;
 
-static bool may_leave_rest(void)
+static void free_rest(struct salvo_build_rest *rest)
 {
-	if (atomic_fetch_add(&rests, 1) < (unsigned long)sysconf(_SC_NPROCESSORS_ONLN))
-		return true;
 	atomic_fetch_sub(&rests, 1);
-	return false;
+	free(rest);
+}
+
+/* Return: NULL if there are as many as may be, or no memory: then wait for the compiler's end. */
+static struct salvo_build_rest *alloc_rest(void)
+{
+	struct salvo_build_rest *rest = NULL;
+
+	if (atomic_fetch_add(&rests, 1) < (unsigned long)sysconf(_SC_NPROCESSORS_ONLN))
+		rest = calloc(1, sizeof(*rest));
+	if (!rest)
+		atomic_fetch_sub(&rests, 1);
+	return rest;
 }
 
 /* An empty output is that of a compiler which failed while the application ignores SIGCHLD. */
@@ -179,29 +189,34 @@ static void keep(const uint8_t *key, const struct salvo_text_block *out,
 		salvo_cache_write(key, out, messages);
 }
 
+/* What the caller gets of a build: no output if there was an error, and a log in any case. */
+static int give(int err, struct salvo_text_block *messages, char **log,
+		struct salvo_text_block *out)
+{
+	if (err)
+		free_block(out);
+	if (log)
+		*log = messages->data ? messages->data : strdup("");
+	else
+		free(messages->data);
+	return err;
+}
+
 int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_text_block *out)
 {
 	struct salvo_text_block messages;
 	int err = salvo_compiler_finish(&rest->child, out, &messages);
 
-	atomic_fetch_sub(&rests, 1);
 	if (!err && rest->has_key)
 		keep(rest->key, out, &messages);
-	free(rest);
-	if (err)
-		free_block(out);
-	if (log)
-		*log = messages.data ? messages.data : strdup("");
-	else
-		free(messages.data);
-	return err;
+	free_rest(rest);
+	return give(err, &messages, log, out);
 }
 
 void salvo_build_cancel(struct salvo_build_rest *rest)
 {
 	salvo_compiler_cancel(&rest->child);
-	atomic_fetch_sub(&rests, 1);
-	free(rest);
+	free_rest(rest);
 }
 
 /* Up to the end of the check, if it has no errors, else to that of the compiler. */
@@ -240,11 +255,8 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 		return 0;
 	free_block(out);
 	free_block(messages);
-	if (rest_out && may_leave_rest()) {
-		rest = calloc(1, sizeof(*rest));
-		if (!rest)
-			atomic_fetch_sub(&rests, 1);
-	}
+	if (rest_out)
+		rest = alloc_rest();
 	if (rest)
 		err = run_checked(&compiler, build, folder, after, out, messages, rest);
 	else
@@ -256,8 +268,7 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 		return 0;
 	}
 	if (rest) {
-		atomic_fetch_sub(&rests, 1);
-		free(rest);
+		free_rest(rest);
 		err = err > 0 ? 0 : err;
 	}
 	if (err == -EINVAL && !messages->data)
@@ -283,13 +294,7 @@ int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_te
 	else if (err == -EINVAL)
 		messages.data = message("a header's name is no path inside its folder\n");
 	salvo_headers_remove(&folder);
-	if (err)
-		free_block(out);
-	if (log)
-		*log = messages.data ? messages.data : strdup("");
-	else
-		free(messages.data);
-	return err;
+	return give(err, &messages, log, out);
 }
 
 void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH_BYTES])
