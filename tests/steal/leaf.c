@@ -354,9 +354,7 @@ TEST_F(leaf, W7_task_that_exceeds_the_time_limit_is_given_up)
 	struct salvo_kernel *good = store_of(&self->b, 3, 5);
 	struct salvo_error error;
 
-#ifdef __SANITIZE_THREAD__
-	SKIP(return, "ThreadSanitizer holds signals back while a kernel runs");
-#endif
+	NEED_SIGNALS();
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 3, NULL, NULL, &self->slot));
 	if (on_driver())
 		SKIP(return, "the driver has a time limit of its own: see tests/uapi/slot.c");
@@ -378,9 +376,7 @@ TEST_F(leaf, W7_disconnect_while_the_task_of_another_slot_exceeds_the_time_limit
 	struct salvo_kernel *kernel = waiting_of(&self->b);
 	struct salvo_slot *other;
 
-#ifdef __SANITIZE_THREAD__
-	SKIP(return, "ThreadSanitizer holds signals back while a kernel runs");
-#endif
+	NEED_SIGNALS();
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &self->slot));
 	ASSERT_EQ(0, salvo_slot_attach(self->b.queue, 1, NULL, NULL, &other));
 	if (on_driver())
