@@ -5,6 +5,7 @@
 #include "kselftest_harness.h"
 #include "salvo_kernel.h"
 #include "lib_test.h"
+#include "program_image.h"
 #include "device.h"
 
 FIXTURE(program) {
@@ -16,16 +17,9 @@ FIXTURE(program) {
 
 FIXTURE_SETUP(program)
 {
-	FILE *file = fopen(kernel_path("lib.salvo"), "rb");
-
-	ASSERT_NE(NULL, file);
-	self->image = malloc(1 << 20);
-	self->copy = malloc(1 << 20);
-	self->bytes = fread(self->image, 1, 1 << 20, file);
-	fclose(file);
+	self->bytes = program_image_read("lib.salvo", &self->image, &self->copy);
 	ASSERT_GT(self->bytes, 1000);
-	ASSERT_LT(self->bytes, 1 << 20);
-	memcpy(self->copy, self->image, self->bytes);
+	ASSERT_LT(self->bytes, PROGRAM_IMAGE_MOST);
 	ASSERT_EQ(0, open_device(&self->device));
 }
 
@@ -34,15 +28,6 @@ FIXTURE_TEARDOWN(program)
 	salvo_device_close(self->device);
 	free(self->image);
 	free(self->copy);
-}
-
-static int load(struct salvo_device *device, const void *image, size_t bytes)
-{
-	struct salvo_program *program;
-	int err = salvo_program_load(device, image, bytes, &program);
-
-	salvo_program_destroy(program);
-	return err;
 }
 
 /* Section @type of the image, or NULL */
@@ -71,7 +56,7 @@ TEST_F(program, good)
 	struct salvo_program *program;
 	struct salvo_kernel *kernel;
 
-	EXPECT_EQ(0, load(self->device, self->image, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->image, self->bytes));
 	ASSERT_EQ(0, salvo_program_load(self->device, self->image, self->bytes, &program));
 	/* The image is no longer needed. */
 	memset(self->image, 0, self->bytes);
@@ -83,7 +68,7 @@ TEST_F(program, good)
 TEST_F(program, unaligned_image)
 {
 	memmove(self->image + 1, self->image, self->bytes);
-	EXPECT_EQ(0, load(self->device, self->image + 1, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->image + 1, self->bytes));
 }
 
 TEST_F(program, files)
@@ -101,9 +86,9 @@ TEST_F(program, not_a_program)
 {
 	static const char text[4096] = "kernel void f() {}";
 
-	EXPECT_EQ(-ENOEXEC, load(self->device, NULL, 0));
-	EXPECT_EQ(-ENOEXEC, load(self->device, self->image, 0));
-	EXPECT_EQ(-ENOEXEC, load(self->device, text, sizeof(text)));
+	EXPECT_EQ(-ENOEXEC, program_image_load(self->device, NULL, 0));
+	EXPECT_EQ(-ENOEXEC, program_image_load(self->device, self->image, 0));
+	EXPECT_EQ(-ENOEXEC, program_image_load(self->device, text, sizeof(text)));
 }
 
 /* One invalid field at a time, everything else valid */
@@ -113,7 +98,7 @@ TEST_F(program, wrong_header_fields)
 
 #define EXPECT_NOEXEC(field, value) do { \
 	field = value; \
-	EXPECT_EQ(-ENOEXEC, load(self->device, self->copy, self->bytes)) \
+	EXPECT_EQ(-ENOEXEC, program_image_load(self->device, self->copy, self->bytes)) \
 		TH_LOG("%s = %s", #field, #value); \
 	memcpy(self->copy, self->image, self->bytes); \
 } while (0)
@@ -132,7 +117,7 @@ TEST_F(program, wrong_header_fields)
 	EXPECT_NOEXEC(header->e_shnum, 0);
 	EXPECT_NOEXEC(header->e_shnum, 0xffff);
 	EXPECT_NOEXEC(header->e_shentsize, 8);
-	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->copy, self->bytes));
 }
 
 TEST_F(program, wrong_segments_and_sections)
@@ -161,7 +146,7 @@ TEST_F(program, wrong_segments_and_sections)
 	EXPECT_NOEXEC(symbol->st_name, 0xffffff);
 	EXPECT_NOEXEC(symbol->st_value, 0);
 	EXPECT_NOEXEC(symbol->st_value, UINT64_MAX);
-	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->copy, self->bytes));
 }
 
 /* Where address @address of the program is in the image */
@@ -213,7 +198,7 @@ TEST_F(program, wrong_items)
 	EXPECT_NOEXEC(places[i].base, SALVO_ITEM_REGISTERS);
 	EXPECT_NOEXEC(places[i].index, SALVO_ITEM_REGISTERS);
 	EXPECT_NOEXEC(places[i].each, 0);
-	ASSERT_EQ(0, load(self->device, self->copy, self->bytes));
+	ASSERT_EQ(0, program_image_load(self->device, self->copy, self->bytes));
 }
 
 /* Expressions that fault themselves: the first fault is reported, without a work-item. */
@@ -291,7 +276,7 @@ TEST_F(program, wrong_notes)
 		      SHT_NOTE)->sh_offset))->n_descsz, UINT32_MAX);
 	EXPECT_NOEXEC(((Elf64_Nhdr *)(self->copy + find_section(self->copy,
 		      SHT_NOTE)->sh_offset))->n_namesz, UINT32_MAX);
-	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->copy, self->bytes));
 }
 
 TEST_F(program, instruction_set_the_gpu_lacks)
@@ -301,9 +286,9 @@ TEST_F(program, instruction_set_the_gpu_lacks)
 	/* No higher level than the GPU's may exist, so lower the GPU's. */
 	note->isa_level = 3;
 	self->device->info.isa_level = 3;
-	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->copy, self->bytes));
 	self->device->info.isa_level = 2;
-	EXPECT_EQ(-ENOTSUP, load(self->device, self->copy, self->bytes));
+	EXPECT_EQ(-ENOTSUP, program_image_load(self->device, self->copy, self->bytes));
 }
 
 /* Each length is a separate block, so that ASan detects a read past its end. */
@@ -316,7 +301,7 @@ TEST_F(program, every_truncation)
 		uint8_t *part = malloc(n ? n : 1);
 
 		memcpy(part, self->image, n);
-		loaded += load(self->device, part, n) == 0;
+		loaded += program_image_load(self->device, part, n) == 0;
 		free(part);
 	}
 	/* The section headers are at the end. */

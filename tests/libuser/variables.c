@@ -5,8 +5,7 @@
 #include "kselftest_harness.h"
 #include "salvo_kernel.h"
 #include "lib_test.h"
-
-#define MOST	(1u << 20)
+#include "program_image.h"
 
 FIXTURE(variables) {
 	struct salvo_device *device;
@@ -16,16 +15,9 @@ FIXTURE(variables) {
 
 FIXTURE_SETUP(variables)
 {
-	FILE *file = fopen(kernel_path("variables.salvo"), "rb");
-
-	ASSERT_NE(NULL, file);
-	self->image = malloc(MOST);
-	self->copy = malloc(MOST);
-	self->bytes = fread(self->image, 1, MOST, file);
-	fclose(file);
+	self->bytes = program_image_read("variables.salvo", &self->image, &self->copy);
 	ASSERT_GT(self->bytes, 1000);
-	ASSERT_LT(self->bytes, MOST);
-	memcpy(self->copy, self->image, self->bytes);
+	ASSERT_LT(self->bytes, PROGRAM_IMAGE_MOST);
 	ASSERT_EQ(0, open_device(&self->device));
 }
 
@@ -34,15 +26,6 @@ FIXTURE_TEARDOWN(variables)
 	salvo_device_close(self->device);
 	free(self->image);
 	free(self->copy);
-}
-
-static int load(struct salvo_device *device, const void *image, size_t bytes)
-{
-	struct salvo_program *program;
-	int err = salvo_program_load(device, image, bytes, &program);
-
-	salvo_program_destroy(program);
-	return err;
 }
 
 /* The note of the variables; NULL if there is none. */
@@ -71,7 +54,7 @@ static struct salvo_note_variables *find_note(uint8_t *image)
 #define EXPECT_NOEXEC(field, value) do { \
 	typeof(field) before_ = field; \
 	field = value; \
-	EXPECT_EQ(-ENOEXEC, load(self->device, self->copy, self->bytes)); \
+	EXPECT_EQ(-ENOEXEC, program_image_load(self->device, self->copy, self->bytes)); \
 	field = before_; \
 } while (0)
 
@@ -95,7 +78,7 @@ TEST_F(variables, wrong_notes)
 	EXPECT_NOEXEC(note->init_bytes, UINT64_MAX);
 	EXPECT_NOEXEC(pointers[0], note->init_bytes - 7);
 	EXPECT_NOEXEC(pointers[1], UINT64_MAX);
-	EXPECT_EQ(0, load(self->device, self->copy, self->bytes));
+	EXPECT_EQ(0, program_image_load(self->device, self->copy, self->bytes));
 }
 
 /* Each byte of the note changed, which must not crash. */
@@ -109,7 +92,7 @@ TEST_F(variables, every_byte_changed)
 	for (i = 0; i < bytes; i++)
 		for (bit = 0; bit < 8; bit++) {
 			note[i] ^= 1 << bit;
-			refused += load(self->device, self->copy, self->bytes) != 0;
+			refused += program_image_load(self->device, self->copy, self->bytes) != 0;
 			note[i] ^= 1 << bit;
 		}
 	EXPECT_LT(bytes * 4, refused);
@@ -150,7 +133,7 @@ TEST_F(variables, address_over_the_tables)
 		kernel = find_symbol(self->copy, names[i]);
 		ASSERT_NE(NULL, kernel);
 		cell->st_value = kernel->st_value - sizeof(struct salvo_items_link);
-		refused += load(self->device, self->copy, self->bytes) == -ENOEXEC;
+		refused += program_image_load(self->device, self->copy, self->bytes) == -ENOEXEC;
 	}
 	EXPECT_EQ(1, refused);
 }
