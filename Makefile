@@ -254,7 +254,7 @@ endif
 
 include tests/sanitize.mk tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
-tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
+tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) $(BUILD_LAYER) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
 
 $(KSELFTEST):
 	@mkdir -p $(@D)
@@ -292,6 +292,12 @@ $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(PARS
 $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/libsalvo.a
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(BENCH_LIBS) $(LIBS)
+
+# A layer of the OpenCL loader, for tests/bench/opencl.py.
+BUILD_LAYER := $(BUILD)/tests/bench/libbuild_layer.so
+$(BUILD_LAYER): $(call obj,tests/bench/build_layer/build_layer.c)
+	@mkdir -p $(@D)
+	$(call run,LD)$(CC) $(CFLAGS) -shared -o $@ $^
 
 # oneTBB is C++ alone.
 $(BUILD)/tests/bench/steal: $(BUILD)/obj/tests/bench/steal_tbb.o

@@ -6,9 +6,17 @@ ffmpeg's filters on a clip that ffmpeg generates, and pipelines of OpenCV's T-AP
 (user and system) of the whole process and its children; for OpenCV, of the process from the second frame on. The
 drivers take turns. A line for each: the medians, PoCL's by Salvo's, and at the end the geometric means.
 
+What building costs is measured on the same pipelines, of one frame, and on CLBlast's tests in single precision, each
+with empty caches and again with those that this filled: the wall time of all calls of clBuildProgram with empty
+caches (by tests/bench/build_layer), and what empty caches add to the CPU time and to the wall time of the whole
+program and all compilers, which include what a driver compiles later, when a kernel is created or enqueued first.
+
 usage: opencl.py [--rounds N] [--size WxH] [--frames N] [--only NAME] [--json]
+
+--only build measures no more than that.
 """
 import argparse
+import ctypes
 import json
 import math
 import os
@@ -17,8 +25,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LAYER = f'{ROOT}/build/tests/bench/libbuild_layer.so'
+PIPELINES = ('edges', 'pyramid', 'tone', 'shrink', 'corners', 'warp', 'unsharp', 'track')
+ROUTINES = ('xaxpy', 'xdot', 'xgemv', 'xger')
 DRIVERS = {'salvo': f'{ROOT}/build/lib/salvo.icd', 'pocl': '/etc/OpenCL/vendors/pocl.icd'}
 
 # Those of tests/opencl/ffmpeg.sh: filter, and format
@@ -101,18 +113,59 @@ def child(name, frames, width, height):
     print(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
 
 
-def cpu_time(driver, command):
+def reap_all():
+    """Wait for the processes that a program left, which are this one's children then: compilers."""
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
+
+
+def cpu_time(driver, command, **more):
     """Seconds of a program on a driver, and what it has printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     # OpenCV takes a CPU for a device only if it is asked to.
     # OpenCV keeps programs on disk, those of an older compiler too.
     environment = dict(os.environ, OCL_ICD_VENDORS=DRIVERS[driver], OPENCV_OPENCL_CACHE_ENABLE='0',
-                       OPENCV_OPENCL_DEVICE=':CPU:0' if driver == 'pocl' else ':GPU:0')
+                       OPENCV_OPENCL_DEVICE=':CPU:0' if driver == 'pocl' else ':GPU:0', **more)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    reap_all()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(f'{command[0]} on {driver}: exit code {done.returncode}\n{done.stderr[-2000:]}')
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def build_times(driver, command):
+    """Seconds with empty caches: of clBuildProgram; more than with full ones, CPU and wall."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = f'{folder}/calls'
+        more = {'XDG_CACHE_HOME': f'{folder}/cache', 'OPENCL_LAYERS': LAYER, 'BUILD_LAYER_OUT': out}
+        spent, taken, calls = [], [], []
+        for _ in ('empty', 'full'):
+            start = time.monotonic()
+            spent.append(cpu_time(driver, command, **more)[0])
+            taken.append(time.monotonic() - start)
+            with open(out, encoding='ascii') as lines:
+                calls.append(lines.read().split())
+    if calls[0][0] == '0':
+        sys.exit(f'{command[0]} on {driver}: no program was built')
+    return float(calls[0][1]), spent[0] - spent[1], taken[0] - taken[1]
+
+
+def measure_builds(name, command, rounds, report):
+    """Medians of both drivers, which take turns. Return: PoCL's by Salvo's."""
+    times = {driver: [] for driver in DRIVERS}
+    for _ in range(rounds):
+        for driver in DRIVERS:
+            times[driver].append(build_times(driver, command))
+    ratios = []
+    for what, *both in zip(('clBuildProgram', 'CPU', 'wall'), *(zip(*times[driver]) for driver in ('salvo', 'pocl'))):
+        salvo, pocl = (statistics.median(values) for values in both)
+        ratios.append(pocl / salvo if salvo > 0 else math.nan)
+        report(f'{name}, {what}', salvo, pocl, ratios[-1])
+    return ratios
 
 
 def ffmpeg_command(clip, name):
@@ -161,18 +214,23 @@ def main():
         if args.json:
             print(json.dumps({'name': name, 'salvo': salvo, 'pocl': pocl, 'ratio': ratio}), flush=True)
         else:
-            print(f'{name:24} {salvo:10.3f} {pocl:10.3f} {ratio:8.2f}', flush=True)
+            print(f'{name:36} {salvo:10.3f} {pocl:10.3f} {ratio:8.2f}', flush=True)
+
+    def mean(title, ratios):
+        if ratios:
+            ratio = statistics.geometric_mean(ratios)
+            print(json.dumps({'name': f'{title}, geometric mean', 'ratio': ratio}) if args.json else
+                  f'{title + ", geometric mean":58} {ratio:8.2f}', flush=True)
+
+    def chosen(title, names):
+        return [name for name in names if not args.only or args.only in f'{title} {name}']
 
     def group(title, names, run):
-        names = [name for name in names if not args.only or args.only in f'{title} {name}']
-        ratios = measure(names, run, args.rounds, lambda name, *rest: report(f'{title} {name}', *rest))
-        if ratios:
-            mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
-            print(json.dumps({'name': f'{title}, geometric mean', 'ratio': mean}) if args.json else
-                  f'{title + ", geometric mean":46} {mean:8.2f}', flush=True)
+        mean(title, measure(chosen(title, names), run, args.rounds,
+                            lambda name, *rest: report(f'{title} {name}', *rest)))
 
     if not args.json:
-        print(f'{"CPU seconds":24} {"Salvo":>10} {"PoCL":>10} {"ratio":>8}')
+        print(f'{"seconds, of CPU if not said":36} {"Salvo":>10} {"PoCL":>10} {"ratio":>8}')
     with tempfile.TemporaryDirectory() as folder:
         clip = f'{folder}/clip.y4m'
         subprocess.run(['ffmpeg', '-v', 'error', '-nostdin', '-f', 'lavfi', '-i',
@@ -180,8 +238,16 @@ def main():
                        check=True)
         group('ffmpeg', FFMPEG, lambda driver, name: cpu_time(driver, ffmpeg_command(clip, name))[0])
     own = [sys.executable, os.path.abspath(__file__), '--size', args.size, '--frames', str(args.frames), '--child']
-    group('opencv', ('edges', 'pyramid', 'tone', 'shrink', 'corners', 'warp', 'unsharp', 'track'),
-          lambda driver, name: float(cpu_time(driver, [*own, name])[1]))
+    group('opencv', PIPELINES, lambda driver, name: float(cpu_time(driver, [*own, name])[1]))
+
+    # What a compiler leaves behind is this process' child.
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+    one = [sys.executable, os.path.abspath(__file__), '--size', '640x360', '--frames', '1', '--child']
+    commands = {f'opencv {name}': [*one, name] for name in PIPELINES}
+    commands |= {f'clblast {name}': [f'clblast_test_{name}', '-precision', '32'] for name in ROUTINES}
+    ratios = [measure_builds(f'build {name}', commands[name], args.rounds, report) for name in chosen('build', commands)]
+    for what, values in zip(('clBuildProgram', 'CPU', 'wall'), zip(*ratios)):
+        mean(f'build, {what}', values)
 
 
 if __name__ == '__main__':
