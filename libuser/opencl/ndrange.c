@@ -3,6 +3,8 @@
  * ndrange.c - enqueue kernels
  *
  * The kernel's arguments are copied into the batch; the grid is 32 bits wide in each dimension.
+ * Grids beyond libsalvo's limits, which OpenCL does not know, are CL_OUT_OF_RESOURCES, and the
+ * context's notification function gets a message with the limit.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,6 +13,9 @@
 #include "kernel.h"
 #include "ndrange.h"
 #include "submission.h"
+
+/* In one dispatch: salvo_kernel_set_grid() takes no more. */
+#define MAX_GROUPS	(1ull << 31)
 
 static cl_int check_group(const struct salvo_device_info *info,
 			  const struct salvo_kernel_properties *properties, bool uniform,
@@ -33,6 +38,45 @@ static cl_int check_group(const struct salvo_device_info *info,
 	for (d = 0; d < 3 && properties->required_group[0]; d++)
 		if (properties->required_group[d] != (d < grid->dims ? grid->group[d] : 1))
 			return CL_INVALID_WORK_GROUP_SIZE;
+	return CL_SUCCESS;
+}
+
+/* Is the grid within the limits of a dispatch? If not, notify the application. */
+static cl_int check_limits(cl_kernel kernel, cl_uint dims, const size_t *offset,
+			   const size_t *items, uint64_t most)
+{
+	cl_uint d;
+
+	for (d = 0; d < dims; d++) {
+		if (items && items[d] > most)
+			salvo_cl_context_tell(kernel->program->context,
+					      "kernel %s: %zu work-items in dimension %u: at most %llu",
+					      kernel->properties.name, items[d], d, (unsigned long long)most);
+		else if (offset && offset[d] > most)
+			salvo_cl_context_tell(kernel->program->context,
+					      "kernel %s: global offset %zu in dimension %u: at most %llu",
+					      kernel->properties.name, offset[d], d, (unsigned long long)most);
+		else
+			continue;
+		return CL_OUT_OF_RESOURCES;
+	}
+	return CL_SUCCESS;
+}
+
+static cl_int check_count(cl_kernel kernel, const struct salvo_cl_grid *grid)
+{
+	uint64_t groups = 1;
+	unsigned int d;
+
+	for (d = 0; d < grid->dims; d++) {
+		groups *= (grid->items[d] + (uint64_t)grid->group[d] - 1) / grid->group[d];
+		if (groups <= MAX_GROUPS)
+			continue;
+		salvo_cl_context_tell(kernel->program->context,
+				      "kernel %s: more than %llu work-groups", kernel->properties.name,
+				      MAX_GROUPS);
+		return CL_OUT_OF_RESOURCES;
+	}
 	return CL_SUCCESS;
 }
 
@@ -73,8 +117,6 @@ cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_ke
 
 		if (size + start < size)
 			return CL_INVALID_GLOBAL_OFFSET;
-		if (size > info->max_items || start > info->max_items)
-			return CL_OUT_OF_RESOURCES;
 		if (group && group[d] > UINT32_MAX)
 			return CL_INVALID_WORK_ITEM_SIZE;
 		grid->empty |= !size;
@@ -82,6 +124,9 @@ cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_ke
 		grid->offset[d] = start;
 		grid->group[d] = group ? group[d] : 0;
 	}
+	err = check_limits(kernel, dims, offset, items, info->max_items);
+	if (err)
+		return err;
 	if (!group && !grid->empty) {
 		err = choose_group(kernel, salvo, grid);
 		if (err)
@@ -90,7 +135,8 @@ cl_int salvo_cl_grid_read(struct salvo_cl_grid *grid, cl_device_id device, cl_ke
 	if (!group && grid->empty)
 		return CL_SUCCESS;
 	salvo_kernel_get_info(salvo, &properties);
-	return check_group(info, &properties, kernel->uniform, grid);
+	err = check_group(info, &properties, kernel->uniform, grid);
+	return err ? err : check_count(kernel, grid);
 }
 
 int salvo_cl_grid_set(const struct salvo_cl_grid *grid, struct salvo_cl_kernel_on *on)

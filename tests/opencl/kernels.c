@@ -559,6 +559,43 @@ TEST_F(kernels, bad_ranges_are_refused)
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+/* The GPU's limits, which OpenCL does not have */
+TEST_F(kernels, too_large_ranges_are_refused_with_the_limit)
+{
+	static const struct {
+		size_t items[3], offset[3], group[3];
+		const char *message;
+	} cases[] = {
+		{ { (1ull << 31) + 1, 1, 1 }, { 0 }, { 0 },
+		  "kernel add: 2147483649 work-items in dimension 0: at most 2147483648" },
+		{ { 1, 1, 1ull << 33 }, { 0 }, { 1, 1, 1 },
+		  "kernel add: 8589934592 work-items in dimension 2: at most 2147483648" },
+		{ { 1, 1, 1 }, { 0, 1ull << 32, 0 }, { 0 },
+		  "kernel add: global offset 4294967296 in dimension 1: at most 2147483648" },
+		{ { 1 << 30, 1 << 30, 1 << 30 }, { 0 }, { 0 },
+		  "kernel add: more than 2147483648 work-groups" },
+		{ { 1 << 16, 1 << 16, 1 }, { 0 }, { 1, 1, 1 },
+		  "kernel add: more than 2147483648 work-groups" },
+	};
+	cl_kernel kernel = clCreateKernel(self->program, "add", NULL);
+	unsigned int i;
+
+	ASSERT_NE(NULL, kernel);
+	ASSERT_EQ(0, add(kernel, self->queue, self->buffer, 5, 1, NULL));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		atomic_store(&self->told, false);
+		self->notified[0] = 0;
+		EXPECT_EQ(CL_OUT_OF_RESOURCES,
+			  clEnqueueNDRangeKernel(self->queue, kernel, 3, cases[i].offset,
+						 cases[i].items,
+						 cases[i].group[0] ? cases[i].group : NULL,
+						 0, NULL, NULL));
+		EXPECT_STREQ(cases[i].message, self->notified);
+	}
+	EXPECT_EQ(5, first_word(self->queue, self->buffer));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+}
+
 struct worker {
 	FIXTURE_DATA(kernels) *self;
 	bool good;
