@@ -79,6 +79,19 @@ END
 	has code 'vgatherdps.*zmm'
 	has code 'vscatterdps.*zmm')"
 
+check "M4 an id that is cut to 32 bits and indexes an array without more: side by side" "$(
+	compile "--march x86-64-v4 --global-offset" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n)
+		b[x + n] -= a[x];
+}
+END
+	has code 'vsubps.*zmm'
+	lacks code 'vgather')"
+
 check "M4 a loop whose stride is the grid: side by side, though its index is cut to 32 bits" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -7,6 +7,7 @@
  *
  *	zext(trunc(x))			and x, 0xffffffff
  *	sext(trunc(x << 8))		ashr (shl x, 40), 32
+ *	sext(trunc(x)) << 2		ashr (shl x, 32), 30
  *
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
  * are put back here.
@@ -46,12 +47,13 @@ static Value *make_extension(Instruction &inst)
 		return b.CreateZExt(b.CreateTrunc(x, b.getInt32Ty()), inst.getType());
 	}
 	if (!match(&inst, m_Shr(m_Shl(m_Value(x), m_APInt(left)), m_APInt(right))) ||
-	    *right != narrow_bits || left->ult(narrow_bits) || left->uge(wide_bits))
+	    right->ugt(narrow_bits) || left->ult(narrow_bits) || left->uge(wide_bits))
 		return nullptr;
 	x = b.CreateShl(x, *left - narrow_bits);
 	x = b.CreateTrunc(x, b.getInt32Ty());
-	return inst.getOpcode() == Instruction::AShr ? b.CreateSExt(x, inst.getType()) :
-						       b.CreateZExt(x, inst.getType());
+	x = inst.getOpcode() == Instruction::AShr ? b.CreateSExt(x, inst.getType()) :
+						    b.CreateZExt(x, inst.getType());
+	return *right == narrow_bits ? x : b.CreateShl(x, narrow_bits - right->getZExtValue());
 }
 
 void restore_extensions(Module &m)
