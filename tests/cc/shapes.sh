@@ -324,6 +324,23 @@ barrier='kernel void k(global float *a, local float *l)
 	}
 	a[get_global_id(0)] = l[0];
 }'
+check "a loop that indexes a private array is unrolled, however large its body" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float sum[32] = { 0 };
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < 32; j++)
+			sum[j] += a[i * n + x] * b[j];
+	for (int j = 0; j < 32; j++)
+		b[x + j * n] = b[x + j * n] * f + f * sum[j] + sqrt(fabs(sum[j]));
+}
+END
+	has code 'vfmadd.*zmm'
+	lacks code 'vgather|vscatter')"
+
 check "M2 a loop with a barrier is split" "$(
 	compile "" <<<"$barrier"
 	has notes 'split at its barriers')"

@@ -7,6 +7,7 @@
  * pipeline over the work-item loops.
  */
 #include "places.h"
+#include "unroll.h"
 #include "vectoriser.h"
 
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -105,6 +106,10 @@ void simplify(Module &m, TargetMachine &target)
 		passes.run(f, all.fam);
 		/* Lanes cannot keep an array in registers, unless its indices are constants. */
 		if (has_arrays(f))
+			again.run(f, all.fam);
+		if (has_arrays(f) &&
+		    mark_array_loops(f, all.fam.getResult<LoopAnalysis>(f),
+				     all.fam.getResult<ScalarEvolutionAnalysis>(f)))
 			again.run(f, all.fam);
 	}
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/*
+ * unroll.cc - loops that index private arrays
+ *
+ * An array of each work-item is in registers if all of its indices are constants. Else it is in
+ * memory, and lanes gather and scatter its elements. So the loops whose counters are indices are
+ * unrolled as a whole, further than LLVM would for the sake of their own instructions:
+ *
+ *	float sum[32];
+ *	for (int i = 0; i < 32; i++)
+ *		out[i * pitch + x] = scale * sum[i];
+ *
+ * That is in vain if another access to the array has an index that is not known then: such an array
+ * stays in memory, and its loops as they are.
+ */
+#include "unroll.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+using namespace llvm;
+
+static const uint64_t max_bytes = 512;		/* of an array */
+static const uint64_t max_unrolled = 2048;	/* instructions of a loop with those inside it */
+
+namespace {
+
+class array_loops {
+public:
+	array_loops(LoopInfo &loops, ScalarEvolution &scev) : loops(loops), scev(scev) {}
+
+	void find(AllocaInst &array);
+	bool mark();
+
+private:
+	bool find_accesses(Value &pointer, SmallVectorImpl<Instruction *> &accesses);
+	bool find_indexing(AllocaInst &array, Instruction &access, SetVector<Loop *> &indexing);
+	uint64_t unrolled_size(Loop &of, const SetVector<Loop *> &unrolled);
+
+	LoopInfo &loops;
+	ScalarEvolution &scev;
+	SetVector<Loop *> found;
+};
+
+} /* namespace */
+
+/* False if @pointer has users that are neither loads nor stores. */
+bool array_loops::find_accesses(Value &pointer, SmallVectorImpl<Instruction *> &accesses)
+{
+	for (User *user : pointer.users()) {
+		auto *inst = cast<Instruction>(user);
+
+		if (isa<GetElementPtrInst>(inst)) {
+			if (!find_accesses(*inst, accesses))
+				return false;
+		} else if (getLoadStorePointerOperand(inst) == &pointer) {
+			if (auto *store = dyn_cast<StoreInst>(inst))
+				if (store->getValueOperand() == &pointer)
+					return false;
+			accesses.push_back(inst);
+		} else if (!inst->isLifetimeStartOrEnd() && !isa<MemIntrinsic>(inst)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* False if the index of @access is not known once the loops that it changes in are unrolled. */
+bool array_loops::find_indexing(AllocaInst &array, Instruction &access,
+				SetVector<Loop *> &indexing)
+{
+	const SCEV *pointer = scev.getSCEV(getLoadStorePointerOperand(&access));
+	const SCEV *index = scev.getMinusSCEV(pointer, scev.getSCEV(&array));
+
+	if (isa<SCEVCouldNotCompute>(index) ||
+	    SCEVExprContains(index, [](const SCEV *s) { return isa<SCEVUnknown>(s); }))
+		return false;
+	for (Loop *loop = loops.getLoopFor(access.getParent()); loop;
+	     loop = loop->getParentLoop()) {
+		if (scev.isLoopInvariant(index, loop))
+			continue;
+		if (!scev.getSmallConstantTripCount(loop))
+			return false;
+		indexing.insert(loop);
+	}
+	return true;
+}
+
+uint64_t array_loops::unrolled_size(Loop &of, const SetVector<Loop *> &unrolled)
+{
+	uint64_t size = 0;
+
+	for (BasicBlock *block : of.blocks()) {
+		uint64_t copies = 1;
+
+		for (Loop *loop = loops.getLoopFor(block); loop != of.getParentLoop();
+		     loop = loop->getParentLoop())
+			if (unrolled.contains(loop) && copies <= max_unrolled)
+				copies *= scev.getSmallConstantTripCount(loop);
+		size += copies * block->size();
+	}
+	return size;
+}
+
+void array_loops::find(AllocaInst &array)
+{
+	const std::optional<TypeSize> bytes = array.getAllocationSize(array.getDataLayout());
+	SmallVector<Instruction *> accesses;
+	SetVector<Loop *> indexing;
+
+	if (!array.getAllocatedType()->isAggregateType() || !bytes || *bytes > max_bytes ||
+	    !find_accesses(array, accesses))
+		return;
+	for (Instruction *access : accesses)
+		if (!find_indexing(array, *access, indexing))
+			return;
+	for (Loop *loop : indexing)
+		if (unrolled_size(*loop, indexing) > max_unrolled)
+			return;
+	found.insert(indexing.begin(), indexing.end());
+}
+
+bool array_loops::mark()
+{
+	for (Loop *loop : found)
+		addStringMetadataToLoop(loop, "llvm.loop.unroll.full");
+	return !found.empty();
+}
+
+bool mark_array_loops(Function &f, LoopInfo &loops, ScalarEvolution &scev)
+{
+	array_loops of(loops, scev);
+
+	for (Instruction &inst : f.getEntryBlock())
+		if (auto *array = dyn_cast<AllocaInst>(&inst))
+			of.find(*array);
+	return of.mark();
+}

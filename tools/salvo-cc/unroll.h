@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unroll.h - loops that index private arrays
+ */
+#ifndef SALVO_CC_UNROLL_H
+#define SALVO_CC_UNROLL_H
+
+namespace llvm {
+class Function;
+class LoopInfo;
+class ScalarEvolution;
+}
+
+/* Marks the loops of @f to be unrolled so that its arrays become registers; false if none. */
+bool mark_array_loops(llvm::Function &f, llvm::LoopInfo &loops, llvm::ScalarEvolution &scev);
+
+#endif /* SALVO_CC_UNROLL_H */
