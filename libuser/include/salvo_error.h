@@ -113,18 +113,40 @@ const char *salvo_error_name(uint32_t kind);
 int salvo_batch_get_dependents(struct salvo_batch *batch, unsigned int command, uint8_t *waits);
 
 /**
- * salvo_batch_accesses() - Does a command access a range of a buffer?
- * @command: Index of a command; a pipe control accesses nothing.
- * @offset, @size: Bytes of the buffer.
+ * salvo_batch_add_dependents() - Which commands wait for any of some, directly or through others.
+ * @waits: salvo_batch_count() values: not 0 for each of these commands; afterwards 1 for them and
+ *         for those that wait for them, as salvo_batch_get_dependents() finds them, else 0. Those
+ *         of pipe controls are ignored, and become 0.
+ *
+ * It takes one pass over the batch, however many they are.
+ *
+ * Return: the number of other commands, pipe controls not counted; -E2BIG (as for
+ * salvo_queue_submit()), -ENOMEM.
+ */
+int salvo_batch_add_dependents(struct salvo_batch *batch, uint8_t *waits);
+
+/**
+ * struct salvo_bo_range - Bytes of a buffer, for salvo_batch_find_accesses().
+ */
+struct salvo_bo_range {
+	const struct salvo_bo *bo;	/* NULL: nothing */
+	uint64_t offset;
+	uint64_t size;
+	uint32_t accessed;		/* set by the call: 1 or 0 */
+};
+
+/**
+ * salvo_batch_find_accesses() - Which ranges of buffers do commands access?
+ * @commands: salvo_batch_count() values: not 0 for each of these commands; NULL: all of the batch.
  * @access: SALVO_ARGUMENT_READ, _WRITE, or both: any of them.
+ * @ranges, @count: To be answered; the time is about that of sorting the arguments of the batch.
  *
  * As hazards are found: from the access of a kernel to its arguments, and their ranges.
  *
- * Return: 1 or 0.
+ * Return: 0 or -ENOMEM.
  */
-int salvo_batch_accesses(const struct salvo_batch *batch, unsigned int command,
-			 const struct salvo_bo *bo, uint64_t offset, uint64_t size,
-			 uint32_t access);
+int salvo_batch_find_accesses(const struct salvo_batch *batch, const uint8_t *commands,
+			      uint32_t access, struct salvo_bo_range *ranges, unsigned int count);
 
 #if defined(__cplusplus)
 }

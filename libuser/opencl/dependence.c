@@ -82,62 +82,29 @@ static bool has_failed(const struct salvo_cl_dependence *dependence)
 	       memchr(producer->lost + dependence->producer_first, 1, dependence->producer_count);
 }
 
-/* Adds to @lost the commands of a dependence that failed, and what waits for them. */
-static int lose(struct salvo_cl_submission *submission,
-		const struct salvo_cl_dependence *dependence, uint8_t *lost, uint8_t *found)
-{
-	const unsigned int count = salvo_batch_count(submission->batch);
-	const unsigned int end = dependence->first + dependence->count;
-	unsigned int i, j;
-	int others;
-
-	for (i = dependence->first; i < end; i++) {
-		if (lost[i])
-			continue;
-		others = salvo_batch_get_dependents(submission->batch, i, found);
-		/* A pipe control */
-		if (others == -EINVAL)
-			continue;
-		if (others < 0)
-			return others;
-		for (j = 0; j < count; j++)
-			lost[j] |= found[j];
-	}
-	return 0;
-}
-
-static bool is_anything_left(struct salvo_cl_submission *submission, const uint8_t *lost,
-			     uint8_t *found)
-{
-	const unsigned int count = salvo_batch_count(submission->batch);
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if (!lost[i] && salvo_batch_get_dependents(submission->batch, i, found) != -EINVAL)
-			return true;
-	return false;
-}
-
 bool salvo_cl_dependence_failed(struct salvo_cl_submission *submission, bool *all)
 {
-	const unsigned int count = salvo_batch_count(submission->batch);
-	uint8_t *lost = NULL, *found = NULL;
-	unsigned int i;
-	int err = 0;
+	const struct salvo_cl_dependence *dependence = submission->dependences;
+	const struct salvo_cl_dependence *end = dependence + submission->dependence_count;
+	uint8_t *lost = NULL;
+	int left = 1;
 
 	*all = false;
-	for (i = 0; i < submission->dependence_count && !err; i++) {
-		if (!has_failed(&submission->dependences[i]))
+	for (; dependence < end && left > 0; dependence++) {
+		if (!has_failed(dependence))
 			continue;
-		if (!lost) {
-			lost = calloc(2, count + 1);
-			found = lost + count + 1;
-		}
-		err = lost ? lose(submission, &submission->dependences[i], lost, found) : -ENOMEM;
+		if (!lost)
+			lost = calloc(1, salvo_batch_count(submission->batch) + 1);
+		if (lost)
+			memset(lost + dependence->first, 1, dependence->count);
+		else
+			left = -ENOMEM;
 	}
-	if (!lost && !err)
+	if (!lost && left > 0)
 		return false;
-	*all = err || !is_anything_left(submission, lost, found);
+	if (lost)
+		left = salvo_batch_add_dependents(submission->batch, lost);
+	*all = left <= 0;
 	if (*all) {
 		free(lost);
 		lost = NULL;

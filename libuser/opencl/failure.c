@@ -131,32 +131,30 @@ static void judge(const struct salvo_cl_submission *submission, const struct sal
 	}
 }
 
-/* Does a command that was not done write to the object? */
-static bool is_missing(const struct salvo_cl_submission *submission, const uint8_t *lost,
-		       const struct _cl_mem *mem)
-{
-	const struct salvo_bo *bo = salvo_cl_mem_bo(mem, submission->queue->gpu);
-	const unsigned int count = salvo_batch_count(submission->batch);
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if ((!lost || lost[i]) && salvo_batch_accesses(submission->batch, i, bo,
-							       mem->origin, mem->size,
-							       SALVO_ARGUMENT_WRITE))
-			return true;
-	return false;
-}
-
+/* What commands that were not done write to. Without memory to find that out: all of it. */
 static void mark_damage(const struct salvo_cl_submission *submission)
 {
+	const struct salvo_cl_use *uses = submission->uses;
+	const unsigned int count = submission->use_count;
+	struct salvo_bo_range *ranges = calloc(count + 1, sizeof(*ranges));
 	unsigned int i;
 	cl_mem mem;
+	bool known;
 
-	for (i = 0; i < submission->use_count; i++) {
-		mem = (cl_mem)submission->uses[i].object;
-		if (mem->base.kind == SALVO_CL_MEM && is_missing(submission, submission->lost, mem))
-			salvo_cl_mem_damage(mem, submission->serial);
+	for (i = 0; ranges && i < count; i++) {
+		mem = (cl_mem)uses[i].object;
+		if (mem->base.kind == SALVO_CL_MEM)
+			ranges[i] = (struct salvo_bo_range){
+				.bo = salvo_cl_mem_bo(mem, submission->queue->gpu),
+				.offset = mem->origin, .size = mem->size,
+			};
 	}
+	known = ranges && !salvo_batch_find_accesses(submission->batch, submission->lost,
+						     SALVO_ARGUMENT_WRITE, ranges, count);
+	for (i = 0; i < count; i++)
+		if (uses[i].object->kind == SALVO_CL_MEM && (!known || ranges[i].accessed))
+			salvo_cl_mem_damage((cl_mem)uses[i].object, submission->serial);
+	free(ranges);
 }
 
 void salvo_cl_failure_dropped(const struct salvo_cl_submission *submission)

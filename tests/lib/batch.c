@@ -2,6 +2,8 @@
 /* batch.c - build batches: indices, snapshots, limits, messages, profiles */
 #include "kselftest_harness.h"
 #include "lib_test.h"
+#include "sanitizer.h"
+#include "steps.h"
 
 FIXTURE(batch) {
 	struct bench b;
@@ -257,21 +259,108 @@ TEST_F(batch, dependents)
 	expect_waits(_metadata, batch, 2, "0011");
 }
 
+TEST_F(batch, dependents_of_several)
+{
+	struct salvo_batch *batch = self->b.batch;
+	uint8_t waits[9] = { 0 };
+	int i;
+
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(i, salvo_batch_fill(batch, self->b.bo, 64 * i, 64, i));
+	ASSERT_EQ(6, salvo_batch_pipe_control(batch, 5, 2));
+	ASSERT_EQ(7, salvo_batch_pipe_control(batch, 4, 0));
+	EXPECT_EQ(6, salvo_batch_add_dependents(batch, waits));
+	/* What it says of pipe controls is ignored. */
+	memcpy(waits, (uint8_t[]){ 7, 0, 1, 0, 0, 0, 9, 0 }, 8);
+	EXPECT_EQ(2, salvo_batch_add_dependents(batch, waits));
+	EXPECT_EQ(0, memcmp(waits, (uint8_t[]){ 1, 0, 1, 0, 1, 1, 0, 0 }, 8));
+	ASSERT_EQ(8, salvo_batch_barrier(batch));
+	ASSERT_EQ(9, salvo_batch_fill(batch, self->b.bo, 0, 64, 1));
+	EXPECT_EQ(5, salvo_batch_get_dependents(batch, 1, (uint8_t[10]){ 0 }));
+}
+
+/* Steps to find what waits for every other command, in a batch whose pipe controls alternate. */
+static unsigned long count_steps(struct bench *b, unsigned int count)
+{
+	uint8_t *waits = calloc(4, count);
+	unsigned long steps;
+	unsigned int i;
+
+	salvo_batch_reset(b->batch);
+	for (i = 0; i < count; i++)
+		salvo_batch_fill(b->batch, b->bo, i / 2 * 64, 64, 0);
+	for (i = count - 2; i > 1; i -= 2)
+		salvo_batch_pipe_control(b->batch, i, i - 1);
+	for (i = 0; i < count; i += 2)
+		waits[i] = 1;
+	/* Its pipe controls are found before. */
+	salvo_batch_get_dependents(b->batch, 0, waits + 2 * (size_t)count);
+	steps_begin();
+	salvo_batch_add_dependents(b->batch, waits);
+	steps = steps_end();
+	free(waits);
+	return steps;
+}
+
+TEST_F(batch, dependents_of_many_commands_take_one_pass)
+{
+	unsigned long few, many;
+
+	NEED_SIGNALS();
+	ASSERT_EQ(0, salvo_batch_enable_hazards(self->b.batch));
+	few = count_steps(&self->b, 200);
+	many = count_steps(&self->b, 800);
+	EXPECT_GT(many, 2 * few);
+	EXPECT_LT(many, 6 * few) {
+		TH_LOG("%lu steps of 200 commands, %lu of 800", few, many);
+	}
+}
+
+/* As a string, what of ranges of 64 bytes is accessed. */
+static const char *accessed(struct salvo_batch *batch, const uint8_t *commands, uint32_t access,
+			    struct salvo_bo *bo)
+{
+	struct salvo_bo_range ranges[6];
+	static char text[7];
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		ranges[i] = (struct salvo_bo_range){ .bo = bo, .offset = 64 * i, .size = 64,
+						     .accessed = 5 };
+	if (salvo_batch_find_accesses(batch, commands, access, ranges, 6))
+		return "";
+	for (i = 0; i < 6; i++)
+		text[i] = '0' + ranges[i].accessed;
+	return text;
+}
+
 TEST_F(batch, accesses)
 {
 	struct salvo_batch *batch = self->b.batch;
 	struct salvo_bo *bo = self->b.bo;
+	struct salvo_bo_range edge = { .bo = bo, .offset = 191, .size = 9 };
 
+	EXPECT_STREQ("000000", accessed(batch, NULL, 3, bo));
 	salvo_batch_copy(batch, bo, 128, bo, 0, 64);
 	salvo_batch_barrier(batch);
-	EXPECT_EQ(1, salvo_batch_accesses(batch, 0, bo, 0, 1, SALVO_ARGUMENT_READ));
-	EXPECT_EQ(0, salvo_batch_accesses(batch, 0, bo, 0, 128, SALVO_ARGUMENT_WRITE));
-	EXPECT_EQ(1, salvo_batch_accesses(batch, 0, bo, 0, 129, SALVO_ARGUMENT_WRITE));
-	EXPECT_EQ(1, salvo_batch_accesses(batch, 0, bo, 191, 9, 3));
-	EXPECT_EQ(0, salvo_batch_accesses(batch, 0, bo, 192, 9, 3));
-	EXPECT_EQ(0, salvo_batch_accesses(batch, 1, bo, 0, 256, 3));
-	EXPECT_EQ(0, salvo_batch_accesses(batch, 2, bo, 0, 256, 3));
-	EXPECT_EQ(0, salvo_batch_accesses(batch, 0, NULL, 0, 256, 3));
+	ASSERT_EQ(2, salvo_batch_fill(batch, bo, 316, 8, 1));
+	ASSERT_EQ(3, salvo_batch_fill(batch, bo, 132, 20, 1));
+	EXPECT_STREQ("100000", accessed(batch, NULL, SALVO_ARGUMENT_READ, bo));
+	EXPECT_STREQ("001011", accessed(batch, NULL, SALVO_ARGUMENT_WRITE, bo));
+	EXPECT_STREQ("101011", accessed(batch, NULL, 3, bo));
+	EXPECT_STREQ("101000", accessed(batch, (uint8_t[]){ 1, 1, 0, 0 }, 3, bo));
+	EXPECT_STREQ("000011", accessed(batch, (uint8_t[]){ 0, 1, 1, 0 }, 3, bo));
+	EXPECT_STREQ("000000", accessed(batch, (uint8_t[4]){ 0 }, 3, bo));
+	EXPECT_STREQ("000000", accessed(batch, NULL, 3, NULL));
+	ASSERT_EQ(0, salvo_batch_find_accesses(batch, NULL, 3, &edge, 1));
+	EXPECT_EQ(1, edge.accessed);
+	edge.offset = 192;
+	ASSERT_EQ(0, salvo_batch_find_accesses(batch, NULL, 3, &edge, 1));
+	EXPECT_EQ(0, edge.accessed);
+	edge = (struct salvo_bo_range){ .bo = bo, .offset = 140 };
+	ASSERT_EQ(0, salvo_batch_find_accesses(batch, NULL, 3, &edge, 1));
+	EXPECT_EQ(0, edge.accessed);
+	EXPECT_EQ(0, salvo_batch_find_accesses(batch, NULL, 3, NULL, 0));
 }
 
 TEST_F(batch, profile)

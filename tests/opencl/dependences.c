@@ -9,6 +9,8 @@
 
 #include "ocl.h"
 #include "kselftest_harness.h"
+#include "sanitizer.h"
+#include "steps.h"
 
 static const char source[] =
 	"kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }\n"
@@ -331,6 +333,55 @@ TEST_F(dependences, a_long_chain_is_completed_with_little_stack)
 	clReleaseEvent(links[0]);
 	EXPECT_EQ(0, read_word(self->consumers, self->words[0], &value));
 	EXPECT_EQ(LENGTH, value);
+}
+
+/* Steps to complete a batch of commands that fail, each of which writes a buffer of its own. */
+static unsigned long count_steps(FIXTURE_DATA(dependences) *self, cl_uint count)
+{
+	cl_mem *words = calloc(count, sizeof(cl_mem));
+	cl_event bad, good;
+	unsigned long steps;
+	cl_uint i, failed = 0;
+
+	*self->go = 0;
+	produce(self, &bad, &good);
+	clFlush(self->producers);
+	for (i = 0; i < count; i++) {
+		words[i] = make_word(self->context);
+		add(self, self->consumers, words[i], 1, &bad, NULL);
+	}
+	clFlush(self->consumers);
+	*self->go = 1;
+	clFinish(self->producers);
+	steps_begin();
+	clFinish(self->consumers);
+	steps = steps_end();
+	for (i = 0; i < count; i++) {
+		cl_uint value;
+
+		failed += read_word(self->consumers, words[i], &value) == CL_OUT_OF_RESOURCES;
+		clReleaseMemObject(words[i]);
+	}
+	clReleaseEvent(bad);
+	clReleaseEvent(good);
+	free(words);
+	return failed == count ? steps : 0;
+}
+
+TEST_F(dependences, many_commands_fail_in_few_steps)
+{
+	unsigned long few, many;
+
+	NEED_SIGNALS();
+	if (variant->place != OTHER_QUEUE || getenv("SALVO_DEVICE"))
+		SKIP(return, "one batch of the embedded GPU is enough");
+	few = count_steps(self, 40);
+	many = count_steps(self, 200);
+	ASSERT_NE(0, few);
+	ASSERT_NE(0, many);
+	EXPECT_LT(many, 9 * few) {
+		TH_LOG("%lu steps for 40 commands, %lu for 200", few, many);
+	}
 }
 
 TEST_HARNESS_MAIN
