@@ -7,10 +7,10 @@
  * changes the key. No locks: processes share only the cache, which is safe by itself.
  *
  * A caller may go on once the compiler has announced that the program has no errors. The compiler
- * goes on as well, without a thread that waits for it; what it makes is read when it is wanted.
+ * goes on as well, without a thread that waits for it; what it makes is read when it is wanted:
+ * see rest.c.
  */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,7 @@
 #include "cache.h"
 #include "device.h"
 #include "headers.h"
+#include "rest.h"
 
 static const char key_version[] = "salvo build 2";
 
@@ -154,41 +155,6 @@ static char *message(const char *text)
 	return strdup(text);
 }
 
-struct salvo_build_rest {
-	struct salvo_compiler_run child;
-	bool has_key;
-	uint8_t key[SHA256_DIGEST_LENGTH];
-};
-
-/* Compilers whose ends nobody has waited for yet: not more than there are cores. */
-static atomic_uint rests;
-
-static void free_rest(struct salvo_build_rest *rest)
-{
-	atomic_fetch_sub(&rests, 1);
-	free(rest);
-}
-
-/* Return: NULL if there are as many as may be, or no memory: then wait for the compiler's end. */
-static struct salvo_build_rest *alloc_rest(void)
-{
-	struct salvo_build_rest *rest = NULL;
-
-	if (atomic_fetch_add(&rests, 1) < (unsigned long)sysconf(_SC_NPROCESSORS_ONLN))
-		rest = calloc(1, sizeof(*rest));
-	if (!rest)
-		atomic_fetch_sub(&rests, 1);
-	return rest;
-}
-
-/* An empty output is that of a compiler which failed while the application ignores SIGCHLD. */
-static void keep(const uint8_t *key, const struct salvo_text_block *out,
-		 const struct salvo_text_block *messages)
-{
-	if (out->bytes)
-		salvo_cache_write(key, out, messages);
-}
-
 /* What the caller gets of a build: no output if there was an error, and a log in any case. */
 static int give(int err, struct salvo_text_block *messages, char **log,
 		struct salvo_text_block *out)
@@ -205,32 +171,28 @@ static int give(int err, struct salvo_text_block *messages, char **log,
 int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_text_block *out)
 {
 	struct salvo_text_block messages;
-	int err = salvo_compiler_finish(&rest->child, out, &messages);
+	const int err = salvo_rest_finish(rest, out, &messages);
 
-	if (!err && rest->has_key)
-		keep(rest->key, out, &messages);
-	free_rest(rest);
 	return give(err, &messages, log, out);
 }
 
 void salvo_build_cancel(struct salvo_build_rest *rest)
 {
-	salvo_compiler_cancel(&rest->child);
-	free_rest(rest);
+	salvo_rest_cancel(rest);
 }
 
 /* Up to the end of the check, if it has no errors, else to that of the compiler. */
 static int run_checked(const struct salvo_compiler *compiler, const struct salvo_build *build,
 		       const struct salvo_header_folder *folder, const char *const *after,
 		       struct salvo_text_block *out, struct salvo_text_block *messages,
-		       struct salvo_build_rest *rest)
+		       struct salvo_compiler_run *child)
 {
-	int err = start(compiler, build, folder, after, true, &rest->child);
+	int err = start(compiler, build, folder, after, true, child);
 
-	if (err || salvo_compiler_is_checked(&rest->child, messages))
+	if (err || salvo_compiler_is_checked(child, messages))
 		return err;
 	free_block(messages);
-	err = salvo_compiler_finish(&rest->child, out, messages);
+	err = salvo_compiler_finish(child, out, messages);
 	return err ? err : 1;
 }
 
@@ -256,25 +218,25 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 	free_block(out);
 	free_block(messages);
 	if (rest_out)
-		rest = alloc_rest();
+		rest = salvo_rest_create();
 	if (rest)
-		err = run_checked(&compiler, build, folder, after, out, messages, rest);
+		err = run_checked(&compiler, build, folder, after, out, messages,
+				  salvo_rest_run(rest));
 	else
 		err = run(&compiler, build, folder, after, out, messages);
 	if (rest && !err) {
-		rest->has_key = has_key;
-		memcpy(rest->key, key, sizeof(key));
+		salvo_rest_go_on(rest, has_key ? key : NULL);
 		*rest_out = rest;
 		return 0;
 	}
 	if (rest) {
-		free_rest(rest);
+		salvo_rest_discard(rest);
 		err = err > 0 ? 0 : err;
 	}
 	if (err == -EINVAL && !messages->data)
 		messages->data = message("unterminated quote in the options\n");
 	if (!err && has_key)
-		keep(key, out, messages);
+		salvo_rest_keep(key, out, messages);
 	return err;
 }
 

@@ -341,6 +341,15 @@ int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_bloc
 	return err;
 }
 
+bool salvo_compiler_has_ended(const struct salvo_compiler_run *run)
+{
+	siginfo_t info = { 0 };
+
+	/* Without an exit status to wait for, where SIGCHLD is ignored, it is an error. */
+	return run->owner != getpid() ||
+	       waitid(P_PID, run->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
+}
+
 void salvo_compiler_cancel(struct salvo_compiler_run *run)
 {
 	/* Others may have the number of one that has ended, if the application ignores SIGCHLD. */

@@ -72,6 +72,8 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
  */
 int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,
 			  struct salvo_text_block *messages);
+/** salvo_compiler_has_ended() - Would salvo_compiler_finish() return at once? */
+bool salvo_compiler_has_ended(const struct salvo_compiler_run *run);
 /** salvo_compiler_cancel() - Kill it. */
 void salvo_compiler_cancel(struct salvo_compiler_run *run);
 

@@ -65,8 +65,8 @@ int salvo_object_build(struct salvo_device *device, const char *source, size_t b
  *
  * What can be wrong with a source is reported here; the compiler goes on to make the code while the
  * caller does. salvo_object_image() waits for it. Only as many compilers as there are cores go on
- * so in a process at a time; further builds wait for their ends here. Destroying the object ends
- * the compiler.
+ * so in a process at a time; further builds wait for their ends here. Those that have ended do not
+ * count, even if nobody wants what they made. Destroying the object ends the compiler.
  *
  * Return: as salvo_object_compile().
  */

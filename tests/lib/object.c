@@ -261,6 +261,60 @@ TEST_F(object, many_programs_at_a_time_leave_no_process)
 	EXPECT_EQ(ECHILD, errno);
 }
 
+/* Are all children of this process at their ends, but for their parent to wait for them? */
+static bool have_children_ended(void)
+{
+	char path[64], state;
+	FILE *list, *file;
+	bool ended = true;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	list = fopen(path, "r");
+	while (list && fscanf(list, "%d", &pid) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		file = fopen(path, "r");
+		if (file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1)
+			ended &= state == 'Z';
+		if (file)
+			fclose(file);
+	}
+	if (list)
+		fclose(list);
+	return ended;
+}
+
+/* Programs that nobody wants let later ones go on, and are in the cache. */
+TEST_F(object, programs_that_nobody_wants_are_finished)
+{
+	const unsigned int count = sysconf(_SC_NPROCESSORS_ONLN) + 1;
+	struct salvo_object **objects = calloc(count + 1, sizeof(struct salvo_object *));
+	char defined[48];
+	unsigned int i;
+
+	NEED_COMPILER();
+	for (i = 0; i < count; i++) {
+		/* The last one needs a slot of another one. */
+		while (i == count - 1 && !have_children_ended())
+			usleep(10000);
+		snprintf(defined, sizeof(defined), "-DN=%u+%u", (unsigned int)getpid(), 1000 + i);
+		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL,
+						&objects[i]));
+		EXPECT_FALSE(salvo_object_is_done(objects[i])) {
+			TH_LOG("%u of %u", i, count);
+		}
+	}
+	snprintf(defined, sizeof(defined), "-DN=%u+1000", (unsigned int)getpid());
+	ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL, &objects[count]));
+	EXPECT_TRUE(salvo_object_is_done(objects[count]));
+	EXPECT_EQ(0, salvo_object_finish(objects[0], NULL));
+	EXPECT_NE(NULL, salvo_object_image(objects[0], NULL));
+	for (i = 0; i <= count; i++)
+		salvo_object_destroy(objects[i]);
+	free(objects);
+	EXPECT_EQ(-1, waitpid(-1, NULL, WNOHANG));
+}
+
 /* A compiler that has found no error, and dies. */
 TEST_F(object, a_crash_behind_the_check_is_an_error_of_the_image)
 {
