@@ -84,13 +84,14 @@ static bool has_failed(const struct salvo_cl_dependence *dependence)
 
 bool salvo_cl_dependence_failed(struct salvo_cl_submission *submission, bool *all)
 {
-	const struct salvo_cl_dependence *dependence = submission->dependences;
-	const struct salvo_cl_dependence *end = dependence + submission->dependence_count;
+	const struct salvo_cl_dependence *dependence;
 	uint8_t *lost = NULL;
+	unsigned int i;
 	int left = 1;
 
 	*all = false;
-	for (; dependence < end && left > 0; dependence++) {
+	for (i = 0; i < submission->dependence_count && left > 0; i++) {
+		dependence = &submission->dependences[i];
 		if (!has_failed(dependence))
 			continue;
 		if (!lost)

@@ -48,6 +48,10 @@ static const char *const source =
 	"kernel void sum(global const uint *x, global uint *y, local uint *s, uint n)\n"
 	"{ uint l = get_local_id(0); s[l] = get_global_id(0) < n ? x[get_global_id(0)] : 0;\n"
 	"  barrier(CLK_LOCAL_MEM_FENCE); if (!l) atomic_add(y, s[0]); }\n"
+	"kernel void stray(global uint *x, ulong far) { x[far] = 1; }\n"
+	"global uint total;\n"
+	"kernel void count(global uint *x)\n"
+	"{ if (!get_local_id(0)) atomic_add(&total, work_group_reduce_add(1)); *x = total; }\n"
 	"kernel void draw(write_only image2d_t m)\n"
 	"{ write_imagef(m, (int2)(get_global_id(0), get_global_id(1)), 1); }\n";
 
@@ -255,7 +259,8 @@ static void create(struct input *in)
 		keep(KERNEL,
 		     cl->clCreateKernel(handle(in, PROGRAM),
 					(const char *const[]){ "twice", "sum", "draw",
-							       "none" }[take(in, 1) % 4],
+							       "none", "stray",
+							       "count" }[take(in, 1) % 6],
 					&err),
 		     false);
 		return;
@@ -275,6 +280,7 @@ static void launch(struct input *in, cl_command_queue queue, struct waits *waits
 	cl_mem a = handle(in, MEM), b = handle(in, MEM);
 	size_t global[3], local[3], offset[3], bytes = 0;
 	cl_uint count = take(in, 1), dims = take(in, 1) % 4;
+	const cl_ulong far = 1ull << 45;
 	char name[16] = "";
 
 	cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL);
@@ -284,6 +290,9 @@ static void launch(struct input *in, cl_command_queue queue, struct waits *waits
 		return;
 	if (!strcmp(name, "twice"))
 		cl->clSetKernelArg(kernel, 1, sizeof(count), &count);
+	/* It fails, with what waits for it. */
+	if (!strcmp(name, "stray"))
+		cl->clSetKernelArg(kernel, 1, sizeof(far), &far);
 	if (!strcmp(name, "sum")) {
 		bytes = 0;
 		cl->clGetMemObjectInfo(b, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
@@ -505,12 +514,14 @@ static void use_semaphore(struct input *in, cl_command_queue queue, struct waits
 /* An answer is no longer than it says, and fits where it was said to fit. */
 static void ask(struct input *in)
 {
-	const uint32_t what = take(in, 1) % 9;
+	const uint32_t what = take(in, 1) % 11;
 	const cl_uint name = 0x1000 + take(in, 2) % 0x400;
+	size_t sizes[4];
 	const size_t capacity = take(in, 1);
 	void *answer = malloc(capacity ? capacity : 1);
 	size_t needed = 0;
 	cl_int err = CL_INVALID_VALUE;
+	unsigned int i;
 
 	switch (what) {
 	case 0:
@@ -541,6 +552,19 @@ static void ask(struct input *in)
 	case 8:
 		err = cl->clGetProgramInfo(handle(in, PROGRAM), CL_PROGRAM_SOURCE, capacity, answer,
 					   &needed);
+		break;
+	case 9:
+		err = cl->clGetKernelWorkGroupInfo(handle(in, KERNEL), device, name, capacity,
+						   answer, &needed);
+		break;
+	case 10:
+		for (i = 0; i < 4; i++)
+			sizes[i] = take(in, 1);
+		err = cl->clGetKernelSubGroupInfo(handle(in, KERNEL), device,
+						  name % 0x80 < 0x40 ? 0x11b0 + name % 16 :
+								       0x2030 + name % 16,
+						  take(in, 1) % 5 * sizeof(size_t), sizes, capacity,
+						  answer, &needed);
 		break;
 	}
 	if (!err && needed > capacity)
@@ -638,7 +662,8 @@ static void begin(void)
 		if (!program)
 			continue;
 		keep(PROGRAM, program, false);
-		if (cl->clBuildProgram(program, 1, &device, NULL, NULL, NULL) || binary_bytes)
+		if (cl->clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL) ||
+		    binary_bytes)
 			continue;
 		if (!cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(binary_bytes),
 					  &binary_bytes, NULL)) {
