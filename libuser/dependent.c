@@ -65,13 +65,18 @@ static int add_dependents(const struct salvo_batch *batch, const uint32_t *first
 
 int salvo_batch_add_dependents(struct salvo_batch *batch, uint8_t *waits)
 {
-	const int err = batch->tracked ? salvo_batch_track(batch) : 0;
-	const unsigned int count = batch->count + (batch->tracked ? batch->found : 0);
+	unsigned int count = batch->count;
 	uint32_t *first;
-	int others;
+	int others, err;
 
-	if (err)
-		return err;
+	if (!count)
+		return 0;
+	if (batch->tracked) {
+		err = salvo_batch_track(batch);
+		if (err)
+			return err;
+		count += batch->found;
+	}
 	first = calloc(2 * (size_t)count + 1, sizeof(*first));
 	if (!first)
 		return salvo_batch_fail(batch, -ENOMEM, "out of memory");

@@ -265,6 +265,7 @@ TEST_F(batch, dependents_of_several)
 	uint8_t waits[9] = { 0 };
 	int i;
 
+	EXPECT_EQ(0, salvo_batch_add_dependents(batch, waits));
 	for (i = 0; i < 6; i++)
 		ASSERT_EQ(i, salvo_batch_fill(batch, self->b.bo, 64 * i, 64, i));
 	ASSERT_EQ(6, salvo_batch_pipe_control(batch, 5, 2));
