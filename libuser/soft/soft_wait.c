@@ -97,10 +97,10 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 	int64_t deadline;
 
 	if (!salvo_soft_fence_is_done(fence)) {
-		if (!timeout_ns)
-			return -ETIME;
 		if (salvo_device_is_inherited(&dev->base))
 			return -ENODEV;
+		if (!timeout_ns)
+			return -ETIME;
 		deadline = salvo_deadline_ns(timeout_ns);
 		if (!poll_fence(dev, fence, poll_until(dev, deadline)) &&
 		    sleep_on_fence(fence, deadline))
