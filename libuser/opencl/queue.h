@@ -40,6 +40,8 @@ struct _cl_command_queue {
 	struct salvo_cl_submission *last;
 	/** @spare: Submissions to use again. */
 	struct salvo_cl_submission *spare;
+	/** @flushed: Submissions with a serial of at most this are wanted. */
+	uint64_t flushed;
 	/** @patience: Commands of a batch before it is checked whether the GPU runs dry. */
 	unsigned int patience;
 	/**

@@ -558,12 +558,15 @@ void salvo_cl_queue_flush(cl_command_queue queue)
 	struct salvo_cl_submission *submission;
 
 	queue->patience = SALVO_CL_PATIENCE;
-	for (submission = queue->last; submission; submission = submission->prev) {
+	/* Once for each submission: a wait for many events flushes for each of them. */
+	for (submission = queue->last; submission && submission->serial > queue->flushed;
+	     submission = submission->prev) {
 		if (submission->state != SALVO_CL_OPEN || submission->wanted)
 			continue;
 		submission->wanted = true;
 		salvo_cl_queue_examine(queue);
 	}
+	queue->flushed = queue->context->serial;
 	salvo_cl_run_ready(queue->context);
 }
 
