@@ -155,7 +155,7 @@ $(BUILD)/lib/libsalvo-agile.so: $(AGILE_OBJS) $(AGILE_MAP) $(BUILD)/lib/libsalvo
 OPENCL_MAP  := libuser/opencl/libsalvo-opencl.map
 $(BUILD)/lib/libsalvo-opencl.so: $(OPENCL_OBJS) $(OPENCL_MAP) $(BUILD)/lib/libsalvo.so
 	@mkdir -p $(@D)
-	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,libsalvo-opencl.so.1 -Wl,--version-script,$(OPENCL_MAP) \
+	$(call run,LD)$(CC) $(CFLAGS) -shared -Wl,-soname,libsalvo-opencl.so.1,-z,nodelete -Wl,--version-script,$(OPENCL_MAP) \
 		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(OPENCL_OBJS) $(BUILD)/lib/libsalvo.so -pthread
 $(BUILD)/lib/libsalvo.so.1: $(BUILD)/lib/libsalvo.so
 	@ln -sf $(<F) $@
