@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/*
+ * limits.c - many queues, many events, and the largest objects
+ *
+ * On a render node, whose machine is emulated, and under a sanitizer there are fewer of them.
+ */
+#include "ocl.h"
+#include "kselftest_harness.h"
+#include "sanitizer.h"
+
+#define SCALE	(SANITIZER_RUNS || getenv("SALVO_DEVICE") ? 100u : 1u)
+
+static const char source[] =
+	"kernel void add(global uint *out, uint value) { out[get_global_id(0)] += value; }\n";
+
+FIXTURE(limits) {
+	cl_context context;
+	cl_device_id device;
+	cl_command_queue queue;
+	cl_program program;
+	cl_kernel kernel;
+	cl_mem buffer;
+};
+
+FIXTURE_SETUP(limits)
+{
+	const cl_uint one = 1, zero = 0;
+	const char *text = source;
+	cl_int err;
+
+	self->device = ocl_device();
+	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
+	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, NULL, NULL, NULL));
+	self->kernel = clCreateKernel(self->program, "add", &err);
+	ASSERT_EQ(0, err);
+	self->buffer = clCreateBuffer(self->context, 0, sizeof(zero), NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueWriteBuffer(self->queue, self->buffer, CL_TRUE, 0, sizeof(zero),
+					  &zero, 0, NULL, NULL));
+	ASSERT_EQ(0, clSetKernelArg(self->kernel, 0, sizeof(self->buffer), &self->buffer));
+	ASSERT_EQ(0, clSetKernelArg(self->kernel, 1, sizeof(one), &one));
+}
+
+FIXTURE_TEARDOWN(limits)
+{
+	EXPECT_EQ(0, clReleaseMemObject(self->buffer));
+	EXPECT_EQ(0, clReleaseKernel(self->kernel));
+	EXPECT_EQ(0, clReleaseProgram(self->program));
+	EXPECT_EQ(0, clReleaseCommandQueue(self->queue));
+	EXPECT_EQ(0, clReleaseContext(self->context));
+}
+
+static cl_int add(FIXTURE_DATA(limits) *self, cl_command_queue queue, cl_event *event)
+{
+	const size_t one = 1;
+
+	return clEnqueueNDRangeKernel(queue, self->kernel, 1, NULL, &one, NULL, 0, NULL, event);
+}
+
+static cl_uint sum(FIXTURE_DATA(limits) *self)
+{
+	cl_uint value = ~0u;
+
+	clEnqueueReadBuffer(self->queue, self->buffer, CL_TRUE, 0, sizeof(value), &value, 0, NULL,
+			    NULL);
+	return value;
+}
+
+static long resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	if (!file || fscanf(file, "%*s %ld", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* The first two rounds find how much memory queues take; the others use it again. */
+TEST_F(limits, ten_thousand_queues)
+{
+	const unsigned int count = 10000 / SCALE;
+	cl_command_queue *queues = calloc(count, sizeof(*queues));
+	long first = 0;
+	unsigned int round, i;
+	cl_int err;
+
+	ASSERT_NE(NULL, queues);
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < count; i++) {
+			queues[i] = clCreateCommandQueueWithProperties(self->context, self->device,
+								       NULL, &err);
+			ASSERT_EQ(0, err);
+		}
+		/* They are ordered with nothing, so each has its turn. */
+		for (i = 0; i < count; i++) {
+			ASSERT_EQ(0, add(self, queues[i], NULL));
+			ASSERT_EQ(0, clFinish(queues[i]));
+		}
+		ASSERT_EQ((round + 1) * count, sum(self));
+		for (i = 0; i < count; i++)
+			ASSERT_EQ(0, clReleaseCommandQueue(queues[i]));
+		if (round == 1)
+			first = resident_kib();
+	}
+	if (!SANITIZER_RUNS)
+		EXPECT_GT(first + first / 5 + 1024, resident_kib());
+	free(queues);
+}
+
+TEST_F(limits, a_million_events)
+{
+	const unsigned int count = 1000000 / SCALE;
+	cl_event *events = calloc(count, sizeof(*events));
+	long first = 0;
+	unsigned int round, i;
+	cl_int status;
+
+	ASSERT_NE(NULL, events);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < count; i++)
+			ASSERT_EQ(0, add(self, self->queue, &events[i]));
+		ASSERT_EQ(0, clWaitForEvents(count, events));
+		ASSERT_EQ((round + 1) * count, sum(self));
+		ASSERT_EQ(0, clGetEventInfo(events[count - 1], CL_EVENT_COMMAND_EXECUTION_STATUS,
+					    sizeof(status), &status, NULL));
+		EXPECT_EQ(CL_COMPLETE, status);
+		for (i = 0; i < count; i++)
+			ASSERT_EQ(0, clReleaseEvent(events[i]));
+		if (!round)
+			first = resident_kib();
+	}
+	if (!SANITIZER_RUNS)
+		EXPECT_GT(first + first / 5 + 1024, resident_kib());
+	free(events);
+}
+
+TEST_F(limits, one_command_waits_for_very_many_events)
+{
+	const unsigned int count = 300000 / SCALE;
+	cl_event *events = calloc(count, sizeof(*events)), marker;
+	unsigned int i;
+	cl_int err;
+
+	ASSERT_NE(NULL, events);
+	for (i = 0; i < count; i++) {
+		events[i] = clCreateUserEvent(self->context, &err);
+		ASSERT_EQ(0, err);
+	}
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(self->queue, count, events, &marker));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, clSetUserEventStatus(events[i], CL_COMPLETE));
+	EXPECT_EQ(CL_COMPLETE, ocl_end_status(marker));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, clReleaseEvent(events[i]));
+	free(events);
+}
+
+/* Fill all of a buffer and read its last word. */
+static cl_int fill(FIXTURE_DATA(limits) *self, cl_mem buffer, size_t bytes, cl_uint *last)
+{
+	const cl_uint value = 5;
+	cl_int err = clEnqueueFillBuffer(self->queue, buffer, &value, sizeof(value), 0, bytes, 0,
+					 NULL, NULL);
+
+	if (!err)
+		err = clEnqueueReadBuffer(self->queue, buffer, CL_TRUE, bytes - sizeof(*last),
+					  sizeof(*last), last, 0, NULL, NULL);
+	return err;
+}
+
+TEST_F(limits, the_largest_buffer_and_beyond)
+{
+	cl_mem buffers[16] = { NULL };
+	cl_uint last = 0, count = 0;
+	cl_ulong most, all;
+	cl_int err;
+
+	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most),
+				     &most, NULL));
+	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(all), &all,
+				     NULL));
+	EXPECT_LE(all / 4, most);
+	EXPECT_EQ(NULL, clCreateBuffer(self->context, 0, most + 1, NULL, &err));
+	EXPECT_EQ(CL_INVALID_BUFFER_SIZE, err);
+	EXPECT_EQ(NULL, clCreateBuffer(self->context, 0, SIZE_MAX, NULL, &err));
+	EXPECT_EQ(CL_INVALID_BUFFER_SIZE, err);
+	buffers[0] = clCreateBuffer(self->context, 0, most, NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, fill(self, buffers[0], most & ~3ull, &last));
+	EXPECT_EQ(5, last);
+	/* Until there is no room: an error, and what is there can be used. */
+	for (count = 1; count < 16 && !err; count++) {
+		buffers[count] = clCreateBuffer(self->context, 0, most, NULL, &err);
+		if (!err)
+			err = fill(self, buffers[count], most & ~3ull, &last);
+	}
+	EXPECT_TRUE(err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES);
+	EXPECT_EQ(0, add(self, self->queue, NULL));
+	EXPECT_EQ(1, sum(self));
+	while (count--)
+		if (buffers[count])
+			EXPECT_EQ(0, clReleaseMemObject(buffers[count]));
+	buffers[0] = clCreateBuffer(self->context, 0, most, NULL, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, clReleaseMemObject(buffers[0]));
+}
+
+TEST_F(limits, images_of_the_largest_sizes_and_beyond)
+{
+	const cl_image_format format = { CL_R, CL_UNSIGNED_INT8 };
+	const cl_uint color[4] = { 7 };
+	const size_t zero[3] = { 0 };
+	size_t width, height;
+	unsigned int i;
+
+	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_IMAGE2D_MAX_WIDTH, sizeof(width),
+				     &width, NULL));
+	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_IMAGE2D_MAX_HEIGHT, sizeof(height),
+				     &height, NULL));
+	for (i = 0; i < 4; i++) {
+		const cl_image_desc desc = {
+			.image_type = CL_MEM_OBJECT_IMAGE2D,
+			.image_width = i == 0 ? width : i == 1 ? width + 1 : 1,
+			.image_height = i == 2 ? height : i == 3 ? height + 1 : 1,
+		};
+		const size_t region[3] = { desc.image_width, desc.image_height, 1 };
+		const size_t end[3] = { region[0] - 1, region[1] - 1, 0 }, pixel[3] = { 1, 1, 1 };
+		unsigned char value = 0;
+		cl_int err;
+		cl_mem image = clCreateImage(self->context, 0, &format, &desc, NULL, &err);
+
+		if (i % 2) {
+			EXPECT_EQ(CL_INVALID_IMAGE_SIZE, err);
+			EXPECT_EQ(NULL, image);
+			continue;
+		}
+		ASSERT_EQ(0, err);
+		EXPECT_EQ(0, clEnqueueFillImage(self->queue, image, color, zero, region, 0, NULL,
+						NULL));
+		EXPECT_EQ(0, clEnqueueReadImage(self->queue, image, CL_TRUE, end, pixel, 0, 0,
+						&value, 0, NULL, NULL));
+		EXPECT_EQ(7, value);
+		EXPECT_EQ(0, clReleaseMemObject(image));
+	}
+}
+
+TEST_HARNESS_MAIN
