@@ -431,6 +431,29 @@ END
 	echo "}"
 }
 
+check "atomic operations in a loop that lanes do not gain from do not lock local memory" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *a, int n, global int *out)
+{
+	local int bins[256];
+	int x = get_local_id(0);
+
+	bins[x & 255] = 0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int i = get_global_id(0) * 4; i < n; i += 4096) {
+		int value = *(global const int *)(a + i);
+		atomic_inc(bins + (value & 255));
+		atomic_inc(bins + (value >> 8 & 255));
+		atomic_inc(bins + (value >> 16 & 255));
+		atomic_inc(bins + (value >> 24 & 255));
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[get_global_id(0)] = bins[x & 255];
+}
+END
+	has code 'tzcnt'
+	lacks code 'lock')"
+
 check "M4 a large work-item of which lanes would repeat most stays scalar" "$(
 	scattered_bytes 2 | compile "-DX=x"
 	has code 'ymm'

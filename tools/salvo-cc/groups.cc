@@ -16,6 +16,7 @@
 
 #include <cstddef>
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
@@ -176,15 +177,26 @@ static void build_thread(kernel &k, const items &of, const group_values &v)
 	call_barriers(*k.function, v);
 }
 
-/* A work-group runs on one core: atomics on local memory need no locked instruction. */
-static void relax_local_atomics(Function &f)
+/*
+ * A work-group runs on one core: atomics on local memory need no locked instruction, in no function
+ * that it calls, such as regions that lanes do not gain from (vector_cost.cc).
+ */
+static void relax_local_atomics(Function &kernel)
 {
+	SmallSetVector<Function *, 8> called;
 	SmallVector<Instruction *> atomics;
 
-	for (Instruction &inst : instructions(f))
-		if ((isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) &&
-		    inst.getOperand(0)->getType()->getPointerAddressSpace() == LOCAL)
-			atomics.push_back(&inst);
+	called.insert(&kernel);
+	for (unsigned i = 0; i < called.size(); i++)
+		for (Instruction &inst : instructions(*called[i])) {
+			auto *call = dyn_cast<CallInst>(&inst);
+
+			if (call && call->getCalledFunction())
+				called.insert(call->getCalledFunction());
+			if ((isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) &&
+			    inst.getOperand(0)->getType()->getPointerAddressSpace() == LOCAL)
+				atomics.push_back(&inst);
+		}
 	for (Instruction *inst : atomics) {
 		Value *pointer = inst->getOperand(0);
 		MDNode *tag = get_tag(*inst);
