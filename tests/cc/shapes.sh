@@ -454,6 +454,24 @@ END
 	has code 'tzcnt'
 	lacks code 'lock')"
 
+for size in 8:ymm 4:xmm; do
+	check "M4 rows of ${size%:*} work-items that a kernel requires have as many lanes" "$(
+		compile "--march x86-64-v4 -DROW=${size%:*}" <<'END'
+kernel __attribute__((reqd_work_group_size(ROW, 8, 1)))
+void k(global float *a)
+{
+	local float v[64];
+	size_t x = get_local_id(0), y = get_local_id(1), i = get_group_id(0) * 64 + y * ROW + x;
+
+	v[y * ROW + x] = a[i];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	a[i] = v[y * ROW + x] + v[(y ^ 1) * ROW + x];
+}
+END
+		has code "vaddps.*${size#*:}"
+		lacks code 'vaddps.*zmm')"
+done
+
 check "M4 a large work-item of which lanes would repeat most stays scalar" "$(
 	scattered_bytes 2 | compile "-DX=x"
 	has code 'ymm'

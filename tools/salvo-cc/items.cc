@@ -72,6 +72,7 @@ items build_items(kernel &k, BasicBlock *body, const group_values &v)
 	items made;
 
 	made.strips = can_strip(k);
+	std::copy_n(k.required_group, 3, made.group);
 	/* Stand-ins for the local ids until they are arguments. */
 	for (Value *&id : ids)
 		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));

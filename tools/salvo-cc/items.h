@@ -12,11 +12,13 @@
  * @function: Of one of them: (values..., x, y, z).
  * @values: What its first arguments are, computed in the kernel's entry.
  * @strips: A row of work-groups may be run as one.
+ * @group: The work-group's size that the kernel requires, or 0.
  */
 struct items {
 	llvm::Function *function = nullptr;
 	llvm::SmallVector<llvm::Value *> values;
 	bool strips = false;
+	uint32_t group[3] = { 0, 0, 0 };
 
 	/* The argument that is the local id in dimension @d, of @f and what is made of it. */
 	llvm::Argument *id(llvm::Function &f, unsigned d) const
@@ -27,6 +29,12 @@ struct items {
 
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */
 items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
+
+/*
+ * rows.cc: LLVM shall neither vectorise nor unroll loops over work-items: the remainder of a row is
+ * short, the others are vector code, and an instruction must belong to one iteration (marks.cc).
+ */
+llvm::MDNode *keep_simple(llvm::LLVMContext &context);
 
 /* vector_cost.cc: moves what lanes do not gain from into functions of one work-item. */
 void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,

@@ -27,11 +27,7 @@
 
 using namespace llvm;
 
-/*
- * LLVM shall neither vectorise nor unroll work-item loops: the remainder of a row is short, the
- * others are vector code, and an instruction must belong to one iteration (marks.cc).
- */
-static MDNode *keep_simple(LLVMContext &context)
+MDNode *keep_simple(LLVMContext &context)
 {
 	auto *no = ConstantAsMetadata::get(ConstantInt::getFalse(context));
 	MDNode *vectorise = MDNode::get(context, {
@@ -136,6 +132,19 @@ static bool has_long_chains(const Function &f)
 			return false;
 	}
 	return found;
+}
+
+/* Work-items of a row below which lanes gain little */
+static const unsigned least_lanes = 4;
+
+/* As many lanes as the rows have work-items, if the kernel requires short ones. */
+static unsigned lanes_in(const items &of, unsigned d, unsigned lanes)
+{
+	const uint32_t length = of.group[d];
+
+	if (!length || length >= lanes || (d == 0 && of.strips))
+		return lanes;
+	return length < least_lanes ? 1 : bit_floor(length);
 }
 
 /* Lanes whose vectors are half of the registers, at most @lanes; 1 if lanes gain nothing. */
@@ -273,7 +282,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	     TargetMachine &target, const options &opts)
 {
 	auto range = std::make_unique<interior>(item, *of.id(item, d), skip);
-	const unsigned lanes = lanes_for(item, lanes_of(opts), opts);
+	const unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
 	row made = { .lanes = lanes, .item = &item, .range = nullptr };
 
 	if (lanes == 1 || prefers_loops(of, item, d, target, lanes))
