@@ -206,6 +206,7 @@ $(BUILD)/kernels/%.salvo: %.cl $(BUILD)/bin/salvo-cc
 $(BUILD)/kernels/image_kinds.salvo $(BUILD)/kernels/cc_standard.salvo \
 $(BUILD)/kernels/cc_collective.salvo: KERNEL_OPTIONS := -cl-std=CL3.0
 $(BUILD)/kernels/variables.salvo: KERNEL_OPTIONS := -cl-std=CL3.0 --march all
+$(BUILD)/kernels/image.salvo: KERNEL_OPTIONS := --march all
 $(BUILD)/kernels/fibers.salvo: KERNEL_OPTIONS := --fibers
 
 # --- kernel module: built in a copy, so that the tree stays clean -------------

@@ -472,6 +472,20 @@ END
 		lacks code 'vaddps.*zmm')"
 done
 
+check "M4 lanes sample a plane of floats at the same time; other formats by one function" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(read_only image2d_t image, global float *out, float x, float y)
+{
+	const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE |
+			    CLK_FILTER_LINEAR;
+	float2 at = (float2)(x + get_local_id(0), y);
+
+	out[get_global_id(0)] = read_imagef(image, s, at).x;
+}
+END
+	has code 'vgather'
+	times code 'call.*salvo_outline_sample_2d' 1 4)"
+
 check "M4 a large work-item of which lanes would repeat most stays scalar" "$(
 	scattered_bytes 2 | compile "-DX=x"
 	has code 'ymm'

@@ -9,6 +9,25 @@ kernel void sample(read_only image2d_t image, sampler_t s, global const float2 *
 	out[i] = read_imagef(image, s, at[i]);
 }
 
+/* Through local memory, so that no row of work-groups is run as one; odd work-items come later. */
+#define SAMPLE_ROWS(X) \
+	__attribute__((reqd_work_group_size(X, 1, 1))) \
+	kernel void sample_rows_of_##X(read_only image2d_t image, sampler_t s, \
+				       global const float2 *at, global float4 *out) \
+	{ \
+		local float4 color[X]; \
+		size_t i = get_global_id(0), x = get_local_id(0); \
+		if (x & 1) \
+			color[x - 1] = read_imagef(image, s, at[i - 1]); \
+		barrier(CLK_LOCAL_MEM_FENCE); \
+		if (x & 1) \
+			color[x] = read_imagef(image, s, at[i]); \
+		out[i] = color[x]; \
+	}
+
+SAMPLE_ROWS(8)
+SAMPLE_ROWS(4)
+
 kernel void sample_3d(read_only image3d_t image, sampler_t s, global const float4 *at,
 		      global float4 *out)
 {

@@ -73,16 +73,20 @@ static double in_pixels(double s, int size, uint32_t sampler)
 }
 
 struct volume {
-	const float *pixels;	/* RGBA */
+	const float *pixels;
+	int channels;		/* 4: RGBA, 1: R */
 	int size[3];
 	int dims;
 };
 
 static float pixel(const struct volume *v, const int at[3], int channel)
 {
+	if (channel >= v->channels)
+		return channel == 3;
 	if (at[0] < 0 || at[1] < 0 || at[2] < 0)
 		return 0;
-	return v->pixels[4 * ((at[2] * v->size[1] + at[1]) * v->size[0] + at[0]) + channel];
+	return v->pixels[v->channels * ((at[2] * v->size[1] + at[1]) * v->size[0] + at[0]) +
+			 channel];
 }
 
 static double reference(const struct volume *v, const float *s, uint32_t sampler, int channel)
@@ -150,15 +154,16 @@ static const uint32_t addresses[] = {
 	SALVO_SAMPLER_NORMALIZED | SALVO_SAMPLER_MIRRORED_REPEAT,
 };
 
-/* Every addressing mode with both filters, in @dims dimensions */
+/* Every addressing mode with both filters, in @dims dimensions, on @order of floats */
 static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image) *self,
-			   const char *name, int dims)
+			   const char *name, int dims, uint32_t order)
 {
 	const struct salvo_image_info info = {
-		.order = SALVO_IMAGE_RGBA, .type = SALVO_IMAGE_FLOAT, .width = WIDTH,
+		.order = order, .type = SALVO_IMAGE_FLOAT, .width = WIDTH,
 		.height = HEIGHT, .depth = dims > 2 ? DEPTH : 0,
 	};
-	struct volume v = { .size = { WIDTH, HEIGHT, dims > 2 ? DEPTH : 1 }, .dims = dims };
+	struct volume v = { .channels = order == SALVO_IMAGE_R ? 1 : 4,
+			    .size = { WIDTH, HEIGHT, dims > 2 ? DEPTH : 1 }, .dims = dims };
 	struct salvo_kernel *kernel = find(self->program, name);
 	const uint32_t count = POINTS;
 	struct salvo_bo *at_bo, *out_bo;
@@ -208,12 +213,28 @@ static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image
 
 TEST_F(image, samplers_in_two_dimensions)
 {
-	check_samplers(_metadata, self, "sample", 2);
+	check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_RGBA);
 }
 
 TEST_F(image, samplers_in_three_dimensions)
 {
-	check_samplers(_metadata, self, "sample_3d", 3);
+	check_samplers(_metadata, self, "sample_3d", 3, SALVO_IMAGE_RGBA);
+}
+
+TEST_F(image, samplers_of_one_channel)
+{
+	check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_R);
+}
+
+/* Rows that are shorter than vectors, and work-items that skip the function of all formats */
+TEST_F(image, samplers_in_short_rows)
+{
+	static const char *const names[] = { "sample_rows_of_8", "sample_rows_of_4" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_R);
+		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_RGBA);
+	}
 }
 
 static const struct {

@@ -95,7 +95,12 @@ static void split_called_kernel(Function &f)
 	}
 }
 
-/* Instructions of a function and its callees above which it is large */
+static bool is_outline(const Function &f)
+{
+	return f.getName().starts_with("salvo_outline");
+}
+
+/* Instructions of a function, and of callees that are inlined into it, above which it is large */
 static const uint64_t large = 1500;
 
 struct call_size {
@@ -128,16 +133,11 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 			continue;
 		}
 		call_size inner = measure(*callee, known);
-		result.size += inner.size;
+		result.size += is_outline(*callee) ? 0 : inner.size;
 		result.needs_context |= inner.needs_context;
 	}
 	known[&f] = result;
 	return result;
-}
-
-static bool is_outline(const Function &f)
-{
-	return f.getName().starts_with("salvo_outline");
 }
 
 /*

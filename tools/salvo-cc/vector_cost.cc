@@ -15,6 +15,7 @@
  * are estimates in instructions; a loop's body counts eight times.
  */
 #include "agree.h"
+#include "items.h"
 #include "places.h"
 #include "vectoriser.h"
 
@@ -36,6 +37,16 @@ bool vectoriser::is_outlined(const Instruction &inst)
 	const Function *callee = call ? call->getCalledFunction() : nullptr;
 
 	return callee && callee->hasFnAttribute(outlined);
+}
+
+/* Calls of such a function for each lane would be much code (see flatten.cc). */
+bool vectoriser::is_library_call(const Instruction &inst)
+{
+	auto *call = dyn_cast<CallInst>(&inst);
+	const Function *callee = call ? call->getCalledFunction() : nullptr;
+
+	return callee && callee->hasFnAttribute(Attribute::NoInline) &&
+	       !inst.getType()->isIntOrIntVectorTy(1);
 }
 
 static bool is_free(const Instruction &inst)
@@ -272,14 +283,17 @@ void outline_regions(Function &item, Argument &x, unsigned lanes, TargetMachine 
 }
 
 /*
- * A call of an outlined region, for one active lane after the other. What varies goes through
- * memory, from where each lane takes its own.
+ * A call of an outlined region, or of a function of the library that stays one, for one active
+ * lane after the other. What varies goes through memory, from where each lane takes its own.
+ *
+ * Return: the results of all lanes, or NULL.
  */
-void vectoriser::emit_lane_loop(CallInst &call)
+Value *vectoriser::emit_lane_loop(CallInst &call)
 {
 	LLVMContext &context = b.getContext();
 	SmallVector<Value *> from;
-	Type *bits_type = b.getIntNTy(lanes);
+	Type *bits_type = b.getIntNTy(lanes), *type = call.getType();
+	Value *results = type->isVoidTy() ? nullptr : make_slot(widen(type), "results");
 
 	for (Value *arg : call.args()) {
 		shape s = shape_of(arg);
@@ -308,6 +322,11 @@ void vectoriser::emit_lane_loop(CallInst &call)
 	begin_index(b, 0, keep_index(b, b.CreateAdd(scalar(&x), i)), 1);
 
 	SmallVector<Value *> args;
+	auto slot_of = [&](Value *all, Type *as) {
+		const uint64_t bytes = layout.getTypeSizeInBits(as) / 8;
+
+		return b.CreateGEP(b.getInt8Ty(), all, b.CreateMul(i, b.getInt64(bytes)));
+	};
 	for (unsigned n = 0; n < call.arg_size(); n++) {
 		Value *arg = call.getArgOperand(n), *base = scalar(arg);
 		Type *type = arg->getType();
@@ -316,10 +335,7 @@ void vectoriser::emit_lane_loop(CallInst &call)
 		if (from[n]) {
 			const bool is_bool = type->isIntOrIntVectorTy(1);
 			Type *as = is_bool ? type->getWithNewType(b.getInt8Ty()) : type;
-			const uint64_t bytes = layout.getTypeSizeInBits(as) / 8;
-			Value *at = b.CreateGEP(b.getInt8Ty(), from[n],
-						b.CreateMul(i, b.getInt64(bytes)));
-			Value *one = b.CreateAlignedLoad(as, at, Align(1));
+			Value *one = b.CreateAlignedLoad(as, slot_of(from[n], as), Align(1));
 			args.push_back(is_bool ? b.CreateTrunc(one, type) : one);
 		} else if (s.kind == shape::UNIFORM) {
 			args.push_back(base);
@@ -331,11 +347,16 @@ void vectoriser::emit_lane_loop(CallInst &call)
 			args.push_back(b.CreateAdd(base, b.CreateZExtOrTrunc(step, type)));
 		}
 	}
-	b.CreateCall(call.getCalledFunction(), args);
+	CallInst *copy = b.CreateCall(call.getCalledFunction(), args);
+	copy->setCallingConv(call.getCallingConv());
+	if (results)
+		b.CreateAlignedStore(copy, slot_of(results, type), Align(1));
 	end_index(b, 0);
 	Value *rest = b.CreateAnd(left, b.CreateSub(left, ConstantInt::get(bits_type, 1)));
 	left->addIncoming(rest, b.GetInsertBlock());
-	b.CreateCondBr(b.CreateIsNotNull(rest), body, after);
+	b.CreateCondBr(b.CreateIsNotNull(rest), body, after)
+		->setMetadata(LLVMContext::MD_loop, keep_simple(context));
 	b.SetInsertPoint(after);
 	begin_index(b, 0, scalar(&x), lanes);
+	return results ? b.CreateLoad(widen(type), results) : nullptr;
 }

@@ -337,8 +337,10 @@ void vectoriser::emit(Instruction &inst)
 		emit_alloca(*alloca);
 	} else if (auto *store = dyn_cast<StoreInst>(&inst); store && !store->isAtomic()) {
 		emit_store(*store);
-	} else if (is_outlined(inst)) {
-		emit_lane_loop(cast<CallInst>(inst));
+	} else if (is_outlined(inst) || is_library_call(inst)) {
+		Value *made = emit_lane_loop(cast<CallInst>(inst));
+		if (made)
+			vectors[&inst] = made;
 	} else if (is_agreement(inst)) {
 		scalars[&inst] = emit_agreement(inst.getOperand(0));
 	} else if (isa<FenceInst>(inst)) {

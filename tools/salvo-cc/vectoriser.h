@@ -102,6 +102,7 @@ private:
 
 	/* vector_cost.cc */
 	static bool is_outlined(const Instruction &inst);
+	static bool is_library_call(const Instruction &inst);
 	static double scalar_cost(const Instruction &inst);
 	static double weight_of(unsigned depth);
 	bool is_vector_loop(const Loop &loop, llvm::ScalarEvolution &evolution,
@@ -112,7 +113,7 @@ private:
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
 	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part);
 	llvm::SmallVector<BasicBlock *> find_outlined();
-	void emit_lane_loop(llvm::CallInst &call);
+	Value *emit_lane_loop(llvm::CallInst &call);
 
 	/* vector_flow.cc */
 	void find_order();

@@ -108,14 +108,12 @@ static int4 pick_nearest(image_t image, uint sampler, float4 s, uint dims, uint 
 	return at;
 }
 
-static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
+static float4 sample_linear(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
 	int x0, x1, y0 = 0, y1 = 0, z0 = 0, z1 = 0;
 	float px, py = 0.0f, pz = 0.0f;
 	float4 row, far;
 
-	if (!(sampler & CLK_FILTER_LINEAR))
-		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
 	linear(s.x, image->width, sampler, &x0, &x1, &px);
 	if (dims > 1)
 		linear(s.y, image->height, sampler, &y0, &y1, &py);
@@ -133,6 +131,49 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
 		row = between(row, far, pz);
 	}
 	return row;
+}
+
+/* A function of its own (see flatten.cc): it knows all formats and modes. */
+float4 salvo_outline_sample_2d(image_t image, uint sampler, float2 s)
+{
+	return sample_linear(image, sampler, (float4)(s, 0, 0), 2, 0);
+}
+
+static float float_at(image_t image, int x, int y)
+{
+	return *(global const float *)address_of(image, (int4)(x, y, 0, 0), 4);
+}
+
+/*
+ * A plane of floats: so short that it is inlined, so that the lanes of a kernel sample at the same
+ * time. There is no border: @sampler is not one of CLK_ADDRESS_CLAMP.
+ */
+static float sample_plane(image_t image, uint sampler, float2 s)
+{
+	int x0, x1, y0, y1;
+	float px, py, row, next;
+
+	linear(s.x, image->width, sampler, &x0, &x1, &px);
+	linear(s.y, image->height, sampler, &y0, &y1, &py);
+	row = float_at(image, x0, y0) * (1.0f - px) + float_at(image, x1, y0) * px;
+	next = float_at(image, x0, y1) * (1.0f - px) + float_at(image, x1, y1) * px;
+	return row * (1.0f - py) + next * py;
+}
+
+static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
+{
+	if (!(sampler & CLK_FILTER_LINEAR))
+		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
+	return sample_linear(image, sampler, s, dims, layer);
+}
+
+static float4 sample_2d_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
+{
+	if (!(sampler & CLK_FILTER_LINEAR))
+		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
+	if (ADDRESS_OF(sampler) != CLK_ADDRESS_CLAMP && has_format(image, CLK_R, CLK_FLOAT))
+		return (float4)(sample_plane(image, sampler, s.xy), 0.0f, 0.0f, 1.0f);
+	return salvo_outline_sample_2d(image, sampler, s.xy);
 }
 
 /* Whole coordinates are never normalised and never filtered. */
@@ -237,15 +278,16 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 #define WIDE_4(c) (c)
 
 /*
- * IMAGE: its type; CI and CF: types of coordinates; WIDE: to four elements. ACCESS: of the
- * image; one that is read and written has no functions with a sampler.
+ * IMAGE: its type; CI and CF: types of coordinates; WIDE: to four elements; SAMPLE: reads a
+ * float4 by a sampler. ACCESS: of the image; one that is read and written has no functions with
+ * a sampler.
  */
-#define READ(IMAGE, CI, CF, WIDE, DIMS, LAYER) \
+#define READ(IMAGE, CI, CF, WIDE, DIMS, LAYER, SAMPLE) \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CF s) \
 	{ \
 		check_nearest(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS); \
-		return sample_f(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, \
-				LAYER); \
+		return SAMPLE(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS, \
+			      LAYER); \
 	} \
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
@@ -346,8 +388,8 @@ IMAGE_OF(image1d_array_t, int2, WIDE_2, 1, 1, ASK_1D_ARRAY)
 IMAGE_OF(image2d_t, int2, WIDE_2, 2, 0, ASK_2D)
 IMAGE_OF(image2d_array_t, int4, WIDE_4, 2, 2, ASK_2D_ARRAY)
 IMAGE_OF(image3d_t, int4, WIDE_4, 3, 0, ASK_3D)
-READ(image1d_t, int, float, WIDE_1, 1, 0)
-READ(image1d_array_t, int2, float2, WIDE_2, 1, 1)
-READ(image2d_t, int2, float2, WIDE_2, 2, 0)
-READ(image2d_array_t, int4, float4, WIDE_4, 2, 2)
-READ(image3d_t, int4, float4, WIDE_4, 3, 0)
+READ(image1d_t, int, float, WIDE_1, 1, 0, sample_f)
+READ(image1d_array_t, int2, float2, WIDE_2, 1, 1, sample_f)
+READ(image2d_t, int2, float2, WIDE_2, 2, 0, sample_2d_f)
+READ(image2d_array_t, int4, float4, WIDE_4, 2, 2, sample_f)
+READ(image3d_t, int4, float4, WIDE_4, 3, 0, sample_f)
