@@ -27,7 +27,7 @@ struct salvo_compiler_run *salvo_rest_run(struct salvo_build_rest *rest);
  * @key: Under which the cache gets what it makes, or NULL.
  */
 void salvo_rest_go_on(struct salvo_build_rest *rest, const uint8_t *key);
-/** salvo_rest_finish() - Wait for its end, and free @rest; parameters as salvo_compiler_finish(). */
+/** salvo_rest_finish() - Wait for its end, and free @rest; parameters: salvo_compiler_finish(). */
 int salvo_rest_finish(struct salvo_build_rest *rest, struct salvo_text_block *out,
 		      struct salvo_text_block *messages);
 /** salvo_rest_cancel() - Kill it, unless it has ended, and free @rest. */

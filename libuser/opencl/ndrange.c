@@ -43,19 +43,21 @@ static cl_int check_group(const struct salvo_device_info *info,
 
 /* Is the grid within the limits of a dispatch? If not, notify the application. */
 static cl_int check_limits(cl_kernel kernel, cl_uint dims, const size_t *offset,
-			   const size_t *items, uint64_t most)
+			   const size_t *items, uintmax_t most)
 {
+	cl_context context = kernel->program->context;
+	const char *name = kernel->properties.name;
 	cl_uint d;
 
 	for (d = 0; d < dims; d++) {
 		if (items && items[d] > most)
-			salvo_cl_context_tell(kernel->program->context,
-					      "kernel %s: %zu work-items in dimension %u: at most %llu",
-					      kernel->properties.name, items[d], d, (unsigned long long)most);
+			salvo_cl_context_tell(context,
+					      "kernel %s: %zu work-items in dimension %u: at most %ju",
+					      name, items[d], d, most);
 		else if (offset && offset[d] > most)
-			salvo_cl_context_tell(kernel->program->context,
-					      "kernel %s: global offset %zu in dimension %u: at most %llu",
-					      kernel->properties.name, offset[d], d, (unsigned long long)most);
+			salvo_cl_context_tell(context,
+					      "kernel %s: global offset %zu in dimension %u: at most %ju",
+					      name, offset[d], d, most);
 		else
 			continue;
 		return CL_OUT_OF_RESOURCES;

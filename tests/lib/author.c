@@ -195,7 +195,9 @@ static int use_parents_objects(void *data)
 
 static int wait_for_parents_fence(void *data)
 {
-	return salvo_fence_wait(data, 0) == -ENODEV && salvo_fence_wait(data, -1) == -ENODEV ? 0 : 1;
+	if (salvo_fence_wait(data, 0) != -ENODEV)
+		return 1;
+	return salvo_fence_wait(data, -1) == -ENODEV ? 0 : 2;
 }
 
 TEST_F(author, a_child_gets_an_error_from_its_parents_objects)
