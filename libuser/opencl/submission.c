@@ -188,6 +188,7 @@ static void end_uses(const struct salvo_cl_submission *submission)
 void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
 {
 	end_uses(submission);
+	salvo_cl_dependence_clear(submission);
 	unlink_submission(submission);
 	salvo_cl_submission_put(submission);
 }

@@ -335,6 +335,38 @@ TEST_F(dependences, a_long_chain_is_completed_with_little_stack)
 	EXPECT_EQ(LENGTH, value);
 }
 
+static void CL_CALLBACK context_gone(cl_context context, void *data)
+{
+	(void)context;
+	*(bool *)data = true;
+}
+
+/* A barrier that waits for an event of its queue, and a marker behind it that needs no packet. */
+TEST(a_barrier_that_is_dropped_keeps_nothing)
+{
+	cl_event user, behind, last;
+	cl_command_queue queue;
+	cl_context context;
+	bool gone = false;
+	cl_int err;
+
+	ASSERT_EQ(0, ocl_open(NULL, &context, &queue));
+	ASSERT_EQ(0, clSetContextDestructorCallback(context, context_gone, &gone));
+	user = clCreateUserEvent(context, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clEnqueueBarrierWithWaitList(queue, 1, &user, NULL));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(queue, 0, NULL, &behind));
+	ASSERT_EQ(0, clEnqueueBarrierWithWaitList(queue, 1, &behind, NULL));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(queue, 0, NULL, &last));
+	ASSERT_EQ(0, clSetUserEventStatus(user, CL_COMPLETE));
+	EXPECT_EQ(CL_COMPLETE, ocl_end_status(last));
+	EXPECT_EQ(CL_COMPLETE, ocl_end_status(behind));
+	EXPECT_EQ(0, clReleaseEvent(user));
+	EXPECT_EQ(0, clReleaseCommandQueue(queue));
+	EXPECT_EQ(0, clReleaseContext(context));
+	EXPECT_TRUE(gone);
+}
+
 /* Steps to complete a batch of commands that fail, each of which writes a buffer of its own. */
 static unsigned long count_steps(FIXTURE_DATA(dependences) *self, cl_uint count)
 {
