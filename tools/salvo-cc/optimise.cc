@@ -10,6 +10,7 @@
 #include "unroll.h"
 #include "vectoriser.h"
 
+#include <llvm/Analysis/CFG.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -85,6 +86,14 @@ static bool has_arrays(const Function &f)
 	return false;
 }
 
+static bool has_loops(const Function &f)
+{
+	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
+
+	FindFunctionBackedges(f, back);
+	return !back.empty();
+}
+
 void simplify(Module &m, TargetMachine &target)
 {
 	managers all(target, PipelineTuningOptions());
@@ -97,13 +106,16 @@ void simplify(Module &m, TargetMachine &target)
 	passes.addPass(CorrelatedValuePropagationPass());
 	passes.addPass(SimplifyCFGPass());
 	passes.addPass(InstCombinePass());
-	add_unrolling(passes, 2);
-	FunctionPassManager again;
+	FunctionPassManager unroll, again;
+	add_unrolling(unroll, 2);
 	add_unrolling(again, 3);
 	for (Function &f : m) {
 		if (f.isDeclaration())
 			continue;
 		passes.run(f, all.fam);
+		if (!has_loops(f))
+			continue;
+		unroll.run(f, all.fam);
 		/* Lanes cannot keep an array in registers, unless its indices are constants. */
 		if (has_arrays(f))
 			again.run(f, all.fam);
