@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -26,6 +27,8 @@
 
 struct salvo_build_rest {
 	struct salvo_compiler_run child;
+	/** @owner: The process that started it; @child forgets its own once it is finished. */
+	pid_t owner;
 	unsigned int slot;
 	bool has_key;
 	uint8_t key[SHA256_DIGEST_LENGTH];
@@ -123,6 +126,7 @@ struct salvo_compiler_run *salvo_rest_run(struct salvo_build_rest *rest)
 
 void salvo_rest_go_on(struct salvo_build_rest *rest, const uint8_t *key)
 {
+	rest->owner = getpid();
 	rest->has_key = key;
 	if (key)
 		memcpy(rest->key, key, sizeof(rest->key));
@@ -138,7 +142,7 @@ static bool take_out(struct salvo_build_rest *rest)
 		if (atomic_load(&rest->done))
 			return false;
 		/* In a child of fork() the thread that has it is not there. */
-		if (rest->child.owner != getpid())
+		if (rest->owner != getpid())
 			return true;
 		sched_yield();
 		expected = rest;

@@ -2,6 +2,7 @@
 /*
  * object.c - programs in steps: compile with headers in memory, libraries, link, keep, load
  */
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -393,6 +394,67 @@ TEST_F(object, a_forked_child_leaves_the_compiler_alone)
 		EXPECT_EQ(4, bytes);
 		salvo_object_destroy(object);
 	}
+	forget_script(path);
+}
+
+struct beginner {
+	struct salvo_device *device;
+	struct salvo_object *object;
+	int err;
+};
+
+static void *begin_one(void *data)
+{
+	struct beginner *b = data;
+
+	b->err = salvo_object_begin(b->device, ready, 0, "-DN=3000", NULL, &b->object);
+	return NULL;
+}
+
+/* One thread wants a program while another one, which needs its slot, finishes it. */
+TEST_F(object, a_program_that_another_thread_finishes_is_waited_for)
+{
+	static const char script[] =
+		"printf '\\001\\001' >&3\nexec 3>&-\nprintf '\\177ELF'\n"
+		"head -c 16777212 /dev/zero";
+	const unsigned int count = sysconf(_SC_NPROCESSORS_ONLN);
+	struct salvo_object **objects = calloc(count, sizeof(struct salvo_object *));
+	struct beginner b = { .device = self->b.device };
+	char path[] = "/tmp/salvo-slow-XXXXXX", defined[48];
+	siginfo_t info = { 0 };
+	pthread_t thread;
+	unsigned int i;
+	size_t bytes;
+	pid_t first = 0;
+
+	NEED_COMPILER();
+	use_script(_metadata, path, script);
+	for (i = 0; i < count; i++) {
+		snprintf(defined, sizeof(defined), "-DN=%u", 2000 + i);
+		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL,
+						&objects[i]));
+		if (!i) {
+			ASSERT_EQ(0, waitid(P_ALL, 0, &info, WEXITED | WNOWAIT));
+			first = info.si_pid;
+		}
+	}
+	while (!have_children_ended())
+		usleep(1000);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, begin_one, &b));
+	/* Until the thread has waited for the compiler of the first slot. */
+	while (!waitid(P_PID, first, &info, WEXITED | WNOWAIT | WNOHANG))
+		sched_yield();
+	for (i = 0; i < count; i++) {
+		EXPECT_EQ(0, salvo_object_finish(objects[i], NULL));
+		EXPECT_NE(NULL, salvo_object_image(objects[i], &bytes));
+		EXPECT_EQ(16777216, bytes);
+	}
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, b.err);
+	salvo_object_destroy(b.object);
+	for (i = 0; i < count; i++)
+		salvo_object_destroy(objects[i]);
+	free(objects);
 	forget_script(path);
 }
 
