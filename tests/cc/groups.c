@@ -197,6 +197,55 @@ TEST(M3_barriers_in_a_loop)
 	cc_program_close(program);
 }
 
+#define TASKS 100
+
+/* Work-items of one work-group all take all tasks. Returns how many sums differ from @sum. */
+static int run_tasks(const struct cc_program *program, const char *kernel, uint32_t sum)
+{
+	static uint32_t tasks[TASKS + 1];
+	uint32_t out[60], taken = 0, i;
+	const struct {
+		const uint32_t *tasks;
+		uint32_t *taken, *out;
+		uint32_t count;
+	} args = { tasks, &taken, out, TASKS };
+	const struct cc_range range = { { 60, 1, 1 }, { 60, 1, 1 }, 1, 0 };
+	int wrong = 0;
+
+	for (i = 0; i < TASKS; i++)
+		tasks[i] = i * i * 7;
+	if (cc_run(program, kernel, &args, &range))
+		return -1;
+	for (i = 0; i < 60; i++)
+		wrong += out[i] != sum;
+	return wrong;
+}
+
+TEST(M2_loops_that_rely_on_lockstep)
+{
+	static const char *const options[] = { "-O3", "-O1 --march x86-64-v2", "--march x86-64-v4" };
+	uint32_t all = 0, halves = 0, i, task;
+
+	for (i = 0; i < TASKS; i++) {
+		task = i * i * 7;
+		all += task;
+		if (task & 1)
+			continue;
+		do {
+			halves += task;
+			task /= 2;
+		} while (task >= 10);
+	}
+	for (i = 0; i < 2 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(options[i], "tests/kernels/barrier.cl");
+
+		ASSERT_NE(NULL, program);
+		EXPECT_EQ(0, run_tasks(program, "take_tasks", all));
+		EXPECT_EQ(0, run_tasks(program, "follow_tasks", halves));
+		cc_program_close(program);
+	}
+}
+
 /* The rule is broken by work-item @who of the second work-group, or by none. */
 static int run_missed(const struct cc_program *program, const char *kernel, uint32_t who)
 {

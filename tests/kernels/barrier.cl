@@ -29,3 +29,63 @@ kernel void reduce(global const uint *in, global uint *sums)
 	if (l == 0)
 		sums[get_group_id(0)] = part[0];
 }
+
+/*
+ * Each work-item adds the tasks that its group takes from a queue to out[]. Work-item 0 takes the
+ * next one while others may still test the last: as GPUs do, they run in lockstep.
+ */
+kernel void take_tasks(global const uint *tasks, global uint *taken, global uint *out, uint count)
+{
+	local uint next, task;
+	uint sum = 0;
+
+	if (get_local_id(0) == 0) {
+		next = atomic_inc(taken);
+		task = tasks[next];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (next < count) {
+		sum += task;
+		if (get_local_id(0) == 0) {
+			next = atomic_inc(taken);
+			task = tasks[next];
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum;
+}
+
+/* The same with a task to skip, a barrier in each way, and a loop that ends by its work. */
+kernel void follow_tasks(global const uint *tasks, global uint *taken, global uint *out, uint count)
+{
+	local uint next, done;
+	uint sum = 0;
+
+	if (get_local_id(0) == 0)
+		next = atomic_inc(taken);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (next < count) {
+		uint task = tasks[next];
+
+		if (task & 1) {
+			if (get_local_id(0) == 0)
+				next = atomic_inc(taken);
+			barrier(CLK_LOCAL_MEM_FENCE);
+			continue;
+		}
+		if (get_local_id(0) == 0)
+			done = 0;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		while (!done) {
+			sum += task;
+			task /= 2;
+			if (get_local_id(0) == 0)
+				done = task < 10;
+			barrier(CLK_LOCAL_MEM_FENCE);
+		}
+		if (get_local_id(0) == 0)
+			next = atomic_inc(taken);
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum;
+}

@@ -39,6 +39,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "agree.h"
+#include "separate.h"
 #include "vectoriser.h"
 
 using namespace llvm;
@@ -66,6 +67,8 @@ private:
 	void find_starts();
 	void find_divergence();
 	void find_agreements();
+	void find_regions();
+	bool separate();
 	const SmallPtrSetImpl<BasicBlock *> &without(BasicBlock *def);
 	bool crosses(const Use &use);
 	bool can_compute_again(Value *v, budget &left);
@@ -79,6 +82,7 @@ private:
 	std::unique_ptr<divergence> differing;
 	SmallVector<CallInst *> barriers;
 	SmallVector<BasicBlock *> starts;	/* of regions */
+	SmallVector<BranchInst *> apart;	/* uniform branches that lead to different ends */
 	SmallPtrSet<BasicBlock *, 8> ends;	/* blocks that begin with a barrier */
 	DenseMap<BasicBlock *, SmallPtrSet<BasicBlock *, 16>> reached;
 	struct variable {
@@ -151,14 +155,40 @@ void splitter::find_agreements()
 	for (BasicBlock &block : f) {
 		auto *branch = dyn_cast<BranchInst>(block.getTerminator());
 
-		if (branch && branch->isConditional() && differing->splits(block) &&
-		    !ends_of[branch->getSuccessor(0)].anyCommon(ends_of[branch->getSuccessor(1)]))
+		if (!branch || !branch->isConditional() ||
+		    ends_of[branch->getSuccessor(0)].anyCommon(ends_of[branch->getSuccessor(1)]))
+			continue;
+		if (differing->splits(block))
 			agreed.push_back(branch);
+		else
+			apart.push_back(branch);
 	}
 	for (BranchInst *branch : agreed)
 		agree(*branch);
 	if (!agreed.empty())
 		find_divergence();
+}
+
+void splitter::find_regions()
+{
+	barriers.clear();
+	starts.clear();
+	ends.clear();
+	apart.clear();
+	find_barriers();
+	find_starts();
+	find_divergence();
+	find_agreements();
+}
+
+/* Puts barriers where the kernel relies on lockstep (separate.cc). */
+bool splitter::separate()
+{
+	const SmallVector<Instruction *> places = find_separations(f, *differing, ends, apart);
+
+	for (Instruction *place : places)
+		barriers[0]->clone()->insertBefore(place);
+	return !places.empty();
 }
 
 /* Blocks that are reachable from the start of a region without passing @def. */
@@ -398,12 +428,11 @@ bool splitter::run(TargetMachine &target, regions &made)
 			if (!isa<ConstantInt>(alloca->getArraySize()) ||
 			    alloca->getParent() != &f.getEntryBlock())
 				return false;
-	find_barriers();
 	if (f.size() > max_blocks)
 		return false;
-	find_starts();
-	find_divergence();
-	find_agreements();
+	find_regions();
+	if (separate())
+		find_regions();
 	carry_values();
 
 	const DataLayout &layout = f.getDataLayout();

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/*
+ * separate.cc - barriers that kernels leave out because their work-groups run in lockstep
+ *
+ * Work-items of a GPU's wave run side by side, so all of them have tested the condition of a loop
+ * before one of them writes the variable:
+ *
+ *	while (*next < tasks) {			next: local
+ *		...
+ *		if (get_local_id(0) == 0)
+ *			*next = atomic_inc(taken);
+ *		barrier();
+ *	}
+ *
+ * Here a region runs for one work-item (or some lanes) after the other, and the second would test
+ * what the first has written, and leave the loop while the first waits at the barrier. The kernel
+ * is wrong by the rules of OpenCL, but runs on most GPUs. So a barrier is put in front of the
+ * branch that chooses who writes (where all work-items pass) if
+ *
+ *  - the ways of a branch on what was loaded from an address that is the same for all work-items
+ *    lead to different barriers, and
+ *  - a write to the same address follows with no barrier in between.
+ *
+ * In a kernel without such a race there is none to put.
+ */
+#include "separate.h"
+
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+
+#include "vectoriser.h"
+
+using namespace llvm;
+
+namespace {
+
+struct address {
+	const Value *base = nullptr;
+	APInt offset;
+
+	address(const Value *pointer, const DataLayout &layout)
+		: offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0)
+	{
+		base = pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
+	}
+
+	bool operator==(const address &other) const
+	{
+		return base == other.base && offset == other.offset;
+	}
+};
+
+class separator {
+public:
+	separator(Function &f, divergence &differing, const SmallPtrSetImpl<BasicBlock *> &ends)
+		: f(f), differing(differing), ends(ends), dt(f), pdt(f)
+	{
+	}
+
+	Instruction *place_between(BranchInst &branch, Instruction &write);
+
+private:
+	bool leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around);
+	bool all_pass(BasicBlock *block);
+
+	Function &f;
+	divergence &differing;
+	const SmallPtrSetImpl<BasicBlock *> &ends;	/* blocks that begin with a barrier */
+	DominatorTree dt;
+	PostDominatorTree pdt;
+};
+
+} /* namespace */
+
+/* Is there a way from the end of @from to @to, with no barrier on it, that avoids @around? */
+bool separator::leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around)
+{
+	SmallVector<BasicBlock *> open(successors(from));
+	SmallPtrSet<BasicBlock *, 16> seen;
+
+	while (!open.empty()) {
+		BasicBlock *block = open.pop_back_val();
+
+		if (block == around || ends.contains(block) || !seen.insert(block).second)
+			continue;
+		if (block == to)
+			return true;
+		open.append(succ_begin(block), succ_end(block));
+	}
+	return false;
+}
+
+/* Does @block depend on no branch that work-items take in different ways? */
+bool separator::all_pass(BasicBlock *block)
+{
+	for (BasicBlock &other : f) {
+		if (!differing.splits(other) || pdt.dominates(block, &other))
+			continue;
+		for (BasicBlock *next : successors(&other))
+			if (pdt.dominates(block, next))
+				return false;
+	}
+	return true;
+}
+
+/* Where a barrier separates @branch from @write, or NULL if no place is passed by all. */
+Instruction *separator::place_between(BranchInst &branch, Instruction &write)
+{
+	BasicBlock *from = branch.getParent(), *to = write.getParent(), *place = to;
+
+	if (!leads_to(from, to, nullptr))
+		return nullptr;
+	while (!all_pass(place)) {
+		DomTreeNode *above = dt.getNode(place)->getIDom();
+
+		if (!above)
+			return nullptr;
+		place = above->getBlock();
+	}
+	if (place == to)
+		return &write;
+	if (place == from || leads_to(from, to, place))
+		return nullptr;
+	return place->getTerminator();
+}
+
+/* The loads from local memory that @value is computed from. */
+static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigned depth = 6)
+{
+	auto *inst = dyn_cast<Instruction>(value);
+
+	if (!inst || isa<PHINode>(inst) || !depth)
+		return;
+	if (auto *load = dyn_cast<LoadInst>(inst)) {
+		if (load->getPointerAddressSpace() == LOCAL)
+			loads.insert(load);
+		return;
+	}
+	for (Value *operand : inst->operands())
+		find_loads(operand, loads, depth - 1);
+}
+
+static Value *written(Instruction &inst)
+{
+	Value *pointer = nullptr;
+
+	if (auto *store = dyn_cast<StoreInst>(&inst))
+		pointer = store->getPointerOperand();
+	else if (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst))
+		pointer = inst.getOperand(0);
+	return pointer && pointer->getType()->getPointerAddressSpace() == LOCAL ? pointer :
+		nullptr;
+}
+
+SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
+					    const SmallPtrSetImpl<BasicBlock *> &ends,
+					    ArrayRef<BranchInst *> branches)
+{
+	SmallSetVector<Instruction *, 4> places;
+	std::unique_ptr<separator> between;
+
+	for (BranchInst *branch : branches) {
+		SmallPtrSet<LoadInst *, 4> loads;
+
+		find_loads(branch->getCondition(), loads);
+		for (LoadInst *load : loads) {
+			const address tested(load->getPointerOperand(), f.getDataLayout());
+
+			for (Instruction &inst : instructions(f)) {
+				Value *pointer = written(inst);
+
+				if (!pointer || differing.differs(pointer) ||
+				    !(address(pointer, f.getDataLayout()) == tested))
+					continue;
+				if (!between)
+					between = std::make_unique<separator>(f, differing, ends);
+				if (Instruction *place = between->place_between(*branch, inst))
+					places.insert(place);
+			}
+		}
+	}
+	return places.takeVector();
+}

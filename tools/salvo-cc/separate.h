@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * separate.h - barriers that kernels leave out because their work-groups run in lockstep
+ */
+#ifndef SALVO_CC_SEPARATE_H
+#define SALVO_CC_SEPARATE_H
+
+#include "vectoriser.h"
+
+/*
+ * Instructions of @f in front of which barriers are missing after @branches, on whose conditions
+ * work-items agree. @ends are the blocks that begin with a barrier.
+ */
+llvm::SmallVector<llvm::Instruction *>
+find_separations(llvm::Function &f, divergence &differing,
+		 const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends,
+		 llvm::ArrayRef<llvm::BranchInst *> branches);
+
+#endif /* SALVO_CC_SEPARATE_H */
