@@ -24,10 +24,10 @@
 
 /*
  * Run one BIND or UNBIND, before all packets that come later. Return: 0, -ENOMEM, or -ENOSPC if
- * the GPU failed it.
+ * the GPU failed it. @retired, unless NULL: It is behind no batch, and the GPU has executed it.
  */
 static int space_packet(struct soft_device *dev, uint16_t code, uint64_t address, uint64_t size,
-			uint32_t access)
+			uint32_t access, bool *retired)
 {
 	struct soft_job *job;
 	int err;
@@ -66,6 +66,8 @@ static int space_packet(struct soft_device *dev, uint16_t code, uint64_t address
 	 * that uses memory which is not bound is rejected.
 	 */
 	pthread_mutex_lock(&dev->lock);
+	if (retired)
+		*retired = job->space == SOFT_SPACE_RETIRED;
 	if (job->space == SOFT_SPACE_RETIRED) {
 		if (job->result.status != SALVO_STATUS_DONE)
 			err = job->result.status == SALVO_STATUS_KILLED ? -ENOMEM : -ENOSPC;
@@ -113,6 +115,48 @@ static struct soft_bo *take_zombie(struct soft_device *dev)
 	return bo;
 }
 
+static void bury(struct soft_device *dev, struct soft_bo *bo)
+{
+	pthread_mutex_lock(&dev->lock);
+	bo->ticket = dev->tickets;
+	bo->destroyed = true;
+	bo->next = NULL;
+	*dev->zombies_end = bo;
+	dev->zombies_end = &bo->next;
+	atomic_fetch_add(&dev->zombie_count, 1);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+/* Return: whether its range is free now. */
+static bool unbind(struct soft_device *dev, struct soft_bo *bo)
+{
+	bool retired;
+
+	if (bo->imported) {
+		munmap(bo->map, bo->bytes);
+	} else if (!bo->host) {
+		release_pages(dev, bo->offset, bo->bytes);
+		__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
+	}
+	/*
+	 * A range that is still bound must not be reused with other access rights: without
+	 * memory for the packet it leaks.
+	 */
+	if (space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0, &retired)) {
+		if (bo->host)
+			salvo_soft_host_keep(dev, bo);
+		else
+			free(bo);
+		return false;
+	}
+	/* Packets bind video memory, behind this one; memory of the application is bound at once. */
+	if (!bo->host || retired)
+		return true;
+	bo->unbound = true;
+	bury(dev, bo);
+	return false;
+}
+
 void salvo_soft_reap(struct soft_device *dev)
 {
 	struct soft_bo *bo;
@@ -123,20 +167,9 @@ void salvo_soft_reap(struct soft_device *dev)
 	state = salvo_cancel_disable();
 	while ((bo = take_zombie(dev))) {
 		atomic_fetch_sub(&dev->zombie_count, 1);
-		if (bo->imported) {
-			munmap(bo->map, bo->bytes);
-		} else if (!bo->host) {
-			release_pages(dev, bo->offset, bo->bytes);
-			__atomic_fetch_sub(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
-		}
-		/*
-		 * A range that is still bound must not be reused with other access
-		 * rights: without memory for the packet it leaks.
-		 */
-		if (!space_packet(dev, SALVO_OP_UNBIND, bo->base.address, bo->bytes, 0))
-			free_range(dev, bo);
-		else if (bo->host)
-			continue;	/* it stays in the list */
+		if (!bo->unbound && !unbind(dev, bo))
+			continue;
+		free_range(dev, bo);
 		free(bo);
 	}
 	salvo_cancel_restore(state);
@@ -173,7 +206,7 @@ int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 	}
 	bo->base.address = dev->regs->va_base + bo->offset;
 	bo->map = dev->vram_map + bo->offset;
-	err = space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access);
+	err = space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access, NULL);
 	if (err) {
 		free_range(dev, bo);
 		free(bo);
@@ -189,13 +222,7 @@ void salvo_soft_bo_destroy(struct salvo_bo *base)
 	struct soft_device *dev = to_soft_device(base->device);
 	struct soft_bo *bo = to_soft_bo(base);
 
-	pthread_mutex_lock(&dev->lock);
-	bo->ticket = dev->tickets;
-	bo->next = NULL;
-	*dev->zombies_end = bo;
-	dev->zombies_end = &bo->next;
-	atomic_fetch_add(&dev->zombie_count, 1);
-	pthread_mutex_unlock(&dev->lock);
+	bury(dev, bo);
 	salvo_soft_reap(dev);
 }
 

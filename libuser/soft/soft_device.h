@@ -108,6 +108,12 @@ struct soft_bo {
 	uint32_t access;	/* to such memory: SALVO_ACCESS_* */
 	/** @next_host: In the device's list of them. */
 	struct soft_bo *next_host;
+	/**
+	 * @destroyed: It is unbound as soon as no job can use it. @unbound: The packet that
+	 * does so is on its way.
+	 */
+	bool destroyed;
+	bool unbound;
 	uint64_t offset;	/* in video memory or in the window */
 	uint64_t bytes;		/* whole pages */
 	void *map;
@@ -288,6 +294,8 @@ bool salvo_soft_host_covers_locked(const struct soft_device *dev, uint64_t addre
 				   uint32_t access);
 /** salvo_soft_host_remove_locked() - Take a buffer that was unbound off the list. */
 void salvo_soft_host_remove_locked(struct soft_device *dev, struct soft_bo *bo);
+/** salvo_soft_host_keep() - A destroyed buffer could not be unbound: its memory stays in use. */
+void salvo_soft_host_keep(struct soft_device *dev, struct soft_bo *bo);
 
 /* soft_fence.c */
 struct soft_fence *salvo_soft_fence_create(struct soft_device *dev, uint32_t ctx);

@@ -5,11 +5,14 @@
  * The GPU's units are threads of the application, so its GPU address is its address; nothing is
  * mapped or copied. It is bound, so that commands may name it, and unbound as every buffer when the
  * batches that may use it are done. Until then it is in a list, by which batches are validated.
+ * Who makes a buffer of the same memory meanwhile gets -EBUSY while such a batch runs, and waits for
+ * what is left to do afterwards: packets before, and the one that unbinds it.
  *
  * The device's lock protects the list.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "soft_device.h"
 
@@ -34,14 +37,43 @@ void salvo_soft_host_remove_locked(struct soft_device *dev, struct soft_bo *bo)
 	*at = bo->next_host;
 }
 
-static bool overlaps_locked(const struct soft_device *dev, uint64_t address, uint64_t size)
+void salvo_soft_host_keep(struct soft_device *dev, struct soft_bo *bo)
 {
-	const struct soft_bo *bo;
+	pthread_mutex_lock(&dev->lock);
+	bo->destroyed = false;
+	pthread_mutex_unlock(&dev->lock);
+}
 
-	for (bo = dev->hosts; bo; bo = bo->next_host)
-		if (address < bo->base.address + bo->bytes && bo->base.address < address + size)
+/* May a batch that is not done use the destroyed buffer? */
+static bool is_used_locked(const struct soft_device *dev, const struct soft_bo *bo)
+{
+	const struct soft_job *job;
+
+	for (job = dev->oldest; job && job->ticket <= bo->ticket; job = job->newer)
+		if (job->queue && !salvo_soft_fence_is_done(job->fence))
 			return true;
 	return false;
+}
+
+/*
+ * Return: 0; -EBUSY if memory of @bo is in use; -EAGAIN if only buffers that are about to be unbound
+ * have it.
+ */
+static int check_overlap_locked(const struct soft_device *dev, const struct soft_bo *bo)
+{
+	const uint64_t end = bo->base.address + bo->bytes;
+	const struct soft_bo *other;
+	int err = 0;
+
+	for (other = dev->hosts; other; other = other->next_host) {
+		if (bo->base.address >= other->base.address + other->bytes ||
+		    other->base.address >= end)
+			continue;
+		if (!other->destroyed || is_used_locked(dev, other))
+			return -EBUSY;
+		err = -EAGAIN;
+	}
+	return err;
 }
 
 /* Add it to the list, then bind it. */
@@ -51,12 +83,17 @@ static int bind(struct soft_device *dev, struct soft_bo *bo)
 		.asid = SOFT_ASID, .access = bo->access, .address = bo->base.address,
 		.size = bo->bytes, .fd = -1,
 	};
-	int err = 0;
+	int err;
 
 	pthread_mutex_lock(&dev->lock);
-	if (overlaps_locked(dev, bo->base.address, bo->bytes)) {
-		err = -EBUSY;
-	} else {
+	while ((err = check_overlap_locked(dev, bo)) == -EAGAIN) {
+		pthread_mutex_unlock(&dev->lock);
+		usleep(100);
+		salvo_soft_drain(dev);
+		salvo_soft_reap(dev);
+		pthread_mutex_lock(&dev->lock);
+	}
+	if (!err) {
 		bo->next_host = dev->hosts;
 		dev->hosts = bo;
 	}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* bo.c - buffers: size, contents, reuse, space, lifetime after destruction */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "kselftest_harness.h"
 #include "lib_test.h"
 
@@ -16,6 +19,12 @@ FIXTURE_TEARDOWN(bo)
 {
 	bench_close(&self->b);
 }
+
+struct churn {
+	struct salvo_device *device;
+	atomic_uint left;
+	unsigned int failures;
+};
 
 TEST_F(bo, wrong_arguments)
 {
@@ -257,6 +266,43 @@ TEST_F(bo, memory_of_the_application_destroyed_while_a_batch_uses_it)
 	EXPECT_EQ(0, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo));
 	salvo_bo_destroy(bo);
 	salvo_fence_destroy(fence);
+	free(memory);
+}
+
+/* Binds and unbinds, so that packets are on their way. */
+static void *create_and_destroy(void *arg)
+{
+	struct churn *churn = arg;
+	struct salvo_bo *bo;
+
+	do {
+		if (salvo_bo_create(churn->device, 4096, 0, &bo))
+			churn->failures++;
+		else
+			salvo_bo_destroy(bo);
+	} while (atomic_fetch_sub(&churn->left, 1) > 1);
+	return NULL;
+}
+
+TEST_F(bo, memory_of_the_application_again_while_others_bind)
+{
+	struct churn churn = { .device = self->b.device, .left = 5000 };
+	uint32_t *memory = calloc(1, 4096);
+	struct salvo_bo *bo;
+	unsigned int i;
+	pthread_t thread;
+
+	if (strcmp(self->b.info.name, "soft"))
+		SKIP(return, "only the embedded GPU takes memory of the application");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, create_and_destroy, &churn));
+	for (i = 0; atomic_load(&churn.left); i++) {
+		ASSERT_EQ(0, salvo_bo_create_from_memory(self->b.device, memory, 4096, 0, &bo)) {
+			TH_LOG("round %u", i);
+		}
+		salvo_bo_destroy(bo);
+	}
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, churn.failures);
 	free(memory);
 }
 
