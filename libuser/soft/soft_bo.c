@@ -149,7 +149,7 @@ static bool unbind(struct soft_device *dev, struct soft_bo *bo)
 			free(bo);
 		return false;
 	}
-	/* Packets bind video memory, behind this one; memory of the application is bound at once. */
+	/* Packets bind video memory, behind this one; the application's is bound at once. */
 	if (!bo->host || retired)
 		return true;
 	bo->unbound = true;

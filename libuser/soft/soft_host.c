@@ -5,8 +5,8 @@
  * The GPU's units are threads of the application, so its GPU address is its address; nothing is
  * mapped or copied. It is bound, so that commands may name it, and unbound as every buffer when the
  * batches that may use it are done. Until then it is in a list, by which batches are validated.
- * Who makes a buffer of the same memory meanwhile gets -EBUSY while such a batch runs, and waits for
- * what is left to do afterwards: packets before, and the one that unbinds it.
+ * Who makes a buffer of the same memory meanwhile gets -EBUSY while such a batch runs, and waits
+ * for what is left to do afterwards: packets before, and the one that unbinds it.
  *
  * The device's lock protects the list.
  */
@@ -56,8 +56,8 @@ static bool is_used_locked(const struct soft_device *dev, const struct soft_bo *
 }
 
 /*
- * Return: 0; -EBUSY if memory of @bo is in use; -EAGAIN if only buffers that are about to be unbound
- * have it.
+ * Return: 0; -EBUSY if memory of @bo is in use; -EAGAIN if only buffers that are about to be
+ * unbound have it.
  */
 static int check_overlap_locked(const struct soft_device *dev, const struct soft_bo *bo)
 {
