@@ -54,6 +54,18 @@ kernel void k(global const float *a, global float *b, int w)
 END
 	has code 'vaddps +-?0x[0-9a-f]+\(.*ymm|vaddps +\(.*ymm')"
 
+check "M4 neighbours mirrored at the border are side by side but there" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int w)
+{
+	int x = get_global_id(0), p = x - 1, q = x + 1;
+
+	b[x] = a[clamp(min(max(p, -p), 2 * (w - 1) - p), 0, w - 1)] +
+	       a[clamp(min(max(q, -q - 1), 2 * (w - 1) - q + 1), 0, w - 1)];
+}
+END
+	has code 'vaddps +-?0x[0-9a-f]+\(.*ymm|vaddps +\(.*ymm')"
+
 check "M4 an index of 32 bits made of group and local id: side by side" "$(
 	compile "" <<'END'
 kernel void k(long n, global const float *a, global float *b)

@@ -129,3 +129,58 @@ kernel void left_before_values(PLAIN)
 end:
 	out[ITEM] = x + u * 11;
 }
+
+/* Mirrored at a border that lies inside of the row, outside of it, or where sums wrap around. */
+kernel void mirrors(PLAIN)
+{
+	const int x = get_global_id(0), w = get_global_size(0), shift = (int)n - 5;
+	const int last = n == 3 ? w / 3 : n == 4 ? 2 * w : n == 8 ? 4 : w - 1;
+	const int far = n == 6 ? 0x7fffffe0 : n == 7 ? (int)0x80000010 : last;
+	uint r = 1;
+
+	r += in[clamp(min((int)abs(x + shift), 2 * last - x - shift), 0, last)];
+	r += 3 * in[clamp(min(max(x - 9, 8 - x), last * 2 - x + 9), 0, w - 1)];
+	r += 5 * in[clamp(max(2 * last - x, x), 0, 1000)];
+	r ^= (uint)min((int)((uint)far - (uint)x), x + shift) * 7;
+	r ^= (uint)max(x - shift, (int)(~(uint)x + (uint)far)) * 11;
+	if (x - shift < (int)((uint)far - (uint)x))
+		r ^= 0x1000;
+	if ((int)((uint)far - (uint)x) <= x)
+		r ^= 0x2000;
+	if ((uint)far - (uint)x >= (uint)x)
+		r ^= 0x4000;
+	if (last - x == x)
+		r ^= 0x8000;
+	if ((long)x * 1 - 3 > (long)last - (long)x)
+		r ^= 0x10000;
+	out[ITEM] = r;
+}
+
+kernel void mirrors_that_guard(PLAIN)
+{
+	const int x = get_global_id(0), last = get_global_size(0) - 1;
+
+	if (x + (int)n > 2 * last - x - 20)
+		return;
+	out[ITEM] = in[x + 7] + in[abs(x - (int)n)];
+}
+
+/* The first work-items load more, with tests of their own. */
+kernel void mirrors_across_a_barrier(ARGS)
+{
+	const int x = get_global_id(0), lid = get_local_id(0), size = get_local_size(0);
+	const int last = min((int)get_global_size(0) - 1, (int)n * 25), begin = x - lid;
+	local uint *row = s + get_local_id(1) * size;
+	uint r = 0;
+
+	row[lid] = in[clamp(min(max(x, -x), 2 * last - x), 0, last)];
+	if (lid < 2) {
+		const int left = begin + lid - 2;
+		r = in[clamp(min(max(left, -left), 2 * last - left), 0, last)];
+	} else if (lid < 4) {
+		const int right = begin + size + lid - 2;
+		r = in[clamp(min(max(right, -right), 2 * last - right), 0, last)] * 3;
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[ITEM] = r + row[size - 1 - lid] + row[max(lid - 1, 0)] * 5;
+}

@@ -6,12 +6,13 @@
  *
  *	if (x < 1 || x >= w - 1) return;	a[x - 1] + a[x + 1]
  *	a[clamp(x + k, 0, w - 1)]		a[x + k]
+ *	a[min(abs(x + k), 2 * (w - 1) - x - k)]	a[x + k]
  *
  * For nearly all of a row the outcome is the same. A test compares x plus a value that is
- * invariant in the row with another invariant value, so it holds in a range of x that is
- * computed before the row is run. Where all tests hold, the interior, a specialised copy of the
- * work-item runs in which they are constants: no lane is masked, and clamped addresses are
- * contiguous. A guard is a test whose other outcome means that the work-item does nothing:
+ * invariant in the row with another invariant value, or with one minus x, so it holds in a range
+ * of x that is computed before the row is run. Where all tests hold, the interior, a specialised
+ * copy of the work-item runs in which they are constants: no lane is masked, and clamped addresses
+ * are contiguous. A guard is a test whose other outcome means that the work-item does nothing:
  * there nothing is run.
  *
  * The range is computed in 64 bits, with a check for x + invariant wrapping around in its own
@@ -50,6 +51,14 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 	return true;
 }
 
+/* The test that @v, a minimum, maximum or absolute value, is; or NULL. */
+const row_test *interior::find_clamp(Value *v) const
+{
+	auto test = find_if(tests, [&](const row_test &t) { return t.test == v; });
+
+	return test != tests.end() && isa<IntrinsicInst>(v) ? &*test : nullptr;
+}
+
 /* Is it x plus an invariant, where the tests hold? */
 bool interior::is_step(Value *v, unsigned depth)
 {
@@ -77,11 +86,28 @@ bool interior::is_step(Value *v, unsigned depth)
 		       is_step(inst->getOperand(0), depth - 1);
 	case Instruction::Call:
 		/* Clamped: in the interior it is what is clamped. */
-		return any_of(tests, [&](const row_test &t) { return t.test == inst; }) &&
-		       isa<MinMaxIntrinsic>(inst);
+		return find_clamp(inst);
 	default:
 		return false;
 	}
+}
+
+/* Is it an invariant minus x, where the tests hold? */
+bool interior::is_mirror(Value *v, unsigned depth)
+{
+	Value *p, *q;
+
+	if (!depth || !v->getType()->isIntegerTy())
+		return false;
+	if (match(v, m_Not(m_Value(p))))
+		return is_step(p, depth - 1);
+	if (match(v, m_Sub(m_Value(p), m_Value(q))))
+		return (can_evaluate(p, depth) && is_step(q, depth - 1)) ||
+		       (can_evaluate(q, depth) && is_mirror(p, depth - 1));
+	if (match(v, m_Add(m_Value(p), m_Value(q))))
+		return (can_evaluate(p, depth) && is_mirror(q, depth - 1)) ||
+		       (can_evaluate(q, depth) && is_mirror(p, depth - 1));
+	return false;
 }
 
 /* What @v is known to be when @test has @outcome: 0, 1, or -1 for unknown. */
@@ -135,54 +161,106 @@ bool interior::does_nothing(Instruction *test, bool outcome)
 	return true;
 }
 
-void interior::add_test(Instruction &inst)
+/* @t of @left and @right, where one is x plus an invariant */
+bool interior::find_sides(row_test &t, Value *left, Value *right)
 {
-	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false };
-
-	if (auto *clamp = dyn_cast<MinMaxIntrinsic>(&inst)) {
-		t.step = clamp->getLHS();
-		t.bound = clamp->getRHS();
-		t.predicate = CmpInst::getNonStrictPredicate(clamp->getPredicate());
-	} else if (auto *compare = dyn_cast<ICmpInst>(&inst)) {
-		t.step = compare->getOperand(0);
-		t.bound = compare->getOperand(1);
-		t.predicate = compare->getPredicate();
-		if (!is_step(t.step, max_depth)) {
-			std::swap(t.step, t.bound);
-			t.predicate = compare->getSwappedPredicate();
-		}
-	} else {
-		return;
+	t.step = left;
+	t.bound = right;
+	if (!is_step(t.step, max_depth)) {
+		std::swap(t.step, t.bound);
+		if (isa<ICmpInst>(t.test))
+			t.predicate = CmpInst::getSwappedPredicate(t.predicate);
 	}
 	if (!t.step->getType()->isIntegerTy() || t.step->getType()->getIntegerBitWidth() < 32 ||
-	    t.step->getType()->getIntegerBitWidth() > 64 || !is_step(t.step, max_depth) ||
-	    !can_evaluate(t.bound, max_depth))
-		return;
+	    t.step->getType()->getIntegerBitWidth() > 64 || !is_step(t.step, max_depth))
+		return false;
+	/* Twice x is compared, in one range only where that is signed. */
+	t.mirrored = ICmpInst::isSigned(t.predicate) && is_mirror(t.bound, max_depth);
+	return t.mirrored || can_evaluate(t.bound, max_depth);
+}
 
-	if (isa<ICmpInst>(inst)) {
-		const CmpInst::Predicate inverse = CmpInst::getInversePredicate(t.predicate);
-		auto *number = dyn_cast<ConstantInt>(t.bound);
+/* The outcome of a comparison in the interior */
+void interior::choose_side(row_test &t)
+{
+	const CmpInst::Predicate inverse = CmpInst::getInversePredicate(t.predicate);
+	auto *number = dyn_cast<ConstantInt>(t.bound);
 
-		if (does_nothing(&inst, false)) {
-			t.guard = true;
-		} else if (does_nothing(&inst, true)) {
-			t.guard = true;
-			t.predicate = inverse;
-		} else if (CmpInst::isEquality(t.predicate)) {
-			t.predicate = CmpInst::ICMP_NE;
-		} else if (number && number->getValue().getSignificantBits() < 8 &&
-			   (ICmpInst::isLT(t.predicate) || ICmpInst::isLE(t.predicate))) {
-			/* x < 1: the border, most likely. */
-			t.predicate = inverse;
-		}
-		/*
-		 * Where two are not equal is no one range, nor where one is above the other
-		 * unsigned: only a part of it is the interior, and all is run.
-		 */
-		t.guard &= t.predicate != CmpInst::ICMP_NE && t.predicate != CmpInst::ICMP_UGT &&
-			   t.predicate != CmpInst::ICMP_UGE;
+	if (does_nothing(t.test, false)) {
+		t.guard = true;
+	} else if (does_nothing(t.test, true)) {
+		t.guard = true;
+		t.predicate = inverse;
+	} else if (CmpInst::isEquality(t.predicate)) {
+		t.predicate = CmpInst::ICMP_NE;
+	} else if (number && number->getValue().getSignificantBits() < 8 &&
+		   (ICmpInst::isLT(t.predicate) || ICmpInst::isLE(t.predicate))) {
+		/* x < 1: the border, most likely. */
+		t.predicate = inverse;
 	}
-	tests.push_back(t);
+	/*
+	 * Where two are not equal is no one range, nor where one is above the other unsigned: only
+	 * a part of it is the interior, and all is run.
+	 */
+	t.guard &= t.predicate != CmpInst::ICMP_NE && t.predicate != CmpInst::ICMP_UGT &&
+		   t.predicate != CmpInst::ICMP_UGE;
+}
+
+void interior::add_test(Instruction &inst)
+{
+	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false, false };
+	Value *p;
+
+	if (auto *clamp = dyn_cast<MinMaxIntrinsic>(&inst)) {
+		t.predicate = CmpInst::getNonStrictPredicate(clamp->getPredicate());
+		if (find_sides(t, clamp->getLHS(), clamp->getRHS()))
+			tests.push_back(t);
+	} else if (match(&inst, m_Intrinsic<Intrinsic::abs>(m_Value(p)))) {
+		t.predicate = CmpInst::ICMP_SGE;
+		if (find_sides(t, p, Constant::getNullValue(p->getType())))
+			tests.push_back(t);
+	} else if (auto *compare = dyn_cast<ICmpInst>(&inst)) {
+		t.predicate = compare->getPredicate();
+		if (!find_sides(t, compare->getOperand(0), compare->getOperand(1)))
+			return;
+		choose_side(t);
+		tests.push_back(t);
+	}
+}
+
+/* What @t is in the interior */
+static Value *outcome_of(const row_test &t)
+{
+	auto *compare = dyn_cast<ICmpInst>(t.test);
+
+	if (!compare)
+		return t.step;
+	return ConstantInt::getBool(t.test->getType(), t.predicate == (
+		t.step == compare->getOperand(0) ? compare->getPredicate() :
+						   compare->getSwappedPredicate()));
+}
+
+/*
+ * Tests that the interior does not come to, as they are behind a comparison of x, do not make it
+ * smaller.
+ */
+void interior::drop_unreachable()
+{
+	SmallSetVector<BasicBlock *, 8> seen;
+
+	seen.insert(&item.getEntryBlock());
+	for (unsigned i = 0; i < seen.size(); i++) {
+		auto *branch = dyn_cast<BranchInst>(seen[i]->getTerminator());
+		Value *way = nullptr;
+
+		for (const row_test &t : tests)
+			if (branch && branch->isConditional() && branch->getCondition() == t.test)
+				way = outcome_of(t);
+		if (way)
+			seen.insert(branch->getSuccessor(cast<Constant>(way)->isNullValue()));
+		else
+			seen.insert(succ_begin(seen[i]), succ_end(seen[i]));
+	}
+	erase_if(tests, [&](const row_test &t) { return !seen.contains(t.test->getParent()); });
 }
 
 interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x)
@@ -193,6 +271,7 @@ interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x)
 	if (!skip)
 		for (row_test &t : tests)
 			t.guard = false;
+	drop_unreachable();
 }
 
 bool interior::has_borders() const
@@ -206,17 +285,11 @@ Function *interior::specialise()
 	Function *copy = CloneFunction(&item, map);
 
 	for (const row_test &t : tests) {
-		auto *test = cast<Instruction>(map[t.test]);
-		Value *value;
+		Value *value = outcome_of(t);
 
-		if (auto *compare = dyn_cast<ICmpInst>(t.test)) {
-			CmpInst::Predicate as = t.step == compare->getOperand(0) ?
-				compare->getPredicate() : compare->getSwappedPredicate();
-			value = ConstantInt::getBool(test->getType(), as == t.predicate);
-		} else {
-			value = test->getOperand(0);
-		}
-		test->replaceAllUsesWith(value);
+		if (Value *copied = map.lookup(value))
+			value = copied;
+		map[t.test]->replaceAllUsesWith(value);
 	}
 	return copy;
 }
@@ -235,8 +308,8 @@ Value *interior::evaluate(IRBuilder<> &b, Value *v)
 		return done;
 
 	Value *made;
-	if (isa<MinMaxIntrinsic>(inst) && is_step(inst, max_depth)) {
-		made = evaluate(b, inst->getOperand(0));
+	if (const row_test *clamp = find_clamp(inst)) {
+		made = evaluate(b, clamp->step);
 	} else {
 		Instruction *copy = inst->clone();
 		for (unsigned i = 0; i < inst->getNumOperands(); i++)
@@ -277,8 +350,17 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 		Value *step = b.CreateSExtOrTrunc(evaluate(b, t.step), b.getInt64Ty());
 		Value *bound = b.CreateSExtOrTrunc(evaluate(b, t.bound), b.getInt64Ty());
 		Value *from = nullptr, *to = nullptr;
-		Value *at = b.CreateSub(bound, step), *after = b.CreateAdd(at, b.getInt64(1));
+		Value *at = b.CreateSub(bound, step);
 
+		if (t.mirrored) {
+			/* x + step < bound - x where x < (bound - step + 1) / 2 */
+			const bool up = t.predicate == CmpInst::ICMP_SLT ||
+					t.predicate == CmpInst::ICMP_SGE;
+			at = b.CreateAShr(b.CreateAdd(at, b.getInt64(up)), 1);
+			holds = b.CreateAnd(holds, b.CreateICmpSGT(b.CreateSub(bound, length),
+								   b.getInt64(-most)));
+		}
+		Value *after = b.CreateAdd(at, b.getInt64(1));
 		holds = b.CreateAnd(holds, b.CreateICmpSLT(b.CreateAdd(step, length),
 							   b.getInt64(most)));
 		if (!narrow) {

@@ -14,12 +14,13 @@
  * struct row_test - A comparison of x + invariant with an invariant, or a clamp.
  * @predicate: That holds in the interior, of @step and @bound.
  * @guard: Where it does not hold the work-item does nothing.
+ * @mirrored: @bound is an invariant - x.
  */
 struct row_test {
 	llvm::Instruction *test;
 	llvm::Value *step, *bound;
 	llvm::CmpInst::Predicate predicate;
-	bool guard;
+	bool guard, mirrored;
 };
 
 /**
@@ -45,9 +46,14 @@ public:
 		       llvm::Value *length);
 
 private:
+	const row_test *find_clamp(llvm::Value *v) const;
 	bool is_step(llvm::Value *v, unsigned depth);
 	bool can_evaluate(llvm::Value *v, unsigned depth);
+	bool is_mirror(llvm::Value *v, unsigned depth);
+	bool find_sides(row_test &t, llvm::Value *left, llvm::Value *right);
 	void add_test(llvm::Instruction &inst);
+	void choose_side(row_test &t);
+	void drop_unreachable();
 	bool does_nothing(llvm::Instruction *test, bool outcome);
 	llvm::Value *evaluate(llvm::IRBuilder<> &b, llvm::Value *v);
 
