@@ -353,6 +353,19 @@ END
 	has code 'vfmadd.*zmm'
 	lacks code 'vgather|vscatter')"
 
+check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global int *b)
+{
+	int i = 4 * get_global_id(0), value = a[i], n = 0;
+
+	while (--i >= 0 && a[i] == value)
+		n++;
+	b[get_global_id(0)] = n;
+}
+END
+	lacks code 'vgather|vpgather')"
+
 check "M2 a loop with a barrier is split" "$(
 	compile "" <<<"$barrier"
 	has notes 'split at its barriers')"

@@ -13,6 +13,10 @@
  *
  * The region whose outlining saves most goes first, until none is left that saves something. Costs
  * are estimates in instructions; a loop's body counts eight times.
+ *
+ * Where lanes leave a loop by what they load, each from an address of its own, an iteration of all
+ * waits for the one before (load, comparison, mask). That of one work-item does not: the processor
+ * predicts the branch.
  */
 #include "agree.h"
 #include "items.h"
@@ -27,7 +31,7 @@
 using namespace llvm;
 
 static const char outlined[] = "salvo-one-lane";
-static const double loop_weight = 8, division = 10, lane_overhead = 6;
+static const double loop_weight = 8, division = 10, lane_overhead = 6, wait = 64;
 static const unsigned max_outlined = 8;
 
 bool vectoriser::is_outlined(const Instruction &inst)
@@ -186,8 +190,31 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part)
 			one += times * scalar_cost(inst);
 		}
 	}
-	const double overhead = lane_overhead * weight_of(loops.getLoopDepth(blocks[0]));
+	/* A loop is entered in the one around it. */
+	const unsigned depth = loops.getLoopDepth(blocks[0]) - loops.isLoopHeader(blocks[0]);
+	const double overhead = lane_overhead * weight_of(depth);
 	return at_once - part * lanes * (one + overhead);
+}
+
+/* Do lanes leave @loop by comparing what each loads from an address of its own? */
+bool vectoriser::leaves_by_gather(const Loop &loop)
+{
+	SmallVector<BasicBlock *> exiting;
+
+	loop.getExitingBlocks(exiting);
+	return any_of(exiting, [&](BasicBlock *block) {
+		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+		auto *compare = branch && branch->isConditional() ?
+			dyn_cast<CmpInst>(branch->getCondition()) : nullptr;
+
+		return compare && any_of(compare->operands(), [&](Value *operand) {
+			auto *load = dyn_cast<LoadInst>(operand);
+
+			return load && loop.contains(load) && load->getType()->isSingleValueType() &&
+			       shape_of(load->getPointerOperand()).kind != shape::UNIFORM &&
+			       !is_contiguous(load->getPointerOperand(), load->getType());
+		});
+	});
 }
 
 /* The region that gains most, its first block first, or none. */
@@ -195,12 +222,12 @@ SmallVector<BasicBlock *> vectoriser::find_outlined()
 {
 	SmallVector<BasicBlock *> best;
 	double most = 0;
-	auto consider = [&](ArrayRef<BasicBlock *> blocks, double part) {
+	auto consider = [&](ArrayRef<BasicBlock *> blocks, double part, double waits) {
 		SmallPtrSet<BasicBlock *, 16> set(blocks.begin(), blocks.end());
 
 		if (!only_exit(set) || !can_outline(blocks))
 			return;
-		const double gain = gain_of(blocks, part);
+		const double gain = gain_of(blocks, part) + waits;
 		if (gain > most) {
 			most = gain;
 			best.assign(blocks.begin(), blocks.end());
@@ -214,11 +241,16 @@ SmallVector<BasicBlock *> vectoriser::find_outlined()
 			if (!splits(&block) || next->getSinglePredecessor() != &block)
 				continue;
 			dt.getDescendants(next, inside);
-			consider(inside, .5);
+			consider(inside, .5, 0);
 		}
-	for (Loop *loop : loops.getLoopsInPreorder())
-		if (is_divergent_loop(loop))
-			consider(loop->getBlocks(), .75);
+	for (Loop *loop : loops.getLoopsInPreorder()) {
+		if (!is_divergent_loop(loop))
+			continue;
+		if (leaves_by_gather(*loop))
+			consider(loop->getBlocks(), .5, wait * weight_of(loop->getLoopDepth()));
+		else
+			consider(loop->getBlocks(), .75, 0);
+	}
 	return best;
 }
 

@@ -112,6 +112,7 @@ private:
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
 	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part);
+	bool leaves_by_gather(const Loop &loop);
 	llvm::SmallVector<BasicBlock *> find_outlined();
 	Value *emit_lane_loop(llvm::CallInst &call);
 
