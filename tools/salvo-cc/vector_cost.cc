@@ -210,7 +210,7 @@ bool vectoriser::leaves_by_gather(const Loop &loop)
 		return compare && any_of(compare->operands(), [&](Value *operand) {
 			auto *load = dyn_cast<LoadInst>(operand);
 
-			return load && loop.contains(load) && load->getType()->isSingleValueType() &&
+			return load && loop.contains(load) &&
 			       shape_of(load->getPointerOperand()).kind != shape::UNIFORM &&
 			       !is_contiguous(load->getPointerOperand(), load->getType());
 		});
