@@ -15,6 +15,7 @@
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/MC/MCStreamer.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -41,8 +42,41 @@
 
 using namespace llvm;
 
+/*
+ * Passes that take much of the time over a large function and gain little there: its registers are
+ * full, and the front end's code has few redundant loads after EarlyCSE. A kernel that a hundred
+ * calls of one macro make up is of this kind.
+ */
+static bool is_costly(StringRef pass)
+{
+	static const StringRef costly[] = {
+		"AggressiveInstCombinePass", "ConstraintEliminationPass",
+		"CorrelatedValuePropagationPass", "DSEPass", "GVNPass", "JumpThreadingPass",
+		"SLPVectorizerPass", "SimpleLoopUnswitchPass",
+	};
+
+	return is_contained(costly, pass);
+}
+
+/* Instructions of a function from which on these passes leave it alone */
+static const unsigned large_function = 8000;
+
+static bool should_run(StringRef pass, Any unit)
+{
+	const Function *f = nullptr;
+
+	if (!is_costly(pass))
+		return true;
+	if (auto *function = llvm::any_cast<const Function *>(&unit))
+		f = *function;
+	else if (auto *loop = llvm::any_cast<const Loop *>(&unit))
+		f = (*loop)->getHeader()->getParent();
+	return !f || f->getInstructionCount() < large_function;
+}
+
 /* LLVM's analysis managers with their proxies. */
 struct managers {
+	PassInstrumentationCallbacks callbacks;
 	PassBuilder builder;
 	LoopAnalysisManager lam;
 	FunctionAnalysisManager fam;
@@ -50,8 +84,9 @@ struct managers {
 	ModuleAnalysisManager mam;
 
 	managers(TargetMachine &target, const PipelineTuningOptions &tuning)
-		: builder(&target, tuning)
+		: builder(&target, tuning, std::nullopt, &callbacks)
 	{
+		callbacks.registerShouldRunOptionalPassCallback(should_run);
 		builder.registerModuleAnalyses(mam);
 		builder.registerCGSCCAnalyses(cgam);
 		builder.registerFunctionAnalyses(fam);
