@@ -514,12 +514,12 @@ END
 check "M4 a large work-item of which lanes would repeat most stays scalar" "$(
 	scattered_bytes 2 | compile "-DX=x"
 	has code 'ymm'
-	scattered_bytes 10 | compile "-DX=x"
+	scattered_bytes 3 | compile "-DX=x"
 	times code 'ymm' 0 0)"
 
 check "M4 the border of a row does not get a second large version" "$(
-	scattered_bytes 4 | compile "-DX=max(x-1,0)"
-	has code 'ymm'
+	scattered_bytes 4 | compile "--march x86-64-v4 -DX=max(x-1,0)"
+	has code 'zmm'
 	times code '^ ' 3000 9000)"
 
 check "M4 a large work-item of vector instructions has lanes, however large" "$(

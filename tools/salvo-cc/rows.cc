@@ -179,8 +179,19 @@ static bool gains_from_lanes(const Function &f)
  * lanes have none for are repeated for each lane, so that a large work-item becomes several times
  * as large and gains little. It stays scalar beyond the limit, unless most of its instructions are
  * vector ones. Where the interior has a version of its own the border does not need a large one.
+ *
+ * A smaller version that has nearly as many instructions as its work-items one after the other
+ * gains less than it takes to build: the branches of each lane, gathers and scatters in AVX2.
  */
 static const unsigned max_version = 8000, max_border = 4000, max_growth = 2;
+static const unsigned large_version = 3000;
+
+static bool is_too_large(const Function &wide, unsigned item, unsigned lanes, unsigned most)
+{
+	const unsigned size = wide.getInstructionCount();
+
+	return size > most || (size > large_version && size > item * lanes / 2);
+}
 
 /*
  * @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. NULL
@@ -193,6 +204,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 
 	Function *copy = CloneFunction(&item, map);
 	tidy(*copy, target);
+	const unsigned size = copy->getInstructionCount();
 	if (!gains_from_lanes(*copy)) {
 		copy->eraseFromParent();
 		return nullptr;
@@ -202,7 +214,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
 	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);
 	copy->eraseFromParent();
-	if (wide && wide->getInstructionCount() > most) {
+	if (wide && is_too_large(*wide, size, lanes, most)) {
 		wide->eraseFromParent();
 		return nullptr;
 	}
