@@ -46,10 +46,13 @@ static float to_pixels(float s, int size, uint sampler)
 	return s * size;
 }
 
+/* What is repeated is at most one image away, unless it is NaN or infinite. */
 static int wrap_index(int i, int size, uint mode)
 {
-	if (mode == CLK_ADDRESS_REPEAT)
-		return i < 0 ? i + size : i >= size ? i - size : i;
+	if (mode == CLK_ADDRESS_REPEAT) {
+		i = i < 0 ? i + size : i >= size ? i - size : i;
+		mode = CLK_ADDRESS_CLAMP_TO_EDGE;
+	}
 	return clamp_index(i, size, mode);
 }
 
