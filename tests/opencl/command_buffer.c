@@ -60,7 +60,6 @@ FIXTURE_SETUP(command_buffer)
 		CL_COMMAND_BUFFER_FLAGS_KHR, MUTABLE, 0
 	};
 	cl_device_id device = ocl_device();
-	const char *text = source;
 	cl_platform_id platform;
 	cl_int err;
 
@@ -80,8 +79,8 @@ FIXTURE_SETUP(command_buffer)
 	ASSERT_EQ(0, err);
 	self->queue = clCreateCommandQueueWithProperties(self->context, device, properties, &err);
 	ASSERT_EQ(0, err);
-	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, "", NULL, NULL));
+	self->program = ocl_build(self->context, source, NULL);
+	ASSERT_NE(NULL, self->program);
 	self->kernel = clCreateKernel(self->program, "add", &err);
 	ASSERT_EQ(0, err);
 	self->mem = clCreateBuffer(self->context, 0, 4096, NULL, &err);

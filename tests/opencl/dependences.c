@@ -65,7 +65,6 @@ static cl_mem make_word(cl_context context)
 FIXTURE_SETUP(dependences)
 {
 	const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, variant->properties, 0 };
-	const char *text = source;
 	cl_program program;
 	unsigned int i;
 	cl_int err;
@@ -75,8 +74,8 @@ FIXTURE_SETUP(dependences)
 	if (variant->place == OTHER_QUEUE)
 		self->consumers = clCreateCommandQueueWithProperties(self->context, ocl_device(),
 								     properties, &err);
-	program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	program = ocl_build(self->context, source, NULL);
+	ASSERT_NE(NULL, program);
 	self->add = clCreateKernel(program, "add", &err);
 	self->gate = clCreateKernel(program, "gate", &err);
 	self->stray = clCreateKernel(program, "stray", &err);

@@ -84,21 +84,13 @@ FIXTURE_VARIANT_ADD(generic, checked) { .options = "-cl-std=CL3.0", .checked = t
 
 FIXTURE_SETUP(generic)
 {
-	const char *text = source;
-	char log[4096] = "";
 	unsigned int i;
 	cl_int err;
 
 	setenv("SALVO_CHECKED", variant->checked ? "1" : "0", 1);
 	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
-	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, err);
-	err = clBuildProgram(self->program, 0, NULL, variant->options, NULL, NULL);
-	clGetProgramBuildInfo(self->program, ocl_device(), CL_PROGRAM_BUILD_LOG, sizeof(log), log,
-			      NULL);
-	ASSERT_EQ(0, err) {
-		TH_LOG("%s", log);
-	}
+	self->program = ocl_build(self->context, source, variant->options);
+	ASSERT_NE(NULL, self->program);
 	for (i = 0; i < ITEMS; i++)
 		self->in[i] = 3 + i * 37 % 101;
 	self->from = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, sizeof(self->in), self->in,

@@ -30,14 +30,10 @@ FIXTURE(groups) {
 
 FIXTURE_SETUP(groups)
 {
-	const char *text = source;
-	cl_int err;
-
 	self->device = ocl_device();
 	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
-	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, err);
-	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+	self->program = ocl_build(self->context, source, "-cl-std=CL3.0");
+	ASSERT_NE(NULL, self->program);
 }
 
 FIXTURE_TEARDOWN(groups)

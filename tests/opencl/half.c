@@ -105,19 +105,16 @@ static bool has_half(void)
 
 FIXTURE_SETUP(half)
 {
-	const char *text = source;
 	unsigned int i;
 	uint16_t bits;
-	cl_int err;
 
 	if (!has_half()) {
 		self->skipped = true;
 		return;
 	}
 	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
-	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, err);
-	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+	self->program = ocl_build(self->context, source, "-cl-std=CL3.0");
+	ASSERT_NE(NULL, self->program);
 	for (i = 0; i < HALVES; i++) {
 		bits = i;
 		memcpy(&self->a[i], &bits, sizeof(bits));

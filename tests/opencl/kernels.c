@@ -54,7 +54,6 @@ static void CL_CALLBACK note(const char *message, const void *data, size_t size,
 FIXTURE_SETUP(kernels)
 {
 	const cl_queue_properties properties[] = { CL_QUEUE_PROPERTIES, variant->properties, 0 };
-	const char *text = source;
 	cl_int err;
 
 	self->device = ocl_device();
@@ -64,9 +63,8 @@ FIXTURE_SETUP(kernels)
 	self->queue = clCreateCommandQueueWithProperties(self->context, self->device, properties,
 							 &err);
 	ASSERT_EQ(0, err);
-	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, err);
-	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, "", NULL, NULL));
+	self->program = ocl_build(self->context, source, NULL);
+	ASSERT_NE(NULL, self->program);
 	self->buffer = clCreateBuffer(self->context, 0, 65536, NULL, &err);
 	ASSERT_EQ(0, err);
 }
@@ -651,7 +649,6 @@ TEST(what_is_cancelled_runs_again_before_those_that_wait_for_it)
 	cl_command_queue queue, other;
 	cl_kernel hang, kernel;
 	cl_mem scratch, buffer, copy;
-	const char *text = source;
 	cl_program program;
 	cl_context context;
 	cl_uint zero = 0;
@@ -664,8 +661,8 @@ TEST(what_is_cancelled_runs_again_before_those_that_wait_for_it)
 	ASSERT_EQ(0, ocl_open(NULL, &context, &queue));
 	other = clCreateCommandQueueWithProperties(context, ocl_device(), NULL, &err);
 	ASSERT_EQ(0, err);
-	program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	program = ocl_build(context, source, NULL);
+	ASSERT_NE(NULL, program);
 	hang = clCreateKernel(program, "hang", &err);
 	ASSERT_EQ(0, err);
 	kernel = clCreateKernel(program, "add", &err);

@@ -87,6 +87,26 @@ static inline cl_int ocl_open(const cl_queue_properties *properties, cl_context 
 	return err;
 }
 
+/* A program of one source, built for all devices of @context; or NULL, and the log is printed. */
+static inline cl_program ocl_build(cl_context context, const char *source, const char *options)
+{
+	cl_int err = CL_OUT_OF_HOST_MEMORY;
+	cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &err);
+	char log[4096] = "";
+
+	if (!err)
+		err = clBuildProgram(program, 0, NULL, options, NULL, NULL);
+	if (!err)
+		return program;
+	if (program) {
+		clGetProgramBuildInfo(program, ocl_device(), CL_PROGRAM_BUILD_LOG, sizeof(log), log,
+				      NULL);
+		clReleaseProgram(program);
+	}
+	fprintf(stderr, "# clBuildProgram: %d\n# %s\n", err, log);
+	return NULL;
+}
+
 /* Waits for a command and releases its event. Return: the status that it ended with. */
 static inline cl_int ocl_end_status(cl_event event)
 {

@@ -28,17 +28,13 @@ struct client {
 static cl_int client_open(struct client *client)
 {
 	const cl_uint one = 1, zero = 0;
-	const char *text = source;
 	cl_int err;
 
 	err = ocl_open(NULL, &client->context, &client->queue);
 	if (err)
 		return err;
-	client->program = clCreateProgramWithSource(client->context, 1, &text, NULL, &err);
-	if (!err)
-		err = clBuildProgram(client->program, 0, NULL, NULL, NULL, NULL);
-	if (!err)
-		client->kernel = clCreateKernel(client->program, "add", &err);
+	client->program = ocl_build(client->context, source, NULL);
+	client->kernel = clCreateKernel(client->program, "add", &err);
 	if (!err)
 		client->buffer = clCreateBuffer(client->context, 0, ITEMS * sizeof(cl_uint), NULL,
 						&err);

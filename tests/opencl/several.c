@@ -29,7 +29,6 @@ FIXTURE(several) {
 
 FIXTURE_SETUP(several)
 {
-	const char *text = source;
 	cl_platform_id platform;
 	cl_uint i;
 	cl_int err;
@@ -47,9 +46,8 @@ FIXTURE_SETUP(several)
 			self->context, self->devices[i], NULL, &err);
 		ASSERT_EQ(0, err);
 	}
-	self->program = clCreateProgramWithSource(self->context, 1, &text, NULL, &err);
-	ASSERT_EQ(0, err);
-	ASSERT_EQ(0, clBuildProgram(self->program, 0, NULL, NULL, NULL, NULL));
+	self->program = ocl_build(self->context, source, NULL);
+	ASSERT_NE(NULL, self->program);
 	self->kernel = clCreateKernel(self->program, "add", &err);
 	ASSERT_EQ(0, err);
 	self->buffer = clCreateBuffer(self->context, CL_MEM_COPY_HOST_PTR, BYTES, self->words,

@@ -83,28 +83,13 @@ FIXTURE_VARIANT_ADD(variables, not_optimised) { .options = "-cl-std=CL3.0 -cl-op
 FIXTURE_VARIANT_ADD(variables, for_gdb) { .options = "-cl-std=CL3.0 -O0 -g" };
 FIXTURE_VARIANT_ADD(variables, checked) { .options = "-cl-std=CL3.0", .checked = true };
 
-static cl_program build(cl_context context, const char *text, const char *options)
-{
-	cl_int err;
-	cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
-	char log[4096] = "";
-
-	err = clBuildProgram(program, 0, NULL, options, NULL, NULL);
-	if (err) {
-		clGetProgramBuildInfo(program, ocl_device(), CL_PROGRAM_BUILD_LOG, sizeof(log), log,
-				      NULL);
-		fprintf(stderr, "# %s\n", log);
-	}
-	return err ? NULL : program;
-}
-
 FIXTURE_SETUP(variables)
 {
 	cl_int err;
 
 	setenv("SALVO_CHECKED", variant->checked ? "1" : "0", 1);
 	ASSERT_EQ(0, ocl_open(NULL, &self->context, &self->queue));
-	self->program = build(self->context, source, variant->options);
+	self->program = ocl_build(self->context, source, variant->options);
 	ASSERT_NE(NULL, self->program);
 	self->out = clCreateBuffer(self->context, 0, ITEMS * 8, NULL, &err);
 	ASSERT_EQ(0, err);
@@ -229,7 +214,7 @@ TEST_F(variables, across_barriers)
 
 TEST_F(variables, each_program_has_its_own)
 {
-	cl_program other = build(self->context, source, variant->options);
+	cl_program other = ocl_build(self->context, source, variant->options);
 	const cl_int n = 10;
 	cl_double out[8];
 
@@ -245,7 +230,7 @@ TEST_F(variables, each_program_has_its_own)
 /* What the compiler names the block of variables is no other one of the source. */
 TEST_F(variables, with_names_of_the_compiler)
 {
-	cl_program program = build(self->context,
+	cl_program program = ocl_build(self->context,
 		"global int salvo_variables = 11, salvo_variables_init[2] = { 12, 13 };\n"
 		"int salvo_scratch(int n) { return n + 1; }\n"
 		"kernel void read(global double *out) {\n"
@@ -266,7 +251,7 @@ TEST_F(variables, with_names_of_the_compiler)
 /* Of a source, or stored by a kernel: the checked mode knows where these point to. */
 TEST_F(variables, pointers_to_constants)
 {
-	cl_program program = build(self->context,
+	cl_program program = ocl_build(self->context,
 		"global const int six = 6, seven = 7;\n"
 		"global const int *global first = &six;\n"
 		"global const int *global second;\n"
@@ -336,15 +321,15 @@ TEST_F(variables, sizes)
 	ASSERT_EQ(0, clGetDeviceInfo(device, CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE,
 				     sizeof(preferred), &preferred, NULL));
 	EXPECT_LE(65536u, preferred);
-	large = build(self->context, "global char large[63 << 20];\n"
-		      "kernel void use(global int *out) { out[0] = large[out[1]]; }\n",
-		      variant->options);
+	large = ocl_build(self->context, "global char large[63 << 20];\n"
+			  "kernel void use(global int *out) { out[0] = large[out[1]]; }\n",
+			  variant->options);
 	EXPECT_NE(NULL, large);
 	EXPECT_EQ((size_t)63 << 20, most);
 	clReleaseProgram(large);
-	EXPECT_EQ(NULL, build(self->context, "global char large[65 << 20];\n"
-			      "kernel void use(global int *out) { out[0] = large[out[1]]; }\n",
-			      variant->options));
+	EXPECT_EQ(NULL, ocl_build(self->context, "global char large[65 << 20];\n"
+				  "kernel void use(global int *out) { out[0] = large[out[1]]; }\n",
+				  variant->options));
 }
 
 /* While the compiler is at work on a program that is in no cache. */
@@ -358,7 +343,7 @@ TEST_F(variables, size_is_known_when_the_build_is_done)
 	snprintf(source, sizeof(source), "global char some[%u];\n"
 		 "kernel void use(global int *out) { out[0] = some[out[1]] + %u; }\n",
 		 10000, (unsigned int)getpid());
-	fresh = build(self->context, source, variant->options);
+	fresh = ocl_build(self->context, source, variant->options);
 	ASSERT_NE(NULL, fresh);
 	EXPECT_EQ(0, clGetProgramBuildInfo(fresh, device,
 					   CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE,
