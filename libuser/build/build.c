@@ -89,7 +89,7 @@ static void free_block(struct salvo_text_block *block)
 	memset(block, 0, sizeof(*block));
 }
 
-#define MAX_WORDS 9
+#define MAX_WORDS 10
 
 /* Start the compiler with the words of the build, the folder of its headers, and @after. */
 static int start(const struct salvo_compiler *compiler, const struct salvo_build *build,
@@ -97,11 +97,15 @@ static int start(const struct salvo_compiler *compiler, const struct salvo_build
 		 struct salvo_compiler_run *child)
 {
 	const char *before[MAX_WORDS] = { NULL }, *const *word;
+	char renamed[PATH_MAX + 32];
 	size_t count = 0;
 
 	if (folder->path[0]) {
 		before[count++] = "-I";
 		before[count++] = folder->path;
+		/* Objects have the places of their source, for the errors of the link step. */
+		snprintf(renamed, sizeof(renamed), "-fdebug-prefix-map=%s/=", folder->path);
+		before[count++] = renamed;
 	}
 	if (wants_checks())
 		before[count++] = checked;

@@ -68,10 +68,10 @@ kernel void f(global int *out) { out[0] = even(out[1]); }')")"
 check "a program without kernels is built, with a warning" \
 	"$(expect 0 "empty\.cl: warning: no kernel in" -o "$dir/empty.salvo" "$(kernel_file empty 'int f(void) { return 1; }')")"
 check "too large an argument block is refused" \
-	"$(expect 1 "large\.cl:1: error: .*more than 16384 bytes of arguments" -o "$dir/x.salvo" "$(
+	"$(expect 1 "large\.cl:1:40: error: .*more than 16384 bytes of arguments" -o "$dir/x.salvo" "$(
 	kernel_file large 'struct s { int x[5000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
 check "too much local memory is refused" \
-	"$(expect 1 "local\.cl:1: error: kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
+	"$(expect 1 "local\.cl:1:13: error: kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
 	kernel_file local 'kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }')")"
 # refused NAME PATTERN TEXT OPTION... - an error in the second line of a kernel file
 refused() {
@@ -167,7 +167,7 @@ check "a program that is compiled in parts has all kernels and is the same on on
 	taskset -c 0 "$cc" --march all -o "$dir/large1.salvo" "$large"
 	cmp "$dir/large.salvo" "$dir/large1.salvo")"
 check "an error in any part fails" "$(
-	expect 1 'large_error\.cl:25: error: .*80000 bytes of local memory' -o "$dir/x.salvo" \
+	expect 1 'large_error\.cl:25:13: error: .*80000 bytes of local memory' -o "$dir/x.salvo" \
 		"$(kernel_file large_error "$(cat "$large")
 kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }")")"
 table=$(kernel_file table 'constant int a[] = {3, 1, 2}; constant int *constant p[] = {a, a + 1};

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Where a filter refuses memfd_create(), as in some containers, kernels are compiled as elsewhere.
+# Where /proc is missing, or a filter refuses memfd_create(), kernels are compiled as elsewhere.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -29,6 +29,19 @@ except PermissionError:
 	os.execv(sys.argv[1], sys.argv[1:])
 END_OF_PROGRAM
 
+echo 'kernel void put(global int *out) { out[get_global_id(0)] = 7; }' >"$dir/put.cl"
+# shellcheck disable=SC2016 # the inner shell's
+hidden() { unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"; }
+if hidden true 2>/dev/null; then
+	check "a kernel is compiled without /proc" "$(
+		"$cc" -o "$dir/with.salvo" "$dir/put.cl" 2>&1
+		hidden sh -c '[ ! -e /proc/self ] || echo "it is there"'
+		hidden "$cc" -o "$dir/without.salvo" "$dir/put.cl" 2>&1
+		cmp "$dir/with.salvo" "$dir/without.salvo" 2>&1)"
+else
+	skip "without /proc" "no namespaces of mounts"
+fi
+
 if ! /usr/bin/python3 "$dir/refuse.py" /bin/true 2>/dev/null; then
 	skip "without memfds" "no python3 or no filter for system calls"
 	finish
@@ -37,7 +50,6 @@ fi
 refused() { TMPDIR=$dir/tmp /usr/bin/python3 "$dir/refuse.py" "$@" 2>&1; }
 
 mkdir "$dir/tmp"
-echo 'kernel void put(global int *out) { out[get_global_id(0)] = 7; }' >"$dir/put.cl"
 for i in $(seq 100); do
 	echo "kernel void k$i(global float *o, int n) {
 		for (int i = 0; i < n; i++) o[get_global_id(0)] += sin(o[i] * $i); }"

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* print.cl - printf() of every conversion for tests/lib/print.c */
 
+#pragma clang diagnostic ignored "-Wformat"
+
 kernel void numbers(int i, long l, float f, uchar4 c, float3 v, short2 s)
 {
 	printf("%d|%5d|%-5d|%05d|%+d|%x|%#X|%o|%u\n", i, i, i, i, i, i, i, i, i);
 	printf("%ld|%lx|%zu|%hd|%hhd|%c|%%\n", l, l, (size_t)l, (short)i, (char)i, 'A' + i % 26);
 	printf("%f|%.2f|%8.3f|%e|%g|%a\n", f, f, f, f, f, f);
 	printf("%v4hhu|%v3hlf|%.1v3hlf|%v2hd|%#v4hhx\n", c, v, v, s, c);
+	/* Without a length, as most write it, elements have 32 bits. */
+	printf("%v3f|%.1v4f|%v2d|%v2f\n", v, (float4)(v, 1), convert_int2(s), v.xy);
 	printf("%s|%8s|%-8s|%.2s|end\n", i & 1 ? "odd" : "even", "right", "left", "cut");
 }
 

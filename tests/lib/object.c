@@ -117,19 +117,26 @@ TEST_F(object, errors_of_linking_name_the_function)
 	NEED_COMPILER();
 	EXPECT_EQ(-ENOEXEC, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, objects, 1,
 					      NULL, &log, &program));
-	EXPECT_NE(NULL, strstr(log, "'twice' is not available"));
+	/* Of objects too, messages show the line. */
+	EXPECT_NE(NULL, strstr(log, "program.cl:3:41: error: ")) TH_LOG("%s", log);
+	EXPECT_NE(NULL, strstr(log, ": error: function 'twice' is not available\n    3 | {"));
+	EXPECT_NE(NULL, strchr(log, '^'));
 	EXPECT_EQ(NULL, program);
 	free(log);
 	EXPECT_EQ(-ENOEXEC, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, objects, 3,
 					      NULL, &log, &program));
-	EXPECT_NE(NULL, strstr(log, "'twice': symbol multiply defined"));
+	EXPECT_NE(NULL, strstr(log, "program.cl:1:5: error: redefinition of 'twice'\n"));
+	EXPECT_NE(NULL, strstr(log, "program.cl:1:5: note: previous definition is here\n"));
 	free(log);
 }
 
 TEST_F(object, messages_have_the_names_of_headers_and_source)
 {
 	const struct salvo_header bad = { .name = "a/bad.h", .text = "int x = ;\n" };
-	struct salvo_object *object;
+	const struct salvo_header late = {
+		.name = "a/late.h", .text = "\nint f(int n) { return n ? f(n - 1) : 0; }\n",
+	};
+	struct salvo_object *object, *program;
 	char *log;
 
 	NEED_COMPILER();
@@ -141,6 +148,17 @@ TEST_F(object, messages_have_the_names_of_headers_and_source)
 	EXPECT_EQ(-ENOEXEC, salvo_object_compile("int x = ;\n", 0, NULL, 0, NULL, &log, &object));
 	EXPECT_NE(NULL, strstr(log, "program.cl:1:9: error:"));
 	free(log);
+	/* The same for what clang does not find: at the link step there is no header. */
+	ASSERT_EQ(0, salvo_object_compile("#include <a/late.h>\nkernel void k(global int *o) "
+					  "{ *o = f(*o); }\n", 0, &late, 1, NULL, NULL, &object));
+	EXPECT_EQ(-ENOEXEC, salvo_object_link(self->b.device, SALVO_OBJECT_PROGRAM, &object, 1,
+					      NULL, &log, &program));
+	EXPECT_NE(NULL, strstr(log, "In file included from program.cl:1:\na/late.h:2:27: error: "
+				    "function 'f' calls itself")) TH_LOG("%s", log);
+	EXPECT_NE(NULL, strstr(log, "\n    2 | int f(int n) { return n ? f(n - 1) : 0; }\n"));
+	EXPECT_EQ(NULL, strstr(log, "salvo-"));
+	free(log);
+	salvo_object_destroy(object);
 }
 
 TEST_F(object, bad_input_is_refused)

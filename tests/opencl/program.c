@@ -133,6 +133,15 @@ TEST_F(program, errors_are_in_the_log)
 	EXPECT_EQ(0, strncmp(log, "program.cl:1:", 13));
 	EXPECT_NE(NULL, strstr(log, ": error: use of undeclared identifier 'K'"));
 	clReleaseProgram(program);
+	/* What clang does not find */
+	program = from_source(self->context, "int f(int n) { return n ? f(n - 1) : 0; }\n");
+	EXPECT_EQ(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(program, 0, NULL, "", NULL, NULL));
+	ASSERT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, sizeof(log),
+					   log, NULL));
+	EXPECT_STREQ("program.cl:1:27: error: function 'f' calls itself; recursion is not allowed "
+		     "in OpenCL C\n    1 | int f(int n) { return n ? f(n - 1) : 0; }\n"
+		     "      |                           ^\n", log);
+	clReleaseProgram(program);
 }
 
 TEST_F(program, options_of_the_compiler_itself_are_refused)

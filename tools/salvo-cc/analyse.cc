@@ -7,6 +7,7 @@
  * Where the pointer escapes (stored, converted to an integer) the "const" of
  * the source decides. A kernel has barriers if a call of one is left in it.
  */
+#include "error.h"
 #include "scratch.h"
 
 #include <llvm/ADT/SmallPtrSet.h>
@@ -169,7 +170,7 @@ static bool analyse_arg(kernel &k, const Argument &arg, const DataLayout &layout
 		a.access = READ | WRITE;
 	} else if ((!arg.getType()->isIntOrIntVectorTy() && !arg.getType()->isFPOrFPVectorTy()) ||
 		   arg_string(f, "kernel_arg_type_qual", i).contains("pipe")) {
-		print_error_in(f, "kernel '" + f.getName() + "': argument '" + a.name +
+		print_error_in(arg, "kernel '" + f.getName() + "': argument '" + a.name +
 			       "' of type '" + a.type + "' is not supported");
 		return false;
 	}

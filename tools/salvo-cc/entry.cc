@@ -9,6 +9,7 @@
  * work-item, because the kernel may write to it.
  */
 #include "salvo_cc.h"
+#include "sources.h"
 
 #include <cstddef>
 
@@ -36,6 +37,7 @@ static Function *change_signature(kernel &k)
 	f->setDSOLocal(true);
 	f->splice(f->begin(), old);
 	f->setSubprogram(old->getSubprogram());
+	copy_place(*f, *old);
 	old->setSubprogram(nullptr);
 	f->takeName(old);
 	f->getArg(0)->setName("args");
@@ -127,6 +129,7 @@ static void lay_out_local(kernel &k, IRBuilder<> &b, const group_values &v)
 	Module &m = *k.function->getParent();
 	const DataLayout &layout = m.getDataLayout();
 	SmallVector<Constant *> variables;
+	uint64_t bytes = k.local_bytes;
 
 	for (GlobalVariable &g : m.globals())
 		if (g.getAddressSpace() == LOCAL)
@@ -146,15 +149,16 @@ static void lay_out_local(kernel &k, IRBuilder<> &b, const group_values &v)
 		Align align = std::max(layout.getValueOrABITypeAlignment(g->getAlign(),
 									 g->getValueType()),
 				       Align(16));
-		k.local_bytes = alignTo(k.local_bytes, align);
-		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local,
-							      k.local_bytes);
+		bytes = alignTo(bytes, align);
+		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local, bytes);
 		address->setName(g->getName());
 		for (Use *use : uses)
 			use->set(address);
-		k.local_bytes += layout.getTypeAllocSize(g->getValueType());
+		/* The sum of larger ones could wrap around; it is far above the limit. */
+		bytes += std::min<uint64_t>(layout.getTypeAllocSize(g->getValueType()), INT32_MAX);
+		bytes = std::min<uint64_t>(bytes, INT32_MAX);
 	}
-	k.local_bytes = alignTo(k.local_bytes, Align(16));
+	k.local_bytes = alignTo(bytes, Align(16));
 }
 
 BasicBlock *build_entry(kernel &k, group_values &v)

@@ -13,6 +13,7 @@
  * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
  * for the host.
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <llvm/ADT/DenseMap.h>

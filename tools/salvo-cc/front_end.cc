@@ -12,8 +12,12 @@
  * clang's header claims every extension of OpenCL C 2 and 3 for SPIR targets, hence the
  * -U__SPIR__; what the device has is defined here.
  */
+#include "error.h"
 #include "salvo_cc.h"
+#include "sources.h"
 
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/ASTContext.h>
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/CodeGen/CodeGenAction.h>
@@ -21,6 +25,7 @@
 #include <clang/Driver/Driver.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
+#include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/Config/llvm-config.h>
@@ -120,6 +125,56 @@ public:
 	bool ambiguous = false;
 };
 
+/* Makes bitcode, and notes what messages show of the source. */
+class compile_action : public clang::EmitLLVMOnlyAction {
+public:
+	explicit compile_action(LLVMContext &context) : EmitLLVMOnlyAction(&context)
+	{
+	}
+
+	std::unique_ptr<Module> take()
+	{
+		std::unique_ptr<Module> m = takeModule();
+
+		if (m)
+			add_sources(*m, notes);
+		return m;
+	}
+
+protected:
+	struct reader : clang::ASTConsumer {
+		reader(source_notes &to, const clang::CompilerInstance &compiler)
+			: to(to), compiler(compiler)
+		{
+		}
+
+		void HandleTranslationUnit(clang::ASTContext &ast) override
+		{
+			if (!ast.getDiagnostics().hasErrorOccurred())
+				to = note_sources(ast, compiler.getCodeGenOpts().DebugPrefixMap);
+		}
+
+		source_notes &to;
+		const clang::CompilerInstance &compiler;
+	};
+
+	std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler,
+							      StringRef file) override
+	{
+		std::vector<std::unique_ptr<clang::ASTConsumer>> both;
+
+		/* First, as the other one frees the syntax tree. */
+		both.push_back(std::make_unique<reader>(notes, compiler));
+		both.push_back(EmitLLVMOnlyAction::CreateASTConsumer(compiler, file));
+		if (!both[1])
+			return nullptr;
+		return std::make_unique<clang::MultiplexConsumer>(std::move(both));
+	}
+
+private:
+	source_notes notes;
+};
+
 /* One run of clang. */
 struct attempt {
 	bool mixed = false;		/* in: with the overloads of mixed.cc */
@@ -206,15 +261,15 @@ static void name_producer(Module &m)
 std::unique_ptr<Module> run_front_end(const options &opts, LLVMContext &context)
 {
 	std::unique_ptr<MemoryBuffer> source = read_source(opts);
-	clang::EmitLLVMOnlyAction action(&context), second(&context);
+	compile_action action(context), second(context);
 	attempt plain, mixed;
 	std::unique_ptr<Module> m;
 
 	mixed.mixed = true;
 	if (run(opts, source.get(), action, plain))
-		m = action.takeModule();
+		m = action.take();
 	else if (plain.ambiguous && run(opts, source.get(), second, mixed))
-		m = second.takeModule();
+		m = second.take();
 	errs() << (m && plain.ambiguous ? mixed.messages : plain.messages);
 	if (!m && !has_half(opts) && StringRef(plain.messages).contains("cl_khr_fp16"))
 		errs() << "salvo-cc: note: half needs x86-64-v3; the lowest level of --march is "

@@ -15,6 +15,7 @@
  *
  * All instruction sets of a program share one block.
  */
+#include "error.h"
 #include "globals.h"
 
 #include <llvm/ADT/SetVector.h>
@@ -111,17 +112,17 @@ static bool lay_out(const DataLayout &layout, block &to)
 			to.offsets[g] = to.bytes = alignTo(to.bytes, align);
 			const uint64_t bytes = layout.getTypeAllocSize(g->getValueType());
 			if (align > Align(SALVO_VARIABLES_ALIGN)) {
-				print_error("variable '" + g->getName() + "' is aligned to " +
-					    Twine(align.value()) + " bytes, more than " +
-					    Twine(SALVO_VARIABLES_ALIGN));
+				print_error_in(*g, "variable '" + g->getName() +
+					       "' is aligned to " + Twine(align.value()) +
+					       " bytes, more than " + Twine(SALVO_VARIABLES_ALIGN));
 				return false;
 			}
 			/* Sums of larger ones could wrap around. */
 			if (to.bytes > SALVO_MAX_VARIABLE_BYTES ||
 			    bytes > SALVO_MAX_VARIABLE_BYTES - to.bytes) {
-				print_error("the variables of the program take more than " +
-					    Twine(SALVO_MAX_VARIABLE_BYTES) + " bytes with '" +
-					    g->getName() + "'");
+				print_error_in(*g, "the variables of the program take more than " +
+					       Twine(SALVO_MAX_VARIABLE_BYTES) + " bytes with '" +
+					       g->getName() + "'");
 				return false;
 			}
 			to.bytes += bytes;
@@ -187,8 +188,8 @@ static GlobalVariable *make_contents(Module &m, block &from)
 		parts.push_back(g->getInitializer());
 		at += layout.getTypeAllocSize(g->getValueType());
 		if (!find_pointers(*g->getInitializer(), from.offsets[g], layout, from)) {
-			print_error("variable '" + g->getName() +
-				    "' of the program: its first value is calculated from an address");
+			print_error_in(*g, "variable '" + g->getName() +
+				       "' of the program: its first value is calculated from an address");
 			return nullptr;
 		}
 	}

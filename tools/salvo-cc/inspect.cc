@@ -4,6 +4,7 @@
  *
  * The file may be anything: every offset and length in it is checked.
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <cstring>

@@ -6,6 +6,7 @@
  * program and read lazily. Conversions, vector loads and stores and the like are generated on
  * demand. What is still undefined then is an error.
  */
+#include "error.h"
 #include "generic.h"
 #include "scratch.h"
 

@@ -8,6 +8,7 @@
  * The output file is replaced atomically: it is written under a temporary name in the same folder,
  * then renamed. What is no regular file, as /dev/null, is not replaced but written to.
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <cerrno>

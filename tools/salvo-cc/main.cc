@@ -5,10 +5,12 @@
 #include "announce.h"
 #include "bounds.h"
 #include "division.h"
+#include "error.h"
 #include "generic.h"
 #include "globals.h"
 #include "places.h"
 #include "scratch.h"
+#include "sources.h"
 
 #include <cstdlib>
 
@@ -22,11 +24,14 @@ using namespace llvm;
 
 static DebugLoc first_use(const GlobalVariable &g)
 {
+	DebugLoc first;
+
+	/* The last one comes first in the list. */
 	for (const User *user : g.users())
 		if (auto *inst = dyn_cast<Instruction>(user))
 			if (inst->getDebugLoc())
-				return inst->getDebugLoc();
-	return DebugLoc();
+				first = inst->getDebugLoc();
+	return first;
 }
 
 /*
@@ -60,8 +65,14 @@ static bool check_variables(Module &m)
 
 	for (GlobalVariable &g : m.globals())
 		if (g.isDeclaration() && !g.use_empty()) {
-			print_error_at(first_use(g), m,
-				       "variable '" + g.getName() + "' is not defined");
+			const DebugLoc use = first_use(g);
+			const std::string message =
+				("variable '" + g.getName() + "' is not defined").str();
+
+			if (use)
+				print_error_at(use, m, message);
+			else
+				print_error_in(g, message);
 			ok = false;
 		}
 	return ok;
@@ -167,6 +178,7 @@ static bool compile(options &opts)
 	if (!m || !clear_names(*m) || !check_calls(*m) || !check_variables(*m) ||
 	    !lower_globals(*m, opts.checked) || !lower_printf(*m))
 		return false;
+	forget_variables(*m);
 	if (opts.checked) {
 		mark_variables(*m);
 		check_variable_accesses(*m);

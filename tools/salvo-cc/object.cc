@@ -7,6 +7,7 @@
  * A file may hold several objects one after the other, so that standard input can bring them
  * all. Objects are untrusted: LLVM checks the bitcode, and the module is verified.
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <cstring>
@@ -72,6 +73,25 @@ static std::unique_ptr<Module> take_object(StringRef &data, const std::string &p
 	return std::move(*m);
 }
 
+/* LLVM's linker would report a symbol that is defined twice without a place. */
+static bool check_definitions(const Module &all, const Module &m)
+{
+	bool ok = true;
+
+	for (const GlobalObject &g : m.global_objects()) {
+		auto *before = dyn_cast_or_null<GlobalObject>(all.getNamedValue(g.getName()));
+
+		if (!before || !g.isStrongDefinitionForLinker() || g.hasLocalLinkage() ||
+		    !before->isStrongDefinitionForLinker() || before->hasLocalLinkage() ||
+		    g.hasAppendingLinkage())
+			continue;
+		print_error_in(g, "redefinition of '" + g.getName() + "'");
+		print_note_in(*before, "previous definition is here");
+		ok = false;
+	}
+	return ok;
+}
+
 std::unique_ptr<Module> read_objects(const options &opts, LLVMContext &context)
 {
 	auto all = std::make_unique<Module>(opts.input, context);
@@ -86,8 +106,8 @@ std::unique_ptr<Module> read_objects(const options &opts, LLVMContext &context)
 		StringRef data = (*file)->getBuffer();
 		do {
 			std::unique_ptr<Module> m = take_object(data, path, context);
-			/* A symbol that is defined twice has been reported. */
-			if (!m || linker.linkInModule(std::move(m)))
+			if (!m || !check_definitions(*all, *m) ||
+			    linker.linkInModule(std::move(m)))
 				return nullptr;
 		} while (!data.empty());
 	}

@@ -6,6 +6,7 @@
  * need only handle canonical forms; it does not vectorise. optimise() is clang's
  * pipeline over the work-item loops.
  */
+#include "error.h"
 #include "places.h"
 #include "unroll.h"
 #include "vectoriser.h"

@@ -23,6 +23,8 @@ static const char usage[] =
 	"  -I FOLDER         search included files there\n"
 	"  -cl-...           OpenCL options: -cl-std=CL1.2 (default) or CL3.0, -cl-mad-enable,\n"
 	"                    -cl-fast-relaxed-math, -cl-single-precision-constant, -cl-opt-disable, ...\n"
+	"  -fdebug-prefix-map=OLD=NEW\n"
+	"                    objects and programs say NEW where a path begins with OLD\n"
 	"  -w, -Werror, -W.. no warnings; warnings are errors; clang's own warning options\n"
 	"  -E                only preprocess, to standard output\n"
 	"  -c                only compile, to an object (default: INPUT.o)\n"
@@ -205,6 +207,7 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2, CL2.0 or CL3.0");
 			opts.standard = word;
 		} else if (is_listed(word, passed_on) || word == "-w" ||
+			   word.starts_with("-fdebug-prefix-map=") ||
 			   (word.starts_with("-W") && !word.contains(','))) {
 			opts.front_end.push_back(word.str());
 		} else if (is_listed(word, ignored)) {

@@ -12,6 +12,7 @@
  * must not: a program that has some is one part.
  */
 #include "announce.h"
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <cerrno>

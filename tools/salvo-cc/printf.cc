@@ -12,6 +12,7 @@
  * (device/include/salvo_kernel.h has the form). The library of the host makes text of it. After
  * inlining each kernel that prints gets the buffer as one more argument, its last.
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <llvm/ADT/StringRef.h>

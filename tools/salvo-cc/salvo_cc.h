@@ -82,11 +82,6 @@ struct group_values {
 
 using bytes = llvm::SmallVector<char, 0>;
 
-/* error.cc */
-void print_error(const llvm::Twine &message);
-void print_error_at(const llvm::DebugLoc &where, const llvm::Module &m, const llvm::Twine &message);
-void print_error_in(const llvm::Function &f, const llvm::Twine &message);
-
 /* options.cc: -1 to go on, else an exit code */
 enum { EXIT_USAGE = 2 };
 int read_command_line(llvm::ArrayRef<char *> words, options &opts);

@@ -6,6 +6,7 @@
  * target-cpu of each function change. Debug information for spir64 uses address spaces, which
  * debuggers for x86-64 do not know: every "xderef" is removed.
  */
+#include "error.h"
 #include "salvo_cc.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
