@@ -209,10 +209,11 @@ void tidy(Function &f, TargetMachine &target)
 static void tune_llvm(const options &opts)
 {
 	static const char *const settings[] = {
-		"salvo-cc", "-cgpp-huge-func=64", "-experimental-debug-variable-locations=false",
+		"salvo-cc", "-cgpp-huge-func=64", "-x86-cmov-converter=false",
+		"-experimental-debug-variable-locations=false",
 	};
 
-	cl::ParseCommandLineOptions(opts.debug ? 2 : 3, settings);
+	cl::ParseCommandLineOptions(opts.debug ? 3 : 4, settings);
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)
