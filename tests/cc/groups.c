@@ -141,6 +141,65 @@ TEST(M2_loop_writes_no_more_than_its_group)
 	cc_program_close(program);
 }
 
+#define TURNED (103 * 13)
+
+/* Returns how many elements are wrong, and when work-item (x, y) ran. */
+static int turn(const struct cc_program *program, const struct cc_range *range, int w, int h,
+		uint32_t *order)
+{
+	static uint32_t in[TURNED], out[TURNED];
+	uint32_t count = 0;
+	const struct {
+		const uint32_t *in;
+		uint32_t *out, *order, *count;
+		int w, h;
+	} args = { in, out, order, &count, w, h };
+	int x, y, wrong = 0;
+
+	for (x = 0; x < TURNED; x++) {
+		in[x] = x * x;
+		out[x] = 1;
+	}
+	if (cc_run(program, "turn", &args, range))
+		return -1;
+	for (y = 0; y < h; y++)
+		for (x = 0; x < w; x++)
+			wrong += out[x * h + y] != (x > 0 && x < w - 1 ?
+				 in[y * w + x - 1] + in[y * w + x + 1] : 7);
+	return wrong;
+}
+
+/* A kernel that accesses columns runs the rows of some columns before those of the next. */
+TEST(M2_blocks_of_columns)
+{
+	static const char *const options[] = { "-O2", "-O1 --march x86-64-v2", "--march x86-64-v4" };
+	static const uint64_t groups[][2] = { { 16, 16 }, { 20, 4 }, { 7, 3 }, { 1, 2 }, { 64, 1 } };
+	static uint32_t order[TURNED];
+	unsigned int i, g;
+	int w;
+
+	for (i = 0; i < 2 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(options[i], "tests/kernels/basic.cl");
+
+		ASSERT_NE(NULL, program);
+		for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
+			for (w = 1; w <= 103; w += 17) {
+				const struct cc_range range = {
+					{ 103, 13, 1 }, { groups[g][0], groups[g][1], 1 }, 2, 0
+				};
+
+				EXPECT_EQ(0, turn(program, &range, w, 13 - w % 3, order)) {
+					TH_LOG("%s, group %u, width %d", options[i], g, w);
+				}
+			}
+		const struct cc_range range = { { 103, 13, 1 }, { 20, 4, 1 }, 2, 0 };
+		EXPECT_EQ(0, turn(program, &range, 103, 13, order));
+		EXPECT_LT(order[3 * 103 + 15], order[16]);
+		EXPECT_LT(order[16], order[103 + 17]);
+		cc_program_close(program);
+	}
+}
+
 TEST(M3_barrier_with_a_local_argument)
 {
 	struct cc_program *program = open_kernels("barrier");

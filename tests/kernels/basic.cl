@@ -58,3 +58,15 @@ kernel void ids(global uint *out)
 	}
 	o[21] = get_work_dim();
 }
+
+/* Transposes a matrix within a frame; order: when each work-item ran */
+kernel void turn(global const uint *in, global uint *out, global uint *order, global uint *count,
+		 int w, int h)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < w && y < h) {
+		order[y * w + x] = (*count)++;
+		out[x * h + y] = x > 0 && x < w - 1 ? in[y * w + x - 1] + in[y * w + x + 1] : 7;
+	}
+}

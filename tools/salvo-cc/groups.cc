@@ -49,8 +49,9 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 
 	if (gains_from_columns(of, target, lanes))
 		columns = build_columns(b, of, v, length, target, opts);
+	Value *block = find_block(b, of, v, length, target, lanes);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
-	emit_rows(b, of, r, v, length,
+	emit_rows(b, of, r, v, length, block,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
 	inline_row(r);
@@ -141,7 +142,7 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 
 		if (r.next.size() > 1)
 			b.CreateStore(b.getInt32(0), ways);
-		emit_rows(b, of, rows.back(), v, v.extent[0], [&](Value *y, Value *z) {
+		emit_rows(b, of, rows.back(), v, v.extent[0], nullptr, [&](Value *y, Value *z) {
 			SmallVector<Value *> rest;
 			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
 			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",

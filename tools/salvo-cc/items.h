@@ -41,6 +41,8 @@ void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
 /* vector_cost.cc: estimated instructions of @lanes items side by side, 0 if they cannot run. */
+bool accesses_columns(llvm::Function &item, llvm::Argument &x, llvm::Argument &y, unsigned lanes,
+		      llvm::TargetMachine &target);
 double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 

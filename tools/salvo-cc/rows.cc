@@ -12,7 +12,8 @@
  *			while (x < length)		item(x, y, z), x += 1
  *
  * A kernel that accesses contiguous memory along y but not along x has a second version, with x and
- * y exchanged, for work-groups that are not flat.
+ * y exchanged, for work-groups that are not flat. One that does both, as a transposition, runs a
+ * strip of work-groups in blocks of some columns, so that what neighbours in y share is in the cache.
  */
 #include "rows.h"
 
@@ -316,11 +317,24 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	return made;
 }
 
-static void emit_row(IRBuilder<> &b, const row &r, Value *length,
+/* The part of a range from @from up to @to */
+static row_range part_of(IRBuilder<> &b, const row_range &range, Value *from, Value *to)
+{
+	auto inside = [&](Value *at) {
+		Value *least = b.CreateBinaryIntrinsic(Intrinsic::smax, at, from);
+
+		return b.CreateBinaryIntrinsic(Intrinsic::smin, least, to);
+	};
+
+	return { inside(range.first), inside(range.end), inside(range.low), inside(range.high) };
+}
+
+/* @part: Two values, from where to where work-items of the row run; all if it is empty. */
+static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value *> part,
 		     function_ref<void(Function *, Value *)> call,
 		     function_ref<SmallVector<Value *>(Value *)> args)
 {
-	Value *x = b.getInt64(0), *end = length;
+	Value *x = part.empty() ? b.getInt64(0) : part[0], *end = part.empty() ? length : part[1];
 	const unsigned lanes = r.lanes;
 	auto wide = [&](Value *at) { call(r.wide, at); };
 	auto one = [&](Value *at) { call(r.item, at); };
@@ -333,8 +347,10 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length,
 	};
 
 	if (r.range) {
-		const row_range range = r.range->emit(b, args(x), length);
+		row_range range = r.range->emit(b, args(b.getInt64(0)), length);
 
+		if (!part.empty())
+			range = part_of(b, range, x, end);
 		end = range.end;
 		if (r.wide) {
 			x = emit_lanes(b, range, lanes, inner, wide);
@@ -346,17 +362,16 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length,
 			x = inner(x, range.high);
 		}
 	} else if (r.wide) {
-		x = inner(x, length);
+		x = inner(x, end);
 	}
 	make_loop(b, x, end, 1, "x", one);
 }
 
 void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values &v,
-	       Value *length, function_ref<tail_function> tail, Value *result)
+	       Value *length, Value *block, function_ref<tail_function> tail, Value *result)
 {
 	Value *zero = b.getInt64(0);
-
-	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
+	auto emit_plane = [&](Value *z, ArrayRef<Value *> part) {
 		make_loop(b, zero, v.extent[1], 1, "y", [&](Value *y) {
 			SmallVector<Value *> rest = tail(y, z);
 			auto args = [&](Value *x) {
@@ -365,7 +380,7 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 				all.append(rest);
 				return all;
 			};
-			emit_row(b, r, length, [&](Function *f, Value *x) {
+			emit_row(b, r, length, part, [&](Function *f, Value *x) {
 				begin_index(b, 2, z, 1);
 				begin_index(b, 1, y, 1);
 				begin_index(b, 0, x, r.lanes_of(f));
@@ -379,7 +394,43 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 			end_index(b, 1);
 		});
 		end_index(b, 2);
+	};
+
+	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
+		if (!block)
+			return emit_plane(z, {});
+		Value *more = b.CreateAdd(length, b.CreateSub(block, b.getInt64(1)));
+		make_loop(b, zero, b.CreateUDiv(more, block), 1, "block", [&](Value *i) {
+			Value *from = b.CreateMul(i, block);
+			Value *to = b.CreateAdd(from, block);
+
+			emit_plane(z, { from, b.CreateBinaryIntrinsic(Intrinsic::umin, to,
+								      length) });
+		});
 	});
+}
+
+/* Work-items of a row up to which the lines that they access in columns stay in the cache */
+static const unsigned column_block = 16;
+
+Value *find_block(IRBuilder<> &b, const items &of, const group_values &v, Value *length,
+		  TargetMachine &target, unsigned lanes)
+{
+	ValueToValueMapTy map;
+
+	if (!of.strips || of.id(*of.function, 1)->use_empty())
+		return nullptr;
+	Function *copy = CloneFunction(of.function, map);
+	tidy(*copy, target);
+	canonicalise(*copy, target);
+	const bool columns = accesses_columns(*copy, *of.id(*copy, 0), *of.id(*copy, 1), lanes,
+					      target);
+	copy->eraseFromParent();
+	if (!columns)
+		return nullptr;
+	return b.CreateSelect(b.CreateICmpUGT(v.extent[1], b.getInt64(1)),
+			      b.getInt64(column_block),
+			      b.CreateBinaryIntrinsic(Intrinsic::umax, length, b.getInt64(1)));
 }
 
 void inline_row(const row &r)
@@ -435,7 +486,7 @@ static void emit_columns(IRBuilder<> &b, const items &of, const row &r, const gr
 				all.append({ x, y, z });
 				return all;
 			};
-			emit_row(b, r, v.extent[1],
+			emit_row(b, r, v.extent[1], {},
 				 [&](Function *f, Value *y) { b.CreateCall(f, args(y)); }, args);
 		});
 	});

@@ -42,10 +42,16 @@ using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Val
 
 /*
  * Calls for all work-items; @tail makes the arguments after the ids. What they return is added to
- * the bits of *@result, which may be NULL.
+ * the bits of *@result, which may be NULL. @block: The work-items of each row that run before those
+ * of the next row, or NULL for all.
  */
 void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_values &v,
-	       llvm::Value *length, llvm::function_ref<tail_function> tail, llvm::Value *result);
+	       llvm::Value *length, llvm::Value *block, llvm::function_ref<tail_function> tail,
+	       llvm::Value *result);
+
+/* The block for a kernel that accesses contiguous memory along y, or NULL. */
+llvm::Value *find_block(llvm::IRBuilder<> &b, const items &of, const group_values &v,
+			llvm::Value *length, llvm::TargetMachine &target, unsigned lanes);
 
 bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
 

@@ -34,6 +34,9 @@ static const char outlined[] = "salvo-one-lane";
 static const double loop_weight = 8, division = 10, lane_overhead = 6, wait = 64;
 static const unsigned max_outlined = 8;
 
+/* Bytes between neighbours that share lines of the cache */
+static const int64_t near = 16;
+
 bool vectoriser::is_outlined(const Instruction &inst)
 {
 	auto *call = dyn_cast<CallInst>(&inst);
@@ -294,6 +297,42 @@ double vectoriser::cost()
 			sum += weight_of(loops.getLoopDepth(&block)) *
 			       vector_cost(inst, false);
 	return sum;
+}
+
+void vectoriser::find_near(SmallPtrSetImpl<const Instruction *> &same,
+			   SmallPtrSetImpl<const Instruction *> &next)
+{
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (!can_run())
+		return;
+	pdt.recalculate(item);
+	find_shapes();
+	for (Instruction &inst : instructions(item)) {
+		if (!isa<LoadInst>(inst) && !isa<StoreInst>(inst))
+			continue;
+		Value *pointer = getLoadStorePointerOperand(&inst);
+		const shape s = shape_of(pointer);
+
+		if (s.kind == shape::UNIFORM)
+			same.insert(&inst);
+		else if (s.kind == shape::STRIDED && std::abs(s.stride) <= near)
+			next.insert(&inst);
+	}
+}
+
+/* Is memory that neighbours in y access contiguous where that of neighbours in x is far apart? */
+bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
+		      TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+	SmallPtrSet<const Instruction *, 16> same[2], next[2];
+
+	vectoriser(item, x, lanes, costs).find_near(same[0], next[0]);
+	vectoriser(item, y, lanes, costs).find_near(same[1], next[1]);
+	return any_of(next[1], [&](const Instruction *inst) {
+		return !same[0].contains(inst) && !next[0].contains(inst);
+	});
 }
 
 double cost_of_lanes(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

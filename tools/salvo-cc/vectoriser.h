@@ -73,6 +73,9 @@ public:
 	bool outline();
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
 	double cost();
+	/* Accesses that are one for all lanes, and those of neighbours in memory. */
+	void find_near(llvm::SmallPtrSetImpl<const llvm::Instruction *> &same,
+		       llvm::SmallPtrSetImpl<const llvm::Instruction *> &next);
 	/* vector_loops.cc: is one item after the other faster, as LLVM vectorises its loops? */
 	bool gains_from_loops();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
