@@ -31,6 +31,14 @@ bool is_barrier(const CallInst &call)
 		     f->getName().starts_with("_Z18work_group_barrierj"));
 }
 
+void create_barrier(IRBuilder<> &b)
+{
+	auto *type = FunctionType::get(b.getVoidTy(), { b.getInt32Ty() }, false);
+	Module &m = *b.GetInsertBlock()->getModule();
+
+	b.CreateCall(m.getOrInsertFunction("_Z7barrierj", type), { b.getInt32(3) });
+}
+
 static unsigned find_access(const Value *pointer, SmallPtrSetImpl<const Value *> &seen);
 
 static unsigned access_by_call(const CallBase &call, const Use &use,

@@ -73,6 +73,17 @@ static Value *placeholder(IRBuilder<> &b, Type *type, const Twine &name, uint64_
 	return b.CreateCall(f);
 }
 
+Value *work_item_id(IRBuilder<> &b, StringRef id)
+{
+	for (const id_function &known : id_functions) {
+		StringRef rest = id;
+
+		if (rest.consume_front(known.name) && rest.starts_with("."))
+			return placeholder(b, b.getInt64Ty(), id, known.low, known.high);
+	}
+	llvm_unreachable("no such id");
+}
+
 /* The address of the work-group's local memory */
 Value *local_memory(IRBuilder<> &b)
 {

@@ -108,6 +108,8 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		simplify(m, *target);
 		combine_masks(m);
 		restore_extensions(m);
+		if (!opts.fibers && !opts.checked)
+			share_appends(m, *target);
 	}
 	if (!analyse(m, opts, kernels))
 		return false;

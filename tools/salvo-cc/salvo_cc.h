@@ -148,17 +148,22 @@ void restore_extensions(llvm::Module &m);
 /* masks.cc */
 void combine_masks(llvm::Module &m);
 
+/* append.cc: a work-group adds once to a counter that its work-items take places from */
+void share_appends(llvm::Module &m, llvm::TargetMachine &target);
+
 /* stack.cc */
 void find_stacks(const bytes &object, std::vector<kernel> &kernels);
 
 /* ids.cc */
 void lower_ids(llvm::Module &m, const options &opts);
 bool is_placeholder(const llvm::Function &f);
+llvm::Value *work_item_id(llvm::IRBuilder<> &b, llvm::StringRef id);	/* "local_id.0" */
 bool is_placeholder_of(const llvm::Function &f, llvm::StringRef id);
 void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const local_id[3]);
 
 /* analyse.cc */
 bool is_barrier(const llvm::CallInst &call);
+void create_barrier(llvm::IRBuilder<> &b);
 bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels);
 
 /* entry.cc */

@@ -17,7 +17,7 @@
 
 using namespace llvm;
 
-static GlobalVariable *find_array(Module &m, uint64_t element)
+GlobalVariable *scratch_array(Module &m, uint64_t element)
 {
 	const std::string name = "salvo.scratch." + std::to_string(element);
 
@@ -38,7 +38,7 @@ void define_scratch(Module &m)
 		auto *call = cast<CallInst>(f->user_back());
 		auto *element = cast<ConstantInt>(call->getArgOperand(0));
 
-		call->replaceAllUsesWith(find_array(m, element->getZExtValue()));
+		call->replaceAllUsesWith(scratch_array(m, element->getZExtValue()));
 		call->eraseFromParent();
 	}
 }
