@@ -99,6 +99,44 @@ static int run_places(const struct cc_program *program, const struct cc_range *r
 	return 0;
 }
 
+/* Each work-item gets the sum of what some others added: in some order they are all such sums. */
+static int run_sums(const struct cc_program *program, const struct cc_range *range, int n, int bound)
+{
+	const struct arguments args = { in, out, bound < 99 ? count : NULL, n, bound };
+	int i, taken = 0, sum = 1000, wrong = 0;
+
+	memset(out, 0xee, sizeof(out));
+	count[1] = sum;
+	if (cc_run(program, "sums", &args, range))
+		return -1;
+	for (i = 0; i < n; i++)
+		if (in[i] > bound) {
+			sum += in[i] / 40 * (in[i] % 3 - 1);
+			wrong += abs(out[i] - 1000) > 2 * MOST;
+			taken++;
+		} else {
+			wrong += out[i] != (int)0xeeeeeeee;
+		}
+	return wrong || (taken && count[1] != sum) ? -1 : 0;
+}
+
+/* What is added is 0: each work-item reads the counter. */
+static int run_zeros(const struct cc_program *program, const struct cc_range *range)
+{
+	int zeros[MOST] = { 0 }, i, n = MOST;
+	const struct arguments args = { zeros, out, count, n, -1 };
+
+	for (i = 0; i < n; i++)
+		out[i] = -1;
+	count[1] = 77;
+	if (cc_run(program, "sums", &args, range) || count[1] != 77)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (out[i] != 77)
+			return -1;
+	return 0;
+}
+
 static const struct cc_range ranges[] = {
 	{ { MOST, 1, 1 }, { 64, 1, 1 }, 1, 0 },
 	{ { MOST, 1, 1 }, { 1, 1, 1 }, 1, 0 },
@@ -129,9 +167,12 @@ TEST(M4_places_in_a_list)
 				for (bound = -1; bound < 200; bound += 50) {
 					wrong -= run_above(program, &ranges[r], n, bound);
 					wrong -= run_several(program, &ranges[r], n, bound);
+					wrong -= run_sums(program, &ranges[r], n, bound);
 				}
 				wrong -= run_places(program, &ranges[r], n);
 			}
+		for (r = 0; r < sizeof(ranges) / sizeof(ranges[0]); r++)
+			wrong -= run_zeros(program, &ranges[r]);
 		EXPECT_EQ(0, wrong) {
 			TH_LOG("with %s", options[i]);
 		}
@@ -147,6 +188,7 @@ TEST(M4_one_operation_for_a_work_group)
 	EXPECT_EQ(SALVO_KERNEL_SPLIT, cc_note(program, "above")->flags);
 	EXPECT_EQ(SALVO_KERNEL_SPLIT, cc_note(program, "several")->flags);
 	EXPECT_EQ(SALVO_KERNEL_SPLIT, cc_note(program, "places")->flags);
+	EXPECT_EQ(SALVO_KERNEL_SPLIT, cc_note(program, "sums")->flags);
 	EXPECT_EQ(0, cc_note(program, "waits")->flags);
 	cc_program_close(program);
 }

@@ -20,12 +20,15 @@
  *		out[*first + share[local id]] = in[i]
  *
  * All ways that do not lead to the operation pass the barriers too, and go on where they were going
- * ("taken" has a number for each). This is for kernels without barriers and local memory, in
+ * ("taken" has a number for each). The counter is added to if any work-item comes to the
+ * operation: it may be NULL else. Where the sum does not tell, as an addend may be 0, bits above the
+ * addend in its share do. This is for kernels without barriers and local memory, in
  * which no work-item waits for another: no loop has an atomic operation or a volatile access. The
  * counter is an argument, so that it is the same for all work-items.
  */
 #include "scratch.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -36,6 +39,9 @@
 #include "salvo_hw.h"
 
 using namespace llvm;
+
+/* In a share of 64 bits, above all sums of addends: how many work-items come to the operation. */
+static const unsigned takers = 48;
 
 /* Larger kernels take longer than a counter's cache line. */
 static const unsigned max_instructions = 1000;
@@ -105,6 +111,7 @@ public:
 private:
 	void find_before();
 	void redirect();
+	Value *own_share();
 	void emit_loop(Value *items, PHINode *&i, function_ref<void()> body);
 	Value *counter();
 	Value *emit_shares();
@@ -114,7 +121,8 @@ private:
 	Function &f;
 	AtomicRMWInst &add;
 	IRBuilder<> b;
-	SmallPtrSet<BasicBlock *, 16> before;	/* blocks that lead to the operation */
+	SmallSetVector<BasicBlock *, 16> before;	/* blocks that lead to the operation */
+	Type *type = nullptr;			/* of a share */
 	BasicBlock *meeting = nullptr;		/* where all ways come together */
 	PHINode *way = nullptr, *value = nullptr;
 	SmallVector<BasicBlock *> ways;		/* where each goes on */
@@ -129,18 +137,33 @@ void appender::find_before()
 	while (!open.empty()) {
 		BasicBlock *block = open.pop_back_val();
 
-		if (before.insert(block).second)
+		if (before.insert(block))
 			open.append(pred_begin(block), pred_end(block));
 	}
+}
+
+/* What a work-item adds, for which @type is chosen */
+Value *appender::own_share()
+{
+	auto *constant = dyn_cast<ConstantInt>(add.getValOperand());
+
+	/* The sum of a work-group is not 0 in 32 bits. */
+	if (constant && !constant->isZero() && isInt<20>(constant->getSExtValue())) {
+		type = add.getType();
+		return constant;
+	}
+	type = b.getInt64Ty();
+	b.SetInsertPoint(&add);
+	return b.CreateOr(b.CreateZExt(add.getValOperand(), type), b.getInt64(1ull << takers));
 }
 
 /* Leads the end of the block of the operation, and all ways that miss it, to the meeting. */
 void appender::redirect()
 {
 	LLVMContext &context = f.getContext();
+	Value *share = own_share();
 	BasicBlock *last = add.getParent();
 	BasicBlock *after = last->splitBasicBlock(&add, "append.after");
-	Type *type = add.getType();
 
 	meeting = BasicBlock::Create(context, "append", &f, after);
 	b.SetInsertPoint(meeting);
@@ -148,7 +171,7 @@ void appender::redirect()
 	value = b.CreatePHI(type, 2, "value");
 	cast<BranchInst>(last->getTerminator())->setSuccessor(0, meeting);
 	way->addIncoming(b.getInt32(0), last);
-	value->addIncoming(add.getValOperand(), last);
+	value->addIncoming(share, last);
 	ways.push_back(after);
 	for (BasicBlock *block : before) {
 		Instruction *end = block->getTerminator();
@@ -212,7 +235,7 @@ Value *appender::counter()
 Value *appender::emit_shares()
 {
 	LLVMContext &context = f.getContext();
-	Type *type = add.getType();
+	Type *result = add.getType();
 	Value *zero = ConstantInt::get(type, 0);
 	Value *shares = scratch_array(*f.getParent(), type->getIntegerBitWidth() / 8);
 	Value *first = b.CreateConstGEP1_64(type, shares, SALVO_MAX_GROUP_ITEMS);
@@ -250,9 +273,9 @@ Value *appender::emit_shares()
 	b.SetInsertPoint(some);
 	auto *all = cast<AtomicRMWInst>(add.clone());
 	all->setOperand(0, counter());
-	all->setOperand(1, total);
+	all->setOperand(1, b.CreateTrunc(total, result));
 	b.Insert(all);
-	b.CreateStore(all, first);
+	b.CreateStore(b.CreateZExt(all, type), first);
 	emit_loop(items, i, [&] {
 		begin_sum(some);
 		Value *own = b.CreateLoad(type, share());
@@ -263,8 +286,8 @@ Value *appender::emit_shares()
 
 	b.SetInsertPoint(done);
 	create_barrier(b);
-	return b.CreateAdd(b.CreateLoad(type, first),
-			   b.CreateLoad(type, b.CreateGEP(type, shares, item)));
+	Value *before_it = b.CreateLoad(type, b.CreateGEP(type, shares, item));
+	return b.CreateTrunc(b.CreateAdd(b.CreateLoad(type, first), before_it), result);
 }
 
 /* Values that no longer dominate all of their uses go through memory, until SROA. */
