@@ -530,4 +530,37 @@ check "M4 a large work-item of vector instructions has lanes, however large" "$(
 		echo "a[x] = b + c; }")
 	times code 'ymm' 8000 99999)"
 
+check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	size_t x = (get_group_id(0) * get_local_size(0) + 2 * get_local_id(0)) / 2;
+
+	if ((int)x < n)
+		b[x] = a[x] + 1;
+}
+END
+	has code 'vaddps.*zmm'
+	lacks code 'vgather|vscatter|vmovups.*\{%k')"
+
+check "M4 halves of sums that may wrap around, or carry, stay as they are" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *b, uint d)
+{
+	uint x = get_local_id(0);
+
+	b[(x * 2 + d) >> 1] += 1;
+}
+END
+	has code 'vscatter'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *b, ushort d)
+{
+	uint x = get_local_id(0);
+
+	b[(x * 2 + d) >> 2] += 1;
+}
+END
+	has code 'vscatter')"
+
 finish

@@ -106,3 +106,32 @@ kernel void last_steps(OUT, global const uchar *end)
 
 	out[x] = end[3 * (long)x - 3 * (long)last - 1] + end[-1 - 4 * (long)x] * 3;
 }
+
+/* Halves of sums, where one addend is a multiple of two; see tools/salvo-cc/shifts.cc */
+kernel void halves(PLAIN)
+{
+	uint i = ITEM, l = get_local_id(0), d = in[i] & 7;
+	size_t first = get_group_id(0) * get_local_size(0), middle = (first + 2 * l) / 2;
+	int k = middle, down = (int)(4 * l) - 37 - (int)d;
+	uint sum = in[(first + n + 6 * l) >> 1] + in[(8 * l | d) >> 2] + in[(down >> 2) + 12];
+
+	sum += vload3(k, (global const uchar *)in).z + in[(4 * l + d + 2 * n) >> 1];
+	if (k < (int)(n * 9))
+		sum = sum * 5 + in[k];
+	if (k > (int)n)
+		sum = sum * 3 + in[(int)(middle * 3)];
+	out[i] = sum;
+}
+
+/* Sums that wrap around, or carry */
+kernel void halves_that_wrap(PLAIN)
+{
+	uint i = ITEM, l = get_local_id(0), x = in[n % 3 + 29] - 20;
+	int y = (int)in[30] - 40 + (int)n;
+
+	out[i] = ((x + 2 * l) >> 1) ^ (x + 4 * l) >> 2 ^ (uint)((y ^ (int)(l * 8)) >> 3);
+	out[i + 256] = (((ulong)x + 2 * l) >> 1) + ((x + (n & 1) + 2 * l) >> 2);
+	out[i + 512] = (uint)(((long)(int)x + 2 * (int)l) >> 1) - ((2 * (x + l) + 3) >> 1);
+	if (((x + 2 * l) >> 1) < l + n)
+		out[i + 768] = (uchar)(x + 2 * l) >> 1;
+}

@@ -8,6 +8,7 @@
  *	zext(trunc(x))			and x, 0xffffffff
  *	sext(trunc(x << 8))		ashr (shl x, 40), 32
  *	sext(trunc(x)) << 2		ashr (shl x, 32), 30
+ *	sext(trunc(x * 3))		ashr (mul x, 3 << 32), 32
  *
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
  * are put back here.
@@ -38,7 +39,7 @@ static bool keeps_low_half(Value *x, const APInt &mask, const DataLayout &layout
 static Value *make_extension(Instruction &inst)
 {
 	IRBuilder<> b(&inst);
-	const APInt *mask, *left, *right;
+	const APInt *mask, *left, *right, *factor;
 	Value *x;
 
 	if (match(&inst, m_And(m_Value(x), m_APInt(mask)))) {
@@ -46,10 +47,14 @@ static Value *make_extension(Instruction &inst)
 			return nullptr;
 		return b.CreateZExt(b.CreateTrunc(x, b.getInt32Ty()), inst.getType());
 	}
-	if (!match(&inst, m_Shr(m_Shl(m_Value(x), m_APInt(left)), m_APInt(right))) ||
-	    right->ugt(narrow_bits) || left->ult(narrow_bits) || left->uge(wide_bits))
+	if (match(&inst, m_Shr(m_Shl(m_Value(x), m_APInt(left)), m_APInt(right))) &&
+	    left->uge(narrow_bits) && left->ult(wide_bits) && right->ule(narrow_bits))
+		x = b.CreateShl(x, *left - narrow_bits);
+	else if (match(&inst, m_Shr(m_Mul(m_Value(x), m_APInt(factor)), m_APInt(right))) &&
+		 factor->countr_zero() >= narrow_bits && right->ule(narrow_bits))
+		x = b.CreateMul(x, b.getInt(factor->lshr(narrow_bits)));
+	else
 		return nullptr;
-	x = b.CreateShl(x, *left - narrow_bits);
 	x = b.CreateTrunc(x, b.getInt32Ty());
 	x = inst.getOpcode() == Instruction::AShr ? b.CreateSExt(x, inst.getType()) :
 						    b.CreateZExt(x, inst.getType());

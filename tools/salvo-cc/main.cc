@@ -10,6 +10,7 @@
 #include "globals.h"
 #include "places.h"
 #include "scratch.h"
+#include "shifts.h"
 #include "sources.h"
 
 #include <cstdlib>
@@ -108,6 +109,7 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		simplify(m, *target);
 		combine_masks(m);
 		restore_extensions(m);
+		distribute_shifts(m);
 		if (!opts.fibers && !opts.checked)
 			share_appends(m, *target);
 	}
