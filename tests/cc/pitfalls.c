@@ -42,6 +42,7 @@ static const struct {
 		"scattered_uchar", "scattered_short", "scattered_uint", "scattered_long",
 		"kept_uchar", "kept_short", "kept_uint", "kept_long", "float_triples",
 		"chain_uint8", "chain_uchar16", "chain_ulong8", "chain_ushort8",
+		"lanes_apart_uint4", "lanes_apart_int3", "lanes_apart_ulong2",
 	} },
 	{ "tests/kernels/cc_pitfalls_numbers.cl", {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",

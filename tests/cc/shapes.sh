@@ -563,4 +563,24 @@ kernel void k(global float *b, ushort d)
 END
 	has code 'vscatter')"
 
+check "M4 vectors of 128 bits that lie apart are transposed, not gathered" "$(
+	for type in float4 float3 int3 double2; do
+		for march in x86-64-v4 x86-64-v3; do
+			compile "--march $march -DT=$type" <<'END'
+kernel void k(global const T *a, global T *b)
+{
+	local T v[200];
+	size_t x = get_local_id(0);
+
+	v[x] = a[x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (x < 64)
+		b[x] = (T)(v[2 * x].x + v[3 * x + 1].y);
+}
+END
+			has code 'v(unpck|punpck|shufp)'
+			lacks code 'vgather|vpinsr|vinsertps'
+		done
+	done)"
+
 finish

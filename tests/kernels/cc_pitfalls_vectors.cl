@@ -79,6 +79,28 @@ kernel void float_triples(PLAIN)
 	vstore3(select(sum, v, isgreater(v, sum)), i, (global float *)out + 300);
 }
 
+/* Vectors of 128 bits, and of three elements, that lie apart; E: the last element */
+#define LANES_APART(T, N, E)								\
+kernel void lanes_apart_##T##N(PLAIN)							\
+{											\
+	uint i = ITEM, l = get_local_id(0);						\
+	global const T##N *v = (global const T##N *)in;					\
+	T##N a = v[2 * l + n], b = v[3 * l + 1], c = v[100 - 2 * l], d = v[in[i] % 99];	\
+	T##N e = vload##N(2 * l, (global const T *)in + 1);				\
+	T sum = a.x * 3 + a.y * 5 + b.E + c.x * 7 + c.E * 9 + d.x * 11 + d.y + e.E * 13;	\
+											\
+	if (in[i] & 1)									\
+		sum ^= v[2 * l + 5].y * 7 + v[in[i] % 77].E + v[2 * l + n + 9].x;	\
+	for (uint j = 0; j < in[i] % 5; j++)						\
+		sum = sum * 5 + v[2 * l + j].x - v[in[i + j] % 111].y;			\
+	out[i] = (uint)sum;								\
+	out[i + 512] = (uint)((ulong)sum >> 32);					\
+}
+
+LANES_APART(uint, 4, w)
+LANES_APART(int, 3, z)
+LANES_APART(ulong, 2, y)
+
 /* Long vectors that go through a loop from iteration to iteration, in fewer lanes than others */
 #define CHAIN(T, N)								\
 kernel void chain_##T##N(PLAIN)							\

@@ -11,10 +11,14 @@
  *
  *	uchar3 v = vload3(at[x], in)	<8 x int> w = gather(in + 3 * at[x])
  *	v.y				(char)(w >> 8)
+ *
+ *	float4 v = in[2 * x]		for each lane p[i] = load(in + 2 * (x + i))
+ *	v.x, v.y, v.z, v.w		the p transposed, four at a time
  */
 #include "places.h"
 #include "vectoriser.h"
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InstIterator.h>
 
 using namespace llvm;
@@ -165,6 +169,85 @@ Value *vectoriser::element_of(ArrayRef<Value *> pieces, unsigned n)
 	return made;
 }
 
+/* Bits of a part of a register that shuffles do not cross, and that is loaded at once */
+static const unsigned part_bits = 128;
+
+/*
+ * Is it faster to load the vector of each lane and to transpose them? Where lanes are masked each
+ * would need a pointer that is safe, which is more than a gather.
+ */
+bool vectoriser::can_transpose(const LoadInst &load, bool masked) const
+{
+	FixedVectorType *type = used_type(load);
+	const unsigned bits = bits_of(type), element = type->getScalarSizeInBits();
+
+	return (element == 32 || element == 64) && bits > 64 && bits <= part_bits &&
+	       lanes % (part_bits / element) == 0 && !(masked && can_gather_elements(load));
+}
+
+/* What one lane loads, as a vector of 128 bits */
+Value *vectoriser::load_lane_part(LoadInst &load, unsigned i)
+{
+	FixedVectorType *type = used_type(load);
+	const unsigned per = part_bits / type->getScalarSizeInBits();
+	Value *pointer = lane(load.getPointerOperand(), i);
+	SmallVector<int> pick;
+
+	if (mask)
+		pointer = safe_pointer(pointer, b.CreateExtractElement(mask, i));
+	LoadInst *one = b.CreateAlignedLoad(type, pointer, load.getAlign(), load.getName());
+	one->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+	tag_lane(*one, i);
+	for (unsigned n = 0; n < per; n++)
+		pick.push_back(n < type->getNumElements() ? (int)n : -1);
+	return type->getNumElements() == per ? one : b.CreateShuffleVector(one, pick);
+}
+
+/* A vector of parts: of each part of @p the elements @of, where those of @q follow on @p's */
+Value *vectoriser::pick_in_parts(Value *p, Value *q, ArrayRef<unsigned> of)
+{
+	const unsigned per = of.size();
+	SmallVector<int> pick;
+
+	for (unsigned i = 0; i < lanes; i++) {
+		const unsigned from = of[i % per];
+
+		pick.push_back(i / per * per + from % per + (from < per ? 0 : lanes));
+	}
+	return b.CreateShuffleVector(p, q, pick);
+}
+
+/*
+ * The elements of all lanes: part k of row j is what lane @per * k + j loads, so that a square of
+ * parts transposed is lane after lane.
+ */
+void vectoriser::load_transposed(LoadInst &load, SmallVectorImpl<Value *> &made)
+{
+	const unsigned per = part_bits / load.getType()->getScalarSizeInBits();
+	SmallVector<Value *, 4> rows;
+
+	for (unsigned j = 0; j < per; j++) {
+		SmallVector<Value *> parts;
+
+		for (unsigned i = j; i < lanes; i += per)
+			parts.push_back(load_lane_part(load, i));
+		rows.push_back(concatenateVectors(b, parts));
+	}
+	if (per == 2) {
+		made.push_back(pick_in_parts(rows[0], rows[1], { 0, 2 }));
+		made.push_back(pick_in_parts(rows[0], rows[1], { 1, 3 }));
+		return;
+	}
+	for (unsigned half = 0; half < 4; half += 2) {
+		const unsigned pairs[] = { half, 4 + half, half + 1, 5 + half };
+		Value *p = pick_in_parts(rows[0], rows[1], pairs);
+		Value *q = pick_in_parts(rows[2], rows[3], pairs);
+
+		made.push_back(pick_in_parts(p, q, { 0, 1, 4, 5 }));
+		made.push_back(pick_in_parts(p, q, { 2, 3, 6, 7 }));
+	}
+}
+
 /* Loads one lane after the other: integers that are returned, or elements for @made. */
 Value *vectoriser::emit_lane_elements(LoadInst &load, SmallVectorImpl<Value *> &made)
 {
@@ -213,6 +296,8 @@ void vectoriser::emit_load_elements(LoadInst &load)
 			for (unsigned n = 0; n < count; n++)
 				made.push_back(element_of(pieces, n));
 		}
+	} else if (can_transpose(load, mask)) {
+		load_transposed(load, made);
 	} else if (!can_gather_elements(load)) {
 		words = emit_lane_elements(load, made);
 	} else if (word_of(type)) {

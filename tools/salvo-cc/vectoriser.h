@@ -194,6 +194,10 @@ private:
 	Value *element_of(Value *words, unsigned n, Type *type);
 	Value *piece_of(Value *all, unsigned from);
 	Value *element_of(llvm::ArrayRef<Value *> pieces, unsigned n);
+	bool can_transpose(const llvm::LoadInst &load, bool masked) const;
+	Value *load_lane_part(llvm::LoadInst &load, unsigned i);
+	Value *pick_in_parts(Value *p, Value *q, llvm::ArrayRef<unsigned> of);
+	void load_transposed(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
 	Value *emit_lane_elements(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
 	void emit_load_elements(llvm::LoadInst &load);
 	Value *interleave(llvm::ArrayRef<Value *> parts, unsigned from);
