@@ -108,9 +108,10 @@ In file included from sub/odd.h:1:
 sub/even.h:4:13: error: function 'missing' is not available
     4 |  return n ? missing(n - 1) : 1;
       |             ^" e.cl)"
+cp sub/function.cl in.cl
 check 'standard input is named' "$(says "program.cl:3:55: error: function 'missing' is not available
 $(sed -n '3s/^/    3 | /p' sub/function.cl)
-      | $(printf '%54s' '')^" - <sub/function.cl)"
+      | $(printf '%54s' '')^" - <in.cl)"
 
 # The link step has the places and the text, too: nothing of the source need be there.
 printf 'kernel void f(global int *o) { *o = 3; }\nint g(int x) { return x; }\n' >a.cl

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -349,6 +350,140 @@ TEST_F(build, builders_at_once)
 	}
 	/* Two programs, and no partial files. */
 	EXPECT_EQ(2, spoil_cache(self->folder, true));
+}
+
+/* How many children a process has; @first: one of them. */
+static unsigned int count_children(pid_t pid, pid_t *first)
+{
+	char path[64], name[400];
+	unsigned int count = 0;
+	struct dirent *entry;
+	FILE *file;
+	DIR *tasks;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		snprintf(name, sizeof(name), "%s/%s/children", path, entry->d_name);
+		file = *entry->d_name != '.' ? fopen(name, "r") : NULL;
+		while (file && fscanf(file, "%d", &child) == 1) {
+			*first = child;
+			count++;
+		}
+		if (file)
+			fclose(file);
+	}
+	if (tasks)
+		closedir(tasks);
+	return count;
+}
+
+/* The most compilers of this process, and the most processes of one of them, at one time. */
+struct watch {
+	atomic_bool stop;
+	unsigned int compilers, parts;
+};
+
+static void *watch_children(void *data)
+{
+	struct watch *watch = data;
+	pid_t compiler, part;
+	unsigned int n;
+
+	while (!atomic_load(&watch->stop)) {
+		n = count_children(getpid(), &compiler);
+		watch->compilers = n > watch->compilers ? n : watch->compilers;
+		n = n ? count_children(compiler, &part) : 0;
+		watch->parts = n > watch->parts ? n : watch->parts;
+		usleep(500);
+	}
+	return NULL;
+}
+
+/* Kernels of which each takes a compiler some time; free it. */
+static char *many_kernels(void)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+	int i;
+
+	for (i = 0; i < 16; i++)
+		fprintf(file, "kernel void k%d(global float *o) { int i = get_global_id(0);\n"
+			"o[i] = pow(sin(o[i]), N + %d.5f) + tgamma(o[i] * %d.25f); }\n", i, i, i);
+	fclose(file);
+	return text;
+}
+
+TEST_F(build, many_kernels_are_compiled_by_a_process_for_each_core)
+{
+	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	struct watch watch = { 0 };
+	struct salvo_program *program;
+	char *text = many_kernels();
+	pthread_t thread;
+
+	NEED_FAST_COMPILER();
+	if (cores < 2 || access("/proc/thread-self/children", F_OK))
+		SKIP(return, "one core, or /proc does not list children");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, watch_children, &watch));
+	EXPECT_EQ(0, salvo_program_build(self->b.device, text, 0, "-DN=1", NULL, &program));
+	atomic_store(&watch.stop, true);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(16, salvo_program_kernel_count(program));
+	salvo_program_destroy(program);
+	free(text);
+	EXPECT_EQ(1, watch.compilers);
+	EXPECT_GE(watch.parts, 2);
+	EXPECT_LE(watch.parts, cores);
+	TH_LOG("%u processes on %ld cores", watch.parts, cores);
+}
+
+struct many_builder {
+	struct salvo_device *device;
+	const char *text;
+	int number, err;
+};
+
+static void *build_many(void *data)
+{
+	struct many_builder *builder = data;
+	struct salvo_program *program;
+	char options[16];
+
+	snprintf(options, sizeof(options), "-DN=%d", builder->number);
+	builder->err = salvo_program_build(builder->device, builder->text, 0, options, NULL,
+					   &program);
+	if (!builder->err)
+		salvo_program_destroy(program);
+	return NULL;
+}
+
+TEST_F(build, programs_of_several_threads_are_compiled_at_once)
+{
+	struct many_builder builders[4];
+	pthread_t threads[4], thread;
+	struct watch watch = { 0 };
+	char *text = many_kernels();
+	int i;
+
+	NEED_FAST_COMPILER();
+	if (access("/proc/thread-self/children", F_OK))
+		SKIP(return, "/proc does not list children");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, watch_children, &watch));
+	for (i = 0; i < 4; i++) {
+		builders[i] = (struct many_builder){ self->b.device, text, i, 0 };
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, build_many, &builders[i]));
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, builders[i].err);
+	}
+	atomic_store(&watch.stop, true);
+	pthread_join(thread, NULL);
+	free(text);
+	EXPECT_GE(watch.compilers, 2);
 }
 
 /*

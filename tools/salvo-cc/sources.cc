@@ -83,7 +83,8 @@ static void note_text(const source_files &files, const clang::SrcMgr::SLocEntry 
 		const bool named = p.getFilename()[0] != '<';
 
 		if (named && (p.getLine() != next || texts.back().path != files.path(p)))
-			texts.push_back({ files.path(p), inclusions(files, at), p.getLine(), "" });
+			texts.push_back({ files.path(p), inclusions(files, at), p.getLine(),
+					  "" });
 		if (named)
 			texts.back().text += rest.take_front(bytes);
 		next = named ? p.getLine() + 1 : 0;
