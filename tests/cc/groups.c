@@ -283,8 +283,13 @@ static int run_tasks(const struct cc_program *program, const char *kernel, uint3
 TEST(M2_loops_that_rely_on_lockstep)
 {
 	static const char *const options[] = { "-O3", "-O1 --march x86-64-v2", "--march x86-64-v4" };
-	uint32_t all = 0, halves = 0, i, task;
+	uint32_t all = 0, halves = 0, chosen = 0, i, task;
 
+	/* An even one past the half is the last. */
+	for (i = 0, task = 1; task & 1 || i <= TASKS / 2; i += task & 1 ? 3 : 1) {
+		task = i * i * 7;
+		chosen += task;
+	}
 	for (i = 0; i < TASKS; i++) {
 		task = i * i * 7;
 		all += task;
@@ -301,6 +306,7 @@ TEST(M2_loops_that_rely_on_lockstep)
 		ASSERT_NE(NULL, program);
 		EXPECT_EQ(0, run_tasks(program, "take_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "follow_tasks", halves));
+		EXPECT_EQ(0, run_tasks(program, "choose_tasks", chosen));
 		cc_program_close(program);
 	}
 }

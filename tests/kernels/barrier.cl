@@ -89,3 +89,31 @@ kernel void follow_tasks(global const uint *tasks, global uint *taken, global ui
 	}
 	out[get_global_id(0)] = sum;
 }
+
+/* Whether work-item 0 takes the next one depends on what is the same for all work-items. */
+kernel void choose_tasks(global const uint *tasks, global uint *taken, global uint *out, uint count)
+{
+	local uint next, stop;
+	uint sum = 0;
+
+	if (get_local_id(0) == 0) {
+		next = atomic_inc(taken);
+		stop = 0;
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (!stop && next < count) {
+		sum += tasks[next];
+		if (get_local_id(0) == 0) {
+			if (tasks[next] & 1) {
+				taken[0] += 2;
+				next = atomic_inc(taken);
+			} else {
+				next = atomic_inc(taken);
+				if (next > count / 2)
+					stop = 1;
+			}
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum;
+}

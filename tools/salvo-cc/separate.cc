@@ -25,6 +25,7 @@
  */
 #include "separate.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -91,16 +92,30 @@ bool separator::leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *aro
 	return false;
 }
 
-/* Does @block depend on no branch that work-items take in different ways? */
+/*
+ * Does @block depend on no branch that work-items take in different ways? Nor may the branches that
+ * it depends on depend on one:
+ *
+ *	if (get_local_id(0) == 0)
+ *		if (refill)		the same for all
+ *			*next = ...
+ */
 bool separator::all_pass(BasicBlock *block)
 {
-	for (BasicBlock &other : f) {
-		if (!differing.splits(other) || pdt.dominates(block, &other))
-			continue;
-		for (BasicBlock *next : successors(&other))
-			if (pdt.dominates(block, next))
+	SmallSetVector<BasicBlock *, 8> open;
+
+	open.insert(block);
+	for (unsigned i = 0; i < open.size(); i++)
+		for (BasicBlock &other : f) {
+			if (pdt.properlyDominates(open[i], &other) ||
+			    none_of(successors(&other), [&](BasicBlock *next) {
+				    return pdt.dominates(open[i], next);
+			    }))
+				continue;
+			if (differing.splits(other))
 				return false;
-	}
+			open.insert(&other);
+		}
 	return true;
 }
 
