@@ -28,6 +28,7 @@ using namespace llvm;
 
 static const uint64_t max_bytes = 512;		/* of an array */
 static const uint64_t max_unrolled = 2048;	/* instructions of a loop with those inside it */
+static const uint64_t max_in_all = 8192;	/* of all loops of a function */
 
 namespace {
 
@@ -120,10 +121,19 @@ void array_loops::find(AllocaInst &array)
 	for (Instruction *access : accesses)
 		if (!find_indexing(array, *access, indexing))
 			return;
-	for (Loop *loop : indexing)
-		if (unrolled_size(*loop, indexing) > max_unrolled)
+	/* Other arrays may have chosen loops inside of these, or around them. */
+	indexing.insert(found.begin(), found.end());
+	uint64_t size = 0;
+	for (Loop *loop : indexing) {
+		const uint64_t of_loop = unrolled_size(*loop, indexing);
+
+		if (of_loop > max_unrolled)
 			return;
-	found.insert(indexing.begin(), indexing.end());
+		size += loop->getParentLoop() && indexing.contains(loop->getParentLoop()) ?
+			0 : of_loop;
+	}
+	if (size <= max_in_all)
+		found = indexing;
 }
 
 bool array_loops::mark()
