@@ -156,6 +156,25 @@ kernel void mirrors(PLAIN)
 	out[ITEM] = r;
 }
 
+/* Sums of 64 bits that wrap around within the row, if n is 6. */
+kernel void mirrors_of_64_bits(PLAIN)
+{
+	const ulong x = get_global_id(0) + n * 0x1555555555555550, w = n;
+	ulong r = 0;
+
+	for (int i = -2; i < 3; i++) {
+		const ulong at = x + i;
+
+		const long from = (long)at < 0 ? -at - 1 :
+				  (long)at > (long)(w - 1) ? 2 * w - at - 1 : at;
+
+		r = r * 31 + from;
+		if (from >= 0 && from < 128)
+			r += in[from];
+	}
+	out[ITEM] = r;
+}
+
 kernel void mirrors_that_guard(PLAIN)
 {
 	const int x = get_global_id(0), last = get_global_size(0) - 1;

@@ -361,8 +361,8 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 								   b.getInt64(-most)));
 		}
 		Value *after = b.CreateAdd(at, b.getInt64(1));
-		holds = b.CreateAnd(holds, b.CreateICmpSLT(b.CreateAdd(step, length),
-							   b.getInt64(most)));
+		holds = b.CreateAnd(holds, b.CreateICmpSLT(step, b.CreateSub(b.getInt64(most),
+									     length)));
 		if (!narrow) {
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(step, b.getInt64(-most)));
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(bound, b.getInt64(-most)));
