@@ -82,9 +82,11 @@ static void note_text(const source_files &files, const clang::SrcMgr::SLocEntry 
 		/* No file: the command line, and what clang itself defines. */
 		const bool named = p.getFilename()[0] != '<';
 
-		if (named && (p.getLine() != next || texts.back().path != files.path(p)))
-			texts.push_back({ files.path(p), inclusions(files, at), p.getLine(),
-					  "" });
+		if (named && (p.getLine() != next || texts.back().path != files.path(p))) {
+			const std::string included = inclusions(files, at);
+
+			texts.push_back({ files.path(p), included, p.getLine(), "" });
+		}
 		if (named)
 			texts.back().text += rest.take_front(bytes);
 		next = named ? p.getLine() + 1 : 0;
