@@ -108,7 +108,8 @@ static void note_declaration(const source_files &files, const Twine &name,
 	d.at.push_back({ p.getLine(), p.getColumn() });
 	if (auto *f = dyn_cast<clang::FunctionDecl>(&declared))
 		for (const clang::ParmVarDecl *parameter : f->parameters()) {
-			const clang::PresumedLoc q = manager.getPresumedLoc(parameter->getLocation());
+			const clang::PresumedLoc q =
+				manager.getPresumedLoc(parameter->getLocation());
 
 			d.at.push_back({ q.isValid() ? q.getLine() : 0,
 					 q.isValid() ? q.getColumn() : 0 });
