@@ -240,7 +240,7 @@ static int compile(const struct salvo_build *build, const struct salvo_header_fo
 	if (err == -EINVAL && !messages->data)
 		messages->data = message("unterminated quote in the options\n");
 	if (!err && has_key)
-		salvo_rest_keep(key, out, messages);
+		salvo_cache_write(key, out, messages);
 	return err;
 }
 

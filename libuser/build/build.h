@@ -44,6 +44,9 @@ int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_t
 /** salvo_build_cancel() - Kill the compiler. */
 void salvo_build_cancel(struct salvo_build_rest *rest);
 
+/** salvo_object_is_whole() - Is it an object or program that was written to its end? */
+bool salvo_object_is_whole(const void *image, size_t bytes);
+
 /** define SALVO_MARCH_BYTES - Room for salvo_build_march(). */
 #define SALVO_MARCH_BYTES 16
 /** salvo_build_march() - The value of --march for a device. */

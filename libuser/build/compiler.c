@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "build.h"
 #include "io.h"
 
 #define MAX_OUTPUT	(256u << 20)
@@ -294,25 +295,22 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
 	       !salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
 }
 
-/* The exit status, or 0 if SIGCHLD is ignored: then the output shows what it is. */
-static int wait_for(pid_t pid)
+/* Return: whether the status is known. It is not if the application ignores or reaps children. */
+static bool wait_for(pid_t pid, int *status)
 {
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
+	*status = 0;
+	while (waitpid(pid, status, 0) < 0)
 		if (errno != EINTR)
-			return 0;
-	return status;
+			return false;
+	return true;
 }
 
-/* A compiler that crashed says nothing itself. */
-static void report_death(struct salvo_text_block *messages, int status)
+static void add_message(struct salvo_text_block *messages, const char *what, const char *why)
 {
 	char *text;
 
-	if (!WIFSIGNALED(status) ||
-	    asprintf(&text, "%ssalvo-cc died: %s\n", messages->data ? messages->data : "",
-		     strsignal(WTERMSIG(status))) < 0)
+	if (asprintf(&text, "%ssalvo-cc %s: %s\n", messages->data ? messages->data : "", what,
+		     why) < 0)
 		return;
 	free(messages->data);
 	messages->data = text;
@@ -323,6 +321,7 @@ int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_bloc
 			  struct salvo_text_block *messages)
 {
 	int status, err, other;
+	bool known;
 
 	memset(out, 0, sizeof(*out));
 	memset(messages, 0, sizeof(*messages));
@@ -330,13 +329,22 @@ int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_bloc
 		close_all(run);
 		return -ECHILD;
 	}
-	status = wait_for(run->pid);
+	known = wait_for(run->pid, &status);
 	err = status ? -ENOEXEC : 0;
 	other = salvo_read_regular(run->fds[1], MAX_OUTPUT, &out->data, &out->bytes);
 	err = err ? err : other;
 	other = salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
 	err = err ? err : other;
-	report_death(messages, status);
+	/* A compiler that crashed says nothing itself. */
+	if (WIFSIGNALED(status))
+		add_message(messages, "died", strsignal(WTERMSIG(status)));
+	/* Without a status, only the output can show that the compiler came to its end. */
+	if (!known && !err && !salvo_object_is_whole(out->data, out->bytes)) {
+		err = -ENOEXEC;
+		if (out->bytes || !messages->bytes)
+			add_message(messages, "failed",
+				    "its status is unknown, as the application reaps children");
+	}
 	close_all(run);
 	return err;
 }
@@ -352,10 +360,12 @@ bool salvo_compiler_has_ended(const struct salvo_compiler_run *run)
 
 void salvo_compiler_cancel(struct salvo_compiler_run *run)
 {
+	int status;
+
 	/* Others may have the number of one that has ended, if the application ignores SIGCHLD. */
 	if (run->owner == getpid() && !waitpid(run->pid, NULL, WNOHANG)) {
 		kill(run->pid, SIGKILL);
-		wait_for(run->pid);
+		wait_for(run->pid, &status);
 	}
 	close_all(run);
 }

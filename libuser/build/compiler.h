@@ -68,6 +68,9 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
  * salvo_compiler_finish() - Wait for its end.
  * @out, @messages: What it wrote to standard output and error.
  *
+ * If the application ignores SIGCHLD or reaps all children, the exit status is unknown. Then the
+ * output has to be a whole object or program; that of other runs (-E) is an error.
+ *
  * Return: 0, -ENOEXEC (it failed), -ENOMEM, -ECHILD (another process started it).
  */
 int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,

@@ -50,6 +50,21 @@ static uint32_t find_kind(const void *image, size_t bytes)
 	return head.kind == SALVO_OBJECT_IS_LIBRARY ? SALVO_OBJECT_LIBRARY : 0;
 }
 
+bool salvo_object_is_whole(const void *image, size_t bytes)
+{
+	const uint32_t kind = find_kind(image, bytes);
+	Elf64_Ehdr head;
+
+	if (kind != SALVO_OBJECT_PROGRAM)
+		return kind;
+	if (bytes < sizeof(head))
+		return false;
+	memcpy(&head, image, sizeof(head));
+	/* The linker puts the section headers last. */
+	return head.e_shoff >= sizeof(head) && head.e_shoff <= bytes &&
+	       bytes - head.e_shoff >= (size_t)head.e_shnum * head.e_shentsize;
+}
+
 /* Takes @data over. */
 static int make_object(char *data, size_t bytes, uint32_t kind, struct salvo_object **out)
 {

@@ -50,21 +50,13 @@ static unsigned int slot_count(void)
 	return cores < 1 ? 1 : cores > MAX_SLOTS ? MAX_SLOTS : cores;
 }
 
-/* An empty output is that of a compiler which failed while the application ignores SIGCHLD. */
-void salvo_rest_keep(const uint8_t *key, const struct salvo_text_block *out,
-		     const struct salvo_text_block *messages)
-{
-	if (out->bytes)
-		salvo_cache_write(key, out, messages);
-}
-
 static int finish(struct salvo_build_rest *rest, struct salvo_text_block *out,
 		  struct salvo_text_block *messages)
 {
 	const int err = salvo_compiler_finish(&rest->child, out, messages);
 
 	if (!err && rest->has_key)
-		salvo_rest_keep(rest->key, out, messages);
+		salvo_cache_write(rest->key, out, messages);
 	return err;
 }
 

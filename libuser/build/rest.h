@@ -33,8 +33,4 @@ int salvo_rest_finish(struct salvo_build_rest *rest, struct salvo_text_block *ou
 /** salvo_rest_cancel() - Kill it, unless it has ended, and free @rest. */
 void salvo_rest_cancel(struct salvo_build_rest *rest);
 
-/** salvo_rest_keep() - What a compiler has made goes into the cache. */
-void salvo_rest_keep(const uint8_t *key, const struct salvo_text_block *out,
-		     const struct salvo_text_block *messages);
-
 #endif /* SALVO_LIB_REST_H */

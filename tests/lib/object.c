@@ -506,20 +506,44 @@ TEST_F(object, a_process_with_the_pipe_of_the_compiler_delays_nothing)
 /* Without a status nobody knows that it failed. */
 TEST_F(object, a_compiler_that_is_killed_is_in_no_cache_where_children_are_ignored)
 {
-	char path[] = "/tmp/salvo-ignore-XXXXXX", marker[64];
+	/* What it writes before it is killed: nothing, or a part of a program */
+	static const char *const parts[] = { "0", "60", "500", "-1" };
+	static const char complete[] = "kernel void set(global int *out) { *out = 1; }\n";
+	char path[] = "/tmp/salvo-ignore-XXXXXX", marker[64], image[64], script[512], *log;
 	struct salvo_object *object = NULL;
+	const void *data;
+	unsigned int i;
+	size_t bytes;
+	FILE *file;
 
 	NEED_COMPILER();
-	use_script(_metadata, path, "[ -e $0.again ] && exec printf '\\177ELF'\n"
-		   "touch $0.again\nkill -KILL $$");
-	signal(SIGCHLD, SIG_IGN);
-	EXPECT_EQ(-ENOEXEC, salvo_object_build(self->b.device, ready, 0, NULL, NULL, &object));
-	EXPECT_EQ(0, salvo_object_build(self->b.device, ready, 0, NULL, NULL, &object));
-	signal(SIGCHLD, SIG_DFL);
+	ASSERT_EQ(0, salvo_object_build(self->b.device, complete, 0, NULL, NULL, &object));
+	data = salvo_object_image(object, &bytes);
+	ASSERT_NE(NULL, data);
+	snprintf(image, sizeof(image), "/tmp/salvo-image-%d", getpid());
+	file = fopen(image, "w");
+	ASSERT_NE(NULL, file);
+	ASSERT_EQ(bytes, fwrite(data, 1, bytes, file));
+	ASSERT_EQ(0, fclose(file));
 	salvo_object_destroy(object);
-	snprintf(marker, sizeof(marker), "%s.again", path);
-	unlink(marker);
-	forget_script(path);
+	for (i = 0; i < 4; i++) {
+		strcpy(path, "/tmp/salvo-ignore-XXXXXX");
+		snprintf(script, sizeof(script), "[ -e $0.again ] && exec cat %s\n"
+			 "touch $0.again\nhead -c %s %s\nkill -KILL $$", image, parts[i], image);
+		use_script(_metadata, path, script);
+		signal(SIGCHLD, SIG_IGN);
+		EXPECT_EQ(-ENOEXEC, salvo_object_build(self->b.device, ready, 0, NULL, &log,
+						       &object));
+		EXPECT_NE(NULL, strstr(log, "its status is unknown"));
+		free(log);
+		EXPECT_EQ(0, salvo_object_build(self->b.device, ready, 0, NULL, NULL, &object));
+		signal(SIGCHLD, SIG_DFL);
+		salvo_object_destroy(object);
+		snprintf(marker, sizeof(marker), "%s.again", path);
+		unlink(marker);
+		forget_script(path);
+	}
+	unlink(image);
 }
 
 TEST_F(object, a_crash_of_the_compiler_is_an_error)
