@@ -100,7 +100,8 @@ static int run_places(const struct cc_program *program, const struct cc_range *r
 }
 
 /* Each work-item gets the sum of what some others added: in some order they are all such sums. */
-static int run_sums(const struct cc_program *program, const struct cc_range *range, int n, int bound)
+static int run_sums(const struct cc_program *program, const struct cc_range *range, int n,
+		    int bound)
 {
 	const struct arguments args = { in, out, bound < 99 ? count : NULL, n, bound };
 	int i, taken = 0, sum = 1000, wrong = 0;

@@ -173,7 +173,9 @@ static int turn(const struct cc_program *program, const struct cc_range *range, 
 TEST(M2_blocks_of_columns)
 {
 	static const char *const options[] = { "-O2", "-O1 --march x86-64-v2", "--march x86-64-v4" };
-	static const uint64_t groups[][2] = { { 16, 16 }, { 20, 4 }, { 7, 3 }, { 1, 2 }, { 64, 1 } };
+	static const uint64_t groups[][2] = {
+		{ 16, 16 }, { 20, 4 }, { 7, 3 }, { 1, 2 }, { 64, 1 },
+	};
 	static uint32_t order[TURNED];
 	unsigned int i, g;
 	int w;

@@ -13,7 +13,8 @@
  *
  * A kernel that accesses contiguous memory along y but not along x has a second version, with x and
  * y exchanged, for work-groups that are not flat. One that does both, as a transposition, runs a
- * strip of work-groups in blocks of some columns, so that what neighbours in y share is in the cache.
+ * strip of work-groups in blocks of some columns, so that what neighbours in y share
+ * is in the cache.
  */
 #include "rows.h"
 
