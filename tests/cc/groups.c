@@ -202,6 +202,66 @@ TEST(M2_blocks_of_columns)
 	}
 }
 
+/* Returns how many elements are wrong. */
+static int rotate(const struct cc_program *program, const struct cc_range *range, int w, int h)
+{
+	static uint8_t in[TURNED], rotated[TURNED], flipped[TURNED];
+	static uint32_t wide[TURNED];
+	static uint16_t odd[TURNED];
+	const struct {
+		const uint8_t *in;
+		uint8_t *rotated, *flipped;
+		uint32_t *wide;
+		uint16_t *odd;
+		int w, h;
+	} args = { in, rotated, flipped, wide, odd, w, h };
+	int x, y, wrong = 0;
+
+	for (x = 0; x < TURNED; x++) {
+		in[x] = x * 37 + x / 100;
+		odd[x] = 7;
+	}
+	if (cc_run(program, "rotate_bytes", &args, range))
+		return -1;
+	for (y = 0; y < h; y++)
+		for (x = 0; x < w; x++) {
+			const uint8_t v = in[y * w + x];
+
+			wrong += rotated[x * h + h - 1 - y] != v;
+			wrong += flipped[(h - 1 - y) * w + w - 1 - x] != v;
+			wrong += wide[y * w + w - 1 - x] != v * 1000u;
+			wrong += odd[y * w + w - 1 - x] != (v & 1 ? v : 7);
+		}
+	for (x = w * h; x < TURNED; x++)
+		wrong += odd[x] != 7;
+	return wrong;
+}
+
+TEST(M4_lanes_in_reverse_and_far_apart)
+{
+	static const char *const options[] = { "-O2", "-O1 --march x86-64-v2", "--march x86-64-v4" };
+	static const uint64_t groups[][2] = { { 16, 13 }, { 103, 1 }, { 7, 3 }, { 64, 4 } };
+	unsigned int i, g;
+	int w;
+
+	for (i = 0; i < 2 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(options[i], "tests/kernels/basic.cl");
+
+		ASSERT_NE(NULL, program);
+		for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
+			for (w = 1; w <= 103; w += 6) {
+				const struct cc_range range = {
+					{ 103, 13, 1 }, { groups[g][0], groups[g][1], 1 }, 2, 0
+				};
+
+				EXPECT_EQ(0, rotate(program, &range, w, 13 - w % 3)) {
+					TH_LOG("%s, group %u, width %d", options[i], g, w);
+				}
+			}
+		cc_program_close(program);
+	}
+}
+
 TEST(M3_barrier_with_a_local_argument)
 {
 	struct cc_program *program = open_kernels("barrier");

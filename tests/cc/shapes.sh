@@ -104,6 +104,30 @@ END
 	has code 'vsubps.*zmm'
 	lacks code 'vgather')"
 
+check "M4 neighbours in reverse order: one load and one store" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *a, global uchar *b, int w)
+{
+	int x = get_global_id(0);
+
+	b[w - 1 - x] = a[x] + 1;
+}
+END
+		lacks code 'vpextr'
+	done)"
+
+check "M4 columns of bytes: addresses in general registers" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const uchar *a, global uchar *b, int w, int h)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	b[x * h + h - 1 - y] = a[y * w + x];
+}
+END
+	lacks code 'vpextrq')"
+
 check "M4 a loop whose stride is the grid: side by side, though its index is cut to 32 bits" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -70,3 +70,18 @@ kernel void turn(global const uint *in, global uint *out, global uint *order, gl
 		out[x * h + y] = x > 0 && x < w - 1 ? in[y * w + x - 1] + in[y * w + x + 1] : 7;
 	}
 }
+
+/* A matrix of bytes rotated, and rows in reverse, with and without a mask */
+kernel void rotate_bytes(global const uchar *in, global uchar *rotated, global uchar *flipped,
+			 global uint *wide, global ushort *odd, int w, int h)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x >= w || y >= h)
+		return;
+	rotated[x * h + h - 1 - y] = in[y * w + x];
+	flipped[(h - 1 - y) * w + (w - 1 - x)] = in[y * w + x];
+	wide[y * w + (w - 1 - x)] = in[y * w + x] * 1000u;
+	if (in[y * w + x] & 1)
+		odd[y * w + w - 1 - x] = in[y * w + x];
+}

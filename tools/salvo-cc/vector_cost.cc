@@ -123,6 +123,10 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 		return lanes;
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
+	if (!load && is_reversed(pointer, type))
+		return (masked ? 3 : 2) * registers_of(type);
+	if (is_linear(pointer))
+		return lanes * (masked ? 3 : 1.5);
 	return lanes * (masked ? 4.5 : 2.5);
 }
 

@@ -2,11 +2,11 @@
 /*
  * vector_memory.cc - loads, stores and operations that are replicated for each lane
  *
- * Contiguous lanes are one wide access, with a mask if not all of them are
- * active. Lanes a few elements apart, or in reverse order, load all that is between them. Others
- * are a gather or a scatter where the target has those (AVX-512), else one access for each lane.
- * There an inactive lane uses a scratch buffer, which is cheaper than a branch; only calls and
- * locked operations are branched around.
+ * Contiguous lanes are one wide access, with a mask if not all of them are active. Lanes a few
+ * elements apart, or in reverse order, load all that is between them; those in reverse order are
+ * stored at once. Others are a gather or a scatter where the target has those (AVX-512), else one
+ * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
+ * branch; only calls and locked operations are branched around.
  *
  * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes; those
  * on one address for all lanes become one operation.
@@ -63,6 +63,15 @@ bool vectoriser::is_contiguous(Value *pointer, Type *type) const
 	    type->getScalarSizeInBits() % 8)
 		return false;
 	return s.stride > 0 && (uint64_t)s.stride * 8 == bits.getFixedValue();
+}
+
+/* Are they so in reverse, and can they be stored at once? */
+bool vectoriser::is_reversed(Value *pointer, Type *type) const
+{
+	const shape s = shape_of(pointer);
+
+	return s.kind == shape::STRIDED && !type->isVectorTy() && !type->isPointerTy() &&
+	       s.stride * 8 == -(int64_t)layout.getTypeSizeInBits(type).getFixedValue();
 }
 
 /* Elements from lane to lane up to which all between them is loaded */
@@ -210,9 +219,17 @@ void vectoriser::store_lanes(StoreInst &store, Value *all)
 {
 	Value *pointer = store.getPointerOperand();
 	const unsigned units = cast<FixedVectorType>(all->getType())->getNumElements() / lanes;
+	Type *type = store.getValueOperand()->getType();
 	Instruction *made;
 
-	if (!is_contiguous(pointer, store.getValueOperand()->getType())) {
+	if (can_store_reversed(pointer, type, store.getAlign())) {
+		Value *last = b.CreateConstGEP1_64(type, scalar(pointer), 1 - (int64_t)lanes);
+
+		all = b.CreateVectorReverse(all);
+		made = mask ? b.CreateMaskedStore(all, last, store.getAlign(),
+						  b.CreateVectorReverse(full(mask))) :
+			      (Instruction *)b.CreateAlignedStore(all, last, store.getAlign());
+	} else if (!is_contiguous(pointer, type)) {
 		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
 	} else if (!mask) {
 		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
@@ -222,6 +239,13 @@ void vectoriser::store_lanes(StoreInst &store, Value *all)
 					   repeat_mask(mask, units));
 	}
 	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+}
+
+/* Without masks any vector is stored at once. */
+bool vectoriser::can_store_reversed(Value *pointer, Type *type, Align align) const
+{
+	return is_reversed(pointer, type) &&
+	       (!mask || target.isLegalMaskedStore(widen(type), align));
 }
 
 void vectoriser::emit_store(StoreInst &store)
@@ -238,7 +262,8 @@ void vectoriser::emit_store(StoreInst &store)
 	if (!store.isVolatile() && emit_store_elements(store))
 		return;
 	const bool contiguous = is_contiguous(pointer, type);
-	if (store.isVolatile() || (!contiguous && !can_scatter(type, store.getAlign()))) {
+	const bool at_once = contiguous || can_store_reversed(pointer, type, store.getAlign());
+	if (store.isVolatile() || (!at_once && !can_scatter(type, store.getAlign()))) {
 		emit_lanes(store);
 		return;
 	}
@@ -420,9 +445,13 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 	/* A locked operation on scratch memory costs more than a branch. */
 	const bool branch = mask && (isa<CallBase>(inst) ? needs_lanes(inst) : is_locked(inst));
 	const unsigned at = isa<StoreInst>(inst) ? 1 : 0;
+	const bool linear = memory && is_linear(inst.getOperand(at));
 	Type *type = inst.getType();
 	Value *all = type->isVoidTy() ? nullptr : PoisonValue::get(widen(type));
 
+	SmallVector<Value *> pointers;
+	if (linear)
+		pointers = linear_pointers(inst.getOperand(at));
 	for (unsigned i = 0; i < lanes; i++) {
 		Value *runs = mask ? b.CreateExtractElement(mask, i) : nullptr;
 		BasicBlock *before = nullptr, *after = nullptr;
@@ -438,7 +467,9 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 		}
 		for (unsigned o = 0; o < inst.getNumOperands(); o++) {
 			Value *operand = inst.getOperand(o);
-			if (!isa<Function>(operand) && !isa<MetadataAsValue>(operand))
+			if (linear && o == at)
+				copy->setOperand(o, pointers[i]);
+			else if (!isa<Function>(operand) && !isa<MetadataAsValue>(operand))
 				copy->setOperand(o, lane(operand, i));
 		}
 		if (memory && mask && !branch)

@@ -130,6 +130,10 @@ shape vectoriser::find_binary_shape(Instruction &inst)
 		return make_strided(p.stride + q.stride, address_only);
 	case Instruction::Sub:
 		return make_strided(p.stride - q.stride, address_only);
+	case Instruction::Xor:	/* ~p is -1 - p */
+		if (!constant || !constant->isMinusOne() || !is_strided(p))
+			return {};
+		return make_strided(-p.stride, address_only);
 	case Instruction::Mul:
 		if (!constant || constant->getBitWidth() > 64 || !is_strided(p))
 			return {};

@@ -184,8 +184,19 @@ private:
 	void emit_scalar_memory(Instruction &inst);
 	Value *safe_pointer(Value *pointer, Value *condition);
 	bool is_contiguous(Value *pointer, Type *type) const;
+	bool is_reversed(Value *pointer, Type *type) const;
+	bool can_store_reversed(Value *pointer, Type *type, llvm::Align align) const;
 	int64_t step_of(Value *pointer, Type *type) const;
 	Value *load_steps(llvm::LoadInst &load, int64_t step);
+
+	/* vector_linear.cc */
+	struct linear;
+	enum extension { NONE, SIGNED, UNSIGNED };
+	Value *extended(Value *v, extension how);
+	bool find_linear(Value *v, extension how, unsigned depth, linear *made);
+	bool find_linear_pointer(Value *pointer, linear *made);
+	bool is_linear(Value *pointer);
+	llvm::SmallVector<Value *> linear_pointers(Value *pointer);
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
