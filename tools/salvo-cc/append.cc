@@ -19,17 +19,10 @@
  *	if (taken)
  *		out[*first + share[local id]] = in[i]
  *
-<<<<<<< HEAD
  * All ways that do not lead to the operation pass the barriers too, and go on where they were going
  * ("taken" has a number for each). The counter is added to if any work-item comes to the
  * operation: it may be NULL else. Where the sum does not tell, as an addend may be 0, bits above
  * the addend in its share do. This is for kernels without barriers and local memory, in
-=======
- * All ways that do not lead to the operation pass the barriers too, and go on where they were
- * going ("taken" has a number for each). The counter is added to if any work-item comes to the
- * operation: it may be NULL else. Where the sum does not tell, as an addend may be 0, bits above the
- * addend in its share do. This is for kernels without barriers and local memory, in
->>>>>>> 9f77cc5 (salvo-cc: store lanes in reverse order at once, add up far addresses)
  * which no work-item waits for another: no loop has an atomic operation or a volatile access. The
  * counter is an argument, so that it is the same for all work-items.
  */
