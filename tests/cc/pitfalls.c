@@ -178,7 +178,7 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 	const size_t page = sysconf(_SC_PAGESIZE);
 	uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint32_t out[COUNT], at[COUNT], i;
+	uint32_t out[COUNT], at[COUNT], i, k;
 	struct {
 		uint32_t *out;
 		const uint8_t *end;
@@ -204,8 +204,25 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 		EXPECT_EQ(p[-3] + p[-2] * 3 + p[-1] * 5 + p[-2] * 7 + p[-1] * 11 + six[0] * 13 +
 			  six[1] * 17 + six[2] * 19 + p[-1] * 23, out[i]);
 	}
+	/* From the first byte on, and up to the last one */
+	for (i = 0; i < COUNT; i++)
+		at[i] = (i * 5) % COUNT - COUNT / 2;
+	for (k = 0; k < 8; k++) {
+		const uint8_t *first = k < 4 ? memory + k : memory + page - 3 * COUNT - k + 4;
+
+		args.end = first + 3 * COUNT / 2;
+		ASSERT_EQ(0, cc_run(program, "int_places", &args, &range));
+		for (i = 0; i < COUNT; i++) {
+			const uint8_t *p = args.end + 3 * (int)at[i];
+
+			EXPECT_EQ(p[0] + p[1] * 3 + p[2] * 5, out[i]);
+		}
+	}
 	cc_program_close(program);
 
+	for (i = 0; i < COUNT; i++)
+		at[i] = (i * 5) % 16;
+	args.end = memory + page;
 	program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w", files[3].source);
 	ASSERT_NE(NULL, program);
 	ASSERT_EQ(0, cc_run(program, "last_steps", &args, &range));

@@ -607,4 +607,17 @@ END
 		done
 	done)"
 
+check "M4 a uchar3 at a place of 32 bits is gathered with offsets of 32 bits" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *in, global const int *at, global uint *out)
+{
+	int i = get_global_id(0);
+	uchar3 v = vload3(0, in + 3 * at[i]);
+
+	out[i] = v.x + v.y * 3 + v.z * 5;
+}
+END
+	has code 'vpgatherdd.*zmm'
+	lacks code 'vpgatherqd')"
+
 finish

@@ -135,3 +135,12 @@ kernel void last_bytes(global uint *out, global const uchar *end, global const u
 	out[i] = three.x + three.y * 3 + three.z * 5 + two.x * 7 + two.y * 11 + six.x * 13 +
 		 six.y * 17 + six.z * 19 + four.z * 23;
 }
+
+/* Places of 32 bits, also below 0 */
+kernel void int_places(global uint *out, global const uchar *in, global const int *at)
+{
+	int i = get_global_id(0);
+	uchar3 three = vload3(0, in + 3 * at[i]);
+
+	out[i] = three.x + three.y * 3 + three.z * 5;
+}

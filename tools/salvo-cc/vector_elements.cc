@@ -99,6 +99,26 @@ bool vectoriser::has_elements(const LoadInst &load) const
 }
 
 /*
+ * The offsets of 32 bits from @base, an argument, at which the lanes load, or NULL: with those one
+ * gather has all lanes. Less than a word is subtracted from them, so they wrap around only if they
+ * are within a word of -2^31.
+ */
+Value *vectoriser::narrow_offset(LoadInst &load, Value *&base)
+{
+	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
+	auto *index = gep && gep->getNumIndices() == 1 ? dyn_cast<SExtInst>(gep->getOperand(1)) :
+							 nullptr;
+
+	if (!index || !isa<Argument>(gep->getPointerOperand()) ||
+	    !gep->getSourceElementType()->isIntegerTy(8) ||
+	    !index->getOperand(0)->getType()->isIntegerTy(32) ||
+	    shape_of(index).kind != shape::VARYING)
+		return nullptr;
+	base = scalar(gep->getPointerOperand());
+	return vector(index->getOperand(0));
+}
+
+/*
  * Integers that begin at, or contain, what the lanes load. Such an integer may be larger: it begins
  * where it is aligned if that contains all, and else where both of the pages that it may
  * touch have bytes that are loaded.
@@ -107,16 +127,29 @@ Value *vectoriser::gather_elements_word(LoadInst &load)
 {
 	Type *type = used_type(load), *number = widen(b.getInt64Ty()), *word = widen(word_of(type));
 	const unsigned bytes = bits_of(type) / 8, size = word->getScalarSizeInBits() / 8;
-	Value *pointer = vector(load.getPointerOperand()), *shift = nullptr;
+	Value *base = nullptr, *offset = narrow_offset(load, base);
+	Value *pointer = nullptr, *shift = nullptr;
 
+	if (offset)
+		number = offset->getType();
+	else
+		pointer = vector(load.getPointerOperand());
 	if (bytes < size) {
-		Value *address = b.CreatePtrToInt(pointer, number);
+		Value *address = offset ? b.CreateAdd(offset, splat(b.CreatePtrToInt(
+						base, number->getScalarType()))) :
+					  b.CreatePtrToInt(pointer, number);
 		Value *begin = b.CreateAnd(address, ConstantInt::get(number, size - 1));
 		Value *fits = b.CreateICmpULE(begin, ConstantInt::get(number, size - bytes));
 		shift = b.CreateSelect(fits, begin, Constant::getNullValue(number));
-		pointer = b.CreateGEP(b.getInt8Ty(), pointer, b.CreateNeg(shift));
+		if (offset)
+			offset = b.CreateSub(offset, shift);
+		else
+			pointer = b.CreateGEP(b.getInt8Ty(), pointer, b.CreateNeg(shift));
 		shift = b.CreateZExtOrTrunc(b.CreateShl(shift, 3), word);
 	}
+	if (offset)
+		pointer = b.CreateGEP(b.getInt8Ty(), base, b.CreateSExt(offset,
+									widen(b.getInt64Ty())));
 	Value *words = b.CreateMaskedGather(word, pointer, Align(1), full(mask),
 					    Constant::getNullValue(word), load.getName());
 	return shift ? b.CreateLShr(words, shift) : words;

@@ -201,6 +201,7 @@ private:
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
 	bool has_elements(const llvm::LoadInst &load) const;
+	Value *narrow_offset(llvm::LoadInst &load, Value *&base);
 	Value *gather_elements_word(llvm::LoadInst &load);
 	Value *element_of(Value *words, unsigned n, Type *type);
 	Value *piece_of(Value *all, unsigned from);
