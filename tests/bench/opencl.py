@@ -245,7 +245,10 @@ def main():
     one = [sys.executable, os.path.abspath(__file__), '--size', '640x360', '--frames', '1', '--child']
     commands = {f'opencv {name}': [*one, name] for name in PIPELINES}
     commands |= {f'clblast {name}': [f'clblast_test_{name}', '-precision', '32'] for name in ROUTINES}
-    ratios = [measure_builds(f'build {name}', commands[name], args.rounds, report) for name in chosen('build', commands)]
+    builds = chosen('build', commands)
+    if builds and not os.path.exists(LAYER):
+        sys.exit(f'no {os.path.relpath(LAYER)}, which measures builds: run "make tests"')
+    ratios = [measure_builds(f'build {name}', commands[name], args.rounds, report) for name in builds]
     for what, values in zip(('clBuildProgram', 'CPU', 'wall'), zip(*ratios)):
         mean(f'build, {what}', values)
 
