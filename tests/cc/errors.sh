@@ -152,6 +152,13 @@ late.h:2:25: error: function 'missing' is not available
     2 | int late(void) { return missing(4); }
       |                         ^" --link l.o)"
 
+printf '#line 0 "b.cl"\nint missing(int);\nkernel void k(global int *o) { *o = missing(3); }\n' \
+	>'<a.cl'
+check '#line 0 in a file whose name looks like that of none' "$(
+	says "b.cl:1:37: error: function 'missing' is not available
+    1 | kernel void k(global int *o) { *o = missing(3); }
+      |                                     ^" '<a.cl')"
+
 check '-g programs do not contain the source' "$(
 	printf '/* a remark */\nkernel void f(global int *o) { *o = 3; }\n' >remark.cl
 	"$cc" -g -O0 -o remark.salvo remark.cl

@@ -69,6 +69,7 @@ static void note_text(const source_files &files, const clang::SrcMgr::SLocEntry 
 	StringRef rest = manager.getBufferData(manager.getFileID(start));
 	const char *const begin = rest.begin();
 	unsigned next = 0;
+	bool follows = false;
 
 	while (!rest.empty()) {
 		const auto at = start.getLocWithOffset(rest.begin() - begin);
@@ -82,14 +83,16 @@ static void note_text(const source_files &files, const clang::SrcMgr::SLocEntry 
 		/* No file: the command line, and what clang itself defines. */
 		const bool named = p.getFilename()[0] != '<';
 
-		if (named && (p.getLine() != next || texts.back().path != files.path(p))) {
+		if (named && (!follows || p.getLine() != next ||
+			      texts.back().path != files.path(p))) {
 			const std::string included = inclusions(files, at);
 
 			texts.push_back({ files.path(p), included, p.getLine(), "" });
 		}
 		if (named)
 			texts.back().text += rest.take_front(bytes);
-		next = named ? p.getLine() + 1 : 0;
+		next = p.getLine() + 1;
+		follows = named;
 		rest = rest.drop_front(bytes);
 	}
 }
