@@ -97,10 +97,10 @@ void salvo_bo_destroy(struct salvo_bo *bo)
 	struct salvo_observer *observer;
 	int state;
 
-	if (!bo || salvo_device_is_inherited(bo->device))
+	if (!bo)
 		return;
 	state = salvo_cancel_disable();
-	observer = bo->device->observer;
+	observer = salvo_device_is_inherited(bo->device) ? NULL : bo->device->observer;
 	if (observer)
 		observer->ops->bo_destroyed(observer, bo);
 	bo->device->winsys->bo_destroy(bo);

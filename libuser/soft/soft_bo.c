@@ -222,6 +222,11 @@ void salvo_soft_bo_destroy(struct salvo_bo *base)
 	struct soft_device *dev = to_soft_device(base->device);
 	struct soft_bo *bo = to_soft_bo(base);
 
+	/* The memory, and the lists that name it, are the parent's. */
+	if (salvo_device_is_inherited(base->device)) {
+		free(bo);
+		return;
+	}
 	bury(dev, bo);
 	salvo_soft_reap(dev);
 }
