@@ -33,7 +33,8 @@ static const struct {
 #define KERNEL(name) { #name, name }
 	KERNEL(collatz), KERNEL(divide), KERNEL(wide_arithmetic), KERNEL(walk_tree),
 	KERNEL(histogram), KERNEL(structures), KERNEL(switches), KERNEL(narrow), KERNEL(floats),
-	KERNEL(large_function), KERNEL(neighbours),
+	KERNEL(large_function), KERNEL(neighbours), KERNEL(members), KERNEL(bytes),
+	KERNEL(records),
 };
 
 /* Compiles the kernels with @options and compares every one; the number that differ. */

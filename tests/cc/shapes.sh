@@ -607,6 +607,61 @@ END
 		done
 	done)"
 
+check "M4 neighbours in memory of a work-item: one access for all of them" "$(
+	compile "--march x86-64-v4" <<'END'
+struct sample { float a, b, c, d; };
+
+kernel void k(global const struct sample *in, global const uint *at, global float *out)
+{
+	int x = get_global_id(0);
+	struct sample s = in[at[x]];
+
+	out[2 * x] = s.a * s.b;
+	out[2 * x + 1] = s.c * s.d;
+}
+END
+	lacks code 'vgather|vscatter'
+	compile "" <<'END'
+kernel void k(global const uint *in, global uchar *out)
+{
+	uint x = get_global_id(0), v = in[x];
+
+	out[4 * x] = v / 3;
+	out[4 * x + 1] = v / 5;
+	out[4 * x + 2] = v / 7;
+	out[4 * x + 3] = v / 9;
+}
+END
+	lacks code 'vpextrb'
+	# A work-item that reads what it stored does so in its order.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[2 * x] = in[2 * x];
+	out[2 * x + 1] = in[2 * x + 1];
+}
+END
+	has code 'vscatter')"
+
+check "M4 an atomic operation of few lanes: one active lane after the other" "$(
+	compile "" <<'END'
+kernel void k(global const uint *in, global uint *out, uint n)
+{
+	local uint sum[64];
+
+	sum[get_local_id(0) & 63] = 0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint i = get_local_id(0); i < n; i += 64)
+		if (in[i] / 64 == get_group_id(0))
+			atomic_add(&sum[in[i] % 64], in[i]);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[get_global_id(0)] = sum[get_local_id(0) & 63];
+}
+END
+	has code 'tzcnt')"
+
 check "M4 a uchar3 at a place of 32 bits is gathered with offsets of 32 bits" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uchar *in, global const int *at, global uint *out)

@@ -224,3 +224,66 @@ kernel void neighbours(global const int *in, global int *out, int n)
 	}
 	out[i] = sum;
 }
+
+/* Neighbours in memory: members of structures, bytes of a word, and what must stay in order. */
+struct sample {
+	int key;
+	float weight;
+	short low, high;
+	uchar part[3];
+};
+
+kernel void members(global const int *in, global int *out, int n)
+{
+	int i = get_global_id(0);
+	global const struct sample *s = (global const struct sample *)in + (in[i] & 127);
+	struct sample mine = *s, other;
+
+	other = ((global const struct sample *)in)[i % 100];
+	out[i] = mine.key + mine.low * 3 + mine.high * 5 + mine.part[0] + mine.part[1] * 7 +
+		 mine.part[2] * 11 + (mine.weight < other.weight) + other.key + other.high;
+}
+
+kernel void bytes(global const int *in, global int *out, int n)
+{
+	int i = get_global_id(0);
+	global uchar *part = (global uchar *)(out + i);
+	global ushort *half_word = (global ushort *)(out + i);
+	global const uchar *from = (global const uchar *)(in + n - 1 - i);
+
+	part[2] = from[0];
+	part[0] = from[3] + 1;
+	part[1] = part[2] + from[1];
+	half_word[0] += 300;
+	part[3] = part[0];
+	part[0] = from[2];
+	if (from[1] & 1) {
+		part[0] ^= from[0];
+		part[1] ^= from[1];
+		part[2] ^= from[2];
+		part[3] ^= from[3];
+	}
+}
+
+/* Rows of five and of three: groups with others beside them, apart by what is not known */
+kernel void records(global const int *in, global int *out, int n)
+{
+	int i = get_global_id(0), k, t, wide = n / 200;
+	int at = i < n / wide ? i * wide : 0, to = i < n / wide ? at : -1;
+
+	if (to < 0)
+		return;
+	for (k = 0; k < wide; k += 5) {
+		out[to + k] = in[at + k + 1];
+		out[to + k + 1] = in[at + k];
+		t = in[at + k + 4];
+		out[to + k + 2] = out[to + k + 1] - in[at + k + 2];
+		out[to + k + 4] = in[at + k + 3] ^ t;
+		out[to + k + 3] = t;
+	}
+	if (in[i] & 2) {
+		out[to + 2] ^= 1;
+		out[to + 3] ^= i;
+		out[to + 4] += out[to + 2];
+	}
+}

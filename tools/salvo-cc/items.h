@@ -36,6 +36,10 @@ items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
  */
 llvm::MDNode *keep_simple(llvm::LLVMContext &context);
 
+/* vector_groups.cc: makes one access of those of a work-item to neighbours in memory. */
+void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		    llvm::TargetMachine &target);
+
 /* vector_cost.cc: moves what lanes do not gain from into functions of one work-item. */
 void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);

@@ -212,6 +212,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		return nullptr;
 	}
 	canonicalise(*copy, target);
+	group_accesses(*copy, *of.id(*copy, d), lanes, target);
 	if (d == 0)
 		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
 	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);

@@ -34,6 +34,9 @@ static const char outlined[] = "salvo-one-lane";
 static const double loop_weight = 8, division = 10, lane_overhead = 6, wait = 64;
 static const unsigned max_outlined = 8;
 
+/* For each lane of an operation that is repeated under a mask: its bit, its operands, its result */
+static const double masked_lane = 7;
+
 /* Bytes between neighbours that share lines of the cache */
 static const int64_t near = 16;
 
@@ -144,7 +147,7 @@ double vectoriser::vector_cost(Instruction &inst, bool masked)
 	if (can_merge(inst))
 		return one + 5 * registers_of(inst.getType());
 	if (needs_lanes(inst))
-		return lanes * (one + (masked ? 3 : 1));
+		return lanes * (one + (masked ? masked_lane : 1));
 	if (auto *branch = dyn_cast<BranchInst>(&inst))
 		return branch->isConditional() && splits(inst.getParent()) ?
 			4 : 1;

@@ -250,6 +250,24 @@ Value *vectoriser::pick_in_parts(Value *p, Value *q, ArrayRef<unsigned> of)
 	return b.CreateShuffleVector(p, q, pick);
 }
 
+/* As many parts of each row as rows, element by element: the squares of parts transposed */
+void vectoriser::transpose_parts(ArrayRef<Value *> rows, SmallVectorImpl<Value *> &made)
+{
+	if (rows.size() == 2) {
+		made.push_back(pick_in_parts(rows[0], rows[1], { 0, 2 }));
+		made.push_back(pick_in_parts(rows[0], rows[1], { 1, 3 }));
+		return;
+	}
+	for (unsigned half = 0; half < 4; half += 2) {
+		const unsigned pairs[] = { half, 4 + half, half + 1, 5 + half };
+		Value *p = pick_in_parts(rows[0], rows[1], pairs);
+		Value *q = pick_in_parts(rows[2], rows[3], pairs);
+
+		made.push_back(pick_in_parts(p, q, { 0, 1, 4, 5 }));
+		made.push_back(pick_in_parts(p, q, { 2, 3, 6, 7 }));
+	}
+}
+
 /*
  * The elements of all lanes: part k of row j is what lane @per * k + j loads, so that a square of
  * parts transposed is lane after lane.
@@ -266,19 +284,7 @@ void vectoriser::load_transposed(LoadInst &load, SmallVectorImpl<Value *> &made)
 			parts.push_back(load_lane_part(load, i));
 		rows.push_back(concatenateVectors(b, parts));
 	}
-	if (per == 2) {
-		made.push_back(pick_in_parts(rows[0], rows[1], { 0, 2 }));
-		made.push_back(pick_in_parts(rows[0], rows[1], { 1, 3 }));
-		return;
-	}
-	for (unsigned half = 0; half < 4; half += 2) {
-		const unsigned pairs[] = { half, 4 + half, half + 1, 5 + half };
-		Value *p = pick_in_parts(rows[0], rows[1], pairs);
-		Value *q = pick_in_parts(rows[2], rows[3], pairs);
-
-		made.push_back(pick_in_parts(p, q, { 0, 1, 4, 5 }));
-		made.push_back(pick_in_parts(p, q, { 2, 3, 6, 7 }));
-	}
+	transpose_parts(rows, made);
 }
 
 /* Loads one lane after the other: integers that are returned, or elements for @made. */
@@ -390,6 +396,28 @@ Value *vectoriser::interleave(ArrayRef<Value *> parts, unsigned from)
 	return made;
 }
 
+/* Stores the parts of 128 bits that the elements @parts of all lanes are transposed to. */
+void vectoriser::store_transposed(StoreInst &store, ArrayRef<Value *> parts)
+{
+	auto *type = cast<FixedVectorType>(store.getValueOperand()->getType());
+	const unsigned per = part_bits / type->getScalarSizeInBits();
+	SmallVector<Value *, 4> from(parts), rows;
+
+	from.resize(per, PoisonValue::get(widen(type->getScalarType())));
+	transpose_parts(from, rows);
+	for (unsigned i = 0; i < lanes; i++) {
+		Value *pointer = lane(store.getPointerOperand(), i);
+		SmallVector<int> pick;
+
+		for (unsigned n = 0; n < type->getNumElements(); n++)
+			pick.push_back(i / per * per + n);
+		Value *one = b.CreateShuffleVector(rows[i % per], pick);
+		StoreInst *made = b.CreateAlignedStore(one, pointer, store.getAlign());
+		made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+		tag_lane(*made, i);
+	}
+}
+
 /* Stores one lane after the other. */
 void vectoriser::store_lane_elements(StoreInst &store, ArrayRef<Value *> parts)
 {
@@ -407,6 +435,20 @@ void vectoriser::store_lane_elements(StoreInst &store, ArrayRef<Value *> parts)
 	}
 }
 
+/* Stores each element of all lanes at once. */
+void vectoriser::scatter_elements(StoreInst &store, ArrayRef<Value *> parts)
+{
+	Type *element = store.getValueOperand()->getType()->getScalarType();
+	const unsigned bytes = bits_of(element) / 8;
+	Value *pointer = vector(store.getPointerOperand());
+
+	for (unsigned n = 0; n < parts.size(); n++)
+		if (!isa<PoisonValue>(parts[n]))
+			b.CreateMaskedScatter(parts[n], b.CreateConstGEP1_64(element, pointer, n),
+					      commonAlignment(store.getAlign(), n * bytes),
+					      full(mask));
+}
+
 /* Stores what was made element by element; false if it was not. */
 bool vectoriser::emit_store_elements(StoreInst &store)
 {
@@ -421,6 +463,17 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 	Type *word = word_of(type), *bits = b.getIntNTy(type->getScalarSizeInBits());
 	for (Value *element : from)
 		parts.push_back(vector(element));
+	const unsigned element = type->getScalarSizeInBits();
+	if (!contiguous && bits_of(type) > 64 && bits_of(type) <= part_bits && element >= 32) {
+		if (!mask && lanes % (part_bits / element) == 0) {
+			store_transposed(store, parts);
+			return true;
+		}
+		if (mask && can_scatter(type->getScalarType(), store.getAlign())) {
+			scatter_elements(store, parts);
+			return true;
+		}
+	}
 	if (!contiguous && (!is_whole_word(type) ||
 			    !target.isLegalMaskedScatter(widen(word), Align(1)))) {
 		store_lane_elements(store, parts);

@@ -35,6 +35,8 @@
 
 namespace llvm { class ScalarEvolution; class TargetLibraryInfo; }
 
+struct near_accesses;
+
 /*
  * divergence.cc: what depends on @sources or on private memory differs between work-items. Loops
  * must have LCSSA form.
@@ -69,6 +71,8 @@ public:
 	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		   const llvm::TargetTransformInfo &target);
 
+	/* vector_groups.cc: makes one access of those to neighbours in memory. */
+	void group();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
 	bool outline();
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
@@ -118,6 +122,10 @@ private:
 	bool leaves_by_gather(const Loop &loop);
 	llvm::SmallVector<BasicBlock *> find_outlined();
 	Value *emit_lane_loop(llvm::CallInst &call);
+
+	/* vector_groups.cc */
+	bool gains_from_group(Instruction &inst, unsigned count) const;
+	void merge_runs(near_accesses &near);
 
 	/* vector_flow.cc */
 	void find_order();
@@ -212,6 +220,9 @@ private:
 	void load_transposed(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
 	Value *emit_lane_elements(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
 	void emit_load_elements(llvm::LoadInst &load);
+	void transpose_parts(llvm::ArrayRef<Value *> rows, llvm::SmallVectorImpl<Value *> &made);
+	void store_transposed(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
+	void scatter_elements(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
 	Value *interleave(llvm::ArrayRef<Value *> parts, unsigned from);
 	void store_lane_elements(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
 	bool emit_store_elements(llvm::StoreInst &store);

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_groups.cc - accesses of a work-item to neighbours in memory become those of short vectors
+ *
+ * A work-item that loads the members of a structure, or four elements one after the other, gathers
+ * as often if each is accessed on its own. As one vector they are loaded at once, and the elements
+ * of all lanes taken out of it (vector_elements.cc). Stores are grouped in the same way.
+ *
+ *	p = in[at[x]].kx, q = in[at[x]].ky	v = (float2 at in[at[x]].kx), p = v.x, q = v.y
+ *	out[2 * x] = p, out[2 * x + 1] = q	((float2 *)out)[x] = (float2)(p, q)
+ *
+ * The accesses of a group are in one block, and none between them may touch its memory: loads move
+ * up to the first one, stores down to the last. Lanes that overlap, as those of a stencil, are
+ * better served one element at a time. Nothing is grouped in checked mode, which reports each
+ * access on its own.
+ */
+#include "items.h"
+#include "vectoriser.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/MemoryLocation.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+
+using namespace llvm;
+
+/* Elements and bits of a group */
+static const unsigned max_elements = 4, max_bits = 128;
+
+/* Groups of a block that are open at a time, as each access is compared with all of them */
+static const unsigned max_open = 16;
+
+/* Accesses of one size and kind at constant distances from the first one in the block */
+struct near_accesses {
+	const SCEV *address;
+	SmallVector<std::pair<int64_t, Instruction *>, 8> at;	/* by their order in the block */
+
+	Instruction *first() const { return at[0].second; }
+	bool is_load() const { return isa<LoadInst>(first()); }
+	unsigned bits() const { return getLoadStoreType(first())->getPrimitiveSizeInBits(); }
+};
+
+static bool can_group(const Instruction &inst)
+{
+	auto *load = dyn_cast<LoadInst>(&inst);
+	auto *store = dyn_cast<StoreInst>(&inst);
+
+	if (!(load && load->isSimple()) && !(store && store->isSimple()))
+		return false;
+	Type *type = getLoadStoreType(const_cast<Instruction *>(&inst));
+	const unsigned bits = type->getPrimitiveSizeInBits();
+
+	return getLoadStoreAddressSpace(const_cast<Instruction *>(&inst)) != PRIVATE &&
+	       !type->isVectorTy() && bits >= 8 && bits <= 64 && isPowerOf2_32(bits);
+}
+
+/* One vector for @parts, whose offsets follow one another. */
+static void merge(ArrayRef<std::pair<int64_t, Instruction *>> parts, unsigned bits)
+{
+	Instruction *first = parts[0].second, *last = first;
+	Type *type = getLoadStoreType(first);
+	Align align = getLoadStoreAlignment(first);
+	MDNode *tbaa = first->getMetadata(LLVMContext::MD_tbaa);
+
+	for (const auto &part : parts) {
+		Instruction *inst = part.second;
+
+		if (getLoadStoreType(inst) != type)
+			type = IntegerType::get(first->getContext(), bits);
+		tbaa = MDNode::getMostGenericTBAA(tbaa, inst->getMetadata(LLVMContext::MD_tbaa));
+		last = last->comesBefore(inst) ? inst : last;
+	}
+	auto *vector = FixedVectorType::get(type, parts.size());
+	if (isa<LoadInst>(first)) {
+		const auto *top = &parts[0];
+		for (const auto &part : parts)
+			top = part.second->comesBefore(top->second) ? &part : top;
+		IRBuilder<> b(top->second);
+		Value *begin = getLoadStorePointerOperand(top->second);
+		if (top->first != parts[0].first)
+			begin = b.CreateConstGEP1_64(b.getInt8Ty(), begin,
+						     parts[0].first - top->first);
+		LoadInst *all = b.CreateAlignedLoad(vector, begin, align, first->getName());
+		all->setMetadata(LLVMContext::MD_tbaa, tbaa);
+		for (unsigned n = 0; n < parts.size(); n++) {
+			Instruction *inst = parts[n].second;
+
+			Value *element = b.CreateExtractElement(all, n);
+			inst->replaceAllUsesWith(b.CreateBitCast(element, inst->getType()));
+		}
+	} else {
+		IRBuilder<> b(last);
+		Value *all = PoisonValue::get(vector);
+		for (unsigned n = 0; n < parts.size(); n++) {
+			Value *value = cast<StoreInst>(parts[n].second)->getValueOperand();
+
+			all = b.CreateInsertElement(all, b.CreateBitCast(value, type), n);
+		}
+		b.CreateAlignedStore(all, getLoadStorePointerOperand(first), align)
+			->setMetadata(LLVMContext::MD_tbaa, tbaa);
+	}
+	for (const auto &part : parts)
+		part.second->eraseFromParent();
+}
+
+/* Is it worth it for @count elements from @inst on? */
+bool vectoriser::gains_from_group(Instruction &inst, unsigned count) const
+{
+	const shape s = shape_of(getLoadStorePointerOperand(&inst));
+	const int64_t bytes = layout.getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue();
+
+	return s.kind == shape::VARYING ||
+	       (s.kind == shape::STRIDED && std::abs(s.stride) >= (int64_t)count * bytes);
+}
+
+/* Makes vectors of the runs in @near without gaps. */
+void vectoriser::merge_runs(near_accesses &near)
+{
+	const unsigned bits = near.bits(), most = std::min(max_elements, max_bits / bits);
+
+	llvm::sort(near.at, llvm::less_first());
+	for (unsigned i = 0, count; i < near.at.size(); i += count) {
+		for (count = 1; count < most && i + count < near.at.size(); count++)
+			if (near.at[i + count].first != near.at[i].first + count * bits / 8)
+				break;
+		if (count > 1 && gains_from_group(*near.at[i].second, count))
+			merge(ArrayRef(near.at).slice(i, count), bits);
+	}
+}
+
+/* Bytes from the first access of @near to @inst, if that is the same in all work-items */
+static std::optional<int64_t> distance(ScalarEvolution &evolution, const near_accesses &near,
+				       const SCEV *address)
+{
+	if (evolution.getPointerBase(address) != evolution.getPointerBase(near.address))
+		return {};
+	auto *apart = dyn_cast<SCEVConstant>(evolution.getMinusSCEV(address, near.address));
+	if (!apart || apart->getAPInt().getSignificantBits() > 32)
+		return {};
+	return apart->getAPInt().getSExtValue();
+}
+
+static bool overlaps(const near_accesses &near, int64_t at, int64_t bytes)
+{
+	return any_of(near.at, [&](const auto &part) {
+		return at < part.first + near.bits() / 8 && part.first < at + bytes;
+	});
+}
+
+/*
+ * May @inst not be passed by the accesses of @near? Loads that join them later pass it too, so of
+ * those not even the place is known.
+ */
+static bool separates(Instruction &inst, const near_accesses &near, ScalarEvolution &evolution,
+		      AAResults &aliases)
+{
+	const auto where = MemoryLocation::getBeforeOrAfter(
+		getLoadStorePointerOperand(near.first()));
+
+	if (near.is_load())
+		return inst.mayWriteToMemory() && isModSet(aliases.getModRefInfo(&inst, where));
+	if (can_group(inst)) {
+		const auto at = distance(evolution, near,
+					 evolution.getSCEV(getLoadStorePointerOperand(&inst)));
+		const unsigned bits = getLoadStoreType(&inst)->getPrimitiveSizeInBits();
+		if (at)
+			return overlaps(near, *at, bits / 8);
+	}
+	return isModOrRefSet(aliases.getModRefInfo(&inst, where));
+}
+
+/* Adds @inst to one of @open, or to it as one of its own. */
+static void add_access(Instruction &inst, std::vector<near_accesses> &open,
+		       ScalarEvolution &evolution)
+{
+	const SCEV *address = evolution.getSCEV(getLoadStorePointerOperand(&inst));
+	const unsigned bits = getLoadStoreType(&inst)->getPrimitiveSizeInBits();
+
+	for (near_accesses &near : open) {
+		if (near.is_load() != isa<LoadInst>(inst) || near.bits() != bits)
+			continue;
+		const auto at = distance(evolution, near, address);
+		if (at && !overlaps(near, *at, bits / 8)) {
+			near.at.push_back({ *at, &inst });
+			return;
+		}
+	}
+	open.push_back({ address, { { 0, &inst } } });
+}
+
+/* What can be grouped in @block if it is worth it */
+static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution &evolution,
+					      AAResults &aliases)
+{
+	std::vector<near_accesses> open, found;
+
+	for (Instruction &inst : block) {
+		if (!inst.mayReadOrWriteMemory())
+			continue;
+		for (auto near = open.begin(); near != open.end();) {
+			if (open.size() < max_open && !separates(inst, *near, evolution, aliases)) {
+				++near;
+				continue;
+			}
+			found.push_back(std::move(*near));
+			near = open.erase(near);
+		}
+		if (can_group(inst))
+			add_access(inst, open, evolution);
+	}
+	found.insert(found.end(), open.begin(), open.end());
+	return found;
+}
+
+void vectoriser::group()
+{
+	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
+	TargetLibraryInfo library(names);
+	AssumptionCache assumptions(item);
+
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (item.hasFnAttribute("salvo-checked") || !can_run())
+		return;
+	pdt.recalculate(item);
+	find_shapes();
+	ScalarEvolution evolution(item, library, assumptions, dt, loops);
+	AAResults aliases(library);
+	BasicAAResult basic(layout, item, library, assumptions, &dt);
+	aliases.addAAResult(basic);
+
+	std::vector<near_accesses> found;
+	for (BasicBlock &block : item)
+		for (near_accesses &near : find_groups(block, evolution, aliases))
+			found.push_back(std::move(near));
+	for (near_accesses &near : found)
+		merge_runs(near);
+}
+
+void group_accesses(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	vectoriser(item, x, lanes, costs).group();
+}
