@@ -30,7 +30,7 @@ static const struct cc_range ranges[] = {
 	{ { WIDTH, HEIGHT, 1 }, { 32, 2, 1 }, 2, 64 * 4 },
 	{ { WIDTH, HEIGHT, 1 }, { 7, 3, 1 }, 2, 21 * 4 },
 	{ { WIDTH, HEIGHT, 1 }, { 64, 7, 1 }, 2, 448 * 4 },
-	{ { WIDTH, HEIGHT, 1 }, { 19, 1, 1 }, 2, 19 * 4 },
+	{ { WIDTH, HEIGHT, 1 }, { 27, 1, 1 }, 2, 27 * 4 },
 };
 
 /* The number of kernels from @seed on that differ in a mode, or -1. */

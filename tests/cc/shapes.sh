@@ -645,6 +645,33 @@ kernel void k(global const float *in, global float *out)
 END
 	has code 'vscatter')"
 
+check "M4 what is left of short rows has half of the lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global float *out, local float *tile)
+{
+	int x = get_global_id(0), i = get_local_id(0), last = get_local_size(0) - 1;
+
+	tile[i] = in[x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[x] = tile[last - i] + 1;
+}
+END
+	has code 'vaddps.*zmm'
+	has code 'vaddps.*ymm'
+	compile "--march x86-64-v4" <<'END'
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void k(global const float *in, global float *out, local float *tile)
+{
+	int x = get_global_id(0), i = get_local_id(0);
+
+	tile[i] = in[x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[x] = tile[63 - i] + 1;
+}
+END
+	has code 'vaddps.*zmm'
+	lacks code 'vaddps.*ymm')"
+
 check "M4 an atomic operation of few lanes: one active lane after the other" "$(
 	compile "" <<'END'
 kernel void k(global const uint *in, global uint *out, uint n)

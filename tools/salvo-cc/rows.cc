@@ -9,6 +9,7 @@
  *	for z, y:	x = 0
  *			while (x + 16 <= length)	twice(x, y, z), x += 16		(short ones)
  *			while (x + 8 <= length)		lanes(x, y, z), x += 8
+ *			while (x + 4 <= length)		half(x, y, z), x += 4	(short ones)
  *			while (x < length)		item(x, y, z), x += 1
  *
  * A kernel that accesses contiguous memory along y but not along x has a second version, with x and
@@ -240,8 +241,23 @@ static bool gains_from_twice(const Function &f, bool short_rows, const options &
 	       (!back.empty() || short_rows);
 }
 
+/* Instructions of a work-item up to which it has a version with half of the lanes */
+static const unsigned max_half = 600;
+
+/*
+ * Short rows end with up to lanes - 1 work-items that would run one after the other, or have no
+ * more than those: work-groups of 8 x 8 are common.
+ */
+static bool gains_from_half(const items &of, const Function &f, unsigned d, unsigned lanes,
+			    bool short_rows, const options &opts)
+{
+	return opts.isa_level >= 4 && short_rows && lanes / 2 >= least_lanes &&
+	       f.getInstructionCount() <= max_half &&
+	       (!of.group[d] || of.group[d] % lanes >= lanes / 2);
+}
+
 /* The vector part of a row: in the interior by @inner, outside of it by @wide. */
-static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
+static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes, unsigned least,
 			 function_ref<Value *(Value *, Value *)> inner,
 			 function_ref<void(Value *)> wide)
 {
@@ -258,8 +274,9 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	b.SetInsertPoint(part);
 	PHINode *x = b.CreatePHI(b.getInt64Ty(), 3, "x");
 	Value *next = b.CreateAdd(x, b.getInt64(lanes), "", true, true);
+	Value *some = b.CreateAdd(x, b.getInt64(least), "", true, true);
 	b.CreateCondBr(b.CreateAnd(b.CreateICmpUGE(x, range.low),
-				   b.CreateICmpULE(next, range.high)),
+				   b.CreateICmpULE(some, range.high)),
 		       inside, outside);
 	x->addIncoming(range.first, before);
 
@@ -314,6 +331,9 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.range = std::move(range);
 	if ((made.inner || special == &item) && gains_from_twice(*special, short_rows, opts))
 		made.twice = make_lanes(of, *special, d, target, 2 * lanes, most);
+	if ((made.inner || (special == &item && made.wide)) &&
+	    gains_from_half(of, *special, d, lanes, short_rows, opts))
+		made.half = make_lanes(of, *special, d, target, lanes / 2, most);
 	if (special != &item)
 		special->eraseFromParent();
 	return made;
@@ -344,8 +364,12 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 		if (r.twice)
 			from = make_loop(b, from, to, 2 * lanes, "twice",
 					 [&](Value *at) { call(r.twice, at); });
-		return make_loop(b, from, to, lanes, "inner",
+		from = make_loop(b, from, to, lanes, "inner",
 				 [&](Value *at) { call(r.range ? r.inner : r.wide, at); });
+		if (r.half)
+			from = make_loop(b, from, to, lanes / 2, "half",
+					 [&](Value *at) { call(r.half, at); });
+		return from;
 	};
 
 	if (r.range) {
@@ -355,7 +379,7 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 			range = part_of(b, range, x, end);
 		end = range.end;
 		if (r.wide) {
-			x = emit_lanes(b, range, lanes, inner, wide);
+			x = emit_lanes(b, range, lanes, r.least(), inner, wide);
 		} else {
 			x = range.first;
 			/* If all tests are guards nothing is run before the interior. */
@@ -443,6 +467,8 @@ void inline_row(const row &r)
 		inline_calls(*r.inner);
 	if (r.twice)
 		inline_calls(*r.twice);
+	if (r.half)
+		inline_calls(*r.half);
 	inline_calls(*r.item);
 }
 
