@@ -7,6 +7,9 @@
  * on the file descriptors of the fences, so it costs nothing until one is done, on either back
  * end. A callback runs there without any lock held: it may use the library, and submit.
  *
+ * A child of fork() has the file descriptors, but not the thread: they are the parent's epoll
+ * instance, which the child must not change. It has a notifier of its own, if it needs one.
+ *
  * lock protects the list of watches.
  */
 #include "notifier.h"
@@ -21,6 +24,7 @@
 
 #include "device.h"
 #include "fence.h"
+#include "fork.h"
 
 #define MAX_EVENTS 16
 
@@ -35,6 +39,8 @@ struct watch {
 
 struct salvo_notifier {
 	pthread_t thread;
+	/** @generation: salvo_fork_generation() when it was created. */
+	unsigned int generation;
 	int epoll;
 	/** @stop: An eventfd that is readable when the thread is to end. */
 	int stop;
@@ -131,6 +137,7 @@ static struct salvo_notifier *create(void)
 	if (!n)
 		return NULL;
 	pthread_mutex_init(&n->lock, NULL);
+	n->generation = salvo_fork_generation();
 	n->epoll = epoll_create1(EPOLL_CLOEXEC);
 	n->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (n->epoll < 0 || n->stop < 0 || add_event(n, n->stop, NULL))
@@ -148,10 +155,19 @@ err_free:
 	return NULL;
 }
 
+static bool is_inherited(const struct salvo_notifier *n)
+{
+	return n->generation != salvo_fork_generation();
+}
+
 void salvo_notifier_destroy(struct salvo_notifier *n)
 {
 	if (!n)
 		return;
+	if (is_inherited(n)) {
+		free_notifier(n);
+		return;
+	}
 	eventfd_write(n->stop, 1);
 	pthread_join(n->thread, NULL);
 	free_notifier(n);
@@ -189,7 +205,16 @@ int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **whic
 	struct salvo_notifier *n;
 	int err;
 
+	if (salvo_device_is_inherited(device)) {
+		free(watch);
+		close(fd);
+		return -ENODEV;
+	}
 	pthread_mutex_lock(&device->lock);
+	if (*which && is_inherited(*which)) {
+		salvo_notifier_destroy(*which);
+		*which = NULL;
+	}
 	if (!*which)
 		*which = create();
 	n = *which;

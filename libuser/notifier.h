@@ -18,7 +18,7 @@ void salvo_notifier_destroy(struct salvo_notifier *notifier);
  * @fence: Its result is handed to @function, or NULL for 0.
  * @fd: The notifier closes it, also on failure.
  *
- * Return: 0, -ENOMEM, -EAGAIN (no thread), -EMFILE.
+ * Return: 0, -ENOMEM, -EAGAIN (no thread), -EMFILE, -ENODEV (in a child of fork()).
  */
 int salvo_notifier_add(struct salvo_device *device, struct salvo_notifier **which,
 		       struct salvo_fence *fence, int fd,

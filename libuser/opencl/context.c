@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "icd.h"
+#include "inherit.h"
 #include "platform.h"
 #include "pool.h"
 #include "worker.h"
@@ -49,6 +50,7 @@ static void destroy(struct salvo_cl_object *object)
 	cl_context context = (cl_context)object;
 	unsigned int i;
 
+	salvo_cl_inherit_remove(context);
 	salvo_cl_notify_run(context->destructors, context);
 	salvo_cl_worker_stop(context->worker);
 	for (i = 0; context->pools && i < context->gpu_count; i++)
@@ -150,6 +152,7 @@ static cl_context create(const cl_context_properties *properties, size_t propert
 	salvo_cl_object_init(&context->base, SALVO_CL_CONTEXT, destroy);
 	pthread_mutex_init(&context->lock, NULL);
 	pthread_cond_init(&context->changed, NULL);
+	salvo_cl_inherit_add(context);
 	*err = open_devices(context, devices, num_devices);
 	if (!*err && property_count) {
 		context->properties = malloc(property_count * sizeof(*properties));

@@ -55,11 +55,17 @@ struct _cl_context {
 	uint64_t serial;
 	/** @ready: Queues in which something may have become ready. */
 	cl_command_queue ready;
+	/** @busy: Queues that have submissions. */
+	cl_command_queue busy;
 	/** @finished: Submissions whose references are dropped once the lock is free. */
 	struct salvo_cl_submission *finished;
 	/** @changed: Signalled for the @sleepers when a submission or event changes. */
 	pthread_cond_t changed;
 	unsigned int sleepers;
+	/** @inherited: In a child of fork(), before its first use there. */
+	bool inherited;
+	/** @next: In the list of all contexts: see inherit.c. */
+	cl_context next;
 };
 
 /** salvo_cl_context_gpu() - Which of @gpus a device of the context is. */

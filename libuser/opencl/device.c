@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "icd.h"
+#include "inherit.h"
 #include "platform.h"
 
 static void destroy(struct salvo_cl_object *object)
@@ -79,6 +80,11 @@ cl_int salvo_cl_device_open(cl_device_id device, struct salvo_device **out)
 
 	device = device->root;
 	pthread_mutex_lock(&device->lock);
+	/* An embedded GPU of the parent does not run in a child. */
+	if (salvo_cl_device_is_embedded(device) &&
+	    device->generation != salvo_cl_inherit_generation())
+		device->salvo = NULL;
+	device->generation = salvo_cl_inherit_generation();
 	if (!device->salvo) {
 		err = salvo_device_open(device->name, &device->salvo);
 		if (!err)

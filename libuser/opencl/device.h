@@ -30,6 +30,8 @@ struct _cl_device_id {
 	pthread_mutex_t lock;
 	/** @salvo: Opened by the first context, and kept; NULL before. */
 	struct salvo_device *salvo;
+	/** @generation: salvo_cl_inherit_generation() when it was opened. */
+	unsigned int generation;
 	/** @known: @info was asked for. */
 	bool known;
 	struct salvo_device_info info;
@@ -49,7 +51,8 @@ cl_device_id salvo_cl_device_create_part(cl_device_id device, uint64_t eu_mask, 
 /** salvo_cl_device_nodes() - NUMA nodes that it can be divided into; 1: it cannot. */
 unsigned int salvo_cl_device_nodes(const struct _cl_device_id *device);
 /**
- * salvo_cl_device_open() - Open the GPU of a device; it stays open until the process ends.
+ * salvo_cl_device_open() - Open the GPU of a device; it stays open until the process ends. A child of
+ * fork() opens an embedded GPU of its own.
  * @out: The same for a root device and all its sub-devices.
  *
  * Return: CL_SUCCESS, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_HOST_MEMORY. Any thread.

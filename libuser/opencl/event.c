@@ -74,13 +74,20 @@ cl_event salvo_cl_event_create(cl_command_queue queue, cl_command_type type,
 
 /* --- steps -------------------------------------------------------------------------- */
 
+static void drop_callback(struct salvo_cl_task *task)
+{
+	struct salvo_cl_callback *callback = (struct salvo_cl_callback *)task;
+
+	salvo_cl_object_put(&callback->event->base);
+	free(callback);
+}
+
 static void run_callback(struct salvo_cl_task *task)
 {
 	struct salvo_cl_callback *callback = (struct salvo_cl_callback *)task;
 
 	callback->function(callback->event, callback->status, callback->data);
-	salvo_cl_object_put(&callback->event->base);
-	free(callback);
+	drop_callback(task);
 }
 
 /* Those that are due, in the order in which they were registered. */
@@ -334,8 +341,8 @@ cl_int salvo_clSetEventCallback(cl_event event, cl_int type,
 	} else {
 		salvo_cl_object_get(&event->base);
 		*callback = (struct salvo_cl_callback){
-			.task.run = run_callback, .event = event, .type = type,
-			.function = function, .data = data,
+			.task = { .run = run_callback, .drop = drop_callback },
+			.event = event, .type = type, .function = function, .data = data,
 		};
 		for (end = &event->callbacks; *end && (*end)->type >= type; end = &(*end)->next)
 			;

@@ -23,13 +23,20 @@ struct notification {
 	char text[400];
 };
 
+static void drop(struct salvo_cl_task *task)
+{
+	struct notification *notification = (struct notification *)task;
+
+	salvo_cl_object_put(&notification->context->base);
+	free(notification);
+}
+
 static void notify(struct salvo_cl_task *task)
 {
 	struct notification *notification = (struct notification *)task;
 
 	salvo_cl_context_tell(notification->context, "%s", notification->text);
-	salvo_cl_object_put(&notification->context->base);
-	free(notification);
+	drop(task);
 }
 
 static void post(cl_context context, struct notification *notification)
@@ -39,6 +46,7 @@ static void post(cl_context context, struct notification *notification)
 		return;
 	}
 	notification->task.run = notify;
+	notification->task.drop = drop;
 	notification->context = context;
 	salvo_cl_object_get(&context->base);
 	salvo_cl_worker_add(context->worker, &notification->task);

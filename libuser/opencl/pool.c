@@ -112,6 +112,24 @@ static void empty_all(const struct salvo_device *gpu)
 	pthread_mutex_unlock(&list_lock);
 }
 
+void salvo_cl_pools_lock(void)
+{
+	struct salvo_cl_pool *pool;
+
+	pthread_mutex_lock(&list_lock);
+	for (pool = all_pools; pool; pool = pool->next)
+		pthread_mutex_lock(&pool->lock);
+}
+
+void salvo_cl_pools_unlock(void)
+{
+	struct salvo_cl_pool *pool;
+
+	for (pool = all_pools; pool; pool = pool->next)
+		pthread_mutex_unlock(&pool->lock);
+	pthread_mutex_unlock(&list_lock);
+}
+
 int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo **out)
 {
 	const size_t most = bytes > SIZE_MAX - SLACK ? bytes : bytes + SLACK;

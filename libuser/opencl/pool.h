@@ -51,5 +51,8 @@ int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo 
  * @bo: From salvo_cl_pool_get(), or NULL.
  */
 void salvo_cl_pool_put(struct salvo_cl_pool *pool, struct salvo_bo *bo);
+/** salvo_cl_pools_lock(), salvo_cl_pools_unlock() - All of them, around fork(). */
+void salvo_cl_pools_lock(void);
+void salvo_cl_pools_unlock(void);
 
 #endif /* SALVO_CL_POOL_H */

@@ -52,6 +52,9 @@ struct _cl_command_queue {
 	/** @next_ready, @is_ready: In the context's list of queues to examine. */
 	cl_command_queue next_ready;
 	bool is_ready;
+	/** @next_busy, @prev_busy: In the context's list of queues that have submissions. */
+	cl_command_queue next_busy;
+	cl_command_queue prev_busy;
 };
 
 /** salvo_cl_queue_is_ordered() - Is it an in-order queue? */

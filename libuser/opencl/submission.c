@@ -27,6 +27,7 @@
 #include "dependence.h"
 #include "failure.h"
 #include "cl_memory.h"
+#include "inherit.h"
 
 cl_ulong salvo_cl_host_time(void)
 {
@@ -71,6 +72,25 @@ static struct salvo_cl_submission *allocate(cl_command_queue queue)
 	return submission;
 }
 
+static void add_busy(cl_command_queue queue)
+{
+	cl_context context = queue->context;
+
+	queue->prev_busy = NULL;
+	queue->next_busy = context->busy;
+	if (queue->next_busy)
+		queue->next_busy->prev_busy = queue;
+	context->busy = queue;
+}
+
+static void remove_busy(cl_command_queue queue)
+{
+	if (queue->next_busy)
+		queue->next_busy->prev_busy = queue->prev_busy;
+	*(queue->prev_busy ? &queue->prev_busy->next_busy : &queue->context->busy) =
+		queue->next_busy;
+}
+
 struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue)
 {
 	struct salvo_cl_submission *submission = allocate(queue);
@@ -83,6 +103,8 @@ struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue)
 	submission->serial = ++queue->context->serial;
 	submission->next = NULL;
 	submission->prev = queue->last;
+	if (!queue->last)
+		add_busy(queue);
 	*(queue->last ? &queue->last->next : &queue->first) = submission;
 	queue->last = submission;
 	return submission;
@@ -117,6 +139,8 @@ static void unlink_submission(struct salvo_cl_submission *submission)
 
 	*(submission->prev ? &submission->prev->next : &queue->first) = submission->next;
 	*(submission->next ? &submission->next->prev : &queue->last) = submission->prev;
+	if (!queue->last)
+		remove_busy(queue);
 }
 
 void salvo_cl_submission_destroy(struct salvo_cl_submission *submission)
@@ -221,6 +245,8 @@ int salvo_cl_submission_wait_for(struct salvo_cl_submission *submission,
 void salvo_cl_lock(cl_context context)
 {
 	pthread_mutex_lock(&context->lock);
+	if (context->inherited)
+		salvo_cl_inherit_adopt(context);
 }
 
 void salvo_cl_unlock(cl_context context)
@@ -392,10 +418,20 @@ static void start_batch(struct salvo_cl_submission *submission)
 	salvo_cl_wake(queue->context);
 }
 
+static struct salvo_cl_submission *of_task(struct salvo_cl_task *task)
+{
+	return (void *)((char *)task - offsetof(struct salvo_cl_submission, task));
+}
+
+/* The lock is held. */
+static void drop_task(struct salvo_cl_task *task)
+{
+	salvo_cl_submission_put(of_task(task));
+}
+
 static void run_task(struct salvo_cl_task *task)
 {
-	struct salvo_cl_submission *submission =
-		(void *)((char *)task - offsetof(struct salvo_cl_submission, task));
+	struct salvo_cl_submission *submission = of_task(task);
 	cl_context context = submission->queue->context;
 
 	salvo_cl_lock(context);
@@ -476,6 +512,7 @@ static void start(struct salvo_cl_submission *submission)
 		submission->state = SALVO_CL_RUNNING;
 		submission->refs++;
 		submission->task.run = run_task;
+		submission->task.drop = drop_task;
 		salvo_cl_worker_add(submission->queue->context->worker, &submission->task);
 	} else if (is_empty(submission)) {
 		salvo_cl_submission_finish(submission, CL_COMPLETE);

@@ -5,6 +5,10 @@
  * One thread takes tasks from a list, in order. It runs the application's callbacks, which may hold
  * locks of the application, and transfers that are not blocking: neither may run in a thread that
  * waits for a queue. @lock protects the list.
+ *
+ * A child of fork() does not have the thread. The tasks in the list are the parent's: the child
+ * drops them, and starts a thread for the first that it adds itself. What the thread was at stays
+ * allocated in the child: it may be about to free it.
  */
 #include "worker.h"
 
@@ -19,6 +23,8 @@ struct salvo_cl_worker {
 	bool stop;
 	/* A task of its own has stopped it: nobody joins the thread. */
 	bool detached;
+	/* There is a thread. */
+	bool running;
 	pthread_t thread;
 };
 
@@ -54,20 +60,34 @@ static void *work(void *data)
 	return NULL;
 }
 
+static bool start(struct salvo_cl_worker *worker)
+{
+	worker->running = !pthread_create(&worker->thread, NULL, work, worker);
+	return worker->running;
+}
+
+static bool is_own_thread(const struct salvo_cl_worker *worker)
+{
+	return worker->running && pthread_equal(worker->thread, pthread_self());
+}
+
 struct salvo_cl_worker *salvo_cl_worker_start(void)
 {
 	struct salvo_cl_worker *worker = calloc(1, sizeof(*worker));
+	bool ok;
 
 	if (!worker)
 		return NULL;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->wake, NULL);
 	worker->last = &worker->first;
-	if (pthread_create(&worker->thread, NULL, work, worker)) {
-		destroy(worker);
-		return NULL;
-	}
-	return worker;
+	pthread_mutex_lock(&worker->lock);
+	ok = start(worker);
+	pthread_mutex_unlock(&worker->lock);
+	if (ok)
+		return worker;
+	destroy(worker);
+	return NULL;
 }
 
 void salvo_cl_worker_add(struct salvo_cl_worker *worker, struct salvo_cl_task *task)
@@ -76,7 +96,8 @@ void salvo_cl_worker_add(struct salvo_cl_worker *worker, struct salvo_cl_task *t
 	pthread_mutex_lock(&worker->lock);
 	*worker->last = task;
 	worker->last = &task->next;
-	pthread_cond_signal(&worker->wake);
+	if (worker->running || !start(worker))
+		pthread_cond_signal(&worker->wake);
 	pthread_mutex_unlock(&worker->lock);
 }
 
@@ -86,8 +107,8 @@ void salvo_cl_worker_stop(struct salvo_cl_worker *worker)
 
 	if (!worker)
 		return;
-	own = pthread_equal(worker->thread, pthread_self());
 	pthread_mutex_lock(&worker->lock);
+	own = is_own_thread(worker);
 	worker->stop = true;
 	worker->detached = own;
 	pthread_cond_signal(&worker->wake);
@@ -96,6 +117,39 @@ void salvo_cl_worker_stop(struct salvo_cl_worker *worker)
 		pthread_detach(worker->thread);
 		return;
 	}
-	pthread_join(worker->thread, NULL);
+	if (worker->running)
+		pthread_join(worker->thread, NULL);
+	else
+		work(worker);
 	destroy(worker);
+}
+
+void salvo_cl_worker_lock(struct salvo_cl_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+}
+
+void salvo_cl_worker_unlock(struct salvo_cl_worker *worker, bool in_child)
+{
+	if (in_child && !is_own_thread(worker)) {
+		worker->running = false;
+		/* The parent's thread waits for it. */
+		pthread_cond_init(&worker->wake, NULL);
+	}
+	pthread_mutex_unlock(&worker->lock);
+}
+
+void salvo_cl_worker_drop(struct salvo_cl_worker *worker)
+{
+	struct salvo_cl_task *task, *next;
+
+	pthread_mutex_lock(&worker->lock);
+	task = worker->first;
+	worker->first = NULL;
+	worker->last = &worker->first;
+	pthread_mutex_unlock(&worker->lock);
+	for (; task; task = next) {
+		next = task->next;
+		task->drop(task);
+	}
 }

@@ -6,7 +6,9 @@
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include "kselftest_harness.h"
 #include "sanitizer.h"
@@ -229,12 +231,218 @@ TEST(a_child_of_fork_can_release_everything_and_the_parent_goes_on)
 		if (client_sum(&client) == 2)
 			_exit(1);
 		client_release(&client);
-		exit(0);
+		exit(count_to_100());
 	}
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
 	ASSERT_EQ(0, client_add(&client, 0, NULL, NULL));
 	EXPECT_EQ(2, client_sum(&client));
+	client_release(&client);
+}
+
+/* Events in all states, and what their callbacks have seen */
+struct inherited {
+	struct client client;
+	cl_event user;
+	cl_event held;
+	cl_event running;
+	atomic_int user_calls;
+	atomic_int held_status;
+	atomic_int running_status;
+};
+
+static void CL_CALLBACK count_call(cl_event event, cl_int status, void *data)
+{
+	atomic_fetch_add((atomic_int *)data, 1);
+}
+
+/* CL_QUEUED is no status that a callback is called with. */
+static void CL_CALLBACK store_status(cl_event event, cl_int status, void *data)
+{
+	atomic_store((atomic_int *)data, status);
+}
+
+static void release_inherited(struct inherited *all)
+{
+	clReleaseEvent(all->user);
+	clReleaseEvent(all->held);
+	clReleaseEvent(all->running);
+	client_release(&all->client);
+}
+
+/* Return: 0, or which step went wrong. */
+static int use_inherited(struct inherited *all)
+{
+	cl_event event;
+
+	if (clSetEventCallback(all->user, CL_COMPLETE, count_call, &all->user_calls) ||
+	    clSetUserEventStatus(all->user, CL_COMPLETE))
+		return 1;
+	/* The one of the parent, and its own. */
+	while (atomic_load(&all->user_calls) < 2)
+		usleep(1000);
+	clFinish(all->client.queue);
+	while (atomic_load(&all->held_status) == CL_QUEUED)
+		usleep(1000);
+	if (atomic_load(&all->held_status) >= 0)
+		return 2;
+	/* The queue refuses it, or its event fails. */
+	atomic_store(&all->held_status, CL_QUEUED);
+	if (!client_add(&all->client, 0, NULL, &event)) {
+		if (clSetEventCallback(event, CL_COMPLETE, store_status, &all->held_status))
+			return 3;
+		clFinish(all->client.queue);
+		while (atomic_load(&all->held_status) == CL_QUEUED)
+			usleep(1000);
+		if (atomic_load(&all->held_status) >= 0)
+			return 4;
+		clReleaseEvent(event);
+	}
+	if (client_sum(&all->client) == 2)
+		return 5;
+	release_inherited(all);
+	return 0;
+}
+
+/* Callbacks, waits and releases return, although the threads that serve them are the parent's. */
+TEST(events_in_a_child_of_fork_end_and_their_callbacks_are_called)
+{
+	struct inherited all = { .held_status = CL_QUEUED, .running_status = CL_QUEUED };
+	int status;
+	pid_t child;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "for the embedded GPU");
+	if (SIGNALS_ARE_LATE)
+		SKIP(return, "ThreadSanitizer allows no threads in a child of threads");
+	ASSERT_EQ(0, client_open(&all.client));
+	all.user = clCreateUserEvent(all.client.context, NULL);
+	ASSERT_EQ(0, client_add(&all.client, 0, NULL, &all.running));
+	ASSERT_EQ(0, client_add(&all.client, 1, &all.user, &all.held));
+	ASSERT_EQ(0, clSetEventCallback(all.user, CL_COMPLETE, count_call, &all.user_calls));
+	ASSERT_EQ(0, clSetEventCallback(all.held, CL_COMPLETE, store_status, &all.held_status));
+	ASSERT_EQ(0, clSetEventCallback(all.running, CL_COMPLETE, store_status,
+					&all.running_status));
+	ASSERT_EQ(0, clFlush(all.client.queue));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		alarm(20);
+		exit(use_inherited(&all));
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, atomic_load(&all.user_calls));
+	EXPECT_EQ(CL_QUEUED, atomic_load(&all.held_status));
+	ASSERT_EQ(0, clSetUserEventStatus(all.user, CL_COMPLETE));
+	EXPECT_EQ(2, client_sum(&all.client));
+	while (atomic_load(&all.held_status) == CL_QUEUED || !atomic_load(&all.user_calls) ||
+	       atomic_load(&all.running_status) == CL_QUEUED)
+		usleep(1000);
+	EXPECT_EQ(CL_COMPLETE, atomic_load(&all.held_status));
+	EXPECT_EQ(1, atomic_load(&all.user_calls));
+	release_inherited(&all);
+}
+
+static sem_t callback_runs, callback_may_end;
+
+static void CL_CALLBACK stay(cl_event event, cl_int status, void *data)
+{
+	sem_post(&callback_runs);
+	sem_wait(&callback_may_end);
+}
+
+/* The worker has transfers that the parent does: they end in the child, too. */
+TEST(transfers_of_the_parent_end_in_a_child_of_fork)
+{
+	struct client client;
+	cl_command_queue other;
+	cl_event first, read;
+	cl_uint word = 0;
+	cl_int err;
+	int status;
+	pid_t child;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "for the embedded GPU");
+	if (SIGNALS_ARE_LATE)
+		SKIP(return, "ThreadSanitizer allows no threads in a child of threads");
+	ASSERT_EQ(0, sem_init(&callback_runs, 0, 0));
+	ASSERT_EQ(0, sem_init(&callback_may_end, 0, 0));
+	ASSERT_EQ(0, client_open(&client));
+	other = clCreateCommandQueueWithProperties(client.context, ocl_device(), NULL, &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clFinish(client.queue));
+	first = clCreateUserEvent(client.context, NULL);
+	ASSERT_EQ(0, clSetEventCallback(first, CL_COMPLETE, stay, NULL));
+	ASSERT_EQ(0, clEnqueueReadBuffer(client.queue, client.buffer, CL_FALSE, 0, sizeof(word),
+					 &word, 1, &first, &read));
+	ASSERT_EQ(0, clFlush(client.queue));
+	ASSERT_EQ(0, clSetUserEventStatus(first, CL_COMPLETE));
+	ASSERT_EQ(0, clEnqueueMarkerWithWaitList(other, 1, &read, NULL));
+	ASSERT_EQ(0, clFlush(other));
+	ASSERT_EQ(0, sem_wait(&callback_runs));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		alarm(20);
+		clFinish(other);
+		clFinish(client.queue);
+		if (clWaitForEvents(1, &read) == CL_SUCCESS)
+			exit(1);
+		clReleaseEvent(first);
+		clReleaseEvent(read);
+		clReleaseCommandQueue(other);
+		client_release(&client);
+		exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	sem_post(&callback_may_end);
+	EXPECT_EQ(0, clWaitForEvents(1, &read));
+	EXPECT_EQ(0, clFinish(other));
+	clReleaseEvent(first);
+	clReleaseEvent(read);
+	clReleaseCommandQueue(other);
+	client_release(&client);
+}
+
+/* No lock of the driver is left locked in a child, whatever its threads did at the time. */
+TEST(a_program_may_fork_at_any_time)
+{
+	atomic_int calls = 0;
+	struct client client;
+	unsigned int round;
+	cl_event event;
+	int status;
+	pid_t child;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "for the embedded GPU");
+	if (SIGNALS_ARE_LATE)
+		SKIP(return, "ThreadSanitizer allows no threads in a child of threads");
+	ASSERT_EQ(0, client_open(&client));
+	for (round = 0; round < 100; round++) {
+		ASSERT_EQ(0, client_add(&client, 0, NULL, &event));
+		ASSERT_EQ(0, clSetEventCallback(event, CL_COMPLETE, count_call, &calls));
+		ASSERT_EQ(0, clFlush(client.queue));
+		child = fork();
+		ASSERT_LE(0, child);
+		if (!child) {
+			alarm(20);
+			clWaitForEvents(1, &event);
+			clReleaseEvent(event);
+			clFinish(client.queue);
+			client_release(&client);
+			_exit(0);
+		}
+		ASSERT_EQ(0, clReleaseEvent(event));
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		ASSERT_EQ(0, status);
+	}
+	EXPECT_EQ(100, client_sum(&client));
+	while (atomic_load(&calls) < 100)
+		usleep(1000);
 	client_release(&client);
 }
 
