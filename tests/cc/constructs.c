@@ -34,7 +34,7 @@ static const struct {
 	KERNEL(collatz), KERNEL(divide), KERNEL(wide_arithmetic), KERNEL(walk_tree),
 	KERNEL(histogram), KERNEL(structures), KERNEL(switches), KERNEL(narrow), KERNEL(floats),
 	KERNEL(large_function), KERNEL(neighbours), KERNEL(members), KERNEL(bytes),
-	KERNEL(records),
+	KERNEL(records), KERNEL(tables),
 };
 
 /* Compiles the kernels with @options and compares every one; the number that differ. */

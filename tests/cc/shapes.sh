@@ -702,4 +702,31 @@ END
 	has code 'vpgatherdd.*zmm'
 	lacks code 'vpgatherqd')"
 
+check "M4 bytes and shorts of a table are gathered with indices of 32 bits" "$(
+	for type in uchar ushort; do
+		compile "--march x86-64-v4 -DTYPE=$type" <<'END'
+kernel void k(global const TYPE *in, global const int *at, global uint *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = in[at[x]];
+}
+END
+		has code 'vpgatherdd.*zmm'
+		lacks code 'vpgatherqd'
+	done)"
+
+check "M4 an index that is known not to be negative has 32 bits in a gather, too" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global const int *at, global float *out)
+{
+	int x = get_global_id(0);
+
+	if (at[x] >= 0)
+		out[x] = in[at[x]];
+}
+END
+	has code 'vgatherdps.*zmm'
+	lacks code 'vgatherqps')"
+
 finish

@@ -287,3 +287,16 @@ kernel void records(global const int *in, global int *out, int n)
 		out[to + 4] += out[to + 2];
 	}
 }
+
+/* Tables of bytes and shorts that begin anywhere in a word, with indices before and after it */
+kernel void tables(global const int *in, global int *out, int n)
+{
+	int i = get_global_id(0), at = (in[i] & 511) - 256, k = i / 64 % 4;
+	global const uchar *b = (global const uchar *)(in + 100) + k;
+	global const ushort *h = (global const ushort *)(in + 200) + k;
+	global const char *s = (global const char *)in + 1;
+
+	out[i] = b[at] + h[at] * 3;
+	if (at >= 0)
+		out[i] ^= s[at] + in[at];
+}

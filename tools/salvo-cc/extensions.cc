@@ -12,6 +12,10 @@
  *
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
  * are put back here.
+ *
+ * It also makes a sign extension of what is not negative a zero extension. A gather with offsets of
+ * 32 bits, which the processor sign-extends, has all lanes, but the code generator takes it for
+ * sign extensions only. So those of its offsets are put back before code is made.
  */
 #include "salvo_cc.h"
 
@@ -75,4 +79,29 @@ void restore_extensions(Module &m)
 			}
 		}
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
+}
+
+void restore_offsets(Module &m)
+{
+	SmallVector<ZExtInst *> found;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f)) {
+			auto *extension = dyn_cast<ZExtInst>(&inst);
+
+			if (extension && extension->hasNonNeg() &&
+			    extension->getType()->isVectorTy() &&
+			    extension->getSrcTy()->getScalarSizeInBits() == narrow_bits &&
+			    all_of(extension->users(), [](const User *user) {
+				return isa<GetElementPtrInst>(user);
+			    }))
+				found.push_back(extension);
+		}
+	for (ZExtInst *extension : found) {
+		IRBuilder<> b(extension);
+
+		extension->replaceAllUsesWith(b.CreateSExt(extension->getOperand(0),
+							   extension->getType()));
+		extension->eraseFromParent();
+	}
 }

@@ -233,6 +233,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
 		all.builder.buildO0DefaultPipeline(levels[0]);
 	passes.run(m, all.mam);
+	restore_offsets(m);
 	lower_half(m);
 }
 

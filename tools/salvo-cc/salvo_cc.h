@@ -144,6 +144,7 @@ bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts
 
 /* extensions.cc */
 void restore_extensions(llvm::Module &m);
+void restore_offsets(llvm::Module &m);
 
 /* masks.cc */
 void combine_masks(llvm::Module &m);

@@ -168,19 +168,62 @@ bool vectoriser::can_gather_words(const LoadInst &load) const
 	       (space == GLOBAL || space == CONSTANT) && can_gather(word, Align(4));
 }
 
+/*
+ * The index of 32 bits of what the lanes load from an array that begins at @base, or NULL: with
+ * those one gather has all lanes.
+ */
+Value *vectoriser::narrow_index(LoadInst &load, Value *&base)
+{
+	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
+	auto *index = gep && gep->getNumIndices() == 1 ? dyn_cast<CastInst>(gep->getOperand(1)) :
+							 nullptr;
+
+	if (!index || shape_of(gep->getPointerOperand()).kind != shape::UNIFORM ||
+	    gep->getSourceElementType() != load.getType() ||
+	    !index->getOperand(0)->getType()->isIntegerTy(32) ||
+	    shape_of(index).kind == shape::UNIFORM)
+		return nullptr;
+	if (!isa<SExtInst>(index) && !(isa<ZExtInst>(index) && index->hasNonNeg()))
+		return nullptr;
+	base = scalar(gep->getPointerOperand());
+	return vector(index->getOperand(0));
+}
+
+/*
+ * Element n of each word. Indices are those of words from the one on that @base is in: offsets in
+ * bytes might not be in 32 bits.
+ */
 Value *vectoriser::gather_words(LoadInst &load)
 {
-	Type *type = load.getType();
-	Value *pointer = vector(load.getPointerOperand());
-	Type *number = widen(b.getInt64Ty()), *word = widen(b.getInt32Ty());
+	Type *type = load.getType(), *word = widen(b.getInt32Ty());
+	const unsigned bytes = type->getIntegerBitWidth() / 8, last = 4 / bytes - 1;
+	const unsigned shift = bytes == 1 ? 2 : 1;	/* from elements to words */
+	Value *base = nullptr, *index = narrow_index(load, base), *pointer, *n;
 
-	Value *address = b.CreatePtrToInt(pointer, number);
-	Value *start = b.CreateAnd(address, ConstantInt::get(number, ~3ull));
-	Value *words = b.CreateMaskedGather(word, b.CreateIntToPtr(start, pointer->getType()),
-					    Align(4), full(mask), Constant::getNullValue(word),
-					    load.getName());
-	Value *shift = b.CreateShl(b.CreateAnd(b.CreateTrunc(address, word), 3), 3);
-	return b.CreateTrunc(b.CreateLShr(words, shift), widen(type));
+	if (index) {
+		Value *address = b.CreatePtrToInt(base, b.getInt64Ty());
+		Value *first = b.CreateAnd(b.CreateTrunc(address, b.getInt32Ty()), 3);
+
+		n = b.CreateAdd(b.CreateAnd(index, last),
+				splat(b.CreateLShr(first, bytes / 2)));
+		index = b.CreateAdd(b.CreateAShr(index, shift), b.CreateLShr(n, shift));
+		n = b.CreateAnd(n, last);
+		base = b.CreateIntToPtr(b.CreateAnd(address, ~3ull), base->getType());
+		pointer = b.CreateGEP(b.getInt32Ty(), base,
+				      b.CreateSExt(index, widen(b.getInt64Ty())));
+	} else {
+		Type *number = widen(b.getInt64Ty());
+
+		pointer = vector(load.getPointerOperand());
+		Value *address = b.CreatePtrToInt(pointer, number);
+		Value *start = b.CreateAnd(address, ConstantInt::get(number, ~3ull));
+		pointer = b.CreateIntToPtr(start, pointer->getType());
+		n = b.CreateLShr(b.CreateAnd(b.CreateTrunc(address, word), 3), bytes / 2);
+	}
+	Value *words = b.CreateMaskedGather(word, pointer, Align(4), full(mask),
+					    Constant::getNullValue(word), load.getName());
+	words = b.CreateLShr(words, b.CreateShl(n, 2 + bytes));
+	return b.CreateTrunc(words, widen(type));
 }
 
 Value *vectoriser::emit_load(LoadInst &load)

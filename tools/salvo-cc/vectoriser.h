@@ -179,6 +179,7 @@ private:
 	/* vector_memory.cc */
 	Value *emit_lanes(Instruction &inst);
 	bool can_gather_words(const llvm::LoadInst &load) const;
+	Value *narrow_index(llvm::LoadInst &load, Value *&base);
 	Value *gather_words(llvm::LoadInst &load);
 	bool can_merge(const Instruction &inst) const;
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
