@@ -33,17 +33,11 @@ static int add(const struct salvo_cl_command *command, struct salvo_cl_submissio
 	       unsigned int first, unsigned int count)
 {
 	struct salvo_cl_submission *submission = command->submission;
-	struct salvo_cl_dependence *dependences;
 
-	if (submission->dependence_count == submission->dependence_capacity) {
-		const unsigned int capacity = submission->dependence_capacity * 2 + 4;
-
-		dependences = realloc(submission->dependences, capacity * sizeof(*dependences));
-		if (!dependences)
-			return -ENOMEM;
-		submission->dependences = dependences;
-		submission->dependence_capacity = capacity;
-	}
+	if (salvo_cl_array_reserve(&submission->dependences, &submission->dependence_capacity,
+				   submission->dependence_count + 1,
+				   sizeof(*submission->dependences)))
+		return -ENOMEM;
 	producer->refs++;
 	submission->dependences[submission->dependence_count++] = (struct salvo_cl_dependence){
 		.producer = producer, .producer_first = first, .producer_count = count,

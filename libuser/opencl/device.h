@@ -51,9 +51,10 @@ cl_device_id salvo_cl_device_create_part(cl_device_id device, uint64_t eu_mask, 
 /** salvo_cl_device_nodes() - NUMA nodes that it can be divided into; 1: it cannot. */
 unsigned int salvo_cl_device_nodes(const struct _cl_device_id *device);
 /**
- * salvo_cl_device_open() - Open the GPU of a device; it stays open until the process ends. A child of
- * fork() opens an embedded GPU of its own.
+ * salvo_cl_device_open() - Open the GPU of a device; it stays open until the process ends.
  * @out: The same for a root device and all its sub-devices.
+ *
+ * A child of fork() opens an embedded GPU of its own.
  *
  * Return: CL_SUCCESS, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_HOST_MEMORY. Any thread.
  */

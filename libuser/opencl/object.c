@@ -10,6 +10,7 @@
 #include "object.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "icd.h"
@@ -44,6 +45,24 @@ bool salvo_cl_object_release(struct salvo_cl_object *object)
 							memory_order_relaxed));
 	salvo_cl_object_put(object);
 	return true;
+}
+
+int salvo_cl_array_reserve(void *array, unsigned int *capacity, unsigned int want, size_t size)
+{
+	unsigned int most = *capacity;
+	void *old, *more;
+
+	if (want <= most)
+		return 0;
+	while (most < want)
+		most = most * 2 + 4;
+	memcpy(&old, array, sizeof(old));
+	more = realloc(old, most * size);
+	if (!more)
+		return -ENOMEM;
+	memcpy(array, &more, sizeof(more));
+	*capacity = most;
+	return 0;
 }
 
 cl_int salvo_cl_answer(const struct salvo_cl_answer *answer, const void *value, size_t size)

@@ -87,6 +87,15 @@ static inline bool salvo_cl_is(const void *handle, enum salvo_cl_kind kind)
 	return handle && ((const struct salvo_cl_object *)handle)->kind == kind;
 }
 
+/**
+ * salvo_cl_array_reserve() - Make room for @want elements of @size bytes.
+ * @array: The address of the pointer to them, of any type; NULL at first, from realloc().
+ * @capacity: How many there is room for.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int salvo_cl_array_reserve(void *array, unsigned int *capacity, unsigned int want, size_t size);
+
 /** salvo_cl_report() - Store an error code where the application wants one. */
 static inline void salvo_cl_report(cl_int *errcode_ret, cl_int err)
 {

@@ -189,6 +189,27 @@ cl_command_queue salvo_clCreateCommandQueue(cl_context context, cl_device_id dev
 	return queue;
 }
 
+/* --- in the list of the context ------------------------------------------------------------ */
+
+void salvo_cl_queue_set_busy(cl_command_queue queue)
+{
+	cl_context context = queue->context;
+
+	queue->prev_busy = NULL;
+	queue->next_busy = context->busy;
+	if (queue->next_busy)
+		queue->next_busy->prev_busy = queue;
+	context->busy = queue;
+}
+
+void salvo_cl_queue_set_idle(cl_command_queue queue)
+{
+	if (queue->next_busy)
+		queue->next_busy->prev_busy = queue->prev_busy;
+	*(queue->prev_busy ? &queue->prev_busy->next_busy : &queue->context->busy) =
+		queue->next_busy;
+}
+
 /* --- references, queries ------------------------------------------------------------------- */
 
 cl_int salvo_clRetainCommandQueue(cl_command_queue queue)

@@ -70,5 +70,11 @@ static inline bool salvo_cl_queue_is_ordered(const struct _cl_command_queue *que
  * Return: it, or NULL.
  */
 cl_command_queue salvo_cl_queue_create_recording(cl_command_queue like);
+/**
+ * salvo_cl_queue_set_busy(), salvo_cl_queue_set_idle() - It has a first submission, or none any
+ * more. The lock is held.
+ */
+void salvo_cl_queue_set_busy(cl_command_queue queue);
+void salvo_cl_queue_set_idle(cl_command_queue queue);
 
 #endif /* SALVO_CL_QUEUE_H */

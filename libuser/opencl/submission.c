@@ -72,25 +72,6 @@ static struct salvo_cl_submission *allocate(cl_command_queue queue)
 	return submission;
 }
 
-static void add_busy(cl_command_queue queue)
-{
-	cl_context context = queue->context;
-
-	queue->prev_busy = NULL;
-	queue->next_busy = context->busy;
-	if (queue->next_busy)
-		queue->next_busy->prev_busy = queue;
-	context->busy = queue;
-}
-
-static void remove_busy(cl_command_queue queue)
-{
-	if (queue->next_busy)
-		queue->next_busy->prev_busy = queue->prev_busy;
-	*(queue->prev_busy ? &queue->prev_busy->next_busy : &queue->context->busy) =
-		queue->next_busy;
-}
-
 struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue)
 {
 	struct salvo_cl_submission *submission = allocate(queue);
@@ -104,7 +85,7 @@ struct salvo_cl_submission *salvo_cl_submission_create(cl_command_queue queue)
 	submission->next = NULL;
 	submission->prev = queue->last;
 	if (!queue->last)
-		add_busy(queue);
+		salvo_cl_queue_set_busy(queue);
 	*(queue->last ? &queue->last->next : &queue->first) = submission;
 	queue->last = submission;
 	return submission;
@@ -140,7 +121,7 @@ static void unlink_submission(struct salvo_cl_submission *submission)
 	*(submission->prev ? &submission->prev->next : &queue->first) = submission->next;
 	*(submission->next ? &submission->next->prev : &queue->last) = submission->prev;
 	if (!queue->last)
-		remove_busy(queue);
+		salvo_cl_queue_set_idle(queue);
 }
 
 void salvo_cl_submission_destroy(struct salvo_cl_submission *submission)
@@ -220,21 +201,14 @@ void salvo_cl_submission_discard(struct salvo_cl_submission *submission)
 int salvo_cl_submission_wait_for(struct salvo_cl_submission *submission,
 				 struct salvo_cl_submission *producer)
 {
-	struct salvo_cl_submission **waits;
 	unsigned int i;
 
 	for (i = 0; i < submission->wait_count; i++)
 		if (submission->waits[i] == producer)
 			return 0;
-	if (submission->wait_count == submission->wait_capacity) {
-		const unsigned int capacity = submission->wait_capacity * 2 + 4;
-
-		waits = realloc(submission->waits, capacity * sizeof(*waits));
-		if (!waits)
-			return -ENOMEM;
-		submission->waits = waits;
-		submission->wait_capacity = capacity;
-	}
+	if (salvo_cl_array_reserve(&submission->waits, &submission->wait_capacity,
+				   submission->wait_count + 1, sizeof(*submission->waits)))
+		return -ENOMEM;
 	producer->refs++;
 	submission->waits[submission->wait_count++] = producer;
 	return 0;

@@ -8,7 +8,6 @@
 #include "submission.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "cl_memory.h"
 
@@ -30,7 +29,6 @@ int salvo_cl_submission_use(struct salvo_cl_submission *submission,
 			    struct salvo_cl_object *object, uint32_t access)
 {
 	const bool is_mem = object->kind == SALVO_CL_MEM && !submission->recording;
-	struct salvo_cl_use *uses;
 
 	/* With several GPUs each access counts, for the migration. */
 	if (object->mark == submission->serial &&
@@ -38,15 +36,9 @@ int salvo_cl_submission_use(struct salvo_cl_submission *submission,
 		return 0;
 	if (submission->recording && is_recorded(submission, object, access))
 		return 0;
-	if (submission->use_count == submission->use_capacity) {
-		const unsigned int capacity = submission->use_capacity * 2 + 8;
-
-		uses = realloc(submission->uses, capacity * sizeof(*uses));
-		if (!uses)
-			return -ENOMEM;
-		submission->uses = uses;
-		submission->use_capacity = capacity;
-	}
+	if (salvo_cl_array_reserve(&submission->uses, &submission->use_capacity,
+				   submission->use_count + 1, sizeof(*submission->uses)))
+		return -ENOMEM;
 	salvo_cl_object_get(object);
 	object->mark = submission->serial;
 	if (is_mem)
