@@ -4,8 +4,9 @@
  *
  * One sorted array of ranges serves as allocator (first fit) and as the index for validation. A
  * guard page stays between two ranges, so that a kernel that runs over the end of a buffer
- * faults instead of writing into the next one. Not locked: the device's lock is held around every
- * call.
+ * faults instead of writing into the next one. Allocation starts behind the ranges that are known
+ * to have no hole between them, so that it does not go through all that are allocated. Not locked:
+ * the device's lock is held around every call.
  */
 #include "vram.h"
 
@@ -15,7 +16,8 @@
 
 #include "array.h"
 
-#define GUARD_BYTES 4096u
+#define GUARD_BYTES	4096u
+#define SMALLEST_BYTES	4096u
 
 void salvo_vram_init(struct salvo_vram *vram, uint64_t bytes)
 {
@@ -53,10 +55,18 @@ const struct salvo_vram_range *salvo_vram_find(const struct salvo_vram *vram, ui
 	return &vram->ranges[n - 1];
 }
 
+/* The first offset at which a range may start behind the first @count ones. */
+static uint64_t start_after(const struct salvo_vram *vram, size_t count)
+{
+	const struct salvo_vram_range *last = count ? &vram->ranges[count - 1] : NULL;
+
+	return last ? last->offset + last->bytes + GUARD_BYTES : 0;
+}
+
 int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
 		     uint64_t *offset)
 {
-	uint64_t start = 0;
+	uint64_t start;
 	size_t i;
 
 	if (!bytes || bytes > vram->bytes)
@@ -64,13 +74,15 @@ int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
 	if (salvo_array_reserve(&vram->ranges, &vram->capacity, vram->count + 1,
 				sizeof(*vram->ranges)))
 		return -ENOMEM;
-	for (i = 0; i < vram->count; i++) {
-		const struct salvo_vram_range *next = &vram->ranges[i];
+	start = start_after(vram, vram->dense);
+	for (i = vram->dense; i < vram->count; i++) {
+		const uint64_t end = vram->ranges[i].offset;
 
-		if (next->offset >= start + GUARD_BYTES &&
-		    bytes <= next->offset - start - GUARD_BYTES)
+		if (end >= start + GUARD_BYTES && bytes <= end - start - GUARD_BYTES)
 			break;
-		start = next->offset + next->bytes + GUARD_BYTES;
+		if (i == vram->dense && end < start + GUARD_BYTES + SMALLEST_BYTES)
+			vram->dense++;
+		start = start_after(vram, i + 1);
 	}
 	if (i == vram->count && (start > vram->bytes || bytes > vram->bytes - start))
 		return -ENOSPC;
@@ -86,6 +98,8 @@ void salvo_vram_free(struct salvo_vram *vram, uint64_t offset)
 {
 	size_t n = count_until(vram, offset);
 
+	if (vram->dense > n - 1)
+		vram->dense = n - 1;
 	memmove(&vram->ranges[n - 1], &vram->ranges[n],
 		(vram->count - n) * sizeof(*vram->ranges));
 	vram->count--;

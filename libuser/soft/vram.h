@@ -22,6 +22,8 @@ struct salvo_vram {
 	unsigned int count;
 	unsigned int capacity;
 	uint64_t bytes;
+	/** @dense: Not even the smallest range fits before the one of this index. */
+	unsigned int dense;
 };
 
 void salvo_vram_init(struct salvo_vram *vram, uint64_t bytes);
