@@ -45,21 +45,19 @@ static cl_int check_group(const struct salvo_device_info *info,
 static cl_int check_limits(cl_kernel kernel, cl_uint dims, const size_t *offset,
 			   const size_t *items, uintmax_t most)
 {
-	cl_context context = kernel->program->context;
-	const char *name = kernel->properties.name;
 	cl_uint d;
 
 	for (d = 0; d < dims; d++) {
-		if (items && items[d] > most)
-			salvo_cl_context_tell(context,
-					      "kernel %s: %zu work-items in dimension %u: at most %ju",
-					      name, items[d], d, most);
-		else if (offset && offset[d] > most)
-			salvo_cl_context_tell(context,
-					      "kernel %s: global offset %zu in dimension %u: at most %ju",
-					      name, offset[d], d, most);
-		else
+		const bool too_many = items && items[d] > most;
+
+		if (!too_many && !(offset && offset[d] > most))
 			continue;
+		salvo_cl_context_tell(kernel->program->context,
+				      too_many ?
+				      "kernel %s: %zu work-items in dimension %u: at most %ju" :
+				      "kernel %s: global offset %zu in dimension %u: at most %ju",
+				      kernel->properties.name, too_many ? items[d] : offset[d], d,
+				      most);
 		return CL_OUT_OF_RESOURCES;
 	}
 	return CL_SUCCESS;

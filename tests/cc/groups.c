@@ -143,9 +143,36 @@ TEST(M2_loop_writes_no_more_than_its_group)
 
 #define TURNED (103 * 13)
 
-/* Returns how many elements are wrong, and when work-item (x, y) ran. */
-static int turn(const struct cc_program *program, const struct cc_range *range, int w, int h,
-		uint32_t *order)
+static const char *const turn_options[] = { "-O2", "-O1 --march x86-64-v2", "--march x86-64-v4" };
+
+/* Run a kernel on images of @w * @h elements of 103 * 13. Returns how many are wrong. */
+typedef int run_fn(const struct cc_program *program, const struct cc_range *range, int w, int h);
+
+/* Images of every @step-th width, in groups of several sizes */
+static void over_widths(struct __test_metadata *_metadata, const struct cc_program *program,
+			const char *options, run_fn *run, const uint64_t (*groups)[2],
+			unsigned int count, int step)
+{
+	unsigned int g;
+	int w;
+
+	for (g = 0; g < count; g++)
+		for (w = 1; w <= 103; w += step) {
+			const struct cc_range range = {
+				{ 103, 13, 1 }, { groups[g][0], groups[g][1], 1 }, 2, 0
+			};
+
+			EXPECT_EQ(0, run(program, &range, w, 13 - w % 3)) {
+				TH_LOG("%s, group %u, width %d", options, g, w);
+			}
+		}
+}
+
+/* When work-item (x, y) ran */
+static uint32_t order[TURNED];
+
+/* Returns how many elements are wrong. */
+static int turn(const struct cc_program *program, const struct cc_range *range, int w, int h)
 {
 	static uint32_t in[TURNED], out[TURNED];
 	uint32_t count = 0;
@@ -172,30 +199,19 @@ static int turn(const struct cc_program *program, const struct cc_range *range, 
 /* A kernel that accesses columns runs the rows of some columns before those of the next. */
 TEST(M2_blocks_of_columns)
 {
-	static const char *const options[] = { "-O2", "-O1 --march x86-64-v2", "--march x86-64-v4" };
 	static const uint64_t groups[][2] = {
 		{ 16, 16 }, { 20, 4 }, { 7, 3 }, { 1, 2 }, { 64, 1 },
 	};
-	static uint32_t order[TURNED];
-	unsigned int i, g;
-	int w;
+	const struct cc_range range = { { 103, 13, 1 }, { 20, 4, 1 }, 2, 0 };
+	unsigned int i;
 
 	for (i = 0; i < 2 + cc_runs_v4(); i++) {
-		struct cc_program *program = cc_build(options[i], "tests/kernels/basic.cl");
+		struct cc_program *program = cc_build(turn_options[i], "tests/kernels/basic.cl");
 
 		ASSERT_NE(NULL, program);
-		for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
-			for (w = 1; w <= 103; w += 17) {
-				const struct cc_range range = {
-					{ 103, 13, 1 }, { groups[g][0], groups[g][1], 1 }, 2, 0
-				};
-
-				EXPECT_EQ(0, turn(program, &range, w, 13 - w % 3, order)) {
-					TH_LOG("%s, group %u, width %d", options[i], g, w);
-				}
-			}
-		const struct cc_range range = { { 103, 13, 1 }, { 20, 4, 1 }, 2, 0 };
-		EXPECT_EQ(0, turn(program, &range, 103, 13, order));
+		over_widths(_metadata, program, turn_options[i], turn, groups,
+			    sizeof(groups) / sizeof(groups[0]), 17);
+		EXPECT_EQ(0, turn(program, &range, 103, 13));
 		EXPECT_LT(order[3 * 103 + 15], order[16]);
 		EXPECT_LT(order[16], order[103 + 17]);
 		cc_program_close(program);
@@ -239,25 +255,15 @@ static int rotate(const struct cc_program *program, const struct cc_range *range
 
 TEST(M4_lanes_in_reverse_and_far_apart)
 {
-	static const char *const options[] = { "-O2", "-O1 --march x86-64-v2", "--march x86-64-v4" };
 	static const uint64_t groups[][2] = { { 16, 13 }, { 103, 1 }, { 7, 3 }, { 64, 4 } };
-	unsigned int i, g;
-	int w;
+	unsigned int i;
 
 	for (i = 0; i < 2 + cc_runs_v4(); i++) {
-		struct cc_program *program = cc_build(options[i], "tests/kernels/basic.cl");
+		struct cc_program *program = cc_build(turn_options[i], "tests/kernels/basic.cl");
 
 		ASSERT_NE(NULL, program);
-		for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
-			for (w = 1; w <= 103; w += 6) {
-				const struct cc_range range = {
-					{ 103, 13, 1 }, { groups[g][0], groups[g][1], 1 }, 2, 0
-				};
-
-				EXPECT_EQ(0, rotate(program, &range, w, 13 - w % 3)) {
-					TH_LOG("%s, group %u, width %d", options[i], g, w);
-				}
-			}
+		over_widths(_metadata, program, turn_options[i], rotate, groups,
+			    sizeof(groups) / sizeof(groups[0]), 6);
 		cc_program_close(program);
 	}
 }
