@@ -6,17 +6,22 @@
  * kept in a table; an argument names one by a byte, which may be of the wrong kind or NULL. Only
  * what the specification leaves undefined is kept out: handles that are gone, memory of the host
  * that is too small, waiting for what nobody completes. At the end everything is released, in any
- * order, with commands in flight.
+ * order, with commands in flight. Programs are compiled and linked meanwhile, in threads of the
+ * driver, and children of fork() release everything, too.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl_icd.h>
 #include <CL/cl_ext.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_OBJECTS 48u
@@ -26,7 +31,44 @@
 #define MAX_BYTES  (16u << 10)
 #define MAX_DIM	   64u
 
-enum kind { NONE, CONTEXT, QUEUE, MEM, EVENT, SAMPLER, PROGRAM, KERNEL, SEMAPHORE };
+/* Compiles and builds of an input, which take long, and forks */
+#define MAX_BUILDS 3u
+#define MAX_FORKS  1u
+/* Commands of a command buffer whose handles are kept */
+#define MAX_HANDLES 4u
+
+/* Debian's header declares older versions of these functions. */
+typedef cl_int(CL_API_CALL *record_ndrange_fn)(cl_command_buffer_khr, cl_command_queue,
+					       const cl_properties *, cl_kernel, cl_uint,
+					       const size_t *, const size_t *, const size_t *,
+					       cl_uint, const cl_sync_point_khr *,
+					       cl_sync_point_khr *, cl_mutable_command_khr *);
+typedef cl_int(CL_API_CALL *record_copy_fn)(cl_command_buffer_khr, cl_command_queue,
+					    const cl_properties *, cl_mem, cl_mem, size_t, size_t,
+					    size_t, cl_uint, const cl_sync_point_khr *,
+					    cl_sync_point_khr *, cl_mutable_command_khr *);
+typedef cl_int(CL_API_CALL *record_fill_fn)(cl_command_buffer_khr, cl_command_queue,
+					    const cl_properties *, cl_mem, const void *, size_t,
+					    size_t, size_t, cl_uint, const cl_sync_point_khr *,
+					    cl_sync_point_khr *, cl_mutable_command_khr *);
+typedef cl_int(CL_API_CALL *record_barrier_fn)(cl_command_buffer_khr, cl_command_queue,
+					       const cl_properties *, cl_uint,
+					       const cl_sync_point_khr *, cl_sync_point_khr *,
+					       cl_mutable_command_khr *);
+typedef cl_int(CL_API_CALL *update_fn)(cl_command_buffer_khr, cl_uint, const cl_uint *,
+				       const void **);
+
+struct dispatch_config {
+	cl_mutable_command_khr command;
+	cl_uint num_args, num_svm_args, num_exec_infos, work_dim;
+	const cl_mutable_dispatch_arg_khr *arg_list;
+	const void *arg_svm_list, *exec_info_list;
+	const size_t *offset, *items, *group;
+};
+
+enum kind {
+	NONE, CONTEXT, QUEUE, MEM, EVENT, SAMPLER, PROGRAM, KERNEL, SEMAPHORE, COMMAND_BUFFER
+};
 
 struct object {
 	enum kind kind;
@@ -35,6 +77,9 @@ struct object {
 	bool open;
 	/* Signals of a semaphore without those that waits took */
 	int signals;
+	/* Of a command buffer: commands that can be changed, and how many */
+	cl_mutable_command_khr commands[MAX_HANDLES];
+	unsigned int command_count;
 };
 
 struct input {
@@ -64,6 +109,17 @@ static clReleaseSemaphoreKHR_fn release_semaphore;
 static clEnqueueSignalSemaphoresKHR_fn enqueue_signal;
 static clEnqueueWaitSemaphoresKHR_fn enqueue_wait;
 static clGetSemaphoreHandleForTypeKHR_fn get_semaphore_fd;
+static clCreateCommandBufferKHR_fn create_commands;
+static clReleaseCommandBufferKHR_fn release_commands;
+static clFinalizeCommandBufferKHR_fn finalize_commands;
+static clEnqueueCommandBufferKHR_fn enqueue_commands;
+static record_ndrange_fn record_ndrange;
+static record_copy_fn record_copy;
+static record_fill_fn record_fill;
+static record_barrier_fn record_barrier;
+static update_fn update_commands;
+static unsigned int builds, forks;
+static atomic_int builds_running;
 static cl_platform_id platform;
 static cl_device_id device;
 static struct object objects[MAX_OBJECTS];
@@ -107,7 +163,8 @@ static void *handle(struct input *in, enum kind kind)
 static void keep(enum kind kind, void *new, bool open)
 {
 	if (new)
-		objects[object_count++] = (struct object){ kind, new, open, 0 };
+		objects[object_count++] = (struct object){ .kind = kind, .handle = new,
+							    .open = open };
 }
 
 static struct object *find(enum kind kind, const void *handle)
@@ -141,6 +198,8 @@ static cl_int release(struct object *object)
 		return cl->clReleaseKernel(object->handle);
 	case SEMAPHORE:
 		return release_semaphore(object->handle);
+	case COMMAND_BUFFER:
+		return release_commands(object->handle);
 	default:
 		return CL_SUCCESS;
 	}
@@ -310,6 +369,166 @@ static void launch(struct input *in, cl_command_queue queue, struct waits *waits
 	cl->clEnqueueNDRangeKernel(queue, kernel, dims, take(in, 1) & 1 ? offset : NULL,
 				   take(in, 1) & 15 ? global : NULL, take(in, 1) & 1 ? local : NULL,
 				   waits->count, waits->list, waits->out);
+}
+
+static void record(struct input *in, struct object *object)
+{
+	cl_command_buffer_khr buffer = object->handle;
+	cl_mutable_command_khr handle_out = NULL, *out = NULL;
+	cl_mem a = handle(in, MEM), b = handle(in, MEM);
+	const uint32_t how = take(in, 1);
+	const cl_sync_point_khr points[2] = { take(in, 1) % 8, take(in, 1) % 8 };
+	cl_sync_point_khr point;
+	size_t at = take(in, 2) % MAX_BYTES, to = take(in, 2) % MAX_BYTES, bytes = length(in);
+	const cl_uint waits = how >> 2 & 1 ? 1 + (how >> 3 & 1) : 0;
+	const cl_sync_point_khr *list = waits ? points : NULL;
+	cl_kernel kernel = handle(in, KERNEL);
+	size_t global[3], local[3], size = 0;
+	char name[16] = "";
+	cl_uint count;
+
+	if (how & 16 && object->command_count < MAX_HANDLES)
+		out = &handle_out;
+	sizes(in, global, MAX_DIM);
+	sizes(in, local, 3);
+	switch (how & 3) {
+	case 0:
+		cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL);
+		cl->clGetMemObjectInfo(a, CL_MEM_SIZE, sizeof(size), &size, NULL);
+		count = size / 4;
+		if (strcmp(name, "twice") || cl->clSetKernelArg(kernel, 0, sizeof(a), &a))
+			return;
+		cl->clSetKernelArg(kernel, 1, sizeof(count), &count);
+		record_ndrange(buffer, NULL, NULL, kernel, 1 + how % 3, NULL, global,
+			       how & 32 ? local : NULL, waits, list, &point, out);
+		break;
+	case 1:
+		record_copy(buffer, NULL, NULL, a, b, at, to, bytes, waits, list, &point, out);
+		break;
+	case 2:
+		record_fill(buffer, NULL, NULL, a, host, 1u << how % 9, at, bytes, waits, list,
+			    &point, out);
+		break;
+	case 3:
+		record_barrier(buffer, NULL, NULL, waits, list, &point, out);
+		break;
+	}
+	if (handle_out)
+		object->commands[object->command_count++] = handle_out;
+}
+
+/* A kernel's count of words stays that of the buffer that was recorded. */
+static void update(struct input *in, struct object *object)
+{
+	static const cl_uint type = CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
+	const cl_uint few = 0;
+	const cl_mutable_dispatch_arg_khr arg = { 1 + take(in, 1) % 2, sizeof(few), &few };
+	size_t global[3], local[3];
+	const uint32_t how = take(in, 1);
+	struct dispatch_config config = { .num_args = how & 1, .arg_list = how & 1 ? &arg : NULL };
+	const void *configs[] = { &config };
+
+	sizes(in, global, MAX_DIM);
+	sizes(in, local, 3);
+	if (!object->command_count)
+		return;
+	config.command = object->commands[take(in, 1) % object->command_count];
+	config.items = how & 2 ? global : NULL;
+	config.group = how & 4 ? local : NULL;
+	config.work_dim = how >> 3 & 3;
+	update_commands(object->handle, 1, &type, configs);
+}
+
+static void use_commands(struct input *in, cl_command_queue queue, struct waits *w)
+{
+	static const cl_command_buffer_properties_khr flags[] = { CL_COMMAND_BUFFER_FLAGS_KHR, 3,
+								  0 };
+	const uint32_t what = take(in, 1) % 8;
+	cl_command_buffer_khr buffer = handle(in, COMMAND_BUFFER);
+	struct object *object = find(COMMAND_BUFFER, buffer);
+
+	switch (what) {
+	case 0:
+		keep(COMMAND_BUFFER,
+		     create_commands(1, &queue, take(in, 1) & 1 ? flags : NULL, NULL), false);
+		break;
+	case 1:
+		finalize_commands(buffer);
+		break;
+	case 2:
+	case 3:
+		enqueue_commands(take(in, 1) & 1, &queue, buffer, w->count, w->list, w->out);
+		break;
+	case 4:
+		if (object)
+			update(in, object);
+		break;
+	default:
+		if (object)
+			record(in, object);
+		break;
+	}
+}
+
+static void CL_CALLBACK built(cl_program program, void *data)
+{
+	(void)program;
+	(void)data;
+	atomic_fetch_sub(&builds_running, 1);
+}
+
+/* Programs that are compiled, linked and built, here or in a thread of the driver */
+static void build(struct input *in)
+{
+	static const char *const texts[] = {
+		"int f(int x) { return x + 1; }\n",
+		"int f(int x); kernel void twice(global int *x, uint n)\n"
+		"{ size_t i = get_global_id(0); if (i < n) x[i] = f(x[i]); }\n",
+		"#include \"h.h\"\nint g(int x) { return H + x; }\n",
+		"#define H 3\n",
+		"kernel void broken(global int *x) { x[0] = ; }\n",
+	};
+	static const char *const options[] = { "", "-create-library", "-cl-std=CL3.0", "-bad" };
+	const uint32_t what = take(in, 1) % 5;
+	const char *option = options[take(in, 1) % 4], *text = texts[take(in, 1) % 5];
+	cl_program program = handle(in, PROGRAM);
+	cl_program inputs[2] = { handle(in, PROGRAM), handle(in, PROGRAM) };
+	const cl_uint count = 1 + take(in, 1) % 2;
+	const bool later = take(in, 1) & 1;
+	void (CL_CALLBACK *notify)(cl_program, void *) = later ? built : NULL;
+	const char *name = "h.h";
+	cl_int err = CL_SUCCESS;
+
+	if (!what) {
+		keep(PROGRAM,
+		     cl->clCreateProgramWithSource(handle(in, CONTEXT), 1, &text, NULL, NULL),
+		     false);
+		return;
+	}
+	if (builds++ >= MAX_BUILDS)
+		return;
+	if (later)
+		atomic_fetch_add(&builds_running, 1);
+	switch (what) {
+	case 1:
+	case 2:
+		err = cl->clCompileProgram(program, 0, NULL, option, what - 1, inputs,
+					   what == 2 ? &name : NULL, notify, NULL);
+		break;
+	case 3:
+		keep(PROGRAM,
+		     cl->clLinkProgram(handle(in, CONTEXT), 0, NULL, option, count, inputs, notify,
+				       NULL, &err),
+		     false);
+		break;
+	case 4:
+		err = cl->clBuildProgram(program, 0, NULL, option, notify, NULL);
+		break;
+	}
+	/* What could not be started calls nobody. */
+	if (later && err && err != CL_BUILD_PROGRAM_FAILURE && err != CL_COMPILE_PROGRAM_FAILURE &&
+	    err != CL_LINK_PROGRAM_FAILURE)
+		atomic_fetch_sub(&builds_running, 1);
 }
 
 static void transfer_buffer(struct input *in, cl_command_queue queue, struct waits *w)
@@ -572,9 +791,60 @@ static void ask(struct input *in)
 	free(answer);
 }
 
+static void end(size_t seed)
+{
+	unsigned int i;
+
+	/* What is in flight may wait for a user event: none may be left that nobody completes. */
+	for (i = 0; i < object_count; i++)
+		if (objects[i].kind == EVENT && objects[i].open) {
+			cl->clSetUserEventStatus(objects[i].handle, CL_COMPLETE);
+			objects[i].open = false;
+		}
+	while (object_count)
+		release_at((seed * 7 + object_count * 5) % object_count);
+}
+
+/* The fuzzer's handler would let it go on. */
+static void stuck(int signal)
+{
+	(void)signal;
+	abort();
+}
+
+/* A child waits for what it has inherited, and releases it; it ends, and the parent goes on. */
+static void fork_child(struct input *in)
+{
+	const uint32_t how = take(in, 1);
+	unsigned int i;
+	int status;
+	pid_t child;
+
+	if (forks++ >= MAX_FORKS)
+		return;
+	child = fork();
+	if (child < 0)
+		return;
+	if (!child) {
+		signal(SIGALRM, stuck);
+		alarm(15);
+		for (i = 0; i < object_count && may_block(); i++)
+			if (objects[i].kind == QUEUE && how & 1)
+				cl->clFinish(objects[i].handle);
+		end(how);
+		_exit(0);
+	}
+	/* The fuzzer's timer interrupts it. */
+	while (waitpid(child, &status, 0) != child)
+		if (errno != EINTR)
+			abort();
+	if (status)
+		abort();
+}
+
 static void call(struct input *in)
 {
-	const uint32_t what = take(in, 1) % 9;
+	const uint32_t what = take(in, 1) % 12;
 	cl_command_queue queue;
 	struct waits waits;
 
@@ -589,9 +859,20 @@ static void call(struct input *in)
 			release_at(take(in, 1) % object_count);
 		return;
 	}
+	if (what == 10) {
+		build(in);
+		return;
+	}
+	if (what == 11) {
+		fork_child(in);
+		return;
+	}
 	queue = handle(in, QUEUE);
 	take_waits(in, &waits);
 	switch (what) {
+	case 9:
+		use_commands(in, queue, &waits);
+		break;
 	case 3:
 		launch(in, queue, &waits);
 		break;
@@ -635,6 +916,15 @@ static void open_device(void)
 	enqueue_signal = entry("clEnqueueSignalSemaphoresKHR");
 	enqueue_wait = entry("clEnqueueWaitSemaphoresKHR");
 	get_semaphore_fd = entry("clGetSemaphoreHandleForTypeKHR");
+	create_commands = entry("clCreateCommandBufferKHR");
+	release_commands = entry("clReleaseCommandBufferKHR");
+	finalize_commands = entry("clFinalizeCommandBufferKHR");
+	enqueue_commands = entry("clEnqueueCommandBufferKHR");
+	record_ndrange = entry("clCommandNDRangeKernelKHR");
+	record_copy = entry("clCommandCopyBufferKHR");
+	record_fill = entry("clCommandFillBufferKHR");
+	record_barrier = entry("clCommandBarrierWithWaitListKHR");
+	update_commands = entry("clUpdateMutableCommandsKHR");
 }
 
 /* Two contexts, so that handles can be foreign to each other. */
@@ -682,20 +972,18 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	unsigned int calls = 0, i;
+	unsigned int calls = 0;
 
 	if (!cl)
 		open_device();
+	builds = 0;
+	forks = 0;
 	begin();
 	while (in.size && object_count < MAX_OBJECTS - 1 && ++calls < 200)
 		call(&in);
-	/* What is in flight may wait for a user event: none may be left that nobody completes. */
-	for (i = 0; i < object_count; i++)
-		if (objects[i].kind == EVENT && objects[i].open) {
-			cl->clSetUserEventStatus(objects[i].handle, CL_COMPLETE);
-			objects[i].open = false;
-		}
-	while (object_count)
-		release_at((size_t)(size * 7 + object_count * 5) % object_count);
+	end(size);
+	/* A build in a thread has a program of its own. */
+	while (atomic_load(&builds_running))
+		usleep(100);
 	return 0;
 }
