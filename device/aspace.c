@@ -17,6 +17,11 @@
  * A GPU in the process of the application may also have memory of that process bound, at its own
  * address. Such a binding only lets commands name it: it was mapped before and stays.
  *
+ * A bound range and the guard page before it take two of the mappings that Linux allows a process,
+ * vm.max_map_count. When a quarter of them is used so, a range is mapped together with the guard
+ * page before it, if that joins it to a range with the same access: many small buffers are
+ * then one mapping, and of a stray access only what the table and the compiler check is found.
+ *
  * Functions that do not say otherwise are called with the command processor's
  * lock held. The table is changed only with its own lock held too, so that a unit can
  * find the range that is nearest to a stray access.
@@ -24,6 +29,7 @@
 #include "aspace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,6 +40,8 @@
 #include "salvo_hw.h"
 
 #define PAGE 4096u
+/* None has this number. */
+#define NO_ASID UINT32_MAX
 /* Linux has programs, libraries, heaps and stacks at higher addresses. */
 #define APART_START	(1ull << 44)
 #define APART_END	(1ull << 46)
@@ -88,12 +96,26 @@ static void *reserve_guarded(const struct salvo_gpu_config *config)
 	return config->isolation ? salvo_aspaces_reserve(bytes) : reserve(0, bytes, 0);
 }
 
+/* vm.max_map_count, or its default if it cannot be read */
+static size_t max_mappings(void)
+{
+	FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+	unsigned long most = 65530;
+
+	if (file && fscanf(file, "%lu", &most) != 1)
+		most = 65530;
+	if (file)
+		fclose(file);
+	return most;
+}
+
 int salvo_aspaces_init(struct salvo_aspaces *aspaces, const struct salvo_gpu_config *config)
 {
 	const uint64_t bytes = config->vram_bytes, offset = config->vram_offset;
 	void *base;
 
 	memset(aspaces, 0, sizeof(*aspaces));
+	aspaces->guarded = max_mappings() / 4;
 	if (!bytes || bytes % PAGE || offset % PAGE || config->va_base % PAGE)
 		return -EINVAL;
 	base = reserve_guarded(config);
@@ -259,6 +281,8 @@ static void withdraw(const struct salvo_aspaces *aspaces,
 {
 	if (is_host(aspaces, binding->address, binding->size))
 		return;
+	if (binding->guard_open)
+		mprotect(pointer(binding->address - PAGE), PAGE, PROT_NONE);
 	if (access || salvo_aspaces_in_vram(aspaces, binding->address, binding->size))
 		protect(aspaces, binding, access);
 	else if (aspaces->mapped)
@@ -315,6 +339,28 @@ static void remove_range(struct salvo_aspaces *aspaces, uint32_t asid, size_t fi
 	pthread_mutex_unlock(&aspaces->lock);
 }
 
+/*
+ * Should the range, which is the one at index @at, be mapped together with its guard page? Nobody
+ * else has it bound; the access of the range before it must be the same.
+ */
+static bool opens_guard(const struct salvo_aspaces *aspaces, size_t at)
+{
+	const struct salvo_aspace_binding *binding = &aspaces->bindings[at], *before = binding - 1;
+
+	return aspaces->mapped && at && aspaces->count > aspaces->guarded &&
+	       !(binding->access & SALVO_ACCESS_EXEC) &&
+	       before->address + before->size + PAGE == binding->address &&
+	       salvo_aspaces_in_vram(aspaces, before->address, before->size) &&
+	       prot_of(access_at(aspaces, before->address, NO_ASID)) ==
+		       prot_of(binding->access);
+}
+
+static bool protect_with_guard(const struct salvo_aspace_binding *binding)
+{
+	return !mprotect(pointer(binding->address - PAGE), binding->size + PAGE,
+			 prot_of(binding->access));
+}
+
 /* Adds a range, if that is compatible with all other bindings; its pages come from @fd. */
 static bool bind(struct salvo_aspaces *aspaces, const struct salvo_aspace_binding *binding, int fd,
 		 uint64_t offset)
@@ -343,11 +389,15 @@ static bool bind(struct salvo_aspaces *aspaces, const struct salvo_aspace_bindin
 
 	if (!insert(aspaces, at, binding))
 		return false;
-	if (!aspaces->mapped || others || salvo_aspaces_in_vram(aspaces, address, size))
+	if (!others && opens_guard(aspaces, at)) {
+		aspaces->bindings[at].guard_open = true;
+		ok = protect_with_guard(&aspaces->bindings[at]);
+	} else if (!aspaces->mapped || others || salvo_aspaces_in_vram(aspaces, address, size)) {
 		ok = protect(aspaces, binding, shared);
-	else
+	} else {
 		ok = mmap(pointer(address), size, prot_of(shared), MAP_SHARED | MAP_FIXED, fd,
 			  (off_t)offset) != MAP_FAILED;
+	}
 	if (!ok)
 		remove_range(aspaces, binding->asid, at, at + 1);
 	return ok;

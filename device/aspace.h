@@ -43,6 +43,8 @@ struct salvo_aspace_binding {
 	uint32_t asid;
 	/** @access: SALVO_ACCESS_*. */
 	uint32_t access;
+	/** @guard_open: The guard page before it is accessible, too. */
+	bool guard_open;
 };
 
 /**
@@ -71,6 +73,8 @@ struct salvo_aspaces {
 	struct salvo_aspace_binding *bindings;
 	size_t count;
 	size_t capacity;
+	/** @guarded: With more bindings than this some are mapped without a guard page. */
+	size_t guarded;
 	/** @last: Index where the last search ended; a hint. */
 	size_t last;
 };

@@ -66,6 +66,43 @@ static cl_uint sum(FIXTURE_DATA(limits) *self)
 	return value;
 }
 
+/* Linux allows a process 65,530 mappings, and a buffer with its guard page takes two. */
+TEST_F_TIMEOUT(limits, many_buffers_live_at_a_time, 100)
+{
+	const unsigned int most = 40000 / SCALE;
+	cl_mem *buffers = calloc(most, sizeof(*buffers));
+	unsigned int i, refused = 0;
+	cl_int err;
+
+	ASSERT_NE(NULL, buffers);
+	for (i = 0; i < most; i++) {
+		buffers[i] = clCreateBuffer(self->context, 0, 4, NULL, &err);
+		refused += err != 0;
+	}
+	EXPECT_EQ(0, refused);
+	/* Others come between those that are left. */
+	for (i = 0; i < most; i += 3) {
+		EXPECT_EQ(0, clReleaseMemObject(buffers[i]));
+		buffers[i] = clCreateBuffer(self->context, i % 2 ? CL_MEM_READ_ONLY : 0, 4, NULL,
+					    &err);
+		EXPECT_EQ(0, err);
+	}
+	for (i = 0; i < most; i += most / 7 + 1) {
+		const cl_uint zero = 0;
+
+		EXPECT_EQ(0, clEnqueueWriteBuffer(self->queue, buffers[i], CL_TRUE, 0,
+						  sizeof(zero), &zero, 0, NULL, NULL));
+		EXPECT_EQ(0, clSetKernelArg(self->kernel, 0, sizeof(buffers[i]), &buffers[i]));
+		EXPECT_EQ(0, add(self, self->queue, NULL));
+	}
+	EXPECT_EQ(0, clSetKernelArg(self->kernel, 0, sizeof(self->buffer), &self->buffer));
+	EXPECT_EQ(0, add(self, self->queue, NULL));
+	EXPECT_EQ(1, sum(self));
+	for (i = most; i--;)
+		EXPECT_EQ(0, clReleaseMemObject(buffers[i]));
+	free(buffers);
+}
+
 static long resident_kib(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
