@@ -162,7 +162,8 @@ void salvo_soft_reap(struct soft_device *dev)
 	struct soft_bo *bo;
 	int state;
 
-	if (!atomic_load_explicit(&dev->zombie_count, memory_order_relaxed))
+	if (!atomic_load_explicit(&dev->zombie_count, memory_order_relaxed) ||
+	    salvo_device_is_inherited(&dev->base))
 		return;
 	state = salvo_cancel_disable();
 	while ((bo = take_zombie(dev))) {

@@ -69,6 +69,11 @@ void salvo_soft_queue_destroy(struct salvo_queue *base)
 {
 	struct soft_device *dev = to_soft_device(base->device);
 
+	/* The count is the parent's, and a thread of it may have held the lock at fork(). */
+	if (salvo_device_is_inherited(base->device)) {
+		free(to_soft_queue(base));
+		return;
+	}
 	pthread_mutex_lock(&dev->lock);
 	dev->public->queues--;
 	salvo_soft_queue_put_locked(to_soft_queue(base));
