@@ -390,6 +390,21 @@ kernel void k(global const int *a, global int *b)
 END
 	lacks code 'vgather|vpgather')"
 
+check "M4 a loop over the work-item's own part of contiguous memory is a loop of vectors" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *text, global uint *counts, uint n, uint chunk)
+{
+	uint i = get_global_id(0), first = i * chunk, last = min(first + chunk, n), c = 0;
+
+	for (uint k = first; k < last; k++)
+		if ((text[k] & 0xC0) != 0x80)
+			c++;
+	counts[i] = c;
+}
+END
+	has code 'vpcmp.*zmm|vptestn?m.*zmm|vpsubd.*zmm|vpaddd.*zmm'
+	lacks code 'vpgather')"
+
 check "M2 a loop with a barrier is split" "$(
 	compile "" <<<"$barrier"
 	has notes 'split at its barriers')"

@@ -52,7 +52,7 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 	PredicatedScalarEvolution predicated(evolution, const_cast<Loop &>(loop));
 	bool gathers = false, stores = false;
 
-	if (!loop.isInnermost() || !loop.getLoopPreheader() || is_divergent_loop(&loop) ||
+	if (!loop.isInnermost() || !loop.getLoopPreheader() ||
 	    isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop)))
 		return false;
 	for (BasicBlock *block : loop.blocks())
