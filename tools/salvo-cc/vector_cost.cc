@@ -25,13 +25,22 @@
 
 #include <cmath>
 
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/CodeExtractor.h>
 
 using namespace llvm;
 
 static const char outlined[] = "salvo-one-lane";
 static const double loop_weight = 8, division = 10, lane_overhead = 6, wait = 64;
+/* A lane of a gather or a scatter takes about a cycle, in which several instructions run. */
+static const double gathered = 2;
+/* For each lane: how many of them are active is new to the processor each time. */
+static const double mispredicted = 8;
 static const unsigned max_outlined = 8;
 
 /* For each lane of an operation that is repeated under a mask: its bit, its operands, its result */
@@ -121,11 +130,11 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	if (load && has_elements(*load) && can_transpose(*load, masked))
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))
-		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
+		return gathered * lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
 	if (load ? can_gather(type, align) : can_scatter(type, align))
-		return lanes;
+		return gathered * lanes;
 	if (load && can_gather_words(*load))
-		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
+		return gathered * lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	if (!load && is_reversed(pointer, type))
 		return (masked ? 3 : 2) * registers_of(type);
 	if (is_linear(pointer))
@@ -189,25 +198,6 @@ bool vectoriser::can_outline(ArrayRef<BasicBlock *> blocks) const
 	return true;
 }
 
-/* What outlining @blocks saves, if @part of the lanes are active on average. */
-double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part)
-{
-	double at_once = 0, one = 0;
-
-	for (BasicBlock *block : blocks) {
-		const double times = weight_of(loops.getLoopDepth(block));
-
-		for (Instruction &inst : *block) {
-			at_once += times * vector_cost(inst, true);
-			one += times * scalar_cost(inst);
-		}
-	}
-	/* A loop is entered in the one around it. */
-	const unsigned depth = loops.getLoopDepth(blocks[0]) - loops.isLoopHeader(blocks[0]);
-	const double overhead = lane_overhead * weight_of(depth);
-	return at_once - part * lanes * (one + overhead);
-}
-
 /* Do lanes leave @loop by comparing what each loads from an address of its own? */
 bool vectoriser::leaves_by_gather(const Loop &loop)
 {
@@ -229,17 +219,138 @@ bool vectoriser::leaves_by_gather(const Loop &loop)
 	});
 }
 
+static bool depends_on_load(const SCEV *value)
+{
+	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [](const SCEV *part) {
+		auto *unknown = dyn_cast<SCEVUnknown>(part);
+
+		return unknown && isa<LoadInst>(unknown->getValue());
+	});
+}
+
+/*
+ * Does @loop walk along a list whose place and length each lane loads? Lengths of lists that have
+ * no places of their own, as rows of a table, differ less.
+ */
+static bool walks_list(const Loop &loop, ScalarEvolution &evolution)
+{
+	return depends_on_load(evolution.getBackedgeTakenCount(&loop)) &&
+	       any_of(loop.getHeader()->phis(), [&](PHINode &phi) {
+		       auto *moving = evolution.isSCEVable(phi.getType()) ?
+			       dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(&phi)) : nullptr;
+
+		       return moving && moving->getLoop() == &loop &&
+			      depends_on_load(moving->getStart());
+	       });
+}
+
+/*
+ * The part of the lanes that is active in @loop on average. Of lists, such as neighbours of a
+ * graph's node, the longest of 16 is about three times as long as the mean.
+ */
+double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
+{
+	const SCEV *times = evolution.getBackedgeTakenCount(&loop);
+
+	if (leaves_by_gather(loop))
+		return .5;
+	if (walks_list(loop, evolution))
+		return .35;
+	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times) ? .75 : 1;
+}
+
+/*
+ * The part of the lanes that is active in @block on average, of those that are in a region that
+ * begins with @entry: half of them where a branch leads to it, and in each loop its part.
+ */
+double vectoriser::active_part(BasicBlock *block, BasicBlock *entry,
+			       const SmallPtrSetImpl<BasicBlock *> &region,
+			       const DenseMap<const Loop *, double> &parts)
+{
+	const Loop *loop = loops.getLoopFor(block);
+	double part = 1;
+
+	while (loop && region.contains(loop->getHeader())) {
+		part *= parts.lookup(loop);
+		if (!dt.dominates(block, loop->getLoopLatch()))
+			part *= .5;
+		block = loop->getHeader();
+		loop = loop->getParentLoop();
+	}
+	return pdt.dominates(block, entry) ? part : .5 * part;
+}
+
+/* What outlining @blocks saves, if @part of the lanes come to them on average. */
+double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
+			   const DenseMap<const Loop *, double> &parts)
+{
+	SmallPtrSet<BasicBlock *, 16> region(blocks.begin(), blocks.end());
+	double at_once = 0, one = 0;
+
+	for (BasicBlock *block : blocks) {
+		const double times = weight_of(loops.getLoopDepth(block));
+		const double active = active_part(block, blocks[0], region, parts);
+
+		for (Instruction &inst : *block) {
+			at_once += times * vector_cost(inst, true);
+			one += times * active * scalar_cost(inst);
+		}
+	}
+	/* A loop is entered in the one around it. */
+	const bool is_loop = loops.isLoopHeader(blocks[0]);
+	const double overhead = (lane_overhead + (is_loop ? 0 : mispredicted)) *
+				weight_of(loops.getLoopDepth(blocks[0]) - is_loop);
+	return at_once - part * lanes * (one + overhead);
+}
+
+/* What iterations of loops in @blocks wait for the ones before */
+double vectoriser::waits_of(const SmallPtrSetImpl<BasicBlock *> &blocks)
+{
+	double sum = 0;
+
+	for (const Loop *loop : loops.getLoopsInPreorder())
+		if (blocks.contains(loop->getHeader()) && is_divergent_loop(loop) &&
+		    leaves_by_gather(*loop))
+			sum += wait * weight_of(loop->getLoopDepth());
+	return sum;
+}
+
+/*
+ * Does the branch to @next only keep lanes out of a loop that would run no iteration, or those
+ * whose ids are beyond the end of the data? Then all of them take it, as a rule.
+ */
+bool vectoriser::is_guard(const BranchInst &branch, const BasicBlock &next) const
+{
+	const BasicBlock *after = next.getSingleSuccessor();
+	auto *compare = dyn_cast<ICmpInst>(branch.getCondition());
+
+	if (after && loops.isLoopHeader(after) &&
+	    loops.getLoopFor(after) != loops.getLoopFor(&next))
+		return true;
+	if (!compare || !compare->isRelational())
+		return false;
+	const shape p = shape_of(compare->getOperand(0)), q = shape_of(compare->getOperand(1));
+	return p.kind != shape::VARYING && q.kind != shape::VARYING;
+}
+
 /* The region that gains most, its first block first, or none. */
 SmallVector<BasicBlock *> vectoriser::find_outlined()
 {
+	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
+	TargetLibraryInfo library(names);
+	AssumptionCache assumptions(item);
+	ScalarEvolution evolution(item, library, assumptions, dt, loops);
+	DenseMap<const Loop *, double> parts;
 	SmallVector<BasicBlock *> best;
 	double most = 0;
-	auto consider = [&](ArrayRef<BasicBlock *> blocks, double part, double waits) {
+	for (const Loop *loop : loops.getLoopsInPreorder())
+		parts[loop] = is_divergent_loop(loop) ? active_part(*loop, evolution) : 1;
+	auto consider = [&](ArrayRef<BasicBlock *> blocks, double part) {
 		SmallPtrSet<BasicBlock *, 16> set(blocks.begin(), blocks.end());
 
 		if (!only_exit(set) || !can_outline(blocks))
 			return;
-		const double gain = gain_of(blocks, part) + waits;
+		const double gain = gain_of(blocks, part, parts) + waits_of(set);
 		if (gain > most) {
 			most = gain;
 			best.assign(blocks.begin(), blocks.end());
@@ -253,16 +364,12 @@ SmallVector<BasicBlock *> vectoriser::find_outlined()
 			if (!splits(&block) || next->getSinglePredecessor() != &block)
 				continue;
 			dt.getDescendants(next, inside);
-			consider(inside, .5, 0);
+			const auto &branch = *cast<BranchInst>(block.getTerminator());
+			consider(inside, is_guard(branch, *next) ? 1 : .5);
 		}
-	for (Loop *loop : loops.getLoopsInPreorder()) {
-		if (!is_divergent_loop(loop))
-			continue;
-		if (leaves_by_gather(*loop))
-			consider(loop->getBlocks(), .5, wait * weight_of(loop->getLoopDepth()));
-		else
-			consider(loop->getBlocks(), .75, 0);
-	}
+	for (Loop *loop : loops.getLoopsInPreorder())
+		if (is_divergent_loop(loop))
+			consider(loop->getBlocks(), 1);
 	return best;
 }
 

@@ -118,8 +118,15 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
-	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part);
 	bool leaves_by_gather(const Loop &loop);
+	double active_part(const Loop &loop, llvm::ScalarEvolution &evolution);
+	double active_part(BasicBlock *block, BasicBlock *entry,
+			   const llvm::SmallPtrSetImpl<BasicBlock *> &region,
+			   const llvm::DenseMap<const Loop *, double> &parts);
+	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part,
+		       const llvm::DenseMap<const Loop *, double> &parts);
+	bool is_guard(const llvm::BranchInst &branch, const BasicBlock &next) const;
+	double waits_of(const llvm::SmallPtrSetImpl<BasicBlock *> &blocks);
 	llvm::SmallVector<BasicBlock *> find_outlined();
 	Value *emit_lane_loop(llvm::CallInst &call);
 
