@@ -1,0 +1,411 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M2, M4: rows, branches, loops and barriers: what runs on lanes, what one by one.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+check "M4 a work-item that walks along a row of bytes: a vector of iterations" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *a, global int *b, int m)
+{
+	global const uchar *row = a + get_global_id(0) * m;
+	int sum = 0;
+
+	for (int i = 0; i < m; i++)
+		sum += row[i];
+	b[get_global_id(0)] = sum;
+}
+END
+		has code 'vpmovzxbd'
+		lacks code 'vgather|vpinsr'
+	done)"
+
+check "M4 few active lanes and no vector form: one active lane after the other" "$(
+	compile "" <<'END'
+kernel void k(global const char *active, global const int *first, global const int *next,
+	      global const char *seen, global int *cost)
+{
+	int x = get_global_id(0);
+
+	if (!active[x])
+		return;
+	for (int i = first[x]; i < first[x + 1]; i++)
+		if (!seen[next[i]])
+			cost[next[i]] = cost[x] + 1;
+}
+END
+	has code 'tzcnt|bsf'
+	lacks code 'vpinsr|vinsertps')"
+
+check "M4 a branch that saves little: all lanes at once" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] > 0)
+		b[x] = a[x] * 2;
+}
+END
+	has code 'vmaskmovps.*ymm'
+	lacks code 'tzcnt|bsf')"
+
+check "M4 lanes that part: a masked store" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] < 0)
+		b[x] = a[x] * 3;
+}
+END
+	has code 'vmaskmovps')"
+
+check "M4 lanes that leave a loop at different times stay vectors" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0), i;
+	float v = a[x];
+
+	for (i = 0; i < n && v < 100; i++)
+		v = v * v + 1;
+	b[x] = v;
+}
+END
+	# Twice for sixteen work-items, whose steps go side by side, and once for eight.
+	times code 'vfmadd.*ps.*ymm' 3 3)"
+
+check "M4 work-groups of a row run as one where a kernel cannot tell" "$(
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	a[get_global_id(0)] = get_local_id(1);
+}
+END
+	has code 'mov .*,0x90\(%rsi\)'
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	a[get_global_id(0)] = get_local_id(0);
+}
+END
+	lacks code ',0x90\(%rsi\)')"
+
+check "M4 the oldest processor has lanes too" "$(
+	compile "--march x86-64-v2" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	b[get_global_id(0)] = a[get_global_id(0)] * 3;
+}
+END
+	has code 'mulps')"
+
+check "a private array whose indices are constants once loops are unrolled is in registers" "$(
+	compile "" <<'END'
+void mix(uchar *s)
+{
+	for (int i = 0; i < 4; i++) {
+		uchar a[4], b[4], c;
+
+		for (c = 0; c < 4; c++) {
+			a[c] = s[4 * i + c];
+			b[c] = a[c] << 1;
+			if (a[c] & 0x80)
+				b[c] ^= 0x1b;
+		}
+		for (c = 0; c < 4; c++)
+			s[4 * i + c] = b[c] ^ a[(c + 3) & 3] ^ a[(c + 2) & 3] ^ b[(c + 1) & 3];
+	}
+}
+
+kernel void k(global uchar *out, uint n)
+{
+	uchar s[16];
+
+	for (int i = 0; i < 16; i++)
+		s[i] = out[i * n + get_global_id(0)];
+	for (uint r = 0; r < n; r++)
+		mix(s);
+	for (int i = 0; i < 16; i++)
+		out[i * n + get_global_id(0)] = s[i];
+}
+END
+	times code 'p(ext|ins)rb' 0 100)"
+
+barrier='kernel void k(global float *a, local float *l)
+{
+	int x = get_local_id(0), s;
+
+	l[x] = a[get_global_id(0)];
+	for (s = 1; s < 8; s *= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (x < s)
+			l[x] += l[x + s];
+	}
+	a[get_global_id(0)] = l[0];
+}'
+check "a loop that indexes a private array is unrolled, however large its body" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float sum[32] = { 0 };
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < 32; j++)
+			sum[j] += a[i * n + x] * b[j];
+	for (int j = 0; j < 32; j++)
+		b[x + j * n] = b[x + j * n] * f + f * sum[j] + sqrt(fabs(sum[j]));
+}
+END
+	has code 'vfmadd.*zmm'
+	lacks code 'vgather|vscatter')"
+
+check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global int *b)
+{
+	int i = 4 * get_global_id(0), value = a[i], n = 0;
+
+	while (--i >= 0 && a[i] == value)
+		n++;
+	b[get_global_id(0)] = n;
+}
+END
+	lacks code 'vgather|vpgather')"
+
+check "M4 a loop over the work-item's own part of contiguous memory is a loop of vectors" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *text, global uint *counts, uint n, uint chunk)
+{
+	uint i = get_global_id(0), first = i * chunk, last = min(first + chunk, n), c = 0;
+
+	for (uint k = first; k < last; k++)
+		if ((text[k] & 0xC0) != 0x80)
+			c++;
+	counts[i] = c;
+}
+END
+	has code 'vpcmp.*zmm|vptestn?m.*zmm|vpsubd.*zmm|vpaddd.*zmm'
+	lacks code 'vpgather')"
+
+check "M4 lists of lengths that lanes load, as a graph's edges: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *first, global const int *to, global const float *rank,
+	      global const int *degree, global float *out, int n)
+{
+	int i = get_global_id(0);
+	float sum = 0;
+
+	if (i >= n)
+		return;
+	for (int k = first[i]; k < first[i + 1]; k++)
+		sum += rank[to[k]] / degree[to[k]];
+	out[i] = .15f / n + .85f * sum;
+}
+END
+	lacks code 'vgather|vpgather')"
+
+check "M4 loops in loops that few lanes run: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *first, global const int *to, global int *count, int n)
+{
+	int i = get_global_id(0), c = 0;
+
+	if (i >= n)
+		return;
+	for (int k = first[i]; k < first[i + 1]; k++) {
+		int j = to[k];
+
+		if (j <= i)
+			continue;
+		int a = first[i], b = first[j];
+		while (a < first[i + 1] && b < first[j + 1]) {
+			int p = to[a], q = to[b];
+
+			c += p == q;
+			a += p <= q;
+			b += p >= q;
+		}
+	}
+	count[i] = c;
+}
+END
+	lacks code 'vgather|vpgather')"
+
+check "M4 a merge of two lists of one length for all: lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *in, global int *out, int n, int width)
+{
+	int l = get_global_id(0) * 2 * width, m = min(l + width, n), r = m;
+	int end = min(l + 2 * width, n);
+
+	for (int k = l; k < end; k++)
+		if (l < m && (r >= end || in[l] <= in[r]))
+			out[k] = in[l++];
+		else
+			out[k] = in[r++];
+}
+END
+	has code 'vpgather')"
+
+check "M2 a loop with a barrier is split" "$(
+	compile "" <<<"$barrier"
+	has notes 'split at its barriers')"
+check "M2 --fibers splits nothing" "$(
+	compile "--fibers" <<<"$barrier"
+	has notes 'a work-item a call')"
+check "M2 neither does -O0" "$(
+	compile "-O0" <<<"$barrier"
+	has notes 'a work-item a call')"
+check "M2 a barrier behind a condition that work-items must agree on is split" "$(
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	if (a[get_global_id(0)] > 3)
+		barrier(CLK_GLOBAL_MEM_FENCE);
+	a[get_global_id(0)] = 1;
+}
+END
+	has notes 'split at its barriers')"
+check "M2 private memory that is too large for all work-items is left to user-level threads" "$(
+	compile "" <<'END'
+kernel void k(global int *a)
+{
+	int p[1024], i;
+
+	for (i = 0; i < 1024; i++)
+		p[i] = a[i];
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	a[get_global_id(0)] = p[a[0] & 1023];
+}
+END
+	has notes 'a work-item a call')"
+
+# scattered_bytes N: N times eight lines of accesses that lanes have no instruction for
+scattered_bytes() {
+	cat <<'END'
+#define ROW(i) o[p[16 * x + i]] = v[p[16 * X + i] + i] + i; \
+	o[p[16 * x + i] + 99] = v[p[16 * X + i] + 2 * i] * i;
+#define ROWS(i) ROW(i) ROW(i + 1) ROW(i + 2) ROW(i + 3) ROW(i + 4) ROW(i + 5) ROW(i + 6) ROW(i + 7)
+kernel void k(global uchar *o, global const ushort *p, global const uchar *v)
+{
+	int x = get_global_id(0);
+END
+	seq -f "ROWS(8 * %g)" "$1"
+	echo "}"
+}
+
+check "atomic operations in a loop that lanes do not gain from do not lock local memory" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *a, global const int *first, global int *out)
+{
+	local int bins[256];
+	int x = get_local_id(0), gid = get_global_id(0);
+
+	bins[x & 255] = 0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int i = first[gid]; i < first[gid + 1]; i += 4) {
+		int value = *(global const int *)(a + i);
+		atomic_inc(bins + (value & 255));
+		atomic_inc(bins + (value >> 8 & 255));
+		atomic_inc(bins + (value >> 16 & 255));
+		atomic_inc(bins + (value >> 24 & 255));
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[gid] = bins[x & 255];
+}
+END
+	has code 'tzcnt'
+	lacks code 'lock')"
+
+for size in 8:ymm 4:xmm; do
+	check "M4 rows of ${size%:*} work-items that a kernel requires have as many lanes" "$(
+		compile "--march x86-64-v4 -DROW=${size%:*}" <<'END'
+kernel __attribute__((reqd_work_group_size(ROW, 8, 1)))
+void k(global float *a)
+{
+	local float v[64];
+	size_t x = get_local_id(0), y = get_local_id(1), i = get_group_id(0) * 64 + y * ROW + x;
+
+	v[y * ROW + x] = a[i];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	a[i] = v[y * ROW + x] + v[(y ^ 1) * ROW + x];
+}
+END
+		has code "vaddps.*${size#*:}"
+		lacks code 'vaddps.*zmm')"
+done
+
+check "M4 a large work-item of which lanes would repeat most stays scalar" "$(
+	scattered_bytes 2 | compile "-DX=x"
+	has code 'ymm'
+	scattered_bytes 3 | compile "-DX=x"
+	times code 'ymm' 0 0)"
+
+check "M4 the border of a row does not get a second large version" "$(
+	scattered_bytes 4 | compile "--march x86-64-v4 -DX=max(x-1,0)"
+	has code 'zmm'
+	times code '^ ' 3000 9000)"
+
+check "M4 a large work-item of vector instructions has lanes, however large" "$(
+	compile "" < <(
+		echo "kernel void k(global uint *a) {"
+		echo "size_t x = get_global_id(0); uint b = a[x], c = b ^ 5;"
+		seq -f "b += (c & b) ^ (b << 3) ^ %g; c ^= (b >> 5) + (b | ~c);" 1200
+		echo "a[x] = b + c; }")
+	times code 'ymm' 8000 99999)"
+
+check "M4 what is left of short rows has half of the lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global float *out, local float *tile)
+{
+	int x = get_global_id(0), i = get_local_id(0), last = get_local_size(0) - 1;
+
+	tile[i] = in[x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[x] = tile[last - i] + 1;
+}
+END
+	has code 'vaddps.*zmm'
+	has code 'vaddps.*ymm'
+	compile "--march x86-64-v4" <<'END'
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void k(global const float *in, global float *out, local float *tile)
+{
+	int x = get_global_id(0), i = get_local_id(0);
+
+	tile[i] = in[x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[x] = tile[63 - i] + 1;
+}
+END
+	has code 'vaddps.*zmm'
+	lacks code 'vaddps.*ymm')"
+
+check "M4 an atomic operation of few lanes: one active lane after the other" "$(
+	compile "" <<'END'
+kernel void k(global const uint *in, global uint *out, uint n)
+{
+	local uint sum[64];
+
+	sum[get_local_id(0) & 63] = 0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint i = get_local_id(0); i < n; i += 64)
+		if (in[i] / 64 == get_group_id(0))
+			atomic_add(&sum[in[i] % 64], in[i]);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[get_global_id(0)] = sum[get_local_id(0) & 63];
+}
+END
+	has code 'tzcnt')"
+
+finish
