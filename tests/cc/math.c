@@ -193,4 +193,65 @@ TEST_F(math, functions_against_the_host)
 	}
 }
 
+/* 2.5 units for arguments from 2^-62 to 2^62, as with full precision */
+static double worst_division(const struct cc_program *program, unsigned int width, bool reciprocal,
+			     float *x, float *y, float *out)
+{
+	struct {
+		const float *x, *y;
+		float *out;
+	} args = { x, y, out };
+	struct cc_range range = { .global = { COUNT / width }, .local = { 256 }, .dims = 1 };
+	double worst = 0;
+	char kernel[32];
+	unsigned int i;
+
+	snprintf(kernel, sizeof(kernel), "%s_%u", reciprocal ? "reciprocal" : "quotient", width);
+	if (cc_run(program, kernel, &args, &range))
+		return INFINITY;
+	for (i = 0; i < COUNT; i++)
+		worst = fmax(worst, ulps(out[i], (reciprocal ? 1 : (double)x[i]) / y[i]));
+	return worst;
+}
+
+/* Products with an estimate of the reciprocal are off by up to 3 units. */
+TEST_F(math, M4_divisions_in_relaxed_mathematics)
+{
+	static const float far[2][2] = {
+		{ 0x1.081e54p+3, 0x1.0c2e92p-4 }, { -0x1.09ce42p-38, -0x1.0b2ffap-44 },
+	};
+	static const unsigned int widths[] = { 1, 2, 4, 8, 16 };
+	unsigned int level, i;
+
+	for (i = 0; i < 2 * COUNT; i++) {
+		const uint32_t word = random_word();
+
+		self->x[i] = ldexpf(0x1p23f + word % (1 << 23), (int)(word >> 23) % 125 - 85);
+		self->x[i] *= word >> 31 ? -1 : 1;
+	}
+	for (i = 0; i < COUNT / 2; i++) {
+		self->x[i] = far[i % 2][0];
+		self->y[i] = far[i % 2][1];
+	}
+	for (level = 2; level <= (cc_runs_v4() ? 4 : 3); level++) {
+		struct cc_program *program;
+		char options[64];
+
+		snprintf(options, sizeof(options), "-cl-fast-relaxed-math --march x86-64-v%u",
+			 level);
+		program = cc_build(options, "tests/kernels/cc_relaxed.cl");
+		ASSERT_NE(NULL, program);
+		for (i = 0; i < 10; i++) {
+			const double worst = worst_division(program, widths[i / 2], i % 2, self->x,
+							    self->y, self->out);
+
+			EXPECT_GE(2.5, worst) {
+				TH_LOG("level %u, width %u: off by %g", level, widths[i / 2],
+				       worst);
+			}
+		}
+		cc_program_close(program);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -24,6 +24,21 @@ END
 	times code 'vaddss' 1 2
 	lacks code 'vmaskmov|vgather')"
 
+check "M4 divisions in relaxed mathematics: no estimates, which are off by more than 2.5 units" "$(
+	for level in 2 3 4; do
+		compile "-cl-fast-relaxed-math --march x86-64-v$level" <<'END'
+kernel void k(global const float *a, global float *b, global float8 *c)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[x] / b[x];
+	c[x] = 1 / c[x];
+}
+END
+		has code 'divps'
+		lacks code 'rcp'
+	done)"
+
 check "M4 clamped neighbours are side by side but at the border" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b, int w)

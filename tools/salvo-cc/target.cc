@@ -102,8 +102,11 @@ void retarget(Module &m, TargetMachine &target, const options &opts)
 		f.setDSOLocal(true);
 		f.addFnAttr(Attribute::NoUnwind);
 		f.addFnAttr("target-cpu", cpu_name(opts));
-		if (!opts.aarch64)
+		if (!opts.aarch64) {
 			f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
+			/* A step from the processor's estimate leaves quotients off by 3 units. */
+			f.addFnAttr("reciprocal-estimates", "!vec-divf");
+		}
 		for (Instruction &inst : instructions(f))
 			if (auto *call = dyn_cast<CallBase>(&inst))
 				if (call->getCallingConv() == CallingConv::SPIR_FUNC)
