@@ -206,6 +206,16 @@ check "a program for aarch64" "$(
 check "from standard input to standard output" "$(
 	"$cc" -DN=7 -o - - <"$good" >"$dir/piped.salvo" || echo "exit code $?"
 	expect 0 'kernel good' --inspect "$dir/piped.salvo")"
+check "standard input includes what is in the current folder, if no -I has it" "$(
+	mkdir "$dir/other"
+	echo '#define N 1' >"$dir/here.h"
+	echo '#define N 2' >"$dir/other/here.h"
+	compiler=$(realpath "$cc")
+	cd "$dir" || exit
+	echo '#include "here.h"
+int n = N;' | "$compiler" -E - | grep -q 'int n = 1;' || echo "not found"
+	echo '#include "here.h"
+int n = N;' | "$compiler" -E -I other - | grep -q 'int n = 2;' || echo "-I does not come first")"
 check "standard input needs -o" "$(expect 2 'use -o' - </dev/null)"
 check "-E preprocesses, -U forgets" "$(expect 0 'get_global_id\(0\)\] = 5' -DN=5 -E "$good"
 	expect 0 'get_global_id\(0\)\] = N' -DN=5 -UN -E "$good")"

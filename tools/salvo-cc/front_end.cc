@@ -83,6 +83,9 @@ static std::vector<std::string> make_command(const options &opts)
 		command.insert(command.end(), { "-emit-llvm", "-c" });
 	command.push_back(opts.debug ? "-g" : "-gline-tables-only");
 	command.insert(command.end(), opts.front_end.begin(), opts.front_end.end());
+	/* Sources that a program has in memory include what is in its folder, with all drivers. */
+	if (opts.input == "-")
+		command.push_back("-I.");
 	command.push_back(opts.input);
 	return command;
 }
