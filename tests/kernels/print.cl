@@ -11,7 +11,8 @@ kernel void numbers(int i, long l, float f, uchar4 c, float3 v, short2 s)
 	printf("%v4hhu|%v3hlf|%.1v3hlf|%v2hd|%#v4hhx\n", c, v, v, s, c);
 	/* Without a length, as most write it, elements have 32 bits. */
 	printf("%v3f|%.1v4f|%v2d|%v2f\n", v, (float4)(v, 1), convert_int2(s), v.xy);
-	printf("%s|%8s|%-8s|%.2s|end\n", i & 1 ? "odd" : "even", "right", "left", "cut");
+	printf("%s|%8s|%-8s|%.2s|%s|end\n", i & 1 ? "odd" : "even", "right", "left", "cut",
+	       (constant char *)0);
 }
 
 static void tell(int i)

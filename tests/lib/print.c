@@ -70,7 +70,7 @@ TEST_F(print, conversions)
 	n += sprintf(want + n, "1,200,3,255|1.500000,-2.000000,3.250000|1.5,-2.0,3.2|-7,8|"
 		     "0x1,0xc8,0x3,0xff\n");
 	n += sprintf(want + n, "1.500000,-2.000000,3.250000|1.5,-2.0,3.2,1.0|-7,8|1.500000,-2.000000\n");
-	sprintf(want + n, "even|   right|left    |cu|end\n");
+	sprintf(want + n, "even|   right|left    |cu|(null)|end\n");
 	got = printed(self->fd);
 	EXPECT_STREQ(want, got);
 	free(got);

@@ -25,12 +25,15 @@ global uchar *salvo_outline_print_reserve(global struct print_buffer *buffer, ul
 	return 0;
 }
 
+static constant char null_text[] = "(null)";
+
 /* Bytes of a string in a record, filled up to a multiple of 8. */
 ulong salvo_outline_print_length(constant const char *text)
 {
 	ulong n = 0;
 
-	while (text && text[n])
+	text = text ? text : null_text;
+	while (text[n])
 		n++;
 	return (n + 8) & ~7ul;
 }
@@ -39,7 +42,8 @@ void salvo_outline_print_string(global uchar *to, constant const char *text)
 {
 	ulong n;
 
-	for (n = 0; text && text[n]; n++)
+	text = text ? text : null_text;
+	for (n = 0; text[n]; n++)
 		to[n] = text[n];
 	to[n] = 0;
 }
