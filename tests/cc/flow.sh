@@ -169,6 +169,65 @@ END
 	has code 'vfmadd.*zmm'
 	lacks code 'vgather|vscatter')"
 
+check "loops that index private arrays are unrolled to a limit for all of a kernel" "$(
+	compile "--march x86-64-v4" <<'END'
+#define USE(K) \
+	for (int j = 0; j < 32; j++) \
+		b[x + (j + 32 * K) * n] = b[x + (K + 1) * j * n] * f + f * p[j] + \
+			sqrt(fabs(p[j]) + b[j * n + K]) * (a[x + (K + 3) * j] + K) + \
+			a[(j ^ K) * n + x] / b[j * n + K + 40];
+
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float p[32];
+
+	for (int j = 0; j < 32; j++)
+		p[j] = a[x + j * n];
+	USE(0) USE(1) USE(2) USE(3) USE(4) USE(5) USE(6) USE(7) USE(8) USE(9) USE(10) USE(11)
+}
+END
+	times code 'v.*' 100 4000
+	# Each of the loops inside is small enough, but not all of them twice: arrays stay in memory.
+	compile "--march x86-64-v4" <<'END'
+#define MAKE(P, K) \
+	for (int j = 0; j < 32; j++) \
+		P[j] = (i ? P[j] : K) / f + sqrt(a[x + (i + K) * n]) * b[j * n + x] / a[j * (K + 3)];
+
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float p[32], q[32], r[32], s[32], t[32], u[32];
+
+	for (int i = 0; i < 2; i++) {
+		MAKE(p, 0) MAKE(q, 1) MAKE(r, 2) MAKE(s, 3) MAKE(t, 4) MAKE(u, 5)
+	}
+	for (int j = 0; j < 32; j++)
+		b[x + j * n] = p[j] + q[j] + r[j] + s[j] + t[j] + u[j];
+}
+END
+	has code 'vgather')"
+
+check "selects in a loop stay conditional moves, as what they depend on mostly is data" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *in, global uchar *out, int n)
+{
+	int y = get_global_id(0);
+	float error = 0;
+
+	for (int x = 0; x < n; x++) {
+		float v = in[y * n + x] + error * .4375f;
+		int w = v > 127 ? 255 : 0;
+
+		error = v - w;
+		out[y * n + x] = w;
+	}
+}
+END
+		times code 'cmov' 4 100
+	done)"
+
 check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const int *a, global int *b)

@@ -53,7 +53,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",
 		"left_before_values", "mirrors", "mirrors_that_guard",
-		"mirrors_of_64_bits", "mirrors_across_a_barrier",
+		"mirrors_of_64_bits", "signs_of_64_bits", "mirrors_across_a_barrier",
 	} },
 };
 

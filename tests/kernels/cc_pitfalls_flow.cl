@@ -175,6 +175,17 @@ kernel void mirrors_of_64_bits(PLAIN)
 	out[ITEM] = r;
 }
 
+/* As above with one comparison only, that the others would not make hold nowhere. */
+kernel void signs_of_64_bits(PLAIN)
+{
+	const ulong at = get_global_id(0) + (n & 1 ? 9223372036854775778u : n * 0x1555555555555550);
+	uint r = in[ITEM];
+
+	if ((long)at < 0)
+		r = r * 3 + in[r & 63];
+	out[ITEM] = r;
+}
+
 kernel void mirrors_that_guard(PLAIN)
 {
 	const int x = get_global_id(0), last = get_global_size(0) - 1;
