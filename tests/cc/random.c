@@ -154,4 +154,9 @@ TEST_F_TIMEOUT(random, M4_barriers_behind_conditions, 1200)
 	EXPECT_EQ(0, differing(CC_RANDOM_THIRD));
 }
 
+TEST_F_TIMEOUT(random, M4_neighbours_in_memory_and_lists, 600)
+{
+	EXPECT_EQ(0, differing(CC_RANDOM_FOURTH + 50));
+}
+
 TEST_HARNESS_MAIN

@@ -2,11 +2,11 @@
 /*
  * cc_random.c - random kernels, generated from a seed and tables of forms
  *
- * Arithmetic, branches, loops, switches, private arrays, vectors, conversions, atomic operations,
- * and in every other kernel local memory with barriers, also inside of loops and branches that are
- * uniform over the work-group, for the compiler or in truth alone. Kernels have no undefined
- * behaviour and do not depend on the order of work-items. A seed gives the same kernel on every
- * machine, so a form may only be added for kernels of a new kind.
+ * Arithmetic, branches, loops, lists, neighbours in memory, switches, private arrays, vectors,
+ * conversions, atomic operations, and in every other kernel local memory with barriers, also inside
+ * of loops and branches that are uniform over the work-group, for the compiler or in truth alone.
+ * Kernels have no undefined behaviour and do not depend on the order of work-items. A seed gives
+ * the same kernel on every machine, so a form may only be added for kernels of a new kind.
  */
 #include "cc_random.h"
 
@@ -23,7 +23,7 @@ struct text {
 	uint32_t state;
 	unsigned int depth, loops, conditions;
 	char variable;			/* of the statement */
-	bool barriers, second, third, wide;
+	bool barriers, second, third, fourth, wide;
 };
 
 static void say(struct text *t, const char *format, ...)
@@ -296,11 +296,71 @@ static const char *const simple[] = {
 	"p[#4] += convert_uint_sat(f.`x;y`) + (! ? @1 : @1);\n",
 };
 
+/*
+ * Loads from @near and stores to @own, both of 16 bytes, in any order, with operations between them
+ * that leave them in that order
+ */
+static void neighbours(struct text *t)
+{
+	static const char *const types[4][3] = {
+		{ "uchar", "char", "uchar" }, { "ushort", "short", "ushort" },
+		{ "uint", "int", "float" }, { "ulong", "long", "ulong" },
+	};
+	static const char *const between[] = {
+		"atomic_add((volatile global uint *)own + #4, @1);\n",
+		"$ += *(volatile global m_uint *)(own + 4 * #4);\n",
+		"own[(@1) & 15u] = (uchar)(@1);\n", "$ ^= own[(@1) & 15u];\n",
+		"mem_fence(CLK_GLOBAL_MEM_FENCE);\n", "$ = @2;\n",
+	};
+	const unsigned int log = number(t, 4), slots = 16 >> log, first = number(t, slots);
+	const unsigned int turned = number(t, 3) ? 0 : number(t, slots), way = number(t, 4);
+	unsigned int i, count = 2 + number(t, 4);
+
+	for (i = 0; i < count; i++) {
+		const char *type = types[log][number(t, 4) ? 0 : number(t, 3)];
+		const unsigned int at = ((first + (i ^ turned)) % slots) << log;
+		const bool real = !strcmp(type, "float");
+
+		if (way == 0 || (way > 1 && number(t, 2))) {
+			say(t, "*(global m_%s *)(own + %u) = %s(", type, at,
+			    real ? "as_float" : type[0] == 'u' ? "" : "(int)");
+			expression(t, 2);
+			say(t, ");\n");
+		} else {
+			say(t, "%c = %c * 5 + (uint)%s(*(global const m_%s *)(%s + %u));\n",
+			    t->variable, t->variable, real ? "as_uint" : "", type,
+			    number(t, 4) ? "near" : "own", at);
+		}
+		if (!number(t, 8))
+			fill(t, between[number(t, ARRAY_SIZE(between))], 0);
+	}
+}
+
+static const char *const lists[] = {
+	"for (uint j = in[item] % 300u, e = j + (in[x] & #30u); j < e; j++)\n~ = ~ * 3 + in[j];\n",
+	"for (uint j = (@1) % 400u, e = (@1) % 400u; j < e; j += #5u + 1)\n~ += in[j] ^ j;\n",
+	"for (uint j = x & 7u; j < in[item] % 9u; j++) {\nif (in[j] % 5u == #5u)\nbreak;\n"
+	"for (uint k = in[j] % 200u; k < 200u && in[k] % 7u; k++)\n~ += in[k];\n}\n",
+	"for (uint j = x * #9u; j < min(x * 9u + #90u, 500u); j++)\n~ ^= bytes[j] * j;\n",
+	"~ += bytes[(@2) % (TOTAL * 4u)];\n",
+	"~ += ((global const m_`short;ushort` *)in)[(int)((@2) % (TOTAL * 2u))];\n",
+	"~ += (bytes + 700)[(int)((@2) % 1400u) - 700] * 3u;\n",
+	"{\nuint j = (@2) % (TOTAL * 4u - 3);\n~ = ~ * 3 + bytes[j + 1] + bytes[j] * 9u;\n"
+	"~ ^= bytes[j + #4] << 8;\n}\n",
+};
+
 static void statement(struct text *t)
 {
 	unsigned int kind;
 
 	t->variable = 'a' + number(t, 4);
+	if (t->fourth && number(t, 5) < 3) {
+		if (number(t, 3))
+			neighbours(t);
+		else
+			fill(t, lists[number(t, ARRAY_SIZE(lists))], 0);
+		return;
+	}
 	kind = number(t, 14);
 	if (t->depth > 3 && kind < 4)
 		kind = 13;
@@ -493,8 +553,9 @@ static void make_kernel(struct text *t, uint32_t seed)
 	number(t, 2);
 	t->depth = t->loops = t->conditions = 0;
 	t->second = seed >= CC_RANDOM_SECOND;
-	t->third = seed >= CC_RANDOM_THIRD;
-	t->barriers = seed & 1 || t->third;
+	t->third = seed >= CC_RANDOM_THIRD && seed < CC_RANDOM_FOURTH;
+	t->fourth = seed >= CC_RANDOM_FOURTH;
+	t->barriers = t->fourth ? seed % 8 == 1 : seed & 1 || t->third;
 	t->wide = t->second && seed % 8 < 2;
 	/* Kernels that use no local memory or barriers may run in strips of work-groups. */
 	strips = t->second && !t->barriers && seed & 2;
@@ -518,6 +579,11 @@ static void make_kernel(struct text *t, uint32_t seed)
 		if (t->wide)
 			say(t, "ushort16 wide = (ushort16)((ushort)a);\n");
 	}
+	if (t->fourth)
+		fill(t, "global uchar *own = (global uchar *)(out + 4 * item);\n"
+		     "global const uchar *bytes = (global const uchar *)in;\n"
+		     "global const uchar *near = (global const uchar *)(in + (`x;w - 1 - x;"
+		     "4 * x;item;in[item];x + n`) % 570u);\n", 0);
 	if (t->third)
 		say(t, "s[l] = n + 3 * get_group_id(0);\n" BARRIER
 		       "uint same = s[size - 1 - l];\n" BARRIER);
@@ -536,10 +602,16 @@ static void make_kernel(struct text *t, uint32_t seed)
 size_t cc_random_kernels(uint32_t seed, unsigned int count, unsigned int total, char *text,
 			 size_t size)
 {
+	static const char *const may_alias[] = {
+		"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float",
+	};
 	struct text t = { .at = text, .end = text + size };
 	unsigned int i;
 
 	say(&t, "#define TOTAL %uu\n", total);
+	for (i = 0; i < ARRAY_SIZE(may_alias) && seed >= CC_RANDOM_FOURTH; i++)
+		say(&t, "typedef %s m_%s __attribute__((may_alias%s));\n", may_alias[i],
+		    may_alias[i], strstr(may_alias[i], "long") ? ", aligned(4)" : "");
 	for (i = 0; i < count; i++)
 		make_kernel(&t, seed + i);
 	return t.at - text;

@@ -12,6 +12,8 @@
 #define CC_RANDOM_SECOND	1000000u
 /* From here on all have barriers, behind conditions that only at run time are uniform. */
 #define CC_RANDOM_THIRD		2000000u
+/* From here on work-items access neighbours in memory, walk along lists and gather bytes. */
+#define CC_RANDOM_FOURTH	3000000u
 
 /* Output words that kernels use besides the four of each work-item */
 #define CC_RANDOM_ATOMICS	48u
