@@ -23,8 +23,9 @@
  * pixel, of three bytes, as a vector of four.
  */
 #define SLACK		16u
-/* The part of the GPU's memory that is kept at most, and that a buffer may have to be kept */
+/* The part of the memory that is kept at most, and its limit; the part of that for one buffer */
 #define MOST_SHARE	16u
+#define MOST_BYTES	(64ull << 20)
 #define BUFFER_SHARE	4u
 /* The part of the GPU's memory above which a buffer is large */
 #define LARGE_SHARE	4u
@@ -43,6 +44,9 @@ struct salvo_cl_pool *salvo_cl_pool_create(struct salvo_device *gpu)
 	salvo_device_get_info(gpu, &info);
 	pool->gpu = gpu;
 	pool->most = info.vram_bytes / MOST_SHARE;
+	pool->large = info.vram_bytes / LARGE_SHARE;
+	if (pool->most > MOST_BYTES)
+		pool->most = MOST_BYTES;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_mutex_lock(&list_lock);
 	pool->next = all_pools;
@@ -148,7 +152,7 @@ int salvo_cl_pool_get(struct salvo_cl_pool *pool, size_t bytes, struct salvo_bo 
 	if (*out)
 		return 0;
 	/* What is kept must not stand in the middle of the room for a large one. */
-	if (bytes > pool->most * MOST_SHARE / LARGE_SHARE)
+	if (bytes > pool->large)
 		empty_all(pool->gpu);
 	err = salvo_bo_create(pool->gpu, rounded, 0, out);
 	if (!err)

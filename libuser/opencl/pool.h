@@ -26,6 +26,8 @@ struct salvo_cl_pool {
 	struct salvo_device *gpu;
 	/** @most: Bytes that it keeps at most. */
 	size_t most;
+	/** @large: Bytes of a buffer for which nothing is kept. */
+	size_t large;
 	/** @next: In the list of all pools. */
 	struct salvo_cl_pool *next;
 	/** @lock: Protects the rest. Nothing is locked below it. */

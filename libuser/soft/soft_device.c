@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "soft_device.h"
 #include "soft_record.h"
 
-#define VRAM_BYTES (1ull << 30)
+#define VRAM_BYTES (4ull << 30)
 #define VRAM_LEAST (16ull << 20)
 /* About as long as it takes to wake a thread */
 #define SOFT_POLLING_NS 30000
@@ -40,10 +41,25 @@ static int soft_get_stats(struct salvo_device *device, struct salvo_device_stats
 
 /* --- bring-up --------------------------------------------------------------- */
 
-/* Half of the machine's memory, at most 1 GiB; pages are allocated on first use. */
-static int create_vram(struct soft_device *dev)
+/*
+ * Half of the machine's memory at most. VRAM is mapped twice, and a part of the addresses that a
+ * process may have is enough.
+ */
+static uint64_t most_vram(void)
 {
 	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    limit.rlim_cur / 16 < most)
+		most = limit.rlim_cur / 16;
+	return most;
+}
+
+/* 4 GiB, or what there may be of it; pages are allocated on first use. */
+static int create_vram(struct soft_device *dev)
+{
+	const uint64_t most = most_vram();
 	uint64_t bytes = VRAM_BYTES;
 	void *map;
 

@@ -4,6 +4,9 @@
  *
  * On a render node, whose machine is emulated, and under a sanitizer there are fewer of them.
  */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "ocl.h"
 #include "kselftest_harness.h"
 #include "sanitizer.h"
@@ -206,7 +209,7 @@ TEST_F(limits, one_command_waits_for_very_many_events)
 	free(events);
 }
 
-/* Fill all of a buffer and read its last word. */
+/* Fill the first bytes of a buffer and read the last word of them. */
 static cl_int fill(FIXTURE_DATA(limits) *self, cl_mem buffer, size_t bytes, cl_uint *last)
 {
 	const cl_uint value = 5;
@@ -217,6 +220,24 @@ static cl_int fill(FIXTURE_DATA(limits) *self, cl_mem buffer, size_t bytes, cl_u
 		err = clEnqueueReadBuffer(self->queue, buffer, CL_TRUE, bytes - sizeof(*last),
 					  sizeof(*last), last, 0, NULL, NULL);
 	return err;
+}
+
+/* Programs for GPUs want more than 1 GiB: hashcat does not start with less. */
+TEST_F(limits, memory_of_an_embedded_gpu)
+{
+	const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	struct rlimit addresses;
+	cl_ulong all;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "a device of the driver");
+	ASSERT_EQ(0, getrlimit(RLIMIT_AS, &addresses));
+	if (addresses.rlim_cur != RLIM_INFINITY)
+		SKIP(return, "the addresses of processes are limited");
+	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(all), &all,
+				     NULL));
+	EXPECT_LE(all, memory / 2);
+	EXPECT_TRUE(all == 4ull << 30 || all > memory / 4);
 }
 
 TEST_F(limits, the_largest_buffer_and_beyond)
@@ -243,7 +264,7 @@ TEST_F(limits, the_largest_buffer_and_beyond)
 	for (count = 1; count < 16 && !err; count++) {
 		buffers[count] = clCreateBuffer(self->context, 0, most, NULL, &err);
 		if (!err)
-			err = fill(self, buffers[count], most & ~3ull, &last);
+			err = fill(self, buffers[count], 4096, &last);
 	}
 	EXPECT_TRUE(err == CL_MEM_OBJECT_ALLOCATION_FAILURE || err == CL_OUT_OF_RESOURCES);
 	EXPECT_EQ(0, add(self, self->queue, NULL));
