@@ -423,6 +423,42 @@ check "M4 a large work-item of vector instructions has lanes, however large" "$(
 		echo "a[x] = b + c; }")
 	times code 'ymm' 8000 99999)"
 
+check "a function that a large function calls several times is there once" "$(
+	compile "--march x86-64-v3" < <(
+		echo "static void rounds(uint *s, const uint *w) {"
+		echo "uint a = s[0], b = s[1], c = s[2];"
+		seq -f "a += rotate(a ^ (b & c), w[%g & 15]); b ^= a; c += b;" 64
+		cat <<'END'
+	s[0] += a;
+	s[1] ^= b;
+	s[2] += c;
+}
+
+static void digest(uint *s, uint *w, global const uint *text, uint n)
+{
+	for (uint i = 0; i < n; i++) {
+		w[i % 16] = text[i];
+		if (i % 16 == 15)
+			rounds(s, w);
+	}
+	rounds(s, w);
+	w[0] = 1;
+	rounds(s, w);
+}
+
+kernel void k(global const uint *text, global uint *out, uint n)
+{
+	uint s[3] = { 1, 2, 3 }, w[16] = { 0 };
+	int x = get_global_id(0);
+
+	digest(s, w, text + x * n, n);
+	digest(s, w, text + x * n, n - 1);
+	out[x] = s[0] + s[1] + s[2];
+}
+END
+	)
+	times code 'ro[lr]' 64 64)"
+
 check "M4 what is left of short rows has half of the lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *in, global float *out, local float *tile)

@@ -5,9 +5,11 @@
  * A function that reads ids, waits at a barrier or uses static local memory depends on its
  * kernel and must be inlined. So is every other function that is not large, as the vectoriser
  * replicates calls for each lane. Large ones stay functions, because inlining a few of them at
- * many call sites makes kernels of millions of instructions. So do the library's functions
- * whose names begin with salvo_outline, which LLVM must not inline later either: a kernel that
- * reads 128 images has 128 calls of those that know all formats.
+ * many call sites makes kernels of millions of instructions. As these run one work-item after the
+ * other anyway, functions of some size that they call more than once, such as the rounds of a hash
+ * function, are not inlined into them. The library's functions whose names begin with
+ * salvo_outline stay functions too, and LLVM must not inline them later either: a kernel that reads
+ * 128 images has 128 calls of those that know all formats.
  *
  * OpenCL C forbids recursion and function pointers, so this terminates; recursion is checked
  * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
@@ -17,6 +19,8 @@
 #include "salvo_cc.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -104,8 +108,15 @@ static bool is_outline(const Function &f)
 /* Instructions of a function, and of callees that are inlined into it, above which it is large */
 static const uint64_t large = 1500;
 
+/* The same for a callee of a large function, where it is called from several places */
+static const uint64_t large_callee = 300;
+
+/* What LLVM may make of the iterations of a loop; estimated */
+static const unsigned loop_copies = 8;
+
 struct call_size {
 	uint64_t size = 0;
+	uint64_t unrolled = 0;		/* with the copies of loops */
 	bool needs_context = false;
 };
 
@@ -117,11 +128,15 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 
 	if (found != known.end())
 		return found->second;
+	const DominatorTree dominators(f);
+	const LoopInfo loops(dominators);
 	for (Instruction &inst : instructions(f)) {
 		auto *call = dyn_cast<CallBase>(&inst);
 		Function *callee = call ? call->getCalledFunction() : nullptr;
+		const unsigned copies = loops.getLoopFor(inst.getParent()) ? loop_copies : 1;
 
 		result.size++;
+		result.unrolled += copies;
 		for (Value *operand : inst.operands())
 			if (auto *c = dyn_cast<Constant>(operand))
 				result.needs_context |= c->getType()->isPointerTy() &&
@@ -135,6 +150,7 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		}
 		call_size inner = measure(*callee, known);
 		result.size += is_outline(*callee) ? 0 : inner.size;
+		result.unrolled += is_outline(*callee) ? 0 : inner.unrolled * copies;
 		result.needs_context |= inner.needs_context;
 	}
 	known[&f] = result;
@@ -185,6 +201,28 @@ static bool keep_for_debugger(Function &f, const options &opts)
 	});
 }
 
+/*
+ * An inlined function's calls become its callers', so what is marked is the call: one in a large
+ * function stays where the callee has several.
+ */
+static void inline_calls_of(Function &f, const call_size &seen,
+			    const SmallPtrSetImpl<Function *> &callers)
+{
+	DenseMap<Function *, unsigned> calls;
+
+	for (User *user : f.users())
+		if (auto *call = dyn_cast<CallBase>(user))
+			calls[call->getFunction()]++;
+	for (User *user : f.users()) {
+		auto *call = dyn_cast<CallBase>(user);
+
+		if (call && (seen.needs_context || seen.unrolled <= large_callee ||
+			     !callers.contains(call->getFunction()) ||
+			     calls[call->getFunction()] == 1))
+			call->addFnAttr(Attribute::AlwaysInline);
+	}
+}
+
 void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
@@ -208,6 +246,7 @@ void flatten_calls(Module &m, const options &opts)
 	prepare(m, mam, opts);
 	mam.clear();
 
+	SmallPtrSet<Function *, 8> kept, large_callers;
 	for (Function &f : m) {
 		/* Objects may have been compiled without optimisation. */
 		f.removeFnAttr(Attribute::NoInline);
@@ -218,13 +257,19 @@ void flatten_calls(Module &m, const options &opts)
 		if (!seen.needs_context && is_outline(f))
 			f.addFnAttr(Attribute::NoInline);
 		if (!seen.needs_context && (seen.size > large || is_outline(f) ||
-					    keep_for_debugger(f, opts)))
+					    keep_for_debugger(f, opts))) {
+			kept.insert(&f);
+			if (seen.size > large)
+				large_callers.insert(&f);
 			continue;
-		f.addFnAttr(Attribute::AlwaysInline);
+		}
 		for (User *user : f.users())
 			if (auto *call = dyn_cast<CallBase>(user))
 				call->removeFnAttr(Attribute::NoInline);
 	}
+	for (Function &f : m)
+		if (!f.isDeclaration() && !is_kernel(f) && !kept.contains(&f))
+			inline_calls_of(f, known[&f], large_callers);
 
 	ModulePassManager passes;
 	passes.addPass(AlwaysInlinerPass());

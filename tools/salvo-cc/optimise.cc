@@ -202,18 +202,20 @@ void tidy(Function &f, TargetMachine &target)
 /*
  * Settings of LLVM that have no programming interface, for functions of ten thousand instructions:
  * the preparation for the code generator looks at all of such a function again after each change
- * of a branch, unless it counts as huge. The marks (marks.cc) are a few variables in many
- * registers, which the older analysis of variables handles faster than the one by instruction
- * numbers.
+ * of a branch, unless it counts as huge. To use mask registers for scalars, which few functions
+ * gain from, takes a quarter of the time over the rounds of a hash function. The marks (marks.cc)
+ * are a few variables in many registers, which the older analysis of variables handles faster than
+ * the one by instruction numbers.
  */
 static void tune_llvm(const options &opts)
 {
 	static const char *const settings[] = {
 		"salvo-cc", "-cgpp-huge-func=64", "-x86-cmov-converter=false",
+		"-disable-x86-domain-reassignment",
 		"-experimental-debug-variable-locations=false",
 	};
 
-	cl::ParseCommandLineOptions(opts.debug ? 3 : 4, settings);
+	cl::ParseCommandLineOptions(opts.debug ? 4 : 5, settings);
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)
