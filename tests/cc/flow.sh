@@ -423,6 +423,18 @@ check "M4 a large work-item of vector instructions has lanes, however large" "$(
 		echo "a[x] = b + c; }")
 	times code 'ymm' 8000 99999)"
 
+check "M4 a large function of a kernel that is not too large with it: lanes" "$(
+	compile "--march x86-64-v4" < <(
+		echo "static void body(global uint *a, global const uint *b, size_t x, uint k) {"
+		echo "uint s = a[x], t = b[x];"
+		seq -f "s += rotate(t ^ k, %gu); t ^= rotate(s, 7u) * (s | 3);" 400
+		echo "a[x] = s + t; }"
+		for k in 1 2; do
+			echo "kernel void k$k(global uint *a, global const uint *b)"
+			echo "{ body(a, b, get_global_id(0), $k); }"
+		done)
+	times code 'vprol' 1500 9999)"
+
 check "a function that a large function calls several times is there once" "$(
 	compile "--march x86-64-v3" < <(
 		echo "static void rounds(uint *s, const uint *w) {"
@@ -451,8 +463,8 @@ kernel void k(global const uint *text, global uint *out, uint n)
 	uint s[3] = { 1, 2, 3 }, w[16] = { 0 };
 	int x = get_global_id(0);
 
-	digest(s, w, text + x * n, n);
-	digest(s, w, text + x * n, n - 1);
+#define TWICE(i) digest(s, w, text + x * n, n - i); digest(s, w, text + x * n, n - i - 1);
+	TWICE(0) TWICE(2) TWICE(4) TWICE(6) TWICE(8) TWICE(10)
 	out[x] = s[0] + s[1] + s[2];
 }
 END

@@ -5,11 +5,11 @@
  * A function that reads ids, waits at a barrier or uses static local memory depends on its
  * kernel and must be inlined. So is every other function that is not large, as the vectoriser
  * replicates calls for each lane. Large ones stay functions, because inlining a few of them at
- * many call sites makes kernels of millions of instructions. As these run one work-item after the
- * other anyway, functions of some size that they call more than once, such as the rounds of a hash
- * function, are not inlined into them. The library's functions whose names begin with
- * salvo_outline stay functions too, and LLVM must not inline them later either: a kernel that reads
- * 128 images has 128 calls of those that know all formats.
+ * many call sites makes kernels of millions of instructions, unless the kernel does not become too
+ * large. As they run one work-item after the other, functions of some size that they call more than
+ * once, such as the rounds of a hash function, are not inlined into them. The library's functions
+ * whose names begin with salvo_outline stay functions too, and LLVM must not inline them later
+ * either: a kernel that reads 128 images has 128 calls of those that know all formats.
  *
  * OpenCL C forbids recursion and function pointers, so this terminates; recursion is checked
  * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
@@ -111,6 +111,9 @@ static const uint64_t large = 1500;
 /* The same for a callee of a large function, where it is called from several places */
 static const uint64_t large_callee = 300;
 
+/* The same of a kernel and of all kernels, up to which large functions are inlined nevertheless */
+static const uint64_t large_kernel = 16000, large_program = 48000;
+
 /* What LLVM may make of the iterations of a loop; estimated */
 static const unsigned loop_copies = 8;
 
@@ -118,6 +121,8 @@ struct call_size {
 	uint64_t size = 0;
 	uint64_t unrolled = 0;		/* with the copies of loops */
 	bool needs_context = false;
+	bool calls_large = false;
+	bool indexes = false;		/* private arrays, by what is not constant */
 };
 
 /* Each function is measured once, after its callees. */
@@ -135,8 +140,12 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		Function *callee = call ? call->getCalledFunction() : nullptr;
 		const unsigned copies = loops.getLoopFor(inst.getParent()) ? loop_copies : 1;
 
+		auto *place = dyn_cast<GetElementPtrInst>(&inst);
+
 		result.size++;
 		result.unrolled += copies;
+		result.indexes |= place && place->getPointerAddressSpace() == PRIVATE &&
+				  !place->hasAllConstantIndices();
 		for (Value *operand : inst.operands())
 			if (auto *c = dyn_cast<Constant>(operand))
 				result.needs_context |= c->getType()->isPointerTy() &&
@@ -152,6 +161,9 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		result.size += is_outline(*callee) ? 0 : inner.size;
 		result.unrolled += is_outline(*callee) ? 0 : inner.unrolled * copies;
 		result.needs_context |= inner.needs_context;
+		result.calls_large |= !is_outline(*callee) &&
+				      (inner.calls_large || inner.size > large);
+		result.indexes |= inner.indexes;
 	}
 	known[&f] = result;
 	return result;
@@ -223,6 +235,60 @@ static void inline_calls_of(Function &f, const call_size &seen,
 	}
 }
 
+/* Makes all functions that @f calls its own: calls are of copies, which are added to @copies. */
+static void copy_callees(Function &f, DenseMap<Function *, Function *> &copies)
+{
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallBase>(&inst);
+		Function *callee = call ? call->getCalledFunction() : nullptr;
+
+		if (!callee || callee->isDeclaration() || is_outline(*callee))
+			continue;
+		Function *copy = copies.lookup(callee);
+		if (!copy) {
+			ValueToValueMapTy values;
+
+			copy = CloneFunction(callee, values);
+			copies[callee] = copy;
+			copy_callees(*copy, copies);
+		}
+		call->setCalledFunction(copy);
+	}
+}
+
+/*
+ * Lanes gain most from what a large function does, as a hash function or the body of a kernel with
+ * variants, unless they gather from private arrays. So kernels that are not too large with all of
+ * that inlined get copies of the functions that they call, the smallest kernels first.
+ *
+ * Return: the copies, which must not stay functions.
+ */
+static SmallPtrSet<Function *, 16> separate_kernels(SmallVector<Function *> kernels,
+						    DenseMap<Function *, call_size> &known)
+{
+	SmallPtrSet<Function *, 16> separate;
+	uint64_t all = 0;
+
+	for (Function *f : kernels)
+		measure(*f, known);
+	llvm::stable_sort(kernels, [&](Function *a, Function *b) {
+		return known[a].size < known[b].size;
+	});
+	for (Function *f : kernels) {
+		DenseMap<Function *, Function *> copies;
+
+		all += known[f].size;
+		if (known[f].size > large_kernel || all > large_program)
+			break;
+		if (!known[f].calls_large || known[f].indexes)
+			continue;
+		copy_callees(*f, copies);
+		for (auto [callee, copy] : copies)
+			separate.insert(copy);
+	}
+	return separate;
+}
+
 void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
@@ -246,7 +312,10 @@ void flatten_calls(Module &m, const options &opts)
 	prepare(m, mam, opts);
 	mam.clear();
 
+	SmallPtrSet<Function *, 16> separate;
 	SmallPtrSet<Function *, 8> kept, large_callers;
+	if (opts.opt_level)
+		separate = separate_kernels(kernels, known);
 	for (Function &f : m) {
 		/* Objects may have been compiled without optimisation. */
 		f.removeFnAttr(Attribute::NoInline);
@@ -256,10 +325,11 @@ void flatten_calls(Module &m, const options &opts)
 		call_size seen = measure(f, known);
 		if (!seen.needs_context && is_outline(f))
 			f.addFnAttr(Attribute::NoInline);
-		if (!seen.needs_context && (seen.size > large || is_outline(f) ||
+		const bool stays = seen.size > large && !separate.contains(&f);
+		if (!seen.needs_context && (stays || is_outline(f) ||
 					    keep_for_debugger(f, opts))) {
 			kept.insert(&f);
-			if (seen.size > large)
+			if (stays)
 				large_callers.insert(&f);
 			continue;
 		}
