@@ -257,10 +257,9 @@ static cl_int set_buffer(cl_kernel kernel, cl_uint index, size_t size, const voi
 		return CL_INVALID_ARG_SIZE;
 	if (value)
 		memcpy(&mem, value, sizeof(mem));
-	if (mem && (!salvo_cl_is(mem, SALVO_CL_MEM) || mem->context != kernel->program->context))
+	if (mem && (!salvo_cl_is(mem, SALVO_CL_MEM) || mem->context != kernel->program->context ||
+		    mem->type != CL_MEM_OBJECT_BUFFER))
 		return CL_INVALID_MEM_OBJECT;
-	if (mem && mem->type != CL_MEM_OBJECT_BUFFER)
-		return CL_INVALID_ARG_VALUE;
 	for (i = 0; i < kernel->device_count && !err; i++)
 		err = mem ? salvo_kernel_set_bo_range(kernel->on[i].salvo, index,
 						      salvo_cl_mem_bo(mem, kernel->on[i].gpu),
@@ -282,16 +281,16 @@ static cl_int set_image(cl_kernel kernel, cl_uint index, size_t size, const void
 		return CL_INVALID_ARG_SIZE;
 	if (value)
 		memcpy(&mem, value, sizeof(mem));
-	if (!salvo_cl_is(mem, SALVO_CL_MEM) || mem->context != kernel->program->context)
+	if (!salvo_cl_is(mem, SALVO_CL_MEM) || mem->context != kernel->program->context ||
+	    !mem->image)
 		return CL_INVALID_MEM_OBJECT;
-	if (!mem->image ||
-	    (arg->info.access & SALVO_ARGUMENT_READ && mem->flags & CL_MEM_WRITE_ONLY) ||
+	if ((arg->info.access & SALVO_ARGUMENT_READ && mem->flags & CL_MEM_WRITE_ONLY) ||
 	    (arg->info.access & SALVO_ARGUMENT_WRITE && mem->flags & CL_MEM_READ_ONLY))
 		return CL_INVALID_ARG_VALUE;
 	for (i = 0; i < kernel->device_count; i++)
 		if (salvo_kernel_set_image(kernel->on[i].salvo, index,
 					   salvo_cl_mem_view(mem, kernel->on[i].gpu)))
-			return CL_INVALID_ARG_VALUE;
+			return CL_INVALID_MEM_OBJECT;
 	arg->mem = mem;
 	return CL_SUCCESS;
 }

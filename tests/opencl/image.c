@@ -267,6 +267,55 @@ TEST_F(image, creation_is_checked)
 	EXPECT_EQ(CL_INVALID_IMAGE_DESCRIPTOR, create(self->context, 0, &rg, &desc, NULL));
 }
 
+/* A buffer, or an image of more dimensions, is no memory object of the argument's type. */
+TEST_F(image, arguments_are_checked)
+{
+	static const char *const types[KINDS] = {
+		"image1d_t", "image1d_array_t", "image2d_t", "image2d_array_t", "image3d_t",
+	};
+	cl_mem buffer, images[KINDS], only_written;
+	cl_program program;
+	cl_kernel kernel;
+	char source[160];
+	size_t k;
+	cl_int err;
+
+	buffer = clCreateBuffer(self->context, 0, 4096, NULL, &err);
+	ASSERT_EQ(0, err);
+	for (k = 0; k < KINDS; k++) {
+		images[k] = clCreateImage(self->context, 0, &rg, &kinds[k].desc, NULL, &err);
+		ASSERT_EQ(0, err);
+	}
+	only_written = clCreateImage(self->context, CL_MEM_WRITE_ONLY, &rg, &kinds[2].desc, NULL,
+				     &err);
+	ASSERT_EQ(0, err);
+	for (k = 0; k < KINDS; k++) {
+		snprintf(source, sizeof(source),
+			 "kernel void k(read_only %s image, global int *out) { "
+			 "out[0] = get_image_width(image); }\n", types[k]);
+		program = ocl_build(self->context, source, NULL);
+		ASSERT_NE(NULL, program);
+		kernel = clCreateKernel(program, "k", &err);
+		ASSERT_EQ(0, err);
+		EXPECT_EQ(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer));
+		EXPECT_EQ(k == KINDS - 1 ? 0 : CL_INVALID_MEM_OBJECT,
+			  clSetKernelArg(kernel, 0, sizeof(cl_mem), &images[KINDS - 1]));
+		EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(cl_mem), &images[k]));
+		if (kinds[k].desc.image_type == CL_MEM_OBJECT_IMAGE2D)
+			EXPECT_EQ(CL_INVALID_ARG_VALUE,
+				  clSetKernelArg(kernel, 0, sizeof(cl_mem), &only_written));
+		EXPECT_EQ(CL_INVALID_MEM_OBJECT,
+			  clSetKernelArg(kernel, 1, sizeof(cl_mem), &images[k]));
+		EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(cl_mem), &buffer));
+		clReleaseKernel(kernel);
+		clReleaseProgram(program);
+	}
+	clReleaseMemObject(only_written);
+	for (k = 0; k < KINDS; k++)
+		clReleaseMemObject(images[k]);
+	clReleaseMemObject(buffer);
+}
+
 TEST_F(image, pitches_that_wrap_are_refused)
 {
 	const cl_image_format format = { CL_RGBA, CL_UNORM_INT8 };
