@@ -79,9 +79,16 @@ static int space_packet(struct soft_device *dev, uint16_t code, uint64_t address
 	return err;
 }
 
-/* Free the memory of a range; it reads as zeros afterwards. */
+/*
+ * Free the memory of a range, and of the guard pages beside it, as some are accessible
+ * (device/aspace.c). It reads as zeros afterwards.
+ */
 static void release_pages(struct soft_device *dev, uint64_t offset, uint64_t bytes)
 {
+	uint64_t end = offset + bytes + SALVO_VRAM_GUARD_BYTES;
+
+	offset -= offset ? SALVO_VRAM_GUARD_BYTES : 0;
+	bytes = (end < dev->vram_bytes ? end : dev->vram_bytes) - offset;
 	if (fallocate(dev->vram_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes))
 		memset(dev->vram_map + offset, 0, bytes);
 }

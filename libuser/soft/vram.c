@@ -16,7 +16,7 @@
 
 #include "array.h"
 
-#define GUARD_BYTES	4096u
+#define GUARD_BYTES	SALVO_VRAM_GUARD_BYTES
 #define SMALLEST_BYTES	4096u
 
 void salvo_vram_init(struct salvo_vram *vram, uint64_t bytes)

@@ -14,6 +14,9 @@ struct salvo_vram_range {
 	uint32_t access;	/* SALVO_ACCESS_* */
 };
 
+/** define SALVO_VRAM_GUARD_BYTES - Between two ranges. */
+#define SALVO_VRAM_GUARD_BYTES 4096u
+
 /**
  * struct salvo_vram - Ranges in order of their offsets.
  */

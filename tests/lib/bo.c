@@ -52,6 +52,43 @@ TEST_F(bo, size_is_what_was_asked_for)
 	}
 }
 
+/*
+ * Where a process has many buffers, the guard pages between some of them are accessible. What a
+ * stray access leaves there is not in a buffer that has the page later.
+ */
+TEST_F_TIMEOUT(bo, stray_writes_are_not_in_later_buffers, 100)
+{
+	const uint32_t count = 17000, behind = 1024, value = 5, one = 1;
+	struct salvo_kernel *store = bench_kernel(&self->b, "store");
+	struct salvo_bo **bos = calloc(count, sizeof(*bos)), *all;
+	uint64_t i, words = count * 2048ull;
+	uint32_t *map;
+	void *mapped;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the driver fills buffers with zeros when they are allocated");
+	ASSERT_NE(NULL, bos);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, salvo_bo_create(self->b.device, 4096, 0, &bos[i]));
+	ASSERT_EQ(0, salvo_kernel_set_bo(store, 0, bos[count - 2], 0));
+	ASSERT_EQ(0, salvo_kernel_set_value(store, 1, &behind, sizeof(behind)));
+	ASSERT_EQ(0, salvo_kernel_set_value(store, 2, &value, sizeof(value)));
+	ASSERT_EQ(0, salvo_kernel_set_grid(store, 1, &one, NULL));
+	ASSERT_LE(0, salvo_batch_dispatch(self->b.batch, store));
+	EXPECT_EQ(0, bench_run(&self->b));
+	salvo_kernel_destroy(store);
+	for (i = 0; i < count; i++)
+		salvo_bo_destroy(bos[i]);
+	free(bos);
+	ASSERT_EQ(0, salvo_bo_create(self->b.device, words * sizeof(*map), 0, &all));
+	ASSERT_EQ(0, salvo_bo_map(all, &mapped));
+	map = mapped;
+	for (i = 0; i < words && !map[i]; i++)
+		;
+	EXPECT_EQ(words, i);
+	salvo_bo_destroy(all);
+}
+
 TEST_F(bo, no_space)
 {
 	struct salvo_bo *bo[64];
