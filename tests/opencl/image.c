@@ -297,7 +297,8 @@ TEST_F(image, arguments_are_checked)
 		ASSERT_NE(NULL, program);
 		kernel = clCreateKernel(program, "k", &err);
 		ASSERT_EQ(0, err);
-		EXPECT_EQ(CL_INVALID_MEM_OBJECT, clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer));
+		EXPECT_EQ(CL_INVALID_MEM_OBJECT,
+			  clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer));
 		EXPECT_EQ(k == KINDS - 1 ? 0 : CL_INVALID_MEM_OBJECT,
 			  clSetKernelArg(kernel, 0, sizeof(cl_mem), &images[KINDS - 1]));
 		EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(cl_mem), &images[k]));
