@@ -37,14 +37,12 @@ using namespace llvm;
 
 static const char outlined[] = "salvo-one-lane";
 static const double loop_weight = 8, division = 10, lane_overhead = 6, wait = 64;
-/* A lane of a gather or a scatter takes about a cycle, in which several instructions run. */
-static const double gathered = 2;
 /* For each lane: how many of them are active is new to the processor each time. */
 static const double mispredicted = 8;
 static const unsigned max_outlined = 8;
 
-/* For each lane of an operation that is repeated under a mask: its bit, its operands, its result */
-static const double masked_lane = 7;
+/* For each lane of an atomic operation under a mask: its bit, its operands, its result */
+static const double masked_atomic = 7;
 
 /* Bytes between neighbours that share lines of the cache */
 static const int64_t near = 16;
@@ -130,11 +128,11 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	if (load && has_elements(*load) && can_transpose(*load, masked))
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))
-		return gathered * lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
+		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
 	if (load ? can_gather(type, align) : can_scatter(type, align))
-		return gathered * lanes;
+		return lanes;
 	if (load && can_gather_words(*load))
-		return gathered * lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
+		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	if (!load && is_reversed(pointer, type))
 		return (masked ? 3 : 2) * registers_of(type);
 	if (is_linear(pointer))
@@ -156,7 +154,7 @@ double vectoriser::vector_cost(Instruction &inst, bool masked)
 	if (can_merge(inst))
 		return one + 5 * registers_of(inst.getType());
 	if (needs_lanes(inst))
-		return lanes * (one + (masked ? masked_lane : 1));
+		return lanes * (one + (!masked ? 1 : inst.isAtomic() ? masked_atomic : 3));
 	if (auto *branch = dyn_cast<BranchInst>(&inst))
 		return branch->isConditional() && splits(inst.getParent()) ?
 			4 : 1;
@@ -246,7 +244,8 @@ static bool walks_list(const Loop &loop, ScalarEvolution &evolution)
 
 /*
  * The part of the lanes that is active in @loop on average. Of lists, such as neighbours of a
- * graph's node, the longest of 16 is about three times as long as the mean.
+ * graph's node, the longest of 16 is about three times as long as the mean, and gathers of the few
+ * that are left take as long as those of all.
  */
 double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
 {
@@ -255,7 +254,7 @@ double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
 	if (leaves_by_gather(loop))
 		return .5;
 	if (walks_list(loop, evolution))
-		return .35;
+		return .2;
 	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times) ? .75 : 1;
 }
 
