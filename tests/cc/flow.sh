@@ -471,6 +471,44 @@ END
 	)
 	times code 'ro[lr]' 64 64)"
 
+check "a function that a kernel would have hundreds of copies of is there once" "$(
+	compile "" < <(
+		cat <<'END'
+void verify(global int *out, global const int *a, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i] != n) {
+			printf("%d: %d\n", i, a[i]);
+			out[0] = 0x1234567;
+		}
+}
+
+kernel void k(global const int *a, global int *out, int n)
+{
+END
+		seq -f "verify(out, a + %g * n, n);" 300
+		echo "}")
+	times code '0x1234567' 1 1
+	has notes 'prints')"
+
+check "functions of a large kernel that print stay functions" "$(
+	compile "" < <(
+		cat <<'END'
+#define FOUR x = rotate(x, 7u) * 3 + n, x = rotate(x, 5u) * n + 9, \
+	x = rotate(x, 9u) * 7 + n, x = rotate(x, 3u) * n + 5;
+#define SIXTEEN FOUR FOUR FOUR FOUR
+#define CHECK(f) uint f(uint x, uint n) { \
+	SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN \
+	if (x == 0x1234567) printf("%u\n", n); \
+	return x; }
+END
+		seq -f "CHECK(f%g)" 40
+		echo "kernel void k(global uint *a, uint n) { uint x = get_global_id(0);"
+		seq -f "a[x] += f%g(x, n);" 40
+		echo "}")
+	times code '0x1234567' 40 40
+	times code 'call.*<f[0-9]+>' 40 999)"
+
 check "M4 what is left of short rows has half of the lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *in, global float *out, local float *tile)

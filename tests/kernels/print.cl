@@ -33,6 +33,29 @@ kernel void barrier_items(global int *in, local int *l)
 	tell(l[get_local_size(0) - 1 - get_local_id(0)]);
 }
 
+/* Stays a function, as the kernel would have 300 copies of its loop. */
+static void tell_some(int item, int from)
+{
+	for (int i = from; i < 1000; i += 300)
+		if (item == i)
+			tell(i);
+}
+
+#define TELL_SOME(i, from) tell_some(i, from); tell_some(i, from + 1); tell_some(i, from + 2);
+#define TELL_9(i, from) \
+	TELL_SOME(i, from) TELL_SOME(i, from + 3) TELL_SOME(i, from + 6)
+#define TELL_27(i, from) TELL_9(i, from) TELL_9(i, from + 9) TELL_9(i, from + 18)
+#define TELL_100(i, from) \
+	TELL_27(i, from) TELL_27(i, from + 27) TELL_27(i, from + 54) \
+	TELL_9(i, from + 81) TELL_9(i, from + 90) tell_some(i, from + 99);
+
+kernel void function_items(global const int *in)
+{
+	int i = in[get_global_id(0)];
+
+	TELL_100(i, 0) TELL_100(i, 100) TELL_100(i, 200)
+}
+
 kernel void flood(void)
 {
 	printf("%d %s\n", (int)get_global_id(0), "a line that takes some room in the buffer");

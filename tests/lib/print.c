@@ -102,7 +102,7 @@ static bool each_third(const char *text, unsigned int count)
 
 TEST_F(print, from_every_work_item)
 {
-	static const char *const names[] = { "items", "barrier_items" };
+	static const char *const names[] = { "items", "barrier_items", "function_items" };
 	const uint32_t count = 1000, group = 50;
 	struct salvo_batch *outer;
 	struct salvo_fence *fence;
@@ -111,13 +111,13 @@ TEST_F(print, from_every_work_item)
 	for (i = 0; i < count; i++)
 		self->b.map[i] = i;
 	ASSERT_EQ(0, salvo_batch_create(self->b.device, &outer));
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < 3; k++) {
 		struct salvo_kernel *kernel;
 		char *text;
 
 		ASSERT_EQ(0, salvo_kernel_create(self->program, names[k], &kernel));
 		ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 0, self->b.bo, 0));
-		if (k)
+		if (k == 1)
 			ASSERT_EQ(0, salvo_kernel_set_local(kernel, 1, group * 4));
 		ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &count, &group));
 		salvo_batch_reset(self->b.batch);

@@ -18,6 +18,8 @@
 #include "error.h"
 #include "salvo_cc.h"
 
+#include <map>
+
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -117,10 +119,15 @@ static const uint64_t large_kernel = 16000, large_program = 48000;
 /* What LLVM may make of the iterations of a loop; estimated */
 static const unsigned loop_copies = 8;
 
+/* Loops that copies of one function may bring into a kernel: LLVM's time grows with their square */
+static const uint64_t most_loops = 256;
+
 struct call_size {
 	uint64_t size = 0;
+	uint64_t loops = 0;
 	uint64_t unrolled = 0;		/* with the copies of loops */
 	bool needs_context = false;
+	bool prints = false;
 	bool calls_large = false;
 	bool indexes = false;		/* private arrays, by what is not constant */
 };
@@ -135,6 +142,7 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		return found->second;
 	const DominatorTree dominators(f);
 	const LoopInfo loops(dominators);
+	result.loops = loops.getLoopsInPreorder().size();
 	for (Instruction &inst : instructions(f)) {
 		auto *call = dyn_cast<CallBase>(&inst);
 		Function *callee = call ? call->getCalledFunction() : nullptr;
@@ -154,13 +162,15 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		if (!callee || callee->isIntrinsic())
 			continue;
 		if (callee->isDeclaration()) {
-			result.needs_context = true;
+			(is_print_buffer(*callee) ? result.prints : result.needs_context) = true;
 			continue;
 		}
 		call_size inner = measure(*callee, known);
 		result.size += is_outline(*callee) ? 0 : inner.size;
+		result.loops += is_outline(*callee) ? 0 : inner.loops;
 		result.unrolled += is_outline(*callee) ? 0 : inner.unrolled * copies;
 		result.needs_context |= inner.needs_context;
+		result.prints |= inner.prints;
 		result.calls_large |= !is_outline(*callee) &&
 				      (inner.calls_large || inner.size > large);
 		result.indexes |= inner.indexes;
@@ -228,7 +238,7 @@ static void inline_calls_of(Function &f, const call_size &seen,
 	for (User *user : f.users()) {
 		auto *call = dyn_cast<CallBase>(user);
 
-		if (call && (seen.needs_context || seen.unrolled <= large_callee ||
+		if (call && (seen.needs_context || seen.prints || seen.unrolled <= large_callee ||
 			     !callers.contains(call->getFunction()) ||
 			     calls[call->getFunction()] == 1))
 			call->addFnAttr(Attribute::AlwaysInline);
@@ -289,6 +299,52 @@ static SmallPtrSet<Function *, 16> separate_kernels(SmallVector<Function *> kern
 	return separate;
 }
 
+using call_graph = std::map<Function *, SmallVector<Function *>>;
+
+/* Adds to @copies how many of each function @f would have if all calls were inlined. */
+static void count_copies(Function &f, call_graph &graph, DenseMap<Function *, uint64_t> &copies)
+{
+	auto [at, is_new] = graph.try_emplace(&f);
+
+	if (is_new)
+		for (Instruction &inst : instructions(f)) {
+			auto *call = dyn_cast<CallBase>(&inst);
+			Function *callee = call ? call->getCalledFunction() : nullptr;
+
+			if (callee && !callee->isDeclaration())
+				at->second.push_back(callee);
+		}
+	for (Function *callee : at->second)
+		if (copies[callee]++ < most_loops)
+			count_copies(*callee, graph, copies);
+}
+
+/*
+ * Functions that LLVM takes long for in a kernel and lanes gain nothing from, as in a program that
+ * checks each of its results: of which the kernel would have too many copies, and those that print
+ * in a large kernel.
+ */
+static SmallPtrSet<Function *, 8> find_checks(ArrayRef<Function *> kernels,
+						DenseMap<Function *, call_size> &known)
+{
+	SmallPtrSet<Function *, 8> checks;
+	call_graph graph;
+
+	for (Function *f : kernels) {
+		const bool is_large = measure(*f, known).size > large_kernel;
+		DenseMap<Function *, uint64_t> copies;
+
+		count_copies(*f, graph, copies);
+		for (auto [callee, count] : copies) {
+			const call_size of = measure(*callee, known);
+
+			if ((of.prints && is_large) || (count > 1 && count * of.loops > most_loops))
+				checks.insert(callee);
+		}
+	}
+	return checks;
+}
+
 void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
@@ -314,6 +370,7 @@ void flatten_calls(Module &m, const options &opts)
 
 	SmallPtrSet<Function *, 16> separate;
 	SmallPtrSet<Function *, 8> kept, large_callers;
+	const SmallPtrSet<Function *, 8> checks = find_checks(kernels, known);
 	if (opts.opt_level)
 		separate = separate_kernels(kernels, known);
 	for (Function &f : m) {
@@ -323,11 +380,14 @@ void flatten_calls(Module &m, const options &opts)
 		if (f.isDeclaration() || is_kernel(f))
 			continue;
 		call_size seen = measure(f, known);
-		if (!seen.needs_context && is_outline(f))
+		if (!seen.needs_context && (is_outline(f) || checks.contains(&f))) {
 			f.addFnAttr(Attribute::NoInline);
+			kept.insert(&f);
+			continue;
+		}
 		const bool stays = seen.size > large && !separate.contains(&f);
-		if (!seen.needs_context && (stays || is_outline(f) ||
-					    keep_for_debugger(f, opts))) {
+		if (!seen.needs_context && !seen.prints &&
+		    (stays || keep_for_debugger(f, opts))) {
 			kept.insert(&f);
 			if (stays)
 				large_callers.insert(&f);

@@ -6,15 +6,17 @@
  *
  * turns, before the library is linked, into
  *
- *	if ((p = reserve(buffer, bytes)))
- *		store bytes, the format, i and the elements of v, each in 8 bytes
+ *	if ((p = reserve(buffer, bytes, the format)))
+ *		store i and the elements of v, each in 8 bytes
  *
  * (device/include/salvo_kernel.h has the form). The library of the host makes text of it. After
- * inlining each kernel that prints gets the buffer as one more argument, its last.
+ * inlining each kernel that prints gets the buffer as one more argument, its last, and so does each
+ * function that stays one.
  */
 #include "error.h"
 #include "salvo_cc.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -24,6 +26,11 @@
 using namespace llvm;
 
 static const char buffer_name[] = "salvo_print_buffer";
+
+bool is_print_buffer(const Function &f)
+{
+	return f.getName() == buffer_name;
+}
 
 static CallInst *call_library(IRBuilder<> &b, const char *name, Type *type, ArrayRef<Value *> args)
 {
@@ -122,16 +129,14 @@ static bool lower_call(CallInst *call)
 	if (total)
 		size = b.CreateAdd(size, total);
 	Value *buffer = call_library(b, buffer_name, global, {});
-	Value *place = call_library(b, "salvo_outline_print_reserve", global, { buffer, size });
+	Value *from = b.CreateAddrSpaceCast(call->getArgOperand(0), b.getPtrTy(CONSTANT));
+	Value *place = call_library(b, "salvo_outline_print_reserve", global,
+				    { buffer, size, from, b.getInt32(text) });
 	Value *got = b.CreateIsNotNull(place);
 	call->replaceAllUsesWith(b.CreateSelect(got, b.getInt32(0), b.getInt32(-1)));
 
 	b.SetInsertPoint(SplitBlockAndInsertIfThen(got, call, false));
 	b.SetCurrentDebugLocation(call->getDebugLoc());
-	b.CreateStore(b.CreateTrunc(size, b.getInt32Ty()), place);
-	b.CreateStore(b.getInt32(text), b.CreateConstGEP1_64(i8, place, 4));
-	b.CreateMemCpy(b.CreateConstGEP1_64(i8, place, head), Align(8), call->getArgOperand(0),
-		       Align(1), format.size() + 1);
 	Value *at = b.CreateConstGEP1_64(i8, place, head + text);
 	for (auto &[value, bytes] : items) {
 		if (bytes)
@@ -167,14 +172,25 @@ bool lower_printf(Module &m)
 	return true;
 }
 
-/* Gives @old one more argument, the print buffer. */
-static void add_argument(Function &old)
+/* Gives @old one more argument, the print buffer, which calls of it get by a call of @buffer. */
+static void add_argument(Function &old, Function &buffer)
 {
 	SmallVector<Type *> params(old.getFunctionType()->params());
 
 	params.push_back(PointerType::get(old.getContext(), GLOBAL));
 	Function *f = retype(old, FunctionType::get(old.getReturnType(), params, false));
 
+	for (CallInst *call : find_calls(&old)) {
+		IRBuilder<> b(call);
+		SmallVector<Value *> args(call->args());
+
+		args.push_back(b.CreateCall(&buffer));
+		CallInst *longer = b.CreateCall(f, args);
+		longer->setCallingConv(call->getCallingConv());
+		longer->setAttributes(call->getAttributes());
+		call->replaceAllUsesWith(longer);
+		call->eraseFromParent();
+	}
 	for (Argument &arg : old.args())
 		arg.replaceAllUsesWith(f->getArg(arg.getArgNo()));
 	f->addFnAttr("salvo-prints");
@@ -185,12 +201,15 @@ static void add_argument(Function &old)
 void add_print_buffers(Module &m)
 {
 	Function *buffer = m.getFunction(buffer_name);
-	SmallPtrSet<Function *, 8> printing;
+	SmallSetVector<Function *, 8> printing;
 
 	for (CallInst *call : find_calls(buffer))
 		printing.insert(call->getFunction());
+	for (unsigned i = 0; i < printing.size(); i++)
+		for (CallInst *call : find_calls(printing[i]))
+			printing.insert(call->getFunction());
 	for (Function *f : printing)
-		add_argument(*f);
+		add_argument(*f, *buffer);
 	for (CallInst *call : find_calls(buffer)) {
 		Function *f = call->getFunction();
 		call->replaceAllUsesWith(f->getArg(f->arg_size() - 1));

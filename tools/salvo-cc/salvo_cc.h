@@ -106,6 +106,7 @@ llvm::StringRef runtime_object(const options &opts);
 /* printf.cc */
 bool lower_printf(llvm::Module &m);
 void add_print_buffers(llvm::Module &m);
+bool is_print_buffer(const llvm::Function &f);
 
 /* retype.cc */
 llvm::Function *retype(llvm::Function &old, llvm::FunctionType *type);

@@ -15,14 +15,22 @@ struct print_buffer {
 OVERLOAD ulong atom_add(volatile global ulong *p, ulong value);
 OVERLOAD uint atomic_inc(volatile global uint *p);
 
-global uchar *salvo_outline_print_reserve(global struct print_buffer *buffer, ulong bytes)
+/* Room for the record of a printf(), with its size and the format, which fills @text bytes. */
+global uchar *salvo_outline_print_reserve(global struct print_buffer *buffer, ulong bytes,
+					  constant const char *format, uint text)
 {
 	ulong at = atom_add(&buffer->used, bytes);
+	global uchar *record = buffer->records + at;
 
-	if (at <= buffer->capacity && bytes <= buffer->capacity - at)
-		return buffer->records + at;
-	atomic_inc(&buffer->lost);
-	return 0;
+	if (at > buffer->capacity || bytes > buffer->capacity - at) {
+		atomic_inc(&buffer->lost);
+		return 0;
+	}
+	((global uint *)record)[0] = bytes;
+	((global uint *)record)[1] = text;
+	for (uint i = 0; i < text && (i == 0 || format[i - 1]); i++)
+		record[8 + i] = format[i];
+	return record;
 }
 
 static constant char null_text[] = "(null)";
