@@ -206,7 +206,7 @@ kernel void k(global const float *a, global float *b, int n, float f)
 		b[x + j * n] = p[j] + q[j] + r[j] + s[j] + t[j] + u[j];
 }
 END
-	has code 'vgather')"
+	times code 'vsqrtps' 1 60)"
 
 check "selects in a loop stay conditional moves, as what they depend on mostly is data" "$(
 	for level in 3 4; do

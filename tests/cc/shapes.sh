@@ -87,6 +87,37 @@ END
 	has code 'vgatherdps.*zmm'
 	has code 'vscatterdps.*zmm')"
 
+check "M4 a private array: lanes of an element side by side, gathered where indices differ" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const int *a, global int *b, int n, int m)
+{
+	int x = get_global_id(0), v[33];
+
+	for (int i = 0; i < n; i++)
+		v[i] = i * x;
+	for (int j = 0; j < m; j++)
+		for (int i = 1; i < n; i++)
+			v[i] = min(v[i] + 1, v[i - 1] ^ j);
+	b[x] = v[n - 1];
+}
+END
+		has code 'vpminsd'
+		lacks code 'vpgather|vpscatter|vpinsrd'
+	done
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global int *b, int n)
+{
+	int x = get_global_id(0), v[33] = { 0 };
+
+	for (int i = 0; i < n; i++)
+		v[i] = i * x;
+	b[x] = v[a[x]];
+}
+END
+	has code 'vpgather'
+	lacks code 'vpscatter')"
+
 check "M4 an id that is cut to 32 bits and indexes an array without more: side by side" "$(
 	compile "--march x86-64-v4 --global-offset" <<'END'
 kernel void k(global const float *a, global float *b, int n)

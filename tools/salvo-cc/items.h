@@ -36,6 +36,10 @@ items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
  */
 llvm::MDNode *keep_simple(llvm::LLVMContext &context);
 
+/* vector_arrays.cc: makes the lanes of an element of a private array neighbours in memory. */
+void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		       llvm::TargetMachine &target);
+
 /* vector_groups.cc: makes one access of those of a work-item to neighbours in memory. */
 void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);

@@ -213,6 +213,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		return nullptr;
 	}
 	canonicalise(*copy, target);
+	interleave_arrays(*copy, *of.id(*copy, d), lanes, target);
 	group_accesses(*copy, *of.id(*copy, d), lanes, target);
 	if (d == 0)
 		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
@@ -305,6 +306,7 @@ static bool prefers_loops(const items &of, Function &item, unsigned d, TargetMac
 
 	tidy(*copy, target);
 	canonicalise(*copy, target);
+	interleave_arrays(*copy, *of.id(*copy, d), lanes, target);
 	const bool prefers = gains_from_inner_loops(*copy, *of.id(*copy, d), lanes, target);
 	copy->eraseFromParent();
 	return prefers;

@@ -8,8 +8,8 @@
  * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
  * branch; only calls and locked operations are branched around.
  *
- * Private arrays are laid out lane after lane. Atomic operations keep the order of the lanes; those
- * on one address for all lanes become one operation.
+ * Private arrays are laid out lane after lane, or element after element (vector_arrays.cc). Atomic
+ * operations keep the order of the lanes; those on one address for all lanes become one operation.
  */
 #include "agree.h"
 #include "places.h"
@@ -49,7 +49,8 @@ void vectoriser::emit_alloca(AllocaInst &alloca)
 	AllocaInst *all = at.CreateAlloca(ArrayType::get(private_type(alloca), lanes), nullptr,
 					  alloca.getName());
 
-	all->setAlignment(std::max(alloca.getAlign(), Align(32)));
+	all->setAlignment(std::max(alloca.getAlign(),
+				   Align(interleaved_bytes(alloca) ? 64 : 32)));
 	scalars[&alloca] = all;
 }
 

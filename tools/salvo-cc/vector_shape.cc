@@ -178,8 +178,13 @@ shape vectoriser::find_shape(Instruction &inst)
 		return find_binary_shape(inst);
 	if (auto *gep = dyn_cast<GetElementPtrInst>(&inst))
 		return find_address_shape(*gep);
-	if (auto *alloca = dyn_cast<AllocaInst>(&inst))
-		return make_strided(layout.getTypeAllocSize(private_type(*alloca)), false);
+	if (auto *alloca = dyn_cast<AllocaInst>(&inst)) {
+		const uint64_t bytes = interleaved_bytes(*alloca);
+
+		return make_strided(bytes ? bytes :
+				    layout.getTypeAllocSize(private_type(*alloca)).getFixedValue(),
+				    false);
+	}
 	shape from = inst.getNumOperands() ? shape_of(inst.getOperand(0)) : shape();
 	switch (inst.getOpcode()) {
 	case Instruction::Trunc:

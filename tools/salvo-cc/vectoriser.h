@@ -73,6 +73,8 @@ public:
 
 	/* vector_groups.cc: makes one access of those to neighbours in memory. */
 	void group();
+	/* vector_arrays.cc: lays private arrays out element after element. */
+	void interleave();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
 	bool outline();
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
@@ -129,6 +131,13 @@ private:
 	double waits_of(const llvm::SmallPtrSetImpl<BasicBlock *> &blocks);
 	llvm::SmallVector<BasicBlock *> find_outlined();
 	Value *emit_lane_loop(llvm::CallInst &call);
+
+	/* vector_arrays.cc */
+	struct private_uses;
+	static uint64_t interleaved_bytes(const llvm::AllocaInst &alloca);
+	static bool find_private_uses(Value &pointer, private_uses &uses);
+	uint64_t element_size(const private_uses &uses) const;
+	void interleave(llvm::AllocaInst &alloca, const private_uses &uses, uint64_t bytes);
 
 	/* vector_groups.cc */
 	bool gains_from_group(Instruction &inst, unsigned count) const;
