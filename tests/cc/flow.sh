@@ -208,6 +208,52 @@ kernel void k(global const float *a, global float *b, int n, float f)
 END
 	times code 'vsqrtps' 1 60)"
 
+check "M4 walks along rows that compute little: one work-item after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int w, int r)
+{
+	const int y = get_global_id(0);
+	float sum = 0;
+
+	for (int x = 0; x < w; x++) {
+		b[y * w + x] = sum;
+		sum += a[y * w + min(x + r, w - 1)] - a[y * w + max(x - r, 0)];
+	}
+}
+END
+	lacks code 'vgather|vscatter'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *a, global uint *b, int m)
+{
+	const int x = get_global_id(0), n = get_global_size(0);
+	uint count[16];
+
+	for (int i = 0; i < 16; i++)
+		count[i] = 0;
+	for (int i = 0; i < m; i++)
+		count[a[x * m + i] & 15]++;
+	for (int i = 0; i < 16; i++)
+		b[i * n + x] = count[i];
+}
+END
+	lacks code 'vpgather|vpscatter')"
+
+check "M4 walks along rows whose iterations wait for one another: lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int w, float f)
+{
+	const int y = get_global_id(0);
+	float value = a[y * w];
+
+	for (int x = 0; x < w; x++) {
+		value += f * (a[y * w + x] - value);
+		b[y * w + x] = value;
+	}
+}
+END
+	has code 'vgatherdps'
+	has code 'vscatterdps')"
+
 check "selects in a loop stay conditional moves, as what they depend on mostly is data" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -6,6 +6,10 @@
  * iteration, while lanes would gather from as many rows. Such a kernel stays scalar, and LLVM's
  * loop vectoriser finds the loop. It does not reorder additions of floating-point numbers, so a
  * loop that sums them up is not one of these.
+ *
+ * Some loops along rows are faster one work-item after the other without vectors, too: those that
+ * compute little from iteration to iteration, whose time on lanes is that of gathers and scatters.
+ * For these, cycles are estimated.
  */
 #include "vectoriser.h"
 #include "items.h"
@@ -13,9 +17,11 @@
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopAccessAnalysis.h>
+#include <llvm/Analysis/LoopIterator.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -23,6 +29,21 @@ using namespace llvm;
 
 /* What loops must cost at most, as a part of what lanes cost */
 static const double gain_of_loops = .7;
+
+/* What walks of one work-item after the other must cost at most, as a part of what lanes cost */
+static const double gain_of_walks = .8;
+
+/* Bytes from lane to lane from which on each is in another line, and from iteration to iteration */
+static const int64_t cache_line = 64, max_walk = 16;
+
+/* Iterations that a walk is taken to have; those of a constant number from which on it is one */
+static const unsigned walked = 16, least_walked = 16;
+
+/*
+ * Instructions that a processor issues in a cycle; cycles from one division to the next, those that
+ * it loses at a branch that it often predicts wrongly, and for a lane's line that is not prefetched
+ */
+static const double issue_width = 6, divider = 6, unpredictable = 6, missed = 1;
 
 /* How often the body of such a loop is taken to run. Short loops cost little in either way. */
 static const double iterations = 64;
@@ -79,6 +100,189 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 			      &dt, &loops).canVectorizeMemory();
 }
 
+/*
+ * Does each lane walk along memory of its own in @loop? So many streams at once are more than the
+ * processor prefetches, and rows some powers of 2 apart share the sets of its cache.
+ */
+bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution)
+{
+	Value *pointer = getLoadStorePointerOperand(&inst);
+	const shape s = shape_of(pointer);
+	bool moves = false, known = true;
+
+	if (s.kind == shape::UNIFORM || isa<AllocaInst>(getUnderlyingObject(pointer)) ||
+	    (s.kind == shape::STRIDED && std::abs(s.stride) < cache_line))
+		return false;
+	auto follow = [&](const SCEV *part) {
+		auto *moving = dyn_cast<SCEVAddRecExpr>(part);
+		auto *unknown = dyn_cast<SCEVUnknown>(part);
+
+		if (moving && moving->getLoop() == &loop) {
+			auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
+
+			moves = true;
+			known &= step && step->getAPInt().abs().ule(max_walk);
+		}
+		if (unknown)
+			known &= evolution.isLoopInvariant(unknown, &loop);
+		return false;
+	};
+	SCEVExprContains(evolution.getSCEV(pointer), follow);
+	return moves && known;
+}
+
+/* Cycles from a value to the next operation on it */
+static double latency_of(const Instruction &inst)
+{
+	if (isa<PHINode>(inst) || isa<GetElementPtrInst>(inst) || isa<TruncInst>(inst) ||
+	    isa<ZExtInst>(inst) || isa<FreezeInst>(inst))
+		return 0;
+	if (isa<LoadInst>(inst))
+		return 4;
+	if (inst.isIntDivRem() || inst.getOpcode() == Instruction::FDiv)
+		return 12;
+	if (auto *call = dyn_cast<IntrinsicInst>(&inst))
+		return call->getIntrinsicID() == Intrinsic::fmuladd ||
+		       call->getIntrinsicID() == Intrinsic::fma ? 4 : 2;
+	if (isa<CallBase>(inst))
+		return 20;
+	if (inst.getType()->isFPOrFPVectorTy() || isa<FCmpInst>(inst) ||
+	    inst.getOpcode() == Instruction::Mul)
+		return isa<SelectInst>(inst) ? 1 : 3;
+	return 1;
+}
+
+/* Cycles that an iteration of the innermost @loop waits for the one before. */
+static double recurrence_of(const Loop &loop, const LoopInfo &loops)
+{
+	LoopBlocksRPO blocks(const_cast<Loop *>(&loop));
+	double longest = 0;
+
+	blocks.perform(&loops);
+	for (PHINode &phi : loop.getHeader()->phis()) {
+		DenseMap<const Value *, double> at;
+
+		at[&phi] = 0;
+		for (BasicBlock *block : blocks)
+			for (Instruction &inst : *block) {
+				double last = -1;
+
+				if (isa<PHINode>(inst) && block == loop.getHeader())
+					continue;
+				for (Value *operand : inst.operands())
+					if (auto known = at.find(operand); known != at.end())
+						last = std::max(last, known->second);
+				if (last >= 0)
+					at[&inst] = last + latency_of(inst);
+			}
+		longest = std::max(longest, at.lookup(phi.getIncomingValueForBlock(
+						    loop.getLoopLatch())));
+	}
+	return longest;
+}
+
+/* Does a condition in @loop depend on data, rather than on the iteration alone? */
+static bool depends_on_data(const Value *condition, const Loop &loop, ScalarEvolution &evolution)
+{
+	auto *compare = dyn_cast<ICmpInst>(condition);
+
+	return !compare || any_of(compare->operands(), [&](Value *operand) {
+		return SCEVExprContains(evolution.getSCEV(operand), [&](const SCEV *part) {
+			return isa<SCEVUnknown>(part) && !evolution.isLoopInvariant(part, &loop);
+		});
+	});
+}
+
+/* Cycles of @lanes work-items, one after the other, in an iteration of the innermost @loop. */
+double vectoriser::cycles_of_items(const Loop &loop, ScalarEvolution &evolution)
+{
+	double issued = 0, branches = 0;
+
+	for (BasicBlock *block : loop.blocks()) {
+		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+
+		for (Instruction &inst : *block)
+			issued += inst.isIntDivRem() ? divider * issue_width :
+				  isa<IntrinsicInst>(inst) ? std::min(scalar_cost(inst), 1.) :
+							     scalar_cost(inst);
+		if (branch && branch->isConditional() && splits(block) &&
+		    !loop.isLoopExiting(block) &&
+		    depends_on_data(branch->getCondition(), loop, evolution))
+			branches += unpredictable;
+	}
+	return lanes * (std::max(issued / issue_width, recurrence_of(loop, loops)) + branches);
+}
+
+/*
+ * The same of all lanes at once. What they scatter to private arrays is in the cache before they
+ * gather from there: stores of single elements are forwarded to loads, those of lanes are not.
+ */
+double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution)
+{
+	SmallPtrSet<const Value *, 4> loaded, stored;
+	double sum = 0;
+
+	for (BasicBlock *block : loop.blocks())
+		for (Instruction &inst : *block) {
+			const bool access = isa<LoadInst>(inst) || isa<StoreInst>(inst);
+			Value *pointer = access ? getLoadStorePointerOperand(&inst) : nullptr;
+			const bool apart = access && shape_of(pointer).kind == shape::VARYING;
+
+			sum += vector_cost(inst, false) * (apart ? 1 : .5);
+			if (access && is_walk(inst, loop, evolution))
+				sum += missed * lanes;
+			if (apart && isa<AllocaInst>(getUnderlyingObject(pointer)))
+				(isa<LoadInst>(inst) ? loaded : stored)
+					.insert(getUnderlyingObject(pointer));
+		}
+	for (const Value *array : stored)
+		if (loaded.contains(array))
+			sum += missed * lanes;
+	return sum;
+}
+
+bool vectoriser::gains_from_walks()
+{
+	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
+	TargetLibraryInfo library(names);
+	AssumptionCache assumptions(item);
+	ScalarEvolution evolution(item, library, assumptions, dt, loops);
+	double one = 0, at_once = 0;
+	SmallPtrSet<const Loop *, 8> walks;
+
+	for (const Loop *loop : loops.getLoopsInPreorder()) {
+		const unsigned times = evolution.getSmallConstantTripCount(loop);
+
+		/* Lists of different lengths are find_outlined()'s. */
+		if (!loop->isInnermost() || is_divergent_loop(loop) ||
+		    (times && times < least_walked))
+			continue;
+		for (BasicBlock *block : loop->blocks())
+			for (Instruction &inst : *block)
+				if ((isa<LoadInst>(inst) || isa<StoreInst>(inst)) &&
+				    is_walk(inst, *loop, evolution))
+					walks.insert(loop);
+	}
+	if (walks.empty())
+		return false;
+	for (const Loop *loop : loops.getLoopsInPreorder())
+		if (walks.contains(loop)) {
+			const double times = weight_of(loop->getLoopDepth() - 1) * walked;
+
+			one += times * cycles_of_items(*loop, evolution);
+			at_once += times * cycles_of_lanes(*loop, evolution);
+		}
+	for (BasicBlock &block : item)
+		if (!walks.contains(loops.getLoopFor(&block)))
+			for (Instruction &inst : block) {
+				const double times = weight_of(loops.getLoopDepth(&block));
+
+				one += times * lanes * scalar_cost(inst) / issue_width;
+				at_once += times * .5 * vector_cost(inst, false);
+			}
+	return one < gain_of_walks * at_once;
+}
+
 bool vectoriser::gains_from_loops()
 {
 	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
@@ -99,7 +303,7 @@ bool vectoriser::gains_from_loops()
 		if (is_vector_loop(*loop, evolution, library))
 			vector_loops.insert(loop);
 	if (vector_loops.empty())
-		return false;
+		return gains_from_walks();
 	for (BasicBlock &block : item) {
 		const Loop *loop = loops.getLoopFor(&block);
 		const bool fast = vector_loops.contains(loop);
@@ -111,7 +315,7 @@ bool vectoriser::gains_from_loops()
 			at_once += times * vector_cost(inst, false);
 		}
 	}
-	return one < gain_of_loops * at_once;
+	return one < gain_of_loops * at_once || gains_from_walks();
 }
 
 bool gains_from_inner_loops(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

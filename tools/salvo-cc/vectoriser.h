@@ -116,6 +116,10 @@ private:
 	static double weight_of(unsigned depth);
 	bool is_vector_loop(const Loop &loop, llvm::ScalarEvolution &evolution,
 			    const llvm::TargetLibraryInfo &library);
+	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution);
+	double cycles_of_items(const Loop &loop, llvm::ScalarEvolution &evolution);
+	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution);
+	bool gains_from_walks();
 	double registers_of(const Type *type) const;
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
