@@ -26,6 +26,49 @@ END
 		lacks code 'vgather|vpinsr'
 	done)"
 
+rounds() {
+	cat <<END
+kernel void k(global $1 *state, int length)
+{
+	$1 a = state[get_global_id(0)], b = a ^ 1, c = a ^ 2, d = a ^ 3;
+
+	for (int i = 0; i < length; i++) {
+#pragma unroll
+		for (int j = 0; j < 64; j++) {
+			$1 next = rotate(a + bitselect(d, c, b) + j * 99, ($1)7) + b;
+			a = d, d = c, c = b, b = next;
+		}
+	}
+	state[get_global_id(0)] = a;
+}
+END
+}
+
+check "M4 rounds that wait for each other: two vectors, of one register each" "$(
+	rounds uint | compile "--march x86-64-v4"
+	times code 'vprold.*zmm' 180 220
+	rounds ulong | compile "--march x86-64-v4"
+	times code 'vprolq.*zmm' 120 140)"
+
+check "M4 a short loop: two vectors, but of rows, or where lanes leave it, one" "$(
+	sum() {
+		compile "--march x86-64-v4" <<END
+kernel void k(global const float *a, global const float *b, global float *c, int n)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int i = 0; i < $1; i++)
+		sum = fma(a[$2], b[i], sum);
+	c[x] = sum;
+}
+END
+		times code 'vmovup.*zmm[0-9]+,0x40\(' "$3" "$4"
+	}
+	sum n 'i * 1024 + x' 1 9
+	sum n 'x * 1000 + i' 0 0
+	sum 'b[x]' 'i * 1024 + x' 0 0)"
+
 check "M4 few active lanes and no vector form: one active lane after the other" "$(
 	compile "" <<'END'
 kernel void k(global const char *active, global const int *first, global const int *next,

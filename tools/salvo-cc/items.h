@@ -48,9 +48,15 @@ void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
-/* vector_cost.cc: estimated instructions of @lanes items side by side, 0 if they cannot run. */
+/* vector_cost.cc: is what neighbours in y access contiguous, where that of those in x is not? */
 bool accesses_columns(llvm::Function &item, llvm::Argument &x, llvm::Argument &y, unsigned lanes,
 		      llvm::TargetMachine &target);
+
+/* vector_cost.cc: do lanes go through loops together, and not along rows of their own? */
+bool has_even_loops(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		    llvm::TargetMachine &target);
+
+/* vector_cost.cc: estimated instructions of @lanes items side by side, 0 if they cannot run. */
 double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 

@@ -226,20 +226,43 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 	return wide;
 }
 
-/* Instructions of a work-item up to which it has a version with twice the lanes */
-static const unsigned max_twice = 150;
+/*
+ * Instructions of a work-item up to which it has a version with twice the lanes, and up to which
+ * it has one where dependence chains bound it
+ */
+static const unsigned max_twice = 150, max_chain = 4000;
+
+/* What @test says of the form of @item that is vectorised. */
+static bool is_so(Function &item, TargetMachine &target, function_ref<bool(Function &)> test)
+{
+	ValueToValueMapTy map;
+	Function *copy = CloneFunction(&item, map);
+
+	tidy(*copy, target);
+	canonicalise(*copy, target);
+	const bool is = test(*copy);
+	copy->eraseFromParent();
+	return is;
+}
 
 /*
  * Loops are bound by the latency of their dependence chains, which a second vector hides. Rows
- * of 16 are common where a work-group is not part of a strip. Other code is bound by memory.
+ * of 16 are common where a work-group is not part of a strip. Other code is bound by memory: with
+ * vectors of 512 bits that is so where 32 lanes access as many lines of the cache.
  */
-static bool gains_from_twice(const Function &f, bool short_rows, const options &opts)
+static bool gains_from_twice(const items &of, Function &f, unsigned d, unsigned lanes,
+			     bool short_rows, TargetMachine &target, const options &opts)
 {
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
 
 	FindFunctionBackedges(f, back);
-	return opts.isa_level < 4 && f.getInstructionCount() <= max_twice &&
-	       (!back.empty() || short_rows);
+	if (f.getInstructionCount() > max_twice)
+		return f.getInstructionCount() <= max_chain && is_bound_by_chains(f);
+	if (opts.isa_level < 4)
+		return !back.empty() || short_rows;
+	return !back.empty() && is_so(f, target, [&](Function &copy) {
+		return has_even_loops(copy, *of.id(copy, d), lanes, target);
+	});
 }
 
 /* Instructions of a work-item up to which it has a version with half of the lanes */
@@ -297,21 +320,6 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	return x;
 }
 
-/* Does the work-item gain more from its own loops than from lanes? */
-static bool prefers_loops(const items &of, Function &item, unsigned d, TargetMachine &target,
-			  unsigned lanes)
-{
-	ValueToValueMapTy map;
-	Function *copy = CloneFunction(&item, map);
-
-	tidy(*copy, target);
-	canonicalise(*copy, target);
-	interleave_arrays(*copy, *of.id(*copy, d), lanes, target);
-	const bool prefers = gains_from_inner_loops(*copy, *of.id(*copy, d), lanes, target);
-	copy->eraseFromParent();
-	return prefers;
-}
-
 row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_rows,
 	     TargetMachine &target, const options &opts)
 {
@@ -319,7 +327,10 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	const unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
 	row made = { .lanes = lanes, .item = &item, .range = nullptr };
 
-	if (lanes == 1 || prefers_loops(of, item, d, target, lanes))
+	if (lanes == 1 || is_so(item, target, [&](Function &copy) {
+		    interleave_arrays(copy, *of.id(copy, d), lanes, target);
+		    return gains_from_inner_loops(copy, *of.id(copy, d), lanes, target);
+	    }))
 		return made;
 	Function *special = range->is_whole() ? &item : range->specialise();
 
@@ -331,7 +342,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
 	if (made.inner)
 		made.range = std::move(range);
-	if ((made.inner || special == &item) && gains_from_twice(*special, short_rows, opts))
+	if ((made.inner || special == &item) &&
+	    gains_from_twice(of, *special, d, lanes, short_rows, target, opts))
 		made.twice = make_lanes(of, *special, d, target, 2 * lanes, most);
 	if ((made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))
@@ -444,17 +456,11 @@ static const unsigned column_block = 16;
 Value *find_block(IRBuilder<> &b, const items &of, const group_values &v, Value *length,
 		  TargetMachine &target, unsigned lanes)
 {
-	ValueToValueMapTy map;
-
 	if (!of.strips || of.id(*of.function, 1)->use_empty())
 		return nullptr;
-	Function *copy = CloneFunction(of.function, map);
-	tidy(*copy, target);
-	canonicalise(*copy, target);
-	const bool columns = accesses_columns(*copy, *of.id(*copy, 0), *of.id(*copy, 1), lanes,
-					      target);
-	copy->eraseFromParent();
-	if (!columns)
+	if (!is_so(*of.function, target, [&](Function &copy) {
+		    return accesses_columns(copy, *of.id(copy, 0), *of.id(copy, 1), lanes, target);
+	    }))
 		return nullptr;
 	return b.CreateSelect(b.CreateICmpUGT(v.extent[1], b.getInt64(1)),
 			      b.getInt64(column_block),
@@ -486,18 +492,15 @@ static const double gain_of_columns = .6;
 /* A kernel that accesses contiguous memory along y, and along x does not */
 bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
 {
-	ValueToValueMapTy map;
-	double cost[2];
-
 	if (of.id(*of.function, 1)->use_empty())
 		return false;
-	Function *copy = CloneFunction(of.function, map);
-	tidy(*copy, target);
-	canonicalise(*copy, target);
-	for (unsigned d = 0; d < 2; d++)
-		cost[d] = cost_of_lanes(*copy, *of.id(*copy, d), lanes, target);
-	copy->eraseFromParent();
-	return cost[1] > 0 && cost[1] < gain_of_columns * cost[0];
+	return is_so(*of.function, target, [&](Function &copy) {
+		double cost[2];
+
+		for (unsigned d = 0; d < 2; d++)
+			cost[d] = cost_of_lanes(copy, *of.id(copy, d), lanes, target);
+		return cost[1] > 0 && cost[1] < gain_of_columns * cost[0];
+	});
 }
 
 /*

@@ -43,6 +43,9 @@ unsigned lanes_of(const options &opts);
 row make_row(const items &of, llvm::Function &item, unsigned d, bool skip, bool short_rows,
 	     llvm::TargetMachine &target, const options &opts);
 
+/* Does a second vector of work-items help, because one waits for its own results? */
+bool is_bound_by_chains(llvm::Function &f);
+
 using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Value *z);
 
 /*

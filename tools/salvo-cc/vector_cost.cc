@@ -436,6 +436,31 @@ void vectoriser::find_near(SmallPtrSetImpl<const Instruction *> &same,
 	}
 }
 
+bool vectoriser::has_even_loops()
+{
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (loops.empty() || !can_run())
+		return false;
+	pdt.recalculate(item);
+	find_shapes();
+	find_divergent_loops();
+	if (any_of(loops.getLoopsInPreorder(),
+		   [&](const Loop *loop) { return is_divergent_loop(loop); }))
+		return false;
+	return all_of(instructions(item), [&](Instruction &inst) {
+		Value *pointer = getLoadStorePointerOperand(&inst);
+
+		if (!loops.getLoopFor(inst.getParent()))
+			return true;
+		if (!pointer)
+			return !inst.mayReadOrWriteMemory() || isa<AssumeInst>(inst);
+		return shape_of(pointer).kind == shape::UNIFORM ||
+		       (shape_of(pointer).kind == shape::VARYING && !is_linear(pointer)) ||
+		       is_contiguous(pointer, getLoadStoreType(&inst));
+	});
+}
+
 /* Is memory that neighbours in y access contiguous where that of neighbours in x is far apart? */
 bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
 		      TargetMachine &target)
@@ -448,6 +473,11 @@ bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
 	return any_of(next[1], [&](const Instruction *inst) {
 		return !same[0].contains(inst) && !next[0].contains(inst);
 	});
+}
+
+bool has_even_loops(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	return vectoriser(item, x, lanes, target.getTargetTransformInfo(item)).has_even_loops();
 }
 
 double cost_of_lanes(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/*
+ * chains.cc - work-items that wait for their own results
+ *
+ * Where each operation needs the result of the one before, as in the rounds of a hash function, a
+ * processor that could begin several vector operations in a cycle begins one in each latency of
+ * them. Iterations of a loop overlap only as far as the reorder buffer reaches, which long
+ * blocks exceed. A second vector of work-items is a chain of its own.
+ *
+ *	a += f(b, c, d) + k; a = rotate(a, 7) + b; d += f(a, b, c) + k; ...
+ *
+ * In each long block the longest chain is compared with the number of operations. Lanes of 64 bits
+ * fill two registers already, and four would be too many.
+ */
+#include "rows.h"
+
+#include <cmath>
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+using namespace llvm;
+
+/* Operations of a block from which on iterations overlap little */
+static const unsigned long_block = 250;
+
+/* Operations for each of the longest chain from which on the processor is busy without a second */
+static const unsigned enough = 8;
+
+/* Operations for each access to memory below which that is what takes the time */
+static const unsigned least_work = 8;
+
+/* Of a loop, on average */
+static const double iterations = 8;
+
+struct block_chain {
+	unsigned operations = 0, accesses = 0, long_words = 0, longest = 0;
+};
+
+static bool is_operation(const Instruction &inst)
+{
+	return !isa<PHINode>(inst) && !isa<AllocaInst>(inst) && !isa<GetElementPtrInst>(inst) &&
+	       !inst.isTerminator() && !inst.isDebugOrPseudoInst() && !isa<AssumeInst>(inst) &&
+	       !inst.isLifetimeStartOrEnd();
+}
+
+static block_chain measure(const BasicBlock &block)
+{
+	DenseMap<const Value *, unsigned> length;
+	block_chain sum;
+
+	for (const Instruction &inst : block) {
+		unsigned longest = 0;
+
+		if (isa<PHINode>(inst))
+			continue;
+		for (const Value *operand : inst.operands())
+			longest = std::max(longest, length.lookup(operand));
+		if (is_operation(inst)) {
+			longest++;
+			sum.operations++;
+			sum.accesses += isa<LoadInst>(inst) || isa<StoreInst>(inst);
+			sum.long_words += inst.getType()->getScalarSizeInBits() > 32;
+		}
+		length[&inst] = longest;
+		sum.longest = std::max(sum.longest, longest);
+	}
+	return sum;
+}
+
+bool is_bound_by_chains(Function &f)
+{
+	const DominatorTree dt(f);
+	const LoopInfo loops(dt);
+	double bound = 0, operations = 0, accesses = 0;
+
+	for (const BasicBlock &block : f) {
+		const block_chain chain = measure(block);
+		const double times = std::pow(iterations, loops.getLoopDepth(&block));
+
+		operations += times * chain.operations;
+		accesses += times * chain.accesses;
+		if (chain.operations >= long_block &&
+		    chain.operations < enough * chain.longest &&
+		    chain.operations >= 2 * chain.long_words)
+			bound += times * chain.operations;
+	}
+	return bound > operations / 2 && operations >= least_work * accesses;
+}
