@@ -50,7 +50,7 @@ check "M4 rounds that wait for each other: two vectors, of one register each" "$
 	rounds ulong | compile "--march x86-64-v4"
 	times code 'vprolq.*zmm' 120 140)"
 
-check "M4 a short loop: two vectors, but of rows, or where lanes leave it, one" "$(
+check "M4 a short loop: two vectors; one of rows, of vectors, or where lanes leave it" "$(
 	sum() {
 		compile "--march x86-64-v4" <<END
 kernel void k(global const float *a, global const float *b, global float *c, int n)
@@ -67,7 +67,19 @@ END
 	}
 	sum n 'i * 1024 + x' 1 9
 	sum n 'x * 1000 + i' 0 0
-	sum 'b[x]' 'i * 1024 + x' 0 0)"
+	sum 'b[x]' 'i * 1024 + x' 0 0
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global uint4 *a, int width, int height)
+{
+	int x = get_global_id(0);
+	uint4 sum = 0;
+
+	for (int y = 0; y < height; y++)
+		a[y * width + x] = sum += a[y * width + x];
+}
+END
+	has code 'vpaddd 0xc0\('
+	lacks code '0x1c0\(')"
 
 check "M4 few active lanes and no vector form: one active lane after the other" "$(
 	compile "" <<'END'

@@ -52,7 +52,10 @@ void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 bool accesses_columns(llvm::Function &item, llvm::Argument &x, llvm::Argument &y, unsigned lanes,
 		      llvm::TargetMachine &target);
 
-/* vector_cost.cc: do lanes go through loops together, and not along rows of their own? */
+/*
+ * vector_cost.cc: do lanes go through loops together, not along rows of their own, with
+ * vectors of a register?
+ */
 bool has_even_loops(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);
 

@@ -455,9 +455,12 @@ bool vectoriser::has_even_loops()
 			return true;
 		if (!pointer)
 			return !inst.mayReadOrWriteMemory() || isa<AssumeInst>(inst);
-		return shape_of(pointer).kind == shape::UNIFORM ||
-		       (shape_of(pointer).kind == shape::VARYING && !is_linear(pointer)) ||
-		       is_contiguous(pointer, getLoadStoreType(&inst));
+		Type *type = getLoadStoreType(&inst);
+		const shape s = shape_of(pointer);
+		return s.kind == shape::UNIFORM ||
+		       (registers_of(type) <= 1 &&
+			(is_contiguous(pointer, type) ||
+			 (s.kind == shape::VARYING && !is_linear(pointer))));
 	});
 }
 

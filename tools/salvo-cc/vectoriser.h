@@ -82,7 +82,10 @@ public:
 	/* Accesses that are one for all lanes, and those of neighbours in memory. */
 	void find_near(llvm::SmallPtrSetImpl<const llvm::Instruction *> &same,
 		       llvm::SmallPtrSetImpl<const llvm::Instruction *> &next);
-	/* Do lanes leave all loops at a time, and not walk along rows of their own there? */
+	/*
+	 * Do lanes leave all loops at a time, not walk along rows of their own there, and load a
+	 * register each time?
+	 */
 	bool has_even_loops();
 	/* vector_loops.cc: is one item after the other faster, as LLVM vectorises its loops? */
 	bool gains_from_loops();
