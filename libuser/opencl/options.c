@@ -24,7 +24,7 @@ static const char *const of_compiler[] = {
 	"-cl-single-precision-constant", "-cl-fp32-correctly-rounded-divide-sqrt",
 	"-cl-opt-disable", "-cl-strict-aliasing", "-cl-uniform-work-group-size",
 	"-cl-mad-enable", "-cl-kernel-arg-info", "-w", "-Werror", "-g", "-O0", "-O1", "-O2", "-O3",
-	"-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL3.0", NULL,
+	"-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0", NULL,
 };
 
 static bool is_word(const char *word, size_t length, const char *const *list)
@@ -73,7 +73,7 @@ static int read_compiler_option(struct salvo_cl_options *options, char *word, ch
 	}
 	if (!is_word(word, length, common) && !is_word(word, length, of_compiler))
 		return -EINVAL;
-	if (!strncmp(word, "-cl-std=CL3", 11))
+	if (!strncmp(word, "-cl-std=CL2", 11) || !strncmp(word, "-cl-std=CL3", 11))
 		options->uniform = false;
 	return 0;
 }

@@ -96,6 +96,26 @@ TEST_F(program, the_version_is_a_macro)
 	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
+/* Programs ask for it whose hosts know no later one; most of OpenCL C 2.0 is there. */
+TEST_F(program, opencl_c_2_0)
+{
+	cl_program program = from_source(self->context,
+					 "#if __OPENCL_C_VERSION__ != 200\n"
+					 "#error\n"
+					 "#endif\n"
+					 "kernel void store(global int *out, int value)\n"
+					 "{ int *p = out + get_global_id(0); *p = work_group_all(value) + value; }\n");
+	cl_kernel kernel;
+	cl_int err;
+
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-cl-std=CL2.0", NULL, NULL));
+	kernel = clCreateKernel(program, "store", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(6, run_kernel(self->queue, kernel, self->buffer, 5));
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_F(program, without_a_kernel)
 {
 	cl_program program = from_source(self->context, "int f(int x) { return x + 1; }\n");
