@@ -62,17 +62,30 @@ static bool is_costly(StringRef pass)
 /* Instructions of a function from which on these passes leave it alone */
 static const unsigned large_function = 8000;
 
+/* The instructions are counted once for all loops of a function, which may be hundreds. */
 static bool should_run(StringRef pass, Any unit)
 {
-	const Function *f = nullptr;
+	static const Function *counted;
+	static unsigned size;
 
+	/* It searches for what pointers to functions may be, which OpenCL C does not have. */
+	if (pass == "CalledValuePropagationPass")
+		return false;
 	if (!is_costly(pass))
 		return true;
-	if (auto *function = llvm::any_cast<const Function *>(&unit))
-		f = *function;
-	else if (auto *loop = llvm::any_cast<const Loop *>(&unit))
-		f = (*loop)->getHeader()->getParent();
-	return !f || f->getInstructionCount() < large_function;
+	if (auto *function = llvm::any_cast<const Function *>(&unit)) {
+		counted = *function;
+		size = counted->getInstructionCount();
+	} else if (auto *loop = llvm::any_cast<const Loop *>(&unit)) {
+		const Function *f = (*loop)->getHeader()->getParent();
+
+		if (f != counted)
+			size = f->getInstructionCount();
+		counted = f;
+	} else {
+		return true;
+	}
+	return size < large_function;
 }
 
 /* LLVM's analysis managers with their proxies. */
