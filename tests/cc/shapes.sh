@@ -118,6 +118,24 @@ END
 	has code 'vpgather'
 	lacks code 'vpscatter')"
 
+check "M4 minima at one address: compared before the locked operation; elsewhere not" "$(
+	compile "" <<'END'
+kernel void k(global const int *a, global int *least)
+{
+	atomic_min(least, a[get_global_id(0)]);
+}
+END
+	has code 'j(le|ge|l|g) '
+	compile "" <<'END'
+kernel void k(global const int *at, global int *least)
+{
+	int x = get_global_id(0);
+
+	atomic_min(least + at[x], x);
+}
+END
+	lacks code 'j(le|ge|l|g) ')"
+
 check "M4 an id that is cut to 32 bits and indexes an array without more: side by side" "$(
 	compile "--march x86-64-v4 --global-offset" <<'END'
 kernel void k(global const float *a, global float *b, int n)

@@ -9,10 +9,14 @@
  * a relaxed or releasing store is cheaper, and a fence that is weaker than sequentially
  * consistent, which merely keeps the compiler from moving accesses.
  */
+#include "places.h"
 #include "salvo_cc.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/StringSwitch.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 using namespace llvm;
 
@@ -202,4 +206,84 @@ bool define_atomic(Function &f)
 		return false;
 	}
 	return true;
+}
+
+/* Where a minimum or maximum stores another value than it finds. */
+static CmpInst::Predicate when_stored(const AtomicRMWInst &rmw)
+{
+	if (rmw.getOrdering() != AtomicOrdering::Monotonic || rmw.isVolatile())
+		return CmpInst::BAD_ICMP_PREDICATE;
+	switch (rmw.getOperation()) {
+	case AtomicRMWInst::Min:
+		return CmpInst::ICMP_SLT;
+	case AtomicRMWInst::Max:
+		return CmpInst::ICMP_SGT;
+	case AtomicRMWInst::UMin:
+		return CmpInst::ICMP_ULT;
+	case AtomicRMWInst::UMax:
+		return CmpInst::ICMP_UGT;
+	default:
+		return CmpInst::BAD_ICMP_PREDICATE;
+	}
+}
+
+/* Is the result used, by more than vectors of lanes that are not? */
+static bool is_used(const AtomicRMWInst &rmw)
+{
+	SmallSetVector<const User *, 16> users(rmw.user_begin(), rmw.user_end());
+
+	for (unsigned i = 0; i < users.size(); i++) {
+		if (!isa<InsertElementInst>(users[i]) && !isa<PHINode>(users[i]))
+			return true;
+		users.insert(users[i]->user_begin(), users[i]->user_end());
+	}
+	return false;
+}
+
+/* Do work-items mostly find the same value, or is what they do next a matter of it? */
+static bool may_be_vain(const AtomicRMWInst &rmw)
+{
+	const Value *pointer = rmw.getPointerOperand()->stripInBoundsConstantOffsets();
+	auto *inst = dyn_cast<Instruction>(pointer);
+
+	return is_used(rmw) || (inst && inst->getParent()->isEntryBlock());
+}
+
+/*
+ * Most minima and maxima of many work-items change nothing in the end: those at one address, or of
+ * distances in a graph, whose results are compared. A locked operation would still take the cache
+ * line from the other units. So it is skipped where a load finds a value that it would leave: as
+ * its order is relaxed, it may be that it took place directly after the store of this value. Where
+ * each work-item has an address of its own, as in a buffer of depths, the branch would cost more.
+ */
+void skip_vain_atomics(Module &m)
+{
+	SmallVector<AtomicRMWInst *> found;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f)) {
+			auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
+
+			if (rmw && when_stored(*rmw) != CmpInst::BAD_ICMP_PREDICATE &&
+			    may_be_vain(*rmw))
+				found.push_back(rmw);
+		}
+	for (AtomicRMWInst *rmw : found) {
+		IRBuilder<> b(rmw);
+		Value *pointer = rmw->getPointerOperand();
+		LoadInst *now = b.CreateAlignedLoad(rmw->getType(), pointer, rmw->getAlign());
+
+		now->setAtomic(AtomicOrdering::Monotonic);
+		set_tag(*pointer, get_tag(*rmw));
+		Value *stores = b.CreateICmp(when_stored(*rmw), rmw->getValOperand(), now);
+		BasicBlock *before = rmw->getParent();
+		Instruction *then = SplitBlockAndInsertIfThen(stores, rmw, false);
+		BasicBlock *after = rmw->getParent();
+		b.SetInsertPoint(after, after->begin());
+		PHINode *old = b.CreatePHI(rmw->getType(), 2);
+		rmw->replaceAllUsesWith(old);
+		rmw->moveBefore(then);
+		old->addIncoming(now, before);
+		old->addIncoming(rmw, then->getParent());
+	}
 }

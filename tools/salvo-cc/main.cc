@@ -140,6 +140,8 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	for (kernel &k : kernels)
 		if (k.checked)
 			check_bounds(k);
+	if (opts.opt_level)
+		skip_vain_atomics(m);
 	if (!opts.debug)
 		StripDebugInfo(m);
 	if (verifyModule(m, &errs())) {

@@ -121,6 +121,8 @@ bool define_async(llvm::Function &f);
 bool define_memory_access(llvm::Function &f);
 bool define_intrinsic(llvm::Function &f);
 bool define_atomic(llvm::Function &f);
+/* atomics.cc: no locked operation where a minimum or maximum would change nothing */
+void skip_vain_atomics(llvm::Module &m);
 
 /* half.cc: functions on half by way of float, and what LLVM would call a library for */
 void define_half_functions(llvm::Module &m);
