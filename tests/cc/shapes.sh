@@ -450,4 +450,28 @@ END
 	has code 'vgatherdps.*zmm'
 	lacks code 'vgatherqps')"
 
+check "M4 work-items that come to an access on the same way stay side by side" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int w, int h)
+{
+	int x = get_global_id(0), y = get_global_id(1), i = y * w + x;
+	int above = y ? i - w : x;
+	float n, s;
+
+	if (y < 8) {
+		n = a[above];
+		s = a[i + 1];
+	} else if (y > h - 8) {
+		n = a[i - 2 * w];
+		s = a[i + w];
+	} else {
+		n = a[i - w + 3];
+		s = a[x];
+	}
+	b[i] = n * s;
+}
+END
+	has code 'vmulps.*zmm'
+	lacks code 'vgather')"
+
 finish

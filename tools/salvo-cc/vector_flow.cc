@@ -241,17 +241,22 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 		shape s = shape_of(&phi);
 
 		value = s.kind == shape::VARYING ? vector(value) : scalar(value);
-		if (lanes_in && !header && !(real && s.kind == shape::UNIFORM)) {
+		if (lanes_in && !header && !(real && s.kind != shape::VARYING)) {
 			Value *before = b.CreateLoad(value->getType(), slot);
-			Value *choice = s.kind == shape::UNIFORM ? any(lanes_in) : lanes_in;
+			Value *choice = s.kind == shape::VARYING ? lanes_in : any(lanes_in);
 			auto *wide = dyn_cast<FixedVectorType>(value->getType());
 			if (s.kind == shape::VARYING && wide)
 				choice = repeat_mask(choice, wide->getNumElements() / lanes);
 			value = b.CreateSelect(choice, value, before);
 		}
 		b.CreateStore(value, slot);
-		if (AllocaInst *all = lane_slots.lookup(&phi))
-			b.CreateStore(vector(phi.getIncomingValueForBlock(from)), all);
+		if (AllocaInst *all = lane_slots.lookup(&phi)) {
+			value = vector(phi.getIncomingValueForBlock(from));
+			if (lanes_in && !header && !real)
+				value = b.CreateSelect(lanes_in, value,
+						       b.CreateLoad(value->getType(), all));
+			b.CreateStore(value, all);
+		}
 	}
 }
 

@@ -170,6 +170,33 @@ shape vectoriser::find_address_shape(GetElementPtrInst &gep)
 	return make_strided(stride, false);
 }
 
+/* Of a value that is the same one of @values for all lanes. */
+shape vectoriser::find_common_shape(iterator_range<User::value_op_iterator> values) const
+{
+	shape common = shape_of(*values.begin());
+
+	for (const Value *value : values) {
+		const shape next = shape_of(value);
+
+		if (!is_strided(next) || next.stride != common.stride)
+			return {};
+		common.address_only |= next.address_only;
+	}
+	return common;
+}
+
+/* Do all active lanes come to @block on the same way? */
+bool vectoriser::meets_uniformly(BasicBlock &block)
+{
+	const Loop *loop = loops.getLoopFor(&block);
+	BasicBlock *above = level_dominator(&block);
+
+	return above && dt.getNode(&block)->getIDom()->getBlock() == above &&
+	       all_of(predecessors(&block), [&](BasicBlock *from) {
+		       return loops.getLoopFor(from) == loop;
+	       }) && is_uniform_between(above, &block);
+}
+
 shape vectoriser::find_shape(Instruction &inst)
 {
 	if (!differing->differs(&inst))
@@ -203,9 +230,14 @@ shape vectoriser::find_shape(Instruction &inst)
 		    inst.getOperand(0)->getType()->getScalarSizeInBits() < least_extended)
 			return {};
 		return make_strided(from.stride, true);
+	case Instruction::Select:
+		if (shape_of(inst.getOperand(0)).kind != shape::UNIFORM)
+			return {};
+		return find_common_shape(drop_begin(inst.operand_values()));
 	case Instruction::PHI:
 		if (!loops.isLoopHeader(inst.getParent()))
-			return {};
+			return meets_uniformly(*inst.getParent()) ?
+			       find_common_shape(inst.operand_values()) : shape();
 		/* Assumed by find_shapes(). */
 		return shapes.count(&inst) ? shapes[&inst] : shape();
 	default:

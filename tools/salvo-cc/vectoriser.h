@@ -109,6 +109,8 @@ private:
 	void find_shapes();
 	bool holds(const llvm::PHINode &phi, const Loop &loop, instruction_set &extended,
 		   instruction_set &refuted) const;
+	shape find_common_shape(llvm::iterator_range<llvm::User::value_op_iterator> values) const;
+	bool meets_uniformly(BasicBlock &block);
 	shape find_shape(Instruction &inst);
 	shape find_binary_shape(Instruction &inst);
 	shape find_address_shape(llvm::GetElementPtrInst &gep);
