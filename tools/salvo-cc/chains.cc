@@ -10,7 +10,7 @@
  *	a += f(b, c, d) + k; a = rotate(a, 7) + b; d += f(a, b, c) + k; ...
  *
  * In each long block the longest chain is compared with the number of operations. Lanes of 64 bits
- * fill two registers already, and four would be too many.
+ * or of vectors fill several registers already, and twice as many would be too many.
  */
 #include "rows.h"
 
@@ -62,7 +62,7 @@ static block_chain measure(const BasicBlock &block)
 			longest++;
 			sum.operations++;
 			sum.accesses += isa<LoadInst>(inst) || isa<StoreInst>(inst);
-			sum.long_words += inst.getType()->getScalarSizeInBits() > 32;
+			sum.long_words += inst.getType()->getPrimitiveSizeInBits() > 32;
 		}
 		length[&inst] = longest;
 		sum.longest = std::max(sum.longest, longest);
