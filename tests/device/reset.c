@@ -249,7 +249,20 @@ TEST_F(reset, heart_beats_while_a_reset_waits_for_processes)
  * direction, and here both ends send more: all processes exit by themselves while the device asks
  * the zygote, which is stopped, to kill them.
  */
-TEST(many_processes_may_end_at_the_moment_of_a_reset)
+FIXTURE(many) {
+	int unused;
+};
+
+FIXTURE_SETUP(many)
+{
+}
+
+FIXTURE_TEARDOWN(many)
+{
+}
+
+/* To start them takes more than 30 seconds on a loaded machine. */
+TEST_F_TIMEOUT(many, many_processes_may_end_at_the_moment_of_a_reset, 600)
 {
 	const struct salvo_packet_result *result;
 	struct rlimit limit;
