@@ -329,6 +329,30 @@ END
 		times code 'cmov' 4 100
 	done)"
 
+check "a search of one lane after the other: branches make its choices" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const int *a, global const int *keys, global int *out, int n)
+{
+	int low = 0, high = n - 1, key = keys[get_global_id(0)];
+
+	while (low <= high) {
+		int at = (low + high) / 2;
+
+		if (a[at] == key) {
+			out[key] = at;
+			return;
+		}
+		if (a[at] > key)
+			high = at - 1;
+		else
+			low = at + 1;
+	}
+}
+END
+		times code 'cmov' 0 2
+	done)"
+
 check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const int *a, global int *b)

@@ -249,6 +249,8 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		all.builder.buildO0DefaultPipeline(levels[0]);
 	passes.run(m, all.mam);
 	restore_offsets(m);
+	if (opts.opt_level)
+		branch_searches(m);
 	lower_half(m);
 }
 

@@ -149,6 +149,9 @@ bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
 
+/* searches.cc: branches where a loop chooses what it loads next */
+void branch_searches(llvm::Module &m);
+
 /* masks.cc */
 void combine_masks(llvm::Module &m);
 
