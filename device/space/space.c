@@ -198,7 +198,11 @@ static void advance(struct salvo_space *space, struct salvo_gpu_job **done)
 			take_waiting(space, done);
 			continue;
 		}
-		if (space->block && (!job->entry.ctx || space->stale)) {
+		/*
+		 * A process that is not stale was started after the change of bindings that the job
+		 * is about. Its units may begin leaves at any time: they were not told to stop.
+		 */
+		if (space->block && (space->stale || job->ends_space)) {
 			if (salvo_space_has_sent(space) ||
 			    (!job->ends_space && !salvo_space_slots_are_drained(space)))
 				return;
