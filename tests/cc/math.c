@@ -254,4 +254,47 @@ TEST_F(math, M4_divisions_in_relaxed_mathematics)
 	}
 }
 
+/* A step from an estimate is NaN for 0 and infinity, and off by up to 3.2 units elsewhere. */
+TEST_F(math, M4_quotients_by_a_square_root_in_relaxed_mathematics)
+{
+	static const float ends[] = { 0, INFINITY, 0x1p-130f };
+	struct {
+		const float *x, *y;
+		float *out;
+	} args = { self->x, self->y, self->out };
+	unsigned int level, width, i;
+
+	for (i = 0; i < COUNT; i++) {
+		self->x[i] = 1 + ldexpf(random_word() % (1 << 23), -23);
+		self->y[i] = i % 8 ? ldexpf(1 + ldexpf(random_word() % (1 << 23), -23),
+					    (int)(random_word() % 240) - 120) :
+				     ends[i / 8 % ARRAY_SIZE(ends)];
+	}
+	for (level = 2; level <= (cc_runs_v4() ? 4 : 3); level++) {
+		struct cc_program *program;
+		char options[64];
+
+		snprintf(options, sizeof(options), "-cl-fast-relaxed-math --march x86-64-v%u",
+			 level);
+		program = cc_build(options, "tests/kernels/cc_relaxed.cl");
+		ASSERT_NE(NULL, program);
+		for (width = 1; width <= 4; width += 3) {
+			struct cc_range range = {
+				.global = { COUNT / width - 1 }, .local = { 256 }, .dims = 1,
+			};
+			double worst = 0;
+
+			ASSERT_EQ(0, cc_run(program, width > 1 ? "root_4" : "root_1", &args,
+					    &range));
+			for (i = 0; i < COUNT - width; i++)
+				worst = fmax(worst, ulps(self->out[i],
+							 self->x[i] / sqrt(self->y[i])));
+			EXPECT_GE(2.5, worst) {
+				TH_LOG("level %u, width %u: off by %g", level, width, worst);
+			}
+		}
+		cc_program_close(program);
+	}
+}
+
 TEST_HARNESS_MAIN

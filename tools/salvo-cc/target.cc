@@ -104,8 +104,11 @@ void retarget(Module &m, TargetMachine &target, const options &opts)
 		f.addFnAttr("target-cpu", cpu_name(opts));
 		if (!opts.aarch64) {
 			f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
-			/* A step from the processor's estimate leaves quotients off by 3 units. */
-			f.addFnAttr("reciprocal-estimates", "!vec-divf");
+			/*
+			 * A step from the processor's estimate leaves quotients off by 3 units, and
+			 * those by a square root NaN where it is 0 or infinite.
+			 */
+			f.addFnAttr("reciprocal-estimates", "!vec-divf,!sqrtf,!vec-sqrtf");
 		}
 		for (Instruction &inst : instructions(f))
 			if (auto *call = dyn_cast<CallBase>(&inst))
