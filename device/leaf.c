@@ -333,6 +333,8 @@ static bool begin_leaf(struct salvo_leaf_slots *slots, struct salvo_leaf_slot *s
 	if (!is_draining(slots))
 		return true;
 	atomic_store_explicit(slot->running, 0, memory_order_release);
+	/* The device may have seen it meanwhile, and wait for its end. */
+	slots->drained(slots->cookie);
 	return false;
 }
 

@@ -9,15 +9,18 @@
  *
  * The unit of a process shows that it runs a task, and then reads whether the process is to be
  * replaced; the device says so, and then reads whether a task runs. A fence orders the store before
- * the load on both sides. When none runs the device kills the process, at any of its steps, and the
- * unit of the next process serves the same slot.
+ * the load on both sides. If one runs the thread sleeps: the unit wakes it when it shows that none
+ * does. When none runs the device kills the process, at any of its steps, and the unit of the next
+ * process serves the same slot.
  *
- * Each task runs once, and all end.
+ * Each task runs once, and all end, and so does the packet.
  *
  * Mutants, each of which must fail:
  *	CHECK_EARLY	the unit reads whether to begin before it shows its task
  *	READ_EARLY	the device reads whether a task runs before it says that none may begin
  *	IDLE_EARLY	the unit shows that nothing runs before it hands the task back
+ *	END_SILENT	the unit does not wake the thread when a task has ended
+ *	STAY_SILENT	the unit does not wake the thread when it leaves a task to the next process
  *	REPLACE_NEW	the packet ends a process that already has the new bindings
  */
 #define TASKS		2
@@ -33,6 +36,8 @@ byte ran;
 byte current;		/* the process */
 bool stale;
 bool packet;
+bool woken;		/* the thread */
+bool packet_done;
 
 proctype worker()
 {
@@ -44,6 +49,14 @@ proctype worker()
 		assert(ran == n);
 	}
 	finished = true
+}
+
+inline wake()
+{
+	if
+	:: draining[process] -> woken = true
+	:: else
+	fi
 }
 
 proctype unit(byte process)
@@ -62,15 +75,22 @@ proctype unit(byte process)
 			stay = draining[process];
 #endif
 			if
-			:: stay -> running[process] = false
+			:: stay ->
+				running[process] = false;
+#ifndef STAY_SILENT
+				wake()
+#endif
 			:: else ->
 				ran++;
 #ifdef IDLE_EARLY
 				running[process] = false;
-				doorbell = false
+				doorbell = false;
 #else
 				doorbell = false;
-				running[process] = false
+				running[process] = false;
+#endif
+#ifndef END_SILENT
+				wake()
 #endif
 			fi
 		od
@@ -85,39 +105,47 @@ proctype command_processor()
 	atomic {
 		stale = true;
 #ifndef READ_EARLY
-		draining[current] = true
+		draining[current] = true;
 #endif
+		woken = true
 	}
-	packet = true
+	packet = true;
+	woken = true
 }
 
-inline replace()
-{
-	!running[current];
-#ifdef READ_EARLY
-	draining[current] = true;
+#ifdef REPLACE_NEW
+#define MUST_REPLACE	(stale || arrived)
+#else
+#define MUST_REPLACE	stale
 #endif
-	killed[current] = true;
-	current++;
-	stale = false;
-	run unit(current)
-}
 
 proctype thread()
 {
+	bool arrived, has_new;
+
 	do
-	:: stale -> replace()
-	:: packet ->
-#ifdef REPLACE_NEW
-		replace();
-#else
+	:: true ->
+		woken = false;
+		arrived = packet;
+		has_new = true;
 		if
-		:: stale -> replace()
+		:: MUST_REPLACE && running[current] -> has_new = false
+		:: MUST_REPLACE && !running[current] ->
+#ifdef READ_EARLY
+			draining[current] = true;
+#endif
+			killed[current] = true;
+			current++;
+			stale = false;
+			run unit(current)
 		:: else
 		fi;
-#endif
-		break
-	od
+		if
+		:: arrived && has_new -> break
+		:: else -> woken
+		fi
+	od;
+	packet_done = true
 }
 
 init {
@@ -127,4 +155,6 @@ init {
 		run command_processor();
 		run thread()
 	}
+	timeout;
+	assert(finished && packet_done)
 }
