@@ -438,7 +438,8 @@ bool salvo_space_poll(struct salvo_space *space, bool stay, struct salvo_gpu_job
 		return space->waiting;
 	if (atomic_load_explicit(&block->wants_wake, memory_order_relaxed) != waiting)
 		atomic_store(&block->wants_wake, waiting);
-	if (!busy || atomic_load(&block->completion_seq) == space->completion_seen)
+	/* Also when the thread has collected the last job: a leaf may have ended since. */
+	if (atomic_load(&block->completion_seq) == space->completion_seen)
 		return busy || space->waiting;
 	salvo_space_collect(space, done);
 	/* Its thread does the rest. */
