@@ -634,6 +634,19 @@ END
 	times code '0x1234567' 40 40
 	times code 'call.*<f[0-9]+>' 40 999)"
 
+check "M4 an id that may be negative as an int: one vector version, one of a work-item" "$(
+	compile "--march x86-64-v4 --global-offset" <<'END'
+kernel void k(global const float *in, global float *out, int w)
+{
+	int x = get_global_id(0);
+
+	if (x < w)
+		out[x] = x >= 0 ? in[x] * 3 : in[0];
+}
+END
+	times code 'vmulps.*zmm' 1 1
+	times code 'vmulss' 1 1)"
+
 check "M4 what is left of short rows has half of the lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *in, global float *out, local float *tile)

@@ -279,6 +279,29 @@ bool interior::has_borders() const
 	return any_of(tests, [](const row_test &t) { return !t.guard; });
 }
 
+/*
+ * Is a global id as an int not negative? It may only be where ids come near 2^31. The sum of the
+ * group's first id, an argument, and of x does not wrap around; the kernel's own offsets do.
+ */
+bool interior::is_sign(const row_test &t) const
+{
+	Value *id, *from;
+
+	if (!((t.predicate == CmpInst::ICMP_SGE && match(t.bound, m_Zero())) ||
+	      (t.predicate == CmpInst::ICMP_SGT && match(t.bound, m_AllOnes()))) ||
+	    !match(t.step, m_Trunc(m_Value(id))))
+		return false;
+	if (match(id, m_NUWAdd(m_Specific(&x), m_Value(from))) ||
+	    match(id, m_NUWAdd(m_Value(from), m_Specific(&x))))
+		return isa<Argument>(from);
+	return id == &x;
+}
+
+bool interior::has_likely_borders() const
+{
+	return any_of(tests, [this](const row_test &t) { return !t.guard && !is_sign(t); });
+}
+
 Function *interior::specialise()
 {
 	ValueToValueMapTy map;

@@ -38,6 +38,8 @@ public:
 
 	bool is_whole() const { return tests.empty(); }
 	bool has_borders() const;
+	/* Are there any that rows usually have? */
+	bool has_likely_borders() const;
 
 	/* The work-item for the interior; the caller owns it. */
 	llvm::Function *specialise();
@@ -51,6 +53,7 @@ private:
 	bool can_evaluate(llvm::Value *v, unsigned depth);
 	bool is_mirror(llvm::Value *v, unsigned depth);
 	bool find_sides(row_test &t, llvm::Value *left, llvm::Value *right);
+	bool is_sign(const row_test &t) const;
 	void add_test(llvm::Instruction &inst);
 	void choose_side(row_test &t);
 	void drop_unreachable();

@@ -320,6 +320,32 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	return x;
 }
 
+/*
+ * The interior by @inner, what is before and after it one work-item after the other: by one loop
+ * that comes twice, as a second copy of a large work-item takes long to build.
+ */
+static void emit_sides(IRBuilder<> &b, const row_range &range,
+		       function_ref<Value *(Value *, Value *)> inner,
+		       function_ref<void(Value *)> one)
+{
+	Function *f = b.GetInsertBlock()->getParent();
+	BasicBlock *before = b.GetInsertBlock();
+	BasicBlock *part = BasicBlock::Create(b.getContext(), "part", f);
+	BasicBlock *done = BasicBlock::Create(b.getContext(), "done", f);
+
+	b.CreateBr(part);
+	b.SetInsertPoint(part);
+	PHINode *x = b.CreatePHI(b.getInt64Ty(), 2, "x");
+	x->addIncoming(range.first, before);
+	Value *left = b.CreateICmpULT(x, range.low);
+	Value *from = inner(x, b.CreateSelect(left, x, range.high));
+	Value *to = b.CreateSelect(left, range.low, range.end);
+	Value *next = make_loop(b, from, to, 1, "border", one);
+	x->addIncoming(next, b.GetInsertBlock());
+	b.CreateCondBr(b.CreateICmpULT(next, range.end), part, done);
+	b.SetInsertPoint(done);
+}
+
 row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_rows,
 	     TargetMachine &target, const options &opts)
 {
@@ -338,7 +364,10 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 
 	if (special != &item)
 		made.inner = make_lanes(of, *special, d, target, lanes, most);
-	if (range->is_whole() || range->has_borders())
+	/* It is as large as that of the interior, or larger. */
+	if (made.inner ? range->has_likely_borders() &&
+				 made.inner->getInstructionCount() <= max_border :
+			 range->is_whole() || range->has_borders())
 		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
 	if (made.inner)
 		made.range = std::move(range);
@@ -392,15 +421,11 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 		if (!part.empty())
 			range = part_of(b, range, x, end);
 		end = range.end;
-		if (r.wide) {
-			x = emit_lanes(b, range, lanes, r.least(), inner, wide);
-		} else {
-			x = range.first;
-			/* If all tests are guards nothing is run before the interior. */
-			if (r.range->has_borders())
-				x = make_loop(b, x, range.low, 1, "border", one);
-			x = inner(x, range.high);
-		}
+		/* If all tests are guards nothing is run before the interior. */
+		if (!r.wide && r.range->has_borders())
+			return emit_sides(b, range, inner, one);
+		x = r.wide ? emit_lanes(b, range, lanes, r.least(), inner, wide) :
+			     inner(range.first, range.high);
 	} else if (r.wide) {
 		x = inner(x, end);
 	}
