@@ -68,7 +68,8 @@ private:
  * Blocks are visited in an order in which all that lead to a block come before it. In the loops
  * around the branch the header comes last, since work-items of the next iteration are those that
  * have met in it: its label goes to the exits of the loop. An exit with another label is one that
- * work-items leave in different iterations.
+ * work-items leave in different iterations. Where one block is left to visit all have met in it,
+ * and one label goes on: what is after the region below the branch is not searched.
  */
 class joins {
 public:
@@ -136,6 +137,7 @@ void joins::find(BasicBlock &branching)
 
 	from = &branching;
 	labels.clear();
+	open.clear();
 	for (BasicBlock *next : successors(from)) {
 		for (Loop *loop = loops.getLoopFor(from); loop && !loop->contains(next);
 		     loop = loop->getParentLoop())
@@ -143,7 +145,7 @@ void joins::find(BasicBlock &branching)
 		if (label(next, next))
 			met.insert(next);
 	}
-	while (!open.empty()) {
+	while (open.size() > 1) {
 		BasicBlock *block = open.begin()->second, *with = labels[block];
 		const Loop *loop = loops.getLoopFor(block);
 
