@@ -164,12 +164,8 @@ void vectoriser::interleave()
 				arrays.push_back(alloca);
 	if (arrays.empty())
 		return;
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (!can_run())
+	if (!prepare())
 		return;
-	pdt.recalculate(item);
-	find_shapes();
 	for (AllocaInst *array : arrays) {
 		private_uses uses;
 		auto is_same = [&](Instruction *access) {

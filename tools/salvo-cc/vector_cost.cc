@@ -374,12 +374,8 @@ SmallVector<BasicBlock *> vectoriser::find_outlined()
 
 bool vectoriser::outline()
 {
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (!can_run())
+	if (!prepare())
 		return false;
-	pdt.recalculate(item);
-	find_shapes();
 	find_divergent_loops();
 	SmallVector<BasicBlock *> blocks = find_outlined();
 	if (blocks.empty())
@@ -400,12 +396,8 @@ double vectoriser::cost()
 {
 	double sum = 0;
 
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (!can_run())
+	if (!prepare())
 		return 0;
-	pdt.recalculate(item);
-	find_shapes();
 	find_divergent_loops();
 	for (BasicBlock &block : item)
 		for (Instruction &inst : block)
@@ -417,12 +409,8 @@ double vectoriser::cost()
 void vectoriser::find_near(SmallPtrSetImpl<const Instruction *> &same,
 			   SmallPtrSetImpl<const Instruction *> &next)
 {
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (!can_run())
+	if (!prepare())
 		return;
-	pdt.recalculate(item);
-	find_shapes();
 	for (Instruction &inst : instructions(item)) {
 		if (!isa<LoadInst>(inst) && !isa<StoreInst>(inst))
 			continue;
@@ -438,12 +426,8 @@ void vectoriser::find_near(SmallPtrSetImpl<const Instruction *> &same,
 
 bool vectoriser::has_even_loops()
 {
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (loops.empty() || !can_run())
+	if (!prepare() || loops.empty())
 		return false;
-	pdt.recalculate(item);
-	find_shapes();
 	find_divergent_loops();
 	if (any_of(loops.getLoopsInPreorder(),
 		   [&](const Loop *loop) { return is_divergent_loop(loop); }))

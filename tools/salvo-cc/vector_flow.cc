@@ -463,12 +463,8 @@ void vectoriser::emit_block(BasicBlock *block)
 
 Function *vectoriser::run()
 {
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (!can_run())
+	if (!prepare())
 		return nullptr;
-	pdt.recalculate(item);
-	find_shapes();
 	find_divergent_loops();
 	find_order();
 

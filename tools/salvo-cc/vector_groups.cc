@@ -221,12 +221,8 @@ void vectoriser::group()
 	TargetLibraryInfo library(names);
 	AssumptionCache assumptions(item);
 
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (item.hasFnAttribute("salvo-checked") || !can_run())
+	if (item.hasFnAttribute("salvo-checked") || !prepare())
 		return;
-	pdt.recalculate(item);
-	find_shapes();
 	ScalarEvolution evolution(item, library, assumptions, dt, loops);
 	AAResults aliases(library);
 	BasicAAResult basic(layout, item, library, assumptions, &dt);

@@ -290,12 +290,8 @@ bool vectoriser::gains_from_loops()
 	AssumptionCache assumptions(item);
 	double one = 0, at_once = 0;
 
-	dt.recalculate(item);
-	loops.analyze(dt);
-	if (!can_run())
+	if (!prepare())
 		return false;
-	pdt.recalculate(item);
-	find_shapes();
 	find_divergent_loops();
 	ScalarEvolution evolution(item, library, assumptions, dt, loops);
 	SmallPtrSet<const Loop *, 8> vector_loops;

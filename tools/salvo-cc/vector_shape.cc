@@ -302,3 +302,15 @@ void vectoriser::find_shapes()
 			}
 	} while (!all_hold);
 }
+
+/* The analyses that all of the vectoriser begins with; false if lanes cannot run the work-item. */
+bool vectoriser::prepare()
+{
+	dt.recalculate(item);
+	loops.analyze(dt);
+	if (!can_run())
+		return false;
+	pdt.recalculate(item);
+	find_shapes();
+	return true;
+}

@@ -106,6 +106,7 @@ private:
 
 	/* vector_shape.cc */
 	bool can_run();
+	bool prepare();
 	void find_shapes();
 	bool holds(const llvm::PHINode &phi, const Loop &loop, instruction_set &extended,
 		   instruction_set &refuted) const;
