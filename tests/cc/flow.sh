@@ -674,6 +674,55 @@ END
 	has code 'vaddps.*zmm'
 	lacks code 'vaddps.*ymm')"
 
+check "M4 loads of neighbours from addresses that depend on the way: each way loads" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void k(global const float *left, global const float *in, global float *out, int w)
+{
+	int x = get_local_id(0), y = get_group_id(0);
+	float v, u;
+
+	if (x == 0) {
+		v = left[y];
+		u = in[y * w + x + 1];
+	} else if (x == 63) {
+		v = in[y * w + x - 1];
+		u = left[y + 1];
+	} else {
+		v = in[y * w + x - 1];
+		u = in[y * w + x + 1];
+	}
+	out[y * w + x] = v * u;
+}
+END
+		has code 'v(mask)?movu?ps.*(%k|ymm)'
+		lacks code 'vgather'
+	done
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global const int *b, global const int *c, global int *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = *(c[x] > 0 ? &a[x] : &b[x + 1]);
+}
+END
+	lacks code 'vpgather'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global const int *b, global const int *c, global int *out)
+{
+	int x = get_global_id(0);
+	global const int *p = &a[x];
+
+	if (c[x] > 0) {
+		out[x] = 1;
+		p = &b[x + 1];
+	}
+	out[x] += *p;
+}
+END
+	has code 'vmovdqu')"
+
 check "M4 an atomic operation of few lanes: one active lane after the other" "$(
 	compile "" <<'END'
 kernel void k(global const uint *in, global uint *out, uint n)

@@ -40,6 +40,10 @@ llvm::MDNode *keep_simple(llvm::LLVMContext &context);
 void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		       llvm::TargetMachine &target);
 
+/* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
+void load_on_ways(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		  llvm::TargetMachine &target);
+
 /* vector_groups.cc: makes one access of those of a work-item to neighbours in memory. */
 void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);

@@ -214,6 +214,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 	}
 	canonicalise(*copy, target);
 	interleave_arrays(*copy, *of.id(*copy, d), lanes, target);
+	load_on_ways(*copy, *of.id(*copy, d), lanes, target);
 	group_accesses(*copy, *of.id(*copy, d), lanes, target);
 	if (d == 0)
 		outline_regions(*copy, *of.id(*copy, 0), lanes, target);

@@ -75,6 +75,8 @@ public:
 	void group();
 	/* vector_arrays.cc: lays private arrays out element after element. */
 	void interleave();
+	/* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
+	void load_on_ways();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
 	bool outline();
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
@@ -150,6 +152,10 @@ private:
 	static bool find_private_uses(Value &pointer, private_uses &uses);
 	uint64_t element_size(const private_uses &uses) const;
 	void interleave(llvm::AllocaInst &alloca, const private_uses &uses, uint64_t bytes);
+
+	/* vector_joins.cc */
+	bool loads_at_once(Value *address, const llvm::LoadInst &load) const;
+	bool gains_from_ways(llvm::LoadInst &load);
 
 	/* vector_groups.cc */
 	bool gains_from_group(Instruction &inst, unsigned count) const;
