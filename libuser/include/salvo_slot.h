@@ -59,7 +59,8 @@ void salvo_slot_detach(struct salvo_slot *slot);
  *
  * Return: 0, -EBUSY (the task before has not ended), -EINVAL (an argument or the grid is not
  * set, or a kernel of another device), -E2BIG (too much local memory), -ENOTSUP (it prints),
- * -ENOTCONN (the driver has detached the slot).
+ * -ENOTCONN (the driver has detached the slot; a task that is started meanwhile may have run, and
+ * has failed with -ECANCELED).
  */
 int salvo_slot_start(struct salvo_slot *slot, const struct salvo_kernel *kernel);
 /**

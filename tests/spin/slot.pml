@@ -9,7 +9,12 @@
  * its flag and polls once more. A release store makes all earlier stores visible, so plain words
  * are only checked for their values; a fence orders a store before a load.
  *
- * In the end all tasks are done, and nobody sleeps while there is one.
+ * The driver may detach the slot at any time: the primary core leaves it between two tasks, then the
+ * driver stores that it is detached and 0 in the doorbell. A task that is handed over at that time
+ * may have run.
+ *
+ * In the end all tasks are done or lost to the driver, none ran twice, and nobody sleeps while there
+ * is one.
  *
  * Mutants, each of which must fail:
  *	RING_EARLY	the doorbell is rung before the task is stored
@@ -20,6 +25,8 @@
  *	NOTIFY_EARLY	the unit has no fence: it reads whether to notify before it hands back
  *	WAIT_BLIND	the worker sleeps without polling again after it asked to be notified
  *	START_EARLY	the primary core has no fence: it reads the flag of the other before it starts it
+ *	RUN_AGAIN	the worker runs a task as a batch if it finds the slot detached after it rang
+ *	KEEP_TASK	the worker leaves the task in a slot that it finds detached after it rang
  */
 #define TASKS	2
 
@@ -35,12 +42,20 @@ bool other_sleeps;
 byte other_part;	/* the last one that it ran */
 bool finished;
 
+bool leave, left;	/* the driver asks the primary core */
+bool detached;		/* the status in the slot */
+byte ran;		/* the last task that ran */
+
 proctype worker()
 {
 	byte n;
 	bool asleep;
 
 	for (n : 1 .. TASKS) {
+		if
+		:: detached -> break
+		:: else
+		fi;
 #ifdef RING_EARLY
 		doorbell = true;
 		task = n;
@@ -57,6 +72,16 @@ proctype worker()
 #endif
 		if
 		:: asleep -> wake_unit = true
+		:: else
+		fi;
+		if
+		:: detached ->
+#ifdef RUN_AGAIN
+			assert(ran != n);
+#endif
+#ifndef KEEP_TASK
+			doorbell = false
+#endif
 		:: else
 		fi;
 		do
@@ -78,7 +103,7 @@ proctype worker()
 			:: true
 			fi
 		od;
-		assert(completion == n)
+		assert(completion == n || detached)
 	}
 	finished = true
 }
@@ -106,8 +131,12 @@ proctype primary()
 
 	do
 	:: finished -> break
-	:: doorbell ->
+	:: leave ->
+		left = true;
+		break
+	:: doorbell && !leave ->
 		n = task;
+		ran = n;
 		start_other(n);
 #ifndef NO_BARRIER
 		done == n;
@@ -134,19 +163,36 @@ proctype primary()
 		:: asked -> waiting = false; wake_worker = true
 		:: else
 		fi
-	:: !doorbell && !finished ->
+	:: !doorbell && !leave && !finished ->
 		wake_unit = false;
 		sleeping = true;
 #ifdef SLEEP_BLIND
 		wake_unit || finished;
 #else
 		if
-		:: doorbell
+		:: doorbell || leave
 		:: else -> wake_unit || finished
 		fi;
 #endif
 		sleeping = false
 	od
+}
+
+proctype driver()
+{
+	if
+	:: true ->
+		leave = true;
+		wake_unit = true;
+		left || finished;
+		detached = true;
+		doorbell = false;
+		if
+		:: waiting -> waiting = false; wake_worker = true
+		:: else
+		fi
+	:: true
+	fi
 }
 
 proctype other()
@@ -172,7 +218,8 @@ init
 	atomic {
 		run worker();
 		run primary();
-		run other()
+		run other();
+		run driver()
 	}
 	timeout;
 	assert(finished)
