@@ -740,4 +740,17 @@ kernel void k(global const uint *in, global uint *out, uint n)
 END
 	has code 'tzcnt')"
 
+check "M4 a structure that only passes through private memory is copied once" "$(
+	compile "--march x86-64-v4" <<'END'
+typedef struct { float re, im, x, y, z, w; } sample;
+
+kernel void k(global const uint *order, global const sample *in, global sample *out)
+{
+	sample one = in[order[get_global_id(0)]];
+
+	out[get_global_id(0)] = one;
+}
+END
+	times code 'vmov.*\(.*%xmm' 16 20)"
+
 finish

@@ -15,6 +15,8 @@
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/MC/MCStreamer.h>
@@ -35,6 +37,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/MemCpyOptimizer.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -143,10 +146,15 @@ static bool has_loops(const Function &f)
 	return !back.empty();
 }
 
+static bool has_copies(Function &f)
+{
+	return any_of(instructions(f), [](const Instruction &i) { return isa<MemCpyInst>(i); });
+}
+
 void simplify(Module &m, TargetMachine &target)
 {
 	managers all(target, PipelineTuningOptions());
-	FunctionPassManager passes;
+	FunctionPassManager passes, copies;
 
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
 	passes.addPass(EarlyCSEPass(true));
@@ -156,12 +164,16 @@ void simplify(Module &m, TargetMachine &target)
 	passes.addPass(SimplifyCFGPass());
 	passes.addPass(InstCombinePass());
 	FunctionPassManager unroll, again;
+	/* A private structure that only passes through: each lane would copy it twice. */
+	copies.addPass(MemCpyOptPass());
 	add_unrolling(unroll, 2);
 	add_unrolling(again, 3);
 	for (Function &f : m) {
 		if (f.isDeclaration())
 			continue;
 		passes.run(f, all.fam);
+		if (has_copies(f))
+			copies.run(f, all.fam);
 		if (!has_loops(f))
 			continue;
 		unroll.run(f, all.fam);
