@@ -306,8 +306,8 @@ kernel void k(global const float *a, global float *b, int w, float f)
 	}
 }
 END
-	has code 'vgatherdps'
-	has code 'vscatterdps')"
+	has code 'vinsertps'
+	has code 'vextractps')"
 
 check "selects in a loop stay conditional moves, as what they depend on mostly is data" "$(
 	for level in 3 4; do

@@ -81,11 +81,39 @@ kernel void k(global const float *a, global const int *at, global float *b)
 {
 	int x = get_global_id(0);
 
-	b[at[x] + 1] = a[at[x]];
+	if (at[x] > 3)
+		b[at[x] + 1] = a[at[x]];
 }
 END
 	has code 'vgatherdps.*zmm'
 	has code 'vscatterdps.*zmm')"
+
+check "M4 addresses that differ, of all lanes: single accesses where those are faster" "$(
+	for index in 'at[x]' '(ushort)at[x]' '(uint)at[x]' 'x*37' 'x*w'; do
+		compile "--march x86-64-v4 -DINDEX=$index" <<'END'
+kernel void k(global const float *a, global const int *at, global float *b, int w)
+{
+	int x = get_global_id(0);
+
+	b[INDEX + 1] = sqrt(a[INDEX]);
+}
+END
+		has code 'vsqrtps.*zmm'
+		has code 'vinsertps .*\(%r'
+		has code 'vextractps .*\(%r'
+		lacks code 'vgather|vscatter'
+	done
+	# Indices of 64 bits take as long to be taken out of their vectors.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const long *at, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[at[x]] = sqrt(a[at[x]]);
+}
+END
+	has code 'vgather'
+	has code 'vscatter')"
 
 check "M4 a private array: lanes of an element side by side, gathered where indices differ" "$(
 	for level in 3 4; do
@@ -341,7 +369,7 @@ kernel void k(global float *b, uint d)
 	b[(x * 2 + d) >> 1] += 1;
 }
 END
-	has code 'vscatter'
+	has code 'vextractps'
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global float *b, ushort d)
 {
@@ -408,7 +436,7 @@ kernel void k(global const float *in, global float *out)
 	out[2 * x + 1] = in[2 * x + 1];
 }
 END
-	has code 'vscatter')"
+	has code 'vextractps')"
 
 check "M4 a uchar3 at a place of 32 bits is gathered with offsets of 32 bits" "$(
 	compile "--march x86-64-v4" <<'END'

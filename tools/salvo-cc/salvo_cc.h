@@ -149,6 +149,10 @@ bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
 
+/* gathers.cc: those of all lanes become single accesses where that is faster */
+void mark_lanes(llvm::Instruction &access);
+void expand_gathers(llvm::Module &m);
+
 /* searches.cc: branches where a loop chooses what it loads next */
 void branch_searches(llvm::Module &m);
 

@@ -4,9 +4,10 @@
  *
  * Contiguous lanes are one wide access, with a mask if not all of them are active. Lanes a few
  * elements apart, or in reverse order, load all that is between them; those in reverse order are
- * stored at once. Others are a gather or a scatter where the target has those (AVX-512), else one
- * access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a
- * branch; only calls and locked operations are branched around.
+ * stored at once. Others are a gather or a scatter where the target has those (AVX-512), unless all
+ * lanes are active and equally far apart, else one access for each lane. There an inactive lane
+ * uses a scratch buffer, which is cheaper than a branch; only calls and locked operations are
+ * branched around.
  *
  * Private arrays are laid out lane after lane, or element after element (vector_arrays.cc). Atomic
  * operations keep the order of the lanes; those on one address for all lanes become one operation.
@@ -236,12 +237,15 @@ Value *vectoriser::emit_load(LoadInst &load)
 	if (!is_contiguous(pointer, type)) {
 		if (const int64_t step = mask ? 0 : step_of(pointer, type))
 			return load_steps(load, step);
+		if (!mask && is_linear(pointer))
+			return emit_lanes(load);
 		if (can_gather_words(load))
 			return gather_words(load);
 		if (!can_gather(type, load.getAlign()))
 			return emit_lanes(load);
 		made = b.CreateMaskedGather(wide, vector(pointer), load.getAlign(), full(mask),
 					    Constant::getNullValue(wide), load.getName());
+		mark_lanes(*made);
 	} else if (!mask) {
 		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());
 		tag_row(*made, lanes);
@@ -275,6 +279,7 @@ void vectoriser::store_lanes(StoreInst &store, Value *all)
 			      (Instruction *)b.CreateAlignedStore(all, last, store.getAlign());
 	} else if (!is_contiguous(pointer, type)) {
 		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
+		mark_lanes(*made);
 	} else if (!mask) {
 		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
 		tag_row(*made, lanes);
@@ -307,7 +312,9 @@ void vectoriser::emit_store(StoreInst &store)
 		return;
 	const bool contiguous = is_contiguous(pointer, type);
 	const bool at_once = contiguous || can_store_reversed(pointer, type, store.getAlign());
-	if (store.isVolatile() || (!at_once && !can_scatter(type, store.getAlign()))) {
+	const bool scatters = can_scatter(type, store.getAlign()) &&
+			      (mask || !is_linear(pointer));
+	if (store.isVolatile() || (!at_once && !scatters)) {
 		emit_lanes(store);
 		return;
 	}
@@ -491,6 +498,7 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 	const unsigned at = isa<StoreInst>(inst) ? 1 : 0;
 	const bool linear = memory && is_linear(inst.getOperand(at));
 	Type *type = inst.getType();
+	const bool freezes = isa<LoadInst>(inst) && can_gather(type, Align(1));
 	Value *all = type->isVoidTy() ? nullptr : PoisonValue::get(widen(type));
 
 	SmallVector<Value *> pointers;
@@ -521,11 +529,13 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 		if (mask && inst.isIntDivRem())
 			copy->setOperand(1, b.CreateSelect(runs, copy->getOperand(1),
 							   ConstantInt::get(type, 1)));
-		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath });
+		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath,
+						    LLVMContext::MD_invariant_load });
 		b.Insert(copy);
 		if (memory)
 			tag_lane(*copy, i);
-		Value *next = all ? insert_lane(all, copy, i) : nullptr;
+		Value *next = all ? insert_lane(all, freezes ? b.CreateFreeze(copy) : copy, i) :
+				    nullptr;
 		if (branch) {
 			BasicBlock *now = b.GetInsertBlock();
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gathers.cc - single accesses in the place of gathers and scatters
+ *
+ * AVX-512 has an instruction that loads from an address for each lane. It takes longer than a load
+ * and an insertion for each of them where the addresses are scalars at once: if they differ by
+ * constants, or have an index of 32 bits, of which two come out of the vector at a time and are
+ * extended by a shift or by a move.
+ *
+ *	gather(in, index)	pair = index[0..1]
+ *				in[(int)pair], in[pair >> 32], ...
+ *
+ * Runs when the code is optimised: there are many times as many instructions then, and LLVM would
+ * make the gather again. It stays where some lanes may be inactive.
+ */
+#include "places.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+/* Marks gathers and scatters whose elements are the lanes. */
+static const char kind[] = "salvo.lanes";
+
+static bool is_vector(const Value *v)
+{
+	return v->getType()->isVectorTy();
+}
+
+/* What is extended to the indices @v, if that has at most 32 bits, or NULL */
+static Value *narrow_index(Value *v)
+{
+	Value *index;
+
+	return match(v, m_ZExtOrSExt(m_Value(index))) &&
+	       index->getType()->getScalarSizeInBits() <= 32 ? index : nullptr;
+}
+
+/* Are addresses of single lanes cheap? They are elements of arrays, with one such index at most. */
+static bool has_cheap_lanes(Value *pointers)
+{
+	unsigned narrow = 0;
+
+	while (is_vector(pointers)) {
+		auto *gep = dyn_cast<GetElementPtrInst>(pointers);
+
+		if (!gep || gep->getNumIndices() != 1)
+			return false;
+		Value *index = gep->getOperand(1);
+		if (is_vector(index) && !isa<Constant>(index) && (!narrow_index(index) || narrow++))
+			return false;
+		pointers = gep->getPointerOperand();
+	}
+	return true;
+}
+
+/* The elements of @indices, which are extended from a narrow index */
+static SmallVector<Value *> extract_pairs(IRBuilder<> &b, Value *indices, unsigned lanes)
+{
+	const bool is_signed = isa<SExtInst>(indices);
+	Type *pairs = FixedVectorType::get(b.getInt64Ty(), lanes / 2);
+	Type *words = FixedVectorType::get(b.getInt32Ty(), lanes);
+	Value *all = narrow_index(indices);
+	SmallVector<Value *> made;
+
+	all = is_signed ? b.CreateSExt(all, words) : b.CreateZExt(all, words);
+	all = b.CreateBitCast(all, pairs);
+	for (unsigned i = 0; i < lanes; i += 2) {
+		Value *pair = b.CreateExtractElement(all, i / 2);
+		Value *low = b.CreateTrunc(pair, b.getInt32Ty());
+
+		made.push_back(is_signed ? b.CreateSExt(low, b.getInt64Ty()) :
+					   b.CreateZExt(low, b.getInt64Ty()));
+		made.push_back(is_signed ? b.CreateAShr(pair, 32) : b.CreateLShr(pair, 32));
+	}
+	return made;
+}
+
+/* The addresses of all lanes */
+static SmallVector<Value *> addresses(IRBuilder<> &b, Value *pointers, unsigned lanes)
+{
+	auto *gep = cast<GetElementPtrInst>(pointers);
+	Value *base = gep->getPointerOperand(), *index = gep->getOperand(1);
+	SmallVector<Value *> bases(lanes, base), indices(lanes, index), made;
+
+	if (is_vector(base))
+		bases = addresses(b, base, lanes);
+	if (is_vector(index) && !isa<Constant>(index))
+		indices = extract_pairs(b, index, lanes);
+	for (unsigned i = 0; i < lanes; i++) {
+		if (is_vector(indices[i]))
+			indices[i] = b.CreateExtractElement(index, i);
+		made.push_back(b.CreateGEP(gep->getSourceElementType(), bases[i], indices[i]));
+	}
+	return made;
+}
+
+static Align align_of(const IntrinsicInst &access, unsigned operand)
+{
+	return cast<ConstantInt>(access.getArgOperand(operand))->getMaybeAlignValue().valueOrOne();
+}
+
+static Value *load_singles(IRBuilder<> &b, const IntrinsicInst &gather, ArrayRef<Value *> pointers)
+{
+	auto *type = cast<FixedVectorType>(gather.getType());
+	const Align align = align_of(gather, 1);
+	Value *all = PoisonValue::get(type);
+
+	for (unsigned i = 0; i < pointers.size(); i++) {
+		LoadInst *one = b.CreateAlignedLoad(type->getElementType(), pointers[i], align);
+
+		one->setAAMetadata(gather.getAAMetadata());
+		tag_lane(*one, i);
+		all = b.CreateInsertElement(all, one, i);
+	}
+	return all;
+}
+
+/* In the order of the lanes: the last one stays where addresses are equal. */
+static void store_singles(IRBuilder<> &b, const IntrinsicInst &scatter, ArrayRef<Value *> pointers)
+{
+	const Align align = align_of(scatter, 2);
+
+	for (unsigned i = 0; i < pointers.size(); i++) {
+		Value *value = b.CreateExtractElement(scatter.getArgOperand(0), i);
+		StoreInst *one = b.CreateAlignedStore(value, pointers[i], align);
+
+		one->setAAMetadata(scatter.getAAMetadata());
+		tag_lane(*one, i);
+	}
+}
+
+/* LLVM keeps the mark where it makes a simpler instruction of one. */
+static bool is_marked(const Instruction &inst)
+{
+	auto *call = dyn_cast<IntrinsicInst>(&inst);
+
+	return call && call->getMetadata(kind) &&
+	       (call->getIntrinsicID() == Intrinsic::masked_gather ||
+		call->getIntrinsicID() == Intrinsic::masked_scatter);
+}
+
+void mark_lanes(Instruction &access)
+{
+	access.setMetadata(kind, MDNode::get(access.getContext(), {}));
+}
+
+/*
+ * Loads of single lanes that LLVM would make a gather of are frozen until then (vector_memory.cc).
+ */
+static void thaw_loads(Function &f)
+{
+	for (Instruction &inst : make_early_inc_range(instructions(f)))
+		if (isa<FreezeInst>(inst) && isa<LoadInst>(inst.getOperand(0))) {
+			inst.replaceAllUsesWith(inst.getOperand(0));
+			inst.eraseFromParent();
+		}
+}
+
+void expand_gathers(Module &m)
+{
+	SmallVector<IntrinsicInst *> found;
+
+	for (Function &f : m) {
+		thaw_loads(f);
+		for (Instruction &inst : instructions(f))
+			if (is_marked(inst))
+				found.push_back(cast<IntrinsicInst>(&inst));
+	}
+	for (IntrinsicInst *access : found) {
+		const bool loads = access->getIntrinsicID() == Intrinsic::masked_gather;
+		Value *pointers = access->getArgOperand(loads ? 0 : 1);
+		const unsigned lanes = cast<FixedVectorType>(pointers->getType())->getNumElements();
+
+		if (!match(access->getArgOperand(loads ? 2 : 3), m_AllOnes()) || lanes % 2 ||
+		    !has_cheap_lanes(pointers))
+			continue;
+		IRBuilder<> b(access);
+		SmallVector<Value *> singles = addresses(b, pointers, lanes);
+		if (loads)
+			access->replaceAllUsesWith(load_singles(b, *access, singles));
+		else
+			store_singles(b, *access, singles);
+		access->eraseFromParent();
+	}
+}
