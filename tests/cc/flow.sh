@@ -364,6 +364,22 @@ kernel void k(global const int *a, global int *b)
 	b[get_global_id(0)] = n;
 }
 END
+	lacks code 'vgather|vpgather'
+	# Also by a difference of what they loaded in the last iteration.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *times, global const uchar *events, global const uint *at,
+	      global uint *b, float most)
+{
+	uint i = at[get_global_id(0)], n = 0;
+	float start = times[i], now = start;
+
+	while (start - now <= most && i > 0) {
+		n += events[i] == 7;
+		now = times[--i];
+	}
+	b[get_global_id(0)] = n;
+}
+END
 	lacks code 'vgather|vpgather')"
 
 check "M4 a loop over the work-item's own part of contiguous memory is a loop of vectors" "$(

@@ -196,6 +196,45 @@ bool vectoriser::can_outline(ArrayRef<BasicBlock *> blocks) const
 	return true;
 }
 
+/* Operations of a loop between what a lane loads and what it compares */
+static const unsigned max_depth = 8;
+
+/*
+ * Is @v computed in this or the last iteration of @loop from what each lane gathers? Not by a
+ * choice, as the bounds of a search are.
+ */
+bool vectoriser::is_gathered(Value *v, const Loop &loop, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst || !depth || !loop.contains(inst))
+		return false;
+	if (auto *load = dyn_cast<LoadInst>(inst))
+		return shape_of(load->getPointerOperand()).kind != shape::UNIFORM &&
+		       !is_contiguous(load->getPointerOperand(), load->getType());
+	if (auto *phi = dyn_cast<PHINode>(inst))
+		return phi->getParent() == loop.getHeader() && loop.getLoopLatch() &&
+		       is_gathered(phi->getIncomingValueForBlock(loop.getLoopLatch()), loop,
+				   depth - 1);
+	return (isa<BinaryOperator>(inst) || isa<UnaryOperator>(inst) || isa<CastInst>(inst)) &&
+	       any_of(inst->operands(), [&](Value *operand) {
+		       return is_gathered(operand, loop, depth - 1);
+	       });
+}
+
+/* Is one of the comparisons that @condition combines of such a value? */
+bool vectoriser::compares_gathered(Value *condition, const Loop &loop, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(condition);
+
+	return inst && depth && loop.contains(inst) &&
+	       (isa<CmpInst>(inst) || isa<BinaryOperator>(inst) || isa<SelectInst>(inst)) &&
+	       any_of(inst->operands(), [&](Value *operand) {
+		       return isa<CmpInst>(inst) ? is_gathered(operand, loop, max_depth) :
+						   compares_gathered(operand, loop, depth - 1);
+	       });
+}
+
 /* Do lanes leave @loop by comparing what each loads from an address of its own? */
 bool vectoriser::leaves_by_gather(const Loop &loop)
 {
@@ -204,16 +243,9 @@ bool vectoriser::leaves_by_gather(const Loop &loop)
 	loop.getExitingBlocks(exiting);
 	return any_of(exiting, [&](BasicBlock *block) {
 		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-		auto *compare = branch && branch->isConditional() ?
-			dyn_cast<CmpInst>(branch->getCondition()) : nullptr;
 
-		return compare && any_of(compare->operands(), [&](Value *operand) {
-			auto *load = dyn_cast<LoadInst>(operand);
-
-			return load && loop.contains(load) &&
-			       shape_of(load->getPointerOperand()).kind != shape::UNIFORM &&
-			       !is_contiguous(load->getPointerOperand(), load->getType());
-		});
+		return branch && branch->isConditional() &&
+		       compares_gathered(branch->getCondition(), loop, max_depth);
 	});
 }
 

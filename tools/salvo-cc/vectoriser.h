@@ -134,6 +134,8 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	bool is_gathered(Value *v, const llvm::Loop &loop, unsigned depth);
+	bool compares_gathered(Value *condition, const llvm::Loop &loop, unsigned depth);
 	bool leaves_by_gather(const Loop &loop);
 	double active_part(const Loop &loop, llvm::ScalarEvolution &evolution);
 	double active_part(BasicBlock *block, BasicBlock *entry,
