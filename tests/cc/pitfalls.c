@@ -48,7 +48,8 @@ static const struct {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
 		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
 		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
-		"halves", "halves_that_wrap",
+		"halves", "halves_that_wrap", "segments", "segments_across_a_barrier",
+		"segments_that_wrap",
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",

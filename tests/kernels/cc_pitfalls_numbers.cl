@@ -135,3 +135,46 @@ kernel void halves_that_wrap(PLAIN)
 	if (((x + 2 * l) >> 1) < l + n)
 		out[i + 768] = (uchar)(x + 2 * l) >> 1;
 }
+
+/* Quotients that are the same for parts of a row; see tools/salvo-cc/quotients.cc */
+kernel void segments(PLAIN)
+{
+	uint g = get_global_id(0), w = 5 * n, q = g / w, m = g % w;
+	size_t group = g / get_local_size(0), l = g % get_local_size(0);
+	uint sum = in[q * 40 + m] + in[40 * group + l] * 3 + in[m + 1] * 5;
+
+	if (m > 2)
+		sum ^= in[q + l];
+	for (uint i = m; i < 64; i += 16)
+		sum = sum * 7 + in[group * 16 + i];
+	out[ITEM] = sum;
+}
+
+kernel void segments_across_a_barrier(PLAIN)
+{
+	local uint all[64];
+	uint warp = get_local_id(0) >> 3, lane = get_local_id(0) & 7;
+	uint l = get_local_id(1) * get_local_size(0) + get_local_id(0);
+
+	all[l] = in[warp * 20 + lane] + in[lane * n];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (lane < n)
+		all[l] += in[warp * 9 + lane + 1];
+	out[ITEM] = all[l] + in[get_group_id(0) * 8 + warp * 8 + lane];
+}
+
+/* Dividends that are negative or wrap around, divisors that are negative or 0 */
+kernel void segments_that_wrap(PLAIN)
+{
+	int g = get_global_id(0), w = 12 - 2 * (int)n, h = 4 * ((int)n - 6);
+	uint u = (uint)g - 3 * n, v = 0x7ffffff0 + n + g;
+	long k = (long)g - 40;
+	uint sum = in[u % 24 + u / 24 % 64] + in[v / 40 % 128 + v % 40] * 3;
+
+	sum += in[(k / 16 + 10) * 16 + k % 16 + 16] * 5 + in[(g - 50) / 8 + (g - 50) % 8 + 99];
+	if (w)
+		sum = sum * 7 + in[(g / w + 256) % 512 + (g % w + 64)];
+	if (h > 0)
+		sum = sum * 11 + in[g / h * 4 + g % h];
+	out[ITEM] = sum;
+}

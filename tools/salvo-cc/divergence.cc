@@ -17,6 +17,7 @@
  * phis that differ but were not found are sources of divergence for another analysis.
  */
 #include "agree.h"
+#include "quotients.h"
 #include "vectoriser.h"
 
 #include <map>
@@ -54,7 +55,7 @@ public:
 	{
 		auto *inst = dyn_cast<Instruction>(v);
 
-		return inst && is_agreement(*inst);
+		return inst && (is_agreement(*inst) || is_first_lane(*inst));
 	}
 
 private:

@@ -12,6 +12,7 @@
 
 #include "agree.h"
 #include "places.h"
+#include "quotients.h"
 #include "split.h"
 
 #include <cstddef>
@@ -227,5 +228,6 @@ void build_groups(kernel &k, BasicBlock *body, const group_values &v, TargetMach
 		build_thread(k, of, v);
 	}
 	lower_agreements(*k.function->getParent());
+	lower_first_lanes(*k.function->getParent());
 	relax_local_atomics(*k.function);
 }

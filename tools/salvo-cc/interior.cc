@@ -272,6 +272,8 @@ interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x)
 		for (row_test &t : tests)
 			t.guard = false;
 	drop_unreachable();
+	find_quotients([this](Value *v) { return is_step(v, max_depth); },
+		       [this](Value *v) { return can_evaluate(v, max_depth); });
 }
 
 bool interior::has_borders() const
@@ -314,14 +316,15 @@ Function *interior::specialise()
 			value = copied;
 		map[t.test]->replaceAllUsesWith(value);
 	}
+	specialise_quotients(map);
 	return copy;
 }
 
-/* @v where x is 0 and the tests hold. */
+/* @v where x is 0, or the origin of a segment, and the tests hold. */
 Value *interior::evaluate(IRBuilder<> &b, Value *v)
 {
 	if (v == &x)
-		return b.getInt64(0);
+		return origin ? origin : b.getInt64(0);
 	if (auto *arg = dyn_cast<Argument>(v))
 		return args[arg->getArgNo()];
 	auto *inst = dyn_cast<Instruction>(v);

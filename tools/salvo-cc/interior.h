@@ -7,6 +7,7 @@
 
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include "items.h"
 
@@ -24,6 +25,15 @@ struct row_test {
 };
 
 /**
+ * struct row_quotient - A quotient or remainder of x + invariant by an invariant.
+ * @inst: A division, or the shift or mask that is one.
+ */
+struct row_quotient {
+	llvm::BinaryOperator *inst;
+	llvm::Value *divisor;
+};
+
+/**
  * struct row_range - Where the tests hold: @low <= x < @high. Outside of @first <= x < @end,
  * which contains it, nothing is to be done.
  */
@@ -36,8 +46,10 @@ public:
 	/* @skip: work-items that do nothing need not be called. */
 	interior(llvm::Function &item, llvm::Argument &x, bool skip);
 
-	bool is_whole() const { return tests.empty(); }
+	bool is_whole() const { return tests.empty() && quotients.empty(); }
 	bool has_borders() const;
+	bool has_quotients() const { return !quotients.empty(); }
+	void drop_quotients() { quotients.clear(); }
 	/* Are there any that rows usually have? */
 	bool has_likely_borders() const;
 
@@ -46,8 +58,17 @@ public:
 	/* Code for the range in a row of @length, whose work-items would get @args. */
 	row_range emit(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args,
 		       llvm::Value *length);
+	/*
+	 * Code for the end of the segment that begins with work-item @at, which is @at if there is
+	 * none: in it all quotients are the same (quotients.cc). NULL if there are no quotients.
+	 */
+	llvm::Value *emit_segment(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args,
+				  llvm::Value *length, llvm::Value *at);
 
 private:
+	void find_quotients(llvm::function_ref<bool(llvm::Value *)> is_dividend,
+			    llvm::function_ref<bool(llvm::Value *)> is_invariant);
+	void specialise_quotients(llvm::ValueToValueMapTy &map) const;
 	const row_test *find_clamp(llvm::Value *v) const;
 	bool is_step(llvm::Value *v, unsigned depth);
 	bool can_evaluate(llvm::Value *v, unsigned depth);
@@ -63,9 +84,10 @@ private:
 	llvm::Function &item;
 	llvm::Argument &x;
 	std::vector<row_test> tests;
+	std::vector<row_quotient> quotients;
 	/* While code is emitted. */
 	llvm::ArrayRef<llvm::Value *> args;
-	llvm::Value *length = nullptr, *holds = nullptr;
+	llvm::Value *length = nullptr, *holds = nullptr, *origin = nullptr;
 	llvm::DenseMap<llvm::Value *, llvm::Value *> known;
 };
 

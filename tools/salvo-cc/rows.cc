@@ -281,8 +281,12 @@ static bool gains_from_half(const items &of, const Function &f, unsigned d, unsi
 	       (!of.group[d] || of.group[d] % lanes >= lanes / 2);
 }
 
-/* The vector part of a row: in the interior by @inner, outside of it by @wide. */
+/*
+ * The vector part of a row: in the interior by @inner, outside of it by @wide. @segment: where the
+ * segment that begins with a work-item ends, NULL if there are none.
+ */
 static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes, unsigned least,
+			 function_ref<Value *(Value *)> segment,
 			 function_ref<Value *(Value *, Value *)> inner,
 			 function_ref<void(Value *)> wide)
 {
@@ -300,13 +304,14 @@ static Value *emit_lanes(IRBuilder<> &b, const row_range &range, unsigned lanes,
 	PHINode *x = b.CreatePHI(b.getInt64Ty(), 3, "x");
 	Value *next = b.CreateAdd(x, b.getInt64(lanes), "", true, true);
 	Value *some = b.CreateAdd(x, b.getInt64(least), "", true, true);
-	b.CreateCondBr(b.CreateAnd(b.CreateICmpUGE(x, range.low),
-				   b.CreateICmpULE(some, range.high)),
+	Value *high = segment(x);
+	high = high ? b.CreateBinaryIntrinsic(Intrinsic::smin, high, range.high) : range.high;
+	b.CreateCondBr(b.CreateAnd(b.CreateICmpUGE(x, range.low), b.CreateICmpULE(some, high)),
 		       inside, outside);
 	x->addIncoming(range.first, before);
 
 	b.SetInsertPoint(inside);
-	Value *left = inner(x, range.high);
+	Value *left = inner(x, high);
 	x->addIncoming(left, b.GetInsertBlock());
 	b.CreateBr(part);
 
@@ -347,6 +352,32 @@ static void emit_sides(IRBuilder<> &b, const row_range &range,
 	b.SetInsertPoint(done);
 }
 
+/* Lanes of one segment must cost less than this part of what lanes of several cost. */
+static const double gain_of_segments = .6;
+
+/* Do divisions by what is the same for a row keep accesses from being contiguous? */
+static bool gains_from_segments(const items &of, Function &item, interior &range, unsigned lanes,
+				TargetMachine &target)
+{
+	Function *forms[2];
+	double cost[2];
+
+	if (!range.has_quotients() || item.getInstructionCount() > max_half)
+		return false;
+	forms[1] = range.specialise();
+	interior general = range;
+	general.drop_quotients();
+	forms[0] = general.specialise();
+	for (unsigned i = 0; i < 2; i++) {
+		is_so(*forms[i], target, [&](Function &copy) {
+			cost[i] = cost_of_lanes(copy, *of.id(copy, 0), lanes, target);
+			return true;
+		});
+		forms[i]->eraseFromParent();
+	}
+	return cost[1] > 0 && cost[1] < gain_of_segments * cost[0];
+}
+
 row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_rows,
 	     TargetMachine &target, const options &opts)
 {
@@ -354,21 +385,32 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	const unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
 	row made = { .lanes = lanes, .item = &item, .range = nullptr };
 
-	if (lanes == 1 || is_so(item, target, [&](Function &copy) {
+	if (lanes == 1 || d > 0 || !gains_from_segments(of, item, *range, lanes, target))
+		range->drop_quotients();
+	const unsigned most = std::max(max_version, max_growth * item.getInstructionCount());
+	/* Without a version for lanes of several segments there is none for those of one. */
+	if (range->has_quotients()) {
+		made.wide = make_lanes(of, item, d, target, lanes, max_border);
+		if (!made.wide)
+			range->drop_quotients();
+	}
+	Function *special = range->is_whole() ? &item : range->specialise();
+	if (!made.wide && (lanes == 1 || is_so(item, target, [&](Function &copy) {
 		    interleave_arrays(copy, *of.id(copy, d), lanes, target);
 		    return gains_from_inner_loops(copy, *of.id(copy, d), lanes, target);
-	    }))
+	    }))) {
+		if (special != &item)
+			special->eraseFromParent();
 		return made;
-	Function *special = range->is_whole() ? &item : range->specialise();
-
-	const unsigned most = std::max(max_version, max_growth * item.getInstructionCount());
+	}
 
 	if (special != &item)
 		made.inner = make_lanes(of, *special, d, target, lanes, most);
 	/* It is as large as that of the interior, or larger. */
-	if (made.inner ? range->has_likely_borders() &&
-				 made.inner->getInstructionCount() <= max_border :
-			 range->is_whole() || range->has_borders())
+	if (!made.wide &&
+	    (made.inner ? range->has_likely_borders() &&
+				  made.inner->getInstructionCount() <= max_border :
+			  range->is_whole() || range->has_borders()))
 		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
 	if (made.inner)
 		made.range = std::move(range);
@@ -425,7 +467,10 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 		/* If all tests are guards nothing is run before the interior. */
 		if (!r.wide && r.range->has_borders())
 			return emit_sides(b, range, inner, one);
-		x = r.wide ? emit_lanes(b, range, lanes, r.least(), inner, wide) :
+		auto segment = [&](Value *at) {
+			return r.range->emit_segment(b, args(b.getInt64(0)), length, at);
+		};
+		x = r.wide ? emit_lanes(b, range, lanes, r.least(), segment, inner, wide) :
 			     inner(range.first, range.high);
 	} else if (r.wide) {
 		x = inner(x, end);

@@ -21,6 +21,7 @@
 #include "agree.h"
 #include "items.h"
 #include "places.h"
+#include "quotients.h"
 #include "vectoriser.h"
 
 #include <cmath>
@@ -83,6 +84,8 @@ double vectoriser::scalar_cost(const Instruction &inst)
 		return division;
 	if (is_agreement(inst))
 		return 4;
+	if (is_first_lane(inst))
+		return 0;
 	if (isa<CallBase>(inst))
 		return isa<IntrinsicInst>(inst) ? 2 : 20;
 	return inst.getOpcode() == Instruction::FDiv ? 4 : 1;

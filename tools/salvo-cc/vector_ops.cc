@@ -10,6 +10,7 @@
  *	out[x] = v.x + v.y;		v[0, 4, 8, ...] + v[1, 5, 9, ...]
  */
 #include "agree.h"
+#include "quotients.h"
 #include "vectoriser.h"
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -343,6 +344,8 @@ void vectoriser::emit(Instruction &inst)
 			vectors[&inst] = made;
 	} else if (is_agreement(inst)) {
 		scalars[&inst] = emit_agreement(inst.getOperand(0));
+	} else if (is_first_lane(inst)) {
+		scalars[&inst] = lane(inst.getOperand(0), 0);
 	} else if (isa<FenceInst>(inst)) {
 		b.Insert(inst.clone());
 	} else if (needs_lanes(inst)) {

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quotients.h - what the first of several lanes computes
+ */
+#ifndef SALVO_CC_QUOTIENTS_H
+#define SALVO_CC_QUOTIENTS_H
+
+#include <llvm/IR/Module.h>
+
+/* Is it the value of the first lane, the same for all? */
+bool is_first_lane(const llvm::Instruction &inst);
+
+void lower_first_lanes(llvm::Module &m);
+
+#endif /* SALVO_CC_QUOTIENTS_H */
