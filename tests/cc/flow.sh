@@ -769,17 +769,4 @@ kernel void k(global const uint *order, global const sample *in, global sample *
 END
 	times code 'vmov.*\(.*%xmm' 16 20)"
 
-check "M4 divisions of x by what a row has in common: contiguous within a segment" "$(
-	for divisor in 'get_local_size(0)' w 64; do
-		compile "--march x86-64-v4 --global-offset" <<END
-kernel void k(global const float *a, global float *b, uint w)
-{
-	uint g = get_global_id(0), y = g / $divisor, x = g % $divisor;
-
-	b[y * 1000 + x] = a[y * 500 + x] * 2;
-}
-END
-		has code 'vmovups .*\(.*,%zmm'
-	done)"
-
 finish

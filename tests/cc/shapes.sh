@@ -502,4 +502,36 @@ END
 	has code 'vmulps.*zmm'
 	lacks code 'vgather')"
 
+check "M4 divisions of x by what a row has in common: contiguous within a segment" "$(
+	for divisor in 'get_local_size(0)' w 64; do
+		compile "--march x86-64-v4 --global-offset" <<END
+kernel void k(global const float *a, global float *b, uint w)
+{
+	uint g = get_global_id(0), y = g / $divisor, x = g % $divisor;
+
+	b[y * 1000 + x] = a[y * 500 + x] * 2;
+}
+END
+		has code 'vmovups .*\(.*,%zmm'
+	done)"
+
+check "M4 an index that wraps around where no lane is active: no access far away" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const float *in, global float *out, uint n)
+{
+	uint x = get_global_id(0);
+	float sum = 0;
+
+	for (uint i = 0; i < n; i++)
+		if (x >= i)
+			sum += in[x - i];
+		else
+			sum += in[i - x] * 2;
+	out[x] = sum;
+}
+END
+		has code 'and +.0xffffffffffffff[80]0,%rsp'
+	done)"
+
 finish

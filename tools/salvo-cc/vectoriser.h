@@ -228,6 +228,7 @@ private:
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
 	Value *safe_pointer(Value *pointer, Value *condition);
+	Value *masked_pointer(Value *pointer);
 	bool is_contiguous(Value *pointer, Type *type) const;
 	bool is_reversed(Value *pointer, Type *type) const;
 	bool can_store_reversed(Value *pointer, Type *type, llvm::Align align) const;
