@@ -382,6 +382,33 @@ kernel void k(global const float *times, global const uchar *events, global cons
 END
 	lacks code 'vgather|vpgather')"
 
+check "M4 searches that go back, with a stack each: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *first, global uint *found, uint all, int depth)
+{
+	uint used[20], next[20], n = 0;
+	int i = 0;
+
+	used[0] = first[get_global_id(0)];
+	next[0] = ~used[0] & all;
+	while (i >= 0) {
+		uint one = next[i] & -next[i];
+
+		if (one && i < depth) {
+			next[i] ^= one;
+			used[i + 1] = used[i] | one << 1 | one >> 1;
+			next[i + 1] = ~used[i + 1] & all;
+			i++;
+		} else {
+			n += i == depth;
+			i--;
+		}
+	}
+	found[get_global_id(0)] = n;
+}
+END
+	lacks code 'vpgather|vpscatter')"
+
 check "M4 a loop over the work-item's own part of contiguous memory is a loop of vectors" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uchar *text, global uint *counts, uint n, uint chunk)

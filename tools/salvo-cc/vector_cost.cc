@@ -30,6 +30,7 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/CodeExtractor.h>
@@ -252,6 +253,46 @@ bool vectoriser::leaves_by_gather(const Loop &loop)
 	});
 }
 
+/* Is @v computed from what an iteration of @loop takes over from the last one? */
+static bool is_carried(const Value *v, const Loop &loop, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst || !depth || !loop.contains(inst))
+		return false;
+	if (isa<PHINode>(inst))
+		return inst->getParent() == loop.getHeader();
+	return (isa<BinaryOperator>(inst) || isa<CastInst>(inst) || isa<GetElementPtrInst>(inst)) &&
+	       any_of(inst->operands(), [&](const Value *operand) {
+		       return is_carried(operand, loop, depth - 1);
+	       });
+}
+
+/* The private array of which @inst accesses an element that a lane has come to, or NULL */
+const Value *vectoriser::stack_of(const Instruction &inst, const Loop &loop) const
+{
+	const Value *pointer = getLoadStorePointerOperand(&inst);
+	const Value *array = pointer ? getUnderlyingObject(pointer) : nullptr;
+
+	return array && isa<AllocaInst>(array) && shape_of(pointer).kind == shape::VARYING &&
+	       is_carried(pointer, loop, max_depth) ? array : nullptr;
+}
+
+/*
+ * The private arrays in which each lane keeps a stack, as a search that goes back. What was
+ * scattered is gathered soon, and must have left the store buffer then.
+ */
+unsigned vectoriser::stacks_of(const Loop &loop) const
+{
+	SmallPtrSet<const Value *, 8> stored, loaded;
+
+	for (const BasicBlock *block : loop.blocks())
+		for (const Instruction &inst : *block)
+			if (const Value *stack = stack_of(inst, loop))
+				(isa<StoreInst>(inst) ? stored : loaded).insert(stack);
+	return count_if(stored, [&](const Value *stack) { return loaded.contains(stack); });
+}
+
 static bool depends_on_load(const SCEV *value)
 {
 	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [](const SCEV *part) {
@@ -286,16 +327,34 @@ double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
 {
 	const SCEV *times = evolution.getBackedgeTakenCount(&loop);
 
-	if (leaves_by_gather(loop))
+	if (leaves_by_gather(loop) || stacks_of(loop))
 		return .5;
 	if (walks_list(loop, evolution))
 		return .2;
 	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times) ? .75 : 1;
 }
 
+/* The part of the lanes at @top that comes to @block, if each branch between sends half of them */
+double vectoriser::branch_part(BasicBlock *block, const BasicBlock *top) const
+{
+	double part = 1;
+
+	while (block != top && dt.getNode(block)->getIDom()) {
+		BasicBlock *up = dt.getNode(block)->getIDom()->getBlock();
+		const Loop *loop = loops.getLoopFor(block);
+
+		if (!pdt.dominates(block, up) &&
+		    !(loop && loop->contains(up) && loop->isLoopExiting(up)))
+			part *= .5;
+		block = up;
+	}
+	return part;
+}
+
 /*
  * The part of the lanes that is active in @block on average, of those that are in a region that
- * begins with @entry: half of them where a branch leads to it, and in each loop its part.
+ * begins with @entry: half of them where a branch leads to it, and in each loop its part. A search
+ * that goes back comes to what many branches lead to seldom.
  */
 double vectoriser::active_part(BasicBlock *block, BasicBlock *entry,
 			       const SmallPtrSetImpl<BasicBlock *> &region,
@@ -306,7 +365,9 @@ double vectoriser::active_part(BasicBlock *block, BasicBlock *entry,
 
 	while (loop && region.contains(loop->getHeader())) {
 		part *= parts.lookup(loop);
-		if (!dt.dominates(block, loop->getLoopLatch()))
+		if (is_divergent_loop(loop) && stacks_of(*loop))
+			part *= branch_part(block, loop->getHeader());
+		else if (!dt.dominates(block, loop->getLoopLatch()))
 			part *= .5;
 		block = loop->getHeader();
 		loop = loop->getParentLoop();
@@ -343,9 +404,9 @@ double vectoriser::waits_of(const SmallPtrSetImpl<BasicBlock *> &blocks)
 	double sum = 0;
 
 	for (const Loop *loop : loops.getLoopsInPreorder())
-		if (blocks.contains(loop->getHeader()) && is_divergent_loop(loop) &&
-		    leaves_by_gather(*loop))
-			sum += wait * weight_of(loop->getLoopDepth());
+		if (blocks.contains(loop->getHeader()) && is_divergent_loop(loop))
+			sum += (leaves_by_gather(*loop) + stacks_of(*loop)) * wait *
+			       weight_of(loop->getLoopDepth());
 	return sum;
 }
 

@@ -134,6 +134,9 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	double branch_part(llvm::BasicBlock *block, const llvm::BasicBlock *top) const;
+	const Value *stack_of(const Instruction &inst, const llvm::Loop &loop) const;
+	unsigned stacks_of(const llvm::Loop &loop) const;
 	bool is_gathered(Value *v, const llvm::Loop &loop, unsigned depth);
 	bool compares_gathered(Value *condition, const llvm::Loop &loop, unsigned depth);
 	bool leaves_by_gather(const Loop &loop);
