@@ -534,4 +534,20 @@ END
 		has code 'and +.0xffffffffffffff[80]0,%rsp'
 	done)"
 
+check "M4 lanes a stride apart, which the kernel computes: one counter for all of them" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const int *in, global int *out, local int *tile, uint w, uint h, uint n)
+{
+	uint x = get_global_id(0), y = get_global_id(1);
+	uint at = get_local_id(1) * n + get_local_id(0);
+
+	tile[at] = in[y * w + x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[x * h + y] = tile[at];
+}
+END
+		times code '(inc|add)[lq]? .*\(%rsp\)$' 0 8
+	done)"
+
 finish

@@ -15,6 +15,7 @@
 #include "vectoriser.h"
 
 #include <llvm/ADT/MapVector.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/IR/PatternMatch.h>
 
@@ -135,6 +136,20 @@ bool vectoriser::is_linear(Value *pointer)
 	return find_linear_pointer(pointer, nullptr);
 }
 
+/*
+ * A copy of the first lane's index. Where LLVM sees that it counts in a loop it makes a counter of
+ * each lane's, and has registers for a few of them.
+ */
+Value *vectoriser::hide_counter(Value *index)
+{
+	auto *type = FunctionType::get(index->getType(), { index->getType() }, false);
+	CallInst *copy = b.CreateCall(InlineAsm::get(type, "", "=r,0", false), { index });
+
+	copy->setDoesNotThrow();
+	copy->setDoesNotAccessMemory();
+	return copy;
+}
+
 /* The addresses of all lanes of a linear @pointer */
 SmallVector<Value *> vectoriser::linear_pointers(Value *pointer)
 {
@@ -142,6 +157,7 @@ SmallVector<Value *> vectoriser::linear_pointers(Value *pointer)
 	linear at;
 
 	find_linear_pointer(pointer, &at);
+	at.first = hide_counter(at.first);
 	for (unsigned i = 0; i < lanes; i++) {
 		Value *bytes = b.CreateMul(extended(at.first, at.how), b.getInt64(at.size));
 

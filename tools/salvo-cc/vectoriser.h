@@ -245,6 +245,7 @@ private:
 	bool find_linear(Value *v, extension how, unsigned depth, linear *made);
 	bool find_linear_pointer(Value *pointer, linear *made);
 	bool is_linear(Value *pointer);
+	Value *hide_counter(Value *index);
 	llvm::SmallVector<Value *> linear_pointers(Value *pointer);
 
 	/* vector_elements.cc */
