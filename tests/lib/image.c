@@ -7,6 +7,7 @@
  * avoided.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kselftest_harness.h"
@@ -157,12 +158,35 @@ static const uint32_t addresses[] = {
 /* Undefined where the image is repeated, but no reason to leave it. */
 static const float wild[] = { NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 3e9f, -3e9f, 0.5f };
 
-/* Every addressing mode with both filters, in @dims dimensions, on @order of floats */
+/* Fills @count channels in @raw with noise. @data: their values */
+static void fill_noise(void *raw, float *data, unsigned int count, uint32_t type)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		const uint32_t noise = random_unit() * 65536;
+
+		switch (type) {
+		case SALVO_IMAGE_UNORM_INT8:
+			((uint8_t *)raw)[i] = noise;
+			data[i] = (uint8_t)noise / 255.0f;
+			break;
+		case SALVO_IMAGE_UNORM_INT16:
+			((uint16_t *)raw)[i] = noise;
+			data[i] = noise / 65535.0f;
+			break;
+		default:
+			((float *)raw)[i] = data[i] = random_unit();
+		}
+	}
+}
+
+/* Every addressing mode with both filters, in @dims dimensions */
 static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image) *self,
-			   const char *name, int dims, uint32_t order)
+			   const char *name, int dims, uint32_t order, uint32_t type)
 {
 	const struct salvo_image_info info = {
-		.order = order, .type = SALVO_IMAGE_FLOAT, .width = WIDTH,
+		.order = order, .type = type, .width = WIDTH,
 		.height = HEIGHT, .depth = dims > 2 ? DEPTH : 0,
 	};
 	struct volume v = { .channels = order == SALVO_IMAGE_R ? 1 : 4,
@@ -172,7 +196,7 @@ static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image
 	struct salvo_bo *at_bo, *out_bo;
 	struct salvo_image *image;
 	float *at, *out, *data;
-	unsigned int m, i, c;
+	unsigned int m, i, c, channels;
 	const int stride = dims > 2 ? 4 : 2;
 
 	ASSERT_NE(NULL, kernel);
@@ -181,10 +205,11 @@ static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image
 	ASSERT_EQ(0, salvo_bo_create(self->b.device, POINTS * 16, 0, &out_bo));
 	ASSERT_EQ(0, salvo_bo_map(at_bo, (void **)&at));
 	ASSERT_EQ(0, salvo_bo_map(out_bo, (void **)&out));
-	data = pixels(image);
+	channels = WIDTH * HEIGHT * v.size[2] * v.channels;
+	data = malloc(channels * sizeof(*data));
+	ASSERT_NE(NULL, data);
 	v.pixels = data;
-	for (i = 0; i < salvo_bo_size(salvo_image_bo(image)) / 4; i++)
-		data[i] = random_unit();
+	fill_noise(pixels(image), data, channels, type);
 	ASSERT_EQ(0, salvo_kernel_set_image(kernel, 0, image));
 	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 2, at_bo, 0));
 	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 3, out_bo, 0));
@@ -213,25 +238,32 @@ static void check_samplers(struct __test_metadata *_metadata, FIXTURE_DATA(image
 			TH_LOG("sampler %#x", sampler);
 		}
 	}
+	free(data);
 	salvo_bo_destroy(at_bo);
 	salvo_bo_destroy(out_bo);
 	salvo_image_destroy(image);
 	salvo_kernel_destroy(kernel);
 }
 
+static const uint32_t types[] = {
+	SALVO_IMAGE_FLOAT, SALVO_IMAGE_UNORM_INT8, SALVO_IMAGE_UNORM_INT16,
+};
+
 TEST_F(image, samplers_in_two_dimensions)
 {
-	check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_RGBA);
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_RGBA, types[i]);
 }
 
 TEST_F(image, samplers_in_three_dimensions)
 {
-	check_samplers(_metadata, self, "sample_3d", 3, SALVO_IMAGE_RGBA);
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		check_samplers(_metadata, self, "sample_3d", 3, SALVO_IMAGE_RGBA, types[i]);
 }
 
 TEST_F(image, samplers_of_one_channel)
 {
-	check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_R);
+	check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_R, SALVO_IMAGE_FLOAT);
 }
 
 /* Rows that are shorter than vectors, and work-items that skip the function of all formats */
@@ -240,8 +272,8 @@ TEST_F(image, samplers_in_short_rows)
 	static const char *const names[] = { "sample_rows_of_8", "sample_rows_of_4" };
 
 	for (unsigned int i = 0; i < 2; i++) {
-		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_R);
-		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_RGBA);
+		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_R, SALVO_IMAGE_FLOAT);
+		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_RGBA, SALVO_IMAGE_FLOAT);
 	}
 }
 
@@ -264,6 +296,7 @@ static const struct {
 	{ SALVO_IMAGE_RG, SALVO_IMAGE_SIGNED_INT16, "copy_i", 4 },
 	{ SALVO_IMAGE_R, SALVO_IMAGE_SIGNED_INT32, "copy_i", 4 },
 	{ SALVO_IMAGE_RGBA, SALVO_IMAGE_UNSIGNED_INT8, "copy_ui", 4 },
+	{ SALVO_IMAGE_R, SALVO_IMAGE_UNSIGNED_INT8, "copy_ui", 1 },
 	{ SALVO_IMAGE_R, SALVO_IMAGE_UNSIGNED_INT16, "copy_ui", 2 },
 	{ SALVO_IMAGE_RGBA, SALVO_IMAGE_UNSIGNED_INT32, "copy_ui", 16 },
 };

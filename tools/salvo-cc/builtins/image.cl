@@ -13,48 +13,52 @@
 
 #define ADDRESS_OF(SAMPLER) ((SAMPLER) & 0xe)
 
-struct pick {
-	int4 low, high;		/* the two pixels to filter between */
-	float4 part;		/* how much of the second */
-};
-
-static int clamp_index(int i, int size, uint mode)
-{
-	if (mode == CLK_ADDRESS_CLAMP)
-		return i < 0 || i >= size ? -1 : i;
-	return i < 0 ? 0 : i >= size ? size - 1 : i;
-}
-
-/* floor(@u) as an integer; anything beyond 2^30, and NaN, is far outside. */
-static int floor_index(float u)
-{
-	u = __builtin_elementwise_floor(u);
-	return u >= 1073741824.0f ? 1073741824 : u > -1073741824.0f ? (int)u : -1073741824;
-}
-
-/* A coordinate in pixels, brought into the image where the mode repeats it. */
-static float to_pixels(float s, int size, uint sampler)
-{
-	uint mode = ADDRESS_OF(sampler);
-
-	if (!(sampler & CLK_NORMALIZED_COORDS_TRUE))
-		return s;
-	if (mode == CLK_ADDRESS_REPEAT)
-		s -= __builtin_elementwise_floor(s);
-	else if (mode == CLK_ADDRESS_MIRRORED_REPEAT)
-		s = __builtin_elementwise_abs(s - 2.0f * __builtin_elementwise_rint(0.5f * s));
-	return s * size;
-}
-
-/* What is repeated is at most one image away, unless it is NaN or infinite. */
-static int wrap_index(int i, int size, uint mode)
-{
-	if (mode == CLK_ADDRESS_REPEAT) {
-		i = i < 0 ? i + size : i >= size ? i - size : i;
-		mode = CLK_ADDRESS_CLAMP_TO_EDGE;
+/*
+ * Of one dimension (int, float) or of all side by side (int4, float4). TO_INT: converts what fits.
+ *
+ * floor_index(): floor(@u); anything beyond 2^30, and NaN, is far outside.
+ * to_pixels(): a coordinate in pixels, brought into the image where the mode repeats it
+ * wrap_index(): what is repeated is at most one image away, unless it is NaN or infinite.
+ */
+#define COORDINATES(INT, FLOAT, TO_INT) \
+	OVERLOAD static INT clamp_index(INT i, INT size, uint mode) \
+	{ \
+		if (mode == CLK_ADDRESS_CLAMP) \
+			return (i < 0) | (i >= size) ? (INT)-1 : i; \
+		return i < 0 ? (INT)0 : i >= size ? size - 1 : i; \
+	} \
+	OVERLOAD static INT floor_index(FLOAT u) \
+	{ \
+		const FLOAT far = 1073741824.0f; \
+		\
+		u = __builtin_elementwise_floor(u); \
+		u = u >= far ? far : u > -far ? u : -far; \
+		return TO_INT; \
+	} \
+	OVERLOAD static FLOAT to_pixels(FLOAT s, FLOAT size, uint sampler) \
+	{ \
+		uint mode = ADDRESS_OF(sampler); \
+		\
+		if (!(sampler & CLK_NORMALIZED_COORDS_TRUE)) \
+			return s; \
+		if (mode == CLK_ADDRESS_REPEAT) \
+			s -= __builtin_elementwise_floor(s); \
+		else if (mode == CLK_ADDRESS_MIRRORED_REPEAT) \
+			s = __builtin_elementwise_abs(s - 2.0f * \
+						      __builtin_elementwise_rint(0.5f * s)); \
+		return s * size; \
+	} \
+	OVERLOAD static INT wrap_index(INT i, INT size, uint mode) \
+	{ \
+		if (mode == CLK_ADDRESS_REPEAT) { \
+			i = i < 0 ? i + size : i >= size ? i - size : i; \
+			mode = CLK_ADDRESS_CLAMP_TO_EDGE; \
+		} \
+		return clamp_index(i, size, mode); \
 	}
-	return clamp_index(i, size, mode);
-}
+
+COORDINATES(int, float, (int)u)
+COORDINATES(int4, float4, __builtin_convertvector(u, int4))
 
 static int nearest(float s, int size, uint sampler)
 {
@@ -69,13 +73,6 @@ static void linear(float s, int size, uint sampler, int *low, int *high, float *
 	*part = u - __builtin_elementwise_floor(u);
 	*low = wrap_index(i, size, ADDRESS_OF(sampler));
 	*high = wrap_index(i + 1, size, ADDRESS_OF(sampler));
-}
-
-static float4 texel(image_t image, int x, int y, int z)
-{
-	if ((x | y | z) < 0)
-		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
-	return load_f(image, (int4)(x, y, z, 0));
 }
 
 static float4 texel_one(image_t image, int4 at)
@@ -111,35 +108,80 @@ static int4 pick_nearest(image_t image, uint sampler, float4 s, uint dims, uint 
 	return at;
 }
 
-static float4 sample_linear(image_t image, uint sampler, float4 s, uint dims, uint layer)
-{
-	int x0, x1, y0 = 0, y1 = 0, z0 = 0, z1 = 0;
-	float px, py = 0.0f, pz = 0.0f;
-	float4 row, far;
+/* Between which pixels a coordinate lies in each dimension, and how much of the second it takes */
+struct pick {
+	int4 low, high;
+	float4 part;
+};
 
-	linear(s.x, image->width, sampler, &x0, &x1, &px);
-	if (dims > 1)
-		linear(s.y, image->height, sampler, &y0, &y1, &py);
-	if (dims > 2)
-		linear(s.z, image->depth, sampler, &z0, &z1, &pz);
+static struct pick pick_linear(image_t image, uint sampler, float4 s, uint dims, uint layer)
+{
+	const int4 size = (int4)(image->width, image->height, image->depth, 0);
+	const int4 filtered = (int4)(0, 1, 2, 3) < (int4)dims;
+	const float4 u = to_pixels(s, __builtin_convertvector(size, float4), sampler) - 0.5f;
+	const int4 i = floor_index(u);
+	struct pick at;
+
+	at.part = u - __builtin_elementwise_floor(u);
+	at.low = filtered ? wrap_index(i, size, ADDRESS_OF(sampler)) : (int4)0;
+	at.high = filtered ? wrap_index(i + 1, size, ADDRESS_OF(sampler)) : (int4)0;
 	if (layer)
-		z0 = layer_of(image, layer == 1 ? s.y : s.z);
-	row = between(texel(image, x0, y0, z0), texel(image, x1, y0, z0), px);
-	if (dims > 1)
-		row = between(row, between(texel(image, x0, y1, z0), texel(image, x1, y1, z0), px),
-			      py);
-	if (dims > 2) {
-		far = between(between(texel(image, x0, y0, z1), texel(image, x1, y0, z1), px),
-			      between(texel(image, x0, y1, z1), texel(image, x1, y1, z1), px), py);
-		row = between(row, far, pz);
-	}
-	return row;
+		at.low.z = layer_of(image, layer == 1 ? s.y : s.z);
+	return at;
 }
 
-/* A function of its own (see flatten.cc): it knows all formats and modes. */
-float4 salvo_outline_sample_2d(image_t image, uint sampler, float2 s)
+static float4 bytes_at(image_t image, int x, int y, int z)
 {
-	return sample_linear(image, sampler, (float4)(s, 0, 0), 2, 0);
+	uchar4 v = *(global const uchar4 *)address_of(image, (int4)(x, y, z, 0), 4);
+
+	return __builtin_convertvector(v, float4) * (1.0f / 255.0f);
+}
+
+static float4 floats_at(image_t image, int x, int y, int z)
+{
+	return *(global const float4 *)address_of(image, (int4)(x, y, z, 0), 16);
+}
+
+static float4 texel(image_t image, int x, int y, int z)
+{
+	if ((x | y | z) < 0)
+		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
+	return load_f(image, (int4)(x, y, z, 0));
+}
+
+#define ROW(TEXEL, Y, Z) \
+	between(TEXEL(image, at.low.x, Y, Z), TEXEL(image, at.high.x, Y, Z), at.part.x)
+#define FILTER(NAME, TEXEL) \
+	static float4 NAME(image_t image, struct pick at, uint dims) \
+	{ \
+		float4 near = ROW(TEXEL, at.low.y, at.low.z), far; \
+		\
+		if (dims > 1) \
+			near = between(near, ROW(TEXEL, at.high.y, at.low.z), at.part.y); \
+		if (dims < 3) \
+			return near; \
+		far = between(ROW(TEXEL, at.low.y, at.high.z), ROW(TEXEL, at.high.y, at.high.z), \
+			      at.part.y); \
+		return between(near, far, at.part.z); \
+	}
+
+FILTER(filter_bytes, bytes_at)
+FILTER(filter_floats, floats_at)
+FILTER(filter, texel)
+
+/* A function of its own (see flatten.cc): it knows all kinds of images, formats and modes. */
+float4 salvo_outline_sample(image_t image, uint sampler, float4 s, uint dims, uint layer)
+{
+	const struct pick at = pick_linear(image, sampler, s, dims, layer);
+	const int4 any = at.low | at.high;
+
+	if ((any.x | any.y | any.z) < 0)
+		return filter(image, at, dims);
+	if (has_format(image, CLK_RGBA, CLK_UNORM_INT8))
+		return filter_bytes(image, at, dims);
+	if (has_format(image, CLK_RGBA, CLK_FLOAT))
+		return filter_floats(image, at, dims);
+	return filter(image, at, dims);
 }
 
 static float float_at(image_t image, int x, int y)
@@ -167,7 +209,7 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
 {
 	if (!(sampler & CLK_FILTER_LINEAR))
 		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
-	return sample_linear(image, sampler, s, dims, layer);
+	return salvo_outline_sample(image, sampler, s, dims, layer);
 }
 
 static float4 sample_2d_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
@@ -176,7 +218,7 @@ static float4 sample_2d_f(image_t image, uint sampler, float4 s, uint dims, uint
 		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
 	if (ADDRESS_OF(sampler) != CLK_ADDRESS_CLAMP && has_format(image, CLK_R, CLK_FLOAT))
 		return (float4)(sample_plane(image, sampler, s.xy), 0.0f, 0.0f, 1.0f);
-	return salvo_outline_sample_2d(image, sampler, s.xy);
+	return salvo_outline_sample(image, sampler, s, dims, layer);
 }
 
 /* Whole coordinates are never normalised and never filtered. */

@@ -265,6 +265,15 @@ static void store_f(image_t image, int4 at, float4 color)
 
 static int4 load_i(image_t image, int4 at)
 {
+	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT8)) {
+		uint v = *(global const uint *)address_of(image, at, 4);
+
+		return (int4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24);
+	}
+	if (has_format(image, CLK_R, CLK_UNSIGNED_INT8))
+		return (int4)(*address_of(image, at, 1), 0, 0, 1);
+	if (image->order == CLK_RGBA && channel_bytes(image->type) == 4)
+		return *(global const int4 *)address_of(image, at, 16);
 	return salvo_outline_load_i(texel_address(image, at), image->order, image->type);
 }
 
