@@ -56,6 +56,10 @@ static const struct {
 		"left_before_values", "mirrors", "mirrors_that_guard",
 		"mirrors_of_64_bits", "signs_of_64_bits", "mirrors_across_a_barrier",
 	} },
+	{ "tests/kernels/cc_pitfalls_tables.cl", {
+		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
+		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared",
+	} },
 };
 
 static const struct cc_range ranges[] = {
@@ -230,6 +234,55 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 	for (i = 0; i < COUNT; i++)
 		EXPECT_EQ(out[i], args.end[3 * (int)i - 3 * (COUNT - 1) - 1] +
 				  args.end[-1 - 4 * (int)i] * 3);
+	cc_program_close(program);
+	munmap(memory, 2 * page);
+}
+
+/* Also where the rest of it is not there */
+TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
+{
+	enum { COUNT = 64, ELEMENTS = 64 };
+	const size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t out[COUNT], at[COUNT], i, there;
+	struct {
+		uint32_t *out;
+		const uint8_t *bytes;
+		const uint32_t *at;
+		uint32_t last;
+	} args = { .out = out, .at = at };
+	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
+
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	for (i = 0; i < page; i++)
+		memory[i] = i * 7 + i / 256;
+	for (i = 0; i < COUNT; i++)
+		at[i] = (i * 37) % 101;
+	ASSERT_EQ(0, mprotect(memory + page, page, PROT_NONE));
+	struct cc_program *program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w",
+					      "tests/kernels/cc_pitfalls_tables.cl");
+	ASSERT_NE(NULL, program);
+	for (there = 4; there <= 2 * ELEMENTS; there += 4) {
+		args.bytes = memory + page - there;
+		args.last = (there < ELEMENTS ? there : ELEMENTS) - 1;
+		ASSERT_EQ(0, cc_run(program, "ends", &args, &range));
+		for (i = 0; i < COUNT; i++) {
+			const uint32_t last = args.last;
+			const uint32_t byte = at[i] % 64 < last ? at[i] % 64 : last;
+			const uint32_t two = at[i] % 32 < last / 2 ? at[i] % 32 : last / 2;
+			const uint32_t four = at[i] % 16 < last / 4 ? at[i] % 16 : last / 4;
+			uint16_t half;
+			uint32_t word;
+
+			memcpy(&half, args.bytes + 2 * two, sizeof(half));
+			memcpy(&word, args.bytes + 4 * four, sizeof(word));
+			EXPECT_EQ(args.bytes[byte] + (at[i] & 1 ? half * 3 : 0) + word * 5,
+				  out[i]) {
+				TH_LOG("%u bytes, work-item %u", there, i);
+			}
+		}
+	}
 	cc_program_close(program);
 	munmap(memory, 2 * page);
 }

@@ -345,7 +345,7 @@ kernel void k(read_only image2d_t image, global float *out, float x, float y)
 }
 END
 	has code 'vgather'
-	times code 'call.*salvo_outline_sample_2d' 1 4)"
+	times code 'call.*salvo_outline_sample' 1 4)"
 
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
 	compile "--march x86-64-v4" <<'END'
@@ -549,5 +549,29 @@ kernel void k(global const int *in, global int *out, local int *tile, uint w, ui
 END
 		times code '(inc|add)[lq]? .*\(%rsp\)$' 0 8
 	done)"
+
+check "M4 a table that registers hold: a permutation, and a gather only where its page ends" "$(
+	compile "--march x86-64-v4" <<'END'
+constant uchar ones[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+
+kernel void k(global const uint *in, global uchar *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = ones[in[x] & 15] + ones[(in[x] >> 4) & 15];
+}
+END
+	has code 'vperm(d|ps) .*zmm'
+	lacks code 'vpgather|vpinsr'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *in, global float *out, constant float *table)
+{
+	int x = get_global_id(0);
+
+	out[x] = table[in[x] % 20];
+}
+END
+	has code 'vperm(d|ps) .*zmm'
+	times code 'gather' 1 4)"
 
 finish

@@ -20,6 +20,7 @@
 #include "rows.h"
 
 #include "places.h"
+#include "vectoriser.h"
 
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/VectorUtils.h>
@@ -191,7 +192,7 @@ static const unsigned large_version = 3000;
 
 static bool is_too_large(const Function &wide, unsigned item, unsigned lanes, unsigned most)
 {
-	const unsigned size = wide.getInstructionCount();
+	const unsigned size = wide.getInstructionCount() - instructions_of_tables(wide);
 
 	return size > most || (size > large_version && size > item * lanes / 2);
 }

@@ -129,6 +129,9 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	}
 	if (const int64_t step = load && !masked ? step_of(pointer, type) : 0)
 		return 2 * std::abs(step) * registers_of(type);
+	table t;
+	if (load && find_table(*load, &t))
+		return table_cost(*load, t);
 	if (load && has_elements(*load) && can_transpose(*load, masked))
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))

@@ -271,23 +271,33 @@ Value *vectoriser::masked_pointer(Value *pointer)
 	return safe_pointer(scalar(pointer), any_lane);
 }
 
+Instruction *vectoriser::gather(LoadInst &load)
+{
+	Type *wide = widen(load.getType());
+
+	return b.CreateMaskedGather(wide, vector(load.getPointerOperand()), load.getAlign(),
+				    full(mask), Constant::getNullValue(wide), load.getName());
+}
+
 Value *vectoriser::emit_load(LoadInst &load)
 {
 	Type *type = load.getType(), *wide = widen(type);
 	Value *pointer = load.getPointerOperand();
 	Instruction *made;
+	table t;
 
 	if (!is_contiguous(pointer, type)) {
 		if (const int64_t step = mask ? 0 : step_of(pointer, type))
 			return load_steps(load, step);
+		if (find_table(load, &t))
+			return load_table(load, t);
 		if (!mask && is_linear(pointer))
 			return emit_lanes(load);
 		if (can_gather_words(load))
 			return gather_words(load);
 		if (!can_gather(type, load.getAlign()))
 			return emit_lanes(load);
-		made = b.CreateMaskedGather(wide, vector(pointer), load.getAlign(), full(mask),
-					    Constant::getNullValue(wide), load.getName());
+		made = gather(load);
 		mark_lanes(*made);
 	} else if (!mask) {
 		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());

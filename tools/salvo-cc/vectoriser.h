@@ -223,6 +223,7 @@ private:
 	bool can_merge(const Instruction &inst) const;
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);
+	Instruction *gather(llvm::LoadInst &load);
 	Value *emit_load(llvm::LoadInst &load);
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
@@ -247,6 +248,28 @@ private:
 	bool is_linear(Value *pointer);
 	Value *hide_counter(Value *index);
 	llvm::SmallVector<Value *> linear_pointers(Value *pointer);
+
+	/* vector_tables.cc */
+	struct table {
+		llvm::GetElementPtrInst *gep;
+		/* @index: Of an element, counted from @offset bytes behind the address of @gep. */
+		Value *index;
+		llvm::APInt offset;
+		/* @words: Up to the end of what an index can reach. */
+		unsigned words;
+		/* @readable: All of them are, whatever the lanes load. */
+		bool readable;
+	};
+	unsigned permuted_words() const;
+	bool find_table(llvm::LoadInst &load, table *made);
+	unsigned registers_of(const table &t) const;
+	double table_cost(const llvm::LoadInst &load, const table &t) const;
+	Value *permute(llvm::ArrayRef<Value *> from, Value *index);
+	Value *pick_words(Value *base, const table &t, Value *pick);
+	Value *pick_elements(llvm::LoadInst &load, Value *base, const table &t);
+	Value *is_in_page(Value *base, const table &t);
+	Value *table_base(const table &t);
+	Value *load_table(llvm::LoadInst &load, const table &t);
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
@@ -298,11 +321,16 @@ private:
 	llvm::DenseMap<const Value *, Value *> scalars, vectors;
 	/* Of loads that only their elements are used of: each in all lanes */
 	llvm::DenseMap<const Value *, llvm::SmallVector<Value *>> elements;
+	/* Of tables of arguments with so many words: is it in one page? */
+	llvm::DenseMap<std::pair<Value *, unsigned>, Value *> in_page;
 	llvm::AllocaInst *nowhere = nullptr;	/* scratch that inactive lanes read and write */
 	Value *mask = nullptr;			/* of the current block; NULL: all lanes active */
 	Value *any_lane = nullptr;		/* whether @mask has a bit set; made on demand */
 	llvm::IRBuilder<> b;
 };
+
+/* vector_tables.cc */
+unsigned instructions_of_tables(const llvm::Function &f);
 
 /* vector_elements.cc */
 bool needs_elements(const llvm::Function &f);

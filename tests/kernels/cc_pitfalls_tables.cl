@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cc_pitfalls_tables.cl - lookups in tables that are so small that registers hold them
+ */
+#include "cc_pitfalls.h"
+
+/* Tables of @in from byte to byte, that registers hold and one that they do not */
+#define LOOKUPS(T)									\
+kernel void lookups_##T(PLAIN)								\
+{											\
+	uint i = ITEM, v = in[i], r;							\
+	global const T *t = (global const T *)in + 13 * n;				\
+											\
+	r = (uint)t[v & 3] * 3 + (uint)t[(v >> 2) & 15] * 5 + (uint)t[(v >> 6) & 31] * 7;	\
+	r += (uint)t[(v >> 11) & 63] * 11 + (uint)t[(v >> 17) & 127] * 13;		\
+	r += (uint)t[v >> 24] * 17 + (uint)t[v % 37] * 19 + (uint)t[2 + (v & 7) * 2] * 23;	\
+	if (v & 16)									\
+		r ^= (uint)t[5 + (v >> 3) % 9] * 29;					\
+	if (n == 3)									\
+		r += (uint)t[i & 1] + (uint)t[min(v, 20u)] + (uint)t[abs((int)v % 11)];	\
+	for (uint j = 0; j < (v & 7); j++)						\
+		r = r * 5 + (uint)t[16 * j + (r & 15)] + (uint)t[(r >> 4) & 1];		\
+	out[i] = r;									\
+}
+
+LOOKUPS(uchar)
+LOOKUPS(char)
+LOOKUPS(ushort)
+LOOKUPS(short)
+LOOKUPS(uint)
+LOOKUPS(int)
+
+kernel void lookups_float(PLAIN)
+{
+	uint i = ITEM, v = in[i];
+	global const float *t = (global const float *)in + n;
+	uint r = as_uint(t[v & 15]);
+
+	if (v & 3)
+		r ^= as_uint(t[(v >> 4) & 63]) * 3;
+	out[i] = r;
+}
+
+constant uchar steps[] = { 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19 };
+constant short waves[3][5] = { { 1, -2, 3, -4, 5 }, { 600, 7, -800, 9, 1000 }, { 3, 1, 4, 1, -5 } };
+constant uint bits[] = { 0x1021, 0x8005, 0x3d65, 0x8bb7, 0xa097, 0xc867, 0x0589 };
+constant struct { int a[4]; char b[8]; } both = { { 4, -3, 2, -1 }, { 9, 8, -7, 6, 5, -4, 3, 2 } };
+
+/* The indices are as small as the tables are. */
+kernel void constants(PLAIN)
+{
+	uint i = ITEM, v = in[i], r = steps[v % 11] + waves[n % 3][(v >> 4) % 5];
+
+	r += waves[v % 3][n % 5] * 3 + both.a[v & 3] * 5 + both.b[(v >> 2) & 7] * 7;
+	if (v & 32)
+		r ^= bits[(v >> 8) % 7];
+	for (uint j = 0; j < (v & 3); j++)
+		r = r * 3 + steps[r % 11] - waves[2][(r + j) % 5];
+	out[i] = r;
+}
+
+/* A table that work-items write */
+kernel void shared(ARGS)
+{
+	uint l = LID, v = in[ITEM], r;
+
+	if (l < 16)
+		s[l] = in[l + n] ^ l;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	r = SIZE > 15 ? s[v & 15] : s[v % SIZE];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (l < 16)
+		s[l] += r;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[ITEM] = r * 3 + (SIZE > 15 ? s[(v >> 4) & 15] : s[(v >> 4) % SIZE]);
+}
+
+/* Of each table the elements up to @last are there. */
+kernel void ends(global uint *out, global const uchar *bytes, global const uint *at, uint last)
+{
+	uint i = get_global_id(0);
+	uint r = bytes[min(at[i] & 63, last)];
+
+	if (at[i] & 1)
+		r += ((global const ushort *)bytes)[min(at[i] & 31, last / 2)] * 3;
+	if (at[i] > 1000)
+		r += bytes[4096 + (at[i] & 15)];
+	out[i] = r + ((global const uint *)bytes)[min(at[i] & 15, last / 4)] * 5;
+}
