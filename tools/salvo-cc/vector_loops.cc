@@ -16,6 +16,7 @@
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/IVDescriptors.h>
 #include <llvm/Analysis/LoopAccessAnalysis.h>
 #include <llvm/Analysis/LoopIterator.h>
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -66,6 +67,20 @@ static bool is_regular(Instruction &inst, const Loop &loop, PredicatedScalarEvol
 		inst.getDataLayout().getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue();
 }
 
+/* Does LLVM know what an iteration takes over from the one before: counts, sums, the last value? */
+static bool is_vectorised(PHINode &phi, const Loop &loop, PredicatedScalarEvolution &evolution,
+			  DominatorTree &dt)
+{
+	Loop *in = const_cast<Loop *>(&loop);
+	InductionDescriptor induction;
+	RecurrenceDescriptor sum;
+
+	return !phi.getType()->isFPOrFPVectorTy() &&
+	       (InductionDescriptor::isInductionPHI(&phi, in, evolution, induction) ||
+		RecurrenceDescriptor::isReductionPHI(&phi, in, sum, nullptr, nullptr, &dt) ||
+		RecurrenceDescriptor::isFixedOrderRecurrence(&phi, in, &dt));
+}
+
 /* Will LLVM vectorise it, and would lanes gather in it? */
 bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 				const TargetLibraryInfo &library)
@@ -87,7 +102,7 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 				gathers |= shape_of(pointer).kind != shape::UNIFORM &&
 					   !is_contiguous(pointer, getLoadStoreType(&inst));
 			} else if (isa<PHINode>(inst) && block == loop.getHeader()) {
-				if (inst.getType()->isFPOrFPVectorTy())
+				if (!is_vectorised(cast<PHINode>(inst), loop, predicated, dt))
 					return false;
 			} else if (inst.mayReadOrWriteMemory()) {
 				return false;

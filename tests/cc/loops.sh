@@ -1,0 +1,435 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: loops of work-items: on lanes, on vectors of iterations, or one by one.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+check "M4 a work-item that walks along a row of bytes: a vector of iterations" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *a, global int *b, int m)
+{
+	global const uchar *row = a + get_global_id(0) * m;
+	int sum = 0;
+
+	for (int i = 0; i < m; i++)
+		sum += row[i];
+	b[get_global_id(0)] = sum;
+}
+END
+		has code 'vpmovzxbd'
+		lacks code 'vgather|vpinsr'
+	done)"
+
+rounds() {
+	cat <<END
+kernel void k(global $1 *state, int length)
+{
+	$1 a = state[get_global_id(0)], b = a ^ 1, c = a ^ 2, d = a ^ 3;
+
+	for (int i = 0; i < length; i++) {
+#pragma unroll
+		for (int j = 0; j < 64; j++) {
+			$1 next = rotate(a + bitselect(d, c, b) + j * 99, ($1)7) + b;
+			a = d, d = c, c = b, b = next;
+		}
+	}
+	state[get_global_id(0)] = a;
+}
+END
+}
+
+check "M4 rounds that wait for each other: two vectors, of one register each" "$(
+	rounds uint | compile "--march x86-64-v4"
+	times code 'vprold.*zmm' 180 220
+	rounds ulong | compile "--march x86-64-v4"
+	times code 'vprolq.*zmm' 120 140)"
+
+check "M4 a short loop: two vectors; one of rows, of vectors, or where lanes leave it" "$(
+	sum() {
+		compile "--march x86-64-v4" <<END
+kernel void k(global const float *a, global const float *b, global float *c, int n)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int i = 0; i < $1; i++)
+		sum = fma(a[$2], b[i], sum);
+	c[x] = sum;
+}
+END
+		times code 'vmovup.*zmm[0-9]+,0x40\(' "$3" "$4"
+	}
+	sum n 'i * 1024 + x' 1 9
+	sum n 'x * 1000 + i' 0 0
+	sum 'b[x]' 'i * 1024 + x' 0 0
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global uint4 *a, int width, int height)
+{
+	int x = get_global_id(0);
+	uint4 sum = 0;
+
+	for (int y = 0; y < height; y++)
+		a[y * width + x] = sum += a[y * width + x];
+}
+END
+	has code 'vpaddd 0xc0\('
+	lacks code '0x1c0\(')"
+
+check "M4 lanes that leave a loop at different times stay vectors" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0), i;
+	float v = a[x];
+
+	for (i = 0; i < n && v < 100; i++)
+		v = v * v + 1;
+	b[x] = v;
+}
+END
+	# Twice for sixteen work-items, whose steps go side by side, and once for eight.
+	times code 'vfmadd.*ps.*ymm' 3 3)"
+
+check "a private array whose indices are constants once loops are unrolled is in registers" "$(
+	compile "" <<'END'
+void mix(uchar *s)
+{
+	for (int i = 0; i < 4; i++) {
+		uchar a[4], b[4], c;
+
+		for (c = 0; c < 4; c++) {
+			a[c] = s[4 * i + c];
+			b[c] = a[c] << 1;
+			if (a[c] & 0x80)
+				b[c] ^= 0x1b;
+		}
+		for (c = 0; c < 4; c++)
+			s[4 * i + c] = b[c] ^ a[(c + 3) & 3] ^ a[(c + 2) & 3] ^ b[(c + 1) & 3];
+	}
+}
+
+kernel void k(global uchar *out, uint n)
+{
+	uchar s[16];
+
+	for (int i = 0; i < 16; i++)
+		s[i] = out[i * n + get_global_id(0)];
+	for (uint r = 0; r < n; r++)
+		mix(s);
+	for (int i = 0; i < 16; i++)
+		out[i * n + get_global_id(0)] = s[i];
+}
+END
+	times code 'p(ext|ins)rb' 0 100)"
+
+barrier='kernel void k(global float *a, local float *l)
+{
+	int x = get_local_id(0), s;
+
+	l[x] = a[get_global_id(0)];
+	for (s = 1; s < 8; s *= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (x < s)
+			l[x] += l[x + s];
+	}
+	a[get_global_id(0)] = l[0];
+}'
+check "a loop that indexes a private array is unrolled, however large its body" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float sum[32] = { 0 };
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < 32; j++)
+			sum[j] += a[i * n + x] * b[j];
+	for (int j = 0; j < 32; j++)
+		b[x + j * n] = b[x + j * n] * f + f * sum[j] + sqrt(fabs(sum[j]));
+}
+END
+	has code 'vfmadd.*zmm'
+	lacks code 'vgather|vscatter')"
+
+check "loops that index private arrays are unrolled to a limit for all of a kernel" "$(
+	compile "--march x86-64-v4" <<'END'
+#define USE(K) \
+	for (int j = 0; j < 32; j++) \
+		b[x + (j + 32 * K) * n] = b[x + (K + 1) * j * n] * f + f * p[j] + \
+			sqrt(fabs(p[j]) + b[j * n + K]) * (a[x + (K + 3) * j] + K) + \
+			a[(j ^ K) * n + x] / b[j * n + K + 40];
+
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float p[32];
+
+	for (int j = 0; j < 32; j++)
+		p[j] = a[x + j * n];
+	USE(0) USE(1) USE(2) USE(3) USE(4) USE(5) USE(6) USE(7) USE(8) USE(9) USE(10) USE(11)
+}
+END
+	times code 'v.*' 100 4000
+	# Each of the loops inside is small enough, but not all of them twice: arrays stay in memory.
+	compile "--march x86-64-v4" <<'END'
+#define MAKE(P, K) \
+	for (int j = 0; j < 32; j++) \
+		P[j] = (i ? P[j] : K) / f + sqrt(a[x + (i + K) * n]) * b[j * n + x] / a[j * (K + 3)];
+
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	int x = get_global_id(0);
+	float p[32], q[32], r[32], s[32], t[32], u[32];
+
+	for (int i = 0; i < 2; i++) {
+		MAKE(p, 0) MAKE(q, 1) MAKE(r, 2) MAKE(s, 3) MAKE(t, 4) MAKE(u, 5)
+	}
+	for (int j = 0; j < 32; j++)
+		b[x + j * n] = p[j] + q[j] + r[j] + s[j] + t[j] + u[j];
+}
+END
+	times code 'vsqrtps' 1 60)"
+
+check "M4 walks along rows that compute little: one work-item after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int w, int r)
+{
+	const int y = get_global_id(0);
+	float sum = 0;
+
+	for (int x = 0; x < w; x++) {
+		b[y * w + x] = sum;
+		sum += a[y * w + min(x + r, w - 1)] - a[y * w + max(x - r, 0)];
+	}
+}
+END
+	lacks code 'vgather|vscatter'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *a, global uint *b, int m)
+{
+	const int x = get_global_id(0), n = get_global_size(0);
+	uint count[16];
+
+	for (int i = 0; i < 16; i++)
+		count[i] = 0;
+	for (int i = 0; i < m; i++)
+		count[a[x * m + i] & 15]++;
+	for (int i = 0; i < 16; i++)
+		b[i * n + x] = count[i];
+}
+END
+	lacks code 'vpgather|vpscatter')"
+
+check "M4 walks along rows whose iterations wait for one another: lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int w, float f)
+{
+	const int y = get_global_id(0);
+	float value = a[y * w];
+
+	for (int x = 0; x < w; x++) {
+		value += f * (a[y * w + x] - value);
+		b[y * w + x] = value;
+	}
+}
+END
+	has code 'vinsertps'
+	has code 'vextractps'
+	# Numbers that are neither counts nor sums: LLVM vectorises no such loop.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *in, global uint *out, int n)
+{
+	int y = get_global_id(0);
+	uint a = 1, b = 0;
+
+	for (int i = 0; i < n; i++) {
+		a = (a + in[y * n + i]) % 65521;
+		b = (b + a) % 65521;
+	}
+	out[y] = b << 16 | a;
+}
+END
+	has code 'vpmul')"
+
+check "selects in a loop stay conditional moves, as what they depend on mostly is data" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *in, global uchar *out, int n)
+{
+	int y = get_global_id(0);
+	float error = 0;
+
+	for (int x = 0; x < n; x++) {
+		float v = in[y * n + x] + error * .4375f;
+		int w = v > 127 ? 255 : 0;
+
+		error = v - w;
+		out[y * n + x] = w;
+	}
+}
+END
+		times code 'cmov' 4 100
+	done)"
+
+check "a search of one lane after the other: branches make its choices" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const int *a, global const int *keys, global int *out, int n)
+{
+	int low = 0, high = n - 1, key = keys[get_global_id(0)];
+
+	while (low <= high) {
+		int at = (low + high) / 2;
+
+		if (a[at] == key) {
+			out[key] = at;
+			return;
+		}
+		if (a[at] > key)
+			high = at - 1;
+		else
+			low = at + 1;
+	}
+}
+END
+		times code 'cmov' 0 2
+	done)"
+
+check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global int *b)
+{
+	int i = 4 * get_global_id(0), value = a[i], n = 0;
+
+	while (--i >= 0 && a[i] == value)
+		n++;
+	b[get_global_id(0)] = n;
+}
+END
+	lacks code 'vgather|vpgather'
+	# Also by a difference of what they loaded in the last iteration.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *times, global const uchar *events, global const uint *at,
+	      global uint *b, float most)
+{
+	uint i = at[get_global_id(0)], n = 0;
+	float start = times[i], now = start;
+
+	while (start - now <= most && i > 0) {
+		n += events[i] == 7;
+		now = times[--i];
+	}
+	b[get_global_id(0)] = n;
+}
+END
+	lacks code 'vgather|vpgather')"
+
+check "M4 searches that go back, with a stack each: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *first, global uint *found, uint all, int depth)
+{
+	uint used[20], next[20], n = 0;
+	int i = 0;
+
+	used[0] = first[get_global_id(0)];
+	next[0] = ~used[0] & all;
+	while (i >= 0) {
+		uint one = next[i] & -next[i];
+
+		if (one && i < depth) {
+			next[i] ^= one;
+			used[i + 1] = used[i] | one << 1 | one >> 1;
+			next[i + 1] = ~used[i + 1] & all;
+			i++;
+		} else {
+			n += i == depth;
+			i--;
+		}
+	}
+	found[get_global_id(0)] = n;
+}
+END
+	lacks code 'vpgather|vpscatter')"
+
+check "M4 a loop over the work-item's own part of contiguous memory is a loop of vectors" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *text, global uint *counts, uint n, uint chunk)
+{
+	uint i = get_global_id(0), first = i * chunk, last = min(first + chunk, n), c = 0;
+
+	for (uint k = first; k < last; k++)
+		if ((text[k] & 0xC0) != 0x80)
+			c++;
+	counts[i] = c;
+}
+END
+	has code 'vpcmp.*zmm|vptestn?m.*zmm|vpsubd.*zmm|vpaddd.*zmm'
+	lacks code 'vpgather')"
+
+check "M4 lists of lengths that lanes load, as a graph's edges: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *first, global const int *to, global const float *rank,
+	      global const int *degree, global float *out, int n)
+{
+	int i = get_global_id(0);
+	float sum = 0;
+
+	if (i >= n)
+		return;
+	for (int k = first[i]; k < first[i + 1]; k++)
+		sum += rank[to[k]] / degree[to[k]];
+	out[i] = .15f / n + .85f * sum;
+}
+END
+	lacks code 'vgather|vpgather')"
+
+check "M4 loops in loops that few lanes run: one lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *first, global const int *to, global int *count, int n)
+{
+	int i = get_global_id(0), c = 0;
+
+	if (i >= n)
+		return;
+	for (int k = first[i]; k < first[i + 1]; k++) {
+		int j = to[k];
+
+		if (j <= i)
+			continue;
+		int a = first[i], b = first[j];
+		while (a < first[i + 1] && b < first[j + 1]) {
+			int p = to[a], q = to[b];
+
+			c += p == q;
+			a += p <= q;
+			b += p >= q;
+		}
+	}
+	count[i] = c;
+}
+END
+	lacks code 'vgather|vpgather')"
+
+check "M4 a merge of two lists of one length for all: lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *in, global int *out, int n, int width)
+{
+	int l = get_global_id(0) * 2 * width, m = min(l + width, n), r = m;
+	int end = min(l + 2 * width, n);
+
+	for (int k = l; k < end; k++)
+		if (l < m && (r >= end || in[l] <= in[r]))
+			out[k] = in[l++];
+		else
+			out[k] = in[r++];
+}
+END
+	has code 'vpgather')"
+
+finish
