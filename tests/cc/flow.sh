@@ -76,6 +76,18 @@ kernel void k(global const float *a, global float *b)
 END
 	has code 'mulps')"
 
+barrier='kernel void k(global float *a, local float *l)
+{
+	int x = get_local_id(0), s;
+
+	l[x] = a[get_global_id(0)];
+	for (s = 1; s < 8; s *= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (x < s)
+			l[x] += l[x + s];
+	}
+	a[get_global_id(0)] = l[0];
+}'
 check "M2 a loop with a barrier is split" "$(
 	compile "" <<<"$barrier"
 	has notes 'split at its barriers')"

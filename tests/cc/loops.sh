@@ -128,18 +128,6 @@ kernel void k(global uchar *out, uint n)
 END
 	times code 'p(ext|ins)rb' 0 100)"
 
-barrier='kernel void k(global float *a, local float *l)
-{
-	int x = get_local_id(0), s;
-
-	l[x] = a[get_global_id(0)];
-	for (s = 1; s < 8; s *= 2) {
-		barrier(CLK_LOCAL_MEM_FENCE);
-		if (x < s)
-			l[x] += l[x + s];
-	}
-	a[get_global_id(0)] = l[0];
-}'
 check "a loop that indexes a private array is unrolled, however large its body" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n, float f)

@@ -11,7 +11,7 @@ compile() {
 	cat >"$dir/k.cl"
 	# shellcheck disable=SC2086
 	"$cc" $1 -o "$dir/k.salvo" "$dir/k.cl" && "$cc" --inspect "$dir/k.salvo" >"$dir/notes" &&
-		objdump -d --no-show-raw-insn "$dir/k.salvo" >"$dir/code"
+		objdump -d --no-show-raw-insn "$dir/k.salvo" >"$dir/code" || echo "not compiled"
 }
 
 has() { grep -qE "$2" "$dir/$1" || echo "no '$2' in the $1"; }
