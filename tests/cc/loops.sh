@@ -287,7 +287,28 @@ kernel void k(global const int *a, global const int *keys, global int *out, int 
 }
 END
 		times code 'cmov' 0 2
-	done)"
+	done
+	# Choices as numbers that are added, in a merge that few lanes come to
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *first, global const int *list, global int *out)
+{
+	int i = get_global_id(0), n = 0;
+
+	for (int k = first[i]; k < first[i + 1]; k++) {
+		int a = first[i], b = first[list[k]];
+
+		while (a < first[i + 1] && b < first[list[k] + 1]) {
+			int p = list[a], q = list[b];
+
+			a += p <= q;
+			b += q <= p;
+			n += p == q;
+		}
+	}
+	out[i] = n;
+}
+END
+	lacks code 'set(ge|le|g|l) ')"
 
 check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
 	compile "--march x86-64-v4" <<'END'

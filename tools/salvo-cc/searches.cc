@@ -9,6 +9,9 @@
  *	low = a[mid] < key ? mid + 1 : low		if (a[mid] < key)
  *								low = mid + 1
  *
+ *	i += a[i] <= b[j]				if (a[i] <= b[j])
+ *								i++
+ *
  * Other choices stay selects (tune_llvm()).
  */
 #include "salvo_cc.h"
@@ -16,6 +19,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -40,11 +44,11 @@ static bool depends_on(const Value *v, ArrayRef<const PHINode *> phis, const Loo
 	       });
 }
 
-/* The phis of the header of @loop that take the value of @select to the next iteration */
-static SmallVector<const PHINode *> next_values(const SelectInst &select, const Loop &loop)
+/* The phis of the header of @loop that take @value, or a sum with it, to the next iteration */
+static SmallVector<const PHINode *> next_values(const Instruction &value, const Loop &loop)
 {
 	SmallVector<const PHINode *> phis;
-	SmallVector<const Value *> reached = { &select };
+	SmallVector<const Value *> reached = { &value };
 
 	for (unsigned i = 0; i < reached.size() && i < max_depth; i++)
 		for (const User *user : reached[i]->users()) {
@@ -52,19 +56,21 @@ static SmallVector<const PHINode *> next_values(const SelectInst &select, const 
 
 			if (phi && phi->getParent() == loop.getHeader())
 				phis.push_back(phi);
-			else if (phi || isa<SelectInst>(user))
+			else if (phi || isa<SelectInst>(user) || isa<BinaryOperator>(user))
 				reached.push_back(user);
 		}
 	return phis;
 }
 
-static bool is_choice(const SelectInst &select, const Loop &loop)
+/* Is @value, a select or a condition as a number, such a choice? */
+static bool is_choice(const Instruction &value, const Loop &loop)
 {
-	auto *compare = dyn_cast<CmpInst>(select.getCondition());
+	const bool chooses = isa<SelectInst>(value) || isa<ZExtInst>(value) || isa<SExtInst>(value);
+	auto *compare = chooses ? dyn_cast<CmpInst>(value.getOperand(0)) : nullptr;
 
-	if (!compare || select.getType()->isVectorTy() || compare->getType()->isVectorTy())
+	if (!compare || value.getType()->isVectorTy() || compare->getType()->isVectorTy())
 		return false;
-	const SmallVector<const PHINode *> phis = next_values(select, loop);
+	const SmallVector<const PHINode *> phis = next_values(value, loop);
 	return any_of(compare->operands(), [&](const Value *operand) {
 		auto *load = dyn_cast<LoadInst>(operand);
 
@@ -109,22 +115,40 @@ static void branch(SmallVectorImpl<SelectInst *> &choices)
 	});
 }
 
+/* @value as a select */
+static SelectInst *select_of(Instruction &value)
+{
+	if (auto *select = dyn_cast<SelectInst>(&value))
+		return select;
+	auto *yes = ConstantInt::getSigned(value.getType(), isa<ZExtInst>(value) ? 1 : -1);
+	auto *no = ConstantInt::get(value.getType(), 0);
+	auto *select =
+		SelectInst::Create(value.getOperand(0), yes, no, "", value.getIterator());
+
+	select->setDebugLoc(value.getDebugLoc());
+	value.replaceAllUsesWith(select);
+	value.eraseFromParent();
+	return select;
+}
+
 void branch_searches(Module &m)
 {
 	for (Function &f : m) {
+		SmallVector<Instruction *> found;
 		SmallVector<SelectInst *> choices;
 
 		if (f.isDeclaration())
 			continue;
 		const DominatorTree dt(f);
 		const LoopInfo loops(dt);
-		for (const Loop *loop : loops.getLoopsInPreorder())
-			for (BasicBlock *block : loop->blocks())
-				for (Instruction &inst : *block)
-					if (auto *select = dyn_cast<SelectInst>(&inst))
-						if (loops.getLoopFor(block) == loop &&
-						    is_choice(*select, *loop))
-							choices.push_back(select);
+		for (Instruction &inst : instructions(f)) {
+			const Loop *loop = loops.getLoopFor(inst.getParent());
+
+			if (loop && is_choice(inst, *loop))
+				found.push_back(&inst);
+		}
+		for (Instruction *value : found)
+			choices.push_back(select_of(*value));
 		while (!choices.empty())
 			branch(choices);
 	}
