@@ -550,6 +550,40 @@ END
 		times code '(inc|add)[lq]? .*\(%rsp\)$' 0 8
 	done)"
 
+check "M4 elements that branches replace, or that a loop adds to, are vectors of their own" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float4 *position, global float4 *speed, float left, float top)
+{
+	int i = get_global_id(0);
+	float4 p = position[i], s = speed[i];
+
+	p += s;
+	if (p.x < left)
+		p.x = left, s.x *= -.5f;
+	if (p.y < top)
+		p.y = top, s.y *= -.5f;
+	position[i] = p;
+	speed[i] = s;
+}
+END
+	lacks code 'vpmovm2|kshift'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar4 *in, global float4 *out, int n)
+{
+	int x = get_global_id(0);
+	float4 sum = 0;
+
+	for (int i = x - n; i <= x + n; i++) {
+		sum.x += in[i].x;
+		sum.y += in[i].y;
+		sum.z += in[i].z;
+		sum.w += in[i].w;
+	}
+	out[x] = sum;
+}
+END
+	times code 'vperm[it]2' 4 50)"
+
 check "M4 a table that registers hold: a permutation, and a gather only where its page ends" "$(
 	compile "--march x86-64-v4" <<'END'
 constant uchar ones[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };

@@ -18,6 +18,8 @@
 #include "places.h"
 #include "vectoriser.h"
 
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -500,15 +502,68 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 	return true;
 }
 
+using edge_set = SmallDenseSet<std::pair<const BasicBlock *, const BasicBlock *>>;
+
+/* Is @v what an iteration of a loop takes over from the one before? @back: the edges to it */
+static bool is_carried(const Value &v, const edge_set &back)
+{
+	return any_of(v.uses(), [&](const Use &use) {
+		auto *phi = dyn_cast<PHINode>(use.getUser());
+
+		return phi && back.contains({ phi->getIncomingBlock(use), phi->getParent() });
+	});
+}
+
+/* Of which kind is what @inst does to a vector, if it replaces an element? */
+enum replacement { NO, OF_ANOTHER, OF_CARRIED };
+
+static enum replacement find_replacement(const Instruction &inst, const edge_set &back)
+{
+	const Value *first = &inst, *last = &inst;
+
+	if (!isa<InsertElementInst>(inst))
+		return NO;
+	while (auto *insert = dyn_cast<InsertElementInst>(first))
+		first = insert->getOperand(0);
+	while (last->hasOneUse() && isa<InsertElementInst>(last->use_begin()->getUser()))
+		last = last->use_begin()->getUser();
+	return !isa<Constant>(first) ? OF_ANOTHER : is_carried(*last, back) ? OF_CARRIED : NO;
+}
+
 /*
  * Vectors of three elements do not fill registers, and LLVM moves their elements one by one: a
- * function that has some computes with elements only.
+ * function that has some computes with elements only. So does one that mostly replaces elements
+ * where branches say so, as each mask would be repeated for all elements of its lane, and one that
+ * sums elements up in a loop and does not load them as vectors, which would be transposed there.
+ *
+ *	if (position.x < left)			sum.x += in[i].x;
+ *		position.x = left;		sum.y += in[i].y;
  */
 bool needs_elements(const Function &f)
 {
-	return any_of(instructions(f), [](const Instruction &inst) {
+	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
+	unsigned replaced = 0, carried = 0, merged = 0, loaded = 0, whole = 0;
+
+	FindFunctionBackedges(f, edges);
+	const edge_set back(edges.begin(), edges.end());
+	for (const Instruction &inst : instructions(f)) {
 		auto *type = dyn_cast<FixedVectorType>(inst.getType());
 
-		return type && type->getNumElements() == 3;
-	});
+		if (!type || type->getNumElements() > 4)
+			continue;
+		if (type->getNumElements() == 3)
+			return true;
+		const enum replacement kind = find_replacement(inst, back);
+		replaced += kind == OF_ANOTHER;
+		carried += kind == OF_CARRIED;
+		merged += isa<PHINode>(inst) ||
+			  (isa<SelectInst>(inst) && !inst.getOperand(0)->getType()->isVectorTy());
+		if (isa<LoadInst>(inst))
+			loaded += bits_of(type) > 64;
+		else
+			whole += isa<BinaryOperator>(inst) || isa<CmpInst>(inst) ||
+				 isa<CallBase>(inst) || isa<UnaryInstruction>(inst);
+	}
+	return (replaced && merged && replaced + merged > whole + 2 * loaded) ||
+	       (carried > whole && !loaded);
 }
