@@ -129,7 +129,7 @@ libs: $(BUILD)/lib/libsalvogpu.a $(BUILD)/lib/libsalvo.a $(BUILD)/lib/libsalvo.s
 # The human-readable form, read: for salvo-submit, the GStreamer elements and tests, not installed.
 PARSE_LIB   := $(BUILD)/lib/libsalvoparse.a
 
-$(BUILD)/lib/libsalvogpu.a: $(DEVICE_OBJS) $(call obj,common/machine.c)
+$(BUILD)/lib/libsalvogpu.a: $(DEVICE_OBJS) $(call obj,common/huge.c common/machine.c)
 $(BUILD)/lib/libsalvo.a: $(USER_OBJS) $(DEVICE_OBJS)
 $(PARSE_LIB): $(PARSE_OBJS)
 $(BUILD)/lib/libsalvo-agile.a: $(AGILE_OBJS)

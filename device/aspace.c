@@ -36,6 +36,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "clock.h"
+#include "huge.h"
 #include "salvo_gpu.h"
 #include "salvo_hw.h"
 
@@ -93,7 +94,8 @@ static void *reserve_guarded(const struct salvo_gpu_config *config)
 	if (config->va_base)
 		return reserve(config->va_base - SALVO_GPU_GUARD_BYTES, bytes, MAP_FIXED);
 	/* Kernels in this process see where everything is. */
-	return config->isolation ? salvo_aspaces_reserve(bytes) : reserve(0, bytes, 0);
+	return config->isolation ? salvo_aspaces_reserve(bytes) :
+				   salvo_huge_reserve(bytes, SALVO_GPU_GUARD_BYTES);
 }
 
 /* vm.max_map_count, or its default if it cannot be read */

@@ -18,9 +18,16 @@
 
 #include "salvo_pack.h"
 #include "cancel.h"
+#include "huge.h"
 #include "soft_device.h"
 
 #define PAGE_BYTES 4096ull
+/*
+ * A buffer of a larger part of VRAM than this gets its pages on first use, as perhaps not all of it
+ * is used, and so does what would take more than this part of VRAM in all.
+ */
+#define HUGE_PART 16
+#define HUGE_PART_IN_ALL 2
 
 /*
  * Run one BIND or UNBIND, before all packets that come later. Return: 0, -ENOMEM, or -ENOSPC if
@@ -183,6 +190,19 @@ void salvo_soft_reap(struct soft_device *dev)
 	salvo_cancel_restore(state);
 }
 
+/*
+ * A page fault for each 4 KiB takes longer than many a kernel that is the first to write a buffer,
+ * and one that walks through many arrays at once has more pages than the TLB has entries.
+ */
+static void populate(struct soft_device *dev, struct soft_bo *bo)
+{
+	const uint64_t used = __atomic_add_fetch(&dev->public->vram_used, bo->bytes,
+						 __ATOMIC_RELAXED);
+
+	if (bo->bytes <= dev->vram_bytes / HUGE_PART && used <= dev->vram_bytes / HUGE_PART_IN_ALL)
+		salvo_huge_populate(bo->map, bo->bytes);
+}
+
 int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t flags,
 			 struct salvo_bo **out)
 {
@@ -220,7 +240,7 @@ int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 		free(bo);
 		return err;
 	}
-	__atomic_fetch_add(&dev->public->vram_used, bo->bytes, __ATOMIC_RELAXED);
+	populate(dev, bo);
 	*out = &bo->base;
 	return 0;
 }

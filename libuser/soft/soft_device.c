@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "huge.h"
 #include "soft_device.h"
 #include "soft_record.h"
 
@@ -71,10 +72,14 @@ static int create_vram(struct soft_device *dev)
 	for (; bytes >= VRAM_LEAST; bytes /= 2) {
 		if (ftruncate(dev->vram_fd, bytes))
 			continue;
-		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			   dev->vram_fd, 0);
-		if (map == MAP_FAILED)
+		map = salvo_huge_reserve(bytes, 0);
+		if (!map)
 			continue;
+		if (mmap(map, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+			 dev->vram_fd, 0) == MAP_FAILED) {
+			munmap(map, bytes);
+			continue;
+		}
 		dev->vram_map = map;
 		dev->vram_bytes = bytes;
 		return 0;

@@ -4,17 +4,20 @@
  *
  * One sorted array of ranges serves as allocator (first fit) and as the index for validation. A
  * guard page stays between two ranges, so that a kernel that runs over the end of a buffer
- * faults instead of writing into the next one. Allocation starts behind the ranges that are known
+ * faults instead of writing into the next one. A range that can hold a huge page starts with one,
+ * if there is room for it so. Allocation starts behind the ranges that are known
  * to have no hole between them, so that it does not go through all that are allocated. Not locked:
  * the device's lock is held around every call.
  */
 #include "vram.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "huge.h"
 
 #define GUARD_BYTES	SALVO_VRAM_GUARD_BYTES
 #define SMALLEST_BYTES	4096u
@@ -63,6 +66,29 @@ static uint64_t start_after(const struct salvo_vram *vram, size_t count)
 	return last ? last->offset + last->bytes + GUARD_BYTES : 0;
 }
 
+/* Where do @bytes fit, at a multiple of @align? @index: that of the range behind. */
+static bool find_hole(struct salvo_vram *vram, uint64_t bytes, uint64_t align, size_t *index,
+		      uint64_t *start)
+{
+	size_t i;
+
+	for (i = vram->dense;; i++) {
+		const uint64_t first = start_after(vram, i);
+		const uint64_t aligned = (first + align - 1) / align * align;
+		uint64_t end;
+
+		*index = i;
+		*start = aligned;
+		if (i == vram->count)
+			return aligned <= vram->bytes && bytes <= vram->bytes - aligned;
+		end = vram->ranges[i].offset;
+		if (end >= aligned + GUARD_BYTES && bytes <= end - aligned - GUARD_BYTES)
+			return true;
+		if (i == vram->dense && end < first + GUARD_BYTES + SMALLEST_BYTES)
+			vram->dense++;
+	}
+}
+
 int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
 		     uint64_t *offset)
 {
@@ -74,17 +100,9 @@ int salvo_vram_alloc(struct salvo_vram *vram, uint64_t bytes, uint32_t access,
 	if (salvo_array_reserve(&vram->ranges, &vram->capacity, vram->count + 1,
 				sizeof(*vram->ranges)))
 		return -ENOMEM;
-	start = start_after(vram, vram->dense);
-	for (i = vram->dense; i < vram->count; i++) {
-		const uint64_t end = vram->ranges[i].offset;
-
-		if (end >= start + GUARD_BYTES && bytes <= end - start - GUARD_BYTES)
-			break;
-		if (i == vram->dense && end < start + GUARD_BYTES + SMALLEST_BYTES)
-			vram->dense++;
-		start = start_after(vram, i + 1);
-	}
-	if (i == vram->count && (start > vram->bytes || bytes > vram->bytes - start))
+	if (!(bytes >= SALVO_HUGE_BYTES &&
+	      find_hole(vram, bytes, SALVO_HUGE_BYTES, &i, &start)) &&
+	    !find_hole(vram, bytes, SMALLEST_BYTES, &i, &start))
 		return -ENOSPC;
 	memmove(&vram->ranges[i + 1], &vram->ranges[i],
 		(vram->count - i) * sizeof(*vram->ranges));

@@ -7,6 +7,7 @@
 #include "vram.h"
 
 #define PAGE 4096ull
+#define MIB (1ull << 20)
 
 TEST(find_only_what_was_allocated)
 {
@@ -60,6 +61,27 @@ TEST(all_of_it_and_no_more)
 	salvo_vram_free(&vram, a);
 	EXPECT_EQ(0, salvo_vram_alloc(&vram, 15 * PAGE, 1, &a));
 	EXPECT_EQ(-ENOSPC, salvo_vram_alloc(&vram, PAGE, 1, &b));
+	salvo_vram_fini(&vram);
+}
+
+TEST(a_large_range_starts_with_a_huge_page_if_there_is_room)
+{
+	struct salvo_vram vram;
+	uint64_t a, b, c, d;
+
+	salvo_vram_init(&vram, 16 * MIB);
+	ASSERT_EQ(0, salvo_vram_alloc(&vram, PAGE, 1, &a));
+	ASSERT_EQ(0, salvo_vram_alloc(&vram, 3 * MIB, 1, &b));
+	EXPECT_EQ(2 * MIB, b);
+	/* Smaller ones fill the hole before it. */
+	ASSERT_EQ(0, salvo_vram_alloc(&vram, MIB, 1, &c));
+	EXPECT_LT(c, b);
+	EXPECT_EQ(-ENOSPC, salvo_vram_alloc(&vram, 11 * MIB, 1, &d));
+	ASSERT_EQ(0, salvo_vram_alloc(&vram, 11 * MIB - PAGE, 1, &d));
+	EXPECT_EQ(5 * MIB + PAGE, d);
+	salvo_vram_free(&vram, d);
+	ASSERT_EQ(0, salvo_vram_alloc(&vram, 10 * MIB, 1, &d));
+	EXPECT_EQ(6 * MIB, d);
 	salvo_vram_fini(&vram);
 }
 
