@@ -29,7 +29,7 @@ struct _cl_mem {
 	cl_mem root;
 	/** @parent: What it was made from, CL_MEM_ASSOCIATED_MEMOBJECT, or NULL. */
 	cl_mem parent;
-	/** @origin: Bytes from the start of @root. */
+	/** @origin: Bytes from the start of the memory of @root. */
 	size_t origin;
 	/** @pending: Of a root: submissions with commands that access it. */
 	atomic_uint pending;
@@ -50,7 +50,7 @@ struct _cl_mem {
 	struct salvo_bo **bos;
 	/** @data: Of a root: where the CPU has @bos[0]. */
 	void *data;
-	/** @extents: Of a root in a context of several GPUs: which of them has what, in order. */
+	/** @extents: Of a root's memory in a context of several GPUs: who has what, in order. */
 	struct salvo_cl_extent *extents;
 	unsigned int extent_count;
 	/** @shadowed: Of a root: @host_ptr is not @data; maps copy. */

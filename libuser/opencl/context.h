@@ -41,6 +41,8 @@ struct _cl_context {
 	unsigned int gpu_count;
 	/** @pools: Memory of each of @gpus to use again. */
 	struct salvo_cl_pool **pools;
+	/** @starts: Counts objects whose places in a page alternate: see memory.c. */
+	atomic_uint starts;
 	/** @properties: As they were given, with the 0 at the end, or NULL. */
 	cl_context_properties *properties;
 	size_t property_count;

@@ -26,6 +26,10 @@
 /* The alignment of CL_DEVICE_MEM_BASE_ADDR_ALIGN, in bytes */
 #define ORIGIN_ALIGN	128
 #define HOST_ALIGN	64
+#define PAGE_BYTES	4096u
+/* Places in a page where objects start, aligned for all types, and from one to the next object */
+#define STARTS		(PAGE_BYTES / ORIGIN_ALIGN)
+#define START_STEP	19u
 #define ACCESS_FLAGS	(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
 #define POINTER_FLAGS	(CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
 #define HOST_FLAGS	(CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -89,6 +93,24 @@ static cl_mem allocate(cl_context context, cl_mem_object_type type, cl_mem_flags
 }
 
 /*
+ * Where in its memory an object starts. Processors first compare only the lowest 12 bits of the
+ * address of a load with those of the stores before it, and a load that agrees with a store in
+ * these waits for it: b[i] must not lie in its page as a[i] does in its own. With a step near the
+ * golden ratio the first few objects are far apart, also where rows have half a page, or a quarter.
+ *
+ * Memory that the application asks for to be mapped starts with a page, as it does elsewhere.
+ */
+static size_t choose_start(cl_context context, cl_mem_flags flags, size_t size)
+{
+	unsigned int n;
+
+	if (size < PAGE_BYTES || (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR)))
+		return 0;
+	n = atomic_fetch_add_explicit(&context->starts, 1, memory_order_relaxed);
+	return n * START_STEP % STARTS * ORIGIN_ALIGN;
+}
+
+/*
  * The application's memory is the GPU's where libsalvo can do that, and where it is aligned for
  * all types: a pointer to double16 in a kernel is one of 64 bytes to the CPU.
  */
@@ -112,7 +134,10 @@ static int create_bo(cl_mem mem, unsigned int gpu, int fd)
 		mem->foreign = true;
 		return 0;
 	}
-	return salvo_cl_pool_get(mem->context->pools[gpu], mem->size, &mem->bos[gpu]);
+	/* As many bytes for each start, so that the pool has memory that fits. */
+	return salvo_cl_pool_get(mem->context->pools[gpu],
+				 mem->size + (mem->size < PAGE_BYTES ? 0 : PAGE_BYTES),
+				 &mem->bos[gpu]);
 }
 
 cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags,
@@ -132,7 +157,9 @@ cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_f
 		*err = CL_OUT_OF_HOST_MEMORY;
 		return NULL;
 	}
-	mem->extents[0] = (struct salvo_cl_extent){ .end = size };
+	if (fd < 0)
+		mem->origin = choose_start(context, flags, size);
+	mem->extents[0] = (struct salvo_cl_extent){ .end = mem->origin + size };
 	mem->extent_count = 1;
 	mem->host_ptr = flags & CL_MEM_USE_HOST_PTR ? host_ptr : NULL;
 	for (i = 0; !result && i < context->gpu_count; i++)
@@ -146,7 +173,7 @@ cl_mem salvo_cl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_f
 	}
 	mem->shadowed = mem->host_ptr && mem->host_ptr != mem->data;
 	if (host_ptr && host_ptr != mem->data)
-		memcpy(mem->data, host_ptr, size);
+		memcpy(salvo_cl_mem_data(mem), host_ptr, size);
 	*err = CL_SUCCESS;
 	return mem;
 }

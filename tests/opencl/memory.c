@@ -295,4 +295,52 @@ TEST_F(memory, may_be_read_some_bytes_past_its_end)
 	clReleaseCommandQueue(queue);
 }
 
+/* Where in a page the CPU has an object */
+static size_t place(cl_command_queue queue, cl_mem mem)
+{
+	const char *map = clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL,
+					     NULL);
+
+	clEnqueueUnmapMemObject(queue, mem, (void *)map, 0, NULL, NULL);
+	return (uintptr_t)map % 4096;
+}
+
+/* See choose_start() in memory.c of the driver. */
+TEST_F(memory, of_objects_in_use_together_is_far_apart_in_a_page)
+{
+	const cl_mem_flags mapped = CL_MEM_ALLOC_HOST_PTR;
+	cl_command_queue queue;
+	size_t places[4], apart;
+	unsigned int i, j;
+	cl_mem mems[4];
+	cl_int err;
+
+	queue = clCreateCommandQueue(self->context, ocl_device(), 0, &err);
+	ASSERT_EQ(0, err);
+	for (i = 0; i < 4; i++) {
+		mems[i] = clCreateBuffer(self->context, 0, BYTES, NULL, &err);
+		ASSERT_EQ(0, err);
+		places[i] = place(queue, mems[i]);
+		EXPECT_EQ(0, places[i] % 128);
+		for (j = 0; j < i; j++) {
+			apart = (places[i] - places[j]) % 4096;
+			EXPECT_LE(512, apart);
+			EXPECT_GE(4096 - 512, apart);
+			/* Also in rows of a quarter of a page */
+			EXPECT_NE(0, apart % 1024);
+		}
+	}
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, clReleaseMemObject(mems[i]));
+	/* As other drivers have it: programs may count on it. */
+	for (i = 0; i < 4; i++) {
+		mems[i] = clCreateBuffer(self->context, mapped, BYTES, NULL, &err);
+		ASSERT_EQ(0, err);
+		EXPECT_EQ(0, place(queue, mems[i]));
+	}
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, clReleaseMemObject(mems[i]));
+	EXPECT_EQ(0, clReleaseCommandQueue(queue));
+}
+
 TEST_HARNESS_MAIN
