@@ -115,6 +115,43 @@ END
 	has code 'vgather'
 	has code 'vscatter')"
 
+check "M4 AVX2 gathers words for some of the lanes, not for all of them nor bytes" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const int *at, global const float *in, global float *out)
+{
+	int x = get_global_id(0), i = at[x];
+
+	if (i < 0)
+		out[x] = in[i & 0xfffff];
+}
+END
+	has code 'vgatherdps.*ymm'
+	for in in float uchar; do
+		compile "--march x86-64-v3" <<END
+kernel void k(global const int *at, global const $in *in, global $in *out)
+{
+	int x = get_global_id(0), i = at[x];
+
+	if (sizeof(*in) > 1 || i < 0)
+		out[x] = in[i & 0xfffff];
+}
+END
+		lacks code 'gather'
+	done)"
+
+check "M4 stores of some lanes apart test bits of the mask" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const int *at, global const int *in, global int *out)
+{
+	int x = get_global_id(0), i = at[x];
+
+	if (i < 100)
+		out[i & 0xfffff] = in[x];
+}
+END
+	has code 'vmovmskps|vpmovmskb'
+	lacks code 'vpextrb')"
+
 check "M4 a private array: lanes of an element side by side, gathered where indices differ" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -279,6 +279,10 @@ bool emit_code(Module &m, TargetMachine &target, const options &opts, bytes &obj
 	legacy::PassManager passes;
 	TargetPassConfig *config = machine.createPassConfig(passes);
 
+	/* Those that are left are meant (vector_memory.cc); LLVM's passes shall make no others. */
+	if (!opts.aarch64 && opts.isa_level == 3)
+		for (Function &f : m)
+			f.addFnAttr("target-features", "+fast-gather");
 	config->setDisableVerify(true);
 	passes.add(config);
 	passes.add(info);

@@ -229,7 +229,7 @@ Value *vectoriser::load_lane_part(LoadInst &load, unsigned i)
 	SmallVector<int> pick;
 
 	if (mask)
-		pointer = safe_pointer(pointer, b.CreateExtractElement(mask, i));
+		pointer = safe_pointer(pointer, is_active(i));
 	LoadInst *one = b.CreateAlignedLoad(type, pointer, load.getAlign(), load.getName());
 	one->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
 	tag_lane(*one, i);
@@ -303,7 +303,7 @@ Value *vectoriser::emit_lane_elements(LoadInst &load, SmallVectorImpl<Value *> &
 		Value *pointer = lane(load.getPointerOperand(), i);
 
 		if (mask)
-			pointer = safe_pointer(pointer, b.CreateExtractElement(mask, i));
+			pointer = safe_pointer(pointer, is_active(i));
 		LoadInst *one = b.CreateAlignedLoad(word ? word : type, pointer, load.getAlign());
 		tag_lane(*one, i);
 		if (word) {
@@ -432,7 +432,7 @@ void vectoriser::store_lane_elements(StoreInst &store, ArrayRef<Value *> parts)
 		for (unsigned n = 0; n < parts.size(); n++)
 			one = b.CreateInsertElement(one, b.CreateExtractElement(parts[n], i), n);
 		if (mask)
-			pointer = safe_pointer(pointer, b.CreateExtractElement(mask, i));
+			pointer = safe_pointer(pointer, is_active(i));
 		tag_lane(*b.CreateAlignedStore(one, pointer, store.getAlign()), i);
 	}
 }

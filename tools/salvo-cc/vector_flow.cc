@@ -453,7 +453,7 @@ void vectoriser::emit_block(BasicBlock *block)
 		b.CreateStore(Constant::getNullValue(FixedVectorType::get(b.getInt1Ty(), lanes)),
 			      mask_slots[cleared]);
 	mask = masks[block] = find_mask(block);
-	any_lane = nullptr;
+	any_lane = mask_bits = nullptr;
 	load_phis(block);
 	for (Instruction &inst : *block)
 		if (!inst.isTerminator() && !isa<PHINode>(inst))

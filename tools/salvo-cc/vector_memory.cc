@@ -4,10 +4,10 @@
  *
  * Contiguous lanes are one wide access, with a mask if not all of them are active. Lanes a few
  * elements apart, or in reverse order, load all that is between them; those in reverse order are
- * stored at once. Others are a gather or a scatter where the target has those (AVX-512), unless all
- * lanes are active and equally far apart, else one access for each lane. There an inactive lane
- * uses a scratch buffer, which is cheaper than a branch; only calls and locked operations are
- * branched around.
+ * stored at once. Others are a gather or a scatter where the target has those (AVX-512, and AVX2 for
+ * some of the lanes), unless all lanes are active and equally far apart, else one access for each
+ * lane. There an inactive lane uses a scratch buffer, which is cheaper than a branch; only calls and
+ * locked operations are branched around.
  *
  * Private arrays are laid out lane after lane, or element after element (vector_arrays.cc). Atomic
  * operations keep the order of the lanes; those on one address for all lanes become one operation.
@@ -36,6 +36,18 @@ static bool is_locked(const Instruction &inst)
 {
 	return (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) &&
 	       inst.getOperand(0)->getType()->getPointerAddressSpace() != LOCAL;
+}
+
+/*
+ * Is lane @i of @mask active? A test of a bit: without AVX-512 LLVM would extract an element from
+ * the comparison that the mask comes from, which it would repeat for each of them.
+ */
+Value *vectoriser::is_active(unsigned i)
+{
+	if (!mask_bits)
+		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
+	Value *bit = b.CreateAnd(mask_bits, b.getInt(APInt::getOneBitSet(lanes, i)));
+	return b.CreateIsNotNull(bit);
 }
 
 /* @pointer if @condition, else the scratch buffer. */
@@ -147,6 +159,19 @@ static Type *masked_unit(Type *type)
 bool vectoriser::can_gather(Type *type, Align align) const
 {
 	return !type->isVectorTy() && target.isLegalMaskedGather(widen(type), align);
+}
+
+/*
+ * The instruction of AVX2 takes as long as single loads of all lanes, which LLVM makes of gathers
+ * for this target. Under a mask these take twice as long, as each needs an address for its lane
+ * if that is inactive.
+ */
+bool vectoriser::can_gather_some(Type *type) const
+{
+	const unsigned bits = layout.getTypeSizeInBits(type).getFixedValue();
+
+	return !type->isVectorTy() && (bits == 32 || bits == 64) &&
+	       target.isLegalMaskedLoad(widen(type), Align(1));
 }
 
 /* Where addresses are equal the last lane's value stays, as in a sequence of stores. */
@@ -295,7 +320,7 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return emit_lanes(load);
 		if (can_gather_words(load))
 			return gather_words(load);
-		if (!can_gather(type, load.getAlign()))
+		if (!can_gather(type, load.getAlign()) && !(mask && can_gather_some(type)))
 			return emit_lanes(load);
 		made = gather(load);
 		mark_lanes(*made);
@@ -558,7 +583,7 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 	if (linear)
 		pointers = linear_pointers(inst.getOperand(at));
 	for (unsigned i = 0; i < lanes; i++) {
-		Value *runs = mask ? b.CreateExtractElement(mask, i) : nullptr;
+		Value *runs = mask ? is_active(i) : nullptr;
 		BasicBlock *before = nullptr, *after = nullptr;
 		Instruction *copy = inst.clone();
 

@@ -228,9 +228,11 @@ private:
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool can_gather(Type *type, llvm::Align align) const;
+	bool can_gather_some(Type *type) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
+	Value *is_active(unsigned i);
 	Value *safe_pointer(Value *pointer, Value *condition);
 	Value *masked_pointer(Value *pointer);
 	bool is_contiguous(Value *pointer, Type *type) const;
@@ -326,6 +328,7 @@ private:
 	llvm::AllocaInst *nowhere = nullptr;	/* scratch that inactive lanes read and write */
 	Value *mask = nullptr;			/* of the current block; NULL: all lanes active */
 	Value *any_lane = nullptr;		/* whether @mask has a bit set; made on demand */
+	Value *mask_bits = nullptr;		/* @mask as an integer; made on demand */
 	llvm::IRBuilder<> b;
 };
 
