@@ -55,6 +55,8 @@ static const struct {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",
 		"left_before_values", "mirrors", "mirrors_that_guard",
 		"mirrors_of_64_bits", "signs_of_64_bits", "mirrors_across_a_barrier",
+		"active_only_uchar", "active_only_short", "active_only_int",
+		"active_only_ulong",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

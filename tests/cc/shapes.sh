@@ -139,18 +139,20 @@ END
 		lacks code 'gather'
 	done)"
 
-check "M4 stores of some lanes apart test bits of the mask" "$(
-	compile "--march x86-64-v3" <<'END'
-kernel void k(global const int *at, global const int *in, global int *out)
+check "M4 other accesses of some of the lanes: addresses chosen for all of them at once" "$(
+	for index in 'at[x]' 'x*37'; do
+		compile "--march x86-64-v3 -DINDEX=$index" <<'END'
+kernel void k(global const uchar *a, global const int *at, global uint *b)
 {
-	int x = get_global_id(0), i = at[x];
+	int x = get_global_id(0);
 
-	if (i < 100)
-		out[i & 0xfffff] = in[x];
+	if (at[x] > 3)
+		b[INDEX + 1] = a[INDEX] * 7;
 }
 END
-	has code 'vmovmskps|vpmovmskb'
-	lacks code 'vpextrb')"
+		times code 'vblendvpd .*ymm' 4 8
+		lacks code 'vpextrw|test +.0x1,|gather'
+	done)"
 
 check "M4 a private array: lanes of an element side by side, gathered where indices differ" "$(
 	for level in 3 4; do

@@ -214,3 +214,33 @@ kernel void mirrors_across_a_barrier(ARGS)
 	barrier(CLK_LOCAL_MEM_FENCE);
 	out[ITEM] = r + row[size - 1 - lid] + row[max(lid - 1, 0)] * 5;
 }
+
+/* Inactive lanes have wild addresses, and zero is not what they load. */
+#define ACTIVE_ONLY(T)									\
+kernel void active_only_##T(PLAIN)							\
+{											\
+	global const T *from = (global const T *)in;					\
+	global T *to = (global T *)(out + 256) + ITEM * 5 % 251;			\
+	uint v = in[ITEM], odd = v & 1, at = odd ? v % 499 : v;				\
+	T own[8] = { 1, 2, 3 }, p = 3;							\
+											\
+	if (odd)									\
+		p = from[at];								\
+	if (v & n) {									\
+		own[v >> 3 & 7] = p;							\
+		own[p > 5 ? 2 : 5] += 7;						\
+	}										\
+	for (uint i = v & 3; i < 4; i++)						\
+		if (odd)								\
+			p = from[at + i] + own[(i + v) & 7];				\
+	if ((v & 6) != n)								\
+		*to = p;								\
+	if (ITEM > n)									\
+		to[0] += from[ITEM * n % 400];						\
+	out[ITEM] = (uint)own[v >> 5 & 7] + (uint)p * 3;				\
+}
+
+ACTIVE_ONLY(uchar)
+ACTIVE_ONLY(short)
+ACTIVE_ONLY(int)
+ACTIVE_ONLY(ulong)

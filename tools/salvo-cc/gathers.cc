@@ -10,11 +10,20 @@
  *	gather(in, index)	pair = index[0..1]
  *				in[(int)pair], in[pair >> 32], ...
  *
+ * It stays where some lanes may be inactive. Processors without AVX-512 have no scatter, and AVX2's
+ * gather is faster than that only if one has all lanes: words, whose indices have 32 bits. Elsewhere
+ * inactive lanes load from an address that has zero, and store to one that nobody reads: one choice
+ * for all lanes at once. 8 words take 4.9 ns on an EPYC of AVX2, 8.2 by two gathers, 4.0 by one.
+ *
+ *	gather(p, mask)		q = mask ? p : zero
+ *				*q[0], *q[1], ...
+ *
  * Runs when the code is optimised: there are many times as many instructions then, and LLVM would
- * make the gather again. It stays where some lanes may be inactive.
+ * make the gather again, or choose for one lane after the other.
  */
 #include "places.h"
 
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -161,9 +170,67 @@ static void thaw_loads(Function &f)
 		}
 }
 
-void expand_gathers(Module &m)
+/* What inactive lanes of a function access: zero where they load, anything where they store. */
+struct scratch_pair {
+	AllocaInst *zero = nullptr, *nowhere = nullptr;
+};
+
+/* An element of up to 64 bits, in the entry of @f */
+static AllocaInst *make_scratch(Function &f, bool loads)
+{
+	IRBuilder<> b(&f.front(), f.front().getFirstNonPHIOrDbgOrAlloca());
+	AllocaInst *made = b.CreateAlloca(b.getInt64Ty());
+
+	if (loads)
+		b.CreateStore(b.getInt64(0), made);
+	return made;
+}
+
+/* The addresses of all lanes, those of inactive ones in @scratch */
+static SmallVector<Value *> chosen_addresses(IRBuilder<> &b, Value *pointers, Value *mask,
+					     AllocaInst *scratch)
+{
+	auto *type = cast<FixedVectorType>(pointers->getType());
+	Value *other = b.CreateAddrSpaceCast(scratch, type->getElementType());
+	SmallVector<Value *> made;
+
+	if (!match(mask, m_AllOnes()))
+		pointers = b.CreateSelect(mask, pointers,
+					  b.CreateVectorSplat(type->getNumElements(), other));
+	for (unsigned i = 0; i < type->getNumElements(); i++)
+		made.push_back(b.CreateExtractElement(pointers, i));
+	return made;
+}
+
+/* One index of 32 bits for each address */
+static bool has_narrow_index(Value *pointers)
+{
+	auto *gep = dyn_cast<GetElementPtrInst>(pointers);
+
+	return gep && gep->getNumIndices() == 1 && !is_vector(gep->getPointerOperand()) &&
+	       narrow_index(gep->getOperand(1));
+}
+
+/* Has the processor no instruction for @access that is faster? */
+static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMachine &target)
+{
+	const TargetTransformInfo costs =
+		target.getTargetTransformInfo(*access.getFunction());
+	Type *type = loads ? access.getType() : access.getArgOperand(0)->getType();
+	const Align align = align_of(access, loads ? 1 : 2);
+
+	if (!loads)
+		return !costs.isLegalMaskedScatter(type, align);
+	/* emit_code() enables AVX2's gather; for its masks there are other loads, too. */
+	return !costs.isLegalMaskedGather(type, align) &&
+	       !(type->getScalarSizeInBits() >= 32 && costs.isLegalMaskedLoad(type, align) &&
+		 has_narrow_index(access.getArgOperand(0)));
+}
+
+void expand_gathers(Module &m, TargetMachine &target)
 {
 	SmallVector<IntrinsicInst *> found;
+	DenseMap<Function *, scratch_pair> scratch;
 
 	for (Function &f : m) {
 		thaw_loads(f);
@@ -174,17 +241,34 @@ void expand_gathers(Module &m)
 	for (IntrinsicInst *access : found) {
 		const bool loads = access->getIntrinsicID() == Intrinsic::masked_gather;
 		Value *pointers = access->getArgOperand(loads ? 0 : 1);
+		Value *mask = access->getArgOperand(loads ? 2 : 3);
 		const unsigned lanes = cast<FixedVectorType>(pointers->getType())->getNumElements();
-
-		if (!match(access->getArgOperand(loads ? 2 : 3), m_AllOnes()) || lanes % 2 ||
-		    !has_cheap_lanes(pointers))
-			continue;
+		const bool all = match(mask, m_AllOnes());
 		IRBuilder<> b(access);
-		SmallVector<Value *> singles = addresses(b, pointers, lanes);
-		if (loads)
-			access->replaceAllUsesWith(load_singles(b, *access, singles));
-		else
+		SmallVector<Value *> singles;
+
+		if (all && lanes % 2 == 0 && has_cheap_lanes(pointers)) {
+			singles = addresses(b, pointers, lanes);
+		} else if (gains_from_choice(*access, loads, target)) {
+			scratch_pair &pair = scratch[access->getFunction()];
+			AllocaInst *&other = loads ? pair.zero : pair.nowhere;
+
+			if (!other)
+				other = make_scratch(*access->getFunction(), loads);
+			singles = chosen_addresses(b, pointers, mask, other);
+		} else {
+			continue;
+		}
+		if (!loads) {
 			store_singles(b, *access, singles);
+		} else {
+			Value *made = load_singles(b, *access, singles);
+			Value *rest = access->getArgOperand(3);
+
+			if (!all && !isa<UndefValue>(rest) && !match(rest, m_Zero()))
+				made = b.CreateSelect(mask, made, rest);
+			access->replaceAllUsesWith(made);
+		}
 		access->eraseFromParent();
 	}
 }

@@ -260,7 +260,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
 		all.builder.buildO0DefaultPipeline(levels[0]);
 	passes.run(m, all.mam);
-	expand_gathers(m);
+	expand_gathers(m, target);
 	restore_offsets(m);
 	if (opts.opt_level)
 		branch_searches(m);

@@ -149,9 +149,9 @@ bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
 
-/* gathers.cc: those of all lanes become single accesses where that is faster */
+/* gathers.cc: single accesses where those are faster, or the processor has no other */
 void mark_lanes(llvm::Instruction &access);
-void expand_gathers(llvm::Module &m);
+void expand_gathers(llvm::Module &m, llvm::TargetMachine &target);
 
 /* searches.cc: branches where a loop chooses what it loads next */
 void branch_searches(llvm::Module &m);

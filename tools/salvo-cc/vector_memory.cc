@@ -163,8 +163,7 @@ bool vectoriser::can_gather(Type *type, Align align) const
 
 /*
  * The instruction of AVX2 takes as long as single loads of all lanes, which LLVM makes of gathers
- * for this target. Under a mask these take twice as long, as each needs an address for its lane
- * if that is inactive.
+ * for this target. Under a mask it takes less, if one has all lanes (gathers.cc).
  */
 bool vectoriser::can_gather_some(Type *type) const
 {
@@ -178,6 +177,15 @@ bool vectoriser::can_gather_some(Type *type) const
 bool vectoriser::can_scatter(Type *type, Align align) const
 {
 	return !type->isVectorTy() && target.isLegalMaskedScatter(widen(type), align);
+}
+
+/* Without such instructions: does gathers.cc choose the addresses of all lanes at once? */
+bool vectoriser::can_choose(Type *type) const
+{
+	const uint64_t bits = layout.getTypeSizeInBits(type).getFixedValue();
+
+	return mask && (type->isIntegerTy() || type->isFloatingPointTy()) && bits >= 8 &&
+	       bits <= 64 && isPowerOf2_64(bits);
 }
 
 /*
@@ -320,7 +328,7 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return emit_lanes(load);
 		if (can_gather_words(load))
 			return gather_words(load);
-		if (!can_gather(type, load.getAlign()) && !(mask && can_gather_some(type)))
+		if (!can_gather(type, load.getAlign()) && !can_choose(type))
 			return emit_lanes(load);
 		made = gather(load);
 		mark_lanes(*made);
@@ -392,7 +400,7 @@ void vectoriser::emit_store(StoreInst &store)
 	const bool at_once = contiguous || can_store_reversed(pointer, type, store.getAlign());
 	const bool scatters = can_scatter(type, store.getAlign()) &&
 			      (mask || !is_linear(pointer));
-	if (store.isVolatile() || (!at_once && !scatters)) {
+	if (store.isVolatile() || (!at_once && !scatters && !can_choose(type))) {
 		emit_lanes(store);
 		return;
 	}

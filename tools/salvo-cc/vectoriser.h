@@ -230,6 +230,7 @@ private:
 	bool can_gather(Type *type, llvm::Align align) const;
 	bool can_gather_some(Type *type) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
+	bool can_choose(Type *type) const;
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
 	Value *is_active(unsigned i);
