@@ -57,6 +57,7 @@ static const struct {
 		"mirrors_of_64_bits", "signs_of_64_bits", "mirrors_across_a_barrier",
 		"active_only_uchar", "active_only_short", "active_only_int",
 		"active_only_ulong",
+		"multiples", "multiples_that_wrap",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

@@ -244,3 +244,46 @@ ACTIVE_ONLY(uchar)
 ACTIVE_ONLY(short)
 ACTIVE_ONLY(int)
 ACTIVE_ONLY(ulong)
+
+/* Comparisons of multiples of x, on both sides of the values that they reach */
+kernel void multiples(PLAIN)
+{
+	int x = get_global_id(0), most = n;
+	uint u = x, r = 1;
+	long l = x;
+
+	if (3 * x + 2 >= most * 61)
+		return;
+	if (2 * x + 1 > most * 9)
+		r += in[x] * 3;
+	if (5 * x - 12 <= most)
+		r ^= in[x + 5];
+	if (4 * x == (most & 4) * 11)
+		r += 77;
+	if (6 * x - 42 != most * 3)
+		r += in[x + n] * 5;
+	if (7 * u - 31 < n * 40)
+		r *= 5;
+	if (8 * u + n >= 300)
+		r += in[x] >> 3;
+	if (9 * l - 70 < n * 31l)
+		r ^= in[x + 1];
+	out[ITEM] = r + in[clamp(3 * x - 20, 0, most * 37)] + in[min(2 * u, n * 50)];
+}
+
+kernel void multiples_that_wrap(PLAIN)
+{
+	uint u = get_global_id(0), r = in[ITEM];
+
+	if ((int)(u * 31 + 0x7ffffd00 + n) < 5)
+		r += 3;
+	if (u * 17 + 0xfffff800 < n * 50)
+		r ^= in[ITEM + 1];
+	if ((ulong)(u * 32 + 0xfffffc00) + 3 < n * 90)
+		r *= 7;
+	if ((long)(int)(u * 16 + 0x7ffffe00) - 5 > (long)n)
+		r += in[ITEM + n];
+	if (u * 5 < 0x80000000 + n)
+		r ^= 0x1234;
+	out[ITEM] = r;
+}

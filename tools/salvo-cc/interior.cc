@@ -8,12 +8,12 @@
  *	a[clamp(x + k, 0, w - 1)]		a[x + k]
  *	a[min(abs(x + k), 2 * (w - 1) - x - k)]	a[x + k]
  *
- * For nearly all of a row the outcome is the same. A test compares x plus a value that is
- * invariant in the row with another invariant value, or with one minus x, so it holds in a range
- * of x that is computed before the row is run. Where all tests hold, the interior, a specialised
- * copy of the work-item runs in which they are constants: no lane is masked, and clamped addresses
- * are contiguous. A guard is a test whose other outcome means that the work-item does nothing:
- * there nothing is run.
+ * For nearly all of a row the outcome is the same. A test compares x, or a small multiple of it as
+ * in 3 * x + 2 < n, plus a value that is invariant in the row, with another invariant value, or x
+ * with one minus x. So it holds in a range of x that is computed before the row is run. Where all
+ * tests hold, the interior, a specialised copy of the work-item runs in which they are constants:
+ * no lane is masked, and clamped addresses are contiguous. A guard is a test whose other outcome
+ * means that the work-item does nothing: there nothing is run.
  *
  * The range is computed in 64 bits, with a check for x + invariant wrapping around in its own
  * type; if it may, the interior is empty and the whole row runs the general code.
@@ -30,7 +30,7 @@
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
-static const unsigned max_depth = 12, max_tests = 64;
+static const unsigned max_depth = 12, max_tests = 64, max_scale = 32;
 
 /* Is it invariant in the row and free of side effects? */
 bool interior::can_evaluate(Value *v, unsigned depth)
@@ -59,36 +59,48 @@ const row_test *interior::find_clamp(Value *v) const
 	return test != tests.end() && isa<IntrinsicInst>(v) ? &*test : nullptr;
 }
 
-/* Is it x plus an invariant, where the tests hold? */
-bool interior::is_step(Value *v, unsigned depth)
+/* The number of times x, plus an invariant, that it is where the tests hold, or 0 */
+int64_t interior::scale_of(Value *v, unsigned depth)
 {
 	auto *inst = dyn_cast<Instruction>(v);
+	Value *p, *q;
+	const APInt *number;
 
 	if (v == &x)
-		return true;
+		return 1;
 	if (!inst || !depth || !v->getType()->isIntegerTy())
-		return false;
+		return 0;
+	if (match(inst, m_AddLike(m_Value(p), m_Value(q)))) {
+		if (can_evaluate(p, depth))
+			std::swap(p, q);
+		return can_evaluate(q, depth) ? scale_of(p, depth - 1) : 0;
+	}
+	if (match(inst, m_Sub(m_Value(p), m_Value(q))))
+		return can_evaluate(q, depth) ? scale_of(p, depth - 1) : 0;
+	if (match(inst, m_Mul(m_Value(p), m_APInt(number))) ||
+	    match(inst, m_Shl(m_Value(p), m_APInt(number)))) {
+		const bool is_shift = inst->getOpcode() == Instruction::Shl;
+		const uint64_t times = number->getLimitedValue(max_scale + 1);
+		const uint64_t factor = is_shift && times <= max_scale ? 1ull << times : times;
+		const int64_t scale = factor && factor <= max_scale ? scale_of(p, depth - 1) : 0;
+
+		return scale * factor <= max_scale ? scale * factor : 0;
+	}
 	switch (inst->getOpcode()) {
-	case Instruction::Add:
-		return (is_step(inst->getOperand(0), depth - 1) &&
-			can_evaluate(inst->getOperand(1), depth)) ||
-		       (is_step(inst->getOperand(1), depth - 1) &&
-			can_evaluate(inst->getOperand(0), depth));
-	case Instruction::Sub:
-		return is_step(inst->getOperand(0), depth - 1) &&
-		       can_evaluate(inst->getOperand(1), depth);
 	case Instruction::Trunc:
-		return v->getType()->getIntegerBitWidth() >= 32 &&
-		       is_step(inst->getOperand(0), depth - 1);
+		return v->getType()->getIntegerBitWidth() >= 32 ?
+			scale_of(inst->getOperand(0), depth - 1) : 0;
 	case Instruction::SExt:
 	case Instruction::ZExt:
-		return inst->getOperand(0)->getType()->getIntegerBitWidth() >= 32 &&
-		       is_step(inst->getOperand(0), depth - 1);
+		return inst->getOperand(0)->getType()->getIntegerBitWidth() >= 32 ?
+			scale_of(inst->getOperand(0), depth - 1) : 0;
 	case Instruction::Call:
 		/* Clamped: in the interior it is what is clamped. */
-		return find_clamp(inst);
+		if (const row_test *clamp = find_clamp(inst))
+			return clamp->scale;
+		return 0;
 	default:
-		return false;
+		return 0;
 	}
 }
 
@@ -161,21 +173,24 @@ bool interior::does_nothing(Instruction *test, bool outcome)
 	return true;
 }
 
-/* @t of @left and @right, where one is x plus an invariant */
+/* @t of @left and @right, where one is a multiple of x plus an invariant */
 bool interior::find_sides(row_test &t, Value *left, Value *right)
 {
 	t.step = left;
 	t.bound = right;
-	if (!is_step(t.step, max_depth)) {
+	t.scale = scale_of(t.step, max_depth);
+	if (!t.scale) {
 		std::swap(t.step, t.bound);
+		t.scale = scale_of(t.step, max_depth);
 		if (isa<ICmpInst>(t.test))
 			t.predicate = CmpInst::getSwappedPredicate(t.predicate);
 	}
 	if (!t.step->getType()->isIntegerTy() || t.step->getType()->getIntegerBitWidth() < 32 ||
-	    t.step->getType()->getIntegerBitWidth() > 64 || !is_step(t.step, max_depth))
+	    t.step->getType()->getIntegerBitWidth() > 64 || !t.scale)
 		return false;
 	/* Twice x is compared, in one range only where that is signed. */
-	t.mirrored = ICmpInst::isSigned(t.predicate) && is_mirror(t.bound, max_depth);
+	t.mirrored = t.scale == 1 && ICmpInst::isSigned(t.predicate) &&
+		     is_mirror(t.bound, max_depth);
 	return t.mirrored || can_evaluate(t.bound, max_depth);
 }
 
@@ -207,7 +222,7 @@ void interior::choose_side(row_test &t)
 
 void interior::add_test(Instruction &inst)
 {
-	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false, false };
+	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false, false, 0 };
 	Value *p;
 
 	if (auto *clamp = dyn_cast<MinMaxIntrinsic>(&inst)) {
@@ -342,10 +357,12 @@ Value *interior::evaluate(IRBuilder<> &b, Value *v)
 			copy->setOperand(i, evaluate(b, inst->getOperand(i)));
 		copy->dropPoisonGeneratingFlags();
 		made = b.Insert(copy);
-		if ((isa<SExtInst>(inst) || isa<ZExtInst>(inst)) && is_step(inst, max_depth)) {
+		const int64_t scale = isa<SExtInst>(inst) || isa<ZExtInst>(inst) ?
+			scale_of(inst, max_depth) : 0;
+		if (scale) {
 			/* It must not wrap around before it is extended. */
 			Value *from = b.CreateSExt(copy->getOperand(0), b.getInt64Ty());
-			Value *last = b.CreateAdd(from, length);
+			Value *last = b.CreateAdd(from, b.CreateMul(length, b.getInt64(scale)));
 			holds = b.CreateAnd(holds, b.CreateICmpSLT(last, b.getInt64(INT32_MAX)));
 			if (isa<ZExtInst>(inst))
 				holds = b.CreateAnd(holds, b.CreateICmpSGE(from, b.getInt64(0)));
@@ -386,16 +403,28 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(b.CreateSub(bound, length),
 								   b.getInt64(-most)));
 		}
-		Value *after = b.CreateAdd(at, b.getInt64(1));
+		auto divided = [&](Value *v, bool up) -> Value * {
+			if (t.scale == 1)
+				return v;
+			Value *rest = b.CreateSRem(v, b.getInt64(t.scale));
+			Value *more = up ? b.CreateICmpSGT(rest, zero) : b.CreateICmpSLT(rest, zero);
+			Value *quotient = b.CreateSDiv(v, b.getInt64(t.scale));
+
+			more = b.CreateZExt(more, b.getInt64Ty());
+			return up ? b.CreateAdd(quotient, more) : b.CreateSub(quotient, more);
+		};
+		Value *after = b.CreateAdd(divided(at, false), b.getInt64(1));
+		Value *last = b.CreateMul(length, b.getInt64(t.scale));
+		at = divided(at, true);
 		holds = b.CreateAnd(holds, b.CreateICmpSLT(step, b.CreateSub(b.getInt64(most),
-									     length)));
+									     last)));
 		if (!narrow) {
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(step, b.getInt64(-most)));
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(bound, b.getInt64(-most)));
 			holds = b.CreateAnd(holds, b.CreateICmpSLT(bound, b.getInt64(most)));
 		}
 		if (CmpInst::isUnsigned(t.predicate)) {
-			from = b.CreateNeg(step);
+			from = divided(b.CreateNeg(step), true);
 			holds = b.CreateAnd(holds, b.CreateICmpSGE(bound, zero));
 		}
 		switch (t.predicate) {

@@ -12,7 +12,9 @@
 #include "items.h"
 
 /**
- * struct row_test - A comparison of x + invariant with an invariant, or a clamp.
+ * struct row_test - A comparison of scale * x + invariant with an invariant, or a clamp.
+ * @step: That sum.
+ * @scale: A positive number.
  * @predicate: That holds in the interior, of @step and @bound.
  * @guard: Where it does not hold the work-item does nothing.
  * @mirrored: @bound is an invariant - x.
@@ -22,6 +24,7 @@ struct row_test {
 	llvm::Value *step, *bound;
 	llvm::CmpInst::Predicate predicate;
 	bool guard, mirrored;
+	int64_t scale;
 };
 
 /**
@@ -70,7 +73,8 @@ private:
 			    llvm::function_ref<bool(llvm::Value *)> is_invariant);
 	void specialise_quotients(llvm::ValueToValueMapTy &map) const;
 	const row_test *find_clamp(llvm::Value *v) const;
-	bool is_step(llvm::Value *v, unsigned depth);
+	int64_t scale_of(llvm::Value *v, unsigned depth);
+	bool is_step(llvm::Value *v, unsigned depth) { return scale_of(v, depth) == 1; }
 	bool can_evaluate(llvm::Value *v, unsigned depth);
 	bool is_mirror(llvm::Value *v, unsigned depth);
 	bool find_sides(row_test &t, llvm::Value *left, llvm::Value *right);

@@ -146,7 +146,7 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 		return (masked ? 3 : 2) * registers_of(type);
 	if (is_linear(pointer))
 		return lanes * (masked ? 3 : 1.5);
-	return lanes * (masked ? 4.5 : 2.5);
+	return lanes * (!masked ? 2.5 : can_choose(type) ? 3 : 4.5);
 }
 
 /* For all lanes at once. */

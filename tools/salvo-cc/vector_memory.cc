@@ -179,12 +179,12 @@ bool vectoriser::can_scatter(Type *type, Align align) const
 	return !type->isVectorTy() && target.isLegalMaskedScatter(widen(type), align);
 }
 
-/* Without such instructions: does gathers.cc choose the addresses of all lanes at once? */
+/* Without such instructions: does gathers.cc choose between addresses for all lanes at once? */
 bool vectoriser::can_choose(Type *type) const
 {
 	const uint64_t bits = layout.getTypeSizeInBits(type).getFixedValue();
 
-	return mask && (type->isIntegerTy() || type->isFloatingPointTy()) && bits >= 8 &&
+	return (type->isIntegerTy() || type->isFloatingPointTy()) && bits >= 8 &&
 	       bits <= 64 && isPowerOf2_64(bits);
 }
 
@@ -328,7 +328,7 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return emit_lanes(load);
 		if (can_gather_words(load))
 			return gather_words(load);
-		if (!can_gather(type, load.getAlign()) && !can_choose(type))
+		if (!can_gather(type, load.getAlign()) && !(mask && can_choose(type)))
 			return emit_lanes(load);
 		made = gather(load);
 		mark_lanes(*made);
@@ -400,7 +400,7 @@ void vectoriser::emit_store(StoreInst &store)
 	const bool at_once = contiguous || can_store_reversed(pointer, type, store.getAlign());
 	const bool scatters = can_scatter(type, store.getAlign()) &&
 			      (mask || !is_linear(pointer));
-	if (store.isVolatile() || (!at_once && !scatters && !can_choose(type))) {
+	if (store.isVolatile() || (!at_once && !scatters && !(mask && can_choose(type)))) {
 		emit_lanes(store);
 		return;
 	}
