@@ -62,6 +62,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
 		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared",
+		"clamped_indices", "loaded_indices",
 	} },
 };
 

@@ -152,6 +152,20 @@ END
 		lacks code 'gather'
 	done)"
 
+check "M4 indices that neighbours load are loaded one by one" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const ushort *at, global const float *in, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = sqrt(in[at[x]] * 3 + 1) * (2 + in[at[x]]);
+}
+END
+		has code 'vinsertps'
+		lacks code 'gather|vpextr'
+	done)"
+
 check "M4 other accesses of some of the lanes: addresses chosen for all of them at once" "$(
 	for index in 'at[x]' 'x*37'; do
 		compile "--march x86-64-v3 -DINDEX=$index" <<'END'

@@ -41,6 +41,28 @@ kernel void lookups_float(PLAIN)
 	out[i] = r;
 }
 
+/* Indices within bounds on both sides */
+kernel void clamped_indices(PLAIN)
+{
+	uint i = ITEM, v = in[i];
+
+	out[i] = in[max(min(v & 255, 50u), 2u)] + in[clamp((int)(v & 511) - 256, -(int)i, (int)n) + i] * 3 +
+		 in[max(min((int)(v >> 20), 130), 5)] * 5;
+}
+
+/* Indices that are loaded from neighbours, of which one is overwritten before its use */
+kernel void loaded_indices(PLAIN)
+{
+	uint i = ITEM, last = out[i], r;
+	global const uchar *bytes = (global const uchar *)in;
+	uchar3 p = vload3(i, bytes);
+
+	out[i] = i % 7 + 1;
+	r = in[last] + in[bytes[i]] * 3 + bytes[((global const char *)in)[i + 9] + 128] * 5;
+	r += bytes[p.x] * 7 + bytes[256 + p.y] * 11 + in[p.z] * 13;
+	out[i] = r;
+}
+
 constant uchar steps[] = { 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19 };
 constant short waves[3][5] = { { 1, -2, 3, -4, 5 }, { 600, 7, -800, 9, 1000 }, { 3, 1, 4, 1, -5 } };
 constant uint bits[] = { 0x1021, 0x8005, 0x3d65, 0x8bb7, 0xa097, 0xc867, 0x0589 };

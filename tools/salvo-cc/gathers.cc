@@ -5,7 +5,8 @@
  * AVX-512 has an instruction that loads from an address for each lane. It takes longer than a load
  * and an insertion for each of them where the addresses are scalars at once: if they differ by
  * constants, or have an index of 32 bits, of which two come out of the vector at a time and are
- * extended by a shift or by a move.
+ * extended by a shift or by a move. What is loaded from neighbours in memory is loaded again, one by
+ * one, where it is an index.
  *
  *	gather(in, index)	pair = index[0..1]
  *				in[(int)pair], in[pair >> 32], ...
@@ -67,7 +68,79 @@ static bool has_cheap_lanes(Value *pointers)
 	return true;
 }
 
-/* The elements of @indices, which are extended from a narrow index */
+/* A part of memory, and an element of it */
+struct loaded_element {
+	LoadInst *load;
+	unsigned element;
+};
+
+/* Is @load's memory unchanged at @access? */
+static bool holds_until(const LoadInst &load, const Instruction &access)
+{
+	const Instruction *inst = &load;
+
+	if (!load.isSimple() || load.getParent() != access.getParent())
+		return false;
+	while (inst && inst != &access && !inst->mayWriteToMemory())
+		inst = inst->getNextNode();
+	return inst == &access;
+}
+
+/* Where element @i of @v was loaded from, as a whole or to be shuffled; no load if it was not. */
+static loaded_element find_element(Value *v, unsigned i, const Instruction &access)
+{
+	while (auto *shuffle = dyn_cast<ShuffleVectorInst>(v)) {
+		const int from = shuffle->getMaskValue(i);
+		const int count = cast<FixedVectorType>(shuffle->getOperand(0)->getType())
+					  ->getNumElements();
+
+		if (from < 0)
+			return {};
+		v = shuffle->getOperand(from >= count);
+		i = from % count;
+	}
+	auto *load = dyn_cast<LoadInst>(v);
+	if (!load || load->getType()->getScalarSizeInBits() % 8 || !holds_until(*load, access))
+		return {};
+	return { load, i };
+}
+
+/*
+ * The elements of @indices, which are extended from what was loaded: they are loaded again one by
+ * one, and need not come out of a vector. None if one of them was not.
+ */
+static SmallVector<Value *> load_indices(IRBuilder<> &b, Value *indices, unsigned lanes,
+					 const Instruction &access)
+{
+	SmallVector<loaded_element> from;
+	SmallVector<Value *> made;
+
+	for (unsigned i = 0; i < lanes; i++) {
+		from.push_back(find_element(narrow_index(indices), i, access));
+		if (!from.back().load)
+			return {};
+	}
+	for (unsigned i = 0; i < lanes; i++) {
+		LoadInst &load = *from[i].load;
+		Type *type = load.getType()->getScalarType();
+		const uint64_t at = from[i].element * type->getIntegerBitWidth() / 8;
+		Value *pointer = b.CreateConstGEP1_64(type, load.getPointerOperand(),
+						      from[i].element);
+		LoadInst *one = b.CreateAlignedLoad(type, pointer,
+						    commonAlignment(load.getAlign(), at));
+
+		one->setAAMetadata(load.getAAMetadata());
+		tag_lane(*one, i);
+		made.push_back(isa<SExtInst>(indices) ? b.CreateSExt(one, b.getInt64Ty()) :
+							b.CreateZExt(one, b.getInt64Ty()));
+	}
+	return made;
+}
+
+/*
+ * The elements of @indices, which are extended from a narrow index. A pair is hidden, as LLVM 19
+ * takes the upper half of one whose halves are clamped by a minimum and a maximum for zero.
+ */
 static SmallVector<Value *> extract_pairs(IRBuilder<> &b, Value *indices, unsigned lanes)
 {
 	const bool is_signed = isa<SExtInst>(indices);
@@ -79,7 +152,7 @@ static SmallVector<Value *> extract_pairs(IRBuilder<> &b, Value *indices, unsign
 	all = is_signed ? b.CreateSExt(all, words) : b.CreateZExt(all, words);
 	all = b.CreateBitCast(all, pairs);
 	for (unsigned i = 0; i < lanes; i += 2) {
-		Value *pair = b.CreateExtractElement(all, i / 2);
+		Value *pair = hidden_copy(b, b.CreateExtractElement(all, i / 2));
 		Value *low = b.CreateTrunc(pair, b.getInt32Ty());
 
 		made.push_back(is_signed ? b.CreateSExt(low, b.getInt64Ty()) :
@@ -90,16 +163,20 @@ static SmallVector<Value *> extract_pairs(IRBuilder<> &b, Value *indices, unsign
 }
 
 /* The addresses of all lanes */
-static SmallVector<Value *> addresses(IRBuilder<> &b, Value *pointers, unsigned lanes)
+static SmallVector<Value *> addresses(IRBuilder<> &b, Value *pointers, unsigned lanes,
+				      const Instruction &access)
 {
 	auto *gep = cast<GetElementPtrInst>(pointers);
 	Value *base = gep->getPointerOperand(), *index = gep->getOperand(1);
 	SmallVector<Value *> bases(lanes, base), indices(lanes, index), made;
 
 	if (is_vector(base))
-		bases = addresses(b, base, lanes);
-	if (is_vector(index) && !isa<Constant>(index))
-		indices = extract_pairs(b, index, lanes);
+		bases = addresses(b, base, lanes, access);
+	if (is_vector(index) && !isa<Constant>(index)) {
+		indices = load_indices(b, index, lanes, access);
+		if (indices.empty())
+			indices = extract_pairs(b, index, lanes);
+	}
 	for (unsigned i = 0; i < lanes; i++) {
 		if (is_vector(indices[i]))
 			indices[i] = b.CreateExtractElement(index, i);
@@ -211,6 +288,11 @@ static bool has_narrow_index(Value *pointers)
 	       narrow_index(gep->getOperand(1));
 }
 
+static bool is_private(const Value *pointers)
+{
+	return pointers->getType()->getPointerAddressSpace() == PRIVATE;
+}
+
 /* Has the processor no instruction for @access that is faster? */
 static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMachine &target)
 {
@@ -223,7 +305,7 @@ static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMac
 		return !costs.isLegalMaskedScatter(type, align);
 	/* emit_code() enables AVX2's gather; for its masks there are other loads, too. */
 	return !costs.isLegalMaskedGather(type, align) &&
-	       !(type->getScalarSizeInBits() >= 32 && costs.isLegalMaskedLoad(type, align) &&
+	       !(!is_private(access.getArgOperand(0)) && type->getScalarSizeInBits() >= 32 && costs.isLegalMaskedLoad(type, align) &&
 		 has_narrow_index(access.getArgOperand(0)));
 }
 
@@ -248,7 +330,7 @@ void expand_gathers(Module &m, TargetMachine &target)
 		SmallVector<Value *> singles;
 
 		if (all && lanes % 2 == 0 && has_cheap_lanes(pointers)) {
-			singles = addresses(b, pointers, lanes);
+			singles = addresses(b, pointers, lanes, *access);
 		} else if (gains_from_choice(*access, loads, target)) {
 			scratch_pair &pair = scratch[access->getFunction()];
 			AllocaInst *&other = loads ? pair.zero : pair.nowhere;

@@ -149,6 +149,9 @@ bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
 
+/* vector_linear.cc: @v, of which LLVM knows nothing */
+llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
+
 /* gathers.cc: single accesses where those are faster, or the processor has no other */
 void mark_lanes(llvm::Instruction &access);
 void expand_gathers(llvm::Module &m, llvm::TargetMachine &target);

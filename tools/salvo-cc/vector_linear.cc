@@ -136,14 +136,10 @@ bool vectoriser::is_linear(Value *pointer)
 	return find_linear_pointer(pointer, nullptr);
 }
 
-/*
- * A copy of the first lane's index. Where LLVM sees that it counts in a loop it makes a counter of
- * each lane's, and has registers for a few of them.
- */
-Value *vectoriser::hide_counter(Value *index)
+Value *hidden_copy(IRBuilder<> &b, Value *v)
 {
-	auto *type = FunctionType::get(index->getType(), { index->getType() }, false);
-	CallInst *copy = b.CreateCall(InlineAsm::get(type, "", "=r,0", false), { index });
+	auto *type = FunctionType::get(v->getType(), { v->getType() }, false);
+	CallInst *copy = b.CreateCall(InlineAsm::get(type, "", "=r,0", false), { v });
 
 	copy->setDoesNotThrow();
 	copy->setDoesNotAccessMemory();
@@ -157,7 +153,11 @@ SmallVector<Value *> vectoriser::linear_pointers(Value *pointer)
 	linear at;
 
 	find_linear_pointer(pointer, &at);
-	at.first = hide_counter(at.first);
+	/*
+	 * Where LLVM sees that it counts in a loop it makes a counter of each lane's, and has
+	 * registers for a few of them.
+	 */
+	at.first = hidden_copy(b, at.first);
 	for (unsigned i = 0; i < lanes; i++) {
 		Value *bytes = b.CreateMul(extended(at.first, at.how), b.getInt64(at.size));
 

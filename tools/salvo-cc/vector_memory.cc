@@ -163,13 +163,16 @@ bool vectoriser::can_gather(Type *type, Align align) const
 
 /*
  * The instruction of AVX2 takes as long as single loads of all lanes, which LLVM makes of gathers
- * for this target. Under a mask it takes less, if one has all lanes (gathers.cc).
+ * for this target. Under a mask it takes less, if one has all lanes (gathers.cc), but it waits for
+ * what was just stored, as to private arrays.
  */
-bool vectoriser::can_gather_some(Type *type) const
+bool vectoriser::can_gather_some(const LoadInst &load) const
 {
+	Type *type = load.getType();
 	const unsigned bits = layout.getTypeSizeInBits(type).getFixedValue();
 
 	return !type->isVectorTy() && (bits == 32 || bits == 64) &&
+	       load.getPointerAddressSpace() != PRIVATE &&
 	       target.isLegalMaskedLoad(widen(type), Align(1));
 }
 
@@ -312,6 +315,31 @@ Instruction *vectoriser::gather(LoadInst &load)
 				    full(mask), Constant::getNullValue(wide), load.getName());
 }
 
+/*
+ * Is the address an element of what begins at the same one for all lanes, with an index of 32 bits
+ * or fewer?
+ */
+bool vectoriser::has_narrow_index(const LoadInst &load) const
+{
+	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
+	auto *index = gep && gep->getNumIndices() == 1 ? dyn_cast<CastInst>(gep->getOperand(1)) :
+							 nullptr;
+
+	return index && (isa<SExtInst>(index) || isa<ZExtInst>(index)) &&
+	       index->getSrcTy()->getScalarSizeInBits() <= 32 &&
+	       shape_of(index).kind == shape::VARYING &&
+	       shape_of(gep->getPointerOperand()).kind == shape::UNIFORM;
+}
+
+/* Is a gather made of @load? All lanes of a narrow index become single loads (gathers.cc). */
+bool vectoriser::gathers(const LoadInst &load) const
+{
+	if (can_gather(load.getType(), load.getAlign()))
+		return true;
+	return can_choose(load.getType()) &&
+	       (mask || (load.getPointerAddressSpace() != PRIVATE && has_narrow_index(load)));
+}
+
 Value *vectoriser::emit_load(LoadInst &load)
 {
 	Type *type = load.getType(), *wide = widen(type);
@@ -328,7 +356,7 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return emit_lanes(load);
 		if (can_gather_words(load))
 			return gather_words(load);
-		if (!can_gather(type, load.getAlign()) && !(mask && can_choose(type)))
+		if (!gathers(load))
 			return emit_lanes(load);
 		made = gather(load);
 		mark_lanes(*made);

@@ -228,7 +228,9 @@ private:
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool can_gather(Type *type, llvm::Align align) const;
-	bool can_gather_some(Type *type) const;
+	bool can_gather_some(const llvm::LoadInst &load) const;
+	bool has_narrow_index(const llvm::LoadInst &load) const;
+	bool gathers(const llvm::LoadInst &load) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
 	bool can_choose(Type *type) const;
 	void emit_alloca(llvm::AllocaInst &alloca);
@@ -249,7 +251,6 @@ private:
 	bool find_linear(Value *v, extension how, unsigned depth, linear *made);
 	bool find_linear_pointer(Value *pointer, linear *made);
 	bool is_linear(Value *pointer);
-	Value *hide_counter(Value *index);
 	llvm::SmallVector<Value *> linear_pointers(Value *pointer);
 
 	/* vector_tables.cc */
