@@ -650,6 +650,20 @@ kernel void k(global const uchar4 *in, global float4 *out, int n)
 END
 	times code 'vperm[it]2' 4 50)"
 
+check "M4 contiguous vectors of four floats are transposed in halves of registers with AVX2" "$(
+	compile "" <<'END'
+kernel void k(global const float4 *in, global float4 *out)
+{
+	int x = get_global_id(0);
+	float4 v = in[x];
+
+	v.xyz = 1 - v.xyz * v.w;
+	out[x] = v;
+}
+END
+	times code 'vunpck[lh]p[sd].*ymm' 16 16
+	lacks code 'vperm(ps|pd|d|q)')"
+
 check "M4 a table that registers hold: a permutation, and a gather only where its page ends" "$(
 	compile "--march x86-64-v4" <<'END'
 constant uchar ones[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };

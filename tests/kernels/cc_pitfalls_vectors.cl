@@ -101,6 +101,30 @@ LANES_APART(uint, 4, w)
 LANES_APART(int, 3, z)
 LANES_APART(ulong, 2, y)
 
+/* The same side by side, of all lanes and under a branch; some elements are not stored. */
+#define SIDE_BY_SIDE(T, N, E, ALL, SOME)						\
+kernel void side_by_side_##T##N(PLAIN)							\
+{											\
+	uint i = ITEM;									\
+	global const T##N *v = (global const T##N *)in;					\
+	global T##N *o = (global T##N *)out;						\
+											\
+	if (i >= 100)									\
+		return;									\
+	T##N a = v[i], b = v[i + 1];							\
+	T x = a.x * 3 + a.E, y = b.E - a.y;						\
+											\
+	o[i] = (T##N)ALL;								\
+	if (in[i] & 1) {								\
+		T##N c = v[i + 2];							\
+		o[i + 100] = (T##N)SOME;						\
+	}										\
+}
+
+SIDE_BY_SIDE(uint, 4, w, (x, y, a.z, b.y), (c.w, x, c.y, y))
+SIDE_BY_SIDE(int, 4, z, (y, b.w, x, x + y), (x, c.z, c.w, a.w))
+SIDE_BY_SIDE(ulong, 2, y, (x, y), (c.y + x, c.x))
+
 /* Long vectors that go through a loop from iteration to iteration, in fewer lanes than others */
 #define CHAIN(T, N)								\
 kernel void chain_##T##N(PLAIN)							\

@@ -271,20 +271,39 @@ void vectoriser::transpose_parts(ArrayRef<Value *> rows, SmallVectorImpl<Value *
 }
 
 /*
- * The elements of all lanes: part k of row j is what lane @per * k + j loads, so that a square of
- * parts transposed is lane after lane.
+ * Are contiguous vectors of @type transposed in parts? Two registers have one shuffle for any
+ * elements of both with AVX-512 only.
  */
-void vectoriser::load_transposed(LoadInst &load, SmallVectorImpl<Value *> &made)
+bool vectoriser::is_in_parts(const FixedVectorType *type) const
+{
+	const unsigned element = type->getScalarSizeInBits();
+
+	return bits_of(type) == part_bits && (element == 32 || element == 64) &&
+	       lanes % (part_bits / element) == 0 &&
+	       target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector) < 512;
+}
+
+/*
+ * The elements of all lanes: part k of row j is what lane @per * k + j loads, so that a square of
+ * parts transposed is lane after lane. @all: what the lanes have loaded, or NULL.
+ */
+void vectoriser::load_transposed(LoadInst &load, Value *all, SmallVectorImpl<Value *> &made)
 {
 	const unsigned per = part_bits / load.getType()->getScalarSizeInBits();
 	SmallVector<Value *, 4> rows;
 
 	for (unsigned j = 0; j < per; j++) {
 		SmallVector<Value *> parts;
+		SmallVector<int> pick;
 
-		for (unsigned i = j; i < lanes; i += per)
-			parts.push_back(load_lane_part(load, i));
-		rows.push_back(concatenateVectors(b, parts));
+		for (unsigned i = j; i < lanes; i += per) {
+			if (!all)
+				parts.push_back(load_lane_part(load, i));
+			for (unsigned n = 0; n < per; n++)
+				pick.push_back(i * per + n);
+		}
+		rows.push_back(all ? b.CreateShuffleVector(all, pick) :
+				     concatenateVectors(b, parts));
 	}
 	transpose_parts(rows, made);
 }
@@ -325,7 +344,9 @@ void vectoriser::emit_load_elements(LoadInst &load)
 	SmallVector<Value *> made;
 	const unsigned count = type->getNumElements();
 
-	if (contiguous) {
+	if (contiguous && is_in_parts(type)) {
+		load_transposed(load, mask ? emit_load(load) : nullptr, made);
+	} else if (contiguous) {
 		Value *all = emit_load(load);
 
 		if (is_whole_word(type)) {
@@ -338,7 +359,7 @@ void vectoriser::emit_load_elements(LoadInst &load)
 				made.push_back(element_of(pieces, n));
 		}
 	} else if (can_transpose(load, mask)) {
-		load_transposed(load, made);
+		load_transposed(load, nullptr, made);
 	} else if (!can_gather_elements(load)) {
 		words = emit_lane_elements(load, made);
 	} else if (word_of(type)) {
@@ -420,6 +441,26 @@ void vectoriser::store_transposed(StoreInst &store, ArrayRef<Value *> parts)
 	}
 }
 
+/* Contiguous vectors with these elements, whose parts are transposed */
+Value *vectoriser::interleave_parts(ArrayRef<Value *> parts)
+{
+	const unsigned per = parts.size();
+	SmallVector<Value *, 4> rows;
+	SmallVector<Value *> pieces;
+
+	transpose_parts(parts, rows);
+	for (unsigned from = 0; from < lanes; from += 2) {
+		SmallVector<int> pick;
+
+		for (unsigned i = from; i < from + 2; i++)
+			for (unsigned n = 0; n < per; n++)
+				pick.push_back((i > from ? lanes : 0) + i / per * per + n);
+		pieces.push_back(b.CreateShuffleVector(rows[from % per], rows[(from + 1) % per],
+						       pick));
+	}
+	return concatenateVectors(b, pieces);
+}
+
 /* Stores one lane after the other. */
 void vectoriser::store_lane_elements(StoreInst &store, ArrayRef<Value *> parts)
 {
@@ -481,7 +522,9 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 		store_lane_elements(store, parts);
 		return true;
 	}
-	if (is_whole_word(type)) {
+	if (contiguous && is_in_parts(type)) {
+		all = interleave_parts(parts);
+	} else if (is_whole_word(type)) {
 		all = nullptr;
 		for (unsigned n = 0; n < parts.size(); n++) {
 			if (isa<PoisonValue>(parts[n]))

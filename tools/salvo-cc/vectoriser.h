@@ -286,12 +286,15 @@ private:
 	bool can_transpose(const llvm::LoadInst &load, bool masked) const;
 	Value *load_lane_part(llvm::LoadInst &load, unsigned i);
 	Value *pick_in_parts(Value *p, Value *q, llvm::ArrayRef<unsigned> of);
-	void load_transposed(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
+	bool is_in_parts(const llvm::FixedVectorType *type) const;
+	void load_transposed(llvm::LoadInst &load, Value *all,
+			     llvm::SmallVectorImpl<Value *> &made);
 	Value *emit_lane_elements(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
 	void emit_load_elements(llvm::LoadInst &load);
 	void transpose_parts(llvm::ArrayRef<Value *> rows, llvm::SmallVectorImpl<Value *> &made);
 	void store_transposed(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
 	void scatter_elements(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
+	Value *interleave_parts(llvm::ArrayRef<Value *> parts);
 	Value *interleave(llvm::ArrayRef<Value *> parts, unsigned from);
 	void store_lane_elements(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
 	bool emit_store_elements(llvm::StoreInst &store);
