@@ -58,7 +58,8 @@ static const struct {
 		"mirrors_of_64_bits", "signs_of_64_bits", "mirrors_across_a_barrier",
 		"active_only_uchar", "active_only_short", "active_only_int",
 		"active_only_ulong",
-		"multiples", "multiples_that_wrap",
+		"multiples", "multiples_that_wrap", "some_neighbours_uchar",
+		"some_neighbours_short",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
@@ -290,6 +291,46 @@ TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 	}
 	cc_program_close(program);
 	munmap(memory, 2 * page);
+}
+
+/* Neither of the page behind the last active one, nor of that before the first */
+TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
+{
+	enum { COUNT = 64 };
+	const size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t out[COUNT], at[COUNT], i, there;
+	struct {
+		uint32_t *out;
+		const uint8_t *bytes;
+		const uint32_t *at;
+		uint32_t low, high;
+	} args = { .out = out, .at = at };
+	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
+
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	for (i = 0; i < 3 * page; i++)
+		memory[i] = i * 7 + i / 256;
+	for (i = 0; i < COUNT; i++)
+		at[i] = i;
+	ASSERT_EQ(0, mprotect(memory, page, PROT_NONE));
+	ASSERT_EQ(0, mprotect(memory + 2 * page, page, PROT_NONE));
+	struct cc_program *program = cc_build("-w", "tests/kernels/cc_pitfalls_flow.cl");
+	ASSERT_NE(NULL, program);
+	for (there = 0; there <= 2 * COUNT; there++) {
+		const bool before = there > COUNT;
+		const uint32_t edge = before ? there - COUNT : there;
+
+		args.bytes = memory + page * (before ? 1 : 2) - edge;
+		args.low = before ? edge : 0;
+		args.high = before ? COUNT : edge;
+		ASSERT_EQ(0, cc_run(program, "ends_of_pages", &args, &range));
+		for (i = 0; i < COUNT; i++)
+			EXPECT_EQ(i >= args.low && i < args.high ? args.bytes[i] * 3u : 7u, out[i]);
+	}
+	cc_program_close(program);
+	munmap(memory, 3 * page);
 }
 
 TEST_HARNESS_MAIN

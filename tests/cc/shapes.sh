@@ -39,6 +39,21 @@ END
 		lacks code 'rcp'
 	done)"
 
+check "M4 neighbouring bytes of some lanes: one load where they are in one page" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const uchar *a, global const int *at, global uint *b)
+{
+	int x = get_global_id(0);
+	uint r = 0;
+
+	if (at[x] > 3)
+		r = a[x];
+	b[x] = r;
+}
+END
+	has code 'vpmovzxbd +(-?0x[0-9a-f]+)?\(.*ymm|vmovq +(-?0x[0-9a-f]+)?\(.*xmm'
+	lacks code 'test +.0x8,')"
+
 check "M4 a guard of a multiple of x: no masks inside" "$(
 	compile "--global-offset" <<'END'
 kernel void k(global const uchar *a, global uchar *b, int n)

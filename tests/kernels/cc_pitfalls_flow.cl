@@ -287,3 +287,30 @@ kernel void multiples_that_wrap(PLAIN)
 		r ^= 0x1234;
 	out[ITEM] = r;
 }
+
+/* Neighbouring bytes and shorts of which some are loaded */
+#define SOME_NEIGHBOURS(T)								\
+kernel void some_neighbours_##T(PLAIN)							\
+{											\
+	global const T *from = (global const T *)in + ITEM;				\
+	uint v = in[ITEM], r = v & 7;							\
+											\
+	if (r > n)									\
+		r += from[n] * 3;							\
+	for (uint i = 0; i < (v & 3); i++)						\
+		if ((v >> i & 12) == 4)							\
+			r = r * 5 + from[i * 300] - from[i + 9];			\
+	out[ITEM] = r;									\
+}
+
+SOME_NEIGHBOURS(uchar)
+SOME_NEIGHBOURS(short)
+
+kernel void ends_of_pages(OUT, global const uchar *bytes, IN, uint low, uint high)
+{
+	const uint x = get_global_id(0), i = in[x];
+
+	out[x] = 7;
+	if (i >= low && i < high)
+		out[x] = bytes[x] * 3;
+}

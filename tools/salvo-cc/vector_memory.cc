@@ -307,6 +307,53 @@ Value *vectoriser::masked_pointer(Value *pointer)
 	return safe_pointer(scalar(pointer), any_lane);
 }
 
+/* Bytes of which some are in a page that is there, if all of them are in one page */
+static const uint64_t page_bytes = 4096;
+
+/*
+ * Contiguous bytes and shorts, which AVX2 does not load under a mask: where they are in one page,
+ * and a lane is active, all are loaded. Those of the others are not used.
+ */
+Value *vectoriser::load_in_page(LoadInst &load)
+{
+	Type *wide = widen(load.getType());
+	const uint64_t bytes = layout.getTypeStoreSize(wide).getFixedValue();
+	Value *pointer = scalar(load.getPointerOperand());
+	BasicBlock *near = BasicBlock::Create(out->getContext(), "page", out);
+	BasicBlock *far = BasicBlock::Create(out->getContext(), "pages", out);
+	BasicBlock *after = BasicBlock::Create(out->getContext(), "loaded", out);
+
+	if (!any_lane)
+		any_lane = any(mask);
+	Value *offset = b.CreateAnd(b.CreatePtrToInt(pointer, b.getInt64Ty()), page_bytes - 1);
+	Value *inside = b.CreateICmpULE(offset, b.getInt64(page_bytes - bytes));
+	b.CreateCondBr(b.CreateAnd(any_lane, inside), near, far);
+	b.SetInsertPoint(near);
+	LoadInst *all = b.CreateAlignedLoad(wide, pointer, load.getAlign(), load.getName());
+	all->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+	b.CreateBr(after);
+	b.SetInsertPoint(far);
+	Instruction *some = gather(load);
+	mark_lanes(*some);
+	b.CreateBr(after);
+	b.SetInsertPoint(after);
+	PHINode *phi = b.CreatePHI(wide, 2);
+	phi->addIncoming(all, near);
+	phi->addIncoming(some, far);
+	return phi;
+}
+
+/* Is it one of those, and not in checked mode, where the others may be outside of its buffer? */
+bool vectoriser::can_load_in_page(const LoadInst &load) const
+{
+	Type *type = load.getType();
+	const unsigned space = load.getPointerAddressSpace();
+
+	return (type->isIntegerTy(8) || type->isIntegerTy(16)) && lanes > 1 &&
+	       (space == GLOBAL || space == CONSTANT) && !item.hasFnAttribute("salvo-checked") &&
+	       !target.isLegalMaskedLoad(widen(type), load.getAlign());
+}
+
 Instruction *vectoriser::gather(LoadInst &load)
 {
 	Type *wide = widen(load.getType());
@@ -363,6 +410,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 	} else if (!mask) {
 		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());
 		tag_row(*made, lanes);
+	} else if (can_load_in_page(load)) {
+		return load_in_page(load);
 	} else {
 		Type *unit = masked_unit(type);
 		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);

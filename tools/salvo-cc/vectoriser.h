@@ -233,6 +233,8 @@ private:
 	bool gathers(const llvm::LoadInst &load) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
 	bool can_choose(Type *type) const;
+	bool can_load_in_page(const llvm::LoadInst &load) const;
+	Value *load_in_page(llvm::LoadInst &load);
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
 	Value *is_active(unsigned i);
