@@ -169,9 +169,10 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	return true;
 }
 
+/* Nothing that takes time is freed: the process ends. */
 static bool compile(options &opts)
 {
-	LLVMContext context;
+	LLVMContext &context = *new LLVMContext;
 	std::unique_ptr<Module> m = opts.link_only ? read_objects(opts, context) :
 						     run_front_end(opts, context);
 	StringRef runtime = runtime_object(opts);

@@ -8,6 +8,7 @@
  */
 #include "error.h"
 #include "places.h"
+#include "reruns.h"
 #include "unroll.h"
 #include "vectoriser.h"
 
@@ -94,6 +95,7 @@ static bool should_run(StringRef pass, Any unit)
 /* LLVM's analysis managers with their proxies. */
 struct managers {
 	PassInstrumentationCallbacks callbacks;
+	reruns repeated;
 	PassBuilder builder;
 	LoopAnalysisManager lam;
 	FunctionAnalysisManager fam;
@@ -104,6 +106,7 @@ struct managers {
 		: builder(&target, tuning, std::nullopt, &callbacks)
 	{
 		callbacks.registerShouldRunOptionalPassCallback(should_run);
+		repeated.watch(callbacks);
 		builder.registerModuleAnalyses(mam);
 		builder.registerCGSCCAnalyses(cgam);
 		builder.registerFunctionAnalyses(fam);
@@ -228,19 +231,20 @@ void tidy(Function &f, TargetMachine &target)
  * Settings of LLVM that have no programming interface, for functions of ten thousand instructions:
  * the preparation for the code generator looks at all of such a function again after each change
  * of a branch, unless it counts as huge. To use mask registers for scalars, which few functions
- * gain from, takes a quarter of the time over the rounds of a hash function. The marks (marks.cc)
- * are a few variables in many registers, which the older analysis of variables handles faster than
- * the one by instruction numbers.
+ * gain from, takes a quarter of the time over the rounds of a hash function. A sixth of the register
+ * allocator's time goes into weighing where to split ranges over very many blocks. The marks
+ * (marks.cc) are a few variables in many registers, which the older analysis of variables handles
+ * faster than the one by instruction numbers.
  */
 static void tune_llvm(const options &opts)
 {
 	static const char *const settings[] = {
 		"salvo-cc", "-cgpp-huge-func=64", "-x86-cmov-converter=false",
-		"-disable-x86-domain-reassignment",
+		"-disable-x86-domain-reassignment", "-grow-region-complexity-budget=300",
 		"-experimental-debug-variable-locations=false",
 	};
 
-	cl::ParseCommandLineOptions(opts.debug ? 4 : 5, settings);
+	cl::ParseCommandLineOptions(opts.debug ? 5 : 6, settings);
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)

@@ -273,9 +273,10 @@ static std::vector<unsigned> largest_first(const std::vector<part> &parts)
 	return order;
 }
 
-bool compile_parts(std::unique_ptr<Module> m, const options &opts, compile_function compile,
+bool compile_parts(std::unique_ptr<Module> whole, const options &opts, compile_function compile,
 		   std::vector<bytes> &objects)
 {
+	Module *m = whole.release();
 	std::vector<part> parts;
 	const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
 	bool ok = true;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* reruns.h - what passes have changed since a pass ran */
+#ifndef SALVO_CC_RERUNS_H
+#define SALVO_CC_RERUNS_H
+
+#include <llvm/ADT/Any.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/Analysis.h>
+#include <llvm/IR/Function.h>
+
+namespace llvm {
+class PassInstrumentationCallbacks;
+}
+
+class reruns {
+public:
+	/* As long as @callbacks are in use this stays where it is. */
+	void watch(llvm::PassInstrumentationCallbacks &callbacks);
+
+private:
+	bool should_run(llvm::StringRef pass, llvm::Any unit);
+	void note(llvm::StringRef pass, const llvm::Function *f,
+		  const llvm::PreservedAnalyses &kept);
+
+	/* Numbers of passes, counted as they run: the last that changed a function or any, and the
+	 * last that was the repeated one. */
+	uint64_t now = 0, changed_all = 0;
+	llvm::DenseMap<const llvm::Function *, uint64_t> changed, ran;
+	llvm::DenseSet<std::pair<llvm::StringRef, const llvm::Function *>> once;
+};
+
+#endif /* SALVO_CC_RERUNS_H */
