@@ -175,6 +175,8 @@ void simplify(Module &m, TargetMachine &target)
 		if (f.isDeclaration())
 			continue;
 		passes.run(f, all.fam);
+		merge_common_stores(f);
+		all.fam.invalidate(f, PreservedAnalyses::none());
 		if (has_copies(f))
 			copies.run(f, all.fam);
 		if (!has_loops(f))
@@ -265,6 +267,8 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		all.builder.buildO0DefaultPipeline(levels[0]);
 	passes.run(m, all.mam);
 	expand_gathers(m, target);
+	if (opts.opt_level)
+		branch_masked_stores(m, target);
 	restore_offsets(m);
 	if (opts.opt_level)
 		branch_searches(m);

@@ -156,6 +156,12 @@ llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
 void mark_lanes(llvm::Instruction &access);
 void expand_gathers(llvm::Module &m, llvm::TargetMachine &target);
 
+/* common_stores.cc: where both ways of a branch store to one address */
+void merge_common_stores(llvm::Function &f);
+
+/* full_masks.cc: without AVX-512 */
+void branch_masked_stores(llvm::Module &m, llvm::TargetMachine &target);
+
 /* searches.cc: branches where a loop chooses what it loads next */
 void branch_searches(llvm::Module &m);
 
