@@ -51,6 +51,65 @@ kernel void k(global const float *a, global float *b)
 END
 	has code 'vmaskmovps')"
 
+check "M4 a store under a mask is a plain one where all lanes are active, before AVX-512" "$(
+	store='kernel void k(global const float *a, global float *b)
+	{
+		int x = get_global_id(0);
+
+		if (a[x] < 0)
+			b[x] = a[x] * 3;
+	}'
+	compile "--march x86-64-v3" <<<"$store"
+	has code 'vmaskmovps +%ymm'
+	has code 'vmovups +%ymm'
+	compile "--march x86-64-v4" <<<"$store"
+	lacks code 'vmovups +%[yz]mm[0-9]+,[^{]*$')"
+
+check "M4 both ways of a branch store to one address: no mask" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	size_t x = get_global_id(0);
+
+	if (x < n) {
+		if (a[x] < 0)
+			b[x] = a[x] * 3;
+		else
+			b[x] = a[x] / 7;
+	}
+}
+END
+	has code 'vblendvps.*ymm'
+	lacks code 'vmaskmovps')"
+
+check "M4 one after the other for vectors that fill a register or are blended, before AVX-512" "$(
+	compile "" <<'END'
+kernel void k(global const double4 *a, global double4 *b, global const double *c)
+{
+	size_t x = get_global_id(0);
+
+	b[x] = a[x] - c[x] * a[0];
+}
+END
+	times code 'vmov[au]p[sd] +%ymm' 1 4
+	compile "" <<'END'
+kernel void k(global const uint4 *a, global uint4 *b, int by, int n)
+{
+	int x = get_global_id(0);
+	uint4 sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (x - i * by < 0) {
+			b[x] = sum;
+			return;
+		}
+		sum += a[x - i * by];
+	}
+	b[x] = sum;
+}
+END
+	lacks code 'maskmov')"
+
 check "M4 work-groups of a row run as one where a kernel cannot tell" "$(
 	compile "" <<'END'
 kernel void k(global int *a)

@@ -59,7 +59,9 @@ static const struct {
 		"active_only_uchar", "active_only_short", "active_only_int",
 		"active_only_ulong",
 		"multiples", "multiples_that_wrap", "some_neighbours_uchar",
-		"some_neighbours_short",
+		"some_neighbours_short", "stores_of_both_ways", "stores_read_behind",
+		"stores_of_most_lanes", "vectors_in_a_loop", "places_of_their_own",
+		"lists_of_their_own",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

@@ -314,3 +314,93 @@ kernel void ends_of_pages(OUT, global const uchar *bytes, IN, uint low, uint hig
 	if (i >= low && i < high)
 		out[x] = bytes[x] * 3;
 }
+
+/* Both ways of a branch end in stores to the same addresses, and one reads between them. */
+kernel void stores_of_both_ways(PLAIN)
+{
+	const uint i = ITEM, v = in[i & 255];
+
+	if (i < n * 50) {
+		if (v & 1) {
+			out[i + 400] = v;
+			out[i] = v * 3;
+		} else {
+			out[i + 400] = ~v;
+			out[i] = out[i + 400] + 1;
+		}
+	}
+	if (v & 4) {
+		out[i] += v;
+		out[i + 400] ^= 1;
+	} else {
+		out[i + 400] ^= 3;
+		out[i] = v;
+	}
+}
+
+/* Stores of one way are read by the other way's loads, and by what follows. */
+kernel void stores_read_behind(PLAIN)
+{
+	const uint i = ITEM, v = in[i & 255];
+	uint r;
+
+	if (v % 3) {
+		r = out[i];
+		out[i] = v;
+	} else {
+		out[i] = v + 1;
+		r = in[(i + 1) & 255] + out[i];
+	}
+	out[i + 400] = r + out[i];
+}
+
+/* Nearly all lanes store, or none, or all. */
+kernel void stores_of_most_lanes(PLAIN)
+{
+	const uint i = ITEM, v = in[i & 255];
+
+	if (v % 24 != 3) {
+		out[i] = v * 5;
+		out[i + 400] = v ^ 7;
+	}
+	if (v != n)
+		((global ushort *)out)[2 * i] = v;
+	if (i % 64 > n)
+		out[i] += 2;
+	for (uint j = 0; j < v % 4; j++)
+		out[i] += j * v;
+}
+
+/* Lanes leave a loop over vectors at different times. */
+kernel void vectors_in_a_loop(PLAIN)
+{
+	const uint i = ITEM;
+	uint4 sum = 0;
+
+	for (uint j = 0; j < 4; j++) {
+		if ((int)(i - j * n * 5) < 0) {
+			out[i] = sum.x + 3 * sum.y;
+			return;
+		}
+		sum += vload4((i - j * n) & 31, in);
+	}
+	out[i] = sum.x + 5 * sum.y + 7 * sum.z + 11 * sum.w;
+}
+
+/* Each work-item accesses an address of its own, and computes little. */
+kernel void places_of_their_own(PLAIN)
+{
+	const uint i = ITEM;
+
+	out[(i & ~15) | (i * 5 & 15)] = in[i * 7 & 255];
+}
+
+kernel void lists_of_their_own(PLAIN)
+{
+	const uint i = ITEM, end = in[(i + 1) & 255] & 127;
+	uint sum = i;
+
+	for (uint j = in[i & 255] & 127; j < end; j++)
+		sum += in[j] * in[in[j + 1] & 255];
+	out[i] = sum;
+}

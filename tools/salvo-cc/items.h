@@ -74,6 +74,10 @@ double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 bool gains_from_inner_loops(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 			    llvm::TargetMachine &target);
 
+/* vector_items.cc: are @lanes items faster one after the other before AVX-512? */
+bool gains_from_items(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		      llvm::TargetMachine &target);
+
 /* vector_flow.cc: the function of @lanes items side by side, or NULL. */
 llvm::Function *vectorise(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 			  const llvm::TargetMachine &target);

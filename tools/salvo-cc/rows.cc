@@ -397,8 +397,11 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	}
 	Function *special = range->is_whole() ? &item : range->specialise();
 	if (!made.wide && (lanes == 1 || is_so(item, target, [&](Function &copy) {
-		    interleave_arrays(copy, *of.id(copy, d), lanes, target);
-		    return gains_from_inner_loops(copy, *of.id(copy, d), lanes, target);
+		    Argument &x = *of.id(copy, d);
+
+		    interleave_arrays(copy, x, lanes, target);
+		    return gains_from_inner_loops(copy, x, lanes, target) ||
+			   (opts.isa_level < 4 && gains_from_items(copy, x, lanes, target));
 	    }))) {
 		if (special != &item)
 			special->eraseFromParent();

@@ -91,6 +91,8 @@ public:
 	bool has_even_loops();
 	/* vector_loops.cc: is one item after the other faster, as LLVM vectorises its loops? */
 	bool gains_from_loops();
+	/* vector_items.cc: is it because of the source's vectors, before AVX-512? */
+	bool gains_from_items();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
 
@@ -118,6 +120,10 @@ private:
 	shape find_binary_shape(Instruction &inst);
 	shape find_address_shape(llvm::GetElementPtrInst &gep);
 	shape shape_of(const Value *v) const;
+
+	/* vector_items.cc */
+	bool fills_registers(unsigned bits);
+	bool blends_vectors(unsigned bits);
 
 	/* vector_cost.cc */
 	static bool is_outlined(const Instruction &inst);
