@@ -297,4 +297,62 @@ TEST_F(math, M4_quotients_by_a_square_root_in_relaxed_mathematics)
 	}
 }
 
+static const double exponents[] = { 1, 2, 3, 8, -1, -2, -7, .5, 1.5, -.5, -1.5, 7.5, -7.5 };
+#define EXPONENTS (sizeof(exponents) / sizeof(exponents[0]))
+
+/* Units that @got is off @want by, infinitely many for a zero of the other sign */
+static double units_of_power(double got, double want, bool single)
+{
+	int exponent;
+
+	if (isnan(got) || isnan(want))
+		return isnan(got) && isnan(want) ? 0 : INFINITY;
+	if (single)
+		want = (float)want;
+	if (got == want)
+		return !signbit(got) == !signbit(want) ? 0 : INFINITY;
+	if (isinf(got) || isinf(want))
+		return INFINITY;
+	frexp(want, &exponent);
+	if (single)
+		return fabs(got - want) / ldexp(1, exponent < -125 ? -149 : exponent - 24);
+	return fabs(got - want) / ldexp(1, exponent < -1021 ? -1074 : exponent - 53);
+}
+
+/* pow(), powr() and pown(): literal exponents have forms of their own. */
+TEST_F(math, M4_powers_with_constant_exponents)
+{
+	enum { RESULTS = 3 * EXPONENTS };
+	static const char *const names[] = { "pow", "powr", "pown" };
+	float *singles = calloc((size_t)COUNT * RESULTS, sizeof(float));
+	double *doubles = calloc((size_t)COUNT * RESULTS, sizeof(double));
+	struct {
+		const float *x;
+		void *out;
+	} args = { self->x, singles };
+	struct cc_range range = { .global = { COUNT }, .local = { 250 }, .dims = 1 };
+	unsigned int i, e, f, single;
+
+	ASSERT_EQ(0, cc_run(self->program, "powers_float", &args, &range));
+	args.out = doubles;
+	ASSERT_EQ(0, cc_run(self->program, "powers_double", &args, &range));
+	for (i = 0; i < COUNT * RESULTS * 2; i++) {
+		double x = self->x[i / 2 / RESULTS], want, got;
+
+		single = i % 2;
+		f = i / 2 % RESULTS / EXPONENTS;
+		e = i / 2 % EXPONENTS;
+		if (f == 2 && exponents[e] != trunc(exponents[e]))
+			continue;
+		want = f == 1 && x < 0 ? NAN : pow(f == 1 ? x + 0 : x, exponents[e]);
+		got = single ? singles[i / 2] : doubles[i / 2];
+		ASSERT_GE(16, units_of_power(got, want, single)) {
+			TH_LOG("%s(%a, %g) of %s is %a, not %a", names[f], x, exponents[e],
+			       single ? "float" : "double", got, want);
+		}
+	}
+	free(singles);
+	free(doubles);
+}
+
 TEST_HARNESS_MAIN

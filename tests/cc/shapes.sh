@@ -703,4 +703,16 @@ END
 	has code 'vperm(d|ps) .*zmm'
 	times code 'gather' 1 4)"
 
+check "M4 powers with constant exponents: a few multiplications" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = pow(a[x], 2.0f) + pown(a[x], 3) + powr(a[x], 1.5f);
+}
+END
+	has code 'vmulps'
+	lacks code 'cvtps2pd')"
+
 finish

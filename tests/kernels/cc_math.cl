@@ -61,3 +61,23 @@ TWO(hypot)
 TWO(fmin)
 TWO(fmax)
 TWO(copysign)
+
+/* Each function in a row of its own, as its results; the exponents are those of math.c. */
+#define EXPONENTS(E) \
+	E(1) E(2) E(3) E(8) E(-1) E(-2) E(-7) E(.5) E(1.5) E(-.5) E(-1.5) E(7.5) E(-7.5)
+#define POW(E) *out++ = pow(x, (type)(E));
+#define POWR(E) *out++ = powr(x, (type)(E));
+#define POWN(E) if (E == (int)(E)) *out = pown(x, (int)(E)); out++;
+#define POWERS(TYPE) \
+	kernel void powers_##TYPE(global const float *in, global TYPE *out) \
+	{ \
+		typedef TYPE type; \
+		const size_t i = get_global_id(0); \
+		TYPE x = in[i]; \
+		out += 3 * 13 * i; \
+		EXPONENTS(POW) \
+		EXPONENTS(POWR) \
+		EXPONENTS(POWN) \
+	}
+POWERS(float)
+POWERS(double)

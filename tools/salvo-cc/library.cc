@@ -43,6 +43,7 @@ bool link_library(Module &m)
 		print_error("library: " + toString(library.takeError()));
 		return false;
 	}
+	expand_powers(m);
 	define_half_functions(m);
 	define_generic_functions(m);
 	if (Linker::linkModules(m, std::move(*library), Linker::LinkOnlyNeeded)) {

@@ -103,6 +103,9 @@ bool link_library(llvm::Module &m);
 bool check_defined(llvm::Module &m);
 llvm::StringRef runtime_object(const options &opts);
 
+/* powers.cc */
+void expand_powers(llvm::Module &m);
+
 /* printf.cc */
 bool lower_printf(llvm::Module &m);
 void add_print_buffers(llvm::Module &m);
