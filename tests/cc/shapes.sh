@@ -715,4 +715,17 @@ END
 	has code 'vmulps'
 	lacks code 'cvtps2pd')"
 
+check "M4 guards against a part of the length: no masks inside" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n / 4)
+		b[x] = a[x] + 1;
+}
+END
+	has code 'vaddps.*ymm'
+	lacks code 'vmaskmov')"
+
 finish

@@ -32,6 +32,12 @@ using namespace llvm::PatternMatch;
 
 static const unsigned max_depth = 12, max_tests = 64, max_scale = 32;
 
+/* By a constant it is a multiplication or a shift, as of the length of a row of float4: n / 4 */
+static bool is_slow_division(const Instruction &inst)
+{
+	return inst.isIntDivRem() && !isa<Constant>(inst.getOperand(1));
+}
+
 /* Is it invariant in the row and free of side effects? */
 bool interior::can_evaluate(Value *v, unsigned depth)
 {
@@ -42,7 +48,7 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 	if (!inst)
 		return isa<Argument>(v) || isa<Constant>(v);
 	if (isa<PHINode>(inst) || isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
-	    inst->mayReadOrWriteMemory() || inst->isIntDivRem() ||
+	    inst->mayReadOrWriteMemory() || is_slow_division(*inst) ||
 	    !isSafeToSpeculativelyExecute(inst))
 		return false;
 	for (Value *operand : inst->operands())
