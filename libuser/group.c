@@ -3,8 +3,9 @@
  * group.c - choose a work-group size (M1 of CN102576314)
  *
  * Each unit should get several groups, for load balance, and a group should fill the vector lanes,
- * x first. A kernel with barriers has a stack for each work-item: smaller groups. Where all groups
- * must have one size, it is the largest divisor that the same goals allow.
+ * x first, or y where that is along contiguous memory. A kernel with barriers has a stack for each
+ * work-item: smaller groups. Where all groups must have one size, it is the largest divisor that
+ * the same goals allow.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,6 +35,12 @@ static uint64_t wanted(const struct salvo_device_info *info, uint32_t flags, uin
 	return want > most ? most : want;
 }
 
+/* The dimension that is the @nth to be divided */
+static unsigned int dimension(uint32_t flags, unsigned int dims, unsigned int nth)
+{
+	return flags & SALVO_KERNEL_COLUMNS && dims > 1 && nth < 2 ? 1 - nth : nth;
+}
+
 static uint64_t total_items(unsigned int dims, const uint32_t items[3])
 {
 	uint64_t total = 1;
@@ -50,13 +57,14 @@ void salvo_group_choose(const struct salvo_device_info *info, uint32_t flags, un
 	const uint64_t total = total_items(dims, items);
 	const uint32_t lanes = lanes_of(info);
 	uint64_t want = wanted(info, flags, total);
-	unsigned int d;
+	unsigned int nth;
 
 	if (total <= lanes) {
 		memcpy(group, items, 3 * sizeof(*group));
 		return;
 	}
-	for (d = 0; d < 3; d++) {
+	for (nth = 0; nth < 3; nth++) {
+		const unsigned int d = dimension(flags, dims, nth);
 		uint64_t pieces, size;
 
 		if (d >= dims || want <= 1) {
@@ -65,7 +73,7 @@ void salvo_group_choose(const struct salvo_device_info *info, uint32_t flags, un
 		}
 		pieces = (items[d] + want - 1) / want;
 		size = (items[d] + pieces - 1) / pieces;
-		if (d == 0 && pieces > 1 && (size + lanes - 1) / lanes * lanes <= want)
+		if (nth == 0 && pieces > 1 && (size + lanes - 1) / lanes * lanes <= want)
 			size = (size + lanes - 1) / lanes * lanes;
 		group[d] = size;
 		want /= size;
@@ -92,10 +100,12 @@ void salvo_group_choose_uniform(const struct salvo_device_info *info, uint32_t f
 				unsigned int dims, const uint32_t items[3], uint32_t group[3])
 {
 	uint64_t want = wanted(info, flags, total_items(dims, items));
-	unsigned int d;
+	unsigned int nth;
 
-	for (d = 0; d < 3; d++) {
-		group[d] = d < dims ? divisor(items[d], want, d ? 1 : lanes_of(info)) : 1;
+	for (nth = 0; nth < 3; nth++) {
+		const unsigned int d = dimension(flags, dims, nth);
+
+		group[d] = d < dims ? divisor(items[d], want, nth ? 1 : lanes_of(info)) : 1;
 		want /= group[d];
 		if (!want)
 			want = 1;

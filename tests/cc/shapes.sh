@@ -728,4 +728,28 @@ END
 	has code 'vaddps.*ymm'
 	lacks code 'vmaskmov')"
 
+check "M4 lanes along y where memory is contiguous, though one work-item does more" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global float *a, global const float *m, global float *b, int n)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < n && y < n) {
+		a[x * n + y] -= m[x * n] * a[y];
+		if (y == 0)
+			b[x] -= m[x * n + y] * b[0];
+	}
+}
+END
+		has notes '^  columns '
+	done
+	compile "" <<'END'
+kernel void k(global float *a, int n)
+{
+	a[get_global_id(1) * n + get_global_id(0)] = 1;
+}
+END
+	lacks notes '^  columns ')"
+
 finish

@@ -101,3 +101,11 @@ kernel void chain(global const uint *in, global uint *out, uint factor, uint ter
 {
 	out[0] = in[0] * factor + term;
 }
+
+/* Contiguous along y */
+kernel void by_columns(global const uint *in, global uint *out, uint height)
+{
+	size_t x = get_global_id(0), y = get_global_id(1);
+
+	out[x * height + y] = in[x * height + y] + 1;
+}

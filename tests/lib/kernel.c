@@ -262,4 +262,27 @@ TEST_F(kernel, M1_a_uniform_group_divides_the_grid)
 	salvo_kernel_destroy(kernel);
 }
 
+TEST_F(kernel, M1_a_group_has_its_work_items_along_contiguous_memory)
+{
+	static const uint32_t grid[3] = { 2048, 2048, 1 };
+	struct salvo_kernel *rows = bench_kernel(&self->b, "mixed");
+	struct salvo_kernel *columns = bench_kernel(&self->b, "by_columns");
+	uint32_t group[3], flags;
+
+	ASSERT_NE(NULL, rows);
+	ASSERT_NE(NULL, columns);
+	for (flags = 0; flags <= SALVO_GROUP_UNIFORM; flags++) {
+		ASSERT_EQ(0, salvo_kernel_suggest_group(rows, 2, grid, flags, group));
+		EXPECT_LT(group[1], group[0]);
+		ASSERT_EQ(0, salvo_kernel_suggest_group(columns, 2, grid, flags, group));
+		EXPECT_LT(group[0], group[1]);
+		EXPECT_EQ(0, group[1] % 4);
+		EXPECT_GE(self->b.info.max_group_items, group[0] * group[1]);
+		ASSERT_EQ(0, salvo_kernel_suggest_group(columns, 1, grid, flags, group));
+		EXPECT_LT(1, group[0]);
+	}
+	salvo_kernel_destroy(rows);
+	salvo_kernel_destroy(columns);
+}
+
 TEST_HARNESS_MAIN

@@ -40,6 +40,13 @@ static Value *row_length(IRBuilder<> &b, const items &of, const group_values &v)
 	return b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
 }
 
+static const char with_columns[] = "salvo-columns";
+
+bool has_columns(const Function &kernel)
+{
+	return kernel.hasFnAttribute(with_columns);
+}
+
 static void build_plain(kernel &k, const items &of, const group_values &v, TargetMachine &target,
 			const options &opts)
 {
@@ -56,8 +63,10 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
 	inline_row(r);
-	if (columns.item)
+	if (columns.item) {
 		inline_row(columns);
+		k.function->addFnAttr(with_columns);
+	}
 }
 
 /* Regions of a kernel up to which short ones have a version with twice the lanes */

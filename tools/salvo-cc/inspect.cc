@@ -91,6 +91,7 @@ static json::Value to_json(const description &d)
 		{ "global_offset", (d.kernel.flags & SALVO_KERNEL_OFFSET) != 0 },
 		{ "checked", (d.kernel.flags & SALVO_KERNEL_CHECKED) != 0 },
 		{ "sub_groups", (d.kernel.flags & SALVO_KERNEL_SUB_GROUPS) != 0 },
+		{ "columns", (d.kernel.flags & SALVO_KERNEL_COLUMNS) != 0 },
 		{ "args", std::move(args) } };
 }
 
@@ -117,6 +118,8 @@ static void print(const description &d)
 	if (k.flags & SALVO_KERNEL_SUB_GROUPS)
 		outs() << "  sub-groups     one a work-group, of at most "
 		       << SALVO_MAX_SUB_GROUP_ITEMS << " work-items\n";
+	if (k.flags & SALVO_KERNEL_COLUMNS)
+		outs() << "  columns        work-groups of 4 or more along y run along y\n";
 	print_group("  group size     ", k.required_group);
 	print_group("  group hint     ", k.hinted_group);
 	if (k.hinted_type)

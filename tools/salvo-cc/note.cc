@@ -6,6 +6,7 @@
  * which is known only after code generation.
  */
 #include "globals.h"
+#include "rows.h"
 #include "scratch.h"
 
 #include <cstring>
@@ -41,6 +42,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	note.flags |= k.global_offset ? SALVO_KERNEL_OFFSET : 0;
 	note.flags |= has_sub_groups(*k.function) ? SALVO_KERNEL_SUB_GROUPS : 0;
 	note.flags |= uses_globals(*k.function) ? SALVO_KERNEL_VARIABLES : 0;
+	note.flags |= has_columns(*k.function) ? SALVO_KERNEL_COLUMNS : 0;
 	note.flags |= k.checked ? SALVO_KERNEL_CHECKED : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();

@@ -71,4 +71,7 @@ row build_columns(llvm::IRBuilder<> &b, const items &of, const group_values &v,
 void inline_calls(llvm::Function &callee);
 void inline_row(const row &r);
 
+/* Has @kernel a version with lanes along y, once it is built? */
+bool has_columns(const llvm::Function &kernel);
+
 #endif /* SALVO_CC_ROWS_H */
