@@ -46,7 +46,8 @@ kernel void clamped_indices(PLAIN)
 {
 	uint i = ITEM, v = in[i];
 
-	out[i] = in[max(min(v & 255, 50u), 2u)] + in[clamp((int)(v & 511) - 256, -(int)i, (int)n) + i] * 3 +
+	out[i] = in[max(min(v & 255, 50u), 2u)] +
+		 in[clamp((int)(v & 511) - 256, -(int)i, (int)n) + i] * 3 +
 		 in[max(min((int)(v >> 20), 130), 5)] * 5;
 }
 

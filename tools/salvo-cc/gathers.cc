@@ -5,16 +5,17 @@
  * AVX-512 has an instruction that loads from an address for each lane. It takes longer than a load
  * and an insertion for each of them where the addresses are scalars at once: if they differ by
  * constants, or have an index of 32 bits, of which two come out of the vector at a time and are
- * extended by a shift or by a move. What is loaded from neighbours in memory is loaded again, one by
- * one, where it is an index.
+ * extended by a shift or by a move. What is loaded from neighbours in memory is loaded again, one
+ * by one, where it is an index.
  *
  *	gather(in, index)	pair = index[0..1]
  *				in[(int)pair], in[pair >> 32], ...
  *
- * It stays where some lanes may be inactive. Processors without AVX-512 have no scatter, and AVX2's
- * gather is faster than that only if one has all lanes: words, whose indices have 32 bits. Elsewhere
- * inactive lanes load from an address that has zero, and store to one that nobody reads: one choice
- * for all lanes at once. 8 words take 4.9 ns on an EPYC of AVX2, 8.2 by two gathers, 4.0 by one.
+ * It stays where some lanes may be inactive. Processors without AVX-512 have no scatter, and
+ * AVX2's gather is faster than that only if one has all lanes: words, whose indices have 32 bits.
+ * Elsewhere inactive lanes load from an address that has zero, and store to one that nobody reads:
+ * one choice for all lanes at once. 8 words take 4.9 ns on an EPYC of AVX2, 8.2 by two gathers, 4.0
+ * by one.
  *
  *	gather(p, mask)		q = mask ? p : zero
  *				*q[0], *q[1], ...
@@ -300,13 +301,14 @@ static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMac
 		target.getTargetTransformInfo(*access.getFunction());
 	Type *type = loads ? access.getType() : access.getArgOperand(0)->getType();
 	const Align align = align_of(access, loads ? 1 : 2);
+	Value *pointers = access.getArgOperand(loads ? 0 : 1);
 
 	if (!loads)
 		return !costs.isLegalMaskedScatter(type, align);
 	/* emit_code() enables AVX2's gather; for its masks there are other loads, too. */
 	return !costs.isLegalMaskedGather(type, align) &&
-	       !(!is_private(access.getArgOperand(0)) && type->getScalarSizeInBits() >= 32 && costs.isLegalMaskedLoad(type, align) &&
-		 has_narrow_index(access.getArgOperand(0)));
+	       (is_private(pointers) || type->getScalarSizeInBits() < 32 ||
+		!costs.isLegalMaskedLoad(type, align) || !has_narrow_index(pointers));
 }
 
 void expand_gathers(Module &m, TargetMachine &target)

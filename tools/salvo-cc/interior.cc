@@ -413,7 +413,8 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 			if (t.scale == 1)
 				return v;
 			Value *rest = b.CreateSRem(v, b.getInt64(t.scale));
-			Value *more = up ? b.CreateICmpSGT(rest, zero) : b.CreateICmpSLT(rest, zero);
+			Value *more = up ? b.CreateICmpSGT(rest, zero) :
+					   b.CreateICmpSLT(rest, zero);
 			Value *quotient = b.CreateSDiv(v, b.getInt64(t.scale));
 
 			more = b.CreateZExt(more, b.getInt64Ty());

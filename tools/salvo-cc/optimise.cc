@@ -233,10 +233,10 @@ void tidy(Function &f, TargetMachine &target)
  * Settings of LLVM that have no programming interface, for functions of ten thousand instructions:
  * the preparation for the code generator looks at all of such a function again after each change
  * of a branch, unless it counts as huge. To use mask registers for scalars, which few functions
- * gain from, takes a quarter of the time over the rounds of a hash function. A sixth of the register
- * allocator's time goes into weighing where to split ranges over very many blocks. The marks
- * (marks.cc) are a few variables in many registers, which the older analysis of variables handles
- * faster than the one by instruction numbers.
+ * gain from, takes a quarter of the time over the rounds of a hash function. A sixth of the
+ * register allocator's time goes into weighing where to split ranges over very many blocks. The
+ * marks (marks.cc) are a few variables in many registers, which the older analysis of variables
+ * handles faster than the one by instruction numbers.
  */
 static void tune_llvm(const options &opts)
 {

@@ -2,10 +2,10 @@
 /*
  * reruns.cc - no pass a second time over a function where it would find little
  *
- * LLVM's pipeline has InstCombine after each pass that leaves work for it, eight times in all, which
- * is a tenth of the time of a build. Many of these passes, as the vectoriser of loops, change few
- * functions. A pass says whether it has changed anything; those that say so always and leave the
- * instructions as they are do not count.
+ * LLVM's pipeline has InstCombine after each pass that leaves work for it, eight times in all,
+ * which is a tenth of the time of a build. Many of these passes, as the vectoriser of loops, change
+ * few functions. A pass says whether it has changed anything; those that say so always and leave
+ * the instructions as they are do not count.
  *
  * JumpThreading and CorrelatedValuePropagation come twice. Of a large function the second time
  * changes about a thousandth of the code.
