@@ -325,7 +325,7 @@ $(BUILD)/lib/insn_count.so: tests/vm/insn_count.c tests/vm/insn_marker.h
 
 # C programs first, then scripts, the virtual machine last.
 run-tests:
-	@tests/run $(sort $(filter-out $(VM_TESTS:%=$(BUILD)/tests/%/%),$(TEST_PROGRAMS))) \
+	@tests/run -j $(JOBS) $(sort $(filter-out $(VM_TESTS:%=$(BUILD)/tests/%/%),$(TEST_PROGRAMS))) \
 		$(filter-out tests/vm/%,$(TEST_SCRIPTS)) $(filter tests/vm/%,$(TEST_SCRIPTS))
 
 # --- installation ------------------------------------------------------------
