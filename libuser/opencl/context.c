@@ -140,6 +140,16 @@ static cl_int open_devices(cl_context context, const cl_device_id *devices, cl_u
 	return create_pools(context);
 }
 
+/* SALVO_OPENCL_ERRORS: for an application without a function of its own. */
+static void CL_CALLBACK print_message(const char *message, const void *data, size_t size,
+				      void *user)
+{
+	(void)data;
+	(void)size;
+	(void)user;
+	fprintf(stderr, "salvo-opencl: %s\n", message);
+}
+
 static cl_context create(const cl_context_properties *properties, size_t property_count,
 			 cl_uint num_devices, const cl_device_id *devices, cl_int *err)
 {
@@ -190,7 +200,8 @@ cl_context salvo_clCreateContext(const cl_context_properties *properties, cl_uin
 	if (!err)
 		context = create(properties, property_count, num_devices, devices, &err);
 	if (context) {
-		context->notify = notify;
+		context->notify = notify || !secure_getenv("SALVO_OPENCL_ERRORS") ? notify :
+										   print_message;
 		context->notify_data = user_data;
 	}
 	salvo_cl_report(errcode_ret, err);

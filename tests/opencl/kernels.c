@@ -594,6 +594,49 @@ TEST_F(kernels, too_large_ranges_are_refused_with_the_limit)
 	EXPECT_EQ(0, clReleaseKernel(kernel));
 }
 
+/* SALVO_OPENCL_ERRORS is for applications that give no function. */
+TEST_F(kernels, messages_are_printed_where_the_environment_asks)
+{
+	const size_t items = (1ull << 31) + 1;
+	const bool asked[] = { false, true };
+	FILE *printed = tmpfile();
+	const int old = dup(STDERR_FILENO);
+	char text[200];
+	unsigned int i;
+
+	ASSERT_NE(NULL, printed);
+	for (i = 0; i < 2; i++) {
+		if (asked[i])
+			setenv("SALVO_OPENCL_ERRORS", "1", 1);
+		cl_context context = clCreateContext(NULL, 1, &self->device, NULL, NULL, NULL);
+		cl_command_queue queue =
+			clCreateCommandQueueWithProperties(context, self->device, NULL, NULL);
+		cl_program program = ocl_build(context, source, NULL);
+		cl_kernel kernel = clCreateKernel(program, "gate", NULL);
+		cl_mem buffer = clCreateBuffer(context, 0, 4, NULL, NULL);
+
+		ASSERT_EQ(0, clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+		dup2(fileno(printed), STDERR_FILENO);
+		EXPECT_EQ(CL_OUT_OF_RESOURCES,
+			  clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL,
+						 NULL));
+		dup2(old, STDERR_FILENO);
+		rewind(printed);
+		text[fread(text, 1, sizeof(text) - 1, printed)] = 0;
+		EXPECT_STREQ(asked[i] ? "salvo-opencl: kernel gate: 2147483649 work-items in "
+					"dimension 0: at most 2147483648\n" :
+					"",
+			     text);
+		EXPECT_EQ(0, clReleaseMemObject(buffer));
+		EXPECT_EQ(0, clReleaseKernel(kernel));
+		EXPECT_EQ(0, clReleaseProgram(program));
+		EXPECT_EQ(0, clReleaseCommandQueue(queue));
+		EXPECT_EQ(0, clReleaseContext(context));
+	}
+	fclose(printed);
+	close(old);
+}
+
 struct worker {
 	FIXTURE_DATA(kernels) *self;
 	bool good;
