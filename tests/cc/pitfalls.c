@@ -184,13 +184,33 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
 }
 
+/* A page with numbers in it between two that cannot be accessed, for unmap_fenced() */
+static uint8_t *map_fenced(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *memory = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	if (memory == MAP_FAILED || mprotect(memory + page, page, PROT_READ | PROT_WRITE))
+		return NULL;
+	for (i = 0; i < page; i++)
+		memory[page + i] = i * 7 + i / 256;
+	return memory + page;
+}
+
+static void unmap_fenced(uint8_t *memory)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+
+	munmap(memory - page, 3 * page);
+}
+
 /* A lane may load what is around its bytes, but nothing of a page that has no byte of it. */
 TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 {
 	enum { COUNT = 64 };
 	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory = map_fenced();
 	uint32_t out[COUNT], at[COUNT], i, k;
 	struct {
 		uint32_t *out;
@@ -199,10 +219,7 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 	} args = { out, memory + page, at };
 	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
 
-	ASSERT_NE(MAP_FAILED, (void *)memory);
-	for (i = 0; i < page; i++)
-		memory[i] = i * 7 + i / 256;
-	ASSERT_EQ(0, mprotect(memory + page, page, PROT_NONE));
+	ASSERT_NE(NULL, memory);
 	for (i = 0; i < COUNT; i++)
 		at[i] = (i * 5) % 16;
 	struct cc_program *program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w",
@@ -243,7 +260,7 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 		EXPECT_EQ(out[i], args.end[3 * (int)i - 3 * (COUNT - 1) - 1] +
 				  args.end[-1 - 4 * (int)i] * 3);
 	cc_program_close(program);
-	munmap(memory, 2 * page);
+	unmap_fenced(memory);
 }
 
 /* Also where the rest of it is not there */
@@ -251,8 +268,7 @@ TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 {
 	enum { COUNT = 64, ELEMENTS = 64 };
 	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory = map_fenced();
 	uint32_t out[COUNT], at[COUNT], i, there;
 	struct {
 		uint32_t *out;
@@ -262,12 +278,9 @@ TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 	} args = { .out = out, .at = at };
 	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
 
-	ASSERT_NE(MAP_FAILED, (void *)memory);
-	for (i = 0; i < page; i++)
-		memory[i] = i * 7 + i / 256;
+	ASSERT_NE(NULL, memory);
 	for (i = 0; i < COUNT; i++)
 		at[i] = (i * 37) % 101;
-	ASSERT_EQ(0, mprotect(memory + page, page, PROT_NONE));
 	struct cc_program *program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w",
 					      "tests/kernels/cc_pitfalls_tables.cl");
 	ASSERT_NE(NULL, program);
@@ -292,7 +305,7 @@ TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 		}
 	}
 	cc_program_close(program);
-	munmap(memory, 2 * page);
+	unmap_fenced(memory);
 }
 
 /* Neither of the page behind the last active one, nor of that before the first */
@@ -300,8 +313,7 @@ TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
 {
 	enum { COUNT = 64 };
 	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory = map_fenced();
 	uint32_t out[COUNT], at[COUNT], i, there;
 	struct {
 		uint32_t *out;
@@ -311,20 +323,16 @@ TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
 	} args = { .out = out, .at = at };
 	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
 
-	ASSERT_NE(MAP_FAILED, (void *)memory);
-	for (i = 0; i < 3 * page; i++)
-		memory[i] = i * 7 + i / 256;
+	ASSERT_NE(NULL, memory);
 	for (i = 0; i < COUNT; i++)
 		at[i] = i;
-	ASSERT_EQ(0, mprotect(memory, page, PROT_NONE));
-	ASSERT_EQ(0, mprotect(memory + 2 * page, page, PROT_NONE));
 	struct cc_program *program = cc_build("-w", "tests/kernels/cc_pitfalls_flow.cl");
 	ASSERT_NE(NULL, program);
 	for (there = 0; there <= 2 * COUNT; there++) {
 		const bool before = there > COUNT;
 		const uint32_t edge = before ? there - COUNT : there;
 
-		args.bytes = memory + page * (before ? 1 : 2) - edge;
+		args.bytes = memory + (before ? 0 : page) - edge;
 		args.low = before ? edge : 0;
 		args.high = before ? COUNT : edge;
 		ASSERT_EQ(0, cc_run(program, "ends_of_pages", &args, &range));
@@ -332,7 +340,7 @@ TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
 			EXPECT_EQ(i >= args.low && i < args.high ? args.bytes[i] * 3u : 7u, out[i]);
 	}
 	cc_program_close(program);
-	munmap(memory, 3 * page);
+	unmap_fenced(memory);
 }
 
 TEST_HARNESS_MAIN

@@ -138,8 +138,6 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
 	if (load ? can_gather(type, align) : can_scatter(type, align))
 		return lanes;
-	if (load && masked && can_gather_some(*load))
-		return 3 * lanes;
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	if (!load && is_reversed(pointer, type))

@@ -161,21 +161,6 @@ bool vectoriser::can_gather(Type *type, Align align) const
 	return !type->isVectorTy() && target.isLegalMaskedGather(widen(type), align);
 }
 
-/*
- * The instruction of AVX2 takes as long as single loads of all lanes, which LLVM makes of gathers
- * for this target. Under a mask it takes less, if one has all lanes (gathers.cc), but it waits for
- * what was just stored, as to private arrays.
- */
-bool vectoriser::can_gather_some(const LoadInst &load) const
-{
-	Type *type = load.getType();
-	const unsigned bits = layout.getTypeSizeInBits(type).getFixedValue();
-
-	return !type->isVectorTy() && (bits == 32 || bits == 64) &&
-	       load.getPointerAddressSpace() != PRIVATE &&
-	       target.isLegalMaskedLoad(widen(type), Align(1));
-}
-
 /* Where addresses are equal the last lane's value stays, as in a sequence of stores. */
 bool vectoriser::can_scatter(Type *type, Align align) const
 {
@@ -208,21 +193,33 @@ bool vectoriser::can_gather_words(const LoadInst &load) const
 }
 
 /*
+ * What extends the lanes' indices to 64 bits, if @load is of elements of an array that begins at
+ * the same address for all of them; otherwise NULL.
+ */
+CastInst *vectoriser::extended_index(const LoadInst &load) const
+{
+	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
+
+	if (!gep || gep->getNumIndices() != 1 ||
+	    shape_of(gep->getPointerOperand()).kind != shape::UNIFORM)
+		return nullptr;
+	auto *index = dyn_cast<CastInst>(gep->getOperand(1));
+
+	return index && (isa<SExtInst>(index) || isa<ZExtInst>(index)) &&
+	       shape_of(index).kind != shape::UNIFORM ? index : nullptr;
+}
+
+/*
  * The index of 32 bits of what the lanes load from an array that begins at @base, or NULL: with
  * those one gather has all lanes.
  */
 Value *vectoriser::narrow_index(LoadInst &load, Value *&base)
 {
 	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
-	auto *index = gep && gep->getNumIndices() == 1 ? dyn_cast<CastInst>(gep->getOperand(1)) :
-							 nullptr;
+	CastInst *index = extended_index(load);
 
-	if (!index || shape_of(gep->getPointerOperand()).kind != shape::UNIFORM ||
-	    gep->getSourceElementType() != load.getType() ||
-	    !index->getOperand(0)->getType()->isIntegerTy(32) ||
-	    shape_of(index).kind == shape::UNIFORM)
-		return nullptr;
-	if (!isa<SExtInst>(index) && !(isa<ZExtInst>(index) && index->hasNonNeg()))
+	if (!index || gep->getSourceElementType() != load.getType() ||
+	    !index->getSrcTy()->isIntegerTy(32) || (isa<ZExtInst>(index) && !index->hasNonNeg()))
 		return nullptr;
 	base = scalar(gep->getPointerOperand());
 	return vector(index->getOperand(0));
@@ -362,29 +359,18 @@ Instruction *vectoriser::gather(LoadInst &load)
 				    full(mask), Constant::getNullValue(wide), load.getName());
 }
 
-/*
- * Is the address an element of what begins at the same one for all lanes, with an index of 32 bits
- * or fewer?
- */
-bool vectoriser::has_narrow_index(const LoadInst &load) const
-{
-	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
-	auto *index = gep && gep->getNumIndices() == 1 ? dyn_cast<CastInst>(gep->getOperand(1)) :
-							 nullptr;
-
-	return index && (isa<SExtInst>(index) || isa<ZExtInst>(index)) &&
-	       index->getSrcTy()->getScalarSizeInBits() <= 32 &&
-	       shape_of(index).kind == shape::VARYING &&
-	       shape_of(gep->getPointerOperand()).kind == shape::UNIFORM;
-}
-
 /* Is a gather made of @load? All lanes of a narrow index become single loads (gathers.cc). */
 bool vectoriser::gathers(const LoadInst &load) const
 {
 	if (can_gather(load.getType(), load.getAlign()))
 		return true;
-	return can_choose(load.getType()) &&
-	       (mask || (load.getPointerAddressSpace() != PRIVATE && has_narrow_index(load)));
+	if (!can_choose(load.getType()))
+		return false;
+	const CastInst *index = extended_index(load);
+
+	return mask || (load.getPointerAddressSpace() != PRIVATE && index &&
+			index->getSrcTy()->getScalarSizeInBits() <= 32 &&
+			shape_of(index).kind == shape::VARYING);
 }
 
 Value *vectoriser::emit_load(LoadInst &load)

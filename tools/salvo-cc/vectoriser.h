@@ -224,6 +224,7 @@ private:
 	/* vector_memory.cc */
 	Value *emit_lanes(Instruction &inst);
 	bool can_gather_words(const llvm::LoadInst &load) const;
+	llvm::CastInst *extended_index(const llvm::LoadInst &load) const;
 	Value *narrow_index(llvm::LoadInst &load, Value *&base);
 	Value *gather_words(llvm::LoadInst &load);
 	bool can_merge(const Instruction &inst) const;
@@ -234,8 +235,6 @@ private:
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool can_gather(Type *type, llvm::Align align) const;
-	bool can_gather_some(const llvm::LoadInst &load) const;
-	bool has_narrow_index(const llvm::LoadInst &load) const;
 	bool gathers(const llvm::LoadInst &load) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
 	bool can_choose(Type *type) const;
