@@ -68,6 +68,10 @@ static const struct {
 		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared",
 		"clamped_indices", "loaded_indices",
 	} },
+	{ "tests/kernels/cc_pitfalls_bytes.cl", {
+		"bytes_of_products", "bytes_of_other_blends", "bytes_compared",
+		"bytes_with_signs", "bytes_in_a_loop", "bytes_of_some",
+	} },
 };
 
 static const struct cc_range ranges[] = {

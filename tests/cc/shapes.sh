@@ -358,6 +358,30 @@ kernel void k(global const uchar4 *a, global uchar4 *b)
 END
 	has code 'vpaddb.*ymm')"
 
+check "M4 bytes fill registers, also where C computes with more bits" "$(
+	compile "" <<'END'
+kernel void k(global const uchar *a, global const uchar *b, global uchar *c, int limit)
+{
+	int x = get_global_id(0);
+	uchar least = min(a[x], b[x]);
+
+	c[x] = abs(a[x] - b[x]) > limit ? least : 255;
+}
+END
+	has code 'vpminub.*ymm'
+	has code 'vpblendvb.*ymm|vpor.*ymm'
+	compile "" <<'END'
+kernel void k(global const uchar *a, global const uchar *b, global const uchar *w,
+	      global uchar *c)
+{
+	int x = get_global_id(0);
+
+	c[x] = (a[x] * w[x] + b[x] * (255 - w[x])) / 255;
+}
+END
+	has code 'vpmullw.*ymm'
+	has code 'vpmulhuw.*ymm')"
+
 check "M4 the bits of a comparison that a kernel puts together are one instruction" "$(
 	compile "" <<'END'
 kernel void k(global const int4 *a, global uint *b)

@@ -36,6 +36,9 @@ items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
  */
 llvm::MDNode *keep_simple(llvm::LLVMContext &context);
 
+/* narrow.cc: computes in 8 or 16 bits what needs no more; false if there is nothing to do. */
+bool narrow_integers(llvm::Function &item, llvm::Argument &x);
+
 /* vector_arrays.cc: makes the lanes of an element of a private array neighbours in memory. */
 void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		       llvm::TargetMachine &target);

@@ -7,7 +7,7 @@
  * (interior.cc), has a version of its own.
  *
  *	for z, y:	x = 0
- *			while (x + 16 <= length)	twice(x, y, z), x += 16		(short ones)
+ *			while (x + 16 <= length)	more(x, y, z), x += 16	(some kernels)
  *			while (x + 8 <= length)		lanes(x, y, z), x += 8
  *			while (x + 4 <= length)		half(x, y, z), x += 4	(short ones)
  *			while (x < length)		item(x, y, z), x += 1
@@ -197,6 +197,13 @@ static bool is_too_large(const Function &wide, unsigned item, unsigned lanes, un
 	return size > most || (size > large_version && size > item * lanes / 2);
 }
 
+static void arrange_accesses(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	interleave_arrays(item, x, lanes, target);
+	load_on_ways(item, x, lanes, target);
+	group_accesses(item, x, lanes, target);
+}
+
 /*
  * @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. NULL
  * if the version would have more than @most instructions.
@@ -214,9 +221,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		return nullptr;
 	}
 	canonicalise(*copy, target);
-	interleave_arrays(*copy, *of.id(*copy, d), lanes, target);
-	load_on_ways(*copy, *of.id(*copy, d), lanes, target);
-	group_accesses(*copy, *of.id(*copy, d), lanes, target);
+	arrange_accesses(*copy, *of.id(*copy, d), lanes, target);
 	if (d == 0)
 		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
 	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);
@@ -265,6 +270,91 @@ static bool gains_from_twice(const items &of, Function &f, unsigned d, unsigned 
 	return !back.empty() && is_so(f, target, [&](Function &copy) {
 		return has_even_loops(copy, *of.id(copy, d), lanes, target);
 	});
+}
+
+/* Lanes whose masks and numbers all parts of the vectoriser can hold */
+static const unsigned max_lanes = 32;
+
+/* Instructions of a work-item up to which it has a version with as many lanes as bytes fill */
+static const unsigned max_narrow = 400;
+
+/* What an item costs on more lanes must be less than this part of what it costs on others. */
+static const double gain_of_narrow = .7;
+
+static bool accesses_narrow(Function &f)
+{
+	return any_of(instructions(f), [](Instruction &inst) {
+		if (!isa<LoadInst>(inst) && !isa<StoreInst>(inst))
+			return false;
+		const unsigned bits = getLoadStoreType(&inst)->getScalarSizeInBits();
+		return bits && bits <= 16;
+	});
+}
+
+/*
+ * Bytes and shorts of the usual lanes fill a part of a register: twice or four times as many cost
+ * little more. 0 if they gain too little.
+ */
+static unsigned narrow_lanes(const items &of, Function &f, unsigned d, unsigned lanes,
+			     TargetMachine &target)
+{
+	auto cost = [&](unsigned n) {
+		double sum = 0;
+
+		is_so(f, target, [&](Function &copy) {
+			Argument &x = *of.id(copy, d);
+
+			arrange_accesses(copy, x, n, target);
+			sum = cost_of_lanes(copy, x, n, target);
+			return true;
+		});
+		return sum / n;
+	};
+	const unsigned most = std::min(4 * lanes, max_lanes);
+	double least = cost(lanes);
+	unsigned best = 0;
+
+	for (unsigned more = 2 * lanes; more <= most && least; more *= 2) {
+		const double next = cost(more);
+
+		if (next > gain_of_narrow * least)
+			break;
+		least = next;
+		best = more;
+	}
+	return best;
+}
+
+/* The form of @item whose arithmetic has no more bits than it needs */
+static Function *make_narrow(const items &of, Function &item, unsigned d, TargetMachine &target)
+{
+	ValueToValueMapTy map;
+	Function *copy = CloneFunction(&item, map);
+
+	tidy(*copy, target);
+	canonicalise(*copy, target);
+	if (narrow_integers(*copy, *of.id(*copy, d)))
+		tidy(*copy, target);
+	return copy;
+}
+
+/* A version of @item with more lanes, if it gains from one. @narrow: also for bytes and shorts. */
+static void add_more(row &made, const items &of, Function &item, unsigned d, bool short_rows,
+		     bool narrow, unsigned most, TargetMachine &target, const options &opts)
+{
+	if (narrow && made.lanes == lanes_of(opts) &&
+	    item.getInstructionCount() <= max_narrow && accesses_narrow(item)) {
+		Function *form = make_narrow(of, item, d, target);
+
+		made.more_lanes = narrow_lanes(of, *form, d, made.lanes, target);
+		if (made.more_lanes)
+			made.more = make_lanes(of, *form, d, target, made.more_lanes, most);
+		form->eraseFromParent();
+	}
+	if (!made.more && gains_from_twice(of, item, d, made.lanes, short_rows, target, opts)) {
+		made.more_lanes = 2 * made.lanes;
+		made.more = make_lanes(of, item, d, target, made.more_lanes, most);
+	}
 }
 
 /* Instructions of a work-item up to which it has a version with half of the lanes */
@@ -416,11 +506,12 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 				  made.inner->getInstructionCount() <= max_border :
 			  range->is_whole() || range->has_borders()))
 		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
+	/* Segments are short. */
+	const bool narrow = !range->has_quotients();
 	if (made.inner)
 		made.range = std::move(range);
-	if ((made.inner || special == &item) &&
-	    gains_from_twice(of, *special, d, lanes, short_rows, target, opts))
-		made.twice = make_lanes(of, *special, d, target, 2 * lanes, most);
+	if (made.inner || special == &item)
+		add_more(made, of, *special, d, short_rows, narrow, most, target, opts);
 	if ((made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))
 		made.half = make_lanes(of, *special, d, target, lanes / 2, most);
@@ -451,9 +542,9 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 	auto wide = [&](Value *at) { call(r.wide, at); };
 	auto one = [&](Value *at) { call(r.item, at); };
 	auto inner = [&](Value *from, Value *to) {
-		if (r.twice)
-			from = make_loop(b, from, to, 2 * lanes, "twice",
-					 [&](Value *at) { call(r.twice, at); });
+		if (r.more)
+			from = make_loop(b, from, to, r.more_lanes, "more",
+					 [&](Value *at) { call(r.more, at); });
 		from = make_loop(b, from, to, lanes, "inner",
 				 [&](Value *at) { call(r.range ? r.inner : r.wide, at); });
 		if (r.half)
@@ -548,8 +639,8 @@ void inline_row(const row &r)
 		inline_calls(*r.wide);
 	if (r.inner)
 		inline_calls(*r.inner);
-	if (r.twice)
-		inline_calls(*r.twice);
+	if (r.more)
+		inline_calls(*r.more);
 	if (r.half)
 		inline_calls(*r.half);
 	inline_calls(*r.item);

@@ -14,19 +14,19 @@
  * @item: Of one work-item.
  * @wide: Of several, or NULL.
  * @inner: Of several in the interior.
- * @twice: Of twice as many in the interior (everywhere, if there is no interior).
+ * @more: Of @more_lanes in the interior (everywhere, if there is no interior).
  * @half: Of half as many there, for what is left of a row.
  * @range: The interior, if @inner exists.
  */
 struct row {
-	unsigned lanes = 1;
+	unsigned lanes = 1, more_lanes = 0;
 	llvm::Function *item = nullptr, *wide = nullptr, *inner = nullptr;
-	llvm::Function *twice = nullptr, *half = nullptr;
+	llvm::Function *more = nullptr, *half = nullptr;
 	std::unique_ptr<interior> range;
 
 	unsigned lanes_of(const llvm::Function *f) const
 	{
-		return f == item ? 1 : f == twice ? 2 * lanes : f == half ? lanes / 2 : lanes;
+		return f == item ? 1 : f == more ? more_lanes : f == half ? lanes / 2 : lanes;
 	}
 
 	/* Work-items of the interior from which on several run at a time */

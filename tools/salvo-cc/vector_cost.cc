@@ -168,7 +168,8 @@ double vectoriser::vector_cost(Instruction &inst, bool masked)
 	if (inst.getType()->isVoidTy() || shape_of(&inst).kind != shape::VARYING)
 		return one;
 	if (inst.isIntDivRem())
-		return can_divide(inst) ? division_cost(inst) : lanes * (division + 3);
+		return can_divide(inst) || multiplies(inst) ? division_cost(inst) :
+							      lanes * (division + 3);
 	return std::max(one, 1.) * registers_of(inst.getType());
 }
 

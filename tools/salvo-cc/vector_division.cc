@@ -16,6 +16,8 @@
  */
 #include "vectoriser.h"
 
+#include <llvm/IR/PatternMatch.h>
+
 using namespace llvm;
 
 static bool is_signed(const Instruction &inst)
@@ -23,11 +25,21 @@ static bool is_signed(const Instruction &inst)
 	return inst.getOpcode() == Instruction::SDiv || inst.getOpcode() == Instruction::SRem;
 }
 
-/* LLVM multiplies by constants' reciprocals itself; in checked mode divisions by zero fault. */
+/* In checked mode divisions by zero fault. */
 bool vectoriser::can_divide(const Instruction &inst) const
 {
 	return inst.isIntDivRem() && inst.getType()->getScalarSizeInBits() <= 32 &&
 	       !isa<Constant>(inst.getOperand(1)) && !item.hasFnAttribute("salvo-checked");
+}
+
+/* LLVM multiplies by constants' reciprocals itself, which bytes and shorts have a form for. */
+bool vectoriser::multiplies(const Instruction &inst) const
+{
+	const APInt *divisor;
+
+	return inst.getType()->getScalarSizeInBits() <= 16 &&
+	       PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(divisor)) &&
+	       !divisor->isZero();
 }
 
 double vectoriser::division_cost(const Instruction &inst) const

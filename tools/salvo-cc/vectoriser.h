@@ -218,6 +218,7 @@ private:
 
 	/* vector_division.cc */
 	bool can_divide(const Instruction &inst) const;
+	bool multiplies(const Instruction &inst) const;
 	double division_cost(const Instruction &inst) const;
 	Value *emit_division(Instruction &inst);
 
