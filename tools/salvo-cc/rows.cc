@@ -281,13 +281,16 @@ static const unsigned max_narrow = 400;
 /* What an item costs on more lanes must be less than this part of what it costs on others. */
 static const double gain_of_narrow = .7;
 
+/* Not of private memory, where booleans that are live across a barrier are bytes. */
 static bool accesses_narrow(Function &f)
 {
 	return any_of(instructions(f), [](Instruction &inst) {
-		if (!isa<LoadInst>(inst) && !isa<StoreInst>(inst))
+		const Value *pointer = getLoadStorePointerOperand(&inst);
+
+		if (!pointer || pointer->getType()->getPointerAddressSpace() == PRIVATE)
 			return false;
 		const unsigned bits = getLoadStoreType(&inst)->getScalarSizeInBits();
-		return bits && bits <= 16;
+		return bits >= 8 && bits <= 16;
 	});
 }
 
