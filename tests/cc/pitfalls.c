@@ -69,8 +69,9 @@ static const struct {
 		"clamped_indices", "loaded_indices",
 	} },
 	{ "tests/kernels/cc_pitfalls_bytes.cl", {
-		"bytes_of_products", "bytes_of_other_blends", "bytes_compared",
-		"bytes_with_signs", "bytes_in_a_loop", "bytes_of_some",
+		"bytes_of_products", "bytes_of_other_blends",
+		"bytes_of_blends_that_wrap", "bytes_compared", "bytes_with_signs",
+		"bytes_in_a_loop", "bytes_of_some",
 	} },
 };
 

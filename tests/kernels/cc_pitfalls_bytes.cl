@@ -39,6 +39,19 @@ kernel void bytes_of_other_blends(PLAIN)
 	wide[0] = (a[0] * (w + 1) + a[3] * (256 - w)) >> 8;
 }
 
+/* Blends of up to 258 * 255 and of 257 * 255, whose sum is kept in 16 bits */
+kernel void bytes_of_blends_that_wrap(PLAIN)
+{
+	BYTES;
+	int w = a[1];
+	ushort some = (a[0] + 3) * w + (a[2] + 3) * (255 - w);
+	ushort one = (a[0] + 2) * w + (a[2] + 2) * (255 - w);
+
+	wide[0] = min(some, (ushort)a[3]);
+	wide[256] = min(one, (ushort)a[3]);
+	to[0] = some >> 9;
+}
+
 /* Comparisons with what is the same for all work-items, and may not fit. */
 kernel void bytes_compared(PLAIN)
 {

@@ -98,6 +98,7 @@ private:
 	unsigned compared_bits(ICmpInst &compare, bool *is_signed);
 	bool replace_compare(ICmpInst &compare);
 	bool compare_with(ICmpInst &compare);
+	void drop_flags();
 
 	Function &f;
 	divergence differing;
@@ -127,7 +128,7 @@ static uint64_t rest_of(Value *v, Value *part)
 
 /*
  * The most that a blend of bytes can be, p * w + q * (255 - w), where the ranges of both products
- * would say twice that; 0 if @inst is none.
+ * would say twice that; 0 if @inst is none, or may wrap around.
  */
 unsigned narrowing::most_of_blend(const Instruction &inst)
 {
@@ -153,7 +154,7 @@ unsigned narrowing::most_of_blend(const Instruction &inst)
 				return 0;
 			most = std::max(most, range_of(p).getUnsignedMax().getLimitedValue());
 		}
-		return most * whole;
+		return isUIntN(bits_of(&inst) - 1, most * whole) ? most * whole : 0;
 	}
 	return 0;
 }
@@ -555,6 +556,21 @@ bool narrowing::compare_with(ICmpInst &compare)
 	return true;
 }
 
+/*
+ * Instructions that stay get to see other bits than before where they need none of these: what LLVM
+ * knows of their results may no longer hold.
+ */
+void narrowing::drop_flags()
+{
+	for (auto &each : chosen)
+		for (User *user : each.first->users()) {
+			auto *by = cast<Instruction>(user);
+
+			if (is_integer(by) && needs.lookup(by) < bits_of(by))
+				by->dropPoisonGeneratingFlags();
+		}
+}
+
 bool narrowing::run()
 {
 	SmallVector<ICmpInst *> compares;
@@ -573,6 +589,7 @@ bool narrowing::run()
 		else if (trunc && !chosen.count(trunc))
 			truncs.push_back(trunc);
 	}
+	drop_flags();
 	for (auto &[inst, bits] : chosen) {
 		b.SetInsertPoint(inst);
 		made[inst] = make(*inst, bits);
