@@ -101,9 +101,10 @@ static void merge(StoreInst &one, StoreInst &other, BasicBlock *join)
 	other.eraseFromParent();
 }
 
-void merge_common_stores(Function &f)
+bool merge_common_stores(Function &f)
 {
 	SmallVector<BranchInst *> branches;
+	bool changed = false;
 
 	for (BasicBlock &block : f)
 		if (auto *branch = dyn_cast<BranchInst>(block.getTerminator()))
@@ -122,6 +123,8 @@ void merge_common_stores(Function &f)
 			      one->getParent(), *branch);
 			merge(*one, *other, join);
 			join = join_of(*branch);
+			changed = true;
 		}
 	}
+	return changed;
 }

@@ -175,8 +175,8 @@ void simplify(Module &m, TargetMachine &target)
 		if (f.isDeclaration())
 			continue;
 		passes.run(f, all.fam);
-		merge_common_stores(f);
-		all.fam.invalidate(f, PreservedAnalyses::none());
+		if (merge_common_stores(f))
+			all.fam.invalidate(f, PreservedAnalyses::none());
 		if (has_copies(f))
 			copies.run(f, all.fam);
 		if (!has_loops(f))

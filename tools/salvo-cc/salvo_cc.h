@@ -160,7 +160,7 @@ void mark_lanes(llvm::Instruction &access);
 void expand_gathers(llvm::Module &m, llvm::TargetMachine &target);
 
 /* common_stores.cc: where both ways of a branch store to one address */
-void merge_common_stores(llvm::Function &f);
+bool merge_common_stores(llvm::Function &f);	/* true if there were some */
 
 /* full_masks.cc: without AVX-512 */
 void branch_masked_stores(llvm::Module &m, llvm::TargetMachine &target);
