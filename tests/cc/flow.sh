@@ -459,4 +459,27 @@ kernel void k(global const uint *order, global const sample *in, global sample *
 END
 	times code 'vmov.*\(.*%xmm' 16 20)"
 
+check "M4 neighbours of an id of 32 bits are side by side, whatever its offset" "$(
+	compile "--global-offset" <<'END'
+kernel void k(global const float *a, global const uchar *c, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n)
+		b[x] = a[x - 1] + a[x + 1] + a[3 * x + 1] + c[x + 2];
+}
+END
+	has code 'v(movups|addps).*ymm'
+	lacks code 'vpextrq|vinsertps|vpinsrb'
+	compile "--march x86-64-v4 --global-offset" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n)
+		b[x] = a[x + 1];
+}
+END
+	lacks code 'gather')"
+
 finish

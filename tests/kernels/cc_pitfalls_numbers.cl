@@ -178,3 +178,19 @@ kernel void segments_that_wrap(PLAIN)
 		sum = sum * 11 + in[g / h * 4 + g % h];
 	out[ITEM] = sum;
 }
+
+/* Indices of 32 bits that are computed in 64: neighbours, unless the sum wraps around on the way */
+kernel void sums_cut_to_32_bits(PLAIN)
+{
+	size_t i = get_global_id(0) + ((size_t)in[7] << 33);
+	int x = i, y = (int)(i * 3) + 1;
+	uint u = i + 0x7fffffe0, v = i - 40;
+	long k = (int)(u + 7), l = (int)(v * 2 + 3);
+	uint r = in[x + 1] + in[y] * 3 + in[3 * x + 2] * 5 + ((global const uchar *)in)[x + 3];
+
+	if (x > 0)
+		r ^= in[x - 1];
+	r += in[(int)(n + i) - 2] * 7 + in[(int)(60 - i) + 200] * 11;
+	out[ITEM] = r + (uint)(k >> 32) * 13 + (uint)(k >> 5) + (uint)(l >> 33) * 17;
+	out[ITEM + 256] = (uint)((ulong)(u + 9) >> 4) + (uint)((ulong)(v + 5) << 2 >> 30);
+}

@@ -9,6 +9,7 @@
  *	sext(trunc(x << 8))		ashr (shl x, 40), 32
  *	sext(trunc(x)) << 2		ashr (shl x, 32), 30
  *	sext(trunc(x * 3))		ashr (mul x, 3 << 32), 32
+ *	sext(trunc(x + 1))		ashr (add (shl x, 32), 1 << 32), 32
  *
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
  * are put back here.
@@ -39,11 +40,37 @@ static bool keeps_low_half(Value *x, const APInt &mask, const DataLayout &layout
 	return !mask.isAllOnes() && low.isSubsetOf(mask | zero) && (~low).isSubsetOf(~mask | zero);
 }
 
+/* Operations of a sum that is shifted */
+static const unsigned max_depth = 4;
+
+/* What @v is 2^32 times of, as arithmetic without that factor, or NULL */
+static Value *high_half(IRBuilder<> &b, Value *v, unsigned depth)
+{
+	const APInt *number;
+	Value *x, *y;
+
+	if (match(v, m_APInt(number)) && number->countr_zero() >= narrow_bits)
+		return b.getInt(number->lshr(narrow_bits));
+	if (match(v, m_Shl(m_Value(x), m_APInt(number))) && number->uge(narrow_bits) &&
+	    number->ult(wide_bits))
+		return b.CreateShl(x, *number - narrow_bits);
+	if (match(v, m_Mul(m_Value(x), m_APInt(number))) && number->countr_zero() >= narrow_bits)
+		return b.CreateMul(x, b.getInt(number->lshr(narrow_bits)));
+	const bool is_sum = match(v, m_AddLike(m_Value(x), m_Value(y)));
+	if (!depth || !(is_sum || match(v, m_Sub(m_Value(x), m_Value(y)))))
+		return nullptr;
+	x = high_half(b, x, depth - 1);
+	y = x ? high_half(b, y, depth - 1) : nullptr;
+	if (!y)
+		return nullptr;
+	return is_sum ? b.CreateAdd(x, y) : b.CreateSub(x, y);
+}
+
 /* The extension that @inst stands for, or NULL. */
 static Value *make_extension(Instruction &inst)
 {
 	IRBuilder<> b(&inst);
-	const APInt *mask, *left, *right, *factor;
+	const APInt *mask, *right;
 	Value *x;
 
 	if (match(&inst, m_And(m_Value(x), m_APInt(mask)))) {
@@ -51,13 +78,10 @@ static Value *make_extension(Instruction &inst)
 			return nullptr;
 		return b.CreateZExt(b.CreateTrunc(x, b.getInt32Ty()), inst.getType());
 	}
-	if (match(&inst, m_Shr(m_Shl(m_Value(x), m_APInt(left)), m_APInt(right))) &&
-	    left->uge(narrow_bits) && left->ult(wide_bits) && right->ule(narrow_bits))
-		x = b.CreateShl(x, *left - narrow_bits);
-	else if (match(&inst, m_Shr(m_Mul(m_Value(x), m_APInt(factor)), m_APInt(right))) &&
-		 factor->countr_zero() >= narrow_bits && right->ule(narrow_bits))
-		x = b.CreateMul(x, b.getInt(factor->lshr(narrow_bits)));
-	else
+	if (!match(&inst, m_Shr(m_Value(x), m_APInt(right))) || right->ugt(narrow_bits))
+		return nullptr;
+	x = high_half(b, x, max_depth);
+	if (!x)
 		return nullptr;
 	x = b.CreateTrunc(x, b.getInt32Ty());
 	x = inst.getOpcode() == Instruction::AShr ? b.CreateSExt(x, inst.getType()) :
