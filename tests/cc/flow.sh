@@ -482,4 +482,17 @@ kernel void k(global const float *a, global float *b, int n)
 END
 	lacks code 'gather')"
 
+check "M4 indices of 32 bits come out of a vector once for loads and stores" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global uint *a, uint shift)
+{
+	uint x = get_global_id(0), at = x << 1 >> shift ^ x;
+
+	a[at] = a[at] * 3 + 1;
+}
+END
+	has code 'vpmulld|vpaddd'
+	times code 'vpextrq' 1 4
+	lacks code 'vpmovzxdq')"
+
 finish

@@ -11,6 +11,8 @@
  *	gather(in, index)	pair = index[0..1]
  *				in[(int)pair], in[pair >> 32], ...
  *
+ * Without AVX-512, scatters of such indices are stores of single elements, too.
+ *
  * It stays where some lanes may be inactive. Processors without AVX-512 have no scatter, and
  * AVX2's gather is faster than that only if one has all lanes: words, whose indices have 32 bits.
  * Elsewhere inactive lanes load from an address that has zero, and store to one that nobody reads:
@@ -24,6 +26,8 @@
  * make the gather again, or choose for one lane after the other.
  */
 #include "places.h"
+
+#include <map>
 
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IRBuilder.h>
@@ -163,20 +167,27 @@ static SmallVector<Value *> extract_pairs(IRBuilder<> &b, Value *indices, unsign
 	return made;
 }
 
-/* The addresses of all lanes */
+/* Indices that came out of vectors, with the block where they did */
+using index_map = std::map<std::pair<Value *, BasicBlock *>, SmallVector<Value *>>;
+
+/* The addresses of all lanes. What follows in a block uses the indices in @known again. */
 static SmallVector<Value *> addresses(IRBuilder<> &b, Value *pointers, unsigned lanes,
-				      const Instruction &access)
+				      const Instruction &access, index_map &known)
 {
 	auto *gep = cast<GetElementPtrInst>(pointers);
 	Value *base = gep->getPointerOperand(), *index = gep->getOperand(1);
 	SmallVector<Value *> bases(lanes, base), indices(lanes, index), made;
 
 	if (is_vector(base))
-		bases = addresses(b, base, lanes, access);
+		bases = addresses(b, base, lanes, access, known);
 	if (is_vector(index) && !isa<Constant>(index)) {
-		indices = load_indices(b, index, lanes, access);
-		if (indices.empty())
-			indices = extract_pairs(b, index, lanes);
+		SmallVector<Value *> &all = known[{ index, b.GetInsertBlock() }];
+
+		if (all.empty())
+			all = load_indices(b, index, lanes, access);
+		if (all.empty())
+			all = extract_pairs(b, index, lanes);
+		indices = all;
 	}
 	for (unsigned i = 0; i < lanes; i++) {
 		if (is_vector(indices[i]))
@@ -315,6 +326,7 @@ void expand_gathers(Module &m, TargetMachine &target)
 {
 	SmallVector<IntrinsicInst *> found;
 	DenseMap<Function *, scratch_pair> scratch;
+	index_map known;
 
 	for (Function &f : m) {
 		thaw_loads(f);
@@ -332,7 +344,7 @@ void expand_gathers(Module &m, TargetMachine &target)
 		SmallVector<Value *> singles;
 
 		if (all && lanes % 2 == 0 && has_cheap_lanes(pointers)) {
-			singles = addresses(b, pointers, lanes, *access);
+			singles = addresses(b, pointers, lanes, *access, known);
 		} else if (gains_from_choice(*access, loads, target)) {
 			scratch_pair &pair = scratch[access->getFunction()];
 			AllocaInst *&other = loads ? pair.zero : pair.nowhere;

@@ -193,12 +193,12 @@ bool vectoriser::can_gather_words(const LoadInst &load) const
 }
 
 /*
- * What extends the lanes' indices to 64 bits, if @load is of elements of an array that begins at
- * the same address for all of them; otherwise NULL.
+ * What extends the lanes' indices to 64 bits, if @pointer is to elements of an array that begins
+ * at the same address for all of them; otherwise NULL.
  */
-CastInst *vectoriser::extended_index(const LoadInst &load) const
+CastInst *vectoriser::extended_index(const Value *pointer) const
 {
-	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
+	auto *gep = dyn_cast<GetElementPtrInst>(pointer);
 
 	if (!gep || gep->getNumIndices() != 1 ||
 	    shape_of(gep->getPointerOperand()).kind != shape::UNIFORM)
@@ -216,7 +216,7 @@ CastInst *vectoriser::extended_index(const LoadInst &load) const
 Value *vectoriser::narrow_index(LoadInst &load, Value *&base)
 {
 	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
-	CastInst *index = extended_index(load);
+	CastInst *index = extended_index(load.getPointerOperand());
 
 	if (!index || gep->getSourceElementType() != load.getType() ||
 	    !index->getSrcTy()->isIntegerTy(32) || (isa<ZExtInst>(index) && !index->hasNonNeg()))
@@ -359,18 +359,23 @@ Instruction *vectoriser::gather(LoadInst &load)
 				    full(mask), Constant::getNullValue(wide), load.getName());
 }
 
-/* Is a gather made of @load? All lanes of a narrow index become single loads (gathers.cc). */
+/* All lanes of a narrow index become single accesses, two of which share an extraction. */
+bool vectoriser::has_cheap_lanes(const Value *pointer, Type *type) const
+{
+	const CastInst *index = extended_index(pointer);
+
+	return can_choose(type) && pointer->getType()->getPointerAddressSpace() != PRIVATE &&
+	       index && index->getSrcTy()->getScalarSizeInBits() <= 32 &&
+	       shape_of(index).kind == shape::VARYING;
+}
+
+/* Is a gather made of @load, for now (gathers.cc)? */
 bool vectoriser::gathers(const LoadInst &load) const
 {
 	if (can_gather(load.getType(), load.getAlign()))
 		return true;
-	if (!can_choose(load.getType()))
-		return false;
-	const CastInst *index = extended_index(load);
-
-	return mask || (load.getPointerAddressSpace() != PRIVATE && index &&
-			index->getSrcTy()->getScalarSizeInBits() <= 32 &&
-			shape_of(index).kind == shape::VARYING);
+	return mask ? can_choose(load.getType()) :
+		      has_cheap_lanes(load.getPointerOperand(), load.getType());
 }
 
 Value *vectoriser::emit_load(LoadInst &load)
@@ -463,7 +468,9 @@ void vectoriser::emit_store(StoreInst &store)
 	const bool at_once = contiguous || can_store_reversed(pointer, type, store.getAlign());
 	const bool scatters = can_scatter(type, store.getAlign()) &&
 			      (mask || !is_linear(pointer));
-	if (store.isVolatile() || (!at_once && !scatters && !(mask && can_choose(type)))) {
+	const bool chooses = mask ? can_choose(type) :
+				    !is_linear(pointer) && has_cheap_lanes(pointer, type);
+	if (store.isVolatile() || (!at_once && !scatters && !chooses)) {
 		emit_lanes(store);
 		return;
 	}

@@ -225,7 +225,7 @@ private:
 	/* vector_memory.cc */
 	Value *emit_lanes(Instruction &inst);
 	bool can_gather_words(const llvm::LoadInst &load) const;
-	llvm::CastInst *extended_index(const llvm::LoadInst &load) const;
+	llvm::CastInst *extended_index(const Value *pointer) const;
 	Value *narrow_index(llvm::LoadInst &load, Value *&base);
 	Value *gather_words(llvm::LoadInst &load);
 	bool can_merge(const Instruction &inst) const;
@@ -236,6 +236,7 @@ private:
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool can_gather(Type *type, llvm::Align align) const;
+	bool has_cheap_lanes(const Value *pointer, Type *type) const;
 	bool gathers(const llvm::LoadInst &load) const;
 	bool can_scatter(Type *type, llvm::Align align) const;
 	bool can_choose(Type *type) const;
