@@ -150,6 +150,45 @@ barrier='kernel void k(global float *a, local float *l)
 check "M2 a loop with a barrier is split" "$(
 	compile "" <<<"$barrier"
 	has notes 'split at its barriers')"
+check "M4 a guard in a loop with barriers keeps work-items from being run" "$(
+	compile "--march x86-64-v3 --global-offset" <<'END'
+kernel void k(global const float *a, global float *b, local float *s)
+{
+	uint x = get_local_id(0);
+
+	s[x] = a[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint i = get_local_size(0) / 2; i > 0; i /= 2) {
+		if (x < i)
+			s[x] += s[x + i];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	if (x == 0)
+		b[get_group_id(0)] = s[0];
+}
+END
+	has code 'vaddps.*ymm'
+	lacks code 'vmaskmov|vblendv|vmovmskps'
+	compile "--march x86-64-v3 --global-offset" <<'END'
+kernel void k(global float *a, local float *s, int n)
+{
+	int x = get_local_id(0);
+
+	s[x] = a[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int d = 0; d < 2 * n; d++) {
+		int y = d - x;
+
+		if (y >= 0 && y < n)
+			s[x] = s[x] * 3 + 1;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	a[get_global_id(0)] = s[x];
+}
+END
+	has code 'vmulps.*ymm|vfmadd.*ymm'
+	lacks code 'vmaskmov|vblendv|vmovmskps')"
+
 check "M2 --fibers splits nothing" "$(
 	compile "--fibers" <<<"$barrier"
 	has notes 'a work-item a call')"

@@ -73,6 +73,10 @@ static const struct {
 		"bytes_of_blends_that_wrap", "bytes_compared", "bytes_with_signs",
 		"bytes_in_a_loop", "bytes_of_some",
 	} },
+	{ "tests/kernels/cc_pitfalls_ways.cl", {
+		"halving", "scanning", "common_values", "antidiagonals", "falling",
+		"falling_that_wraps", "nested",
+	} },
 };
 
 static const struct cc_range ranges[] = {

@@ -14,6 +14,7 @@
 #include "places.h"
 #include "quotients.h"
 #include "split.h"
+#include "ways.h"
 
 #include <cstddef>
 
@@ -111,6 +112,59 @@ static void emit_next(IRBuilder<> &b, const region &r, ArrayRef<BasicBlock *> bl
 	b.CreateBr(end);
 }
 
+/* Ways of a region of which each is a function */
+static const unsigned max_ways = 3;
+
+/*
+ * Runs a region for all work-items: of those ways that all of them leave it on, the one that they
+ * take. What they return is in *@ways if there are several. @make makes the row of a way.
+ */
+static void emit_region(IRBuilder<> &b, const items &of, const region &r, const group_values &v,
+			function_ref<tail_function> tail,
+			function_ref<const row &(Function &, bool)> make, Value *ways,
+			TargetMachine &target)
+{
+	LLVMContext &context = b.getContext();
+	Function *f = b.GetInsertBlock()->getParent();
+	const bool several = r.next.size() > 1;
+	SmallVector<Value *> none(of.values);
+	std::vector<std::pair<Function *, BasicBlock *>> open;
+	BasicBlock *after = BasicBlock::Create(context, "after", f);
+
+	none.append(3, b.getInt64(0));
+	none.append(tail(b.getInt64(0), b.getInt64(0)));
+	open.push_back({ r.function, b.GetInsertBlock() });
+	for (unsigned i = 0; i < open.size(); i++) {
+		Function *part = open[i].first;
+		BranchInst *branch = several && open.size() < 2 * max_ways - 1 ?
+			find_ways(of, *part) : nullptr;
+
+		b.SetInsertPoint(open[i].second);
+		if (branch) {
+			Value *way = evaluate_way(b, *branch, none);
+			BasicBlock *to[2];
+
+			for (unsigned n = 0; n < 2; n++) {
+				to[n] = BasicBlock::Create(context, "way", f);
+				open.push_back({ take_way(*branch, !n, target), to[n] });
+			}
+			b.CreateCondBr(way, to[0], to[1]);
+			part->eraseFromParent();
+			continue;
+		}
+		ConstantInt *only = several ? only_way(*part) : nullptr;
+		const row &made = make(*part, !several || only);
+		if (several)
+			b.CreateStore(only ? only : b.getInt32(0), ways);
+		if (made.idle)
+			b.CreateCall(made.idle, none);
+		emit_rows(b, of, made, v, v.extent[0], nullptr, tail,
+			  several && !only ? ways : nullptr);
+		b.CreateBr(after);
+	}
+	b.SetInsertPoint(after);
+}
+
 /* Runs region after region, each for all work-items. */
 static void build_split(kernel &k, const items &of, const regions &split, const group_values &v,
 			TargetMachine &target, const options &opts)
@@ -140,26 +194,27 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 		const region &r = split.all[i];
 		SmallVector<Value *> shared;
 
-		rows.push_back(make_row(of, *r.function, 0, r.next.size() == 1,
-					split.all.size() <= max_twice_regions, target, opts));
-
 		b.SetInsertPoint(blocks[i]);
 		for (unsigned n = 0; n < memory.size(); n++) {
 			shared.push_back(memory[n]);
 			if (split.variables[n].uniform)
 				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
 		}
-
-		if (r.next.size() > 1)
-			b.CreateStore(b.getInt32(0), ways);
-		emit_rows(b, of, rows.back(), v, v.extent[0], nullptr, [&](Value *y, Value *z) {
+		auto tail = [&](Value *y, Value *z) {
 			SmallVector<Value *> rest;
 			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
 			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",
 						   true, true));
 			rest.append(shared);
 			return rest;
-		}, r.next.size() > 1 ? ways : nullptr);
+		};
+		auto make = [&](Function &part, bool skip) -> const row & {
+			rows.push_back(make_row(of, part, 0, skip,
+						split.all.size() <= max_twice_regions, target,
+						opts));
+			return rows.back();
+		};
+		emit_region(b, of, r, v, tail, make, ways, target);
 
 		if (r.next.empty())
 			b.CreateUnreachable();

@@ -9,16 +9,18 @@
  *	a[min(abs(x + k), 2 * (w - 1) - x - k)]	a[x + k]
  *
  * For nearly all of a row the outcome is the same. A test compares x, or a small multiple of it as
- * in 3 * x + 2 < n, plus a value that is invariant in the row, with another invariant value, or x
- * with one minus x. So it holds in a range of x that is computed before the row is run. Where all
- * tests hold, the interior, a specialised copy of the work-item runs in which they are constants:
- * no lane is masked, and clamped addresses are contiguous. A guard is a test whose other outcome
- * means that the work-item does nothing: there nothing is run.
+ * in 3 * x + 2 < n, plus a value that is invariant in the row, or such a value minus x, with
+ * another invariant value, or x with one minus x. So it holds in a range of x that is computed
+ * before the row is run. Where all tests hold, the interior, a specialised copy of the work-item
+ * runs in which they are constants: no lane is masked, and clamped addresses are contiguous. A
+ * guard is a test whose other outcome means that the work-item does nothing: there nothing is run.
  *
  * The range is computed in 64 bits, with a check for x + invariant wrapping around in its own
  * type; if it may, the interior is empty and the whole row runs the general code.
  */
 #include "interior.h"
+
+#include "ways.h"
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -26,6 +28,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/FunctionComparator.h>
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -157,7 +160,7 @@ static int outcome_of(Value *v, Instruction *test, bool outcome, unsigned depth)
 	return -1;
 }
 
-/* Does a work-item do nothing at all if @test has @outcome? */
+/* Does a work-item do nothing if @test has @outcome, but for what all of them do alike? */
 bool interior::does_nothing(Instruction *test, bool outcome)
 {
 	SmallSetVector<BasicBlock *, 8> seen;
@@ -166,7 +169,7 @@ bool interior::does_nothing(Instruction *test, bool outcome)
 	for (unsigned i = 0; i < seen.size(); i++) {
 		for (Instruction &inst : *seen[i])
 			if (!inst.isTerminator() && inst.mayHaveSideEffects() &&
-			    !inst.isLifetimeStartOrEnd())
+			    !inst.isLifetimeStartOrEnd() && !(skip && is_common_store(inst)))
 				return false;
 		auto *branch = dyn_cast<BranchInst>(seen[i]->getTerminator());
 		int way = branch && branch->isConditional() ?
@@ -182,12 +185,18 @@ bool interior::does_nothing(Instruction *test, bool outcome)
 /* @t of @left and @right, where one is a multiple of x plus an invariant */
 bool interior::find_sides(row_test &t, Value *left, Value *right)
 {
+	auto find_step = [&] {
+		t.scale = scale_of(t.step, max_depth);
+		t.falling = !t.scale && isa<ICmpInst>(t.test) && is_mirror(t.step, max_depth);
+		t.scale += t.falling;
+		return t.scale != 0;
+	};
+
 	t.step = left;
 	t.bound = right;
-	t.scale = scale_of(t.step, max_depth);
-	if (!t.scale) {
+	if (!find_step() || (t.falling && !can_evaluate(t.bound, max_depth))) {
 		std::swap(t.step, t.bound);
-		t.scale = scale_of(t.step, max_depth);
+		find_step();
 		if (isa<ICmpInst>(t.test))
 			t.predicate = CmpInst::getSwappedPredicate(t.predicate);
 	}
@@ -195,7 +204,7 @@ bool interior::find_sides(row_test &t, Value *left, Value *right)
 	    t.step->getType()->getIntegerBitWidth() > 64 || !t.scale)
 		return false;
 	/* Twice x is compared, in one range only where that is signed. */
-	t.mirrored = t.scale == 1 && ICmpInst::isSigned(t.predicate) &&
+	t.mirrored = t.scale == 1 && !t.falling && ICmpInst::isSigned(t.predicate) &&
 		     is_mirror(t.bound, max_depth);
 	return t.mirrored || can_evaluate(t.bound, max_depth);
 }
@@ -228,7 +237,8 @@ void interior::choose_side(row_test &t)
 
 void interior::add_test(Instruction &inst)
 {
-	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false, false, 0 };
+	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false, false,
+		       false, 0 };
 	Value *p;
 
 	if (auto *clamp = dyn_cast<MinMaxIntrinsic>(&inst)) {
@@ -284,7 +294,7 @@ void interior::drop_unreachable()
 	erase_if(tests, [&](const row_test &t) { return !seen.contains(t.test->getParent()); });
 }
 
-interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x)
+interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x), skip(skip)
 {
 	for (Instruction &inst : instructions(item))
 		if (tests.size() < max_tests)
@@ -300,6 +310,11 @@ interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x)
 bool interior::has_borders() const
 {
 	return any_of(tests, [](const row_test &t) { return !t.guard; });
+}
+
+bool interior::has_guards() const
+{
+	return any_of(tests, [](const row_test &t) { return t.guard; });
 }
 
 /*
@@ -339,6 +354,38 @@ Function *interior::specialise()
 	}
 	specialise_quotients(map);
 	return copy;
+}
+
+Function *interior::make_idle(const items &of, TargetMachine &target)
+{
+	Function *idle = nullptr;
+	bool same = true;
+
+	for (const row_test &t : tests) {
+		ValueToValueMapTy map;
+
+		if (!t.guard || !same)
+			continue;
+		Function *copy = CloneFunction(&item, map);
+		auto *holds = cast<ConstantInt>(outcome_of(t));
+		map[t.test]->replaceAllUsesWith(ConstantInt::getBool(holds->getType(),
+								     holds->isZero()));
+		tidy(*copy, target);
+		GlobalNumberState numbers;
+		same = copy->size() == 1 && all_of(copy->args(), [&](const Argument &arg) {
+			return !of.is_of_item(arg) || arg.use_empty();
+		}) && none_of(instructions(*copy), [](const Instruction &inst) {
+			return inst.mayReadFromMemory();
+		}) && (!idle || !FunctionComparator(idle, copy, &numbers).compare());
+		if (idle)
+			copy->eraseFromParent();
+		else
+			idle = copy;
+	}
+	if (same || !idle)
+		return idle;
+	idle->eraseFromParent();
+	return nullptr;
 }
 
 /* @v where x is 0, or the origin of a segment, and the tests hold. */
@@ -399,7 +446,7 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 		Value *step = b.CreateSExtOrTrunc(evaluate(b, t.step), b.getInt64Ty());
 		Value *bound = b.CreateSExtOrTrunc(evaluate(b, t.bound), b.getInt64Ty());
 		Value *from = nullptr, *to = nullptr;
-		Value *at = b.CreateSub(bound, step);
+		Value *at = t.falling ? b.CreateSub(step, bound) : b.CreateSub(bound, step);
 
 		if (t.mirrored) {
 			/* x + step < bound - x where x < (bound - step + 1) / 2 */
@@ -423,18 +470,24 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 		Value *after = b.CreateAdd(divided(at, false), b.getInt64(1));
 		Value *last = b.CreateMul(length, b.getInt64(t.scale));
 		at = divided(at, true);
-		holds = b.CreateAnd(holds, b.CreateICmpSLT(step, b.CreateSub(b.getInt64(most),
-									     last)));
+		Value *inside = t.falling ?
+			b.CreateICmpSGT(step, b.CreateSub(last, b.getInt64(most))) :
+			b.CreateICmpSLT(step, b.CreateSub(b.getInt64(most), last));
+		holds = b.CreateAnd(holds, inside);
 		if (!narrow) {
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(step, b.getInt64(-most)));
+			holds = b.CreateAnd(holds, b.CreateICmpSLT(step, b.getInt64(most)));
 			holds = b.CreateAnd(holds, b.CreateICmpSGT(bound, b.getInt64(-most)));
 			holds = b.CreateAnd(holds, b.CreateICmpSLT(bound, b.getInt64(most)));
 		}
 		if (CmpInst::isUnsigned(t.predicate)) {
-			from = divided(b.CreateNeg(step), true);
+			if (t.falling)
+				to = b.CreateAdd(step, b.getInt64(1));
+			else
+				from = divided(b.CreateNeg(step), true);
 			holds = b.CreateAnd(holds, b.CreateICmpSGE(bound, zero));
 		}
-		switch (t.predicate) {
+		switch (t.falling ? CmpInst::getSwappedPredicate(t.predicate) : t.predicate) {
 		case CmpInst::ICMP_SLT:
 		case CmpInst::ICMP_ULT:
 			to = at;

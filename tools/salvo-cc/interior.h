@@ -18,12 +18,13 @@
  * @predicate: That holds in the interior, of @step and @bound.
  * @guard: Where it does not hold the work-item does nothing.
  * @mirrored: @bound is an invariant - x.
+ * @falling: @step is an invariant - x.
  */
 struct row_test {
 	llvm::Instruction *test;
 	llvm::Value *step, *bound;
 	llvm::CmpInst::Predicate predicate;
-	bool guard, mirrored;
+	bool guard, mirrored, falling;
 	int64_t scale;
 };
 
@@ -51,6 +52,7 @@ public:
 
 	bool is_whole() const { return tests.empty() && quotients.empty(); }
 	bool has_borders() const;
+	bool has_guards() const;
 	bool has_quotients() const { return !quotients.empty(); }
 	void drop_quotients() { quotients.clear(); }
 	/* Are there any that rows usually have? */
@@ -58,6 +60,11 @@ public:
 
 	/* The work-item for the interior; the caller owns it. */
 	llvm::Function *specialise();
+	/*
+	 * What a work-item does that a guard keeps from the rest, if it is the same for all of
+	 * them; else NULL. The caller owns it.
+	 */
+	llvm::Function *make_idle(const items &of, llvm::TargetMachine &target);
 	/* Code for the range in a row of @length, whose work-items would get @args. */
 	row_range emit(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args,
 		       llvm::Value *length);
@@ -87,6 +94,7 @@ private:
 
 	llvm::Function &item;
 	llvm::Argument &x;
+	const bool skip;
 	std::vector<row_test> tests;
 	std::vector<row_quotient> quotients;
 	/* While code is emitted. */

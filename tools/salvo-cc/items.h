@@ -25,6 +25,12 @@ struct items {
 	{
 		return f.getArg(values.size() + d);
 	}
+
+	/* Is @arg a local id, or the number of a region's first work-item in the row? */
+	bool is_of_item(const llvm::Argument &arg) const
+	{
+		return arg.getArgNo() >= values.size() && arg.getArgNo() <= values.size() + 3;
+	}
 };
 
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */

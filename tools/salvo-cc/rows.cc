@@ -21,6 +21,7 @@
 
 #include "places.h"
 #include "vectoriser.h"
+#include "ways.h"
 
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/VectorUtils.h>
@@ -479,6 +480,12 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	const unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
 	row made = { .lanes = lanes, .item = &item, .range = nullptr };
 
+	if (range->has_guards() && any_of(instructions(item), is_common_store)) {
+		made.idle = range->make_idle(of, target);
+		if (!made.idle)
+			range = std::make_unique<interior>(item, *of.id(item, d), false);
+	}
+
 	if (lanes == 1 || d > 0 || !gains_from_segments(of, item, *range, lanes, target))
 		range->drop_quotients();
 	const unsigned most = std::max(max_version, max_growth * item.getInstructionCount());
@@ -498,6 +505,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	    }))) {
 		if (special != &item)
 			special->eraseFromParent();
+		if (range->has_guards())
+			made.range = std::move(range);
 		return made;
 	}
 
@@ -511,7 +520,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
 	/* Segments are short. */
 	const bool narrow = !range->has_quotients();
-	if (made.inner)
+	if (made.inner || (!made.wide && range->has_guards()))
 		made.range = std::move(range);
 	if (made.inner || special == &item)
 		add_more(made, of, *special, d, short_rows, narrow, most, target, opts);
@@ -562,6 +571,10 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 		if (!part.empty())
 			range = part_of(b, range, x, end);
 		end = range.end;
+		if (!r.inner) {
+			make_loop(b, range.first, end, 1, "x", one);
+			return;
+		}
 		/* If all tests are guards nothing is run before the interior. */
 		if (!r.wide && r.range->has_borders())
 			return emit_sides(b, range, inner, one);
@@ -646,6 +659,8 @@ void inline_row(const row &r)
 		inline_calls(*r.more);
 	if (r.half)
 		inline_calls(*r.half);
+	if (r.idle)
+		inline_calls(*r.idle);
 	inline_calls(*r.item);
 }
 

@@ -16,12 +16,13 @@
  * @inner: Of several in the interior.
  * @more: Of @more_lanes in the interior (everywhere, if there is no interior).
  * @half: Of half as many there, for what is left of a row.
- * @range: The interior, if @inner exists.
+ * @idle: What work-items do that are not run, or NULL. It is done once for the group.
+ * @range: The interior, if @inner exists, or guards keep work-items from being run.
  */
 struct row {
 	unsigned lanes = 1, more_lanes = 0;
 	llvm::Function *item = nullptr, *wide = nullptr, *inner = nullptr;
-	llvm::Function *more = nullptr, *half = nullptr;
+	llvm::Function *more = nullptr, *half = nullptr, *idle = nullptr;
 	std::unique_ptr<interior> range;
 
 	unsigned lanes_of(const llvm::Function *f) const

@@ -41,6 +41,7 @@
 #include "agree.h"
 #include "separate.h"
 #include "vectoriser.h"
+#include "ways.h"
 
 using namespace llvm;
 
@@ -368,6 +369,7 @@ bool splitter::make_region(unsigned number, TargetMachine &target, regions &made
 			continue;
 		}
 		/* A region reads the value at its start: stores must not be seen by other items. */
+		mark_common(*shared);
 		AllocaInst *own = b.CreateAlloca(memory->getAllocatedType());
 		b.CreateStore(r.function->getArg(at++), own);
 		SmallVector<StoreInst *> stores;
