@@ -27,11 +27,16 @@ $(BUILD)/bin/salvo-cc: $(CC_OBJS)
 		$$($(LLVM_CONFIG) --link-static --libs $(CC_LLVM) | sed "s,-lPolly[A-Z]*,,g") \
 		-lz -lzstd
 
-$(CC_OBJ)/%.o: tools/salvo-cc/%.cc
+CC_COMPILE = $(CXX) -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-enum-enum-conversion \
+	-isystem $$($(LLVM_CONFIG) --includedir) $$($(LLVM_CONFIG) --cxxflags) -std=c++20 \
+	-O1 -Idevice/include -Iuapi $(DRM_CFLAGS) -DSALVO_CC_LLVM_BIN='"$(LLVM_BIN)"' $(DEPFLAGS)
+
+$(CC_OBJ)/%.o: tools/salvo-cc/%.cc $(CC_OBJ)/precompiled.h.gch
+	$(call run,CXX)$(CC_COMPILE) -Winvalid-pch -include $(CC_OBJ)/precompiled.h -c -o $@ $<
+
+$(CC_OBJ)/precompiled.h.gch: tools/salvo-cc/precompiled.h
 	@mkdir -p $(@D)
-	$(call run,CXX)$(CXX) -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-enum-enum-conversion \
-		-isystem $$($(LLVM_CONFIG) --includedir) $$($(LLVM_CONFIG) --cxxflags) -std=c++20 \
-		-O1 -Idevice/include -Iuapi $(DRM_CFLAGS) -DSALVO_CC_LLVM_BIN='"$(LLVM_BIN)"' $(DEPFLAGS) -c -o $@ $<
+	$(call run,CXX)$(CC_COMPILE) -x c++-header -o $@ $<
 
 $(CC_OBJ)/embed.o: tools/salvo-cc/embed.S $(CC_OBJ)/library.bc $(CC_OBJ)/runtime.o \
 		$(CC_OBJ)/runtime-aarch64.o
