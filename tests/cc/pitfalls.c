@@ -193,33 +193,36 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
 }
 
-/* A page with numbers in it between two that cannot be accessed, for unmap_fenced() */
-static uint8_t *map_fenced(void)
+/* A page with numbers in it between two that cannot be accessed */
+FIXTURE(fenced) {
+	size_t page;
+	uint8_t *memory;
+};
+
+FIXTURE_SETUP(fenced)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	size_t i;
 
-	if (memory == MAP_FAILED || mprotect(memory + page, page, PROT_READ | PROT_WRITE))
-		return NULL;
-	for (i = 0; i < page; i++)
-		memory[page + i] = i * 7 + i / 256;
-	return memory + page;
+	self->page = sysconf(_SC_PAGESIZE);
+	self->memory = mmap(NULL, 3 * self->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+	self->memory += self->page;
+	ASSERT_EQ(0, mprotect(self->memory, self->page, PROT_READ | PROT_WRITE));
+	for (i = 0; i < self->page; i++)
+		self->memory[i] = i * 7 + i / 256;
 }
 
-static void unmap_fenced(uint8_t *memory)
+FIXTURE_TEARDOWN(fenced)
 {
-	const size_t page = sysconf(_SC_PAGESIZE);
-
-	munmap(memory - page, 3 * page);
+	munmap(self->memory - self->page, 3 * self->page);
 }
 
 /* A lane may load what is around its bytes, but nothing of a page that has no byte of it. */
-TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
+TEST_F(fenced, M4_lanes_stay_within_the_pages_of_what_they_load)
 {
 	enum { COUNT = 64 };
-	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = map_fenced();
+	const size_t page = self->page;
+	uint8_t *memory = self->memory;
 	uint32_t out[COUNT], at[COUNT], i, k;
 	struct {
 		uint32_t *out;
@@ -228,7 +231,6 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 	} args = { out, memory + page, at };
 	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
 
-	ASSERT_NE(NULL, memory);
 	for (i = 0; i < COUNT; i++)
 		at[i] = (i * 5) % 16;
 	struct cc_program *program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w",
@@ -269,15 +271,14 @@ TEST_F(pitfalls, M4_lanes_stay_within_the_pages_of_what_they_load)
 		EXPECT_EQ(out[i], args.end[3 * (int)i - 3 * (COUNT - 1) - 1] +
 				  args.end[-1 - 4 * (int)i] * 3);
 	cc_program_close(program);
-	unmap_fenced(memory);
 }
 
 /* Also where the rest of it is not there */
-TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
+TEST_F(fenced, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 {
 	enum { COUNT = 64, ELEMENTS = 64 };
-	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = map_fenced();
+	const size_t page = self->page;
+	uint8_t *memory = self->memory;
 	uint32_t out[COUNT], at[COUNT], i, there;
 	struct {
 		uint32_t *out;
@@ -287,7 +288,6 @@ TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 	} args = { .out = out, .at = at };
 	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
 
-	ASSERT_NE(NULL, memory);
 	for (i = 0; i < COUNT; i++)
 		at[i] = (i * 37) % 101;
 	struct cc_program *program = cc_build(cc_runs_v4() ? "-w --march x86-64-v4" : "-w",
@@ -314,15 +314,14 @@ TEST_F(pitfalls, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 		}
 	}
 	cc_program_close(program);
-	unmap_fenced(memory);
 }
 
 /* Neither of the page behind the last active one, nor of that before the first */
-TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
+TEST_F(fenced, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
 {
 	enum { COUNT = 64 };
-	const size_t page = sysconf(_SC_PAGESIZE);
-	uint8_t *memory = map_fenced();
+	const size_t page = self->page;
+	uint8_t *memory = self->memory;
 	uint32_t out[COUNT], at[COUNT], i, there;
 	struct {
 		uint32_t *out;
@@ -332,7 +331,6 @@ TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
 	} args = { .out = out, .at = at };
 	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
 
-	ASSERT_NE(NULL, memory);
 	for (i = 0; i < COUNT; i++)
 		at[i] = i;
 	struct cc_program *program = cc_build("-w", "tests/kernels/cc_pitfalls_flow.cl");
@@ -349,7 +347,6 @@ TEST_F(pitfalls, M4_lanes_load_neighbours_in_pages_of_active_ones_only)
 			EXPECT_EQ(i >= args.low && i < args.high ? args.bytes[i] * 3u : 7u, out[i]);
 	}
 	cc_program_close(program);
-	unmap_fenced(memory);
 }
 
 TEST_HARNESS_MAIN

@@ -311,7 +311,6 @@ bool narrowing::can_compute(Instruction &inst, unsigned bits)
 	case Instruction::Trunc:
 	case Instruction::ZExt:
 	case Instruction::SExt:
-		return true;
 	case Instruction::PHI:
 	case Instruction::Select:
 	case Instruction::Add:
