@@ -245,6 +245,62 @@ kernel void k(global const uchar *in, global uint *out, int n)
 END
 	has code 'vpmul')"
 
+check "M4 walks along rows of floats and doubles: vectors of several iterations, transposed" "$(
+	walk() {
+		for level in 3 4; do
+			compile "--march x86-64-v$level -DT=$1 -DINDEX=$2" <<'END'
+kernel void k(global const T *a, global const T *b, global T *c, int n)
+{
+	int x = get_global_id(0);
+	T sum = 0;
+
+	if (x < n)
+		for (int k = 0; k < n; k++)
+			sum = sum * b[k] + a[INDEX];
+	c[x] = sum;
+}
+END
+			has code "$3"
+		done
+	}
+	walk float 'x*n+k' 'v(unpcklps|shufps)'
+	walk float 'x*n+n-1-k' 'v(unpcklps|shufps)'
+	walk int 'x*100+k' 'vp?unpckh'
+	walk double 'x*n+k' 'vunpckhpd'
+	# Under the mask of a loop around it, where all lanes are active
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const float *b, global float *c, uint n, uint m)
+{
+	for (uint y = get_global_id(0); y < m; y += get_global_size(0)) {
+		global const float *row = a + y * n;
+		float sum = 0;
+
+		for (uint k = 0; k < n; k++)
+			sum += row[k] * b[k];
+		c[y] = sum;
+	}
+}
+END
+	has code 'vunpcklps')"
+
+check "M4 walks along what the loop may write, or that lanes end apart: as they are" "$(
+	for store in 'a[x*n+k+1]=sum' 'atomic_inc(b)' 'if(sum<0)break'; do
+		compile "--march x86-64-v4 -DSTORE=$store" <<'END'
+kernel void k(global float *a, global int *b, global float *c, int n)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int k = 0; k < n; k++) {
+		sum = sum * .5f + a[x * n + k];
+		STORE;
+	}
+	c[x] = sum;
+}
+END
+		lacks code 'vunpcklps.*zmm'
+	done)"
+
 check "selects in a loop stay conditional moves, as what they depend on mostly is data" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

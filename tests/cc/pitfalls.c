@@ -77,6 +77,11 @@ static const struct {
 		"halving", "scanning", "common_values", "antidiagonals", "falling",
 		"falling_that_wraps", "nested",
 	} },
+	{ "tests/kernels/cc_pitfalls_walks.cl", {
+		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",
+		"walk_some", "walk_strides", "walk_ends", "walk_own", "walk_stores",
+		"walk_both", "walk_wraps", "walk_local",
+	} },
 };
 
 static const struct cc_range ranges[] = {
@@ -271,6 +276,51 @@ TEST_F(fenced, M4_lanes_stay_within_the_pages_of_what_they_load)
 		EXPECT_EQ(out[i], args.end[3 * (int)i - 3 * (COUNT - 1) - 1] +
 				  args.end[-1 - 4 * (int)i] * 3);
 	cc_program_close(program);
+}
+
+/* Rows of which some iterations are loaded at once end with a page, or begin with it. */
+TEST_F(fenced, M4_lanes_walk_within_the_pages_of_their_rows)
+{
+	enum { COUNT = 64 };
+	const size_t page = self->page;
+	uint32_t out[COUNT], rows, i, k, level;
+	struct {
+		uint32_t *out;
+		const uint32_t *end;
+		uint32_t n, rows;
+	} args = { .out = out };
+	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
+
+	for (level = 3; level <= (cc_runs_v4() ? 4 : 3); level++) {
+		struct cc_program *program = cc_build(
+			level == 4 ? "-w --march x86-64-v4" : "-w",
+			"tests/kernels/cc_pitfalls_walks.cl");
+
+		ASSERT_NE(NULL, program);
+		for (args.n = 1; args.n <= 8; args.n++)
+			for (rows = COUNT - 13; rows <= COUNT; rows += 13) {
+				const uint32_t n = args.n;
+
+				args.rows = rows;
+				args.end = (void *)(self->memory + (n % 2 ? page : 8 * n * rows));
+				memset(out, 0, sizeof(out));
+				ASSERT_EQ(0, cc_run(program, "last_rows", &args, &range));
+				for (i = 0; i < rows; i++) {
+					const uint32_t *first = args.end - 2 * n * rows;
+					const uint32_t *row = args.end - n * rows + i * n;
+					uint32_t a = 1, b = 3;
+
+					for (k = 0; k < n; k++)
+						a = a * 3 + row[k];
+					for (k = n; k-- > 0;)
+						b = b * 5 + row[k] + first[2 * (i * n + k)];
+					EXPECT_EQ(a ^ b, out[i]) {
+						TH_LOG("level %u, n %u, row %u", level, n, i);
+					}
+				}
+			}
+		cc_program_close(program);
+	}
 }
 
 /* Also where the rest of it is not there */

@@ -53,6 +53,13 @@ void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 void load_on_ways(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		  llvm::TargetMachine &target);
 
+/*
+ * vector_walks.cc: unrolls loops in which each lane walks along memory of its own; false if there
+ * are none.
+ */
+bool unroll_walks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		  llvm::TargetMachine &target);
+
 /* vector_groups.cc: makes one access of those of a work-item to neighbours in memory. */
 void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);

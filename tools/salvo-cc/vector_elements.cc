@@ -220,12 +220,11 @@ bool vectoriser::can_transpose(const LoadInst &load, bool masked) const
 	       lanes % (part_bits / element) == 0 && !(masked && can_gather_elements(load));
 }
 
-/* What one lane loads, as a vector of 128 bits */
-Value *vectoriser::load_lane_part(LoadInst &load, unsigned i)
+/* What one lane loads from its address @pointer, as a vector of 128 bits */
+Value *vectoriser::load_lane_part(LoadInst &load, Value *pointer, unsigned i)
 {
 	FixedVectorType *type = used_type(load);
 	const unsigned per = part_bits / type->getScalarSizeInBits();
-	Value *pointer = lane(load.getPointerOperand(), i);
 	SmallVector<int> pick;
 
 	if (mask)
@@ -291,14 +290,17 @@ void vectoriser::load_transposed(LoadInst &load, Value *all, SmallVectorImpl<Val
 {
 	const unsigned per = part_bits / load.getType()->getScalarSizeInBits();
 	SmallVector<Value *, 4> rows;
+	SmallVector<Value *> pointers;
 
+	if (!all)
+		pointers = lane_pointers(load.getPointerOperand());
 	for (unsigned j = 0; j < per; j++) {
 		SmallVector<Value *> parts;
 		SmallVector<int> pick;
 
 		for (unsigned i = j; i < lanes; i += per) {
 			if (!all)
-				parts.push_back(load_lane_part(load, i));
+				parts.push_back(load_lane_part(load, pointers[i], i));
 			for (unsigned n = 0; n < per; n++)
 				pick.push_back(i * per + n);
 		}
@@ -335,7 +337,8 @@ Value *vectoriser::emit_lane_elements(LoadInst &load, SmallVectorImpl<Value *> &
 	return words;
 }
 
-void vectoriser::emit_load_elements(LoadInst &load)
+/* Each element of all lanes */
+SmallVector<Value *> vectoriser::load_elements(LoadInst &load)
 {
 	Value *pointer = load.getPointerOperand(), *words = nullptr;
 	const bool contiguous = is_contiguous(pointer, load.getType());
@@ -375,7 +378,57 @@ void vectoriser::emit_load_elements(LoadInst &load)
 	}
 	for (unsigned n = 0; words && n < count; n++)
 		made.push_back(element_of(words, n, type));
-	elements[&load] = std::move(made);
+	return made;
+}
+
+/* Is @load in a loop whose iterations have the same active lanes, and whose branches know? */
+bool vectoriser::keeps_mask(const LoadInst &load) const
+{
+	const Loop *loop = loops.getLoopFor(load.getParent());
+
+	return loop && !is_divergent_loop(loop) && masks.lookup(loop->getLoopPreheader()) == mask;
+}
+
+/* The same, where a branch finds out whether all lanes are active, which may not access safely */
+SmallVector<Value *> vectoriser::load_elements_of_all(LoadInst &load)
+{
+	LLVMContext &context = out->getContext();
+	BasicBlock *every = BasicBlock::Create(context, "every", out);
+	BasicBlock *some = BasicBlock::Create(context, "some", out);
+	BasicBlock *after = BasicBlock::Create(context, "loaded", out);
+	Value *const active = mask, *const known = any_lane;
+	SmallVector<Value *> of[2];
+	BasicBlock *end[2];
+
+	if (!mask_bits)
+		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
+	b.CreateCondBr(b.CreateICmpEQ(mask_bits, Constant::getAllOnesValue(mask_bits->getType())),
+		       every, some);
+	for (unsigned i = 0; i < 2; i++) {
+		b.SetInsertPoint(i ? some : every);
+		mask = i ? active : nullptr;
+		of[i] = load_elements(load);
+		end[i] = b.GetInsertBlock();
+		b.CreateBr(after);
+	}
+	any_lane = known;
+	b.SetInsertPoint(after);
+	for (unsigned n = 0; n < of[0].size(); n++) {
+		PHINode *phi = b.CreatePHI(of[0][n]->getType(), 2);
+
+		phi->addIncoming(of[0][n], end[0]);
+		phi->addIncoming(of[1][n], end[1]);
+		of[0][n] = phi;
+	}
+	return of[0];
+}
+
+void vectoriser::emit_load_elements(LoadInst &load)
+{
+	const bool apart = !is_contiguous(load.getPointerOperand(), load.getType());
+
+	elements[&load] = apart && mask && keeps_mask(load) && can_transpose(load, false) ?
+			  load_elements_of_all(load) : load_elements(load);
 }
 
 /* What a vector is made of, element by element, or nothing if it was made in another way. */

@@ -102,6 +102,25 @@ bool vectoriser::find_linear(Value *v, extension how, unsigned depth, linear *ma
 	return true;
 }
 
+/* Is @gep as far from an address of each lane for all of them? */
+bool vectoriser::is_offset_of_lanes(const GetElementPtrInst &gep) const
+{
+	return shape_of(gep.getPointerOperand()).kind == shape::VARYING &&
+	       all_of(gep.indices(), [&](const Use &index) {
+		       return shape_of(index).kind == shape::UNIFORM;
+	       });
+}
+
+/* @pointer with the offset of @gep, whose indices are the same for all lanes */
+Value *vectoriser::offset_by(Value *pointer, GetElementPtrInst &gep)
+{
+	SmallVector<Value *> indices;
+
+	for (Value *index : gep.indices())
+		indices.push_back(scalar(index));
+	return b.CreateGEP(gep.getSourceElementType(), pointer, indices);
+}
+
 /* The same for @pointer, which no shape has been found for. */
 bool vectoriser::find_linear_pointer(Value *pointer, linear *made)
 {
@@ -110,8 +129,16 @@ bool vectoriser::find_linear_pointer(Value *pointer, linear *made)
 	MapVector<Value *, APInt> parts;
 	extension how = NONE;
 
-	if (!gep || gep->getType()->isVectorTy() || shape_of(pointer).kind != shape::VARYING ||
-	    shape_of(gep->getPointerOperand()).kind != shape::UNIFORM ||
+	if (!gep || gep->getType()->isVectorTy() || shape_of(pointer).kind != shape::VARYING)
+		return false;
+	if (is_offset_of_lanes(*gep)) {
+		if (!find_linear_pointer(gep->getPointerOperand(), made))
+			return false;
+		if (made)
+			made->base = offset_by(made->base, *gep);
+		return true;
+	}
+	if (shape_of(gep->getPointerOperand()).kind != shape::UNIFORM ||
 	    layout.getIndexTypeSizeInBits(gep->getType()) != 64 ||
 	    !cast<GEPOperator>(gep)->collectOffset(layout, 64, parts, offset) || parts.size() != 1)
 		return false;
@@ -165,5 +192,24 @@ SmallVector<Value *> vectoriser::linear_pointers(Value *pointer)
 		if (at.step)
 			at.first = b.CreateAdd(at.first, at.step);
 	}
+	return all;
+}
+
+/* The addresses of all lanes, as scalars. What they have in common is added to the scalars. */
+SmallVector<Value *> vectoriser::lane_pointers(Value *pointer)
+{
+	auto *gep = dyn_cast<GetElementPtrInst>(pointer);
+	SmallVector<Value *> all;
+
+	if (is_linear(pointer))
+		return linear_pointers(pointer);
+	if (gep && is_offset_of_lanes(*gep)) {
+		all = lane_pointers(gep->getPointerOperand());
+		for (Value *&one : all)
+			one = offset_by(one, *gep);
+		return all;
+	}
+	for (unsigned i = 0; i < lanes; i++)
+		all.push_back(lane(pointer, i));
 	return all;
 }

@@ -16,6 +16,7 @@
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
 #include <llvm/Analysis/IVDescriptors.h>
 #include <llvm/Analysis/LoopAccessAnalysis.h>
 #include <llvm/Analysis/LoopIterator.h>
@@ -146,6 +147,9 @@ bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &e
 	return moves && known;
 }
 
+/* Cycles of a lane for a vector of several iterations: it is loaded and transposed, or stored. */
+static const double walk_cost = 1;
+
 /* Cycles from a value to the next operation on it */
 static double latency_of(const Instruction &inst)
 {
@@ -232,8 +236,10 @@ double vectoriser::cycles_of_items(const Loop &loop, ScalarEvolution &evolution)
  * The same of all lanes at once. What they scatter to private arrays is in the cache before they
  * gather from there: stores of single elements are forwarded to loads, those of lanes are not.
  */
-double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution)
+double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
+				   AAResults &aliases)
 {
+	const SmallVector<walk> walks = find_walks(loop, evolution, aliases);
 	SmallPtrSet<const Value *, 4> loaded, stored;
 	double sum = 0;
 
@@ -243,7 +249,11 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution)
 			Value *pointer = access ? getLoadStorePointerOperand(&inst) : nullptr;
 			const bool apart = access && shape_of(pointer).kind == shape::VARYING;
 
-			sum += vector_cost(inst, false) * (apart ? 1 : .5);
+			auto walked = find_if(walks, [&](const walk &w) {
+				return w.inst == &inst;
+			});
+			sum += walked != walks.end() ? walk_cost * lanes / walked->elements() :
+			       vector_cost(inst, false) * (apart ? 1 : .5);
 			if (access && is_walk(inst, loop, evolution))
 				sum += missed * lanes;
 			if (apart && isa<AllocaInst>(getUnderlyingObject(pointer)))
@@ -262,6 +272,9 @@ bool vectoriser::gains_from_walks()
 	TargetLibraryInfo library(names);
 	AssumptionCache assumptions(item);
 	ScalarEvolution evolution(item, library, assumptions, dt, loops);
+	AAResults aliases(library);
+	BasicAAResult basic(layout, item, library, assumptions, &dt);
+	aliases.addAAResult(basic);
 	double one = 0, at_once = 0;
 	SmallPtrSet<const Loop *, 8> walks;
 
@@ -285,7 +298,7 @@ bool vectoriser::gains_from_walks()
 			const double times = weight_of(loop->getLoopDepth() - 1) * walked;
 
 			one += times * cycles_of_items(*loop, evolution);
-			at_once += times * cycles_of_lanes(*loop, evolution);
+			at_once += times * cycles_of_lanes(*loop, evolution, aliases);
 		}
 	for (BasicBlock &block : item)
 		if (!walks.contains(loops.getLoopFor(&block)))

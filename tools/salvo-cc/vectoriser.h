@@ -33,7 +33,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
-namespace llvm { class ScalarEvolution; class TargetLibraryInfo; }
+namespace llvm { class AAResults; class SCEV; class ScalarEvolution; class TargetLibraryInfo; }
 
 struct near_accesses;
 
@@ -77,6 +77,8 @@ public:
 	void interleave();
 	/* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
 	void load_on_ways();
+	/* vector_walks.cc: unrolls loops along memory of each lane; false if there are none. */
+	bool unroll_walks();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
 	bool outline();
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
@@ -134,7 +136,8 @@ private:
 			    const llvm::TargetLibraryInfo &library);
 	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution);
 	double cycles_of_items(const Loop &loop, llvm::ScalarEvolution &evolution);
-	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution);
+	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution,
+			       llvm::AAResults &aliases);
 	bool gains_from_walks();
 	double registers_of(const Type *type) const;
 	double access_cost(Instruction &inst, bool masked);
@@ -171,6 +174,24 @@ private:
 	/* vector_groups.cc */
 	bool gains_from_group(Instruction &inst, unsigned count) const;
 	void merge_runs(near_accesses &near);
+
+	/* vector_walks.cc: an access to the next place in each iteration */
+	struct walk {
+		Instruction *inst;
+		const llvm::SCEV *start;
+		int64_t bytes, step;
+
+		/* Iterations whose accesses are whole vectors */
+		unsigned times() const;
+		unsigned elements() const;	/* of a vector */
+	};
+	bool find_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution,
+		       walk *made) const;
+	static bool is_dense(const walk &one, llvm::ArrayRef<walk> all,
+			     llvm::ScalarEvolution &evolution);
+	static void count_bytes(llvm::ArrayRef<walk> all, const Loop &loop);
+	llvm::SmallVector<walk> find_walks(const Loop &loop, llvm::ScalarEvolution &evolution,
+					   llvm::AAResults &aliases);
 
 	/* vector_flow.cc */
 	void find_order();
@@ -258,9 +279,12 @@ private:
 	enum extension { NONE, SIGNED, UNSIGNED };
 	Value *extended(Value *v, extension how);
 	bool find_linear(Value *v, extension how, unsigned depth, linear *made);
+	bool is_offset_of_lanes(const llvm::GetElementPtrInst &gep) const;
+	Value *offset_by(Value *pointer, llvm::GetElementPtrInst &gep);
 	bool find_linear_pointer(Value *pointer, linear *made);
 	bool is_linear(Value *pointer);
 	llvm::SmallVector<Value *> linear_pointers(Value *pointer);
+	llvm::SmallVector<Value *> lane_pointers(Value *pointer);
 
 	/* vector_tables.cc */
 	struct table {
@@ -293,12 +317,15 @@ private:
 	Value *piece_of(Value *all, unsigned from);
 	Value *element_of(llvm::ArrayRef<Value *> pieces, unsigned n);
 	bool can_transpose(const llvm::LoadInst &load, bool masked) const;
-	Value *load_lane_part(llvm::LoadInst &load, unsigned i);
+	Value *load_lane_part(llvm::LoadInst &load, Value *pointer, unsigned i);
 	Value *pick_in_parts(Value *p, Value *q, llvm::ArrayRef<unsigned> of);
 	bool is_in_parts(const llvm::FixedVectorType *type) const;
 	void load_transposed(llvm::LoadInst &load, Value *all,
 			     llvm::SmallVectorImpl<Value *> &made);
 	Value *emit_lane_elements(llvm::LoadInst &load, llvm::SmallVectorImpl<Value *> &made);
+	llvm::SmallVector<Value *> load_elements(llvm::LoadInst &load);
+	bool keeps_mask(const llvm::LoadInst &load) const;
+	llvm::SmallVector<Value *> load_elements_of_all(llvm::LoadInst &load);
 	void emit_load_elements(llvm::LoadInst &load);
 	void transpose_parts(llvm::ArrayRef<Value *> rows, llvm::SmallVectorImpl<Value *> &made);
 	void store_transposed(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+/*
+ * vector_walks.cc - loops in which each work-item walks along contiguous memory of its own
+ *
+ * A work-item for each row of a matrix: lanes are a row apart, while each of them comes to the next
+ * element in each iteration. It is loaded for one lane after the other, or gathered. Several
+ * iterations load a vector of 128 bits of each lane instead, and the vectors are transposed: the
+ * loop is unrolled so that an iteration's accesses and those of the next ones are neighbours in
+ * memory, which vector_groups.cc makes one vector of.
+ *
+ *	for (k = 0; k < n; k++)			for (k = 0; k + 3 < n; k += 4)
+ *		sum += a[x * n + k] * b[k];		v = (float4 at a[x * n + k])
+ *						sum += v.x * b[k], sum += v.y * b[k + 1], ...
+ *						one by one for what is left
+ *
+ * All lanes must run as many iterations, so that each of them has all the elements of its vector.
+ * Nothing in the loop may write what is loaded, and what it stores must not be read there.
+ */
+#include "items.h"
+#include "vectoriser.h"
+
+#include <numeric>
+
+#include <llvm/ADT/SmallSet.h>
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/InstructionSimplify.h>
+#include <llvm/Analysis/MemoryLocation.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Transforms/Utils/UnrollLoop.h>
+
+using namespace llvm;
+
+/* What several iterations load, or store, of a lane at once */
+static const int64_t vector_bytes = 16;
+
+/* Bytes from iteration to iteration, such as those of three doubles */
+static const int64_t max_step = 24;
+
+/* Instructions of a loop, which is unrolled up to four times */
+static const unsigned max_loop = 150;
+
+/* Accesses of a loop, as each is compared with all others */
+static const unsigned max_accesses = 32;
+
+unsigned vectoriser::walk::times() const
+{
+	return vector_bytes / std::gcd(step, vector_bytes);
+}
+
+unsigned vectoriser::walk::elements() const
+{
+	return vector_bytes / bytes;
+}
+
+/* Is the iteration after all others that read or write what @inst accesses free to go first? */
+static bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
+{
+	const auto where = MemoryLocation::getBeforeOrAfter(getLoadStorePointerOperand(&inst));
+
+	return all_of(block, [&](Instruction &other) {
+		if (&other == &inst || !other.mayReadOrWriteMemory() || isa<AssumeInst>(other))
+			return true;
+		if (isa<LoadInst>(inst) && !other.mayWriteToMemory())
+			return true;
+		const ModRefInfo how = aliases.getModRefInfo(&other, where);
+		return isa<LoadInst>(inst) ? !isModSet(how) : !isModOrRefSet(how);
+	});
+}
+
+/*
+ * Takes indices of less than 64 bits that count in a loop for ones that do not wrap around: what
+ * is accessed before and behind that would be gigabytes apart.
+ */
+class without_wraps : public SCEVRewriteVisitor<without_wraps> {
+public:
+	without_wraps(ScalarEvolution &evolution) : SCEVRewriteVisitor(evolution) {}
+
+	const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *e) { return extend(e, false); }
+	const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *e) { return extend(e, true); }
+
+private:
+	const SCEV *extend(const SCEVCastExpr *e, bool is_signed)
+	{
+		auto *moving = dyn_cast<SCEVAddRecExpr>(e->getOperand());
+
+		if (!moving || !moving->isAffine() || SE.getTypeSizeInBits(moving->getType()) < 32)
+			return e;
+		const SCEV *start = moving->getStart(), *step = moving->getStepRecurrence(SE);
+		start = is_signed ? SE.getSignExtendExpr(start, e->getType()) :
+				    SE.getZeroExtendExpr(start, e->getType());
+		return SE.getAddRecExpr(start, SE.getSignExtendExpr(step, e->getType()),
+					moving->getLoop(), SCEV::FlagAnyWrap);
+	}
+};
+
+/* Lanes far apart, each with the next elements of 32 or 64 bits in each iteration of @loop */
+bool vectoriser::find_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution,
+			   walk *made) const
+{
+	auto *load = dyn_cast<LoadInst>(&inst);
+	auto *store = dyn_cast<StoreInst>(&inst);
+
+	if (!(load && load->isSimple()) && !(store && store->isSimple()))
+		return false;
+	Value *pointer = getLoadStorePointerOperand(&inst);
+	Type *type = getLoadStoreType(&inst);
+	const unsigned bits = type->getPrimitiveSizeInBits();
+	const shape s = shape_of(pointer);
+
+	if (pointer->getType()->getPointerAddressSpace() == PRIVATE || type->isVectorTy() ||
+	    (bits != 32 && bits != 64) ||
+	    !(s.kind == shape::VARYING ||
+	      (s.kind == shape::STRIDED && std::abs(s.stride) >= vector_bytes)))
+		return false;
+	auto *moving = dyn_cast<SCEVAddRecExpr>(without_wraps(evolution)
+			.visit(evolution.getSCEV(pointer)));
+	if (!moving || !moving->isAffine() || moving->getLoop() != &loop)
+		return false;
+	auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
+	if (!step || step->getAPInt().abs().ugt(max_step))
+		return false;
+	*made = { &inst, moving->getStart(), bits / 8, step->getAPInt().getSExtValue() };
+	return made->step && made->step % made->bytes == 0;
+}
+
+/* Do @all that are like @one access each element that it steps over? */
+bool vectoriser::is_dense(const walk &one, ArrayRef<walk> all, ScalarEvolution &evolution)
+{
+	SmallSet<int64_t, 4> at;
+
+	for (const walk &other : all) {
+		if (other.step != one.step || other.bytes != one.bytes ||
+		    isa<LoadInst>(other.inst) != isa<LoadInst>(one.inst) ||
+		    evolution.getPointerBase(other.start) != evolution.getPointerBase(one.start))
+			continue;
+		auto *apart = dyn_cast<SCEVConstant>(evolution.getMinusSCEV(other.start,
+									    one.start));
+		if (apart && apart->getAPInt().getSignificantBits() <= 32 &&
+		    apart->getAPInt().getSExtValue() % one.bytes == 0)
+			at.insert((apart->getAPInt().getSExtValue() % one.step + one.step) %
+				  one.step);
+	}
+	return (int64_t)at.size() == std::abs(one.step) / one.bytes;
+}
+
+/* The walks of @loop, if it is one that lanes leave together. */
+SmallVector<vectoriser::walk> vectoriser::find_walks(const Loop &loop, ScalarEvolution &evolution,
+						     AAResults &aliases)
+{
+	BasicBlock *block = loop.getHeader();
+	SmallVector<walk> found;
+
+	if (loop.getNumBlocks() != 1 || loop.getExitingBlock() != block ||
+	    block->size() > max_loop || splits(block) ||
+	    isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop)))
+		return {};
+	for (Instruction &inst : *block) {
+		walk w;
+
+		if (find_walk(inst, loop, evolution, &w))
+			found.push_back(w);
+	}
+	if (found.size() > max_accesses)
+		return {};
+	const SmallVector<walk> all = found;
+	erase_if(found, [&](const walk &w) {
+		return w.times() == 1 || !is_dense(w, all, evolution) ||
+		       !is_alone(*w.inst, *block, aliases);
+	});
+	return found;
+}
+
+/* @v of the first iteration of the loop that @header begins, in front of it */
+static Value *first_value(Value *v, BasicBlock &header, BasicBlock &before,
+			  DenseMap<Value *, Value *> &known)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst || inst->getParent() != &header)
+		return v;
+	if (auto *phi = dyn_cast<PHINode>(inst))
+		return phi->getIncomingValueForBlock(&before);
+	if (Value *made = known.lookup(v))
+		return made;
+	if (inst->mayReadOrWriteMemory() || isa<CallBase>(inst))
+		return nullptr;
+	Instruction *copy = inst->clone();
+	for (Use &operand : copy->operands()) {
+		Value *first = first_value(operand, header, before, known);
+
+		if (!first) {
+			copy->deleteValue();
+			return nullptr;
+		}
+		operand = first;
+	}
+	copy->insertBefore(before.getTerminator()->getIterator());
+	Value *simple = simplifyInstruction(copy, SimplifyQuery(copy->getDataLayout(), copy));
+	if (simple)
+		copy->eraseFromParent();
+	return known[v] = simple ? simple : copy;
+}
+
+/*
+ * Makes the addresses of @all those of their lane's first element and a number of bytes that is the
+ * same for all lanes, and known to be larger by a constant from iteration to iteration: an index of
+ * 32 bits might wrap around between the iterations that an unrolled one is made of.
+ */
+void vectoriser::count_bytes(ArrayRef<walk> all, const Loop &loop)
+{
+	BasicBlock *header = loop.getHeader(), *before = loop.getLoopPreheader();
+	DenseMap<Value *, Value *> known;
+	DenseMap<int64_t, PHINode *> offsets;
+
+	for (const walk &w : all) {
+		Value *start = first_value(getLoadStorePointerOperand(w.inst), *header, *before,
+					   known);
+		PHINode *&offset = offsets[w.step];
+
+		if (!start)
+			continue;
+		if (!offset) {
+			IRBuilder<> b(header, header->begin());
+
+			offset = b.CreatePHI(b.getInt64Ty(), 2);
+			offset->addIncoming(b.getInt64(0), before);
+			b.SetInsertPoint(header->getTerminator());
+			offset->addIncoming(b.CreateAdd(offset, b.getInt64(w.step)), header);
+		}
+		IRBuilder<> b(w.inst);
+		w.inst->setOperand(isa<LoadInst>(w.inst) ? 0 : 1,
+				   b.CreateGEP(b.getInt8Ty(), start, offset));
+	}
+}
+
+bool vectoriser::unroll_walks()
+{
+	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
+	TargetLibraryInfo library(names);
+	AssumptionCache assumptions(item);
+	OptimizationRemarkEmitter remarks(&item);
+	bool unrolled = false;
+
+	if (item.hasFnAttribute("salvo-checked") || !prepare() || loops.empty())
+		return false;
+	find_divergent_loops();
+	ScalarEvolution evolution(item, library, assumptions, dt, loops);
+	AAResults aliases(library);
+	BasicAAResult basic(layout, item, library, assumptions, &dt);
+	aliases.addAAResult(basic);
+
+	for (Loop *loop : loops.getLoopsInPreorder()) {
+		const unsigned count = evolution.getSmallConstantTripCount(loop);
+		unsigned times = 1;
+
+		if (!loop->isInnermost())
+			continue;
+		const SmallVector<walk> found = find_walks(*loop, evolution, aliases);
+		for (const walk &w : found)
+			times = std::max(times, w.times());
+		if (times == 1 || (count && count < times))
+			continue;
+		count_bytes(found, *loop);
+		const UnrollLoopOptions how = {
+			.Count = times, .Force = false, .Runtime = !count || count % times,
+			.AllowExpensiveTripCount = true, .UnrollRemainder = false,
+			.ForgetAllSCEV = false,
+		};
+		unrolled |= UnrollLoop(loop, how, &loops, &evolution, &dt, &assumptions, &target,
+				       &remarks, true) != LoopUnrollResult::Unmodified;
+	}
+	return unrolled;
+}
+
+bool unroll_walks(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).unroll_walks();
+}
