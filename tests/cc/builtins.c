@@ -394,6 +394,110 @@ TEST_F(builtins, comparisons_and_common_functions)
 	}
 }
 
+/* Distance of @got from @want in units of the last place, of a type of @digits */
+static double error_of(double got, long double want, int digits, int emin)
+{
+	int exponent;
+
+	if (isnan(want) || isnan(got))
+		return isnan(want) && isnan(got) ? 0 : INFINITY;
+	if (isinf(want) || isinf(got))
+		return want == got ? 0 : INFINITY;
+	frexpl(want, &exponent);
+	if (exponent < emin)
+		exponent = emin;
+	return fabsl(ldexpl(got - want, digits - exponent));
+}
+
+/* An element near 2^@exponent: any, and from some on those that lengths are not computed of */
+static double element_of(unsigned int at, int exponent, bool is_double)
+{
+	static const double rare[] = { 0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-149, -0x1p-1074 };
+	const double x = ldexp((random() / 1e9 + 1) * (random() & 1 ? -1 : 1), exponent);
+
+	if (at >= 512 && random() % 4 == 0)
+		return rare[random() % (is_double ? 7 : 6)];
+	return is_double || isinf((float)x) ? (is_double ? x : 1) : (float)x;
+}
+
+/* Lengths of vectors whose squares overflow or vanish, and of those beside them in a row */
+TEST_F(builtins, lengths_of_every_magnitude)
+{
+	enum { N = 1024 };
+	static double in[4 * N], out[6 * N];
+	struct {
+		void *in, *out;
+	} args = { in, out };
+	struct cc_range range = { .global = { N }, .local = { 64 }, .dims = 1 };
+	unsigned int type, width, i, k;
+
+	for (type = 0; type < 2; type++)
+		for (width = 2; width <= 4; width++) {
+			const int digits = type ? 53 : 24, emin = type ? -1021 : -125;
+			const int most = type ? 1020 : 124, least = type ? -1074 : -149;
+			char kernel[32];
+
+			for (i = 0; i < N; i++) {
+				const int far = least + (int)(random() % (most - least));
+
+				for (k = 0; k < width; k++) {
+					const int spread = random() % 3 ? 1 : 60;
+					int e = (i % 2 ? 0 : far) + random() % spread - spread / 2;
+					double x;
+
+					e = e < least ? least : e > most ? most : e;
+					x = element_of(i, e, type);
+					if (type)
+						in[i * width + k] = x;
+					else
+						((float *)in)[i * width + k] = x;
+				}
+			}
+			snprintf(kernel, sizeof(kernel), "lengths_%s%u", type ? "double" : "float",
+				 width);
+			ASSERT_EQ(0, cc_run(self->program, kernel, &args, &range));
+			for (i = 0; i < N; i++) {
+				long double v[4], sum = 0, unit = 0, far = 0;
+				double got, off;
+
+				for (k = 0; k < width; k++) {
+					const unsigned int at = i * width + k;
+
+					v[k] = type ? in[at] : ((float *)in)[at];
+					sum += v[k] * v[k];
+					if (isinf(v[k]))
+						far = 1;
+				}
+				for (k = 0; k < 2; k++) {
+					const unsigned int at = N * width + N * k + i;
+
+					got = type ? out[at] : ((float *)out)[at];
+					off = error_of(got, sqrtl(sum), digits, emin);
+					EXPECT_GE(2.75 + .5 * width, off) {
+						TH_LOG("%s of %u, length %La is %a", kernel, i,
+						       sqrtl(sum), got);
+					}
+				}
+				for (k = 0; k < width; k++) {
+					if (far)
+						v[k] = isinf(v[k]) ? copysignl(1, v[k]) : 0 * v[k];
+					unit += v[k] * v[k];
+				}
+				unit = unit == 0 ? 1 : sqrtl(unit);
+				for (k = 0; k < width; k++) {
+					const unsigned int at = i * width + k;
+
+					got = type ? out[at] : ((float *)out)[at];
+					off = error_of(got, v[k] / unit, digits, emin);
+					EXPECT_GE(2. + width, off) {
+						TH_LOG("%s of %u, element %u %La is %a", kernel, i,
+						       k, v[k] / unit, got);
+					}
+				}
+			}
+		}
+}
+
 /* Without the instruction: fma() of the runtime rounds once all the same. */
 TEST_F(builtins, fma_of_the_oldest_processor)
 {

@@ -521,6 +521,20 @@ kernel void k(global const float *a, global float *b, int n)
 END
 	lacks code 'gather')"
 
+check "M4 rare cases of lengths and remainders: behind a branch, or a call" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+	float3 v = normalize((float3)(a[x], a[x + n], a[x + 2 * n]));
+
+	b[x] = fmod(v.x, a[x]) + ldexp(v.y, n) + hypot(v.z, a[x + 3 * n]);
+}
+END
+	times code 'vdivps.*zmm' 1 1
+	times code 'vsqrtps.*zmm' 2 2
+	times code 'call.*fmod' 1 2)"
+
 check "M4 indices of 32 bits come out of a vector once for loads and stores" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global uint *a, uint shift)

@@ -100,6 +100,22 @@ kernel void float_bits(global const float *x, global const float *y, global int 
 	o[15] = as_int(native_divide(a, b));
 }
 
+#define LENGTHS(T, N) \
+	kernel void lengths_##T##N(global const T *in, global T *out) \
+	{ \
+		size_t i = get_global_id(0); \
+		T##N v = vload##N(i, in); \
+		vstore##N(normalize(v), i, out); \
+		out[1024 * N + i] = length(v); \
+		out[1024 * N + 1024 + i] = distance(v, (T##N)0); \
+	}
+LENGTHS(float, 2)
+LENGTHS(float, 3)
+LENGTHS(float, 4)
+LENGTHS(double, 2)
+LENGTHS(double, 3)
+LENGTHS(double, 4)
+
 #define MEMORY(N) \
 	kernel void memory##N(global const uchar *in, global uchar *out, local uchar *middle) \
 	{ \

@@ -29,6 +29,7 @@
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LowerExpectIntrinsic.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -193,6 +194,7 @@ static void prepare(Module &m, ModuleAnalysisManager &mam, const options &opts)
 			f.setLinkage(GlobalValue::InternalLinkage);
 	passes.addPass(GlobalDCEPass());
 	if (opts.opt_level) {
+		each.addPass(LowerExpectIntrinsicPass());
 		each.addPass(SROAPass(SROAOptions::ModifyCFG));
 		each.addPass(EarlyCSEPass());
 		each.addPass(SimplifyCFGPass());

@@ -46,6 +46,9 @@ static const unsigned max_outlined = 8;
 /* For each lane of an atomic operation under a mask: its bit, its operands, its result */
 static const double masked_atomic = 7;
 
+/* The part of the times that what a rare branch leads to runs */
+static const double rarely = 1. / 16;
+
 /* Bytes between neighbours that share lines of the cache */
 static const int64_t near = 16;
 
@@ -95,6 +98,12 @@ double vectoriser::scalar_cost(const Instruction &inst)
 double vectoriser::weight_of(unsigned depth)
 {
 	return std::pow(loop_weight, depth);
+}
+
+/* How often @block runs, by the loops around it and the rare branches that lead to it */
+double vectoriser::times_of(const BasicBlock &block) const
+{
+	return weight_of(loops.getLoopDepth(&block)) * (rare_blocks.contains(&block) ? rarely : 1);
 }
 
 /* Registers that a value of all lanes takes. */
@@ -391,6 +400,9 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 		const double active = active_part(block, blocks[0], region, parts);
 
 		for (Instruction &inst : *block) {
+			/* It runs for one active lane after the other in any case. */
+			if (is_library_call(inst))
+				continue;
 			at_once += times * vector_cost(inst, true);
 			one += times * active * scalar_cost(inst);
 		}
@@ -521,8 +533,7 @@ double vectoriser::cost()
 		const double part = is_for_one(block) ? 1. / lanes : 1;
 
 		for (Instruction &inst : block)
-			sum += part * weight_of(loops.getLoopDepth(&block)) *
-			       vector_cost(inst, false);
+			sum += part * times_of(block) * vector_cost(inst, false);
 	}
 	return sum;
 }

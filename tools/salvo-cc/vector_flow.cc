@@ -26,8 +26,12 @@
 #include "items.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/IR/ProfDataUtils.h>
 
 using namespace llvm;
+
+/* How much more often than a rare branch the other one is taken at least */
+static const uint64_t rare = 64;
 
 using target_set = SmallSetVector<BasicBlock *, 4>;
 
@@ -228,6 +232,8 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 {
 	Loop *loop = loops.getLoopFor(to);
 	const bool header = loop && loop->getHeader() == to;
+	/* The slots have nothing to keep then. They have once lanes may leave a loop for @to. */
+	const bool first = reached.insert(to).second && loops.getLoopFor(from) == loop;
 
 	if (AllocaInst *slot = mask_slots.lookup(to)) {
 		Value *now = full(lanes_in);
@@ -241,7 +247,7 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 		shape s = shape_of(&phi);
 
 		value = s.kind == shape::VARYING ? vector(value) : scalar(value);
-		if (lanes_in && !header && !(real && s.kind != shape::VARYING)) {
+		if (lanes_in && !header && !first && !(real && s.kind != shape::VARYING)) {
 			Value *before = b.CreateLoad(value->getType(), slot);
 			Value *choice = s.kind == shape::VARYING ? lanes_in : any(lanes_in);
 			auto *wide = dyn_cast<FixedVectorType>(value->getType());
@@ -252,7 +258,7 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 		b.CreateStore(value, slot);
 		if (AllocaInst *all = lane_slots.lookup(&phi)) {
 			value = vector(phi.getIncomingValueForBlock(from));
-			if (lanes_in && !header && !real)
+			if (lanes_in && !header && !first && !real)
 				value = b.CreateSelect(lanes_in, value,
 						       b.CreateLoad(value->getType(), all));
 			b.CreateStore(value, all);
@@ -275,12 +281,40 @@ void vectoriser::load_phis(BasicBlock *block)
 	}
 }
 
+/* Does the source, or the library, tell that the branch to @block is seldom taken? */
+bool vectoriser::is_rare(const BasicBlock &block)
+{
+	const BasicBlock *before = block.getSinglePredecessor();
+	auto *branch = before ? dyn_cast<BranchInst>(before->getTerminator()) : nullptr;
+	uint64_t weights[2];
+
+	if (!branch || !branch->isConditional() ||
+	    !extractBranchWeights(*branch, weights[0], weights[1]))
+		return false;
+	const unsigned at = branch->getSuccessor(0) != &block;
+	return weights[at] * rare < weights[!at];
+}
+
+void vectoriser::find_rare_blocks()
+{
+	for (BasicBlock &block : item) {
+		SmallVector<BasicBlock *> inside;
+
+		if (rare_blocks.contains(&block) || !is_rare(block))
+			continue;
+		dt.getDescendants(&block, inside);
+		rare_blocks.insert(inside.begin(), inside.end());
+	}
+}
+
 /* Is a test for active lanes cheaper than running @b and its dominator subtree without any? */
 bool vectoriser::is_worth_skipping(BasicBlock *block) const
 {
 	SmallVector<BasicBlock *> inside;
 	unsigned cost = 0;
 
+	if (is_rare(*block))
+		return true;
 	dt.getDescendants(block, inside);
 	for (BasicBlock *each : inside) {
 		if (each->getTerminator()->getNumSuccessors() > 1)
@@ -321,7 +355,8 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 	    dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), block) &&
 	    is_worth_skipping(first)) {
 		BasicBlock *other = next_of(others), *next = next_of(targets);
-		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other);
+		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other, is_rare(*first) ?
+			MDBuilder(out->getContext()).createUnlikelyBranchWeights() : nullptr);
 	} else {
 		b.CreateBr(next_of(targets));
 	}

@@ -36,7 +36,7 @@ bool vectoriser::fills_registers(unsigned bits)
 	double accesses = 0, operations = 0;
 
 	for (Instruction &inst : instructions(item)) {
-		const double times = weight_of(loops.getLoopDepth(inst.getParent()));
+		const double times = times_of(*inst.getParent());
 
 		if (bits_of(inst) < bits || isa<PHINode>(inst))
 			continue;

@@ -220,6 +220,8 @@ double vectoriser::cycles_of_items(const Loop &loop, ScalarEvolution &evolution)
 	for (BasicBlock *block : loop.blocks()) {
 		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
 
+		if (rare_blocks.contains(block))
+			continue;
 		for (Instruction &inst : *block)
 			issued += inst.isIntDivRem() ? divider * issue_width :
 				  isa<IntrinsicInst>(inst) ? std::min(scalar_cost(inst), 1.) :
@@ -243,7 +245,9 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 	SmallPtrSet<const Value *, 4> loaded, stored;
 	double sum = 0;
 
-	for (BasicBlock *block : loop.blocks())
+	for (BasicBlock *block : loop.blocks()) {
+		if (rare_blocks.contains(block))
+			continue;
 		for (Instruction &inst : *block) {
 			const bool access = isa<LoadInst>(inst) || isa<StoreInst>(inst);
 			Value *pointer = access ? getLoadStorePointerOperand(&inst) : nullptr;
@@ -260,6 +264,7 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 				(isa<LoadInst>(inst) ? loaded : stored)
 					.insert(getUnderlyingObject(pointer));
 		}
+	}
 	for (const Value *array : stored)
 		if (loaded.contains(array))
 			sum += missed * lanes;
@@ -303,7 +308,7 @@ bool vectoriser::gains_from_walks()
 	for (BasicBlock &block : item)
 		if (!walks.contains(loops.getLoopFor(&block)))
 			for (Instruction &inst : block) {
-				const double times = weight_of(loops.getLoopDepth(&block));
+				const double times = times_of(block);
 
 				one += times * lanes * scalar_cost(inst) / issue_width;
 				at_once += times * .5 * vector_cost(inst, false);
@@ -332,7 +337,7 @@ bool vectoriser::gains_from_loops()
 		const Loop *loop = loops.getLoopFor(&block);
 		const bool fast = vector_loops.contains(loop);
 		const double times = fast ? weight_of(loop->getLoopDepth() - 1) * iterations :
-					    weight_of(loops.getLoopDepth(&block));
+					    times_of(block);
 
 		for (Instruction &inst : block) {
 			one += times * scalar_cost(inst) * (fast ? 1 : lanes);

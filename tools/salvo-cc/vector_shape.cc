@@ -311,6 +311,7 @@ bool vectoriser::prepare()
 	if (!can_run())
 		return false;
 	pdt.recalculate(item);
+	find_rare_blocks();
 	find_shapes();
 	return true;
 }

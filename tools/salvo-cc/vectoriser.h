@@ -132,6 +132,7 @@ private:
 	static bool is_library_call(const Instruction &inst);
 	static double scalar_cost(const Instruction &inst);
 	static double weight_of(unsigned depth);
+	double times_of(const BasicBlock &block) const;
 	bool is_vector_loop(const Loop &loop, llvm::ScalarEvolution &evolution,
 			    const llvm::TargetLibraryInfo &library);
 	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution);
@@ -211,6 +212,8 @@ private:
 	void emit_edge(BasicBlock *from, BasicBlock *to, Value *mask, bool real);
 	BasicBlock *first_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	BasicBlock *next_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
+	static bool is_rare(const BasicBlock &b);
+	void find_rare_blocks();
 	bool is_worth_skipping(BasicBlock *b) const;
 	void load_phis(BasicBlock *b);
 	Value *combine(Value *mask, Value *condition);
@@ -347,6 +350,8 @@ private:
 	std::unique_ptr<divergence> differing;
 	llvm::DenseMap<const Value *, shape> shapes;
 
+	/* What branches lead to that are seldom taken */
+	llvm::SmallPtrSet<const BasicBlock *, 8> rare_blocks;
 	std::vector<BasicBlock *> order;
 	llvm::DenseMap<const BasicBlock *, unsigned> index;
 	llvm::SmallPtrSet<const Loop *, 8> divergent_loops;
@@ -358,6 +363,8 @@ private:
 	/* Where edges accumulate the mask of a block, and which blocks begin by clearing it. */
 	llvm::DenseMap<const BasicBlock *, llvm::AllocaInst *> mask_slots;
 	llvm::DenseMap<const BasicBlock *, llvm::SmallVector<BasicBlock *, 2>> clears;
+	/* Blocks that an edge to has been emitted */
+	llvm::SmallPtrSet<const BasicBlock *, 16> reached;
 	/* The lanes of phis that are strided in addresses only are in a slot of their own. */
 	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots, lane_slots;
 

@@ -17,14 +17,6 @@
 #define D		JOIN(double, N)
 #define L		JOIN(long, N)
 #define F		JOIN(float, N)
-#undef ANY_OF
-#define ANY_OF		JOIN(any_, LANES)
-#define any_1(x)	(x)
-#define any_2(x)	any(x)
-#define any_3(x)	any(x)
-#define any_4(x)	any(x)
-#define any_8(x)	any(x)
-#define any_16(x)	any(x)
 
 static OVERLOAD double reduce_large(double x, double *low, long *quadrant);
 OVERLOAD double sin(double x);
@@ -159,4 +151,3 @@ OVERLOAD double tgamma(double x)
 #undef D
 #undef L
 #undef F
-#undef ANY_OF

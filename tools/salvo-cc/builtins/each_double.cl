@@ -284,13 +284,18 @@ OVERLOAD D cbrt(D x)
 
 OVERLOAD D hypot(D x, D y)
 {
-	D a = ABS(x), b = ABS(y), big = a > b ? a : b;
-	L exponent = BITS(big) >> 52;
-	exponent = exponent > 2045 ? (L)2045 : exponent;
-	D up = VALUE((2046 - exponent) << 52), p = a * up, q = b * up;
-	D r = SQRT(p * p + q * q) / up;
+	D squares = x * x + y * y, r = SQRT(squares);
+	L rare = (squares < (D)0x1p-900) | !(squares < (D)INFINITY);
 
-	return (a == (D)INFINITY) | (b == (D)INFINITY) ? (D)INFINITY : r;
+	if (UNLIKELY(ANY_OF(rare, N))) {
+		D a = ABS(x), b = ABS(y), big = a > b ? a : b;
+		L exponent = BITS(big) >> 52;
+		exponent = exponent > 2045 ? (L)2045 : exponent;
+		D up = VALUE((2046 - exponent) << 52), p = a * up, q = b * up;
+		r = rare ? SQRT(p * p + q * q) / up : r;
+		r = (a == (D)INFINITY) | (b == (D)INFINITY) ? (D)INFINITY : r;
+	}
+	return r;
 }
 
 OVERLOAD D sinh(D x)
@@ -345,7 +350,7 @@ static OVERLOAD D reduce(D x, D *low, L *quadrant)
 	r = quick_sum(r, e1 + e2 - n * 0x1.b839a252049c1p-104, low);
 	*quadrant = BITS(limit(n, -0x1p50, 0x1p50) + MAGIC);
 	L large = (ABS(x) > (D)1e6) & (x - x == x - x);
-	if (ANY_OF(large))
+	if (UNLIKELY(ANY_OF(large, N)))
 		for (uint i = 0; i < LANES; i++)
 			if (((long *)&large)[i])
 				((double *)&r)[i] = reduce_large(((double *)&x)[i],

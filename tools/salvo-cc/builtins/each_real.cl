@@ -43,16 +43,21 @@ static OVERLOAD B clamp_bits(B x, int low, int high)
 
 OVERLOAD T ldexp(T x, I n)
 {
-	B more = clamp_bits(JOIN(CONVERT_B, N)(n), -5000, 5000), e = exponent_of(x);
-	B whole = clamp_bits(e + more, -2 * BIAS, 2 * BIAS);
-	B inner = clamp_bits(whole, 1 - BIAS, BIAS);
-	B half_e = e / 2;
-	/* In [1, 2), exactly; then one factor, and one more only at either end of the range. */
-	T m = x * power_of_two(-half_e) * power_of_two(half_e - e);
-	B end = clamp_bits(whole - inner, -DIGITS - 4, DIGITS);
-	T y = m * power_of_two(inner) * power_of_two(end);
+	T y = x * power_of_two(JOIN(CONVERT_B, N)(n));
+	I rare = (n < (I)(1 - BIAS)) | (n > (I)BIAS);
 
-	return (x - x != x - x) | (x == (T)0) ? x : y;
+	if (UNLIKELY(ANY_OF(rare, N))) {
+		B more = clamp_bits(JOIN(CONVERT_B, N)(n), -5000, 5000), e = exponent_of(x);
+		B whole = clamp_bits(e + more, -2 * BIAS, 2 * BIAS);
+		B inner = clamp_bits(whole, 1 - BIAS, BIAS);
+		B half_e = e / 2;
+		/* In [1, 2), exactly; then one factor, and one more at either end of the range. */
+		T m = x * power_of_two(-half_e) * power_of_two(half_e - e);
+		B end = clamp_bits(whole - inner, -DIGITS - 4, DIGITS);
+		y = m * power_of_two(inner) * power_of_two(end);
+		y = (x - x != x - x) | (x == (T)0) ? x : y;
+	}
+	return y;
 }
 
 #if LANES > 1
@@ -157,7 +162,8 @@ static OVERLOAD bool no_remainder(S x, S y)
 	return IS_NAN(x) | IS_NAN(y) | (__builtin_elementwise_abs(x) == (S)INFINITY) | (y == (S)0);
 }
 
-OVERLOAD S fmod(S x, S y)
+/* What is left for these functions is rare, or of doubles: they are not inlined (flatten.cc). */
+__attribute__((const)) S JOIN(salvo_outline_fmod_, S)(S x, S y)
 {
 	ulong divisor, quotient, rest;
 	int unit;
@@ -170,18 +176,18 @@ OVERLOAD S fmod(S x, S y)
 	return __builtin_elementwise_copysign(ldexp((S)rest, unit), x);
 }
 
-static OVERLOAD S nearest_remainder(S x, S y, int *quotient)
+/* The remainder, and the quotient to the nearest integer, or its low bits, without a sign */
+__attribute__((const)) double2 JOIN(salvo_outline_remainder_, S)(S x, S y)
 {
 	S ax = __builtin_elementwise_abs(x), ay = __builtin_elementwise_abs(y), r;
 	ulong divisor, q, rest;
 	int unit;
 	bool up;
 
-	*quotient = 0;
 	if (no_remainder(x, y))
-		return (S)NAN;
+		return (double2)(NAN, 0);
 	if (ay == (S)INFINITY)
-		return x;
+		return (double2)(x, 0);
 	if (ax < ay) {
 		/* 2 x against y, without overflow; the difference is exact (x > y / 2). */
 		up = ax > ay - ax;
@@ -193,9 +199,57 @@ static OVERLOAD S nearest_remainder(S x, S y, int *quotient)
 		q += up;
 		r = ldexp((S)(up ? (long)(rest - divisor) : (long)rest), unit);
 	}
-	*quotient = (as_long((double)x) ^ as_long((double)y)) < 0 ? -(int)(q & 127) :
-		    (int)(q & 127);
-	return as_long((double)x) < 0 ? -r : r;
+	return (double2)(as_long((double)x) < 0 ? -r : r, q & 127);
+}
+
+#if DIGITS == 23
+/*
+ * Floats whose quotient has few bits: it is at least 2^-25 away from an integer, or from the middle
+ * between two, or is one, so that the division of doubles cannot take it for another one. Its
+ * product with the divisor is exact, and so is the difference.
+ */
+#define FEW_BITS	0x1p+27
+
+OVERLOAD float fmod(float x, float y)
+{
+	double a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y);
+	double q = __builtin_elementwise_trunc(a / b);
+	float r = __builtin_elementwise_copysign((float)(a - q * b), x);
+
+	if (!LIKELY((q < FEW_BITS) & (b < (double)INFINITY)))
+		r = salvo_outline_fmod_float(x, y);
+	return r;
+}
+
+static OVERLOAD double2 divide_to_nearest(float x, float y)
+{
+	double a = __builtin_elementwise_abs(x), b = __builtin_elementwise_abs(y);
+	double q = __builtin_elementwise_rint(a / b), r = a - q * b;
+	double2 both = (double2)(as_int(x) < 0 ? -r : r, q);
+
+	if (!LIKELY((q < FEW_BITS) & (b < (double)INFINITY)))
+		both = salvo_outline_remainder_float(x, y);
+	return both;
+}
+#else
+OVERLOAD double fmod(double x, double y)
+{
+	return salvo_outline_fmod_double(x, y);
+}
+
+static OVERLOAD double2 divide_to_nearest(double x, double y)
+{
+	return salvo_outline_remainder_double(x, y);
+}
+#endif
+
+static OVERLOAD S nearest_remainder(S x, S y, int *quotient)
+{
+	double2 both = divide_to_nearest(x, y);
+	int q = (int)both.y & 127;
+
+	*quotient = (as_long((double)x) ^ as_long((double)y)) < 0 ? -q : q;
+	return both.x;
 }
 #endif
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* exact.cl - the exact functions of each_real.cl for float and double of every width */
-#define JOIN_(a, b)	a##b
-#define JOIN(a, b)	JOIN_(a, b)
 #define I		JOIN(int, N)
 
 #define S		float

@@ -132,7 +132,7 @@ static double reduce_large(float x, long *quadrant)
 		D r = d - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2e037073p-69; \
 		*quadrant = as_long##N(n + MAGIC); \
 		I large = (__builtin_elementwise_abs(x) > (F)1e6f) & (x - x == x - x); \
-		if (ANY_OF(large)) \
+		if (UNLIKELY(ANY_OF(large, N))) \
 			for (uint i = 0; i < LANES_##N; i++) \
 				if (((int *)&large)[i]) \
 					((double *)&r)[i] = reduce_large(((float *)&x)[i], \
@@ -208,10 +208,16 @@ static double reduce_large(float x, long *quadrant)
 	} \
 	OVERLOAD F hypot(F x, F y) \
 	{ \
-		D a = convert_double##N(x), b = convert_double##N(y); \
-		F r = convert_float##N(__builtin_elementwise_sqrt(a * a + b * b)); \
-		return (__builtin_elementwise_abs(x) == (F)INFINITY) | \
-		       (__builtin_elementwise_abs(y) == (F)INFINITY) ? (F)INFINITY : r; \
+		F squares = x * x + y * y, r = __builtin_elementwise_sqrt(squares); \
+		I rare = (squares < (F)0x1p-100f) | !(squares < (F)INFINITY); \
+		if (UNLIKELY(ANY_OF(rare, N))) { \
+			D a = convert_double##N(x), b = convert_double##N(y); \
+			F s = convert_float##N(__builtin_elementwise_sqrt(a * a + b * b)); \
+			r = rare ? s : r; \
+			r = (__builtin_elementwise_abs(x) == (F)INFINITY) | \
+			    (__builtin_elementwise_abs(y) == (F)INFINITY) ? (F)INFINITY : r; \
+		} \
+		return r; \
 	} \
 	OVERLOAD F sinh(F x) \
 	{ \
@@ -333,10 +339,7 @@ static double reduce_large(float x, long *quadrant)
 	FAST_VARIANTS(F, native) FAST_VARIANTS(F, half) \
 	POINTERS(F, global) POINTERS(F, local) POINTERS(F, private)
 
-#define ANY_OF(x) (x)
 ALL_OF(float, double, int, long, )
-#undef ANY_OF
-#define ANY_OF(x) any(x)
 ALL_OF(float2, double2, int2, long2, 2)
 ALL_OF(float3, double3, int3, long3, 3)
 ALL_OF(float4, double4, int4, long4, 4)

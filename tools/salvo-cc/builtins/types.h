@@ -2,6 +2,22 @@
 /* types.h - one definition for all element types and vector widths */
 #define OVERLOAD __attribute__((overloadable))
 
+#define JOIN_(a, b)	a##b
+#define JOIN(a, b)	JOIN_(a, b)
+
+/* Is a comparison of N elements, nothing for a scalar, true for one of them? */
+#define ANY_OF(x, N)	JOIN(ANY_OF_, N)(x)
+#define ANY_OF_(x)	(x)
+#define ANY_OF_2(x)	any(x)
+#define ANY_OF_3(x)	any(x)
+#define ANY_OF_4(x)	any(x)
+#define ANY_OF_8(x)	any(x)
+#define ANY_OF_16(x)	any(x)
+
+/* Conditions of branches to what few work-items need */
+#define LIKELY(x)	__builtin_expect((x) != 0, 1)
+#define UNLIKELY(x)	__builtin_expect((x) != 0, 0)
+
 /* M(type, type of its comparison result, type of its bits) */
 #define FOR_FLOAT_VECTORS(M) \
 	M(float2, int2, uint2) M(float3, int3, uint3) M(float4, int4, uint4) \
