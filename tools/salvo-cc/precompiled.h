@@ -2,8 +2,8 @@
 /*
  * precompiled.h - what most files include of LLVM
  *
- * g++ reads it once, for all of them (build.mk): LLVM's headers take most of the time of a file.
- * A file still includes what it uses.
+ * It is read once, for all of them (build.mk): LLVM's headers take most of the time of a file. A
+ * file still includes what it uses.
  */
 #ifndef SALVO_CC_PRECOMPILED_H
 #define SALVO_CC_PRECOMPILED_H
