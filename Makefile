@@ -239,7 +239,8 @@ $(MODULE_DIR)/tests/kunit/salvo-kunit.ko: $(MODULE_DIR)/salvo.ko tests/kunit/Kbu
 # Asked for when first used, after tools/deps.
 KERNEL_SOURCE = $(lastword $(sort $(wildcard /usr/src/linux-source-*.tar.xz)))
 
-KSELFTEST := $(BUILD)/kselftest/kselftest_harness.h
+HARNESS   := linux/tools/testing/selftests/kselftest_harness.h
+KSELFTEST := $(BUILD)/$(HARNESS)
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
 HOST_TESTS := unit device spin cc lib libuser steal agile opencl tools faces docs lint install
 VM_TESTS   := uapi lost inject
@@ -257,13 +258,20 @@ include tests/sanitize.mk tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
 tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) $(BUILD_LAYER) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
 
+# Of the kernel's source package: the test harness, and what tests/lint/lint.sh runs
+KERNEL_FILES := tools/testing/selftests/kselftest.h tools/testing/selftests/kselftest_harness.h \
+		$(addprefix scripts/,checkpatch.pl spelling.txt const_structs.checkpatch kernel-doc)
 $(KSELFTEST):
-	@mkdir -p $(@D)
-	$(call run,TAR)tar -xf $(KERNEL_SOURCE) -C $(@D) --strip-components=4 --wildcards \
-		'*/tools/testing/selftests/kselftest.h' '*/tools/testing/selftests/kselftest_harness.h'
+	@mkdir -p $(BUILD)/linux
+	$(call run,TAR)tar -xf $(KERNEL_SOURCE) -C $(BUILD)/linux --strip-components=1 --wildcards \
+		$(patsubst %,'*/%',$(KERNEL_FILES))
 	@touch $@
 
-$(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(BUILD)/kselftest
+.PHONY: kernel-files
+kernel-files: $(KSELFTEST) # for tests/lint/lint.sh
+	@:
+
+$(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(dir $(KSELFTEST))
 # Of the harness: Linux 6.12's has a variable beside its vfork().
 $(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter -Wno-sign-compare -Wno-clobbered
 $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
@@ -323,10 +331,13 @@ $(BUILD)/lib/insn_count.so: tests/vm/insn_count.c tests/vm/insn_marker.h
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CSTD) $(WARN) -Wno-unused-parameter $(CPPFLAGS) $(CFLAGS) -shared -o $@ $<
 
-# C programs first, then scripts, the virtual machine last.
+# C programs first, then scripts, the virtual machine last: of its scripts those first that take minutes,
+# so that no processor waits for them at the end.
+LONG_SCRIPTS := $(patsubst %,tests/vm/%.sh,uapi lost opencl lib)
 run-tests:
 	@tests/run -j $(JOBS) $(sort $(filter-out $(VM_TESTS:%=$(BUILD)/tests/%/%),$(TEST_PROGRAMS))) \
-		$(filter-out tests/vm/%,$(TEST_SCRIPTS)) $(filter tests/vm/%,$(TEST_SCRIPTS))
+		$(filter-out tests/vm/%,$(TEST_SCRIPTS)) $(LONG_SCRIPTS) \
+		$(filter-out $(LONG_SCRIPTS),$(filter tests/vm/%,$(TEST_SCRIPTS)))
 
 # --- installation ------------------------------------------------------------
 

@@ -16,7 +16,7 @@ SANITIZE.tsan  := -fsanitize=thread
 $(BUILD)/obj/tests/cc/%.o: override CFLAGS += -fno-sanitize=undefined
 
 # A test may take longer there than the 30 seconds of the harness.
-$(SANITIZERS:%=$(BUILD)/%/kselftest/kselftest_harness.h): $(KSELFTEST)
+$(SANITIZERS:%=$(BUILD)/%/$(HARNESS)): $(KSELFTEST)
 	@rm -rf $(@D)
 	@mkdir -p $(@D)
 	@cp $(<D)/kselftest.h $(@D)
@@ -31,7 +31,7 @@ asan: ## the host's tests under AddressSanitizer
 ubsan: ## the host's tests under UndefinedBehaviorSanitizer
 tsan: ## the host's tests under ThreadSanitizer
 $(SANITIZERS):
-	@$(MAKE) -j$(JOBS) all-user $(BUILD)/$@/kselftest/kselftest_harness.h $(TEST_KERNELS)
+	@$(MAKE) -j$(JOBS) all-user $(BUILD)/$@/$(HARNESS) $(TEST_KERNELS)
 	@mkdir -p $(BUILD)/$@/bin $(BUILD)/$@/tree
 	@ln -sfn ../kernels $(BUILD)/$@
 	@ln -sfn ../../bin/salvo-cc $(BUILD)/$@/bin/salvo-cc
