@@ -38,7 +38,9 @@ flags() {
 			while read -r other header; do
 				for folder in $seen; do
 					# Two rooms may each have a header of one name.
-					[ "$folder" != "$other" ] && [ ! -e "$folder/$header" ] || continue 2
+					if [ "$folder" = "$other" ] || [ -e "$folder/$header" ]; then
+						continue 2
+					fi
 				done
 				printf '#if __has_include("%s")\n%s sees %s/%s\n#endif\n' "$header" "$room" "$other" "$header"
 			done <<<"$headers" | gcc -nostdinc $(flags "$room") $drm -E -P -x c - 2>&1
