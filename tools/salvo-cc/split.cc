@@ -17,9 +17,10 @@
  * blocks that are reachable from its start.
  *
  * A value that is live across a barrier is rematerialised if that takes only arithmetic
- * on ids and arguments. Else it is spilled: a uniform one to one variable, whose value at the
- * start of a region is an argument of it; a divergent one to an array with an element for
- * each work-item, as are private variables in memory.
+ * on ids, arguments and, if it is divergent, uniform values. Else it is spilled: a uniform one to
+ * one variable, whose value at the start of a region is an argument of it; a divergent one to an
+ * array with an element for each work-item, as are private variables in memory. A phi of a loop
+ * shares its array with the value of the next iteration if only one of them is live at a time.
  *
  * All work-items must reach the same barrier, so those that come to a branch whose ways lead to
  * different barriers must agree on its condition (agree.cc). Where uniformity analysis cannot
@@ -40,6 +41,7 @@
 
 #include "agree.h"
 #include "separate.h"
+#include "steps.h"
 #include "vectoriser.h"
 #include "ways.h"
 
@@ -72,8 +74,12 @@ private:
 	bool separate();
 	const SmallPtrSetImpl<BasicBlock *> &without(BasicBlock *def);
 	bool crosses(const Use &use);
-	bool can_compute_again(Value *v, budget &left);
+	SmallVector<Use *> crossing(Instruction &value);
+	void find_offsets();
+	bool can_compute_again(Value *v, budget &left, SmallPtrSetImpl<Value *> &leaves);
 	Value *compute_again(Value *v, Instruction *before, ValueToValueMapTy &done);
+	void find_shared();
+	AllocaInst *memory_of(Instruction &value);
 	void carry(Instruction &value, ArrayRef<Use *> uses);
 	void carry_values();
 	bool make_region(unsigned start, TargetMachine &target, regions &made);
@@ -91,6 +97,8 @@ private:
 		bool uniform;
 	};
 	SmallVector<variable> variables;
+	DenseMap<Instruction *, PHINode *> shared;	/* values by phis that have their variable */
+	DenseMap<Instruction *, AllocaInst *> memory;	/* of values and phis that share */
 };
 
 } /* namespace */
@@ -233,7 +241,18 @@ bool splitter::crosses(const Use &use)
 	return block_of(use) != def && without(def).contains(block_of(use));
 }
 
-bool splitter::can_compute_again(Value *v, budget &left)
+SmallVector<Use *> splitter::crossing(Instruction &value)
+{
+	SmallVector<Use *> found;
+
+	for (Use &use : value.uses())
+		if (crosses(use))
+			found.push_back(&use);
+	return found;
+}
+
+/* @leaves: gets the uniform values that are to be carried */
+bool splitter::can_compute_again(Value *v, budget &left, SmallPtrSetImpl<Value *> &leaves)
 {
 	auto *inst = dyn_cast<Instruction>(v);
 
@@ -243,16 +262,22 @@ bool splitter::can_compute_again(Value *v, budget &left)
 	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
 	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst))
 		return false;
-	unsigned &of_kind = differing->differs(inst) ? left.divergent : left.uniform;
+	const bool differs = differing->differs(inst);
+	unsigned &of_kind = differs ? left.divergent : left.uniform;
 	if (!of_kind)
 		return false;
 	of_kind--;
-	for (Value *operand : inst->operands())
-		if (!can_compute_again(operand, left))
+	for (Value *operand : inst->operands()) {
+		if (leaves.contains(operand) || can_compute_again(operand, left, leaves))
+			continue;
+		if (!differs || differing->differs(operand))
 			return false;
+		leaves.insert(operand);
+	}
 	return true;
 }
 
+/* @done: begins with the leaves as they are */
 Value *splitter::compute_again(Value *v, Instruction *before, ValueToValueMapTy &done)
 {
 	auto *inst = dyn_cast<Instruction>(v);
@@ -269,17 +294,106 @@ Value *splitter::compute_again(Value *v, Instruction *before, ValueToValueMapTy 
 	return copy;
 }
 
+/* Values that loops with barriers advance by the same for all work-items (steps.cc) */
+void splitter::find_offsets()
+{
+	auto has_barrier = [&](const Loop &loop) {
+		return any_of(ends, [&](BasicBlock *end) { return loop.contains(end); });
+	};
+	auto can_start = [&](Value *v) {
+		SmallPtrSet<Value *, 4> leaves;
+		budget left;
+
+		return can_compute_again(v, left, leaves);
+	};
+
+	if (split_steps(f, *differing, has_barrier, can_start))
+		find_divergence();
+}
+
+/* Blocks that are reachable from the end of @from, but not beyond the start of @stop. */
+static SmallPtrSet<BasicBlock *, 16> reachable(BasicBlock *from, const BasicBlock *stop)
+{
+	SmallPtrSet<BasicBlock *, 16> found;
+	SmallVector<BasicBlock *> open(successors(from));
+
+	while (!open.empty()) {
+		BasicBlock *block = open.pop_back_val();
+
+		if (block != stop && found.insert(block).second)
+			open.append(succ_begin(block), succ_end(block));
+	}
+	return found;
+}
+
+/* Is @v used behind the definition of @other, where that may have been written over it? */
+static bool is_live_after(const Instruction &v, Instruction &other)
+{
+	BasicBlock *block = other.getParent();
+	const auto behind = reachable(block, v.getParent());
+
+	return any_of(v.uses(), [&](const Use &use) {
+		auto *user = cast<Instruction>(use.getUser());
+
+		if (behind.contains(block_of(use)))
+			return true;
+		return block_of(use) == block && (isa<PHINode>(user) || other.comesBefore(user));
+	});
+}
+
+/*
+ * A loop's phi and the value of the next iteration have one variable where neither is live when the
+ * other is defined: what would be copied from one to the other in each iteration is there.
+ */
+void splitter::find_shared()
+{
+	DominatorTree dt(f);
+	LoopInfo loops(dt);
+
+	for (Loop *loop : loops.getLoopsInPreorder()) {
+		BasicBlock *latch = loop->getLoopLatch();
+
+		if (!latch)
+			continue;
+		for (PHINode &phi : loop->getHeader()->phis()) {
+			auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(latch));
+
+			if (!next || !loop->contains(next) || next->getParent() == phi.getParent() ||
+			    !differing->differs(&phi) || !differing->differs(next) ||
+			    shared.contains(next) || shared.contains(&phi) ||
+			    is_live_after(phi, *next) || is_live_after(*next, phi))
+				continue;
+			shared[next] = &phi;
+			shared[&phi] = &phi;
+		}
+	}
+}
+
+/* The variable of a value that is to be carried */
+AllocaInst *splitter::memory_of(Instruction &value)
+{
+	IRBuilder<> at_start(&f.getEntryBlock(), f.getEntryBlock().begin());
+	Instruction *owner = shared.contains(&value) ? shared[&value] : &value;
+	AllocaInst *&made = memory[owner];
+
+	if (!made) {
+		/* A byte for each truth value: those of several work-items are a vector of bytes. */
+		const bool is_bool = value.getType()->isIntegerTy(1);
+
+		made = at_start.CreateAlloca(is_bool ? at_start.getInt8Ty() : value.getType(),
+					     nullptr, value.getName() + ".carried");
+		variables.push_back({ made, !differing->differs(&value) });
+	}
+	return made;
+}
+
 /* Spills @value, and reloads it for @uses in other regions. */
 void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
 {
-	IRBuilder<> at_start(&f.getEntryBlock(), f.getEntryBlock().begin());
 	IRBuilder<> b(f.getContext());
-	/* A byte for each truth value: those of several work-items are a vector of bytes. */
 	const bool is_bool = value.getType()->isIntegerTy(1);
-	AllocaInst *memory = at_start.CreateAlloca(is_bool ? b.getInt8Ty() : value.getType(),
-						   nullptr, value.getName() + ".carried");
+	AllocaInst *memory = memory_of(value);
 
-	variables.push_back({ memory, !differing->differs(&value) });
 	for (Use *use : uses) {
 		auto *user = cast<Instruction>(use->getUser());
 
@@ -301,26 +415,30 @@ void splitter::carry_values()
 		else if (!inst.getType()->isVoidTy())
 			values.push_back(&inst);
 	}
+	find_shared();
 	for (Instruction *value : values) {
-		SmallVector<Use *> crossing;
+		const SmallVector<Use *> uses = crossing(*value);
+		SmallPtrSet<Value *, 4> leaves;
 		budget left;
 
-		for (Use &use : value->uses())
-			if (crosses(use))
-				crossing.push_back(&use);
-		if (crossing.empty())
+		if (uses.empty() || !can_compute_again(value, left, leaves))
 			continue;
-		if (!can_compute_again(value, left)) {
-			carry(*value, crossing);
-			continue;
-		}
-		for (Use *use : crossing) {
+		for (Use *use : uses) {
 			auto *user = cast<Instruction>(use->getUser());
 			ValueToValueMapTy done;
 
+			for (Value *leaf : leaves)
+				done[leaf] = leaf;
 			use->set(compute_again(value, isa<PHINode>(user) ?
 					       block_of(*use)->getTerminator() : user, done));
 		}
+	}
+	/* What is left, and the leaves of what is computed again */
+	for (Instruction *value : values) {
+		const SmallVector<Use *> uses = crossing(*value);
+
+		if (!uses.empty())
+			carry(*value, uses);
 	}
 }
 
@@ -435,6 +553,7 @@ bool splitter::run(TargetMachine &target, regions &made)
 	find_regions();
 	if (separate())
 		find_regions();
+	find_offsets();
 	carry_values();
 
 	const DataLayout &layout = f.getDataLayout();
