@@ -283,6 +283,23 @@ kernel void k(global const float *a, global const float *b, global float *c, uin
 END
 	has code 'vunpcklps')"
 
+check "M4 walks along rows, with stores that may be in them: several iterations if they are not" "$(
+	for store in 'c[x]+=a[x*n+k]' 'c[x*n+k]=sum=sum*.5f+a[x*n+k]'; do
+		for level in 3 4; do
+			compile "--march x86-64-v$level -DSTORE=$store" <<'END'
+kernel void k(global const float *a, global float *c, int n)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int k = 0; k < n; k++)
+		STORE;
+}
+END
+			has code 'v(unpcklps|shufps)'
+		done
+	done)"
+
 check "M4 walks along what the loop may write, or that lanes end apart: as they are" "$(
 	for store in 'a[x*n+k+1]=sum' 'atomic_inc(b)' 'if(sum<0)break'; do
 		compile "--march x86-64-v4 -DSTORE=$store" <<'END'

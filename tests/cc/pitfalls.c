@@ -326,6 +326,57 @@ TEST_F(fenced, M4_lanes_walk_within_the_pages_of_their_rows)
 	}
 }
 
+/* What a work-item stores may be in the row that it walks along, for some of them or all. */
+TEST(M4_stores_in_rows)
+{
+	enum { COUNT = 40, WIDTH = 9, ROWS = COUNT * WIDTH, BYTES = 8 * 3 * ROWS };
+	static const char *const kernels[] = {
+		"stores_sum", "stores_sum_of_longs", "stores_two_sums", "stores_moving",
+		"stores_falling",
+	};
+	static uint64_t memory[2][BYTES / 8];
+	static const char *const options[] = { "-w -O0", "-w", "-w --march x86-64-v4" };
+	struct cc_range range = { .global = { COUNT }, .local = { COUNT }, .dims = 1 };
+	struct cc_program *programs[3] = {};
+	int32_t at[COUNT];
+	unsigned int k, n, way, p, i;
+
+	for (p = 0; p < (cc_runs_v4() ? 3 : 2); p++) {
+		programs[p] = cc_build(options[p], "tests/kernels/cc_pitfalls_walks.cl");
+		ASSERT_NE(NULL, programs[p]);
+	}
+	for (k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
+		for (n = 3; n <= WIDTH; n++)
+			for (way = 0; way < 6; way++)
+				for (p = 0; p < 3 && programs[p]; p++) {
+					uint64_t *const m = memory[p > 0];
+					const size_t size = strstr(kernels[k], "longs") ? 8 : 4;
+					struct {
+						void *sums, *rows;
+						int32_t *at, n;
+					} args = { m, (char *)m + size * ROWS, at, n };
+
+					for (i = 0; i < BYTES / 8; i++)
+						m[i] = i * 0x9e3779b97f4a7c15;
+					/* In no row, in the own one, in it for one of them, or half */
+					for (i = 0; i < COUNT; i++)
+						at[i] = (way < 3 || (way == 3 && i == 21) ||
+							 (way == 4 && i % 2) ? ROWS : 0) +
+							i * n + way % 3 % (n - 1);
+					if (way == 5)
+						args.sums = (char *)args.rows + size * ROWS;
+					ASSERT_EQ(0, cc_run(programs[p], kernels[k], &args, &range));
+					if (!p)
+						continue;
+					EXPECT_EQ(0, memcmp(memory[0], memory[1], BYTES)) {
+						TH_LOG("%s, n %u, way %u, %s", kernels[k], n, way,
+						       options[p]);
+					}
+				}
+	for (p = 0; p < 3; p++)
+		cc_program_close(programs[p]);
+}
+
 /* Also where the rest of it is not there */
 TEST_F(fenced, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 {

@@ -206,3 +206,22 @@ kernel void last_rows(OUT, global const uint *end, int n, int rows)
 		b = b * 5 + row[i * n + k] + (uint)longs[i * n + k];
 	out[i] = a ^ b;
 }
+
+/* Where a work-item stores is elsewhere, or in its row, for tests of its own. */
+#define STORES(name, type, body)					\
+kernel void stores_##name(global type *sums, global const type *rows,	\
+			  global const int *at, int n)			\
+{									\
+	const int i = get_global_id(0), own = at[i];			\
+	global const type *row = rows + i * n;				\
+	type v = i;							\
+									\
+	for (int k = 0; k < n - 2; k++)					\
+		body;							\
+}
+
+STORES(sum, uint, sums[own] = sums[own] * 3 + row[k])
+STORES(sum_of_longs, ulong, sums[own] = sums[own] * 3 + row[k])
+STORES(two_sums, uint, (sums[own] += row[k], sums[own + 1] ^= row[k + 1] * 3))
+STORES(moving, uint, (v = v * 3 + row[k], sums[own + k] = v))
+STORES(falling, uint, (v = v * 3 + row[n - 1 - k], sums[own + k] = v))

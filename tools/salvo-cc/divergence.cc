@@ -55,7 +55,8 @@ public:
 	{
 		auto *inst = dyn_cast<Instruction>(v);
 
-		return inst && (is_agreement(*inst) || is_first_lane(*inst));
+		return inst && (is_agreement(*inst) || is_first_lane(*inst) ||
+				is_of_every_lane(*inst));
 	}
 
 private:

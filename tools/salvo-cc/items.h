@@ -54,6 +54,13 @@ void load_on_ways(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		  llvm::TargetMachine &target);
 
 /*
+ * vector_overlaps.cc: makes another version of loops where lanes walk along memory of their own,
+ * for lanes none of which stores to it; false if there are none.
+ */
+bool version_walks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		   llvm::TargetMachine &target);
+
+/*
  * vector_walks.cc: unrolls loops in which each lane walks along memory of its own; false if there
  * are none.
  */

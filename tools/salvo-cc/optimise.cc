@@ -212,6 +212,19 @@ void canonicalise(Function &f, TargetMachine &target)
 	passes.run(f, all.fam);
 }
 
+/* Takes accesses out of loops in which others are known not to overlap them; then the same. */
+void hoist(Function &f, TargetMachine &target)
+{
+	managers all(target, PipelineTuningOptions());
+	FunctionPassManager passes;
+	LoopPassManager loops;
+
+	loops.addPass(LICMPass(LICMOptions()));
+	passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), true));
+	passes.run(f, all.fam);
+	canonicalise(f, target);
+}
+
 /*
  * Cleans up after passes of ours that leave values in memory and constant branches. Without
  * InstCombine, which obscures ids once their range is no longer known (extensions.cc).

@@ -202,6 +202,8 @@ static void arrange_accesses(Function &item, Argument &x, unsigned lanes, Target
 {
 	interleave_arrays(item, x, lanes, target);
 	load_on_ways(item, x, lanes, target);
+	if (version_walks(item, x, lanes, target))
+		hoist(item, target);
 	if (unroll_walks(item, x, lanes, target))
 		canonicalise(item, target);
 	group_accesses(item, x, lanes, target);

@@ -143,6 +143,7 @@ void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts)
 void simplify(llvm::Module &m, llvm::TargetMachine &target);
 void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
 void tidy(llvm::Function &f, llvm::TargetMachine &target);
+void hoist(llvm::Function &f, llvm::TargetMachine &target);
 void optimise(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
 bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 /* The same for code that has been marked (places.h). */

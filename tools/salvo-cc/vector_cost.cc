@@ -88,7 +88,7 @@ double vectoriser::scalar_cost(const Instruction &inst)
 		return division;
 	if (is_agreement(inst))
 		return 4;
-	if (is_first_lane(inst))
+	if (is_first_lane(inst) || is_of_every_lane(inst))
 		return 0;
 	if (isa<CallBase>(inst))
 		return isa<IntrinsicInst>(inst) ? 2 : 20;
@@ -501,6 +501,7 @@ bool vectoriser::outline()
 	made->addFnAttr(outlined);
 	made->addFnAttr(Attribute::AlwaysInline);
 	made->setLinkage(GlobalValue::InternalLinkage);
+	lower_every_lane(*made);
 	return true;
 }
 

@@ -23,6 +23,7 @@
 #include <llvm/Analysis/MemoryLocation.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 
 using namespace llvm;
@@ -39,6 +40,13 @@ struct near_accesses {
 	SmallVector<std::pair<int64_t, Instruction *>, 8> at;	/* by their order in the block */
 
 	Instruction *first() const { return at[0].second; }
+	/* What is known not to overlap them, also of those that join them */
+	AAMDNodes scopes() const
+	{
+		const AAMDNodes all = first()->getAAMetadata();
+
+		return AAMDNodes(nullptr, nullptr, all.Scope, all.NoAlias);
+	}
 	bool is_load() const { return isa<LoadInst>(first()); }
 	unsigned bits() const { return getLoadStoreType(first())->getPrimitiveSizeInBits(); }
 };
@@ -157,8 +165,8 @@ static bool overlaps(const near_accesses &near, int64_t at, int64_t bytes)
 static bool separates(Instruction &inst, const near_accesses &near, ScalarEvolution &evolution,
 		      AAResults &aliases)
 {
-	const auto where = MemoryLocation::getBeforeOrAfter(
-		getLoadStorePointerOperand(near.first()));
+	const MemoryLocation where(getLoadStorePointerOperand(near.first()),
+				   LocationSize::beforeOrAfterPointer(), near.scopes());
 
 	if (near.is_load())
 		return inst.mayWriteToMemory() && isModSet(aliases.getModRefInfo(&inst, where));
@@ -181,6 +189,9 @@ static void add_access(Instruction &inst, std::vector<near_accesses> &open,
 
 	for (near_accesses &near : open) {
 		if (near.is_load() != isa<LoadInst>(inst) || near.bits() != bits)
+			continue;
+		const AAMDNodes all = inst.getAAMetadata();
+		if (near.scopes() != AAMDNodes(nullptr, nullptr, all.Scope, all.NoAlias))
 			continue;
 		const auto at = distance(evolution, near, address);
 		if (at && !overlaps(near, *at, bits / 8)) {
@@ -227,6 +238,8 @@ void vectoriser::group()
 	AAResults aliases(library);
 	BasicAAResult basic(layout, item, library, assumptions, &dt);
 	aliases.addAAResult(basic);
+	ScopedNoAliasAAResult scoped;
+	aliases.addAAResult(scoped);
 
 	std::vector<near_accesses> found;
 	for (BasicBlock &block : item)

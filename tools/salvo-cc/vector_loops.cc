@@ -13,6 +13,7 @@
  */
 #include "vectoriser.h"
 #include "items.h"
+#include "walks.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
@@ -241,7 +242,8 @@ double vectoriser::cycles_of_items(const Loop &loop, ScalarEvolution &evolution)
 double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 				   AAResults &aliases)
 {
-	const SmallVector<walk> walks = find_walks(loop, evolution, aliases);
+	const SmallVector<walk> walks = can_version(loop, evolution, aliases) ?
+		find_walks(loop, evolution) : find_walks(loop, evolution, aliases);
 	SmallPtrSet<const Value *, 4> loaded, stored;
 	double sum = 0;
 

@@ -346,6 +346,8 @@ void vectoriser::emit(Instruction &inst)
 		scalars[&inst] = emit_agreement(inst.getOperand(0));
 	} else if (is_first_lane(inst)) {
 		scalars[&inst] = lane(inst.getOperand(0), 0);
+	} else if (is_of_every_lane(inst)) {
+		scalars[&inst] = emit_every(inst.getOperand(0));
 	} else if (isa<FenceInst>(inst)) {
 		b.Insert(inst.clone());
 	} else if (needs_lanes(inst)) {

@@ -18,6 +18,7 @@
  */
 #include "items.h"
 #include "vectoriser.h"
+#include "walks.h"
 
 #include <numeric>
 
@@ -30,6 +31,7 @@
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
@@ -57,10 +59,10 @@ unsigned vectoriser::walk::elements() const
 	return vector_bytes / bytes;
 }
 
-/* Is the iteration after all others that read or write what @inst accesses free to go first? */
-static bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
+bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
 {
-	const auto where = MemoryLocation::getBeforeOrAfter(getLoadStorePointerOperand(&inst));
+	const MemoryLocation where(getLoadStorePointerOperand(&inst),
+				   LocationSize::beforeOrAfterPointer(), inst.getAAMetadata());
 
 	return all_of(block, [&](Instruction &other) {
 		if (&other == &inst || !other.mayReadOrWriteMemory() || isa<AssumeInst>(other))
@@ -71,6 +73,8 @@ static bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
 		return isa<LoadInst>(inst) ? !isModSet(how) : !isModOrRefSet(how);
 	});
 }
+
+namespace {
 
 /*
  * Takes indices of less than 64 bits that count in a loop for ones that do not wrap around: what
@@ -98,6 +102,28 @@ private:
 	}
 };
 
+} /* namespace */
+
+const SCEV *address_in_loop(Instruction &inst, ScalarEvolution &evolution)
+{
+	return without_wraps(evolution).visit(evolution.getSCEV(getLoadStorePointerOperand(&inst)));
+}
+
+std::optional<int64_t> step_in_loop(const SCEV *address, const Loop &loop,
+				    ScalarEvolution &evolution)
+{
+	auto *moving = dyn_cast<SCEVAddRecExpr>(address);
+
+	if (evolution.isLoopInvariant(address, &loop))
+		return 0;
+	if (!moving || !moving->isAffine() || moving->getLoop() != &loop)
+		return {};
+	auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
+	if (!step || step->getAPInt().getSignificantBits() > 32)
+		return {};
+	return step->getAPInt().getSExtValue();
+}
+
 /* Lanes far apart, each with the next elements of 32 or 64 bits in each iteration of @loop */
 bool vectoriser::find_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution,
 			   walk *made) const
@@ -117,15 +143,12 @@ bool vectoriser::find_walk(Instruction &inst, const Loop &loop, ScalarEvolution 
 	    !(s.kind == shape::VARYING ||
 	      (s.kind == shape::STRIDED && std::abs(s.stride) >= vector_bytes)))
 		return false;
-	auto *moving = dyn_cast<SCEVAddRecExpr>(without_wraps(evolution)
-			.visit(evolution.getSCEV(pointer)));
-	if (!moving || !moving->isAffine() || moving->getLoop() != &loop)
+	const SCEV *address = address_in_loop(inst, evolution);
+	const int64_t step = step_in_loop(address, loop, evolution).value_or(0);
+	if (!step || std::abs(step) > max_step || step * 8 % bits)
 		return false;
-	auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
-	if (!step || step->getAPInt().abs().ugt(max_step))
-		return false;
-	*made = { &inst, moving->getStart(), bits / 8, step->getAPInt().getSExtValue() };
-	return made->step && made->step % made->bytes == 0;
+	*made = { &inst, cast<SCEVAddRecExpr>(address)->getStart(), bits / 8, step };
+	return true;
 }
 
 /* Do @all that are like @one access each element that it steps over? */
@@ -149,8 +172,7 @@ bool vectoriser::is_dense(const walk &one, ArrayRef<walk> all, ScalarEvolution &
 }
 
 /* The walks of @loop, if it is one that lanes leave together. */
-SmallVector<vectoriser::walk> vectoriser::find_walks(const Loop &loop, ScalarEvolution &evolution,
-						     AAResults &aliases)
+SmallVector<vectoriser::walk> vectoriser::find_walks(const Loop &loop, ScalarEvolution &evolution)
 {
 	BasicBlock *block = loop.getHeader();
 	SmallVector<walk> found;
@@ -169,15 +191,25 @@ SmallVector<vectoriser::walk> vectoriser::find_walks(const Loop &loop, ScalarEvo
 		return {};
 	const SmallVector<walk> all = found;
 	erase_if(found, [&](const walk &w) {
-		return w.times() == 1 || !is_dense(w, all, evolution) ||
-		       !is_alone(*w.inst, *block, aliases);
+		return w.times() == 1 || !is_dense(w, all, evolution);
 	});
 	return found;
 }
 
-/* @v of the first iteration of the loop that @header begins, in front of it */
-static Value *first_value(Value *v, BasicBlock &header, BasicBlock &before,
-			  DenseMap<Value *, Value *> &known)
+/* Those of them whose memory nothing else in @loop changes */
+SmallVector<vectoriser::walk> vectoriser::find_walks(const Loop &loop, ScalarEvolution &evolution,
+						     AAResults &aliases)
+{
+	SmallVector<walk> found = find_walks(loop, evolution);
+
+	erase_if(found, [&](const walk &w) {
+		return !is_alone(*w.inst, *loop.getHeader(), aliases);
+	});
+	return found;
+}
+
+Value *first_in_loop(Value *v, BasicBlock &header, BasicBlock &before,
+		     DenseMap<Value *, Value *> &known)
 {
 	auto *inst = dyn_cast<Instruction>(v);
 
@@ -191,7 +223,7 @@ static Value *first_value(Value *v, BasicBlock &header, BasicBlock &before,
 		return nullptr;
 	Instruction *copy = inst->clone();
 	for (Use &operand : copy->operands()) {
-		Value *first = first_value(operand, header, before, known);
+		Value *first = first_in_loop(operand, header, before, known);
 
 		if (!first) {
 			copy->deleteValue();
@@ -218,8 +250,8 @@ void vectoriser::count_bytes(ArrayRef<walk> all, const Loop &loop)
 	DenseMap<int64_t, PHINode *> offsets;
 
 	for (const walk &w : all) {
-		Value *start = first_value(getLoadStorePointerOperand(w.inst), *header, *before,
-					   known);
+		Value *start = first_in_loop(getLoadStorePointerOperand(w.inst), *header, *before,
+					     known);
 		PHINode *&offset = offsets[w.step];
 
 		if (!start)
@@ -253,6 +285,8 @@ bool vectoriser::unroll_walks()
 	AAResults aliases(library);
 	BasicAAResult basic(layout, item, library, assumptions, &dt);
 	aliases.addAAResult(basic);
+	ScopedNoAliasAAResult scoped;
+	aliases.addAAResult(scoped);
 
 	for (Loop *loop : loops.getLoopsInPreorder()) {
 		const unsigned count = evolution.getSmallConstantTripCount(loop);

@@ -77,6 +77,8 @@ public:
 	void interleave();
 	/* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
 	void load_on_ways();
+	/* vector_overlaps.cc: makes loops for walks in which nothing overlaps; false if not. */
+	bool version_walks();
 	/* vector_walks.cc: unrolls loops along memory of each lane; false if there are none. */
 	bool unroll_walks();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
@@ -191,8 +193,13 @@ private:
 	static bool is_dense(const walk &one, llvm::ArrayRef<walk> all,
 			     llvm::ScalarEvolution &evolution);
 	static void count_bytes(llvm::ArrayRef<walk> all, const Loop &loop);
+	llvm::SmallVector<walk> find_walks(const Loop &loop, llvm::ScalarEvolution &evolution);
 	llvm::SmallVector<walk> find_walks(const Loop &loop, llvm::ScalarEvolution &evolution,
 					   llvm::AAResults &aliases);
+
+	/* vector_overlaps.cc */
+	bool version_loop(Loop &loop, llvm::ScalarEvolution &evolution, llvm::AAResults &aliases);
+	Value *emit_every(Value *condition);
 
 	/* vector_flow.cc */
 	void find_order();
@@ -379,6 +386,10 @@ private:
 	Value *mask_bits = nullptr;		/* @mask as an integer; made on demand */
 	llvm::IRBuilder<> b;
 };
+
+/* vector_overlaps.cc: is the result of @inst what holds in every lane? */
+bool is_of_every_lane(const llvm::Instruction &inst);
+void lower_every_lane(llvm::Function &f);
 
 /* vector_tables.cc */
 unsigned instructions_of_tables(const llvm::Function &f);
