@@ -133,3 +133,105 @@ kernel void written_by_some(ARGS)
 	}
 	out[ITEM] = sum + most * 3;
 }
+
+kernel void walking(ARGS)
+{
+	const global uint *p = in + ITEM;
+	uint sum = 0;
+
+	for (uint i = 0; i < n; i++) {
+		s[LID] = p[0];
+		p += n;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		sum = sum * 3 + s[SIZE - 1 - LID] + p[1];
+		p += 2;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		p -= i & 1;
+	}
+	out[ITEM] = sum + *p;
+}
+
+kernel void counting(ARGS)
+{
+	uint at = ITEM * 5, back = n - LID;
+	char small = LID;
+	ulong large = ((ulong)LID << 31) + n;
+
+	for (uint i = 0; i < n; i++) {
+		s[LID] = in[at & 1023] + in[back & 1023] + small + (uint)(large >> 7);
+		barrier(CLK_LOCAL_MEM_FENCE);
+		out[ITEM] = out[ITEM] * 7 + s[(LID + i) % SIZE];
+		at += n;
+		back = back - 3 * i;
+		small += 50;
+		large += 0x7fffffffu + i;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[ITEM + 300] = at + back + small + (uint)large;
+}
+
+/* Values of the iteration before meet one that is the same for all. */
+kernel void prefetched(ARGS)
+{
+	const global uint *p = in + ITEM, *q = in + 2 * LID;
+	uint a = p[0], b = q[0], sum = 0, done = 0;
+
+	p += 4 * n;
+	q += 3;
+	do {
+		uint before = a;
+
+		s[LID] = b;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		a = p[0];
+		b = q[1];
+		sum += before * s[n] + s[n - 1];
+		p += 4 * n;
+		q += n;
+		done += n;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	} while (done < 5 * n);
+	out[ITEM] = sum + a * b;
+}
+
+/* Some advance by what work-items have found, or not in each iteration. */
+kernel void uneven(ARGS)
+{
+	uint at = ITEM, other = LID, third = ITEM, sum = 0;
+
+	for (uint i = 0; i < n; i++) {
+		s[LID] = in[at & 1023] ^ third;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		at += s[i] & 7;
+		third += s[LID] & 3;
+		if (in[ITEM] & (1u << i))
+			other += 5;
+		sum = sum * 3 + s[(other + i) % SIZE];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[ITEM] = sum + at + third;
+}
+
+kernel void walks_in_walks(ARGS)
+{
+	const global uint *row = in + LID;
+	uint sum = 0;
+
+	for (uint j = 0; j < n; j++) {
+		const global uint *p = row;
+
+		for (uint i = 0; i < 3; i++) {
+			s[LID] = *p;
+			barrier(CLK_LOCAL_MEM_FENCE);
+			sum += s[(LID ^ 1) % SIZE] * (j + 1);
+			p += n + j;
+			barrier(CLK_LOCAL_MEM_FENCE);
+		}
+		s[LID] += (uint)(p - row);
+		barrier(CLK_LOCAL_MEM_FENCE);
+		sum ^= s[SIZE - 1 - LID];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		row += 17;
+	}
+	out[ITEM] = sum + *row;
+}

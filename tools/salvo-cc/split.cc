@@ -74,6 +74,7 @@ private:
 	bool separate();
 	const SmallPtrSetImpl<BasicBlock *> &without(BasicBlock *def);
 	bool crosses(const Use &use);
+	bool differs(Value *v) const { return differing->differs(v) || copies.lookup(v); }
 	SmallVector<Use *> crossing(Instruction &value);
 	void find_offsets();
 	bool can_compute_again(Value *v, budget &left, SmallPtrSetImpl<Value *> &leaves);
@@ -97,6 +98,7 @@ private:
 		bool uniform;
 	};
 	SmallVector<variable> variables;
+	DenseMap<Value *, bool> copies;	/* of what was computed again: are they divergent? */
 	DenseMap<Instruction *, PHINode *> shared;	/* values by phis that have their variable */
 	DenseMap<Instruction *, AllocaInst *> memory;	/* of values and phis that share */
 };
@@ -262,15 +264,16 @@ bool splitter::can_compute_again(Value *v, budget &left, SmallPtrSetImpl<Value *
 	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
 	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst))
 		return false;
-	const bool differs = differing->differs(inst);
-	unsigned &of_kind = differs ? left.divergent : left.uniform;
+	const bool is_divergent = differs(inst);
+	unsigned &of_kind = is_divergent ? left.divergent : left.uniform;
 	if (!of_kind)
 		return false;
 	of_kind--;
 	for (Value *operand : inst->operands()) {
 		if (leaves.contains(operand) || can_compute_again(operand, left, leaves))
 			continue;
-		if (!differs || differing->differs(operand))
+		/* A copy is not among the values that are carried. */
+		if (!is_divergent || differs(operand) || copies.contains(operand))
 			return false;
 		leaves.insert(operand);
 	}
@@ -287,6 +290,7 @@ Value *splitter::compute_again(Value *v, Instruction *before, ValueToValueMapTy 
 	if (Value *known = done.lookup(v))
 		return known;
 	Instruction *copy = inst->clone();
+	copies[copy] = differs(inst);
 	for (unsigned i = 0; i < inst->getNumOperands(); i++)
 		copy->setOperand(i, compute_again(inst->getOperand(i), before, done));
 	copy->insertBefore(before);
