@@ -81,6 +81,7 @@ static const struct {
 		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",
 		"walk_some", "walk_strides", "walk_ends", "walk_own", "walk_stores",
 		"walk_both", "walk_wraps", "walk_local",
+	} },
 	{ "tests/kernels/cc_pitfalls_steps.cl", {
 		"advancing", "receding", "advancing_in_two_loops", "advancing_that_wraps",
 		"handed_on", "written_by_some", "walking", "counting", "prefetched", "uneven",
