@@ -360,14 +360,15 @@ TEST(M4_stores_in_rows)
 
 					for (i = 0; i < BYTES / 8; i++)
 						m[i] = i * 0x9e3779b97f4a7c15;
-					/* In no row, in the own one, in it for one of them, or half */
+					/* In no row, in the own one, in it for some of them */
 					for (i = 0; i < COUNT; i++)
 						at[i] = (way < 3 || (way == 3 && i == 21) ||
 							 (way == 4 && i % 2) ? ROWS : 0) +
 							i * n + way % 3 % (n - 1);
 					if (way == 5)
 						args.sums = (char *)args.rows + size * ROWS;
-					ASSERT_EQ(0, cc_run(programs[p], kernels[k], &args, &range));
+					ASSERT_EQ(0, cc_run(programs[p], kernels[k], &args,
+							    &range));
 					if (!p)
 						continue;
 					EXPECT_EQ(0, memcmp(memory[0], memory[1], BYTES)) {

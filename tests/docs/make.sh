@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 makefiles=$(git ls-files Makefile '*.mk')
 # Parts of other targets; and what scripts ask for, print-*.
-internal='libs tools man kunit run-tests fuzz-programs sanitize-programs'
+internal='libs tools man kunit kernel-files run-tests fuzz-programs sanitize-programs'
 
 # shellcheck disable=SC2086 # lists of words
 {

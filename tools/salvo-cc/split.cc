@@ -99,7 +99,7 @@ private:
 	};
 	SmallVector<variable> variables;
 	DenseMap<Value *, bool> copies;	/* of what was computed again: are they divergent? */
-	DenseMap<Instruction *, PHINode *> shared;	/* values by phis that have their variable */
+	DenseMap<Instruction *, PHINode *> shared;	/* phis whose variable values have */
 	DenseMap<Instruction *, AllocaInst *> memory;	/* of values and phis that share */
 };
 
@@ -362,7 +362,8 @@ void splitter::find_shared()
 		for (PHINode &phi : loop->getHeader()->phis()) {
 			auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(latch));
 
-			if (!next || !loop->contains(next) || next->getParent() == phi.getParent() ||
+			if (!next || !loop->contains(next) ||
+			    next->getParent() == phi.getParent() ||
 			    !differing->differs(&phi) || !differing->differs(next) ||
 			    shared.contains(next) || shared.contains(&phi) ||
 			    is_live_after(phi, *next) || is_live_after(*next, phi))
@@ -381,7 +382,7 @@ AllocaInst *splitter::memory_of(Instruction &value)
 	AllocaInst *&made = memory[owner];
 
 	if (!made) {
-		/* A byte for each truth value: those of several work-items are a vector of bytes. */
+		/* A byte for a truth value: those of several work-items are a vector of bytes. */
 		const bool is_bool = value.getType()->isIntegerTy(1);
 
 		made = at_start.CreateAlloca(is_bool ? at_start.getInt8Ty() : value.getType(),

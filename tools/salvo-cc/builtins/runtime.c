@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #ifdef __x86_64__
-/* Bytes from which on the processor's own loop, which takes long to start, is as fast as one of ours */
+/* Bytes from which on the processor's own loop, which takes long to start, is as fast as ours */
 #define LONG 2048
 
 /* At any address, to any type */
