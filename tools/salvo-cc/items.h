@@ -71,11 +71,8 @@ bool unroll_walks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);
 
-/*
- * vector_cost.cc: moves what lanes do not gain from into functions of one work-item. Return: is
- * what is left worth a version for lanes?
- */
-bool outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+/* vector_cost.cc: moves what lanes do not gain from into functions of one work-item. */
+void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
 /* vector_cost.cc: is what neighbours in y access contiguous, where that of those in x is not? */

@@ -227,10 +227,8 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 	}
 	canonicalise(*copy, target);
 	arrange_accesses(*copy, *of.id(*copy, d), lanes, target);
-	if (d == 0 && !outline_regions(*copy, *of.id(*copy, 0), lanes, target)) {
-		copy->eraseFromParent();
-		return nullptr;
-	}
+	if (d == 0)
+		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
 	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);
 	copy->eraseFromParent();
 	if (wide && is_too_large(*wide, size, lanes, most)) {

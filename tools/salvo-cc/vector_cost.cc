@@ -607,88 +607,15 @@ double cost_of_lanes(Function &item, Argument &x, unsigned lanes, TargetMachine 
 	return vectoriser(item, x, lanes, costs).cost();
 }
 
-/* What a work-item computes in @f, of all that is in it or of its loops only */
-static double work_of(Function &f, function_ref<double(const Instruction &, unsigned)> cost)
-{
-	const DominatorTree dominators(f);
-	const LoopInfo loops(dominators);
-	double sum = 0;
-
-	for (const Instruction &inst : instructions(f))
-		sum += cost(inst, loops.getLoopDepth(inst.getParent()));
-	return sum;
-}
-
-/* What is beside outlined loops, as a part of these, up to which lanes are not worth their code */
-static const double little = .35;
-
-/*
- * Do all lanes come to @call of a region, as a rule? Branches to it only keep out those whose ids
- * are beyond the end of the data, or who have nothing to do in a loop whose bounds it gets.
- */
-bool vectoriser::is_for_all(const CallInst &call) const
-{
-	const BasicBlock *block = call.getParent();
-	SmallPtrSet<const Value *, 8> bounds;
-
-	for (const Value *arg : call.args()) {
-		bounds.insert(arg);
-		if (auto *cast = dyn_cast<CastInst>(arg))
-			bounds.insert(cast->getOperand(0));
-	}
-	while (const DomTreeNode *node = dt.getNode(block)->getIDom()) {
-		const BasicBlock *up = node->getBlock();
-		auto *branch = dyn_cast<BranchInst>(up->getTerminator());
-		auto *test = branch && branch->isConditional() ?
-			dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
-
-		if (!pdt.dominates(block, up) &&
-		    (!test || !test->isRelational() || any_of(test->operands(), [&](Value *v) {
-			     return shape_of(v).kind == shape::VARYING && !bounds.contains(v);
-		     })))
-			return false;
-		block = up;
-	}
-	return true;
-}
-
-/*
- * Are loops that were outlined nearly all that there is, as in rows of a sparse matrix? Lanes then
- * only pass values to and from them through memory.
- */
-bool vectoriser::is_left_little() const
-{
-	double outlined_loops = 0;
-
-	if (!pdt.root_size())
-		return false;
-	const double rest = work_of(item, [&](const Instruction &inst, unsigned depth) {
-		if (!is_outlined(inst))
-			return weight_of(depth) * scalar_cost(inst);
-		const auto &call = cast<CallInst>(inst);
-		if (is_for_all(call))
-			outlined_loops += weight_of(depth) *
-				work_of(*call.getCalledFunction(),
-					[](const Instruction &i, unsigned in) {
-						return in ? weight_of(in) * scalar_cost(i) : 0;
-					});
-		return 0.;
-	});
-	return rest < little * outlined_loops;
-}
-
-bool outline_regions(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+void outline_regions(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
 {
 	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
 
 	for (unsigned i = 0; i < max_outlined; i++) {
-		vectoriser part(item, x, lanes, costs);
-
-		if (!part.outline())
-			return !part.is_left_little();
+		if (!vectoriser(item, x, lanes, costs).outline())
+			return;
 		canonicalise(item, target);
 	}
-	return true;
 }
 
 /*

@@ -83,8 +83,6 @@ public:
 	bool unroll_walks();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
 	bool outline();
-	/* The same: are the parts that were outlined nearly all that there is? */
-	bool is_left_little() const;
 	/* Instructions for all lanes, 0 if the work-item cannot run on lanes. */
 	double cost();
 	/* Accesses that are one for all lanes, and those of neighbours in memory. */
@@ -133,7 +131,6 @@ private:
 
 	/* vector_cost.cc */
 	static bool is_outlined(const Instruction &inst);
-	bool is_for_all(const llvm::CallInst &call) const;
 	static bool is_library_call(const Instruction &inst);
 	static double scalar_cost(const Instruction &inst);
 	static double weight_of(unsigned depth);
