@@ -14,6 +14,7 @@
  * better served one element at a time. Nothing is grouped in checked mode, which reports each
  * access on its own.
  */
+#include "analyses.h"
 #include "items.h"
 #include "vectoriser.h"
 
@@ -34,19 +35,21 @@ static const unsigned max_elements = 4, max_bits = 128;
 /* Groups of a block that are open at a time, as each access is compared with all of them */
 static const unsigned max_open = 16;
 
+/* What is known not to overlap @inst, whatever its type */
+static AAMDNodes scopes_of(const Instruction &inst)
+{
+	const AAMDNodes all = inst.getAAMetadata();
+
+	return AAMDNodes(nullptr, nullptr, all.Scope, all.NoAlias);
+}
+
 /* Accesses of one size and kind at constant distances from the first one in the block */
 struct near_accesses {
 	const SCEV *address;
 	SmallVector<std::pair<int64_t, Instruction *>, 8> at;	/* by their order in the block */
 
 	Instruction *first() const { return at[0].second; }
-	/* What is known not to overlap them, also of those that join them */
-	AAMDNodes scopes() const
-	{
-		const AAMDNodes all = first()->getAAMetadata();
-
-		return AAMDNodes(nullptr, nullptr, all.Scope, all.NoAlias);
-	}
+	AAMDNodes scopes() const { return scopes_of(*first()); }
 	bool is_load() const { return isa<LoadInst>(first()); }
 	unsigned bits() const { return getLoadStoreType(first())->getPrimitiveSizeInBits(); }
 };
@@ -190,8 +193,7 @@ static void add_access(Instruction &inst, std::vector<near_accesses> &open,
 	for (near_accesses &near : open) {
 		if (near.is_load() != isa<LoadInst>(inst) || near.bits() != bits)
 			continue;
-		const AAMDNodes all = inst.getAAMetadata();
-		if (near.scopes() != AAMDNodes(nullptr, nullptr, all.Scope, all.NoAlias))
+		if (near.scopes() != scopes_of(inst))
 			continue;
 		const auto at = distance(evolution, near, address);
 		if (at && !overlaps(near, *at, bits / 8)) {
@@ -228,22 +230,15 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 
 void vectoriser::group()
 {
-	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
-	TargetLibraryInfo library(names);
-	AssumptionCache assumptions(item);
-
 	if (item.hasFnAttribute("salvo-checked") || !prepare())
 		return;
-	ScalarEvolution evolution(item, library, assumptions, dt, loops);
-	AAResults aliases(library);
-	BasicAAResult basic(layout, item, library, assumptions, &dt);
-	aliases.addAAResult(basic);
+	access_analyses all(item, dt, loops);
 	ScopedNoAliasAAResult scoped;
-	aliases.addAAResult(scoped);
+	all.aliases.addAAResult(scoped);
 
 	std::vector<near_accesses> found;
 	for (BasicBlock &block : item)
-		for (near_accesses &near : find_groups(block, evolution, aliases))
+		for (near_accesses &near : find_groups(block, all.evolution, all.aliases))
 			found.push_back(std::move(near));
 	for (near_accesses &near : found)
 		merge_runs(near);

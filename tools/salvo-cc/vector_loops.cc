@@ -11,6 +11,7 @@
  * compute little from iteration to iteration, whose time on lanes is that of gathers and scatters.
  * For these, cycles are estimated.
  */
+#include "analyses.h"
 #include "vectoriser.h"
 #include "items.h"
 #include "walks.h"
@@ -275,13 +276,8 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 
 bool vectoriser::gains_from_walks()
 {
-	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
-	TargetLibraryInfo library(names);
-	AssumptionCache assumptions(item);
-	ScalarEvolution evolution(item, library, assumptions, dt, loops);
-	AAResults aliases(library);
-	BasicAAResult basic(layout, item, library, assumptions, &dt);
-	aliases.addAAResult(basic);
+	access_analyses all(item, dt, loops);
+	ScalarEvolution &evolution = all.evolution;
 	double one = 0, at_once = 0;
 	SmallPtrSet<const Loop *, 8> walks;
 
@@ -305,7 +301,7 @@ bool vectoriser::gains_from_walks()
 			const double times = weight_of(loop->getLoopDepth() - 1) * walked;
 
 			one += times * cycles_of_items(*loop, evolution);
-			at_once += times * cycles_of_lanes(*loop, evolution, aliases);
+			at_once += times * cycles_of_lanes(*loop, evolution, all.aliases);
 		}
 	for (BasicBlock &block : item)
 		if (!walks.contains(loops.getLoopFor(&block)))

@@ -17,17 +17,14 @@
  * not know when the other does. The condition goes through a function "salvo.every", whose result
  * is uniform: that of all active lanes.
  */
+#include "analyses.h"
 #include "items.h"
 #include "vectoriser.h"
 #include "walks.h"
 
-#include <llvm/Analysis/AliasAnalysis.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/BasicAliasAnalysis.h>
 #include <llvm/Analysis/MemoryLocation.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -278,20 +275,14 @@ bool vectoriser::version_loop(Loop &loop, ScalarEvolution &evolution, AAResults 
 
 bool vectoriser::version_walks()
 {
-	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
-	TargetLibraryInfo library(names);
-	AssumptionCache assumptions(item);
 	bool made = false;
 
 	if (item.hasFnAttribute("salvo-checked") || !prepare() || loops.empty())
 		return false;
 	find_divergent_loops();
-	ScalarEvolution evolution(item, library, assumptions, dt, loops);
-	AAResults aliases(library);
-	BasicAAResult basic(layout, item, library, assumptions, &dt);
-	aliases.addAAResult(basic);
+	access_analyses all(item, dt, loops);
 	for (Loop *loop : loops.getLoopsInPreorder())
-		made |= loop->isInnermost() && version_loop(*loop, evolution, aliases);
+		made |= loop->isInnermost() && version_loop(*loop, all.evolution, all.aliases);
 	return made;
 }
 

@@ -16,6 +16,7 @@
  * All lanes must run as many iterations, so that each of them has all the elements of its vector.
  * Nothing in the loop may write what is loaded, and what it stores must not be read there.
  */
+#include "analyses.h"
 #include "items.h"
 #include "vectoriser.h"
 #include "walks.h"
@@ -23,16 +24,12 @@
 #include <numeric>
 
 #include <llvm/ADT/SmallSet.h>
-#include <llvm/Analysis/AliasAnalysis.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/BasicAliasAnalysis.h>
 #include <llvm/Analysis/InstructionSimplify.h>
 #include <llvm/Analysis/MemoryLocation.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ScopedNoAliasAA.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
 using namespace llvm;
@@ -272,29 +269,23 @@ void vectoriser::count_bytes(ArrayRef<walk> all, const Loop &loop)
 
 bool vectoriser::unroll_walks()
 {
-	TargetLibraryInfoImpl names((Triple(item.getParent()->getTargetTriple())));
-	TargetLibraryInfo library(names);
-	AssumptionCache assumptions(item);
 	OptimizationRemarkEmitter remarks(&item);
 	bool unrolled = false;
 
 	if (item.hasFnAttribute("salvo-checked") || !prepare() || loops.empty())
 		return false;
 	find_divergent_loops();
-	ScalarEvolution evolution(item, library, assumptions, dt, loops);
-	AAResults aliases(library);
-	BasicAAResult basic(layout, item, library, assumptions, &dt);
-	aliases.addAAResult(basic);
+	access_analyses all(item, dt, loops);
 	ScopedNoAliasAAResult scoped;
-	aliases.addAAResult(scoped);
+	all.aliases.addAAResult(scoped);
 
 	for (Loop *loop : loops.getLoopsInPreorder()) {
-		const unsigned count = evolution.getSmallConstantTripCount(loop);
+		const unsigned count = all.evolution.getSmallConstantTripCount(loop);
 		unsigned times = 1;
 
 		if (!loop->isInnermost())
 			continue;
-		const SmallVector<walk> found = find_walks(*loop, evolution, aliases);
+		const SmallVector<walk> found = find_walks(*loop, all.evolution, all.aliases);
 		for (const walk &w : found)
 			times = std::max(times, w.times());
 		if (times == 1 || (count && count < times))
@@ -305,8 +296,8 @@ bool vectoriser::unroll_walks()
 			.AllowExpensiveTripCount = true, .UnrollRemainder = false,
 			.ForgetAllSCEV = false,
 		};
-		unrolled |= UnrollLoop(loop, how, &loops, &evolution, &dt, &assumptions, &target,
-				       &remarks, true) != LoopUnrollResult::Unmodified;
+		unrolled |= UnrollLoop(loop, how, &loops, &all.evolution, &dt, &all.assumptions,
+				       &target, &remarks, true) != LoopUnrollResult::Unmodified;
 	}
 	return unrolled;
 }
