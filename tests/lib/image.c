@@ -263,7 +263,10 @@ TEST_F(image, samplers_in_three_dimensions)
 
 TEST_F(image, samplers_of_one_channel)
 {
-	check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_R, SALVO_IMAGE_FLOAT);
+	for (unsigned int i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		check_samplers(_metadata, self, "sample", 2, SALVO_IMAGE_R, types[i]);
+		check_samplers(_metadata, self, "sample_3d", 3, SALVO_IMAGE_R, types[i]);
+	}
 }
 
 /* Rows that are shorter than vectors, and work-items that skip the function of all formats */
@@ -273,6 +276,7 @@ TEST_F(image, samplers_in_short_rows)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_R, SALVO_IMAGE_FLOAT);
+		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_R, SALVO_IMAGE_UNORM_INT8);
 		check_samplers(_metadata, self, names[i], 2, SALVO_IMAGE_RGBA, SALVO_IMAGE_FLOAT);
 	}
 }

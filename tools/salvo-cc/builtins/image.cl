@@ -65,14 +65,30 @@ static int nearest(float s, int size, uint sampler)
 	return wrap_index(floor_index(to_pixels(s, size, sampler)), size, ADDRESS_OF(sampler));
 }
 
-static void linear(float s, int size, uint sampler, int *low, int *high, float *part)
-{
-	float u = to_pixels(s, size, sampler) - 0.5f;
-	int i = floor_index(u);
+/* Two pixels and their weights; one beyond the edge of CLK_ADDRESS_CLAMP has none. */
+struct pair {
+	int low, high;
+	float first, second;
+};
 
-	*part = u - __builtin_elementwise_floor(u);
-	*low = wrap_index(i, size, ADDRESS_OF(sampler));
-	*high = wrap_index(i + 1, size, ADDRESS_OF(sampler));
+static struct pair linear(float s, int size, uint sampler)
+{
+	const float u = to_pixels(s, size, sampler) - 0.5f;
+	const float part = u - __builtin_elementwise_floor(u);
+	const int i = floor_index(u);
+	struct pair at = {
+		wrap_index(i, size, ADDRESS_OF(sampler)),
+		wrap_index(i + 1, size, ADDRESS_OF(sampler)),
+		1.0f - part, part,
+	};
+
+	if (ADDRESS_OF(sampler) == CLK_ADDRESS_CLAMP) {
+		at.first = at.low < 0 ? 0.0f : at.first;
+		at.second = at.high < 0 ? 0.0f : at.second;
+		at.low = at.low < 0 ? 0 : at.low;
+		at.high = at.high < 0 ? 0 : at.high;
+	}
+	return at;
 }
 
 static float4 texel_one(image_t image, int4 at)
@@ -184,25 +200,61 @@ float4 salvo_outline_sample(image_t image, uint sampler, float4 s, uint dims, ui
 	return filter(image, at, dims);
 }
 
-static float float_at(image_t image, int x, int y)
+/*
+ * One channel, of floats or bytes: so short that it is inlined, so that lanes sample
+ * at the same time. Only the loads are there for each type.
+ */
+struct square {
+	float a, b, c, d;
+};
+
+#define SQUARE_OF(NAME, TYPE) \
+	static struct square NAME(image_t image, struct pair x, struct pair y, int z) \
+	{ \
+		const int bytes = sizeof(TYPE); \
+		struct square at = { \
+			*(global const TYPE *)address_of(image, (int4)(x.low, y.low, z, 0), bytes), \
+			*(global const TYPE *)address_of(image, (int4)(x.high, y.low, z, 0), bytes), \
+			*(global const TYPE *)address_of(image, (int4)(x.low, y.high, z, 0), bytes), \
+			*(global const TYPE *)address_of(image, (int4)(x.high, y.high, z, 0), \
+							 bytes), \
+		}; \
+		\
+		return at; \
+	}
+
+SQUARE_OF(square_of_bytes, uchar)
+SQUARE_OF(square_of_floats, float)
+
+static float weigh(struct pair at, float a, float b)
 {
-	return *(global const float *)address_of(image, (int4)(x, y, 0, 0), 4);
+	return a * at.first + b * at.second;
 }
 
-/*
- * A plane of floats: so short that it is inlined, so that the lanes of a kernel sample at the same
- * time. There is no border: @sampler is not one of CLK_ADDRESS_CLAMP.
- */
-static float sample_plane(image_t image, uint sampler, float2 s)
+static float sample_one(image_t image, uint sampler, float4 s, uint dims)
 {
-	int x0, x1, y0, y1;
-	float px, py, row, next;
+	const struct pair x = linear(s.x, image->width, sampler);
+	const struct pair y = linear(s.y, image->height, sampler);
+	const bool bytes = image->type == CLK_UNORM_INT8;
+	struct square near, far = { 0 };
+	struct pair z = { 0 };
+	float v;
 
-	linear(s.x, image->width, sampler, &x0, &x1, &px);
-	linear(s.y, image->height, sampler, &y0, &y1, &py);
-	row = float_at(image, x0, y0) * (1.0f - px) + float_at(image, x1, y0) * px;
-	next = float_at(image, x0, y1) * (1.0f - px) + float_at(image, x1, y1) * px;
-	return row * (1.0f - py) + next * py;
+	if (dims > 2)
+		z = linear(s.z, image->depth, sampler);
+	if (bytes) {
+		near = square_of_bytes(image, x, y, z.low);
+		if (dims > 2)
+			far = square_of_bytes(image, x, y, z.high);
+	} else {
+		near = square_of_floats(image, x, y, z.low);
+		if (dims > 2)
+			far = square_of_floats(image, x, y, z.high);
+	}
+	v = weigh(y, weigh(x, near.a, near.b), weigh(x, near.c, near.d));
+	if (dims > 2)
+		v = weigh(z, v, weigh(y, weigh(x, far.a, far.b), weigh(x, far.c, far.d)));
+	return bytes ? v * (1.0f / 255.0f) : v;
 }
 
 static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
@@ -212,12 +264,17 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
 	return salvo_outline_sample(image, sampler, s, dims, layer);
 }
 
-static float4 sample_2d_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
+/*
+ * Of two or three dimensions. Floats with a border are not weighed, as a pixel in place of one
+ * beyond the edge may be infinite.
+ */
+static float4 sample_one_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
 	if (!(sampler & CLK_FILTER_LINEAR))
 		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
-	if (ADDRESS_OF(sampler) != CLK_ADDRESS_CLAMP && has_format(image, CLK_R, CLK_FLOAT))
-		return (float4)(sample_plane(image, sampler, s.xy), 0.0f, 0.0f, 1.0f);
+	if (has_format(image, CLK_R, CLK_UNORM_INT8) ||
+	    (has_format(image, CLK_R, CLK_FLOAT) && ADDRESS_OF(sampler) != CLK_ADDRESS_CLAMP))
+		return (float4)(sample_one(image, sampler, s, dims), 0.0f, 0.0f, 1.0f);
 	return salvo_outline_sample(image, sampler, s, dims, layer);
 }
 
@@ -435,6 +492,6 @@ IMAGE_OF(image2d_array_t, int4, WIDE_4, 2, 2, ASK_2D_ARRAY)
 IMAGE_OF(image3d_t, int4, WIDE_4, 3, 0, ASK_3D)
 READ(image1d_t, int, float, WIDE_1, 1, 0, sample_f)
 READ(image1d_array_t, int2, float2, WIDE_2, 1, 1, sample_f)
-READ(image2d_t, int2, float2, WIDE_2, 2, 0, sample_2d_f)
+READ(image2d_t, int2, float2, WIDE_2, 2, 0, sample_one_f)
 READ(image2d_array_t, int4, float4, WIDE_4, 2, 2, sample_f)
-READ(image3d_t, int4, float4, WIDE_4, 3, 0, sample_f)
+READ(image3d_t, int4, float4, WIDE_4, 3, 0, sample_one_f)
