@@ -146,28 +146,26 @@ static bool is_stopped(const struct salvo_element *element, const _Atomic uint32
 	       atomic_load_explicit(&element->failed, memory_order_relaxed);
 }
 
-/* Runs the work-groups from @at to before @end, in one row. Returns false if stopped. */
-static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
+/*
+ * Runs the work-groups from @at to before @end, in one row; @x is the position of the first of them
+ * in it. The group has the position and extent in the other dimensions. Returns false if stopped.
+ */
+static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end, uint32_t x,
 		       const _Atomic uint32_t *stop)
 {
 	const struct salvo_element *element = runner->chunk.element;
 	const struct salvo_op_dispatch *op = element->op;
 	struct salvo_group *group = &runner->group;
-	uint32_t position[3], ran;
 	enum salvo_fibers_end how;
-	unsigned int d;
+	uint32_t ran;
 
-	salvo_element_position(element, at, position);
-	for (; at != end; at += ran, position[0] += ran) {
+	for (; at != end; at += ran, x += ran) {
 		if (is_stopped(element, stop))
 			return false;
 		runner->at = at;
 		ran = 1;
-		for (d = 0; d < 3; d++) {
-			group->group_id[d] = position[d];
-			group->extent[d] = salvo_element_extent(op->items[d], op->group[d],
-								position[d]);
-		}
+		group->group_id[0] = x;
+		group->extent[0] = salvo_element_extent(op->items[0], op->group[0], x);
 		if (!(op->flags & SALVO_DISPATCH_BARRIERS)) {
 			ran = run_strip(element, group, end - at);
 		} else {
@@ -179,6 +177,48 @@ static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end,
 		}
 	}
 	return true;
+}
+
+/* Makes the group one at @position in dimension @d. */
+static void place_group(struct salvo_runner *runner, unsigned int d, uint32_t position)
+{
+	const struct salvo_op_dispatch *op = runner->chunk.element->op;
+	struct salvo_group *group = &runner->group;
+
+	group->group_id[d] = position;
+	group->extent[d] = salvo_element_extent(op->items[d], op->group[d], position);
+}
+
+/*
+ * Runs what is from @low to before @high of the rows that the chunk has a part of. Their positions
+ * are counted: many ranges have a single work-group in a row, and divisions are slow.
+ */
+static bool run_rows(struct salvo_runner *runner, uint32_t low, uint32_t high,
+		     const _Atomic uint32_t *stop)
+{
+	const struct salvo_element *element = runner->chunk.element;
+	const uint32_t first = runner->chunk.first, end = first + runner->chunk.count;
+	uint32_t position[3], start;
+
+	salvo_element_position(element, first, position);
+	place_group(runner, 1, position[1]);
+	place_group(runner, 2, position[2]);
+	for (start = first - position[0];; ) {
+		const uint32_t from = start + low > first ? start + low : first;
+		const uint32_t to = start + high < end ? start + high : end;
+
+		if (from < to && !run_groups(runner, from, to, from - start, stop))
+			return false;
+		/* The last row may end with the largest number. */
+		if (end - start <= element->size[0])
+			return true;
+		start += element->size[0];
+		if (++position[1] == element->size[1]) {
+			position[1] = 0;
+			place_group(runner, 2, ++position[2]);
+		}
+		place_group(runner, 1, position[1]);
+	}
 }
 
 /* Work-groups of a row in a band */
@@ -199,10 +239,9 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 {
 	const struct salvo_element *element = runner->chunk.element;
 	const struct salvo_op_dispatch *op = element->op;
-	const uint32_t first = runner->chunk.first, end = first + runner->chunk.count;
 	const uint32_t length = element->size[0];
 	struct salvo_group *group = &runner->group;
-	uint32_t low, row, band = length;
+	uint32_t low, band = length;
 	unsigned int d;
 
 	for (d = 0; d < 3; d++) {
@@ -214,22 +253,11 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_missed;
 	group->dims = op->dims;
 
-	/* A fast path for tiny ones: there is only one row. */
-	if (element->total == length) {
-		run_groups(runner, first, end, stop);
-		return;
-	}
 	if (op->local_size && runner->chunk.count / length >= 2)
 		band = BAND;
 	for (low = 0; low < length; low += band)
-		for (row = first / length; row <= (end - 1) / length; row++) {
-			const uint32_t start = row * length, high = lesser(low + band, length);
-			const uint32_t from = start + low > first ? start + low : first;
-			const uint32_t to = lesser(start + high, end);
-
-			if (from < to && !run_groups(runner, from, to, stop))
-				return;
-		}
+		if (!run_rows(runner, low, lesser(low + band, length), stop))
+			return;
 }
 
 static void run_blocks(struct salvo_runner *runner, const _Atomic uint32_t *stop)
