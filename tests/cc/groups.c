@@ -219,6 +219,55 @@ TEST(M2_blocks_of_columns)
 }
 
 /* Returns how many elements are wrong. */
+static int tile(const struct cc_program *program, const struct cc_range *range, int w, int h)
+{
+	static uint32_t in[TURNED], out[TURNED];
+	static uint64_t wide[TURNED];
+	const struct {
+		const uint32_t *in;
+		uint32_t *out;
+		uint64_t *wide;
+		int w, h;
+	} args = { in, out, wide, w, h };
+	int x, y, wrong = 0;
+
+	for (x = 0; x < TURNED; x++) {
+		in[x] = x * x + 1;
+		out[x] = 7;
+		wide[x] = x * 0x100000001ull;
+	}
+	if (cc_run(program, "tiles", &args, range))
+		return -1;
+	for (y = 0; y < h; y++)
+		for (x = 0; x < w; x++) {
+			const bool in_it = x >= 2 && y > 0 && y < h - 1;
+			const uint64_t at = (y * w + x) * 0x100000001ull;
+
+			wrong += out[x * h + y] != (in_it ? in[y * w + x] + 3 * in[x * h + y] : 7);
+			wrong += wide[y * w + x] != (in_it ? at * 5 + in[x * h + y] : at);
+		}
+	return wrong;
+}
+
+/* A transposition runs tiles with lanes along y, and what is beside them one by one. */
+TEST(M4_tiles_of_rows_and_columns)
+{
+	static const uint64_t groups[][2] = {
+		{ 16, 13 }, { 7, 8 }, { 1, 13 }, { 3, 6 }, { 20, 3 }, { 128, 4 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < 2 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(turn_options[i], "tests/kernels/basic.cl");
+
+		ASSERT_NE(NULL, program);
+		over_widths(_metadata, program, turn_options[i], tile, groups,
+			    sizeof(groups) / sizeof(groups[0]), 3);
+		cc_program_close(program);
+	}
+}
+
+/* Returns how many elements are wrong. */
 static int rotate(const struct cc_program *program, const struct cc_range *range, int w, int h)
 {
 	static uint8_t in[TURNED], rotated[TURNED], flipped[TURNED];

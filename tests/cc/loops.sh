@@ -514,4 +514,18 @@ kernel void k(global const int *in, global int *out, int n, int width)
 END
 	has code 'vpgather')"
 
+check "M4 a transposition: lanes along y store a line together, for four work-items of a row" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global float *out, int w, int h)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < w && y < h)
+		out[y + h * x] = in[x + w * y];
+}
+END
+	has code 'vpunpck|vunpck|vshufps'
+	times code 'vmov[a-z0-9]+ +%zmm[0-9]+,.*\(' 4 8
+	has notes '^  columns ')"
+
 finish

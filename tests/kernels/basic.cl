@@ -85,3 +85,17 @@ kernel void rotate_bytes(global const uchar *in, global uchar *rotated, global u
 	if (in[y * w + x] & 1)
 		odd[y * w + w - 1 - x] = in[y * w + x];
 }
+
+/* Rows and columns of 32 and 64 bits, one of them in place, but not all of them */
+kernel void tiles(global const uint *in, global uint *out, global ulong *wide, int w, int h)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x >= 2 && x < w && y > 0 && y < h - 1) {
+		const ulong old = wide[y * w + x];
+		const uint row = in[y * w + x], column = in[x * h + y];
+
+		out[x * h + y] = row + 3 * column;
+		wide[y * w + x] = old * 5 + column;
+	}
+}

@@ -59,6 +59,8 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 	if (gains_from_columns(of, target, lanes))
 		columns = build_columns(b, of, v, length, target, opts);
 	Value *block = columns.item ? nullptr : find_block(b, of, v, length, target, lanes);
+	if (block && build_tiles(b, of, v, length, target, lanes))
+		k.function->addFnAttr(with_columns);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
 	emit_rows(b, of, r, v, length, block,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);

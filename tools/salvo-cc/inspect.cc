@@ -119,7 +119,7 @@ static void print(const description &d)
 		outs() << "  sub-groups     one a work-group, of at most "
 		       << SALVO_MAX_SUB_GROUP_ITEMS << " work-items\n";
 	if (k.flags & SALVO_KERNEL_COLUMNS)
-		outs() << "  columns        work-groups of 4 or more along y run along y\n";
+		outs() << "  columns        work-groups with enough work-items along y run along y\n";
 	print_group("  group size     ", k.required_group);
 	print_group("  group hint     ", k.hinted_group);
 	if (k.hinted_type)

@@ -80,6 +80,13 @@ bool accesses_columns(llvm::Function &item, llvm::Argument &x, llvm::Argument &y
 		      llvm::TargetMachine &target);
 
 /*
+ * vector_cost.cc: bytes that neighbours in @x have between what a load or store accesses, of those
+ * where that is known
+ */
+llvm::DenseMap<const llvm::Instruction *, int64_t>
+strides_of(llvm::Function &item, llvm::Argument &x, unsigned lanes, llvm::TargetMachine &target);
+
+/*
  * vector_cost.cc: do lanes go through loops together, not along rows of their own, with
  * vectors of a register?
  */

@@ -45,12 +45,8 @@ MDNode *keep_simple(LLVMContext &context)
 	return id;
 }
 
-/*
- * for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run. It is
- * computed before the loop, so that no value of the loop is live after it.
- */
-static Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
-			function_ref<void(Value *)> each)
+Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
+		 function_ref<void(Value *)> each)
 {
 	Function *f = b.GetInsertBlock()->getParent();
 	LLVMContext &context = b.getContext();
@@ -236,6 +232,12 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		return nullptr;
 	}
 	return wide;
+}
+
+Function *make_lanes_along(const items &of, Function &item, unsigned d, TargetMachine &target,
+			   unsigned lanes)
+{
+	return make_lanes(of, item, d, target, lanes, max_version);
 }
 
 /*

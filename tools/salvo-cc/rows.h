@@ -68,6 +68,25 @@ bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned l
 row build_columns(llvm::IRBuilder<> &b, const items &of, const group_values &v,
 		  llvm::Value *length, llvm::TargetMachine &target, const options &opts);
 
+/*
+ * tiles.cc: a version for a kernel with such a block, whose lanes are neighbours in y and have
+ * several work-items of a row each, for work-groups that are high enough; @b goes on with the
+ * others. False if there is none.
+ */
+bool build_tiles(llvm::IRBuilder<> &b, const items &of, const group_values &v, llvm::Value *length,
+		 llvm::TargetMachine &target, unsigned lanes);
+
+/* The function of @lanes work-items along @d, or NULL. */
+llvm::Function *make_lanes_along(const items &of, llvm::Function &item, unsigned d,
+				 llvm::TargetMachine &target, unsigned lanes);
+
+/*
+ * for (i = from; i + step <= to; i += step) each(i); returns the first i that is not run. It is
+ * computed before the loop, so that no value of the loop is live after it.
+ */
+llvm::Value *make_loop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, uint64_t step,
+		       const llvm::Twine &name, llvm::function_ref<void(llvm::Value *)> each);
+
 /* Inline all calls, and remove the functions. */
 void inline_calls(llvm::Function &callee);
 void inline_row(const row &r);

@@ -557,6 +557,25 @@ void vectoriser::find_near(SmallPtrSetImpl<const Instruction *> &same,
 	}
 }
 
+DenseMap<const Instruction *, int64_t> vectoriser::find_strides()
+{
+	DenseMap<const Instruction *, int64_t> found;
+
+	if (!prepare())
+		return found;
+	for (Instruction &inst : instructions(item)) {
+		if (!isa<LoadInst>(inst) && !isa<StoreInst>(inst))
+			continue;
+		const shape s = shape_of(getLoadStorePointerOperand(&inst));
+
+		if (s.kind == shape::UNIFORM)
+			found[&inst] = 0;
+		else if (s.kind == shape::STRIDED)
+			found[&inst] = s.stride;
+	}
+	return found;
+}
+
 bool vectoriser::has_even_loops()
 {
 	if (!prepare() || loops.empty())
@@ -593,6 +612,12 @@ bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
 	return any_of(next[1], [&](const Instruction *inst) {
 		return !same[0].contains(inst) && !next[0].contains(inst);
 	});
+}
+
+DenseMap<const Instruction *, int64_t> strides_of(Function &item, Argument &x, unsigned lanes,
+						  TargetMachine &target)
+{
+	return vectoriser(item, x, lanes, target.getTargetTransformInfo(item)).find_strides();
 }
 
 bool has_even_loops(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

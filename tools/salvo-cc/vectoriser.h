@@ -88,6 +88,8 @@ public:
 	/* Accesses that are one for all lanes, and those of neighbours in memory. */
 	void find_near(llvm::SmallPtrSetImpl<const llvm::Instruction *> &same,
 		       llvm::SmallPtrSetImpl<const llvm::Instruction *> &next);
+	/* Bytes between what neighbours access, of loads and stores where that is known */
+	llvm::DenseMap<const llvm::Instruction *, int64_t> find_strides();
 	/*
 	 * Do lanes leave all loops at a time, not walk along rows of their own there, and load a
 	 * register each time?
