@@ -438,30 +438,6 @@ kernel void k(global float *a, int n)
 END
 	has code 'vfmadd.*zmm')"
 
-check "M4 lanes sample a plane of floats at the same time; other formats by one function" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(read_only image2d_t image, global float *out, float x, float y)
-{
-	const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE |
-			    CLK_FILTER_LINEAR;
-	float2 at = (float2)(x + get_local_id(0), y);
-
-	out[get_global_id(0)] = read_imagef(image, s, at).x;
-}
-END
-	has code 'vgather'
-	times code 'call.*salvo_outline_sample' 1 4)"
-
-check "M4 lanes sample a volume of bytes, with a sampler of the host, at the same time" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(read_only image3d_t image, sampler_t s, global float *out, float x, float y)
-{
-	out[get_global_id(0)] = read_imagef(image, s, (float4)(x + get_local_id(0), y, 1, 0)).x;
-}
-END
-	times code 'v(fmadd|mulps).*zmm' 20 99
-	times code 'call.*salvo_outline_sample' 1 4)"
-
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n)

@@ -208,16 +208,14 @@ struct square {
 	float a, b, c, d;
 };
 
+#define TEXEL_OF(TYPE, X, Y) \
+	*(global const TYPE *)address_of(image, (int4)(X, Y, z, 0), sizeof(TYPE))
 #define SQUARE_OF(NAME, TYPE) \
 	static struct square NAME(image_t image, struct pair x, struct pair y, int z) \
 	{ \
-		const int bytes = sizeof(TYPE); \
 		struct square at = { \
-			*(global const TYPE *)address_of(image, (int4)(x.low, y.low, z, 0), bytes), \
-			*(global const TYPE *)address_of(image, (int4)(x.high, y.low, z, 0), bytes), \
-			*(global const TYPE *)address_of(image, (int4)(x.low, y.high, z, 0), bytes), \
-			*(global const TYPE *)address_of(image, (int4)(x.high, y.high, z, 0), \
-							 bytes), \
+			TEXEL_OF(TYPE, x.low, y.low), TEXEL_OF(TYPE, x.high, y.low), \
+			TEXEL_OF(TYPE, x.low, y.high), TEXEL_OF(TYPE, x.high, y.high), \
 		}; \
 		\
 		return at; \
