@@ -126,7 +126,11 @@ struct salvo_winsys {
 	unsigned int (*slot_why)(const struct salvo_winsys_slot *slot);
 };
 
-/** salvo_soft_open() - An embedded GPU. Return: 0, -EINVAL (SALVO_TOPOLOGY), or another errno. */
+/**
+ * salvo_soft_open() - An embedded GPU.
+ *
+ * Return: 0, -EINVAL (SALVO_TOPOLOGY, SALVO_MARCH), or another errno.
+ */
 int salvo_soft_open(struct salvo_device **out);
 
 /**

@@ -80,9 +80,9 @@ struct salvo_device_stats {
  * @out: The device.
  *
  * Return: 0, -ENODEV (no Salvo device); of a path also the error of open(), as -ENOENT and
- * -EACCES; of the embedded GPU -EINVAL (SALVO_TOPOLOGY), -EAGAIN (no more threads), -EPERM
- * (not allowed to pin threads or to create memory files), -ENOSYS (a system call that it needs is
- * filtered); -EMFILE, -ENFILE, -ENOMEM.
+ * -EACCES; of the embedded GPU -EINVAL (SALVO_TOPOLOGY, SALVO_MARCH), -EAGAIN (no more threads),
+ * -EPERM (not allowed to pin threads or to create memory files), -ENOSYS (a system call that it
+ * needs is filtered); -EMFILE, -ENFILE, -ENOMEM.
  */
 int salvo_device_open(const char *name, struct salvo_device **out);
 /**

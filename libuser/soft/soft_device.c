@@ -119,6 +119,26 @@ static int read_topology(const char **topology)
 	return -EINVAL;
 }
 
+/* SALVO_MARCH: a lower level than the processor's, by the names of salvo-cc's --march. */
+static int limit_level(struct soft_device *dev)
+{
+	const char *text = getenv("SALVO_MARCH");
+	char name[] = "x86-64-v2";
+	uint32_t level;
+
+	if (!text)
+		return 0;
+	for (level = 2; level <= dev->regs->isa_level; level++) {
+		name[sizeof(name) - 2] = '0' + level;
+		if (!strcmp(text, name)) {
+			dev->regs->isa_level = level;
+			return 0;
+		}
+	}
+	fprintf(stderr, "libsalvo: SALVO_MARCH: x86-64-v2 to %s, not '%s'\n", name, text);
+	return -EINVAL;
+}
+
 static int alloc_rings(struct soft_device *dev)
 {
 	const size_t bytes = SOFT_RING_ENTRIES * sizeof(*dev->ring[0].entries);
@@ -168,6 +188,9 @@ static int create_gpu(struct soft_device *dev)
 	salvo_gpu_doorbell(dev->gpu, SALVO_DOORBELL_RESET);
 	if (__atomic_load_n(&dev->regs->reset_ack, __ATOMIC_ACQUIRE) != 1)
 		return -ENODEV;
+	err = limit_level(dev);
+	if (err)
+		return err;
 	for (r = 0; r < SALVO_MAX_RINGS; r++)
 		enable_ring(&dev->ring[r]);
 	return 0;

@@ -28,6 +28,26 @@ TEST(open_wrong_names)
 	EXPECT_EQ(-ENOENT, salvo_device_open("", &device));
 }
 
+/* SALVO_MARCH names a level of x86-64 up to the processor's. */
+TEST(march_lowers_the_level)
+{
+	static const char *const wrong[] = { "", "3", "x86-64-v1", "x86-64-v5", "x86-64-v22" };
+	struct salvo_device_info info;
+	struct salvo_device *device;
+	unsigned int i;
+
+	ASSERT_EQ(0, setenv("SALVO_MARCH", "x86-64-v2", 1));
+	ASSERT_EQ(0, salvo_device_open("soft", &device));
+	salvo_device_get_info(device, &info);
+	EXPECT_EQ(2, info.isa_level);
+	salvo_device_close(device);
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		setenv("SALVO_MARCH", wrong[i], 1);
+		EXPECT_EQ(-EINVAL, salvo_device_open("soft", &device));
+	}
+	unsetenv("SALVO_MARCH");
+}
+
 TEST(close_nothing)
 {
 	salvo_device_close(NULL);
