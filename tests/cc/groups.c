@@ -428,6 +428,54 @@ TEST(M2_loops_that_rely_on_lockstep)
 	}
 }
 
+/* Runs @kernel for a work-group of 60; in how many work-items out[] is not @want. */
+static int run_clear(const struct cc_program *program, const char *kernel, const uint32_t *want)
+{
+	uint32_t in[60], out[60] = { 0 }, i;
+	const struct {
+		const uint32_t *in;
+		uint32_t *out;
+		uint64_t part;
+	} args = { in, out, 0 };
+	const struct cc_range range = { { 60, 1, 1 }, { 60, 1, 1 }, 1, 68 * 4 };
+	int wrong = 0;
+
+	for (i = 0; i < 60; i++)
+		in[i] = i * i * 9;
+	if (cc_run(program, kernel, &args, &range))
+		return -1;
+	for (i = 0; i < 60; i++)
+		wrong += out[i] != want[i];
+	return wrong;
+}
+
+TEST(M2_clears_that_rely_on_lockstep)
+{
+	static const char *const options[] = { "-O3", "-O1 --march x86-64-v2", "--march x86-64-v4" };
+	uint32_t all[60], often[60], flags[60], sum = 0, turn, i, k;
+
+	for (turn = 0; turn < 5; turn++)
+		for (i = 0; i < 64; i++) {
+			k = (i + 64 - turn) % 64;
+			sum = sum * 5 + (k < 60 && k & 1 ? k * k * 9 : turn);
+		}
+	for (i = 0; i < 60; i++) {
+		k = (i * 5 + 1) % 64;
+		all[i] = k < 60 ? k * k * 9 : 7;
+		often[i] = sum;
+		flags[i] = 1030;
+	}
+	for (i = 0; i < 2 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(options[i], "tests/kernels/barrier.cl");
+
+		ASSERT_NE(NULL, program);
+		EXPECT_EQ(0, run_clear(program, "clear_all", all));
+		EXPECT_EQ(0, run_clear(program, "clear_often", often));
+		EXPECT_EQ(0, run_clear(program, "clear_flags", flags));
+		cc_program_close(program);
+	}
+}
+
 /* The rule is broken by work-item @who of the second work-group, or by none. */
 static int run_missed(const struct cc_program *program, const char *kernel, uint32_t who)
 {

@@ -117,3 +117,51 @@ kernel void choose_tasks(global const uint *tasks, global uint *taken, global ui
 	}
 	out[get_global_id(0)] = sum;
 }
+
+/*
+ * All work-items clear what they share, each all of it, and go on with no barrier in between: on
+ * GPUs, in lockstep.
+ */
+kernel void clear_all(global const uint *in, global uint *out)
+{
+	local uint part[64];
+
+	for (uint i = 0; i < 64; i++)
+		part[i] = 7;
+	part[get_local_id(0)] = in[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[get_global_id(0)] = part[(get_local_id(0) * 5 + 1) % 64];
+}
+
+/* The same again and again, in memory of an argument, after a write that some make. */
+kernel void clear_often(global const uint *in, global uint *out, local uint *part)
+{
+	uint sum = 0;
+
+	for (uint turn = 0; turn < 5; turn++) {
+		for (uint i = 0; i < 64 + turn; i++)
+			part[i] = turn;
+		if (in[get_global_id(0)] & 1)
+			part[(get_local_id(0) + turn) % 64] = in[get_global_id(0)];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		for (uint i = 0; i < 64; i++)
+			sum = sum * 5 + part[i];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum;
+}
+
+/* A flag and a counter */
+kernel void clear_flags(global const uint *in, global uint *out)
+{
+	local uint flag, count;
+
+	flag = 0;
+	count = 0;
+	if (in[get_global_id(0)] == 49 * 9)
+		flag = 1;
+	if (in[get_global_id(0)] & 1)
+		atomic_inc(&count);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[get_global_id(0)] = flag * 1000 + count;
+}

@@ -21,6 +21,22 @@
  *    lead to different barriers, and
  *  - a write to the same address follows with no barrier in between.
  *
+ * Work-items may also clear local memory all alike, each all of it, and then write what is theirs:
+ *
+ *	for (i = 0; i < SIZE; i++)		buffer: local
+ *		buffer[i] = 0;
+ *	buffer[get_local_id(0)] = x;
+ *	barrier();
+ *
+ * Here the second would clear what the first has written. So a barrier is put behind such a store
+ * (where all work-items pass, out of its loops) if
+ *
+ *  - all work-items store one value to one address, and
+ *  - a write to the same variable or argument that is not of this kind may follow with no barrier
+ *    in between: of one that some work-items do not reach, or to an address or of a value that
+ *    depends on the work-item, or by an atomic operation. If the first store is not in a loop, its
+ *    address is not in one that it fills, and the write must be to the same address.
+ *
  * In a kernel without such a race there is none to put.
  */
 #include "separate.h"
@@ -55,21 +71,23 @@ struct address {
 class separator {
 public:
 	separator(Function &f, divergence &differing, const SmallPtrSetImpl<BasicBlock *> &ends)
-		: f(f), differing(differing), ends(ends), dt(f), pdt(f)
+		: f(f), differing(differing), ends(ends), dt(f), pdt(f), loops(dt)
 	{
 	}
 
 	Instruction *place_between(BranchInst &branch, Instruction &write);
+	Instruction *place_behind(Instruction &common, Instruction &write);
+	bool all_pass(BasicBlock *block);
 
 private:
 	bool leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around);
-	bool all_pass(BasicBlock *block);
 
 	Function &f;
 	divergence &differing;
 	const SmallPtrSetImpl<BasicBlock *> &ends;	/* blocks that begin with a barrier */
 	DominatorTree dt;
 	PostDominatorTree pdt;
+	LoopInfo loops;
 };
 
 } /* namespace */
@@ -140,6 +158,50 @@ Instruction *separator::place_between(BranchInst &branch, Instruction &write)
 	return place->getTerminator();
 }
 
+static Value *written(Instruction &inst)
+{
+	Value *pointer = nullptr;
+
+	if (auto *store = dyn_cast<StoreInst>(&inst))
+		pointer = store->getPointerOperand();
+	else if (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst))
+		pointer = inst.getOperand(0);
+	return pointer && pointer->getType()->getPointerAddressSpace() == LOCAL ? pointer :
+		nullptr;
+}
+
+/* Does @pointer differ from iteration to iteration of @loop? */
+static bool varies(const Loop *loop, const Value *pointer)
+{
+	return loop && !loop->isLoopInvariant(pointer);
+}
+
+/*
+ * Where a barrier separates @common, which all work-items do alike, from @write, or NULL if it does
+ * not write what may be the same.
+ */
+Instruction *separator::place_behind(Instruction &common, Instruction &write)
+{
+	BasicBlock *from = common.getParent(), *to = write.getParent();
+	Value *first = written(common), *second = written(write);
+	Loop *left = nullptr;
+
+	if (getUnderlyingObject(first) != getUnderlyingObject(second) ||
+	    !((from == to && common.comesBefore(&write)) || leads_to(from, to, nullptr)))
+		return nullptr;
+	for (Loop *loop = loops.getLoopFor(from); loop && !loop->contains(to);
+	     loop = loop->getParentLoop())
+		left = loop;
+	if (!varies(left, first) &&
+	    !(address(first, f.getDataLayout()) == address(second, f.getDataLayout())))
+		return nullptr;
+	if (!left)
+		return common.getNextNode();
+	BasicBlock *exit = left->getExitBlock();
+	return exit && !ends.contains(exit) && all_pass(exit) ? &*exit->getFirstInsertionPt() :
+		nullptr;
+}
+
 /* The loads from local memory that @value is computed from. */
 static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigned depth = 6)
 {
@@ -154,18 +216,6 @@ static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigne
 	}
 	for (Value *operand : inst->operands())
 		find_loads(operand, loads, depth - 1);
-}
-
-static Value *written(Instruction &inst)
-{
-	Value *pointer = nullptr;
-
-	if (auto *store = dyn_cast<StoreInst>(&inst))
-		pointer = store->getPointerOperand();
-	else if (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst))
-		pointer = inst.getOperand(0);
-	return pointer && pointer->getType()->getPointerAddressSpace() == LOCAL ? pointer :
-		nullptr;
 }
 
 SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
@@ -196,4 +246,46 @@ SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
 		}
 	}
 	return places.takeVector();
+}
+
+SmallVector<Instruction *> find_clears(Function &f, divergence &differing,
+				       const SmallPtrSetImpl<BasicBlock *> &ends)
+{
+	SmallVector<Instruction *> common, own, places;
+	std::unique_ptr<separator> behind;
+
+	for (Instruction &inst : instructions(f)) {
+		Value *pointer = written(inst);
+		auto *store = dyn_cast<StoreInst>(&inst);
+
+		if (!pointer)
+			continue;
+		if (store && !differing.differs(pointer) &&
+		    !differing.differs(store->getValueOperand()))
+			common.push_back(&inst);
+		else
+			own.push_back(&inst);
+	}
+	if (common.empty())
+		return places;
+	behind = std::make_unique<separator>(f, differing, ends);
+	for (Instruction *store : common)
+		if (!behind->all_pass(store->getParent()))
+			own.push_back(store);
+	erase_if(common, [&](Instruction *store) { return is_contained(own, store); });
+	/* The last first: what is before it in a block needs no barrier of its own. */
+	for (Instruction *store : reverse(common))
+		for (Instruction *write : own) {
+			Instruction *place = behind->place_behind(*store, *write);
+
+			if (place && none_of(places, [&](Instruction *other) {
+				    return other == place ||
+					   (other->getParent() == place->getParent() &&
+					    place->comesBefore(other) &&
+					    (write->getParent() != place->getParent() ||
+					     other->comesBefore(write) || other == write));
+			    }))
+				places.push_back(place);
+		}
+	return places;
 }

@@ -16,4 +16,12 @@ find_separations(llvm::Function &f, divergence &differing,
 		 const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends,
 		 llvm::ArrayRef<llvm::BranchInst *> branches);
 
+/*
+ * Instructions of @f in front of which barriers are missing behind stores by which all work-items
+ * clear local memory.
+ */
+llvm::SmallVector<llvm::Instruction *>
+find_clears(llvm::Function &f, divergence &differing,
+	    const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
+
 #endif /* SALVO_CC_SEPARATE_H */

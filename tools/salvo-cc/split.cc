@@ -195,8 +195,11 @@ void splitter::find_regions()
 /* Puts barriers where the kernel relies on lockstep (separate.cc). */
 bool splitter::separate()
 {
-	const SmallVector<Instruction *> places = find_separations(f, *differing, ends, apart);
+	SmallVector<Instruction *> places = find_separations(f, *differing, ends, apart);
 
+	for (Instruction *place : find_clears(f, *differing, ends))
+		if (!is_contained(places, place))
+			places.push_back(place);
 	for (Instruction *place : places)
 		barriers[0]->clone()->insertBefore(place);
 	return !places.empty();
