@@ -13,8 +13,9 @@ CC_BUILTINS := tools/salvo-cc/builtins
 # What the library is written in: OpenCL C 3.0 without its generic address space
 CC_FEATURES := -all,+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics
 
-# clang, lld and LLVM are linked statically: at fixed addresses they need no relocation at the
-# start, which takes longer than compiling a small kernel.
+# All is linked statically: at fixed addresses it needs no relocation at the start, which takes
+# longer than compiling a small kernel; also libstdc++, to which the table of each class with virtual
+# functions refers. What runs before main() is kept together.
 CC_LIBS := $(patsubst %,-lclang%,CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis \
 	   Edit ASTMatchers AST Support Lex Basic) -llldELF -llldCommon
 CC_LLVM := x86codegen aarch64codegen passes lto linker option windowsdriver coverage instrumentation \
@@ -22,7 +23,8 @@ CC_LLVM := x86codegen aarch64codegen passes lto linker option windowsdriver cove
 
 $(BUILD)/bin/salvo-cc: $(CC_OBJS)
 	@mkdir -p $(@D)
-	$(call run,LD)$(CXX) -B$(LLVM_BIN) -fuse-ld=lld -no-pie -Wl,--gc-sections -o $@ $^ \
+	$(call run,LD)$(CXX) -B$(LLVM_BIN) -fuse-ld=lld -static -no-pie \
+		-Wl,--gc-sections,-z,keep-text-section-prefix -o $@ $^ \
 		-L$$($(LLVM_CONFIG) --libdir) -Wl,--start-group $(CC_LIBS) -Wl,--end-group \
 		$$($(LLVM_CONFIG) --link-static --libs $(CC_LLVM) | sed "s,-lPolly[A-Z]*,,g") \
 		-lz -lzstd

@@ -213,6 +213,8 @@ static bool compile(options &opts)
 int main(int argc, char **argv)
 {
 	options opts;
+
+	avoid_page_faults();
 	int code = read_command_line(ArrayRef<char *>(argv + 1, argc - 1), opts);
 
 	if (code >= 0)
