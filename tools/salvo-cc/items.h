@@ -41,6 +41,7 @@ items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
  * short, the others are vector code, and an instruction must belong to one iteration (marks.cc).
  */
 llvm::MDNode *keep_simple(llvm::LLVMContext &context);
+bool is_kept_simple(const llvm::Loop &loop);
 
 /* narrow.cc: computes in 8 or 16 bits what needs no more; false if there is nothing to do. */
 bool narrow_integers(llvm::Function &item, llvm::Argument &x);

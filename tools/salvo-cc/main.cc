@@ -152,6 +152,8 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	lower_marks(m, kernels);
 	optimise(m, *target, opts);
 	keep_indices(m);
+	if (opts.opt_level)
+		reduce_loops(m, *target);
 	if (!emit_code(m, *target, opts, object))
 		return false;
 

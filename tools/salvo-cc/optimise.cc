@@ -7,6 +7,7 @@
  * pipeline over the work-item loops.
  */
 #include "error.h"
+#include "items.h"
 #include "places.h"
 #include "reruns.h"
 #include "unroll.h"
@@ -37,6 +38,7 @@
 #include <llvm/Transforms/Scalar/LoopIdiomRecognize.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopStrengthReduce.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/MemCpyOptimizer.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
@@ -66,21 +68,52 @@ static bool is_costly(StringRef pass)
 /* Instructions of a function from which on these passes leave it alone */
 static const unsigned large_function = 8000;
 
+/*
+ * Instructions of a loop from which on its addresses stay as they are: the formulas that
+ * LoopStrengthReduce tries grow with the square of the accesses, up to half the time of a build,
+ * and pay off in short loops.
+ */
+static const unsigned long_loop = 100;
+
+static unsigned instructions_of(const Loop &loop)
+{
+	unsigned n = 0;
+
+	for (const BasicBlock *block : loop.blocks())
+		n += block->size();
+	return n;
+}
+
+/*
+ * Two passes leave loops alone. What is the same for all iterations of a loop around loops over
+ * work-items, say whether a row has a remainder, is tested once a row; SimpleLoopUnswitch would
+ * copy all that is inside for each such test.
+ */
+static bool should_run_over(StringRef pass, const Loop &loop)
+{
+	if (pass == "SimpleLoopUnswitchPass")
+		return loop.isInnermost() || !is_kept_simple(loop);
+	return pass != "LoopStrengthReducePass" || instructions_of(loop) < long_loop;
+}
+
 /* The instructions are counted once for all loops of a function, which may be hundreds. */
 static bool should_run(StringRef pass, Any unit)
 {
 	static const Function *counted;
 	static unsigned size;
+	auto *loop = llvm::any_cast<const Loop *>(&unit);
 
 	/* It searches for what pointers to functions may be, which OpenCL C does not have. */
 	if (pass == "CalledValuePropagationPass")
+		return false;
+	if (loop && !should_run_over(pass, **loop))
 		return false;
 	if (!is_costly(pass))
 		return true;
 	if (auto *function = llvm::any_cast<const Function *>(&unit)) {
 		counted = *function;
 		size = counted->getInstructionCount();
-	} else if (auto *loop = llvm::any_cast<const Loop *>(&unit)) {
+	} else if (loop) {
 		const Function *f = (*loop)->getHeader()->getParent();
 
 		if (f != counted)
@@ -249,17 +282,18 @@ void tidy(Function &f, TargetMachine &target)
  * gain from, takes a quarter of the time over the rounds of a hash function. A sixth of the
  * register allocator's time goes into weighing where to split ranges over very many blocks. The
  * marks (marks.cc) are a few variables in many registers, which the older analysis of variables
- * handles faster than the one by instruction numbers.
+ * handles faster than the one by instruction numbers. reduce_loops() has LoopStrengthReduce instead
+ * of the code generator.
  */
 static void tune_llvm(const options &opts)
 {
 	static const char *const settings[] = {
 		"salvo-cc", "-cgpp-huge-func=64", "-x86-cmov-converter=false",
 		"-disable-x86-domain-reassignment", "-grow-region-complexity-budget=300",
-		"-experimental-debug-variable-locations=false",
+		"-disable-lsr", "-experimental-debug-variable-locations=false",
 	};
 
-	cl::ParseCommandLineOptions(opts.debug ? 5 : 6, settings);
+	cl::ParseCommandLineOptions(opts.debug ? 6 : 7, settings);
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)
@@ -286,6 +320,18 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	if (opts.opt_level)
 		branch_searches(m);
 	lower_half(m);
+}
+
+/* After keep_indices(), whose uses keep the indices of work-items from being replaced. */
+void reduce_loops(Module &m, TargetMachine &target)
+{
+	managers all(target, PipelineTuningOptions());
+	FunctionPassManager passes;
+
+	passes.addPass(createFunctionToLoopPassAdaptor(LoopStrengthReducePass()));
+	for (Function &f : m)
+		if (!f.isDeclaration())
+			passes.run(f, all.fam);
 }
 
 /*

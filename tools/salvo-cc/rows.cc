@@ -29,6 +29,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 using namespace llvm;
 
@@ -43,6 +44,12 @@ MDNode *keep_simple(LLVMContext &context)
 
 	id->replaceOperandWith(0, id);
 	return id;
+}
+
+bool is_kept_simple(const Loop &loop)
+{
+	return findOptionMDForLoop(&loop, "llvm.loop.vectorize.enable") &&
+	       findOptionMDForLoop(&loop, "llvm.loop.unroll.disable");
 }
 
 Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,

@@ -148,6 +148,7 @@ void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
 void tidy(llvm::Function &f, llvm::TargetMachine &target);
 void hoist(llvm::Function &f, llvm::TargetMachine &target);
 void optimise(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
+void reduce_loops(llvm::Module &m, llvm::TargetMachine &target);
 bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 /* The same for code that has been marked (places.h). */
 bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts, bytes &object);
