@@ -552,4 +552,25 @@ END
 	times code 'v(fmadd|mulps).*zmm' 20 99
 	times code 'call.*salvo_outline_sample' 1 4)"
 
+check "M4 pointers that loops with barriers advance: neighbours stay neighbours" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n, local float *s)
+{
+	int x = get_local_id(0);
+	float sum = 0;
+
+	a += get_global_id(0);
+	for (int k = 0; k < n; k++) {
+		s[x] = *a;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		for (int j = 0; j < 8; j++)
+			sum += s[j];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		a += 4 * n;
+	}
+	b[get_global_id(0)] = sum;
+}
+END
+	lacks code 'vgather')"
+
 finish

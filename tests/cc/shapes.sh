@@ -713,27 +713,6 @@ END
 	has code 'vperm(d|ps) .*zmm'
 	times code 'gather' 1 4)"
 
-check "M4 pointers that loops with barriers advance: neighbours stay neighbours" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const float *a, global float *b, int n, local float *s)
-{
-	int x = get_local_id(0);
-	float sum = 0;
-
-	a += get_global_id(0);
-	for (int k = 0; k < n; k++) {
-		s[x] = *a;
-		barrier(CLK_LOCAL_MEM_FENCE);
-		for (int j = 0; j < 8; j++)
-			sum += s[j];
-		barrier(CLK_LOCAL_MEM_FENCE);
-		a += 4 * n;
-	}
-	b[get_global_id(0)] = sum;
-}
-END
-	lacks code 'vgather')"
-
 check "M4 powers with constant exponents: a few multiplications" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)
@@ -782,5 +761,31 @@ kernel void k(global float *a, int n)
 }
 END
 	lacks notes '^  columns ')"
+
+# @1: the type, @2: the assignment
+elimination() {
+	cat <<END
+#define A(i) a[(i) * n + x]
+#define B(i) b[(i) * n + x]
+#define ROW(i) B(i) $2 A(i) * A(i + 1) + A(i + 2) * A(i + 3)
+kernel void k(global const $1 *a, global $1 *b, int n)
+{
+	int x = get_global_id(0);
+
+	ROW(0); ROW(4); ROW(8); ROW(12); ROW(16); ROW(20);
+}
+END
+}
+
+check "M4 doubles of many places in memory: lanes of one register, but not for updates in place" "$(
+	elimination double '=' | compile "--march x86-64-v4"
+	times code 'vmulpd.*zmm' 6 6
+	elimination double '=' | sed 's/global const double/global double/; s/B(i) = /A(i) = A(i + 1) = A(i + 2) = /' |
+		compile "--march x86-64-v4"
+	times code 'vmulpd.*zmm' 12 12
+	elimination float '=' | compile "--march x86-64-v4"
+	times code 'vmulps.*zmm' 6 6
+	elimination double '=' | compile "--march x86-64-v3"
+	times code 'vmulpd.*ymm' 12 12)"
 
 finish

@@ -490,7 +490,11 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	     TargetMachine &target, const options &opts)
 {
 	auto range = std::make_unique<interior>(item, *of.id(item, d), skip);
-	const unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
+	unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
+	const bool fewer = lanes == lanes_of(opts) && opts.isa_level >= 4 && has_doubles(item) &&
+			   is_so(item, target, gains_from_fewer_lanes);
+	if (fewer)
+		lanes /= 2;
 	row made = { .lanes = lanes, .item = &item, .range = nullptr };
 
 	if (range->has_guards() && any_of(instructions(item), is_common_store)) {
@@ -535,7 +539,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	const bool narrow = !range->has_quotients();
 	if (made.inner || (!made.wide && range->has_guards()))
 		made.range = std::move(range);
-	if (made.inner || special == &item)
+	if ((made.inner || special == &item) && !fewer)
 		add_more(made, of, *special, d, short_rows, narrow, most, target, opts);
 	if ((made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))

@@ -47,6 +47,12 @@ row make_row(const items &of, llvm::Function &item, unsigned d, bool skip, bool 
 /* Does a second vector of work-items help, because one waits for its own results? */
 bool is_bound_by_chains(llvm::Function &f);
 
+/* doubles.cc: does it compute with many doubles, and little else? A cheap test for the next one. */
+bool has_doubles(const llvm::Function &f);
+
+/* doubles.cc: do half of the lanes, one register of doubles, help with AVX-512? */
+bool gains_from_fewer_lanes(const llvm::Function &f);
+
 using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Value *z);
 
 /*
