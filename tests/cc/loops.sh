@@ -573,4 +573,16 @@ kernel void k(global const float *a, global float *b, int n, local float *s)
 END
 	lacks code 'vgather')"
 
+check "a row's remainder is tested in each row, with one copy of the loops" "$(
+	compile "" <<'END'
+kernel void k(global float *a, global const float *b)
+{
+	int x = get_global_id(0);
+
+	a[x] = b[x] * 3;
+}
+END
+	times code 'vmulps' 1 1
+	times code 'vmulss' 1 1)"
+
 finish
