@@ -13,7 +13,6 @@
  */
 #include "rows.h"
 
-#include <llvm/Analysis/CFG.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
@@ -85,10 +84,7 @@ bool has_doubles(const Function &f)
 
 bool gains_from_fewer_lanes(const Function &f)
 {
-	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
-
-	FindFunctionBackedges(f, back);
-	return back.empty() &&
+	return !has_loops(f) &&
 	       (loads_from_many(f) || any_of(f, [](const BasicBlock &block) {
 			return count_live(block) >= most_live;
 		}));

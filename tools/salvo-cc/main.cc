@@ -215,12 +215,11 @@ static bool compile(options &opts)
 int main(int argc, char **argv)
 {
 	options opts;
-
-	avoid_page_faults();
 	int code = read_command_line(ArrayRef<char *>(argv + 1, argc - 1), opts);
 
 	if (code >= 0)
 		return code;
+	avoid_page_faults();
 	if (opts.preprocess)
 		return preprocess(opts) ? EXIT_SUCCESS : EXIT_FAILURE;
 	return compile(opts) ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -174,7 +174,7 @@ static bool has_arrays(const Function &f)
 	return false;
 }
 
-static bool has_loops(const Function &f)
+bool has_loops(const Function &f)
 {
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
 

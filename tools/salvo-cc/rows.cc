@@ -274,14 +274,11 @@ static bool is_so(Function &item, TargetMachine &target, function_ref<bool(Funct
 static bool gains_from_twice(const items &of, Function &f, unsigned d, unsigned lanes,
 			     bool short_rows, TargetMachine &target, const options &opts)
 {
-	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
-
-	FindFunctionBackedges(f, back);
 	if (f.getInstructionCount() > max_twice)
 		return f.getInstructionCount() <= max_chain && is_bound_by_chains(f);
 	if (opts.isa_level < 4)
-		return !back.empty() || short_rows;
-	return !back.empty() && is_so(f, target, [&](Function &copy) {
+		return has_loops(f) || short_rows;
+	return has_loops(f) && is_so(f, target, [&](Function &copy) {
 		return has_even_loops(copy, *of.id(copy, d), lanes, target);
 	});
 }

@@ -143,6 +143,7 @@ std::unique_ptr<llvm::TargetMachine> make_target(const options &opts);
 void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
 
 /* optimise.cc */
+bool has_loops(const llvm::Function &f);
 void simplify(llvm::Module &m, llvm::TargetMachine &target);
 void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
 void tidy(llvm::Function &f, llvm::TargetMachine &target);
