@@ -26,6 +26,30 @@ END
 		lacks code 'vgather|vpinsr'
 	done)"
 
+check "M4 columns and a gather: what the next iterations load is prefetched" "$(
+	columns() {
+		cat <<END
+kernel void k(global const double *a, global const int *column, global const double *v,
+	      global const int *length, int rows, global double *out)
+{
+	const int y = get_global_id(0), n = length[y];
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += a[i * $1 + y] * $2;
+	out[y] = sum;
+}
+END
+	}
+	columns rows 'v[column[i * rows + y]]' | compile "--march x86-64-v4 --global-offset"
+	has code vgatherdpd
+	times code prefetcht0 3 3
+	columns rows 'column[i * rows + y]' | compile "--march x86-64-v4 --global-offset"
+	lacks code prefetch
+	columns 16 'v[column[i * 16 + y]]' | compile "--march x86-64-v4 --global-offset"
+	has code vgatherdpd
+	lacks code prefetch)"
+
 rounds() {
 	cat <<END
 kernel void k(global $1 *state, int length)

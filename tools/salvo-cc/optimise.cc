@@ -317,8 +317,10 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	if (opts.opt_level)
 		branch_masked_stores(m, target);
 	restore_offsets(m);
-	if (opts.opt_level)
+	if (opts.opt_level) {
+		prefetch_columns(m);
 		branch_searches(m);
+	}
 	lower_half(m);
 }
 

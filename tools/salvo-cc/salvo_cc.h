@@ -174,6 +174,9 @@ void branch_masked_stores(llvm::Module &m, llvm::TargetMachine &target);
 /* searches.cc: branches where a loop chooses what it loads next */
 void branch_searches(llvm::Module &m);
 
+/* prefetch.cc: what a loop loads at a stride of many cache lines */
+void prefetch_columns(llvm::Module &m);
+
 /* masks.cc */
 void combine_masks(llvm::Module &m);
 

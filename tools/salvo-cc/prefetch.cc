@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/*
+ * prefetch.cc - prefetches what a loop loads at a stride of many cache lines
+ *
+ * Where matrices are stored by columns, as sparse ones in ELLPACK form, lanes load neighbours in
+ * memory, and the next ones in the next iteration, a column later:
+ *
+ *	do {					do {
+ *		sum += a[i] * v[column[i]]		prefetch(&a[i + 8 * rows])
+ *		i += rows				prefetch(&column[i + 8 * rows])
+ *	} while (...)					...
+ *
+ * The processor's prefetchers do not follow such a stride. Where loads wait for memory it executes
+ * what is behind them, a few hundred micro-operations; a gather takes some forty of these, so that
+ * the loads of about three iterations are on their way at a time. A loop without gathers has those
+ * of many iterations, and gains nothing.
+ *
+ * What is prefetched past the end of the columns or of the buffer is harmless: there are no faults.
+ */
+#include "salvo_cc.h"
+
+#include "analyses.h"
+
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
+
+using namespace llvm;
+
+static const int iterations_ahead = 8;
+static const uint64_t cache_line = 64;
+static const uint64_t page = 4096;	/* least stride that is a constant */
+
+static bool is_gather(const Instruction &inst)
+{
+	auto *call = dyn_cast<IntrinsicInst>(&inst);
+
+	return call && call->getIntrinsicID() == Intrinsic::masked_gather;
+}
+
+/* The address of a vector of neighbours in memory, or NULL */
+static Value *address_of(Instruction &inst)
+{
+	auto *call = dyn_cast<IntrinsicInst>(&inst);
+
+	if (call && call->getIntrinsicID() == Intrinsic::masked_load)
+		return call->getArgOperand(0);
+	return isa<LoadInst>(inst) && inst.getType()->isVectorTy() ?
+		getLoadStorePointerOperand(&inst) : nullptr;
+}
+
+/* What @value grows by in each iteration of @loop, or NULL if that differs between iterations */
+static const SCEV *step_of(const SCEV *value, const Loop &loop, ScalarEvolution &evolution)
+{
+	const SCEV *step = nullptr;
+
+	if (evolution.isLoopInvariant(value, &loop))
+		return evolution.getZero(evolution.getEffectiveSCEVType(value->getType()));
+	if (auto *moving = dyn_cast<SCEVAddRecExpr>(value)) {
+		if (moving->getLoop() == &loop && moving->isAffine())
+			return moving->getStepRecurrence(evolution);
+	} else if (auto *sum = dyn_cast<SCEVAddExpr>(value)) {
+		SmallVector<const SCEV *> steps;
+
+		for (const SCEV *part : sum->operands())
+			if (const SCEV *one = step_of(part, loop, evolution))
+				steps.push_back(one);
+		if (steps.size() == sum->getNumOperands())
+			return evolution.getAddExpr(steps);
+	} else if (auto *product = dyn_cast<SCEVMulExpr>(value)) {
+		if (isa<SCEVConstant>(product->getOperand(0)) && product->getNumOperands() == 2) {
+			step = step_of(product->getOperand(1), loop, evolution);
+			return step ? evolution.getMulExpr(product->getOperand(0), step) : nullptr;
+		}
+	} else if (auto *cast = dyn_cast<SCEVIntegralCastExpr>(value)) {
+		step = step_of(cast->getOperand(), loop, evolution);
+		/* Wrong for an index that wraps around, which only makes the prefetch useless. */
+		return !step || isa<SCEVTruncateExpr>(cast) ? nullptr :
+		       evolution.getSignExtendExpr(step, cast->getType());
+	}
+	return nullptr;
+}
+
+static bool is_far(const SCEV *step)
+{
+	auto *constant = dyn_cast<SCEVConstant>(step);
+
+	return !constant || constant->getAPInt().abs().uge(page);
+}
+
+static bool changes_in_loops(const SCEV *value)
+{
+	return SCEVExprContains(value, [](const SCEV *part) { return isa<SCEVAddRecExpr>(part); });
+}
+
+static void prefetch(const Loop &loop, ScalarEvolution &evolution, SCEVExpander &expander)
+{
+	SmallVector<std::pair<Instruction *, const SCEV *>> found;
+	Instruction *before = loop.getLoopPredecessor()->getTerminator();
+
+	for (BasicBlock *block : loop.blocks())
+		for (Instruction &inst : *block) {
+			Value *address = address_of(inst);
+			const SCEV *step = address ?
+				step_of(evolution.getSCEV(address), loop, evolution) : nullptr;
+
+			if (step && is_far(step) && !changes_in_loops(step) &&
+			    expander.isSafeToExpandAt(step, before))
+				found.push_back({ &inst, step });
+		}
+	for (auto [load, step] : found) {
+		const SCEV *bytes = evolution.getMulExpr(
+			step, evolution.getConstant(step->getType(), iterations_ahead));
+		Value *offset = expander.expandCodeFor(bytes, step->getType(), before);
+		const uint64_t size = load->getDataLayout().getTypeStoreSize(load->getType());
+		IRBuilder<> b(load);
+		Value *next = b.CreatePtrAdd(address_of(*load), offset);
+
+		for (uint64_t at = 0; at < size; at += cache_line)
+			b.CreateIntrinsic(Intrinsic::prefetch, { next->getType() },
+					  { b.CreatePtrAdd(next, b.getInt64(at)), b.getInt32(0),
+					    b.getInt32(3), b.getInt32(1) });
+	}
+}
+
+static void prefetch(Function &f)
+{
+	DominatorTree dt(f);
+	LoopInfo loops(dt);
+	access_analyses all(f, dt, loops);
+	SCEVExpander expander(all.evolution, f.getDataLayout(), "prefetch");
+
+	for (Loop *loop : loops.getLoopsInPreorder())
+		if (loop->isInnermost() && loop->getLoopPredecessor() &&
+		    any_of(loop->blocks(), [](BasicBlock *b) { return any_of(*b, is_gather); }))
+			prefetch(*loop, all.evolution, expander);
+}
+
+void prefetch_columns(Module &m)
+{
+	for (Function &f : m)
+		if (!f.isDeclaration() && any_of(instructions(f), is_gather))
+			prefetch(f);
+}
