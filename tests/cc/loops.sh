@@ -50,6 +50,21 @@ END
 	has code vgatherdpd
 	lacks code prefetch)"
 
+check "M4 a guard that is the same for a row is tested once for it" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *a, int row, int group)
+{
+	const int x = get_local_id(0), y = get_local_id(1);
+
+	a[y * 64 + x] += 1;
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	if (y == row && get_group_id(1) == group)
+		a[x] *= a[x + 64];
+}
+END
+	has code 'vmulps.*zmm'
+	lacks code 'set(e|ne)')"
+
 rounds() {
 	cat <<END
 kernel void k(global $1 *state, int length)

@@ -182,6 +182,37 @@ bool interior::does_nothing(Instruction *test, bool outcome)
 	return true;
 }
 
+/* Is @v made of the kernel's arguments and ids? What else is passed may not be initialised yet. */
+bool interior::is_known(Value *v) const
+{
+	if (auto *arg = dyn_cast<Argument>(v))
+		return arg->getArgNo() <= x.getArgNo() + 2;
+	auto *inst = dyn_cast<Instruction>(v);
+	return !inst || all_of(inst->operands(), [this](Value *u) { return is_known(u); });
+}
+
+/* Stores that are done once for the group, for those that do nothing else, are not in rows. */
+void interior::find_row_guards()
+{
+	unsigned left = max_tests;
+
+	if (!skip || any_of(instructions(item), is_common_store))
+		return;
+	for (Instruction &inst : instructions(item)) {
+		auto *compare = dyn_cast<ICmpInst>(&inst);
+
+		if (!compare || !can_evaluate(compare, max_depth) || !is_known(compare) )
+			continue;
+		if (!left--)
+			return;
+		for (const bool needed : { true, false })
+			if (does_nothing(compare, !needed)) {
+				row_guards.push_back({ compare, needed });
+				break;
+			}
+	}
+}
+
 /* @t of @left and @right, where one is a multiple of x plus an invariant */
 bool interior::find_sides(row_test &t, Value *left, Value *right)
 {
@@ -305,6 +336,7 @@ interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x), s
 	drop_unreachable();
 	find_quotients([this](Value *v) { return is_step(v, max_depth); },
 		       [this](Value *v) { return can_evaluate(v, max_depth); });
+	find_row_guards();
 }
 
 bool interior::has_borders() const
@@ -423,6 +455,21 @@ Value *interior::evaluate(IRBuilder<> &b, Value *v)
 	}
 	known[v] = made;
 	return made;
+}
+
+Value *interior::emit_row_guards(IRBuilder<> &b, ArrayRef<Value *> call_args)
+{
+	Value *all = nullptr;
+
+	args = call_args;
+	known.clear();
+	for (auto [compare, needed] : row_guards) {
+		Value *one = evaluate(b, compare);
+
+		one = needed ? one : b.CreateNot(one);
+		all = all ? b.CreateAnd(all, one) : one;
+	}
+	return all;
 }
 
 row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row_length)

@@ -65,6 +65,12 @@ public:
 	 * them; else NULL. The caller owns it.
 	 */
 	llvm::Function *make_idle(const items &of, llvm::TargetMachine &target);
+	/*
+	 * Comparisons that are the same for a row, and otherwise than which a work-item does
+	 * nothing: code for whether all of them hold, or NULL if there are none.
+	 */
+	bool has_row_guards() const { return !row_guards.empty(); }
+	llvm::Value *emit_row_guards(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args);
 	/* Code for the range in a row of @length, whose work-items would get @args. */
 	row_range emit(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args,
 		       llvm::Value *length);
@@ -89,6 +95,8 @@ private:
 	void add_test(llvm::Instruction &inst);
 	void choose_side(row_test &t);
 	void drop_unreachable();
+	bool is_known(llvm::Value *v) const;
+	void find_row_guards();
 	bool does_nothing(llvm::Instruction *test, bool outcome);
 	llvm::Value *evaluate(llvm::IRBuilder<> &b, llvm::Value *v);
 
@@ -97,6 +105,8 @@ private:
 	const bool skip;
 	std::vector<row_test> tests;
 	std::vector<row_quotient> quotients;
+	/* With the outcome that is needed */
+	std::vector<std::pair<llvm::ICmpInst *, bool>> row_guards;
 	/* While code is emitted. */
 	llvm::ArrayRef<llvm::Value *> args;
 	llvm::Value *length = nullptr, *holds = nullptr, *origin = nullptr;

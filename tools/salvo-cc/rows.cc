@@ -492,7 +492,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 			   is_so(item, target, gains_from_fewer_lanes);
 	if (fewer)
 		lanes /= 2;
-	row made = { .lanes = lanes, .item = &item, .range = nullptr };
+	row made = { .lanes = lanes, .item = &item, .range = nullptr, .guarded = nullptr };
 
 	if (range->has_guards() && any_of(instructions(item), is_common_store)) {
 		made.idle = range->make_idle(of, target);
@@ -519,8 +519,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	    }))) {
 		if (special != &item)
 			special->eraseFromParent();
-		if (range->has_guards())
-			made.range = std::move(range);
+		(range->has_guards() ? made.range : made.guarded) = std::move(range);
 		return made;
 	}
 
@@ -543,6 +542,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.half = make_lanes(of, *special, d, target, lanes / 2, most);
 	if (special != &item)
 		special->eraseFromParent();
+	if (!made.range)
+		made.guarded = std::move(range);
 	return made;
 }
 
@@ -603,6 +604,24 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 	make_loop(b, x, end, 1, "x", one);
 }
 
+/* @emit if the guards of @r hold that are the same for a row, whose work-items get @args */
+static void emit_guarded(IRBuilder<> &b, const row &r, ArrayRef<Value *> args,
+			 function_ref<void()> emit)
+{
+	Function *f = b.GetInsertBlock()->getParent();
+	interior *range = r.range ? r.range.get() : r.guarded.get();
+
+	if (!range || !range->has_row_guards())
+		return emit();
+	BasicBlock *run = BasicBlock::Create(b.getContext(), "guarded", f);
+	BasicBlock *after = BasicBlock::Create(b.getContext(), "next", f);
+	b.CreateCondBr(range->emit_row_guards(b, args), run, after);
+	b.SetInsertPoint(run);
+	emit();
+	b.CreateBr(after);
+	b.SetInsertPoint(after);
+}
+
 void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values &v,
 	       Value *length, Value *block, function_ref<tail_function> tail, Value *result)
 {
@@ -616,7 +635,7 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 				all.append(rest);
 				return all;
 			};
-			emit_row(b, r, length, part, [&](Function *f, Value *x) {
+			auto call = [&](Function *f, Value *x) {
 				begin_index(b, 2, z, 1);
 				begin_index(b, 1, y, 1);
 				begin_index(b, 0, x, r.lanes_of(f));
@@ -626,7 +645,10 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 					b.CreateStore(b.CreateOr(next, b.CreateLoad(next->getType(),
 										    result)),
 						      result);
-			}, args);
+			};
+			emit_guarded(b, r, args(zero), [&] {
+				emit_row(b, r, length, part, call, args);
+			});
 			end_index(b, 1);
 		});
 		end_index(b, 2);

@@ -18,12 +18,13 @@
  * @half: Of half as many there, for what is left of a row.
  * @idle: What work-items do that are not run, or NULL. It is done once for the group.
  * @range: The interior, if @inner exists, or guards keep work-items from being run.
+ * @guarded: If there is none, for guards that are the same for a row, or NULL.
  */
 struct row {
 	unsigned lanes = 1, more_lanes = 0;
 	llvm::Function *item = nullptr, *wide = nullptr, *inner = nullptr;
 	llvm::Function *more = nullptr, *half = nullptr, *idle = nullptr;
-	std::unique_ptr<interior> range;
+	std::unique_ptr<interior> range, guarded;
 
 	unsigned lanes_of(const llvm::Function *f) const
 	{
