@@ -64,7 +64,7 @@ same() {
 }
 
 check "a kernel is compiled without memfds, and no file is left" "$(same put.cl)"
-check "many kernels are compiled by several processes without memfds" "$(same many.cl)"
+check "many kernels are compiled by several threads without memfds" "$(same many.cl)"
 check "objects are linked without memfds" "$(
 	refused "$cc" -c -o "$dir/put.o" "$dir/put.cl"
 	refused "$cc" --link -o "$dir/linked.salvo" "$dir/put.o"

@@ -4,20 +4,22 @@
  *
  * Most of the time goes into LLVM's optimiser and code generator, which report no errors of a
  * source. The caller reads from a pipe a byte with the number of parts (parts.cc), and then a byte
- * for each part that was checked. It knows from their number that all is well so far, and waits for
- * no process that died: the compiler's end, or that of the pipe, tells that no more will come.
+ * for each part that was checked. It knows from their number that all is well so far; the
+ * compiler's end, or that of the pipe, tells that no more will come.
  */
 #include "announce.h"
 
+#include <atomic>
 #include <unistd.h>
 
 static int announce_fd = -1;
+static std::atomic<unsigned> unchecked;
 
 static void announce_byte(unsigned char byte)
 {
 	/* A caller that has gone does not matter. */
-	if (announce_fd >= 0 && write(announce_fd, &byte, 1) < 0)
-		announce_end();
+	if (announce_fd >= 0)
+		(void)!write(announce_fd, &byte, 1);
 }
 
 void announce_to(int fd)
@@ -27,18 +29,13 @@ void announce_to(int fd)
 
 void announce_parts(unsigned count)
 {
+	unchecked = count;
 	announce_byte(count);
-}
-
-void announce_end()
-{
-	if (announce_fd >= 0)
-		close(announce_fd);
-	announce_fd = -1;
 }
 
 void announce_checked()
 {
 	announce_byte(1);
-	announce_end();
+	if (--unchecked == 0 && announce_fd >= 0)
+		close(announce_fd);
 }

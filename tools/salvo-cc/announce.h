@@ -9,8 +9,7 @@
 void announce_to(int fd);
 /* The program is compiled in @count parts, each of which announces. */
 void announce_parts(unsigned count);
-/* A part has no errors; or, without a part, this process has started all others. */
+/* A part has no errors. Any thread may call this. */
 void announce_checked();
-void announce_end();
 
 #endif /* SALVO_CC_ANNOUNCE_H */

@@ -9,6 +9,8 @@
 #include "error.h"
 #include "sources.h"
 
+#include <mutex>
+
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/FileManager.h>
 #include <clang/Basic/LangOptions.h>
@@ -24,6 +26,8 @@
 using namespace llvm;
 
 static bool errors_as_json;
+/* Parts of a program are compiled at the same time (parts.cc). */
+static std::mutex printing;
 
 void print_errors_as_json()
 {
@@ -32,6 +36,8 @@ void print_errors_as_json()
 
 void print_error(const Twine &message)
 {
+	const std::lock_guard<std::mutex> lock(printing);
+
 	errs() << "salvo-cc: error: " << message << "\n";
 	if (errors_as_json)
 		outs() << json::Value(json::Object{
@@ -65,6 +71,8 @@ static void show(const source_place &p, level kind, const std::string &message)
 
 static void print(const source_place &p, level kind, const Twine &message)
 {
+	const std::lock_guard<std::mutex> lock(printing);
+
 	if (p.column && !p.text.empty()) {
 		show(p, kind, message.str());
 		return;

@@ -207,6 +207,7 @@ static bool compile(options &opts)
 	if (!check_defined(*m))
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());
+	tune_llvm(opts);
 	if (!compile_parts(std::move(m), opts, compile_for, objects))
 		return false;
 	return link_program(objects, opts);

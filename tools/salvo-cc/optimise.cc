@@ -96,11 +96,14 @@ static bool should_run_over(StringRef pass, const Loop &loop)
 	return pass != "LoopStrengthReducePass" || instructions_of(loop) < long_loop;
 }
 
-/* The instructions are counted once for all loops of a function, which may be hundreds. */
-static bool should_run(StringRef pass, Any unit)
+/* The function whose instructions were counted last: once for all its loops, maybe hundreds. */
+struct counted {
+	const Function *function = nullptr;
+	unsigned size = 0;
+};
+
+static bool should_run(StringRef pass, Any unit, counted &last)
 {
-	static const Function *counted;
-	static unsigned size;
 	auto *loop = llvm::any_cast<const Loop *>(&unit);
 
 	/* It searches for what pointers to functions may be, which OpenCL C does not have. */
@@ -111,23 +114,22 @@ static bool should_run(StringRef pass, Any unit)
 	if (!is_costly(pass))
 		return true;
 	if (auto *function = llvm::any_cast<const Function *>(&unit)) {
-		counted = *function;
-		size = counted->getInstructionCount();
+		last = { *function, (*function)->getInstructionCount() };
 	} else if (loop) {
 		const Function *f = (*loop)->getHeader()->getParent();
 
-		if (f != counted)
-			size = f->getInstructionCount();
-		counted = f;
+		if (f != last.function)
+			last = { f, f->getInstructionCount() };
 	} else {
 		return true;
 	}
-	return size < large_function;
+	return last.size < large_function;
 }
 
 /* LLVM's analysis managers with their proxies. */
 struct managers {
 	PassInstrumentationCallbacks callbacks;
+	counted last;
 	reruns repeated;
 	PassBuilder builder;
 	LoopAnalysisManager lam;
@@ -138,7 +140,9 @@ struct managers {
 	managers(TargetMachine &target, const PipelineTuningOptions &tuning)
 		: builder(&target, tuning, std::nullopt, &callbacks)
 	{
-		callbacks.registerShouldRunOptionalPassCallback(should_run);
+		callbacks.registerShouldRunOptionalPassCallback([this](StringRef pass, Any unit) {
+			return should_run(pass, unit, last);
+		});
 		repeated.watch(callbacks);
 		builder.registerModuleAnalyses(mam);
 		builder.registerCGSCCAnalyses(cgam);
@@ -285,7 +289,7 @@ void tidy(Function &f, TargetMachine &target)
  * handles faster than the one by instruction numbers. reduce_loops() has LoopStrengthReduce instead
  * of the code generator.
  */
-static void tune_llvm(const options &opts)
+void tune_llvm(const options &opts)
 {
 	static const char *const settings[] = {
 		"salvo-cc", "-cgpp-huge-func=64", "-x86-cmov-converter=false",
@@ -294,6 +298,8 @@ static void tune_llvm(const options &opts)
 	};
 
 	cl::ParseCommandLineOptions(opts.debug ? 6 : 7, settings);
+	/* The report of a stray access could not name the work-item within a call of memset(). */
+	DisableLIRP::Memset = true;
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)
@@ -305,9 +311,6 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	PipelineTuningOptions tuning;
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
-	tune_llvm(opts);
-	/* The report of a stray access could not name the work-item within a call of memset(). */
-	DisableLIRP::Memset = true;
 	managers all(target, tuning);
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :

@@ -3,12 +3,13 @@
  * parts.cc - compiles the kernels of a program on all cores
  *
  * Kernels are independent of each other once the functions that they call are inlined. A part is
- * some of them for one instruction set. Each part is compiled by a child process, a copy of this
- * one that forgets all other kernels; it returns its objects in a file in memory. If there is a
- * core for each, this process compiles the smallest one itself.
+ * some of them for one instruction set. Each part is compiled by a thread, from the bitcode of the
+ * whole program, as threads cannot share LLVM's modules; it forgets all other kernels first. They
+ * are threads, not processes, as a process pays with a page fault for each page of the heap that
+ * it writes.
  *
  * What belongs to a part depends on the program only, so that the result does not depend on the
- * machine. Small programs are one part, as a child costs several milliseconds. There are more
+ * machine. Small programs are one part, as bitcode costs a few milliseconds. There may be more
  * parts than cores, and the largest are started first, so that no core is without one until the
  * last parts end.
  *
@@ -21,19 +22,14 @@
 #include "salvo_cc.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <atomic>
+#include <pthread.h>
 #include <thread>
-#include <unistd.h>
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Support/raw_ostream.h>
@@ -41,8 +37,8 @@
 
 using namespace llvm;
 
-/* Of a part, by cost_of(): what is less is not worth a process. */
-static const uint64_t least = 500;
+/* Of a part, by cost_of(): what is less is not worth a thread. */
+static const uint64_t least = 50;
 static const unsigned most_parts = 16;
 
 struct part {
@@ -50,9 +46,24 @@ struct part {
 	bool first = false;		/* of the instruction sets */
 	std::vector<std::string> kernels;
 	uint64_t size = 0;		/* cost_of() what is in it */
-	pid_t child = 0;
-	int fd = -1;			/* where the child writes its objects */
+	std::vector<bytes> objects;
 };
+
+/* What the threads share. */
+struct job {
+	job(const options &opts, compile_function compile) : opts(opts), compile(compile) {}
+
+	const options &opts;
+	compile_function compile;
+	bytes bitcode;
+	std::vector<part> parts;
+	std::vector<unsigned> order;	/* of the parts, as they are started */
+	std::atomic<size_t> started = 0;
+	std::atomic<bool> ok = true;
+};
+
+/* Of a thread, as the kernel gives it to a process. */
+static const size_t stack_size = 8 << 20;
 
 static bool is_kernel(const Function &f)
 {
@@ -164,100 +175,66 @@ static void keep_kernels(Module &m, const part &p)
 	}
 }
 
-static bool compile_part(Module &m, options opts, const part &p, compile_function compile,
-			 std::vector<bytes> &objects)
+static bool compile_part(Module &m, options opts, part &p, compile_function compile)
 {
 	opts.isa_level = p.isa_level;
 	keep_kernels(m, p);
-	return compile(m, opts, p.first, objects);
+	return compile(m, opts, p.first, p.objects);
 }
 
-/* In the child: each object after its size. */
-static bool write_objects(int fd, ArrayRef<bytes> objects)
+/* With a copy of the program, which is freed unless it is the last one of this thread. */
+static bool compile_copy(job &j, part &p)
 {
-	raw_fd_ostream out(fd, false);
+	auto context = std::make_unique<LLVMContext>();
+	Expected<std::unique_ptr<Module>> m = parseBitcodeFile(
+		MemoryBufferRef(StringRef(j.bitcode.data(), j.bitcode.size()), "part"), *context);
 
-	for (const bytes &object : objects) {
-		const uint64_t size = object.size();
-
-		out.write(reinterpret_cast<const char *>(&size), sizeof(size));
-		out.write(object.data(), size);
-	}
-	out.flush();
-	return !out.has_error();
-}
-
-static bool read_objects(int fd, std::vector<bytes> &objects)
-{
-	uint64_t size;
-	off_t at = 0;
-
-	for (; pread(fd, &size, sizeof(size), at) == sizeof(size); at += size) {
-		bytes object;
-
-		at += sizeof(size);
-		object.resize_for_overwrite(size);
-		if (pread(fd, object.data(), size, at) != (ssize_t)size)
-			return false;
-		objects.push_back(std::move(object));
-	}
-	return at > 0;
-}
-
-/* A file without a name; on a disk where memfds are refused, as by a container's filter. */
-static int make_result()
-{
-	int fd = memfd_create("salvo-cc", MFD_CLOEXEC);
-
-	if (fd < 0)
-		if (FILE *file = tmpfile()) {
-			fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
-			fclose(file);
-		}
-	return fd;
-}
-
-static bool start_child(Module &m, const options &opts, part &p, compile_function compile)
-{
-	p.fd = make_result();
-	p.child = p.fd < 0 ? -1 : fork();
-	if (p.child < 0) {
-		print_error(Twine("cannot start a process: ") + strerror(errno));
+	if (!m) {
+		print_error("internal: " + toString(m.takeError()));
 		return false;
 	}
-	if (p.child)
-		return true;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	std::vector<bytes> objects;
-	const bool ok = compile_part(m, opts, p, compile, objects) && write_objects(p.fd, objects);
-	_exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
-}
+	const bool ok = compile_part(**m, j.opts, p, j.compile);
 
-/* Takes the objects of a child that has ended. */
-static bool finish_child(part &p, int status, std::vector<bytes> &objects)
-{
-	const bool ok = WIFEXITED(status) && !WEXITSTATUS(status) && read_objects(p.fd, objects);
-
-	if (WIFSIGNALED(status))
-		print_error(Twine("the compiler died: ") + strsignal(WTERMSIG(status)));
-	close(p.fd);
-	p.child = 0;
+	if (j.started >= j.parts.size()) {
+		m->release();
+		context.release();
+	}
 	return ok;
 }
 
-/* The next of our children to end; NULL if there is none. */
-static part *wait_for_child(std::vector<part> &parts, int &status)
+/* Compiles one part after the other until all are started or one has failed. */
+static void *run_thread(void *arg)
 {
-	for (;;) {
-		const pid_t pid = wait(&status);
+	job &j = *static_cast<job *>(arg);
 
-		if (pid < 0 && errno != EINTR)
-			return nullptr;
-		/* Another one is of the shell that this process was. */
-		for (part &p : parts)
-			if (pid > 0 && p.child == pid)
-				return &p;
+	while (j.ok) {
+		const size_t i = j.started++;
+
+		if (i >= j.order.size())
+			break;
+		if (!compile_copy(j, j.parts[j.order[i]]))
+			j.ok = false;
 	}
+	return nullptr;
+}
+
+/* On as many threads as there are parts or cores. It works with fewer if they cannot be had. */
+static void run_threads(job &j)
+{
+	const size_t cores = std::max(std::thread::hardware_concurrency(), 1u);
+	std::vector<pthread_t> threads;
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, stack_size);
+	while (threads.size() + 1 < std::min(cores, j.parts.size()) &&
+	       !pthread_create(&thread, &attributes, run_thread, &j))
+		threads.push_back(thread);
+	pthread_attr_destroy(&attributes);
+	run_thread(&j);
+	for (pthread_t t : threads)
+		pthread_join(t, nullptr);
 }
 
 /* In the order in which they are started: a large one that comes last would be waited for alone. */
@@ -276,52 +253,28 @@ static std::vector<unsigned> largest_first(const std::vector<part> &parts)
 bool compile_parts(std::unique_ptr<Module> whole, const options &opts, compile_function compile,
 		   std::vector<bytes> &objects)
 {
-	Module *m = whole.release();
-	std::vector<part> parts;
-	const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
-	bool ok = true;
+	Module &m = *whole.release();
+	job j(opts, compile);
 
-	const std::vector<part> once = divide(*m);
+	const std::vector<part> once = divide(m);
 	for (unsigned level : opts.isa_levels)
 		for (const part &p : once) {
-			parts.push_back(p);
-			parts.back().isa_level = level;
-			parts.back().first = level == opts.isa_levels.front();
+			j.parts.push_back(p);
+			j.parts.back().isa_level = level;
+			j.parts.back().first = level == opts.isa_levels.front();
 		}
-	const std::vector<unsigned> order = largest_first(parts);
+	announce_parts(j.parts.size());
+	if (j.parts.size() == 1) {
+		j.ok = compile_part(m, opts, j.parts[0], compile);
+	} else {
+		raw_svector_ostream out(j.bitcode);
 
-	/* If it were ignored no child could be waited for. */
-	signal(SIGCHLD, SIG_DFL);
-	announce_parts(parts.size());
-	size_t started = 0, running = 0;
-	std::vector<std::vector<bytes>> results(parts.size());
-	/* The smallest one is for this process, unless others wait for a core until then. */
-	const size_t children = parts.size() <= cores ? parts.size() - 1 : parts.size();
-	bool own = children < parts.size();
-
-	while (running || (ok && (own || started < children))) {
-		int status;
-
-		if (ok && started < children && running < cores) {
-			ok = start_child(*m, opts, parts[order[started++]], compile);
-			running += ok;
-		} else if (ok && own) {
-			own = false;
-			ok = compile_part(*m, opts, parts[order.back()], compile,
-					  results[order.back()]);
-		} else {
-			part *ended = wait_for_child(parts, status);
-
-			if (!ended)
-				return false;
-			running--;
-			ok = finish_child(*ended, status, results[ended - parts.data()]) && ok;
-		}
-		if (started == children && !own)
-			announce_end();
+		WriteBitcodeToFile(m, out);
+		j.order = largest_first(j.parts);
+		run_threads(j);
 	}
-	for (std::vector<bytes> &result : results)
-		for (bytes &object : result)
+	for (part &p : j.parts)
+		for (bytes &object : p.objects)
 			objects.push_back(std::move(object));
-	return ok;
+	return j.ok;
 }

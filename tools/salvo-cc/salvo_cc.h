@@ -9,7 +9,7 @@
  * they stay to the end and tell the passes what may alias what.
  *
  * A pass returns false after it has printed an error. The compiler has one thread; it compiles the
- * kernels of a large program in several processes (parts.cc).
+ * kernels of a large program in several threads (parts.cc).
  */
 #ifndef SALVO_CC_H
 #define SALVO_CC_H
@@ -144,6 +144,8 @@ void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts)
 
 /* optimise.cc */
 bool has_loops(const llvm::Function &f);
+/* Settings of the process, before any thread compiles. */
+void tune_llvm(const options &opts);
 void simplify(llvm::Module &m, llvm::TargetMachine &target);
 void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
 void tidy(llvm::Function &f, llvm::TargetMachine &target);
@@ -214,7 +216,7 @@ void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);
 void call_barriers(llvm::Function &f, const group_values &v);
 
-/* parts.cc: several processes compile the kernels of a module, each with @compile */
+/* parts.cc: several threads compile the kernels of a module, each with @compile */
 using compile_function = bool (*)(llvm::Module &m, const options &opts, bool first,
 				  std::vector<bytes> &objects);
 bool compile_parts(std::unique_ptr<llvm::Module> m, const options &opts, compile_function compile,

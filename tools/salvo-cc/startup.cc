@@ -14,7 +14,9 @@
 
 extern "C" const char __executable_start[], etext[];
 
-static const uintptr_t huge_page = 2 << 20, heap_growth = 32 << 20;
+static const uintptr_t huge_page = 2 << 20, heap_growth = 128 << 20, largest = 32 << 20;
+/* Of small pages, more than is left of the heap at the start. */
+static const uintptr_t before = 256 << 10;
 
 static void map_code()
 {
@@ -28,20 +30,24 @@ static void map_code()
 #endif
 }
 
-/* Before the first large allocation. Blocks of up to 32 MB stay in the heap. */
+/*
+ * Before the first large allocation. Blocks of up to 32 MB stay in the heap. All threads share it,
+ * as their own would be of small pages; most of their blocks come from a cache of each thread.
+ */
 static void enlarge_heap()
 {
-	uintptr_t end = reinterpret_cast<uintptr_t>(sbrk(0));
+	const uintptr_t end = reinterpret_cast<uintptr_t>(sbrk(0));
+	const uintptr_t start = (end + before + huge_page - 1) & -huge_page;
 
+	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_TOP_PAD, heap_growth);
 	mallopt(M_TRIM_THRESHOLD, 4 * heap_growth);
-	mallopt(M_MMAP_THRESHOLD, heap_growth);
-	if (sbrk(-end & (huge_page - 1)) == reinterpret_cast<void *>(-1))
+	mallopt(M_MMAP_THRESHOLD, largest);
+	if (sbrk(start - before - end) == reinterpret_cast<void *>(-1))
 		return;
-	/* This makes the heap grow, as the padding is no part of it. */
-	void *volatile block = malloc(huge_page);
+	/* This makes the heap grow. What is written before madvise() gets small pages. */
+	void *volatile block = malloc(before / 4 * 3);
 	free(block);
-	uintptr_t start = (end + huge_page - 1) & -huge_page;
 	madvise(reinterpret_cast<void *>(start), reinterpret_cast<uintptr_t>(sbrk(0)) - start,
 		MADV_HUGEPAGE);
 }

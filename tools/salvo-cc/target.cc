@@ -29,13 +29,18 @@ static std::string cpu_name(const options &opts)
 	return opts.aarch64 ? "generic" : "x86-64-v" + std::to_string(opts.isa_level);
 }
 
-std::unique_ptr<TargetMachine> make_target(const options &opts)
+static bool register_targets()
 {
 	InitializeAllTargetInfos();
 	InitializeAllTargets();
 	InitializeAllTargetMCs();
 	InitializeAllAsmPrinters();
+	return true;
+}
 
+std::unique_ptr<TargetMachine> make_target(const options &opts)
+{
+	[[maybe_unused]] static const bool registered = register_targets();
 	std::string error;
 	const Target *target = TargetRegistry::lookupTarget(triple_of(opts), error);
 	if (!target) {
