@@ -126,11 +126,21 @@ static double reduce_large(float x, long *quadrant)
 		D y = -(quadrant & 1) < 0 ? cos_series(r) : sin_series(r); \
 		return -(quadrant & 2) < 0 ? -y : y; \
 	} \
+	static OVERLOAD D reduce_near(D d, L *quadrant) \
+	{ \
+		D n = __builtin_elementwise_rint(d * (2 / PI_D)); \
+		*quadrant = as_long##N(n + MAGIC); \
+		return d - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2e037073p-69; \
+	} \
+	/* Beyond the range in which n is exact each angle counts as 0. */ \
+	static OVERLOAD D reduce_fast(F x, L *quadrant) \
+	{ \
+		D d = convert_double##N(x); \
+		return reduce_near(__builtin_elementwise_abs(d) < (D)0x1p+50 ? d : d - d, quadrant); \
+	} \
 	static OVERLOAD D reduce(F x, L *quadrant) \
 	{ \
-		D d = convert_double##N(x), n = __builtin_elementwise_rint(d * (2 / PI_D)); \
-		D r = d - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2e037073p-69; \
-		*quadrant = as_long##N(n + MAGIC); \
+		D d = convert_double##N(x), r = reduce_near(d, quadrant); \
 		I large = (__builtin_elementwise_abs(x) > (F)1e6f) & (x - x == x - x); \
 		if (UNLIKELY(ANY_OF(large, N))) \
 			for (uint i = 0; i < LANES_##N; i++) \
@@ -325,10 +335,33 @@ static double reduce_large(float x, long *quadrant)
 	OVERLOAD F P##_log(F x) { return log(x); } \
 	OVERLOAD F P##_log2(F x) { return log2(x); } \
 	OVERLOAD F P##_log10(F x) { return log10(x); } \
-	OVERLOAD F P##_powr(F x, F y) { return powr(x, y); } \
-	OVERLOAD F P##_sin(F x) { return sin(x); } \
-	OVERLOAD F P##_cos(F x) { return cos(x); } \
-	OVERLOAD F P##_tan(F x) { return tan(x); }
+	OVERLOAD F P##_powr(F x, F y) { return powr(x, y); }
+
+#define HALF_TRIGONOMETRIC(F) \
+	OVERLOAD F half_sin(F x) { return sin(x); } \
+	OVERLOAD F half_cos(F x) { return cos(x); } \
+	OVERLOAD F half_tan(F x) { return tan(x); }
+
+/*
+ * No worse but for very large angles, whose reduction would be most of the code: programs compute
+ * several of them at once.
+ */
+#define NATIVE_TRIGONOMETRIC(F, D, L, N) \
+	OVERLOAD F native_sin(F x) \
+	{ \
+		L q; \
+		D r = reduce_fast(x, &q); \
+		return x == (F)0 ? x : convert_float##N(sin_quadrant(r, q)); \
+	} \
+	OVERLOAD F native_cos(F x) \
+	{ L q; D r = reduce_fast(x, &q); return convert_float##N(sin_quadrant(r, q + 1)); } \
+	OVERLOAD F native_tan(F x) \
+	{ \
+		L q; \
+		D r = reduce_fast(x, &q); \
+		F y = convert_float##N(sin_quadrant(r, q) / sin_quadrant(r, q + 1)); \
+		return x == (F)0 ? x : y; \
+	}
 
 /* Results through a pointer, to memory of each kind. */
 #define POINTERS(F, SPACE) \
@@ -337,6 +370,7 @@ static double reduce_large(float x, long *quadrant)
 #define ALL_OF(F, D, I, L, N) \
 	CORE(F, D, I, L, N) EXPONENTIAL(F, D, I, L, N) TRIGONOMETRIC(F, D, I, L, N) \
 	FAST_VARIANTS(F, native) FAST_VARIANTS(F, half) \
+	HALF_TRIGONOMETRIC(F) NATIVE_TRIGONOMETRIC(F, D, L, N) \
 	POINTERS(F, global) POINTERS(F, local) POINTERS(F, private)
 
 ALL_OF(float, double, int, long, )
