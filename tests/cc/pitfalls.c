@@ -50,7 +50,7 @@ static const struct {
 		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
 		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "segments", "segments_across_a_barrier",
-		"segments_that_wrap", "sums_cut_to_32_bits",
+		"bits_of_lanes", "segments_that_wrap", "sums_cut_to_32_bits",
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",

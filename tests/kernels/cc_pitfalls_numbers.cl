@@ -163,6 +163,27 @@ kernel void segments_across_a_barrier(PLAIN)
 	out[ITEM] = all[l] + in[get_group_id(0) * 8 + warp * 8 + lane];
 }
 
+/* Bits of x and of sums with what is the same for a row, in rows that begin with a multiple */
+kernel void bits_of_lanes(PLAIN)
+{
+	local uint all[64];
+	uint x = get_local_id(0), y = get_local_id(1), l = y * 16 + x;
+	uint a = (l | 64 * n) - 32 * y, b = (x << 2) + 256 * y, c = x - 64 + 16 * (y ^ n);
+	long k = (long)x - 48;
+
+	all[l] = in[(l >> 4) * 20 + (l & 15)] + in[(x >> 3) * 9 + (x & 7)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	uint sum = all[l] + in[(a & 31) + 3] + in[b & 0x7c] * 3 + in[(b & 0x1c) + (b >> 6)] * 5;
+
+	sum += in[((int)c >> 5) + 2 & 511] * 7 + in[c >> 28] * 11 + in[c & 0x5f] * 13;
+	sum += in[(k & 0x3f) + (uint)(k >> 4 & 7)] * 17 + (uint)(k >> 62) + (l & 32) + (l & 0x30);
+	if ((x >> 4) % 2)
+		sum ^= in[(x & 15) * 4 + (x & 16)];
+	if (l & 16)
+		sum = sum * 19 + in[(b & ~3u) % 512];
+	out[ITEM] = sum + (uint)((short)l & 15) + (x + n & 15) + (15 - x & 31);
+}
+
 /* Dividends that are negative or wrap around, divisors that are negative or 0 */
 kernel void segments_that_wrap(PLAIN)
 {

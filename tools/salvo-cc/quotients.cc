@@ -15,6 +15,14 @@
  *	q = udiv(x + a, d)		q = udiv(first(x + a), d)
  *	r = urem(x + a, d)		r = x + a - q * d
  *
+ * Without versions lanes are known to be in one segment whose length is a power of two and no less
+ * than the number of lanes, if rows begin with x = 0: x of the first lane is a multiple of lanes.
+ * Of a number that has the bits of the lane at [shift, shift + log2(lanes)), and others that are
+ * the same for all lanes, a mask keeps or removes the lane:
+ *
+ *	j = x >> 4			j = first(x) >> 4
+ *	i = x & 15			i = x - (first(x) & ~15)
+ *
  * "salvo.first" returns its argument in the first lane, which need not be active: the argument only
  * depends on x and invariants. To uniformity analysis its result is uniform.
  */
@@ -22,6 +30,7 @@
 
 #include "interior.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 
@@ -169,4 +178,121 @@ Value *interior::emit_segment(IRBuilder<> &b, ArrayRef<Value *> call_args, Value
 	}
 	origin = nullptr;
 	return b.CreateAdd(at, b.CreateSelect(holds, least, zero), "segment");
+}
+
+/* Operations from a number to x, and from an addend to what it is computed from */
+static const unsigned max_depth = 6;
+
+/* Is it computed from other arguments only? */
+static bool is_independent(const Value *v, const Argument &x, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst)
+		return v != &x;
+	return depth && (isa<BinaryOperator>(inst) || isa<CastInst>(inst)) &&
+	       all_of(inst->operand_values(), [&](const Value *operand) {
+		       return is_independent(operand, x, depth - 1);
+	       });
+}
+
+namespace {
+
+/* Numbers whose bits are the same for all of some lanes, but for those of the lane. */
+class lane_bits {
+public:
+	lane_bits(const Argument &x, unsigned lanes, const DataLayout &layout)
+		: x(x), length(Log2_32(lanes)), layout(layout)
+	{
+	}
+
+	/* Is @v one? Then @at is where its bits of the lane are. */
+	bool find(const Value *v, APInt &at, unsigned depth = max_depth) const;
+
+private:
+	const Argument &x;
+	const unsigned length;
+	const DataLayout &layout;
+};
+
+} /* namespace */
+
+bool lane_bits::find(const Value *v, APInt &at, unsigned depth) const
+{
+	auto *inst = dyn_cast<Instruction>(v);
+	const unsigned bits = v->getType()->isIntegerTy() ? v->getType()->getIntegerBitWidth() : 0;
+
+	if (bits != 32 && bits != 64)
+		return false;
+	if (v == &x) {
+		at = APInt::getLowBitsSet(bits, length);
+		return true;
+	}
+	if (!inst || !depth || isa<PHINode>(inst))
+		return false;
+	const Value *left = inst->getOperand(0);
+	if (isa<TruncInst>(inst) || isa<ZExtInst>(inst) || isa<SExtInst>(inst)) {
+		if (!find(left, at, depth - 1) || at.getActiveBits() > bits)
+			return false;
+		at = at.zextOrTrunc(bits);
+		return true;
+	}
+	if (!isa<BinaryOperator>(inst))
+		return false;
+	const Value *right = inst->getOperand(1);
+	auto *number = dyn_cast<ConstantInt>(right);
+	switch (inst->getOpcode()) {
+	case Instruction::Shl:
+		if (!number || number->getValue().uge(bits) || !find(left, at, depth - 1) ||
+		    number->getZExtValue() > at.countl_zero())
+			return false;
+		at <<= number->getZExtValue();
+		return true;
+	case Instruction::And:
+		return number && find(left, at, depth - 1) && at.isSubsetOf(number->getValue());
+	case Instruction::Add:
+	case Instruction::Or:
+		/* Addends that are no constants may be on either side. */
+		if (is_independent(left, x, max_depth))
+			std::swap(left, right);
+		[[fallthrough]];
+	case Instruction::Sub:
+		return is_independent(right, x, max_depth) && find(left, at, depth - 1) &&
+		       computeKnownBits(right, layout).countMinTrailingZeros() >=
+		       at.getActiveBits();
+	default:
+		return false;
+	}
+}
+
+void separate_lanes(Function &item, const Argument &x, unsigned lanes)
+{
+	const lane_bits numbers(x, lanes, item.getDataLayout());
+	SmallVector<std::pair<BinaryOperator *, APInt>> found;
+	APInt at;
+
+	for (Instruction &inst : instructions(item)) {
+		const unsigned opcode = inst.getOpcode();
+
+		if ((opcode == Instruction::And || opcode == Instruction::LShr ||
+		     opcode == Instruction::AShr) && isa<ConstantInt>(inst.getOperand(1)) &&
+		    numbers.find(inst.getOperand(0), at))
+			found.push_back({ cast<BinaryOperator>(&inst), at });
+	}
+	for (const auto &[inst, lane] : found) {
+		Value *left = inst->getOperand(0), *right = inst->getOperand(1), *made;
+		const APInt &number = cast<ConstantInt>(right)->getValue();
+		IRBuilder<> b(inst);
+
+		if (inst->getOpcode() == Instruction::And && lane.isSubsetOf(number))
+			made = b.CreateSub(left, b.CreateAnd(first_lane(b, left), ~number), "",
+					   true, true);
+		else if (inst->getOpcode() == Instruction::And ? !lane.intersects(number) :
+			 number.uge(lane.getActiveBits()) && number.ult(lane.getBitWidth()))
+			made = b.CreateBinOp(inst->getOpcode(), first_lane(b, left), right);
+		else
+			continue;
+		inst->replaceAllUsesWith(made);
+		inst->eraseFromParent();
+	}
 }

@@ -10,6 +10,9 @@
 /* Is it the value of the first lane, the same for all? */
 bool is_first_lane(const llvm::Instruction &inst);
 
+/* In @item, whose @lanes lanes begin with a multiple of them, a power of two, as @x */
+void separate_lanes(llvm::Function &item, const llvm::Argument &x, unsigned lanes);
+
 void lower_first_lanes(llvm::Module &m);
 
 #endif /* SALVO_CC_QUOTIENTS_H */

@@ -20,6 +20,7 @@
 #include "rows.h"
 
 #include "places.h"
+#include "quotients.h"
 #include "vectoriser.h"
 #include "ways.h"
 
@@ -214,10 +215,11 @@ static void arrange_accesses(Function &item, Argument &x, unsigned lanes, Target
 
 /*
  * @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. NULL
- * if the version would have more than @most instructions.
+ * if the version would have more than @most instructions. @aligned: each begins with a multiple of
+ * lanes.
  */
 static Function *make_lanes(const items &of, Function &item, unsigned d, TargetMachine &target,
-			    unsigned lanes, unsigned most)
+			    unsigned lanes, unsigned most, bool aligned)
 {
 	ValueToValueMapTy map;
 
@@ -228,6 +230,8 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		copy->eraseFromParent();
 		return nullptr;
 	}
+	if (aligned)
+		separate_lanes(*copy, *of.id(*copy, d), lanes);
 	canonicalise(*copy, target);
 	arrange_accesses(*copy, *of.id(*copy, d), lanes, target);
 	if (d == 0)
@@ -244,7 +248,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 Function *make_lanes_along(const items &of, Function &item, unsigned d, TargetMachine &target,
 			   unsigned lanes)
 {
-	return make_lanes(of, item, d, target, lanes, max_version);
+	return make_lanes(of, item, d, target, lanes, max_version, false);
 }
 
 /*
@@ -310,7 +314,7 @@ static bool accesses_narrow(Function &f)
  * little more. 0 if they gain too little.
  */
 static unsigned narrow_lanes(const items &of, Function &f, unsigned d, unsigned lanes,
-			     TargetMachine &target)
+			     bool aligned, TargetMachine &target)
 {
 	auto cost = [&](unsigned n) {
 		double sum = 0;
@@ -318,6 +322,8 @@ static unsigned narrow_lanes(const items &of, Function &f, unsigned d, unsigned 
 		is_so(f, target, [&](Function &copy) {
 			Argument &x = *of.id(copy, d);
 
+			if (aligned)
+				separate_lanes(copy, x, n);
 			arrange_accesses(copy, x, n, target);
 			sum = cost_of_lanes(copy, x, n, target);
 			return true;
@@ -354,20 +360,22 @@ static Function *make_narrow(const items &of, Function &item, unsigned d, Target
 
 /* A version of @item with more lanes, if it gains from one. @narrow: also for bytes and shorts. */
 static void add_more(row &made, const items &of, Function &item, unsigned d, bool short_rows,
-		     bool narrow, unsigned most, TargetMachine &target, const options &opts)
+		     bool narrow, unsigned most, bool aligned, TargetMachine &target,
+		     const options &opts)
 {
 	if (narrow && made.lanes == lanes_of(opts) &&
 	    item.getInstructionCount() <= max_narrow && accesses_narrow(item)) {
 		Function *form = make_narrow(of, item, d, target);
 
-		made.more_lanes = narrow_lanes(of, *form, d, made.lanes, target);
+		made.more_lanes = narrow_lanes(of, *form, d, made.lanes, aligned, target);
 		if (made.more_lanes)
-			made.more = make_lanes(of, *form, d, target, made.more_lanes, most);
+			made.more = make_lanes(of, *form, d, target, made.more_lanes, most,
+					       aligned);
 		form->eraseFromParent();
 	}
 	if (!made.more && gains_from_twice(of, item, d, made.lanes, short_rows, target, opts)) {
 		made.more_lanes = 2 * made.lanes;
-		made.more = make_lanes(of, item, d, target, made.more_lanes, most);
+		made.more = make_lanes(of, item, d, target, made.more_lanes, most, aligned);
 	}
 }
 
@@ -475,6 +483,8 @@ static bool gains_from_segments(const items &of, Function &item, interior &range
 	forms[0] = general.specialise();
 	for (unsigned i = 0; i < 2; i++) {
 		is_so(*forms[i], target, [&](Function &copy) {
+			if (!i && general.is_whole())
+				separate_lanes(copy, *of.id(copy, 0), lanes);
 			cost[i] = cost_of_lanes(copy, *of.id(copy, 0), lanes, target);
 			return true;
 		});
@@ -502,10 +512,12 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 
 	if (lanes == 1 || d > 0 || !gains_from_segments(of, item, *range, lanes, target))
 		range->drop_quotients();
+	/* Rows without a range begin with 0. */
+	const bool aligned = range->is_whole();
 	const unsigned most = std::max(max_version, max_growth * item.getInstructionCount());
 	/* Without a version for lanes of several segments there is none for those of one. */
 	if (range->has_quotients()) {
-		made.wide = make_lanes(of, item, d, target, lanes, max_border);
+		made.wide = make_lanes(of, item, d, target, lanes, max_border, false);
 		if (!made.wide)
 			range->drop_quotients();
 	}
@@ -513,6 +525,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	if (!made.wide && (lanes == 1 || is_so(item, target, [&](Function &copy) {
 		    Argument &x = *of.id(copy, d);
 
+		    if (aligned)
+			    separate_lanes(copy, x, lanes);
 		    interleave_arrays(copy, x, lanes, target);
 		    return gains_from_inner_loops(copy, x, lanes, target) ||
 			   (opts.isa_level < 4 && gains_from_items(copy, x, lanes, target));
@@ -524,22 +538,23 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	}
 
 	if (special != &item)
-		made.inner = make_lanes(of, *special, d, target, lanes, most);
+		made.inner = make_lanes(of, *special, d, target, lanes, most, false);
 	/* It is as large as that of the interior, or larger. */
 	if (!made.wide &&
 	    (made.inner ? range->has_likely_borders() &&
 				  made.inner->getInstructionCount() <= max_border :
 			  range->is_whole() || range->has_borders()))
-		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most);
+		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most,
+				       aligned);
 	/* Segments are short. */
 	const bool narrow = !range->has_quotients();
 	if (made.inner || (!made.wide && range->has_guards()))
 		made.range = std::move(range);
 	if ((made.inner || special == &item) && !fewer)
-		add_more(made, of, *special, d, short_rows, narrow, most, target, opts);
+		add_more(made, of, *special, d, short_rows, narrow, most, aligned, target, opts);
 	if ((made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))
-		made.half = make_lanes(of, *special, d, target, lanes / 2, most);
+		made.half = make_lanes(of, *special, d, target, lanes / 2, most, aligned);
 	if (special != &item)
 		special->eraseFromParent();
 	if (!made.range)
