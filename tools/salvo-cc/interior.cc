@@ -201,7 +201,7 @@ void interior::find_row_guards()
 	for (Instruction &inst : instructions(item)) {
 		auto *compare = dyn_cast<ICmpInst>(&inst);
 
-		if (!compare || !can_evaluate(compare, max_depth) || !is_known(compare) )
+		if (!compare || !can_evaluate(compare, max_depth) || !is_known(compare))
 			continue;
 		if (!left--)
 			return;
