@@ -548,4 +548,20 @@ END
 	times code 'vpextrq' 1 4
 	lacks code 'vpmovzxdq')"
 
+check "M4 bits of x that are those of the lane, or the same for all: one version, contiguous" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const float2 *a, global float *b)
+{
+	local float tile[1024];
+	uint x = get_local_id(0), i = x & 15, j = x >> 4;
+
+	tile[x] = a[j * 1000 + i].x;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[get_group_id(0) * 1024 + x] = tile[((i + 64) << 2 & 0x3c) / 4 + (j & 3) * 16];
+}
+END
+		lacks code 'gather|vpextr|vextract'
+	done)"
+
 finish

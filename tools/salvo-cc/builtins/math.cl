@@ -136,7 +136,8 @@ static double reduce_large(float x, long *quadrant)
 	static OVERLOAD D reduce_fast(F x, L *quadrant) \
 	{ \
 		D d = convert_double##N(x); \
-		return reduce_near(__builtin_elementwise_abs(d) < (D)0x1p+50 ? d : d - d, quadrant); \
+		d = __builtin_elementwise_abs(d) < (D)0x1p+50 ? d : d - d; \
+		return reduce_near(d, quadrant); \
 	} \
 	static OVERLOAD D reduce(F x, L *quadrant) \
 	{ \
