@@ -8,8 +8,8 @@
  * type salvo_kernel_fn. x86-64 treats address spaces below 256 as plain memory, so
  * they stay to the end and tell the passes what may alias what.
  *
- * A pass returns false after it has printed an error. The compiler has one thread; it compiles the
- * kernels of a large program in several threads (parts.cc).
+ * A pass returns false after it has printed an error. Several threads compile the kernels of
+ * a large program, each in a module of its own (parts.cc).
  */
 #ifndef SALVO_CC_H
 #define SALVO_CC_H
