@@ -132,7 +132,10 @@ static double reduce_large(float x, long *quadrant)
 		*quadrant = as_long##N(n + MAGIC); \
 		return d - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2e037073p-69; \
 	} \
-	/* Beyond the range in which n is exact each angle counts as 0. */ \
+	/* \
+	 * Without the reduction of very large angles, most of the code of programs \
+	 * that compute several: beyond the range in which n is exact each counts as 0. \
+	 */ \
 	static OVERLOAD D reduce_fast(F x, L *quadrant) \
 	{ \
 		D d = convert_double##N(x); \
@@ -264,22 +267,26 @@ static double reduce_large(float x, long *quadrant)
 		return convert_float##N(signed_as(0.5 * log1p_core(2 * a / (1 - a)), d)); \
 	}
 
-#define TRIGONOMETRIC(F, D, I, L, N) \
-	OVERLOAD F sin(F x) \
+/* With the angle reduced by REDUCE() */
+#define SIN_COS_TAN(PREFIX, REDUCE, F, D, L, N) \
+	OVERLOAD F PREFIX##sin(F x) \
 	{ \
 		L q; \
-		D r = reduce(x, &q); \
+		D r = REDUCE(x, &q); \
 		return x == (F)0 ? x : convert_float##N(sin_quadrant(r, q)); \
 	} \
-	OVERLOAD F cos(F x) \
-	{ L q; D r = reduce(x, &q); return convert_float##N(sin_quadrant(r, q + 1)); } \
-	OVERLOAD F tan(F x) \
+	OVERLOAD F PREFIX##cos(F x) \
+	{ L q; D r = REDUCE(x, &q); return convert_float##N(sin_quadrant(r, q + 1)); } \
+	OVERLOAD F PREFIX##tan(F x) \
 	{ \
 		L q; \
-		D r = reduce(x, &q); \
+		D r = REDUCE(x, &q); \
 		F y = convert_float##N(sin_quadrant(r, q) / sin_quadrant(r, q + 1)); \
 		return x == (F)0 ? x : y; \
-	} \
+	}
+
+#define TRIGONOMETRIC(F, D, I, L, N) \
+	SIN_COS_TAN(, reduce, F, D, L, N) \
 	OVERLOAD F sinpi(F x) \
 	{ \
 		L q; \
@@ -343,27 +350,6 @@ static double reduce_large(float x, long *quadrant)
 	OVERLOAD F half_cos(F x) { return cos(x); } \
 	OVERLOAD F half_tan(F x) { return tan(x); }
 
-/*
- * No worse but for very large angles, whose reduction would be most of the code: programs compute
- * several of them at once.
- */
-#define NATIVE_TRIGONOMETRIC(F, D, L, N) \
-	OVERLOAD F native_sin(F x) \
-	{ \
-		L q; \
-		D r = reduce_fast(x, &q); \
-		return x == (F)0 ? x : convert_float##N(sin_quadrant(r, q)); \
-	} \
-	OVERLOAD F native_cos(F x) \
-	{ L q; D r = reduce_fast(x, &q); return convert_float##N(sin_quadrant(r, q + 1)); } \
-	OVERLOAD F native_tan(F x) \
-	{ \
-		L q; \
-		D r = reduce_fast(x, &q); \
-		F y = convert_float##N(sin_quadrant(r, q) / sin_quadrant(r, q + 1)); \
-		return x == (F)0 ? x : y; \
-	}
-
 /* Results through a pointer, to memory of each kind. */
 #define POINTERS(F, SPACE) \
 	OVERLOAD F sincos(F x, SPACE F *c) { *c = cos(x); return sin(x); }
@@ -371,7 +357,7 @@ static double reduce_large(float x, long *quadrant)
 #define ALL_OF(F, D, I, L, N) \
 	CORE(F, D, I, L, N) EXPONENTIAL(F, D, I, L, N) TRIGONOMETRIC(F, D, I, L, N) \
 	FAST_VARIANTS(F, native) FAST_VARIANTS(F, half) \
-	HALF_TRIGONOMETRIC(F) NATIVE_TRIGONOMETRIC(F, D, L, N) \
+	HALF_TRIGONOMETRIC(F) SIN_COS_TAN(native_, reduce_fast, F, D, L, N) \
 	POINTERS(F, global) POINTERS(F, local) POINTERS(F, private)
 
 ALL_OF(float, double, int, long, )
