@@ -215,3 +215,16 @@ kernel void sums_cut_to_32_bits(PLAIN)
 	out[ITEM] = r + (uint)(k >> 32) * 13 + (uint)(k >> 5) + (uint)(l >> 33) * 17;
 	out[ITEM + 256] = (uint)((ulong)(u + 9) >> 4) + (uint)((ulong)(v + 5) << 2 >> 30);
 }
+
+/* Numbers made of group and local ids, and sizes that differ in the last work-group of a row */
+kernel void numbers_of_groups(PLAIN)
+{
+	uint u = get_group_id(0) * get_local_size(0) + get_local_id(0);
+	int i = (int)get_local_id(0) + (int)get_local_size(0) * (int)get_group_id(0);
+	size_t s = get_group_id(0) * get_local_size(0) + get_local_id(0);
+	uint sum = in[u] + in[i + 3] * 3 + in[2 * s + 1] * 5;
+
+	if (i < 5 * (int)n)
+		sum ^= (uint)get_local_size(0) * 7;
+	out[ITEM] = sum + in[get_local_id(1) + get_local_size(0)] * 9;
+}

@@ -33,11 +33,18 @@ static Value *row_length(IRBuilder<> &b, const items &of, const group_values &v)
 {
 	if (!of.strips)
 		return v.extent[0];
-	b.CreateStore(v.run, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,
-							  offsetof(salvo_group, ran)));
-	Value *most = b.CreateMul(b.CreateZExt(v.run, b.getInt64Ty()), v.local_size[0], "", true,
-				  true);
+	Value *run = b.CreateZExt(v.run, b.getInt64Ty());
 	Value *rest = b.CreateSub(v.global_size[0], v.first_id[0], "", true, true);
+	if (of.even) {
+		Value *full = b.CreateBinaryIntrinsic(Intrinsic::umax,
+						      b.CreateUDiv(rest, v.local_size[0]),
+						      b.getInt64(1));
+		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, full);
+	}
+	b.CreateStore(b.CreateTrunc(run, b.getInt32Ty()),
+		      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,
+						   offsetof(salvo_group, ran)));
+	Value *most = b.CreateMul(run, v.local_size[0], "", true, true);
 	return b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
 }
 
