@@ -220,7 +220,6 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	avoid_page_faults();
 	if (opts.preprocess)
 		return preprocess(opts) ? EXIT_SUCCESS : EXIT_FAILURE;
 	return compile(opts) ? EXIT_SUCCESS : EXIT_FAILURE;

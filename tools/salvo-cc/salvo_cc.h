@@ -82,9 +82,6 @@ struct group_values {
 
 using bytes = llvm::SmallVector<char, 0>;
 
-/* startup.cc */
-void avoid_page_faults();
-
 /* options.cc: -1 to go on, else an exit code */
 enum { EXIT_USAGE = 2 };
 int read_command_line(llvm::ArrayRef<char *> words, options &opts);
