@@ -27,8 +27,9 @@ using namespace llvm;
 static bool is_id(const Value *v, StringRef id)
 {
 	auto *call = dyn_cast<CallInst>(v);
+	const Function *callee = call ? call->getCalledFunction() : nullptr;
 
-	return call && call->getCalledFunction() && is_placeholder_of(*call->getCalledFunction(), id);
+	return callee && is_placeholder_of(*callee, id);
 }
 
 /* Casts that keep every number of a work-item, which has 31 bits in a strip. */
