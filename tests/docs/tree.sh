@@ -13,28 +13,33 @@ if [ -z "$files" ]; then
 	finish
 fi
 sources=$(grep -E '\.(c|h|S|cc|cl|sh|map|batch)$|Makefile$|Kbuild$|\.mk$|^tools/deps$|^tests/run$|^\.ci/run$' <<<"$files")
-scripts=$(while read -r f; do
-	head -c 32 "$f" | grep -aqE '^#!.*(sh|bash)$' && echo "$f"
-done <<<"$files")
+# shellcheck disable=SC2086 # a list of words
+scripts=$(LC_ALL=C awk '/^#!.*(sh|bash)$/ { print FILENAME } { nextfile }' $files)
 
 # shellcheck disable=SC2086 # lists of words
 {
 	check "every source has an SPDX line" "$(grep -L 'SPDX-License-Identifier:' $sources)"
 	check "driver files are GPL-2.0-only, uapi has the syscall note, the rest is MIT" "$(
-		for f in $sources; do
-			case $f in
-			driver/salvo_pack.* | driver/salvo_validate.* | driver/salvo_hang.*) want='GPL-2.0-only OR MIT' ;;
-			driver/* | Kbuild) want='GPL-2.0-only' ;;
-			uapi/*) want='GPL-2.0 WITH Linux-syscall-note OR MIT' ;;
-			*) want=MIT ;;
-			esac
-			sed -n '1,3s,.*SPDX-License-Identifier: \(.*\),\1,p' "$f" | sed 's, \*/$,,' |
-				grep -qxF "$want" || echo "$f: not $want"
-		done)"
+		awk '
+			function want(file) {
+				if (file ~ /^driver\/salvo_(pack|validate|hang)\./)
+					return "GPL-2.0-only OR MIT"
+				if (file ~ /^driver\/|^Kbuild$/)
+					return "GPL-2.0-only"
+				return file ~ /^uapi\// ? "GPL-2.0 WITH Linux-syscall-note OR MIT" : "MIT"
+			}
+			FNR > 3 { nextfile }
+			sub(/.*SPDX-License-Identifier: /, "") {
+				sub(/ \*\/$/, "")
+				right[FILENAME] = $0 == want(FILENAME)
+			}
+			END {
+				for (i = 1; i < ARGC; i++)
+					if (!right[ARGV[i]])
+						print ARGV[i] ": not " want(ARGV[i])
+			}' $sources)"
 	check "no file has more than 800 lines" "$(
-		for f in $sources; do
-			[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
-		done)"
+		wc -l $sources | awk '$1 > 800 && $2 != "total" { print $2 ": " $1 " lines" }')"
 	# What is quoted, a message for one, can be found when it stands in one line.
 	# shellcheck disable=SC2016 # the dollars are awk's
 	check "no line has more than 100 columns, but for what is quoted" "$(
