@@ -238,7 +238,7 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 	for (i = 0; i < SHARERS; i++) {
 		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
 		EXPECT_EQ(status, 0);
-		printf("# depth %u: %llu batches, %.2f of its share\n", depths[i],
+		TH_LOG("depth %u: %llu batches, %.2f of its share", depths[i],
 		       (unsigned long long)got[i], (double)got[i] / mean);
 		fflush(stdout);
 	}

@@ -120,7 +120,7 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(nth) *self, co
 	if (!result && undo)
 		undo(&self->state);
 	EXPECT_LT(n, MOST);
-	printf("# %s: %d points, %d made it fail\n", name, n - 1, failed);
+	TH_LOG("%s: %d points, %d made it fail", name, n - 1, failed);
 	fflush(stdout);
 }
 
