@@ -110,6 +110,7 @@ kernel void k(global const uint4 *a, global uint4 *b, int by, int n)
 END
 	lacks code 'maskmov')"
 
+# A strip says in ran, at 0x90 of struct salvo_group, how many work-groups it ran.
 check "M4 work-groups of a row run as one where a kernel cannot tell" "$(
 	compile "" <<'END'
 kernel void k(global int *a)
@@ -125,6 +126,33 @@ kernel void k(global int *a)
 }
 END
 	lacks code ',0x90\(%rsi\)')"
+
+check "M4 a number made of group and local id: rows of work-groups run as one" "$(
+	strip() {
+		compile "-DNUMBER=$1" <<'END'
+#define GROUP	get_group_id(0)
+#define SIZE	get_local_size(0)
+#define LOCAL	get_local_id(0)
+
+kernel void k(global float *a, uint n)
+{
+	uint i = NUMBER;
+
+	if (i < n && get_global_id(1) < n)
+		a[get_global_id(1) * n + i] *= SIZE;
+}
+END
+	}
+	for number in "GROUP*SIZE+LOCAL" "LOCAL+(int)SIZE*(int)GROUP" \
+		"(uint)GROUP*(uint)SIZE+(uint)LOCAL"; do
+		strip "$number"
+		has code '0x90\(%r'
+	done
+	for number in "GROUP*SIZE+LOCAL+GROUP" "GROUP*64+LOCAL" "LOCAL" "GROUP*SIZE" \
+		"GROUP*SIZE*2+LOCAL"; do
+		strip "$number"
+		lacks code '0x90\(%r'
+	done)"
 
 check "M4 the oldest processor has lanes too" "$(
 	compile "--march x86-64-v2" <<'END'
