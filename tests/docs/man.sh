@@ -19,9 +19,10 @@ check "no page stands for another one than its own, or one that is there" "$(
 	for name in $declared; do
 		page=$dir/man3/$name.3
 		[ -s "$page" ] || echo "$name: no page"
-		case $(head -n 1 "$page") in
+		read -r first <"$page"
+		case $first in
 		.so*)
-			target=$dir/$(sed -n 's/^\.so //p' "$page")
+			target=$dir/${first#.so }
 			grep -qE "^(.*, )?$name(,| )" "$target" || echo "$name: $target does not name it"
 			;;
 		*) grep -q "^$name" "$page" || echo "$name: its page does not name it" ;;
@@ -32,12 +33,9 @@ check "libsalvo(7) or salvo-opencl(7) has every environment variable that the li
 		sed -n '/^.SH ENVIRONMENT/,$p' libuser/man/libsalvo.7 libuser/man/salvo-opencl.7 | grep -qE "^\.[BI]R? (\\$)?$name" || echo "$name"
 	done)"
 check "functions that can fail say how" "$(
-	for name in $declared; do
-		page=$dir/man3/$name.3
-		grep -q '^\.so' "$page" && continue
-		sed -n '/^.SH SYNOPSIS/,/^.SH DESC/p' "$page" | grep -q '^int ' || continue
-		grep -q '^.SH RETURN VALUE' "$page" || echo "$name"
-	done)"
+	awk '/^\.SH/ { section = $2; if (section == "RETURN") told[FILENAME] }
+		section == "SYNOPSIS" && /^int / { fails[FILENAME] }
+		END { for (page in fails) if (!(page in told)) print page }' "$dir"/man3/*.3)"
 
 if ! command -v groff >/dev/null; then
 	skip "groff has no remark on any page" "no groff"
@@ -45,11 +43,7 @@ if ! command -v groff >/dev/null; then
 fi
 # Hand-written pages are lines of groff's own; a link is read from the folder above it.
 check "groff has no remark on any page" "$(
-	cd "$dir" && for page in man3/*.3; do
-		groff -man -Tutf8 -ww -z "$page" 2>&1
-	done
-	cd "$OLDPWD" && for page in libuser/man/*.[17] tools/*/*.[17]; do
-		groff -man -Tutf8 -ww -z "$page" 2>&1
-	done)"
+	cd "$dir" && groff -man -Tutf8 -ww -z man3/*.3 2>&1
+	cd "$OLDPWD" && groff -man -Tutf8 -ww -z libuser/man/*.[17] tools/*/*.[17] 2>&1)"
 check "nothing of the comments' markup is left" "$(cd "$dir" && grep -nE '(^|[^a-z.])@[a-z]' man3/*.3)"
 finish
