@@ -102,6 +102,21 @@ int vgem_fence_signal(int vgem, uint32_t fence)
 	return drmIoctl(vgem, VGEM_FENCE_SIGNAL, &args) ? -errno : 0;
 }
 
+int vgem_fence_syncobj(int vgem, const struct vgem_bo *bo, uint32_t *fence, int fd,
+		       uint32_t syncobj)
+{
+	int err = vgem_fence_attach(vgem, bo, true, fence), sync_file;
+
+	if (err)
+		return err;
+	sync_file = dmabuf_sync_file(bo->fd, true);
+	if (sync_file < 0)
+		return sync_file;
+	err = drmSyncobjImportSyncFile(fd, syncobj, sync_file);
+	close(sync_file);
+	return err;
+}
+
 int udmabuf_create(uint64_t size, uint32_t **map)
 {
 	struct udmabuf_create create = { .size = size };

@@ -29,6 +29,9 @@ void vgem_destroy(int vgem, struct vgem_bo *bo);
 /** vgem_fence_attach() - Attach a fence to a buffer; vgem signals it within ten seconds. */
 int vgem_fence_attach(int vgem, const struct vgem_bo *bo, bool write, uint32_t *fence);
 int vgem_fence_signal(int vgem, uint32_t fence);
+/** vgem_fence_syncobj() - Attach a write fence to a buffer, and put it into a syncobj of @fd. */
+int vgem_fence_syncobj(int vgem, const struct vgem_bo *bo, uint32_t *fence, int fd,
+		       uint32_t syncobj);
 
 /** udmabuf_create() - Create a dma-buf of a new memfd, mapped at @map; or a negative errno. */
 int udmabuf_create(uint64_t size, uint32_t **map);

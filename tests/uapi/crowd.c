@@ -240,7 +240,6 @@ TEST_F_TIMEOUT(crowd, contexts_of_one_priority_get_equal_shares, 200)
 		EXPECT_EQ(status, 0);
 		TH_LOG("depth %u: %llu batches, %.2f of its share", depths[i],
 		       (unsigned long long)got[i], (double)got[i] / mean);
-		fflush(stdout);
 	}
 	/* A context that was idle has a smaller share: it loses several turns each time. */
 	if (missed > mean / 50)

@@ -127,11 +127,8 @@ TEST_F(implicit, our_fence_is_on_the_buffer)
 
 	/* A syncobj with a fence that the test signals. */
 	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
-	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
-	sync_file = dmabuf_sync_file(gate.fd, true);
-	ASSERT_GE(sync_file, 0);
-	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
-	close(sync_file);
+	ASSERT_EQ(vgem_fence_syncobj(self->vgem, &gate, &fence, self->fd,
+				     held.handle), 0);
 
 	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
 	EXPECT_TRUE(dmabuf_poll(self->frame.fd, false, 0));
@@ -174,15 +171,11 @@ TEST_F(implicit, batches_of_the_same_file_do_not_wait_for_each_other)
 	struct drm_salvo_sync other = { .handle = syncobj_create(self->fd) };
 	struct vgem_bo gate;
 	uint32_t fence, ctx;
-	int sync_file;
 
 	ASSERT_EQ(ctx_create(self->fd, &ctx), 0);
 	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
-	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
-	sync_file = dmabuf_sync_file(gate.fd, true);
-	ASSERT_GE(sync_file, 0);
-	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
-	close(sync_file);
+	ASSERT_EQ(vgem_fence_syncobj(self->vgem, &gate, &fence, self->fd,
+				     held.handle), 0);
 
 	ASSERT_EQ(import(self->fd, self->frame.fd, &self->bo), 0);
 	ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->bo.address, SIZE, 1), &held,
@@ -231,14 +224,11 @@ TEST_F(implicit, batches_from_before_the_export_count)
 	struct drm_salvo_sync held = { .handle = syncobj_create(self->fd) };
 	struct vgem_bo gate;
 	uint32_t fence;
-	int dmabuf, sync_file;
+	int dmabuf;
 
 	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &gate), 0);
-	ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
-	sync_file = dmabuf_sync_file(gate.fd, true);
-	ASSERT_GE(sync_file, 0);
-	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
-	close(sync_file);
+	ASSERT_EQ(vgem_fence_syncobj(self->vgem, &gate, &fence, self->fd,
+				     held.handle), 0);
 
 	ASSERT_EQ(submit_one(self->fd, self->ctx, fill(self->vram.address, SIZE, 1), &held,
 			     &self->done), 0);
@@ -370,14 +360,10 @@ TEST_F_TIMEOUT(implicit, batch_under_submission_has_its_fence_in_a_first_export,
 		};
 		pthread_t thread;
 		uint32_t fence;
-		int sync_file;
 
 		ASSERT_EQ(bo_create(self->fd, 4096, 0, &bo), 0);
-		ASSERT_EQ(vgem_fence_attach(self->vgem, &gate, true, &fence), 0);
-		sync_file = dmabuf_sync_file(gate.fd, true);
-		ASSERT_GE(sync_file, 0);
-		ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, held.handle, sync_file), 0);
-		close(sync_file);
+		ASSERT_EQ(vgem_fence_syncobj(self->vgem, &gate, &fence, self->fd,
+					     held.handle), 0);
 		ASSERT_EQ(pthread_create(&thread, NULL, submit_at_start, &race), 0);
 		pthread_barrier_wait(&start);
 		usleep(i * 50);

@@ -36,7 +36,6 @@ FIXTURE(memcg) {
 
 FIXTURE_SETUP(memcg)
 {
-	int sync_file;
 
 	mkdir(TREE, 0755);
 	if (mount("none", TREE, "cgroup2", 0, NULL) && errno != EBUSY)
@@ -55,11 +54,9 @@ FIXTURE_SETUP(memcg)
 	ASSERT_NE(self->args, NULL);
 	/* A fence that keeps all batches waiting. */
 	ASSERT_EQ(vgem_create(self->vgem, 4096, DRM_CLOEXEC | DRM_RDWR, &self->frame), 0);
-	ASSERT_EQ(vgem_fence_attach(self->vgem, &self->frame, true, &self->fence), 0);
-	sync_file = dmabuf_sync_file(self->frame.fd, true);
 	self->held.handle = syncobj_create(self->fd);
-	ASSERT_EQ(drmSyncobjImportSyncFile(self->fd, self->held.handle, sync_file), 0);
-	close(sync_file);
+	ASSERT_EQ(vgem_fence_syncobj(self->vgem, &self->frame, &self->fence, self->fd,
+				     self->held.handle), 0);
 }
 
 FIXTURE_TEARDOWN(memcg)

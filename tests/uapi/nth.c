@@ -121,7 +121,6 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(nth) *self, co
 		undo(&self->state);
 	EXPECT_LT(n, MOST);
 	TH_LOG("%s: %d points, %d made it fail", name, n - 1, failed);
-	fflush(stdout);
 }
 
 static int op_open(struct state *s)

@@ -86,18 +86,8 @@ static void start_alarms(int flags)
 /* Closes the gate: @syncobj gets a fence that open_gate() signals. */
 static int close_gate(FIXTURE_DATA(signals) *self, uint32_t syncobj)
 {
-	int err, sync_file;
-
 	gate.opened = false;
-	err = vgem_fence_attach(gate.vgem, &gate.bo, true, &gate.fence);
-	if (err)
-		return err;
-	sync_file = dmabuf_sync_file(gate.bo.fd, true);
-	if (sync_file < 0)
-		return sync_file;
-	err = drmSyncobjImportSyncFile(self->fd, syncobj, sync_file);
-	close(sync_file);
-	return err;
+	return vgem_fence_syncobj(gate.vgem, &gate.bo, &gate.fence, self->fd, syncobj);
 }
 
 FIXTURE_SETUP(signals)
