@@ -274,6 +274,8 @@ kernel-files: $(KSELFTEST) # for tests/lint/lint.sh
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -I$(dir $(KSELFTEST))
 # Of the harness: Linux 6.12's has a variable beside its vfork().
 $(BUILD)/obj/tests/%.o: WARN += -Wno-missing-prototypes -Wno-unused-parameter -Wno-sign-compare -Wno-clobbered
+# The tests' own code, which takes 40 % less time to compile so; what tests/bench times is optimised.
+$(TEST_PROGRAMS:$(BUILD)/%=$(BUILD)/obj/%.o) $(TEST_COMMON): CFLAGS += -Og
 $(BUILD)/obj/tests/%.o: tests/%.c $(KSELFTEST)
 	@mkdir -p $(@D)
 	$(call run,CC)$(CC) $(CSTD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -c -o $@ $<

@@ -219,7 +219,7 @@ TEST_F(share, a_unit_shows_who_has_been_there_for_longest)
 {
 	static const uint32_t asids[] = { RIG_ASID, OTHER, RIG_ASID };
 	unsigned int i, j;
-	uint64_t seqno;
+	uint64_t seqno = 0;
 
 	for (i = 0; i < 2; i++) {
 		for (j = i; j < i + 2; j++) {
