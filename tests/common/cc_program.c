@@ -159,13 +159,33 @@ static void run_item(void)
 	swapcontext(&item->context, &running->scheduler);
 }
 
+/*
+ * Stacks of @count work-items. They are kept, as most kernels take less time than the page faults of
+ * new ones. Return: NULL if there is no memory.
+ */
+static char *stacks_for(unsigned int count)
+{
+	static char *stacks;
+	static unsigned int most;
+
+	if (count <= most)
+		return stacks;
+	if (stacks)
+		munmap(stacks, (size_t)most * STACK_BYTES);
+	stacks = mmap(NULL, (size_t)count * STACK_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stacks == MAP_FAILED)
+		stacks = NULL;
+	most = stacks ? count : 0;
+	return stacks;
+}
+
 static int run_items(struct work_group *g, unsigned int count)
 {
+	char *stacks = stacks_for(count);
 	unsigned int i, ended = 0;
-	char *stacks = mmap(NULL, (size_t)count * STACK_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (stacks == MAP_FAILED)
+	if (!stacks)
 		return -1;
 	g->items = calloc(count, sizeof(*g->items));
 	running = g;
@@ -188,7 +208,6 @@ static int run_items(struct work_group *g, unsigned int count)
 		}
 	}
 	free(g->items);
-	munmap(stacks, (size_t)count * STACK_BYTES);
 	return ended == count ? 0 : -1;
 }
 
