@@ -95,6 +95,13 @@ strides_of(llvm::Function &item, llvm::Argument &x, unsigned lanes, llvm::Target
 bool has_even_loops(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);
 
+/*
+ * vector_cost.cc: does each lane only access what is beside that of its neighbours, or the same,
+ * and can the processor do that under a mask?
+ */
+bool is_side_by_side(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		     llvm::TargetMachine &target);
+
 /* vector_cost.cc: estimated instructions of @lanes items side by side, 0 if they cannot run. */
 double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);

@@ -12,6 +12,11 @@
  *			while (x + 4 <= length)		half(x, y, z), x += 4	(short ones)
  *			while (x < length)		item(x, y, z), x += 1
  *
+ * With AVX-512, where all accesses are contiguous and there are no loops, so that masks cost little,
+ * all that is left is run by half of the lanes under a mask:
+ *
+ *			while (x < length)		rest(x, y, z, x, length - x), x += 8
+ *
  * A kernel that accesses contiguous memory along y but not along x has a second version, with x and
  * y exchanged, for work-groups that are not flat. One that does both, as a transposition, runs a
  * strip of work-groups in blocks of some columns, so that what neighbours in y share
@@ -24,8 +29,6 @@
 #include "vectoriser.h"
 #include "ways.h"
 
-#include <llvm/Analysis/CFG.h>
-#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -104,45 +107,6 @@ void inline_calls(Function &callee)
 /* Private arrays of a work-item, in bytes, up to which it is vectorised */
 static const uint64_t max_private = 1024;
 
-/* Elements of a vector up to which there are as many lanes as of scalars */
-static const unsigned max_elements = 4;
-
-static bool is_long(const Type *type)
-{
-	auto *vector = dyn_cast<FixedVectorType>(type);
-
-	return vector && vector->getNumElements() > max_elements;
-}
-
-/*
- * Long vectors fill registers without lanes, which only help where a loop waits for the result of
- * the operation before: where vectors go through it from iteration to iteration, element by
- * element.
- */
-static bool has_long_chains(const Function &f)
-{
-	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
-	SmallPtrSet<const BasicBlock *, 8> headers;
-	bool found = false;
-
-	FindFunctionBackedges(f, back);
-	for (const auto &edge : back)
-		headers.insert(edge.second);
-	for (const Instruction &inst : instructions(f)) {
-		auto *call = dyn_cast<IntrinsicInst>(&inst);
-
-		if (!is_long(inst.getType()))
-			continue;
-		if (isa<PHINode>(inst))
-			found |= headers.contains(inst.getParent());
-		else if (isa<LoadInst>(inst) ||
-			 (isa<CallBase>(inst) &&
-			  (!call || !isTriviallyVectorizable(call->getIntrinsicID()))))
-			return false;
-	}
-	return found;
-}
-
 /* Work-items of a row below which lanes gain little */
 static const unsigned least_lanes = 4;
 
@@ -154,21 +118,6 @@ static unsigned lanes_in(const items &of, unsigned d, unsigned lanes)
 	if (!length || length >= lanes || (d == 0 && of.strips))
 		return lanes;
 	return length < least_lanes ? 1 : bit_floor(length);
-}
-
-/* Lanes whose vectors are half of the registers, at most @lanes; 1 if lanes gain nothing. */
-static unsigned lanes_for(const Function &f, unsigned lanes, const options &opts)
-{
-	unsigned bits = 0;
-
-	for (const Instruction &inst : instructions(f))
-		if (is_long(inst.getType()))
-			bits = std::max<unsigned>(bits, inst.getType()->getPrimitiveSizeInBits());
-	if (!bits)
-		return lanes;
-	if (!has_long_chains(f))
-		return 1;
-	return std::clamp(lanes * max_elements * (opts.isa_level >= 4 ? 64 : 32) / bits, 1u, lanes);
 }
 
 /* Accesses to large private arrays would be gathers. */
@@ -379,8 +328,28 @@ static void add_more(row &made, const items &of, Function &item, unsigned d, boo
 	}
 }
 
-/* Instructions of a work-item up to which it has a version with half of the lanes */
+/* Instructions of a work-item up to which it has a version for what is left of a row */
 static const unsigned max_half = 600;
+
+/*
+ * The version for what is left of a row, where rows are many or short. Each lane must access what
+ * is beside that of its neighbours: gathers of a few lanes take as long as those of all. In loops
+ * a mask costs more than what is left of a row.
+ */
+static Function *make_rest(const items &of, Function &item, unsigned d, unsigned lanes,
+			   unsigned most, bool aligned, TargetMachine &target, const options &opts)
+{
+	if (opts.isa_level < 4 || lanes < least_lanes || !item.getReturnType()->isVoidTy() ||
+	    item.getInstructionCount() > max_half || has_loops(item) ||
+	    !is_so(item, target, [&](Function &copy) {
+		    return is_side_by_side(copy, *of.id(copy, d), lanes, target);
+	    }))
+		return nullptr;
+	Function *masked = mask_rest(of, item, d);
+	Function *made = make_lanes(of, *masked, d, target, lanes, most, aligned);
+	masked->eraseFromParent();
+	return made;
+}
 
 /*
  * Short rows end with up to lanes - 1 work-items that would run one after the other, or have no
@@ -552,7 +521,11 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.range = std::move(range);
 	if ((made.inner || special == &item) && !fewer)
 		add_more(made, of, *special, d, short_rows, narrow, most, aligned, target, opts);
-	if ((made.inner || (special == &item && made.wide)) &&
+	const bool many_rows = short_rows || !of.id(item, 1)->use_empty();
+	const bool rests = !of.group[d] || of.group[d] % lanes || made.range;
+	if ((made.inner ? !made.wide : special == &item && made.wide) && many_rows && rests)
+		made.rest = make_rest(of, *special, d, lanes / 2, most, aligned, target, opts);
+	if (!made.rest && (made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))
 		made.half = make_lanes(of, *special, d, target, lanes / 2, most, aligned);
 	if (special != &item)
@@ -574,25 +547,39 @@ static row_range part_of(IRBuilder<> &b, const row_range &range, Value *from, Va
 	return { inside(range.first), inside(range.end), inside(range.low), inside(range.high) };
 }
 
+/* What is left of a row, from @from up to @to, under a mask */
+static Value *emit_rest(IRBuilder<> &b, const row &r, Value *from, Value *to,
+			function_ref<void(Function *, Value *, ArrayRef<Value *>)> call)
+{
+	const unsigned lanes = r.lanes_of(r.rest);
+
+	make_loop(b, from, b.CreateAdd(to, b.getInt64(lanes - 1)), lanes, "rest", [&](Value *at) {
+		Value *left = b.CreateTrunc(b.CreateSub(to, at), b.getInt32Ty());
+
+		call(r.rest, at, { at, left });
+	});
+	return b.CreateBinaryIntrinsic(Intrinsic::umax, from, to);
+}
+
 /* @part: Two values, from where to where work-items of the row run; all if it is empty. */
 static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value *> part,
-		     function_ref<void(Function *, Value *)> call,
+		     function_ref<void(Function *, Value *, ArrayRef<Value *>)> call,
 		     function_ref<SmallVector<Value *>(Value *)> args)
 {
 	Value *x = part.empty() ? b.getInt64(0) : part[0], *end = part.empty() ? length : part[1];
 	const unsigned lanes = r.lanes;
-	auto wide = [&](Value *at) { call(r.wide, at); };
-	auto one = [&](Value *at) { call(r.item, at); };
+	auto wide = [&](Value *at) { call(r.wide, at, {}); };
+	auto one = [&](Value *at) { call(r.item, at, {}); };
 	auto inner = [&](Value *from, Value *to) {
 		if (r.more)
 			from = make_loop(b, from, to, r.more_lanes, "more",
-					 [&](Value *at) { call(r.more, at); });
+					 [&](Value *at) { call(r.more, at, {}); });
 		from = make_loop(b, from, to, lanes, "inner",
-				 [&](Value *at) { call(r.range ? r.inner : r.wide, at); });
+				 [&](Value *at) { call(r.range ? r.inner : r.wide, at, {}); });
 		if (r.half)
 			from = make_loop(b, from, to, lanes / 2, "half",
-					 [&](Value *at) { call(r.half, at); });
-		return from;
+					 [&](Value *at) { call(r.half, at, {}); });
+		return r.rest ? emit_rest(b, r, from, to, call) : from;
 	};
 
 	if (r.range) {
@@ -650,11 +637,13 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 				all.append(rest);
 				return all;
 			};
-			auto call = [&](Function *f, Value *x) {
+			auto call = [&](Function *f, Value *x, ArrayRef<Value *> more) {
+				SmallVector<Value *> all = args(x);
+				all.append(more.begin(), more.end());
 				begin_index(b, 2, z, 1);
 				begin_index(b, 1, y, 1);
 				begin_index(b, 0, x, r.lanes_of(f));
-				Value *next = b.CreateCall(f, args(x));
+				Value *next = b.CreateCall(f, all);
 				end_index(b, 0);
 				if (result)
 					b.CreateStore(b.CreateOr(next, b.CreateLoad(next->getType(),
@@ -710,6 +699,8 @@ void inline_row(const row &r)
 		inline_calls(*r.more);
 	if (r.half)
 		inline_calls(*r.half);
+	if (r.rest)
+		inline_calls(*r.rest);
 	if (r.idle)
 		inline_calls(*r.idle);
 	inline_calls(*r.item);
@@ -755,7 +746,11 @@ static void emit_columns(IRBuilder<> &b, const items &of, const row &r, const gr
 				return all;
 			};
 			emit_row(b, r, v.extent[1], {},
-				 [&](Function *f, Value *y) { b.CreateCall(f, args(y)); }, args);
+				 [&](Function *f, Value *y, ArrayRef<Value *> more) {
+					 SmallVector<Value *> all = args(y);
+					 all.append(more.begin(), more.end());
+					 b.CreateCall(f, all);
+				 }, args);
 		});
 	});
 }

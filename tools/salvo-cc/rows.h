@@ -16,6 +16,8 @@
  * @inner: Of several in the interior.
  * @more: Of @more_lanes in the interior (everywhere, if there is no interior).
  * @half: Of half as many there, for what is left of a row.
+ * @rest: Of up to half as many there, for the same, or NULL. Two more arguments are the first work-item
+ *	  and the number of work-items.
  * @idle: What work-items do that are not run, or NULL. It is done once for the group.
  * @range: The interior, if @inner exists, or guards keep work-items from being run.
  * @guarded: If there is none, for guards that are the same for a row, or NULL.
@@ -23,12 +25,13 @@
 struct row {
 	unsigned lanes = 1, more_lanes = 0;
 	llvm::Function *item = nullptr, *wide = nullptr, *inner = nullptr;
-	llvm::Function *more = nullptr, *half = nullptr, *idle = nullptr;
+	llvm::Function *more = nullptr, *half = nullptr, *rest = nullptr;
+	llvm::Function *idle = nullptr;
 	std::unique_ptr<interior> range, guarded;
 
 	unsigned lanes_of(const llvm::Function *f) const
 	{
-		return f == item ? 1 : f == more ? more_lanes : f == half ? lanes / 2 : lanes;
+		return f == item ? 1 : f == more ? more_lanes : f == half || f == rest ? lanes / 2 : lanes;
 	}
 
 	/* Work-items of the interior from which on several run at a time */
@@ -44,6 +47,15 @@ unsigned lanes_of(const options &opts);
  */
 row make_row(const items &of, llvm::Function &item, unsigned d, bool skip, bool short_rows,
 	     llvm::TargetMachine &target, const options &opts);
+
+/* long_vectors.cc: with vectors of half of the registers, at most @lanes; 1 if lanes gain nothing */
+unsigned lanes_for(const llvm::Function &f, unsigned lanes, const options &opts);
+
+/*
+ * rests.cc: a copy of @item that does nothing in some lanes, with two more arguments: the first
+ * lane's work-item, and the number of lanes that run.
+ */
+llvm::Function *mask_rest(const items &of, llvm::Function &item, unsigned d);
 
 /* Does a second vector of work-items help, because one waits for its own results? */
 bool is_bound_by_chains(llvm::Function &f);

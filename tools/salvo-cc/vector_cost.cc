@@ -600,6 +600,30 @@ bool vectoriser::has_even_loops()
 	});
 }
 
+bool vectoriser::is_side_by_side()
+{
+	if (!prepare())
+		return false;
+	return all_of(instructions(item), [&](Instruction &inst) {
+		Value *pointer = getLoadStorePointerOperand(&inst);
+
+		if (needs_lanes(inst) && !pointer)
+			return false;
+		if (!pointer || isa<AllocaInst>(getUnderlyingObject(pointer)))
+			return !needs_lanes(inst) || isa<StoreInst>(inst);
+		if (inst.isAtomic() || inst.isVolatile())
+			return false;
+		Type *type = getLoadStoreType(&inst);
+		if (shape_of(pointer).kind == shape::UNIFORM)
+			return isa<LoadInst>(inst) ||
+			       shape_of(inst.getOperand(0)).kind == shape::UNIFORM;
+		const Align align = getLoadStoreAlignment(&inst);
+		return is_contiguous(pointer, type) &&
+		       (isa<LoadInst>(inst) ? target.isLegalMaskedLoad(widen(type), align) :
+					      target.isLegalMaskedStore(widen(type), align));
+	});
+}
+
 /* Is memory that neighbours in y access contiguous where that of neighbours in x is far apart? */
 bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
 		      TargetMachine &target)
@@ -618,6 +642,13 @@ DenseMap<const Instruction *, int64_t> strides_of(Function &item, Argument &x, u
 						  TargetMachine &target)
 {
 	return vectoriser(item, x, lanes, target.getTargetTransformInfo(item)).find_strides();
+}
+
+bool is_side_by_side(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).is_side_by_side();
 }
 
 bool has_even_loops(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

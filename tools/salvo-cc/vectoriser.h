@@ -95,6 +95,8 @@ public:
 	 * register each time?
 	 */
 	bool has_even_loops();
+	/* Is each access one of all lanes at once, also under a mask? */
+	bool is_side_by_side();
 	/* vector_loops.cc: is one item after the other faster, as LLVM vectorises its loops? */
 	bool gains_from_loops();
 	/* vector_items.cc: is it because of the source's vectors, before AVX-512? */

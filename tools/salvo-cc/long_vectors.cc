@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * long_vectors.cc - lanes of kernels with vectors of 8 or 16
+ *
+ * Long vectors fill registers without lanes, which only help where a loop waits for the result of
+ * the operation before: where vectors go through it from iteration to iteration, element by
+ * element.
+ */
+#include "rows.h"
+
+#include <algorithm>
+
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+using namespace llvm;
+
+/* Elements of a vector up to which there are as many lanes as of scalars */
+static const unsigned max_elements = 4;
+
+static bool is_long(const Type *type)
+{
+	auto *vector = dyn_cast<FixedVectorType>(type);
+
+	return vector && vector->getNumElements() > max_elements;
+}
+
+static bool has_long_chains(const Function &f)
+{
+	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
+	SmallPtrSet<const BasicBlock *, 8> headers;
+	bool found = false;
+
+	FindFunctionBackedges(f, back);
+	for (const auto &edge : back)
+		headers.insert(edge.second);
+	for (const Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<IntrinsicInst>(&inst);
+
+		if (!is_long(inst.getType()))
+			continue;
+		if (isa<PHINode>(inst))
+			found |= headers.contains(inst.getParent());
+		else if (isa<LoadInst>(inst) ||
+			 (isa<CallBase>(inst) &&
+			  (!call || !isTriviallyVectorizable(call->getIntrinsicID()))))
+			return false;
+	}
+	return found;
+}
+
+unsigned lanes_for(const Function &f, unsigned lanes, const options &opts)
+{
+	unsigned bits = 0;
+
+	for (const Instruction &inst : instructions(f))
+		if (is_long(inst.getType()))
+			bits = std::max<unsigned>(bits, inst.getType()->getPrimitiveSizeInBits());
+	if (!bits)
+		return lanes;
+	if (!has_long_chains(f))
+		return 1;
+	return std::clamp(lanes * max_elements * (opts.isa_level >= 4 ? 64 : 32) / bits, 1u, lanes);
+}
