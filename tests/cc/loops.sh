@@ -50,6 +50,26 @@ END
 	has code vgatherdpd
 	lacks code prefetch)"
 
+check "M4 the part of a row whose work-items store to rows of their own: one after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *m, global const float *v, int w)
+{
+	int x = get_local_id(0);
+
+	if (x < 16) {
+		for (int i = 1; i < 16; i++)
+			for (int j = 0; j < i; j++)
+				m[i * w + x] -= m[i * w + j] * m[j * w + x];
+	} else {
+		for (int i = 0; i < 16; i++)
+			for (int j = 0; j < i; j++)
+				m[x * w + i] -= m[x * w + j] * v[j];
+	}
+}
+END
+	has code 'v(mul|fn?m(add|sub).*)ps.*zmm'
+	lacks code 'gather|scatter')"
+
 check "M4 a guard that is the same for a row is tested once for it" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global float *a, int row, int group)

@@ -344,6 +344,14 @@ bool interior::has_borders() const
 	return any_of(tests, [](const row_test &t) { return !t.guard; });
 }
 
+bool interior::take_other_side()
+{
+	if (tests.size() != 1 || tests[0].guard || ICmpInst::isEquality(tests[0].predicate))
+		return false;
+	tests[0].predicate = CmpInst::getInversePredicate(tests[0].predicate);
+	return true;
+}
+
 bool interior::has_guards() const
 {
 	return any_of(tests, [](const row_test &t) { return t.guard; });

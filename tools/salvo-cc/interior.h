@@ -58,6 +58,9 @@ public:
 	/* Are there any that rows usually have? */
 	bool has_likely_borders() const;
 
+	/* What one test keeps out of the interior becomes the interior; false if it cannot. */
+	bool take_other_side();
+
 	/* The work-item for the interior; the caller owns it. */
 	llvm::Function *specialise();
 	/*

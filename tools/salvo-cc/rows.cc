@@ -491,15 +491,29 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 			range->drop_quotients();
 	}
 	Function *special = range->is_whole() ? &item : range->specialise();
-	if (!made.wide && (lanes == 1 || is_so(item, target, [&](Function &copy) {
-		    Argument &x = *of.id(copy, d);
+	auto gains_from_one = [&](Function &f) {
+		return is_so(f, target, [&](Function &copy) {
+			Argument &x = *of.id(copy, d);
 
-		    if (aligned)
-			    separate_lanes(copy, x, lanes);
-		    interleave_arrays(copy, x, lanes, target);
-		    return gains_from_inner_loops(copy, x, lanes, target) ||
-			   (opts.isa_level < 4 && gains_from_items(copy, x, lanes, target));
-	    }))) {
+			if (aligned)
+				separate_lanes(copy, x, lanes);
+			interleave_arrays(copy, x, lanes, target);
+			return gains_from_inner_loops(copy, x, lanes, target) ||
+			       (opts.isa_level < 4 && gains_from_items(copy, x, lanes, target));
+		});
+	};
+	const bool one = !made.wide && (lanes == 1 || gains_from_one(item));
+	/* Is only one side of a test run one after the other? Then the other is the interior. */
+	bool sides = one && lanes > 1 && range->has_borders();
+	if (sides && gains_from_one(*special)) {
+		sides = range->take_other_side();
+		if (sides) {
+			special->eraseFromParent();
+			special = range->specialise();
+			sides = !gains_from_one(*special);
+		}
+	}
+	if (one && !sides) {
 		if (special != &item)
 			special->eraseFromParent();
 		(range->has_guards() ? made.range : made.guarded) = std::move(range);
@@ -509,7 +523,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	if (special != &item)
 		made.inner = make_lanes(of, *special, d, target, lanes, most, false);
 	/* It is as large as that of the interior, or larger. */
-	if (!made.wide &&
+	if (!made.wide && !sides &&
 	    (made.inner ? range->has_likely_borders() &&
 				  made.inner->getInstructionCount() <= max_border :
 			  range->is_whole() || range->has_borders()))

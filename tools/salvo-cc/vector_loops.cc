@@ -45,9 +45,10 @@ static const unsigned walked = 16, least_walked = 16;
 
 /*
  * Instructions that a processor issues in a cycle; cycles from one division to the next, those that
- * it loses at a branch that it often predicts wrongly, and for a lane's line that is not prefetched
+ * it loses at a branch that it often predicts wrongly, and for a lane's line that is not
+ * prefetched. Stores wait for their lines one after the other; local memory is in the cache.
  */
-static const double issue_width = 6, divider = 6, unpredictable = 6, missed = 1;
+static const double issue_width = 6, divider = 6, unpredictable = 6, missed = 1, missed_store = 4;
 
 /* How often the body of such a loop is taken to run. Short loops cost little in either way. */
 static const double iterations = 64;
@@ -118,6 +119,15 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 			      &dt, &loops).canVectorizeMemory();
 }
 
+/* Is @pointer to another line for each lane? Private arrays of lanes are neighbours. */
+bool vectoriser::is_apart(Value &pointer) const
+{
+	const shape s = shape_of(&pointer);
+
+	return s.kind != shape::UNIFORM && !isa<AllocaInst>(getUnderlyingObject(&pointer)) &&
+	       (s.kind != shape::STRIDED || std::abs(s.stride) >= cache_line);
+}
+
 /*
  * Does each lane walk along memory of its own in @loop? So many streams at once are more than the
  * processor prefetches, and rows some powers of 2 apart share the sets of its cache.
@@ -125,11 +135,9 @@ bool vectoriser::is_vector_loop(const Loop &loop, ScalarEvolution &evolution,
 bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution)
 {
 	Value *pointer = getLoadStorePointerOperand(&inst);
-	const shape s = shape_of(pointer);
 	bool moves = false, known = true;
 
-	if (s.kind == shape::UNIFORM || isa<AllocaInst>(getUnderlyingObject(pointer)) ||
-	    (s.kind == shape::STRIDED && std::abs(s.stride) < cache_line))
+	if (!is_apart(*pointer))
 		return false;
 	auto follow = [&](const SCEV *part) {
 		auto *moving = dyn_cast<SCEVAddRecExpr>(part);
@@ -263,6 +271,10 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 			       vector_cost(inst, false) * (apart ? 1 : .5);
 			if (access && is_walk(inst, loop, evolution))
 				sum += missed * lanes;
+			else if (isa<StoreInst>(inst) && is_apart(*pointer) &&
+				 pointer->getType()->getPointerAddressSpace() == GLOBAL &&
+				 evolution.isLoopInvariant(evolution.getSCEV(pointer), &loop))
+				sum += missed_store * lanes;
 			if (apart && isa<AllocaInst>(getUnderlyingObject(pointer)))
 				(isa<LoadInst>(inst) ? loaded : stored)
 					.insert(getUnderlyingObject(pointer));

@@ -141,6 +141,7 @@ private:
 	double times_of(const BasicBlock &block) const;
 	bool is_vector_loop(const Loop &loop, llvm::ScalarEvolution &evolution,
 			    const llvm::TargetLibraryInfo &library);
+	bool is_apart(Value &pointer) const;
 	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution);
 	double cycles_of_items(const Loop &loop, llvm::ScalarEvolution &evolution);
 	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution,
