@@ -166,6 +166,38 @@ TEST_F(args, private_array_survives_a_barrier)
 		EXPECT_EQ((970 + i) % 1000 * 970, out[i]);
 }
 
+TEST_F(args, structures_by_value)
+{
+	struct shape {
+		int32_t sizes[3];
+		int64_t steps[2];
+		uint8_t bytes[4];
+	};
+	struct {
+		int32_t *out;
+		struct shape a, b;
+	} args = {
+		.a = { { 50, 7, 1 }, { 1, 3 }, { 1, 2, 3, 4 } },
+		.b = { { 10, 20, 30 }, { 5, 6 }, { 9, 8, 7, 6 } },
+	};
+	struct cc_range range = { .global = { 64 }, .local = { 64 }, .dims = 1 };
+	int32_t out[192];
+	int i, step;
+
+	args.out = out;
+	for (step = 1; step < 4; step++) {
+		memset(out, 0, sizeof(out));
+		args.a.steps[0] = step;
+		ASSERT_EQ(0, cc_run(self->program, "members_read", &args, &range));
+		for (i = 0; i < 64 * step; i++)
+			EXPECT_EQ(i % step || i >= 50 * step ? 0 :
+				  10 * (i / step % 3 + 1) + 6 * 3 + 9, out[i]);
+	}
+	ASSERT_EQ(0, cc_run(self->program, "members_written", &args, &range));
+	for (i = 0; i < 64; i++)
+		EXPECT_EQ(7 + i + (i % 2 ? 5 : i) * 1000 + (i % 2 ? i : 6) * 100, out[i]);
+}
+
 TEST_F(args, kernel_calls_kernel)
 {
 	struct {

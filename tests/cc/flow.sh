@@ -592,4 +592,19 @@ END
 		lacks code 'gather|vpextr|vextract'
 	done)"
 
+check "M4 members of a structure by value are the same for all work-items, without a copy for each" "$(
+	compile "--global-offset --march x86-64-v4" <<'END'
+struct shape { long sizes[4], steps[4]; };
+
+kernel void k(global const float *a, global float *b, struct shape s)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < s.sizes[0])
+		b[x + y * s.steps[1]] = a[x + y * s.steps[1]] + 1;
+}
+END
+	has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
+	lacks code 'gather|scatter|vmovups.*%[xyz]mm[0-9]+,.*\(%rsp')"
+
 finish

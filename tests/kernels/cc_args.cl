@@ -82,6 +82,36 @@ kernel void outer(global int *out)
 	inner(out, 7);
 }
 
+struct shape {
+	int sizes[3];
+	long steps[2];
+	uchar4 bytes;
+};
+
+/* Members that are read at constant places, and at others */
+kernel void members_read(global int *out, struct shape a, struct shape b)
+{
+	uint i = get_global_id(0);
+
+	if (i < a.sizes[0])
+		out[i * a.steps[0]] = b.sizes[i % 3] + (int)b.steps[1] * a.bytes.z + b.bytes.x;
+}
+
+static void change(struct shape *s, int by)
+{
+	s->sizes[1] += by;
+}
+
+/* Of one work-item alone */
+kernel void members_written(global int *out, struct shape a, struct shape b)
+{
+	uint i = get_global_id(0);
+
+	change(&a, i);
+	b.steps[i % 2] = i;
+	out[i] = a.sizes[1] + (int)b.steps[0] * 1000 + (int)b.steps[1] * 100;
+}
+
 kernel void fused(global const float *x, global const float *y, global const float *z,
 		  global float *out)
 {

@@ -5,8 +5,8 @@
  * The body moves unchanged into a new function (args, group, item). Its new first
  * block loads each argument and each field of the group once, so that no store of the
  * kernel can alias them. Static local variables
- * get fixed offsets from group->local; a structure argument is copied for each
- * work-item, because the kernel may write to it.
+ * get fixed offsets from group->local. Members of a structure argument that the kernel only
+ * reads are loaded there, too; else it is copied for each work-item.
  */
 #include "salvo_cc.h"
 #include "sources.h"
@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/ReplaceConstant.h>
 
 #include "salvo_hw.h"
@@ -100,8 +101,98 @@ static void load_group(IRBuilder<> &b, const kernel &k, group_values &v)
 					b.getPtrTy(LOCAL));
 }
 
+/**
+ * struct struct_uses - What a kernel does with a structure that it gets by value.
+ * @fields: Loads from a constant offset.
+ * @others: It does more, so that each work-item needs a copy.
+ */
+struct struct_uses {
+	SmallVector<std::pair<LoadInst *, uint64_t>> fields;
+	bool others = false;
+};
+
+/*
+ * Adds the uses of @pointer, which is @offset bytes into a structure of @size if that is @fixed;
+ * false if any of them may write to it.
+ */
+static bool find_uses(Value &pointer, uint64_t offset, uint64_t size, bool fixed, struct_uses &uses)
+{
+	const DataLayout &layout = cast<Instruction>(*pointer.user_begin())->getDataLayout();
+
+	for (User *user : pointer.users()) {
+		if (auto *gep = dyn_cast<GetElementPtrInst>(user)) {
+			APInt at(64, offset);
+			const bool known = fixed && gep->accumulateConstantOffset(layout, at);
+
+			if (!gep->use_empty() &&
+			    !find_uses(*gep, at.getZExtValue(), size, known, uses))
+				return false;
+			continue;
+		}
+		auto *load = dyn_cast<LoadInst>(user);
+		if (!load || !load->isSimple()) {
+			auto *copy = dyn_cast<MemCpyInst>(user);
+
+			if (!copy || copy->isVolatile() || copy->getRawDest() == &pointer)
+				return false;
+			uses.others = true;
+			continue;
+		}
+		const uint64_t bytes = layout.getTypeStoreSize(load->getType());
+		if (fixed && offset < size && bytes <= size - offset)
+			uses.fields.push_back({ load, offset });
+		else
+			uses.others = true;
+	}
+	return true;
+}
+
+static void erase_users(Value &v)
+{
+	while (!v.use_empty()) {
+		auto *user = cast<Instruction>(v.user_back());
+
+		erase_users(*user);
+		user->eraseFromParent();
+	}
+}
+
+/*
+ * Fields that are only read are loaded once for the group, so that they are the same for all
+ * work-items to all that follows, as other arguments are. Returns whether a copy of the structure
+ * at @address is still needed.
+ */
+static bool load_struct_fields(IRBuilder<> &b, Argument &arg, Value *address, uint64_t size)
+{
+	DenseMap<std::pair<uint64_t, Type *>, Value *> known;
+	struct_uses uses;
+
+	if (arg.use_empty())
+		return arg.isUsedByMetadata();
+	if (!find_uses(arg, 0, size, true, uses))
+		return true;
+	for (const auto &[load, offset] : uses.fields) {
+		Value *&value = known[{ offset, load->getType() }];
+
+		if (!value) {
+			const Align align = commonAlignment(Align(8), offset);
+
+			value = b.CreateAlignedLoad(
+				load->getType(),
+				b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), address, offset),
+				std::min(align, load->getAlign()), arg.getName());
+		}
+		load->replaceAllUsesWith(value);
+		load->eraseFromParent();
+	}
+	if (uses.others || arg.isUsedByMetadata())
+		return true;
+	erase_users(arg);
+	return false;
+}
+
 /* @body is the first block of the old kernel: code there runs for each work-item. */
-static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, const Argument &arg,
+static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, Argument &arg,
 		       const group_values &v)
 {
 	Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.args, a.offset);
@@ -115,6 +206,8 @@ static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, co
 		return b.CreateAlignedLoad(a.value, address, align, arg.getName());
 	}
 
+	if (!load_struct_fields(b, arg, address, a.size))
+		return PoisonValue::get(arg.getType());
 	Align align = arg.getParamAlign().valueOrOne();
 	AllocaInst *copy = b.CreateAlloca(a.value, nullptr, arg.getName());
 	copy->setAlignment(align);
