@@ -607,4 +607,28 @@ END
 	has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
 	lacks code 'gather|scatter|vmovups.*%[xyz]mm[0-9]+,.*\(%rsp')"
 
+check "M4 strides that are arguments: contiguous where that of x is one" "$(
+	compile "--global-offset --march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int width, long step, long line, uint parts)
+{
+	int x = get_local_size(0) * (get_group_id(0) / parts) + get_local_id(0);
+	int y = get_global_id(1);
+
+	if (x < width)
+		b[x * step + y * line] = a[x * step + y * line] + 1;
+}
+END
+	has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
+	has code 'vgather'
+	# The columns of a matrix, and the channels of a pixel
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int height, int channels)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	b[x * height + y] = a[y * height + x * channels] + a[y * height + x * channels + 1];
+}
+END
+	lacks code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm')"
+
 finish

@@ -54,7 +54,8 @@ static const struct {
 		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "segments", "segments_across_a_barrier",
 		"bits_of_lanes", "segments_that_wrap", "sums_cut_to_32_bits",
-		"numbers_of_groups",
+		"numbers_of_groups", "strides", "strides_and_edges",
+		"strides_across_a_barrier", "strides_of_groups",
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",

@@ -228,3 +228,40 @@ kernel void numbers_of_groups(PLAIN)
 		sum ^= (uint)get_local_size(0) * 7;
 	out[ITEM] = sum + in[get_local_id(1) + get_local_size(0)] * 9;
 }
+
+/* Strides that are one for one of the values of n (units.cc) */
+kernel void strides(PLAIN)
+{
+	uint x = get_local_id(0), y = get_local_id(1), step = n - 3, line = n * 5;
+	long back = 4 - (long)n, next = n;
+
+	out[ITEM] = in[x * step + y * line + n] * 3 + in[(x + 1) * step + y * line] * 5 +
+		    in[400 + (int)(x * back + y * next)];
+}
+
+kernel void strides_and_edges(PLAIN)
+{
+	int x = get_local_id(0), y = get_local_id(1), step = n - 3, line = n * 5;
+	uint r = 7;
+
+	if (x >= 1 && x < (int)get_local_size(0) - 2 && y * step < 9)
+		r = in[(x - 1) * step + y * line] ^ in[(x + 2) * step + (y + 1) * line];
+	out[ITEM] = r;
+}
+
+kernel void strides_across_a_barrier(ARGS)
+{
+	int x = get_local_id(0), y = get_local_id(1), step = n - 3, line = n * 5;
+
+	for (int i = x; i < (int)get_local_size(0); i += 3)
+		s[y * get_local_size(0) + i] = in[i * step + y * line];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[ITEM] = s[SIZE - 1 - LID] + in[x * step + y * line];
+}
+
+kernel void strides_of_groups(PLAIN)
+{
+	uint part = get_group_id(0) / n, x = get_local_id(0) + (get_group_id(0) - part * n) * 2;
+
+	out[ITEM] = in[part * 9 + x * (n & 3) + get_local_id(1) * n];
+}

@@ -75,3 +75,22 @@ void guard_divisions(Module &m)
 	for (BinaryOperator *division : divisions)
 		guard(*division);
 }
+
+/* InstCombine makes max(d, 1) of the unsigned guard. */
+bool is_guarded_division(const Instruction &inst)
+{
+	Value *divisor, *tested;
+
+	if (!inst.isIntDivRem())
+		return false;
+	if (!is_signed(cast<BinaryOperator>(inst)) &&
+	    match(inst.getOperand(1), m_UMax(m_Value(), m_One())))
+		return true;
+	CmpInst::Predicate predicate;
+	Value *test;
+	if (!match(inst.getOperand(1), m_Select(m_Value(test), m_One(), m_Value(divisor))))
+		return false;
+	return match(test, m_ICmp(predicate, m_Add(m_Value(tested), m_One()),
+				  m_SpecificInt(2))) &&
+	       predicate == CmpInst::ICMP_ULT && tested == divisor;
+}

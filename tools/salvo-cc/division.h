@@ -6,10 +6,14 @@
 #define DIVISION_H
 
 namespace llvm {
+class Instruction;
 class Module;
 }
 
 /** guard_divisions() - Give each integer division that may fault some result instead. */
 void guard_divisions(llvm::Module &m);
+
+/* Is @inst a division that guard_divisions() has changed? It does not fault wherever it is. */
+bool is_guarded_division(const llvm::Instruction &inst);
 
 #endif

@@ -20,6 +20,7 @@
  */
 #include "interior.h"
 
+#include "division.h"
 #include "ways.h"
 
 #include <llvm/ADT/SetVector.h>
@@ -41,6 +42,17 @@ static bool is_slow_division(const Instruction &inst)
 	return inst.isIntDivRem() && !isa<Constant>(inst.getOperand(1));
 }
 
+/* Is it the same for a work-group, whose entry computes it once? */
+bool interior::is_of_group(const Value *v, unsigned depth) const
+{
+	if (auto *arg = dyn_cast<Argument>(v))
+		return arg->getArgNo() < x.getArgNo();
+	auto *inst = dyn_cast<Instruction>(v);
+	return !inst || (depth && all_of(inst->operand_values(), [&](const Value *operand) {
+		return is_of_group(operand, depth - 1);
+	}));
+}
+
 /* Is it invariant in the row and free of side effects? */
 bool interior::can_evaluate(Value *v, unsigned depth)
 {
@@ -51,8 +63,9 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 	if (!inst)
 		return isa<Argument>(v) || isa<Constant>(v);
 	if (isa<PHINode>(inst) || isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
-	    inst->mayReadOrWriteMemory() || is_slow_division(*inst) ||
-	    !isSafeToSpeculativelyExecute(inst))
+	    inst->mayReadOrWriteMemory() ||
+	    (is_slow_division(*inst) ? !is_guarded_division(*inst) || !is_of_group(inst, depth) :
+				       !isSafeToSpeculativelyExecute(inst)))
 		return false;
 	for (Value *operand : inst->operands())
 		if (!isa<Function>(operand) && !can_evaluate(operand, depth - 1))
@@ -341,7 +354,7 @@ interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x), s
 
 bool interior::has_borders() const
 {
-	return any_of(tests, [](const row_test &t) { return !t.guard; });
+	return has_units() || any_of(tests, [](const row_test &t) { return !t.guard; });
 }
 
 bool interior::take_other_side()
@@ -377,7 +390,7 @@ bool interior::is_sign(const row_test &t) const
 
 bool interior::has_likely_borders() const
 {
-	return any_of(tests, [this](const row_test &t) { return !t.guard && !is_sign(t); });
+	return has_units() || any_of(tests, [this](const row_test &t) { return !t.guard && !is_sign(t); });
 }
 
 Function *interior::specialise()
@@ -393,6 +406,7 @@ Function *interior::specialise()
 		map[t.test]->replaceAllUsesWith(value);
 	}
 	specialise_quotients(map);
+	specialise_units(map);
 	return copy;
 }
 
@@ -579,6 +593,8 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 	}
 	first = b.CreateSelect(holds, earlier(first, row_length), zero);
 	end = later(b.CreateSelect(holds, end, row_length), first);
+	if (has_units())
+		holds = b.CreateAnd(holds, emit_units(b));
 	low = b.CreateSelect(holds, earlier(low, row_length), end);
 	high = later(b.CreateSelect(holds, high, first), first);
 	return { first, end, low, high };

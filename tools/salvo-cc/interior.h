@@ -38,6 +38,15 @@ struct row_quotient {
 };
 
 /**
+ * struct row_unit - A product of x plus an invariant with an invariant that may well be one.
+ * @factor: What is multiplied by @stride.
+ */
+struct row_unit {
+	llvm::BinaryOperator *product;
+	llvm::Value *factor, *stride;
+};
+
+/**
  * struct row_range - Where the tests hold: @low <= x < @high. Outside of @first <= x < @end,
  * which contains it, nothing is to be done.
  */
@@ -50,9 +59,12 @@ public:
 	/* @skip: work-items that do nothing need not be called. */
 	interior(llvm::Function &item, llvm::Argument &x, bool skip);
 
-	bool is_whole() const { return tests.empty() && quotients.empty(); }
+	bool is_whole() const { return tests.empty() && quotients.empty() && units.empty(); }
 	bool has_borders() const;
 	bool has_guards() const;
+	/* Of rows along x, for which @x is the first of the three ids. */
+	void find_units();
+	bool has_units() const { return !units.empty(); }
 	bool has_quotients() const { return !quotients.empty(); }
 	void drop_quotients() { quotients.clear(); }
 	/* Are there any that rows usually have? */
@@ -87,10 +99,13 @@ public:
 private:
 	void find_quotients(llvm::function_ref<bool(llvm::Value *)> is_dividend,
 			    llvm::function_ref<bool(llvm::Value *)> is_invariant);
+	void specialise_units(llvm::ValueToValueMapTy &map) const;
+	llvm::Value *emit_units(llvm::IRBuilder<> &b);
 	void specialise_quotients(llvm::ValueToValueMapTy &map) const;
 	const row_test *find_clamp(llvm::Value *v) const;
 	int64_t scale_of(llvm::Value *v, unsigned depth);
 	bool is_step(llvm::Value *v, unsigned depth) { return scale_of(v, depth) == 1; }
+	bool is_of_group(const llvm::Value *v, unsigned depth) const;
 	bool can_evaluate(llvm::Value *v, unsigned depth);
 	bool is_mirror(llvm::Value *v, unsigned depth);
 	bool find_sides(row_test &t, llvm::Value *left, llvm::Value *right);
@@ -108,6 +123,7 @@ private:
 	const bool skip;
 	std::vector<row_test> tests;
 	std::vector<row_quotient> quotients;
+	std::vector<row_unit> units;
 	/* With the outcome that is needed */
 	std::vector<std::pair<llvm::ICmpInst *, bool>> row_guards;
 	/* While code is emitted. */

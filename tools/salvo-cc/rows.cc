@@ -479,6 +479,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 			range = std::make_unique<interior>(item, *of.id(item, d), false);
 	}
 
+	if (lanes > 1 && !d)
+		range->find_units();
 	if (lanes == 1 || d > 0 || !gains_from_segments(of, item, *range, lanes, target))
 		range->drop_quotients();
 	/* Rows without a range begin with 0. */
