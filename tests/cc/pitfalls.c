@@ -88,6 +88,7 @@ static const struct {
 		"walk_both", "walk_wraps", "walk_local",
 	} },
 	{ "tests/kernels/cc_pitfalls_steps.cl", {
+		"arrays_of_regions",
 		"advancing", "receding", "advancing_in_two_loops", "advancing_that_wraps",
 		"handed_on", "written_by_some", "walking", "counting", "prefetched", "uneven",
 		"walks_in_walks",

@@ -235,3 +235,31 @@ kernel void walks_in_walks(ARGS)
 	}
 	out[ITEM] = sum + *row;
 }
+
+/* Private arrays of one region, of several, and of a region in a loop (split.cc) */
+kernel void arrays_of_regions(ARGS)
+{
+	uint before[9], across[9], inside[9], behind[9], sum = 0;
+
+	for (uint k = 0; k < 9; k++) {
+		before[k] = in[ITEM + k] % 9;
+		across[k] = in[k * n];
+		inside[k] = k;
+	}
+	for (uint k = 1; k < n; k++)
+		before[k % 9] += before[before[k - 1] % 9];
+	s[LID] = before[n];
+	for (uint k = 0; k < n; k++) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		sum += s[(LID + k) % SIZE];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		inside[in[ITEM + k] % 9] += sum;
+		s[LID] = inside[k] ^ across[k];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint k = 0; k < 9; k++)
+		behind[k] = s[(LID + k) % SIZE];
+	for (uint k = 1; k < n; k++)
+		behind[k] += behind[k - 1] + across[in[ITEM] % 9];
+	out[ITEM] = sum + behind[n - 1] + behind[in[ITEM + 1] % n];
+}

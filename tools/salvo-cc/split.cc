@@ -82,6 +82,7 @@ private:
 	void find_shared();
 	AllocaInst *memory_of(Instruction &value);
 	void carry(Instruction &value, ArrayRef<Use *> uses);
+	bool is_carried(AllocaInst &alloca) const;
 	void carry_values();
 	bool make_region(unsigned start, TargetMachine &target, regions &made);
 
@@ -98,6 +99,7 @@ private:
 		bool uniform;
 	};
 	SmallVector<variable> variables;
+	SmallVector<AllocaInst *> own;	/* private variables that a region does not leave behind */
 	DenseMap<Value *, bool> copies;	/* of what was computed again: are they divergent? */
 	DenseMap<Instruction *, PHINode *> shared;	/* phis whose variable values have */
 	DenseMap<Instruction *, AllocaInst *> memory;	/* of values and phis that share */
@@ -413,13 +415,65 @@ void splitter::carry(Instruction &value, ArrayRef<Use *> uses)
 	b.CreateStore(is_bool ? b.CreateZExt(&value, b.getInt8Ty()) : &value, memory);
 }
 
+/* @block and the blocks that it comes to, or only those that come to it */
+static SmallPtrSet<BasicBlock *, 32> blocks_along(BasicBlock *block, bool forward)
+{
+	SmallSetVector<BasicBlock *, 32> seen;
+
+	if (forward)
+		seen.insert(block);
+	else
+		seen.insert(pred_begin(block), pred_end(block));
+	for (unsigned i = 0; i < seen.size(); i++)
+		if (forward)
+			seen.insert(succ_begin(seen[i]), succ_end(seen[i]));
+		else
+			seen.insert(pred_begin(seen[i]), pred_end(seen[i]));
+	return SmallPtrSet<BasicBlock *, 32>(seen.begin(), seen.end());
+}
+
+/*
+ * Is there a barrier with uses of @alloca, or of addresses in it, both before and behind it? Else
+ * it is a variable of its region, where the lanes of an element may lie side by side
+ * (vector_arrays.cc) or be in registers.
+ */
+bool splitter::is_carried(AllocaInst &alloca) const
+{
+	SmallSetVector<Instruction *, 16> addresses;
+	SmallSetVector<BasicBlock *, 16> users;
+
+	addresses.insert(&alloca);
+	for (unsigned i = 0; i < addresses.size(); i++)
+		for (User *user : addresses[i]->users()) {
+			auto *inst = cast<Instruction>(user);
+
+			if (isa<GetElementPtrInst>(inst))
+				addresses.insert(inst);
+			else if (!isa<LoadInst>(inst) && !isa<MemIntrinsic>(inst) &&
+				 !(isa<StoreInst>(inst) &&
+				   !addresses.contains(dyn_cast<Instruction>(inst->getOperand(0)))))
+				return true;
+			users.insert(inst->getParent());
+		}
+	auto is_used = [&](const SmallPtrSet<BasicBlock *, 32> &blocks) {
+		return any_of(users, [&](BasicBlock *user) { return blocks.contains(user); });
+	};
+	return any_of(drop_begin(starts), [&](BasicBlock *start) {
+		return is_used(blocks_along(start, false)) && is_used(blocks_along(start, true));
+	});
+}
+
 void splitter::carry_values()
 {
 	SmallVector<Instruction *> values;
 
 	for (Instruction &inst : instructions(f)) {
-		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+		auto *alloca = dyn_cast<AllocaInst>(&inst);
+
+		if (alloca && is_carried(*alloca))
 			variables.push_back({ alloca, false });
+		else if (alloca)
+			own.push_back(alloca);
 		else if (!inst.getType()->isVoidTy())
 			values.push_back(&inst);
 	}
@@ -507,6 +561,8 @@ bool splitter::make_region(unsigned number, TargetMachine &target, regions &made
 		memory->replaceAllUsesWith(own);
 		memory->eraseFromParent();
 	}
+	for (AllocaInst *alloca : own)
+		cast<AllocaInst>(map[alloca])->moveBefore(*start, start->begin());
 	b.CreateBr(cast<BasicBlock>(map[starts[number]]));
 
 	for (ReturnInst *ret : returns)
