@@ -390,7 +390,9 @@ bool interior::is_sign(const row_test &t) const
 
 bool interior::has_likely_borders() const
 {
-	return has_units() || any_of(tests, [this](const row_test &t) { return !t.guard && !is_sign(t); });
+	return has_units() || any_of(tests, [this](const row_test &t) {
+		return !t.guard && !is_sign(t);
+	});
 }
 
 Function *interior::specialise()

@@ -157,7 +157,8 @@ void interior::find_units()
 			continue;
 		const address_parts parts(x, *product);
 		for (unsigned i = 0; i < 2; i++) {
-			Value *factor = product->getOperand(i), *stride = product->getOperand(1 - i);
+			Value *factor = product->getOperand(i);
+			Value *stride = product->getOperand(1 - i);
 
 			if (isa<Constant>(stride) || !can_evaluate(stride, max_depth) ||
 			    parts.of(stride) != NONE || !scale_of(factor, max_depth) ||
@@ -187,8 +188,9 @@ Value *interior::emit_units(IRBuilder<> &b)
 
 	for (const row_unit &u : units) {
 		Value *stride = evaluate(b, u.stride);
+		Constant *one = ConstantInt::get(stride->getType(), 1);
 
-		all = b.CreateAnd(all, b.CreateICmpEQ(stride, ConstantInt::get(stride->getType(), 1)));
+		all = b.CreateAnd(all, b.CreateICmpEQ(stride, one));
 	}
 	return all;
 }
