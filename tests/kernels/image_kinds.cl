@@ -46,6 +46,13 @@ FORMAT(format_f, float4, read_imagef, write_imagef)
 FORMAT(format_i, int4, read_imagei, write_imagei)
 FORMAT(format_ui, uint4, read_imageui, write_imageui)
 
+kernel void beyond(write_only image1d_t to)
+{
+	uint i = get_global_id(0);
+
+	write_imageui(to, (int)i, (uint4)(i << 9, i << 12, ~i, i));
+}
+
 typedef struct {
 	int n;
 } image_data;

@@ -271,6 +271,49 @@ TEST_F(kinds, every_format_read_and_written)
 			check_format(_metadata, self, o, t);
 }
 
+/* Of 8 and 16 bits, and of one channel and four: those that lanes write at the same time, too */
+TEST_F(kinds, integers_beyond_a_format_become_its_largest)
+{
+	static const uint32_t formats[][3] = {
+		{ SALVO_IMAGE_R, SALVO_IMAGE_UNSIGNED_INT8, 1 },
+		{ SALVO_IMAGE_RGBA, SALVO_IMAGE_UNSIGNED_INT8, 4 },
+		{ SALVO_IMAGE_R, SALVO_IMAGE_UNSIGNED_INT16, 1 },
+		{ SALVO_IMAGE_RGBA, SALVO_IMAGE_UNSIGNED_INT16, 4 },
+	};
+	const uint32_t items = PIXELS;
+	unsigned int f, i;
+
+	for (f = 0; f < sizeof(formats) / sizeof(formats[0]); f++) {
+		const struct salvo_image_info info = {
+			.order = formats[f][0], .type = formats[f][1], .width = PIXELS,
+		};
+		const bool bytes = info.type == SALVO_IMAGE_UNSIGNED_INT8;
+		const uint32_t count = formats[f][2], most = bytes ? 0xff : 0xffff;
+		struct salvo_kernel *kernel;
+		struct salvo_image *image;
+		void *pixels;
+
+		ASSERT_EQ(0, salvo_image_create(self->b.device, &info, 0, &image));
+		ASSERT_EQ(0, salvo_bo_map(salvo_image_bo(image), &pixels));
+		ASSERT_EQ(0, salvo_kernel_create(self->program, "beyond", &kernel));
+		ASSERT_EQ(0, salvo_kernel_set_image(kernel, 0, image));
+		ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &items, NULL));
+		ASSERT_EQ(0, run(&self->b, kernel));
+		for (i = 0; i < count * PIXELS; i++) {
+			const uint32_t x = i / count;
+			const uint32_t color[] = { x << 9, x << 12, ~x, x };
+			const uint32_t value = color[i % count];
+
+			ASSERT_EQ(value < most ? value : most, bytes ?
+				  ((uint8_t *)pixels)[i] : ((uint16_t *)pixels)[i]) {
+				TH_LOG("format %u, channel %u", f, i);
+			}
+		}
+		salvo_kernel_destroy(kernel);
+		salvo_image_destroy(image);
+	}
+}
+
 /* A full-profile device takes 128 images that a kernel reads, and 64 that it writes. */
 static void check_many(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) *self,
 		       const char *name, unsigned int count)

@@ -433,8 +433,7 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	{ \
 		image_t i = salvo_image(image); \
 		if (inside(i, (int4)WIDE(s), DIMS, LAYER)) \
-			salvo_outline_store_i(texel_address(i, layered((int4)WIDE(s), LAYER)), \
-					      i->order, i->type, color); \
+			store_i(i, layered((int4)WIDE(s), LAYER), as_uint4(color)); \
 		else if (salvo_checked()) \
 			stray(i, layered((int4)WIDE(s), LAYER), true); \
 	} \

@@ -270,11 +270,34 @@ static int4 load_i(image_t image, int4 at)
 
 		return (int4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24);
 	}
+	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT16)) {
+		ulong v = *(global const ulong *)address_of(image, at, 8);
+
+		return (int4)(v & 0xffff, v >> 16 & 0xffff, v >> 32 & 0xffff, v >> 48);
+	}
 	if (has_format(image, CLK_R, CLK_UNSIGNED_INT8))
 		return (int4)(*address_of(image, at, 1), 0, 0, 1);
 	if (image->order == CLK_RGBA && channel_bytes(image->type) == 4)
 		return *(global const int4 *)address_of(image, at, 16);
 	return salvo_outline_load_i(texel_address(image, at), image->order, image->type);
+}
+
+static void store_i(image_t image, int4 at, uint4 color)
+{
+	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT8)) {
+		color = color < 0xff ? color : 0xff;
+		*(global uint *)address_of(image, at, 4) =
+			color.x | color.y << 8 | color.z << 16 | color.w << 24;
+	} else if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT16)) {
+		color = color < 0xffff ? color : 0xffff;
+		*(global ulong *)address_of(image, at, 8) =
+			color.x | color.y << 16 | (ulong)(color.z | color.w << 16) << 32;
+	} else if (has_format(image, CLK_R, CLK_UNSIGNED_INT8)) {
+		*address_of(image, at, 1) = convert_uchar_sat(color.x);
+	} else {
+		salvo_outline_store_i(texel_address(image, at), image->order, image->type,
+				      __builtin_astype(color, int4));
+	}
 }
 
 /* What lies around an image: black, opaque where its pixels have no alpha. */
