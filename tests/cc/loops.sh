@@ -103,6 +103,26 @@ kernel void k(global $1 *state, int length)
 END
 }
 
+check "M4 what is left of rows: lanes under a mask, where all accesses are contiguous" "$(
+	rows() {
+		compile "--march x86-64-v4 -DINDEX=$1" <<'END'
+kernel void k(global const float *a, global const int *at, global float *b, int w)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < w - 1)
+		b[y * w + x] = sqrt(a[INDEX]) + a[y * w + x + 1];
+}
+END
+	}
+	rows 'y*w+x'
+	has code 'vsqrtps.*zmm'
+	has code 'vsqrtps.*ymm'
+	has code 'vmovups.*ymm.*\{%k'
+	# Gathers of a few lanes would take as long as those of all.
+	rows 'at[x]'
+	lacks code 'gather|vmovups.*\{%k')"
+
 check "M4 rounds that wait for each other: two vectors, of one register each" "$(
 	rounds uint | compile "--march x86-64-v4"
 	times code 'vprold.*zmm' 180 220

@@ -334,26 +334,6 @@ END
 		times code " div " 0 4
 	done)"
 
-check "M4 what is left of rows: lanes under a mask, where all accesses are contiguous" "$(
-	rows() {
-		compile "--march x86-64-v4 -DINDEX=$1" <<'END'
-kernel void k(global const float *a, global const int *at, global float *b, int w)
-{
-	int x = get_global_id(0), y = get_global_id(1);
-
-	if (x < w - 1)
-		b[y * w + x] = sqrt(a[INDEX]) + a[y * w + x + 1];
-}
-END
-	}
-	rows 'y*w+x'
-	has code 'vsqrtps.*zmm'
-	has code 'vsqrtps.*ymm'
-	has code 'vmovups.*ymm.*\{%k'
-	# Gathers of a few lanes would take as long as those of all.
-	rows 'at[x]'
-	lacks code 'gather|vmovups.*\{%k')"
-
 check "M4 lanes a few elements apart, or in reverse order: all between them is loaded" "$(
 	for level in 2 3 4; do
 		compile "--march x86-64-v$level" <<'END'

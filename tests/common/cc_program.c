@@ -160,8 +160,8 @@ static void run_item(void)
 }
 
 /*
- * Stacks of @count work-items. They are kept, as most kernels take less time than the page faults of
- * new ones. Return: NULL if there is no memory.
+ * Stacks of @count work-items. They are kept, as most kernels take less time than the page faults
+ * of new ones. Return: NULL if there is no memory.
  */
 static char *stacks_for(unsigned int count)
 {

@@ -12,8 +12,8 @@
  *			while (x + 4 <= length)		half(x, y, z), x += 4	(short ones)
  *			while (x < length)		item(x, y, z), x += 1
  *
- * With AVX-512, where all accesses are contiguous and there are no loops, so that masks cost little,
- * all that is left is run by half of the lanes under a mask:
+ * With AVX-512, where all accesses are contiguous and there are no loops, so that masks cost
+ * little, all that is left is run by half of the lanes under a mask:
  *
  *			while (x < length)		rest(x, y, z, x, length - x), x += 8
  *

@@ -16,8 +16,8 @@
  * @inner: Of several in the interior.
  * @more: Of @more_lanes in the interior (everywhere, if there is no interior).
  * @half: Of half as many there, for what is left of a row.
- * @rest: Of up to half as many there, for the same, or NULL. Two more arguments are the first work-item
- *	  and the number of work-items.
+ * @rest: Of up to half as many there, for the same, or NULL. Two more arguments are the first
+ *	  work-item and the number of work-items.
  * @idle: What work-items do that are not run, or NULL. It is done once for the group.
  * @range: The interior, if @inner exists, or guards keep work-items from being run.
  * @guarded: If there is none, for guards that are the same for a row, or NULL.
@@ -31,7 +31,11 @@ struct row {
 
 	unsigned lanes_of(const llvm::Function *f) const
 	{
-		return f == item ? 1 : f == more ? more_lanes : f == half || f == rest ? lanes / 2 : lanes;
+		if (f == item)
+			return 1;
+		if (f == more)
+			return more_lanes;
+		return f == half || f == rest ? lanes / 2 : lanes;
 	}
 
 	/* Work-items of the interior from which on several run at a time */
@@ -48,7 +52,9 @@ unsigned lanes_of(const options &opts);
 row make_row(const items &of, llvm::Function &item, unsigned d, bool skip, bool short_rows,
 	     llvm::TargetMachine &target, const options &opts);
 
-/* long_vectors.cc: with vectors of half of the registers, at most @lanes; 1 if lanes gain nothing */
+/*
+ * long_vectors.cc: with vectors of half of the registers, at most @lanes; 1 if lanes gain nothing
+ */
 unsigned lanes_for(const llvm::Function &f, unsigned lanes, const options &opts);
 
 /*
