@@ -67,6 +67,7 @@ static const struct {
 		"some_neighbours_short", "stores_of_both_ways", "stores_read_behind",
 		"stores_of_most_lanes", "vectors_in_a_loop", "places_of_their_own",
 		"lists_of_their_own",
+		"guard_of_min", "guard_of_max", "guard_of_clamp", "guard_of_sum",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

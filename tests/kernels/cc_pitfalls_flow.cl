@@ -404,3 +404,19 @@ kernel void lists_of_their_own(PLAIN)
 		sum += in[j] * in[in[j + 1] & 255];
 	out[i] = sum;
 }
+
+/* Work-items that a guard lets run where a value is clamped, and is not what x tells (interior.cc) */
+#define CLAMPED_GUARD(NAME, TEST) \
+	kernel void NAME(ARGS) \
+	{ \
+		const int x = ITEM, size = n; \
+		\
+		if (TEST) \
+			return; \
+		out[ITEM] = in[ITEM] + 1; \
+	}
+
+CLAMPED_GUARD(guard_of_min, min(x - 3, 4) > size)
+CLAMPED_GUARD(guard_of_max, max(x, 20) < size + 14)
+CLAMPED_GUARD(guard_of_clamp, clamp(x - 2, 0, 5) >= size)
+CLAMPED_GUARD(guard_of_sum, min(x, 3) + x * 2 > size + 40)

@@ -253,6 +253,23 @@ bool interior::find_sides(row_test &t, Value *left, Value *right)
 	return t.mirrored || can_evaluate(t.bound, max_depth);
 }
 
+/* Is @v computed from a clamp, which is what is clamped in the interior only? */
+bool interior::has_clamp(Value *v) const
+{
+	SmallSetVector<Value *, 16> seen;
+
+	seen.insert(v);
+	for (unsigned i = 0; i < seen.size(); i++) {
+		auto *inst = dyn_cast<Instruction>(seen[i]);
+
+		if (find_clamp(seen[i]))
+			return true;
+		if (inst)
+			seen.insert(inst->op_begin(), inst->op_end());
+	}
+	return false;
+}
+
 /* The outcome of a comparison in the interior */
 void interior::choose_side(row_test &t)
 {
@@ -273,10 +290,12 @@ void interior::choose_side(row_test &t)
 	}
 	/*
 	 * Where two are not equal is no one range, nor where one is above the other unsigned: only
-	 * a part of it is the interior, and all is run.
+	 * a part of it is the interior, and all is run. So it is where a clamp is compared, which
+	 * may hold elsewhere, too.
 	 */
-	t.guard &= t.predicate != CmpInst::ICMP_NE && t.predicate != CmpInst::ICMP_UGT &&
-		   t.predicate != CmpInst::ICMP_UGE;
+	t.guard = t.guard && t.predicate != CmpInst::ICMP_NE &&
+		  t.predicate != CmpInst::ICMP_UGT && t.predicate != CmpInst::ICMP_UGE &&
+		  !has_clamp(t.step) && !has_clamp(t.bound);
 }
 
 void interior::add_test(Instruction &inst)
@@ -359,7 +378,8 @@ bool interior::has_borders() const
 
 bool interior::take_other_side()
 {
-	if (tests.size() != 1 || tests[0].guard || ICmpInst::isEquality(tests[0].predicate))
+	if (tests.size() != 1 || tests[0].guard || !isa<ICmpInst>(tests[0].test) ||
+	    ICmpInst::isEquality(tests[0].predicate))
 		return false;
 	tests[0].predicate = CmpInst::getInversePredicate(tests[0].predicate);
 	return true;

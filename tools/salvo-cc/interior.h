@@ -103,6 +103,7 @@ private:
 	llvm::Value *emit_units(llvm::IRBuilder<> &b);
 	void specialise_quotients(llvm::ValueToValueMapTy &map) const;
 	const row_test *find_clamp(llvm::Value *v) const;
+	bool has_clamp(llvm::Value *v) const;
 	int64_t scale_of(llvm::Value *v, unsigned depth);
 	bool is_step(llvm::Value *v, unsigned depth) { return scale_of(v, depth) == 1; }
 	bool is_of_group(const llvm::Value *v, unsigned depth) const;
