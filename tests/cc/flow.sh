@@ -632,22 +632,28 @@ END
 	lacks code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm')"
 
 check "M4 a private array on one side of a barrier: elements of lanes side by side" "$(
-	compile "--march x86-64-v4" <<'END'
+	array_of() {
+		compile "--march x86-64-v4 -DSIZE=$1" <<'END'
 kernel void k(global const int *a, global int *b, int n)
 {
 	local int all[256];
-	int v[20], x = get_local_id(0);
+	int v[SIZE], x = get_local_id(0);
 
 	all[x] = a[get_global_id(0)];
 	barrier(CLK_LOCAL_MEM_FENCE);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < SIZE; i++)
 		v[i] = all[x] + i;
 	for (int i = 1; i < n; i++)
-		v[i % 20] = max(v[i % 20], v[(i - 1) % 20]) * 3;
-	b[get_global_id(0)] = v[n % 20];
+		v[i % SIZE] = max(v[i % SIZE], v[(i - 1) % SIZE]) * 3;
+	b[get_global_id(0)] = v[n % SIZE];
 }
 END
+	}
+	array_of 20
 	has code 'vpmaxsd.*zmm'
-	lacks code 'gather|scatter')"
+	lacks code 'gather|scatter'
+	# A region with one that is as large would have no lanes.
+	array_of 300
+	has code 'vpmaxsd.*zmm')"
 
 finish

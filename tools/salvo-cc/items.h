@@ -47,6 +47,9 @@ bool is_kept_simple(const llvm::Loop &loop);
 /* narrow.cc: computes in 8 or 16 bits what needs no more; false if there is nothing to do. */
 bool narrow_integers(llvm::Function &item, llvm::Argument &x);
 
+/* Private arrays of a work-item, in bytes, up to which it is vectorised */
+constexpr uint64_t max_private = 1024;
+
 /* vector_arrays.cc: makes the lanes of an element of a private array neighbours in memory. */
 void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		       llvm::TargetMachine &target);

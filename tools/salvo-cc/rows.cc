@@ -104,9 +104,6 @@ void inline_calls(Function &callee)
 	callee.eraseFromParent();
 }
 
-/* Private arrays of a work-item, in bytes, up to which it is vectorised */
-static const uint64_t max_private = 1024;
-
 /* Work-items of a row below which lanes gain little */
 static const unsigned least_lanes = 4;
 

@@ -83,6 +83,7 @@ private:
 	AllocaInst *memory_of(Instruction &value);
 	void carry(Instruction &value, ArrayRef<Use *> uses);
 	bool is_carried(AllocaInst &alloca) const;
+	void carry_arrays();
 	void carry_values();
 	bool make_region(unsigned start, TargetMachine &target, regions &made);
 
@@ -463,20 +464,35 @@ bool splitter::is_carried(AllocaInst &alloca) const
 	});
 }
 
-void splitter::carry_values()
+/* Arrays of a region, unless it would have no lanes for their size. */
+void splitter::carry_arrays()
 {
-	SmallVector<Instruction *> values;
+	const DataLayout &layout = f.getDataLayout();
+	uint64_t left = max_private;
 
 	for (Instruction &inst : instructions(f)) {
 		auto *alloca = dyn_cast<AllocaInst>(&inst);
 
-		if (alloca && is_carried(*alloca))
+		if (!alloca)
+			continue;
+		const uint64_t bytes = layout.getTypeAllocSize(alloca->getAllocatedType());
+		if (bytes > left || is_carried(*alloca)) {
 			variables.push_back({ alloca, false });
-		else if (alloca)
+		} else {
 			own.push_back(alloca);
-		else if (!inst.getType()->isVoidTy())
-			values.push_back(&inst);
+			left -= bytes;
+		}
 	}
+}
+
+void splitter::carry_values()
+{
+	SmallVector<Instruction *> values;
+
+	carry_arrays();
+	for (Instruction &inst : instructions(f))
+		if (!isa<AllocaInst>(inst) && !inst.getType()->isVoidTy())
+			values.push_back(&inst);
 	find_shared();
 	for (Instruction *value : values) {
 		const SmallVector<Use *> uses = crossing(*value);
