@@ -138,9 +138,12 @@ static uint64_t submit(struct rig *rig, uint32_t asid, int32_t priority, uint64_
 	return entry.seqno;
 }
 
+/* NULL until the thread of the ring has seen the first batch of the address space. */
 static struct salvo_space_block *block_of(struct rig *rig)
 {
-	return rig->gpu->spaces->list->block;
+	const struct salvo_space *space = rig->gpu->spaces->list;
+
+	return space ? space->block : NULL;
 }
 
 /* Submits a batch and polls for its end if @stay. Returns its fence. */
