@@ -405,7 +405,7 @@ kernel void lists_of_their_own(PLAIN)
 	out[i] = sum;
 }
 
-/* Work-items that a guard lets run where a value is clamped, and is not what x tells (interior.cc) */
+/* Work-items that a guard lets run where a value is clamped (interior.cc) */
 #define CLAMPED_GUARD(NAME, TEST) \
 	kernel void NAME(ARGS) \
 	{ \
