@@ -36,7 +36,6 @@ FIXTURE(memcg) {
 
 FIXTURE_SETUP(memcg)
 {
-
 	mkdir(TREE, 0755);
 	if (mount("none", TREE, "cgroup2", 0, NULL) && errno != EBUSY)
 		SKIP_TEST("there is no cgroup2");
