@@ -618,7 +618,7 @@ kernel void k(read_only image2d_t image, global float *out, float x, float y)
 	out[get_global_id(0)] = read_imagef(image, s, at).x;
 }
 END
-	has code 'vgather'
+	times code 'v(fmadd|mulps).*zmm' 5 99
 	times code 'call.*salvo_outline_sample' 1 4)"
 
 check "M4 lanes sample a volume of bytes, with a sampler of the host, at the same time" "$(

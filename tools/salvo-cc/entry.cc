@@ -157,20 +157,11 @@ static void erase_users(Value &v)
 	}
 }
 
-/*
- * Fields that are only read are loaded once for the group, so that they are the same for all
- * work-items to all that follows, as other arguments are. Returns whether a copy of the structure
- * at @address is still needed.
- */
-static bool load_struct_fields(IRBuilder<> &b, Argument &arg, Value *address, uint64_t size)
+/* Loads each of the fields of the structure at @address once. */
+static void replace_fields(IRBuilder<> &b, const struct_uses &uses, Value *address, StringRef name)
 {
 	DenseMap<std::pair<uint64_t, Type *>, Value *> known;
-	struct_uses uses;
 
-	if (arg.use_empty())
-		return arg.isUsedByMetadata();
-	if (!find_uses(arg, 0, size, true, uses))
-		return true;
 	for (const auto &[load, offset] : uses.fields) {
 		Value *&value = known[{ offset, load->getType() }];
 
@@ -180,15 +171,59 @@ static bool load_struct_fields(IRBuilder<> &b, Argument &arg, Value *address, ui
 			value = b.CreateAlignedLoad(
 				load->getType(),
 				b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), address, offset),
-				std::min(align, load->getAlign()), arg.getName());
+				std::min(align, load->getAlign()), name);
 		}
 		load->replaceAllUsesWith(value);
 		load->eraseFromParent();
 	}
+}
+
+/*
+ * Fields that are only read are loaded once for the group, so that they are the same for all
+ * work-items to all that follows, as other arguments are. Returns whether a copy of the structure
+ * at @address is still needed.
+ */
+static bool load_struct_fields(IRBuilder<> &b, Argument &arg, Value *address, uint64_t size)
+{
+	struct_uses uses;
+
+	if (arg.use_empty())
+		return arg.isUsedByMetadata();
+	if (!find_uses(arg, 0, size, true, uses))
+		return true;
+	replace_fields(b, uses, address, arg.getName());
 	if (uses.others || arg.isUsedByMetadata())
 		return true;
 	erase_users(arg);
 	return false;
+}
+
+/*
+ * What describes an image is constant and is loaded for the group, too. Functions that are not
+ * inlined load it themselves.
+ */
+static void load_image_fields(IRBuilder<> &b, Argument &arg, Value *address, uint64_t size)
+{
+	const DataLayout &layout = b.GetInsertBlock()->getDataLayout();
+	SmallVector<std::pair<Value *, uint64_t>> pointers = { { &arg, 0 } };
+	struct_uses uses;
+
+	for (unsigned i = 0; i < pointers.size(); i++) {
+		const auto [pointer, offset] = pointers[i];
+
+		for (User *user : pointer->users()) {
+			auto *gep = dyn_cast<GetElementPtrInst>(user);
+			auto *load = dyn_cast<LoadInst>(user);
+			APInt at(64, offset);
+
+			if (gep && gep->accumulateConstantOffset(layout, at))
+				pointers.push_back({ gep, at.getZExtValue() });
+			else if (load && load->isSimple() && offset < size &&
+				 layout.getTypeStoreSize(load->getType()) <= size - offset)
+				uses.fields.push_back({ load, offset });
+		}
+	}
+	replace_fields(b, uses, address, arg.getName());
 }
 
 /* @body is the first block of the old kernel: code there runs for each work-item. */
@@ -199,8 +234,10 @@ static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, Ar
 
 	if (a.kind == SALVO_ARG_LOCAL)
 		return b.CreateGEP(b.getInt8Ty(), v.local, b.CreateLoad(b.getInt64Ty(), address));
-	if (a.kind == SALVO_ARG_IMAGE)
+	if (a.kind == SALVO_ARG_IMAGE) {
+		load_image_fields(b, arg, address, a.size);
 		return b.CreateAddrSpaceCast(address, arg.getType());
+	}
 	if (!a.by_reference) {
 		Align align = std::min(body->getDataLayout().getABITypeAlign(a.value), Align(8));
 		return b.CreateAlignedLoad(a.value, address, align, arg.getName());

@@ -91,9 +91,15 @@ static struct pair linear(float s, int size, uint sampler)
 	return at;
 }
 
-static float4 texel_one(image_t image, int4 at)
+/* Which pixels are outside of the image is known with this mode only. */
+static bool is_border(int4 at, uint sampler)
 {
-	if ((at.x | at.y | at.z) < 0)
+	return ADDRESS_OF(sampler) == CLK_ADDRESS_CLAMP && (at.x | at.y | at.z) < 0;
+}
+
+static float4 texel_one(image_t image, uint sampler, int4 at)
+{
+	if (is_border(at, sampler))
 		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
 	return load_one_f(image, at);
 }
@@ -148,14 +154,14 @@ static struct pick pick_linear(image_t image, uint sampler, float4 s, uint dims,
 
 static float4 bytes_at(image_t image, int x, int y, int z)
 {
-	uchar4 v = *(global const uchar4 *)address_of(image, (int4)(x, y, z, 0), 4);
+	const uchar4 v = TEXEL(const uchar4, image, (int4)(x, y, z, 0));
 
 	return __builtin_convertvector(v, float4) * (1.0f / 255.0f);
 }
 
 static float4 floats_at(image_t image, int x, int y, int z)
 {
-	return *(global const float4 *)address_of(image, (int4)(x, y, z, 0), 16);
+	return WIDE_TEXEL(const float4, image, (int4)(x, y, z, 0));
 }
 
 static float4 texel(image_t image, int x, int y, int z)
@@ -209,7 +215,7 @@ struct square {
 };
 
 #define TEXEL_OF(TYPE, X, Y) \
-	*(global const TYPE *)address_of(image, (int4)(X, Y, z, 0), sizeof(TYPE))
+	TEXEL(const TYPE, image, (int4)(X, Y, z, 0))
 #define SQUARE_OF(NAME, TYPE) \
 	static struct square NAME(image_t image, struct pair x, struct pair y, int z) \
 	{ \
@@ -258,7 +264,7 @@ static float sample_one(image_t image, uint sampler, float4 s, uint dims)
 static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
 	if (!(sampler & CLK_FILTER_LINEAR))
-		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
+		return texel_one(image, sampler, pick_nearest(image, sampler, s, dims, layer));
 	return salvo_outline_sample(image, sampler, s, dims, layer);
 }
 
@@ -269,7 +275,7 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
 static float4 sample_one_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
 	if (!(sampler & CLK_FILTER_LINEAR))
-		return texel_one(image, pick_nearest(image, sampler, s, dims, layer));
+		return texel_one(image, sampler, pick_nearest(image, sampler, s, dims, layer));
 	if (has_format(image, CLK_R, CLK_UNORM_INT8) ||
 	    (has_format(image, CLK_R, CLK_FLOAT) && ADDRESS_OF(sampler) != CLK_ADDRESS_CLAMP))
 		return (float4)(sample_one(image, sampler, s, dims), 0.0f, 0.0f, 1.0f);
@@ -293,9 +299,9 @@ static int4 pick_whole(image_t image, uint sampler, int4 s, uint dims, uint laye
 	return at;
 }
 
-static int4 texel_i(image_t image, int4 at)
+static int4 texel_i(image_t image, uint sampler, int4 at)
 {
-	if ((at.x | at.y | at.z) < 0)
+	if (is_border(at, sampler))
 		return (int4)(0, 0, 0, (int)border_alpha(image->order));
 	return load_i(image, at);
 }
@@ -392,8 +398,9 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	OVERLOAD float4 read_imagef(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
 		check_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), DIMS); \
-		return texel_one(salvo_image(image), pick_whole(salvo_image(image), \
-			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)); \
+		return texel_one(salvo_image(image), salvo_sampler(sampler), \
+				 pick_whole(salvo_image(image), salvo_sampler(sampler), \
+					    (int4)WIDE(s), DIMS, LAYER)); \
 	} \
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, int4, read_imagei) \
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, uint4, read_imageui)
@@ -412,13 +419,16 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 		check_nearest(salvo_image(image), salvo_sampler(sampler), (float4)WIDE(s), DIMS); \
 		int4 at = pick_nearest(salvo_image(image), salvo_sampler(sampler), \
 				       (float4)WIDE(s), DIMS, LAYER); \
-		return __builtin_astype(texel_i(salvo_image(image), at), T); \
+		return __builtin_astype(texel_i(salvo_image(image), salvo_sampler(sampler), at), \
+					T); \
 	} \
 	OVERLOAD T NAME(read_only IMAGE image, sampler_t sampler, CI s) \
 	{ \
 		check_whole(salvo_image(image), salvo_sampler(sampler), (int4)WIDE(s), DIMS); \
-		return __builtin_astype(texel_i(salvo_image(image), pick_whole(salvo_image(image), \
-			salvo_sampler(sampler), (int4)WIDE(s), DIMS, LAYER)), T); \
+		return __builtin_astype(texel_i(salvo_image(image), salvo_sampler(sampler), \
+						pick_whole(salvo_image(image), \
+							   salvo_sampler(sampler), (int4)WIDE(s), \
+							   DIMS, LAYER)), T); \
 	}
 #define WRITE(ACCESS, IMAGE, CI, WIDE, DIMS, LAYER) \
 	OVERLOAD void write_imagef(ACCESS IMAGE image, CI s, float4 color) \

@@ -63,6 +63,28 @@ static uint channel_bytes(uint type)
 	}
 }
 
+/*
+ * A texel of a type of the source: neighbours are seen to be contiguous, and others have indices of
+ * 32 bits where the row is the same for all lanes.
+ */
+#define TEXEL(TYPE, IMAGE, AT) (((global TYPE *)row_of(IMAGE, AT))[(AT).x])
+
+/* A row has less than 2^31 bytes. Units that gather scale indices by no more than 8 bytes. */
+#define WIDE_TEXEL(TYPE, IMAGE, AT) \
+	(*(global TYPE *)(row_of(IMAGE, AT) + (AT).x * (int)sizeof(TYPE)))
+
+static global uchar *row_of(image_t image, int4 at)
+{
+	return (global uchar *)(image->address + (ulong)at.y * image->row_pitch +
+				(ulong)at.z * image->slice_pitch);
+}
+
+/* Both have 16 bits: one comparison. */
+static bool has_format(image_t image, uint order, uint type)
+{
+	return (image->order << 16 | image->type) == (order << 16 | type);
+}
+
 /* Channels as they lie in memory, to (r, g, b, a). */
 #define PLACE(V, ORDER, ZERO, ONE, FULL) \
 	switch (ORDER) { \
@@ -124,41 +146,46 @@ static int channel_i(global const uchar *p, uint type)
 }
 
 /* A texel of up to four channels that follow one another, from memory and back. */
-#define LOAD(V, CHANNEL, P, ORDER, TYPE) \
-	uint count = channels_of(ORDER), bytes = channel_bytes(TYPE); \
+#define LOAD(V, CHANNEL, IMAGE, X, Y, Z) \
+	const uint type = IMAGE->type, count = channels_of(IMAGE->order); \
+	const uint bytes = channel_bytes(type); \
+	global const uchar *p = row_of(IMAGE, (int4)(X, Y, Z, 0)) + (ulong)X * (count * bytes); \
 	V = 0; \
-	V.x = CHANNEL(P, TYPE); \
+	V.x = CHANNEL(p, type); \
 	if (count > 1) \
-		V.y = CHANNEL(P + bytes, TYPE); \
+		V.y = CHANNEL(p + bytes, type); \
 	if (count > 2) \
-		V.z = CHANNEL(P + 2 * bytes, TYPE); \
+		V.z = CHANNEL(p + 2 * bytes, type); \
 	if (count > 3) \
-		V.w = CHANNEL(P + 3 * bytes, TYPE)
+		V.w = CHANNEL(p + 3 * bytes, type)
 
-#define STORE(V, PUT, P, ORDER, TYPE) \
-	uint count = channels_of(ORDER), bytes = channel_bytes(TYPE); \
-	PUT(P, TYPE, V.x); \
+#define STORE(V, PUT, IMAGE, X, Y, Z) \
+	const uint type = IMAGE->type, count = channels_of(IMAGE->order); \
+	const uint bytes = channel_bytes(type); \
+	global uchar *p = row_of(IMAGE, (int4)(X, Y, Z, 0)) + (ulong)X * (count * bytes); \
+	PUT(p, type, V.x); \
 	if (count > 1) \
-		PUT(P + bytes, TYPE, V.y); \
+		PUT(p + bytes, type, V.y); \
 	if (count > 2) \
-		PUT(P + 2 * bytes, TYPE, V.z); \
+		PUT(p + 2 * bytes, type, V.z); \
 	if (count > 3) \
-		PUT(P + 3 * bytes, TYPE, V.w)
+		PUT(p + 3 * bytes, type, V.w)
 
-float4 salvo_outline_load_f(global const uchar *p, uint order, uint type)
+/* A coordinate that is the same for all lanes is passed as one: they are not a vector. */
+float4 salvo_outline_load_f(image_t image, int x, int y, int z)
 {
 	float4 v;
 
-	LOAD(v, channel_f, p, order, type);
-	return place_f(v, order);
+	LOAD(v, channel_f, image, x, y, z);
+	return place_f(v, image->order);
 }
 
-int4 salvo_outline_load_i(global const uchar *p, uint order, uint type)
+int4 salvo_outline_load_i(image_t image, int x, int y, int z)
 {
 	int4 v;
 
-	LOAD(v, channel_i, p, order, type);
-	return place_i(v, order);
+	LOAD(v, channel_i, image, x, y, z);
+	return place_i(v, image->order);
 }
 
 static void put_f(global uchar *p, uint type, float x)
@@ -184,57 +211,40 @@ static void put_i(global uchar *p, uint type, int x)
 	}
 }
 
-void salvo_outline_store_f(global uchar *p, uint order, uint type, float4 color)
+void salvo_outline_store_f(image_t image, int x, int y, int z, float4 color)
 {
-	float4 v = unplace_f(color, order);
+	float4 v = unplace_f(color, image->order);
 
-	STORE(v, put_f, p, order, type);
+	STORE(v, put_f, image, x, y, z);
 }
 
-void salvo_outline_store_i(global uchar *p, uint order, uint type, int4 color)
+void salvo_outline_store_i(image_t image, int x, int y, int z, int4 color)
 {
-	int4 v = unplace_i(color, order);
+	int4 v = unplace_i(color, image->order);
 
-	STORE(v, put_i, p, order, type);
-}
-
-/* With a constant number of bytes neighbours are seen to be contiguous. */
-static global uchar *address_of(image_t image, int4 at, uint bytes)
-{
-	return (global uchar *)image->address + (ulong)at.x * bytes +
-	       (ulong)at.y * image->row_pitch + (ulong)at.z * image->slice_pitch;
-}
-
-static global uchar *texel_address(image_t image, int4 at)
-{
-	return address_of(image, at, channels_of(image->order) * channel_bytes(image->type));
-}
-
-static bool has_format(image_t image, uint order, uint type)
-{
-	return image->order == order && image->type == type;
+	STORE(v, put_i, image, x, y, z);
 }
 
 static float4 load_f(image_t image, int4 at)
 {
 	if (has_format(image, CLK_RGBA, CLK_FLOAT))
-		return *(global const float4 *)address_of(image, at, 16);
-	return salvo_outline_load_f(texel_address(image, at), image->order, image->type);
+		return WIDE_TEXEL(const float4, image, at);
+	return salvo_outline_load_f(image, at.x, at.y, at.z);
 }
 
 /* The same with short cuts for bytes, too: in a function that reads one texel only. */
 static float4 load_one_f(image_t image, int4 at)
 {
 	if (has_format(image, CLK_RGBA, CLK_UNORM_INT8)) {
-		uint v = *(global const uint *)address_of(image, at, 4);
+		uint v = TEXEL(const uint, image, at);
 
 		return (float4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24) *
 		       (1.0f / 255.0f);
 	}
 	if (has_format(image, CLK_R, CLK_UNORM_INT8))
-		return (float4)(*address_of(image, at, 1) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
+		return (float4)(TEXEL(const uchar, image, at) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
 	if (has_format(image, CLK_RG, CLK_UNORM_INT8)) {
-		uint v = *(global const ushort *)address_of(image, at, 2);
+		uint v = TEXEL(const ushort, image, at);
 
 		return (float4)((v & 0xff) * (1.0f / 255.0f), (v >> 8) * (1.0f / 255.0f), 0.0f,
 				1.0f);
@@ -247,69 +257,76 @@ static uint to_unorm(float x)
 	return convert_uchar_sat_rte(x * 255.0f);
 }
 
+/* R, RG and RGBA share what they convert. */
+static void store_bytes(image_t image, int4 at, float4 color)
+{
+	uint v = to_unorm(color.x);
+
+	if (image->order == CLK_R) {
+		TEXEL(uchar, image, at) = v;
+		return;
+	}
+	v |= to_unorm(color.y) << 8;
+	if (image->order == CLK_RG)
+		TEXEL(ushort, image, at) = v;
+	else
+		TEXEL(uint, image, at) =
+			v | to_unorm(color.z) << 16 | to_unorm(color.w) << 24;
+}
+
 static void store_f(image_t image, int4 at, float4 color)
 {
 	if (has_format(image, CLK_RGBA, CLK_FLOAT))
-		*(global float4 *)address_of(image, at, 16) = color;
-	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT8))
-		*(global uint *)address_of(image, at, 4) = to_unorm(color.x) |
-			to_unorm(color.y) << 8 | to_unorm(color.z) << 16 | to_unorm(color.w) << 24;
-	else if (has_format(image, CLK_R, CLK_UNORM_INT8))
-		*address_of(image, at, 1) = to_unorm(color.x);
-	else if (has_format(image, CLK_RG, CLK_UNORM_INT8))
-		*(global ushort *)address_of(image, at, 2) =
-			to_unorm(color.x) | to_unorm(color.y) << 8;
+		WIDE_TEXEL(float4, image, at) = color;
+	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT8) ||
+		 has_format(image, CLK_R, CLK_UNORM_INT8) ||
+		 has_format(image, CLK_RG, CLK_UNORM_INT8))
+		store_bytes(image, at, color);
 	else
-		salvo_outline_store_f(texel_address(image, at), image->order, image->type, color);
+		salvo_outline_store_f(image, at.x, at.y, at.z, color);
 }
 
 static int4 load_i(image_t image, int4 at)
 {
 	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT8)) {
-		uint v = *(global const uint *)address_of(image, at, 4);
+		uint v = TEXEL(const uint, image, at);
 
 		return (int4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24);
 	}
 	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT16)) {
-		ulong v = *(global const ulong *)address_of(image, at, 8);
+		ulong v = TEXEL(const ulong, image, at);
 
 		return (int4)(v & 0xffff, v >> 16 & 0xffff, v >> 32 & 0xffff, v >> 48);
 	}
 	if (has_format(image, CLK_R, CLK_UNSIGNED_INT8))
-		return (int4)(*address_of(image, at, 1), 0, 0, 1);
+		return (int4)(TEXEL(const uchar, image, at), 0, 0, 1);
 	if (image->order == CLK_RGBA && channel_bytes(image->type) == 4)
-		return *(global const int4 *)address_of(image, at, 16);
-	return salvo_outline_load_i(texel_address(image, at), image->order, image->type);
+		return WIDE_TEXEL(const int4, image, at);
+	return salvo_outline_load_i(image, at.x, at.y, at.z);
 }
 
 static void store_i(image_t image, int4 at, uint4 color)
 {
 	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT8)) {
 		color = color < 0xff ? color : 0xff;
-		*(global uint *)address_of(image, at, 4) =
+		TEXEL(uint, image, at) =
 			color.x | color.y << 8 | color.z << 16 | color.w << 24;
 	} else if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT16)) {
 		color = color < 0xffff ? color : 0xffff;
-		*(global ulong *)address_of(image, at, 8) =
+		TEXEL(ulong, image, at) =
 			color.x | color.y << 16 | (ulong)(color.z | color.w << 16) << 32;
 	} else if (has_format(image, CLK_R, CLK_UNSIGNED_INT8)) {
-		*address_of(image, at, 1) = convert_uchar_sat(color.x);
+		TEXEL(uchar, image, at) = convert_uchar_sat(color.x);
 	} else {
-		salvo_outline_store_i(texel_address(image, at), image->order, image->type,
-				      __builtin_astype(color, int4));
+		salvo_outline_store_i(image, at.x, at.y, at.z, __builtin_astype(color, int4));
 	}
 }
 
 /* What lies around an image: black, opaque where its pixels have no alpha. */
 static float border_alpha(uint order)
 {
-	switch (order) {
-	case CLK_R:
-	case CLK_RG:
-	case CLK_RGB:
-	case CLK_LUMINANCE:
-		return 1.0f;
-	default:
-		return 0.0f;
-	}
+	const uint opaque = 1 << (CLK_R & 31) | 1 << (CLK_RG & 31) | 1 << (CLK_RGB & 31) |
+			    1 << (CLK_LUMINANCE & 31);
+
+	return opaque >> (order & 31) & 1;
 }
