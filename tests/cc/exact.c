@@ -223,9 +223,10 @@ TEST_F(exact, angles_in_units_of_pi)
 		((double *)self->b)[i] = cases[i].x;
 	}
 	ASSERT_EQ(0, cc_run(self->program, "angles", &args, &range));
-	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++)
+	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
 		EXPECT_EQ(0, memcmp(&cases[i / 2].result, &out[i], sizeof(double)))
 			TH_LOG("atan2pi(%a, %a) is %a", cases[i / 2].y, cases[i / 2].x, out[i]);
+	}
 }
 
 TEST_F(exact, functions_on_float) { check(_metadata, self, false, 1); }
