@@ -11,6 +11,7 @@
 #include "relational.cl"
 #include "common.cl"
 #include "math.cl"
+#include "float.cl"
 #include "exact.cl"
 #include "double.cl"
 #include "half.cl"

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/* float.cl - each_float.cl for every width, and what of it is for one element alone */
+#define MAGIC_F		0x1.8p+23f		/* as MAGIC */
+#define ONE_BITS	0x3f800000		/* of 1.0f */
+#define SQRT_HALF_BITS	0x3f3504f3		/* of sqrt(0.5f) */
+#define SIGN_BIT	((int)0x80000000)
+#define LN2_F		0x1.62e430p-1f
+#define LN2_HIGH_F	0x1.62e4p-1f
+#define LN2_LOW_F	0x1.7f7d1cp-20f
+#define LOG2E_F		0x1.715476p+0f
+#define LOG2E_ABOVE_1_F	0x1.c551dap-2f
+#define LN10_F		0x1.26bb1cp+1f
+#define INV_LN10_F	0x1.bcb7b2p-2f
+#define LOG2_10_F	0x1.a934f0p+1f
+#define LOG10_2_HIGH_F	0x1.344p-2f
+#define LOG10_2_LOW_F	0x1.3509f8p-18f
+#define PI_F		0x1.921fb6p+1f
+#define HALF_PI_F	0x1.921fb6p+0f
+#define HALF_PI_LOW_F	-0x1.777a5cp-25f
+#define INV_PI_F	0x1.45f306p-2f
+
+/* 2/pi, 32 bits a word, after a word of zeros. */
+static constant const uint two_over_pi[] = {
+	0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
+	0xdebbc561,
+};
+
+/*
+ * x modulo pi/2 for a large finite x: multiply its digits by just those bits of
+ * 2/pi that make the quadrant and the fraction.
+ */
+static OVERLOAD float reduce_large(float x, int *quadrant)
+{
+	uint bits = as_uint(x) & 0x7fffffff;
+	ulong digits = (bits & 0x7fffff) | 0x800000;
+	uint at = (bits >> 23) - 150 + 30, shift = at & 31;
+	constant const uint *w = two_over_pi + (at >> 5);
+	ulong high = ((ulong)w[0] << 32) | w[1], low = ((ulong)w[2] << 32) | w[3];
+	ulong first = shift ? (high << shift) | (low >> (64 - shift)) : high;
+	ulong second = (low << shift) >> 32;
+	ulong product = digits * first + ((digits * second) >> 32);
+	ulong q = (product + (1ul << 61)) >> 62;
+	float rest = (long)(product - (q << 62)) * (0x1p-62 * PI_D / 2);
+
+	*quadrant = as_int(x) < 0 ? -(int)q : (int)q;
+	return as_int(x) < 0 ? -rest : rest;
+}
+
+#define F		JOIN(float, N)
+#define I		JOIN(int, N)
+#define D		JOIN(double, N)
+#define L		JOIN(long, N)
+#define EACH		"each_float.cl"
+#include "widths.h"
+#undef EACH
+#undef F
+#undef I
+#undef D
+#undef L
