@@ -656,4 +656,33 @@ END
 	array_of 300
 	has code 'vpmaxsd.*zmm')"
 
+check "M4 a private array whose elements are stored under conditions: in registers once" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n, int m)
+{
+	const int x = get_local_id(0), size = get_local_size(0);
+	float s[16];
+	float *t = s + 4;
+
+	for (int i = 0; i < 16; i++)
+		s[i] = 0;
+	for (int y = 0; y < m; y++)
+		for (int i = x; i < n; i += size) {
+			const float v = a[y * n + i];
+			if (v < 1) {
+				t[11] += v;
+				continue;
+			}
+			for (int k = 0; k < 4; k++)
+				s[k] += v * a[k];
+			t[0] += v * a[4];
+			t[1] += v * a[5];
+			t[2] += v * a[6];
+		}
+	for (int i = 0; i < 16; i++)
+		b[x * 16 + i] = s[i];
+}
+END
+	lacks code 'vmov.*\(%rsp')"
+
 finish

@@ -152,16 +152,27 @@ struct managers {
 	}
 };
 
-/* Unrolls short loops with a constant trip count, before work-items become lanes. */
-static void add_unrolling(FunctionPassManager &passes, int level)
+/* Takes what is the same in all iterations out of loops, and @accesses to memory */
+static void add_hoisting(FunctionPassManager &passes, bool accesses)
 {
-	LoopPassManager hoist, unroll;
+	LICMOptions options;
+	LoopPassManager hoist;
 
+	if (!accesses)
+		options.MssaNoAccForPromotionCap = 0;
 	hoist.addPass(LoopRotatePass());
-	hoist.addPass(LICMPass(LICMOptions()));
+	hoist.addPass(LICMPass(options));
+	passes.addPass(createFunctionToLoopPassAdaptor(std::move(hoist), true));
+}
+
+/* Unrolls short loops with a constant trip count, before work-items become lanes. */
+static void add_unrolling(FunctionPassManager &passes, int level, bool accesses)
+{
+	LoopPassManager unroll;
+
+	add_hoisting(passes, accesses);
 	unroll.addPass(IndVarSimplifyPass(false));
 	unroll.addPass(LoopFullUnrollPass(level));
-	passes.addPass(createFunctionToLoopPassAdaptor(std::move(hoist), true));
 	passes.addPass(createFunctionToLoopPassAdaptor(std::move(unroll)));
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
 	passes.addPass(EarlyCSEPass(true));
@@ -203,11 +214,17 @@ void simplify(Module &m, TargetMachine &target)
 	passes.addPass(CorrelatedValuePropagationPass());
 	passes.addPass(SimplifyCFGPass());
 	passes.addPass(InstCombinePass());
-	FunctionPassManager unroll, again;
+	FunctionPassManager unroll, again, promote;
 	/* A private structure that only passes through: each lane would copy it twice. */
 	copies.addPass(MemCpyOptPass());
-	add_unrolling(unroll, 2);
-	add_unrolling(again, 3);
+	add_unrolling(unroll, 2, true);
+	/*
+	 * Arrays that become registers by this are left in memory until then: LICM would keep an
+	 * element that is stored under a condition there and its value in a register too, which
+	 * were two registers in the end, in a nest of loops three.
+	 */
+	add_unrolling(again, 3, false);
+	add_hoisting(promote, true);
 	for (Function &f : m) {
 		if (f.isDeclaration())
 			continue;
@@ -220,12 +237,14 @@ void simplify(Module &m, TargetMachine &target)
 			continue;
 		unroll.run(f, all.fam);
 		/* Lanes cannot keep an array in registers, unless its indices are constants. */
-		if (has_arrays(f))
-			again.run(f, all.fam);
+		if (!has_arrays(f))
+			continue;
+		again.run(f, all.fam);
 		if (has_arrays(f) &&
 		    mark_array_loops(f, all.fam.getResult<LoopAnalysis>(f),
 				     all.fam.getResult<ScalarEvolutionAnalysis>(f)))
 			again.run(f, all.fam);
+		promote.run(f, all.fam);
 	}
 }
 
