@@ -685,4 +685,23 @@ kernel void k(global const float *a, global float *b, int n, int m)
 END
 	lacks code 'vmov.*\(%rsp')"
 
+check "M4 lanes that leave a loop keep many sums in it, and choose once for each" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	const int x = get_local_id(0), size = get_local_size(0);
+	float s[12] = { 0 };
+
+	for (int i = x; i < n; i += size)
+		if (a[i] > 0)
+			for (int k = 0; k < 12; k++)
+				s[k] += a[i] * a[i * 2 + k];
+	for (int k = 0; k < 12; k++)
+		b[x * 12 + k] = s[k];
+}
+END
+	# Of each of three loops
+	times code 'vfmadd.*[{]%k' 12 36
+	times code 'vmov.*[{]%k' 0 24)"
+
 finish

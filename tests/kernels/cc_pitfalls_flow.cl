@@ -420,3 +420,124 @@ CLAMPED_GUARD(guard_of_min, min(x - 3, 4) > size)
 CLAMPED_GUARD(guard_of_max, max(x, 20) < size + 14)
 CLAMPED_GUARD(guard_of_clamp, clamp(x - 2, 0, 5) >= size)
 CLAMPED_GUARD(guard_of_sum, min(x, 3) + x * 2 > size + 40)
+
+/* Lanes leave loops at different times with more sums than fit in the registers twice. */
+#define EACH_SUM(F)	F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9)
+#define ZERO_SUM(K)	uint s##K = i * K;
+#define ADD_SUM(K)	s##K += v * (K + 3);
+#define ADD_SOME(K)	s##K += K % 3 ? v >> K : j;
+#define TURN_SUM(K)	s##K ^= s##K << (K + 1);
+#define MORE_SUM(K)	total += s##K * (2 * K + 1);
+
+kernel void many_sums(PLAIN)
+{
+	const uint i = ITEM, end = in[i & 255] % 9;
+	uint total = 0;
+	EACH_SUM(ZERO_SUM)
+
+	for (uint j = 0; j < end; j++) {
+		const uint v = in[(i + j * n) & 255];
+
+		EACH_SUM(ADD_SUM)
+	}
+	EACH_SUM(MORE_SUM)
+	out[i] = total;
+}
+
+kernel void many_sums_with_conditions(PLAIN)
+{
+	const uint i = ITEM, end = in[i & 255] % 9;
+	uint total = 0;
+	EACH_SUM(ZERO_SUM)
+
+	for (uint j = i % 3; j < end; j++) {
+		const uint v = in[(i + j * n) & 255];
+
+		if (v % 4 == 0) {
+			EACH_SUM(TURN_SUM)
+			continue;
+		}
+		if (v % 4 == 1) {
+			EACH_SUM(ADD_SUM)
+			s3 = v;
+		} else if (n > 4) {
+			EACH_SUM(TURN_SUM)
+		}
+		if (v & 8) {
+			EACH_SUM(ADD_SOME)
+		}
+	}
+	EACH_SUM(MORE_SUM)
+	out[i] = total;
+}
+
+/* What a lane leaves with is a value of the last iteration, or of the one before. */
+kernel void many_values_handed_on(PLAIN)
+{
+	const uint i = ITEM;
+	uint total = 0, a = in[i & 255], b = in[(i + 1) & 255] | 1;
+	EACH_SUM(ZERO_SUM)
+
+	while (b) {
+		const uint v = a % b;
+
+		s0 = s1, s1 = s2, s2 = s3, s3 = s4, s4 = s5, s5 = s6, s6 = s7, s7 = s8, s8 = s9;
+		s9 = v;
+		a = b;
+		b = v;
+	}
+	EACH_SUM(MORE_SUM)
+	out[i] = total + a;
+}
+
+kernel void many_sums_with_ends(PLAIN)
+{
+	const uint i = ITEM, end = in[i & 255] % 9;
+	uint total = 0;
+	EACH_SUM(ZERO_SUM)
+
+	for (uint j = 0; j < end; j++) {
+		const uint v = in[(i + j * n) & 255];
+
+		if (v % 16 == 3)
+			break;
+		EACH_SUM(ADD_SUM)
+		if (v % 16 == 5)
+			break;
+		if (v % 16 == 7) {
+			out[i] = s1 + s9 * n;
+			return;
+		}
+		s4 ^= total;
+	}
+	EACH_SUM(MORE_SUM)
+	out[i] = total;
+}
+
+kernel void many_sums_in_nested_loops(PLAIN)
+{
+	const uint i = ITEM, end = in[i & 255] % 5;
+	uint total = 0;
+	EACH_SUM(ZERO_SUM)
+
+	for (uint k = 0; k < n; k++) {
+		for (uint j = k % 2 * i % 3; j < end; j++) {
+			uint v = in[(i + j * n + k) & 255];
+
+			EACH_SUM(ADD_SUM)
+			while (v % 8 > 2) {
+				EACH_SUM(ADD_SOME)
+				v--;
+				if (v % 32 == 6)
+					goto next;
+			}
+			if (v & 16) {
+				EACH_SUM(TURN_SUM)
+			}
+		}
+next:
+		s5 += k;
+	}
+	EACH_SUM(MORE_SUM)
+	out[i] = total;
+}

@@ -227,6 +227,16 @@ BasicBlock *vectoriser::next_of(const target_set &targets)
 	return start[next];
 }
 
+/* @value in the lanes of @lanes_in, and @other in those that are not */
+Value *vectoriser::choose(Value *lanes_in, Value *value, Value *other)
+{
+	auto *wide = dyn_cast<FixedVectorType>(value->getType());
+
+	if (wide)
+		lanes_in = repeat_mask(lanes_in, wide->getNumElements() / lanes);
+	return b.CreateSelect(lanes_in, value, other);
+}
+
 /* Mask and incoming values of the edge from @from to @to; @real: all active lanes take it. */
 void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bool real)
 {
@@ -246,14 +256,21 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 		Value *value = phi.getIncomingValueForBlock(from);
 		shape s = shape_of(&phi);
 
+		if (left_in.count(&phi) || begins_as.lookup(&phi) == value)
+			continue;
+		const bool begun = begins_as.count(&phi);
+		const bool keeps = header && kept.lookup(&phi) == &phi && loop->contains(from) &&
+				   kept.lookup(value) != &phi;
 		value = s.kind == shape::VARYING ? vector(value) : scalar(value);
-		if (lanes_in && !header && !first && !(real && s.kind != shape::VARYING)) {
+		if (keeps)
+			value = choose(mask, value, vectors[&phi]);
+		else if (begun)
+			value = choose(full(lanes_in), value,
+				       b.CreateLoad(value->getType(), slot));
+		else if (lanes_in && !header && !first && !(real && s.kind != shape::VARYING)) {
 			Value *before = b.CreateLoad(value->getType(), slot);
-			Value *choice = s.kind == shape::VARYING ? lanes_in : any(lanes_in);
-			auto *wide = dyn_cast<FixedVectorType>(value->getType());
-			if (s.kind == shape::VARYING && wide)
-				choice = repeat_mask(choice, wide->getNumElements() / lanes);
-			value = b.CreateSelect(choice, value, before);
+			value = s.kind == shape::VARYING ? choose(lanes_in, value, before) :
+				b.CreateSelect(any(lanes_in), value, before);
 		}
 		b.CreateStore(value, slot);
 		if (AllocaInst *all = lane_slots.lookup(&phi)) {
@@ -269,7 +286,8 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 void vectoriser::load_phis(BasicBlock *block)
 {
 	for (PHINode &phi : block->phis()) {
-		AllocaInst *slot = phi_slots[&phi];
+		PHINode *left = left_in.lookup(&phi);
+		AllocaInst *slot = phi_slots[left ? left : &phi];
 		Value *value = b.CreateLoad(slot->getAllocatedType(), slot, phi.getName());
 
 		if (shape_of(&phi).kind == shape::VARYING)
@@ -278,6 +296,8 @@ void vectoriser::load_phis(BasicBlock *block)
 			scalars[&phi] = value;
 		if (AllocaInst *all = lane_slots.lookup(&phi))
 			vectors[&phi] = b.CreateLoad(all->getAllocatedType(), all, phi.getName());
+		for (PHINode *other : begins.lookup(&phi))
+			b.CreateStore(value, phi_slots[other]);
 	}
 }
 
@@ -502,6 +522,7 @@ Function *vectoriser::run()
 		return nullptr;
 	find_divergent_loops();
 	find_order();
+	find_kept();
 
 	out = Function::Create(item.getFunctionType(), GlobalValue::InternalLinkage,
 			       item.getName() + ".lanes", item.getParent());

@@ -221,6 +221,7 @@ private:
 	void emit_uniform_branch(BasicBlock *b);
 	void emit_divergent_branch(BasicBlock *b);
 	void emit_divergent_latch(BasicBlock *b, Loop *loop);
+	Value *choose(Value *lanes_in, Value *value, Value *other);
 	void emit_edge(BasicBlock *from, BasicBlock *to, Value *mask, bool real);
 	BasicBlock *first_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	BasicBlock *next_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
@@ -233,6 +234,10 @@ private:
 	Value *full(Value *mask);
 	Value *emit_agreement(Value *condition);
 	void emit_return(llvm::ReturnInst &ret);
+
+	/* vector_exits.cc */
+	void find_kept(const Loop &loop);
+	void find_kept();
 
 	/* vector_ops.cc */
 	Type *widen(Type *type) const;
@@ -379,6 +384,13 @@ private:
 	llvm::SmallPtrSet<const BasicBlock *, 16> reached;
 	/* The lanes of phis that are strided in addresses only are in a slot of their own. */
 	llvm::DenseMap<const llvm::PHINode *, llvm::AllocaInst *> phi_slots, lane_slots;
+	/* Of phis behind a divergent loop: the header phi that has their lanes when it ends */
+	llvm::DenseMap<const llvm::PHINode *, llvm::PHINode *> left_in;
+	/* The header phi whose value inactive lanes have */
+	llvm::DenseMap<const Value *, llvm::PHINode *> kept;
+	/* What the slot of a phi begins as, and which ones begin as a phi */
+	llvm::DenseMap<const llvm::PHINode *, llvm::PHINode *> begins_as;
+	llvm::DenseMap<const llvm::PHINode *, llvm::SmallVector<llvm::PHINode *>> begins;
 
 	llvm::DenseMap<const Value *, Value *> scalars, vectors;
 	/* Of loads that only their elements are used of: each in all lanes */
