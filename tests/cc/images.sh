@@ -23,4 +23,38 @@ END
 	has code 'vpgatherdd'
 	lacks code 'vp?gatherq')"
 
+check "M4 colours are taken apart; one version where the interior of a row gains little" "$(
+	compile "--march x86-64-v4" <<'END'
+constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+
+kernel void k(read_only image2d_t a, write_only image2d_t b)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	write_imagef(b, (int2)(2 * x, y), read_imagef(a, s, (int2)(2 * x, y)).zyxw);
+	write_imagef(b, (int2)(2 * x + 1, y), read_imagef(a, s, (int2)(2 * x + 1, y)).zyxw);
+}
+END
+	# For lanes and for one work-item; 3,244 instructions as vectors of four with an interior.
+	times code 'call.*salvo_outline_load_f' 4 4
+	times code '^ +[0-9a-f]+:' 1000 2400)"
+
+check "M4 a constant sampler: lanes sample, also into a private array" "$(
+	compile "--march x86-64-v4" <<'END'
+constant sampler_t s = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+
+kernel void k(read_only image2d_t a, global float *out, float step)
+{
+	float2 at = (float2)(get_global_id(0), get_global_id(1)) * step;
+	float v[4];
+
+	for (int i = 0; i < 4; i++, at.x += step)
+		v[i] = read_imagef(a, s, at).x;
+	for (int i = 0; i < 4; i++)
+		out[get_global_id(0) * 4 + i] = v[(get_local_id(0) + i) & 3];
+}
+END
+	times code 'v(fmadd|mulps).*zmm' 6 99
+	times code 'call.*salvo_outline_sample' 2 12)"
+
 finish

@@ -21,6 +21,7 @@
 #include <map>
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -178,6 +179,24 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 	}
 	known[&f] = result;
 	return result;
+}
+
+/*
+ * Does it read an image by a sampler that is a constant in all of its calls? Most of its
+ * instructions are for others.
+ */
+static bool has_constant_samplers(const Function &f)
+{
+	StringRef name = f.getName();
+
+	if (!name.consume_front("_Z") || !name.contains("ocl_sampler") ||
+	    !name.drop_while(isDigit).starts_with("read_image"))
+		return false;
+	return all_of(f.users(), [](const User *user) {
+		auto *call = dyn_cast<CallBase>(user);
+
+		return call && isa<ConstantInt>(call->getArgOperand(1));
+	});
 }
 
 /*
@@ -387,7 +406,8 @@ void flatten_calls(Module &m, const options &opts)
 			kept.insert(&f);
 			continue;
 		}
-		const bool stays = seen.size > large && !separate.contains(&f);
+		const bool stays = seen.size > large && !separate.contains(&f) &&
+				   !has_constant_samplers(f);
 		if (!seen.needs_context && !seen.prints &&
 		    (stays || keep_for_debugger(f, opts))) {
 			kept.insert(&f);

@@ -203,19 +203,6 @@ Function *make_lanes_along(const items &of, Function &item, unsigned d, TargetMa
  */
 static const unsigned max_twice = 150, max_chain = 4000;
 
-/* What @test says of the form of @item that is vectorised. */
-static bool is_so(Function &item, TargetMachine &target, function_ref<bool(Function &)> test)
-{
-	ValueToValueMapTy map;
-	Function *copy = CloneFunction(&item, map);
-
-	tidy(*copy, target);
-	canonicalise(*copy, target);
-	const bool is = test(*copy);
-	copy->eraseFromParent();
-	return is;
-}
-
 /*
  * Loops are bound by the latency of their dependence chains, which a second vector hides. Rows
  * of 16 are common where a work-group is not part of a strip. Other code is bound by memory: with
@@ -325,9 +312,6 @@ static void add_more(row &made, const items &of, Function &item, unsigned d, boo
 	}
 }
 
-/* Instructions of a work-item up to which it has a version for what is left of a row */
-static const unsigned max_half = 600;
-
 /*
  * The version for what is left of a row, where rows are many or short. Each lane must access what
  * is beside that of its neighbours: gathers of a few lanes take as long as those of all. In loops
@@ -431,34 +415,6 @@ static void emit_sides(IRBuilder<> &b, const row_range &range,
 	b.SetInsertPoint(done);
 }
 
-/* Lanes of one segment must cost less than this part of what lanes of several cost. */
-static const double gain_of_segments = .6;
-
-/* Do divisions by what is the same for a row keep accesses from being contiguous? */
-static bool gains_from_segments(const items &of, Function &item, interior &range, unsigned lanes,
-				TargetMachine &target)
-{
-	Function *forms[2];
-	double cost[2];
-
-	if (!range.has_quotients() || item.getInstructionCount() > max_half)
-		return false;
-	forms[1] = range.specialise();
-	interior general = range;
-	general.drop_quotients();
-	forms[0] = general.specialise();
-	for (unsigned i = 0; i < 2; i++) {
-		is_so(*forms[i], target, [&](Function &copy) {
-			if (!i && general.is_whole())
-				separate_lanes(copy, *of.id(copy, 0), lanes);
-			cost[i] = cost_of_lanes(copy, *of.id(copy, 0), lanes, target);
-			return true;
-		});
-		forms[i]->eraseFromParent();
-	}
-	return cost[1] > 0 && cost[1] < gain_of_segments * cost[0];
-}
-
 row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_rows,
 	     TargetMachine &target, const options &opts)
 {
@@ -528,6 +484,11 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 			  range->is_whole() || range->has_borders()))
 		made.wide = make_lanes(of, item, d, target, lanes, made.inner ? max_border : most,
 				       aligned);
+	if (made.wide && made.inner && !range->has_quotients() &&
+	    !gains_from_interior(of, made, item, *special, d, target)) {
+		made.inner->eraseFromParent();
+		made.inner = nullptr;
+	}
 	/* Segments are short. */
 	const bool narrow = !range->has_quotients();
 	if (made.inner || (!made.wide && range->has_guards()))
@@ -724,23 +685,6 @@ void inline_row(const row &r)
  * after the other, which still is faster than lanes that gather and scatter.
  */
 static const unsigned least_columns = 4;
-
-/* Lanes along y must cost less than this part of what lanes along x cost. */
-static const double gain_of_columns = .6;
-
-/* A kernel that accesses contiguous memory along y, and along x does not */
-bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
-{
-	if (of.id(*of.function, 1)->use_empty())
-		return false;
-	return is_so(*of.function, target, [&](Function &copy) {
-		double cost[2];
-
-		for (unsigned d = 0; d < 2; d++)
-			cost[d] = cost_of_lanes(copy, *of.id(copy, d), lanes, target);
-		return cost[1] > 0 && cost[1] < gain_of_columns * cost[0];
-	});
-}
 
 /*
  * Calls for all work-items with lanes along y, for each x. There are no marks, whose lanes are

@@ -87,7 +87,23 @@ void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_
 llvm::Value *find_block(llvm::IRBuilder<> &b, const items &of, const group_values &v,
 			llvm::Value *length, llvm::TargetMachine &target, unsigned lanes);
 
+/* row_costs.cc: what @test says of the form of @item that is vectorised */
+bool is_so(llvm::Function &item, llvm::TargetMachine &target,
+	   llvm::function_ref<bool(llvm::Function &)> test);
+
+/* row_costs.cc: do divisions by what is the same for a row keep accesses from being contiguous? */
+bool gains_from_segments(const items &of, llvm::Function &item, interior &range, unsigned lanes,
+			 llvm::TargetMachine &target);
+
+/* row_costs.cc: is @r.inner, of @special, worth what it takes to build beside @r.wide, of @item? */
+bool gains_from_interior(const items &of, const row &r, llvm::Function &item,
+			 llvm::Function &special, unsigned d, llvm::TargetMachine &target);
+
+/* row_costs.cc: does it access contiguous memory along y, and not along x? */
 bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
+
+/* Instructions of a work-item up to which it has a version for what is left of a row */
+constexpr unsigned max_half = 600;
 
 /* A version with lanes along y, for work-groups that are not flat; @b goes on with the others. */
 row build_columns(llvm::IRBuilder<> &b, const items &of, const group_values &v,

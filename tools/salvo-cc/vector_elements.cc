@@ -626,6 +626,18 @@ static enum replacement find_replacement(const Instruction &inst, const edge_set
 	return !isa<Constant>(first) ? OF_ANOTHER : is_carried(*last, back) ? OF_CARRIED : NO;
 }
 
+/* Each access has a call for the formats that have no code of their own (builtins/texels.cl). */
+bool accesses_images(const Function &f)
+{
+	return any_of(instructions(f), [](const Instruction &inst) {
+		auto *call = dyn_cast<CallInst>(&inst);
+		const Function *callee = call ? call->getCalledFunction() : nullptr;
+
+		return callee && (callee->getName().starts_with("salvo_outline_load") ||
+				  callee->getName().starts_with("salvo_outline_store"));
+	});
+}
+
 /*
  * Vectors of three elements do not fill registers, and LLVM moves their elements one by one: a
  * function that has some computes with elements only. So does one that mostly replaces elements
@@ -634,12 +646,16 @@ static enum replacement find_replacement(const Instruction &inst, const edge_set
  *
  *	if (position.x < left)			sum.x += in[i].x;
  *		position.x = left;		sum.y += in[i].y;
+ *
+ * So does one that accesses images: most formats make a colour of elements, and are made of them.
  */
 bool needs_elements(const Function &f)
 {
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
 	unsigned replaced = 0, carried = 0, merged = 0, loaded = 0, whole = 0;
 
+	if (accesses_images(f))
+		return true;
 	FindFunctionBackedges(f, edges);
 	const edge_set back(edges.begin(), edges.end());
 	for (const Instruction &inst : instructions(f)) {

@@ -413,5 +413,6 @@ unsigned instructions_of_tables(const llvm::Function &f);
 
 /* vector_elements.cc */
 bool needs_elements(const llvm::Function &f);
+bool accesses_images(const llvm::Function &f);
 
 #endif /* SALVO_VECTORISER_H */

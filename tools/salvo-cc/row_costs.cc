@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/*
+ * row_costs.cc - which versions of a row gain enough, by what their lanes cost
+ *
+ * The costs are those of vector_cost.cc, of the form of a work-item that is vectorised.
+ */
+#include "rows.h"
+
+#include "quotients.h"
+#include "vectoriser.h"
+
+#include <llvm/Transforms/Utils/Cloning.h>
+
+using namespace llvm;
+
+bool is_so(Function &item, TargetMachine &target, function_ref<bool(Function &)> test)
+{
+	ValueToValueMapTy map;
+	Function *copy = CloneFunction(&item, map);
+
+	tidy(*copy, target);
+	canonicalise(*copy, target);
+	const bool is = test(*copy);
+	copy->eraseFromParent();
+	return is;
+}
+
+/* Lanes of one segment must cost less than this part of what lanes of several cost. */
+static const double gain_of_segments = .6;
+
+/* Do divisions by what is the same for a row keep accesses from being contiguous? */
+bool gains_from_segments(const items &of, Function &item, interior &range, unsigned lanes,
+			 TargetMachine &target)
+{
+	Function *forms[2];
+	double cost[2];
+
+	if (!range.has_quotients() || item.getInstructionCount() > max_half)
+		return false;
+	forms[1] = range.specialise();
+	interior general = range;
+	general.drop_quotients();
+	forms[0] = general.specialise();
+	for (unsigned i = 0; i < 2; i++) {
+		is_so(*forms[i], target, [&](Function &copy) {
+			if (!i && general.is_whole())
+				separate_lanes(copy, *of.id(copy, 0), lanes);
+			cost[i] = cost_of_lanes(copy, *of.id(copy, 0), lanes, target);
+			return true;
+		});
+		forms[i]->eraseFromParent();
+	}
+	return cost[1] > 0 && cost[1] < gain_of_segments * cost[0];
+}
+
+/*
+ * Instructions of the versions of a row for its interior and around it, from which on that of the
+ * interior must cost less than this part of the other: else one version is for all. This is asked
+ * where images are accessed, whose formats make both large. The interior gains where neighbours are
+ * contiguous there; elsewhere it may gain from what LLVM makes of it later, as private arrays that
+ * become registers.
+ */
+static const unsigned large_row = 1000;
+static const double gain_of_interior = .9;
+
+bool gains_from_interior(const items &of, const row &r, Function &item, Function &special,
+			 unsigned d, TargetMachine &target)
+{
+	Function *forms[2] = { &item, &special };
+	double cost[2];
+
+	if (r.wide->getInstructionCount() + r.inner->getInstructionCount() < large_row ||
+	    !accesses_images(item))
+		return true;
+	for (unsigned i = 0; i < 2; i++)
+		is_so(*forms[i], target, [&](Function &copy) {
+			cost[i] = cost_of_lanes(copy, *of.id(copy, d), r.lanes, target);
+			return true;
+		});
+	return cost[1] < gain_of_interior * cost[0];
+}
+
+/* Lanes along y must cost less than this part of what lanes along x cost. */
+static const double gain_of_columns = .6;
+
+/* A kernel that accesses contiguous memory along y, and along x does not */
+bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
+{
+	if (of.id(*of.function, 1)->use_empty())
+		return false;
+	return is_so(*of.function, target, [&](Function &copy) {
+		double cost[2];
+
+		for (unsigned d = 0; d < 2; d++)
+			cost[d] = cost_of_lanes(copy, *of.id(copy, d), lanes, target);
+		return cost[1] > 0 && cost[1] < gain_of_columns * cost[0];
+	});
+}
