@@ -228,14 +228,9 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes, 300)
 	EXPECT_EQ(0, differing("-w -O3"));
 }
 
-TEST_F_TIMEOUT(pitfalls, M4_lanes_less_optimised, 300)
+TEST_F_TIMEOUT(pitfalls, M4_lanes_of_the_oldest_processor_less_optimised, 300)
 {
-	EXPECT_EQ(0, differing("-w -O1"));
-}
-
-TEST_F_TIMEOUT(pitfalls, M4_lanes_of_the_oldest_processor, 300)
-{
-	EXPECT_EQ(0, differing("-w --march x86-64-v2"));
+	EXPECT_EQ(0, differing("-w -O1 --march x86-64-v2"));
 }
 
 TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)

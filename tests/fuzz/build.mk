@@ -4,7 +4,7 @@
 # libsalvogpu, all of it compiled by clang with libFuzzer, AddressSanitizer and UBSan.
 
 FUZZ_CC     ?= clang-19
-FUZZ_FLAGS  := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -pthread
+FUZZ_FLAGS  := -gline-tables-only -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -pthread
 FUZZ_BUILD  := $(BUILD)/fuzz
 FUZZ_OBJS   := $(patsubst $(BUILD)/obj/%,$(FUZZ_BUILD)/%,$(USER_OBJS) $(PARSE_OBJS) $(DEVICE_OBJS))
 FUZZ_OPENCL := $(patsubst $(BUILD)/obj/%,$(FUZZ_BUILD)/%,$(OPENCL_OBJS))
