@@ -57,4 +57,16 @@ END
 	times code 'v(fmadd|mulps).*zmm' 6 99
 	times code 'call.*salvo_outline_sample' 2 12)"
 
+check "M4 pixels of one float have code of their own, for reads and writes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(read_only image2d_t a, write_only image2d_t b)
+{
+	int2 at = (int2)(get_global_id(0), get_global_id(1));
+
+	write_imagef(b, at, read_imagef(a, at));
+}
+END
+	# CLK_R and CLK_FLOAT
+	times code '0x10b010d[de]' 2 99)"
+
 finish

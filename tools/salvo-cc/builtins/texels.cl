@@ -232,7 +232,7 @@ static float4 load_f(image_t image, int4 at)
 	return salvo_outline_load_f(image, at.x, at.y, at.z);
 }
 
-/* The same with short cuts for bytes, too: in a function that reads one texel only. */
+/* The same with short cuts for one channel and bytes, too: in a function that reads one texel. */
 static float4 load_one_f(image_t image, int4 at)
 {
 	if (has_format(image, CLK_RGBA, CLK_UNORM_INT8)) {
@@ -243,6 +243,8 @@ static float4 load_one_f(image_t image, int4 at)
 	}
 	if (has_format(image, CLK_R, CLK_UNORM_INT8))
 		return (float4)(TEXEL(const uchar, image, at) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
+	if (has_format(image, CLK_R, CLK_FLOAT))
+		return (float4)(TEXEL(const float, image, at), 0.0f, 0.0f, 1.0f);
 	if (has_format(image, CLK_RG, CLK_UNORM_INT8)) {
 		uint v = TEXEL(const ushort, image, at);
 
@@ -278,6 +280,8 @@ static void store_f(image_t image, int4 at, float4 color)
 {
 	if (has_format(image, CLK_RGBA, CLK_FLOAT))
 		WIDE_TEXEL(float4, image, at) = color;
+	else if (has_format(image, CLK_R, CLK_FLOAT))
+		TEXEL(float, image, at) = color.x;
 	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT8) ||
 		 has_format(image, CLK_R, CLK_UNORM_INT8) ||
 		 has_format(image, CLK_RG, CLK_UNORM_INT8))
