@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/common/opencl.sh
 
 needs ViennaCL /usr/include/viennacl/vector.hpp libviennacl-dev
-problem=$(g++ -w -std=c++14 -DCL_TARGET_OPENCL_VERSION=120 -o "$dir/viennacl" tests/opencl/viennacl.cc -lOpenCL 2>&1)
+problem=$(clang++-19 -w -std=c++14 -DCL_TARGET_OPENCL_VERSION=120 -o "$dir/viennacl" tests/opencl/viennacl.cc -lOpenCL 2>&1)
 if [ -n "$problem" ]; then
 	check "ViennaCL: its headers compile" "$problem"
 	finish
