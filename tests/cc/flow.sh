@@ -704,4 +704,23 @@ END
 	times code 'vfmadd.*[{]%k' 12 36
 	times code 'vmov.*[{]%k' 0 24)"
 
+# In the order of their addresses: a jump back to before a division is a loop around it.
+check "M4 what is divided for a group is so once, not in each row that a guard lets run" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global char *a, uint groups, long width, long height)
+{
+	const uint z = get_group_id(0) / groups;
+	const int x = get_local_size(0) * (get_group_id(0) - z * groups) + get_local_id(0);
+	const int y = get_global_id(1);
+
+	if (x < width && y < height)
+		a[z * width * height + y * width + x] += 3;
+}
+END
+	has code '\bdivl? '
+	awk '$2 ~ /^divl?$/ { divided[substr($1, 1, length($1) - 1) ""] = 1 }
+	     $2 ~ /^j/ { for (d in divided)
+				if (length($3) < length(d) || (length($3) == length(d) && $3 "" <= d ""))
+					print "looped: " $0 }' "$dir/code")"
+
 finish

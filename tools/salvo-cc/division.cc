@@ -15,6 +15,7 @@
 #include "division.h"
 #include "salvo_cc.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
 
@@ -93,4 +94,16 @@ bool is_guarded_division(const Instruction &inst)
 	return match(test, m_ICmp(predicate, m_Add(m_Value(tested), m_One()),
 				  m_SpecificInt(2))) &&
 	       predicate == CmpInst::ICMP_ULT && tested == divisor;
+}
+
+bool hoist_division(Instruction &inst, Loop &loop)
+{
+	bool moved = false;
+
+	if (!is_guarded_division(inst) || !loop.getLoopPreheader() ||
+	    !loop.makeLoopInvariant(inst.getOperand(0), moved) ||
+	    !loop.makeLoopInvariant(inst.getOperand(1), moved))
+		return moved;
+	inst.moveBefore(loop.getLoopPreheader()->getTerminator());
+	return true;
 }

@@ -7,6 +7,7 @@
 
 namespace llvm {
 class Instruction;
+class Loop;
 class Module;
 }
 
@@ -15,5 +16,11 @@ void guard_divisions(llvm::Module &m);
 
 /* Is @inst a division that guard_divisions() has changed? It does not fault wherever it is. */
 bool is_guarded_division(const llvm::Instruction &inst);
+
+/*
+ * Moves @inst, if it is one, out of @loop, if it is the same in all iterations. Returns whether
+ * anything was moved.
+ */
+bool hoist_division(llvm::Instruction &inst, llvm::Loop &loop);
 
 #endif

@@ -6,6 +6,7 @@
  * need only handle canonical forms; it does not vectorise. optimise() is clang's
  * pipeline over the work-item loops.
  */
+#include "division.h"
 #include "error.h"
 #include "items.h"
 #include "places.h"
@@ -125,6 +126,31 @@ static bool should_run(StringRef pass, Any unit, counted &last)
 	}
 	return last.size < large_function;
 }
+
+/*
+ * LLVM does not take a division out of a loop where a condition is ahead of it, with all that
+ * depends on it, as it does not know that ours never fault. Of rows of work-items, where a guard
+ * of y is tested first, that is a division of the group's number for each.
+ */
+struct hoist_divisions : PassInfoMixin<hoist_divisions> {
+	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
+	{
+		bool moved = false;
+
+		for (Loop *loop : fam.getResult<LoopAnalysis>(f).getLoopsInPreorder()) {
+			if (loop->isInnermost() || !is_kept_simple(*loop))
+				continue;
+			for (BasicBlock *block : loop->blocks())
+				for (Instruction &inst : make_early_inc_range(*block))
+					moved |= hoist_division(inst, *loop);
+		}
+		if (!moved)
+			return PreservedAnalyses::all();
+		PreservedAnalyses kept;
+		kept.preserveSet<CFGAnalyses>();
+		return kept;
+	}
+};
 
 /* LLVM's analysis managers with their proxies. */
 struct managers {
@@ -334,6 +360,11 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
 	managers all(target, tuning);
+	all.builder.registerScalarOptimizerLateEPCallback(
+		[](FunctionPassManager &passes, OptimizationLevel level) {
+			if (level.getSpeedupLevel() > 1)
+				passes.addPass(hoist_divisions());
+		});
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
 		all.builder.buildO0DefaultPipeline(levels[0]);
