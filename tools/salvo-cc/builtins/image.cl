@@ -272,7 +272,8 @@ static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint la
  * Of two or three dimensions. Floats with a border are not weighed, as a pixel in place of one
  * beyond the edge may be infinite.
  */
-__attribute__((always_inline)) static float4 sample_one_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
+__attribute__((always_inline))
+static float4 sample_one_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
 	if (!(sampler & CLK_FILTER_LINEAR))
 		return texel_one(image, sampler, pick_nearest(image, sampler, s, dims, layer));
