@@ -245,6 +245,13 @@ static float4 load_one_f(image_t image, int4 at)
 		return (float4)(TEXEL(const uchar, image, at) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
 	if (has_format(image, CLK_R, CLK_FLOAT))
 		return (float4)(TEXEL(const float, image, at), 0.0f, 0.0f, 1.0f);
+	if (has_format(image, CLK_RGBA, CLK_UNORM_INT16)) {
+		ulong v = TEXEL(const ulong, image, at);
+		uint low = v, high = v >> 32;
+
+		return (float4)(low & 0xffff, low >> 16, high & 0xffff, high >> 16) *
+		       (1.0f / 65535.0f);
+	}
 	if (has_format(image, CLK_RG, CLK_UNORM_INT8)) {
 		uint v = TEXEL(const ushort, image, at);
 
@@ -257,6 +264,11 @@ static float4 load_one_f(image_t image, int4 at)
 static uint to_unorm(float x)
 {
 	return convert_uchar_sat_rte(x * 255.0f);
+}
+
+static uint to_unorm_16(float x)
+{
+	return convert_ushort_sat_rte(x * 65535.0f);
 }
 
 /* R, RG and RGBA share what they convert. */
@@ -282,6 +294,9 @@ static void store_f(image_t image, int4 at, float4 color)
 		WIDE_TEXEL(float4, image, at) = color;
 	else if (has_format(image, CLK_R, CLK_FLOAT))
 		TEXEL(float, image, at) = color.x;
+	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT16))
+		TEXEL(ulong, image, at) = to_unorm_16(color.x) | to_unorm_16(color.y) << 16 |
+			(ulong)(to_unorm_16(color.z) | to_unorm_16(color.w) << 16) << 32;
 	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT8) ||
 		 has_format(image, CLK_R, CLK_UNORM_INT8) ||
 		 has_format(image, CLK_RG, CLK_UNORM_INT8))
