@@ -67,7 +67,7 @@ static const struct {
 		"some_neighbours_short", "stores_of_both_ways", "stores_read_behind",
 		"stores_of_most_lanes", "vectors_in_a_loop", "places_of_their_own",
 		"lists_of_their_own", "many_sums", "many_sums_with_conditions",
-		"many_values_handed_on",
+		"many_values_handed_on", "many_sums_taken_back",
 		"many_sums_with_ends", "many_sums_in_nested_loops",
 		"guard_of_min", "guard_of_max", "guard_of_clamp", "guard_of_sum",
 	} },

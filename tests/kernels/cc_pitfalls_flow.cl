@@ -490,6 +490,34 @@ kernel void many_values_handed_on(PLAIN)
 	out[i] = total + a;
 }
 
+#define OTHER_SUM(K)	uint t##K;
+#define TAKE_SUM(K)	t##K = s##K;
+#define ADD_LOADED(K)	t##K += in[(v + K) & 255];
+#define KEEP_SUM(K)	s##K = t##K;
+
+/* A lane that breaks off after it has added leaves with the sums of the iteration before. */
+kernel void many_sums_taken_back(PLAIN)
+{
+	const uint i = ITEM, first = in[i & 255];
+	uint total = 0;
+	EACH_SUM(ZERO_SUM)
+	EACH_SUM(OTHER_SUM)
+
+	for (uint j = 0; j < 40; j++) {
+		const uint v = in[(i + j * n) & 255];
+
+		EACH_SUM(TAKE_SUM)
+		if ((first + j) % 3 == 0) {
+			EACH_SUM(ADD_LOADED)
+		}
+		if (t0 % 11 == j % 11)
+			break;
+		EACH_SUM(KEEP_SUM)
+	}
+	EACH_SUM(MORE_SUM)
+	out[i] = total;
+}
+
 kernel void many_sums_with_ends(PLAIN)
 {
 	const uint i = ITEM, end = in[i & 255] % 9;

@@ -11,8 +11,9 @@
  *		sum += v[i];
  *
  * A phi in the loop that begins as the value that is kept, as the one behind a condition, needs no
- * other choice than its own. With AVX-512 the choice is a part of the operation. Elsewhere, and
- * with few values, it would only make the iteration longer.
+ * other choice than its own, unless lanes leave later in the iteration: those had the value that is
+ * kept before. With AVX-512 the choice is a part of the operation. Elsewhere, and with few values,
+ * it would only make the iteration longer.
  */
 #include "vectoriser.h"
 
@@ -72,6 +73,18 @@ void vectoriser::find_kept(const Loop &loop)
 	}
 }
 
+/* May lanes leave the loop of the phi @header in @block or after it, before the iteration ends? */
+bool vectoriser::leaves_after(const BasicBlock &block, const PHINode &header) const
+{
+	const Loop *loop = loops.getLoopFor(header.getParent());
+	SmallVector<BasicBlock *> exiting;
+
+	loop->getExitingBlocks(exiting);
+	return any_of(exiting, [&](const BasicBlock *from) {
+		return from != loop->getLoopLatch() && !dt.properlyDominates(from, &block);
+	});
+}
+
 /*
  * Finds what is the value of a header phi in all lanes that are not active: phis that begin as such
  * a value, and what is behind an inner loop that begins with one.
@@ -92,7 +105,8 @@ void vectoriser::find_kept()
 				Value *from = inner->getIncomingValueForBlock(
 					left->getLoopPreheader());
 
-				if (PHINode *same = kept.lookup(from))
+				PHINode *same = kept.lookup(from);
+				if (same && !leaves_after(*left->getHeader(), *same))
 					kept[&phi] = same;
 				continue;
 			}
@@ -104,7 +118,8 @@ void vectoriser::find_kept()
 
 				if (!first || !kept.count(first) ||
 				    loops.getLoopFor(first->getParent()) != loop ||
-				    !dt.properlyDominates(first->getParent(), block))
+				    !dt.properlyDominates(first->getParent(), block) ||
+				    leaves_after(*block, *kept[first]))
 					continue;
 				kept[&phi] = kept[first];
 				begins_as[&phi] = first;

@@ -236,6 +236,7 @@ private:
 	void emit_return(llvm::ReturnInst &ret);
 
 	/* vector_exits.cc */
+	bool leaves_after(const BasicBlock &block, const llvm::PHINode &header) const;
 	void find_kept(const Loop &loop);
 	void find_kept();
 
