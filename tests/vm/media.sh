@@ -52,14 +52,14 @@ tests/vm/run-vm -t 220 --with vgem --host-root -e DIR="$dir" -e CLIP="$clip" \
 	-e FEED="$build/tests/gst/feed $dir/clip 400 400" -e GST_REGISTRY="$GST_REGISTRY" \
 	-e GST_PLUGIN_PATH="$GST_PLUGIN_PATH" -e GST_REGISTRY_FORK=no -e GST_REGISTRY_UPDATE=no \
 	-e GST_DEBUG=salvobatch:4 -e GST_DEBUG_NO_COLOR=1 -o "$dir" "$@" -- '
-gst-launch-1.0 -m $CLIP ! salvofaces draw=false ! filesink location=/tmp/same >/out/faces 2>&1
-cmp $DIR/soft /tmp/same >>/out/faces
-gst-launch-1.0 $CLIP ! salvobatch location=$DIR/invert.batch output=frame ! filesink location=/tmp/inverted \
+gst-launch-1.0 -m $CLIP ! salvofaces draw=false ! filesink location=$DIR/same >/out/faces 2>&1
+cmp $DIR/soft $DIR/same >>/out/faces
+gst-launch-1.0 $CLIP ! salvobatch location=$DIR/invert.batch output=frame ! filesink location=$DIR/inverted \
 	>/out/batch 2>&1
-cmp $DIR/soft.inverted /tmp/inverted >>/out/batch
+cmp $DIR/soft.inverted $DIR/inverted >>/out/batch
 $FEED salvofaces draw=false ! fakesink >/out/camera 2>&1
-$FEED salvobatch location=$DIR/next.batch output=next ! filesink location=/tmp/next >/out/next 2>&1
-cmp $DIR/clip /tmp/next >>/out/next' >"$dir/log" 2>&1
+$FEED salvobatch location=$DIR/next.batch output=next ! filesink location=$DIR/next >/out/next 2>&1
+cmp $DIR/clip $DIR/next >>/out/next' >"$dir/log" 2>&1
 code=$?
 check "the guest ran without a report of the kernel" "$([ $code -eq 0 ] || { echo "exit code $code"; tail -n 40 "$dir/log"; })"
 
