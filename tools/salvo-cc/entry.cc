@@ -105,36 +105,33 @@ static void load_group(IRBuilder<> &b, const kernel &k, group_values &v)
  * struct struct_uses - What a kernel does with a structure that it gets by value.
  * @fields: Loads from a constant offset.
  * @others: It does more, so that each work-item needs a copy.
+ * @written: It may write to it.
  */
 struct struct_uses {
 	SmallVector<std::pair<LoadInst *, uint64_t>> fields;
 	bool others = false;
+	bool written = false;
 };
 
-/*
- * Adds the uses of @pointer, which is @offset bytes into a structure of @size if that is @fixed;
- * false if any of them may write to it.
- */
-static bool find_uses(Value &pointer, uint64_t offset, uint64_t size, bool fixed, struct_uses &uses)
+/* Adds the uses of @pointer, which is @offset bytes into a structure of @size if that is @fixed. */
+static void find_uses(Value &pointer, uint64_t offset, uint64_t size, bool fixed, struct_uses &uses)
 {
-	const DataLayout &layout = cast<Instruction>(*pointer.user_begin())->getDataLayout();
-
 	for (User *user : pointer.users()) {
+		const DataLayout &layout = cast<Instruction>(user)->getDataLayout();
+
 		if (auto *gep = dyn_cast<GetElementPtrInst>(user)) {
 			APInt at(64, offset);
 			const bool known = fixed && gep->accumulateConstantOffset(layout, at);
 
-			if (!gep->use_empty() &&
-			    !find_uses(*gep, at.getZExtValue(), size, known, uses))
-				return false;
+			find_uses(*gep, at.getZExtValue(), size, known, uses);
 			continue;
 		}
 		auto *load = dyn_cast<LoadInst>(user);
 		if (!load || !load->isSimple()) {
 			auto *copy = dyn_cast<MemCpyInst>(user);
 
-			if (!copy || copy->isVolatile() || copy->getRawDest() == &pointer)
-				return false;
+			uses.written |= !copy || copy->isVolatile() ||
+					copy->getRawDest() == &pointer;
 			uses.others = true;
 			continue;
 		}
@@ -144,7 +141,6 @@ static bool find_uses(Value &pointer, uint64_t offset, uint64_t size, bool fixed
 		else
 			uses.others = true;
 	}
-	return true;
 }
 
 static void erase_users(Value &v)
@@ -189,7 +185,8 @@ static bool load_struct_fields(IRBuilder<> &b, Argument &arg, Value *address, ui
 
 	if (arg.use_empty())
 		return arg.isUsedByMetadata();
-	if (!find_uses(arg, 0, size, true, uses))
+	find_uses(arg, 0, size, true, uses);
+	if (uses.written)
 		return true;
 	replace_fields(b, uses, address, arg.getName());
 	if (uses.others || arg.isUsedByMetadata())
@@ -204,25 +201,9 @@ static bool load_struct_fields(IRBuilder<> &b, Argument &arg, Value *address, ui
  */
 static void load_image_fields(IRBuilder<> &b, Argument &arg, Value *address, uint64_t size)
 {
-	const DataLayout &layout = b.GetInsertBlock()->getDataLayout();
-	SmallVector<std::pair<Value *, uint64_t>> pointers = { { &arg, 0 } };
 	struct_uses uses;
 
-	for (unsigned i = 0; i < pointers.size(); i++) {
-		const auto [pointer, offset] = pointers[i];
-
-		for (User *user : pointer->users()) {
-			auto *gep = dyn_cast<GetElementPtrInst>(user);
-			auto *load = dyn_cast<LoadInst>(user);
-			APInt at(64, offset);
-
-			if (gep && gep->accumulateConstantOffset(layout, at))
-				pointers.push_back({ gep, at.getZExtValue() });
-			else if (load && load->isSimple() && offset < size &&
-				 layout.getTypeStoreSize(load->getType()) <= size - offset)
-				uses.fields.push_back({ load, offset });
-		}
-	}
+	find_uses(arg, 0, size, true, uses);
 	replace_fields(b, uses, address, arg.getName());
 }
 

@@ -104,8 +104,8 @@ void vectoriser::find_kept()
 				const Loop *left = loops.getLoopFor(inner->getParent());
 				Value *from = inner->getIncomingValueForBlock(
 					left->getLoopPreheader());
-
 				PHINode *same = kept.lookup(from);
+
 				if (same && !leaves_after(*left->getHeader(), *same))
 					kept[&phi] = same;
 				continue;

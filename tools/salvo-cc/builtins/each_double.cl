@@ -605,12 +605,6 @@ OVERLOAD D erfc(D x)
 	return x != x ? x : BITS(x) < 0 ? left : right;
 }
 
-#define RESULT_POINTERS(SPACE) \
-	OVERLOAD D sincos(D x, SPACE D *c) { *c = cos(x); return sin(x); }
-RESULT_POINTERS(global)
-RESULT_POINTERS(local)
-RESULT_POINTERS(private)
-#undef RESULT_POINTERS
 #undef BITS
 #undef VALUE
 #undef ABS

@@ -383,12 +383,6 @@ FAST_VARIANTS(native)
 FAST_VARIANTS(half)
 #undef FAST_VARIANTS
 
-#define RESULT_POINTERS(SPACE) \
-	OVERLOAD F sincos(F x, SPACE F *c) { *c = cos(x); return sin(x); }
-RESULT_POINTERS(global)
-RESULT_POINTERS(local)
-RESULT_POINTERS(private)
-#undef RESULT_POINTERS
 #undef BITS
 #undef VALUE
 #undef ABS

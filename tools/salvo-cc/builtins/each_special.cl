@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * each_special.cl - error and gamma functions: of float by way of double, of vectors
- * element by element where there are branches (double.cl)
+ * element by element where there are branches (double.cl); sincos() of both
  */
 OVERLOAD F erf(F x) { return JOIN(convert_float, N)(erf(JOIN(convert_double, N)(x))); }
 OVERLOAD F erfc(F x) { return JOIN(convert_float, N)(erfc(JOIN(convert_double, N)(x))); }
@@ -37,6 +37,8 @@ OVERLOAD F tgamma(F x) { return JOIN(convert_float, N)(tgamma(JOIN(convert_doubl
 OVERLOAD F lgamma(F x) { return JOIN(convert_float, N)(lgamma(JOIN(convert_double, N)(x))); }
 
 #define RESULT_POINTERS(SPACE) \
+	OVERLOAD D sincos(D x, SPACE D *c) { *c = cos(x); return sin(x); } \
+	OVERLOAD F sincos(F x, SPACE F *c) { *c = cos(x); return sin(x); } \
 	OVERLOAD D lgamma_r(D x, SPACE I *sign) \
 	{ \
 		I s; \

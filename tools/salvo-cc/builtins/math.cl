@@ -21,8 +21,6 @@
 	OVERLOAD D convert_double##N(I); \
 	OVERLOAD F convert_float##N(D); \
 	OVERLOAD L convert_long##N(I); \
-	OVERLOAD I convert_int##N(L); \
-	OVERLOAD I convert_int##N(D); \
 	static OVERLOAD D two_to(D n) \
 	{ return as_double##N(as_long##N(n + (MAGIC + 1023)) << 52); } \
 	static OVERLOAD D limit(D x, double low, double high) \
