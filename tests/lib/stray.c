@@ -10,6 +10,8 @@
 #include "lib_test.h"
 
 #define MAX_ITEMS	8192u
+/* Pairs of buffers that are created until one of them follows another */
+#define MAX_PAIRS	16u
 /* Outside of all buffers, in ints, but within the addresses that the processor reports. */
 #define ASTRAY		(-(1ll << 33))
 
@@ -25,28 +27,45 @@ struct shape {
 FIXTURE(stray) {
 	struct bench b;
 	struct salvo_program *program;
-	struct salvo_bo *where, *data, *spare;
+	struct salvo_bo *where, *data;
+	struct salvo_bo *placed[2 * MAX_PAIRS];
 	int64_t *map;
 	uint32_t random;
 };
 
+/*
+ * Sets data to a buffer that the GPU cannot write beyond: a read-only one follows it, or no buffer
+ * follows another, as on the embedded GPU. The driver places buffers by what was freed before.
+ */
+static void place_data(struct __test_metadata *_metadata, struct _test_data_stray *self)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < 2 * MAX_PAIRS && !self->data; i++) {
+		ASSERT_EQ(0, salvo_bo_create(self->b.device, 4 * MAX_ITEMS,
+					     i % 2 ? SALVO_BO_READONLY : 0, &self->placed[i]));
+		for (j = 0; j < i; j++) {
+			struct salvo_bo *odd = self->placed[i % 2 ? i : j];
+			struct salvo_bo *even = self->placed[i % 2 ? j : i];
+
+			if (i % 2 != j % 2 && salvo_bo_address(odd) ==
+			    salvo_bo_address(even) + 4 * MAX_ITEMS)
+				self->data = even;
+		}
+	}
+	if (!self->data)
+		self->data = self->placed[0];
+}
+
 FIXTURE_SETUP(stray)
 {
-	struct salvo_bo *first, *last;
 	void *map;
 
 	ASSERT_EQ(0, bench_open(&self->b));
 	ASSERT_EQ(0, salvo_program_load_file(self->b.device, kernel_path("stray.salvo"),
 					     &self->program));
-	/*
-	 * Buffers are placed upwards or downwards. Nothing that may be written follows the
-	 * higher one of these: the program's code, or nothing.
-	 */
-	ASSERT_EQ(0, salvo_bo_create(self->b.device, 4 * MAX_ITEMS, 0, &first));
 	ASSERT_EQ(0, salvo_bo_create(self->b.device, 8 * MAX_ITEMS, 0, &self->where));
-	ASSERT_EQ(0, salvo_bo_create(self->b.device, 4 * MAX_ITEMS, 0, &last));
-	self->data = salvo_bo_address(first) > salvo_bo_address(last) ? first : last;
-	self->spare = self->data == first ? last : first;
+	place_data(_metadata, self);
 	ASSERT_EQ(0, salvo_bo_map(self->where, &map));
 	memset(map, 0, 8 * MAX_ITEMS);
 	self->map = map;
@@ -55,9 +74,11 @@ FIXTURE_SETUP(stray)
 
 FIXTURE_TEARDOWN(stray)
 {
+	unsigned int i;
+
 	salvo_bo_destroy(self->where);
-	salvo_bo_destroy(self->data);
-	salvo_bo_destroy(self->spare);
+	for (i = 0; i < 2 * MAX_PAIRS; i++)
+		salvo_bo_destroy(self->placed[i]);
 	salvo_program_destroy(self->program);
 	bench_close(&self->b);
 }
