@@ -247,6 +247,20 @@ kernel void k(global int *a)
 END
 	has notes 'a work-item a call')"
 
+check "M7 the size of private memory is known without optimisation, too" "$(
+	compile "-O0" <<'END'
+kernel void k(global int *a)
+{
+	int p[1024], i;
+
+	for (i = 0; i < 1024; i++)
+		p[i] = a[i];
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	a[get_global_id(0)] = p[a[0] & 1023];
+}
+END
+	has notes 'private memory 4[0-9]{3} bytes')"
+
 # scattered_bytes N: N times eight lines of accesses that lanes have no instruction for
 scattered_bytes() {
 	cat <<'END'

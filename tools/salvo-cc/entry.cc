@@ -290,3 +290,11 @@ BasicBlock *build_entry(kernel &k, group_values &v)
 	lay_out_local(k, b, v);
 	return body;
 }
+
+/* Only what is allocated in the entry block belongs to the frame, whose size stack.cc reads. */
+void move_variables(BasicBlock &body, BasicBlock &entry)
+{
+	for (Instruction &inst : make_early_inc_range(body))
+		if (isa<AllocaInst>(inst))
+			inst.moveBefore(&entry.front());
+}

@@ -57,6 +57,7 @@ void build_fiber(kernel &k, BasicBlock *body, const group_values &v)
 	IRBuilder<> b(&f.front());
 	Value *local_id[3];
 
+	move_variables(*body, f.front());
 	load_local_id(b, v, local_id);
 	b.CreateBr(body);
 	replace_ids(f, v, local_id);

@@ -39,16 +39,11 @@ void build_loops(kernel &k, BasicBlock *body, const group_values &v)
 	LLVMContext &context = f.getContext();
 	BasicBlock *entry = &f.front();
 	SmallVector<ReturnInst *> returns;
-	SmallVector<AllocaInst *> allocas;
 
 	for (BasicBlock &block : f)
 		if (auto *ret = dyn_cast_if_present<ReturnInst>(block.getTerminator()))
 			returns.push_back(ret);
-	for (Instruction &inst : *body)
-		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
-			allocas.push_back(alloca);
-	for (AllocaInst *alloca : allocas)
-		alloca->moveBefore(&entry->front());
+	move_variables(*body, *entry);
 
 	BasicBlock *exit = BasicBlock::Create(context, "exit", &f);
 	ReturnInst::Create(context, exit);

@@ -199,6 +199,7 @@ bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels)
 
 /* entry.cc */
 llvm::BasicBlock *build_entry(kernel &k, group_values &v);
+void move_variables(llvm::BasicBlock &body, llvm::BasicBlock &entry);
 
 /* groups.cc: the optimised form */
 void build_groups(kernel &k, llvm::BasicBlock *body, const group_values &v,
