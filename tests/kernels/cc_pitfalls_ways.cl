@@ -22,6 +22,26 @@ kernel void halving(ARGS)
 	out[ITEM + 300] = s[l];
 }
 
+/* The loop has two exits: a barrier, and its end, behind which all work-items read volatile memory. */
+kernel void halving_to_the_end(ARGS)
+{
+	volatile local uint *sums = s;
+	uint l = LID, k = SIZE;
+
+	sums[l] = in[ITEM];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (k > 1) {
+		k >>= 1;
+		if (l < k)
+			sums[l] += sums[l + k] * 3;
+		if (k > 1)
+			barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	uint sum = sums[0];
+	if (l == 0)
+		out[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = sum;
+}
+
 /* Along x only, with two barriers in an iteration, and a value that stays with the work-item */
 kernel void scanning(ARGS)
 {

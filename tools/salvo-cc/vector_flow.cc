@@ -244,6 +244,8 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 	const bool header = loop && loop->getHeader() == to;
 	/* The slots have nothing to keep then. They have once lanes may leave a loop for @to. */
 	const bool first = reached.insert(to).second && loops.getLoopFor(from) == loop;
+	/* Else @from may run without lanes behind what all of them came from. */
+	const bool only = real && !to->phis().empty() && meets_uniformly(*to);
 
 	if (AllocaInst *slot = mask_slots.lookup(to)) {
 		Value *now = full(lanes_in);
@@ -267,7 +269,7 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 		else if (begun)
 			value = choose(full(lanes_in), value,
 				       b.CreateLoad(value->getType(), slot));
-		else if (lanes_in && !header && !first && !(real && s.kind != shape::VARYING)) {
+		else if (lanes_in && !header && !first && !(only && s.kind != shape::VARYING)) {
 			Value *before = b.CreateLoad(value->getType(), slot);
 			value = s.kind == shape::VARYING ? choose(lanes_in, value, before) :
 				b.CreateSelect(any(lanes_in), value, before);
@@ -275,7 +277,7 @@ void vectoriser::emit_edge(BasicBlock *from, BasicBlock *to, Value *lanes_in, bo
 		b.CreateStore(value, slot);
 		if (AllocaInst *all = lane_slots.lookup(&phi)) {
 			value = vector(phi.getIncomingValueForBlock(from));
-			if (lanes_in && !header && !first && !real)
+			if (lanes_in && !header && !first && !only)
 				value = b.CreateSelect(lanes_in, value,
 						       b.CreateLoad(value->getType(), all));
 			b.CreateStore(value, all);
