@@ -82,8 +82,8 @@ static const struct {
 		"bytes_in_a_loop", "bytes_of_some",
 	} },
 	{ "tests/kernels/cc_pitfalls_ways.cl", {
-		"halving", "halving_to_the_end", "scanning", "common_values", "antidiagonals",
-		"falling", "falling_that_wraps", "nested",
+		"halving", "halving_to_the_end", "halving_in_some_rounds", "scanning",
+		"common_values", "antidiagonals", "falling", "falling_that_wraps", "nested",
 	} },
 	{ "tests/kernels/cc_pitfalls_walks.cl", {
 		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",

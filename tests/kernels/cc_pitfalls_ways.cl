@@ -42,6 +42,30 @@ kernel void halving_to_the_end(ARGS)
 		out[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = sum;
 }
 
+/* The same, but that the barrier is behind a branch that all work-items take, or none. */
+kernel void halving_in_some_rounds(ARGS)
+{
+	volatile local uint *sums = s;
+	uint l = LID, k = SIZE, rounds = 0;
+
+	sums[l] = in[ITEM];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (k > 1) {
+		k >>= 1;
+		if (n & k) {
+			if (l < k)
+				sums[l] += sums[l + k] * 3;
+			if (k > 1)
+				barrier(CLK_LOCAL_MEM_FENCE);
+		} else {
+			rounds = rounds * 5 + in[k];
+		}
+	}
+	uint sum = sums[0];
+	if (l == 0)
+		out[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = sum + rounds;
+}
+
 /* Along x only, with two barriers in an iteration, and a value that stays with the work-item */
 kernel void scanning(ARGS)
 {

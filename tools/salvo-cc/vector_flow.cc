@@ -120,11 +120,7 @@ void vectoriser::find_divergent_loops()
 			for (Loop *in = loops.getLoopFor(block); in != loop;
 			     in = in->getParentLoop())
 				partial |= is_divergent_loop(in);
-			BasicBlock *at = seen_from(loops, loop, block);
-			partial |= at != loop->getHeader() &&
-				   !is_uniform_between(loop->getHeader(), at) &&
-				   !(pdt.dominates(at, loop->getHeader()));
-			if (partial)
+			if (partial || !all_come(loop, block))
 				divergent_loops.insert(loop);
 		}
 	}
@@ -155,6 +151,24 @@ bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
 		if (block == from)
 			continue;
 		seen.insert(pred_begin(block), pred_end(block));
+	}
+	return true;
+}
+
+/*
+ * Do the lanes that are active in the header of @loop all come to @block, unless they all leave the
+ * loop before?
+ */
+bool vectoriser::all_come(const Loop *loop, BasicBlock *block)
+{
+	block = seen_from(loops, loop, block);
+	while (block != loop->getHeader()) {
+		BasicBlock *above = seen_from(loops, loop,
+					      dt.getNode(block)->getIDom()->getBlock());
+
+		if (!pdt.dominates(block, above) && !is_uniform_between(above, block))
+			return false;
+		block = above;
 	}
 	return true;
 }

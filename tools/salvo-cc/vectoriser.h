@@ -214,6 +214,7 @@ private:
 	bool splits(BasicBlock *b);
 	BasicBlock *level_dominator(BasicBlock *b) const;
 	bool is_uniform_between(BasicBlock *from, BasicBlock *to);
+	bool all_come(const Loop *loop, BasicBlock *block);
 	Value *find_mask(BasicBlock *b);
 	BasicBlock *route(const Loop *from, BasicBlock *to) const;
 	void emit_block(BasicBlock *b);
