@@ -429,7 +429,7 @@ TEST(M2_loops_that_rely_on_lockstep)
 }
 
 /* Runs @kernel for a work-group of 60; in how many work-items out[] is not @want. */
-static int run_clear(const struct cc_program *program, const char *kernel, const uint32_t *want)
+static int run_sharing(const struct cc_program *program, const char *kernel, const uint32_t *want)
 {
 	uint32_t in[60], out[60] = { 0 }, i;
 	const struct {
@@ -449,10 +449,10 @@ static int run_clear(const struct cc_program *program, const char *kernel, const
 	return wrong;
 }
 
-TEST(M2_clears_that_rely_on_lockstep)
+TEST(M2_clears_and_sums_that_rely_on_lockstep)
 {
 	static const char *const options[] = { "-O3", "-O1 --march x86-64-v2", "--march x86-64-v4" };
-	uint32_t all[60], often[60], flags[60], sum = 0, turn, i, k;
+	uint32_t all[60], often[60], flags[60], total[60] = { 0 }, sum = 0, turn, i, k;
 
 	for (turn = 0; turn < 5; turn++)
 		for (i = 0; i < 64; i++) {
@@ -464,14 +464,17 @@ TEST(M2_clears_that_rely_on_lockstep)
 		all[i] = k < 60 ? k * k * 9 : 7;
 		often[i] = sum;
 		flags[i] = 1030;
+		total[i] += i;
+		total[0] += i * i * 9;
 	}
 	for (i = 0; i < 2 + cc_runs_v4(); i++) {
 		struct cc_program *program = cc_build(options[i], "tests/kernels/barrier.cl");
 
 		ASSERT_NE(NULL, program);
-		EXPECT_EQ(0, run_clear(program, "clear_all", all));
-		EXPECT_EQ(0, run_clear(program, "clear_often", often));
-		EXPECT_EQ(0, run_clear(program, "clear_flags", flags));
+		EXPECT_EQ(0, run_sharing(program, "clear_all", all));
+		EXPECT_EQ(0, run_sharing(program, "clear_often", often));
+		EXPECT_EQ(0, run_sharing(program, "clear_flags", flags));
+		EXPECT_EQ(0, run_sharing(program, "sum_in_a_wave", total));
 		cc_program_close(program);
 	}
 }

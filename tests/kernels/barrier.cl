@@ -165,3 +165,20 @@ kernel void clear_flags(global const uint *in, global uint *out)
 	barrier(CLK_LOCAL_MEM_FENCE);
 	out[get_global_id(0)] = flag * 1000 + count;
 }
+
+/* No barrier once a wave of a GPU, in lockstep, has all that is left to do. */
+kernel void sum_in_a_wave(global const uint *in, global uint *out, local uint *part)
+{
+	uint l = get_local_id(0);
+
+	part[l] = in[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint all = get_local_size(0), rest; all > 1; all = rest) {
+		rest = (all + 1) / 2;
+		if (l + rest < all)
+			part[l] += part[l + rest];
+		if (rest > 32)
+			barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = l ? l : part[0];
+}

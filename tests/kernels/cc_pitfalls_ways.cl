@@ -22,7 +22,7 @@ kernel void halving(ARGS)
 	out[ITEM + 300] = s[l];
 }
 
-/* The loop has two exits: a barrier, and its end, behind which all work-items read volatile memory. */
+/* The loop has two exits: a barrier, and its end, behind which all read volatile memory. */
 kernel void halving_to_the_end(ARGS)
 {
 	volatile local uint *sums = s;

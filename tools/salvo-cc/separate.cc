@@ -37,7 +37,25 @@
  *    depends on the work-item, or by an atomic operation. If the first store is not in a loop, its
  *    address is not in one that it fills, and the write must be to the same address.
  *
- * In a kernel without such a race there is none to put.
+ * And they may leave out the barriers of iterations in which only one wave has work left:
+ *
+ *	while (n > 1) {				sums: local
+ *		n /= 2;
+ *		if (x < n)
+ *			sums[x] += sums[x + n];
+ *		if (n > 32)
+ *			barrier();
+ *	}
+ *
+ * Here the first would do all of these iterations before the second has begun. So a barrier is put
+ * at the end of an iteration that may be without one if
+ *
+ *  - there is one in the loop, and all work-items take part in each iteration, and
+ *  - the loop writes local memory, and reads the same variable or argument at another address, both
+ *    of which depend on the work-item.
+ *
+ * In a kernel without such a race there is none to put, but for the last: it costs such a loop
+ * another region.
  */
 #include "separate.h"
 
@@ -77,10 +95,12 @@ public:
 
 	Instruction *place_between(BranchInst &branch, Instruction &write);
 	Instruction *place_behind(Instruction &common, Instruction &write);
+	void place_in_loops(SmallVectorImpl<Instruction *> &places);
 	bool all_pass(BasicBlock *block);
 
 private:
 	bool leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around);
+	bool hands_on(const Loop &loop);
 
 	Function &f;
 	divergence &differing;
@@ -202,6 +222,40 @@ Instruction *separator::place_behind(Instruction &common, Instruction &write)
 		nullptr;
 }
 
+/* May work-items read in @loop what others write there, to local memory? */
+bool separator::hands_on(const Loop &loop)
+{
+	SmallVector<Value *> stored, loaded;
+
+	for (BasicBlock *block : loop.blocks())
+		for (Instruction &inst : *block) {
+			auto *load = dyn_cast<LoadInst>(&inst);
+			Value *pointer = load ? load->getPointerOperand() : written(inst);
+
+			if (pointer && pointer->getType()->getPointerAddressSpace() == LOCAL &&
+			    differing.differs(pointer))
+				(load ? loaded : stored).push_back(pointer);
+		}
+	return any_of(stored, [&](Value *to) {
+		return any_of(loaded, [&](Value *from) {
+			return from != to && getUnderlyingObject(from) == getUnderlyingObject(to);
+		});
+	});
+}
+
+void separator::place_in_loops(SmallVectorImpl<Instruction *> &places)
+{
+	for (Loop *loop : loops.getLoopsInPreorder()) {
+		BasicBlock *header = loop->getHeader(), *latch = loop->getLoopLatch();
+
+		if (latch && any_of(loop->blocks(), [&](BasicBlock *block) {
+			    return ends.contains(block);
+		    }) && !ends.contains(header) && leads_to(header, latch, header) &&
+		    all_pass(header) && all_pass(latch) && hands_on(*loop))
+			places.push_back(latch->getTerminator());
+	}
+}
+
 /* The loads from local memory that @value is computed from. */
 static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigned depth = 6)
 {
@@ -287,5 +341,14 @@ SmallVector<Instruction *> find_clears(Function &f, divergence &differing,
 			    }))
 				places.push_back(place);
 		}
+	return places;
+}
+
+SmallVector<Instruction *> find_iterations(Function &f, divergence &differing,
+					   const SmallPtrSetImpl<BasicBlock *> &ends)
+{
+	SmallVector<Instruction *> places;
+
+	separator(f, differing, ends).place_in_loops(places);
 	return places;
 }

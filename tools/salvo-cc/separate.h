@@ -24,4 +24,9 @@ llvm::SmallVector<llvm::Instruction *>
 find_clears(llvm::Function &f, divergence &differing,
 	    const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
 
+/* The ends of iterations of @f in which a barrier of the loop is missing. */
+llvm::SmallVector<llvm::Instruction *>
+find_iterations(llvm::Function &f, divergence &differing,
+		const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
+
 #endif /* SALVO_CC_SEPARATE_H */

@@ -200,9 +200,10 @@ bool splitter::separate()
 {
 	SmallVector<Instruction *> places = find_separations(f, *differing, ends, apart);
 
-	for (Instruction *place : find_clears(f, *differing, ends))
-		if (!is_contained(places, place))
-			places.push_back(place);
+	for (auto *find : { find_clears, find_iterations })
+		for (Instruction *place : find(f, *differing, ends))
+			if (!is_contained(places, place))
+				places.push_back(place);
 	for (Instruction *place : places)
 		barriers[0]->clone()->insertBefore(place);
 	return !places.empty();
