@@ -450,7 +450,15 @@ END
 	has code 'vaddps.*zmm'
 	# Of what is left of the row.
 	times code 'vmovups.*\{%k' 2 2
-	lacks code 'vgather|vscatter')"
+	lacks code 'vgather|vscatter'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *a, global int *b, int n)
+{
+	int x = get_global_id(0);
+	b[x] = *(global const int *)(a + (4 * x + n - 1 & ~3)) + 3;
+}
+END
+	lacks code 'vp?gather|vpinsr')"
 
 check "M4 halves of sums that may wrap around, or carry, stay as they are" "$(
 	compile "--march x86-64-v4" <<'END'

@@ -136,6 +136,20 @@ kernel void halves_that_wrap(PLAIN)
 		out[i + 768] = (uchar)(x + 2 * l) >> 1;
 }
 
+/* Sums rounded down to a multiple, which carry, wrap around, or are of bits that do not overlap */
+kernel void sums_rounded_down(PLAIN)
+{
+	uint i = ITEM, l = get_local_id(0), d = in[i] & 7, x = in[n % 3 + 29] - 20;
+	int k = (int)(4 * l + n - 1) & ~3;
+	long m = ((long)(int)x + 8 * (int)l - 3) & -8;
+
+	out[i] = in[k] + in[(l * 16 + d) >> 2 & ~1u] * 3 + in[(8 * l | d) & ~3u];
+	out[i + 256] = ((x + 2 * l) & ~1u) ^ ((x + 4 * l + d) & ~7u);
+	out[i + 512] = (uint)m + (uint)(m >> 32);
+	if (((x + 16 * l) & ~15u) < l + n && k > (int)n)
+		out[i + 768] = (uchar)((x + 4 * l) & ~3u) + in[k + 1];
+}
+
 /* Quotients that are the same for parts of a row; see tools/salvo-cc/quotients.cc */
 kernel void segments(PLAIN)
 {

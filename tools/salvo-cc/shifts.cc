@@ -11,6 +11,13 @@
  * that this is the half of the other plus the local id. In this form shapes (vector_shape.cc) and
  * interiors (interior.cc) are found. No addition may wrap around: by its flags, or by the ranges of
  * what is added.
+ *
+ * So with a sum that is rounded down to a multiple of a power of two,
+ *
+ *	(4 * get_global_id(0) + offset - radius) & ~3
+ *
+ * of which what is a multiple already stays outside: 4 * id + ((offset - radius) & ~3). That holds
+ * where additions wrap around, too.
  */
 #include "shifts.h"
 
@@ -170,12 +177,64 @@ Value *shift::distribute()
 							       true);
 }
 
+/*
+ * The addends of the sum @v go to @multiples, if their lowest @bits are zero, or to @rest. Few, as
+ * sums with other uses are computed twice; mostly what is left is the same for a row.
+ */
+static void collect(Value *v, unsigned bits, const SimplifyQuery &query, unsigned depth,
+		    SmallVectorImpl<Value *> &multiples, SmallVectorImpl<Value *> &rest)
+{
+	Value *left, *right;
+
+	if (depth && match(v, m_AddLike(m_Value(left), m_Value(right)))) {
+		collect(left, bits, query, depth - 1, multiples, rest);
+		collect(right, bits, query, depth - 1, multiples, rest);
+	} else if (!isa<Constant>(v) &&
+		   computeKnownBits(v, 0, query).countMinTrailingZeros() >= bits) {
+		multiples.push_back(v);
+	} else {
+		rest.push_back(v);
+	}
+}
+
+/* Another form of @inst if it rounds a sum down to a multiple of a power of two, or NULL */
+static Value *distribute_mask(Instruction &inst)
+{
+	SmallVector<Value *, 8> multiples, rest;
+	const APInt *mask;
+	Value *sum;
+
+	if (!match(&inst, m_And(m_Value(sum), m_APInt(mask))) || !mask->isNegatedPowerOf2() ||
+	    !match(sum, m_AddLike(m_Value(), m_Value())))
+		return nullptr;
+	collect(sum, mask->countr_zero(), SimplifyQuery(inst.getDataLayout(), &inst), 2, multiples,
+		rest);
+	if (multiples.empty() || rest.empty())
+		return nullptr;
+	/* Rounded down the exact sum of two is in their range, too. */
+	const bool is_exact = multiples.size() + rest.size() == 2 &&
+			      match(sum, m_NSWAdd(m_Value(), m_Value()));
+	IRBuilder<> b(&inst);
+	Value *rounded = rest[0];
+	for (Value *addend : drop_begin(rest))
+		rounded = b.CreateAdd(rounded, addend);
+	rounded = b.CreateAnd(rounded, inst.getOperand(1));
+	for (Value *addend : multiples)
+		rounded = b.CreateAdd(addend, rounded, "", false, is_exact);
+	return rounded;
+}
+
 void distribute_shifts(Module &m)
 {
 	SmallVector<WeakTrackingVH> replaced;
 
 	for (Function &f : m)
 		for (Instruction &inst : make_early_inc_range(instructions(f))) {
+			if (Value *made = distribute_mask(inst)) {
+				inst.replaceAllUsesWith(made);
+				replaced.push_back(&inst);
+				continue;
+			}
 			if (!match(&inst, m_Shr(m_Value(), m_ConstantInt())) ||
 			    cast<ConstantInt>(inst.getOperand(1))->getValue().uge(
 				    inst.getType()->getIntegerBitWidth()) ||
