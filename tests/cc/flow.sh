@@ -737,4 +737,18 @@ END
 				if (length($3) < length(d) || (length($3) == length(d) && $3 "" <= d ""))
 					print "looped: " $0 }' "$dir/code")"
 
+check "M4 barriers, and work-groups that are one work-item wide: lanes along y" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	local float s[256];
+	int x = get_group_id(0), y = get_local_id(1);
+
+	s[y] = a[y * n + x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[y * n + x] = s[255 - y] * s[y];
+}
+END
+	has code 'vmulps.*ymm')"
+
 finish

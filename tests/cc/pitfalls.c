@@ -85,6 +85,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_ways.cl", {
 		"halving", "halving_to_the_end", "halving_in_some_rounds", "scanning",
 		"common_values", "antidiagonals", "falling", "falling_that_wraps", "nested",
+		"along_y",
 	} },
 	{ "tests/kernels/cc_pitfalls_walks.cl", {
 		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",
@@ -239,6 +240,32 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 	if (!cc_runs_v4())
 		SKIP(return, "the processor has no AVX-512");
 	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
+}
+
+TEST_F_TIMEOUT(pitfalls, M4_lanes_along_y_with_barriers, 60)
+{
+	static const char *const ways[] = { "-w -O0", "-w -O3", "-w -O1 --march x86-64-v2",
+					    "-w --march x86-64-v4" };
+	static const struct cc_range high[] = {
+		{ { 3, 70, 1 }, { 1, 32, 1 }, 2, 64 * 4 },
+		{ { 7, 70, 1 }, { 2, 19, 1 }, 2, 64 * 4 },
+		{ { 5, 48, 1 }, { 1, 48, 1 }, 2, 64 * 4 },
+	};
+	static uint32_t want[ARRAY_SIZE(high)][WORDS], got[WORDS];
+	unsigned int i, r;
+
+	for (i = 0; i < ARRAY_SIZE(ways) - !cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(ways[i],
+						      "tests/kernels/cc_pitfalls_ways.cl");
+
+		ASSERT_NE(NULL, program);
+		for (r = 0; r < ARRAY_SIZE(high); r++) {
+			ASSERT_EQ(0, run(program, "along_y", 5, &high[r], i ? got : want[r]));
+			if (i)
+				EXPECT_EQ(0, memcmp(got, want[r], sizeof(got)));
+		}
+		cc_program_close(program);
+	}
 }
 
 /* A page with numbers in it between two that cannot be accessed */

@@ -183,6 +183,28 @@ kernel void falling_that_wraps(PLAIN)
 	out[ITEM] = r;
 }
 
+/* Only y tells work-items apart. */
+kernel void along_y(ARGS)
+{
+	uint y = get_local_id(1), h = get_local_size(1), g = get_group_id(0);
+	uint mine = in[get_global_id(1) * 3 + g], kept[3];
+
+	for (uint i = 0; i < 3; i++)
+		kept[i] = in[(get_global_id(1) + i * n) % 64] ^ i;
+	s[y] = mine;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint d = 1; d < h; d *= 2) {
+		uint other = y >= d ? s[y - d] : d;
+
+		barrier(CLK_LOCAL_MEM_FENCE);
+		mine += other * 3;
+		kept[d % 3] += mine;
+		s[y] = mine;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(1) * get_num_groups(0) + g] = mine + kept[n % 3] * s[h - 1 - y];
+}
+
 /* Loops in a loop, whose numbers of iterations depend on each other */
 kernel void nested(ARGS)
 {

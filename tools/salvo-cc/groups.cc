@@ -175,9 +175,11 @@ static void emit_region(IRBuilder<> &b, const items &of, const region &r, const 
 }
 
 /* Runs region after region, each for all work-items. */
-static void build_split(kernel &k, const items &of, const regions &split, const group_values &v,
+static void build_split(kernel &k, const items &of, const regions &split, group_values v,
 			TargetMachine &target, const options &opts)
 {
+	if (of.turned)
+		std::swap(v.extent[0], v.extent[1]);
 	Function &f = *k.function;
 	IRBuilder<> b(&f.front());
 	Value *plane = b.CreateMul(v.extent[0], v.extent[1], "", true, true);
@@ -234,6 +236,8 @@ static void build_split(kernel &k, const items &of, const regions &split, const 
 	}
 	for (const row &r : rows)
 		inline_row(r);
+	if (of.turned)
+		drop_marks(f);
 	of.function->eraseFromParent();
 }
 
@@ -245,6 +249,8 @@ static void build_thread(kernel &k, const items &of, const group_values &v)
 	Value *ids[3];
 
 	load_local_id(b, v, ids);
+	if (of.turned)
+		std::swap(ids[0], ids[1]);
 	args.append({ ids[0], ids[1], ids[2] });
 	b.CreateCall(of.function, args);
 	b.CreateRetVoid();

@@ -10,6 +10,10 @@
  *
  * The vectoriser makes the function of several work-items from it; rows.cc calls both in
  * loops, where they are inlined in the end.
+ *
+ * A kernel with barriers that does not depend on the local id in dimension 0, but on that in 1, is
+ * meant for work-groups that are one work-item wide, as one for each column of a matrix: there rows
+ * are along y.
  */
 #include "salvo_cc.h"
 #include "items.h"
@@ -155,6 +159,11 @@ items build_items(kernel &k, BasicBlock *body, const group_values &v)
 	for (Value *&id : ids)
 		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));
 	replace_ids(f, v, ids);
+	if (k.barriers && !k.checked && ids[0]->use_empty() && !ids[1]->use_empty()) {
+		std::swap(ids[0], ids[1]);
+		std::swap(made.group[0], made.group[1]);
+		made.turned = true;
+	}
 
 	for (Instruction &inst : entry)
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))

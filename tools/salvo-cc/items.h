@@ -13,12 +13,13 @@
  * @values: What its first arguments are, computed in the kernel's entry.
  * @strips: A row of work-groups may be run as one.
  * @even: But a smaller last one alone, as they read their size.
+ * @turned: Rows are along y: x of the function is the local id in dimension 1, y that in 0.
  * @group: The work-group's size that the kernel requires, or 0.
  */
 struct items {
 	llvm::Function *function = nullptr;
 	llvm::SmallVector<llvm::Value *> values;
-	bool strips = false, even = false;
+	bool strips = false, even = false, turned = false;
 	uint32_t group[3] = { 0, 0, 0 };
 
 	/* The argument that is the local id in dimension @d, of @f and what is made of it. */

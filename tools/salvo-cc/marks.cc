@@ -52,6 +52,21 @@ void end_index(IRBuilder<> &b, unsigned d)
 	add_mark(b, d, PoisonValue::get(b.getInt64Ty()), 0);
 }
 
+static bool is_mark(const Instruction &inst)
+{
+	auto *call = dyn_cast<CallInst>(&inst);
+
+	return call && call->getCalledFunction() &&
+	       is_contained(mark_names, call->getCalledFunction()->getName());
+}
+
+void drop_marks(Function &f)
+{
+	for (Instruction &inst : make_early_inc_range(instructions(f)))
+		if (is_mark(inst))
+			inst.eraseFromParent();
+}
+
 Value *keep_index(IRBuilder<> &b, Value *index)
 {
 	Type *number = index->getType();
@@ -159,10 +174,8 @@ static void lower_marks(Function &f, DIBuilder &info, DISubprogram &scope)
 		/* LLVM drops variables of a scope without instructions. */
 		if (isa<ReturnInst>(inst) && !inst.getDebugLoc())
 			inst.setDebugLoc(where);
-		if (auto *call = dyn_cast<CallInst>(&inst))
-			if (call->getCalledFunction() &&
-			    is_contained(mark_names, call->getCalledFunction()->getName()))
-				marks.push_back(call);
+		if (is_mark(inst))
+			marks.push_back(cast<CallInst>(&inst));
 	}
 	for (CallInst *mark : marks) {
 		const unsigned d = std::find(mark_names, mark_names + MARKS,

@@ -16,6 +16,8 @@
  */
 void begin_index(llvm::IRBuilder<> &b, unsigned d, llvm::Value *index, unsigned lanes);
 void end_index(llvm::IRBuilder<> &b, unsigned d);
+/* @f runs work-items in another order: a fault in it is reported without its work-item. */
+void drop_marks(llvm::Function &f);
 /* A copy of @index that the optimiser does not see through, where it would take another form. */
 llvm::Value *keep_index(llvm::IRBuilder<> &b, llvm::Value *index);
 
