@@ -488,12 +488,29 @@ static void meet_in_choice(struct text *t, unsigned int depth)
 	say(t, "default: c++;\n}\n");
 }
 
+/* Fewer and fewer work-items have something to do; behind the last of it is no barrier. */
+static void meet_in_halves(struct text *t, unsigned int depth)
+{
+	(void)depth;
+	fill(t, "{\n`volatile local;local` uint *sums = s;\nuint half_size = size;\n", 0);
+	fill(t, "sums[l] = @2;\n" BARRIER "while (half_size > 1) {\nhalf_size >>= 1;\n", 0);
+	if (number(t, 2)) {
+		say(t, "if ((");
+		agreement(t);
+		say(t, ") && !(n & half_size)) {\n");
+		fill(t, "$ = $ * 5 + in[half_size];\ncontinue;\n}\n", 0);
+	}
+	fill(t, "if (l < half_size)\nsums[l] += sums[l + half_size] * #7u;\n", 0);
+	fill(t, "if (half_size > 1)\n" BARRIER "}\nuint sum = sums[0];\nif (l == 0)\n$ ^= sum;\n}\n", 0);
+	say(t, BARRIER);
+}
+
 static void meet(struct text *t, unsigned int depth)
 {
 	static void (*const forms[])(struct text *t, unsigned int depth) = {
-		meet_in_branch, meet_in_rounds, meet_in_branch, meet_in_choice,
+		meet_in_branch, meet_in_rounds, meet_in_branch, meet_in_choice, meet_in_halves,
 	};
-	const unsigned int form = number(t, 6);
+	const unsigned int form = number(t, ARRAY_SIZE(forms) + 2);
 
 	statements(t, number(t, 2));
 	if (number(t, 2))
@@ -502,7 +519,7 @@ static void meet(struct text *t, unsigned int depth)
 		t->depth++;
 		forms[form](t, depth - 1);
 		t->depth--;
-	} else if (depth && form == 4) {
+	} else if (depth && form == ARRAY_SIZE(forms)) {
 		say(t, "if (");
 		agreement(t);
 		say(t, " && same %% 7u == 0)\nreturn;\n");
