@@ -72,6 +72,8 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 	emit_rows(b, of, r, v, length, block,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
+	if (r.has_lanes())
+		k.function->addFnAttr(all_lanes);
 	inline_row(r);
 	if (columns.item) {
 		inline_row(columns);
@@ -234,6 +236,8 @@ static void build_split(kernel &k, const items &of, const regions &split, group_
 		else
 			emit_next(b, r, blocks, end, ways, v);
 	}
+	if (all_of(rows, [](const row &r) { return r.has_lanes(); }))
+		f.addFnAttr(all_lanes);
 	for (const row &r : rows)
 		inline_row(r);
 	if (of.turned)

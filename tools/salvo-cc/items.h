@@ -48,6 +48,9 @@ bool is_kept_simple(const llvm::Loop &loop);
 /* narrow.cc: computes in 8 or 16 bits what needs no more; false if there is nothing to do. */
 bool narrow_integers(llvm::Function &item, llvm::Argument &x);
 
+/* An attribute of kernels all of whose rows have lanes */
+constexpr char all_lanes[] = "salvo-all-lanes";
+
 /* Private arrays of a work-item, in bytes, up to which it is vectorised */
 constexpr uint64_t max_private = 1024;
 

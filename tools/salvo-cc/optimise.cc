@@ -103,18 +103,38 @@ struct counted {
 	unsigned size = 0;
 };
 
+static bool has_allocas(const Function &f)
+{
+	return any_of(f.getEntryBlock(), [](const Instruction &i) { return isa<AllocaInst>(i); });
+}
+
+/*
+ * Stores that later ones overwrite are few but to private memory, and the search compares each with
+ * all others. Scalars of a function that is all lanes are addresses and what is left of a row.
+ */
+static bool gains_little(StringRef pass, const Function &f)
+{
+	return (pass == "DSEPass" && !has_allocas(f)) ||
+	       (pass == "SLPVectorizerPass" && f.hasFnAttribute(all_lanes));
+}
+
 static bool should_run(StringRef pass, Any unit, counted &last)
 {
 	auto *loop = llvm::any_cast<const Loop *>(&unit);
 
-	/* It searches for what pointers to functions may be, which OpenCL C does not have. */
-	if (pass == "CalledValuePropagationPass")
+	/*
+	 * Pointers to functions, which OpenCL C does not have, and constants that functions pass to
+	 * each other, of which few are left: what is the same in one is for SCCP.
+	 */
+	if (pass == "CalledValuePropagationPass" || pass == "IPSCCPPass")
 		return false;
 	if (loop && !should_run_over(pass, **loop))
 		return false;
 	if (!is_costly(pass))
 		return true;
 	if (auto *function = llvm::any_cast<const Function *>(&unit)) {
+		if (gains_little(pass, **function))
+			return false;
 		last = { *function, (*function)->getInstructionCount() };
 	} else if (loop) {
 		const Function *f = (*loop)->getHeader()->getParent();
@@ -360,6 +380,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
 	managers all(target, tuning);
+	all.repeated.skip_more();
 	all.builder.registerScalarOptimizerLateEPCallback(
 		[](FunctionPassManager &passes, OptimizationLevel level) {
 			if (level.getSpeedupLevel() > 1)

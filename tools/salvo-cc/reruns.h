@@ -17,12 +17,15 @@ class reruns {
 public:
 	/* As long as @callbacks are in use this stays where it is. */
 	void watch(llvm::PassInstrumentationCallbacks &callbacks);
+	/* Nor after passes that leave it little, where no pass of ours needs its canonical form. */
+	void skip_more() { skips_more = true; }
 
 private:
 	bool should_run(llvm::StringRef pass, llvm::Any unit);
 	void note(llvm::StringRef pass, const llvm::Function *f,
 		  const llvm::PreservedAnalyses &kept);
 
+	bool skips_more = false;
 	/* Numbers of passes, counted as they run: the last that changed a function or any, and the
 	 * last that was the repeated one. */
 	uint64_t now = 0, changed_all = 0;

@@ -38,6 +38,8 @@ struct row {
 		return f == half || f == rest ? lanes / 2 : lanes;
 	}
 
+	bool has_lanes() const { return wide || inner; }
+
 	/* Work-items of the interior from which on several run at a time */
 	unsigned least() const { return half ? lanes / 2 : lanes; }
 };
