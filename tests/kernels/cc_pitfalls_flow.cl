@@ -569,3 +569,28 @@ next:
 	EACH_SUM(MORE_SUM)
 	out[i] = total;
 }
+
+/* The only exit of a loop is where some lanes do not come in each iteration. */
+kernel void exit_that_some_skip(ARGS)
+{
+	uint sum = 0, i, j = 0;
+
+	for (i = 0;; i++) {
+		if (in[(ITEM + i) & 255] % 3 == 0)
+			continue;
+		sum += in[i & 255] % 100;
+		if (sum > n * 50)
+			break;
+	}
+	for (;;) {
+		j++;
+		if ((ITEM + j) & 1) {
+			sum = sum * 3 + j;
+			if (j > n)
+				break;
+		} else {
+			sum ^= in[j & 255];
+		}
+	}
+	out[ITEM] = sum * 64 + i + j;
+}

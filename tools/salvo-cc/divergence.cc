@@ -152,8 +152,6 @@ void joins::find(BasicBlock &branching)
 		const Loop *loop = loops.getLoopFor(block);
 
 		open.erase(open.begin());
-		if (block == from)
-			continue;
 		if (loop && loop->getHeader() == block && loop->contains(from)) {
 			exits.clear();
 			loop->getUniqueExitBlocks(exits);
@@ -162,6 +160,8 @@ void joins::find(BasicBlock &branching)
 					left.insert({ exit, loop });
 			continue;
 		}
+		if (block == from)
+			continue;
 		for (BasicBlock *next : successors(block))
 			if (label(next, with))
 				met.insert(next);

@@ -137,6 +137,31 @@ BasicBlock *vectoriser::level_dominator(BasicBlock *block) const
 	return node ? node->getBlock() : nullptr;
 }
 
+/*
+ * Do all lanes come from @above to @block, in the same iteration of the loops around both? A block
+ * post-dominates those also that lead to it by the next iteration only, as a "continue" before the
+ * only exit does.
+ */
+bool vectoriser::follows(BasicBlock *block, BasicBlock *above) const
+{
+	SmallSetVector<BasicBlock *, 16> seen;
+
+	if (!pdt.dominates(block, above))
+		return false;
+	seen.insert(succ_begin(above), succ_end(above));
+	for (unsigned i = 0; block != above && i < seen.size(); i++) {
+		const Loop *loop = loops.getLoopFor(seen[i]);
+
+		if (seen[i] == block)
+			continue;
+		if (loop && loop->getHeader() == seen[i] && loop->contains(above) &&
+		    loop->contains(block))
+			return false;
+		seen.insert(succ_begin(seen[i]), succ_end(seen[i]));
+	}
+	return true;
+}
+
 /* Has no block on the paths from @from to @to, back edges aside, a divergent terminator? */
 bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
 {
@@ -166,7 +191,7 @@ bool vectoriser::all_come(const Loop *loop, BasicBlock *block)
 		BasicBlock *above = seen_from(loops, loop,
 					      dt.getNode(block)->getIDom()->getBlock());
 
-		if (!pdt.dominates(block, above) && !is_uniform_between(above, block))
+		if (!follows(block, above) && !is_uniform_between(above, block))
 			return false;
 		block = above;
 	}
@@ -216,7 +241,7 @@ Value *vectoriser::find_mask(BasicBlock *block)
 		return b.CreateLoad(type, mask_slots[block], "mask");
 	}
 	BasicBlock *above = level_dominator(block);
-	if (pdt.dominates(block, above) || is_uniform_between(above, block))
+	if (follows(block, above) || is_uniform_between(above, block))
 		return masks[above];
 	if (!mask_slots.count(block))
 		return edge_masks[{ block->getSinglePredecessor(), block }];
@@ -570,7 +595,7 @@ Function *vectoriser::run()
 		} else if (!header && block != order[0]) {
 			BasicBlock *above = level_dominator(block);
 			BasicBlock *before = block->getSinglePredecessor();
-			if (pdt.dominates(block, above) || is_uniform_between(above, block) ||
+			if (follows(block, above) || is_uniform_between(above, block) ||
 			    (before && loops.getLoopFor(before) == loop))
 				continue;
 			mask_slots[block] = make_slot(mask_type, "mask");

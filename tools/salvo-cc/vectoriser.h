@@ -213,6 +213,7 @@ private:
 	bool is_divergent_loop(const Loop *loop) const { return divergent_loops.contains(loop); }
 	bool splits(BasicBlock *b);
 	BasicBlock *level_dominator(BasicBlock *b) const;
+	bool follows(BasicBlock *block, BasicBlock *above) const;
 	bool is_uniform_between(BasicBlock *from, BasicBlock *to);
 	bool all_come(const Loop *loop, BasicBlock *block);
 	Value *find_mask(BasicBlock *b);
