@@ -233,32 +233,24 @@ kernel void k(global int *a)
 }
 END
 	has notes 'split at its barriers')"
+
+# 4 KiB of private memory that is live across a barrier
+cat >"$dir/private.cl" <<'END'
+kernel void k(global int *a)
+{
+	int p[1024], i;
+
+	for (i = 0; i < 1024; i++)
+		p[i] = a[i];
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	a[get_global_id(0)] = p[a[0] & 1023];
+}
+END
 check "M2 private memory that is too large for all work-items is left to user-level threads" "$(
-	compile "" <<'END'
-kernel void k(global int *a)
-{
-	int p[1024], i;
-
-	for (i = 0; i < 1024; i++)
-		p[i] = a[i];
-	barrier(CLK_GLOBAL_MEM_FENCE);
-	a[get_global_id(0)] = p[a[0] & 1023];
-}
-END
+	compile "" <"$dir/private.cl"
 	has notes 'a work-item a call')"
-
 check "M7 the size of private memory is known without optimisation, too" "$(
-	compile "-O0" <<'END'
-kernel void k(global int *a)
-{
-	int p[1024], i;
-
-	for (i = 0; i < 1024; i++)
-		p[i] = a[i];
-	barrier(CLK_GLOBAL_MEM_FENCE);
-	a[get_global_id(0)] = p[a[0] & 1023];
-}
-END
+	compile "-O0" <"$dir/private.cl"
 	has notes 'private memory 4[0-9]{3} bytes')"
 
 # scattered_bytes N: N times eight lines of accesses that lanes have no instruction for
