@@ -180,6 +180,12 @@ bool vectoriser::is_uniform_between(BasicBlock *from, BasicBlock *to)
 	return true;
 }
 
+/* Has @block the lanes of @above, which dominates it, whenever it runs with any? */
+bool vectoriser::has_lanes_of(BasicBlock *block, BasicBlock *above)
+{
+	return follows(block, above) || is_uniform_between(above, block);
+}
+
 /*
  * Do the lanes that are active in the header of @loop all come to @block, unless they all leave the
  * loop before?
@@ -191,7 +197,7 @@ bool vectoriser::all_come(const Loop *loop, BasicBlock *block)
 		BasicBlock *above = seen_from(loops, loop,
 					      dt.getNode(block)->getIDom()->getBlock());
 
-		if (!follows(block, above) && !is_uniform_between(above, block))
+		if (!has_lanes_of(block, above))
 			return false;
 		block = above;
 	}
@@ -241,7 +247,7 @@ Value *vectoriser::find_mask(BasicBlock *block)
 		return b.CreateLoad(type, mask_slots[block], "mask");
 	}
 	BasicBlock *above = level_dominator(block);
-	if (follows(block, above) || is_uniform_between(above, block))
+	if (has_lanes_of(block, above))
 		return masks[above];
 	if (!mask_slots.count(block))
 		return edge_masks[{ block->getSinglePredecessor(), block }];
@@ -595,7 +601,7 @@ Function *vectoriser::run()
 		} else if (!header && block != order[0]) {
 			BasicBlock *above = level_dominator(block);
 			BasicBlock *before = block->getSinglePredecessor();
-			if (follows(block, above) || is_uniform_between(above, block) ||
+			if (has_lanes_of(block, above) ||
 			    (before && loops.getLoopFor(before) == loop))
 				continue;
 			mask_slots[block] = make_slot(mask_type, "mask");

@@ -215,6 +215,7 @@ private:
 	BasicBlock *level_dominator(BasicBlock *b) const;
 	bool follows(BasicBlock *block, BasicBlock *above) const;
 	bool is_uniform_between(BasicBlock *from, BasicBlock *to);
+	bool has_lanes_of(BasicBlock *block, BasicBlock *above);
 	bool all_come(const Loop *loop, BasicBlock *block);
 	Value *find_mask(BasicBlock *b);
 	BasicBlock *route(const Loop *from, BasicBlock *to) const;
