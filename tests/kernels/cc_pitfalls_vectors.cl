@@ -101,7 +101,20 @@ LANES_APART(uint, 4, w)
 LANES_APART(int, 3, z)
 LANES_APART(ulong, 2, y)
 
-/* The same side by side, of all lanes and under a branch; some elements are not stored. */
+/* The last element is not used; all lanes may load it, some of them do not. */
+kernel void three_of_four(PLAIN)
+{
+	uint i = ITEM, sum = 0;
+
+	if (in[i] & 1)
+		for (uint j = 0; j < n; j++) {
+			uint4 a = vload4(in[i] / 8 % 97 + j, in + 1);
+			sum = sum * 5 + a.x * 3 + a.y * 7 + a.z;
+		}
+	out[i] = sum;
+}
+
+/* Vectors side by side, of all lanes and under a branch; some elements are not stored. */
 #define SIDE_BY_SIDE(T, N, E, ALL, SOME)						\
 kernel void side_by_side_##T##N(PLAIN)							\
 {											\

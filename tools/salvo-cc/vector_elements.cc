@@ -363,6 +363,7 @@ SmallVector<Value *> vectoriser::load_elements(LoadInst &load)
 		}
 	} else if (can_transpose(load, mask)) {
 		load_transposed(load, nullptr, made);
+		made.truncate(count);
 	} else if (!can_gather_elements(load)) {
 		words = emit_lane_elements(load, made);
 	} else if (word_of(type)) {
