@@ -452,14 +452,20 @@ static int run_sharing(const struct cc_program *program, const char *kernel, con
 TEST(M2_clears_and_sums_that_rely_on_lockstep)
 {
 	static const char *const options[] = { "-O3", "-O1 --march x86-64-v2", "--march x86-64-v4" };
-	uint32_t all[60], often[60], flags[60], total[60] = { 0 }, sum = 0, turn, i, k;
+	uint32_t all[60], often[60], flags[60], total[60] = { 0 }, found[60], sum = 0, list = 0;
+	uint32_t turn, i, k;
 
 	for (turn = 0; turn < 5; turn++)
 		for (i = 0; i < 64; i++) {
 			k = (i + 64 - turn) % 64;
 			sum = sum * 5 + (k < 60 && k & 1 ? k * k * 9 : turn);
 		}
+	for (turn = 0; turn < 4; turn++)
+		for (i = 0; i < 60; i++)
+			if (i * i * 9 >> turn * 2 & 1)
+				list = list * 5 + i;
 	for (i = 0; i < 60; i++) {
+		found[i] = list;
 		k = (i * 5 + 1) % 64;
 		all[i] = k < 60 ? k * k * 9 : 7;
 		often[i] = sum;
@@ -475,6 +481,7 @@ TEST(M2_clears_and_sums_that_rely_on_lockstep)
 		EXPECT_EQ(0, run_sharing(program, "clear_often", often));
 		EXPECT_EQ(0, run_sharing(program, "clear_flags", flags));
 		EXPECT_EQ(0, run_sharing(program, "sum_in_a_wave", total));
+		EXPECT_EQ(0, run_sharing(program, "search_flags", found));
 		cc_program_close(program);
 	}
 }

@@ -182,3 +182,23 @@ kernel void sum_in_a_wave(global const uint *in, global uint *out, local uint *p
 	}
 	out[get_global_id(0)] = l ? l : part[0];
 }
+
+/* Flags of the next round are written while others may search those of the last one. */
+kernel void search_flags(global const uint *in, global uint *out, local uint *flags)
+{
+	uint sum = 0;
+
+	for (uint round = 0; round < 4; round++) {
+		flags[get_local_id(0)] = in[get_global_id(0)] >> round * 2 & 1;
+		barrier(CLK_LOCAL_MEM_FENCE);
+		for (uint i = 0; i < 60; i++) {
+			while (i < 60 && !flags[i])
+				i++;
+			if (i < 60) {
+				sum = sum * 5 + i;
+				barrier(CLK_LOCAL_MEM_FENCE);
+			}
+		}
+	}
+	out[get_global_id(0)] = sum;
+}

@@ -54,8 +54,28 @@
  *  - the loop writes local memory, and reads the same variable or argument at another address, both
  *    of which depend on the work-item.
  *
- * In a kernel without such a race there is none to put, but for the last: it costs such a loop
- * another region.
+ * Or they leave out the one behind a loop, where others may still read what the loop reads:
+ *
+ *	for (;;) {				flags: local
+ *		flags[get_local_id(0)] = x;
+ *		barrier();
+ *		for (i = 0; i < SIZE; i++) {
+ *			while (i < SIZE && !flags[i])
+ *				i++;
+ *			if (i < SIZE)
+ *				barrier();
+ *		}
+ *	}
+ *
+ * Here the second would find flags of the next round. So a barrier is put behind a loop with a
+ * barrier (where all work-items pass) if
+ *
+ *  - it reads local memory, and a write to the same variable or argument, not in the loop, may
+ *    follow with no barrier in between, and
+ *  - they are not one address that depends on the work-item.
+ *
+ * In a kernel without such a race there is none to put, but for the last two: they cost a loop
+ * another region, if work-items read and write what is their own at several addresses.
  */
 #include "separate.h"
 
@@ -96,11 +116,13 @@ public:
 	Instruction *place_between(BranchInst &branch, Instruction &write);
 	Instruction *place_behind(Instruction &common, Instruction &write);
 	void place_in_loops(SmallVectorImpl<Instruction *> &places);
+	void place_behind_loops(SmallVectorImpl<Instruction *> &places);
 	bool all_pass(BasicBlock *block);
 
 private:
 	bool leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around);
 	bool hands_on(const Loop &loop);
+	bool is_written_behind(const Loop &loop, BasicBlock *exit, ArrayRef<Instruction *> writes);
 
 	Function &f;
 	divergence &differing;
@@ -256,6 +278,55 @@ void separator::place_in_loops(SmallVectorImpl<Instruction *> &places)
 	}
 }
 
+/* May one of @writes overwrite what others still read in @loop, which they leave to @exit? */
+bool separator::is_written_behind(const Loop &loop, BasicBlock *exit,
+				  ArrayRef<Instruction *> writes)
+{
+	auto meets = [&](LoadInst &load, Instruction &write) {
+		Value *from = load.getPointerOperand(), *to = written(write);
+		BasicBlock *block = write.getParent();
+
+		return !loop.contains(block) && (from != to || !differing.differs(to)) &&
+		       getUnderlyingObject(from) == getUnderlyingObject(to) &&
+		       leads_to(load.getParent(), exit, nullptr) &&
+		       (block == exit || leads_to(exit, block, nullptr));
+	};
+
+	for (BasicBlock *block : loop.blocks())
+		for (Instruction &inst : *block) {
+			auto *load = dyn_cast<LoadInst>(&inst);
+
+			if (load && load->getPointerAddressSpace() == LOCAL &&
+			    any_of(writes, [&](Instruction *write) {
+				    return meets(*load, *write);
+			    }))
+				return true;
+		}
+	return false;
+}
+
+void separator::place_behind_loops(SmallVectorImpl<Instruction *> &places)
+{
+	SmallVector<Instruction *> writes;
+
+	for (Instruction &inst : instructions(f))
+		if (written(inst))
+			writes.push_back(&inst);
+	for (Loop *loop : loops.getLoopsInPreorder()) {
+		SmallVector<BasicBlock *> exits;
+
+		if (none_of(loop->blocks(), [&](BasicBlock *block) {
+			    return ends.contains(block);
+		    }))
+			continue;
+		loop->getUniqueExitBlocks(exits);
+		for (BasicBlock *exit : exits)
+			if (!ends.contains(exit) && is_written_behind(*loop, exit, writes) &&
+			    all_pass(exit))
+				places.push_back(&*exit->getFirstInsertionPt());
+	}
+}
+
 /* The loads from local memory that @value is computed from. */
 static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigned depth = 6)
 {
@@ -350,5 +421,14 @@ SmallVector<Instruction *> find_iterations(Function &f, divergence &differing,
 	SmallVector<Instruction *> places;
 
 	separator(f, differing, ends).place_in_loops(places);
+	return places;
+}
+
+SmallVector<Instruction *> find_ends_of_loops(Function &f, divergence &differing,
+					      const SmallPtrSetImpl<BasicBlock *> &ends)
+{
+	SmallVector<Instruction *> places;
+
+	separator(f, differing, ends).place_behind_loops(places);
 	return places;
 }

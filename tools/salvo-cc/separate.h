@@ -29,4 +29,9 @@ llvm::SmallVector<llvm::Instruction *>
 find_iterations(llvm::Function &f, divergence &differing,
 		const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
 
+/* The exits of loops of @f behind which a barrier is missing. */
+llvm::SmallVector<llvm::Instruction *>
+find_ends_of_loops(llvm::Function &f, divergence &differing,
+		   const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
+
 #endif /* SALVO_CC_SEPARATE_H */
