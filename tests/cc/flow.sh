@@ -708,7 +708,7 @@ kernel void k(global const float *a, global float *b, int n)
 END
 	# Of each of three loops
 	times code 'vfmadd.*[{]%k' 12 36
-	times code 'vmov.*[{]%k' 0 24)"
+	times code 'vmov.*mm[0-9]+,%[xyz]mm[0-9]+[{]%k' 0 24)"
 
 # In the order of their addresses: a jump back to before a division is a loop around it.
 check "M4 what is divided for a group is so once, not in each row that a guard lets run" "$(
@@ -742,5 +742,15 @@ kernel void k(global const float *a, global float *b, int n)
 }
 END
 	has code 'vmulps.*ymm')"
+
+check "M4 some lanes load bytes or numbers that are a word apart: whole words, no gather" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *a, global const float *b, global float *c, int n)
+{
+	for (int i = get_global_id(0); i < n; i += get_global_size(0))
+		c[i] = a[4 * i] + a[4 * i + 2] + b[2 * i + 1];
+}
+END
+	lacks code 'gather')"
 
 finish

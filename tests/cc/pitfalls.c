@@ -52,7 +52,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_numbers.cl", {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
 		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
-		"steps_short", "steps_int", "apart_short", "apart_int", "apart_long",
+		"steps_short", "steps_int", "words_uchar", "words_short", "words_uint", "apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
 		"sums_cut_to_32_bits",
@@ -347,6 +347,13 @@ TEST_F(fenced, M4_lanes_stay_within_the_pages_of_what_they_load)
 	for (i = 0; i < COUNT; i++)
 		EXPECT_EQ(out[i], args.end[3 * (int)i - 3 * (COUNT - 1) - 1] +
 				  args.end[-1 - 4 * (int)i] * 3);
+	ASSERT_EQ(0, cc_run(program, "last_words", &args, &range));
+	for (i = 0; i < COUNT; i++) {
+		const uint8_t *p = args.end - 1;
+		const int n = (int)i - (COUNT - 1);
+
+		EXPECT_EQ(i % 3 && n ? 0 : p[8 * n] + p[4 * n] * 3 + p[2 * n] * 5, out[i]);
+	}
 	cc_program_close(program);
 }
 

@@ -82,6 +82,25 @@ STEPS(uchar)
 STEPS(short)
 STEPS(int)
 
+/* Some of the lanes load parts of words that follow on each other. */
+#define WORDS(T)									\
+kernel void words_##T(PLAIN)								\
+{											\
+	global const T *a = (global const T *)in + n % 4;				\
+	size_t i = get_global_id(0) % 120;						\
+	uint r = 0;									\
+											\
+	if (in[i] & 1)									\
+		r += (uint)a[2 * i + 1] + (uint)a[4 * i] * 3 + (uint)a[4 * i + 3] * 5;	\
+	for (uint k = i % 3; k < i; k += 16)						\
+		r = r * 7 + (uint)a[2 * k] + (uint)a[8 * k + 5] * 9 + (uint)a[8 * k + 2];\
+	out[ITEM] = r;									\
+}
+
+WORDS(uchar)
+WORDS(short)
+WORDS(uint)
+
 /* Elements whose alignment is larger than their size, but not that of what is between lanes */
 #define APART(T)									\
 struct apart_##T { T a, b, c, d; } __attribute__((aligned(4 * sizeof(T))));		\
@@ -105,6 +124,17 @@ kernel void last_steps(OUT, global const uchar *end)
 	const size_t x = get_global_id(0), last = get_global_size(0) - 1;
 
 	out[x] = end[3 * (long)x - 3 * (long)last - 1] + end[-1 - 4 * (long)x] * 3;
+}
+
+/* So do some of them, which are apart by a word. */
+kernel void last_words(OUT, global const uchar *end)
+{
+	const long x = get_global_id(0), from_last = x - ((long)get_global_size(0) - 1);
+	uint r = 0;
+
+	if (x % 3 == 0 || from_last == 0)
+		r = end[8 * from_last - 1] + end[4 * from_last - 1] * 3 + end[2 * from_last - 1] * 5;
+	out[x] = r;
 }
 
 /* Halves of sums, where one addend is a multiple of two; see tools/salvo-cc/shifts.cc */

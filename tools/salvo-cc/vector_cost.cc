@@ -138,6 +138,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	}
 	if (const int64_t step = load && !masked ? step_of(pointer, type) : 0)
 		return 2 * std::abs(step) * registers_of(type);
+	if (const unsigned bytes = load && masked ? word_bytes(*load) : 0)
+		return 4 * registers_of(IntegerType::get(item.getContext(), 8 * bytes));
 	table t;
 	if (load && find_table(*load, &t))
 		return table_cost(*load, t);

@@ -262,6 +262,46 @@ Value *vectoriser::gather_words(LoadInst &load)
 	return b.CreateTrunc(words, widen(type));
 }
 
+/*
+ * The bytes of the words that active lanes load parts of, or 0: lanes are a word apart, and
+ * the words follow on each other. They are in the pages of their parts, as in can_gather_words().
+ */
+unsigned vectoriser::word_bytes(const LoadInst &load) const
+{
+	const shape s = shape_of(const_cast<Value *>(load.getPointerOperand()));
+	const uint64_t bits = layout.getTypeSizeInBits(load.getType()).getFixedValue();
+	const unsigned space = load.getPointerAddressSpace();
+
+	if (s.kind != shape::STRIDED || s.stride < 2 || s.stride > 8 ||
+	    !isPowerOf2_64(s.stride) || !can_choose(load.getType()) || bits >= 8 * (uint64_t)s.stride ||
+	    load.getAlign().value() * 8 < bits || (space != GLOBAL && space != CONSTANT) ||
+	    item.hasFnAttribute("salvo-checked"))
+		return 0;
+	Type *words = widen(IntegerType::get(item.getContext(), 8 * s.stride));
+	return target.isLegalMaskedLoad(words, Align(s.stride)) ? s.stride : 0;
+}
+
+/*
+ * Loads the words of @bytes that the lanes load parts of, under the mask: the parts are at the same
+ * place in all of them.
+ *
+ *	if (c) in[2 * x + 1]	w = load(in + 1 & ~7, mask), (int)(w >> 8 * (in + 1 & 7))
+ */
+Value *vectoriser::load_words(LoadInst &load, unsigned bytes)
+{
+	Type *type = load.getType(), *number = b.getInt64Ty(), *word = b.getIntNTy(8 * bytes);
+	const unsigned bits = layout.getTypeSizeInBits(type).getFixedValue();
+	Value *pointer = masked_pointer(load.getPointerOperand());
+	Value *address = b.CreatePtrToInt(pointer, number);
+	Value *shift = b.CreateShl(b.CreateAnd(address, bytes - 1), 3);
+
+	pointer = b.CreateIntToPtr(b.CreateAnd(address, -(uint64_t)bytes), pointer->getType());
+	Value *words = b.CreateMaskedLoad(widen(word), pointer, Align(bytes), full(mask),
+					  Constant::getNullValue(widen(word)), load.getName());
+	words = b.CreateLShr(words, splat(b.CreateTrunc(shift, word)));
+	return b.CreateBitCast(b.CreateTrunc(words, widen(b.getIntNTy(bits))), widen(type));
+}
+
 /* Does @v subtract without its sign, so that it may wrap around to a large number? */
 static bool may_wrap(const Value *v, unsigned depth)
 {
@@ -388,6 +428,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 	if (!is_contiguous(pointer, type)) {
 		if (const int64_t step = mask ? 0 : step_of(pointer, type))
 			return load_steps(load, step);
+		if (const unsigned bytes = mask ? word_bytes(load) : 0)
+			return load_words(load, bytes);
 		if (find_table(load, &t))
 			return load_table(load, t);
 		if (!mask && is_linear(pointer))

@@ -273,6 +273,8 @@ private:
 	llvm::CastInst *extended_index(const Value *pointer) const;
 	Value *narrow_index(llvm::LoadInst &load, Value *&base);
 	Value *gather_words(llvm::LoadInst &load);
+	unsigned word_bytes(const llvm::LoadInst &load) const;
+	Value *load_words(llvm::LoadInst &load, unsigned bytes);
 	bool can_merge(const Instruction &inst) const;
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);
