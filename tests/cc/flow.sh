@@ -753,4 +753,23 @@ kernel void k(global const uchar *a, global const float *b, global float *c, int
 END
 	lacks code 'gather')"
 
+check "M4 lanes of three elements under a mask: it is repeated at once, not bit by bit" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *a, global int *b, int n, int m)
+{
+	local int3 tile[32 * 33];
+	const int x = get_local_id(0), y = get_local_id(1);
+	const int gx = (get_group_id(0) + get_group_id(1)) % get_num_groups(0) * 32 + x;
+	const int gy = get_group_id(1) * 32 + y;
+
+	if (gx < n && gy < m)
+		for (int i = 0; i < 32; i += 8)
+			if (gy + i < m)
+				tile[(y + i) * 33 + x] = vload3((gy + i) * n + gx, a);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[gy * n + gx] = tile[x * 33 + y].x;
+}
+END
+	times code 'kshift|kor' 0 40)"
+
 finish

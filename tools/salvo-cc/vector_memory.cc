@@ -17,6 +17,8 @@
 #include "quotients.h"
 #include "vectoriser.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+
 using namespace llvm;
 
 bool vectoriser::needs_lanes(const Instruction &inst)
@@ -418,6 +420,44 @@ bool vectoriser::gathers(const LoadInst &load) const
 		      has_cheap_lanes(load.getPointerOperand(), load.getType());
 }
 
+/*
+ * Contiguous lanes of three elements or so under a mask, in that many pieces: of a mask whose length
+ * is no power of two LLVM makes each bit alone.
+ */
+Value *vectoriser::load_pieces(LoadInst &load, Type *unit, unsigned units)
+{
+	Type *wide = FixedVectorType::get(unit, lanes);
+	Value *bits = repeat_mask(mask, units), *pointer = masked_pointer(load.getPointerOperand());
+	const uint64_t bytes = layout.getTypeStoreSize(wide).getFixedValue();
+	SmallVector<Value *> pieces;
+
+	for (unsigned p = 0; p < units; p++) {
+		CallInst *piece = b.CreateMaskedLoad(
+			wide, b.CreateConstGEP1_64(wide, pointer, p),
+			commonAlignment(load.getAlign(), p * bytes), piece_of(bits, p * lanes),
+			Constant::getNullValue(wide), load.getName());
+		piece->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+		pieces.push_back(piece);
+	}
+	return b.CreateBitCast(concatenateVectors(b, pieces), widen(load.getType()));
+}
+
+/* The same for a store */
+void vectoriser::store_pieces(StoreInst &store, Value *all, unsigned units)
+{
+	Type *wide = FixedVectorType::get(all->getType()->getScalarType(), lanes);
+	Value *bits = repeat_mask(mask, units), *pointer = masked_pointer(store.getPointerOperand());
+	const uint64_t bytes = layout.getTypeStoreSize(wide).getFixedValue();
+
+	for (unsigned p = 0; p < units; p++) {
+		CallInst *piece = b.CreateMaskedStore(
+			piece_of(all, p * lanes), b.CreateConstGEP1_64(wide, pointer, p),
+			commonAlignment(store.getAlign(), p * bytes), piece_of(bits, p * lanes));
+		piece->setMetadata(LLVMContext::MD_tbaa,
+				   store.getMetadata(LLVMContext::MD_tbaa));
+	}
+}
+
 Value *vectoriser::emit_load(LoadInst &load)
 {
 	Type *type = load.getType(), *wide = widen(type);
@@ -449,6 +489,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 		Type *unit = masked_unit(type);
 		unsigned units = layout.getTypeSizeInBits(type) / layout.getTypeSizeInBits(unit);
 		Type *as = FixedVectorType::get(unit, lanes * units);
+		if (!isPowerOf2_32(units))
+			return load_pieces(load, unit, units);
 		made = b.CreateMaskedLoad(as, masked_pointer(pointer), load.getAlign(),
 					  repeat_mask(mask, units), Constant::getNullValue(as));
 	}
@@ -479,6 +521,9 @@ void vectoriser::store_lanes(StoreInst &store, Value *all)
 	} else if (!mask) {
 		made = b.CreateAlignedStore(all, scalar(pointer), store.getAlign());
 		tag_row(*made, lanes);
+	} else if (!isPowerOf2_32(units)) {
+		store_pieces(store, all, units);
+		return;
 	} else {
 		made = b.CreateMaskedStore(all, masked_pointer(pointer), store.getAlign(),
 					   repeat_mask(mask, units));

@@ -289,6 +289,8 @@ private:
 	bool can_choose(Type *type) const;
 	bool can_load_in_page(const llvm::LoadInst &load) const;
 	Value *load_in_page(llvm::LoadInst &load);
+	Value *load_pieces(llvm::LoadInst &load, Type *unit, unsigned units);
+	void store_pieces(llvm::StoreInst &store, Value *all, unsigned units);
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
 	Value *is_active(unsigned i);
