@@ -101,6 +101,11 @@ static wide ref_mul_hi(const struct integer_type *t, wide a, wide b)
 	return (a * b) >> t->bits;
 }
 
+static wide ref_mad_hi(const struct integer_type *t, wide a, wide b)
+{
+	return wrap(t, ref_mul_hi(t, a, b) + a);
+}
+
 static wide ref_rotate(const struct integer_type *t, wide a, wide b)
 {
 	unsigned int n = (unsigned int)b % t->bits;
@@ -135,7 +140,7 @@ static const struct {
 	FUNCTION(abs), FUNCTION(abs_diff), FUNCTION(add_sat), FUNCTION(sub_sat), FUNCTION(hadd),
 	FUNCTION(rhadd), FUNCTION(min), FUNCTION(max), FUNCTION(mul_hi), FUNCTION(rotate),
 	FUNCTION(clz), FUNCTION(popcount), FUNCTION(clamp), FUNCTION(select), FUNCTION(bitselect),
-	FUNCTION(mad_sat), FUNCTION(mad_sat3),
+	FUNCTION(mad_sat), FUNCTION(mad_sat3), FUNCTION(mad_hi),
 };
 
 static uint64_t random_state = 88172645463325252ull;

@@ -55,7 +55,7 @@ static const struct {
 		"steps_short", "steps_int", "words_uchar", "words_short", "words_uint", "apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
-		"sums_cut_to_32_bits",
+		"sums_cut_to_32_bits", "sums_of_upper_halves",
 		"numbers_of_groups", "strides", "strides_and_edges",
 		"strides_across_a_barrier", "strides_of_groups",
 	} },

@@ -13,7 +13,8 @@
 	BINARY(T, add_sat, add_sat(a, b)) BINARY(T, sub_sat, sub_sat(a, b)) \
 	BINARY(T, hadd, hadd(a, b)) BINARY(T, rhadd, rhadd(a, b)) \
 	BINARY(T, min, min(a, b)) BINARY(T, max, max(a, b)) \
-	BINARY(T, mul_hi, mul_hi(a, b)) BINARY(T, rotate, rotate(a, b)) \
+	BINARY(T, mul_hi, mul_hi(a, b)) BINARY(T, mad_hi, mad_hi(a, b, a)) \
+	BINARY(T, rotate, rotate(a, b)) \
 	BINARY(T, clz, clz(a)) BINARY(T, popcount, popcount(a)) \
 	BINARY(T, clamp, clamp(a, (T)10, (T)100)) \
 	BINARY(T, select, select(a, b, (T)(a & 1))) \

@@ -309,3 +309,19 @@ kernel void strides_of_groups(PLAIN)
 
 	out[ITEM] = in[part * 9 + x * (n & 3) + get_local_id(1) * n];
 }
+
+/* The sum of an upper half wraps around, and what follows sees the sign that it has then. */
+kernel void sums_of_upper_halves(PLAIN)
+{
+	uint x = ITEM;
+	int a = mad_hi((int)(x & 1), INT_MIN, INT_MIN);
+	long b = mad_hi((long)(x & 1), (long)-1 - (n & 1), LONG_MIN);
+	long c = mul_hi(-(long)(x & 1), (long)LONG_MIN + (n & 1));
+	int2 d = mad_hi((int2)(x & 3, x & 7), (int2)(INT_MIN / 2), (int2)(INT_MIN));
+
+	uint r = convert_uint_sat(a);
+
+	r = r * 31 + (uint)(convert_ulong_sat(b) >> 32);
+	r = r * 31 + (c < 0);
+	out[x] = r * 31 + convert_uint_sat(d.x) * 7 + convert_uint_sat(d.y);
+}

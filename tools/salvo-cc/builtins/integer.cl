@@ -38,17 +38,23 @@ MUL_HI(uint, ulong, 32)
 		T other = (x & 0xffffffff) * (y >> (T)32) + (middle & 0xffffffff); \
 		return (x >> (T)32) * (y >> (T)32) + (middle >> (T)32) + (other >> (T)32); \
 	}
+/* The differences may wrap, so they are unsigned. */
 #define MUL_HI_LONG(T, U) \
 	OVERLOAD T mul_hi(T x, T y) \
 	{ \
-		T high = __builtin_astype(mul_hi(__builtin_astype(x, U), __builtin_astype(y, U)), \
-					  T); \
-		return high - ((x >> (T)63) & y) - ((y >> (T)63) & x); \
+		U a = __builtin_astype(x, U), b = __builtin_astype(y, U); \
+		U above = __builtin_astype((x >> (T)63) & y, U) + \
+			  __builtin_astype((y >> (T)63) & x, U); \
+		return __builtin_astype(mul_hi(a, b) - above, T); \
 	}
 WIDTHS(MUL_HI_ULONG, ulong, ulong)
 WIDTHS(MUL_HI_LONG, long, ulong)
 
-#define MAD_HI(T, U) OVERLOAD T mad_hi(T a, T b, T c) { return mul_hi(a, b) + c; }
+/* OpenCL C says nothing about a sum that is too large: it wraps, as on GPUs. */
+#define MAD_HI(T, U) \
+	OVERLOAD T mad_hi(T a, T b, T c) \
+	{ return __builtin_astype((U)(__builtin_astype(mul_hi(a, b), U) + \
+				      __builtin_astype(c, U)), T); }
 FOR_INTEGERS(MAD_HI)
 
 #define UPSAMPLE(W, H, L, N, BITS) \
