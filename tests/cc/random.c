@@ -159,4 +159,9 @@ TEST_F_TIMEOUT(random, M4_neighbours_in_memory_and_lists, 600)
 	EXPECT_EQ(0, differing(CC_RANDOM_FOURTH + 50, EACH / 2));
 }
 
+TEST_F_TIMEOUT(random, M4_loops_with_one_exit_and_parts_of_words, 600)
+{
+	EXPECT_EQ(0, differing(CC_RANDOM_FIFTH, EACH / 2));
+}
+
 TEST_HARNESS_MAIN

@@ -23,7 +23,7 @@ struct text {
 	uint32_t state;
 	unsigned int depth, loops, conditions;
 	char variable;			/* of the statement */
-	bool barriers, second, third, fourth, wide;
+	bool barriers, second, third, fourth, fifth, wide;
 };
 
 static void say(struct text *t, const char *format, ...)
@@ -349,6 +349,36 @@ static const char *const lists[] = {
 	"~ ^= bytes[j + #4] << 8;\n}\n",
 };
 
+/* Its only exit, which some work-items skip in the first iterations */
+static void loop_with_one_exit(struct text *t)
+{
+	const unsigned int i = t->loops++;
+
+	say(t, "for (uint i%u = 0;; i%u++) {\n", i, i);
+	t->depth++;
+	statements(t, number(t, 2));
+	say(t, "if (i%u < %uu && ", i, number(t, 9));
+	fill(t, "!) {\n", 0);
+	statements(t, number(t, 2));
+	say(t, "continue;\n}\n");
+	statements(t, number(t, 3));
+	say(t, "if (i%u >= (", i);
+	fill(t, "@1 & 7u))\nbreak;\n", 0);
+	statements(t, number(t, 2));
+	t->depth--;
+	say(t, "}\n");
+}
+
+/* Bytes, shorts and words that are two, four or eight bytes apart, and vectors of three of them */
+static const char *const parts[] = {
+	"~ += bytes[`2;4;8` * x + #9] + bytes[`2;4;8` * x + #9] * 3u;\n",
+	"~ = ~ * 5 + ((global const m_`short;ushort` *)in)[`2;4` * x + #4];\n",
+	"~ ^= in[2 * x + #2] + in[2 * x + #4] * 5u;\n",
+	"for (uint j = x + #3u; j < n + #90u; j += 16)\n~ = ~ * 7 + bytes[4 * j + #4];\n",
+	"{\nuchar3 three = vload3(x + #9u, bytes);\n~ += three.x + three.y * 3u + three.z * 5u;\n}\n",
+	"{\nuint3 three = vload3(x + #9u, in);\n~ ^= three.`x;y` + three.z * 5u;\n}\n",
+};
+
 static void statement(struct text *t)
 {
 	unsigned int kind;
@@ -359,6 +389,15 @@ static void statement(struct text *t)
 			neighbours(t);
 		else
 			fill(t, lists[number(t, ARRAY_SIZE(lists))], 0);
+		return;
+	}
+	if (t->fifth && number(t, 5) < 3) {
+		if (t->depth < 3 && !number(t, 3)) {
+			loop_with_one_exit(t);
+		} else {
+			fill(t, number(t, 3) ? "if (!)\n" : "", 0);
+			fill(t, parts[number(t, ARRAY_SIZE(parts))], 0);
+		}
 		return;
 	}
 	kind = number(t, 14);
@@ -571,8 +610,9 @@ static void make_kernel(struct text *t, uint32_t seed)
 	t->depth = t->loops = t->conditions = 0;
 	t->second = seed >= CC_RANDOM_SECOND;
 	t->third = seed >= CC_RANDOM_THIRD && seed < CC_RANDOM_FOURTH;
-	t->fourth = seed >= CC_RANDOM_FOURTH;
-	t->barriers = t->fourth ? seed % 8 == 1 : seed & 1 || t->third;
+	t->fourth = seed >= CC_RANDOM_FOURTH && seed < CC_RANDOM_FIFTH;
+	t->fifth = seed >= CC_RANDOM_FIFTH;
+	t->barriers = t->fourth || t->fifth ? seed % 8 == 1 : seed & 1 || t->third;
 	t->wide = t->second && seed % 8 < 2;
 	/* Kernels that use no local memory or barriers may run in strips of work-groups. */
 	strips = t->second && !t->barriers && seed & 2;
@@ -601,6 +641,8 @@ static void make_kernel(struct text *t, uint32_t seed)
 		     "global const uchar *bytes = (global const uchar *)in;\n"
 		     "global const uchar *near = (global const uchar *)(in + (`x;w - 1 - x;"
 		     "4 * x;item;in[item];x + n`) % 570u);\n", 0);
+	if (t->fifth)
+		say(t, "global const uchar *bytes = (global const uchar *)in;\n");
 	if (t->third)
 		say(t, "s[l] = n + 3 * get_group_id(0);\n" BARRIER
 		       "uint same = s[size - 1 - l];\n" BARRIER);

@@ -14,6 +14,8 @@
 #define CC_RANDOM_THIRD		2000000u
 /* From here on work-items access neighbours in memory, walk along lists and gather bytes. */
 #define CC_RANDOM_FOURTH	3000000u
+/* From here on some skip the only exit of a loop, and some access parts of words in a row. */
+#define CC_RANDOM_FIFTH		4000000u
 
 /* Output words that kernels use besides the four of each work-item */
 #define CC_RANDOM_ATOMICS	48u
