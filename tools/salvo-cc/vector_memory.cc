@@ -3,10 +3,10 @@
  * vector_memory.cc - loads, stores and operations that are replicated for each lane
  *
  * Contiguous lanes are one wide access, with a mask if not all of them are active. Lanes a few
- * elements apart, or in reverse order, load all that is between them; those in reverse order are
- * stored at once. Others are a gather or a scatter where the target has those (AVX-512, and AVX2
- * for some of the lanes), unless all lanes are active and equally far apart, else one access for
- * each lane. There an inactive lane uses a scratch buffer, which is cheaper than a branch; only
+ * elements apart, or in reverse order, load all that is between them, under a mask if they are a
+ * word apart; those in reverse order are stored at once. Others are a gather or a scatter where the
+ * target has those (AVX-512, and AVX2 for some of the lanes), unless all lanes are active and
+ * equally far apart, else one access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a branch; only
  * calls and locked operations are branched around.
  *
  * Private arrays are laid out lane after lane, or element after element (vector_arrays.cc). Atomic
