@@ -52,7 +52,8 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_numbers.cl", {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
 		"quotients_int", "quotients_uint", "strided_loops", "steps_uchar",
-		"steps_short", "steps_int", "words_uchar", "words_short", "words_uint", "apart_short", "apart_int", "apart_long",
+		"steps_short", "steps_int", "words_uchar", "words_short", "words_uint",
+		"apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
 		"sums_cut_to_32_bits", "sums_of_upper_halves",

@@ -133,7 +133,8 @@ kernel void last_words(OUT, global const uchar *end)
 	uint r = 0;
 
 	if (x % 3 == 0 || from_last == 0)
-		r = end[8 * from_last - 1] + end[4 * from_last - 1] * 3 + end[2 * from_last - 1] * 5;
+		r = end[8 * from_last - 1] + end[4 * from_last - 1] * 3 +
+		    end[2 * from_last - 1] * 5;
 	out[x] = r;
 }
 

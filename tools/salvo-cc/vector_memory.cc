@@ -6,8 +6,8 @@
  * elements apart, or in reverse order, load all that is between them, under a mask if they are a
  * word apart; those in reverse order are stored at once. Others are a gather or a scatter where the
  * target has those (AVX-512, and AVX2 for some of the lanes), unless all lanes are active and
- * equally far apart, else one access for each lane. There an inactive lane uses a scratch buffer, which is cheaper than a branch; only
- * calls and locked operations are branched around.
+ * equally far apart, else one access for each lane. There an inactive lane uses a scratch buffer,
+ * which is cheaper than a branch; only calls and locked operations are branched around.
  *
  * Private arrays are laid out lane after lane, or element after element (vector_arrays.cc). Atomic
  * operations keep the order of the lanes; those on one address for all lanes become one operation.
@@ -275,8 +275,9 @@ unsigned vectoriser::word_bytes(const LoadInst &load) const
 	const unsigned space = load.getPointerAddressSpace();
 
 	if (s.kind != shape::STRIDED || s.stride < 2 || s.stride > 8 ||
-	    !isPowerOf2_64(s.stride) || !can_choose(load.getType()) || bits >= 8 * (uint64_t)s.stride ||
-	    load.getAlign().value() * 8 < bits || (space != GLOBAL && space != CONSTANT) ||
+	    !isPowerOf2_64(s.stride) || !can_choose(load.getType()) ||
+	    bits >= 8 * (uint64_t)s.stride || load.getAlign().value() * 8 < bits ||
+	    (space != GLOBAL && space != CONSTANT) ||
 	    item.hasFnAttribute("salvo-checked"))
 		return 0;
 	Type *words = widen(IntegerType::get(item.getContext(), 8 * s.stride));
@@ -421,13 +422,14 @@ bool vectoriser::gathers(const LoadInst &load) const
 }
 
 /*
- * Contiguous lanes of three elements or so under a mask, in that many pieces: of a mask whose length
- * is no power of two LLVM makes each bit alone.
+ * Contiguous lanes of three elements or so under a mask, in that many pieces: of a mask whose
+ * length is no power of two LLVM makes each bit alone.
  */
 Value *vectoriser::load_pieces(LoadInst &load, Type *unit, unsigned units)
 {
 	Type *wide = FixedVectorType::get(unit, lanes);
-	Value *bits = repeat_mask(mask, units), *pointer = masked_pointer(load.getPointerOperand());
+	Value *bits = repeat_mask(mask, units);
+	Value *pointer = masked_pointer(load.getPointerOperand());
 	const uint64_t bytes = layout.getTypeStoreSize(wide).getFixedValue();
 	SmallVector<Value *> pieces;
 
@@ -446,7 +448,8 @@ Value *vectoriser::load_pieces(LoadInst &load, Type *unit, unsigned units)
 void vectoriser::store_pieces(StoreInst &store, Value *all, unsigned units)
 {
 	Type *wide = FixedVectorType::get(all->getType()->getScalarType(), lanes);
-	Value *bits = repeat_mask(mask, units), *pointer = masked_pointer(store.getPointerOperand());
+	Value *bits = repeat_mask(mask, units);
+	Value *pointer = masked_pointer(store.getPointerOperand());
 	const uint64_t bytes = layout.getTypeStoreSize(wide).getFixedValue();
 
 	for (unsigned p = 0; p < units; p++) {
