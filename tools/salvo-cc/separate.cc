@@ -121,6 +121,7 @@ public:
 
 private:
 	bool leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around);
+	bool has_barrier(const Loop &loop) const;
 	bool hands_on(const Loop &loop);
 	bool is_written_behind(const Loop &loop, BasicBlock *exit, ArrayRef<Instruction *> writes);
 
@@ -244,6 +245,11 @@ Instruction *separator::place_behind(Instruction &common, Instruction &write)
 		nullptr;
 }
 
+bool separator::has_barrier(const Loop &loop) const
+{
+	return any_of(loop.blocks(), [&](BasicBlock *block) { return ends.contains(block); });
+}
+
 /* May work-items read in @loop what others write there, to local memory? */
 bool separator::hands_on(const Loop &loop)
 {
@@ -270,10 +276,9 @@ void separator::place_in_loops(SmallVectorImpl<Instruction *> &places)
 	for (Loop *loop : loops.getLoopsInPreorder()) {
 		BasicBlock *header = loop->getHeader(), *latch = loop->getLoopLatch();
 
-		if (latch && any_of(loop->blocks(), [&](BasicBlock *block) {
-			    return ends.contains(block);
-		    }) && !ends.contains(header) && leads_to(header, latch, header) &&
-		    all_pass(header) && all_pass(latch) && hands_on(*loop))
+		if (latch && has_barrier(*loop) && !ends.contains(header) &&
+		    leads_to(header, latch, header) && all_pass(header) && all_pass(latch) &&
+		    hands_on(*loop))
 			places.push_back(latch->getTerminator());
 	}
 }
@@ -315,9 +320,7 @@ void separator::place_behind_loops(SmallVectorImpl<Instruction *> &places)
 	for (Loop *loop : loops.getLoopsInPreorder()) {
 		SmallVector<BasicBlock *> exits;
 
-		if (none_of(loop->blocks(), [&](BasicBlock *block) {
-			    return ends.contains(block);
-		    }))
+		if (!has_barrier(*loop))
 			continue;
 		loop->getUniqueExitBlocks(exits);
 		for (BasicBlock *exit : exits)
@@ -415,20 +418,13 @@ SmallVector<Instruction *> find_clears(Function &f, divergence &differing,
 	return places;
 }
 
-SmallVector<Instruction *> find_iterations(Function &f, divergence &differing,
-					   const SmallPtrSetImpl<BasicBlock *> &ends)
+SmallVector<Instruction *> find_loop_ends(Function &f, divergence &differing,
+					  const SmallPtrSetImpl<BasicBlock *> &ends)
 {
 	SmallVector<Instruction *> places;
+	separator of_loops(f, differing, ends);
 
-	separator(f, differing, ends).place_in_loops(places);
-	return places;
-}
-
-SmallVector<Instruction *> find_ends_of_loops(Function &f, divergence &differing,
-					      const SmallPtrSetImpl<BasicBlock *> &ends)
-{
-	SmallVector<Instruction *> places;
-
-	separator(f, differing, ends).place_behind_loops(places);
+	of_loops.place_in_loops(places);
+	of_loops.place_behind_loops(places);
 	return places;
 }

@@ -24,14 +24,12 @@ llvm::SmallVector<llvm::Instruction *>
 find_clears(llvm::Function &f, divergence &differing,
 	    const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
 
-/* The ends of iterations of @f in which a barrier of the loop is missing. */
+/*
+ * The ends of iterations of @f in which a barrier of the loop is missing, and the exits of loops
+ * behind which one is.
+ */
 llvm::SmallVector<llvm::Instruction *>
-find_iterations(llvm::Function &f, divergence &differing,
-		const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
-
-/* The exits of loops of @f behind which a barrier is missing. */
-llvm::SmallVector<llvm::Instruction *>
-find_ends_of_loops(llvm::Function &f, divergence &differing,
-		   const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
+find_loop_ends(llvm::Function &f, divergence &differing,
+	       const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
 
 #endif /* SALVO_CC_SEPARATE_H */
