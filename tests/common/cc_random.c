@@ -636,13 +636,12 @@ static void make_kernel(struct text *t, uint32_t seed)
 		if (t->wide)
 			say(t, "ushort16 wide = (ushort16)((ushort)a);\n");
 	}
+	if (t->fourth || t->fifth)
+		say(t, "global const uchar *bytes = (global const uchar *)in;\n");
 	if (t->fourth)
 		fill(t, "global uchar *own = (global uchar *)(out + 4 * item);\n"
-		     "global const uchar *bytes = (global const uchar *)in;\n"
 		     "global const uchar *near = (global const uchar *)(in + (`x;w - 1 - x;"
 		     "4 * x;item;in[item];x + n`) % 570u);\n", 0);
-	if (t->fifth)
-		say(t, "global const uchar *bytes = (global const uchar *)in;\n");
 	if (t->third)
 		say(t, "s[l] = n + 3 * get_group_id(0);\n" BARRIER
 		       "uint same = s[size - 1 - l];\n" BARRIER);
