@@ -267,14 +267,17 @@ private:
 	double division_cost(const Instruction &inst) const;
 	Value *emit_division(Instruction &inst);
 
-	/* vector_memory.cc */
-	Value *emit_lanes(Instruction &inst);
+	/* vector_words.cc */
+	bool may_load_more(const llvm::LoadInst &load) const;
 	bool can_gather_words(const llvm::LoadInst &load) const;
 	llvm::CastInst *extended_index(const Value *pointer) const;
 	Value *narrow_index(llvm::LoadInst &load, Value *&base);
 	Value *gather_words(llvm::LoadInst &load);
 	unsigned word_bytes(const llvm::LoadInst &load) const;
 	Value *load_words(llvm::LoadInst &load, unsigned bytes);
+
+	/* vector_memory.cc */
+	Value *emit_lanes(Instruction &inst);
 	bool can_merge(const Instruction &inst) const;
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);
