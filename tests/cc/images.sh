@@ -71,4 +71,20 @@ END
 	times code '0x10b010d[de]' 2 99
 	times code '0x10b510d3' 2 99)"
 
+check "M4 a function of an image that the source keeps, though only a kernel calls it" "$(
+	compile "-cl-std=CL3.0" <<'END'
+__attribute__((used)) global int kept;
+
+__attribute__((used)) static float4 at(read_only image2d_t a, int x)
+{
+	return read_imagef(a, (int2)(x, 0));
+}
+
+kernel void k(read_only image2d_t a, global float4 *out)
+{
+	out[get_global_id(0)] = at(a, get_global_id(0));
+}
+END
+	times code 'salvo_outline_load_f' 1 99)"
+
 finish

@@ -59,6 +59,17 @@ static bool clear_names(Module &m)
 	return ok;
 }
 
+/*
+ * What the source says is used is called by no one but its kernels, once its objects are linked. The
+ * list would keep functions whose parameters have no type on the GPU, as images.
+ */
+static void forget_used(Module &m)
+{
+	for (const char *name : { "llvm.used", "llvm.compiler.used" })
+		if (GlobalVariable *list = m.getNamedGlobal(name))
+			list->eraseFromParent();
+}
+
 /* Variables that another object of the program should have, but none has. */
 static bool check_variables(Module &m)
 {
@@ -184,7 +195,10 @@ static bool compile(options &opts)
 		guard_divisions(*m);
 	if (m && (opts.compile_only || opts.library))
 		return write_object(*m, opts);
-	if (!m || !clear_names(*m) || !check_calls(*m) || !check_variables(*m) ||
+	if (!m)
+		return false;
+	forget_used(*m);
+	if (!clear_names(*m) || !check_calls(*m) || !check_variables(*m) ||
 	    !lower_globals(*m, opts.checked) || !lower_printf(*m))
 		return false;
 	forget_variables(*m);
