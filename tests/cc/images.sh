@@ -71,6 +71,19 @@ END
 	times code '0x10b010d[de]' 2 99
 	times code '0x10b510d3' 2 99)"
 
+check "M4 colours as indices of a table: their channels are loaded one by one" "$(
+	compile '--march x86-64-v4' <<'END'
+constant float table[256] = { 1, 2, 3, 5, 7, 11 };
+kernel void k(global const uchar4 *in, global float4 *out)
+{
+	uint x = get_global_id(0);
+
+	out[x] = (float4)(table[in[x].x], table[in[x].y], table[in[x].z], table[in[x].w]);
+}
+END
+	has code 'movzbl'
+	lacks code 'gather|vpextr')"
+
 check "M4 a function of an image that the source keeps, though only a kernel calls it" "$(
 	compile "-cl-std=CL3.0" <<'END'
 __attribute__((used)) global int kept;

@@ -6,7 +6,7 @@
  * and an insertion for each of them where the addresses are scalars at once: if they differ by
  * constants, or have an index of 32 bits, of which two come out of the vector at a time and are
  * extended by a shift or by a move. What is loaded from neighbours in memory is loaded again, one
- * by one, where it is an index.
+ * by one, where it is an index, be it as a byte of a word.
  *
  *	gather(in, index)	pair = index[0..1]
  *				in[(int)pair], in[pair >> 32], ...
@@ -55,28 +55,17 @@ static Value *narrow_index(Value *v)
 	       index->getType()->getScalarSizeInBits() <= 32 ? index : nullptr;
 }
 
-/* Are addresses of single lanes cheap? They are elements of arrays, with one such index at most. */
-static bool has_cheap_lanes(Value *pointers)
+/* Its last index. The others are of an array that is a variable, and the same for all lanes. */
+static Value *last_index(const GetElementPtrInst &gep)
 {
-	unsigned narrow = 0;
-
-	while (is_vector(pointers)) {
-		auto *gep = dyn_cast<GetElementPtrInst>(pointers);
-
-		if (!gep || gep->getNumIndices() != 1)
-			return false;
-		Value *index = gep->getOperand(1);
-		if (is_vector(index) && !isa<Constant>(index) && (!narrow_index(index) || narrow++))
-			return false;
-		pointers = gep->getPointerOperand();
-	}
-	return true;
+	return gep.getOperand(gep.getNumOperands() - 1);
 }
 
-/* A part of memory, and an element of it */
-struct loaded_element {
+/* Bytes of what was loaded, from @at on: an integer of @bits */
+struct loaded_part {
 	LoadInst *load;
-	unsigned element;
+	uint64_t at;
+	unsigned bits;
 };
 
 /* Is @load's memory unchanged at @access? */
@@ -91,23 +80,87 @@ static bool holds_until(const LoadInst &load, const Instruction &access)
 	return inst == &access;
 }
 
-/* Where element @i of @v was loaded from, as a whole or to be shuffled; no load if it was not. */
-static loaded_element find_element(Value *v, unsigned i, const Instruction &access)
+/*
+ * Where element @i of the integers @v was loaded from, as a whole or as bytes of a word, such as
+ * channels of a colour; no load if it was not.
+ */
+static loaded_part find_part(Value *v, unsigned i, const Instruction &access)
 {
-	while (auto *shuffle = dyn_cast<ShuffleVectorInst>(v)) {
-		const int from = shuffle->getMaskValue(i);
-		const int count = cast<FixedVectorType>(shuffle->getOperand(0)->getType())
-					  ->getNumElements();
+	uint64_t bits = v->getType()->getScalarSizeInBits(), shift = 0;
+	const APInt *number;
+	Value *from;
 
-		if (from < 0)
+	while (!isa<LoadInst>(v)) {
+		const uint64_t size = v->getType()->getScalarSizeInBits();
+
+		if (auto *shuffle = dyn_cast<ShuffleVectorInst>(v)) {
+			const int pick = shuffle->getMaskValue(i);
+			const int count = cast<FixedVectorType>(shuffle->getOperand(0)->getType())
+						  ->getNumElements();
+
+			if (pick < 0)
+				return {};
+			v = shuffle->getOperand(pick >= count);
+			i = pick % count;
+		} else if (match(v, m_Trunc(m_Value(from)))) {
+			v = from;
+		} else if (!shift && match(v, m_And(m_Value(from), m_APInt(number))) &&
+			   number->isMask()) {
+			bits = std::min<uint64_t>(bits, number->popcount());
+			v = from;
+		} else if (!shift && match(v, m_LShr(m_Value(from), m_APInt(number))) &&
+			   number->ult(size)) {
+			shift = number->getZExtValue();
+			bits = std::min(bits, size - shift);
+			v = from;
+		} else {
 			return {};
-		v = shuffle->getOperand(from >= count);
-		i = from % count;
+		}
 	}
-	auto *load = dyn_cast<LoadInst>(v);
-	if (!load || load->getType()->getScalarSizeInBits() % 8 || !holds_until(*load, access))
+	auto *load = cast<LoadInst>(v);
+	const uint64_t size = load->getType()->getScalarSizeInBits();
+	if (size % 8 || shift % 8 || bits < 8 || !isPowerOf2_64(bits) ||
+	    !holds_until(*load, access))
 		return {};
-	return { load, i };
+	return { load, (i * size + shift) / 8, (unsigned)bits };
+}
+
+/* Where the elements of @indices, which are extended, were loaded from; none if one was not */
+static SmallVector<loaded_part> find_parts(Value *indices, unsigned lanes,
+					   const Instruction &access)
+{
+	SmallVector<loaded_part> made;
+
+	for (unsigned i = 0; i < lanes; i++) {
+		made.push_back(find_part(narrow_index(indices), i, access));
+		if (!made.back().load)
+			return {};
+	}
+	return made;
+}
+
+/*
+ * Are addresses of single lanes cheap? They are elements of arrays, with one such index at most.
+ * That of a variable with a type, as of local memory, must have been loaded: elsewhere single
+ * accesses gain nothing, and a wavelet transform took a quarter longer to compile.
+ */
+static bool has_cheap_lanes(Value *pointers, unsigned lanes, const Instruction &access)
+{
+	unsigned narrow = 0;
+
+	while (is_vector(pointers)) {
+		auto *gep = dyn_cast<GetElementPtrInst>(pointers);
+
+		if (!gep || any_of(drop_end(gep->indices()), is_vector))
+			return false;
+		Value *index = last_index(*gep);
+		if (is_vector(index) && !isa<Constant>(index) &&
+		    (!narrow_index(index) || narrow++ ||
+		     (gep->getNumIndices() > 1 && find_parts(index, lanes, access).empty())))
+			return false;
+		pointers = gep->getPointerOperand();
+	}
+	return true;
 }
 
 /*
@@ -117,27 +170,20 @@ static loaded_element find_element(Value *v, unsigned i, const Instruction &acce
 static SmallVector<Value *> load_indices(IRBuilder<> &b, Value *indices, unsigned lanes,
 					 const Instruction &access)
 {
-	SmallVector<loaded_element> from;
+	const unsigned width = narrow_index(indices)->getType()->getScalarSizeInBits();
 	SmallVector<Value *> made;
+	unsigned lane = 0;
 
-	for (unsigned i = 0; i < lanes; i++) {
-		from.push_back(find_element(narrow_index(indices), i, access));
-		if (!from.back().load)
-			return {};
-	}
-	for (unsigned i = 0; i < lanes; i++) {
-		LoadInst &load = *from[i].load;
-		Type *type = load.getType()->getScalarType();
-		const uint64_t at = from[i].element * type->getIntegerBitWidth() / 8;
-		Value *pointer = b.CreateConstGEP1_64(type, load.getPointerOperand(),
-						      from[i].element);
-		LoadInst *one = b.CreateAlignedLoad(type, pointer,
-						    commonAlignment(load.getAlign(), at));
+	for (const auto &[load, at, bits] : find_parts(indices, lanes, access)) {
+		const bool is_signed = isa<SExtInst>(indices) && bits == width;
+		Value *pointer = b.CreateConstGEP1_64(b.getInt8Ty(), load->getPointerOperand(), at);
+		LoadInst *one = b.CreateAlignedLoad(b.getIntNTy(bits), pointer,
+						    commonAlignment(load->getAlign(), at));
 
-		one->setAAMetadata(load.getAAMetadata());
-		tag_lane(*one, i);
-		made.push_back(isa<SExtInst>(indices) ? b.CreateSExt(one, b.getInt64Ty()) :
-							b.CreateZExt(one, b.getInt64Ty()));
+		one->setAAMetadata(load->getAAMetadata());
+		tag_lane(*one, lane++);
+		made.push_back(is_signed ? b.CreateSExt(one, b.getInt64Ty()) :
+					   b.CreateZExt(one, b.getInt64Ty()));
 	}
 	return made;
 }
@@ -175,8 +221,8 @@ static SmallVector<Value *> addresses(IRBuilder<> &b, Value *pointers, unsigned 
 				      const Instruction &access, index_map &known)
 {
 	auto *gep = cast<GetElementPtrInst>(pointers);
-	Value *base = gep->getPointerOperand(), *index = gep->getOperand(1);
-	SmallVector<Value *> bases(lanes, base), indices(lanes, index), made;
+	Value *base = gep->getPointerOperand(), *index = last_index(*gep);
+	SmallVector<Value *> bases(lanes, base), indices(lanes, index), list(gep->indices()), made;
 
 	if (is_vector(base))
 		bases = addresses(b, base, lanes, access, known);
@@ -190,9 +236,9 @@ static SmallVector<Value *> addresses(IRBuilder<> &b, Value *pointers, unsigned 
 		indices = all;
 	}
 	for (unsigned i = 0; i < lanes; i++) {
-		if (is_vector(indices[i]))
-			indices[i] = b.CreateExtractElement(index, i);
-		made.push_back(b.CreateGEP(gep->getSourceElementType(), bases[i], indices[i]));
+		list.back() = is_vector(indices[i]) ? b.CreateExtractElement(index, i) :
+						    indices[i];
+		made.push_back(b.CreateGEP(gep->getSourceElementType(), bases[i], list));
 	}
 	return made;
 }
@@ -343,7 +389,7 @@ void expand_gathers(Module &m, TargetMachine &target)
 		IRBuilder<> b(access);
 		SmallVector<Value *> singles;
 
-		if (all && lanes % 2 == 0 && has_cheap_lanes(pointers)) {
+		if (all && lanes % 2 == 0 && has_cheap_lanes(pointers, lanes, *access)) {
 			singles = addresses(b, pointers, lanes, *access, known);
 		} else if (gains_from_choice(*access, loads, target)) {
 			scratch_pair &pair = scratch[access->getFunction()];
