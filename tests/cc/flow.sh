@@ -772,4 +772,22 @@ kernel void k(global const int *a, global int *b, int n, int m)
 END
 	times code 'kshift|kor' 0 40)"
 
+check "M3 ids and pointers of neighbours across barriers: contiguous" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *a, local float *s)
+{
+	uint x = get_local_id(0);
+	local float *p = s + x / 36 * 36;
+
+	s[x] = a[x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	float sum = p[0] + p[7];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	s[x] = sum;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	a[x] = p[5];
+}
+END
+	lacks code 'vscatter|vextracti32x4')"
+
 finish

@@ -267,8 +267,10 @@ bool splitter::can_compute_again(Value *v, budget &left, SmallPtrSetImpl<Value *
 
 	if (!inst)
 		return true;
-	/* freeze may choose another value for poison the next time. */
-	if (isa<PHINode>(inst) || isa<FreezeInst>(inst) || inst->mayReadOrWriteMemory() ||
+	/* freeze may choose another value for poison the next time, which ids never are. */
+	if (isa<PHINode>(inst) ||
+	    (isa<FreezeInst>(inst) && !isa<Argument>(inst->getOperand(0))) ||
+	    inst->mayReadOrWriteMemory() ||
 	    isa<AllocaInst>(inst) || inst->isIntDivRem() || !isSafeToSpeculativelyExecute(inst))
 		return false;
 	const bool is_divergent = differs(inst);

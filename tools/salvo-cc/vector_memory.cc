@@ -76,8 +76,7 @@ bool vectoriser::is_contiguous(Value *pointer, Type *type) const
 	shape s = shape_of(pointer);
 	TypeSize bits = layout.getTypeSizeInBits(type);
 
-	if (s.kind != shape::STRIDED || type->getScalarType()->isPointerTy() ||
-	    type->getScalarSizeInBits() % 8)
+	if (s.kind != shape::STRIDED || layout.getTypeSizeInBits(type->getScalarType()) % 8)
 		return false;
 	return s.stride > 0 && (uint64_t)s.stride * 8 == bits.getFixedValue();
 }
