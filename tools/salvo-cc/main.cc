@@ -60,8 +60,8 @@ static bool clear_names(Module &m)
 }
 
 /*
- * What the source says is used is called by no one but its kernels, once its objects are linked. The
- * list would keep functions whose parameters have no type on the GPU, as images.
+ * What the source says is used is called by no one but its kernels, once its objects are linked.
+ * The list would keep functions whose parameters have no type on the GPU, as images.
  */
 static void forget_used(Module &m)
 {
