@@ -461,8 +461,8 @@ TEST(M2_clears_and_sums_that_rely_on_lockstep)
 			sum = sum * 5 + (k < 60 && k & 1 ? k * k * 9 : turn);
 		}
 	for (turn = 0; turn < 4; turn++)
-		for (i = 0; i < 60; i++)
-			if (i * i * 9 >> turn * 2 & 1)
+		for (i = 0, k = list; i < 60; i++)
+			if (i / 30 == turn % 2 && (i * i * 9 ^ k) >> turn * 2 & 1)
 				list = list * 5 + i;
 	for (i = 0; i < 60; i++) {
 		found[i] = list;

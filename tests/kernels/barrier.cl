@@ -183,19 +183,22 @@ kernel void sum_in_a_wave(global const uint *in, global uint *out, local uint *p
 	out[get_global_id(0)] = l ? l : part[0];
 }
 
-/* Flags of the next round are written while others may search those of the last one. */
+/*
+ * Flags of the next round are written while others may search those of the last one. Rounds flag
+ * the first and the last work-items by turns, so that the last search where new flags are written.
+ */
 kernel void search_flags(global const uint *in, global uint *out, local uint *flags)
 {
-	uint sum = 0;
+	uint l = get_local_id(0), sum = 0;
 
 	for (uint round = 0; round < 4; round++) {
-		flags[get_local_id(0)] = in[get_global_id(0)] >> round * 2 & 1;
+		flags[l] = l / 30 == round % 2 ? (in[get_global_id(0)] ^ sum) >> round * 2 & 1 : 0;
 		barrier(CLK_LOCAL_MEM_FENCE);
 		for (uint i = 0; i < 60; i++) {
 			while (i < 60 && !flags[i])
 				i++;
 			if (i < 60) {
-				sum = sum * 5 + i;
+				sum = sum * 5 + i * flags[i];
 				barrier(CLK_LOCAL_MEM_FENCE);
 			}
 		}
