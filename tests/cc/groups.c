@@ -452,7 +452,8 @@ static int run_sharing(const struct cc_program *program, const char *kernel, con
 TEST(M2_clears_and_sums_that_rely_on_lockstep)
 {
 	static const char *const options[] = { "-O3", "-O1 --march x86-64-v2", "--march x86-64-v4" };
-	uint32_t all[60], often[60], flags[60], total[60] = { 0 }, found[60], sum = 0, list = 0;
+	uint32_t all[60], often[60], flags[60], total[60] = { 0 }, found[60], rows[60] = { 0 };
+	uint32_t sum = 0, list = 0;
 	uint32_t turn, i, k;
 
 	for (turn = 0; turn < 5; turn++)
@@ -470,6 +471,9 @@ TEST(M2_clears_and_sums_that_rely_on_lockstep)
 		all[i] = k < 60 ? k * k * 9 : 7;
 		often[i] = sum;
 		flags[i] = 1030;
+		for (turn = 0; turn < 3 && i < 50; turn++)
+			rows[i] = rows[i] * 5 + (i + 10) * (i + 10) * 9 +
+				  (59 - i) * (59 - i) * 9 + 2 * turn;
 		total[i] += i;
 		total[0] += i * i * 9;
 	}
@@ -482,6 +486,7 @@ TEST(M2_clears_and_sums_that_rely_on_lockstep)
 		EXPECT_EQ(0, run_sharing(program, "clear_flags", flags));
 		EXPECT_EQ(0, run_sharing(program, "sum_in_a_wave", total));
 		EXPECT_EQ(0, run_sharing(program, "search_flags", found));
+		EXPECT_EQ(0, run_sharing(program, "add_rows", rows));
 		cc_program_close(program);
 	}
 }

@@ -74,15 +74,37 @@
  *    follow with no barrier in between, and
  *  - they are not one address that depends on the work-item.
  *
- * In a kernel without such a race there is none to put, but for the last two: they cost a loop
- * another region, if work-items read and write what is their own at several addresses.
+ * Or they leave out the one between reading what others have written and writing there again:
+ *
+ *	for (;;) {				rows: local
+ *		rows[get_local_id(0)] = x;
+ *		barrier();
+ *		sum += rows[0] + rows[1];
+ *	}
+ *
+ * Here the second would read what the first has written for the next iteration. So a barrier is put
+ * in front of a store (where all work-items pass) if
+ *
+ *  - a read of the same variable or argument comes before it with no barrier in between,
+ *  - what is written, and where, is not computed from what was read, as in a sum or a sort,
+ *  - it is not the work-item's own: their addresses, sums of products with constants, are the
+ *    same for all work-items, or differ by something that depends on the work-item or by as much
+ *    as neighbours are apart,
+ *  - the address of the store does not change from iteration to iteration of a loop around both,
+ *    and there is no lock, that is no atomic operation whose result is used.
+ *
+ * In a kernel without such a race there is none to put, but for the last three: they cost another
+ * region where work-items read and write what is their own and the addresses do not tell.
  */
 #include "separate.h"
 
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Operator.h>
 
 #include "vectoriser.h"
 
@@ -117,6 +139,7 @@ public:
 	Instruction *place_behind(Instruction &common, Instruction &write);
 	void place_in_loops(SmallVectorImpl<Instruction *> &places);
 	void place_behind_loops(SmallVectorImpl<Instruction *> &places);
+	void place_before_writes(SmallVectorImpl<Instruction *> &places);
 	bool all_pass(BasicBlock *block);
 
 private:
@@ -124,6 +147,11 @@ private:
 	bool has_barrier(const Loop &loop) const;
 	bool hands_on(const Loop &loop);
 	bool is_written_behind(const Loop &loop, BasicBlock *exit, ArrayRef<Instruction *> writes);
+	Instruction *where_all_pass(Instruction &inst);
+	bool is_own(Value *pointer);
+	bool is_of_others(LoadInst &read, Instruction &write);
+	bool follows_read(Instruction &place, Instruction &write,
+			  const SmallPtrSetImpl<Instruction *> &placed);
 
 	Function &f;
 	divergence &differing;
@@ -183,22 +211,16 @@ bool separator::all_pass(BasicBlock *block)
 /* Where a barrier separates @branch from @write, or NULL if no place is passed by all. */
 Instruction *separator::place_between(BranchInst &branch, Instruction &write)
 {
-	BasicBlock *from = branch.getParent(), *to = write.getParent(), *place = to;
+	BasicBlock *from = branch.getParent(), *to = write.getParent();
 
 	if (!leads_to(from, to, nullptr))
 		return nullptr;
-	while (!all_pass(place)) {
-		DomTreeNode *above = dt.getNode(place)->getIDom();
-
-		if (!above)
-			return nullptr;
-		place = above->getBlock();
-	}
-	if (place == to)
-		return &write;
-	if (place == from || leads_to(from, to, place))
+	Instruction *place = where_all_pass(write);
+	if (place == &write)
+		return place;
+	if (!place || place->getParent() == from || leads_to(from, to, place->getParent()))
 		return nullptr;
-	return place->getTerminator();
+	return place;
 }
 
 static Value *written(Instruction &inst)
@@ -330,6 +352,188 @@ void separator::place_behind_loops(SmallVectorImpl<Instruction *> &places)
 	}
 }
 
+/* A sum of values, each times a constant */
+struct terms {
+	MapVector<const Value *, int64_t> factors;
+	int64_t constant = 0;
+
+	void add(const Value *v, int64_t factor, unsigned depth = 8);
+	void add_pointer(const Value *pointer, int64_t factor, const DataLayout &layout);
+};
+
+void terms::add(const Value *v, int64_t factor, unsigned depth)
+{
+	auto *inst = dyn_cast<Operator>(v);
+	auto *by = inst && inst->getNumOperands() == 2 ?
+		dyn_cast<ConstantInt>(inst->getOperand(1)) : nullptr;
+	const unsigned code = inst && depth ? inst->getOpcode() : 0;
+
+	if (auto *number = dyn_cast<ConstantInt>(v)) {
+		constant += factor * number->getSExtValue();
+	} else if (code == Instruction::SExt || code == Instruction::ZExt ||
+		   code == Instruction::Trunc) {
+		add(inst->getOperand(0), factor, depth - 1);
+	} else if (code == Instruction::Add || code == Instruction::Sub ||
+		   (code == Instruction::Or && cast<PossiblyDisjointInst>(v)->isDisjoint())) {
+		add(inst->getOperand(0), factor, depth - 1);
+		add(inst->getOperand(1), code == Instruction::Sub ? -factor : factor, depth - 1);
+	} else if (code == Instruction::Mul && by) {
+		add(inst->getOperand(0), factor * by->getSExtValue(), depth - 1);
+	} else if (code == Instruction::Shl && by && by->getValue().ult(32)) {
+		add(inst->getOperand(0), factor * ((int64_t)1 << by->getZExtValue()), depth - 1);
+	} else {
+		factors[v] += factor;
+	}
+}
+
+/* Without the variable or argument that it points into */
+void terms::add_pointer(const Value *pointer, int64_t factor, const DataLayout &layout)
+{
+	while (auto *gep = dyn_cast<GEPOperator>(pointer)) {
+		const unsigned bits = layout.getIndexTypeSizeInBits(gep->getType());
+		MapVector<Value *, APInt> offsets;
+		APInt offset(bits, 0);
+
+		if (!gep->collectOffset(layout, bits, offsets, offset))
+			break;
+		constant += factor * offset.getSExtValue();
+		for (auto &[value, scale] : offsets)
+			add(value, factor * scale.getSExtValue());
+		pointer = gep->getPointerOperand();
+	}
+	if (!isa<Argument>(pointer) && !isa<GlobalVariable>(pointer))
+		factors[pointer] += factor;
+}
+
+/* Does the work-item write to @pointer, which is no other's? */
+bool separator::is_own(Value *pointer)
+{
+	return differing.differs(pointer) && any_of(pointer->users(), [&](User *user) {
+		return written(*cast<Instruction>(user)) == pointer;
+	});
+}
+
+/* Does @read read what other work-items write by @write? */
+bool separator::is_of_others(LoadInst &read, Instruction &write)
+{
+	const DataLayout &layout = f.getDataLayout();
+	Value *from = read.getPointerOperand(), *to = written(write);
+	uint64_t apart = UINT64_MAX;	/* between neighbours */
+	bool differ = false, is_known = true;
+	terms between, own;
+
+	if (getUnderlyingObject(from) != getUnderlyingObject(to) || is_own(from))
+		return false;
+	between.add_pointer(from, 1, layout);
+	between.add_pointer(to, -1, layout);
+	own.add_pointer(to, 1, layout);
+	for (auto &[value, factor] : own.factors) {
+		auto *inst = dyn_cast<Instruction>(value);
+		Loop *loop = inst ? loops.getLoopFor(inst->getParent()) : nullptr;
+
+		if (loop && loop->contains(&read))
+			return false;
+		if (factor && differing.differs(const_cast<Value *>(value)))
+			apart = std::min<uint64_t>(apart, std::abs(factor));
+	}
+	if (apart == UINT64_MAX)
+		return true;
+	for (auto &[value, factor] : between.factors)
+		if (factor && differing.differs(const_cast<Value *>(value)))
+			differ = true;
+		else if (factor)
+			is_known = false;
+	if (!differ)
+		return is_known && (uint64_t)std::abs(between.constant) >= apart;
+	/* The first may read alone what it has written itself, as a sum of all. */
+	return !is_known || between.constant || differing.differs(from) ||
+	       all_pass(read.getParent());
+}
+
+/* Is what @inst does computed from @value? */
+static bool comes_from(const Instruction &inst, const Value &value)
+{
+	SmallPtrSet<const User *, 16> seen;
+	SmallVector<const User *> open(value.users());
+
+	while (!open.empty()) {
+		const User *user = open.pop_back_val();
+
+		if (user == &inst)
+			return true;
+		if (seen.insert(user).second)
+			open.append(user->user_begin(), user->user_end());
+	}
+	return false;
+}
+
+/*
+ * Does a read of what others write by @write come before @place, with no barrier in between, nor
+ * before one of @placed?
+ */
+bool separator::follows_read(Instruction &place, Instruction &write,
+			     const SmallPtrSetImpl<Instruction *> &placed)
+{
+	SmallPtrSet<BasicBlock *, 16> seen;
+	SmallVector<BasicBlock *> open;
+	BasicBlock *block = place.getParent();
+	Instruction *inst = &place;
+
+	for (;;) {
+		while (inst && !placed.contains(inst)) {
+			auto *load = dyn_cast<LoadInst>(inst);
+
+			if (load && load->getPointerAddressSpace() == LOCAL &&
+			    is_of_others(*load, write) && !comes_from(write, *load))
+				return true;
+			inst = inst->getPrevNode();
+		}
+		if (!inst && !ends.contains(block))
+			open.append(pred_begin(block), pred_end(block));
+		do {
+			if (open.empty())
+				return false;
+			block = open.pop_back_val();
+		} while (!seen.insert(block).second);
+		inst = block->getTerminator();
+	}
+}
+
+/* @inst, or the end of the last block before it that all work-items pass, or NULL */
+Instruction *separator::where_all_pass(Instruction &inst)
+{
+	BasicBlock *place = inst.getParent();
+
+	while (!all_pass(place)) {
+		DomTreeNode *above = dt.getNode(place)->getIDom();
+
+		if (!above)
+			return nullptr;
+		place = above->getBlock();
+	}
+	return place == inst.getParent() ? &inst : place->getTerminator();
+}
+
+void separator::place_before_writes(SmallVectorImpl<Instruction *> &places)
+{
+	SmallPtrSet<Instruction *, 8> placed(places.begin(), places.end());
+
+	/* A work-item that holds a lock must not wait. */
+	for (Instruction &inst : instructions(f))
+		if ((isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) && !inst.use_empty())
+			return;
+	for (BasicBlock *block : ReversePostOrderTraversal<Function *>(&f))
+		for (Instruction &inst : *block) {
+			Instruction *place = isa<StoreInst>(inst) && written(inst) ?
+				where_all_pass(inst) : nullptr;
+
+			if (place && follows_read(*place, inst, placed)) {
+				places.push_back(place);
+				placed.insert(place);
+			}
+		}
+}
+
 /* The loads from local memory that @value is computed from. */
 static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigned depth = 6)
 {
@@ -418,13 +622,14 @@ SmallVector<Instruction *> find_clears(Function &f, divergence &differing,
 	return places;
 }
 
-SmallVector<Instruction *> find_loop_ends(Function &f, divergence &differing,
-					  const SmallPtrSetImpl<BasicBlock *> &ends)
+SmallVector<Instruction *> find_reuses(Function &f, divergence &differing,
+				       const SmallPtrSetImpl<BasicBlock *> &ends)
 {
 	SmallVector<Instruction *> places;
-	separator of_loops(f, differing, ends);
+	separator between(f, differing, ends);
 
-	of_loops.place_in_loops(places);
-	of_loops.place_behind_loops(places);
+	between.place_in_loops(places);
+	between.place_behind_loops(places);
+	between.place_before_writes(places);
 	return places;
 }

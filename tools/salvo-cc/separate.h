@@ -25,11 +25,11 @@ find_clears(llvm::Function &f, divergence &differing,
 	    const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
 
 /*
- * The ends of iterations of @f in which a barrier of the loop is missing, and the exits of loops
- * behind which one is.
+ * The ends of iterations of @f in which a barrier of the loop is missing, and writes in front of
+ * which one is, behind reads of what others write there.
  */
 llvm::SmallVector<llvm::Instruction *>
-find_loop_ends(llvm::Function &f, divergence &differing,
-	       const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
+find_reuses(llvm::Function &f, divergence &differing,
+	    const llvm::SmallPtrSetImpl<llvm::BasicBlock *> &ends);
 
 #endif /* SALVO_CC_SEPARATE_H */

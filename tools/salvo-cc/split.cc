@@ -200,7 +200,7 @@ bool splitter::separate()
 {
 	SmallVector<Instruction *> places = find_separations(f, *differing, ends, apart);
 
-	for (auto *find : { find_clears, find_loop_ends })
+	for (auto *find : { find_clears, find_reuses })
 		for (Instruction *place : find(f, *differing, ends))
 			if (!is_contained(places, place))
 				places.push_back(place);
