@@ -28,16 +28,16 @@ static bool is_signed(const BinaryOperator &division)
 	       division.getOpcode() == Instruction::SRem;
 }
 
-/* A constant, each of its elements neither 0 nor, if it is signed, -1. */
-static bool is_harmless(const BinaryOperator &division)
+/* Not by a constant, each of its elements neither 0 nor, if it is signed, -1. */
+bool may_fault(const Instruction &division)
 {
-	const bool both = is_signed(division);
+	const bool both = is_signed(cast<BinaryOperator>(division));
 
 	auto is_good = [both](const APInt &divisor) {
 		return !divisor.isZero() && !(both && divisor.isAllOnes());
 	};
 
-	return match(division.getOperand(1), m_CheckedInt(is_good));
+	return !match(division.getOperand(1), m_CheckedInt(is_good));
 }
 
 static void guard(BinaryOperator &division)
@@ -70,7 +70,7 @@ void guard_divisions(Module &m)
 	for (Function &f : m)
 		for (Instruction &inst : instructions(f)) {
 			auto *division = dyn_cast<BinaryOperator>(&inst);
-			if (division && division->isIntDivRem() && !is_harmless(*division))
+			if (division && division->isIntDivRem() && may_fault(*division))
 				divisions.push_back(division);
 		}
 	for (BinaryOperator *division : divisions)

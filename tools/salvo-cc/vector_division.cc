@@ -32,12 +32,12 @@ bool vectoriser::can_divide(const Instruction &inst) const
 	       !isa<Constant>(inst.getOperand(1)) && !item.hasFnAttribute("salvo-checked");
 }
 
-/* LLVM multiplies by constants' reciprocals itself, which bytes and shorts have a form for. */
+/* LLVM multiplies by constants' reciprocals itself, by their halves of 64 bits if need be. */
 bool vectoriser::multiplies(const Instruction &inst) const
 {
 	const APInt *divisor;
 
-	return inst.getType()->getScalarSizeInBits() <= 16 &&
+	return inst.getType()->getScalarSizeInBits() <= 32 &&
 	       PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(divisor)) &&
 	       !divisor->isZero();
 }

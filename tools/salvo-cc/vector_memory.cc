@@ -13,6 +13,7 @@
  * operations keep the order of the lanes; those on one address for all lanes become one operation.
  */
 #include "agree.h"
+#include "division.h"
 #include "places.h"
 #include "quotients.h"
 #include "vectoriser.h"
@@ -642,7 +643,7 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 		}
 		if (memory && mask && !branch)
 			copy->setOperand(at, safe_pointer(copy->getOperand(at), runs));
-		if (mask && inst.isIntDivRem())
+		if (mask && inst.isIntDivRem() && may_fault(inst))
 			copy->setOperand(1, b.CreateSelect(runs, copy->getOperand(1),
 							   ConstantInt::get(type, 1)));
 		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath,
