@@ -664,4 +664,38 @@ END
 	times code 'vmulps' 1 1
 	times code 'vmulss' 1 1)"
 
+check "M4 a division by a constant under a mask is a multiplication, in a loop of some lanes" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const int *a, global int *out, int n)
+{
+	int i = get_global_id(0), x = a[i];
+
+	if (x > 0)
+		for (int j = 0; j < n; j++)
+			x = x * 3 % 6571759;
+	out[i] = x;
+}
+END
+	times code 'vpmul.*ymm' 2 99
+	lacks code 'idiv')"
+
+check "M4 branches that all lanes take alike leave no fewer of them at work" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const float *a, global float *out, int n, int mode)
+{
+	int i = get_global_id(0);
+	float x = a[i];
+
+	if (x > 0)
+		for (int j = 0; j < n; j++)
+			if (mode > 1) {
+				for (int l = 0; l < n; l++)
+					if (mode > 2 && l != mode)
+						x = sqrt(x) + a[(int)x & 255] + a[(int)(x * 3) & 255];
+			}
+	out[i] = x;
+}
+END
+	times code 'vsqrtps.*ymm' 1 99)"
+
 finish

@@ -366,10 +366,23 @@ double vectoriser::branch_part(BasicBlock *block, const BasicBlock *top) const
 	return part;
 }
 
+/* Is there a branch on the way from @top to @block that some lanes take, others not? */
+bool vectoriser::is_behind_split(BasicBlock *block, const BasicBlock *top)
+{
+	while (block != top && dt.getNode(block)->getIDom()) {
+		BasicBlock *up = dt.getNode(block)->getIDom()->getBlock();
+
+		if (splits(up) && !pdt.dominates(block, up))
+			return true;
+		block = up;
+	}
+	return false;
+}
+
 /*
  * The part of the lanes that is active in @block on average, of those that are in a region that
- * begins with @entry: half of them where a branch leads to it, and in each loop its part. A search
- * that goes back comes to what many branches lead to seldom.
+ * begins with @entry: half of them where they part on the way to it, and in each loop its part. A
+ * search that goes back comes to what many branches lead to seldom.
  */
 double vectoriser::active_part(BasicBlock *block, BasicBlock *entry,
 			       const SmallPtrSetImpl<BasicBlock *> &region,
@@ -382,12 +395,13 @@ double vectoriser::active_part(BasicBlock *block, BasicBlock *entry,
 		part *= parts.lookup(loop);
 		if (is_divergent_loop(loop) && stacks_of(*loop))
 			part *= branch_part(block, loop->getHeader());
-		else if (!dt.dominates(block, loop->getLoopLatch()))
+		else if (!dt.dominates(block, loop->getLoopLatch()) &&
+			 is_behind_split(block, loop->getHeader()))
 			part *= .5;
 		block = loop->getHeader();
 		loop = loop->getParentLoop();
 	}
-	return pdt.dominates(block, entry) ? part : .5 * part;
+	return pdt.dominates(block, entry) || !is_behind_split(block, entry) ? part : .5 * part;
 }
 
 /* What outlining @blocks saves, if @part of the lanes come to them on average. */
@@ -398,7 +412,7 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 	double at_once = 0, one = 0;
 
 	for (BasicBlock *block : blocks) {
-		const double times = weight_of(loops.getLoopDepth(block));
+		const double times = times_of(*block);
 		const double active = active_part(block, blocks[0], region, parts);
 
 		for (Instruction &inst : *block) {
@@ -411,8 +425,8 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 	}
 	/* A loop is entered in the one around it. */
 	const bool is_loop = loops.isLoopHeader(blocks[0]);
-	const double overhead = (lane_overhead + (is_loop ? 0 : mispredicted)) *
-				weight_of(loops.getLoopDepth(blocks[0]) - is_loop);
+	const double entered = times_of(*blocks[0]) / (is_loop ? loop_weight : 1);
+	const double overhead = (lane_overhead + (is_loop ? 0 : mispredicted)) * entered;
 	return at_once - part * lanes * (one + overhead);
 }
 

@@ -151,6 +151,7 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	bool is_behind_split(BasicBlock *block, const BasicBlock *top);
 	double branch_part(llvm::BasicBlock *block, const llvm::BasicBlock *top) const;
 	const Value *stack_of(const Instruction &inst, const llvm::Loop &loop) const;
 	unsigned stacks_of(const llvm::Loop &loop) const;
