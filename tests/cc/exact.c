@@ -249,4 +249,45 @@ TEST_F_TIMEOUT(exact, functions_with_avx512, 200)
 	check(_metadata, self, true, 4);
 }
 
+#define DENORMALS 256
+
+/* How many of the results are 0, of DENORMALS; -1 if the kernel did not run. */
+static int zeros(const struct cc_program *program, const char *kernel)
+{
+	static float in[DENORMALS], out[DENORMALS];
+	const struct {
+		const float *in;
+		float *out;
+	} args = { in, out };
+	const struct cc_range range = { .global = { DENORMALS }, .local = { 64 }, .dims = 1 };
+	int i, count = 0;
+
+	for (i = 0; i < DENORMALS; i++)
+		in[i] = 0x1p-126f + (float)i * 0x1p-149f;
+	if (cc_run(program, kernel, &args, &range))
+		return -1;
+	for (i = 0; i < DENORMALS; i++)
+		count += out[i] == 0;
+	return count;
+}
+
+/* -cl-denorms-are-zero lasts as long as its kernel: the next one on the same core has denormals. */
+TEST(denormals)
+{
+	static const char *const path = "tests/kernels/cc_denormals.cl";
+	static const char *const kernels[] = { "halves", "halves_of_neighbours" };
+	struct cc_program *kept = cc_build("", path), *flushed;
+	unsigned int i;
+
+	flushed = cc_build("-cl-denorms-are-zero", path);
+	ASSERT_NE(NULL, kept);
+	ASSERT_NE(NULL, flushed);
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(DENORMALS, zeros(flushed, kernels[i % 2]));
+		EXPECT_EQ(0, zeros(kept, kernels[i / 2]));
+	}
+	cc_program_close(kept);
+	cc_program_close(flushed);
+}
+
 TEST_HARNESS_MAIN

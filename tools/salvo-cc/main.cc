@@ -151,6 +151,9 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	for (kernel &k : kernels)
 		if (k.checked)
 			check_bounds(k);
+	for (kernel &k : kernels)
+		if (flushes_denormals(*k.function) && !opts.aarch64 && (k.split || !k.barriers))
+			flush_denormals(*k.function);
 	if (opts.opt_level)
 		skip_vain_atomics(m);
 	if (!opts.debug)
@@ -193,6 +196,8 @@ static bool compile(options &opts)
 
 	if (m && !opts.link_only && !opts.checked)
 		guard_divisions(*m);
+	if (m && opts.flush_denormals)
+		mark_denormals(*m);
 	if (m && (opts.compile_only || opts.library))
 		return write_object(*m, opts);
 	if (!m)

@@ -55,8 +55,8 @@ static const StringRef passed_on[] = {
 
 /* Accepted without effect: always on, or a permission that is not used. */
 static const StringRef ignored[] = {
-	"-cl-denorms-are-zero", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-kernel-arg-info",
-	"-cl-strict-aliasing", "-cl-no-subgroup-ifp",
+	"-cl-fp32-correctly-rounded-divide-sqrt", "-cl-kernel-arg-info", "-cl-strict-aliasing",
+	"-cl-no-subgroup-ifp",
 };
 
 static bool is_listed(StringRef word, ArrayRef<StringRef> words)
@@ -202,6 +202,8 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			opts.front_end.push_back((word.take_front(2) + rest).str());
 		} else if (word == "-cl-opt-disable") {
 			opts.opt_level = 0;
+		} else if (word == "-cl-denorms-are-zero") {
+			opts.flush_denormals = true;
 		} else if (word.consume_front("-cl-std=")) {
 			if (!is_listed(word, versions))
 				return wrong_usage("-cl-std is CL1.0, CL1.1, CL1.2, CL2.0 or CL3.0");

@@ -45,6 +45,7 @@ struct options {
 	bool debug = false;
 	bool fibers = false;			/* user-level threads for every kernel */
 	bool global_offset = false;		/* kernels take a struct salvo_global_offset */
+	bool flush_denormals = false;		/* kernels may take denormal numbers for zero */
 	bool checked = false;			/* accesses outside of arguments' buffers fault */
 };
 
@@ -181,6 +182,11 @@ void combine_masks(llvm::Module &m);
 
 /* append.cc: a work-group adds once to a counter that its work-items take places from */
 void share_appends(llvm::Module &m, llvm::TargetMachine &target);
+
+/* denormals.cc: with -cl-denorms-are-zero; kernels of objects are marked, too */
+void mark_denormals(llvm::Module &m);
+bool flushes_denormals(const llvm::Function &kernel);
+void flush_denormals(llvm::Function &kernel);
 
 /* stack.cc */
 void find_stacks(const bytes &object, std::vector<kernel> &kernels);
