@@ -29,15 +29,17 @@ static bool is_signed(const BinaryOperator &division)
 }
 
 /* Not by a constant, each of its elements neither 0 nor, if it is signed, -1. */
-bool may_fault(const Instruction &division)
+bool is_faulting_division(const Instruction &inst)
 {
-	const bool both = is_signed(cast<BinaryOperator>(division));
+	if (!inst.isIntDivRem())
+		return false;
+	const bool both = is_signed(cast<BinaryOperator>(inst));
 
 	auto is_good = [both](const APInt &divisor) {
 		return !divisor.isZero() && !(both && divisor.isAllOnes());
 	};
 
-	return !match(division.getOperand(1), m_CheckedInt(is_good));
+	return !match(inst.getOperand(1), m_CheckedInt(is_good));
 }
 
 static void guard(BinaryOperator &division)
@@ -68,11 +70,9 @@ void guard_divisions(Module &m)
 	SmallVector<BinaryOperator *> divisions;
 
 	for (Function &f : m)
-		for (Instruction &inst : instructions(f)) {
-			auto *division = dyn_cast<BinaryOperator>(&inst);
-			if (division && division->isIntDivRem() && may_fault(*division))
-				divisions.push_back(division);
-		}
+		for (Instruction &inst : instructions(f))
+			if (is_faulting_division(inst))
+				divisions.push_back(cast<BinaryOperator>(&inst));
 	for (BinaryOperator *division : divisions)
 		guard(*division);
 }

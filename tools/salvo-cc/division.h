@@ -14,8 +14,8 @@ class Module;
 /** guard_divisions() - Give each integer division that may fault some result instead. */
 void guard_divisions(llvm::Module &m);
 
-/* May @division, of integers, fault by its divisor? Each lane's, if it is of vectors. */
-bool may_fault(const llvm::Instruction &division);
+/* Is @inst a division of integers that may fault by its divisor, or by that of an element? */
+bool is_faulting_division(const llvm::Instruction &inst);
 
 /* Is @inst a division that guard_divisions() has changed? It does not fault wherever it is. */
 bool is_guarded_division(const llvm::Instruction &inst);

@@ -643,7 +643,7 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 		}
 		if (memory && mask && !branch)
 			copy->setOperand(at, safe_pointer(copy->getOperand(at), runs));
-		if (mask && inst.isIntDivRem() && may_fault(inst))
+		if (mask && is_faulting_division(inst))
 			copy->setOperand(1, b.CreateSelect(runs, copy->getOperand(1),
 							   ConstantInt::get(type, 1)));
 		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath,

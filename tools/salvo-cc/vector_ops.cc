@@ -156,7 +156,7 @@ Value *vectoriser::emit_elements(Instruction &inst)
 
 	for (unsigned i = 0; i < inst.getNumOperands(); i++)
 		wide->setOperand(i, vector(inst.getOperand(i)));
-	if (mask && inst.isIntDivRem() && may_fault(inst)) {
+	if (mask && is_faulting_division(inst)) {
 		Value *divisor = wide->getOperand(1);
 		Value *used = repeat_mask(mask, elements_of(inst.getType()));
 		wide->setOperand(1, b.CreateSelect(used, divisor,
@@ -303,7 +303,7 @@ void vectoriser::emit_scalar(Instruction &inst)
 	/* The base is that of lane 0, which may be inactive. */
 	if (mask || strided)
 		copy->dropPoisonGeneratingFlags();
-	if (mask && inst.isIntDivRem() && may_fault(inst)) {
+	if (mask && is_faulting_division(inst)) {
 		if (!any_lane)
 			any_lane = any(mask);
 		copy->setOperand(1, b.CreateSelect(any_lane, copy->getOperand(1),
