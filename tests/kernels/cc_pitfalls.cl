@@ -702,3 +702,29 @@ kernel void tables_of_bytes(ARGS)
 		r = r * 5 + bytes[(r + i) % 1000] - shorts[(r >> 3) % 999];
 	out[ITEM] = r;
 }
+
+/* Bits of one value or of another, by a constant, in some lanes: a ternary operation with a mask */
+kernel void chosen_bits(PLAIN)
+{
+	uint x = in[ITEM], h = x, w = in[ITEM + 1], v = w, f = x;
+	ulong y = (ulong)x << 32 | w, z = y;
+	float a = as_float(x & 0xbfffffff), b = a, c = a;
+
+	for (uint i = 0; i < (x & 3); i++) {
+		h = h * 7 + i;
+		v ^= x + i;
+		f = f * 5 + i;
+		z = z * 7 + i;
+		b = -b;
+	}
+	if (x > 10) {
+		h ^= (x ^ h) & 0x7fffffff;
+		w = (w & 0xffff0000) | (v & 0xffff);
+		f = (x & 0xff00ff) | (f & ~0xff00ff);
+		z = (z & 0xffffffff0000) | (y & ~0xffffffff0000);
+		a = copysign(a, b);
+		c = copysign(b, c);
+	}
+	out[ITEM] = h + w * 3 + v * 5 + f * 7 + (uint)(z >> 20) * 11 + as_uint(a) * 13 +
+		as_uint(b) * 17 + as_uint(c) * 19;
+}

@@ -439,6 +439,8 @@ bool emit_code(Module &m, TargetMachine &target, const options &opts, bytes &obj
 		print_error("this LLVM cannot write object files");
 		return false;
 	}
+	if (!opts.aarch64 && opts.isa_level > 3)
+		passes.add(mend_ternaries());
 	config->addMachinePasses();
 	config->setInitialized();
 	auto *printer = static_cast<AsmPrinter *>(target.getTarget().createAsmPrinter(

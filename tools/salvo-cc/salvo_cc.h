@@ -26,6 +26,10 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
+namespace llvm {
+class MachineFunctionPass;
+}
+
 enum address_space { PRIVATE = 0, GLOBAL = 1, CONSTANT = 2, LOCAL = 3, GENERIC = 4 };
 
 struct options {
@@ -187,6 +191,9 @@ void share_appends(llvm::Module &m, llvm::TargetMachine &target);
 void mark_denormals(llvm::Module &m);
 bool flushes_denormals(const llvm::Function &kernel);
 void flush_denormals(llvm::Function &kernel);
+
+/* ternary.cc: after the selection of instructions for AVX-512 */
+llvm::MachineFunctionPass *mend_ternaries();
 
 /* stack.cc */
 void find_stacks(const bytes &object, std::vector<kernel> &kernels);
