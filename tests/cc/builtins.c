@@ -511,7 +511,6 @@ TEST_F(builtins, fma_of_the_oldest_processor)
 		0x1p-126f, 0x1p-149f, 0x1.8p+100f, -0x1.8p+100f, 0x1p-50f, 0, INFINITY,
 	};
 	enum { N = sizeof(values) / sizeof(values[0]) };
-	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[256], output[4096];
 	float x[N * N * N], y[N * N * N], z[N * N * N], out[N * N * N];
 	struct {
 		const float *x, *y, *z;
@@ -519,14 +518,9 @@ TEST_F(builtins, fma_of_the_oldest_processor)
 	} args = { x, y, z, out };
 	struct cc_range range = { .global = { N * N * N }, .local = { 64 }, .dims = 1 };
 	struct cc_program *program;
-	int i, wrong = 0, fd = mkstemp(path);
+	int i, wrong = 0;
 
-	ASSERT_LE(0, fd);
-	close(fd);
-	snprintf(command, sizeof(command), "--march x86-64-v2 -o %s tests/kernels/cc_args.cl", path);
-	ASSERT_EQ(0, cc_compile(command, output, sizeof(output)));
-	program = cc_program_open(path);
-	unlink(path);
+	program = cc_build("--march x86-64-v2", "tests/kernels/cc_args.cl");
 	ASSERT_NE(NULL, program);
 	for (i = 0; i < N * N * N; i++) {
 		x[i] = values[i % N];
@@ -538,6 +532,58 @@ TEST_F(builtins, fma_of_the_oldest_processor)
 		float want = fmaf(x[i], y[i], z[i]);
 
 		wrong += memcmp(&want, &out[i], 4) && !(isnan(want) && isnan(out[i]));
+	}
+	EXPECT_EQ(0, wrong);
+	cc_program_close(program);
+}
+
+/* A value of any size, or one of those at the ends of the numbers */
+static double any_double(unsigned int *seed)
+{
+	static const double values[] = {
+		0, -0., 1, -1, 0x1.0000000000001p+0, 0x1.fffffffffffffp+0, 0x1p-1074, -0x1p-1074,
+		0x1p-1022, 0x1.fffffffffffffp-1023, 0x1.fffffffffffffp+1023, 0x1p-537, 0x1p-511,
+		0x1p+512, INFINITY, -INFINITY, NAN,
+	};
+	const double digits = 1 + rand_r(seed) * 0x1p-31 + rand_r(seed) % 0x400000 * 0x1p-52;
+	const int kind = rand_r(seed) % 8;
+
+	if (!kind)
+		return values[rand_r(seed) % (sizeof(values) / sizeof(values[0]))];
+	return ldexp(rand_r(seed) & 1 ? digits : -digits,
+		     kind < 4 ? rand_r(seed) % 8 - 4 : rand_r(seed) % 2200 - 1150);
+}
+
+TEST_F(builtins, fma_of_doubles_of_the_oldest_processor)
+{
+	enum { N = 1 << 16 };
+	static double x[N], y[N], z[N], out[N];
+	struct {
+		const double *x, *y, *z;
+		double *out;
+	} args = { x, y, z, out };
+	struct cc_range range = { .global = { N }, .local = { 64 }, .dims = 1 };
+	struct cc_program *program = cc_build("--march x86-64-v2", "tests/kernels/cc_args.cl");
+	unsigned int seed = 1;
+	int i, wrong = 0;
+
+	ASSERT_NE(NULL, program);
+	for (i = 0; i < N; i++) {
+		x[i] = any_double(&seed);
+		y[i] = any_double(&seed);
+		z[i] = any_double(&seed);
+		/* What cancels, and what is half a unit away */
+		if (i % 4 == 1)
+			z[i] = -x[i] * y[i];
+		else if (i % 4 == 2)
+			z[i] = ldexp(x[i] * y[i], rand_r(&seed) % 240 - 120);
+	}
+	ASSERT_EQ(0, cc_run(program, "fused_doubles", &args, &range));
+	for (i = 0; i < N; i++) {
+		double want = fma(x[i], y[i], z[i]);
+
+		if (memcmp(&want, &out[i], 8) && !(isnan(want) && isnan(out[i])) && !wrong++)
+			TH_LOG("fma(%a, %a, %a) is %a, not %a", x[i], y[i], z[i], out[i], want);
 	}
 	EXPECT_EQ(0, wrong);
 	cc_program_close(program);

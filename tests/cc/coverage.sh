@@ -3,8 +3,8 @@
 # Every built-in function of OpenCL C 1.2 exists for every type and width.
 #
 # A call of a function that does not exist stands at the end of each source: the compiler names
-# all that are missing before it makes code, so that none is made. What the functions do is
-# for builtins.c, math.c, ulp.c and exact.c.
+# all that are missing before it makes code, so that none is made, but for what the oldest
+# processor calls. What the functions do is for builtins.c, math.c, ulp.c and exact.c.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -273,6 +273,11 @@ for t in "${integers[@]}" float double; do
 	kernel < <(conversions "$t")
 done >"$dir/conversions"
 check "conversions" "$(missing "$dir/conversions")"
+for t in float double; do
+	kernel < <(real_functions "$t" "")
+done | cat - "$dir/memory" "$dir/conversions" >"$dir/oldest.cl"
+check "what the oldest processor has no instruction for is linked" "$(
+	"$cc" -O0 -w --march x86-64-v2 -o "$dir/x.salvo" "$dir/oldest.cl" 2>&1 | head -20)"
 reals=(half float double)
 {
 	echo "#pragma OPENCL EXTENSION cl_khr_fp16 : enable"

@@ -119,3 +119,11 @@ kernel void fused(global const float *x, global const float *y, global const flo
 
 	out[i] = fma(x[i], y[i], z[i]);
 }
+
+kernel void fused_doubles(global const double *x, global const double *y, global const double *z,
+		  global double *out)
+{
+	size_t i = get_global_id(0);
+
+	out[i] = fma(x[i], y[i], z[i]);
+}

@@ -126,6 +126,110 @@ float fmaf(float x, float y, float z)
 	return sum;
 }
 
+typedef unsigned __int128 wide;
+
+/* digits * 2^exponent, the highest digit bit 125 */
+struct exact {
+	wide digits;
+	int exponent;
+};
+
+static inline struct exact normalised(wide digits, int exponent)
+{
+	const unsigned long high = digits >> 64;
+	const int shift = high ? __builtin_clzl(high) - 2 : __builtin_clzl(digits) + 62;
+
+	return (struct exact){ digits << shift, exponent - shift };
+}
+
+/* The size of a finite number in whole units of 2^*exponent */
+static inline unsigned long digits_of(unsigned long bits, int *exponent)
+{
+	const int field = bits >> 52 & 2047;
+
+	*exponent = (field ? field : 1) - 1075;
+	return (bits & ((1ul << 52) - 1)) | (unsigned long)!!field << 52;
+}
+
+/* @digits without the last @shift, to nearest, ties to even; @digits < 2^127 */
+static inline unsigned long rounded(wide digits, int shift)
+{
+	unsigned long whole;
+	wide rest, half;
+
+	if (shift <= 0)
+		return (unsigned long)digits << -shift;
+	if (shift > 127)
+		return 0;
+	whole = digits >> shift;
+	rest = digits - ((wide)whole << shift);
+	half = (wide)1 << (shift - 1);
+	return whole + (rest > half || (rest == half && whole & 1));
+}
+
+/*
+ * The product has 106 digits. Of the smaller one of product and z the digits below the sum's 126
+ * become one that says whether there are any: it does not matter which ones, for where the sum
+ * loses more than a digit at its upper end none are lost at the lower one.
+ */
+double fma(double x, double y, double z)
+{
+	const unsigned long infinite = 2047ul << 52, sign = 1ul << 63;
+	unsigned long a, b, c, bits, negative;
+	int ea, eb, ec, apart, top, shift;
+	struct exact large, small;
+	wide sum;
+
+	__builtin_memcpy(&a, &x, sizeof(a));
+	__builtin_memcpy(&b, &y, sizeof(b));
+	__builtin_memcpy(&c, &z, sizeof(c));
+	if ((a & infinite) == infinite || (b & infinite) == infinite || !(a << 1) || !(b << 1))
+		return x * y + z;
+	if ((c & infinite) == infinite)
+		return z + z;
+	if (!(c << 1))
+		return x * y;
+
+	negative = (a ^ b) & sign;
+	large.digits = (wide)digits_of(a, &ea) * digits_of(b, &eb);
+	large = normalised(large.digits, ea + eb);
+	small.digits = digits_of(c, &ec);
+	small = normalised(small.digits, ec);
+	c = (c ^ negative) & sign;
+	if (small.exponent > large.exponent ||
+	    (small.exponent == large.exponent && small.digits > large.digits)) {
+		const struct exact swapped = large;
+
+		large = small;
+		small = swapped;
+		negative ^= c;
+	}
+	apart = large.exponent - small.exponent;
+	if (apart > 127)
+		small.digits = 1;
+	else if (apart)
+		small.digits = small.digits >> apart | !!(small.digits << (128 - apart));
+	sum = c ? large.digits - small.digits : large.digits + small.digits;
+	if (!sum)
+		return 0;
+
+	bits = sum >> 64;
+	top = bits ? 127 - __builtin_clzl(bits) : 63 - __builtin_clzl(sum);
+	shift = top - 52;
+	if (large.exponent + shift < -1074)
+		shift = -1074 - large.exponent;
+	if (large.exponent + shift > 971) {
+		bits = infinite;
+	} else {
+		/* The highest digit, if there is one, adds to the exponent. */
+		bits = rounded(sum, shift);
+		bits += (unsigned long)(large.exponent + shift + 1074) << 52;
+	}
+	bits |= negative;
+	__builtin_memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
 /*
  * Conversions of half, for processors without the instruction. All on bits: any
  * arithmetic on half here would be a call of these functions.
