@@ -313,8 +313,7 @@ TEST(events_in_a_child_of_fork_end_and_their_callbacks_are_called)
 
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "for the embedded GPU");
-	if (SIGNALS_ARE_LATE)
-		SKIP(return, "ThreadSanitizer allows no threads in a child of threads");
+	NEED_MALLOC_AFTER_FORK();
 	ASSERT_EQ(0, client_open(&all.client));
 	all.user = clCreateUserEvent(all.client.context, NULL);
 	ASSERT_EQ(0, client_add(&all.client, 0, NULL, &all.running));
@@ -365,8 +364,7 @@ TEST(transfers_of_the_parent_end_in_a_child_of_fork)
 
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "for the embedded GPU");
-	if (SIGNALS_ARE_LATE)
-		SKIP(return, "ThreadSanitizer allows no threads in a child of threads");
+	NEED_MALLOC_AFTER_FORK();
 	ASSERT_EQ(0, sem_init(&callback_runs, 0, 0));
 	ASSERT_EQ(0, sem_init(&callback_may_end, 0, 0));
 	ASSERT_EQ(0, client_open(&client));
