@@ -207,6 +207,38 @@ kernel void k(global uchar *out, uint n)
 END
 	times code 'p(ext|ins)rb' 0 100)"
 
+check "corners of areas of one work-item after the other: loads, no gather" "$(
+	compile "--march x86-64-v4" <<'END'
+int area(global const int *p, int a, int b, int c, int d)
+{
+	return p[a] - p[b] - p[c] + p[d];
+}
+
+kernel void k(global const int16 *at, global const int *sums, global const int *n, global int *out)
+{
+	global const int *p = sums + get_global_id(0);
+	int bits = 0;
+
+	for (int i = 0; i < 99; i++) {
+		int16 o = at[n[i]];
+		int c = area(p, o.s5, o.s6, o.s9, o.sa);
+
+		bits = area(p, o.s0, o.s1, o.s4, o.s5) >= c ? 4 : 0;
+		bits |= area(p, o.s1, o.s2, o.s5, o.s6) >= c ? 2 : 0;
+		bits |= area(p, o.s2, o.s3, o.s6, o.s7) >= c ? 1 : 0;
+		bits |= area(p, o.s6, o.s7, o.sa, o.sb) >= c ? 16 : 0;
+		bits |= area(p, o.sa, o.sb, o.se, o.sf) >= c ? 8 : 0;
+		bits |= area(p, o.s9, o.sa, o.sd, o.se) >= c ? 32 : 0;
+		bits |= area(p, o.s8, o.s9, o.sc, o.sd) >= c ? 64 : 0;
+		bits |= area(p, o.s4, o.s5, o.s8, o.s9) >= c ? 128 : 0;
+		if (n[bits] & 1)
+			break;
+	}
+	out[get_global_id(0)] = bits;
+}
+END
+	lacks code 'vpgather|vpextr|vpinsr')"
+
 check "a loop that indexes a private array is unrolled, however large its body" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n, float f)

@@ -370,6 +370,21 @@ void tune_llvm(const options &opts)
 	DisableLIRP::Memset = true;
 }
 
+/*
+ * Single loads of scalar code, such as corners of a sum of areas, would become a gather whose
+ * elements are taken out again: it takes longer than the loads. Gathers of lanes exist already.
+ */
+static void forbid_gathers(Module &m, const options &opts, bool forbid)
+{
+	if (opts.aarch64 || opts.isa_level < 4)
+		return;
+	for (Function &f : m)
+		if (forbid)
+			f.addFnAttr("target-features", "+prefer-no-gather");
+		else
+			f.removeFnAttr("target-features");
+}
+
 void optimise(Module &m, TargetMachine &target, const options &opts)
 {
 	static const OptimizationLevel levels[] = {
@@ -389,7 +404,9 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
 		all.builder.buildO0DefaultPipeline(levels[0]);
+	forbid_gathers(m, opts, true);
 	passes.run(m, all.mam);
+	forbid_gathers(m, opts, false);
 	expand_gathers(m, target);
 	if (opts.opt_level)
 		branch_masked_stores(m, target);
