@@ -239,6 +239,31 @@ kernel void k(global const int16 *at, global const int *sums, global const int *
 END
 	lacks code 'vpgather|vpextr|vpinsr')"
 
+check "M4 windows whose sizes are loaded: the loop inside is not unrolled" "$(
+	window() {
+		cat <<END
+kernel void k(global const float4 *in, global const int *rows, global const int *columns,
+	      global const float *weights, int w, global float4 *out)
+{
+	const int x = get_global_id(0), y = get_global_id(1);
+	float4 sum = 1;
+
+	for (int v = $1; v < $2; v++) {
+		float4 row = weights[v];
+
+		for (int u = columns[x]; u < columns[x + 1]; u++)
+			row *= in[v * w + u] - weights[u];
+		sum += row;
+	}
+	out[y * w + x] = sum;
+}
+END
+	}
+	window 'rows[y]' 'rows[y + 1]' | compile "--march x86-64-v2"
+	times code mulps 1 1
+	window 0 w | compile "--march x86-64-v2"
+	times code mulps 3 99)"
+
 check "a loop that indexes a private array is unrolled, however large its body" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n, float f)

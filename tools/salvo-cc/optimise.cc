@@ -15,6 +15,8 @@
 #include "vectoriser.h"
 
 #include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -45,6 +47,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
@@ -169,6 +172,45 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
 		PreservedAnalyses kept;
 		kept.preserveSet<CFGAnalyses>();
 		return kept;
+	}
+};
+
+/* Is @value computed from what was loaded, but for the block of arguments? */
+static bool depends_on_data(const SCEV *value)
+{
+	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [](const SCEV *part) {
+		auto *unknown = dyn_cast<SCEVUnknown>(part);
+		auto *load = unknown ? dyn_cast<LoadInst>(unknown->getValue()) : nullptr;
+
+		return load && !isa<Argument>(getUnderlyingObject(load->getPointerOperand()));
+	});
+}
+
+/*
+ * A loop in a loop, both of whose numbers of iterations were loaded, as the pixels under a larger
+ * one, is short and entered often. LLVM would run what is left of it by four or eight iterations in
+ * a loop of its own ahead, whose end the processor would have to predict each time, too.
+ */
+struct keep_short_loops : PassInfoMixin<keep_short_loops> {
+	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
+	{
+		LoopInfo &loops = fam.getResult<LoopAnalysis>(f);
+		auto &evolution = fam.getResult<ScalarEvolutionAnalysis>(f);
+		auto has_loaded_length = [&](const Loop *loop) {
+			return depends_on_data(evolution.getBackedgeTakenCount(loop));
+		};
+
+		for (Loop *loop : loops.getLoopsInPreorder()) {
+			const Loop *around = loop->getParentLoop();
+
+			if (!loop->isInnermost() || !has_loaded_length(loop))
+				continue;
+			while (around && !has_loaded_length(around))
+				around = around->getParentLoop();
+			if (around)
+				addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
+		}
+		return PreservedAnalyses::all();
 	}
 };
 
@@ -400,6 +442,11 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		[](FunctionPassManager &passes, OptimizationLevel level) {
 			if (level.getSpeedupLevel() > 1)
 				passes.addPass(hoist_divisions());
+		});
+	all.builder.registerVectorizerStartEPCallback(
+		[](FunctionPassManager &passes, OptimizationLevel level) {
+			if (level.getSpeedupLevel() > 1)
+				passes.addPass(keep_short_loops());
 		});
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
