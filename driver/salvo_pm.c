@@ -31,8 +31,8 @@
 #include "salvo_watchdog.h"
 
 /* Suspend waits for this long: more than a hung batch takes to be found and killed. */
+#define SALVO_PM_WAIT_JIFFIES	(10 * HZ)
 #define SALVO_PM_POLL_MS	10
-#define SALVO_PM_POLLS		1000
 
 /**
  * struct salvo_pm_attempt - An attempt to stop the schedulers.
@@ -65,15 +65,16 @@ static void salvo_pm_attempt_work(struct work_struct *work)
 /* Returns whether the schedulers are stopped. */
 static bool salvo_pm_stop_schedulers(struct salvo_dev *sdev, bool force)
 {
+	const unsigned long deadline = jiffies + SALVO_PM_WAIT_JIFFIES;
 	struct salvo_pm_attempt attempt = { .sdev = sdev, .force = force };
-	unsigned int polls;
 
 	INIT_WORK_ONSTACK(&attempt.work, salvo_pm_attempt_work);
-	for (polls = 0; polls < SALVO_PM_POLLS && !attempt.stopped; polls++) {
-		if (polls)
-			msleep(SALVO_PM_POLL_MS);
+	for (;;) {
 		queue_work(sdev->wq, &attempt.work);
 		flush_work(&attempt.work);
+		if (attempt.stopped || time_after(jiffies, deadline))
+			break;
+		msleep(SALVO_PM_POLL_MS);
 	}
 	destroy_work_on_stack(&attempt.work);
 	return attempt.stopped;
@@ -82,13 +83,11 @@ static bool salvo_pm_stop_schedulers(struct salvo_dev *sdev, bool force)
 /* Wait for the batches on the rings, to which none is added: the schedulers are stopped. */
 static void salvo_pm_drain(struct salvo_dev *sdev)
 {
-	unsigned int polls;
+	const unsigned long deadline = jiffies + SALVO_PM_WAIT_JIFFIES;
 
-	for (polls = 0; polls < SALVO_PM_POLLS; polls++) {
-		if (salvo_device_is_gone(sdev) || salvo_ring_all_idle(sdev))
-			return;
+	while (!salvo_device_is_gone(sdev) && !salvo_ring_all_idle(sdev) &&
+	       !time_after(jiffies, deadline))
 		msleep(SALVO_PM_POLL_MS);
-	}
 }
 
 /* Stop the GPU, unless it was lost meanwhile. The schedulers are stopped. */
