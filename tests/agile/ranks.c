@@ -2,7 +2,7 @@
 /*
  * ranks.c - agile arrays over several ranks: one program, alone or under mpirun (ranks.sh)
  *
- * usage: ranks [NODES [TEST]]: NODES nodes in each process, 2 if it is not said; only TEST
+ * usage: ranks [NODES [TEST]...]: NODES nodes in each process, 2 if it is not said; only the TESTs
  *
  * Rank 0 prints TAP. What fails on another rank goes to its stderr and is its exit status.
  */
@@ -567,10 +567,20 @@ static const struct {
 #define BY_NAME 8u
 #define COUNT (sizeof(tests) / sizeof(tests[0]))
 
+/* Is test @i one of those that are named, or are all run and it is not one of the last? */
+static bool is_wanted(unsigned int i, char *const *names)
+{
+	if (!*names)
+		return i < COUNT - BY_NAME;
+	while (*names && strcmp(*names, tests[i].name))
+		names++;
+	return *names;
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned int nodes = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
-	const char *only = argc > 2 ? argv[2] : NULL;
+	char *const *names = argc > 2 ? argv + 2 : (char *[]){ NULL };
 	const char *own = getenv("OMPI_COMM_WORLD_RANK");
 	struct cluster c;
 	struct example e = { .c = &c };
@@ -582,7 +592,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	/* The others wait for it in MPI_Init(). */
-	if (only && !strcmp(only, "killed at first") && own && !strcmp(own, "2"))
+	if (*names && !strcmp(*names, "killed at first") && own && !strcmp(own, "2"))
 		raise(SIGKILL);
 	/* Others may not trace it, nor take its files. */
 	if (getenv("AGILE_TEST_NO_TRACING"))
@@ -596,7 +606,7 @@ int main(int argc, char **argv)
 	e.nodes = salvo_agile_nodes(c.agile, NULL, NULL);
 	rank = salvo_agile_rank(c.agile);
 	for (i = 0; i < COUNT && !failed; i++) {
-		if (only ? strcmp(only, tests[i].name) : i >= COUNT - BY_NAME)
+		if (!is_wanted(i, names))
 			continue;
 		failed = tests[i].run(&e);
 		done++;

@@ -19,7 +19,7 @@
 #define TIMEOUT		150
 #define UNBINDS		4
 #define ROUNDS		40
-#define REUSES		300
+#define REUSES		150
 #define ATTEMPTS	8
 
 FIXTURE(slot_races) {

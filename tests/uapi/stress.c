@@ -17,7 +17,7 @@
 
 #define THREADS	4
 #define FILES	2
-#define ROUNDS	150
+#define ROUNDS	100
 #define SIZE	65536u
 
 struct shared {

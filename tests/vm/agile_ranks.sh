@@ -20,7 +20,7 @@ ip link set lo up
 nodes=\$(sh tests/vm/render-nodes)
 export SALVO_AGILE_PLUGIN=mpi LD_LIBRARY_PATH=$build/lib HOME=/root
 
-# ranks DEVICES NODES [TEST]
+# ranks DEVICES NODES [TEST]...
 ranks() {
 	echo \"# 2 processes with \$2 nodes of \$1 each\"
 	export SALVO_AGILE_DEVICES=\$1
@@ -29,15 +29,12 @@ ranks() {
 		$build/tests/agile/ranks \"\$@\" 2>&1 || echo \"not ok - mpirun ends with \$?\"
 }
 ranks \${nodes%,*} 1
-ranks \$nodes 2 'A5 C = A + transpose(B)'
-ranks \$nodes 2 'A5 ranks of one machine copy directly'
+ranks \$nodes 2 'A5 C = A + transpose(B)' 'A5 ranks of one machine copy directly'
 export AGILE_TEST_WINDOWS=1 SALVO_AGILE_DIRECT=0
-ranks \${nodes%,*} 1 'A5 C = A + transpose(B)'
-ranks \${nodes%,*} 1 'A5 ranks of one machine copy directly'
+ranks \${nodes%,*} 1 'A5 C = A + transpose(B)' 'A5 ranks of one machine copy directly'
 unset AGILE_TEST_WINDOWS SALVO_AGILE_DIRECT
 echo '# 2 processes with a GPU each'
-for test in 'A5 C = A + transpose(B)' 'A5 ranks of one machine copy directly'; do
-	mpirun --allow-run-as-root --oversubscribe -n 2 sh -c '
-		export SALVO_AGILE_DEVICES=\$(echo \$0 | cut -d, -f\$((OMPI_COMM_WORLD_RANK + 1)))
-		exec $build/tests/agile/ranks 1 \"\$1\"' \$nodes \"\$test\" 2>&1 || echo \"not ok - mpirun ends with \$?\"
-done"
+mpirun --allow-run-as-root --oversubscribe -n 2 sh -c '
+	export SALVO_AGILE_DEVICES=\$(echo \$0 | cut -d, -f\$((OMPI_COMM_WORLD_RANK + 1)))
+	exec $build/tests/agile/ranks 1 \"\$@\"' \$nodes 'A5 C = A + transpose(B)' 'A5 ranks of one machine copy directly' 2>&1 ||
+	echo \"not ok - mpirun ends with \$?\""
