@@ -22,7 +22,7 @@
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
-static bool is_signed(const BinaryOperator &division)
+bool is_signed_division(const Instruction &division)
 {
 	return division.getOpcode() == Instruction::SDiv ||
 	       division.getOpcode() == Instruction::SRem;
@@ -33,7 +33,7 @@ bool is_faulting_division(const Instruction &inst)
 {
 	if (!inst.isIntDivRem())
 		return false;
-	const bool both = is_signed(cast<BinaryOperator>(inst));
+	const bool both = is_signed_division(inst);
 
 	auto is_good = [both](const APInt &divisor) {
 		return !divisor.isZero() && !(both && divisor.isAllOnes());
@@ -49,7 +49,7 @@ static void guard(BinaryOperator &division)
 	Type *type = divisor->getType();
 	Value *zero = Constant::getNullValue(type), *one = ConstantInt::get(type, 1);
 
-	Value *bad = is_signed(division) ?
+	Value *bad = is_signed_division(division) ?
 		b.CreateICmpULT(b.CreateAdd(divisor, one), ConstantInt::get(type, 2)) :
 		b.CreateICmpEQ(divisor, zero);
 	division.setOperand(1, b.CreateSelect(bad, one, divisor));
@@ -84,7 +84,7 @@ bool is_guarded_division(const Instruction &inst)
 
 	if (!inst.isIntDivRem())
 		return false;
-	if (!is_signed(cast<BinaryOperator>(inst)) &&
+	if (!is_signed_division(inst) &&
 	    match(inst.getOperand(1), m_UMax(m_Value(), m_One())))
 		return true;
 	CmpInst::Predicate predicate;

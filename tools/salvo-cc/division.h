@@ -14,6 +14,9 @@ class Module;
 /** guard_divisions() - Give each integer division that may fault some result instead. */
 void guard_divisions(llvm::Module &m);
 
+/* Does @division, of integers, take its operands as signed numbers? */
+bool is_signed_division(const llvm::Instruction &division);
+
 /* Is @inst a division of integers that may fault by its divisor, or by that of an element? */
 bool is_faulting_division(const llvm::Instruction &inst);
 

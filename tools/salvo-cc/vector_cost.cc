@@ -349,19 +349,31 @@ double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
 	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times) ? .75 : 1;
 }
 
+/* The branches on the way from @top to @block that also lead past it, each with its target */
+vectoriser::edges vectoriser::branches_between(const BasicBlock *top, BasicBlock *block) const
+{
+	edges found;
+
+	while (block != top && dt.getNode(block)->getIDom()) {
+		BasicBlock *up = dt.getNode(block)->getIDom()->getBlock();
+
+		if (!pdt.dominates(block, up))
+			found.push_back({ up, block });
+		block = up;
+	}
+	return found;
+}
+
 /* The part of the lanes at @top that comes to @block, if each branch between sends half of them */
 double vectoriser::branch_part(BasicBlock *block, const BasicBlock *top) const
 {
 	double part = 1;
 
-	while (block != top && dt.getNode(block)->getIDom()) {
-		BasicBlock *up = dt.getNode(block)->getIDom()->getBlock();
-		const Loop *loop = loops.getLoopFor(block);
+	for (auto [branch, target] : branches_between(top, block)) {
+		const Loop *loop = loops.getLoopFor(target);
 
-		if (!pdt.dominates(block, up) &&
-		    !(loop && loop->contains(up) && loop->isLoopExiting(up)))
+		if (!(loop && loop->contains(branch) && loop->isLoopExiting(branch)))
 			part *= .5;
-		block = up;
 	}
 	return part;
 }
@@ -369,14 +381,8 @@ double vectoriser::branch_part(BasicBlock *block, const BasicBlock *top) const
 /* Is there a branch on the way from @top to @block that some lanes take, others not? */
 bool vectoriser::is_behind_split(BasicBlock *block, const BasicBlock *top)
 {
-	while (block != top && dt.getNode(block)->getIDom()) {
-		BasicBlock *up = dt.getNode(block)->getIDom()->getBlock();
-
-		if (splits(up) && !pdt.dominates(block, up))
-			return true;
-		block = up;
-	}
-	return false;
+	return any_of(branches_between(top, block),
+		      [&](const auto &edge) { return splits(edge.first); });
 }
 
 /*

@@ -14,16 +14,12 @@
  *
  * The divisor of inactive lanes may be 0: they have some result, and no fault.
  */
+#include "division.h"
 #include "vectoriser.h"
 
 #include <llvm/IR/PatternMatch.h>
 
 using namespace llvm;
-
-static bool is_signed(const Instruction &inst)
-{
-	return inst.getOpcode() == Instruction::SDiv || inst.getOpcode() == Instruction::SRem;
-}
 
 /* In checked mode divisions by zero fault. */
 bool vectoriser::can_divide(const Instruction &inst) const
@@ -56,7 +52,7 @@ Value *vectoriser::emit_division(Instruction &inst)
 									     b.getFloatTy());
 	Value *dividend = vector(inst.getOperand(0)), *divisor = inst.getOperand(1), *quotient;
 	auto to_real = [&](Value *v, Type *as) {
-		return is_signed(inst) ? b.CreateSIToFP(v, as) : b.CreateUIToFP(v, as);
+		return is_signed_division(inst) ? b.CreateSIToFP(v, as) : b.CreateUIToFP(v, as);
 	};
 
 	quotient = to_real(dividend, widen(real));
@@ -70,7 +66,7 @@ Value *vectoriser::emit_division(Instruction &inst)
 	} else {
 		quotient = b.CreateFDiv(quotient, to_real(vector(divisor), widen(real)));
 	}
-	quotient = is_signed(inst) ? b.CreateFPToSI(quotient, wide) :
+	quotient = is_signed_division(inst) ? b.CreateFPToSI(quotient, wide) :
 				     b.CreateFPToUI(quotient, wide);
 	if (inst.getOpcode() == Instruction::SDiv || inst.getOpcode() == Instruction::UDiv)
 		return quotient;

@@ -113,6 +113,7 @@ private:
 	using BasicBlock = llvm::BasicBlock;
 	using Type = llvm::Type;
 	using Loop = llvm::Loop;
+	using edges = llvm::SmallVector<std::pair<BasicBlock *, BasicBlock *>, 8>;
 
 	using instruction_set = llvm::SmallPtrSet<const Instruction *, 8>;
 
@@ -151,8 +152,9 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	edges branches_between(const BasicBlock *top, BasicBlock *block) const;
+	double branch_part(BasicBlock *block, const BasicBlock *top) const;
 	bool is_behind_split(BasicBlock *block, const BasicBlock *top);
-	double branch_part(llvm::BasicBlock *block, const llvm::BasicBlock *top) const;
 	const Value *stack_of(const Instruction &inst, const llvm::Loop &loop) const;
 	unsigned stacks_of(const llvm::Loop &loop) const;
 	bool is_gathered(Value *v, const llvm::Loop &loop, unsigned depth);
