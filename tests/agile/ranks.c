@@ -580,7 +580,7 @@ static bool is_wanted(unsigned int i, char *const *names)
 int main(int argc, char **argv)
 {
 	const unsigned int nodes = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
-	char *const *names = argc > 2 ? argv + 2 : (char *[]){ NULL };
+	char *const *names = argv + (argc > 2 ? 2 : argc);
 	const char *own = getenv("OMPI_COMM_WORLD_RANK");
 	struct cluster c;
 	struct example e = { .c = &c };

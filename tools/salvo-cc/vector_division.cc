@@ -67,7 +67,7 @@ Value *vectoriser::emit_division(Instruction &inst)
 		quotient = b.CreateFDiv(quotient, to_real(vector(divisor), widen(real)));
 	}
 	quotient = is_signed_division(inst) ? b.CreateFPToSI(quotient, wide) :
-				     b.CreateFPToUI(quotient, wide);
+					      b.CreateFPToUI(quotient, wide);
 	if (inst.getOpcode() == Instruction::SDiv || inst.getOpcode() == Instruction::UDiv)
 		return quotient;
 	return b.CreateSub(dividend, b.CreateMul(quotient, vector(divisor)));
