@@ -247,6 +247,8 @@ TEST_F_TIMEOUT(lost, worker_stops_before_a_reset_of_the_function, TIMEOUT)
 	if (access(path, W_OK))
 		SKIP(return, "the function has no reset");
 	ASSERT_EQ(submit_endless(self->fd, self->ctx, &self->exec, self->syncobj), 0);
+	/* With idle rings the reset may end before the host has stopped the GPU. */
+	ASSERT_TRUE(ring_wait_busy(0));
 	ask_host("stop");
 	since = seconds();
 	EXPECT_EQ(write_file(path, "1"), 0);
