@@ -55,6 +55,33 @@ kernel void take_tasks(global const uint *tasks, global uint *taken, global uint
 	out[get_global_id(0)] = sum;
 }
 
+/* The same where each work-item reads the number of tasks by an atomic operation. */
+kernel void take_agreed_tasks(global const uint *tasks, global uint *taken, global uint *out,
+			      uint count)
+{
+	local uint next, task, most;
+	uint sum = 0, all, taking;
+
+	if (get_local_id(0) == 0) {
+		next = atomic_inc(taken);
+		task = tasks[next];
+		most = count;
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	all = atomic_or(&most, 0);
+	taking = next;
+	while (taking < all) {
+		sum += task;
+		if (get_local_id(0) == 0) {
+			next = atomic_inc(taken);
+			task = tasks[next];
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+		taking = next;
+	}
+	out[get_global_id(0)] = sum;
+}
+
 /* The same with a task to skip, a barrier in each way, and a loop that ends by its work. */
 kernel void follow_tasks(global const uint *tasks, global uint *taken, global uint *out, uint count)
 {

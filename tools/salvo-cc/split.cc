@@ -92,7 +92,7 @@ private:
 	std::unique_ptr<divergence> differing;
 	SmallVector<CallInst *> barriers;
 	SmallVector<BasicBlock *> starts;	/* of regions */
-	SmallVector<BranchInst *> apart;	/* uniform branches that lead to different ends */
+	SmallVector<BranchInst *> apart;	/* branches whose ways lead to different ends */
 	SmallPtrSet<BasicBlock *, 8> ends;	/* blocks that begin with a barrier */
 	DenseMap<BasicBlock *, SmallPtrSet<BasicBlock *, 16>> reached;
 	struct variable {
@@ -174,8 +174,7 @@ void splitter::find_agreements()
 			continue;
 		if (differing->splits(block))
 			agreed.push_back(branch);
-		else
-			apart.push_back(branch);
+		apart.push_back(branch);
 	}
 	for (BranchInst *branch : agreed)
 		agree(*branch);
