@@ -498,6 +498,19 @@ END
 			has code 'v(unpck|punpck|shufp)'
 			lacks code 'vgather|vpinsr|vinsertps'
 		done
+		# Under a mask
+		compile "--march x86-64-v4 -DT=$type" <<'END'
+kernel void k(global const T *a, global const int *at, global T *b)
+{
+	uint x = get_global_id(0);
+	int i = at[x];
+
+	if (i >= 0)
+		b[x] = (T)(a[i].x + a[i].y);
+}
+END
+		has code 'v(unpck|punpck|shufp)'
+		lacks code 'vp?gather'
 	done)"
 
 check "M4 neighbours in memory of a work-item: one access for all of them" "$(

@@ -23,6 +23,9 @@ static const char source[] =
 	"{ int i = get_global_id(0); if (in[i] > 0) out[i] = in[n]; }\n"
 	"kernel void some(global int *out, global const int *in)\n"
 	"{ int i = get_global_id(0); if (in[i] > 0) out[i] = 1; }\n"
+	"kernel void quads(global int *out, global const int4 *in, global const int *at)\n"
+	"{ int i = get_global_id(0), j = at[i];\n"
+	"  if (j >= 0) { int4 v = in[j]; out[i] = v.x + v.y * v.z - v.w; } }\n"
 	"kernel void choose(global int *out, global int *other, int n)\n"
 	"{ int i = get_global_id(0); global int *to = i < n ? out : other; to[i] = i; }\n"
 	"kernel void turn(global int *out, local int *shared, int n)\n"
@@ -319,6 +322,25 @@ TEST_F(checked, an_access_of_some_work_items_to_one_address_is_checked)
 	EXPECT_BOUNDS(1, 256, 256, SALVO_ERROR_READ);
 	self->b.map[512 + 20] = 0;
 	EXPECT_EQ(0, run(self, 64));
+}
+
+TEST_F(checked, vectors_that_some_work_items_load_are_checked)
+{
+	int i;
+
+	take(self, "quads");
+	for (i = 0; i < 64; i++) {
+		self->b.map[512 + i] = i;
+		self->b.map[1024 + i] = i % 3 ? i % 16 : -1 - i;
+	}
+	ASSERT_EQ(0, set_range(self, 0, 0, 256));
+	ASSERT_EQ(0, set_range(self, 1, 2048, 256));
+	ASSERT_EQ(0, set_range(self, 2, 4096, 256));
+	EXPECT_EQ(0, run(self, 64));
+	EXPECT_EQ(20 + 21 * 22 - 23, self->b.map[5]);
+	self->b.map[1024 + 37] = 16;
+	EXPECT_EQ(-ECANCELED, run(self, 64));
+	EXPECT_BOUNDS(1, 256, 256, SALVO_ERROR_READ);
 }
 
 TEST_F(checked, a_pointer_may_be_of_several_arguments)

@@ -143,7 +143,7 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	table t;
 	if (load && find_table(*load, &t))
 		return table_cost(*load, t);
-	if (load && has_elements(*load) && can_transpose(*load, masked))
+	if (load && has_elements(*load) && can_transpose(*load))
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))
 		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);

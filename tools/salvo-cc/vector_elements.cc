@@ -207,17 +207,14 @@ Value *vectoriser::element_of(ArrayRef<Value *> pieces, unsigned n)
 /* Bits of a part of a register that shuffles do not cross, and that is loaded at once */
 static const unsigned part_bits = 128;
 
-/*
- * Is it faster to load the vector of each lane and to transpose them? Where lanes are masked each
- * would need a pointer that is safe, which is more than a gather.
- */
-bool vectoriser::can_transpose(const LoadInst &load, bool masked) const
+/* Is it faster to load the vector of each lane and to transpose them? */
+bool vectoriser::can_transpose(const LoadInst &load) const
 {
 	FixedVectorType *type = used_type(load);
 	const unsigned bits = bits_of(type), element = type->getScalarSizeInBits();
 
 	return (element == 32 || element == 64) && bits > 64 && bits <= part_bits &&
-	       lanes % (part_bits / element) == 0 && !(masked && can_gather_elements(load));
+	       lanes % (part_bits / element) == 0;
 }
 
 /* What one lane loads from its address @pointer, as a vector of 128 bits */
@@ -227,8 +224,6 @@ Value *vectoriser::load_lane_part(LoadInst &load, Value *pointer, unsigned i)
 	const unsigned per = part_bits / type->getScalarSizeInBits();
 	SmallVector<int> pick;
 
-	if (mask)
-		pointer = safe_pointer(pointer, is_active(i));
 	LoadInst *one = b.CreateAlignedLoad(type, pointer, load.getAlign(), load.getName());
 	one->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
 	tag_lane(*one, i);
@@ -293,7 +288,8 @@ void vectoriser::load_transposed(LoadInst &load, Value *all, SmallVectorImpl<Val
 	SmallVector<Value *> pointers;
 
 	if (!all)
-		pointers = lane_pointers(load.getPointerOperand());
+		pointers = mask ? safe_pointers(load.getPointerOperand()) :
+				  lane_pointers(load.getPointerOperand());
 	for (unsigned j = 0; j < per; j++) {
 		SmallVector<Value *> parts;
 		SmallVector<int> pick;
@@ -361,7 +357,7 @@ SmallVector<Value *> vectoriser::load_elements(LoadInst &load)
 			for (unsigned n = 0; n < count; n++)
 				made.push_back(element_of(pieces, n));
 		}
-	} else if (can_transpose(load, mask)) {
+	} else if (can_transpose(load)) {
 		load_transposed(load, nullptr, made);
 		made.truncate(count);
 	} else if (!can_gather_elements(load)) {
@@ -428,7 +424,7 @@ void vectoriser::emit_load_elements(LoadInst &load)
 {
 	const bool apart = !is_contiguous(load.getPointerOperand(), load.getType());
 
-	elements[&load] = apart && mask && keeps_mask(load) && can_transpose(load, false) ?
+	elements[&load] = apart && mask && keeps_mask(load) && can_transpose(load) ?
 			  load_elements_of_all(load) : load_elements(load);
 }
 

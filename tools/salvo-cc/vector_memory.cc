@@ -56,8 +56,26 @@ Value *vectoriser::is_active(unsigned i)
 /* @pointer if @condition, else the scratch buffer. */
 Value *vectoriser::safe_pointer(Value *pointer, Value *condition)
 {
+	Value *other = b.CreateAddrSpaceCast(nowhere, pointer->getType()->getScalarType());
+
 	return b.CreateSelect(condition, pointer,
-			      b.CreateAddrSpaceCast(nowhere, pointer->getType()));
+			      pointer->getType()->isVectorTy() ? splat(other) : other);
+}
+
+/*
+ * The same for each lane under a mask. They are chosen as vectors, which is fewer instructions, but
+ * one by one where bounds.cc looks for what an active lane accesses.
+ */
+SmallVector<Value *> vectoriser::safe_pointers(Value *pointer)
+{
+	const bool checked = item.hasFnAttribute("salvo-checked");
+	Value *safe = checked ? nullptr : safe_pointer(vector(pointer), mask);
+	SmallVector<Value *> all;
+
+	for (unsigned i = 0; i < lanes; i++)
+		all.push_back(checked ? safe_pointer(lane(pointer, i), is_active(i)) :
+					b.CreateExtractElement(safe, i));
+	return all;
 }
 
 void vectoriser::emit_alloca(AllocaInst &alloca)

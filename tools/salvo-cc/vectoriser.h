@@ -301,6 +301,7 @@ private:
 	void emit_scalar_memory(Instruction &inst);
 	Value *is_active(unsigned i);
 	Value *safe_pointer(Value *pointer, Value *condition);
+	llvm::SmallVector<Value *> safe_pointers(Value *pointer);
 	Value *masked_pointer(Value *pointer);
 	bool is_contiguous(Value *pointer, Type *type) const;
 	bool is_reversed(Value *pointer, Type *type) const;
@@ -350,7 +351,7 @@ private:
 	Value *element_of(Value *words, unsigned n, Type *type);
 	Value *piece_of(Value *all, unsigned from);
 	Value *element_of(llvm::ArrayRef<Value *> pieces, unsigned n);
-	bool can_transpose(const llvm::LoadInst &load, bool masked) const;
+	bool can_transpose(const llvm::LoadInst &load) const;
 	Value *load_lane_part(llvm::LoadInst &load, Value *pointer, unsigned i);
 	Value *pick_in_parts(Value *p, Value *q, llvm::ArrayRef<unsigned> of);
 	bool is_in_parts(const llvm::FixedVectorType *type) const;
