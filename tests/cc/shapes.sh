@@ -527,6 +527,17 @@ kernel void k(global const struct sample *in, global const uint *at, global floa
 }
 END
 	lacks code 'vgather|vscatter'
+	# Indices of 32 bits, of which LLVM does not know that they do not wrap around
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global const uint *at, global float *out)
+{
+	uint x = get_global_id(0), i = at[x];
+
+	out[x] = in[i - 1] + in[i] * in[i + 1] + in[i + 2];
+}
+END
+	has code 'v(unpck|punpck|shufp)'
+	lacks code 'vgather|vinsertps'
 	compile "" <<'END'
 kernel void k(global const uint *in, global uchar *out)
 {

@@ -17,6 +17,7 @@
 #include "analyses.h"
 #include "items.h"
 #include "vectoriser.h"
+#include "walks.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
@@ -174,8 +175,7 @@ static bool separates(Instruction &inst, const near_accesses &near, ScalarEvolut
 	if (near.is_load())
 		return inst.mayWriteToMemory() && isModSet(aliases.getModRefInfo(&inst, where));
 	if (can_group(inst)) {
-		const auto at = distance(evolution, near,
-					 evolution.getSCEV(getLoadStorePointerOperand(&inst)));
+		const auto at = distance(evolution, near, address_in_loop(inst, evolution));
 		const unsigned bits = getLoadStoreType(&inst)->getPrimitiveSizeInBits();
 		if (at)
 			return overlaps(near, *at, bits / 8);
@@ -187,7 +187,7 @@ static bool separates(Instruction &inst, const near_accesses &near, ScalarEvolut
 static void add_access(Instruction &inst, std::vector<near_accesses> &open,
 		       ScalarEvolution &evolution)
 {
-	const SCEV *address = evolution.getSCEV(getLoadStorePointerOperand(&inst));
+	const SCEV *address = address_in_loop(inst, evolution);
 	const unsigned bits = getLoadStoreType(&inst)->getPrimitiveSizeInBits();
 
 	for (near_accesses &near : open) {

@@ -74,28 +74,43 @@ bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
 namespace {
 
 /*
- * Takes indices of less than 64 bits that count in a loop for ones that do not wrap around: what
- * is accessed before and behind that would be gigabytes apart.
+ * Takes indices of less than 64 bits that count in a loop, or are a constant from others, for ones
+ * that do not wrap around: what is accessed before and behind that would be gigabytes apart.
  */
 class without_wraps : public SCEVRewriteVisitor<without_wraps> {
 public:
 	without_wraps(ScalarEvolution &evolution) : SCEVRewriteVisitor(evolution) {}
 
-	const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *e) { return extend(e, false); }
-	const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *e) { return extend(e, true); }
+	const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *e)
+	{
+		return extend(e->getOperand(), e->getType(), false);
+	}
+
+	const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *e)
+	{
+		return extend(e->getOperand(), e->getType(), true);
+	}
 
 private:
-	const SCEV *extend(const SCEVCastExpr *e, bool is_signed)
+	const SCEV *extend(const SCEV *index, Type *type, bool is_signed)
 	{
-		auto *moving = dyn_cast<SCEVAddRecExpr>(e->getOperand());
+		auto *moving = dyn_cast<SCEVAddRecExpr>(index);
+		auto *sum = dyn_cast<SCEVAddExpr>(index);
+		const bool is_index = SE.getTypeSizeInBits(index->getType()) >= 32;
 
-		if (!moving || !moving->isAffine() || SE.getTypeSizeInBits(moving->getType()) < 32)
-			return e;
-		const SCEV *start = moving->getStart(), *step = moving->getStepRecurrence(SE);
-		start = is_signed ? SE.getSignExtendExpr(start, e->getType()) :
-				    SE.getZeroExtendExpr(start, e->getType());
-		return SE.getAddRecExpr(start, SE.getSignExtendExpr(step, e->getType()),
-					moving->getLoop(), SCEV::FlagAnyWrap);
+		if (moving && moving->isAffine() && is_index)
+			return SE.getAddRecExpr(extend(moving->getStart(), type, is_signed),
+						SE.getSignExtendExpr(
+							moving->getStepRecurrence(SE), type),
+						moving->getLoop(), SCEV::FlagAnyWrap);
+		if (sum && isa<SCEVConstant>(sum->getOperand(0)) && is_index) {
+			SmallVector<const SCEV *> rest(drop_begin(sum->operands()));
+
+			return SE.getAddExpr(SE.getSignExtendExpr(sum->getOperand(0), type),
+					     extend(SE.getAddExpr(rest), type, is_signed));
+		}
+		return is_signed ? SE.getSignExtendExpr(index, type) :
+				   SE.getZeroExtendExpr(index, type);
 	}
 };
 

@@ -11,7 +11,7 @@
 
 namespace llvm { class AAResults; class Loop; class SCEV; class ScalarEvolution; }
 
-/* Where @inst, a load or store, accesses memory, if no index wraps around in its loop */
+/* Where @inst, a load or store, accesses memory, if no index of 32 bits or more wraps around */
 const llvm::SCEV *address_in_loop(llvm::Instruction &inst, llvm::ScalarEvolution &evolution);
 
 /* Bytes by which @address moves in each iteration of @loop, none if they differ. */
