@@ -755,4 +755,29 @@ kernel void k(global const float *a, global float *out, int n, int mode)
 END
 	times code 'vsqrtps.*ymm' 1 99)"
 
+check "M4 powers with constant exponents: a few multiplications" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = pow(a[x], 2.0f) + pown(a[x], 3) + powr(a[x], 1.5f);
+}
+END
+	has code 'vmulps'
+	lacks code 'cvtps2pd')"
+
+check "M4 guards against a part of the length: no masks inside" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n / 4)
+		b[x] = a[x] + 1;
+}
+END
+	has code 'vaddps.*ymm'
+	lacks code 'vmaskmov')"
+
 finish
