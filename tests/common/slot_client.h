@@ -190,6 +190,20 @@ static inline int run_task(struct client *c, salvo_kernel_fn fn, unsigned int wo
 	return err ? err : (int)c->slot->status;
 }
 
+/* Starts a task that spins until words[1] is set, and waits until it runs; false after 30 s. */
+static inline bool start_spinning(struct client *c)
+{
+	const int64_t end = now_ns() + 30 * SECONDS;
+
+	start(c, add_and_spin, 0, 1);
+	while (!c->words[0]) {
+		if (now_ns() > end)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
 /* Waits until it is detached by the driver. */
 static inline bool is_detached(struct client *c)
 {

@@ -170,12 +170,11 @@ TEST_F(slot, stays_bound_when_its_handle_is_closed)
 
 TEST_F_TIMEOUT(slot, W7_detach_lets_the_task_end, 60)
 {
-	start(&self->c, spin, 0, 0);
-	usleep(100000);
+	ASSERT_TRUE(start_spinning(&self->c));
 	ASSERT_EQ(detach(&self->c, self->c.id), 0);
 	usleep(100000);
 	EXPECT_EQ(self->c.slot->doorbell, 1);
-	self->c.words[0] = 1;
+	self->c.words[1] = 1;
 	EXPECT_TRUE(is_detached(&self->c));
 	EXPECT_TRUE(wait_value("slots", 0));
 }
@@ -220,11 +219,10 @@ TEST_F_TIMEOUT(slot, W7_endless_task_costs_its_context_alone, 100)
 	other.slot = other.slot_bo.map;
 	ASSERT_EQ(attach_to(&other, other.ctx, &other.slot_bo, 0, 2, &other.id), 0);
 
-	start(&self->c, spin, 0, 0);
-	usleep(100000);
+	ASSERT_TRUE(start_spinning(&self->c));
 	/* They do not wait for it. */
 	EXPECT_EQ(run_task(&stranger, add_word, 0, 1), SALVO_SLOT_DONE);
-	EXPECT_EQ(run_task(&other, add_word, 1, 1), SALVO_SLOT_DONE);
+	EXPECT_EQ(run_task(&other, add_word, 2, 1), SALVO_SLOT_DONE);
 	EXPECT_EQ(batch_runs(&stranger), 0);
 	EXPECT_EQ(self->c.slot->doorbell, 1);
 
@@ -236,8 +234,8 @@ TEST_F_TIMEOUT(slot, W7_endless_task_costs_its_context_alone, 100)
 	EXPECT_EQ(query.fault.kind, DRM_SALVO_FAULT_HANG);
 	EXPECT_EQ(query.fault.batch, 0);
 	EXPECT_EQ(attach_to(&self->c, self->c.ctx, &self->c.slot_bo, 0, 1, &id), -EIO);
-	EXPECT_EQ(run_task(&other, add_word, 1, 1), SALVO_SLOT_DONE);
-	EXPECT_EQ(self->c.words[1], 2);
+	EXPECT_EQ(run_task(&other, add_word, 2, 1), SALVO_SLOT_DONE);
+	EXPECT_EQ(self->c.words[2], 2);
 	EXPECT_EQ(batch_runs(&other), 0);
 	EXPECT_EQ(run_task(&stranger, add_word, 0, 1), SALVO_SLOT_DONE);
 	client_close(&stranger);
@@ -276,10 +274,8 @@ static pid_t fork_spinning(struct __test_metadata *_metadata)
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid) {
-		if (client_open(&child) || attach(&child))
+		if (client_open(&child) || attach(&child) || !start_spinning(&child))
 			_exit(1);
-		start(&child, spin, 0, 0);
-		usleep(100000);
 		(void)!write(ready[1], &byte, 1);
 		pause();
 		_exit(0);
@@ -313,8 +309,7 @@ TEST_F_TIMEOUT(slot, W7_ends_with_a_reset, 60)
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/salvo_reset",
 		 node_path() + strlen("/dev/dri/renderD"));
-	start(&self->c, spin, 0, 0);
-	usleep(100000);
+	ASSERT_TRUE(start_spinning(&self->c));
 	ASSERT_EQ(write_file(path, "1"), 0);
 	EXPECT_TRUE(is_detached(&self->c));
 	EXPECT_EQ(batch_runs(&self->c), 0);

@@ -287,6 +287,7 @@ TEST_F_TIMEOUT(slot_races, detaching_slots_leave_others_theirs, TIMEOUT)
 {
 	uint32_t ids[SALVO_MAX_SLOTS];
 	unsigned int count, half = self->info.max_slots / 2;
+	const long long kills = device_counter("kills");
 	struct caller caller;
 	struct bo bo;
 	pthread_t thread;
@@ -299,8 +300,7 @@ TEST_F_TIMEOUT(slot_races, detaching_slots_leave_others_theirs, TIMEOUT)
 		ASSERT_EQ(attach_to(&self->c, self->c.ctx, &bo, count * SALVO_SLOT_BYTES, 1,
 				    &ids[count]), 0);
 	/* The units are in use until the task ends. */
-	start(&self->c, spin, 0, 0);
-	usleep(100000);
+	ASSERT_TRUE(start_spinning(&self->c));
 	while (count--)
 		ASSERT_EQ(detach(&self->c, ids[count]), 0);
 	ASSERT_EQ(detach(&self->c, self->c.id), 0);
@@ -321,8 +321,9 @@ TEST_F_TIMEOUT(slot_races, detaching_slots_leave_others_theirs, TIMEOUT)
 	}
 	ASSERT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT_EQ(status, 0);
-	EXPECT_EQ(self->c.slot->doorbell, 1);
-	self->c.words[0] = 1;
+	/* On a slow machine the task was found hung before that. */
+	EXPECT_TRUE(self->c.slot->doorbell == 1 || device_counter("kills") > kills);
+	self->c.words[1] = 1;
 	pthread_join(thread, NULL);
 	EXPECT_EQ(caller.err, -ENOSPC);
 	EXPECT_TRUE(is_detached(&self->c));
