@@ -666,6 +666,9 @@ Value *vectoriser::emit_lanes(Instruction &inst)
 							   ConstantInt::get(type, 1)));
 		copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_tbaa, LLVMContext::MD_fpmath,
 						    LLVMContext::MD_invariant_load });
+		/* A function that was too large to be inlined once (flatten.cc) */
+		if (auto *call = dyn_cast<CallInst>(copy))
+			call->setIsNoInline();
 		b.Insert(copy);
 		if (memory)
 			tag_lane(*copy, i);

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: which functions stay functions, and how often lanes have them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+# 12 calls of step() would make a kernel of more than 16,000 instructions (flatten.cc).
+steps() {
+	cat <<'END'
+#define TWICE(x) x x
+#define ALL(x) TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(x))))))))
+uint rounds(uint a, uint b)
+{
+	ALL(a = a * b + (a >> 3); b ^= rotate(a, b);)
+	return a;
+}
+uint step(uint a, uint b)
+{
+	return rounds(a ^ 0x2468ace1, b) + rounds(b, a);
+}
+END
+	echo 'kernel void k(global uint *a, uint n) { uint x = get_global_id(0), r = a[x];'
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		echo "if (n & (1 << $i)) r = step(r, $i * n);"
+	done
+	echo 'a[x] = r; }'
+}
+
+check "M4 a function that is too large to be inlined stays one for lanes, too" "$(
+	steps | compile "--march x86-64-v4"
+	times code '0x2468ace1' 1 25)"
+
+finish
