@@ -129,10 +129,10 @@ static int attack_by_fork(pid_t *pids, int count)
  */
 TEST_F_TIMEOUT(isolation, batch_does_not_wait_for_the_endless_batches_of_many_processes, TIMEOUT)
 {
-	static const int counts[] = { 4, 12 };
+	static const int counts[] = { 4, 8 };
 	const struct drm_salvo_command command = fill(self->bo.address, 64, 1);
 	const long long resets = device_counter("resets");
-	pid_t pids[12];
+	pid_t pids[8];
 	unsigned int i;
 	int j, n;
 
