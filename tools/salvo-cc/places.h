@@ -7,8 +7,11 @@
 
 #include "salvo_cc.h"
 
-#include <llvm/CodeGen/AsmPrinter.h>
-#include <llvm/CodeGen/MachineFunctionPass.h>
+namespace llvm {
+class AsmPrinter;
+class DILocalVariable;
+class MachineFunctionPass;
+}
 
 /*
  * marks.cc: code from here to end_index() runs the @lanes work-items with the ids @index,
