@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# M4: which functions stay functions, and how often lanes have them.
+# M4: calls: of functions that stay functions, and those that a few instructions replace.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -34,5 +34,17 @@ END
 check "M4 a function that is too large to be inlined stays one for lanes, too" "$(
 	steps | compile "--march x86-64-v4"
 	times code '0x2468ace1' 1 25)"
+
+check "M4 powers with constant exponents: a few multiplications" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = pow(a[x], 2.0f) + pown(a[x], 3) + powr(a[x], 1.5f);
+}
+END
+	has code 'vmulps'
+	lacks code 'cvtps2pd')"
 
 finish

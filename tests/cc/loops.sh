@@ -70,21 +70,6 @@ END
 	has code 'v(mul|fn?m(add|sub).*)ps.*zmm'
 	lacks code 'gather|scatter')"
 
-check "M4 a guard that is the same for a row is tested once for it" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global float *a, int row, int group)
-{
-	const int x = get_local_id(0), y = get_local_id(1);
-
-	a[y * 64 + x] += 1;
-	barrier(CLK_GLOBAL_MEM_FENCE);
-	if (y == row && get_group_id(1) == group)
-		a[x] *= a[x + 64];
-}
-END
-	has code 'vmulps.*zmm'
-	lacks code 'set(e|ne)')"
-
 rounds() {
 	cat <<END
 kernel void k(global $1 *state, int length)
@@ -754,30 +739,5 @@ kernel void k(global const float *a, global float *out, int n, int mode)
 }
 END
 	times code 'vsqrtps.*ymm' 1 99)"
-
-check "M4 powers with constant exponents: a few multiplications" "$(
-	compile "" <<'END'
-kernel void k(global const float *a, global float *b)
-{
-	int x = get_global_id(0);
-
-	b[x] = pow(a[x], 2.0f) + pown(a[x], 3) + powr(a[x], 1.5f);
-}
-END
-	has code 'vmulps'
-	lacks code 'cvtps2pd')"
-
-check "M4 guards against a part of the length: no masks inside" "$(
-	compile "--march x86-64-v3" <<'END'
-kernel void k(global const float *a, global float *b, int n)
-{
-	int x = get_global_id(0);
-
-	if (x < n / 4)
-		b[x] = a[x] + 1;
-}
-END
-	has code 'vaddps.*ymm'
-	lacks code 'vmaskmov')"
 
 finish

@@ -54,19 +54,6 @@ END
 	has code 'vpmovzxbd +(-?0x[0-9a-f]+)?\(.*ymm|vmovq +(-?0x[0-9a-f]+)?\(.*xmm'
 	lacks code 'test +.0x8,')"
 
-check "M4 a guard of a multiple of x: no masks inside" "$(
-	compile "--global-offset" <<'END'
-kernel void k(global const uchar *a, global uchar *b, int n)
-{
-	int x = get_global_id(0);
-
-	if (3 * x + 2 < n)
-		b[x] = a[3 * x] ^ a[3 * x + 1] ^ a[3 * x + 2];
-}
-END
-	has code 'vpshufb.*xmm'
-	lacks code 'vmaskmov|vpmovmskb|vmovmskps|vblendv')"
-
 check "M4 clamped neighbours are side by side but at the border" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b, int w)

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: guards: conditions that keep work-items of a row, or the whole row, from being run.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+check "M4 a guard of a multiple of x: no masks inside" "$(
+	compile "--global-offset" <<'END'
+kernel void k(global const uchar *a, global uchar *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (3 * x + 2 < n)
+		b[x] = a[3 * x] ^ a[3 * x + 1] ^ a[3 * x + 2];
+}
+END
+	has code 'vpshufb.*xmm'
+	lacks code 'vmaskmov|vpmovmskb|vmovmskps|vblendv')"
+
+check "M4 guards against a part of the length: no masks inside" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	int x = get_global_id(0);
+
+	if (x < n / 4)
+		b[x] = a[x] + 1;
+}
+END
+	has code 'vaddps.*ymm'
+	lacks code 'vmaskmov')"
+
+check "M4 a guard that is the same for a row is tested once for it" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *a, int row, int group)
+{
+	const int x = get_local_id(0), y = get_local_id(1);
+
+	a[y * 64 + x] += 1;
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	if (y == row && get_group_id(1) == group)
+		a[x] *= a[x + 64];
+}
+END
+	has code 'vmulps.*zmm'
+	lacks code 'set(e|ne)')"
+
+finish
