@@ -190,13 +190,16 @@ static inline int run_task(struct client *c, salvo_kernel_fn fn, unsigned int wo
 	return err ? err : (int)c->slot->status;
 }
 
-/* Starts a task that spins until words[1] is set, and waits until it runs; false after 30 s. */
-static inline bool start_spinning(struct client *c)
+/*
+ * Starts a task that increments words[@word] and spins until the next word is set. Waits until it
+ * runs; false after 30 s.
+ */
+static inline bool start_spinning(struct client *c, unsigned int word)
 {
 	const int64_t end = now_ns() + 30 * SECONDS;
 
-	start(c, add_and_spin, 0, 1);
-	while (!c->words[0]) {
+	start(c, add_and_spin, word, 1);
+	while (!c->words[word]) {
 		if (now_ns() > end)
 			return false;
 		usleep(1000);

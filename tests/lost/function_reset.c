@@ -246,9 +246,7 @@ TEST_F_TIMEOUT(function_reset, task_runs_once_when_the_ring_is_full, TIMEOUT)
 		usleep(300000);
 	} while (worker.batches != before);
 	ASSERT_GT(before, 100);
-	start(&client, add_and_spin, 1, 1);
-	while (!client.words[1])
-		usleep(1000);
+	ASSERT_TRUE(start_spinning(&client, 1));
 	ASSERT_EQ(pthread_create(&threads[1], NULL, release_later, (void *)client.words), 0);
 	EXPECT_EQ(write_file(self->path, "1"), 0);
 	pthread_join(threads[1], NULL);

@@ -170,7 +170,7 @@ TEST_F(slot, stays_bound_when_its_handle_is_closed)
 
 TEST_F_TIMEOUT(slot, W7_detach_lets_the_task_end, 60)
 {
-	ASSERT_TRUE(start_spinning(&self->c));
+	ASSERT_TRUE(start_spinning(&self->c, 0));
 	ASSERT_EQ(detach(&self->c, self->c.id), 0);
 	usleep(100000);
 	EXPECT_EQ(self->c.slot->doorbell, 1);
@@ -219,7 +219,7 @@ TEST_F_TIMEOUT(slot, W7_endless_task_costs_its_context_alone, 100)
 	other.slot = other.slot_bo.map;
 	ASSERT_EQ(attach_to(&other, other.ctx, &other.slot_bo, 0, 2, &other.id), 0);
 
-	ASSERT_TRUE(start_spinning(&self->c));
+	ASSERT_TRUE(start_spinning(&self->c, 0));
 	/* They do not wait for it. */
 	EXPECT_EQ(run_task(&stranger, add_word, 0, 1), SALVO_SLOT_DONE);
 	EXPECT_EQ(run_task(&other, add_word, 2, 1), SALVO_SLOT_DONE);
@@ -274,7 +274,7 @@ static pid_t fork_spinning(struct __test_metadata *_metadata)
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid) {
-		if (client_open(&child) || attach(&child) || !start_spinning(&child))
+		if (client_open(&child) || attach(&child) || !start_spinning(&child, 0))
 			_exit(1);
 		(void)!write(ready[1], &byte, 1);
 		pause();
@@ -309,7 +309,7 @@ TEST_F_TIMEOUT(slot, W7_ends_with_a_reset, 60)
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/salvo_reset",
 		 node_path() + strlen("/dev/dri/renderD"));
-	ASSERT_TRUE(start_spinning(&self->c));
+	ASSERT_TRUE(start_spinning(&self->c, 0));
 	ASSERT_EQ(write_file(path, "1"), 0);
 	EXPECT_TRUE(is_detached(&self->c));
 	EXPECT_EQ(batch_runs(&self->c), 0);

@@ -300,7 +300,7 @@ TEST_F_TIMEOUT(slot_races, detaching_slots_leave_others_theirs, TIMEOUT)
 		ASSERT_EQ(attach_to(&self->c, self->c.ctx, &bo, count * SALVO_SLOT_BYTES, 1,
 				    &ids[count]), 0);
 	/* The units are in use until the task ends. */
-	ASSERT_TRUE(start_spinning(&self->c));
+	ASSERT_TRUE(start_spinning(&self->c, 0));
 	while (count--)
 		ASSERT_EQ(detach(&self->c, ids[count]), 0);
 	ASSERT_EQ(detach(&self->c, self->c.id), 0);

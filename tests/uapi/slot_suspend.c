@@ -56,7 +56,7 @@ TEST_F_TIMEOUT(slot_suspend, tasks_run_before_and_after, 100)
 /* An endless task does not prevent it: the time limit ends it. */
 TEST_F_TIMEOUT(slot_suspend, endless_task_does_not_prevent_it, 100)
 {
-	ASSERT_TRUE(start_spinning(&self->c));
+	ASSERT_TRUE(start_spinning(&self->c, 0));
 	EXPECT_EQ(write_file("/sys/power/state", "freeze"), 0);
 	EXPECT_TRUE(is_detached(&self->c));
 }
