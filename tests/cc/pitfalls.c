@@ -93,7 +93,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_walks.cl", {
 		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",
 		"walk_some", "walk_strides", "walk_ends", "walk_own", "walk_stores",
-		"walk_both", "walk_wraps", "walk_local",
+		"walk_both", "walk_wraps", "walk_around", "walk_local",
 	} },
 	{ "tests/kernels/cc_pitfalls_steps.cl", {
 		"arrays_of_regions",

@@ -174,6 +174,17 @@ kernel void walk_wraps(PLAIN)
 	out[i + 256] = b;
 }
 
+/* Places in a table are the upper bits of a count that wraps around, as of a wave's phase. */
+kernel void walk_around(PLAIN)
+{
+	const uint i = ITEM;
+	uint phase = in[i] | 0xfd000000, a = 1;
+
+	for (uint k = 0; k < n; k++, phase += 1 << 24)
+		a = a * 3 + in[phase >> 24];
+	out[i] = a;
+}
+
 /* In local memory, between barriers */
 kernel void walk_local(ARGS)
 {

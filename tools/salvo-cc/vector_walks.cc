@@ -81,6 +81,13 @@ class without_wraps : public SCEVRewriteVisitor<without_wraps> {
 public:
 	without_wraps(ScalarEvolution &evolution) : SCEVRewriteVisitor(evolution) {}
 
+	/* Quotients, minima and maxima of what is gigabytes apart may be close together. */
+	const SCEV *visit(const SCEV *e)
+	{
+		return isa<SCEVUDivExpr, SCEVMinMaxExpr, SCEVSequentialMinMaxExpr>(e) ?
+			       e : SCEVRewriteVisitor::visit(e);
+	}
+
 	const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *e)
 	{
 		return extend(e->getOperand(), e->getType(), false);
