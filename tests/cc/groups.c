@@ -423,6 +423,7 @@ TEST(M2_loops_that_rely_on_lockstep)
 		ASSERT_NE(NULL, program);
 		EXPECT_EQ(0, run_tasks(program, "take_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "take_agreed_tasks", all));
+		EXPECT_EQ(0, run_tasks(program, "take_published_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "follow_tasks", halves));
 		EXPECT_EQ(0, run_tasks(program, "choose_tasks", chosen));
 		cc_program_close(program);

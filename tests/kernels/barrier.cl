@@ -82,6 +82,29 @@ kernel void take_agreed_tasks(global const uint *tasks, global uint *taken, glob
 	out[get_global_id(0)] = sum;
 }
 
+/* The same where they read the number of the task by one. */
+kernel void take_published_tasks(global const uint *tasks, global uint *taken, global uint *out,
+				 uint count)
+{
+	local uint next, task;
+	uint sum = 0;
+
+	if (get_local_id(0) == 0) {
+		next = atomic_inc(taken);
+		task = tasks[next];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (atomic_or(&next, 0) < count) {
+		sum += task;
+		if (get_local_id(0) == 0) {
+			task = tasks[atomic_inc(taken)];
+			atomic_inc(&next);
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum;
+}
+
 /* The same with a task to skip, a barrier in each way, and a loop that ends by its work. */
 kernel void follow_tasks(global const uint *tasks, global uint *taken, global uint *out, uint count)
 {

@@ -223,13 +223,25 @@ Instruction *separator::place_between(BranchInst &branch, Instruction &write)
 	return place;
 }
 
+/* Does @inst only read, as atomic_or(p, 0) does? */
+static bool only_reads(const Instruction &inst)
+{
+	auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
+	auto *operand = rmw ? dyn_cast<ConstantInt>(rmw->getValOperand()) : nullptr;
+
+	return isa<LoadInst>(inst) ||
+	       (operand && operand->isZero() &&
+		is_contained({ AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::Or,
+			       AtomicRMWInst::Xor, AtomicRMWInst::UMax }, rmw->getOperation()));
+}
+
 static Value *written(Instruction &inst)
 {
 	Value *pointer = nullptr;
 
 	if (auto *store = dyn_cast<StoreInst>(&inst))
 		pointer = store->getPointerOperand();
-	else if (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst))
+	else if ((isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst)) && !only_reads(inst))
 		pointer = inst.getOperand(0);
 	return pointer && pointer->getType()->getPointerAddressSpace() == LOCAL ? pointer :
 		nullptr;
@@ -534,20 +546,22 @@ void separator::place_before_writes(SmallVectorImpl<Instruction *> &places)
 		}
 }
 
-/* The loads from local memory that @value is computed from. */
-static void find_loads(Value *value, SmallPtrSetImpl<LoadInst *> &loads, unsigned depth = 6)
+/* The addresses in local memory of what @value is computed from */
+static void find_reads(Value *value, SmallPtrSetImpl<Value *> &from, unsigned depth = 6)
 {
 	auto *inst = dyn_cast<Instruction>(value);
 
 	if (!inst || isa<PHINode>(inst) || !depth)
 		return;
-	if (auto *load = dyn_cast<LoadInst>(inst)) {
-		if (load->getPointerAddressSpace() == LOCAL)
-			loads.insert(load);
+	if (only_reads(*inst)) {
+		Value *pointer = inst->getOperand(0);
+
+		if (pointer->getType()->getPointerAddressSpace() == LOCAL)
+			from.insert(pointer);
 		return;
 	}
 	for (Value *operand : inst->operands())
-		find_loads(operand, loads, depth - 1);
+		find_reads(operand, from, depth - 1);
 }
 
 SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
@@ -558,11 +572,11 @@ SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
 	std::unique_ptr<separator> between;
 
 	for (BranchInst *branch : branches) {
-		SmallPtrSet<LoadInst *, 4> loads;
+		SmallPtrSet<Value *, 4> reads;
 
-		find_loads(branch->getCondition(), loads);
-		for (LoadInst *load : loads) {
-			const address tested(load->getPointerOperand(), f.getDataLayout());
+		find_reads(branch->getCondition(), reads);
+		for (Value *read : reads) {
+			const address tested(read, f.getDataLayout());
 
 			for (Instruction &inst : instructions(f)) {
 				Value *pointer = written(inst);
