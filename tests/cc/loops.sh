@@ -740,4 +740,25 @@ kernel void k(global const float *a, global float *out, int n, int mode)
 END
 	times code 'vsqrtps.*ymm' 1 99)"
 
+check "M4 vectors that would make lanes too large: their elements do not" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float4 *in, global const int2 *at, global float4 *out, int w, int h)
+{
+	int x = get_global_id(0);
+	float4 p[16], sum = 0;
+
+	#pragma unroll
+	for (int i = 0; i < 16; i++) {
+		int u = at[x].x + i % 4, v = at[x].y + i / 4;
+
+		p[i] = u >= 0 && u < w && v >= 0 && v < h ? in[v * w + u] : 1;
+	}
+	#pragma unroll
+	for (int i = 0; i < 16; i++)
+		sum += p[i] * i;
+	out[x] = sum;
+}
+END
+	has code 'vfmadd.*zmm|vaddps.*zmm')"
+
 finish

@@ -159,36 +159,46 @@ static void arrange_accesses(Function &item, Argument &x, unsigned lanes, Target
 	group_accesses(item, x, lanes, target);
 }
 
+/* make_lanes() of @copy, which is changed, at any size */
+static Function *make_version(const items &of, Function &copy, unsigned d, TargetMachine &target,
+			      unsigned lanes, bool aligned)
+{
+	if (aligned)
+		separate_lanes(copy, *of.id(copy, d), lanes);
+	canonicalise(copy, target);
+	arrange_accesses(copy, *of.id(copy, d), lanes, target);
+	if (d == 0)
+		outline_regions(copy, *of.id(copy, 0), lanes, target);
+	return vectorise(copy, *of.id(copy, d), lanes, target);
+}
+
 /*
  * @d: The dimension of the lanes. Parts that are outlined have marks for lanes along x only. NULL
  * if the version would have more than @most instructions. @aligned: each begins with a multiple of
- * lanes.
+ * lanes. A vector that is loaded under a mask stays one with a branch for each lane: where that
+ * makes the version too large its elements become vectors of all lanes, without branches.
  */
 static Function *make_lanes(const items &of, Function &item, unsigned d, TargetMachine &target,
 			    unsigned lanes, unsigned most, bool aligned)
 {
-	ValueToValueMapTy map;
+	for (bool elements : { false, true }) {
+		ValueToValueMapTy map;
+		Function *copy = CloneFunction(&item, map);
 
-	Function *copy = CloneFunction(&item, map);
-	tidy(*copy, target);
-	const unsigned size = copy->getInstructionCount();
-	if (!gains_from_lanes(*copy)) {
+		tidy(*copy, target);
+		const unsigned size = copy->getInstructionCount();
+		if (elements)
+			copy->addFnAttr("salvo-elements");
+		Function *wide = gains_from_lanes(*copy) ?
+			make_version(of, *copy, d, target, lanes, aligned) : nullptr;
 		copy->eraseFromParent();
-		return nullptr;
-	}
-	if (aligned)
-		separate_lanes(*copy, *of.id(*copy, d), lanes);
-	canonicalise(*copy, target);
-	arrange_accesses(*copy, *of.id(*copy, d), lanes, target);
-	if (d == 0)
-		outline_regions(*copy, *of.id(*copy, 0), lanes, target);
-	Function *wide = vectorise(*copy, *of.id(*copy, d), lanes, target);
-	copy->eraseFromParent();
-	if (wide && is_too_large(*wide, size, lanes, most)) {
+		if (!wide || !is_too_large(*wide, size, lanes, most))
+			return wide;
 		wide->eraseFromParent();
-		return nullptr;
+		if (!has_short_vectors(item) || needs_elements(item))
+			break;
 	}
-	return wide;
+	return nullptr;
 }
 
 Function *make_lanes_along(const items &of, Function &item, unsigned d, TargetMachine &target,

@@ -635,6 +635,16 @@ bool accesses_images(const Function &f)
 	});
 }
 
+/* Vectors that needs_elements() may take apart */
+bool has_short_vectors(const Function &f)
+{
+	return any_of(instructions(f), [](const Instruction &inst) {
+		auto *type = dyn_cast<FixedVectorType>(inst.getType());
+
+		return type && type->getNumElements() <= 4;
+	});
+}
+
 /*
  * Vectors of three elements do not fill registers, and LLVM moves their elements one by one: a
  * function that has some computes with elements only. So does one that mostly replaces elements
@@ -651,7 +661,7 @@ bool needs_elements(const Function &f)
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
 	unsigned replaced = 0, carried = 0, merged = 0, loaded = 0, whole = 0;
 
-	if (accesses_images(f))
+	if (f.hasFnAttribute("salvo-elements") || accesses_images(f))
 		return true;
 	FindFunctionBackedges(f, edges);
 	const edge_set back(edges.begin(), edges.end());

@@ -427,6 +427,7 @@ void lower_every_lane(llvm::Function &f);
 unsigned instructions_of_tables(const llvm::Function &f);
 
 /* vector_elements.cc */
+bool has_short_vectors(const llvm::Function &f);
 bool needs_elements(const llvm::Function &f);
 bool accesses_images(const llvm::Function &f);
 
