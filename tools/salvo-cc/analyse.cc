@@ -225,6 +225,13 @@ static std::string hinted_type(const Function &f)
 	return name;
 }
 
+static const char checked[] = "salvo-checked";
+
+bool in_checked_mode(const Function &item)
+{
+	return item.hasFnAttribute(checked);
+}
+
 /* Room for the sizes of buffers (struct kernel, sizes_at). */
 static void place_sizes(kernel &k)
 {
@@ -238,7 +245,7 @@ static void place_sizes(kernel &k)
 	if (!count)
 		return;
 	k.args_bytes = k.sizes_at + 8 * count;
-	k.function->addFnAttr("salvo-checked");
+	k.function->addFnAttr(checked);
 }
 
 static bool analyse_kernel(kernel &k, const options &opts)

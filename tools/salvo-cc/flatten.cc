@@ -28,7 +28,6 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LowerExpectIntrinsic.h>
 #include <llvm/Transforms/Scalar/SROA.h>
@@ -203,7 +202,7 @@ static bool has_constant_samplers(const Function &f)
  * Functions that no kernel calls go first, as headers define thousands of them; the others are
  * simplified before they are copied into their callers.
  */
-static void prepare(Module &m, ModuleAnalysisManager &mam, const options &opts)
+static void prepare(Module &m, const options &opts)
 {
 	ModulePassManager passes;
 	FunctionPassManager each;
@@ -219,7 +218,7 @@ static void prepare(Module &m, ModuleAnalysisManager &mam, const options &opts)
 		each.addPass(SimplifyCFGPass());
 		passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
 	}
-	passes.run(m, mam);
+	run_passes(m, std::move(passes));
 }
 
 /*
@@ -370,24 +369,13 @@ void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
 	SmallVector<Function *> kernels;
-	PassBuilder builder;
-	LoopAnalysisManager lam;
-	FunctionAnalysisManager fam;
-	CGSCCAnalysisManager cgam;
-	ModuleAnalysisManager mam;
 
-	builder.registerModuleAnalyses(mam);
-	builder.registerFunctionAnalyses(fam);
-	builder.registerLoopAnalyses(lam);
-	builder.registerCGSCCAnalyses(cgam);
-	builder.crossRegisterProxies(lam, fam, cgam, mam);
 	for (Function &f : m)
 		if (is_kernel(f))
 			kernels.push_back(&f);
 	for (Function *f : kernels)
 		split_called_kernel(*f);
-	prepare(m, mam, opts);
-	mam.clear();
+	prepare(m, opts);
 
 	SmallPtrSet<Function *, 16> separate;
 	SmallPtrSet<Function *, 8> kept, large_callers;
@@ -426,5 +414,5 @@ void flatten_calls(Module &m, const options &opts)
 	ModulePassManager passes;
 	passes.addPass(AlwaysInlinerPass());
 	passes.addPass(GlobalDCEPass());
-	passes.run(m, mam);
+	run_passes(m, std::move(passes));
 }

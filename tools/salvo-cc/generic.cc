@@ -16,7 +16,6 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Operator.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 
@@ -190,23 +189,13 @@ static bool has_generic(const Module &m)
 void infer_spaces(Module &m, const options &opts)
 {
 	if (opts.opt_level && has_generic(m)) {
-		PassBuilder builder;
-		LoopAnalysisManager lam;
-		FunctionAnalysisManager fam;
-		CGSCCAnalysisManager cgam;
-		ModuleAnalysisManager mam;
-		FunctionPassManager passes;
+		ModulePassManager passes;
+		FunctionPassManager each;
 
-		builder.registerModuleAnalyses(mam);
-		builder.registerFunctionAnalyses(fam);
-		builder.registerLoopAnalyses(lam);
-		builder.registerCGSCCAnalyses(cgam);
-		builder.crossRegisterProxies(lam, fam, cgam, mam);
-		passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-		passes.addPass(InferAddressSpacesPass(GENERIC));
-		for (Function &f : m)
-			if (!f.isDeclaration())
-				passes.run(f, fam);
+		each.addPass(SROAPass(SROAOptions::ModifyCFG));
+		each.addPass(InferAddressSpacesPass(GENERIC));
+		passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
+		run_passes(m, std::move(passes));
 	}
 	answer_queries(m);
 }

@@ -226,8 +226,8 @@ struct managers {
 	CGSCCAnalysisManager cgam;
 	ModuleAnalysisManager mam;
 
-	managers(TargetMachine &target, const PipelineTuningOptions &tuning)
-		: builder(&target, tuning, std::nullopt, &callbacks)
+	managers(TargetMachine *target, const PipelineTuningOptions &tuning)
+		: builder(target, tuning, std::nullopt, &callbacks)
 	{
 		callbacks.registerShouldRunOptionalPassCallback([this](StringRef pass, Any unit) {
 			return should_run(pass, unit, last);
@@ -240,6 +240,13 @@ struct managers {
 		builder.crossRegisterProxies(lam, fam, cgam, mam);
 	}
 };
+
+void run_passes(Module &m, ModulePassManager passes)
+{
+	managers all(nullptr, PipelineTuningOptions());
+
+	passes.run(m, all.mam);
+}
 
 /* Takes what is the same in all iterations out of loops, and @accesses to memory */
 static void add_hoisting(FunctionPassManager &passes, bool accesses)
@@ -293,7 +300,7 @@ static bool has_copies(Function &f)
 
 void simplify(Module &m, TargetMachine &target)
 {
-	managers all(target, PipelineTuningOptions());
+	managers all(&target, PipelineTuningOptions());
 	FunctionPassManager passes, copies;
 
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -340,7 +347,7 @@ void simplify(Module &m, TargetMachine &target)
 /* The form that the vectoriser requires: no switch, one return, simplified loops, LCSSA. */
 void canonicalise(Function &f, TargetMachine &target)
 {
-	managers all(target, PipelineTuningOptions());
+	managers all(&target, PipelineTuningOptions());
 	FunctionPassManager passes;
 
 	if (needs_elements(f)) {
@@ -360,7 +367,7 @@ void canonicalise(Function &f, TargetMachine &target)
 /* Takes accesses out of loops in which others are known not to overlap them; then the same. */
 void hoist(Function &f, TargetMachine &target)
 {
-	managers all(target, PipelineTuningOptions());
+	managers all(&target, PipelineTuningOptions());
 	FunctionPassManager passes;
 	LoopPassManager loops;
 
@@ -376,7 +383,7 @@ void hoist(Function &f, TargetMachine &target)
  */
 void tidy(Function &f, TargetMachine &target)
 {
-	managers all(target, PipelineTuningOptions());
+	managers all(&target, PipelineTuningOptions());
 	FunctionPassManager passes;
 
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -437,7 +444,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	PipelineTuningOptions tuning;
 	tuning.LoopVectorization = tuning.LoopInterleaving = opts.opt_level > 1;
 	tuning.SLPVectorization = opts.opt_level > 1;
-	managers all(target, tuning);
+	managers all(&target, tuning);
 	all.repeated.skip_more();
 	all.builder.registerScalarOptimizerLateEPCallback(
 		[](FunctionPassManager &passes, OptimizationLevel level) {
@@ -469,7 +476,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 /* After keep_indices(), whose uses keep the indices of work-items from being replaced. */
 void reduce_loops(Module &m, TargetMachine &target)
 {
-	managers all(target, PipelineTuningOptions());
+	managers all(&target, PipelineTuningOptions());
 	FunctionPassManager passes;
 
 	passes.addPass(createFunctionToLoopPassAdaptor(LoopStrengthReducePass()));

@@ -24,6 +24,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
 #include <llvm/Target/TargetMachine.h>
 
 namespace llvm {
@@ -148,6 +149,8 @@ void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts)
 bool has_loops(const llvm::Function &f);
 /* Settings of the process, before any thread compiles. */
 void tune_llvm(const options &opts);
+/* Passes that ask for nothing of the target */
+void run_passes(llvm::Module &m, llvm::ModulePassManager passes);
 void simplify(llvm::Module &m, llvm::TargetMachine &target);
 void canonicalise(llvm::Function &f, llvm::TargetMachine &target);
 void tidy(llvm::Function &f, llvm::TargetMachine &target);
@@ -209,6 +212,8 @@ void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const lo
 bool is_barrier(const llvm::CallInst &call);
 void create_barrier(llvm::IRBuilder<> &b);
 bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels);
+/* Of a work-item: no access may read more than the source asks for. */
+bool in_checked_mode(const llvm::Function &item);
 
 /* entry.cc */
 llvm::BasicBlock *build_entry(kernel &k, group_values &v);

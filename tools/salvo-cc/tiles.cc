@@ -238,7 +238,7 @@ bool build_tiles(IRBuilder<> &b, const items &of, const group_values &v, Value *
 	tiles t;
 	part in;
 
-	if (of.function->hasFnAttribute("salvo-checked"))
+	if (in_checked_mode(*of.function))
 		return false;
 	t = make_tiles(of, lanes, target);
 	const bool made = t.wide && (!of.group[1] || of.group[1] >= t.least()) &&

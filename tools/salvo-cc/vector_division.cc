@@ -25,7 +25,7 @@ using namespace llvm;
 bool vectoriser::can_divide(const Instruction &inst) const
 {
 	return inst.isIntDivRem() && inst.getType()->getScalarSizeInBits() <= 32 &&
-	       !isa<Constant>(inst.getOperand(1)) && !item.hasFnAttribute("salvo-checked");
+	       !isa<Constant>(inst.getOperand(1)) && !in_checked_mode(item);
 }
 
 /* LLVM multiplies by constants' reciprocals itself, by their halves of 64 bits if need be. */

@@ -89,8 +89,8 @@ bool vectoriser::can_gather_elements(const LoadInst &load) const
 	if (!word)
 		return can_gather(type->getScalarType(), load.getAlign());
 	return can_gather(word, Align(1)) &&
-	       (is_whole_word(type) || (!item.hasFnAttribute("salvo-checked") &&
-					load.getPointerAddressSpace() != PRIVATE));
+	       (is_whole_word(type) ||
+		(!in_checked_mode(item) && load.getPointerAddressSpace() != PRIVATE));
 }
 
 bool vectoriser::has_elements(const LoadInst &load) const

@@ -230,7 +230,7 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 
 void vectoriser::group()
 {
-	if (item.hasFnAttribute("salvo-checked") || !prepare())
+	if (in_checked_mode(item) || !prepare())
 		return;
 	access_analyses all(item, dt, loops);
 	ScopedNoAliasAAResult scoped;

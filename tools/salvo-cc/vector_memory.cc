@@ -68,7 +68,7 @@ Value *vectoriser::safe_pointer(Value *pointer, Value *condition)
  */
 SmallVector<Value *> vectoriser::safe_pointers(Value *pointer)
 {
-	const bool checked = item.hasFnAttribute("salvo-checked");
+	const bool checked = in_checked_mode(item);
 	Value *safe = checked ? nullptr : safe_pointer(vector(pointer), mask);
 	SmallVector<Value *> all;
 

@@ -277,7 +277,7 @@ bool vectoriser::version_walks()
 {
 	bool made = false;
 
-	if (item.hasFnAttribute("salvo-checked") || !prepare() || loops.empty())
+	if (in_checked_mode(item) || !prepare() || loops.empty())
 		return false;
 	find_divergent_loops();
 	access_analyses all(item, dt, loops);

@@ -57,7 +57,7 @@ bool vectoriser::find_table(LoadInst &load, table *made)
 	const uint64_t bytes = layout.getTypeStoreSize(type).getFixedValue();
 	Value *pointer = load.getPointerOperand();
 
-	if (!permuted_words() || item.hasFnAttribute("salvo-checked") ||
+	if (!permuted_words() || in_checked_mode(item) ||
 	    shape_of(pointer).kind != shape::VARYING ||
 	    (space != GLOBAL && space != CONSTANT && space != LOCAL) ||
 	    !(type->isIntegerTy() || type->isFloatTy() || type->isHalfTy()) ||

@@ -294,7 +294,7 @@ bool vectoriser::unroll_walks()
 	OptimizationRemarkEmitter remarks(&item);
 	bool unrolled = false;
 
-	if (item.hasFnAttribute("salvo-checked") || !prepare() || loops.empty())
+	if (in_checked_mode(item) || !prepare() || loops.empty())
 		return false;
 	find_divergent_loops();
 	access_analyses all(item, dt, loops);

@@ -19,7 +19,7 @@ bool vectoriser::may_load_more(const LoadInst &load) const
 {
 	const unsigned space = load.getPointerAddressSpace();
 
-	return (space == GLOBAL || space == CONSTANT) && !item.hasFnAttribute("salvo-checked");
+	return (space == GLOBAL || space == CONSTANT) && !in_checked_mode(item);
 }
 
 /*
