@@ -137,14 +137,14 @@ static inline struct salvo_agile_field *make(struct salvo_agile *agile,
 	return field;
 }
 
-/* A quarter of the published size in each direction. */
+/* An eighth of the published size in each direction */
 static EXAMPLE int example_c_is_a_plus_transposed_b(struct example *e)
 {
-	enum { N = 1536 };
+	enum { N = 768 };
 	const struct salvo_agile_grid grid = { 2, { 0, 0 }, { N, N } };
 	const struct salvo_agile_decomposition how = {
-		.kind = SALVO_AGILE_BLOCK_CYCLIC, .block = { 512, 512 } };
-	const uint64_t block[] = { 256, 256 };
+		.kind = SALVO_AGILE_BLOCK_CYCLIC, .block = { 256, 256 } };
+	const uint64_t block[] = { 128, 128 };
 	struct salvo_agile_kernel *kernel = cluster_kernel(e->c, "add_transposed");
 	struct salvo_agile_field *a = make(e->agile, &grid, &how, 4, block, block);
 	struct salvo_agile_field *b = make(e->agile, &grid, &how, 4, block, block);
