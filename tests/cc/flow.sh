@@ -502,7 +502,7 @@ kernel void k(global const int *a, global const int *b, global const int *c, glo
 END
 	has code 'vmovdqu')"
 
-check "M4 an atomic operation of few lanes: one active lane after the other" "$(
+check "M4 an atomic operation of few lanes: one work-item after the other" "$(
 	compile "" <<'END'
 kernel void k(global const uint *in, global uint *out, uint n)
 {
@@ -517,7 +517,7 @@ kernel void k(global const uint *in, global uint *out, uint n)
 	out[get_global_id(0)] = sum[get_local_id(0) & 63];
 }
 END
-	has code 'tzcnt')"
+	lacks code 'vpextr|vpinsr|gather')"
 
 check "M4 a structure that only passes through private memory is copied once" "$(
 	compile "--march x86-64-v4" <<'END'

@@ -761,4 +761,26 @@ kernel void k(global const float4 *in, global const int2 *at, global float4 *out
 END
 	has code 'vfmadd.*zmm|vaddps.*zmm')"
 
+check "M4 a loop for one lane after the other, and little else: no lanes, but with more to do" "$(
+	walk() {
+		cat <<END
+kernel void k(global int *label, global float *a)
+{
+	int x = get_global_id(0), at = label[x];
+
+	while (at != label[at])
+		at = label[at];
+	label[x] = at;
+	$1;
+}
+END
+	}
+	for level in 3 4; do
+		walk '' | compile "--march x86-64-v$level"
+		lacks code 'tzcnt|[yz]mm'
+		walk 'a[x] = sqrt(a[x] * 2 + x) / (a[x] + 3)' | compile "--march x86-64-v$level"
+		has code 'tzcnt'
+		has code 'sqrtps.*[yz]mm'
+	done)"
+
 finish

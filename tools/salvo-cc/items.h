@@ -120,6 +120,10 @@ double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 bool gains_from_inner_loops(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 			    llvm::TargetMachine &target);
 
+/* vector_items.cc: is most of what is left an outlined region that all lanes come to? */
+bool loses_by_outlined(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		       llvm::TargetMachine &target);
+
 /* vector_items.cc: are @lanes items faster one after the other before AVX-512? */
 bool gains_from_items(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		      llvm::TargetMachine &target);

@@ -169,6 +169,8 @@ static Function *make_version(const items &of, Function &copy, unsigned d, Targe
 	arrange_accesses(copy, *of.id(copy, d), lanes, target);
 	if (d == 0)
 		outline_regions(copy, *of.id(copy, 0), lanes, target);
+	if (loses_by_outlined(copy, *of.id(copy, d), lanes, target))
+		return nullptr;
 	return vectorise(copy, *of.id(copy, d), lanes, target);
 }
 

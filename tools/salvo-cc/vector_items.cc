@@ -7,6 +7,11 @@
  * leave at different times.
  *
  *	while (x >= at) sum += pixels[x - at], at *= 2		of uint4
+ *
+ * Neither do lanes gain where all of them come to a loop that runs for one after the other
+ * (vector_cost.cc), and what is before and after it is little.
+ *
+ *	while (label != parent[label]) label = parent[label]
  */
 #include "items.h"
 #include "vectoriser.h"
@@ -71,6 +76,46 @@ bool vectoriser::gains_from_items()
 		return false;
 	find_divergent_loops();
 	return fills_registers(256) || blends_vectors(128);
+}
+
+/* What @call takes and gives through memory, for one lane after the other and for all at once */
+unsigned vectoriser::lane_accesses(const CallInst &call) const
+{
+	return !call.getType()->isVoidTy() + count_if(call.args(), [&](Value *arg) {
+		return shape_of(arg).kind == shape::VARYING;
+	});
+}
+
+/* What a work-item computes of its number is as little work as what all lanes do once. */
+bool vectoriser::loses_by_outlined()
+{
+	double saved = 0;
+
+	if (none_of(instructions(item), is_outlined) || !prepare())
+		return false;
+	find_divergent_loops();
+	for (Instruction &inst : instructions(item)) {
+		BasicBlock *block = inst.getParent();
+
+		if (is_outlined(inst)) {
+			for (auto [up, next] : branches_between(&item.front(), block))
+				if (splits(up) &&
+				    !is_guard(*cast<BranchInst>(up->getTerminator()), *next))
+					return false;
+			saved -= times_of(*block) * lanes * lane_accesses(cast<CallInst>(inst));
+		}
+		if (inst.getType()->isVoidTy() || shape_of(&inst).kind == shape::VARYING)
+			saved += times_of(*block) *
+				(lanes * scalar_cost(inst) - vector_cost(inst, false));
+	}
+	return saved < 0;
+}
+
+bool loses_by_outlined(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).loses_by_outlined();
 }
 
 bool gains_from_items(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

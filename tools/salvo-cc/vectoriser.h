@@ -101,6 +101,8 @@ public:
 	bool gains_from_loops();
 	/* vector_items.cc: is it because of the source's vectors, before AVX-512? */
 	bool gains_from_items();
+	/* vector_items.cc: do loops over the lanes cost more than these save elsewhere? */
+	bool loses_by_outlined();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
 	llvm::Function *run();
 
@@ -133,6 +135,7 @@ private:
 	/* vector_items.cc */
 	bool fills_registers(unsigned bits);
 	bool blends_vectors(unsigned bits);
+	unsigned lane_accesses(const llvm::CallInst &call) const;
 
 	/* vector_cost.cc */
 	static bool is_outlined(const Instruction &inst);
