@@ -158,8 +158,7 @@ for program in "${BUILD:-build}"/kernels/*.salvo; do
 		readelf -lW "$program" | grep -E 'RWE|GNU_STACK.*E ')"
 done
 large=$(kernel_file large_program "$(for i in $(seq 12); do
-	echo "kernel void k$i(global float *o) {
-	int i = get_global_id(0); o[i] = pow(sin(o[i]), $i.5f) + tgamma(o[i] * $i.25f); }"
+	echo "kernel void k$i(global float *o) { int i = get_global_id(0); o[i] = pow(sin(o[i]), $i.5f); }"
 done)")
 check "a program that is compiled in parts has all kernels and is the same on one core" "$(
 	expect 0 '' --march all -o "$dir/large.salvo" "$large"
