@@ -190,7 +190,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		tidy(*copy, target);
 		const unsigned size = copy->getInstructionCount();
 		if (elements)
-			copy->addFnAttr("salvo-elements");
+			ask_for_elements(*copy);
 		Function *wide = gains_from_lanes(*copy) ?
 			make_version(of, *copy, d, target, lanes, aligned) : nullptr;
 		copy->eraseFromParent();

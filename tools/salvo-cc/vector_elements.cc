@@ -645,6 +645,13 @@ bool has_short_vectors(const Function &f)
 	});
 }
 
+static const char elements[] = "salvo-elements";
+
+void ask_for_elements(Function &f)
+{
+	f.addFnAttr(elements);
+}
+
 /*
  * Vectors of three elements do not fill registers, and LLVM moves their elements one by one: a
  * function that has some computes with elements only. So does one that mostly replaces elements
@@ -661,7 +668,7 @@ bool needs_elements(const Function &f)
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
 	unsigned replaced = 0, carried = 0, merged = 0, loaded = 0, whole = 0;
 
-	if (f.hasFnAttribute("salvo-elements") || accesses_images(f))
+	if (f.hasFnAttribute(elements) || accesses_images(f))
 		return true;
 	FindFunctionBackedges(f, edges);
 	const edge_set back(edges.begin(), edges.end());

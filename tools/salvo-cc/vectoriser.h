@@ -431,6 +431,7 @@ unsigned instructions_of_tables(const llvm::Function &f);
 
 /* vector_elements.cc */
 bool has_short_vectors(const llvm::Function &f);
+void ask_for_elements(llvm::Function &f);	/* whatever needs_elements() would find */
 bool needs_elements(const llvm::Function &f);
 bool accesses_images(const llvm::Function &f);
 
