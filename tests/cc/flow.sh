@@ -39,49 +39,6 @@ END
 	has code 'vmaskmovps.*ymm'
 	lacks code 'tzcnt|bsf')"
 
-check "M4 lanes that part: a masked store" "$(
-	compile "" <<'END'
-kernel void k(global const float *a, global float *b)
-{
-	int x = get_global_id(0);
-
-	if (a[x] < 0)
-		b[x] = a[x] * 3;
-}
-END
-	has code 'vmaskmovps')"
-
-check "M4 a store under a mask is a plain one where all lanes are active, before AVX-512" "$(
-	store='kernel void k(global const float *a, global float *b)
-	{
-		int x = get_global_id(0);
-
-		if (a[x] < 0)
-			b[x] = a[x] * 3;
-	}'
-	compile "--march x86-64-v3" <<<"$store"
-	has code 'vmaskmovps +%ymm'
-	has code 'vmovups +%ymm'
-	compile "--march x86-64-v4" <<<"$store"
-	lacks code 'vmovups +%[yz]mm[0-9]+,[^{]*$')"
-
-check "M4 both ways of a branch store to one address: no mask" "$(
-	compile "" <<'END'
-kernel void k(global const float *a, global float *b, int n)
-{
-	size_t x = get_global_id(0);
-
-	if (x < n) {
-		if (a[x] < 0)
-			b[x] = a[x] * 3;
-		else
-			b[x] = a[x] / 7;
-	}
-}
-END
-	has code 'vblendvps.*ymm'
-	lacks code 'vmaskmovps')"
-
 check "M4 one after the other for vectors that fill a register or are blended, before AVX-512" "$(
 	compile "" <<'END'
 kernel void k(global const double4 *a, global double4 *b, global const double *c)

@@ -284,18 +284,6 @@ END
 		lacks code 'vgather|vinsertps|vpinsr'
 	done)"
 
-check "M4 a flag that work-items set on a condition: stored only where it is not set" "$(
-	for level in 3 4; do
-		compile "--march x86-64-v$level" <<'END'
-kernel void k(global const int *a, global char *flag, int n)
-{
-	if (a[get_global_id(0)] > n)
-		*flag = 1;
-}
-END
-		has code 'cmpb +.0x1,\('
-	done)"
-
 check "M4 quotients of integers: those of doubles, by a product where the divisor is uniform" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

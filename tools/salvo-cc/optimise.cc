@@ -112,13 +112,26 @@ static bool has_allocas(const Function &f)
 	return any_of(f.getEntryBlock(), [](const Instruction &i) { return isa<AllocaInst>(i); });
 }
 
+/* Is there an address that it stores to twice? */
+static bool stores_twice(const Function &f)
+{
+	SmallPtrSet<const Value *, 16> known;
+
+	return any_of(instructions(f), [&](const Instruction &inst) {
+		auto *store = dyn_cast<StoreInst>(&inst);
+
+		return store && !known.insert(store->getPointerOperand()).second;
+	});
+}
+
 /*
- * Stores that later ones overwrite are few but to private memory, and the search compares each with
- * all others. Scalars of a function that is all lanes are addresses and what is left of a row.
+ * Stores that later ones overwrite are few but to private memory, or to one address, and the search
+ * compares each with all others. Scalars of a function that is all lanes are addresses and what is
+ * left of a row.
  */
 static bool gains_little(StringRef pass, const Function &f)
 {
-	return (pass == "DSEPass" && !has_allocas(f)) ||
+	return (pass == "DSEPass" && !has_allocas(f) && !stores_twice(f)) ||
 	       (pass == "SLPVectorizerPass" && f.hasFnAttribute(all_lanes));
 }
 

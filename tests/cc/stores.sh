@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: stores: which of them there are, and which of those have masks.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+check "M4 lanes that part: a masked store" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] < 0)
+		b[x] = a[x] * 3;
+}
+END
+	has code 'vmaskmovps')"
+
+check "M4 a store under a mask is a plain one where all lanes are active, before AVX-512" "$(
+	store='kernel void k(global const float *a, global float *b)
+	{
+		int x = get_global_id(0);
+
+		if (a[x] < 0)
+			b[x] = a[x] * 3;
+	}'
+	compile "--march x86-64-v3" <<<"$store"
+	has code 'vmaskmovps +%ymm'
+	has code 'vmovups +%ymm'
+	compile "--march x86-64-v4" <<<"$store"
+	lacks code 'vmovups +%[yz]mm[0-9]+,[^{]*$')"
+
+check "M4 both ways of a branch store to one address: no mask" "$(
+	compile "" <<'END'
+kernel void k(global const float *a, global float *b, int n)
+{
+	size_t x = get_global_id(0);
+
+	if (x < n) {
+		if (a[x] < 0)
+			b[x] = a[x] * 3;
+		else
+			b[x] = a[x] / 7;
+	}
+}
+END
+	has code 'vblendvps.*ymm'
+	lacks code 'vmaskmovps')"
+
+check "M4 a flag that work-items set on a condition: stored only where it is not set" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const int *a, global char *flag, int n)
+{
+	if (a[get_global_id(0)] > n)
+		*flag = 1;
+}
+END
+		has code 'cmpb +.0x1,\('
+	done)"
+
+check "M4 what a later store overwrites is not stored" "$(
+	compile "--march x86-64-v4" <<'END'
+#define A(n) a[(n) * 4096 + i]
+kernel void k(global float *a)
+{
+	int i = get_global_id(0);
+
+	#pragma unroll
+	for (int k = 0; k < 4; k++) {
+		float quotient = A(9 + k) / A(k);
+
+		A(k) = quotient * A(13 + k);
+		#pragma unroll
+		for (int j = 0; j < 4; j++)
+			if (j != k)
+				A(j) += quotient * A(4 + j);
+	}
+}
+END
+	times code 'vmovups.*zmm[0-9]+,.*\(' 4 4)"
+
+finish
