@@ -7,12 +7,19 @@
  */
 #include "host.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "system.h"
+
 #define PORT	"/dev/ttyS1"
+#define KEYBOARD	"/sys/devices/platform/i8042/serio0"
+
+/* A key that is pressed while the system suspends aborts the suspend. */
+#define TRIES	5
 
 void ask_host(const char *what)
 {
@@ -23,4 +30,17 @@ void ask_host(const char *what)
 		perror(PORT);
 	if (fd >= 0)
 		close(fd);
+}
+
+int sleep_until_woken(const char *request)
+{
+	int i, err = write_file(KEYBOARD "/power/wakeup", "enabled");
+
+	if (err)
+		return err;
+	ask_host(request);
+	for (err = -EBUSY, i = 0; i < TRIES && err == -EBUSY; i++)
+		err = write_file("/sys/power/state", "freeze");
+	ask_host("let sleep");
+	return err;
 }

@@ -16,13 +16,17 @@ if [ -x $udevd ]; then
 	udev=(-f "$udevd:$udevd" -f packaging/60-salvo.rules:/etc/udev/rules.d/60-salvo.rules -f "$tmp/group:/etc/group")
 fi
 
+# Wakes the system, again and again until the test stops it: the first key may come too early.
+press_keys() {
+	while echo sendkey a && sleep 2; do :; done 1<>"$tmp/monitor.in"
+}
+
 # Handles a request line of the test, for the worker of this run's salvo-gpu.
 obey() {
 	local gpu worker
 	case $2 in
 	wake)
-		# Repeated until the test stops it: the first key may come too early.
-		(while sleep 2; do echo sendkey a; done) 1<>"$tmp/monitor.in" &
+		sleep 2 && press_keys &
 		waker=$!
 		return ;;
 	'let sleep')
@@ -34,7 +38,9 @@ obey() {
 	kill) kill -KILL "$worker" ;;
 	'kill all') kill -KILL "$gpu" ;;
 	'kill later') (sleep 0.5; kill -KILL "$worker") & ;;
-	'kill in 2 s') (sleep 2; kill -KILL "$worker") & ;;
+	'kill in 2 s, then wake')
+		sleep 2 && kill -KILL "$worker" && press_keys &
+		waker=$! ;;
 	stop) kill -STOP "$worker" ;;
 	'stop for 2 s') (kill -STOP "$worker"; sleep 2; kill -CONT "$worker") & ;;
 	'end no process for 5 s') (
