@@ -166,7 +166,7 @@ check "a program that is compiled in parts has all kernels and is the same on on
 	taskset -c 0 "$cc" --march all -o "$dir/large1.salvo" "$large"
 	cmp "$dir/large.salvo" "$dir/large1.salvo")"
 check "an error in any part fails" "$(
-	expect 1 'large_error\.cl:25:13: error: .*80000 bytes of local memory' -o "$dir/x.salvo" \
+	expect 1 'large_error\.cl:13:13: error: .*80000 bytes of local memory' -o "$dir/x.salvo" \
 		"$(kernel_file large_error "$(cat "$large")
 kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }")")"
 table=$(kernel_file table 'constant int a[] = {3, 1, 2}; constant int *constant p[] = {a, a + 1};
