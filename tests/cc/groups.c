@@ -426,6 +426,8 @@ TEST(M2_loops_that_rely_on_lockstep)
 		EXPECT_EQ(0, run_tasks(program, "take_published_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "follow_tasks", halves));
 		EXPECT_EQ(0, run_tasks(program, "choose_tasks", chosen));
+		EXPECT_EQ(0, run_tasks(program, "choose_published_tasks", chosen));
+		EXPECT_EQ(0, run_tasks(program, "finish_published_tasks", all));
 		cc_program_close(program);
 	}
 }

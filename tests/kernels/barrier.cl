@@ -168,6 +168,58 @@ kernel void choose_tasks(global const uint *tasks, global uint *taken, global ui
 	out[get_global_id(0)] = sum;
 }
 
+/* The same where they read both conditions by atomic operations, each in a block of its own. */
+kernel void choose_published_tasks(global const uint *tasks, global uint *taken, global uint *out,
+				   uint count)
+{
+	local uint next, task, stop;
+	uint sum = 0;
+
+	if (get_local_id(0) == 0) {
+		next = atomic_inc(taken);
+		task = tasks[next];
+		stop = 0;
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (!atomic_or(&stop, 0) && atomic_or(&next, 0) < count) {
+		sum += task;
+		if (get_local_id(0) == 0) {
+			if (task & 1)
+				taken[0] += 2;
+			else if (taken[0] > count / 2)
+				stop = 1;
+			next = atomic_inc(taken);
+			task = tasks[next];
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum;
+}
+
+/* And where one of two is enough */
+kernel void finish_published_tasks(global const uint *tasks, global uint *taken, global uint *out,
+				   uint count)
+{
+	local uint next, task, busy;
+	uint sum = 0;
+
+	if (get_local_id(0) == 0) {
+		next = atomic_inc(taken);
+		task = tasks[next];
+		busy = 1;
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	while (atomic_or(&next, 0) < count / 2 || atomic_or(&busy, 0)) {
+		sum += task;
+		if (get_local_id(0) == 0) {
+			task = tasks[atomic_inc(taken)];
+			busy = atomic_inc(&next) < count - 2;
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_global_id(0)] = sum + task;
+}
+
 /*
  * All work-items clear what they share, each all of it, and go on with no barrier in between: on
  * GPUs, in lockstep.

@@ -18,7 +18,7 @@
  * branch that chooses who writes (where all work-items pass) if
  *
  *  - the ways of a branch on what was loaded from an address that is the same for all work-items
- *    lead to different barriers, and
+ *    may lead to different barriers, and
  *  - a write to the same address follows with no barrier in between.
  *
  * Work-items may also clear local memory all alike, each all of it, and then write what is theirs:
@@ -144,6 +144,9 @@ public:
 
 private:
 	bool leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *around);
+	void find_ends(BasicBlock *from, const BasicBlock *around,
+		       SmallPtrSetImpl<BasicBlock *> &found);
+	bool all_come(BasicBlock *block);
 	bool has_barrier(const Loop &loop) const;
 	bool hands_on(const Loop &loop);
 	bool is_written_behind(const Loop &loop, BasicBlock *exit, ArrayRef<Instruction *> writes);
@@ -159,6 +162,7 @@ private:
 	DominatorTree dt;
 	PostDominatorTree pdt;
 	LoopInfo loops;
+	DenseMap<BasicBlock *, bool> passed;	/* what all_pass() has found */
 };
 
 } /* namespace */
@@ -181,9 +185,57 @@ bool separator::leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *aro
 	return false;
 }
 
+/* Finds the barriers and ends of the kernel that ways from @from lead to that avoid @around. */
+void separator::find_ends(BasicBlock *from, const BasicBlock *around,
+			  SmallPtrSetImpl<BasicBlock *> &found)
+{
+	SmallVector<BasicBlock *> open = { from };
+	SmallPtrSet<BasicBlock *, 16> seen;
+
+	while (!open.empty()) {
+		BasicBlock *block = open.pop_back_val();
+
+		if (block == around || !seen.insert(block).second)
+			continue;
+		if (ends.contains(block) || succ_empty(block))
+			found.insert(block);
+		else
+			open.append(succ_begin(block), succ_end(block));
+	}
+}
+
+/*
+ * Do all work-items come to @block, and once, as they must all reach the same barrier, and it is
+ * the only way to those that it leads to?
+ *
+ *	while (!atomic_or(stop, 0) && atomic_or(next, 0) < tasks) {
+ *		...				both may differ, as far as the compiler can see
+ *		barrier();
+ *	}
+ */
+bool separator::all_come(BasicBlock *block)
+{
+	SmallVector<BasicBlock *> starts = { &f.getEntryBlock() };
+	SmallPtrSet<BasicBlock *, 4> behind;
+
+	if (ends.contains(block) || leads_to(block, block, nullptr))
+		return false;
+	find_ends(block, nullptr, behind);
+	for (BasicBlock *end : ends)
+		starts.append(succ_begin(end), succ_end(end));
+	return none_of(starts, [&](BasicBlock *start) {
+		SmallPtrSet<BasicBlock *, 4> besides;
+
+		if (start == block || !leads_to(start, block, nullptr))
+			return false;
+		find_ends(start, block, besides);
+		return any_of(besides, [&](BasicBlock *end) { return behind.contains(end); });
+	});
+}
+
 /*
  * Does @block depend on no branch that work-items take in different ways? Nor may the branches that
- * it depends on depend on one:
+ * it depends on depend on one, up to a block to which all come:
  *
  *	if (get_local_id(0) == 0)
  *		if (refill)		the same for all
@@ -191,20 +243,28 @@ bool separator::leads_to(BasicBlock *from, BasicBlock *to, const BasicBlock *aro
  */
 bool separator::all_pass(BasicBlock *block)
 {
+	auto [known, is_new] = passed.try_emplace(block, false);
 	SmallSetVector<BasicBlock *, 8> open;
 
+	if (!is_new)
+		return known->second;
 	open.insert(block);
-	for (unsigned i = 0; i < open.size(); i++)
-		for (BasicBlock &other : f) {
-			if (pdt.properlyDominates(open[i], &other) ||
-			    none_of(successors(&other), [&](BasicBlock *next) {
+	for (unsigned i = 0; i < open.size(); i++) {
+		SmallVector<BasicBlock *> branches;
+
+		for (BasicBlock &other : f)
+			if (!pdt.properlyDominates(open[i], &other) &&
+			    any_of(successors(&other), [&](BasicBlock *next) {
 				    return pdt.dominates(open[i], next);
 			    }))
-				continue;
-			if (differing.splits(other))
-				return false;
-			open.insert(&other);
-		}
+				branches.push_back(&other);
+		if (branches.empty() || all_come(open[i]))
+			continue;
+		if (any_of(branches, [&](BasicBlock *other) { return differing.splits(*other); }))
+			return false;
+		open.insert(branches.begin(), branches.end());
+	}
+	known->second = true;
 	return true;
 }
 

@@ -92,7 +92,7 @@ private:
 	std::unique_ptr<divergence> differing;
 	SmallVector<CallInst *> barriers;
 	SmallVector<BasicBlock *> starts;	/* of regions */
-	SmallVector<BranchInst *> apart;	/* branches whose ways lead to different ends */
+	SmallVector<BranchInst *> apart;	/* branches whose ways may lead to different ends */
 	SmallPtrSet<BasicBlock *, 8> ends;	/* blocks that begin with a barrier */
 	DenseMap<BasicBlock *, SmallPtrSet<BasicBlock *, 16>> reached;
 	struct variable {
@@ -169,12 +169,14 @@ void splitter::find_agreements()
 	for (BasicBlock &block : f) {
 		auto *branch = dyn_cast<BranchInst>(block.getTerminator());
 
-		if (!branch || !branch->isConditional() ||
-		    ends_of[branch->getSuccessor(0)].anyCommon(ends_of[branch->getSuccessor(1)]))
+		if (!branch || !branch->isConditional())
 			continue;
-		if (differing->splits(block))
+		const BitVector &one = ends_of[branch->getSuccessor(0)];
+		const BitVector &other = ends_of[branch->getSuccessor(1)];
+		if (one != other)
+			apart.push_back(branch);
+		if (!one.anyCommon(other) && differing->splits(block))
 			agreed.push_back(branch);
-		apart.push_back(branch);
 	}
 	for (BranchInst *branch : agreed)
 		agree(*branch);
