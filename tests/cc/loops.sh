@@ -26,6 +26,18 @@ END
 		lacks code 'vgather|vpinsr'
 	done)"
 
+check "M4 a walk from a row's end on: a vector of iterations, whose addresses do not wrap around" "$(
+	compile "--march x86-64-v4 --global-offset" <<'END'
+kernel void k(global float *a, global const float *b, int n)
+{
+	int x = get_global_id(0);
+
+	for (int i = 0; i < n - 2; i++)
+		a[x * n + (n - i - 2)] -= a[x * n + (n - i - 3)] * b[x * n + (n - 3 - i)];
+}
+END
+	times code movslq 0 4)"
+
 check "M4 columns and a gather: what the next iterations load is prefetched" "$(
 	columns() {
 		cat <<END

@@ -14,13 +14,20 @@
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
  * are put back here.
  *
+ * Passes of LLVM that take sums apart forget that those of int do not overflow, and with a global
+ * offset it does not know their ranges. It then has to expect that the addresses of a loop wrap
+ * around, and the comparison of two of them in front of the loop mostly says that they overlap. So
+ * indices in loops that LLVM shall vectorise are computed in 64 bits.
+ *
  * It also makes a sign extension of what is not negative a zero extension. A gather with offsets of
  * 32 bits, which the processor sign-extends, has all lanes, but the code generator takes it for
  * sign extensions only. So those of its offsets are put back before code is made.
  */
 #include "salvo_cc.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
@@ -102,6 +109,53 @@ void restore_extensions(Module &m)
 				replaced.push_back(&inst);
 			}
 		}
+	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
+}
+
+/* @v in @type, with the sums and products in @loop that lead to it and do not wrap around */
+static Value *widen(IRBuilder<> &b, Value *v, const Loop &loop, Type *type)
+{
+	auto *op = dyn_cast<BinaryOperator>(v);
+	Value *x, *y;
+
+	if (!op || !loop.contains(op) || !(match(op, m_NSWAddLike(m_Value(x), m_Value(y))) ||
+					   match(op, m_NSWSub(m_Value(x), m_Value(y))) ||
+					   match(op, m_NSWMul(m_Value(x), m_Value(y)))))
+		return b.CreateSExt(v, type);
+	x = widen(b, x, loop, type);
+	y = widen(b, y, loop, type);
+	Value *wide = b.CreateBinOp(isa<PossiblyDisjointInst>(op) ? Instruction::Add :
+								    op->getOpcode(), x, y);
+	if (auto *made = dyn_cast<BinaryOperator>(wide))
+		made->setHasNoSignedWrap();
+	return wide;
+}
+
+static bool is_index(const Instruction &inst)
+{
+	return inst.getType()->isIntegerTy(wide_bits) && any_of(inst.users(), [](const User *user) {
+		return isa<GetElementPtrInst>(user);
+	});
+}
+
+void widen_indices(Function &item)
+{
+	DominatorTree dt(item);
+	LoopInfo loops(dt);
+	SmallVector<WeakTrackingVH> replaced;
+
+	for (Instruction &inst : make_early_inc_range(instructions(item))) {
+		const Loop *loop = loops.getLoopFor(inst.getParent());
+		const bool extends = isa<SExtInst>(inst) ||
+				     (isa<ZExtInst>(inst) && inst.hasNonNeg());
+
+		if (!loop || !loop->isInnermost() || !extends || !is_index(inst) ||
+		    !isa<BinaryOperator>(inst.getOperand(0)))
+			continue;
+		IRBuilder<> b(&inst);
+		inst.replaceAllUsesWith(widen(b, inst.getOperand(0), *loop, inst.getType()));
+		replaced.push_back(&inst);
+	}
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
 }
 

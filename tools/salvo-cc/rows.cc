@@ -480,6 +480,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 			sides = !gains_from_one(*special);
 		}
 	}
+	if (one)
+		widen_indices(item);
 	if (one && !sides) {
 		if (special != &item)
 			special->eraseFromParent();

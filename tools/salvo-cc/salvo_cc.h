@@ -164,6 +164,7 @@ bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts
 /* extensions.cc */
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
+void widen_indices(llvm::Function &item);
 
 /* vector_linear.cc: @v, of which LLVM knows nothing */
 llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
