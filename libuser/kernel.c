@@ -16,11 +16,36 @@
 #include "group.h"
 #include "kernel.h"
 
+/* What the kernel does with the memory of each pointer argument, and of variables. */
+static void set_accesses(struct salvo_kernel *kernel, const struct salvo_program *program)
+{
+	const struct salvo_bo *variables = salvo_program_variables(program);
+	const struct salvo_kernel_info *info = kernel->info;
+	struct salvo_region *region = kernel->regions;
+	unsigned int i;
+
+	for (i = 0; i < info->note.arg_count; i++) {
+		if (!salvo_arg_is_pointer(&info->args[i]))
+			continue;
+		kernel->slots[i] = region - kernel->regions;
+		region->argument = i;
+		region->access = info->args[i].access;
+		region++;
+	}
+	if (info->note.flags & SALVO_KERNEL_VARIABLES && variables)
+		*region++ = (struct salvo_region){
+			.start = variables->address, .end = variables->address + variables->size,
+			.argument = SALVO_HAZARD_VARIABLES,
+			.access = SALVO_REGION_READ | SALVO_REGION_WRITE,
+			.memory = salvo_bo_memory(variables),
+		};
+	kernel->region_count = region - kernel->regions;
+}
+
 int salvo_kernel_create(struct salvo_program *program, const char *name,
 			struct salvo_kernel **out)
 {
 	const struct salvo_kernel_info *info = salvo_program_find(program, name);
-	const struct salvo_bo *variables = salvo_program_variables(program);
 	struct salvo_kernel *kernel;
 	unsigned int count, pointers = 0, i;
 
@@ -46,24 +71,46 @@ int salvo_kernel_create(struct salvo_program *program, const char *name,
 		salvo_kernel_destroy(kernel);
 		return -ENOMEM;
 	}
-	for (i = 0; i < count; i++) {
-		if (!salvo_arg_is_pointer(&info->args[i]))
-			continue;
-		kernel->slots[i] = kernel->region_count;
-		kernel->regions[kernel->region_count++] = (struct salvo_region){
-			.argument = i, .access = info->args[i].access,
-		};
-	}
-	if (info->note.flags & SALVO_KERNEL_VARIABLES && variables)
-		kernel->regions[kernel->region_count++] = (struct salvo_region){
-			.start = variables->address, .end = variables->address + variables->size,
-			.argument = SALVO_HAZARD_VARIABLES,
-			.access = SALVO_REGION_READ | SALVO_REGION_WRITE,
-			.memory = salvo_bo_memory(variables),
-		};
+	set_accesses(kernel, program);
 	kernel->unset = count;
 	kernel->local_size = info->note.local_bytes;
 	*out = kernel;
+	return 0;
+}
+
+/* Does the argument block of one do for the other? */
+static bool have_same_block(const struct salvo_kernel_info *a, const struct salvo_kernel_info *b)
+{
+	const uint32_t hidden = SALVO_KERNEL_PRINTS | SALVO_KERNEL_OFFSET | SALVO_KERNEL_CHECKED;
+	unsigned int i;
+
+	if (a->note.arg_count != b->note.arg_count || a->note.args_bytes != b->note.args_bytes ||
+	    (a->note.flags ^ b->note.flags) & hidden)
+		return false;
+	for (i = 0; i < a->note.arg_count; i++)
+		if (a->args[i].kind != b->args[i].kind || a->args[i].size != b->args[i].size ||
+		    a->args[i].offset != b->args[i].offset)
+			return false;
+	return true;
+}
+
+int salvo_kernel_move(struct salvo_kernel *kernel, const struct salvo_program *program)
+{
+	const struct salvo_kernel_info *info = salvo_program_find(program, kernel->name);
+
+	if (!info)
+		return salvo_kernel_fail(kernel, -ENOENT, "the program has no kernel %.60s",
+					 kernel->name);
+	if (salvo_program_device(program) != kernel->device)
+		return salvo_kernel_fail(kernel, -EINVAL, "the program is of another device");
+	if (!have_same_block(info, kernel->info))
+		return salvo_kernel_fail(kernel, -EINVAL,
+					 "kernel %.60s of the program has other arguments",
+					 kernel->name);
+	kernel->info = info;
+	set_accesses(kernel, program);
+	kernel->local_size = salvo_locals_place(info, kernel->args, kernel->local_sizes);
+	memset(&kernel->grid, 0, sizeof(kernel->grid));
 	return 0;
 }
 
@@ -296,10 +343,14 @@ int salvo_kernel_set_offset(struct salvo_kernel *kernel, const uint32_t offset[3
 int salvo_kernel_set_grid(struct salvo_kernel *kernel, unsigned int dims,
 			  const uint32_t *items, const uint32_t *group)
 {
-	const int err = salvo_grid_set(kernel->device, kernel->info, dims, items, group,
-				       &kernel->grid);
 	const uint32_t *required = kernel->info->note.required_group;
+	int err;
 
+	if (!kernel->info->entry)
+		return salvo_kernel_fail(kernel, -EINVAL,
+					 "grid: kernel %.60s has no code yet (salvo_kernel_move())",
+					 kernel->name);
+	err = salvo_grid_set(kernel->device, kernel->info, dims, items, group, &kernel->grid);
 	if (!err)
 		return 0;
 	if (required[0])

@@ -26,7 +26,7 @@ struct salvo_kernel_info {
 	struct salvo_note_arg *args;
 	/** @text: The whole note, for the names in it. */
 	char *text;
-	/** @entry: GPU address. */
+	/** @entry: GPU address, or 0: it has no code. */
 	uint64_t entry;
 };
 
@@ -128,6 +128,9 @@ int salvo_grid_set(const struct salvo_device *device, const struct salvo_kernel_
 /** salvo_program_find() - A kernel of the program by name, or NULL. */
 const struct salvo_kernel_info *salvo_program_find(const struct salvo_program *program,
 						   const char *name);
+/** salvo_program_describe() - As salvo_program_load(), from the notes alone: without code. */
+int salvo_program_describe(struct salvo_device *device, const void *notes, size_t bytes,
+			   struct salvo_program **out);
 struct salvo_device *salvo_program_device(const struct salvo_program *program);
 
 #endif /* SALVO_LIB_KERNEL_H */

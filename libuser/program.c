@@ -4,7 +4,8 @@
  *
  * device/include/salvo_kernel.h describes the format. The image is untrusted: salvo_elf.c checks
  * the structure, and each kernel's note is checked and copied here before it is used. A program
- * is immutable once it is loaded.
+ * is immutable once it is loaded. One that is only described has kernels, whose entries are 0, and
+ * no code.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,10 @@ struct salvo_program {
 /* State of the walk over the notes. */
 struct note_walk {
 	struct salvo_program *program;
+	/** @elf: With the notes and the code; or NULL: @notes, @bytes of them, without code. */
 	const struct salvo_elf *elf;
+	const uint8_t *notes;
+	size_t bytes;
 	/** @too_new: Notes of kernels for instruction sets that the GPU lacks. */
 	unsigned int too_new;
 };
@@ -117,7 +121,7 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 	struct salvo_kernel_info *info;
 	struct salvo_note_kernel note;
 	const char *name, *symbol;
-	uint64_t entry;
+	uint64_t entry = 0;
 	unsigned int i;
 
 	if (bytes < sizeof(note) || program->count == MAX_KERNELS)
@@ -127,7 +131,7 @@ static int add_kernel(void *cookie, const uint8_t *desc, size_t bytes)
 	if (!name || !note_is_sane(program->device, &note, bytes))
 		return -ENOEXEC;
 	symbol = note.symbol ? note_string(desc, bytes, note.symbol) : name;
-	if (!symbol || salvo_elf_function(walk->elf, symbol, &entry))
+	if (!symbol || (walk->elf && salvo_elf_function(walk->elf, symbol, &entry)))
 		return -ENOEXEC;
 	if (note.isa_level > program->device->info.isa_level) {
 		walk->too_new++;
@@ -230,31 +234,56 @@ static int is_empty(void *cookie, const uint8_t *desc, size_t bytes)
 	return 0;
 }
 
+static int visit_notes(const struct note_walk *walk, uint32_t type,
+		       int (*visit)(void *cookie, const uint8_t *desc, size_t bytes), void *cookie)
+{
+	if (walk->elf)
+		return salvo_elf_notes(walk->elf, SALVO_NOTE_OWNER, type, visit, cookie);
+	return salvo_notes_visit(walk->notes, walk->bytes, sizeof(uint32_t), SALVO_NOTE_OWNER, type,
+				 visit, cookie);
+}
+
+/* There may be none only if a note says so. */
+static int add_kernels(struct note_walk *walk)
+{
+	bool empty = false;
+	int err;
+
+	err = visit_notes(walk, SALVO_NOTE_KERNEL, add_kernel, walk);
+	if (err || walk->program->count)
+		return err;
+	err = visit_notes(walk, SALVO_NOTE_EMPTY, is_empty, &empty);
+	if (err || empty)
+		return err;
+	return walk->too_new ? -ENOTSUP : -ENOEXEC;
+}
+
+static struct salvo_program *create_program(struct salvo_device *device)
+{
+	struct salvo_program *program = calloc(1, sizeof(*program));
+
+	if (program)
+		program->device = device;
+	return program;
+}
+
 int salvo_program_load(struct salvo_device *device, const void *image, size_t bytes,
 		       struct salvo_program **out)
 {
-	struct salvo_program *program;
-	struct note_walk walk;
 	struct salvo_elf elf;
-	bool empty = false;
+	struct note_walk walk = { .elf = &elf };
+	struct salvo_program *program;
 	int err;
 
 	*out = NULL;
 	err = salvo_elf_open(&elf, image, bytes);
 	if (err)
 		return err;
-	program = calloc(1, sizeof(*program));
+	program = create_program(device);
 	if (!program)
 		return -ENOMEM;
-	program->device = device;
 	walk.program = program;
-	walk.elf = &elf;
-	walk.too_new = 0;
-	err = salvo_elf_notes(&elf, SALVO_NOTE_OWNER, SALVO_NOTE_KERNEL, add_kernel, &walk);
-	if (!err && !program->count)
-		err = salvo_elf_notes(&elf, SALVO_NOTE_OWNER, SALVO_NOTE_EMPTY, is_empty, &empty);
-	if (!err && !program->count && !empty)
-		err = walk.too_new ? -ENOTSUP : -ENOEXEC;
+	err = add_kernels(&walk);
 	if (!err)
 		err = load_code(program, &elf);
 	if (err) {
@@ -266,6 +295,25 @@ int salvo_program_load(struct salvo_device *device, const void *image, size_t by
 						      program->count, image, bytes);
 	*out = program;
 	return 0;
+}
+
+int salvo_program_describe(struct salvo_device *device, const void *notes, size_t bytes,
+			   struct salvo_program **out)
+{
+	struct note_walk walk = { .notes = notes, .bytes = bytes };
+	struct salvo_program *program = create_program(device);
+	int err;
+
+	*out = NULL;
+	if (!program)
+		return -ENOMEM;
+	walk.program = program;
+	err = add_kernels(&walk);
+	if (err)
+		salvo_program_destroy(program);
+	else
+		*out = program;
+	return err;
 }
 
 int salvo_program_load_file(struct salvo_device *device, const char *path,

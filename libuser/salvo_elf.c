@@ -252,23 +252,20 @@ int salvo_elf_object(const struct salvo_elf *elf, const char *name, uint64_t *of
 	return find_symbol(elf, name, STT_OBJECT, offset);
 }
 
-static int note_section(const struct salvo_elf *elf, const Elf64_Shdr *sh, const char *owner,
-			uint32_t type,
-			int (*visit)(void *cookie, const uint8_t *desc, size_t bytes), void *cookie)
+int salvo_notes_visit(const uint8_t *notes, size_t bytes, uint64_t align, const char *owner,
+		      uint32_t type,
+		      int (*visit)(void *cookie, const uint8_t *desc, size_t bytes), void *cookie)
 {
-	const uint64_t align = sh->sh_addralign == 8 ? 8 : 4;
-	const uint8_t *notes = elf->image + sh->sh_offset;
 	uint64_t at = 0, desc;
 	Elf64_Nhdr head;
 	int err;
 
-	while (sh->sh_size - at >= sizeof(head)) {
+	while (bytes - at >= sizeof(head)) {
 		memcpy(&head, notes + at, sizeof(head));
 		at += sizeof(head);
 		/* The two sizes have 32 bits: sums of 64 bits cannot wrap. */
 		desc = (at + head.n_namesz + align - 1) & ~(align - 1);
-		if (!fits(at, head.n_namesz, sh->sh_size) ||
-		    !fits(desc, head.n_descsz, sh->sh_size))
+		if (!fits(at, head.n_namesz, bytes) || !fits(desc, head.n_descsz, bytes))
 			return -ENOEXEC;
 		if (head.n_type == type && head.n_namesz == strlen(owner) + 1 &&
 		    !memcmp(notes + at, owner, head.n_namesz)) {
@@ -277,8 +274,8 @@ static int note_section(const struct salvo_elf *elf, const Elf64_Shdr *sh, const
 				return err;
 		}
 		at = (desc + head.n_descsz + align - 1) & ~(align - 1);
-		if (at > sh->sh_size)
-			at = sh->sh_size;
+		if (at > bytes)
+			at = bytes;
 	}
 	return 0;
 }
@@ -293,7 +290,9 @@ int salvo_elf_notes(const struct salvo_elf *elf, const char *owner, uint32_t typ
 		Elf64_Shdr sh = section(elf, i);
 
 		if (sh.sh_type == SHT_NOTE && (sh.sh_flags & SHF_ALLOC))
-			err = note_section(elf, &sh, owner, type, visit, cookie);
+			err = salvo_notes_visit(elf->image + sh.sh_offset, sh.sh_size,
+						sh.sh_addralign == 8 ? 8 : 4, owner, type, visit,
+						cookie);
 	}
 	return err;
 }

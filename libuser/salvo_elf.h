@@ -53,6 +53,14 @@ int salvo_elf_notes(const struct salvo_elf *elf, const char *owner, uint32_t typ
 		    int (*visit)(void *cookie, const uint8_t *desc, size_t bytes), void *cookie);
 
 /**
+ * salvo_notes_visit() - The same, of notes in memory.
+ * @align: 4 or 8 bytes, of their descriptions.
+ */
+int salvo_notes_visit(const uint8_t *notes, size_t bytes, uint64_t align, const char *owner,
+		      uint32_t type,
+		      int (*visit)(void *cookie, const uint8_t *desc, size_t bytes), void *cookie);
+
+/**
  * salvo_elf_move() - Relocate a copy of the image to @address, for a debugger.
  * @copy: Writable copy of the image.
  *

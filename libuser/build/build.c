@@ -185,7 +185,7 @@ void salvo_build_cancel(struct salvo_build_rest *rest)
 	salvo_rest_cancel(rest);
 }
 
-/* Up to the end of the check, if it has no errors, else to that of the compiler. */
+/* Up to the end of the check, for the notes, if it has no errors; else to the compiler's end. */
 static int run_checked(const struct salvo_compiler *compiler, const struct salvo_build *build,
 		       const struct salvo_header_folder *folder, const char *const *after,
 		       struct salvo_text_block *out, struct salvo_text_block *messages,
@@ -193,7 +193,7 @@ static int run_checked(const struct salvo_compiler *compiler, const struct salvo
 {
 	int err = start(compiler, build, folder, after, true, child);
 
-	if (err || salvo_compiler_is_checked(child, messages))
+	if (err || salvo_compiler_is_checked(child, out, messages))
 		return err;
 	free_block(messages);
 	err = salvo_compiler_finish(child, out, messages);

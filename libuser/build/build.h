@@ -32,8 +32,8 @@ struct salvo_build_rest;
  * salvo_build_run() - Run the compiler, or take what it made of the same input before.
  * @log: Receives its messages, if not NULL; free() it. Set in any case.
  * @rest: NULL: wait for the compiler's end. Else, if the program is checked before that, return
- *        then: *@rest is to be finished or cancelled, and nothing is in @out yet. The build has no
- *        headers.
+ *        then: *@rest is to be finished or cancelled, and @out has the notes of the kernels. The
+ *        build has no headers.
  *
  * Return: as salvo_object_compile().
  */

@@ -28,6 +28,7 @@
 #include "io.h"
 
 #define MAX_OUTPUT	(256u << 20)
+#define MAX_NOTES	(64u << 20)
 /* Where a child announces */
 #define ANNOUNCE_FD	3
 #define ANNOUNCE_TEXT	"3"
@@ -271,28 +272,56 @@ static bool wait_for_announcement(int announced, int pidfd)
 	return polled[0].revents;
 }
 
-/* A byte with the number of parts, and one for each that was checked. */
-bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *messages)
+/* Return: whether all of @data was read. */
+static bool read_announced(int announced, int pidfd, void *data, size_t bytes)
 {
-	/* Without it, where the host's kernel has none: up to the end of the pipe. */
-	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
-	unsigned char bytes[256] = { 0 };
 	size_t have = 0;
 	ssize_t n;
 
-	memset(messages, 0, sizeof(*messages));
-	while (have < bytes[0] + 1u && wait_for_announcement(run->announced, pidfd)) {
-		n = read(run->announced, bytes + have, sizeof(bytes) - have);
+	while (have < bytes && wait_for_announcement(announced, pidfd)) {
+		n = read(announced, (char *)data + have, bytes - have);
 		have += n > 0 ? n : 0;
 		if (!n || (n < 0 && errno != EINTR))
 			break;
+	}
+	return have == bytes;
+}
+
+/* The number of bytes that follow, and the notes of the kernels. */
+static bool read_notes(int announced, int pidfd, struct salvo_text_block *notes)
+{
+	uint32_t bytes;
+
+	if (!read_announced(announced, pidfd, &bytes, sizeof(bytes)) || bytes > MAX_NOTES)
+		return false;
+	notes->data = malloc(bytes + 1);
+	notes->bytes = bytes;
+	if (!notes->data)
+		return false;
+	notes->data[bytes] = 0;
+	return read_announced(announced, pidfd, notes->data, bytes);
+}
+
+bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *notes,
+			       struct salvo_text_block *messages)
+{
+	/* Without it, where the host's kernel has none: up to the end of the pipe. */
+	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
+	bool checked;
+
+	memset(notes, 0, sizeof(*notes));
+	memset(messages, 0, sizeof(*messages));
+	checked = read_notes(run->announced, pidfd, notes) &&
+		  !salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
+	if (!checked) {
+		free(notes->data);
+		memset(notes, 0, sizeof(*notes));
 	}
 	if (pidfd >= 0)
 		close(pidfd);
 	close(run->announced);
 	run->announced = -1;
-	return have > 1 && have == bytes[0] + 1u &&
-	       !salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
+	return checked;
 }
 
 /* Return: whether the status is known. It is not if the application ignores or reaps children. */

@@ -59,11 +59,13 @@ int salvo_compiler_start(const struct salvo_compiler *compiler, const char *sour
 			 bool announces, struct salvo_compiler_run *run);
 /**
  * salvo_compiler_is_checked() - Wait until the program was checked, or the compiler has ended.
+ * @notes: Those of its kernels, without what only their code tells.
  * @messages: What it has written to standard error so far.
  *
- * Return: true if all of it was checked and has no errors.
+ * Return: true if all of it was checked and has no errors; else nothing is in @notes.
  */
-bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *messages);
+bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *notes,
+			       struct salvo_text_block *messages);
 /**
  * salvo_compiler_finish() - Wait for its end.
  * @out, @messages: What it wrote to standard output and error.

@@ -17,12 +17,16 @@
 #include <string.h>
 
 #include "build.h"
+#include "kernel.h"
 #include "salvo_kernel.h"
 
 struct salvo_object {
 	uint32_t kind;
 	size_t bytes;
 	char *data;
+	/** @notes: Of the kernels of a program that the compiler was at work on, or NULL. */
+	char *notes;
+	size_t notes_bytes;
 	/** @rest: The compiler that makes @data, or NULL: it is there, or @err says why not. */
 	_Atomic(struct salvo_build_rest *) rest;
 	/** @lock: Held by who ends @rest; protects what follows, and @data until then. */
@@ -94,12 +98,18 @@ static int build_object(const struct salvo_build *build, uint32_t kind, bool ear
 		free(made.data);
 		return err;
 	}
-	err = make_object(made.data, made.bytes, kind, out);
-	if (!err)
-		(*out)->rest = rest;
-	else if (rest)
+	if (!rest)
+		return make_object(made.data, made.bytes, kind, out);
+	err = make_object(NULL, 0, kind, out);
+	if (err) {
+		free(made.data);
 		salvo_build_cancel(rest);
-	return err;
+		return err;
+	}
+	(*out)->rest = rest;
+	(*out)->notes = made.data;
+	(*out)->notes_bytes = made.bytes;
+	return 0;
 }
 
 /* Wait for the image, if the compiler is still at work on it. */
@@ -183,6 +193,14 @@ bool salvo_object_is_done(const struct salvo_object *object)
 	return !atomic_load_explicit(&object->rest, memory_order_acquire);
 }
 
+int salvo_object_describe(const struct salvo_object *object, struct salvo_device *device,
+			  struct salvo_program **out)
+{
+	*out = NULL;
+	return object->notes ? salvo_program_describe(device, object->notes, object->notes_bytes,
+						      out) : -ENODATA;
+}
+
 int salvo_object_finish(struct salvo_object *object, char **log)
 {
 	const int err = finish_object(object);
@@ -254,6 +272,7 @@ void salvo_object_destroy(struct salvo_object *object)
 		salvo_build_cancel(object->rest);
 	pthread_mutex_destroy(&object->lock);
 	free(object->log);
+	free(object->notes);
 	free(object->data);
 	free(object);
 }

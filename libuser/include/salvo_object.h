@@ -72,6 +72,28 @@ int salvo_object_build(struct salvo_device *device, const char *source, size_t b
  */
 int salvo_object_begin(struct salvo_device *device, const char *source, size_t bytes,
 		       const char *options, char **log, struct salvo_object **out);
+/**
+ * salvo_object_describe() - The kernels of salvo_object_begin()'s program, before their code.
+ * @device: Of salvo_object_begin().
+ * @out: A program with names and arguments: salvo_kernel_create(), arguments can be set. It has
+ *       neither code nor variables, so that thread spaces cannot; accesses, local and private
+ *       memory are not known. When the image is loaded salvo_kernel_move() gives the kernels code.
+ *
+ * Return: 0, -ENODATA (it was in the cache, or not begun: load the image), -ENOEXEC, -ENOTSUP (as
+ * salvo_program_load()), -ENOMEM.
+ */
+int salvo_object_describe(const struct salvo_object *object, struct salvo_device *device,
+			  struct salvo_program **out);
+/**
+ * salvo_kernel_move() - Make a kernel that of another program, with its arguments as they are set.
+ * @program: Has a kernel of the same name and arguments, and must outlive @kernel.
+ *
+ * For kernels of salvo_object_describe(), once their code is there. The thread space has to be set
+ * again.
+ *
+ * Return: 0, -ENOENT (no such kernel), -EINVAL (other arguments, or another device's program).
+ */
+int salvo_kernel_move(struct salvo_kernel *kernel, const struct salvo_program *program);
 /** salvo_object_is_done() - Is nobody to wait for the image any more? */
 bool salvo_object_is_done(const struct salvo_object *object);
 /**

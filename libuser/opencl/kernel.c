@@ -6,6 +6,10 @@
  * set in all of them at once, so enqueueing sets none. A kernel keeps no references of its
  * arguments, as the specification says; commands do. No locks: clSetKernelArg() is for one thread
  * at a time, and enqueueing locks the context before it uses the kernel of libsalvo.
+ *
+ * A program may have kernels while the compiler makes their code. Such a kernel is that of the
+ * program's description, with all its arguments, until it is enqueued first or asked for what only
+ * the code tells: salvo_cl_kernel_finish(). Until then the program's lock protects it.
  */
 #include "kernel.h"
 
@@ -87,6 +91,7 @@ static cl_int describe(cl_kernel kernel)
 static cl_int create(cl_program program, const char *name, cl_kernel *out)
 {
 	bool executable = false;
+	struct salvo_cl_code *code;
 	struct salvo_kernel *salvo;
 	cl_int err = CL_SUCCESS;
 	cl_kernel kernel;
@@ -100,13 +105,15 @@ static cl_int create(cl_program program, const char *name, cl_kernel *out)
 	for (i = 0; i < program->build_count && !err; i++) {
 		struct salvo_cl_build *build = &program->builds[i];
 
-		if (build->status != CL_BUILD_SUCCESS || !salvo_cl_build_code(build))
+		code = build->status == CL_BUILD_SUCCESS ? salvo_cl_build_kernels(build) : NULL;
+		if (!code)
 			continue;
 		executable = true;
 		kernel->uniform |= build->uniform;
-		found = salvo_kernel_create(build->code->salvo, name, &salvo);
+		kernel->waits |= code == build->described;
+		found = salvo_kernel_create(code->salvo, name, &salvo);
 		if (!found)
-			add_device(kernel, build->device, build->code, salvo);
+			add_device(kernel, build->device, code, salvo);
 		else if (found != -ENOENT)
 			err = salvo_cl_error(found);
 	}
@@ -141,20 +148,10 @@ cl_kernel salvo_clCreateKernel(cl_program program, const char *name, cl_int *err
 	return kernel;
 }
 
-static struct salvo_cl_code *first_code(cl_program program)
-{
-	struct salvo_cl_code *code = NULL;
-	unsigned int i;
-
-	for (i = 0; i < program->build_count && !code; i++)
-		code = salvo_cl_build_code(&program->builds[i]);
-	return code;
-}
-
 static cl_int create_all(cl_program program, cl_uint capacity, cl_kernel *kernels,
 			 cl_uint *count_ret)
 {
-	struct salvo_cl_code *code = first_code(program);
+	struct salvo_cl_code *code = salvo_cl_program_kernels(program);
 	cl_int err = CL_SUCCESS;
 	cl_uint count, i;
 
@@ -186,6 +183,64 @@ cl_int salvo_clCreateKernelsInProgram(cl_program program, cl_uint capacity, cl_k
 	return err;
 }
 
+/* On one device. The program's lock is held. */
+static cl_int take_code(cl_program program, struct salvo_cl_kernel_on *on)
+{
+	struct salvo_cl_build *build = salvo_cl_program_build_for(program, on->device);
+	struct salvo_cl_code *code = salvo_cl_build_code(build);
+
+	if (!code)
+		return CL_INVALID_PROGRAM_EXECUTABLE;
+	if (code == on->code)
+		return CL_SUCCESS;
+	if (salvo_kernel_move(on->salvo, code->salvo))
+		return CL_INVALID_PROGRAM_EXECUTABLE;
+	salvo_cl_object_get(&code->base);
+	salvo_cl_object_put(&on->code->base);
+	on->code = code;
+	return CL_SUCCESS;
+}
+
+/* What only the code tells. Names and types stay those of the description: others may have them. */
+static void describe_again(cl_kernel kernel)
+{
+	struct salvo_kernel *salvo = kernel->on[0].salvo;
+	struct salvo_kernel_properties properties;
+	struct salvo_argument_info info;
+	unsigned int i;
+
+	salvo_kernel_get_info(salvo, &properties);
+	kernel->properties.flags = properties.flags;
+	kernel->properties.local_bytes = properties.local_bytes;
+	kernel->properties.private_bytes = properties.private_bytes;
+	for (i = 0; i < kernel->arg_count; i++) {
+		salvo_kernel_get_argument(salvo, i, &info);
+		/* That of an image is in the source. */
+		if (info.kind != SALVO_ARGUMENT_IMAGE)
+			kernel->args[i].info.access = info.access;
+	}
+}
+
+cl_int salvo_cl_kernel_finish(cl_kernel kernel)
+{
+	cl_int err = CL_SUCCESS;
+	unsigned int i;
+
+	if (!atomic_load_explicit(&kernel->waits, memory_order_acquire))
+		return CL_SUCCESS;
+	pthread_mutex_lock(&kernel->program->lock);
+	if (kernel->waits) {
+		for (i = 0; i < kernel->device_count && !err; i++)
+			err = take_code(kernel->program, &kernel->on[i]);
+		if (!err) {
+			describe_again(kernel);
+			atomic_store_explicit(&kernel->waits, false, memory_order_release);
+		}
+	}
+	pthread_mutex_unlock(&kernel->program->lock);
+	return err;
+}
+
 static int describe_clone(cl_kernel kernel, cl_kernel source)
 {
 	kernel->args = calloc(source->arg_count + 1, sizeof(*kernel->args));
@@ -206,9 +261,12 @@ cl_kernel salvo_clCloneKernel(cl_kernel source, cl_int *errcode_ret)
 	cl_kernel kernel = NULL;
 	int err = 0;
 	unsigned int i;
+	cl_int result;
 
-	if (!salvo_cl_is(source, SALVO_CL_KERNEL)) {
-		salvo_cl_report(errcode_ret, CL_INVALID_KERNEL);
+	result = salvo_cl_is(source, SALVO_CL_KERNEL) ? salvo_cl_kernel_finish(source) :
+							CL_INVALID_KERNEL;
+	if (result) {
+		salvo_cl_report(errcode_ret, result);
 		return NULL;
 	}
 	kernel = make_kernel(source->program);
@@ -343,7 +401,7 @@ static cl_int set_value(cl_kernel kernel, cl_uint index, size_t size, const void
 	return CL_SUCCESS;
 }
 
-cl_int salvo_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
+static cl_int set_arg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
 	static cl_int (*const set[])(cl_kernel, cl_uint, size_t, const void *) = {
 		[SALVO_ARGUMENT_VALUE] = set_value, [SALVO_ARGUMENT_GLOBAL] = set_buffer,
@@ -352,16 +410,31 @@ cl_int salvo_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const 
 	};
 	cl_int err;
 
-	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
-		return CL_INVALID_KERNEL;
-	if (index >= kernel->arg_count)
-		return CL_INVALID_ARG_INDEX;
 	err = set[kernel->args[index].info.kind](kernel, index, size, value);
 	if (err)
 		return err;
 	kernel->unset -= !kernel->args[index].set;
 	kernel->args[index].set = true;
 	return CL_SUCCESS;
+}
+
+cl_int salvo_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
+{
+	bool waits;
+	cl_int err;
+
+	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
+		return CL_INVALID_KERNEL;
+	if (index >= kernel->arg_count)
+		return CL_INVALID_ARG_INDEX;
+	/* Another thread may ask what the code tells. */
+	waits = atomic_load_explicit(&kernel->waits, memory_order_acquire);
+	if (waits)
+		pthread_mutex_lock(&kernel->program->lock);
+	err = set_arg(kernel, index, size, value);
+	if (waits)
+		pthread_mutex_unlock(&kernel->program->lock);
+	return err;
 }
 
 /* No device has shared virtual memory. */
@@ -399,7 +472,7 @@ cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue,
 	*out = salvo_cl_kernel_on(kernel, queue->device);
 	if (!*out)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
-	return kernel->unset ? CL_INVALID_KERNEL_ARGS : CL_SUCCESS;
+	return kernel->unset ? CL_INVALID_KERNEL_ARGS : salvo_cl_kernel_finish(kernel);
 }
 
 void salvo_cl_kernel_use(cl_kernel kernel, const struct salvo_cl_kernel_on *on,

@@ -54,6 +54,11 @@ struct salvo_cl_arg {
 struct _cl_kernel {
 	struct salvo_cl_object base;
 	cl_program program;
+	/**
+	 * @waits: For its code: it was created from descriptions (struct salvo_cl_build). The
+	 * program's lock is held while it gets it, and for what changes it before.
+	 */
+	atomic_bool waits;
 	/** @uniform: Work-groups must have one size: before OpenCL C 2.0, or by an option. */
 	bool uniform;
 	/** @chosen: The work-group that ndrange.c chose last, for the grid of @chosen_for. */
@@ -70,12 +75,18 @@ struct _cl_kernel {
 	struct salvo_kernel_properties properties;
 };
 
+/**
+ * salvo_cl_kernel_finish() - Wait for the kernel's code, where it was created before it was there.
+ *
+ * Return: CL_SUCCESS, CL_INVALID_PROGRAM_EXECUTABLE (the compiler has failed), other errors.
+ */
+cl_int salvo_cl_kernel_finish(cl_kernel kernel);
 /** salvo_cl_kernel_on() - The kernel on a device, or NULL. */
 struct salvo_cl_kernel_on *salvo_cl_kernel_on(cl_kernel kernel, cl_device_id device);
 /**
- * salvo_cl_kernel_ready() - The kernel for a queue's GPU, with all arguments set.
+ * salvo_cl_kernel_ready() - The kernel for a queue's GPU, with all arguments set and its code.
  *
- * Return: CL_SUCCESS, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_ARGS.
+ * Return: CL_INVALID_KERNEL_ARGS, and as salvo_cl_kernel_finish().
  */
 cl_int salvo_cl_kernel_ready(cl_kernel kernel, cl_command_queue queue,
 			     struct salvo_cl_kernel_on **out);

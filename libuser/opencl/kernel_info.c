@@ -19,6 +19,7 @@ cl_int salvo_clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size,
 {
 	const struct salvo_cl_answer answer = { size, value, size_ret };
 	char attributes[256];
+	cl_int err;
 
 	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
 		return CL_INVALID_KERNEL;
@@ -34,6 +35,9 @@ cl_int salvo_clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size,
 	case CL_KERNEL_PROGRAM:
 		return SALVO_CL_ANSWER(&answer, cl_program, kernel->program);
 	case CL_KERNEL_ATTRIBUTES:
+		err = salvo_cl_kernel_finish(kernel);
+		if (err)
+			return err;
 		salvo_kernel_attributes(kernel->on[0].salvo, attributes, sizeof(attributes));
 		return salvo_cl_answer_string(&answer, attributes);
 	default:
@@ -110,6 +114,13 @@ static const struct salvo_cl_kernel_on *find_device(cl_kernel kernel, cl_device_
 	return salvo_cl_is(device, SALVO_CL_DEVICE) ? salvo_cl_kernel_on(kernel, device) : NULL;
 }
 
+/* Is it known before the kernel's code is? */
+static bool is_in_source(cl_kernel_work_group_info name)
+{
+	return name == CL_KERNEL_COMPILE_WORK_GROUP_SIZE ||
+	       name == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE;
+}
+
 cl_int salvo_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
 				      cl_kernel_work_group_info name, size_t size, void *value,
 				      size_t *size_ret)
@@ -118,12 +129,16 @@ cl_int salvo_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
 	const struct salvo_kernel_properties *properties;
 	const struct salvo_cl_kernel_on *on;
 	size_t group[3];
+	cl_int err;
 
 	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
 		return CL_INVALID_KERNEL;
 	on = find_device(kernel, device);
 	if (!on)
 		return CL_INVALID_DEVICE;
+	err = is_in_source(name) ? CL_SUCCESS : salvo_cl_kernel_finish(kernel);
+	if (err)
+		return err;
 	properties = &kernel->properties;
 	switch (name) {
 	case CL_KERNEL_WORK_GROUP_SIZE:
@@ -191,12 +206,16 @@ cl_int salvo_clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
 	const struct salvo_cl_answer answer = { size, value, size_ret };
 	const struct salvo_cl_kernel_on *on;
 	size_t items;
+	cl_int err;
 
 	if (!salvo_cl_is(kernel, SALVO_CL_KERNEL))
 		return CL_INVALID_KERNEL;
 	on = find_device(kernel, device);
 	if (!on)
 		return CL_INVALID_DEVICE;
+	err = salvo_cl_kernel_finish(kernel);
+	if (err)
+		return err;
 	switch (name) {
 	case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
 	case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:

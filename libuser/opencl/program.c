@@ -26,24 +26,42 @@ static void destroy_code(struct salvo_cl_object *object)
 	free(code);
 }
 
-int salvo_cl_build_load(struct salvo_cl_build *build)
+/* Takes @salvo over. */
+static struct salvo_cl_code *create_code(struct salvo_program *salvo)
 {
 	struct salvo_cl_code *code = calloc(1, sizeof(*code));
+
+	if (!code) {
+		salvo_program_destroy(salvo);
+		return NULL;
+	}
+	code->salvo = salvo;
+	salvo_cl_object_init(&code->base, SALVO_CL_CODE, destroy_code);
+	return code;
+}
+
+int salvo_cl_build_load(struct salvo_cl_build *build)
+{
+	struct salvo_program *salvo;
 	const void *image;
 	size_t bytes;
 	int err;
 
-	if (!code)
-		return -ENOMEM;
 	image = salvo_object_image(build->object, &bytes);
-	err = salvo_program_load(build->device->root->salvo, image, bytes, &code->salvo);
-	if (err) {
-		free(code);
+	err = salvo_program_load(build->device->root->salvo, image, bytes, &salvo);
+	if (err)
 		return err;
-	}
-	salvo_cl_object_init(&code->base, SALVO_CL_CODE, destroy_code);
-	build->code = code;
-	return 0;
+	build->code = create_code(salvo);
+	return build->code ? 0 : -ENOMEM;
+}
+
+/* Without a description its kernels are known when the code is there. */
+void salvo_cl_build_describe(struct salvo_cl_build *build)
+{
+	struct salvo_program *salvo;
+
+	if (!salvo_object_describe(build->object, build->device->root->salvo, &salvo))
+		build->described = create_code(salvo);
 }
 
 struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build)
@@ -67,6 +85,23 @@ struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build)
 	return NULL;
 }
 
+struct salvo_cl_code *salvo_cl_build_kernels(struct salvo_cl_build *build)
+{
+	if (!build->code && build->described && build->status == CL_BUILD_SUCCESS)
+		return build->described;
+	return salvo_cl_build_code(build);
+}
+
+struct salvo_cl_code *salvo_cl_program_kernels(cl_program program)
+{
+	struct salvo_cl_code *code = NULL;
+	unsigned int i;
+
+	for (i = 0; i < program->build_count && !code; i++)
+		code = salvo_cl_build_kernels(&program->builds[i]);
+	return code;
+}
+
 void salvo_cl_build_reset(struct salvo_cl_build *build)
 {
 	free(build->options);
@@ -74,6 +109,8 @@ void salvo_cl_build_reset(struct salvo_cl_build *build)
 	salvo_object_destroy(build->object);
 	if (build->code)
 		salvo_cl_object_put(&build->code->base);
+	if (build->described)
+		salvo_cl_object_put(&build->described->base);
 	*build = (struct salvo_cl_build){
 		.device = build->device, .status = CL_BUILD_NONE, .uniform = true,
 	};

@@ -27,6 +27,8 @@ struct salvo_cl_build {
 	struct salvo_object *object;
 	/** @code: Of a program that can run, once salvo_cl_build_code() has loaded it. */
 	struct salvo_cl_code *code;
+	/** @described: Its kernels before that, if the compiler was to go on; or NULL. */
+	struct salvo_cl_code *described;
 	/** @uniform: Work-groups must have one size. */
 	bool uniform;
 };
@@ -65,6 +67,16 @@ void salvo_cl_build_reset(struct salvo_cl_build *build);
  * Waits for the compiler, which goes on when a build is done. If it fails then, so has the build.
  */
 struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build);
+/**
+ * salvo_cl_build_kernels() - The same, or the description of its kernels instead of waiting.
+ *
+ * It stays as long as the program has kernels.
+ */
+struct salvo_cl_code *salvo_cl_build_kernels(struct salvo_cl_build *build);
+/** salvo_cl_program_kernels() - That of any device, or NULL. The lock is held. */
+struct salvo_cl_code *salvo_cl_program_kernels(cl_program program);
+/** salvo_cl_build_describe() - Describe the kernels of @build->object, if there is no code yet. */
+void salvo_cl_build_describe(struct salvo_cl_build *build);
 /** salvo_cl_build_load() - Load the program in @build->object. Return: 0 or a negative errno. */
 int salvo_cl_build_load(struct salvo_cl_build *build);
 /** salvo_cl_build_type() - CL_PROGRAM_BINARY_TYPE_*. */

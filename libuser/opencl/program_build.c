@@ -241,9 +241,12 @@ static int run_for(const struct task *task, unsigned int index)
 	int err;
 
 	err = make_object(task, index, build, &made);
-	if (!err && salvo_object_kind(made.object) == SALVO_OBJECT_PROGRAM &&
-	    salvo_object_is_done(made.object))
-		err = salvo_cl_build_load(&made);
+	if (!err && salvo_object_kind(made.object) == SALVO_OBJECT_PROGRAM) {
+		if (salvo_object_is_done(made.object))
+			err = salvo_cl_build_load(&made);
+		else
+			salvo_cl_build_describe(&made);
+	}
 	made.options = strdup(task->text);
 	made.status = err ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
 	if (err) {

@@ -8,17 +8,6 @@
 #include "icd.h"
 #include "program.h"
 
-/* The code of any device, to list its kernels; or NULL. */
-static struct salvo_program *any_code(cl_program program)
-{
-	struct salvo_cl_code *code = NULL;
-	unsigned int i;
-
-	for (i = 0; i < program->build_count && !code; i++)
-		code = salvo_cl_build_code(&program->builds[i]);
-	return code ? code->salvo : NULL;
-}
-
 static cl_int answer_devices(const struct salvo_cl_answer *answer, cl_program program)
 {
 	cl_device_id *devices = calloc(program->build_count, sizeof(*devices));
@@ -81,16 +70,16 @@ static cl_int answer_binaries(const struct salvo_cl_answer *answer, cl_program p
 }
 
 /* "a;b;c" */
-static cl_int answer_names(const struct salvo_cl_answer *answer, struct salvo_program *code)
+static cl_int answer_names(const struct salvo_cl_answer *answer, struct salvo_program *salvo)
 {
-	const unsigned int count = salvo_program_kernel_count(code);
+	const unsigned int count = salvo_program_kernel_count(salvo);
 	size_t total = 1;
 	unsigned int i;
 	char *names;
 	cl_int err;
 
 	for (i = 0; i < count; i++)
-		total += strlen(salvo_program_kernel_name(code, i)) + 1;
+		total += strlen(salvo_program_kernel_name(salvo, i)) + 1;
 	names = malloc(total);
 	if (!names)
 		return CL_OUT_OF_HOST_MEMORY;
@@ -98,7 +87,7 @@ static cl_int answer_names(const struct salvo_cl_answer *answer, struct salvo_pr
 	for (i = 0; i < count; i++) {
 		if (i)
 			strcat(names, ";");
-		strcat(names, salvo_program_kernel_name(code, i));
+		strcat(names, salvo_program_kernel_name(salvo, i));
 	}
 	err = salvo_cl_answer_string(answer, names);
 	free(names);
@@ -108,7 +97,7 @@ static cl_int answer_names(const struct salvo_cl_answer *answer, struct salvo_pr
 static cl_int get_info(cl_program program, cl_program_info name,
 		       const struct salvo_cl_answer *answer)
 {
-	struct salvo_program *code;
+	struct salvo_cl_code *code;
 
 	switch (name) {
 	case CL_PROGRAM_REFERENCE_COUNT:
@@ -128,12 +117,13 @@ static cl_int get_info(cl_program program, cl_program_info name,
 	case CL_PROGRAM_BINARIES:
 		return answer_binaries(answer, program);
 	case CL_PROGRAM_NUM_KERNELS:
-		code = any_code(program);
-		return code ? SALVO_CL_ANSWER(answer, size_t, salvo_program_kernel_count(code)) :
+		code = salvo_cl_program_kernels(program);
+		return code ? SALVO_CL_ANSWER(answer, size_t,
+					      salvo_program_kernel_count(code->salvo)) :
 			      CL_INVALID_PROGRAM_EXECUTABLE;
 	case CL_PROGRAM_KERNEL_NAMES:
-		code = any_code(program);
-		return code ? answer_names(answer, code) : CL_INVALID_PROGRAM_EXECUTABLE;
+		code = salvo_cl_program_kernels(program);
+		return code ? answer_names(answer, code->salvo) : CL_INVALID_PROGRAM_EXECUTABLE;
 	case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
 	case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
 		return SALVO_CL_ANSWER(answer, cl_bool, CL_FALSE);

@@ -346,7 +346,7 @@ TEST_F(object, a_crash_behind_the_check_is_an_error_of_the_image)
 	NEED_COMPILER();
 	ASSERT_LE(0, fd);
 	dprintf(fd, "#!/bin/sh\n"
-		"printf '\\002\\001\\001' >&3\nexec 3>&-\nkill -SEGV $$\n");
+		"printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nkill -SEGV $$\n");
 	fchmod(fd, 0700);
 	close(fd);
 	setenv("SALVO_CC", path, 1);
@@ -383,7 +383,7 @@ static void forget_script(const char *path)
 TEST_F(object, a_forked_child_leaves_the_compiler_alone)
 {
 	static const char script[] =
-		"printf '\\001\\001' >&3\nexec 3>&-\nsleep 0.5\nprintf '\\177ELF'";
+		"printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nsleep 0.5\nprintf '\\177ELF'";
 	char path[] = "/tmp/salvo-fork-XXXXXX";
 	struct salvo_object *object;
 	unsigned int i;
@@ -433,7 +433,7 @@ static void *begin_one(void *data)
 TEST_F(object, a_program_that_another_thread_finishes_is_waited_for)
 {
 	static const char script[] =
-		"printf '\\001\\001' >&3\nexec 3>&-\nprintf '\\177ELF'\n"
+		"printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nprintf '\\177ELF'\n"
 		"head -c 16777212 /dev/zero";
 	const unsigned int count = sysconf(_SC_NPROCESSORS_ONLN);
 	struct salvo_object **objects = calloc(count, sizeof(struct salvo_object *));
@@ -480,7 +480,7 @@ TEST_F(object, a_program_that_another_thread_finishes_is_waited_for)
 TEST_F(object, a_process_with_the_pipe_of_the_compiler_delays_nothing)
 {
 	static const char *const scripts[] = {
-		"sleep 1000 & echo $! >&2\nprintf '\\001\\001' >&3\nprintf '\\177ELF'",
+		"sleep 1000 & echo $! >&2\nprintf '\\0\\0\\0\\0' >&3\nprintf '\\177ELF'",
 		"sleep 1000 & echo $! >&2\nexit 1",
 	};
 	struct salvo_object *object = NULL;

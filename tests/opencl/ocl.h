@@ -40,6 +40,17 @@ __attribute__((constructor)) static inline void ocl_use_salvo(void)
 	setenv("OCL_ICD_VENDORS", icd, 1);
 }
 
+/* The compiler of this build, beside the folder of the icd */
+static inline const char *ocl_compiler(void)
+{
+	static char path[4200];
+
+	const char *icd = getenv("OCL_ICD_VENDORS");
+
+	snprintf(path, sizeof(path), "%.*s/../bin/salvo-cc", (int)(strrchr(icd, '/') - icd), icd);
+	return path;
+}
+
 /* Is it the one that SALVO_DEVICE names, the path of a render node? */
 static inline bool ocl_is_chosen(cl_device_id device, const char *path)
 {

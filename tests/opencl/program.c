@@ -2,6 +2,8 @@
 /*
  * program.c - programs and kernels: build, compile, link, binaries, arguments, what can be asked
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -332,21 +334,150 @@ static void CL_CALLBACK count_built(cl_program program, void *data)
 	pthread_mutex_unlock(&done->lock);
 }
 
+/* A compiler of a shell's commands in the file @path. */
+static bool use_script(char *path, const char *commands)
+{
+	const int fd = mkstemp(path);
+	bool ok = fd >= 0 && dprintf(fd, "#!/bin/sh\n%s\n", commands) > 0 && !fchmod(fd, 0700);
+
+	if (fd >= 0)
+		close(fd);
+	return ok && !setenv("SALVO_CC", path, 1);
+}
+
+static void forget_script(const char *path)
+{
+	unsetenv("SALVO_CC");
+	unlink(path);
+}
+
+/* Waits for the file @gate, at most 60 s; the build is done by then, as far as it is waited for. */
+#define WAIT_FOR_GATE \
+	"n=0; until [ -e $0.gate ]; do n=$((n + 1)); [ $n = 600 ] && exit 1; sleep 0.1; done\n"
+
+static void open_gate(const char *path)
+{
+	char gate[64];
+	int fd;
+
+	snprintf(gate, sizeof(gate), "%s.gate", path);
+	fd = open(gate, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void forget_gate(const char *path)
+{
+	char gate[64];
+
+	snprintf(gate, sizeof(gate), "%s.gate", path);
+	unlink(gate);
+	forget_script(path);
+}
+
+/* What the source says of a kernel is known before the compiler is let go to its end. */
+TEST_F(program, a_kernel_waits_for_its_code_when_it_is_enqueued)
+{
+	char path[] = "/tmp/salvo-slow-XXXXXX", commands[PATH_MAX + 200], names[64];
+	cl_kernel kernels[2];
+	cl_ulong bytes = 0;
+	cl_program program;
+	size_t group[3];
+	cl_uint count;
+	cl_int err;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the embedded GPU is enough");
+	snprintf(commands, sizeof(commands), "'%s' \"$@\" > $0.out || exit 1\n" WAIT_FOR_GATE
+		 "cat $0.out; rm $0.out", ocl_compiler());
+	ASSERT_TRUE(use_script(path, commands));
+	program = from_source(self->context,
+		"kernel void store(global int *out, int n)\n"
+		"{ local int l[40]; l[get_local_id(0)] = n; out[get_global_id(0)] = l[0]; }\n"
+		"__attribute__((reqd_work_group_size(4, 2, 1))) kernel void k(global int *out) { }\n");
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof(names), names,
+				      NULL));
+	EXPECT_STREQ("store;k", names);
+	ASSERT_EQ(0, clCreateKernelsInProgram(program, 2, kernels, &count));
+	EXPECT_EQ(2, count);
+	clCreateKernel(program, "absent", &err);
+	EXPECT_EQ(CL_INVALID_KERNEL_NAME, err);
+	EXPECT_EQ(0, clGetKernelArgInfo(kernels[0], 1, CL_KERNEL_ARG_NAME, sizeof(names), names,
+					NULL));
+	EXPECT_STREQ("n", names);
+	EXPECT_EQ(CL_INVALID_ARG_SIZE, clSetKernelArg(kernels[0], 1, 8, &bytes));
+	EXPECT_EQ(0, clSetKernelArg(kernels[0], 1, 4, &bytes));
+	EXPECT_EQ(0, clGetKernelWorkGroupInfo(kernels[1], NULL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+					      sizeof(group), group, NULL));
+	EXPECT_EQ(2, group[1]);
+	EXPECT_EQ(CL_INVALID_OPERATION, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	open_gate(path);
+	EXPECT_EQ(6, run_kernel(self->queue, kernels[0], self->buffer, 6));
+	EXPECT_EQ(0, clGetKernelWorkGroupInfo(kernels[1], NULL, CL_KERNEL_LOCAL_MEM_SIZE,
+					      sizeof(bytes), &bytes, NULL));
+	EXPECT_EQ(0, bytes);
+	EXPECT_EQ(0, clGetKernelWorkGroupInfo(kernels[0], NULL, CL_KERNEL_LOCAL_MEM_SIZE,
+					      sizeof(bytes), &bytes, NULL));
+	EXPECT_EQ(160, bytes);
+	forget_gate(path);
+	clReleaseKernel(kernels[0]);
+	clReleaseKernel(kernels[1]);
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
+/* The compiler dies when there are kernels: they cannot be enqueued, and the build has failed. */
+TEST_F(program, a_kernel_whose_code_is_never_made_is_not_enqueued)
+{
+	char path[] = "/tmp/salvo-crash-XXXXXX", commands[PATH_MAX + 200];
+	const size_t items = 16;
+	cl_build_status status;
+	cl_program program;
+	cl_kernel kernel;
+	cl_ulong bytes;
+	int n = 0;
+	cl_int err;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the embedded GPU is enough");
+	snprintf(commands, sizeof(commands), "'%s' \"$@\" > /dev/null\n" WAIT_FOR_GATE
+		 "kill -SEGV $$", ocl_compiler());
+	ASSERT_TRUE(use_script(path, commands));
+	program = from_source(self->context, store);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=1", NULL, NULL));
+	kernel = clCreateKernel(program, "store", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(n), &n));
+	open_gate(path);
+	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE,
+		  clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &items, NULL, 0, NULL,
+					 NULL));
+	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE,
+		  clGetKernelWorkGroupInfo(kernel, NULL, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof(bytes),
+					   &bytes, NULL));
+	clCloneKernel(kernel, &err);
+	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE, err);
+	EXPECT_EQ(0, clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_STATUS,
+					   sizeof(status), &status, NULL));
+	EXPECT_EQ(CL_BUILD_ERROR, status);
+	/* Arguments are of no use any more, but can be set. */
+	EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(n), &n));
+	forget_gate(path);
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 /* It dies when it has found no error: creating the kernel fails, and then the build has. */
 TEST_F(program, a_compiler_that_dies_behind_its_check_fails_the_build)
 {
 	char path[] = "/tmp/salvo-crash-XXXXXX", log[400] = "";
-	const int fd = mkstemp(path);
 	cl_build_status status;
 	cl_program program;
 	size_t size = 1;
 	cl_int err;
 
-	ASSERT_LE(0, fd);
-	dprintf(fd, "#!/bin/sh\nprintf '\\001\\001' >&3\nexec 3>&-\nkill -SEGV $$\n");
-	fchmod(fd, 0700);
-	close(fd);
-	setenv("SALVO_CC", path, 1);
+	ASSERT_TRUE(use_script(path, "printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nkill -SEGV $$"));
 	program = from_source(self->context, store);
 	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
 	clCreateKernel(program, "store", &err);
@@ -359,8 +490,7 @@ TEST_F(program, a_compiler_that_dies_behind_its_check_fails_the_build)
 	EXPECT_NE(NULL, strstr(log, "died"));
 	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL));
 	EXPECT_EQ(0, size);
-	unsetenv("SALVO_CC");
-	unlink(path);
+	forget_script(path);
 	/* With another compiler it can be built again. */
 	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
 	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL));

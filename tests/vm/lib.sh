@@ -8,4 +8,4 @@ cd "$(dirname "$0")/../.." || exit 1
 
 shopt -s extglob
 exec tests/vm/run-vm -t 220 --with vgem -e SALVO_DEVICE=/dev/dri/renderD129 -e SALVO_KERNELS=/root/kernels \
-	-f "${BUILD:-build}"/kernels "$@" "${BUILD:-build}"/tests/lib/!(build|checked|object) "${BUILD:-build}"/tests/libuser/*
+	-f "${BUILD:-build}"/kernels "$@" "${BUILD:-build}"/tests/lib/!(build|checked|describe|object) "${BUILD:-build}"/tests/libuser/*

@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: MIT
 /*
- * announce.cc - tells a caller that the program has no errors, before its code is made
+ * announce.cc - tells a caller what the program's kernels are, before their code is made
  *
- * Most of the time goes into LLVM's optimiser and code generator, which report no errors of a
- * source. The caller reads from a pipe a byte with the number of parts (parts.cc), and then a byte
- * for each part that was checked. It knows from their number that all is well so far; the
- * compiler's end, or that of the pipe, tells that no more will come.
+ * Most of the time goes into the vectoriser, LLVM's optimiser and its code generator, which report
+ * no errors of a source. The caller reads from a pipe the number of bytes that follow, 4 bytes, and
+ * then the notes of all kernels (note.cc), in which what only the code tells is 0. So it knows that
+ * all is well, and can create kernels and set their arguments; the end of the pipe without that, or
+ * the compiler's end, tells that no such news will come.
  */
 #include "announce.h"
 
-#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <string>
 #include <unistd.h>
 
-static int announce_fd = -1;
-static std::atomic<unsigned> unchecked;
+using namespace llvm;
 
-static void announce_byte(unsigned char byte)
-{
-	/* A caller that has gone does not matter. */
-	if (announce_fd >= 0)
-		(void)!write(announce_fd, &byte, 1);
-}
+static int announce_fd = -1;
 
 void announce_to(int fd)
 {
 	announce_fd = fd;
 }
 
-void announce_parts(unsigned count)
+void announce(StringRef notes)
 {
-	unchecked = count;
-	announce_byte(count);
-}
+	const uint32_t bytes = notes.size();
+	std::string text(reinterpret_cast<const char *>(&bytes), sizeof(bytes));
+	size_t at = 0;
 
-void announce_checked()
-{
-	announce_byte(1);
-	if (--unchecked == 0 && announce_fd >= 0)
-		close(announce_fd);
+	if (announce_fd < 0)
+		return;
+	text += notes;
+	while (at < text.size()) {
+		const ssize_t n = write(announce_fd, text.data() + at, text.size() - at);
+
+		/* A caller that has gone does not matter. */
+		if (n < 0 && errno != EINTR)
+			break;
+		at += n < 0 ? 0 : n;
+	}
+	close(announce_fd);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * announce.h - tells a caller that the program has no errors, before its code is made
+ * announce.h - tells a caller what the program's kernels are, before their code is made
  */
 #ifndef SALVO_CC_ANNOUNCE_H
 #define SALVO_CC_ANNOUNCE_H
 
-/* Announce to file descriptor @fd: --announce. Without it the others do nothing. */
+#include <llvm/ADT/StringRef.h>
+
+/* Announce to file descriptor @fd: --announce. Without it announce() does nothing. */
 void announce_to(int fd);
-/* The program is compiled in @count parts, each of which announces. */
-void announce_parts(unsigned count);
-/* A part has no errors. Any thread may call this. */
-void announce_checked();
+/* The program has no errors; @notes are those of its kernels. */
+void announce(llvm::StringRef notes);
 
 #endif /* SALVO_CC_ANNOUNCE_H */

@@ -234,42 +234,64 @@ static Value *load_arg(IRBuilder<> &b, BasicBlock *body, const kernel_arg &a, Ar
 	return copy;
 }
 
-/* Static local variables that @f uses: an offset for each, then its address. */
+/* Is @constant used in @f, if only by way of other constants? */
+static bool is_used_in(const Function &f, const Constant &constant)
+{
+	return any_of(constant.users(), [&](const User *user) {
+		auto *inst = dyn_cast<Instruction>(user);
+		auto *other = dyn_cast<Constant>(user);
+
+		return inst ? inst->getFunction() == &f : other && is_used_in(f, *other);
+	});
+}
+
+/* Calls @place for each static local variable that @f uses, with its offset. Return: all bytes. */
+static uint64_t place_local(const Function &f,
+			    function_ref<void(const GlobalVariable &, uint64_t)> place)
+{
+	const DataLayout &layout = f.getDataLayout();
+	uint64_t bytes = 0;
+
+	for (const GlobalVariable &g : f.getParent()->globals()) {
+		if (g.getAddressSpace() != LOCAL || !is_used_in(f, g))
+			continue;
+		Align align = std::max(layout.getValueOrABITypeAlignment(g.getAlign(),
+									 g.getValueType()),
+				       Align(16));
+		bytes = alignTo(bytes, align);
+		place(g, bytes);
+		/* The sum of larger ones could wrap around; it is far above the limit. */
+		bytes += std::min<uint64_t>(layout.getTypeAllocSize(g.getValueType()), INT32_MAX);
+		bytes = std::min<uint64_t>(bytes, INT32_MAX);
+	}
+	return alignTo(bytes, Align(16));
+}
+
+uint64_t local_bytes(const Function &f)
+{
+	return place_local(f, [](const GlobalVariable &, uint64_t) {});
+}
+
+/* Static local variables get their addresses. */
 static void lay_out_local(kernel &k, IRBuilder<> &b, const group_values &v)
 {
-	Module &m = *k.function->getParent();
-	const DataLayout &layout = m.getDataLayout();
 	SmallVector<Constant *> variables;
-	uint64_t bytes = k.local_bytes;
 
-	for (GlobalVariable &g : m.globals())
+	for (GlobalVariable &g : k.function->getParent()->globals())
 		if (g.getAddressSpace() == LOCAL)
 			variables.push_back(&g);
 	convertUsersOfConstantsToInstructions(variables, k.function);
 
-	for (Constant *variable : variables) {
-		auto *g = cast<GlobalVariable>(variable);
-		SmallVector<Use *> uses;
+	k.local_bytes = place_local(*k.function, [&](const GlobalVariable &g, uint64_t at) {
+		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local, at);
 
-		for (Use &use : g->uses())
-			if (auto *inst = dyn_cast<Instruction>(use.getUser()))
-				if (inst->getFunction() == k.function)
-					uses.push_back(&use);
-		if (uses.empty())
-			continue;
-		Align align = std::max(layout.getValueOrABITypeAlignment(g->getAlign(),
-									 g->getValueType()),
-				       Align(16));
-		bytes = alignTo(bytes, align);
-		Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.local, bytes);
-		address->setName(g->getName());
-		for (Use *use : uses)
-			use->set(address);
-		/* The sum of larger ones could wrap around; it is far above the limit. */
-		bytes += std::min<uint64_t>(layout.getTypeAllocSize(g->getValueType()), INT32_MAX);
-		bytes = std::min<uint64_t>(bytes, INT32_MAX);
-	}
-	k.local_bytes = alignTo(bytes, Align(16));
+		address->setName(g.getName());
+		const_cast<GlobalVariable &>(g).replaceUsesWithIf(address, [&](Use &use) {
+			auto *inst = dyn_cast<Instruction>(use.getUser());
+
+			return inst && inst->getFunction() == k.function;
+		});
+	});
 }
 
 BasicBlock *build_entry(kernel &k, group_values &v)

@@ -102,6 +102,26 @@ static void make_internal(Module &m)
 }
 
 /*
+ * What can be wrong with a kernel, before its code is made. Local variables of what is found never
+ * to run are still here: if they seem to be too many, nothing is announced, and the code tells.
+ */
+static bool check_kernels(Module &m, const options &opts)
+{
+	std::vector<kernel> kernels;
+
+	if (!analyse(m, opts, kernels))
+		return false;
+	/* OpenCL programs build that are only functions. */
+	if (kernels.empty())
+		errs() << source_name(opts) << ": warning: no kernel in this program\n";
+	if (all_of(kernels, [](const kernel &k) {
+		return local_bytes(*k.function) <= SALVO_MAX_LOCAL_BYTES;
+	}))
+		announce(describe(kernels, opts.isa_levels.front()));
+	return true;
+}
+
+/*
  * From bitcode to objects for one instruction set. In a program for several, the kernels
  * of all but the first have names of their own; the notes tell which is which.
  */
@@ -126,9 +146,6 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 	}
 	if (!analyse(m, opts, kernels))
 		return false;
-	/* OpenCL programs build that are only functions. */
-	if (kernels.empty() && first)
-		errs() << source_name(opts) << ": warning: no kernel in this program\n";
 	for (kernel &k : kernels) {
 		group_values values;
 		BasicBlock *body = build_entry(k, values);
@@ -162,7 +179,6 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		print_error("internal: a pass made invalid code");
 		return false;
 	}
-	announce_checked();
 	lower_marks(m, kernels);
 	optimise(m, *target, opts);
 	keep_indices(m);
@@ -223,7 +239,7 @@ static bool compile(options &opts)
 	lower_ids(*m, opts);
 	find_sub_groups(*m);
 	find_global_users(*m);
-	if (!check_defined(*m))
+	if (!check_defined(*m) || !check_kernels(*m, opts))
 		return false;
 	objects[0].append(runtime.begin(), runtime.end());
 	tune_llvm(opts);

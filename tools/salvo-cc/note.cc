@@ -18,7 +18,7 @@
 
 using namespace llvm;
 
-static std::string describe(const kernel &k, unsigned isa_level)
+static std::string describe_one(const kernel &k, unsigned isa_level)
 {
 	std::vector<salvo_note_arg> args(k.args.size() - k.prints);
 	salvo_note_kernel note = {};
@@ -64,7 +64,7 @@ static std::string describe(const kernel &k, unsigned isa_level)
 	return out;
 }
 
-static void add_note(Module &m, uint32_t type, StringRef text)
+static std::string make_note(uint32_t type, StringRef text)
 {
 	const uint32_t head[3] = { sizeof(SALVO_NOTE_OWNER), (uint32_t)text.size(), type };
 	std::string note(reinterpret_cast<const char *>(head), sizeof(head));
@@ -73,7 +73,21 @@ static void add_note(Module &m, uint32_t type, StringRef text)
 	note.resize(alignTo(note.size(), 4));
 	note += text;
 	note.resize(alignTo(note.size(), 4));
-	Constant *data = ConstantDataArray::getString(m.getContext(), note, false);
+	return note;
+}
+
+std::string describe(const std::vector<kernel> &kernels, unsigned isa_level)
+{
+	std::string notes;
+
+	for (const kernel &k : kernels)
+		notes += make_note(SALVO_NOTE_KERNEL, describe_one(k, isa_level));
+	return kernels.empty() ? make_note(SALVO_NOTE_EMPTY, "") : notes;
+}
+
+static void add_section(Module &m, StringRef notes)
+{
+	Constant *data = ConstantDataArray::getString(m.getContext(), notes, false);
 	auto *g = new GlobalVariable(m, data->getType(), true, GlobalValue::PrivateLinkage, data,
 				     "note");
 	g->setSection(".note.salvo");
@@ -83,14 +97,11 @@ static void add_note(Module &m, uint32_t type, StringRef text)
 
 void add_notes(Module &m, const std::vector<kernel> &kernels, unsigned isa_level)
 {
-	for (const kernel &k : kernels)
-		add_note(m, SALVO_NOTE_KERNEL, describe(k, isa_level));
-	if (kernels.empty())
-		add_note(m, SALVO_NOTE_EMPTY, "");
+	add_section(m, describe(kernels, isa_level));
 }
 
-void add_global_note(Module &notes, const std::string &text)
+void add_global_note(Module &m, const std::string &text)
 {
 	if (!text.empty())
-		add_note(notes, SALVO_NOTE_VARIABLES, text);
+		add_section(m, make_note(SALVO_NOTE_VARIABLES, text));
 }

@@ -17,7 +17,6 @@
  * that share a large function are one part. Variables must not exist twice: a program that has some
  * is one part.
  */
-#include "announce.h"
 #include "error.h"
 #include "salvo_cc.h"
 
@@ -263,7 +262,6 @@ bool compile_parts(std::unique_ptr<Module> whole, const options &opts, compile_f
 			j.parts.back().isa_level = level;
 			j.parts.back().first = level == opts.isa_levels.front();
 		}
-	announce_parts(j.parts.size());
 	if (j.parts.size() == 1) {
 		j.ok = compile_part(m, opts, j.parts[0], compile);
 	} else {

@@ -217,6 +217,7 @@ bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels)
 bool in_checked_mode(const llvm::Function &item);
 
 /* entry.cc */
+uint64_t local_bytes(const llvm::Function &f);	/* of the static local variables it uses */
 llvm::BasicBlock *build_entry(kernel &k, group_values &v);
 void move_variables(llvm::BasicBlock &body, llvm::BasicBlock &entry);
 
@@ -240,6 +241,7 @@ bool compile_parts(std::unique_ptr<llvm::Module> m, const options &opts, compile
 		   std::vector<bytes> &objects);
 
 /* note.cc */
+std::string describe(const std::vector<kernel> &kernels, unsigned isa_level);	/* as ELF notes */
 void add_notes(llvm::Module &m, const std::vector<kernel> &kernels, unsigned isa_level);
 
 /* link.cc */
