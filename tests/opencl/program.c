@@ -426,6 +426,66 @@ TEST_F(program, a_kernel_waits_for_its_code_when_it_is_enqueued)
 	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
+struct launch {
+	cl_command_queue queue;
+	cl_kernel kernel;
+	cl_int err;
+};
+
+/* Asks for the kernel's memory, and enqueues it. */
+static void *launch(void *data)
+{
+	const size_t items = 16;
+	struct launch *launch = data;
+	cl_ulong bytes;
+
+	launch->err = clGetKernelWorkGroupInfo(launch->kernel, NULL, CL_KERNEL_PRIVATE_MEM_SIZE,
+					       sizeof(bytes), &bytes, NULL);
+	if (!launch->err)
+		launch->err = clEnqueueNDRangeKernel(launch->queue, launch->kernel, 1, NULL,
+						     &items, NULL, 0, NULL, NULL);
+	return NULL;
+}
+
+TEST_F(program, several_threads_wait_for_the_code_of_one_kernel)
+{
+	char path[] = "/tmp/salvo-slow-XXXXXX", commands[PATH_MAX + 200];
+	struct launch launches[4];
+	pthread_t threads[4];
+	cl_program program;
+	cl_kernel kernel;
+	unsigned int i;
+	int n = 4;
+	cl_int err;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the embedded GPU is enough");
+	snprintf(commands, sizeof(commands), "'%s' \"$@\" > $0.out || exit 1\n" WAIT_FOR_GATE
+		 "cat $0.out; rm $0.out", ocl_compiler());
+	ASSERT_TRUE(use_script(path, commands));
+	program = from_source(self->context, store);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=2", NULL, NULL));
+	kernel = clCreateKernel(program, "store", &err);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(n), &n));
+	for (i = 0; i < 4; i++) {
+		launches[i] = (struct launch){ .queue = self->queue, .kernel = kernel };
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, launch, &launches[i]));
+	}
+	open_gate(path);
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, launches[i].err);
+	}
+	EXPECT_EQ(0, clEnqueueReadBuffer(self->queue, self->buffer, CL_TRUE, 4, sizeof(n), &n, 0,
+					 NULL, NULL));
+	EXPECT_EQ(6, n);
+	forget_gate(path);
+	clReleaseKernel(kernel);
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 /* The compiler dies when there are kernels: they cannot be enqueued, and the build has failed. */
 TEST_F(program, a_kernel_whose_code_is_never_made_is_not_enqueued)
 {
