@@ -209,7 +209,7 @@ kernel void finish_published_tasks(global const uint *tasks, global uint *taken,
 		busy = 1;
 	}
 	barrier(CLK_LOCAL_MEM_FENCE);
-	while (atomic_or(&next, 0) < count / 2 || atomic_or(&busy, 0)) {
+	while (atomic_max(&next, 0) < count / 2 || atomic_and(&busy, -1)) {
 		sum += task;
 		if (get_local_id(0) == 0) {
 			task = tasks[atomic_inc(taken)];

@@ -283,16 +283,14 @@ Instruction *separator::place_between(BranchInst &branch, Instruction &write)
 	return place;
 }
 
-/* Does @inst only read, as atomic_or(p, 0) does? */
+/* Does @inst only read? Of an atomic operation that changes nothing LLVM makes an or with 0. */
 static bool only_reads(const Instruction &inst)
 {
 	auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
-	auto *operand = rmw ? dyn_cast<ConstantInt>(rmw->getValOperand()) : nullptr;
+	auto *operand = rmw ? dyn_cast<Constant>(rmw->getValOperand()) : nullptr;
 
 	return isa<LoadInst>(inst) ||
-	       (operand && operand->isZero() &&
-		is_contained({ AtomicRMWInst::Add, AtomicRMWInst::Sub, AtomicRMWInst::Or,
-			       AtomicRMWInst::Xor, AtomicRMWInst::UMax }, rmw->getOperation()));
+	       (operand && rmw->getOperation() == AtomicRMWInst::Or && operand->isNullValue());
 }
 
 static Value *written(Instruction &inst)
