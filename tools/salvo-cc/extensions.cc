@@ -112,23 +112,28 @@ void restore_extensions(Module &m)
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
 }
 
-/* @v in @type, with the sums and products in @loop that lead to it and do not wrap around */
-static Value *widen(IRBuilder<> &b, Value *v, const Loop &loop, Type *type)
+/* @v, and sums and products in @loop that it is made of and do not wrap around, in 64 bits */
+static Value *widen(IRBuilder<> &b, Value *v, const Loop &loop, Type *type,
+		    DenseMap<Value *, Value *> &wide)
 {
 	auto *op = dyn_cast<BinaryOperator>(v);
-	Value *x, *y;
+	Value *x, *y, *made;
 
-	if (!op || !loop.contains(op) || !(match(op, m_NSWAddLike(m_Value(x), m_Value(y))) ||
-					   match(op, m_NSWSub(m_Value(x), m_Value(y))) ||
-					   match(op, m_NSWMul(m_Value(x), m_Value(y)))))
-		return b.CreateSExt(v, type);
-	x = widen(b, x, loop, type);
-	y = widen(b, y, loop, type);
-	Value *wide = b.CreateBinOp(isa<PossiblyDisjointInst>(op) ? Instruction::Add :
-								    op->getOpcode(), x, y);
-	if (auto *made = dyn_cast<BinaryOperator>(wide))
-		made->setHasNoSignedWrap();
-	return wide;
+	if (Value *known = wide.lookup(v))
+		return known;
+	if (op && loop.contains(op) && (match(op, m_NSWAddLike(m_Value(x), m_Value(y))) ||
+					match(op, m_NSWSub(m_Value(x), m_Value(y))) ||
+					match(op, m_NSWMul(m_Value(x), m_Value(y))))) {
+		x = widen(b, x, loop, type, wide);
+		y = widen(b, y, loop, type, wide);
+		made = b.CreateBinOp(isa<PossiblyDisjointInst>(op) ? Instruction::Add :
+								     op->getOpcode(), x, y);
+		if (auto *inst = dyn_cast<BinaryOperator>(made))
+			inst->setHasNoSignedWrap();
+	} else {
+		made = b.CreateSExt(v, type);
+	}
+	return wide[v] = made;
 }
 
 static bool is_index(const Instruction &inst)
@@ -153,7 +158,8 @@ void widen_indices(Function &item)
 		    !isa<BinaryOperator>(inst.getOperand(0)))
 			continue;
 		IRBuilder<> b(&inst);
-		inst.replaceAllUsesWith(widen(b, inst.getOperand(0), *loop, inst.getType()));
+		DenseMap<Value *, Value *> wide;
+		inst.replaceAllUsesWith(widen(b, inst.getOperand(0), *loop, inst.getType(), wide));
 		replaced.push_back(&inst);
 	}
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
