@@ -747,4 +747,27 @@ kernel void k(global float *a, local float *s)
 END
 	lacks code 'vscatter|vextracti32x4')"
 
+check "M4 a loop that mostly gathers and scatters: one work-item after the other" "$(
+	sums() {
+		compile "--march x86-64-v$1 -DF=$2" <<'END'
+kernel void k(global const float *a, global const uchar *bins, global const int *from,
+	      local float *sums, int w)
+{
+	local float *own = sums + get_local_id(0);
+	int at = from[get_global_id(0)];
+
+	for (int i = 0; i < 12; i++, at += w) {
+		own[bins[at] * 48] += F(a[at]);
+		own[bins[at + 1] * 48] += F(a[at + 1]);
+	}
+}
+END
+	}
+	for level in 3 4; do
+		sums "$level" ''
+		lacks code '[yz]mm'
+		sums "$level" exp
+		has code '[yz]mm'
+	done)"
+
 finish

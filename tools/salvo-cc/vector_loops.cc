@@ -9,7 +9,8 @@
  *
  * Some loops along rows are faster one work-item after the other without vectors, too: those that
  * compute little from iteration to iteration, whose time on lanes is that of gathers and scatters.
- * For these, cycles are estimated.
+ * So are loops that mostly gather and scatter elsewhere, as to a histogram of each work-item. For
+ * these, cycles are estimated.
  */
 #include "analyses.h"
 #include "vectoriser.h"
@@ -36,6 +37,9 @@ static const double gain_of_loops = .7;
 
 /* What walks of one work-item after the other must cost at most, as a part of what lanes cost */
 static const double gain_of_walks = .8;
+
+/* What loops with scatters must cost so, as a part of what lanes cost */
+static const double gain_of_scatters = .5;
 
 /* Bytes from lane to lane from which on each is in another line, and from iteration to iteration */
 static const int64_t cache_line = 64, max_walk = 16;
@@ -157,8 +161,28 @@ bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &e
 	return moves && known;
 }
 
+/*
+ * Does each lane of @loop store to a place of its own that it computes or loads, and not to a
+ * private array? Gathers and scatters access one element after the other, as work-items do.
+ */
+bool vectoriser::scatters(const Loop &loop)
+{
+	return any_of(loop.blocks(), [&](BasicBlock *block) {
+		return any_of(*block, [&](Instruction &inst) {
+			auto *store = dyn_cast<StoreInst>(&inst);
+			Value *pointer = store ? store->getPointerOperand() : nullptr;
+
+			return pointer && !isa<AllocaInst>(getUnderlyingObject(pointer)) &&
+			       shape_of(pointer).kind == shape::VARYING && !is_linear(pointer);
+		});
+	});
+}
+
 /* Cycles of a lane for a vector of several iterations: it is loaded and transposed, or stored. */
 static const double walk_cost = 1;
+
+/* Cycles of a lane for a gather or scatter; single accesses in the cache take half of one. */
+static const double gather_cost = 1.25;
 
 /* Cycles from a value to the next operation on it */
 static double latency_of(const Instruction &inst)
@@ -249,12 +273,23 @@ double vectoriser::cycles_of_items(const Loop &loop, ScalarEvolution &evolution)
  * gather from there: stores of single elements are forwarded to loads, those of lanes are not.
  */
 double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
-				   AAResults &aliases)
+				   AAResults &aliases, bool walks_along)
 {
 	const SmallVector<walk> walks = can_version(loop, evolution, aliases) ?
 		find_walks(loop, evolution) : find_walks(loop, evolution, aliases);
 	SmallPtrSet<const Value *, 4> loaded, stored;
 	double sum = 0;
+
+	auto cycles_of_access = [&](Instruction &inst) {
+		const Align align = getLoadStoreAlignment(&inst);
+		Type *type = getLoadStoreType(&inst);
+		auto *load = dyn_cast<LoadInst>(&inst);
+
+		if (walks_along)
+			return 1.;
+		return (load ? can_gather(type, align) || can_gather_words(*load) :
+			       can_scatter(type, align)) ? gather_cost : .5;
+	};
 
 	for (BasicBlock *block : loop.blocks()) {
 		if (rare_blocks.contains(block))
@@ -268,7 +303,7 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 				return w.inst == &inst;
 			});
 			sum += walked != walks.end() ? walk_cost * lanes / walked->elements() :
-			       vector_cost(inst, false) * (apart ? 1 : .5);
+			       vector_cost(inst, false) * (apart ? cycles_of_access(inst) : .5);
 			if (access && is_walk(inst, loop, evolution))
 				sum += missed * lanes;
 			else if (isa<StoreInst>(inst) && is_apart(*pointer) &&
@@ -291,14 +326,17 @@ bool vectoriser::gains_from_walks()
 	access_analyses all(item, dt, loops);
 	ScalarEvolution &evolution = all.evolution;
 	double one = 0, at_once = 0;
-	SmallPtrSet<const Loop *, 8> walks;
+	SmallPtrSet<const Loop *, 8> walks, scattered;
 
 	for (const Loop *loop : loops.getLoopsInPreorder()) {
 		const unsigned times = evolution.getSmallConstantTripCount(loop);
 
 		/* Lists of different lengths are find_outlined()'s. */
-		if (!loop->isInnermost() || is_divergent_loop(loop) ||
-		    (times && times < least_walked))
+		if (!loop->isInnermost() || is_divergent_loop(loop))
+			continue;
+		if (scatters(*loop))
+			scattered.insert(loop);
+		if (times && times < least_walked)
 			continue;
 		for (BasicBlock *block : loop->blocks())
 			for (Instruction &inst : *block)
@@ -306,24 +344,27 @@ bool vectoriser::gains_from_walks()
 				    is_walk(inst, *loop, evolution))
 					walks.insert(loop);
 	}
-	if (walks.empty())
+	const bool walks_along = !walks.empty();
+	const auto &chosen = walks_along ? walks : scattered;
+	if (chosen.empty())
 		return false;
 	for (const Loop *loop : loops.getLoopsInPreorder())
-		if (walks.contains(loop)) {
+		if (chosen.contains(loop)) {
 			const double times = weight_of(loop->getLoopDepth() - 1) * walked;
 
 			one += times * cycles_of_items(*loop, evolution);
-			at_once += times * cycles_of_lanes(*loop, evolution, all.aliases);
+			at_once += times * cycles_of_lanes(*loop, evolution, all.aliases,
+							   walks_along);
 		}
 	for (BasicBlock &block : item)
-		if (!walks.contains(loops.getLoopFor(&block)))
+		if (!chosen.contains(loops.getLoopFor(&block)))
 			for (Instruction &inst : block) {
 				const double times = times_of(block);
 
 				one += times * lanes * scalar_cost(inst) / issue_width;
 				at_once += times * .5 * vector_cost(inst, false);
 			}
-	return one < gain_of_walks * at_once;
+	return one < (walks_along ? gain_of_walks : gain_of_scatters) * at_once;
 }
 
 bool vectoriser::gains_from_loops()

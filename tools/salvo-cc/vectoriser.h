@@ -147,9 +147,10 @@ private:
 			    const llvm::TargetLibraryInfo &library);
 	bool is_apart(Value &pointer) const;
 	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution);
+	bool scatters(const Loop &loop);
 	double cycles_of_items(const Loop &loop, llvm::ScalarEvolution &evolution);
 	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution,
-			       llvm::AAResults &aliases);
+			       llvm::AAResults &aliases, bool walks_along);
 	bool gains_from_walks();
 	double registers_of(const Type *type) const;
 	double access_cost(Instruction &inst, bool masked);
