@@ -24,9 +24,8 @@ struct salvo_object {
 	uint32_t kind;
 	size_t bytes;
 	char *data;
-	/** @notes: Of the kernels of a program that the compiler was at work on, or NULL. */
-	char *notes;
-	size_t notes_bytes;
+	/** @notes: Of the kernels of a program that the compiler was at work on; or none. */
+	struct salvo_text_block notes;
 	/** @rest: The compiler that makes @data, or NULL: it is there, or @err says why not. */
 	_Atomic(struct salvo_build_rest *) rest;
 	/** @lock: Held by who ends @rest; protects what follows, and @data until then. */
@@ -107,8 +106,7 @@ static int build_object(const struct salvo_build *build, uint32_t kind, bool ear
 		return err;
 	}
 	(*out)->rest = rest;
-	(*out)->notes = made.data;
-	(*out)->notes_bytes = made.bytes;
+	(*out)->notes = made;
 	return 0;
 }
 
@@ -197,8 +195,8 @@ int salvo_object_describe(const struct salvo_object *object, struct salvo_device
 			  struct salvo_program **out)
 {
 	*out = NULL;
-	return object->notes ? salvo_program_describe(device, object->notes, object->notes_bytes,
-						      out) : -ENODATA;
+	return object->notes.data ? salvo_program_describe(device, object->notes.data,
+							   object->notes.bytes, out) : -ENODATA;
 }
 
 int salvo_object_finish(struct salvo_object *object, char **log)
@@ -272,7 +270,7 @@ void salvo_object_destroy(struct salvo_object *object)
 		salvo_build_cancel(object->rest);
 	pthread_mutex_destroy(&object->lock);
 	free(object->log);
-	free(object->notes);
+	free(object->notes.data);
 	free(object->data);
 	free(object);
 }

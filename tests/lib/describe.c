@@ -2,11 +2,11 @@
 /*
  * describe.c - kernels of a program whose code is still being made: salvo_object_describe()
  */
-#include <sys/stat.h>
 #include <time.h>
 
 #include "kselftest_harness.h"
 #include "lib_test.h"
+#include "script_compiler.h"
 
 static const char source[] =
 	"struct pair { int a, b; };\n"
@@ -233,27 +233,22 @@ TEST_F(describe, damaged_notes_are_refused)
 	};
 	struct salvo_program *program;
 	struct salvo_object *object;
+	char options[48], commands[200];
 	unsigned int i;
-	char options[48];
 
 	NEED_COMPILER();
 	for (i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
 		char path[] = "/tmp/salvo-notes-XXXXXX";
-		const int fd = mkstemp(path);
 
-		ASSERT_LE(0, fd);
-		dprintf(fd, "#!/bin/sh\nprintf '%s' >&3\nexec 3>&-\nexit 1\n",
-			damaged[i].announced);
-		fchmod(fd, 0700);
-		close(fd);
-		setenv("SALVO_CC", path, 1);
+		snprintf(commands, sizeof(commands), "printf '%s' >&3\nexec 3>&-\nexit 1",
+			 damaged[i].announced);
+		ASSERT_TRUE(use_script(path, commands));
 		snprintf(options, sizeof(options), "-DN=%u+%u", (unsigned int)getpid(), i);
 		EXPECT_EQ(damaged[i].begun, salvo_object_begin(self->b.device, source, 0, options,
 							       NULL, &object)) {
 			TH_LOG("%u", i);
 		}
-		unsetenv("SALVO_CC");
-		unlink(path);
+		forget_script(path);
 		if (damaged[i].begun)
 			continue;
 		EXPECT_EQ(damaged[i].err, salvo_object_describe(object, self->b.device, &program)) {

@@ -3,11 +3,11 @@
  * object.c - programs in steps: compile with headers in memory, libraries, link, keep, load
  */
 #include <pthread.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
 #include "lib_test.h"
+#include "script_compiler.h"
 
 static const char user[] =
 	"#include \"more/twice.h\"\n"
@@ -338,18 +338,12 @@ TEST_F(object, programs_that_nobody_wants_are_finished)
 TEST_F(object, a_crash_behind_the_check_is_an_error_of_the_image)
 {
 	char path[] = "/tmp/salvo-crash-XXXXXX";
-	const int fd = mkstemp(path);
 	struct salvo_object *object;
 	size_t bytes = 1;
 	char *log;
 
 	NEED_COMPILER();
-	ASSERT_LE(0, fd);
-	dprintf(fd, "#!/bin/sh\n"
-		"printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nkill -SEGV $$\n");
-	fchmod(fd, 0700);
-	close(fd);
-	setenv("SALVO_CC", path, 1);
+	ASSERT_TRUE(use_script(path, ANNOUNCE_NOTHING "exec 3>&-\nkill -SEGV $$"));
 	ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, "-DN=0", NULL, &object));
 	EXPECT_EQ(NULL, salvo_object_image(object, &bytes));
 	EXPECT_EQ(0, bytes);
@@ -357,33 +351,14 @@ TEST_F(object, a_crash_behind_the_check_is_an_error_of_the_image)
 	EXPECT_NE(NULL, strstr(log, "salvo-cc died: Segmentation fault"));
 	free(log);
 	salvo_object_destroy(object);
-	unsetenv("SALVO_CC");
-	unlink(path);
-}
-
-/* A compiler of @script in a file. */
-static void use_script(struct __test_metadata *_metadata, char *path, const char *script)
-{
-	const int fd = mkstemp(path);
-
-	ASSERT_LE(0, fd);
-	dprintf(fd, "#!/bin/sh\n%s\n", script);
-	fchmod(fd, 0700);
-	close(fd);
-	setenv("SALVO_CC", path, 1);
-}
-
-static void forget_script(const char *path)
-{
-	unsetenv("SALVO_CC");
-	unlink(path);
+	forget_script(path);
 }
 
 /* The compiler belongs to the process that began: its child has no part in it. */
 TEST_F(object, a_forked_child_leaves_the_compiler_alone)
 {
 	static const char script[] =
-		"printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nsleep 0.5\nprintf '\\177ELF'";
+		ANNOUNCE_NOTHING "exec 3>&-\nsleep 0.5\nprintf '\\177ELF'";
 	char path[] = "/tmp/salvo-fork-XXXXXX";
 	struct salvo_object *object;
 	unsigned int i;
@@ -392,7 +367,7 @@ TEST_F(object, a_forked_child_leaves_the_compiler_alone)
 	pid_t pid;
 
 	NEED_COMPILER();
-	use_script(_metadata, path, script);
+	ASSERT_TRUE(use_script(path, script));
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, i > 1 ? "-DN=1" : "-DN=0",
 						NULL, &object));
@@ -433,7 +408,7 @@ static void *begin_one(void *data)
 TEST_F(object, a_program_that_another_thread_finishes_is_waited_for)
 {
 	static const char script[] =
-		"printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nprintf '\\177ELF'\n"
+		ANNOUNCE_NOTHING "exec 3>&-\nprintf '\\177ELF'\n"
 		"head -c 16777212 /dev/zero";
 	const unsigned int count = sysconf(_SC_NPROCESSORS_ONLN);
 	struct salvo_object **objects = calloc(count, sizeof(struct salvo_object *));
@@ -446,7 +421,7 @@ TEST_F(object, a_program_that_another_thread_finishes_is_waited_for)
 	pid_t first = 0;
 
 	NEED_COMPILER();
-	use_script(_metadata, path, script);
+	ASSERT_TRUE(use_script(path, script));
 	for (i = 0; i < count; i++) {
 		snprintf(defined, sizeof(defined), "-DN=%u", 2000 + i);
 		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL,
@@ -480,7 +455,7 @@ TEST_F(object, a_program_that_another_thread_finishes_is_waited_for)
 TEST_F(object, a_process_with_the_pipe_of_the_compiler_delays_nothing)
 {
 	static const char *const scripts[] = {
-		"sleep 1000 & echo $! >&2\nprintf '\\0\\0\\0\\0' >&3\nprintf '\\177ELF'",
+		"sleep 1000 & echo $! >&2\n" ANNOUNCE_NOTHING "printf '\\177ELF'",
 		"sleep 1000 & echo $! >&2\nexit 1",
 	};
 	struct salvo_object *object = NULL;
@@ -491,7 +466,7 @@ TEST_F(object, a_process_with_the_pipe_of_the_compiler_delays_nothing)
 	for (i = 0; i < 2; i++) {
 		char path[] = "/tmp/salvo-pipe-XXXXXX";
 
-		use_script(_metadata, path, scripts[i]);
+		ASSERT_TRUE(use_script(path, scripts[i]));
 		EXPECT_EQ(i ? -ENOEXEC : 0, salvo_object_begin(self->b.device, ready, 0, NULL, &log,
 							       &object));
 		ASSERT_LT(1, atoi(log));
@@ -530,7 +505,7 @@ TEST_F(object, a_compiler_that_is_killed_is_in_no_cache_where_children_are_ignor
 		strcpy(path, "/tmp/salvo-ignore-XXXXXX");
 		snprintf(script, sizeof(script), "[ -e $0.again ] && exec cat %s\n"
 			 "touch $0.again\nhead -c %s %s\nkill -KILL $$", image, parts[i], image);
-		use_script(_metadata, path, script);
+		ASSERT_TRUE(use_script(path, script));
 		signal(SIGCHLD, SIG_IGN);
 		EXPECT_EQ(-ENOEXEC, salvo_object_build(self->b.device, ready, 0, NULL, &log,
 						       &object));
@@ -549,21 +524,15 @@ TEST_F(object, a_compiler_that_is_killed_is_in_no_cache_where_children_are_ignor
 TEST_F(object, a_crash_of_the_compiler_is_an_error)
 {
 	char path[] = "/tmp/salvo-crash-XXXXXX";
-	const int fd = mkstemp(path);
 	struct salvo_object *object;
 	char *log;
 
 	NEED_COMPILER();
-	ASSERT_LE(0, fd);
-	dprintf(fd, "#!/bin/sh\nkill -SEGV $$\n");
-	fchmod(fd, 0700);
-	close(fd);
-	setenv("SALVO_CC", path, 1);
+	ASSERT_TRUE(use_script(path, "kill -SEGV $$"));
 	EXPECT_EQ(-ENOEXEC, salvo_object_compile(twice, 0, NULL, 0, NULL, &log, &object));
 	EXPECT_NE(NULL, strstr(log, "salvo-cc died: Segmentation fault"));
 	free(log);
-	unsetenv("SALVO_CC");
-	unlink(path);
+	forget_script(path);
 }
 
 TEST_HARNESS_MAIN

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sys/stat.h>
 
 #include "ocl.h"
 #include "kselftest_harness.h"
+#include "script_compiler.h"
 
 FIXTURE(program) {
 	cl_device_id device;
@@ -334,26 +334,39 @@ static void CL_CALLBACK count_built(cl_program program, void *data)
 	pthread_mutex_unlock(&done->lock);
 }
 
-/* A compiler of a shell's commands in the file @path. */
-static bool use_script(char *path, const char *commands)
+/*
+ * A program whose build is done while the compiler, a script at @path, goes on: it has compiled,
+ * waits for open_gate(), at most 60 s, and then does what @end says with what it has made, $0.out.
+ */
+static cl_program build_behind_gate(cl_context context, char *path, const char *end,
+				    const char *source)
 {
-	const int fd = mkstemp(path);
-	bool ok = fd >= 0 && dprintf(fd, "#!/bin/sh\n%s\n", commands) > 0 && !fchmod(fd, 0700);
+	char commands[PATH_MAX + 300];
+	cl_program program;
 
-	if (fd >= 0)
-		close(fd);
-	return ok && !setenv("SALVO_CC", path, 1);
+	snprintf(commands, sizeof(commands),
+		 "'%s' \"$@\" > $0.out || exit 1\n"
+		 "n=0; until [ -e $0.gate ]; do n=$((n + 1)); [ $n = 600 ] && exit 1; sleep 0.1; done\n"
+		 "%s", ocl_compiler(), end);
+	if (!use_script(path, commands))
+		return NULL;
+	program = from_source(context, source);
+	return clBuildProgram(program, 0, NULL, "-DK=2", NULL, NULL) ? NULL : program;
 }
 
-static void forget_script(const char *path)
+/* Its kernel "store", with both arguments set */
+static cl_kernel create_store(cl_program program, cl_mem buffer, int n)
 {
-	unsetenv("SALVO_CC");
-	unlink(path);
+	cl_kernel kernel = clCreateKernel(program, "store", NULL);
+
+	if (!kernel || clSetKernelArg(kernel, 0, sizeof(buffer), &buffer) ||
+	    clSetKernelArg(kernel, 1, sizeof(n), &n))
+		return NULL;
+	return kernel;
 }
 
-/* Waits for the file @gate, at most 60 s; the build is done by then, as far as it is waited for. */
-#define WAIT_FOR_GATE \
-	"n=0; until [ -e $0.gate ]; do n=$((n + 1)); [ $n = 600 ] && exit 1; sleep 0.1; done\n"
+/* The end of a compiler that succeeds */
+static const char give[] = "cat $0.out; rm $0.out";
 
 static void open_gate(const char *path)
 {
@@ -378,7 +391,7 @@ static void forget_gate(const char *path)
 /* What the source says of a kernel is known before the compiler is let go to its end. */
 TEST_F(program, a_kernel_waits_for_its_code_when_it_is_enqueued)
 {
-	char path[] = "/tmp/salvo-slow-XXXXXX", commands[PATH_MAX + 200], names[64];
+	char path[] = "/tmp/salvo-slow-XXXXXX", names[64];
 	cl_kernel kernels[2];
 	cl_ulong bytes = 0;
 	cl_program program;
@@ -388,14 +401,11 @@ TEST_F(program, a_kernel_waits_for_its_code_when_it_is_enqueued)
 
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "the embedded GPU is enough");
-	snprintf(commands, sizeof(commands), "'%s' \"$@\" > $0.out || exit 1\n" WAIT_FOR_GATE
-		 "cat $0.out; rm $0.out", ocl_compiler());
-	ASSERT_TRUE(use_script(path, commands));
-	program = from_source(self->context,
+	program = build_behind_gate(self->context, path, give,
 		"kernel void store(global int *out, int n)\n"
 		"{ local int l[40]; l[get_local_id(0)] = n; out[get_global_id(0)] = l[0]; }\n"
 		"__attribute__((reqd_work_group_size(4, 2, 1))) kernel void k(global int *out) { }\n");
-	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	ASSERT_NE(NULL, program);
 	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof(names), names,
 				      NULL));
 	EXPECT_STREQ("store;k", names);
@@ -449,26 +459,20 @@ static void *launch(void *data)
 
 TEST_F(program, several_threads_wait_for_the_code_of_one_kernel)
 {
-	char path[] = "/tmp/salvo-slow-XXXXXX", commands[PATH_MAX + 200];
+	char path[] = "/tmp/salvo-slow-XXXXXX";
 	struct launch launches[4];
 	pthread_t threads[4];
 	cl_program program;
 	cl_kernel kernel;
 	unsigned int i;
 	int n = 4;
-	cl_int err;
 
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "the embedded GPU is enough");
-	snprintf(commands, sizeof(commands), "'%s' \"$@\" > $0.out || exit 1\n" WAIT_FOR_GATE
-		 "cat $0.out; rm $0.out", ocl_compiler());
-	ASSERT_TRUE(use_script(path, commands));
-	program = from_source(self->context, store);
-	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=2", NULL, NULL));
-	kernel = clCreateKernel(program, "store", &err);
-	ASSERT_EQ(0, err);
-	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
-	EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(n), &n));
+	program = build_behind_gate(self->context, path, give, store);
+	ASSERT_NE(NULL, program);
+	kernel = create_store(program, self->buffer, n);
+	ASSERT_NE(NULL, kernel);
 	for (i = 0; i < 4; i++) {
 		launches[i] = (struct launch){ .queue = self->queue, .kernel = kernel };
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, launch, &launches[i]));
@@ -489,7 +493,7 @@ TEST_F(program, several_threads_wait_for_the_code_of_one_kernel)
 /* The compiler dies when there are kernels: they cannot be enqueued, and the build has failed. */
 TEST_F(program, a_kernel_whose_code_is_never_made_is_not_enqueued)
 {
-	char path[] = "/tmp/salvo-crash-XXXXXX", commands[PATH_MAX + 200];
+	char path[] = "/tmp/salvo-crash-XXXXXX";
 	const size_t items = 16;
 	cl_build_status status;
 	cl_program program;
@@ -500,15 +504,10 @@ TEST_F(program, a_kernel_whose_code_is_never_made_is_not_enqueued)
 
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "the embedded GPU is enough");
-	snprintf(commands, sizeof(commands), "'%s' \"$@\" > /dev/null\n" WAIT_FOR_GATE
-		 "kill -SEGV $$", ocl_compiler());
-	ASSERT_TRUE(use_script(path, commands));
-	program = from_source(self->context, store);
-	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=1", NULL, NULL));
-	kernel = clCreateKernel(program, "store", &err);
-	ASSERT_EQ(0, err);
-	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
-	EXPECT_EQ(0, clSetKernelArg(kernel, 1, sizeof(n), &n));
+	program = build_behind_gate(self->context, path, "rm $0.out; kill -SEGV $$", store);
+	ASSERT_NE(NULL, program);
+	kernel = create_store(program, self->buffer, n);
+	ASSERT_NE(NULL, kernel);
 	open_gate(path);
 	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE,
 		  clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &items, NULL, 0, NULL,
@@ -537,7 +536,7 @@ TEST_F(program, a_compiler_that_dies_behind_its_check_fails_the_build)
 	size_t size = 1;
 	cl_int err;
 
-	ASSERT_TRUE(use_script(path, "printf '\\0\\0\\0\\0' >&3\nexec 3>&-\nkill -SEGV $$"));
+	ASSERT_TRUE(use_script(path, ANNOUNCE_NOTHING "exec 3>&-\nkill -SEGV $$"));
 	program = from_source(self->context, store);
 	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, "-DK=0", NULL, NULL));
 	clCreateKernel(program, "store", &err);
