@@ -98,14 +98,16 @@ static void sleep_ms(int ms)
 	usleep(ms * 1000);
 }
 
+/* The value is that of the last look: what was met may have passed a moment later. */
 #define WAIT_FOR(condition) \
 	({ \
+		bool met_; \
 		int waited_ = 0; \
-		while (!(condition) && waited_ < LIMIT_MS) { \
+		while (!(met_ = (condition)) && waited_ < LIMIT_MS) { \
 			sleep_ms(2); \
 			waited_ += 2; \
 		} \
-		(condition); \
+		met_; \
 	})
 
 static int gpu_files(struct gpu_process *gpu, size_t ram_bytes)
@@ -521,7 +523,8 @@ TEST_F(link, next_worker_waits_until_all_of_the_last_is_gone)
 
 /*
  * On a loaded machine a worker may live for a second before the test kills it, which resets the
- * count of restarts.
+ * count of restarts. Until the supervisor has reaped it, the last worker's zygote is its child too;
+ * then it is the zygote that is killed once more.
  */
 TEST_F(link, gives_up_when_no_worker_lives)
 {
