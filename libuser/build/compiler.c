@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -202,7 +203,7 @@ static void close_all(struct salvo_compiler_run *run)
 	*run = (struct salvo_compiler_run){ .fds = { -1, -1, -1 }, .announced = -1 };
 }
 
-/* The files of a run, and the end of its pipe for the child, or -1. */
+/* The files of a run, and the end of its socket for the child, or -1. */
 static int open_files(struct salvo_compiler_run *run, const char *source, size_t bytes,
 		      bool announces, int *announce)
 {
@@ -215,7 +216,7 @@ static int open_files(struct salvo_compiler_run *run, const char *source, size_t
 		err = run->fds[i] < 0 ? run->fds[i] : 0;
 	}
 	if (!err && announces) {
-		if (pipe2(ends, O_CLOEXEC))
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 			return -errno;
 		run->announced = ends[0];
 		*announce = move_up(ends[1]);
@@ -230,7 +231,9 @@ int salvo_compiler_start(const struct salvo_compiler *compiler, const char *sour
 			 const char *const *before, const char *options, const char *const *after,
 			 bool announces, struct salvo_compiler_run *run)
 {
-	static const char *const announcing[] = { "--announce", ANNOUNCE_TEXT, NULL };
+	static const char *const announcing[] = {
+		"--announce", ANNOUNCE_TEXT, "--take-turns", NULL,
+	};
 	struct words words = { 0 };
 	int err, announce;
 
@@ -257,8 +260,8 @@ int salvo_compiler_start(const struct salvo_compiler *compiler, const char *sour
 }
 
 /*
- * Waits until the pipe can be read or the compiler has ended. The end of the pipe alone does not
- * tell: a process that the application forks at the time keeps it open. Return: can it be read?
+ * Waits until the socket can be read or the compiler has ended. Its end alone does not tell: a
+ * process that the application forks at the time keeps it open. Return: can it be read?
  */
 static bool wait_for_announcement(int announced, int pidfd)
 {
@@ -305,7 +308,7 @@ static bool read_notes(int announced, int pidfd, struct salvo_text_block *notes)
 bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *notes,
 			       struct salvo_text_block *messages)
 {
-	/* Without it, where the host's kernel has none: up to the end of the pipe. */
+	/* Without it, where the host's kernel has none: up to the end of the socket. */
 	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
 	bool checked;
 
@@ -319,8 +322,6 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
 	}
 	if (pidfd >= 0)
 		close(pidfd);
-	close(run->announced);
-	run->announced = -1;
 	return checked;
 }
 
@@ -358,6 +359,9 @@ int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_bloc
 		close_all(run);
 		return -ECHILD;
 	}
+	/* Wanted. One that has ended, or has its turn, does not read this. */
+	if (run->announced >= 0)
+		send(run->announced, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	known = wait_for(run->pid, &status);
 	err = status ? -ENOEXEC : 0;
 	other = salvo_read_regular(run->fds[1], MAX_OUTPUT, &out->data, &out->bytes);

@@ -41,7 +41,7 @@ struct salvo_compiler_run {
 	pid_t owner;
 	/** @fds: Its standard input, output and error; -1: none. */
 	int fds[3];
-	/** @announced: Where it announces that a program was checked, or -1. */
+	/** @announced: Where it announces that a program was checked, and is told to go on, or -1. */
 	int announced;
 };
 
@@ -49,7 +49,7 @@ struct salvo_compiler_run {
  * salvo_compiler_start() - Run it with @source as its standard input.
  * @options: Words as on its command line, may be NULL.
  * @before, @after: Words that go before and after those, NULL at the end of each.
- * @announces: It is to announce, for salvo_compiler_is_checked().
+ * @announces: It is to announce, for salvo_compiler_is_checked(), and to take its turn then.
  * @run: To finish or to cancel, if 0 is returned.
  *
  * Return: 0, -EINVAL (unterminated quote), -ENOMEM, or the error of posix_spawn().
@@ -67,7 +67,7 @@ int salvo_compiler_start(const struct salvo_compiler *compiler, const char *sour
 bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *notes,
 			       struct salvo_text_block *messages);
 /**
- * salvo_compiler_finish() - Wait for its end.
+ * salvo_compiler_finish() - Wait for its end. It does not wait for its turn any more.
  * @out, @messages: What it wrote to standard output and error.
  *
  * If the application ignores SIGCHLD or reaps all children, the exit status is unknown. Then the

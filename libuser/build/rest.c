@@ -2,10 +2,10 @@
 /*
  * rest.c - compilers that go on after their program was checked
  *
- * Nobody waits for them until the program is wanted. In a process there are at most as many as
- * there are cores, each in a slot. An application may never want some of its programs, so when no
- * slot is free those whose compilers have ended are finished: what they made goes into the cache,
- * and is kept for their owners.
+ * Nobody waits for them until the program is wanted; they take turns (salvo-cc --take-turns). In a
+ * process there are at most as many as there are slots. An application may never want some of its
+ * programs, so whenever a place is needed, those whose compilers have ended are finished: what
+ * they made goes into the cache, and is kept for their owners.
  *
  * No locks, as a child of fork() could find one locked: who takes a compiler out of its slot, by
  * exchanging it for &busy, finishes it. The owner either does that or, if another thread was
@@ -23,7 +23,8 @@
 
 #include "cache.h"
 
-#define MAX_SLOTS 64
+/* A compiler that waits for its turn takes 5 to 25 MB of memory. */
+#define SLOTS 32
 
 struct salvo_build_rest {
 	struct salvo_compiler_run child;
@@ -41,14 +42,7 @@ struct salvo_build_rest {
 
 static struct salvo_build_rest busy;
 /* NULL: free. &busy: its compiler is being started or finished. */
-static _Atomic(struct salvo_build_rest *) slots[MAX_SLOTS];
-
-static unsigned int slot_count(void)
-{
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cores < 1 ? 1 : cores > MAX_SLOTS ? MAX_SLOTS : cores;
-}
+static _Atomic(struct salvo_build_rest *) slots[SLOTS];
 
 static int finish(struct salvo_build_rest *rest, struct salvo_text_block *out,
 		  struct salvo_text_block *messages)
@@ -85,22 +79,23 @@ static bool reap(unsigned int slot)
 
 struct salvo_build_rest *salvo_rest_create(void)
 {
-	struct salvo_build_rest *rest = calloc(1, sizeof(*rest)), *none;
+	struct salvo_build_rest *rest = calloc(1, sizeof(*rest));
+	bool found = false;
 	unsigned int i;
 
-	for (i = 0; rest && i < slot_count(); i++) {
-		none = NULL;
-		if (!atomic_compare_exchange_strong(&slots[i], &none, &busy))
+	for (i = 0; rest && i < SLOTS; i++) {
+		if (found && !atomic_load(&slots[i]))
 			continue;
-		rest->slot = i;
-		return rest;
-	}
-	for (i = 0; rest && i < slot_count(); i++) {
 		if (!reap(i))
 			continue;
-		rest->slot = i;
-		return rest;
+		if (found)
+			atomic_store(&slots[i], NULL);
+		else
+			rest->slot = i;
+		found = true;
 	}
+	if (found)
+		return rest;
 	free(rest);
 	return NULL;
 }

@@ -15,7 +15,9 @@ struct salvo_build_rest;
 
 /**
  * salvo_rest_create() - A place for one more compiler.
- * Return: NULL if there are as many as may be, or no memory: then wait for the compiler's end.
+ *
+ * Finishes those that have ended. Return: NULL if there are as many as may be, or no memory: then
+ * wait for the compiler's end.
  */
 struct salvo_build_rest *salvo_rest_create(void);
 /** salvo_rest_discard() - Give up a place whose compiler has ended, or was not started. */

@@ -64,9 +64,11 @@ int salvo_object_build(struct salvo_device *device, const char *source, size_t b
  * salvo_object_begin() - As salvo_object_build(), but return when the program has been checked.
  *
  * What can be wrong with a source is reported here; the compiler goes on to make the code while the
- * caller does. salvo_object_image() waits for it. Only as many compilers as there are cores go on
- * so in a process at a time; further builds wait for their ends here. Those that have ended do not
- * count, even if nobody wants what they made. Destroying the object ends the compiler.
+ * caller does. salvo_object_image() waits for it. As many compilers as there are cores go on at a
+ * time, of all processes of a user; further ones wait for their turn, or until their image is
+ * wanted. In a process 32 may go on or wait; further builds wait for their ends here. Those that
+ * have ended do not count, even if nobody wants what they made. Destroying the object ends the
+ * compiler.
  *
  * Return: as salvo_object_compile().
  */

@@ -3,6 +3,11 @@
  * object.c - programs in steps: compile with headers in memory, libraries, link, keep, load
  */
 #include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -332,6 +337,81 @@ TEST_F(object, programs_that_nobody_wants_are_finished)
 		salvo_object_destroy(objects[i]);
 	free(objects);
 	EXPECT_EQ(-1, waitpid(-1, NULL, WNOHANG));
+}
+
+/* All turns of a user: salvo-cc --take-turns. */
+static int take_all_turns(int turns[CPU_SETSIZE])
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	cpu_set_t cores;
+	int i, length;
+
+	sched_getaffinity(0, sizeof(cores), &cores);
+	for (i = 0; i < CPU_COUNT(&cores); i++) {
+		length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
+				  "salvo-cc.%u.%d", geteuid(), i);
+		turns[i] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		/* Another program's compiler may have it for a moment. */
+		while (bind(turns[i], (struct sockaddr *)&address,
+			    offsetof(struct sockaddr_un, sun_path) + 1 + length))
+			usleep(1000);
+	}
+	return i;
+}
+
+static void give_turns(const int *turns, int count)
+{
+	while (count--)
+		close(turns[count]);
+}
+
+TEST_F(object, what_is_wanted_does_not_wait_for_a_turn)
+{
+	struct salvo_object *objects[3];
+	int turns[CPU_SETSIZE], count, i;
+	char defined[48];
+
+	NEED_COMPILER();
+	count = take_all_turns(turns);
+	for (i = 0; i < 3; i++) {
+		snprintf(defined, sizeof(defined), "-DN=%u+%u", (unsigned int)getpid(), 4000 + i);
+		ASSERT_EQ(0, salvo_object_begin(self->b.device, ready, 0, defined, NULL,
+						&objects[i]));
+	}
+	EXPECT_EQ(0, salvo_object_finish(objects[1], NULL));
+	EXPECT_NE(NULL, salvo_object_image(objects[1], NULL));
+	salvo_object_destroy(objects[0]);
+	/* The last one is still there, and makes its code when a turn is free. */
+	EXPECT_FALSE(have_children_ended());
+	give_turns(turns, count);
+	while (!have_children_ended())
+		usleep(1000);
+	EXPECT_EQ(0, salvo_object_finish(objects[2], NULL));
+	salvo_object_destroy(objects[1]);
+	salvo_object_destroy(objects[2]);
+	EXPECT_EQ(-1, waitpid(-1, NULL, WNOHANG));
+}
+
+/* Its compiler, which would wait for its turn, becomes a child of this process. */
+TEST_F(object, a_compiler_ends_with_an_application_that_wants_nothing)
+{
+	struct salvo_object *object;
+	int turns[CPU_SETSIZE], count, status = 0;
+	char defined[48];
+	pid_t pid;
+
+	NEED_COMPILER();
+	ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	count = take_all_turns(turns);
+	snprintf(defined, sizeof(defined), "-DN=%u+5000", (unsigned int)getpid());
+	pid = fork();
+	if (!pid)
+		_exit(-salvo_object_begin(self->b.device, ready, 0, defined, NULL, &object));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_LT(0, wait(&status));
+	EXPECT_EQ(1, WEXITSTATUS(status));
+	give_turns(turns, count);
 }
 
 /* A compiler that has found no error, and dies. */

@@ -9,7 +9,12 @@
 
 /* Announce to file descriptor @fd: --announce. Without it announce() does nothing. */
 void announce_to(int fd);
-/* The program has no errors; @notes are those of its kernels. */
-void announce(llvm::StringRef notes);
+/* Make the code when it is this compiler's turn, see turns.h: --take-turns. @fd is a socket. */
+void take_turns();
+/*
+ * The program has no errors; @notes are those of its kernels. Return: false if the caller has gone,
+ * so that nobody wants the code.
+ */
+bool announce(llvm::StringRef notes);
 
 #endif /* SALVO_CC_ANNOUNCE_H */

@@ -117,7 +117,7 @@ static bool check_kernels(Module &m, const options &opts)
 	if (all_of(kernels, [](const kernel &k) {
 		return local_bytes(*k.function) <= SALVO_MAX_LOCAL_BYTES;
 	}))
-		announce(describe(kernels, opts.isa_levels.front()));
+		return announce(describe(kernels, opts.isa_levels.front()));
 	return true;
 }
 

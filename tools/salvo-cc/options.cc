@@ -38,6 +38,7 @@ static const char usage[] =
 	"  --global-offset   kernels take an offset of their global ids (salvo_kernel_set_offset())\n"
 	"  --checked         an access outside of the buffer of its argument is a fault\n"
 	"  --announce FD     write to a file descriptor when the program was checked\n"
+	"  --take-turns      make the code after that when few compilers do so, or FD has a byte\n"
 	"  --fibers          a user-level thread for each work-item, also without barriers\n"
 	"  --inspect         print what a program says about its kernels; with --json as JSON\n"
 	"  --help, --version\n"
@@ -176,6 +177,8 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			if (!value(word) || word.getAsInteger(10, fd) || fd < 0)
 				return wrong_usage("--announce takes a file descriptor");
 			announce_to(fd);
+		} else if (word == "--take-turns") {
+			take_turns();
 		} else if (word.consume_front("--march")) {
 			word.consume_front("=");
 			if (!value(word) || !set_march(opts, word))
