@@ -41,7 +41,7 @@ struct salvo_compiler_run {
 	pid_t owner;
 	/** @fds: Its standard input, output and error; -1: none. */
 	int fds[3];
-	/** @announced: Where it announces that a program was checked, and is told to go on, or -1. */
+	/** @announced: Where it tells that a program was checked, and is told to go on; or -1. */
 	int announced;
 };
 

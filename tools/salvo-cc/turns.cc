@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 static const int interval_ms = 30;
-/* Of those that have a turn: what is checked or wanted goes first, at about three times the share. */
+/* Of those that have a turn: what is checked or wanted gets about three times their share. */
 static const int turn_nice = 5;
 
 /* Return: whether it is taken now. It is held until this process ends. */
