@@ -180,6 +180,12 @@ int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_t
 	return give(err, &messages, log, out);
 }
 
+bool salvo_build_part(struct salvo_build_rest *rest, const char *kernel,
+		      struct salvo_text_block *out)
+{
+	return salvo_rest_part(rest, kernel, out);
+}
+
 void salvo_build_cancel(struct salvo_build_rest *rest)
 {
 	salvo_rest_cancel(rest);

@@ -41,6 +41,9 @@ int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_te
 		    struct salvo_build_rest **rest);
 /** salvo_build_finish() - Wait for the end; parameters and result as of salvo_build_run(). */
 int salvo_build_finish(struct salvo_build_rest *rest, char **log, struct salvo_text_block *out);
+/** salvo_build_part() - Wait for a program with one of the kernels; as salvo_compiler_part(). */
+bool salvo_build_part(struct salvo_build_rest *rest, const char *kernel,
+		      struct salvo_text_block *out);
 /** salvo_build_cancel() - Kill the compiler. */
 void salvo_build_cancel(struct salvo_build_rest *rest);
 

@@ -290,39 +290,61 @@ static bool read_announced(int announced, int pidfd, void *data, size_t bytes)
 	return have == bytes;
 }
 
-/* The number of bytes that follow, and the notes of the kernels. */
-static bool read_notes(int announced, int pidfd, struct salvo_text_block *notes)
+/*
+ * The number of bytes that follow, at most @limit, and those. Return: whether all is there; else
+ * nothing is in @block.
+ */
+static bool read_told(const struct salvo_compiler_run *run, uint32_t limit,
+		      struct salvo_text_block *block)
 {
+	/* Without it, where the host's kernel has none: up to the end of the socket. */
+	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
 	uint32_t bytes;
+	bool told;
 
-	if (!read_announced(announced, pidfd, &bytes, sizeof(bytes)) || bytes > MAX_NOTES)
-		return false;
-	notes->data = malloc(bytes + 1);
-	notes->bytes = bytes;
-	if (!notes->data)
-		return false;
-	notes->data[bytes] = 0;
-	return read_announced(announced, pidfd, notes->data, bytes);
+	memset(block, 0, sizeof(*block));
+	told = read_announced(run->announced, pidfd, &bytes, sizeof(bytes)) && bytes <= limit;
+	if (told)
+		block->data = malloc((size_t)bytes + 1);
+	told = block->data && read_announced(run->announced, pidfd, block->data, bytes);
+	if (told) {
+		block->data[bytes] = 0;
+		block->bytes = bytes;
+	} else {
+		free(block->data);
+		block->data = NULL;
+	}
+	if (pidfd >= 0)
+		close(pidfd);
+	return told;
 }
 
 bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text_block *notes,
 			       struct salvo_text_block *messages)
 {
-	/* Without it, where the host's kernel has none: up to the end of the socket. */
-	const int pidfd = syscall(SYS_pidfd_open, run->pid, 0);
-	bool checked;
-
-	memset(notes, 0, sizeof(*notes));
 	memset(messages, 0, sizeof(*messages));
-	checked = read_notes(run->announced, pidfd, notes) &&
-		  !salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes);
-	if (!checked) {
-		free(notes->data);
-		memset(notes, 0, sizeof(*notes));
-	}
-	if (pidfd >= 0)
-		close(pidfd);
-	return checked;
+	if (!read_told(run, MAX_NOTES, notes))
+		return false;
+	if (!salvo_read_regular(run->fds[2], MAX_OUTPUT, &messages->data, &messages->bytes))
+		return true;
+	free(notes->data);
+	memset(notes, 0, sizeof(*notes));
+	return false;
+}
+
+bool salvo_compiler_part(struct salvo_compiler_run *run, const char *kernel,
+			 struct salvo_text_block *out)
+{
+	const ssize_t bytes = strlen(kernel) + 1;
+
+	if (run->owner != getpid() || run->announced < 0 ||
+	    send(run->announced, kernel, bytes, MSG_NOSIGNAL) != bytes ||
+	    !read_told(run, MAX_OUTPUT, out))
+		return false;
+	if (out->bytes)
+		return true;
+	free(out->data);
+	return false;
 }
 
 /* Return: whether the status is known. It is not if the application ignores or reaps children. */

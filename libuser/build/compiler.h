@@ -77,6 +77,15 @@ bool salvo_compiler_is_checked(struct salvo_compiler_run *run, struct salvo_text
  */
 int salvo_compiler_finish(struct salvo_compiler_run *run, struct salvo_text_block *out,
 			  struct salvo_text_block *messages);
+/**
+ * salvo_compiler_part() - Wait for a program with one of the kernels, before the compiler's end.
+ * @kernel: Its name.
+ * @out: The program.
+ *
+ * Return: whether there is one; it does not tell whether the compiler has ended.
+ */
+bool salvo_compiler_part(struct salvo_compiler_run *run, const char *kernel,
+			 struct salvo_text_block *out);
 /** salvo_compiler_has_ended() - Would salvo_compiler_finish() return at once? */
 bool salvo_compiler_has_ended(const struct salvo_compiler_run *run);
 /** salvo_compiler_cancel() - Kill it. */

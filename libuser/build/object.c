@@ -199,6 +199,26 @@ int salvo_object_describe(const struct salvo_object *object, struct salvo_device
 							   object->notes.bytes, out) : -ENODATA;
 }
 
+int salvo_object_part(struct salvo_object *object, const char *kernel, void **image, size_t *bytes)
+{
+	struct salvo_text_block made;
+	bool found = false;
+
+	*image = NULL;
+	*bytes = 0;
+	if (salvo_object_is_done(object))
+		return -ENODATA;
+	pthread_mutex_lock(&object->lock);
+	if (object->rest)
+		found = salvo_build_part(object->rest, kernel, &made);
+	pthread_mutex_unlock(&object->lock);
+	if (!found)
+		return -ENODATA;
+	*image = made.data;
+	*bytes = made.bytes;
+	return 0;
+}
+
 int salvo_object_finish(struct salvo_object *object, char **log)
 {
 	const int err = finish_object(object);

@@ -137,6 +137,20 @@ static bool take_out(struct salvo_build_rest *rest)
 	return true;
 }
 
+bool salvo_rest_part(struct salvo_build_rest *rest, const char *kernel,
+		     struct salvo_text_block *out)
+{
+	struct salvo_build_rest *expected = rest;
+	bool found;
+
+	/* While another thread finishes it, there soon is more than a part. */
+	if (!atomic_compare_exchange_strong(&slots[rest->slot], &expected, &busy))
+		return false;
+	found = salvo_compiler_part(&rest->child, kernel, out);
+	atomic_store(&slots[rest->slot], rest);
+	return found;
+}
+
 int salvo_rest_finish(struct salvo_build_rest *rest, struct salvo_text_block *out,
 		      struct salvo_text_block *messages)
 {

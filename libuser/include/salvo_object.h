@@ -96,6 +96,19 @@ int salvo_object_describe(const struct salvo_object *object, struct salvo_device
  * Return: 0, -ENOENT (no such kernel), -EINVAL (other arguments, or another device's program).
  */
 int salvo_kernel_move(struct salvo_kernel *kernel, const struct salvo_program *program);
+/**
+ * salvo_object_part() - Wait for a program with one kernel of salvo_object_begin()'s program.
+ * @kernel: The kernel's name.
+ * @image: For salvo_program_load(); free() it. It has the kernels that are compiled together with
+ *         this one.
+ *
+ * The compiler makes that first, if it has not begun to make it already.
+ *
+ * Return: 0, -ENODATA (the program is not made in parts, or the image is there, or the compiler
+ * has failed: call salvo_object_image()).
+ */
+int salvo_object_part(struct salvo_object *object, const char *kernel, void **image,
+		      size_t *bytes);
 /** salvo_object_is_done() - Is nobody to wait for the image any more? */
 bool salvo_object_is_done(const struct salvo_object *object);
 /**

@@ -184,16 +184,15 @@ cl_int salvo_clCreateKernelsInProgram(cl_program program, cl_uint capacity, cl_k
 }
 
 /* On one device. The program's lock is held. */
-static cl_int take_code(cl_program program, struct salvo_cl_kernel_on *on)
+static cl_int take_code(cl_kernel kernel, struct salvo_cl_kernel_on *on)
 {
-	struct salvo_cl_build *build = salvo_cl_program_build_for(program, on->device);
-	struct salvo_cl_code *code = salvo_cl_build_code(build);
+	struct salvo_cl_build *build = salvo_cl_program_build_for(kernel->program, on->device);
+	struct salvo_cl_code *code;
 
-	if (!code)
-		return CL_INVALID_PROGRAM_EXECUTABLE;
-	if (code == on->code)
+	if (on->code != build->described)
 		return CL_SUCCESS;
-	if (salvo_kernel_move(on->salvo, code->salvo))
+	code = salvo_cl_build_move(build, on->salvo, kernel->properties.name);
+	if (!code)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
 	salvo_cl_object_get(&code->base);
 	salvo_cl_object_put(&on->code->base);
@@ -231,7 +230,7 @@ cl_int salvo_cl_kernel_finish(cl_kernel kernel)
 	pthread_mutex_lock(&kernel->program->lock);
 	if (kernel->waits) {
 		for (i = 0; i < kernel->device_count && !err; i++)
-			err = take_code(kernel->program, &kernel->on[i]);
+			err = take_code(kernel, &kernel->on[i]);
 		if (!err) {
 			describe_again(kernel);
 			atomic_store_explicit(&kernel->waits, false, memory_order_release);

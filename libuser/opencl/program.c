@@ -40,19 +40,22 @@ static struct salvo_cl_code *create_code(struct salvo_program *salvo)
 	return code;
 }
 
-int salvo_cl_build_load(struct salvo_cl_build *build)
+static int load_code(struct salvo_cl_build *build, const void *image, size_t bytes,
+		     struct salvo_cl_code **code)
 {
 	struct salvo_program *salvo;
-	const void *image;
-	size_t bytes;
-	int err;
+	const int err = salvo_program_load(build->device->root->salvo, image, bytes, &salvo);
 
-	image = salvo_object_image(build->object, &bytes);
-	err = salvo_program_load(build->device->root->salvo, image, bytes, &salvo);
-	if (err)
-		return err;
-	build->code = create_code(salvo);
-	return build->code ? 0 : -ENOMEM;
+	*code = err ? NULL : create_code(salvo);
+	return err ? err : *code ? 0 : -ENOMEM;
+}
+
+int salvo_cl_build_load(struct salvo_cl_build *build)
+{
+	size_t bytes;
+	const void *image = salvo_object_image(build->object, &bytes);
+
+	return load_code(build, image, bytes, &build->code);
 }
 
 /* Without a description its kernels are known when the code is there. */
@@ -85,6 +88,50 @@ struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build)
 	return NULL;
 }
 
+/* The part that has a kernel. If there is none, or it cannot be had, the whole program tells. */
+static void load_part(struct salvo_cl_build *build, const char *kernel)
+{
+	struct salvo_cl_code *part;
+	size_t bytes;
+	void *image;
+
+	if (salvo_object_part(build->object, kernel, &image, &bytes))
+		return;
+	if (!load_code(build, image, bytes, &part)) {
+		part->next = build->parts;
+		build->parts = part;
+	}
+	free(image);
+}
+
+static struct salvo_cl_code *move_to_part(struct salvo_cl_build *build,
+					  struct salvo_kernel *kernel)
+{
+	struct salvo_cl_code *part = build->parts;
+
+	while (part && salvo_kernel_move(kernel, part->salvo))
+		part = part->next;
+	return part;
+}
+
+struct salvo_cl_code *salvo_cl_build_move(struct salvo_cl_build *build,
+					  struct salvo_kernel *kernel, const char *name)
+{
+	struct salvo_cl_code *code = NULL;
+
+	if (!build->code) {
+		code = move_to_part(build, kernel);
+		if (!code) {
+			load_part(build, name);
+			code = move_to_part(build, kernel);
+		}
+	}
+	if (code)
+		return code;
+	code = salvo_cl_build_code(build);
+	return code && !salvo_kernel_move(kernel, code->salvo) ? code : NULL;
+}
+
 struct salvo_cl_code *salvo_cl_build_kernels(struct salvo_cl_build *build)
 {
 	if (!build->code && build->described && build->status == CL_BUILD_SUCCESS)
@@ -104,6 +151,8 @@ struct salvo_cl_code *salvo_cl_program_kernels(cl_program program)
 
 void salvo_cl_build_reset(struct salvo_cl_build *build)
 {
+	struct salvo_cl_code *part;
+
 	free(build->options);
 	free(build->log);
 	salvo_object_destroy(build->object);
@@ -111,6 +160,10 @@ void salvo_cl_build_reset(struct salvo_cl_build *build)
 		salvo_cl_object_put(&build->code->base);
 	if (build->described)
 		salvo_cl_object_put(&build->described->base);
+	while ((part = build->parts)) {
+		build->parts = part->next;
+		salvo_cl_object_put(&part->base);
+	}
 	*build = (struct salvo_cl_build){
 		.device = build->device, .status = CL_BUILD_NONE, .uniform = true,
 	};

@@ -13,6 +13,8 @@
 struct salvo_cl_code {
 	struct salvo_cl_object base;
 	struct salvo_program *salvo;
+	/** @next: Of the parts of a program. */
+	struct salvo_cl_code *next;
 };
 
 /**
@@ -29,6 +31,8 @@ struct salvo_cl_build {
 	struct salvo_cl_code *code;
 	/** @described: Its kernels before that, if the compiler was to go on; or NULL. */
 	struct salvo_cl_code *described;
+	/** @parts: Loaded ones, with the kernels that were wanted before there was more. */
+	struct salvo_cl_code *parts;
 	/** @uniform: Work-groups must have one size. */
 	bool uniform;
 };
@@ -67,6 +71,13 @@ void salvo_cl_build_reset(struct salvo_cl_build *build);
  * Waits for the compiler, which goes on when a build is done. If it fails then, so has the build.
  */
 struct salvo_cl_code *salvo_cl_build_code(struct salvo_cl_build *build);
+/**
+ * salvo_cl_build_move() - Give a kernel of @build->described its code.
+ *
+ * Waits for no more than it needs. Return: the code, or NULL.
+ */
+struct salvo_cl_code *salvo_cl_build_move(struct salvo_cl_build *build,
+					  struct salvo_kernel *kernel, const char *name);
 /**
  * salvo_cl_build_kernels() - The same, or the description of its kernels instead of waiting.
  *

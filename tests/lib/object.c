@@ -3,13 +3,10 @@
  * object.c - programs in steps: compile with headers in memory, libraries, link, keep, load
  */
 #include <pthread.h>
-#include <sched.h>
-#include <stddef.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
+#include "compiler_turns.h"
 #include "kselftest_harness.h"
 #include "lib_test.h"
 #include "script_compiler.h"
@@ -337,32 +334,6 @@ TEST_F(object, programs_that_nobody_wants_are_finished)
 		salvo_object_destroy(objects[i]);
 	free(objects);
 	EXPECT_EQ(-1, waitpid(-1, NULL, WNOHANG));
-}
-
-/* All turns of a user: salvo-cc --take-turns. */
-static int take_all_turns(int turns[CPU_SETSIZE])
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	cpu_set_t cores;
-	int i, length;
-
-	sched_getaffinity(0, sizeof(cores), &cores);
-	for (i = 0; i < CPU_COUNT(&cores); i++) {
-		length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1,
-				  "salvo-cc.%u.%d", geteuid(), i);
-		turns[i] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		/* Another program's compiler may have it for a moment. */
-		while (bind(turns[i], (struct sockaddr *)&address,
-			    offsetof(struct sockaddr_un, sun_path) + 1 + length))
-			usleep(1000);
-	}
-	return i;
-}
-
-static void give_turns(const int *turns, int count)
-{
-	while (count--)
-		close(turns[count]);
 }
 
 TEST_F(object, what_is_wanted_does_not_wait_for_a_turn)

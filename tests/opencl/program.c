@@ -7,7 +7,9 @@
 #include <pthread.h>
 
 #include "ocl.h"
+#include "compiler_turns.h"
 #include "kselftest_harness.h"
+#include "many_parts.h"
 #include "script_compiler.h"
 
 FIXTURE(program) {
@@ -487,6 +489,44 @@ TEST_F(program, several_threads_wait_for_the_code_of_one_kernel)
 	EXPECT_EQ(6, n);
 	forget_gate(path);
 	clReleaseKernel(kernel);
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
+/* Each has its code when it is enqueued: alone, later from the same part, or from the whole. */
+TEST_F(program, kernels_of_a_large_program_do_not_wait_for_all_of_it)
+{
+	cl_program program = from_source(self->context, MANY_PARTS_SOURCE);
+	int turns[CPU_SETSIZE], count, order[MANY_PARTS_KERNELS], i;
+	cl_kernel kernels[MANY_PARTS_KERNELS];
+	char options[32], name[8];
+	struct timespec now;
+	size_t bytes = 0;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the embedded GPU is enough");
+	/* A program that is in no cache, and of which nothing is made before it is wanted. */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(options, sizeof(options), "-DN=%lld+%ld", (long long)now.tv_sec, now.tv_nsec);
+	count = take_all_turns(turns);
+	ASSERT_EQ(0, clBuildProgram(program, 0, NULL, options, NULL, NULL));
+	for (i = 0; i < MANY_PARTS_KERNELS; i++) {
+		snprintf(name, sizeof(name), "k%d", i);
+		kernels[i] = clCreateKernel(program, name, NULL);
+		ASSERT_NE(NULL, kernels[i]);
+		order[i] = i * 7 % MANY_PARTS_KERNELS;
+	}
+	for (i = 0; i < MANY_PARTS_KERNELS / 2; i++)
+		EXPECT_EQ(order[i] + 31,
+			  run_kernel(self->queue, kernels[order[i]], self->buffer, 30));
+	give_turns(turns, count);
+	EXPECT_EQ(0, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes,
+				      NULL));
+	EXPECT_LT(0, bytes);
+	for (i = 0; i < MANY_PARTS_KERNELS; i++)
+		EXPECT_EQ(order[i] + 31,
+			  run_kernel(self->queue, kernels[order[i]], self->buffer, 30));
+	for (i = 0; i < MANY_PARTS_KERNELS; i++)
+		clReleaseKernel(kernels[i]);
 	EXPECT_EQ(0, clReleaseProgram(program));
 }
 

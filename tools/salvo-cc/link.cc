@@ -8,6 +8,7 @@
  * The output file is replaced atomically: it is written under a temporary name in the same folder,
  * then renamed. What is no regular file, as /dev/null, is not replaced but written to.
  */
+#include "blocks.h"
 #include "error.h"
 #include "salvo_cc.h"
 
@@ -25,19 +26,6 @@
 LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
-
-static bool write_all(int fd, StringRef data)
-{
-	while (!data.empty()) {
-		ssize_t n = write(fd, data.data(), data.size());
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		data = data.drop_front(n);
-	}
-	return true;
-}
 
 /* A file that lld opens by @path, until close_file(). */
 struct lld_file {
@@ -166,11 +154,10 @@ static bool read_whole(int fd, bytes &data)
 	return pread(fd, data.data(), size, 0) == size;
 }
 
-bool link_program(const std::vector<bytes> &objects, const options &opts)
+bool link_objects(const std::vector<bytes> &objects, const options &opts, bytes &program)
 {
 	std::vector<lld_file> inputs(objects.size());
 	lld_file out;
-	bytes program;
 	bool ok = make_file("", out);
 
 	for (size_t i = 0; ok && i < objects.size(); i++)
@@ -179,5 +166,13 @@ bool link_program(const std::vector<bytes> &objects, const options &opts)
 	for (const lld_file &input : inputs)
 		close_file(input);
 	close_file(out);
-	return ok && write_result(opts, StringRef(program.data(), program.size()));
+	return ok;
+}
+
+bool link_program(const std::vector<bytes> &objects, const options &opts)
+{
+	bytes program;
+
+	return link_objects(objects, opts, program) &&
+	       write_result(opts, StringRef(program.data(), program.size()));
 }

@@ -13,15 +13,21 @@
  * parts than cores, and the largest are started first, so that no core is without one until the
  * last parts end.
  *
+ * A caller that wants a kernel before that (announce.cc) gets a program of the part that has it.
+ * The thread that answers compiles the part itself if no other thread has started it.
+ *
  * Functions and constants that kernels of several parts use exist once in each part, so kernels
  * that share a large function are one part. Variables must not exist twice: a program that has some
  * is one part.
  */
+#include "announce.h"
 #include "error.h"
+#include "linker.h"
 #include "salvo_cc.h"
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <pthread.h>
 #include <thread>
 
@@ -45,20 +51,28 @@ struct part {
 	bool first = false;		/* of the instruction sets */
 	std::vector<std::string> kernels;
 	uint64_t size = 0;		/* cost_of() what is in it */
+	bool started = false, done = false;
 	std::vector<bytes> objects;
 };
 
 /* What the threads share. */
 struct job {
-	job(const options &opts, compile_function compile) : opts(opts), compile(compile) {}
+	job(const options &opts, compile_function compile, const std::vector<bytes> &runtime)
+		: opts(opts), compile(compile), runtime(runtime)
+	{
+	}
 
 	const options &opts;
 	compile_function compile;
+	const std::vector<bytes> runtime;	/* objects that each program has */
 	bytes bitcode;
 	std::vector<part> parts;
 	std::vector<unsigned> order;	/* of the parts, as they are started */
-	std::atomic<size_t> started = 0;
-	std::atomic<bool> ok = true;
+	std::mutex lock;		/* protects the states of the parts, and @ok */
+	std::condition_variable part_done;
+	bool ok = true;
+	linker link;
+	std::mutex answering;		/* held for an answer, or so that there is none any more */
 };
 
 /* Of a thread, as the kernel gives it to a process. */
@@ -114,7 +128,8 @@ static void find_callees(const Function &f, SetVector<const Function *> &callees
 
 /*
  * The parts for one instruction set. A kernel joins the part of another one that calls the same
- * large function, which would be compiled in both.
+ * large function, which would be compiled in both. Large is much of a part: nearly all kernels on
+ * images call the library's functions that load and store pixels.
  */
 static std::vector<part> divide(Module &m)
 {
@@ -128,6 +143,7 @@ static std::vector<part> divide(Module &m)
 		if (!f.isDeclaration())
 			total += costs[&f] = cost_of(f);
 	const uint64_t share = std::max(least, total / most_parts);
+	const uint64_t large = std::max(least / 2, share / 4);
 	for (const Function &f : m) {
 		SetVector<const Function *> callees;
 		unsigned at = parts.size() - 1;
@@ -138,7 +154,7 @@ static std::vector<part> divide(Module &m)
 		if (parts[at].size >= share && !whole)
 			at++;
 		for (const Function *callee : callees)
-			if (costs[callee] >= least / 2 && part_of.contains(callee))
+			if (costs[callee] >= large && part_of.contains(callee))
 				at = part_of[callee];
 		if (at == parts.size())
 			parts.emplace_back();
@@ -181,6 +197,13 @@ static bool compile_part(Module &m, options opts, part &p, compile_function comp
 	return compile(m, opts, p.first, p.objects);
 }
 
+static bool all_started(job &j)
+{
+	std::lock_guard guard(j.lock);
+
+	return all_of(j.parts, [](const part &p) { return p.started; });
+}
+
 /* With a copy of the program, which is freed unless it is the last one of this thread. */
 static bool compile_copy(job &j, part &p)
 {
@@ -194,11 +217,32 @@ static bool compile_copy(job &j, part &p)
 	}
 	const bool ok = compile_part(**m, j.opts, p, j.compile);
 
-	if (j.started >= j.parts.size()) {
+	if (all_started(j)) {
 		m->release();
 		context.release();
 	}
 	return ok;
+}
+
+/* Return: false if another thread compiles the part, or all is given up. */
+static bool start(job &j, part &p)
+{
+	std::lock_guard guard(j.lock);
+
+	if (p.started || !j.ok)
+		return false;
+	p.started = true;
+	return true;
+}
+
+static void finish(job &j, part &p)
+{
+	const bool ok = compile_copy(j, p);
+	std::lock_guard guard(j.lock);
+
+	p.done = true;
+	j.ok &= ok;
+	j.part_done.notify_all();
 }
 
 /* Compiles one part after the other until all are started or one has failed. */
@@ -206,18 +250,60 @@ static void *run_thread(void *arg)
 {
 	job &j = *static_cast<job *>(arg);
 
-	while (j.ok) {
-		const size_t i = j.started++;
+	for (unsigned i : j.order)
+		if (start(j, j.parts[i]))
+			finish(j, j.parts[i]);
+	return nullptr;
+}
 
-		if (i >= j.order.size())
-			break;
-		if (!compile_copy(j, j.parts[j.order[i]]))
-			j.ok = false;
+static bool wait_for(job &j, const part &p)
+{
+	std::unique_lock guard(j.lock);
+
+	j.part_done.wait(guard, [&] { return p.done || !j.ok; });
+	return j.ok;
+}
+
+/* A program of the part that has a kernel. Return: false if there is none. */
+static bool link_part(job &j, StringRef kernel, bytes &program)
+{
+	std::vector<bytes> objects = j.runtime;
+
+	for (part &p : j.parts) {
+		if (!is_contained(p.kernels, kernel))
+			continue;
+		if (start(j, p))
+			finish(j, p);
+		if (!wait_for(j, p))
+			return false;
+		objects.insert(objects.end(), p.objects.begin(), p.objects.end());
+		return link_elsewhere(j.link, objects, program);
+	}
+	return false;
+}
+
+static void *answer_caller(void *arg)
+{
+	job &j = *static_cast<job *>(arg);
+	std::string kernel;
+
+	while (read_wanted(kernel)) {
+		std::lock_guard guard(j.answering);
+		bytes program;
+
+		if (kernel.empty())
+			continue;
+		if (!link_part(j, kernel, program))
+			program.clear();
+		answer(StringRef(program.data(), program.size()));
 	}
 	return nullptr;
 }
 
-/* On as many threads as there are parts or cores. It works with fewer if they cannot be had. */
+/*
+ * On as many threads as there are parts or cores, and one that answers the caller. It works with
+ * fewer if they cannot be had.
+ */
 static void run_threads(job &j)
 {
 	const size_t cores = std::max(std::thread::hardware_concurrency(), 1u);
@@ -227,6 +313,11 @@ static void run_threads(job &j)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, stack_size);
+	if (is_asked() && j.opts.isa_levels.size() == 1)
+		j.link = fork_linker(j.opts);
+	if (j.link.fd >= 0 && !pthread_create(&thread, &attributes, answer_caller, &j))
+		pthread_detach(thread);
+	give_way(true);
 	while (threads.size() + 1 < std::min(cores, j.parts.size()) &&
 	       !pthread_create(&thread, &attributes, run_thread, &j))
 		threads.push_back(thread);
@@ -234,6 +325,12 @@ static void run_threads(job &j)
 	run_thread(&j);
 	for (pthread_t t : threads)
 		pthread_join(t, nullptr);
+	for (const part &p : j.parts)
+		if (!wait_for(j, p))
+			break;
+	/* For good: the process ends with the thread that answers at rest. */
+	j.answering.lock();
+	end_linker(j.link);
 }
 
 /* In the order in which they are started: a large one that comes last would be waited for alone. */
@@ -253,7 +350,8 @@ bool compile_parts(std::unique_ptr<Module> whole, const options &opts, compile_f
 		   std::vector<bytes> &objects)
 {
 	Module &m = *whole.release();
-	job j(opts, compile);
+	/* The thread that answers has it to the end of the process. */
+	job &j = *new job(opts, compile, objects);
 
 	const std::vector<part> once = divide(m);
 	for (unsigned level : opts.isa_levels)
@@ -263,6 +361,7 @@ bool compile_parts(std::unique_ptr<Module> whole, const options &opts, compile_f
 			j.parts.back().first = level == opts.isa_levels.front();
 		}
 	if (j.parts.size() == 1) {
+		give_way(false);
 		j.ok = compile_part(m, opts, j.parts[0], compile);
 	} else {
 		raw_svector_ostream out(j.bitcode);

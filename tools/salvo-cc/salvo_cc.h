@@ -234,7 +234,7 @@ void build_fiber(kernel &k, llvm::BasicBlock *body, const group_values &v);
 void load_local_id(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *local_id[3]);
 void call_barriers(llvm::Function &f, const group_values &v);
 
-/* parts.cc: several threads compile the kernels of a module, each with @compile */
+/* parts.cc: several threads compile the kernels of a module, each with @compile; behind @objects */
 using compile_function = bool (*)(llvm::Module &m, const options &opts, bool first,
 				  std::vector<bytes> &objects);
 bool compile_parts(std::unique_ptr<llvm::Module> m, const options &opts, compile_function compile,
@@ -246,6 +246,8 @@ void add_notes(llvm::Module &m, const std::vector<kernel> &kernels, unsigned isa
 
 /* link.cc */
 bool write_result(const options &opts, llvm::StringRef data);
+/* While no other thread is at work: see linker.cc. */
+bool link_objects(const std::vector<bytes> &objects, const options &opts, bytes &program);
 bool link_program(const std::vector<bytes> &objects, const options &opts);
 
 /* inspect.cc */

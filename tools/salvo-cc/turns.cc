@@ -5,7 +5,8 @@
  * An application may begin to build dozens of programs when it starts, of which it wants some soon
  * and others never. When they are checked their callers go on, and code is made by as many
  * compilers of a user at a time as there are cores, so that checking further programs, and what
- * is wanted, does not compete with all of them. A compiler that is wanted does not wait.
+ * is wanted, does not compete with all of them. A compiler that is wanted does not wait, and those
+ * that nobody wants yield to others.
  *
  * A turn is an abstract address of a socket, which the kernel takes back from a process that ends
  * in any way. Nobody is told when one becomes free: those that wait try again every few
@@ -24,8 +25,6 @@
 #include <unistd.h>
 
 static const int interval_ms = 30;
-/* Of those that have a turn: what is checked or wanted gets about three times their share. */
-static const int turn_nice = 5;
 
 /* Return: whether it is taken now. It is held until this process ends. */
 static bool take(unsigned turn)
@@ -56,14 +55,20 @@ static bool take_any()
 	return false;
 }
 
-bool wait_for_turn(int fd)
+turn wait_for_turn(int fd)
 {
 	pollfd caller = { .fd = fd, .events = POLLIN, .revents = 0 };
 	char byte;
 
 	while (!take_any())
 		if (poll(&caller, 1, interval_ms) > 0)
-			return read(fd, &byte, 1) == 1;
-	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + turn_nice);
-	return true;
+			return recv(fd, &byte, 1, MSG_PEEK) != 1 ? turn::GONE :
+			       byte ? turn::PART_WANTED : turn::WANTED;
+	return turn::FREE;
+}
+
+void lower_priority()
+{
+	/* Linux has a priority for each thread. */
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 5);
 }

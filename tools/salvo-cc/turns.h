@@ -5,10 +5,12 @@
 #ifndef SALVO_CC_TURNS_H
 #define SALVO_CC_TURNS_H
 
-/*
- * Waits for a free turn, or until the caller wants the program: it writes a byte to the other end
- * of socket @fd. Return: false if the caller has gone.
- */
-bool wait_for_turn(int fd);
+/* Why a compiler goes on: a turn is free, or the caller has written to its socket (announce.cc). */
+enum class turn { FREE, WANTED, PART_WANTED, GONE };
+
+/* Waits for a free turn, or for what the caller writes to the other end of @fd, which stays there. */
+turn wait_for_turn(int fd);
+/* This thread, and those that it starts, get about a third of the share of others. */
+void lower_priority();
 
 #endif /* SALVO_CC_TURNS_H */
