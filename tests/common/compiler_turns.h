@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/** take_all_turns() - Those of a user, as salvo-cc --take-turns does. Return: how many there are. */
+/** take_all_turns() - Those of a user, as salvo-cc --take-turns does. Return: their number. */
 static inline int take_all_turns(int turns[CPU_SETSIZE])
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -9,10 +9,10 @@
  * well, and can create kernels and set their arguments; the end of the file without that, or the
  * compiler's end, tells that no such news will come.
  *
- * With --take-turns the file is a socket. When the caller wants a kernel it writes its name and a 0,
- * and reads the number of bytes that follow, 4 bytes, and a program that has it; none: it is to wait
- * for the compiler's end. Only programs of several parts answer (parts.cc). If it wants the whole
- * program it writes a 0, to which there is no answer.
+ * With --take-turns the file is a socket. When the caller wants a kernel it writes its name and a
+ * 0, and reads the number of bytes that follow, 4 bytes, and a program that has it; none: it is to
+ * wait for the compiler's end. Only programs of several parts answer (parts.cc). If it wants the
+ * whole program it writes a 0, to which there is no answer.
  */
 #include "announce.h"
 #include "blocks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocks.h - what goes through pipes and sockets: the number of bytes that follow, 4 bytes, and those
+ * blocks.h - what goes through sockets: the number of bytes that follow, 4 bytes, and those
  */
 #ifndef SALVO_CC_BLOCKS_H
 #define SALVO_CC_BLOCKS_H

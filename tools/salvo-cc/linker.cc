@@ -2,9 +2,9 @@
 /*
  * linker.cc - a process that links programs while this one compiles
  *
- * lld resets the settings of all of LLVM and writes to standard output, so that it cannot run beside
- * threads that compile. The process that links is forked before those are started. It reads the
- * number of objects, as a byte, and the objects, and writes a program, or an empty block.
+ * lld resets the settings of all of LLVM and writes to standard output, so that it cannot run
+ * beside threads that compile. The process that links is forked before those are started. It reads
+ * the number of objects, as a byte, and the objects, and writes a program, or an empty block.
  */
 #include "linker.h"
 #include "announce.h"

@@ -8,7 +8,7 @@
 /* Why a compiler goes on: a turn is free, or the caller has written to its socket (announce.cc). */
 enum class turn { FREE, WANTED, PART_WANTED, GONE };
 
-/* Waits for a free turn, or for what the caller writes to the other end of @fd, which stays there. */
+/* Waits for a free turn, or for what the caller writes to socket @fd, which stays in it. */
 turn wait_for_turn(int fd);
 /* This thread, and those that it starts, get about a third of the share of others. */
 void lower_priority();
