@@ -13,8 +13,9 @@
  * parts than cores, and the largest are started first, so that no core is without one until the
  * last parts end.
  *
- * A caller that wants a kernel before that (announce.cc) gets a program of the part that has it.
- * The thread that answers compiles the part itself if no other thread has started it.
+ * A caller that wants a kernel of a large program (announce.cc) gets a program of the part that has
+ * it before the whole. The thread that answers compiles the part itself if no other thread has
+ * started it.
  *
  * Functions and constants that kernels of several parts use exist once in each part, so kernels
  * that share a large function are one part. Variables must not exist twice: a program that has some
@@ -45,6 +46,8 @@ using namespace llvm;
 /* Of a part, by cost_of(): what is less is not worth a thread. */
 static const uint64_t least = 50;
 static const unsigned most_parts = 16;
+/* Of a program: what is less is there so soon that linking a part of it is not worth its time. */
+static const uint64_t least_answered = 2000;
 
 struct part {
 	unsigned isa_level = 0;
@@ -282,6 +285,15 @@ static bool link_part(job &j, StringRef kernel, bytes &program)
 	return false;
 }
 
+static bool is_answered(const job &j)
+{
+	uint64_t size = 0;
+
+	for (const part &p : j.parts)
+		size += p.size;
+	return is_asked() && j.opts.isa_levels.size() == 1 && size >= least_answered;
+}
+
 static void *answer_caller(void *arg)
 {
 	job &j = *static_cast<job *>(arg);
@@ -313,11 +325,11 @@ static void run_threads(job &j)
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, stack_size);
-	if (is_asked() && j.opts.isa_levels.size() == 1)
+	if (is_answered(j))
 		j.link = fork_linker(j.opts);
 	if (j.link.fd >= 0 && !pthread_create(&thread, &attributes, answer_caller, &j))
 		pthread_detach(thread);
-	give_way(true);
+	give_way(j.link.fd >= 0);
 	while (threads.size() + 1 < std::min(cores, j.parts.size()) &&
 	       !pthread_create(&thread, &attributes, run_thread, &j))
 		threads.push_back(thread);
