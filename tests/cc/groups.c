@@ -344,6 +344,59 @@ TEST(M3_barrier_with_a_local_argument)
 	cc_program_close(program);
 }
 
+#define MIRRORED_ROWS 23
+#define MIRRORED_COLUMNS 103
+
+/* Rows are along y there, in work-groups of any shape. */
+TEST(M4_barriers_with_lanes_along_y)
+{
+	static const uint32_t groups[][2] = {
+		{ 1, 64 }, { 1, 103 }, { 3, 13 }, { 16, 16 }, { 7, 2 }, { 64, 1 }, { 23, 8 },
+	};
+	static uint32_t in[MIRRORED_ROWS][MIRRORED_COLUMNS], out[MIRRORED_ROWS][MIRRORED_COLUMNS];
+	const int n = MIRRORED_COLUMNS;
+	int x, y, wrong;
+	unsigned int i, g;
+
+	for (x = 0; x < MIRRORED_ROWS; x++)
+		for (y = 0; y < n; y++)
+			in[x][y] = x * 1000 + y * y;
+	for (i = 0; i < 2 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(turn_options[i], "tests/kernels/barrier.cl");
+
+		ASSERT_NE(NULL, program);
+		EXPECT_NE(0, cc_note(program, "mirror_columns")->flags & SALVO_KERNEL_COLUMNS);
+		for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+			const int w = groups[g][0], h = groups[g][1];
+			const struct cc_range range = {
+				{ MIRRORED_ROWS, n, 1 }, { w, h, 1 }, 2, 4 * w * h
+			};
+			const struct {
+				const uint32_t *in;
+				uint32_t *out;
+				uint64_t scratch;
+				int n;
+			} args = { in[0], out[0], cc_note(program, "mirror_columns")->local_bytes,
+				   n };
+
+			memset(out, 0, sizeof(out));
+			ASSERT_EQ(0, cc_run(program, "mirror_columns", &args, &range));
+			for (wrong = 0, x = 0; x < MIRRORED_ROWS; x++)
+				for (y = 0; y < n; y++) {
+					const int first = y / h * h;
+					const int last = (first + h < n ? first + h : n) - 1;
+
+					wrong += out[x][y] != in[x][first + last - y] +
+						 3 * in[x][y] + x % w;
+				}
+			EXPECT_EQ(0, wrong) {
+				TH_LOG("%s, group %u", turn_options[i], g);
+			}
+		}
+		cc_program_close(program);
+	}
+}
+
 TEST(M3_barriers_in_a_loop)
 {
 	struct cc_program *program = open_kernels("barrier");

@@ -321,3 +321,14 @@ kernel void add_rows(global const uint *in, global uint *out, local uint *part)
 	}
 	out[get_global_id(0)] = sum;
 }
+
+/* Contiguous along y, as x is the row of a matrix */
+kernel void mirror_columns(global const uint *in, global uint *out, local uint *s, int n)
+{
+	const int x = get_local_id(0), y = get_local_id(1), h = get_local_size(1);
+	const int row = get_global_id(0), column = get_global_id(1), at = row * n + column;
+
+	s[x * h + y] = in[at];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[at] = s[x * h + h - 1 - y] + 3 * s[x * h + y] + x;
+}

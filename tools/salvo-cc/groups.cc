@@ -6,7 +6,11 @@
  * distinguish a row of work-groups from one long work-group (items.cc) runs as many of them in a
  * call as its unit allows, a strip, so that rows are long even where work-groups are small.
  *
- * A kernel with barriers runs as regions (split.cc), one after the other.
+ * A kernel with barriers runs as regions (split.cc), one after the other. It has one version, whose
+ * rows are along y where it does not depend on the local id in dimension 0, but on that in 1, as it
+ * is meant for work-groups that are one work-item wide, as one for each column of a matrix; and
+ * where it accesses contiguous memory along y and not along x, as one whose x is the row of a
+ * matrix.
  */
 #include "rows.h"
 
@@ -240,8 +244,10 @@ static void build_split(kernel &k, const items &of, const regions &split, group_
 		f.addFnAttr(all_lanes);
 	for (const row &r : rows)
 		inline_row(r);
-	if (of.turned)
+	if (of.turned) {
+		f.addFnAttr(with_columns);
 		drop_marks(f);
+	}
 	of.function->eraseFromParent();
 }
 
@@ -294,12 +300,47 @@ static void relax_local_atomics(Function &kernel)
 	}
 }
 
+/* Is an index @id plus something? A cheap test for gains_from_columns(). */
+static bool is_index(const Argument &id)
+{
+	SmallSetVector<const Value *, 16> sums;
+
+	sums.insert(&id);
+	for (unsigned i = 0; i < sums.size(); i++)
+		for (const Use &use : sums[i]->uses()) {
+			auto *user = cast<Instruction>(use.getUser());
+			auto *element = dyn_cast<GetElementPtrInst>(user);
+
+			if (element && !element->getResultElementType()->isAggregateType() &&
+			    use.getOperandNo() == element->getNumOperands() - 1)
+				return true;
+			if (isa<CastInst>(user) || isa<PHINode>(user) ||
+			    user->getOpcode() == Instruction::Add ||
+			    user->getOpcode() == Instruction::Sub ||
+			    user->getOpcode() == Instruction::Or)
+				sums.insert(user);
+		}
+	return false;
+}
+
+static bool has_rows_along_y(const kernel &k, const items &of, TargetMachine &target,
+			     const options &opts)
+{
+	const Argument &x = *of.id(*of.function, 0), &y = *of.id(*of.function, 1);
+
+	if (!k.barriers || k.checked || y.use_empty())
+		return false;
+	return x.use_empty() || (is_index(y) && gains_from_columns(of, target, lanes_of(opts)));
+}
+
 void build_groups(kernel &k, BasicBlock *body, const group_values &v, TargetMachine &target,
 		  const options &opts)
 {
 	items of = build_items(k, body, v);
 	regions split;
 
+	if (has_rows_along_y(k, of, target, opts))
+		turn_items(of);
 	if (!k.barriers) {
 		build_plain(k, of, v, target, opts);
 	} else if (split_items(of, target, split) && fits_stack(k, split)) {

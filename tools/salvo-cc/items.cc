@@ -10,10 +10,6 @@
  *
  * The vectoriser makes the function of several work-items from it; rows.cc calls both in
  * loops, where they are inlined in the end.
- *
- * A kernel with barriers that does not depend on the local id in dimension 0, but on that in 1, is
- * meant for work-groups that are one work-item wide, as one for each column of a matrix: there rows
- * are along y.
  */
 #include "salvo_cc.h"
 #include "items.h"
@@ -141,6 +137,20 @@ Type *private_type(const AllocaInst &alloca)
 	return pad ? StructType::get(type, ArrayType::get(byte, pad)) : type;
 }
 
+void turn_items(items &of)
+{
+	Argument *x = of.id(*of.function, 0), *y = of.id(*of.function, 1);
+	SmallVector<Use *> of_x;
+
+	for (Use &use : x->uses())
+		of_x.push_back(&use);
+	y->replaceAllUsesWith(x);
+	for (Use *use : of_x)
+		use->set(y);
+	std::swap(of.group[0], of.group[1]);
+	of.turned = !of.turned;
+}
+
 items build_items(kernel &k, BasicBlock *body, const group_values &v)
 {
 	Function &f = *k.function;
@@ -159,11 +169,6 @@ items build_items(kernel &k, BasicBlock *body, const group_values &v)
 	for (Value *&id : ids)
 		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));
 	replace_ids(f, v, ids);
-	if (k.barriers && !k.checked && ids[0]->use_empty() && !ids[1]->use_empty()) {
-		std::swap(ids[0], ids[1]);
-		std::swap(made.group[0], made.group[1]);
-		made.turned = true;
-	}
 
 	for (Instruction &inst : entry)
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))

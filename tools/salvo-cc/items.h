@@ -38,6 +38,9 @@ struct items {
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */
 items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
 
+/* items.cc: exchanges x and y. */
+void turn_items(items &of);
+
 /*
  * rows.cc: LLVM shall neither vectorise nor unroll loops over work-items: the remainder of a row is
  * short, the others are vector code, and an instruction must belong to one iteration (marks.cc).

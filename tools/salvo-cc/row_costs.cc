@@ -86,7 +86,8 @@ static const double gain_of_columns = .6;
 /* A kernel that accesses contiguous memory along y, and along x does not */
 bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
 {
-	if (of.id(*of.function, 1)->use_empty())
+	if (of.id(*of.function, 1)->use_empty() ||
+	    (of.group[1] && of.group[1] < least_columns))
 		return false;
 	return is_so(*of.function, target, [&](Function &copy) {
 		double cost[2];

@@ -695,12 +695,6 @@ void inline_row(const row &r)
 }
 
 /*
- * Work-items along y from which on that version is used. If they are fewer than lanes they run one
- * after the other, which still is faster than lanes that gather and scatter.
- */
-static const unsigned least_columns = 4;
-
-/*
  * Calls for all work-items with lanes along y, for each x. There are no marks, whose lanes are
  * work-items of a row: a fault in this code is reported without its work-item.
  */

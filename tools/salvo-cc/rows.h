@@ -101,6 +101,12 @@ bool gains_from_segments(const items &of, llvm::Function &item, interior &range,
 bool gains_from_interior(const items &of, const row &r, llvm::Function &item,
 			 llvm::Function &special, unsigned d, llvm::TargetMachine &target);
 
+/*
+ * Work-items along y from which on lanes run along y. If they are fewer than lanes they run one
+ * after the other, which still is faster than lanes that gather and scatter.
+ */
+constexpr unsigned least_columns = 4;
+
 /* row_costs.cc: does it access contiguous memory along y, and not along x? */
 bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
 

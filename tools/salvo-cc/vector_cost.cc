@@ -529,7 +529,7 @@ bool vectoriser::outline()
 
 /*
  * A block behind a test of a lane's number for equality, as x == 0, runs for one work-item of a
- * row, and is skipped otherwise.
+ * row, and is skipped otherwise. A barrier is between regions.
  */
 double vectoriser::cost()
 {
@@ -555,8 +555,12 @@ double vectoriser::cost()
 	for (BasicBlock &block : item) {
 		const double part = is_for_one(block) ? 1. / lanes : 1;
 
-		for (Instruction &inst : block)
-			sum += part * times_of(block) * vector_cost(inst, false);
+		for (Instruction &inst : block) {
+			auto *call = dyn_cast<CallInst>(&inst);
+
+			if (!call || !is_barrier(*call))
+				sum += part * times_of(block) * vector_cost(inst, false);
+		}
 	}
 	return sum;
 }

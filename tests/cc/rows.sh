@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: rows of matrices: which way lanes run.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+check "M4 barriers, and memory that is contiguous along y, but not along x: lanes along y" "$(
+	rows() {
+		cat <<END
+kernel $1 void k(global const float *a, global float *b, local float *s, int n)
+{
+	const int x = get_local_id(0), y = get_local_id(1), h = get_local_size(1);
+	const int row = get_global_id(0), column = get_global_id(1), at = row * n + column;
+
+	s[x * h + y] = a[at];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[at] = s[x * h + h - 1 - y] * s[x * h + y];
+}
+END
+	}
+	rows "" | compile "--march x86-64-v4"
+	has code 'vmulps.*zmm'
+	lacks code 'gather|scatter'
+	has notes '^  columns '
+	rows "__attribute__((reqd_work_group_size(64, 2, 1)))" | compile "--march x86-64-v4"
+	lacks notes '^  columns ')"
+
+finish
