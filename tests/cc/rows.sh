@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# M4: rows of matrices: which way lanes run.
+# M4: rows of matrices: which way lanes run, and loops over short ones.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -29,5 +29,22 @@ END
 	has notes '^  columns '
 	rows "__attribute__((reqd_work_group_size(64, 2, 1)))" | compile "--march x86-64-v4"
 	lacks notes '^  columns ')"
+
+check "M4 sums of rows whose lengths are loaded: short ones are one loop" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const int *first, global const int *index, global const float *weights,
+	      global const float *in, global float *out)
+{
+	const int x = get_global_id(0);
+	float sum = 0;
+
+	for (int i = first[x]; i < first[x + 1]; i++)
+		sum += weights[i] * in[index[i]];
+	out[x] = sum;
+}
+END
+	has code 'and[a-z]* +[$]0x1f,'
+	lacks code 'and[a-z]* +[$]0x7,'
+	times code 'vfmadd.*ss ' 33 99)"
 
 finish

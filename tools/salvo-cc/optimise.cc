@@ -189,6 +189,9 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
 	}
 };
 
+/* Instructions of a loop that sums up, and iterations from which on it is a long one */
+static const unsigned max_sum = 16, long_sum = 32;
+
 /* Is @value computed from what was loaded, but for the block of arguments? */
 static bool depends_on_data(const SCEV *value)
 {
@@ -201,9 +204,29 @@ static bool depends_on_data(const SCEV *value)
 }
 
 /*
- * A loop in a loop, both of whose numbers of iterations were loaded, as the pixels under a larger
- * one, is short and entered often. LLVM would run what is left of it by four or eight iterations in
- * a loop of its own ahead, whose end the processor would have to predict each time, too.
+ * Does a loop of few instructions add to a number of the iteration before, or the like, which takes
+ * longer than the instructions?
+ */
+static bool waits_for_sums(const Loop &loop)
+{
+	const BasicBlock *body = loop.getHeader();
+
+	return loop.getNumBlocks() == 1 && body->size() <= max_sum &&
+	       any_of(body->phis(), [&](const PHINode &phi) {
+		       auto *next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(body));
+
+		       return next && phi.getType()->isFloatingPointTy() &&
+			      isa<FPMathOperator>(next) && !next->hasAllowReassoc() &&
+			      is_contained(next->operands(), &phi);
+	       });
+}
+
+/*
+ * A loop whose number of iterations was loaded may be short and is entered often. LLVM would run
+ * what is left of it by four or eight iterations in a loop of its own ahead, whose end the
+ * processor would have to predict each time, too. That is not worth it where there is another such
+ * loop around it, as over the pixels under a larger one. A sum, as over a row of a sparse matrix,
+ * gains from being unrolled only if it is long: short ones shall have the loop ahead only.
  */
 struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
@@ -223,6 +246,8 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 				around = around->getParentLoop();
 			if (around)
 				addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
+			else if (waits_for_sums(*loop))
+				addStringMetadataToLoop(loop, "llvm.loop.unroll.count", long_sum);
 		}
 		return PreservedAnalyses::all();
 	}
