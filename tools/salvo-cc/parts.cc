@@ -4,7 +4,7 @@
  *
  * Kernels are independent of each other once the functions that they call are inlined. A part is
  * some of them for one instruction set. Each part is compiled by a thread, from the bitcode of the
- * whole program, as threads cannot share LLVM's modules; it forgets all other kernels first. They
+ * whole program, as threads cannot share LLVM's modules; no other kernels are read from it. They
  * are threads, not processes, as a process pays with a page fault for each page of the heap that
  * it writes.
  *
@@ -170,26 +170,26 @@ static std::vector<part> divide(Module &m)
 	return parts;
 }
 
-/* Leaves only the kernels of @p, and what they use. */
+/* Leaves only the kernels of @p, and what they use; the code of no other is read from bitcode. */
 static void keep_kernels(Module &m, const part &p)
 {
-	SmallVector<Function *> others;
+	SmallSetVector<Function *, 32> kept;
 
-	for (Function &f : m)
-		if (is_kernel(f) && !is_contained(p.kernels, f.getName()))
-			others.push_back(&f);
-	for (Function *f : others) {
-		f->replaceAllUsesWith(PoisonValue::get(f->getType()));
-		f->eraseFromParent();
+	for (const std::string &name : p.kernels)
+		kept.insert(m.getFunction(name));
+	for (unsigned i = 0; i < kept.size(); i++) {
+		cantFail(kept[i]->materialize());
+		for (Instruction &inst : instructions(*kept[i]))
+			for (Use &operand : inst.operands())
+				if (auto *f = dyn_cast<Function>(operand->stripPointerCasts()))
+					kept.insert(f);
 	}
-	/* What only those called; functions that call each other would be recursion. */
-	for (bool found = true; found;) {
-		found = false;
-		for (Function &f : make_early_inc_range(m))
-			if (f.hasLocalLinkage() && f.use_empty()) {
-				f.eraseFromParent();
-				found = true;
-			}
+	for (Function &f : make_early_inc_range(m)) {
+		if (kept.contains(&f) || (!is_kernel(f) && !f.hasLocalLinkage()))
+			continue;
+		f.deleteBody();
+		f.replaceAllUsesWith(PoisonValue::get(f.getType()));
+		f.eraseFromParent();
 	}
 }
 
@@ -211,7 +211,7 @@ static bool all_started(job &j)
 static bool compile_copy(job &j, part &p)
 {
 	auto context = std::make_unique<LLVMContext>();
-	Expected<std::unique_ptr<Module>> m = parseBitcodeFile(
+	Expected<std::unique_ptr<Module>> m = getLazyBitcodeModule(
 		MemoryBufferRef(StringRef(j.bitcode.data(), j.bitcode.size()), "part"), *context);
 
 	if (!m) {
