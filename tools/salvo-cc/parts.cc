@@ -173,10 +173,17 @@ static std::vector<part> divide(Module &m)
 /* Leaves only the kernels of @p, and what they use; the code of no other is read from bitcode. */
 static void keep_kernels(Module &m, const part &p)
 {
+	SmallVector<GlobalValue *, 8> used;
 	SmallSetVector<Function *, 32> kept;
 
 	for (const std::string &name : p.kernels)
 		kept.insert(m.getFunction(name));
+	/* What no kernel calls: functions for the debugger (flatten.cc), and that of globals.cc. */
+	for (bool by_compiler : { false, true })
+		collectUsedGlobalVariables(m, used, by_compiler);
+	for (GlobalValue *value : used)
+		if (auto *f = dyn_cast<Function>(value))
+			kept.insert(f);
 	for (unsigned i = 0; i < kept.size(); i++) {
 		cantFail(kept[i]->materialize());
 		for (Instruction &inst : instructions(*kept[i]))
