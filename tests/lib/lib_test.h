@@ -44,6 +44,12 @@ static inline const char *kernel_path(const char *name)
 	return path;
 }
 
+/* Is there a compiler? In the virtual machine it takes a hundred times as long. */
+static inline bool compiles_fast(void)
+{
+	return !access(kernel_path("../bin/salvo-cc"), X_OK) && !getenv("SALVO_SLOW");
+}
+
 /* A device with a queue, a batch, the test kernels and a mapped buffer of 64 KiB. */
 struct bench {
 	struct salvo_device *device;

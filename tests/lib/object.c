@@ -27,14 +27,14 @@ FIXTURE(object) {
 };
 
 #define NEED_COMPILER() do { \
-	if (access(kernel_path("../bin/salvo-cc"), X_OK) || getenv("SALVO_SLOW")) \
+	if (!compiles_fast()) \
 		SKIP(return, "no salvo-cc here, or compiling is slow"); \
 } while (0)
 
 FIXTURE_SETUP(object)
 {
 	ASSERT_EQ(0, bench_open(&self->b));
-	if (access(kernel_path("../bin/salvo-cc"), X_OK) || getenv("SALVO_SLOW"))
+	if (!compiles_fast())
 		return;
 	EXPECT_EQ(0, salvo_object_compile(user, 0, &header, 1, "-DN=3", &self->log, &self->user));
 	EXPECT_STREQ("", self->log);

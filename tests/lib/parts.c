@@ -20,7 +20,7 @@ FIXTURE(parts) {
 };
 
 #define NEED_COMPILER() do { \
-	if (access(kernel_path("../bin/salvo-cc"), X_OK) || getenv("SALVO_SLOW")) \
+	if (!compiles_fast()) \
 		SKIP(return, "no salvo-cc here, or compiling is slow"); \
 } while (0)
 

@@ -224,8 +224,7 @@ TEST_F_TIMEOUT(stray, M6_however_the_kernel_was_compiled, 200)
 	char command[16000], text[200];
 	unsigned int i;
 
-	if (getenv("SALVO_SLOW") || access(kernel_path("../bin/salvo-cc"), X_OK) ||
-	    access(source, R_OK))
+	if (!compiles_fast() || access(source, R_OK))
 		SKIP(return, "no salvo-cc or no source here");
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		snprintf(text, sizeof(text), "/tmp/salvo-stray-%d.salvo", getpid());
