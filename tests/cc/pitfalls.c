@@ -57,7 +57,9 @@ static const struct {
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
 		"sums_cut_to_32_bits", "sums_of_upper_halves",
-		"numbers_of_groups", "strides", "strides_and_edges",
+		"numbers_of_groups", "batches", "batches_with_signs",
+		"batches_of_two_lengths", "batches_of_their_own",
+		"strides", "strides_and_edges",
 		"strides_across_a_barrier", "strides_of_groups",
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {

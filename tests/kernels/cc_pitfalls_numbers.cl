@@ -274,6 +274,41 @@ kernel void numbers_of_groups(PLAIN)
 	out[ITEM] = sum + in[get_local_id(1) + get_local_size(0)] * 9;
 }
 
+/* Batches of work-groups: the same of them for a batch, or not (strips.cc) */
+kernel void batches(PLAIN)
+{
+	uint parts = n - 2, batch = get_group_id(0) / parts;
+	uint x = (get_group_id(0) - batch * parts) * get_local_size(0) + get_local_id(0);
+
+	out[ITEM] = in[x] + in[batch * 5 + 200] * 3 + batch * 11;
+}
+
+kernel void batches_with_signs(PLAIN)
+{
+	int parts = n & 1 ? 2 - (int)n : (int)n - 2, group = get_group_id(0);
+	int batch = group / parts, x = group % parts * (int)get_local_size(0) + get_local_id(0);
+
+	out[ITEM] = in[x] + in[batch * 5 + 200] * 3 + batch * 11;
+}
+
+kernel void batches_of_two_lengths(PLAIN)
+{
+	size_t x = get_local_size(0) * (get_group_id(0) % n) + get_local_id(0);
+
+	if (x < 70)
+		out[ITEM] = in[x] + (uint)(get_group_id(0) / (n / 2)) * 5;
+	else
+		out[ITEM] = in[n] + (uint)(get_group_id(0) / (get_num_groups(0) - 2)) * 3;
+}
+
+kernel void batches_of_their_own(PLAIN)
+{
+	uint parts = 2 + (get_local_id(1) & 1), batch = get_group_id(0) / parts;
+	uint x = (get_group_id(0) - batch * parts) * get_local_size(0) + get_local_id(0);
+
+	out[ITEM] = in[x] + in[batch * 5 + 200] * 3 + in[get_group_id(0) % n + 7];
+}
+
 /* Strides that are one for one of the values of n (units.cc) */
 kernel void strides(PLAIN)
 {

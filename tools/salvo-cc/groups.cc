@@ -3,7 +3,7 @@
  * groups.cc - a function that runs a whole work-group
  *
  * A kernel without barriers is a loop over the rows of its work-items (rows.cc). One that cannot
- * distinguish a row of work-groups from one long work-group (items.cc) runs as many of them in a
+ * distinguish a row of work-groups from one long work-group (strips.cc) runs as many of them in a
  * call as its unit allows, a strip, so that rows are long even where work-groups are small.
  *
  * A kernel with barriers runs as regions (split.cc), one after the other. It has one version, whose
@@ -44,6 +44,10 @@ static Value *row_length(IRBuilder<> &b, const items &of, const group_values &v)
 						      b.CreateUDiv(rest, v.local_size[0]),
 						      b.getInt64(1));
 		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, full);
+	}
+	for (Value *batch : of.batches) {
+		Value *before = b.CreateURem(v.group_id[0], batch);
+		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, b.CreateSub(batch, before));
 	}
 	b.CreateStore(b.CreateTrunc(run, b.getInt32Ty()),
 		      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,

@@ -24,106 +24,6 @@
 
 using namespace llvm;
 
-static bool is_id(const Value *v, StringRef id)
-{
-	auto *call = dyn_cast<CallInst>(v);
-	const Function *callee = call ? call->getCalledFunction() : nullptr;
-
-	return callee && is_placeholder_of(*callee, id);
-}
-
-/* Casts that keep every number of a work-item, which has 31 bits in a strip. */
-static bool keeps_numbers(const Value *v)
-{
-	return (isa<TruncInst>(v) || isa<ZExtInst>(v) || isa<SExtInst>(v)) &&
-	       v->getType()->isIntegerTy() && v->getType()->getIntegerBitWidth() >= 32;
-}
-
-static const Value *before_casts(const Value *v)
-{
-	while (keeps_numbers(v))
-		v = cast<CastInst>(v)->getOperand(0);
-	return v;
-}
-
-/* Does @is hold for all users of @v, or of what it is cast to, with @v as one of two operands? */
-static bool all_uses(const Value &v, unsigned opcode, function_ref<bool(const Value *)> is)
-{
-	return all_of(v.uses(), [&](const Use &use) {
-		auto *user = cast<Instruction>(use.getUser());
-
-		if (keeps_numbers(user))
-			return all_uses(*user, opcode, is);
-		return user->getOpcode() == opcode &&
-		       is(before_casts(user->getOperand(1 - use.getOperandNo())));
-	});
-}
-
-/* group_id * local_size, the number of the work-group's first work-item */
-static bool is_first_item(const Value *v)
-{
-	auto *product = dyn_cast<Instruction>(v);
-
-	if (!product || product->getOpcode() != Instruction::Mul)
-		return false;
-	for (unsigned i = 0; i < 2; i++) {
-		const Value *size = before_casts(product->getOperand(1 - i));
-
-		if (is_id(before_casts(product->getOperand(i)), "group_id.0") &&
-		    (is_id(size, "extent.0") || is_id(size, "local_size.0")))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Is @id, a local or group id of dimension 0, only part of group_id * local_size + local_id? In a
- * strip that is the same sum of the first group's id and of the place in the strip.
- */
-static bool is_part_of_number(const CallInst &id)
-{
-	if (is_id(&id, "local_id.0"))
-		return all_uses(id, Instruction::Add, is_first_item);
-	return all_uses(id, Instruction::Mul, [](const Value *size) {
-		return is_id(size, "extent.0") || is_id(size, "local_size.0");
-	}) && all_of(id.users(), [](const User *user) {
-		while (keeps_numbers(user) && user->hasOneUse())
-			user = *user->user_begin();
-		return is_first_item(user) && all_uses(*user, Instruction::Add, [](const Value *v) {
-			return is_id(v, "local_id.0");
-		});
-	});
-}
-
-/*
- * Work-groups of a row may be run as one long group, a strip, if the kernel has no local memory and
- * reads local ids and group ids of dimension 0 only to number the work-items of all groups.
- */
-static bool can_strip(const kernel &k)
-{
-	for (const kernel_arg &arg : k.args)
-		if (arg.kind == SALVO_ARG_LOCAL)
-			return false;
-	if (k.local_bytes)
-		return false;
-	return all_of(instructions(*k.function), [](const Instruction &inst) {
-		auto *call = dyn_cast<CallInst>(&inst);
-
-		if (!call || !call->getCalledFunction())
-			return true;
-		if (is_id(call, "local_id.0") || is_id(call, "group_id.0"))
-			return is_part_of_number(*call);
-		return !is_barrier(*call);
-	});
-}
-
-static bool reads_extent(const kernel &k)
-{
-	return any_of(instructions(*k.function), [](const Instruction &inst) {
-		return is_id(&inst, "extent.0");
-	});
-}
-
 /* Padded where the source asks for more alignment than the type has. */
 Type *private_type(const AllocaInst &alloca)
 {
@@ -162,8 +62,7 @@ items build_items(kernel &k, BasicBlock *body, const group_values &v)
 	Value *ids[3];
 	items made;
 
-	made.strips = can_strip(k);
-	made.even = reads_extent(k);
+	find_strips(k, entry, made);
 	std::copy_n(k.required_group, 3, made.group);
 	/* Stand-ins for the local ids until they are arguments. */
 	for (Value *&id : ids)

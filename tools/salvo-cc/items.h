@@ -13,12 +13,14 @@
  * @values: What its first arguments are, computed in the kernel's entry.
  * @strips: A row of work-groups may be run as one.
  * @even: But a smaller last one alone, as they read their size.
+ * @batches: It ends before a work-group whose number is a multiple of one of these, computed in the
+ *	     kernel's entry.
  * @turned: Rows are along y: x of the function is the local id in dimension 1, y that in 0.
  * @group: The work-group's size that the kernel requires, or 0.
  */
 struct items {
 	llvm::Function *function = nullptr;
-	llvm::SmallVector<llvm::Value *> values;
+	llvm::SmallVector<llvm::Value *> values, batches;
 	bool strips = false, even = false, turned = false;
 	uint32_t group[3] = { 0, 0, 0 };
 
@@ -37,6 +39,9 @@ struct items {
 
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */
 items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
+
+/* strips.cc: fills in how work-groups of @k, whose body still has ids, run as one. */
+void find_strips(const kernel &k, llvm::BasicBlock &entry, items &of);
 
 /* items.cc: exchanges x and y. */
 void turn_items(items &of);
