@@ -101,31 +101,36 @@ static void destroy_command(struct salvo_cl_object *object)
 }
 
 /* The command of a dispatch that was not recorded yet, with a clone of its kernel. */
-static cl_mutable_command_khr create_command(cl_command_buffer_khr buffer, cl_kernel kernel,
-					     const struct salvo_cl_sync *sync, size_t count)
+static cl_int create_command(cl_command_buffer_khr buffer, cl_kernel kernel,
+			     const struct salvo_cl_sync *sync, size_t count,
+			     cl_mutable_command_khr *out)
 {
 	cl_mutable_command_khr command = calloc(1, sizeof(*command));
 	cl_int err;
 
+	*out = NULL;
 	if (!command)
-		return NULL;
+		return CL_OUT_OF_HOST_MEMORY;
 	salvo_cl_object_init(&command->base, SALVO_CL_MUTABLE_COMMAND, destroy_command);
 	command->buffer = buffer;
 	command->original = kernel;
 	command->property_count = count;
 	command->properties = count ? malloc(count * sizeof(*sync->properties)) : NULL;
 	command->kernel = salvo_clCloneKernel(kernel, &err);
-	if (!command->kernel || (count && !command->properties)) {
-		if (command->kernel)
-			salvo_cl_object_put(&command->kernel->base);
+	if (!err && count && !command->properties) {
+		salvo_cl_object_put(&command->kernel->base);
+		err = CL_OUT_OF_HOST_MEMORY;
+	}
+	if (err) {
 		free(command->properties);
 		free(command);
-		return NULL;
+		return err;
 	}
 	salvo_cl_object_get(&kernel->base);
 	if (count)
 		memcpy(command->properties, sync->properties, count * sizeof(*sync->properties));
-	return command;
+	*out = command;
+	return CL_SUCCESS;
 }
 
 void salvo_cl_mutable_destroy(cl_mutable_command_khr command)
@@ -211,9 +216,9 @@ static cl_int command_ndrange(cl_command_buffer_khr buffer, cl_command_queue que
 		err = read_properties(properties, &count, &fields);
 	if (err)
 		return err;
-	command = create_command(buffer, kernel, &sync, count);
-	if (!command)
-		return CL_OUT_OF_HOST_MEMORY;
+	err = create_command(buffer, kernel, &sync, count, &command);
+	if (err)
+		return err;
 	command->fields = fields;
 	err = prepare(buffer, command);
 	start = salvo_cl_buffer_count(buffer);

@@ -2,8 +2,11 @@
 /*
  * command_buffer.c - command buffers: recorded once, enqueued often, changed in between
  */
+#include <limits.h>
+
 #include "ocl.h"
 #include "kselftest_harness.h"
+#include "script_compiler.h"
 
 /* Debian's header declares older versions of these functions. */
 typedef cl_int ndrange_fn(cl_command_buffer_khr, cl_command_queue, const cl_properties *, cl_kernel,
@@ -270,6 +273,37 @@ TEST_F(command_buffer, changes_count_from_the_next_time_on)
 	ASSERT_EQ(0, self->enqueue(0, NULL, self->buffer, 0, NULL, NULL));
 	EXPECT_EQ(111, word(self->queue, self->mem, 3));
 	EXPECT_EQ(110, word(self->queue, self->mem, 20));
+}
+
+/* The compiler dies behind its check; the error is that of clEnqueueNDRangeKernel(). */
+TEST_F(command_buffer, a_kernel_whose_code_is_never_made_is_not_recorded)
+{
+	char path[] = "/tmp/salvo-crash-XXXXXX", commands[PATH_MAX + 100];
+	const size_t items = 1;
+	cl_program program;
+	cl_kernel kernel;
+	cl_int err;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the embedded GPU is enough");
+	snprintf(commands, sizeof(commands), "'%s' \"$@\" > /dev/null; kill -SEGV $$",
+		 ocl_compiler());
+	ASSERT_TRUE(use_script(path, commands));
+	program = ocl_build(self->context, source, NULL);
+	ASSERT_NE(NULL, program);
+	kernel = clCreateKernel(program, "add", &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->mem), &self->mem));
+	ASSERT_EQ(0, clSetKernelArg(kernel, 1, sizeof(cl_uint), &(cl_uint){ 1 }));
+	EXPECT_EQ(CL_INVALID_PROGRAM_EXECUTABLE,
+		  self->ndrange(self->buffer, NULL, NULL, kernel, 1, NULL, &items, NULL, 0, NULL,
+				NULL, NULL));
+	EXPECT_EQ(0, record(self, NULL));
+	EXPECT_EQ(0, self->enqueue(0, NULL, self->buffer, 0, NULL, NULL));
+	EXPECT_EQ(12, word(self->queue, self->mem, 3));
+	forget_script(path);
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
 TEST_F(command_buffer, bad_use_is_refused)
