@@ -21,6 +21,7 @@
 #include "salvo_kernel.h"
 
 struct salvo_object {
+	atomic_uint references;
 	uint32_t kind;
 	size_t bytes;
 	char *data;
@@ -77,7 +78,9 @@ static int make_object(char *data, size_t bytes, uint32_t kind, struct salvo_obj
 		free(data);
 		return -ENOMEM;
 	}
-	*object = (struct salvo_object){ .kind = kind, .bytes = bytes, .data = data };
+	*object = (struct salvo_object){
+		.references = 1, .kind = kind, .bytes = bytes, .data = data,
+	};
 	pthread_mutex_init(&object->lock, NULL);
 	*out = object;
 	return 0;
@@ -282,9 +285,15 @@ int salvo_object_load(const void *image, size_t bytes, struct salvo_object **out
 	return make_object(data, bytes, kind, out);
 }
 
+struct salvo_object *salvo_object_get(struct salvo_object *object)
+{
+	atomic_fetch_add(&object->references, 1);
+	return object;
+}
+
 void salvo_object_destroy(struct salvo_object *object)
 {
-	if (!object)
+	if (!object || atomic_fetch_sub(&object->references, 1) > 1)
 		return;
 	if (object->rest)
 		salvo_build_cancel(object->rest);

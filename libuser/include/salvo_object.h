@@ -141,6 +141,12 @@ int salvo_object_link(struct salvo_device *device, uint32_t kind,
  * Return: 0, -ENOEXEC (no object of this version), -ENOMEM.
  */
 int salvo_object_load(const void *image, size_t bytes, struct salvo_object **out);
+/**
+ * salvo_object_get() - Keep an object until salvo_object_destroy() was called once more.
+ *
+ * Return: @object.
+ */
+struct salvo_object *salvo_object_get(struct salvo_object *object);
 /** salvo_object_destroy() - Destroy an object; what was made of it stays. May be NULL. */
 void salvo_object_destroy(struct salvo_object *object);
 /** salvo_object_kind() - SALVO_OBJECT_*. */

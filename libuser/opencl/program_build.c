@@ -28,6 +28,11 @@ struct task {
 	/** @text: The options as they were given. */
 	char *text;
 	cl_device_id *devices;
+	/** @results: What was compiled for each of @devices, and the log: see find_result(). */
+	struct result {
+		struct salvo_object *object;
+		char *log;
+	} *results;
 	unsigned int device_count;
 	/** @headers: Of COMPILE; @inputs: of LINK; @input_count is that of either. */
 	struct salvo_header *headers;
@@ -51,11 +56,16 @@ static void free_task(struct task *task)
 		if (task->inputs && task->inputs[i])
 			salvo_cl_object_put(&task->inputs[i]->base);
 	}
+	for (i = 0; i < task->device_count; i++) {
+		salvo_object_destroy(task->results[i].object);
+		free(task->results[i].log);
+	}
 	if (task->program)
 		salvo_cl_object_put(&task->program->base);
 	free(task->headers);
 	free(task->inputs);
 	free(task->devices);
+	free(task->results);
 	free(task->options.words);
 	free(task->text);
 	free(task);
@@ -80,7 +90,8 @@ static cl_int set_devices(struct task *task, cl_program program, cl_uint count,
 	unsigned int i;
 
 	task->devices = calloc(program->build_count, sizeof(*task->devices));
-	if (!task->devices)
+	task->results = calloc(program->build_count, sizeof(*task->results));
+	if (!task->devices || !task->results)
 		return CL_OUT_OF_HOST_MEMORY;
 	for (i = 0; i < program->build_count; i++)
 		if (!devices || is_meant(program->builds[i].device, count, devices))
@@ -123,26 +134,22 @@ static cl_int make_task(enum action action, cl_program program, cl_uint count,
 
 /* --- what a task does ------------------------------------------------------------------ */
 
-/* What a device of the same instruction set has got already. */
-static struct salvo_object *copy_of_other(const struct task *task, unsigned int index)
+/*
+ * What was compiled for a device of the same instruction set; the compiler may still be at work on
+ * it. The program's build for that device may be another one by now.
+ */
+static const struct result *find_result(const struct task *task, unsigned int index)
 {
-	const struct salvo_device_info *info = salvo_cl_device_limits(task->devices[index]);
-	struct salvo_object *object = NULL;
-	struct salvo_cl_build *other;
-	const void *image;
+	const cl_device_id *devices = task->devices;
+	const unsigned int level = salvo_cl_device_limits(devices[index])->isa_level;
 	unsigned int i;
-	size_t bytes;
 
-	for (i = 0; i < index && !object; i++) {
-		other = salvo_cl_program_build_for(task->program, task->devices[i]);
-		if (other->object && other->status == CL_BUILD_SUCCESS &&
-		    (task->action == COMPILE || salvo_cl_device_limits(other->device)->isa_level ==
-						       info->isa_level)) {
-			image = salvo_object_image(other->object, &bytes);
-			salvo_object_load(image, bytes, &object);
-		}
-	}
-	return object;
+	for (i = 0; i < index; i++)
+		if (task->results[i].object &&
+		    (task->action == COMPILE ||
+		     salvo_cl_device_limits(devices[i])->isa_level == level))
+			return &task->results[i];
+	return NULL;
 }
 
 /* A copy: another thread may compile the input again. */
@@ -212,24 +219,40 @@ static int build_binary(const struct task *task, struct salvo_cl_build *build,
 	return err;
 }
 
+static int compile_source(const struct task *task, unsigned int index, struct salvo_cl_build *made)
+{
+	struct salvo_device *device = made->device->root->salvo;
+	const struct result *same = find_result(task, index);
+	const char *source = task->program->source;
+	int err;
+
+	if (same) {
+		made->object = salvo_object_get(same->object);
+		made->log = strdup(same->log ? same->log : "");
+		return 0;
+	}
+	if (task->action == COMPILE)
+		err = salvo_object_compile(source, 0, task->headers, task->input_count,
+					   task->options.words, &made->log, &made->object);
+	else
+		err = salvo_object_begin(device, source, 0, task->options.words, &made->log,
+					 &made->object);
+	if (!err) {
+		task->results[index].object = salvo_object_get(made->object);
+		task->results[index].log = made->log ? strdup(made->log) : NULL;
+	}
+	return err;
+}
+
 static int make_object(const struct task *task, unsigned int index, struct salvo_cl_build *build,
 		       struct salvo_cl_build *made)
 {
-	const char *source = task->program->source;
-
 	if (task->action == LINK)
 		return link_inputs(task, build->device, made);
-	if (!source)
+	if (!task->program->source)
 		return build_binary(task, build, made);
 	made->uniform = task->options.uniform;
-	made->object = copy_of_other(task, index);
-	if (made->object)
-		return 0;
-	if (task->action == COMPILE)
-		return salvo_object_compile(source, 0, task->headers, task->input_count,
-					    task->options.words, &made->log, &made->object);
-	return salvo_object_begin(build->device->root->salvo, source, 0, task->options.words,
-				  &made->log, &made->object);
+	return compile_source(task, index, made);
 }
 
 /* Build for one device, and store the result. */

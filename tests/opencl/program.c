@@ -338,7 +338,7 @@ static void CL_CALLBACK count_built(cl_program program, void *data)
 
 /*
  * A program whose build is done while the compiler, a script at @path, goes on: it has compiled,
- * waits for open_gate(), at most 60 s, and then does what @end says with what it has made, $0.out.
+ * waits for open_gate(), at most 60 s, and then does what @end says with what it has made, $out.
  */
 static cl_program build_behind_gate(cl_context context, char *path, const char *end,
 				    const char *source)
@@ -347,7 +347,7 @@ static cl_program build_behind_gate(cl_context context, char *path, const char *
 	cl_program program;
 
 	snprintf(commands, sizeof(commands),
-		 "'%s' \"$@\" > $0.out || exit 1\n"
+		 "out=$0.$$\n'%s' \"$@\" > $out || exit 1\n"
 		 "n=0; until [ -e $0.gate ]; do n=$((n + 1)); [ $n = 600 ] && exit 1; sleep 0.1; done\n"
 		 "%s", ocl_compiler(), end);
 	if (!use_script(path, commands))
@@ -368,7 +368,7 @@ static cl_kernel create_store(cl_program program, cl_mem buffer, int n)
 }
 
 /* The end of a compiler that succeeds */
-static const char give[] = "cat $0.out; rm $0.out";
+static const char give[] = "cat $out; rm $out";
 
 static void open_gate(const char *path)
 {
@@ -530,6 +530,53 @@ TEST_F(program, kernels_of_a_large_program_do_not_wait_for_all_of_it)
 	EXPECT_EQ(0, clReleaseProgram(program));
 }
 
+/* Parts of a GPU have one instruction set: none waits for the code of another. */
+TEST(what_is_compiled_for_a_device_is_shared_until_it_is_built_again)
+{
+	const cl_device_partition_property halves[] = { CL_DEVICE_PARTITION_EQUALLY, 2, 0 };
+	char path[] = "/tmp/salvo-slow-XXXXXX", log[1000];
+	cl_command_queue queue;
+	cl_device_id parts[2];
+	cl_context context;
+	cl_program program;
+	cl_kernel kernel;
+	cl_mem buffer;
+	cl_int err;
+	int i;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "the embedded GPU is enough");
+	setenv("SALVO_TOPOLOGY", "1x4", 1);
+	ASSERT_EQ(0, clCreateSubDevices(ocl_device(), halves, 2, parts, NULL));
+	context = clCreateContext(NULL, 2, parts, NULL, NULL, &err);
+	ASSERT_EQ(0, err);
+	buffer = clCreateBuffer(context, 0, 64, NULL, &err);
+	ASSERT_EQ(0, err);
+	program = build_behind_gate(context, path, give,
+		"#if K == 2\n#warning two\n#endif\n"
+		"kernel void store(global int *out, int n) { out[get_global_id(0)] = n + K; }\n");
+	ASSERT_NE(NULL, program);
+	ASSERT_EQ(0, clBuildProgram(program, 1, parts, "-DK=3", NULL, NULL));
+	kernel = clCreateKernel(program, "store", &err);
+	ASSERT_EQ(0, err);
+	open_gate(path);
+	for (i = 0; i < 2; i++) {
+		queue = clCreateCommandQueueWithProperties(context, parts[i], NULL, &err);
+		ASSERT_EQ(0, err);
+		EXPECT_EQ(i ? 8 : 9, run_kernel(queue, kernel, buffer, 6));
+		EXPECT_EQ(0, clGetProgramBuildInfo(program, parts[i], CL_PROGRAM_BUILD_LOG,
+						   sizeof(log), log, NULL));
+		EXPECT_EQ(!i, !strstr(log, "two"));
+		EXPECT_EQ(0, clReleaseCommandQueue(queue));
+		EXPECT_EQ(0, clReleaseDevice(parts[i]));
+	}
+	forget_gate(path);
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+	EXPECT_EQ(0, clReleaseMemObject(buffer));
+	EXPECT_EQ(0, clReleaseContext(context));
+}
+
 /* The compiler dies when there are kernels: they cannot be enqueued, and the build has failed. */
 TEST_F(program, a_kernel_whose_code_is_never_made_is_not_enqueued)
 {
@@ -544,7 +591,7 @@ TEST_F(program, a_kernel_whose_code_is_never_made_is_not_enqueued)
 
 	if (getenv("SALVO_DEVICE"))
 		SKIP(return, "the embedded GPU is enough");
-	program = build_behind_gate(self->context, path, "rm $0.out; kill -SEGV $$", store);
+	program = build_behind_gate(self->context, path, "rm $out; kill -SEGV $$", store);
 	ASSERT_NE(NULL, program);
 	kernel = create_store(program, self->buffer, n);
 	ASSERT_NE(NULL, kernel);
