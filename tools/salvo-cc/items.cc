@@ -16,11 +16,8 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
-
-#include "salvo_kernel.h"
 
 using namespace llvm;
 
