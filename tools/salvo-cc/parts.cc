@@ -13,9 +13,9 @@
  * parts than cores, and the largest are started first, so that no core is without one until the
  * last parts end.
  *
- * A caller that wants a kernel of a large program (announce.cc) gets a program of the part that has
- * it before the whole. The thread that answers compiles the part itself if no other thread has
- * started it.
+ * A caller that wants a kernel of a large program (announce.cc) gets a program with it before the
+ * whole: of the part that has it if that is done, or else of this kernel alone, which the thread
+ * that answers compiles.
  *
  * Functions and constants that kernels of several parts use exist once in each part, so kernels
  * that share a large function are one part. Variables must not exist twice: a program that has some
@@ -266,6 +266,13 @@ static void *run_thread(void *arg)
 	return nullptr;
 }
 
+static bool is_done(job &j, const part &p)
+{
+	std::lock_guard guard(j.lock);
+
+	return p.done;
+}
+
 static bool wait_for(job &j, const part &p)
 {
 	std::unique_lock guard(j.lock);
@@ -274,22 +281,32 @@ static bool wait_for(job &j, const part &p)
 	return j.ok;
 }
 
-/* A program of the part that has a kernel. Return: false if there is none. */
-static bool link_part(job &j, StringRef kernel, bytes &program)
+/* A program with a kernel: of the part that has it, or of the kernel alone if that is not done. */
+static bool link_part(job &j, const std::string &kernel, bytes &program)
 {
+	auto p = find_if(j.parts, [&](const part &p) { return is_contained(p.kernels, kernel); });
+
+	if (p == j.parts.end())
+		return false;
+	part alone, *made = &*p;
+
+	if (p->kernels.size() == 1) {
+		if (start(j, *p))
+			finish(j, *p);
+		if (!wait_for(j, *p))
+			return false;
+	} else if (!is_done(j, *p)) {
+		alone.isa_level = p->isa_level;
+		alone.first = p->first;
+		alone.kernels = { kernel };
+		if (!compile_copy(j, alone))
+			return false;
+		made = &alone;
+	}
 	std::vector<bytes> objects = j.runtime;
 
-	for (part &p : j.parts) {
-		if (!is_contained(p.kernels, kernel))
-			continue;
-		if (start(j, p))
-			finish(j, p);
-		if (!wait_for(j, p))
-			return false;
-		objects.insert(objects.end(), p.objects.begin(), p.objects.end());
-		return link_elsewhere(j.link, objects, program);
-	}
-	return false;
+	objects.insert(objects.end(), made->objects.begin(), made->objects.end());
+	return link_elsewhere(j.link, objects, program);
 }
 
 static bool is_answered(const job &j)
