@@ -137,8 +137,19 @@ static bool take_out(struct salvo_build_rest *rest)
 	return true;
 }
 
-bool salvo_rest_part(struct salvo_build_rest *rest, const char *kernel,
-		     struct salvo_text_block *out)
+/* The cache's key for the code of one kernel */
+static void kernel_key(const struct salvo_build_rest *rest, const char *kernel, uint8_t *key)
+{
+	SHA2_CTX hash;
+
+	SHA256Init(&hash);
+	salvo_cache_hash(&hash, rest->key, sizeof(rest->key));
+	salvo_cache_hash(&hash, kernel, strlen(kernel));
+	SHA256Final(key, &hash);
+}
+
+static bool compile_part(struct salvo_build_rest *rest, const char *kernel,
+			 struct salvo_text_block *out)
 {
 	struct salvo_build_rest *expected = rest;
 	bool found;
@@ -149,6 +160,26 @@ bool salvo_rest_part(struct salvo_build_rest *rest, const char *kernel,
 	found = salvo_compiler_part(&rest->child, kernel, out);
 	atomic_store(&slots[rest->slot], rest);
 	return found;
+}
+
+/* A process that ends before its compiler leaves at least the kernels that it wanted. */
+bool salvo_rest_part(struct salvo_build_rest *rest, const char *kernel,
+		     struct salvo_text_block *out)
+{
+	struct salvo_text_block messages = { 0 };
+	uint8_t key[SHA256_DIGEST_LENGTH];
+
+	if (!rest->has_key)
+		return compile_part(rest, kernel, out);
+	kernel_key(rest, kernel, key);
+	if (!salvo_cache_read(key, out, &messages)) {
+		free(messages.data);
+		return true;
+	}
+	if (!compile_part(rest, kernel, out))
+		return false;
+	salvo_cache_write(key, out, &messages);
+	return true;
 }
 
 int salvo_rest_finish(struct salvo_build_rest *rest, struct salvo_text_block *out,

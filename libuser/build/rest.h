@@ -29,7 +29,7 @@ struct salvo_compiler_run *salvo_rest_run(struct salvo_build_rest *rest);
  * @key: Under which the cache gets what it makes, or NULL.
  */
 void salvo_rest_go_on(struct salvo_build_rest *rest, const uint8_t *key);
-/** salvo_rest_part() - As salvo_compiler_part(). */
+/** salvo_rest_part() - As salvo_compiler_part(), or from the cache. */
 bool salvo_rest_part(struct salvo_build_rest *rest, const char *kernel,
 		     struct salvo_text_block *out);
 /** salvo_rest_finish() - Wait for its end, and free @rest; parameters: salvo_compiler_finish(). */

@@ -99,10 +99,10 @@ int salvo_kernel_move(struct salvo_kernel *kernel, const struct salvo_program *p
 /**
  * salvo_object_part() - Wait for a program with one kernel of salvo_object_begin()'s program.
  * @kernel: The kernel's name.
- * @image: For salvo_program_load(); free() it. It has the kernels that are compiled together with
- *         this one.
+ * @image: For salvo_program_load(); free() it. It may have other kernels, too.
  *
- * The compiler makes that first, if it has not begun to make it already.
+ * The compiler makes that first, unless it has made it already, or the cache has it of an earlier
+ * call.
  *
  * Return: 0, -ENODATA (the program is not made in parts, or the image is there, or the compiler
  * has failed: call salvo_object_image()).

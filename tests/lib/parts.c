@@ -120,6 +120,43 @@ TEST_F(parts, a_kernel_that_is_wanted_comes_before_the_rest)
 	salvo_object_destroy(object);
 }
 
+/* The 4 bytes that a compiler answers for a kernel of a program that is never done, or 0. */
+static uint32_t answer_for(struct bench *b, const char *options, const char *kernel)
+{
+	struct salvo_object *object;
+	uint32_t answer = 0;
+	size_t bytes;
+	void *image;
+
+	if (salvo_object_begin(b->device, source, 0, options, NULL, &object))
+		return 0;
+	if (!salvo_object_part(object, kernel, &image, &bytes) && bytes == sizeof(answer))
+		memcpy(&answer, image, bytes);
+	free(image);
+	salvo_object_destroy(object);
+	return answer;
+}
+
+/* A process may end long before the compiler of its program does. */
+TEST_F(parts, a_kernel_that_was_wanted_once_is_in_the_cache)
+{
+	/* Something else each time it is asked */
+	static const char commands[] =
+		ANNOUNCE_NOTHING "head -c 3 <&3 >&2\nprintf '\\004\\0\\0\\0' >&3\n"
+		"head -c 4 /dev/urandom >&3\nexec sleep 600";
+	char path[] = "/tmp/salvo-parts-XXXXXX";
+	uint32_t first;
+
+	ASSERT_TRUE(use_script(path, commands));
+	first = answer_for(&self->b, self->options, "k0");
+	EXPECT_NE(0, first);
+	EXPECT_EQ(first, answer_for(&self->b, self->options, "k0"));
+	EXPECT_NE(first, answer_for(&self->b, self->options, "k1"));
+	self->options[strlen(self->options) - 1] = 'x';
+	EXPECT_NE(first, answer_for(&self->b, self->options, "k0"));
+	forget_script(path);
+}
+
 /* A program with variables of its own is one part. */
 TEST_F(parts, a_program_in_one_piece_has_none)
 {
