@@ -27,16 +27,18 @@ END
 	done)"
 
 check "M4 a walk from a row's end on: a vector of iterations, whose addresses do not wrap around" "$(
-	compile "--march x86-64-v4 --global-offset" <<'END'
+	for length in n 1024; do
+		compile "--march x86-64-v4 --global-offset -DN=$length" <<'END'
 kernel void k(global float *a, global const float *b, int n)
 {
 	int x = get_global_id(0);
 
-	for (int i = 0; i < n - 2; i++)
-		a[x * n + (n - i - 2)] -= a[x * n + (n - i - 3)] * b[x * n + (n - 3 - i)];
+	for (int i = 0; i < N - 2; i++)
+		a[x * N + (N - i - 2)] -= a[x * N + (N - i - 3)] * b[x * N + (N - 3 - i)];
 }
 END
-	times code movslq 0 4)"
+		times code movslq 0 4
+	done)"
 
 check "M4 columns and a gather: what the next iterations load is prefetched" "$(
 	columns() {

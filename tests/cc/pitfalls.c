@@ -457,6 +457,55 @@ TEST(M4_stores_in_rows)
 		cc_program_close(programs[p]);
 }
 
+/* Parts of an index do not fit in an int, or all of it. */
+TEST(M4_rows_whose_indices_wrap_around)
+{
+	enum { COUNT = 5, WIDTH = 32, ELEMENTS = (COUNT + 1) * WIDTH };
+	static const char *const kernels[] = { "overflows_in_part", "overflows_at_the_end" };
+	static const char *const options[] = { "-w -O0", "-w --march x86-64-v2", "-w",
+					       "-w --march x86-64-v4" };
+	static uint32_t want[2][2][ELEMENTS], got[ELEMENTS], factors[ELEMENTS];
+	const uintptr_t beyond = 4ull << 31;
+	struct cc_range range = { .local = { COUNT }, .dims = 1 };
+	unsigned int p, k, low, i;
+
+	for (i = 0; i < ELEMENTS; i++)
+		factors[i] = i * 7 + 1;
+	for (p = 0; p < ARRAY_SIZE(options) - !cc_runs_v4(); p++) {
+		struct cc_program *program = cc_build(options[p],
+						      "tests/kernels/cc_pitfalls_walks.cl");
+
+		ASSERT_NE(NULL, program);
+		for (k = 0; k < 2; k++)
+			for (low = 0; low < 2; low++) {
+				uint32_t *const m = p ? got : want[k][low];
+				struct {
+					uintptr_t a, b;
+					uint32_t first;
+				} args = {
+					.a = (uintptr_t)(m + WIDTH),
+					.b = (uintptr_t)(factors + WIDTH),
+				};
+
+				for (i = 0; i < ELEMENTS; i++)
+					m[i] = i * 0x9e3779b9;
+				range.global[0] = COUNT;
+				if (low) {
+					/* The first row of the second kernel begins beyond. */
+					args.first = 0x80000000 / WIDTH;
+					args.a += k ? -beyond : beyond;
+					args.b += k ? -beyond : beyond;
+					range.global[0] = k ? 1 : COUNT;
+				}
+				ASSERT_EQ(0, cc_run(program, kernels[k], &args, &range));
+				EXPECT_EQ(0, memcmp(m, want[k][low], sizeof(got))) {
+					TH_LOG("%s, %u, %s", kernels[k], low, options[p]);
+				}
+			}
+		cc_program_close(program);
+	}
+}
+
 /* Also where the rest of it is not there */
 TEST_F(fenced, M4_lanes_load_nothing_of_a_table_that_none_asks_for)
 {

@@ -236,3 +236,18 @@ STORES(sum_of_longs, ulong, sums[own] = sums[own] * 3 + row[k])
 STORES(two_sums, uint, (sums[own] += row[k], sums[own + 1] ^= row[k + 1] * 3))
 STORES(moving, uint, (v = v * 3 + row[k], sums[own + k] = v))
 STORES(falling, uint, (v = v * 3 + row[n - 1 - k], sums[own + k] = v))
+
+/* Indices that wrap around, or a part of them does, for a test of its own */
+#define OVERFLOWS(name, at)							\
+kernel void overflows_##name(global uint *a, global const uint *b, uint first)	\
+{										\
+	const uint x = first + get_global_id(0);				\
+										\
+	for (int i = 0; i < 30; i++)						\
+		a[(int)(x * 32 - i + at)] = a[(int)(x * 32 - i + at)] * 3 +	\
+			a[(int)(x * 32 - i + at - 1)] *				\
+			b[(int)(x * 32 - i + at - 1)];				\
+}
+
+OVERFLOWS(in_part, 30)
+OVERFLOWS(at_the_end, -2)

@@ -17,7 +17,9 @@
  * Passes of LLVM that take sums apart forget that those of int do not overflow, and with a global
  * offset it does not know their ranges. It then has to expect that the addresses of a loop wrap
  * around, and the comparison of two of them in front of the loop mostly says that they overlap. So
- * indices in loops that LLVM shall vectorise are computed in 64 bits.
+ * indices in loops that LLVM shall vectorise are computed in 64 bits. A sum that has lost its flags
+ * counts as one that does not overflow if the ranges of its terms show it, as with rows of a
+ * constant length: a part of it may overflow, as x * 1024 - i does in x * 1024 - i + 1022.
  *
  * It also makes a sign extension of what is not negative a zero extension. A gather with offsets of
  * 32 bits, which the processor sign-extends, has all lanes, but the code generator takes it for
@@ -25,7 +27,8 @@
  */
 #include "salvo_cc.h"
 
-#include <llvm/Analysis/LoopInfo.h>
+#include "analyses.h"
+
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -112,28 +115,91 @@ void restore_extensions(Module &m)
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
 }
 
-/* @v, and sums and products in @loop that it is made of and do not wrap around, in 64 bits */
-static Value *widen(IRBuilder<> &b, Value *v, const Loop &loop, Type *type,
-		    DenseMap<Value *, Value *> &wide)
+/* Indices of a loop in 64 bits. */
+class wide_indices {
+public:
+	wide_indices(IRBuilder<> &b, const Loop &loop, ScalarEvolution &evolution, Type *type)
+		: b(b), loop(loop), evolution(evolution), type(type) {}
+
+	Value *of(Value *v);
+
+private:
+	IRBuilder<> &b;
+	const Loop &loop;
+	ScalarEvolution &evolution;
+	Type *type;
+	DenseMap<Value *, Value *> known;
+
+	BinaryOperator *sum(Value *v, unsigned depth) const;
+	ConstantRange exact_range(Value *v, unsigned depth = 0) const;
+	Value *exact(Value *v, unsigned depth = 0);
+	Value *combine(const BinaryOperator &op, Value *x, Value *y);
+};
+
+Value *wide_indices::combine(const BinaryOperator &op, Value *x, Value *y)
+{
+	Value *made = b.CreateBinOp(isa<PossiblyDisjointInst>(op) ? Instruction::Add :
+								    op.getOpcode(), x, y);
+	if (auto *inst = dyn_cast<BinaryOperator>(made))
+		inst->setHasNoSignedWrap();
+	return made;
+}
+
+BinaryOperator *wide_indices::sum(Value *v, unsigned depth) const
+{
+	const unsigned max_depth = 4;
+	auto *op = dyn_cast<BinaryOperator>(v);
+
+	if (!op || depth == max_depth || !loop.contains(op) ||
+	    (op->getOpcode() != Instruction::Add && op->getOpcode() != Instruction::Sub))
+		return nullptr;
+	return op;
+}
+
+/* The range of @v if the sums that it is made of do not wrap around */
+ConstantRange wide_indices::exact_range(Value *v, unsigned depth) const
+{
+	const BinaryOperator *op = sum(v, depth);
+
+	if (!op)
+		return evolution.getSignedRange(evolution.getSCEV(v)).signExtend(wide_bits);
+	const ConstantRange x = exact_range(op->getOperand(0), depth + 1);
+	const ConstantRange y = exact_range(op->getOperand(1), depth + 1);
+	return op->getOpcode() == Instruction::Add ? x.add(y) : x.sub(y);
+}
+
+Value *wide_indices::exact(Value *v, unsigned depth)
+{
+	const BinaryOperator *op = sum(v, depth);
+
+	if (!op)
+		return of(v);
+	Value *x = exact(op->getOperand(0), depth + 1);
+	Value *y = exact(op->getOperand(1), depth + 1);
+	return combine(*op, x, y);
+}
+
+/* @v, and sums and products in the loop that it is made of and do not wrap around, in 64 bits */
+Value *wide_indices::of(Value *v)
 {
 	auto *op = dyn_cast<BinaryOperator>(v);
 	Value *x, *y, *made;
 
-	if (Value *known = wide.lookup(v))
-		return known;
+	if (Value *wide = known.lookup(v))
+		return wide;
 	if (op && loop.contains(op) && (match(op, m_NSWAddLike(m_Value(x), m_Value(y))) ||
 					match(op, m_NSWSub(m_Value(x), m_Value(y))) ||
 					match(op, m_NSWMul(m_Value(x), m_Value(y))))) {
-		x = widen(b, x, loop, type, wide);
-		y = widen(b, y, loop, type, wide);
-		made = b.CreateBinOp(isa<PossiblyDisjointInst>(op) ? Instruction::Add :
-								     op->getOpcode(), x, y);
-		if (auto *inst = dyn_cast<BinaryOperator>(made))
-			inst->setHasNoSignedWrap();
+		x = of(x);
+		y = of(y);
+		made = combine(*op, x, y);
+	} else if (sum(v, 0) &&
+		   exact_range(v).getMinSignedBits() <= v->getType()->getIntegerBitWidth()) {
+		made = exact(v);
 	} else {
 		made = b.CreateSExt(v, type);
 	}
-	return wide[v] = made;
+	return known[v] = made;
 }
 
 static bool is_index(const Instruction &inst)
@@ -147,6 +213,7 @@ void widen_indices(Function &item)
 {
 	DominatorTree dt(item);
 	LoopInfo loops(dt);
+	access_analyses analyses(item, dt, loops);
 	SmallVector<WeakTrackingVH> replaced;
 
 	for (Instruction &inst : make_early_inc_range(instructions(item))) {
@@ -158,8 +225,8 @@ void widen_indices(Function &item)
 		    !isa<BinaryOperator>(inst.getOperand(0)))
 			continue;
 		IRBuilder<> b(&inst);
-		DenseMap<Value *, Value *> wide;
-		inst.replaceAllUsesWith(widen(b, inst.getOperand(0), *loop, inst.getType(), wide));
+		wide_indices wide(b, *loop, analyses.evolution, inst.getType());
+		inst.replaceAllUsesWith(wide.of(inst.getOperand(0)));
 		replaced.push_back(&inst);
 	}
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
