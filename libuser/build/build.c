@@ -25,10 +25,9 @@
 
 static const char key_version[] = "salvo build 2";
 
-/* Does the word "include" occur, also over a line continuation? */
-static bool includes_others(const char *source, size_t bytes)
+/* Does a word occur, also over a line continuation? */
+static bool has_word(const char *word, const char *source, size_t bytes)
 {
-	static const char word[] = "include";
 	size_t i, matched = 0;
 
 	for (i = 0; i < bytes; i++) {
@@ -42,10 +41,16 @@ static bool includes_others(const char *source, size_t bytes)
 			continue;
 		}
 		matched = source[i] == word[matched] ? matched + 1 : source[i] == word[0];
-		if (matched == sizeof(word) - 1)
+		if (!word[matched])
 			return true;
 	}
 	return false;
+}
+
+/* The words of directives that read another file */
+static bool includes_others(const char *source, size_t bytes)
+{
+	return has_word("include", source, bytes) || has_word("import", source, bytes);
 }
 
 static void add_string(SHA2_CTX *hash, const char *text)

@@ -206,30 +206,39 @@ TEST_F(build, messages)
 
 TEST_F(build, a_changed_header_is_noticed)
 {
-	static const char text[] = "#inc\\\nlude \"n.h\"\n"
-		"kernel void store(global int *out) { out[get_global_id(0)] = NUMBER; }\n";
+#define STORE "kernel void store(global int *out) { out[get_global_id(0)] = NUMBER; }\n"
+	static const char *const texts[] = {
+		"#inc\\\nlude \"n.h\"\n" STORE, "#import \"n.h\"\n" STORE,
+	};
+#undef STORE
 	struct salvo_program *program;
 	char path[128], options[128];
-	int number;
+	int number, before;
+	unsigned int i;
 
 	NEED_FAST_COMPILER();
 	snprintf(path, sizeof(path), "%s/n.h", self->folder);
-	snprintf(options, sizeof(options), "-I %s", self->folder);
-	for (number = 5; number < 7; number++) {
-		FILE *file = fopen(path, "w");
+	snprintf(options, sizeof(options), "-w -I %s", self->folder);
+	for (i = 0; i < 2; i++) {
+		before = runs(self->folder);
+		for (number = 5; number < 7; number++) {
+			FILE *file = fopen(path, "w");
 
-		ASSERT_NE(NULL, file);
-		fprintf(file, "#define NUMBER %d\n", number);
-		fclose(file);
-		ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, options, NULL, &program));
-		EXPECT_EQ(number, stored(&self->b, program));
+			ASSERT_NE(NULL, file);
+			fprintf(file, "#define NUMBER %d\n", number);
+			fclose(file);
+			ASSERT_EQ(0, salvo_program_build(self->b.device, texts[i], 0, options, NULL,
+							 &program));
+			EXPECT_EQ(number, stored(&self->b, program));
+			salvo_program_destroy(program);
+		}
+		/* Preprocessed and compiled twice; the third time only preprocessed. */
+		EXPECT_EQ(before + 4, runs(self->folder));
+		ASSERT_EQ(0, salvo_program_build(self->b.device, texts[i], 0, options, NULL,
+						 &program));
+		EXPECT_EQ(before + 5, runs(self->folder));
 		salvo_program_destroy(program);
 	}
-	/* Preprocessed and compiled twice; the third time only preprocessed. */
-	EXPECT_EQ(4, runs(self->folder));
-	ASSERT_EQ(0, salvo_program_build(self->b.device, text, 0, options, NULL, &program));
-	EXPECT_EQ(5, runs(self->folder));
-	salvo_program_destroy(program);
 }
 
 /* Truncates or corrupts every file of the cache. */
