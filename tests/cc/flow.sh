@@ -573,8 +573,9 @@ END
 	lacks code 'gather|scatter|vmovups.*%[xyz]mm[0-9]+,.*\(%rsp')"
 
 check "M4 strides that are arguments: contiguous where that of x is one" "$(
-	compile "--global-offset --march x86-64-v4" <<'END'
-kernel void k(global const float *a, global float *b, int width, long step, long line, uint parts)
+	for type in uint int ulong; do
+		compile "--global-offset --march x86-64-v4 -DTYPE=$type" <<'END'
+kernel void k(global const float *a, global float *b, int width, long step, long line, TYPE parts)
 {
 	int x = get_local_size(0) * (get_group_id(0) / parts) + get_local_id(0);
 	int y = get_global_id(1);
@@ -583,8 +584,9 @@ kernel void k(global const float *a, global float *b, int width, long step, long
 		b[x * step + y * line] = a[x * step + y * line] + 1;
 }
 END
-	has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
-	has code 'vgather'
+		has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
+		has code 'vgather'
+	done
 	# The columns of a matrix, and the channels of a pixel
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int height, int channels)

@@ -58,7 +58,7 @@ static const struct {
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
 		"sums_cut_to_32_bits", "sums_of_upper_halves",
 		"numbers_of_groups", "batches", "batches_with_signs",
-		"batches_of_two_lengths", "batches_of_their_own",
+		"batches_and_strides", "batches_of_two_lengths", "batches_of_their_own",
 		"strides", "strides_and_edges",
 		"strides_across_a_barrier", "strides_of_groups",
 	} },

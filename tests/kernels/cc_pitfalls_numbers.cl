@@ -291,6 +291,15 @@ kernel void batches_with_signs(PLAIN)
 	out[ITEM] = in[x] + in[batch * 5 + 200] * 3 + batch * 11;
 }
 
+kernel void batches_and_strides(PLAIN)
+{
+	int parts = n - 2, step = n - 3, batch = get_group_id(0) / parts;
+	int x = get_local_size(0) * (get_group_id(0) - batch * parts) + get_local_id(0);
+
+	if (x < 100)
+		out[ITEM] = in[x * step + batch * 40 + get_local_id(1) * 5] + batch * 11;
+}
+
 kernel void batches_of_two_lengths(PLAIN)
 {
 	size_t x = get_local_size(0) * (get_group_id(0) % n) + get_local_id(0);

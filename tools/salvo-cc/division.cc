@@ -85,7 +85,7 @@ bool is_guarded_division(const Instruction &inst)
 	if (!inst.isIntDivRem())
 		return false;
 	if (!is_signed_division(inst) &&
-	    match(inst.getOperand(1), m_UMax(m_Value(), m_One())))
+	    match(inst.getOperand(1), m_ZExtOrSExtOrSelf(m_UMax(m_Value(), m_One()))))
 		return true;
 	CmpInst::Predicate predicate;
 	Value *test;
