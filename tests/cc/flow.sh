@@ -774,4 +774,21 @@ END
 		has code '[yz]mm'
 	done)"
 
+check "M4 a loop along a step that is an argument, maybe a walk: one work-item after the other" "$(
+	compile "--march x86-64-v4 --global-offset" <<'END'
+kernel void k(global const float *in, global float *out, int x_step, int y_step, int step, int n)
+{
+	int i = get_global_id(0) * x_step + get_global_id(1) * y_step;
+	float before = in[i];
+
+	for (int at = 1; at < n; at++, i += step) {
+		const float here = in[i];
+
+		out[i] = here * 0.5f + in[i + step] * 0.25f + before * 0.25f;
+		before = here;
+	}
+}
+END
+	lacks code 'gather|scatter')"
+
 finish

@@ -96,6 +96,7 @@ static const struct {
 		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",
 		"walk_some", "walk_strides", "walk_ends", "walk_own", "walk_stores",
 		"walk_both", "walk_wraps", "walk_around", "walk_local",
+		"walk_steps",
 	} },
 	{ "tests/kernels/cc_pitfalls_steps.cl", {
 		"arrays_of_regions",

@@ -201,6 +201,21 @@ kernel void walk_local(ARGS)
 	out[i] = a;
 }
 
+/* Along steps that are arguments: rows, or columns */
+kernel void walk_steps(PLAIN)
+{
+	const int x_step = n & 1 ? 1 : 4, step = n & 1 ? 204 : 1, m = n ? 4 : 3;
+	int at = ITEM * x_step;
+	uint before = in[at];
+
+	for (int k = 0; k < m; k++, at += step) {
+		const uint here = in[at];
+
+		out[at] = here * 3 + in[at + step] * 5 + before;
+		before = here;
+	}
+}
+
 /* Rows that end at the end of a page, for a test of their own */
 kernel void last_rows(OUT, global const uint *end, int n, int rows)
 {

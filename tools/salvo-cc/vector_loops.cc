@@ -38,8 +38,8 @@ static const double gain_of_loops = .7;
 /* What walks of one work-item after the other must cost at most, as a part of what lanes cost */
 static const double gain_of_walks = .8;
 
-/* What loops with scatters must cost so, as a part of what lanes cost */
-static const double gain_of_scatters = .5;
+/* What loops with scatters must cost so, and those of them that may be walks */
+static const double gain_of_scatters = .5, gain_of_steps = .7;
 
 /* Bytes from lane to lane from which on each is in another line, and from iteration to iteration */
 static const int64_t cache_line = 64, max_walk = 16;
@@ -134,9 +134,11 @@ bool vectoriser::is_apart(Value &pointer) const
 
 /*
  * Does each lane walk along memory of its own in @loop? So many streams at once are more than the
- * processor prefetches, and rows some powers of 2 apart share the sets of its cache.
+ * processor prefetches, and rows some powers of 2 apart share the sets of its cache. With @any_step
+ * it may do so, as the step of an iteration is an argument.
  */
-bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution)
+bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution,
+			 bool any_step)
 {
 	Value *pointer = getLoadStorePointerOperand(&inst);
 	bool moves = false, known = true;
@@ -151,7 +153,7 @@ bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &e
 			auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
 
 			moves = true;
-			known &= step && step->getAPInt().abs().ule(max_walk);
+			known &= any_step || (step && step->getAPInt().abs().ule(max_walk));
 		}
 		if (unknown)
 			known &= evolution.isLoopInvariant(unknown, &loop);
@@ -159,6 +161,19 @@ bool vectoriser::is_walk(Instruction &inst, const Loop &loop, ScalarEvolution &e
 	};
 	SCEVExprContains(evolution.getSCEV(pointer), follow);
 	return moves && known;
+}
+
+/* May all that @loop stores elsewhere than to private arrays be such walks? */
+bool vectoriser::may_walk(const Loop &loop, ScalarEvolution &evolution)
+{
+	return all_of(loop.blocks(), [&](BasicBlock *block) {
+		return all_of(*block, [&](Instruction &inst) {
+			auto *store = dyn_cast<StoreInst>(&inst);
+
+			return !store || !is_apart(*store->getPointerOperand()) ||
+			       is_walk(inst, loop, evolution, true);
+		});
+	});
 }
 
 /*
@@ -348,6 +363,10 @@ bool vectoriser::gains_from_walks()
 	const auto &chosen = walks_along ? walks : scattered;
 	if (chosen.empty())
 		return false;
+	const double gain = walks_along ? gain_of_walks :
+			    all_of(chosen, [&](const Loop *loop) {
+				    return may_walk(*loop, evolution);
+			    }) ? gain_of_steps : gain_of_scatters;
 	for (const Loop *loop : loops.getLoopsInPreorder())
 		if (chosen.contains(loop)) {
 			const double times = weight_of(loop->getLoopDepth() - 1) * walked;
@@ -364,7 +383,7 @@ bool vectoriser::gains_from_walks()
 				one += times * lanes * scalar_cost(inst) / issue_width;
 				at_once += times * .5 * vector_cost(inst, false);
 			}
-	return one < (walks_along ? gain_of_walks : gain_of_scatters) * at_once;
+	return one < gain * at_once;
 }
 
 bool vectoriser::gains_from_loops()

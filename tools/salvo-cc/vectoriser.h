@@ -146,7 +146,9 @@ private:
 	bool is_vector_loop(const Loop &loop, llvm::ScalarEvolution &evolution,
 			    const llvm::TargetLibraryInfo &library);
 	bool is_apart(Value &pointer) const;
-	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution);
+	bool is_walk(Instruction &inst, const Loop &loop, llvm::ScalarEvolution &evolution,
+		     bool any_step = false);
+	bool may_walk(const Loop &loop, llvm::ScalarEvolution &evolution);
 	bool scatters(const Loop &loop);
 	double cycles_of_items(const Loop &loop, llvm::ScalarEvolution &evolution);
 	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution,
