@@ -50,7 +50,23 @@ kernel void k(global const float *a, global float *b, int n)
 }
 END
 	has code 'vblendvps.*ymm'
-	lacks code 'vmaskmovps')"
+	lacks code 'vmaskmovps'
+	# Two, with addresses computed on each way from the same
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *out, global const float *in, int width, int height)
+{
+	int x = get_global_id(0), y = get_global_id(1), line = 2 * get_global_size(0);
+
+	if (y >= height || x >= width) {
+		out[y * line + x * 2] = 0;
+		out[y * line + x * 2 + 1] = 0;
+	} else {
+		out[y * line + x * 2] = in[y * width + x];
+		out[y * line + x * 2 + 1] = 0;
+	}
+}
+END
+	lacks code 'scatter')"
 
 check "M4 a flag that work-items set on a condition: stored only where it is not set" "$(
 	for level in 3 4; do

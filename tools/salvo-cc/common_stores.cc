@@ -65,8 +65,11 @@ static bool is_same(const Value *v, const Value *w, const BasicBlock *way,
 	return true;
 }
 
-/* Moves what @v is computed from in @way before @branch; @w is the same on the other way. */
-static void hoist(Value *v, const Value *w, const BasicBlock *way, BranchInst &branch)
+/*
+ * Moves what @v is computed from in @way before @branch, also for @w, which is the same on the other
+ * way.
+ */
+static void hoist(Value *v, Value *w, const BasicBlock *way, BranchInst &branch)
 {
 	auto *inst = dyn_cast<Instruction>(v);
 
@@ -77,6 +80,9 @@ static void hoist(Value *v, const Value *w, const BasicBlock *way, BranchInst &b
 		hoist(inst->getOperand(i), other->getOperand(i), way, branch);
 	inst->andIRFlags(other);
 	inst->moveBefore(&branch);
+	/* The next stores' addresses are computed from the same. */
+	other->replaceAllUsesWith(inst);
+	other->eraseFromParent();
 }
 
 static void merge(StoreInst &one, StoreInst &other, BasicBlock *join)
@@ -101,6 +107,16 @@ static void merge(StoreInst &one, StoreInst &other, BasicBlock *join)
 	other.eraseFromParent();
 }
 
+/* Are the last accesses on both ways stores to the same address, of the same type? */
+static bool find_stores(const BranchInst &branch, StoreInst *&one, StoreInst *&other)
+{
+	one = last_store(*branch.getSuccessor(0));
+	other = one ? last_store(*branch.getSuccessor(1)) : nullptr;
+	return other && one->getValueOperand()->getType() == other->getValueOperand()->getType() &&
+	       is_same(one->getPointerOperand(), other->getPointerOperand(), one->getParent(),
+		       other->getParent(), max_depth);
+}
+
 bool merge_common_stores(Function &f)
 {
 	SmallVector<BranchInst *> branches;
@@ -111,18 +127,13 @@ bool merge_common_stores(Function &f)
 			if (branch->isConditional())
 				branches.push_back(branch);
 	for (BranchInst *branch : reverse(branches)) {
-		BasicBlock *join = join_of(*branch);
 		StoreInst *one, *other;
 
-		while (join && (one = last_store(*branch->getSuccessor(0))) &&
-		       (other = last_store(*branch->getSuccessor(1))) &&
-		       one->getValueOperand()->getType() == other->getValueOperand()->getType() &&
-		       is_same(one->getPointerOperand(), other->getPointerOperand(),
-			       one->getParent(), other->getParent(), max_depth)) {
+		for (BasicBlock *join = join_of(*branch); join && find_stores(*branch, one, other);
+		     join = join_of(*branch)) {
 			hoist(one->getPointerOperand(), other->getPointerOperand(),
 			      one->getParent(), *branch);
 			merge(*one, *other, join);
-			join = join_of(*branch);
 			changed = true;
 		}
 	}
