@@ -47,4 +47,24 @@ END
 	lacks code 'and[a-z]* +[$]0x7,'
 	times code 'vfmadd.*ss ' 33 99)"
 
+check "M4 loops that lanes run one after the other, and gathers before them: no lanes" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level --global-offset" <<'END'
+kernel void k(global const float *times, global const uint2 *from, global uint *count, float least,
+	      float most)
+{
+	uint x = get_global_id(0), at = from[x].x, sum = 0;
+	const float start = times[at];
+	float now = start;
+
+	while (start - now < least && at > 0)
+		now = times[--at];
+	for (; start - now <= most && at > 0; sum++)
+		now = times[--at];
+	count[x] = sum;
+}
+END
+		lacks code 'tzcnt|gather'
+	done)"
+
 finish

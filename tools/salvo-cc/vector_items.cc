@@ -9,7 +9,7 @@
  *	while (x >= at) sum += pixels[x - at], at *= 2		of uint4
  *
  * Neither do lanes gain where all of them come to a loop that runs for one after the other
- * (vector_cost.cc), and what is before and after it is little.
+ * (vector_cost.cc), and what is before and after it is little, or gathers.
  *
  *	while (label != parent[label]) label = parent[label]
  */
@@ -17,11 +17,18 @@
 #include "vectoriser.h"
 
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 using namespace llvm;
 
 /* Operations on such vectors for each access, from which on lanes hide their latency */
 static const double least_work = 8;
+
+/*
+ * Cycles of an operation, of which work-items have more at the same time than vectors do, and of a
+ * division or root of one of them
+ */
+static const double scalar_cycles = 1. / 6, vector_cycles = .5, divider = 5;
 
 static unsigned bits_of(const Instruction &inst)
 {
@@ -86,6 +93,15 @@ unsigned vectoriser::lane_accesses(const CallInst &call) const
 	});
 }
 
+double vectoriser::cycles_of_item(Instruction &inst)
+{
+	auto *call = dyn_cast<IntrinsicInst>(&inst);
+	const bool is_root = call && call->getIntrinsicID() == Intrinsic::sqrt;
+
+	return is_root || inst.isIntDivRem() || inst.getOpcode() == Instruction::FDiv ?
+		divider : scalar_cost(inst) * scalar_cycles;
+}
+
 /* What a work-item computes of its number is as little work as what all lanes do once. */
 bool vectoriser::loses_by_outlined()
 {
@@ -98,15 +114,18 @@ bool vectoriser::loses_by_outlined()
 		BasicBlock *block = inst.getParent();
 
 		if (is_outlined(inst)) {
+			/* What only leads to the call asks whether its loop has an iteration. */
 			for (auto [up, next] : branches_between(&item.front(), block))
-				if (splits(up) &&
+				if (splits(up) && next->getSingleSuccessor() != block &&
 				    !is_guard(*cast<BranchInst>(up->getTerminator()), *next))
 					return false;
-			saved -= times_of(*block) * lanes * lane_accesses(cast<CallInst>(inst));
+			saved -= times_of(*block) * lanes * vector_cycles *
+				 lane_accesses(cast<CallInst>(inst));
 		}
 		if (inst.getType()->isVoidTy() || shape_of(&inst).kind == shape::VARYING)
 			saved += times_of(*block) *
-				(lanes * scalar_cost(inst) - vector_cost(inst, false));
+				(lanes * cycles_of_item(inst) -
+				 vector_cost(inst, false) * vector_cycles);
 	}
 	return saved < 0;
 }

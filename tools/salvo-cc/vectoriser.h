@@ -136,6 +136,7 @@ private:
 	bool fills_registers(unsigned bits);
 	bool blends_vectors(unsigned bits);
 	unsigned lane_accesses(const llvm::CallInst &call) const;
+	double cycles_of_item(Instruction &inst);
 
 	/* vector_cost.cc */
 	static bool is_outlined(const Instruction &inst);
