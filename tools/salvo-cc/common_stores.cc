@@ -66,8 +66,8 @@ static bool is_same(const Value *v, const Value *w, const BasicBlock *way,
 }
 
 /*
- * Moves what @v is computed from in @way before @branch, also for @w, which is the same on the other
- * way.
+ * Moves what @v is computed from in @way before @branch, also for @w, which is the same on the
+ * other way.
  */
 static void hoist(Value *v, Value *w, const BasicBlock *way, BranchInst &branch)
 {
