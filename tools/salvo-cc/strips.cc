@@ -18,6 +18,8 @@
  */
 #include "items.h"
 
+#include "division.h"
+
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -174,18 +176,16 @@ Value *strip_finder::in_entry(Value *v, unsigned depth)
 	    !isSafeToSpeculativelyExecute(inst))
 		return nullptr;
 
-	SmallVector<Value *> operands;
-	for (Use &use : inst->operands()) {
-		auto *call = dyn_cast<CallInst>(inst);
-		if (call && call->isCallee(&use))
-			continue;
-		operands.push_back(in_entry(use, depth + 1));
-		if (!operands.back())
-			return nullptr;
-	}
 	Instruction *copy = inst->clone();
-	for (unsigned i = 0; i < operands.size(); i++)
-		copy->setOperand(i, operands[i]);
+	for (Use &operand : copy->operands()) {
+		Value *made = in_entry(operand, depth + 1);
+
+		if (!made) {
+			copy->deleteValue();
+			return nullptr;
+		}
+		operand = made;
+	}
 	copy->dropPoisonGeneratingAnnotations();
 	copy->insertInto(&entry, entry.end());
 	return copy;
@@ -194,14 +194,12 @@ Value *strip_finder::in_entry(Value *v, unsigned depth)
 /* The entry computes by what @division divides, but no 0. */
 bool strip_finder::add_batch(Instruction &division)
 {
-	const bool is_signed = division.getOpcode() == Instruction::SDiv ||
-			       division.getOpcode() == Instruction::SRem;
 	Value *n = in_entry(division.getOperand(1), 0);
 	IRBuilder<> b(&entry);
 
 	if (!n)
 		return false;
-	if (is_signed)
+	if (is_signed_division(division))
 		n = b.CreateBinaryIntrinsic(Intrinsic::abs, n, b.getFalse());
 	n = b.CreateZExtOrTrunc(n, b.getInt64Ty());
 	batches.push_back(b.CreateBinaryIntrinsic(Intrinsic::umax, n, b.getInt64(1)));
