@@ -215,7 +215,10 @@ static bool all_started(job &j)
 	return all_of(j.parts, [](const part &p) { return p.started; });
 }
 
-/* With a copy of the program, which is freed unless it is the last one of this thread. */
+/*
+ * With a copy of the program, which is freed unless it is the last one of this thread. A kernel
+ * that is compiled alone is none of the parts, is never started, and others may follow.
+ */
 static bool compile_copy(job &j, part &p)
 {
 	auto context = std::make_unique<LLVMContext>();
@@ -228,7 +231,7 @@ static bool compile_copy(job &j, part &p)
 	}
 	const bool ok = compile_part(**m, j.opts, p, j.compile);
 
-	if (all_started(j)) {
+	if (p.started && all_started(j)) {
 		m->release();
 		context.release();
 	}
