@@ -369,6 +369,8 @@ void simplify(Module &m, TargetMachine &target)
 			copies.run(f, all.fam);
 		if (!has_loops(f))
 			continue;
+		keep_barrier_loops(all.fam.getResult<LoopAnalysis>(f),
+				   all.fam.getResult<ScalarEvolutionAnalysis>(f));
 		unroll.run(f, all.fam);
 		/* Lanes cannot keep an array in registers, unless its indices are constants. */
 		if (!has_arrays(f))

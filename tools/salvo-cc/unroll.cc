@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * unroll.cc - loops that index private arrays
+ * unroll.cc - loops that index private arrays, and loops around barriers
  *
  * An array of each work-item is in registers if all of its indices are constants. Else it is in
  * memory, and lanes gather and scatter its elements. So the loops whose counters are indices are
@@ -12,8 +12,14 @@
  *
  * That is in vain if another access to the array has an index that is not known then: such an array
  * stays in memory, and its loops as they are.
+ *
+ * Each copy of a barrier begins a region (split.cc), whose loops over work-items take much longer to
+ * compile than the loop around them takes to run: a loop of many barriers stays a loop, also where
+ * the source asks for it to be unrolled.
  */
 #include "unroll.h"
+
+#include "salvo_cc.h"
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -29,6 +35,7 @@ using namespace llvm;
 static const uint64_t max_bytes = 512;		/* of an array */
 static const uint64_t max_unrolled = 2048;	/* instructions of a loop with those inside it */
 static const uint64_t max_in_all = 8192;	/* of all loops of a function */
+static const uint64_t max_barriers = 32;	/* of a loop that is unrolled */
 
 namespace {
 
@@ -151,4 +158,38 @@ bool mark_array_loops(Function &f, LoopInfo &loops, ScalarEvolution &scev)
 		if (auto *array = dyn_cast<AllocaInst>(&inst))
 			of.find(*array);
 	return of.mark();
+}
+
+static uint64_t barriers_of(const BasicBlock &block)
+{
+	return count_if(block, [](const Instruction &inst) {
+		auto *call = dyn_cast<CallInst>(&inst);
+
+		return call && call->getCalledFunction() && is_barrier(*call);
+	});
+}
+
+/* Keeps @loop and those inside it; how many barriers it has with those that are unrolled. */
+static uint64_t keep_loop(Loop &loop, LoopInfo &loops, ScalarEvolution &scev)
+{
+	const uint64_t trips = scev.getSmallConstantTripCount(&loop);
+	uint64_t barriers = 0;
+
+	for (Loop *inner : loop)
+		barriers += keep_loop(*inner, loops, scev);
+	for (const BasicBlock *block : loop.blocks())
+		if (loops.getLoopFor(block) == &loop)
+			barriers += barriers_of(*block);
+	if (!barriers || !trips)
+		return barriers;
+	if (trips <= max_barriers / barriers)
+		return barriers * trips;
+	addStringMetadataToLoop(&loop, "llvm.loop.unroll.disable", true);
+	return barriers;
+}
+
+void keep_barrier_loops(LoopInfo &loops, ScalarEvolution &scev)
+{
+	for (Loop *loop : loops)
+		keep_loop(*loop, loops, scev);
 }
