@@ -45,7 +45,7 @@ sees.tests/device  := $(sees.tests) common device/queue device/exec device devic
 sees.tests/faces   := $(sees.tests) tools/faces
 sees.tests/lib     := uapi libuser/include tests/common
 sees.tests/libuser := $(sees.tests) common tests/lib libuser libuser/soft libuser/text libuser/parse \
-		      libuser/observe
+		      libuser/build libuser/observe
 sees.tests/opencl  := tests/common
 sees.tests/steal   := $(sees.tests) libuser/steal libuser/observe tests/lib tests/faces/oracle tools/faces
 sees.tests/fuzz    := $(sees.tests) libuser/text libuser/parse

@@ -131,7 +131,12 @@ static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *
 		return -ENOENT;
 	if (copy_block(program, rest, head.program_bytes))
 		return -ENOMEM;
-	return copy_block(messages, rest + head.program_bytes, head.message_bytes);
+	if (copy_block(messages, rest + head.program_bytes, head.message_bytes)) {
+		free(program->data);
+		*program = (struct salvo_text_block) { 0 };
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_block *program,

@@ -16,7 +16,11 @@ static inline void salvo_cache_hash(SHA2_CTX *hash, const void *data, size_t byt
 	SHA256Update(hash, (const uint8_t *)data, bytes);
 }
 
-/** salvo_cache_read() - The entry of a key: program and messages. Return: 0, -ENOENT. */
+/**
+ * salvo_cache_read() - The entry of a key: program and messages, which the caller frees
+ *
+ * Return: 0, -ENOENT, -ENOMEM; on failure there is nothing to free.
+ */
 int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_block *program,
 		     struct salvo_text_block *messages);
 
