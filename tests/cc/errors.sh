@@ -48,6 +48,8 @@ error use "variable 'n' is not defined" \
 	'extern global int n; kernel void k(global int *o) { *o = @n; o[1] = n; }' -cl-std=CL3.0
 error value "variable 'n' is not defined" \
 	'extern global int @n; global int *p = &n; kernel void k(global int *o) { *o = *p; }' -cl-std=CL3.0
+error assembly 'inline assembly is not available' \
+	'kernel void k(global int *o) { __asm__ volatile(""); @__asm__("nop"); *o = 1; }'
 error format 'the format of printf() is not a string literal' \
 	'kernel void k(constant char *t) { @printf(t); }' -w
 error conversion "printf() has no conversion '%n'" \
@@ -121,6 +123,10 @@ for f in a b c; do
 	"$cc" -c "$f.cl" || echo "# $f.cl does not compile"
 	rm "$f.cl"
 done
+check 'inline assembly of a file' "$(
+	echo '__asm__("nop"); kernel void k(global int *o) { *o = 1; }' >sub/file.cl
+	says 'sub/file.cl: error: inline assembly is not available' -w sub/file.cl)"
+
 check 'a function that no object has' "$(
 	says "c.cl:3:7: error: function 'missing' is not available
     3 |         *o = missing(3); }

@@ -24,6 +24,7 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -39,14 +40,24 @@ using namespace llvm;
 
 enum visit { NEW, OPEN, DONE };
 
+static const char no_assembly[] = "inline assembly is not available";
+
 /* Depth-first search of the call graph; a back edge is recursion. */
 static bool check_function(Function &f, DenseMap<Function *, visit> &state)
 {
 	state[&f] = OPEN;
 	for (Instruction &inst : instructions(f)) {
 		auto *call = dyn_cast<CallBase>(&inst);
-		if (!call || call->isInlineAsm())
+		if (!call)
 			continue;
+		if (auto *code = dyn_cast<InlineAsm>(call->getCalledOperand())) {
+			/* Empty code is a barrier for the compiler. */
+			if (code->getAsmString().empty())
+				continue;
+			print_error_at(call->getDebugLoc(), *f.getParent(),
+				       no_assembly);
+			return false;
+		}
 		Function *callee = call->getCalledFunction();
 		if (!callee) {
 			print_error_at(call->getDebugLoc(), *f.getParent(),
@@ -71,6 +82,10 @@ bool check_calls(Module &m)
 {
 	DenseMap<Function *, visit> state;
 
+	if (!m.getModuleInlineAsm().empty()) {
+		print_error_at(DebugLoc(), m, no_assembly);
+		return false;
+	}
 	for (Function &f : m)
 		if (!f.isDeclaration() && state.lookup(&f) == NEW && !check_function(f, state))
 			return false;
