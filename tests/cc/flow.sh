@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# M2, M4: rows, branches and barriers: what runs on lanes, what one by one.
+# M4: rows and branches: what runs on lanes, what one by one.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -121,96 +121,6 @@ kernel void k(global const float *a, global float *b)
 }
 END
 	has code 'mulps')"
-
-barrier='kernel void k(global float *a, local float *l)
-{
-	int x = get_local_id(0), s;
-
-	l[x] = a[get_global_id(0)];
-	for (s = 1; s < 8; s *= 2) {
-		barrier(CLK_LOCAL_MEM_FENCE);
-		if (x < s)
-			l[x] += l[x + s];
-	}
-	a[get_global_id(0)] = l[0];
-}'
-check "M2 a loop with a barrier is split" "$(
-	compile "" <<<"$barrier"
-	has notes 'split at its barriers')"
-check "M4 a guard in a loop with barriers keeps work-items from being run" "$(
-	compile "--march x86-64-v3 --global-offset" <<'END'
-kernel void k(global const float *a, global float *b, local float *s)
-{
-	uint x = get_local_id(0);
-
-	s[x] = a[get_global_id(0)];
-	barrier(CLK_LOCAL_MEM_FENCE);
-	for (uint i = get_local_size(0) / 2; i > 0; i /= 2) {
-		if (x < i)
-			s[x] += s[x + i];
-		barrier(CLK_LOCAL_MEM_FENCE);
-	}
-	if (x == 0)
-		b[get_group_id(0)] = s[0];
-}
-END
-	has code 'vaddps.*ymm'
-	lacks code 'vmaskmov|vblendv|vmovmskps'
-	compile "--march x86-64-v3 --global-offset" <<'END'
-kernel void k(global float *a, local float *s, int n)
-{
-	int x = get_local_id(0);
-
-	s[x] = a[get_global_id(0)];
-	barrier(CLK_LOCAL_MEM_FENCE);
-	for (int d = 0; d < 2 * n; d++) {
-		int y = d - x;
-
-		if (y >= 0 && y < n)
-			s[x] = s[x] * 3 + 1;
-		barrier(CLK_LOCAL_MEM_FENCE);
-	}
-	a[get_global_id(0)] = s[x];
-}
-END
-	has code 'vmulps.*ymm|vfmadd.*ymm'
-	lacks code 'vmaskmov|vblendv|vmovmskps')"
-
-check "M2 --fibers splits nothing" "$(
-	compile "--fibers" <<<"$barrier"
-	has notes 'a work-item a call')"
-check "M2 neither does -O0" "$(
-	compile "-O0" <<<"$barrier"
-	has notes 'a work-item a call')"
-check "M2 a barrier behind a condition that work-items must agree on is split" "$(
-	compile "" <<'END'
-kernel void k(global int *a)
-{
-	if (a[get_global_id(0)] > 3)
-		barrier(CLK_GLOBAL_MEM_FENCE);
-	a[get_global_id(0)] = 1;
-}
-END
-	has notes 'split at its barriers')"
-
-# 4 KiB of private memory that is live across a barrier
-cat >"$dir/private.cl" <<'END'
-kernel void k(global int *a)
-{
-	int p[1024], i;
-
-	for (i = 0; i < 1024; i++)
-		p[i] = a[i];
-	barrier(CLK_GLOBAL_MEM_FENCE);
-	a[get_global_id(0)] = p[a[0] & 1023];
-}
-END
-check "M2 private memory that is too large for all work-items is left to user-level threads" "$(
-	compile "" <"$dir/private.cl"
-	has notes 'a work-item a call')"
-check "M7 the size of private memory is known without optimisation, too" "$(
-	compile "-O0" <"$dir/private.cl"
-	has notes 'private memory 4[0-9]{3} bytes')"
 
 # scattered_bytes N: N times eight lines of accesses that lanes have no instruction for
 scattered_bytes() {
@@ -599,31 +509,6 @@ kernel void k(global const float *a, global float *b, int height, int channels)
 END
 	lacks code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm')"
 
-check "M4 a private array on one side of a barrier: elements of lanes side by side" "$(
-	array_of() {
-		compile "--march x86-64-v4 -DSIZE=$1" <<'END'
-kernel void k(global const int *a, global int *b, int n)
-{
-	local int all[256];
-	int v[SIZE], x = get_local_id(0);
-
-	all[x] = a[get_global_id(0)];
-	barrier(CLK_LOCAL_MEM_FENCE);
-	for (int i = 0; i < SIZE; i++)
-		v[i] = all[x] + i;
-	for (int i = 1; i < n; i++)
-		v[i % SIZE] = max(v[i % SIZE], v[(i - 1) % SIZE]) * 3;
-	b[get_global_id(0)] = v[n % SIZE];
-}
-END
-	}
-	array_of 20
-	has code 'vpmaxsd.*zmm'
-	lacks code 'gather|scatter'
-	# A region with one that is as large would have no lanes.
-	array_of 300
-	has code 'vpmaxsd.*zmm')"
-
 check "M4 a private array whose elements are stored under conditions: in registers once" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n, int m)
@@ -691,20 +576,6 @@ END
 				if (length($3) < length(d) || (length($3) == length(d) && $3 "" <= d ""))
 					print "looped: " $0 }' "$dir/code")"
 
-check "M4 barriers, and work-groups that are one work-item wide: lanes along y" "$(
-	compile "" <<'END'
-kernel void k(global const float *a, global float *b, int n)
-{
-	local float s[256];
-	int x = get_group_id(0), y = get_local_id(1);
-
-	s[y] = a[y * n + x];
-	barrier(CLK_LOCAL_MEM_FENCE);
-	b[y * n + x] = s[255 - y] * s[y];
-}
-END
-	has code 'vmulps.*ymm')"
-
 check "M4 some lanes load bytes or numbers that are a word apart: whole words, no gather" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uchar *a, global const float *b, global float *c, int n)
@@ -733,24 +604,6 @@ kernel void k(global const int *a, global int *b, int n, int m)
 }
 END
 	times code 'kshift|kor' 0 40)"
-
-check "M3 ids and pointers of neighbours across barriers: contiguous" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global float *a, local float *s)
-{
-	uint x = get_local_id(0);
-	local float *p = s + x / 36 * 36;
-
-	s[x] = a[x];
-	barrier(CLK_LOCAL_MEM_FENCE);
-	float sum = p[0] + p[7];
-	barrier(CLK_LOCAL_MEM_FENCE);
-	s[x] = sum;
-	barrier(CLK_LOCAL_MEM_FENCE);
-	a[x] = p[5];
-}
-END
-	lacks code 'vscatter|vextracti32x4')"
 
 check "M4 a loop that mostly gathers and scatters: one work-item after the other" "$(
 	sums() {

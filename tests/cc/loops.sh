@@ -40,28 +40,6 @@ END
 		times code movslq 0 4
 	done)"
 
-check "M4 a loop of many barriers stays a loop, where it shall be unrolled, too" "$(
-	for steps in 4 64; do
-		compile "--march x86-64-v4 -DSTEPS=$steps" <<'END'
-kernel void k(global float *a, local float *l)
-{
-	const int x = get_local_id(0);
-	float v = a[x];
-
-#pragma unroll
-	for (int i = 0; i < STEPS; i++) {
-		l[x] = sqrt(v) + i;
-		barrier(CLK_LOCAL_MEM_FENCE);
-		v = l[x ^ 1];
-		barrier(CLK_LOCAL_MEM_FENCE);
-	}
-	a[x] = v;
-}
-END
-		[ "$steps" = 64 ] || times code 'vsqrtps.*zmm' 4 99
-	done
-	times code 'vsqrtps.*zmm' 1 3)"
-
 check "M4 columns and a gather: what the next iterations load is prefetched" "$(
 	columns() {
 		cat <<END

@@ -13,9 +13,8 @@
  * That is in vain if another access to the array has an index that is not known then: such an array
  * stays in memory, and its loops as they are.
  *
- * Each copy of a barrier begins a region (split.cc), whose loops over work-items take much longer to
- * compile than the loop around them takes to run: a loop of many barriers stays a loop, also where
- * the source asks for it to be unrolled.
+ * Each copy of a barrier begins a region (split.cc), whose rows of work-items take long to compile.
+ * So a loop of many barriers stays a loop, also where the source asks for it to be unrolled.
  */
 #include "unroll.h"
 
