@@ -4,9 +4,9 @@
  *
  * One file for each, in $XDG_CACHE_HOME/salvo or ~/.cache/salvo, named by the hash of all inputs.
  * Files are created by a rename, so builders in several processes do not disturb each other; of
- * two that create the same entry the last one wins, and both are valid. A file contains its own
- * hash: a truncated or damaged one is a miss. Files may be deleted at any time; cache_limit.c
- * does.
+ * two that create the same entry the last one wins, and both are valid. A file contains a hash of
+ * its content and name: a truncated or damaged one is a miss, and so is one that has the name of
+ * another. Files may be deleted at any time; cache_limit.c does.
  *
  * Programs in the folder are executed, so it is not used unless it belongs to the user and nobody
  * else can write there; files are opened relative to its descriptor, so that links cannot change.
@@ -29,7 +29,7 @@
 
 struct entry_head {
 	char magic[8];
-	uint8_t hash[SHA256_DIGEST_LENGTH];	/* of all that follows */
+	uint8_t hash[SHA256_DIGEST_LENGTH];	/* of the key and all that follows */
 	uint64_t program_bytes;
 	uint64_t message_bytes;
 };
@@ -88,12 +88,13 @@ static void entry_name(const uint8_t *key, char name[NAME_BYTES])
 		snprintf(name + 2 * i, 3, "%02x", key[i]);
 }
 
-static void hash_entry(const struct entry_head *head, const char *program, const char *messages,
-		       uint8_t *out)
+static void hash_entry(const uint8_t *key, const struct entry_head *head, const char *program,
+		       const char *messages, uint8_t *out)
 {
 	SHA2_CTX hash;
 
 	SHA256Init(&hash);
+	salvo_cache_hash(&hash, key, SHA256_DIGEST_LENGTH);
 	salvo_cache_hash(&hash, &head->program_bytes, sizeof(head->program_bytes));
 	salvo_cache_hash(&hash, &head->message_bytes, sizeof(head->message_bytes));
 	salvo_cache_hash(&hash, program, head->program_bytes);
@@ -112,8 +113,8 @@ static int copy_block(struct salvo_text_block *block, const char *data, size_t b
 	return 0;
 }
 
-static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *program,
-		       struct salvo_text_block *messages)
+static int parse_entry(const uint8_t *key, const char *data, size_t bytes,
+		       struct salvo_text_block *program, struct salvo_text_block *messages)
 {
 	uint8_t hash[SHA256_DIGEST_LENGTH];
 	struct entry_head head;
@@ -126,7 +127,7 @@ static int parse_entry(const char *data, size_t bytes, struct salvo_text_block *
 	if (memcmp(head.magic, magic, sizeof(magic)) || head.program_bytes > bytes ||
 	    head.message_bytes != bytes - head.program_bytes)
 		return -ENOENT;
-	hash_entry(&head, rest, rest + head.program_bytes, hash);
+	hash_entry(key, &head, rest, rest + head.program_bytes, hash);
 	if (memcmp(hash, head.hash, sizeof(hash)))
 		return -ENOENT;
 	if (copy_block(program, rest, head.program_bytes))
@@ -160,7 +161,7 @@ int salvo_cache_read(const uint8_t key[SHA256_DIGEST_LENGTH], struct salvo_text_
 	close(fd);
 	if (err)
 		return -ENOENT;
-	err = parse_entry(data, bytes, program, messages);
+	err = parse_entry(key, data, bytes, program, messages);
 	free(data);
 	return err;
 }
@@ -183,7 +184,7 @@ void salvo_cache_write(const uint8_t key[SHA256_DIGEST_LENGTH],
 	if (folder < 0)
 		return;
 	memcpy(head.magic, magic, sizeof(magic));
-	hash_entry(&head, program->data, messages->data, head.hash);
+	hash_entry(key, &head, program->data, messages->data, head.hash);
 	entry_name(key, name);
 	snprintf(temporary, sizeof(temporary), "%s.%06x", name, random & 0xffffff);
 	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

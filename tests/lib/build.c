@@ -288,6 +288,49 @@ TEST_F(build, a_damaged_cache_is_no_matter)
 	salvo_program_destroy(program);
 }
 
+/* The path of the only file of the cache */
+static int find_entry(const char *folder, char path[512])
+{
+	struct dirent *entry;
+	int count = 0;
+	DIR *dir;
+
+	snprintf(path, 512, "%s/salvo", folder);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !count++)
+			snprintf(path, 512, "%s/salvo/%s", folder, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return count == 1 ? 0 : -1;
+}
+
+/* As a file system that was repaired, or a backup, may leave it */
+TEST_F(build, a_cached_program_with_the_name_of_another_is_no_matter)
+{
+	struct salvo_program *program;
+	char path[512], kept[128];
+
+	NEED_FAST_COMPILER();
+	snprintf(kept, sizeof(kept), "%s/kept", self->folder);
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, NULL, NULL, &program));
+	EXPECT_EQ(4, stored(&self->b, program));
+	salvo_program_destroy(program);
+	ASSERT_EQ(0, find_entry(self->folder, path));
+	ASSERT_EQ(0, rename(path, kept));
+
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "-D N=5", NULL, &program));
+	EXPECT_EQ(8, stored(&self->b, program));
+	salvo_program_destroy(program);
+	ASSERT_EQ(0, find_entry(self->folder, path));
+	ASSERT_EQ(0, rename(kept, path));
+
+	ASSERT_EQ(0, salvo_program_build(self->b.device, source, 0, "-D N=5", NULL, &program));
+	EXPECT_EQ(8, stored(&self->b, program));
+	EXPECT_EQ(3, runs(self->folder));
+	salvo_program_destroy(program);
+}
+
 /* Cached code is executed, so the cache is not used if others can write to its folder. */
 TEST_F(build, a_cache_that_others_can_write_is_not_used)
 {
