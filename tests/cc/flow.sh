@@ -628,6 +628,22 @@ END
 		has code '[yz]mm'
 	done)"
 
+check "M4 AVX2, gathers in a loop whose length was loaded: one work-item after the other" "$(
+	for length in 'a[x]' 'a[x] % m' '(a[x] & m)'; do
+		compile "--march x86-64-v3 --global-offset" <<END
+kernel void k(global const int *a, global const int *b, global int *out, int m)
+{
+	const int x = get_global_id(0);
+	int sum = 0;
+
+	for (int i = x * m; i < x * m + $length; i++)
+		sum += a[i] * a[b[i]];
+	out[x] = sum;
+}
+END
+		lacks code gather
+	done)"
+
 check "M4 a loop along a step that is an argument, maybe a walk: one work-item after the other" "$(
 	compile "--march x86-64-v4 --global-offset" <<'END'
 kernel void k(global const float *in, global float *out, int x_step, int y_step, int step, int n)

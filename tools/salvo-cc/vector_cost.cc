@@ -43,6 +43,9 @@ static const double loop_weight = 8, division = 10, lane_overhead = 6, wait = 64
 static const double mispredicted = 8;
 static const unsigned max_outlined = 8;
 
+/* For each lane: AVX2's gather takes twice as long as loads do. */
+static const double avx2_gather = 2;
+
 /* For each lane of an atomic operation under a mask: its bit, its operands, its result */
 static const double masked_atomic = 7;
 
@@ -147,7 +150,9 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))
 		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
-	if (load ? can_gather(type, align) : can_scatter(type, align))
+	if (load && can_gather(type, align))
+		return lanes * (can_scatter(type, align) ? 1 : avx2_gather);
+	if (!load && can_scatter(type, align))
 		return lanes;
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
@@ -308,12 +313,24 @@ unsigned vectoriser::stacks_of(const Loop &loop) const
 	return count_if(stored, [&](const Value *stack) { return loaded.contains(stack); });
 }
 
+/* Is @v loaded, or computed from what is, as a remainder, which LLVM's analysis has no form for? */
+static bool is_loaded(const Value *v, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst || !depth || isa<PHINode>(inst))
+		return false;
+	return isa<LoadInst>(inst) || any_of(inst->operands(), [&](const Value *operand) {
+		return is_loaded(operand, depth - 1);
+	});
+}
+
 static bool depends_on_load(const SCEV *value)
 {
 	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [](const SCEV *part) {
 		auto *unknown = dyn_cast<SCEVUnknown>(part);
 
-		return unknown && isa<LoadInst>(unknown->getValue());
+		return unknown && is_loaded(unknown->getValue(), max_depth);
 	});
 }
 
