@@ -68,6 +68,50 @@ kernel void k(global float *out, global const float *in, int width, int height)
 END
 	lacks code 'scatter')"
 
+check "M4 all ways of branches, or of a switch, store to one address: no mask" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const uchar *a, global uchar *b)
+{
+	size_t x = get_global_id(0);
+
+	if (a[x] > 69)
+		b[x] = 255;
+	else if (a[x] < 11)
+		b[x] = 0;
+	else if (a[x] > 39)
+		b[x] = 254;
+	else
+		b[x] = 1;
+}
+END
+	has code 'vpminub|vpmaxub'
+	lacks code 'vpextrb'
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const int *a, global const int *w, global float *b, local const float *l)
+{
+	int x = get_global_id(0), i = get_local_id(0);
+	float v = l[i + 1];
+
+	switch (w[x]) {
+	case 7:
+		if (v < l[i] || v < l[i + 2])
+			b[x] = 0;
+		else
+			b[x] = v;
+		break;
+	case 23:
+		if (v < l[i + 19] || v < l[i + 23])
+			b[x] = 0;
+		else
+			b[x] = v;
+		break;
+	default:
+		b[x] = v;
+	}
+}
+END
+	lacks code 'vmaskmovps.*ymm[0-9]+,.*\(')"
+
 check "M4 a flag that work-items set on a condition: stored only where it is not set" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * common_stores.cc - one store where both ways of a branch end in one to the same address
+ * common_stores.cc - one store where all ways of a branch end in one to the same address
  *
  * Lanes would store under a mask twice:
  *
@@ -8,11 +8,15 @@
  *	else	a[x] = w		else	s = w
  *					a[x] = s
  *
- * LLVM does so where nothing else leads to what follows, which a branch around both is.
+ * LLVM does so where nothing else leads to what follows, which a branch around both is. Ways
+ * may branch again, as those of "else if" and "||", and those of a switch do.
  */
 #include "salvo_cc.h"
 
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -33,107 +37,137 @@ static StoreInst *last_store(BasicBlock &block)
 	return nullptr;
 }
 
-/* The block that both ways of @branch lead to, after a block of each's own, or NULL */
-static BasicBlock *join_of(const BranchInst &branch)
-{
-	BasicBlock *one = branch.getSuccessor(0), *other = branch.getSuccessor(1);
-
-	return one != other && one->getSinglePredecessor() && other->getSinglePredecessor() &&
-	       one->getSingleSuccessor() == other->getSingleSuccessor() ?
-		one->getSingleSuccessor() : nullptr;
-}
-
 /* Operations of an address, one of another */
 static const unsigned max_depth = 6;
 
-/* Are @v and @w of @way and @other_way the same, computed from what was there before the branch? */
-static bool is_same(const Value *v, const Value *w, const BasicBlock *way,
-		    const BasicBlock *other_way, unsigned depth)
+/* Is @v there before @branch? */
+static bool is_before(const Value *v, const Instruction &branch, const DominatorTree &tree)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	return !inst || tree.dominates(inst, &branch);
+}
+
+/* Are @v and @w the same, computed from what is there before @branch? */
+static bool is_same(const Value *v, const Value *w, const Instruction &branch,
+		    const DominatorTree &tree, unsigned depth)
 {
 	auto *inst = dyn_cast<Instruction>(v), *other = dyn_cast<Instruction>(w);
 
 	if (v == w)
-		return !inst || inst->getParent() != way;
-	if (!inst || !other || !depth || inst->getParent() != way ||
-	    other->getParent() != other_way || !inst->isSameOperationAs(other) ||
-	    isa<PHINode>(inst) || inst->mayReadOrWriteMemory() ||
+		return is_before(v, branch, tree);
+	if (!inst || !other || !depth || is_before(v, branch, tree) || is_before(w, branch, tree) ||
+	    !inst->isSameOperationAs(other) || isa<PHINode>(inst) || inst->mayReadOrWriteMemory() ||
 	    !isSafeToSpeculativelyExecute(inst))
 		return false;
 	for (unsigned i = 0; i < inst->getNumOperands(); i++)
-		if (!is_same(inst->getOperand(i), other->getOperand(i), way, other_way, depth - 1))
+		if (!is_same(inst->getOperand(i), other->getOperand(i), branch, tree, depth - 1))
 			return false;
 	return true;
 }
 
-/*
- * Moves what @v is computed from in @way before @branch, also for @w, which is the same on the
- * other way.
- */
-static void hoist(Value *v, Value *w, const BasicBlock *way, BranchInst &branch)
+/* Moves what @v is computed from before @branch, also for @w, which is the same on another way. */
+static void hoist(Value *v, Value *w, Instruction &branch, const DominatorTree &tree)
 {
-	auto *inst = dyn_cast<Instruction>(v);
+	auto *inst = dyn_cast<Instruction>(v), *other = dyn_cast<Instruction>(w);
 
-	if (!inst || inst->getParent() != way)
+	if (!inst || inst == other)
 		return;
-	auto *other = cast<Instruction>(w);
 	for (unsigned i = 0; i < inst->getNumOperands(); i++)
-		hoist(inst->getOperand(i), other->getOperand(i), way, branch);
+		hoist(inst->getOperand(i), other->getOperand(i), branch, tree);
 	inst->andIRFlags(other);
-	inst->moveBefore(&branch);
+	if (!is_before(inst, branch, tree))
+		inst->moveBefore(&branch);
 	/* The next stores' addresses are computed from the same. */
 	other->replaceAllUsesWith(inst);
 	other->eraseFromParent();
 }
 
-static void merge(StoreInst &one, StoreInst &other, BasicBlock *join)
+/* Makes one store of @stores, before @join, to which the blocks of all lead. */
+static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join)
 {
-	BasicBlock *ways[] = { one.getParent(), other.getParent() };
+	SmallVector<BasicBlock *> ways;
+	StoreInst *one = stores[0];
+	Value *value = one->getValueOperand();
 
-	if (join->hasNPredecessorsOrMore(3))
+	for (StoreInst *store : stores)
+		ways.push_back(store->getParent());
+	if (join->hasNPredecessorsOrMore(ways.size() + 1))
 		join = SplitBlockPredecessors(join, ways, ".stores");
-	Value *value = one.getValueOperand();
-	if (value != other.getValueOperand()) {
-		PHINode *phi = PHINode::Create(value->getType(), 2, "", join->begin());
+	if (any_of(stores, [&](StoreInst *store) { return store->getValueOperand() != value; })) {
+		PHINode *phi = PHINode::Create(value->getType(), ways.size(), "", join->begin());
 
-		phi->addIncoming(value, ways[0]);
-		phi->addIncoming(other.getValueOperand(), ways[1]);
+		for (StoreInst *store : stores)
+			phi->addIncoming(store->getValueOperand(), store->getParent());
 		value = phi;
 	}
-	one.moveBefore(*join, join->getFirstInsertionPt());
-	one.setOperand(0, value);
-	one.setAlignment(std::min(one.getAlign(), other.getAlign()));
-	one.setAAMetadata(one.getAAMetadata().merge(other.getAAMetadata()));
-	one.applyMergedLocation(one.getDebugLoc(), other.getDebugLoc());
-	other.eraseFromParent();
+	one->moveBefore(*join, join->getFirstInsertionPt());
+	one->setOperand(0, value);
+	for (StoreInst *store : stores.drop_front()) {
+		one->setAlignment(std::min(one->getAlign(), store->getAlign()));
+		one->setAAMetadata(one->getAAMetadata().merge(store->getAAMetadata()));
+		one->applyMergedLocation(one->getDebugLoc(), store->getDebugLoc());
+		store->eraseFromParent();
+	}
 }
 
-/* Are the last accesses on both ways stores to the same address, of the same type? */
-static bool find_stores(const BranchInst &branch, StoreInst *&one, StoreInst *&other)
+/*
+ * Are the last accesses on all ways from @branch to @join stores to the same address, of the same
+ * type, and are there several?
+ */
+static bool find_stores(const Instruction &branch, BasicBlock *join, const DominatorTree &tree,
+			SmallVectorImpl<StoreInst *> &stores)
 {
-	one = last_store(*branch.getSuccessor(0));
-	other = one ? last_store(*branch.getSuccessor(1)) : nullptr;
-	return other && one->getValueOperand()->getType() == other->getValueOperand()->getType() &&
-	       is_same(one->getPointerOperand(), other->getPointerOperand(), one->getParent(),
-		       other->getParent(), max_depth);
+	stores.clear();
+	for (BasicBlock *way : predecessors(join)) {
+		StoreInst *store;
+
+		if (!tree.dominates(branch.getParent(), way))
+			continue;
+		store = way->getTerminator()->getNumSuccessors() == 1 ? last_store(*way) : nullptr;
+		if (!store)
+			return false;
+		if (!stores.empty() &&
+		    (store->getValueOperand()->getType() !=
+			     stores[0]->getValueOperand()->getType() ||
+		     !is_same(stores[0]->getPointerOperand(), store->getPointerOperand(), branch,
+			      tree, max_depth)))
+			return false;
+		stores.push_back(store);
+	}
+	return stores.size() > 1;
+}
+
+/* The next block that all ways from @branch lead to, or NULL */
+static BasicBlock *join_of(const Instruction &branch, const PostDominatorTree &tree)
+{
+	auto *node = tree.getNode(branch.getParent());
+
+	return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
 }
 
 bool merge_common_stores(Function &f)
 {
-	SmallVector<BranchInst *> branches;
+	DominatorTree tree(f);
+	PostDominatorTree after(f);
+	SmallVector<Instruction *> branches;
+	SmallVector<StoreInst *> stores;
 	bool changed = false;
 
-	for (BasicBlock &block : f)
-		if (auto *branch = dyn_cast<BranchInst>(block.getTerminator()))
-			if (branch->isConditional())
-				branches.push_back(branch);
-	for (BranchInst *branch : reverse(branches)) {
-		StoreInst *one, *other;
-
-		for (BasicBlock *join = join_of(*branch); join && find_stores(*branch, one, other);
-		     join = join_of(*branch)) {
-			hoist(one->getPointerOperand(), other->getPointerOperand(),
-			      one->getParent(), *branch);
-			merge(*one, *other, join);
+	/* Branches within the ways of another come before it. */
+	for (auto *node : post_order(&tree))
+		if (node->getBlock()->getTerminator()->getNumSuccessors() > 1)
+			branches.push_back(node->getBlock()->getTerminator());
+	for (Instruction *branch : branches) {
+		for (BasicBlock *join = join_of(*branch, after);
+		     join && find_stores(*branch, join, tree, stores);
+		     join = join_of(*branch, after)) {
+			for (StoreInst *store : drop_begin(stores))
+				hoist(stores[0]->getPointerOperand(), store->getPointerOperand(),
+				      *branch, tree);
+			merge(stores, join);
+			tree.recalculate(f);
+			after.recalculate(f);
 			changed = true;
 		}
 	}
