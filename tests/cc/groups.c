@@ -475,6 +475,7 @@ TEST(M2_loops_that_rely_on_lockstep)
 
 		ASSERT_NE(NULL, program);
 		EXPECT_EQ(0, run_tasks(program, "take_tasks", all));
+		EXPECT_EQ(0, run_tasks(program, "take_or_share_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "take_agreed_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "take_published_tasks", all));
 		EXPECT_EQ(0, run_tasks(program, "follow_tasks", halves));

@@ -55,6 +55,33 @@ kernel void take_tasks(global const uint *tasks, global uint *taken, global uint
 	out[get_global_id(0)] = sum;
 }
 
+/* The same where a work-group takes tasks of its own instead if there are many. */
+kernel void take_or_share_tasks(global const uint *tasks, global uint *taken, global uint *out,
+				uint count)
+{
+	local uint next;
+	uint sum = 0, task = get_group_id(0);
+
+	if (count < 1000) {
+		if (get_local_id(0) == 0)
+			next = atomic_inc(taken);
+		barrier(CLK_LOCAL_MEM_FENCE);
+		task = next;
+	}
+	while (task < count) {
+		sum += tasks[task];
+		if (count < 1000) {
+			if (get_local_id(0) == 0)
+				next = atomic_inc(taken);
+			barrier(CLK_LOCAL_MEM_FENCE);
+			task = next;
+		} else {
+			task += get_num_groups(0);
+		}
+	}
+	out[get_global_id(0)] = sum;
+}
+
 /* The same where each work-item reads the number of tasks by an atomic operation. */
 kernel void take_agreed_tasks(global const uint *tasks, global uint *taken, global uint *out,
 			      uint count)

@@ -604,12 +604,14 @@ void separator::place_before_writes(SmallVectorImpl<Instruction *> &places)
 		}
 }
 
-/* The addresses in local memory of what @value is computed from */
-static void find_reads(Value *value, SmallPtrSetImpl<Value *> &from, unsigned depth = 6)
+/* The addresses in local memory of what @value is computed from, in this or another iteration */
+static void find_reads(Value *value, SmallPtrSetImpl<Value *> &from,
+		       SmallPtrSetImpl<const PHINode *> &seen, unsigned depth = 8)
 {
 	auto *inst = dyn_cast<Instruction>(value);
+	auto *phi = dyn_cast<PHINode>(value);
 
-	if (!inst || isa<PHINode>(inst) || !depth)
+	if (!inst || !depth || (phi && !seen.insert(phi).second))
 		return;
 	if (only_reads(*inst)) {
 		Value *pointer = inst->getOperand(0);
@@ -619,7 +621,7 @@ static void find_reads(Value *value, SmallPtrSetImpl<Value *> &from, unsigned de
 		return;
 	}
 	for (Value *operand : inst->operands())
-		find_reads(operand, from, depth - 1);
+		find_reads(operand, from, seen, depth - 1);
 }
 
 SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
@@ -631,8 +633,9 @@ SmallVector<Instruction *> find_separations(Function &f, divergence &differing,
 
 	for (BranchInst *branch : branches) {
 		SmallPtrSet<Value *, 4> reads;
+		SmallPtrSet<const PHINode *, 8> seen;
 
-		find_reads(branch->getCondition(), reads);
+		find_reads(branch->getCondition(), reads, seen);
 		for (Value *read : reads) {
 			const address tested(read, f.getDataLayout());
 
