@@ -67,4 +67,15 @@ END
 		lacks code 'tzcnt|gather'
 	done)"
 
+check "M4 a division by less than the number of lanes has no segments" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global float *a, global const float *b)
+{
+	uint x = get_global_id(0);
+
+	a[x] = b[x / 7];
+}
+END
+	times code 'imul' 0 3)"
+
 finish

@@ -39,7 +39,7 @@ using namespace llvm;
 static const char prefix[] = "salvo.first.";
 static const unsigned max_quotients = 8;
 
-/* Segments that are powers of two have at least so many work-items. */
+/* Segments whose length is known have at least so many work-items: lanes fit into no shorter. */
 static const unsigned least_segment = 8;
 
 bool is_first_lane(const Instruction &inst)
@@ -90,7 +90,8 @@ static Value *divisor_of(const BinaryOperator &inst)
 	if (bits != 32 && bits != 64)
 		return nullptr;
 	if (inst.isIntDivRem())
-		return inst.getOperand(1);
+		return number && number->getValue().ult(least_segment) ? nullptr :
+									 inst.getOperand(1);
 	if (!number)
 		return nullptr;
 	if (inst.getOpcode() == Instruction::LShr || inst.getOpcode() == Instruction::AShr)
