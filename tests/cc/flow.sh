@@ -644,6 +644,27 @@ END
 		lacks code gather
 	done)"
 
+check "M4 AVX2, a list that is the same for all lanes, each with an element of it: lanes" "$(
+	compile "--march x86-64-v3 --global-offset" <<'END'
+kernel void k(uint rows, global const uint *start, global const uint *column,
+	      global const float *value, local float *sums, global const float *x, global float *y)
+{
+	const int id = get_global_id(0), row = id / 64, lane = id & 63, l = get_local_id(0);
+
+	if (row < rows) {
+		y[row] = 0;
+		int from = start[row], to = start[row + 1];
+
+		sums[l] = 0;
+		for (int i = from + lane; i < to; i += 64)
+			sums[l] += value[i] * x[column[i]];
+		if (lane == 0)
+			y[row] += sums[l];
+	}
+}
+END
+	has code 'vfmadd.*ymm')"
+
 check "M4 a loop along a step that is an argument, maybe a walk: one work-item after the other" "$(
 	compile "--march x86-64-v4 --global-offset" <<'END'
 kernel void k(global const float *in, global float *out, int x_step, int y_step, int step, int n)

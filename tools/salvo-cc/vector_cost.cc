@@ -313,24 +313,25 @@ unsigned vectoriser::stacks_of(const Loop &loop) const
 	return count_if(stored, [&](const Value *stack) { return loaded.contains(stack); });
 }
 
-/* Is @v loaded, or computed from what is, as a remainder, which LLVM's analysis has no form for? */
-static bool is_loaded(const Value *v, unsigned depth)
+/* Does each lane load @v for itself, or compute it from that in fewer than @depth operations? */
+bool vectoriser::is_loaded(const Value *v, unsigned depth) const
 {
 	auto *inst = dyn_cast<Instruction>(v);
 
-	if (!inst || !depth || isa<PHINode>(inst))
+	if (!inst || !depth || isa<PHINode>(inst) || shape_of(v).kind == shape::UNIFORM)
 		return false;
 	return isa<LoadInst>(inst) || any_of(inst->operands(), [&](const Value *operand) {
 		return is_loaded(operand, depth - 1);
 	});
 }
 
-static bool depends_on_load(const SCEV *value)
+/* @depth: for what LLVM's analysis has no form, such as a remainder */
+bool vectoriser::depends_on_load(const SCEV *value, unsigned depth) const
 {
-	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [](const SCEV *part) {
+	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [&](const SCEV *part) {
 		auto *unknown = dyn_cast<SCEVUnknown>(part);
 
-		return unknown && is_loaded(unknown->getValue(), max_depth);
+		return unknown && is_loaded(unknown->getValue(), depth);
 	});
 }
 
@@ -338,15 +339,15 @@ static bool depends_on_load(const SCEV *value)
  * Does @loop walk along a list whose place and length each lane loads? Lengths of lists that have
  * no places of their own, as rows of a table, differ less.
  */
-static bool walks_list(const Loop &loop, ScalarEvolution &evolution)
+bool vectoriser::walks_list(const Loop &loop, ScalarEvolution &evolution) const
 {
-	return depends_on_load(evolution.getBackedgeTakenCount(&loop)) &&
+	return depends_on_load(evolution.getBackedgeTakenCount(&loop), 1) &&
 	       any_of(loop.getHeader()->phis(), [&](PHINode &phi) {
 		       auto *moving = evolution.isSCEVable(phi.getType()) ?
 			       dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(&phi)) : nullptr;
 
 		       return moving && moving->getLoop() == &loop &&
-			      depends_on_load(moving->getStart());
+			      depends_on_load(moving->getStart(), 1);
 	       });
 }
 
@@ -363,7 +364,7 @@ double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
 		return .5;
 	if (walks_list(loop, evolution))
 		return .2;
-	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times) ? .75 : 1;
+	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times, max_depth) ? .75 : 1;
 }
 
 /* The branches on the way from @top to @block that also lead past it, each with its target */

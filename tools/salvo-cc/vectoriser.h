@@ -167,6 +167,9 @@ private:
 	bool is_gathered(Value *v, const llvm::Loop &loop, unsigned depth);
 	bool compares_gathered(Value *condition, const llvm::Loop &loop, unsigned depth);
 	bool leaves_by_gather(const Loop &loop);
+	bool is_loaded(const Value *v, unsigned depth) const;
+	bool depends_on_load(const llvm::SCEV *value, unsigned depth) const;
+	bool walks_list(const Loop &loop, llvm::ScalarEvolution &evolution) const;
 	double active_part(const Loop &loop, llvm::ScalarEvolution &evolution);
 	double active_part(BasicBlock *block, BasicBlock *entry,
 			   const llvm::SmallPtrSetImpl<BasicBlock *> &region,
