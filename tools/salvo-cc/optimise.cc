@@ -64,7 +64,7 @@ static bool is_costly(StringRef pass)
 	static const StringRef costly[] = {
 		"AggressiveInstCombinePass", "ConstraintEliminationPass",
 		"CorrelatedValuePropagationPass", "DSEPass", "GVNPass", "JumpThreadingPass",
-		"SLPVectorizerPass", "SimpleLoopUnswitchPass",
+		"LoopLoadEliminationPass", "SLPVectorizerPass", "SimpleLoopUnswitchPass",
 	};
 
 	return is_contained(costly, pass);
