@@ -14,6 +14,7 @@
 #include "salvo_cc.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/DomTreeUpdater.h>
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
@@ -84,7 +85,7 @@ static void hoist(Value *v, Value *w, Instruction &branch, const DominatorTree &
 }
 
 /* Makes one store of @stores, before @join, to which the blocks of all lead. */
-static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join)
+static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join, DomTreeUpdater &trees)
 {
 	SmallVector<BasicBlock *> ways;
 	StoreInst *one = stores[0];
@@ -93,7 +94,7 @@ static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join)
 	for (StoreInst *store : stores)
 		ways.push_back(store->getParent());
 	if (join->hasNPredecessorsOrMore(ways.size() + 1))
-		join = SplitBlockPredecessors(join, ways, ".stores");
+		join = SplitBlockPredecessors(join, ways, ".stores", &trees);
 	if (any_of(stores, [&](StoreInst *store) { return store->getValueOperand() != value; })) {
 		PHINode *phi = PHINode::Create(value->getType(), ways.size(), "", join->begin());
 
@@ -150,6 +151,7 @@ bool merge_common_stores(Function &f)
 {
 	DominatorTree tree(f);
 	PostDominatorTree after(f);
+	DomTreeUpdater trees(tree, after, DomTreeUpdater::UpdateStrategy::Eager);
 	SmallVector<Instruction *> branches;
 	SmallVector<StoreInst *> stores;
 	bool changed = false;
@@ -159,15 +161,14 @@ bool merge_common_stores(Function &f)
 		if (node->getBlock()->getTerminator()->getNumSuccessors() > 1)
 			branches.push_back(node->getBlock()->getTerminator());
 	for (Instruction *branch : branches) {
-		for (BasicBlock *join = join_of(*branch, after);
-		     join && find_stores(*branch, join, tree, stores);
-		     join = join_of(*branch, after)) {
+		BasicBlock *join;
+
+		while ((join = join_of(*branch, after)) &&
+		       find_stores(*branch, join, tree, stores)) {
 			for (StoreInst *store : drop_begin(stores))
 				hoist(stores[0]->getPointerOperand(), store->getPointerOperand(),
 				      *branch, tree);
-			merge(stores, join);
-			tree.recalculate(f);
-			after.recalculate(f);
+			merge(stores, join, trees);
 			changed = true;
 		}
 	}
