@@ -54,8 +54,7 @@ static bool check_function(Function &f, DenseMap<Function *, visit> &state)
 			/* Empty code is a barrier for the compiler. */
 			if (code->getAsmString().empty())
 				continue;
-			print_error_at(call->getDebugLoc(), *f.getParent(),
-				       no_assembly);
+			print_error_at(call->getDebugLoc(), *f.getParent(), no_assembly);
 			return false;
 		}
 		Function *callee = call->getCalledFunction();

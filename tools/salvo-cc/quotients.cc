@@ -89,12 +89,11 @@ static Value *divisor_of(const BinaryOperator &inst)
 
 	if (bits != 32 && bits != 64)
 		return nullptr;
-	if (inst.isIntDivRem())
-		return number && number->getValue().ult(least_segment) ? nullptr :
-									 inst.getOperand(1);
 	if (!number)
-		return nullptr;
-	if (inst.getOpcode() == Instruction::LShr || inst.getOpcode() == Instruction::AShr)
+		return inst.isIntDivRem() ? inst.getOperand(1) : nullptr;
+	if (inst.isIntDivRem())
+		length = number->getZExtValue();
+	else if (inst.getOpcode() == Instruction::LShr || inst.getOpcode() == Instruction::AShr)
 		length = number->getValue().ult(31) ? 1ull << number->getZExtValue() : 0;
 	else if (inst.getOpcode() == Instruction::And && number->getValue().isMask() &&
 		 number->getValue().getActiveBits() < 31)

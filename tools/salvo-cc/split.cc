@@ -112,7 +112,7 @@ void splitter::find_barriers()
 {
 	for (Instruction &inst : instructions(f)) {
 		auto *call = dyn_cast<CallInst>(&inst);
-		if (call && call->getCalledFunction() && is_barrier(*call))
+		if (call && is_barrier(*call))
 			barriers.push_back(call);
 	}
 }

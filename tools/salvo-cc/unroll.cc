@@ -164,14 +164,13 @@ static uint64_t barriers_of(const BasicBlock &block)
 	return count_if(block, [](const Instruction &inst) {
 		auto *call = dyn_cast<CallInst>(&inst);
 
-		return call && call->getCalledFunction() && is_barrier(*call);
+		return call && is_barrier(*call);
 	});
 }
 
 /* Keeps @loop and those inside it; how many barriers it has with those that are unrolled. */
 static uint64_t keep_loop(Loop &loop, LoopInfo &loops, ScalarEvolution &scev)
 {
-	const uint64_t trips = scev.getSmallConstantTripCount(&loop);
 	uint64_t barriers = 0;
 
 	for (Loop *inner : loop)
@@ -179,7 +178,8 @@ static uint64_t keep_loop(Loop &loop, LoopInfo &loops, ScalarEvolution &scev)
 	for (const BasicBlock *block : loop.blocks())
 		if (loops.getLoopFor(block) == &loop)
 			barriers += barriers_of(*block);
-	if (!barriers || !trips)
+	const uint64_t trips = barriers ? scev.getSmallConstantTripCount(&loop) : 0;
+	if (!trips)
 		return barriers;
 	if (trips <= max_barriers / barriers)
 		return barriers * trips;

@@ -150,10 +150,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))
 		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
-	if (load && can_gather(type, align))
+	if (load ? can_gather(type, align) : can_scatter(type, align))
 		return lanes * (can_scatter(type, align) ? 1 : avx2_gather);
-	if (!load && can_scatter(type, align))
-		return lanes;
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	if (!load && is_reversed(pointer, type))
