@@ -227,6 +227,12 @@ for option in -cl-single-precision-constant -cl-denorms-are-zero -cl-mad-enable 
 	-cl-strict-aliasing -cl-uniform-work-group-size -cl-fast-relaxed-math; do
 	check "takes $option silently" "$(expect 0 '^$' "$option" -DN=1 -o "$dir/x.salvo" "$good")"
 done
+check "a pragma that unrolls no loop is no warning without a line" "$(
+	expect 0 '^$' -o "$dir/x.salvo" "$(kernel_file unroll 'kernel void f(global float *a, int n) {
+#pragma unroll
+	for (int i = 0; i < n && a[i] < 1; i++)
+		a[i] = 2;
+}')")"
 for level in 0 1 2; do
 	check "-O$level compiles" "$(
 		for f in basic barrier cc_args; do

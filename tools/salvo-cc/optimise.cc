@@ -141,9 +141,11 @@ static bool should_run(StringRef pass, Any unit, counted &last)
 
 	/*
 	 * Pointers to functions, which OpenCL C does not have, and constants that functions pass to
-	 * each other, of which few are left: what is the same in one is for SCCP.
+	 * each other, of which few are left: what is the same in one is for SCCP. A warning that a
+	 * loop with a pragma was not unrolled would have no line: loops are not the source's here.
 	 */
-	if (pass == "CalledValuePropagationPass" || pass == "IPSCCPPass")
+	if (pass == "CalledValuePropagationPass" || pass == "IPSCCPPass" ||
+	    pass == "WarnMissedTransformationsPass")
 		return false;
 	if (loop && !should_run_over(pass, **loop))
 		return false;
