@@ -74,6 +74,8 @@ void salvo_gcq_join(const struct salvo_gcq *gcq, struct salvo_gcq_taker *taker, 
 	taker->bits = bits;
 	taker->unless = unless;
 	taker->units = units;
+	taker->least = 0;
+	taker->least_at = 0;
 }
 
 static uint32_t units_of(const struct salvo_gcq *gcq, uint64_t mask)
@@ -243,12 +245,13 @@ static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker
 		/* Approved: the entry is not reused until this taker has counted it as seen. */
 		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
 		uint64_t counters, after;
-		uint32_t wir, most = chunk, least = 0;
+		uint32_t wir, most = chunk, least = taker->least_at == cursor ? taker->least : 0;
 
 		if (atomic_load_explicit(&entry->is_coalesced, memory_order_relaxed)) {
 			most = elements;
 			least = elements / LEAST_PART;
 		}
+		got.position = cursor;
 		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
 		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
 		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);

@@ -68,6 +68,9 @@ struct salvo_gcq_taker {
 	uint64_t unless;
 	/** @units: Units that it counts for in the seen counter. */
 	uint32_t units;
+	/** @least: Fewest items to claim of the entry at @least_at, as they take little time. */
+	uint32_t least;
+	uint64_t least_at;
 };
 
 /**
@@ -78,6 +81,8 @@ struct salvo_gcq_chunk {
 	uint32_t first;
 	/** @count: 0 if there was nothing. */
 	uint32_t count;
+	/** @position: Of its entry in the global command queue. */
+	uint64_t position;
 	/** @slot: In the local command queue that it came through, or NULL. */
 	struct salvo_lcq_slot *slot;
 	/** @admitted: Elements that waited have entered the queue: wake their units. */

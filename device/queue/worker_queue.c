@@ -32,7 +32,9 @@
 
 /* Longest time of a chunk, so that a higher priority soon gets its turn */
 #define CHUNK_NS 2000000u
-/* The same for coalesced elements: they may be of any kind, and the last must not wait long */
+/* The least time of a chunk, if the items are as those before of their element */
+#define LEAST_NS 1000u
+/* The most for coalesced elements: they may be of any kind, and the last must not wait long */
 #define COALESCED_NS 20000u
 #define MOST_ITEMS   (1u << 30)
 /* Entries after its cursor that a unit inspects for others */
@@ -108,6 +110,8 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 	/* Do not time chunks of one item, unless to find out whether they could be larger. */
 	if (chunk.count > 1 || queue->timed_coalesced || queue->most == 1) {
 		queue->timed = chunk.count;
+		queue->timed_prio = prio;
+		queue->timed_position = chunk.position;
 		queue->since = salvo_clock();
 	}
 	return chunk;
@@ -116,17 +120,21 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 /* The last chunk is done: estimate how many such items fit into a chunk. */
 static void learn_time(struct salvo_worker_queue *queue)
 {
-	uint64_t most;
+	struct salvo_gcq_taker *taker = &queue->own[queue->timed_prio];
+	uint64_t took, most;
 
 	if (!queue->timed)
 		return;
-	most = (uint64_t)queue->timed * (queue->timed_coalesced ? COALESCED_NS : CHUNK_NS) /
-	       (salvo_clock() - queue->since + 1);
+	took = salvo_clock() - queue->since + 1;
+	most = (uint64_t)queue->timed * (queue->timed_coalesced ? COALESCED_NS : CHUNK_NS) / took;
 	most = most < 1 ? 1 : most > MOST_ITEMS ? MOST_ITEMS : most;
-	if (queue->timed_coalesced)
+	if (queue->timed_coalesced) {
 		queue->most_elements = most;
-	else
+	} else {
 		queue->most = most;
+		taker->least = (uint64_t)queue->timed * LEAST_NS / took;
+		taker->least_at = queue->timed_position;
+	}
 	queue->timed = 0;
 }
 

@@ -33,6 +33,9 @@ struct salvo_worker_queue {
 	uint32_t timed;
 	/** @timed_coalesced: They were coalesced elements. */
 	bool timed_coalesced;
+	/** @timed_prio, @timed_position: The queue and the entry that they are from. */
+	unsigned int timed_prio;
+	uint64_t timed_position;
 	/** @since: When that chunk was taken. */
 	uint64_t since;
 	/** @own: Its cursors in the global queues. */

@@ -495,6 +495,34 @@ TEST_F(unit, long_work_groups_make_short_chunks_and_short_ones_long)
 	EXPECT_LT(self->recording.next, 1000);
 }
 
+/* Chunks that a unit alone takes of @items if it knows nothing of their time */
+static unsigned int shares_of(unsigned int items)
+{
+	unsigned int chunks = 0;
+
+	for (; items; items -= 1 + items / 4 < items ? 1 + items / 4 : items)
+		chunks++;
+	return chunks;
+}
+
+/* A unit may lose its core in any chunk, so one success in many tries is enough. */
+TEST_F(unit, shortest_work_groups_are_taken_many_at_a_time)
+{
+	const struct burn_args args = { 1, 0 };
+	const struct drm_salvo_command command = rig_dispatch(self->rig, burn, 4096, 1, 0,
+							      sizeof(args));
+	const unsigned int shares = shares_of(4096);
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		self->recording.next = 0;
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
+		if (self->recording.next < shares)
+			break;
+	}
+	EXPECT_LT(self->recording.next, shares);
+}
+
 /*
  * The next batch of a frame finds the units polling; later they sleep. A unit may lose its core at
  * any time, and where other programs compute it does not poll for up to SALVO_CROWDED_MAX_NS: one

@@ -167,6 +167,35 @@ TEST_F(gcq, N4_items_of_a_run_are_its_elements)
 	EXPECT_EQ(11, chunk.count);
 }
 
+TEST_F(gcq, N4_short_items_are_taken_in_larger_parts_of_their_entry)
+{
+	struct salvo_element first = make_element(40, 1, 1, 0x1);
+	struct salvo_element second = make_element(40, 1, 1, 0x1);
+	struct salvo_gcq_taker *taker = &self->taker[0];
+	struct salvo_gcq_chunk chunk;
+
+	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &first));
+	ASSERT_TRUE(salvo_gcq_push(&self->gcq, &second));
+	chunk = salvo_gcq_take_share(&self->gcq, taker, 1000, 1);
+	EXPECT_EQ(11, chunk.count);
+
+	taker->least = 25;
+	taker->least_at = chunk.position;
+	chunk = salvo_gcq_take_share(&self->gcq, taker, 1000, 1);
+	EXPECT_EQ(25, chunk.count);
+	EXPECT_EQ(11, chunk.first);
+	chunk = salvo_gcq_take_share(&self->gcq, taker, 1000, 1);
+	EXPECT_EQ(4, chunk.count);
+
+	/* Items of another entry may be long. */
+	chunk = salvo_gcq_take_share(&self->gcq, taker, 1000, 1);
+	EXPECT_EQ(&second, chunk.element);
+	EXPECT_EQ(11, chunk.count);
+	/* The most still holds. */
+	taker->least_at = chunk.position;
+	EXPECT_EQ(5, salvo_gcq_take_share(&self->gcq, taker, 5, 1).count);
+}
+
 TEST_F(gcq, N4_unit_takes_min_of_chunk_and_rest)
 {
 	static const uint32_t rest[] = { 12, 8, 4, 0 };
