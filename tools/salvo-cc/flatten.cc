@@ -117,7 +117,7 @@ static void split_called_kernel(Function &f)
 	}
 }
 
-static bool is_outline(const Function &f)
+bool is_outline(const Function &f)
 {
 	return f.getName().starts_with("salvo_outline");
 }
@@ -175,6 +175,8 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 					c->getType()->getPointerAddressSpace() == LOCAL &&
 					!c->isNullValue();
 		if (!callee || callee->isIntrinsic())
+			continue;
+		if (is_target_query(*callee))
 			continue;
 		if (callee->isDeclaration()) {
 			(is_print_buffer(*callee) ? result.prints : result.needs_context) = true;

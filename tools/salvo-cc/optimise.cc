@@ -472,9 +472,9 @@ static void forbid_gathers(Module &m, const options &opts, bool forbid)
 		return;
 	for (Function &f : m)
 		if (forbid)
-			f.addFnAttr("target-features", "+prefer-no-gather");
+			add_feature(f, "+prefer-no-gather");
 		else
-			f.removeFnAttr("target-features");
+			remove_feature(f, "+prefer-no-gather");
 }
 
 void optimise(Module &m, TargetMachine &target, const options &opts)
@@ -542,7 +542,7 @@ bool emit_code(Module &m, TargetMachine &target, const options &opts, bytes &obj
 	/* Those that are left are meant (vector_memory.cc); LLVM's passes shall make no others. */
 	if (!opts.aarch64 && opts.isa_level == 3)
 		for (Function &f : m)
-			f.addFnAttr("target-features", "+fast-gather");
+			add_feature(f, "+fast-gather");
 	config->setDisableVerify(true);
 	passes.add(config);
 	passes.add(info);

@@ -138,12 +138,16 @@ void define_half_functions(llvm::Module &m);
 void lower_half(llvm::Module &m);
 
 /* flatten.cc */
+bool is_outline(const llvm::Function &f);
 bool check_calls(llvm::Module &m);
 void flatten_calls(llvm::Module &m, const options &opts);
 
 /* target.cc */
+bool is_target_query(const llvm::Function &f);
 std::unique_ptr<llvm::TargetMachine> make_target(const options &opts);
 void retarget(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
+void add_feature(llvm::Function &f, llvm::StringRef feature);
+void remove_feature(llvm::Function &f, llvm::StringRef feature);	/* the one added last */
 
 /* optimise.cc */
 bool has_loops(const llvm::Function &f);

@@ -2,8 +2,9 @@
 /*
  * target.cc - from spir64 to x86-64
  *
- * Both have the same data layout, so only triple, layout string, calling convention and the
- * target-cpu of each function change. Debug information for spir64 uses address spaces, which
+ * Both have the same data layout, so only triple, layout string, calling conventions and the
+ * features of each function change. What the library asks of the target (salvo_has_fma() in
+ * builtins/types.h) becomes a constant. Debug information for spir64 uses address spaces, which
  * debuggers for x86-64 do not know: every "xderef" is removed.
  */
 #include "error.h"
@@ -91,8 +92,89 @@ static void flatten_debug(GlobalVariable &g)
 			g.getContext(), v->getVariable(), flat_expression(v->getExpression())));
 }
 
+static CallingConv::ID convention_of(const Function &f)
+{
+	if (f.getCallingConv() != CallingConv::SPIR_FUNC)
+		return f.getCallingConv();
+	/*
+	 * The library's rare functions save all registers, so that a caller needs not keep what is
+	 * in registers elsewhere for a call that is hardly ever made.
+	 */
+	return f.hasFnAttribute(Attribute::Cold) && is_outline(f) ? CallingConv::PreserveAll :
+								    CallingConv::C;
+}
+
+static const char features[] = "target-features";
+
+void add_feature(Function &f, StringRef feature)
+{
+	std::string all = f.getFnAttribute(features).getValueAsString().str();
+
+	f.addFnAttr(features, all.empty() ? feature : StringRef(all += "," + feature.str()));
+}
+
+void remove_feature(Function &f, StringRef feature)
+{
+	StringRef all = f.getFnAttribute(features).getValueAsString();
+
+	all.consume_back(feature);
+	all.consume_back(",");
+	if (all.empty())
+		f.removeFnAttr(features);
+	else
+		f.addFnAttr(features, all);
+}
+
+static void set_features(Function &f, const options &opts)
+{
+	f.addFnAttr("target-cpu", cpu_name(opts));
+	if (opts.aarch64)
+		return;
+	f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
+	/*
+	 * A step from the processor's estimate leaves quotients off by 3 units, and those by a
+	 * square root NaN where it is 0 or infinite.
+	 */
+	f.addFnAttr("reciprocal-estimates", "!vec-divf,!sqrtf,!vec-sqrtf");
+	/* LLVM would clear upper halves of registers that such a function has to preserve. */
+	if (f.getCallingConv() == CallingConv::PreserveAll)
+		add_feature(f, "-vzeroupper");
+}
+
+static void set_conventions(Function &f)
+{
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallBase>(&inst);
+
+		if (call && call->getCalledFunction())
+			call->setCallingConv(call->getCalledFunction()->getCallingConv());
+	}
+}
+
+bool is_target_query(const Function &f)
+{
+	return is_placeholder_of(f, "has_fma");
+}
+
+static void answer_queries(Module &m, const options &opts)
+{
+	for (Function &f : make_early_inc_range(m)) {
+		if (!is_target_query(f))
+			continue;
+		Constant *answer = ConstantInt::get(f.getReturnType(),
+						    opts.aarch64 || opts.isa_level > 2);
+		for (User *user : make_early_inc_range(f.users())) {
+			auto *call = cast<CallInst>(user);
+			call->replaceAllUsesWith(answer);
+			call->eraseFromParent();
+		}
+		f.eraseFromParent();
+	}
+}
+
 void retarget(Module &m, TargetMachine &target, const options &opts)
 {
+	answer_queries(m, opts);
 	m.setTargetTriple(triple_of(opts));
 	m.setDataLayout(target.createDataLayout());
 
@@ -102,22 +184,13 @@ void retarget(Module &m, TargetMachine &target, const options &opts)
 		if (f.isIntrinsic())
 			continue;
 		flatten_debug(f);
-		if (f.getCallingConv() == CallingConv::SPIR_FUNC)
-			f.setCallingConv(CallingConv::C);
+		f.setCallingConv(convention_of(f));
+		/* LLVM would give it a section of its own. */
+		f.removeFnAttr(Attribute::Cold);
 		f.setDSOLocal(true);
 		f.addFnAttr(Attribute::NoUnwind);
-		f.addFnAttr("target-cpu", cpu_name(opts));
-		if (!opts.aarch64) {
-			f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
-			/*
-			 * A step from the processor's estimate leaves quotients off by 3 units, and
-			 * those by a square root NaN where it is 0 or infinite.
-			 */
-			f.addFnAttr("reciprocal-estimates", "!vec-divf,!sqrtf,!vec-sqrtf");
-		}
-		for (Instruction &inst : instructions(f))
-			if (auto *call = dyn_cast<CallBase>(&inst))
-				if (call->getCallingConv() == CallingConv::SPIR_FUNC)
-					call->setCallingConv(CallingConv::C);
+		set_features(f, opts);
 	}
+	for (Function &f : m)
+		set_conventions(f);
 }

@@ -11,6 +11,7 @@
 #define TWO_THIRDS	0x1.5555555555555p-1
 #define TWO_THIRDS_LOW	0x1.5555555555555p-55
 #define PI_LOW		0x1.1a62633145c07p-53
+#define HALF_PI_LAST	-0x1.f1976b7ed8fbcp-110
 #define ATAN_HALF	0x1.dac670561bb4fp-2
 #define ATAN_HALF_LOW	0x1.a2b7f222f65e2p-56
 
@@ -18,8 +19,13 @@
 #define L		JOIN(long, N)
 #define F		JOIN(float, N)
 
-static OVERLOAD double reduce_large(double x, double *low, long *quadrant);
-OVERLOAD double sin(double x);
+/* Functions of single elements that REPLACE() calls */
+RARE double salvo_outline_sin_far_d(double x);
+RARE double salvo_outline_cos_far_d(double x);
+RARE double salvo_outline_tan_far_d(double x);
+RARE double salvo_outline_log_small_d(double x);
+RARE double salvo_outline_log2_small_d(double x);
+RARE double salvo_outline_log10_small_d(double x);
 
 #define EACH		"each_double.cl"
 #include "widths.h"
@@ -40,7 +46,7 @@ static constant const ulong two_over_pi_long[] = {
  * the product's upper two bits are the quadrant; what comes before are whole turns,
  * what comes after is too small to count, even where the fraction begins with 62 zeros.
  */
-static OVERLOAD double reduce_large(double x, double *low, long *quadrant)
+static OVERLOAD double reduce_large(double x, long *quadrant)
 {
 	ulong bits = as_ulong(x) & 0x7fffffffffffffff;
 	ulong digits = (bits & 0xfffffffffffff) | 0x10000000000000;
@@ -61,12 +67,52 @@ static OVERLOAD double reduce_large(double x, double *low, long *quadrant)
 	f = two_sum(f, (p1 & 0xffffffff) * 0x1p-126, &e3);
 	f = quick_sum(f, e1 + (e2 + (e3 + (p2 >> 32) * 0x1p-158)), &e4);
 	double r = two_product(f, PI_D / 2, &e1);
-	r = quick_sum(r, e1 + (f * (PI_LOW / 2) + e4 * (PI_D / 2)), &e2);
 
-	*low = sign * e2;
 	*quadrant = as_long(x) < 0 ? -(long)q : (long)q;
-	return sign * r;
+	return sign * (r + (e1 + (f * (PI_LOW / 2) + e4 * (PI_D / 2))));
 }
+
+/* Angles above FAR, infinity among them */
+static OVERLOAD double reduce_far(double x, long *quadrant)
+{
+	*quadrant = 0;
+	return x - x == 0 ? reduce_large(x, quadrant) : NAN;
+}
+
+double salvo_outline_sin_far_d(double x)
+{
+	long q;
+	double r = reduce_far(x, &q);
+
+	return sin_quadrant(r, q);
+}
+
+double salvo_outline_cos_far_d(double x)
+{
+	long q;
+	double r = reduce_far(x, &q);
+
+	return sin_quadrant(r, q + 1);
+}
+
+double salvo_outline_tan_far_d(double x)
+{
+	long q;
+	double r = reduce_far(x, &q);
+
+	return tan_quadrant(r, q);
+}
+
+#define LOGARITHM_SMALL(NAME) \
+	double salvo_outline_##NAME##_small_d(double x) \
+	{ \
+		double e, f = take_normal(x * 0x1p54, &e) - 1; \
+		return NAME##_of_parts(e - 54, f); \
+	}
+LOGARITHM_SMALL(log)
+LOGARITHM_SMALL(log2)
+LOGARITHM_SMALL(log10)
+#undef LOGARITHM_SMALL
 
 /* Gamma(x) for x > 0 as exp(high + low) / @factor, by Stirling's series from 12 on. */
 static double log_gamma_sum(double x, double *low, double *factor)

@@ -2,18 +2,21 @@
 /*
  * each_double.cl - mathematical functions on double, 6.12.2
  *
- * Included once for each width. D: double, L: long, I: int, all of N elements. Every
- * function is free of branches: special arguments are put right by selections at the
- * end. Where the bounds of 7.4 need more than 53 bits on the way (logarithms that a
- * power multiplies, the reduction of angles) a number is the sum of two doubles, the
- * second small; products are made exact by splitting factors in halves, not by
- * fused multiplication, which x86-64-v2 lacks. Series are those of Taylor.
+ * Included once for each width. D: double, L: long, I: int, all of N elements. Special
+ * arguments are put right by selections at the end; what would take many instructions is
+ * behind a branch (REPLACE() in types.h). Where the bounds of 7.4 need more than 53 bits on
+ * the way (logarithms that a power multiplies) a number is the sum of two doubles, the
+ * second small; products are made exact by splitting factors in halves, not by fused
+ * multiplication, which x86-64-v2 lacks, but for angles. Series are those of Taylor.
  */
+#define S		double
+#define B		long
 #define BITS(x)		__builtin_astype(x, L)
 #define VALUE(x)	__builtin_astype(x, D)
 #define ABS(x)		__builtin_elementwise_abs(x)
 #define RINT(x)		__builtin_elementwise_rint(x)
 #define SQRT(x)		__builtin_elementwise_sqrt(x)
+#define FMA(x, y, z)	__builtin_elementwise_fma(x, y, z)
 
 static OVERLOAD D two_sum(D a, D b, D *rest)
 {
@@ -114,15 +117,23 @@ OVERLOAD D expm1(D x)
 	return x == (D)0 ? x : n == (D)0 ? e : whole;
 }
 
-/* A positive finite x as m * 2^e, m in [sqrt(1/2), sqrt(2)). */
+/* A positive normal x as m * 2^e, m in [sqrt(1/2), sqrt(2)) */
+static OVERLOAD D take_normal(D x, D *e)
+{
+	L bits = BITS(x), k = (bits - 0x3fe6a09e667f3bcdl) >> 52;
+
+	*e = VALUE(k + as_long(MAGIC)) - MAGIC;
+	return VALUE(bits - (k << 52));
+}
+
+/* The same for positive finite ones */
 static OVERLOAD D take_exponent(D x, D *e)
 {
 	L small = x < (D)0x1p-1022;
-	L bits = BITS(small ? x * 0x1p54 : x), k = (bits - 0x3fe6a09e667f3bcdl) >> 52;
-	D n = VALUE(k + as_long(MAGIC)) - MAGIC;
+	D n, m = take_normal(small ? x * 0x1p54 : x, &n);
 
 	*e = small ? n - 54 : n;
-	return VALUE(bits - (k << 52));
+	return m;
 }
 
 /* 2/5 + 2/7 z + 2/9 z^2 + ...: the tail of log((1 + s) / (1 - s)) / s, z = s^2. */
@@ -160,31 +171,44 @@ static OVERLOAD D log_special(D x, D y)
 	return (x < (D)0) | (x != x) ? (D)NAN : y;
 }
 
-OVERLOAD D log(D x)
+static OVERLOAD D log_of_parts(D e, D f)
 {
-	D e, f = take_exponent(x, &e) - 1;
-
-	return log_special(x, e * LN2_HIGH + (f + (log_rest(f) + e * LN2_LOW)));
+	return e * LN2_HIGH + (f + (log_rest(f) + e * LN2_LOW));
 }
 
-OVERLOAD D log2(D x)
+static OVERLOAD D log2_of_parts(D e, D f)
 {
-	D e, f = take_exponent(x, &e) - 1, low, y;
-	D log = quick_sum(f, log_rest(f), &low);
+	D low, y, log = quick_sum(f, log_rest(f), &low);
 	D high = two_product(log, (D)LOG2E, &y);
 
-	return log_special(x, e + (high + (y + log * LOG2E_LOW + low * LOG2E)));
+	return e + (high + (y + log * LOG2E_LOW + low * LOG2E));
 }
 
-OVERLOAD D log10(D x)
+static OVERLOAD D log10_of_parts(D e, D f)
 {
-	D e, f = take_exponent(x, &e) - 1, low, y;
-	D log = quick_sum(f, log_rest(f), &low);
+	D low, y, log = quick_sum(f, log_rest(f), &low);
 	D high = two_product(log, (D)INV_LN10, &y);
 
 	y += log * INV_LN10_LOW + low * INV_LN10 + e * LOG10_2_LOW;
-	return log_special(x, e * LOG10_2_HIGH + (high + y));
+	return e * LOG10_2_HIGH + (high + y);
 }
+
+#define LOGARITHM(NAME) \
+	OVERLOAD D NAME(D x) \
+	{ \
+		D e, f = take_normal(x, &e) - 1, y = NAME##_of_parts(e, f); \
+		L special = !((x >= (D)0x1p-1022) & (x < (D)INFINITY)); \
+		if (UNLIKELY(ANY_OF(special, N))) { \
+			L small = (x < (D)0x1p-1022) & (x > (D)0); \
+			y = log_special(x, y); \
+			REPLACE(y, x, small, salvo_outline_##NAME##_small_d) \
+		} \
+		return y; \
+	}
+LOGARITHM(log)
+LOGARITHM(log2)
+LOGARITHM(log10)
+#undef LOGARITHM
 
 OVERLOAD D log1p(D x)
 {
@@ -341,24 +365,24 @@ OVERLOAD D atanh(D x)
 	return x == (D)0 ? x : signed_as(0.5 * log1p(2 * a / (1 - a)), x);
 }
 
-/* x modulo pi/2, in [-pi/4, pi/4], as a sum; and which quarter. */
-static OVERLOAD D reduce(D x, D *low, L *quadrant)
+/*
+ * x modulo pi / 2, in [-pi/4, pi/4], for |x| up to FAR, and which quarter; as in each_float.cl. NaN
+ * for others that are not finite.
+ */
+static OVERLOAD D reduce(D x, L *quadrant)
 {
-	D n = RINT(x * (2 / PI_D)), e1, e2;
+	D shifted = x * (2 / PI_D) + MAGIC, n = shifted - MAGIC, e1, e2;
+
+	*quadrant = BITS(shifted);
+	if (salvo_has_fma())
+		return FMA(-n, (D)HALF_PI_LAST, FMA(-n, (D)(PI_LOW / 2), FMA(-n, (D)(PI_D / 2), x)));
 	D r = two_sum(x - n * 0x1.921fb544p+0, -n * 0x1.0b4611a6p-34, &e1);
 	r = two_sum(r, -n * 0x1.3198a2e0p-69, &e2);
-	r = quick_sum(r, e1 + e2 - n * 0x1.b839a252049c1p-104, low);
-	*quadrant = BITS(limit(n, -0x1p50, 0x1p50) + MAGIC);
-	L large = (ABS(x) > (D)1e6) & (x - x == x - x);
-	if (UNLIKELY(ANY_OF(large, N)))
-		for (uint i = 0; i < LANES; i++)
-			if (((long *)&large)[i])
-				((double *)&r)[i] = reduce_large(((double *)&x)[i],
-					(double *)low + i, (long *)quadrant + i);
-	return x - x == x - x ? r : (D)NAN;
+	return r + (e1 + e2 - n * 0x1.b839a252049c1p-104);
 }
 
-static OVERLOAD D sin_sum(D r, D low)
+/* Sine and cosine for |r| <= pi / 4 */
+static OVERLOAD D sin_near(D r)
 {
 	D z = r * r, y = 1.0 / 355687428096000;
 
@@ -369,10 +393,10 @@ static OVERLOAD D sin_sum(D r, D low)
 	y = y * z - 1.0 / 5040;
 	y = y * z + 1.0 / 120;
 	y = y * z - 1.0 / 6;
-	return r + (r * z * y + low * (1 - 0.5 * z));
+	return r + r * z * y;
 }
 
-static OVERLOAD D cos_sum(D r, D low)
+static OVERLOAD D cos_near(D r)
 {
 	D z = r * r, middle = 0.5 * z, w = 1 - middle, y = -1.0 / 6402373705728000;
 
@@ -383,15 +407,24 @@ static OVERLOAD D cos_sum(D r, D low)
 	y = y * z + 1.0 / 40320;
 	y = y * z - 1.0 / 720;
 	y = y * z + 1.0 / 24;
-	return w + (((1 - w) - middle) + (z * z * y - r * low));
+	return w + (((1 - w) - middle) + z * z * y);
 }
 
-/* sin(r + low + quadrant * pi / 2) */
-static OVERLOAD D sin_quarter(D r, D low, L quadrant)
+/* sin(r + quadrant * pi / 2) */
+static OVERLOAD D sin_quadrant(D r, L quadrant)
 {
-	D y = -(quadrant & 1) < 0 ? cos_sum(r, low) : sin_sum(r, low);
+	D y = -(quadrant & 1) < 0 ? cos_near(r) : sin_near(r);
 
-	return -(quadrant & 2) < 0 ? -y : y;
+	return VALUE(BITS(y) ^ ((quadrant & 2) << 62));
+}
+
+/* tan(r + quadrant * pi / 2), with a single division */
+static OVERLOAD D tan_quadrant(D r, L quadrant)
+{
+	D s = sin_near(r), c = cos_near(r);
+	L odd = -(quadrant & 1) < 0;
+
+	return (odd ? -c : s) / (odd ? s : c);
 }
 
 static OVERLOAD D reduce_turn(D x, L *quadrant)
@@ -404,33 +437,37 @@ static OVERLOAD D reduce_turn(D x, L *quadrant)
 
 OVERLOAD D sin(D x)
 {
-	L q;
-	D low, r = reduce(x, &low, &q), y = sin_quarter(r, low, q);
+	L q, far = ABS(x) > (D)FAR;
+	D r = reduce(x, &q), y = sin_quadrant(r, q);
 
-	return x == (D)0 ? x : y;
+	y = x == (D)0 ? x : y;
+	REPLACE(y, x, far, salvo_outline_sin_far_d)
+	return y;
 }
 
 OVERLOAD D cos(D x)
 {
-	L q;
-	D low, r = reduce(x, &low, &q);
+	L q, far = ABS(x) > (D)FAR;
+	D r = reduce(x, &q), y = sin_quadrant(r, q + 1);
 
-	return sin_quarter(r, low, q + 1);
+	REPLACE(y, x, far, salvo_outline_cos_far_d)
+	return y;
 }
 
 OVERLOAD D tan(D x)
 {
-	L q;
-	D low, r = reduce(x, &low, &q);
-	D y = sin_quarter(r, low, q) / sin_quarter(r, low, q + 1);
+	L q, far = ABS(x) > (D)FAR;
+	D r = reduce(x, &q), y = tan_quadrant(r, q);
 
-	return x == (D)0 ? x : y;
+	y = x == (D)0 ? x : y;
+	REPLACE(y, x, far, salvo_outline_tan_far_d)
+	return y;
 }
 
 OVERLOAD D sinpi(D x)
 {
 	L q;
-	D r = reduce_turn(x, &q), y = sin_quarter(r, (D)0, q);
+	D r = reduce_turn(x, &q), y = sin_quadrant(r, q);
 
 	return x == __builtin_elementwise_trunc(x) ? __builtin_elementwise_copysign(x - x, x) : y;
 }
@@ -440,13 +477,13 @@ OVERLOAD D cospi(D x)
 	L q;
 	D r = reduce_turn(x, &q);
 
-	return 0 + sin_quarter(r, (D)0, q + 1);
+	return 0 + sin_quadrant(r, q + 1);
 }
 
 OVERLOAD D tanpi(D x)
 {
 	L q;
-	D r = reduce_turn(x, &q), y = sin_quarter(r, (D)0, q) / (0 + sin_quarter(r, (D)0, q + 1));
+	D r = reduce_turn(x, &q), y = sin_quadrant(r, q) / (0 + sin_quadrant(r, q + 1));
 	D zero = __builtin_elementwise_copysign(x - x, -(q & 2) < 0 ? -x : x);
 
 	return x == __builtin_elementwise_trunc(x) ? zero : y;
@@ -610,3 +647,6 @@ OVERLOAD D erfc(D x)
 #undef ABS
 #undef RINT
 #undef SQRT
+#undef FMA
+#undef S
+#undef B

@@ -6,19 +6,21 @@
  * Arguments are reduced to a small range, exactly or with what is lost as a second number; there a
  * polynomial is off by less than 2^-27 of the result, so that the rounding of the last steps makes
  * up most of an error. The coefficients were fitted by weighted least squares for the least
- * relative error. Every function is free of branches, but for angles above a million: special
- * arguments are put right by selections at the end.
+ * relative error. Special arguments are put right by selections at the end; what would take many
+ * instructions is behind a branch (REPLACE() in types.h).
  *
  * Constants with few digits have exact products with the integers that they are multiplied by,
  * with a fused multiplication or without (x86-64-v2).
  */
+#define S		float
+#define B		int
 #define BITS(x)		__builtin_astype(x, I)
 #define VALUE(x)	__builtin_astype(x, F)
 #define ABS(x)		__builtin_elementwise_abs(x)
 #define RINT(x)		__builtin_elementwise_rint(x)
 #define SQRT(x)		__builtin_elementwise_sqrt(x)
 #define SIGNED_AS(y, x)	__builtin_elementwise_copysign(y, x)
-#define IS_FINITE(x)	((x) - (x) == (x) - (x))
+#define FMA(x, y, z)	__builtin_elementwise_fma(x, y, z)
 
 OVERLOAD F JOIN(convert_float, N)(I);
 OVERLOAD I JOIN(convert_int, N)(L);
@@ -72,15 +74,13 @@ OVERLOAD F exp10(F x)
 }
 
 /*
- * The logarithm of a positive finite x is that of 2^exponent and of 1 + f, f in [-0.293, 0.4143),
+ * The logarithm of a normal positive x is that of 2^exponent and of 1 + f, f in [-0.293, 0.4143),
  * which is f + rest.
  */
 static OVERLOAD F log_parts(F x, F *exponent, F *rest)
 {
-	I small = x < (F)0x1p-126f;
-	I bits = BITS(small ? x * 0x1p+23f : x), k = (bits - SQRT_HALF_BITS) >> 23;
-	F n = JOIN(convert_float, N)(k), f = VALUE(bits - (k << 23)) - 1;
-	F y = -0x1.38aebp-4f;
+	I bits = BITS(x), k = (bits - SQRT_HALF_BITS) >> 23;
+	F f = VALUE(bits - (k << 23)) - 1, y = -0x1.38aebp-4f;
 
 	y = y * f + 0x1.056296p-3f;
 	y = y * f - 0x1.0d887ap-3f;
@@ -91,40 +91,44 @@ static OVERLOAD F log_parts(F x, F *exponent, F *rest)
 	y = y * f + 0x1.555554p-2f;
 	y = y * f - 0.5f;
 	*rest = f * f * y;
-	*exponent = small ? n - 23 : n;
+	*exponent = JOIN(convert_float, N)(k);
 	return f;
 }
 
-/* @y, unless the logarithm of @x is infinite or none. */
-static OVERLOAD F log_special(F x, F y)
+static OVERLOAD F log_of_parts(F n, F f, F rest)
 {
-	y = x == (F)INFINITY ? x : y;
-	y = x == (F)0 ? (F)-INFINITY : y;
-	return (x < (F)0) | (x != x) ? (F)NAN : y;
-}
-
-OVERLOAD F log(F x)
-{
-	F n, rest, f = log_parts(x, &n, &rest);
-
-	return log_special(x, n * LN2_HIGH_F + (f + (n * LN2_LOW_F + rest)));
+	return n * LN2_HIGH_F + (f + (n * LN2_LOW_F + rest));
 }
 
 /* The product with the logarithm of e to base 2 without what that is more than 1 */
-OVERLOAD F log2(F x)
+static OVERLOAD F log2_of_parts(F n, F f, F rest)
 {
-	F n, rest, f = log_parts(x, &n, &rest);
-
-	return log_special(x, n + (f + ((f + rest) * LOG2E_ABOVE_1_F + rest)));
+	return n + (f + ((f + rest) * LOG2E_ABOVE_1_F + rest));
 }
 
-OVERLOAD F log10(F x)
+static OVERLOAD F log10_of_parts(F n, F f, F rest)
 {
-	F n, rest, f = log_parts(x, &n, &rest);
-	F y = (f + rest) * INV_LN10_F + n * LOG10_2_LOW_F;
-
-	return log_special(x, n * LOG10_2_HIGH_F + y);
+	return n * LOG10_2_HIGH_F + ((f + rest) * INV_LN10_F + n * LOG10_2_LOW_F);
 }
+
+#define LOGARITHM(NAME) \
+	OVERLOAD F NAME(F x) \
+	{ \
+		F n, rest, f = log_parts(x, &n, &rest), y = NAME##_of_parts(n, f, rest); \
+		I special = !((x >= (F)LEAST_NORMAL_F) & (x < (F)INFINITY)); \
+		if (UNLIKELY(ANY_OF(special, N))) { \
+			I small = (x < (F)LEAST_NORMAL_F) & (x > (F)0); \
+			y = x == (F)INFINITY ? x : y; \
+			y = x == (F)0 ? (F)-INFINITY : y; \
+			y = (x < (F)0) | (x != x) ? (F)NAN : y; \
+			REPLACE(y, x, small, salvo_outline_##NAME##_small_f) \
+		} \
+		return y; \
+	}
+LOGARITHM(log)
+LOGARITHM(log2)
+LOGARITHM(log10)
+#undef LOGARITHM
 
 OVERLOAD F tanh(F x)
 {
@@ -166,40 +170,102 @@ static OVERLOAD F sin_quadrant(F r, I quadrant)
 	return VALUE(BITS(y) ^ (quadrant << 30 & SIGN_BIT));
 }
 
-/* In double: a small difference between x and a multiple of pi / 2 keeps its digits. */
-static OVERLOAD F reduce_near(D x, I *quadrant)
+/* tan(r + quadrant * pi / 2), with a single division */
+static OVERLOAD F tan_quadrant(F r, I quadrant)
 {
-	D n = RINT(x * (2 / PI_D));
+	F s = sin_near(r), c = cos_near(r);
+	I odd = quadrant << 31 < 0;
 
-	*quadrant = JOIN(convert_int, N)(__builtin_astype(n + MAGIC, L));
+	return (odd ? -c : s) / (odd ? s : c);
+}
+
+/* x modulo pi / 2 for |x| up to FAR: a small difference to a multiple keeps its digits. */
+static OVERLOAD F reduce_double(D x, I *quadrant)
+{
+	D shifted = x * (2 / PI_D) + MAGIC, n = shifted - MAGIC;
+
+	*quadrant = JOIN(convert_int, N)(__builtin_astype(shifted, L));
 	return JOIN(convert_float, N)(x - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 -
 				      n * 0x1.3198a2e037073p-69);
 }
 
+/*
+ * The same for |x| up to FAR_F, NaN for others that are not finite. x less the product with the
+ * first part of pi / 2 is exact with fused multiplications; those with the others only round.
+ */
 static OVERLOAD F reduce(F x, I *quadrant)
 {
-	F r = reduce_near(JOIN(convert_double, N)(x), quadrant);
-	I large = (ABS(x) > (F)1e6f) & IS_FINITE(x);
+	if (salvo_has_fma()) {
+		F shifted = FMA(x, (F)(2 / PI_F), (F)MAGIC_F), n = shifted - MAGIC_F;
 
-	if (UNLIKELY(ANY_OF(large, N)))
-		for (uint i = 0; i < LANES; i++)
-			if (((int *)&large)[i])
-				((float *)&r)[i] = reduce_large(((float *)&x)[i],
-								(int *)quadrant + i);
-	return IS_FINITE(x) ? r : (F)NAN;
+		*quadrant = BITS(shifted);
+		return FMA(-n, (F)HALF_PI_LAST_F, FMA(-n, (F)HALF_PI_LOW_F, FMA(-n, (F)HALF_PI_F, x)));
+	}
+	return reduce_double(JOIN(convert_double, N)(x), quadrant);
 }
 
-/*
- * Without the reduction of very large angles, most of the code of programs that compute several:
- * beyond the range in which n is exact each counts as 0.
- */
+/* Of angles that are too large for that: as those of 0, in the fast variants */
 static OVERLOAD F reduce_fast(F x, I *quadrant)
 {
-	D d = JOIN(convert_double, N)(x);
-
-	d = ABS(d) < (D)0x1p+50 ? d : d - d;
-	return reduce_near(d, quadrant);
+	return reduce(ABS(x) > (F)FAR_F ? x - x : x, quadrant);
 }
+
+OVERLOAD F sin(F x)
+{
+	I q, far = ABS(x) > (F)FAR_F;
+	F r = reduce(x, &q), y = sin_quadrant(r, q);
+
+	y = x == (F)0 ? x : y;
+	REPLACE(y, x, far, salvo_outline_sin_far_f)
+	return y;
+}
+
+OVERLOAD F cos(F x)
+{
+	I q, far = ABS(x) > (F)FAR_F;
+	F r = reduce(x, &q), y = sin_quadrant(r, q + 1);
+
+	REPLACE(y, x, far, salvo_outline_cos_far_f)
+	return y;
+}
+
+OVERLOAD F tan(F x)
+{
+	I q, far = ABS(x) > (F)FAR_F;
+	F r = reduce(x, &q), y = tan_quadrant(r, q);
+
+	y = x == (F)0 ? x : y;
+	REPLACE(y, x, far, salvo_outline_tan_far_f)
+	return y;
+}
+
+OVERLOAD F native_sin(F x)
+{
+	I q;
+	F r = reduce_fast(x, &q);
+
+	return x == (F)0 ? x : sin_quadrant(r, q);
+}
+
+OVERLOAD F native_cos(F x)
+{
+	I q;
+	F r = reduce_fast(x, &q);
+
+	return sin_quadrant(r, q + 1);
+}
+
+OVERLOAD F native_tan(F x)
+{
+	I q;
+	F r = reduce_fast(x, &q);
+
+	return x == (F)0 ? x : tan_quadrant(r, q);
+}
+
+OVERLOAD F half_sin(F x) { return sin(x); }
+OVERLOAD F half_cos(F x) { return cos(x); }
+OVERLOAD F half_tan(F x) { return tan(x); }
 
 static OVERLOAD F reduce_pi(F x, I *quadrant)
 {
@@ -209,33 +275,6 @@ static OVERLOAD F reduce_pi(F x, I *quadrant)
 	*quadrant = BITS(m + MAGIC_F);
 	return (x - n * 0.5f) * PI_F;
 }
-
-#define ANGLE_FUNCTIONS(PREFIX, REDUCE) \
-	OVERLOAD F PREFIX##sin(F x) \
-	{ \
-		I q; \
-		F r = REDUCE(x, &q); \
-		return x == (F)0 ? x : sin_quadrant(r, q); \
-	} \
-	OVERLOAD F PREFIX##cos(F x) \
-	{ \
-		I q; \
-		F r = REDUCE(x, &q); \
-		return sin_quadrant(r, q + 1); \
-	} \
-	OVERLOAD F PREFIX##tan(F x) \
-	{ \
-		I q; \
-		F r = REDUCE(x, &q), y = sin_quadrant(r, q) / sin_quadrant(r, q + 1); \
-		return x == (F)0 ? x : y; \
-	}
-ANGLE_FUNCTIONS(, reduce)
-ANGLE_FUNCTIONS(native_, reduce_fast)
-#undef ANGLE_FUNCTIONS
-
-OVERLOAD F half_sin(F x) { return sin(x); }
-OVERLOAD F half_cos(F x) { return cos(x); }
-OVERLOAD F half_tan(F x) { return tan(x); }
 
 OVERLOAD F sinpi(F x)
 {
@@ -389,4 +428,6 @@ FAST_VARIANTS(half)
 #undef RINT
 #undef SQRT
 #undef SIGNED_AS
-#undef IS_FINITE
+#undef FMA
+#undef S
+#undef B

@@ -17,6 +17,9 @@
 #define PI_F		0x1.921fb6p+1f
 #define HALF_PI_F	0x1.921fb6p+0f
 #define HALF_PI_LOW_F	-0x1.777a5cp-25f
+#define HALF_PI_LAST_F	-0x1.ee59dap-50f
+#define FAR_F		0x1p+17f		/* as FAR, in float */
+#define LEAST_NORMAL_F	0x1p-126f
 #define INV_PI_F	0x1.45f306p-2f
 
 /* 2/pi, 32 bits a word, after a word of zeros. */
@@ -46,6 +49,14 @@ static OVERLOAD float reduce_large(float x, int *quadrant)
 	return as_int(x) < 0 ? -rest : rest;
 }
 
+/* Functions of single elements that REPLACE() calls */
+RARE float salvo_outline_sin_far_f(float x);
+RARE float salvo_outline_cos_far_f(float x);
+RARE float salvo_outline_tan_far_f(float x);
+RARE float salvo_outline_log_small_f(float x);
+RARE float salvo_outline_log2_small_f(float x);
+RARE float salvo_outline_log10_small_f(float x);
+
 #define F		JOIN(float, N)
 #define I		JOIN(int, N)
 #define D		JOIN(double, N)
@@ -57,3 +68,47 @@ static OVERLOAD float reduce_large(float x, int *quadrant)
 #undef I
 #undef D
 #undef L
+
+/* Angles above FAR_F, infinity among them */
+static OVERLOAD float reduce_far(float x, int *quadrant)
+{
+	if (__builtin_elementwise_abs(x) < FAR)
+		return reduce_double(x, quadrant);
+	*quadrant = 0;
+	return x - x == 0 ? reduce_large(x, quadrant) : NAN;
+}
+
+float salvo_outline_sin_far_f(float x)
+{
+	int q;
+	float r = reduce_far(x, &q);
+
+	return sin_quadrant(r, q);
+}
+
+float salvo_outline_cos_far_f(float x)
+{
+	int q;
+	float r = reduce_far(x, &q);
+
+	return sin_quadrant(r, q + 1);
+}
+
+float salvo_outline_tan_far_f(float x)
+{
+	int q;
+	float r = reduce_far(x, &q);
+
+	return tan_quadrant(r, q);
+}
+
+#define LOGARITHM_SMALL(NAME) \
+	float salvo_outline_##NAME##_small_f(float x) \
+	{ \
+		float n, rest, f = log_parts(x * 0x1p+23f, &n, &rest); \
+		return NAME##_of_parts(n - 23, f, rest); \
+	}
+LOGARITHM_SMALL(log)
+LOGARITHM_SMALL(log2)
+LOGARITHM_SMALL(log10)
+#undef LOGARITHM_SMALL

@@ -2,6 +2,9 @@
 /* types.h - one definition for all element types and vector widths */
 #define OVERLOAD __attribute__((overloadable))
 
+/* Of functions that few work-items call: callers keep their registers (target.cc). */
+#define RARE __attribute__((cold, const))
+
 #define JOIN_(a, b)	a##b
 #define JOIN(a, b)	JOIN_(a, b)
 
@@ -17,6 +20,20 @@
 /* Conditions of branches to what few work-items need */
 #define LIKELY(x)	__builtin_expect((x) != 0, 1)
 #define UNLIKELY(x)	__builtin_expect((x) != 0, 0)
+
+/*
+ * Those of the LANES elements of @y, of type S, where @wrong, of type B, is true: by FUNCTION of
+ * the same of @x. It takes one element and its name begins with salvo_outline, so that its code is
+ * there but once (flatten.cc).
+ */
+#define REPLACE(y, x, wrong, FUNCTION) \
+	if (UNLIKELY(ANY_OF(wrong, N))) \
+		for (uint i = 0; i < LANES; i++) \
+			if (((B *)&wrong)[i]) \
+				((S *)&y)[i] = FUNCTION(((S *)&x)[i]);
+
+/* Does the processor multiply and add in one step? A constant for each target (target.cc) */
+int salvo_has_fma(void) __asm__("salvo.has_fma") __attribute__((const));
 
 /* M(type, type of its comparison result, type of its bits) */
 #define FOR_FLOAT_VECTORS(M) \
