@@ -112,6 +112,42 @@ kernel void k(global const int *a, global const int *w, global float *b, local c
 END
 	lacks code 'vmaskmovps.*ymm[0-9]+,.*\(')"
 
+check "M4 some ways of branches store to one address: one store under a mask" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const float *a, global const int *w, global uchar4 *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] < 0) {
+		b[x] = (uchar4)(255, 255, 255, 0);
+	} else {
+		switch (w[x]) {
+		case 0: b[x] = (uchar4)(191, 255 * a[x], 64, 0); break;
+		case 1: b[x] = (uchar4)(64, 191, 99 * a[x], 0); break;
+		case 2: b[x] = (uchar4)(77 * a[x], 191, 64, 0); break;
+		}
+	}
+}
+END
+	times code 'vpmaskmovd +%ymm' 1 8
+	lacks code 'vpextrb'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const int *w, global float *b)
+{
+	int x = get_global_id(0), at = w[x];
+
+	if (a[x] < 1)
+		b[at] = 3;
+	else if (a[x] > 5)
+		b[at] = a[x] * a[x];
+	else if (a[x] == 3)
+		b[at] = a[x] / 7;
+}
+END
+	times code 'scatter' 1 4
+	# Not run without active lanes
+	times code 'kortest|ktest' 3 8)"
+
 check "M4 a flag that work-items set on a condition: stored only where it is not set" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * common_stores.cc - one store where all ways of a branch end in one to the same address
+ * common_stores.cc - one store where several ways of a branch end in one to the same address
  *
  * Lanes would store under a mask twice:
  *
@@ -9,7 +9,9 @@
  *					a[x] = s
  *
  * LLVM does so where nothing else leads to what follows, which a branch around both is. Ways
- * may branch again, as those of "else if" and "||", and those of a switch do.
+ * may branch again, as those of "else if" and "||", and those of a switch do. Others may have no
+ * such store, as a switch without a default: those that have one come together before the join,
+ * and lanes store once under the mask of all of them.
  */
 #include "salvo_cc.h"
 
@@ -18,6 +20,7 @@
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -84,6 +87,19 @@ static void hoist(Value *v, Value *w, Instruction &branch, const DominatorTree &
 	other->eraseFromParent();
 }
 
+/*
+ * The type whose values @value's ways choose between: short vectors of parts of words are words,
+ * of which lanes choose one with a mask bit and not one for each part.
+ */
+static Type *chosen_type(Type *type)
+{
+	unsigned bits = type->getPrimitiveSizeInBits();
+
+	return type->isVectorTy() && type->getScalarSizeInBits() < bits &&
+	       type->getScalarSizeInBits() < 32 && (bits == 32 || bits == 64) ?
+		       Type::getIntNTy(type->getContext(), bits) : type;
+}
+
 /* Makes one store of @stores, before @join, to which the blocks of all lead. */
 static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join, DomTreeUpdater &trees)
 {
@@ -96,10 +112,15 @@ static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join, DomTreeUpdater
 	if (join->hasNPredecessorsOrMore(ways.size() + 1))
 		join = SplitBlockPredecessors(join, ways, ".stores", &trees);
 	if (any_of(stores, [&](StoreInst *store) { return store->getValueOperand() != value; })) {
-		PHINode *phi = PHINode::Create(value->getType(), ways.size(), "", join->begin());
+		Type *type = chosen_type(value->getType());
+		PHINode *phi = PHINode::Create(type, ways.size(), "", join->begin());
 
-		for (StoreInst *store : stores)
-			phi->addIncoming(store->getValueOperand(), store->getParent());
+		for (StoreInst *store : stores) {
+			IRBuilder<> builder(store);
+
+			phi->addIncoming(builder.CreateBitCast(store->getValueOperand(), type),
+					 store->getParent());
+		}
 		value = phi;
 	}
 	one->moveBefore(*join, join->getFirstInsertionPt());
@@ -112,31 +133,41 @@ static void merge(ArrayRef<StoreInst *> stores, BasicBlock *join, DomTreeUpdater
 	}
 }
 
+/* Do both store the same type to the same address, known before @branch? */
+static bool is_common(const StoreInst &store, const StoreInst &other, const Instruction &branch,
+		      const DominatorTree &tree)
+{
+	return store.getValueOperand()->getType() == other.getValueOperand()->getType() &&
+	       is_same(store.getPointerOperand(), other.getPointerOperand(), branch, tree,
+		       max_depth);
+}
+
 /*
- * Are the last accesses on all ways from @branch to @join stores to the same address, of the same
- * type, and are there several?
+ * Finds the first of the stores that are the last accesses of ways from @branch to @join whose
+ * address several of them have, and these.
  */
 static bool find_stores(const Instruction &branch, BasicBlock *join, const DominatorTree &tree,
 			SmallVectorImpl<StoreInst *> &stores)
 {
-	stores.clear();
-	for (BasicBlock *way : predecessors(join)) {
-		StoreInst *store;
+	SmallVector<StoreInst *> last;
 
-		if (!tree.dominates(branch.getParent(), way))
-			continue;
-		store = way->getTerminator()->getNumSuccessors() == 1 ? last_store(*way) : nullptr;
-		if (!store)
-			return false;
-		if (!stores.empty() &&
-		    (store->getValueOperand()->getType() !=
-			     stores[0]->getValueOperand()->getType() ||
-		     !is_same(stores[0]->getPointerOperand(), store->getPointerOperand(), branch,
-			      tree, max_depth)))
-			return false;
-		stores.push_back(store);
+	for (BasicBlock *way : predecessors(join)) {
+		StoreInst *store = nullptr;
+
+		if (way->getSingleSuccessor() && tree.dominates(branch.getParent(), way))
+			store = last_store(*way);
+		if (store)
+			last.push_back(store);
 	}
-	return stores.size() > 1;
+	for (size_t i = 0; i < last.size(); i++) {
+		stores.assign(1, last[i]);
+		for (StoreInst *other : drop_begin(last, i + 1))
+			if (is_common(*last[i], *other, branch, tree))
+				stores.push_back(other);
+		if (stores.size() > 1)
+			return true;
+	}
+	return false;
 }
 
 /* The next block that all ways from @branch lead to, or NULL */

@@ -428,7 +428,10 @@ void vectoriser::emit_load_elements(LoadInst &load)
 			  load_elements_of_all(load) : load_elements(load);
 }
 
-/* What a vector is made of, element by element, or nothing if it was made in another way. */
+/*
+ * What a vector is made of, element by element, those of a constant too, or nothing if it was made
+ * in another way.
+ */
 static SmallVector<Value *> find_elements(Value *value)
 {
 	auto *type = dyn_cast<FixedVectorType>(value->getType());
@@ -444,11 +447,18 @@ static SmallVector<Value *> find_elements(Value *value)
 			element = insert->getOperand(1);
 		value = insert->getOperand(0);
 	}
-	if (!isa<UndefValue>(value) || all_of(made, [](Value *v) { return !v; }))
+	auto *base = dyn_cast<Constant>(value);
+	if (!base || all_of(made, [](Value *v) { return !v; }))
 		return {};
-	for (Value *&element : made)
-		if (!element)
-			element = PoisonValue::get(type->getScalarType());
+	for (unsigned n = 0; n < made.size(); n++) {
+		if (made[n])
+			continue;
+		made[n] = base->getAggregateElement(n);
+		if (!made[n])
+			return {};
+		if (isa<UndefValue>(made[n]))
+			made[n] = PoisonValue::get(type->getScalarType());
+	}
 	return made;
 }
 
@@ -542,6 +552,38 @@ void vectoriser::scatter_elements(StoreInst &store, ArrayRef<Value *> parts)
 					      full(mask));
 }
 
+/* The words that vectors with the elements @parts of all lanes are, of type @type in the source */
+Value *vectoriser::words_of_parts(ArrayRef<Value *> parts, FixedVectorType *type)
+{
+	const unsigned bits = type->getScalarSizeInBits();
+	Type *word = widen(word_of(type)), *part = widen(b.getIntNTy(bits));
+	Value *all = nullptr;
+
+	for (unsigned n = 0; n < parts.size(); n++) {
+		if (isa<PoisonValue>(parts[n]))
+			continue;
+		Value *one = b.CreateShl(b.CreateZExt(b.CreateBitCast(parts[n], part), word),
+					 n * bits);
+		all = all ? b.CreateOr(all, one) : one;
+	}
+	return all;
+}
+
+/* A word that was made of the elements of a vector, or NULL if @cast is none */
+Value *vectoriser::emit_word(BitCastInst &cast)
+{
+	Value *from = cast.getOperand(0);
+	auto *type = dyn_cast<FixedVectorType>(from->getType());
+	SmallVector<Value *> parts;
+
+	if (!type || !cast.getType()->isIntegerTy() || type->getScalarSizeInBits() % 8 ||
+	    !is_whole_word(type))
+		return nullptr;
+	for (Value *element : find_elements(from))
+		parts.push_back(vector(element));
+	return parts.empty() ? nullptr : words_of_parts(parts, type);
+}
+
 /* Stores what was made element by element; false if it was not. */
 bool vectoriser::emit_store_elements(StoreInst &store)
 {
@@ -553,7 +595,7 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 	if (from.empty() || type->getScalarSizeInBits() % 8 ||
 	    type->getScalarType()->isPointerTy() || shape_of(pointer).kind == shape::UNIFORM)
 		return false;
-	Type *word = word_of(type), *bits = b.getIntNTy(type->getScalarSizeInBits());
+	Type *word = word_of(type);
 	for (Value *element : from)
 		parts.push_back(vector(element));
 	const unsigned element = type->getScalarSizeInBits();
@@ -575,15 +617,7 @@ bool vectoriser::emit_store_elements(StoreInst &store)
 	if (contiguous && is_in_parts(type)) {
 		all = interleave_parts(parts);
 	} else if (is_whole_word(type)) {
-		all = nullptr;
-		for (unsigned n = 0; n < parts.size(); n++) {
-			if (isa<PoisonValue>(parts[n]))
-				continue;
-			Value *part = b.CreateZExt(b.CreateBitCast(parts[n], widen(bits)),
-						   widen(word));
-			part = b.CreateShl(part, n * type->getScalarSizeInBits());
-			all = all ? b.CreateOr(all, part) : part;
-		}
+		all = words_of_parts(parts, type);
 	} else {
 		all = PoisonValue::get(widen(type));
 		for (unsigned n = 0; n < parts.size(); n++)

@@ -430,17 +430,44 @@ bool vectoriser::can_store_reversed(Value *pointer, Type *type, Align align) con
 	       (!mask || target.isLegalMaskedStore(widen(type), align));
 }
 
+/* Stores where a lane is active: a block in which ways meet is run without one, too. */
+void vectoriser::store_if_any(StoreInst &store)
+{
+	BasicBlock *some = BasicBlock::Create(out->getContext(), "some", out);
+	BasicBlock *after = BasicBlock::Create(out->getContext(), "stored", out);
+
+	if (!any_lane)
+		any_lane = any(mask);
+	if (!mask_bits)
+		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
+	b.CreateCondBr(any_lane, some, after);
+	b.SetInsertPoint(some);
+	store_each(store);
+	b.CreateBr(after);
+	b.SetInsertPoint(after);
+}
+
 void vectoriser::emit_store(StoreInst &store)
 {
 	Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
-	Type *type = value->getType();
-	const bool same = shape_of(pointer).kind == shape::UNIFORM &&
-			  shape_of(value).kind == shape::UNIFORM;
+	const bool same = shape_of(pointer).kind == shape::UNIFORM;
+	const bool apart = !same && !is_contiguous(pointer, value->getType());
 
-	if (same && !store.isVolatile()) {
+	if (same && shape_of(value).kind == shape::UNIFORM && !store.isVolatile())
 		emit_scalar_memory(store);
-		return;
-	}
+	else if (mask && apart && !store.isVolatile() &&
+		 store.getParent()->hasNPredecessorsOrMore(2))
+		store_if_any(store);
+	else
+		store_each(store);
+}
+
+/* Stores what is not the same for all lanes. */
+void vectoriser::store_each(StoreInst &store)
+{
+	Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
+	Type *type = value->getType();
+
 	if (!store.isVolatile() && emit_store_elements(store))
 		return;
 	const bool contiguous = is_contiguous(pointer, type);

@@ -282,6 +282,9 @@ Value *vectoriser::emit_vector(Instruction &inst)
 	if (isa<BitCastInst>(inst) && inst.getType()->isIntegerTy() &&
 	    inst.getOperand(0)->getType()->getScalarType()->isIntegerTy(1))
 		return emit_lanes(inst);
+	if (auto *cast = dyn_cast<BitCastInst>(&inst))
+		if (Value *made = emit_word(*cast))
+			return made;
 	if (can_divide(inst))
 		return emit_division(inst);
 	if (isa<CastInst>(inst) || isa<BinaryOperator>(inst) || isa<UnaryOperator>(inst) ||

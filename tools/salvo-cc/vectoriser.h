@@ -296,6 +296,8 @@ private:
 	Value *sum_before(Value *values);
 	Instruction *gather(llvm::LoadInst &load);
 	Value *emit_load(llvm::LoadInst &load);
+	void store_if_any(llvm::StoreInst &store);
+	void store_each(llvm::StoreInst &store);
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
 	bool can_gather(Type *type, llvm::Align align) const;
@@ -378,6 +380,9 @@ private:
 	Value *interleave_parts(llvm::ArrayRef<Value *> parts);
 	Value *interleave(llvm::ArrayRef<Value *> parts, unsigned from);
 	void store_lane_elements(llvm::StoreInst &store, llvm::ArrayRef<Value *> parts);
+	Value *words_of_parts(llvm::ArrayRef<llvm::Value *> parts,
+			      llvm::FixedVectorType *type);
+	Value *emit_word(llvm::BitCastInst &cast);
 	bool emit_store_elements(llvm::StoreInst &store);
 
 	llvm::Function &item;
