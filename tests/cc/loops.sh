@@ -61,8 +61,7 @@ END
 	columns rows 'column[i * rows + y]' | compile "--march x86-64-v4 --global-offset"
 	lacks code prefetch
 	columns 16 'v[column[i * 16 + y]]' | compile "--march x86-64-v4 --global-offset"
-	has code vgatherdpd
-	lacks code prefetch)"
+	times code prefetcht0 1 3)"
 
 check "M4 the part of a row whose work-items store to rows of their own: one after the other" "$(
 	compile "--march x86-64-v4" <<'END'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * prefetch.cc - prefetches what a loop loads at a stride of many cache lines
+ * prefetch.cc - prefetches what a loop loads at a stride of cache lines
  *
  * Where matrices are stored by columns, as sparse ones in ELLPACK form, lanes load neighbours in
  * memory, and the next ones in the next iteration, a column later:
@@ -10,10 +10,12 @@
  *		i += rows				prefetch(&column[i + 8 * rows])
  *	} while (...)					...
  *
- * The processor's prefetchers do not follow such a stride. Where loads wait for memory it executes
- * what is behind them, a few hundred micro-operations; a gather takes some forty of these, so that
- * the loads of about three iterations are on their way at a time. A loop without gathers has those
- * of many iterations, and gains nothing.
+ * The processor's prefetchers do not follow such a stride. One within a page they do, but not at
+ * once, and 64 work-items that share a sparse row leave it after a few iterations; the next rows
+ * are behind it. Where loads wait for memory the processor executes what is behind them, a few
+ * hundred micro-operations; a gather takes some forty of these, so that the loads of about three
+ * iterations are on their way at a time. A loop without gathers has those of many iterations, and
+ * gains nothing.
  *
  * What is prefetched past the end of the columns or of the buffer is harmless: there are no faults.
  */
@@ -31,7 +33,7 @@ using namespace llvm;
 
 static const int iterations_ahead = 8;
 static const uint64_t cache_line = 64;
-static const uint64_t page = 4096;	/* least stride that is a constant */
+static const uint64_t skipped = 2 * cache_line;	/* least stride that is a constant */
 
 static bool is_gather(const Instruction &inst)
 {
@@ -87,7 +89,7 @@ static bool is_far(const SCEV *step)
 {
 	auto *constant = dyn_cast<SCEVConstant>(step);
 
-	return !constant || constant->getAPInt().abs().uge(page);
+	return !constant || constant->getAPInt().abs().uge(skipped);
 }
 
 static bool changes_in_loops(const SCEV *value)
