@@ -544,6 +544,8 @@ bool emit_code(Module &m, TargetMachine &target, const options &opts, bytes &obj
 		for (Function &f : m)
 			add_feature(f, "+fast-gather");
 	config->setDisableVerify(true);
+	std::unique_ptr<Pass> prepare(createCodeGenPrepareLegacyPass());
+	config->insertPass(prepare->getPassID(), cut_long_blocks());
 	passes.add(config);
 	passes.add(info);
 	auto streamer = machine.createMCStreamer(out, nullptr, CodeGenFileType::ObjectFile,

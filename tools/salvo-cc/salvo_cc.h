@@ -28,6 +28,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 namespace llvm {
+class FunctionPass;
 class MachineFunctionPass;
 }
 
@@ -202,6 +203,9 @@ void flush_denormals(llvm::Function &kernel);
 
 /* ternary.cc: after the selection of instructions for AVX-512 */
 llvm::MachineFunctionPass *mend_ternaries();
+
+/* long_blocks.cc */
+llvm::FunctionPass *cut_long_blocks();
 
 /* stack.cc */
 void find_stacks(const bytes &object, std::vector<kernel> &kernels);

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: builds of long kernels, as generators and macros make them, do not take the square of their
+# length. The limits are of CPU time, several times what a build takes and a fraction of the square.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+
+cc=${BUILD:-build}/bin/salvo-cc
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# builds SECONDS: the kernel on the standard input takes less CPU time than that
+builds() {
+	(ulimit -t "$1"; exec "$cc" -o "$dir/k.salvo" - 2>"$dir/errors") ||
+		echo "exit code $?: $(head -3 "$dir/errors")"
+}
+
+check "M4 a sum of 2,000 elements" "$(
+	builds 6 < <(
+		echo "kernel void k(global const float *a, global float *b) {"
+		echo "int x = get_global_id(0); float s = 0;"
+		seq -f "s += a[x + %g];" 0 3 5999
+		echo "b[x] = s; }"))"
+
+check "M4 2,000 indices, each loaded from where the one before is" "$(
+	builds 12 < <(
+		echo "kernel void k(global const int *a, global int *b) {"
+		echo "int x = get_global_id(0);"
+		yes "x += a[x];" | head -2000
+		echo "b[get_global_id(0)] = x; }"))"
+
+finish
