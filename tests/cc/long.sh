@@ -32,4 +32,11 @@ check "M4 2,000 indices, each loaded from where the one before is" "$(
 		yes "x += a[x];" | head -2000
 		echo "b[get_global_id(0)] = x; }"))"
 
+check "M4 200 loops" "$(
+	builds 8 < <(
+		echo "kernel void k(global const float *a, global float *b, int n) {"
+		echo "int x = get_global_id(0); float s = 0;"
+		for k in {1..200}; do echo "for (int i = 0; i < n + $k; i++) s += a[i * $k + x];"; done
+		echo "b[x] = s; }"))"
+
 finish

@@ -73,6 +73,9 @@ static bool is_costly(StringRef pass)
 /* Instructions of a function from which on these passes leave it alone */
 static const unsigned large_function = 8000;
 
+/* The same of LoopLoadElimination, which compares each access of a loop with all others */
+static const unsigned many_accesses = 2000;
+
 /*
  * Instructions of a loop from which on its addresses stay as they are: the formulas that
  * LoopStrengthReduce tries grow with the square of the accesses, up to half the time of a build,
@@ -163,7 +166,7 @@ static bool should_run(StringRef pass, Any unit, counted &last)
 	} else {
 		return true;
 	}
-	return last.size < large_function;
+	return last.size < (pass == "LoopLoadEliminationPass" ? many_accesses : large_function);
 }
 
 /*
@@ -190,6 +193,12 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
 		return kept;
 	}
 };
+
+/*
+ * Instructions of a loop that LLVM unrolls by a number of iterations that is not constant, and such
+ * loops of a function from which on none is: for each, LLVM forgets what it knows of all loops.
+ */
+static const unsigned short_loop = 75, many_loops = 160;
 
 /* Instructions of a loop that sums up, and iterations from which on it is a long one */
 static const unsigned max_sum = 16, long_sum = 32;
@@ -238,11 +247,17 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 		auto has_loaded_length = [&](const Loop *loop) {
 			return depends_on_data(evolution.getBackedgeTakenCount(loop));
 		};
+		SmallVector<Loop *> all = loops.getLoopsInPreorder();
+		const bool too_many = count_if(all, [](const Loop *loop) {
+			return loop->isInnermost() && instructions_of(*loop) <= short_loop;
+		}) > many_loops;
 
-		for (Loop *loop : loops.getLoopsInPreorder()) {
+		for (Loop *loop : all) {
 			const Loop *around = loop->getParentLoop();
 
-			if (!loop->isInnermost() || !has_loaded_length(loop))
+			if (too_many)
+				addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
+			if (too_many || !loop->isInnermost() || !has_loaded_length(loop))
 				continue;
 			while (around && !has_loaded_length(around))
 				around = around->getParentLoop();
