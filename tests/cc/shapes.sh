@@ -721,6 +721,27 @@ END
 	has code 'vperm(d|ps) .*zmm'
 	times code 'gather' 1 4)"
 
+check "M4 a loop that is one chain of a few operations: four vectors hide its latency" "$(
+	for sum in 'x' 'x + in[j]'; do
+		compile "" <<END
+kernel void k(global uint *a, global const uint *in, int n)
+{
+	int i = get_global_id(0);
+	uint x = a[i];
+
+	for (int j = 0; j < n; j++) {
+		x ^= x << 13;
+		x ^= x >> 17;
+		x = $sum;
+	}
+	a[i] = x;
+}
+END
+		# One load of each vector before the loop, in versions with one and with more
+		[ "$sum" = x ] && times code 'vmovdqu.*\(.*\),%ymm' 5 5
+		[ "$sum" = x ] || times code 'vmovdqu.*\(.*\),%ymm' 3 3
+	done)"
+
 check "M4 lanes along y where memory is contiguous, though one work-item does more" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

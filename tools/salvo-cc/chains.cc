@@ -11,6 +11,10 @@
  *
  * In each long block the longest chain is compared with the number of operations. Lanes of 64 bits
  * or of vectors fill several registers already, and twice as many would be too many.
+ *
+ * Loops of a few operations that are one chain from iteration to iteration, as a generator of random
+ * numbers, leave most of a processor idle even with two vectors; four of them still fit into the
+ * registers.
  */
 #include "rows.h"
 
@@ -31,6 +35,12 @@ static const unsigned enough = 8;
 
 /* Operations for each access to memory below which that is what takes the time */
 static const unsigned least_work = 8;
+
+/* Operations and values of a loop whose four vectors are in registers */
+static const unsigned most_operations = 40, most_values = 3;
+
+/* Cycles of an operation whose result takes more than one */
+static const unsigned product_cycles = 4;
 
 /* Of a loop, on average */
 static const double iterations = 8;
@@ -88,4 +98,48 @@ bool is_bound_by_chains(Function &f)
 			bound += times * chain.operations;
 	}
 	return bound > operations / 2 && operations >= least_work * accesses;
+}
+
+static unsigned cycles_of(const Instruction &inst)
+{
+	const bool is_product = inst.getOpcode() == Instruction::Mul ||
+				inst.getType()->isFPOrFPVectorTy();
+
+	return !is_operation(inst) ? 0 : is_product ? product_cycles : 1;
+}
+
+/* Is @loop, a block, a chain that takes at least half as many cycles as it has operations? */
+static bool is_short_chain(const Loop &loop)
+{
+	const BasicBlock &block = *loop.getHeader();
+	DenseMap<const Value *, unsigned> ready;
+	unsigned operations = 0, longest = 0, values = 0;
+
+	for (const Instruction &inst : block) {
+		if (isa<PHINode>(inst)) {
+			values++;
+			continue;
+		}
+		if (inst.mayReadOrWriteMemory() || inst.isIntDivRem() ||
+		    inst.getOpcode() == Instruction::FDiv || inst.getType()->isVectorTy() ||
+		    inst.getType()->getPrimitiveSizeInBits() > 32)
+			return false;
+		for (const Value *operand : inst.operands())
+			ready[&inst] = std::max(ready.lookup(&inst), ready.lookup(operand));
+		ready[&inst] += cycles_of(inst);
+		operations += is_operation(inst);
+	}
+	for (const PHINode &phi : block.phis())
+		longest = std::max(longest, ready.lookup(phi.getIncomingValueForBlock(&block)));
+	return values <= most_values && operations <= most_operations && operations <= 2 * longest;
+}
+
+bool has_short_chains(Function &f)
+{
+	const DominatorTree dt(f);
+	const LoopInfo loops(dt);
+
+	return !loops.empty() && all_of(loops.getLoopsInPreorder(), [](const Loop *loop) {
+		return loop->getNumBlocks() == 1 && is_short_chain(*loop);
+	});
 }

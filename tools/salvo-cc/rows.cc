@@ -232,7 +232,19 @@ static bool gains_from_twice(const items &of, Function &f, unsigned d, unsigned 
 	});
 }
 
-/* Lanes whose masks and numbers all parts of the vectoriser can hold */
+/* Do they gain from four vectors? */
+static bool gains_from_four(const items &of, Function &f, unsigned d, unsigned lanes,
+			    TargetMachine &target, const options &opts)
+{
+	return opts.isa_level >= 3 && lanes == lanes_of(opts) &&
+	       f.getInstructionCount() <= max_twice && has_loops(f) &&
+	       is_so(f, target, [&](Function &copy) {
+		       return has_short_chains(copy) &&
+			      has_even_loops(copy, *of.id(copy, d), lanes, target);
+	       });
+}
+
+/* Lanes of bytes that fill a register */
 static const unsigned max_lanes = 32;
 
 /* Instructions of a work-item up to which it has a version with as many lanes as bytes fill */
@@ -318,8 +330,9 @@ static void add_more(row &made, const items &of, Function &item, unsigned d, boo
 					       aligned);
 		form->eraseFromParent();
 	}
-	if (!made.more && gains_from_twice(of, item, d, made.lanes, short_rows, target, opts)) {
-		made.more_lanes = 2 * made.lanes;
+	const bool four = !made.more && gains_from_four(of, item, d, made.lanes, target, opts);
+	if (!made.more && (four || gains_from_twice(of, item, d, made.lanes, short_rows, target, opts))) {
+		made.more_lanes = made.lanes * (four ? 4 : 2);
 		made.more = make_lanes(of, item, d, target, made.more_lanes, most, aligned);
 	}
 }

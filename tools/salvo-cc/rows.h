@@ -67,6 +67,7 @@ llvm::Function *mask_rest(const items &of, llvm::Function &item, unsigned d);
 
 /* Does a second vector of work-items help, because one waits for its own results? */
 bool is_bound_by_chains(llvm::Function &f);
+bool has_short_chains(llvm::Function &f);
 
 /* doubles.cc: does it compute with many doubles, and little else? A cheap test for the next one. */
 bool has_doubles(const llvm::Function &f);
