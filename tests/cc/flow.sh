@@ -682,4 +682,21 @@ kernel void k(global const float *in, global float *out, int x_step, int y_step,
 END
 	lacks code 'gather|scatter')"
 
+check "M4 remainders of constants are compared without a division" "$(
+	for test in 'x % 7 == 0' '(uint)x % 7 == 3' 'x % 12 == 5' 'a[x] % 6 != 0'; do
+		for level in 3 4; do
+			compile "--march x86-64-v$level --global-offset" <<END
+kernel void k(global const int *a, global int *b)
+{
+	int x = get_global_id(0);
+
+	if ($test)
+		b[x] = a[x] * 3;
+}
+END
+			has code 'vpmulld'
+			lacks code 'vpmulu?dq'
+		done
+	done)"
+
 finish

@@ -525,6 +525,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	restore_offsets(m);
 	if (opts.opt_level) {
 		prefetch_columns(m);
+		compare_remainders(m);
 		branch_searches(m);
 	}
 	lower_half(m);

@@ -189,6 +189,7 @@ void branch_searches(llvm::Module &m);
 
 /* prefetch.cc: what a loop loads at a stride of many cache lines */
 void prefetch_columns(llvm::Module &m);
+void compare_remainders(llvm::Module &m);
 
 /* masks.cc */
 void combine_masks(llvm::Module &m);
