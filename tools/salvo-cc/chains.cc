@@ -12,9 +12,9 @@
  * In each long block the longest chain is compared with the number of operations. Lanes of 64 bits
  * or of vectors fill several registers already, and twice as many would be too many.
  *
- * Loops of a few operations that are one chain from iteration to iteration, as a generator of random
- * numbers, leave most of a processor idle even with two vectors; four of them still fit into the
- * registers.
+ * Loops of a few operations that are one chain from iteration to iteration, as a generator of
+ * random numbers, leave most of a processor idle even with two vectors; four of them still fit into
+ * the registers.
  */
 #include "rows.h"
 

@@ -330,11 +330,15 @@ static void add_more(row &made, const items &of, Function &item, unsigned d, boo
 					       aligned);
 		form->eraseFromParent();
 	}
-	const bool four = !made.more && gains_from_four(of, item, d, made.lanes, target, opts);
-	if (!made.more && (four || gains_from_twice(of, item, d, made.lanes, short_rows, target, opts))) {
-		made.more_lanes = made.lanes * (four ? 4 : 2);
-		made.more = make_lanes(of, item, d, target, made.more_lanes, most, aligned);
-	}
+	if (made.more)
+		return;
+	if (gains_from_four(of, item, d, made.lanes, target, opts))
+		made.more_lanes = 4 * made.lanes;
+	else if (gains_from_twice(of, item, d, made.lanes, short_rows, target, opts))
+		made.more_lanes = 2 * made.lanes;
+	else
+		return;
+	made.more = make_lanes(of, item, d, target, made.more_lanes, most, aligned);
 }
 
 /*

@@ -374,8 +374,11 @@ static OVERLOAD D reduce(D x, L *quadrant)
 	D shifted = x * (2 / PI_D) + MAGIC, n = shifted - MAGIC, e1, e2;
 
 	*quadrant = BITS(shifted);
-	if (salvo_has_fma())
-		return FMA(-n, (D)HALF_PI_LAST, FMA(-n, (D)(PI_LOW / 2), FMA(-n, (D)(PI_D / 2), x)));
+	if (salvo_has_fma()) {
+		D less = FMA(-n, (D)(PI_LOW / 2), FMA(-n, (D)(PI_D / 2), x));
+
+		return FMA(-n, (D)HALF_PI_LAST, less);
+	}
 	D r = two_sum(x - n * 0x1.921fb544p+0, -n * 0x1.0b4611a6p-34, &e1);
 	r = two_sum(r, -n * 0x1.3198a2e0p-69, &e2);
 	return r + (e1 + e2 - n * 0x1.b839a252049c1p-104);

@@ -198,8 +198,10 @@ static OVERLOAD F reduce(F x, I *quadrant)
 	if (salvo_has_fma()) {
 		F shifted = FMA(x, (F)(2 / PI_F), (F)MAGIC_F), n = shifted - MAGIC_F;
 
+		F less = FMA(-n, (F)HALF_PI_LOW_F, FMA(-n, (F)HALF_PI_F, x));
+
 		*quadrant = BITS(shifted);
-		return FMA(-n, (F)HALF_PI_LAST_F, FMA(-n, (F)HALF_PI_LOW_F, FMA(-n, (F)HALF_PI_F, x)));
+		return FMA(-n, (F)HALF_PI_LAST_F, less);
 	}
 	return reduce_double(JOIN(convert_double, N)(x), quadrant);
 }

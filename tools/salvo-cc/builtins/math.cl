@@ -14,7 +14,7 @@
 #define LOG2E	0x1.71547652b82fep+0
 #define LN10	0x1.26bb1bbb55516p+1
 #define PI_D	0x1.921fb54442d18p+1
-#define FAR	(salvo_has_fma() ? 0x1p+30 : 0x1p+20)	/* the largest angle for reductions in double */
+#define FAR	(salvo_has_fma() ? 0x1p+30 : 0x1p+20)	/* the largest angle for reduce() */
 #define MAGIC	0x1.8p+52		/* adding it leaves an integer in the low bits */
 
 #define CORE(F, D, I, L, N) \
