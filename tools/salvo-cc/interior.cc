@@ -173,26 +173,48 @@ static int outcome_of(Value *v, Instruction *test, bool outcome, unsigned depth)
 	return -1;
 }
 
-/* Does a work-item do nothing if @test has @outcome, but for what all of them do alike? */
-bool interior::does_nothing(Instruction *test, bool outcome)
+/* The blocks that a work-item may come to if @test has @outcome */
+static SmallSetVector<BasicBlock *, 8> blocks_if(Function &item, Instruction *test, bool outcome)
 {
 	SmallSetVector<BasicBlock *, 8> seen;
 
 	seen.insert(&item.getEntryBlock());
 	for (unsigned i = 0; i < seen.size(); i++) {
-		for (Instruction &inst : *seen[i])
-			if (!inst.isTerminator() && inst.mayHaveSideEffects() &&
-			    !inst.isLifetimeStartOrEnd() && !(skip && is_common_store(inst)))
-				return false;
 		auto *branch = dyn_cast<BranchInst>(seen[i]->getTerminator());
 		int way = branch && branch->isConditional() ?
 			outcome_of(branch->getCondition(), test, outcome, 6) : -1;
+
 		if (way >= 0)
 			seen.insert(branch->getSuccessor(!way));
 		else
 			seen.insert(succ_begin(seen[i]), succ_end(seen[i]));
 	}
-	return true;
+	return seen;
+}
+
+/* Does a work-item do nothing if @test has @outcome, but for what all of them do alike? */
+bool interior::does_nothing(Instruction *test, bool outcome)
+{
+	return all_of(blocks_if(item, test, outcome), [this](BasicBlock *block) {
+		return all_of(*block, [this](Instruction &inst) {
+			return inst.isTerminator() || !inst.mayHaveSideEffects() ||
+			       inst.isLifetimeStartOrEnd() || (skip && is_common_store(inst));
+		});
+	});
+}
+
+/* Does @test, if it holds, keep a work-item from half of the instructions or more? */
+bool interior::skips_most(Instruction *test)
+{
+	auto work_if = [&](bool outcome) {
+		unsigned sum = 0;
+
+		for (const BasicBlock *block : blocks_if(item, test, outcome))
+			sum += block->size();
+		return sum;
+	};
+
+	return 2 * work_if(true) <= work_if(false);
 }
 
 /* Is @v made of the kernel's arguments and ids? What else is passed may not be initialised yet. */
@@ -286,6 +308,9 @@ void interior::choose_side(row_test &t)
 	} else if (number && number->getValue().getSignificantBits() < 8 &&
 		   (ICmpInst::isLT(t.predicate) || ICmpInst::isLE(t.predicate))) {
 		/* x < 1: the border, most likely. */
+		t.predicate = inverse;
+	} else if (!number && skips_most(t.test)) {
+		/* x >= w - 1, and then only a border is stored */
 		t.predicate = inverse;
 	}
 	/*

@@ -117,6 +117,7 @@ private:
 	bool is_known(llvm::Value *v) const;
 	void find_row_guards();
 	bool does_nothing(llvm::Instruction *test, bool outcome);
+	bool skips_most(llvm::Instruction *test);
 	llvm::Value *evaluate(llvm::IRBuilder<> &b, llvm::Value *v);
 
 	llvm::Function &item;
