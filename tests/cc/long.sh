@@ -7,10 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # shellcheck source=tests/common/tap.sh
 . tests/common/tap.sh
-
-cc=${BUILD:-build}/bin/salvo-cc
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
 
 # builds SECONDS: the kernel on the standard input takes less CPU time than that
 builds() {

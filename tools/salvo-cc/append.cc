@@ -52,7 +52,7 @@ static bool is_simple_call(const CallInst &call)
 
 	return isa<IntrinsicInst>(call) ||
 	       (callee && (is_placeholder(*callee) || callee->doesNotAccessMemory() ||
-			   callee->getName().starts_with("salvo_outline")));
+			   is_outline(*callee)));
 }
 
 static bool uses_local(const Instruction &inst)

@@ -189,6 +189,8 @@ void branch_searches(llvm::Module &m);
 
 /* prefetch.cc: what a loop loads at a stride of many cache lines */
 void prefetch_columns(llvm::Module &m);
+
+/* remainders.cc: comparisons of remainders of constants, without dividing */
 void compare_remainders(llvm::Module &m);
 
 /* masks.cc */

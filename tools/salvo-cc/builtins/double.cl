@@ -79,29 +79,7 @@ static OVERLOAD double reduce_far(double x, long *quadrant)
 	return x - x == 0 ? reduce_large(x, quadrant) : NAN;
 }
 
-double salvo_outline_sin_far_d(double x)
-{
-	long q;
-	double r = reduce_far(x, &q);
-
-	return sin_quadrant(r, q);
-}
-
-double salvo_outline_cos_far_d(double x)
-{
-	long q;
-	double r = reduce_far(x, &q);
-
-	return sin_quadrant(r, q + 1);
-}
-
-double salvo_outline_tan_far_d(double x)
-{
-	long q;
-	double r = reduce_far(x, &q);
-
-	return tan_quadrant(r, q);
-}
+FAR_ANGLE_FUNCTIONS(double, long, d)
 
 #define LOGARITHM_SMALL(NAME) \
 	double salvo_outline_##NAME##_small_d(double x) \

@@ -438,34 +438,9 @@ static OVERLOAD D reduce_turn(D x, L *quadrant)
 	return (y - n * 0.5) * PI_D;
 }
 
-OVERLOAD D sin(D x)
-{
-	L q, far = ABS(x) > (D)FAR;
-	D r = reduce(x, &q), y = sin_quadrant(r, q);
-
-	y = x == (D)0 ? x : y;
-	REPLACE(y, x, far, salvo_outline_sin_far_d)
-	return y;
-}
-
-OVERLOAD D cos(D x)
-{
-	L q, far = ABS(x) > (D)FAR;
-	D r = reduce(x, &q), y = sin_quadrant(r, q + 1);
-
-	REPLACE(y, x, far, salvo_outline_cos_far_d)
-	return y;
-}
-
-OVERLOAD D tan(D x)
-{
-	L q, far = ABS(x) > (D)FAR;
-	D r = reduce(x, &q), y = tan_quadrant(r, q);
-
-	y = x == (D)0 ? x : y;
-	REPLACE(y, x, far, salvo_outline_tan_far_d)
-	return y;
-}
+#define FAR_FUNCTION(NAME) salvo_outline_##NAME##_far_d
+ANGLE_FUNCTIONS(D, L, FAR)
+#undef FAR_FUNCTION
 
 OVERLOAD D sinpi(D x)
 {

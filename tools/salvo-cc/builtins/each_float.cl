@@ -212,34 +212,9 @@ static OVERLOAD F reduce_fast(F x, I *quadrant)
 	return reduce(ABS(x) > (F)FAR_F ? x - x : x, quadrant);
 }
 
-OVERLOAD F sin(F x)
-{
-	I q, far = ABS(x) > (F)FAR_F;
-	F r = reduce(x, &q), y = sin_quadrant(r, q);
-
-	y = x == (F)0 ? x : y;
-	REPLACE(y, x, far, salvo_outline_sin_far_f)
-	return y;
-}
-
-OVERLOAD F cos(F x)
-{
-	I q, far = ABS(x) > (F)FAR_F;
-	F r = reduce(x, &q), y = sin_quadrant(r, q + 1);
-
-	REPLACE(y, x, far, salvo_outline_cos_far_f)
-	return y;
-}
-
-OVERLOAD F tan(F x)
-{
-	I q, far = ABS(x) > (F)FAR_F;
-	F r = reduce(x, &q), y = tan_quadrant(r, q);
-
-	y = x == (F)0 ? x : y;
-	REPLACE(y, x, far, salvo_outline_tan_far_f)
-	return y;
-}
+#define FAR_FUNCTION(NAME) salvo_outline_##NAME##_far_f
+ANGLE_FUNCTIONS(F, I, FAR_F)
+#undef FAR_FUNCTION
 
 OVERLOAD F native_sin(F x)
 {

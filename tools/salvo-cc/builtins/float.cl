@@ -78,29 +78,7 @@ static OVERLOAD float reduce_far(float x, int *quadrant)
 	return x - x == 0 ? reduce_large(x, quadrant) : NAN;
 }
 
-float salvo_outline_sin_far_f(float x)
-{
-	int q;
-	float r = reduce_far(x, &q);
-
-	return sin_quadrant(r, q);
-}
-
-float salvo_outline_cos_far_f(float x)
-{
-	int q;
-	float r = reduce_far(x, &q);
-
-	return sin_quadrant(r, q + 1);
-}
-
-float salvo_outline_tan_far_f(float x)
-{
-	int q;
-	float r = reduce_far(x, &q);
-
-	return tan_quadrant(r, q);
-}
+FAR_ANGLE_FUNCTIONS(float, int, f)
 
 #define LOGARITHM_SMALL(NAME) \
 	float salvo_outline_##NAME##_small_f(float x) \

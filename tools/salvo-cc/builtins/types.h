@@ -32,6 +32,56 @@
 			if (((B *)&wrong)[i]) \
 				((S *)&y)[i] = FUNCTION(((S *)&x)[i]);
 
+/*
+ * sin(), cos() and tan() of the real type T by reduce() and its quadrants, of type Q, up to LIMIT;
+ * of angles beyond it by FAR_FUNCTION(NAME)
+ */
+#define ANGLE_FUNCTIONS(T, Q, LIMIT) \
+	OVERLOAD T sin(T x) \
+	{ \
+		Q q, far = ABS(x) > (T)LIMIT; \
+		T r = reduce(x, &q), y = sin_quadrant(r, q); \
+		y = x == (T)0 ? x : y; \
+		REPLACE(y, x, far, FAR_FUNCTION(sin)) \
+		return y; \
+	} \
+	OVERLOAD T cos(T x) \
+	{ \
+		Q q, far = ABS(x) > (T)LIMIT; \
+		T r = reduce(x, &q), y = sin_quadrant(r, q + 1); \
+		REPLACE(y, x, far, FAR_FUNCTION(cos)) \
+		return y; \
+	} \
+	OVERLOAD T tan(T x) \
+	{ \
+		Q q, far = ABS(x) > (T)LIMIT; \
+		T r = reduce(x, &q), y = tan_quadrant(r, q); \
+		y = x == (T)0 ? x : y; \
+		REPLACE(y, x, far, FAR_FUNCTION(tan)) \
+		return y; \
+	}
+
+/* The same of one element of the type S beyond that, by reduce_far() and a quadrant of type Q */
+#define FAR_ANGLE_FUNCTIONS(S, Q, SUFFIX) \
+	S salvo_outline_sin_far_##SUFFIX(S x) \
+	{ \
+		Q q; \
+		S r = reduce_far(x, &q); \
+		return sin_quadrant(r, q); \
+	} \
+	S salvo_outline_cos_far_##SUFFIX(S x) \
+	{ \
+		Q q; \
+		S r = reduce_far(x, &q); \
+		return sin_quadrant(r, q + 1); \
+	} \
+	S salvo_outline_tan_far_##SUFFIX(S x) \
+	{ \
+		Q q; \
+		S r = reduce_far(x, &q); \
+		return tan_quadrant(r, q); \
+	}
+
 /* Does the processor multiply and add in one step? A constant for each target (target.cc) */
 int salvo_has_fma(void) __asm__("salvo.has_fma") __attribute__((const));
 
