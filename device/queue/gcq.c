@@ -6,7 +6,8 @@
  * walks along it at its own pace, with a cursor of its own:
  *
  * - The unit is not in the entry's mask of approved units: it passes the entry (N4).
- * - Items remain: it takes min(chunk, WIR) of them by one atomic decrement (N4).
+ * - Items remain: it takes min(chunk, WIR) of them by one atomic decrement (N4). The first half of
+ *   the approved units takes from the front, the second half from the back.
  * - None remain: it decrements the seen counter, once, as its cursor then passes
  *   the entry and never comes back (N5).
  *
@@ -14,6 +15,11 @@
  * and passes an entry for all of them by one update (N9). That holds for entries
  * that approve the whole node. From one that approves only some of its units those
  * take for themselves, like near ones, so that masks are obeyed exactly.
+ *
+ * The two ends give affinity: a range is often run again, or another of the same size on the same
+ * data. A unit then gets mostly the same items, wherever the two halves meet, and finds
+ * their data in the caches of its core. Work-groups that wait for ones before them still end, as the
+ * front is taken in order.
  *
  * The seen counter starts at the number of approved units. At 0 the entry is
  * free, and a producer may reuse it for the element of one lap later. There is
@@ -36,6 +42,12 @@
 #include "element.h"
 
 #define WRITING (1ull << 63)
+
+/* In the counters */
+#define ONE_ITEM	(1ull << 16)
+#define ONE_OF_FRONT	(1ull << 48)
+/* An entry of fewer items is taken from both ends. The data of more rarely fits into caches. */
+#define MOST_OF_FRONT	(1u << 16)
 
 static struct salvo_gcq_entry *entry_at(const struct salvo_gcq *gcq, uint64_t position)
 {
@@ -114,7 +126,7 @@ static bool try_push(struct salvo_gcq *gcq, struct salvo_element *element)
 	atomic_store_explicit(&entry->total, items, memory_order_relaxed);
 	atomic_store_explicit(&entry->is_coalesced, element->coalesced > 1, memory_order_relaxed);
 	atomic_store_explicit(&entry->counters,
-			      (uint64_t)items << 32 | units_of(gcq, element->apu_mask),
+			      (uint64_t)items * ONE_ITEM | units_of(gcq, element->apu_mask),
 			      memory_order_relaxed);
 	atomic_store_explicit(&entry->position, tail, memory_order_release);
 	return true;
@@ -235,45 +247,72 @@ static bool find_entry(struct salvo_gcq *gcq, const struct salvo_gcq_taker *take
 	}
 }
 
+/* Does the taker belong to the second half of the units that the mask approves? */
+static bool is_second_half(const struct salvo_gcq_taker *taker, uint64_t mask)
+{
+	const uint64_t before = mask & ((taker->bits & -taker->bits) - 1);
+
+	return 2 * __builtin_popcountll(before) >= __builtin_popcountll(mask);
+}
+
+/* Takes items of an entry that approves the taker; @after becomes the counters. */
+static struct salvo_gcq_chunk take_of(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
+				      uint64_t mask, uint64_t cursor, uint32_t most,
+				      uint32_t elements, enum bound bound, uint64_t *after)
+{
+	/* Approved: the entry is not reused until this taker has counted it as seen. */
+	struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
+	const uint32_t total = atomic_load_explicit(&entry->total, memory_order_relaxed);
+	const bool is_coalesced = atomic_load_explicit(&entry->is_coalesced, memory_order_relaxed);
+	const bool two_ends = total < MOST_OF_FRONT && !is_coalesced;
+	const bool back = two_ends && is_second_half(taker, mask);
+	struct salvo_gcq_chunk got = { .position = cursor };
+	uint32_t least = taker->least_at == cursor ? taker->least : 0;
+	uint64_t counters;
+	uint32_t wir;
+
+	if (is_coalesced) {
+		most = elements;
+		least = elements / LEAST_PART;
+	}
+	got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
+	counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
+	do {
+		wir = salvo_gcq_wir(counters);
+		if (!wir)
+			break;
+		got.count = wanted(gcq, taker, mask, wir, most, least, bound);
+		got.first = !two_ends ? total - wir :
+			    counters / ONE_OF_FRONT + (back ? wir - got.count : 0);
+		*after = counters - got.count * ONE_ITEM;
+		if (got.count == wir)
+			*after = salvo_gcq_seen(counters) - taker->units;
+		else if (two_ends && !back)
+			*after += got.count * ONE_OF_FRONT;
+	} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, *after,
+							memory_order_acq_rel,
+							memory_order_acquire));
+	if (!wir) {
+		got.count = 0;
+		*after = atomic_fetch_sub_explicit(&entry->counters, taker->units,
+						   memory_order_acq_rel) - taker->units;
+	}
+	return got;
+}
+
 static struct salvo_gcq_chunk take(struct salvo_gcq *gcq, struct salvo_gcq_taker *taker,
 				   uint32_t chunk, uint32_t elements, enum bound bound)
 {
-	uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed), mask;
+	uint64_t cursor = atomic_load_explicit(&taker->cursor, memory_order_relaxed), mask, after;
 	struct salvo_gcq_chunk got = { .count = 0 };
+	bool admitted = false;
 
 	while (!got.count && find_entry(gcq, taker, &cursor, &mask)) {
-		/* Approved: the entry is not reused until this taker has counted it as seen. */
-		struct salvo_gcq_entry *entry = entry_at(gcq, cursor);
-		uint64_t counters, after;
-		uint32_t wir, most = chunk, least = taker->least_at == cursor ? taker->least : 0;
-
-		if (atomic_load_explicit(&entry->is_coalesced, memory_order_relaxed)) {
-			most = elements;
-			least = elements / LEAST_PART;
-		}
-		got.position = cursor;
-		got.element = atomic_load_explicit(&entry->element, memory_order_relaxed);
-		got.first = atomic_load_explicit(&entry->total, memory_order_relaxed);
-		counters = atomic_load_explicit(&entry->counters, memory_order_acquire);
-		do {
-			wir = salvo_gcq_wir(counters);
-			if (!wir)
-				break;
-			got.count = wanted(gcq, taker, mask, wir, most, least, bound);
-			after = counters - ((uint64_t)got.count << 32) -
-				(got.count == wir ? taker->units : 0);
-		} while (!atomic_compare_exchange_weak_explicit(&entry->counters, &counters, after,
-								memory_order_acq_rel,
-								memory_order_acquire));
-		got.first -= wir;
-		if (!wir) {
-			got.count = 0;
-			after = atomic_fetch_sub_explicit(&entry->counters, taker->units,
-							  memory_order_acq_rel) - taker->units;
-		}
-		if (got.count == wir)
-			got.admitted |= pass(gcq, &cursor, after);
+		got = take_of(gcq, taker, mask, cursor, chunk, elements, bound, &after);
+		if (!salvo_gcq_wir(after))
+			admitted |= pass(gcq, &cursor, after);
 	}
+	got.admitted = admitted;
 	atomic_store_explicit(&taker->cursor, cursor, memory_order_relaxed);
 	return got;
 }

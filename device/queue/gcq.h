@@ -24,7 +24,8 @@ struct salvo_gcq_entry {
 	/**
 	 * @counters: Both counters of N3 in one word, so that the unit that takes the
 	 * last items counts as having seen that none remain, in the same operation:
-	 * work-items-remaining (WIR) << 32 | seen.
+	 * items taken from the front << 48 | work-items-remaining (WIR) << 16 | seen.
+	 * The first is 0 when none remain, and always where nothing is taken from the back.
 	 */
 	_Atomic uint64_t counters;
 	/** @apu_mask: Approved processing units; a bit is a unit, or a whole node. */
@@ -170,12 +171,12 @@ uint64_t salvo_gcq_mask_at(const struct salvo_gcq *gcq, const struct salvo_gcq_t
 
 static inline uint32_t salvo_gcq_wir(uint64_t counters)
 {
-	return counters >> 32;
+	return (uint32_t)(counters >> 16);
 }
 
 static inline uint32_t salvo_gcq_seen(uint64_t counters)
 {
-	return (uint32_t)counters;
+	return (uint16_t)counters;
 }
 
 #endif /* SALVO_GCQ_H */

@@ -221,6 +221,68 @@ TEST_F(gcq, N4_unit_takes_min_of_chunk_and_rest)
 	EXPECT_EQ(5, chunk.first);
 }
 
+/* Units that find the work of their last launch again find its data in their caches. */
+TEST_F(gcq, N4_halves_of_the_units_take_from_both_ends)
+{
+	/* All units, three of them, and one: a single unit takes from the front, whichever it is. */
+	static const struct {
+		uint64_t mask;
+		unsigned int unit;
+		uint32_t chunk, first;
+	} takes[] = {
+		{ 0xf, 0, 8, 0 }, { 0xf, 3, 7, 33 }, { 0xf, 1, 6, 8 }, { 0xf, 2, 5, 28 },
+		{ 0xf, 2, 4, 24 }, { 0xf, 0, 3, 14 }, { 0xf, 3, 40, 17 },
+		{ 0xe, 1, 10, 0 }, { 0xe, 2, 5, 10 }, { 0xe, 3, 5, 35 }, { 0xe, 2, 40, 15 },
+		{ 0x8, 3, 20, 0 }, { 0x8, 3, 20, 20 },
+	};
+	struct salvo_element element;
+	struct salvo_gcq_chunk chunk;
+	unsigned int i, j;
+
+	for (i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
+		if (!i || takes[i].mask != takes[i - 1].mask) {
+			/* All pass the entry before. */
+			for (j = 0; i && j < 4; j++)
+				ASSERT_EQ(0, take(&self->gcq, self->taker, j, 1).count);
+			element = make_element(40, 1, 1, takes[i].mask);
+			ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
+		}
+		chunk = take(&self->gcq, self->taker, takes[i].unit, takes[i].chunk);
+		EXPECT_EQ(takes[i].first, chunk.first)
+			TH_LOG("take %u", i);
+		if (takes[i].chunk < 40)
+			EXPECT_EQ(takes[i].chunk, chunk.count);
+	}
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, take(&self->gcq, self->taker, i, 1).count);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, counters(&self->gcq, i));
+}
+
+TEST_F(gcq, N4_very_many_items_are_taken_from_the_front)
+{
+	/* The counters have room for 65,535 items taken from the front. */
+	static const uint32_t sizes[] = { 65535, 65536, 4000000000u };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct salvo_element element = make_element(sizes[i], 1, 1, 0x3);
+		struct salvo_gcq_chunk chunk;
+
+		ASSERT_TRUE(salvo_gcq_push(&self->gcq, &element));
+		chunk = take(&self->gcq, self->taker, 0, sizes[i] - 3);
+		EXPECT_EQ(0, chunk.first);
+		EXPECT_EQ(sizes[i] - 3, chunk.count);
+		EXPECT_EQ(3, salvo_gcq_wir(counters(&self->gcq, i)));
+		EXPECT_EQ(2, salvo_gcq_seen(counters(&self->gcq, i)));
+		chunk = take(&self->gcq, self->taker, 1, 1);
+		EXPECT_EQ(i ? sizes[i] - 3 : sizes[i] - 1, chunk.first);
+		EXPECT_EQ(2, take(&self->gcq, self->taker, 0, 9).count);
+		EXPECT_EQ(0, take(&self->gcq, self->taker, 1, 1).count);
+		EXPECT_EQ(0, counters(&self->gcq, i));
+	}
+}
+
 TEST_F(gcq, N4_unit_goes_on_past_an_entry_it_is_not_approved_for)
 {
 	struct salvo_element first = make_element(3, 1, 1, 0x2);
