@@ -35,6 +35,28 @@ check "M4 a store under a mask is a plain one where all lanes are active, before
 	compile "--march x86-64-v4" <<<"$store"
 	lacks code 'vmovups +%[yz]mm[0-9]+,[^{]*$')"
 
+check "M4 a store under a mask is skipped without a lane, unless its page was loaded from" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] < 0)
+		b[x] = a[x];
+}
+END
+	has code 'kortest'
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (a[x] < b[x])
+		b[x] = a[x];
+}
+END
+	lacks code 'kortest')"
+
 check "M4 both ways of a branch store to one address: no mask" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b, int n)

@@ -392,6 +392,24 @@ bool vectoriser::is_worth_skipping(BasicBlock *block) const
 	return cost > 12;
 }
 
+/*
+ * Does @block store to neighbours in global memory that the work-item does not load? A store of no
+ * lanes takes a hundred nanoseconds where the kernel has not touched the page yet, and does not
+ * count as touching it: so each time on a page that only the host has written.
+ */
+bool vectoriser::stores_unread(BasicBlock &block) const
+{
+	return any_of(block, [&](Instruction &inst) {
+		auto *store = dyn_cast<StoreInst>(&inst);
+
+		if (!store || store->getPointerAddressSpace() != GLOBAL)
+			return false;
+		Value *pointer = store->getPointerOperand();
+		return is_contiguous(pointer, store->getValueOperand()->getType()) &&
+		       none_of(pointer->users(), [](User *user) { return isa<LoadInst>(user); });
+	});
+}
+
 void vectoriser::emit_divergent_branch(BasicBlock *block)
 {
 	auto *branch = cast<BranchInst>(block->getTerminator());
@@ -417,13 +435,19 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 	 */
 	BasicBlock *way[] = { route(loop, branch->getSuccessor(0)),
 			      route(loop, branch->getSuccessor(1)) };
-	if (way[0] != way[1] && !others.empty() && first->getSinglePredecessor() == block &&
-	    !dt.dominates(first, first_of(others)) &&
-	    dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), block) &&
-	    is_worth_skipping(first)) {
+	const bool may_skip = way[0] != way[1] && !others.empty() &&
+		first->getSinglePredecessor() == block &&
+		!dt.dominates(first, first_of(others)) &&
+		dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), block);
+	const bool pays = may_skip && is_worth_skipping(first);
+	if (pays || (may_skip && stores_unread(*first))) {
 		BasicBlock *other = next_of(others), *next = next_of(targets);
-		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other, is_rare(*first) ?
-			MDBuilder(out->getContext()).createUnlikelyBranchWeights() : nullptr);
+		MDBuilder weights(out->getContext());
+
+		/* Short code that is taken for likely lies on the way to what follows it. */
+		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other,
+			       is_rare(*first) ? weights.createUnlikelyBranchWeights() :
+			       pays ? nullptr : weights.createLikelyBranchWeights());
 	} else {
 		b.CreateBr(next_of(targets));
 	}

@@ -244,6 +244,7 @@ private:
 	static bool is_rare(const BasicBlock &b);
 	void find_rare_blocks();
 	bool is_worth_skipping(BasicBlock *b) const;
+	bool stores_unread(BasicBlock &b) const;
 	void load_phis(BasicBlock *b);
 	Value *combine(Value *mask, Value *condition);
 	Value *any(Value *mask);
