@@ -209,6 +209,7 @@ int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 	struct soft_device *dev = to_soft_device(device);
 	uint32_t access = SALVO_ACCESS_READ;
 	struct soft_bo *bo;
+	bool bound;
 	int err;
 
 	if (size > dev->vram_bytes)
@@ -233,13 +234,20 @@ int salvo_soft_bo_create(struct salvo_device *device, uint64_t size, uint32_t fl
 		return err;
 	}
 	bo->base.address = dev->regs->va_base + bo->offset;
-	bo->map = dev->vram_map + bo->offset;
-	err = space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access, NULL);
+	err = space_packet(dev, SALVO_OP_BIND, bo->base.address, bo->bytes, access, &bound);
 	if (err) {
 		free_range(dev, bo);
 		free(bo);
 		return err;
 	}
+	/*
+	 * The application uses the GPU's mapping if it may do all there that it does. Each
+	 * page then faults once, at its first use by either of them.
+	 */
+	if (bound && access & SALVO_ACCESS_WRITE)
+		bo->map = (void *)(uintptr_t)bo->base.address;
+	else
+		bo->map = dev->vram_map + bo->offset;
 	populate(dev, bo);
 	*out = &bo->base;
 	return 0;

@@ -74,6 +74,28 @@ static bool has_huge_pages(void)
 	return has;
 }
 
+TEST(a_page_of_a_buffer_faults_once_for_application_and_gpu)
+{
+	struct salvo_device *device;
+	struct salvo_bo *bo, *readonly;
+	void *map;
+
+	ASSERT_EQ(0, salvo_device_open("soft", &device));
+	ASSERT_EQ(0, salvo_bo_create(device, 5000, 0, &bo));
+	ASSERT_EQ(0, salvo_bo_map(bo, &map));
+	EXPECT_EQ(salvo_bo_address(bo), (uintptr_t)map);
+	memset(map, 1, 5000);
+	/* What only the application writes has a mapping for that. */
+	ASSERT_EQ(0, salvo_bo_create(device, 5000, SALVO_BO_READONLY, &readonly));
+	ASSERT_EQ(0, salvo_bo_map(readonly, &map));
+	EXPECT_NE(salvo_bo_address(readonly), (uintptr_t)map);
+	memset(map, 2, 5000);
+	EXPECT_EQ(0, memcmp(map, (const void *)(uintptr_t)salvo_bo_address(readonly), 5000));
+	salvo_bo_destroy(bo);
+	salvo_bo_destroy(readonly);
+	salvo_device_close(device);
+}
+
 TEST(a_reservation_is_aligned_where_it_is_asked_to)
 {
 	const size_t bytes = 3 * MIB, offset = 5 * 4096;
