@@ -216,7 +216,7 @@ static void build_split(kernel &k, const items &of, const regions &split, group_
 		SmallVector<Value *> shared;
 
 		b.SetInsertPoint(blocks[i]);
-		for (unsigned n = 0; n < memory.size(); n++) {
+		for (unsigned n : r.variables) {
 			shared.push_back(memory[n]);
 			if (split.variables[n].uniform)
 				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));

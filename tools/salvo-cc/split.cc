@@ -31,6 +31,7 @@
 
 #include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -85,7 +86,11 @@ private:
 	bool is_carried(AllocaInst &alloca) const;
 	void carry_arrays();
 	void carry_values();
-	bool make_region(unsigned start, TargetMachine &target, regions &made);
+	SmallVector<BasicBlock *> blocks_of(unsigned number);
+	std::vector<unsigned> variables_of(ArrayRef<BasicBlock *> blocks);
+	void copy_blocks(ArrayRef<BasicBlock *> blocks, Function &made, ValueToValueMapTy &map);
+	Function *declare_region(unsigned number, ArrayRef<unsigned> used, ValueToValueMapTy &map);
+	bool make_region(unsigned number, TargetMachine &target, regions &made);
 
 	items &of;
 	Function &f;
@@ -94,12 +99,14 @@ private:
 	SmallVector<BasicBlock *> starts;	/* of regions */
 	SmallVector<BranchInst *> apart;	/* branches whose ways may lead to different ends */
 	SmallPtrSet<BasicBlock *, 8> ends;	/* blocks that begin with a barrier */
+	DenseMap<BasicBlock *, unsigned> number_behind;	/* of the region, for each of @ends */
 	DenseMap<BasicBlock *, SmallPtrSet<BasicBlock *, 16>> reached;
 	struct variable {
 		AllocaInst *memory;
 		bool uniform;
 	};
 	SmallVector<variable> variables;
+	DenseMap<AllocaInst *, unsigned> numbers;	/* of the variables */
 	SmallVector<AllocaInst *> own;	/* private variables that a region does not leave behind */
 	DenseMap<Value *, bool> copies;	/* of what was computed again: are they divergent? */
 	DenseMap<Instruction *, PHINode *> shared;	/* phis whose variable values have */
@@ -133,6 +140,7 @@ void splitter::find_starts()
 		BasicBlock *end = barrier->getParent()->splitBasicBlock(barrier, "barrier");
 
 		ends.insert(end);
+		number_behind[end] = starts.size();
 		starts.push_back(end->splitBasicBlock(barrier->getNextNode(), "region"));
 	}
 }
@@ -189,6 +197,7 @@ void splitter::find_regions()
 	barriers.clear();
 	starts.clear();
 	ends.clear();
+	number_behind.clear();
 	apart.clear();
 	find_barriers();
 	find_starts();
@@ -524,80 +533,161 @@ void splitter::carry_values()
 	}
 }
 
+/* The blocks that are reachable from the start of region @number, in their order in the kernel */
+SmallVector<BasicBlock *> splitter::blocks_of(unsigned number)
+{
+	SmallSetVector<BasicBlock *, 16> seen;
+	SmallVector<BasicBlock *> found;
+
+	seen.insert(starts[number]);
+	for (unsigned i = 0; i < seen.size(); i++)
+		if (!ends.contains(seen[i]))
+			seen.insert(succ_begin(seen[i]), succ_end(seen[i]));
+	for (BasicBlock &block : f)
+		if (seen.contains(&block))
+			found.push_back(&block);
+	return found;
+}
+
+/* The numbers of the variables that @blocks use */
+std::vector<unsigned> splitter::variables_of(ArrayRef<BasicBlock *> blocks)
+{
+	std::set<unsigned> used;
+
+	for (BasicBlock *block : blocks)
+		for (Instruction &inst : *block)
+			for (Value *operand : inst.operands())
+				if (auto *alloca = dyn_cast<AllocaInst>(operand))
+					if (auto found = numbers.find(alloca);
+					    found != numbers.end())
+						used.insert(found->second);
+	return std::vector<unsigned>(used.begin(), used.end());
+}
+
+/*
+ * Copies @blocks to @made. A block with a barrier returns the number of the region that it begins.
+ * Operands of the copies are those of the originals yet.
+ */
+void splitter::copy_blocks(ArrayRef<BasicBlock *> blocks, Function &made, ValueToValueMapTy &map)
+{
+	IRBuilder<> b(f.getContext());
+
+	for (BasicBlock *block : blocks) {
+		const unsigned behind = number_behind.lookup(block);
+		BasicBlock *copy = behind ? BasicBlock::Create(f.getContext(), block->getName(),
+							       &made) :
+					    CloneBasicBlock(block, map, "", &made);
+
+		map[block] = copy;
+		if (behind)
+			ReturnInst::Create(f.getContext(), b.getInt32(behind), copy);
+		else if (auto *ret = dyn_cast<ReturnInst>(copy->getTerminator()))
+			ReplaceInstWithInst(ret, ReturnInst::Create(f.getContext(),
+								    b.getInt32(0)));
+	}
+}
+
+/* The operands of the copies of @blocks become those that @map has. */
+static void map_operands(ArrayRef<BasicBlock *> blocks, ValueToValueMapTy &map)
+{
+	for (BasicBlock *block : blocks) {
+		auto *copy = cast<BasicBlock>(map[block]);
+
+		for (PHINode &phi : copy->phis())
+			phi.removeIncomingValueIf([&](unsigned i) {
+				return !map.lookup(phi.getIncomingBlock(i));
+			}, false);
+		for (Instruction &inst : *copy) {
+			RemapInstruction(&inst, map, RF_NoModuleLevelChanges);
+			RemapDbgRecordRange(copy->getModule(), inst.getDbgRecordRange(), map,
+					    RF_NoModuleLevelChanges);
+		}
+	}
+}
+
+/* An empty function for region @number, which uses @used */
+Function *splitter::declare_region(unsigned number, ArrayRef<unsigned> used,
+				   ValueToValueMapTy &map)
+{
+	LLVMContext &context = f.getContext();
+	SmallVector<Type *> types(f.getFunctionType()->params());
+	SmallVector<std::pair<unsigned, MDNode *>> all;
+
+	types.push_back(Type::getInt64Ty(context));
+	for (unsigned n : used) {
+		types.push_back(PointerType::get(context, 0));
+		if (variables[n].uniform)
+			types.push_back(variables[n].memory->getAllocatedType());
+	}
+	auto *type = FunctionType::get(Type::getInt32Ty(context), types, false);
+	auto *made = Function::Create(type, GlobalValue::InternalLinkage,
+				      f.getName() + "." + Twine(number), f.getParent());
+	made->copyAttributesFrom(&f);
+	f.getAllMetadata(all);
+	for (auto [kind, node] : all)
+		made->addMetadata(kind, *node);
+	for (Argument &arg : f.args()) {
+		map[&arg] = made->getArg(arg.getArgNo());
+		made->getArg(arg.getArgNo())->setName(arg.getName());
+	}
+	return made;
+}
+
 /*
  * The function of region @number: a copy of the blocks reachable from its start. False if too many
  * regions may follow.
  */
 bool splitter::make_region(unsigned number, TargetMachine &target, regions &made)
 {
-	LLVMContext &context = f.getContext();
-	Type *number_type = Type::getInt32Ty(context), *pointer = PointerType::get(context, 0);
-	SmallVector<Type *> types(f.getFunctionType()->params());
-	SmallVector<ReturnInst *> returns;
+	const SmallVector<BasicBlock *> blocks = blocks_of(number);
 	ValueToValueMapTy map;
 	region r;
 
-	types.push_back(Type::getInt64Ty(context));
-	for (const variable &v : variables) {
-		types.push_back(pointer);
-		if (v.uniform)
-			types.push_back(v.memory->getAllocatedType());
-	}
-	auto *type = FunctionType::get(number_type, types, false);
-	r.function = Function::Create(type, GlobalValue::InternalLinkage,
-				      f.getName() + "." + Twine(number), f.getParent());
-	for (Argument &arg : f.args()) {
-		map[&arg] = r.function->getArg(arg.getArgNo());
-		r.function->getArg(arg.getArgNo())->setName(arg.getName());
-	}
-	CloneFunctionInto(r.function, &f, map, CloneFunctionChangeType::LocalChangesOnly, returns);
-
-	BasicBlock *start = BasicBlock::Create(context, "start", r.function,
-					       &r.function->getEntryBlock());
+	r.variables = variables_of(blocks);
+	r.function = declare_region(number, r.variables, map);
+	BasicBlock *start = BasicBlock::Create(f.getContext(), "start", r.function);
 	IRBuilder<> b(start);
+	copy_blocks(blocks, *r.function, map);
+	if (!number)
+		for (Instruction &inst : make_early_inc_range(*cast<BasicBlock>(map[starts[0]])))
+			if (isa<AllocaInst>(inst))
+				inst.eraseFromParent();
+
+	for (AllocaInst *alloca : own)
+		map[alloca] = b.Insert(alloca->clone(), alloca->getName());
 	unsigned at = f.arg_size();
 	Value *item = b.CreateAdd(r.function->getArg(at++), of.id(*r.function, 0), "item", true,
 				  true);
-	for (const variable &v : variables) {
-		auto *memory = cast<AllocaInst>(map[v.memory]);
+	SmallVector<std::pair<AllocaInst *, Argument *>> uniform;
+	for (unsigned n : r.variables) {
+		const variable &v = variables[n];
 		Argument *shared = r.function->getArg(at++);
 
 		if (!v.uniform) {
-			memory->replaceAllUsesWith(b.CreateGEP(private_type(*v.memory), shared,
-							       item));
-			memory->eraseFromParent();
+			map[v.memory] = b.CreateGEP(private_type(*v.memory), shared, item);
 			continue;
 		}
 		/* A region reads the value at its start: stores must not be seen by other items. */
 		mark_common(*shared);
-		AllocaInst *own = b.CreateAlloca(memory->getAllocatedType());
+		AllocaInst *own = b.CreateAlloca(v.memory->getAllocatedType());
 		b.CreateStore(r.function->getArg(at++), own);
+		map[v.memory] = own;
+		uniform.push_back({ own, shared });
+	}
+	map_operands(blocks, map);
+	for (auto [own, shared] : uniform) {
 		SmallVector<StoreInst *> stores;
-		for (User *user : memory->users())
+
+		for (User *user : own->users())
 			if (auto *store = dyn_cast<StoreInst>(user))
-				stores.push_back(store);
+				if (store->getParent() != start)
+					stores.push_back(store);
 		for (StoreInst *store : stores)
 			new StoreInst(store->getValueOperand(), shared, store);
-		memory->replaceAllUsesWith(own);
-		memory->eraseFromParent();
 	}
-	for (AllocaInst *alloca : own)
-		cast<AllocaInst>(map[alloca])->moveBefore(*start, start->begin());
 	b.CreateBr(cast<BasicBlock>(map[starts[number]]));
 
-	for (ReturnInst *ret : returns)
-		ReplaceInstWithInst(ret, ReturnInst::Create(context, b.getInt32(0)));
-	for (unsigned i = 0; i < barriers.size(); i++) {
-		auto *end = cast<BasicBlock>(map[barriers[i]->getParent()]);
-
-		for (BasicBlock *next : successors(end))
-			next->removePredecessor(end);
-		while (!end->empty())
-			end->back().eraseFromParent();
-		ReturnInst::Create(context, b.getInt32(i + 1), end);
-	}
-	removeUnreachableBlocks(*r.function);
-	returns.clear();
+	SmallVector<ReturnInst *> returns;
 	for (BasicBlock &block : *r.function)
 		if (auto *ret = dyn_cast<ReturnInst>(block.getTerminator()))
 			returns.push_back(ret);
@@ -641,9 +731,11 @@ bool splitter::run(TargetMachine &target, regions &made)
 	carry_values();
 
 	const DataLayout &layout = f.getDataLayout();
-	for (const variable &v : variables)
+	for (const variable &v : variables) {
+		numbers[v.memory] = made.variables.size();
 		made.variables.push_back({ v.memory->getAllocatedType(), v.uniform,
 					   layout.getTypeAllocSize(private_type(*v.memory)) });
+	}
 	for (unsigned i = 0; i < starts.size(); i++)
 		if (!make_region(i, target, made))
 			return false;

@@ -11,13 +11,15 @@
 
 /**
  * struct region - A part of a kernel between barriers.
- * @function: Of one work-item: (values..., x, y, z, first, then for each variable its memory
- *	and, if it is uniform, its value). The row's work-items are first + x. Returns bit i
+ * @function: Of one work-item: (values..., x, y, z, first, then for each of @variables its
+ *	memory and, if it is uniform, its value). The row's work-items are first + x. Returns bit i
  *	if the region that follows is the i-th of @next, and other bits if work-items disagree.
+ * @variables: The numbers of those that it uses.
  * @next: All that may follow: 0 for nothing, else the number of a region.
  */
 struct region {
 	llvm::Function *function = nullptr;
+	std::vector<unsigned> variables;
 	std::set<unsigned> next;
 };
 
