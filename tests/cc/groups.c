@@ -596,4 +596,100 @@ TEST(M2_barrier_that_not_all_work_items_reach)
 	}
 }
 
+#define PASSING_X 96
+#define PASSING_Y 8
+#define PASSING (PASSING_X * PASSING_Y)
+
+struct passing {
+	const struct cc_range *range;
+	uint32_t (*v)[PASSING_X];
+};
+
+/* PASSES(k) of many_barriers.cl in the work-group that begins at @x, @y. */
+static void pass(const struct passing *p, uint32_t x, uint32_t y, uint32_t k)
+{
+	const uint32_t w = p->range->local[0], size = w * p->range->local[1];
+	uint32_t part[PASSING], l, last = k + 4;
+
+	for (; k < last; k++) {
+		for (l = 0; l < size; l++)
+			part[l] = p->v[y + l / w][x + l % w] + k;
+		for (l = 0; l < size; l++) {
+			uint32_t *v = &p->v[y + l / w][x + l % w];
+
+			*v = *v * 3 + part[(l + k) % size];
+		}
+	}
+}
+
+/* What the kernel of many_barriers.cl does. */
+static void pass_around(const struct passing *p, uint32_t x, uint32_t y, uint32_t turns)
+{
+	uint32_t i, l;
+
+	pass(p, x, y, 1);
+	for (i = 0; i < turns; i++) {
+		for (l = 0; l < p->range->local[0] * p->range->local[1]; l++)
+			p->v[y + l / p->range->local[0]][x + l % p->range->local[0]] ^= i;
+		pass(p, x, y, 2);
+		if (i % 2)
+			pass(p, x, y, 7);
+		if (i == 3)
+			break;
+		pass(p, x, y, 3);
+	}
+	pass(p, x, y, 4);
+}
+
+/* Runs work-groups of @w x @h; in how many work-items out[] is wrong. */
+static int run_passing(const struct cc_program *program, uint32_t w, uint32_t h, uint32_t turns)
+{
+	uint32_t in[PASSING_Y][PASSING_X], out[PASSING_Y][PASSING_X], x, y;
+	const struct cc_range range = { { PASSING_X, PASSING_Y, 1 }, { w, h, 1 }, 2, w * h * 4 };
+	const struct passing p = { &range, in };
+	const struct {
+		const uint32_t *in;
+		uint32_t *out;
+		uint64_t part;
+		uint32_t turns;
+	} args = { in[0], out[0], cc_note(program, "pass_around")->local_bytes, turns };
+	int wrong = 0;
+
+	for (y = 0; y < PASSING_Y; y++)
+		for (x = 0; x < PASSING_X; x++)
+			in[y][x] = x * x * 9 + y;
+	if (cc_run(program, "pass_around", &args, &range))
+		return -1;
+	for (y = 0; y < PASSING_Y; y += h)
+		for (x = 0; x < PASSING_X; x += w)
+			pass_around(&p, x, y, turns);
+	for (y = 0; y < PASSING_Y; y++)
+		for (x = 0; x < PASSING_X; x++)
+			wrong += out[y][x] != in[y][x];
+	return wrong;
+}
+
+TEST(M2_more_barriers_than_a_function_has)
+{
+	static const char *const options[] = {
+		"-O3", "-O1 --march x86-64-v2", "-g", "--march x86-64-v4"
+	};
+	uint32_t i, turns;
+
+	for (i = 0; i < 3 + cc_runs_v4(); i++) {
+		struct cc_program *program = cc_build(options[i], "tests/kernels/many_barriers.cl");
+
+		ASSERT_NE(NULL, program);
+		for (turns = 0; turns < 6; turns++) {
+			EXPECT_EQ(0, run_passing(program, 96, 1, turns));
+			EXPECT_EQ(0, run_passing(program, 3, 1, turns));
+			EXPECT_EQ(0, run_passing(program, 32, 8, turns));
+		}
+		EXPECT_EQ(0, run_missed(program, "missed_late", 99));
+		EXPECT_NE(0, run_missed(program, "missed_late", 0));
+		EXPECT_NE(0, run_missed(program, "missed_late", 31));
+		cc_program_close(program);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -37,4 +37,16 @@ check "M4 200 loops" "$(
 		for k in {1..200}; do echo "for (int i = 0; i < n + $k; i++) s += a[i * $k + x];"; done
 		echo "b[x] = s; }"))"
 
+check "M2 80 reductions of 9 barriers each, unrolled" "$(
+	builds 12 < <(
+		echo "kernel void k(global const float *a, global float *b, local float *s) {"
+		echo "int x = get_local_id(0), g = get_group_id(0) * 80;"
+		for k in {0..79}; do
+			echo "s[x] = a[(g + $k) * 256 + x]; barrier(1);"
+			printf "if (x < %d) s[x] += s[x + %d]; barrier(1);\n" \
+				{128,128,64,64,32,32,16,16,8,8,4,4,2,2,1,1}
+			echo "if (x == 0) b[g + $k] = s[0];"
+		done
+		echo "}"))"
+
 finish

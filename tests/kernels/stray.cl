@@ -95,6 +95,22 @@ kernel void split(ARGS)
 	data[i + where[i]] = part[me];
 }
 
+#define MEET part[me] *= 3; barrier(CLK_LOCAL_MEM_FENCE);
+#define MEET_9 MEET MEET MEET MEET MEET MEET MEET MEET MEET
+
+kernel void split_often(ARGS)
+{
+	local int part[1024];
+	size_t i = GLOBAL_ITEM();
+	int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) *
+							get_local_id(2));
+
+	part[me] = i;
+	MEET_9 MEET_9 MEET_9 MEET_9
+	data[i + where[i]] = part[me];
+	MEET
+}
+
 kernel void past_local(ARGS)
 {
 	local int part[1024];

@@ -165,7 +165,7 @@ static void poison(struct __test_metadata *_metadata, struct _test_data_stray *s
 
 static const char *const names[] = {
 	"scatter", "gather", "in_a_loop", "in_a_condition", "doubles", "quads", "bytes", "counts",
-	"pairs", "split", "past_local",
+	"pairs", "split", "split_often", "past_local",
 };
 
 static const struct shape shapes[] = {

@@ -23,8 +23,10 @@
 #include <cstddef>
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/CodeExtractor.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include "salvo_hw.h"
@@ -107,30 +109,6 @@ static bool fits_stack(const kernel &k, const regions &split)
 	return bytes <= max_frames;
 }
 
-/*
- * Goes on with the region that all work-items returned; @ways has the bits of what they returned.
- * If those are several some work-items wait at a barrier that others do not reach. The runtime's
- * barrier ends such a work-group with a fault.
- */
-static void emit_next(IRBuilder<> &b, const region &r, ArrayRef<BasicBlock *> blocks,
-		      BasicBlock *end, Value *ways, const group_values &v)
-{
-	auto target = [&](unsigned number) { return number ? blocks[number] : end; };
-	BasicBlock *missed = BasicBlock::Create(b.getContext(), "missed", end->getParent());
-	unsigned bit = 1;
-
-	SwitchInst *way = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), ways), missed,
-					 r.next.size());
-	for (unsigned number : r.next) {
-		way->addCase(b.getInt32(bit), target(number));
-		bit <<= 1;
-	}
-	b.SetInsertPoint(missed);
-	b.CreateCall(FunctionType::get(b.getVoidTy(), { b.getPtrTy() }, false), v.barrier,
-		     { v.group });
-	b.CreateBr(end);
-}
-
 /* Ways of a region of which each is a function */
 static const unsigned max_ways = 3;
 
@@ -184,74 +162,262 @@ static void emit_region(IRBuilder<> &b, const items &of, const region &r, const 
 	b.SetInsertPoint(after);
 }
 
+/*
+ * Some of LLVM's passes take the square of the loops of a function, or of its blocks. So a kernel
+ * of more than @max_chunk regions runs them by functions of that many each, its chunks:
+ *
+ *	next = 0
+ *	do			chunk of 0 to 31 (next):	do
+ *		switch (next)						switch (next)
+ *			chunk of next (&next)					region of next
+ *	while (next)						while (next is of this chunk)
+ *
+ * The passes of checked mode, and what describes a function to a debugger, are for kernels only.
+ */
+static const unsigned max_chunk = 32;
+
+static const Align variable_align(128);
+
+namespace {
+
 /* Runs region after region, each for all work-items. */
-static void build_split(kernel &k, const items &of, const regions &split, group_values v,
-			TargetMachine &target, const options &opts)
+class split_builder {
+public:
+	split_builder(kernel &k, const items &of, const regions &split, const group_values &v,
+		      TargetMachine &target, const options &opts);
+
+	void build();
+
+private:
+	unsigned chunk_of(unsigned number) const { return joined ? 0 : number / max_chunk; }
+	BasicBlock *new_block(const Twine &name) const
+	{
+		return BasicBlock::Create(f.getContext(), name, &f);
+	}
+	void emit_memory();
+	void emit(unsigned number);
+	BasicBlock *way_to(unsigned number, unsigned from);
+	void emit_next(unsigned number);
+	void emit_chunk(unsigned first, unsigned behind);
+	Function *outline(BasicBlock &first);
+	void emit_chunks();
+
+	const items &of;
+	const regions &split;
+	group_values v;
+	TargetMachine &target;
+	const options &opts;
+	Function &f;
+	IRBuilder<> b;
+	const bool joined;
+	Value *plane = nullptr;
+	AllocaInst *ways = nullptr;	/* bits of what a region returned */
+	AllocaInst *next = nullptr;	/* the number of a region, or 0 for the end */
+	SmallVector<AllocaInst *> memory;	/* of the variables */
+	SmallVector<BasicBlock *> blocks;	/* where regions begin, until they are outlined */
+	BasicBlock *end = nullptr, *dispatch = nullptr;
+	SmallVector<Function *> chunks;
+	std::vector<row> rows;
+};
+
+} /* namespace */
+
+split_builder::split_builder(kernel &k, const items &of, const regions &split,
+			     const group_values &values, TargetMachine &target,
+			     const options &opts)
+	: of(of), split(split), v(values), target(target), opts(opts), f(*k.function),
+	  b(&f.front()), joined(split.all.size() <= max_chunk || k.checked || opts.debug),
+	  blocks(split.all.size())
 {
 	if (of.turned)
 		std::swap(v.extent[0], v.extent[1]);
-	Function &f = *k.function;
-	IRBuilder<> b(&f.front());
-	Value *plane = b.CreateMul(v.extent[0], v.extent[1], "", true, true);
-	Value *count = b.CreateMul(plane, v.extent[2], "", true, true);
-	AllocaInst *ways = b.CreateAlloca(b.getInt32Ty(), nullptr, "ways");
-	SmallVector<AllocaInst *> memory;
-	SmallVector<BasicBlock *> blocks;
-	std::vector<row> rows;
+}
 
+void split_builder::emit_memory()
+{
+	plane = b.CreateMul(v.extent[0], v.extent[1], "", true, true);
+	Value *count = b.CreateMul(plane, v.extent[2], "", true, true);
+
+	ways = b.CreateAlloca(b.getInt32Ty(), nullptr, "ways");
 	for (const carried &variable : split.variables) {
 		Value *bytes = b.CreateMul(count, b.getInt64(variable.bytes), "", true, true);
 		memory.push_back(variable.uniform ? b.CreateAlloca(variable.type) :
 						    b.CreateAlloca(b.getInt8Ty(), bytes));
-		memory.back()->setAlignment(Align(128));
+		memory.back()->setAlignment(variable_align);
 	}
-	for (unsigned i = 0; i < split.all.size(); i++)
-		blocks.push_back(BasicBlock::Create(f.getContext(), "region", &f));
-	BasicBlock *end = BasicBlock::Create(f.getContext(), "end", &f);
+}
+
+/* Where region @from goes on with region @number, or the end */
+BasicBlock *split_builder::way_to(unsigned number, unsigned from)
+{
+	if (joined && !number)
+		return end;
+	if (number && chunk_of(number) == chunk_of(from))
+		return blocks[number];
+	BasicBlock *leave = new_block("leave");
+	IRBuilder<> to(leave);
+	to.CreateStore(b.getInt32(number), next);
+	to.CreateBr(dispatch);
+	return leave;
+}
+
+/*
+ * Goes on with the region that all work-items returned; @ways has the bits of what they returned.
+ * If those are several some work-items wait at a barrier that others do not reach. The runtime's
+ * barrier ends such a work-group with a fault.
+ */
+void split_builder::emit_next(unsigned number)
+{
+	const std::set<unsigned> &to = split.all[number].next;
+	unsigned bit = 1;
+
+	if (to.empty()) {
+		b.CreateUnreachable();
+		return;
+	}
+	if (to.size() == 1) {
+		b.CreateBr(way_to(*to.begin(), number));
+		return;
+	}
+	BasicBlock *missed = new_block("missed");
+	SwitchInst *way = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), ways), missed, to.size());
+	for (unsigned n : to) {
+		way->addCase(b.getInt32(bit), way_to(n, number));
+		bit <<= 1;
+	}
+	b.SetInsertPoint(missed);
+	b.CreateCall(FunctionType::get(b.getVoidTy(), { b.getPtrTy() }, false), v.barrier,
+		     { v.group });
+	b.CreateBr(way_to(0, number));
+}
+
+void split_builder::emit(unsigned number)
+{
+	const region &r = split.all[number];
+	SmallVector<Value *> shared;
+
+	b.SetInsertPoint(blocks[number]);
+	for (unsigned n : r.variables) {
+		shared.push_back(memory[n]);
+		if (split.variables[n].uniform)
+			shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
+	}
+	auto tail = [&](Value *y, Value *z) {
+		SmallVector<Value *> rest;
+		Value *row = b.CreateMul(y, v.extent[0], "", true, true);
+		rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "", true,
+					   true));
+		rest.append(shared);
+		return rest;
+	};
+	auto make = [&](Function &part, bool skip) -> const row & {
+		rows.push_back(make_row(of, part, 0, skip, split.all.size() <= max_twice_regions,
+					target, opts));
+		return rows.back();
+	};
+	emit_region(b, of, r, v, tail, make, ways, target);
+	emit_next(number);
+}
+
+/* What is known of the range of @passed is known of @arg. */
+static void add_range(Argument &arg, const Value &passed)
+{
+	const SimplifyQuery query(arg.getParent()->getDataLayout());
+	const ConstantRange range = computeConstantRangeIncludingKnownBits(&passed, false, query);
+
+	if (!range.isFullSet() && !range.isEmptySet())
+		arg.addAttrs(AttrBuilder(arg.getContext()).addRangeAttr(range));
+}
+
+/* Makes a function of the blocks from @first on. */
+Function *split_builder::outline(BasicBlock &first)
+{
+	SmallVector<BasicBlock *> part;
+
+	for (BasicBlock &block : make_range(first.getIterator(), f.end()))
+		part.push_back(&block);
+	CodeExtractorAnalysisCache cache(f);
+	Function *made = CodeExtractor(part).extractCodeRegion(cache);
+	auto *call = cast<CallInst>(made->user_back());
+	made->addFnAttr(Attribute::NoInline);
+	for (Argument &arg : made->args()) {
+		Value *passed = call->getArgOperand(arg.getArgNo());
+
+		if (passed->getType()->isIntegerTy())
+			add_range(arg, *passed);
+		/* Nothing else accesses variables while it runs. */
+		if (is_contained(memory, passed))
+			arg.addAttrs(AttrBuilder(f.getContext())
+					     .addAttribute(Attribute::NoAlias)
+					     .addAlignmentAttr(variable_align));
+	}
+	return made;
+}
+
+/* The regions from @first up to @behind, the one of @next first */
+void split_builder::emit_chunk(unsigned first, unsigned behind)
+{
+	BasicBlock *begin = new_block("chunk");
+
+	b.CreateBr(begin);
+	b.SetInsertPoint(begin);
+	for (unsigned i = first; i < behind; i++)
+		blocks[i] = new_block("region");
+	SwitchInst *entry = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), next), blocks[first]);
+	for (unsigned i = first + 1; i < behind; i++)
+		entry->addCase(b.getInt32(i), blocks[i]);
+	for (unsigned i = first; i < behind; i++)
+		emit(i);
+	chunks.push_back(outline(*begin));
+}
+
+void split_builder::emit_chunks()
+{
+	next = b.CreateAlloca(b.getInt32Ty(), nullptr, "next");
+	b.CreateStore(b.getInt32(0), next);
+	dispatch = new_block("dispatch");
+	IRBuilder<> at_dispatch(dispatch);
+	SwitchInst *way = at_dispatch.CreateSwitch(at_dispatch.CreateLoad(b.getInt32Ty(), next),
+						   end);
+	for (unsigned first = 0; first < split.all.size(); first += max_chunk) {
+		const unsigned behind = std::min<unsigned>(first + max_chunk, split.all.size());
+		BasicBlock *call = new_block("call");
+
+		if (!first)
+			b.CreateBr(call);
+		for (unsigned i = std::max(first, 1u); i < behind; i++)
+			way->addCase(b.getInt32(i), call);
+		b.SetInsertPoint(call);
+		emit_chunk(first, behind);
+	}
+}
+
+void split_builder::build()
+{
+	emit_memory();
+	if (joined) {
+		for (BasicBlock *&block : blocks)
+			block = new_block("region");
+		b.CreateBr(blocks[0]);
+	}
+	end = new_block("end");
 	ReturnInst::Create(f.getContext(), end);
-	b.CreateBr(blocks[0]);
-
-	for (unsigned i = 0; i < split.all.size(); i++) {
-		const region &r = split.all[i];
-		SmallVector<Value *> shared;
-
-		b.SetInsertPoint(blocks[i]);
-		for (unsigned n : r.variables) {
-			shared.push_back(memory[n]);
-			if (split.variables[n].uniform)
-				shared.push_back(b.CreateLoad(split.variables[n].type, memory[n]));
-		}
-		auto tail = [&](Value *y, Value *z) {
-			SmallVector<Value *> rest;
-			Value *row = b.CreateMul(y, v.extent[0], "", true, true);
-			rest.push_back(b.CreateAdd(row, b.CreateMul(z, plane, "", true, true), "",
-						   true, true));
-			rest.append(shared);
-			return rest;
-		};
-		auto make = [&](Function &part, bool skip) -> const row & {
-			rows.push_back(make_row(of, part, 0, skip,
-						split.all.size() <= max_twice_regions, target,
-						opts));
-			return rows.back();
-		};
-		emit_region(b, of, r, v, tail, make, ways, target);
-
-		if (r.next.empty())
-			b.CreateUnreachable();
-		else if (r.next.size() == 1)
-			b.CreateBr(*r.next.begin() ? blocks[*r.next.begin()] : end);
-		else
-			emit_next(b, r, blocks, end, ways, v);
-	}
-	if (all_of(rows, [](const row &r) { return r.has_lanes(); }))
-		f.addFnAttr(all_lanes);
+	if (!joined)
+		emit_chunks();
+	for (unsigned i = 0; joined && i < split.all.size(); i++)
+		emit(i);
+	const bool all_wide = all_of(rows, [](const row &r) { return r.has_lanes(); });
 	for (const row &r : rows)
 		inline_row(r);
-	if (of.turned) {
-		f.addFnAttr(with_columns);
-		drop_marks(f);
+	chunks.push_back(&f);
+	for (Function *part : chunks) {
+		if (all_wide)
+			part->addFnAttr(all_lanes);
+		if (of.turned)
+			drop_marks(*part);
 	}
+	if (of.turned)
+		f.addFnAttr(with_columns);
 	of.function->eraseFromParent();
 }
 
@@ -348,7 +514,7 @@ void build_groups(kernel &k, BasicBlock *body, const group_values &v, TargetMach
 	if (!k.barriers) {
 		build_plain(k, of, v, target, opts);
 	} else if (split_items(of, target, split) && fits_stack(k, split)) {
-		build_split(k, of, split, v, target, opts);
+		split_builder(k, of, split, v, target, opts).build();
 		k.split = true;
 	} else {
 		for (const region &r : split.all)

@@ -17,6 +17,7 @@
  */
 #include "places.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DIBuilder.h>
@@ -212,11 +213,19 @@ void lower_marks(Module &m, const std::vector<kernel> &kernels)
 {
 	DIBuilder info(m);
 	DICompileUnit *unit = nullptr;
+	SmallSetVector<Function *, 8> all;
 
 	for (const kernel &k : kernels) {
-		DISubprogram *scope = k.function->getSubprogram();
-
 		link_items(*k.function);
+		all.insert(k.function);
+	}
+	/* And regions that are functions (groups.cc) */
+	for (Function &f : m)
+		if (any_of(instructions(f), is_mark))
+			all.insert(&f);
+	for (Function *f : all) {
+		DISubprogram *scope = f->getSubprogram();
+
 		if (!scope && !unit) {
 			unit = info.createCompileUnit(dwarf::DW_LANG_OpenCL,
 						      info.createFile("kernel.cl", ""), "", true,
@@ -225,8 +234,7 @@ void lower_marks(Module &m, const std::vector<kernel> &kernels)
 				m.addModuleFlag(Module::Warning, "Debug Info Version",
 						DEBUG_METADATA_VERSION);
 		}
-		lower_marks(*k.function, info, scope ? *scope :
-			    *make_subprogram(info, unit, *k.function));
+		lower_marks(*f, info, scope ? *scope : *make_subprogram(info, unit, *f));
 	}
 	info.finalize();
 	for (const char *name : mark_names)
