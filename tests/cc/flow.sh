@@ -26,6 +26,30 @@ END
 	has code 'tzcnt|bsf'
 	lacks code 'vpinsr|vinsertps')"
 
+check "M4 scatters behind a branch: one active lane after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *edges, global const uchar *mask, global int *cost)
+{
+	int x = get_global_id(0);
+
+	if (mask[x])
+		for (int i = 0; i < 8; i++)
+			cost[edges[8 * x + i]] = 3;
+}
+END
+	lacks code 'scatter|gather'
+	# A seventh of the lanes
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global double *all, uint n)
+{
+	uint x = get_global_id(0);
+
+	if (x % 7 == 0)
+		all[500 * x + x % n] *= 0.5;
+}
+END
+	lacks code 'scatter|gather')"
+
 check "M4 a branch that saves little: all lanes at once" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)

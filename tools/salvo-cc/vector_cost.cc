@@ -12,7 +12,8 @@
  *		visit(x)		while (m) visit(x + cttz(m)), m &= m - 1
  *
  * The region whose outlining saves most goes first, until none is left that saves something. Costs
- * are estimates in instructions; a loop's body counts eight times.
+ * are estimates in instructions; a loop's body counts eight times. How many lanes are active is
+ * estimated too (vector_active.cc).
  *
  * Where lanes leave a loop by what they load, each from an address of its own, an iteration of all
  * waits for the one before (load, comparison, mask). That of one work-item does not: the processor
@@ -28,7 +29,6 @@
 
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -45,6 +45,9 @@ static const unsigned max_outlined = 8;
 
 /* For each lane: AVX2's gather takes twice as long as loads do. */
 static const double avx2_gather = 2;
+
+/* For each lane: a scatter takes as long for a few as for all, three times what a store takes. */
+static const double masked_scatter = 3;
 
 /* For each lane of an atomic operation under a mask: its bit, its operands, its result */
 static const double masked_atomic = 7;
@@ -150,7 +153,9 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))
 		return lanes * std::max(1., type->getPrimitiveSizeInBits() / 64.);
-	if (load ? can_gather(type, align) : can_scatter(type, align))
+	if (!load && can_scatter(type, align))
+		return lanes * (masked ? masked_scatter : 1);
+	if (load && can_gather(type, align))
 		return lanes * (can_scatter(type, align) ? 1 : avx2_gather);
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
@@ -218,214 +223,6 @@ bool vectoriser::can_outline(ArrayRef<BasicBlock *> blocks) const
 	return true;
 }
 
-/* Operations of a loop between what a lane loads and what it compares */
-static const unsigned max_depth = 8;
-
-/*
- * Is @v computed in this or the last iteration of @loop from what each lane gathers? Not by a
- * choice, as the bounds of a search are.
- */
-bool vectoriser::is_gathered(Value *v, const Loop &loop, unsigned depth)
-{
-	auto *inst = dyn_cast<Instruction>(v);
-
-	if (!inst || !depth || !loop.contains(inst))
-		return false;
-	if (auto *load = dyn_cast<LoadInst>(inst))
-		return shape_of(load->getPointerOperand()).kind != shape::UNIFORM &&
-		       !is_contiguous(load->getPointerOperand(), load->getType());
-	if (auto *phi = dyn_cast<PHINode>(inst))
-		return phi->getParent() == loop.getHeader() && loop.getLoopLatch() &&
-		       is_gathered(phi->getIncomingValueForBlock(loop.getLoopLatch()), loop,
-				   depth - 1);
-	return (isa<BinaryOperator>(inst) || isa<UnaryOperator>(inst) || isa<CastInst>(inst)) &&
-	       any_of(inst->operands(), [&](Value *operand) {
-		       return is_gathered(operand, loop, depth - 1);
-	       });
-}
-
-/* Is one of the comparisons that @condition combines of such a value? */
-bool vectoriser::compares_gathered(Value *condition, const Loop &loop, unsigned depth)
-{
-	auto *inst = dyn_cast<Instruction>(condition);
-
-	return inst && depth && loop.contains(inst) &&
-	       (isa<CmpInst>(inst) || isa<BinaryOperator>(inst) || isa<SelectInst>(inst)) &&
-	       any_of(inst->operands(), [&](Value *operand) {
-		       return isa<CmpInst>(inst) ? is_gathered(operand, loop, max_depth) :
-						   compares_gathered(operand, loop, depth - 1);
-	       });
-}
-
-/* Do lanes leave @loop by comparing what each loads from an address of its own? */
-bool vectoriser::leaves_by_gather(const Loop &loop)
-{
-	SmallVector<BasicBlock *> exiting;
-
-	loop.getExitingBlocks(exiting);
-	return any_of(exiting, [&](BasicBlock *block) {
-		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-
-		return branch && branch->isConditional() &&
-		       compares_gathered(branch->getCondition(), loop, max_depth);
-	});
-}
-
-/* Is @v computed from what an iteration of @loop takes over from the last one? */
-static bool is_carried(const Value *v, const Loop &loop, unsigned depth)
-{
-	auto *inst = dyn_cast<Instruction>(v);
-
-	if (!inst || !depth || !loop.contains(inst))
-		return false;
-	if (isa<PHINode>(inst))
-		return inst->getParent() == loop.getHeader();
-	return (isa<BinaryOperator>(inst) || isa<CastInst>(inst) || isa<GetElementPtrInst>(inst)) &&
-	       any_of(inst->operands(), [&](const Value *operand) {
-		       return is_carried(operand, loop, depth - 1);
-	       });
-}
-
-/* The private array of which @inst accesses an element that a lane has come to, or NULL */
-const Value *vectoriser::stack_of(const Instruction &inst, const Loop &loop) const
-{
-	const Value *pointer = getLoadStorePointerOperand(&inst);
-	const Value *array = pointer ? getUnderlyingObject(pointer) : nullptr;
-
-	return array && isa<AllocaInst>(array) && shape_of(pointer).kind == shape::VARYING &&
-	       is_carried(pointer, loop, max_depth) ? array : nullptr;
-}
-
-/*
- * The private arrays in which each lane keeps a stack, as a search that goes back. What was
- * scattered is gathered soon, and must have left the store buffer then.
- */
-unsigned vectoriser::stacks_of(const Loop &loop) const
-{
-	SmallPtrSet<const Value *, 8> stored, loaded;
-
-	for (const BasicBlock *block : loop.blocks())
-		for (const Instruction &inst : *block)
-			if (const Value *stack = stack_of(inst, loop))
-				(isa<StoreInst>(inst) ? stored : loaded).insert(stack);
-	return count_if(stored, [&](const Value *stack) { return loaded.contains(stack); });
-}
-
-/* Does each lane load @v for itself, or compute it from that in fewer than @depth operations? */
-bool vectoriser::is_loaded(const Value *v, unsigned depth) const
-{
-	auto *inst = dyn_cast<Instruction>(v);
-
-	if (!inst || !depth || isa<PHINode>(inst) || shape_of(v).kind == shape::UNIFORM)
-		return false;
-	return isa<LoadInst>(inst) || any_of(inst->operands(), [&](const Value *operand) {
-		return is_loaded(operand, depth - 1);
-	});
-}
-
-/* @depth: for what LLVM's analysis has no form, such as a remainder */
-bool vectoriser::depends_on_load(const SCEV *value, unsigned depth) const
-{
-	return !isa<SCEVCouldNotCompute>(value) && SCEVExprContains(value, [&](const SCEV *part) {
-		auto *unknown = dyn_cast<SCEVUnknown>(part);
-
-		return unknown && is_loaded(unknown->getValue(), depth);
-	});
-}
-
-/*
- * Does @loop walk along a list whose place and length each lane loads? Lengths of lists that have
- * no places of their own, as rows of a table, differ less.
- */
-bool vectoriser::walks_list(const Loop &loop, ScalarEvolution &evolution) const
-{
-	return depends_on_load(evolution.getBackedgeTakenCount(&loop), 1) &&
-	       any_of(loop.getHeader()->phis(), [&](PHINode &phi) {
-		       auto *moving = evolution.isSCEVable(phi.getType()) ?
-			       dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(&phi)) : nullptr;
-
-		       return moving && moving->getLoop() == &loop &&
-			      depends_on_load(moving->getStart(), 1);
-	       });
-}
-
-/*
- * The part of the lanes that is active in @loop on average. Of lists, such as neighbours of a
- * graph's node, the longest of 16 is about three times as long as the mean, and gathers of the few
- * that are left take as long as those of all.
- */
-double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
-{
-	const SCEV *times = evolution.getBackedgeTakenCount(&loop);
-
-	if (leaves_by_gather(loop) || stacks_of(loop))
-		return .5;
-	if (walks_list(loop, evolution))
-		return .2;
-	return isa<SCEVCouldNotCompute>(times) || depends_on_load(times, max_depth) ? .75 : 1;
-}
-
-/* The branches on the way from @top to @block that also lead past it, each with its target */
-vectoriser::edges vectoriser::branches_between(const BasicBlock *top, BasicBlock *block) const
-{
-	edges found;
-
-	while (block != top && dt.getNode(block)->getIDom()) {
-		BasicBlock *up = dt.getNode(block)->getIDom()->getBlock();
-
-		if (!pdt.dominates(block, up))
-			found.push_back({ up, block });
-		block = up;
-	}
-	return found;
-}
-
-/* The part of the lanes at @top that comes to @block, if each branch between sends half of them */
-double vectoriser::branch_part(BasicBlock *block, const BasicBlock *top) const
-{
-	double part = 1;
-
-	for (auto [branch, target] : branches_between(top, block)) {
-		const Loop *loop = loops.getLoopFor(target);
-
-		if (!(loop && loop->contains(branch) && loop->isLoopExiting(branch)))
-			part *= .5;
-	}
-	return part;
-}
-
-/* Is there a branch on the way from @top to @block that some lanes take, others not? */
-bool vectoriser::is_behind_split(BasicBlock *block, const BasicBlock *top)
-{
-	return any_of(branches_between(top, block),
-		      [&](const auto &edge) { return splits(edge.first); });
-}
-
-/*
- * The part of the lanes that is active in @block on average, of those that are in a region that
- * begins with @entry: half of them where they part on the way to it, and in each loop its part. A
- * search that goes back comes to what many branches lead to seldom.
- */
-double vectoriser::active_part(BasicBlock *block, BasicBlock *entry,
-			       const SmallPtrSetImpl<BasicBlock *> &region,
-			       const DenseMap<const Loop *, double> &parts)
-{
-	const Loop *loop = loops.getLoopFor(block);
-	double part = 1;
-
-	while (loop && region.contains(loop->getHeader())) {
-		part *= parts.lookup(loop);
-		if (is_divergent_loop(loop) && stacks_of(*loop))
-			part *= branch_part(block, loop->getHeader());
-		else if (!dt.dominates(block, loop->getLoopLatch()) &&
-			 is_behind_split(block, loop->getHeader()))
-			part *= .5;
-		block = loop->getHeader();
-		loop = loop->getParentLoop();
-	}
-	return pdt.dominates(block, entry) || !is_behind_split(block, entry) ? part : .5 * part;
-}
-
 /* What outlining @blocks saves, if @part of the lanes come to them on average. */
 double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 			   const DenseMap<const Loop *, double> &parts)
@@ -464,24 +261,6 @@ double vectoriser::waits_of(const SmallPtrSetImpl<BasicBlock *> &blocks)
 	return sum;
 }
 
-/*
- * Does the branch to @next only keep lanes out of a loop that would run no iteration, or those
- * whose ids are beyond the end of the data? Then all of them take it, as a rule.
- */
-bool vectoriser::is_guard(const BranchInst &branch, const BasicBlock &next) const
-{
-	const BasicBlock *after = next.getSingleSuccessor();
-	auto *compare = dyn_cast<ICmpInst>(branch.getCondition());
-
-	if (after && loops.isLoopHeader(after) &&
-	    loops.getLoopFor(after) != loops.getLoopFor(&next))
-		return true;
-	if (!compare || !compare->isRelational())
-		return false;
-	const shape p = shape_of(compare->getOperand(0)), q = shape_of(compare->getOperand(1));
-	return p.kind != shape::VARYING && q.kind != shape::VARYING;
-}
-
 /* The region that gains most, its first block first, or none. */
 SmallVector<BasicBlock *> vectoriser::find_outlined()
 {
@@ -514,7 +293,7 @@ SmallVector<BasicBlock *> vectoriser::find_outlined()
 				continue;
 			dt.getDescendants(next, inside);
 			const auto &branch = *cast<BranchInst>(block.getTerminator());
-			consider(inside, is_guard(branch, *next) ? 1 : .5);
+			consider(inside, part_of(branch, *next));
 		}
 	for (Loop *loop : loops.getLoopsInPreorder())
 		if (is_divergent_loop(loop))

@@ -159,6 +159,13 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part,
+		       const llvm::DenseMap<const Loop *, double> &parts);
+	double waits_of(const llvm::SmallPtrSetImpl<BasicBlock *> &blocks);
+	llvm::SmallVector<BasicBlock *> find_outlined();
+	Value *emit_lane_loop(llvm::CallInst &call);
+
+	/* vector_active.cc */
 	edges branches_between(const BasicBlock *top, BasicBlock *block) const;
 	double branch_part(BasicBlock *block, const BasicBlock *top) const;
 	bool is_behind_split(BasicBlock *block, const BasicBlock *top);
@@ -174,12 +181,8 @@ private:
 	double active_part(BasicBlock *block, BasicBlock *entry,
 			   const llvm::SmallPtrSetImpl<BasicBlock *> &region,
 			   const llvm::DenseMap<const Loop *, double> &parts);
-	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part,
-		       const llvm::DenseMap<const Loop *, double> &parts);
 	bool is_guard(const llvm::BranchInst &branch, const BasicBlock &next) const;
-	double waits_of(const llvm::SmallPtrSetImpl<BasicBlock *> &blocks);
-	llvm::SmallVector<BasicBlock *> find_outlined();
-	Value *emit_lane_loop(llvm::CallInst &call);
+	double part_of(const llvm::BranchInst &branch, const BasicBlock &next) const;
 
 	/* vector_arrays.cc */
 	struct private_uses;
