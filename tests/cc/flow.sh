@@ -50,6 +50,20 @@ kernel void k(global double *all, uint n)
 END
 	lacks code 'scatter|gather')"
 
+check "M4 a list whose place and length each lane loads: one work-item after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *first, global const float *values, global float *sums)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int i = first[x]; i < first[x + 1]; i++)
+		sum += values[i];
+	sums[x] = sum;
+}
+END
+	lacks code 'gather')"
+
 check "M4 a branch that saves little: all lanes at once" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)

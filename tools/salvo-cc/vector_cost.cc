@@ -46,8 +46,11 @@ static const unsigned max_outlined = 8;
 /* For each lane: AVX2's gather takes twice as long as loads do. */
 static const double avx2_gather = 2;
 
-/* For each lane: a scatter takes as long for a few as for all, three times what a store takes. */
-static const double masked_scatter = 3;
+/*
+ * For each lane: gathers and scatters take as long for a few as for all, these three times what a
+ * store takes.
+ */
+static const double masked_gather = 1.5, masked_scatter = 3;
 
 /* For each lane of an atomic operation under a mask: its bit, its operands, its result */
 static const double masked_atomic = 7;
@@ -156,7 +159,7 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	if (!load && can_scatter(type, align))
 		return lanes * (masked ? masked_scatter : 1);
 	if (load && can_gather(type, align))
-		return lanes * (can_scatter(type, align) ? 1 : avx2_gather);
+		return lanes * (!can_scatter(type, align) ? avx2_gather : masked ? masked_gather : 1);
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	if (!load && is_reversed(pointer, type))
