@@ -257,7 +257,7 @@ endif
 
 include tests/sanitize.mk tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
-tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) $(BUILD_LAYER) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
+tests: $(TEST_PROGRAMS) $(TEST_KERNELS) $(BENCH) $(BENCH_LAYERS) fuzz-programs $(FUZZ_IOCTL) $(BUILD)/lib/insn_count.so ## build the tests
 
 # Of the kernel's source package: the test harness, and what tests/lint/lint.sh runs
 KERNEL_FILES := tools/testing/selftests/kselftest.h tools/testing/selftests/kselftest_harness.h \
@@ -305,9 +305,9 @@ $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/l
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(BENCH_LIBS) $(LIBS)
 
-# A layer of the OpenCL loader, for tests/bench/opencl.py.
-BUILD_LAYER := $(BUILD)/tests/bench/libbuild_layer.so
-$(BUILD_LAYER): $(call obj,tests/bench/build_layer/build_layer.c)
+# Layers of the OpenCL loader, for tests/bench/opencl.py and tests/bench/programs.py.
+BENCH_LAYERS := $(BUILD)/tests/bench/libbuild_layer.so $(BUILD)/tests/bench/libkernel_layer.so
+$(BENCH_LAYERS): $(BUILD)/tests/bench/lib%.so: $(BUILD)/obj/tests/bench/layers/%.o $(call obj,tests/bench/layers/layer.c)
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -shared -o $@ $^
 

@@ -18,8 +18,8 @@
  *
  * The two ends give affinity: a range is often run again, or another of the same size on the same
  * data. A unit then gets mostly the same items, wherever the two halves meet, and finds
- * their data in the caches of its core. Work-groups that wait for ones before them still end, as the
- * front is taken in order.
+ * their data in the caches of its core. Work-groups that wait for ones before them still end, as
+ * the front is taken in order.
  *
  * The seen counter starts at the number of approved units. At 0 the entry is
  * free, and a producer may reuse it for the element of one lap later. There is

@@ -8,7 +8,7 @@ drivers take turns. A line for each: the medians, PoCL's by Salvo's, and at the 
 
 What building costs is measured on the same pipelines, of one frame, and on CLBlast's tests in single precision, each
 with empty caches and again with those that this filled: the wall time of all calls of clBuildProgram with empty
-caches (by tests/bench/build_layer), and what empty caches add to the CPU time and to the wall time of the whole
+caches (by tests/bench/layers), and what empty caches add to the CPU time and to the wall time of the whole
 program and all compilers, which include what a driver compiles later, when a kernel is created or enqueued first.
 
 usage: opencl.py [--rounds N] [--size WxH] [--frames N] [--only NAME] [--json]

@@ -224,7 +224,7 @@ TEST_F(gcq, N4_unit_takes_min_of_chunk_and_rest)
 /* Units that find the work of their last launch again find its data in their caches. */
 TEST_F(gcq, N4_halves_of_the_units_take_from_both_ends)
 {
-	/* All units, three of them, and one: a single unit takes from the front, whichever it is. */
+	/* All units, three of them, and one, which takes from the front, whichever it is. */
 	static const struct {
 		uint64_t mask;
 		unsigned int unit;
