@@ -21,7 +21,8 @@
  * A unit without work polls for a short while, since the next batch of
  * a frame usually follows soon and a wake-up costs more than a small batch. It yields its
  * core meanwhile, as the thread that submits may need it, unless another program wants the core
- * as well (yield.h). Then it sleeps (parking.c).
+ * as well (yield.h). Then it sleeps (parking.c). Where work comes only after long pauses
+ * it polls for less and less time.
  *
  * A push wakes no unit if an approved one is polling. So a unit that stops polling
  * because it took work wakes the next one if there is more. A unit of a far node may sleep
@@ -55,8 +56,9 @@
 #include "worker_queue.h"
 #include "yield.h"
 
-/* How long a unit polls for work before it sleeps */
+/* How long a unit polls for work before it sleeps, at most and about at least */
 #define SPIN_NS		50000u
+#define SPIN_LEAST_NS	3000u
 /* Polls before the unit starts to yield its core in between */
 #define SPIN_POLLS	64u
 /* Leaves are counted in the registers after this time, or when the unit is idle. */
@@ -86,6 +88,8 @@ struct salvo_eu {
 	uint64_t leaf_ns;
 	/** @polling: Its bit in the mask of that name is set. */
 	bool polling;
+	/** @spin_ns: How long it polls now: twice as long after a success, half after a failure. */
+	uint32_t spin_ns;
 	/** @yield: Whether another program wants its core. */
 	struct salvo_yield yield;
 	pthread_t thread;
@@ -350,16 +354,24 @@ static void wait_for_work(struct salvo_eu *eu)
 	do {
 		if (salvo_worker_queue_has_work(&eu->queue) || poll_doorbell(eus) ||
 		    salvo_leaf_slots_ring(eus->slots, eu->queue.unit) ||
-		    atomic_load_explicit(&eus->stop, memory_order_relaxed))
+		    atomic_load_explicit(&eus->stop, memory_order_relaxed)) {
+			if (eu->spin_ns <= SPIN_NS / 2)
+				eu->spin_ns *= 2;
 			return;
+		}
 		if (++polls < SPIN_POLLS)
 			__builtin_ia32_pause();
 		else if (salvo_yield_is_crowded(&eu->yield, now))
 			break;
 		else
 			now = salvo_yield(&eu->yield, now);
-	} while (now - start < SPIN_NS);
+	} while (now - start < eu->spin_ns);
+	if (eu->spin_ns > SPIN_LEAST_NS)
+		eu->spin_ns /= 2;
 	park_until_work(eu);
+	/* Would it have paid to poll? */
+	if (salvo_clock() - start < SPIN_NS)
+		eu->spin_ns = SPIN_NS;
 }
 
 /*
@@ -480,6 +492,7 @@ static void init_unit(struct salvo_eus *eus, unsigned int number)
 
 	eu->eus = eus;
 	eu->bit = 1ull << number;
+	eu->spin_ns = SPIN_NS;
 	salvo_worker_queue_init(&eu->queue, eus->queues, number);
 	eu->queue.slot = slot->table ? slot : NULL;
 }

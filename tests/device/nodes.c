@@ -535,12 +535,15 @@ TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
 	const struct drm_salvo_command command = rig_dispatch(rig, burn, 1, 1, 0, sizeof(args));
 	const struct salvo_parking *parking = rig->gpu->queues.parking;
 	const uint64_t end = salvo_clock() + 20ull * SALVO_CROWDED_MAX_NS;
-	unsigned int looked = 0, slept = 0;
+	unsigned int looked = 0, slept = 0, i;
 
 	while (!(looked && slept) && salvo_clock() < end) {
 		uint64_t since;
 
-		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		/* The pause before has made it look for less time. */
+		for (i = 0; i < 5; i++)
+			ASSERT_EQ(SALVO_STATUS_DONE,
+				  rig_run(rig, &command, 1, &args, sizeof(args)));
 		for (since = salvo_clock(); salvo_clock() - since < 20000;)
 			;
 		looked += atomic_load(&parking->polling) == 1;
@@ -549,6 +552,27 @@ TEST_F(unit, units_look_for_more_for_a_while_and_then_sleep)
 	}
 	EXPECT_NE(0, looked);
 	EXPECT_NE(0, slept);
+}
+
+/* Where each batch comes after a long pause, there is nothing to look for after it. */
+TEST_F(unit, units_that_find_nothing_look_for_less_time)
+{
+	struct rig *rig = self->rig;
+	const struct burn_args args = { 1, 0 };
+	const struct drm_salvo_command command = rig_dispatch(rig, burn, 1, 1, 0, sizeof(args));
+	const struct salvo_parking *parking = rig->gpu->queues.parking;
+	unsigned int looked = 0, i;
+
+	for (i = 0; i < 60; i++) {
+		uint64_t since;
+
+		usleep(2000);
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		for (since = salvo_clock(); salvo_clock() - since < 25000;)
+			;
+		looked += atomic_load(&parking->polling) == 1;
+	}
+	EXPECT_GT(30, looked);
 }
 
 static uint64_t cpu_ns(void)
