@@ -21,6 +21,8 @@
 #include "cc_program.h"
 
 #define STACK_BYTES	(64u << 10)
+#define MAX_BUILT	128
+#define BUILT_BYTES	((size_t)64 << 20)
 
 struct cc_program {
 	void *object;
@@ -291,17 +293,69 @@ int cc_compile(const char *arguments, char *output, size_t size)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* What cc_build() has built: several tests, which are processes, want the same. */
+static struct built {
+	unsigned int count;
+	size_t used;
+	struct {
+		char what[160];
+		size_t at, bytes;
+	} all[MAX_BUILT];
+	uint8_t programs[BUILT_BYTES];
+} *built;
+
+__attribute__((constructor)) static void map_built(void)
+{
+	built = mmap(NULL, sizeof(*built), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (built == MAP_FAILED)
+		abort();
+}
+
+/* Writes a program that was built before to @fd. */
+static bool write_built(const char *what, int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < built->count; i++)
+		if (!strcmp(built->all[i].what, what))
+			return write(fd, built->programs + built->all[i].at,
+				     built->all[i].bytes) == (ssize_t)built->all[i].bytes;
+	return false;
+}
+
+static void keep_built(const char *what, const struct cc_program *program)
+{
+	const unsigned int i = built->count;
+
+	if (i == MAX_BUILT || strlen(what) >= sizeof(built->all[i].what) ||
+	    program->bytes > BUILT_BYTES - built->used)
+		return;
+	strcpy(built->all[i].what, what);
+	built->all[i].at = built->used;
+	built->all[i].bytes = program->bytes;
+	memcpy(built->programs + built->used, program->image, program->bytes);
+	built->used += program->bytes;
+	built->count++;
+}
+
 struct cc_program *cc_build(const char *options, const char *source)
 {
-	char path[] = "/tmp/salvo-cc-test-XXXXXX", command[512], output[4096];
+	char path[] = "/tmp/salvo-cc-test-XXXXXX", what[512], command[1024], output[4096];
 	struct cc_program *program = NULL;
 	int fd = mkstemp(path);
 
-	snprintf(command, sizeof(command), "%s -o %s %s", options, path, source);
-	if (!cc_compile(command, output, sizeof(output)))
+	snprintf(what, sizeof(what), "%s %s", options, source);
+	snprintf(command, sizeof(command), "%s -o %s", what, path);
+	if (write_built(what, fd)) {
 		program = cc_program_open(path);
-	else
+	} else if (!cc_compile(command, output, sizeof(output))) {
+		program = cc_program_open(path);
+		if (program)
+			keep_built(what, program);
+	} else {
 		fputs(output, stderr);
+	}
 	close(fd);
 	unlink(path);
 	return program;
