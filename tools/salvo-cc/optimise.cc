@@ -15,6 +15,7 @@
 #include "vectoriser.h"
 
 #include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/CodeGen/AsmPrinter.h>
@@ -51,6 +52,7 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
+#include <llvm/Transforms/Utils/UnrollLoop.h>
 
 using namespace llvm;
 
@@ -200,8 +202,8 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
  */
 static const unsigned short_loop = 75, many_loops = 160;
 
-/* Instructions of a loop that sums up, and iterations from which on it is a long one */
-static const unsigned max_sum = 16, long_sum = 32;
+/* Instructions of a loop that sums up, and iterations of it that follow each other */
+static const unsigned max_sum = 16, unrolled_sum = 4;
 
 /* Is @value computed from what was loaded, but for the block of arguments? */
 static bool depends_on_data(const SCEV *value)
@@ -237,13 +239,15 @@ static bool waits_for_sums(const Loop &loop)
  * what is left of it by four or eight iterations in a loop of its own ahead, whose end the
  * processor would have to predict each time, too. That is not worth it where there is another such
  * loop around it, as over the pixels under a larger one. A sum, as over a row of a sparse matrix,
- * gains from being unrolled only if it is long: short ones shall have the loop ahead only.
+ * is unrolled so that each iteration keeps its end: it waits for the sum before, not for a
+ * comparison, and with fewer instructions more of the next row is on its way.
  */
 struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
 	{
 		LoopInfo &loops = fam.getResult<LoopAnalysis>(f);
 		auto &evolution = fam.getResult<ScalarEvolutionAnalysis>(f);
+		SmallVector<Loop *> sums;
 		auto has_loaded_length = [&](const Loop *loop) {
 			return depends_on_data(evolution.getBackedgeTakenCount(loop));
 		};
@@ -264,9 +268,30 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 			if (around)
 				addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
 			else if (waits_for_sums(*loop))
-				addStringMetadataToLoop(loop, "llvm.loop.unroll.count", long_sum);
+				sums.push_back(loop);
 		}
-		return PreservedAnalyses::all();
+		for (Loop *loop : sums)
+			unroll(*loop, f, fam);
+		return sums.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
+	}
+
+private:
+	static void unroll(Loop &loop, Function &f, FunctionAnalysisManager &fam)
+	{
+		auto &loops = fam.getResult<LoopAnalysis>(f);
+		auto &dt = fam.getResult<DominatorTreeAnalysis>(f);
+		auto &evolution = fam.getResult<ScalarEvolutionAnalysis>(f);
+		auto &assumptions = fam.getResult<AssumptionAnalysis>(f);
+		OptimizationRemarkEmitter remarks(&f);
+		UnrollLoopOptions how = {};
+
+		addStringMetadataToLoop(&loop, "llvm.loop.unroll.runtime.disable");
+		simplifyLoop(&loop, &dt, &loops, &evolution, &assumptions, nullptr, false);
+		formLCSSA(loop, dt, &loops, &evolution);
+		how.Count = unrolled_sum;
+		how.Force = true;
+		UnrollLoop(&loop, how, &loops, &evolution, &dt, &assumptions,
+			   &fam.getResult<TargetIRAnalysis>(f), &remarks, true);
 	}
 };
 

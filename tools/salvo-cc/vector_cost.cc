@@ -159,7 +159,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	if (!load && can_scatter(type, align))
 		return lanes * (masked ? masked_scatter : 1);
 	if (load && can_gather(type, align))
-		return lanes * (!can_scatter(type, align) ? avx2_gather : masked ? masked_gather : 1);
+		return lanes * (!can_scatter(type, align) ? avx2_gather :
+				masked ? masked_gather : 1);
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
 	if (!load && is_reversed(pointer, type))
