@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -21,8 +22,6 @@
 #include "cc_program.h"
 
 #define STACK_BYTES	(64u << 10)
-#define MAX_BUILT	128
-#define BUILT_BYTES	((size_t)64 << 20)
 
 struct cc_program {
 	void *object;
@@ -293,50 +292,51 @@ int cc_compile(const char *arguments, char *output, size_t size)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* What cc_build() has built: several tests, which are processes, want the same. */
-static struct built {
-	unsigned int count;
-	size_t used;
-	struct {
-		char what[160];
-		size_t at, bytes;
-	} all[MAX_BUILT];
-	uint8_t programs[BUILT_BYTES];
-} *built;
+/*
+ * What cc_build() has built: several tests, which are processes, want the same. A file in memory of
+ * heads, each before its program; it is no mapping, which a GPU's processes would have too.
+ */
+static int built;
 
-__attribute__((constructor)) static void map_built(void)
+struct built_head {
+	char what[160];
+	size_t bytes;
+};
+
+__attribute__((constructor)) static void open_built(void)
 {
-	built = mmap(NULL, sizeof(*built), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (built == MAP_FAILED)
+	built = memfd_create("built", MFD_CLOEXEC);
+	if (built < 0)
 		abort();
 }
 
 /* Writes a program that was built before to @fd. */
 static bool write_built(const char *what, int fd)
 {
-	unsigned int i;
+	struct built_head head;
+	off_t at = 0;
 
-	for (i = 0; i < built->count; i++)
-		if (!strcmp(built->all[i].what, what))
-			return write(fd, built->programs + built->all[i].at,
-				     built->all[i].bytes) == (ssize_t)built->all[i].bytes;
+	while (pread(built, &head, sizeof(head), at) == sizeof(head)) {
+		at += sizeof(head);
+		if (!strcmp(head.what, what))
+			return sendfile(fd, built, &at, head.bytes) == (ssize_t)head.bytes;
+		at += head.bytes;
+	}
 	return false;
 }
 
 static void keep_built(const char *what, const struct cc_program *program)
 {
-	const unsigned int i = built->count;
+	struct built_head head = { .bytes = program->bytes };
+	const off_t at = lseek(built, 0, SEEK_END);
 
-	if (i == MAX_BUILT || strlen(what) >= sizeof(built->all[i].what) ||
-	    program->bytes > BUILT_BYTES - built->used)
+	if (strlen(what) >= sizeof(head.what))
 		return;
-	strcpy(built->all[i].what, what);
-	built->all[i].at = built->used;
-	built->all[i].bytes = program->bytes;
-	memcpy(built->programs + built->used, program->image, program->bytes);
-	built->used += program->bytes;
-	built->count++;
+	strcpy(head.what, what);
+	if (pwrite(built, &head, sizeof(head), at) != sizeof(head) ||
+	    pwrite(built, program->image, program->bytes, at + sizeof(head)) !=
+		    (ssize_t)program->bytes)
+		abort();
 }
 
 struct cc_program *cc_build(const char *options, const char *source)
