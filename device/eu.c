@@ -25,8 +25,9 @@
  * it polls for less and less time.
  *
  * A push wakes no unit if an approved one is polling. So a unit that stops polling
- * because it took work wakes the next one if there is more. A unit of a far node may sleep
- * while another one of its node fetches: that one wakes others when the fetch is done.
+ * because it took work wakes the next one if there is more, unless it does that sooner alone. A
+ * unit of a far node may sleep while another one of its node fetches: that one wakes others when
+ * the fetch is done.
  *
  * In the process of an address space a unit may have to yield its core to another process
  * (prio_table.c). It is neither polling nor sleeping then, so that nobody relies on it, and
@@ -334,7 +335,7 @@ static void yield_core(struct salvo_eu *eu)
 {
 	if (eu->polling)
 		stop_polling(eu);
-	salvo_worker_queue_wake_next(&eu->queue);
+	salvo_worker_queue_wake_next(&eu->queue, NULL);
 	salvo_parking_pause(eu->eus->queues->parking, eu->queue.unit, YIELD_NS);
 }
 
@@ -388,6 +389,8 @@ static bool serve_slots(struct salvo_eu *eu, bool idle)
 	flush(eu);
 	if (eu->polling)
 		stop_polling(eu);
+	/* It may have woken none for the rest of its work. */
+	salvo_worker_queue_wake_next(&eu->queue, NULL);
 	served = salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
 	salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
 	eu->leaf_ns += served.busy_ns;
@@ -417,7 +420,7 @@ static void *unit_main(void *arg)
 		if (chunk.count && eu->polling)
 			stop_polling(eu);
 		if (chunk.count || events.fetched)
-			salvo_worker_queue_wake_next(&eu->queue);
+			salvo_worker_queue_wake_next(&eu->queue, &chunk);
 		if (chunk.count) {
 			run_chunk(eu, &chunk);
 			continue;

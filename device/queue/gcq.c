@@ -297,6 +297,7 @@ static struct salvo_gcq_chunk take_of(struct salvo_gcq *gcq, struct salvo_gcq_ta
 		*after = atomic_fetch_sub_explicit(&entry->counters, taker->units,
 						   memory_order_acq_rel) - taker->units;
 	}
+	got.left = wir - got.count;
 	return got;
 }
 

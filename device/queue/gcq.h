@@ -82,6 +82,8 @@ struct salvo_gcq_chunk {
 	uint32_t first;
 	/** @count: 0 if there was nothing. */
 	uint32_t count;
+	/** @left: Items of its entry that nobody had taken then. */
+	uint32_t left;
 	/** @position: Of its entry in the global command queue. */
 	uint64_t position;
 	/** @slot: In the local command queue that it came through, or NULL. */

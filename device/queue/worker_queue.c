@@ -15,6 +15,10 @@
  * The topology's latency delays each fetch for a far node, and each take of such a node's
  * units from the global queue.
  *
+ * A unit that takes a chunk wakes others for the rest, unless it knows the kernel and the rest is
+ * so short that it is done before another unit would be awake. To wake a thread on another
+ * core takes from 2 us to some 30 us in a virtual machine, so it is measured.
+ *
  * Where address spaces are processes each has queues of its own. Then a unit also checks,
  * before it takes of a lower priority, whether another process runs a higher one on its
  * core (prio_table.c).
@@ -29,6 +33,7 @@
 #include "element.h"
 #include "lcq.h"
 #include "prio_table.h"
+#include "salvo_hw.h"
 
 /* Longest time of a chunk, so that a higher priority soon gets its turn */
 #define CHUNK_NS 2000000u
@@ -37,6 +42,9 @@
 /* The most for coalesced elements: they may be of any kind, and the last must not wait long */
 #define COALESCED_NS 20000u
 #define MOST_ITEMS   (1u << 30)
+/* What to wake a unit costs until it was measured, and at most: the waker may lose its core. */
+#define WAKE_NS		5000u
+#define WAKE_MOST_NS	50000u
 /* Entries after its cursor that a unit inspects for others */
 #define OTHERS_DEPTH 16u
 
@@ -52,6 +60,7 @@ void salvo_worker_queue_init(struct salvo_worker_queue *queue, struct salvo_queu
 	queue->unit = unit;
 	queue->most = MOST_ITEMS;
 	queue->most_elements = 1;
+	queue->wake_ns = WAKE_NS;
 	while (!(topology->node[queue->node].units & bit))
 		queue->node++;
 	for (i = 0; i < SALVO_PRIOS; i++) {
@@ -96,6 +105,18 @@ static void refill(struct salvo_worker_queue *queue, unsigned int prio,
 	events->fetched = true;
 }
 
+/* The kernel that the items run, as the address where it starts; 0 if they run none. */
+static uint64_t kernel_of(const struct salvo_element *element)
+{
+	return element->kind == SALVO_ELEMENT_DISPATCH && element->coalesced <= 1 ?
+	       ((const struct salvo_op_dispatch *)element->op)->entry : 0;
+}
+
+static bool is_known(const struct salvo_worker_queue *queue, uint64_t kernel)
+{
+	return salvo_item_times_expect(&queue->times, kernel, 1) != UINT64_MAX;
+}
+
 static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigned int prio,
 				       struct salvo_worker_events *events)
 {
@@ -107,8 +128,11 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 	if (!chunk.count)
 		return chunk;
 	queue->timed_coalesced = chunk.element->coalesced > 1;
+	/* After the last chunk the unit also ends the element, and perhaps the batch. */
+	queue->timed_kernel = chunk.left ? kernel_of(chunk.element) : 0;
 	/* Do not time chunks of one item, unless to find out whether they could be larger. */
-	if (chunk.count > 1 || queue->timed_coalesced || queue->most == 1) {
+	if (chunk.count > 1 || queue->timed_coalesced || queue->most == 1 ||
+	    (queue->timed_kernel && !is_known(queue, queue->timed_kernel))) {
 		queue->timed = chunk.count;
 		queue->timed_prio = prio;
 		queue->timed_position = chunk.position;
@@ -134,6 +158,9 @@ static void learn_time(struct salvo_worker_queue *queue)
 		queue->most = most;
 		taker->least = (uint64_t)queue->timed * LEAST_NS / took;
 		taker->least_at = queue->timed_position;
+		if (queue->timed_kernel)
+			salvo_item_times_add(&queue->times, queue->timed_kernel, queue->timed,
+					     took);
 	}
 	queue->timed = 0;
 }
@@ -198,8 +225,10 @@ struct salvo_gcq_chunk salvo_worker_queue_take(struct salvo_worker_queue *queue,
 		chunk = lcq_of(queue, i) ? take_far(queue, i, events) : take_own(queue, i, events);
 	}
 	/* After idling the next elements may be of another kind. */
-	if (!chunk.count)
+	if (!chunk.count) {
 		queue->most_elements = 1;
+		queue->rests_ns = 0;
+	}
 	return chunk;
 }
 
@@ -295,17 +324,63 @@ uint64_t salvo_worker_queue_others(const struct salvo_worker_queue *queue, uint6
 	return found;
 }
 
-void salvo_worker_queue_wake_next(const struct salvo_worker_queue *queue)
+/* Is there nothing to take but the rest of the entry of @chunk, in any queue? */
+static bool is_last(const struct salvo_worker_queue *queue, const struct salvo_gcq_chunk *chunk)
 {
-	struct salvo_queues *queues = queue->queues;
-	struct salvo_parking *parking = queues->parking;
+	unsigned int i;
+
+	for (i = 0; i < SALVO_PRIOS; i++) {
+		const uint64_t next = i == chunk->element->prio ? chunk->position + 1 :
+				      atomic_load_explicit(&queue->own[i].cursor,
+							   memory_order_relaxed);
+
+		if (atomic_load(&queue->queues->prio[i].gcq.tail) != next)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Will the unit have done all that is left before another one is awake? Not if one such rest has
+ * followed the other for so long, as in a chain of dispatches.
+ */
+static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_chunk *chunk)
+{
+	uint64_t rest;
+
+	if (!chunk || !chunk->count || lcq_of(queue, 0) || !is_last(queue, chunk))
+		return false;
+	rest = salvo_item_times_expect(&queue->times, kernel_of(chunk->element), chunk->left);
+	if (rest >= 2 * queue->wake_ns || queue->rests_ns >= 2 * queue->wake_ns)
+		return false;
+	queue->rests_ns += rest;
+	return true;
+}
+
+static void wake_one(struct salvo_worker_queue *queue, uint64_t mask)
+{
+	const uint64_t start = mask ? salvo_clock() : 0;
+	uint64_t took;
+
+	if (!salvo_parking_wake_one(queue->queues->parking, mask, queue->queues->core, false))
+		return;
+	took = salvo_clock() - start;
+	/* The chunk begins now. */
+	queue->since += took;
+	queue->wake_ns = (7 * queue->wake_ns + (took < WAKE_MOST_NS ? took : WAKE_MOST_NS)) / 8;
+}
+
+void salvo_worker_queue_wake_next(struct salvo_worker_queue *queue,
+				  const struct salvo_gcq_chunk *chunk)
+{
+	const struct salvo_queues *queues = queue->queues;
 	const uint64_t mates = queues->topology.node[queue->node].units;
-	const uint64_t sleeping = atomic_load(&parking->sleeping);
+	const uint64_t sleeping = atomic_load(&queues->parking->sleeping);
 	uint64_t others;
 
-	if (!sleeping)
+	if (!sleeping || is_short(queue, chunk))
 		return;
 	others = salvo_worker_queue_others(queue, sleeping);
-	salvo_parking_wake_one(parking, others & mates, queues->core, false);
-	salvo_parking_wake_one(parking, others & ~mates, queues->core, false);
+	wake_one(queue, others & mates);
+	wake_one(queue, others & ~mates);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "gcq.h"
+#include "item_times.h"
 #include "queues.h"
 
 struct salvo_prio_slot;
@@ -36,8 +37,16 @@ struct salvo_worker_queue {
 	/** @timed_prio, @timed_position: The queue and the entry that they are from. */
 	unsigned int timed_prio;
 	uint64_t timed_position;
+	/** @timed_kernel: Its kernel's address, or 0. */
+	uint64_t timed_kernel;
 	/** @since: When that chunk was taken. */
 	uint64_t since;
+	/** @times: Of the items of kernels. */
+	struct salvo_item_times times;
+	/** @wake_ns: History of how long it takes to wake a unit. */
+	uint64_t wake_ns;
+	/** @rests_ns: Time of the work for which it has woken none since it was idle last. */
+	uint64_t rests_ns;
 	/** @own: Its cursors in the global queues. */
 	struct salvo_gcq_taker own[SALVO_PRIOS];
 };
@@ -105,9 +114,12 @@ uint64_t salvo_worker_queue_others(const struct salvo_worker_queue *queue, uint6
 
 /**
  * salvo_worker_queue_wake_next() - After a take or fetch: wake units for the work that is left.
+ * @chunk: What the unit took and is about to run, or NULL.
  *
- * One of the unit's node, and one of another node.
+ * One of the unit's node, and one of another node; none if the unit does what is left in less time
+ * than to wake one costs.
  */
-void salvo_worker_queue_wake_next(const struct salvo_worker_queue *queue);
+void salvo_worker_queue_wake_next(struct salvo_worker_queue *queue,
+				  const struct salvo_gcq_chunk *chunk);
 
 #endif /* SALVO_WORKER_QUEUE_H */

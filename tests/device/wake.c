@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/*
+ * wake.c - when a unit that has work wakes another one for a part of it
+ */
+#include <string.h>
+#include "clock.h"
+#include "element.h"
+#include "item_times.h"
+#include "kselftest_harness.h"
+#include "salvo_gpu.h"
+#include "worker_queue.h"
+
+#define OTHER 2ull	/* the other unit, which sleeps */
+
+FIXTURE(pair)
+{
+	struct salvo_queues queues;
+	struct salvo_worker_queue queue;
+	struct salvo_op_dispatch op;
+	struct salvo_element element;
+};
+
+FIXTURE_SETUP(pair)
+{
+	struct salvo_topology topology;
+	char why[SALVO_GPU_WHY];
+
+	ASSERT_EQ(0, salvo_topology_parse(&topology, "2", why));
+	ASSERT_EQ(0, salvo_queues_init(&self->queues, &topology, NULL));
+	salvo_worker_queue_init(&self->queue, &self->queues, 0);
+	/* As if it polled: a push wakes none. */
+	atomic_store(&self->queues.parking->polling, 1);
+}
+
+FIXTURE_TEARDOWN(pair)
+{
+	salvo_queues_fini(&self->queues);
+}
+
+static void push(FIXTURE_DATA(pair) *self, struct salvo_element *element, uint64_t kernel)
+{
+	const uint32_t size[3] = { 16, 1, 1 };
+
+	self->op.entry = kernel;
+	memset(element, 0, sizeof(*element));
+	element->kind = SALVO_ELEMENT_DISPATCH;
+	element->op = &self->op;
+	element->apu_mask = 3;
+	element->prio = salvo_queues_prio(SALVO_PRIORITY_NORMAL);
+	salvo_element_set_range(element, size);
+	salvo_queues_push(&self->queues, element);
+}
+
+/*
+ * The unit takes chunks until nothing is left of the entry, and runs them, @ns an item. Returns
+ * whether it woke the other unit.
+ */
+static bool run(FIXTURE_DATA(pair) *self, uint64_t ns)
+{
+	struct salvo_worker_events events;
+	struct salvo_gcq_chunk chunk;
+	bool woke = false;
+
+	do {
+		uint64_t start;
+
+		salvo_parking_prepare_wait(self->queues.parking, 1);
+		chunk = salvo_worker_queue_take(&self->queue, &events);
+		salvo_worker_queue_wake_next(&self->queue, &chunk);
+		woke |= !(atomic_load(&self->queues.parking->sleeping) & OTHER);
+		for (start = salvo_clock(); salvo_clock() - start < ns * chunk.count;)
+			;
+	} while (chunk.left);
+	return woke;
+}
+
+static void idle(FIXTURE_DATA(pair) *self)
+{
+	struct salvo_worker_events events;
+
+	salvo_worker_queue_take(&self->queue, &events);
+}
+
+TEST_F(pair, a_unit_wakes_another_for_a_kernel_that_it_does_not_know)
+{
+	push(self, &self->element, 0x1000);
+	EXPECT_TRUE(run(self, 0));
+}
+
+/* The unit may lose its core at any time, and then the kernel seems to be a long one. */
+TEST_F(pair, a_unit_wakes_none_for_a_rest_that_it_has_soon_done)
+{
+	bool woke = true;
+	unsigned int i;
+
+	for (i = 0; i < 1000 && woke; i++) {
+		push(self, &self->element, 0x1000);
+		woke = run(self, 0);
+		idle(self);
+	}
+	EXPECT_FALSE(woke);
+}
+
+TEST_F(pair, a_unit_wakes_another_for_a_long_rest)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		push(self, &self->element, 0x1000);
+		EXPECT_TRUE(run(self, 50000));
+		idle(self);
+	}
+}
+
+TEST_F(pair, a_unit_wakes_another_for_many_short_rests_without_a_pause)
+{
+	bool woke = false;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		push(self, &self->element, 0x1000);
+		run(self, 0);
+	}
+	for (i = 0; i < 1000 && !woke; i++) {
+		push(self, &self->element, 0x1000);
+		woke = run(self, 100);
+	}
+	EXPECT_TRUE(woke);
+}
+
+TEST_F(pair, a_unit_wakes_another_for_an_entry_behind)
+{
+	struct salvo_element second;
+	unsigned int i;
+
+	for (i = 0; i < 10; i++) {
+		push(self, &self->element, 0x1000);
+		run(self, 0);
+		idle(self);
+	}
+	push(self, &self->element, 0x1000);
+	push(self, &second, 0x1000);
+	EXPECT_TRUE(run(self, 0));
+}
+
+TEST(times_of_items_follow_the_longest_at_once_and_the_shorter_by_half)
+{
+	struct salvo_item_times times = { 0 };
+	uint64_t kernel;
+
+	EXPECT_EQ(UINT64_MAX, salvo_item_times_expect(&times, 0, 1));
+	EXPECT_EQ(UINT64_MAX, salvo_item_times_expect(&times, 0x1000, 1));
+	salvo_item_times_add(&times, 0x1000, 10, 500);
+	EXPECT_EQ(200, salvo_item_times_expect(&times, 0x1000, 4));
+	salvo_item_times_add(&times, 0x1000, 10, 1000);
+	EXPECT_EQ(400, salvo_item_times_expect(&times, 0x1000, 4));
+	salvo_item_times_add(&times, 0x1000, 10, 500);
+	EXPECT_EQ(300, salvo_item_times_expect(&times, 0x1000, 4));
+	EXPECT_EQ(UINT64_MAX, salvo_item_times_expect(&times, 0x1010, 1));
+
+	/* Hours do not wrap around. */
+	salvo_item_times_add(&times, 0x1000, 1, 1ull << 43);
+	EXPECT_LT(1ull << 50, salvo_item_times_expect(&times, 0x1000, UINT32_MAX));
+
+	/* More kernels than places: none is taken for another. */
+	for (kernel = 16; kernel <= 16 * 1000; kernel += 16)
+		salvo_item_times_add(&times, kernel, 1, kernel);
+	for (kernel = 16; kernel <= 16 * 1000; kernel += 16) {
+		const uint64_t expected = salvo_item_times_expect(&times, kernel, 1);
+
+		EXPECT_TRUE(expected == kernel || expected == UINT64_MAX);
+	}
+	EXPECT_EQ(16 * 1000, salvo_item_times_expect(&times, 16 * 1000, 1));
+}
+
+TEST_HARNESS_MAIN
