@@ -308,6 +308,16 @@ bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay)
 	return busy;
 }
 
+void salvo_gpu_begin_wait(struct salvo_gpu *gpu)
+{
+	salvo_queues_begin_wait(&gpu->queues);
+}
+
+void salvo_gpu_end_wait(struct salvo_gpu *gpu)
+{
+	salvo_queues_end_wait(&gpu->queues);
+}
+
 void salvo_gpu_heartbeat(struct salvo_gpu *gpu)
 {
 	salvo_gpu_beat(gpu);
@@ -508,6 +518,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	ret = salvo_queues_init(&gpu->queues, topology, inside ? inside->parking : NULL);
 	if (ret)
 		goto err_aspaces;
+	gpu->queues.counts_waiters = config->counts_waiters && !config->isolation && !inside;
 	gpu->cp.units = gpu->queues.all;
 	gpu->slots.all = gpu->queues.all;
 	gpu->slots.parking = gpu->queues.parking;

@@ -76,6 +76,12 @@ struct salvo_gpu_config {
 	 */
 	bool contain_faults;
 	/**
+	 * @counts_waiters: Threads that sleep until a batch is done call salvo_gpu_begin_wait()
+	 * before. Then units may let others sleep where there is little to do. Not with
+	 * @isolation.
+	 */
+	bool counts_waiters;
+	/**
 	 * @isolation: NULL: the units are threads of this process, and a kernel can access
 	 * what any address space has bound. &salvo_processes: each address space is
 	 * a process that can access its own memory only; then @system_base is not NULL, and
@@ -234,6 +240,15 @@ void salvo_gpu_slot_wake(struct salvo_gpu *gpu, unsigned int slot);
  * intervals to have a time limit.
  */
 void salvo_gpu_slot_sample(struct salvo_gpu *gpu, uint32_t limit);
+
+/**
+ * salvo_gpu_begin_wait() - The caller is about to sleep until a batch is done.
+ * @gpu: The GPU.
+ *
+ * Any thread may call it, and must call salvo_gpu_end_wait() when it is awake again.
+ */
+void salvo_gpu_begin_wait(struct salvo_gpu *gpu);
+void salvo_gpu_end_wait(struct salvo_gpu *gpu);
 
 /**
  * salvo_gpu_heartbeat() - Advance the heartbeat register, pending kills and late fences.

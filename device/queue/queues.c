@@ -119,3 +119,16 @@ void salvo_queues_expect(struct salvo_queues *queues)
 	if (sleeping == queues->all)
 		salvo_parking_wake_one(parking, sleeping, queues->core, false);
 }
+
+void salvo_queues_begin_wait(struct salvo_queues *queues)
+{
+	/* In this order: a unit first says that it works alone. */
+	atomic_fetch_add(&queues->waiters, 1);
+	if (atomic_load(&queues->alone))
+		salvo_parking_wake_all(queues->parking);
+}
+
+void salvo_queues_end_wait(struct salvo_queues *queues)
+{
+	atomic_fetch_sub(&queues->waiters, 1);
+}

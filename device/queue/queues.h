@@ -41,6 +41,12 @@ struct salvo_queues {
 	struct salvo_parking own_parking;
 	/** @prio: By priority index. */
 	struct salvo_prio_queue prio[SALVO_PRIOS];
+	/** @counts_waiters: @waiters is right, so that units may work alone. */
+	bool counts_waiters;
+	/** @waiters: Threads that sleep until a batch is done. */
+	_Atomic uint32_t waiters __attribute__((aligned(64)));
+	/** @alone: Units that have woken none for the rest of what they took. */
+	_Atomic uint64_t alone;
 };
 
 /**
@@ -69,6 +75,14 @@ static inline unsigned int salvo_queues_prio(int32_t priority)
  * Any thread may call it.
  */
 void salvo_queues_push(struct salvo_queues *queues, struct salvo_element *element);
+
+/**
+ * salvo_queues_begin_wait() - The caller is about to sleep until a batch is done.
+ *
+ * Wakes all units if one works alone: its kernel might wait for work-groups that it has left.
+ */
+void salvo_queues_begin_wait(struct salvo_queues *queues);
+void salvo_queues_end_wait(struct salvo_queues *queues);
 
 /**
  * salvo_queues_expect() - Elements will be pushed soon: if all units sleep, wake one now.

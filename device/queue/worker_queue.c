@@ -206,6 +206,20 @@ static bool must_yield(struct salvo_worker_queue *queue, unsigned int prio,
 	       (lcq && salvo_lcq_has_work(lcq, gcq));
 }
 
+/* Does the unit do all that is left, while others sleep? */
+static void set_alone(struct salvo_worker_queue *queue, bool alone)
+{
+	const uint64_t bit = 1ull << queue->unit;
+
+	if (queue->alone == alone)
+		return;
+	queue->alone = alone;
+	if (alone)
+		atomic_fetch_or(&queue->queues->alone, bit);
+	else
+		atomic_fetch_and(&queue->queues->alone, ~bit);
+}
+
 struct salvo_gcq_chunk salvo_worker_queue_take(struct salvo_worker_queue *queue,
 					       struct salvo_worker_events *events)
 {
@@ -229,6 +243,8 @@ struct salvo_gcq_chunk salvo_worker_queue_take(struct salvo_worker_queue *queue,
 		queue->most_elements = 1;
 		queue->rests_ns = 0;
 	}
+	if (!chunk.left)
+		set_alone(queue, false);
 	return chunk;
 }
 
@@ -343,18 +359,25 @@ static bool is_last(const struct salvo_worker_queue *queue, const struct salvo_g
 /*
  * Will the unit have done all that is left before another one is awake? Not if one such rest has
  * followed the other for so long, as in a chain of dispatches.
+ *
+ * OpenCL lets no work-group wait for another one that may not have begun, but kernels do that, and
+ * it works with as many units as work-groups. So the units share such a rest as
+ * soon as a thread sleeps until a batch is done, or if one does already.
  */
 static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_chunk *chunk)
 {
 	uint64_t rest;
 
-	if (!chunk || !chunk->count || lcq_of(queue, 0) || !is_last(queue, chunk))
+	if (!queue->queues->counts_waiters || !chunk || !chunk->count || lcq_of(queue, 0) ||
+	    !is_last(queue, chunk))
 		return false;
 	rest = salvo_item_times_expect(&queue->times, kernel_of(chunk->element), chunk->left);
 	if (rest >= 2 * queue->wake_ns || queue->rests_ns >= 2 * queue->wake_ns)
 		return false;
 	queue->rests_ns += rest;
-	return true;
+	set_alone(queue, true);
+	/* In this order: a waiter first counts itself. */
+	return !atomic_load(&queue->queues->waiters);
 }
 
 static void wake_one(struct salvo_worker_queue *queue, uint64_t mask)
@@ -380,6 +403,7 @@ void salvo_worker_queue_wake_next(struct salvo_worker_queue *queue,
 
 	if (!sleeping || is_short(queue, chunk))
 		return;
+	set_alone(queue, false);
 	others = salvo_worker_queue_others(queue, sleeping);
 	wake_one(queue, others & mates);
 	wake_one(queue, others & ~mates);

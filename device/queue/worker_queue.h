@@ -45,6 +45,8 @@ struct salvo_worker_queue {
 	struct salvo_item_times times;
 	/** @wake_ns: History of how long it takes to wake a unit. */
 	uint64_t wake_ns;
+	/** @alone: Its bit in the queues' mask of that name is set. */
+	bool alone;
 	/** @rests_ns: Time of the work for which it has woken none since it was idle last. */
 	uint64_t rests_ns;
 	/** @own: Its cursors in the global queues. */

@@ -167,6 +167,7 @@ static int create_gpu(struct soft_device *dev)
 		.vram_fd = dev->vram_fd,
 		.vram_bytes = dev->vram_bytes,
 		.contain_faults = true,
+		.counts_waiters = true,
 		.interrupt = salvo_soft_interrupt,
 		.cookie = dev,
 	};

@@ -22,16 +22,20 @@
 #define SPIN_POLLS	8
 
 /* Sleep while @word is @value, until @deadline. Return: 0 or -ETIME. */
-static int futex_wait(atomic_uint *word, unsigned int value, int64_t deadline)
+static int futex_wait(struct soft_device *dev, atomic_uint *word, unsigned int value,
+		      int64_t deadline)
 {
 	struct timespec ts = { deadline / 1000000000, deadline % 1000000000 };
+	int err = 0;
 
+	salvo_gpu_begin_wait(dev->gpu);
 	/* FUTEX_WAIT_BITSET takes a point in time on CLOCK_MONOTONIC. */
 	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
 		    deadline == INT64_MAX ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY) &&
 	    errno == ETIMEDOUT)
-		return -ETIME;
-	return 0;
+		err = -ETIME;
+	salvo_gpu_end_wait(dev->gpu);
+	return err;
 }
 
 /* How long to poll, as a point in time. */
@@ -76,7 +80,7 @@ static bool poll_fence(struct soft_device *dev, struct soft_fence *fence, int64_
 }
 
 /* Sleep until the fence is done or @deadline. Return: 0 or -ETIME. */
-static int sleep_on_fence(struct soft_fence *fence, int64_t deadline)
+static int sleep_on_fence(struct soft_device *dev, struct soft_fence *fence, int64_t deadline)
 {
 	unsigned int state;
 
@@ -85,7 +89,7 @@ static int sleep_on_fence(struct soft_fence *fence, int64_t deadline)
 		atomic_compare_exchange_strong(&fence->state, &state, SOFT_FENCE_AWAITED);
 		if (state == SOFT_FENCE_DONE)
 			return 0;
-		if (futex_wait(&fence->state, SOFT_FENCE_AWAITED, deadline))
+		if (futex_wait(dev, &fence->state, SOFT_FENCE_AWAITED, deadline))
 			return salvo_soft_fence_is_done(fence) ? 0 : -ETIME;
 	}
 }
@@ -103,7 +107,7 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 			return -ETIME;
 		deadline = salvo_deadline_ns(timeout_ns);
 		if (!poll_fence(dev, fence, poll_until(dev, deadline)) &&
-		    sleep_on_fence(fence, deadline))
+		    sleep_on_fence(dev, fence, deadline))
 			return -ETIME;
 	}
 	salvo_soft_reap(dev);
@@ -141,7 +145,7 @@ static int wait_any(struct soft_device *dev, struct salvo_fence *const *fences,
 		completed = atomic_load(&dev->completed);
 		if (find_done(fences, count, first))
 			break;
-		err = futex_wait(&dev->completed, completed, deadline);
+		err = futex_wait(dev, &dev->completed, completed, deadline);
 		if (err) {
 			err = find_done(fences, count, first) ? 0 : -ETIME;
 			break;

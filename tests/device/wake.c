@@ -28,6 +28,7 @@ FIXTURE_SETUP(pair)
 	ASSERT_EQ(0, salvo_topology_parse(&topology, "2", why));
 	ASSERT_EQ(0, salvo_queues_init(&self->queues, &topology, NULL));
 	salvo_worker_queue_init(&self->queue, &self->queues, 0);
+	self->queues.counts_waiters = true;
 	/* As if it polled: a push wakes none. */
 	atomic_store(&self->queues.parking->polling, 1);
 }
@@ -99,6 +100,42 @@ TEST_F(pair, a_unit_wakes_none_for_a_rest_that_it_has_soon_done)
 		idle(self);
 	}
 	EXPECT_FALSE(woke);
+}
+
+/* Kernels may wait for work-groups that the unit has left. */
+TEST_F(pair, a_unit_does_not_work_alone_while_a_thread_sleeps_until_that_is_done)
+{
+	struct salvo_worker_events events;
+	struct salvo_gcq_chunk chunk;
+	unsigned int i;
+
+	/* The thread sleeps first. */
+	salvo_queues_begin_wait(&self->queues);
+	for (i = 0; i < 10; i++) {
+		push(self, &self->element, 0x1000);
+		EXPECT_TRUE(run(self, 0));
+		idle(self);
+	}
+	salvo_queues_end_wait(&self->queues);
+
+	/* The unit is first. */
+	for (i = 0; i < 1000; i++) {
+		push(self, &self->element, 0x1000);
+		salvo_parking_prepare_wait(self->queues.parking, 1);
+		chunk = salvo_worker_queue_take(&self->queue, &events);
+		salvo_worker_queue_wake_next(&self->queue, &chunk);
+		if (atomic_load(&self->queues.parking->sleeping) & OTHER)
+			break;
+		run(self, 0);
+		idle(self);
+	}
+	ASSERT_EQ(1, self->queues.alone);
+	salvo_queues_begin_wait(&self->queues);
+	EXPECT_EQ(0, atomic_load(&self->queues.parking->sleeping) & OTHER);
+	salvo_queues_end_wait(&self->queues);
+	run(self, 0);
+	idle(self);
+	EXPECT_EQ(0, self->queues.alone);
 }
 
 TEST_F(pair, a_unit_wakes_another_for_a_long_rest)
