@@ -389,8 +389,8 @@ static bool serve_slots(struct salvo_eu *eu, bool idle)
 	flush(eu);
 	if (eu->polling)
 		stop_polling(eu);
-	/* It may have woken none for the rest of its work. */
-	salvo_worker_queue_wake_next(&eu->queue, NULL);
+	if (eu->queue.alone)
+		salvo_worker_queue_wake_next(&eu->queue, NULL);
 	served = salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
 	salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
 	eu->leaf_ns += served.busy_ns;

@@ -518,7 +518,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	ret = salvo_queues_init(&gpu->queues, topology, inside ? inside->parking : NULL);
 	if (ret)
 		goto err_aspaces;
-	gpu->queues.counts_waiters = config->counts_waiters && !config->isolation && !inside;
+	gpu->queues.counts_waiters = config->counts_waiters;
 	gpu->cp.units = gpu->queues.all;
 	gpu->slots.all = gpu->queues.all;
 	gpu->slots.parking = gpu->queues.parking;

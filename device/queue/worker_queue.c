@@ -371,6 +371,8 @@ static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_ch
 	if (!queue->queues->counts_waiters || !chunk || !chunk->count || lcq_of(queue, 0) ||
 	    !is_last(queue, chunk))
 		return false;
+	if (!chunk->left)
+		return true;
 	rest = salvo_item_times_expect(&queue->times, kernel_of(chunk->element), chunk->left);
 	if (rest >= 2 * queue->wake_ns || queue->rests_ns >= 2 * queue->wake_ns)
 		return false;
