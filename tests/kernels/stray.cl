@@ -7,6 +7,8 @@
 
 #define GLOBAL_ITEM() (get_global_id(0) + get_global_size(0) * \
 	(get_global_id(1) + get_global_size(1) * get_global_id(2)))
+#define LOCAL_ITEM() (get_local_id(0) + get_local_size(0) * \
+	(get_local_id(1) + get_local_size(1) * get_local_id(2)))
 #define ARGS global const long *where, global int *data
 
 kernel void scatter(ARGS)
@@ -87,8 +89,7 @@ kernel void split(ARGS)
 {
 	local int part[1024];
 	size_t i = GLOBAL_ITEM();
-	int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) *
-							get_local_id(2));
+	int me = LOCAL_ITEM();
 
 	part[me] = i;
 	barrier(CLK_LOCAL_MEM_FENCE);
@@ -102,8 +103,7 @@ kernel void split_often(ARGS)
 {
 	local int part[1024];
 	size_t i = GLOBAL_ITEM();
-	int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) *
-							get_local_id(2));
+	int me = LOCAL_ITEM();
 
 	part[me] = i;
 	MEET_9 MEET_9 MEET_9 MEET_9
@@ -115,8 +115,7 @@ kernel void past_local(ARGS)
 {
 	local int part[1024];
 	size_t i = GLOBAL_ITEM();
-	int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) *
-							get_local_id(2));
+	int me = LOCAL_ITEM();
 
 	part[me + where[i]] = i;
 	data[i] = part[me];

@@ -37,49 +37,33 @@
  * of angles beyond it by FAR_FUNCTION(NAME)
  */
 #define ANGLE_FUNCTIONS(T, Q, LIMIT) \
-	OVERLOAD T sin(T x) \
+	ANGLE_FUNCTION(T, Q, LIMIT, sin, sin_quadrant(r, q), y = x == (T)0 ? x : y;) \
+	ANGLE_FUNCTION(T, Q, LIMIT, cos, sin_quadrant(r, q + 1), ) \
+	ANGLE_FUNCTION(T, Q, LIMIT, tan, tan_quadrant(r, q), y = x == (T)0 ? x : y;)
+
+/* OF_QUADRANT: by the rest r in quadrant q; KEEP_ZERO: a statement for zero, which has a sign */
+#define ANGLE_FUNCTION(T, Q, LIMIT, NAME, OF_QUADRANT, KEEP_ZERO) \
+	OVERLOAD T NAME(T x) \
 	{ \
 		Q q, far = ABS(x) > (T)LIMIT; \
-		T r = reduce(x, &q), y = sin_quadrant(r, q); \
-		y = x == (T)0 ? x : y; \
-		REPLACE(y, x, far, FAR_FUNCTION(sin)) \
-		return y; \
-	} \
-	OVERLOAD T cos(T x) \
-	{ \
-		Q q, far = ABS(x) > (T)LIMIT; \
-		T r = reduce(x, &q), y = sin_quadrant(r, q + 1); \
-		REPLACE(y, x, far, FAR_FUNCTION(cos)) \
-		return y; \
-	} \
-	OVERLOAD T tan(T x) \
-	{ \
-		Q q, far = ABS(x) > (T)LIMIT; \
-		T r = reduce(x, &q), y = tan_quadrant(r, q); \
-		y = x == (T)0 ? x : y; \
-		REPLACE(y, x, far, FAR_FUNCTION(tan)) \
+		T r = reduce(x, &q), y = OF_QUADRANT; \
+		KEEP_ZERO \
+		REPLACE(y, x, far, FAR_FUNCTION(NAME)) \
 		return y; \
 	}
 
 /* The same of one element of the type S beyond that, by reduce_far() and a quadrant of type Q */
 #define FAR_ANGLE_FUNCTIONS(S, Q, SUFFIX) \
-	S salvo_outline_sin_far_##SUFFIX(S x) \
+	FAR_ANGLE_FUNCTION(S, Q, sin_far_##SUFFIX, sin_quadrant(r, q)) \
+	FAR_ANGLE_FUNCTION(S, Q, cos_far_##SUFFIX, sin_quadrant(r, q + 1)) \
+	FAR_ANGLE_FUNCTION(S, Q, tan_far_##SUFFIX, tan_quadrant(r, q))
+
+#define FAR_ANGLE_FUNCTION(S, Q, NAME, OF_QUADRANT) \
+	S salvo_outline_##NAME(S x) \
 	{ \
 		Q q; \
 		S r = reduce_far(x, &q); \
-		return sin_quadrant(r, q); \
-	} \
-	S salvo_outline_cos_far_##SUFFIX(S x) \
-	{ \
-		Q q; \
-		S r = reduce_far(x, &q); \
-		return sin_quadrant(r, q + 1); \
-	} \
-	S salvo_outline_tan_far_##SUFFIX(S x) \
-	{ \
-		Q q; \
-		S r = reduce_far(x, &q); \
-		return tan_quadrant(r, q); \
+		return OF_QUADRANT; \
 	}
 
 /* Does the processor multiply and add in one step? A constant for each target (target.cc) */
