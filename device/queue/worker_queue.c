@@ -117,6 +117,18 @@ static bool is_known(const struct salvo_worker_queue *queue, uint64_t kernel)
 	return salvo_item_times_expect(&queue->times, kernel, 1) != UINT64_MAX;
 }
 
+/*
+ * Does the unit time chunks of one item? To find out whether they could be larger, and, of a kernel
+ * that it does not know or while others sleep, whether to wake them.
+ */
+static bool is_timed_alone(const struct salvo_worker_queue *queue)
+{
+	return queue->timed_coalesced || queue->most == 1 ||
+	       (queue->timed_kernel && (atomic_load_explicit(&queue->queues->parking->sleeping,
+							     memory_order_relaxed) ||
+					!is_known(queue, queue->timed_kernel)));
+}
+
 static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigned int prio,
 				       struct salvo_worker_events *events)
 {
@@ -130,9 +142,7 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 	queue->timed_coalesced = chunk.element->coalesced > 1;
 	/* After the last chunk the unit also ends the element, and perhaps the batch. */
 	queue->timed_kernel = chunk.left ? kernel_of(chunk.element) : 0;
-	/* Do not time chunks of one item, unless to find out whether they could be larger. */
-	if (chunk.count > 1 || queue->timed_coalesced || queue->most == 1 ||
-	    (queue->timed_kernel && !is_known(queue, queue->timed_kernel))) {
+	if (chunk.count > 1 || is_timed_alone(queue)) {
 		queue->timed = chunk.count;
 		queue->timed_prio = prio;
 		queue->timed_position = chunk.position;

@@ -38,9 +38,10 @@ FIXTURE_TEARDOWN(pair)
 	salvo_queues_fini(&self->queues);
 }
 
-static void push(FIXTURE_DATA(pair) *self, struct salvo_element *element, uint64_t kernel)
+static void push_items(FIXTURE_DATA(pair) *self, struct salvo_element *element, uint64_t kernel,
+		       uint32_t items)
 {
-	const uint32_t size[3] = { 16, 1, 1 };
+	const uint32_t size[3] = { items, 1, 1 };
 
 	self->op.entry = kernel;
 	memset(element, 0, sizeof(*element));
@@ -50,6 +51,11 @@ static void push(FIXTURE_DATA(pair) *self, struct salvo_element *element, uint64
 	element->prio = salvo_queues_prio(SALVO_PRIORITY_NORMAL);
 	salvo_element_set_range(element, size);
 	salvo_queues_push(&self->queues, element);
+}
+
+static void push(FIXTURE_DATA(pair) *self, struct salvo_element *element, uint64_t kernel)
+{
+	push_items(self, element, kernel, 16);
 }
 
 /*
@@ -96,6 +102,23 @@ TEST_F(pair, a_unit_wakes_none_for_a_rest_that_it_has_soon_done)
 
 	for (i = 0; i < 1000 && woke; i++) {
 		push(self, &self->element, 0x1000);
+		woke = run(self, 0);
+		idle(self);
+	}
+	EXPECT_FALSE(woke);
+}
+
+/* Chunks of so few items are of one each. The first launch finds nothing in the caches. */
+TEST_F(pair, a_unit_wakes_none_for_a_few_items_that_took_long_only_at_first)
+{
+	bool woke = true;
+	unsigned int i;
+
+	push_items(self, &self->element, 0x1000, 4);
+	EXPECT_TRUE(run(self, 200000));
+	idle(self);
+	for (i = 0; i < 1000 && woke; i++) {
+		push_items(self, &self->element, 0x1000, 4);
 		woke = run(self, 0);
 		idle(self);
 	}
