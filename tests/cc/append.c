@@ -54,6 +54,29 @@ static int run_above(const struct cc_program *program, const struct cc_range *ra
 	return run(program, "above", range, n, bound, length);
 }
 
+static int run_below(const struct cc_program *program, const struct cc_range *range, int n,
+		     int bound)
+{
+	const bool even = range->global[0] % range->local[0] == 0;
+	const struct arguments args = { in, out, count, n, bound };
+	int i, length = 0;
+
+	/* Else the kernel counts wrong in the last work-group. */
+	if (!even)
+		return 0;
+	for (i = 0; i < n; i++)
+		if (in[i] < bound)
+			wanted[length++] = in[i];
+	memset(out, 0xee, sizeof(out));
+	memset(count, 0, sizeof(count));
+	if (cc_run(program, "below", &args, range) || count[1] != -length)
+		return -1;
+	qsort(out + n - length, length, sizeof(out[0]), compare);
+	qsort(wanted, length, sizeof(wanted[0]), compare);
+	return memcmp(out + n - length, wanted, length * sizeof(out[0])) ||
+	       (length < n && out[n - length - 1] != (int)0xeeeeeeee) ? -1 : 0;
+}
+
 static int run_several(const struct cc_program *program, const struct cc_range *range, int n,
 		       int bound)
 {
@@ -144,6 +167,8 @@ static const struct cc_range ranges[] = {
 	{ { 250, 3, 1 }, { 16, 3, 1 }, 2, 0 },
 	{ { 250, 3, 1 }, { 37, 2, 1 }, 2, 0 },
 	{ { 1000, 1, 1 }, { 1000, 1, 1 }, 1, 0 },
+	{ { 256, 3, 1 }, { 16, 1, 1 }, 2, 0 },
+	{ { 1280, 1, 1 }, { 320, 1, 1 }, 1, 0 },
 };
 
 static const char *const options[] = {
@@ -167,6 +192,7 @@ TEST(M4_places_in_a_list)
 			for (n = 1; n <= MOST; n += 233) {
 				for (bound = -1; bound < 200; bound += 50) {
 					wrong -= run_above(program, &ranges[r], n, bound);
+					wrong -= run_below(program, &ranges[r], n, bound);
 					wrong -= run_several(program, &ranges[r], n, bound);
 					wrong -= run_sums(program, &ranges[r], n, bound);
 				}
@@ -191,6 +217,32 @@ TEST(M4_one_operation_for_a_work_group)
 	EXPECT_EQ(SALVO_KERNEL_SPLIT, cc_note(program, "places")->flags);
 	EXPECT_EQ(SALVO_KERNEL_SPLIT, cc_note(program, "sums")->flags);
 	EXPECT_EQ(0, cc_note(program, "waits")->flags);
+	cc_program_close(program);
+}
+
+/* A strip has no more work-items than a work-group may have; cc_run() asks for up to 5 groups. */
+TEST(M4_one_operation_for_a_strip)
+{
+	static const struct {
+		uint32_t local, groups;
+		unsigned int calls;
+	} strips[] = {
+		{ 16, 1 + 2 + 4, 3 }, { 400, 1 + 2 + 2, 3 }, { 512, 1 + 2 + 2, 3 },
+		{ 513, 3, 3 }, { 1024, 3, 3 },
+	};
+	struct cc_program *program = cc_build("-O2", "tests/kernels/append.cl");
+	unsigned int i;
+
+	ASSERT_NE(NULL, program);
+	for (i = 0; i < sizeof(strips) / sizeof(strips[0]); i++) {
+		const uint32_t local = strips[i].local;
+		const struct cc_range range = {
+			{ strips[i].groups * local, 1, 1 }, { local, 1, 1 }, 1, 0,
+		};
+
+		EXPECT_EQ(0, run_above(program, &range, MOST, 50));
+		EXPECT_EQ(strips[i].calls, cc_calls());
+	}
 	cc_program_close(program);
 }
 

@@ -224,6 +224,13 @@ static int run_group(struct work_group *g, bool barriers)
 	return g->group.ran >= 1 && g->group.ran <= g->group.run ? 0 : -1;
 }
 
+static unsigned int calls;
+
+unsigned int cc_calls(void)
+{
+	return calls;
+}
+
 int cc_run(const struct cc_program *program, const char *kernel, const void *args,
 	   const struct cc_range *range)
 {
@@ -246,6 +253,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 	group->dims = range->dims;
 	group->barrier = note->flags & SALVO_KERNEL_BARRIERS ? wait_at_barrier : miss_barrier;
 	group->local = aligned_alloc(64, (note->local_bytes + range->local_bytes + 127) / 64 * 64);
+	calls = 0;
 	for (i = 0; i < count && !err; i += group->ran) {
 		uint64_t rest = i;
 
@@ -263,6 +271,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 		if (group->run > group->num_groups[0] - group->group_id[0])
 			group->run = group->num_groups[0] - group->group_id[0];
 		group->ran = 1;
+		calls++;
 		err = run_group(&g, note->flags & SALVO_KERNEL_BARRIERS);
 	}
 	free(group->local);

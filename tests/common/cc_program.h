@@ -46,6 +46,9 @@ struct cc_range {
 int cc_run(const struct cc_program *program, const char *kernel, const void *args,
 	   const struct cc_range *range);
 
+/* How often the last cc_run() called the kernel, a work-group or a strip of them each time */
+unsigned int cc_calls(void);
+
 /* Runs salvo-cc. Returns its exit code; @output gets what it prints, terminated by 0. */
 int cc_compile(const char *arguments, char *output, size_t size);
 

@@ -39,6 +39,16 @@ kernel void several(global const int *in, global int *out, global int *count, in
 	out[4 * n + i] = sum;
 }
 
+/* From the end of a list down; by the ids and size of the work-group */
+kernel void below(global const int *in, global int *out, global int *count, int n, int bound)
+{
+	int x = get_group_id(0) * get_local_size(0) + get_local_id(0);
+	int i = x + get_global_id(1) * get_global_size(0);
+
+	if (i < n && in[i] < bound)
+		out[n - 1 + atomic_dec(count + 1)] = in[i];
+}
+
 /* A place for each */
 kernel void places(global const int *in, global int *out, global int *count, int n, int bound)
 {

@@ -24,7 +24,8 @@
  * operation: it may be NULL else. Where the sum does not tell, as an addend may be 0, bits above
  * the addend in its share do. This is for kernels without barriers and local memory, in
  * which no work-item waits for another: no loop has an atomic operation or a volatile access. The
- * counter is an argument, so that it is the same for all work-items.
+ * counter is an argument, so that it is the same for all work-items. Work-groups of a strip (strips.cc)
+ * do all this as one: the ids and sizes above are those of its rows.
  */
 #include "scratch.h"
 
@@ -239,10 +240,10 @@ Value *appender::emit_shares()
 	Value *zero = ConstantInt::get(type, 0);
 	Value *shares = scratch_array(*f.getParent(), type->getIntegerBitWidth() / 8);
 	Value *first = b.CreateConstGEP1_64(type, shares, SALVO_MAX_GROUP_ITEMS);
-	Value *size[] = { id("extent.0"), id("extent.1"), id("extent.2") };
+	Value *size[] = { id("row_size.0"), id("extent.1"), id("extent.2") };
 	Value *plane = b.CreateMul(id("local_id.2"), size[1], "", true, true);
 	Value *row = b.CreateAdd(plane, id("local_id.1"), "", true, true);
-	Value *item = b.CreateAdd(b.CreateMul(row, size[0], "", true, true), id("local_id.0"), "",
+	Value *item = b.CreateAdd(b.CreateMul(row, size[0], "", true, true), id("row_id.0"), "",
 				  true, true);
 	BasicBlock *count = BasicBlock::Create(context, "append.count", &f);
 	BasicBlock *some = BasicBlock::Create(context, "append.some", &f);
@@ -334,6 +335,13 @@ void appender::run()
 	repair();
 }
 
+static const char shared_appends[] = "salvo-shared-appends";
+
+bool has_shared_appends(const Function &kernel)
+{
+	return kernel.hasFnAttribute(shared_appends);
+}
+
 void share_appends(Module &m, TargetMachine &target)
 {
 	for (Function &f : m) {
@@ -343,6 +351,7 @@ void share_appends(Module &m, TargetMachine &target)
 		if (!add)
 			continue;
 		appender(f, *add).run();
+		f.addFnAttr(shared_appends);
 		tidy(f, target);
 	}
 }

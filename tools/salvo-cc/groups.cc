@@ -20,8 +20,6 @@
 #include "split.h"
 #include "ways.h"
 
-#include <cstddef>
-
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -33,30 +31,6 @@
 #include "salvo_kernel.h"
 
 using namespace llvm;
-
-/* Work-items of the row; stores for the unit how many work-groups the strip has. */
-static Value *row_length(IRBuilder<> &b, const items &of, const group_values &v)
-{
-	if (!of.strips)
-		return v.extent[0];
-	Value *run = b.CreateZExt(v.run, b.getInt64Ty());
-	Value *rest = b.CreateSub(v.global_size[0], v.first_id[0], "", true, true);
-	if (of.even) {
-		Value *full = b.CreateBinaryIntrinsic(Intrinsic::umax,
-						      b.CreateUDiv(rest, v.local_size[0]),
-						      b.getInt64(1));
-		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, full);
-	}
-	for (Value *batch : of.batches) {
-		Value *before = b.CreateURem(v.group_id[0], batch);
-		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, b.CreateSub(batch, before));
-	}
-	b.CreateStore(b.CreateTrunc(run, b.getInt32Ty()),
-		      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,
-						   offsetof(salvo_group, ran)));
-	Value *most = b.CreateMul(run, v.local_size[0], "", true, true);
-	return b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
-}
 
 static const char with_columns[] = "salvo-columns";
 
@@ -70,16 +44,16 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 {
 	IRBuilder<> b(&k.function->front());
 	const unsigned lanes = lanes_of(opts);
-	Value *length = row_length(b, of, v);
 	row columns;
 
+	store_ran(b, of, v);
 	if (gains_from_columns(of, target, lanes))
-		columns = build_columns(b, of, v, length, target, opts);
-	Value *block = columns.item ? nullptr : find_block(b, of, v, length, target, lanes);
-	if (block && build_tiles(b, of, v, length, target, lanes))
+		columns = build_columns(b, of, v, of.length, target, opts);
+	Value *block = columns.item ? nullptr : find_block(b, of, v, of.length, target, lanes);
+	if (block && build_tiles(b, of, v, of.length, target, lanes))
 		k.function->addFnAttr(with_columns);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
-	emit_rows(b, of, r, v, length, block,
+	emit_rows(b, of, r, v, of.length, block,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
 	if (r.has_lanes())
@@ -97,11 +71,11 @@ static const unsigned max_twice_regions = 6;
 /* Stack, in bytes, for all arrays of a split kernel */
 static const uint64_t max_frames = 2 << 20;
 
-static bool fits_stack(const kernel &k, const regions &split)
+static bool fits_stack(const kernel &k, const items &of, const regions &split)
 {
 	uint64_t count = SALVO_MAX_GROUP_ITEMS, bytes = 0;
 
-	if (k.required_group[0])
+	if (k.required_group[0] && !of.strips)
 		count = (uint64_t)k.required_group[0] * k.required_group[1] * k.required_group[2];
 	for (const carried &variable : split.variables)
 		if (!variable.uniform)
@@ -229,12 +203,14 @@ split_builder::split_builder(kernel &k, const items &of, const regions &split,
 	  b(&f.front()), joined(split.all.size() <= max_chunk || k.checked || opts.debug),
 	  blocks(split.all.size())
 {
+	v.extent[0] = of.length;
 	if (of.turned)
 		std::swap(v.extent[0], v.extent[1]);
 }
 
 void split_builder::emit_memory()
 {
+	store_ran(b, of, v);
 	plane = b.CreateMul(v.extent[0], v.extent[1], "", true, true);
 	Value *count = b.CreateMul(plane, v.extent[2], "", true, true);
 
@@ -498,7 +474,7 @@ static bool has_rows_along_y(const kernel &k, const items &of, TargetMachine &ta
 {
 	const Argument &x = *of.id(*of.function, 0), &y = *of.id(*of.function, 1);
 
-	if (!k.barriers || k.checked || y.use_empty())
+	if (!k.barriers || k.checked || of.strips || y.use_empty())
 		return false;
 	return x.use_empty() || (is_index(y) && gains_from_columns(of, target, lanes_of(opts)));
 }
@@ -513,12 +489,14 @@ void build_groups(kernel &k, BasicBlock *body, const group_values &v, TargetMach
 		turn_items(of);
 	if (!k.barriers) {
 		build_plain(k, of, v, target, opts);
-	} else if (split_items(of, target, split) && fits_stack(k, split)) {
+	} else if (split_items(of, target, split) && fits_stack(k, of, split)) {
 		split_builder(k, of, split, v, target, opts).build();
 		k.split = true;
 	} else {
 		for (const region &r : split.all)
 			r.function->eraseFromParent();
+		if (of.strips)
+			keep_groups(of, v);
 		build_thread(k, of, v);
 	}
 	lower_agreements(*k.function->getParent());

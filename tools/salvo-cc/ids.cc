@@ -35,6 +35,9 @@ static const struct id_function {
 	{ "_Z23get_enqueued_local_sizej", "local_size", 1, SALVO_MAX_GROUP_ITEMS + 1, 1 },
 	{ "_Z14get_num_groupsj", "num_groups", 1, SALVO_MAX_ITEMS + 1, 1 },
 	{ "_Z17get_global_offsetj", "global_offset", 0, SALVO_MAX_ITEMS + 1, 0 },
+	/* Of a row of a strip: for what the compiler adds */
+	{ "", "row_id", 0, SALVO_MAX_GROUP_ITEMS, 0 },
+	{ "", "row_size", 1, SALVO_MAX_GROUP_ITEMS + 1, 1 },
 };
 
 bool is_placeholder(const Function &f)
@@ -171,7 +174,7 @@ void lower_ids(Module &m, const options &opts)
 /*
  * A global id is the group's first id plus the local one; no step of it overflows (nuw, nsw).
  */
-static Value *id_value(CallInst *call, StringRef name, const group_values &v,
+static Value *id_value(CallInst *call, StringRef name, const group_values &v, Value *row_size,
 		       Value *const local_id[3])
 {
 	if (name == "dims")
@@ -189,6 +192,8 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 	}
 	return StringSwitch<Value *>(name)
 		.Case("local_id", local_id[dim])
+		.Case("row_id", local_id[dim])
+		.Case("row_size", row_size)
 		.Case("group_id", v.group_id[dim])
 		.Case("global_size", v.global_size[dim])
 		.Case("extent", v.extent[dim])
@@ -197,7 +202,7 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 		.Case("global_offset", v.offset[dim]);
 }
 
-void replace_ids(Function &f, const group_values &v, Value *const local_id[3])
+void replace_ids(Function &f, const group_values &v, Value *row_size, Value *const local_id[3])
 {
 	SmallVector<CallInst *> calls;
 
@@ -209,7 +214,7 @@ void replace_ids(Function &f, const group_values &v, Value *const local_id[3])
 	for (CallInst *call : calls) {
 		StringRef name = call->getCalledFunction()->getName().drop_front(strlen(prefix));
 
-		call->replaceAllUsesWith(id_value(call, name, v, local_id));
+		call->replaceAllUsesWith(id_value(call, name, v, row_size, local_id));
 		call->eraseFromParent();
 	}
 }

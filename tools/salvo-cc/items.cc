@@ -59,12 +59,12 @@ items build_items(kernel &k, BasicBlock *body, const group_values &v)
 	Value *ids[3];
 	items made;
 
-	find_strips(k, entry, made);
+	find_strips(k, entry, v, made);
 	std::copy_n(k.required_group, 3, made.group);
 	/* Stand-ins for the local ids until they are arguments. */
 	for (Value *&id : ids)
 		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));
-	replace_ids(f, v, ids);
+	replace_ids(f, v, made.length, ids);
 
 	for (Instruction &inst : entry)
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))

@@ -12,16 +12,18 @@
  * @function: Of one of them: (values..., x, y, z).
  * @values: What its first arguments are, computed in the kernel's entry.
  * @strips: A row of work-groups may be run as one.
- * @even: But a smaller last one alone, as they read their size.
  * @batches: It ends before a work-group whose number is a multiple of one of these, computed in the
  *	     kernel's entry.
+ * @run: Work-groups of it, computed there.
+ * @length: Work-items of the row, computed there.
  * @turned: Rows are along y: x of the function is the local id in dimension 1, y that in 0.
  * @group: The work-group's size that the kernel requires, or 0.
  */
 struct items {
 	llvm::Function *function = nullptr;
 	llvm::SmallVector<llvm::Value *> values, batches;
-	bool strips = false, even = false, turned = false;
+	bool strips = false, turned = false;
+	llvm::Value *run = nullptr, *length = nullptr;
 	uint32_t group[3] = { 0, 0, 0 };
 
 	/* The argument that is the local id in dimension @d, of @f and what is made of it. */
@@ -41,7 +43,13 @@ struct items {
 items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
 
 /* strips.cc: fills in how work-groups of @k, whose body still has ids, run as one. */
-void find_strips(const kernel &k, llvm::BasicBlock &entry, items &of);
+void find_strips(const kernel &k, llvm::BasicBlock &entry, const group_values &v, items &of);
+
+/* strips.cc: stores for the unit how many work-groups the strip has. */
+void store_ran(llvm::IRBuilder<> &b, const items &of, const group_values &v);
+
+/* strips.cc: after all, each work-group runs alone. */
+void keep_groups(items &of, const group_values &v);
 
 /* items.cc: exchanges x and y. */
 void turn_items(items &of);

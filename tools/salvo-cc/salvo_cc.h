@@ -198,6 +198,7 @@ void combine_masks(llvm::Module &m);
 
 /* append.cc: a work-group adds once to a counter that its work-items take places from */
 void share_appends(llvm::Module &m, llvm::TargetMachine &target);
+bool has_shared_appends(const llvm::Function &kernel);
 
 /* denormals.cc: with -cl-denorms-are-zero; kernels of objects are marked, too */
 void mark_denormals(llvm::Module &m);
@@ -218,7 +219,8 @@ void lower_ids(llvm::Module &m, const options &opts);
 bool is_placeholder(const llvm::Function &f);
 llvm::Value *work_item_id(llvm::IRBuilder<> &b, llvm::StringRef id);	/* "local_id.0" */
 bool is_placeholder_of(const llvm::Function &f, llvm::StringRef id);
-void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const local_id[3]);
+void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *row_size,
+		 llvm::Value *const local_id[3]);
 
 /* analyse.cc */
 bool is_barrier(const llvm::CallInst &call);

@@ -15,10 +15,15 @@
  *
  * The quotient is the same for a strip that ends with the batch, and so is what is taken from the
  * group id. @n must be the same for all work-items, so that the kernel's entry can compute it.
+ *
+ * What append.cc adds to a kernel has local memory and barriers, but divides the places of a list
+ * among all work-items of a strip. That has no more of them than a work-group may have.
  */
 #include "items.h"
 
 #include "division.h"
+
+#include <cstddef>
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
@@ -26,6 +31,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "salvo_hw.h"
 #include "salvo_kernel.h"
 
 using namespace llvm;
@@ -233,7 +239,7 @@ bool strip_finder::find(const kernel &k)
 	for (const kernel_arg &arg : k.args)
 		if (arg.kind == SALVO_ARG_LOCAL)
 			return false;
-	if (k.local_bytes)
+	if (k.local_bytes && !has_shared_appends(*k.function))
 		return false;
 	return all_of(instructions(*k.function), [&](Instruction &inst) {
 		auto *call = dyn_cast<CallInst>(&inst);
@@ -247,14 +253,66 @@ bool strip_finder::find(const kernel &k)
 				Value *first = other_operand(use, Instruction::Add);
 				return first && is_first_item(first);
 			});
-		return !is_barrier(*call);
+		return !is_barrier(*call) || has_shared_appends(*k.function);
 	});
 }
 
-void find_strips(const kernel &k, BasicBlock &entry, items &of)
+/* Do the work-items read the size of their work-group? A smaller last one runs alone then. */
+static bool is_even(const Function &f)
 {
-	of.strips = strip_finder(entry, of.batches).find(k);
-	of.even = any_of(instructions(*k.function), [](const Instruction &inst) {
+	return any_of(instructions(f), [](const Instruction &inst) {
 		return is_id(&inst, "extent.0");
 	});
+}
+
+/* Work-groups of which the strip consists */
+static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, const group_values &v,
+			   Value *rest)
+{
+	Value *one = b.getInt64(1), *run = b.CreateZExt(v.run, b.getInt64Ty());
+	auto at_most = [&](Value *groups) {
+		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, groups);
+	};
+
+	if (is_even(*k.function))
+		at_most(b.CreateBinaryIntrinsic(Intrinsic::umax,
+						b.CreateUDiv(rest, v.local_size[0]), one));
+	if (has_shared_appends(*k.function)) {
+		Value *items = b.CreateMul(v.local_size[1], v.local_size[2], "", true, true);
+
+		items = b.CreateMul(items, v.local_size[0], "", true, true);
+		at_most(b.CreateUDiv(b.getInt64(SALVO_MAX_GROUP_ITEMS), items));
+	}
+	for (Value *batch : of.batches)
+		at_most(b.CreateSub(batch, b.CreateURem(v.group_id[0], batch)));
+	return run;
+}
+
+void find_strips(const kernel &k, BasicBlock &entry, const group_values &v, items &of)
+{
+	of.length = v.extent[0];
+	of.strips = strip_finder(entry, of.batches).find(k);
+	if (!of.strips)
+		return;
+	IRBuilder<> b(&entry);
+	Value *rest = b.CreateSub(v.global_size[0], v.first_id[0], "", true, true);
+	of.run = strip_groups(b, k, of, v, rest);
+	Value *most = b.CreateMul(of.run, v.local_size[0], "", true, true);
+	of.length = b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
+}
+
+void store_ran(IRBuilder<> &b, const items &of, const group_values &v)
+{
+	if (of.strips)
+		b.CreateStore(b.CreateTrunc(of.run, b.getInt32Ty()),
+			      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,
+							   offsetof(salvo_group, ran)));
+}
+
+void keep_groups(items &of, const group_values &v)
+{
+	of.strips = false;
+	of.length->replaceAllUsesWith(v.extent[0]);
+	std::replace(of.values.begin(), of.values.end(), of.length, v.extent[0]);
+	of.length = v.extent[0];
 }
