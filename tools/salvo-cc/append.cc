@@ -13,16 +13,16 @@
  *	taken = in[i] > bound
  *	share[local id] = taken ? 1 : 0
  *	barrier
- *	local id 0: replaces each share by the sum of those before it,
- *		    and *first = atomic_add(count, sum of all)
+ *	local id 0: replaces each share but 0 by 2^30 + the sum of those before it,
+ *		    and *first = atomic_add(count, sum of all) - 2^30
  *	barrier
- *	if (taken)
+ *	if (share[local id] != 0)
  *		out[*first + share[local id]] = in[i]
  *
- * All ways that do not lead to the operation pass the barriers too, and go on where they were going
- * ("taken" has a number for each). The counter is added to if any work-item comes to the
- * operation: it may be NULL else. Where the sum does not tell, as an addend may be 0, bits above
- * the addend in its share do. This is for kernels without barriers and local memory, in
+ * All ways that do not lead to the operation pass the barriers too, and go on where they were going;
+ * if to several places, a number tells where to. The counter is added to if any work-item comes to
+ * the operation: it may be NULL else. As an addend may be 0, bits above it in its share tell that
+ * there is one, where it is not a constant. This is for kernels without barriers and local memory, in
  * which no work-item waits for another: no loop has an atomic operation or a volatile access. The
  * counter is an argument, so that it is the same for all work-items. Work-groups of a strip (strips.cc)
  * do all this as one: the ids and sizes above are those of its rows.
@@ -46,6 +46,9 @@ static const unsigned takers = 48;
 
 /* Larger kernels take longer than a counter's cache line. */
 static const unsigned max_instructions = 1000;
+
+/* Operations that a work-item repeats rather than keep what they gave while it waits */
+static const unsigned max_again = 4;
 
 static bool is_simple_call(const CallInst &call)
 {
@@ -112,10 +115,13 @@ public:
 private:
 	void find_before();
 	void redirect();
+	unsigned way_to(BasicBlock &from, BasicBlock &next);
 	Value *own_share();
 	void emit_loop(Value *items, PHINode *&i, function_ref<void()> body);
 	Value *counter();
 	Value *emit_shares();
+	void go_on();
+	Value *again(Instruction &inst, Instruction &use, const DominatorTree &dt, unsigned depth);
 	void repair();
 	Value *id(const Twine &name);
 
@@ -126,6 +132,7 @@ private:
 	Type *type = nullptr;			/* of a share */
 	BasicBlock *meeting = nullptr;		/* where all ways come together */
 	PHINode *way = nullptr, *value = nullptr;
+	Value *own = nullptr;			/* the share of a work-item, after the barriers */
 	SmallVector<BasicBlock *> ways;		/* where each goes on */
 };
 
@@ -178,24 +185,34 @@ void appender::redirect()
 		Instruction *end = block->getTerminator();
 
 		for (unsigned i = 0; block != last && i < end->getNumSuccessors(); i++) {
-			BasicBlock *next = end->getSuccessor(i);
-
-			if (before.contains(next))
+			if (before.contains(end->getSuccessor(i)))
 				continue;
 			BasicBlock *to = BasicBlock::Create(context, "append.miss", &f, meeting);
-			BasicBlock *on = BasicBlock::Create(context, "append.on", &f, after);
 
+			way->addIncoming(b.getInt32(way_to(*block, *end->getSuccessor(i))), to);
+			value->addIncoming(ConstantInt::get(type, 0), to);
 			end->setSuccessor(i, to);
 			BranchInst::Create(meeting, to);
-			BranchInst::Create(next, on);
-			way->addIncoming(b.getInt32(ways.size()), to);
-			value->addIncoming(ConstantInt::get(type, 0), to);
-			ways.push_back(on);
-			/* One of the phi's entries for the block, if there are several. */
-			for (PHINode &phi : next->phis())
-				phi.setIncomingBlock(phi.getBasicBlockIndex(block), on);
 		}
 	}
+}
+
+/* The number of the way that goes on to @next, where @from went to */
+unsigned appender::way_to(BasicBlock &from, BasicBlock &next)
+{
+	const bool same = next.phis().empty();
+
+	for (unsigned i = 1; same && i < ways.size(); i++)
+		if (ways[i]->getSingleSuccessor() == &next)
+			return i;
+	BasicBlock *on = BasicBlock::Create(f.getContext(), "append.on", &f, ways[0]);
+
+	BranchInst::Create(&next, on);
+	ways.push_back(on);
+	/* One of the phi's entries for the block, if there are several. */
+	for (PHINode &phi : next.phis())
+		phi.setIncomingBlock(phi.getBasicBlockIndex(&from), on);
+	return ways.size() - 1;
 }
 
 Value *appender::id(const Twine &name)
@@ -237,7 +254,7 @@ Value *appender::emit_shares()
 {
 	LLVMContext &context = f.getContext();
 	Type *result = add.getType();
-	Value *zero = ConstantInt::get(type, 0);
+	Value *zero = ConstantInt::get(type, 0), *bias = ConstantInt::get(type, 1ull << 30);
 	Value *shares = scratch_array(*f.getParent(), type->getIntegerBitWidth() / 8);
 	Value *first = b.CreateConstGEP1_64(type, shares, SALVO_MAX_GROUP_ITEMS);
 	Value *size[] = { id("row_size.0"), id("extent.1"), id("extent.2") };
@@ -250,9 +267,9 @@ Value *appender::emit_shares()
 	BasicBlock *done = BasicBlock::Create(context, "append.done", &f);
 	PHINode *i = nullptr, *sum = nullptr;
 	auto share = [&] { return b.CreateGEP(type, shares, i); };
-	auto begin_sum = [&](BasicBlock *from) {
+	auto begin_sum = [&](BasicBlock *from, Value *start) {
 		sum = b.CreatePHI(type, 2, "sum");
-		sum->addIncoming(zero, from);
+		sum->addIncoming(start, from);
 	};
 
 	b.CreateStore(value, b.CreateGEP(type, shares, item));
@@ -265,7 +282,7 @@ Value *appender::emit_shares()
 	b.CreateStore(zero, first);
 	Value *total = nullptr;
 	emit_loop(items, i, [&] {
-		begin_sum(count);
+		begin_sum(count, zero);
 		total = b.CreateAdd(sum, b.CreateLoad(type, share()));
 		sum->addIncoming(total, b.GetInsertBlock());
 	});
@@ -276,22 +293,64 @@ Value *appender::emit_shares()
 	all->setOperand(0, counter());
 	all->setOperand(1, b.CreateTrunc(total, result));
 	b.Insert(all);
-	b.CreateStore(b.CreateZExt(all, type), first);
+	b.CreateStore(b.CreateSub(b.CreateZExt(all, type), bias), first);
 	emit_loop(items, i, [&] {
-		begin_sum(some);
-		Value *own = b.CreateLoad(type, share());
-		b.CreateStore(sum, share());
-		sum->addIncoming(b.CreateAdd(sum, own), b.GetInsertBlock());
+		begin_sum(some, bias);
+		Value *adds = b.CreateLoad(type, share());
+		b.CreateStore(b.CreateSelect(b.CreateIsNull(adds), zero, sum), share());
+		sum->addIncoming(b.CreateAdd(sum, adds), b.GetInsertBlock());
 	});
 	b.CreateBr(done);
 
 	b.SetInsertPoint(done);
 	create_barrier(b);
-	Value *before_it = b.CreateLoad(type, b.CreateGEP(type, shares, item));
-	return b.CreateTrunc(b.CreateAdd(b.CreateLoad(type, first), before_it), result);
+	own = b.CreateLoad(type, b.CreateGEP(type, shares, item));
+	return b.CreateTrunc(b.CreateAdd(b.CreateLoad(type, first), own), result);
 }
 
-/* Values that no longer dominate all of their uses go through memory, until SROA. */
+/* Each work-item goes on its way. If there is one for all that miss the operation the share tells. */
+void appender::go_on()
+{
+	if (ways.size() == 2) {
+		b.CreateCondBr(b.CreateIsNull(own), ways[1], ways[0]);
+		way->eraseFromParent();
+		return;
+	}
+	SwitchInst *on = b.CreateSwitch(way, ways[0], ways.size() - 1);
+	for (unsigned i = 1; i < ways.size(); i++)
+		on->addCase(b.getInt32(i), ways[i]);
+}
+
+/* @inst computed for @use as well, or NULL if that depends on more than ids, sizes and arguments */
+Value *appender::again(Instruction &inst, Instruction &use, const DominatorTree &dt, unsigned depth)
+{
+	if (dt.dominates(&inst, &use))
+		return &inst;
+	if (depth == max_again || isa<PHINode>(inst) || inst.mayReadOrWriteMemory() ||
+	    !isSafeToSpeculativelyExecute(&inst))
+		return nullptr;
+
+	SmallVector<Value *> operands;
+	for (Value *operand : inst.operands()) {
+		auto *from = dyn_cast<Instruction>(operand);
+		Value *made = from ? again(*from, use, dt, depth + 1) : operand;
+
+		if (!made)
+			return nullptr;
+		operands.push_back(made);
+	}
+	Instruction *copy = inst.clone();
+	for (unsigned i = 0; i < operands.size(); i++)
+		copy->setOperand(i, operands[i]);
+	copy->dropPoisonGeneratingAnnotations();
+	copy->insertBefore(use.getIterator());
+	return copy;
+}
+
+/*
+ * Values that no longer dominate all of their uses are computed again, or go through memory, until
+ * SROA.
+ */
 void appender::repair()
 {
 	DominatorTree dt(f);
@@ -306,6 +365,16 @@ void appender::repair()
 		for (Use &use : inst->uses())
 			if (!dt.dominates(inst, use))
 				uses.push_back(&use);
+		erase_if(uses, [&](Use *use) {
+			auto *user = cast<Instruction>(use->getUser());
+			auto *phi = dyn_cast<PHINode>(user);
+			Value *made = again(*inst, phi ? *phi->getIncomingBlock(*use)->getTerminator() :
+							 *user, dt, 0);
+
+			if (made)
+				use->set(made);
+			return made;
+		});
 		if (uses.empty())
 			continue;
 		b.SetInsertPoint(&f.getEntryBlock(), f.getEntryBlock().begin());
@@ -327,9 +396,7 @@ void appender::run()
 	find_before();
 	redirect();
 	Value *result = emit_shares();
-	SwitchInst *on = b.CreateSwitch(way, ways[0], ways.size() - 1);
-	for (unsigned i = 1; i < ways.size(); i++)
-		on->addCase(b.getInt32(i), ways[i]);
+	go_on();
 	add.replaceAllUsesWith(result);
 	add.eraseFromParent();
 	repair();
