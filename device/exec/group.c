@@ -128,16 +128,21 @@ static void run_item(void *arg, uint32_t number)
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, &runner->group, &item);
 }
 
-/* Calls a kernel without barriers. Returns how many work-groups that ran. */
+/*
+ * Calls a kernel without barriers for up to @length work-groups of a row, or of up to @rows rows of
+ * one. Returns how many it ran.
+ */
 static uint32_t run_strip(const struct salvo_element *element, struct salvo_group *group,
-			  uint32_t length)
+			  uint32_t length, uint32_t rows)
 {
 	const struct salvo_op_dispatch *op = element->op;
+	const uint32_t most = length > rows ? length : rows;
 
 	group->run = length;
+	group->rows = rows;
 	group->ran = 1;
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, group, NULL);
-	return group->ran >= 1 && group->ran <= length ? group->ran : length;
+	return group->ran >= 1 && group->ran <= most ? group->ran : most;
 }
 
 static bool is_stopped(const struct salvo_element *element, const _Atomic uint32_t *stop)
@@ -167,7 +172,7 @@ static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end, u
 		group->group_id[0] = x;
 		group->extent[0] = salvo_element_extent(op->items[0], op->group[0], x);
 		if (!(op->flags & SALVO_DISPATCH_BARRIERS)) {
-			ran = run_strip(element, group, end - at);
+			ran = run_strip(element, group, end - at, 1);
 		} else {
 			how = salvo_fibers_run(&runner->fibers, group->extent[0] *
 					       group->extent[1] * group->extent[2],
@@ -229,6 +234,31 @@ static uint32_t lesser(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/* Runs a chunk whose rows have one work-group each, of a kernel without barriers. */
+static void run_column(struct salvo_runner *runner, const _Atomic uint32_t *stop)
+{
+	const struct salvo_element *element = runner->chunk.element;
+	const struct salvo_op_dispatch *op = element->op;
+	const uint32_t end = runner->chunk.first + runner->chunk.count;
+	const uint32_t most = SALVO_MAX_GROUP_ITEMS / op->group[1];
+	uint32_t at = runner->chunk.first, position[3], ran;
+
+	salvo_element_position(element, at, position);
+	place_group(runner, 0, 0);
+	place_group(runner, 2, position[2]);
+	for (; at != end && !is_stopped(element, stop); at += ran) {
+		if (position[1] == element->size[1]) {
+			position[1] = 0;
+			place_group(runner, 2, ++position[2]);
+		}
+		place_group(runner, 1, position[1]);
+		runner->at = at;
+		ran = run_strip(element, &runner->group, 1,
+				lesser(most, lesser(end - at, element->size[1] - position[1])));
+		position[1] += ran;
+	}
+}
+
 /*
  * Work-groups with local memory often share a tile of an image, each row of which is in
  * another page. A chunk of several rows runs in bands of columns, each from the first row
@@ -253,6 +283,10 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_missed;
 	group->dims = op->dims;
 
+	if (length == 1 && !(op->flags & SALVO_DISPATCH_BARRIERS)) {
+		run_column(runner, stop);
+		return;
+	}
 	if (op->local_size && runner->chunk.count / length >= 2)
 		band = BAND;
 	for (low = 0; low < length; low += band)
@@ -309,6 +343,22 @@ static void locate(struct salvo_trap *trap)
 				 &runner->found);
 }
 
+/* Work-items that a call ran in dimension @d, for up to @run work-groups */
+static uint64_t items_of_run(const struct salvo_group *group, unsigned int d, uint32_t run)
+{
+	const uint64_t most = run * group->local_size[d];
+	const uint64_t rest = group->global_size[d] - group->group_id[d] * group->local_size[d];
+
+	return most < rest ? most : rest;
+}
+
+/* Size in dimension @d of the work-group that begins with the item @first of those @items */
+static uint64_t extent_at(const struct salvo_group *group, unsigned int d, uint64_t first,
+			  uint64_t items)
+{
+	return group->local_size[d] < items - first ? group->local_size[d] : items - first;
+}
+
 /*
  * Converts the indices that were found to a work-group and item. In a strip that may be a later
  * work-group. The program's table is untrusted.
@@ -316,20 +366,21 @@ static void locate(struct salvo_trap *trap)
 static void place_items(struct salvo_runner *runner)
 {
 	const struct salvo_group *group = &runner->group;
-	const uint64_t *at = runner->found.at;
-	const uint64_t strip = (uint64_t)group->run * group->local_size[0];
-	const uint64_t rest = group->global_size[0] - group->group_id[0] * group->local_size[0];
-	const uint64_t length = strip < rest ? strip : rest;
-	uint64_t first, row, count = runner->found.count;
+	const uint64_t *at = runner->found.at, *local = group->local_size;
+	const uint64_t length = items_of_run(group, 0, group->run);
+	const uint64_t height = items_of_run(group, 1, group->rows);
+	uint64_t x, y, row, column, count = runner->found.count;
 
-	if (!count || at[0] >= length || at[1] >= group->extent[1] || at[2] >= group->extent[2])
+	if (!count || at[0] >= length || at[1] >= height || at[2] >= group->extent[2])
 		return;
-	first = at[0] / group->local_size[0] * group->local_size[0];
-	row = group->local_size[0] < rest - first ? group->local_size[0] : rest - first;
+	x = at[0] / local[0] * local[0];
+	y = at[1] / local[1] * local[1];
+	row = extent_at(group, 0, x, length);
+	column = extent_at(group, 1, y, height);
 	count = count < length - at[0] ? count : length - at[0];
 	count = count < SALVO_MAX_GROUP_ITEMS ? count : SALVO_MAX_GROUP_ITEMS;
-	runner->at += first / group->local_size[0];
-	runner->item = at[0] - first + row * (at[1] + at[2] * group->extent[1]);
+	runner->at += x / local[0] + y / local[1];
+	runner->item = at[0] - x + row * (at[1] - y + at[2] * column);
 	runner->item |= (count - 1) << SALVO_FAULT_MORE_SHIFT;
 }
 
@@ -351,7 +402,7 @@ static void complete_fault(struct salvo_runner *runner)
 	if (op->flags & SALVO_DISPATCH_BARRIERS)
 		runner->item = runner->fibers.current;
 	else if (extent[0] * extent[1] * extent[2] == 1 &&
-		 (group->run == 1 || !runner->found.table))
+		 ((group->run == 1 && group->rows == 1) || !runner->found.table))
 		runner->item = 0;
 	else
 		place_items(runner);

@@ -57,7 +57,9 @@ static inline uint32_t salvo_item_stack(uint32_t items)
  * work-group of a dimension where @global_size is no multiple of @local_size.
  *
  * A kernel without barriers may run a strip: up to @run work-groups in one call, this
- * one and those that follow it in dimension 0. It stores their number in @ran.
+ * one and those that follow it in dimension 0. It stores their number in @ran. If there is
+ * only one in dimension 0 it may run up to @rows that follow each other in dimension 1, with at
+ * most SALVO_MAX_GROUP_ITEMS work-items in that dimension. @run or @rows is 1.
  */
 struct salvo_group {
 	uint64_t global_size[3];	/* work-items of the dispatch */
@@ -70,7 +72,7 @@ struct salvo_group {
 	uint32_t dims;
 	uint32_t run;			/* work-groups that the call may run, at least 1 */
 	uint32_t ran;			/* out: work-groups that it ran; set to 1 before */
-	uint32_t reserved;
+	uint32_t rows;			/* the same as @run in dimension 1 */
 };
 
 /**

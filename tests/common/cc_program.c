@@ -221,7 +221,9 @@ static int run_group(struct work_group *g, bool barriers)
 	g->function(g->args, &g->group, NULL);
 	if (g->missed)
 		return -1;
-	return g->group.ran >= 1 && g->group.ran <= g->group.run ? 0 : -1;
+	if (g->group.ran > 1 && g->group.ran != g->group.run && g->group.ran != g->group.rows)
+		return -1;
+	return g->group.ran ? 0 : -1;
 }
 
 static unsigned int calls;
@@ -229,6 +231,23 @@ static unsigned int calls;
 unsigned int cc_calls(void)
 {
 	return calls;
+}
+
+static uint32_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Asks for @groups, or what is left of them in the row, or in the column if that is as wide. */
+static void ask_for_strip(struct salvo_group *group, uint32_t groups)
+{
+	const uint64_t most = SALVO_MAX_GROUP_ITEMS / group->local_size[1];
+
+	group->run = lesser(groups, group->num_groups[0] - group->group_id[0]);
+	group->rows = 1;
+	if (group->num_groups[0] == 1)
+		group->rows = lesser(lesser(groups, most),
+				     group->num_groups[1] - group->group_id[1]);
 }
 
 int cc_run(const struct cc_program *program, const char *kernel, const void *args,
@@ -266,10 +285,7 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 			group->extent[d] = left < group->local_size[d] ? left :
 					   group->local_size[d];
 		}
-		/* Strips of one to five work-groups */
-		group->run = 1 + i % 5;
-		if (group->run > group->num_groups[0] - group->group_id[0])
-			group->run = group->num_groups[0] - group->group_id[0];
+		ask_for_strip(group, 1 + i % 5);
 		group->ran = 1;
 		calls++;
 		err = run_group(&g, note->flags & SALVO_KERNEL_BARRIERS);

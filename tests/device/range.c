@@ -54,13 +54,30 @@ RIG_KERNEL static void mark_strip(RIG_KERNEL_ARGS)
 	group->ran = ran;
 }
 
+/* The same for up to three rows that have one work-group each. */
+RIG_KERNEL static void mark_column(RIG_KERNEL_ARGS)
+{
+	const uint32_t ran = group->rows < 3 ? group->rows : 3;
+	const uint64_t first = group->group_id[1] * group->local_size[1];
+	const uint64_t rest = group->global_size[1] - first;
+	const uint64_t column = ran * group->local_size[1];
+	struct salvo_group all = *group;
+
+	if (ran > 1 && (group->run > 1 || group->num_groups[0] > 1))
+		return;
+	all.extent[1] = column < rest ? column : rest;
+	mark(args, &all, item);
+	group->ran = ran;
+}
+
 static void check_ranges(struct __test_metadata *const _metadata, FIXTURE_DATA(gpu) *self,
 			 salvo_kernel_fn kernel, uint32_t local)
 {
 	static const uint32_t shapes[][6] = {
 		{ 1, 1, 1, 1, 1, 1 }, { 10, 1, 1, 4, 1, 1 }, { 17, 9, 5, 4, 2, 3 },
 		{ 3, 3, 3, 8, 8, 8 }, { 64, 64, 1, 16, 16, 1 }, { 1, 50, 7, 1, 7, 2 },
-		{ 83, 41, 5, 2, 1, 1 },
+		{ 83, 41, 5, 2, 1, 1 }, { 5, 40, 4, 5, 3, 2 }, { 2, 700, 3, 3, 300, 1 },
+		{ 1, 1100, 1, 1, 1, 1 },
 	};
 	struct rig *rig = self->rig;
 	const struct mark_args args = { (void *)self->gpu_data };
@@ -95,6 +112,12 @@ TEST_F(gpu, N2_ragged_ranges_run_every_item_once_and_none_outside)
 TEST_F(gpu, N2_strips_run_every_item_once_and_none_outside)
 {
 	check_ranges(_metadata, self, mark_strip, 0);
+}
+
+TEST_F(gpu, N2_columns_run_every_item_once_and_none_outside)
+{
+	check_ranges(_metadata, self, mark_column, 0);
+	check_ranges(_metadata, self, mark_column, 64);
 }
 
 /* With local memory a unit runs a chunk in bands. */

@@ -19,13 +19,14 @@
  *	if (share[local id] != 0)
  *		out[*first + share[local id]] = in[i]
  *
- * All ways that do not lead to the operation pass the barriers too, and go on where they were going;
- * if to several places, a number tells where to. The counter is added to if any work-item comes to
- * the operation: it may be NULL else. As an addend may be 0, bits above it in its share tell that
- * there is one, where it is not a constant. This is for kernels without barriers and local memory, in
- * which no work-item waits for another: no loop has an atomic operation or a volatile access. The
- * counter is an argument, so that it is the same for all work-items. Work-groups of a strip (strips.cc)
- * do all this as one: the ids and sizes above are those of its rows.
+ * All ways that do not lead to the operation pass the barriers too, and go on where they were
+ * going; if to several places, a number tells where to. The counter is added to if any work-item
+ * comes to the operation: it may be NULL else. As an addend may be 0, bits above it in its share
+ * tell that there is one, where it is not a constant. This is for kernels without barriers and
+ * local memory, in which no work-item waits for another: no loop has an atomic operation or a
+ * volatile access. The counter is an argument, so that it is the same for all work-items.
+ * Work-groups of a strip (strips.cc) do all this as one: the ids and sizes above are those of its
+ * rows.
  */
 #include "scratch.h"
 
@@ -308,7 +309,7 @@ Value *appender::emit_shares()
 	return b.CreateTrunc(b.CreateAdd(b.CreateLoad(type, first), own), result);
 }
 
-/* Each work-item goes on its way. If there is one for all that miss the operation the share tells. */
+/* Each work-item goes on its way. Its share tells it, if all that miss the operation have one. */
 void appender::go_on()
 {
 	if (ways.size() == 2) {
@@ -347,6 +348,15 @@ Value *appender::again(Instruction &inst, Instruction &use, const DominatorTree 
 	return copy;
 }
 
+/* Before which instruction the value of @use is needed */
+static Instruction &place_of(const Use &use)
+{
+	auto *user = cast<Instruction>(use.getUser());
+	auto *phi = dyn_cast<PHINode>(user);
+
+	return phi ? *phi->getIncomingBlock(use)->getTerminator() : *user;
+}
+
 /*
  * Values that no longer dominate all of their uses are computed again, or go through memory, until
  * SROA.
@@ -366,10 +376,7 @@ void appender::repair()
 			if (!dt.dominates(inst, use))
 				uses.push_back(&use);
 		erase_if(uses, [&](Use *use) {
-			auto *user = cast<Instruction>(use->getUser());
-			auto *phi = dyn_cast<PHINode>(user);
-			Value *made = again(*inst, phi ? *phi->getIncomingBlock(*use)->getTerminator() :
-							 *user, dt, 0);
+			Value *made = again(*inst, place_of(*use), dt, 0);
 
 			if (made)
 				use->set(made);
@@ -382,10 +389,7 @@ void appender::repair()
 		b.SetInsertPoint(inst->getParent(), *inst->getInsertionPointAfterDef());
 		b.CreateStore(inst, memory);
 		for (Use *use : uses) {
-			auto *user = cast<Instruction>(use->getUser());
-			auto *phi = dyn_cast<PHINode>(user);
-
-			b.SetInsertPoint(phi ? phi->getIncomingBlock(*use)->getTerminator() : user);
+			b.SetInsertPoint(&place_of(*use));
 			use->set(b.CreateLoad(inst->getType(), memory));
 		}
 	}

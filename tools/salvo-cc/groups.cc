@@ -479,7 +479,7 @@ static bool has_rows_along_y(const kernel &k, const items &of, TargetMachine &ta
 	return x.use_empty() || (is_index(y) && gains_from_columns(of, target, lanes_of(opts)));
 }
 
-void build_groups(kernel &k, BasicBlock *body, const group_values &v, TargetMachine &target,
+void build_groups(kernel &k, BasicBlock *body, group_values v, TargetMachine &target,
 		  const options &opts)
 {
 	items of = build_items(k, body, v);

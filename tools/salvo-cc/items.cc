@@ -48,7 +48,7 @@ void turn_items(items &of)
 	of.turned = !of.turned;
 }
 
-items build_items(kernel &k, BasicBlock *body, const group_values &v)
+items build_items(kernel &k, BasicBlock *body, group_values &v)
 {
 	Function &f = *k.function;
 	BasicBlock &entry = f.front();

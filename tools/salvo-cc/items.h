@@ -14,7 +14,7 @@
  * @strips: A row of work-groups may be run as one.
  * @batches: It ends before a work-group whose number is a multiple of one of these, computed in the
  *	     kernel's entry.
- * @run: Work-groups of it, computed there.
+ * @run: Work-groups of it, or of a column of rows with one each, computed there.
  * @length: Work-items of the row, computed there.
  * @turned: Rows are along y: x of the function is the local id in dimension 1, y that in 0.
  * @group: The work-group's size that the kernel requires, or 0.
@@ -40,10 +40,10 @@ struct items {
 };
 
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */
-items build_items(kernel &k, llvm::BasicBlock *body, const group_values &v);
+items build_items(kernel &k, llvm::BasicBlock *body, group_values &v);
 
 /* strips.cc: fills in how work-groups of @k, whose body still has ids, run as one. */
-void find_strips(const kernel &k, llvm::BasicBlock &entry, const group_values &v, items &of);
+void find_strips(const kernel &k, llvm::BasicBlock &entry, group_values &v, items &of);
 
 /* strips.cc: stores for the unit how many work-groups the strip has. */
 void store_ran(llvm::IRBuilder<> &b, const items &of, const group_values &v);

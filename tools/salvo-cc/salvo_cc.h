@@ -84,7 +84,7 @@ struct group_values {
 	llvm::Value *global_size[3], *local_size[3], *num_groups[3], *group_id[3], *extent[3];
 	llvm::Value *first_id[3];		/* number of the group's first work-item */
 	llvm::Value *offset[3], *origin[3];	/* the global offset, and that item's global id */
-	llvm::Value *local, *barrier, *dims, *run;
+	llvm::Value *local, *barrier, *dims, *run, *rows;
 };
 
 using bytes = llvm::SmallVector<char, 0>;
@@ -235,7 +235,7 @@ llvm::BasicBlock *build_entry(kernel &k, group_values &v);
 void move_variables(llvm::BasicBlock &body, llvm::BasicBlock &entry);
 
 /* groups.cc: the optimised form */
-void build_groups(kernel &k, llvm::BasicBlock *body, const group_values &v,
+void build_groups(kernel &k, llvm::BasicBlock *body, group_values v,
 		  llvm::TargetMachine &target, const options &opts);
 
 /* items.cc: the element of an array that holds @alloca of each work-item */

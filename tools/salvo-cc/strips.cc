@@ -16,6 +16,9 @@
  * The quotient is the same for a strip that ends with the batch, and so is what is taken from the
  * group id. @n must be the same for all work-items, so that the kernel's entry can compute it.
  *
+ * Where a row has one work-group, those of several rows run as one, if the kernel uses neither
+ * local nor group ids in dimension 1.
+ *
  * What append.cc adds to a kernel has local memory and barriers, but divides the places of a list
  * among all work-items of a strip. That has no more of them than a work-group may have.
  */
@@ -266,10 +269,10 @@ static bool is_even(const Function &f)
 }
 
 /* Work-groups of which the strip consists */
-static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, const group_values &v,
-			   Value *rest)
+static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, const group_values &v)
 {
 	Value *one = b.getInt64(1), *run = b.CreateZExt(v.run, b.getInt64Ty());
+	Value *rest = b.CreateSub(v.global_size[0], v.first_id[0], "", true, true);
 	auto at_most = [&](Value *groups) {
 		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, groups);
 	};
@@ -288,22 +291,43 @@ static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, con
 	return run;
 }
 
-void find_strips(const kernel &k, BasicBlock &entry, const group_values &v, items &of)
+/* Does the kernel use nothing in dimension 1 but global ids and sizes? */
+static bool has_plain_columns(const Function &f)
 {
-	of.length = v.extent[0];
-	of.strips = strip_finder(entry, of.batches).find(k);
-	if (!of.strips)
-		return;
+	return none_of(instructions(f), [](const Instruction &inst) {
+		return is_id(&inst, "local_id.1") || is_id(&inst, "group_id.1") ||
+		       is_id(&inst, "extent.1");
+	});
+}
+
+void find_strips(const kernel &k, BasicBlock &entry, group_values &v, items &of)
+{
 	IRBuilder<> b(&entry);
-	Value *rest = b.CreateSub(v.global_size[0], v.first_id[0], "", true, true);
-	of.run = strip_groups(b, k, of, v, rest);
-	Value *most = b.CreateMul(of.run, v.local_size[0], "", true, true);
-	of.length = b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
+	auto length_of = [&](unsigned d, Value *run) {
+		Value *rest = b.CreateSub(v.global_size[d], v.first_id[d], "", true, true);
+		Value *most = b.CreateMul(run, v.local_size[d], "", true, true);
+
+		return b.CreateBinaryIntrinsic(Intrinsic::umin, most, rest);
+	};
+
+	of.strips = strip_finder(entry, of.batches).find(k);
+	of.run = b.getInt64(1);
+	of.length = v.extent[0];
+	if (of.strips) {
+		of.run = strip_groups(b, k, of, v);
+		of.length = length_of(0, of.run);
+	}
+	if (!k.barriers && !k.local_bytes && has_plain_columns(*k.function)) {
+		Value *rows = b.CreateZExt(v.rows, b.getInt64Ty());
+
+		v.extent[1] = length_of(1, rows);
+		of.run = b.CreateBinaryIntrinsic(Intrinsic::umax, of.run, rows);
+	}
 }
 
 void store_ran(IRBuilder<> &b, const items &of, const group_values &v)
 {
-	if (of.strips)
+	if (!isa<Constant>(of.run))
 		b.CreateStore(b.CreateTrunc(of.run, b.getInt32Ty()),
 			      b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), v.group,
 							   offsetof(salvo_group, ran)));
@@ -312,6 +336,7 @@ void store_ran(IRBuilder<> &b, const items &of, const group_values &v)
 void keep_groups(items &of, const group_values &v)
 {
 	of.strips = false;
+	of.run = ConstantInt::get(of.run->getType(), 1);
 	of.length->replaceAllUsesWith(v.extent[0]);
 	std::replace(of.values.begin(), of.values.end(), of.length, v.extent[0]);
 	of.length = v.extent[0];
