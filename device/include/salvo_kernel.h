@@ -72,7 +72,7 @@ struct salvo_group {
 	uint32_t dims;
 	uint32_t run;			/* work-groups that the call may run, at least 1 */
 	uint32_t ran;			/* out: work-groups that it ran; set to 1 before */
-	uint32_t rows;			/* the same as @run in dimension 1 */
+	uint32_t rows;			/* the same as @run in dimension 1; 0 is 1 */
 };
 
 /**

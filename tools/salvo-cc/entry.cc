@@ -94,7 +94,7 @@ static void load_group(IRBuilder<> &b, const kernel &k, group_values &v)
 	v.dims = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, dims), 1, 4, "dims");
 	v.run = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, run), 1,
 			   SALVO_MAX_GROUPS, "run");
-	v.rows = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, rows), 1,
+	v.rows = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, rows), 0,
 			    SALVO_MAX_GROUP_ITEMS + 1, "rows");
 	v.barrier = load_field(b, b.getPtrTy(), v.group, offsetof(salvo_group, barrier), 0, 0,
 			       "barrier");

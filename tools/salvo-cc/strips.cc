@@ -318,7 +318,10 @@ void find_strips(const kernel &k, BasicBlock &entry, group_values &v, items &of)
 		of.length = length_of(0, of.run);
 	}
 	if (!k.barriers && !k.local_bytes && has_plain_columns(*k.function)) {
-		Value *rows = b.CreateZExt(v.rows, b.getInt64Ty());
+		/* 0 from a GPU that is older than the field */
+		Value *rows = b.CreateBinaryIntrinsic(Intrinsic::umax,
+						      b.CreateZExt(v.rows, b.getInt64Ty()),
+						      b.getInt64(1));
 
 		v.extent[1] = length_of(1, rows);
 		of.run = b.CreateBinaryIntrinsic(Intrinsic::umax, of.run, rows);
