@@ -130,6 +130,47 @@ LOGARITHM(log2)
 LOGARITHM(log10)
 #undef LOGARITHM
 
+/* What is lost when 1 + x is rounded is added to what the reduction leaves. */
+OVERLOAD F log1p(F x)
+{
+	F u = 1 + x, n, rest, f = log_parts(u, &n, &rest);
+	F lost = x < (F)1 ? x - (u - 1) : 1 - (u - x);
+	F y = log_of_parts(n, f, rest + lost / u);
+
+	y = x == (F)0 ? x : y;
+	if (UNLIKELY(ANY_OF(!((u > (F)0) & (u < (F)INFINITY)), N))) {
+		y = u == (F)INFINITY ? u : y;
+		y = u == (F)0 ? (F)-INFINITY : y;
+		y = (u < (F)0) | (u != u) ? (F)NAN : y;
+	}
+	return y;
+}
+
+/* Where squares would overflow, log(2 a) is right. */
+OVERLOAD F asinh(F x)
+{
+	F a = ABS(x), y = a + a * a / (1 + SQRT(a * a + 1));
+	I big = a > (F)0x1p60f;
+
+	return SIGNED_AS(log1p(big ? a : y) + (big ? (F)LN2_F : (F)0), x);
+}
+
+OVERLOAD F acosh(F x)
+{
+	F t = x - 1, y = t + SQRT(t * (t + 2));
+	I big = t > (F)0x1p60f;
+
+	y = log1p(big ? t : y) + (big ? (F)LN2_F : (F)0);
+	return t < (F)0 ? (F)NAN : y;
+}
+
+OVERLOAD F atanh(F x)
+{
+	F a = ABS(x);
+
+	return SIGNED_AS(0.5f * log1p(2 * a / (1 - a)), x);
+}
+
 OVERLOAD F tanh(F x)
 {
 	F a = ABS(x), z = x * x, y = -0x1.750ce4p-8f;

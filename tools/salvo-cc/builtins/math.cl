@@ -62,11 +62,6 @@
 		y = x == (D)0 ? (D)-INFINITY : y; \
 		return (x < (D)0) | (x != x) ? (D)NAN : y; \
 	} \
-	static OVERLOAD D log1p_core(D x) \
-	{ \
-		D small = log_series(x / (2 + x)); \
-		return __builtin_elementwise_abs(x) < (D)0.3 ? small : log_core(1 + x); \
-	} \
 	static OVERLOAD D pow_core(D x, D y, L odd) \
 	{ \
 		D size = __builtin_elementwise_abs(x), r = exp_core(y * log_core(size)); \
@@ -80,7 +75,6 @@
 
 #define EXPONENTIAL(F, D, I, L, N) \
 	OVERLOAD F expm1(F x) { return convert_float##N(expm1_core(convert_double##N(x))); } \
-	OVERLOAD F log1p(F x) { return convert_float##N(log1p_core(convert_double##N(x))); } \
 	OVERLOAD F pow(F x, F y) \
 	{ \
 		F half_y = y * 0.5f; \
@@ -131,23 +125,6 @@
 	{ \
 		D e = exp_core(__builtin_elementwise_abs(convert_double##N(x))); \
 		return convert_float##N((e + 1 / e) * 0.5); \
-	} \
-	OVERLOAD F asinh(F x) \
-	{ \
-		D d = convert_double##N(x), a = __builtin_elementwise_abs(d); \
-		D r = log1p_core(a + a * a / (1 + __builtin_elementwise_sqrt(a * a + 1))); \
-		return convert_float##N(signed_as(a > (D)1e30 ? log_core(a) + LN2 : r, d)); \
-	} \
-	OVERLOAD F acosh(F x) \
-	{ \
-		D t = convert_double##N(x) - 1; \
-		D r = log1p_core(t + __builtin_elementwise_sqrt(t * (t + 2))); \
-		return convert_float##N(t < (D)0 ? (D)NAN : r); \
-	} \
-	OVERLOAD F atanh(F x) \
-	{ \
-		D d = convert_double##N(x), a = __builtin_elementwise_abs(d); \
-		return convert_float##N(signed_as(0.5 * log1p_core(2 * a / (1 - a)), d)); \
 	}
 
 #define ALL_OF(F, D, I, L, N) CORE(F, D, I, L, N) EXPONENTIAL(F, D, I, L, N)
