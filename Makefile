@@ -248,8 +248,8 @@ TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) $(VM_TESTS))))
 TEST_SCRIPTS  := $(wildcard $(patsubst %,tests/%/*.sh,$(HOST_TESTS) fuzz vm))
 # But for those that tests compile themselves, in several ways
-TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(filter-out cc_pitfalls% many_barriers.cl cc_constructs.cl \
-		 cc_collective.cl cc_relaxed.cl,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl))))
+TEST_KERNELS  := $(patsubst %.cl,$(BUILD)/kernels/%.salvo,$(filter-out cc_pitfalls% many_barriers.cl many_calls.cl \
+		 cc_constructs.cl cc_collective.cl cc_relaxed.cl,$(notdir $(wildcard tests/kernels/*.cl tests/bench/*.cl))))
 BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 ifeq ($(and $(MPI_PLUGIN),$(wildcard /usr/include/ga.h)),)
 BENCH         := $(filter-out %/agile_ranks,$(BENCH))

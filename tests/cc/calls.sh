@@ -35,6 +35,28 @@ check "M4 a function that is too large to be inlined stays one for lanes, too" "
 	steps | compile "--march x86-64-v4"
 	times code '0x2468ace1' 1 25)"
 
+check "M4 many calls of a function: it stays one, of all lanes, but few calls are inlined" "$(
+	many() {
+		echo "kernel void k(global float *a) { float v = a[get_global_id(0)], s = v;"
+		seq -f "s += $2;" "$1"
+		echo "a[get_global_id(0)] = s; }"
+	}
+	many 40 "pow(v + %g, v)" | compile ""
+	times code 'call.*_Z3powff.lanes8' 40 40
+	times code 'call.*_Z3powff>' 40 40
+	many 4 "pow(v + %g, v)" | compile ""
+	lacks code 'call.*pow'
+	many 2 "tgamma(v + %g)" | compile "--march x86-64-v4"
+	times code 'call.*_Z6tgammaf.lanes16' 2 2
+	# Of one work-item after the other
+	many 40 "pow(v + %g, v)" | compile "--fibers"
+	lacks code 'call.*pow'
+	# Many functions
+	many 12 "pow(v, s + %g) + erf(s) + sin(s) + cos(s) + sinh(s) + cosh(s) + log(s) + exp(s) +
+		asin(s) + acos(s) + acosh(s) + asinh(s) + cbrt(s) + log1p(s) + expm1(s) + tan(s)" |
+		compile ""
+	has code 'call.*lanes8')"
+
 check "M4 powers with constant exponents: a few multiplications" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)

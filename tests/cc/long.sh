@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # M4: builds of long kernels, as generators and macros make them, do not take the square of their
-# length. The limits are of CPU time, several times what a build takes and a fraction of the square.
+# length. Limits are of CPU time, several times what a build takes and a fraction of the square, or
+# several times what a kernel of a quarter of the length takes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -15,6 +16,28 @@ builds() {
 	(ulimit -t "$1"; exec "$cc" -o "$dir/k.salvo" - 2>"$dir/errors") ||
 		echo "exit code $?: $(head -3 "$dir/errors")"
 }
+
+# grows N LINE: a kernel of 4 * N times LINE, in which %g is the number of the line, takes less than 5
+# times the CPU time of one of N. The square would be 16 times.
+grows() {
+	local TIMEFORMAT='%U %S' n
+
+	for n in "$1" $((4 * $1)); do
+		{
+			echo "kernel void k(global const float *a, global float *b) {"
+			echo "int x = get_global_id(0); float s = 0, v = a[x], c;"
+			seq -f "$2" "$n"
+			echo "b[x] = s; }"
+		} >"$dir/k.cl"
+		{ time "$cc" -o "$dir/k.salvo" "$dir/k.cl"; } 2>&1 || echo "exit code $?"
+	done | awk '!/^[0-9. ]+$/ { print; exit }
+		    { time[NR] = $1 + $2 }
+		    END { if (time[2] > 5 * time[1]) print time[1] " s, then " time[2] " s" }'
+}
+
+for call in "tgamma(v * %g)" "lgamma(v * %g)" "pow(v + %g, v)" "erf(v * %g)" "sincos(v * %g, &c)"; do
+	check "M4 60 and 240 calls: $call" "$(grows 60 "s += $call;")"
+done
 
 check "M4 a sum of 2,000 elements" "$(
 	builds 6 < <(

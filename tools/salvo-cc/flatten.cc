@@ -9,7 +9,8 @@
  * large. As they run one work-item after the other, functions of some size that they call more than
  * once, such as the rounds of a hash function, are not inlined into them. The library's functions
  * whose names begin with salvo_outline stay functions too, and LLVM must not inline them later
- * either: a kernel that reads 128 images has 128 calls of those that know all formats.
+ * either: a kernel that reads 128 images has 128 calls of those that know all formats. So do those
+ * that lanes call at once (vector_calls.cc).
  *
  * OpenCL C forbids recursion and function pointers, so this terminates; recursion is checked
  * for first. A kernel that another kernel calls is inlined from a copy: it keeps its own entry
@@ -122,6 +123,12 @@ bool is_outline(const Function &f)
 	return f.getName().starts_with("salvo_outline");
 }
 
+/* Do calls of it stay, wherever they are? */
+static bool stays(const Function &f)
+{
+	return is_outline(f) || is_vector_function(f);
+}
+
 /* Instructions of a function, and of callees that are inlined into it, above which it is large */
 static const uint64_t large = 1500;
 
@@ -183,12 +190,12 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 			continue;
 		}
 		call_size inner = measure(*callee, known);
-		result.size += is_outline(*callee) ? 0 : inner.size;
-		result.loops += is_outline(*callee) ? 0 : inner.loops;
-		result.unrolled += is_outline(*callee) ? 0 : inner.unrolled * copies;
+		result.size += stays(*callee) ? 0 : inner.size;
+		result.loops += stays(*callee) ? 0 : inner.loops;
+		result.unrolled += stays(*callee) ? 0 : inner.unrolled * copies;
 		result.needs_context |= inner.needs_context;
 		result.prints |= inner.prints;
-		result.calls_large |= !is_outline(*callee) &&
+		result.calls_large |= !stays(*callee) &&
 				      (inner.calls_large || inner.size > large);
 		result.indexes |= inner.indexes;
 	}
@@ -288,7 +295,7 @@ static void copy_callees(Function &f, DenseMap<Function *, Function *> &copies)
 		auto *call = dyn_cast<CallBase>(&inst);
 		Function *callee = call ? call->getCalledFunction() : nullptr;
 
-		if (!callee || callee->isDeclaration() || is_outline(*callee))
+		if (!callee || callee->isDeclaration() || stays(*callee))
 			continue;
 		Function *copy = copies.lookup(callee);
 		if (!copy) {
@@ -347,7 +354,7 @@ static void count_copies(Function &f, call_graph &graph, DenseMap<Function *, ui
 			auto *call = dyn_cast<CallBase>(&inst);
 			Function *callee = call ? call->getCalledFunction() : nullptr;
 
-			if (callee && !callee->isDeclaration())
+			if (callee && !callee->isDeclaration() && !is_vector_function(*callee))
 				at->second.push_back(callee);
 		}
 	for (Function *callee : at->second)
@@ -392,6 +399,8 @@ void flatten_calls(Module &m, const options &opts)
 	for (Function *f : kernels)
 		split_called_kernel(*f);
 	prepare(m, opts);
+	if (opts.opt_level && !opts.fibers && !opts.checked && !opts.debug)
+		choose_vector_functions(kernels);
 
 	SmallPtrSet<Function *, 16> separate;
 	SmallPtrSet<Function *, 8> kept, large_callers;
@@ -405,17 +414,22 @@ void flatten_calls(Module &m, const options &opts)
 		if (f.isDeclaration() || is_kernel(f))
 			continue;
 		call_size seen = measure(f, known);
+		if (is_vector_function(f)) {
+			keep_vector_function(f);
+			kept.insert(&f);
+			continue;
+		}
 		if (!seen.needs_context && (is_outline(f) || checks.contains(&f))) {
 			f.addFnAttr(Attribute::NoInline);
 			kept.insert(&f);
 			continue;
 		}
-		const bool stays = seen.size > large && !separate.contains(&f) &&
+		const bool is_large = seen.size > large && !separate.contains(&f) &&
 				   !has_constant_samplers(f);
 		if (!seen.needs_context && !seen.prints &&
-		    (stays || keep_for_debugger(f, opts))) {
+		    (is_large || keep_for_debugger(f, opts))) {
 			kept.insert(&f);
-			if (stays)
+			if (is_large)
 				large_callers.insert(&f);
 			continue;
 		}

@@ -45,6 +45,7 @@ static bool may_need(const Module &m, StringRef names)
 
 static bool link_functions(Module &m)
 {
+	SmallPtrSet<const Function *, 32> of_source;
 	StringRef text(salvo_library_start, salvo_library_end - salvo_library_start);
 	Expected<std::vector<BitcodeModule>> library =
 		getBitcodeModuleList(MemoryBufferRef(text, "library"));
@@ -62,10 +63,16 @@ static bool link_functions(Module &m)
 		print_error("library: " + toString(functions.takeError()));
 		return false;
 	}
+	for (const Function &f : m)
+		if (!f.isDeclaration())
+			of_source.insert(&f);
 	if (Linker::linkModules(m, std::move(*functions), Linker::LinkOnlyNeeded)) {
 		print_error("the library does not fit this program");
 		return false;
 	}
+	for (Function &f : m)
+		if (!f.isDeclaration() && !of_source.contains(&f))
+			mark_library_function(f);
 	return true;
 }
 

@@ -165,6 +165,7 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		if (!first)
 			k.function->setName(k.name + ".v" + Twine(opts.isa_level));
 	}
+	define_vector_functions(m, *target);
 	for (kernel &k : kernels)
 		if (k.checked)
 			check_bounds(k);

@@ -524,13 +524,16 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	const bool narrow = !range->has_quotients();
 	if (made.inner || (!made.wide && range->has_guards()))
 		made.range = std::move(range);
-	if ((made.inner || special == &item) && !fewer)
+	/* These would be of functions with as many lanes, or as few. */
+	const bool calls = has_vector_calls(item);
+	if ((made.inner || special == &item) && !fewer && !calls)
 		add_more(made, of, *special, d, short_rows, narrow, most, aligned, target, opts);
 	const bool many_rows = short_rows || !of.id(item, 1)->use_empty();
 	const bool rests = !of.group[d] || of.group[d] % lanes || made.range;
-	if ((made.inner ? !made.wide : special == &item && made.wide) && many_rows && rests)
+	if ((made.inner ? !made.wide : special == &item && made.wide) && many_rows && rests &&
+	    !calls)
 		made.rest = make_rest(of, *special, d, lanes / 2, most, aligned, target, opts);
-	if (!made.rest && (made.inner || (special == &item && made.wide)) &&
+	if (!made.rest && !calls && (made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))
 		made.half = make_lanes(of, *special, d, target, lanes / 2, most, aligned);
 	if (special != &item)

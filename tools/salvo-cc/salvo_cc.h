@@ -143,6 +143,14 @@ bool is_outline(const llvm::Function &f);
 bool check_calls(llvm::Module &m);
 void flatten_calls(llvm::Module &m, const options &opts);
 
+/* vector_calls.cc */
+void mark_library_function(llvm::Function &f);
+/* Functions of which kernels have so many calls that these stay */
+void choose_vector_functions(llvm::ArrayRef<llvm::Function *> kernels);
+bool is_vector_function(const llvm::Function &f);
+void keep_vector_function(llvm::Function &f);
+void define_vector_functions(llvm::Module &m, llvm::TargetMachine &target);
+
 /* target.cc */
 bool is_target_query(const llvm::Function &f);
 std::unique_ptr<llvm::TargetMachine> make_target(const options &opts);

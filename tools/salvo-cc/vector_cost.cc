@@ -77,6 +77,7 @@ bool vectoriser::is_library_call(const Instruction &inst)
 	const Function *callee = call ? call->getCalledFunction() : nullptr;
 
 	return callee && callee->hasFnAttribute(Attribute::NoInline) &&
+	       !is_vector_function(*callee) &&
 	       !inst.getType()->isIntOrIntVectorTy(1);
 }
 
@@ -99,6 +100,8 @@ double vectoriser::scalar_cost(const Instruction &inst)
 		return 4;
 	if (is_first_lane(inst) || is_of_every_lane(inst))
 		return 0;
+	if (is_vector_call(inst))
+		return vector_call_cost(inst);
 	if (isa<CallBase>(inst))
 		return isa<IntrinsicInst>(inst) ? 2 : 20;
 	return inst.getOpcode() == Instruction::FDiv ? 4 : 1;
@@ -190,6 +193,8 @@ double vectoriser::vector_cost(Instruction &inst, bool masked)
 			4 : 1;
 	if (inst.getType()->isVoidTy() || shape_of(&inst).kind != shape::VARYING)
 		return one;
+	if (is_vector_call(inst))
+		return one * registers_of(vector_call_type(inst));
 	if (inst.isIntDivRem())
 		return can_divide(inst) || multiplies(inst) ? division_cost(inst) :
 							      lanes * (division + 3);

@@ -26,7 +26,8 @@ bool vectoriser::needs_lanes(const Instruction &inst)
 {
 	if (isa<LoadInst>(inst))
 		return cast<LoadInst>(inst).isAtomic() || cast<LoadInst>(inst).isVolatile();
-	if (is_agreement(inst) || is_first_lane(inst) || is_of_every_lane(inst))
+	if (is_agreement(inst) || is_first_lane(inst) || is_of_every_lane(inst) ||
+	    is_vector_call(inst))
 		return false;
 	/* Inactive lanes must not call a function, whatever it does. */
 	if (isa<CallBase>(inst) && (inst.mayReadOrWriteMemory() || !isa<IntrinsicInst>(inst)))

@@ -342,6 +342,12 @@ void vectoriser::emit(Instruction &inst)
 		emit_alloca(*alloca);
 	} else if (auto *store = dyn_cast<StoreInst>(&inst); store && !store->isAtomic()) {
 		emit_store(*store);
+	} else if (is_vector_call(inst)) {
+		auto &call = cast<CallInst>(inst);
+		if (s.kind == shape::UNIFORM)
+			scalars[&inst] = emit_uniform_call(call);
+		else
+			vectors[&inst] = emit_vector_call(call);
 	} else if (is_outlined(inst) || is_library_call(inst)) {
 		Value *made = emit_lane_loop(cast<CallInst>(inst));
 		if (made)

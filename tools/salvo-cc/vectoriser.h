@@ -66,6 +66,12 @@ struct shape {
 	bool address_only = false;
 };
 
+/* vector_calls.cc: is it a call that stays one, of a function of all lanes? */
+bool is_vector_call(const llvm::Instruction &inst);
+bool has_vector_calls(const llvm::Function &f);
+double vector_call_cost(const llvm::Instruction &call);	/* in instructions, for one lane */
+llvm::Type *vector_call_type(const llvm::Instruction &call);	/* of what it computes with */
+
 class vectoriser {
 public:
 	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes,
@@ -277,6 +283,10 @@ private:
 	Value *emit_extract(llvm::ExtractElementInst &extract);
 	Value *emit_insert(llvm::InsertElementInst &insert);
 	Value *emit_intrinsic(llvm::IntrinsicInst &call);
+
+	/* vector_calls.cc */
+	Value *emit_vector_call(llvm::CallInst &call);
+	Value *emit_uniform_call(llvm::CallInst &call);
 
 	/* vector_division.cc */
 	bool can_divide(const Instruction &inst) const;
