@@ -254,6 +254,8 @@ BENCH         := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 ifeq ($(and $(MPI_PLUGIN),$(wildcard /usr/include/ga.h)),)
 BENCH         := $(filter-out %/agile_ranks,$(BENCH))
 endif
+# Layers of the OpenCL loader, for tests/bench/opencl.py and tests/bench/programs.py.
+BENCH_LAYERS  := $(BUILD)/tests/bench/libbuild_layer.so $(BUILD)/tests/bench/libkernel_layer.so
 
 include tests/sanitize.mk tests/fuzz/build.mk tests/fuzz/ioctl/build.mk
 
@@ -305,8 +307,6 @@ $(BENCH): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_COMMON) $(BUILD)/lib/l
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -o $@ $^ -lOpenCL $(BENCH_LIBS) $(LIBS)
 
-# Layers of the OpenCL loader, for tests/bench/opencl.py and tests/bench/programs.py.
-BENCH_LAYERS := $(BUILD)/tests/bench/libbuild_layer.so $(BUILD)/tests/bench/libkernel_layer.so
 $(BENCH_LAYERS): $(BUILD)/tests/bench/lib%.so: $(BUILD)/obj/tests/bench/layers/%.o $(call obj,tests/bench/layers/layer.c)
 	@mkdir -p $(@D)
 	$(call run,LD)$(CC) $(CFLAGS) -shared -o $@ $^

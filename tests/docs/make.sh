@@ -18,6 +18,9 @@ internal='libs tools man kunit kernel-files run-tests fuzz-programs sanitize-pro
 	check "make help lists every phony target but the internal ones" \
 		"$(diff <(comm -23 <(echo "$phony") <(tr ' ' '\n' <<<"$internal" | sort)) <(echo "$listed"))"
 }
+# Such as one that prerequisites name before it is defined; lists of rooms may be empty.
+check "no variable is used before it has a value" \
+	"$(make --warn-undefined-variables -s help 2>&1 >/dev/null | grep -v "'sees\\.")"
 check "make help lists no target twice" "$(uniq -d <<<"$listed")"
 check "make help has a line of at most 100 columns for each" "$(make -s help | awk 'length > 100')"
 
