@@ -278,3 +278,9 @@ void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH
 {
 	snprintf(march, SALVO_MARCH_BYTES, "x86-64-v%u", device->info.isa_level);
 }
+
+const char *salvo_build_tune(void)
+{
+	return __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512fp16") ?
+		"sapphirerapids" : "generic";
+}

@@ -54,5 +54,7 @@ bool salvo_object_is_whole(const void *image, size_t bytes);
 #define SALVO_MARCH_BYTES 16
 /** salvo_build_march() - The value of --march for a device. */
 void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH_BYTES]);
+/** salvo_build_tune() - The value of --tune for this machine's processor. */
+const char *salvo_build_tune(void);
 
 #endif /* SALVO_LIB_BUILD_H */

@@ -162,7 +162,9 @@ static int build_program(struct salvo_device *device, const char *source, size_t
 			 const char *options, bool early, char **log, struct salvo_object **out)
 {
 	char march[SALVO_MARCH_BYTES];
-	const char *const words[] = { "--march", march, NULL };
+	const char *const words[] = {
+		"--march", march, "--tune", salvo_build_tune(), NULL
+	};
 	const struct salvo_build build = {
 		.words = words, .options = options, .input = source, .is_source = true,
 		.bytes = bytes || !source ? bytes : strlen(source),
@@ -237,7 +239,9 @@ int salvo_object_link(struct salvo_device *device, uint32_t kind,
 {
 	static const char *const library[] = { "--link", "--library", NULL };
 	char march[SALVO_MARCH_BYTES];
-	const char *const program[] = { "--link", "--march", march, NULL };
+	const char *const program[] = {
+		"--link", "--march", march, "--tune", salvo_build_tune(), NULL
+	};
 	struct salvo_build build = { .options = options };
 	size_t at = 0;
 	unsigned int i;

@@ -134,6 +134,7 @@ check "two inputs are wrong usage" "$(expect 2 'more than one input' a.cl b.cl)"
 check "an unknown option is wrong usage" "$(expect 2 "unknown option '--frobnicate'" --frobnicate a.cl)"
 check "an unknown processor is wrong usage" "$(expect 2 'x86-64-v4' --march x86-64-v5 a.cl
 	expect 2 'x86_64 or aarch64' --target riscv a.cl
+	expect 2 'generic or sapphirerapids' --tune i486 a.cl
 	expect 2 'for x86_64' --target aarch64 --march all a.cl)"
 check "-o does not replace what is no regular file" "$(
 	mkfifo "$dir/pipe"

@@ -246,6 +246,7 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_with_gathers, 300)
 	if (!cc_runs_v4())
 		SKIP(return, "the processor has no AVX-512");
 	EXPECT_EQ(0, differing("-w --march x86-64-v4"));
+	EXPECT_EQ(0, differing("-w --march x86-64-v4 --tune sapphirerapids"));
 }
 
 TEST_F_TIMEOUT(pitfalls, M4_lanes_along_y_with_barriers, 60)

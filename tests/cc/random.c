@@ -24,7 +24,7 @@
 #define HEIGHT	7u
 #define TOTAL	(WIDTH * HEIGHT)
 #define WORDS	(TOTAL * 4 + CC_RANDOM_ATOMICS)
-#define MODES	4u
+#define MODES	5u
 
 static const struct cc_range ranges[] = {
 	{ { WIDTH, HEIGHT, 1 }, { 32, 2, 1 }, 2, 64 * 4 },
@@ -38,10 +38,11 @@ static int differing(uint32_t seed, unsigned int count)
 {
 	static const char *const modes[MODES] = {
 		"-w -O0", "-w --fibers", "-w -O3", "-w -O3 --march x86-64-v4",
+		"-w -O3 --march x86-64-v4 --tune sapphirerapids",
 	};
 	static uint32_t in[TOTAL], out[MODES][WORDS];
 	static char text[EACH << 16];
-	const unsigned int mode_count = cc_runs_v4() ? MODES : MODES - 1;
+	const unsigned int mode_count = cc_runs_v4() ? MODES : MODES - 2;
 	struct cc_program *programs[MODES] = { NULL };
 	char path[] = "/tmp/salvo-random-XXXXXX.cl";
 	struct {

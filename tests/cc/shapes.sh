@@ -130,6 +130,27 @@ END
 	has code 'vgather'
 	has code 'vscatter')"
 
+check "M4 addresses that differ: gathers where they are fast, but for constant steps" "$(
+	for tune in generic sapphirerapids; do
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+kernel void k(global const float *a, global const int *p, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[p[x]] + a[p[x] ^ 5];
+}
+END
+		[ $tune = generic ] && lacks code 'vgather'
+		[ $tune = sapphirerapids ] && has code 'vgatherdps.*zmm' && lacks code 'vinsertps'
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	b[get_global_id(0)] = a[13 * get_global_id(0)];
+}
+END
+		lacks code 'vgather'
+	done)"
+
 check "M4 AVX2 gathers words for some of the lanes, not for all of them nor bytes" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const int *at, global const float *in, global float *out)

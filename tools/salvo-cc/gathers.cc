@@ -19,6 +19,10 @@
  * one choice for all lanes at once. 8 words take 4.9 ns on an EPYC of AVX2, 8.2 by two gathers, 4.0
  * by one.
  *
+ * Intel's processors from Sapphire Rapids on gather 16 floats in 4 ns, and load them one by one in 7
+ * if their indices come out of a vector: with --tune sapphirerapids only gathers whose addresses
+ * differ by constants become single loads.
+ *
  *	gather(p, mask)		q = mask ? p : zero
  *				*q[0], *q[1], ...
  *
@@ -157,6 +161,20 @@ static bool has_cheap_lanes(Value *pointers, unsigned lanes, const Instruction &
 		if (is_vector(index) && !isa<Constant>(index) &&
 		    (!narrow_index(index) || narrow++ ||
 		     (gep->getNumIndices() > 1 && find_parts(index, lanes, access).empty())))
+			return false;
+		pointers = gep->getPointerOperand();
+	}
+	return true;
+}
+
+/* Do the addresses of lanes differ by constants? For those that have cheap lanes */
+static bool has_constant_steps(Value *pointers)
+{
+	while (is_vector(pointers)) {
+		auto *gep = cast<GetElementPtrInst>(pointers);
+		Value *index = last_index(*gep);
+
+		if (is_vector(index) && !isa<Constant>(index))
 			return false;
 		pointers = gep->getPointerOperand();
 	}
@@ -368,7 +386,20 @@ static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMac
 		!costs.isLegalMaskedLoad(type, align) || !has_narrow_index(pointers));
 }
 
-void expand_gathers(Module &m, TargetMachine &target)
+/* Are single accesses to all lanes faster than @access? */
+static bool gains_from_singles(const IntrinsicInst &access, Value *pointers, unsigned lanes,
+			       TargetMachine &target, const options &opts)
+{
+	const TargetTransformInfo costs =
+		target.getTargetTransformInfo(*access.getFunction());
+
+	return lanes % 2 == 0 && has_cheap_lanes(pointers, lanes, access) &&
+	       (!opts.fast_gathers || has_constant_steps(pointers) ||
+		access.getIntrinsicID() != Intrinsic::masked_gather ||
+		!costs.isLegalMaskedGather(access.getType(), align_of(access, 1)));
+}
+
+void expand_gathers(Module &m, TargetMachine &target, const options &opts)
 {
 	SmallVector<IntrinsicInst *> found;
 	DenseMap<Function *, scratch_pair> scratch;
@@ -389,7 +420,7 @@ void expand_gathers(Module &m, TargetMachine &target)
 		IRBuilder<> b(access);
 		SmallVector<Value *> singles;
 
-		if (all && lanes % 2 == 0 && has_cheap_lanes(pointers, lanes, *access)) {
+		if (all && gains_from_singles(*access, pointers, lanes, target, opts)) {
 			singles = addresses(b, pointers, lanes, *access, known);
 		} else if (gains_from_choice(*access, loads, target)) {
 			scratch_pair &pair = scratch[access->getFunction()];

@@ -544,7 +544,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	forbid_gathers(m, opts, true);
 	passes.run(m, all.mam);
 	forbid_gathers(m, opts, false);
-	expand_gathers(m, target);
+	expand_gathers(m, target, opts);
 	if (opts.opt_level)
 		branch_masked_stores(m, target);
 	restore_offsets(m);

@@ -34,6 +34,7 @@ static const char usage[] =
 	"  -g                keep debug information, so that gdb steps through the source\n"
 	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4, or several with commas\n"
 	"                    between, or all: one program for each, the library takes the best\n"
+	"  --tune NAME       generic (default) or sapphirerapids: Intel's processors from that one on\n"
 	"  --target NAME     x86_64 (default) or aarch64\n"
 	"  --global-offset   kernels take an offset of their global ids (salvo_kernel_set_offset())\n"
 	"  --checked         an access outside of the buffer of its argument is a fault\n"
@@ -185,6 +186,11 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 				return wrong_usage("--march is x86-64-v2, x86-64-v3, x86-64-v4, "
 						   "a list of them or all");
 			marched = true;
+		} else if (word.consume_front("--tune")) {
+			word.consume_front("=");
+			if (!value(word) || (word != "generic" && word != "sapphirerapids"))
+				return wrong_usage("--tune is generic or sapphirerapids");
+			opts.fast_gathers = word == "sapphirerapids";
 		} else if (word.consume_front("--target")) {
 			word.consume_front("=");
 			if (!value(word) || (word != "x86_64" && word != "aarch64"))

@@ -43,6 +43,7 @@ struct options {
 	unsigned opt_level = 3;
 	std::vector<unsigned> isa_levels = { 3 };	/* x86-64-v2 to v4, in rising order */
 	unsigned isa_level = 3;			/* the current one of them */
+	bool fast_gathers = false;		/* tune for processors that have them */
 	bool aarch64 = false;
 	bool preprocess = false;
 	bool compile_only = false;		/* make an object */
@@ -184,7 +185,7 @@ llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
 
 /* gathers.cc: single accesses where those are faster, or the processor has no other */
 void mark_lanes(llvm::Instruction &access);
-void expand_gathers(llvm::Module &m, llvm::TargetMachine &target);
+void expand_gathers(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
 
 /* common_stores.cc: where both ways of a branch store to one address */
 bool merge_common_stores(llvm::Function &f);	/* true if there were some */
