@@ -325,7 +325,7 @@ static void park_until_work(struct salvo_eu *eu)
 	       !salvo_leaf_slots_ring(eus->slots, unit) && salvo_parking_wait(parking, unit))
 		;
 	salvo_leaf_slots_sleep(eus->slots, unit, false);
-	salvo_parking_finish_wait(parking, unit);
+	eu->polling = salvo_parking_finish_wait(parking, unit);
 	/* It may have been woken for a doorbell, and there may be work too. */
 	poll_doorbell(eus);
 }
@@ -383,13 +383,16 @@ static bool serve_slots(struct salvo_eu *eu, bool idle)
 {
 	struct salvo_leaf_slots *slots = eu->eus->slots;
 	struct salvo_leaf_served served;
+	bool wake;
 
 	if (!salvo_leaf_slots_ring(slots, eu->queue.unit))
 		return false;
 	flush(eu);
+	/* A push may have relied on this unit, or it has left the rest of an entry for itself. */
+	wake = eu->polling || eu->queue.alone;
 	if (eu->polling)
 		stop_polling(eu);
-	if (eu->queue.alone)
+	if (wake)
 		salvo_worker_queue_wake_next(&eu->queue, NULL);
 	served = salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
 	salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);

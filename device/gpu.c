@@ -308,6 +308,11 @@ bool salvo_gpu_poll(struct salvo_gpu *gpu, bool stay)
 	return busy;
 }
 
+void salvo_gpu_note_wait(struct salvo_gpu *gpu)
+{
+	salvo_queues_note_wait(&gpu->queues);
+}
+
 void salvo_gpu_begin_wait(struct salvo_gpu *gpu)
 {
 	salvo_queues_begin_wait(&gpu->queues);

@@ -242,6 +242,13 @@ void salvo_gpu_slot_wake(struct salvo_gpu *gpu, unsigned int slot);
 void salvo_gpu_slot_sample(struct salvo_gpu *gpu, uint32_t limit);
 
 /**
+ * salvo_gpu_note_wait() - The caller begins to wait until a batch is done, by polling first.
+ * @gpu: The GPU.
+ *
+ * Who waits soon after each doorbell gets a unit on its own core. Any thread may call it.
+ */
+void salvo_gpu_note_wait(struct salvo_gpu *gpu);
+/**
  * salvo_gpu_begin_wait() - The caller is about to sleep until a batch is done.
  * @gpu: The GPU.
  *

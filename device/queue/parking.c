@@ -7,6 +7,10 @@
  * @sleeping, in this order; so at least one of the two sees the other (tests/spin/parking.pml,
  * space_doorbell.pml). A wake clears the bit in @sleeping, so that each sleep is ended once.
  *
+ * Before a submission is parsed a unit is woken in advance, and counts as polling at once, so that
+ * the push does not wake another one. It clears that bit when it takes work, as after it has
+ * polled.
+ *
  * The words of an address space's process are shared with the device, which wakes a
  * unit for a packet directly. Waking a thread on another core takes an interrupt to
  * that core, some 20 us in a virtual machine; on the same core it runs as soon as the
@@ -47,20 +51,36 @@ void salvo_parking_pause(struct salvo_parking *parking, unsigned int unit, uint3
 	futex(&parking->unit[unit].wake, FUTEX_WAIT, 0, &time);
 }
 
-void salvo_parking_finish_wait(struct salvo_parking *parking, unsigned int unit)
+static bool claim(struct salvo_parking *parking, unsigned int unit)
 {
-	atomic_fetch_and(&parking->sleeping, ~(1ull << unit));
+	const uint64_t bit = 1ull << unit;
+
+	return atomic_fetch_and(&parking->sleeping, ~bit) & bit;
+}
+
+bool salvo_parking_finish_wait(struct salvo_parking *parking, unsigned int unit)
+{
+	/* Another one has, and perhaps not yet done what else it does. */
+	if (!claim(parking, unit))
+		while (salvo_parking_wait(parking, unit))
+			;
+	return atomic_load(&parking->polling) & (1ull << unit);
+}
+
+static bool wake(struct salvo_parking *parking, unsigned int unit, bool polls)
+{
+	if (!claim(parking, unit))
+		return false;
+	if (polls)
+		atomic_fetch_or(&parking->polling, 1ull << unit);
+	atomic_store(&parking->unit[unit].wake, 1);
+	futex(&parking->unit[unit].wake, FUTEX_WAKE, 1, NULL);
+	return true;
 }
 
 bool salvo_parking_wake(struct salvo_parking *parking, unsigned int unit)
 {
-	const uint64_t bit = 1ull << unit;
-
-	if (!(atomic_fetch_and(&parking->sleeping, ~bit) & bit))
-		return false;
-	atomic_store(&parking->unit[unit].wake, 1);
-	futex(&parking->unit[unit].wake, FUTEX_WAKE, 1, NULL);
-	return true;
+	return wake(parking, unit, false);
 }
 
 /* The first unit in @mask that is on core @own, or is not, depending on @here; else the first. */
@@ -74,18 +94,30 @@ static unsigned int choose(uint64_t mask, const int *core, int own, bool here)
 	return __builtin_ctzll(mask);
 }
 
-bool salvo_parking_wake_one(struct salvo_parking *parking, uint64_t mask, const int *core,
-			    bool here)
+static bool wake_one(struct salvo_parking *parking, uint64_t mask, const int *core, bool here,
+		     bool polls)
 {
 	const int own = mask ? sched_getcpu() : 0;
 	unsigned int unit;
 
 	for (; mask; mask &= ~(1ull << unit)) {
 		unit = choose(mask, core, own, here);
-		if (salvo_parking_wake(parking, unit))
+		if (wake(parking, unit, polls))
 			return true;
 	}
 	return false;
+}
+
+bool salvo_parking_wake_one(struct salvo_parking *parking, uint64_t mask, const int *core,
+			    bool here)
+{
+	return wake_one(parking, mask, core, here, false);
+}
+
+bool salvo_parking_wake_to_poll(struct salvo_parking *parking, uint64_t mask, const int *core,
+				bool here)
+{
+	return wake_one(parking, mask, core, here, true);
 }
 
 void salvo_parking_wake_all(struct salvo_parking *parking)

@@ -43,8 +43,10 @@ void salvo_parking_pause(struct salvo_parking *parking, unsigned int unit, uint3
 
 /**
  * salvo_parking_finish_wait() - Undo salvo_parking_prepare_wait().
+ *
+ * Return: whether the unit counts as polling.
  */
-void salvo_parking_finish_wait(struct salvo_parking *parking, unsigned int unit);
+bool salvo_parking_finish_wait(struct salvo_parking *parking, unsigned int unit);
 
 /**
  * salvo_parking_wake() - Wake a unit if it sleeps.
@@ -63,6 +65,12 @@ bool salvo_parking_wake(struct salvo_parking *parking, unsigned int unit);
  */
 bool salvo_parking_wake_one(struct salvo_parking *parking, uint64_t mask, const int *core,
 			    bool here);
+
+/**
+ * salvo_parking_wake_to_poll() - The same, but the unit counts as polling at once.
+ */
+bool salvo_parking_wake_to_poll(struct salvo_parking *parking, uint64_t mask, const int *core,
+				bool here);
 
 /**
  * salvo_parking_wake_all() - Wake every unit that sleeps.

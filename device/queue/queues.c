@@ -11,16 +11,26 @@
  * consistent fence between the push and the read of the parking masks pairs with the
  * one of a unit that goes to sleep (parking.c).
  *
+ * If all units sleep one is woken while a submission is still parsed. A thread that waits as soon
+ * as it has submitted leaves its core to the unit there, which runs at once; it is assumed to do
+ * again what it did last time. Otherwise a unit on another core is woken, which takes longer
+ * (parking.c), but the thread can go on with what it does.
+ *
  * No locks: see gcq.c, lcq.c and parking.c.
  */
 #include "queues.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "clock.h"
 #include "element.h"
 #include "lcq.h"
+
+/* A thread that waits this soon has done nothing else since it submitted. */
+#define SOON_NS 50000u
 
 static int prio_queue_init(struct salvo_prio_queue *queue, const struct salvo_topology *topology)
 {
@@ -116,8 +126,27 @@ void salvo_queues_expect(struct salvo_queues *queues)
 	struct salvo_parking *parking = queues->parking;
 	const uint64_t sleeping = atomic_load_explicit(&parking->sleeping, memory_order_relaxed);
 
-	if (sleeping == queues->all)
-		salvo_parking_wake_one(parking, sleeping, queues->core, false);
+	const uintptr_t self = (uintptr_t)pthread_self();
+	bool here;
+
+	if (sleeping != queues->all)
+		return;
+	here = atomic_exchange_explicit(&queues->waiter, 0, memory_order_relaxed) == self;
+	salvo_parking_wake_to_poll(parking, sleeping, queues->core, here);
+	atomic_store_explicit(&queues->expected_ns, salvo_clock(), memory_order_relaxed);
+	atomic_store_explicit(&queues->expecter, self, memory_order_release);
+}
+
+void salvo_queues_note_wait(struct salvo_queues *queues)
+{
+	const uintptr_t self = (uintptr_t)pthread_self();
+
+	if (atomic_load_explicit(&queues->expecter, memory_order_acquire) != self)
+		return;
+	atomic_store_explicit(&queues->expecter, 0, memory_order_relaxed);
+	if (salvo_clock() - atomic_load_explicit(&queues->expected_ns, memory_order_relaxed) <
+	    SOON_NS)
+		atomic_store_explicit(&queues->waiter, self, memory_order_relaxed);
 }
 
 void salvo_queues_begin_wait(struct salvo_queues *queues)

@@ -47,6 +47,12 @@ struct salvo_queues {
 	_Atomic uint32_t waiters __attribute__((aligned(64)));
 	/** @alone: Units that have woken none for the rest of what they took. */
 	_Atomic uint64_t alone;
+	/** @expecter: The thread that woke a unit in advance, until it waits; or 0. */
+	_Atomic uintptr_t expecter;
+	/** @expected_ns: When it did. */
+	_Atomic uint64_t expected_ns;
+	/** @waiter: The thread that last waited soon after that, or 0. */
+	_Atomic uintptr_t waiter;
 };
 
 /**
@@ -83,6 +89,11 @@ void salvo_queues_push(struct salvo_queues *queues, struct salvo_element *elemen
  */
 void salvo_queues_begin_wait(struct salvo_queues *queues);
 void salvo_queues_end_wait(struct salvo_queues *queues);
+
+/**
+ * salvo_queues_note_wait() - The caller begins to wait until a batch is done, by polling first.
+ */
+void salvo_queues_note_wait(struct salvo_queues *queues);
 
 /**
  * salvo_queues_expect() - Elements will be pushed soon: if all units sleep, wake one now.

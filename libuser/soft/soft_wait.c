@@ -106,6 +106,7 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 		if (!timeout_ns)
 			return -ETIME;
 		deadline = salvo_deadline_ns(timeout_ns);
+		salvo_gpu_note_wait(dev->gpu);
 		if (!poll_fence(dev, fence, poll_until(dev, deadline)) &&
 		    sleep_on_fence(dev, fence, deadline))
 			return -ETIME;
@@ -135,6 +136,7 @@ static int wait_any(struct soft_device *dev, struct salvo_fence *const *fences,
 	unsigned int completed;
 	int err = 0;
 
+	salvo_gpu_note_wait(dev->gpu);
 	while (now < until && !is_crowded(dev, now)) {
 		if (find_done(fences, count, first))
 			return 0;

@@ -2,7 +2,10 @@
 /*
  * wake.c - when a unit that has work wakes another one for a part of it
  */
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 #include "clock.h"
 #include "element.h"
 #include "item_times.h"
@@ -201,6 +204,80 @@ TEST_F(pair, a_unit_wakes_another_for_an_entry_behind)
 	push(self, &self->element, 0x1000);
 	push(self, &second, 0x1000);
 	EXPECT_TRUE(run(self, 0));
+}
+
+static void sleep_all(FIXTURE_DATA(pair) *self)
+{
+	atomic_store(&self->queues.parking->polling, 0);
+	salvo_parking_prepare_wait(self->queues.parking, 0);
+	salvo_parking_prepare_wait(self->queues.parking, 1);
+}
+
+static uint64_t awake(const FIXTURE_DATA(pair) *self)
+{
+	return ~atomic_load(&self->queues.parking->sleeping) & 3;
+}
+
+TEST_F(pair, a_push_wakes_none_if_one_was_woken_in_advance)
+{
+	uint64_t first;
+
+	sleep_all(self);
+	salvo_queues_expect(&self->queues);
+	first = awake(self);
+	ASSERT_TRUE(first == 1 || first == 2);
+	EXPECT_EQ(first, atomic_load(&self->queues.parking->polling));
+	push(self, &self->element, 0x1000);
+	EXPECT_EQ(first, awake(self));
+	EXPECT_TRUE(salvo_parking_finish_wait(self->queues.parking, first - 1));
+}
+
+/* Which unit is woken in advance: 1, on the caller's core, or 2, on another one? */
+static uint64_t expect(FIXTURE_DATA(pair) *self)
+{
+	sleep_all(self);
+	salvo_queues_expect(&self->queues);
+	return awake(self);
+}
+
+static void *note_wait(void *queues)
+{
+	salvo_queues_note_wait(queues);
+	return NULL;
+}
+
+TEST_F(pair, who_waits_at_once_wakes_the_unit_on_its_own_core)
+{
+	const struct timespec late = { .tv_nsec = 5000000 };
+	const int own = sched_getcpu();
+	uint64_t woken = 2;
+	pthread_t other;
+	cpu_set_t cores;
+	unsigned int i;
+
+	CPU_ZERO(&cores);
+	CPU_SET(own, &cores);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cores), &cores));
+	self->queues.core[0] = own;
+	self->queues.core[1] = own + 1;
+
+	EXPECT_EQ(2, expect(self));
+	EXPECT_EQ(2, expect(self));
+	nanosleep(&late, NULL);
+	salvo_queues_note_wait(&self->queues);
+	EXPECT_EQ(2, expect(self));
+	/* Another thread's wait tells nothing. */
+	ASSERT_EQ(0, pthread_create(&other, NULL, note_wait, &self->queues));
+	pthread_join(other, NULL);
+	EXPECT_EQ(2, expect(self));
+	/* The thread may lose its core before it waits. */
+	for (i = 0; i < 1000 && woken == 2; i++) {
+		salvo_queues_note_wait(&self->queues);
+		woken = expect(self);
+	}
+	EXPECT_EQ(1, woken);
+	/* It did not wait the last time. */
+	EXPECT_EQ(2, expect(self));
 }
 
 TEST(times_of_items_follow_the_longest_at_once_and_the_shorter_by_half)

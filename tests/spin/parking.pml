@@ -3,8 +3,9 @@
  * parking.pml - units poll, sleep and are woken, as in device/eu.c and device/queue/parking.c
  *
  * Two producers append entries, each approved for one or both of two units. A unit without work
- * polls for a while and then sleeps on its futex. A producer wakes a unit only if no approved
- * one is polling; a unit that takes work while others sleep wakes one if there is more.
+ * polls for a while and then sleeps on its futex. A producer may wake a unit in advance, which
+ * then counts as polling, if all sleep. It wakes a unit for its entry only if no approved one is
+ * polling; a unit that takes work while others sleep wakes one if there is more.
  * Kernels may depend on each other: each entry that is taken ends only when all entries that
  * another unit may run have been taken.
  *
@@ -14,6 +15,7 @@
  *	NO_RECHECK	a unit sleeps without a check after it has set its bit
  *	READ_FIRST	a producer reads the masks before the entry is there
  *	NO_CHAIN	a unit that takes work wakes nobody
+ *	NO_WAIT		a unit that was found sleeping does not wait until its waker is done
  */
 #define ENTRIES	2
 #define UNITS	2
@@ -40,10 +42,30 @@ inline wake_one(m)
 	}
 }
 
+/* Wakes a unit in advance, if both sleep. */
+inline expect(found)
+{
+	atomic {
+		if
+		:: sleeping == ALL -> sleeping = sleeping & ~1; found = 1
+		:: sleeping == ALL -> sleeping = sleeping & ~2; found = 2
+		:: true
+		fi
+	};
+	if
+	:: found ->
+		polling = polling | found;
+		wake[found >> 1] = true
+	:: else
+	fi
+}
+
 proctype pusher(byte m)
 {
-	byte at, seen_polling, seen_sleeping;
+	byte at, seen_polling, seen_sleeping, found;
 
+	expect(found);
+	found = 0;
 #ifdef READ_FIRST
 	seen_polling = polling;
 	seen_sleeping = sleeping;
@@ -104,7 +126,16 @@ proctype unit(byte n)
 			:: else -> wake[n]
 			fi;
 #endif
+#ifdef NO_WAIT
 			sleeping = sleeping & ~me
+#else
+			atomic { others = sleeping; sleeping = sleeping & ~me };
+			if
+			:: others & me
+			:: else -> wake[n]
+			fi;
+			others = 0
+#endif
 		fi
 	od
 }
