@@ -17,17 +17,32 @@ builds() {
 		echo "exit code $?: $(head -3 "$dir/errors")"
 }
 
-# grows N LINE: a kernel of 4 * N times LINE, in which %g is the number of the line, takes less than 5
-# times the CPU time of one of N. The square would be 16 times.
+# lines N LINE: LINE for 1 to N, with that number for %g and the one before for %p
+lines() {
+	awk -v n="$1" -v line="$2" 'BEGIN {
+		for (i = 1; i <= n; i++) {
+			one = line
+			gsub(/%g/, i, one)
+			gsub(/%p/, i - 1, one)
+			print one
+		}
+	}'
+}
+
+# grows N LINE [BEFORE]: a kernel of 4 * N times LINE, behind as many BEFORE, takes less than 5 times
+# the CPU time of one of N. The square would be 16 times.
 grows() {
 	local TIMEFORMAT='%U %S' n
 
 	for n in "$1" $((4 * $1)); do
 		{
-			echo "kernel void k(global const float *a, global float *b) {"
+			echo "float f0(float v) { return v * v; }"
+			lines "$n" "${3-}"
+			echo "#define LAST(v) f$n(v)"
+			echo "kernel void k(global const float *a, global float *b, int n) {"
 			echo "int x = get_global_id(0); float s = 0, v = a[x], c;"
-			seq -f "$2" "$n"
-			echo "b[x] = s; }"
+			lines "$n" "$2"
+			echo "b[x] = s${3:++ LAST(v)}; }"
 		} >"$dir/k.cl"
 		{ time "$cc" -o "$dir/k.salvo" "$dir/k.cl"; } 2>&1 || echo "exit code $?"
 	done | awk '!/^[0-9. ]+$/ { print; exit }
@@ -38,6 +53,9 @@ grows() {
 for call in "tgamma(v * %g)" "lgamma(v * %g)" "pow(v + %g, v)" "erf(v * %g)" "sincos(v * %g, &c)"; do
 	check "M4 60 and 240 calls: $call" "$(grows 60 "s += $call;")"
 done
+
+check "M4 a chain of 250 and 1,000 functions" "$(
+	grows 250 "" "float f%g(float v) { return f%p(v) * %g + v; }")"
 
 check "M4 a sum of 2,000 elements" "$(
 	builds 6 < <(

@@ -22,13 +22,13 @@
 #include <map>
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LowerExpectIntrinsic.h>
@@ -388,6 +388,68 @@ static SmallPtrSet<Function *, 8> find_checks(ArrayRef<Function *> kernels,
 	return checks;
 }
 
+static void add_callees_first(Function &f, SmallSetVector<Function *, 16> &order)
+{
+	if (f.isDeclaration() || order.contains(&f))
+		return;
+	for (Instruction &inst : instructions(f)) {
+		auto *call = dyn_cast<CallBase>(&inst);
+
+		if (call && call->getCalledFunction())
+			add_callees_first(*call->getCalledFunction(), order);
+	}
+	order.insert(&f);
+}
+
+/* Will it be inlined in one place, and be gone then? */
+static bool is_called_once(const Function &f)
+{
+	auto *call = f.hasOneUse() ? dyn_cast<CallBase>(f.user_back()) : nullptr;
+
+	return !is_kernel(f) && call && call->hasFnAttr(Attribute::AlwaysInline);
+}
+
+/* Inlines the marked calls in @f, and those that come with them. */
+static void inline_marked(Function &f)
+{
+	SmallVector<CallBase *> open;
+
+	for (Instruction &inst : instructions(f))
+		if (auto *call = dyn_cast<CallBase>(&inst))
+			open.push_back(call);
+	while (!open.empty()) {
+		CallBase *call = open.pop_back_val();
+		Function *callee = call->getCalledFunction();
+		InlineFunctionInfo info;
+
+		if (!call->hasFnAttr(Attribute::AlwaysInline) || !callee ||
+		    callee->isDeclaration() ||
+		    !InlineFunction(*call, info, /*MergeAttributes=*/true).isSuccess())
+			continue;
+		open.append(info.InlinedCallSites.begin(), info.InlinedCallSites.end());
+		if (callee->hasLocalLinkage() && callee->use_empty())
+			callee->eraseFromParent();
+	}
+}
+
+/*
+ * What is called from several places gets its callees first. What is called from one is inlined
+ * there last: a chain of such functions would be copied into each of its members.
+ */
+static void inline_all_marked(Module &m)
+{
+	SmallSetVector<Function *, 16> order;
+	SmallVector<Function *> several;
+
+	for (Function &f : m)
+		add_callees_first(f, order);
+	for (Function *f : order)
+		if (!is_called_once(*f))
+			several.push_back(f);
+	for (Function *f : several)
+		inline_marked(*f);
+}
+
 void flatten_calls(Module &m, const options &opts)
 {
 	DenseMap<Function *, call_size> known;
@@ -442,7 +504,7 @@ void flatten_calls(Module &m, const options &opts)
 			inline_calls_of(f, known[&f], large_callers);
 
 	ModulePassManager passes;
-	passes.addPass(AlwaysInlinerPass());
+	inline_all_marked(m);
 	passes.addPass(GlobalDCEPass());
 	run_passes(m, std::move(passes));
 }
