@@ -54,6 +54,7 @@ for call in "tgamma(v * %g)" "lgamma(v * %g)" "pow(v + %g, v)" "erf(v * %g)" "si
 	check "M4 60 and 240 calls: $call" "$(grows 60 "s += $call;")"
 done
 
+check "M4 20 and 80 loops" "$(grows 20 "for (int i = 0; i < n + %g; i++) s += a[x + i * %g];")"
 check "M4 a chain of 250 and 1,000 functions" "$(
 	grows 250 "" "float f%g(float v) { return f%p(v) * %g + v; }")"
 

@@ -200,7 +200,7 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
  * Instructions of a loop that LLVM unrolls by a number of iterations that is not constant, and such
  * loops of a function from which on none is: for each, LLVM forgets what it knows of all loops.
  */
-static const unsigned short_loop = 75, many_loops = 160;
+static const unsigned short_loop = 75, many_loops = 64;
 
 /* Instructions of a loop that sums up, and iterations of it that follow each other */
 static const unsigned max_sum = 16, unrolled_sum = 4;
