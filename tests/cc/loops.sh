@@ -544,6 +544,28 @@ kernel void k(global const float *times, global const uchar *events, global cons
 	b[get_global_id(0)] = n;
 }
 END
+	lacks code 'vgather|vpgather'
+	# Also by a break, which clang numbers among the ways out of a block with variables.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *map, global const float2 *steps, global int *b, int n)
+{
+	float x = n / 2, y = n / 2;
+	int i = get_global_id(0), count = 0;
+
+	while (count < 200) {
+		int column = x, row = y;
+
+		if (row < 0 || column < 0 || row >= n || column >= n)
+			break;
+		if (map[row * n + column] > 250)
+			break;
+		x += steps[i].x;
+		y += steps[i].y;
+		count++;
+	}
+	b[i] = count;
+}
+END
 	lacks code 'vgather|vpgather')"
 
 check "M4 searches that go back, with a stack each: one lane after the other" "$(

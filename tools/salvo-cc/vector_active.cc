@@ -41,6 +41,24 @@ bool vectoriser::is_gathered(Value *v, const Loop &loop, unsigned depth)
 	       });
 }
 
+/*
+ * Is @v the number of the way that an iteration took, and one of the branches on it compares such a
+ * value? clang numbers the ways out of a block with variables, as those by a break.
+ */
+bool vectoriser::tells_gathered(const Value *v, const Loop &loop, unsigned depth)
+{
+	auto *phi = dyn_cast<PHINode>(v);
+
+	return phi && loop.contains(phi) && phi->getParent() != loop.getHeader() &&
+	       all_of(phi->incoming_values(), [](const Use &way) { return isa<Constant>(way); }) &&
+	       any_of(phi->blocks(), [&](BasicBlock *from) {
+		       auto *branch = dyn_cast<BranchInst>(from->getTerminator());
+
+		       return branch && branch->isConditional() &&
+			      compares_gathered(branch->getCondition(), loop, depth - 1);
+	       });
+}
+
 /* Is one of the comparisons that @condition combines of such a value? */
 bool vectoriser::compares_gathered(Value *condition, const Loop &loop, unsigned depth)
 {
@@ -49,7 +67,8 @@ bool vectoriser::compares_gathered(Value *condition, const Loop &loop, unsigned 
 	return inst && depth && loop.contains(inst) &&
 	       (isa<CmpInst>(inst) || isa<BinaryOperator>(inst) || isa<SelectInst>(inst)) &&
 	       any_of(inst->operands(), [&](Value *operand) {
-		       return isa<CmpInst>(inst) ? is_gathered(operand, loop, max_depth) :
+		       return isa<CmpInst>(inst) ? is_gathered(operand, loop, max_depth) ||
+						   tells_gathered(operand, loop, depth) :
 						   compares_gathered(operand, loop, depth - 1);
 	       });
 }
@@ -147,15 +166,18 @@ bool vectoriser::walks_list(const Loop &loop, ScalarEvolution &evolution) const
 }
 
 /*
- * The part of the lanes that is active in @loop on average. Of lists, such as neighbours of a
- * graph's node, the longest of 16 is about three times as long as the mean, and gathers of the few
- * that are left take as long as those of all.
+ * The part of the lanes that is active in @loop on average. Where what a lane loads may end it in
+ * any iteration, the last of 16 leaves after three times as many as the mean (1 + 1/2 + .. + 1/16).
+ * Of lists, such as neighbours of a graph's node, the longest is as many times as long, and gathers
+ * of the few that are left take as long as those of all.
  */
 double vectoriser::active_part(const Loop &loop, ScalarEvolution &evolution)
 {
 	const SCEV *times = evolution.getBackedgeTakenCount(&loop);
 
-	if (leaves_by_gather(loop) || stacks_of(loop))
+	if (leaves_by_gather(loop))
+		return .3;
+	if (stacks_of(loop))
 		return .5;
 	if (walks_list(loop, evolution))
 		return .2;

@@ -178,6 +178,7 @@ private:
 	const Value *stack_of(const Instruction &inst, const llvm::Loop &loop) const;
 	unsigned stacks_of(const llvm::Loop &loop) const;
 	bool is_gathered(Value *v, const llvm::Loop &loop, unsigned depth);
+	bool tells_gathered(const llvm::Value *v, const llvm::Loop &loop, unsigned depth);
 	bool compares_gathered(Value *condition, const llvm::Loop &loop, unsigned depth);
 	bool leaves_by_gather(const Loop &loop);
 	bool is_loaded(const Value *v, unsigned depth) const;
