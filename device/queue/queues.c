@@ -14,7 +14,8 @@
  * If all units sleep one is woken while a submission is still parsed. A thread that waits as soon
  * as it has submitted leaves its core to the unit there, which runs at once; it is assumed to do
  * again what it did last time. Otherwise a unit on another core is woken, which takes longer
- * (parking.c), but the thread can go on with what it does.
+ * (parking.c), but the thread can go on with what it does. If units had to wake others lately, two
+ * are woken at once.
  *
  * No locks: see gcq.c, lcq.c and parking.c.
  */
@@ -31,6 +32,8 @@
 
 /* A thread that waits this soon has done nothing else since it submitted. */
 #define SOON_NS 50000u
+/* So many submissions wake two units before one tries again whether a single one suffices. */
+#define SEVERAL 8u
 
 static int prio_queue_init(struct salvo_prio_queue *queue, const struct salvo_topology *topology)
 {
@@ -124,17 +127,29 @@ void salvo_queues_push(struct salvo_queues *queues, struct salvo_element *elemen
 void salvo_queues_expect(struct salvo_queues *queues)
 {
 	struct salvo_parking *parking = queues->parking;
-	const uint64_t sleeping = atomic_load_explicit(&parking->sleeping, memory_order_relaxed);
-
+	uint64_t sleeping = atomic_load_explicit(&parking->sleeping, memory_order_relaxed);
 	const uintptr_t self = (uintptr_t)pthread_self();
+	uint32_t several;
 	bool here;
 
 	if (sleeping != queues->all)
 		return;
 	here = atomic_exchange_explicit(&queues->waiter, 0, memory_order_relaxed) == self;
+	several = atomic_load_explicit(&queues->several, memory_order_relaxed);
+	if (several) {
+		atomic_store_explicit(&queues->several, several - 1, memory_order_relaxed);
+		salvo_parking_wake_to_poll(parking, sleeping, queues->core, false);
+		sleeping = atomic_load_explicit(&parking->sleeping, memory_order_relaxed);
+		here = true;
+	}
 	salvo_parking_wake_to_poll(parking, sleeping, queues->core, here);
 	atomic_store_explicit(&queues->expected_ns, salvo_clock(), memory_order_relaxed);
 	atomic_store_explicit(&queues->expecter, self, memory_order_release);
+}
+
+void salvo_queues_note_wake(struct salvo_queues *queues)
+{
+	atomic_store_explicit(&queues->several, SEVERAL, memory_order_relaxed);
 }
 
 void salvo_queues_note_wait(struct salvo_queues *queues)

@@ -53,6 +53,8 @@ struct salvo_queues {
 	_Atomic uint64_t expected_ns;
 	/** @waiter: The thread that last waited soon after that, or 0. */
 	_Atomic uintptr_t waiter;
+	/** @several: So many submissions wake two units in advance. */
+	_Atomic uint32_t several;
 };
 
 /**
@@ -96,7 +98,12 @@ void salvo_queues_end_wait(struct salvo_queues *queues);
 void salvo_queues_note_wait(struct salvo_queues *queues);
 
 /**
- * salvo_queues_expect() - Elements will be pushed soon: if all units sleep, wake one now.
+ * salvo_queues_note_wake() - A unit had to wake another one.
+ */
+void salvo_queues_note_wake(struct salvo_queues *queues);
+
+/**
+ * salvo_queues_expect() - Elements will be pushed soon: if all units sleep, wake one now, or two.
  */
 void salvo_queues_expect(struct salvo_queues *queues);
 

@@ -400,6 +400,7 @@ static void wake_one(struct salvo_worker_queue *queue, uint64_t mask)
 	if (!salvo_parking_wake_one(queue->queues->parking, mask, queue->queues->core, false))
 		return;
 	took = salvo_clock() - start;
+	salvo_queues_note_wake(queue->queues);
 	/* The chunk begins now. */
 	queue->since += took;
 	queue->wake_ns = (7 * queue->wake_ns + (took < WAKE_MOST_NS ? took : WAKE_MOST_NS)) / 8;

@@ -232,6 +232,22 @@ TEST_F(pair, a_push_wakes_none_if_one_was_woken_in_advance)
 	EXPECT_TRUE(salvo_parking_finish_wait(self->queues.parking, first - 1));
 }
 
+TEST_F(pair, units_that_wake_others_are_woken_together_for_some_time)
+{
+	unsigned int i;
+
+	sleep_all(self);
+	salvo_queues_note_wake(&self->queues);
+	salvo_queues_expect(&self->queues);
+	EXPECT_EQ(3, awake(self));
+	EXPECT_EQ(3, atomic_load(&self->queues.parking->polling));
+	for (i = 0; i < 1000 && awake(self) == 3; i++) {
+		sleep_all(self);
+		salvo_queues_expect(&self->queues);
+	}
+	EXPECT_NE(3, awake(self));
+}
+
 /* Which unit is woken in advance: 1, on the caller's core, or 2, on another one? */
 static uint64_t expect(FIXTURE_DATA(pair) *self)
 {
