@@ -14,6 +14,8 @@
 #include "worker_queue.h"
 
 #define OTHER 2ull	/* the other unit, which sleeps */
+/* What it takes to wake it: longer than this thread takes for a few items under a sanitizer */
+#define WAKE_NS 1000000
 
 FIXTURE(pair)
 {
@@ -32,6 +34,7 @@ FIXTURE_SETUP(pair)
 	ASSERT_EQ(0, salvo_queues_init(&self->queues, &topology, NULL));
 	salvo_worker_queue_init(&self->queue, &self->queues, 0);
 	self->queues.counts_waiters = true;
+	self->queue.wake_ns = WAKE_NS;
 	/* As if it polled: a push wakes none. */
 	atomic_store(&self->queues.parking->polling, 1);
 }
@@ -146,11 +149,12 @@ TEST_F(pair, a_unit_does_not_work_alone_while_a_thread_sleeps_until_that_is_done
 
 	/* The unit is first. */
 	for (i = 0; i < 1000; i++) {
-		push(self, &self->element, 0x1000);
+		self->queue.wake_ns = WAKE_NS;
+		push_items(self, &self->element, 0x1000, 64);
 		salvo_parking_prepare_wait(self->queues.parking, 1);
 		chunk = salvo_worker_queue_take(&self->queue, &events);
 		salvo_worker_queue_wake_next(&self->queue, &chunk);
-		if (atomic_load(&self->queues.parking->sleeping) & OTHER)
+		if (chunk.left && atomic_load(&self->queues.parking->sleeping) & OTHER)
 			break;
 		run(self, 0);
 		idle(self);
@@ -170,7 +174,7 @@ TEST_F(pair, a_unit_wakes_another_for_a_long_rest)
 
 	for (i = 0; i < 4; i++) {
 		push(self, &self->element, 0x1000);
-		EXPECT_TRUE(run(self, 50000));
+		EXPECT_TRUE(run(self, 500000));
 		idle(self);
 	}
 }
@@ -186,7 +190,7 @@ TEST_F(pair, a_unit_wakes_another_for_many_short_rests_without_a_pause)
 	}
 	for (i = 0; i < 1000 && !woke; i++) {
 		push(self, &self->element, 0x1000);
-		woke = run(self, 100);
+		woke = run(self, 1000);
 	}
 	EXPECT_TRUE(woke);
 }
