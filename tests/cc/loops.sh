@@ -818,4 +818,20 @@ END
 		has code 'sqrtps.*[yz]mm'
 	done)"
 
+check "M4 a short loop lies in one line of the cache of decoded instructions" "$(
+	for bins in 'global uint *bins' 'global uint *unused, global uint *bins'; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const uint *in, uint n, $bins)
+{
+	global const uint *from = in + n * get_group_id(0);
+
+	for (uint i = get_local_id(0); i < n; i += get_local_size(0))
+		if (bins[from[i]] < 255)
+			atomic_inc(&bins[from[i]]);
+}
+END
+		first=$(awk '/cmpl +\$0xfe/ { seen = 1 } seen && /\tja / { print $3; exit }' "$dir/code")
+		[ -n "$first" ] && [ $((0x$first % 32)) -eq 0 ] || echo "the loop begins at '$first'"
+	done)"
+
 finish
