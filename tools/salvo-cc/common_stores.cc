@@ -178,6 +178,12 @@ static BasicBlock *join_of(const Instruction &branch, const PostDominatorTree &t
 	return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
 }
 
+/*
+ * Stores that are merged in a function, times its blocks: the trees of a thousand returns are made
+ * from scratch for each.
+ */
+static const uint64_t most_work = 50000;
+
 bool merge_common_stores(Function &f)
 {
 	DominatorTree tree(f);
@@ -185,7 +191,7 @@ bool merge_common_stores(Function &f)
 	DomTreeUpdater trees(tree, after, DomTreeUpdater::UpdateStrategy::Eager);
 	SmallVector<Instruction *> branches;
 	SmallVector<StoreInst *> stores;
-	bool changed = false;
+	uint64_t merged = 0;
 
 	/* Branches within the ways of another come before it. */
 	for (auto *node : post_order(&tree))
@@ -194,14 +200,14 @@ bool merge_common_stores(Function &f)
 	for (Instruction *branch : branches) {
 		BasicBlock *join;
 
-		while ((join = join_of(*branch, after)) &&
+		while (merged * f.size() <= most_work && (join = join_of(*branch, after)) &&
 		       find_stores(*branch, join, tree, stores)) {
 			for (StoreInst *store : drop_begin(stores))
 				hoist(stores[0]->getPointerOperand(), store->getPointerOperand(),
 				      *branch, tree);
 			merge(stores, join, trees);
-			changed = true;
+			merged++;
 		}
 	}
-	return changed;
+	return merged;
 }

@@ -192,7 +192,11 @@ bool divergence::add_missed(Function &f)
 {
 	const size_t before = sources.size();
 
-	if (none_of(f, [&](BasicBlock &block) { return splits(block); }))
+	/* The search takes the square of the branches. */
+	auto has_same = [&](BasicBlock &block) {
+		return any_of(block.phis(), [&](PHINode &phi) { return !differs(&phi); });
+	};
+	if (none_of(f, has_same) || none_of(f, [&](BasicBlock &block) { return splits(block); }))
 		return false;
 	joins all(f);
 	for (BasicBlock &block : f)

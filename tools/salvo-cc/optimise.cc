@@ -85,6 +85,9 @@ static const unsigned many_accesses = 2000;
  */
 static const unsigned long_loop = 100;
 
+/* Blocks of a loop that is not rotated: the dominator tree is made anew for each of its exits. */
+static const unsigned huge_loop = 500;
+
 static unsigned instructions_of(const Loop &loop)
 {
 	unsigned n = 0;
@@ -95,12 +98,14 @@ static unsigned instructions_of(const Loop &loop)
 }
 
 /*
- * Two passes leave loops alone. What is the same for all iterations of a loop around loops over
+ * Passes leave some loops alone. What is the same for all iterations of a loop around loops over
  * work-items, say whether a row has a remainder, is tested once a row; SimpleLoopUnswitch would
  * copy all that is inside for each such test.
  */
 static bool should_run_over(StringRef pass, const Loop &loop)
 {
+	if (pass == "LoopRotatePass")
+		return loop.getNumBlocks() < huge_loop;
 	if (pass == "SimpleLoopUnswitchPass")
 		return loop.isInnermost() || !is_kept_simple(loop);
 	return pass != "LoopStrengthReducePass" || instructions_of(loop) < long_loop;

@@ -8,6 +8,7 @@
  */
 #include "vectoriser.h"
 
+#include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -213,11 +214,22 @@ double vectoriser::branch_part(BasicBlock *block, const BasicBlock *top) const
 	return part;
 }
 
-/* Is there a branch on the way from @top to @block that some lanes take, others not? */
-bool vectoriser::is_behind_split(BasicBlock *block, const BasicBlock *top)
+/* Fills in how many branches that some lanes take, others not, are on the way to each block. */
+void vectoriser::count_splits()
 {
-	return any_of(branches_between(top, block),
-		      [&](const auto &edge) { return splits(edge.first); });
+	for (const DomTreeNode *node : depth_first(&dt)) {
+		BasicBlock *block = node->getBlock();
+		BasicBlock *up = node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+
+		splits_above[block] = up ? splits_above.lookup(up) +
+					   (!pdt.dominates(block, up) && splits(up)) : 0;
+	}
+}
+
+/* Is there one on the way from @top, which dominates it, to @block? */
+bool vectoriser::is_behind_split(const BasicBlock *block, const BasicBlock *top) const
+{
+	return splits_above.lookup(block) > splits_above.lookup(top);
 }
 
 /*

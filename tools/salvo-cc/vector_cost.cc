@@ -232,6 +232,22 @@ bool vectoriser::can_outline(ArrayRef<BasicBlock *> blocks) const
 	return true;
 }
 
+/* Of calls that run for one active lane after the other in any case nothing counts. */
+const vectoriser::block_cost &vectoriser::cost_of(BasicBlock &block)
+{
+	auto [at, is_new] = block_costs.try_emplace(&block);
+
+	if (!is_new)
+		return at->second;
+	for (Instruction &inst : block) {
+		if (is_library_call(inst))
+			continue;
+		at->second.at_once += vector_cost(inst, true);
+		at->second.one += scalar_cost(inst);
+	}
+	return at->second;
+}
+
 /* What outlining @blocks saves, if @part of the lanes come to them on average. */
 double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 			   const DenseMap<const Loop *, double> &parts)
@@ -243,13 +259,10 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 		const double times = times_of(*block);
 		const double active = active_part(block, blocks[0], region, parts);
 
-		for (Instruction &inst : *block) {
-			/* It runs for one active lane after the other in any case. */
-			if (is_library_call(inst))
-				continue;
-			at_once += times * vector_cost(inst, true);
-			one += times * active * scalar_cost(inst);
-		}
+		const block_cost &cost = cost_of(*block);
+
+		at_once += times * cost.at_once;
+		one += times * active * cost.one;
 	}
 	/* A loop is entered in the one around it. */
 	const bool is_loop = loops.isLoopHeader(blocks[0]);
@@ -315,6 +328,7 @@ bool vectoriser::outline()
 	if (!prepare())
 		return false;
 	find_divergent_loops();
+	count_splits();
 	SmallVector<BasicBlock *> blocks = find_outlined();
 	if (blocks.empty())
 		return false;

@@ -109,8 +109,14 @@ static PHINode *load_on_ways(LoadInst &load, PHINode &address)
 void vectoriser::load_on_ways()
 {
 	SmallVector<LoadInst *> found;
+	auto has_ways = [](const Instruction &inst) {
+		auto *load = dyn_cast<LoadInst>(&inst);
 
-	if (!prepare())
+		return load && (isa<PHINode>(load->getPointerOperand()) ||
+				isa<SelectInst>(load->getPointerOperand()));
+	};
+
+	if (none_of(instructions(item), has_ways) || !prepare())
 		return;
 	for (Instruction &inst : instructions(item))
 		if (auto *load = dyn_cast<LoadInst>(&inst))

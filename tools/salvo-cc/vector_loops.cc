@@ -393,7 +393,7 @@ bool vectoriser::gains_from_loops()
 	AssumptionCache assumptions(item);
 	double one = 0, at_once = 0;
 
-	if (!prepare())
+	if (!has_loops(item) || !prepare())
 		return false;
 	find_divergent_loops();
 	ScalarEvolution evolution(item, library, assumptions, dt, loops);

@@ -277,7 +277,7 @@ bool vectoriser::version_walks()
 {
 	bool made = false;
 
-	if (in_checked_mode(item) || !prepare() || loops.empty())
+	if (!has_loops(item) || in_checked_mode(item) || !prepare())
 		return false;
 	find_divergent_loops();
 	access_analyses all(item, dt, loops);

@@ -294,7 +294,7 @@ bool vectoriser::unroll_walks()
 	OptimizationRemarkEmitter remarks(&item);
 	bool unrolled = false;
 
-	if (in_checked_mode(item) || !prepare() || loops.empty())
+	if (!has_loops(item) || in_checked_mode(item) || !prepare())
 		return false;
 	find_divergent_loops();
 	access_analyses all(item, dt, loops);

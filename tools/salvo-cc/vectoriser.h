@@ -138,6 +138,11 @@ private:
 	shape find_address_shape(llvm::GetElementPtrInst &gep);
 	shape shape_of(const Value *v) const;
 
+	/* What a block costs all lanes under a mask, and one: vector_cost.cc */
+	struct block_cost {
+		double at_once = 0, one = 0;
+	};
+
 	/* vector_items.cc */
 	bool fills_registers(unsigned bits);
 	bool blends_vectors(unsigned bits);
@@ -165,6 +170,7 @@ private:
 	double access_cost(Instruction &inst, bool masked);
 	double vector_cost(Instruction &inst, bool masked);
 	bool can_outline(llvm::ArrayRef<BasicBlock *> blocks) const;
+	const block_cost &cost_of(BasicBlock &block);
 	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part,
 		       const llvm::DenseMap<const Loop *, double> &parts);
 	double waits_of(const llvm::SmallPtrSetImpl<BasicBlock *> &blocks);
@@ -174,7 +180,8 @@ private:
 	/* vector_active.cc */
 	edges branches_between(const BasicBlock *top, BasicBlock *block) const;
 	double branch_part(BasicBlock *block, const BasicBlock *top) const;
-	bool is_behind_split(BasicBlock *block, const BasicBlock *top);
+	void count_splits();
+	bool is_behind_split(const BasicBlock *block, const BasicBlock *top) const;
 	const Value *stack_of(const Instruction &inst, const llvm::Loop &loop) const;
 	unsigned stacks_of(const llvm::Loop &loop) const;
 	bool is_gathered(Value *v, const llvm::Loop &loop, unsigned depth);
@@ -414,6 +421,9 @@ private:
 
 	/* What branches lead to that are seldom taken */
 	llvm::SmallPtrSet<const BasicBlock *, 8> rare_blocks;
+	/* Branches on the way to a block that some lanes take, others not */
+	llvm::DenseMap<const BasicBlock *, unsigned> splits_above;
+	llvm::DenseMap<const BasicBlock *, block_cost> block_costs;
 	std::vector<BasicBlock *> order;
 	llvm::DenseMap<const BasicBlock *, unsigned> index;
 	llvm::SmallPtrSet<const Loop *, 8> divergent_loops;
