@@ -221,7 +221,8 @@ static int run_group(struct work_group *g, bool barriers)
 	g->function(g->args, &g->group, NULL);
 	if (g->missed)
 		return -1;
-	if (g->group.ran > 1 && g->group.ran != g->group.run && g->group.ran != g->group.rows)
+	/* A strip may end before, as where the groups of a batch do. */
+	if (g->group.ran > g->group.run && g->group.ran > g->group.rows)
 		return -1;
 	return g->group.ran ? 0 : -1;
 }
