@@ -122,6 +122,18 @@ kernel void k(global int *a)
 END
 	lacks code ',0x90\(%rsi\)')"
 
+check "M4 rows of one work-group run as one where a kernel cannot tell" "$(
+	for id in get_global_id get_group_id get_local_id; do
+		compile "-DID=$id" <<'END'
+kernel void k(global int *a)
+{
+	a[get_global_id(1) * 64 + get_local_id(0)] += ID(1);
+}
+END
+		[ $id = get_global_id ] && has code 'mov .*,0x90\(%rsi\)'
+		[ $id = get_global_id ] || lacks code ',0x90\(%rsi\)'
+	done)"
+
 check "M4 a number made of group and local id: rows of work-groups run as one" "$(
 	strip() {
 		compile "-DNUMBER=$1" <<'END'
@@ -133,8 +145,8 @@ kernel void k(global float *a, uint n)
 {
 	uint i = NUMBER;
 
-	if (i < n && get_global_id(1) < n)
-		a[get_global_id(1) * n + i] *= SIZE;
+	if (i < n && get_group_id(1) < n)
+		a[get_group_id(1) * n + i] *= SIZE;
 }
 END
 	}

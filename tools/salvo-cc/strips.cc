@@ -291,13 +291,17 @@ static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, con
 	return run;
 }
 
-/* Does the kernel use nothing in dimension 1 but global ids and sizes? */
+/* Does the kernel number its work-items in dimension 1 by global ids alone? */
 static bool has_plain_columns(const Function &f)
 {
-	return none_of(instructions(f), [](const Instruction &inst) {
-		return is_id(&inst, "local_id.1") || is_id(&inst, "group_id.1") ||
-		       is_id(&inst, "extent.1");
-	});
+	auto uses = [&](StringRef id) {
+		return any_of(instructions(f), [id](const Instruction &inst) {
+			return is_id(&inst, id);
+		});
+	};
+
+	return uses("global_id.1") && !uses("local_id.1") && !uses("group_id.1") &&
+	       !uses("extent.1");
 }
 
 void find_strips(const kernel &k, BasicBlock &entry, group_values &v, items &of)
