@@ -19,8 +19,8 @@
  * one choice for all lanes at once. 8 words take 4.9 ns on an EPYC of AVX2, 8.2 by two gathers, 4.0
  * by one.
  *
- * Intel's processors from Sapphire Rapids on gather 16 floats in 3 ns, and load them one by one in 8
- * if their indices come out of a vector: with --tune sapphirerapids only gathers whose addresses
+ * Intel's processors from Sapphire Rapids on gather 16 floats in 3 ns, and load them one by one in
+ * 8 if their indices come out of a vector: with --tune sapphirerapids only gathers whose addresses
  * differ by constants become single loads.
  *
  *	gather(p, mask)		q = mask ? p : zero

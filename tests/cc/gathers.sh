@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# M4: accesses of lanes to memory that is not contiguous.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+# shellcheck source=tests/common/tap.sh
+. tests/common/tap.sh
+# shellcheck source=tests/common/instructions.sh
+. tests/common/instructions.sh
+
+check "M4 addresses that differ: gathers and scatters where the target has them" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const int *at, global float *b)
+{
+	int x = get_global_id(0);
+
+	if (at[x] > 3)
+		b[at[x] + 1] = a[at[x]];
+}
+END
+	has code 'vgatherdps.*zmm'
+	has code 'vscatterdps.*zmm')"
+
+check "M4 addresses that differ, of all lanes: single accesses where those are faster" "$(
+	for index in 'at[x]' '(ushort)at[x]' '(uint)at[x]' 'x*37' 'x*w'; do
+		compile "--march x86-64-v4 -DINDEX=$index" <<'END'
+kernel void k(global const float *a, global const int *at, global float *b, int w)
+{
+	int x = get_global_id(0);
+
+	b[INDEX + 1] = sqrt(a[INDEX]);
+}
+END
+		has code 'vsqrtps.*zmm'
+		has code 'vinsertps .*\(%r'
+		has code 'vextractps .*\(%r'
+		lacks code 'vgather|vscatter'
+	done
+	# Indices of 64 bits take as long to be taken out of their vectors.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const long *at, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[at[x]] = sqrt(a[at[x]]);
+}
+END
+	has code 'vgather'
+	has code 'vscatter')"
+
+check "M4 addresses that differ: gathers where they are fast, but for constant steps" "$(
+	for tune in generic sapphirerapids; do
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+kernel void k(global const float *a, global const int *p, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[p[x]] + a[p[x] ^ 5];
+}
+END
+		[ $tune = generic ] && lacks code 'vgather'
+		[ $tune = sapphirerapids ] && has code 'vgatherdps.*zmm' && lacks code 'vinsertps'
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	b[get_global_id(0)] = a[13 * get_global_id(0)];
+}
+END
+		lacks code 'vgather'
+	done)"
+
+check "M4 AVX2 gathers words for some of the lanes, not for all of them nor bytes" "$(
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const int *at, global const float *in, global float *out)
+{
+	int x = get_global_id(0), i = at[x];
+
+	if (i < 0)
+		out[x] = in[i & 0xfffff];
+}
+END
+	has code 'vgatherdps.*ymm'
+	for in in float uchar; do
+		compile "--march x86-64-v3" <<END
+kernel void k(global const int *at, global const $in *in, global $in *out)
+{
+	int x = get_global_id(0), i = at[x];
+
+	if (sizeof(*in) > 1 || i < 0)
+		out[x] = in[i & 0xfffff];
+}
+END
+		lacks code 'gather'
+	done)"
+
+check "M4 indices that neighbours load are loaded one by one" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const ushort *at, global const float *in, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = sqrt(in[at[x]] * 3 + 1) * (2 + in[at[x]]);
+}
+END
+		has code 'vinsertps'
+		lacks code 'gather|vpextr'
+	done)"
+
+check "M4 other accesses of some of the lanes: addresses chosen for all of them at once" "$(
+	for index in 'at[x]' 'x*37'; do
+		compile "--march x86-64-v3 -DINDEX=$index" <<'END'
+kernel void k(global const uchar *a, global const int *at, global uint *b)
+{
+	int x = get_global_id(0);
+
+	if (at[x] > 3)
+		b[INDEX + 1] = a[INDEX] * 7;
+}
+END
+		times code 'vblendvpd .*ymm' 4 8
+		lacks code 'vpextrw|test +.0x1,|gather'
+	done)"
+
+check "M4 a uchar3 at a place of 32 bits is gathered with offsets of 32 bits" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *in, global const int *at, global uint *out)
+{
+	int i = get_global_id(0);
+	uchar3 v = vload3(0, in + 3 * at[i]);
+
+	out[i] = v.x + v.y * 3 + v.z * 5;
+}
+END
+	has code 'vpgatherdd.*zmm'
+	lacks code 'vpgatherqd')"
+
+check "M4 bytes and shorts of a table are gathered with indices of 32 bits" "$(
+	for type in uchar ushort; do
+		compile "--march x86-64-v4 -DTYPE=$type" <<'END'
+kernel void k(global const TYPE *in, global const int *at, global uint *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = in[at[x]];
+}
+END
+		has code 'vpgatherdd.*zmm'
+		lacks code 'vpgatherqd'
+	done)"
+
+check "M4 an index that is known not to be negative has 32 bits in a gather, too" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global const int *at, global float *out)
+{
+	int x = get_global_id(0);
+
+	if (at[x] >= 0)
+		out[x] = in[at[x]];
+}
+END
+	has code 'vgatherdps.*zmm'
+	lacks code 'vgatherqps')"
+
+finish
