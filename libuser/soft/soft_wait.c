@@ -38,6 +38,13 @@ static int futex_wait(struct soft_device *dev, atomic_uint *word, unsigned int v
 	return err;
 }
 
+/* A thread that polls to the end, perhaps of a real-time priority, does not leave its core. */
+static void note_wait(struct soft_device *dev)
+{
+	if (atomic_load_explicit(&dev->base.polling_ns, memory_order_relaxed) >= 0)
+		salvo_gpu_note_wait(dev->gpu);
+}
+
 /* How long to poll, as a point in time. */
 static int64_t poll_until(const struct soft_device *dev, int64_t deadline)
 {
@@ -106,7 +113,7 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 		if (!timeout_ns)
 			return -ETIME;
 		deadline = salvo_deadline_ns(timeout_ns);
-		salvo_gpu_note_wait(dev->gpu);
+		note_wait(dev);
 		if (!poll_fence(dev, fence, poll_until(dev, deadline)) &&
 		    sleep_on_fence(dev, fence, deadline))
 			return -ETIME;
@@ -136,7 +143,7 @@ static int wait_any(struct soft_device *dev, struct salvo_fence *const *fences,
 	unsigned int completed;
 	int err = 0;
 
-	salvo_gpu_note_wait(dev->gpu);
+	note_wait(dev);
 	while (now < until && !is_crowded(dev, now)) {
 		if (find_done(fences, count, first))
 			return 0;

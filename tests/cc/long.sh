@@ -56,7 +56,7 @@ done
 
 check "M4 20 and 80 loops" "$(grows 20 "for (int i = 0; i < n + %g; i++) s += a[x + i * %g];")"
 check "M4 125 and 500 returns" "$(
-	limit=7 grows 125 "if (a[x * %g] > n + %g) { b[x] = s; return; } s += v * %g;")"
+	limit=10 grows 125 "if (a[x * %g] > n + %g) { b[x] = s; return; } s += v * %g;")"
 check "M4 a chain of 250 and 1,000 functions" "$(
 	grows 250 "" "float f%g(float v) { return f%p(v) * %g + v; }")"
 

@@ -2,6 +2,7 @@
 /* fence.c - every way to wait for batches and to read their status */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
@@ -207,6 +208,34 @@ TEST_F(fence, polling_is_for_those_who_ask_for_it)
 	EXPECT_LT(before, sleeps());
 	pthread_join(thread, NULL);
 	salvo_fence_destroy(fence);
+}
+
+/*
+ * It never leaves its core to the unit there. The kernel gives that a twentieth of each second, so
+ * that a wait for it takes one: some six in this test.
+ */
+TEST_F(fence, a_real_time_thread_may_poll_to_the_end)
+{
+	const struct sched_param real_time = { 1 }, other = { 0 };
+	const time_t start = time(NULL);
+	struct salvo_fence *fence;
+	unsigned int i;
+
+	if (!self->soft || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "not the embedded GPU, or a single core");
+	if (sched_setscheduler(0, SCHED_FIFO, &real_time))
+		SKIP(return, "no permission for a real-time priority");
+	salvo_device_set_polling(self->b.device, -1);
+	for (i = 0; i < 60; i++) {
+		usleep(2000);
+		salvo_batch_reset(self->b.batch);
+		bench_store(&self->b, self->store, 9, 1);
+		ASSERT_EQ(0, salvo_queue_submit(self->queues[0], self->b.batch, NULL, 0, &fence));
+		EXPECT_EQ(0, salvo_fence_wait(fence, -1));
+		salvo_fence_destroy(fence);
+	}
+	sched_setscheduler(0, SCHED_OTHER, &other);
+	EXPECT_GT(start + 4, time(NULL));
 }
 
 TEST_F(fence, timeline)
