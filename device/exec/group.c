@@ -196,7 +196,7 @@ static void place_group(struct salvo_runner *runner, unsigned int d, uint32_t po
 
 /*
  * Runs what is from @low to before @high of the rows that the chunk has a part of. Their positions
- * are counted: many ranges have a single work-group in a row, and divisions are slow.
+ * are counted: many ranges have short rows, and divisions are slow.
  */
 static bool run_rows(struct salvo_runner *runner, uint32_t low, uint32_t high,
 		     const _Atomic uint32_t *stop)

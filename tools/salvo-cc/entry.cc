@@ -91,6 +91,7 @@ static void load_group(IRBuilder<> &b, const kernel &k, group_values &v)
 		v.offset[i] = load_offset(b, k, v, i);
 		v.origin[i] = b.CreateAdd(v.first_id[i], v.offset[i], "origin", true, true);
 	}
+	v.row_size = v.extent[0];
 	v.dims = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, dims), 1, 4, "dims");
 	v.run = load_field(b, b.getInt32Ty(), v.group, offsetof(salvo_group, run), 1,
 			   SALVO_MAX_GROUPS, "run");

@@ -60,6 +60,6 @@ void build_fiber(kernel &k, BasicBlock *body, const group_values &v)
 	move_variables(*body, f.front());
 	load_local_id(b, v, local_id);
 	b.CreateBr(body);
-	replace_ids(f, v, v.extent[0], local_id);
+	replace_ids(f, v, local_id);
 	call_barriers(f, v);
 }

@@ -22,7 +22,6 @@
 #include <map>
 
 #include <llvm/ADT/DenseMap.h>
-#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -388,7 +387,7 @@ static SmallPtrSet<Function *, 8> find_checks(ArrayRef<Function *> kernels,
 	return checks;
 }
 
-static void add_callees_first(Function &f, SmallSetVector<Function *, 16> &order)
+void add_callees_first(Function &f, SmallSetVector<Function *, 16> &order)
 {
 	if (f.isDeclaration() || order.contains(&f))
 		return;

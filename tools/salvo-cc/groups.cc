@@ -48,12 +48,12 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 
 	store_ran(b, of, v);
 	if (gains_from_columns(of, target, lanes))
-		columns = build_columns(b, of, v, of.length, target, opts);
-	Value *block = columns.item ? nullptr : find_block(b, of, v, of.length, target, lanes);
-	if (block && build_tiles(b, of, v, of.length, target, lanes))
+		columns = build_columns(b, of, v, v.row_size, target, opts);
+	Value *block = columns.item ? nullptr : find_block(b, of, v, v.row_size, target, lanes);
+	if (block && build_tiles(b, of, v, v.row_size, target, lanes))
 		k.function->addFnAttr(with_columns);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
-	emit_rows(b, of, r, v, of.length, block,
+	emit_rows(b, of, r, v, v.row_size, block,
 		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
 	b.CreateRetVoid();
 	if (r.has_lanes())
@@ -203,7 +203,7 @@ split_builder::split_builder(kernel &k, const items &of, const regions &split,
 	  b(&f.front()), joined(split.all.size() <= max_chunk || k.checked || opts.debug),
 	  blocks(split.all.size())
 {
-	v.extent[0] = of.length;
+	v.extent[0] = v.row_size;
 	if (of.turned)
 		std::swap(v.extent[0], v.extent[1]);
 }

@@ -174,7 +174,7 @@ void lower_ids(Module &m, const options &opts)
 /*
  * A global id is the group's first id plus the local one; no step of it overflows (nuw, nsw).
  */
-static Value *id_value(CallInst *call, StringRef name, const group_values &v, Value *row_size,
+static Value *id_value(CallInst *call, StringRef name, const group_values &v,
 		       Value *const local_id[3])
 {
 	if (name == "dims")
@@ -193,7 +193,7 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v, Va
 	return StringSwitch<Value *>(name)
 		.Case("local_id", local_id[dim])
 		.Case("row_id", local_id[dim])
-		.Case("row_size", row_size)
+		.Case("row_size", v.row_size)
 		.Case("group_id", v.group_id[dim])
 		.Case("global_size", v.global_size[dim])
 		.Case("extent", v.extent[dim])
@@ -202,7 +202,7 @@ static Value *id_value(CallInst *call, StringRef name, const group_values &v, Va
 		.Case("global_offset", v.offset[dim]);
 }
 
-void replace_ids(Function &f, const group_values &v, Value *row_size, Value *const local_id[3])
+void replace_ids(Function &f, const group_values &v, Value *const local_id[3])
 {
 	SmallVector<CallInst *> calls;
 
@@ -214,7 +214,7 @@ void replace_ids(Function &f, const group_values &v, Value *row_size, Value *con
 	for (CallInst *call : calls) {
 		StringRef name = call->getCalledFunction()->getName().drop_front(strlen(prefix));
 
-		call->replaceAllUsesWith(id_value(call, name, v, row_size, local_id));
+		call->replaceAllUsesWith(id_value(call, name, v, local_id));
 		call->eraseFromParent();
 	}
 }

@@ -64,7 +64,7 @@ items build_items(kernel &k, BasicBlock *body, group_values &v)
 	/* Stand-ins for the local ids until they are arguments. */
 	for (Value *&id : ids)
 		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));
-	replace_ids(f, v, made.length, ids);
+	replace_ids(f, v, ids);
 
 	for (Instruction &inst : entry)
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))

@@ -15,7 +15,6 @@
  * @batches: It ends before a work-group whose number is a multiple of one of these, computed in the
  *	     kernel's entry.
  * @run: Work-groups of it, or of a column of rows with one each, computed there.
- * @length: Work-items of the row, computed there.
  * @turned: Rows are along y: x of the function is the local id in dimension 1, y that in 0.
  * @group: The work-group's size that the kernel requires, or 0.
  */
@@ -23,7 +22,7 @@ struct items {
 	llvm::Function *function = nullptr;
 	llvm::SmallVector<llvm::Value *> values, batches;
 	bool strips = false, turned = false;
-	llvm::Value *run = nullptr, *length = nullptr;
+	llvm::Value *run = nullptr;
 	uint32_t group[3] = { 0, 0, 0 };
 
 	/* The argument that is the local id in dimension @d, of @f and what is made of it. */
@@ -42,14 +41,17 @@ struct items {
 /* items.cc: takes the body out of the kernel, whose entry is left without an end. */
 items build_items(kernel &k, llvm::BasicBlock *body, group_values &v);
 
-/* strips.cc: fills in how work-groups of @k, whose body still has ids, run as one. */
+/*
+ * strips.cc: fills in how work-groups of @k, whose body still has ids, run as one, and in @v how
+ * many work-items their rows and columns have.
+ */
 void find_strips(const kernel &k, llvm::BasicBlock &entry, group_values &v, items &of);
 
 /* strips.cc: stores for the unit how many work-groups the strip has. */
 void store_ran(llvm::IRBuilder<> &b, const items &of, const group_values &v);
 
 /* strips.cc: after all, each work-group runs alone. */
-void keep_groups(items &of, const group_values &v);
+void keep_groups(items &of, group_values &v);
 
 /* items.cc: exchanges x and y. */
 void turn_items(items &of);

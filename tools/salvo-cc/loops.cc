@@ -63,7 +63,7 @@ void build_loops(kernel &k, BasicBlock *body, const group_values &v)
 	}
 
 	Value *const local_id[3] = { x.index, y.index, z.index };
-	replace_ids(f, v, v.extent[0], local_id);
+	replace_ids(f, v, local_id);
 	for (const auto &[d, l] : { std::pair(2, z), std::pair(1, y), std::pair(0, x) }) {
 		IRBuilder<> begin(l.header, l.header->getFirstNonPHIIt());
 		IRBuilder<> end(l.latch, l.latch->begin());

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/DebugLoc.h>
 #include <llvm/IR/IRBuilder.h>
@@ -86,6 +87,7 @@ struct group_values {
 	llvm::Value *first_id[3];		/* number of the group's first work-item */
 	llvm::Value *offset[3], *origin[3];	/* the global offset, and that item's global id */
 	llvm::Value *local, *barrier, *dims, *run, *rows;
+	llvm::Value *row_size;			/* work-items of a row of the group or strip */
 };
 
 using bytes = llvm::SmallVector<char, 0>;
@@ -142,6 +144,8 @@ void lower_half(llvm::Module &m);
 /* flatten.cc */
 bool is_outline(const llvm::Function &f);
 bool check_calls(llvm::Module &m);
+/* Adds @f, behind all that it calls that is defined. */
+void add_callees_first(llvm::Function &f, llvm::SmallSetVector<llvm::Function *, 16> &order);
 void flatten_calls(llvm::Module &m, const options &opts);
 
 /* vector_calls.cc */
@@ -228,8 +232,7 @@ void lower_ids(llvm::Module &m, const options &opts);
 bool is_placeholder(const llvm::Function &f);
 llvm::Value *work_item_id(llvm::IRBuilder<> &b, llvm::StringRef id);	/* "local_id.0" */
 bool is_placeholder_of(const llvm::Function &f, llvm::StringRef id);
-void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *row_size,
-		 llvm::Value *const local_id[3]);
+void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const local_id[3]);
 
 /* analyse.cc */
 bool is_barrier(const llvm::CallInst &call);

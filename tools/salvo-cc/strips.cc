@@ -260,11 +260,10 @@ bool strip_finder::find(const kernel &k)
 	});
 }
 
-/* Do the work-items read the size of their work-group? A smaller last one runs alone then. */
-static bool is_even(const Function &f)
+static bool uses_id(const Function &f, StringRef id)
 {
-	return any_of(instructions(f), [](const Instruction &inst) {
-		return is_id(&inst, "extent.0");
+	return any_of(instructions(f), [id](const Instruction &inst) {
+		return is_id(&inst, id);
 	});
 }
 
@@ -277,7 +276,8 @@ static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, con
 		run = b.CreateBinaryIntrinsic(Intrinsic::umin, run, groups);
 	};
 
-	if (is_even(*k.function))
+	/* Work-items read the size of their work-group: a smaller last one runs alone. */
+	if (uses_id(*k.function, "extent.0"))
 		at_most(b.CreateBinaryIntrinsic(Intrinsic::umax,
 						b.CreateUDiv(rest, v.local_size[0]), one));
 	if (has_shared_appends(*k.function)) {
@@ -294,14 +294,8 @@ static Value *strip_groups(IRBuilder<> &b, const kernel &k, const items &of, con
 /* Does the kernel number its work-items in dimension 1 by global ids alone? */
 static bool has_plain_columns(const Function &f)
 {
-	auto uses = [&](StringRef id) {
-		return any_of(instructions(f), [id](const Instruction &inst) {
-			return is_id(&inst, id);
-		});
-	};
-
-	return uses("global_id.1") && !uses("local_id.1") && !uses("group_id.1") &&
-	       !uses("extent.1");
+	return uses_id(f, "global_id.1") && !uses_id(f, "local_id.1") &&
+	       !uses_id(f, "group_id.1") && !uses_id(f, "extent.1");
 }
 
 void find_strips(const kernel &k, BasicBlock &entry, group_values &v, items &of)
@@ -316,10 +310,9 @@ void find_strips(const kernel &k, BasicBlock &entry, group_values &v, items &of)
 
 	of.strips = strip_finder(entry, of.batches).find(k);
 	of.run = b.getInt64(1);
-	of.length = v.extent[0];
 	if (of.strips) {
 		of.run = strip_groups(b, k, of, v);
-		of.length = length_of(0, of.run);
+		v.row_size = length_of(0, of.run);
 	}
 	if (!k.barriers && !k.local_bytes && has_plain_columns(*k.function)) {
 		/* 0 from a GPU that is older than the field */
@@ -340,11 +333,11 @@ void store_ran(IRBuilder<> &b, const items &of, const group_values &v)
 							   offsetof(salvo_group, ran)));
 }
 
-void keep_groups(items &of, const group_values &v)
+void keep_groups(items &of, group_values &v)
 {
 	of.strips = false;
 	of.run = ConstantInt::get(of.run->getType(), 1);
-	of.length->replaceAllUsesWith(v.extent[0]);
-	std::replace(of.values.begin(), of.values.end(), of.length, v.extent[0]);
-	of.length = v.extent[0];
+	v.row_size->replaceAllUsesWith(v.extent[0]);
+	std::replace(of.values.begin(), of.values.end(), v.row_size, v.extent[0]);
+	v.row_size = v.extent[0];
 }

@@ -114,10 +114,8 @@ private:
 	const call_body &body_of(Function &f);
 	bool is_chosen(Function &f, uint64_t copies, uint64_t most);
 	uint64_t choose(ArrayRef<Function *> order, uint64_t most);
-	void add_callees_first(Function &f, SmallVectorImpl<Function *> &order);
 
 	DenseMap<Function *, call_body> bodies;
-	SmallPtrSet<Function *, 16> seen;
 };
 
 } /* namespace */
@@ -196,16 +194,6 @@ static bool can_be_vector_function(const Function &f)
 	       all_of(f.args(), [](const Argument &arg) { return is_passed(arg.getType()); });
 }
 
-void call_chooser::add_callees_first(Function &f, SmallVectorImpl<Function *> &order)
-{
-	if (f.isDeclaration() || !seen.insert(&f).second)
-		return;
-	for (Instruction &inst : instructions(f))
-		if (Function *callee = callee_of(inst))
-			add_callees_first(*callee, order);
-	order.push_back(&f);
-}
-
 bool call_chooser::is_chosen(Function &f, uint64_t copies, uint64_t most)
 {
 	const call_body body = body_of(f);
@@ -243,12 +231,11 @@ uint64_t call_chooser::choose(ArrayRef<Function *> order, uint64_t most)
 
 void call_chooser::choose(Function &kernel)
 {
-	SmallVector<Function *> order;
+	SmallSetVector<Function *, 16> order;
 	uint64_t most = most_copied;
 
-	seen.clear();
 	add_callees_first(kernel, order);
-	while (choose(order, most) > most_library && most > least_copied)
+	while (choose(order.getArrayRef(), most) > most_library && most > least_copied)
 		most /= 2;
 }
 
@@ -313,9 +300,7 @@ Value *vectoriser::emit_uniform_call(CallInst &call)
 	BasicBlock *before = b.GetInsertBlock();
 	BasicBlock *some = BasicBlock::Create(b.getContext(), "some", out);
 	BasicBlock *after = BasicBlock::Create(b.getContext(), "after", out);
-	if (!any_lane)
-		any_lane = any(mask);
-	b.CreateCondBr(any_lane, some, after);
+	b.CreateCondBr(some_lane(), some, after);
 	b.SetInsertPoint(some);
 	Value *result = emit_call();
 	b.CreateBr(after);

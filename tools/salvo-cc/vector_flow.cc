@@ -219,6 +219,14 @@ Value *vectoriser::any(Value *lanes_in)
 	return b.CreateICmpNE(bits, ConstantInt::get(bits->getType(), 0));
 }
 
+/* Is a lane active here? Found once for each block. */
+Value *vectoriser::some_lane()
+{
+	if (!any_lane)
+		any_lane = any(mask);
+	return any_lane;
+}
+
 Value *vectoriser::full(Value *lanes_in)
 {
 	return lanes_in ? lanes_in :
@@ -502,12 +510,11 @@ void vectoriser::emit_uniform_branch(BasicBlock *block)
 	Value *condition = scalar(branch->getCondition());
 	if (mask) {
 		condition = b.CreateFreeze(condition);
-		if (!any_lane)
-			any_lane = any(mask);
+		Value *active = some_lane();
 		if (loop && !loop->contains(branch->getSuccessor(1)))
-			condition = b.CreateAnd(condition, any_lane);
+			condition = b.CreateAnd(condition, active);
 		else if (loop && !loop->contains(branch->getSuccessor(0)))
-			condition = b.CreateOr(condition, b.CreateNot(any_lane));
+			condition = b.CreateOr(condition, b.CreateNot(active));
 	}
 	for (unsigned i = 0; i < 2; i++)
 		ways.push_back(BasicBlock::Create(out->getContext(), "", out));

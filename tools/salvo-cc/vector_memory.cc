@@ -234,9 +234,8 @@ Value *vectoriser::masked_pointer(Value *pointer)
 		});
 	if (!far)
 		return scalar(pointer);
-	if (!any_lane)
-		any_lane = any(mask);
-	return safe_pointer(scalar(pointer), any_lane);
+	Value *active = some_lane();
+	return safe_pointer(scalar(pointer), active);
 }
 
 /* Bytes of which some are in a page that is there, if all of them are in one page */
@@ -255,11 +254,10 @@ Value *vectoriser::load_in_page(LoadInst &load)
 	BasicBlock *far = BasicBlock::Create(out->getContext(), "pages", out);
 	BasicBlock *after = BasicBlock::Create(out->getContext(), "loaded", out);
 
-	if (!any_lane)
-		any_lane = any(mask);
+	Value *active = some_lane();
 	Value *offset = b.CreateAnd(b.CreatePtrToInt(pointer, b.getInt64Ty()), page_bytes - 1);
 	Value *inside = b.CreateICmpULE(offset, b.getInt64(page_bytes - bytes));
-	b.CreateCondBr(b.CreateAnd(any_lane, inside), near, far);
+	b.CreateCondBr(b.CreateAnd(active, inside), near, far);
 	b.SetInsertPoint(near);
 	LoadInst *all = b.CreateAlignedLoad(wide, pointer, load.getAlign(), load.getName());
 	all->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
@@ -437,11 +435,10 @@ void vectoriser::store_if_any(StoreInst &store)
 	BasicBlock *some = BasicBlock::Create(out->getContext(), "some", out);
 	BasicBlock *after = BasicBlock::Create(out->getContext(), "stored", out);
 
-	if (!any_lane)
-		any_lane = any(mask);
+	Value *active = some_lane();
 	if (!mask_bits)
 		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
-	b.CreateCondBr(any_lane, some, after);
+	b.CreateCondBr(active, some, after);
 	b.SetInsertPoint(some);
 	store_each(store);
 	b.CreateBr(after);
@@ -521,9 +518,7 @@ void vectoriser::emit_scalar_memory(Instruction &inst)
 		return;
 	}
 	b.SetInsertPoint(copy);
-	if (!any_lane)
-		any_lane = any(mask);
-	Value *pointer = safe_pointer(copy->getOperand(at), any_lane);
+	Value *pointer = safe_pointer(copy->getOperand(at), some_lane());
 	if (is_flag(inst)) {
 		auto &store = *cast<StoreInst>(copy);
 		Value *value = store.getValueOperand();

@@ -306,12 +306,9 @@ void vectoriser::emit_scalar(Instruction &inst)
 	/* The base is that of lane 0, which may be inactive. */
 	if (mask || strided)
 		copy->dropPoisonGeneratingFlags();
-	if (mask && is_faulting_division(inst)) {
-		if (!any_lane)
-			any_lane = any(mask);
-		copy->setOperand(1, b.CreateSelect(any_lane, copy->getOperand(1),
+	if (mask && is_faulting_division(inst))
+		copy->setOperand(1, b.CreateSelect(some_lane(), copy->getOperand(1),
 						   ConstantInt::get(inst.getType(), 1)));
-	}
 	copy->dropUnknownNonDebugMetadata({ LLVMContext::MD_fpmath });
 	shape s = shape_of(&inst);
 	if (strided && isa<ZExtInst>(copy) && s.stride > 0) {

@@ -237,10 +237,8 @@ Value *vectoriser::load_table(LoadInst &load, const table &t)
 	if (t.readable)
 		return pick_elements(load, base, t);
 	Value *fits = is_in_page(base, t);
-	if (mask && !any_lane)
-		any_lane = any(mask);
 	if (mask)
-		fits = b.CreateAnd(fits, any_lane);
+		fits = b.CreateAnd(fits, some_lane());
 	BasicBlock *held = BasicBlock::Create(context, "table", out);
 	BasicBlock *far = BasicBlock::Create(context, "gather", out);
 	BasicBlock *next = BasicBlock::Create(context, "next", out);

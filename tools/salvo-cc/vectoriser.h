@@ -265,6 +265,7 @@ private:
 	void load_phis(BasicBlock *b);
 	Value *combine(Value *mask, Value *condition);
 	Value *any(Value *mask);
+	Value *some_lane();
 	Value *full(Value *mask);
 	Value *emit_agreement(Value *condition);
 	void emit_return(llvm::ReturnInst &ret);

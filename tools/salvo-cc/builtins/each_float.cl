@@ -111,6 +111,14 @@ static OVERLOAD F log10_of_parts(F n, F f, F rest)
 	return n * LOG10_2_HIGH_F + ((f + rest) * INV_LN10_F + n * LOG10_2_LOW_F);
 }
 
+/* What a logarithm of x is, special arguments included, when y is right for the others. */
+static OVERLOAD F log_special(F x, F y)
+{
+	y = x == (F)INFINITY ? x : y;
+	y = x == (F)0 ? (F)-INFINITY : y;
+	return (x < (F)0) | (x != x) ? (F)NAN : y;
+}
+
 #define LOGARITHM(NAME) \
 	OVERLOAD F NAME(F x) \
 	{ \
@@ -118,9 +126,7 @@ static OVERLOAD F log10_of_parts(F n, F f, F rest)
 		I special = !((x >= (F)LEAST_NORMAL_F) & (x < (F)INFINITY)); \
 		if (UNLIKELY(ANY_OF(special, N))) { \
 			I small = (x < (F)LEAST_NORMAL_F) & (x > (F)0); \
-			y = x == (F)INFINITY ? x : y; \
-			y = x == (F)0 ? (F)-INFINITY : y; \
-			y = (x < (F)0) | (x != x) ? (F)NAN : y; \
+			y = log_special(x, y); \
 			REPLACE(y, x, small, salvo_outline_##NAME##_small_f) \
 		} \
 		return y; \
@@ -138,11 +144,8 @@ OVERLOAD F log1p(F x)
 	F y = log_of_parts(n, f, rest + lost / u);
 
 	y = x == (F)0 ? x : y;
-	if (UNLIKELY(ANY_OF(!((u > (F)0) & (u < (F)INFINITY)), N))) {
-		y = u == (F)INFINITY ? u : y;
-		y = u == (F)0 ? (F)-INFINITY : y;
-		y = (u < (F)0) | (u != u) ? (F)NAN : y;
-	}
+	if (UNLIKELY(ANY_OF(!((u > (F)0) & (u < (F)INFINITY)), N)))
+		y = log_special(u, y);
 	return y;
 }
 
