@@ -61,7 +61,9 @@ static inline bool salvo_dispatch_is_same_grid(const struct salvo_op_dispatch *o
 /** salvo_dispatch_has_limits() - Check the flags and sizes; not the addresses and units. */
 static inline bool salvo_dispatch_has_limits(const struct salvo_op_dispatch *op)
 {
-	return !(op->flags & ~SALVO_DISPATCH_BARRIERS) && !op->reserved &&
+	const uint32_t known = SALVO_DISPATCH_BARRIERS | SALVO_DISPATCH_CONTENDS;
+
+	return !(op->flags & ~known) && !op->reserved &&
 	       op->args_size <= SALVO_MAX_DISPATCH_ARGUMENT_BYTES &&
 	       op->local_size <= SALVO_MAX_LOCAL_BYTES;
 }

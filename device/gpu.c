@@ -397,7 +397,7 @@ static void init_regs(struct salvo_gpu *gpu)
 	regs->units = gpu->queues.topology.units;
 	regs->nodes = gpu->queues.topology.nodes;
 	regs->rings = SALVO_MAX_RINGS;
-	regs->features = SALVO_FEATURE_OVERLAP | SALVO_FEATURE_REPORT;
+	regs->features = SALVO_FEATURE_OVERLAP | SALVO_FEATURE_REPORT | SALVO_FEATURE_CONTENDS;
 	/* Others attach slots by calls. */
 	regs->slots = gpu->spaces ? SALVO_MAX_SLOTS : 0;
 	regs->isa_level = salvo_gpu_isa_level();

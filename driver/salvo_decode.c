@@ -74,8 +74,9 @@ static void salvo_decode_dispatch(struct drm_printer *p, const struct salvo_op_d
 	drm_printf(p, "dispatch entry %#llx items %u,%u,%u group %u,%u,%u dims %u args %u+%u",
 		   op->entry, op->items[0], op->items[1], op->items[2], op->group[0],
 		   op->group[1], op->group[2], op->dims, op->args_offset, op->args_size);
-	drm_printf(p, " local %u units %#llx%s\n", op->local_size, op->eu_mask,
-		   op->flags & SALVO_DISPATCH_BARRIERS ? " barriers" : "");
+	drm_printf(p, " local %u units %#llx%s%s\n", op->local_size, op->eu_mask,
+		   op->flags & SALVO_DISPATCH_BARRIERS ? " barriers" : "",
+		   op->flags & SALVO_DISPATCH_CONTENDS ? " contends" : "");
 }
 
 static void salvo_decode_pipe_control(struct drm_printer *p,

@@ -28,7 +28,7 @@
 #include "salvo_vm.h"
 
 #define SALVO_DRIVER_MAJOR	1
-#define SALVO_DRIVER_MINOR	4
+#define SALVO_DRIVER_MINOR	5
 
 /* --- files ------------------------------------------------------------------- */
 

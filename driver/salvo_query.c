@@ -58,8 +58,10 @@ static int salvo_query_device(struct salvo_dev *sdev, struct drm_salvo_dev_query
 		.max_label_bytes = SALVO_MAX_LABEL_BYTES,
 		.page_bytes = PAGE_SIZE,
 		.max_slots = sdev->mmio.slots,
-		.features = sdev->mmio.features & SALVO_FEATURE_OVERLAP ?
-			    DRM_SALVO_FEATURE_OVERLAP : 0,
+		.features = (sdev->mmio.features & SALVO_FEATURE_OVERLAP ?
+			     DRM_SALVO_FEATURE_OVERLAP : 0) |
+			    (sdev->mmio.features & SALVO_FEATURE_CONTENDS ?
+			     DRM_SALVO_FEATURE_CONTENDS : 0),
 	};
 
 	return salvo_query_reply(sdev, args, &info, sizeof(info));

@@ -212,6 +212,8 @@ static int salvo_submit_validate(struct salvo_submit_state *s)
 		.cookie = s->ctx->vm,
 		.units = s->sdev->mmio.units,
 		.eu_mask = s->ctx->eu_mask,
+		.contends = s->sdev->mmio.features & SALVO_FEATURE_CONTENDS ?
+			    DRM_SALVO_DISPATCH_CONTENDS : 0,
 	};
 	struct salvo_reject why = {};
 	int ret;

@@ -186,8 +186,11 @@ static int check_dispatch(const struct salvo_batch_desc *batch, __u32 index,
 	const struct drm_salvo_command *cmd = &batch->commands[index];
 	int ret;
 
-	if (cmd->flags & ~(__u32)DRM_SALVO_DISPATCH_BARRIERS)
+	if (cmd->flags & ~(__u32)(DRM_SALVO_DISPATCH_BARRIERS | DRM_SALVO_DISPATCH_CONTENDS))
 		return reject(why, -EINVAL, index, "flags", cmd->flags, "DRM_SALVO_DISPATCH_*");
+	if (cmd->flags & ~space->contends & DRM_SALVO_DISPATCH_CONTENDS)
+		return reject(why, -EOPNOTSUPP, index, "flags", cmd->flags,
+			      "no DRM_SALVO_DISPATCH_CONTENDS, which the GPU lacks");
 	ret = check_grid(cmd, index, why);
 	if (ret)
 		return ret;

@@ -46,6 +46,8 @@ struct salvo_space_view {
 	__u32 units;
 	/** @eu_mask: Execution units of the context; zero means all. */
 	__u64 eu_mask;
+	/** @contends: DRM_SALVO_DISPATCH_CONTENDS if the GPU accepts it, else zero. */
+	__u32 contends;
 };
 
 /** struct salvo_reject - The first error found in a batch. */

@@ -94,6 +94,8 @@ int salvo_batch_dispatch(struct salvo_batch *batch, const struct salvo_kernel *k
 
 	command->type = DRM_SALVO_DISPATCH;
 	command->flags = note->flags & SALVO_KERNEL_BARRIERS ? DRM_SALVO_DISPATCH_BARRIERS : 0;
+	if (note->flags & SALVO_KERNEL_CONTENDS && batch->device->contends)
+		command->flags |= DRM_SALVO_DISPATCH_CONTENDS;
 	command->entry = kernel->info->entry;
 	memcpy(command->items, kernel->grid.items, sizeof(command->items));
 	memcpy(command->group, kernel->grid.group, sizeof(command->group));

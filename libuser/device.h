@@ -27,6 +27,8 @@ struct salvo_device {
 	bool embedded;
 	/** @overlaps: Batches of a queue can overlap. */
 	bool overlaps;
+	/** @contends: It accepts DRM_SALVO_DISPATCH_CONTENDS. */
+	bool contends;
 	/** @generation: salvo_fork_generation() when it was opened. */
 	unsigned int generation;
 	/** @observer: Sees buffers, programs and submissions, or NULL. */

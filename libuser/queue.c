@@ -36,6 +36,7 @@ static void explain(const struct salvo_device *device, struct salvo_winsys_submi
 	const struct salvo_space_view space = {
 		.covers = covers_any,
 		.units = device->info.units,
+		.contends = device->contends ? DRM_SALVO_DISPATCH_CONTENDS : 0,
 	};
 
 	if (!salvo_validate_batch(&submission->batch, &space, &submission->why))

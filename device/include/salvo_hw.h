@@ -278,6 +278,7 @@ struct salvo_regs {
 /* struct salvo_regs.features */
 #define SALVO_FEATURE_OVERLAP	(1u << 0)	/* batches of a context can overlap */
 #define SALVO_FEATURE_REPORT	(1u << 1)	/* SALVO_RING_REPORT */
+#define SALVO_FEATURE_CONTENDS	(1u << 2)	/* SALVO_DISPATCH_CONTENDS */
 
 /* Flags of a ring entry */
 #define SALVO_RING_IRQ		(1u << 0)	/* SALVO_VECTOR_FENCE when the fence retires */
@@ -484,6 +485,7 @@ struct salvo_op_cache {
 
 /* struct salvo_op_dispatch.flags: the same bits as DRM_SALVO_DISPATCH_* */
 #define SALVO_DISPATCH_BARRIERS	(1u << 0)
+#define SALVO_DISPATCH_CONTENDS	(1u << 1)
 
 /**
  * struct salvo_op_dispatch - Run a kernel; fields as in struct drm_salvo_command.

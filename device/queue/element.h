@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "salvo_hw.h"
 
 struct salvo_gpu_job;
 
@@ -50,7 +51,7 @@ struct salvo_element {
 	const void *op;
 	/** @args: Arguments of a dispatch. */
 	const void *args;
-	/** @apu_mask: Units that may run it. */
+	/** @apu_mask: Units that may run it; the queue may choose one of them. */
 	uint64_t apu_mask;
 	/** @index: Of its command. */
 	uint32_t index;
@@ -130,6 +131,24 @@ static inline struct salvo_element *salvo_element_coalesce(struct salvo_element 
 static inline uint32_t salvo_element_entry_items(const struct salvo_element *element)
 {
 	return element->coalesced > 1 ? element->coalesced : element->total;
+}
+
+/**
+ * salvo_element_kernel() - Address of the kernel that the items of its entry run; 0 if none.
+ */
+static inline uint64_t salvo_element_kernel(const struct salvo_element *element)
+{
+	return element->kind == SALVO_ELEMENT_DISPATCH && element->coalesced <= 1 ?
+	       ((const struct salvo_op_dispatch *)element->op)->entry : 0;
+}
+
+/**
+ * salvo_element_contends() - Are its items several work-groups that may write to the same lines?
+ */
+static inline bool salvo_element_contends(const struct salvo_element *element)
+{
+	return element->total > 1 && salvo_element_kernel(element) &&
+	       ((const struct salvo_op_dispatch *)element->op)->flags & SALVO_DISPATCH_CONTENDS;
 }
 
 /**

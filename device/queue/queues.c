@@ -92,6 +92,8 @@ int salvo_queues_init(struct salvo_queues *queues, const struct salvo_topology *
 	queues->all = ~0ull >> (64 - topology->units);
 	queues->parking = parking ? parking : &queues->own_parking;
 	find_cores(queues);
+	for (i = 0; i < topology->nodes; i++)
+		queues->far |= topology->node[i].far;
 	for (i = 0; i < SALVO_PRIOS && !ret; i++)
 		ret = prio_queue_init(&queues->prio[i], topology);
 	if (ret)
@@ -110,12 +112,25 @@ void salvo_queues_fini(struct salvo_queues *queues)
 	}
 }
 
+static uint64_t choose_units(struct salvo_queues *queues, const struct salvo_element *element)
+{
+	const uint64_t mask = element->apu_mask;
+	const uint64_t idle = atomic_load_explicit(&queues->parking->polling, memory_order_relaxed);
+
+	if (queues->far || !(mask & (mask - 1)) || !salvo_element_contends(element))
+		return mask;
+	return salvo_contention_choose(&queues->contention, salvo_element_kernel(element),
+				       element->total, mask, idle);
+}
+
 void salvo_queues_push(struct salvo_queues *queues, struct salvo_element *element)
 {
 	struct salvo_parking *parking = queues->parking;
-	const uint64_t mask = element->apu_mask;
-	const bool entered = salvo_gcq_push(&queues->prio[element->prio].gcq, element);
+	const uint64_t mask = choose_units(queues, element);
+	bool entered;
 
+	element->apu_mask = mask;
+	entered = salvo_gcq_push(&queues->prio[element->prio].gcq, element);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!entered)
 		salvo_parking_wake_all(parking);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "contention.h"
 #include "gcq.h"
 #include "parking.h"
 #include "salvo_hw.h"
@@ -55,6 +56,10 @@ struct salvo_queues {
 	_Atomic uintptr_t waiter;
 	/** @several: So many submissions wake two units in advance. */
 	_Atomic uint32_t several;
+	/** @far: Some node is far. */
+	bool far;
+	/** @contention: Of kernels. */
+	struct salvo_contention contention;
 };
 
 /**

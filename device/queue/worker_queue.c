@@ -105,13 +105,6 @@ static void refill(struct salvo_worker_queue *queue, unsigned int prio,
 	events->fetched = true;
 }
 
-/* The kernel that the items run, as the address where it starts; 0 if they run none. */
-static uint64_t kernel_of(const struct salvo_element *element)
-{
-	return element->kind == SALVO_ELEMENT_DISPATCH && element->coalesced <= 1 ?
-	       ((const struct salvo_op_dispatch *)element->op)->entry : 0;
-}
-
 static bool is_known(const struct salvo_worker_queue *queue, uint64_t kernel)
 {
 	return salvo_item_times_expect(&queue->times, kernel, 1) != UINT64_MAX;
@@ -123,7 +116,7 @@ static bool is_known(const struct salvo_worker_queue *queue, uint64_t kernel)
  */
 static bool is_timed_alone(const struct salvo_worker_queue *queue)
 {
-	return queue->timed_coalesced || queue->most == 1 ||
+	return queue->timed_coalesced || queue->timed_contends || queue->most == 1 ||
 	       (queue->timed_kernel && (atomic_load_explicit(&queue->queues->parking->sleeping,
 							     memory_order_relaxed) ||
 					!is_known(queue, queue->timed_kernel)));
@@ -141,7 +134,9 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 		return chunk;
 	queue->timed_coalesced = chunk.element->coalesced > 1;
 	/* After the last chunk the unit also ends the element, and perhaps the batch. */
-	queue->timed_kernel = chunk.left ? kernel_of(chunk.element) : 0;
+	queue->timed_contends = chunk.left && salvo_element_contends(chunk.element);
+	queue->timed_alone = !(chunk.element->apu_mask & (chunk.element->apu_mask - 1));
+	queue->timed_kernel = chunk.left ? salvo_element_kernel(chunk.element) : 0;
 	if (chunk.count > 1 || is_timed_alone(queue)) {
 		queue->timed = chunk.count;
 		queue->timed_prio = prio;
@@ -172,6 +167,9 @@ static void learn_time(struct salvo_worker_queue *queue)
 			salvo_item_times_add(&queue->times, queue->timed_kernel, queue->timed,
 					     took);
 	}
+	if (queue->timed_contends)
+		salvo_contention_note(&queue->queues->contention, queue->timed_kernel, queue->timed,
+				      took, queue->timed_alone);
 	queue->timed = 0;
 }
 
@@ -383,7 +381,8 @@ static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_ch
 		return false;
 	if (!chunk->left)
 		return true;
-	rest = salvo_item_times_expect(&queue->times, kernel_of(chunk->element), chunk->left);
+	rest = salvo_item_times_expect(&queue->times, salvo_element_kernel(chunk->element),
+				       chunk->left);
 	if (rest >= 2 * queue->wake_ns || queue->rests_ns >= 2 * queue->wake_ns)
 		return false;
 	queue->rests_ns += rest;

@@ -39,6 +39,10 @@ struct salvo_worker_queue {
 	uint64_t timed_position;
 	/** @timed_kernel: Its kernel's address, or 0. */
 	uint64_t timed_kernel;
+	/** @timed_contends: It may contend for cache lines with work-groups on other units, */
+	bool timed_contends;
+	/** @timed_alone: but no other unit may run the entry. */
+	bool timed_alone;
 	/** @since: When that chunk was taken. */
 	uint64_t since;
 	/** @times: Of the items of kernels. */

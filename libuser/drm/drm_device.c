@@ -344,6 +344,7 @@ static int query_info(struct drm_device *dev, const char *path)
 	};
 	dev->max_slots = info.max_slots;
 	dev->base.overlaps = info.features & DRM_SALVO_FEATURE_OVERLAP;
+	dev->base.contends = info.features & DRM_SALVO_FEATURE_CONTENDS;
 	snprintf(dev->base.info.name, sizeof(dev->base.info.name), "%s", path);
 	return 0;
 }

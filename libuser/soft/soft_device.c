@@ -288,6 +288,7 @@ int salvo_soft_open(struct salvo_device **out)
 	dev->base.winsys = &soft_winsys;
 	dev->base.embedded = true;
 	dev->base.overlaps = true;
+	dev->base.contends = true;
 	atomic_init(&dev->base.polling_ns, SOFT_POLLING_NS);
 	dev->epoch = 1;
 	dev->zombies_end = &dev->zombies;

@@ -170,6 +170,7 @@ static int job_create(struct soft_queue *queue, struct salvo_winsys_submit *subm
 		.cookie = dev,
 		.units = dev->base.info.units,
 		.eu_mask = queue->eu_mask,
+		.contends = DRM_SALVO_DISPATCH_CONTENDS,
 	};
 	struct salvo_validated *validated = submission->validated;
 	struct soft_job *job = NULL;

@@ -51,8 +51,9 @@ static unsigned int first_op(const struct parsed *p, unsigned int code)
 }
 
 static const struct drm_salvo_command every_command[] = {
-	{ .type = DRM_SALVO_DISPATCH, .flags = DRM_SALVO_DISPATCH_BARRIERS, .entry = 0x1000,
-	  .eu_mask = 2, .items = { 9, 8, 7 }, .group = { 3, 2, 1 }, .args_offset = 16,
+	{ .type = DRM_SALVO_DISPATCH, .entry = 0x1000,
+	  .flags = DRM_SALVO_DISPATCH_BARRIERS | DRM_SALVO_DISPATCH_CONTENDS, .eu_mask = 2,
+	  .items = { 9, 8, 7 }, .group = { 3, 2, 1 }, .args_offset = 16,
 	  .args_size = 24, .local_size = 48, .dims = 3 },
 	{ .type = DRM_SALVO_COPY, .dst = 0x2000, .src = 0x3000, .size = 77 },
 	{ .type = DRM_SALVO_FILL, .dst = 0x4000, .size = 16, .pattern = 0xdead },
@@ -120,7 +121,7 @@ TEST(every_field_of_a_command_arrives)
 	EXPECT_EQ(24, dispatch->args_size);
 	EXPECT_EQ(48, dispatch->local_size);
 	EXPECT_EQ(3, dispatch->dims);
-	EXPECT_EQ(SALVO_DISPATCH_BARRIERS, dispatch->flags);
+	EXPECT_EQ(SALVO_DISPATCH_BARRIERS | SALVO_DISPATCH_CONTENDS, dispatch->flags);
 	EXPECT_EQ(0, dispatch->reserved);
 
 	copy = (const void *)op[1];

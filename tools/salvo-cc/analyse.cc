@@ -284,6 +284,7 @@ static bool analyse_kernel(kernel &k, const options &opts)
 	for (const Instruction &inst : instructions(f))
 		if (auto *call = dyn_cast<CallInst>(&inst))
 			k.barriers |= is_barrier(*call);
+	k.contends = opts.opt_level && contends(f);
 	return true;
 }
 

@@ -92,6 +92,7 @@ static json::Value to_json(const description &d)
 		{ "checked", (d.kernel.flags & SALVO_KERNEL_CHECKED) != 0 },
 		{ "sub_groups", (d.kernel.flags & SALVO_KERNEL_SUB_GROUPS) != 0 },
 		{ "columns", (d.kernel.flags & SALVO_KERNEL_COLUMNS) != 0 },
+		{ "contends", (d.kernel.flags & SALVO_KERNEL_CONTENDS) != 0 },
 		{ "args", std::move(args) } };
 }
 
@@ -120,6 +121,9 @@ static void print(const description &d)
 		       << SALVO_MAX_SUB_GROUP_ITEMS << " work-items\n";
 	if (k.flags & SALVO_KERNEL_COLUMNS)
 		outs() << "  columns        work-groups with enough work-items along y run along y\n";
+	if (k.flags & SALVO_KERNEL_CONTENDS)
+		outs() << "  contends       work-groups may write to the same cache lines, and none "
+			  "waits for others\n";
 	print_group("  group size     ", k.required_group);
 	print_group("  group hint     ", k.hinted_group);
 	if (k.hinted_type)

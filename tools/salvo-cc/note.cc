@@ -38,6 +38,7 @@ static std::string describe_one(const kernel &k, unsigned isa_level)
 	if (k.function->getName() != k.name)
 		note.symbol = add_string(k.function->getName());
 	note.flags = k.split ? SALVO_KERNEL_SPLIT : k.barriers ? SALVO_KERNEL_BARRIERS : 0;
+	note.flags |= k.contends ? SALVO_KERNEL_CONTENDS : 0;
 	note.flags |= k.prints ? SALVO_KERNEL_PRINTS : 0;
 	note.flags |= k.global_offset ? SALVO_KERNEL_OFFSET : 0;
 	note.flags |= has_sub_groups(*k.function) ? SALVO_KERNEL_SUB_GROUPS : 0;

@@ -75,6 +75,7 @@ struct kernel {
 	bool global_offset = false;
 	bool barriers = false;
 	bool split = false;			/* at its barriers: a call runs a work-group */
+	bool contends = false;			/* for cache lines, and waits for no work-group */
 	bool prints = false;			/* its last argument is the print buffer */
 	bool checked = false;
 	uint32_t sizes_at = 0;			/* of the buffers' sizes in the block, if checked */
@@ -238,6 +239,9 @@ void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const lo
 bool is_barrier(const llvm::CallInst &call);
 void create_barrier(llvm::IRBuilder<> &b);
 bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels);
+
+/* contention.cc */
+bool contends(llvm::Function &kernel);
 /* Of a work-item: no access may read more than the source asks for. */
 bool in_checked_mode(const llvm::Function &item);
 

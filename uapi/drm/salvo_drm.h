@@ -36,6 +36,7 @@
  * 1.2 COPY_RECT, FILL_PATTERN.
  * 1.3 SLOT_ATTACH, SLOT_DETACH, SLOT_WAKE, SLOT_WAIT; @max_slots of DEV_QUERY.
  * 1.4 DRM_SALVO_SUBMIT_OVERLAP, DRM_SALVO_PIPE_CONTROL_PREVIOUS; @features of DEV_QUERY.
+ * 1.5 DRM_SALVO_DISPATCH_CONTENDS.
  *
  * Each errno has one meaning: EINVAL a field is invalid, ENOENT no such handle, context or slot,
  * E2BIG a limit of DEV_QUERY is exceeded, ENOSPC no VRAM, GPU addresses or slots left,
@@ -164,6 +165,8 @@ struct drm_salvo_device_info {
 
 /** define DRM_SALVO_FEATURE_OVERLAP - SUBMIT accepts DRM_SALVO_SUBMIT_OVERLAP. */
 #define DRM_SALVO_FEATURE_OVERLAP	(1 << 0)
+/** define DRM_SALVO_FEATURE_CONTENDS - A DISPATCH accepts DRM_SALVO_DISPATCH_CONTENDS. */
+#define DRM_SALVO_FEATURE_CONTENDS	(1 << 1)
 
 /**
  * struct drm_salvo_memory_info - Current use of memory.
@@ -504,6 +507,13 @@ struct drm_salvo_rect {
 
 /** define DRM_SALVO_DISPATCH_BARRIERS - The kernel needs a user-level thread per work-item. */
 #define DRM_SALVO_DISPATCH_BARRIERS	(1 << 0)
+/**
+ * define DRM_SALVO_DISPATCH_CONTENDS - Units may contend for the cache lines that it writes.
+ *
+ * No work-group waits for another one: the GPU may let one unit run all of them if that takes
+ * less time. Needs DRM_SALVO_FEATURE_CONTENDS, else EOPNOTSUPP.
+ */
+#define DRM_SALVO_DISPATCH_CONTENDS	(1 << 1)
 /** define DRM_SALVO_PIPE_CONTROL_ALL - All work after the command waits for all work before it. */
 #define DRM_SALVO_PIPE_CONTROL_ALL	(1 << 0)
 /** define DRM_SALVO_PIPE_CONTROL_PREVIOUS - The producer is of the batch before in the context. */

@@ -323,7 +323,7 @@ static struct drm_salvo_command command(struct run *r, uint32_t index)
 		c.args_offset = maybe(r, choose(r, 4) * 16);
 		c.args_size = maybe(r, choose(r, 32));
 		c.local_size = maybe(r, choose(r, 64) * 64);
-		c.flags = maybe(r, choose(r, 8) ? 0 : DRM_SALVO_DISPATCH_BARRIERS);
+		c.flags = maybe(r, choose(r, 8) ? 0 : choose(r, 4));
 		c.eu_mask = maybe(r, choose(r, 4));
 		break;
 	case DRM_SALVO_PIPE_CONTROL:

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/*
+ * contention.c - kernels whose work-groups write to the same cache lines
+ *
+ * Units that count in the same table, or scatter into the same array, take the cache lines from
+ * each other. Two of them may need several times as long as one. How long depends on the data, so
+ * it is measured: the time of a work-group where units share the dispatch, and where one has it
+ * for itself. It gets the next ones for itself while the others would not make it end sooner; they
+ * run what else there is. Now and then some dispatches are run the other way, to measure again.
+ *
+ * Only kernels that the compiler has marked are measured: some unit of those that the work-groups
+ * might wait for each other must run each (SALVO_DISPATCH_CONTENDS).
+ *
+ * Two kernels with the same place in the table forget each other. No locks: a lost update is a lost
+ * measurement.
+ */
+#include "contention.h"
+
+/* The first dispatches find the caches cold. */
+#define WARM		2u
+/* After so many dispatches PROBES are run the other way: the first ones move the data. */
+#define PERIOD		128u
+#define PROBES		3u
+/* Where the other way takes twice as long, so many times as rarely */
+#define RARELY		8u
+/* Longer dispatches are not run alone as a probe. */
+#define PROBE_NS	20000000u
+/* Weight of the history: a new value counts one part in so many, and at most so many times it. */
+#define HISTORY		8u
+#define OUTLIER		4u
+
+enum { SHARED, ALONE };
+
+/* Kernels start at multiples of 16 bytes; the golden ratio spreads them. */
+static unsigned int place_of(uint64_t kernel)
+{
+	return (kernel / 16 * 0x9e3779b97f4a7c15ull) >> 58;
+}
+
+static uint64_t load(const _Atomic uint64_t *at)
+{
+	return atomic_load_explicit(at, memory_order_relaxed);
+}
+
+static void store(_Atomic uint64_t *at, uint64_t value)
+{
+	atomic_store_explicit(at, value, memory_order_relaxed);
+}
+
+/* Is this dispatch one to measure the way that seems to take @other instead of @best? */
+static bool is_probe(uint32_t run, uint64_t best, uint64_t other)
+{
+	const uint32_t period = other > 2 * best ? RARELY * PERIOD : PERIOD;
+
+	return run % period >= period - PROBES;
+}
+
+uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t kernel,
+				 uint32_t items, uint64_t mask, uint64_t idle)
+{
+	const unsigned int at = place_of(kernel), units = __builtin_popcountll(mask);
+	uint64_t shared, alone, unit;
+	uint32_t run;
+
+	if (load(&contention->of[at].kernel) != kernel) {
+		store(&contention->of[at].kernel, kernel);
+		store(&contention->of[at].ps[SHARED], 0);
+		store(&contention->of[at].ps[ALONE], 0);
+		atomic_store_explicit(&contention->of[at].runs, 0, memory_order_relaxed);
+	}
+	run = atomic_fetch_add_explicit(&contention->of[at].runs, 1, memory_order_relaxed);
+	shared = load(&contention->of[at].ps[SHARED]);
+	alone = load(&contention->of[at].ps[ALONE]) * units;
+	if (!shared)
+		return mask;
+	if (run < WARM + PROBES || !alone) {
+		if (run < WARM || shared * items / 1000 > PROBE_NS)
+			return mask;
+	} else if (alone > shared) {
+		if (!is_probe(run, shared, alone) || shared * items / 1000 > PROBE_NS)
+			return mask;
+	} else if (is_probe(run, alone, shared)) {
+		return mask;
+	}
+
+	/* The one whose caches have the data, unless it is busy and another one is not. */
+	unit = load(&contention->of[at].unit) & mask;
+	if (!(unit & idle) && mask & idle)
+		unit = mask & idle;
+	if (!unit)
+		unit = mask;
+	unit &= -unit;
+	store(&contention->of[at].unit, unit);
+	return unit;
+}
+
+void salvo_contention_note(struct salvo_contention *contention, uint64_t kernel, uint32_t items,
+			   uint64_t ns, bool alone)
+{
+	const unsigned int at = place_of(kernel);
+	_Atomic uint64_t *history = &contention->of[at].ps[alone ? ALONE : SHARED];
+	const uint64_t before = load(history);
+	uint64_t ps = ns * 1000 / items + 1;
+
+	if (load(&contention->of[at].kernel) != kernel)
+		return;
+	if (before && ps > OUTLIER * before)
+		ps = OUTLIER * before;
+	store(history, before ? (before * (HISTORY - 1) + ps + HISTORY / 2) / HISTORY : ps);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * contention.c - dispatches whose work-groups write to the same cache lines
+ */
+#include <string.h>
+#include "contention.h"
+#include "gpu_fixture.h"
+
+#define KERNEL	0x1000ull
+#define BOTH	3ull
+#define FIRST	1ull
+#define SECOND	2ull
+
+/* The first dispatches of @kernel of 100 items; then both ways have been measured. */
+static void measure(struct salvo_contention *contention, uint64_t kernel, uint64_t shared_ns,
+		    uint64_t alone_ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		const bool alone = salvo_contention_choose(contention, kernel, 100, BOTH, 0) != BOTH;
+
+		salvo_contention_note(contention, kernel, 100, alone ? alone_ns : shared_ns, alone);
+	}
+}
+
+/* Of the next @count dispatches, how many are run by one unit? */
+static unsigned int count_alone(struct salvo_contention *contention, unsigned int count)
+{
+	unsigned int alone = 0;
+
+	for (; count; count--)
+		alone += salvo_contention_choose(contention, KERNEL, 100, BOTH, 0) != BOTH;
+	return alone;
+}
+
+TEST(units_share_dispatches_until_one_unit_alone_takes_no_longer)
+{
+	struct salvo_contention contention = { 0 };
+
+	measure(&contention, KERNEL, 100000, 51000);
+	EXPECT_EQ(0, count_alone(&contention, 100));
+	memset(&contention, 0, sizeof(contention));
+	measure(&contention, KERNEL, 100000, 49000);
+	EXPECT_EQ(100, count_alone(&contention, 100));
+}
+
+TEST(both_ways_are_measured_again_now_and_then)
+{
+	struct salvo_contention contention = { 0 };
+
+	measure(&contention, KERNEL, 100000, 60000);
+	EXPECT_EQ(2 * 3, count_alone(&contention, 2 * 128));
+	/* With other data one unit is faster: the next time that it is measured tells. */
+	EXPECT_EQ(0, count_alone(&contention, 128 - 5 - 3));
+	measure(&contention, KERNEL, 100000, 20000);
+	measure(&contention, KERNEL, 100000, 20000);
+	EXPECT_EQ(100, count_alone(&contention, 100));
+}
+
+TEST(what_takes_twice_as_long_is_measured_more_rarely)
+{
+	struct salvo_contention contention = { 0 };
+
+	measure(&contention, KERNEL, 100000, 5000);
+	EXPECT_EQ(1024 - 3, count_alone(&contention, 1024));
+}
+
+TEST(long_dispatches_are_not_given_to_one_unit_to_find_out)
+{
+	struct salvo_contention contention = { 0 };
+
+	measure(&contention, KERNEL, 30000000, 1);
+	EXPECT_EQ(0, count_alone(&contention, 1000));
+}
+
+TEST(kernels_at_one_place_of_the_table_forget_each_other)
+{
+	struct salvo_contention contention = { 0 };
+	uint64_t other;
+
+	measure(&contention, KERNEL, 100000, 5000);
+	for (other = KERNEL + 16; count_alone(&contention, 1); other += 16) {
+		ASSERT_GT(0x100000, other);
+		EXPECT_EQ(BOTH, salvo_contention_choose(&contention, other, 100, BOTH, 0));
+	}
+	/* A chunk of a kernel that is forgotten meanwhile counts for no other. */
+	salvo_contention_note(&contention, other - 16, 100, 1, true);
+	measure(&contention, KERNEL, 100000, 60000);
+	EXPECT_EQ(0, count_alone(&contention, 100));
+}
+
+TEST(the_unit_alone_is_the_last_one_or_one_that_is_idle)
+{
+	struct salvo_contention contention = { 0 };
+
+	measure(&contention, KERNEL, 100000, 5000);
+	EXPECT_EQ(SECOND, salvo_contention_choose(&contention, KERNEL, 100, BOTH, SECOND));
+	EXPECT_EQ(SECOND, salvo_contention_choose(&contention, KERNEL, 100, BOTH, 0));
+	EXPECT_EQ(SECOND, salvo_contention_choose(&contention, KERNEL, 100, BOTH, BOTH));
+	EXPECT_EQ(FIRST, salvo_contention_choose(&contention, KERNEL, 100, BOTH, FIRST));
+	EXPECT_EQ(FIRST, salvo_contention_choose(&contention, KERNEL, 100, BOTH, 4));
+	EXPECT_EQ(4, salvo_contention_choose(&contention, KERNEL, 100, 12, BOTH));
+}
+
+struct count_args {
+	uint32_t *table;
+};
+
+/* Counts each work-group in one of four words. */
+RIG_KERNEL static void count(RIG_KERNEL_ARGS)
+{
+	const struct count_args *a = args;
+
+	__atomic_fetch_add(&a->table[group->group_id[0] % 4], 1, __ATOMIC_RELAXED);
+	(void)item;
+}
+
+/* Enough dispatches for all ways to run them, in batches of several. */
+TEST_F(gpu, dispatches_that_contend_run_each_item_once)
+{
+	const struct count_args args = { (void *)self->gpu_data };
+	struct drm_salvo_command commands[8];
+	uint32_t *table = (void *)self->data;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < 8; i++) {
+		commands[i] = rig_dispatch(self->rig, count, 1000 + i, 1, 0, sizeof(args));
+		commands[i].flags = DRM_SALVO_DISPATCH_CONTENDS;
+		commands[i].eu_mask = i == 3 ? 2 : 0;
+		n += 1000 + i;
+	}
+	memset(table, 0, 16);
+	for (i = 0; i < 300; i++)
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, commands, 8, &args, sizeof(args)));
+	EXPECT_EQ(300 * n, table[0] + table[1] + table[2] + table[3]);
+	EXPECT_EQ(300 * (8 * 250 + 8), table[1]);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/*
+ * contention.cc - kernels whose work-groups may write to the same cache lines
+ *
+ * Two units that count in one table, or scatter into one array, can take longer than one of them.
+ * The GPU measures that and may give such a dispatch to one unit (device/queue/contention.c), but
+ * only if no work-group waits for another one, which then might never run.
+ *
+ * A kernel may contend if it has an atomic operation on global memory, or stores where a
+ * loaded value says. It may wait where a loop can see what others write meanwhile: by an atomic or
+ * volatile access, or by a load in a loop with a barrier or fence. Any other load the compiler may
+ * have moved out of the loop, so the source cannot rely on it.
+ */
+#include "salvo_cc.h"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+
+using namespace llvm;
+
+/* Values that an address is computed from, which are looked at */
+static const unsigned max_values = 64;
+
+static bool is_shared(const Value *pointer)
+{
+	const unsigned space = pointer->getType()->getPointerAddressSpace();
+
+	return space == GLOBAL || space == GENERIC;
+}
+
+/* Is it computed from something that was loaded? */
+static bool depends_on_load(const Value *address)
+{
+	SmallSetVector<const Value *, 16> values;
+
+	values.insert(address);
+	for (unsigned i = 0; i < values.size(); i++) {
+		if (isa<LoadInst>(values[i]) || i == max_values)
+			return true;
+		if (auto *inst = dyn_cast<Instruction>(values[i]))
+			values.insert(inst->value_op_begin(), inst->value_op_end());
+	}
+	return false;
+}
+
+static bool may_contend(const Instruction &inst)
+{
+	if (auto *update = dyn_cast<AtomicRMWInst>(&inst))
+		return is_shared(update->getPointerOperand());
+	if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&inst))
+		return is_shared(exchange->getPointerOperand());
+	auto *store = dyn_cast<StoreInst>(&inst);
+	return store && is_shared(store->getPointerOperand()) &&
+	       depends_on_load(store->getPointerOperand());
+}
+
+/* Can the loop see what other work-groups write meanwhile? */
+static bool may_wait(const Loop &loop)
+{
+	bool loads = false, fences = false;
+
+	for (const BasicBlock *block : loop.blocks())
+		for (const Instruction &inst : *block) {
+			auto *load = dyn_cast<LoadInst>(&inst);
+
+			if (load && is_shared(load->getPointerOperand())) {
+				loads = true;
+				fences |= load->isVolatile() || load->isAtomic();
+			} else if (isa<FenceInst>(inst)) {
+				fences = true;
+			} else if (inst.isAtomic() && !inst.use_empty() &&
+				   may_contend(inst)) {
+				return true;
+			} else if (auto *call = dyn_cast<CallInst>(&inst)) {
+				fences |= call->mayReadOrWriteMemory();
+			}
+		}
+	return loads && fences;
+}
+
+bool contends(Function &kernel)
+{
+	SmallSetVector<Function *, 16> functions;
+	bool found = false;
+
+	add_callees_first(kernel, functions);
+	for (Function *f : functions) {
+		const DominatorTree tree(*f);
+		const LoopInfo loops(tree);
+
+		if (any_of(loops.getLoopsInPreorder(), [](const Loop *loop) {
+			    return may_wait(*loop);
+		    }))
+			return false;
+		found |= any_of(instructions(*f), may_contend);
+	}
+	return found;
+}
