@@ -47,6 +47,7 @@
 #include "aspace.h"
 #include "clock.h"
 #include "element.h"
+#include "exclusion.h"
 #include "group.h"
 #include "irq.h"
 #include "job.h"
@@ -89,6 +90,8 @@ struct salvo_eu {
 	uint64_t leaf_ns;
 	/** @polling: Its bit in the mask of that name is set. */
 	bool polling;
+	/** @idle: It may have counted as idle since it last ran anything. */
+	bool idle;
 	/** @spin_ns: How long it polls now: twice as long after a success, half after a failure. */
 	uint32_t spin_ns;
 	/** @yield: Whether another program wants its core. */
@@ -286,7 +289,14 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 		run_elements(eu, chunk);
 		return;
 	}
+	/* It has the dispatch for itself. */
+	if (salvo_element_contends(element) && !(element->apu_mask & (element->apu_mask - 1)))
+		eu->runner.excludes = salvo_exclusion_claim(eu->eus->queues, eu->queue.unit);
 	run_items(eu, chunk);
+	if (eu->runner.excludes) {
+		salvo_exclusion_release(eu->eus->queues);
+		eu->runner.excludes = false;
+	}
 	done = salvo_worker_queue_done(&eu->queue, chunk);
 	if (done && (done == element->total ||
 		     atomic_fetch_sub_explicit(&element->left, done,
@@ -305,6 +315,14 @@ static void stop_polling(struct salvo_eu *eu)
 	atomic_fetch_and(&eu->eus->queues->parking->polling, ~eu->bit);
 	eu->polling = false;
 	poll_doorbell(eu->eus);
+}
+
+/* It is about to run something, and does not count as idle. */
+static void end_idle(struct salvo_eu *eu)
+{
+	if (eu->idle)
+		salvo_exclusion_wait(eu->eus->queues, eu->queue.unit);
+	eu->idle = false;
 }
 
 static void park_until_work(struct salvo_eu *eu)
@@ -347,6 +365,7 @@ static void wait_for_work(struct salvo_eu *eu)
 	unsigned int polls = 0;
 	uint64_t now = start;
 
+	eu->idle = true;
 	/* A push relies on a unit that polls; one that serves slots may be busy with leaves. */
 	if (!eu->polling && !salvo_leaf_slots_serves(eus->slots, eu->queue.unit)) {
 		eu->polling = true;
@@ -394,6 +413,7 @@ static bool serve_slots(struct salvo_eu *eu, bool idle)
 		stop_polling(eu);
 	if (wake)
 		salvo_worker_queue_wake_next(&eu->queue, NULL);
+	end_idle(eu);
 	served = salvo_leaf_slots_serve(slots, eu->queue.unit, idle ? 0 : 1, &eu->runner);
 	salvo_prio_slot_publish(eu->eus->prio_slot, eu->queue.unit, SALVO_PRIOS);
 	eu->leaf_ns += served.busy_ns;
@@ -425,6 +445,7 @@ static void *unit_main(void *arg)
 		if (chunk.count || events.fetched)
 			salvo_worker_queue_wake_next(&eu->queue, &chunk);
 		if (chunk.count) {
+			end_idle(eu);
 			run_chunk(eu, &chunk);
 			continue;
 		}

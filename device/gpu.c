@@ -524,6 +524,7 @@ static int create(const struct salvo_gpu_config *config, const struct salvo_topo
 	if (ret)
 		goto err_aspaces;
 	gpu->queues.counts_waiters = config->counts_waiters;
+	gpu->queues.excludes = config->owns_memory;
 	gpu->cp.units = gpu->queues.all;
 	gpu->slots.all = gpu->queues.all;
 	gpu->slots.parking = gpu->queues.parking;

@@ -128,21 +128,29 @@ static void run_item(void *arg, uint32_t number)
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, &runner->group, &item);
 }
 
+static uint32_t ran_before(const struct salvo_runner *runner)
+{
+	return 1 | (runner->excludes ? SALVO_GROUP_EXCLUDES : 0);
+}
+
 /*
  * Calls a kernel without barriers for up to @length work-groups of a row, or of up to @rows rows of
  * one. Returns how many it ran.
  */
-static uint32_t run_strip(const struct salvo_element *element, struct salvo_group *group,
-			  uint32_t length, uint32_t rows)
+static uint32_t run_strip(struct salvo_runner *runner, uint32_t length, uint32_t rows)
 {
+	const struct salvo_element *element = runner->chunk.element;
 	const struct salvo_op_dispatch *op = element->op;
 	const uint32_t most = length > rows ? length : rows;
+	struct salvo_group *group = &runner->group;
+	uint32_t ran;
 
 	group->run = length;
 	group->rows = rows;
-	group->ran = 1;
+	group->ran = ran_before(runner);
 	((salvo_kernel_fn)(uintptr_t)op->entry)(element->args, group, NULL);
-	return group->ran >= 1 && group->ran <= most ? group->ran : most;
+	ran = group->ran & ~SALVO_GROUP_EXCLUDES;
+	return ran >= 1 && ran <= most ? ran : most;
 }
 
 static bool is_stopped(const struct salvo_element *element, const _Atomic uint32_t *stop)
@@ -172,7 +180,7 @@ static bool run_groups(struct salvo_runner *runner, uint32_t at, uint32_t end, u
 		group->group_id[0] = x;
 		group->extent[0] = salvo_element_extent(op->items[0], op->group[0], x);
 		if (!(op->flags & SALVO_DISPATCH_BARRIERS)) {
-			ran = run_strip(element, group, end - at, 1);
+			ran = run_strip(runner, end - at, 1);
 		} else {
 			how = salvo_fibers_run(&runner->fibers, group->extent[0] *
 					       group->extent[1] * group->extent[2],
@@ -253,7 +261,7 @@ static void run_column(struct salvo_runner *runner, const _Atomic uint32_t *stop
 		}
 		place_group(runner, 1, position[1]);
 		runner->at = at;
-		ran = run_strip(element, &runner->group, 1,
+		ran = run_strip(runner, 1,
 				lesser(most, lesser(end - at, element->size[1] - position[1])));
 		position[1] += ran;
 	}
@@ -282,6 +290,7 @@ static void run_dispatch(struct salvo_runner *runner, const _Atomic uint32_t *st
 	group->local = runner->memory + LOCAL_AT;
 	group->barrier = op->flags & SALVO_DISPATCH_BARRIERS ? barrier_fibers : barrier_missed;
 	group->dims = op->dims;
+	group->ran = ran_before(runner);
 
 	if (length == 1 && !(op->flags & SALVO_DISPATCH_BARRIERS)) {
 		run_column(runner, stop);

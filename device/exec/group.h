@@ -27,6 +27,8 @@ struct salvo_runner {
 	struct salvo_fibers fibers;
 	/** @trap: How the kernel is left when it faults. */
 	struct salvo_trap trap;
+	/** @excludes: All other units are idle until the chunk is done. */
+	bool excludes;
 	/** @chunk: The items of the work element that are run. */
 	struct salvo_gcq_chunk chunk;
 	/** @at: The one that runs. */

@@ -82,6 +82,11 @@ struct salvo_gpu_config {
 	 */
 	bool counts_waiters;
 	/**
+	 * @owns_memory: No other GPU, process or thread updates memory that a kernel updates by
+	 * atomic operations of OpenCL C 1 while it runs. Not with @isolation.
+	 */
+	bool owns_memory;
+	/**
 	 * @isolation: NULL: the units are threads of this process, and a kernel can access
 	 * what any address space has bound. &salvo_processes: each address space is
 	 * a process that can access its own memory only; then @system_base is not NULL, and

@@ -60,6 +60,9 @@ static inline uint32_t salvo_item_stack(uint32_t items)
  * one and those that follow it in dimension 0. It stores their number in @ran. If there is
  * only one in dimension 0 it may run up to @rows that follow each other in dimension 1, with at
  * most SALVO_MAX_GROUP_ITEMS work-items in that dimension. @run or @rows is 1.
+ *
+ * If nobody else updates memory by atomic operations during the call, @ran has SALVO_GROUP_EXCLUDES
+ * before. Then the kernel may use plain operations instead.
  */
 struct salvo_group {
 	uint64_t global_size[3];	/* work-items of the dispatch */
@@ -71,9 +74,12 @@ struct salvo_group {
 	void (*barrier)(struct salvo_group *group);
 	uint32_t dims;
 	uint32_t run;			/* work-groups that the call may run, at least 1 */
-	uint32_t ran;			/* out: work-groups that it ran; set to 1 before */
+	uint32_t ran;			/* in: 1 and flags; out: work-groups that it ran */
 	uint32_t rows;			/* the same as @run in dimension 1; 0 is 1 */
 };
+
+/* struct salvo_group.ran, before the call */
+#define SALVO_GROUP_EXCLUDES	(1u << 31)
 
 /**
  * struct salvo_item - One work-item of a kernel with barriers.

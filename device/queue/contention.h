@@ -23,7 +23,7 @@ struct salvo_contention {
 		_Atomic uint32_t runs;
 		/** @unit: Mask of the unit that had a dispatch for itself last. */
 		_Atomic uint64_t unit;
-		/** @ps: Time of an item in picoseconds: when units share a dispatch, and when not. */
+		/** @ps: Picoseconds for an item: where units share a dispatch, and where not. */
 		_Atomic uint64_t ps[2];
 	} of[SALVO_CONTENTION_KERNELS] __attribute__((aligned(64)));
 };

@@ -44,6 +44,8 @@ struct salvo_queues {
 	struct salvo_prio_queue prio[SALVO_PRIOS];
 	/** @counts_waiters: @waiters is right, so that units may work alone. */
 	bool counts_waiters;
+	/** @excludes: No one else updates memory by atomic operations while the units run. */
+	bool excludes;
 	/** @waiters: Threads that sleep until a batch is done. */
 	_Atomic uint32_t waiters __attribute__((aligned(64)));
 	/** @alone: Units that have woken none for the rest of what they took. */
@@ -56,6 +58,8 @@ struct salvo_queues {
 	_Atomic uintptr_t waiter;
 	/** @several: So many submissions wake two units in advance. */
 	_Atomic uint32_t several;
+	/** @owner: Mask of the unit that keeps others from running, or 0; see exclusion.c. */
+	_Atomic uint64_t owner __attribute__((aligned(64)));
 	/** @far: Some node is far. */
 	bool far;
 	/** @contention: Of kernels. */

@@ -168,6 +168,7 @@ static int create_gpu(struct soft_device *dev)
 		.vram_bytes = dev->vram_bytes,
 		.contain_faults = true,
 		.counts_waiters = true,
+		.owns_memory = true,
 		.interrupt = salvo_soft_interrupt,
 		.cookie = dev,
 	};

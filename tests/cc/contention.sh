@@ -23,6 +23,8 @@ kernel void k(global const int *x, global const int *at, global int *out, global
 	$1
 }
 END
+	# Without the data before the kernel
+	sed -i '1,/<k>:/d' "$dir/code"
 }
 
 check "Kernels that count or scatter may contend" "$(
@@ -72,5 +74,20 @@ END
 	# Without optimisation a loop reads memory again each time.
 	options=-O0 kernel 'while (n[0] < m) {} atomic_inc(&out[x[i]]);'
 	lacks notes contends)"
+
+check "Atomic operations of OpenCL C 1 have a plain form for a unit that all others are idle beside" "$(
+	kernel 'atomic_inc(&out[x[i]]);'
+	has code 'lock inc'
+	has code '[^ ]incl +\(%r'
+	kernel 'out[i] = atomic_add(n + x[i], i) + atomic_cmpxchg(n + at[i], i, 7);'
+	has code 'lock xadd'
+	has code 'lock cmpxchg'
+	has code '\<mov +%e.*,\(%r.*,4\)')"
+
+check "Those of OpenCL C 3.0, and of kernels that may wait, have none" "$(
+	kernel 'atomic_fetch_add((volatile global atomic_int *)&out[x[i]], 1);'
+	lacks code '[^ ]incl +\(%r'
+	kernel 'while (atomic_add(n, 0) < m) {} atomic_inc(&out[x[i]]);'
+	lacks code '[^ ]incl +\(%r')"
 
 finish

@@ -216,9 +216,12 @@ static int run_group(struct work_group *g, bool barriers)
 {
 	const uint64_t *e = g->group.extent;
 
-	if (barriers)
+	if (barriers) {
+		g->group.ran = 1;
 		return run_items(g, e[0] * e[1] * e[2]);
+	}
 	g->function(g->args, &g->group, NULL);
+	g->group.ran &= ~SALVO_GROUP_EXCLUDES;
 	if (g->missed)
 		return -1;
 	/* A strip may end before, as where the groups of a batch do. */
@@ -287,7 +290,8 @@ int cc_run(const struct cc_program *program, const char *kernel, const void *arg
 					   group->local_size[d];
 		}
 		ask_for_strip(group, 1 + i % 5);
-		group->ran = 1;
+		/* No other thread runs the kernel: with both kinds of atomic operations. */
+		group->ran = 1 | (i % 2 ? SALVO_GROUP_EXCLUDES : 0);
 		calls++;
 		err = run_group(&g, note->flags & SALVO_KERNEL_BARRIERS);
 	}

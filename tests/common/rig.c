@@ -95,7 +95,8 @@ static struct rig *create(unsigned int units, const char *topology,
 		.topology = topology, .isolation = isolation,
 		.system_base = rig->system, .system_bytes = RIG_SYSTEM_BYTES,
 		.system_fd = system,
-		.contain_faults = true, .interrupt = on_interrupt, .cookie = rig,
+		.contain_faults = true, .owns_memory = !isolation,
+		.interrupt = on_interrupt, .cookie = rig,
 	};
 	need(!salvo_gpu_create(&rig->config, &rig->gpu), "salvo_gpu_create");
 	rig->entries = (void *)(rig->system + RING_AT);

@@ -18,7 +18,8 @@ static void measure(struct salvo_contention *contention, uint64_t kernel, uint64
 	unsigned int i;
 
 	for (i = 0; i < 5; i++) {
-		const bool alone = salvo_contention_choose(contention, kernel, 100, BOTH, 0) != BOTH;
+		const uint64_t units = salvo_contention_choose(contention, kernel, 100, BOTH, 0);
+		const bool alone = units != BOTH;
 
 		salvo_contention_note(contention, kernel, 100, alone ? alone_ns : shared_ns, alone);
 	}
@@ -105,36 +106,89 @@ TEST(the_unit_alone_is_the_last_one_or_one_that_is_idle)
 
 struct count_args {
 	uint32_t *table;
+	/** @alone: Calls during which all other units were idle. */
+	uint32_t *alone;
 };
 
-/* Counts each work-group in one of four words. */
+/* Counts each work-group in one of four words, with plain operations if that is possible. */
 RIG_KERNEL static void count(RIG_KERNEL_ARGS)
 {
 	const struct count_args *a = args;
+	volatile uint32_t *word = &a->table[group->group_id[0] % 4];
+	uint32_t found, i;
 
-	__atomic_fetch_add(&a->table[group->group_id[0] % 4], 1, __ATOMIC_RELAXED);
+	if (group->ran & SALVO_GROUP_EXCLUDES) {
+		found = *word;
+		for (i = 0; i < 20; i++)
+			__builtin_ia32_pause();
+		*word = found + 1;
+		*(volatile uint32_t *)a->alone += 1;
+	} else {
+		__atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+	}
 	(void)item;
 }
 
-/* Enough dispatches for all ways to run them, in batches of several. */
+static struct drm_salvo_command contended(FIXTURE_DATA(gpu) *self, uint32_t groups, uint64_t units)
+{
+	struct drm_salvo_command command =
+		rig_dispatch(self->rig, count, groups, 1, 0, sizeof(struct count_args));
+
+	command.flags = DRM_SALVO_DISPATCH_CONTENDS;
+	command.eu_mask = units;
+	return command;
+}
+
+static const uint32_t *words(FIXTURE_DATA(gpu) *self, struct count_args *args)
+{
+	args->table = (void *)self->gpu_data;
+	args->alone = (void *)(self->gpu_data + 64);
+	memset(self->data, 0, 1024);
+	return (const void *)self->data;
+}
+
+/* Enough dispatches for all ways to run them, of which those of a batch run beside each other. */
 TEST_F(gpu, dispatches_that_contend_run_each_item_once)
 {
-	const struct count_args args = { (void *)self->gpu_data };
 	struct drm_salvo_command commands[8];
-	uint32_t *table = (void *)self->data;
+	struct count_args args;
+	const uint32_t *table = words(self, &args);
 	unsigned int i, n = 0;
 
 	for (i = 0; i < 8; i++) {
-		commands[i] = rig_dispatch(self->rig, count, 1000 + i, 1, 0, sizeof(args));
-		commands[i].flags = DRM_SALVO_DISPATCH_CONTENDS;
-		commands[i].eu_mask = i == 3 ? 2 : 0;
-		n += 1000 + i;
+		commands[i] = contended(self, 100 + i, i & 3);
+		n += 100 + i;
 	}
-	memset(table, 0, 16);
-	for (i = 0; i < 300; i++)
+	for (i = 0; i < 500; i++)
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, commands, 8, &args, sizeof(args)));
-	EXPECT_EQ(300 * n, table[0] + table[1] + table[2] + table[3]);
-	EXPECT_EQ(300 * (8 * 250 + 8), table[1]);
+	EXPECT_EQ(500 * n, table[0] + table[1] + table[2] + table[3]);
+	EXPECT_EQ(500 * (8 * 25 + 8), table[1]);
+}
+
+/* A dispatch of one unit, in batches of their own: the other unit is idle sooner or later. */
+TEST_F(gpu, kernels_learn_that_all_other_units_are_idle)
+{
+	struct drm_salvo_command command = contended(self, 100, 2);
+	struct count_args args;
+	const uint32_t *table = words(self, &args);
+	unsigned int i;
+
+	for (i = 0; i < 1000000 && !table[128]; i++)
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
+	EXPECT_NE(0, table[128]);
+	EXPECT_EQ(i * 100, table[0] + table[1] + table[2] + table[3]);
+}
+
+/* Where both units may run it no unit is told so. */
+TEST_F(gpu, kernels_of_several_units_are_not_excluded_from_others)
+{
+	struct drm_salvo_command command = contended(self, 100, 3);
+	struct count_args args;
+	const uint32_t *table = words(self, &args);
+
+	ASSERT_EQ(SALVO_STATUS_DONE, rig_run(self->rig, &command, 1, &args, sizeof(args)));
+	EXPECT_EQ(0, table[128]);
+	EXPECT_EQ(100, table[0] + table[1] + table[2] + table[3]);
 }
 
 TEST_HARNESS_MAIN

@@ -35,7 +35,7 @@ if ! command -v spin >/dev/null || ! command -v tcc >/dev/null; then
 	skip "models of the queues" "no spin, or no tcc"
 	finish
 fi
-for model in doorbell seen parking fetch space_doorbell completion slot drain overlap seat; do
+for model in doorbell seen parking fetch space_doorbell completion slot drain overlap seat exclusion; do
 	found=$(verify $model)
 	check "$model.pml holds in every order of steps" \
 		"$([ "$found" = right ] || { echo "$found"; cat "$dir/log"; })"

@@ -174,6 +174,9 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 			flush_denormals(*k.function);
 	if (opts.opt_level)
 		skip_vain_atomics(m);
+	for (kernel &k : kernels)
+		if (k.contends && !opts.fibers)
+			add_plain_atomics(*k.function);
 	if (!opts.debug)
 		StripDebugInfo(m);
 	if (verifyModule(m, &errs())) {

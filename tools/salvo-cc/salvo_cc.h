@@ -242,6 +242,7 @@ bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels)
 
 /* contention.cc */
 bool contends(llvm::Function &kernel);
+void add_plain_atomics(llvm::Function &kernel);
 /* Of a work-item: no access may read more than the source asks for. */
 bool in_checked_mode(const llvm::Function &item);
 
