@@ -29,7 +29,7 @@ bool salvo_exclusion_claim(struct salvo_queues *queues, unsigned int unit)
 
 	if (!queues->excludes || !atomic_compare_exchange_strong(&queues->owner, &none, bit))
 		return false;
-	/* In this order, as a unit that goes to sleep first sets the one bit and then clears the other. */
+	/* In this order: a unit that goes to sleep has both bits for a while. */
 	idle = atomic_load(&queues->parking->polling);
 	idle |= atomic_load(&queues->parking->sleeping);
 	if ((idle | bit) == queues->all)

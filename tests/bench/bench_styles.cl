@@ -156,3 +156,12 @@ kernel void delta(ARGS)
 	for (int i = 0; i < m - 1; i++)
 		out[row + m - 1 - i] -= out[row + m - 2 - i] * b[row + m - 1 - i];
 }
+
+/* A histogram in global memory, in which work-groups count at the same time. */
+kernel void tally(ARGS)
+{
+	int i = get_global_id(0);
+
+	if (i < n)
+		atomic_inc(&out[a[i] & m]);
+}

@@ -41,6 +41,9 @@ for (int j = x[i]; j < x[i + 1]; j++) out[at[j]] = i;
 for (int s = 1; s < 64; s *= 2) { t[l] += t[l ^ s]; barrier(CLK_LOCAL_MEM_FENCE); } atomic_add(n, t[0]);
 for (int j = 0; j < m; j++) n[atomic_inc(&t[x[i + j]])] = 1; out[x[i]] = 1;
 out[i] = helper(n, x[i]);
+for (int j = 0; j < m; j++) out[atomic_inc(&n[x[i + j]])] = j;
+for (int j = x[i]; j < x[i + 1]; j++) if (!atomic_cmpxchg(&out[at[j]], 0, 1)) n[atomic_inc(n)] = j;
+for (int j = 0; j < 16; j++) { barrier(CLK_GLOBAL_MEM_FENCE); atomic_add(&out[x[j]], n[j]); }
 END
 )"
 
@@ -70,6 +73,9 @@ while (n[0] < m) mem_fence(CLK_GLOBAL_MEM_FENCE); atomic_inc(&out[x[i]]);
 while (n[0] < m) barrier(CLK_GLOBAL_MEM_FENCE); atomic_inc(&out[x[i]]);
 do { t[0] = n[0]; barrier(CLK_LOCAL_MEM_FENCE); } while (t[0] < m); atomic_inc(&out[x[i]]);
 while (helper(n, 0) < m) {} out[x[i]] = 1;
+for (int j = 0; j != n[0]; j++) barrier(CLK_GLOBAL_MEM_FENCE); out[x[i]] = 1;
+for (int j = 0; atomic_add(n, 0) < m; j++) t[j & 7] = j; out[x[i]] = t[0];
+for (int j = 0; j < m; j++) while (atomic_add(n, 0) < j) {} out[x[i]] = 1;
 END
 	# Without optimisation a loop reads memory again each time.
 	options=-O0 kernel 'while (n[0] < m) {} atomic_inc(&out[x[i]]);'

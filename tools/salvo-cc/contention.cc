@@ -15,9 +15,9 @@
  * Those of OpenCL C 3.0 stay as they are: other threads and devices may take part in them.
  *
  * A kernel may contend if it has an atomic operation on global memory, or stores where a
- * loaded value says. It may wait where a loop can see what others write meanwhile: by an atomic or
- * volatile access, or by a load in a loop with a barrier or fence. Any other load the compiler may
- * have moved out of the loop, so the source cannot rely on it.
+ * loaded value says. It may wait where a loop that no count ends can see what others write
+ * meanwhile: by an atomic or volatile access, or by a load in a loop with a barrier or fence. Any
+ * other load the compiler may have moved out of the loop, so the source cannot rely on it.
  */
 #include "salvo_cc.h"
 
@@ -69,11 +69,52 @@ static bool may_contend(const Instruction &inst)
 	       depends_on_load(store->getPointerOperand());
 }
 
+/* Is it a count of the iterations, with a constant step? */
+static bool is_count(const Value *value, const Loop &loop)
+{
+	auto *add = dyn_cast<BinaryOperator>(value);
+	auto *phi = dyn_cast<PHINode>(add ? add->getOperand(0) : value);
+
+	if (add && (add->getOpcode() != Instruction::Add || !isa<ConstantInt>(add->getOperand(1))))
+		return false;
+	if (!phi || phi->getParent() != loop.getHeader())
+		return false;
+	add = dyn_cast<BinaryOperator>(phi->getIncomingValueForBlock(loop.getLoopLatch()));
+	auto *step = add && add->getOpcode() == Instruction::Add && add->getOperand(0) == phi ?
+		dyn_cast<ConstantInt>(add->getOperand(1)) : nullptr;
+	return step && !step->isZero();
+}
+
+/* Does a count that goes up or down end it, whatever else happens in it? */
+static bool is_bounded(const Loop &loop, const DominatorTree &tree)
+{
+	const BasicBlock *latch = loop.getLoopLatch();
+	SmallVector<BasicBlock *, 4> exits;
+
+	loop.getExitingBlocks(exits);
+	return latch && any_of(exits, [&](const BasicBlock *block) {
+		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+		auto *compare = branch ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+
+		if (!compare || !tree.dominates(block, latch))
+			return false;
+		const bool fixed = all_of(compare->operands(), [&](const Value *operand) {
+			return is_count(operand, loop) || loop.isLoopInvariant(operand);
+		});
+		return (fixed || compare->isRelational()) &&
+		       any_of(compare->operands(), [&](const Value *operand) {
+			       return is_count(operand, loop);
+		       });
+	});
+}
+
 /* Can the loop see what other work-groups write meanwhile? */
-static bool may_wait(const Loop &loop)
+static bool may_wait(const Loop &loop, const DominatorTree &tree)
 {
 	bool loads = false, fences = false;
 
+	if (is_bounded(loop, tree))
+		return false;
 	for (const BasicBlock *block : loop.blocks())
 		for (const Instruction &inst : *block) {
 			auto *load = dyn_cast<LoadInst>(&inst);
@@ -103,8 +144,8 @@ bool contends(Function &kernel)
 		const DominatorTree tree(*f);
 		const LoopInfo loops(tree);
 
-		if (any_of(loops.getLoopsInPreorder(), [](const Loop *loop) {
-			    return may_wait(*loop);
+		if (any_of(loops.getLoopsInPreorder(), [&](const Loop *loop) {
+			    return may_wait(*loop, tree);
 		    }))
 			return false;
 		found |= any_of(instructions(*f), may_contend);
