@@ -289,9 +289,7 @@ static void run_chunk(struct salvo_eu *eu, const struct salvo_gcq_chunk *chunk)
 		run_elements(eu, chunk);
 		return;
 	}
-	/* It has the dispatch for itself. */
-	if (salvo_element_contends(element) && !(element->apu_mask & (element->apu_mask - 1)))
-		eu->runner.excludes = salvo_exclusion_claim(eu->eus->queues, eu->queue.unit);
+	eu->runner.excludes = salvo_exclusion_claim(eu->eus->queues, eu->queue.unit, chunk);
 	run_items(eu, chunk);
 	if (eu->runner.excludes) {
 		salvo_exclusion_release(eu->eus->queues);

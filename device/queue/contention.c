@@ -71,7 +71,7 @@ uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t k
 	run = atomic_fetch_add_explicit(&contention->of[at].runs, 1, memory_order_relaxed);
 	shared = load(&contention->of[at].ps[SHARED]);
 	alone = load(&contention->of[at].ps[ALONE]) * units;
-	if (!shared)
+	if (!shared || units < 2)
 		return mask;
 	if (run < WARM + PROBES || !alone) {
 		if (run < WARM || shared * items / 1000 > PROBE_NS)
@@ -107,4 +107,17 @@ void salvo_contention_note(struct salvo_contention *contention, uint64_t kernel,
 	if (before && ps > OUTLIER * before)
 		ps = OUTLIER * before;
 	store(history, before ? (before * (HISTORY - 1) + ps + HISTORY / 2) / HISTORY : ps);
+}
+
+uint64_t salvo_contention_expect(const struct salvo_contention *contention, uint64_t kernel,
+				 uint32_t items)
+{
+	const unsigned int at = place_of(kernel);
+	uint64_t ps = load(&contention->of[at].ps[ALONE]);
+
+	if (!ps)
+		ps = load(&contention->of[at].ps[SHARED]);
+	if (!ps || load(&contention->of[at].kernel) != kernel)
+		return UINT64_MAX;
+	return ps > UINT64_MAX / UINT32_MAX ? UINT64_MAX : ps * items / 1000;
 }

@@ -47,4 +47,10 @@ uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t k
 void salvo_contention_note(struct salvo_contention *contention, uint64_t kernel, uint32_t items,
 			   uint64_t ns, bool alone);
 
+/**
+ * salvo_contention_expect() - How many ns will one unit take for @items? UINT64_MAX: unknown.
+ */
+uint64_t salvo_contention_expect(const struct salvo_contention *contention, uint64_t kernel,
+				 uint32_t items);
+
 #endif /* SALVO_CONTENTION_H */

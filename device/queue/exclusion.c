@@ -16,18 +16,32 @@
  */
 #include "exclusion.h"
 
+#include "element.h"
 #include "queues.h"
 
-/* The owner's chunk takes at most some milliseconds. */
+/* Longest time of a chunk, for which other units may have to wait */
+#define MOST_NS		4000000u
 #define POLLS		64u
 #define PAUSE_NS	20000u
 
-bool salvo_exclusion_claim(struct salvo_queues *queues, unsigned int unit)
+/* Has the unit a dispatch for itself, of which it runs a chunk in a short time? */
+static bool may_claim(const struct salvo_queues *queues, const struct salvo_gcq_chunk *chunk)
+{
+	const struct salvo_element *element = chunk->element;
+	const uint64_t mask = element->apu_mask;
+
+	return queues->excludes && !(mask & (mask - 1)) && salvo_element_contends(element) &&
+	       salvo_contention_expect(&queues->contention, salvo_element_kernel(element),
+				       chunk->count) <= MOST_NS;
+}
+
+bool salvo_exclusion_claim(struct salvo_queues *queues, unsigned int unit,
+			   const struct salvo_gcq_chunk *chunk)
 {
 	const uint64_t bit = 1ull << unit;
 	uint64_t none = 0, idle;
 
-	if (!queues->excludes || !atomic_compare_exchange_strong(&queues->owner, &none, bit))
+	if (!may_claim(queues, chunk) || !atomic_compare_exchange_strong(&queues->owner, &none, bit))
 		return false;
 	/* In this order: a unit that goes to sleep has both bits for a while. */
 	idle = atomic_load(&queues->parking->polling);

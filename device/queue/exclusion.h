@@ -8,15 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct salvo_gcq_chunk;
 struct salvo_queues;
 
 /**
  * salvo_exclusion_claim() - Keep other units from running anything, if all of them are idle.
- * @unit: The caller's unit, which is about to run a chunk.
+ * @unit: The caller's unit.
+ * @chunk: What it is about to run.
  *
- * Return: whether they were; then the caller must call salvo_exclusion_release() after the chunk.
+ * Return: whether it may use plain operations; then the caller must call salvo_exclusion_release()
+ * after the chunk.
  */
-bool salvo_exclusion_claim(struct salvo_queues *queues, unsigned int unit);
+bool salvo_exclusion_claim(struct salvo_queues *queues, unsigned int unit,
+			   const struct salvo_gcq_chunk *chunk);
 void salvo_exclusion_release(struct salvo_queues *queues);
 
 /**

@@ -115,10 +115,11 @@ void salvo_queues_fini(struct salvo_queues *queues)
 static uint64_t choose_units(struct salvo_queues *queues, const struct salvo_element *element)
 {
 	const uint64_t mask = element->apu_mask;
-	const uint64_t idle = atomic_load_explicit(&queues->parking->polling, memory_order_relaxed);
+	uint64_t idle;
 
-	if (queues->far || !(mask & (mask - 1)) || !salvo_element_contends(element))
+	if (queues->far || !salvo_element_contends(element))
 		return mask;
+	idle = atomic_load_explicit(&queues->parking->polling, memory_order_relaxed);
 	return salvo_contention_choose(&queues->contention, salvo_element_kernel(element),
 				       element->total, mask, idle);
 }

@@ -91,6 +91,22 @@ TEST(kernels_at_one_place_of_the_table_forget_each_other)
 	EXPECT_EQ(0, count_alone(&contention, 100));
 }
 
+TEST(time_of_items_is_that_of_one_unit)
+{
+	struct salvo_contention contention = { 0 };
+
+	EXPECT_EQ(UINT64_MAX, salvo_contention_expect(&contention, KERNEL, 100));
+	EXPECT_EQ(1, salvo_contention_choose(&contention, KERNEL, 100, 1, 0));
+	EXPECT_EQ(UINT64_MAX, salvo_contention_expect(&contention, KERNEL, 100));
+	salvo_contention_note(&contention, KERNEL, 100, 7000, false);
+	EXPECT_EQ(7000, salvo_contention_expect(&contention, KERNEL, 100));
+	salvo_contention_note(&contention, KERNEL, 100, 5000, true);
+	EXPECT_EQ(500, salvo_contention_expect(&contention, KERNEL, 10));
+	EXPECT_EQ(UINT64_MAX, salvo_contention_expect(&contention, KERNEL + 16, 10));
+	salvo_contention_note(&contention, KERNEL, 1, UINT64_MAX / 1000, true);
+	EXPECT_GT(UINT64_MAX, salvo_contention_expect(&contention, KERNEL, UINT32_MAX));
+}
+
 TEST(the_unit_alone_is_the_last_one_or_one_that_is_idle)
 {
 	struct salvo_contention contention = { 0 };
