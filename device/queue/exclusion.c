@@ -41,7 +41,8 @@ bool salvo_exclusion_claim(struct salvo_queues *queues, unsigned int unit,
 	const uint64_t bit = 1ull << unit;
 	uint64_t none = 0, idle;
 
-	if (!may_claim(queues, chunk) || !atomic_compare_exchange_strong(&queues->owner, &none, bit))
+	if (!may_claim(queues, chunk) ||
+	    !atomic_compare_exchange_strong(&queues->owner, &none, bit))
 		return false;
 	/* In this order: a unit that goes to sleep has both bits for a while. */
 	idle = atomic_load(&queues->parking->polling);
