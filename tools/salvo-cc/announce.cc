@@ -60,7 +60,10 @@ bool announce(StringRef notes)
 
 void give_way(bool has_parts)
 {
-	if (reason == turn::FREE || (reason == turn::PART_WANTED && has_parts))
+	join_yielding();
+	if (reason == turn::FREE)
+		lower_priority_later(announce_fd, has_parts);
+	else if (reason == turn::PART_WANTED && has_parts)
 		lower_priority();
 }
 

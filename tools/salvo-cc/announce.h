@@ -21,7 +21,7 @@ void take_turns();
 bool announce(llvm::StringRef notes);
 /*
  * This thread, and those that it starts, yield to other compilers, unless the caller waits for what
- * they make: for all of the program, or for one kernel if it has no parts.
+ * they make, or will soon: for all of the program, or for one kernel if it has no parts.
  */
 void give_way(bool has_parts);
 

@@ -25,6 +25,7 @@
 #include "error.h"
 #include "linker.h"
 #include "salvo_cc.h"
+#include "turns.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -270,6 +271,12 @@ static void *run_thread(void *arg)
 	return nullptr;
 }
 
+static void *start_thread(void *arg)
+{
+	join_yielding();
+	return run_thread(arg);
+}
+
 static bool is_done(job &j, const part &p)
 {
 	std::lock_guard guard(j.lock);
@@ -334,8 +341,10 @@ static void *answer_caller(void *arg)
 		std::lock_guard guard(j.answering);
 		bytes program;
 
-		if (kernel.empty())
+		if (kernel.empty()) {
+			keep_priority();
 			continue;
+		}
 		if (!link_part(j, kernel, program))
 			program.clear();
 		answer(StringRef(program.data(), program.size()));
@@ -362,7 +371,7 @@ static void run_threads(job &j)
 		pthread_detach(thread);
 	give_way(j.link.fd >= 0);
 	while (threads.size() + 1 < std::min(cores, j.parts.size()) &&
-	       !pthread_create(&thread, &attributes, run_thread, &j))
+	       !pthread_create(&thread, &attributes, start_thread, &j))
 		threads.push_back(thread);
 	pthread_attr_destroy(&attributes);
 	run_thread(&j);
