@@ -331,7 +331,8 @@ END
 		times code 'cmov' 0 2
 	done
 	# Choices as numbers that are added, in a merge that few lanes come to
-	compile "--march x86-64-v4" <<'END'
+	for tune in generic sapphirerapids; do
+		compile "--march x86-64-v4 --tune $tune" <<'END'
 kernel void k(global const int *first, global const int *list, global int *out)
 {
 	int i = get_global_id(0), n = 0;
@@ -350,7 +351,12 @@ kernel void k(global const int *first, global const int *list, global int *out)
 	out[i] = n;
 }
 END
-	lacks code 'set(ge|le|g|l) ')"
+		if [ $tune = generic ]; then
+			lacks code 'set(ge|le|g|l) '
+		else
+			times code 'set(ge|le|g|l) ' 2 6
+		fi
+	done)"
 
 check "M4 a loop that lanes leave by what each loads: one lane after the other" "$(
 	compile "--march x86-64-v4" <<'END'

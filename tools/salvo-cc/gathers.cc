@@ -394,7 +394,7 @@ static bool gains_from_singles(const IntrinsicInst &access, Value *pointers, uns
 		target.getTargetTransformInfo(*access.getFunction());
 
 	return lanes % 2 == 0 && has_cheap_lanes(pointers, lanes, access) &&
-	       (!opts.fast_gathers || has_constant_steps(pointers) ||
+	       (!opts.sapphire_rapids || has_constant_steps(pointers) ||
 		access.getIntrinsicID() != Intrinsic::masked_gather ||
 		!costs.isLegalMaskedGather(access.getType(), align_of(access, 1)));
 }

@@ -558,7 +558,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	if (opts.opt_level) {
 		prefetch_columns(m);
 		compare_remainders(m);
-		branch_searches(m);
+		branch_searches(m, opts);
 	}
 	lower_half(m);
 }

@@ -190,7 +190,7 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			word.consume_front("=");
 			if (!value(word) || (word != "generic" && word != "sapphirerapids"))
 				return wrong_usage("--tune is generic or sapphirerapids");
-			opts.fast_gathers = word == "sapphirerapids";
+			opts.sapphire_rapids = word == "sapphirerapids";
 		} else if (word.consume_front("--target")) {
 			word.consume_front("=");
 			if (!value(word) || (word != "x86_64" && word != "aarch64"))

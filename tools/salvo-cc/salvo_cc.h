@@ -44,7 +44,7 @@ struct options {
 	unsigned opt_level = 3;
 	std::vector<unsigned> isa_levels = { 3 };	/* x86-64-v2 to v4, in rising order */
 	unsigned isa_level = 3;			/* the current one of them */
-	bool fast_gathers = false;		/* tune for processors that have them */
+	bool sapphire_rapids = false;		/* tune for it and its successors */
 	bool aarch64 = false;
 	bool preprocess = false;
 	bool compile_only = false;		/* make an object */
@@ -199,7 +199,7 @@ bool merge_common_stores(llvm::Function &f);	/* true if there were some */
 void branch_masked_stores(llvm::Module &m, llvm::TargetMachine &target);
 
 /* searches.cc: branches where a loop chooses what it loads next */
-void branch_searches(llvm::Module &m);
+void branch_searches(llvm::Module &m, const options &opts);
 
 /* prefetch.cc: what a loop loads at a stride of many cache lines */
 void prefetch_columns(llvm::Module &m);
