@@ -96,7 +96,9 @@ static const struct {
 		"walk_uint", "walk_int", "walk_ulong", "walk_float", "walk_several",
 		"walk_some", "walk_strides", "walk_ends", "walk_own", "walk_stores",
 		"walk_both", "walk_wraps", "walk_around", "walk_local",
-		"walk_steps",
+		"walk_steps", "in_place_same", "in_place_behind", "in_place_ahead",
+		"in_place_far_behind", "in_place_same_ulong", "in_place_behind_ulong",
+		"in_place_ahead_ulong", "in_place_several",
 	} },
 	{ "tests/kernels/cc_pitfalls_steps.cl", {
 		"arrays_of_regions",

@@ -40,6 +40,24 @@ END
 		times code movslq 0 4
 	done)"
 
+check "M4 a walk along a row that is changed in place: a vector of iterations" "$(
+	for from in 'k=0;k<n;k++' 'k=n-1;k>=0;k--'; do
+		compile "--march x86-64-v4 -DFROM=$from" <<'END'
+kernel void k(global float *a, global const float *b, int n, float f)
+{
+	global float *row = a + get_global_id(0) * n;
+	float sum = 0;
+
+	for (int FROM) {
+		sum = sum * f + row[k] * b[k];
+		row[k] = sum;
+	}
+}
+END
+		has code 'vunpcklps'
+		lacks code 'vgather|vscatter'
+	done)"
+
 check "M4 walks along rows that compute little: one work-item after the other" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int w, int r)

@@ -131,6 +131,70 @@ kernel void walk_own(PLAIN)
 		row[k] += 7 * ((volatile global const uint *)in)[i + k];
 }
 
+/*
+ * A row that is changed in place, forwards and backwards: what an iteration loads may be what the
+ * ones before or behind it store.
+ */
+#define IN_PLACE(name, type, load, store)					\
+kernel void in_place_##name(PLAIN)						\
+{										\
+	const int i = ITEM, m = n, words = sizeof(type) / 4;			\
+	global type *row = (global type *)(out + i * 10 / words * words);	\
+	type a = i, b = 3;							\
+										\
+	if (i >= 100)								\
+		return;								\
+	for (int k = 0; k < 10 / words; k++)					\
+		row[k] = in[i + k];						\
+	for (int k = 0; k < m / words; k++) {					\
+		a = a * 3 + row[k + load];					\
+		row[k + store] = a;						\
+	}									\
+	for (int k = m / words - 1; k >= 0; k--) {				\
+		b = b * 5 + row[k + load] - in[k];				\
+		row[k + store] = b;						\
+	}									\
+}
+
+IN_PLACE(same, uint, 0, 0)
+IN_PLACE(behind, uint, 0, 1)
+IN_PLACE(ahead, uint, 1, 0)
+IN_PLACE(far_behind, uint, 0, 2)
+IN_PLACE(same_ulong, ulong, 0, 0)
+IN_PLACE(behind_ulong, ulong, 0, 1)
+IN_PLACE(ahead_ulong, ulong, 1, 0)
+
+/* Neighbours are loaded and stored as well, and every other element only. */
+kernel void in_place_several(PLAIN)
+{
+	const int i = ITEM, m = n;
+	global uint *row = out + i * 10;
+	uint a = i;
+
+	if (i >= 100)
+		return;
+	for (int k = 0; k < 10; k++)
+		row[k] = in[i + k];
+	for (int k = 0; k < m; k++) {
+		a = a * 3 + row[k] + row[k + 1] * 7;
+		row[k] = a;
+	}
+	for (int k = m - 1; k >= 0; k--) {
+		a = a * 5 + row[k + 1];
+		row[k] = a;
+		row[k + 1] ^= a;
+	}
+	for (int k = 0; k < m / 2; k++) {
+		a = a * 3 + row[2 * k];
+		row[2 * k + 1] += a;
+		row[2 * k] = row[2 * k + 1] * 5;
+	}
+	for (int k = 0; k < m; k++) {
+		row[k] = a;
+		a = a * 3 + row[k];
+	}
+}
+
 /* Stores along a row of each lane, next to loads that are others' in the source's eyes */
 kernel void walk_stores(PLAIN)
 {

@@ -10,9 +10,9 @@
  *	out[2 * x] = p, out[2 * x + 1] = q	((float2 *)out)[x] = (float2)(p, q)
  *
  * The accesses of a group are in one block, and none between them may touch its memory: loads move
- * up to the first one, stores down to the last. Lanes that overlap, as those of a stencil, are
- * better served one element at a time. Nothing is grouped in checked mode, which reports each
- * access on its own.
+ * up to the first one, stores down to the last. What a load passes may be a store elsewhere, as
+ * where a row is changed in place. Lanes that overlap, as those of a stencil, are better served
+ * one element at a time. Nothing is grouped in checked mode, which reports each access on its own.
  */
 #include "analyses.h"
 #include "items.h"
@@ -48,6 +48,7 @@ static AAMDNodes scopes_of(const Instruction &inst)
 struct near_accesses {
 	const SCEV *address;
 	SmallVector<std::pair<int64_t, Instruction *>, 8> at;	/* by their order in the block */
+	SmallVector<std::pair<int64_t, int64_t>, 4> stores;	/* since then: where, and bytes */
 
 	Instruction *first() const { return at[0].second; }
 	AAMDNodes scopes() const { return scopes_of(*first()); }
@@ -162,25 +163,35 @@ static bool overlaps(const near_accesses &near, int64_t at, int64_t bytes)
 	});
 }
 
-/*
- * May @inst not be passed by the accesses of @near? Loads that join them later pass it too, so of
- * those not even the place is known.
- */
-static bool separates(Instruction &inst, const near_accesses &near, ScalarEvolution &evolution,
+/* May @inst not be passed by the accesses of @near, and by any that join them later? */
+static bool separates(Instruction &inst, near_accesses &near, ScalarEvolution &evolution,
 		      AAResults &aliases)
 {
 	const MemoryLocation where(getLoadStorePointerOperand(near.first()),
 				   LocationSize::beforeOrAfterPointer(), near.scopes());
+	const ModRefInfo how = aliases.getModRefInfo(&inst, where);
 
-	if (near.is_load())
-		return inst.mayWriteToMemory() && isModSet(aliases.getModRefInfo(&inst, where));
-	if (can_group(inst)) {
-		const auto at = distance(evolution, near, address_in_loop(inst, evolution));
-		const unsigned bits = getLoadStoreType(&inst)->getPrimitiveSizeInBits();
-		if (at)
-			return overlaps(near, *at, bits / 8);
-	}
-	return isModOrRefSet(aliases.getModRefInfo(&inst, where));
+	if (near.is_load() ? !isModSet(how) : !isModOrRefSet(how))
+		return false;
+	if (!can_group(inst))
+		return true;
+	const auto at = distance(evolution, near, address_in_loop(inst, evolution));
+	const int64_t bytes = getLoadStoreType(&inst)->getPrimitiveSizeInBits() / 8;
+	if (!at)
+		return true;
+	if (!near.is_load())
+		return overlaps(near, *at, bytes);
+	/* Those that are there come before it, as they do as a vector. */
+	near.stores.push_back({ *at, bytes });
+	return false;
+}
+
+/* Would a load of @bytes pass a store to what it loads if it joined @near? */
+static bool passes_store(const near_accesses &near, int64_t at, int64_t bytes)
+{
+	return any_of(near.stores, [&](const auto &store) {
+		return at < store.first + store.second && store.first < at + bytes;
+	});
 }
 
 /* Adds @inst to one of @open, or to it as one of its own. */
@@ -196,12 +207,12 @@ static void add_access(Instruction &inst, std::vector<near_accesses> &open,
 		if (near.scopes() != scopes_of(inst))
 			continue;
 		const auto at = distance(evolution, near, address);
-		if (at && !overlaps(near, *at, bits / 8)) {
+		if (at && !overlaps(near, *at, bits / 8) && !passes_store(near, *at, bits / 8)) {
 			near.at.push_back({ *at, &inst });
 			return;
 		}
 	}
-	open.push_back({ address, { { 0, &inst } } });
+	open.push_back({ address, { { 0, &inst } }, {} });
 }
 
 /* What can be grouped in @block if it is worth it */

@@ -139,13 +139,18 @@ static bool is_apart(const range &p, const range &q, ScalarEvolution &evolution,
 	return bytes >= (int64_t)p.bytes || -bytes >= (int64_t)q.bytes;
 }
 
+/* Iterations that walks are unrolled to, at most (vector_walks.cc) */
+static const int64_t max_times = 4;
+
 /* Those of @ranges that must not overlap; false if some do. */
-static bool find_pairs(ArrayRef<range> ranges, ScalarEvolution &evolution, AAResults &aliases,
-		       SmallVectorImpl<range_pair> &pairs)
+static bool find_pairs(ArrayRef<range> ranges, const Loop &loop, ScalarEvolution &evolution,
+		       AAResults &aliases, SmallVectorImpl<range_pair> &pairs)
 {
 	for (const range &p : ranges)
 		for (const range &q : ranges.drop_front(&p - ranges.begin() + 1)) {
 			if (!p.writes() && !q.writes())
+				continue;
+			if (keep_order(*p.inst, *q.inst, loop, evolution, max_times))
 				continue;
 			if (p.place == q.place) {
 				if (p.step || p.bytes != q.bytes)
@@ -170,7 +175,7 @@ bool can_version(const Loop &loop, ScalarEvolution &evolution, AAResults &aliase
 	const SmallVector<range> ranges = find_ranges(*loop.getHeader(), loop, evolution);
 	SmallVector<range_pair> pairs;
 
-	return loop.getNumBlocks() == 1 && find_pairs(ranges, evolution, aliases, pairs);
+	return loop.getNumBlocks() == 1 && find_pairs(ranges, loop, evolution, aliases, pairs);
 }
 
 /* From where to where a lane accesses @r in as many iterations as @last and one more */
@@ -240,13 +245,13 @@ bool vectoriser::version_loop(Loop &loop, ScalarEvolution &evolution, AAResults 
 	SmallVector<range_pair> pairs;
 	DenseMap<Value *, Value *> firsts;
 
-	if (all_of(walks, [&](const walk &w) { return is_alone(*w.inst, *block, aliases); }))
+	if (find_walks(loop, evolution, aliases).size() == walks.size())
 		return false;
 	const SmallVector<range> ranges = find_ranges(*block, loop, evolution);
 	const SCEV *last = evolution.getNoopOrZeroExtend(
 		evolution.getBackedgeTakenCount(&loop), Type::getInt64Ty(item.getContext()));
 	SCEVExpander expander(evolution, layout, "last");
-	if (ranges.empty() || !find_pairs(ranges, evolution, aliases, pairs) ||
+	if (ranges.empty() || !find_pairs(ranges, loop, evolution, aliases, pairs) ||
 	    !expander.isSafeToExpandAt(last, before->getTerminator()))
 		return false;
 

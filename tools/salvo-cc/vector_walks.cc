@@ -14,7 +14,9 @@
  *						one by one for what is left
  *
  * All lanes must run as many iterations, so that each of them has all the elements of its vector.
- * Nothing in the loop may write what is loaded, and what it stores must not be read there.
+ * Nothing in the loop may write what is loaded, and what it stores must not be read there, unless
+ * by walks alongside, as of a row that is filtered in place: what an iteration loads must not
+ * have been stored by those before it that it is unrolled with.
  */
 #include "analyses.h"
 #include "items.h"
@@ -56,7 +58,8 @@ unsigned vectoriser::walk::elements() const
 	return vector_bytes / bytes;
 }
 
-bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
+bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases,
+	      function_ref<bool(Instruction &other)> but_for)
 {
 	const MemoryLocation where(getLoadStorePointerOperand(&inst),
 				   LocationSize::beforeOrAfterPointer(), inst.getAAMetadata());
@@ -67,8 +70,49 @@ bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases)
 		if (isa<LoadInst>(inst) && !other.mayWriteToMemory())
 			return true;
 		const ModRefInfo how = aliases.getModRefInfo(&other, where);
-		return isa<LoadInst>(inst) ? !isModSet(how) : !isModOrRefSet(how);
+		return (isa<LoadInst>(inst) ? !isModSet(how) : !isModOrRefSet(how)) ||
+		       but_for(other);
 	});
+}
+
+/* Bytes from @one to @other in the same iteration, if they are a constant */
+static std::optional<int64_t> bytes_apart(const SCEV *one, const SCEV *other,
+					  ScalarEvolution &evolution)
+{
+	if (evolution.getPointerBase(one) != evolution.getPointerBase(other))
+		return {};
+	auto *apart = dyn_cast<SCEVConstant>(evolution.getMinusSCEV(other, one));
+	if (!apart || apart->getAPInt().getSignificantBits() > 32)
+		return {};
+	return apart->getAPInt().getSExtValue();
+}
+
+bool keep_order(Instruction &one, Instruction &other, const Loop &loop, ScalarEvolution &evolution,
+		int64_t iterations)
+{
+	const SCEV *address[2] = { address_in_loop(one, evolution),
+				   address_in_loop(other, evolution) };
+	const auto step = step_in_loop(address[0], loop, evolution);
+	const auto apart = bytes_apart(address[0], address[1], evolution);
+	const DataLayout &layout = one.getDataLayout();
+	const int64_t size = layout.getTypeStoreSize(getLoadStoreType(&one));
+	const int64_t other_size = layout.getTypeStoreSize(getLoadStoreType(&other));
+
+	if (!step || !*step || !apart || step_in_loop(address[1], loop, evolution) != step)
+		return false;
+	/* @other @later iterations after @one: before it, if that is negative */
+	for (int64_t later = 1 - iterations; later < iterations; later++) {
+		const int64_t at = *apart + later * *step;
+		const bool comes_later = later > 0 || (!later && one.comesBefore(&other));
+
+		if (at >= size || -at >= other_size)
+			continue;
+		/* Loads of several iterations are done at the first one, stores at the last one. */
+		if (isa<StoreInst>(one) == isa<StoreInst>(other) ||
+		    isa<StoreInst>(comes_later ? one : other))
+			return false;
+	}
+	return true;
 }
 
 namespace {
@@ -220,10 +264,20 @@ SmallVector<vectoriser::walk> vectoriser::find_walks(const Loop &loop, ScalarEvo
 						     AAResults &aliases)
 {
 	SmallVector<walk> found = find_walks(loop, evolution);
+	size_t before;
 
-	erase_if(found, [&](const walk &w) {
-		return !is_alone(*w.inst, *loop.getHeader(), aliases);
-	});
+	/* What is next to a walk that is none is not alone any more. */
+	do {
+		before = found.size();
+		erase_if(found, [&](const walk &w) {
+			return !is_alone(*w.inst, *loop.getHeader(), aliases,
+					 [&](Instruction &other) {
+				return any_of(found, [&](const walk &o) {
+					return o.inst == &other;
+				}) && keep_order(*w.inst, other, loop, evolution, w.times());
+			});
+		});
+	} while (found.size() != before);
 	return found;
 }
 

@@ -8,6 +8,7 @@
 #include "salvo_cc.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
 
 namespace llvm { class AAResults; class Loop; class SCEV; class ScalarEvolution; }
 
@@ -25,8 +26,16 @@ std::optional<int64_t> step_in_loop(const llvm::SCEV *address, const llvm::Loop 
 llvm::Value *first_in_loop(llvm::Value *v, llvm::BasicBlock &header, llvm::BasicBlock &before,
 			   llvm::DenseMap<llvm::Value *, llvm::Value *> &known);
 
-/* Does nothing else in @block write what @inst loads, or access what it stores? */
-bool is_alone(llvm::Instruction &inst, llvm::BasicBlock &block, llvm::AAResults &aliases);
+/* Does nothing else in @block write what @inst loads, or access what it stores, but for some? */
+bool is_alone(llvm::Instruction &inst, llvm::BasicBlock &block, llvm::AAResults &aliases,
+	      llvm::function_ref<bool(llvm::Instruction &other)> but_for);
+
+/*
+ * Do two accesses that move alongside each other find and leave the same if so many iterations of
+ * the block that @loop is do all loads of each first, and all stores last?
+ */
+bool keep_order(llvm::Instruction &one, llvm::Instruction &other, const llvm::Loop &loop,
+		llvm::ScalarEvolution &evolution, int64_t iterations);
 
 /* vector_overlaps.cc: can it be found out before @loop whether what it stores to is apart? */
 bool can_version(const llvm::Loop &loop, llvm::ScalarEvolution &evolution,
