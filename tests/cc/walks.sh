@@ -58,6 +58,37 @@ END
 		lacks code 'vgather|vscatter'
 	done)"
 
+check "M4 a filter along rows: half of the lanes of AVX-512" "$(
+	for wait in 'sum*f' 'sum'; do
+		compile "--march x86-64-v4 -DSUM=$wait" <<'END'
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	const int row = get_global_id(0) * n;
+	float sum = 0;
+
+	for (int k = 0; k < n; k++) {
+		sum = SUM + a[row + k];
+		b[row + k] = sum;
+	}
+}
+END
+		has code 'v(fm)?add.*ymm'
+		lacks code 'v(fm)?add.*zmm'
+	done
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int n, float f)
+{
+	const int row = get_global_id(0) * n;
+	float sum = 0;
+
+	for (int k = 0; k < n; k++) {
+		sum += exp(a[row + k]);
+		b[row + k] = sum;
+	}
+}
+END
+	has code 'vadd.*zmm')"
+
 check "M4 walks along rows that compute little: one work-item after the other" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int w, int r)

@@ -131,6 +131,10 @@ bool is_side_by_side(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 double cost_of_lanes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
+/* vector_loops.cc: are half of the lanes of AVX-512 better for a filter along rows? */
+bool waits_along_rows(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		      llvm::TargetMachine &target);
+
 /*
  * vector_loops.cc: does LLVM, which vectorises the loops inside a work-item, make better code than
  * lanes would be?

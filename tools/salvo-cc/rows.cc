@@ -449,8 +449,11 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 {
 	auto range = std::make_unique<interior>(item, *of.id(item, d), skip);
 	unsigned lanes = lanes_for(item, lanes_in(of, d, lanes_of(opts)), opts);
-	const bool fewer = lanes == lanes_of(opts) && opts.isa_level >= 4 && has_doubles(item) &&
-			   is_so(item, target, gains_from_fewer_lanes);
+	const bool fewer = lanes == lanes_of(opts) && opts.isa_level >= 4 &&
+		((has_doubles(item) && is_so(item, target, gains_from_fewer_lanes)) ||
+		 (has_loops(item) && is_so(item, target, [&](Function &copy) {
+			 return waits_along_rows(copy, *of.id(copy, d), lanes, target);
+		 })));
 	if (fewer)
 		lanes /= 2;
 	row made = { .lanes = lanes, .item = &item, .range = nullptr, .guarded = nullptr };

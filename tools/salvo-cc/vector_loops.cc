@@ -423,3 +423,40 @@ bool gains_from_inner_loops(Function &item, Argument &x, unsigned lanes, TargetM
 
 	return vectoriser(item, x, lanes, costs).gains_from_loops();
 }
+
+/* Work in a loop that is short beside how long an iteration waits for the one before */
+static const double waits_for_itself = 3.5;
+
+/*
+ * Do lanes store along rows of their own, while each iteration waits for the one before? Rows some
+ * powers of 2 apart share the sets of the first cache, which have 8 to 12 ways: those of 16 lanes
+ * evict each other. Half of the lanes take no longer where rows do not, as they wait as long.
+ */
+bool vectoriser::waits_along_rows()
+{
+	if (!has_loops(item) || !prepare())
+		return false;
+	find_divergent_loops();
+	access_analyses all(item, dt, loops);
+	return any_of(loops.getLoopsInPreorder(), [&](const Loop *loop) {
+		double cost = 0;
+		bool walks = false;
+
+		if (!loop->isInnermost())
+			return false;
+		for (BasicBlock *block : loop->blocks())
+			for (Instruction &inst : *block) {
+				cost += scalar_cost(inst);
+				walks |= isa<StoreInst>(inst) &&
+					 is_walk(inst, *loop, all.evolution);
+			}
+		return walks && cost <= waits_for_itself * recurrence_of(*loop, loops);
+	});
+}
+
+bool waits_along_rows(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).waits_along_rows();
+}

@@ -105,6 +105,7 @@ public:
 	bool is_side_by_side();
 	/* vector_loops.cc: is one item after the other faster, as LLVM vectorises its loops? */
 	bool gains_from_loops();
+	bool waits_along_rows();
 	/* vector_items.cc: is it because of the source's vectors, before AVX-512? */
 	bool gains_from_items();
 	/* vector_items.cc: do loops over the lanes cost more than these save elsewhere? */
