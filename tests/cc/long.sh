@@ -81,6 +81,14 @@ check "M4 200 loops" "$(
 		for k in {1..200}; do echo "for (int i = 0; i < n + $k; i++) s += a[i * $k + x];"; done
 		echo "b[x] = s; }"))"
 
+check "M4 a loop that 1,000 breaks leave" "$(
+	builds 4 < <(
+		echo "kernel void k(global int *a, int n) {"
+		echo "int x = get_global_id(0), s = 0;"
+		echo "for (int i = 0; i < n; i++) {"
+		lines 1000 "if (a[x + i * (%g + 2)] == %p) break; s += a[i + %p];"
+		echo "} a[x] = s; }"))"
+
 check "M2 80 reductions of 9 barriers each, unrolled" "$(
 	builds 12 < <(
 		echo "kernel void k(global const float *a, global float *b, local float *s) {"

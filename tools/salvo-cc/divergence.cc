@@ -87,11 +87,13 @@ private:
 
 	position position_of(BasicBlock *block);
 	bool label(BasicBlock *block, BasicBlock *with);
+	ArrayRef<BasicBlock *> exits_of(const Loop &loop);
 
 	DominatorTree dt;
 	LoopInfo loops;
 	DenseMap<BasicBlock *, unsigned> index;
 	BasicBlock *from = nullptr;
+	DenseMap<const Loop *, SmallVector<BasicBlock *>> exits;
 	DenseMap<BasicBlock *, BasicBlock *> labels;
 	std::map<position, BasicBlock *> open;
 };
@@ -133,10 +135,17 @@ bool joins::label(BasicBlock *block, BasicBlock *with)
 	return is_join;
 }
 
+ArrayRef<BasicBlock *> joins::exits_of(const Loop &loop)
+{
+	auto [at, is_new] = exits.try_emplace(&loop);
+
+	if (is_new)
+		loop.getUniqueExitBlocks(at->second);
+	return at->second;
+}
+
 void joins::find(BasicBlock &branching)
 {
-	SmallVector<BasicBlock *> exits;
-
 	from = &branching;
 	labels.clear();
 	open.clear();
@@ -153,9 +162,7 @@ void joins::find(BasicBlock &branching)
 
 		open.erase(open.begin());
 		if (loop && loop->getHeader() == block && loop->contains(from)) {
-			exits.clear();
-			loop->getUniqueExitBlocks(exits);
-			for (BasicBlock *exit : exits)
+			for (BasicBlock *exit : exits_of(*loop))
 				if (label(exit, with))
 					left.insert({ exit, loop });
 			continue;

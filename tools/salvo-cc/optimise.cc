@@ -88,6 +88,12 @@ static const unsigned long_loop = 100;
 /* Blocks of a loop that is not rotated: the dominator tree is made anew for each of its exits. */
 static const unsigned huge_loop = 500;
 
+/*
+ * Blocks of a loop whose comparisons stay as they are: whether each follows from all branches ahead
+ * of it takes the square of them, in loops that are left at many places most of a build.
+ */
+static const unsigned branchy_loop = 250;
+
 static unsigned instructions_of(const Loop &loop)
 {
 	unsigned n = 0;
@@ -106,6 +112,8 @@ static bool should_run_over(StringRef pass, const Loop &loop)
 {
 	if (pass == "LoopRotatePass")
 		return loop.getNumBlocks() < huge_loop;
+	if (pass == "IndVarSimplifyPass")
+		return loop.getNumBlocks() < branchy_loop;
 	if (pass == "SimpleLoopUnswitchPass")
 		return loop.isInnermost() || !is_kept_simple(loop);
 	return pass != "LoopStrengthReducePass" || instructions_of(loop) < long_loop;

@@ -271,16 +271,10 @@ double vectoriser::gain_of(ArrayRef<BasicBlock *> blocks, double part,
 	return at_once - part * lanes * (one + overhead);
 }
 
-/* What iterations of loops in @blocks wait for the ones before */
-double vectoriser::waits_of(const SmallPtrSetImpl<BasicBlock *> &blocks)
+/* What iterations of @loop wait for the ones before */
+double vectoriser::waits_of(const Loop &loop)
 {
-	double sum = 0;
-
-	for (const Loop *loop : loops.getLoopsInPreorder())
-		if (blocks.contains(loop->getHeader()) && is_divergent_loop(loop))
-			sum += (leaves_by_gather(*loop) + stacks_of(*loop)) * wait *
-			       weight_of(loop->getLoopDepth());
-	return sum;
+	return (leaves_by_gather(loop) + stacks_of(loop)) * wait * weight_of(loop.getLoopDepth());
 }
 
 /* The region that gains most, its first block first, or none. */
@@ -291,16 +285,25 @@ SmallVector<BasicBlock *> vectoriser::find_outlined()
 	AssumptionCache assumptions(item);
 	ScalarEvolution evolution(item, library, assumptions, dt, loops);
 	DenseMap<const Loop *, double> parts;
+	SmallVector<std::pair<const Loop *, double>> waits;
 	SmallVector<BasicBlock *> best;
 	double most = 0;
-	for (const Loop *loop : loops.getLoopsInPreorder())
+
+	for (const Loop *loop : loops.getLoopsInPreorder()) {
 		parts[loop] = is_divergent_loop(loop) ? active_part(*loop, evolution) : 1;
+		if (is_divergent_loop(loop))
+			waits.push_back({ loop, waits_of(*loop) });
+	}
 	auto consider = [&](ArrayRef<BasicBlock *> blocks, double part) {
 		SmallPtrSet<BasicBlock *, 16> set(blocks.begin(), blocks.end());
 
 		if (!only_exit(set) || !can_outline(blocks))
 			return;
-		const double gain = gain_of(blocks, part, parts) + waits_of(set);
+		double gain = 0;
+		for (auto [loop, wait] : waits)
+			if (set.contains(loop->getHeader()))
+				gain += wait;
+		gain += gain_of(blocks, part, parts);
 		if (gain > most) {
 			most = gain;
 			best.assign(blocks.begin(), blocks.end());

@@ -174,7 +174,7 @@ private:
 	const block_cost &cost_of(BasicBlock &block);
 	double gain_of(llvm::ArrayRef<BasicBlock *> blocks, double part,
 		       const llvm::DenseMap<const Loop *, double> &parts);
-	double waits_of(const llvm::SmallPtrSetImpl<BasicBlock *> &blocks);
+	double waits_of(const Loop &loop);
 	llvm::SmallVector<BasicBlock *> find_outlined();
 	Value *emit_lane_loop(llvm::CallInst &call);
 
