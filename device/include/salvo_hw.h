@@ -79,7 +79,7 @@
 #define SALVO_MAX_DISPATCH_ARGUMENT_BYTES 16384u
 #define SALVO_MAX_GROUP_ITEMS		1024u
 #define SALVO_MAX_PATTERN_BYTES		128u
-#define SALVO_MAX_LOCAL_BYTES		(64u << 10)
+#define SALVO_MAX_LOCAL_BYTES		(256u << 10)
 #define SALVO_MAX_ITEMS			(1ull << 31)	/* in one dimension */
 #define SALVO_MAX_GROUPS		(1ull << 31)	/* in one dispatch */
 

@@ -233,13 +233,14 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
 		return err;
 	if (!again && !grid.empty) {
 		index = salvo_cl_grid_set(&grid, on);
+		if (index == -E2BIG)
+			return salvo_cl_command_end(&command, CL_INVALID_WORK_GROUP_SIZE);
 		if (!index)
 			remember(&on->last, dims, offset, items, group);
 	}
 	if (!index && !grid.empty)
 		index = record(&command, kernel, on);
-	return salvo_cl_command_end(&command, index == -E2BIG ? CL_INVALID_WORK_GROUP_SIZE :
-				    index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
+	return salvo_cl_command_end(&command, index < 0 ? salvo_cl_error(index) : CL_SUCCESS);
 }
 
 cl_int salvo_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims,

@@ -71,8 +71,8 @@ check "too large an argument block is refused" \
 	"$(expect 1 "large\.cl:1:40: error: .*more than 16384 bytes of arguments" -o "$dir/x.salvo" "$(
 	kernel_file large 'struct s { int x[5000]; }; kernel void f(struct s s, global int *o) { *o = s.x[5]; }')")"
 check "too much local memory is refused" \
-	"$(expect 1 "local\.cl:1:13: error: kernel 'f': 80000 bytes of local memory, more than 65536" -o "$dir/x.salvo" "$(
-	kernel_file local 'kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }')")"
+	"$(expect 1 "local\.cl:1:13: error: kernel 'f': 320000 bytes of local memory, more than 262144" -o "$dir/x.salvo" "$(
+	kernel_file local 'kernel void f(global int *o) { local int x[80000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }')")"
 # refused NAME PATTERN TEXT OPTION... - an error in the second line of a kernel file
 refused() {
 	local name=$1 pattern=$2 text=$3
@@ -167,9 +167,9 @@ check "a program that is compiled in parts has all kernels and is the same on on
 	taskset -c 0 "$cc" --march all -o "$dir/large1.salvo" "$large"
 	cmp "$dir/large.salvo" "$dir/large1.salvo")"
 check "an error in any part fails" "$(
-	expect 1 'large_error\.cl:13:13: error: .*80000 bytes of local memory' -o "$dir/x.salvo" \
+	expect 1 'large_error\.cl:13:13: error: .*320000 bytes of local memory' -o "$dir/x.salvo" \
 		"$(kernel_file large_error "$(cat "$large")
-kernel void f(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }")")"
+kernel void f(global int *o) { local int x[80000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }")")"
 table=$(kernel_file table 'constant int a[] = {3, 1, 2}; constant int *constant p[] = {a, a + 1};
 kernel void f(global int *out) { size_t i = get_global_id(0); out[i] = *p[i & 1]; }')
 check "constant pointers become relative relocations" "$(

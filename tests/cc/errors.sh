@@ -54,9 +54,9 @@ error format 'the format of printf() is not a string literal' \
 	'kernel void k(constant char *t) { @printf(t); }' -w
 error conversion "printf() has no conversion '%n'" \
 	'kernel void k(global int *o) { int n; @printf("a%5d %n", 1, &n); *o = n; }' -w
-error local "kernel 'k': 80000 bytes of local memory, more than 65536" \
-	'kernel void @k(global int *o) { local int x[20000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }'
-error wrapped "kernel 'k': 2147483648 bytes of local memory, more than 65536" \
+error local "kernel 'k': 320000 bytes of local memory, more than 262144" \
+	'kernel void @k(global int *o) { local int x[80000]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }'
+error wrapped "kernel 'k': 2147483648 bytes of local memory, more than 262144" \
 	'kernel void @k(global int *o) { local int x[1ul << 30]; x[o[0]] = 1; barrier(1); o[1] = x[o[2]]; }'
 error arguments "kernel 'k': more than 16384 bytes of arguments" \
 	'struct s { int x[5000]; }; kernel void @k(struct s s, global int *o) { *o = s.x[5]; }'

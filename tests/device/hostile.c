@@ -159,7 +159,7 @@ static const struct spoil spoils[] = {
 	DISPATCH(group[0], ~0u), DISPATCH(args_offset, 8), DISPATCH(args_offset, 32),
 	DISPATCH(args_offset, ~15u), DISPATCH(args_size, 33),
 	DISPATCH(args_size, ~0u), DISPATCH(local_size, SALVO_MAX_LOCAL_BYTES + 1),
-	DISPATCH(dims, 0), DISPATCH(dims, 4), DISPATCH(flags, 2), DISPATCH(flags, ~0u),
+	DISPATCH(dims, 0), DISPATCH(dims, 4), DISPATCH(flags, 4), DISPATCH(flags, ~0u),
 	DISPATCH(reserved, 1),
 
 	COPY(dst, 0), COPY(dst, ~0ull), COPY(src, 0), COPY(src, ~0ull), COPY(size, 0),

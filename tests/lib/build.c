@@ -165,7 +165,7 @@ TEST_F(build, messages)
 {
 	static const char bad[] = "kernel void f(global int *out) {\n\tout[0] = nothing;\n}\n";
 	static const char late[] = "\nkernel void f(global int *o) "
-		"{ local int x[20000]; x[*o] = 1; barrier(1); *o = x[3]; }\n";
+		"{ local int x[80000]; x[*o] = 1; barrier(1); *o = x[3]; }\n";
 	static const char odd[] = "#warning look here\nkernel void f(global int *o) { *o = 1; }\n";
 	struct salvo_program *program = (void *)1;
 	char *log;
@@ -179,8 +179,8 @@ TEST_F(build, messages)
 	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, bad, 0, NULL, NULL, &program));
 	/* What the compiler finds after clang is done looks the same. */
 	EXPECT_EQ(-ENOEXEC, salvo_program_build(self->b.device, late, 0, NULL, &log, &program));
-	EXPECT_STREQ("program.cl:2:13: error: kernel 'f': 80000 bytes of local memory, more than "
-		     "65536\n    2 | kernel void f(global int *o) { local int x[20000]; x[*o] = 1; "
+	EXPECT_STREQ("program.cl:2:13: error: kernel 'f': 320000 bytes of local memory, more than "
+		     "262144\n    2 | kernel void f(global int *o) { local int x[80000]; x[*o] = 1; "
 		     "barrier(1); *o = x[3]; }\n      |             ^\n", log);
 	free(log);
 	/* Warnings are reported with the program, also from the cache. */

@@ -277,6 +277,53 @@ TEST_F(limits, the_largest_buffer_and_beyond)
 	EXPECT_EQ(0, clReleaseMemObject(buffers[0]));
 }
 
+/* Local memory to the last byte, static and as an argument: all add up what all wrote. */
+TEST_F(limits, all_local_memory_and_beyond)
+{
+	static const char text[] =
+		"kernel void all(global uint *out, local uint *given, uint n)"
+		"{ local uint own[16384]; uint i = get_local_id(0), sum = 0;"
+		"  for (uint k = i; k < n; k += 64) given[k] = k;"
+		"  for (uint k = i; k < 16384; k += 64) own[k] = 3 * k;"
+		"  barrier(CLK_LOCAL_MEM_FENCE);"
+		"  for (uint k = 63 - i; k < n; k += 64) sum += given[k];"
+		"  for (uint k = 63 - i; k < 16384; k += 64) sum += own[k];"
+		"  atomic_add(out, sum); }";
+	const size_t items = 128, group = 64;
+	cl_program program = ocl_build(self->context, text, NULL);
+	cl_uint zero = 0, out, want, n;
+	cl_kernel kernel;
+	cl_ulong most;
+	cl_int err;
+
+	ASSERT_NE(NULL, program);
+	kernel = clCreateKernel(program, "all", &err);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, clGetDeviceInfo(self->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(most), &most,
+				     NULL));
+	EXPECT_LE(256u << 10, most);
+	n = most / 4 - 16384;
+	want = 2 * (n * (cl_ulong)(n - 1) / 2 + 3 * 16384ull * 16383 / 2);
+	EXPECT_EQ(0, clSetKernelArg(kernel, 0, sizeof(self->buffer), &self->buffer));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 1, n * 4, NULL));
+	EXPECT_EQ(0, clSetKernelArg(kernel, 2, sizeof(n), &n));
+	ASSERT_EQ(0, clEnqueueWriteBuffer(self->queue, self->buffer, CL_TRUE, 0, sizeof(zero),
+					  &zero, 0, NULL, NULL));
+	EXPECT_EQ(0, clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &items, &group, 0, NULL,
+					    NULL));
+	EXPECT_EQ(0, clEnqueueReadBuffer(self->queue, self->buffer, CL_TRUE, 0, sizeof(out), &out,
+					 0, NULL, NULL));
+	EXPECT_EQ(want, out);
+	/* One word more is refused, and the last argument stays. */
+	err = clSetKernelArg(kernel, 1, n * 4 + 4, NULL);
+	if (!err)
+		err = clEnqueueNDRangeKernel(self->queue, kernel, 1, NULL, &items, &group, 0, NULL,
+					     NULL);
+	EXPECT_EQ(CL_OUT_OF_RESOURCES, err);
+	EXPECT_EQ(0, clReleaseKernel(kernel));
+	EXPECT_EQ(0, clReleaseProgram(program));
+}
+
 TEST_F(limits, images_of_the_largest_sizes_and_beyond)
 {
 	const cl_image_format format = { CL_R, CL_UNSIGNED_INT8 };
