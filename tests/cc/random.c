@@ -155,6 +155,10 @@ TEST_F_TIMEOUT(random, M4_barriers_behind_conditions, 1200)
 	EXPECT_EQ(0, differing(CC_RANDOM_THIRD, EACH / 2));
 }
 
+/*
+ * A store that moved down to a later one, and a load behind both that moved up to an earlier one,
+ * once passed each other (k3000052).
+ */
 TEST_F_TIMEOUT(random, M4_neighbours_in_memory_and_lists, 600)
 {
 	EXPECT_EQ(0, differing(CC_RANDOM_FOURTH + 50, EACH / 2));

@@ -186,6 +186,21 @@ static bool separates(Instruction &inst, near_accesses &near, ScalarEvolution &e
 	return false;
 }
 
+/*
+ * May a store that came before @near and joins @stores, of which the last one comes after it, be to
+ * what loads that join @near later load? It moves down, and these move up.
+ */
+static bool crosses(const near_accesses &stores, const near_accesses &near, AAResults &aliases)
+{
+	const MemoryLocation where(getLoadStorePointerOperand(near.first()),
+				   LocationSize::beforeOrAfterPointer(), near.scopes());
+
+	return near.is_load() && any_of(stores.at, [&](const auto &part) {
+		return part.second->comesBefore(near.first()) &&
+		       isModSet(aliases.getModRefInfo(part.second, where));
+	});
+}
+
 /* Would a load of @bytes pass a store to what it loads if it joined @near? */
 static bool passes_store(const near_accesses &near, int64_t at, int64_t bytes)
 {
@@ -194,9 +209,9 @@ static bool passes_store(const near_accesses &near, int64_t at, int64_t bytes)
 	});
 }
 
-/* Adds @inst to one of @open, or to it as one of its own. */
-static void add_access(Instruction &inst, std::vector<near_accesses> &open,
-		       ScalarEvolution &evolution)
+/* Adds @inst to one of @open, or to it as one of its own. Returns which one. */
+static const near_accesses &add_access(Instruction &inst, std::vector<near_accesses> &open,
+				       ScalarEvolution &evolution)
 {
 	const SCEV *address = address_in_loop(inst, evolution);
 	const unsigned bits = getLoadStoreType(&inst)->getPrimitiveSizeInBits();
@@ -209,10 +224,11 @@ static void add_access(Instruction &inst, std::vector<near_accesses> &open,
 		const auto at = distance(evolution, near, address);
 		if (at && !overlaps(near, *at, bits / 8) && !passes_store(near, *at, bits / 8)) {
 			near.at.push_back({ *at, &inst });
-			return;
+			return near;
 		}
 	}
 	open.push_back({ address, { { 0, &inst } }, {} });
+	return open.back();
 }
 
 /* What can be grouped in @block if it is worth it */
@@ -232,8 +248,19 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 			found.push_back(std::move(*near));
 			near = open.erase(near);
 		}
-		if (can_group(inst))
-			add_access(inst, open, evolution);
+		if (!can_group(inst))
+			continue;
+		const near_accesses joined = add_access(inst, open, evolution);
+		if (joined.is_load() || joined.at.size() < 2)
+			continue;
+		for (auto near = open.begin(); near != open.end();) {
+			if (crosses(joined, *near, aliases)) {
+				found.push_back(std::move(*near));
+				near = open.erase(near);
+			} else {
+				++near;
+			}
+		}
 	}
 	found.insert(found.end(), open.begin(), open.end());
 	return found;
