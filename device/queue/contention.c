@@ -8,8 +8,8 @@
  * for itself. It gets the next ones for itself while the others would not make it end sooner; they
  * run what else there is. Now and then some dispatches are run the other way, to measure again.
  *
- * Only kernels that the compiler has marked are measured: some unit of those that the work-groups
- * might wait for each other must run each (SALVO_DISPATCH_CONTENDS).
+ * Only kernels that the compiler has marked are measured (SALVO_DISPATCH_CONTENDS): one unit may
+ * not run all work-groups if some wait for others.
  *
  * Two kernels with the same place in the table forget each other. No locks: a lost update is a lost
  * measurement.
@@ -25,17 +25,8 @@
 #define RARELY		8u
 /* Longer dispatches are not run alone as a probe. */
 #define PROBE_NS	20000000u
-/* Weight of the history: a new value counts one part in so many, and at most so many times it. */
-#define HISTORY		8u
-#define OUTLIER		4u
 
 enum { SHARED, ALONE };
-
-/* Kernels start at multiples of 16 bytes; the golden ratio spreads them. */
-static unsigned int place_of(uint64_t kernel)
-{
-	return (kernel / 16 * 0x9e3779b97f4a7c15ull) >> 58;
-}
 
 static uint64_t load(const _Atomic uint64_t *at)
 {
@@ -58,7 +49,7 @@ static bool is_probe(uint32_t run, uint64_t best, uint64_t other)
 uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t kernel,
 				 uint32_t items, uint64_t mask, uint64_t idle)
 {
-	const unsigned int at = place_of(kernel), units = __builtin_popcountll(mask);
+	const unsigned int at = salvo_history_place(kernel), units = __builtin_popcountll(mask);
 	uint64_t shared, alone, unit;
 	uint32_t run;
 
@@ -97,22 +88,17 @@ uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t k
 void salvo_contention_note(struct salvo_contention *contention, uint64_t kernel, uint32_t items,
 			   uint64_t ns, bool alone)
 {
-	const unsigned int at = place_of(kernel);
+	const unsigned int at = salvo_history_place(kernel);
 	_Atomic uint64_t *history = &contention->of[at].ps[alone ? ALONE : SHARED];
-	const uint64_t before = load(history);
-	uint64_t ps = ns * 1000 / items + 1;
 
-	if (load(&contention->of[at].kernel) != kernel)
-		return;
-	if (before && ps > OUTLIER * before)
-		ps = OUTLIER * before;
-	store(history, before ? (before * (HISTORY - 1) + ps + HISTORY / 2) / HISTORY : ps);
+	if (load(&contention->of[at].kernel) == kernel)
+		store(history, salvo_history_add(load(history), ns * 1000 / items + 1));
 }
 
 uint64_t salvo_contention_expect(const struct salvo_contention *contention, uint64_t kernel,
 				 uint32_t items)
 {
-	const unsigned int at = place_of(kernel);
+	const unsigned int at = salvo_history_place(kernel);
 	uint64_t ps = load(&contention->of[at].ps[ALONE]);
 
 	if (!ps)

@@ -8,8 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define SALVO_CONTENTION_KERNELS 64u
+#include "history.h"
 
 /**
  * struct salvo_contention - What all units know of such kernels, by their addresses; initially
@@ -25,7 +24,7 @@ struct salvo_contention {
 		_Atomic uint64_t unit;
 		/** @ps: Picoseconds for an item: where units share a dispatch, and where not. */
 		_Atomic uint64_t ps[2];
-	} of[SALVO_CONTENTION_KERNELS] __attribute__((aligned(64)));
+	} of[SALVO_HISTORY_KERNELS] __attribute__((aligned(64)));
 };
 
 /**

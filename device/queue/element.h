@@ -152,6 +152,14 @@ static inline bool salvo_element_contends(const struct salvo_element *element)
 }
 
 /**
+ * salvo_element_has_one_unit() - May only one unit run it?
+ */
+static inline bool salvo_element_has_one_unit(const struct salvo_element *element)
+{
+	return !(element->apu_mask & (element->apu_mask - 1));
+}
+
+/**
  * salvo_element_position() - The N-d position of item @item (N2 of CN102792271).
  */
 void salvo_element_position(const struct salvo_element *element, uint32_t item,

@@ -28,9 +28,9 @@
 static bool may_claim(const struct salvo_queues *queues, const struct salvo_gcq_chunk *chunk)
 {
 	const struct salvo_element *element = chunk->element;
-	const uint64_t mask = element->apu_mask;
 
-	return queues->excludes && !(mask & (mask - 1)) && salvo_element_contends(element) &&
+	return queues->excludes && salvo_element_has_one_unit(element) &&
+	       salvo_element_contends(element) &&
 	       salvo_contention_expect(&queues->contention, salvo_element_kernel(element),
 				       chunk->count) <= MOST_NS;
 }

@@ -10,16 +10,10 @@
  */
 #include "item_times.h"
 
-/* Kernels start at multiples of 16 bytes; the golden ratio spreads them. */
-static unsigned int place_of(uint64_t kernel)
-{
-	return (kernel / 16 * 0x9e3779b97f4a7c15ull) >> 58;
-}
-
 void salvo_item_times_add(struct salvo_item_times *times, uint64_t kernel, uint32_t items,
 			  uint64_t ns)
 {
-	const unsigned int at = place_of(kernel);
+	const unsigned int at = salvo_history_place(kernel);
 	const uint64_t ps = ns * 1000 / items;
 
 	if (times->of[at].kernel != kernel || ps > times->of[at].ps)
@@ -32,7 +26,7 @@ void salvo_item_times_add(struct salvo_item_times *times, uint64_t kernel, uint3
 uint64_t salvo_item_times_expect(const struct salvo_item_times *times, uint64_t kernel,
 				 uint32_t items)
 {
-	const unsigned int at = place_of(kernel);
+	const unsigned int at = salvo_history_place(kernel);
 
 	if (!kernel || times->of[at].kernel != kernel)
 		return UINT64_MAX;

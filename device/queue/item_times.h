@@ -6,8 +6,7 @@
 #define SALVO_ITEM_TIMES_H
 
 #include <stdint.h>
-
-#define SALVO_ITEM_TIMES 64u
+#include "history.h"
 
 /**
  * struct salvo_item_times - What one unit knows of kernels, by their addresses; initially zero.
@@ -18,7 +17,7 @@ struct salvo_item_times {
 		uint64_t kernel;
 		/** @ps: Time of an item in picoseconds. */
 		uint64_t ps;
-	} of[SALVO_ITEM_TIMES];
+	} of[SALVO_HISTORY_KERNELS];
 };
 
 /** salvo_item_times_add() - @items of @kernel took @ns. */

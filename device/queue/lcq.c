@@ -31,6 +31,7 @@
 #include "lcq.h"
 
 #include <string.h>
+#include "history.h"
 
 /* A large chunk lasts for so many fetches, the threshold for so many. */
 #define LARGE_FETCHES		8u
@@ -39,10 +40,6 @@
 #define LARGE_LEAST_NS		20000u
 /* A unit takes its share of a large chunk in so many parts; the GCQ balances the end. */
 #define LOCAL_PARTS		2u
-/* Weight of the history: a new value counts one part in so many. */
-#define HISTORY			8u
-/* Values are limited to so many times the history. */
-#define OUTLIER			4u
 /* Items for each unit as long as there is no history */
 #define FIRST_ITEMS		4u
 #define MOST_ITEMS		(1u << 30)
@@ -88,14 +85,6 @@ uint32_t salvo_lcq_large(const struct salvo_lcq *lcq)
 	return items_in(lcq, ns > LARGE_LEAST_NS ? ns : LARGE_LEAST_NS);
 }
 
-/* Limits outliers: the unit may have lost its core for a while. */
-static void learn(uint64_t *history, uint64_t value)
-{
-	if (*history && value > OUTLIER * *history)
-		value = OUTLIER * *history;
-	*history = *history ? (*history * (HISTORY - 1) + value + HISTORY / 2) / HISTORY : value;
-}
-
 static void learn_drain(struct salvo_lcq *lcq, uint64_t lwir)
 {
 	const uint64_t drained = lcq->level > lwir ? lcq->level - lwir : 0;
@@ -103,7 +92,8 @@ static void learn_drain(struct salvo_lcq *lcq, uint64_t lwir)
 	if (!atomic_load_explicit(&lcq->flowing, memory_order_relaxed) || !drained ||
 	    lcq->began <= lcq->ended)
 		return;
-	learn(&lcq->item_ps, (lcq->began - lcq->ended) * 1000 / drained + 1);
+	lcq->item_ps = salvo_history_add(lcq->item_ps,
+					 (lcq->began - lcq->ended) * 1000 / drained + 1);
 }
 
 bool salvo_lcq_begin(struct salvo_lcq *lcq, const struct salvo_gcq *gcq, uint64_t now)
@@ -161,7 +151,7 @@ struct salvo_gcq_chunk salvo_lcq_fetch(struct salvo_lcq *lcq, struct salvo_gcq *
 		fill(lcq, &chunk);
 		lcq->ended = clock(cookie);
 		lcq->level = salvo_lcq_lwir(lcq);
-		learn(&lcq->latency_ns, lcq->ended - lcq->began);
+		lcq->latency_ns = salvo_history_add(lcq->latency_ns, lcq->ended - lcq->began);
 		if (lcq->item_ps)
 			atomic_store_explicit(&lcq->threshold,
 					      items_in(lcq, THRESHOLD_FETCHES * lcq->latency_ns),

@@ -135,7 +135,7 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 	queue->timed_coalesced = chunk.element->coalesced > 1;
 	/* After the last chunk the unit also ends the element, and perhaps the batch. */
 	queue->timed_contends = chunk.left && salvo_element_contends(chunk.element);
-	queue->timed_alone = !(chunk.element->apu_mask & (chunk.element->apu_mask - 1));
+	queue->timed_alone = salvo_element_has_one_unit(chunk.element);
 	queue->timed_kernel = chunk.left ? salvo_element_kernel(chunk.element) : 0;
 	if (chunk.count > 1 || is_timed_alone(queue)) {
 		queue->timed = chunk.count;

@@ -209,13 +209,14 @@ TEST(M4_places_in_a_list)
 
 TEST(M4_one_operation_for_a_work_group)
 {
+	const uint32_t flags = SALVO_KERNEL_SPLIT | SALVO_KERNEL_CONTENDS;
 	struct cc_program *program = cc_build("-O2", "tests/kernels/append.cl");
 
 	ASSERT_NE(NULL, program);
-	EXPECT_NE(0, cc_note(program, "above")->flags & SALVO_KERNEL_SPLIT);
-	EXPECT_NE(0, cc_note(program, "several")->flags & SALVO_KERNEL_SPLIT);
-	EXPECT_NE(0, cc_note(program, "places")->flags & SALVO_KERNEL_SPLIT);
-	EXPECT_NE(0, cc_note(program, "sums")->flags & SALVO_KERNEL_SPLIT);
+	EXPECT_EQ(flags, cc_note(program, "above")->flags);
+	EXPECT_EQ(flags, cc_note(program, "several")->flags);
+	EXPECT_EQ(flags, cc_note(program, "places")->flags);
+	EXPECT_EQ(flags, cc_note(program, "sums")->flags);
 	EXPECT_EQ(0, cc_note(program, "waits")->flags);
 	cc_program_close(program);
 }

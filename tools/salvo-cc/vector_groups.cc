@@ -144,18 +144,6 @@ void vectoriser::merge_runs(near_accesses &near)
 	}
 }
 
-/* Bytes from the first access of @near to @inst, if that is the same in all work-items */
-static std::optional<int64_t> distance(ScalarEvolution &evolution, const near_accesses &near,
-				       const SCEV *address)
-{
-	if (evolution.getPointerBase(address) != evolution.getPointerBase(near.address))
-		return {};
-	auto *apart = dyn_cast<SCEVConstant>(evolution.getMinusSCEV(address, near.address));
-	if (!apart || apart->getAPInt().getSignificantBits() > 32)
-		return {};
-	return apart->getAPInt().getSExtValue();
-}
-
 static bool overlaps(const near_accesses &near, int64_t at, int64_t bytes)
 {
 	return any_of(near.at, [&](const auto &part) {
@@ -175,7 +163,7 @@ static bool separates(Instruction &inst, near_accesses &near, ScalarEvolution &e
 		return false;
 	if (!can_group(inst))
 		return true;
-	const auto at = distance(evolution, near, address_in_loop(inst, evolution));
+	const auto at = bytes_apart(near.address, address_in_loop(inst, evolution), evolution);
 	const int64_t bytes = getLoadStoreType(&inst)->getPrimitiveSizeInBits() / 8;
 	if (!at)
 		return true;
@@ -221,7 +209,7 @@ static const near_accesses &add_access(Instruction &inst, std::vector<near_acces
 			continue;
 		if (near.scopes() != scopes_of(inst))
 			continue;
-		const auto at = distance(evolution, near, address);
+		const auto at = bytes_apart(near.address, address, evolution);
 		if (at && !overlaps(near, *at, bits / 8) && !passes_store(near, *at, bits / 8)) {
 			near.at.push_back({ *at, &inst });
 			return near;

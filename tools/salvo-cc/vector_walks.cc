@@ -75,8 +75,7 @@ bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases,
 	});
 }
 
-/* Bytes from @one to @other in the same iteration, if they are a constant */
-static std::optional<int64_t> bytes_apart(const SCEV *one, const SCEV *other,
+std::optional<int64_t> bytes_apart(const SCEV *one, const SCEV *other,
 					  ScalarEvolution &evolution)
 {
 	if (evolution.getPointerBase(one) != evolution.getPointerBase(other))
@@ -221,15 +220,11 @@ bool vectoriser::is_dense(const walk &one, ArrayRef<walk> all, ScalarEvolution &
 
 	for (const walk &other : all) {
 		if (other.step != one.step || other.bytes != one.bytes ||
-		    isa<LoadInst>(other.inst) != isa<LoadInst>(one.inst) ||
-		    evolution.getPointerBase(other.start) != evolution.getPointerBase(one.start))
+		    isa<LoadInst>(other.inst) != isa<LoadInst>(one.inst))
 			continue;
-		auto *apart = dyn_cast<SCEVConstant>(evolution.getMinusSCEV(other.start,
-									    one.start));
-		if (apart && apart->getAPInt().getSignificantBits() <= 32 &&
-		    apart->getAPInt().getSExtValue() % one.bytes == 0)
-			at.insert((apart->getAPInt().getSExtValue() % one.step + one.step) %
-				  one.step);
+		const auto apart = bytes_apart(one.start, other.start, evolution);
+		if (apart && *apart % one.bytes == 0)
+			at.insert((*apart % one.step + one.step) % one.step);
 	}
 	return (int64_t)at.size() == std::abs(one.step) / one.bytes;
 }

@@ -30,6 +30,10 @@ llvm::Value *first_in_loop(llvm::Value *v, llvm::BasicBlock &header, llvm::Basic
 bool is_alone(llvm::Instruction &inst, llvm::BasicBlock &block, llvm::AAResults &aliases,
 	      llvm::function_ref<bool(llvm::Instruction &other)> but_for);
 
+/* Bytes from @one to @other, if that is the same for all */
+std::optional<int64_t> bytes_apart(const llvm::SCEV *one, const llvm::SCEV *other,
+				   llvm::ScalarEvolution &evolution);
+
 /*
  * Do two accesses that move alongside each other find and leave the same if so many iterations of
  * the block that @loop is do all loads of each first, and all stores last?
