@@ -594,3 +594,30 @@ kernel void exit_that_some_skip(ARGS)
 	}
 	out[ITEM] = sum * 64 + i + j;
 }
+
+/*
+ * Lanes leave a loop in different iterations, and only those that do so in the first ones return,
+ * past the end of @k's life.
+ */
+kernel void return_from_first_iterations(PLAIN)
+{
+	uint x = in[ITEM], tail[4] = { x, n, ITEM, 1 };
+
+	for (uint i = 0;; i++) {
+		if (i < 2) {
+			uint k = 0;
+
+			do {
+				if (ITEM > n && x % 5 == 4)
+					return;
+				x = x * 5 + in[(ITEM + k) & 255];
+			} while (k++ < n && (ITEM & 8));
+			continue;
+		}
+		for (uint k = 0; k <= (x & 7); k++)
+			tail[tail[x & 3] & 3] = ITEM;
+		if (i >= (ITEM & 7))
+			break;
+	}
+	out[ITEM] = x + tail[0] * 3 + tail[1] * 5 + tail[2] * 7 + tail[3];
+}

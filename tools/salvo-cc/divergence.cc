@@ -14,7 +14,9 @@
  *	t .. j		e .. j		each with divergent branches on the way
  *
  * miss j. So the joins of each divergent branch are searched for once more here, to the end, and
- * phis that differ but were not found are sources of divergence for another analysis.
+ * phis that differ but were not found are sources of divergence for another analysis. Nor does it
+ * find phis of constants at the exit of a loop that work-items leave in different iterations and on
+ * different edges.
  */
 #include "agree.h"
 #include "quotients.h"
@@ -194,6 +196,16 @@ divergence::divergence(Function &f, const SmallPtrSetImpl<const Value *> &source
 	} while (add_missed(f));
 }
 
+/* May @phi have a value that differs between iterations of @loop? */
+static bool is_of_iteration(const PHINode &phi, const Loop &loop)
+{
+	return any_of(phi.incoming_values(), [&](const Value *value) {
+		auto *inst = dyn_cast<Instruction>(value);
+
+		return inst && loop.contains(inst);
+	});
+}
+
 /* Makes phis that differ, but were not found to, sources; false if there are none. */
 bool divergence::add_missed(Function &f)
 {
@@ -209,17 +221,15 @@ bool divergence::add_missed(Function &f)
 	for (BasicBlock &block : f)
 		if (splits(block))
 			all.find(block);
-	for (BasicBlock *join : all.met)
-		for (PHINode &phi : join->phis())
-			if (!differs(&phi) && !phi.hasConstantOrUndefValue())
+	auto add_phis = [&](BasicBlock &block, const Loop *left) {
+		for (PHINode &phi : block.phis())
+			if (!differs(&phi) && (!phi.hasConstantOrUndefValue() ||
+					       (left && is_of_iteration(phi, *left))))
 				sources.insert(&phi);
+	};
+	for (BasicBlock *join : all.met)
+		add_phis(*join, nullptr);
 	for (auto [exit, loop] : all.left)
-		for (PHINode &phi : exit->phis())
-			for (Value *value : phi.incoming_values()) {
-				auto *inst = dyn_cast<Instruction>(value);
-
-				if (inst && loop->contains(inst) && !differs(&phi))
-					sources.insert(&phi);
-			}
+		add_phis(*exit, loop);
 	return sources.size() > before;
 }
