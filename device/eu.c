@@ -355,6 +355,15 @@ static void yield_core(struct salvo_eu *eu)
 	salvo_parking_pause(eu->eus->queues->parking, eu->queue.unit, YIELD_NS);
 }
 
+/* A push relies on a unit that polls; one that serves slots may be busy with leaves. */
+static void begin_polling(struct salvo_eu *eu)
+{
+	if (eu->polling || salvo_leaf_slots_serves(eu->eus->slots, eu->queue.unit))
+		return;
+	eu->polling = true;
+	atomic_fetch_or(&eu->eus->queues->parking->polling, eu->bit);
+}
+
 /* Returns when there may be work. */
 static void wait_for_work(struct salvo_eu *eu)
 {
@@ -364,11 +373,7 @@ static void wait_for_work(struct salvo_eu *eu)
 	uint64_t now = start;
 
 	eu->idle = true;
-	/* A push relies on a unit that polls; one that serves slots may be busy with leaves. */
-	if (!eu->polling && !salvo_leaf_slots_serves(eus->slots, eu->queue.unit)) {
-		eu->polling = true;
-		atomic_fetch_or(&eus->queues->parking->polling, eu->bit);
-	}
+	begin_polling(eu);
 	do {
 		if (salvo_worker_queue_has_work(&eu->queue) || poll_doorbell(eus) ||
 		    salvo_leaf_slots_ring(eus->slots, eu->queue.unit) ||
@@ -447,10 +452,14 @@ static void *unit_main(void *arg)
 			run_chunk(eu, &chunk);
 			continue;
 		}
-		/* A thread that waits for the job may need this core. */
+		/*
+		 * A thread that waits for the job may need this core, and may keep it until it
+		 * waits for the next one.
+		 */
 		if (flush(eu)) {
 			const uint64_t now = salvo_clock();
 
+			begin_polling(eu);
 			if (!salvo_yield_is_crowded(&eu->yield, now))
 				salvo_yield(&eu->yield, now);
 		}

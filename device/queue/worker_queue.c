@@ -61,6 +61,7 @@ void salvo_worker_queue_init(struct salvo_worker_queue *queue, struct salvo_queu
 	queue->most = MOST_ITEMS;
 	queue->most_elements = 1;
 	queue->wake_ns = WAKE_NS;
+	queue->rest_position = UINT64_MAX;
 	while (!(topology->node[queue->node].units & bit))
 		queue->node++;
 	for (i = 0; i < SALVO_PRIOS; i++) {
@@ -250,6 +251,7 @@ struct salvo_gcq_chunk salvo_worker_queue_take(struct salvo_worker_queue *queue,
 	if (!chunk.count) {
 		queue->most_elements = 1;
 		queue->rests_ns = 0;
+		queue->rest_position = UINT64_MAX;
 	}
 	if (!chunk.left)
 		set_alone(queue, false);
@@ -385,7 +387,10 @@ static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_ch
 				       chunk->left);
 	if (rest >= 2 * queue->wake_ns || queue->rests_ns >= 2 * queue->wake_ns)
 		return false;
-	queue->rests_ns += rest;
+	/* The rest after a later chunk of the same entry is part of it. */
+	if (chunk->position != queue->rest_position)
+		queue->rests_ns += rest;
+	queue->rest_position = chunk->position;
 	set_alone(queue, true);
 	/* In this order: a waiter first counts itself. */
 	return !atomic_load(&queue->queues->waiters);

@@ -53,6 +53,8 @@ struct salvo_worker_queue {
 	bool alone;
 	/** @rests_ns: Time of the work for which it has woken none since it was idle last. */
 	uint64_t rests_ns;
+	/** @rest_position: The last entry in @rests_ns, or UINT64_MAX. */
+	uint64_t rest_position;
 	/** @own: Its cursors in the global queues. */
 	struct salvo_gcq_taker own[SALVO_PRIOS];
 };

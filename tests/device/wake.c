@@ -195,6 +195,22 @@ TEST_F(pair, a_unit_wakes_another_for_many_short_rests_without_a_pause)
 	EXPECT_TRUE(woke);
 }
 
+/* The first rest is nearly as long as what it takes to wake a unit, all rests together are not. */
+TEST_F(pair, a_unit_that_works_alone_does_so_to_the_end_of_an_entry)
+{
+	bool woke = true;
+	unsigned int i;
+
+	for (i = 0; i < 1000 && woke; i++) {
+		self->queue.wake_ns = WAKE_NS;
+		self->queue.most = 1;
+		push(self, &self->element, 0x1000);
+		woke = run(self, WAKE_NS / 10);
+		idle(self);
+	}
+	EXPECT_FALSE(woke);
+}
+
 TEST_F(pair, a_unit_wakes_another_for_an_entry_behind)
 {
 	struct salvo_element second;
