@@ -342,6 +342,8 @@ static void park_until_work(struct salvo_eu *eu)
 		;
 	salvo_leaf_slots_sleep(eus->slots, unit, false);
 	eu->polling = salvo_parking_finish_wait(parking, unit);
+	eu->queue.sleeps = true;
+	salvo_queues_note_awake(eus->queues);
 	/* It may have been woken for a doorbell, and there may be work too. */
 	poll_doorbell(eus);
 }

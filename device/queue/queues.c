@@ -28,10 +28,13 @@
 #include <string.h>
 #include "clock.h"
 #include "element.h"
+#include "history.h"
 #include "lcq.h"
 
 /* A thread that waits this soon has done nothing else since it submitted. */
 #define SOON_NS 50000u
+/* A unit that takes longer to be awake has waited for its core. */
+#define LATENCY_MOST_NS 100000u
 /* So many submissions wake two units before one tries again whether a single one suffices. */
 #define SEVERAL 8u
 
@@ -124,6 +127,17 @@ static uint64_t choose_units(struct salvo_queues *queues, const struct salvo_ele
 				       element->total, mask, idle);
 }
 
+/*
+ * Has the caller woken a unit on its own core in advance? Where another program wants that core,
+ * the unit does not poll, and sleeps again.
+ */
+static bool expects_here(const struct salvo_queues *queues)
+{
+	return atomic_load_explicit(&queues->expecter, memory_order_relaxed) ==
+	       (uintptr_t)pthread_self() &&
+	       atomic_load_explicit(&queues->expected_here, memory_order_relaxed);
+}
+
 void salvo_queues_push(struct salvo_queues *queues, struct salvo_element *element)
 {
 	struct salvo_parking *parking = queues->parking;
@@ -137,7 +151,7 @@ void salvo_queues_push(struct salvo_queues *queues, struct salvo_element *elemen
 		salvo_parking_wake_all(parking);
 	else if (!(mask & atomic_load(&parking->polling)))
 		salvo_parking_wake_one(parking, mask & atomic_load(&parking->sleeping),
-				       queues->core, false);
+				       queues->core, expects_here(queues));
 }
 
 void salvo_queues_expect(struct salvo_queues *queues)
@@ -160,12 +174,29 @@ void salvo_queues_expect(struct salvo_queues *queues)
 	}
 	salvo_parking_wake_to_poll(parking, sleeping, queues->core, here);
 	atomic_store_explicit(&queues->expected_ns, salvo_clock(), memory_order_relaxed);
+	atomic_store_explicit(&queues->expected_here, here, memory_order_relaxed);
 	atomic_store_explicit(&queues->expecter, self, memory_order_release);
 }
 
 void salvo_queues_note_wake(struct salvo_queues *queues)
 {
 	atomic_store_explicit(&queues->several, SEVERAL, memory_order_relaxed);
+}
+
+void salvo_queues_note_awake(struct salvo_queues *queues)
+{
+	uint64_t since = atomic_load_explicit(&queues->waking_ns, memory_order_relaxed);
+	uint64_t took, before;
+
+	/* Units that were woken for another reason are few. */
+	if (!since || !atomic_compare_exchange_strong(&queues->waking_ns, &since, 0))
+		return;
+	took = salvo_clock() - since;
+	before = atomic_load_explicit(&queues->latency_ns, memory_order_relaxed);
+	atomic_store_explicit(&queues->latency_ns,
+			      salvo_history_add(before, took < LATENCY_MOST_NS ? took :
+								  LATENCY_MOST_NS),
+			      memory_order_relaxed);
 }
 
 void salvo_queues_note_wait(struct salvo_queues *queues)

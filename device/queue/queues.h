@@ -54,10 +54,16 @@ struct salvo_queues {
 	_Atomic uintptr_t expecter;
 	/** @expected_ns: When it did. */
 	_Atomic uint64_t expected_ns;
+	/** @expected_here: The unit is on its own core. */
+	_Atomic bool expected_here;
 	/** @waiter: The thread that last waited soon after that, or 0. */
 	_Atomic uintptr_t waiter;
 	/** @several: So many submissions wake two units in advance. */
 	_Atomic uint32_t several;
+	/** @waking_ns: When a unit woke another one that has not run since, or 0. */
+	_Atomic uint64_t waking_ns;
+	/** @latency_ns: History of how long it takes until such a unit runs. */
+	_Atomic uint64_t latency_ns;
 	/** @owner: Mask of the unit that keeps others from running, or 0; see exclusion.c. */
 	_Atomic uint64_t owner __attribute__((aligned(64)));
 	/** @far: Some node is far. */
@@ -107,9 +113,14 @@ void salvo_queues_end_wait(struct salvo_queues *queues);
 void salvo_queues_note_wait(struct salvo_queues *queues);
 
 /**
- * salvo_queues_note_wake() - A unit had to wake another one.
+ * salvo_queues_note_wake() - A unit had to wake another one for a part of its work.
  */
 void salvo_queues_note_wake(struct salvo_queues *queues);
+
+/**
+ * salvo_queues_note_awake() - The calling unit has slept, and runs again.
+ */
+void salvo_queues_note_awake(struct salvo_queues *queues);
 
 /**
  * salvo_queues_expect() - Elements will be pushed soon: if all units sleep, wake one now, or two.

@@ -16,8 +16,9 @@
  * units from the global queue.
  *
  * A unit that takes a chunk wakes others for the rest, unless it knows the kernel and the rest is
- * so short that it is done before another unit would be awake. To wake a thread on another
- * core takes from 2 us to some 30 us in a virtual machine, so it is measured.
+ * so short that sharing it does not pay. To wake a thread on another core takes the waker from 2 us
+ * to some 15 us in a virtual machine, and the other one runs 50 us later there, so both are
+ * measured.
  *
  * Where address spaces are processes each has queues of its own. Then a unit also checks,
  * before it takes of a lower priority, whether another process runs a higher one on its
@@ -164,7 +165,9 @@ static void learn_time(struct salvo_worker_queue *queue)
 		queue->most = most;
 		taker->least = (uint64_t)queue->timed * LEAST_NS / took;
 		taker->least_at = queue->timed_position;
-		if (queue->timed_kernel)
+		/* The first chunk after a sleep found nothing in the caches. */
+		if (queue->timed_kernel && (!queue->slept || queue->chunks != 1 ||
+					    !is_known(queue, queue->timed_kernel)))
 			salvo_item_times_add(&queue->times, queue->timed_kernel, queue->timed,
 					     took);
 	}
@@ -252,6 +255,10 @@ struct salvo_gcq_chunk salvo_worker_queue_take(struct salvo_worker_queue *queue,
 		queue->most_elements = 1;
 		queue->rests_ns = 0;
 		queue->rest_position = UINT64_MAX;
+		queue->chunks = 0;
+	} else if (!queue->chunks++) {
+		queue->slept = queue->sleeps;
+		queue->sleeps = false;
 	}
 	if (!chunk.left)
 		set_alone(queue, false);
@@ -367,15 +374,24 @@ static bool is_last(const struct salvo_worker_queue *queue, const struct salvo_g
 }
 
 /*
- * Will the unit have done all that is left before another one is awake? Not if one such rest has
- * followed the other for so long, as in a chain of dispatches.
- *
- * OpenCL lets no work-group wait for another one that may not have begun, but kernels do that, and
- * it works with as many units as work-groups. So the units share such a rest as
- * soon as a thread sleeps until a batch is done, or if one does already.
+ * The longest rest that a unit has done alone as soon as with another one that it wakes for it.
+ * While work follows so soon that units poll for it the other one is awake for what comes next.
+ */
+static uint64_t rest_alone(const struct salvo_worker_queue *queue)
+{
+	const uint64_t latency = atomic_load_explicit(&queue->queues->latency_ns,
+						      memory_order_relaxed);
+
+	return 2 * queue->wake_ns + (queue->slept ? latency : 0);
+}
+
+/*
+ * Will the unit have done all that is left about as soon as with another one? Not if one such rest
+ * has followed the other for so long, as in a chain of dispatches.
  */
 static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_chunk *chunk)
 {
+	const uint64_t most = rest_alone(queue);
 	uint64_t rest;
 
 	if (!queue->queues->counts_waiters || !chunk || !chunk->count || lcq_of(queue, 0) ||
@@ -385,43 +401,62 @@ static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_ch
 		return true;
 	rest = salvo_item_times_expect(&queue->times, salvo_element_kernel(chunk->element),
 				       chunk->left);
-	if (rest >= 2 * queue->wake_ns || queue->rests_ns >= 2 * queue->wake_ns)
+	if (rest >= most || queue->rests_ns >= most)
 		return false;
 	/* The rest after a later chunk of the same entry is part of it. */
 	if (chunk->position != queue->rest_position)
 		queue->rests_ns += rest;
 	queue->rest_position = chunk->position;
-	set_alone(queue, true);
-	/* In this order: a waiter first counts itself. */
-	return !atomic_load(&queue->queues->waiters);
+	return true;
 }
 
-static void wake_one(struct salvo_worker_queue *queue, uint64_t mask)
+/* Returns whether it woke one. */
+static bool wake_one(struct salvo_worker_queue *queue, uint64_t mask)
 {
-	const uint64_t start = mask ? salvo_clock() : 0;
-	uint64_t took;
+	uint64_t start, took;
 
-	if (!salvo_parking_wake_one(queue->queues->parking, mask, queue->queues->core, false))
-		return;
+	if (!mask)
+		return false;
+	start = salvo_clock();
+	atomic_store_explicit(&queue->queues->waking_ns, start, memory_order_relaxed);
+	if (!salvo_parking_wake_one(queue->queues->parking, mask, queue->queues->core, false)) {
+		atomic_store_explicit(&queue->queues->waking_ns, 0, memory_order_relaxed);
+		return false;
+	}
 	took = salvo_clock() - start;
-	salvo_queues_note_wake(queue->queues);
 	/* The chunk begins now. */
 	queue->since += took;
 	queue->wake_ns = (7 * queue->wake_ns + (took < WAKE_MOST_NS ? took : WAKE_MOST_NS)) / 8;
+	return true;
 }
 
+/*
+ * OpenCL lets no work-group wait for another one that may not have begun, but kernels do that, and
+ * it works with as many units as work-groups. So the units share a short rest, too, as soon as a
+ * thread sleeps until a batch is done, or if one does already.
+ */
 void salvo_worker_queue_wake_next(struct salvo_worker_queue *queue,
 				  const struct salvo_gcq_chunk *chunk)
 {
-	const struct salvo_queues *queues = queue->queues;
+	struct salvo_queues *queues = queue->queues;
 	const uint64_t mates = queues->topology.node[queue->node].units;
 	const uint64_t sleeping = atomic_load(&queues->parking->sleeping);
 	uint64_t others;
+	bool alone, woke;
 
-	if (!sleeping || is_short(queue, chunk))
+	if (!sleeping)
+		return;
+	alone = is_short(queue, chunk);
+	if (alone && !chunk->left)
+		return;
+	set_alone(queue, alone);
+	/* In this order: a waiter first counts itself. */
+	if (alone && !atomic_load(&queues->waiters))
 		return;
 	set_alone(queue, false);
 	others = salvo_worker_queue_others(queue, sleeping);
-	wake_one(queue, others & mates);
-	wake_one(queue, others & ~mates);
+	woke = wake_one(queue, others & mates);
+	woke |= wake_one(queue, others & ~mates);
+	if (woke && !alone)
+		salvo_queues_note_wake(queues);
 }

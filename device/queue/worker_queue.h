@@ -51,6 +51,12 @@ struct salvo_worker_queue {
 	uint64_t wake_ns;
 	/** @alone: Its bit in the queues' mask of that name is set. */
 	bool alone;
+	/** @chunks: That it took since it was idle last. */
+	uint32_t chunks;
+	/** @sleeps: Its thread has slept since the last chunk. */
+	bool sleeps;
+	/** @slept: It had before the first of @chunks. */
+	bool slept;
 	/** @rests_ns: Time of the work for which it has woken none since it was idle last. */
 	uint64_t rests_ns;
 	/** @rest_position: The last entry in @rests_ns, or UINT64_MAX. */

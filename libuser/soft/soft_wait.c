@@ -20,22 +20,38 @@
 #include "soft_device.h"
 
 #define SPIN_POLLS	8
+/* Longer than a unit works alone for what takes as long as it expects */
+#define SOON_NS		200000
 
-/* Sleep while @word is @value, until @deadline. Return: 0 or -ETIME. */
+/* Return: whether the deadline passed. */
+static bool futex_sleep(atomic_uint *word, unsigned int value, int64_t deadline)
+{
+	struct timespec ts = { deadline / 1000000000, deadline % 1000000000 };
+
+	/* FUTEX_WAIT_BITSET takes a point in time on CLOCK_MONOTONIC. */
+	return syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
+		       deadline == INT64_MAX ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY) &&
+	       errno == ETIMEDOUT;
+}
+
+/*
+ * Sleep while @word is @value, until @deadline. Return: 0 or -ETIME.
+ *
+ * What a unit does alone, because it is soon done, is done within the first sleep. If not it may
+ * wait for work-groups that it has left.
+ */
 static int futex_wait(struct soft_device *dev, atomic_uint *word, unsigned int value,
 		      int64_t deadline)
 {
-	struct timespec ts = { deadline / 1000000000, deadline % 1000000000 };
-	int err = 0;
+	const int64_t soon = salvo_deadline_ns(SOON_NS);
+	bool late;
 
+	if (soon < deadline && !futex_sleep(word, value, soon))
+		return 0;
 	salvo_gpu_begin_wait(dev->gpu);
-	/* FUTEX_WAIT_BITSET takes a point in time on CLOCK_MONOTONIC. */
-	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
-		    deadline == INT64_MAX ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY) &&
-	    errno == ETIMEDOUT)
-		err = -ETIME;
+	late = futex_sleep(word, value, deadline);
 	salvo_gpu_end_wait(dev->gpu);
-	return err;
+	return late ? -ETIME : 0;
 }
 
 /* A thread that polls to the end, perhaps of a real-time priority, does not leave its core. */
@@ -107,13 +123,15 @@ int salvo_soft_fence_wait(struct salvo_fence *base, int64_t timeout_ns)
 	struct soft_device *dev = to_soft_device(base->device);
 	int64_t deadline;
 
+	/* Also if the unit on this core was so fast. */
+	if (timeout_ns)
+		note_wait(dev);
 	if (!salvo_soft_fence_is_done(fence)) {
 		if (salvo_device_is_inherited(&dev->base))
 			return -ENODEV;
 		if (!timeout_ns)
 			return -ETIME;
 		deadline = salvo_deadline_ns(timeout_ns);
-		note_wait(dev);
 		if (!poll_fence(dev, fence, poll_until(dev, deadline)) &&
 		    sleep_on_fence(dev, fence, deadline))
 			return -ETIME;

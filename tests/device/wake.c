@@ -211,6 +211,84 @@ TEST_F(pair, a_unit_that_works_alone_does_so_to_the_end_of_an_entry)
 	EXPECT_FALSE(woke);
 }
 
+/* It takes the waker no time to wake a unit, but that takes long to be awake. */
+TEST_F(pair, a_unit_works_alone_while_another_would_not_be_awake)
+{
+	bool woke = true;
+	unsigned int i;
+
+	for (i = 0; i < 1000 && woke; i++) {
+		idle(self);
+		self->queue.sleeps = true;
+		self->queue.wake_ns = 0;
+		atomic_store(&self->queues.latency_ns, 2 * WAKE_NS);
+		push(self, &self->element, 0x1000);
+		woke = run(self, WAKE_NS / 10);
+	}
+	EXPECT_FALSE(woke);
+	/* It pays for what comes next. */
+	idle(self);
+	push(self, &self->element, 0x1000);
+	EXPECT_TRUE(run(self, WAKE_NS / 10));
+}
+
+TEST_F(pair, what_a_unit_takes_to_be_awake_is_measured)
+{
+	struct salvo_queues *queues = &self->queues;
+	const struct timespec late = { .tv_nsec = 5000000 };
+
+	push(self, &self->element, 0x1000);
+	EXPECT_TRUE(run(self, 0));
+	EXPECT_NE(0, atomic_load(&queues->waking_ns));
+	nanosleep(&late, NULL);
+	salvo_queues_note_awake(queues);
+	EXPECT_EQ(100000, atomic_load(&queues->latency_ns));
+	/* Not by a unit that nobody woke. */
+	salvo_queues_note_awake(queues);
+	EXPECT_EQ(100000, atomic_load(&queues->latency_ns));
+}
+
+static void take_and_run(FIXTURE_DATA(pair) *self, uint64_t ns, bool *woke)
+{
+	const uint64_t start = salvo_clock();
+	struct salvo_worker_events events;
+	struct salvo_gcq_chunk chunk;
+
+	salvo_parking_prepare_wait(self->queues.parking, 1);
+	chunk = salvo_worker_queue_take(&self->queue, &events);
+	salvo_worker_queue_wake_next(&self->queue, &chunk);
+	*woke = !(atomic_load(&self->queues.parking->sleeping) & OTHER);
+	while (salvo_clock() - start < ns)
+		;
+}
+
+/* The first of three items or so takes as if the others took longer than to wake a unit. */
+TEST_F(pair, a_unit_does_not_expect_the_rest_to_be_as_slow_as_the_chunk_after_a_sleep)
+{
+	bool woke = true;
+	unsigned int i;
+
+	push(self, &self->element, 0x1000);
+	run(self, 0);
+	for (i = 0; i < 1000 && woke; i++) {
+		idle(self);
+		self->queue.sleeps = true;
+		self->queue.wake_ns = WAKE_NS;
+		push(self, &self->element, 0x1000);
+		take_and_run(self, 10 * WAKE_NS, &woke);
+		take_and_run(self, 0, &woke);
+		run(self, 0);
+	}
+	EXPECT_FALSE(woke);
+	/* The one after a short pause counts. */
+	idle(self);
+	self->queue.wake_ns = WAKE_NS;
+	push(self, &self->element, 0x1000);
+	take_and_run(self, 10 * WAKE_NS, &woke);
+	take_and_run(self, 0, &woke);
+	EXPECT_TRUE(woke);
+}
+
 TEST_F(pair, a_unit_wakes_another_for_an_entry_behind)
 {
 	struct salvo_element second;
@@ -282,21 +360,38 @@ static void *note_wait(void *queues)
 	return NULL;
 }
 
-TEST_F(pair, who_waits_at_once_wakes_the_unit_on_its_own_core)
+/* Unit 0 is on the core of this thread from now on. */
+static bool share_core(FIXTURE_DATA(pair) *self)
 {
-	const struct timespec late = { .tv_nsec = 5000000 };
 	const int own = sched_getcpu();
-	uint64_t woken = 2;
-	pthread_t other;
 	cpu_set_t cores;
-	unsigned int i;
 
 	CPU_ZERO(&cores);
 	CPU_SET(own, &cores);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cores), &cores));
 	self->queues.core[0] = own;
 	self->queues.core[1] = own + 1;
+	return !sched_setaffinity(0, sizeof(cores), &cores);
+}
 
+/* Which unit is woken in advance once the thread has waited at once? It may lose its core. */
+static uint64_t expect_after_wait(FIXTURE_DATA(pair) *self)
+{
+	uint64_t woken = 2;
+	unsigned int i;
+
+	for (i = 0; i < 1000 && woken == 2; i++) {
+		salvo_queues_note_wait(&self->queues);
+		woken = expect(self);
+	}
+	return woken;
+}
+
+TEST_F(pair, who_waits_at_once_wakes_the_unit_on_its_own_core)
+{
+	const struct timespec late = { .tv_nsec = 5000000 };
+	pthread_t other;
+
+	ASSERT_TRUE(share_core(self));
 	EXPECT_EQ(2, expect(self));
 	EXPECT_EQ(2, expect(self));
 	nanosleep(&late, NULL);
@@ -306,14 +401,25 @@ TEST_F(pair, who_waits_at_once_wakes_the_unit_on_its_own_core)
 	ASSERT_EQ(0, pthread_create(&other, NULL, note_wait, &self->queues));
 	pthread_join(other, NULL);
 	EXPECT_EQ(2, expect(self));
-	/* The thread may lose its core before it waits. */
-	for (i = 0; i < 1000 && woken == 2; i++) {
-		salvo_queues_note_wait(&self->queues);
-		woken = expect(self);
-	}
-	EXPECT_EQ(1, woken);
+	EXPECT_EQ(1, expect_after_wait(self));
 	/* It did not wait the last time. */
 	EXPECT_EQ(2, expect(self));
+}
+
+/* The unit does not poll for long while the core is in demand. */
+TEST_F(pair, a_push_wakes_the_unit_on_its_own_core_again)
+{
+	ASSERT_TRUE(share_core(self));
+	ASSERT_EQ(1, expect_after_wait(self));
+	sleep_all(self);
+	push(self, &self->element, 0x1000);
+	EXPECT_EQ(1, awake(self));
+
+	/* From another thread, as a unit pushes what depends on its work, the other one. */
+	atomic_store(&self->queues.expecter, 1);
+	sleep_all(self);
+	push(self, &self->element, 0x1000);
+	EXPECT_EQ(2, awake(self));
 }
 
 TEST(times_of_items_follow_the_longest_at_once_and_the_shorter_by_half)
