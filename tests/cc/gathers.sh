@@ -150,6 +150,32 @@ END
 		lacks code 'vpgatherqd'
 	done)"
 
+check "M4 so are those of a table in local memory" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *in, global const int *at, global uchar *out, local uchar *table)
+{
+	int x = get_global_id(0);
+
+	table[get_local_id(0)] = in[get_local_id(0) * 3];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[x] = table[at[x]];
+}
+END
+	has code 'vpgatherdd.*zmm'
+	lacks code 'vpinsrb')"
+
+check "M4 a pixel of three bytes that is only copied is gathered, too" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *in, global const int *at, global uchar *out)
+{
+	int x = get_global_id(0);
+
+	vstore3(vload3(at[x], in), x, out);
+}
+END
+	has code 'vpgather.*zmm'
+	lacks code 'vpinsrb')"
+
 check "M4 an index that is known not to be negative has 32 bits in a gather, too" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *in, global const int *at, global float *out)

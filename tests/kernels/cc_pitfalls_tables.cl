@@ -64,6 +64,48 @@ kernel void loaded_indices(PLAIN)
 	out[i] = r;
 }
 
+/* Vectors of sizes for which there are no registers are copied from and to any place. */
+#define COPIES(T)									\
+kernel void copies_##T(PLAIN)								\
+{											\
+	uint i = ITEM, v = in[i];							\
+	global const T *from = (global const T *)in + n;				\
+	global T *to = (global T *)out;							\
+											\
+	vstore3(vload3((v >> 3) % 60, from), i, to);					\
+	if (v & 1)									\
+		vstore3(vload3((v >> 5) % 60, from), i, to);				\
+	if (v & 2)									\
+		vstore2(vload2((v >> 7) % 90, from), 306 + i, to);			\
+}
+
+COPIES(uchar)
+COPIES(short)
+COPIES(float)
+
+/* Tables of bytes and shorts that the work-group has made in local memory */
+#define LOCAL_TABLE(T)									\
+kernel void local_table_##T(ARGS)							\
+{											\
+	local T *t = (local T *)s + 1;							\
+	uint v = in[ITEM], r;								\
+											\
+	t[LID] = in[LID] >> n;								\
+	barrier(CLK_LOCAL_MEM_FENCE);							\
+	r = (uint)t[v % SIZE] * 3;							\
+	if (v & 16)									\
+		r ^= (uint)t[(v >> 5) % SIZE] * 5;					\
+	barrier(CLK_LOCAL_MEM_FENCE);							\
+	t[(LID * 5 + 3) % SIZE] = r;							\
+	r += (uint)t[(LID * 5 + 3) % SIZE] * 7;						\
+	out[ITEM] = r;									\
+}
+
+LOCAL_TABLE(uchar)
+LOCAL_TABLE(char)
+LOCAL_TABLE(ushort)
+LOCAL_TABLE(short)
+
 constant uchar steps[] = { 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19 };
 constant short waves[3][5] = { { 1, -2, 3, -4, 5 }, { 600, 7, -800, 9, 1000 }, { 3, 1, 4, 1, -5 } };
 constant uint bits[] = { 0x1021, 0x8005, 0x3d65, 0x8bb7, 0xa097, 0xc867, 0x0589 };

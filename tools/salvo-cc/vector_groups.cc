@@ -27,6 +27,7 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/InstIterator.h>
 
 using namespace llvm;
 
@@ -254,10 +255,46 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 	return found;
 }
 
+/*
+ * Is @store's vector only copied from where all lanes load it, and of a size of which there are no
+ * registers, as a pixel of three bytes?
+ */
+bool vectoriser::copies_odd_vector(const StoreInst &store) const
+{
+	auto *load = dyn_cast<LoadInst>(store.getValueOperand());
+	auto *type = load ? dyn_cast<FixedVectorType>(load->getType()) : nullptr;
+
+	if (!type || !load->hasOneUse() || !load->isSimple() || !store.isSimple() ||
+	    load->getPointerAddressSpace() == PRIVATE || store.getPointerAddressSpace() == PRIVATE)
+		return false;
+	const unsigned bits = type->getPrimitiveSizeInBits().getFixedValue();
+	return type->getScalarSizeInBits() % 8 == 0 && bits < 64 && bits != 32 &&
+	       shape_of(load->getPointerOperand()).kind == shape::VARYING;
+}
+
+/* Lanes of such a vector are gathered if its elements are used one by one (vector_elements.cc). */
+void vectoriser::take_copies_apart()
+{
+	for (Instruction &inst : instructions(item)) {
+		auto *store = dyn_cast<StoreInst>(&inst);
+
+		if (!store || !copies_odd_vector(*store))
+			continue;
+		IRBuilder<> b(store);
+		Value *from = store->getValueOperand(), *all = PoisonValue::get(from->getType());
+		const unsigned count = cast<FixedVectorType>(from->getType())->getNumElements();
+
+		for (unsigned n = 0; n < count; n++)
+			all = b.CreateInsertElement(all, b.CreateExtractElement(from, n), n);
+		store->setOperand(0, all);
+	}
+}
+
 void vectoriser::group()
 {
 	if (in_checked_mode(item) || !prepare())
 		return;
+	take_copies_apart();
 	access_analyses all(item, dt, loops);
 	ScopedNoAliasAAResult scoped;
 	all.aliases.addAAResult(scoped);

@@ -24,14 +24,16 @@ bool vectoriser::may_load_more(const LoadInst &load) const
 
 /*
  * Bytes and shorts of a table are gathered as parts of aligned words: such a word is in the same
- * page as its part.
+ * page as its part. A table in local memory was written some time ago.
  */
 bool vectoriser::can_gather_words(const LoadInst &load) const
 {
 	Type *type = load.getType(), *word = Type::getInt32Ty(item.getContext());
 
 	return (type->isIntegerTy(8) || (type->isIntegerTy(16) && load.getAlign() >= 2)) &&
-	       may_load_more(load) && can_gather(word, Align(4));
+	       (may_load_more(load) ||
+		(load.getPointerAddressSpace() == LOCAL && !in_checked_mode(item))) &&
+	       can_gather(word, Align(4));
 }
 
 /*

@@ -213,6 +213,8 @@ private:
 	/* vector_groups.cc */
 	bool gains_from_group(Instruction &inst, unsigned count) const;
 	void merge_runs(near_accesses &near);
+	bool copies_odd_vector(const llvm::StoreInst &store) const;
+	void take_copies_apart();
 
 	/* vector_walks.cc: an access to the next place in each iteration */
 	struct walk {
