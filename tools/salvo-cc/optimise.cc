@@ -66,7 +66,7 @@ static bool is_costly(StringRef pass)
 	static const StringRef costly[] = {
 		"AggressiveInstCombinePass", "ConstraintEliminationPass",
 		"CorrelatedValuePropagationPass", "DSEPass", "GVNPass", "JumpThreadingPass",
-		"LoopLoadEliminationPass", "SLPVectorizerPass", "SimpleLoopUnswitchPass",
+		"SLPVectorizerPass", "SimpleLoopUnswitchPass",
 	};
 
 	return is_contained(costly, pass);
@@ -74,9 +74,6 @@ static bool is_costly(StringRef pass)
 
 /* Instructions of a function from which on these passes leave it alone */
 static const unsigned large_function = 8000;
-
-/* The same of LoopLoadElimination, which compares each access of a loop with all others */
-static const unsigned many_accesses = 2000;
 
 /*
  * Instructions of a loop from which on its addresses stay as they are: the formulas that
@@ -119,10 +116,13 @@ static bool should_run_over(StringRef pass, const Loop &loop)
 	return pass != "LoopStrengthReducePass" || instructions_of(loop) < long_loop;
 }
 
-/* The function whose instructions were counted last: once for all its loops, maybe hundreds. */
-struct counted {
-	const Function *function = nullptr;
+/* What is known of functions for should_run(). */
+struct known_functions {
+	/* The one whose instructions were counted last: once for all its loops, maybe hundreds. */
+	const Function *counted = nullptr;
 	unsigned size = 0;
+	/* Those with a loop that may load what an iteration before has stored */
+	SmallPtrSet<const Function *, 4> with_recurrences;
 };
 
 static bool has_allocas(const Function &f)
@@ -153,7 +153,7 @@ static bool gains_little(StringRef pass, const Function &f)
 	       (pass == "SLPVectorizerPass" && f.hasFnAttribute(all_lanes));
 }
 
-static bool should_run(StringRef pass, Any unit, counted &last)
+static bool should_run(StringRef pass, Any unit, known_functions &known)
 {
 	auto *loop = llvm::any_cast<const Loop *>(&unit);
 
@@ -167,21 +167,27 @@ static bool should_run(StringRef pass, Any unit, counted &last)
 		return false;
 	if (loop && !should_run_over(pass, **loop))
 		return false;
+	auto *function = llvm::any_cast<const Function *>(&unit);
+	if (pass == "LoopLoadEliminationPass" && function)
+		return known.with_recurrences.contains(*function);
 	if (!is_costly(pass))
 		return true;
-	if (auto *function = llvm::any_cast<const Function *>(&unit)) {
+	if (function) {
 		if (gains_little(pass, **function))
 			return false;
-		last = { *function, (*function)->getInstructionCount() };
+		known.counted = *function;
+		known.size = (*function)->getInstructionCount();
 	} else if (loop) {
 		const Function *f = (*loop)->getHeader()->getParent();
 
-		if (f != last.function)
-			last = { f, f->getInstructionCount() };
+		if (f != known.counted) {
+			known.counted = f;
+			known.size = f->getInstructionCount();
+		}
 	} else {
 		return true;
 	}
-	return last.size < (pass == "LoopLoadEliminationPass" ? many_accesses : large_function);
+	return known.size < large_function;
 }
 
 /*
@@ -214,6 +220,24 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
  * loops of a function from which on none is: for each, LLVM forgets what it knows of all loops.
  */
 static const unsigned short_loop = 75, many_loops = 64;
+
+/*
+ * Instructions of a function from which on LoopLoadElimination leaves it alone, and pairs of
+ * accesses of its loops: the pass compares each with all others of a loop.
+ */
+static const unsigned many_accesses = 2000;
+static const uint64_t most_pairs = 10000;
+
+static unsigned accesses_of(const Loop &loop)
+{
+	unsigned n = 0;
+
+	for (const BasicBlock *block : loop.blocks())
+		n += count_if(*block, [](const Instruction &i) {
+			return isa<LoadInst>(i) || isa<StoreInst>(i);
+		});
+	return n;
+}
 
 /* Instructions of a loop that sums up, and iterations of it that follow each other */
 static const unsigned max_sum = 16, unrolled_sum = 4;
@@ -256,6 +280,10 @@ static bool waits_for_sums(const Loop &loop)
  * comparison, and with fewer instructions more of the next row is on its way.
  */
 struct keep_short_loops : PassInfoMixin<keep_short_loops> {
+	explicit keep_short_loops(known_functions &known) : known(known)
+	{
+	}
+
 	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
 	{
 		LoopInfo &loops = fam.getResult<LoopAnalysis>(f);
@@ -269,6 +297,7 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 			return loop->isInnermost() && instructions_of(*loop) <= short_loop;
 		}) > many_loops;
 
+		find_recurrences(f, all);
 		for (Loop *loop : all) {
 			const Loop *around = loop->getParentLoop();
 
@@ -289,6 +318,26 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 	}
 
 private:
+	known_functions &known;
+
+	/* Work-items do not depend on each other, so that loops over them do not count. */
+	void find_recurrences(const Function &f, ArrayRef<Loop *> all)
+	{
+		uint64_t pairs = 0;
+		bool found = false;
+
+		for (const Loop *loop : all) {
+			if (!loop->isInnermost())
+				continue;
+			const uint64_t n = accesses_of(*loop);
+
+			pairs += n * n;
+			found |= n && !is_kept_simple(*loop);
+		}
+		if (found && pairs <= most_pairs && f.getInstructionCount() < many_accesses)
+			known.with_recurrences.insert(&f);
+	}
+
 	static void unroll(Loop &loop, Function &f, FunctionAnalysisManager &fam)
 	{
 		auto &loops = fam.getResult<LoopAnalysis>(f);
@@ -311,7 +360,7 @@ private:
 /* LLVM's analysis managers with their proxies. */
 struct managers {
 	PassInstrumentationCallbacks callbacks;
-	counted last;
+	known_functions known;
 	reruns repeated;
 	PassBuilder builder;
 	LoopAnalysisManager lam;
@@ -323,7 +372,7 @@ struct managers {
 		: builder(target, tuning, std::nullopt, &callbacks)
 	{
 		callbacks.registerShouldRunOptionalPassCallback([this](StringRef pass, Any unit) {
-			return should_run(pass, unit, last);
+			return should_run(pass, unit, known);
 		});
 		repeated.watch(callbacks);
 		builder.registerModuleAnalyses(mam);
@@ -549,9 +598,9 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 				passes.addPass(hoist_divisions());
 		});
 	all.builder.registerVectorizerStartEPCallback(
-		[](FunctionPassManager &passes, OptimizationLevel level) {
+		[&all](FunctionPassManager &passes, OptimizationLevel level) {
 			if (level.getSpeedupLevel() > 1)
-				passes.addPass(keep_short_loops());
+				passes.addPass(keep_short_loops(all.known));
 		});
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :
