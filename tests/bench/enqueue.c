@@ -6,7 +6,8 @@
  * Microseconds for each kernel from the first call to the end of the last clFinish(), in an
  * in-order queue: N tiny kernels, each on a buffer of its own, with one clFinish(); N on one
  * buffer, which wait for each other; N with clFinish() after each; and a graph of 11 chains of 3
- * kernels. Figures are medians; the last column is the ratio.
+ * kernels. Then a kernel of some 15 us with clFinish(), after the program has computed for a while,
+ * of which the time does not count. Figures are medians; the last column is the ratio.
  *
  * usage: enqueue [--json] [--rounds N] [--only salvo|pocl]
  */
@@ -24,17 +25,28 @@
 #define CHAINS	11u
 #define LENGTH	3u
 #define BUFFERS	1000u
+/* Of the kernel that a program waits for after a pause */
+#define ITEMS	4096u
+#define STEPS	200u
+#define PAUSED	20u
 
 static const char source[] =
-	"kernel void tiny(global uint *out, uint value) { out[get_global_id(0)] += value; }";
+	"kernel void tiny(global uint *out, uint value) { out[get_global_id(0)] += value; }"
+	"kernel void longer(global float *out, uint steps)"
+	"{"
+	"	float x = out[get_global_id(0)];"
+	"	for (uint i = 0; i < steps; i++)"
+	"		x = x * 0.5f + 1;"
+	"	out[get_global_id(0)] = x;"
+	"}";
 
 struct side {
 	const char *name;
 	cl_context context;
 	cl_command_queue queue;
 	cl_program program;
-	cl_kernel kernel;
-	cl_mem buffers[BUFFERS];
+	cl_kernel kernel, longer;
+	cl_mem buffers[BUFFERS], items;
 };
 
 /* The loader reads a folder: link the drivers' files into one of our own. */
@@ -94,6 +106,10 @@ static void side_open(struct side *side, const char *platform_name)
 	need(!err && !clBuildProgram(side->program, 1, &device, "", NULL, NULL), "clBuildProgram");
 	side->kernel = clCreateKernel(side->program, "tiny", &err);
 	need(!err, "clCreateKernel");
+	side->longer = clCreateKernel(side->program, "longer", &err);
+	need(!err, "clCreateKernel");
+	side->items = clCreateBuffer(side->context, 0, ITEMS * sizeof(float), NULL, &err);
+	need(!err, "clCreateBuffer");
 	for (i = 0; i < BUFFERS; i++) {
 		side->buffers[i] = clCreateBuffer(side->context, 0, 64, NULL, &err);
 		need(!err, "clCreateBuffer");
@@ -106,6 +122,8 @@ static void side_close(struct side *side)
 
 	for (i = 0; i < BUFFERS; i++)
 		clReleaseMemObject(side->buffers[i]);
+	clReleaseMemObject(side->items);
+	clReleaseKernel(side->longer);
 	clReleaseKernel(side->kernel);
 	clReleaseProgram(side->program);
 	clReleaseCommandQueue(side->queue);
@@ -142,13 +160,45 @@ static void verify(struct side *side, unsigned int chain, cl_uint want)
 	     "the result of the kernels");
 }
 
-enum kind { OWN_BUFFER, ONE_BUFFER, FINISH_EACH, GRAPH };
+/* Computes for @pause_us and waits for a kernel, PAUSED times. Returns what a kernel takes. */
+static double run_paused(struct side *side, unsigned int pause_us)
+{
+	const size_t items = ITEMS, group = 64;
+	const cl_uint steps = STEPS;
+	const float zeros[ITEMS] = { 0 };
+	double start, all = 0;
+	unsigned int i;
+	float got;
 
+	clSetKernelArg(side->longer, 0, sizeof(side->items), &side->items);
+	clSetKernelArg(side->longer, 1, sizeof(steps), &steps);
+	clEnqueueWriteBuffer(side->queue, side->items, CL_TRUE, 0, sizeof(zeros), zeros, 0, NULL,
+			     NULL);
+	for (i = 0; i < PAUSED; i++) {
+		for (start = clock_us(CLOCK_MONOTONIC);
+		     clock_us(CLOCK_MONOTONIC) - start < pause_us;)
+			;
+		start = clock_us(CLOCK_MONOTONIC);
+		need(!clEnqueueNDRangeKernel(side->queue, side->longer, 1, NULL, &items, &group, 0,
+					     NULL, NULL), "clEnqueueNDRangeKernel");
+		clFinish(side->queue);
+		all += clock_us(CLOCK_MONOTONIC) - start;
+	}
+	need(!clEnqueueReadBuffer(side->queue, side->items, CL_TRUE, 0, sizeof(got), &got, 0, NULL,
+				  NULL) && got == 2, "the result of the kernels");
+	return all / PAUSED;
+}
+
+enum kind { OWN_BUFFER, ONE_BUFFER, FINISH_EACH, GRAPH, PAUSE };
+
+/* @n: how many kernels, or the microseconds of a pause */
 static double run(struct side *side, enum kind kind, unsigned int n)
 {
 	unsigned int i, c;
 	double start;
 
+	if (kind == PAUSE)
+		return run_paused(side, n);
 	reset(side, kind == GRAPH ? CHAINS : kind == OWN_BUFFER ? n : 1);
 	start = clock_us(CLOCK_MONOTONIC);
 	if (kind == GRAPH) {
@@ -215,6 +265,7 @@ static void show(bool json, bool last, const char *what, unsigned int n, const d
 int main(int argc, char **argv)
 {
 	static const unsigned int counts[] = { 1, 8, 33, 100, 1000 };
+	static const unsigned int pauses[] = { 30, 100, 300, 1000 };
 	unsigned int rounds = 200, sides = 2, n;
 	const char *only = NULL;
 	struct side side[2];
@@ -254,7 +305,12 @@ int main(int argc, char **argv)
 		show(json, false, "clFinish after each", counts[n], us, sides);
 	}
 	measure(side, sides, GRAPH, CHAINS * LENGTH, rounds, us);
-	show(json, true, "11 chains of 3", CHAINS * LENGTH, us, sides);
+	show(json, false, "11 chains of 3", CHAINS * LENGTH, us, sides);
+	for (n = 0; n < sizeof(pauses) / sizeof(pauses[0]); n++) {
+		measure(side, sides, PAUSE, pauses[n], rounds / 10 + 1, us);
+		show(json, n == sizeof(pauses) / sizeof(pauses[0]) - 1, "after a pause of us",
+		     pauses[n], us, sides);
+	}
 	if (json)
 		printf("]\n");
 	for (n = 0; n < sides; n++)
