@@ -101,12 +101,25 @@ static unsigned instructions_of(const Loop &loop)
 }
 
 /*
+ * Passes that find little in loops over work-items, and go through all that is in a loop once for
+ * it and once for each loop around it. What two of them simplify has just been simplified. The
+ * other makes a copy of rows a memcpy(), which is called for few work-items at a time.
+ */
+static bool is_vain_for_rows(StringRef pass)
+{
+	return pass == "LoopIdiomRecognizePass" || pass == "LoopInstSimplifyPass" ||
+	       pass == "LoopSimplifyCFGPass";
+}
+
+/*
  * Passes leave some loops alone. What is the same for all iterations of a loop around loops over
  * work-items, say whether a row has a remainder, is tested once a row; SimpleLoopUnswitch would
  * copy all that is inside for each such test.
  */
 static bool should_run_over(StringRef pass, const Loop &loop)
 {
+	if (is_vain_for_rows(pass))
+		return !is_kept_simple(loop);
 	if (pass == "LoopRotatePass")
 		return loop.getNumBlocks() < huge_loop;
 	if (pass == "IndVarSimplifyPass")
