@@ -164,6 +164,25 @@ END
 	has code 'vpgatherdd.*zmm'
 	lacks code 'vpinsrb')"
 
+check "M4 neighbours in global memory are stored at once, loads of local memory between them or not" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *in, global uchar *out, local uchar *table)
+{
+	int x = get_global_id(0);
+	uchar3 v;
+
+	table[get_local_id(0)] = in[get_local_id(0) * 3];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	v = vload3(x, in);
+	out[3 * x] = table[v.x];
+	out[3 * x + 1] = table[v.y];
+	out[3 * x + 2] = table[v.z];
+}
+END
+	has code 'vmovdqu.*,.*\(%r'
+	lacks code 'vpextrb .*\(%r'
+	lacks code 'vpscatter')"
+
 check "M4 a pixel of three bytes that is only copied is gathered, too" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uchar *in, global const int *at, global uchar *out)
