@@ -568,11 +568,40 @@ TEST_F(unit, units_that_find_nothing_look_for_less_time)
 
 		usleep(2000);
 		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		/* A unit on this core looks as soon as it gets that. */
 		for (since = salvo_clock(); salvo_clock() - since < 25000;)
-			;
+			sched_yield();
 		looked += atomic_load(&parking->polling) == 1;
 	}
 	EXPECT_GT(30, looked);
+}
+
+/* The unit leaves its core to who waits, and goes on when that waits again: nobody else is woken. */
+TEST_F(unit, unit_whose_core_the_waiter_keeps_is_relied_on)
+{
+	struct rig *rig = self->rig;
+	const struct burn_args args = { 1, 0 };
+	const struct drm_salvo_command command = rig_dispatch(rig, burn, 1, 1, 0, sizeof(args));
+	const struct salvo_parking *parking = rig->gpu->queues.parking;
+	const uint64_t end = salvo_clock() + 20ull * SALVO_CROWDED_MAX_NS;
+	unsigned int polling = 0;
+	cpu_set_t before, core;
+
+	CPU_ZERO(&core);
+	CPU_SET(rig->gpu->queues.core[0], &core);
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(before), &before));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(core), &core));
+	/* Where other programs want the core it does not poll. */
+	while (polling < 30 && salvo_clock() < end) {
+		uint64_t since;
+
+		ASSERT_EQ(SALVO_STATUS_DONE, rig_run(rig, &command, 1, &args, sizeof(args)));
+		for (since = salvo_clock(); salvo_clock() - since < 100000;)
+			;
+		polling += atomic_load(&parking->polling) == 1;
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+	EXPECT_EQ(30, polling);
 }
 
 static uint64_t cpu_ns(void)
