@@ -576,7 +576,7 @@ TEST_F(unit, units_that_find_nothing_look_for_less_time)
 	EXPECT_GT(30, looked);
 }
 
-/* The unit leaves its core to who waits, and goes on when that waits again: nobody else is woken. */
+/* The unit leaves its core to who waits, and goes on when that waits again: it wakes no other. */
 TEST_F(unit, unit_whose_core_the_waiter_keeps_is_relied_on)
 {
 	struct rig *rig = self->rig;
