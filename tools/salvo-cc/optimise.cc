@@ -234,24 +234,6 @@ struct hoist_divisions : PassInfoMixin<hoist_divisions> {
  */
 static const unsigned short_loop = 75, many_loops = 64;
 
-/*
- * Instructions of a function from which on LoopLoadElimination leaves it alone, and pairs of
- * accesses of its loops: the pass compares each with all others of a loop.
- */
-static const unsigned many_accesses = 2000;
-static const uint64_t most_pairs = 10000;
-
-static unsigned accesses_of(const Loop &loop)
-{
-	unsigned n = 0;
-
-	for (const BasicBlock *block : loop.blocks())
-		n += count_if(*block, [](const Instruction &i) {
-			return isa<LoadInst>(i) || isa<StoreInst>(i);
-		});
-	return n;
-}
-
 /* Instructions of a loop that sums up, and iterations of it that follow each other */
 static const unsigned max_sum = 16, unrolled_sum = 4;
 
@@ -293,10 +275,6 @@ static bool waits_for_sums(const Loop &loop)
  * comparison, and with fewer instructions more of the next row is on its way.
  */
 struct keep_short_loops : PassInfoMixin<keep_short_loops> {
-	explicit keep_short_loops(known_functions &known) : known(known)
-	{
-	}
-
 	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
 	{
 		LoopInfo &loops = fam.getResult<LoopAnalysis>(f);
@@ -310,7 +288,6 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 			return loop->isInnermost() && instructions_of(*loop) <= short_loop;
 		}) > many_loops;
 
-		find_recurrences(f, all);
 		for (Loop *loop : all) {
 			const Loop *around = loop->getParentLoop();
 
@@ -331,26 +308,6 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 	}
 
 private:
-	known_functions &known;
-
-	/* Work-items do not depend on each other, so that loops over them do not count. */
-	void find_recurrences(const Function &f, ArrayRef<Loop *> all)
-	{
-		uint64_t pairs = 0;
-		bool found = false;
-
-		for (const Loop *loop : all) {
-			if (!loop->isInnermost())
-				continue;
-			const uint64_t n = accesses_of(*loop);
-
-			pairs += n * n;
-			found |= n && !is_kept_simple(*loop);
-		}
-		if (found && pairs <= most_pairs && f.getInstructionCount() < many_accesses)
-			known.with_recurrences.insert(&f);
-	}
-
 	static void unroll(Loop &loop, Function &f, FunctionAnalysisManager &fam)
 	{
 		auto &loops = fam.getResult<LoopAnalysis>(f);
@@ -368,6 +325,55 @@ private:
 		UnrollLoop(&loop, how, &loops, &evolution, &dt, &assumptions,
 			   &fam.getResult<TargetIRAnalysis>(f), &remarks, true);
 	}
+};
+
+/*
+ * Instructions of a function from which on LoopLoadElimination leaves it alone, and pairs of
+ * accesses of its loops: the pass compares each with all others of a loop.
+ */
+static const unsigned many_accesses = 2000;
+static const uint64_t most_pairs = 10000;
+
+static unsigned accesses_of(const Loop &loop)
+{
+	unsigned n = 0;
+
+	for (const BasicBlock *block : loop.blocks())
+		n += count_if(*block, [](const Instruction &i) {
+			return isa<LoadInst>(i) || isa<StoreInst>(i);
+		});
+	return n;
+}
+
+/*
+ * Finds the functions that LoopLoadElimination may gain something in. Work-items do not depend on
+ * each other, so that loops over them do not count.
+ */
+struct find_recurrences : PassInfoMixin<find_recurrences> {
+	explicit find_recurrences(known_functions &known) : known(known)
+	{
+	}
+
+	PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam)
+	{
+		uint64_t pairs = 0;
+		bool found = false;
+
+		for (const Loop *loop : fam.getResult<LoopAnalysis>(f).getLoopsInPreorder()) {
+			if (!loop->isInnermost())
+				continue;
+			const uint64_t n = accesses_of(*loop);
+
+			pairs += n * n;
+			found |= n && !is_kept_simple(*loop);
+		}
+		if (found && pairs <= most_pairs && f.getInstructionCount() < many_accesses)
+			known.with_recurrences.insert(&f);
+		return PreservedAnalyses::all();
+	}
+
+private:
+	known_functions &known;
 };
 
 /* LLVM's analysis managers with their proxies. */
@@ -612,8 +618,10 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		});
 	all.builder.registerVectorizerStartEPCallback(
 		[&all](FunctionPassManager &passes, OptimizationLevel level) {
-			if (level.getSpeedupLevel() > 1)
-				passes.addPass(keep_short_loops(all.known));
+			if (level.getSpeedupLevel() <= 1)
+				return;
+			passes.addPass(find_recurrences(all.known));
+			passes.addPass(keep_short_loops());
 		});
 	ModulePassManager passes = opts.opt_level ?
 		all.builder.buildPerModuleDefaultPipeline(levels[opts.opt_level]) :

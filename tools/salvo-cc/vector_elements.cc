@@ -59,6 +59,37 @@ static bool is_taken_apart(const LoadInst &load)
 	});
 }
 
+/* Is @store's vector only copied from where all lanes load it, and a part of a word, as uchar3? */
+bool vectoriser::copies_part_of_word(const StoreInst &store) const
+{
+	auto *load = dyn_cast<LoadInst>(store.getValueOperand());
+	auto *type = load ? dyn_cast<FixedVectorType>(load->getType()) : nullptr;
+
+	return type && load->hasOneUse() && load->isSimple() && store.isSimple() &&
+	       load->getPointerAddressSpace() != PRIVATE &&
+	       store.getPointerAddressSpace() != PRIVATE &&
+	       type->getScalarSizeInBits() % 8 == 0 && word_of(type) && !is_whole_word(type) &&
+	       shape_of(load->getPointerOperand()).kind == shape::VARYING;
+}
+
+/* Lanes of such a vector are gathered if its elements are used one by one. */
+void vectoriser::take_copies_apart()
+{
+	for (Instruction &inst : instructions(item)) {
+		auto *store = dyn_cast<StoreInst>(&inst);
+
+		if (!store || !copies_part_of_word(*store))
+			continue;
+		IRBuilder<> b(store);
+		Value *from = store->getValueOperand(), *all = PoisonValue::get(from->getType());
+		const unsigned count = cast<FixedVectorType>(from->getType())->getNumElements();
+
+		for (unsigned n = 0; n < count; n++)
+			all = b.CreateInsertElement(all, b.CreateExtractElement(from, n), n);
+		store->setOperand(0, all);
+	}
+}
+
 /*
  * @load's vector up to the last element that is used: others may be outside of a buffer. Where the
  * vector is aligned they are in the same page.

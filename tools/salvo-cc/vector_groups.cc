@@ -27,7 +27,6 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/IR/InstIterator.h>
 
 using namespace llvm;
 
@@ -239,9 +238,10 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 		}
 		if (!can_group(inst))
 			continue;
-		const near_accesses joined = add_access(inst, open, evolution);
-		if (joined.is_load() || joined.at.size() < 2)
+		const near_accesses &added = add_access(inst, open, evolution);
+		if (added.is_load() || added.at.size() < 2)
 			continue;
+		const near_accesses joined = added;	/* Others move as some are erased. */
 		for (auto near = open.begin(); near != open.end();) {
 			if (crosses(joined, *near, aliases)) {
 				found.push_back(std::move(*near));
@@ -253,41 +253,6 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 	}
 	found.insert(found.end(), open.begin(), open.end());
 	return found;
-}
-
-/*
- * Is @store's vector only copied from where all lanes load it, and of a size of which there are no
- * registers, as a pixel of three bytes?
- */
-bool vectoriser::copies_odd_vector(const StoreInst &store) const
-{
-	auto *load = dyn_cast<LoadInst>(store.getValueOperand());
-	auto *type = load ? dyn_cast<FixedVectorType>(load->getType()) : nullptr;
-
-	if (!type || !load->hasOneUse() || !load->isSimple() || !store.isSimple() ||
-	    load->getPointerAddressSpace() == PRIVATE || store.getPointerAddressSpace() == PRIVATE)
-		return false;
-	const unsigned bits = type->getPrimitiveSizeInBits().getFixedValue();
-	return type->getScalarSizeInBits() % 8 == 0 && bits < 64 && bits != 32 &&
-	       shape_of(load->getPointerOperand()).kind == shape::VARYING;
-}
-
-/* Lanes of such a vector are gathered if its elements are used one by one (vector_elements.cc). */
-void vectoriser::take_copies_apart()
-{
-	for (Instruction &inst : instructions(item)) {
-		auto *store = dyn_cast<StoreInst>(&inst);
-
-		if (!store || !copies_odd_vector(*store))
-			continue;
-		IRBuilder<> b(store);
-		Value *from = store->getValueOperand(), *all = PoisonValue::get(from->getType());
-		const unsigned count = cast<FixedVectorType>(from->getType())->getNumElements();
-
-		for (unsigned n = 0; n < count; n++)
-			all = b.CreateInsertElement(all, b.CreateExtractElement(from, n), n);
-		store->setOperand(0, all);
-	}
 }
 
 void vectoriser::group()

@@ -76,7 +76,7 @@ bool is_alone(Instruction &inst, BasicBlock &block, AAResults &aliases,
 }
 
 std::optional<int64_t> bytes_apart(const SCEV *one, const SCEV *other,
-					  ScalarEvolution &evolution)
+				   ScalarEvolution &evolution)
 {
 	if (evolution.getPointerBase(one) != evolution.getPointerBase(other))
 		return {};

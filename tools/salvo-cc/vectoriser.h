@@ -213,8 +213,6 @@ private:
 	/* vector_groups.cc */
 	bool gains_from_group(Instruction &inst, unsigned count) const;
 	void merge_runs(near_accesses &near);
-	bool copies_odd_vector(const llvm::StoreInst &store) const;
-	void take_copies_apart();
 
 	/* vector_walks.cc: an access to the next place in each iteration */
 	struct walk {
@@ -383,6 +381,8 @@ private:
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
+	bool copies_part_of_word(const llvm::StoreInst &store) const;
+	void take_copies_apart();
 	bool has_elements(const llvm::LoadInst &load) const;
 	Value *narrow_offset(llvm::LoadInst &load, Value *&base);
 	Value *gather_elements_word(llvm::LoadInst &load);
