@@ -391,8 +391,7 @@ static uint64_t rest_alone(const struct salvo_worker_queue *queue)
  */
 static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_chunk *chunk)
 {
-	const uint64_t most = rest_alone(queue);
-	uint64_t rest;
+	uint64_t rest, most;
 
 	if (!queue->queues->counts_waiters || !chunk || !chunk->count || lcq_of(queue, 0) ||
 	    !is_last(queue, chunk))
@@ -401,6 +400,7 @@ static bool is_short(struct salvo_worker_queue *queue, const struct salvo_gcq_ch
 		return true;
 	rest = salvo_item_times_expect(&queue->times, salvo_element_kernel(chunk->element),
 				       chunk->left);
+	most = rest_alone(queue);
 	if (rest >= most || queue->rests_ns >= most)
 		return false;
 	/* The rest after a later chunk of the same entry is part of it. */

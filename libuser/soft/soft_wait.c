@@ -21,7 +21,7 @@
 
 #define SPIN_POLLS	8
 /* Longer than a unit works alone for what takes as long as it expects */
-#define SOON_NS		200000
+#define ALONE_NS	200000
 
 /* Return: whether the deadline passed. */
 static bool futex_sleep(atomic_uint *word, unsigned int value, int64_t deadline)
@@ -43,10 +43,10 @@ static bool futex_sleep(atomic_uint *word, unsigned int value, int64_t deadline)
 static int futex_wait(struct soft_device *dev, atomic_uint *word, unsigned int value,
 		      int64_t deadline)
 {
-	const int64_t soon = salvo_deadline_ns(SOON_NS);
+	const int64_t alone = salvo_deadline_ns(ALONE_NS);
 	bool late;
 
-	if (soon < deadline && !futex_sleep(word, value, soon))
+	if (alone < deadline && !futex_sleep(word, value, alone))
 		return 0;
 	salvo_gpu_begin_wait(dev->gpu);
 	late = futex_sleep(word, value, deadline);

@@ -64,25 +64,40 @@ static void push(FIXTURE_DATA(pair) *self, struct salvo_element *element, uint64
 	push_items(self, element, kernel, 16);
 }
 
+/* The unit takes a chunk, and wakes the other unit or not. */
+static struct salvo_gcq_chunk take(FIXTURE_DATA(pair) *self, bool *woke)
+{
+	struct salvo_worker_events events;
+	struct salvo_gcq_chunk chunk;
+
+	salvo_parking_prepare_wait(self->queues.parking, 1);
+	chunk = salvo_worker_queue_take(&self->queue, &events);
+	salvo_worker_queue_wake_next(&self->queue, &chunk);
+	*woke = !(atomic_load(&self->queues.parking->sleeping) & OTHER);
+	return chunk;
+}
+
+static void spin(uint64_t ns)
+{
+	const uint64_t start = salvo_clock();
+
+	while (salvo_clock() - start < ns)
+		;
+}
+
 /*
  * The unit takes chunks until nothing is left of the entry, and runs them, @ns an item. Returns
  * whether it woke the other unit.
  */
 static bool run(FIXTURE_DATA(pair) *self, uint64_t ns)
 {
-	struct salvo_worker_events events;
 	struct salvo_gcq_chunk chunk;
-	bool woke = false;
+	bool woke = false, now;
 
 	do {
-		uint64_t start;
-
-		salvo_parking_prepare_wait(self->queues.parking, 1);
-		chunk = salvo_worker_queue_take(&self->queue, &events);
-		salvo_worker_queue_wake_next(&self->queue, &chunk);
-		woke |= !(atomic_load(&self->queues.parking->sleeping) & OTHER);
-		for (start = salvo_clock(); salvo_clock() - start < ns * chunk.count;)
-			;
+		chunk = take(self, &now);
+		woke |= now;
+		spin(ns * chunk.count);
 	} while (chunk.left);
 	return woke;
 }
@@ -248,20 +263,6 @@ TEST_F(pair, what_a_unit_takes_to_be_awake_is_measured)
 	EXPECT_EQ(100000, atomic_load(&queues->latency_ns));
 }
 
-static void take_and_run(FIXTURE_DATA(pair) *self, uint64_t ns, bool *woke)
-{
-	const uint64_t start = salvo_clock();
-	struct salvo_worker_events events;
-	struct salvo_gcq_chunk chunk;
-
-	salvo_parking_prepare_wait(self->queues.parking, 1);
-	chunk = salvo_worker_queue_take(&self->queue, &events);
-	salvo_worker_queue_wake_next(&self->queue, &chunk);
-	*woke = !(atomic_load(&self->queues.parking->sleeping) & OTHER);
-	while (salvo_clock() - start < ns)
-		;
-}
-
 /* The first of three items or so takes as if the others took longer than to wake a unit. */
 TEST_F(pair, a_unit_does_not_expect_the_rest_to_be_as_slow_as_the_chunk_after_a_sleep)
 {
@@ -275,8 +276,9 @@ TEST_F(pair, a_unit_does_not_expect_the_rest_to_be_as_slow_as_the_chunk_after_a_
 		self->queue.sleeps = true;
 		self->queue.wake_ns = WAKE_NS;
 		push(self, &self->element, 0x1000);
-		take_and_run(self, 10 * WAKE_NS, &woke);
-		take_and_run(self, 0, &woke);
+		take(self, &woke);
+		spin(10 * WAKE_NS);
+		take(self, &woke);
 		run(self, 0);
 	}
 	EXPECT_FALSE(woke);
@@ -284,8 +286,9 @@ TEST_F(pair, a_unit_does_not_expect_the_rest_to_be_as_slow_as_the_chunk_after_a_
 	idle(self);
 	self->queue.wake_ns = WAKE_NS;
 	push(self, &self->element, 0x1000);
-	take_and_run(self, 10 * WAKE_NS, &woke);
-	take_and_run(self, 0, &woke);
+	take(self, &woke);
+	spin(10 * WAKE_NS);
+	take(self, &woke);
 	EXPECT_TRUE(woke);
 }
 
