@@ -161,7 +161,6 @@ static int wait_any(struct soft_device *dev, struct salvo_fence *const *fences,
 	unsigned int completed;
 	int err = 0;
 
-	note_wait(dev);
 	while (now < until && !is_crowded(dev, now)) {
 		if (find_done(fences, count, first))
 			return 0;
@@ -191,6 +190,8 @@ int salvo_soft_fence_wait_many(struct salvo_device *device, struct salvo_fence *
 	unsigned int i;
 
 	if (!all) {
+		if (timeout_ns)
+			note_wait(dev);
 		if (find_done(fences, count, first))
 			return 0;
 		if (salvo_device_is_inherited(device))
