@@ -50,6 +50,38 @@ kernel void k(global double *all, uint n)
 END
 	lacks code 'scatter|gather')"
 
+check "M4 a loop for one work-item of a row, between barriers: no lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *row, global const uint *column, global const float *all,
+	      global float *x, uint n)
+{
+	local float part[128];
+	uint id = get_local_id(0), size = get_local_size(0), at = 0, next = row[1];
+	float sum = x[0], diagonal = 1;
+
+	for (uint i = id; i < n * size; i += size) {
+		part[id] = all[i];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (id == 0) {
+			for (uint k = 0; k < size; k++) {
+				if (i + k == next) {
+					x[at++] = sum / diagonal;
+					next = row[at + 1];
+					sum = x[at];
+				}
+				if (column[k] < at)
+					sum -= part[k] * x[column[k]];
+				else if (column[k] == at)
+					diagonal = part[k];
+			}
+		}
+		barrier(CLK_GLOBAL_MEM_FENCE);
+	}
+}
+END
+	lacks code 'vdivps'
+	has code 'vdivss')"
+
 check "M4 a list whose place and length each lane loads: one work-item after the other" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const int *first, global const float *values, global float *sums)

@@ -276,9 +276,37 @@ bool vectoriser::is_guard(const BranchInst &branch, const BasicBlock &next) cons
 }
 
 /*
- * The part of the lanes that @branch leads to @next, half of them as a rule. Where it compares a
- * remainder of a constant, or some of the lowest bits, with a constant, all remainders are as
- * frequent.
+ * Is @block behind a test of a lane's number for equality with one that is the same for all, as
+ * x == 0? Then it runs for one work-item of a row.
+ */
+bool vectoriser::is_for_one(const BasicBlock &block) const
+{
+	const BasicBlock *before = block.getSinglePredecessor();
+	auto *branch = before ? dyn_cast<BranchInst>(before->getTerminator()) : nullptr;
+	auto *test = branch && branch->isConditional() ?
+		dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+
+	if (!test || !test->isEquality() ||
+	    branch->getSuccessor(test->getPredicate() == ICmpInst::ICMP_NE) != &block)
+		return false;
+	const auto p = shape_of(test->getOperand(0)).kind;
+	const auto q = shape_of(test->getOperand(1)).kind;
+	return (p == shape::STRIDED && q == shape::UNIFORM) ||
+	       (q == shape::STRIDED && p == shape::UNIFORM);
+}
+
+/* Is a loop behind @block, and only there? */
+bool vectoriser::leads_to_loop(const BasicBlock &block) const
+{
+	return any_of(loops.getLoopsInPreorder(), [&](const Loop *loop) {
+		return dt.dominates(&block, loop->getHeader());
+	});
+}
+
+/*
+ * The part of the lanes that @branch leads to @next, half of them as a rule. Where a loop runs for
+ * one work-item of a row, it is one of the lanes. Where it compares a remainder of a constant, or
+ * some of the lowest bits, with a constant, all remainders are as frequent.
  */
 double vectoriser::part_of(const BranchInst &branch, const BasicBlock &next) const
 {
@@ -287,6 +315,8 @@ double vectoriser::part_of(const BranchInst &branch, const BasicBlock &next) con
 	const APInt *divisor, *bits, *rest;
 	double part;
 
+	if (is_for_one(next) && leads_to_loop(next))
+		return 1. / lanes;
 	if (is_guard(branch, next))
 		return 1;
 	if (match(branch.getCondition(),

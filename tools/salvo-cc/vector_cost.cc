@@ -348,10 +348,7 @@ bool vectoriser::outline()
 	return true;
 }
 
-/*
- * A block behind a test of a lane's number for equality, as x == 0, runs for one work-item of a
- * row, and is skipped otherwise. A barrier is between regions.
- */
+/* A block for one work-item of a row is skipped otherwise. A barrier is between regions. */
 double vectoriser::cost()
 {
 	double sum = 0;
@@ -359,20 +356,6 @@ double vectoriser::cost()
 	if (!prepare())
 		return 0;
 	find_divergent_loops();
-	auto is_for_one = [&](const BasicBlock &block) {
-		const BasicBlock *before = block.getSinglePredecessor();
-		auto *branch = before ? dyn_cast<BranchInst>(before->getTerminator()) : nullptr;
-		auto *test = branch && branch->isConditional() ?
-			dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
-
-		if (!test || !test->isEquality() ||
-		    branch->getSuccessor(test->getPredicate() == ICmpInst::ICMP_NE) != &block)
-			return false;
-		const auto p = shape_of(test->getOperand(0)).kind;
-		const auto q = shape_of(test->getOperand(1)).kind;
-		return (p == shape::STRIDED && q == shape::UNIFORM) ||
-		       (q == shape::STRIDED && p == shape::UNIFORM);
-	};
 	for (BasicBlock &block : item) {
 		const double part = is_for_one(block) ? 1. / lanes : 1;
 

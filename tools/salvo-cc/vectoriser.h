@@ -197,6 +197,8 @@ private:
 			   const llvm::SmallPtrSetImpl<BasicBlock *> &region,
 			   const llvm::DenseMap<const Loop *, double> &parts);
 	bool is_guard(const llvm::BranchInst &branch, const BasicBlock &next) const;
+	bool is_for_one(const BasicBlock &block) const;
+	bool leads_to_loop(const BasicBlock &block) const;
 	double part_of(const llvm::BranchInst &branch, const BasicBlock &next) const;
 
 	/* vector_arrays.cc */
