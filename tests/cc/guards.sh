@@ -22,6 +22,18 @@ END
 	has code 'vpshufb.*xmm'
 	lacks code 'vmaskmov|vpmovmskb|vmovmskps|vblendv')"
 
+check "M4 clamped by comparisons beyond the row: contiguous inside" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0), w = get_global_size(0) + 2, left = x - 1;
+
+	left = left < 0 ? 0 : left < w ? left : w - 1;
+	b[x] = a[left] + a[x + 1];
+}
+END
+	lacks code '1to16')"
+
 check "M4 guards against a part of the length: no masks inside" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const float *a, global float *b, int n)

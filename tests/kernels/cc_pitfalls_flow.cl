@@ -130,6 +130,19 @@ end:
 	out[ITEM] = x + u * 11;
 }
 
+/* What is chosen by a test of x is the same for a row on one side of it, or on neither, or both. */
+kernel void chosen_sides(PLAIN)
+{
+	const int x = get_global_id(0), w = get_global_size(0), far = w + (int)n - 5;
+	const int last = n == 6 ? 2 : w;
+	uint r = in[x > last + 1 ? last : x > 0 ? x - 1 : 0];
+
+	r += in[far <= x ? far & 255 : x] * 3 + (last < x ? in[x] : n) * 5;
+	r += (x - 3 > last ? x * x : x - 7) * 7 + (x > far ? n : n * 2) * 11;
+	r += (x > (int)n ? in[x - n] : 13u) * 17 + (x >= w / 2 ? 19u : r ^ x);
+	out[ITEM] = r + (x + 1 > w - (int)n ? in[w - 1] : in[x + 2]);
+}
+
 /* Mirrored at a border that lies inside of the row, outside of it, or where sums wrap around. */
 kernel void mirrors(PLAIN)
 {

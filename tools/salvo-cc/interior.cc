@@ -217,6 +217,28 @@ bool interior::skips_most(Instruction *test)
 	return 2 * work_if(true) <= work_if(false);
 }
 
+/*
+ * The outcome of @test for which what it chooses moves with x, where it is the same for a row
+ * otherwise: x < n ? x : n - 1. None if it chooses something else.
+ */
+std::optional<bool> interior::moves_if(Instruction *test)
+{
+	std::optional<bool> found;
+
+	for (User *user : test->users()) {
+		auto *select = dyn_cast<SelectInst>(user);
+
+		if (!select || select->getCondition() != test)
+			return std::nullopt;
+		const bool moves = !can_evaluate(select->getTrueValue(), max_depth);
+		if (moves != can_evaluate(select->getFalseValue(), max_depth) ||
+		    (found && *found != moves))
+			return std::nullopt;
+		found = moves;
+	}
+	return found;
+}
+
 /* Is @v made of the kernel's arguments and ids? What else is passed may not be initialised yet. */
 bool interior::is_known(Value *v) const
 {
@@ -305,6 +327,9 @@ void interior::choose_side(row_test &t)
 		t.predicate = inverse;
 	} else if (CmpInst::isEquality(t.predicate)) {
 		t.predicate = CmpInst::ICMP_NE;
+	} else if (const std::optional<bool> moves = moves_if(t.test)) {
+		if (!*moves)
+			t.predicate = inverse;
 	} else if (number && number->getValue().getSignificantBits() < 8 &&
 		   (ICmpInst::isLT(t.predicate) || ICmpInst::isLE(t.predicate))) {
 		/* x < 1: the border, most likely. */

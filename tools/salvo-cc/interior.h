@@ -118,6 +118,7 @@ private:
 	void find_row_guards();
 	bool does_nothing(llvm::Instruction *test, bool outcome);
 	bool skips_most(llvm::Instruction *test);
+	std::optional<bool> moves_if(llvm::Instruction *test);
 	llvm::Value *evaluate(llvm::IRBuilder<> &b, llvm::Value *v);
 
 	llvm::Function &item;
