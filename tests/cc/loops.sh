@@ -231,6 +231,21 @@ END
 	window 0 w | compile "--march x86-64-v2"
 	times code mulps 3 99)"
 
+check "a loop of the few work-items that lanes leave is not unrolled" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const float *b, global float *c, int n)
+{
+	int x = get_global_id(0);
+	float s = 0;
+
+	for (int i = 0; i < n; i++)
+		s = fma(a[i], b[x + i], s);
+	c[x] = s;
+}
+END
+	times code 'vfmadd...ss' 1 1
+	times code 'vfmadd...ps' 4 99)"
+
 check "a loop that indexes a private array is unrolled, however large its body" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n, float f)
@@ -304,7 +319,7 @@ kernel void k(global const uchar *in, global uchar *out, int n)
 	}
 }
 END
-		times code 'cmov' 4 100
+		times code 'cmov' 2 100
 	done)"
 
 check "a search of one lane after the other: branches make its choices" "$(

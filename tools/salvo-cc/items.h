@@ -59,9 +59,11 @@ void turn_items(items &of);
 /*
  * rows.cc: LLVM shall neither vectorise nor unroll loops over work-items: the remainder of a row is
  * short, the others are vector code, and an instruction must belong to one iteration (marks.cc).
+ * @seldom: most work-items are run by other loops.
  */
-llvm::MDNode *keep_simple(llvm::LLVMContext &context);
+llvm::MDNode *keep_simple(llvm::LLVMContext &context, bool seldom = false);
 bool is_kept_simple(const llvm::Loop &loop);
+bool is_seldom_run(const llvm::Loop &loop);
 
 /* narrow.cc: computes in 8 or 16 bits what needs no more; false if there is nothing to do. */
 bool narrow_integers(llvm::Function &item, llvm::Argument &x);

@@ -112,6 +112,19 @@ static bool is_vain_for_rows(StringRef pass)
 }
 
 /*
+ * The loop over the few work-items of a row that lanes leave, and those in it: as much code would
+ * be made of them as of the loops over lanes.
+ */
+static bool is_remainder(const Loop &loop)
+{
+	const Loop *around = &loop;
+
+	while (around && !is_seldom_run(*around))
+		around = around->getParentLoop();
+	return around;
+}
+
+/*
  * Passes leave some loops alone. What is the same for all iterations of a loop around loops over
  * work-items, say whether a row has a remainder, is tested once a row; SimpleLoopUnswitch would
  * copy all that is inside for each such test.
@@ -126,7 +139,8 @@ static bool should_run_over(StringRef pass, const Loop &loop)
 		return loop.getNumBlocks() < branchy_loop;
 	if (pass == "SimpleLoopUnswitchPass")
 		return loop.isInnermost() || !is_kept_simple(loop);
-	return pass != "LoopStrengthReducePass" || instructions_of(loop) < long_loop;
+	return pass != "LoopStrengthReducePass" ||
+	       (instructions_of(loop) < long_loop && !is_remainder(loop));
 }
 
 /* What is known of functions for should_run(). */
@@ -290,10 +304,11 @@ struct keep_short_loops : PassInfoMixin<keep_short_loops> {
 
 		for (Loop *loop : all) {
 			const Loop *around = loop->getParentLoop();
+			const bool keep = too_many || is_remainder(*loop);
 
-			if (too_many)
+			if (keep)
 				addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
-			if (too_many || !loop->isInnermost() || !has_loaded_length(loop))
+			if (keep || !loop->isInnermost() || !has_loaded_length(loop))
 				continue;
 			while (around && !has_loaded_length(around))
 				around = around->getParentLoop();

@@ -37,17 +37,27 @@
 
 using namespace llvm;
 
-MDNode *keep_simple(LLVMContext &context)
+static const char seldom_run[] = "salvo.loop.seldom";
+
+MDNode *keep_simple(LLVMContext &context, bool seldom)
 {
 	auto *no = ConstantAsMetadata::get(ConstantInt::getFalse(context));
 	MDNode *vectorise = MDNode::get(context, {
 		MDString::get(context, "llvm.loop.vectorize.enable"), no });
 	MDNode *unroll = MDNode::get(context, {
 		MDString::get(context, "llvm.loop.unroll.disable") });
-	MDNode *id = MDNode::getDistinct(context, { nullptr, vectorise, unroll });
+	SmallVector<Metadata *> all = { nullptr, vectorise, unroll };
 
+	if (seldom)
+		all.push_back(MDNode::get(context, { MDString::get(context, seldom_run) }));
+	MDNode *id = MDNode::getDistinct(context, all);
 	id->replaceOperandWith(0, id);
 	return id;
+}
+
+bool is_seldom_run(const Loop &loop)
+{
+	return findOptionMDForLoop(&loop, seldom_run);
 }
 
 bool is_kept_simple(const Loop &loop)
@@ -57,7 +67,7 @@ bool is_kept_simple(const Loop &loop)
 }
 
 Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Twine &name,
-		 function_ref<void(Value *)> each)
+		 function_ref<void(Value *)> each, bool seldom)
 {
 	Function *f = b.GetInsertBlock()->getParent();
 	LLVMContext &context = b.getContext();
@@ -81,7 +91,7 @@ Value *make_loop(IRBuilder<> &b, Value *from, Value *to, uint64_t step, const Tw
 	i->addIncoming(from, before);
 	i->addIncoming(b.CreateAdd(i, b.getInt64(step), "", true, true), b.GetInsertBlock());
 	BranchInst *again = b.CreateBr(header);
-	again->setMetadata(LLVMContext::MD_loop, keep_simple(context));
+	again->setMetadata(LLVMContext::MD_loop, keep_simple(context, seldom));
 	b.SetInsertPoint(exit);
 	return end;
 }
@@ -543,6 +553,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		special->eraseFromParent();
 	if (!made.range)
 		made.guarded = std::move(range);
+	made.seldom = made.has_lanes() &&
+		(made.half || made.rest || !short_rows || of.group[d] >= made.lanes);
 	return made;
 }
 
@@ -614,7 +626,7 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 	} else if (r.wide) {
 		x = inner(x, end);
 	}
-	make_loop(b, x, end, 1, "x", one);
+	make_loop(b, x, end, 1, "x", one, r.seldom);
 }
 
 /* @emit if the guards of @r hold that are the same for a row, whose work-items get @args */

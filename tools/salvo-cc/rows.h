@@ -20,6 +20,7 @@
  *	  work-item and the number of work-items.
  * @idle: What work-items do that are not run, or NULL. It is done once for the group.
  * @range: The interior, if @inner exists, or guards keep work-items from being run.
+ * @seldom: Few work-items are left for @item.
  * @guarded: If there is none, for guards that are the same for a row, or NULL.
  */
 struct row {
@@ -27,6 +28,7 @@ struct row {
 	llvm::Function *item = nullptr, *wide = nullptr, *inner = nullptr;
 	llvm::Function *more = nullptr, *half = nullptr, *rest = nullptr;
 	llvm::Function *idle = nullptr;
+	bool seldom = false;
 	std::unique_ptr<interior> range, guarded;
 
 	unsigned lanes_of(const llvm::Function *f) const
@@ -135,7 +137,8 @@ llvm::Function *make_lanes_along(const items &of, llvm::Function &item, unsigned
  * computed before the loop, so that no value of the loop is live after it.
  */
 llvm::Value *make_loop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to, uint64_t step,
-		       const llvm::Twine &name, llvm::function_ref<void(llvm::Value *)> each);
+		       const llvm::Twine &name, llvm::function_ref<void(llvm::Value *)> each,
+		       bool seldom = false);
 
 /* Inline all calls, and remove the functions. */
 void inline_calls(llvm::Function &callee);
