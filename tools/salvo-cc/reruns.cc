@@ -18,7 +18,7 @@
 
 using namespace llvm;
 
-static const StringRef repeated = "InstCombinePass";
+static const StringRef repeated = "InstCombinePass", unroller = "LoopUnrollPass";
 
 /* Instructions of a function from which on it has passes once that come twice */
 static const unsigned large_function = 1000;
@@ -55,6 +55,16 @@ static bool leaves_little(StringRef pass)
 	return is_contained(passes, pass);
 }
 
+/* Blocks without instructions are made for loops even where none is unrolled. */
+static unsigned computations(const Function &f)
+{
+	unsigned n = 0;
+
+	for (const BasicBlock &block : f)
+		n += block.size() - 1;
+	return n;
+}
+
 /* NULL if the pass runs over more than one function. */
 static const Function *function_of(Any unit)
 {
@@ -81,7 +91,8 @@ bool reruns::should_run(StringRef pass, Any unit)
 
 void reruns::note(StringRef pass, const Function *f, const PreservedAnalyses &kept)
 {
-	if (changes_nothing(pass) || (skips_more && leaves_little(pass)))
+	if (changes_nothing(pass) || (skips_more && leaves_little(pass)) ||
+	    (f && pass == unroller && computations(*f) == before_unrolling))
 		return;
 	now++;
 	if (pass == repeated && f)
@@ -94,6 +105,10 @@ void reruns::watch(PassInstrumentationCallbacks &callbacks)
 {
 	callbacks.registerShouldRunOptionalPassCallback(
 		[this](StringRef pass, Any unit) { return should_run(pass, unit); });
+	callbacks.registerBeforeNonSkippedPassCallback([this](StringRef pass, Any unit) {
+		if (pass == unroller)
+			before_unrolling = computations(*function_of(unit));
+	});
 	callbacks.registerAfterPassCallback(
 		[this](StringRef pass, Any unit, const PreservedAnalyses &kept) {
 			note(pass, function_of(unit), kept);

@@ -29,6 +29,7 @@ private:
 	/* Numbers of passes, counted as they run: the last that changed a function or any, and the
 	 * last that was the repeated one. */
 	uint64_t now = 0, changed_all = 0;
+	unsigned before_unrolling = 0;	/* instructions of the function but those that end blocks */
 	llvm::DenseMap<const llvm::Function *, uint64_t> changed, ran;
 	llvm::DenseSet<std::pair<llvm::StringRef, const llvm::Function *>> once;
 };
