@@ -45,6 +45,7 @@ static const struct {
 		"scattered_uchar", "scattered_short", "scattered_uint", "scattered_long",
 		"kept_uchar", "kept_short", "kept_uint", "kept_long", "float_triples",
 		"chain_uint8", "chain_uchar16", "chain_ulong8", "chain_ushort8",
+		"unrolled_uint16", "unrolled_ushort16",
 		"lanes_apart_uint4", "lanes_apart_int3", "lanes_apart_ulong2",
 		"three_of_four",
 		"side_by_side_uint4", "side_by_side_int4", "side_by_side_ulong2",

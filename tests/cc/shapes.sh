@@ -609,6 +609,31 @@ END
 		[ "$sum" = x ] || times code 'vmovdqu.*\(.*\),%ymm' 3 3
 	done)"
 
+check "M4 a chain of shorts in a loop: two vectors of 512 bits" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global short *a, short y)
+{
+	short x = a[get_global_id(0)];
+
+	for (int i = 0; i < 500; i++) {
+		x = x * x + y;
+		x = x * x - y;
+	}
+	a[get_global_id(0)] = x;
+}
+END
+	has code 'vmovdqu.*0x40\(.*\),%zmm')"
+
+check "M4 a chain of long vectors without a loop: several work-items hide the latency" "$(
+	{
+		echo 'kernel void k(global float *a, float y) {'
+		echo 'float16 x = y + (float)get_global_id(0), z = (float16)y;'
+		printf 'x = x * x + z;%.0s' {1..64}
+		echo 'a[get_global_id(0)] = x.s0 + x.s7 + x.sf; }'
+	} | compile "--march x86-64-v4 -cl-mad-enable"
+	# A few of the chain's steps beside each other, not one of all after the other
+	times code 'vfmadd.*zmm' 300 3000)"
+
 check "M4 lanes along y where memory is contiguous, though one work-item does more" "$(
 	for level in 3 4; do
 		compile "--march x86-64-v$level" <<'END'

@@ -159,6 +159,22 @@ CHAIN(uchar, 16)
 CHAIN(ulong, 8)
 CHAIN(ushort, 8)
 
+/* So do those of a loop that is unrolled. */
+#define STEP(x, y)	x = (x ^ y) * x + y
+#define STEPS(x, y)	STEP(x, y); STEP(y, x); STEP(x, x); STEP(y, y)
+#define UNROLLED(T)								\
+kernel void unrolled_##T##16(PLAIN)						\
+{										\
+	T##16 x = (T)in[ITEM], y = (T##16)((T)n) + (T)ITEM;			\
+										\
+	STEPS(x, y); STEPS(x, y); STEPS(x, y); STEPS(x, y);			\
+	STEPS(x, y); STEPS(x, y); STEPS(x, y); STEPS(x, y);			\
+	out[ITEM] = x.s0 + x.s7 * (uint)y.s3 ^ y.sf;				\
+}
+
+UNROLLED(uint)
+UNROLLED(ushort)
+
 /* Uses 2, 3 and 6 bytes that end where memory ends; programs load more elements than they use. */
 kernel void last_bytes(global uint *out, global const uchar *end, global const uint *at)
 {

@@ -4,7 +4,7 @@
  *
  * Long vectors fill registers without lanes, which only help where a loop waits for the result of
  * the operation before: where vectors go through it from iteration to iteration, element by
- * element.
+ * element. So do the operations of such a loop that was unrolled.
  */
 #include "rows.h"
 
@@ -28,6 +28,31 @@ static bool is_long(const Type *type)
 	return vector && vector->getNumElements() > max_elements;
 }
 
+/*
+ * Operations on long vectors that wait for one another from which on work-items overlap little, and
+ * operations for each of them from which on there is enough to do meanwhile
+ */
+static const unsigned long_chain = 64, enough = 2;
+
+/* Do those of @f, of a loop that was unrolled, mostly wait for the one before? */
+static bool is_one_chain(const Function &f)
+{
+	DenseMap<const Value *, unsigned> length;
+	unsigned operations = 0, longest = 0;
+
+	for (const Instruction &inst : instructions(f)) {
+		if (!is_long(inst.getType()))
+			continue;
+		unsigned before = 0;
+		for (const Value *operand : inst.operands())
+			before = std::max(before, length.lookup(operand));
+		length[&inst] = before + 1;
+		longest = std::max(longest, before + 1);
+		operations++;
+	}
+	return longest >= long_chain && operations < enough * longest;
+}
+
 static bool has_long_chains(const Function &f)
 {
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
@@ -49,7 +74,7 @@ static bool has_long_chains(const Function &f)
 			  (!call || !isTriviallyVectorizable(call->getIntrinsicID()))))
 			return false;
 	}
-	return found;
+	return found || is_one_chain(f);
 }
 
 unsigned lanes_for(const Function &f, unsigned lanes, const options &opts)

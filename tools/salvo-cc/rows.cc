@@ -335,6 +335,8 @@ static void add_more(row &made, const items &of, Function &item, unsigned d, boo
 		Function *form = make_narrow(of, item, d, target);
 
 		made.more_lanes = narrow_lanes(of, *form, d, made.lanes, aligned, target);
+		if (made.more_lanes && gains_from_four(of, *form, d, made.lanes, target, opts))
+			made.more_lanes = 4 * made.lanes;
 		if (made.more_lanes)
 			made.more = make_lanes(of, *form, d, target, made.more_lanes, most,
 					       aligned);
