@@ -208,4 +208,17 @@ END
 	has code 'vgatherdps.*zmm'
 	lacks code 'vgatherqps')"
 
+check "M4 vectors of which one element is used: that is gathered" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar4 *a, global const ushort4 *table, global ushort4 *b)
+{
+	int x = get_global_id(0);
+	uchar4 v = a[x];
+
+	b[x] = (ushort4)(table[v.x].z, table[v.y].z, table[v.z].z, table[v.w].z);
+}
+END
+	times code 'vmovq .*\(.*xmm' 0 8
+	has code 'gather')"
+
 finish

@@ -175,6 +175,28 @@ kernel void unrolled_##T##16(PLAIN)						\
 UNROLLED(uint)
 UNROLLED(ushort)
 
+/* One element of vectors from anywhere, on its own and beside those of others */
+#define ONLY(T, N)								\
+kernel void only_##T##N(PLAIN)							\
+{										\
+	global const T##N *t = (global const T##N *)in;				\
+	const uint x = in[ITEM] & 15;						\
+	T##N v = t[x & 7], w = t[in[ITEM + x] & 7];				\
+										\
+	if (x > n)								\
+		w.y = t[x - n & 7].x;						\
+	out[ITEM] = (uint)v.y * 3 + (uint)w.x * 5 + (uint)w.y;			\
+	if (ITEM < 120)								\
+		vstore2((T##2)(t[ITEM & 3 ^ x & 3].y, t[x >> 2].x) ^ v.y, ITEM,	\
+			(global T *)(out + 512));				\
+}
+
+ONLY(uchar, 4)
+ONLY(ushort, 4)
+ONLY(uint, 2)
+ONLY(uint, 3)
+ONLY(ulong, 4)
+
 /* Uses 2, 3 and 6 bytes that end where memory ends; programs load more elements than they use. */
 kernel void last_bytes(global uint *out, global const uchar *end, global const uint *at)
 {

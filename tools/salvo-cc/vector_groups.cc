@@ -13,12 +13,15 @@
  * up to the first one, stores down to the last. What a load passes may be a store elsewhere, as
  * where a row is changed in place. Lanes that overlap, as those of a stencil, are better served
  * one element at a time. Nothing is grouped in checked mode, which reports each access on its own.
+ *
+ * The other way round, of a vector from anywhere only the element is loaded that is used alone.
  */
 #include "analyses.h"
 #include "items.h"
 #include "vectoriser.h"
 #include "walks.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/BasicAliasAnalysis.h>
@@ -27,6 +30,7 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ScopedNoAliasAA.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/InstIterator.h>
 
 using namespace llvm;
 
@@ -255,6 +259,80 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 	return found;
 }
 
+/* Adds the elements of @v that @user uses to @used, all of them if it is not one that chooses. */
+static void add_used(const Value &v, const User &user, SmallSetVector<unsigned, 4> &used)
+{
+	const unsigned count = cast<FixedVectorType>(v.getType())->getNumElements();
+	auto *extract = dyn_cast<ExtractElementInst>(&user);
+	auto *which = extract ? dyn_cast<ConstantInt>(extract->getIndexOperand()) : nullptr;
+	auto *shuffle = dyn_cast<ShuffleVectorInst>(&user);
+
+	if (which && which->getValue().ult(count)) {
+		used.insert(which->getZExtValue());
+	} else if (shuffle) {
+		for (const int i : shuffle->getShuffleMask())
+			if (i >= 0 && shuffle->getOperand((unsigned)i >= count) == &v)
+				used.insert((unsigned)i % count);
+	} else {
+		for (unsigned i = 0; i < count; i++)
+			used.insert(i);
+	}
+}
+
+/* The number of the only element of what @load loads that is used */
+static std::optional<unsigned> only_element(const LoadInst &load)
+{
+	auto *type = dyn_cast<FixedVectorType>(load.getType());
+	SmallSetVector<unsigned, 4> used;
+
+	if (!type || !load.isSimple() || type->getScalarSizeInBits() % 8)
+		return std::nullopt;
+	for (const User *user : load.users())
+		add_used(load, *user, used);
+	return used.size() == 1 ? std::optional(used[0]) : std::nullopt;
+}
+
+/*
+ * Of vectors that lie anywhere only the element that is used is loaded. Of those that are gathered
+ * as one word bytes and shorts are taken out of it, which is less than a word around them takes.
+ */
+void vectoriser::load_only_elements()
+{
+	SmallVector<std::pair<LoadInst *, unsigned>> found;
+	table t;
+
+	for (Instruction &inst : instructions(item)) {
+		auto *load = dyn_cast<LoadInst>(&inst);
+		const auto only = load ? only_element(*load) : std::nullopt;
+
+		if (only && shape_of(load->getPointerOperand()).kind == shape::VARYING &&
+		    !is_linear(load->getPointerOperand()) && !find_table(*load, &t) &&
+		    !(load->getType()->getScalarSizeInBits() < 32 && has_elements(*load) &&
+		      can_gather_elements(*load)))
+			found.push_back({ load, *only });
+	}
+	for (auto [load, which] : found) {
+		IRBuilder<> at(load);
+		Type *type = load->getType()->getScalarType();
+		const uint64_t offset = which * (type->getScalarSizeInBits() / 8);
+		Value *pointer = at.CreateInBoundsGEP(at.getInt8Ty(), load->getPointerOperand(),
+						      at.getInt64(offset));
+		LoadInst *element = at.CreateAlignedLoad(type, pointer,
+							 commonAlignment(load->getAlign(), offset));
+
+		element->setAAMetadata(scopes_of(*load));
+		for (User *user : make_early_inc_range(load->users()))
+			if (isa<ExtractElementInst>(user)) {
+				user->replaceAllUsesWith(element);
+				cast<Instruction>(user)->eraseFromParent();
+			}
+		if (!load->use_empty())
+			load->replaceAllUsesWith(at.CreateInsertElement(load->getType(), element,
+									which));
+		load->eraseFromParent();
+	}
+}
+
 void vectoriser::group()
 {
 	if (in_checked_mode(item) || !prepare())
@@ -270,6 +348,7 @@ void vectoriser::group()
 			found.push_back(std::move(near));
 	for (near_accesses &near : found)
 		merge_runs(near);
+	load_only_elements();
 }
 
 void group_accesses(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

@@ -385,6 +385,7 @@ private:
 	bool can_gather_elements(const llvm::LoadInst &load) const;
 	bool copies_part_of_word(const llvm::StoreInst &store) const;
 	void take_copies_apart();
+	void load_only_elements();
 	bool has_elements(const llvm::LoadInst &load) const;
 	Value *narrow_offset(llvm::LoadInst &load, Value *&base);
 	Value *gather_elements_word(llvm::LoadInst &load);
