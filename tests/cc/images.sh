@@ -38,7 +38,7 @@ END
 	# For lanes and for one work-item; 3,244 instructions as vectors of four with an interior, when
 	# colours of 16 bits had no code of their own.
 	times code 'call.*salvo_outline_load_f' 4 4
-	times code '^ +[0-9a-f]+:' 1000 2700)"
+	times code '^ +[0-9a-f]+:' 1000 3100)"
 
 check "M4 a constant sampler: lanes sample, also into a private array" "$(
 	compile "--march x86-64-v4" <<'END'
@@ -57,6 +57,43 @@ kernel void k(read_only image2d_t a, global float *out, float step)
 END
 	times code 'v(fmadd|mulps).*zmm' 6 99
 	times code 'call.*salvo_outline_sample' 2 12)"
+
+check "M4 lanes sample colours by one function for each sampler" "$(
+	compile "--march x86-64-v4" <<'END'
+constant sampler_t edge = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+constant sampler_t border = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;
+
+kernel void k(read_only image2d_t a, read_only image2d_t b, global float4 *out, float step)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+	float2 at = (float2)(x + y, x - y) * step;
+
+	out[y * get_global_size(0) + x] = read_imagef(a, edge, at) + read_imagef(b, border, at) +
+					  read_imagef(b, edge, at + 1);
+}
+END
+	times code '<salvo_outline_sample[^ ]*lanes16[^ ]*>:' 2 2
+	times code 'call.*<salvo_outline_sample[^ ]*lanes16[^ ]*>$' 3 6
+	has code 'v(fmadd|mulps).*zmm')"
+
+check "M4 a kernel that samples often calls the function of one channel, too" "$(
+	{
+		cat <<'END'
+constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+
+kernel void k(read_only image2d_t a, global float *out, float2 step)
+{
+	float2 at = (float2)(get_global_id(0), get_global_id(1)) * step;
+	float sum = 0;
+
+END
+		for ((i = 0; i < 16; i++)); do
+			echo "sum = fabs(sum - read_imagef(a, s, at + (float2)($i, sum)).x);"
+		done
+		echo 'out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = sum; }'
+	} | compile "--march x86-64-v4"
+	times code '<salvo_sample_one[^ ]*lanes16[^ ]*>:' 1 1
+	times code 'call.*<salvo_sample_one[^ ]*lanes16[^ ]*>$' 16 32)"
 
 check "M4 pixels of one float and of 16-bit colours have code of their own, for reads and writes" "$(
 	compile "--march x86-64-v4" <<'END'

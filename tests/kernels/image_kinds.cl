@@ -46,6 +46,14 @@ FORMAT(format_f, float4, read_imagef, write_imagef)
 FORMAT(format_i, int4, read_imagei, write_imagei)
 FORMAT(format_ui, uint4, read_imageui, write_imageui)
 
+constant sampler_t between = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;
+
+/* A quarter of the way from a pixel to the next, from the one before the first on */
+kernel void filter(read_only image1d_t from, global float4 *out)
+{
+	out[get_global_id(0)] = read_imagef(from, between, get_global_id(0) - 0.25f);
+}
+
 kernel void beyond(write_only image1d_t to)
 {
 	uint i = get_global_id(0);

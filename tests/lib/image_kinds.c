@@ -271,6 +271,62 @@ TEST_F(kinds, every_format_read_and_written)
 			check_format(_metadata, self, o, t);
 }
 
+/* Channel @c of pixel @x of an image of floats, which has a border of zeros */
+static float channel_at(const uint8_t *pixels, int x, unsigned int c, unsigned int o,
+			unsigned int t)
+{
+	const int channel = orders[o].channels[c];
+
+	if (channel < 0 || x < 0 || x >= PIXELS)
+		return channel == -2;
+	return decode(pixels + (x * orders[o].count + channel) * types[t].bytes, types[t].type).f;
+}
+
+static void check_filter(struct __test_metadata *_metadata, FIXTURE_DATA(kinds) *self,
+			 unsigned int o, unsigned int t)
+{
+	const struct salvo_image_info info = {
+		.order = orders[o].order, .type = types[t].type, .width = PIXELS,
+	};
+	const float *out = (const float *)self->b.map;
+	const uint32_t items = PIXELS + 1;
+	struct salvo_kernel *kernel;
+	struct salvo_image *image;
+	uint8_t *pixels;
+	unsigned int i;
+
+	ASSERT_EQ(0, salvo_image_create(self->b.device, &info, 0, &image));
+	ASSERT_EQ(0, salvo_bo_map(salvo_image_bo(image), (void **)&pixels));
+	fill(pixels, PIXELS * orders[o].count * types[t].bytes, info.type);
+	ASSERT_EQ(0, salvo_kernel_create(self->program, "filter", &kernel));
+	ASSERT_EQ(0, salvo_kernel_set_image(kernel, 0, image));
+	ASSERT_EQ(0, salvo_kernel_set_bo(kernel, 1, self->b.bo, 0));
+	ASSERT_EQ(0, salvo_kernel_set_grid(kernel, 1, &items, NULL));
+	ASSERT_EQ(0, run(&self->b, kernel));
+	for (i = 0; i < 4 * items; i++) {
+		const int x = i / 4;
+		const float want = 0.75f * channel_at(pixels, x - 1, i % 4, o, t) +
+				   0.25f * channel_at(pixels, x, i % 4, o, t);
+
+		ASSERT_GT(1e-6, fabsf(want - out[i])) {
+			TH_LOG("order %#x type %#x channel %u: %f, not %f", info.order, info.type,
+			       i, out[i], want);
+		}
+	}
+	salvo_kernel_destroy(kernel);
+	salvo_image_destroy(image);
+}
+
+TEST_F(kinds, every_format_filtered)
+{
+	unsigned int o, t;
+
+	for (o = 0; o < sizeof(orders) / sizeof(orders[0]); o++)
+		for (t = 0; t < sizeof(types) / sizeof(types[0]); t++)
+			if (!strcmp(types[t].kernel, "format_f"))
+				check_filter(_metadata, self, o, t);
+}
+
 /* Of 8 and 16 bits, and of one channel and four: those that lanes write at the same time, too */
 TEST_F(kinds, integers_beyond_a_format_become_its_largest)
 {

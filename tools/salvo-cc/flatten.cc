@@ -504,6 +504,8 @@ void flatten_calls(Module &m, const options &opts)
 
 	ModulePassManager passes;
 	inline_all_marked(m);
+	if (opts.opt_level)
+		split_sampling_functions(m);
 	passes.addPass(GlobalDCEPass());
 	run_passes(m, std::move(passes));
 }

@@ -154,6 +154,8 @@ void mark_library_function(llvm::Function &f);
 /* Functions of which kernels have so many calls that these stay */
 void choose_vector_functions(llvm::ArrayRef<llvm::Function *> kernels);
 bool is_vector_function(const llvm::Function &f);
+/* Makes functions that sample images for each sampler that is a constant. */
+void split_sampling_functions(llvm::Module &m);
 void keep_vector_function(llvm::Function &f);
 void define_vector_functions(llvm::Module &m, llvm::TargetMachine &target);
 

@@ -12,6 +12,8 @@
  * The vectoriser declares it. Once the kernels are built it is defined: by the vectoriser, from a
  * work-item that calls the function, or, if that gains nothing, by a loop over the active lanes.
  * All arguments are in registers, and so is a result that fits.
+ *
+ * Functions that sample images read memory, too. There is one for each sampler that is a constant.
  */
 #include "places.h"
 #include "rows.h"
@@ -35,6 +37,12 @@ static const uint64_t most_library = 8000, least_copied = 300;
 /* A function of the library from which on a second copy gains nothing */
 static const uint64_t large_function = 400;
 
+/* A function up to which a call is not shorter than a copy */
+static const uint64_t small_function = 40;
+
+/* Functions of the library that sample an image (image.cl); outlines are never inlined. */
+static const char sampling[] = "salvo_sample", sampling_outline[] = "salvo_outline_sample";
+
 /* What a call of an outline by one lane after the other takes */
 static const uint64_t outline_call = 60;
 
@@ -57,6 +65,12 @@ static bool is_of_library(const Function &f)
 	return f.hasFnAttribute(of_library);
 }
 
+static bool is_sampling(const Function &f)
+{
+	return is_of_library(f) && (f.getName().starts_with(sampling) ||
+				    f.getName().starts_with(sampling_outline));
+}
+
 bool is_vector_function(const Function &f)
 {
 	return f.hasFnAttribute(call_cost);
@@ -70,9 +84,13 @@ bool is_vector_call(const Instruction &inst)
 	return callee && is_vector_function(*callee);
 }
 
+/* Except for those that sample: rows of few pixels gain more than their functions cost. */
 bool has_vector_calls(const Function &f)
 {
-	return any_of(instructions(f), is_vector_call);
+	return any_of(instructions(f), [](const Instruction &inst) {
+		return is_vector_call(inst) &&
+		       !is_sampling(*cast<CallInst>(inst).getCalledFunction());
+	});
 }
 
 static uint64_t number_of(const Instruction &call, const char *attribute)
@@ -198,7 +216,10 @@ bool call_chooser::is_chosen(Function &f, uint64_t copies, uint64_t most)
 {
 	const call_body body = body_of(f);
 
-	if (copies < 2 || !body.computes || !can_be_vector_function(f))
+	if (is_sampling(f))
+		return copies && (is_outline(f) || copies * body.size > most);
+	if (copies < 2 || body.size <= small_function || !body.computes ||
+	    !can_be_vector_function(f))
 		return false;
 	if (!is_of_library(f))
 		return copies * body.size > most_copied_source;
@@ -247,38 +268,102 @@ void choose_vector_functions(ArrayRef<Function *> kernels)
 		chooser.choose(*kernel);
 }
 
+/* Has @call call a copy of the function that knows those of its arguments that are constants. */
+static void call_for_constants(CallInst &call)
+{
+	Function &f = *call.getCalledFunction();
+	std::string name = f.getName().str();
+	SmallVector<Value *> args;
+	ValueToValueMapTy constants;
+
+	for (Argument &arg : f.args()) {
+		Value *value = call.getArgOperand(arg.getArgNo());
+
+		if (auto *constant = dyn_cast<ConstantInt>(value)) {
+			constants[&arg] = value;
+			name += "." + std::to_string(constant->getZExtValue());
+		} else {
+			args.push_back(value);
+			name += ".x";
+		}
+	}
+	if (constants.empty())
+		return;
+	Function *copy = f.getParent()->getFunction(name);
+	if (!copy) {
+		copy = CloneFunction(&f, constants);
+		copy->setName(name);
+	}
+	IRBuilder<> b(&call);
+	CallInst *made = b.CreateCall(copy, args);
+	made->setCallingConv(call.getCallingConv());
+	made->setDoesNotThrow();
+	call.replaceAllUsesWith(made);
+	call.eraseFromParent();
+}
+
+void split_sampling_functions(Module &m)
+{
+	SmallVector<CallInst *> calls;
+
+	for (Function &f : m)
+		if (is_sampling(f) && is_vector_function(f))
+			for (User *user : f.users())
+				if (auto *call = dyn_cast<CallInst>(user))
+					calls.push_back(call);
+	for (CallInst *call : calls)
+		call_for_constants(*call);
+}
+
+/* What @to, which is @f or made of it, may do to memory */
+static void set_memory_effects(Function &to, const Function &f)
+{
+	if (is_sampling(f))
+		to.setOnlyReadsMemory();
+	else
+		to.setDoesNotAccessMemory();
+}
+
 void keep_vector_function(Function &f)
 {
 	f.addFnAttr(Attribute::NoInline);
 	f.removeFnAttr(Attribute::Convergent);
 	f.setDoesNotThrow();
-	f.setDoesNotAccessMemory();
-	if (!has_loops(f))
+	set_memory_effects(f, f);
+	if (is_sampling(f) || !has_loops(f))
 		f.setWillReturn();
 	for (User *user : f.users())
 		if (auto *call = dyn_cast<CallBase>(user))
 			call->removeFnAttr(Attribute::Convergent);
 }
 
-/* A call for all lanes; where only some are active it is of a mask. */
+/*
+ * A call for all lanes; where only some are active it is of a mask. A function that samples gets
+ * what is the same in all lanes as one value: then it knows that they sample one image.
+ */
 Value *vectoriser::emit_vector_call(CallInst &call)
 {
 	Function &f = *call.getCalledFunction();
 	SmallVector<Value *> args;
 	SmallVector<Type *> types;
+	std::string name = (f.getName() + ".lanes" + Twine(lanes)).str();
 
-	for (Value *arg : call.args())
-		args.push_back(vector(arg));
+	for (Value *arg : call.args()) {
+		const bool one = is_sampling(f) && shape_of(arg).kind == shape::UNIFORM;
+
+		args.push_back(one ? scalar(arg) : vector(arg));
+		if (is_sampling(f))
+			name += one ? ".one" : ".all";
+	}
 	args.push_back(full(mask));
 	for (Value *arg : args)
 		types.push_back(arg->getType());
 	FunctionCallee made = item.getParent()->getOrInsertFunction(
-		(f.getName() + ".lanes" + Twine(lanes)).str(),
-		FunctionType::get(widen(f.getReturnType()), types, false));
+		name, FunctionType::get(widen(f.getReturnType()), types, false));
 	auto *callee = cast<Function>(made.getCallee());
 	callee->addFnAttr(one_lane_form, f.getName());
 	callee->setDoesNotThrow();
-	callee->setDoesNotAccessMemory();
+	set_memory_effects(*callee, f);
 	callee->setWillReturn();
 	return b.CreateCall(made, args, call.getName());
 }
@@ -325,18 +410,27 @@ static void copy_code_attributes(Function &to, const Function &from)
 	to.setDSOLocal(true);
 }
 
+/* Does @all, the function of all lanes of @f, take one value of argument @i for them? */
+static bool takes_one(const Function &all, const Function &f, unsigned i)
+{
+	return all.getArg(i)->getType() == f.getArg(i)->getType();
+}
+
 /*
- * The work-item x of a function of all lanes: what it takes is in memory, and @active is whether
- * lanes are.
+ * The work-item x of @all, a function of all lanes: what it takes is in memory, except for what is
+ * the same in them, and @active is whether lanes are.
  *
  *	item(args..., active, results, x, y, z)	if (active[x]) results[x] = f(args[x]...)
  */
-static Function *make_caller(Function &f)
+static Function *make_caller(Function &f, const Function &all)
 {
 	LLVMContext &context = f.getContext();
 	IRBuilder<> b(context);
-	SmallVector<Type *> types(f.arg_size() + 2, b.getPtrTy());
+	SmallVector<Type *> types;
 
+	for (const Argument &arg : f.args())
+		types.push_back(takes_one(all, f, arg.getArgNo()) ? arg.getType() : b.getPtrTy());
+	types.append(2, b.getPtrTy());
 	types.append(3, b.getInt64Ty());
 	Function *item = Function::Create(FunctionType::get(b.getVoidTy(), types, false),
 					  GlobalValue::InternalLinkage, f.getName() + ".item",
@@ -352,8 +446,14 @@ static Function *make_caller(Function &f)
 	auto load = [&](Type *type, unsigned i) {
 		return b.CreateLoad(type, b.CreateInBoundsGEP(type, memory + i, x));
 	};
-	for (Argument &arg : f.args())
-		args.push_back(load(arg.getType(), arg.getArgNo()));
+	for (Argument &arg : f.args()) {
+		const unsigned i = arg.getArgNo();
+
+		if (takes_one(all, f, i))
+			args.push_back(memory + i);
+		else
+			args.push_back(load(arg.getType(), i));
+	}
 	Value *active = load(b.getInt8Ty(), f.arg_size());
 	b.CreateCondBr(b.CreateIsNotNull(active), body, end);
 	b.SetInsertPoint(body);
@@ -368,6 +468,8 @@ static Function *make_caller(Function &f)
 	b.CreateRetVoid();
 	InlineFunctionInfo info;
 	InlineFunction(*call, info);
+	if (is_sampling(f))
+		ask_for_elements(*item);
 	return item;
 }
 
@@ -388,7 +490,7 @@ static void define_for_lanes(Function &all, TargetMachine &target)
 		all.getFnAttribute(one_lane_form).getValueAsString());
 	const unsigned lanes = cast<FixedVectorType>(all.getArg(f.arg_size())->getType())
 			       ->getNumElements();
-	Function *one = make_caller(f), *several = make_callers(*one, f, target, lanes);
+	Function *one = make_caller(f, all), *several = make_callers(*one, f, target, lanes);
 	IRBuilder<> b(BasicBlock::Create(f.getContext(), "", &all));
 	SmallVector<Value *> args;
 
@@ -401,13 +503,21 @@ static void define_for_lanes(Function &all, TargetMachine &target)
 		args.push_back(memory);
 	};
 	for (Argument &arg : all.args()) {
-		const bool is_mask = arg.getArgNo() == f.arg_size();
+		const unsigned i = arg.getArgNo();
 
-		make_memory(is_mask ? FixedVectorType::get(b.getInt8Ty(), lanes) : arg.getType());
+		if (i == f.arg_size())
+			make_memory(FixedVectorType::get(b.getInt8Ty(), lanes));
+		else if (takes_one(all, f, i))
+			args.push_back(&arg);
+		else
+			make_memory(arg.getType());
 	}
 	make_memory(all.getReturnType());
 	for (Argument &arg : all.args()) {
 		const bool is_mask = arg.getArgNo() == f.arg_size();
+
+		if (args[arg.getArgNo()] == &arg)
+			continue;
 		Type *type = cast<AllocaInst>(args[arg.getArgNo()])->getAllocatedType();
 
 		b.CreateStore(is_mask ? b.CreateZExt(&arg, type) : &arg, args[arg.getArgNo()]);

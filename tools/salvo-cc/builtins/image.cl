@@ -65,7 +65,7 @@ static int nearest(float s, int size, uint sampler)
 	return wrap_index(floor_index(to_pixels(s, size, sampler)), size, ADDRESS_OF(sampler));
 }
 
-/* Two pixels and their weights; one beyond the edge of CLK_ADDRESS_CLAMP has none. */
+/* Two pixels of one dimension and their weights */
 struct pair {
 	int low, high;
 	float first, second;
@@ -82,6 +82,12 @@ static struct pair linear(float s, int size, uint sampler)
 		1.0f - part, part,
 	};
 
+	return at;
+}
+
+/* One beyond the edge of CLK_ADDRESS_CLAMP has no weight, where the border is all zeros. */
+static struct pair inner(struct pair at, uint sampler)
+{
 	if (ADDRESS_OF(sampler) == CLK_ADDRESS_CLAMP) {
 		at.first = at.low < 0 ? 0.0f : at.first;
 		at.second = at.high < 0 ? 0.0f : at.second;
@@ -102,11 +108,6 @@ static float4 texel_one(image_t image, uint sampler, int4 at)
 	if (is_border(at, sampler))
 		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
 	return load_one_f(image, at);
-}
-
-static float4 between(float4 a, float4 b, float part)
-{
-	return a * (1.0f - part) + b * part;
 }
 
 static int layer_of(image_t image, float s)
@@ -130,99 +131,75 @@ static int4 pick_nearest(image_t image, uint sampler, float4 s, uint dims, uint 
 	return at;
 }
 
-/* Between which pixels a coordinate lies in each dimension, and how much of the second it takes */
-struct pick {
-	int4 low, high;
-	float4 part;
+/* What a coordinate lies between, in each dimension; of one that is not filtered the first pixel */
+struct cube {
+	struct pair x, y, z;
 };
 
-static struct pick pick_linear(image_t image, uint sampler, float4 s, uint dims, uint layer)
+static struct cube pick_linear(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
-	const int4 size = (int4)(image->width, image->height, image->depth, 0);
-	const int4 filtered = (int4)(0, 1, 2, 3) < (int4)dims;
-	const float4 u = to_pixels(s, __builtin_convertvector(size, float4), sampler) - 0.5f;
-	const int4 i = floor_index(u);
-	struct pick at;
+	struct cube at = { 0 };
 
-	at.part = u - __builtin_elementwise_floor(u);
-	at.low = filtered ? wrap_index(i, size, ADDRESS_OF(sampler)) : (int4)0;
-	at.high = filtered ? wrap_index(i + 1, size, ADDRESS_OF(sampler)) : (int4)0;
+	at.x = linear(s.x, image->width, sampler);
+	if (dims > 1)
+		at.y = linear(s.y, image->height, sampler);
+	if (dims > 2)
+		at.z = linear(s.z, image->depth, sampler);
 	if (layer)
-		at.low.z = layer_of(image, layer == 1 ? s.y : s.z);
+		at.z.low = layer_of(image, layer == 1 ? s.y : s.z);
 	return at;
 }
 
-static float4 bytes_at(image_t image, int x, int y, int z)
+/*
+ * A function of its own, which all lanes call at once (vector_calls.cc): it knows all kinds of
+ * images, formats and modes. What is outside of CLK_ADDRESS_CLAMP's edge is zero; a format without
+ * alpha has an alpha of one there, too.
+ */
+float4 salvo_outline_sample(image_t image, uint sampler, float s_x, float s_y, float s_z, uint dims,
+			    uint layer)
 {
-	const uchar4 v = TEXEL(const uchar4, image, (int4)(x, y, z, 0));
+	const float4 s = (float4)(s_x, s_y, s_z, 0.0f);
+	const struct cube at = pick_linear(image, sampler, s, dims, layer);
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = bytes * channels_of(image->order);
+	float4 sum = 0.0f;
 
-	return __builtin_convertvector(v, float4) * (1.0f / 255.0f);
-}
+#pragma unroll 1
+	for (uint i = 0; i < 1u << dims; i++) {
+		const int x = i & 1 ? at.x.high : at.x.low, y = i & 2 ? at.y.high : at.y.low;
+		const int z = i & 4 ? at.z.high : at.z.low;
+		const int4 inside = (int4)(x < 0 ? 0 : x, y < 0 ? 0 : y, z < 0 ? 0 : z, 0);
+		float weight = i & 1 ? at.x.second : at.x.first;
+		float4 v;
 
-static float4 floats_at(image_t image, int x, int y, int z)
-{
-	return WIDE_TEXEL(const float4, image, (int4)(x, y, z, 0));
-}
-
-static float4 texel(image_t image, int x, int y, int z)
-{
-	if ((x | y | z) < 0)
-		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
-	return load_f(image, (int4)(x, y, z, 0));
-}
-
-#define ROW(TEXEL, Y, Z) \
-	between(TEXEL(image, at.low.x, Y, Z), TEXEL(image, at.high.x, Y, Z), at.part.x)
-#define FILTER(NAME, TEXEL) \
-	static float4 NAME(image_t image, struct pick at, uint dims) \
-	{ \
-		float4 near = ROW(TEXEL, at.low.y, at.low.z), far; \
-		\
-		if (dims > 1) \
-			near = between(near, ROW(TEXEL, at.high.y, at.low.z), at.part.y); \
-		if (dims < 3) \
-			return near; \
-		far = between(ROW(TEXEL, at.low.y, at.high.z), ROW(TEXEL, at.high.y, at.high.z), \
-			      at.part.y); \
-		return between(near, far, at.part.z); \
+		if (dims > 1)
+			weight *= i & 2 ? at.y.second : at.y.first;
+		if (dims > 2)
+			weight *= i & 4 ? at.z.second : at.z.first;
+		v = numbers_of(load_bits(image, bytes, size, inside), type);
+		if (is_border((int4)(x, y, z, 0), sampler))
+			v = 0.0f;
+		sum += weight * v;
 	}
-
-FILTER(filter_bytes, bytes_at)
-FILTER(filter_floats, floats_at)
-FILTER(filter, texel)
-
-/* A function of its own (see flatten.cc): it knows all kinds of images, formats and modes. */
-float4 salvo_outline_sample(image_t image, uint sampler, float4 s, uint dims, uint layer)
-{
-	const struct pick at = pick_linear(image, sampler, s, dims, layer);
-	const int4 any = at.low | at.high;
-
-	if ((any.x | any.y | any.z) < 0)
-		return filter(image, at, dims);
-	if (has_format(image, CLK_RGBA, CLK_UNORM_INT8))
-		return filter_bytes(image, at, dims);
-	if (has_format(image, CLK_RGBA, CLK_FLOAT))
-		return filter_floats(image, at, dims);
-	return filter(image, at, dims);
+	return place_f(sum * scale_of(type), image->order);
 }
 
 /*
- * One channel, of floats or bytes: so short that it is inlined, so that lanes sample
- * at the same time. Only the loads are there for each type.
+ * One channel, of floats or bytes: so short that it is inlined, unless there would be many copies.
+ * Only the loads are there for each type.
  */
 struct square {
 	float a, b, c, d;
 };
 
-#define TEXEL_OF(TYPE, X, Y) \
-	TEXEL(const TYPE, image, (int4)(X, Y, z, 0))
 #define SQUARE_OF(NAME, TYPE) \
 	static struct square NAME(image_t image, struct pair x, struct pair y, int z) \
 	{ \
-		struct square at = { \
-			TEXEL_OF(TYPE, x.low, y.low), TEXEL_OF(TYPE, x.high, y.low), \
-			TEXEL_OF(TYPE, x.low, y.high), TEXEL_OF(TYPE, x.high, y.high), \
-		}; \
+		global const TYPE *low = \
+			(global const TYPE *)row_of(image, (int4)(0, y.low, z, 0)); \
+		global const TYPE *high = \
+			(global const TYPE *)row_of(image, (int4)(0, y.high, z, 0)); \
+		struct square at = { low[x.low], low[x.high], high[x.low], high[x.high] }; \
 		\
 		return at; \
 	}
@@ -235,37 +212,32 @@ static float weigh(struct pair at, float a, float b)
 	return a * at.first + b * at.second;
 }
 
-static float sample_one(image_t image, uint sampler, float4 s, uint dims)
+float salvo_sample_one(image_t image, uint sampler, float s_x, float s_y, float s_z, uint dims)
 {
-	const struct pair x = linear(s.x, image->width, sampler);
-	const struct pair y = linear(s.y, image->height, sampler);
+	const struct pair x = inner(linear(s_x, image->width, sampler), sampler);
+	const struct pair y = inner(linear(s_y, image->height, sampler), sampler);
 	const bool bytes = image->type == CLK_UNORM_INT8;
-	struct square near, far = { 0 };
-	struct pair z = { 0 };
-	float v;
+	struct pair z = { 0, 0, 1.0f, 0.0f };
+	float sum = 0.0f;
 
 	if (dims > 2)
-		z = linear(s.z, image->depth, sampler);
-	if (bytes) {
-		near = square_of_bytes(image, x, y, z.low);
-		if (dims > 2)
-			far = square_of_bytes(image, x, y, z.high);
-	} else {
-		near = square_of_floats(image, x, y, z.low);
-		if (dims > 2)
-			far = square_of_floats(image, x, y, z.high);
+		z = inner(linear(s_z, image->depth, sampler), sampler);
+	for (uint i = 0; i < (dims > 2 ? 2 : 1); i++) {
+		const int plane = i ? z.high : z.low;
+		const struct square at = bytes ? square_of_bytes(image, x, y, plane) :
+						 square_of_floats(image, x, y, plane);
+		const float v = weigh(y, weigh(x, at.a, at.b), weigh(x, at.c, at.d));
+
+		sum = i ? sum + v * z.second : v * z.first;
 	}
-	v = weigh(y, weigh(x, near.a, near.b), weigh(x, near.c, near.d));
-	if (dims > 2)
-		v = weigh(z, v, weigh(y, weigh(x, far.a, far.b), weigh(x, far.c, far.d)));
-	return bytes ? v * (1.0f / 255.0f) : v;
+	return bytes ? sum * (1.0f / 255.0f) : sum;
 }
 
 static float4 sample_f(image_t image, uint sampler, float4 s, uint dims, uint layer)
 {
 	if (!(sampler & CLK_FILTER_LINEAR))
 		return texel_one(image, sampler, pick_nearest(image, sampler, s, dims, layer));
-	return salvo_outline_sample(image, sampler, s, dims, layer);
+	return salvo_outline_sample(image, sampler, s.x, s.y, s.z, dims, layer);
 }
 
 /*
@@ -279,8 +251,9 @@ static float4 sample_one_f(image_t image, uint sampler, float4 s, uint dims, uin
 		return texel_one(image, sampler, pick_nearest(image, sampler, s, dims, layer));
 	if (has_format(image, CLK_R, CLK_UNORM_INT8) ||
 	    (has_format(image, CLK_R, CLK_FLOAT) && ADDRESS_OF(sampler) != CLK_ADDRESS_CLAMP))
-		return (float4)(sample_one(image, sampler, s, dims), 0.0f, 0.0f, 1.0f);
-	return salvo_outline_sample(image, sampler, s, dims, layer);
+		return (float4)(salvo_sample_one(image, sampler, s.x, s.y, s.z, dims), 0.0f, 0.0f,
+				1.0f);
+	return salvo_outline_sample(image, sampler, s.x, s.y, s.z, dims, layer);
 }
 
 /* Whole coordinates are never normalised and never filtered. */

@@ -14,8 +14,8 @@ struct image {
 typedef constant const struct image *image_t;
 
 /* Made to measure by the compiler. */
-OVERLOAD float vload_half(size_t at, global const half *p);
-OVERLOAD void vstore_half(float x, size_t at, global half *p);
+OVERLOAD float vload_half(size_t at, private const half *p);
+OVERLOAD void vstore_half(float x, size_t at, private half *p);
 OVERLOAD uchar convert_uchar_sat_rte(float x);
 OVERLOAD char convert_char_sat_rte(float x);
 OVERLOAD ushort convert_ushort_sat_rte(float x);
@@ -116,48 +116,81 @@ static int4 place_i(int4 v, uint order) { PLACE(v, order, 0, 1, int4) }
 static float4 unplace_f(float4 v, uint order) { UNPLACE(v, order) }
 static int4 unplace_i(int4 v, uint order) { UNPLACE(v, order) }
 
-static float channel_f(global const uchar *p, uint type)
+/*
+ * The bits of the channels of one pixel as they lie in memory: it has @size bytes in 1, 2 or 4
+ * channels of @bytes, and is loaded as a whole, one of less than a word as a part of that.
+ */
+static uint4 load_bits(image_t image, uint bytes, uint size, int4 at)
 {
-	float x;
+	uint low, high = 0;
+
+	if (size == 16)
+		return WIDE_TEXEL(const uint4, image, at);
+	if (size == 8) {
+		const ulong both = TEXEL(const ulong, image, at);
+
+		low = both;
+		high = both >> 32;
+	} else if (size == 4) {
+		low = TEXEL(const uint, image, at);
+	} else {
+		const ulong p = (ulong)row_of(image, at) + (size == 2 ? 2 * at.x : at.x);
+
+		low = *(global const uint *)(p & ~3ul) >> (p & 3) * 8;
+	}
+	if (bytes == 4)
+		return (uint4)(low, high, 0, 0);
+	if (bytes == 2)
+		return (uint4)(low & 0xffff, low >> 16, high & 0xffff, high >> 16);
+	return __builtin_convertvector(__builtin_astype(low, uchar4), uint4);
+}
+
+static float half_of(uint bits)
+{
+	const ushort half_bits = bits;
+
+	return vload_half(0, (private const half *)&half_bits);
+}
+
+static int4 integers_of(uint4 bits, uint type)
+{
+	const uint unused = type == CLK_SIGNED_INT8 || type == CLK_SNORM_INT8 ? 24 :
+			    type == CLK_SIGNED_INT16 || type == CLK_SNORM_INT16 ? 16 : 0;
+
+	return __builtin_astype(bits << unused, int4) >> unused;
+}
+
+/* Numbers of normalised channels are not divided by the greatest yet, see scale_of(). */
+static float4 numbers_of(uint4 bits, uint type)
+{
+	int4 numbers = __builtin_astype(bits, int4), least;
 
 	switch (type) {
-	case CLK_UNORM_INT8: return *p * (1.0f / 255.0f);
 	case CLK_SNORM_INT8:
-		x = *(global const char *)p * (1.0f / 127.0f);
-		return x < -1.0f ? -1.0f : x;
-	case CLK_UNORM_INT16: return *(global const ushort *)p * (1.0f / 65535.0f);
 	case CLK_SNORM_INT16:
-		x = *(global const short *)p * (1.0f / 32767.0f);
-		return x < -1.0f ? -1.0f : x;
-	case CLK_HALF_FLOAT: return vload_half(0, (global const half *)p);
-	default: return *(global const float *)p;
+		least = type == CLK_SNORM_INT8 ? -127 : -32767;
+		numbers = __builtin_elementwise_max(integers_of(bits, type), least);
+		return __builtin_convertvector(numbers, float4);
+	case CLK_UNORM_INT8:
+	case CLK_UNORM_INT16:
+		return __builtin_convertvector(numbers, float4);
+	case CLK_HALF_FLOAT:
+		return (float4)(half_of(bits.x), half_of(bits.y), half_of(bits.z), half_of(bits.w));
+	default:
+		return __builtin_astype(bits, float4);
 	}
 }
 
-static int channel_i(global const uchar *p, uint type)
+static float scale_of(uint type)
 {
 	switch (type) {
-	case CLK_SIGNED_INT8: return *(global const char *)p;
-	case CLK_UNSIGNED_INT8: return *p;
-	case CLK_SIGNED_INT16: return *(global const short *)p;
-	case CLK_UNSIGNED_INT16: return *(global const ushort *)p;
-	default: return *(global const int *)p;
+	case CLK_UNORM_INT8: return 1.0f / 255.0f;
+	case CLK_SNORM_INT8: return 1.0f / 127.0f;
+	case CLK_UNORM_INT16: return 1.0f / 65535.0f;
+	case CLK_SNORM_INT16: return 1.0f / 32767.0f;
+	default: return 1.0f;
 	}
 }
-
-/* A texel of up to four channels that follow one another, from memory and back. */
-#define LOAD(V, CHANNEL, IMAGE, X, Y, Z) \
-	const uint type = IMAGE->type, count = channels_of(IMAGE->order); \
-	const uint bytes = channel_bytes(type); \
-	global const uchar *p = row_of(IMAGE, (int4)(X, Y, Z, 0)) + (ulong)X * (count * bytes); \
-	V = 0; \
-	V.x = CHANNEL(p, type); \
-	if (count > 1) \
-		V.y = CHANNEL(p + bytes, type); \
-	if (count > 2) \
-		V.z = CHANNEL(p + 2 * bytes, type); \
-	if (count > 3) \
-		V.w = CHANNEL(p + 3 * bytes, type)
 
 #define STORE(V, PUT, IMAGE, X, Y, Z) \
 	const uint type = IMAGE->type, count = channels_of(IMAGE->order); \
@@ -174,18 +207,27 @@ static int channel_i(global const uchar *p, uint type)
 /* A coordinate that is the same for all lanes is passed as one: they are not a vector. */
 float4 salvo_outline_load_f(image_t image, int x, int y, int z)
 {
-	float4 v;
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = bytes * channels_of(image->order);
+	const uint4 bits = load_bits(image, bytes, size, (int4)(x, y, z, 0));
 
-	LOAD(v, channel_f, image, x, y, z);
-	return place_f(v, image->order);
+	return place_f(numbers_of(bits, type) * scale_of(type), image->order);
 }
 
 int4 salvo_outline_load_i(image_t image, int x, int y, int z)
 {
-	int4 v;
+	const uint bytes = channel_bytes(image->type), size = bytes * channels_of(image->order);
+	const uint4 bits = load_bits(image, bytes, size, (int4)(x, y, z, 0));
 
-	LOAD(v, channel_i, image, x, y, z);
-	return place_i(v, image->order);
+	return place_i(integers_of(bits, image->type), image->order);
+}
+
+static ulong to_half(float x)
+{
+	ushort bits;
+
+	vstore_half(x, 0, (private half *)&bits);
+	return bits;
 }
 
 static void put_f(global uchar *p, uint type, float x)
@@ -195,7 +237,7 @@ static void put_f(global uchar *p, uint type, float x)
 	case CLK_SNORM_INT8: *(global char *)p = convert_char_sat_rte(x * 127.0f); break;
 	case CLK_UNORM_INT16: *(global ushort *)p = convert_ushort_sat_rte(x * 65535.0f); break;
 	case CLK_SNORM_INT16: *(global short *)p = convert_short_sat_rte(x * 32767.0f); break;
-	case CLK_HALF_FLOAT: vstore_half(x, 0, (global half *)p); break;
+	case CLK_HALF_FLOAT: *(global ushort *)p = to_half(x); break;
 	default: *(global float *)p = x; break;
 	}
 }
@@ -232,14 +274,23 @@ static float4 load_f(image_t image, int4 at)
 	return salvo_outline_load_f(image, at.x, at.y, at.z);
 }
 
+/* Four channels of bytes as (r, g, b, a) */
+static bool has_color_bytes(image_t image)
+{
+	return has_format(image, CLK_RGBA, CLK_UNORM_INT8) ||
+	       has_format(image, CLK_BGRA, CLK_UNORM_INT8);
+}
+
 /* The same with short cuts for one channel and bytes, too: in a function that reads one texel. */
 static float4 load_one_f(image_t image, int4 at)
 {
-	if (has_format(image, CLK_RGBA, CLK_UNORM_INT8)) {
-		uint v = TEXEL(const uint, image, at);
+	if (has_color_bytes(image)) {
+		const uint v = TEXEL(const uint, image, at);
+		const uint first = v & 0xff, third = v >> 16 & 0xff;
+		const bool is_rgba = image->order == CLK_RGBA;
 
-		return (float4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24) *
-		       (1.0f / 255.0f);
+		return (float4)(is_rgba ? first : third, v >> 8 & 0xff, is_rgba ? third : first,
+				v >> 24) * (1.0f / 255.0f);
 	}
 	if (has_format(image, CLK_R, CLK_UNORM_INT8))
 		return (float4)(TEXEL(const uchar, image, at) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
@@ -251,6 +302,11 @@ static float4 load_one_f(image_t image, int4 at)
 
 		return (float4)(low & 0xffff, low >> 16, high & 0xffff, high >> 16) *
 		       (1.0f / 65535.0f);
+	}
+	if (has_format(image, CLK_RGBA, CLK_HALF_FLOAT)) {
+		const ulong v = TEXEL(const ulong, image, at);
+
+		return (float4)(half_of(v), half_of(v >> 16), half_of(v >> 32), half_of(v >> 48));
 	}
 	if (has_format(image, CLK_RG, CLK_UNORM_INT8)) {
 		uint v = TEXEL(const ushort, image, at);
@@ -271,10 +327,14 @@ static uint to_unorm_16(float x)
 	return convert_ushort_sat_rte(x * 65535.0f);
 }
 
-/* R, RG and RGBA share what they convert. */
+/* R, RG, RGBA and BGRA share what they convert. */
 static void store_bytes(image_t image, int4 at, float4 color)
 {
-	uint v = to_unorm(color.x);
+	uint v;
+
+	if (image->order == CLK_BGRA)
+		color = color.zyxw;
+	v = to_unorm(color.x);
 
 	if (image->order == CLK_R) {
 		TEXEL(uchar, image, at) = v;
@@ -297,7 +357,10 @@ static void store_f(image_t image, int4 at, float4 color)
 	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT16))
 		TEXEL(ulong, image, at) = to_unorm_16(color.x) | to_unorm_16(color.y) << 16 |
 			(ulong)(to_unorm_16(color.z) | to_unorm_16(color.w) << 16) << 32;
-	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT8) ||
+	else if (has_format(image, CLK_RGBA, CLK_HALF_FLOAT))
+		TEXEL(ulong, image, at) = to_half(color.x) | to_half(color.y) << 16 |
+			to_half(color.z) << 32 | to_half(color.w) << 48;
+	else if (has_color_bytes(image) ||
 		 has_format(image, CLK_R, CLK_UNORM_INT8) ||
 		 has_format(image, CLK_RG, CLK_UNORM_INT8))
 		store_bytes(image, at, color);
