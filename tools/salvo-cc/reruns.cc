@@ -9,7 +9,8 @@
  * remove instructions: InstCombine comes three or four times.
  *
  * JumpThreading and CorrelatedValuePropagation come twice. Of a large function the second time
- * changes about a thousandth of the code.
+ * changes about a thousandth of the code. InstCombine comes to a large function at first, behind
+ * the vectoriser and after loops are unrolled: what it would do in between is done then.
  */
 #include "reruns.h"
 
@@ -18,10 +19,13 @@
 
 using namespace llvm;
 
-static const StringRef repeated = "InstCombinePass", unroller = "LoopUnrollPass";
+static const StringRef repeated = "InstCombinePass";
+static const StringRef vectoriser = "LoopVectorizePass", unroller = "LoopUnrollPass";
 
 /* Instructions of a function from which on it has passes once that come twice */
 static const unsigned large_function = 1000;
+/* The same for InstCombine before the vectoriser */
+static const unsigned larger_function = 2000;
 
 static bool comes_once(StringRef pass)
 {
@@ -85,12 +89,18 @@ bool reruns::should_run(StringRef pass, Any unit)
 	if (pass != repeated || !f)
 		return true;
 	auto last = ran.find(f);
-	return last == ran.end() ||
-	       last->second < std::max(changed_all, changed.lookup(f));
+	if (last == ran.end())
+		return true;
+	if (skips_more && !past_vectoriser.contains(f) &&
+	    f->getInstructionCount() >= larger_function)
+		return false;
+	return last->second < std::max(changed_all, changed.lookup(f));
 }
 
 void reruns::note(StringRef pass, const Function *f, const PreservedAnalyses &kept)
 {
+	if (f && pass == vectoriser)
+		past_vectoriser.insert(f);
 	if (changes_nothing(pass) || (skips_more && leaves_little(pass)) ||
 	    (f && pass == unroller && computations(*f) == before_unrolling))
 		return;

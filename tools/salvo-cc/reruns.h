@@ -6,6 +6,7 @@
 #include <llvm/ADT/Any.h>
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/Analysis.h>
 #include <llvm/IR/Function.h>
 
@@ -31,6 +32,7 @@ private:
 	uint64_t now = 0, changed_all = 0;
 	unsigned before_unrolling = 0;	/* instructions of the function but those that end blocks */
 	llvm::DenseMap<const llvm::Function *, uint64_t> changed, ran;
+	llvm::SmallPtrSet<const llvm::Function *, 4> past_vectoriser;
 	llvm::DenseSet<std::pair<llvm::StringRef, const llvm::Function *>> once;
 };
 
