@@ -34,6 +34,7 @@ static const struct {
 		"shared_count", "hidden_uniform", "return_after_barrier", "values_across",
 		"float_bits", "small_vectors", "three_wide", "switches", "irreducible", "wild",
 		"bits", "meet_in_functions", "structures", "odd_loops", "narrow_private",
+		"products_of_chars", "products_of_uchars",
 		"own_writes", "tables_of_bytes", "bad_divisions", "chosen_bits",
 	} },
 	{ "tests/kernels/cc_pitfalls_atomics.cl", {

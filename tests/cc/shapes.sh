@@ -684,4 +684,22 @@ check "M4 doubles of many places in memory: lanes of one register, but not for u
 	elimination double '=' | compile "--march x86-64-v3"
 	times code 'vmulpd.*ymm' 12 12)"
 
+check "M4 bytes between two products stay shorts; a chain of them runs in four vectors" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global char *out, char a)
+{
+	char x = a, c = get_local_id(0);
+
+	for (int i = 0; i < 64; i++) {
+		x = x * x + c;
+		x = x * x + c;
+		x = x * x + c;
+		x = x * x + c;
+	}
+	out[get_global_id(0)] = x;
+}
+END
+	times code 'vpmullw.*zmm' 16 20
+	times code 'vpmov(w|d)b|vpmov[sz]xb' 1 20)"
+
 finish

@@ -639,6 +639,27 @@ kernel void odd_loops(PLAIN)
 	out[ITEM] = r + c + i;
 }
 
+/* Products that bytes are made of, and products and comparisons that all of their bits matter in */
+#define PRODUCTS(T)								\
+kernel void products_of_##T##s(PLAIN)						\
+{										\
+	const T c = in[ITEM] >> 8;						\
+	T x = in[ITEM], y = n;							\
+	int sum = 0;								\
+										\
+	for (uint i = 0; i < 5 + (n & 3); i++) {				\
+		x = x * x + c;							\
+		y = ((x * y - c) & 0x7f) ^ x;					\
+		x = (T)(y * c) + (T)(x * y) - (T)i;				\
+		x = x * y;							\
+		sum += (x * y >> 3) + (x * c > y) + ((T)(x * x) + c) * (T)(y + x);	\
+	}									\
+	out[ITEM] = sum + (uint)x * 7 + (uint)y;				\
+}
+
+PRODUCTS(char)
+PRODUCTS(uchar)
+
 kernel void narrow_private(PLAIN)
 {
 	bool seen[7] = { false };

@@ -21,6 +21,7 @@
 #include "vectoriser.h"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/ConstantRange.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
@@ -29,6 +30,9 @@ using namespace llvm;
 using namespace llvm::PatternMatch;
 
 static const unsigned sizes[] = { 8, 16 };
+
+/* Operations between two products that are done in as many bits as these */
+static const unsigned most_between = 3;
 
 static unsigned bits_of(const Value *v)
 {
@@ -77,6 +81,7 @@ public:
 	}
 
 	bool run();
+	bool keep_between_products();
 
 private:
 	ConstantRange range_of(const Value *v);
@@ -99,6 +104,8 @@ private:
 	bool replace_compare(ICmpInst &compare);
 	bool compare_with(ICmpInst &compare);
 	void drop_flags();
+	Value *before_cut(Value *v, Type *type, unsigned depth);
+	void drop_flags_behind(Instruction &inst);
 
 	Function &f;
 	divergence differing;
@@ -619,10 +626,76 @@ bool narrowing::run()
 	return true;
 }
 
+/* @v of the bits of @type, as what it was cut off gives it; NULL if it was not cut off. */
+Value *narrowing::before_cut(Value *v, Type *type, unsigned depth)
+{
+	auto *op = dyn_cast<BinaryOperator>(v);
+
+	if (auto *trunc = dyn_cast<TruncInst>(v))
+		return bits_of(trunc->getOperand(0)) >= type->getScalarSizeInBits() ?
+			b.CreateTrunc(trunc->getOperand(0), type) : nullptr;
+	if (!op || !depth || op->isShift() || op->isIntDivRem())
+		return nullptr;
+	Value *p = before_cut(op->getOperand(0), type, depth - 1);
+	Value *q = before_cut(op->getOperand(1), type, depth - 1);
+	if (!p && !q)
+		return nullptr;
+	return b.CreateBinOp(op->getOpcode(), p ? p : b.CreateZExt(op->getOperand(0), type),
+			     q ? q : b.CreateZExt(op->getOperand(1), type));
+}
+
+/* Flags of what is made of the bits of @inst that nothing needs, and of @inst */
+void narrowing::drop_flags_behind(Instruction &inst)
+{
+	SmallSetVector<Instruction *, 16> left;
+
+	left.insert(&inst);
+	for (unsigned i = 0; i < left.size(); i++) {
+		left[i]->dropPoisonGeneratingFlags();
+		if (needs.lookup(left[i]) == bits_of(left[i]))
+			continue;
+		for (User *user : left[i]->users())
+			if (is_integer(user))
+				left.insert(cast<Instruction>(user));
+	}
+}
+
+/*
+ * There is no product of bytes: what is done with one before the next stays in its bits.
+ *
+ *	y = (char)(x * x) + c; z = (char)(y * y);	y = x * x + c; z = (char)(y * y);
+ */
+bool narrowing::keep_between_products()
+{
+	bool changed = false;
+
+	find_needs();
+	for (Instruction &inst : instructions(f)) {
+		if (inst.getOpcode() != Instruction::Mul || !differing.differs(&inst))
+			continue;
+		b.SetInsertPoint(&inst);
+		for (Use &use : inst.operands()) {
+			Value *cut = is_extension(use) ?
+				cast<CastInst>(use)->getOperand(0) : nullptr;
+			Value *whole = cut && needs.lookup(&inst) <= bits_of(cut) ?
+				before_cut(cut, inst.getType(), most_between) : nullptr;
+
+			if (!whole)
+				continue;
+			use.set(whole);
+			drop_flags_behind(inst);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
 bool narrow_integers(Function &item, Argument &x)
 {
 	SmallPtrSet<const Value *, 1> sources;
 
 	sources.insert(&x);
-	return narrowing(item, sources).run();
+	const bool changed = narrowing(item, sources).run();
+	/* Afterwards, as it would narrow that again. */
+	return narrowing(item, sources).keep_between_products() || changed;
 }
