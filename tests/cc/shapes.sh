@@ -684,6 +684,19 @@ check "M4 doubles of many places in memory: lanes of one register, but not for u
 	elimination double '=' | compile "--march x86-64-v3"
 	times code 'vmulpd.*ymm' 12 12)"
 
+check "M4 the lower half of an element is no long vector, for which there are no lanes" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint4 *a, global ushort *b, global float4 *c)
+{
+	int x = get_global_id(0);
+	uint4 v = a[x];
+
+	b[x] = (ushort)v.x;
+	c[x] = convert_float4(v) * 2;
+}
+END
+	has code 'zmm')"
+
 check "M4 bytes between two products stay shorts; a chain of them runs in four vectors" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global char *out, char a)

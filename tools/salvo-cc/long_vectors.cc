@@ -53,6 +53,63 @@ static bool is_one_chain(const Function &f)
 	return longest >= long_chain && operations < enough * longest;
 }
 
+/* Of the element that @extract takes of a vector of parts of elements: the part of that element */
+static Value *part_of_element(ExtractElementInst &extract, Value *vector)
+{
+	auto *type = cast<FixedVectorType>(vector->getType());
+	const unsigned parts = cast<FixedVectorType>(extract.getVectorOperandType())
+			       ->getNumElements() / type->getNumElements();
+	const uint64_t i = cast<ConstantInt>(extract.getIndexOperand())->getZExtValue();
+	const unsigned bits = type->getScalarSizeInBits();
+	IRBuilder<> b(&extract);
+	Value *element = b.CreateExtractElement(vector, i / parts);
+
+	element = b.CreateBitCast(element, b.getIntNTy(bits));
+	element = b.CreateLShr(element, i % parts * (bits / parts));
+	return b.CreateBitCast(b.CreateTrunc(element, b.getIntNTy(bits / parts)),
+			       extract.getType());
+}
+
+/*
+ * InstCombine makes of a part of an element one of a long vector, which it would not be otherwise:
+ *
+ *	(ushort)v.x	((ushort8)v).s0
+ */
+static void restore_elements_of(Function &f)
+{
+	SmallVector<BitCastInst *> casts;
+
+	for (Instruction &inst : instructions(f)) {
+		auto *cast = dyn_cast<BitCastInst>(&inst);
+		auto *from = cast ? dyn_cast<FixedVectorType>(cast->getSrcTy()) : nullptr;
+		auto *to = from ? dyn_cast<FixedVectorType>(cast->getDestTy()) : nullptr;
+
+		if (to && !is_long(from) && is_long(to) &&
+		    to->getNumElements() % from->getNumElements() == 0 &&
+		    all_of(cast->users(), [](const User *user) {
+			    auto *extract = dyn_cast<ExtractElementInst>(user);
+
+			    return extract && isa<ConstantInt>(extract->getIndexOperand());
+		    }))
+			casts.push_back(cast);
+	}
+	for (BitCastInst *cast : casts) {
+		for (User *user : make_early_inc_range(cast->users())) {
+			auto *extract = llvm::cast<ExtractElementInst>(user);
+
+			extract->replaceAllUsesWith(part_of_element(*extract, cast->getOperand(0)));
+			extract->eraseFromParent();
+		}
+		cast->eraseFromParent();
+	}
+}
+
+void restore_elements(Module &m)
+{
+	for (Function &f : m)
+		restore_elements_of(f);
+}
+
 static bool has_long_chains(const Function &f)
 {
 	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;

@@ -140,6 +140,7 @@ static bool compile_for(Module &m, const options &opts, bool first, std::vector<
 		simplify(m, *target);
 		combine_masks(m);
 		restore_extensions(m);
+		restore_elements(m);
 		distribute_shifts(m);
 		if (!opts.fibers && !opts.checked)
 			share_appends(m, *target);

@@ -182,6 +182,9 @@ bool emit_object(llvm::Module &m, llvm::TargetMachine &target, bytes &object);
 /* The same for code that has been marked (places.h). */
 bool emit_code(llvm::Module &m, llvm::TargetMachine &target, const options &opts, bytes &object);
 
+/* long_vectors.cc: undoes what InstCombine does to elements of vectors. */
+void restore_elements(llvm::Module &m);
+
 /* extensions.cc */
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);

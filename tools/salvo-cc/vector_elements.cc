@@ -695,7 +695,8 @@ bool accesses_images(const Function &f)
 		auto *call = dyn_cast<CallInst>(&inst);
 		const Function *callee = call ? call->getCalledFunction() : nullptr;
 
-		return callee && (callee->getName().starts_with("salvo_outline_load") ||
+		return callee && (callee->getName().starts_with("salvo_outline_sample_texel") ||
+				  callee->getName().starts_with("salvo_outline_load") ||
 				  callee->getName().starts_with("salvo_outline_store"));
 	});
 }

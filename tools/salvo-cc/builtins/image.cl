@@ -107,7 +107,7 @@ static float4 texel_one(image_t image, uint sampler, int4 at)
 {
 	if (is_border(at, sampler))
 		return (float4)(0.0f, 0.0f, 0.0f, border_alpha(image->order));
-	return load_one_f(image, at);
+	return load_f(image, at);
 }
 
 static int layer_of(image_t image, float s)
@@ -176,7 +176,7 @@ float4 salvo_outline_sample(image_t image, uint sampler, float s_x, float s_y, f
 			weight *= i & 2 ? at.y.second : at.y.first;
 		if (dims > 2)
 			weight *= i & 4 ? at.z.second : at.z.first;
-		v = numbers_of(load_bits(image, bytes, size, inside), type);
+		v = numbers_of(load_bits(image, bytes, size, inside, true), type);
 		if (is_border((int4)(x, y, z, 0), sampler))
 			v = 0.0f;
 		sum += weight * v;
@@ -380,7 +380,7 @@ OVERLOAD uint salvo_sampler(sampler_t sampler);
 	READ_INTEGER(IMAGE, CI, CF, WIDE, DIMS, LAYER, uint4, read_imageui)
 #define READ_WHOLE(ACCESS, IMAGE, CI, WIDE, DIMS, LAYER) \
 	OVERLOAD float4 read_imagef(ACCESS IMAGE image, CI s) \
-	{ return load_one_f(salvo_image(image), \
+	{ return load_f(salvo_image(image), \
 			checked(salvo_image(image), (int4)WIDE(s), DIMS, LAYER)); } \
 	OVERLOAD int4 read_imagei(ACCESS IMAGE image, CI s) \
 	{ return load_i(salvo_image(image), \

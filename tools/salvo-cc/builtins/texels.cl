@@ -118,9 +118,10 @@ static int4 unplace_i(int4 v, uint order) { UNPLACE(v, order) }
 
 /*
  * The bits of the channels of one pixel as they lie in memory: it has @size bytes in 1, 2 or 4
- * channels of @bytes, and is loaded as a whole, one of less than a word as a part of that.
+ * channels of @bytes, and is loaded as a whole. @anywhere: lanes load no neighbours, so one of less
+ * than a word is loaded as a part of that, which is less code.
  */
-static uint4 load_bits(image_t image, uint bytes, uint size, int4 at)
+static uint4 load_bits(image_t image, uint bytes, uint size, int4 at, bool anywhere)
 {
 	uint low, high = 0;
 
@@ -133,6 +134,8 @@ static uint4 load_bits(image_t image, uint bytes, uint size, int4 at)
 		high = both >> 32;
 	} else if (size == 4) {
 		low = TEXEL(const uint, image, at);
+	} else if (!anywhere) {
+		low = size == 2 ? TEXEL(const ushort, image, at) : TEXEL(const uchar, image, at);
 	} else {
 		const ulong p = (ulong)row_of(image, at) + (size == 2 ? 2 * at.x : at.x);
 
@@ -143,6 +146,31 @@ static uint4 load_bits(image_t image, uint bytes, uint size, int4 at)
 	if (bytes == 2)
 		return (uint4)(low & 0xffff, low >> 16, high & 0xffff, high >> 16);
 	return __builtin_convertvector(__builtin_astype(low, uchar4), uint4);
+}
+
+/* The other way round; what is above the bits of a channel is zero. */
+static void store_bits(image_t image, uint bytes, uint size, int4 at, uint4 bits)
+{
+	uint low = bits.x, high = bits.y;
+
+	if (size == 16) {
+		WIDE_TEXEL(uint4, image, at) = bits;
+		return;
+	}
+	if (bytes == 2) {
+		low = bits.x | bits.y << 16;
+		high = bits.z | bits.w << 16;
+	} else if (bytes == 1) {
+		low = bits.x | bits.y << 8 | bits.z << 16 | bits.w << 24;
+	}
+	if (size == 8)
+		TEXEL(ulong, image, at) = low | (ulong)high << 32;
+	else if (size == 4)
+		TEXEL(uint, image, at) = low;
+	else if (size == 2)
+		TEXEL(ushort, image, at) = low;
+	else
+		TEXEL(uchar, image, at) = low;
 }
 
 static float half_of(uint bits)
@@ -192,37 +220,7 @@ static float scale_of(uint type)
 	}
 }
 
-#define STORE(V, PUT, IMAGE, X, Y, Z) \
-	const uint type = IMAGE->type, count = channels_of(IMAGE->order); \
-	const uint bytes = channel_bytes(type); \
-	global uchar *p = row_of(IMAGE, (int4)(X, Y, Z, 0)) + (ulong)X * (count * bytes); \
-	PUT(p, type, V.x); \
-	if (count > 1) \
-		PUT(p + bytes, type, V.y); \
-	if (count > 2) \
-		PUT(p + 2 * bytes, type, V.z); \
-	if (count > 3) \
-		PUT(p + 3 * bytes, type, V.w)
-
-/* A coordinate that is the same for all lanes is passed as one: they are not a vector. */
-float4 salvo_outline_load_f(image_t image, int x, int y, int z)
-{
-	const uint type = image->type, bytes = channel_bytes(type);
-	const uint size = bytes * channels_of(image->order);
-	const uint4 bits = load_bits(image, bytes, size, (int4)(x, y, z, 0));
-
-	return place_f(numbers_of(bits, type) * scale_of(type), image->order);
-}
-
-int4 salvo_outline_load_i(image_t image, int x, int y, int z)
-{
-	const uint bytes = channel_bytes(image->type), size = bytes * channels_of(image->order);
-	const uint4 bits = load_bits(image, bytes, size, (int4)(x, y, z, 0));
-
-	return place_i(integers_of(bits, image->type), image->order);
-}
-
-static ulong to_half(float x)
+static uint to_half(float x)
 {
 	ushort bits;
 
@@ -230,48 +228,88 @@ static ulong to_half(float x)
 	return bits;
 }
 
-static void put_f(global uchar *p, uint type, float x)
+static uint to_unorm(float x) { return convert_uchar_sat_rte(x * 255.0f); }
+static uint to_unorm_16(float x) { return convert_ushort_sat_rte(x * 65535.0f); }
+static uint to_snorm(float x) { return (uchar)convert_char_sat_rte(x * 127.0f); }
+static uint to_snorm_16(float x) { return (ushort)convert_short_sat_rte(x * 32767.0f); }
+
+#define EACH(F, V) (uint4)(F(V.x), F(V.y), F(V.z), F(V.w))
+
+/* The bits of channels of which these are the numbers */
+static uint4 bits_of(float4 v, uint type)
 {
 	switch (type) {
-	case CLK_UNORM_INT8: *p = convert_uchar_sat_rte(x * 255.0f); break;
-	case CLK_SNORM_INT8: *(global char *)p = convert_char_sat_rte(x * 127.0f); break;
-	case CLK_UNORM_INT16: *(global ushort *)p = convert_ushort_sat_rte(x * 65535.0f); break;
-	case CLK_SNORM_INT16: *(global short *)p = convert_short_sat_rte(x * 32767.0f); break;
-	case CLK_HALF_FLOAT: *(global ushort *)p = to_half(x); break;
-	default: *(global float *)p = x; break;
+	case CLK_UNORM_INT8: return EACH(to_unorm, v);
+	case CLK_SNORM_INT8: return EACH(to_snorm, v);
+	case CLK_UNORM_INT16: return EACH(to_unorm_16, v);
+	case CLK_SNORM_INT16: return EACH(to_snorm_16, v);
+	case CLK_HALF_FLOAT: return EACH(to_half, v);
+	default: return __builtin_astype(v, uint4);
 	}
 }
 
-static void put_i(global uchar *p, uint type, int x)
+static uint4 bits_of_integers(int4 v, uint type)
 {
+	const bool is_byte = type == CLK_SIGNED_INT8 || type == CLK_UNSIGNED_INT8;
+	const uint4 mask = is_byte ? 0xff : 0xffff;
+	const int4 most = __builtin_astype(mask >> 1, int4);
+
 	switch (type) {
-	case CLK_SIGNED_INT8: *(global char *)p = convert_char_sat(x); break;
-	case CLK_UNSIGNED_INT8: *p = convert_uchar_sat((uint)x); break;
-	case CLK_SIGNED_INT16: *(global short *)p = convert_short_sat(x); break;
-	case CLK_UNSIGNED_INT16: *(global ushort *)p = convert_ushort_sat((uint)x); break;
-	default: *(global int *)p = x; break;
+	case CLK_UNSIGNED_INT8:
+	case CLK_UNSIGNED_INT16:
+		return __builtin_elementwise_min(__builtin_astype(v, uint4), mask);
+	case CLK_SIGNED_INT8:
+	case CLK_SIGNED_INT16:
+		v = __builtin_elementwise_max(__builtin_elementwise_min(v, most), ~most);
+		return __builtin_astype(v, uint4) & mask;
+	default:
+		return __builtin_astype(v, uint4);
 	}
+}
+
+/*
+ * A coordinate that is the same for all lanes is passed as one: they are not a vector. Lanes call
+ * this one at the same time, as they do those that filter (image.cl).
+ */
+float4 salvo_outline_sample_texel(image_t image, int x, int y, int z)
+{
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = bytes * channels_of(image->order);
+	const uint4 bits = load_bits(image, bytes, size, (int4)(x, y, z, 0), true);
+
+	return place_f(numbers_of(bits, type) * scale_of(type), image->order);
+}
+
+int4 salvo_outline_load_i(image_t image, int x, int y, int z)
+{
+	const uint bytes = channel_bytes(image->type), size = bytes * channels_of(image->order);
+	const uint4 bits = load_bits(image, bytes, size, (int4)(x, y, z, 0), true);
+
+	return place_i(integers_of(bits, image->type), image->order);
 }
 
 void salvo_outline_store_f(image_t image, int x, int y, int z, float4 color)
 {
-	float4 v = unplace_f(color, image->order);
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = bytes * channels_of(image->order);
 
-	STORE(v, put_f, image, x, y, z);
+	store_bits(image, bytes, size, (int4)(x, y, z, 0),
+		   bits_of(unplace_f(color, image->order), type));
 }
 
 void salvo_outline_store_i(image_t image, int x, int y, int z, int4 color)
 {
-	int4 v = unplace_i(color, image->order);
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = bytes * channels_of(image->order);
 
-	STORE(v, put_i, image, x, y, z);
+	store_bits(image, bytes, size, (int4)(x, y, z, 0),
+		   bits_of_integers(unplace_i(color, image->order), type));
 }
 
-static float4 load_f(image_t image, int4 at)
+/* Its channels are the first ones of (r, g, b, a), in this order. */
+static bool has_plain_order(image_t image)
 {
-	if (has_format(image, CLK_RGBA, CLK_FLOAT))
-		return WIDE_TEXEL(const float4, image, at);
-	return salvo_outline_load_f(image, at.x, at.y, at.z);
+	return image->order == CLK_R || image->order == CLK_RG || image->order == CLK_RGBA;
 }
 
 /* Four channels of bytes as (r, g, b, a) */
@@ -281,8 +319,8 @@ static bool has_color_bytes(image_t image)
 	       has_format(image, CLK_BGRA, CLK_UNORM_INT8);
 }
 
-/* The same with short cuts for one channel and bytes, too: in a function that reads one texel. */
-static float4 load_one_f(image_t image, int4 at)
+/* With short cuts for the most usual formats */
+static float4 load_f(image_t image, int4 at)
 {
 	if (has_color_bytes(image)) {
 		const uint v = TEXEL(const uint, image, at);
@@ -296,9 +334,11 @@ static float4 load_one_f(image_t image, int4 at)
 		return (float4)(TEXEL(const uchar, image, at) * (1.0f / 255.0f), 0.0f, 0.0f, 1.0f);
 	if (has_format(image, CLK_R, CLK_FLOAT))
 		return (float4)(TEXEL(const float, image, at), 0.0f, 0.0f, 1.0f);
+	if (has_format(image, CLK_RGBA, CLK_FLOAT))
+		return WIDE_TEXEL(const float4, image, at);
 	if (has_format(image, CLK_RGBA, CLK_UNORM_INT16)) {
-		ulong v = TEXEL(const ulong, image, at);
-		uint low = v, high = v >> 32;
+		const ulong v = TEXEL(const ulong, image, at);
+		const uint low = v, high = v >> 32;
 
 		return (float4)(low & 0xffff, low >> 16, high & 0xffff, high >> 16) *
 		       (1.0f / 65535.0f);
@@ -309,99 +349,54 @@ static float4 load_one_f(image_t image, int4 at)
 		return (float4)(half_of(v), half_of(v >> 16), half_of(v >> 32), half_of(v >> 48));
 	}
 	if (has_format(image, CLK_RG, CLK_UNORM_INT8)) {
-		uint v = TEXEL(const ushort, image, at);
+		const uint v = TEXEL(const ushort, image, at);
 
 		return (float4)((v & 0xff) * (1.0f / 255.0f), (v >> 8) * (1.0f / 255.0f), 0.0f,
 				1.0f);
 	}
-	return load_f(image, at);
-}
-
-static uint to_unorm(float x)
-{
-	return convert_uchar_sat_rte(x * 255.0f);
-}
-
-static uint to_unorm_16(float x)
-{
-	return convert_ushort_sat_rte(x * 65535.0f);
-}
-
-/* R, RG, RGBA and BGRA share what they convert. */
-static void store_bytes(image_t image, int4 at, float4 color)
-{
-	uint v;
-
-	if (image->order == CLK_BGRA)
-		color = color.zyxw;
-	v = to_unorm(color.x);
-
-	if (image->order == CLK_R) {
-		TEXEL(uchar, image, at) = v;
-		return;
-	}
-	v |= to_unorm(color.y) << 8;
-	if (image->order == CLK_RG)
-		TEXEL(ushort, image, at) = v;
-	else
-		TEXEL(uint, image, at) =
-			v | to_unorm(color.z) << 16 | to_unorm(color.w) << 24;
+	return salvo_outline_sample_texel(image, at.x, at.y, at.z);
 }
 
 static void store_f(image_t image, int4 at, float4 color)
 {
-	if (has_format(image, CLK_RGBA, CLK_FLOAT))
-		WIDE_TEXEL(float4, image, at) = color;
-	else if (has_format(image, CLK_R, CLK_FLOAT))
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = channels_of(image->order) * bytes;
+
+	if (has_format(image, CLK_R, CLK_UNORM_INT8)) {
+		TEXEL(uchar, image, at) = to_unorm(color.x);
+	} else if (has_format(image, CLK_R, CLK_FLOAT)) {
 		TEXEL(float, image, at) = color.x;
-	else if (has_format(image, CLK_RGBA, CLK_UNORM_INT16))
-		TEXEL(ulong, image, at) = to_unorm_16(color.x) | to_unorm_16(color.y) << 16 |
-			(ulong)(to_unorm_16(color.z) | to_unorm_16(color.w) << 16) << 32;
-	else if (has_format(image, CLK_RGBA, CLK_HALF_FLOAT))
-		TEXEL(ulong, image, at) = to_half(color.x) | to_half(color.y) << 16 |
-			to_half(color.z) << 32 | to_half(color.w) << 48;
-	else if (has_color_bytes(image) ||
-		 has_format(image, CLK_R, CLK_UNORM_INT8) ||
-		 has_format(image, CLK_RG, CLK_UNORM_INT8))
-		store_bytes(image, at, color);
-	else
+	} else if (has_plain_order(image) || has_color_bytes(image)) {
+		if (image->order == CLK_BGRA)
+			color = color.zyxw;
+		store_bits(image, bytes, size, at, bits_of(color, type));
+	} else {
 		salvo_outline_store_f(image, at.x, at.y, at.z, color);
+	}
 }
 
 static int4 load_i(image_t image, int4 at)
 {
-	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT8)) {
-		uint v = TEXEL(const uint, image, at);
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint count = channels_of(image->order);
+	int4 v;
 
-		return (int4)(v & 0xff, v >> 8 & 0xff, v >> 16 & 0xff, v >> 24);
-	}
-	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT16)) {
-		ulong v = TEXEL(const ulong, image, at);
-
-		return (int4)(v & 0xffff, v >> 16 & 0xffff, v >> 32 & 0xffff, v >> 48);
-	}
-	if (has_format(image, CLK_R, CLK_UNSIGNED_INT8))
-		return (int4)(TEXEL(const uchar, image, at), 0, 0, 1);
-	if (image->order == CLK_RGBA && channel_bytes(image->type) == 4)
-		return WIDE_TEXEL(const int4, image, at);
-	return salvo_outline_load_i(image, at.x, at.y, at.z);
+	if (!has_plain_order(image))
+		return salvo_outline_load_i(image, at.x, at.y, at.z);
+	v = integers_of(load_bits(image, bytes, count * bytes, at, false), type);
+	return (int4)(v.x, v.y, v.z, count == 4 ? v.w : 1);
 }
 
 static void store_i(image_t image, int4 at, uint4 color)
 {
-	if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT8)) {
-		color = color < 0xff ? color : 0xff;
-		TEXEL(uint, image, at) =
-			color.x | color.y << 8 | color.z << 16 | color.w << 24;
-	} else if (has_format(image, CLK_RGBA, CLK_UNSIGNED_INT16)) {
-		color = color < 0xffff ? color : 0xffff;
-		TEXEL(ulong, image, at) =
-			color.x | color.y << 16 | (ulong)(color.z | color.w << 16) << 32;
-	} else if (has_format(image, CLK_R, CLK_UNSIGNED_INT8)) {
-		TEXEL(uchar, image, at) = convert_uchar_sat(color.x);
-	} else {
-		salvo_outline_store_i(image, at.x, at.y, at.z, __builtin_astype(color, int4));
-	}
+	const uint type = image->type, bytes = channel_bytes(type);
+	const uint size = channels_of(image->order) * bytes;
+	const int4 v = __builtin_astype(color, int4);
+
+	if (has_plain_order(image))
+		store_bits(image, bytes, size, at, bits_of_integers(v, type));
+	else
+		salvo_outline_store_i(image, at.x, at.y, at.z, v);
 }
 
 /* What lies around an image: black, opaque where its pixels have no alpha. */
