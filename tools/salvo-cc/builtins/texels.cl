@@ -20,10 +20,6 @@ OVERLOAD uchar convert_uchar_sat_rte(float x);
 OVERLOAD char convert_char_sat_rte(float x);
 OVERLOAD ushort convert_ushort_sat_rte(float x);
 OVERLOAD short convert_short_sat_rte(float x);
-OVERLOAD uchar convert_uchar_sat(uint x);
-OVERLOAD char convert_char_sat(int x);
-OVERLOAD ushort convert_ushort_sat(uint x);
-OVERLOAD short convert_short_sat(int x);
 
 static uint channels_of(uint order)
 {
@@ -149,8 +145,9 @@ static uint4 load_bits(image_t image, uint bytes, uint size, int4 at, bool anywh
 }
 
 /* The other way round; what is above the bits of a channel is zero. */
-static void store_bits(image_t image, uint bytes, uint size, int4 at, uint4 bits)
+static void store_bits(image_t image, int4 at, uint4 bits)
 {
+	const uint bytes = channel_bytes(image->type), size = bytes * channels_of(image->order);
 	uint low = bits.x, high = bits.y;
 
 	if (size == 16) {
@@ -290,20 +287,14 @@ int4 salvo_outline_load_i(image_t image, int x, int y, int z)
 
 void salvo_outline_store_f(image_t image, int x, int y, int z, float4 color)
 {
-	const uint type = image->type, bytes = channel_bytes(type);
-	const uint size = bytes * channels_of(image->order);
-
-	store_bits(image, bytes, size, (int4)(x, y, z, 0),
-		   bits_of(unplace_f(color, image->order), type));
+	store_bits(image, (int4)(x, y, z, 0),
+		   bits_of(unplace_f(color, image->order), image->type));
 }
 
 void salvo_outline_store_i(image_t image, int x, int y, int z, int4 color)
 {
-	const uint type = image->type, bytes = channel_bytes(type);
-	const uint size = bytes * channels_of(image->order);
-
-	store_bits(image, bytes, size, (int4)(x, y, z, 0),
-		   bits_of_integers(unplace_i(color, image->order), type));
+	store_bits(image, (int4)(x, y, z, 0),
+		   bits_of_integers(unplace_i(color, image->order), image->type));
 }
 
 /* Its channels are the first ones of (r, g, b, a), in this order. */
@@ -359,9 +350,6 @@ static float4 load_f(image_t image, int4 at)
 
 static void store_f(image_t image, int4 at, float4 color)
 {
-	const uint type = image->type, bytes = channel_bytes(type);
-	const uint size = channels_of(image->order) * bytes;
-
 	if (has_format(image, CLK_R, CLK_UNORM_INT8)) {
 		TEXEL(uchar, image, at) = to_unorm(color.x);
 	} else if (has_format(image, CLK_R, CLK_FLOAT)) {
@@ -369,7 +357,7 @@ static void store_f(image_t image, int4 at, float4 color)
 	} else if (has_plain_order(image) || has_color_bytes(image)) {
 		if (image->order == CLK_BGRA)
 			color = color.zyxw;
-		store_bits(image, bytes, size, at, bits_of(color, type));
+		store_bits(image, at, bits_of(color, image->type));
 	} else {
 		salvo_outline_store_f(image, at.x, at.y, at.z, color);
 	}
@@ -389,12 +377,10 @@ static int4 load_i(image_t image, int4 at)
 
 static void store_i(image_t image, int4 at, uint4 color)
 {
-	const uint type = image->type, bytes = channel_bytes(type);
-	const uint size = channels_of(image->order) * bytes;
 	const int4 v = __builtin_astype(color, int4);
 
 	if (has_plain_order(image))
-		store_bits(image, bytes, size, at, bits_of_integers(v, type));
+		store_bits(image, at, bits_of_integers(v, image->type));
 	else
 		salvo_outline_store_i(image, at.x, at.y, at.z, v);
 }
