@@ -690,4 +690,17 @@ END
 		[ -n "$first" ] && [ $((0x$first % 32)) -eq 0 ] || echo "the loop begins at '$first'"
 	done)"
 
+check "M4 a loop whose results nobody needs is not run" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global float *out)
+{
+	float v = in[get_global_id(0)];
+
+	for (int i = 0; v < 10 && i < 20; i++)
+		v = v * 1.3f + 1;
+	out[get_global_id(0)] = 1;
+}
+END
+	lacks code 'vfmadd|vcmp')"
+
 finish

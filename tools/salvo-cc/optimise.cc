@@ -41,6 +41,7 @@
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopIdiomRecognize.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/LoopStrengthReduce.h>
@@ -444,6 +445,7 @@ static void add_unrolling(FunctionPassManager &passes, int level, bool accesses)
 
 	add_hoisting(passes, accesses);
 	unroll.addPass(IndVarSimplifyPass(false));
+	unroll.addPass(LoopDeletionPass());
 	unroll.addPass(LoopFullUnrollPass(level));
 	passes.addPass(createFunctionToLoopPassAdaptor(std::move(unroll)));
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
