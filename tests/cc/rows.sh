@@ -96,4 +96,17 @@ kernel void k(global float *a, global const float *b)
 END
 	times code 'imul' 0 3)"
 
+check "M4 a transposition of long vectors: few columns at once" "$(
+	for type in double4 uint8 long8; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const $type *in, global $type *out, int w, int h)
+{
+	const int x = get_global_id(0), y = get_global_id(1);
+
+	out[x * h + y] = in[y * w + x];
+}
+END
+		has code '[$]0x10,%[er]'
+	done)"
+
 finish

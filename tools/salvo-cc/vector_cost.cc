@@ -58,8 +58,8 @@ static const double masked_atomic = 7;
 /* The part of the times that what a rare branch leads to runs */
 static const double rarely = 1. / 16;
 
-/* Bytes between neighbours that share lines of the cache */
-static const int64_t near = 16;
+/* Bytes between neighbours in the same line of the cache, or the next one */
+static const int64_t near = 64;
 
 bool vectoriser::is_outlined(const Instruction &inst)
 {
