@@ -70,6 +70,25 @@ END
 		lacks code 'vgather'
 	done)"
 
+check "M4 addresses that differ: 16 lanes scatter where that is fast, but for constant steps" "$(
+	for tune in generic sapphirerapids; do
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+kernel void k(global const float *a, global const int *p, global float *b)
+{
+	b[p[get_global_id(0)]] = a[get_global_id(0)];
+}
+END
+		[ $tune = generic ] && lacks code 'vscatter'
+		[ $tune = sapphirerapids ] && has code 'vscatterdps.*zmm'
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	b[13 * get_global_id(0)] = a[get_global_id(0)];
+}
+END
+		lacks code 'vscatter'
+	done)"
+
 check "M4 AVX2 gathers words for some of the lanes, not for all of them nor bytes" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const int *at, global const float *in, global float *out)

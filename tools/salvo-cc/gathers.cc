@@ -21,7 +21,8 @@
  *
  * Intel's processors from Sapphire Rapids on gather 16 floats in 3 ns, and load them one by one in
  * 8 if their indices come out of a vector: with --tune sapphirerapids only gathers whose addresses
- * differ by constants become single loads.
+ * differ by constants become single loads. They scatter 16 floats in 7.5 ns, and store them one by
+ * one in 9.5, as 16 addresses do not fit in the registers.
  *
  *	gather(p, mask)		q = mask ? p : zero
  *				*q[0], *q[1], ...
@@ -386,17 +387,26 @@ static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMac
 		!costs.isLegalMaskedLoad(type, align) || !has_narrow_index(pointers));
 }
 
+/* Lanes whose addresses fit in the general registers, if they do not differ by constants */
+static const unsigned most_singles = 8;
+
 /* Are single accesses to all lanes faster than @access? */
 static bool gains_from_singles(const IntrinsicInst &access, Value *pointers, unsigned lanes,
 			       TargetMachine &target, const options &opts)
 {
 	const TargetTransformInfo costs =
 		target.getTargetTransformInfo(*access.getFunction());
+	const bool loads = access.getIntrinsicID() == Intrinsic::masked_gather;
 
-	return lanes % 2 == 0 && has_cheap_lanes(pointers, lanes, access) &&
-	       (!opts.sapphire_rapids || has_constant_steps(pointers) ||
-		access.getIntrinsicID() != Intrinsic::masked_gather ||
-		!costs.isLegalMaskedGather(access.getType(), align_of(access, 1)));
+	if (lanes % 2 || !has_cheap_lanes(pointers, lanes, access))
+		return false;
+	if (!opts.sapphire_rapids || has_constant_steps(pointers))
+		return true;
+	if (loads)
+		return !costs.isLegalMaskedGather(access.getType(), align_of(access, 1));
+	return lanes <= most_singles ||
+	       !costs.isLegalMaskedScatter(access.getArgOperand(0)->getType(),
+					   align_of(access, 2));
 }
 
 void expand_gathers(Module &m, TargetMachine &target, const options &opts)
