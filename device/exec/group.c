@@ -11,7 +11,11 @@
  * of private stacks. Inaccessible guards lie before, between and behind them, so that a stray
  * access faults at once (M6), and its address identifies the allocation that was overrun:
  *
- *	guard | local | guard, guard | private | guard | signal stack | guard
+ *	guard | margin, local | guard, guard | private | guard | signal stack | guard
+ *
+ * A vector whose first lanes are inactive, as of t[local_id - 1], begins before local memory. A
+ * processor takes 100 ns to find that these lanes do not fault if their page is inaccessible: so
+ * the margin, as long as such a vector, may be accessed.
  *
  * No locks: a runner belongs to one unit.
  */
@@ -28,8 +32,9 @@
 #define PAGE			4096u
 #define PAGES(bytes)		(((bytes) + PAGE - 1) / PAGE * PAGE)
 #define GUARD			SALVO_GUARD_BYTES
-#define LOCAL_AT		GUARD
-#define PRIVATE_AT		(LOCAL_AT + SALVO_MAX_LOCAL_BYTES + 2 * GUARD)
+#define LOCAL_BYTES		PAGES(SALVO_LOCAL_MARGIN + SALVO_MAX_LOCAL_BYTES)
+#define LOCAL_AT		(GUARD + SALVO_LOCAL_MARGIN)
+#define PRIVATE_AT		(GUARD + LOCAL_BYTES + 2 * GUARD)
 #define PRIVATE_BYTES		PAGES(SALVO_FIBER_BYTES)
 #define SIGNAL_STACK_AT		(PRIVATE_AT + PRIVATE_BYTES + GUARD)
 #define SIGNAL_STACK_BYTES	(64u << 10)
@@ -55,7 +60,7 @@ int salvo_runner_init(struct salvo_runner *runner)
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (runner->memory == MAP_FAILED)
 		return -ENOMEM;
-	if (!open_memory(runner, LOCAL_AT, SALVO_MAX_LOCAL_BYTES) ||
+	if (!open_memory(runner, GUARD, LOCAL_BYTES) ||
 	    !open_memory(runner, PRIVATE_AT, PRIVATE_BYTES) ||
 	    !open_memory(runner, SIGNAL_STACK_AT, SIGNAL_STACK_BYTES)) {
 		salvo_runner_fini(runner);
@@ -403,7 +408,7 @@ static void complete_fault(struct salvo_runner *runner)
 	const struct salvo_group *group = &runner->group;
 	const uint64_t *extent = group->extent;
 	struct salvo_trap *trap = &runner->trap;
-	uint8_t *local = runner->memory + LOCAL_AT, *private = runner->memory + PRIVATE_AT;
+	uint8_t *local = runner->memory + GUARD, *private = runner->memory + PRIVATE_AT;
 
 	runner->item = SALVO_FAULT_NO_ITEM;
 	if (runner->chunk.element->kind != SALVO_ELEMENT_DISPATCH)
@@ -420,7 +425,7 @@ static void complete_fault(struct salvo_runner *runner)
 	if (is_near(trap->address, private, PRIVATE_BYTES) ||
 	    (runner->stack && is_near(trap->address, runner->stack, 0)))
 		trap->kind = SALVO_FAULT_STACK;
-	if (is_near(trap->address, local, SALVO_MAX_LOCAL_BYTES))
+	if (is_near(trap->address, local, LOCAL_BYTES))
 		trap->kind = SALVO_FAULT_LOCAL;
 }
 

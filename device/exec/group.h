@@ -17,6 +17,9 @@
 /* Inaccessible memory between allocations of units; an index easily skips a single page. */
 #define SALVO_GUARD_BYTES	(64u << 10)
 
+/* Accessible memory before local memory, for the inactive lanes of a vector of 16 long */
+#define SALVO_LOCAL_MARGIN	128u
+
 /**
  * struct salvo_runner - The memory of a unit, and the work-group that it runs.
  */

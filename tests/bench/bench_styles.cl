@@ -165,3 +165,23 @@ kernel void tally(ARGS)
 	if (i < n)
 		atomic_inc(&out[a[i] & m]);
 }
+
+#define SCAN 64
+
+/* The prefix sums of a work-group, by steps that double. */
+kernel void prefix(ARGS)
+{
+	local int sums[SCAN];
+	int i = get_global_id(0), l = get_local_id(0);
+
+	sums[l] = a[i];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int step = 1; step < SCAN; step <<= 1) {
+		int before = l >= step ? sums[l - step] : 0;
+
+		barrier(CLK_LOCAL_MEM_FENCE);
+		sums[l] += before;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[i] = sums[l];
+}

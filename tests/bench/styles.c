@@ -3,9 +3,10 @@
  * styles.c - how good is the code of salvo-cc for kernels that are not images?
  *
  * Irregular, sparse, dynamic programming, a stencil with a halo, a sort, a rare branch, a tiny
- * grid, a matrix by columns, rows forwards and backwards, pixels of three bytes, a histogram, built
- * from the same text by salvo-cc, for the instruction set of this machine, and by PoCL. As in
- * kernels.c both alternate in one run and CPU time is compared. The two results must be equal.
+ * grid, a matrix by columns, rows forwards and backwards, pixels of three bytes, a histogram,
+ * prefix sums, built from the same text by salvo-cc, for the instruction set of this machine, and
+ * by PoCL. As in kernels.c both alternate in one run and CPU time is compared. The two results must
+ * be equal.
  *
  * usage: styles [--json] [--rounds N]
  */
@@ -38,6 +39,7 @@ static const struct style {
 	{ "luma", 1, { LENGTH }, { 256 }, 0 },
 	{ "delta", 1, { 512 }, { 64 }, 512 },
 	{ "tally", 1, { LENGTH }, { 256 }, 255 },
+	{ "prefix", 1, { LENGTH }, { 64 }, 0 },
 };
 
 #define STYLES (sizeof(styles) / sizeof(styles[0]))

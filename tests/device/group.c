@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "gpu_fixture.h"
+#include "group.h"
 
 struct out_args {
 	uint64_t *out;
@@ -339,7 +340,10 @@ RIG_KERNEL static void stray(RIG_KERNEL_ARGS)
 
 TEST_F(gpu, M6_access_past_local_memory_is_caught_with_its_address)
 {
-	static const int64_t strays[] = { -1, SALVO_MAX_LOCAL_BYTES, SALVO_MAX_LOCAL_BYTES + 4095 };
+	/* Local memory and its margin end with a page. */
+	const int64_t start = -(int64_t)SALVO_LOCAL_MARGIN;
+	const int64_t end = SALVO_MAX_LOCAL_BYTES + 4096 + start;
+	const int64_t strays[] = { start - 1, end, end + 4095 };
 	struct rig *rig = self->rig;
 	unsigned int i;
 
