@@ -89,6 +89,16 @@ END
 		lacks code 'vscatter'
 	done)"
 
+check "M4 16 lanes that store one by one keep few addresses in registers" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global const int *p, global float *b)
+{
+	b[p[get_global_id(0)]] = a[get_global_id(0)];
+}
+END
+	has code 'vextractps .*\(%r'
+	times code 'mov +%r.*,.*\(%rsp\)' 0 4)"
+
 check "M4 AVX2 gathers words for some of the lanes, not for all of them nor bytes" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const int *at, global const float *in, global float *out)

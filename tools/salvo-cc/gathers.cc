@@ -283,10 +283,35 @@ static Value *load_singles(IRBuilder<> &b, const IntrinsicInst &gather, ArrayRef
 	return all;
 }
 
+/*
+ * Moves the address of @store to @before, and the load of its index, if load_indices() made that
+ * for nothing else.
+ */
+static void sink_address(const StoreInst &store, Instruction &before)
+{
+	SmallVector<Instruction *> chain;
+	Value *v = store.getOperand(1);
+
+	do {
+		auto *inst = dyn_cast<Instruction>(v);
+
+		if (!inst || !inst->hasOneUse() || isa<PHINode>(inst))
+			return;
+		chain.push_back(inst);
+		v = inst->getOperand(inst->getNumOperands() - 1);
+	} while (!isa<LoadInst>(chain.back()));
+	for (Instruction *inst : reverse(chain))
+		inst->moveBefore(&before);
+}
+
+/* Lanes whose addresses are computed at once, if their indices are loaded */
+static const unsigned stored_at_once = 4;
+
 /* In the order of the lanes: the last one stays where addresses are equal. */
 static void store_singles(IRBuilder<> &b, const IntrinsicInst &scatter, ArrayRef<Value *> pointers)
 {
 	const Align align = align_of(scatter, 2);
+	StoreInst *first = nullptr;
 
 	for (unsigned i = 0; i < pointers.size(); i++) {
 		Value *value = b.CreateExtractElement(scatter.getArgOperand(0), i);
@@ -294,6 +319,10 @@ static void store_singles(IRBuilder<> &b, const IntrinsicInst &scatter, ArrayRef
 
 		one->setAAMetadata(scatter.getAAMetadata());
 		tag_lane(*one, i);
+		if (i % stored_at_once == 0)
+			first = one;
+		if (i >= stored_at_once)
+			sink_address(*one, *first);
 	}
 }
 
