@@ -138,6 +138,29 @@ kernel void k(global const float *a, global float *b, int n)
 END
 	has code 'vmulps.*ymm')"
 
+check "M4 local memory that all work-items along x share: lanes along y, unless one is chosen" "$(
+	shared() {
+		compile "" <<END
+kernel void k(global const float *a, global float *b, int n)
+{
+	local float s[256];
+	int x = get_global_id(0), y = get_local_id(1);
+
+	$1
+		s[y] = a[y * n + x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (x < n)
+		b[y * n + x] = s[$2] * s[y];
+}
+END
+	}
+	shared "" "255 - y"
+	has notes '^  columns '
+	shared "if (get_local_id(0) == 0)" "255 - y"
+	lacks notes '^  columns '
+	shared "" "get_local_id(0)"
+	lacks notes '^  columns ')"
+
 check "M3 ids and pointers of neighbours across barriers: contiguous" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global float *a, local float *s)

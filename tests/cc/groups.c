@@ -366,8 +366,12 @@ TEST(M4_barriers_with_lanes_along_y)
 
 		ASSERT_NE(NULL, program);
 		EXPECT_NE(0, cc_note(program, "mirror_columns")->flags & SALVO_KERNEL_COLUMNS);
-		for (g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
-			const int w = groups[g][0], h = groups[g][1];
+		EXPECT_NE(0, cc_note(program, "mirror_shared_columns")->flags &
+				     SALVO_KERNEL_COLUMNS);
+		for (g = 0; g < 2 * ARRAY_SIZE(groups); g++) {
+			const bool shared = g & 1;
+			const char *kernel = shared ? "mirror_shared_columns" : "mirror_columns";
+			const int w = groups[g / 2][0], h = groups[g / 2][1];
 			const struct cc_range range = {
 				{ MIRRORED_ROWS, n, 1 }, { w, h, 1 }, 2, 4 * w * h
 			};
@@ -376,21 +380,21 @@ TEST(M4_barriers_with_lanes_along_y)
 				uint32_t *out;
 				uint64_t scratch;
 				int n;
-			} args = { in[0], out[0], cc_note(program, "mirror_columns")->local_bytes,
-				   n };
+			} args = { in[0], out[0], cc_note(program, kernel)->local_bytes, n };
 
 			memset(out, 0, sizeof(out));
-			ASSERT_EQ(0, cc_run(program, "mirror_columns", &args, &range));
+			ASSERT_EQ(0, cc_run(program, kernel, &args, &range));
 			for (wrong = 0, x = 0; x < MIRRORED_ROWS; x++)
 				for (y = 0; y < n; y++) {
 					const int first = y / h * h;
 					const int last = (first + h < n ? first + h : n) - 1;
+					const uint32_t *row = in[shared ? x / w * w : x];
 
-					wrong += out[x][y] != in[x][first + last - y] +
-						 3 * in[x][y] + x % w;
+					wrong += out[x][y] != row[first + last - y] + 3 * row[y] +
+						 x % w;
 				}
 			EXPECT_EQ(0, wrong) {
-				TH_LOG("%s, group %u", turn_options[i], g);
+				TH_LOG("%s, %s, group %u", turn_options[i], kernel, g / 2);
 			}
 		}
 		cc_program_close(program);

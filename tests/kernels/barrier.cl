@@ -359,3 +359,17 @@ kernel void mirror_columns(global const uint *in, global uint *out, local uint *
 	barrier(CLK_LOCAL_MEM_FENCE);
 	out[at] = s[x * h + h - 1 - y] + 3 * s[x * h + y] + x;
 }
+
+/* All work-items along x share local memory, as it is meant for work-groups that are one wide. */
+kernel void mirror_shared_columns(global const uint *in, global uint *out, local uint *s, int n)
+{
+	const int y = get_local_id(1), h = get_local_size(1);
+	const int row = get_global_id(0), column = get_global_id(1);
+	const int first = row - get_local_id(0);
+
+	for (int i = y; i < h; i += get_local_size(1))
+		s[i] = in[first * n + column];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (column < n)
+		out[row * n + column] = s[h - 1 - y] + 3 * s[y] + row - first;
+}

@@ -7,10 +7,10 @@
  * call as its unit allows, a strip, so that rows are long even where work-groups are small.
  *
  * A kernel with barriers runs as regions (split.cc), one after the other. It has one version, whose
- * rows are along y where it does not depend on the local id in dimension 0, but on that in 1, as it
- * is meant for work-groups that are one work-item wide, as one for each column of a matrix; and
- * where it accesses contiguous memory along y and not along x, as one whose x is the row of a
- * matrix.
+ * rows are along y where it does not depend on the local id in dimension 0, but on that in 1, or
+ * only local memory does not, as it is meant for work-groups that are one work-item wide, as one
+ * for each column of a matrix; and where it accesses contiguous memory along y and not along x, as
+ * one whose x is the row of a matrix.
  */
 #include "rows.h"
 
@@ -21,6 +21,8 @@
 #include "ways.h"
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -469,6 +471,55 @@ static bool is_index(const Argument &id)
 	return false;
 }
 
+/* All that is computed from @id */
+static SmallPtrSet<const Value *, 32> computed_from(const Argument &id)
+{
+	SmallSetVector<const Value *, 32> found;
+
+	found.insert(&id);
+	for (unsigned i = 0; i < found.size(); i++)
+		for (const User *user : found[i]->users())
+			if (!user->getType()->isVoidTy())
+				found.insert(user);
+	return { found.begin(), found.end() };
+}
+
+/*
+ * Each work-item writes to local memory where its neighbours in x do, but not those in y: so
+ * work-groups are one work-item wide. Not where a condition chooses one of those in x.
+ */
+static bool shares_local_memory_along_x(const items &of)
+{
+	Function &f = *of.function;
+	const auto of_x = computed_from(*of.id(f, 0)), of_y = computed_from(*of.id(f, 1));
+	SmallVector<const BasicBlock *> written, chosen;
+
+	for (const Instruction &inst : instructions(f)) {
+		const Value *pointer = getLoadStorePointerOperand(&inst);
+		auto *branch = dyn_cast<BranchInst>(&inst);
+
+		if (branch && branch->isConditional() && of_x.contains(branch->getCondition()))
+			chosen.push_back(branch->getParent());
+		if (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst))
+			pointer = inst.getOperand(0);
+		if (!pointer || pointer->getType()->getPointerAddressSpace() != LOCAL)
+			continue;
+		if (of_x.contains(pointer))
+			return false;
+		if (isa<StoreInst>(inst) && of_y.contains(pointer))
+			written.push_back(inst.getParent());
+	}
+	if (written.empty())
+		return false;
+	PostDominatorTree behind(f);
+	return none_of(written, [&](const BasicBlock *block) {
+		return any_of(chosen, [&](const BasicBlock *from) {
+			return !behind.dominates(block, from) &&
+			       isPotentiallyReachable(from, block);
+		});
+	});
+}
+
 static bool has_rows_along_y(const kernel &k, const items &of, TargetMachine &target,
 			     const options &opts)
 {
@@ -476,7 +527,8 @@ static bool has_rows_along_y(const kernel &k, const items &of, TargetMachine &ta
 
 	if (!k.barriers || k.checked || of.strips || y.use_empty())
 		return false;
-	return x.use_empty() || (is_index(y) && gains_from_columns(of, target, lanes_of(opts)));
+	return x.use_empty() || shares_local_memory_along_x(of) ||
+	       (is_index(y) && gains_from_columns(of, target, lanes_of(opts)));
 }
 
 void build_groups(kernel &k, BasicBlock *body, group_values v, TargetMachine &target,
