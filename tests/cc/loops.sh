@@ -451,6 +451,34 @@ kernel void k(global const uint *first, global uint *found, uint all, int depth)
 END
 	lacks code 'vpgather|vpscatter')"
 
+check "M4 bytes that each lane counts in a place of its own: one lane after the other" "$(
+	count_up() {
+		compile "--march x86-64-v4" <<END
+kernel void k(global const uint4 *in, global uchar *out, uint n)
+{
+	local uchar bins[64 * 64];
+	uint l = get_local_id(0);
+
+	for (uint i = 0; i < 64; i++)
+		bins[i * 64 + l] = 0;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
+		uint4 v = in[i];
+
+		$1
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (uint i = 0; i < 64; i++)
+		out[get_group_id(0) * 4096 + i * 64 + l] = bins[i * 64 + l];
+}
+END
+	}
+	count_up 'bins[(v.x & 63) * 64 + l]++; bins[(v.y & 63) * 64 + l]++;'
+	has code 'incb'
+	lacks code 'vpgather|vpextrb'
+	count_up 'bins[i % 64 * 64 + l] = v.x * v.y ^ v.z;'
+	has code 'vpmulld.*[yz]mm')"
+
 check "M4 a loop over the work-item's own part of contiguous memory is a loop of vectors" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uchar *text, global uint *counts, uint n, uint chunk)

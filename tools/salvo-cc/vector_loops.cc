@@ -193,6 +193,26 @@ bool vectoriser::scatters(const Loop &loop)
 	});
 }
 
+/*
+ * Do lanes leave @loop where a number that is a stride apart from lane to lane passes a bound of
+ * all of them? They leave it about together: work-items share the iterations of a group or range.
+ */
+bool vectoriser::counts_to_bound(const Loop &loop)
+{
+	SmallVector<BasicBlock *> leaving;
+
+	loop.getExitingBlocks(leaving);
+	return all_of(leaving, [&](BasicBlock *block) {
+		auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+		auto *compare = branch && branch->isConditional() ?
+			dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+
+		return !splits(block) ||
+		       (compare && shape_of(compare->getOperand(0)).kind == shape::STRIDED &&
+			shape_of(compare->getOperand(1)).kind == shape::UNIFORM);
+	});
+}
+
 /* Cycles of a lane for a vector of several iterations: it is loaded and transposed, or stored. */
 static const double walk_cost = 1;
 
@@ -284,8 +304,9 @@ double vectoriser::cycles_of_items(const Loop &loop, ScalarEvolution &evolution)
 }
 
 /*
- * The same of all lanes at once. What they scatter to private arrays is in the cache before they
- * gather from there: stores of single elements are forwarded to loads, those of lanes are not.
+ * The same of all lanes at once. What they scatter to private arrays, or to a place that they
+ * load and compute, such as a counter, is in the cache before they gather from there: stores of
+ * single elements are forwarded to loads, those of lanes are not.
  */
 double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 				   AAResults &aliases, bool walks_along)
@@ -325,13 +346,15 @@ double vectoriser::cycles_of_lanes(const Loop &loop, ScalarEvolution &evolution,
 				 pointer->getType()->getPointerAddressSpace() == GLOBAL &&
 				 evolution.isLoopInvariant(evolution.getSCEV(pointer), &loop))
 				sum += missed_store * lanes;
-			if (apart && isa<AllocaInst>(getUnderlyingObject(pointer)))
-				(isa<LoadInst>(inst) ? loaded : stored)
-					.insert(getUnderlyingObject(pointer));
+			if (!apart || is_walk(inst, loop, evolution, true))
+				continue;
+			const Value *array = getUnderlyingObject(pointer);
+			(isa<LoadInst>(inst) ? loaded : stored)
+				.insert(isa<AllocaInst>(array) ? array : pointer);
 		}
 	}
-	for (const Value *array : stored)
-		if (loaded.contains(array))
+	for (const Value *place : stored)
+		if (loaded.contains(place))
 			sum += missed * lanes;
 	return sum;
 }
@@ -347,11 +370,12 @@ bool vectoriser::gains_from_walks()
 		const unsigned times = evolution.getSmallConstantTripCount(loop);
 
 		/* Lists of different lengths are find_outlined()'s. */
-		if (!loop->isInnermost() || is_divergent_loop(loop))
+		if (!loop->isInnermost() ||
+		    (is_divergent_loop(loop) && !counts_to_bound(*loop)))
 			continue;
 		if (scatters(*loop))
 			scattered.insert(loop);
-		if (times && times < least_walked)
+		if (is_divergent_loop(loop) || (times && times < least_walked))
 			continue;
 		for (BasicBlock *block : loop->blocks())
 			for (Instruction &inst : *block)

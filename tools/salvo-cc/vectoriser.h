@@ -163,6 +163,7 @@ private:
 		     bool any_step = false);
 	bool may_walk(const Loop &loop, llvm::ScalarEvolution &evolution);
 	bool scatters(const Loop &loop);
+	bool counts_to_bound(const Loop &loop);
 	double cycles_of_items(const Loop &loop, llvm::ScalarEvolution &evolution);
 	double cycles_of_lanes(const Loop &loop, llvm::ScalarEvolution &evolution,
 			       llvm::AAResults &aliases, bool walks_along);
