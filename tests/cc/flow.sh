@@ -291,6 +291,20 @@ check "M4 a large function of a kernel that is not too large with it: lanes" "$(
 		done)
 	times code 'vprol' 1500 9999)"
 
+check "M4 a large function that reads an image, of a kernel that is not too large with it: lanes" "$(
+	compile "--march x86-64-v4" < <(
+		echo "static void body(read_only image2d_t m, global uint *a, int x, uint k) {"
+		echo "const sampler_t s = CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;"
+		echo "float4 f = read_imagef(m, s, (int2)(x, x & k));"
+		echo "uint u = as_uint(f.x), t = as_uint(f.y);"
+		seq -f "u += rotate(t ^ k, %gu); t ^= rotate(u, 7u) * (u | 3);" 400
+		echo "a[x] = u + t; }"
+		for k in 1 2; do
+			echo "kernel void k$k(read_only image2d_t m, global uint *a)"
+			echo "{ body(m, a, get_global_id(0), $k); }"
+		done)
+	times code 'vprol' 1500 9999)"
+
 check "a function that a large function calls several times is there once" "$(
 	compile "--march x86-64-v3" < <(
 		echo "static void rounds(uint *s, const uint *w) {"

@@ -153,6 +153,24 @@ struct call_size {
 	bool indexes = false;		/* private arrays, by what is not constant */
 };
 
+/*
+ * May what @call's callee indexes be indexed by what is not constant once the call is inlined? The
+ * library's functions have no such arrays of their own: they access one of an argument's elements,
+ * as the half of a pixel.
+ */
+static bool may_index(const CallBase &call)
+{
+	if (!is_of_library(*call.getCalledFunction()))
+		return true;
+	return any_of(call.args(), [](const Use &arg) {
+		auto *pointer = dyn_cast<PointerType>(arg->getType());
+
+		return pointer && pointer->getAddressSpace() == PRIVATE;
+	}) && any_of(call.args(), [](const Use &arg) {
+		return arg->getType()->isIntegerTy() && !isa<Constant>(arg);
+	});
+}
+
 /* Each function is measured once, after its callees. */
 static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 {
@@ -196,7 +214,7 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		result.prints |= inner.prints;
 		result.calls_large |= !stays(*callee) &&
 				      (inner.calls_large || inner.size > large);
-		result.indexes |= inner.indexes;
+		result.indexes |= inner.indexes && may_index(*call);
 	}
 	known[&f] = result;
 	return result;

@@ -151,6 +151,7 @@ void flatten_calls(llvm::Module &m, const options &opts);
 
 /* vector_calls.cc */
 void mark_library_function(llvm::Function &f);
+bool is_of_library(const llvm::Function &f);
 /* Functions of which kernels have so many calls that these stay */
 void choose_vector_functions(llvm::ArrayRef<llvm::Function *> kernels);
 bool is_vector_function(const llvm::Function &f);

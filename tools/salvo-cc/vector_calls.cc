@@ -60,7 +60,7 @@ void mark_library_function(Function &f)
 	f.addFnAttr(of_library);
 }
 
-static bool is_of_library(const Function &f)
+bool is_of_library(const Function &f)
 {
 	return f.hasFnAttribute(of_library);
 }
