@@ -109,4 +109,26 @@ END
 		has code '[$]0x10,%[er]'
 	done)"
 
+check "M4 many barriers, and rows that may be short: half the lanes, too" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *in, global int *out, local int *s)
+{
+	const int x = get_local_id(0), y = get_local_id(1), w = get_local_size(0) + 2;
+	const int at = (y + 1) * w + x + 1, i = get_global_id(1) * get_global_size(0) + get_global_id(0);
+
+	s[at] = in[i];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int k = 0; k < 4; k++) {
+		int sum = s[at - 1] + s[at + 1] + s[at - w] + s[at + w];
+
+		barrier(CLK_LOCAL_MEM_FENCE);
+		s[at] = sum;
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[i] = s[at];
+}
+END
+	times code 'vpaddd.*zmm' 12 48
+	times code 'vpaddd.*ymm' 12 48)"
+
 finish

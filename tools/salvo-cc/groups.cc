@@ -67,8 +67,21 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 	}
 }
 
-/* Regions of a kernel up to which short ones have a version with twice the lanes */
-static const unsigned max_twice_regions = 6;
+/*
+ * Regions of a kernel up to which its rows may be short, as those of 8 x 8 work-items, and have
+ * versions with half the lanes and with twice as many, and the same for one that uses dimension 1
+ */
+static const unsigned max_short_regions = 6, max_short_planes = 40;
+
+/* Is it worth it to build more versions for the rows of its regions? */
+static bool has_short_rows(const items &of, const regions &split)
+{
+	return split.all.size() <= max_short_regions ||
+	       (split.all.size() <= max_short_planes &&
+		any_of(split.all, [&](const region &r) {
+			return !of.id(*r.function, 1)->use_empty();
+		}));
+}
 
 /* Stack, in bytes, for all arrays of a split kernel */
 static const uint64_t max_frames = 2 << 20;
@@ -185,7 +198,7 @@ private:
 	const options &opts;
 	Function &f;
 	IRBuilder<> b;
-	const bool joined;
+	const bool joined, short_rows;
 	Value *plane = nullptr;
 	AllocaInst *ways = nullptr;	/* bits of what a region returned */
 	AllocaInst *next = nullptr;	/* the number of a region, or 0 for the end */
@@ -203,7 +216,7 @@ split_builder::split_builder(kernel &k, const items &of, const regions &split,
 			     const options &opts)
 	: of(of), split(split), v(values), target(target), opts(opts), f(*k.function),
 	  b(&f.front()), joined(split.all.size() <= max_chunk || k.checked || opts.debug),
-	  blocks(split.all.size())
+	  short_rows(has_short_rows(of, split)), blocks(split.all.size())
 {
 	v.extent[0] = v.row_size;
 	if (of.turned)
@@ -289,8 +302,7 @@ void split_builder::emit(unsigned number)
 		return rest;
 	};
 	auto make = [&](Function &part, bool skip) -> const row & {
-		rows.push_back(make_row(of, part, 0, skip, split.all.size() <= max_twice_regions,
-					target, opts));
+		rows.push_back(make_row(of, part, 0, skip, short_rows, target, opts));
 		return rows.back();
 	};
 	emit_region(b, of, r, v, tail, make, ways, target);
