@@ -48,6 +48,7 @@ static const struct {
 		"chain_uint8", "chain_uchar16", "chain_ulong8", "chain_ushort8",
 		"unrolled_uint16", "unrolled_ushort16",
 		"only_uchar4", "only_ushort4", "only_uint2", "only_uint3", "only_ulong4",
+		"only_part_uchar8", "only_part_ushort4", "only_part_ushort3",
 		"lanes_apart_uint4", "lanes_apart_int3", "lanes_apart_ulong2",
 		"three_of_four",
 		"side_by_side_uint4", "side_by_side_int4", "side_by_side_ulong2",

@@ -197,6 +197,25 @@ ONLY(uint, 2)
 ONLY(uint, 3)
 ONLY(ulong, 4)
 
+/* The same for parts of the second word, of vectors in global and local memory */
+#define ONLY_PART(T, N, A, B)							\
+kernel void only_part_##T##N(PLAIN)						\
+{										\
+	global const T##N *t = (global const T##N *)in;				\
+	local T##N l[8];							\
+	const uint x = in[ITEM] & 15;						\
+										\
+	if (get_local_id(0) < 8)						\
+		l[get_local_id(0)] = t[get_local_id(0)];			\
+	barrier(CLK_LOCAL_MEM_FENCE);						\
+	out[ITEM] = (uint)t[x & 7].A + (uint)t[in[ITEM + x] & 7].B * 3 +	\
+		    (uint)l[x >> 1].B * 5 + (uint)l[x & 7].A * 7;		\
+}
+
+ONLY_PART(uchar, 8, s5, s7)
+ONLY_PART(ushort, 4, z, w)
+ONLY_PART(ushort, 3, y, z)
+
 /* Uses 2, 3 and 6 bytes that end where memory ends; programs load more elements than they use. */
 kernel void last_bytes(global uint *out, global const uchar *end, global const uint *at)
 {

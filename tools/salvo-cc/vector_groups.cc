@@ -293,6 +293,40 @@ static std::optional<unsigned> only_element(const LoadInst &load)
 }
 
 /*
+ * Loads element @which of the vector alone; for a byte or short the aligned word of the vector that
+ * it is in, from an array that begins there, so that lanes share what else the address is made of.
+ */
+Value *vectoriser::load_element(LoadInst &load, unsigned which) const
+{
+	IRBuilder<> at(&load);
+	Type *type = load.getType()->getScalarType();
+	const uint64_t bits = type->getScalarSizeInBits(), offset = which * bits / 8;
+	const uint64_t word = alignDown(offset, 4);
+	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
+	Value *pointer = load.getPointerOperand();
+	const bool is_part = bits < 32 && load.getAlign() >= 4 &&
+		load.getPointerAddressSpace() != PRIVATE &&
+		word + 4 <= layout.getTypeStoreSize(load.getType()).getFixedValue();
+	const bool of_array = is_part && gep && gep->getNumIndices() == 1 &&
+		shape_of(gep->getPointerOperand()).kind == shape::UNIFORM;
+
+	if (of_array)
+		pointer = gep->getPointerOperand();
+	pointer = at.CreateInBoundsGEP(at.getInt8Ty(), pointer,
+				       at.getInt64(is_part ? word : offset));
+	if (of_array)
+		pointer = at.CreateGEP(gep->getSourceElementType(), pointer, gep->getOperand(1));
+	LoadInst *made = at.CreateAlignedLoad(is_part ? at.getInt32Ty() : type, pointer,
+					      commonAlignment(load.getAlign(),
+							      is_part ? word : offset));
+	made->setAAMetadata(scopes_of(load));
+	if (!is_part)
+		return made;
+	return at.CreateBitCast(at.CreateTrunc(at.CreateLShr(made, 8 * (offset - word)),
+					       at.getIntNTy(bits)), type);
+}
+
+/*
  * Of vectors that lie anywhere only the element that is used is loaded. Of those that are gathered
  * as one word bytes and shorts are taken out of it, which is less than a word around them takes.
  */
@@ -312,23 +346,18 @@ void vectoriser::load_only_elements()
 			found.push_back({ load, *only });
 	}
 	for (auto [load, which] : found) {
-		IRBuilder<> at(load);
-		Type *type = load->getType()->getScalarType();
-		const uint64_t offset = which * (type->getScalarSizeInBits() / 8);
-		Value *pointer = at.CreateInBoundsGEP(at.getInt8Ty(), load->getPointerOperand(),
-						      at.getInt64(offset));
-		LoadInst *element = at.CreateAlignedLoad(type, pointer,
-							 commonAlignment(load->getAlign(), offset));
+		Value *element = load_element(*load, which);
 
-		element->setAAMetadata(scopes_of(*load));
 		for (User *user : make_early_inc_range(load->users()))
 			if (isa<ExtractElementInst>(user)) {
 				user->replaceAllUsesWith(element);
 				cast<Instruction>(user)->eraseFromParent();
 			}
 		if (!load->use_empty())
-			load->replaceAllUsesWith(at.CreateInsertElement(load->getType(), element,
-									which));
+			load->replaceAllUsesWith(InsertElementInst::Create(
+				PoisonValue::get(load->getType()), element,
+				ConstantInt::get(Type::getInt64Ty(item.getContext()), which), "",
+				load->getIterator()));
 		load->eraseFromParent();
 	}
 }

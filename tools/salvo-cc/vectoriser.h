@@ -386,6 +386,7 @@ private:
 	bool can_gather_elements(const llvm::LoadInst &load) const;
 	bool copies_part_of_word(const llvm::StoreInst &store) const;
 	void take_copies_apart();
+	Value *load_element(llvm::LoadInst &load, unsigned which) const;
 	void load_only_elements();
 	bool has_elements(const llvm::LoadInst &load) const;
 	Value *narrow_offset(llvm::LoadInst &load, Value *&base);
