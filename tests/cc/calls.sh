@@ -31,6 +31,27 @@ END
 	echo 'a[x] = r; }'
 }
 
+# indexing ROUNDS: two kernels of a function with as many rounds per index of a private array
+indexing() {
+	echo "static void body(global uint *a, size_t x, uint k) {"
+	echo "uint w[16], s = a[x], t = s ^ k;"
+	echo "for (int i = 0; i < 16; i++) w[i] = a[x + i * k];"
+	for i in $(seq $((400 / $1))); do
+		echo "w[s & 15] = t + $i;"
+		seq -f "s += rotate(t ^ w[3], %gu); t ^= rotate(s, 7u) * (s | 3);" "$1"
+	done
+	echo "a[x] = s + t + w[t & 15]; }"
+	for k in 1 2; do
+		echo "kernel void k$k(global uint *a) { body(a, get_global_id(0), $k); }"
+	done
+}
+
+check "M4 a large function that seldom indexes a private array: lanes; one that often does: none" "$(
+	indexing 100 | compile "--march x86-64-v4"
+	times code 'vprol' 1500 9999
+	indexing 1 | compile "--march x86-64-v4"
+	times code 'vprol' 0 0)"
+
 check "M4 a function that is too large to be inlined stays one for lanes, too" "$(
 	steps | compile "--march x86-64-v4"
 	times code '0x2468ace1' 1 25)"

@@ -23,7 +23,11 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
@@ -147,10 +151,12 @@ struct call_size {
 	uint64_t size = 0;
 	uint64_t loops = 0;
 	uint64_t unrolled = 0;		/* with the copies of loops */
+	uint64_t indexings = 0;		/* of private arrays that stay in memory; so, too */
 	bool needs_context = false;
 	bool prints = false;
 	bool calls_large = false;
 	bool indexes = false;		/* private arrays, by what is not constant */
+	bool has_wide_vectors = false;
 };
 
 /*
@@ -171,6 +177,71 @@ static bool may_index(const CallBase &call)
 	});
 }
 
+/* Of so many instructions a lane may gather one from a private array, and gain nevertheless. */
+static const uint64_t few_indexings = 32;
+
+/* Instructions up to which a loop that indexes a private array is unrolled as a whole */
+static const uint64_t most_unrolled = 2048;
+
+/* Is @index constant once the loops that it changes in are unrolled, as they will be? */
+static bool becomes_constant(Value &index, ScalarEvolution &evolution)
+{
+	return !SCEVExprContains(evolution.getSCEV(&index), [&](const SCEV *part) {
+		auto *counter = dyn_cast<SCEVAddRecExpr>(part);
+		uint64_t size = 0;
+
+		if (!counter)
+			return isa<SCEVUnknown>(part) || isa<SCEVCouldNotCompute>(part);
+		const uint64_t trips = evolution.getSmallConstantTripCount(counter->getLoop());
+		for (const BasicBlock *block : counter->getLoop()->blocks())
+			size += block->size();
+		return !trips || trips * size > most_unrolled;
+	});
+}
+
+/* Adds what of the private arrays that @f itself indexes is not constant. */
+static void count_indexings(Function &f, DominatorTree &dominators, LoopInfo &loops,
+			    call_size &result)
+{
+	SmallVector<Instruction *> places;
+
+	for (Instruction &inst : instructions(f)) {
+		auto *place = dyn_cast<GetElementPtrInst>(&inst);
+
+		if (place && place->getPointerAddressSpace() == PRIVATE &&
+		    !place->hasAllConstantIndices())
+			places.push_back(place);
+	}
+	if (places.empty())
+		return;
+	result.indexes = true;
+	TargetLibraryInfoImpl none;
+	TargetLibraryInfo library(none);
+	AssumptionCache assumptions(f);
+	ScalarEvolution evolution(f, library, assumptions, dominators, loops);
+	for (Instruction *place : places)
+		if (any_of(drop_begin(place->operands()), [&](Value *index) {
+			return !becomes_constant(*index, evolution);
+		}))
+			result.indexings += loops.getLoopFor(place->getParent()) ? loop_copies : 1;
+}
+
+/*
+ * Do lanes gather so often from private arrays that they gain nothing? Vectors that fill a register
+ * compute as fast without lanes.
+ */
+static bool indexes_much(const call_size &of)
+{
+	return of.has_wide_vectors ? of.indexes : of.indexings * few_indexings > of.unrolled;
+}
+
+static bool is_wide_vector(const Type &type)
+{
+	auto *vector = dyn_cast<FixedVectorType>(&type);
+
+	return vector && vector->getNumElements() >= 8;
+}
+
 /* Each function is measured once, after its callees. */
 static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 {
@@ -179,20 +250,18 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 
 	if (found != known.end())
 		return found->second;
-	const DominatorTree dominators(f);
-	const LoopInfo loops(dominators);
+	DominatorTree dominators(f);
+	LoopInfo loops(dominators);
 	result.loops = loops.getLoopsInPreorder().size();
+	count_indexings(f, dominators, loops, result);
 	for (Instruction &inst : instructions(f)) {
 		auto *call = dyn_cast<CallBase>(&inst);
 		Function *callee = call ? call->getCalledFunction() : nullptr;
 		const unsigned copies = loops.getLoopFor(inst.getParent()) ? loop_copies : 1;
 
-		auto *place = dyn_cast<GetElementPtrInst>(&inst);
-
 		result.size++;
 		result.unrolled += copies;
-		result.indexes |= place && place->getPointerAddressSpace() == PRIVATE &&
-				  !place->hasAllConstantIndices();
+		result.has_wide_vectors |= is_wide_vector(*inst.getType());
 		for (Value *operand : inst.operands())
 			if (auto *c = dyn_cast<Constant>(operand))
 				result.needs_context |= c->getType()->isPointerTy() &&
@@ -214,7 +283,11 @@ static call_size measure(Function &f, DenseMap<Function *, call_size> &known)
 		result.prints |= inner.prints;
 		result.calls_large |= !stays(*callee) &&
 				      (inner.calls_large || inner.size > large);
-		result.indexes |= inner.indexes && may_index(*call);
+		result.has_wide_vectors |= inner.has_wide_vectors && !is_of_library(*callee);
+		if (may_index(*call)) {
+			result.indexes |= inner.indexes;
+			result.indexings += inner.indexings * copies;
+		}
 	}
 	known[&f] = result;
 	return result;
@@ -350,7 +423,7 @@ static SmallPtrSet<Function *, 16> separate_kernels(SmallVector<Function *> kern
 		all += known[f].size;
 		if (known[f].size > large_kernel || all > large_program)
 			break;
-		if (!known[f].calls_large || known[f].indexes)
+		if (!known[f].calls_large || indexes_much(known[f]))
 			continue;
 		copy_callees(*f, copies);
 		for (auto [callee, copy] : copies)
