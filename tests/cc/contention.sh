@@ -44,6 +44,9 @@ out[i] = helper(n, x[i]);
 for (int j = 0; j < m; j++) out[atomic_inc(&n[x[i + j]])] = j;
 for (int j = x[i]; j < x[i + 1]; j++) if (!atomic_cmpxchg(&out[at[j]], 0, 1)) n[atomic_inc(n)] = j;
 for (int j = 0; j < 16; j++) { barrier(CLK_GLOBAL_MEM_FENCE); atomic_add(&out[x[j]], n[j]); }
+out[i * m + get_global_id(1)] = x[i];
+out[(i << 4) + 2 * (get_group_id(1) * 8 + get_local_id(1)) + m] = x[i];
+if (i < m) ((global uchar *)out)[i * get_global_size(1) + get_global_id(1)] = x[i];
 END
 )"
 
@@ -57,6 +60,9 @@ out[i * m + 3] = x[i];
 t[x[i]] = i; barrier(CLK_LOCAL_MEM_FENCE); out[i] = t[l];
 atomic_inc(&t[x[i]]); barrier(CLK_LOCAL_MEM_FENCE); out[i] = t[l];
 for (int j = i; j < m; j += 64) out[j] = x[j];
+out[get_global_id(1) * m + i] = x[i];
+out[2 * get_global_id(1) + 3 * i] = x[i];
+out[i * m + 16 * get_global_id(1)] = x[i];
 END
 )"
 

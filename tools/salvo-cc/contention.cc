@@ -14,10 +14,11 @@
  *
  * Those of OpenCL C 3.0 stay as they are: other threads and devices may take part in them.
  *
- * A kernel may contend if it has an atomic operation on global memory, or stores where a
- * loaded value says. It may wait where a loop that no count ends can see what others write
- * meanwhile: by an atomic or volatile access, or by a load in a loop with a barrier or fence. Any
- * other load the compiler may have moved out of the loop, so the source cannot rely on it.
+ * A kernel may contend if it has an atomic operation on global memory, or stores where a loaded
+ * value says, or to columns, as a transposition: units that run neighbouring rows of work-items
+ * write to the same lines there. It may wait where a loop that no count ends can see what others
+ * write meanwhile: by an atomic or volatile access, or by a load in a loop with a barrier or fence.
+ * Any other load the compiler may have moved out of the loop, so the source cannot rely on it.
  */
 #include "salvo_cc.h"
 
@@ -26,12 +27,15 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include "salvo_kernel.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 /* Values that an address is computed from, which are looked at */
 static const unsigned max_values = 64;
@@ -58,6 +62,97 @@ static bool depends_on_load(const Value *address)
 	return false;
 }
 
+/* Operations between an id and the address that it is in */
+static const unsigned max_depth = 16;
+
+using step = std::optional<int64_t>;
+
+static step sum_of(step a, step b)
+{
+	return a && b ? step(*a + *b) : std::nullopt;
+}
+
+static step product_of(step a, const Value *factor)
+{
+	auto *constant = dyn_cast<ConstantInt>(factor);
+
+	if (!a || !*a)
+		return a;
+	return constant && constant->getValue().isSignedIntN(32) ?
+		step(*a * constant->getSExtValue()) : std::nullopt;
+}
+
+/* How far @v is from that of the next work-item along @d, if all of them are as far */
+static step step_along(unsigned d, const Value *v, const DataLayout &layout, unsigned depth = 0)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+	auto of = [&](unsigned i) {
+		return step_along(d, inst->getOperand(i), layout, depth + 1);
+	};
+
+	if (!inst)
+		return 0;
+	if (depth == max_depth)
+		return std::nullopt;
+	if (auto *gep = dyn_cast<GEPOperator>(inst)) {
+		const unsigned bits = layout.getIndexTypeSizeInBits(gep->getType());
+		MapVector<Value *, APInt> indices;
+		APInt constant(bits, 0);
+		step sum = of(0);
+
+		if (!gep->collectOffset(layout, bits, indices, constant))
+			return std::nullopt;
+		for (const auto &[index, bytes] : indices)
+			sum = sum_of(sum, product_of(step_along(d, index, layout, depth + 1),
+						     ConstantInt::get(inst->getContext(), bytes)));
+		return sum;
+	}
+	if (auto *call = dyn_cast<CallInst>(inst)) {
+		const Function *callee = call->getCalledFunction();
+		auto is = [&](const Twine &name) {
+			return is_placeholder_of(*callee, (name + Twine(d)).str());
+		};
+
+		if (!callee || !is_placeholder(*callee))
+			return std::nullopt;
+		return is("global_id.") || is("local_id.") ? 1 : 0;
+	}
+	Value *shifted;
+	const APInt *bits;
+	if (match(inst, m_Shl(m_Value(shifted), m_APInt(bits))) && bits->ult(32))
+		return product_of(of(0), ConstantInt::get(Type::getInt64Ty(inst->getContext()),
+							  1ull << bits->getZExtValue()));
+	switch (inst->getOpcode()) {
+	case Instruction::Add:
+		return sum_of(of(0), of(1));
+	case Instruction::Mul:
+		return of(1) == 0 ? product_of(of(0), inst->getOperand(1)) :
+		       of(0) == 0 ? product_of(of(1), inst->getOperand(0)) : std::nullopt;
+	case Instruction::SExt:
+	case Instruction::ZExt:
+	case Instruction::Trunc:
+		return of(0);
+	default:
+		return std::nullopt;
+	}
+}
+
+/* Bytes of a cache line */
+static const int64_t line = 64;
+
+/* Do neighbours in y store to the same line, and those in x to others? */
+static bool stores_to_columns(const StoreInst &store)
+{
+	const DataLayout &layout = store.getDataLayout();
+	const Value *pointer = store.getPointerOperand();
+	const step y = step_along(1, pointer, layout);
+
+	if (!y || !*y || std::abs(*y) >= line)
+		return false;
+	const step x = step_along(0, pointer, layout);
+	return !x || std::abs(*x) >= line;
+}
+
 static bool may_contend(const Instruction &inst)
 {
 	if (auto *update = dyn_cast<AtomicRMWInst>(&inst))
@@ -66,7 +161,7 @@ static bool may_contend(const Instruction &inst)
 		return is_shared(exchange->getPointerOperand());
 	auto *store = dyn_cast<StoreInst>(&inst);
 	return store && is_shared(store->getPointerOperand()) &&
-	       depends_on_load(store->getPointerOperand());
+	       (depends_on_load(store->getPointerOperand()) || stores_to_columns(*store));
 }
 
 /* Is it a count of the iterations, with a constant step? */
