@@ -10,11 +10,15 @@ seconds=${FUZZ_SECONDS:-2}
 new=$(mktemp -d) || exit 1
 trap 'rm -rf "$new"' EXIT
 
-# Output of a target, if it fails.
+# Output of a target without its progress, and the inputs that failed, if it fails.
 run() {
-	local out
+	local out find
 
-	out=$("$@" 2>&1) || echo "$out" | tail -40
+	out=$("$@" 2>&1) && return
+	grep -v '^#[0-9]*'$'\t' <<<"$out" | tail -40
+	for find in "$new"/*-*; do
+		[ ! -f "$find" ] || echo "$(basename "$find") in base64: $(base64 -w 0 "$find")"
+	done
 }
 
 for source in tests/fuzz/*.c; do
