@@ -16,11 +16,12 @@
  */
 #include "contention.h"
 
-/* The first dispatches find the caches cold. */
-#define WARM		2u
+/* The first dispatches find the caches cold, and pages that nobody has written to. */
+#define COLD		2u
+/* Then so many are run either way. */
+#define PROBES		3u
 /* After so many dispatches PROBES are run the other way: the first ones move the data. */
 #define PERIOD		128u
-#define PROBES		3u
 /* Where the other way takes twice as long, so many times as rarely */
 #define RARELY		8u
 /* Longer dispatches are not run alone as a probe. */
@@ -60,12 +61,14 @@ uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t k
 		atomic_store_explicit(&contention->of[at].runs, 0, memory_order_relaxed);
 	}
 	run = atomic_fetch_add_explicit(&contention->of[at].runs, 1, memory_order_relaxed);
+	if (run == COLD)
+		store(&contention->of[at].ps[SHARED], 0);
 	shared = load(&contention->of[at].ps[SHARED]);
 	alone = load(&contention->of[at].ps[ALONE]) * units;
 	if (!shared || units < 2)
 		return mask;
-	if (run < WARM + PROBES || !alone) {
-		if (run < WARM || shared * items / 1000 > PROBE_NS)
+	if (run < COLD + 2 * PROBES || !alone) {
+		if (run < COLD + PROBES || shared * items / 1000 > PROBE_NS)
 			return mask;
 	} else if (alone > shared) {
 		if (!is_probe(run, shared, alone) || shared * items / 1000 > PROBE_NS)
@@ -85,14 +88,19 @@ uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t k
 	return unit;
 }
 
+/*
+ * A chunk counts as much as its part of the dispatch, an eighth at most: the first ones are small,
+ * and find little of their data in the caches.
+ */
 void salvo_contention_note(struct salvo_contention *contention, uint64_t kernel, uint32_t items,
-			   uint64_t ns, bool alone)
+			   uint32_t total, uint64_t ns, bool alone)
 {
 	const unsigned int at = salvo_history_place(kernel);
 	_Atomic uint64_t *history = &contention->of[at].ps[alone ? ALONE : SHARED];
+	const uint32_t parts = total / items > 8 ? total / items : 8;
 
 	if (load(&contention->of[at].kernel) == kernel)
-		store(history, salvo_history_add(load(history), ns * 1000 / items + 1));
+		store(history, salvo_history_weigh(load(history), ns * 1000 / items + 1, parts));
 }
 
 uint64_t salvo_contention_expect(const struct salvo_contention *contention, uint64_t kernel,

@@ -40,11 +40,13 @@ uint64_t salvo_contention_choose(struct salvo_contention *contention, uint64_t k
 				 uint32_t items, uint64_t mask, uint64_t idle);
 
 /**
- * salvo_contention_note() - A unit ran @items of @kernel in @ns. Any thread may call it.
+ * salvo_contention_note() - A unit ran @items of a dispatch of @total in @ns.
  * @alone: It had the dispatch for itself.
+ *
+ * Any thread may call it.
  */
 void salvo_contention_note(struct salvo_contention *contention, uint64_t kernel, uint32_t items,
-			   uint64_t ns, bool alone);
+			   uint32_t total, uint64_t ns, bool alone);
 
 /**
  * salvo_contention_expect() - How many ns will one unit take for @items? UINT64_MAX: unknown.

@@ -17,16 +17,25 @@ static inline unsigned int salvo_history_place(uint64_t kernel)
 }
 
 /**
- * salvo_history_add() - The moving average @before, 0 if there is none, and a new value.
+ * salvo_history_weigh() - The moving average @before, 0 if there is none, and a new value.
+ * @parts: The value counts one part in so many.
  *
- * The value counts one part in eight, and is limited to four times the average: the unit may have
- * lost its core for a while.
+ * The value is limited to four times the average: the unit may have lost its core for a while.
  */
+static inline uint64_t salvo_history_weigh(uint64_t before, uint64_t value, uint32_t parts)
+{
+	if (!before)
+		return value;
+	if (value > 4 * before)
+		value = 4 * before;
+	return value < before ? before - (before - value + parts / 2) / parts :
+				before + (value - before + parts / 2) / parts;
+}
+
+/** salvo_history_add() - The same, of a value that counts one part in eight. */
 static inline uint64_t salvo_history_add(uint64_t before, uint64_t value)
 {
-	if (before && value > 4 * before)
-		value = 4 * before;
-	return before ? (before * 7 + value + 4) / 8 : value;
+	return salvo_history_weigh(before, value, 8);
 }
 
 #endif /* SALVO_HISTORY_H */

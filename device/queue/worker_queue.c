@@ -137,6 +137,7 @@ static struct salvo_gcq_chunk take_own(struct salvo_worker_queue *queue, unsigne
 	queue->timed_coalesced = chunk.element->coalesced > 1;
 	/* After the last chunk the unit also ends the element, and perhaps the batch. */
 	queue->timed_contends = chunk.left && salvo_element_contends(chunk.element);
+	queue->timed_total = chunk.element->total;
 	queue->timed_alone = salvo_element_has_one_unit(chunk.element);
 	queue->timed_kernel = chunk.left ? salvo_element_kernel(chunk.element) : 0;
 	if (chunk.count > 1 || is_timed_alone(queue)) {
@@ -173,7 +174,7 @@ static void learn_time(struct salvo_worker_queue *queue)
 	}
 	if (queue->timed_contends)
 		salvo_contention_note(&queue->queues->contention, queue->timed_kernel, queue->timed,
-				      took, queue->timed_alone);
+				      queue->timed_total, took, queue->timed_alone);
 	queue->timed = 0;
 }
 

@@ -41,7 +41,9 @@ struct salvo_worker_queue {
 	uint64_t timed_kernel;
 	/** @timed_contends: It may contend for cache lines with work-groups on other units, */
 	bool timed_contends;
-	/** @timed_alone: but no other unit may run the entry. */
+	/** @timed_total: which run so many in all, */
+	uint32_t timed_total;
+	/** @timed_alone: unless no other unit may run the entry. */
 	bool timed_alone;
 	/** @since: When that chunk was taken. */
 	uint64_t since;

@@ -10,18 +10,21 @@
 #define BOTH	3ull
 #define FIRST	1ull
 #define SECOND	2ull
+/* Dispatches until both ways have been measured */
+#define MEASURED	8u
 
-/* The first dispatches of @kernel of 100 items; then both ways have been measured. */
+/* The first dispatches of @kernel, of 100 items. */
 static void measure(struct salvo_contention *contention, uint64_t kernel, uint64_t shared_ns,
 		    uint64_t alone_ns)
 {
 	unsigned int i;
 
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < MEASURED; i++) {
 		const uint64_t units = salvo_contention_choose(contention, kernel, 100, BOTH, 0);
 		const bool alone = units != BOTH;
 
-		salvo_contention_note(contention, kernel, 100, alone ? alone_ns : shared_ns, alone);
+		salvo_contention_note(contention, kernel, 100, 100, alone ? alone_ns : shared_ns,
+				      alone);
 	}
 }
 
@@ -53,7 +56,7 @@ TEST(both_ways_are_measured_again_now_and_then)
 	measure(&contention, KERNEL, 100000, 60000);
 	EXPECT_EQ(2 * 3, count_alone(&contention, 2 * 128));
 	/* With other data one unit is faster: the next time that it is measured tells. */
-	EXPECT_EQ(0, count_alone(&contention, 128 - 5 - 3));
+	EXPECT_EQ(0, count_alone(&contention, 128 - MEASURED - 3));
 	measure(&contention, KERNEL, 100000, 20000);
 	measure(&contention, KERNEL, 100000, 20000);
 	EXPECT_EQ(100, count_alone(&contention, 100));
@@ -65,6 +68,22 @@ TEST(what_takes_twice_as_long_is_measured_more_rarely)
 
 	measure(&contention, KERNEL, 100000, 5000);
 	EXPECT_EQ(1024 - 3, count_alone(&contention, 1024));
+}
+
+/* As many as fit the third dispatch, when the first two have moved the data */
+TEST(cold_dispatches_and_small_chunks_do_not_count)
+{
+	struct salvo_contention contention = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < MEASURED; i++) {
+		const uint64_t units = salvo_contention_choose(&contention, KERNEL, 100, BOTH, 0);
+		const bool alone = units != BOTH;
+
+		salvo_contention_note(&contention, KERNEL, 99, 100, (i < 2 ? 9 : 1) * 99000, alone);
+		salvo_contention_note(&contention, KERNEL, 1, 100, alone ? 1000 : 9000, alone);
+	}
+	EXPECT_EQ(0, count_alone(&contention, 100));
 }
 
 TEST(long_dispatches_are_not_given_to_one_unit_to_find_out)
@@ -86,7 +105,7 @@ TEST(kernels_at_one_place_of_the_table_forget_each_other)
 		EXPECT_EQ(BOTH, salvo_contention_choose(&contention, other, 100, BOTH, 0));
 	}
 	/* A chunk of a kernel that is forgotten meanwhile counts for no other. */
-	salvo_contention_note(&contention, other - 16, 100, 1, true);
+	salvo_contention_note(&contention, other - 16, 100, 100, 1, true);
 	measure(&contention, KERNEL, 100000, 60000);
 	EXPECT_EQ(0, count_alone(&contention, 100));
 }
@@ -98,12 +117,12 @@ TEST(time_of_items_is_that_of_one_unit)
 	EXPECT_EQ(UINT64_MAX, salvo_contention_expect(&contention, KERNEL, 100));
 	EXPECT_EQ(1, salvo_contention_choose(&contention, KERNEL, 100, 1, 0));
 	EXPECT_EQ(UINT64_MAX, salvo_contention_expect(&contention, KERNEL, 100));
-	salvo_contention_note(&contention, KERNEL, 100, 7000, false);
+	salvo_contention_note(&contention, KERNEL, 100, 100, 7000, false);
 	EXPECT_EQ(7000, salvo_contention_expect(&contention, KERNEL, 100));
-	salvo_contention_note(&contention, KERNEL, 100, 5000, true);
+	salvo_contention_note(&contention, KERNEL, 100, 100, 5000, true);
 	EXPECT_EQ(500, salvo_contention_expect(&contention, KERNEL, 10));
 	EXPECT_EQ(UINT64_MAX, salvo_contention_expect(&contention, KERNEL + 16, 10));
-	salvo_contention_note(&contention, KERNEL, 1, UINT64_MAX / 1000, true);
+	salvo_contention_note(&contention, KERNEL, 1, 1, UINT64_MAX / 1000, true);
 	EXPECT_GT(UINT64_MAX, salvo_contention_expect(&contention, KERNEL, UINT32_MAX));
 }
 
