@@ -319,6 +319,27 @@ kernel void k(global float *a, int n)
 END
 	has code 'vfmadd.*zmm')"
 
+check "M4 long vectors that are loaded before a long loop, too, but not in it or before a short one" "$(
+	loop() {
+		compile "--march x86-64-v4" <<END
+kernel void k(global const float8 *a, global float8 *b, int n)
+{
+	int x = get_global_id(0);
+	float8 v = a[x];
+
+	for (int i = 0; i < n; i++)
+		v = $1;
+	b[x] = v;
+}
+END
+	}
+	loop 'exp(v) + 1'
+	has code 'vfmadd.*zmm'
+	loop 'exp(v) + a[i]'
+	lacks code 'zmm'
+	loop 'v + 1'
+	lacks code 'zmm')"
+
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n)

@@ -100,7 +100,7 @@ bool is_bound_by_chains(Function &f)
 	return bound > operations / 2 && operations >= least_work * accesses;
 }
 
-static unsigned cycles_of(const Instruction &inst)
+unsigned cycles_of(const Instruction &inst)
 {
 	const bool is_product = inst.getOpcode() == Instruction::Mul ||
 				inst.getType()->isFPOrFPVectorTy();

@@ -4,14 +4,16 @@
  *
  * Long vectors fill registers without lanes, which only help where a loop waits for the result of
  * the operation before: where vectors go through it from iteration to iteration, element by
- * element. So do the operations of such a loop that was unrolled.
+ * element. So do the operations of such a loop that was unrolled. Lanes that load long vectors
+ * transpose them: not in such a loop, and not before one of a few cycles.
  */
 #include "rows.h"
 
 #include <algorithm>
 
-#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -110,31 +112,38 @@ void restore_elements(Module &m)
 		restore_elements_of(f);
 }
 
-static bool has_long_chains(const Function &f)
-{
-	SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> back;
-	SmallPtrSet<const BasicBlock *, 8> headers;
-	bool found = false;
+/*
+ * Cycles of operations on long vectors in loops from which on they take longer than to transpose
+ * the vectors that lanes load before
+ */
+static const unsigned least_cycles = 8;
 
-	FindFunctionBackedges(f, back);
-	for (const auto &edge : back)
-		headers.insert(edge.second);
+static bool has_long_chains(Function &f)
+{
+	const DominatorTree dt(f);
+	const LoopInfo loops(dt);
+	unsigned cycles = 0;
+	bool found = false, loads = false;
+
 	for (const Instruction &inst : instructions(f)) {
 		auto *call = dyn_cast<IntrinsicInst>(&inst);
+		const bool repeats = loops.getLoopFor(inst.getParent());
 
 		if (!is_long(inst.getType()))
 			continue;
 		if (isa<PHINode>(inst))
-			found |= headers.contains(inst.getParent());
-		else if (isa<LoadInst>(inst) ||
+			found |= loops.isLoopHeader(inst.getParent());
+		else if ((isa<LoadInst>(inst) && repeats) ||
 			 (isa<CallBase>(inst) &&
 			  (!call || !isTriviallyVectorizable(call->getIntrinsicID()))))
 			return false;
+		loads |= isa<LoadInst>(inst);
+		cycles += repeats ? cycles_of(inst) : 0;
 	}
-	return found || is_one_chain(f);
+	return (found && (!loads || cycles >= least_cycles)) || is_one_chain(f);
 }
 
-unsigned lanes_for(const Function &f, unsigned lanes, const options &opts)
+unsigned lanes_for(Function &f, unsigned lanes, const options &opts)
 {
 	unsigned bits = 0;
 

@@ -59,13 +59,16 @@ row make_row(const items &of, llvm::Function &item, unsigned d, bool skip, bool 
 /*
  * long_vectors.cc: with vectors of half of the registers, at most @lanes; 1 if lanes gain nothing
  */
-unsigned lanes_for(const llvm::Function &f, unsigned lanes, const options &opts);
+unsigned lanes_for(llvm::Function &f, unsigned lanes, const options &opts);
 
 /*
  * rests.cc: a copy of @item that does nothing in some lanes, with two more arguments: the first
  * lane's work-item, and the number of lanes that run.
  */
 llvm::Function *mask_rest(const items &of, llvm::Function &item, unsigned d);
+
+/* chains.cc: how many cycles are from the operands of an operation to its result? */
+unsigned cycles_of(const llvm::Instruction &inst);
 
 /* Does a second vector of work-items help, because one waits for its own results? */
 bool is_bound_by_chains(llvm::Function &f);
