@@ -340,6 +340,17 @@ END
 	loop 'v + 1'
 	lacks code 'zmm')"
 
+check "M4 functions that take long vectors element by element: lanes compute each" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float8 *a, global float8 *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = tgamma(a[x]);
+}
+END
+	has code 'vfmadd.*pd.*zmm')"
+
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n)

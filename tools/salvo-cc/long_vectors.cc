@@ -5,11 +5,13 @@
  * Long vectors fill registers without lanes, which only help where a loop waits for the result of
  * the operation before: where vectors go through it from iteration to iteration, element by
  * element. So do the operations of such a loop that was unrolled. Lanes that load long vectors
- * transpose them: not in such a loop, and not before one of a few cycles.
+ * transpose them: not in such a loop, and not before one of a few cycles. What takes the elements
+ * one by one gains from lanes as if there were no long vectors.
  */
 #include "rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
@@ -143,6 +145,30 @@ static bool has_long_chains(Function &f)
 	return (found && (!loads || cycles >= least_cycles)) || is_one_chain(f);
 }
 
+/* Operations on single values from which on, and for each on long vectors, they are what counts */
+static const double least_single = 64, single_for_long = 8;
+
+/* Of a loop, on average */
+static const double iterations = 8;
+
+/* Does @f mostly compute with single values, as functions do that take the elements one by one? */
+static bool is_mostly_single(Function &f)
+{
+	const DominatorTree dt(f);
+	const LoopInfo loops(dt);
+	double single = 0, of_long = 0;
+
+	for (const Instruction &inst : instructions(f)) {
+		const double times = std::pow(iterations, loops.getLoopDepth(inst.getParent()));
+
+		if (is_long(inst.getType()) && !isa<InsertElementInst>(inst))
+			of_long += times;
+		else if (isa<BinaryOperator>(inst) || isa<CallBase>(inst))
+			single += times;
+	}
+	return single >= least_single && single >= single_for_long * of_long;
+}
+
 unsigned lanes_for(Function &f, unsigned lanes, const options &opts)
 {
 	unsigned bits = 0;
@@ -150,7 +176,7 @@ unsigned lanes_for(Function &f, unsigned lanes, const options &opts)
 	for (const Instruction &inst : instructions(f))
 		if (is_long(inst.getType()))
 			bits = std::max<unsigned>(bits, inst.getType()->getPrimitiveSizeInBits());
-	if (!bits)
+	if (!bits || is_mostly_single(f))
 		return lanes;
 	if (!has_long_chains(f))
 		return 1;
