@@ -85,6 +85,26 @@ END
 		lacks code 'tzcnt|gather'
 	done)"
 
+check "M4 vectors of pixels: lanes along x in segments, not along y" "$(
+	compile "--march x86-64-v4 --global-offset" <<'END'
+kernel void k(global const float *in, global const float *weights, global float *out, int w,
+	      int h, int channels)
+{
+	const int g = get_global_id(0), y = get_global_id(1), c = g / w, x = g % w;
+	float4 sum = 0;
+
+	for (int i = 0; i < channels; i++) {
+		float4 v = vload4((i * h + y) * w + x, in);
+
+		sum = mad(v.x, vload4(c, weights + 8 * i), sum);
+		sum = mad(v.y, vload4(c, weights + 8 * i + 4), sum);
+	}
+	vstore4(sum, (c * h + y) * w + x, out);
+}
+END
+	has code 'vfmadd.*zmm'
+	lacks notes '^  columns ')"
+
 check "M4 a division by less than the number of lanes has no segments" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global float *a, global const float *b)

@@ -195,6 +195,21 @@ kernel void segments(PLAIN)
 	out[ITEM] = sum;
 }
 
+/* Pixels of channels: contiguous within a segment of x, while neighbours in y are far apart */
+kernel void segments_of_pixels(PLAIN)
+{
+	uint x = get_global_id(0), y = get_global_id(1), w = 4 * n, c = x / w, i = x % w;
+	uint4 sum = vload4(c % 16, in + 900);
+
+	for (uint k = 0; k < n; k++) {
+		uint4 v = vload4((k * 16 + y) * n % 40 + i % 8, in);
+
+		sum += v.x * vload4((c + k) % 64, in + 3) + v.y * vload4((c + 3 * k) % 64, in);
+	}
+	if (ITEM < 256)
+		vstore4(sum, ITEM, out);
+}
+
 kernel void segments_across_a_barrier(PLAIN)
 {
 	local uint all[64];

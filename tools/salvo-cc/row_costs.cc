@@ -83,17 +83,41 @@ bool gains_from_interior(const items &of, const row &r, Function &item, Function
 /* Lanes along y must cost less than this part of what lanes along x cost. */
 static const double gain_of_columns = .6;
 
+/* What lanes along x cost in one segment (quotients.cc), or @general if they do not gain from it */
+static double cost_in_segment(const items &of, TargetMachine &target, unsigned lanes,
+			      double general)
+{
+	interior range(*of.function, *of.id(*of.function, 0), true);
+	double cost = general;
+
+	if (!gains_from_segments(of, *of.function, range, lanes, target))
+		return general;
+	Function *special = range.specialise();
+	is_so(*special, target, [&](Function &copy) {
+		cost = cost_of_lanes(copy, *of.id(copy, 0), lanes, target);
+		return true;
+	});
+	special->eraseFromParent();
+	return std::min(cost, general);
+}
+
 /* A kernel that accesses contiguous memory along y, and along x does not */
 bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
 {
+	double cost[2];
+
 	if (of.id(*of.function, 1)->use_empty() ||
 	    (of.group[1] && of.group[1] < least_columns))
 		return false;
-	return is_so(*of.function, target, [&](Function &copy) {
-		double cost[2];
-
-		for (unsigned d = 0; d < 2; d++)
-			cost[d] = cost_of_lanes(copy, *of.id(copy, d), lanes, target);
+	auto gains = [&] {
 		return cost[1] > 0 && cost[1] < gain_of_columns * cost[0];
-	});
+	};
+	if (!is_so(*of.function, target, [&](Function &copy) {
+		    for (unsigned d = 0; d < 2; d++)
+			    cost[d] = cost_of_lanes(copy, *of.id(copy, d), lanes, target);
+		    return gains();
+	    }))
+		return false;
+	cost[0] = cost_in_segment(of, target, lanes, cost[0]);
+	return gains();
 }
