@@ -81,6 +81,7 @@ static const struct {
 		"many_sums_with_ends", "many_sums_in_nested_loops",
 		"guard_of_min", "guard_of_max", "guard_of_clamp", "guard_of_sum",
 		"exit_that_some_skip", "return_from_first_iterations",
+		"parts_of_vectors",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

@@ -49,6 +49,34 @@ END
 	# Eight loads without a mask in versions with 8, 16 and 32 lanes
 	times code 'vpmovzx.*\(' 8 99)"
 
+check "M4 vectors at a border in parts: one after the other" "$(
+	compile "--march x86-64-v4" <<'END'
+int4 some(global const int4 *from, uint at, uint ints)
+{
+	int4 v = 0;
+
+	if ((at + 1) * 4 <= ints)
+		return from[at];
+	if (at * 4 < ints)
+		v.x = from[at].x;
+	if (at * 4 + 1 < ints)
+		v.y = from[at].y;
+	if (at * 4 + 2 < ints)
+		v.z = from[at].z;
+	return v;
+}
+
+kernel void k(global const int4 *in, global int *out, uint ints)
+{
+	const uint x = get_global_id(0);
+	const int4 a = some(in, 2 * x, ints), b = some(in, 2 * x + 1, ints);
+
+	out[x] = a.x * b.x ^ a.y * b.y ^ a.z * b.z ^ a.w * b.w;
+}
+END
+	has code 'vpmulld.*zmm'
+	times code '^ ' 50 500)"
+
 check "M4 sums of rows whose lengths are loaded: one loop of four iterations, each with an end" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const int *first, global const int *index, global const float *weights,

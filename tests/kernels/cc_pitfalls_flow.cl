@@ -634,3 +634,48 @@ kernel void return_from_first_iterations(PLAIN)
 	}
 	out[ITEM] = x + tail[0] * 3 + tail[1] * 5 + tail[2] * 7 + tail[3];
 }
+
+/*
+ * Vectors that may begin or end outside of an array are loaded and stored in parts, which lanes do
+ * with so many instructions that work-items do it one after the other.
+ */
+static int4 load_some(global const int4 *from, uint at, uint ints)
+{
+	int4 v = 0;
+
+	if ((at + 1) * 4 <= ints)
+		return from[at];
+	if (at * 4 < ints)
+		v.x = from[at].x;
+	if (at * 4 + 1 < ints)
+		v.y = from[at].y;
+	if (at * 4 + 2 < ints)
+		v.z = from[at].z;
+	return v;
+}
+
+static void store_some(int4 v, global int4 *to, uint at, uint ints)
+{
+	if ((at + 1) * 4 <= ints) {
+		to[at] = v;
+		return;
+	}
+	if (at * 4 < ints)
+		to[at].x = v.x;
+	if (at * 4 + 1 < ints)
+		to[at].y = v.y;
+	if (at * 4 + 2 < ints)
+		to[at].z = v.z;
+}
+
+kernel void parts_of_vectors(PLAIN)
+{
+	uint x = get_global_id(0), ints = 41 + n % 100;
+	int4 a = load_some((global const int4 *)in, 2 * x, ints);
+	int4 b = load_some((global const int4 *)in, 2 * x + 1, ints);
+
+	if (get_global_id(1))
+		return;
+	store_some(a + b.wzyx, (global int4 *)out, 2 * x, ints);
+	store_some(b - a.yxwz, (global int4 *)out, 2 * x + 1, ints);
+}

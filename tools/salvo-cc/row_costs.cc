@@ -80,6 +80,34 @@ bool gains_from_interior(const items &of, const row &r, Function &item, Function
 	return cost[1] < gain_of_interior * cost[0];
 }
 
+/*
+ * Does a work-item load from local memory what others may store there? They should wait at a
+ * barrier, but on most GPUs all lanes store before any of them goes on.
+ */
+static bool shares_without_barrier(const Function &item)
+{
+	bool loads = false, stores = false;
+
+	for (const Instruction &inst : instructions(item)) {
+		const Value *pointer = getLoadStorePointerOperand(&inst);
+
+		if (pointer && pointer->getType()->getPointerAddressSpace() == LOCAL)
+			(isa<LoadInst>(inst) ? loads : stores) = true;
+	}
+	return loads && stores;
+}
+
+/* Instructions of the version for the border of a row from which on it must be worth them. */
+static const unsigned large_border = 500;
+
+bool is_vain_border(const Function &wide, const Function &item, unsigned lanes)
+{
+	const unsigned size = wide.getInstructionCount() - instructions_of_tables(wide);
+
+	return size > large_border && size > item.getInstructionCount() * lanes &&
+	       !shares_without_barrier(item);
+}
+
 /* Lanes along y must cost less than this part of what lanes along x cost. */
 static const double gain_of_columns = .6;
 

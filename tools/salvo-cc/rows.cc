@@ -536,6 +536,11 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.inner->eraseFromParent();
 		made.inner = nullptr;
 	}
+	if (made.wide && made.inner && !range->has_quotients() &&
+	    is_vain_border(*made.wide, item, lanes)) {
+		made.wide->eraseFromParent();
+		made.wide = nullptr;
+	}
 	/* Segments are short. */
 	const bool narrow = !range->has_quotients();
 	if (made.inner || (!made.wide && range->has_guards()))

@@ -111,6 +111,12 @@ bool gains_from_interior(const items &of, const row &r, llvm::Function &item,
 			 llvm::Function &special, unsigned d, llvm::TargetMachine &target);
 
 /*
+ * row_costs.cc: has @wide, of the border of a row whose interior has a version, more instructions
+ * than its work-items one after the other?
+ */
+bool is_vain_border(const llvm::Function &wide, const llvm::Function &item, unsigned lanes);
+
+/*
  * Work-items along y from which on lanes run along y. If they are fewer than lanes they run one
  * after the other, which still is faster than lanes that gather and scatter.
  */
