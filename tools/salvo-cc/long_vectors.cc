@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -151,7 +152,18 @@ static const double least_single = 64, single_for_long = 8;
 /* Of a loop, on average */
 static const double iterations = 8;
 
-/* Does @f mostly compute with single values, as functions do that take the elements one by one? */
+/* Is @inst a load from elsewhere than the work-item's own variables? */
+static bool is_load_of_others(const Instruction &inst)
+{
+	auto *load = dyn_cast<LoadInst>(&inst);
+
+	return load && !isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand()));
+}
+
+/*
+ * Does @f mostly compute with single values, as functions do that take the elements one by one?
+ * Not if a loop loads the long vectors, as tables of what to do with single values.
+ */
 static bool is_mostly_single(Function &f)
 {
 	const DominatorTree dt(f);
@@ -161,6 +173,8 @@ static bool is_mostly_single(Function &f)
 	for (const Instruction &inst : instructions(f)) {
 		const double times = std::pow(iterations, loops.getLoopDepth(inst.getParent()));
 
+		if (is_long(inst.getType()) && times > 1 && is_load_of_others(inst))
+			return false;
 		if (is_long(inst.getType()) && !isa<InsertElementInst>(inst))
 			of_long += times;
 		else if (isa<BinaryOperator>(inst) || isa<CallBase>(inst))
