@@ -351,6 +351,19 @@ kernel void k(global const float8 *a, global float8 *b)
 END
 	has code 'vfmadd.*pd.*zmm')"
 
+check "M4 bytes are divided by a constant as shorts, of which there are halves of products" "$(
+	for type in char uchar; do
+		compile "--march x86-64-v4 -DT=$type" <<'END'
+kernel void k(global const T *a, global T *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[x] % 10;
+}
+END
+		has code 'vpmulhu?w'
+	done)"
+
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n)

@@ -11,6 +11,10 @@
  *
  * LLVM removes what it can prove unnecessary. Constant divisors other than 0 and -1 stay. In
  * checked mode divisions fault, so that their work-item is found.
+ *
+ * Processors have the upper half of a product of shorts, by which LLVM divides by a constant, but
+ * not of bytes, to which it reduces divisions whose operands fit. Vectors of bytes are divided as
+ * shorts.
  */
 #include "division.h"
 #include "salvo_cc.h"
@@ -94,6 +98,31 @@ bool is_guarded_division(const Instruction &inst)
 	return match(test, m_ICmp(predicate, m_Add(m_Value(tested), m_One()),
 				  m_SpecificInt(2))) &&
 	       predicate == CmpInst::ICMP_ULT && tested == divisor;
+}
+
+void widen_byte_divisions(Module &m)
+{
+	SmallVector<BinaryOperator *> divisions;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f))
+			if (inst.isIntDivRem() && inst.getType()->isVectorTy() &&
+			    inst.getType()->getScalarSizeInBits() == 8 &&
+			    isa<Constant>(inst.getOperand(1)))
+				divisions.push_back(cast<BinaryOperator>(&inst));
+	for (BinaryOperator *division : divisions) {
+		IRBuilder<> b(division);
+		Type *wide = VectorType::getExtendedElementVectorType(
+			cast<VectorType>(division->getType()));
+		const auto extend = is_signed_division(*division) ? Instruction::SExt :
+								    Instruction::ZExt;
+		Value *result = b.CreateBinOp(division->getOpcode(),
+			b.CreateCast(extend, division->getOperand(0), wide),
+			b.CreateCast(extend, division->getOperand(1), wide));
+
+		division->replaceAllUsesWith(b.CreateTrunc(result, division->getType()));
+		division->eraseFromParent();
+	}
 }
 
 bool hoist_division(Instruction &inst, Loop &loop)

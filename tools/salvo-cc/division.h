@@ -14,6 +14,9 @@ class Module;
 /** guard_divisions() - Give each integer division that may fault some result instead. */
 void guard_divisions(llvm::Module &m);
 
+/* Divides vectors of bytes by constants as shorts, when nothing reduces them to bytes again. */
+void widen_byte_divisions(llvm::Module &m);
+
 /* Does @division, of integers, take its operands as signed numbers? */
 bool is_signed_division(const llvm::Instruction &division);
 

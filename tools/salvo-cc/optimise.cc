@@ -655,6 +655,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 	if (opts.opt_level) {
 		prefetch_columns(m);
 		compare_remainders(m);
+		widen_byte_divisions(m);
 		branch_searches(m, opts);
 	}
 	lower_half(m);
