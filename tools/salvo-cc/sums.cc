@@ -30,7 +30,7 @@ using namespace llvm;
 static const unsigned fused_cycles = 4, sum_cycles = 3, product_cycles = 4, other_cycles = 1;
 
 /* Operations that begin in a cycle: on numbers, on vectors of the source, loads, all */
-static const double begun = 2, begun_of_vectors = 3, loaded = 2, issued = 6;
+static const double begun = 2, begun_of_vectors = 3, loaded = 2, issued = 4;
 
 /* Registers that are wider have no faster additions. */
 static const unsigned max_bits = 256;
@@ -192,10 +192,11 @@ void sum_loop::split()
 		pairs += is_sum(*inst) && !factors_of(*inst).empty();
 		all += !isa<GetElementPtrInst>(inst) && !isa<CastInst>(inst);
 	}
-	const double others = std::max(loads / loaded, all / issued);
-	const double is = std::max({ double(wait), (numbers - pairs) / begun, others });
-	const double would = std::max({ double(wait_if_split),
-					(numbers - pairs + fused.size()) / rate, others });
+	const double more = fused.size();
+	const double is = std::max({ double(wait), (numbers - pairs) / begun, loads / loaded,
+				     (all - pairs) / issued });
+	const double would = std::max({ double(wait_if_split), (numbers - pairs + more) / rate,
+					loads / loaded, (all - pairs + more) / issued });
 	if (would > least_gain * is)
 		return;
 	for (Instruction *inst : fused) {
