@@ -161,8 +161,9 @@ static bool is_load_of_others(const Instruction &inst)
 }
 
 /*
- * Does @f mostly compute with single values, as functions do that take the elements one by one?
- * Not if a loop loads the long vectors, as tables of what to do with single values.
+ * Does @f mostly compute with single values in loops, as functions take the elements one by one?
+ * Not if a loop loads the long vectors, as tables of what to do with single values, nor if it calls
+ * functions that do more than compute.
  */
 static bool is_mostly_single(Function &f)
 {
@@ -171,13 +172,16 @@ static bool is_mostly_single(Function &f)
 	double single = 0, of_long = 0;
 
 	for (const Instruction &inst : instructions(f)) {
-		const double times = std::pow(iterations, loops.getLoopDepth(inst.getParent()));
+		const unsigned depth = loops.getLoopDepth(inst.getParent());
+		const double times = std::pow(iterations, depth);
 
-		if (is_long(inst.getType()) && times > 1 && is_load_of_others(inst))
+		if (is_long(inst.getType()) && depth && is_load_of_others(inst))
+			return false;
+		if (isa<CallInst>(inst) && !isa<IntrinsicInst>(inst) && inst.mayWriteToMemory())
 			return false;
 		if (is_long(inst.getType()) && !isa<InsertElementInst>(inst))
 			of_long += times;
-		else if (isa<BinaryOperator>(inst) || isa<CallBase>(inst))
+		else if (depth && (isa<BinaryOperator>(inst) || isa<CallBase>(inst)))
 			single += times;
 	}
 	return single >= least_single && single >= single_for_long * of_long;
