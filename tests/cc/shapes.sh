@@ -364,6 +364,18 @@ END
 		has code 'vpmulhu?w'
 	done)"
 
+check "M4 longs that doubles represent are divided as doubles, in checked mode one by one" "$(
+	source='kernel void k(global long *a, global const long *b)
+	{
+		size_t x = get_global_id(0);
+
+		a[x] /= b[x];
+	}'
+	compile "--march x86-64-v4" <<<"$source"
+	has code 'vdivpd.*zmm'
+	compile "--march x86-64-v4 --checked" <<<"$source"
+	lacks code 'vdivpd')"
+
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *a, global float *b, int n)

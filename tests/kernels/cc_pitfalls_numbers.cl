@@ -409,3 +409,15 @@ kernel void sums_of_upper_halves(PLAIN)
 	r = r * 31 + (c < 0);
 	out[x] = r * 31 + convert_uint_sat(d.x) * 7 + convert_uint_sat(d.y);
 }
+
+/* Beside multiples of the divisor; some are not below 2^51. */
+kernel void quotients_of_longs(PLAIN)
+{
+	const uint a = in[ITEM], b = in[ITEM + 1];
+	const long d = (b >> (12 + n % 3 * 4)) | 1, x = a * d - (b & 1);
+	const long y = b & 2 ? -x : x, e = b & 4 ? -d - 1 : d;
+
+	out[ITEM] = (uint)(x / d) + (uint)(x % d) * 3 + (uint)(y / e) * 5 + (uint)(y % e) * 7 +
+		    (uint)((ulong)y / d) * 11 + (uint)((ulong)y % d) * 13 +
+		    (uint)(x / (long)(n + a % 3)) * 17 + (uint)(a / (ulong)(n | 1)) * 19;
+}

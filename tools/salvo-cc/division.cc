@@ -15,6 +15,11 @@
  * Processors have the upper half of a product of shorts, by which LLVM divides by a constant, but
  * not of bytes, to which it reduces divisions whose operands fit. Vectors of bytes are divided as
  * shorts.
+ *
+ * Nor do they divide vectors of longs. Most hold sizes and indices, of few bits: where the operands
+ * of all lanes are below 2^51, which doubles represent, doubles are divided. Their quotient is
+ * rounded, but not up to a whole number: it is at least 1 / d less than that, which is more than
+ * the rounding if x < 2^53. So what is left without its fraction is right.
  */
 #include "division.h"
 #include "salvo_cc.h"
@@ -22,6 +27,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -123,6 +129,57 @@ void widen_byte_divisions(Module &m)
 		division->replaceAllUsesWith(b.CreateTrunc(result, division->getType()));
 		division->eraseFromParent();
 	}
+}
+
+static bool is_division_of_longs(const Instruction &inst)
+{
+	return inst.isIntDivRem() && isa<FixedVectorType>(inst.getType()) &&
+	       inst.getType()->getScalarSizeInBits() == 64 && !isa<Constant>(inst.getOperand(1));
+}
+
+static void divide_doubles(BinaryOperator &division)
+{
+	IRBuilder<> b(&division);
+	Type *type = division.getType();
+	Type *doubles = type->getWithNewType(b.getDoubleTy());
+	Value *x = b.CreateFreeze(division.getOperand(0));
+	Value *divisor = b.CreateFreeze(division.getOperand(1));
+
+	division.setOperand(0, x);
+	division.setOperand(1, divisor);
+	auto above = [&](Value *v) {
+		const uint64_t least = is_signed_division(division) ? uint64_t(1) << 51 : 0;
+
+		return b.CreateLShr(b.CreateAdd(v, ConstantInt::get(type, least)), 52);
+	};
+	Value *all = b.CreateOrReduce(b.CreateOr(above(x), above(divisor)));
+	Instruction *small_end, *large_end;
+	SplitBlockAndInsertIfThenElse(b.CreateIsNull(all), &division, &small_end, &large_end);
+
+	b.SetInsertPoint(small_end);
+	Value *result = b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, doubles),
+						    b.CreateSIToFP(divisor, doubles)), type);
+	if (division.getOpcode() == Instruction::URem || division.getOpcode() == Instruction::SRem)
+		result = b.CreateSub(x, b.CreateMul(result, divisor));
+
+	b.SetInsertPoint(&division);
+	PHINode *either = b.CreatePHI(type, 2);
+	division.replaceAllUsesWith(either);
+	division.moveBefore(large_end);
+	either->addIncoming(result, small_end->getParent());
+	either->addIncoming(&division, large_end->getParent());
+}
+
+void divide_longs_as_doubles(Module &m)
+{
+	SmallVector<BinaryOperator *> divisions;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f))
+			if (is_division_of_longs(inst))
+				divisions.push_back(cast<BinaryOperator>(&inst));
+	for (BinaryOperator *division : divisions)
+		divide_doubles(*division);
 }
 
 bool hoist_division(Instruction &inst, Loop &loop)

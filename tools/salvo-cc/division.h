@@ -17,6 +17,12 @@ void guard_divisions(llvm::Module &m);
 /* Divides vectors of bytes by constants as shorts, when nothing reduces them to bytes again. */
 void widen_byte_divisions(llvm::Module &m);
 
+/*
+ * Divides doubles where all elements of vectors of longs are small. For AVX-512, which converts, and
+ * not for checked mode: divisions by zero do not fault.
+ */
+void divide_longs_as_doubles(llvm::Module &m);
+
 /* Does @division, of integers, take its operands as signed numbers? */
 bool is_signed_division(const llvm::Instruction &division);
 

@@ -656,6 +656,8 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		prefetch_columns(m);
 		compare_remainders(m);
 		widen_byte_divisions(m);
+		if (opts.isa_level >= 4 && !opts.checked)
+			divide_longs_as_doubles(m);
 		branch_searches(m, opts);
 	}
 	lower_half(m);
