@@ -18,8 +18,8 @@ void guard_divisions(llvm::Module &m);
 void widen_byte_divisions(llvm::Module &m);
 
 /*
- * Divides doubles where all elements of vectors of longs are small. For AVX-512, which converts, and
- * not for checked mode: divisions by zero do not fault.
+ * Divides doubles where all elements of vectors of longs are small. For AVX-512, which converts
+ * them, and not for checked mode: divisions by zero do not fault.
  */
 void divide_longs_as_doubles(llvm::Module &m);
 
