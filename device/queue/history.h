@@ -28,7 +28,7 @@ static inline uint64_t salvo_history_weigh(uint64_t before, uint64_t value, uint
 		return value;
 	if (value > 4 * before)
 		value = 4 * before;
-	return value < before ? before - (before - value + parts / 2) / parts :
+	return value < before ? before - (before - value + (parts - 1) / 2) / parts :
 				before + (value - before + parts / 2) / parts;
 }
 
