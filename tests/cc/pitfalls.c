@@ -59,7 +59,7 @@ static const struct {
 		"steps_short", "steps_int", "words_uchar", "words_short", "words_uint",
 		"apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",
-		"segments_of_pixels", "sums_of_products",
+		"segments_of_pixels",
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
 		"sums_cut_to_32_bits", "sums_of_upper_halves",
 		"numbers_of_groups", "batches", "batches_with_signs",

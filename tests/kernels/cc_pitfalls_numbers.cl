@@ -210,30 +210,6 @@ kernel void segments_of_pixels(PLAIN)
 		vstore4(sum, ITEM, out);
 }
 
-/* Small whole numbers, whose sums are exact: products, sums, differences, and what becomes one */
-kernel void sums_of_products(PLAIN)
-{
-	uint i = ITEM, first = in[i] % 64;
-	float4 sum = 1, other = 2;
-	double one = 3;
-	float way = 4, last = 5;
-
-	for (uint k = 0; k < 3 + in[i] % n; k++) {
-		float4 v = convert_float4(vload4(first + k, in) % 32);
-		float4 w = convert_float4(vload4(k, in + first) % 16);
-
-		sum = mad(v.x, w, sum);
-		sum = mad(v.y, w.yzwx, sum);
-		other = mad(-v, w, other) - v;
-		one = mad((double)v.z, (double)w.w, one) + mad(v.w, w.x, 2.f);
-		last = mad(v.x, last, 1.f) > 512 ? w.x : mad(last, v.x, w.y);
-		if (in[first + k] % 3)
-			way = mad(v.z, v.w, way);
-	}
-	out[i] = as_uint(sum.x + sum.y * 3 + other.z + other.w) + as_uint(last + way) * 5 +
-		 as_uint4(sum).z + (uint)(one + 4096) * 7;
-}
-
 kernel void segments_across_a_barrier(PLAIN)
 {
 	local uint all[64];

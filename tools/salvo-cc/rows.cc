@@ -517,7 +517,6 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 	if (one && !sides) {
 		if (special != &item)
 			special->eraseFromParent();
-		split_products(made);
 		(range->has_guards() ? made.range : made.guarded) = std::move(range);
 		return made;
 	}
@@ -561,7 +560,6 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		special->eraseFromParent();
 	if (!made.range)
 		made.guarded = std::move(range);
-	split_products(made);
 	made.seldom = made.has_lanes() &&
 		(made.half || made.rest || !short_rows || of.group[d] >= made.lanes);
 	return made;

@@ -80,9 +80,6 @@ bool has_doubles(const llvm::Function &f);
 /* doubles.cc: do half of the lanes, one register of doubles, help with AVX-512? */
 bool gains_from_fewer_lanes(const llvm::Function &f);
 
-/* sums.cc: products that loops do not wait for are not fused with sums in what has no lanes. */
-void split_products(const row &made);
-
 using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Value *z);
 
 /*

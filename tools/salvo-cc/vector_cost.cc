@@ -61,7 +61,7 @@ static const double rarely = 1. / 16;
 /* Bytes between neighbours in the same line of the cache, or the next one */
 static const int64_t near = 64;
 
-bool is_outlined(const Instruction &inst)
+bool vectoriser::is_outlined(const Instruction &inst)
 {
 	auto *call = dyn_cast<CallInst>(&inst);
 

@@ -151,6 +151,7 @@ private:
 	double cycles_of_item(Instruction &inst);
 
 	/* vector_cost.cc */
+	static bool is_outlined(const Instruction &inst);
 	static bool is_library_call(const Instruction &inst);
 	static double scalar_cost(const Instruction &inst);
 	static double weight_of(unsigned depth);
@@ -479,8 +480,5 @@ bool has_short_vectors(const llvm::Function &f);
 void ask_for_elements(llvm::Function &f);	/* whatever needs_elements() would find */
 bool needs_elements(const llvm::Function &f);
 bool accesses_images(const llvm::Function &f);
-
-/* vector_cost.cc: a call of a part that runs for one lane after the other */
-bool is_outlined(const llvm::Instruction &inst);
 
 #endif /* SALVO_VECTORISER_H */
