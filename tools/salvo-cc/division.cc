@@ -38,6 +38,19 @@ bool is_signed_division(const Instruction &division)
 	       division.getOpcode() == Instruction::SRem;
 }
 
+/* The integer divisions of @m of which @test is true. They may be changed then. */
+static SmallVector<BinaryOperator *> divisions_of(Module &m,
+						  function_ref<bool(const Instruction &)> test)
+{
+	SmallVector<BinaryOperator *> divisions;
+
+	for (Function &f : m)
+		for (Instruction &inst : instructions(f))
+			if (test(inst))
+				divisions.push_back(cast<BinaryOperator>(&inst));
+	return divisions;
+}
+
 /* Not by a constant, each of its elements neither 0 nor, if it is signed, -1. */
 bool is_faulting_division(const Instruction &inst)
 {
@@ -77,13 +90,7 @@ static void guard(BinaryOperator &division)
 
 void guard_divisions(Module &m)
 {
-	SmallVector<BinaryOperator *> divisions;
-
-	for (Function &f : m)
-		for (Instruction &inst : instructions(f))
-			if (is_faulting_division(inst))
-				divisions.push_back(cast<BinaryOperator>(&inst));
-	for (BinaryOperator *division : divisions)
+	for (BinaryOperator *division : divisions_of(m, is_faulting_division))
 		guard(*division);
 }
 
@@ -106,17 +113,15 @@ bool is_guarded_division(const Instruction &inst)
 	       predicate == CmpInst::ICMP_ULT && tested == divisor;
 }
 
+static bool is_division_of_bytes(const Instruction &inst)
+{
+	return inst.isIntDivRem() && inst.getType()->isVectorTy() &&
+	       inst.getType()->getScalarSizeInBits() == 8 && isa<Constant>(inst.getOperand(1));
+}
+
 void widen_byte_divisions(Module &m)
 {
-	SmallVector<BinaryOperator *> divisions;
-
-	for (Function &f : m)
-		for (Instruction &inst : instructions(f))
-			if (inst.isIntDivRem() && inst.getType()->isVectorTy() &&
-			    inst.getType()->getScalarSizeInBits() == 8 &&
-			    isa<Constant>(inst.getOperand(1)))
-				divisions.push_back(cast<BinaryOperator>(&inst));
-	for (BinaryOperator *division : divisions) {
+	for (BinaryOperator *division : divisions_of(m, is_division_of_bytes)) {
 		IRBuilder<> b(division);
 		Type *wide = VectorType::getExtendedElementVectorType(
 			cast<VectorType>(division->getType()));
@@ -172,13 +177,7 @@ static void divide_doubles(BinaryOperator &division)
 
 void divide_longs_as_doubles(Module &m)
 {
-	SmallVector<BinaryOperator *> divisions;
-
-	for (Function &f : m)
-		for (Instruction &inst : instructions(f))
-			if (is_division_of_longs(inst))
-				divisions.push_back(cast<BinaryOperator>(&inst));
-	for (BinaryOperator *division : divisions)
+	for (BinaryOperator *division : divisions_of(m, is_division_of_longs))
 		divide_doubles(*division);
 }
 
