@@ -42,9 +42,6 @@ static const unsigned most_operations = 40, most_values = 3;
 /* Cycles of an operation whose result takes more than one */
 static const unsigned product_cycles = 4;
 
-/* Of a loop, on average */
-static const double iterations = 8;
-
 struct block_chain {
 	unsigned operations = 0, accesses = 0, long_words = 0, longest = 0;
 };
@@ -88,7 +85,7 @@ bool is_bound_by_chains(Function &f)
 
 	for (const BasicBlock &block : f) {
 		const block_chain chain = measure(block);
-		const double times = std::pow(iterations, loops.getLoopDepth(&block));
+		const double times = std::pow(average_iterations, loops.getLoopDepth(&block));
 
 		operations += times * chain.operations;
 		accesses += times * chain.accesses;

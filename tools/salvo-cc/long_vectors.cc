@@ -121,10 +121,8 @@ void restore_elements(Module &m)
  */
 static const unsigned least_cycles = 8;
 
-static bool has_long_chains(Function &f)
+static bool has_long_chains(const Function &f, const LoopInfo &loops)
 {
-	const DominatorTree dt(f);
-	const LoopInfo loops(dt);
 	unsigned cycles = 0;
 	bool found = false, loads = false;
 
@@ -149,9 +147,6 @@ static bool has_long_chains(Function &f)
 /* Operations on single values from which on, and for each on long vectors, they are what counts */
 static const double least_single = 64, single_for_long = 8;
 
-/* Of a loop, on average */
-static const double iterations = 8;
-
 /* Is @inst a load from elsewhere than the work-item's own variables? */
 static bool is_load_of_others(const Instruction &inst)
 {
@@ -165,15 +160,13 @@ static bool is_load_of_others(const Instruction &inst)
  * Not if a loop loads the long vectors, as tables of what to do with single values, nor if it calls
  * functions that do more than compute.
  */
-static bool is_mostly_single(Function &f)
+static bool is_mostly_single(const Function &f, const LoopInfo &loops)
 {
-	const DominatorTree dt(f);
-	const LoopInfo loops(dt);
 	double single = 0, of_long = 0;
 
 	for (const Instruction &inst : instructions(f)) {
 		const unsigned depth = loops.getLoopDepth(inst.getParent());
-		const double times = std::pow(iterations, depth);
+		const double times = std::pow(average_iterations, depth);
 
 		if (is_long(inst.getType()) && depth && is_load_of_others(inst))
 			return false;
@@ -194,9 +187,13 @@ unsigned lanes_for(Function &f, unsigned lanes, const options &opts)
 	for (const Instruction &inst : instructions(f))
 		if (is_long(inst.getType()))
 			bits = std::max<unsigned>(bits, inst.getType()->getPrimitiveSizeInBits());
-	if (!bits || is_mostly_single(f))
+	if (!bits)
 		return lanes;
-	if (!has_long_chains(f))
+	const DominatorTree dt(f);
+	const LoopInfo loops(dt);
+	if (is_mostly_single(f, loops))
+		return lanes;
+	if (!has_long_chains(f, loops))
 		return 1;
 	return std::clamp(lanes * max_elements * (opts.isa_level >= 4 ? 64 : 32) / bits, 1u, lanes);
 }

@@ -46,6 +46,9 @@ struct row {
 	unsigned least() const { return half ? lanes / 2 : lanes; }
 };
 
+/* Iterations of a loop that weigh its operations, when nothing is known of them */
+constexpr double average_iterations = 8;
+
 /* Work-items that run side by side, unless they have long vectors. */
 unsigned lanes_of(const options &opts);
 
