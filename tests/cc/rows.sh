@@ -179,4 +179,29 @@ END
 	times code 'vpaddd.*zmm' 12 48
 	times code 'vpaddd.*ymm' 12 48)"
 
+check "M4 strides of vectors: contiguous where they are one, but rows are longer than that" "$(
+	for product in "x*step" "step*(x+3)" "x*step+first"; do
+		compile "--march x86-64-v4 -DPRODUCT=$product" <<'END'
+kernel void k(global const float *a, global float *b, int n, int step, int first)
+{
+	int x = (get_group_id(0) + get_group_id(1) * get_num_groups(0)) * get_local_size(0) +
+		get_local_id(0);
+
+	if (x < n)
+		b[PRODUCT] += a[x * step + first];
+}
+END
+		has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
+	done
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *a, int n, int column)
+{
+	int x = get_global_id(0);
+
+	if (x < n - 1)
+		a[x * n + column] += 1;
+}
+END
+	lacks code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm')"
+
 finish

@@ -353,6 +353,14 @@ kernel void strides_and_edges(PLAIN)
 	out[ITEM] = r;
 }
 
+kernel void strides_of_vectors(PLAIN)
+{
+	int x = get_local_id(0), first = 4 - (int)n, step = n - 3;
+
+	if (x < 40)
+		out[ITEM] = in[x * step + 20] * 3 + in[(x + 1) * first + 300] + n;
+}
+
 kernel void strides_across_a_barrier(ARGS)
 {
 	int x = get_local_id(0), y = get_local_id(1), step = n - 3, line = n * 5;

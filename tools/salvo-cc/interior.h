@@ -99,6 +99,7 @@ public:
 private:
 	void find_quotients(llvm::function_ref<bool(llvm::Value *)> is_dividend,
 			    llvm::function_ref<bool(llvm::Value *)> is_invariant);
+	bool only_strides(llvm::Value &v);
 	void specialise_units(llvm::ValueToValueMapTy &map) const;
 	llvm::Value *emit_units(llvm::IRBuilder<> &b);
 	void specialise_quotients(llvm::ValueToValueMapTy &map) const;

@@ -15,7 +15,8 @@
  * that of x where another part of the sum changes without such a factor, as in x * height + y or
  * x * n + i, and hardly where the same product is used with several constants, as the channels of a
  * pixel in x * channels + 2. Where nothing else in the sum changes, as in x * n + column, the
- * factor may as well be the length of a row.
+ * factor may as well be the length of a row. Then it mostly is used for something else too, as in
+ * x < n, and else the stride of a vector: y[x * incy + offset].
  */
 #include "interior.h"
 
@@ -102,6 +103,13 @@ static bool is_marked_shift(const Instruction &inst)
 	return bits && bits->isZero();
 }
 
+static Value *before_casts(Value *v)
+{
+	while (isa<SExtInst>(v) || isa<ZExtInst>(v) || isa<TruncInst>(v))
+		v = cast<CastInst>(v)->getOperand(0);
+	return v;
+}
+
 /*
  * The addresses in global memory that @product is part of; false if there are none, or if several
  * differ by constants only.
@@ -144,6 +152,27 @@ static bool find_addresses(const Instruction &product, SetVector<const GetElemen
 	return !found.empty() && constants.size() < 2;
 }
 
+/* Is @v, a stride or a cast of one, for nothing but elements in global memory that are it apart? */
+bool interior::only_strides(Value &v)
+{
+	return all_of(v.users(), [&](User *user) {
+		auto *inst = cast<Instruction>(user);
+		SetVector<const GetElementPtrInst *> addresses;
+
+		if (isa<SExtInst>(inst) || isa<ZExtInst>(inst) || isa<TruncInst>(inst))
+			return only_strides(*inst);
+		if (inst->getOpcode() != Instruction::Mul)
+			return false;
+		const address_parts parts(x, *inst);
+		return (scale_of(inst->getOperand(0), max_depth) ||
+			scale_of(inst->getOperand(1), max_depth)) &&
+		       find_addresses(*inst, addresses) &&
+		       none_of(addresses, [&](const GetElementPtrInst *gep) {
+			       return parts.of(gep) == UNIT;
+		       });
+	});
+}
+
 void interior::find_units()
 {
 	if (item.getInstructionCount() > max_item)
@@ -166,7 +195,7 @@ void interior::find_units()
 				continue;
 			if (all_of(addresses, [&](const GetElementPtrInst *gep) {
 				    return parts.of(gep) == SCALED;
-			    }))
+			    }) || only_strides(*before_casts(stride)))
 				units.push_back({ product, factor, stride });
 			break;
 		}
