@@ -184,13 +184,15 @@ END
 	}
 	for number in "GROUP*SIZE+LOCAL" "LOCAL+(int)SIZE*(int)GROUP" \
 		"(uint)GROUP*(uint)SIZE+(uint)LOCAL" "(GROUP-GROUP/n*n)*SIZE+LOCAL" \
-		"GROUP%n*SIZE+LOCAL+GROUP/n*512" "(int)GROUP%(int)n*SIZE+LOCAL"; do
+		"GROUP%n*SIZE+LOCAL+GROUP/n*512" "(int)GROUP%(int)n*SIZE+LOCAL" \
+		"(GROUP+get_group_id(1)*get_num_groups(0))*SIZE+LOCAL" "(GROUP+n)*SIZE+LOCAL"; do
 		strip "$number"
 		has code '0x90\(%r'
 	done
 	for number in "GROUP*SIZE+LOCAL+GROUP" "GROUP*64+LOCAL" "LOCAL" "GROUP*SIZE" \
 		"GROUP*SIZE*2+LOCAL" "GROUP%n+get_global_id(0)" "GROUP/n*SIZE+LOCAL" \
-		"GROUP%get_global_id(1)*SIZE+LOCAL" "(GROUP-GROUP/2*n)*SIZE+LOCAL"; do
+		"GROUP%get_global_id(1)*SIZE+LOCAL" "(GROUP-GROUP/2*n)*SIZE+LOCAL" \
+		"(GROUP+LOCAL)*SIZE+LOCAL" "(GROUP+n)*n+LOCAL"; do
 		strip "$number"
 		lacks code '0x90\(%r'
 	done)"

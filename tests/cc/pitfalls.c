@@ -62,7 +62,7 @@ static const struct {
 		"segments_of_pixels",
 		"segments_across_a_barrier", "bits_of_lanes", "segments_that_wrap",
 		"sums_cut_to_32_bits", "sums_of_upper_halves",
-		"numbers_of_groups", "batches", "batches_with_signs",
+		"numbers_of_groups", "numbers_of_rows", "batches", "batches_with_signs",
 		"batches_and_strides", "batches_of_two_lengths", "batches_of_their_own",
 		"strides", "strides_and_edges", "strides_of_vectors",
 		"strides_across_a_barrier", "strides_of_groups",

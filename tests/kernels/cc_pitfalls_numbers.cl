@@ -289,6 +289,16 @@ kernel void numbers_of_groups(PLAIN)
 	out[ITEM] = sum + in[get_local_id(1) + get_local_size(0)] * 9;
 }
 
+/* Numbers of work-groups in two dimensions, and of those after the first n */
+kernel void numbers_of_rows(PLAIN)
+{
+	int row = get_group_id(0) + get_group_id(1) * get_num_groups(0);
+	uint x = row * get_local_size(0) + get_local_id(0);
+	size_t far = (n + get_group_id(0)) * get_local_size(0) + get_local_id(0);
+
+	out[ITEM] = in[x % 512] * 3 + in[far % 500] + (uint)far + x * 7 + (uint)get_local_id(1);
+}
+
 /* Batches of work-groups: the same of them for a batch, or not (strips.cc) */
 kernel void batches(PLAIN)
 {

@@ -16,6 +16,10 @@
  * The quotient is the same for a strip that ends with the batch, and so is what is taken from the
  * group id. @n must be the same for all work-items, so that the kernel's entry can compute it.
  *
+ * Kernels whose work-groups are too many for one dimension of the first GPUs number them in two:
+ *
+ *	(group_id + group_id(1) * num_groups) * local_size + local_id
+ *
  * Where a row has one work-group, those of several rows run as one, if the kernel uses neither
  * local nor group ids in dimension 1.
  *
@@ -39,6 +43,9 @@
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+/* Operations from what is the same for a row to constants and ids */
+static const unsigned max_depth = 8;
 
 static bool is_id(const Value *v, StringRef id)
 {
@@ -120,6 +127,40 @@ static bool is_rest(Value &v)
 	return divides_group_id(a) == divisor(b) || divides_group_id(b) == divisor(a);
 }
 
+static Value *before_truncs(Value *v)
+{
+	while (auto *trunc = dyn_cast<TruncInst>(v))
+		v = trunc->getOperand(0);
+	return v;
+}
+
+/* Is it the same for all work-groups of a row? */
+static bool is_of_row(const Value *v, unsigned depth)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (!inst)
+		return true;
+	if (!depth || is_id(inst, "global_id.0") || is_id(inst, "local_id.0") ||
+	    is_id(inst, "group_id.0"))
+		return false;
+	if (isa<PHINode>(inst) || inst->mayReadFromMemory())	/* an argument? */
+		return inst->getParent() == &inst->getFunction()->getEntryBlock();
+	return all_of(inst->operand_values(), [depth](const Value *operand) {
+		return is_of_row(operand, depth - 1);
+	});
+}
+
+/* The group id plus what is the same for the row, in the bits that are left in the end */
+static bool is_of_rows(Value *v)
+{
+	Value *a, *b;
+
+	return match(before_truncs(v), m_Add(m_Value(a), m_Value(b))) &&
+	       ((is_group_id(a) && is_of_row(b, max_depth)) ||
+		(is_group_id(b) && is_of_row(a, max_depth)));
+}
+
 /* The group id, or what a division by the length of a batch leaves of it */
 static bool is_place(Value *v)
 {
@@ -136,6 +177,9 @@ static bool is_first_item(Value *v)
 {
 	Value *a, *b;
 
+	if (match(before_truncs(v), m_Mul(m_Value(a), m_Value(b))) &&
+	    ((is_of_rows(a) && is_local_size(b)) || (is_of_rows(b) && is_local_size(a))))
+		return true;
 	return match(before_casts(v), m_Mul(m_Value(a), m_Value(b))) &&
 	       ((is_place(a) && is_local_size(b)) || (is_place(b) && is_local_size(a)));
 }
@@ -165,9 +209,6 @@ public:
 
 	bool find(const kernel &k);
 };
-
-/* Operations that the entry repeats to compute the length of a batch */
-const unsigned max_depth = 8;
 }
 
 /* @v computed by the entry, or NULL if that is another value in each work-item or group */
@@ -232,6 +273,8 @@ bool strip_finder::is_number(const Use &use)
 		       add_batch(*user);
 	case Instruction::Sub:
 		return is_rest(*user) && all_users(*user, makes_numbers);
+	case Instruction::Add:
+		return is_of_rows(user) && all_users(*user, makes_numbers);
 	default:
 		return false;
 	}
