@@ -533,8 +533,8 @@ kernel void k(global const float *a, global float *b, int n)
 	b[x] = fmod(v.x, a[x]) + ldexp(v.y, n) + hypot(v.z, a[x + 3 * n]);
 }
 END
-	times code 'vdivps.*zmm' 1 1
-	times code 'vsqrtps.*zmm' 2 2
+	times code 'vrsqrt14ps.*zmm' 1 1
+	times code 'vsqrtps.*zmm' 1 1
 	times code 'call.*fmod' 1 2)"
 
 check "M4 indices of 32 bits come out of a vector once for loads and stores" "$(

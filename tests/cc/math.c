@@ -35,6 +35,7 @@ static double sinpi_shifted(double x, int shift)
 static double sinpi_double(double x) { return sinpi_shifted(x, 0); }
 static double cospi_double(double x) { return sinpi_shifted(x, 1); }
 static double rsqrt_double(double x) { return 1 / sqrt(x); }
+static double recip_double(double x) { return 1 / x; }
 
 static const struct function {
 	const char *name;
@@ -295,6 +296,89 @@ TEST_F(math, M4_quotients_by_a_square_root_in_relaxed_mathematics)
 		}
 		cc_program_close(program);
 	}
+}
+
+static double quotient(double x, double y) { return x / y; }
+
+/* In the order of the kernels' results */
+static const struct function estimates[] = {
+	{ "rsqrt", rsqrt_double, NULL, 2 },	{ "native_rsqrt", rsqrt_double, NULL, 2 },
+	{ "half_rsqrt", rsqrt_double, NULL, 2 },	{ "native_sqrt", sqrt, NULL, 1 },
+	{ "half_sqrt", sqrt, NULL, 1 },		{ "native_recip", recip_double, NULL, 1 },
+	{ "half_recip", recip_double, NULL, 1 },	{ "native_divide", NULL, quotient, 1 },
+	{ "half_divide", NULL, quotient, 1 },
+};
+
+/*
+ * Functions that AVX-512 computes from estimates, at zero and infinity, too; and all lengths of
+ * vectors have the same bits. Squares and multiples have exact results.
+ */
+TEST_F(math, M4_roots_and_quotients_that_may_be_estimates)
+{
+	static const float ends[] = { 0, -0.0f, INFINITY, -INFINITY, NAN, -3 };
+	enum { FUNCTIONS = ARRAY_SIZE(estimates), RESULTS = FUNCTIONS * COUNT };
+	float *out = calloc(2 * RESULTS, sizeof(float)), *other = out + RESULTS;
+	unsigned int level, width, f, i;
+
+	for (i = 0; i < 2 * COUNT; i++) {
+		const uint32_t word = random_word();
+
+		self->x[i] = ldexpf(0x1p23f + word % (1 << 23), (int)(word >> 23) % 125 - 85);
+		if (i % 4 == 0)
+			self->x[i] = ends[i / 4 % ARRAY_SIZE(ends)];
+	}
+	for (i = 1; i < COUNT; i += 4) {
+		const float whole = 1 + i % 4096;
+
+		self->x[i] = whole * whole;
+		self->y[i] = whole;
+	}
+	for (level = 2; level <= (cc_runs_v4() ? 4 : 3); level++) {
+		struct cc_program *program;
+		char options[32], kernel[32];
+
+		snprintf(options, sizeof(options), "--march x86-64-v%u", level);
+		program = cc_build(options, "tests/kernels/cc_relaxed.cl");
+		ASSERT_NE(NULL, program);
+		for (width = 1; width <= 4; width *= 2) {
+			struct {
+				const float *x, *y;
+				float *out;
+			} args = { self->x, self->y, width == 1 ? out : other };
+			struct cc_range range = {
+				.global = { COUNT / width }, .local = { 50 }, .dims = 1,
+			};
+
+			snprintf(kernel, sizeof(kernel), "estimates_%u", width);
+			ASSERT_EQ(0, cc_run(program, kernel, &args, &range));
+			for (i = 0; width > 1 && i < RESULTS; i++)
+				if (memcmp(&out[i], &other[i], 4) &&
+				    !(isnan(out[i]) && isnan(other[i])))
+					break;
+			EXPECT_EQ(width > 1 ? RESULTS : 0, i) {
+				TH_LOG("level %u: of %a %a, of float%u %a", level,
+				       self->x[i % COUNT], out[i], width, other[i]);
+			}
+		}
+		for (f = 0; f < FUNCTIONS; f++) {
+			const struct function *fn = &estimates[f];
+
+			for (i = 0; i < COUNT; i++) {
+				const double x = self->x[i], y = self->y[i];
+				const double want = fn->one ? fn->one(x) : fn->two(x, y);
+				const bool exact = want == rint(want) && fabs(want) <= 4096;
+
+				if (ulps(out[f * COUNT + i], want) > (exact ? 0 : fn->ulp))
+					break;
+			}
+			EXPECT_EQ(COUNT, i) {
+				TH_LOG("level %u: %s(%a, %a) is %a", level, fn->name, self->x[i],
+				       self->y[i], out[f * COUNT + i]);
+			}
+		}
+		cc_program_close(program);
+	}
+	free(out);
 }
 
 static const double exponents[] = { 1, 2, 3, 8, -1, -2, -7, .5, 1.5, -.5, -1.5, 7.5, -7.5 };

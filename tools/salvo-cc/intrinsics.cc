@@ -19,14 +19,20 @@ static const struct float_function {
 	{ "floor", 1, Intrinsic::floor },	{ "ceil", 1, Intrinsic::ceil },
 	{ "trunc", 1, Intrinsic::trunc },	{ "rint", 1, Intrinsic::rint },
 	{ "round", 1, Intrinsic::round },	{ "fabs", 1, Intrinsic::fabs },
-	{ "sqrt", 1, Intrinsic::sqrt },		{ "native_sqrt", 1, Intrinsic::sqrt },
-	{ "half_sqrt", 1, Intrinsic::sqrt },	{ "fmin", 2, Intrinsic::minnum },
+	{ "sqrt", 1, Intrinsic::sqrt },		{ "fmin", 2, Intrinsic::minnum },
 	{ "fmax", 2, Intrinsic::maxnum },	{ "copysign", 2, Intrinsic::copysign },
 	{ "fma", 3, Intrinsic::fma },		{ "mad", 3, Intrinsic::fmuladd },
 };
 
 static Value *make_float(IRBuilder<> &b, StringRef name, ArrayRef<Value *> x)
 {
+	if (name == "native_sqrt" || name == "half_sqrt") {
+		FastMathFlags approximate;
+
+		approximate.setApproxFunc();
+		b.setFastMathFlags(approximate);
+		return b.CreateUnaryIntrinsic(Intrinsic::sqrt, x[0]);
+	}
 	for (const float_function &f : float_functions)
 		if (name == f.name && x.size() == f.args)
 			return b.CreateIntrinsic(f.id, { x[0]->getType() }, x);

@@ -660,6 +660,8 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 			divide_longs_as_doubles(m);
 		branch_searches(m, opts);
 	}
+	if (opts.isa_level >= 4 && !opts.aarch64)
+		estimate_quotients(m);
 	lower_half(m);
 }
 

@@ -213,6 +213,9 @@ void prefetch_columns(llvm::Module &m);
 /* remainders.cc: comparisons of remainders of constants, without dividing */
 void compare_remainders(llvm::Module &m);
 
+/* estimates.cc: with AVX-512 */
+void estimate_quotients(llvm::Module &m);
+
 /* masks.cc */
 void combine_masks(llvm::Module &m);
 

@@ -132,8 +132,8 @@ static void set_features(Function &f, const options &opts)
 		return;
 	f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
 	/*
-	 * A step from the processor's estimate leaves quotients off by 3 units, and those by a
-	 * square root NaN where it is 0 or infinite.
+	 * LLVM's step from an estimate of 12 bits leaves quotients off by 3 units, and those by a
+	 * square root NaN where it is 0 or infinite. estimates.cc has steps of ours.
 	 */
 	f.addFnAttr("reciprocal-estimates", "!vec-divf,!sqrtf,!vec-sqrtf");
 	/* LLVM would clear upper halves of registers that such a function has to preserve. */

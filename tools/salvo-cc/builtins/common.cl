@@ -27,6 +27,8 @@ FOR_FLOAT_VECTORS(COMMON_FLOAT_VECTOR)
 FOR_DOUBLES(COMMON_DOUBLE)
 FOR_DOUBLE_VECTORS(COMMON_DOUBLE_VECTOR)
 
+/* These may multiply by an estimate of the reciprocal (estimates.cc). */
+#pragma clang fp reciprocal(on)
 #define RSQRT(T, I, U) \
 	OVERLOAD T rsqrt(T x) { return (T)1 / __builtin_elementwise_sqrt(x); }
 FOR_REALS(RSQRT)
@@ -39,3 +41,4 @@ FOR_REALS(RSQRT)
 	OVERLOAD T native_divide(T x, T y) { return x / y; } \
 	OVERLOAD T half_divide(T x, T y) { return x / y; }
 FOR_FLOATS(NATIVE)
+#pragma clang fp reciprocal(off)

@@ -45,7 +45,7 @@
 	OVERLOAD float##N normalize(float##N v) \
 	{ \
 		float squares = dot(v, v); \
-		float##N unit = v * (1 / __builtin_elementwise_sqrt(squares)); \
+		float##N unit = v * rsqrt(squares); \
 		if (!IS_EXACT(squares, LEAST_FLOAT, float)) { \
 			double##N d = convert_double##N(v), huge = HUGE_ELEMENT; \
 			d = d > huge ? huge : d; \
@@ -98,9 +98,10 @@ DOUBLE_LENGTH(3)
 DOUBLE_LENGTH(4)
 
 #define FAST(T) \
-	OVERLOAD float fast_length(T v) { return __builtin_elementwise_sqrt(dot(v, v)); } \
+	OVERLOAD float fast_length(T v) { return native_sqrt(dot(v, v)); } \
 	OVERLOAD float fast_distance(T a, T b) { return fast_length(a - b); } \
-	OVERLOAD T fast_normalize(T v) { return v * (1.0f / fast_length(v)); }
+	OVERLOAD T fast_normalize(T v) { return v * rsqrt(dot(v, v)); }
+OVERLOAD float native_sqrt(float);
 FAST(float)
 FAST(float2)
 FAST(float3)
