@@ -284,6 +284,41 @@ TEST_F_TIMEOUT(pitfalls, M4_lanes_along_y_with_barriers, 60)
 	}
 }
 
+TEST_F_TIMEOUT(pitfalls, M4_lanes_or_blocks_along_z, 60)
+{
+	static const char *const ways[] = { "-w -O0", "-w -O3", "-w -O1 --march x86-64-v2",
+					    "-w --march x86-64-v4" };
+	static const char *const kernels[] = { "along_z", "along_z_alone",
+					       "along_z_in_batches" };
+	static const struct cc_range deep[] = {
+		{ { 20, 2, 13 }, { 20, 1, 12 }, 3, 0 },
+		{ { 37, 2, 6 }, { 4, 2, 4 }, 3, 0 },
+		{ { 3, 2, 13 }, { 2, 2, 13 }, 3, 0 },
+		{ { 16, 2, 3 }, { 4, 4, 1 }, 3, 0 },
+	};
+	static uint32_t want[ARRAY_SIZE(kernels)][ARRAY_SIZE(deep)][WORDS], got[WORDS];
+	unsigned int i, k, r;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		if (strstr(ways[i], "v4") && !cc_runs_v4())
+			continue;
+		struct cc_program *program = cc_build(ways[i],
+						      "tests/kernels/cc_pitfalls_ways.cl");
+
+		ASSERT_NE(NULL, program);
+		for (k = 0; k < ARRAY_SIZE(kernels); k++)
+			for (r = 0; r < ARRAY_SIZE(deep); r++) {
+				ASSERT_EQ(0, run(program, kernels[k], 5, &deep[r],
+						 i ? got : want[k][r]));
+				if (i)
+					EXPECT_EQ(0, memcmp(got, want[k][r], sizeof(got))) {
+						TH_LOG("%s, range %u, %s", kernels[k], r, ways[i]);
+					}
+			}
+		cc_program_close(program);
+	}
+}
+
 /* A page with numbers in it between two that cannot be accessed */
 FIXTURE(fenced) {
 	size_t page;

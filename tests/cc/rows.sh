@@ -204,4 +204,30 @@ kernel void k(global float *a, int n, int column)
 END
 	lacks code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm')"
 
+check "M4 contiguous memory along z, but not along x and y: rows of few work-items of all planes" "$(
+	for c in 'z' 'z % channels'; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const float4 *in, global float4 *out, int w, int h, int channels)
+{
+	const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+
+	out[(y * w + x) * channels + $c] = in[(z * h + y) * w + x];
+}
+END
+		has code 'mov +[$]0x10,%e'
+	done)"
+
+check "M4 contiguous memory along z alone: lanes along z" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *in, global float *out, int w, int channels)
+{
+	const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+	const int at = (y * w + x) * channels + z;
+
+	out[at] = in[at] * 3;
+}
+END
+	has code 'vmulps.*\(.*zmm'
+	lacks notes '^  columns ')"
+
 finish

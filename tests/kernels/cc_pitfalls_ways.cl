@@ -233,3 +233,36 @@ kernel void nested(ARGS)
 	}
 	out[ITEM] = sum + s[l] * 5;
 }
+
+/* Contiguous along z only: words, longs, and what one quotient of z leaves; of 37 x 2 x 13 */
+#define PLANES								\
+	const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);	\
+	const int w = n * 7 + 3, d = n + 8, h = n - 3
+
+kernel void along_z(PLAIN)
+{
+	PLANES;
+
+	out[(y * w + x) * d + z] = in[(z * h + y) * w + x] + z;
+}
+
+kernel void along_z_alone(PLAIN)
+{
+	PLANES;
+	global const ulong *from = (global const ulong *)in;
+	global ulong *to = (global ulong *)out;
+
+	if (y)
+		return;
+	to[x * d + z] = from[x * d + z] * n;
+}
+
+kernel void along_z_in_batches(PLAIN)
+{
+	PLANES;
+	const int m = n, b = z / m, c = z % m;
+
+	if (x < 1 || z >= 2 * m)
+		return;
+	out[((b * h + y) * w + x) * m + c] = in[(z * h + y) * w + x];
+}

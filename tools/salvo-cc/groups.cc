@@ -41,18 +41,67 @@ bool has_columns(const Function &kernel)
 	return kernel.hasFnAttribute(with_columns);
 }
 
-static void build_plain(kernel &k, const items &of, const group_values &v, TargetMachine &target,
+/*
+ * Is an index @id plus something, or with @parts a multiple or remainder of that? A cheap test
+ * before those of what lanes and blocks gain.
+ */
+static bool is_index(const Argument &id, bool parts = false)
+{
+	SmallSetVector<const Value *, 16> sums;
+
+	sums.insert(&id);
+	for (unsigned i = 0; i < sums.size(); i++)
+		for (const Use &use : sums[i]->uses()) {
+			auto *user = cast<Instruction>(use.getUser());
+			auto *element = dyn_cast<GetElementPtrInst>(user);
+
+			if (element && !element->getResultElementType()->isAggregateType() &&
+			    use.getOperandNo() == element->getNumOperands() - 1)
+				return true;
+			const unsigned opcode = user->getOpcode();
+			const bool of_dividend = opcode == Instruction::URem ||
+				opcode == Instruction::SRem || opcode == Instruction::Shl;
+
+			if (isa<CastInst>(user) || isa<PHINode>(user) ||
+			    opcode == Instruction::Add || opcode == Instruction::Sub ||
+			    opcode == Instruction::Or ||
+			    (parts && of_dividend && !use.getOperandNo()))
+				sums.insert(user);
+		}
+	return false;
+}
+
+static void exchange_planes(items &of, group_values &v)
+{
+	turn_items(of, 1, 2);
+	std::swap(v.extent[1], v.extent[2]);
+}
+
+static void build_plain(kernel &k, items &of, group_values &v, TargetMachine &target,
 			const options &opts)
 {
 	IRBuilder<> b(&k.function->front());
 	const unsigned lanes = lanes_of(opts);
+	bool along_y = false, blocks = false;
 	row columns;
 
 	store_ran(b, of, v);
-	if (gains_from_columns(of, target, lanes))
+	auto gains = [&] {
+		along_y = gains_from_columns(of, target, lanes);
+		blocks = !along_y && gains_from_blocks(of, target, lanes);
+		return along_y || blocks;
+	};
+	/* What is contiguous along z alone needs the same, with z in the place of y. */
+	if (!gains() && is_index(*of.id(*of.function, 2), true)) {
+		exchange_planes(of, v);
+		if (!gains())
+			exchange_planes(of, v);
+	}
+	const bool turned = of.dimension[1] != 1;
+	if (along_y)
 		columns = build_columns(b, of, v, v.row_size, target, opts);
-	Value *block = columns.item ? nullptr : find_block(b, of, v, v.row_size, target, lanes);
-	if (block && build_tiles(b, of, v, v.row_size, target, lanes))
+	Value *block = blocks ? emit_block(b, v, v.row_size) : nullptr;
+	if (block && build_tiles(b, of, v, v.row_size, target, lanes) && !turned)
 		k.function->addFnAttr(with_columns);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
 	emit_rows(b, of, r, v, v.row_size, block,
@@ -63,7 +112,8 @@ static void build_plain(kernel &k, const items &of, const group_values &v, Targe
 	inline_row(r);
 	if (columns.item) {
 		inline_row(columns);
-		k.function->addFnAttr(with_columns);
+		if (!turned)
+			k.function->addFnAttr(with_columns);
 	}
 }
 
@@ -219,7 +269,7 @@ split_builder::split_builder(kernel &k, const items &of, const regions &split,
 	  short_rows(has_short_rows(of, split)), blocks(split.all.size())
 {
 	v.extent[0] = v.row_size;
-	if (of.turned)
+	if (of.dimension[0])
 		std::swap(v.extent[0], v.extent[1]);
 }
 
@@ -403,10 +453,10 @@ void split_builder::build()
 	for (Function *part : chunks) {
 		if (all_wide)
 			part->addFnAttr(all_lanes);
-		if (of.turned)
+		if (of.dimension[0])
 			drop_marks(*part);
 	}
-	if (of.turned)
+	if (of.dimension[0])
 		f.addFnAttr(with_columns);
 	of.function->eraseFromParent();
 }
@@ -419,9 +469,8 @@ static void build_thread(kernel &k, const items &of, const group_values &v)
 	Value *ids[3];
 
 	load_local_id(b, v, ids);
-	if (of.turned)
-		std::swap(ids[0], ids[1]);
-	args.append({ ids[0], ids[1], ids[2] });
+	for (unsigned d : of.dimension)
+		args.push_back(ids[d]);
 	b.CreateCall(of.function, args);
 	b.CreateRetVoid();
 	inline_calls(*of.function);
@@ -458,29 +507,6 @@ static void relax_local_atomics(Function &kernel)
 			lowerAtomicCmpXchgInst(cast<AtomicCmpXchgInst>(inst));
 		set_tag(*pointer, tag);
 	}
-}
-
-/* Is an index @id plus something? A cheap test for gains_from_columns(). */
-static bool is_index(const Argument &id)
-{
-	SmallSetVector<const Value *, 16> sums;
-
-	sums.insert(&id);
-	for (unsigned i = 0; i < sums.size(); i++)
-		for (const Use &use : sums[i]->uses()) {
-			auto *user = cast<Instruction>(use.getUser());
-			auto *element = dyn_cast<GetElementPtrInst>(user);
-
-			if (element && !element->getResultElementType()->isAggregateType() &&
-			    use.getOperandNo() == element->getNumOperands() - 1)
-				return true;
-			if (isa<CastInst>(user) || isa<PHINode>(user) ||
-			    user->getOpcode() == Instruction::Add ||
-			    user->getOpcode() == Instruction::Sub ||
-			    user->getOpcode() == Instruction::Or)
-				sums.insert(user);
-		}
-	return false;
 }
 
 /* All that is computed from @id */
@@ -550,7 +576,7 @@ void build_groups(kernel &k, BasicBlock *body, group_values v, TargetMachine &ta
 	regions split;
 
 	if (has_rows_along_y(k, of, target, opts))
-		turn_items(of);
+		turn_items(of, 0, 1);
 	if (!k.barriers) {
 		build_plain(k, of, v, target, opts);
 	} else if (split_items(of, target, split) && fits_stack(k, of, split)) {

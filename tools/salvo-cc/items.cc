@@ -34,18 +34,18 @@ Type *private_type(const AllocaInst &alloca)
 	return pad ? StructType::get(type, ArrayType::get(byte, pad)) : type;
 }
 
-void turn_items(items &of)
+void turn_items(items &of, unsigned a, unsigned b)
 {
-	Argument *x = of.id(*of.function, 0), *y = of.id(*of.function, 1);
-	SmallVector<Use *> of_x;
+	Argument *first = of.id(*of.function, a), *second = of.id(*of.function, b);
+	SmallVector<Use *> of_first;
 
-	for (Use &use : x->uses())
-		of_x.push_back(&use);
-	y->replaceAllUsesWith(x);
-	for (Use *use : of_x)
-		use->set(y);
-	std::swap(of.group[0], of.group[1]);
-	of.turned = !of.turned;
+	for (Use &use : first->uses())
+		of_first.push_back(&use);
+	second->replaceAllUsesWith(first);
+	for (Use *use : of_first)
+		use->set(second);
+	std::swap(of.group[a], of.group[b]);
+	std::swap(of.dimension[a], of.dimension[b]);
 }
 
 items build_items(kernel &k, BasicBlock *body, group_values &v)

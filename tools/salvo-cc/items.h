@@ -15,14 +15,15 @@
  * @batches: It ends before a work-group whose number is a multiple of one of these, computed in the
  *	     kernel's entry.
  * @run: Work-groups of it, or of a column of rows with one each, computed there.
- * @turned: Rows are along y: x of the function is the local id in dimension 1, y that in 0.
- * @group: The work-group's size that the kernel requires, or 0.
+ * @dimension: Of which the function's x, y and z are the local ids: rows may be along y.
+ * @group: The work-group's size along these that the kernel requires, or 0.
  */
 struct items {
 	llvm::Function *function = nullptr;
 	llvm::SmallVector<llvm::Value *> values, batches;
-	bool strips = false, turned = false;
+	bool strips = false;
 	llvm::Value *run = nullptr;
+	unsigned dimension[3] = { 0, 1, 2 };
 	uint32_t group[3] = { 0, 0, 0 };
 
 	/* The argument that is the local id in dimension @d, of @f and what is made of it. */
@@ -53,8 +54,8 @@ void store_ran(llvm::IRBuilder<> &b, const items &of, const group_values &v);
 /* strips.cc: after all, each work-group runs alone. */
 void keep_groups(items &of, group_values &v);
 
-/* items.cc: exchanges x and y. */
-void turn_items(items &of);
+/* items.cc: exchanges two ids. */
+void turn_items(items &of, unsigned a, unsigned b);
 
 /*
  * rows.cc: LLVM shall neither vectorise nor unroll loops over work-items: the remainder of a row is
@@ -104,9 +105,12 @@ void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 void outline_regions(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		     llvm::TargetMachine &target);
 
-/* vector_cost.cc: is what neighbours in y access contiguous, where that of those in x is not? */
-bool accesses_columns(llvm::Function &item, llvm::Argument &x, llvm::Argument &y, unsigned lanes,
-		      llvm::TargetMachine &target);
+/*
+ * vector_cost.cc: is what neighbours in y access, of @least_bits or more, contiguous where that of
+ * those in x is not?
+ */
+bool accesses_columns(llvm::Function &item, llvm::Argument &x, llvm::Argument &y,
+		      unsigned least_bits, unsigned lanes, llvm::TargetMachine &target);
 
 /*
  * vector_cost.cc: bytes that neighbours in @x have between what a load or store accesses, of those

@@ -149,3 +149,32 @@ bool gains_from_columns(const items &of, TargetMachine &target, unsigned lanes)
 	cost[0] = cost_in_segment(of, target, lanes, cost[0]);
 	return gains();
 }
+
+/*
+ * Bits of an element from which on blocks along z gain: narrow ones stay in the cache, and what
+ * depends on z alone, as a quotient, is computed for each row then.
+ */
+static const unsigned least_plane_bits = 32;
+
+bool gains_from_blocks(const items &of, TargetMachine &target, unsigned lanes)
+{
+	Function &f = *of.function;
+	const unsigned bits = of.dimension[1] == 1 ? 0 : least_plane_bits;
+	auto gains = [&](Function &copy) {
+		return accesses_columns(copy, *of.id(copy, 0), *of.id(copy, 1), bits, lanes,
+					target);
+	};
+
+	if (!of.strips || of.id(f, 1)->use_empty())
+		return false;
+	if (is_so(f, target, gains))
+		return true;
+	/* Most neighbours in y have one quotient, and contiguous remainders. */
+	interior range(f, *of.id(f, 1), false);
+	if (!range.has_quotients())
+		return false;
+	Function *special = range.specialise();
+	const bool is = is_so(*special, target, gains);
+	special->eraseFromParent();
+	return is;
+}

@@ -21,6 +21,7 @@
  * y exchanged, for work-groups that are not flat. One that does both, as a transposition, runs a
  * strip of work-groups in blocks of some columns, so that what neighbours in y share
  * is in the cache.
+ * With z in the place of y (groups.cc) both are for what is contiguous along z alone.
  */
 #include "rows.h"
 
@@ -670,8 +671,8 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 			auto call = [&](Function *f, Value *x, ArrayRef<Value *> more) {
 				SmallVector<Value *> all = args(x);
 				all.append(more.begin(), more.end());
-				begin_index(b, 2, z, 1);
-				begin_index(b, 1, y, 1);
+				begin_index(b, of.dimension[2], z, 1);
+				begin_index(b, of.dimension[1], y, 1);
 				begin_index(b, 0, x, r.lanes_of(f));
 				Value *next = b.CreateCall(f, all);
 				end_index(b, 0);
@@ -683,9 +684,9 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 			emit_guarded(b, r, args(zero), [&] {
 				emit_row(b, r, length, part, call, args);
 			});
-			end_index(b, 1);
+			end_index(b, of.dimension[1]);
 		});
-		end_index(b, 2);
+		end_index(b, of.dimension[2]);
 	};
 
 	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
@@ -705,15 +706,8 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 /* Work-items of a row up to which the lines that they access in columns stay in the cache */
 static const unsigned column_block = 16;
 
-Value *find_block(IRBuilder<> &b, const items &of, const group_values &v, Value *length,
-		  TargetMachine &target, unsigned lanes)
+Value *emit_block(IRBuilder<> &b, const group_values &v, Value *length)
 {
-	if (!of.strips || of.id(*of.function, 1)->use_empty())
-		return nullptr;
-	if (!is_so(*of.function, target, [&](Function &copy) {
-		    return accesses_columns(copy, *of.id(copy, 0), *of.id(copy, 1), lanes, target);
-	    }))
-		return nullptr;
 	return b.CreateSelect(b.CreateICmpUGT(v.extent[1], b.getInt64(1)),
 			      b.getInt64(column_block),
 			      b.CreateBinaryIntrinsic(Intrinsic::umax, length, b.getInt64(1)));

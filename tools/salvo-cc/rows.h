@@ -94,9 +94,8 @@ void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_
 	       llvm::Value *length, llvm::Value *block, llvm::function_ref<tail_function> tail,
 	       llvm::Value *result);
 
-/* The block for a kernel that accesses contiguous memory along y, or NULL. */
-llvm::Value *find_block(llvm::IRBuilder<> &b, const items &of, const group_values &v,
-			llvm::Value *length, llvm::TargetMachine &target, unsigned lanes);
+/* Work-items of a row that run before those of the next one, for a kernel that gains from blocks */
+llvm::Value *emit_block(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *length);
 
 /* row_costs.cc: what @test says of the form of @item that is vectorised */
 bool is_so(llvm::Function &item, llvm::TargetMachine &target,
@@ -124,6 +123,9 @@ constexpr unsigned least_columns = 4;
 
 /* row_costs.cc: does it access contiguous memory along y, and not along x? */
 bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
+
+/* row_costs.cc: does it access contiguous memory along y in one place, and along x in another? */
+bool gains_from_blocks(const items &of, llvm::TargetMachine &target, unsigned lanes);
 
 /* Instructions of a work-item up to which it has a version for what is left of a row */
 constexpr unsigned max_half = 600;

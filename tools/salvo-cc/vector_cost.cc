@@ -455,8 +455,8 @@ bool vectoriser::is_side_by_side()
 }
 
 /* Is memory that neighbours in y access contiguous where that of neighbours in x is far apart? */
-bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
-		      TargetMachine &target)
+bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned least_bits,
+		      unsigned lanes, TargetMachine &target)
 {
 	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
 	SmallPtrSet<const Instruction *, 16> same[2], next[2];
@@ -464,7 +464,8 @@ bool accesses_columns(Function &item, Argument &x, Argument &y, unsigned lanes,
 	vectoriser(item, x, lanes, costs).find_near(same[0], next[0]);
 	vectoriser(item, y, lanes, costs).find_near(same[1], next[1]);
 	return any_of(next[1], [&](const Instruction *inst) {
-		return !same[0].contains(inst) && !next[0].contains(inst);
+		return !same[0].contains(inst) && !next[0].contains(inst) &&
+		       inst->getAccessType()->getPrimitiveSizeInBits() >= least_bits;
 	});
 }
 
