@@ -30,6 +30,31 @@ END
 	rows "__attribute__((reqd_work_group_size(64, 2, 1)))" | compile "--march x86-64-v4"
 	lacks notes '^  columns ')"
 
+check "M4 barriers, and a sum of columns by the neighbours in x: lanes along x" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(int w, int h, global const float *in, global float *out, int pitch, int rows)
+{
+	const int x = get_local_id(0), y = get_global_id(1);
+	local float s[64];
+	float sum = 0;
+
+	if (get_global_id(0) >= w || y >= h)
+		return;
+	for (int i = x; i < rows; i += 64)
+		sum += in[i * pitch + y];
+	s[x] = sum;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int i = 32; i > 0; i /= 2) {
+		if (x < i)
+			s[x] += s[x + i];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[y] = s[0];
+}
+END
+	has code 'vaddps.*zmm'
+	lacks notes '^  columns ')"
+
 check "M4 a border that is stored otherwise: the interior is where most is done" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const uchar *in, global uchar *out, int w, int h)

@@ -205,6 +205,27 @@ kernel void along_y(ARGS)
 	out[get_global_id(1) * get_num_groups(0) + g] = mine + kept[n % 3] * s[h - 1 - y];
 }
 
+/* Contiguous along y, but neighbours in x share local memory */
+kernel void along_x(ARGS)
+{
+	const int x = get_local_id(0), w = get_local_size(0), y = get_global_id(1);
+	const int pitch = n * 4, rows = n * 8;
+	uint sum = x;
+
+	if (get_global_id(0) >= 1024 || y >= pitch)
+		return;
+	for (int i = x; i < rows; i += w)
+		sum = sum * 3 + in[(i * pitch + y) % 1024];
+	s[x] = sum;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int i = w / 2; i > 0; i /= 2) {
+		if (x < i)
+			s[x] = s[x] * 5 + s[x + i];
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	out[get_group_id(0) * pitch + y] = s[0];
+}
+
 /* Loops in a loop, whose numbers of iterations depend on each other */
 kernel void nested(ARGS)
 {

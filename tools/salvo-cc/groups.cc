@@ -509,42 +509,48 @@ static void relax_local_atomics(Function &kernel)
 	}
 }
 
-/* All that is computed from @id */
-static SmallPtrSet<const Value *, 32> computed_from(const Argument &id)
+/* All that is computed from @id. @bounds: also from whether it is less than something. */
+static SmallPtrSet<const Value *, 32> computed_from(const Argument &id, bool bounds = true)
 {
 	SmallSetVector<const Value *, 32> found;
 
 	found.insert(&id);
 	for (unsigned i = 0; i < found.size(); i++)
-		for (const User *user : found[i]->users())
-			if (!user->getType()->isVoidTy())
+		for (const User *user : found[i]->users()) {
+			auto *test = dyn_cast<ICmpInst>(user);
+
+			if (!user->getType()->isVoidTy() &&
+			    (bounds || !test || !test->isRelational()))
 				found.insert(user);
+		}
 	return { found.begin(), found.end() };
 }
 
 /*
- * Each work-item writes to local memory where its neighbours in x do, but not those in y: so
- * work-groups are one work-item wide. Not where a condition chooses one of those in x.
+ * Each work-item writes to local memory where its neighbours in @d do, x or y, but not those in the
+ * other: so work-groups have one work-item in @d. Not where a condition chooses one of those. A
+ * bound may choose the first ones in x, but in y it mostly is that of the range.
  */
-static bool shares_local_memory_along_x(const items &of)
+static bool shares_local_memory_along(const items &of, unsigned d)
 {
 	Function &f = *of.function;
-	const auto of_x = computed_from(*of.id(f, 0)), of_y = computed_from(*of.id(f, 1));
+	const auto of_d = computed_from(*of.id(f, d), d == 0);
+	const auto of_other = computed_from(*of.id(f, 1 - d));
 	SmallVector<const BasicBlock *> written, chosen;
 
 	for (const Instruction &inst : instructions(f)) {
 		const Value *pointer = getLoadStorePointerOperand(&inst);
 		auto *branch = dyn_cast<BranchInst>(&inst);
 
-		if (branch && branch->isConditional() && of_x.contains(branch->getCondition()))
+		if (branch && branch->isConditional() && of_d.contains(branch->getCondition()))
 			chosen.push_back(branch->getParent());
 		if (isa<AtomicRMWInst>(inst) || isa<AtomicCmpXchgInst>(inst))
 			pointer = inst.getOperand(0);
 		if (!pointer || pointer->getType()->getPointerAddressSpace() != LOCAL)
 			continue;
-		if (of_x.contains(pointer))
+		if (of_d.contains(pointer))
 			return false;
-		if (isa<StoreInst>(inst) && of_y.contains(pointer))
+		if (isa<StoreInst>(inst) && of_other.contains(pointer))
 			written.push_back(inst.getParent());
 	}
 	if (written.empty())
@@ -565,8 +571,9 @@ static bool has_rows_along_y(const kernel &k, const items &of, TargetMachine &ta
 
 	if (!k.barriers || k.checked || of.strips || y.use_empty())
 		return false;
-	return x.use_empty() || shares_local_memory_along_x(of) ||
-	       (is_index(y) && gains_from_columns(of, target, lanes_of(opts)));
+	return x.use_empty() || shares_local_memory_along(of, 0) ||
+	       (is_index(y) && !shares_local_memory_along(of, 1) &&
+		gains_from_columns(of, target, lanes_of(opts)));
 }
 
 void build_groups(kernel &k, BasicBlock *body, group_values v, TargetMachine &target,
