@@ -9,8 +9,10 @@
  *
  *	a += f(b, c, d) + k; a = rotate(a, 7) + b; d += f(a, b, c) + k; ...
  *
- * In each long block the longest chain is compared with the number of operations. Lanes of 64 bits
- * or of vectors fill several registers already, and twice as many would be too many.
+ * In each long block the longest chain is compared with the number of operations, and in shorter
+ * ones its cycles with the number of instructions: products and divisions by constants keep the
+ * processor waiting longest. Lanes of 64 bits or of vectors fill several registers already, and
+ * twice as many would be too many.
  *
  * Loops of a few operations that are one chain from iteration to iteration, as a generator of
  * random numbers, leave most of a processor idle even with two vectors; four of them still fit into
@@ -39,11 +41,20 @@ static const unsigned least_work = 8;
 /* Operations and values of a loop whose four vectors are in registers */
 static const unsigned most_operations = 40, most_values = 3;
 
-/* Cycles of an operation whose result takes more than one */
-static const unsigned product_cycles = 4;
+/*
+ * Blocks of fewer that still are worth a second vector, if one keeps the processor from beginning
+ * an instruction in each cycle of the longest chain, while as many others wait
+ */
+static const unsigned short_block = 100, waiting = 64;
 
 struct block_chain {
 	unsigned operations = 0, accesses = 0, long_words = 0, longest = 0;
+	unsigned instructions = 0, cycles = 0;
+};
+
+/* The instructions of an operation, and the cycles from its operands to its result */
+struct duration {
+	unsigned instructions, cycles;
 };
 
 static bool is_operation(const Instruction &inst)
@@ -53,18 +64,48 @@ static bool is_operation(const Instruction &inst)
 	       !inst.isLifetimeStartOrEnd();
 }
 
+/*
+ * Of vectors of 512 bits. Products of 32 bits take two steps; quotients by constants are halves of
+ * products. While it divides or takes a root a processor could begin as many others.
+ */
+static duration duration_of(const Instruction &inst)
+{
+	auto *call = dyn_cast<IntrinsicInst>(&inst);
+
+	if (!is_operation(inst))
+		return { 0, 0 };
+	if (inst.getOpcode() == Instruction::FDiv ||
+	    (call && call->getIntrinsicID() == Intrinsic::sqrt))
+		return { 20, 18 };
+	if (inst.getType()->isFPOrFPVectorTy())
+		return { 1, 4 };
+	switch (inst.getOpcode()) {
+	case Instruction::Mul:
+		return { 2, 10 };
+	case Instruction::UDiv: case Instruction::SDiv:
+		return { 7, 12 };
+	case Instruction::URem: case Instruction::SRem:
+		return { 10, 23 };
+	default:
+		return { 1, 1 };
+	}
+}
+
 static block_chain measure(const BasicBlock &block)
 {
-	DenseMap<const Value *, unsigned> length;
+	DenseMap<const Value *, unsigned> length, ready;
 	block_chain sum;
 
 	for (const Instruction &inst : block) {
-		unsigned longest = 0;
+		const duration lasts = duration_of(inst);
+		unsigned longest = 0, begun = 0;
 
 		if (isa<PHINode>(inst))
 			continue;
-		for (const Value *operand : inst.operands())
+		for (const Value *operand : inst.operands()) {
 			longest = std::max(longest, length.lookup(operand));
+			begun = std::max(begun, ready.lookup(operand));
+		}
 		if (is_operation(inst)) {
 			longest++;
 			sum.operations++;
@@ -73,6 +114,9 @@ static block_chain measure(const BasicBlock &block)
 		}
 		length[&inst] = longest;
 		sum.longest = std::max(sum.longest, longest);
+		ready[&inst] = begun + lasts.cycles;
+		sum.cycles = std::max(sum.cycles, begun + lasts.cycles);
+		sum.instructions += lasts.instructions;
 	}
 	return sum;
 }
@@ -89,9 +133,12 @@ bool is_bound_by_chains(Function &f)
 
 		operations += times * chain.operations;
 		accesses += times * chain.accesses;
-		if (chain.operations >= long_block &&
-		    chain.operations < enough * chain.longest &&
-		    chain.operations >= 2 * chain.long_words)
+		const bool is_long = chain.operations >= long_block &&
+				     chain.operations < enough * chain.longest;
+		const bool is_slow = chain.instructions >= short_block &&
+				     chain.instructions + waiting < chain.cycles;
+
+		if ((is_long || is_slow) && chain.operations >= 2 * chain.long_words)
 			bound += times * chain.operations;
 	}
 	return bound > operations / 2 && operations >= least_work * accesses;
@@ -99,36 +146,36 @@ bool is_bound_by_chains(Function &f)
 
 unsigned cycles_of(const Instruction &inst)
 {
-	const bool is_product = inst.getOpcode() == Instruction::Mul ||
-				inst.getType()->isFPOrFPVectorTy();
-
-	return !is_operation(inst) ? 0 : is_product ? product_cycles : 1;
+	return duration_of(inst).cycles;
 }
 
-/* Is @loop, a block, a chain that takes at least half as many cycles as it has operations? */
+/* Is @loop, a block, a chain that takes at least half as many cycles as it has instructions? */
 static bool is_short_chain(const Loop &loop)
 {
 	const BasicBlock &block = *loop.getHeader();
 	DenseMap<const Value *, unsigned> ready;
-	unsigned operations = 0, longest = 0, values = 0;
+	unsigned operations = 0, instructions = 0, longest = 0, values = 0;
 
 	for (const Instruction &inst : block) {
 		if (isa<PHINode>(inst)) {
 			values++;
 			continue;
 		}
-		if (inst.mayReadOrWriteMemory() || inst.isIntDivRem() ||
-		    inst.getOpcode() == Instruction::FDiv || inst.getType()->isVectorTy() ||
+		if (inst.mayReadOrWriteMemory() || inst.getType()->isVectorTy() ||
+		    (inst.isIntDivRem() && !isa<Constant>(inst.getOperand(1))) ||
 		    inst.getType()->getPrimitiveSizeInBits() > 32)
 			return false;
+		const duration lasts = duration_of(inst);
 		for (const Value *operand : inst.operands())
 			ready[&inst] = std::max(ready.lookup(&inst), ready.lookup(operand));
-		ready[&inst] += cycles_of(inst);
+		ready[&inst] += lasts.cycles;
 		operations += is_operation(inst);
+		instructions += lasts.instructions;
 	}
 	for (const PHINode &phi : block.phis())
 		longest = std::max(longest, ready.lookup(phi.getIncomingValueForBlock(&block)));
-	return values <= most_values && operations <= most_operations && operations <= 2 * longest;
+	return values <= most_values && operations <= most_operations &&
+	       instructions <= 2 * longest;
 }
 
 bool has_short_chains(Function &f)

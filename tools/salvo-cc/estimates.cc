@@ -15,8 +15,8 @@
  *
  * This is for divisions that may be products with a reciprocal (arcp) and roots that may be
  * approximated (afn): in rsqrt(), normalize(), half_ and native_ functions and, but for roots, in
- * relaxed mathematics. Scalars are computed as elements of vectors are, so that work-items have the same
- * result whether they are lanes or not.
+ * relaxed mathematics. Scalars are computed as elements of vectors are, so that work-items have the
+ * same result whether they are lanes or not.
  */
 #include "salvo_cc.h"
 

@@ -234,8 +234,10 @@ static const unsigned max_twice = 150, max_chain = 4000;
 static bool gains_from_twice(const items &of, Function &f, unsigned d, unsigned lanes,
 			     bool short_rows, TargetMachine &target, const options &opts)
 {
+	if (f.getInstructionCount() <= max_chain && is_bound_by_chains(f))
+		return true;
 	if (f.getInstructionCount() > max_twice)
-		return f.getInstructionCount() <= max_chain && is_bound_by_chains(f);
+		return false;
 	if (opts.isa_level < 4)
 		return has_loops(f) || short_rows;
 	return has_loops(f) && is_so(f, target, [&](Function &copy) {
