@@ -203,4 +203,28 @@ kernel void k(global float *a)
 END
 	times code 'vmovups.*zmm[0-9]+,.*\(' 4 4)"
 
+check "M4 pixels that may be converted in place: at once where they are not" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uchar *a, global uchar *b, int w)
+{
+	int i = get_global_id(1) * w + get_global_id(0);
+
+	b[4 * i] = a[4 * i + 2];
+	b[4 * i + 1] = a[4 * i + 1];
+	b[4 * i + 2] = a[4 * i];
+	b[4 * i + 3] = a[4 * i + 3];
+}
+
+kernel void planes(global const uchar *a, global uchar *b, int w, int n)
+{
+	int i = get_global_id(1) * w + get_global_id(0);
+
+	b[4 * i] = a[i];
+	b[4 * i + 1] = a[i + n];
+	b[4 * i + 2] = a[i + 2 * n];
+	b[4 * i + 3] = a[i + 3 * n];
+}
+END
+	times code 'vmovdq.*zmm[0-9]+,.*\(' 2 8)"
+
 finish

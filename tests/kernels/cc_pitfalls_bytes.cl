@@ -120,3 +120,36 @@ kernel void bytes_of_some(PLAIN)
 	wide[0] = v;
 	wide[256] = in[i & 63] + a[(a[0] + a[1]) & 31];
 }
+
+/* Channels that are converted in place for one half of the values of n (vector_apart.cc) */
+kernel void bytes_in_place(PLAIN)
+{
+	global uchar *to = (global uchar *)out + 4 * ITEM;
+	global const uchar *from = n & 1 ? (global const uchar *)out : (global const uchar *)in;
+
+	out[ITEM] = in[ITEM] * 3 + n;
+	from += 4 * ITEM;
+	for (uint i = 0; i <= (n & 3); i++) {
+		to[0] = from[2] + i;
+		to[1] = from[1] * 3;
+		to[2] = from[0] ^ to[1];
+		if (n & 2 && ITEM & 1)
+			to[3] = from[3] + from[1];
+	}
+}
+
+/* From elements that are further apart, and in the other order */
+kernel void bytes_from_afar(PLAIN)
+{
+	global uchar *to = (global uchar *)out + 4 * ITEM;
+	global const uchar *from = n & 1 ? (global const uchar *)in :
+				   (global const uchar *)(out + ITEM - (400 - ITEM % 400) * 2);
+	uint r = 0;
+
+	out[ITEM] = ITEM;
+	from += 8 * (400 - ITEM % 400);
+	for (int c = 0; c < 4; c++) {
+		r = r * 3 + from[c];
+		to[c] = from[c] * 5 + r;
+	}
+}

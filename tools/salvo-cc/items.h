@@ -97,6 +97,14 @@ bool version_walks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 bool unroll_walks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		  llvm::TargetMachine &target);
 
+/*
+ * vector_apart.cc: makes another version of blocks where lanes would group accesses, for lanes none
+ * of which stores to what it loads; false if there are none. Forgets what they say of aliases.
+ */
+bool version_blocks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		    llvm::TargetMachine &target);
+void forget_apart(llvm::Function &f);
+
 /* vector_groups.cc: makes one access of those of a work-item to neighbours in memory. */
 void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);

@@ -50,7 +50,7 @@ bool is_first_lane(const Instruction &inst)
 	return callee && callee->getName().starts_with(prefix);
 }
 
-static Value *first_lane(IRBuilder<> &b, Value *v)
+Value *first_lane(IRBuilder<> &b, Value *v)
 {
 	Type *type = v->getType();
 	const std::string name = (prefix + Twine("i") + Twine(type->getIntegerBitWidth())).str();

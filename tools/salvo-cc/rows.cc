@@ -167,7 +167,10 @@ static void arrange_accesses(Function &item, Argument &x, unsigned lanes, Target
 		hoist(item, target);
 	if (unroll_walks(item, x, lanes, target))
 		canonicalise(item, target);
+	const bool apart = version_blocks(item, x, lanes, target);
 	group_accesses(item, x, lanes, target);
+	if (apart)
+		forget_apart(item);
 }
 
 /* make_lanes() of @copy, which is changed, at any size */

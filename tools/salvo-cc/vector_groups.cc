@@ -133,8 +133,8 @@ bool vectoriser::gains_from_group(Instruction &inst, unsigned count) const
 	       (s.kind == shape::STRIDED && std::abs(s.stride) >= (int64_t)count * bytes);
 }
 
-/* Makes vectors of the runs in @near without gaps. */
-void vectoriser::merge_runs(near_accesses &near)
+/* Calls @of_run for the first access and the number of those of each run in @near without gaps. */
+void vectoriser::for_each_run(near_accesses &near, function_ref<void(unsigned, unsigned)> of_run)
 {
 	const unsigned bits = near.bits(), most = std::min(max_elements, max_bits / bits);
 
@@ -144,8 +144,18 @@ void vectoriser::merge_runs(near_accesses &near)
 			if (near.at[i + count].first != near.at[i].first + count * bits / 8)
 				break;
 		if (count > 1 && gains_from_group(*near.at[i].second, count))
-			merge(ArrayRef(near.at).slice(i, count), bits);
+			of_run(i, count);
 	}
+}
+
+/* Makes vectors of the runs in @near without gaps. */
+void vectoriser::merge_runs(near_accesses &near)
+{
+	const unsigned bits = near.bits();
+
+	for_each_run(near, [&](unsigned first, unsigned count) {
+		merge(ArrayRef(near.at).slice(first, count), bits);
+	});
 }
 
 static bool overlaps(const near_accesses &near, int64_t at, int64_t bytes)
@@ -257,6 +267,17 @@ static std::vector<near_accesses> find_groups(BasicBlock &block, ScalarEvolution
 	}
 	found.insert(found.end(), open.begin(), open.end());
 	return found;
+}
+
+/* Accesses that there are fewer of in @block if they are grouped */
+unsigned vectoriser::saved_by_groups(BasicBlock &block, ScalarEvolution &evolution,
+				     AAResults &aliases)
+{
+	unsigned saved = 0;
+
+	for (near_accesses &near : find_groups(block, evolution, aliases))
+		for_each_run(near, [&](unsigned, unsigned count) { saved += count - 1; });
+	return saved;
 }
 
 /* Adds the elements of @v that @user uses to @used, all of them if it is not one that chooses. */

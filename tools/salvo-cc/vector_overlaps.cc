@@ -45,8 +45,7 @@ bool is_of_every_lane(const Instruction &inst)
 	return callee && callee->getName() == every;
 }
 
-/* Does @condition hold in every lane? */
-static Value *of_every_lane(IRBuilder<> &b, Value *condition)
+Value *of_every_lane(IRBuilder<> &b, Value *condition)
 {
 	FunctionType *type = FunctionType::get(b.getInt1Ty(), { b.getInt1Ty() }, false);
 	Module &m = *b.GetInsertBlock()->getModule();

@@ -223,6 +223,8 @@ shape vectoriser::find_shape(Instruction &inst)
 	case Instruction::Freeze:
 	case Instruction::AddrSpaceCast:
 		return from;
+	case Instruction::PtrToInt:
+		return layout.getTypeSizeInBits(inst.getType()) == 64 ? from : shape();
 	case Instruction::SExt:
 	case Instruction::ZExt:
 		/* A narrower index, or a larger stride, may wrap around between lanes. */

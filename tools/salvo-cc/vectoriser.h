@@ -85,6 +85,8 @@ public:
 	void load_on_ways();
 	/* vector_overlaps.cc: makes loops for walks in which nothing overlaps; false if not. */
 	bool version_walks();
+	/* vector_apart.cc: makes blocks in which nothing overlaps; false if not. */
+	bool version_blocks();
 	/* vector_walks.cc: unrolls loops along memory of each lane; false if there are none. */
 	bool unroll_walks();
 	/* vector_cost.cc: outlines the part that gains least from lanes; false if there is none. */
@@ -215,7 +217,22 @@ private:
 
 	/* vector_groups.cc */
 	bool gains_from_group(Instruction &inst, unsigned count) const;
+	void for_each_run(near_accesses &near,
+			  llvm::function_ref<void(unsigned, unsigned)> of_run);
 	void merge_runs(near_accesses &near);
+	unsigned saved_by_groups(BasicBlock &block, llvm::ScalarEvolution &evolution,
+				 llvm::AAResults &aliases);
+
+	/* vector_apart.cc */
+	struct place;
+	static std::vector<place> find_places(BasicBlock &block, llvm::ScalarEvolution &evolution);
+	static bool must_differ(const place &p, const place &q);
+	static void mark(llvm::ArrayRef<place> places);
+	static std::pair<int64_t, int64_t> span(const place &p, int64_t stride, unsigned lanes);
+	Value *emit_apart(llvm::IRBuilder<> &at, const place &p, const place &q,
+			  llvm::ScalarEvolution &evolution);
+	bool version_block(BasicBlock &block, llvm::ScalarEvolution &evolution,
+			   llvm::AAResults &aliases);
 
 	/* vector_walks.cc: an access to the next place in each iteration */
 	struct walk {
@@ -468,7 +485,9 @@ private:
 	llvm::IRBuilder<> b;
 };
 
-/* vector_overlaps.cc: is the result of @inst what holds in every lane? */
+/* vector_overlaps.cc: does @condition hold in every lane? */
+llvm::Value *of_every_lane(llvm::IRBuilder<> &b, llvm::Value *condition);
+/* Is the result of @inst what holds in every lane? */
 bool is_of_every_lane(const llvm::Instruction &inst);
 void lower_every_lane(llvm::Function &f);
 
