@@ -20,7 +20,7 @@
 #define FIRST_SIZE 3
 #define SIZES 6
 
-#define MOST_KERNELS 40
+#define MOST_KERNELS 48
 
 static const struct {
 	const char *source;
@@ -55,7 +55,8 @@ static const struct {
 	} },
 	{ "tests/kernels/cc_pitfalls_numbers.cl", {
 		"quotients_char", "quotients_uchar", "quotients_short", "quotients_ushort",
-		"quotients_int", "quotients_uint", "quotients_of_longs", "strided_loops", "steps_uchar",
+		"quotients_int", "quotients_uint", "quotients_of_longs",
+		"quotients_of_longs_by_constants", "strided_loops", "steps_uchar",
 		"steps_short", "steps_int", "words_uchar", "words_short", "words_uint",
 		"apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",

@@ -379,6 +379,9 @@ check "M4 longs that doubles represent are divided as doubles, in checked mode o
 	compile "--march x86-64-v4" <<<"$source"
 	has code 'vdivpd.*zmm'
 	compile "--march x86-64-v4 --checked" <<<"$source"
+	lacks code 'vdivpd'
+	compile "--march x86-64-v4" <<<"${source/b\[x\]/10}"
+	has code 'vcvttpd2qq.*zmm'
 	lacks code 'vdivpd')"
 
 check "M4 halves of sums: a multiple of two beside what is not known keeps its lanes" "$(

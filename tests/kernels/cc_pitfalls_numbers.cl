@@ -415,3 +415,18 @@ kernel void quotients_of_longs(PLAIN)
 		    (uint)((ulong)y / d) * 11 + (uint)((ulong)y % d) * 13 +
 		    (uint)(x / (long)(n + a % 3)) * 17 + (uint)(a / (ulong)(n | 1)) * 19;
 }
+
+/* The same of constants, which are the largest one for this, one above it and small ones */
+#define BY_CONSTANT(D)									\
+	(a * (D) - (b & 1)) / (D) * 3 + (a * (D) - (b & 1)) % (D) * 5 +			\
+	(a * -(D) + (b & 1)) / (D) * 7 + (b * a * (D) - 1) / (D) * 11 +			\
+	(long)((ulong)(b * a * (D) - 1) / (D)) * 13 + (long)((ulong)(a * (D) - 1) % (D)) * 17
+
+kernel void quotients_of_longs_by_constants(PLAIN)
+{
+	const long a = in[ITEM] >> (in[ITEM + 1] % 32), b = in[ITEM + 1];
+	const long r = BY_CONSTANT(3) + BY_CONSTANT(49) + BY_CONSTANT(0x1ffffffffffff) +
+		       BY_CONSTANT(0x3ffffffffffff) + BY_CONSTANT(2147483647);
+
+	out[ITEM] = (uint)r ^ (uint)(r >> 32);
+}

@@ -19,10 +19,15 @@
  * Nor do they divide vectors of longs. Most hold sizes and indices, of few bits: where the operands
  * of all lanes are below 2^51, which doubles represent, doubles are divided. Their quotient is
  * rounded, but not up to a whole number: it is at least 1 / d less than that, which is more than
- * the rounding if x < 2^53. So what is left without its fraction is right.
+ * the rounding if x < 2^53. So what is left without its fraction is right. For a constant d, by which
+ * LLVM would divide longs one by one, x is multiplied with the inverse rounded up, and is below
+ * 2^51: the product with that of n * d is not below n, and that of n * d + d - 1, which is less than
+ * (n + 1) * (1 + 2^-52) - 1 / d and is rounded up by no more than (n + 1) * 2^-53, is below n + 1.
  */
 #include "division.h"
 #include "salvo_cc.h"
+
+#include <cmath>
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/InstIterator.h>
@@ -136,34 +141,67 @@ void widen_byte_divisions(Module &m)
 	}
 }
 
+/* By constants only if they are positive and less than 2^49 */
 static bool is_division_of_longs(const Instruction &inst)
 {
+	auto is_small = [](const APInt &divisor) { return divisor.isIntN(49) && !divisor.isZero(); };
+
 	return inst.isIntDivRem() && isa<FixedVectorType>(inst.getType()) &&
-	       inst.getType()->getScalarSizeInBits() == 64 && !isa<Constant>(inst.getOperand(1));
+	       inst.getType()->getScalarSizeInBits() == 64 &&
+	       (!isa<Constant>(inst.getOperand(1)) ||
+		match(inst.getOperand(1), m_CheckedInt(is_small)));
 }
 
-static void divide_doubles(BinaryOperator &division)
+/* The inverses of the elements of @divisor, rounded up */
+static Constant *invert(const Constant &divisor, unsigned elements)
+{
+	SmallVector<Constant *> inverses;
+
+	for (unsigned i = 0; i < elements; i++) {
+		auto *number = cast<ConstantInt>(divisor.getAggregateElement(i));
+		const double d = number->getZExtValue(), inverse = 1 / d;
+
+		inverses.push_back(ConstantFP::get(Type::getDoubleTy(divisor.getContext()),
+			std::fma(inverse, d, -1) < 0 ? std::nextafter(inverse, 1) : inverse));
+	}
+	return ConstantVector::get(inverses);
+}
+
+/* The quotient as doubles */
+static Value *divide_doubles(IRBuilder<> &b, Value *x, Value *divisor)
+{
+	auto *longs = cast<FixedVectorType>(x->getType());
+	Type *doubles = longs->getWithNewType(b.getDoubleTy());
+	auto *constant = dyn_cast<Constant>(divisor);
+
+	x = b.CreateSIToFP(x, doubles);
+	return constant ? b.CreateFMul(x, invert(*constant, longs->getNumElements())) :
+			  b.CreateFDiv(x, b.CreateSIToFP(divisor, doubles));
+}
+
+static void divide_small(BinaryOperator &division)
 {
 	IRBuilder<> b(&division);
 	Type *type = division.getType();
-	Type *doubles = type->getWithNewType(b.getDoubleTy());
-	Value *x = b.CreateFreeze(division.getOperand(0));
-	Value *divisor = b.CreateFreeze(division.getOperand(1));
+	Value *x = b.CreateFreeze(division.getOperand(0)), *divisor = division.getOperand(1);
+	const bool is_constant = isa<Constant>(divisor);
 
+	if (!is_constant)
+		divisor = b.CreateFreeze(divisor);
 	division.setOperand(0, x);
 	division.setOperand(1, divisor);
 	auto above = [&](Value *v) {
-		const uint64_t least = is_signed_division(division) ? uint64_t(1) << 51 : 0;
+		const unsigned bits = is_constant ? 51 : 52;
+		const uint64_t least = is_signed_division(division) ? 1ull << (bits - 1) : 0;
 
-		return b.CreateLShr(b.CreateAdd(v, ConstantInt::get(type, least)), 52);
+		return b.CreateLShr(b.CreateAdd(v, ConstantInt::get(type, least)), bits);
 	};
-	Value *all = b.CreateOrReduce(b.CreateOr(above(x), above(divisor)));
+	Value *all = b.CreateOrReduce(is_constant ? above(x) : b.CreateOr(above(x), above(divisor)));
 	Instruction *small_end, *large_end;
 	SplitBlockAndInsertIfThenElse(b.CreateIsNull(all), &division, &small_end, &large_end);
 
 	b.SetInsertPoint(small_end);
-	Value *result = b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, doubles),
-						    b.CreateSIToFP(divisor, doubles)), type);
+	Value *result = b.CreateFPToSI(divide_doubles(b, x, divisor), type);
 	if (division.getOpcode() == Instruction::URem || division.getOpcode() == Instruction::SRem)
 		result = b.CreateSub(x, b.CreateMul(result, divisor));
 
@@ -175,10 +213,10 @@ static void divide_doubles(BinaryOperator &division)
 	either->addIncoming(&division, large_end->getParent());
 }
 
-void divide_longs_as_doubles(Module &m)
+void divide_small_longs(Module &m)
 {
 	for (BinaryOperator *division : divisions_of(m, is_division_of_longs))
-		divide_doubles(*division);
+		divide_small(*division);
 }
 
 bool hoist_division(Instruction &inst, Loop &loop)

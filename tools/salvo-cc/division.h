@@ -21,7 +21,7 @@ void widen_byte_divisions(llvm::Module &m);
  * Divides doubles where all elements of vectors of longs are small. For AVX-512, which converts
  * them, and not for checked mode: divisions by zero do not fault.
  */
-void divide_longs_as_doubles(llvm::Module &m);
+void divide_small_longs(llvm::Module &m);
 
 /* Does @division, of integers, take its operands as signed numbers? */
 bool is_signed_division(const llvm::Instruction &division);

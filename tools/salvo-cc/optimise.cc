@@ -657,7 +657,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		compare_remainders(m);
 		widen_byte_divisions(m);
 		if (opts.isa_level >= 4 && !opts.checked)
-			divide_longs_as_doubles(m);
+			divide_small_longs(m);
 		branch_searches(m, opts);
 	}
 	if (opts.isa_level >= 4 && !opts.aarch64)
