@@ -158,6 +158,20 @@ END
 	has code 'vfmadd.*zmm'
 	lacks notes '^  columns ')"
 
+check "M4 an index that is taken apart and put together again is not divided" "$(
+	for type in int uint; do
+		compile "--march x86-64-v4 --global-offset" <<END
+kernel void k(global const float *a, global float *b, $type w, $type n)
+{
+	$type i = get_global_id(0), x = i % w, y = i / w;
+
+	b[y * w + x] = a[(y + n) * w + x];
+}
+END
+		has code 'vmovups.*zmm'
+		lacks code 'div|scatter'
+	done)"
+
 check "M4 a division by less than the number of lanes has no segments" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global float *a, global const float *b)

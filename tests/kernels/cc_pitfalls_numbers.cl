@@ -195,6 +195,16 @@ kernel void segments(PLAIN)
 	out[ITEM] = sum;
 }
 
+/* Numbers that are taken apart and put together again, also by a divisor of -1, with other terms */
+kernel void joined_numbers(PLAIN)
+{
+	const int a = (int)in[ITEM] >> 8, w = ((int)n - 6) | 1, y = a / w, x = a % w;
+	const uint b = in[ITEM], d = n | 1, q = b / d, r = b % d;
+	const int sums = (y * w + x) + ((y + 7) * w + x + (int)n) * 3 + (x + w * (y - x)) * 5;
+
+	out[ITEM] = sums + (r + q * d) * 7 + (q * d + (x + (b + q) * d) + r) * 11 + (y + q) * w;
+}
+
 /* Pixels of channels: contiguous within a segment of x, while neighbours in y are far apart */
 kernel void segments_of_pixels(PLAIN)
 {

@@ -19,10 +19,12 @@
  * Nor do they divide vectors of longs. Most hold sizes and indices, of few bits: where the operands
  * of all lanes are below 2^51, which doubles represent, doubles are divided. Their quotient is
  * rounded, but not up to a whole number: it is at least 1 / d less than that, which is more than
- * the rounding if x < 2^53. So what is left without its fraction is right. For a constant d, by which
- * LLVM would divide longs one by one, x is multiplied with the inverse rounded up, and is below
- * 2^51: the product with that of n * d is not below n, and that of n * d + d - 1, which is less than
- * (n + 1) * (1 + 2^-52) - 1 / d and is rounded up by no more than (n + 1) * 2^-53, is below n + 1.
+ * the rounding if x < 2^53. So what is left without its fraction is right.
+ *
+ * For a constant d, by which LLVM would divide longs one by one, x is multiplied with the inverse
+ * rounded up, and is below 2^51: the product with that of n * d is not below n, and that of
+ * n * d + d - 1, which is less than (n + 1) * (1 + 2^-52) - 1 / d and is rounded up by no more than
+ * (n + 1) * 2^-53, is below n + 1.
  */
 #include "division.h"
 #include "salvo_cc.h"
@@ -100,22 +102,21 @@ void guard_divisions(Module &m)
 }
 
 /* InstCombine makes max(d, 1) of the unsigned guard. */
-bool is_guarded_division(const Instruction &inst)
+Value *guarded_divisor(const Instruction &division)
 {
-	Value *divisor, *tested;
-
-	if (!inst.isIntDivRem())
-		return false;
-	if (!is_signed_division(inst) &&
-	    match(inst.getOperand(1), m_ZExtOrSExtOrSelf(m_UMax(m_Value(), m_One()))))
-		return true;
 	CmpInst::Predicate predicate;
-	Value *test;
-	if (!match(inst.getOperand(1), m_Select(m_Value(test), m_One(), m_Value(divisor))))
-		return false;
-	return match(test, m_ICmp(predicate, m_Add(m_Value(tested), m_One()),
-				  m_SpecificInt(2))) &&
-	       predicate == CmpInst::ICMP_ULT && tested == divisor;
+	Value *divisor, *tested, *test;
+
+	if (!division.isIntDivRem())
+		return nullptr;
+	if (!is_signed_division(division) &&
+	    match(division.getOperand(1),
+		  m_ZExtOrSExtOrSelf(m_UMax(m_Value(divisor), m_One()))))
+		return divisor;
+	if (!match(division.getOperand(1), m_Select(m_Value(test), m_One(), m_Value(divisor))) ||
+	    !match(test, m_ICmp(predicate, m_Add(m_Value(tested), m_One()), m_SpecificInt(2))))
+		return nullptr;
+	return predicate == CmpInst::ICMP_ULT && tested == divisor ? divisor : nullptr;
 }
 
 static bool is_division_of_bytes(const Instruction &inst)
@@ -144,7 +145,7 @@ void widen_byte_divisions(Module &m)
 /* By constants only if they are positive and less than 2^49 */
 static bool is_division_of_longs(const Instruction &inst)
 {
-	auto is_small = [](const APInt &divisor) { return divisor.isIntN(49) && !divisor.isZero(); };
+	auto is_small = [](const APInt &d) { return d.isIntN(49) && !d.isZero(); };
 
 	return inst.isIntDivRem() && isa<FixedVectorType>(inst.getType()) &&
 	       inst.getType()->getScalarSizeInBits() == 64 &&
@@ -196,9 +197,10 @@ static void divide_small(BinaryOperator &division)
 
 		return b.CreateLShr(b.CreateAdd(v, ConstantInt::get(type, least)), bits);
 	};
-	Value *all = b.CreateOrReduce(is_constant ? above(x) : b.CreateOr(above(x), above(divisor)));
+	Value *all = is_constant ? above(x) : b.CreateOr(above(x), above(divisor));
 	Instruction *small_end, *large_end;
-	SplitBlockAndInsertIfThenElse(b.CreateIsNull(all), &division, &small_end, &large_end);
+	SplitBlockAndInsertIfThenElse(b.CreateIsNull(b.CreateOrReduce(all)), &division, &small_end,
+				      &large_end);
 
 	b.SetInsertPoint(small_end);
 	Value *result = b.CreateFPToSI(divide_doubles(b, x, divisor), type);
@@ -223,7 +225,7 @@ bool hoist_division(Instruction &inst, Loop &loop)
 {
 	bool moved = false;
 
-	if (!is_guarded_division(inst) || !loop.getLoopPreheader() ||
+	if (!guarded_divisor(inst) || !loop.getLoopPreheader() ||
 	    !loop.makeLoopInvariant(inst.getOperand(0), moved) ||
 	    !loop.makeLoopInvariant(inst.getOperand(1), moved))
 		return moved;

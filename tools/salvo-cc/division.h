@@ -9,6 +9,7 @@ namespace llvm {
 class Instruction;
 class Loop;
 class Module;
+class Value;
 }
 
 /** guard_divisions() - Give each integer division that may fault some result instead. */
@@ -29,8 +30,11 @@ bool is_signed_division(const llvm::Instruction &division);
 /* Is @inst a division of integers that may fault by its divisor, or by that of an element? */
 bool is_faulting_division(const llvm::Instruction &inst);
 
-/* Is @inst a division that guard_divisions() has changed? It does not fault wherever it is. */
-bool is_guarded_division(const llvm::Instruction &inst);
+/*
+ * The divisor that the program has given @division, if guard_divisions() has changed that, or NULL.
+ * A division with one does not fault wherever it is.
+ */
+llvm::Value *guarded_divisor(const llvm::Instruction &division);
 
 /*
  * Moves @inst, if it is one, out of @loop, if it is the same in all iterations. Returns whether

@@ -64,7 +64,7 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 		return isa<Argument>(v) || isa<Constant>(v);
 	if (isa<PHINode>(inst) || isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
 	    inst->mayReadOrWriteMemory() ||
-	    (is_slow_division(*inst) ? !is_guarded_division(*inst) || !is_of_group(inst, depth) :
+	    (is_slow_division(*inst) ? !guarded_divisor(*inst) || !is_of_group(inst, depth) :
 				       !isSafeToSpeculativelyExecute(inst)))
 		return false;
 	for (Value *operand : inst->operands())
