@@ -65,7 +65,7 @@ static const struct {
 		"sums_cut_to_32_bits", "sums_of_upper_halves",
 		"numbers_of_groups", "numbers_of_rows", "batches", "batches_with_signs",
 		"batches_and_strides", "batches_of_two_lengths", "batches_of_their_own",
-		"strides", "strides_and_edges", "strides_of_vectors",
+		"strides", "strides_and_edges", "strides_of_vectors", "strides_of_bytes",
 		"strides_across_a_barrier", "strides_of_groups",
 	} },
 	{ "tests/kernels/cc_pitfalls_flow.cl", {

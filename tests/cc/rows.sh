@@ -233,6 +233,16 @@ END
 		has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
 	done
 	compile "--march x86-64-v4" <<'END'
+kernel void k(global const char *a, global char *b, uint step, uint line)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	*(global float *)(b + x * step + y * line) =
+		*(global const float *)(a + x * step + y * line) + 1;
+}
+END
+	has code 'vaddps +(-?0x[0-9a-f]+)?\(.*zmm'
+	compile "--march x86-64-v4" <<'END'
 kernel void k(global float *a, int n, int column)
 {
 	int x = get_global_id(0);

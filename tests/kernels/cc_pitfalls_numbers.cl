@@ -381,6 +381,16 @@ kernel void strides_of_vectors(PLAIN)
 		out[ITEM] = in[x * step + 20] * 3 + in[(x + 1) * first + 300] + n;
 }
 
+kernel void strides_of_bytes(PLAIN)
+{
+	uint x = get_local_id(0), y = get_local_id(1), step = n & 12, line = (n & 3) * 8, sum = 0;
+	global const char *bytes = (global const char *)in;
+
+	for (uint i = x; i < 40; i += get_local_size(0))
+		sum = sum * 3 + *(global const uint *)(bytes + i * step + y * line);
+	out[ITEM] = *(global const ushort *)(bytes + x * (n & 6) + y * line) + sum;
+}
+
 kernel void strides_across_a_barrier(ARGS)
 {
 	int x = get_local_id(0), y = get_local_id(1), step = n - 3, line = n * 5;

@@ -38,12 +38,14 @@ struct row_quotient {
 };
 
 /**
- * struct row_unit - A product of x plus an invariant with an invariant that may well be one.
+ * struct row_unit - A product of x plus an invariant with an invariant that may well be @one.
  * @factor: What is multiplied by @stride.
+ * @one: 1, or the bytes of an element.
  */
 struct row_unit {
 	llvm::BinaryOperator *product;
 	llvm::Value *factor, *stride;
+	unsigned one;
 };
 
 /**
@@ -99,6 +101,7 @@ public:
 private:
 	void find_quotients(llvm::function_ref<bool(llvm::Value *)> is_dividend,
 			    llvm::function_ref<bool(llvm::Value *)> is_invariant);
+	bool follows_x(llvm::Value *v);
 	bool only_strides(llvm::Value &v);
 	void specialise_units(llvm::ValueToValueMapTy &map) const;
 	llvm::Value *emit_units(llvm::IRBuilder<> &b);

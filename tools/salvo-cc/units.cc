@@ -17,6 +17,8 @@
  * pixel in x * channels + 2. Where nothing else in the sum changes, as in x * n + column, the
  * factor may as well be the length of a row. Then it mostly is used for something else too, as in
  * x < n, and else the stride of a vector: y[x * incy + offset].
+ *
+ * Strides of bytes, as of tensors, are the size of an element instead.
  */
 #include "interior.h"
 
@@ -25,8 +27,10 @@
 #include <llvm/ADT/SmallSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 /* Operations from an address to what it is computed from, and from a product to an address */
 static const unsigned max_depth = 16;
@@ -110,18 +114,48 @@ static Value *before_casts(Value *v)
 	return v;
 }
 
-/*
- * The addresses in global memory that @product is part of; false if there are none, or if several
- * differ by constants only.
- */
-static bool find_addresses(const Instruction &product, SetVector<const GetElementPtrInst *> &found)
+/* Scalars are so many units of @unit bytes, of which an index counts; 1 if that is no number. */
+static unsigned units_of_scalar(const User &access, unsigned unit, const DataLayout &layout)
 {
-	SmallMapVector<const Instruction *, int64_t, 16> sums;
-	SmallSet<int64_t, 4> constants;
+	Type *type = getLoadStoreType(const_cast<User *>(&access))->getScalarType();
+	const unsigned bytes = layout.getTypeStoreSize(type).getFixedValue();
 
-	sums.insert({ &product, 0 });
+	return unit && bytes % unit == 0 ? bytes / unit : 1;
+}
+
+/* The bytes that the index of @gep counts, or 0 */
+static unsigned unit_of(const GetElementPtrInst &gep, const DataLayout &layout)
+{
+	return gep.getNumIndices() == 1 ?
+	       layout.getTypeAllocSize(gep.getSourceElementType()).getFixedValue() : 0;
+}
+
+namespace {
+
+/* A sum or address that a product is part of: what is added to it, and the bytes that it counts */
+struct sum_of_product {
+	int64_t offset;
+	unsigned unit;
+};
+
+} /* namespace */
+
+/*
+ * The addresses in global memory that @product is part of, and the stride at which @x accesses
+ * neighbours there; false if there are none, or if several differ by constants only or in that.
+ */
+static bool find_addresses(const Instruction &product, SetVector<const GetElementPtrInst *> &found,
+			   unsigned *one)
+{
+	SmallMapVector<const Instruction *, sum_of_product, 16> sums;
+	SmallSet<int64_t, 4> constants;
+	SmallSet<unsigned, 2> ones;
+	const DataLayout &layout = product.getDataLayout();
+
+	sums.insert({ &product, { 0, 0 } });
 	for (unsigned i = 0; i < sums.size() && i < max_sums; i++) {
-		const auto [sum, offset] = *(sums.begin() + i);
+		const Instruction *sum = (sums.begin() + i)->first;
+		const auto [offset, unit] = (sums.begin() + i)->second;
 
 		for (const User *user : sum->users()) {
 			auto *inst = cast<Instruction>(user);
@@ -131,25 +165,55 @@ static bool find_addresses(const Instruction &product, SetVector<const GetElemen
 			const int64_t next = offset + (number ? number->getSExtValue() : 0);
 
 			if (opcode == Instruction::Add || opcode == Instruction::Sub) {
-				sums.insert({ inst, next });
+				sums.insert({ inst, { next, unit } });
 			} else if (isa<SExtInst>(inst) || isa<ZExtInst>(inst) ||
 				   isa<TruncInst>(inst) || is_marked_shift(*inst)) {
-				sums.insert({ inst, offset });
+				sums.insert({ inst, { offset, unit } });
 			} else if (auto *gep = dyn_cast<GetElementPtrInst>(inst)) {
 				if (gep->getPointerAddressSpace() != GLOBAL &&
 				    gep->getPointerAddressSpace() != CONSTANT)
 					return false;
-				sums.insert({ gep, next });
-				if (any_of(gep->users(), [](const User *u) {
-					    return isa<LoadInst>(u) || isa<StoreInst>(u);
-				    })) {
+				const unsigned counts = isa<GetElementPtrInst>(sum) ? unit :
+							unit_of(*gep, layout);
+				sums.insert({ gep, { next, counts } });
+				for (const User *u : gep->users()) {
+					if (!isa<LoadInst>(u) && !isa<StoreInst>(u))
+						continue;
 					found.insert(gep);
 					constants.insert(next);
+					ones.insert(units_of_scalar(*u, counts, layout));
 				}
 			}
 		}
 	}
-	return !found.empty() && constants.size() < 2;
+	if (found.empty() || constants.size() > 1 || ones.size() > 1)
+		return false;
+	*one = *ones.begin();
+	return true;
+}
+
+/*
+ * Is it x times a constant plus an invariant, or does it begin as one and go on by an invariant
+ * in a loop of one block? In others there is more to do than what the stride makes faster.
+ */
+bool interior::follows_x(Value *v)
+{
+	auto *phi = dyn_cast<PHINode>(before_casts(v));
+
+	if (scale_of(v, max_depth))
+		return true;
+	if (!phi || phi->getNumIncomingValues() != 2)
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		Value *next = phi->getIncomingValue(1 - i), *step;
+
+		if (phi->getIncomingBlock(1 - i) == phi->getParent() &&
+		    scale_of(phi->getIncomingValue(i), max_depth) &&
+		    match(next, m_c_Add(m_Specific(phi), m_Value(step))) &&
+		    can_evaluate(step, max_depth))
+			return true;
+	}
+	return false;
 }
 
 /* Is @v, a stride or a cast of one, for nothing but elements in global memory that are it apart? */
@@ -158,15 +222,15 @@ bool interior::only_strides(Value &v)
 	return all_of(v.users(), [&](User *user) {
 		auto *inst = cast<Instruction>(user);
 		SetVector<const GetElementPtrInst *> addresses;
+		unsigned one;
 
 		if (isa<SExtInst>(inst) || isa<ZExtInst>(inst) || isa<TruncInst>(inst))
 			return only_strides(*inst);
 		if (inst->getOpcode() != Instruction::Mul)
 			return false;
 		const address_parts parts(x, *inst);
-		return (scale_of(inst->getOperand(0), max_depth) ||
-			scale_of(inst->getOperand(1), max_depth)) &&
-		       find_addresses(*inst, addresses) &&
+		return (follows_x(inst->getOperand(0)) || follows_x(inst->getOperand(1))) &&
+		       find_addresses(*inst, addresses, &one) &&
 		       none_of(addresses, [&](const GetElementPtrInst *gep) {
 			       return parts.of(gep) == UNIT;
 		       });
@@ -180,6 +244,7 @@ void interior::find_units()
 	for (Instruction &inst : instructions(item)) {
 		auto *product = dyn_cast<BinaryOperator>(&inst);
 		SetVector<const GetElementPtrInst *> addresses;
+		unsigned one;
 
 		if (!product || product->getOpcode() != Instruction::Mul ||
 		    !product->getType()->isIntegerTy() || units.size() == max_units)
@@ -190,34 +255,43 @@ void interior::find_units()
 			Value *stride = product->getOperand(1 - i);
 
 			if (isa<Constant>(stride) || !can_evaluate(stride, max_depth) ||
-			    parts.of(stride) != NONE || !scale_of(factor, max_depth) ||
-			    !find_addresses(*product, addresses))
+			    parts.of(stride) != NONE || !follows_x(factor) ||
+			    !find_addresses(*product, addresses, &one))
 				continue;
 			if (all_of(addresses, [&](const GetElementPtrInst *gep) {
 				    return parts.of(gep) == SCALED;
 			    }) || only_strides(*before_casts(stride)))
-				units.push_back({ product, factor, stride });
+				units.push_back({ product, factor, stride, one });
 			break;
 		}
 	}
 }
 
-/* In a copy of the work-item, where all of them are one */
+/* In a copy of the work-item, where all of them are what makes neighbours */
 void interior::specialise_units(ValueToValueMapTy &map) const
 {
-	for (const row_unit &u : units)
-		map[u.product]->replaceAllUsesWith(map.lookup(u.factor) ? &*map[u.factor] :
-						   u.factor);
+	for (const row_unit &u : units) {
+		auto *product = cast<Instruction>(&*map[u.product]);
+		Value *factor = map.lookup(u.factor);
+
+		if (!factor)
+			factor = u.factor;
+		if (u.one != 1)
+			factor = BinaryOperator::CreateMul(
+				factor, ConstantInt::get(factor->getType(), u.one), "",
+				product->getIterator());
+		product->replaceAllUsesWith(factor);
+	}
 }
 
-/* Code for whether all of them are one */
+/* Code for whether all of them are that */
 Value *interior::emit_units(IRBuilder<> &b)
 {
 	Value *all = b.getTrue();
 
 	for (const row_unit &u : units) {
 		Value *stride = evaluate(b, u.stride);
-		Constant *one = ConstantInt::get(stride->getType(), 1);
+		Constant *one = ConstantInt::get(stride->getType(), u.one);
 
 		all = b.CreateAnd(all, b.CreateICmpEQ(stride, one));
 	}
