@@ -503,7 +503,7 @@ void simplify(Module &m, TargetMachine &target)
 		if (f.isDeclaration())
 			continue;
 		passes.run(f, all.fam);
-		join_indices(f);
+		rejoin_indices(f);
 		if (merge_common_stores(f))
 			all.fam.invalidate(f, PreservedAnalyses::none());
 		if (has_copies(f))

@@ -201,8 +201,8 @@ void expand_gathers(llvm::Module &m, llvm::TargetMachine &target, const options 
 /* common_stores.cc: where both ways of a branch store to one address */
 bool merge_common_stores(llvm::Function &f);	/* true if there were some */
 
-/* joins.cc: the quotient times the divisor, plus the remainder, is what was divided */
-void join_indices(llvm::Function &f);
+/* rejoin.cc: the quotient times the divisor, plus the remainder, is what was divided */
+void rejoin_indices(llvm::Function &f);
 
 /* full_masks.cc: without AVX-512 */
 void branch_masked_stores(llvm::Module &m, llvm::TargetMachine &target);

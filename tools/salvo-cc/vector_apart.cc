@@ -54,7 +54,8 @@ struct vectoriser::place {
 };
 
 /* The places in global memory that @block accesses, or none if nothing may move there */
-std::vector<vectoriser::place> vectoriser::find_places(BasicBlock &block, ScalarEvolution &evolution)
+std::vector<vectoriser::place> vectoriser::find_places(BasicBlock &block,
+						      ScalarEvolution &evolution)
 {
 	std::vector<place> found;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * joins.cc - indices that were taken apart and are put together again
+ * rejoin.cc - indices that were taken apart and are put together again
  *
  * Kernels divide the number of a work-item to know where it is, and often access that place:
  *
@@ -44,7 +44,7 @@ static bool is_remainder(const Value *v)
 			inst->getOpcode() == Instruction::SRem);
 }
 
-/* Is @v the quotient of what @rest is the remainder of? Of a signed one -1 has a case of its own. */
+/* Is @v the quotient of what @rest is the remainder of? A signed one has another value for -1. */
 static bool is_quotient_of(Value *v, const Instruction &rest)
 {
 	Value *quotient, *negative;
@@ -98,7 +98,7 @@ static Value *join(BinaryOperator &sum, const terms &all, Instruction &rest)
 	return nullptr;
 }
 
-void join_indices(Function &f)
+void rejoin_indices(Function &f)
 {
 	SmallVector<BinaryOperator *> sums;
 
