@@ -44,6 +44,19 @@ END
 		fi
 	done)"
 
+check "M4 divisions in relaxed mathematics: the processor's where other operations hide them" "$(
+	compile "-cl-fast-relaxed-math --march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[x] / b[x] + exp(a[x]) * sin(b[x]) + rsqrt(a[x]);
+}
+END
+	has code 'vdivps.*zmm'
+	has code 'vrsqrt14ps.*zmm'
+	lacks code 'vrcp14ps')"
+
 check "M4 neighbouring bytes of some lanes: one load where they are in one page" "$(
 	compile "--march x86-64-v3" <<'END'
 kernel void k(global const uchar *a, global const int *at, global uint *b)

@@ -13,6 +13,9 @@
  * of the result, is less than the rounding of the last sum. The step of what is 0, infinite or no
  * number gives no number; there the estimate stays, or for the root of 0 or infinity that itself.
  *
+ * A processor computes other things while it divides: where there is enough of that, the steps of an
+ * estimate would only be more of it, and divisions stay what they are.
+ *
  * This is for divisions that may be products with a reciprocal (arcp) and roots that may be
  * approximated (afn): in rsqrt(), normalize(), half_ and native_ functions and, but for roots, in
  * relaxed mathematics. Scalars are computed as elements of vectors are, so that work-items have the
@@ -30,6 +33,9 @@
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+/* Other operations for each division from which on they hide it */
+static const unsigned enough = 8;
 
 /* The instruction for a register of @lanes floats */
 static Intrinsic::ID estimate_of(bool root, unsigned lanes)
@@ -76,31 +82,40 @@ static Value *fma(IRBuilder<> &b, Value *x, Value *y, Value *z)
 	return b.CreateIntrinsic(Intrinsic::fma, { x->getType() }, { x, y, z });
 }
 
+/* Is @v neither 0 nor infinite? */
+static Value *is_between(IRBuilder<> &b, Value *v, Value *half)
+{
+	return b.CreateFCmpUNE(half, v);
+}
+
+static Value *halve(IRBuilder<> &b, Value *v)
+{
+	return b.CreateFMul(v, ConstantFP::get(v->getType(), 0.5));
+}
+
 static Value *divide(IRBuilder<> &b, Value *x, Value *y)
 {
 	Value *r = make_estimate(b, y, false), *q = b.CreateFMul(x, r);
-	Value *better = fma(b, fma(b, b.CreateFNeg(y), q, x), r, q);
+	Value *left = fma(b, b.CreateFNeg(y), q, x);
 
-	return b.CreateSelect(b.CreateFCmpUNO(better, better), q, better);
+	return b.CreateSelect(is_between(b, q, halve(b, q)), fma(b, left, r, q), q);
 }
 
-/* Where half of @r is @r it is 0 or infinite. */
 static Value *reciprocal_root(IRBuilder<> &b, Value *x)
 {
-	Value *r = make_estimate(b, x, true), *one = ConstantFP::get(x->getType(), 1);
-	Value *half = b.CreateFMul(r, ConstantFP::get(x->getType(), 0.5));
+	Value *r = make_estimate(b, x, true), *half = halve(b, r);
+	Value *one = ConstantFP::get(x->getType(), 1);
 	Value *left = fma(b, b.CreateFNeg(b.CreateFMul(x, r)), r, one);
 
-	return b.CreateSelect(b.CreateFCmpOEQ(half, r), r, fma(b, left, half, r));
+	return b.CreateSelect(is_between(b, r, half), fma(b, left, half, r), r);
 }
 
 static Value *root(IRBuilder<> &b, Value *x)
 {
-	Value *r = make_estimate(b, x, true), *s = b.CreateFMul(x, r);
-	Value *half = b.CreateFMul(r, ConstantFP::get(x->getType(), 0.5));
+	Value *r = make_estimate(b, x, true), *half = halve(b, r), *s = b.CreateFMul(x, r);
 	Value *left = fma(b, b.CreateFNeg(s), s, x);
 
-	return b.CreateSelect(b.CreateFCmpOEQ(half, r), x, fma(b, left, half, s));
+	return b.CreateSelect(is_between(b, r, half), fma(b, left, half, s), x);
 }
 
 static Value *replacement(Instruction &inst)
@@ -124,6 +139,28 @@ static bool may_be_estimated(const Instruction &inst)
 	if (inst.getOpcode() == Instruction::FDiv)
 		return inst.hasAllowReciprocal() && !isa<Constant>(inst.getOperand(1));
 	return match(&inst, m_Intrinsic<Intrinsic::sqrt>()) && inst.hasApproxFunc();
+}
+
+static bool divides_by_root(const Instruction &inst)
+{
+	return match(&inst, m_FDiv(m_Value(), m_Intrinsic<Intrinsic::sqrt>()));
+}
+
+void keep_hidden_divisions(Function &f)
+{
+	SmallVector<Instruction *> divisions;
+	unsigned others = 0;
+
+	for (Instruction &inst : instructions(f))
+		if (may_be_estimated(inst) && !isa<CallInst>(inst) && !divides_by_root(inst))
+			divisions.push_back(&inst);
+		else
+			others += inst.mayReadOrWriteMemory() || isa<BinaryOperator>(inst) ||
+				  isa<CallInst>(inst) || isa<SelectInst>(inst);
+	if (others < enough * divisions.size())
+		return;
+	for (Instruction *division : divisions)
+		division->setHasAllowReciprocal(false);
 }
 
 /* Roots last: those by which something is divided are left without a use. */

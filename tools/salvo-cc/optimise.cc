@@ -504,6 +504,7 @@ void simplify(Module &m, TargetMachine &target)
 			continue;
 		passes.run(f, all.fam);
 		rejoin_indices(f);
+		keep_hidden_divisions(f);
 		if (merge_common_stores(f))
 			all.fam.invalidate(f, PreservedAnalyses::none());
 		if (has_copies(f))

@@ -216,7 +216,8 @@ void prefetch_columns(llvm::Module &m);
 /* remainders.cc: comparisons of remainders of constants, without dividing */
 void compare_remainders(llvm::Module &m);
 
-/* estimates.cc: with AVX-512 */
+/* estimates.cc: with AVX-512; first, of kernels, the divisions that take no time of their own */
+void keep_hidden_divisions(llvm::Function &f);
 void estimate_quotients(llvm::Module &m);
 
 /* masks.cc */
