@@ -279,4 +279,22 @@ END
 	has code 'vmulps.*\(.*zmm'
 	lacks notes '^  columns ')"
 
+check "M4 vectors at addresses of their own: lanes if there is enough to compute" "$(
+	for work in 'a[0] * b[3]' 'exp(a[0]) * b[3]'; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const float4 *in, global float4 *out, int pitch, uint flip)
+{
+	const uint x = get_global_id(0), at = (x ^ flip) % 1000;
+	global const float4 *a = in + at * pitch, *b = a + pitch / 2;
+
+	out[at] = $work;
+}
+END
+		if [ "$work" = 'a[0] * b[3]' ]; then
+			times code 'vmulps' 1 1
+		else
+			has code 'vmulps.*zmm'
+		fi
+	done)"
+
 finish

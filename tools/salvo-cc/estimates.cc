@@ -13,8 +13,8 @@
  * of the result, is less than the rounding of the last sum. The step of what is 0, infinite or no
  * number gives no number; there the estimate stays, or for the root of 0 or infinity that itself.
  *
- * A processor computes other things while it divides: where there is enough of that, the steps of an
- * estimate would only be more of it, and divisions stay what they are.
+ * A processor computes other things while it divides: where there is enough of that, the steps of
+ * an estimate would only be more of it, and divisions stay what they are.
  *
  * This is for divisions that may be products with a reciprocal (arcp) and roots that may be
  * approximated (afn): in rsqrt(), normalize(), half_ and native_ functions and, but for roots, in

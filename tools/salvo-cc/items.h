@@ -160,7 +160,7 @@ bool gains_from_inner_loops(llvm::Function &item, llvm::Argument &x, unsigned la
 bool loses_by_outlined(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		       llvm::TargetMachine &target);
 
-/* vector_items.cc: are @lanes items faster one after the other before AVX-512? */
+/* vector_items.cc: are @lanes items faster one after the other, for the vectors of the source? */
 bool gains_from_items(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		      llvm::TargetMachine &target);
 

@@ -496,6 +496,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 			range->drop_quotients();
 	}
 	Function *special = range->is_whole() ? &item : range->specialise();
+	/* A region between barriers has more arguments. */
+	const bool is_whole = item.arg_size() == of.values.size() + 3;
 	auto gains_from_one = [&](Function &f) {
 		return is_so(f, target, [&](Function &copy) {
 			Argument &x = *of.id(copy, d);
@@ -504,7 +506,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 				separate_lanes(copy, x, lanes);
 			interleave_arrays(copy, x, lanes, target);
 			return gains_from_inner_loops(copy, x, lanes, target) ||
-			       (opts.isa_level < 4 && gains_from_items(copy, x, lanes, target));
+			       ((opts.isa_level < 4 || is_whole) &&
+				gains_from_items(copy, x, lanes, target));
 		});
 	};
 	const bool one = !made.wide && (lanes == 1 || gains_from_one(item));

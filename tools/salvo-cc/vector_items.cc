@@ -8,6 +8,11 @@
  *
  *	while (x >= at) sum += pixels[x - at], at *= 2		of uint4
  *
+ * With AVX-512 lanes take vectors of 128 bits from, or to, addresses of their own one by one and
+ * transpose them, which only pays if there is enough to compute in between.
+ *
+ *	sum += in[row * pitch + x % width + i] * filter[i]	of float4
+ *
  * Neither do lanes gain where all of them come to a loop that runs for one after the other
  * (vector_cost.cc), and what is before and after it is little, or gathers.
  *
@@ -23,6 +28,9 @@ using namespace llvm;
 
 /* Operations on such vectors for each access, from which on lanes hide their latency */
 static const double least_work = 8;
+
+/* The same, what a work-item has of them for each access whose vectors lanes transpose */
+static const double least_transposed_work = 6;
 
 /*
  * Cycles of an operation, of which work-items have more at the same time than vectors do, and of a
@@ -57,6 +65,36 @@ bool vectoriser::fills_registers(unsigned bits)
 	return accesses && operations < least_work * accesses;
 }
 
+/*
+ * Are all that lanes access vectors of 128 bits from addresses of their own, with little to
+ * compute? What all lanes access alike does not count.
+ */
+bool vectoriser::transposes_all()
+{
+	double accesses = 0, operations = 0;
+
+	for (Instruction &inst : instructions(item)) {
+		const double times = times_of(*inst.getParent());
+
+		if (is_access(inst)) {
+			Value *pointer = getLoadStorePointerOperand(&inst);
+			const unsigned bits = bits_of(inst);
+
+			if (shape_of(pointer).kind == shape::UNIFORM)
+				continue;
+			if (bits <= 64 || bits > 128 || is_linear(pointer) ||
+			    shape_of(pointer).kind == shape::STRIDED)
+				return false;
+			accesses += times;
+		} else if (!isa<PHINode>(inst) && !isa<GetElementPtrInst>(inst) &&
+			   !isa<CastInst>(inst) && !inst.getType()->isVoidTy() &&
+			   shape_of(&inst).kind == shape::VARYING) {
+			operations += times * scalar_cost(inst);
+		}
+	}
+	return accesses && operations < least_transposed_work * accesses;
+}
+
 /* Does a loop that lanes leave at different times load vectors, and take over such ones? */
 bool vectoriser::blends_vectors(unsigned bits)
 {
@@ -79,10 +117,10 @@ bool vectoriser::gains_from_items()
 	const unsigned bits = target.getRegisterBitWidth(
 		TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
 
-	if (bits > 256 || !prepare())
+	if ((bits > 256 && accesses_images(item)) || !prepare())
 		return false;
 	find_divergent_loops();
-	return fills_registers(256) || blends_vectors(128);
+	return bits > 256 ? transposes_all() : fills_registers(256) || blends_vectors(128);
 }
 
 /* What @call takes and gives through memory, for one lane after the other and for all at once */

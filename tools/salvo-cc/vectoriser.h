@@ -148,6 +148,7 @@ private:
 
 	/* vector_items.cc */
 	bool fills_registers(unsigned bits);
+	bool transposes_all();
 	bool blends_vectors(unsigned bits);
 	unsigned lane_accesses(const llvm::CallInst &call) const;
 	double cycles_of_item(Instruction &inst);
