@@ -15,9 +15,8 @@
  *
  * As in vector_overlaps.cc what other lanes store needs no comparison. But where the distance of
  * two accesses is not the same for all lanes, what all of them access is compared, which is as
- * little. What it has found is said by
- * scopes of aliases, which are right for a block, but in a loop not for several iterations. So they
- * are removed when the accesses are grouped.
+ * little. What it has found is said by scopes of aliases, which are right for a block, but in a
+ * loop not for several iterations. So they are removed when the accesses are grouped.
  */
 #include "analyses.h"
 #include "items.h"
