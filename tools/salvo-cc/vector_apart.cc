@@ -61,9 +61,7 @@ std::vector<vectoriser::place> vectoriser::find_places(BasicBlock &block,
 	for (Instruction &inst : block) {
 		if (!inst.mayReadOrWriteMemory() || isa<AssumeInst>(inst))
 			continue;
-		auto *load = dyn_cast<LoadInst>(&inst);
-		auto *store = dyn_cast<StoreInst>(&inst);
-		if (!(load && load->isSimple()) && !(store && store->isSimple()))
+		if (!is_simple_access(inst))
 			return {};
 		const unsigned space = getLoadStoreAddressSpace(&inst);
 		if (space == LOCAL || space == PRIVATE)
@@ -82,12 +80,12 @@ std::vector<vectoriser::place> vectoriser::find_places(BasicBlock &block,
 			if (found.size() == max_places)
 				return {};
 			found.push_back({ address, evolution.getPointerBase(address), 0, bytes,
-					  !!store, { &inst } });
+					  isa<StoreInst>(inst), { &inst } });
 			continue;
 		}
 		near->low = std::min(near->low, *at);
 		near->high = std::max(near->high, *at + bytes);
-		near->writes |= !!store;
+		near->writes |= isa<StoreInst>(inst);
 		near->accesses.push_back(&inst);
 	}
 	return found;

@@ -62,10 +62,7 @@ struct near_accesses {
 
 static bool can_group(const Instruction &inst)
 {
-	auto *load = dyn_cast<LoadInst>(&inst);
-	auto *store = dyn_cast<StoreInst>(&inst);
-
-	if (!(load && load->isSimple()) && !(store && store->isSimple()))
+	if (!is_simple_access(inst))
 		return false;
 	Type *type = getLoadStoreType(const_cast<Instruction *>(&inst));
 	const unsigned bits = type->getPrimitiveSizeInBits();

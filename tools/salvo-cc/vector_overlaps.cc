@@ -104,9 +104,7 @@ static SmallVector<range> find_ranges(BasicBlock &block, const Loop &loop,
 	for (Instruction &inst : block) {
 		if (!inst.mayReadOrWriteMemory() || isa<AssumeInst>(inst))
 			continue;
-		auto *load = dyn_cast<LoadInst>(&inst);
-		auto *store = dyn_cast<StoreInst>(&inst);
-		if (!(load && load->isSimple()) && !(store && store->isSimple()))
+		if (!is_simple_access(inst))
 			return {};
 		const SCEV *address = address_in_loop(inst, evolution);
 		const std::optional<int64_t> step = step_in_loop(address, loop, evolution);

@@ -166,6 +166,14 @@ private:
 
 } /* namespace */
 
+bool is_simple_access(const Instruction &inst)
+{
+	auto *load = dyn_cast<LoadInst>(&inst);
+	auto *store = dyn_cast<StoreInst>(&inst);
+
+	return (load && load->isSimple()) || (store && store->isSimple());
+}
+
 const SCEV *address_in_loop(Instruction &inst, ScalarEvolution &evolution)
 {
 	return without_wraps(evolution).visit(evolution.getSCEV(getLoadStorePointerOperand(&inst)));
@@ -190,10 +198,7 @@ std::optional<int64_t> step_in_loop(const SCEV *address, const Loop &loop,
 bool vectoriser::find_walk(Instruction &inst, const Loop &loop, ScalarEvolution &evolution,
 			   walk *made) const
 {
-	auto *load = dyn_cast<LoadInst>(&inst);
-	auto *store = dyn_cast<StoreInst>(&inst);
-
-	if (!(load && load->isSimple()) && !(store && store->isSimple()))
+	if (!is_simple_access(inst))
 		return false;
 	Value *pointer = getLoadStorePointerOperand(&inst);
 	Type *type = getLoadStoreType(&inst);

@@ -12,6 +12,9 @@
 
 namespace llvm { class AAResults; class Loop; class SCEV; class ScalarEvolution; }
 
+/* Is it a load or store that is neither volatile nor atomic? */
+bool is_simple_access(const llvm::Instruction &inst);
+
 /* Where @inst, a load or store, accesses memory, if no index of 32 bits or more wraps around */
 const llvm::SCEV *address_in_loop(llvm::Instruction &inst, llvm::ScalarEvolution &evolution);
 
