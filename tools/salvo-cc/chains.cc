@@ -91,21 +91,28 @@ static duration duration_of(const Instruction &inst)
 	}
 }
 
+unsigned largest_of_operands(const Instruction &inst,
+			     const DenseMap<const Value *, unsigned> &values)
+{
+	unsigned largest = 0;
+
+	for (const Value *operand : inst.operands())
+		largest = std::max(largest, values.lookup(operand));
+	return largest;
+}
+
 static block_chain measure(const BasicBlock &block)
 {
 	DenseMap<const Value *, unsigned> length, ready;
 	block_chain sum;
 
 	for (const Instruction &inst : block) {
-		const duration lasts = duration_of(inst);
-		unsigned longest = 0, begun = 0;
-
 		if (isa<PHINode>(inst))
 			continue;
-		for (const Value *operand : inst.operands()) {
-			longest = std::max(longest, length.lookup(operand));
-			begun = std::max(begun, ready.lookup(operand));
-		}
+		const duration lasts = duration_of(inst);
+		const unsigned done = largest_of_operands(inst, ready) + lasts.cycles;
+		unsigned longest = largest_of_operands(inst, length);
+
 		if (is_operation(inst)) {
 			longest++;
 			sum.operations++;
@@ -114,8 +121,8 @@ static block_chain measure(const BasicBlock &block)
 		}
 		length[&inst] = longest;
 		sum.longest = std::max(sum.longest, longest);
-		ready[&inst] = begun + lasts.cycles;
-		sum.cycles = std::max(sum.cycles, begun + lasts.cycles);
+		ready[&inst] = done;
+		sum.cycles = std::max(sum.cycles, done);
 		sum.instructions += lasts.instructions;
 	}
 	return sum;
@@ -166,9 +173,7 @@ static bool is_short_chain(const Loop &loop)
 		    inst.getType()->getPrimitiveSizeInBits() > 32)
 			return false;
 		const duration lasts = duration_of(inst);
-		for (const Value *operand : inst.operands())
-			ready[&inst] = std::max(ready.lookup(&inst), ready.lookup(operand));
-		ready[&inst] += lasts.cycles;
+		ready[&inst] = largest_of_operands(inst, ready) + lasts.cycles;
 		operations += is_operation(inst);
 		instructions += lasts.instructions;
 	}

@@ -48,9 +48,7 @@ static bool is_one_chain(const Function &f)
 	for (const Instruction &inst : instructions(f)) {
 		if (!is_long(inst.getType()))
 			continue;
-		unsigned before = 0;
-		for (const Value *operand : inst.operands())
-			before = std::max(before, length.lookup(operand));
+		const unsigned before = largest_of_operands(inst, length);
 		length[&inst] = before + 1;
 		longest = std::max(longest, before + 1);
 		operations++;

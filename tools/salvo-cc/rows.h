@@ -70,7 +70,11 @@ unsigned lanes_for(llvm::Function &f, unsigned lanes, const options &opts);
  */
 llvm::Function *mask_rest(const items &of, llvm::Function &item, unsigned d);
 
-/* chains.cc: how many cycles are from the operands of an operation to its result? */
+/* chains.cc: the largest of @values of the operands of @inst, 0 for those without one */
+unsigned largest_of_operands(const llvm::Instruction &inst,
+			     const llvm::DenseMap<const llvm::Value *, unsigned> &values);
+
+/* How many cycles are from the operands of an operation to its result? */
 unsigned cycles_of(const llvm::Instruction &inst);
 
 /* Does a second vector of work-items help, because one waits for its own results? */
