@@ -45,6 +45,12 @@ bool is_signed_division(const Instruction &division)
 	       division.getOpcode() == Instruction::SRem;
 }
 
+bool is_remainder(const Instruction &division)
+{
+	return division.getOpcode() == Instruction::URem ||
+	       division.getOpcode() == Instruction::SRem;
+}
+
 /* The integer divisions of @m of which @test is true. They may be changed then. */
 static SmallVector<BinaryOperator *> divisions_of(Module &m,
 						  function_ref<bool(const Instruction &)> test)
@@ -204,7 +210,7 @@ static void divide_small(BinaryOperator &division)
 
 	b.SetInsertPoint(small_end);
 	Value *result = b.CreateFPToSI(divide_doubles(b, x, divisor), type);
-	if (division.getOpcode() == Instruction::URem || division.getOpcode() == Instruction::SRem)
+	if (is_remainder(division))
 		result = b.CreateSub(x, b.CreateMul(result, divisor));
 
 	b.SetInsertPoint(&division);

@@ -27,6 +27,9 @@ void divide_small_longs(llvm::Module &m);
 /* Does @division, of integers, take its operands as signed numbers? */
 bool is_signed_division(const llvm::Instruction &division);
 
+/* Is @division, of integers, for what it leaves? */
+bool is_remainder(const llvm::Instruction &division);
+
 /* Is @inst a division of integers that may fault by its divisor, or by that of an element? */
 bool is_faulting_division(const llvm::Instruction &inst);
 

@@ -36,14 +36,6 @@ static void add_terms(Value *sum, terms &found)
 	}
 }
 
-static bool is_remainder(const Value *v)
-{
-	auto *inst = dyn_cast<Instruction>(v);
-
-	return inst && (inst->getOpcode() == Instruction::URem ||
-			inst->getOpcode() == Instruction::SRem);
-}
-
 /* Is @v the quotient of what @rest is the remainder of? A signed one has another value for -1. */
 static bool is_quotient_of(Value *v, const Instruction &rest)
 {
@@ -54,8 +46,8 @@ static bool is_quotient_of(Value *v, const Instruction &rest)
 		v = quotient;
 	auto *inst = dyn_cast<Instruction>(v);
 
-	return inst && inst->getOpcode() == (rest.getOpcode() == Instruction::URem ?
-					     Instruction::UDiv : Instruction::SDiv) &&
+	return inst && inst->isIntDivRem() && !is_remainder(*inst) &&
+	       is_signed_division(*inst) == is_signed_division(rest) &&
 	       inst->getOperand(0) == rest.getOperand(0) &&
 	       inst->getOperand(1) == rest.getOperand(1);
 }
@@ -111,9 +103,12 @@ void rejoin_indices(Function &f)
 		terms all;
 
 		add_terms(sum, all);
-		for (Value *term : all)
-			if (!joined && is_remainder(term))
-				joined = join(*sum, all, *cast<Instruction>(term));
+		for (Value *term : all) {
+			auto *rest = dyn_cast<Instruction>(term);
+
+			if (!joined && rest && is_remainder(*rest))
+				joined = join(*sum, all, *rest);
+		}
 		if (joined)
 			sum->replaceAllUsesWith(joined);
 	}
