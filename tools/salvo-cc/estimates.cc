@@ -163,7 +163,10 @@ void keep_hidden_divisions(Function &f)
 		division->setHasAllowReciprocal(false);
 }
 
-/* Roots last: those by which something is divided are left without a use. */
+/*
+ * Roots last: those by which something is divided are left without a use, which makes no code of
+ * the others either.
+ */
 void estimate_quotients(Module &m)
 {
 	SmallVector<Instruction *> divisions, roots;
@@ -173,12 +176,8 @@ void estimate_quotients(Module &m)
 			if (may_be_estimated(inst))
 				(isa<CallInst>(inst) ? roots : divisions).push_back(&inst);
 	for (Instruction *division : divisions) {
-		auto *by_root = dyn_cast<IntrinsicInst>(division->getOperand(1));
-
 		division->replaceAllUsesWith(replacement(*division));
 		division->eraseFromParent();
-		if (by_root && by_root->use_empty() && !is_contained(roots, by_root))
-			by_root->eraseFromParent();
 	}
 	for (Instruction *inst : roots) {
 		if (!inst->use_empty())
