@@ -107,17 +107,23 @@ static bool is_marked_shift(const Instruction &inst)
 	return bits && bits->isZero();
 }
 
+/* Is it the same number in other bits? */
+static bool is_resized(const Value *v)
+{
+	return isa<SExtInst>(v) || isa<ZExtInst>(v) || isa<TruncInst>(v);
+}
+
 static Value *before_casts(Value *v)
 {
-	while (isa<SExtInst>(v) || isa<ZExtInst>(v) || isa<TruncInst>(v))
+	while (is_resized(v))
 		v = cast<CastInst>(v)->getOperand(0);
 	return v;
 }
 
 /* Scalars are so many units of @unit bytes, of which an index counts; 1 if that is no number. */
-static unsigned units_of_scalar(const User &access, unsigned unit, const DataLayout &layout)
+static unsigned units_of_scalar(const Instruction &access, unsigned unit, const DataLayout &layout)
 {
-	Type *type = getLoadStoreType(const_cast<User *>(&access))->getScalarType();
+	Type *type = access.getAccessType()->getScalarType();
 	const unsigned bytes = layout.getTypeStoreSize(type).getFixedValue();
 
 	return unit && bytes % unit == 0 ? bytes / unit : 1;
@@ -166,8 +172,7 @@ static bool find_addresses(const Instruction &product, SetVector<const GetElemen
 
 			if (opcode == Instruction::Add || opcode == Instruction::Sub) {
 				sums.insert({ inst, { next, unit } });
-			} else if (isa<SExtInst>(inst) || isa<ZExtInst>(inst) ||
-				   isa<TruncInst>(inst) || is_marked_shift(*inst)) {
+			} else if (is_resized(inst) || is_marked_shift(*inst)) {
 				sums.insert({ inst, { offset, unit } });
 			} else if (auto *gep = dyn_cast<GetElementPtrInst>(inst)) {
 				if (gep->getPointerAddressSpace() != GLOBAL &&
@@ -181,7 +186,8 @@ static bool find_addresses(const Instruction &product, SetVector<const GetElemen
 						continue;
 					found.insert(gep);
 					constants.insert(next);
-					ones.insert(units_of_scalar(*u, counts, layout));
+					ones.insert(units_of_scalar(*cast<Instruction>(u), counts,
+								    layout));
 				}
 			}
 		}
@@ -224,7 +230,7 @@ bool interior::only_strides(Value &v)
 		SetVector<const GetElementPtrInst *> addresses;
 		unsigned one;
 
-		if (isa<SExtInst>(inst) || isa<ZExtInst>(inst) || isa<TruncInst>(inst))
+		if (is_resized(inst))
 			return only_strides(*inst);
 		if (inst->getOpcode() != Instruction::Mul)
 			return false;
