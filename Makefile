@@ -70,7 +70,7 @@ check-debug: ## the driver's tests on a kernel with KASAN, lockdep, ...; built o
 			-t 1800 --boot-time 180 --program-time 400 --with kunit \
 			-f $(BUILD)/module-debug/tests/kunit/salvo-kunit.ko:/root/salvo-kunit.ko \
 			--append kasan_multi_shot --append kmemleak=on,-a $(arg)) \
-			$(patsubst %,tests/vm/%.sh,uapi lost inject lib faces)
+			$(patsubst %,tests/vm/%.sh,uapi lost inject shares lib faces)
 
 check-kernels: ## the driver's tests on Linux 6.1, 6.12 and the newest; fetched into ~/.cache
 	@tools/deps
@@ -242,7 +242,7 @@ HARNESS   := linux/tools/testing/selftests/kselftest_harness.h
 KSELFTEST := $(BUILD)/$(HARNESS)
 # Folders whose programs run here, and those whose programs tests/vm/*.sh run in the virtual machine.
 HOST_TESTS := unit device spin cc lib libuser steal agile opencl tools faces docs lint install
-VM_TESTS   := uapi lost inject
+VM_TESTS   := uapi lost inject shares
 
 TEST_COMMON   := $(call obj,$(wildcard tests/common/*.c))
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard $(patsubst %,tests/%/*.c,$(HOST_TESTS) $(VM_TESTS))))
