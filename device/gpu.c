@@ -22,6 +22,7 @@
 #include "cancel.h"
 #include "clock.h"
 #include "isolation.h"
+#include "salvo_march.h"
 #include "trap.h"
 
 #define ALL_RINGS ((1u << SALVO_MAX_RINGS) - 1)
@@ -382,7 +383,8 @@ static void run_rings(void *cookie)
 uint32_t salvo_gpu_isa_level(void)
 {
 	if (__builtin_cpu_supports("x86-64-v4"))
-		return 4;
+		return __builtin_cpu_supports("avx512vpopcntdq") &&
+		       __builtin_cpu_supports("avx512bitalg") ? SALVO_LEVEL_POPCNT : 4;
 	if (__builtin_cpu_supports("x86-64-v3"))
 		return 3;
 	return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;

@@ -22,6 +22,7 @@
 #include "kernel.h"
 #include "observer.h"
 #include "salvo_gpu.h"
+#include "salvo_march.h"
 #include "variables.h"
 #include "winsys.h"
 
@@ -96,7 +97,7 @@ static bool note_is_sane(const struct salvo_device *device, const struct salvo_n
 		hidden += sizeof(struct salvo_global_offset);
 	if (note->version != SALVO_NOTE_VERSION || note->flags & ~KNOWN_FLAGS ||
 	    note->args_bytes < hidden ||
-	    note->isa_level < 2 || note->isa_level > 4)
+	    note->isa_level < SALVO_LEVEL_MIN || note->isa_level > SALVO_LEVEL_MAX)
 		return false;
 	if (note->arg_count > MAX_ARGS ||
 	    note->arg_count * sizeof(struct salvo_note_arg) > bytes - sizeof(*note) ||

@@ -367,7 +367,7 @@ struct salvo_gpu_recording {
 void salvo_gpu_record(struct salvo_gpu *gpu, struct salvo_gpu_recording *recording);
 
 /**
- * salvo_gpu_isa_level() - x86-64 microarchitecture level of this CPU: 2, 3 or 4; 1 if below.
+ * salvo_gpu_isa_level() - x86-64 level of this CPU, of salvo_march.h; 1 if below.
  */
 uint32_t salvo_gpu_isa_level(void);
 

@@ -203,7 +203,7 @@ struct salvo_regs {
 	__u32 nodes;
 	/** @rings: Device: command rings. */
 	__u32 rings;
-	/** @isa_level: Device: x86-64 level of the units, 2 to 4. */
+	/** @isa_level: Device: x86-64 level of the units, of salvo_march.h. */
 	__u32 isa_level;
 
 	/** @vram_offset: Device: where VRAM starts in BAR2, page aligned. */

@@ -259,7 +259,7 @@ struct salvo_note_kernel {
 	uint32_t version;	/* SALVO_NOTE_VERSION */
 	uint32_t name;		/* offset of the name in the description */
 	uint32_t flags;		/* SALVO_KERNEL_* */
-	uint32_t isa_level;	/* x86-64 level it was compiled for, 2 to 4; else 0 */
+	uint32_t isa_level;	/* x86-64 level of salvo_march.h it was compiled for; else 0 */
 	uint32_t arg_count;
 	uint32_t args_bytes;	/* size of the argument block */
 	uint32_t local_bytes;	/* static local memory */

@@ -22,6 +22,7 @@
 #include "device.h"
 #include "headers.h"
 #include "rest.h"
+#include "salvo_march.h"
 
 static const char key_version[] = "salvo build 2";
 
@@ -274,9 +275,9 @@ int salvo_build_run(const struct salvo_build *build, char **log, struct salvo_te
 	return give(err, &messages, log, out);
 }
 
-void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH_BYTES])
+const char *salvo_build_march(const struct salvo_device *device)
 {
-	snprintf(march, SALVO_MARCH_BYTES, "x86-64-v%u", device->info.isa_level);
+	return salvo_march(device->info.isa_level);
 }
 
 const char *salvo_build_tune(void)

@@ -50,10 +50,8 @@ void salvo_build_cancel(struct salvo_build_rest *rest);
 /** salvo_object_is_whole() - Is it an object or program that was written to its end? */
 bool salvo_object_is_whole(const void *image, size_t bytes);
 
-/** define SALVO_MARCH_BYTES - Room for salvo_build_march(). */
-#define SALVO_MARCH_BYTES 16
 /** salvo_build_march() - The value of --march for a device. */
-void salvo_build_march(const struct salvo_device *device, char march[SALVO_MARCH_BYTES]);
+const char *salvo_build_march(const struct salvo_device *device);
 /** salvo_build_tune() - The value of --tune for this machine's processor. */
 const char *salvo_build_tune(void);
 

@@ -161,9 +161,8 @@ int salvo_object_compile(const char *source, size_t bytes, const struct salvo_he
 static int build_program(struct salvo_device *device, const char *source, size_t bytes,
 			 const char *options, bool early, char **log, struct salvo_object **out)
 {
-	char march[SALVO_MARCH_BYTES];
 	const char *const words[] = {
-		"--march", march, "--tune", salvo_build_tune(), NULL
+		"--march", salvo_build_march(device), "--tune", salvo_build_tune(), NULL
 	};
 	const struct salvo_build build = {
 		.words = words, .options = options, .input = source, .is_source = true,
@@ -175,7 +174,6 @@ static int build_program(struct salvo_device *device, const char *source, size_t
 		*log = NULL;
 	if (!source)
 		return -EINVAL;
-	salvo_build_march(device, march);
 	return build_object(&build, SALVO_OBJECT_PROGRAM, early, log, out);
 }
 
@@ -238,9 +236,9 @@ int salvo_object_link(struct salvo_device *device, uint32_t kind,
 		      const char *options, char **log, struct salvo_object **out)
 {
 	static const char *const library[] = { "--link", "--library", NULL };
-	char march[SALVO_MARCH_BYTES];
 	const char *const program[] = {
-		"--link", "--march", march, "--tune", salvo_build_tune(), NULL
+		"--link", "--march", device ? salvo_build_march(device) : "",
+		"--tune", salvo_build_tune(), NULL
 	};
 	struct salvo_build build = { .options = options };
 	size_t at = 0;
@@ -267,8 +265,6 @@ int salvo_object_link(struct salvo_device *device, uint32_t kind,
 	}
 	build.input = input;
 	build.words = kind == SALVO_OBJECT_LIBRARY ? library : program;
-	if (device)
-		salvo_build_march(device, march);
 	err = build_object(&build, kind, false, log, out);
 	free(input);
 	return err;

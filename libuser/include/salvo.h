@@ -51,7 +51,7 @@ struct salvo_device_info {
 	char name[64];			/* "soft", or the path of the render node */
 	uint32_t units;			/* execution units */
 	uint32_t nodes;
-	uint32_t isa_level;		/* x86-64 level, 2 to 4 */
+	uint32_t isa_level;		/* x86-64 level, 2 to 4; 5 with vector popcounts */
 	uint32_t max_commands;		/* in one batch */
 	uint32_t max_argument_bytes;	/* of all dispatches of a batch */
 	uint32_t max_dispatch_argument_bytes;

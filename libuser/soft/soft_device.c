@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "huge.h"
+#include "salvo_march.h"
 #include "soft_device.h"
 #include "soft_record.h"
 
@@ -123,19 +124,19 @@ static int read_topology(const char **topology)
 static int limit_level(struct soft_device *dev)
 {
 	const char *text = getenv("SALVO_MARCH");
-	char name[] = "x86-64-v2";
+	const uint32_t most = dev->regs->isa_level;
 	uint32_t level;
 
 	if (!text)
 		return 0;
-	for (level = 2; level <= dev->regs->isa_level; level++) {
-		name[sizeof(name) - 2] = '0' + level;
-		if (!strcmp(text, name)) {
+	for (level = SALVO_LEVEL_MIN; level <= most; level++) {
+		if (!strcmp(text, salvo_march(level))) {
 			dev->regs->isa_level = level;
 			return 0;
 		}
 	}
-	fprintf(stderr, "libsalvo: SALVO_MARCH: x86-64-v2 to %s, not '%s'\n", name, text);
+	fprintf(stderr, "libsalvo: SALVO_MARCH: %s to %s, not '%s'\n",
+		salvo_march(SALVO_LEVEL_MIN), salvo_march(most), text);
 	return -EINVAL;
 }
 

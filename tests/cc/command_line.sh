@@ -184,11 +184,17 @@ check "memory functions come along, hidden" "$(
 check "a simple loop over work-items runs on vector lanes" "$(
 	objdump -d --disassemble=vadd "${BUILD:-build}/kernels/basic.salvo" |
 		grep -qE 'vaddps.*%ymm' || echo "no vaddps on ymm registers")"
-for level in 2 3 4; do
+for level in 2 3 4 4+popcnt; do
 	check "x86-64-v$level is in the note" "$(
 		expect 0 '' --march "x86-64-v$level" -DN=1 -o "$dir/level.salvo" "$good"
-		expect 0 "x86-64-v$level" --inspect "$dir/level.salvo")"
+		expect 0 "x86-64-v${level/+/[+]}$" --inspect "$dir/level.salvo")"
 done
+check "popcount of lanes is one instruction with x86-64-v4+popcnt" "$(
+	for t in uchar:b ushort:w uint:d ulong:q; do
+		echo "kernel void k(global ${t%:*} *a) { a[get_global_id(0)] = popcount(a[get_global_id(0)]); }" >"$dir/bits.cl"
+		expect 0 '' --march x86-64-v4+popcnt -o "$dir/bits.salvo" "$dir/bits.cl"
+		objdump -d --disassemble=k "$dir/bits.salvo" | grep -q "vpopcnt${t#*:}.*[yz]mm" || echo "$t"
+	done)"
 check "several instruction sets in one program" "$(
 	expect 0 '' --march x86-64-v4,x86-64-v2 -DN=1 -o "$dir/fat.salvo" "$good"
 	expect 0 'x86-64-v2' --inspect "$dir/fat.salvo"

@@ -4,6 +4,7 @@
 
 #include "kselftest_harness.h"
 #include "salvo_kernel.h"
+#include "salvo_march.h"
 #include "lib_test.h"
 #include "program_image.h"
 #include "device.h"
@@ -260,7 +261,7 @@ TEST_F(program, wrong_notes)
 	EXPECT_NOEXEC(note->name, 0);
 	EXPECT_NOEXEC(note->flags, 1u << 31);
 	EXPECT_NOEXEC(note->isa_level, 1);
-	EXPECT_NOEXEC(note->isa_level, 5);
+	EXPECT_NOEXEC(note->isa_level, SALVO_LEVEL_MAX + 1);
 	EXPECT_NOEXEC(note->arg_count, UINT32_MAX);
 	EXPECT_NOEXEC(note->arg_count, 100);
 	EXPECT_NOEXEC(note->args_bytes, UINT32_MAX);

@@ -56,7 +56,7 @@ _salvo_complete "$bin/salvo-info" "" --device
 [ "${COMPREPLY[*]}" = "soft$(compgen -G '/dev/dri/renderD*' | sed 's/^/ /' | tr -d '\n')" ] ||
 	problem="$problem --device: ${COMPREPLY[*]}"
 _salvo_complete "$bin/salvo-cc" "" --march
-[ "${COMPREPLY[*]}" = "x86-64-v2 x86-64-v3 x86-64-v4 all" ] || problem="$problem --march: ${COMPREPLY[*]}"
+[ "${COMPREPLY[*]}" = "x86-64-v2 x86-64-v3 x86-64-v4 x86-64-v4+popcnt all" ] || problem="$problem --march: ${COMPREPLY[*]}"
 _salvo_complete "$bin/salvo-submit" tools/exam --dump
 [ "${COMPREPLY[*]}" = tools/examples ] || problem="$problem --dump: ${COMPREPLY[*]}"
 _salvo_complete "$bin/salvo-submit" tools/examples/pipeline.b tools

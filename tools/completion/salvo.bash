@@ -17,7 +17,7 @@ _salvo_complete() {
 		mapfile -t COMPREPLY < <(compgen -W "batch single" -- "$word")
 		;;
 	--march)
-		mapfile -t COMPREPLY < <(compgen -W "x86-64-v2 x86-64-v3 x86-64-v4 all" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "x86-64-v2 x86-64-v3 x86-64-v4 x86-64-v4+popcnt all" -- "$word")
 		;;
 	--target)
 		mapfile -t COMPREPLY < <(compgen -W "x86_64 aarch64" -- "$word")

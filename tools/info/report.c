@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "info.h"
+#include "salvo_march.h"
 
 static void print_bytes(uint64_t bytes)
 {
@@ -60,8 +61,8 @@ void info_print(const struct info_device *device)
 	printf("%s%s\n", info->name, device->embedded ? ": the GPU embedded in libsalvo" : "");
 	if (!device->embedded)
 		print_driver(&device->driver);
-	printf("  execution units      %u in %u node%s, x86-64-v%u\n", info->units, info->nodes,
-	       info->nodes == 1 ? "" : "s", info->isa_level);
+	printf("  execution units      %u in %u node%s, %s\n", info->units, info->nodes,
+	       info->nodes == 1 ? "" : "s", salvo_march(info->isa_level));
 	print_cores(device);
 	fputs("  video memory         ", stdout);
 	print_bytes(info->vram_bytes);

@@ -15,6 +15,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "salvo_kernel.h"
+#include "salvo_march.h"
 
 using namespace llvm;
 
@@ -54,7 +55,7 @@ struct description {
 
 static std::string processor(const salvo_note_kernel &k)
 {
-	return k.isa_level ? "x86-64-v" + std::to_string(k.isa_level) : "aarch64";
+	return k.isa_level ? salvo_march(k.isa_level) : "aarch64";
 }
 
 static json::Array sizes(const uint32_t group[3])

@@ -5,8 +5,10 @@
 #include "announce.h"
 #include "error.h"
 #include "salvo_cc.h"
+#include "salvo_march.h"
 
 #include <llvm/Support/raw_ostream.h>
+#include <set>
 
 using namespace llvm;
 
@@ -32,8 +34,8 @@ static const char usage[] =
 	"  --library         link them to a library\n"
 	"  -O0 .. -O3        optimisation (default -O3)\n"
 	"  -g                keep debug information, so that gdb steps through the source\n"
-	"  --march LEVEL     x86-64-v2, x86-64-v3 (default) or x86-64-v4, or several with commas\n"
-	"                    between, or all: one program for each, the library takes the best\n"
+	"  --march LEVEL     x86-64-v2, x86-64-v3 (default), x86-64-v4 or x86-64-v4+popcnt, or\n"
+	"                    several with commas between, or all: one program for each, the library takes the best\n"
 	"  --tune NAME       generic (default) or sapphirerapids: Intel's processors from that one on\n"
 	"  --target NAME     x86_64 (default) or aarch64\n"
 	"  --global-offset   kernels take an offset of their global ids (salvo_kernel_set_offset())\n"
@@ -73,26 +75,28 @@ static int wrong_usage(const Twine &message)
 	return EXIT_USAGE;
 }
 
-/* "x86-64-v2,x86-64-v4" or "all", in rising order. */
+/* The level that @name names, or 0. */
+static unsigned level_of(StringRef name)
+{
+	for (unsigned level = SALVO_LEVEL_MIN; level <= SALVO_LEVEL_MAX; level++)
+		if (name == salvo_march(level))
+			return level;
+	return 0;
+}
+
+/* "x86-64-v2,x86-64-v4" or "all", those of the ABI, in rising order. */
 static bool set_march(options &opts, StringRef list)
 {
-	SmallVector<StringRef> levels;
-	bool wanted[5] = {};
+	SmallVector<StringRef> names;
+	std::set<unsigned> wanted;
 
 	if (list == "all")
 		list = "x86-64-v2,x86-64-v3,x86-64-v4";
-	list.split(levels, ',');
-	for (StringRef level : levels) {
-		if (!level.consume_front("x86-64-v") || level.size() != 1 || level[0] < '2' ||
-		    level[0] > '4')
-			return false;
-		wanted[level[0] - '0'] = true;
-	}
-	opts.isa_levels.clear();
-	for (unsigned level = 2; level <= 4; level++)
-		if (wanted[level])
-			opts.isa_levels.push_back(level);
-	return true;
+	list.split(names, ',');
+	for (StringRef name : names)
+		wanted.insert(level_of(name));
+	opts.isa_levels.assign(wanted.begin(), wanted.end());
+	return !wanted.count(0);
 }
 
 static std::string default_output(const options &opts)
@@ -184,7 +188,7 @@ int read_command_line(ArrayRef<char *> words, options &opts)
 			word.consume_front("=");
 			if (!value(word) || !set_march(opts, word))
 				return wrong_usage("--march is x86-64-v2, x86-64-v3, x86-64-v4, "
-						   "a list of them or all");
+						   "x86-64-v4+popcnt, a list of them or all");
 			marched = true;
 		} else if (word.consume_front("--tune")) {
 			word.consume_front("=");

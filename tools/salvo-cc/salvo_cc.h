@@ -42,7 +42,7 @@ struct options {
 	std::string standard = "CL1.2";
 	std::vector<std::string> front_end;	/* passed to clang: -D, -I, -cl-* */
 	unsigned opt_level = 3;
-	std::vector<unsigned> isa_levels = { 3 };	/* x86-64-v2 to v4, in rising order */
+	std::vector<unsigned> isa_levels = { 3 };	/* of salvo_march.h, in rising order */
 	unsigned isa_level = 3;			/* the current one of them */
 	bool sapphire_rapids = false;		/* tune for it and its successors */
 	bool aarch64 = false;

@@ -9,6 +9,7 @@
  */
 #include "error.h"
 #include "salvo_cc.h"
+#include "salvo_march.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -27,7 +28,7 @@ static const char *triple_of(const options &opts)
 
 static std::string cpu_name(const options &opts)
 {
-	return opts.aarch64 ? "generic" : "x86-64-v" + std::to_string(opts.isa_level);
+	return opts.aarch64 ? "generic" : salvo_march(std::min(opts.isa_level, 4u));
 }
 
 static bool register_targets()
@@ -130,6 +131,10 @@ static void set_features(Function &f, const options &opts)
 	f.addFnAttr("target-cpu", cpu_name(opts));
 	if (opts.aarch64)
 		return;
+	if (opts.isa_level >= SALVO_LEVEL_POPCNT) {
+		add_feature(f, "+avx512vpopcntdq");
+		add_feature(f, "+avx512bitalg");
+	}
 	f.addFnAttr("prefer-vector-width", opts.isa_level > 3 ? "512" : "256");
 	/*
 	 * LLVM's step from an estimate of 12 bits leaves quotients off by 3 units, and those by a

@@ -105,7 +105,7 @@ struct drm_salvo_device_info {
 	/** @nodes: Number of NUMA nodes of the units. */
 	__u32 nodes;
 
-	/** @isa_level: x86-64 microarchitecture level of the units: 2, 3 or 4. */
+	/** @isa_level: x86-64 level of the units, 2 to 4; 5 with AVX512_{VPOPCNTDQ,BITALG}. */
 	__u32 isa_level;
 
 	/** @vram_bytes: Size of video memory. */
