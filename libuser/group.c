@@ -3,7 +3,8 @@
  * group.c - choose a work-group size (M1 of CN102576314)
  *
  * Each unit should get several groups, for load balance, and a group should fill the vector lanes,
- * x first, or y where that is along contiguous memory. A kernel with barriers has a stack for each
+ * x first, or y or z where that is along contiguous memory. Where lanes along x access what is
+ * contiguous along z, work-items along z are next. A kernel with barriers has a stack for each
  * work-item: smaller groups. Where all groups must have one size, it is the largest divisor that
  * the same goals allow.
  */
@@ -38,7 +39,20 @@ static uint64_t wanted(const struct salvo_device_info *info, uint32_t flags, uin
 /* The dimension that is the @nth to be divided */
 static unsigned int dimension(uint32_t flags, unsigned int dims, unsigned int nth)
 {
+	static const unsigned int lanes_along_z[] = { 2, 0, 1 }, planes[] = { 0, 2, 1 };
+
+	if (flags & SALVO_KERNEL_PLANES && dims > 2)
+		return flags & SALVO_KERNEL_COLUMNS ? lanes_along_z[nth] : planes[nth];
 	return flags & SALVO_KERNEL_COLUMNS && dims > 1 && nth < 2 ? 1 - nth : nth;
+}
+
+/* How many of the @want work-items should be along the @nth dimension at most? */
+static uint64_t share(uint32_t flags, unsigned int dims, unsigned int nth, uint64_t want,
+		      uint32_t lanes)
+{
+	const bool planes = flags & SALVO_KERNEL_PLANES && !(flags & SALVO_KERNEL_COLUMNS);
+
+	return planes && dims > 2 && nth == 0 && want > lanes ? lanes : want;
 }
 
 static uint64_t total_items(unsigned int dims, const uint32_t items[3])
@@ -65,15 +79,16 @@ void salvo_group_choose(const struct salvo_device_info *info, uint32_t flags, un
 	}
 	for (nth = 0; nth < 3; nth++) {
 		const unsigned int d = dimension(flags, dims, nth);
-		uint64_t pieces, size;
+		uint64_t most, pieces, size;
 
 		if (d >= dims || want <= 1) {
 			group[d] = 1;
 			continue;
 		}
-		pieces = (items[d] + want - 1) / want;
+		most = share(flags, dims, nth, want, lanes);
+		pieces = (items[d] + most - 1) / most;
 		size = (items[d] + pieces - 1) / pieces;
-		if (nth == 0 && pieces > 1 && (size + lanes - 1) / lanes * lanes <= want)
+		if (nth == 0 && pieces > 1 && (size + lanes - 1) / lanes * lanes <= most)
 			size = (size + lanes - 1) / lanes * lanes;
 		group[d] = size;
 		want /= size;
@@ -99,13 +114,16 @@ static uint32_t divisor(uint32_t number, uint32_t most, uint32_t step)
 void salvo_group_choose_uniform(const struct salvo_device_info *info, uint32_t flags,
 				unsigned int dims, const uint32_t items[3], uint32_t group[3])
 {
+	const uint32_t lanes = lanes_of(info);
 	uint64_t want = wanted(info, flags, total_items(dims, items));
 	unsigned int nth;
 
 	for (nth = 0; nth < 3; nth++) {
 		const unsigned int d = dimension(flags, dims, nth);
 
-		group[d] = d < dims ? divisor(items[d], want, nth ? 1 : lanes_of(info)) : 1;
+		group[d] = d >= dims ? 1 :
+			   divisor(items[d], share(flags, dims, nth, want, lanes),
+				   nth ? 1 : lanes);
 		want /= group[d];
 		if (!want)
 			want = 1;

@@ -277,7 +277,8 @@ kernel void k(global const float *in, global float *out, int w, int channels)
 }
 END
 	has code 'vmulps.*\(.*zmm'
-	lacks notes '^  columns ')"
+	has notes '^  columns '
+	has notes '^  planes ')"
 
 check "M4 vectors at addresses of their own: lanes if there is enough to compute" "$(
 	for work in 'a[0] * b[3]' 'exp(a[0]) * b[3]'; do

@@ -109,3 +109,18 @@ kernel void by_columns(global const uint *in, global uint *out, uint height)
 
 	out[x * height + y] = in[x * height + y] + 1;
 }
+
+/* Contiguous along z, and in the second one where x is, too */
+kernel void by_planes(global const uint *in, global uint *out, uint width, uint depth)
+{
+	size_t at = (get_global_id(1) * width + get_global_id(0)) * depth + get_global_id(2);
+
+	out[at] = in[at] + 1;
+}
+
+kernel void to_planes(global const uint *in, global uint *out, uint width, uint height, uint depth)
+{
+	size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+
+	out[(y * width + x) * depth + z] = in[(z * height + y) * width + x] + 1;
+}

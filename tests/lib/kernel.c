@@ -285,4 +285,34 @@ TEST_F(kernel, M1_a_group_has_its_work_items_along_contiguous_memory)
 	salvo_kernel_destroy(columns);
 }
 
+TEST_F(kernel, M1_a_group_has_work_items_along_z_where_that_is_contiguous)
+{
+	static const uint32_t grids[][3] = { { 128, 128, 128 }, { 640, 480, 3 }, { 5, 7, 2048 } };
+	struct salvo_kernel *planes = bench_kernel(&self->b, "by_planes");
+	struct salvo_kernel *transposed = bench_kernel(&self->b, "to_planes");
+	uint32_t group[3], flags;
+	unsigned int i;
+
+	ASSERT_NE(NULL, planes);
+	ASSERT_NE(NULL, transposed);
+	for (flags = 0; flags <= SALVO_GROUP_UNIFORM; flags++) {
+		for (i = 0; i < 2 * sizeof(grids) / sizeof(grids[0]); i++) {
+			struct salvo_kernel *kernel = i & 1 ? transposed : planes;
+			const uint32_t *grid = grids[i / 2];
+
+			ASSERT_EQ(0, salvo_kernel_suggest_group(kernel, 3, grid, flags, group));
+			EXPECT_LT(2, group[2]);
+			EXPECT_GE(grid[2], group[2]);
+			EXPECT_GE(self->b.info.max_group_items, group[0] * group[1] * group[2]);
+			/* Lanes along x need work-items along x. */
+			if (i & 1)
+				EXPECT_LE(4, group[0]);
+			ASSERT_EQ(0, salvo_kernel_suggest_group(kernel, 2, grid, flags, group));
+			EXPECT_EQ(1, group[2]);
+		}
+	}
+	salvo_kernel_destroy(planes);
+	salvo_kernel_destroy(transposed);
+}
+
 TEST_HARNESS_MAIN

@@ -34,11 +34,16 @@
 
 using namespace llvm;
 
-static const char with_columns[] = "salvo-columns";
+static const char with_columns[] = "salvo-columns", with_planes[] = "salvo-planes";
 
 bool has_columns(const Function &kernel)
 {
 	return kernel.hasFnAttribute(with_columns);
+}
+
+bool has_planes(const Function &kernel)
+{
+	return kernel.hasFnAttribute(with_planes);
 }
 
 /*
@@ -98,6 +103,8 @@ static void build_plain(kernel &k, items &of, group_values &v, TargetMachine &ta
 			exchange_planes(of, v);
 	}
 	const bool turned = of.dimension[1] != 1;
+	if (turned)
+		k.function->addFnAttr(with_planes);
 	if (along_y)
 		columns = build_columns(b, of, v, v.row_size, target, opts);
 	Value *block = blocks ? emit_block(b, v, v.row_size) : nullptr;
@@ -112,8 +119,7 @@ static void build_plain(kernel &k, items &of, group_values &v, TargetMachine &ta
 	inline_row(r);
 	if (columns.item) {
 		inline_row(columns);
-		if (!turned)
-			k.function->addFnAttr(with_columns);
+		k.function->addFnAttr(with_columns);
 	}
 }
 

@@ -93,6 +93,7 @@ static json::Value to_json(const description &d)
 		{ "checked", (d.kernel.flags & SALVO_KERNEL_CHECKED) != 0 },
 		{ "sub_groups", (d.kernel.flags & SALVO_KERNEL_SUB_GROUPS) != 0 },
 		{ "columns", (d.kernel.flags & SALVO_KERNEL_COLUMNS) != 0 },
+		{ "planes", (d.kernel.flags & SALVO_KERNEL_PLANES) != 0 },
 		{ "contends", (d.kernel.flags & SALVO_KERNEL_CONTENDS) != 0 },
 		{ "args", std::move(args) } };
 }
@@ -122,6 +123,8 @@ static void print(const description &d)
 		       << SALVO_MAX_SUB_GROUP_ITEMS << " work-items\n";
 	if (k.flags & SALVO_KERNEL_COLUMNS)
 		outs() << "  columns        work-groups with enough work-items along y run along y\n";
+	if (k.flags & SALVO_KERNEL_PLANES)
+		outs() << "  planes         z takes the place of y, and work-groups gain from it\n";
 	if (k.flags & SALVO_KERNEL_CONTENDS)
 		outs() << "  contends       work-groups may write to the same cache lines, and none "
 			  "waits for others\n";

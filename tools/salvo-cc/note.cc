@@ -44,6 +44,7 @@ static std::string describe_one(const kernel &k, unsigned isa_level)
 	note.flags |= has_sub_groups(*k.function) ? SALVO_KERNEL_SUB_GROUPS : 0;
 	note.flags |= uses_globals(*k.function) ? SALVO_KERNEL_VARIABLES : 0;
 	note.flags |= has_columns(*k.function) ? SALVO_KERNEL_COLUMNS : 0;
+	note.flags |= has_planes(*k.function) ? SALVO_KERNEL_PLANES : 0;
 	note.flags |= k.checked ? SALVO_KERNEL_CHECKED : 0;
 	note.isa_level = isa_level;
 	note.arg_count = args.size();

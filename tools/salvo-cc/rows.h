@@ -162,7 +162,8 @@ llvm::Value *make_loop(llvm::IRBuilder<> &b, llvm::Value *from, llvm::Value *to,
 void inline_calls(llvm::Function &callee);
 void inline_row(const row &r);
 
-/* Has @kernel a version with lanes along y, once it is built? */
+/* Has @kernel a version with lanes along y, once it is built? And does z take the place of y? */
 bool has_columns(const llvm::Function &kernel);
+bool has_planes(const llvm::Function &kernel);
 
 #endif /* SALVO_CC_ROWS_H */
