@@ -298,4 +298,20 @@ END
 		fi
 	done)"
 
+check "M4 an int id of work-items that run one after the other is extended once" "$(
+	compile "--global-offset" <<'END'
+kernel void k(global const int *which, global int8 *of)
+{
+	int i = get_global_id(0);
+
+	switch (which[i]) {
+	case 0: of[i] *= 3; break;
+	case 1: of[i] -= 1; break;
+	case 2: of[i] += of[i] * 5; break;
+	default: of[i] = 7 - of[i];
+	}
+}
+END
+	times code 'movslq|cltq|sar +\$0x20' 1 1)"
+
 finish

@@ -63,7 +63,7 @@ static Value *high_half(IRBuilder<> &b, Value *v, unsigned depth)
 		return b.getInt(number->lshr(narrow_bits));
 	if (match(v, m_Shl(m_Value(x), m_APInt(number))) && number->uge(narrow_bits) &&
 	    number->ult(wide_bits))
-		return b.CreateShl(x, *number - narrow_bits);
+		return *number == narrow_bits ? x : b.CreateShl(x, *number - narrow_bits);
 	if (match(v, m_Mul(m_Value(x), m_APInt(number))) && number->countr_zero() >= narrow_bits)
 		return b.CreateMul(x, b.getInt(number->lshr(narrow_bits)));
 	const bool is_sum = match(v, m_AddLike(m_Value(x), m_Value(y)));
@@ -115,21 +115,25 @@ void restore_extensions(Module &m)
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
 }
 
-/* Indices of a loop in 64 bits. */
+/* Indices of a loop, or of a function if there is none, in 64 bits. */
 class wide_indices {
 public:
-	wide_indices(IRBuilder<> &b, const Loop &loop, ScalarEvolution &evolution, Type *type)
+	wide_indices(IRBuilder<> &b, const Loop *loop, ScalarEvolution &evolution, Type *type)
 		: b(b), loop(loop), evolution(evolution), type(type) {}
 
 	Value *of(Value *v);
 
+	/* @v is @wide in 64 bits. */
+	void add(Value *v, Value *wide) { known[v] = wide; }
+
 private:
 	IRBuilder<> &b;
-	const Loop &loop;
+	const Loop *loop;
 	ScalarEvolution &evolution;
 	Type *type;
 	DenseMap<Value *, Value *> known;
 
+	bool contains(const BinaryOperator *op) const { return !loop || loop->contains(op); }
 	BinaryOperator *sum(Value *v, unsigned depth) const;
 	ConstantRange exact_range(Value *v, unsigned depth = 0) const;
 	Value *exact(Value *v, unsigned depth = 0);
@@ -150,7 +154,7 @@ BinaryOperator *wide_indices::sum(Value *v, unsigned depth) const
 	const unsigned max_depth = 4;
 	auto *op = dyn_cast<BinaryOperator>(v);
 
-	if (!op || depth == max_depth || !loop.contains(op) ||
+	if (!op || depth == max_depth || !contains(op) ||
 	    (op->getOpcode() != Instruction::Add && op->getOpcode() != Instruction::Sub))
 		return nullptr;
 	return op;
@@ -187,7 +191,7 @@ Value *wide_indices::of(Value *v)
 
 	if (Value *wide = known.lookup(v))
 		return wide;
-	if (op && loop.contains(op) && (match(op, m_NSWAddLike(m_Value(x), m_Value(y))) ||
+	if (op && contains(op) && (match(op, m_NSWAddLike(m_Value(x), m_Value(y))) ||
 					match(op, m_NSWSub(m_Value(x), m_Value(y))) ||
 					match(op, m_NSWMul(m_Value(x), m_Value(y))))) {
 		x = of(x);
@@ -225,7 +229,38 @@ void widen_indices(Function &item)
 		    !isa<BinaryOperator>(inst.getOperand(0)))
 			continue;
 		IRBuilder<> b(&inst);
-		wide_indices wide(b, *loop, analyses.evolution, inst.getType());
+		wide_indices wide(b, loop, analyses.evolution, inst.getType());
+		inst.replaceAllUsesWith(wide.of(inst.getOperand(0)));
+		replaced.push_back(&inst);
+	}
+	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
+}
+
+/* Is @v @term, or computed from it by operations that may be done in 64 bits? */
+static bool depends_on(Value *v, const Value &term, unsigned depth = 0)
+{
+	auto *op = dyn_cast<BinaryOperator>(v);
+
+	return v == &term || (op && depth < max_depth &&
+			      (depends_on(op->getOperand(0), term, depth + 1) ||
+			       depends_on(op->getOperand(1), term, depth + 1)));
+}
+
+void widen_indices_of(TruncInst &id)
+{
+	Function &item = *id.getFunction();
+	DominatorTree dt(item);
+	LoopInfo loops(dt);
+	access_analyses analyses(item, dt, loops);
+	SmallVector<WeakTrackingVH> replaced;
+
+	for (Instruction &inst : make_early_inc_range(instructions(item))) {
+		if (!isa<SExtInst>(inst) || !inst.getType()->isIntegerTy(wide_bits) ||
+		    !depends_on(inst.getOperand(0), id))
+			continue;
+		IRBuilder<> b(&inst);
+		wide_indices wide(b, nullptr, analyses.evolution, inst.getType());
+		wide.add(&id, id.getOperand(0));
 		inst.replaceAllUsesWith(wide.of(inst.getOperand(0)));
 		replaced.push_back(&inst);
 	}

@@ -111,8 +111,9 @@ static void build_plain(kernel &k, items &of, group_values &v, TargetMachine &ta
 	if (block && build_tiles(b, of, v, v.row_size, target, lanes) && !turned)
 		k.function->addFnAttr(with_columns);
 	row r = make_row(of, *of.function, 0, true, !of.strips, target, opts);
-	emit_rows(b, of, r, v, v.row_size, block,
-		  [](Value *, Value *) { return SmallVector<Value *>(); }, nullptr);
+	auto no_tail = [](Value *, Value *) { return SmallVector<Value *>(); };
+	if (block || !emit_int_rows(b, of, r, v, v.row_size, no_tail))
+		emit_rows(b, of, r, v, v.row_size, block, no_tail, nullptr);
 	b.CreateRetVoid();
 	if (r.has_lanes())
 		k.function->addFnAttr(all_lanes);

@@ -664,7 +664,8 @@ static void emit_guarded(IRBuilder<> &b, const row &r, ArrayRef<Value *> args,
 }
 
 void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values &v,
-	       Value *length, Value *block, function_ref<tail_function> tail, Value *result)
+	       Value *length, Value *block, function_ref<tail_function> tail, Value *result,
+	       ArrayRef<Value *> some)
 {
 	Value *zero = b.getInt64(0);
 	auto emit_plane = [&](Value *z, ArrayRef<Value *> part) {
@@ -699,7 +700,7 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 
 	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
 		if (!block)
-			return emit_plane(z, {});
+			return emit_plane(z, some);
 		Value *more = b.CreateAdd(length, b.CreateSub(block, b.getInt64(1)));
 		make_loop(b, zero, b.CreateUDiv(more, block), 1, "block", [&](Value *i) {
 			Value *from = b.CreateMul(i, block);

@@ -92,11 +92,19 @@ using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Val
 /*
  * Calls for all work-items; @tail makes the arguments after the ids. What they return is added to
  * the bits of *@result, which may be NULL. @block: The work-items of each row that run before those
- * of the next row, or NULL for all.
+ * of the next row, or NULL for all. @some: Without that, two values, from where to where
+ * work-items of each row run; all if it is empty.
  */
 void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_values &v,
 	       llvm::Value *length, llvm::Value *block, llvm::function_ref<tail_function> tail,
-	       llvm::Value *result);
+	       llvm::Value *result, llvm::ArrayRef<llvm::Value *> some = {});
+
+/*
+ * int_ids.cc: the same for rows without lanes, in parts within which global ids as ints do not wrap
+ * around. Returns false, and nothing is emitted, if @r.item uses none, or others.
+ */
+bool emit_int_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_values &v,
+		   llvm::Value *length, llvm::function_ref<tail_function> tail);
 
 /* Work-items of a row that run before those of the next one, for a kernel that gains from blocks */
 llvm::Value *emit_block(llvm::IRBuilder<> &b, const group_values &v, llvm::Value *length);
