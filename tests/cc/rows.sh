@@ -312,6 +312,6 @@ kernel void k(global const int *which, global int8 *of)
 	}
 }
 END
-	times code 'movslq|cltq|sar +\$0x20' 1 1)"
+	times code "movslq|cltq|sar +[$]0x20" 1 1)"
 
 finish
