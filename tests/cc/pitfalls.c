@@ -94,6 +94,7 @@ static const struct {
 		"bytes_of_products", "bytes_of_other_blends",
 		"bytes_of_blends_that_wrap", "bytes_compared", "bytes_with_signs",
 		"bytes_in_a_loop", "bytes_of_some", "bytes_in_place", "bytes_from_afar",
+		"bytes_copied", "words_copied",
 	} },
 	{ "tests/kernels/cc_pitfalls_ways.cl", {
 		"halving", "halving_to_the_end", "halving_in_some_rounds", "scanning",

@@ -227,4 +227,21 @@ kernel void planes(global const uchar *a, global uchar *b, int w, int n)
 END
 	times code 'vmovdq.*zmm[0-9]+,.*\(' 2 8)"
 
+check "M4 bytes that are only copied: 16 of a work-item as one vector, which is not transposed" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const uchar *in, global uchar *out, global float *sums)
+{
+	size_t x = get_global_id(0);
+
+	sums[x] = sqrt(sums[x]);
+	for (int k = 0; k < 16; k++)
+		out[x * 16 + k] = in[x * 22 + 6 + k];
+}
+END
+		has code 'vsqrtps +.*[yz]mm'
+		# That of the second one, beside the 6 bytes of another
+		has code '(vmov[du][^ ]*|vinsert[if][^ ]*) .*0x1c\(.*[xy]mm'
+	done)"
+
 finish

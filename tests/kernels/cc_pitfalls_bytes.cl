@@ -153,3 +153,30 @@ kernel void bytes_from_afar(PLAIN)
 		to[c] = from[c] * 5 + r;
 	}
 }
+
+/* 16 bytes, which one vector copies where it may; in place for one half of the values of n */
+kernel void bytes_copied(PLAIN)
+{
+	global uchar *own = (global uchar *)(out + 5 * ITEM), *to = own + (n & 2 ? 3 : 0);
+	global const uchar *from = n & 1 ? own : (global const uchar *)in + 20 * ITEM;
+
+	for (int k = 0; k < 5; k++)
+		out[5 * ITEM + k] = in[ITEM + k] * 3;
+	for (int k = 0; k < 16; k++)
+		to[k] = from[k + 1];
+}
+
+/* Structures from anywhere, some of them, with what is between them left out */
+kernel void words_copied(PLAIN)
+{
+	global uint *to = out + 5 * ITEM;
+	global const uint *from = in + in[ITEM] % 1000;
+
+	if (n & 1 || in[ITEM] & 1) {
+		to[0] = from[0];
+		to[1] = from[1];
+		to[2] = from[2];
+		to[3] = from[3];
+		to[4] = from[3] + from[1];
+	}
+}

@@ -71,34 +71,67 @@ static bool can_group(const Instruction &inst)
 	       !type->isVectorTy() && bits >= 8 && bits <= 64 && isPowerOf2_32(bits);
 }
 
-/* One vector for @parts, whose offsets follow one another. */
-static void merge(ArrayRef<std::pair<int64_t, Instruction *>> parts, unsigned bits)
+using accesses = ArrayRef<std::pair<int64_t, Instruction *>>;
+
+static MDNode *common_tbaa(accesses parts)
 {
-	Instruction *first = parts[0].second, *last = first;
+	MDNode *tbaa = parts[0].second->getMetadata(LLVMContext::MD_tbaa);
+
+	for (const auto &part : parts)
+		tbaa = MDNode::getMostGenericTBAA(tbaa, part.second->getMetadata(
+								LLVMContext::MD_tbaa));
+	return tbaa;
+}
+
+/* Loads all of @parts as a @type, before the first of them in the block. */
+static LoadInst *load_all(accesses parts, Type *type)
+{
+	Instruction *first = parts[0].second;
+	const auto *top = &parts[0];
+
+	for (const auto &part : parts)
+		top = part.second->comesBefore(top->second) ? &part : top;
+	IRBuilder<> b(top->second);
+	Value *begin = getLoadStorePointerOperand(top->second);
+	if (top->first != parts[0].first)
+		begin = b.CreateConstGEP1_64(b.getInt8Ty(), begin, parts[0].first - top->first);
+	LoadInst *all = b.CreateAlignedLoad(type, begin, getLoadStoreAlignment(first),
+					    first->getName());
+	all->setMetadata(LLVMContext::MD_tbaa, common_tbaa(parts));
+	return all;
+}
+
+/* Stores @all to all of @parts, at @b: the last of them in the block. */
+static void store_all(IRBuilder<> &b, accesses parts, Value *all)
+{
+	Instruction *first = parts[0].second;
+
+	b.CreateAlignedStore(all, getLoadStorePointerOperand(first), getLoadStoreAlignment(first))
+		->setMetadata(LLVMContext::MD_tbaa, common_tbaa(parts));
+}
+
+static Instruction *last_of(accesses parts)
+{
+	Instruction *last = parts[0].second;
+
+	for (const auto &part : parts)
+		last = last->comesBefore(part.second) ? part.second : last;
+	return last;
+}
+
+/* One vector for @parts, whose offsets follow one another. */
+static void merge(accesses parts, unsigned bits)
+{
+	Instruction *first = parts[0].second;
 	Type *type = getLoadStoreType(first);
-	Align align = getLoadStoreAlignment(first);
-	MDNode *tbaa = first->getMetadata(LLVMContext::MD_tbaa);
 
-	for (const auto &part : parts) {
-		Instruction *inst = part.second;
-
-		if (getLoadStoreType(inst) != type)
-			type = IntegerType::get(first->getContext(), bits);
-		tbaa = MDNode::getMostGenericTBAA(tbaa, inst->getMetadata(LLVMContext::MD_tbaa));
-		last = last->comesBefore(inst) ? inst : last;
-	}
+	if (any_of(parts, [&](const auto &part) { return getLoadStoreType(part.second) != type; }))
+		type = IntegerType::get(first->getContext(), bits);
 	auto *vector = FixedVectorType::get(type, parts.size());
 	if (isa<LoadInst>(first)) {
-		const auto *top = &parts[0];
-		for (const auto &part : parts)
-			top = part.second->comesBefore(top->second) ? &part : top;
-		IRBuilder<> b(top->second);
-		Value *begin = getLoadStorePointerOperand(top->second);
-		if (top->first != parts[0].first)
-			begin = b.CreateConstGEP1_64(b.getInt8Ty(), begin,
-						     parts[0].first - top->first);
-		LoadInst *all = b.CreateAlignedLoad(vector, begin, align, first->getName());
-		all->setMetadata(LLVMContext::MD_tbaa, tbaa);
+		LoadInst *all = load_all(parts, vector);
+		IRBuilder<> b(all->getNextNode());
+
 		for (unsigned n = 0; n < parts.size(); n++) {
 			Instruction *inst = parts[n].second;
 
@@ -106,15 +139,15 @@ static void merge(ArrayRef<std::pair<int64_t, Instruction *>> parts, unsigned bi
 			inst->replaceAllUsesWith(b.CreateBitCast(element, inst->getType()));
 		}
 	} else {
-		IRBuilder<> b(last);
+		IRBuilder<> b(last_of(parts));
 		Value *all = PoisonValue::get(vector);
+
 		for (unsigned n = 0; n < parts.size(); n++) {
 			Value *value = cast<StoreInst>(parts[n].second)->getValueOperand();
 
 			all = b.CreateInsertElement(all, b.CreateBitCast(value, type), n);
 		}
-		b.CreateAlignedStore(all, getLoadStorePointerOperand(first), align)
-			->setMetadata(LLVMContext::MD_tbaa, tbaa);
+		store_all(b, parts, all);
 	}
 	for (const auto &part : parts)
 		part.second->eraseFromParent();
@@ -142,6 +175,55 @@ void vectoriser::for_each_run(near_accesses &near, function_ref<void(unsigned, u
 				break;
 		if (count > 1 && gains_from_group(*near.at[i].second, count))
 			of_run(i, count);
+	}
+}
+
+/*
+ * Makes one vector of 128 bits of elements that are only copied, from neighbours to neighbours:
+ * that of a lane is loaded and stored at once, and nothing transposed. @places: of the loads
+ */
+void vectoriser::merge_copies(near_accesses &stores, const load_places &places)
+{
+	const unsigned bits = stores.bits(), count = max_bits / bits;
+	auto *type = FixedVectorType::get(Type::getInt64Ty(item.getContext()), max_bits / 64);
+
+	/* Where the store at @i copies from: a load that is used by it alone */
+	auto copied = [&](unsigned i) {
+		auto *load = dyn_cast<LoadInst>(stores.at[i].second->getOperand(0));
+
+		return load && load->hasOneUse() ? places.find(load) : places.end();
+	};
+	auto follows = [&](unsigned i, unsigned n) {
+		const auto from = copied(i), at = copied(i + n);
+
+		return at != places.end() && at->second.first == from->second.first &&
+		       at->second.second == from->second.second + n * bits / 8 &&
+		       stores.at[i + n].first == stores.at[i].first + n * bits / 8;
+	};
+	llvm::sort(stores.at, llvm::less_first());
+	for (unsigned i = 0; i + count <= stores.at.size();) {
+		SmallVector<std::pair<int64_t, Instruction *>> loads;
+		const accesses parts = ArrayRef(stores.at).slice(i, count);
+		unsigned n = 0;
+
+		while (copied(i) != places.end() && n < count && follows(i, n))
+			n++;
+		if (n < count || !gains_from_group(*parts[0].second, count) ||
+		    !gains_from_group(*copied(i)->first, count)) {
+			i++;
+			continue;
+		}
+		near_accesses &from = *copied(i)->second.first;
+		for (n = 0; n < count; n++)
+			loads.push_back({ copied(i + n)->second.second, copied(i + n)->first });
+		IRBuilder<> b(last_of(parts));
+		store_all(b, parts, load_all(loads, type));
+		for (const auto &part : parts)
+			part.second->eraseFromParent();
+		stores.at.erase(stores.at.begin() + i, stores.at.begin() + i + count);
+		llvm::erase_if(from.at, [&](const auto &at) { return is_contained(loads, at); });
+		for (const auto &part : loads)
+			part.second->eraseFromParent();
 	}
 }
 
@@ -393,8 +475,17 @@ void vectoriser::group()
 	for (BasicBlock &block : item)
 		for (near_accesses &near : find_groups(block, all.evolution, all.aliases))
 			found.push_back(std::move(near));
+	load_places places;
 	for (near_accesses &near : found)
-		merge_runs(near);
+		for (const auto &[at, inst] : near.at)
+			if (near.is_load())
+				places[inst] = { &near, at };
+	for (near_accesses &near : found)
+		if (!near.at.empty() && !near.is_load())
+			merge_copies(near, places);
+	for (near_accesses &near : found)
+		if (!near.at.empty())
+			merge_runs(near);
 	load_only_elements();
 }
 

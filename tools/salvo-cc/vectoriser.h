@@ -220,6 +220,10 @@ private:
 	bool gains_from_group(Instruction &inst, unsigned count) const;
 	void for_each_run(near_accesses &near,
 			  llvm::function_ref<void(unsigned, unsigned)> of_run);
+	/* Loads: what each is among, and where */
+	using load_places =
+		llvm::DenseMap<Instruction *, std::pair<near_accesses *, int64_t>>;
+	void merge_copies(near_accesses &stores, const load_places &places);
 	void merge_runs(near_accesses &near);
 	unsigned saved_by_groups(BasicBlock &block, llvm::ScalarEvolution &evolution,
 				 llvm::AAResults &aliases);
