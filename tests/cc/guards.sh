@@ -62,4 +62,18 @@ END
 	has code 'vmulps.*zmm'
 	lacks code 'set(e|ne)')"
 
+check "M4 a guard by sizes in constant memory: no masks inside" "$(
+	compile "--global-offset --march x86-64-v4" <<'END'
+typedef struct { int w, h; } sizes;
+kernel void k(global const float *a, global float *b, constant sizes *s)
+{
+	int x = get_global_id(0), y = get_global_id(1), w = s->w, h = s->h;
+
+	if (x < 1 || y < 1 || x >= w - 1 || y >= h - 1)
+		return;
+	b[y * w + x] = a[y * w + x - 1] + a[y * w + x + 1];
+}
+END
+	has code 'vmovups %zmm[0-9]+,\([^{]*$')"
+
 finish

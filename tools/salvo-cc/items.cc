@@ -15,6 +15,7 @@
 #include "items.h"
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -48,6 +49,57 @@ void turn_items(items &of, unsigned a, unsigned b)
 	std::swap(of.dimension[a], of.dimension[b]);
 }
 
+/* Does the entry know it? */
+static bool is_known(const Value *value, const BasicBlock &entry)
+{
+	auto *inst = dyn_cast<Instruction>(value);
+
+	return inst ? inst->getParent() == &entry : isa<Argument>(value);
+}
+
+/* An integer, or a number that is only converted to integers */
+static bool is_size(const LoadInst &load)
+{
+	auto converts = [](const User *user) {
+		return isa<FPToSIInst>(user) || isa<FPToUIInst>(user);
+	};
+
+	return load.getType()->isIntegerTy() ||
+	       (load.getType()->isFloatingPointTy() && all_of(load.users(), converts));
+}
+
+/*
+ * Sizes and the like that a kernel takes from a structure in constant memory are loaded at its
+ * entry: as values that are the same for all work-items, tests of them have an interior, and
+ * quotients by them are computed once a row. Coefficients stay where they are: lanes multiply by
+ * them in memory.
+ */
+static void hoist_sizes(const kernel &k, BasicBlock &entry, BasicBlock &body)
+{
+	if (k.checked)
+		return;
+	for (Instruction &inst : make_early_inc_range(body)) {
+		auto *load = dyn_cast<LoadInst>(&inst);
+
+		if (!isGuaranteedToTransferExecutionToSuccessor(&inst))
+			break;
+		if (isa<FPToSIInst>(inst) || isa<FPToUIInst>(inst) || isa<FreezeInst>(inst)) {
+			if (is_known(inst.getOperand(0), entry))
+				inst.moveBefore(entry, entry.end());
+			continue;
+		}
+		if (!load || !load->isSimple() || load->getPointerAddressSpace() != CONSTANT ||
+		    !is_size(*load))
+			continue;
+		auto *element = dyn_cast<GetElementPtrInst>(load->getPointerOperand());
+		if (element && element->getParent() == &body && element->hasAllConstantIndices() &&
+		    is_known(element->getPointerOperand(), entry))
+			element->moveBefore(entry, entry.end());
+		if (is_known(load->getPointerOperand(), entry))
+			load->moveBefore(entry, entry.end());
+	}
+}
+
 items build_items(kernel &k, BasicBlock *body, group_values &v)
 {
 	Function &f = *k.function;
@@ -71,6 +123,7 @@ items build_items(kernel &k, BasicBlock *body, group_values &v)
 			private_memory.push_back(alloca);
 	for (AllocaInst *alloca : private_memory)
 		alloca->moveBefore(*body, body->begin());
+	hoist_sizes(k, entry, *body);
 
 	for (BasicBlock &block : drop_begin(f))
 		for (Instruction &inst : block)
