@@ -39,10 +39,11 @@ static uint64_t wanted(const struct salvo_device_info *info, uint32_t flags, uin
 /* The dimension that is the @nth to be divided */
 static unsigned int dimension(uint32_t flags, unsigned int dims, unsigned int nth)
 {
-	static const unsigned int lanes_along_z[] = { 2, 0, 1 }, planes[] = { 0, 2, 1 };
+	static const unsigned int lanes_along_z[] = { 2, 0, 1 }, blocks_along_z[] = { 0, 2, 1 };
 
-	if (flags & SALVO_KERNEL_PLANES && dims > 2)
-		return flags & SALVO_KERNEL_COLUMNS ? lanes_along_z[nth] : planes[nth];
+	if (flags & SALVO_KERNEL_PLANES)
+		return dims < 3 ? nth : flags & SALVO_KERNEL_COLUMNS ? lanes_along_z[nth] :
+								       blocks_along_z[nth];
 	return flags & SALVO_KERNEL_COLUMNS && dims > 1 && nth < 2 ? 1 - nth : nth;
 }
 
@@ -50,9 +51,9 @@ static unsigned int dimension(uint32_t flags, unsigned int dims, unsigned int nt
 static uint64_t share(uint32_t flags, unsigned int dims, unsigned int nth, uint64_t want,
 		      uint32_t lanes)
 {
-	const bool planes = flags & SALVO_KERNEL_PLANES && !(flags & SALVO_KERNEL_COLUMNS);
+	const bool blocks = flags & SALVO_KERNEL_PLANES && !(flags & SALVO_KERNEL_COLUMNS);
 
-	return planes && dims > 2 && nth == 0 && want > lanes ? lanes : want;
+	return blocks && dims > 2 && nth == 0 && want > lanes ? lanes : want;
 }
 
 static uint64_t total_items(unsigned int dims, const uint32_t items[3])

@@ -110,7 +110,7 @@ typedef void (*salvo_kernel_fn)(const void *args, struct salvo_group *group,
 #define SALVO_KERNEL_VARIABLES	(1u << 6)	/* see struct salvo_note_variables */
 #define SALVO_KERNEL_COLUMNS	(1u << 7)	/* neighbours in y are so in memory */
 #define SALVO_KERNEL_CONTENDS	(1u << 8)	/* see SALVO_DISPATCH_CONTENDS */
-#define SALVO_KERNEL_PLANES	(1u << 9)	/* neighbours in z are so in memory */
+#define SALVO_KERNEL_PLANES	(1u << 9)	/* the same in z: lanes with COLUMNS, else blocks */
 
 /*
  * A work-group is one sub-group. Sub-groups have no more work-items than a mask of them has bits,

@@ -61,7 +61,7 @@ static const struct {
 		"apart_short", "apart_int", "apart_long",
 		"halves", "halves_that_wrap", "sums_rounded_down", "segments",
 		"segments_of_pixels", "joined_numbers", "segments_across_a_barrier",
-		"bits_of_lanes", "segments_that_wrap",
+		"bits_of_lanes", "segments_that_wrap", "remainders_of_local_ids",
 		"sums_cut_to_32_bits", "sums_of_upper_halves",
 		"numbers_of_groups", "numbers_of_rows", "batches", "batches_with_signs",
 		"batches_and_strides", "batches_of_two_lengths", "batches_of_their_own",

@@ -450,3 +450,9 @@ kernel void quotients_of_longs_by_constants(PLAIN)
 
 	out[ITEM] = (uint)r ^ (uint)(r >> 32);
 }
+
+/* LLVM compares these instead of dividing, as no local id is more than twice the divisor. */
+kernel void remainders_of_local_ids(PLAIN)
+{
+	out[ITEM] = (uint)(get_local_id(0) % 600) + (uint)(get_local_id(1) % 700) * 64 + in[ITEM];
+}

@@ -27,7 +27,7 @@ kernel void choose_rows(global const int *which, global int8 *of, int end)
 	int i = get_global_id(0);
 	int8 v = of[i];
 
-	if (i >= end)
+	if (i >= end && (uint)i < 0x80000000)
 		return;
 	switch (which[i] + (int)get_global_id(1)) {
 	case 0:

@@ -309,6 +309,7 @@ TEST_F(kernel, M1_a_group_has_work_items_along_z_where_that_is_contiguous)
 				EXPECT_LE(4, group[0]);
 			ASSERT_EQ(0, salvo_kernel_suggest_group(kernel, 2, grid, flags, group));
 			EXPECT_EQ(1, group[2]);
+			EXPECT_LE(group[1], group[0]);
 		}
 	}
 	salvo_kernel_destroy(planes);

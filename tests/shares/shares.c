@@ -18,7 +18,7 @@
 #include "rendernode.h"
 
 #define SHARERS	4
-#define ENOUGH	100
+#define ENOUGH	200
 #define SECONDS	3
 #define LIMIT	150
 
@@ -165,8 +165,10 @@ TEST_F_TIMEOUT(shares, contexts_of_one_priority_get_equal_shares, 300)
 			keep_busy(depths[i], self->shares, i);
 	}
 	/* Skip the beginning, when queues fill: the first process has the whole GPU then. */
-	while (self->shares->ready < SHARERS)
+	while (self->shares->ready < SHARERS) {
+		ASSERT_EQ(waitpid(-1, &status, WNOHANG), 0);
 		usleep(10000);
+	}
 	for (i = 0; i < SHARERS; i++) {
 		self->files[i] = file_of(self->children[i], self->shares->fd[i]);
 		ASSERT_GE(self->files[i], 0);

@@ -236,7 +236,7 @@ void widen_indices(Function &item)
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
 }
 
-/* Is @v @term, or computed from it by operations that may be done in 64 bits? */
+/* Is @v @term, or computed from it by a few operations? */
 static bool depends_on(Value *v, const Value &term, unsigned depth = 0)
 {
 	auto *op = dyn_cast<BinaryOperator>(v);

@@ -55,7 +55,10 @@ struct description {
 
 static std::string processor(const salvo_note_kernel &k)
 {
-	return k.isa_level ? salvo_march(k.isa_level) : "aarch64";
+	if (!k.isa_level)
+		return "aarch64";
+	return k.isa_level >= SALVO_LEVEL_MIN && k.isa_level <= SALVO_LEVEL_MAX ?
+	       salvo_march(k.isa_level) : "unknown level " + std::to_string(k.isa_level);
 }
 
 static json::Array sizes(const uint32_t group[3])

@@ -12,7 +12,7 @@
  *	wrap = 2^31 - (int)first		from x = 0 up to wrap: id = (int)first + x
  *						from there on: id = (int)first - 2^32 + x
  *
- * The item gets the number in place of the row's first id. That has to be used for nothing else.
+ * The item gets the number in place of the row's first id, which it may use for such ints only.
  */
 #include "rows.h"
 #include "salvo_cc.h"
@@ -71,6 +71,7 @@ bool emit_int_rows(IRBuilder<> &b, const items &of, const row &r, const group_va
 	});
 	for (TruncInst *number : ints) {
 		number->setHasNoSignedWrap(true);
+		number->setHasNoUnsignedWrap(false);
 		widen_indices_of(*number);
 	}
 	return true;

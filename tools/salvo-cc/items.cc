@@ -68,6 +68,9 @@ static bool is_size(const LoadInst &load)
 	       (load.getType()->isFloatingPointTy() && all_of(load.users(), converts));
 }
 
+/* So many fit into registers. More are coefficients. */
+static const unsigned max_sizes = 8;
+
 /*
  * Sizes and the like that a kernel takes from a structure in constant memory are loaded at its
  * entry: as values that are the same for all work-items, tests of them have an interior, and
@@ -76,6 +79,8 @@ static bool is_size(const LoadInst &load)
  */
 static void hoist_sizes(const kernel &k, BasicBlock &entry, BasicBlock &body)
 {
+	SmallPtrSet<const Value *, max_sizes> sizes;
+
 	if (k.checked)
 		return;
 	for (Instruction &inst : make_early_inc_range(body)) {
@@ -84,19 +89,23 @@ static void hoist_sizes(const kernel &k, BasicBlock &entry, BasicBlock &body)
 		if (!isGuaranteedToTransferExecutionToSuccessor(&inst))
 			break;
 		if (isa<FPToSIInst>(inst) || isa<FPToUIInst>(inst) || isa<FreezeInst>(inst)) {
-			if (is_known(inst.getOperand(0), entry))
+			if (sizes.contains(inst.getOperand(0))) {
 				inst.moveBefore(entry, entry.end());
+				sizes.insert(&inst);
+			}
 			continue;
 		}
 		if (!load || !load->isSimple() || load->getPointerAddressSpace() != CONSTANT ||
-		    !is_size(*load))
+		    !is_size(*load) || sizes.size() >= max_sizes)
 			continue;
 		auto *element = dyn_cast<GetElementPtrInst>(load->getPointerOperand());
 		if (element && element->getParent() == &body && element->hasAllConstantIndices() &&
 		    is_known(element->getPointerOperand(), entry))
 			element->moveBefore(entry, entry.end());
-		if (is_known(load->getPointerOperand(), entry))
+		if (is_known(load->getPointerOperand(), entry)) {
 			load->moveBefore(entry, entry.end());
+			sizes.insert(load);
+		}
 	}
 }
 

@@ -92,8 +92,8 @@ using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Val
 /*
  * Calls for all work-items; @tail makes the arguments after the ids. What they return is added to
  * the bits of *@result, which may be NULL. @block: The work-items of each row that run before those
- * of the next row, or NULL for all. @some: Without that, two values, from where to where
- * work-items of each row run; all if it is empty.
+ * of the next row, or NULL for all. @some: If that is NULL, from where to where work-items of each
+ * row run; all if it is empty.
  */
 void emit_rows(llvm::IRBuilder<> &b, const items &of, const row &r, const group_values &v,
 	       llvm::Value *length, llvm::Value *block, llvm::function_ref<tail_function> tail,

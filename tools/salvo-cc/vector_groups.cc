@@ -206,8 +206,9 @@ void vectoriser::merge_copies(near_accesses &stores, const load_places &places)
 		const accesses parts = ArrayRef(stores.at).slice(i, count);
 		unsigned n = 0;
 
-		while (copied(i) != places.end() && n < count && follows(i, n))
-			n++;
+		if (copied(i) != places.end())
+			while (n < count && follows(i, n))
+				n++;
 		if (n < count || !gains_from_group(*parts[0].second, count) ||
 		    !gains_from_group(*copied(i)->first, count)) {
 			i++;
