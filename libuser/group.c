@@ -40,11 +40,13 @@ static uint64_t wanted(const struct salvo_device_info *info, uint32_t flags, uin
 static unsigned int dimension(uint32_t flags, unsigned int dims, unsigned int nth)
 {
 	static const unsigned int lanes_along_z[] = { 2, 0, 1 }, blocks_along_z[] = { 0, 2, 1 };
+	const bool columns = flags & SALVO_KERNEL_COLUMNS;
 
-	if (flags & SALVO_KERNEL_PLANES)
-		return dims < 3 ? nth : flags & SALVO_KERNEL_COLUMNS ? lanes_along_z[nth] :
-								       blocks_along_z[nth];
-	return flags & SALVO_KERNEL_COLUMNS && dims > 1 && nth < 2 ? 1 - nth : nth;
+	if (!(flags & SALVO_KERNEL_PLANES))
+		return columns && dims > 1 && nth < 2 ? 1 - nth : nth;
+	if (dims < 3)
+		return nth;
+	return columns ? lanes_along_z[nth] : blocks_along_z[nth];
 }
 
 /* How many of the @want work-items should be along the @nth dimension at most? */

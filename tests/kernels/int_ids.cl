@@ -1,46 +1,32 @@
 // SPDX-License-Identifier: MIT
 /* int_ids.cl - work-items that run one after the other, with global ids as ints, for int_ids.c */
 
+int8 chosen(int which, int8 v, int i)
+{
+	switch (which) {
+	case 0:
+		return v * v + 2;
+	case 1:
+		return v - i;
+	case 2:
+		return v + v * 5;
+	default:
+		return 7 - v;
+	}
+}
+
 kernel void choose(global const int *which, global int8 *of)
 {
 	int i = get_global_id(0);
-	int8 v = of[i];
 
-	switch (which[i]) {
-	case 0:
-		v = v * v + 2;
-		break;
-	case 1:
-		v -= i;
-		break;
-	case 2:
-		v += v * 5;
-		break;
-	default:
-		v = 7 - v;
-	}
-	of[i] = v;
+	of[i] = chosen(which[i], of[i], i);
 }
 
 kernel void choose_rows(global const int *which, global int8 *of, int end)
 {
 	int i = get_global_id(0);
-	int8 v = of[i];
 
 	if (i >= end && (uint)i < 0x80000000)
 		return;
-	switch (which[i] + (int)get_global_id(1)) {
-	case 0:
-		v = v * v + 2;
-		break;
-	case 1:
-		v -= i;
-		break;
-	case 2:
-		v += v * 5;
-		break;
-	default:
-		v = 7 - v;
-	}
-	of[i] = v;
+	of[i] = chosen(which[i] + (int)get_global_id(1), of[i], i);
 }

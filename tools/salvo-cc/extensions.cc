@@ -50,7 +50,7 @@ static bool keeps_low_half(Value *x, const APInt &mask, const DataLayout &layout
 	return !mask.isAllOnes() && low.isSubsetOf(mask | zero) && (~low).isSubsetOf(~mask | zero);
 }
 
-/* Operations of a sum that is shifted */
+/* Operations of a sum that are followed */
 static const unsigned max_depth = 4;
 
 /* What @v is 2^32 times of, as arithmetic without that factor, or NULL */
@@ -151,7 +151,6 @@ Value *wide_indices::combine(const BinaryOperator &op, Value *x, Value *y)
 
 BinaryOperator *wide_indices::sum(Value *v, unsigned depth) const
 {
-	const unsigned max_depth = 4;
 	auto *op = dyn_cast<BinaryOperator>(v);
 
 	if (!op || depth == max_depth || !contains(op) ||
@@ -213,29 +212,6 @@ static bool is_index(const Instruction &inst)
 	});
 }
 
-void widen_indices(Function &item)
-{
-	DominatorTree dt(item);
-	LoopInfo loops(dt);
-	access_analyses analyses(item, dt, loops);
-	SmallVector<WeakTrackingVH> replaced;
-
-	for (Instruction &inst : make_early_inc_range(instructions(item))) {
-		const Loop *loop = loops.getLoopFor(inst.getParent());
-		const bool extends = isa<SExtInst>(inst) ||
-				     (isa<ZExtInst>(inst) && inst.hasNonNeg());
-
-		if (!loop || !loop->isInnermost() || !extends || !is_index(inst) ||
-		    !isa<BinaryOperator>(inst.getOperand(0)))
-			continue;
-		IRBuilder<> b(&inst);
-		wide_indices wide(b, loop, analyses.evolution, inst.getType());
-		inst.replaceAllUsesWith(wide.of(inst.getOperand(0)));
-		replaced.push_back(&inst);
-	}
-	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
-}
-
 /* Is @v @term, or computed from it by a few operations? */
 static bool depends_on(Value *v, const Value &term, unsigned depth = 0)
 {
@@ -246,21 +222,40 @@ static bool depends_on(Value *v, const Value &term, unsigned depth = 0)
 			       depends_on(op->getOperand(1), term, depth + 1)));
 }
 
-void widen_indices_of(TruncInst &id)
+/* Does @inst extend an index that is computed in @loop, an innermost one? */
+static bool extends_in_loop(const Instruction &inst, const Loop *loop)
 {
-	Function &item = *id.getFunction();
+	const bool extends = isa<SExtInst>(inst) || (isa<ZExtInst>(inst) && inst.hasNonNeg());
+
+	return loop && loop->isInnermost() && extends && is_index(inst) &&
+	       isa<BinaryOperator>(inst.getOperand(0));
+}
+
+/* Does @inst extend what is computed from one of @ids? */
+static bool extends_id(const Instruction &inst, ArrayRef<TruncInst *> ids)
+{
+	return isa<SExtInst>(inst) && inst.getType()->isIntegerTy(wide_bits) &&
+	       any_of(ids, [&](const TruncInst *id) {
+		       return depends_on(inst.getOperand(0), *id);
+	       });
+}
+
+void widen_indices(Function &item, ArrayRef<TruncInst *> ids)
+{
 	DominatorTree dt(item);
 	LoopInfo loops(dt);
 	access_analyses analyses(item, dt, loops);
 	SmallVector<WeakTrackingVH> replaced;
 
 	for (Instruction &inst : make_early_inc_range(instructions(item))) {
-		if (!isa<SExtInst>(inst) || !inst.getType()->isIntegerTy(wide_bits) ||
-		    !depends_on(inst.getOperand(0), id))
+		const Loop *loop = ids.empty() ? loops.getLoopFor(inst.getParent()) : nullptr;
+
+		if (ids.empty() ? !extends_in_loop(inst, loop) : !extends_id(inst, ids))
 			continue;
 		IRBuilder<> b(&inst);
-		wide_indices wide(b, nullptr, analyses.evolution, inst.getType());
-		wide.add(&id, id.getOperand(0));
+		wide_indices wide(b, loop, analyses.evolution, inst.getType());
+		for (TruncInst *id : ids)
+			wide.add(id, id->getOperand(0));
 		inst.replaceAllUsesWith(wide.of(inst.getOperand(0)));
 		replaced.push_back(&inst);
 	}

@@ -72,7 +72,7 @@ bool emit_int_rows(IRBuilder<> &b, const items &of, const row &r, const group_va
 	for (TruncInst *number : ints) {
 		number->setHasNoSignedWrap(true);
 		number->setHasNoUnsignedWrap(false);
-		widen_indices_of(*number);
 	}
+	widen_indices(*r.item, ints);
 	return true;
 }

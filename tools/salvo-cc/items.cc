@@ -57,15 +57,16 @@ static bool is_known(const Value *value, const BasicBlock &entry)
 	return inst ? inst->getParent() == &entry : isa<Argument>(value);
 }
 
+static bool converts_to_integer(const User *user)
+{
+	return isa<FPToSIInst>(user) || isa<FPToUIInst>(user);
+}
+
 /* An integer, or a number that is only converted to integers */
 static bool is_size(const LoadInst &load)
 {
-	auto converts = [](const User *user) {
-		return isa<FPToSIInst>(user) || isa<FPToUIInst>(user);
-	};
-
 	return load.getType()->isIntegerTy() ||
-	       (load.getType()->isFloatingPointTy() && all_of(load.users(), converts));
+	       (load.getType()->isFloatingPointTy() && all_of(load.users(), converts_to_integer));
 }
 
 /* So many fit into registers. More are coefficients. */
@@ -88,7 +89,7 @@ static void hoist_sizes(const kernel &k, BasicBlock &entry, BasicBlock &body)
 
 		if (!isGuaranteedToTransferExecutionToSuccessor(&inst))
 			break;
-		if (isa<FPToSIInst>(inst) || isa<FPToUIInst>(inst) || isa<FreezeInst>(inst)) {
+		if (converts_to_integer(&inst) || isa<FreezeInst>(inst)) {
 			if (sizes.contains(inst.getOperand(0))) {
 				inst.moveBefore(entry, entry.end());
 				sizes.insert(&inst);
@@ -136,11 +137,9 @@ items build_items(kernel &k, BasicBlock *body, group_values &v)
 
 	for (BasicBlock &block : drop_begin(f))
 		for (Instruction &inst : block)
-			for (Value *operand : inst.operands()) {
-				auto *from = dyn_cast<Instruction>(operand);
-				if (isa<Argument>(operand) || (from && from->getParent() == &entry))
+			for (Value *operand : inst.operands())
+				if (is_known(operand, entry))
 					used.insert(operand);
-			}
 	for (Value *id : ids)
 		used.remove(id);
 	made.values.assign(used.begin(), used.end());

@@ -189,9 +189,8 @@ void restore_elements(llvm::Module &m);
 /* extensions.cc */
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
-void widen_indices(llvm::Function &item);
-/* What is computed from @id as an index, in 64 bits */
-void widen_indices_of(llvm::TruncInst &id);
+/* Computes indices in innermost loops, or those that are computed from @ids, in 64 bits. */
+void widen_indices(llvm::Function &item, llvm::ArrayRef<llvm::TruncInst *> ids = {});
 
 /* vector_linear.cc: @v, of which LLVM knows nothing */
 llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
