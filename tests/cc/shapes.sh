@@ -270,6 +270,18 @@ kernel void k(global const uchar *a, global const uchar *b, global uchar *c, int
 END
 	has code 'vpminub.*ymm'
 	has code 'vpblendvb.*ymm|vpor.*ymm'
+	for bits in '' 'if (a[x] > 9)'; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const uchar *a, global uchar *c)
+{
+	int x = get_global_id(0);
+
+	$bits
+		c[x] = a[x] * 3;
+}
+END
+		has code 'vpaddb.*zmm'
+	done
 	compile "" <<'END'
 kernel void k(global const uchar *a, global const uchar *b, global const uchar *w,
 	      global uchar *c)

@@ -260,9 +260,6 @@ static bool gains_from_four(const items &of, Function &f, unsigned d, unsigned l
 	       });
 }
 
-/* Lanes of bytes that fill a register */
-static const unsigned max_lanes = 32;
-
 /* Instructions of a work-item up to which it has a version with as many lanes as bytes fill */
 static const unsigned max_narrow = 400;
 
@@ -283,8 +280,8 @@ static bool accesses_narrow(Function &f)
 }
 
 /*
- * Bytes and shorts of the usual lanes fill a part of a register: twice or four times as many cost
- * little more. 0 if they gain too little.
+ * Bytes and shorts of the usual lanes fill a part of a register: twice or four times as many, with
+ * which bytes fill it, cost little more. 0 if they gain too little.
  */
 static unsigned narrow_lanes(const items &of, Function &f, unsigned d, unsigned lanes,
 			     bool aligned, TargetMachine &target)
@@ -303,7 +300,7 @@ static unsigned narrow_lanes(const items &of, Function &f, unsigned d, unsigned 
 		});
 		return sum / n;
 	};
-	const unsigned most = std::min(4 * lanes, max_lanes);
+	const unsigned most = 4 * lanes;
 	double least = cost(lanes);
 	unsigned best = 0;
 
