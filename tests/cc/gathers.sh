@@ -179,6 +179,63 @@ END
 		lacks code 'vpgatherqd'
 	done)"
 
+check "M4 indices that fit in 32 bits have these, also where they are computed in 64" "$(
+	for index in 'in[x] * 3 + 5' 'in[x] + x' '(int)(in[x] - 4 * in[x + 1]) ^ x'; do
+		for tune in generic sapphirerapids; do
+			compile "--march x86-64-v4 --tune $tune" <<END
+kernel void k(global const ushort *in, global const float *table, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = table[($index) & 255];
+}
+END
+			lacks code 'v.?gatherq'
+			lacks code 'vpaddq|vpxorq.*zmm|vpmovzxwq'
+		done
+		has code 'vgatherdps.*zmm'
+	done
+	# Whose upper bits decide stay.
+	compile "--march x86-64-v4 --tune sapphirerapids" <<'END'
+kernel void k(global const uint *in, global const float *table, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = table[in[x] * 3UL];
+}
+END
+	has code 'vgatherqps')"
+
+check "M4 a table of the program: single accesses, unless gathers are fast or there are many" "$(
+	for tune in generic sapphirerapids; do
+		compile "--march x86-64-v4 --tune $tune" <<'END'
+constant float table[256] = { 3, 1, 4, 1 };
+
+kernel void k(global const uint *in, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = table[(in[x] >> 5) * 7];
+}
+END
+		if [ $tune = generic ]; then
+			lacks code 'gather'
+		else
+			has code 'vgatherdps.*zmm'
+		fi
+	done
+	compile "--march x86-64-v4" <<END
+constant float table[256] = { 3, 1, 4, 1 };
+
+kernel void k(global const uint *in, global float *out)
+{
+	int x = get_global_id(0);
+
+	out[x] = 0$(printf ' + table[(in[x] >> %d) * 7]' {1..20});
+}
+END
+	has code 'gather')"
+
 check "M4 so are those of a table in local memory" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uchar *in, global const int *at, global uchar *out, local uchar *table)

@@ -51,6 +51,23 @@ kernel void clamped_indices(PLAIN)
 		 in[max(min((int)(v >> 20), 130), 5)] * 5;
 }
 
+/* Indices whose lower 32 bits decide, though InstCombine computes them in 64 */
+kernel void short_indices(PLAIN)
+{
+	uint i = ITEM, v = in[i];
+	global const ushort *a = (global const ushort *)in;
+	global const short *b = (global const short *)in;
+	size_t x = get_global_id(0);
+
+	out[i] = in[((uint)a[i] * 3 + (uint)x) & 255] +
+		 in[(int)((b[i] * 77 - (int)x) & 127) + 2] * 3 +
+		 in[300 + (long)(a[i] & 255) - (b[i + 1] & 63) * 2] * 5 +
+		 in[((long)(int)v * 0x100000001 + x) & 255] * 7 +
+		 in[((ulong)a[i] << 31 ^ (ulong)a[i + 1] << 3) >> 34 & 255] * 11;
+	if (v & 1)
+		out[i] += in[(b[i] + x * 5) & 511] * 13;
+}
+
 /* Indices that are loaded from neighbours, of which one is overwritten before its use */
 kernel void loaded_indices(PLAIN)
 {

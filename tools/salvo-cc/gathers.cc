@@ -31,6 +31,7 @@
  * make the gather again, or choose for one lane after the other.
  */
 #include "places.h"
+#include "short_indices.h"
 
 #include <map>
 
@@ -144,12 +145,8 @@ static SmallVector<loaded_part> find_parts(Value *indices, unsigned lanes,
 	return made;
 }
 
-/*
- * Are addresses of single lanes cheap? They are elements of arrays, with one such index at most.
- * That of a variable with a type, as of local memory, must have been loaded: elsewhere single
- * accesses gain nothing, and a wavelet transform took a quarter longer to compile.
- */
-static bool has_cheap_lanes(Value *pointers, unsigned lanes, const Instruction &access)
+/* Are addresses of single lanes cheap? They are elements of arrays, with one such index at most. */
+static bool has_cheap_lanes(Value *pointers)
 {
 	unsigned narrow = 0;
 
@@ -159,13 +156,29 @@ static bool has_cheap_lanes(Value *pointers, unsigned lanes, const Instruction &
 		if (!gep || any_of(drop_end(gep->indices()), is_vector))
 			return false;
 		Value *index = last_index(*gep);
-		if (is_vector(index) && !isa<Constant>(index) &&
-		    (!narrow_index(index) || narrow++ ||
-		     (gep->getNumIndices() > 1 && find_parts(index, lanes, access).empty())))
+		if (is_vector(index) && !isa<Constant>(index) && (!narrow_index(index) || narrow++))
 			return false;
 		pointers = gep->getPointerOperand();
 	}
 	return true;
+}
+
+/*
+ * Has a variable with a type, as tables and arrays in local memory, an index that was not loaded?
+ * Single accesses gain little there: a quarter on Zen 5, half between masked stores.
+ */
+static bool gains_little(Value *pointers, unsigned lanes, const Instruction &access)
+{
+	while (is_vector(pointers)) {
+		auto *gep = cast<GetElementPtrInst>(pointers);
+		Value *index = last_index(*gep);
+
+		if (is_vector(index) && !isa<Constant>(index) && gep->getNumIndices() > 1 &&
+		    find_parts(index, lanes, access).empty())
+			return true;
+		pointers = gep->getPointerOperand();
+	}
+	return false;
 }
 
 /* Do the addresses of lanes differ by constants? For those that have cheap lanes */
@@ -419,15 +432,21 @@ static bool gains_from_choice(const IntrinsicInst &access, bool loads, TargetMac
 /* Lanes whose addresses fit in the general registers, if they do not differ by constants */
 static const unsigned most_singles = 8;
 
-/* Are single accesses to all lanes faster than @access? */
+/* Accesses of a function that become single ones for little: dwt2d's take a sixth of its build. */
+static const unsigned most_for_little = 16;
+
+/* Are single accesses to all lanes faster than @access? @little: how many were for little */
 static bool gains_from_singles(const IntrinsicInst &access, Value *pointers, unsigned lanes,
-			       TargetMachine &target, const options &opts)
+			       TargetMachine &target, const options &opts, unsigned &little)
 {
 	const TargetTransformInfo costs =
 		target.getTargetTransformInfo(*access.getFunction());
 	const bool loads = access.getIntrinsicID() == Intrinsic::masked_gather;
 
-	if (lanes % 2 || !has_cheap_lanes(pointers, lanes, access))
+	if (lanes % 2 || !has_cheap_lanes(pointers))
+		return false;
+	if (gains_little(pointers, lanes, access) &&
+	    (opts.sapphire_rapids || little++ >= most_for_little))
 		return false;
 	if (!opts.sapphire_rapids || has_constant_steps(pointers))
 		return true;
@@ -442,6 +461,8 @@ void expand_gathers(Module &m, TargetMachine &target, const options &opts)
 {
 	SmallVector<IntrinsicInst *> found;
 	DenseMap<Function *, scratch_pair> scratch;
+	DenseMap<Function *, unsigned> little;
+	short_indices indices;
 	index_map known;
 
 	for (Function &f : m) {
@@ -459,7 +480,9 @@ void expand_gathers(Module &m, TargetMachine &target, const options &opts)
 		IRBuilder<> b(access);
 		SmallVector<Value *> singles;
 
-		if (all && gains_from_singles(*access, pointers, lanes, target, opts)) {
+		indices.shorten(pointers);
+		if (all && gains_from_singles(*access, pointers, lanes, target, opts,
+					      little[access->getFunction()])) {
 			singles = addresses(b, pointers, lanes, *access, known);
 		} else if (gains_from_choice(*access, loads, target)) {
 			scratch_pair &pair = scratch[access->getFunction()];
