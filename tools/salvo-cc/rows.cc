@@ -263,8 +263,11 @@ static bool gains_from_four(const items &of, Function &f, unsigned d, unsigned l
 /* Instructions of a work-item up to which it has a version with as many lanes as bytes fill */
 static const unsigned max_narrow = 400;
 
-/* What an item costs on more lanes must be less than this part of what it costs on others. */
-static const double gain_of_narrow = .7;
+/*
+ * What an item costs on more lanes must be less than this part of what it costs on others: on as
+ * many as bytes fill, if hardly anything needs more bits.
+ */
+static const double gain_of_narrow = .7, gain_of_bytes = .68;
 
 /* Not of private memory, where booleans that are live across a barrier are bytes. */
 static bool accesses_narrow(Function &f)
@@ -307,7 +310,7 @@ static unsigned narrow_lanes(const items &of, Function &f, unsigned d, unsigned 
 	for (unsigned more = 2 * lanes; more <= most && least; more *= 2) {
 		const double next = cost(more);
 
-		if (next > gain_of_narrow * least)
+		if (next > (more < most ? gain_of_narrow : gain_of_bytes) * least)
 			break;
 		least = next;
 		best = more;
