@@ -203,4 +203,19 @@ END
 	steps 64
 	times code 'vsqrtps.*zmm' 1 3)"
 
+check "M4 a difference that InstCombine takes for bits: lanes in reverse, no gather" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	local float l[1024];
+	const int x = get_local_id(0);
+
+	l[x] = a[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[get_global_id(0)] = l[1023 - x];
+}
+END
+	lacks code 'gather'
+	has code 'vpermps|vperm.*zmm')"
+
 finish

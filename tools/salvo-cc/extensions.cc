@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * extensions.cc - sign and zero extensions that InstCombine has turned into bit arithmetic
+ * extensions.cc - extensions and differences that InstCombine has turned into bit arithmetic
  *
  * An index that is computed in 32 bits is extended for the address. InstCombine does the
  * whole computation in 64 bits where it can, and leaves a mask or a pair of shifts:
@@ -10,9 +10,10 @@
  *	sext(trunc(x)) << 2		ashr (shl x, 32), 30
  *	sext(trunc(x * 3))		ashr (mul x, 3 << 32), 32
  *	sext(trunc(x + 1))		ashr (add (shl x, 32), 1 << 32), 32
+ *	255 - get_local_id(0)		xor x, 255, if there are no more work-items in a group
  *
- * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions, so they
- * are put back here.
+ * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions and
+ * differences, so they are put back here.
  *
  * Passes of LLVM that take sums apart forget that those of int do not overflow, and with a global
  * offset it does not know their ranges. It then has to expect that the addresses of a loop wrap
@@ -99,6 +100,18 @@ static Value *make_extension(Instruction &inst)
 	return *right == narrow_bits ? x : b.CreateShl(x, narrow_bits - right->getZExtValue());
 }
 
+/* The difference from a number that @inst stands for, as nothing is borrowed, or NULL */
+static Value *make_difference(Instruction &inst)
+{
+	const APInt *number;
+	Value *x;
+
+	if (!match(&inst, m_Xor(m_Value(x), m_APInt(number))) ||
+	    !(~computeKnownBits(x, inst.getDataLayout()).Zero).isSubsetOf(*number))
+		return nullptr;
+	return IRBuilder<>(&inst).CreateNUWSub(inst.getOperand(1), x);
+}
+
 void restore_extensions(Module &m)
 {
 	SmallVector<WeakTrackingVH> replaced;
@@ -107,8 +120,11 @@ void restore_extensions(Module &m)
 		for (Instruction &inst : make_early_inc_range(instructions(f))) {
 			if (!inst.getType()->isIntegerTy(wide_bits))
 				continue;
-			if (Value *extension = make_extension(inst)) {
-				inst.replaceAllUsesWith(extension);
+			Value *made = make_extension(inst);
+			if (!made)
+				made = make_difference(inst);
+			if (made) {
+				inst.replaceAllUsesWith(made);
 				replaced.push_back(&inst);
 			}
 		}
