@@ -373,9 +373,22 @@ static uint64_t extent_at(const struct salvo_group *group, unsigned int d, uint6
 	return group->local_size[d] < items - first ? group->local_size[d] : items - first;
 }
 
+/* Finds which work-group it is of those that the call runs one after the other. */
+static void place_group_of_series(struct salvo_runner *runner)
+{
+	const struct salvo_group *group = &runner->group;
+	uint32_t position[3];
+	uint64_t behind;
+
+	salvo_element_position(runner->chunk.element, runner->at, position);
+	behind = group->group_id[0] - position[0];
+	if (behind < group->run)
+		runner->at += behind;
+}
+
 /*
  * Converts the indices that were found to a work-group and item. In a strip that may be a later
- * work-group. The program's table is untrusted.
+ * work-group. The program's table is untrusted, and so is what it keeps of the group.
  */
 static void place_items(struct salvo_runner *runner)
 {
@@ -385,6 +398,7 @@ static void place_items(struct salvo_runner *runner)
 	const uint64_t height = items_of_run(group, 1, group->rows);
 	uint64_t x, y, row, column, count = runner->found.count;
 
+	place_group_of_series(runner);
 	if (!count || at[0] >= length || at[1] >= height || at[2] >= group->extent[2])
 		return;
 	x = at[0] / local[0] * local[0];

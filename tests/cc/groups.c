@@ -335,6 +335,7 @@ TEST(M3_barrier_with_a_local_argument)
 	args.out = out;
 	args.scratch = cc_note(program, "reverse_local")->local_bytes;
 	ASSERT_EQ(0, cc_run(program, "reverse_local", &args, &range));
+	EXPECT_EQ(3, cc_calls());	/* of which the second ran two full work-groups */
 	for (i = 0; i < 100; i++) {
 		uint32_t first = i / 32 * 32, n = first + 32 > 100 ? 100 - first : 32;
 		uint32_t from = first + n - 1 - (i - first);

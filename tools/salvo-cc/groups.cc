@@ -140,6 +140,23 @@ static bool has_short_rows(const items &of, const regions &split)
 		}));
 }
 
+/* Instructions of a work-item of a kernel whose work-groups follow one another in a call */
+static const unsigned max_in_series = 200;
+
+/* Are work-groups so short that a call for each takes a good part of their time? */
+static bool gains_from_series(const kernel &k, const items &of, const regions &split,
+			      const options &opts)
+{
+	unsigned instructions = 0;
+
+	for (const region &r : split.all) {
+		instructions += r.function->getInstructionCount();
+		if (has_loops(*r.function))
+			return false;
+	}
+	return instructions <= max_in_series && !of.strips && !k.checked && !opts.debug;
+}
+
 /* Stack, in bytes, for all arrays of a split kernel */
 static const uint64_t max_frames = 2 << 20;
 
@@ -594,7 +611,11 @@ void build_groups(kernel &k, BasicBlock *body, group_values v, TargetMachine &ta
 	if (!k.barriers) {
 		build_plain(k, of, v, target, opts);
 	} else if (split_items(of, target, split) && fits_stack(k, of, split)) {
+		const bool in_series = gains_from_series(k, of, split, opts);
+
 		split_builder(k, of, split, v, target, opts).build();
+		if (in_series)
+			run_in_series(*k.function, v);
 		k.split = true;
 	} else {
 		for (const region &r : split.all)

@@ -54,6 +54,9 @@ void store_ran(llvm::IRBuilder<> &b, const items &of, const group_values &v);
 /* strips.cc: after all, each work-group runs alone. */
 void keep_groups(items &of, group_values &v);
 
+/* series.cc: runs several work-groups in a call of @f, which is a whole one. */
+void run_in_series(llvm::Function &f, const group_values &v);
+
 /* items.cc: exchanges two ids. */
 void turn_items(items &of, unsigned a, unsigned b);
 
