@@ -62,6 +62,23 @@ END
 	has code 'vmulps.*zmm'
 	lacks code 'set(e|ne)')"
 
+check "M4 a guard that is the same for a column is tested once for it" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global float *a, global float *b, global float *c, int n, int m, int w)
+{
+	const int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < n && y < m) {
+		a[x * w + y] -= b[y];
+		if (y == 0)
+			c[x] -= b[w];
+	}
+}
+END
+	has notes '^  columns '
+	has code 'vsubps.*zmm'
+	lacks code 'kmovd|set(g|l)')"
+
 check "M4 a guard by sizes in constant memory: no masks inside" "$(
 	compile "--global-offset --march x86-64-v4" <<'END'
 typedef struct { int w, h; } sizes;

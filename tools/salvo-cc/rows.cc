@@ -755,12 +755,14 @@ static void emit_columns(IRBuilder<> &b, const items &of, const row &r, const gr
 				all.append({ x, y, z });
 				return all;
 			};
-			emit_row(b, r, v.extent[1], {},
-				 [&](Function *f, Value *y, ArrayRef<Value *> more) {
-					 SmallVector<Value *> all = args(y);
-					 all.append(more.begin(), more.end());
-					 b.CreateCall(f, all);
-				 }, args);
+			auto call = [&](Function *f, Value *y, ArrayRef<Value *> more) {
+				SmallVector<Value *> all = args(y);
+				all.append(more.begin(), more.end());
+				b.CreateCall(f, all);
+			};
+			emit_guarded(b, r, args(zero), [&] {
+				emit_row(b, r, v.extent[1], {}, call, args);
+			});
 		});
 	});
 }
