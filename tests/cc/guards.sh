@@ -79,6 +79,29 @@ END
 	has code 'vsubps.*zmm'
 	lacks code 'kmovd|set(g|l)')"
 
+check "M4 rows of which a guard leaves nothing: the work-group returns before them" "$(
+	compile "--march x86-64-v4" <<'END'
+#define four(f) f f f f
+kernel void k(global float *out, global const float *a, int w, int h)
+{
+	local float tile[256];
+	float v;
+	const int x = get_global_id(0), y = get_global_id(1), i = get_local_id(1) * 16 + get_local_id(0);
+
+	if (x < w && y < h)
+		tile[i] = a[y * w + x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	if (x < w && y < h) {
+		v = tile[255 - i];
+		four(four(four(v = v * v + 1; v = v * 3 - v * v;)))
+		out[y * w + x] = v;
+	}
+}
+END
+	awk '/<k>:/ { on = 1 } on; on && /\tj/ { exit }' "$dir/code" >"$dir/entry"
+	has entry '0x10\(%rdi\)'
+	lacks entry '\s\(%rdi\)')"
+
 check "M4 a guard by sizes in constant memory: no masks inside" "$(
 	compile "--global-offset --march x86-64-v4" <<'END'
 typedef struct { int w, h; } sizes;

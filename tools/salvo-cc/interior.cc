@@ -671,3 +671,26 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 	high = later(b.CreateSelect(holds, high, first), first);
 	return { first, end, low, high };
 }
+
+/* Is @v made of the first @count arguments, and of @x? */
+static bool is_made_of(const Value *v, const Argument &x, unsigned count)
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (auto *arg = dyn_cast<Argument>(v))
+		return arg == &x || arg->getArgNo() < count;
+	return !inst || all_of(inst->operand_values(), [&](const Value *operand) {
+		return is_made_of(operand, x, count);
+	});
+}
+
+Value *interior::emit_some(IRBuilder<> &b, ArrayRef<Value *> values, Value *row_length)
+{
+	if (!has_guards() || has_units() || !all_of(tests, [&](const row_test &t) {
+		return is_made_of(t.step, x, values.size()) &&
+		       is_made_of(t.bound, x, values.size());
+	}))
+		return nullptr;
+	row_range range = emit(b, values, row_length);
+	return b.CreateICmpULT(range.first, range.end);
+}

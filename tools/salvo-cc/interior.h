@@ -86,11 +86,16 @@ public:
 	 * Comparisons that are the same for a row, and otherwise than which a work-item does
 	 * nothing: code for whether all of them hold, or NULL if there are none.
 	 */
-	bool has_row_guards() const { return !row_guards.empty(); }
 	llvm::Value *emit_row_guards(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args);
 	/* Code for the range in a row of @length, whose work-items would get @args. */
 	row_range emit(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> args,
 		       llvm::Value *length);
+	/*
+	 * Code for whether guards leave something of rows of @length, if that depends on nothing
+	 * but the arguments of all work-items, @values, or NULL.
+	 */
+	llvm::Value *emit_some(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> values,
+			       llvm::Value *length);
 	/*
 	 * Code for the end of the segment that begins with work-item @at, which is @at if there is
 	 * none: in it all quotients are the same (quotients.cc). NULL if there are no quotients.

@@ -645,22 +645,27 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 	make_loop(b, x, end, 1, "x", one, r.seldom);
 }
 
-/* @emit if the guards of @r hold that are the same for a row, whose work-items get @args */
-static void emit_guarded(IRBuilder<> &b, const row &r, ArrayRef<Value *> args,
-			 function_ref<void()> emit)
+/* @emit if @condition holds, or always if that is NULL */
+static void emit_if(IRBuilder<> &b, Value *condition, function_ref<void()> emit)
 {
 	Function *f = b.GetInsertBlock()->getParent();
-	interior *range = r.range ? r.range.get() : r.guarded.get();
 
-	if (!range || !range->has_row_guards())
+	if (!condition)
 		return emit();
 	BasicBlock *run = BasicBlock::Create(b.getContext(), "guarded", f);
 	BasicBlock *after = BasicBlock::Create(b.getContext(), "next", f);
-	b.CreateCondBr(range->emit_row_guards(b, args), run, after);
+	b.CreateCondBr(condition, run, after);
 	b.SetInsertPoint(run);
 	emit();
 	b.CreateBr(after);
 	b.SetInsertPoint(after);
+}
+
+/* @emit if something is left of rows of @length by the guards that are the same for all rows */
+static void emit_some(IRBuilder<> &b, const items &of, const row &r, Value *length,
+		      function_ref<void()> emit)
+{
+	emit_if(b, r.range ? r.range->emit_some(b, of.values, length) : nullptr, emit);
 }
 
 void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values &v,
@@ -690,15 +695,15 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 										    result)),
 						      result);
 			};
-			emit_guarded(b, r, args(zero), [&] {
-				emit_row(b, r, length, part, call, args);
-			});
+			interior *guards = r.guards();
+			emit_if(b, guards ? guards->emit_row_guards(b, args(zero)) : nullptr,
+				[&] { emit_row(b, r, length, part, call, args); });
 			end_index(b, of.dimension[1]);
 		});
 		end_index(b, of.dimension[2]);
 	};
 
-	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
+	auto emit_planes = [&](Value *z) {
 		if (!block)
 			return emit_plane(z, some);
 		Value *more = b.CreateAdd(length, b.CreateSub(block, b.getInt64(1)));
@@ -709,7 +714,9 @@ void emit_rows(IRBuilder<> &b, const items &of, const row &r, const group_values
 			emit_plane(z, { from, b.CreateBinaryIntrinsic(Intrinsic::umin, to,
 								      length) });
 		});
-	});
+	};
+	emit_some(b, of, r, length,
+		  [&] { make_loop(b, zero, v.extent[2], 1, "z", emit_planes); });
 }
 
 /* Work-items of a row up to which the lines that they access in columns stay in the cache */
@@ -748,7 +755,7 @@ static void emit_columns(IRBuilder<> &b, const items &of, const row &r, const gr
 {
 	Value *zero = b.getInt64(0);
 
-	make_loop(b, zero, v.extent[2], 1, "z", [&](Value *z) {
+	auto emit_plane = [&](Value *z) {
 		make_loop(b, zero, length, 1, "x", [&](Value *x) {
 			auto args = [&](Value *y) {
 				SmallVector<Value *> all(of.values);
@@ -760,11 +767,13 @@ static void emit_columns(IRBuilder<> &b, const items &of, const row &r, const gr
 				all.append(more.begin(), more.end());
 				b.CreateCall(f, all);
 			};
-			emit_guarded(b, r, args(zero), [&] {
-				emit_row(b, r, v.extent[1], {}, call, args);
-			});
+			interior *guards = r.guards();
+			emit_if(b, guards ? guards->emit_row_guards(b, args(zero)) : nullptr,
+				[&] { emit_row(b, r, v.extent[1], {}, call, args); });
 		});
-	});
+	};
+	emit_some(b, of, r, v.extent[1],
+		  [&] { make_loop(b, zero, v.extent[2], 1, "z", emit_plane); });
 }
 
 row build_columns(IRBuilder<> &b, const items &of, const group_values &v, Value *length,

@@ -42,6 +42,9 @@ struct row {
 
 	bool has_lanes() const { return wide || inner; }
 
+	/* For guards that are the same for a row, or NULL */
+	interior *guards() const { return range ? range.get() : guarded.get(); }
+
 	/* Work-items of the interior from which on several run at a time */
 	unsigned least() const { return half ? lanes / 2 : lanes; }
 };
