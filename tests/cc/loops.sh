@@ -32,6 +32,31 @@ END
 	columns 16 'v[column[i * 16 + y]]' | compile "--march x86-64-v4 --global-offset"
 	times code prefetcht0 1 3)"
 
+check "M4 columns whose starts are in a table: what the next lanes load is prefetched" "$(
+	for index in 'in[at]' 'at'; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const float *a, global const int *in, global const float *v,
+	      constant int *start, constant int *length, global float *out)
+{
+	const int row = get_global_id(0), n = length[row / 32];
+	float sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		const int at = start[i] + row;
+
+		sum += a[at] * v[$index];
+	}
+	out[row] = sum;
+}
+END
+		if [ "$index" = at ]; then
+			lacks code prefetch
+		else
+			has code vgatherdps
+			times code prefetcht0 2 2
+		fi
+	done)"
+
 check "M4 the part of a row whose work-items store to rows of their own: one after the other" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global float *m, global const float *v, int w)

@@ -17,6 +17,12 @@
  * iterations are on their way at a time. A loop without gathers has those of many iterations, and
  * gains nothing.
  *
+ * Where the start of each column is in a table (jagged diagonals), as that of the column eight
+ * iterations ahead may be past the end of the table, what the next lanes load of the same column is
+ * prefetched:
+ *
+ *	sum += a[start[i] + row] * ...		prefetch(&a[start[i] + row + 16])
+ *
  * What is prefetched past the end of the columns or of the buffer is harmless: there are no faults.
  */
 #include "salvo_cc.h"
@@ -85,6 +91,37 @@ static const SCEV *step_of(const SCEV *value, const Loop &loop, ScalarEvolution 
 	return nullptr;
 }
 
+/*
+ * Is @value a number out of a table that the loop walks through? Where no lane needs it, it is not
+ * loaded.
+ */
+static bool is_of_table(Value *value, const Loop &loop, ScalarEvolution &evolution)
+{
+	if (auto *phi = dyn_cast<PHINode>(value))
+		return loop.contains(phi) && phi->getParent() != loop.getHeader() &&
+		       all_of(phi->incoming_values(), [&](Value *one) {
+			       return isa<UndefValue>(one) ||
+				      (isa<LoadInst>(one) && is_of_table(one, loop, evolution));
+		       });
+	auto *load = dyn_cast<LoadInst>(value);
+	return load && loop.contains(load) && !load->getType()->isVectorTy() &&
+	       step_of(evolution.getSCEV(load->getPointerOperand()), loop, evolution);
+}
+
+/* Does @value move by what is out of a table, and else by a step? */
+static bool follows_table(const SCEV *value, const Loop &loop, ScalarEvolution &evolution)
+{
+	if (auto *unknown = dyn_cast<SCEVUnknown>(value))
+		return is_of_table(unknown->getValue(), loop, evolution);
+	if (!isa<SCEVAddExpr, SCEVMulExpr, SCEVIntegralCastExpr>(value))
+		return false;
+	auto follows = [&](const SCEV *part) { return follows_table(part, loop, evolution); };
+	return any_of(value->operands(), follows) &&
+	       all_of(value->operands(), [&](const SCEV *part) {
+		return follows(part) || step_of(part, loop, evolution);
+	});
+}
+
 static bool is_far(const SCEV *step)
 {
 	auto *constant = dyn_cast<SCEVConstant>(step);
@@ -99,27 +136,32 @@ static bool changes_in_loops(const SCEV *value)
 
 static void prefetch(const Loop &loop, ScalarEvolution &evolution, SCEVExpander &expander)
 {
+	/* Without a step: by a table */
 	SmallVector<std::pair<Instruction *, const SCEV *>> found;
 	Instruction *before = loop.getLoopPredecessor()->getTerminator();
 
 	for (BasicBlock *block : loop.blocks())
 		for (Instruction &inst : *block) {
 			Value *address = address_of(inst);
-			const SCEV *step = address ?
-				step_of(evolution.getSCEV(address), loop, evolution) : nullptr;
+			const SCEV *moving = address ? evolution.getSCEV(address) : nullptr;
+			const SCEV *step = moving ? step_of(moving, loop, evolution) : nullptr;
 
-			if (step && is_far(step) && !changes_in_loops(step) &&
-			    expander.isSafeToExpandAt(step, before))
+			if (step ? is_far(step) && !changes_in_loops(step) &&
+				   expander.isSafeToExpandAt(step, before) :
+				   moving && follows_table(moving, loop, evolution))
 				found.push_back({ &inst, step });
 		}
 	for (auto [load, step] : found) {
-		const SCEV *bytes = evolution.getMulExpr(
-			step, evolution.getConstant(step->getType(), iterations_ahead));
-		Value *offset = expander.expandCodeFor(bytes, step->getType(), before);
 		const uint64_t size = load->getDataLayout().getTypeStoreSize(load->getType());
 		IRBuilder<> b(load);
-		Value *next = b.CreatePtrAdd(address_of(*load), offset);
+		Value *ahead = b.getInt64(size);
 
+		if (step) {
+			const SCEV *bytes = evolution.getMulExpr(
+				step, evolution.getConstant(step->getType(), iterations_ahead));
+			ahead = expander.expandCodeFor(bytes, step->getType(), before);
+		}
+		Value *next = b.CreatePtrAdd(address_of(*load), ahead);
 		for (uint64_t at = 0; at < size; at += cache_line)
 			b.CreateIntrinsic(Intrinsic::prefetch, { next->getType() },
 					  { b.CreatePtrAdd(next, b.getInt64(at)), b.getInt32(0),
