@@ -87,7 +87,8 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
 		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared",
-		"clamped_indices", "short_indices", "loaded_indices", "copies_uchar",
+		"clamped_indices", "short_indices", "masked_indices", "loaded_indices",
+		"copies_uchar",
 		"copies_short", "copies_float",
 		"local_table_uchar", "local_table_char", "local_table_ushort", "local_table_short",
 	} },

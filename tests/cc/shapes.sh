@@ -759,4 +759,26 @@ END
 	times code 'vpmullw.*zmm' 16 20
 	times code 'vpmov(w|d)b|vpmov[sz]xb' 1 20)"
 
+check "M4 an index with a mask: neighbours where it does not wrap around among the lanes" "$(
+	compile "--march x86-64-v4 --tune sapphirerapids" <<'END'
+kernel void k(global const float *a, global float *b, int width)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	b[y * width + x] = sqrt(a[y * width + ((x + 1) & (width - 1))]);
+}
+END
+	has code 'vpcmp.*zmm'
+	has code 'vsqrtps.*zmm|vmovups .*\(%r.*zmm'
+	has code 'vgatherdps.*zmm'
+	compile "--march x86-64-v3" <<'END'
+kernel void k(global const uchar *a, global uchar *b, int mask)
+{
+	int x = get_global_id(0);
+
+	b[x] = a[(x + mask / 2) & mask] + 1;
+}
+END
+	has code 'vpaddb|vpsubb')"
+
 finish

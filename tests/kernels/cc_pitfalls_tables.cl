@@ -68,6 +68,24 @@ kernel void short_indices(PLAIN)
 		out[i] += in[(b[i] + x * 5) & 511] * 13;
 }
 
+/* Indices that wrap around at a mask, which need not be one of lower bits */
+kernel void masked_indices(PLAIN)
+{
+	uint i = ITEM, side = 2 << n;
+	int x = get_global_id(0);
+	size_t id = get_global_id(0);
+	global const uchar *bytes = (global const uchar *)in;
+	global const long *longs = (global const long *)in;
+
+	out[i] = in[n * 8 + ((x - 1) & (side - 1))] + in[(x + n & side - 1) + 5] * 3 +
+		 bytes[id + 7 & n] * 5 + (uint)longs[100 - n + (x & (int)side / 2)] * 7 +
+		 in[(x + 3) & (n * 37)] * 11;
+	for (uint j = 0; j < n; j++)
+		out[i] += in[((x - j) & (side - 1)) + n] * j;
+	if (in[i] & 1)
+		out[i] ^= in[(x + 1) & (side - 1)];
+}
+
 /* Indices that are loaded from neighbours, of which one is overwritten before its use */
 kernel void loaded_indices(PLAIN)
 {

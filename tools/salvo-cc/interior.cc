@@ -673,15 +673,20 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 }
 
 /* Is @v made of the first @count arguments, and of @x? */
-static bool is_made_of(const Value *v, const Argument &x, unsigned count)
+static bool is_made_of(Value *v, const Argument &x, unsigned count)
 {
-	auto *inst = dyn_cast<Instruction>(v);
+	SmallSetVector<Value *, 8> parts;
 
-	if (auto *arg = dyn_cast<Argument>(v))
-		return arg == &x || arg->getArgNo() < count;
-	return !inst || all_of(inst->operand_values(), [&](const Value *operand) {
-		return is_made_of(operand, x, count);
-	});
+	parts.insert(v);
+	for (unsigned i = 0; i < parts.size(); i++) {
+		auto *arg = dyn_cast<Argument>(parts[i]);
+
+		if ((arg && arg != &x && arg->getArgNo() >= count) || isa<PHINode>(parts[i]))
+			return false;
+		if (auto *inst = dyn_cast<Instruction>(parts[i]))
+			parts.insert(inst->op_begin(), inst->op_end());
+	}
+	return true;
 }
 
 Value *interior::emit_some(IRBuilder<> &b, ArrayRef<Value *> values, Value *row_length)

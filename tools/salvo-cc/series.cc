@@ -25,7 +25,7 @@
 
 using namespace llvm;
 
-/* Work-groups of a call: more would gain little, and the unit looks between calls if it shall stop */
+/* Work-groups of a call: the unit looks if it shall stop between calls. */
 static const unsigned most_groups = 16;
 
 /* The only return of @f, or NULL */

@@ -349,6 +349,23 @@ void vectoriser::store_pieces(StoreInst &store, Value *all, unsigned units)
 	}
 }
 
+/* From addresses of which nothing is known */
+Value *vectoriser::load_apart(LoadInst &load)
+{
+	if (!mask && is_linear(load.getPointerOperand()))
+		return emit_lanes(load);
+	if (can_gather_words(load))
+		return gather_words(load);
+	if (!gathers(load))
+		return emit_lanes(load);
+	Instruction *made = gather(load);
+	mark_lanes(*made);
+	made->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+	made->setMetadata(LLVMContext::MD_invariant_load,
+			  load.getMetadata(LLVMContext::MD_invariant_load));
+	return made;
+}
+
 Value *vectoriser::emit_load(LoadInst &load)
 {
 	Type *type = load.getType(), *wide = widen(type);
@@ -363,15 +380,11 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return load_words(load, bytes);
 		if (find_table(load, &t))
 			return load_table(load, t);
-		if (!mask && is_linear(pointer))
-			return emit_lanes(load);
-		if (can_gather_words(load))
-			return gather_words(load);
-		if (!gathers(load))
-			return emit_lanes(load);
-		made = gather(load);
-		mark_lanes(*made);
-	} else if (!mask) {
+		if (Instruction *index = mask ? nullptr : find_wrap(load))
+			return load_wrap(load, *index);
+		return load_apart(load);
+	}
+	if (!mask) {
 		made = b.CreateAlignedLoad(wide, scalar(pointer), load.getAlign(), load.getName());
 		tag_row(*made, lanes);
 	} else if (can_load_in_page(load)) {

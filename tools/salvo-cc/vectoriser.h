@@ -344,6 +344,7 @@ private:
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);
 	Instruction *gather(llvm::LoadInst &load);
+	Value *load_apart(llvm::LoadInst &load);
 	Value *emit_load(llvm::LoadInst &load);
 	void store_if_any(llvm::StoreInst &store);
 	void store_each(llvm::StoreInst &store);
@@ -403,6 +404,12 @@ private:
 	Value *is_in_page(Value *base, const table &t);
 	Value *table_base(const table &t);
 	Value *load_table(llvm::LoadInst &load, const table &t);
+
+	/* vector_wraps.cc */
+	Instruction *find_masked_index(Value *v, unsigned depth) const;
+	Instruction *find_wrap(const llvm::LoadInst &load) const;
+	Value *lane_0(Value *v);
+	Value *load_wrap(llvm::LoadInst &load, Instruction &index);
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
