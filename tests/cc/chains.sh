@@ -89,4 +89,45 @@ END
 	chain '(x ^ x >> 5) + j'
 	times code 'vmovdqu.*\(.*\),%zmm' 1 1)"
 
+check "M4 a loop that waits for a sum of products waits for additions only" "$(
+	dot() {
+		compile "--march x86-64-v4 $2" <<END
+kernel void k(global const float *a, global const float *b, global float *o, int n)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int j = 0; j < n; j++)
+		sum = $1;
+	o[x] = sum;
+}
+END
+	}
+	for flags in '' -cl-mad-enable -cl-fast-relaxed-math; do
+		for sum in 'sum + a[j] * b[j * 64 + x]' 'mad(a[j], b[j * 64 + x], sum)' \
+			'sum - a[j] * b[j * 64 + x]'; do
+			dot "$sum" "$flags"
+			has code 'v(add|sub)ps.*zmm'
+			lacks code 'vfn?m(add|sub)'
+		done
+	done
+	# What is defined as one operation, and a product that depends on the sum
+	for sum in 'fma(a[j], b[j * 64 + x], sum)' 'sum * a[j] + b[j * 64 + x]'; do
+		dot "$sum" ''
+		has code 'vfmadd.*zmm'
+	done)"
+
+check "M4 a loop of many sums of products does not wait for them: one operation each" "$(
+	{
+		echo 'kernel void k(global const float *a, global float *o, int n) {'
+		echo 'int x = get_global_id(0);'
+		printf 'float s%d = 0;' {0..7}
+		echo 'for (int j = 0; j < n; j++) { float b = a[j * 64 + x];'
+		for i in {0..7}; do
+			echo "s$i += b * a[j * 8 + $i];"
+		done
+		echo '} o[x] = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7; }'
+	} | compile "--march x86-64-v4"
+	times code 'vfmadd.*zmm' 8 64)"
+
 finish

@@ -761,7 +761,7 @@ kernel void k(uint rows, global const uint *start, global const uint *column,
 	}
 }
 END
-	has code 'vfmadd.*ymm')"
+	has code 'vmulps.*ymm')"
 
 check "M4 a loop along a step that is an argument, maybe a walk: one work-item after the other" "$(
 	compile "--march x86-64-v4 --global-offset" <<'END'

@@ -57,7 +57,7 @@ struct duration {
 	unsigned instructions, cycles;
 };
 
-static bool is_operation(const Instruction &inst)
+bool is_operation(const Instruction &inst)
 {
 	return !isa<PHINode>(inst) && !isa<AllocaInst>(inst) && !isa<GetElementPtrInst>(inst) &&
 	       !inst.isTerminator() && !inst.isDebugOrPseudoInst() && !isa<AssumeInst>(inst) &&

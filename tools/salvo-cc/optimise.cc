@@ -524,6 +524,7 @@ void simplify(Module &m, TargetMachine &target)
 			again.run(f, all.fam);
 		promote.run(f, all.fam);
 	}
+	mark_sums(m);
 }
 
 /* The form that the vectoriser requires: no switch, one return, simplified loops, LCSSA. */
@@ -661,6 +662,7 @@ void optimise(Module &m, TargetMachine &target, const options &opts)
 		if (opts.isa_level >= 4 && !opts.checked)
 			divide_small_longs(m);
 		branch_searches(m, opts);
+		split_sums(m);
 	}
 	if (opts.isa_level >= 4 && !opts.aarch64)
 		estimate_quotients(m);

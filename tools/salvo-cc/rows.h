@@ -77,6 +77,9 @@ llvm::Function *mask_rest(const items &of, llvm::Function &item, unsigned d);
 unsigned largest_of_operands(const llvm::Instruction &inst,
 			     const llvm::DenseMap<const llvm::Value *, unsigned> &values);
 
+/* Does @inst compute or access memory? */
+bool is_operation(const llvm::Instruction &inst);
+
 /* How many cycles are from the operands of an operation to its result? */
 unsigned cycles_of(const llvm::Instruction &inst);
 

@@ -221,6 +221,10 @@ void compare_remainders(llvm::Module &m);
 void keep_hidden_divisions(llvm::Function &f);
 void estimate_quotients(llvm::Module &m);
 
+/* sums.cc: loops wait for additions, not for products too; first, before lanes, which loops */
+void mark_sums(llvm::Module &m);
+void split_sums(llvm::Module &m);
+
 /* masks.cc */
 void combine_masks(llvm::Module &m);
 
