@@ -218,4 +218,44 @@ END
 	lacks code 'gather'
 	has code 'vpermps|vperm.*zmm')"
 
+check "M4 sums of vectors that fit into registers, where lanes would transpose what they add" "$(
+	sums() {
+		compile "--march x86-64-v4 -DT=$1" <<'END'
+kernel __attribute__((reqd_work_group_size(8, 8, 1)))
+void k(global const T *a, global const T *b, global T *c, int n)
+{
+	local T tile[16][16];
+	const int x = get_local_id(0), y = get_local_id(1);
+	T sums[16];
+
+	for (int i = 0; i < 16; i++)
+		sums[i] = 0;
+	for (int from = 0; from < n; from += 16) {
+		for (int i = 0; i < 4; i++)
+			tile[2 * y + i / 2][2 * x + i % 2] =
+				b[(from + 2 * y + i / 2) * 64 + 2 * x + i % 2];
+		barrier(CLK_LOCAL_MEM_FENCE);
+		for (int k = 0; k < 16; k++) {
+			T v = a[(from + k) * 64 + y * 16 + x * 2];
+
+#pragma unroll
+			for (int i = 0; i < 16; i++)
+				sums[i] += v * tile[k][i];
+		}
+		barrier(CLK_LOCAL_MEM_FENCE);
+	}
+	for (int i = 0; i < 16; i++)
+		c[(y * 16 + i) * 8 + x] = sums[i];
+}
+END
+	}
+	sums double4
+	has code 'vfmadd.*pd.*ymm'
+	lacks code 'gather|vfmadd.*pd.*zmm'
+	sums float4
+	has code 'vfmadd.*ps.*xmm'
+	# Lanes with a register for each sum
+	sums double
+	has code 'vfmadd.*pd.*zmm')"
+
 finish

@@ -163,8 +163,11 @@ bool gains_from_inner_loops(llvm::Function &item, llvm::Argument &x, unsigned la
 bool loses_by_outlined(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		       llvm::TargetMachine &target);
 
-/* vector_items.cc: are @lanes items faster one after the other, for the vectors of the source? */
-bool gains_from_items(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+/*
+ * vector_items.cc: are @lanes items faster one after the other, for the vectors of the source?
+ * @whole: @item is not a region between barriers.
+ */
+bool gains_from_items(llvm::Function &item, llvm::Argument &x, unsigned lanes, bool whole,
 		      llvm::TargetMachine &target);
 
 /* vector_flow.cc: the function of @lanes items side by side, or NULL. */

@@ -506,8 +506,7 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 				separate_lanes(copy, x, lanes);
 			interleave_arrays(copy, x, lanes, target);
 			return gains_from_inner_loops(copy, x, lanes, target) ||
-			       ((opts.isa_level < 4 || is_whole) &&
-				gains_from_items(copy, x, lanes, target));
+			       gains_from_items(copy, x, lanes, is_whole, target);
 		});
 	};
 	const bool one = !made.wide && (lanes == 1 || gains_from_one(item));

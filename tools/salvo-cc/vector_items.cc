@@ -13,6 +13,11 @@
  *
  *	sum += in[row * pitch + x % width + i] * filter[i]	of float4
  *
+ * A loop of sums of such vectors may have as many as there are registers. Lanes would need one for
+ * each element, and load and store most of them in each iteration.
+ *
+ *	for (k = 0; k < n; k++) for (i = 0; i < 16; i++) sums[i] += a[k * pitch + x] * b[16 * k + i]
+ *
  * Neither do lanes gain where all of them come to a loop that runs for one after the other
  * (vector_cost.cc), and what is before and after it is little, or gathers.
  *
@@ -37,6 +42,9 @@ static const double least_transposed_work = 6;
  * division or root of one of them
  */
 static const double scalar_cycles = 1. / 6, vector_cycles = .5, divider = 5;
+
+/* Registers of AVX-512, and how many of them values from the iteration before may take */
+static const unsigned registers = 32, most_kept = 24;
 
 static unsigned bits_of(const Instruction &inst)
 {
@@ -112,7 +120,41 @@ bool vectoriser::blends_vectors(unsigned bits)
 	});
 }
 
-bool vectoriser::gains_from_items()
+/*
+ * Does a loop keep vectors in registers, which lanes transpose and keep in memory? They would still
+ * gain if they had more than twice as many elements in a register.
+ */
+bool vectoriser::spills_vectors(unsigned bits)
+{
+	return any_of(loops.getLoopsInPreorder(), [&](const Loop *loop) {
+		unsigned vectors = 0, elements = 0;
+		bool transposes = false;
+
+		for (const PHINode &phi : loop->getHeader()->phis()) {
+			auto *type = dyn_cast<FixedVectorType>(phi.getType());
+			const unsigned width = lanes * phi.getType()->getScalarSizeInBits();
+
+			if (!type || width > 2 * bits_of(phi))
+				continue;
+			vectors += divideCeil(bits_of(phi), bits);
+			elements += type->getNumElements() * divideCeil(width, bits);
+		}
+		if (vectors > most_kept || elements <= registers)
+			return false;
+		for (BasicBlock *block : loop->blocks())
+			for (Instruction &inst : *block) {
+				Value *pointer = isa<LoadInst>(inst) ?
+					getLoadStorePointerOperand(&inst) : nullptr;
+
+				transposes |= pointer && bits_of(inst) > 64 &&
+					      shape_of(pointer).kind != shape::UNIFORM &&
+					      !is_linear(pointer);
+			}
+		return transposes;
+	});
+}
+
+bool vectoriser::gains_from_items(bool whole)
 {
 	const unsigned bits = target.getRegisterBitWidth(
 		TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
@@ -120,7 +162,9 @@ bool vectoriser::gains_from_items()
 	if ((bits > 256 && accesses_images(item)) || !prepare())
 		return false;
 	find_divergent_loops();
-	return bits > 256 ? transposes_all() : fills_registers(256) || blends_vectors(128);
+	if (bits > 256)
+		return (whole && transposes_all()) || spills_vectors(bits);
+	return fills_registers(256) || blends_vectors(128);
 }
 
 /* What @call takes and gives through memory, for one lane after the other and for all at once */
@@ -175,9 +219,10 @@ bool loses_by_outlined(Function &item, Argument &x, unsigned lanes, TargetMachin
 	return vectoriser(item, x, lanes, costs).loses_by_outlined();
 }
 
-bool gains_from_items(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+bool gains_from_items(Function &item, Argument &x, unsigned lanes, bool whole,
+		      TargetMachine &target)
 {
 	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
 
-	return vectoriser(item, x, lanes, costs).gains_from_items();
+	return vectoriser(item, x, lanes, costs).gains_from_items(whole);
 }

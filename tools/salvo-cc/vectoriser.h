@@ -109,7 +109,7 @@ public:
 	bool gains_from_loops();
 	bool waits_along_rows();
 	/* vector_items.cc: is it because of the source's vectors, before AVX-512? */
-	bool gains_from_items();
+	bool gains_from_items(bool whole);
 	/* vector_items.cc: do loops over the lanes cost more than these save elsewhere? */
 	bool loses_by_outlined();
 	/* The function of @lanes work-items, or NULL if this one cannot be made one. */
@@ -149,6 +149,7 @@ private:
 	/* vector_items.cc */
 	bool fills_registers(unsigned bits);
 	bool transposes_all();
+	bool spills_vectors(unsigned bits);
 	bool blends_vectors(unsigned bits);
 	unsigned lane_accesses(const llvm::CallInst &call) const;
 	double cycles_of_item(Instruction &inst);
