@@ -398,7 +398,6 @@ static void place_items(struct salvo_runner *runner)
 	const uint64_t height = items_of_run(group, 1, group->rows);
 	uint64_t x, y, row, column, count = runner->found.count;
 
-	place_group_of_series(runner);
 	if (!count || at[0] >= length || at[1] >= height || at[2] >= group->extent[2])
 		return;
 	x = at[0] / local[0] * local[0];
@@ -427,6 +426,8 @@ static void complete_fault(struct salvo_runner *runner)
 	runner->item = SALVO_FAULT_NO_ITEM;
 	if (runner->chunk.element->kind != SALVO_ELEMENT_DISPATCH)
 		return;
+	if (!(op->flags & SALVO_DISPATCH_BARRIERS))
+		place_group_of_series(runner);
 	if (op->flags & SALVO_DISPATCH_BARRIERS)
 		runner->item = runner->fibers.current;
 	else if (extent[0] * extent[1] * extent[2] == 1 &&

@@ -62,7 +62,7 @@ static inline uint32_t salvo_item_stack(uint32_t items)
  * most SALVO_MAX_GROUP_ITEMS work-items in that dimension. @run or @rows is 1.
  *
  * A kernel that is a whole work-group with barriers may run up to @run of the same size one after
- * the other. It keeps @group_id up to date for whoever finds out where it faults.
+ * the other. It keeps @group_id up to date for the unit, which reads it if the kernel faults.
  *
  * If nobody else updates memory by atomic operations during the call, @ran has SALVO_GROUP_EXCLUDES
  * before. Then the kernel may use plain operations instead.

@@ -459,7 +459,7 @@ static bool gains_from_singles(const IntrinsicInst &access, Value *pointers, uns
 
 void expand_gathers(Module &m, TargetMachine &target, const options &opts)
 {
-	SmallVector<IntrinsicInst *> found;
+	SmallVector<IntrinsicInst *> found, expanded;
 	DenseMap<Function *, scratch_pair> scratch;
 	DenseMap<Function *, unsigned> little;
 	short_indices indices;
@@ -504,6 +504,9 @@ void expand_gathers(Module &m, TargetMachine &target, const options &opts)
 				made = b.CreateSelect(mask, made, rest);
 			access->replaceAllUsesWith(made);
 		}
-		access->eraseFromParent();
+		expanded.push_back(access);
 	}
+	/* Now, as the maps may have them. */
+	for (IntrinsicInst *access : expanded)
+		access->eraseFromParent();
 }

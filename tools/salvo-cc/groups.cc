@@ -143,15 +143,21 @@ static bool has_short_rows(const items &of, const regions &split)
 /* Instructions of a work-item of a kernel whose work-groups follow one another in a call */
 static const unsigned max_in_series = 200;
 
-/* Are work-groups so short that a call for each takes a good part of their time? */
+/*
+ * Are work-groups so short that a call for each takes a good part of their time? Not with loops, be
+ * it over barriers: the unit looks between calls if it shall stop.
+ */
 static bool gains_from_series(const kernel &k, const items &of, const regions &split,
 			      const options &opts)
 {
 	unsigned instructions = 0;
 
-	for (const region &r : split.all) {
+	for (unsigned i = 0; i < split.all.size(); i++) {
+		const region &r = split.all[i];
+
 		instructions += r.function->getInstructionCount();
-		if (has_loops(*r.function))
+		if (has_loops(*r.function) ||
+		    any_of(r.next, [i](unsigned n) { return n && n <= i; }))
 			return false;
 	}
 	return instructions <= max_in_series && !of.strips && !k.checked && !opts.debug;

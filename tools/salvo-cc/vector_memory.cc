@@ -380,8 +380,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return load_words(load, bytes);
 		if (find_table(load, &t))
 			return load_table(load, t);
-		if (Instruction *index = mask ? nullptr : find_wrap(load))
-			return load_wrap(load, *index);
+		if (Value *index = mask ? nullptr : find_wrap(load))
+			return load_wrap(load, index);
 		return load_apart(load);
 	}
 	if (!mask) {

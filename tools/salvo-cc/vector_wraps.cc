@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * vector_wraps.cc - loads of lanes that are neighbours, unless their row wraps around among them
+ * vector_wraps.cc - loads of lanes that are neighbours, unless their index wraps around among them
  *
  * Images that continue at their other side, and rings, have indices with a mask that is the same
  * for all work-items:
@@ -8,9 +8,10 @@
  *	in[y * width + ((x + 1) & (width - 1))]
  *
  * It is found out at run time whether what is left of them still follows on each other. Then one
- * load has all lanes; else they gather. Where the mask is a constant of lower bits, rows have segments
- * instead (quotients.cc).
+ * load has all lanes; else they gather. Where the mask is a constant of lower bits, rows have
+ * segments instead (quotients.cc).
  */
+#include "places.h"
 #include "vectoriser.h"
 
 #include <llvm/IR/MDBuilder.h>
@@ -28,14 +29,14 @@ static bool keeps_distances(const Instruction &inst)
 		inst.getOperand(0)->getType()->getScalarSizeInBits() >= 32);
 }
 
-/* The masked index of which @v, which varies, is the sum with what is the same for all, or NULL */
-Instruction *vectoriser::find_masked_index(Value *v, unsigned depth) const
+/* Is @v, which varies, a masked index, or the sum of one and of what is the same for all lanes? */
+bool vectoriser::is_masked_index(Value *v, unsigned depth) const
 {
 	auto *inst = dyn_cast<Instruction>(v);
 	auto is = [&](const Value *of, auto kind) { return shape_of(of).kind == kind; };
 
 	if (!inst || depth == max_depth || !is(v, shape::VARYING))
-		return nullptr;
+		return false;
 	if (inst->getOpcode() == Instruction::And) {
 		for (unsigned i = 0; i < 2; i++) {
 			const shape s = shape_of(inst->getOperand(i));
@@ -43,22 +44,22 @@ Instruction *vectoriser::find_masked_index(Value *v, unsigned depth) const
 			if (s.kind == shape::STRIDED && s.stride == 1 &&
 			    is(inst->getOperand(1 - i), shape::UNIFORM) &&
 			    !isa<Constant>(inst->getOperand(1 - i)))
-				return inst;
+				return true;
 		}
-		return nullptr;
+		return false;
 	}
 	if (!keeps_distances(*inst))
-		return nullptr;
+		return false;
 	if (inst->getOpcode() == Instruction::Sub && !is(inst->getOperand(1), shape::UNIFORM))
-		return nullptr;
+		return false;
 	for (unsigned i = 0; i < inst->getNumOperands(); i++)
 		if (inst->getNumOperands() == 1 || is(inst->getOperand(1 - i), shape::UNIFORM))
-			return find_masked_index(inst->getOperand(i), depth + 1);
-	return nullptr;
+			return is_masked_index(inst->getOperand(i), depth + 1);
+	return false;
 }
 
-/* That of what @load loads, if it may be one load for all lanes, or NULL */
-Instruction *vectoriser::find_wrap(const LoadInst &load) const
+/* The index of what @load loads, if it may be one load for all lanes, or NULL */
+Value *vectoriser::find_wrap(const LoadInst &load) const
 {
 	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
 	Type *type = load.getType();
@@ -70,7 +71,8 @@ Instruction *vectoriser::find_wrap(const LoadInst &load) const
 		    return shape_of(index).kind != shape::UNIFORM;
 	    }))
 		return nullptr;
-	return find_masked_index(*std::prev(gep->idx_end()), 0);
+	Value *index = *std::prev(gep->idx_end());
+	return is_masked_index(index, 0) ? index : nullptr;
 }
 
 /* @v of lane 0, which depends on a masked index */
@@ -87,32 +89,52 @@ Value *vectoriser::lane_0(Value *v)
 	return b.Insert(copy);
 }
 
-Value *vectoriser::load_wrap(LoadInst &load, Instruction &index)
+/* Do the lanes of @index follow on each other, also in fewer bits, before it is extended? */
+Value *vectoriser::are_neighbours(Value *index)
+{
+	auto *cast = dyn_cast<CastInst>(index);
+	Value *number = cast ? cast->getOperand(0) : index;
+	Value *first = lane_0(number), *last = ConstantInt::get(number->getType(), lanes - 1);
+	SmallVector<Constant *> steps;
+
+	for (unsigned i = 0; i < lanes; i++)
+		steps.push_back(ConstantInt::get(number->getType(), i));
+	Value *row = b.CreateAdd(splat(first), ConstantVector::get(steps));
+	Value *all = b.CreateAndReduce(b.CreateICmpEQ(vector(number), row));
+	if (!cast)
+		return all;
+	auto extend = [&](Value *v) {
+		return b.CreateCast(cast->getOpcode(), v, cast->getType());
+	};
+	Value *end = b.CreateAdd(extend(first), extend(last));
+	return b.CreateAnd(all, b.CreateICmpEQ(extend(b.CreateAdd(first, last)), end));
+}
+
+Value *vectoriser::load_wrap(LoadInst &load, Value *index)
 {
 	LLVMContext &context = b.getContext();
 	BasicBlock *near = BasicBlock::Create(context, "neighbours", out);
 	BasicBlock *far = BasicBlock::Create(context, "wrapped", out);
 	BasicBlock *next = BasicBlock::Create(context, "loaded", out);
-	SmallVector<Constant *> steps;
 
-	for (unsigned i = 0; i < lanes; i++)
-		steps.push_back(ConstantInt::get(index.getType(), i));
-	Value *follow = b.CreateAdd(splat(lane_0(&index)), ConstantVector::get(steps));
-	b.CreateCondBr(b.CreateAndReduce(b.CreateICmpEQ(vector(&index), follow)), near, far,
+	b.CreateCondBr(are_neighbours(index), near, far,
 		       MDBuilder(context).createLikelyBranchWeights());
 	b.SetInsertPoint(near);
 	LoadInst *all = b.CreateAlignedLoad(widen(load.getType()),
 					    lane_0(load.getPointerOperand()),
 					    load.getAlign(), load.getName());
 	all->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+	all->setMetadata(LLVMContext::MD_invariant_load,
+			 load.getMetadata(LLVMContext::MD_invariant_load));
+	tag_row(*all, lanes);
 	b.CreateBr(next);
 	b.SetInsertPoint(far);
 	Value *some = load_apart(load);
-	far = b.GetInsertBlock();
+	BasicBlock *end = b.GetInsertBlock();
 	b.CreateBr(next);
 	b.SetInsertPoint(next);
 	PHINode *made = b.CreatePHI(all->getType(), 2);
 	made->addIncoming(all, near);
-	made->addIncoming(some, far);
+	made->addIncoming(some, end);
 	return made;
 }

@@ -407,10 +407,11 @@ private:
 	Value *load_table(llvm::LoadInst &load, const table &t);
 
 	/* vector_wraps.cc */
-	Instruction *find_masked_index(Value *v, unsigned depth) const;
-	Instruction *find_wrap(const llvm::LoadInst &load) const;
+	bool is_masked_index(Value *v, unsigned depth) const;
+	Value *find_wrap(const llvm::LoadInst &load) const;
 	Value *lane_0(Value *v);
-	Value *load_wrap(llvm::LoadInst &load, Instruction &index);
+	Value *are_neighbours(Value *index);
+	Value *load_wrap(llvm::LoadInst &load, Value *index);
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
