@@ -19,6 +19,7 @@
 #include "vectoriser.h"
 
 #include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/MDBuilder.h>
 
 using namespace llvm;
 
@@ -347,6 +348,30 @@ void vectoriser::store_pieces(StoreInst &store, Value *all, unsigned units)
 		piece->setMetadata(LLVMContext::MD_tbaa,
 				   store.getMetadata(LLVMContext::MD_tbaa));
 	}
+}
+
+/* What @usual makes if @condition holds, as it mostly does, or else @other */
+Value *vectoriser::emit_likely(Value *condition, function_ref<Value *()> usual,
+			       function_ref<Value *()> other)
+{
+	LLVMContext &context = b.getContext();
+	BasicBlock *near = BasicBlock::Create(context, "usual", out);
+	BasicBlock *far = BasicBlock::Create(context, "other", out);
+	BasicBlock *next = BasicBlock::Create(context, "next", out);
+	std::pair<Value *, BasicBlock *> made[2];
+
+	b.CreateCondBr(condition, near, far, MDBuilder(context).createLikelyBranchWeights());
+	b.SetInsertPoint(near);
+	made[0] = { usual(), b.GetInsertBlock() };
+	b.CreateBr(next);
+	b.SetInsertPoint(far);
+	made[1] = { other(), b.GetInsertBlock() };
+	b.CreateBr(next);
+	b.SetInsertPoint(next);
+	PHINode *all = b.CreatePHI(made[0].first->getType(), 2);
+	for (auto [value, from] : made)
+		all->addIncoming(value, from);
+	return all;
 }
 
 /* From addresses of which nothing is known */

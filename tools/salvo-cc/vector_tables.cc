@@ -17,7 +17,6 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsX86.h>
-#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -231,7 +230,6 @@ Value *vectoriser::table_base(const table &t)
 
 Value *vectoriser::load_table(LoadInst &load, const table &t)
 {
-	LLVMContext &context = b.getContext();
 	Value *base = table_base(t);
 
 	if (t.readable)
@@ -239,21 +237,9 @@ Value *vectoriser::load_table(LoadInst &load, const table &t)
 	Value *fits = is_in_page(base, t);
 	if (mask)
 		fits = b.CreateAnd(fits, some_lane());
-	BasicBlock *held = BasicBlock::Create(context, "table", out);
-	BasicBlock *far = BasicBlock::Create(context, "gather", out);
-	BasicBlock *next = BasicBlock::Create(context, "next", out);
-	b.CreateCondBr(fits, held, far, MDBuilder(context).createLikelyBranchWeights());
-	b.SetInsertPoint(held);
-	Value *picked = pick_elements(load, base, t);
-	b.CreateBr(next);
-	b.SetInsertPoint(far);
-	Value *gathered = can_gather_words(load) ? gather_words(load) : gather(load);
-	b.CreateBr(next);
-	b.SetInsertPoint(next);
-	PHINode *all = b.CreatePHI(picked->getType(), 2);
-	all->addIncoming(picked, held);
-	all->addIncoming(gathered, far);
-	return all;
+	return emit_likely(fits, [&] { return pick_elements(load, base, t); }, [&] {
+		return can_gather_words(load) ? gather_words(load) : gather(load);
+	});
 }
 
 /* Instructions of @f for lookups that are no longer there when LLVM has optimised it */

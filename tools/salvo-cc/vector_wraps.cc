@@ -14,8 +14,6 @@
 #include "places.h"
 #include "vectoriser.h"
 
-#include <llvm/IR/MDBuilder.h>
-
 using namespace llvm;
 
 /* Operations between an address and the masked index that it depends on */
@@ -112,29 +110,16 @@ Value *vectoriser::are_neighbours(Value *index)
 
 Value *vectoriser::load_wrap(LoadInst &load, Value *index)
 {
-	LLVMContext &context = b.getContext();
-	BasicBlock *near = BasicBlock::Create(context, "neighbours", out);
-	BasicBlock *far = BasicBlock::Create(context, "wrapped", out);
-	BasicBlock *next = BasicBlock::Create(context, "loaded", out);
+	auto at_once = [&] {
+		LoadInst *all = b.CreateAlignedLoad(widen(load.getType()),
+						    lane_0(load.getPointerOperand()),
+						    load.getAlign(), load.getName());
+		all->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
+		all->setMetadata(LLVMContext::MD_invariant_load,
+				 load.getMetadata(LLVMContext::MD_invariant_load));
+		tag_row(*all, lanes);
+		return all;
+	};
 
-	b.CreateCondBr(are_neighbours(index), near, far,
-		       MDBuilder(context).createLikelyBranchWeights());
-	b.SetInsertPoint(near);
-	LoadInst *all = b.CreateAlignedLoad(widen(load.getType()),
-					    lane_0(load.getPointerOperand()),
-					    load.getAlign(), load.getName());
-	all->setMetadata(LLVMContext::MD_tbaa, load.getMetadata(LLVMContext::MD_tbaa));
-	all->setMetadata(LLVMContext::MD_invariant_load,
-			 load.getMetadata(LLVMContext::MD_invariant_load));
-	tag_row(*all, lanes);
-	b.CreateBr(next);
-	b.SetInsertPoint(far);
-	Value *some = load_apart(load);
-	BasicBlock *end = b.GetInsertBlock();
-	b.CreateBr(next);
-	b.SetInsertPoint(next);
-	PHINode *made = b.CreatePHI(all->getType(), 2);
-	made->addIncoming(all, near);
-	made->addIncoming(some, end);
-	return made;
+	return emit_likely(are_neighbours(index), at_once, [&] { return load_apart(load); });
 }

@@ -345,6 +345,8 @@ private:
 	Value *emit_merged(llvm::AtomicRMWInst &rmw);
 	Value *sum_before(Value *values);
 	Instruction *gather(llvm::LoadInst &load);
+	Value *emit_likely(Value *condition, llvm::function_ref<Value *()> usual,
+			   llvm::function_ref<Value *()> other);
 	Value *load_apart(llvm::LoadInst &load);
 	Value *emit_load(llvm::LoadInst &load);
 	void store_if_any(llvm::StoreInst &store);
