@@ -309,4 +309,30 @@ END
 	# As a word of the vector, without finding out which
 	lacks code 'vpsrlvd')"
 
+# sort_from START: inserts each element into a large array, from its element START - 1 on
+sort_from() {
+	compile "--march x86-64-v4 -DSTART=$1" <<'END'
+kernel void k(global const float *a, global float *b, global const int *c, int n)
+{
+	int x = get_global_id(0);
+	float v[1000];
+
+	for (int i = 0; i < n; i++) {
+		float now = a[x + i];
+		int j;
+
+		for (j = START - 1; j >= 0 && now < v[j]; j--)
+			v[j + 1] = v[j];
+		v[j + 1] = now;
+	}
+	b[x] = v[n / 2];
+}
+END
+}
+check "M4 a large private array: lanes if they mostly index it alike, none where each has its own" "$(
+	sort_from i
+	has code 'vcmp[a-z_]*ps.*zmm'
+	sort_from 'c[x+i]'
+	lacks code 'vcmp[a-z_]*ps.*zmm')"
+
 finish

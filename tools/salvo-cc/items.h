@@ -75,12 +75,16 @@ bool narrow_integers(llvm::Function &item, llvm::Argument &x);
 /* An attribute of kernels all of whose rows have lanes */
 constexpr char all_lanes[] = "salvo-all-lanes";
 
-/* Private arrays of a work-item, in bytes, up to which it is vectorised */
+/* Private arrays of a work-item that lanes gather from, in bytes, up to which it is vectorised */
 constexpr uint64_t max_private = 1024;
 
 /* vector_arrays.cc: makes the lanes of an element of a private array neighbours in memory. */
 void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		       llvm::TargetMachine &target);
+
+/* vector_arrays.cc: bytes of private arrays that lanes mostly gather from, or scatter to */
+uint64_t gathered_bytes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		     llvm::TargetMachine &target);
 
 /* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
 void load_on_ways(llvm::Function &item, llvm::Argument &x, unsigned lanes,

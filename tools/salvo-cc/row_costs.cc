@@ -9,6 +9,7 @@
 #include "quotients.h"
 #include "vectoriser.h"
 
+#include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 using namespace llvm;
@@ -23,6 +24,26 @@ bool is_so(Function &item, TargetMachine &target, function_ref<bool(Function &)>
 	const bool is = test(*copy);
 	copy->eraseFromParent();
 	return is;
+}
+
+/*
+ * Private arrays, in bytes, up to which lanes have them where they index them mostly alike. A loop
+ * to the length of what an array holds leaves the rest of it out of the cache.
+ */
+static const uint64_t max_alike = 8 << 10;
+
+bool has_few_apart(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const unsigned d = x.getArgNo();
+	uint64_t bytes = 0;
+
+	for (const Instruction &inst : instructions(item))
+		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
+			bytes += item.getDataLayout().getTypeAllocSize(alloca->getAllocatedType());
+	return bytes <= max_private ||
+	       (bytes <= max_alike && is_so(item, target, [&](Function &copy) {
+			return gathered_bytes(copy, *copy.getArg(d), lanes, target) <= max_private;
+		}));
 }
 
 /* Lanes of one segment must cost less than this part of what lanes of several cost. */

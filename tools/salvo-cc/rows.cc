@@ -128,18 +128,6 @@ static unsigned lanes_in(const items &of, unsigned d, unsigned lanes)
 	return length < least_lanes ? 1 : bit_floor(length);
 }
 
-/* Accesses to large private arrays would be gathers. */
-static bool gains_from_lanes(const Function &f)
-{
-	uint64_t bytes = 0;
-
-	for (const Instruction &inst : instructions(f)) {
-		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
-			bytes += f.getDataLayout().getTypeAllocSize(alloca->getAllocatedType());
-	}
-	return bytes <= max_private;
-}
-
 /*
  * Instructions of a vector version: LLVM takes a second for 10,000 of them. Accesses and calls that
  * lanes have none for are repeated for each lane, so that a large work-item becomes several times
@@ -205,7 +193,7 @@ static Function *make_lanes(const items &of, Function &item, unsigned d, TargetM
 		const unsigned size = copy->getInstructionCount();
 		if (elements)
 			ask_for_elements(*copy);
-		Function *wide = gains_from_lanes(*copy) ?
+		Function *wide = has_few_apart(*copy, *of.id(*copy, d), lanes, target) ?
 			make_version(of, *copy, d, target, lanes, aligned) : nullptr;
 		copy->eraseFromParent();
 		if (!wide || !is_too_large(*wide, size, lanes, most))

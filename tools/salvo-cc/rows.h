@@ -142,6 +142,10 @@ constexpr unsigned least_columns = 4;
 /* row_costs.cc: does it access contiguous memory along y, and not along x? */
 bool gains_from_columns(const items &of, llvm::TargetMachine &target, unsigned lanes);
 
+/* row_costs.cc: accesses to larger private arrays would be gathers. */
+bool has_few_apart(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		   llvm::TargetMachine &target);
+
 /* row_costs.cc: does it access contiguous memory along y in one place, and along x in another? */
 bool gains_from_blocks(const items &of, llvm::TargetMachine &target, unsigned lanes);
 

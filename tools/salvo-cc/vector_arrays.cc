@@ -154,7 +154,7 @@ void vectoriser::interleave(AllocaInst &alloca, const private_uses &uses, uint64
 		ConstantAsMetadata::get(b.getInt64(bytes)) }));
 }
 
-void vectoriser::interleave()
+SmallVector<AllocaInst *> vectoriser::private_arrays() const
 {
 	SmallVector<AllocaInst *> arrays;
 
@@ -162,22 +162,57 @@ void vectoriser::interleave()
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))
 			if (alloca->getAllocatedType()->isAggregateType())
 				arrays.push_back(alloca);
-	if (arrays.empty())
-		return;
-	if (!prepare())
+	return arrays;
+}
+
+/* Do all lanes index it alike? */
+bool vectoriser::is_alike(Instruction &access) const
+{
+	return shape_of(getLoadStorePointerOperand(&access)).kind == shape::STRIDED;
+}
+
+void vectoriser::interleave()
+{
+	const SmallVector<AllocaInst *> arrays = private_arrays();
+
+	if (arrays.empty() || !prepare())
 		return;
 	for (AllocaInst *array : arrays) {
 		private_uses uses;
-		auto is_same = [&](Instruction *access) {
-			return shape_of(getLoadStorePointerOperand(access)).kind ==
-				shape::STRIDED;
-		};
 
-		if (!find_private_uses(*array, uses) || none_of(uses.accesses, is_same))
+		if (!find_private_uses(*array, uses) ||
+		    none_of(uses.accesses, [&](Instruction *access) { return is_alike(*access); }))
 			continue;
 		if (const uint64_t bytes = element_size(uses))
 			interleave(*array, uses, bytes);
 	}
+}
+
+uint64_t vectoriser::gathered_bytes()
+{
+	uint64_t bytes = 0;
+
+	if (!prepare())
+		return UINT64_MAX;
+	for (AllocaInst *array : private_arrays()) {
+		private_uses uses;
+		double alike = 0;
+
+		if (find_private_uses(*array, uses) && element_size(uses))
+			for (Instruction *access : uses.accesses)
+				alike += is_alike(*access) ? times_of(*access->getParent()) :
+							     -times_of(*access->getParent());
+		if (alike <= 0)
+			bytes += layout.getTypeAllocSize(array->getAllocatedType());
+	}
+	return bytes;
+}
+
+uint64_t gathered_bytes(Function &item, Argument &x, unsigned lanes, TargetMachine &target)
+{
+	const TargetTransformInfo costs = target.getTargetTransformInfo(item);
+
+	return vectoriser(item, x, lanes, costs).gathered_bytes();
 }
 
 void interleave_arrays(Function &item, Argument &x, unsigned lanes, TargetMachine &target)

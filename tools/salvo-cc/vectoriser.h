@@ -81,6 +81,7 @@ public:
 	void group();
 	/* vector_arrays.cc: lays private arrays out element after element. */
 	void interleave();
+	uint64_t gathered_bytes();
 	/* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
 	void load_on_ways();
 	/* vector_overlaps.cc: makes loops for walks in which nothing overlaps; false if not. */
@@ -211,6 +212,8 @@ private:
 	static uint64_t interleaved_bytes(const llvm::AllocaInst &alloca);
 	static bool find_private_uses(Value &pointer, private_uses &uses);
 	uint64_t element_size(const private_uses &uses) const;
+	llvm::SmallVector<llvm::AllocaInst *> private_arrays() const;
+	bool is_alike(Instruction &access) const;
 	void interleave(llvm::AllocaInst &alloca, const private_uses &uses, uint64_t bytes);
 
 	/* vector_joins.cc */
