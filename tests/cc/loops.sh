@@ -756,4 +756,25 @@ kernel void k(global const float *in, global float *out)
 END
 	lacks code 'vfmadd|vcmp')"
 
+check "an element behind a private array is 0, which leaves the others' sum as it is" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0), w[2][3];
+	float sum = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < 3; j++)
+			w[i][j] = (i + 3) * (j + 1);
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j <= 3; j++)
+			sum += w[i][j] * a[x + 4 * i + j];
+	b[x] = sqrt(sum);
+}
+END
+		has code 'vsqrtps|vrsqrt14ps'
+		has code 'vmovups %[yz]mm[0-9]+,'
+	done)"
+
 finish

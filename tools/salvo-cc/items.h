@@ -72,6 +72,9 @@ bool is_seldom_run(const llvm::Loop &loop);
 /* narrow.cc: computes in 8 or 16 bits what needs no more; false if there is nothing to do. */
 bool narrow_integers(llvm::Function &item, llvm::Argument &x);
 
+/* overreads.cc: makes loads from constant places outside of private arrays 0; false if none are. */
+bool define_overreads(llvm::Function &f);
+
 /* An attribute of kernels all of whose rows have lanes */
 constexpr char all_lanes[] = "salvo-all-lanes";
 

@@ -418,6 +418,18 @@ struct managers {
 	}
 };
 
+/* Before SROA makes undefined values of them */
+struct keep_overreads : PassInfoMixin<keep_overreads> {
+	PreservedAnalyses run(Function &f, FunctionAnalysisManager &)
+	{
+		if (!define_overreads(f))
+			return PreservedAnalyses::all();
+		PreservedAnalyses kept;
+		kept.preserveSet<CFGAnalyses>();
+		return kept;
+	}
+};
+
 void run_passes(Module &m, ModulePassManager passes)
 {
 	managers all(nullptr, PipelineTuningOptions());
@@ -448,6 +460,7 @@ static void add_unrolling(FunctionPassManager &passes, int level, bool accesses)
 	unroll.addPass(LoopDeletionPass());
 	unroll.addPass(LoopFullUnrollPass(level));
 	passes.addPass(createFunctionToLoopPassAdaptor(std::move(unroll)));
+	passes.addPass(keep_overreads());
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
 	passes.addPass(EarlyCSEPass(true));
 	passes.addPass(InstCombinePass());
@@ -481,6 +494,7 @@ void simplify(Module &m, TargetMachine &target)
 	managers all(&target, PipelineTuningOptions());
 	FunctionPassManager passes, copies;
 
+	passes.addPass(keep_overreads());
 	passes.addPass(SROAPass(SROAOptions::ModifyCFG));
 	passes.addPass(EarlyCSEPass(true));
 	passes.addPass(SimplifyCFGPass());
