@@ -116,4 +116,23 @@ kernel void k(global const float *a, global float *b, constant sizes *s)
 END
 	has code 'vmovups %zmm[0-9]+,\([^{]*$')"
 
+check "M4 a guard of its own on each of two ways: no masks inside, and nothing outside" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, float from, float to)
+{
+	int x = get_global_id(0);
+	float v = a[x];
+
+	if (v == from) {
+		if (x >= 0 && x < 640)
+			b[x] = to;
+	} else {
+		if (x >= 0 && x < 640)
+			b[x] = v;
+	}
+}
+END
+	has code 'vmovups %zmm[0-9]+,\([^{]*$'
+	lacks code 'vpcmp|k(or|and|not|xor)w|kmov')"
+
 finish

@@ -144,12 +144,16 @@ bool interior::is_mirror(Value *v, unsigned depth)
 	return false;
 }
 
-/* What @v is known to be when @test has @outcome: 0, 1, or -1 for unknown. */
+/*
+ * What @v is known to be when @test has @outcome: 0, 1, or -1 for unknown. Each of two ways may
+ * have its own copy of a comparison.
+ */
 static int outcome_of(Value *v, Instruction *test, bool outcome, unsigned depth)
 {
+	auto *compare = dyn_cast<ICmpInst>(v);
 	Value *p, *q;
 
-	if (v == test)
+	if (v == test || (compare && compare->isIdenticalTo(test)))
 		return outcome;
 	if (auto *constant = dyn_cast<ConstantInt>(v))
 		return constant->isOne();
