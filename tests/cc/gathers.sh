@@ -335,4 +335,37 @@ check "M4 a large private array: lanes if they mostly index it alike, none where
 	sort_from 'c[x+i]'
 	lacks code 'vcmp[a-z_]*ps.*zmm')"
 
+check "M4 what is behind a test for infinity or NaN: lanes search, as nearly all of them come to it" "$(
+	for test in isinf isnan; do
+		compile "--march x86-64-v4 -DTEST=$test" <<'END'
+float map(float v, global const float *from, global const float *to, int n)
+{
+	int first = 0, count = n, step;
+
+	if (v <= from[0])
+		return to[0];
+	if (v >= from[n - 1])
+		return to[n - 1];
+	while (count > 0) {
+		step = count / 2;
+		if (v < from[first + step]) {
+			count = step;
+		} else {
+			first += step + 1;
+			count -= step + 1;
+		}
+	}
+	return mix(to[first - 1], to[first], v - from[first - 1]);
+}
+kernel void k(global float *a, global const float *from, global const float *to, int n)
+{
+	a += get_global_id(0) * 3;
+	if (!TEST(a[0]))
+		for (int i = 0; i < 3; i++)
+			a[i] = map(a[i], from + i * n, to + i * n, n);
+}
+END
+		has code 'vgatherdps'
+	done)"
+
 finish

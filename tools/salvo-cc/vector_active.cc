@@ -303,10 +303,40 @@ bool vectoriser::leads_to_loop(const BasicBlock &block) const
 	});
 }
 
+/* How much more often a number is finite than infinite or NaN, at least */
+static const double finite = 16;
+
+/* The part of the lanes for which @condition, a test for infinity or NaN, holds; or 0 */
+static double part_of_special(Value *condition)
+{
+	using namespace PatternMatch;
+	FCmpInst::Predicate predicate;
+	const bool is_test = match(condition, m_FCmp(predicate, m_Value(), m_Inf()));
+	auto *compare = dyn_cast<FCmpInst>(condition);
+
+	if (!compare)
+		return 0;
+	switch (compare->getPredicate()) {
+	case FCmpInst::FCMP_UNO:
+		return 1 / finite;
+	case FCmpInst::FCMP_ORD:
+		return 1 - 1 / finite;
+	case FCmpInst::FCMP_OEQ:
+	case FCmpInst::FCMP_UEQ:
+		return is_test ? 1 / finite : 0;
+	case FCmpInst::FCMP_ONE:
+	case FCmpInst::FCMP_UNE:
+		return is_test ? 1 - 1 / finite : 0;
+	default:
+		return 0;
+	}
+}
+
 /*
  * The part of the lanes that @branch leads to @next, half of them as a rule. Where a loop runs for
- * one work-item of a row, it is one of the lanes. Where it compares a remainder of a constant, or
- * some of the lowest bits, with a constant, all remainders are as frequent.
+ * one work-item of a row, it is one of the lanes. Few numbers are infinite or NaN. Where a
+ * remainder of a constant, or some of the lowest bits, are compared with a constant, all remainders
+ * are as frequent.
  */
 double vectoriser::part_of(const BranchInst &branch, const BasicBlock &next) const
 {
@@ -319,6 +349,8 @@ double vectoriser::part_of(const BranchInst &branch, const BasicBlock &next) con
 		return 1. / lanes;
 	if (is_guard(branch, next))
 		return 1;
+	if (const double special = part_of_special(branch.getCondition()))
+		return branch.getSuccessor(0) == &next ? special : 1 - special;
 	if (match(branch.getCondition(),
 		  m_ICmp(predicate, m_CombineOr(m_URem(m_Value(), m_APInt(divisor)),
 						m_SRem(m_Value(), m_APInt(divisor))),
