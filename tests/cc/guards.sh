@@ -135,4 +135,18 @@ END
 	has code 'vmovups %zmm[0-9]+,\([^{]*$'
 	lacks code 'vpcmp|k(or|and|not|xor)w|kmov')"
 
+check "M4 a clamped index that falls along the row: neighbours from the last one on, no gathers" "$(
+	for level in 3 4; do
+		compile "--march x86-64-v$level" <<'END'
+kernel void k(global const float *a, global float *b, int w)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	b[y * w + x] = a[y * w + clamp((int)get_global_size(0) - 1 - x, 0, w - 1)];
+}
+END
+		has code 'vpermp?[sd] .*\(|vpermp?[sd] |vshuf'
+		has code 'vmovups %[yz]mm[0-9]+,\([^{]*$'
+	done)"
+
 finish

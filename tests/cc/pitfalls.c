@@ -71,6 +71,7 @@ static const struct {
 	{ "tests/kernels/cc_pitfalls_flow.cl", {
 		"two_ways", "two_ways_in_a_loop", "two_ways_to_a_barrier", "flags",
 		"left_before_values", "mirrors", "chosen_sides", "mirrors_that_guard",
+		"falling_clamps", "turns",
 		"mirrors_of_64_bits", "signs_of_64_bits", "mirrors_across_a_barrier",
 		"active_only_uchar", "active_only_short", "active_only_int",
 		"active_only_ulong",

@@ -169,6 +169,29 @@ kernel void mirrors(PLAIN)
 	out[ITEM] = r;
 }
 
+/* Clamps of what falls along a row, where it stays inside of them, or not, or wraps around. */
+kernel void falling_clamps(PLAIN)
+{
+	const int x = get_global_id(0), w = get_global_size(0);
+	const int last = n == 3 ? w / 3 : n == 4 ? 2 * w : n == 8 ? 4 : w - 1;
+	const int far = n == 6 ? 0x7fffffe0 : n == 7 ? (int)0x80000010 : last;
+	uint r = in[clamp(last - x, 0, w - 1)];
+
+	r += 3 * in[clamp((int)((long)w - x - (long)n), 0, 63)];
+	r ^= (uint)max((int)((uint)far - (uint)x), 5) * 7;
+	r ^= min((uint)far - (uint)x, 99u) * 11;
+	r ^= (uint)min((int)abs(last - x), 70) * 13;
+	out[ITEM] = r;
+}
+
+/* A quarter turn, whose rows are columns from the last element on */
+kernel void turns(PLAIN)
+{
+	const int x = get_global_id(0), y = get_global_id(1), h = get_global_size(1);
+
+	out[ITEM] = in[x * h + clamp(h - 1 - y + (int)n % 3, 0, h - 1)];
+}
+
 /* Sums of 64 bits that wrap around within the row, if n is 6. */
 kernel void mirrors_of_64_bits(PLAIN)
 {

@@ -7,6 +7,7 @@
  *	if (x < 1 || x >= w - 1) return;	a[x - 1] + a[x + 1]
  *	a[clamp(x + k, 0, w - 1)]		a[x + k]
  *	a[min(abs(x + k), 2 * (w - 1) - x - k)]	a[x + k]
+ *	a[max(w - 1 - x, 0)]			a[w - 1 - x]
  *
  * For nearly all of a row the outcome is the same. A test compares x, or a small multiple of it as
  * in 3 * x + 2 < n, plus a value that is invariant in the row, or such a value minus x, with
@@ -119,7 +120,7 @@ int64_t interior::scale_of(Value *v, unsigned depth)
 	case Instruction::Call:
 		/* Clamped: in the interior it is what is clamped. */
 		if (const row_test *clamp = find_clamp(inst))
-			return clamp->scale;
+			return clamp->falling ? 0 : clamp->scale;
 		return 0;
 	default:
 		return 0;
@@ -133,6 +134,10 @@ bool interior::is_mirror(Value *v, unsigned depth)
 
 	if (!depth || !v->getType()->isIntegerTy())
 		return false;
+	if (const row_test *clamp = find_clamp(v))
+		return clamp->falling;
+	if (match(v, m_Trunc(m_Value(p))))
+		return v->getType()->getIntegerBitWidth() >= 32 && is_mirror(p, depth - 1);
 	if (match(v, m_Not(m_Value(p))))
 		return is_step(p, depth - 1);
 	if (match(v, m_Sub(m_Value(p), m_Value(q))))
@@ -279,7 +284,7 @@ bool interior::find_sides(row_test &t, Value *left, Value *right)
 {
 	auto find_step = [&] {
 		t.scale = scale_of(t.step, max_depth);
-		t.falling = !t.scale && isa<ICmpInst>(t.test) && is_mirror(t.step, max_depth);
+		t.falling = !t.scale && is_mirror(t.step, max_depth);
 		t.scale += t.falling;
 		return t.scale != 0;
 	};
