@@ -314,4 +314,18 @@ kernel void k(global const int *which, global int8 *of)
 END
 	times code "movslq|cltq|sar +[$]0x20" 1 1)"
 
+check "M4 a quarter turn within a border: four of a row and lanes along the column, as transposed" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+
+	if (x < 480 && y < 640)
+		b[y * 480 + x] = a[x * 640 + clamp((int)get_global_size(1) - 1 - y, 0, 639)];
+}
+END
+	has notes '^  columns '
+	has code 'vunpck'
+	lacks code 'vscatter')"
+
 finish

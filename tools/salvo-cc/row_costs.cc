@@ -190,9 +190,9 @@ bool gains_from_blocks(const items &of, TargetMachine &target, unsigned lanes)
 		return false;
 	if (is_so(f, target, gains))
 		return true;
-	/* Most neighbours in y have one quotient, and contiguous remainders. */
-	interior range(f, *of.id(f, 1), false);
-	if (!range.has_quotients())
+	/* Most neighbours in y have one quotient, contiguous remainders, and no clamps. */
+	interior range(f, *of.id(f, 1), true);
+	if (!range.has_quotients() && !range.has_borders())
 		return false;
 	Function *special = range.specialise();
 	const bool is = is_so(*special, target, gains);

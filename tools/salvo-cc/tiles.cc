@@ -12,7 +12,8 @@
  *		in[x + width * y];	out[y + height * x] = v.x
  *					out[y + height * (x + 1)] = v.y, ...
  *
- * It is for work-items of one block that load before they store. Each step is made for all four
+ * Lanes may be neighbours from the last one to the first, as those of a rotation are. It is for
+ * work-items of one block that load before they store. Each step is made for all four
  * before the next one: without a barrier work-items must not depend on each other.
  */
 #include "rows.h"
@@ -65,17 +66,18 @@ static bool gains_from_tiles(Function &f, const strides &x, const strides &y)
 			continue;
 		const Type *type = getLoadStoreType(&inst);
 		const int64_t bits = type->getPrimitiveSizeInBits();
-		auto is_near = [&](const strides &of) {
+		auto is_near = [&](const strides &of, bool reversed) {
 			auto at = of.find(&inst);
 
-			return at != of.end() && (at->second == 0 || at->second == bits / 8);
+			return at != of.end() && (at->second == 0 || at->second == bits / 8 ||
+						  (reversed && at->second == -bits / 8));
 		};
 
-		if (type->isVectorTy() || (bits != 32 && bits != 64) ||
-		    (!is_near(x) && !is_near(y)))
+		const bool near_x = is_near(x, false), near_y = is_near(y, true);
+		if (type->isVectorTy() || (bits != 32 && bits != 64) || (!near_x && !near_y))
 			return false;
-		rows |= !is_near(y);
-		columns |= !is_near(x);
+		rows |= !near_y;
+		columns |= !near_x;
 	}
 	return rows && columns;
 }
