@@ -368,4 +368,23 @@ END
 		has code 'vgatherdps'
 	done)"
 
+for march in v3:ymm:vpermd v4:zmm:'vperm(d|ps)'
+do
+	IFS=: read -r level register permutation <<END
+$march
+END
+	check "M4 lanes that exchange elements of local memory: a block, permuted ($level)" "$(
+		compile "--march x86-64-$level" <<'END'
+kernel void k(global const float *a, global float *b, local float *t, int d)
+{
+	size_t i = get_local_id(0);
+
+	t[i] = a[get_global_id(0)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[get_global_id(0)] = sqrt(t[i ^ d]);
+}
+END
+		has code "$permutation.*$register")"
+done
+
 finish

@@ -87,7 +87,7 @@ static const struct {
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
-		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared",
+		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared", "exchanges",
 		"clamped_indices", "short_indices", "masked_indices", "loaded_indices",
 		"copies_uchar",
 		"copies_short", "copies_float",

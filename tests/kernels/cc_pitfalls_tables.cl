@@ -175,6 +175,31 @@ kernel void shared(ARGS)
 	out[ITEM] = r * 3 + (SIZE > 15 ? s[(v >> 4) & 15] : s[(v >> 4) % SIZE]);
 }
 
+/*
+ * Exchanges in blocks of the lanes' number, across them, and in two of their halves; of some lanes,
+ * and with indices that wrap around in 32 bits. What is behind the last one is not loaded.
+ */
+kernel void exchanges(ARGS)
+{
+	uint l = LID, v = in[ITEM], last = SIZE - 1, r;
+	local float *f = (local float *)s;
+
+	s[l] = v >> 3;
+	barrier(CLK_LOCAL_MEM_FENCE);
+	r = s[min(l ^ n, last)] + (l < (SIZE & ~7u) ? s[l ^ 5] * 3 : 0);
+	for (uint d = 1; d < SIZE; d *= 2)
+		if ((l ^ d) < SIZE)
+			r = r * 5 + s[l ^ d];
+	if (!(SIZE & last))
+		for (int d = 0; d < (int)SIZE; d += n + 1)
+			r = r * 7 + s[(int)l ^ d] + as_uint(f[d ^ l]) + s[(~l ^ d) & last];
+	if ((v & 1) && ((l + 3) ^ n) - 1 < SIZE)
+		r ^= s[(int)((l + 3) ^ n) - 1] * 11;
+	if (((l - 2) ^ n) + 9 < SIZE)
+		r ^= s[((l - 2) ^ n) + 9] * 13;
+	out[ITEM] = r;
+}
+
 /* Of each table the elements up to @last are there. */
 kernel void ends(global uint *out, global const uchar *bytes, global const uint *at, uint last)
 {

@@ -155,8 +155,10 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	table t;
 	if (load && find_table(*load, &t))
 		return table_cost(*load, t);
-	if (load && !masked && find_wrap(*load))
+	if (load && !masked && is_wrap(*load))
 		return 5 * registers_of(type);
+	if (load && find_exchange(*load))
+		return (masked ? 8 : 6) * registers_of(type);
 	if (load && has_elements(*load) && can_transpose(*load))
 		return lanes * (shape_of(pointer).kind == shape::STRIDED && !masked ? 1.5 : 2);
 	if (load && has_elements(*load) && can_gather_elements(*load))

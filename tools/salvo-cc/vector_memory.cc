@@ -405,8 +405,10 @@ Value *vectoriser::emit_load(LoadInst &load)
 			return load_words(load, bytes);
 		if (find_table(load, &t))
 			return load_table(load, t);
-		if (Value *index = mask ? nullptr : find_wrap(load))
-			return load_wrap(load, index);
+		if (!mask && is_wrap(load))
+			return load_wrap(load);
+		if (Instruction *exchange = find_exchange(load))
+			return load_exchange(load, *exchange);
 		return load_apart(load);
 	}
 	if (!mask) {

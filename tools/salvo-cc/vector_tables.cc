@@ -71,7 +71,7 @@ bool vectoriser::find_table(LoadInst &load, table *made)
 	if (!made->gep || shape_of(made->gep->getPointerOperand()).kind != shape::UNIFORM ||
 	    layout.getTypeAllocSize(made->gep->getResultElementType()) != bytes)
 		return false;
-	made->index = made->gep->getOperand(made->gep->getNumOperands() - 1);
+	made->index = last_index(*made->gep);
 	if (shape_of(made->index).kind == shape::UNIFORM ||
 	    any_of(make_range(made->gep->idx_begin(), made->gep->idx_end() - 1),
 		   [&](Value *other) { return shape_of(other).kind != shape::UNIFORM; }))
@@ -144,15 +144,15 @@ static Value *cut(IRBuilder<> &b, Value *all, unsigned from, unsigned count)
 	return b.CreateShuffleVector(all, pick);
 }
 
-/* The word of each lane: @pick, counted from @base. */
-Value *vectoriser::pick_words(Value *base, const table &t, Value *pick)
+/* The word of each lane: @pick, counted from @base; @count: can be asked for. */
+Value *vectoriser::pick_words(Value *base, unsigned count, Value *pick)
 {
 	const unsigned words = permuted_words();
 	SmallVector<Value *> from;
 	Value *all = nullptr;
 
-	for (unsigned first = 0; first < t.words; first += words) {
-		const unsigned left = std::min<unsigned>(t.words - first, words);
+	for (unsigned first = 0; first < count; first += words) {
+		const unsigned left = std::min(count - first, words);
 		Value *at = first ? b.CreateConstGEP1_64(b.getInt32Ty(), base, first) : base;
 		auto *type = FixedVectorType::get(b.getInt32Ty(), PowerOf2Ceil(left));
 		SmallVector<Constant *> used;
@@ -186,7 +186,7 @@ Value *vectoriser::pick_elements(LoadInst &load, Value *base, const table &t)
 	const unsigned bits = type->getPrimitiveSizeInBits();
 	const unsigned shift = bits == 8 ? 2 : bits == 16 ? 1 : 0;	/* from elements to words */
 	Value *index = b.CreateZExtOrTrunc(vector(t.index), widen(b.getInt32Ty()));
-	Value *all = pick_words(base, t, shift ? b.CreateLShr(index, shift) : index);
+	Value *all = pick_words(base, t.words, shift ? b.CreateLShr(index, shift) : index);
 
 	if (shift) {
 		Value *n = b.CreateAnd(index, (1 << shift) - 1);
@@ -197,10 +197,10 @@ Value *vectoriser::pick_elements(LoadInst &load, Value *base, const table &t)
 	return b.CreateBitCast(all, widen(type));
 }
 
-/* Is the table at @base in one page? That of an argument is asked once. */
-Value *vectoriser::is_in_page(Value *base, const table &t)
+/* Are @words at @base in one page? Those of an argument are asked for once. */
+Value *vectoriser::is_in_page(Value *base, unsigned words)
 {
-	Value *&known = in_page[{ base, t.words }];
+	Value *&known = in_page[{ base, words }];
 
 	if (known)
 		return known;
@@ -208,7 +208,7 @@ Value *vectoriser::is_in_page(Value *base, const table &t)
 	if (isa<Argument>(base))
 		at.SetInsertPoint(start[order[0]], start[order[0]]->begin());
 	Value *place = at.CreateAnd(at.CreatePtrToInt(base, at.getInt64Ty()), page - 1);
-	Value *is = at.CreateICmpULE(place, at.getInt64(page - t.words * word));
+	Value *is = at.CreateICmpULE(place, at.getInt64(page - words * word));
 	if (isa<Argument>(base))
 		known = is;
 	return is;
@@ -234,7 +234,7 @@ Value *vectoriser::load_table(LoadInst &load, const table &t)
 
 	if (t.readable)
 		return pick_elements(load, base, t);
-	Value *fits = is_in_page(base, t);
+	Value *fits = is_in_page(base, t.words);
 	if (mask)
 		fits = b.CreateAnd(fits, some_lane());
 	return emit_likely(fits, [&] { return pick_elements(load, base, t); }, [&] {

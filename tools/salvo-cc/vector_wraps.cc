@@ -19,6 +19,11 @@ using namespace llvm;
 /* Operations between an address and the masked index that it depends on */
 static const unsigned max_depth = 6;
 
+Value *last_index(const GetElementPtrInst &gep)
+{
+	return gep.getOperand(gep.getNumOperands() - 1);
+}
+
 static bool keeps_distances(const Instruction &inst)
 {
 	return inst.getOpcode() == Instruction::Add || inst.getOpcode() == Instruction::Sub ||
@@ -27,37 +32,39 @@ static bool keeps_distances(const Instruction &inst)
 		inst.getOperand(0)->getType()->getScalarSizeInBits() >= 32);
 }
 
-/* Is @v, which varies, a masked index, or the sum of one and of what is the same for all lanes? */
-bool vectoriser::is_masked_index(Value *v, unsigned depth) const
+/*
+ * What the lanes of @v, which varies, differ by: an @opcode of lanes that follow on each other and of
+ * what is the same for all of them, or NULL
+ */
+Instruction *vectoriser::inner_index(Value *v, unsigned opcode, unsigned depth) const
 {
 	auto *inst = dyn_cast<Instruction>(v);
 	auto is = [&](const Value *of, auto kind) { return shape_of(of).kind == kind; };
 
 	if (!inst || depth == max_depth || !is(v, shape::VARYING))
-		return false;
-	if (inst->getOpcode() == Instruction::And) {
+		return nullptr;
+	if (inst->getOpcode() == opcode) {
 		for (unsigned i = 0; i < 2; i++) {
 			const shape s = shape_of(inst->getOperand(i));
 
 			if (s.kind == shape::STRIDED && s.stride == 1 &&
-			    is(inst->getOperand(1 - i), shape::UNIFORM) &&
-			    !isa<Constant>(inst->getOperand(1 - i)))
-				return true;
+			    is(inst->getOperand(1 - i), shape::UNIFORM))
+				return inst;
 		}
-		return false;
+		return nullptr;
 	}
 	if (!keeps_distances(*inst))
-		return false;
+		return nullptr;
 	if (inst->getOpcode() == Instruction::Sub && !is(inst->getOperand(1), shape::UNIFORM))
-		return false;
+		return nullptr;
 	for (unsigned i = 0; i < inst->getNumOperands(); i++)
 		if (inst->getNumOperands() == 1 || is(inst->getOperand(1 - i), shape::UNIFORM))
-			return is_masked_index(inst->getOperand(i), depth + 1);
-	return false;
+			return inner_index(inst->getOperand(i), opcode, depth + 1);
+	return nullptr;
 }
 
-/* The index of what @load loads, if it may be one load for all lanes, or NULL */
-Value *vectoriser::find_wrap(const LoadInst &load) const
+/* That of the index of what @load loads, if it may be one load for all lanes */
+Instruction *vectoriser::inner_index(const LoadInst &load, unsigned opcode) const
 {
 	auto *gep = dyn_cast<GetElementPtrInst>(load.getPointerOperand());
 	Type *type = load.getType();
@@ -69,8 +76,16 @@ Value *vectoriser::find_wrap(const LoadInst &load) const
 		    return shape_of(index).kind != shape::UNIFORM;
 	    }))
 		return nullptr;
-	Value *index = *std::prev(gep->idx_end());
-	return is_masked_index(index, 0) ? index : nullptr;
+	return inner_index(last_index(*gep), opcode);
+}
+
+/* Has @load a masked index, which its lanes need not wrap around at? */
+bool vectoriser::is_wrap(const LoadInst &load) const
+{
+	Instruction *index = inner_index(load, Instruction::And);
+
+	return index && !isa<Constant>(index->getOperand(0)) &&
+	       !isa<Constant>(index->getOperand(1));
 }
 
 /* @v of lane 0, which depends on a masked index */
@@ -87,29 +102,36 @@ Value *vectoriser::lane_0(Value *v)
 	return b.Insert(copy);
 }
 
+/* Do @first and the numbers that follow on it for the other lanes do so, too, after @cast? */
+Value *vectoriser::extends_in_step(CastInst &cast, Value *first)
+{
+	Value *last = b.CreateAdd(first, ConstantInt::get(first->getType(), lanes - 1));
+	auto extend = [&](Value *v) {
+		return b.CreateCast(cast.getOpcode(), v, cast.getType());
+	};
+	Value *end = b.CreateAdd(extend(first), ConstantInt::get(cast.getType(), lanes - 1));
+
+	return b.CreateICmpEQ(extend(last), end);
+}
+
 /* Do the lanes of @index follow on each other, also in fewer bits, before it is extended? */
 Value *vectoriser::are_neighbours(Value *index)
 {
 	auto *cast = dyn_cast<CastInst>(index);
-	Value *number = cast ? cast->getOperand(0) : index;
-	Value *first = lane_0(number), *last = ConstantInt::get(number->getType(), lanes - 1);
+	Value *number = cast ? cast->getOperand(0) : index, *first = lane_0(number);
 	SmallVector<Constant *> steps;
 
 	for (unsigned i = 0; i < lanes; i++)
 		steps.push_back(ConstantInt::get(number->getType(), i));
 	Value *row = b.CreateAdd(splat(first), ConstantVector::get(steps));
 	Value *all = b.CreateAndReduce(b.CreateICmpEQ(vector(number), row));
-	if (!cast)
-		return all;
-	auto extend = [&](Value *v) {
-		return b.CreateCast(cast->getOpcode(), v, cast->getType());
-	};
-	Value *end = b.CreateAdd(extend(first), extend(last));
-	return b.CreateAnd(all, b.CreateICmpEQ(extend(b.CreateAdd(first, last)), end));
+
+	return cast ? b.CreateAnd(all, extends_in_step(*cast, first)) : all;
 }
 
-Value *vectoriser::load_wrap(LoadInst &load, Value *index)
+Value *vectoriser::load_wrap(LoadInst &load)
 {
+	Value *index = last_index(cast<GetElementPtrInst>(*load.getPointerOperand()));
 	auto at_once = [&] {
 		LoadInst *all = b.CreateAlignedLoad(widen(load.getType()),
 						    lane_0(load.getPointerOperand()),

@@ -72,6 +72,8 @@ bool has_vector_calls(const llvm::Function &f);
 double vector_call_cost(const llvm::Instruction &call);	/* in instructions, for one lane */
 llvm::Type *vector_call_type(const llvm::Instruction &call);	/* of what it computes with */
 
+llvm::Value *last_index(const llvm::GetElementPtrInst &gep);
+
 class vectoriser {
 public:
 	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes,
@@ -405,18 +407,24 @@ private:
 	unsigned registers_of(const table &t) const;
 	double table_cost(const llvm::LoadInst &load, const table &t) const;
 	Value *permute(llvm::ArrayRef<Value *> from, Value *index);
-	Value *pick_words(Value *base, const table &t, Value *pick);
+	Value *pick_words(Value *base, unsigned count, Value *pick);
 	Value *pick_elements(llvm::LoadInst &load, Value *base, const table &t);
-	Value *is_in_page(Value *base, const table &t);
+	Value *is_in_page(Value *base, unsigned words);
 	Value *table_base(const table &t);
 	Value *load_table(llvm::LoadInst &load, const table &t);
 
 	/* vector_wraps.cc */
-	bool is_masked_index(Value *v, unsigned depth) const;
-	Value *find_wrap(const llvm::LoadInst &load) const;
+	Instruction *inner_index(Value *v, unsigned opcode, unsigned depth = 0) const;
+	Instruction *inner_index(const llvm::LoadInst &load, unsigned opcode) const;
+	bool is_wrap(const llvm::LoadInst &load) const;
 	Value *lane_0(Value *v);
+	Value *extends_in_step(llvm::CastInst &cast, Value *first);
 	Value *are_neighbours(Value *index);
-	Value *load_wrap(llvm::LoadInst &load, Value *index);
+	Value *load_wrap(llvm::LoadInst &load);
+
+	/* vector_exchanges.cc */
+	Instruction *find_exchange(const llvm::LoadInst &load) const;
+	Value *load_exchange(llvm::LoadInst &load, Instruction &exchange);
 
 	/* vector_elements.cc */
 	bool can_gather_elements(const llvm::LoadInst &load) const;
