@@ -328,4 +328,18 @@ END
 	has code 'vunpck'
 	lacks code 'vscatter')"
 
+check "M4 a row as long as half of the lanes: they run its borders, too" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, int w)
+{
+	local float t[8][9];
+	int x = get_local_id(0), y = get_local_id(1), i = get_global_id(1) * w + get_global_id(0);
+
+	t[y][x] = a[i];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[i] = t[y][x] + (x > 0 ? t[y][x - 1] : 0) + (x < 7 ? t[y][x + 1] : 0);
+}
+END
+	has code 'v(movups|addps).*ymm.*{%k')"
+
 finish

@@ -551,7 +551,8 @@ row make_row(const items &of, Function &item, unsigned d, bool skip, bool short_
 		made.rest = make_rest(of, *special, d, lanes / 2, most, aligned, target, opts);
 	if (!made.rest && !calls && (made.inner || (special == &item && made.wide)) &&
 	    gains_from_half(of, *special, d, lanes, short_rows, opts))
-		made.half = make_lanes(of, *special, d, target, lanes / 2, most, aligned);
+		made.half = make_lanes(of, made.has_half_of_all() ? item : *special, d, target,
+				       lanes / 2, most, aligned);
 	if (special != &item)
 		special->eraseFromParent();
 	if (!made.range)
@@ -596,15 +597,18 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 	const unsigned lanes = r.lanes;
 	auto wide = [&](Value *at) { call(r.wide, at, {}); };
 	auto one = [&](Value *at) { call(r.item, at, {}); };
+	auto half = [&](Value *from, Value *to) {
+		return make_loop(b, from, to, lanes / 2, "half",
+				 [&](Value *at) { call(r.half, at, {}); });
+	};
 	auto inner = [&](Value *from, Value *to) {
 		if (r.more)
 			from = make_loop(b, from, to, r.more_lanes, "more",
 					 [&](Value *at) { call(r.more, at, {}); });
 		from = make_loop(b, from, to, lanes, "inner",
 				 [&](Value *at) { call(r.range ? r.inner : r.wide, at, {}); });
-		if (r.half)
-			from = make_loop(b, from, to, lanes / 2, "half",
-					 [&](Value *at) { call(r.half, at, {}); });
+		if (r.half && !r.has_half_of_all())
+			from = half(from, to);
 		return r.rest ? emit_rest(b, r, from, to, call) : from;
 	};
 
@@ -626,6 +630,8 @@ static void emit_row(IRBuilder<> &b, const row &r, Value *length, ArrayRef<Value
 		};
 		x = r.wide ? emit_lanes(b, range, lanes, r.least(), segment, inner, wide) :
 			     inner(range.first, range.high);
+		if (r.half && r.has_half_of_all())
+			x = half(x, end);
 	} else if (r.wide) {
 		x = inner(x, end);
 	}

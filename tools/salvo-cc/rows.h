@@ -15,7 +15,8 @@
  * @wide: Of several, or NULL.
  * @inner: Of several in the interior.
  * @more: Of @more_lanes in the interior (everywhere, if there is no interior).
- * @half: Of half as many there, for what is left of a row.
+ * @half: Of half as many, for what is left of a row; in the interior, if no lanes run outside of it
+ *	  or it has segments.
  * @rest: Of up to half as many there, for the same, or NULL. Two more arguments are the first
  *	  work-item and the number of work-items.
  * @idle: What work-items do that are not run, or NULL. It is done once for the group.
@@ -46,7 +47,10 @@ struct row {
 	interior *guards() const { return range ? range.get() : guarded.get(); }
 
 	/* Work-items of the interior from which on several run at a time */
-	unsigned least() const { return half ? lanes / 2 : lanes; }
+	unsigned least() const { return half && !has_half_of_all() ? lanes / 2 : lanes; }
+
+	/* Does @half run outside of the interior, too? */
+	bool has_half_of_all() const { return inner && wide && !range->has_quotients(); }
 };
 
 /* Iterations of a loop that weigh its operations, when nothing is known of them */
