@@ -84,6 +84,7 @@ static const struct {
 		"guard_of_min", "guard_of_max", "guard_of_clamp", "guard_of_sum",
 		"exit_that_some_skip", "return_from_first_iterations",
 		"parts_of_vectors",
+		"last_uchar", "last_short", "last_uint", "last_long", "last_double",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

@@ -244,4 +244,20 @@ END
 		has code '(vmov[du][^ ]*|vinsert[if][^ ]*) .*0x1c\(.*[xy]mm'
 	done)"
 
+check "M4 lanes that store to one address: the last of them, without a scatter" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *b, local float *t)
+{
+	size_t x = get_global_id(0), i = get_local_id(0);
+
+	t[i + 1] = a[x];
+	if (i == 0)
+		t[0] = sqrt(a[x + 2]);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	b[x] = t[i] + t[i + 1];
+}
+END
+	has code 'vsqrtps.*zmm'
+	lacks code 'vscatter')"
+
 finish

@@ -702,3 +702,30 @@ kernel void parts_of_vectors(PLAIN)
 	store_some(a + b.wzyx, (global int4 *)out, 2 * x, ints);
 	store_some(b - a.yxwz, (global int4 *)out, 2 * x + 1, ints);
 }
+
+/* One work-item of a group, or all of them, store to one address what differs among work-items. */
+#define LAST(T)										\
+kernel void last_##T(ARGS)								\
+{											\
+	local T *t = (local T *)s;							\
+	uint l = LID, v = in[ITEM];							\
+											\
+	if (l == 0)									\
+		t[1] = 5;								\
+	barrier(CLK_LOCAL_MEM_FENCE);							\
+	if (l == n % SIZE)								\
+		t[1] = v ^ l;								\
+	if (l == SIZE - 1)								\
+		t[0] = in[ITEM + 1] - v;						\
+	for (uint j = 0; j < 3; j++)							\
+		if (l == ((n + j) * 7) % SIZE)						\
+			t[j + 2] = l + v;						\
+	barrier(CLK_LOCAL_MEM_FENCE);							\
+	out[ITEM] = (uint)t[0] + (uint)t[1] * 9 + (uint)t[2] * 3 + (uint)t[3] * 5 + (uint)t[4] * 7;	\
+}
+
+LAST(uchar)
+LAST(short)
+LAST(uint)
+LAST(long)
+LAST(double)

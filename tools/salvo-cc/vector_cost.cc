@@ -140,6 +140,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	if (shape_of(pointer).kind == shape::UNIFORM &&
 	    (load || shape_of(inst.getOperand(0)).kind == shape::UNIFORM))
 		return masked ? 3 : 1;
+	if (!load && masked && has_one_address(cast<StoreInst>(inst)))
+		return 6;
 	if (is_contiguous(pointer, type)) {
 		if (!masked)
 			return registers_of(type);

@@ -428,10 +428,9 @@ SmallVector<Value *> vectoriser::load_elements_of_all(LoadInst &load)
 	SmallVector<Value *> of[2];
 	BasicBlock *end[2];
 
-	if (!mask_bits)
-		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
-	b.CreateCondBr(b.CreateICmpEQ(mask_bits, Constant::getAllOnesValue(mask_bits->getType())),
-		       every, some);
+	Value *bits = active_bits();
+	b.CreateCondBr(b.CreateICmpEQ(bits, Constant::getAllOnesValue(bits->getType())), every,
+		       some);
 	for (unsigned i = 0; i < 2; i++) {
 		b.SetInsertPoint(i ? some : every);
 		mask = i ? active : nullptr;

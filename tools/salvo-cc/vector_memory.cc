@@ -43,15 +43,21 @@ static bool is_locked(const Instruction &inst)
 	       inst.getOperand(0)->getType()->getPointerAddressSpace() != LOCAL;
 }
 
+/* @mask as an integer. */
+Value *vectoriser::active_bits()
+{
+	if (!mask_bits)
+		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
+	return mask_bits;
+}
+
 /*
  * Is lane @i of @mask active? A test of a bit: without AVX-512 LLVM would extract an element from
  * the comparison that the mask comes from, which it would repeat for each of them.
  */
 Value *vectoriser::is_active(unsigned i)
 {
-	if (!mask_bits)
-		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
-	Value *bit = b.CreateAnd(mask_bits, b.getInt(APInt::getOneBitSet(lanes, i)));
+	Value *bit = b.CreateAnd(active_bits(), b.getInt(APInt::getOneBitSet(lanes, i)));
 	return b.CreateIsNotNull(bit);
 }
 
@@ -476,8 +482,7 @@ void vectoriser::store_if_any(StoreInst &store)
 	BasicBlock *after = BasicBlock::Create(out->getContext(), "stored", out);
 
 	Value *active = some_lane();
-	if (!mask_bits)
-		mask_bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
+	active_bits();
 	b.CreateCondBr(active, some, after);
 	b.SetInsertPoint(some);
 	store_each(store);
@@ -500,6 +505,28 @@ void vectoriser::emit_store(StoreInst &store)
 		store_each(store);
 }
 
+/* Is @store, under a mask, one to the same address for all lanes, of values that differ? */
+bool vectoriser::has_one_address(const StoreInst &store) const
+{
+	const Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
+
+	return !store.isVolatile() && !in_checked_mode(item) && !value->getType()->isVectorTy() &&
+	       shape_of(pointer).kind == shape::UNIFORM && shape_of(value).kind != shape::UNIFORM;
+}
+
+/* Such a store leaves the value of the last active lane. */
+void vectoriser::store_last(StoreInst &store)
+{
+	Value *all = vector(store.getValueOperand()), *bits = active_bits();
+	Value *before = b.CreateBinaryIntrinsic(Intrinsic::ctlz, bits, b.getFalse());
+	Value *last = b.CreateAnd(b.CreateNot(before), lanes - 1);
+	Value *value = b.CreateExtractElement(all, last);
+	Value *pointer = safe_pointer(scalar(store.getPointerOperand()), some_lane());
+	StoreInst *made = b.CreateAlignedStore(value, pointer, store.getAlign());
+
+	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
+}
+
 /* Stores what is not the same for all lanes. */
 void vectoriser::store_each(StoreInst &store)
 {
@@ -508,6 +535,8 @@ void vectoriser::store_each(StoreInst &store)
 
 	if (!store.isVolatile() && emit_store_elements(store))
 		return;
+	if (mask && has_one_address(store))
+		return store_last(store);
 	const bool contiguous = is_contiguous(pointer, type);
 	const bool at_once = contiguous || can_store_reversed(pointer, type, store.getAlign());
 	const bool scatters = can_scatter(type, store.getAlign()) &&

@@ -355,6 +355,8 @@ private:
 	Value *load_apart(llvm::LoadInst &load);
 	Value *emit_load(llvm::LoadInst &load);
 	void store_if_any(llvm::StoreInst &store);
+	bool has_one_address(const llvm::StoreInst &store) const;
+	void store_last(llvm::StoreInst &store);
 	void store_each(llvm::StoreInst &store);
 	void emit_store(llvm::StoreInst &store);
 	void store_lanes(llvm::StoreInst &store, Value *all);
@@ -369,6 +371,7 @@ private:
 	void store_pieces(llvm::StoreInst &store, Value *all, unsigned units);
 	void emit_alloca(llvm::AllocaInst &alloca);
 	void emit_scalar_memory(Instruction &inst);
+	Value *active_bits();
 	Value *is_active(unsigned i);
 	Value *safe_pointer(Value *pointer, Value *condition);
 	llvm::SmallVector<Value *> safe_pointers(Value *pointer);
