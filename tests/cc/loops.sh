@@ -30,7 +30,23 @@ END
 	columns rows 'column[i * rows + y]' | compile "--march x86-64-v4 --global-offset"
 	lacks code prefetch
 	columns 16 'v[column[i * 16 + y]]' | compile "--march x86-64-v4 --global-offset"
-	times code prefetcht0 1 3)"
+	times code prefetcht0 1 3
+	# A loop over lanes inside of it
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *in, global uint *counts, uint n)
+{
+	for (uint j = 0; j < n; j += get_local_size(0)) {
+		uint i = j + get_local_id(0), which;
+
+		if (i < n) {
+			which = in[i];
+			if (counts[which] < 255)
+				atomic_inc(counts + which);
+		}
+	}
+}
+END
+	times code prefetcht0 1 4)"
 
 check "M4 columns whose starts are in a table: what the next lanes load is prefetched" "$(
 	for index in 'in[at]' 'at'; do

@@ -134,6 +134,23 @@ static bool changes_in_loops(const SCEV *value)
 	return SCEVExprContains(value, [](const SCEV *part) { return isa<SCEVAddRecExpr>(part); });
 }
 
+static bool loads_vectors(Loop *loop)
+{
+	return any_of(loop->blocks(), [](BasicBlock *block) {
+		return any_of(*block, [](Instruction &inst) {
+			return is_gather(inst) || address_of(inst);
+		});
+	});
+}
+
+/* Has it gathers, and in the loops inside of it, as those over lanes, nothing of the kind? */
+static bool waits_for_gathers(const Loop &loop)
+{
+	return none_of(loop, loads_vectors) && any_of(loop.blocks(), [](BasicBlock *block) {
+		return any_of(*block, is_gather);
+	});
+}
+
 static void prefetch(const Loop &loop, ScalarEvolution &evolution, SCEVExpander &expander)
 {
 	/* Without a step: by a table */
@@ -177,8 +194,7 @@ static void prefetch(Function &f)
 	SCEVExpander expander(all.evolution, f.getDataLayout(), "prefetch");
 
 	for (Loop *loop : loops.getLoopsInPreorder())
-		if (loop->isInnermost() && loop->getLoopPredecessor() &&
-		    any_of(loop->blocks(), [](BasicBlock *b) { return any_of(*b, is_gather); }))
+		if (loop->getLoopPredecessor() && waits_for_gathers(*loop))
 			prefetch(*loop, all.evolution, expander);
 }
 
