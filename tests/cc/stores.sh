@@ -260,4 +260,17 @@ END
 	has code 'vsqrtps.*zmm'
 	lacks code 'vscatter')"
 
+check "M4 one scatter behind a branch: it is jumped over where no lane stores" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const uint *in, global uint *flags)
+{
+	uint which = in[get_global_id(0)];
+
+	if (which > 255)
+		flags[which] = which;
+}
+END
+	has code vpscatter
+	has code 'kortest|ktest')"
+
 finish

@@ -383,10 +383,10 @@ void vectoriser::find_rare_blocks()
 }
 
 /* Is a test for active lanes cheaper than running @b and its dominator subtree without any? */
-bool vectoriser::is_worth_skipping(BasicBlock *block) const
+bool vectoriser::is_worth_skipping(BasicBlock *block)
 {
 	SmallVector<BasicBlock *> inside;
-	unsigned cost = 0;
+	double cost = 0;
 
 	if (is_rare(*block))
 		return true;
@@ -394,8 +394,13 @@ bool vectoriser::is_worth_skipping(BasicBlock *block) const
 	for (BasicBlock *each : inside) {
 		if (each->getTerminator()->getNumSuccessors() > 1)
 			return true;
-		for (Instruction &inst : *each)
-			cost += inst.mayReadOrWriteMemory() || isa<CallBase>(inst) ? 6 : 1;
+		for (Instruction &inst : *each) {
+			const double all = isa<LoadInst>(inst) || isa<StoreInst>(inst) ?
+				access_cost(inst, true) : 0;
+
+			cost += inst.mayReadOrWriteMemory() || isa<CallBase>(inst) ?
+				std::max(all, 6.) : 1;
+		}
 	}
 	return cost > 12;
 }

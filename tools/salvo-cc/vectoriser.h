@@ -292,7 +292,7 @@ private:
 	BasicBlock *next_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	static bool is_rare(const BasicBlock &b);
 	void find_rare_blocks();
-	bool is_worth_skipping(BasicBlock *b) const;
+	bool is_worth_skipping(BasicBlock *b);
 	bool stores_unread(BasicBlock &b) const;
 	void load_phis(BasicBlock *b);
 	Value *combine(Value *mask, Value *condition);
