@@ -26,11 +26,11 @@ END
 	}
 	columns rows 'v[column[i * rows + y]]' | compile "--march x86-64-v4 --global-offset"
 	has code vgatherdpd
-	times code prefetcht0 3 3
+	times code prefetcht0 3 6
 	columns rows 'column[i * rows + y]' | compile "--march x86-64-v4 --global-offset"
 	lacks code prefetch
 	columns 16 'v[column[i * 16 + y]]' | compile "--march x86-64-v4 --global-offset"
-	times code prefetcht0 1 3
+	times code prefetcht0 1 6
 	# A loop over lanes inside of it
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const uint *in, global uint *counts, uint n)
@@ -69,7 +69,7 @@ END
 			lacks code prefetch
 		else
 			has code vgatherdps
-			times code prefetcht0 2 2
+			times code prefetcht0 2 4
 		fi
 	done)"
 

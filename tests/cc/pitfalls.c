@@ -85,6 +85,7 @@ static const struct {
 		"exit_that_some_skip", "return_from_first_iterations",
 		"parts_of_vectors",
 		"last_uchar", "last_short", "last_uint", "last_long", "last_double",
+		"ends_of_lanes",
 	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",

@@ -721,7 +721,8 @@ kernel void last_##T(ARGS)								\
 		if (l == ((n + j) * 7) % SIZE)						\
 			t[j + 2] = l + v;						\
 	barrier(CLK_LOCAL_MEM_FENCE);							\
-	out[ITEM] = (uint)t[0] + (uint)t[1] * 9 + (uint)t[2] * 3 + (uint)t[3] * 5 + (uint)t[4] * 7;	\
+	out[ITEM] = (uint)t[0] + (uint)t[1] * 9 + (uint)t[2] * 3 + (uint)t[3] * 5 +	\
+		    (uint)t[4] * 7;							\
 }
 
 LAST(uchar)
@@ -729,3 +730,34 @@ LAST(short)
 LAST(uint)
 LAST(long)
 LAST(double)
+
+/* Loops with an end of each lane: more and less, down, far apart, of few lanes, and none at all */
+kernel void ends_of_lanes(PLAIN)
+{
+	uint i = ITEM, x = get_global_id(0), v = in[i], r = 0, q = 1;
+	int low = (int)(v & 15) - 8, last = 0;
+	float sum = 0;
+
+	for (uint j = 0; j < x; j++)
+		r += in[j] == v;
+	for (uint j = x; j < n * 5; j++) {
+		r += in[j + n] ^ q;
+		q += r;
+	}
+	for (int j = n; j >= low; j--) {
+		sum += j * .5f;
+		last = j;
+	}
+	for (uchar j = v; j > 3; j -= 3)
+		r = r * 5 + in[j];
+	if (v & 1)
+		for (uint j = v & 7; j < (v >> 3 & 31); j++)
+			r += in[j] * j;
+	for (uint k = 0; k < (v & 3); k++)
+		for (long j = k; j < (long)(x & 5) - 2; j += 2)
+			q = q * 3 + in[j];
+	if (v & 4)
+		for (uint j = 0; j != (v & 6); j += 2)
+			q ^= in[j] << j;
+	out[i] = r + q * 7 + last * 11 + (uint)(int)(sum * 2) * 13;
+}

@@ -115,6 +115,13 @@ bool version_blocks(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);
 void forget_apart(llvm::Function &f);
 
+/*
+ * vector_together.cc: puts a loop that all lanes run in front of each of those that they leave in
+ * different iterations.
+ */
+void run_together(llvm::Function &item, llvm::Argument &x, unsigned lanes,
+		  llvm::TargetMachine &target);
+
 /* vector_groups.cc: makes one access of those of a work-item to neighbours in memory. */
 void group_accesses(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 		    llvm::TargetMachine &target);

@@ -15,7 +15,7 @@
  * are behind it. Where loads wait for memory the processor executes what is behind them, a few
  * hundred micro-operations; a gather takes some forty of these, so that the loads of about three
  * iterations are on their way at a time. A loop without gathers has those of many iterations, and
- * gains nothing.
+ * gains nothing. Loops over lanes in one with gathers, as of atomic operations, do not count.
  *
  * Where the start of each column is in a table (jagged diagonals), as that of the column eight
  * iterations ahead may be past the end of the table, what the next lanes load of the same column is

@@ -173,6 +173,7 @@ static Function *make_version(const items &of, Function &copy, unsigned d, Targe
 		outline_regions(copy, *of.id(copy, 0), lanes, target);
 	if (loses_by_outlined(copy, *of.id(copy, d), lanes, target))
 		return nullptr;
+	run_together(copy, *of.id(copy, d), lanes, target);
 	return vectorise(copy, *of.id(copy, d), lanes, target);
 }
 

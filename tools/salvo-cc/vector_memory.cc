@@ -482,7 +482,7 @@ void vectoriser::store_if_any(StoreInst &store)
 	BasicBlock *after = BasicBlock::Create(out->getContext(), "stored", out);
 
 	Value *active = some_lane();
-	active_bits();
+	active_bits();	/* both ways have it */
 	b.CreateCondBr(active, some, after);
 	b.SetInsertPoint(some);
 	store_each(store);

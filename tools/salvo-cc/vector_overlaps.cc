@@ -15,7 +15,7 @@
  *
  * What one lane stores and another one loads needs no comparison: without a barrier the one must
  * not know when the other does. The condition goes through a function "salvo.every", whose result
- * is uniform: that of all active lanes.
+ * is uniform: that of all active lanes. Of a number it is the least one without sign.
  */
 #include "analyses.h"
 #include "items.h"
@@ -32,7 +32,7 @@
 
 using namespace llvm;
 
-static const char every[] = "salvo.every";
+static const char every[] = "salvo.every.i";
 
 /* Accesses of a loop, and pairs of them that are compared */
 static const unsigned max_ranges = 16, max_pairs = 8;
@@ -42,19 +42,20 @@ bool is_of_every_lane(const Instruction &inst)
 	auto *call = dyn_cast<CallInst>(&inst);
 	const Function *callee = call ? call->getCalledFunction() : nullptr;
 
-	return callee && callee->getName() == every;
+	return callee && callee->getName().starts_with(every);
 }
 
-Value *of_every_lane(IRBuilder<> &b, Value *condition)
+Value *of_every_lane(IRBuilder<> &b, Value *v)
 {
-	FunctionType *type = FunctionType::get(b.getInt1Ty(), { b.getInt1Ty() }, false);
+	FunctionType *type = FunctionType::get(v->getType(), { v->getType() }, false);
 	Module &m = *b.GetInsertBlock()->getModule();
-	auto *f = cast<Function>(m.getOrInsertFunction(every, type).getCallee());
+	const std::string name = every + std::to_string(v->getType()->getIntegerBitWidth());
+	auto *f = cast<Function>(m.getOrInsertFunction(name, type).getCallee());
 
 	f->setDoesNotAccessMemory();
 	f->setDoesNotThrow();
 	f->setWillReturn();
-	return b.CreateCall(f, { condition });
+	return b.CreateCall(f, { v });
 }
 
 /* A function of one lane needs to ask no others. */
@@ -67,11 +68,17 @@ void lower_every_lane(Function &f)
 		}
 }
 
-Value *vectoriser::emit_every(Value *condition)
+Value *vectoriser::emit_every(Value *v)
 {
-	if (shape_of(condition).kind == shape::UNIFORM)
-		return scalar(condition);
-	return b.CreateNot(any(combine(mask, b.CreateNot(vector(condition)))));
+	if (shape_of(v).kind == shape::UNIFORM)
+		return scalar(v);
+	if (v->getType()->isIntegerTy(1))
+		return b.CreateNot(any(combine(mask, b.CreateNot(vector(v)))));
+	Value *all = vector(v), *none = Constant::getAllOnesValue(all->getType());
+	Value *least = b.CreateIntMinReduce(mask ? b.CreateSelect(mask, all, none) : all);
+
+	return mask ? b.CreateSelect(some_lane(), least, b.getIntN(
+			      v->getType()->getIntegerBitWidth(), 0)) : least;
 }
 
 namespace {

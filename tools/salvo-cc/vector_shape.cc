@@ -197,6 +197,21 @@ bool vectoriser::meets_uniformly(BasicBlock &block)
 	       }) && is_uniform_between(above, &block);
 }
 
+/* Do all active lanes come to @block from a loop that they leave together? */
+bool vectoriser::leave_together(BasicBlock &block)
+{
+	BasicBlock *from = block.getSinglePredecessor();
+	const Loop *left = from ? loops.getLoopFor(from) : nullptr;
+	SmallVector<BasicBlock *> exiting;
+
+	if (!left || left->contains(&block) || left->getParentLoop() != loops.getLoopFor(&block))
+		return false;
+	left->getExitingBlocks(exiting);
+	return none_of(exiting, [&](BasicBlock *each) {
+		return differing->splits(*each);
+	});
+}
+
 shape vectoriser::find_shape(Instruction &inst)
 {
 	if (!differing->differs(&inst))
@@ -238,7 +253,8 @@ shape vectoriser::find_shape(Instruction &inst)
 		return find_common_shape(drop_begin(inst.operand_values()));
 	case Instruction::PHI:
 		if (!loops.isLoopHeader(inst.getParent()))
-			return meets_uniformly(*inst.getParent()) ?
+			return meets_uniformly(*inst.getParent()) ||
+					       leave_together(*inst.getParent()) ?
 			       find_common_shape(inst.operand_values()) : shape();
 		/* Assumed by find_shapes(). */
 		return shapes.count(&inst) ? shapes[&inst] : shape();

@@ -33,8 +33,8 @@ static bool keeps_distances(const Instruction &inst)
 }
 
 /*
- * What the lanes of @v, which varies, differ by: an @opcode of lanes that follow on each other and of
- * what is the same for all of them, or NULL
+ * What the lanes of @v, which varies, differ by: an @opcode of lanes that follow on each other and
+ * of what is the same for all of them, or NULL
  */
 Instruction *vectoriser::inner_index(Value *v, unsigned opcode, unsigned depth) const
 {

@@ -88,6 +88,8 @@ public:
 	void load_on_ways();
 	/* vector_overlaps.cc: makes loops for walks in which nothing overlaps; false if not. */
 	bool version_walks();
+	/* vector_together.cc: puts a loop that all lanes run before those that they leave apart. */
+	void run_together();
 	/* vector_apart.cc: makes blocks in which nothing overlaps; false if not. */
 	bool version_blocks();
 	/* vector_walks.cc: unrolls loops along memory of each lane; false if there are none. */
@@ -139,6 +141,7 @@ private:
 		   instruction_set &refuted) const;
 	shape find_common_shape(llvm::iterator_range<llvm::User::value_op_iterator> values) const;
 	bool meets_uniformly(BasicBlock &block);
+	bool leave_together(BasicBlock &block);
 	shape find_shape(Instruction &inst);
 	shape find_binary_shape(Instruction &inst);
 	shape find_address_shape(llvm::GetElementPtrInst &gep);
@@ -266,7 +269,7 @@ private:
 
 	/* vector_overlaps.cc */
 	bool version_loop(Loop &loop, llvm::ScalarEvolution &evolution, llvm::AAResults &aliases);
-	Value *emit_every(Value *condition);
+	Value *emit_every(Value *v);
 
 	/* vector_flow.cc */
 	void find_order();
@@ -425,6 +428,9 @@ private:
 	Value *are_neighbours(Value *index);
 	Value *load_wrap(llvm::LoadInst &load);
 
+	/* vector_together.cc */
+	bool can_run_together(const Loop &loop) const;
+
 	/* vector_exchanges.cc */
 	Instruction *find_exchange(const llvm::LoadInst &load) const;
 	Value *load_exchange(llvm::LoadInst &load, Instruction &exchange);
@@ -515,9 +521,9 @@ private:
 	llvm::IRBuilder<> b;
 };
 
-/* vector_overlaps.cc: does @condition hold in every lane? */
-llvm::Value *of_every_lane(llvm::IRBuilder<> &b, llvm::Value *condition);
-/* Is the result of @inst what holds in every lane? */
+/* vector_overlaps.cc: does @v hold in every lane? Of a number: the least one of all lanes. */
+llvm::Value *of_every_lane(llvm::IRBuilder<> &b, llvm::Value *v);
+/* Is the result of @inst that? */
 bool is_of_every_lane(const llvm::Instruction &inst);
 void lower_every_lane(llvm::Function &f);
 
