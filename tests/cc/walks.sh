@@ -250,6 +250,19 @@ kernel void k(global const float *a, global float *sums, int n)
 }
 END
 	has code 'vpminu[dq]'
-	lacks code 'vgather')"
+	lacks code 'vgather'
+	# Of a few iterations none are common to all lanes.
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const float *a, global float *sums, int n)
+{
+	int x = get_global_id(0);
+	float sum = 0;
+
+	for (int j = 0; j <= (x & 3); j++)
+		sum += a[j * n + x];
+	sums[x] = sum;
+}
+END
+	lacks code 'vpminu[dq]')"
 
 finish

@@ -29,6 +29,9 @@ using namespace llvm;
 /* Instructions of such a loop, of all those of a function, and of a function that has any */
 static const unsigned max_loop = 64, max_loops = 256, max_function = 1000;
 
+/* A loop of fewer iterations ends too early. */
+static const uint64_t least_iterations = 8;
+
 /* Operations of what the iterations of a loop are computed from */
 static const unsigned max_depth = 8;
 
@@ -126,6 +129,7 @@ void vectoriser::run_together()
 		const SCEV *times = all.evolution.getBackedgeTakenCount(loop);
 		Instruction *before = loop->getLoopPreheader()->getTerminator();
 		if (isa<SCEVCouldNotCompute>(times) || depends_on_load(times, max_depth) ||
+		    all.evolution.getUnsignedRangeMax(times).ult(least_iterations) ||
 		    !expander.isSafeToExpandAt(times, before))
 			continue;
 		IRBuilder<> at(before);
