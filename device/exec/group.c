@@ -426,15 +426,16 @@ static void complete_fault(struct salvo_runner *runner)
 	runner->item = SALVO_FAULT_NO_ITEM;
 	if (runner->chunk.element->kind != SALVO_ELEMENT_DISPATCH)
 		return;
-	if (!(op->flags & SALVO_DISPATCH_BARRIERS))
-		place_group_of_series(runner);
-	if (op->flags & SALVO_DISPATCH_BARRIERS)
+	if (op->flags & SALVO_DISPATCH_BARRIERS) {
 		runner->item = runner->fibers.current;
-	else if (extent[0] * extent[1] * extent[2] == 1 &&
-		 ((group->run == 1 && group->rows == 1) || !runner->found.table))
-		runner->item = 0;
-	else
-		place_items(runner);
+	} else {
+		place_group_of_series(runner);
+		if (extent[0] * extent[1] * extent[2] == 1 &&
+		    ((group->run == 1 && group->rows == 1) || !runner->found.table))
+			runner->item = 0;
+		else
+			place_items(runner);
+	}
 	if (trap->kind != SALVO_FAULT_PAGE || !trap->address)
 		return;
 	if (is_near(trap->address, private, PRIVATE_BYTES) ||
