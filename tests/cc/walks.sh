@@ -224,45 +224,28 @@ END
 	done)"
 
 check "M4 a loop with an end of each lane: without masks up to the first end" "$(
-	compile "--march x86-64-v4" <<'END'
+	sum() {
+		compile "--march x86-64-v4" <<END
 kernel void k(global const float *a, global float *sums, int n)
 {
 	int x = get_global_id(0);
 	float sum = 0;
 
-	for (int j = 0; j < x; j++)
-		sum += a[j * n + x];
+	for (int j = $1; $2; j++)
+		sum += a[$3];
 	sums[x] = sum;
 }
 END
+	}
+	sum 0 'j < x' 'j * n + x'
 	has code 'vpminu[dq]'
 	has code 'vaddps +[^{]*zmm[0-9]+$'
 	# Lanes are neighbours behind the first end, too.
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const float *a, global float *sums, int n)
-{
-	int x = get_global_id(0);
-	float sum = 0;
-
-	for (int j = x; j < 2 * x + n; j++)
-		sum += a[j];
-	sums[x] = sum;
-}
-END
+	sum x 'j < 2 * x + n' j
 	has code 'vpminu[dq]'
 	lacks code 'vgather'
 	# Of a few iterations none are common to all lanes.
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const float *a, global float *sums, int n)
-{
-	int x = get_global_id(0);
-	float sum = 0;
-
-	for (int j = 0; j <= (x & 3); j++)
-		sum += a[j * n + x];
-	sums[x] = sum;
-}
-END
+	sum 0 'j <= (x & 3)' 'j * n + x'
 	lacks code 'vpminu[dq]')"
 
 finish

@@ -61,8 +61,7 @@ static Value *narrow_index(Value *v)
 	       index->getType()->getScalarSizeInBits() <= 32 ? index : nullptr;
 }
 
-/* Its last index. The others are of an array that is a variable, and the same for all lanes. */
-static Value *last_index(const GetElementPtrInst &gep)
+Value *last_index(const GetElementPtrInst &gep)
 {
 	return gep.getOperand(gep.getNumOperands() - 1);
 }

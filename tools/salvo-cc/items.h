@@ -87,7 +87,7 @@ void interleave_arrays(llvm::Function &item, llvm::Argument &x, unsigned lanes,
 
 /* vector_arrays.cc: bytes of private arrays that lanes mostly gather from, or scatter to */
 uint64_t gathered_bytes(llvm::Function &item, llvm::Argument &x, unsigned lanes,
-		     llvm::TargetMachine &target);
+			llvm::TargetMachine &target);
 
 /* vector_joins.cc: makes a load of each way of one from an address that ways differ in. */
 void load_on_ways(llvm::Function &item, llvm::Argument &x, unsigned lanes,

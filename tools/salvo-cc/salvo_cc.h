@@ -198,6 +198,8 @@ llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
 /* gathers.cc: single accesses where those are faster, or the processor has no other */
 void mark_lanes(llvm::Instruction &access);
 void expand_gathers(llvm::Module &m, llvm::TargetMachine &target, const options &opts);
+/* The index of an element, behind those that lead to its array. */
+llvm::Value *last_index(const llvm::GetElementPtrInst &gep);
 
 /* common_stores.cc: where both ways of a branch store to one address */
 bool merge_common_stores(llvm::Function &f);	/* true if there were some */

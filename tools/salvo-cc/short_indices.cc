@@ -94,7 +94,7 @@ Value *short_indices::lower_half(Value *v, unsigned depth)
 void short_indices::shorten(Value *pointers)
 {
 	auto *gep = dyn_cast<GetElementPtrInst>(pointers);
-	auto *index = gep ? dyn_cast<Instruction>(*std::prev(gep->idx_end())) : nullptr;
+	auto *index = gep ? dyn_cast<Instruction>(last_index(*gep)) : nullptr;
 
 	if (!index || !index->getType()->isVectorTy() || !is_modular(*index) ||
 	    index->getType()->getScalarSizeInBits() != 64 || !has_extension(index, 0))

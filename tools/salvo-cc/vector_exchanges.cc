@@ -60,10 +60,7 @@ Value *vectoriser::load_exchange(LoadInst &load, Instruction &exchange)
 	Value *id = scalar(exchange.getOperand(swapped ? 1 : 0));
 	Value *distance = scalar(exchange.getOperand(swapped ? 0 : 1));
 	Type *number = b.getInt32Ty();
-	SmallVector<Constant *> steps;
 
-	for (unsigned i = 0; i < lanes; i++)
-		steps.push_back(ConstantInt::get(number, i));
 	auto within = [&](Value *v) { return b.CreateAnd(b.CreateTrunc(v, number), lanes - 1); };
 	/* How far lane 0 is from the beginning of the block */
 	Value *low = within(distance);
@@ -79,7 +76,7 @@ Value *vectoriser::load_exchange(LoadInst &load, Instruction &exchange)
 	if (mask)
 		fits = b.CreateAnd(b.CreateAnd(fits, is_in_page(block, lanes)), some_lane());
 	auto at_once = [&] {
-		Value *pick = b.CreateXor(ConstantVector::get(steps), splat(low));
+		Value *pick = b.CreateXor(steps(number), splat(low));
 
 		return b.CreateBitCast(pick_words(block, lanes, pick), widen(load.getType()));
 	};

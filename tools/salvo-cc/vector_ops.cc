@@ -68,6 +68,16 @@ Value *vectoriser::splat(Value *v)
 	return b.CreateShuffleVector(v, pick);
 }
 
+/* 0, @stride, 2 * @stride, ... */
+Constant *vectoriser::steps(Type *number, int64_t stride) const
+{
+	SmallVector<Constant *> all;
+
+	for (unsigned i = 0; i < lanes; i++)
+		all.push_back(ConstantInt::get(number, (uint64_t)stride * i));
+	return ConstantVector::get(all);
+}
+
 /* All lanes of @v. */
 Value *vectoriser::vector(Value *v)
 {
@@ -81,13 +91,9 @@ Value *vectoriser::vector(Value *v)
 
 	/* Strided, and the lanes are exact: see emit(). */
 	Type *type = v->getType();
-	Type *number = type->isPointerTy() ? b.getInt64Ty() : type;
-	SmallVector<Constant *> steps;
-	for (unsigned i = 0; i < lanes; i++)
-		steps.push_back(ConstantInt::get(number, (uint64_t)s.stride * i));
 	if (type->isPointerTy())
-		return b.CreateGEP(b.getInt8Ty(), base, ConstantVector::get(steps));
-	return b.CreateAdd(splat(base), ConstantVector::get(steps));
+		return b.CreateGEP(b.getInt8Ty(), base, steps(b.getInt64Ty(), s.stride));
+	return b.CreateAdd(splat(base), steps(type, s.stride));
 }
 
 /* @v of one lane. */

@@ -74,11 +74,12 @@ Value *vectoriser::emit_every(Value *v)
 		return scalar(v);
 	if (v->getType()->isIntegerTy(1))
 		return b.CreateNot(any(combine(mask, b.CreateNot(vector(v)))));
-	Value *all = vector(v), *none = Constant::getAllOnesValue(all->getType());
-	Value *least = b.CreateIntMinReduce(mask ? b.CreateSelect(mask, all, none) : all);
-
-	return mask ? b.CreateSelect(some_lane(), least, b.getIntN(
-			      v->getType()->getIntegerBitWidth(), 0)) : least;
+	Value *all = vector(v);
+	if (!mask)
+		return b.CreateIntMinReduce(all);
+	all = b.CreateSelect(mask, all, Constant::getAllOnesValue(all->getType()));
+	Value *least = b.CreateIntMinReduce(all);
+	return b.CreateSelect(some_lane(), least, Constant::getNullValue(v->getType()));
 }
 
 namespace {

@@ -59,9 +59,11 @@ static void put_copy_ahead(Loop &loop, Value *times, LoopInfo &loops, DominatorT
 	BasicBlock *latch = loop.getLoopLatch(), *header = loop.getHeader();
 	ValueToValueMapTy map;
 	SmallVector<BasicBlock *> copies;
+	SmallVector<Value *> leaves_with;
 
+	for (PHINode &phi : exit->phis())
+		leaves_with.push_back(phi.getIncomingValueForBlock(latch));
 	SplitBlockPredecessors(exit, { latch }, ".left", &dt, &loops, nullptr, true);
-	BasicBlock *left = loop.getExitBlock();
 	BasicBlock *ahead = SplitBlock(before, before->getTerminator(), &dt, &loops);
 	Loop *copy = cloneLoopWithPreheader(ahead, before, &loop, map, ".together", &loops, &dt,
 					    copies);
@@ -92,14 +94,8 @@ static void put_copy_ahead(Loop &loop, Value *times, LoopInfo &loops, DominatorT
 	};
 	for (PHINode &phi : header->phis())
 		phi.setIncomingValueForBlock(ahead, of_copy(phi.getIncomingValueForBlock(latch)));
-	for (PHINode &phi : exit->phis()) {
-		Value *value = phi.getIncomingValueForBlock(left);
-		auto *inside = dyn_cast<PHINode>(value);
-
-		if (inside && inside->getParent() == left)
-			value = inside->getIncomingValueForBlock(latch);
+	for (auto [phi, value] : zip(exit->phis(), leaves_with))
 		phi.addIncoming(of_copy(value), apart);
-	}
 	if (Loop *around = loop.getParentLoop())
 		around->addBasicBlockToLoop(apart, loops);
 	dt.recalculate(*header->getParent());

@@ -19,11 +19,6 @@ using namespace llvm;
 /* Operations between an address and the masked index that it depends on */
 static const unsigned max_depth = 6;
 
-Value *last_index(const GetElementPtrInst &gep)
-{
-	return gep.getOperand(gep.getNumOperands() - 1);
-}
-
 static bool keeps_distances(const Instruction &inst)
 {
 	return inst.getOpcode() == Instruction::Add || inst.getOpcode() == Instruction::Sub ||
@@ -119,11 +114,7 @@ Value *vectoriser::are_neighbours(Value *index)
 {
 	auto *cast = dyn_cast<CastInst>(index);
 	Value *number = cast ? cast->getOperand(0) : index, *first = lane_0(number);
-	SmallVector<Constant *> steps;
-
-	for (unsigned i = 0; i < lanes; i++)
-		steps.push_back(ConstantInt::get(number->getType(), i));
-	Value *row = b.CreateAdd(splat(first), ConstantVector::get(steps));
+	Value *row = b.CreateAdd(splat(first), steps(number->getType()));
 	Value *all = b.CreateAndReduce(b.CreateICmpEQ(vector(number), row));
 
 	return cast ? b.CreateAnd(all, extends_in_step(*cast, first)) : all;

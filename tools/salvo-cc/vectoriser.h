@@ -72,8 +72,6 @@ bool has_vector_calls(const llvm::Function &f);
 double vector_call_cost(const llvm::Instruction &call);	/* in instructions, for one lane */
 llvm::Type *vector_call_type(const llvm::Instruction &call);	/* of what it computes with */
 
-llvm::Value *last_index(const llvm::GetElementPtrInst &gep);
-
 class vectoriser {
 public:
 	vectoriser(llvm::Function &item, llvm::Argument &x, unsigned lanes,
@@ -313,6 +311,7 @@ private:
 	/* vector_ops.cc */
 	Type *widen(Type *type) const;
 	Value *scalar(Value *v);
+	llvm::Constant *steps(Type *number, int64_t stride = 1) const;
 	Value *vector(Value *v);
 	Value *lane(Value *v, unsigned i);
 	Value *splat(Value *v);
