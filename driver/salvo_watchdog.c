@@ -25,7 +25,7 @@
 #define SALVO_WATCHDOG_JIFFIES	max(1, HZ / 5)
 
 static unsigned int timeout_ms = 2000;
-module_param(timeout_ms, uint, 0444);
+module_param(timeout_ms, uint, 0644);
 MODULE_PARM_DESC(timeout_ms, "Run time in milliseconds after which a batch is considered hung, 0 for no limit (default: 2000)");
 
 static unsigned int heartbeat_timeout_ms = 4000;
@@ -78,7 +78,7 @@ static void salvo_watchdog_read_units(struct salvo_dev *sdev)
 
 static void salvo_watchdog_check_hang(struct salvo_dev *sdev)
 {
-	u32 limit = salvo_watchdog_samples(timeout_ms);
+	u32 limit = salvo_watchdog_samples(READ_ONCE(timeout_ms));
 	struct salvo_hang guilty;
 	struct salvo_ring *ring;
 	struct salvo_ctx *ctx;

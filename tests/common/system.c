@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,26 @@ int write_file(const char *path, const char *text)
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+long read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long value = -1;
+
+	if (file && fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+bool write_number(const char *path, long value)
+{
+	FILE *file = fopen(path, "w");
+	bool ok = file && fprintf(file, "%ld\n", value) > 0;
+
+	return file && !fclose(file) && ok;
 }
 
 int load_module(const char *path, const char *parameters)

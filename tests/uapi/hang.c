@@ -21,6 +21,7 @@
 
 #include "rendernode.h"
 #include "salvo.h"
+#include "system.h"
 
 #define SECONDS(n)	((n) * INT64_C(1000000000))
 
@@ -234,26 +235,6 @@ TEST_F(hang, batch_that_waits_for_a_hung_one_is_not_taken_for_it)
 	salvo_fence_destroy(endless);
 	salvo_kernel_destroy(kernel);
 	salvo_bo_destroy(big);
-}
-
-static long read_number(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	long value = -1;
-
-	if (file && fscanf(file, "%ld", &value) != 1)
-		value = -1;
-	if (file)
-		fclose(file);
-	return value;
-}
-
-static bool write_number(const char *path, long value)
-{
-	FILE *file = fopen(path, "w");
-	bool ok = file && fprintf(file, "%ld\n", value) > 0;
-
-	return file && !fclose(file) && ok;
 }
 
 static bool find_dump(glob_t *found)
