@@ -82,20 +82,6 @@ END
 	lacks code 'vdivps'
 	has code 'vdivss')"
 
-check "M4 a list whose place and length each lane loads: one work-item after the other" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const int *first, global const float *values, global float *sums)
-{
-	int x = get_global_id(0);
-	float sum = 0;
-
-	for (int i = first[x]; i < first[x + 1]; i++)
-		sum += values[i];
-	sums[x] = sum;
-}
-END
-	lacks code 'gather')"
-
 check "M4 a branch that saves little: all lanes at once" "$(
 	compile "" <<'END'
 kernel void k(global const float *a, global float *b)
@@ -741,27 +727,6 @@ kernel void k(global const int *a, global const int *b, global int *out, int m)
 END
 		lacks code gather
 	done)"
-
-check "M4 AVX2, a list that is the same for all lanes, each with an element of it: lanes" "$(
-	compile "--march x86-64-v3 --global-offset" <<'END'
-kernel void k(uint rows, global const uint *start, global const uint *column,
-	      global const float *value, local float *sums, global const float *x, global float *y)
-{
-	const int id = get_global_id(0), row = id / 64, lane = id & 63, l = get_local_id(0);
-
-	if (row < rows) {
-		y[row] = 0;
-		int from = start[row], to = start[row + 1];
-
-		sums[l] = 0;
-		for (int i = from + lane; i < to; i += 64)
-			sums[l] += value[i] * x[column[i]];
-		if (lane == 0)
-			y[row] += sums[l];
-	}
-}
-END
-	has code 'vmulps.*ymm')"
 
 check "M4 a loop along a step that is an argument, maybe a walk: one work-item after the other" "$(
 	compile "--march x86-64-v4 --global-offset" <<'END'

@@ -535,66 +535,6 @@ END
 	has code 'vpcmp.*zmm|vptestn?m.*zmm|vpsubd.*zmm|vpaddd.*zmm'
 	lacks code 'vpgather')"
 
-check "M4 lists of lengths that lanes load, as a graph's edges: one lane after the other" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const int *first, global const int *to, global const float *rank,
-	      global const int *degree, global float *out, int n)
-{
-	int i = get_global_id(0);
-	float sum = 0;
-
-	if (i >= n)
-		return;
-	for (int k = first[i]; k < first[i + 1]; k++)
-		sum += rank[to[k]] / degree[to[k]];
-	out[i] = .15f / n + .85f * sum;
-}
-END
-	lacks code 'vgather|vpgather')"
-
-check "M4 loops in loops that few lanes run: one lane after the other" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const int *first, global const int *to, global int *count, int n)
-{
-	int i = get_global_id(0), c = 0;
-
-	if (i >= n)
-		return;
-	for (int k = first[i]; k < first[i + 1]; k++) {
-		int j = to[k];
-
-		if (j <= i)
-			continue;
-		int a = first[i], b = first[j];
-		while (a < first[i + 1] && b < first[j + 1]) {
-			int p = to[a], q = to[b];
-
-			c += p == q;
-			a += p <= q;
-			b += p >= q;
-		}
-	}
-	count[i] = c;
-}
-END
-	lacks code 'vgather|vpgather')"
-
-check "M4 a merge of two lists of one length for all: lanes" "$(
-	compile "--march x86-64-v4" <<'END'
-kernel void k(global const int *in, global int *out, int n, int width)
-{
-	int l = get_global_id(0) * 2 * width, m = min(l + width, n), r = m;
-	int end = min(l + 2 * width, n);
-
-	for (int k = l; k < end; k++)
-		if (l < m && (r >= end || in[l] <= in[r]))
-			out[k] = in[l++];
-		else
-			out[k] = in[r++];
-}
-END
-	has code 'vpgather')"
-
 check "M4 a transposition: lanes along y store a line together, for four work-items of a row" "$(
 	compile "--march x86-64-v4" <<'END'
 kernel void k(global const float *in, global float *out, int w, int h)

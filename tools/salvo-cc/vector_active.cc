@@ -128,12 +128,16 @@ unsigned vectoriser::stacks_of(const Loop &loop) const
 	return count_if(stored, [&](const Value *stack) { return loaded.contains(stack); });
 }
 
-/* Does each lane load @v for itself, or compute it from that in fewer than @depth operations? */
+/*
+ * Does each lane load @v for itself, or compute it from that in fewer than @depth operations? Two
+ * neighbours, as the places where a list begins and where the next one does, are one vector.
+ */
 bool vectoriser::is_loaded(const Value *v, unsigned depth) const
 {
-	auto *inst = dyn_cast<Instruction>(v);
+	auto *element = dyn_cast<ExtractElementInst>(v);
+	auto *inst = dyn_cast<Instruction>(element ? element->getVectorOperand() : v);
 
-	if (!inst || !depth || isa<PHINode>(inst) || shape_of(v).kind == shape::UNIFORM)
+	if (!inst || !depth || isa<PHINode>(inst) || shape_of(inst).kind == shape::UNIFORM)
 		return false;
 	return isa<LoadInst>(inst) || any_of(inst->operands(), [&](const Value *operand) {
 		return is_loaded(operand, depth - 1);
