@@ -192,23 +192,20 @@ static Value *widen_intrinsic(IntrinsicInst &call)
 			       call.getType());
 }
 
-/* LLVM would call fminf() or fmaxf() where the smaller or the larger of two halves is chosen. */
-static Value *widen_choice(SelectInst &choice)
+/*
+ * The code generator compares halves of vectors element by element, and calls fminf() or fmaxf()
+ * where the smaller or the larger of two halves is chosen.
+ */
+static Value *widen_compare(FCmpInst &compare)
 {
-	IRBuilder<> b(&choice);
-	auto *compare = dyn_cast<FCmpInst>(choice.getCondition());
-	Value *left, *right;
+	IRBuilder<> b(&compare);
+	Type *type = compare.getOperand(0)->getType();
 
-	if (!compare || !is_half(choice.getType()) ||
-	    !SelectPatternResult::isMinOrMax(matchSelectPattern(&choice, left, right).Flavor))
+	if (!is_half(type))
 		return nullptr;
-	Type *wide = float_type(choice.getType());
-	Value *condition = b.CreateFCmp(compare->getPredicate(),
-					b.CreateFPExt(compare->getOperand(0), wide),
-					b.CreateFPExt(compare->getOperand(1), wide));
-	return b.CreateFPTrunc(b.CreateSelect(condition, b.CreateFPExt(choice.getTrueValue(), wide),
-					      b.CreateFPExt(choice.getFalseValue(), wide)),
-			       choice.getType());
+	return b.CreateFCmp(compare.getPredicate(),
+			    b.CreateFPExt(compare.getOperand(0), float_type(type)),
+			    b.CreateFPExt(compare.getOperand(1), float_type(type)));
 }
 
 void lower_half(Module &m)
@@ -217,10 +214,10 @@ void lower_half(Module &m)
 		for (Instruction &inst : make_early_inc_range(instructions(f))) {
 			auto *cast = dyn_cast<CastInst>(&inst);
 			auto *call = dyn_cast<IntrinsicInst>(&inst);
-			auto *choice = dyn_cast<SelectInst>(&inst);
+			auto *compare = dyn_cast<FCmpInst>(&inst);
 			Value *made = cast ? lower_cast(*cast) :
 				      call ? widen_intrinsic(*call) :
-				      choice ? widen_choice(*choice) : nullptr;
+				      compare ? widen_compare(*compare) : nullptr;
 
 			if (!made)
 				continue;
