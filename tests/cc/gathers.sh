@@ -165,18 +165,23 @@ END
 	has code 'vpgatherdd.*zmm'
 	lacks code 'vpgatherqd')"
 
-check "M4 bytes and shorts of a table are gathered with indices of 32 bits" "$(
+check "M4 bytes and shorts of a table: one by one, or gathered with indices of 32 bits if that is fast" "$(
 	for type in uchar ushort; do
-		compile "--march x86-64-v4 -DTYPE=$type" <<'END'
+		for tune in generic sapphirerapids; do
+			for index in 'at[x]' '(uint)at[x] / 3'; do
+				compile "--march x86-64-v4 --tune $tune -DTYPE=$type" <<END
 kernel void k(global const TYPE *in, global const int *at, global uint *out)
 {
 	int x = get_global_id(0);
 
-	out[x] = in[at[x]];
+	out[x] = in[$index];
 }
 END
-		has code 'vpgatherdd.*zmm'
-		lacks code 'vpgatherqd'
+				lacks code 'vpgatherqd'
+				[ $tune = generic ] && lacks code vpgatherdd && has code 'vpinsr[bw] .*\('
+				[ $tune = generic ] || has code 'vpgatherdd.*zmm'
+			done
+		done
 	done)"
 
 check "M4 indices that fit in 32 bits have these, also where they are computed in 64" "$(
@@ -236,8 +241,9 @@ kernel void k(global const uint *in, global float *out)
 END
 	has code 'gather')"
 
-check "M4 so are those of a table in local memory" "$(
-	compile "--march x86-64-v4" <<'END'
+check "M4 so are bytes of a table in local memory" "$(
+	for tune in generic sapphirerapids; do
+		compile "--march x86-64-v4 --tune $tune" <<'END'
 kernel void k(global const uchar *in, global const int *at, global uchar *out, local uchar *table)
 {
 	int x = get_global_id(0);
@@ -247,8 +253,9 @@ kernel void k(global const uchar *in, global const int *at, global uchar *out, l
 	out[x] = table[at[x]];
 }
 END
-	has code 'vpgatherdd.*zmm'
-	lacks code 'vpinsrb')"
+		[ $tune = generic ] && has code 'vpinsrb .*\(' && lacks code gather
+		[ $tune = generic ] || { has code 'vpgatherdd.*zmm' && lacks code vpinsrb; }
+	done)"
 
 check "M4 neighbours in global memory are stored at once, loads of local memory between them or not" "$(
 	compile "--march x86-64-v4" <<'END'

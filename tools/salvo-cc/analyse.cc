@@ -225,11 +225,16 @@ static std::string hinted_type(const Function &f)
 	return name;
 }
 
-static const char checked[] = "salvo-checked";
+static const char checked[] = "salvo-checked", fast_gathers[] = "salvo-fast-gathers";
 
 bool in_checked_mode(const Function &item)
 {
 	return item.hasFnAttribute(checked);
+}
+
+bool has_fast_gathers(const Function &item)
+{
+	return item.hasFnAttribute(fast_gathers);
 }
 
 /* Room for the sizes of buffers (struct kernel, sizes_at). */
@@ -253,6 +258,8 @@ static bool analyse_kernel(kernel &k, const options &opts)
 	Function &f = *k.function;
 	const uint32_t *group = k.required_group;
 
+	if (opts.sapphire_rapids)
+		f.addFnAttr(fast_gathers);
 	k.global_offset = opts.global_offset;
 	k.args_bytes = k.global_offset ? sizeof(salvo_global_offset) : 0;
 	k.prints = f.hasFnAttribute("salvo-prints");

@@ -259,12 +259,14 @@ void replace_ids(llvm::Function &f, const group_values &v, llvm::Value *const lo
 bool is_barrier(const llvm::CallInst &call);
 void create_barrier(llvm::IRBuilder<> &b);
 bool analyse(llvm::Module &m, const options &opts, std::vector<kernel> &kernels);
+/* Of a work-item: no access may read more than the source asks for. */
+bool in_checked_mode(const llvm::Function &item);
+/* Of a work-item: is it tuned for a processor that gathers faster than it loads one by one? */
+bool has_fast_gathers(const llvm::Function &item);
 
 /* contention.cc */
 bool contends(llvm::Function &kernel);
 void add_plain_atomics(llvm::Function &kernel);
-/* Of a work-item: no access may read more than the source asks for. */
-bool in_checked_mode(const llvm::Function &item);
 
 /* entry.cc */
 uint64_t local_bytes(const llvm::Function &f);	/* of the static local variables it uses */

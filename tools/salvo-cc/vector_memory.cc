@@ -385,7 +385,7 @@ Value *vectoriser::load_apart(LoadInst &load)
 {
 	if (!mask && is_linear(load.getPointerOperand()))
 		return emit_lanes(load);
-	if (can_gather_words(load))
+	if (can_gather_words(load) && gains_from_words())
 		return gather_words(load);
 	if (!gathers(load))
 		return emit_lanes(load);

@@ -340,6 +340,7 @@ private:
 	/* vector_words.cc */
 	bool may_load_more(const llvm::LoadInst &load) const;
 	bool can_gather_words(const llvm::LoadInst &load) const;
+	bool gains_from_words();
 	llvm::CastInst *extended_index(const Value *pointer) const;
 	Value *narrow_index(llvm::LoadInst &load, Value *&base);
 	Value *gather_words(llvm::LoadInst &load);
@@ -513,6 +514,7 @@ private:
 	llvm::DenseMap<const Value *, llvm::SmallVector<Value *>> elements;
 	/* Of tables of arguments with so many words: is it in one page? */
 	llvm::DenseMap<std::pair<Value *, unsigned>, Value *> in_page;
+	unsigned single_parts = 0;		/* loads of bytes and shorts made one by one */
 	llvm::AllocaInst *nowhere = nullptr;	/* scratch that inactive lanes read and write */
 	Value *mask = nullptr;			/* of the current block; NULL: all lanes active */
 	Value *any_lane = nullptr;		/* whether @mask has a bit set; made on demand */
