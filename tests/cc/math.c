@@ -381,6 +381,39 @@ TEST_F(math, M4_roots_and_quotients_that_may_be_estimates)
 	free(out);
 }
 
+/* A reciprocal of these is infinite; native_divide() may have one. */
+TEST_F(math, M4_half_divide_of_numbers_below_the_normal_ones)
+{
+	struct {
+		const float *x, *y;
+		float *out;
+	} args = { self->x, self->y, self->out };
+	struct cc_range range = { .global = { COUNT }, .local = { 50 }, .dims = 1 };
+	unsigned int level, i;
+
+	for (i = 0; i < COUNT; i++) {
+		self->x[i] = ldexpf(1 + random_word() % (1 << 18), -149);
+		self->y[i] = ldexpf(1 + random_word() % (1 << 18), -149);
+	}
+	for (level = 2; level <= (cc_runs_v4() ? 4 : 3); level++) {
+		struct cc_program *program;
+		char options[32];
+
+		snprintf(options, sizeof(options), "--march x86-64-v%u", level);
+		program = cc_build(options, "tests/kernels/cc_relaxed.cl");
+		ASSERT_NE(NULL, program);
+		ASSERT_EQ(0, cc_run(program, "half_quotient", &args, &range));
+		for (i = 0; i < COUNT; i++)
+			if (ulps(self->out[i], (double)self->x[i] / self->y[i]) > 1)
+				break;
+		EXPECT_EQ(COUNT, i) {
+			TH_LOG("level %u: half_divide(%a, %a) is %a", level, self->x[i], self->y[i],
+			       self->out[i]);
+		}
+		cc_program_close(program);
+	}
+}
+
 static const double exponents[] = { 1, 2, 3, 8, -1, -2, -7, .5, 1.5, -.5, -1.5, 7.5, -7.5 };
 #define EXPONENTS (sizeof(exponents) / sizeof(exponents[0]))
 

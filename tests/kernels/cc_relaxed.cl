@@ -68,3 +68,10 @@ DIVISIONS(16)
 ESTIMATES(float, estimates_1)
 ESTIMATES(float4, estimates_4)
 ESTIMATES(float2, estimates_2)
+
+kernel void half_quotient(global const float *x, global const float *y, global float *out)
+{
+	size_t i = get_global_id(0);
+
+	out[i] = half_divide(x[i], y[i]);
+}

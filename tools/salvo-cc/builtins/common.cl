@@ -38,7 +38,11 @@ FOR_REALS(RSQRT)
 	OVERLOAD T half_rsqrt(T x) { return (T)1 / __builtin_elementwise_sqrt(x); } \
 	OVERLOAD T native_recip(T x) { return (T)1 / x; } \
 	OVERLOAD T half_recip(T x) { return (T)1 / x; } \
-	OVERLOAD T native_divide(T x, T y) { return x / y; } \
-	OVERLOAD T half_divide(T x, T y) { return x / y; }
+	OVERLOAD T native_divide(T x, T y) { return x / y; }
 FOR_FLOATS(NATIVE)
 #pragma clang fp reciprocal(off)
+
+/* The reciprocal of a number below the normal ones may be infinite, though the quotient is not. */
+#define HALF_DIVIDE(T, I, U) \
+	OVERLOAD T half_divide(T x, T y) { return x / y; }
+FOR_FLOATS(HALF_DIVIDE)
