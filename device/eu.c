@@ -22,7 +22,7 @@
  * a frame usually follows soon and a wake-up costs more than a small batch. It yields its
  * core meanwhile, as the thread that submits may need it, unless another program wants the core
  * as well (yield.h). Then it sleeps (parking.c). Where work comes only after long pauses
- * it polls for less and less time.
+ * it polls for less and less time; what it finds after it was woken in advance does not count.
  *
  * A push wakes no unit if an approved one is polling. So a unit that stops polling
  * because it took work wakes the next one if there is more, unless it does that sooner alone. A
@@ -371,6 +371,8 @@ static void wait_for_work(struct salvo_eu *eu)
 {
 	struct salvo_eus *eus = eu->eus;
 	const uint64_t start = salvo_clock();
+	/* It was woken in advance, and has run nothing since. */
+	const bool woken = eu->idle;
 	unsigned int polls = 0;
 	uint64_t now = start;
 
@@ -380,7 +382,7 @@ static void wait_for_work(struct salvo_eu *eu)
 		if (salvo_worker_queue_has_work(&eu->queue) || poll_doorbell(eus) ||
 		    salvo_leaf_slots_ring(eus->slots, eu->queue.unit) ||
 		    atomic_load_explicit(&eus->stop, memory_order_relaxed)) {
-			if (eu->spin_ns <= SPIN_NS / 2)
+			if (!woken && eu->spin_ns <= SPIN_NS / 2)
 				eu->spin_ns *= 2;
 			return;
 		}
