@@ -80,16 +80,9 @@ static int submit_waiting(FIXTURE_DATA(memcg) *self)
 	return submit(self->fd, &batch);
 }
 
-static long long current_bytes(void)
+static long current_bytes(void)
 {
-	FILE *file = fopen(GROUP "/memory.current", "re");
-	long long bytes = -1;
-
-	if (file && fscanf(file, "%lld", &bytes) != 1)
-		bytes = -1;
-	if (file)
-		fclose(file);
-	return bytes;
+	return read_number(GROUP "/memory.current");
 }
 
 TEST_F(memcg, packets_are_charged_to_the_page)

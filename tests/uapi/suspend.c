@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -51,21 +50,14 @@ FIXTURE_TEARDOWN(suspend)
 	EXPECT_TRUE(wait_value("vram-used", 0));
 }
 
-static int times_asleep(void)
+static long times_asleep(void)
 {
-	FILE *file = fopen("/sys/power/suspend_stats/success", "re");
-	int times = -1;
-
-	if (file && fscanf(file, "%d", &times) != 1)
-		times = -1;
-	if (file)
-		fclose(file);
-	return times;
+	return read_number("/sys/power/suspend_stats/success");
 }
 
 static int go_to_sleep(void)
 {
-	const int before = times_asleep();
+	const long before = times_asleep();
 	const int err = getenv("SALVO_HOST_WAKES") ? sleep_until_woken("wake") :
 						     write_file("/sys/power/state", "freeze");
 
