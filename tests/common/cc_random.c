@@ -23,7 +23,7 @@ struct text {
 	uint32_t state;
 	unsigned int depth, loops, conditions;
 	char variable;			/* of the statement */
-	bool barriers, second, third, fourth, fifth, wide;
+	bool barriers, second, third, fourth, fifth, sixth, wide;
 };
 
 static void say(struct text *t, const char *format, ...)
@@ -379,6 +379,28 @@ static const char *const parts[] = {
 	"{\nuint3 three = vload3(x + #9u, in);\n~ ^= three.`x;y` + three.z * 5u;\n}\n",
 };
 
+/* Loops over the taps of filters, which at the border of a row do something else */
+static const char *const filters[] = {
+	"for (int j = -(int)(n & `7;31;1`u); j <= (int)(n & `7;15;63`u); j += 1 + #3)\n"
+	"~ = ~ * 3 + in[row + clamp((int)x + j, 0, (int)w - 1)];\n",
+	"for (int j = 0; j < (int)(n % #30u); j++) {\nint at = (int)x + j * (int)(n & 3u) - #9;\n"
+	"if (at `>= 0 && at < (int)w;< 0 || at >= (int)w;>= 4`)\n~ += in[(uint)at % TOTAL] * j;\n}\n",
+	"for (uint j = 0; j < n % #30u; j++)\n"
+	"~ ^= in[`min;max`(x + j `* 3u;<< 1;<< 27;* j`, w - 1) % TOTAL];\n",
+	"for (int j = n & 15u; j > -#9; j -= `1;2;5`) {\nif ((int)x - j `<;>=` `0;(int)w`)\n"
+	"`continue;break;b++;c ^= x`;\n~ = ~ * 5 + in[((int)x - j) & 63];\n}\n",
+	"for (uint j = 0; j < (n & 63u); j++)\n"
+	"if (x + j * `5u;0x40000000u;0x5000001u` `<;>=` `w;0x80000000u`)\n~ = ~ * 3 + j;\n",
+	"for (uint j = 0; j < (n & 7u); j++)\nfor (int k = -#4; k <= (int)(n & 3u); k++)\n"
+	"~ += in[clamp((int)(x + j) + k, #3, (int)w - #3)] * `j;k;5u`;\n",
+	"for (uint j = 0; j < n; j++) {\nif (in[j] % `9;90`u == 0)\nbreak;\n"
+	"~ = ~ * 3 + in[min((ulong)x + `j;(j & 3u);(j >> 1);in[j] % 9u`, (ulong)w - #3)];\n}\n",
+	"for (int j = -#9; j < #9; j++) {\nint at = abs((int)x + j);\n"
+	"~ ^= in[`at;at >= (int)w ? 2 * (int)w - 1 - at : at;(int)w - 1 - min(at, (int)w - 1)`] + j;\n}\n",
+	"for (`int;short;char;long` j = 0; j < (int)(n & 31u); j++)\n"
+	"~ += in[max((int)x - (int)j * `1;2;-1`, #5)];\n",
+};
+
 static void statement(struct text *t)
 {
 	unsigned int kind;
@@ -398,6 +420,10 @@ static void statement(struct text *t)
 			fill(t, number(t, 3) ? "if (!)\n" : "", 0);
 			fill(t, parts[number(t, ARRAY_SIZE(parts))], 0);
 		}
+		return;
+	}
+	if (t->sixth && number(t, 5) < 3) {
+		fill(t, filters[number(t, ARRAY_SIZE(filters))], 0);
 		return;
 	}
 	kind = number(t, 14);
@@ -611,8 +637,9 @@ static void make_kernel(struct text *t, uint32_t seed)
 	t->second = seed >= CC_RANDOM_SECOND;
 	t->third = seed >= CC_RANDOM_THIRD && seed < CC_RANDOM_FOURTH;
 	t->fourth = seed >= CC_RANDOM_FOURTH && seed < CC_RANDOM_FIFTH;
-	t->fifth = seed >= CC_RANDOM_FIFTH;
-	t->barriers = t->fourth || t->fifth ? seed % 8 == 1 : seed & 1 || t->third;
+	t->fifth = seed >= CC_RANDOM_FIFTH && seed < CC_RANDOM_SIXTH;
+	t->sixth = seed >= CC_RANDOM_SIXTH;
+	t->barriers = seed >= CC_RANDOM_FOURTH ? seed % 8 == 1 : seed & 1 || t->third;
 	t->wide = t->second && seed % 8 < 2;
 	/* Kernels that use no local memory or barriers may run in strips of work-groups. */
 	strips = t->second && !t->barriers && seed & 2;

@@ -16,6 +16,8 @@
 #define CC_RANDOM_FOURTH	3000000u
 /* From here on some skip the only exit of a loop, and some access parts of words in a row. */
 #define CC_RANDOM_FIFTH		4000000u
+/* From here on they are filters whose loops run to bounds that the kernel is passed. */
+#define CC_RANDOM_SIXTH		8000000u
 
 /* Output words that kernels use besides the four of each work-item */
 #define CC_RANDOM_ATOMICS	48u

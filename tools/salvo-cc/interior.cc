@@ -12,9 +12,10 @@
  * For nearly all of a row the outcome is the same. A test compares x, or a small multiple of it as
  * in 3 * x + 2 < n, plus a value that is invariant in the row, or such a value minus x, with
  * another invariant value, or x with one minus x. So it holds in a range of x that is computed
- * before the row is run. Where all tests hold, the interior, a specialised copy of the work-item
- * runs in which they are constants: no lane is masked, and clamped addresses are contiguous. A
- * guard is a test whose other outcome means that the work-item does nothing: there nothing is run.
+ * before the row is run; so it does for x plus the counter of a loop (counters.cc). Where all
+ * tests hold, the interior, a specialised copy of the work-item runs in which they are constants:
+ * no lane is masked, and clamped addresses are contiguous. A guard is a test whose other outcome
+ * means that the work-item does nothing: there nothing is run.
  *
  * The range is computed in 64 bits, with a check for x + invariant wrapping around in its own
  * type; if it may, the interior is empty and the whole row runs the general code.
@@ -63,7 +64,9 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 		return false;
 	if (!inst)
 		return isa<Argument>(v) || isa<Constant>(v);
-	if (isa<PHINode>(inst) || isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
+	if (isa<PHINode>(inst))
+		return find_counter(inst);
+	if (isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
 	    inst->mayReadOrWriteMemory() ||
 	    (is_slow_division(*inst) ? !guarded_divisor(*inst) || !is_of_group(inst, depth) :
 				       !isSafeToSpeculativelyExecute(inst)))
@@ -212,18 +215,25 @@ bool interior::does_nothing(Instruction *test, bool outcome)
 	});
 }
 
-/* Does @test, if it holds, keep a work-item from half of the instructions or more? */
-bool interior::skips_most(Instruction *test)
+/* Instructions of a work-item if @test has @outcome */
+unsigned interior::work_if(Instruction *test, bool outcome) const
 {
-	auto work_if = [&](bool outcome) {
-		unsigned sum = 0;
+	unsigned sum = 0;
 
-		for (const BasicBlock *block : blocks_if(item, test, outcome))
-			sum += block->size();
-		return sum;
-	};
+	for (const BasicBlock *block : blocks_if(item, test, outcome))
+		sum += block->size();
+	return sum;
+}
 
-	return 2 * work_if(true) <= work_if(false);
+/*
+ * Does @t, if it holds, keep a work-item from half of the instructions or more, or one with the
+ * counter of a loop from any of an iteration?
+ */
+bool interior::skips_most(const row_test &t) const
+{
+	const unsigned left = work_if(t.test, true), all = work_if(t.test, false);
+
+	return t.counter ? left < all : 2 * left <= all;
 }
 
 /*
@@ -283,9 +293,11 @@ void interior::find_row_guards()
 bool interior::find_sides(row_test &t, Value *left, Value *right)
 {
 	auto find_step = [&] {
+		counting = analyses;
 		t.scale = scale_of(t.step, max_depth);
 		t.falling = !t.scale && is_mirror(t.step, max_depth);
 		t.scale += t.falling;
+		counting = false;
 		return t.scale != 0;
 	};
 
@@ -303,7 +315,7 @@ bool interior::find_sides(row_test &t, Value *left, Value *right)
 	/* Twice x is compared, in one range only where that is signed. */
 	t.mirrored = t.scale == 1 && !t.falling && ICmpInst::isSigned(t.predicate) &&
 		     is_mirror(t.bound, max_depth);
-	return t.mirrored || can_evaluate(t.bound, max_depth);
+	return (t.mirrored || can_evaluate(t.bound, max_depth)) && add_counter(t);
 }
 
 /* Is @v computed from a clamp, which is what is clamped in the interior only? */
@@ -329,9 +341,9 @@ void interior::choose_side(row_test &t)
 	const CmpInst::Predicate inverse = CmpInst::getInversePredicate(t.predicate);
 	auto *number = dyn_cast<ConstantInt>(t.bound);
 
-	if (does_nothing(t.test, false)) {
+	if (!t.counter && does_nothing(t.test, false)) {
 		t.guard = true;
-	} else if (does_nothing(t.test, true)) {
+	} else if (!t.counter && does_nothing(t.test, true)) {
 		t.guard = true;
 		t.predicate = inverse;
 	} else if (CmpInst::isEquality(t.predicate)) {
@@ -343,7 +355,7 @@ void interior::choose_side(row_test &t)
 		   (ICmpInst::isLT(t.predicate) || ICmpInst::isLE(t.predicate))) {
 		/* x < 1: the border, most likely. */
 		t.predicate = inverse;
-	} else if (!number && skips_most(t.test)) {
+	} else if (!number && skips_most(t)) {
 		/* x >= w - 1, and then only a border is stored */
 		t.predicate = inverse;
 	}
@@ -360,7 +372,7 @@ void interior::choose_side(row_test &t)
 void interior::add_test(Instruction &inst)
 {
 	row_test t = { &inst, nullptr, nullptr, CmpInst::BAD_ICMP_PREDICATE, false, false,
-		       false, 0 };
+		       false, 0, nullptr };
 	Value *p;
 
 	if (auto *clamp = dyn_cast<MinMaxIntrinsic>(&inst)) {
@@ -373,7 +385,8 @@ void interior::add_test(Instruction &inst)
 			tests.push_back(t);
 	} else if (auto *compare = dyn_cast<ICmpInst>(&inst)) {
 		t.predicate = compare->getPredicate();
-		if (!find_sides(t, compare->getOperand(0), compare->getOperand(1)))
+		if (!find_sides(t, compare->getOperand(0), compare->getOperand(1)) ||
+		    (t.counter && compare->isEquality()))
 			return;
 		choose_side(t);
 		tests.push_back(t);
@@ -418,9 +431,7 @@ void interior::drop_unreachable()
 
 interior::interior(Function &item, Argument &x, bool skip) : item(item), x(x), skip(skip)
 {
-	for (Instruction &inst : instructions(item))
-		if (tests.size() < max_tests)
-			add_test(inst);
+	find_tests();
 	if (!skip)
 		for (row_test &t : tests)
 			t.guard = false;
@@ -590,10 +601,9 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 	length = row_length;
 	holds = b.getTrue();
 	known.clear();
-	for (const row_test &t : tests) {
+	auto hold = [&](const row_test &t, Value *step) {
 		const bool narrow = t.step->getType()->getIntegerBitWidth() <= 32;
 		const int64_t most = narrow ? INT32_MAX : INT64_MAX / 4;
-		Value *step = b.CreateSExtOrTrunc(evaluate(b, t.step), b.getInt64Ty());
 		Value *bound = b.CreateSExtOrTrunc(evaluate(b, t.bound), b.getInt64Ty());
 		Value *from = nullptr, *to = nullptr;
 		Value *at = t.falling ? b.CreateSub(step, bound) : b.CreateSub(bound, step);
@@ -671,6 +681,14 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 			high = earlier(high, to);
 			end = t.guard ? earlier(end, to) : end;
 		}
+	};
+	for (const row_test &t : tests) {
+		if (t.counter) {
+			for (Value *step : emit_counted(b, t))
+				hold(t, step);
+		} else {
+			hold(t, b.CreateSExtOrTrunc(evaluate(b, t.step), b.getInt64Ty()));
+		}
 	}
 	first = b.CreateSelect(holds, earlier(first, row_length), zero);
 	end = later(b.CreateSelect(holds, end, row_length), first);
@@ -700,11 +718,15 @@ static bool is_made_of(Value *v, const Argument &x, unsigned count)
 
 Value *interior::emit_some(IRBuilder<> &b, ArrayRef<Value *> values, Value *row_length)
 {
-	if (!has_guards() || has_units() || !all_of(tests, [&](const row_test &t) {
+	interior guards = *this;
+
+	/* Counters of loops are in no guard. */
+	erase_if(guards.tests, [](const row_test &t) { return t.counter; });
+	if (!has_guards() || has_units() || !all_of(guards.tests, [&](const row_test &t) {
 		return is_made_of(t.step, x, values.size()) &&
 		       is_made_of(t.bound, x, values.size());
 	}))
 		return nullptr;
-	row_range range = emit(b, values, row_length);
+	row_range range = guards.emit(b, values, row_length);
 	return b.CreateICmpULT(range.first, range.end);
 }

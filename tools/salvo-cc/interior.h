@@ -5,6 +5,8 @@
 #ifndef SALVO_CC_INTERIOR_H
 #define SALVO_CC_INTERIOR_H
 
+namespace llvm { class Loop; class SCEV; class SCEVAddRecExpr; }
+
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
@@ -19,6 +21,7 @@
  * @guard: Where it does not hold the work-item does nothing.
  * @mirrored: @bound is an invariant - x.
  * @falling: @step is an invariant - x.
+ * @counter: A loop's counter that is added to @step, or NULL.
  */
 struct row_test {
 	llvm::Instruction *test;
@@ -26,6 +29,18 @@ struct row_test {
 	llvm::CmpInst::Predicate predicate;
 	bool guard, mirrored, falling;
 	int64_t scale;
+	llvm::PHINode *counter;
+};
+
+/**
+ * struct row_counter - What counts the iterations of a loop, which are as many for a whole row.
+ * @first: In the first iteration.
+ * @next: In the second.
+ * @last: In the last, or in one that would come after that.
+ * @times: That is so many iterations after the first.
+ */
+struct row_counter {
+	llvm::Value *first, *next, *last, *times;
 };
 
 /**
@@ -55,6 +70,8 @@ struct row_unit {
 struct row_range {
 	llvm::Value *first, *end, *low, *high;
 };
+
+struct loop_analyses;
 
 class interior {
 public:
@@ -111,6 +128,11 @@ private:
 	void specialise_units(llvm::ValueToValueMapTy &map) const;
 	llvm::Value *emit_units(llvm::IRBuilder<> &b);
 	void specialise_quotients(llvm::ValueToValueMapTy &map) const;
+	bool is_invariant(const llvm::SCEV *s);
+	const llvm::SCEV *find_times(const llvm::Loop &loop);
+	const llvm::SCEVAddRecExpr *find_counter(llvm::Value *v);
+	bool is_linear(llvm::Value *v, llvm::PHINode *&counter, unsigned depth);
+	bool add_counter(row_test &t);
 	const row_test *find_clamp(llvm::Value *v) const;
 	bool has_clamp(llvm::Value *v) const;
 	int64_t scale_of(llvm::Value *v, unsigned depth);
@@ -121,14 +143,17 @@ private:
 	bool find_sides(row_test &t, llvm::Value *left, llvm::Value *right);
 	bool is_sign(const row_test &t) const;
 	void add_test(llvm::Instruction &inst);
+	void find_tests();
 	void choose_side(row_test &t);
 	void drop_unreachable();
 	bool is_known(llvm::Value *v) const;
 	void find_row_guards();
 	bool does_nothing(llvm::Instruction *test, bool outcome);
-	bool skips_most(llvm::Instruction *test);
+	unsigned work_if(llvm::Instruction *test, bool outcome) const;
+	bool skips_most(const row_test &t) const;
 	std::optional<bool> moves_if(llvm::Instruction *test);
 	llvm::Value *evaluate(llvm::IRBuilder<> &b, llvm::Value *v);
+	std::array<llvm::Value *, 2> emit_counted(llvm::IRBuilder<> &b, const row_test &t);
 
 	llvm::Function &item;
 	llvm::Argument &x;
@@ -136,8 +161,12 @@ private:
 	std::vector<row_test> tests;
 	std::vector<row_quotient> quotients;
 	std::vector<row_unit> units;
+	llvm::DenseMap<llvm::PHINode *, row_counter> counters;
 	/* With the outcome that is needed */
 	std::vector<std::pair<llvm::ICmpInst *, bool>> row_guards;
+	/* While tests are found. */
+	loop_analyses *analyses = nullptr;
+	bool counting = false;
 	/* While code is emitted. */
 	llvm::ArrayRef<llvm::Value *> args;
 	llvm::Value *length = nullptr, *holds = nullptr, *origin = nullptr;
