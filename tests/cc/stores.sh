@@ -273,4 +273,19 @@ END
 	has code vpscatter
 	has code 'kortest|ktest')"
 
+check "M4 places from the first work-item of a group on, as a difference of ids: contiguous" "$(
+	compile "--march x86-64-v4" <<'END'
+kernel void k(global const int *in, global int *out, int w, int h, local int *tile)
+{
+	const int x = get_global_id(0), y = get_global_id(1);
+	const int i = get_local_id(0), j = get_local_id(1);
+
+	tile[j * 17 + i] = in[y * w + x];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[(x - i + j) * h + y - j + i] = tile[i * 17 + j];
+}
+END
+	# A row of the tile, and one of the result
+	times code 'vmovdqu.* %zmm[0-9]+,.*\(' 2 99)"
+
 finish

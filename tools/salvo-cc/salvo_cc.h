@@ -189,6 +189,8 @@ void restore_elements(llvm::Module &m);
 /* extensions.cc */
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
+/* Differences of a sum, as a global id, and of one of its terms, as the local id */
+void cancel_terms(llvm::Function &f);
 /* Computes indices in innermost loops, or those that are computed from @ids, in 64 bits. */
 void widen_indices(llvm::Function &item, llvm::ArrayRef<llvm::TruncInst *> ids = {});
 
