@@ -149,4 +149,23 @@ END
 		has code 'vmovups %[yz]mm[0-9]+,\([^{]*$'
 	done)"
 
+check "M4 what one work-item of a row does, as at the border of a tile: a load and a store" "$(
+	for test in 'x == 15' 'y < 7 && i == first + 15'; do
+		compile "--march x86-64-v4" <<END
+kernel void k(global const uchar *in, global uchar *out, int w, int first, local uchar *tile)
+{
+	const int x = get_local_id(0), y = get_local_id(1);
+	const int i = first + x, at = get_global_id(1) * w + get_global_id(0);
+
+	tile[y * 17 + x] = in[at];
+	if ($test)
+		tile[y * 17 + x + 1] = in[min(at + 1, w * w - 1)];
+	barrier(CLK_LOCAL_MEM_FENCE);
+	out[at] = tile[y * 17 + x] + tile[y * 17 + x + 1];
+}
+END
+		has code 'vpaddb.*[xyz]mm'
+		lacks code 'gather|vpmins'
+	done)"
+
 finish

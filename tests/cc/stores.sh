@@ -251,7 +251,7 @@ kernel void k(global const float *a, global float *b, local float *t)
 	size_t x = get_global_id(0), i = get_local_id(0);
 
 	t[i + 1] = a[x];
-	if (i == 0)
+	if (i == (size_t)a[0])
 		t[0] = sqrt(a[x + 2]);
 	barrier(CLK_LOCAL_MEM_FENCE);
 	b[x] = t[i] + t[i + 1];

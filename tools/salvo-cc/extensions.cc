@@ -11,7 +11,7 @@
  *	sext(trunc(x * 3))		ashr (mul x, 3 << 32), 32
  *	sext(trunc(x + 1))		ashr (add (shl x, 32), 1 << 32), 32
  *	255 - get_local_id(0)		xor x, 255, if there are no more work-items in a group
- *	(int)get_global_id(0) - x	trunc(origin + x) - trunc(x), where x is (int)get_local_id(0)
+ *	(int)get_global_id(0) - x	trunc(first + x) - trunc(x), of x = get_local_id(0)
  *
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions and
  * differences, so they are put back here.

@@ -97,6 +97,9 @@ bool has_doubles(const llvm::Function &f);
 /* doubles.cc: do half of the lanes, one register of doubles, help with AVX-512? */
 bool gains_from_fewer_lanes(const llvm::Function &f);
 
+/* equalities.cc: what is computed from x, where that is compared with what it is equal to */
+void use_equalities(llvm::Function &item, llvm::Argument &x);
+
 using tail_function = llvm::SmallVector<llvm::Value *>(llvm::Value *y, llvm::Value *z);
 
 /*
