@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # row LOOP: a filter of a row of @w integers
 row() {
-	compile "--march x86-64-v4" <<END
+	compile "--march x86-64-v4 --global-offset" <<END
 kernel void k(global const int *in, global int *out, constant int *taps, int w, int r, int step)
 {
 	const int x = get_global_id(0);
@@ -29,6 +29,12 @@ check "M4 coordinates that are clamped in a loop: the interior loads what is con
 		row "for (int i = -r; i <= r; i++) sum += in[$at];"
 		has code 'vpaddd [^{]*\([^{]*zmm[0-9]*$'
 	done)"
+
+check "M4 a loop from x - r to x + r runs as many iterations for all lanes" "$(
+	row 'for (int i = x - r; i <= x + r; i++) sum += in[clamp(i, 0, w - 1)] + (i - x);'
+	has code 'vpaddd [^{]*\([^{]*zmm[0-9]*$'
+	row 'for (int i = x; i < x + r; i++) if (i >= 0 && i < w) sum += in[i];'
+	has code 'vpaddd [^{]*\([^{]*zmm[0-9]*$')"
 
 check "M4 taps outside of the image are left out: no mask in the interior" "$(
 	row 'for (int i = 0; i < r; i++) {

@@ -397,6 +397,10 @@ static const char *const filters[] = {
 	"~ = ~ * 3 + in[min((ulong)x + `j;(j & 3u);(j >> 1);in[j] % 9u`, (ulong)w - #3)];\n}\n",
 	"for (int j = -#9; j < #9; j++) {\nint at = abs((int)x + j);\n"
 	"~ ^= in[`at;at >= (int)w ? 2 * (int)w - 1 - at : at;(int)w - 1 - min(at, (int)w - 1)`] + j;\n}\n",
+	"for (int j = (int)x - (int)(n & `7;31;0`u); j `<;<=;!=` (int)x + #5; j++)\n"
+	"~ = ~ * 3 + in[row + clamp(j, 0, (int)w - 1)] * (j - x + n);\n",
+	"for (int j = max((int)x - #9, 0), e = min((int)(x + (n & 7u)), (int)w); j < e; j += #2 + 1)\n"
+	"~ ^= in[j] * 5u + x - j;\n",
 	"for (`int;short;char;long` j = 0; j < (int)(n & 31u); j++)\n"
 	"~ += in[max((int)x - (int)j * `1;2;-1`, #5)];\n",
 };

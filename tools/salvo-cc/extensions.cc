@@ -11,7 +11,6 @@
  *	sext(trunc(x * 3))		ashr (mul x, 3 << 32), 32
  *	sext(trunc(x + 1))		ashr (add (shl x, 32), 1 << 32), 32
  *	255 - get_local_id(0)		xor x, 255, if there are no more work-items in a group
- *	(int)get_global_id(0) - x	trunc(first + x) - trunc(x), of x = get_local_id(0)
  *
  * Shapes (vector_shape.cc) and interiors (interior.cc) are found through extensions and
  * differences, so they are put back here.
@@ -129,43 +128,6 @@ void restore_extensions(Module &m)
 				replaced.push_back(&inst);
 			}
 		}
-	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
-}
-
-/* @sum without @term, whose lower bits are enough if @sum is truncated, or NULL */
-static Value *without(IRBuilder<> &b, Value *sum, Value *term, unsigned depth)
-{
-	Value *p, *q;
-
-	if (match(sum, m_Trunc(m_Value(p)))) {
-		Value *rest = without(b, p, term, depth);
-		return rest ? b.CreateTrunc(rest, sum->getType()) : nullptr;
-	}
-	if (!depth || !match(sum, m_Add(m_Value(p), m_Value(q))))
-		return nullptr;
-	if (p == term || q == term)
-		return p == term ? q : p;
-	if (Value *rest = without(b, p, term, depth - 1))
-		return b.CreateAdd(rest, q);
-	Value *rest = without(b, q, term, depth - 1);
-	return rest ? b.CreateAdd(p, rest) : nullptr;
-}
-
-void cancel_terms(Function &f)
-{
-	SmallVector<WeakTrackingVH> replaced;
-	Value *sum, *term;
-
-	for (Instruction &inst : instructions(f)) {
-		IRBuilder<> b(&inst);
-
-		if (!match(&inst, m_Sub(m_Value(sum), m_Trunc(m_Value(term)))))
-			continue;
-		if (Value *rest = without(b, sum, term, max_depth)) {
-			inst.replaceAllUsesWith(rest);
-			replaced.push_back(&inst);
-		}
-	}
 	RecursivelyDeleteTriviallyDeadInstructionsPermissive(replaced);
 }
 

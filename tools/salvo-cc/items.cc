@@ -127,7 +127,7 @@ items build_items(kernel &k, BasicBlock *body, group_values &v)
 	for (Value *&id : ids)
 		id = b.Insert(new FreezeInst(PoisonValue::get(b.getInt64Ty())));
 	replace_ids(f, v, ids);
-	cancel_terms(f);
+	cancel_terms(f, ids, &entry);
 
 	for (Instruction &inst : entry)
 		if (auto *alloca = dyn_cast<AllocaInst>(&inst))

@@ -168,6 +168,7 @@ static Function *make_version(const items &of, Function &copy, unsigned d, Targe
 	if (aligned)
 		separate_lanes(copy, *of.id(copy, d), lanes);
 	use_equalities(copy, *of.id(copy, d));
+	cancel_terms(copy, of.id(copy, d));
 	canonicalise(copy, target);
 	arrange_accesses(copy, *of.id(copy, d), lanes, target);
 	if (d == 0)

@@ -189,10 +189,15 @@ void restore_elements(llvm::Module &m);
 /* extensions.cc */
 void restore_extensions(llvm::Module &m);
 void restore_offsets(llvm::Module &m);
-/* Differences of a sum, as a global id, and of one of its terms, as the local id */
-void cancel_terms(llvm::Function &f);
 /* Computes indices in innermost loops, or those that are computed from @ids, in 64 bits. */
 void widen_indices(llvm::Function &item, llvm::ArrayRef<llvm::TruncInst *> ids = {});
+
+/*
+ * terms.cc: removes what is on both sides of a difference, or of a comparison, and is made of one
+ * of @ids. @entry: where arguments are loaded, or NULL
+ */
+void cancel_terms(llvm::Function &f, llvm::ArrayRef<llvm::Value *> ids,
+		  const llvm::BasicBlock *entry = nullptr);
 
 /* vector_linear.cc: @v, of which LLVM knows nothing */
 llvm::Value *hidden_copy(llvm::IRBuilder<> &b, llvm::Value *v);
