@@ -169,9 +169,10 @@ TEST_F_TIMEOUT(random, M4_loops_with_one_exit_and_parts_of_words, 600)
 	EXPECT_EQ(0, differing(CC_RANDOM_FIFTH, EACH / 2));
 }
 
+/* One of them has tests of sums that wrap around between the first iteration and the last. */
 TEST_F_TIMEOUT(random, M4_filters_with_loops_up_to_arguments, 600)
 {
-	EXPECT_EQ(0, differing(CC_RANDOM_SIXTH + 10, EACH));
+	EXPECT_EQ(0, differing(CC_RANDOM_SIXTH, EACH));
 }
 
 TEST_HARNESS_MAIN
