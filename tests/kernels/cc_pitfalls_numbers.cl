@@ -456,3 +456,15 @@ kernel void remainders_of_local_ids(PLAIN)
 {
 	out[ITEM] = (uint)(get_local_id(0) % 600) + (uint)(get_local_id(1) % 700) * 64 + in[ITEM];
 }
+
+/* A sum of x and the counter of a loop that wraps around before it is extended */
+kernel void filters_that_wrap(PLAIN)
+{
+	uint x = get_global_id(0), r = 0;
+
+	for (uint j = 0; j < n % 16; j++) {
+		r = r * 3 + (uint)max((ulong)(uint)(x + 0xfffffff0u + j), (ulong)n);
+		r = r * 3 + (uint)max((long)(int)(x + 0x7ffffff0u + j), (long)n);
+	}
+	out[ITEM] = r;
+}

@@ -65,12 +65,10 @@ const SCEV *interior::find_times(const Loop &loop)
 	return nullptr;
 }
 
-/* @v as a counter, if it is one, or NULL */
-const SCEVAddRecExpr *interior::find_counter(Value *v)
+/* @phi as a counter, if it is one, or NULL */
+const SCEVAddRecExpr *interior::find_counter(PHINode *phi)
 {
-	auto *phi = dyn_cast<PHINode>(v);
-
-	if (!counting || !phi || !phi->getType()->isIntegerTy())
+	if (!phi->getType()->isIntegerTy())
 		return nullptr;
 	const Loop *loop = analyses->loops.getLoopFor(phi->getParent());
 	if (!loop || loop->getHeader() != phi->getParent() ||
@@ -174,7 +172,9 @@ std::array<Value *, 2> interior::emit_counted(IRBuilder<> &b, const row_test &t)
 		const auto saved = known;
 
 		known[t.counter] = at;
+		counting = true;
 		Value *step = b.CreateSExtOrTrunc(evaluate(b, t.step), b.getInt64Ty());
+		counting = false;
 		known = saved;
 		return step;
 	};

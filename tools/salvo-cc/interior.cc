@@ -64,8 +64,8 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 		return false;
 	if (!inst)
 		return isa<Argument>(v) || isa<Constant>(v);
-	if (isa<PHINode>(inst))
-		return find_counter(inst);
+	if (auto *phi = dyn_cast<PHINode>(inst))
+		return counting && (analyses ? !!find_counter(phi) : counters.contains(phi));
 	if (isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
 	    inst->mayReadOrWriteMemory() ||
 	    (is_slow_division(*inst) ? !guarded_divisor(*inst) || !is_of_group(inst, depth) :

@@ -5,13 +5,13 @@
 #ifndef SALVO_CC_INTERIOR_H
 #define SALVO_CC_INTERIOR_H
 
-namespace llvm { class Loop; class SCEV; class SCEVAddRecExpr; }
-
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include "items.h"
+
+namespace llvm { class Loop; class SCEV; class SCEVAddRecExpr; }
 
 /**
  * struct row_test - A comparison of scale * x + invariant with an invariant, or a clamp.
@@ -130,7 +130,7 @@ private:
 	void specialise_quotients(llvm::ValueToValueMapTy &map) const;
 	bool is_invariant(const llvm::SCEV *s);
 	const llvm::SCEV *find_times(const llvm::Loop &loop);
-	const llvm::SCEVAddRecExpr *find_counter(llvm::Value *v);
+	const llvm::SCEVAddRecExpr *find_counter(llvm::PHINode *phi);
 	bool is_linear(llvm::Value *v, llvm::PHINode *&counter, unsigned depth);
 	bool add_counter(row_test &t);
 	const row_test *find_clamp(llvm::Value *v) const;
@@ -166,6 +166,7 @@ private:
 	std::vector<std::pair<llvm::ICmpInst *, bool>> row_guards;
 	/* While tests are found. */
 	loop_analyses *analyses = nullptr;
+	/* May a counter be part of what is evaluated? */
 	bool counting = false;
 	/* While code is emitted. */
 	llvm::ArrayRef<llvm::Value *> args;
