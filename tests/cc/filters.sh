@@ -46,4 +46,11 @@ check "M4 taps outside of the image are left out: no mask in the interior" "$(
 	}'
 	has code 'vpmulld [^{]*\([^{]*zmm[0-9]*$')"
 
+check "M4 quotients of clamped taps, and clamps of taps on both sides of a test" "$(
+	row 'for (int i = -r; i <= r; i++) sum += in[clamp(x + i, 0, w - 1) >> 3];'
+	row 'for (int i = -r; i <= r; i++) sum += in[clamp(x + i, 0, w - 1) / step];'
+	row 'for (int i = -r; i <= r; i++) sum += in[max(x - i, 0) / 16];'
+	row 'for (int i = 0; i < r; i++) if (x < min(w - x - i, step)) sum += in[i];'
+	has code vpadd)"
+
 finish

@@ -104,7 +104,9 @@ bool interior::is_linear(Value *v, PHINode *&counter, unsigned depth)
 		return is_linear(clamp->step, counter, depth - 1);
 	if (match(v, m_Not(m_Value(p))) || match(v, m_Trunc(m_Value(p))) ||
 	    match(v, m_ZExtOrSExt(m_Value(p))))
-		return is_linear(p, counter, depth - 1);
+		return v->getType()->getIntegerBitWidth() >= 32 &&
+		       p->getType()->getIntegerBitWidth() >= 32 &&
+		       is_linear(p, counter, depth - 1);
 	if (match(v, m_AddLike(m_Value(p), m_Value(q))) || match(v, m_Sub(m_Value(p), m_Value(q))))
 		return is_linear(p, counter, depth - 1) && is_linear(q, counter, depth - 1);
 	if (match(v, m_Mul(m_Value(p), m_Value(q))) && can_evaluate(p, depth))

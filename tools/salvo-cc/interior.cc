@@ -123,7 +123,7 @@ int64_t interior::scale_of(Value *v, unsigned depth)
 	case Instruction::Call:
 		/* Clamped: in the interior it is what is clamped. */
 		if (const row_test *clamp = find_clamp(inst))
-			return clamp->falling ? 0 : clamp->scale;
+			return clamp->falling || !can_follow(*clamp) ? 0 : clamp->scale;
 		return 0;
 	default:
 		return 0;
@@ -138,7 +138,7 @@ bool interior::is_mirror(Value *v, unsigned depth)
 	if (!depth || !v->getType()->isIntegerTy())
 		return false;
 	if (const row_test *clamp = find_clamp(v))
-		return clamp->falling;
+		return clamp->falling && can_follow(*clamp);
 	if (match(v, m_Trunc(m_Value(p))))
 		return v->getType()->getIntegerBitWidth() >= 32 && is_mirror(p, depth - 1);
 	if (match(v, m_Not(m_Value(p))))

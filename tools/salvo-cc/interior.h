@@ -21,7 +21,7 @@ namespace llvm { class Loop; class SCEV; class SCEVAddRecExpr; }
  * @guard: Where it does not hold the work-item does nothing.
  * @mirrored: @bound is an invariant - x.
  * @falling: @step is an invariant - x.
- * @counter: A loop's counter that is added to @step, or NULL.
+ * @counter: A loop's counter that is a part of @step, or NULL; to evaluate that it must be known.
  */
 struct row_test {
 	llvm::Instruction *test;
@@ -134,6 +134,8 @@ private:
 	bool is_linear(llvm::Value *v, llvm::PHINode *&counter, unsigned depth);
 	bool add_counter(row_test &t);
 	const row_test *find_clamp(llvm::Value *v) const;
+	/* What is not evaluated for each end of a loop has no counter, in clamps neither. */
+	bool can_follow(const row_test &clamp) const { return counting || !clamp.counter; }
 	bool has_clamp(llvm::Value *v) const;
 	int64_t scale_of(llvm::Value *v, unsigned depth);
 	bool is_step(llvm::Value *v, unsigned depth) { return scale_of(v, depth) == 1; }
