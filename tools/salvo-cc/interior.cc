@@ -718,11 +718,13 @@ static bool is_made_of(Value *v, const Argument &x, unsigned count)
 
 Value *interior::emit_some(IRBuilder<> &b, ArrayRef<Value *> values, Value *row_length)
 {
+	if (!has_guards() || has_units())
+		return nullptr;
 	interior guards = *this;
 
 	/* Counters of loops are in no guard. */
 	erase_if(guards.tests, [](const row_test &t) { return t.counter; });
-	if (!has_guards() || has_units() || !all_of(guards.tests, [&](const row_test &t) {
+	if (!all_of(guards.tests, [&](const row_test &t) {
 		return is_made_of(t.step, x, values.size()) &&
 		       is_made_of(t.bound, x, values.size());
 	}))
