@@ -88,6 +88,11 @@ static const struct {
 		"last_uchar", "last_short", "last_uint", "last_long", "last_double",
 		"ends_of_lanes",
 	} },
+	{ "tests/kernels/cc_pitfalls_flags.cl", {
+		"truth", "almost_truth", "exchanged_truth", "short_search", "short_stores",
+		"short_and_uniform", "reversed_uchar", "reversed_short", "reversed_uint",
+		"reversed_long", "reversed_float", "reversed_double",
+	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
 		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared", "exchanges",

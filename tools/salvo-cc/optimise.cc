@@ -523,10 +523,14 @@ void simplify(Module &m, TargetMachine &target)
 			all.fam.invalidate(f, PreservedAnalyses::none());
 		if (has_copies(f))
 			copies.run(f, all.fam);
+		if (shrink_flags(f))
+			all.fam.invalidate(f, PreservedAnalyses::none());
 		if (!has_loops(f))
 			continue;
 		keep_barrier_loops(all.fam.getResult<LoopAnalysis>(f),
 				   all.fam.getResult<ScalarEvolutionAnalysis>(f));
+		mark_short_loops(all.fam.getResult<LoopAnalysis>(f),
+				 all.fam.getResult<ScalarEvolutionAnalysis>(f));
 		unroll.run(f, all.fam);
 		/* Lanes cannot keep an array in registers, unless its indices are constants. */
 		if (!has_arrays(f))

@@ -211,6 +211,9 @@ llvm::Value *last_index(const llvm::GetElementPtrInst &gep);
 /* common_stores.cc: where both ways of a branch store to one address */
 bool merge_common_stores(llvm::Function &f);	/* true if there were some */
 
+/* flags.cc: a bit each for variables that are true or false; true if there were some */
+bool shrink_flags(llvm::Function &f);
+
 /* rejoin.cc: the quotient times the divisor, plus the remainder, is what was divided */
 void rejoin_indices(llvm::Function &f);
 

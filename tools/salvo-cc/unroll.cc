@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * unroll.cc - loops that index private arrays, and loops around barriers
+ * unroll.cc - loops that index private arrays, short ones with exits, and loops around barriers
  *
  * An array of each work-item is in registers if all of its indices are constants. Else it is in
  * memory, and lanes gather and scatter its elements. So the loops whose counters are indices are
@@ -12,6 +12,14 @@
  *
  * That is in vain if another access to the array has an index that is not known then: such an array
  * stays in memory, and its loops as they are.
+ *
+ * LLVM leaves a loop that may end before its last iteration as it is, where the lanes of a vector
+ * would take each turn together and merge what they hold at its end. Few and short iterations are
+ * unrolled as well, so that a lane that is done is masked off, and the rest are jumped over:
+ *
+ *	for (int i = -1; i <= 1 && is_maximum; i++)
+ *		if (row[x + i] > row[x])
+ *			is_maximum = false;
  *
  * Each copy of a barrier begins a region (split.cc), whose rows of work-items take long to compile.
  * So a loop of many barriers stays a loop, also where the source asks for it to be unrolled.
@@ -35,6 +43,10 @@ static const uint64_t max_bytes = 512;		/* of an array */
 static const uint64_t max_unrolled = 2048;	/* instructions of a loop with those inside it */
 static const uint64_t max_in_all = 8192;	/* of all loops of a function */
 static const uint64_t max_barriers = 32;	/* of a loop that is unrolled */
+
+/* How often a loop with other exits begins an iteration or ends, and instructions of all of that */
+static const unsigned max_short_trips = 6;
+static const uint64_t max_short = 512;
 
 namespace {
 
@@ -157,6 +169,31 @@ bool mark_array_loops(Function &f, LoopInfo &loops, ScalarEvolution &scev)
 		if (auto *array = dyn_cast<AllocaInst>(&inst))
 			of.find(*array);
 	return of.mark();
+}
+
+/* Instructions of @loop unrolled, with those inside it; more than max_short if it is not */
+static uint64_t mark_short(Loop &loop, ScalarEvolution &scev, const LoopInfo &loops)
+{
+	const unsigned known = scev.getSmallConstantTripCount(&loop);
+	const unsigned trips = known ? known : scev.getSmallConstantMaxTripCount(&loop);
+	uint64_t size = 0;
+
+	for (Loop *inner : loop)
+		size += mark_short(*inner, scev, loops);
+	for (const BasicBlock *block : loop.blocks())
+		if (loops.getLoopFor(block) == &loop)
+			size += block->size();
+	if (!trips || trips > max_short_trips || size * trips > max_short)
+		return max_short + 1;
+	if (!known)
+		addStringMetadataToLoop(&loop, "llvm.loop.unroll.enable", true);
+	return size * trips;
+}
+
+void mark_short_loops(LoopInfo &loops, ScalarEvolution &scev)
+{
+	for (Loop *loop : loops)
+		mark_short(*loop, scev, loops);
 }
 
 static uint64_t barriers_of(const BasicBlock &block)

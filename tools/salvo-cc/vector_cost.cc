@@ -152,6 +152,8 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 	}
 	if (const int64_t step = load && !masked ? step_of(pointer, type) : 0)
 		return 2 * std::abs(step) * registers_of(type);
+	if (load ? masked && can_load_reversed(pointer, type, align) : is_reversed(pointer, type))
+		return (masked ? 3 : 2) * registers_of(type);
 	if (const unsigned bytes = load && masked ? word_bytes(*load) : 0)
 		return 4 * registers_of(IntegerType::get(item.getContext(), 8 * bytes));
 	table t;
@@ -172,8 +174,6 @@ double vectoriser::access_cost(Instruction &inst, bool masked)
 				masked ? masked_gather : 1);
 	if (load && can_gather_words(*load))
 		return lanes + 3 * registers_of(Type::getInt32Ty(item.getContext()));
-	if (!load && is_reversed(pointer, type))
-		return (masked ? 3 : 2) * registers_of(type);
 	if (is_linear(pointer))
 		return lanes * (masked ? 3 : 1.5);
 	return lanes * (!masked ? 2.5 : can_choose(type) ? 3 : 4.5);

@@ -2,12 +2,13 @@
 /*
  * vector_memory.cc - loads, stores and operations that are replicated for each lane
  *
- * Contiguous lanes are one wide access, with a mask if not all of them are active. Lanes a few
- * elements apart, or in reverse order, load all that is between them, under a mask if they are a
- * word apart; those in reverse order are stored at once. Others are a gather or a scatter where the
- * target has those (AVX-512, and AVX2 for some of the lanes), unless all lanes are active and
- * equally far apart, else one access for each lane. There an inactive lane uses a scratch buffer,
- * which is cheaper than a branch; only calls and locked operations are branched around.
+ * Contiguous lanes are one wide access, with a mask if not all of them are active, and so are
+ * those in reverse order (vector_reversed.cc). Lanes a few elements apart load all that is between
+ * them, under a mask if they are a word apart (vector_words.cc). Others are a gather or a scatter
+ * where the target has those (AVX-512, and AVX2 for some of the lanes), unless all lanes are
+ * active and equally far apart, else one access for each lane. There an inactive lane uses a
+ * scratch buffer, which is cheaper than a branch; only calls and locked operations are branched
+ * around.
  *
  * Private arrays are laid out lane after lane, or element after element (vector_arrays.cc). Atomic
  * operations keep the order of the lanes; those on one address for all lanes become one operation.
@@ -106,15 +107,6 @@ bool vectoriser::is_contiguous(Value *pointer, Type *type) const
 	if (s.kind != shape::STRIDED || layout.getTypeSizeInBits(type->getScalarType()) % 8)
 		return false;
 	return s.stride > 0 && (uint64_t)s.stride * 8 == bits.getFixedValue();
-}
-
-/* Are they so in reverse, and can they be stored at once? */
-bool vectoriser::is_reversed(Value *pointer, Type *type) const
-{
-	const shape s = shape_of(pointer);
-
-	return s.kind == shape::STRIDED && !type->isVectorTy() && !type->isPointerTy() &&
-	       s.stride * 8 == -(int64_t)layout.getTypeSizeInBits(type).getFixedValue();
 }
 
 /* Elements from lane to lane up to which all between them is loaded */
@@ -407,6 +399,8 @@ Value *vectoriser::emit_load(LoadInst &load)
 	if (!is_contiguous(pointer, type)) {
 		if (const int64_t step = mask ? 0 : step_of(pointer, type))
 			return load_steps(load, step);
+		if (can_load_reversed(pointer, type, load.getAlign()))
+			return load_reversed(load);
 		if (const unsigned bytes = mask ? word_bytes(load) : 0)
 			return load_words(load, bytes);
 		if (find_table(load, &t))
@@ -446,12 +440,7 @@ void vectoriser::store_lanes(StoreInst &store, Value *all)
 	Instruction *made;
 
 	if (can_store_reversed(pointer, type, store.getAlign())) {
-		Value *last = b.CreateConstGEP1_64(type, scalar(pointer), 1 - (int64_t)lanes);
-
-		all = b.CreateVectorReverse(all);
-		made = mask ? b.CreateMaskedStore(all, last, store.getAlign(),
-						  b.CreateVectorReverse(full(mask))) :
-			      (Instruction *)b.CreateAlignedStore(all, last, store.getAlign());
+		made = store_reversed(store, all);
 	} else if (!is_contiguous(pointer, type)) {
 		made = b.CreateMaskedScatter(all, vector(pointer), store.getAlign(), full(mask));
 		mark_lanes(*made);
@@ -466,13 +455,6 @@ void vectoriser::store_lanes(StoreInst &store, Value *all)
 					   repeat_mask(mask, units));
 	}
 	made->setMetadata(LLVMContext::MD_tbaa, store.getMetadata(LLVMContext::MD_tbaa));
-}
-
-/* Without masks any vector is stored at once. */
-bool vectoriser::can_store_reversed(Value *pointer, Type *type, Align align) const
-{
-	return is_reversed(pointer, type) &&
-	       (!mask || target.isLegalMaskedStore(widen(type), align));
 }
 
 /* Stores where a lane is active: a block in which ways meet is run without one, too. */

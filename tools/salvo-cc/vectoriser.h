@@ -380,10 +380,16 @@ private:
 	llvm::SmallVector<Value *> safe_pointers(Value *pointer);
 	Value *masked_pointer(Value *pointer);
 	bool is_contiguous(Value *pointer, Type *type) const;
-	bool is_reversed(Value *pointer, Type *type) const;
-	bool can_store_reversed(Value *pointer, Type *type, llvm::Align align) const;
 	int64_t step_of(Value *pointer, Type *type) const;
 	Value *load_steps(llvm::LoadInst &load, int64_t step);
+
+	/* vector_reversed.cc */
+	bool is_reversed(Value *pointer, Type *type) const;
+	bool can_store_reversed(Value *pointer, Type *type, llvm::Align align) const;
+	bool can_load_reversed(Value *pointer, Type *type, llvm::Align align) const;
+	Value *last_in_order(Value *first, Type *type);
+	Value *load_reversed(llvm::LoadInst &load);
+	llvm::Instruction *store_reversed(llvm::StoreInst &store, Value *all);
 
 	/* vector_linear.cc */
 	struct linear;
