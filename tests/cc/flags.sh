@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# M4: conditions of lanes: flags are masks, short loops with exits are unrolled, and lanes in reverse
-# order access memory at once.
+# M4: conditions of lanes: flags are masks, short loops with exits are unrolled, lanes in reverse
+# order access memory at once, and what no lane runs is jumped over.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -56,5 +56,16 @@ check "M4 lanes in reverse order behind a condition are one access" "$(
 	lacks code 'vpgather|vpinsrd'
 	body 'if (n >= x) out[n - x] = v[w - x];'
 	lacks code 'vpgather|vpinsrd|vpscatter')"
+
+# as in a voxel that is copied unless its six neighbours decide
+check "M4 neither way of a branch is run if no lane takes it" "$(
+	body 'if (v[x] == n) {
+		y = min(min(v[x - 1], v[x + 1]), min(v[x - w], v[x + w]));
+		y = min(min(v[x - w * n], v[x + w * n]), y);
+		out[x + w] = y;
+	} else {
+		out[x - w] = v[x];
+	}'
+	times code 'kortestw' 2 9)"
 
 finish

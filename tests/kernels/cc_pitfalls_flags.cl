@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Truth that is carried in bytes and ints, loops of a few iterations that may end earlier, and lanes
- * that access memory in reverse order under a condition; see pitfalls.c.
+ * Truth that is carried in bytes and ints, loops of a few iterations that may end earlier, and
+ * lanes that access memory in reverse order under a condition; see pitfalls.c.
  */
 #include "cc_pitfalls.h"
 

@@ -2,8 +2,8 @@
 /*
  * flags.cc - variables that are true or false
  *
- * C keeps a bool in a byte, and the truth of a comparison in an int. LLVM makes a bit of it where it
- * is tested once, but not where it is carried through loops and branches:
+ * C keeps a bool in a byte, and the truth of a comparison in an int. LLVM makes a bit of it where
+ * it is tested once, but not where it is carried through loops and branches:
  *
  *	bool found = false;
  *	for (int i = 0; i < n && !found; i++)
@@ -16,8 +16,8 @@
  * The lanes of a vector would hold bytes then, made of masks, blended by masks, and compared with 0
  * to have the next mask. As one bit the variable is a mask throughout.
  *
- * A flag is merged, selected or combined of nothing but 0, 1, comparisons and other flags. Who wants
- * its number extends the bit.
+ * A flag is merged, selected or combined of nothing but 0, 1, comparisons and other flags. Who
+ * wants its number extends the bit.
  */
 #include "salvo_cc.h"
 
@@ -63,8 +63,10 @@ static bool is_combination(const Instruction &inst)
 /* The comparison of a flag with 0 or 1 */
 static bool is_test(const User *user)
 {
-	return isa<TruncInst>(user) ? user->getType()->isIntegerTy(1) :
-	       match(user, m_ICmp(m_Value(), m_ZeroInt())) || match(user, m_ICmp(m_Value(), m_One()));
+	if (isa<TruncInst>(user))
+		return user->getType()->isIntegerTy(1);
+	return match(user, m_ICmp(m_Value(), m_ZeroInt())) ||
+	       match(user, m_ICmp(m_Value(), m_One()));
 }
 
 /* Takes @v, which a flag is made of; false if it may be another number. */

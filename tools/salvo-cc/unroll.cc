@@ -21,6 +21,9 @@
  *		if (row[x + i] > row[x])
  *			is_maximum = false;
  *
+ * Lanes that go on from where what they loaded leads gather: they stay in a loop, of which it is
+ * known that few of them are in it in the end (vector_cost.cc).
+ *
  * Each copy of a barrier begins a region (split.cc), whose rows of work-items take long to compile.
  * So a loop of many barriers stays a loop, also where the source asks for it to be unrolled.
  */
@@ -171,19 +174,39 @@ bool mark_array_loops(Function &f, LoopInfo &loops, ScalarEvolution &scev)
 	return of.mark();
 }
 
+/* Does @block load from where what was loaded, or computed from that, leads? */
+static bool follows_data(const BasicBlock &block, ScalarEvolution &scev)
+{
+	return any_of(block, [&](const Instruction &inst) {
+		auto *load = dyn_cast<LoadInst>(&inst);
+
+		return load && SCEVExprContains(
+			scev.getSCEV(const_cast<Value *>(load->getPointerOperand())),
+			[](const SCEV *s) {
+				auto *unknown = dyn_cast<SCEVUnknown>(s);
+
+				return unknown && isa<Instruction>(unknown->getValue()) &&
+				       !isa<CallInst>(unknown->getValue());
+			});
+	});
+}
+
 /* Instructions of @loop unrolled, with those inside it; more than max_short if it is not */
 static uint64_t mark_short(Loop &loop, ScalarEvolution &scev, const LoopInfo &loops)
 {
 	const unsigned known = scev.getSmallConstantTripCount(&loop);
 	const unsigned trips = known ? known : scev.getSmallConstantMaxTripCount(&loop);
 	uint64_t size = 0;
+	bool follows = false;
 
 	for (Loop *inner : loop)
 		size += mark_short(*inner, scev, loops);
 	for (const BasicBlock *block : loop.blocks())
-		if (loops.getLoopFor(block) == &loop)
+		if (loops.getLoopFor(block) == &loop) {
 			size += block->size();
-	if (!trips || trips > max_short_trips || size * trips > max_short)
+			follows |= follows_data(*block, scev);
+		}
+	if (!trips || trips > max_short_trips || size * trips > max_short || follows)
 		return max_short + 1;
 	if (!known)
 		addStringMetadataToLoop(&loop, "llvm.loop.unroll.enable", true);

@@ -33,6 +33,9 @@ using namespace llvm;
 /* How much more often than a rare branch the other one is taken at least */
 static const uint64_t rare = 64;
 
+/* What a branch over code that no lane runs costs, mispredicted now and then */
+static const double of_branch = 12;
+
 using target_set = SmallSetVector<BasicBlock *, 4>;
 
 /* The header of the outermost loop inside of @level that contains @b, or @b itself. */
@@ -382,18 +385,16 @@ void vectoriser::find_rare_blocks()
 	}
 }
 
-/* Is a test for active lanes cheaper than running @b and its dominator subtree without any? */
-bool vectoriser::is_worth_skipping(BasicBlock *block)
+/* What running @block and its dominator subtree costs if no lane is active */
+double vectoriser::cost_without_lanes(BasicBlock *block)
 {
 	SmallVector<BasicBlock *> inside;
 	double cost = 0;
 
-	if (is_rare(*block))
-		return true;
 	dt.getDescendants(block, inside);
 	for (BasicBlock *each : inside) {
 		if (each->getTerminator()->getNumSuccessors() > 1)
-			return true;
+			cost += of_branch;
 		for (Instruction &inst : *each) {
 			const double all = isa<LoadInst>(inst) || isa<StoreInst>(inst) ?
 				access_cost(inst, true) : 0;
@@ -402,7 +403,16 @@ bool vectoriser::is_worth_skipping(BasicBlock *block)
 				std::max(all, 6.) : 1;
 		}
 	}
-	return cost > 12;
+	return cost;
+}
+
+/*
+ * Is a test for active lanes cheaper than that? The second way from a branch is seldom without any,
+ * as lanes that all go the same way mostly do so for long: then the test has to save more.
+ */
+bool vectoriser::is_worth_skipping(BasicBlock *block, bool second)
+{
+	return is_rare(*block) || cost_without_lanes(block) > (second ? 3 : 1) * of_branch;
 }
 
 /*
@@ -439,26 +449,34 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 		targets.insert(route(loop, to));
 	}
 
-	BasicBlock *first = first_of(targets);
+	emit_way(block, targets);
+}
+
+/*
+ * Goes from @from to the first of @targets. A branch of lanes leads to one of its ways, and from
+ * there to the other one: each is jumped over if no lane takes it.
+ *
+ * Lanes that have left a loop are deferred from its latch, which must not be skipped. Nor does the
+ * way to a latch skip what its values are from.
+ */
+void vectoriser::emit_way(BasicBlock *from, const target_set &targets)
+{
+	BasicBlock *first = first_of(targets), *branch = first->getSinglePredecessor();
+	const Loop *loop = loops.getLoopFor(first);
 	target_set others = targets;
+
 	others.remove(first);
-	/*
-	 * Lanes that have left a loop are deferred from its latch, which must not be skipped. Nor
-	 * does the way to a latch skip what its values are from.
-	 */
-	BasicBlock *way[] = { route(loop, branch->getSuccessor(0)),
-			      route(loop, branch->getSuccessor(1)) };
-	const bool may_skip = way[0] != way[1] && !others.empty() &&
-		first->getSinglePredecessor() == block &&
+	const bool may_skip = branch && splits(branch) && !others.empty() &&
+		loops.getLoopFor(branch) == loop && (!loop || loop->getLoopLatch() != first) &&
 		!dt.dominates(first, first_of(others)) &&
-		dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), block);
-	const bool pays = may_skip && is_worth_skipping(first);
+		dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), branch);
+	const bool pays = may_skip && is_worth_skipping(first, branch != from);
 	if (pays || (may_skip && stores_unread(*first))) {
 		BasicBlock *other = next_of(others), *next = next_of(targets);
 		MDBuilder weights(out->getContext());
 
 		/* Short code that is taken for likely lies on the way to what follows it. */
-		b.CreateCondBr(any(edge_masks[{ block, first }]), next, other,
+		b.CreateCondBr(any(edge_masks[{ branch, first }]), next, other,
 			       is_rare(*first) ? weights.createUnlikelyBranchWeights() :
 			       pays ? nullptr : weights.createLikelyBranchWeights());
 	} else {
@@ -507,7 +525,10 @@ void vectoriser::emit_uniform_branch(BasicBlock *block)
 		emit_edge(block, to, mask, true);
 		target_set targets = deferred[block];
 		targets.insert(route(loop, to));
-		b.CreateBr(loop && to == loop->getHeader() ? start[to] : next_of(targets));
+		if (loop && to == loop->getHeader())
+			b.CreateBr(start[to]);
+		else
+			emit_way(block, targets);
 		return;
 	}
 

@@ -3,8 +3,8 @@
  * vector_reversed.cc - contiguous lanes in reverse order
  *
  * The last lane is the first in memory, as in in[n - 1 - x] or left[x] - right[x - disparity] where
- * disparity is the id. All are accessed at once from there, under the mask in reverse order too, and
- * what they load or store is reversed. Without a mask a load is one of lanes a step of -1 apart
+ * disparity is the id. All are accessed at once from there, under the mask in reverse order too,
+ * and what they load or store is reversed. Without a mask a load is one of lanes a step of -1 apart
  * (vector_memory.cc).
  */
 #include "vectoriser.h"

@@ -291,9 +291,11 @@ private:
 	void emit_edge(BasicBlock *from, BasicBlock *to, Value *mask, bool real);
 	BasicBlock *first_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	BasicBlock *next_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
+	void emit_way(BasicBlock *from, const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	static bool is_rare(const BasicBlock &b);
 	void find_rare_blocks();
-	bool is_worth_skipping(BasicBlock *b);
+	double cost_without_lanes(BasicBlock *b);
+	bool is_worth_skipping(BasicBlock *b, bool second);
 	bool stores_unread(BasicBlock &b) const;
 	void load_phis(BasicBlock *b);
 	Value *combine(Value *mask, Value *condition);
