@@ -93,6 +93,10 @@ static const struct {
 		"short_and_uniform", "reversed_uchar", "reversed_short", "reversed_uint",
 		"reversed_long", "reversed_float", "reversed_double",
 	} },
+	{ "tests/kernels/cc_pitfalls_batches.cl", {
+		"loaded_bounds", "bounds_behind_stores", "own_bounds", "loaded_places",
+		"places_that_wrap", "seldom_met",
+	} },
 	{ "tests/kernels/cc_pitfalls_tables.cl", {
 		"lookups_uchar", "lookups_char", "lookups_ushort", "lookups_short",
 		"lookups_uint", "lookups_int", "lookups_float", "constants", "shared", "exchanges",

@@ -17,6 +17,9 @@
  * no lane is masked, and clamped addresses are contiguous. A guard is a test whose other outcome
  * means that the work-item does nothing: there nothing is run.
  *
+ * Invariant are the arguments, the other ids, what every work-item loads first from an address that
+ * is, as the width of an image in a batch, and what is computed from those.
+ *
  * The range is computed in 64 bits, with a check for x + invariant wrapping around in its own
  * type; if it may, the interior is empty and the whole row runs the general code.
  */
@@ -50,9 +53,31 @@ bool interior::is_of_group(const Value *v, unsigned depth) const
 	if (auto *arg = dyn_cast<Argument>(v))
 		return arg->getArgNo() < x.getArgNo();
 	auto *inst = dyn_cast<Instruction>(v);
-	return !inst || (depth && all_of(inst->operand_values(), [&](const Value *operand) {
-		return is_of_group(operand, depth - 1);
-	}));
+	if (!inst)
+		return true;
+	return depth && !inst->mayReadFromMemory() &&
+	       all_of(inst->operand_values(), [&](const Value *operand) {
+		       return is_of_group(operand, depth - 1);
+	       });
+}
+
+/*
+ * Does every work-item load it, before it writes anything? Then it may as well be loaded before
+ * the row: a work-item that changes what others load, with no barrier in between, races with them.
+ */
+static bool loads_first(const Instruction &inst)
+{
+	auto *load = dyn_cast<LoadInst>(&inst);
+
+	if (!load || !load->isSimple() || !load->getParent()->isEntryBlock() ||
+	    (load->getPointerAddressSpace() != GLOBAL &&
+	     load->getPointerAddressSpace() != CONSTANT))
+		return false;
+	for (const Instruction *before = load; before; before = before->getPrevNode())
+		if (before->mayWriteToMemory() && !before->isLifetimeStartOrEnd() &&
+		    !isa<AssumeInst>(before))
+			return false;
+	return true;
 }
 
 /* Is it invariant in the row and free of side effects? */
@@ -66,6 +91,8 @@ bool interior::can_evaluate(Value *v, unsigned depth)
 		return isa<Argument>(v) || isa<Constant>(v);
 	if (auto *phi = dyn_cast<PHINode>(inst))
 		return counting && (analyses ? !!find_counter(phi) : counters.contains(phi));
+	if (loads_first(*inst) || (loading && isa<LoadInst>(inst)))
+		return can_evaluate(inst->getOperand(0), depth - 1);
 	if (isa<AllocaInst>(inst) || isa<FreezeInst>(inst) ||
 	    inst->mayReadOrWriteMemory() ||
 	    (is_slow_division(*inst) ? !guarded_divisor(*inst) || !is_of_group(inst, depth) :
@@ -699,7 +726,7 @@ row_range interior::emit(IRBuilder<> &b, ArrayRef<Value *> call_args, Value *row
 	return { first, end, low, high };
 }
 
-/* Is @v made of the first @count arguments, and of @x? */
+/* Is @v made of the first @count arguments, and of @x? Regions may write before what is loaded. */
 static bool is_made_of(Value *v, const Argument &x, unsigned count)
 {
 	SmallSetVector<Value *, 8> parts;
@@ -710,8 +737,11 @@ static bool is_made_of(Value *v, const Argument &x, unsigned count)
 
 		if ((arg && arg != &x && arg->getArgNo() >= count) || isa<PHINode>(parts[i]))
 			return false;
-		if (auto *inst = dyn_cast<Instruction>(parts[i]))
+		if (auto *inst = dyn_cast<Instruction>(parts[i])) {
+			if (inst->mayReadFromMemory())
+				return false;
 			parts.insert(inst->op_begin(), inst->op_end());
+		}
 	}
 	return true;
 }

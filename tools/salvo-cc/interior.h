@@ -170,6 +170,8 @@ private:
 	loop_analyses *analyses = nullptr;
 	/* May a counter be part of what is evaluated? */
 	bool counting = false;
+	/* Or what is loaded at any time? Then nothing is evaluated of it. */
+	bool loading = false;
 	/* While code is emitted. */
 	llvm::ArrayRef<llvm::Value *> args;
 	llvm::Value *length = nullptr, *holds = nullptr, *origin = nullptr;

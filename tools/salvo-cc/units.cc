@@ -56,6 +56,8 @@ public:
 	change of(const Value *v, unsigned depth = max_depth) const;
 
 private:
+	change of_sum(const PHINode &sum, unsigned depth) const;
+	bool is_of_row(const Value *v, unsigned depth) const;
 	bool is_id(const Value *v) const
 	{
 		auto *arg = dyn_cast<Argument>(v);
@@ -69,6 +71,34 @@ private:
 };
 
 } /* namespace */
+
+/* Is it the same for a row, and in all iterations? */
+bool address_parts::is_of_row(const Value *v, unsigned depth) const
+{
+	auto *inst = dyn_cast<Instruction>(v);
+
+	if (v == &x)
+		return false;
+	return !inst || (depth && !isa<PHINode>(inst) && !isa<CallInst>(inst) &&
+			 all_of(inst->operand_values(), [&](const Value *operand) {
+				 return is_of_row(operand, depth - 1);
+			 }));
+}
+
+/* A sum over the iterations of a loop, as of the places of a pixel's channels in an image */
+change address_parts::of_sum(const PHINode &sum, unsigned depth) const
+{
+	for (unsigned i = 0; i < 2 && sum.getNumIncomingValues() == 2; i++) {
+		Value *step;
+
+		if (!match(sum.getIncomingValue(i), m_c_Add(m_Specific(&sum), m_Value(step))))
+			continue;
+		if (isa<Constant>(step) || of(step, depth - 1) == UNIT)
+			return UNIT;
+		return std::max(of(sum.getIncomingValue(1 - i), depth - 1), SCALED);
+	}
+	return UNIT;
+}
 
 change address_parts::of(const Value *v, unsigned depth) const
 {
@@ -90,7 +120,12 @@ change address_parts::of(const Value *v, unsigned depth) const
 			return left;
 		return left == NONE || right == NONE ? SCALED : UNIT;
 	}
-	if (isa<PHINode>(inst) || inst->mayReadOrWriteMemory())
+	if (auto *phi = dyn_cast<PHINode>(inst))
+		return of_sum(*phi, depth);
+	/* A table of a number for each image, say */
+	if (isa<LoadInst>(inst))
+		return is_of_row(inst->getOperand(0), depth) ? NONE : UNIT;
+	if (inst->mayReadOrWriteMemory())
 		return UNIT;
 	change all = NONE;
 	for (const Value *operand : inst->operand_values())
@@ -172,6 +207,8 @@ static bool find_addresses(const Instruction &product, SetVector<const GetElemen
 
 			if (opcode == Instruction::Add || opcode == Instruction::Sub) {
 				sums.insert({ inst, { next, unit } });
+			} else if (isa<PHINode>(inst)) {
+				sums.insert({ inst, { offset, unit } });
 			} else if (is_resized(inst) || is_marked_shift(*inst)) {
 				sums.insert({ inst, { offset, unit } });
 			} else if (auto *gep = dyn_cast<GetElementPtrInst>(inst)) {
@@ -235,8 +272,11 @@ bool interior::only_strides(Value &v)
 		if (inst->getOpcode() != Instruction::Mul)
 			return false;
 		const address_parts parts(x, *inst);
-		return (follows_x(inst->getOperand(0)) || follows_x(inst->getOperand(1))) &&
-		       find_addresses(*inst, addresses, &one) &&
+		loading = true;
+		const bool follows = follows_x(inst->getOperand(0)) ||
+				     follows_x(inst->getOperand(1));
+		loading = false;
+		return follows && find_addresses(*inst, addresses, &one) &&
 		       none_of(addresses, [&](const GetElementPtrInst *gep) {
 			       return parts.of(gep) == UNIT;
 		       });
@@ -260,8 +300,12 @@ void interior::find_units()
 			Value *factor = product->getOperand(i);
 			Value *stride = product->getOperand(1 - i);
 
-			if (isa<Constant>(stride) || !can_evaluate(stride, max_depth) ||
-			    parts.of(stride) != NONE || !follows_x(factor) ||
+			if (isa<Constant>(stride) || !can_evaluate(stride, max_depth))
+				continue;
+			loading = true;
+			const bool follows = follows_x(factor);
+			loading = false;
+			if (parts.of(stride) != NONE || !follows ||
 			    !find_addresses(*product, addresses, &one))
 				continue;
 			if (all_of(addresses, [&](const GetElementPtrInst *gep) {

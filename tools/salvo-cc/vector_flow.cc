@@ -453,30 +453,45 @@ void vectoriser::emit_divergent_branch(BasicBlock *block)
 }
 
 /*
+ * May the first of @targets be jumped over if it has no lanes? Lanes that have left a loop are
+ * deferred from its latch, which must not be skipped. Nor does the way to a latch skip what its
+ * values are from.
+ */
+bool vectoriser::may_skip(BasicBlock *first, const target_set &others)
+{
+	const Loop *loop = loops.getLoopFor(first);
+	BasicBlock *above = dt.getNode(first)->getIDom()->getBlock();
+	const bool is_way = first->getSinglePredecessor() == above && splits(above);
+
+	return (is_way || mask_slots.contains(first)) && !others.empty() &&
+	       loops.getLoopFor(above) == loop &&
+	       (!loop || (loop->getLoopLatch() != first && loop->getHeader() != first)) &&
+	       !dt.dominates(first, first_of(others)) &&
+	       dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), above);
+}
+
+/*
  * Goes from @from to the first of @targets. A branch of lanes leads to one of its ways, and from
- * there to the other one: each is jumped over if no lane takes it.
- *
- * Lanes that have left a loop are deferred from its latch, which must not be skipped. Nor does the
- * way to a latch skip what its values are from.
+ * there to the other one, or to what several branches lead to, as an else of conditions that all
+ * have to hold. Each is jumped over if no lane takes it.
  */
 void vectoriser::emit_way(BasicBlock *from, const target_set &targets)
 {
-	BasicBlock *first = first_of(targets), *branch = first->getSinglePredecessor();
-	const Loop *loop = loops.getLoopFor(first);
+	BasicBlock *first = first_of(targets), *before = first->getSinglePredecessor();
 	target_set others = targets;
 
 	others.remove(first);
-	const bool may_skip = branch && splits(branch) && !others.empty() &&
-		loops.getLoopFor(branch) == loop && (!loop || loop->getLoopLatch() != first) &&
-		!dt.dominates(first, first_of(others)) &&
-		dt.dominates(dt.getNode(first_of(others))->getIDom()->getBlock(), branch);
-	const bool pays = may_skip && is_worth_skipping(first, branch != from);
-	if (pays || (may_skip && stores_unread(*first))) {
+	const bool may = may_skip(first, others);
+	const bool pays = may && is_worth_skipping(first, before != from);
+	if (pays || (may && stores_unread(*first))) {
 		BasicBlock *other = next_of(others), *next = next_of(targets);
 		MDBuilder weights(out->getContext());
+		AllocaInst *slot = mask_slots.lookup(first);
+		Value *lanes_in = slot ? b.CreateLoad(slot->getAllocatedType(), slot) :
+					 edge_masks[{ before, first }];
 
 		/* Short code that is taken for likely lies on the way to what follows it. */
-		b.CreateCondBr(any(edge_masks[{ branch, first }]), next, other,
+		b.CreateCondBr(any(lanes_in), next, other,
 			       is_rare(*first) ? weights.createUnlikelyBranchWeights() :
 			       pays ? nullptr : weights.createLikelyBranchWeights());
 	} else {

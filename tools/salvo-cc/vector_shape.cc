@@ -273,12 +273,11 @@ bool vectoriser::holds(const PHINode &phi, const Loop &loop, instruction_set &ex
 
 	if (!is_strided(now))
 		return true;
-	if (!is_strided(next) || next.stride != now.stride ||
-	    (first.address_only && !next.address_only)) {
+	if (!is_strided(next) || next.stride != now.stride) {
 		refuted.insert(&phi);
 		return false;
 	}
-	return !next.address_only || !extended.insert(&phi).second;
+	return (!first.address_only && !next.address_only) || !extended.insert(&phi).second;
 }
 
 void vectoriser::find_shapes()
@@ -292,8 +291,8 @@ void vectoriser::find_shapes()
 	shapes[&x] = make_strided(1, false);
 
 	/*
-	 * A header phi whose assumption failed stays varying. One that is extended in each
-	 * iteration is strided in addresses only.
+	 * A header phi whose assumption failed stays varying. One that begins as an extension, or
+	 * is extended in each iteration, is strided in addresses only.
 	 */
 	instruction_set refuted, extended;
 	do {

@@ -291,6 +291,7 @@ private:
 	void emit_edge(BasicBlock *from, BasicBlock *to, Value *mask, bool real);
 	BasicBlock *first_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	BasicBlock *next_of(const llvm::SmallSetVector<BasicBlock *, 4> &targets);
+	bool may_skip(BasicBlock *first, const llvm::SmallSetVector<BasicBlock *, 4> &others);
 	void emit_way(BasicBlock *from, const llvm::SmallSetVector<BasicBlock *, 4> &targets);
 	static bool is_rare(const BasicBlock &b);
 	void find_rare_blocks();
