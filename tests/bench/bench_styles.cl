@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * bench_styles.cl - kernels that are not images: irregular, sparse, dynamic programming, for
+ * bench_styles.cl - kernels that are no filters: irregular, sparse, dynamic programming, for
  * tests/bench/styles
  *
  * All have the same arguments: two inputs and an output of integers, their length and a
@@ -184,4 +184,44 @@ kernel void prefix(ARGS)
 		barrier(CLK_LOCAL_MEM_FENCE);
 	}
 	out[i] = sums[l];
+}
+
+/* Local maxima of an image of m pixels a row: a search that a flag ends. */
+kernel void maxima(ARGS)
+{
+	int x = get_global_id(0), y = get_global_id(1);
+	bool largest = (a[y * m + x] & 7) == 7;
+
+	if (x < 1 || y < 1 || x >= m - 1 || y >= m - 1)
+		return;
+	for (int j = -1; j <= 1 && largest; j++)
+		for (int i = -1; i <= 1 && largest; i++)
+			if ((i || j) && a[(y + j) * m + x + i] >= a[y * m + x])
+				largest = false;
+	out[y * m + x] = largest ? a[y * m + x] : 0;
+}
+
+/* The costs of m disparities for a pixel of a stereo pair: the other image is read backwards. */
+kernel void disparities(ARGS)
+{
+	int d = get_global_id(0), x = get_global_id(1);
+
+	out[x * m + d] = x >= d ? popcount(a[x] ^ b[x - d]) : 32;
+}
+
+/*
+ * Images of a batch of 64 x 64 pixels: sizes, places, and the distance of their m channels are in
+ * tables, here in the first elements of b and a, made to fit.
+ */
+kernel void batch(ARGS)
+{
+	int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+	int width = 48 + (b[z] & 15), height = 48 + (b[z + 4] & 15);
+	ulong i = (z & 3) * 16384 + (a[z] & 31) + (x + y * 64) * (m / 3);
+
+	if (x < width && y < height)
+		for (int c = 0; c < m; c++) {
+			out[i] = max(a[i], b[i]);
+			i += 4096;
+		}
 }

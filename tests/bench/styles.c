@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * styles.c - how good is the code of salvo-cc for kernels that are not images?
+ * styles.c - how good is the code of salvo-cc for kernels that are no filters of images?
  *
  * Irregular, sparse, dynamic programming, a stencil with a halo, a sort, a rare branch, a tiny
  * grid, a matrix by columns, rows forwards and backwards, pixels of three bytes, a histogram,
- * prefix sums, built from the same text by salvo-cc, for the instruction set of this machine, and
- * by PoCL. As in kernels.c both alternate in one run and CPU time is compared. The two results must
- * be equal.
+ * prefix sums, local maxima, the costs of disparities, images of a batch, built from the same text
+ * by salvo-cc, for the instruction set of this machine, and by PoCL. As in kernels.c both
+ * alternate in one run and CPU time is compared. The two results must be equal.
  *
  * usage: styles [--json] [--rounds N]
  */
@@ -24,7 +24,7 @@
 
 static const struct style {
 	const char *name;
-	uint32_t dims, items[2], group[2];
+	uint32_t dims, items[3], group[3];
 	int m;
 } styles[] = {
 	{ "visit", 1, { LENGTH / 8 }, { 256 }, 8 },
@@ -40,6 +40,9 @@ static const struct style {
 	{ "delta", 1, { 512 }, { 64 }, 512 },
 	{ "tally", 1, { LENGTH }, { 256 }, 255 },
 	{ "prefix", 1, { LENGTH }, { 64 }, 0 },
+	{ "maxima", 2, { 512, 512 }, { 16, 16 }, 512 },
+	{ "disparities", 2, { 64, 4096 }, { 64, 4 }, 64 },
+	{ "batch", 3, { 64, 64, 4 }, { 16, 4, 1 }, 3 },
 };
 
 #define STYLES (sizeof(styles) / sizeof(styles[0]))
@@ -161,8 +164,8 @@ static void run_salvo(struct bench *b, const struct salvo_batch *batch)
 
 static void run_pocl(struct bench *b, const struct style *s, cl_kernel kernel, unsigned int times)
 {
-	const size_t items[2] = { s->items[0], s->items[1] };
-	const size_t group[2] = { s->group[0], s->group[1] };
+	const size_t items[3] = { s->items[0], s->items[1], s->items[2] };
+	const size_t group[3] = { s->group[0], s->group[1], s->group[2] };
 	unsigned int i;
 
 	for (i = 0; i < times; i++)

@@ -72,6 +72,26 @@ private:
 
 } /* namespace */
 
+/* Elements from which on neighbours are no longer the channels of a pixel, say */
+static const uint64_t far = 16;
+
+static bool is_far(const Value *v)
+{
+	auto *number = dyn_cast<ConstantInt>(v);
+
+	return number && number->getValue().abs().uge(far);
+}
+
+/* Is @product, by a constant, one of that many? */
+static bool is_of_far(const Instruction &product)
+{
+	auto *number = dyn_cast<ConstantInt>(product.getOperand(1));
+
+	return product.getOpcode() == Instruction::Shl ?
+	       number && number->getLimitedValue(64) >= Log2_64(far) :
+	       is_far(product.getOperand(1));
+}
+
 /* Is it the same for a row, and in all iterations? */
 bool address_parts::is_of_row(const Value *v, unsigned depth) const
 {
@@ -93,7 +113,7 @@ change address_parts::of_sum(const PHINode &sum, unsigned depth) const
 
 		if (!match(sum.getIncomingValue(i), m_c_Add(m_Specific(&sum), m_Value(step))))
 			continue;
-		if (isa<Constant>(step) || of(step, depth - 1) == UNIT)
+		if (isa<Constant>(step) ? !is_far(step) : of(step, depth - 1) == UNIT)
 			return UNIT;
 		return std::max(of(sum.getIncomingValue(1 - i), depth - 1), SCALED);
 	}
@@ -110,14 +130,14 @@ change address_parts::of(const Value *v, unsigned depth) const
 		return NONE;
 	if (!depth)
 		return UNIT;
-	if (inst->getOpcode() == Instruction::Mul) {
+	if (inst->getOpcode() == Instruction::Mul || inst->getOpcode() == Instruction::Shl) {
 		const change left = of(inst->getOperand(0), depth - 1);
 		const change right = of(inst->getOperand(1), depth - 1);
 
 		if (left == NONE && right == NONE)
 			return NONE;
 		if (isa<Constant>(inst->getOperand(1)))
-			return left;
+			return is_of_far(*inst) ? SCALED : left;
 		return left == NONE || right == NONE ? SCALED : UNIT;
 	}
 	if (auto *phi = dyn_cast<PHINode>(inst))
