@@ -58,6 +58,8 @@ int salvo_queue_create_priority(struct salvo_device *device, uint64_t eu_mask, i
 		return -EINVAL;
 	if (priority < SALVO_QUEUE_LOW || priority > SALVO_QUEUE_HIGH)
 		return -EINVAL;
+	if (salvo_device_is_inherited(device))
+		return -ENODEV;
 	return device->winsys->queue_create(device, &config, out);
 }
 

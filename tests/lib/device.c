@@ -185,6 +185,26 @@ TEST(a_child_may_open_a_device_of_its_own)
 	bench_close(&b);
 }
 
+/* It would wait for the lock of the GPU, which a thread of the parent may have held at fork(). */
+TEST(a_child_gets_no_queue_of_an_embedded_gpu_of_the_parent)
+{
+	struct salvo_queue *queue;
+	struct bench b;
+	int status;
+	pid_t pid;
+
+	if (getenv("SALVO_DEVICE"))
+		SKIP(return, "for the embedded GPU");
+	ASSERT_EQ(0, bench_open(&b));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(salvo_queue_create(b.device, 0, &queue) != -ENODEV || queue);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	bench_close(&b);
+}
+
 /* All threads use one device; all other objects belong to one thread each. */
 #define THREADS 4
 #define ROUNDS 200
